@@ -1,0 +1,131 @@
+# membrane: see README.md. Everything that is built lands in build/.
+#
+#   make            build/bin/membrane, build/bin/membrane-gate
+#   make run        install what is missing, build, prepare the images, demo
+#   make check      install what the tests need, run all of them
+#   make test       unit tests and golden cases only (no root, no Docker)
+#   make install    PREFIX=/usr/local DESTDIR=
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+PREFIX ?= /usr/local
+VERSION := 0.1.0
+
+# B is where a build lives; `make asan` is the same build elsewhere.
+B ?= build
+BIN := $(B)/bin
+GEN := build/gen
+
+CC ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wundef -Wvla -Wwrite-strings -Wcast-qual -Wformat=2 -Wconversion \
+	-Wno-sign-conversion -Werror=switch
+OPT ?= -O2 -g
+HARDEN := -fstack-protector-strong -fPIE
+LDHARDEN := -pie -Wl,-z,relro,-z,now
+ifeq ($(SAN),1)
+OPT := -O1 -g
+HARDEN := -fPIE -fno-omit-frame-pointer -fsanitize=address,undefined \
+	-fno-sanitize-recover=all -DARENA_MALLOC
+LDHARDEN := -pie -fsanitize=address,undefined
+else
+HARDEN += -D_FORTIFY_SOURCE=3
+endif
+CPPFLAGS := -I. -I$(GEN) -D_GNU_SOURCE -DMEMBRANE_VERSION='"$(VERSION)"' \
+	-DMEMBRANE_PREFIX='"$(PREFIX)"'
+CFLAGS := -std=gnu17 $(OPT) $(WARN) $(HARDEN)
+
+LIBS_MEMBRANE := -lyaml -lcjson -lcurl -lidn2 -lcrypto
+LIBS_GATE := -lnftables -lnftnl -lmnl -lldns -lcjson -lcap -lcrypto
+
+# --- sources ---------------------------------------------------------------
+
+BASE_SRC := $(wildcard compiler/base/*.c)
+HOST_SRC := $(BASE_SRC) $(wildcard compiler/*.c compiler/front/*.c \
+	compiler/ir/*.c compiler/passes/*.c compiler/algebra/*.c \
+	compiler/emit/*.c compiler/plan/*.c compiler/commands/*.c \
+	runtime/launch/*.c)
+GATE_SRC := $(BASE_SRC) $(wildcard runtime/gate/*.c)
+GRAMMARS := $(basename $(notdir $(wildcard grammar/*.y)))
+GEN_SRC := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.c \
+	$(GEN)/grammar/$g.lex.c)
+GEN_HDR := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.h \
+	$(GEN)/grammar/$g.lex.h)
+GEN_INC := $(if $(wildcard grammar/tracee-events.tsv),\
+	$(GEN)/grammar/tracee-events.inc)
+
+obj = $(patsubst %.c,$(B)/obj/%.o,$(patsubst $(GEN)/%,gen/%,$1))
+HOST_OBJ := $(call obj,$(HOST_SRC) $(GEN_SRC))
+GATE_OBJ := $(call obj,$(GATE_SRC))
+HOST_LIB_OBJ := $(filter-out $(B)/obj/compiler/main.o,$(HOST_OBJ))
+GATE_LIB_OBJ := $(filter-out $(B)/obj/runtime/gate/main.o,$(GATE_OBJ))
+
+# Unit tests and oracles: one program per file. Those of the gate are named
+# gate_*.c and link with its objects.
+UNIT_SRC := $(wildcard tests/unit/*.c tests/oracle/*.c)
+UNIT_GATE := $(filter $(B)/%,$(patsubst tests/%.c,$(B)/tests/%,\
+	$(wildcard tests/unit/gate_*.c tests/oracle/gate_*.c)))
+UNIT_HOST := $(filter-out $(UNIT_GATE),\
+	$(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC)))
+
+# --- build -----------------------------------------------------------------
+
+.PHONY: all units
+all: $(BIN)/membrane $(BIN)/membrane-gate
+units: $(UNIT_HOST) $(UNIT_GATE)
+
+$(BIN)/membrane: $(HOST_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDHARDEN) -o $@ $(HOST_OBJ) $(LIBS_MEMBRANE)
+
+$(BIN)/membrane-gate: $(GATE_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDHARDEN) -o $@ $(GATE_OBJ) $(LIBS_GATE)
+
+$(UNIT_HOST): $(B)/tests/%: $(B)/obj/tests/%.o $(HOST_LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDHARDEN) -o $@ $^ $(LIBS_MEMBRANE)
+
+$(UNIT_GATE): $(B)/tests/%: $(B)/obj/tests/%.o $(GATE_LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDHARDEN) -o $@ $^ $(LIBS_GATE)
+
+$(B)/obj/gen/%.o: $(GEN)/%.c | $(GEN_HDR) $(GEN_INC)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -std=gnu17 $(OPT) -Wall $(HARDEN) -MMD -MP -c -o $@ $<
+
+$(B)/obj/%.o: %.c | $(GEN_HDR) $(GEN_INC)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(GEN)/grammar/%.tab.c $(GEN)/grammar/%.tab.h &: grammar/%.y
+	@mkdir -p $(@D)
+	bison -Wall -Werror --output=$(GEN)/grammar/$*.tab.c \
+		--header=$(GEN)/grammar/$*.tab.h $<
+
+$(GEN)/grammar/%.lex.c $(GEN)/grammar/%.lex.h &: grammar/%.l
+	@mkdir -p $(@D)
+	flex --outfile=$(GEN)/grammar/$*.lex.c \
+		--header-file=$(GEN)/grammar/$*.lex.h $<
+
+$(GEN)/grammar/tracee-events.inc: grammar/tracee-events.tsv \
+		grammar/tracee-events.awk
+	@mkdir -p $(@D)
+	awk -f grammar/tracee-events.awk $< > $@
+
+-include $(patsubst %.o,%.d,$(HOST_OBJ) $(GATE_OBJ) $(call obj,$(UNIT_SRC)))
+
+.PHONY: asan fmt compile_commands.json clean
+asan:
+	$(MAKE) B=build/asan SAN=1 all units
+
+fmt:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+clean:
+	rm -rf build

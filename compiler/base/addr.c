@@ -1,0 +1,189 @@
+#include "compiler/base/addr.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+uint8_t addr_bits(enum addr_family family)
+{
+	return family == ADDR_V4 ? 32 : 128;
+}
+
+static size_t addr_bytes(const struct addr *a)
+{
+	return addr_bits(a->family) / 8u;
+}
+
+bool addr_parse(struct str text, struct addr *out)
+{
+	struct addr a = {0};
+	char z[ADDR_TEXT_MAX];
+
+	if (text.n == 0 || text.n >= sizeof(z) || memchr(text.p, 0, text.n))
+		return false;
+	memcpy(z, text.p, text.n);
+	z[text.n] = '\0';
+	a.family = strchr(z, ':') ? ADDR_V6 : ADDR_V4;
+	if (inet_pton(a.family == ADDR_V6 ? AF_INET6 : AF_INET, z, a.b) != 1)
+		return false;
+	*out = a;
+	return true;
+}
+
+/* Clear what lies behind the prefix; true when something was set. */
+static bool clear_host_bits(struct addr *a, uint8_t bits)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < addr_bytes(a); i++) {
+		unsigned keep = bits > i * 8 ? bits - (unsigned)i * 8 : 0;
+		uint8_t mask = keep >= 8 ? 0xff : (uint8_t)(0xff00u >> keep);
+
+		any |= (a->b[i] & (uint8_t)~mask) != 0;
+		a->b[i] &= mask;
+	}
+	return any;
+}
+
+enum cidr_fault cidr_parse(struct str text, struct cidr *out)
+{
+	size_t slash = str_find(text, '/', 0);
+	struct cidr c;
+	uint64_t bits;
+
+	if (!addr_parse(str_slice(text, 0, slash), &c.addr))
+		return CIDR_BAD_ADDRESS;
+	bits = addr_bits(c.addr.family);
+	if (slash < text.n &&
+	    (!str_u64(str_slice(text, slash + 1, text.n), bits, &bits) ||
+	     (text.p[slash + 1] == '0' && text.n > slash + 2)))
+		return CIDR_BAD_BITS;
+	c.bits = (uint8_t)bits;
+	if (clear_host_bits(&c.addr, c.bits)) {
+		*out = c;
+		return CIDR_HOST_BITS;
+	}
+	*out = c;
+	return CIDR_OK;
+}
+
+const char *addr_text(const struct addr *a, char buf[ADDR_TEXT_MAX])
+{
+	inet_ntop(a->family == ADDR_V6 ? AF_INET6 : AF_INET, a->b, buf,
+		  ADDR_TEXT_MAX);
+	return buf;
+}
+
+const char *cidr_text(const struct cidr *c, char buf[CIDR_TEXT_MAX])
+{
+	size_t n;
+
+	addr_text(&c->addr, buf);
+	n = strlen(buf);
+	snprintf(buf + n, CIDR_TEXT_MAX - n, "/%u", c->bits);
+	return buf;
+}
+
+int addr_cmp(const struct addr *a, const struct addr *b)
+{
+	if (a->family != b->family)
+		return a->family < b->family ? -1 : 1;
+	return memcmp(a->b, b->b, sizeof(a->b));
+}
+
+bool addr_eq(const struct addr *a, const struct addr *b)
+{
+	return addr_cmp(a, b) == 0;
+}
+
+int cidr_cmp(const struct cidr *a, const struct cidr *b)
+{
+	int c = addr_cmp(&a->addr, &b->addr);
+
+	return c ? c : (int)a->bits - (int)b->bits;
+}
+
+bool cidr_has(const struct cidr *c, const struct addr *a)
+{
+	struct addr net = *a;
+
+	if (c->addr.family != a->family)
+		return false;
+	clear_host_bits(&net, c->bits);
+	return addr_eq(&net, &c->addr);
+}
+
+bool cidr_covers(const struct cidr *outer, const struct cidr *inner)
+{
+	return outer->bits <= inner->bits && cidr_has(outer, &inner->addr);
+}
+
+/*
+ * Order does not matter: no two rows with different scopes overlap, but for
+ * the wrapped IPv4 forms that addr_scope() looks into.
+ */
+static const struct addr_special specials[] = {
+	{"0.0.0.0/8", ADDR_NEVER, "this network, RFC 791"},
+	{"10.0.0.0/8", ADDR_PRIVATE, "private, RFC 1918"},
+	{"100.64.0.0/10", ADDR_PRIVATE, "carrier-grade NAT, RFC 6598"},
+	{"127.0.0.0/8", ADDR_NEVER, "loopback, RFC 1122"},
+	{"169.254.0.0/16", ADDR_NEVER, "link-local, RFC 3927"},
+	{"172.16.0.0/12", ADDR_PRIVATE, "private, RFC 1918"},
+	{"192.0.0.0/29", ADDR_NEVER, "the gate's own link, RFC 7335"},
+	{"192.168.0.0/16", ADDR_PRIVATE, "private, RFC 1918"},
+	{"198.18.0.0/15", ADDR_PRIVATE, "benchmarking, RFC 2544"},
+	{"224.0.0.0/4", ADDR_NEVER, "multicast, RFC 5771"},
+	{"240.0.0.0/4", ADDR_NEVER, "reserved and broadcast, RFC 1112"},
+	{"::/128", ADDR_NEVER, "unspecified, RFC 4291"},
+	{"::1/128", ADDR_NEVER, "loopback, RFC 4291"},
+	{"::ffff:0:0/96", ADDR_NEVER, "IPv4-mapped, RFC 4291"},
+	{"64:ff9b:1::/48", ADDR_PRIVATE, "local-use NAT64, RFC 8215"},
+	{"fc00::/7", ADDR_PRIVATE, "unique-local, RFC 4193"},
+	{"fd00:6d65:6d62::/64", ADDR_NEVER, "the gate's own link"},
+	{"fe80::/10", ADDR_NEVER, "link-local, RFC 4291"},
+	{"fec0::/10", ADDR_PRIVATE, "site-local, RFC 3879"},
+	{"ff00::/8", ADDR_NEVER, "multicast, RFC 4291"},
+};
+
+const struct addr_special *addr_special(size_t i)
+{
+	return i < ARRAY_LEN(specials) ? &specials[i] : NULL;
+}
+
+/* The IPv4 address inside a NAT64 (RFC 6052) or 6to4 (RFC 3056) one. */
+static bool wrapped_v4(const struct addr *a, struct addr *out)
+{
+	static const uint8_t nat64[12] = {0, 0x64, 0xff, 0x9b};
+	static const uint8_t compat[12];
+	size_t at;
+
+	if (a->family != ADDR_V6)
+		return false;
+	if (memcmp(a->b, nat64, 12) == 0 || memcmp(a->b, compat, 12) == 0)
+		at = 12;
+	else if (a->b[0] == 0x20 && a->b[1] == 0x02)
+		at = 2;
+	else
+		return false;
+	*out = (struct addr){.family = ADDR_V4};
+	memcpy(out->b, a->b + at, 4);
+	return true;
+}
+
+enum addr_scope addr_scope(const struct addr *a)
+{
+	enum addr_scope scope = ADDR_PUBLIC;
+	struct addr inner;
+
+	for (size_t i = 0; i < ARRAY_LEN(specials); i++) {
+		struct cidr c;
+
+		cidr_parse(str_of(specials[i].text), &c);
+		if (cidr_has(&c, a) && specials[i].scope > scope)
+			scope = specials[i].scope;
+	}
+	if (scope == ADDR_PUBLIC && wrapped_v4(a, &inner) &&
+	    addr_scope(&inner) != ADDR_PUBLIC)
+		scope = ADDR_PRIVATE;
+	return scope;
+}

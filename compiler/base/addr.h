@@ -1,0 +1,72 @@
+/*
+ * Addresses and networks of both IP families, in network byte order.
+ *
+ * Text is inet_pton(3)'s and inet_ntop(3)'s (RFC 5952): the only spelling that
+ * artefacts hold. An IPv4-mapped IPv6 address is kept as IPv6.
+ */
+#ifndef COMPILER_BASE_ADDR_H
+#define COMPILER_BASE_ADDR_H
+
+#include "compiler/base/str.h"
+
+enum addr_family {
+	ADDR_V4 = 4,
+	ADDR_V6 = 6,
+};
+
+struct addr {
+	enum addr_family family;
+	uint8_t b[16]; /* 4 or 16 of them; the rest is zero */
+};
+
+struct cidr {
+	struct addr addr; /* host bits are zero */
+	uint8_t bits;     /* 0 to 32 or 128 */
+};
+
+#define ADDR_TEXT_MAX 46
+#define CIDR_TEXT_MAX (ADDR_TEXT_MAX + 4)
+
+enum cidr_fault {
+	CIDR_OK,
+	CIDR_BAD_ADDRESS,
+	CIDR_BAD_BITS,
+	CIDR_HOST_BITS, /* *out holds the network with them cleared */
+};
+
+bool addr_parse(struct str text, struct addr *out);
+/* "192.0.2.1" is /32, "192.0.2.0/24", "2001:db8::/32". */
+enum cidr_fault cidr_parse(struct str text, struct cidr *out);
+uint8_t addr_bits(enum addr_family family); /* 32 or 128 */
+const char *addr_text(const struct addr *a, char buf[ADDR_TEXT_MAX]);
+/* The prefix length is always written. */
+const char *cidr_text(const struct cidr *c, char buf[CIDR_TEXT_MAX]);
+bool addr_eq(const struct addr *a, const struct addr *b);
+/* IPv4 first, then bytewise; networks: then shorter prefixes first. */
+int addr_cmp(const struct addr *a, const struct addr *b);
+int cidr_cmp(const struct cidr *a, const struct cidr *b);
+bool cidr_has(const struct cidr *c, const struct addr *a);
+bool cidr_covers(const struct cidr *outer, const struct cidr *inner);
+
+/*
+ * What an address is, for names: semantics.md, section 3. Special purposes
+ * after RFC 6890 and the IANA registries it set up.
+ */
+enum addr_scope {
+	ADDR_PUBLIC,
+	ADDR_PRIVATE, /* RFC 1918, CGNAT, unique-local, benchmarking, and
+			 NAT64, 6to4 or mapped forms of such an IPv4 address */
+	ADDR_NEVER,   /* unspecified, loopback, link-local, multicast,
+			 broadcast, reserved, and the gate's own links */
+};
+enum addr_scope addr_scope(const struct addr *a);
+
+/* The networks behind addr_scope(), for artefacts; NULL at the end. */
+struct addr_special {
+	const char *text;
+	enum addr_scope scope;
+	const char *about; /* "loopback, RFC 1122" */
+};
+const struct addr_special *addr_special(size_t i);
+
+#endif

@@ -1,0 +1,148 @@
+#include "compiler/base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_BYTES (64u << 10)
+
+struct block {
+	struct block *next;
+	size_t used, size;
+	max_align_t data[];
+};
+
+struct arena {
+	struct block *blocks;
+};
+
+static _Noreturn void out_of_memory(void)
+{
+	fputs("membrane: out of memory\n", stderr);
+	exit(3);
+}
+
+struct arena *arena_new(void)
+{
+	struct arena *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		out_of_memory();
+	return a;
+}
+
+void arena_free(struct arena *a)
+{
+	struct block *b, *next;
+
+	if (!a)
+		return;
+	for (b = a->blocks; b; b = next) {
+		next = b->next;
+		free(b);
+	}
+	free(a);
+}
+
+static struct block *block_add(struct arena *a, size_t size)
+{
+	struct block *b = calloc(1, sizeof(*b) + size);
+
+	if (!b)
+		out_of_memory();
+	b->size = size;
+	b->next = a->blocks;
+	a->blocks = b;
+	return b;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	struct block *b = a->blocks;
+	void *p;
+
+#ifdef ARENA_MALLOC
+	b = block_add(a, size);
+	b->used = size;
+	return b->data;
+#endif
+	if (size > SIZE_MAX / 2)
+		out_of_memory();
+	size = (size + sizeof(max_align_t) - 1) & ~(sizeof(max_align_t) - 1);
+	if (size > BLOCK_BYTES / 4) {
+		/* A block of its own, behind the one that has room left. */
+		struct block *big = block_add(a, size);
+
+		big->used = size;
+		if (b) {
+			a->blocks = b;
+			big->next = b->next;
+			b->next = big;
+		}
+		return big->data;
+	}
+	if (!b || b->size - b->used < size)
+		b = block_add(a, BLOCK_BYTES);
+	p = (char *)b->data + b->used;
+	b->used += size;
+	return p;
+}
+
+void *arena_array(struct arena *a, size_t n, size_t size)
+{
+	if (size && n > SIZE_MAX / 2 / size)
+		out_of_memory();
+	return arena_alloc(a, n * size);
+}
+
+char *arena_cstr(struct arena *a, struct str s)
+{
+	char *p = arena_alloc(a, s.n + 1);
+
+	if (s.n)
+		memcpy(p, s.p, s.n);
+	return p;
+}
+
+struct str arena_str(struct arena *a, struct str s)
+{
+	return (struct str){arena_cstr(a, s), s.n};
+}
+
+struct str arena_fmt(struct arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+	char *p;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		out_of_memory();
+	p = arena_alloc(a, (size_t)n + 1);
+	va_start(ap, fmt);
+	vsnprintf(p, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	return (struct str){p, (size_t)n};
+}
+
+void *vec_grow_(struct arena *a, void *v, uint32_t *n, uint32_t *cap,
+		size_t size)
+{
+	if (*n == *cap) {
+		uint32_t more = *cap ? *cap * 2 : 8;
+		void *grown;
+
+		if (*cap > UINT32_MAX / 2)
+			out_of_memory();
+		grown = arena_array(a, more, size);
+		if (*n)
+			memcpy(grown, v, *n * size);
+		v = grown;
+		*cap = more;
+	}
+	++*n;
+	return v;
+}

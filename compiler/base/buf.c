@@ -1,0 +1,68 @@
+#include "compiler/base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void buf_init(struct buf *b, struct arena *a)
+{
+	*b = (struct buf){.a = a, .p = arena_alloc(a, 256), .cap = 256};
+}
+
+/* Room for n more bytes and the NUL. */
+static void reserve(struct buf *b, size_t n)
+{
+	size_t cap = b->cap;
+	char *p;
+
+	if (n < cap - b->n)
+		return;
+	while (cap - b->n <= n)
+		cap = cap > SIZE_MAX / 4 ? SIZE_MAX / 2 : cap * 2;
+	p = arena_alloc(b->a, cap);
+	memcpy(p, b->p, b->n);
+	b->p = p;
+	b->cap = cap;
+}
+
+void buf_add(struct buf *b, struct str s)
+{
+	if (s.n == 0)
+		return;
+	reserve(b, s.n);
+	memcpy(b->p + b->n, s.p, s.n);
+	b->n += s.n;
+	b->p[b->n] = '\0';
+}
+
+void buf_adds(struct buf *b, const char *cstr)
+{
+	buf_add(b, str_of(cstr));
+}
+
+void buf_addc(struct buf *b, char c)
+{
+	buf_add(b, (struct str){&c, 1});
+}
+
+void buf_addf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	reserve(b, (size_t)n);
+	va_start(ap, fmt);
+	vsnprintf(b->p + b->n, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	b->n += (size_t)n;
+}
+
+struct str buf_str(const struct buf *b)
+{
+	return (struct str){b->p, b->n};
+}

@@ -1,0 +1,26 @@
+/*
+ * A growable run of bytes in an arena: what emitters write into.
+ *
+ * The text is always followed by a NUL that does not count. Growing leaves the
+ * old text behind in the arena, at most as much again as the final size.
+ */
+#ifndef COMPILER_BASE_BUF_H
+#define COMPILER_BASE_BUF_H
+
+#include "compiler/base/arena.h"
+
+struct buf {
+	struct arena *a;
+	char *p;
+	size_t n, cap;
+};
+
+void buf_init(struct buf *b, struct arena *a);
+void buf_add(struct buf *b, struct str s);
+void buf_adds(struct buf *b, const char *cstr);
+void buf_addc(struct buf *b, char c);
+void buf_addf(struct buf *b, const char *fmt, ...) printf_like(2, 3);
+/* The bytes as a view; valid until the next addition. */
+struct str buf_str(const struct buf *b);
+
+#endif

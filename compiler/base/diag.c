@@ -1,0 +1,318 @@
+#include "compiler/base/diag.h"
+
+#include "compiler/base/limits.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum part_kind { PART_ERROR, PART_WARNING, PART_NOTE, PART_HELP };
+
+struct part {
+	enum part_kind kind;
+	struct span at;
+	struct str text;
+};
+
+struct diag {
+	enum diag_id id;
+	unsigned order; /* when it was reported: breaks ties between places */
+	VEC(struct part) parts; /* the first is the error or warning itself */
+};
+
+void diags_init(struct diags *d, struct arena *a, const struct sources *s)
+{
+	*d = (struct diags){.a = a, .sources = s};
+}
+
+static struct str format(struct diags *d, const char *fmt, va_list ap)
+{
+	char text[1024];
+	int n = vsnprintf(text, sizeof(text), fmt, ap);
+	size_t used = n < 0 ? 0 : (size_t)n;
+
+	if (used >= sizeof(text))
+		used = sizeof(text) - 1;
+	return arena_str(d->a, (struct str){text, used});
+}
+
+static void open_diag(struct diags *d, enum part_kind kind, enum diag_id id,
+		      struct span at, struct str text)
+{
+	struct diag *g = arena_new_of(d->a, struct diag);
+
+	g->id = id;
+	g->order = d->list.n;
+	*vec_push(d->a, &g->parts) = (struct part){kind, at, text};
+	*vec_push(d->a, &d->list) = g;
+	d->last = g;
+}
+
+void diag_error(struct diags *d, enum diag_id id, struct span at,
+		const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	open_diag(d, PART_ERROR, id, at, format(d, fmt, ap));
+	va_end(ap);
+	d->errors++;
+}
+
+void diag_warn(struct diags *d, enum diag_id id, struct span at,
+	       const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	open_diag(d, PART_WARNING, id, at, format(d, fmt, ap));
+	va_end(ap);
+	d->warnings++;
+}
+
+static void add_part(struct diags *d, enum part_kind kind, struct span at,
+		     struct str text)
+{
+	if (d->last)
+		*vec_push(d->a, &d->last->parts) = (struct part){kind, at, text};
+}
+
+void diag_note(struct diags *d, struct span at, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_part(d, PART_NOTE, at, format(d, fmt, ap));
+	va_end(ap);
+}
+
+void diag_help(struct diags *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_part(d, PART_HELP, (struct span){0}, format(d, fmt, ap));
+	va_end(ap);
+}
+
+/* Length of the UTF-8 sequence at s.p[i], or 0; RFC 3629, section 4. */
+static size_t utf8_len(struct str s, size_t i)
+{
+	const unsigned char *p = (const unsigned char *)s.p + i;
+	size_t left = s.n - i, n;
+
+	if (p[0] < 0x80)
+		return 1;
+	n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+	if (p[0] < 0xc2 || p[0] > 0xf4 || n > left)
+		return 0;
+	for (size_t k = 1; k < n; k++)
+		if ((p[k] & 0xc0) != 0x80)
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+/*
+ * Bytes of s as they may go to a terminal. keep_tabs: a tab stays one, so that
+ * a caret under it stands right. C1 controls (c2 80 to c2 9f) are escaped too.
+ */
+static void printable(struct buf *out, struct str s, bool keep_tabs)
+{
+	for (size_t i = 0; i < s.n;) {
+		unsigned char c = (unsigned char)s.p[i];
+		size_t n = utf8_len(s, i);
+		bool c1 = n == 2 && c == 0xc2 &&
+			  (unsigned char)s.p[i + 1] < 0xa0;
+
+		if (c == '\t' && keep_tabs) {
+			buf_addc(out, '\t');
+			i++;
+		} else if (n == 0 || c1 || c < 0x20 || c == 0x7f) {
+			buf_addf(out, "\\x%02x", c);
+			i++;
+		} else {
+			buf_add(out, (struct str){s.p + i, n});
+			i += n;
+		}
+	}
+}
+
+#define QUOTE_MAX 60
+
+const char *diag_quote(struct diags *d, struct str s)
+{
+	struct buf b;
+	size_t cut = s.n;
+
+	if (cut > QUOTE_MAX) {
+		cut = QUOTE_MAX;
+		while (cut > 0 && ((unsigned char)s.p[cut] & 0xc0) == 0x80)
+			cut--;
+	}
+	buf_init(&b, d->a);
+	printable(&b, str_slice(s, 0, cut), false);
+	if (cut < s.n)
+		buf_adds(&b, "…");
+	return b.p;
+}
+
+/* Columns that a piece of a line takes when printed by printable(). */
+static void under(struct buf *out, struct arena *a, struct str s, char mark)
+{
+	struct buf shown;
+
+	buf_init(&shown, a);
+	printable(&shown, s, true);
+	for (size_t i = 0; i < shown.n; i++) {
+		char c = shown.p[i];
+
+		if (((unsigned char)c & 0xc0) == 0x80)
+			continue;
+		buf_addc(out, c == '\t' && mark == ' ' ? '\t' : mark);
+	}
+}
+
+/* Longest part of a source line that is shown around a caret. */
+#define LINE_SHOWN 160
+
+static void print_line(const struct diags *d, struct buf *out, struct place p,
+		       struct span at, const char *on, const char *off)
+{
+	struct arena *a = out->a;
+	size_t col = p.column - 1, len = at.end - at.beg, from = 0;
+	struct str line;
+
+	(void)d;
+	if (col > p.text.n)
+		col = p.text.n;
+	if (len > p.text.n - col)
+		len = p.text.n - col;
+	if (col > LINE_SHOWN / 2 && p.text.n > LINE_SHOWN)
+		from = col - LINE_SHOWN / 2;
+	while (from && ((unsigned char)p.text.p[from] & 0xc0) == 0x80)
+		from--;
+	line = str_slice(p.text, from, from + LINE_SHOWN);
+	if (len > line.n - (col - from))
+		len = line.n - (col - from);
+	buf_addf(out, "%5u | ", p.line);
+	printable(out, line, true);
+	buf_adds(out, "\n      | ");
+	under(out, a, str_slice(line, 0, col - from), ' ');
+	buf_adds(out, on);
+	if (len)
+		under(out, a, str_slice(line, col - from, col - from + len),
+		      '^');
+	else
+		buf_addc(out, '^');
+	buf_adds(out, off);
+	buf_addc(out, '\n');
+}
+
+struct paint {
+	const char *level[4], *bold, *off;
+};
+
+static const struct paint plain = {{"", "", "", ""}, "", ""};
+static const struct paint colours = {
+	{"\033[1;31m", "\033[1;35m", "\033[1;36m", "\033[1;32m"},
+	"\033[1m",
+	"\033[0m",
+};
+
+static void print_part(const struct diags *d, struct buf *out,
+		       const struct diag *g, const struct part *part,
+		       const struct paint *c)
+{
+	static const char *const word[] = {"error", "warning", "note", "help"};
+	struct place p = sources_place(d->sources, part->at);
+
+	if (part->kind == PART_HELP) {
+		buf_addf(out, "      = %shelp:%s ", c->level[PART_HELP],
+			 c->off);
+		buf_add(out, part->text);
+		buf_addc(out, '\n');
+		return;
+	}
+	buf_adds(out, c->bold);
+	if (p.source) {
+		printable(out, p.source->name, false);
+		buf_addf(out, ":%u:%u: ", p.line, p.column);
+	} else {
+		buf_adds(out, "membrane: ");
+	}
+	buf_addf(out, "%s%s%s:%s ", c->off, c->level[part->kind],
+		 word[part->kind], c->off);
+	buf_add(out, part->text);
+	if (part->kind == PART_ERROR)
+		buf_addf(out, " [E%03d]", (int)g->id);
+	if (part->kind == PART_WARNING)
+		buf_addf(out, " [W%03d]", (int)g->id);
+	buf_addc(out, '\n');
+	if (p.source)
+		print_line(d, out, p, part->at, c->level[part->kind], c->off);
+}
+
+static int by_place(const void *va, const void *vb)
+{
+	const struct diag *a = *(const struct diag *const *)va;
+	const struct diag *b = *(const struct diag *const *)vb;
+	uint32_t pa = a->parts.v[0].at.beg, pb = b->parts.v[0].at.beg;
+
+	if (pa != pb)
+		return pa < pb ? -1 : 1;
+	return a->order < b->order ? -1 : 1;
+}
+
+static struct diag **sorted(const struct diags *d, struct arena *a)
+{
+	struct diag **list = arena_array(a, d->list.n + 1, sizeof(*list));
+
+	if (d->list.n == 0)
+		return list;
+	memcpy(list, d->list.v, d->list.n * sizeof(*list));
+	qsort(list, d->list.n, sizeof(*list), by_place);
+	return list;
+}
+
+void diags_print(const struct diags *d, struct buf *out, bool colour)
+{
+	const struct paint *c = colour ? &colours : &plain;
+	struct diag **list = sorted(d, out->a);
+	unsigned errors = 0;
+
+	for (uint32_t i = 0; i < d->list.n; i++) {
+		const struct diag *g = list[i];
+
+		if (g->parts.v[0].kind == PART_ERROR &&
+		    ++errors > LIMIT_ERRORS)
+			continue;
+		vec_each(part, &g->parts)
+			print_part(d, out, g, part, c);
+	}
+	if (errors > LIMIT_ERRORS)
+		buf_addf(out, "membrane: %u more errors not shown\n",
+			 errors - LIMIT_ERRORS);
+}
+
+bool diags_get(const struct diags *d, unsigned i, struct diag_view *out)
+{
+	const struct diag *g;
+
+	if (i >= d->list.n)
+		return false;
+	g = sorted(d, d->a)[i];
+	*out = (struct diag_view){
+		.error = g->parts.v[0].kind == PART_ERROR,
+		.id = g->id,
+		.at = g->parts.v[0].at,
+		.text = g->parts.v[0].text,
+	};
+	vec_each(part, &g->parts)
+		if (part->kind == PART_HELP)
+			out->help = part->text;
+	return true;
+}

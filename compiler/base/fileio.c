@@ -1,0 +1,146 @@
+#include "compiler/base/fileio.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int fail(struct err *err, const char *path)
+{
+	int code = -errno;
+
+	return err_set(err, code, "%s: %s", path, strerror(-code));
+}
+
+int fileio_read(struct arena *a, int dirfd, const char *path, size_t max,
+		struct str *out, struct err *err)
+{
+	auto_fd int fd =
+		openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	size_t n = 0, size;
+	struct stat st;
+	char *p;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return fail(err, path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, -EINVAL, "%s: not a regular file", path);
+	if ((uint64_t)st.st_size > max)
+		return err_set(err, -EFBIG, "%s: %llu bytes, at most %zu", path,
+			       (unsigned long long)st.st_size, max);
+	size = (size_t)st.st_size;
+	p = arena_alloc(a, size + 1);
+	while (n < size) {
+		ssize_t got = read(fd, p + n, size - n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return fail(err, path);
+		if (got == 0)
+			break;
+		n += (size_t)got;
+	}
+	*out = (struct str){p, n};
+	return 0;
+}
+
+int fileio_write_all(int fd, struct str data, struct err *err)
+{
+	while (data.n) {
+		ssize_t put = write(fd, data.p, data.n);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return err_set(err, -errno, "write: %s",
+				       strerror(errno));
+		data = str_slice(data, (size_t)put, data.n);
+	}
+	return 0;
+}
+
+int fileio_write(int dirfd, const char *path, struct str data, unsigned mode,
+		 struct err *err)
+{
+	char tmp[PATH_MAX];
+	auto_fd int fd = -1;
+	int rc;
+
+	if (snprintf(tmp, sizeof(tmp), "%s.%ld.tmp", path, (long)getpid()) >=
+	    (int)sizeof(tmp))
+		return err_set(err, -ENAMETOOLONG, "%s: name too long", path);
+	fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	if (fd < 0 && errno == EEXIST && unlinkat(dirfd, tmp, 0) == 0)
+		fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			    mode);
+	if (fd < 0)
+		return fail(err, tmp);
+	rc = fileio_write_all(fd, data, err);
+	if (rc == 0 && renameat(dirfd, tmp, dirfd, path) < 0)
+		rc = fail(err, path);
+	else if (rc < 0)
+		rc = err_while(err, "%s", path);
+	if (rc < 0)
+		unlinkat(dirfd, tmp, 0);
+	return rc;
+}
+
+int fileio_mkdirs(const char *path, unsigned mode, struct err *err)
+{
+	char p[PATH_MAX];
+	size_t n = strlen(path);
+
+	if (n == 0 || n >= sizeof(p))
+		return err_set(err, -ENAMETOOLONG, "%s: name too long", path);
+	memcpy(p, path, n + 1);
+	for (size_t i = 1; i <= n; i++) {
+		if (p[i] != '/' && p[i] != '\0')
+			continue;
+		p[i] = '\0';
+		if (mkdir(p, mode) < 0 && errno != EEXIST)
+			return fail(err, p);
+		if (i < n)
+			p[i] = '/';
+	}
+	return 0;
+}
+
+static int remove_children(int fd, struct err *err)
+{
+	DIR *dir = fdopendir(fd);
+	const struct dirent *e;
+	int rc = 0;
+
+	if (!dir) {
+		rc = fail(err, "fdopendir");
+		fd_close(&fd);
+		return rc;
+	}
+	while (rc == 0 && (e = readdir(dir)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			rc = fileio_remove_tree(dirfd(dir), e->d_name, err);
+	closedir(dir);
+	return rc;
+}
+
+int fileio_remove_tree(int dirfd, const char *path, struct err *err)
+{
+	int fd, rc;
+
+	if (unlinkat(dirfd, path, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return fail(err, path);
+	fd = openat(dirfd, path,
+		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return fail(err, path);
+	rc = remove_children(fd, err); /* closes fd */
+	if (rc == 0 && unlinkat(dirfd, path, AT_REMOVEDIR) < 0)
+		rc = fail(err, path);
+	return rc;
+}

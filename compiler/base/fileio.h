@@ -1,0 +1,35 @@
+/*
+ * Whole files in and out.
+ *
+ * Reading is bounded and refuses anything but a regular file (a FIFO in a
+ * cloned repository must not hang the compiler). Writing is through a
+ * temporary name in the same directory and a rename, so that a reader sees the
+ * old text or the new one.
+ */
+#ifndef COMPILER_BASE_FILEIO_H
+#define COMPILER_BASE_FILEIO_H
+
+#include "compiler/base/arena.h"
+#include "compiler/base/err.h"
+
+/*
+ * Read the file at path, at most max bytes, into the arena.
+ *   -ENOENT  there is none (no other error has this code)
+ *   -EFBIG   more than max bytes
+ *   -EINVAL  not a regular file
+ */
+must_check int fileio_read(struct arena *a, int dirfd, const char *path,
+			   size_t max, struct str *out, struct err *err);
+/* Replace the file at path; mode as for open(2). */
+must_check int fileio_write(int dirfd, const char *path, struct str data,
+			    unsigned mode, struct err *err);
+/* mkdir -p; mode for the directories that it makes. */
+must_check int fileio_mkdirs(const char *path, unsigned mode, struct err *err);
+/* Remove a directory and all below it, never following a link. A path that
+ * does not exist is no error. */
+must_check int fileio_remove_tree(int dirfd, const char *path,
+				  struct err *err);
+/* Write all of data to a descriptor, through short writes and EINTR. */
+must_check int fileio_write_all(int fd, struct str data, struct err *err);
+
+#endif

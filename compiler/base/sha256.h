@@ -1,0 +1,12 @@
+/* SHA-256 (FIPS 180-4), by libcrypto. */
+#ifndef COMPILER_BASE_SHA256_H
+#define COMPILER_BASE_SHA256_H
+
+#include "compiler/base/str.h"
+
+#define SHA256_HEX_MAX 65
+
+/* Lower-case hex and a NUL. */
+const char *sha256_hex(struct str data, char out[SHA256_HEX_MAX]);
+
+#endif

@@ -1,0 +1,138 @@
+#include "compiler/base/str.h"
+
+#include <string.h>
+
+struct str str_of(const char *cstr)
+{
+	return (struct str){cstr, strlen(cstr)};
+}
+
+bool str_eq(struct str a, struct str b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+bool str_is(struct str a, const char *cstr)
+{
+	return str_eq(a, str_of(cstr));
+}
+
+int str_cmp(struct str a, struct str b)
+{
+	size_t n = a.n < b.n ? a.n : b.n;
+	int c = n ? memcmp(a.p, b.p, n) : 0;
+
+	if (c)
+		return c;
+	return a.n < b.n ? -1 : a.n > b.n;
+}
+
+bool str_starts(struct str s, struct str prefix)
+{
+	return s.n >= prefix.n &&
+	       str_eq((struct str){s.p, prefix.n}, prefix);
+}
+
+bool str_ends(struct str s, struct str suffix)
+{
+	return s.n >= suffix.n &&
+	       str_eq((struct str){s.p + (s.n - suffix.n), suffix.n}, suffix);
+}
+
+struct str str_slice(struct str s, size_t beg, size_t end)
+{
+	if (end > s.n)
+		end = s.n;
+	if (beg > end)
+		beg = end;
+	return (struct str){s.p + beg, end - beg};
+}
+
+size_t str_find(struct str s, char c, size_t from)
+{
+	const char *hit;
+
+	if (from >= s.n)
+		return s.n;
+	hit = memchr(s.p + from, c, s.n - from);
+	return hit ? (size_t)(hit - s.p) : s.n;
+}
+
+struct str str_trim(struct str s)
+{
+	while (s.n && (s.p[0] == ' ' || s.p[0] == '\t'))
+		s = str_slice(s, 1, s.n);
+	while (s.n && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t'))
+		s.n--;
+	return s;
+}
+
+bool str_line(struct str *rest, struct str *out_line)
+{
+	return str_field(rest, '\n', out_line);
+}
+
+bool str_field(struct str *rest, char sep, struct str *out_field)
+{
+	size_t end;
+
+	if (rest->n == 0)
+		return false;
+	end = str_find(*rest, sep, 0);
+	*out_field = str_slice(*rest, 0, end);
+	*rest = str_slice(*rest, end + 1, rest->n);
+	return true;
+}
+
+bool str_u64(struct str s, uint64_t max, uint64_t *out)
+{
+	uint64_t v = 0;
+
+	if (s.n == 0 || s.n > 20)
+		return false;
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned d = (unsigned char)s.p[i] - (unsigned)'0';
+
+		if (d > 9 || v > (max - d) / 10 || d > max)
+			return false;
+		v = v * 10 + d;
+	}
+	*out = v;
+	return true;
+}
+
+/* Longest strings that "did you mean" looks at; keys and events are shorter. */
+#define DISTANCE_MAX 48
+
+unsigned str_distance(struct str a, struct str b, unsigned limit)
+{
+	unsigned row[3][DISTANCE_MAX + 1];
+	unsigned *older = row[0], *old = row[1], *now = row[2];
+
+	if (a.n > DISTANCE_MAX || b.n > DISTANCE_MAX)
+		return limit + 1;
+	for (unsigned j = 0; j <= b.n; j++)
+		old[j] = j;
+	for (unsigned i = 1; i <= a.n; i++) {
+		unsigned *tmp = older;
+
+		now[0] = i;
+		for (unsigned j = 1; j <= b.n; j++) {
+			unsigned same = a.p[i - 1] == b.p[j - 1];
+			unsigned best = old[j - 1] + !same;
+
+			if (old[j] + 1 < best)
+				best = old[j] + 1;
+			if (now[j - 1] + 1 < best)
+				best = now[j - 1] + 1;
+			if (i > 1 && j > 1 && a.p[i - 1] == b.p[j - 2] &&
+			    a.p[i - 2] == b.p[j - 1] && older[j - 2] + 1 < best)
+				best = older[j - 2] + 1;
+			now[j] = best;
+		}
+		older = old;
+		old = now;
+		now = tmp;
+	}
+	return old[b.n] > limit ? limit + 1 : old[b.n];
+}

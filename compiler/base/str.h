@@ -1,0 +1,60 @@
+/*
+ * A string as pointer and length: any byte but no owner.
+ *
+ * Views into arenas, sources and literals. They need not end in a NUL; those
+ * that arena_str() and buf_str() return do, so that they can go to libraries
+ * that want a C string.
+ */
+#ifndef COMPILER_BASE_STR_H
+#define COMPILER_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define must_check __attribute__((warn_unused_result))
+#define printf_like(f, a) __attribute__((format(printf, f, a)))
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+struct str {
+	const char *p;
+	size_t n;
+};
+
+#define STR(lit) ((struct str){(lit), sizeof(lit) - 1})
+/* For static tables, where a compound literal is not a constant. */
+#define STR_INIT(lit) {(lit), sizeof(lit) - 1}
+/* printf("%.*s", STR_ARG(s)) */
+#define STR_ARG(s) (int)(s).n, (s).p
+
+struct str str_of(const char *cstr);
+bool str_eq(struct str a, struct str b);
+bool str_is(struct str a, const char *cstr);
+/* Bytewise, as memcmp; a prefix sorts first. Never the locale's order. */
+int str_cmp(struct str a, struct str b);
+bool str_starts(struct str s, struct str prefix);
+bool str_ends(struct str s, struct str suffix);
+/* beg and end are clamped to the length. */
+struct str str_slice(struct str s, size_t beg, size_t end);
+/* Index of the first c at or after from, or s.n. */
+size_t str_find(struct str s, char c, size_t from);
+/* Blanks and tabs off both ends. */
+struct str str_trim(struct str s);
+/*
+ * Take the next line off *rest, without its LF. False when nothing is left.
+ */
+bool str_line(struct str *rest, struct str *out_line);
+/*
+ * Take the next field off *rest, up to sep, which is dropped. False when
+ * *rest is empty.
+ */
+bool str_field(struct str *rest, char sep, struct str *out_field);
+/* Decimal digits only, no sign, no blank, at most max; else false. */
+bool str_u64(struct str s, uint64_t max, uint64_t *out);
+/*
+ * Edit distance (insert, delete, replace, swap of neighbours) of two short
+ * strings, for "did you mean"; limit + 1 when it is more than limit.
+ */
+unsigned str_distance(struct str a, struct str b, unsigned limit);
+
+#endif
