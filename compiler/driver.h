@@ -1,0 +1,32 @@
+/*
+ * The pipeline: sources in, sealed plan out. One screen.
+ */
+#ifndef COMPILER_DRIVER_H
+#define COMPILER_DRIVER_H
+
+#include "compiler/base/diag.h"
+#include "compiler/base/err.h"
+#include "compiler/front/front.h"
+#include "compiler/passes/passes.h"
+#include "compiler/plan/plan.h"
+
+struct compilation {
+	struct arena *a;
+	struct sources sources;
+	struct diags diags;
+	docs docs;
+	struct ir_policy policy; /* IR_NORMALISED when ok */
+	struct plan plan;        /* filled when ok */
+	bool ok;
+};
+
+/*
+ * Read, bind, merge, check and emit. c->ok says whether c->plan may be used;
+ * c->diags holds what there is to say either way. A negative return is a file
+ * that cannot be read (exit 3), with *err.
+ */
+must_check int driver_compile(struct compilation *c,
+			      const struct front_input *in, struct err *err);
+void driver_done(struct compilation *c);
+
+#endif

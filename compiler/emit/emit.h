@@ -1,0 +1,54 @@
+/*
+ * Emitters: a normalised policy in, the text of one artefact out.
+ *
+ * An emitter reads the IR and fills a buffer: no files, no sockets, no
+ * globals, no clock. What its language cannot express is an error at that
+ * node's span, never left out. Strings of the policy go through the typed
+ * writers of the artefact's language, which refuse what cannot be quoted.
+ */
+#ifndef COMPILER_EMIT_EMIT_H
+#define COMPILER_EMIT_EMIT_H
+
+#include "compiler/base/buf.h"
+#include "compiler/base/diag.h"
+#include "compiler/ir/ir.h"
+#include "compiler/plan/plan.h"
+
+struct emit_in {
+	const struct ir_policy *policy; /* IR_NORMALISED */
+	const struct sources *sources;
+	struct diags *diags;
+	struct arena *a;
+};
+
+struct emitter {
+	const char *name; /* --emit=NAME */
+	const char *file; /* the artefact's name, and its expected file's */
+	bool (*emit)(const struct emit_in *in, struct buf *out);
+	/* NULL: always; else whether this policy has the artefact at all */
+	bool (*wanted)(const struct ir_policy *policy);
+};
+
+/* The registry, by hand, in the order of names; NULL at the end. */
+const struct emitter *emitter_at(size_t i);
+
+/* All wanted artefacts into *out; false when any emitter refused. */
+must_check bool emit_all(const struct emit_in *in, struct plan *out);
+
+/*
+ * Port classes, shared by ruleset.nft and names.map: the distinct port lists
+ * of the policy's grants without http, numbered from 1 in canonical order.
+ */
+struct emit_class {
+	ir_ports ports;
+	struct str text; /* ir_ports_text() */
+	bool has_name, has_cidr4, has_cidr6, has_any;
+};
+typedef VEC(struct emit_class) emit_classes;
+/* False, after an error, beyond LIMIT_CLASSES. */
+must_check bool emit_classes_make(const struct emit_in *in,
+				  emit_classes *out);
+/* The class of a grant, from 1; 0 when it has none. */
+uint32_t emit_class_of(const emit_classes *classes, const struct ir_grant *g);
+
+#endif

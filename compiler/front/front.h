@@ -1,0 +1,54 @@
+/*
+ * Everything a user wrote, as bound documents: files, presets, ignore file and
+ * command line, in the order of their layers.
+ */
+#ifndef COMPILER_FRONT_FRONT_H
+#define COMPILER_FRONT_FRONT_H
+
+#include "compiler/base/diag.h"
+#include "compiler/base/err.h"
+#include "compiler/passes/passes.h"
+
+/*
+ * A policy flag from the command line, -n github.com. The flags become one
+ * source named "<command line>", so that a diagnostic can point into them.
+ */
+enum front_flag_kind {
+	FRONT_FLAG_ALLOW,    /* --allow DEST */
+	FRONT_FLAG_DENY,     /* --deny DEST */
+	FRONT_FLAG_HOSTNAME, /* -n, --hostname */
+	FRONT_FLAG_CIDR,     /* -c, --cidr */
+	FRONT_FLAG_IGNORE,   /* -i, --ignore */
+	FRONT_FLAG_READONLY, /* -r, --readonly */
+	FRONT_FLAG_ARG,      /* -a, --arg */
+	FRONT_FLAG_RESOLVER, /* --resolver, --dns-resolver */
+	FRONT_FLAG_IMAGE,    /* --image */
+	FRONT_FLAG_UPLINK,   /* --uplink */
+	FRONT_FLAG_NO_TRACE, /* --no-trace: trace.engine = off */
+};
+
+struct front_flag {
+	enum front_flag_kind kind;
+	struct str spelling; /* as typed: "-n" */
+	struct str value;
+};
+
+struct front_input {
+	const char *workspace;  /* directory */
+	const char *state;      /* ~/.membrane, or $MEMBRANE_HOME */
+	const char *policies;   /* directory of the presets */
+	bool no_global;         /* --no-global-config */
+	const struct front_flag *flags;
+	size_t n_flags;
+};
+
+/*
+ * Load all sources. Diagnostics go to c->diags; false when the policy must be
+ * refused. A file that exists but cannot be read is a negative return with
+ * *err; one that does not exist is no error.
+ */
+must_check int front_load(struct pass_ctx *c, struct sources *sources,
+			  const struct front_input *in, docs *out,
+			  bool *out_ok, struct err *err);
+
+#endif

@@ -1,0 +1,295 @@
+/*
+ * The typed policy: what everything after the front reads.
+ *
+ * One struct for a single source (a "document", as the front binds it) and for
+ * the merged policy (as passes/layers makes it). Every node knows the place
+ * and the layer it came from. All memory is the arena's; strings are views
+ * into sources or the arena.
+ *
+ * Life of a policy, each step checked by ir_verify():
+ *   bound       as written, one per source
+ *   merged      one, sources in order of their layers
+ *   normalised  what IR_NORMALISED below promises; emitters take only this
+ */
+#ifndef COMPILER_IR_IR_H
+#define COMPILER_IR_IR_H
+
+#include "compiler/base/addr.h"
+#include "compiler/base/arena.h"
+#include "compiler/base/source.h"
+
+struct ir_origin {
+	struct span at;
+	enum layer layer;
+};
+
+/* A scalar that may be absent; a later layer replaces an earlier one. */
+#define IR_OPT(T)                                                              \
+	struct {                                                               \
+		bool set;                                                      \
+		struct ir_origin from;                                         \
+		T v;                                                           \
+	}
+
+/* A string of the user's with its place: list items, scalar values. */
+struct ir_text {
+	struct ir_origin from;
+	struct str s;
+};
+typedef VEC(struct ir_text) ir_texts;
+typedef IR_OPT(bool) ir_opt_bool;
+typedef IR_OPT(uint64_t) ir_opt_u64;
+typedef IR_OPT(struct str) ir_opt_str;
+
+/* --- destinations -------------------------------------------------------- */
+
+enum ir_dest_kind {
+#define DEST(name, text) IR_DEST_##name,
+#include "compiler/ir/dest.def"
+#undef DEST
+};
+
+enum ir_proto { IR_PROTO_TCP, IR_PROTO_UDP };
+
+/* An inclusive range, 1 to 65535. */
+struct ir_port {
+	enum ir_proto proto;
+	uint16_t lo, hi;
+	struct span at;
+};
+typedef VEC(struct ir_port) ir_ports;
+
+enum ir_scheme { IR_SCHEME_HTTP, IR_SCHEME_HTTPS };
+
+struct ir_url {
+	enum ir_scheme scheme;
+	enum ir_dest_kind who; /* IR_DEST_HOST, IR_DEST_PATTERN, IR_DEST_CIDR */
+	struct str name;       /* for host and pattern */
+	struct cidr net;       /* for cidr: one address */
+	uint16_t port;         /* written, or the scheme's */
+	struct str path;       /* begins with '/'; "/" when none was written */
+	struct span path_at;
+};
+
+struct ir_dest {
+	enum ir_dest_kind kind;
+	struct span at;
+	bool has_port; /* a ':port' was written (not for url: see there) */
+	struct ir_port port;
+	union {
+		/* A-labels, lower case, no trailing dot. */
+		struct {
+			struct str name;
+		} host, pattern;
+		struct {
+			struct cidr net;
+		} cidr;
+		struct ir_url url;
+	} u;
+};
+
+/* One rule of `http`: absent lists mean any. */
+struct ir_http {
+	struct span at;
+	bool any_method, any_path;
+	ir_texts methods; /* upper case, RFC 9110 tokens */
+	ir_texts paths;   /* bound: as written; normalised: absolute */
+};
+
+enum ir_tls { IR_TLS_VERIFY, IR_TLS_INSPECT };
+typedef IR_OPT(enum ir_tls) ir_opt_tls;
+
+/* Which key a grant was written under: what "no ports" means, and errors. */
+enum ir_grant_key { IR_KEY_ALLOW, IR_KEY_DENY, IR_KEY_HOSTNAMES, IR_KEY_CIDRS };
+
+/* An entry of allow, hostnames, cidrs or deny. */
+struct ir_grant {
+	struct ir_origin from;
+	enum ir_grant_key key;
+	struct ir_dest dest;
+	ir_ports ports; /* bound: as written, may be empty */
+	bool has_http;
+	VEC(struct ir_http) http;
+	ir_opt_tls tls;
+	ir_opt_bool private;
+	/* Set by normalise: canonical text without place ("github.com tcp/443")
+	 * and the id made of it, "g-0123456789" or "d-…". */
+	struct str canon, id;
+};
+typedef VEC(struct ir_grant) ir_grants;
+
+/* --- everything else ----------------------------------------------------- */
+
+/* A line of ignore or readonly, gitignore syntax. */
+struct ir_pattern {
+	struct ir_origin from;
+	struct str line;
+	bool back; /* begins with '!' */
+	/* A literal path that holds even where it does not exist yet: no
+	 * wildcard, anchored. Set by normalise. */
+	bool hold;
+};
+typedef VEC(struct ir_pattern) ir_patterns;
+
+enum ir_transport {
+	IR_TRANSPORT_DNS,   /* UDP, and TCP where UDP truncates */
+	IR_TRANSPORT_TLS,   /* RFC 7858 */
+	IR_TRANSPORT_HTTPS, /* RFC 8484 */
+};
+struct ir_resolver {
+	enum ir_transport transport;
+	struct addr addr;  /* for dns and tls */
+	uint16_t port;
+	struct str url;    /* for https */
+};
+typedef IR_OPT(struct ir_resolver) ir_opt_resolver;
+
+enum ir_engine { IR_ENGINE_DOCKER, IR_ENGINE_NATIVE, IR_ENGINE_PODMAN };
+typedef IR_OPT(enum ir_engine) ir_opt_engine;
+/* runc joins the gate's network namespace; sysbox and kata need a bridge. */
+enum ir_runtime { IR_RUNTIME_RUNC, IR_RUNTIME_SYSBOX, IR_RUNTIME_KATA };
+typedef IR_OPT(enum ir_runtime) ir_opt_runtime;
+
+struct ir_hardening {
+	ir_opt_bool read_only;         /* root file system; default false */
+	ir_texts tmpfs;                /* absolute paths in the container */
+	ir_opt_u64 pids;               /* default 4096 */
+	ir_opt_u64 memory;             /* bytes; default none */
+	ir_opt_u64 cpus_milli;         /* thousandths; default none */
+	ir_opt_str user;               /* UID[:GID]; default the owner */
+	ir_texts capabilities;         /* added, CAP_ prefix off, upper case */
+	ir_opt_bool no_new_privileges; /* default true */
+	ir_opt_str seccomp;            /* "default", "unconfined" or a path */
+};
+
+/* Files that only these executables may open. */
+struct ir_protect {
+	struct ir_origin from;
+	ir_patterns files;
+	ir_texts executables; /* absolute paths */
+};
+
+struct ir_credential {
+	struct ir_origin from;
+	struct ir_dest host;
+	struct str header;
+	bool from_env; /* else a file */
+	struct str source; /* name of a variable, or a path */
+	struct span source_at;
+	struct str format; /* one "{}"; "{}" by default */
+};
+
+enum ir_trace_engine { IR_TRACE_NATIVE, IR_TRACE_TRACEE, IR_TRACE_OFF };
+typedef IR_OPT(enum ir_trace_engine) ir_opt_trace_engine;
+struct ir_trace_event {
+	struct ir_origin from;
+	struct str name;  /* bound: may hold '*' or name a set; expanded by
+			     passes/trace */
+	ir_texts filters; /* "data.pathname=/workspace/*" */
+};
+struct ir_trace {
+	ir_opt_trace_engine engine;
+	ir_opt_str version;                /* of Tracee, "0.24.1" */
+	bool has_events;                   /* the key was written */
+	VEC(struct ir_trace_event) events;
+	ir_texts exclude;                  /* absolute paths left out */
+	ir_opt_u64 rotate_bytes, rotate_age_s, keep_files, keep_bytes;
+	ir_opt_bool required;
+};
+
+/* One expectation of `tests`; semantics.md, section 6. */
+enum ir_request_kind {
+	IR_REQ_CONNECT, /* "github.com:22", "udp 8.8.8.8:53", "tcp 1.2.3.4:80 x.y" */
+	IR_REQ_HTTP,    /* "POST https://api.github.com/gists" */
+	IR_REQ_RESOLVE, /* "resolve x.y.z TXT" */
+	IR_REQ_READ,    /* "read .env" */
+	IR_REQ_WRITE,   /* "write .git/hooks/x" */
+	IR_REQ_ARG,     /* "docker-arg --privileged" */
+};
+struct ir_request {
+	struct ir_origin from;
+	enum ir_request_kind kind;
+	struct str text;        /* as written */
+	enum ir_proto proto;    /* connect */
+	struct str name;        /* connect, resolve; may be empty */
+	bool has_addr;
+	struct addr addr;       /* connect */
+	uint16_t port;          /* connect */
+	struct str method;      /* http */
+	struct ir_url url;      /* http */
+	struct str type;        /* resolve; "A" by default */
+	struct str path;        /* read, write */
+	struct str arg;         /* docker-arg */
+};
+typedef VEC(struct ir_request) ir_requests;
+/* `never`: a set of requests that nothing may permit. */
+struct ir_never {
+	struct ir_origin from;
+	bool has_dest;
+	struct ir_dest dest;
+	ir_ports ports;
+	ir_texts methods, paths;
+};
+struct ir_tests {
+	ir_requests allow, deny;
+	VEC(struct ir_never) never;
+};
+
+enum ir_trust { IR_TRUST_ASK, IR_TRUST_ALWAYS, IR_TRUST_NEVER };
+typedef IR_OPT(enum ir_trust) ir_opt_trust;
+
+struct ir_policy {
+	ir_grants allow, deny;
+	ir_patterns ignore, readonly;
+	ir_opt_resolver resolver;
+	ir_opt_tls tls;
+	ir_opt_str uplink;
+	ir_opt_bool ssl_insecure;
+	ir_texts args;
+	ir_opt_str image;
+	ir_opt_engine engine;
+	ir_opt_runtime runtime;
+	struct ir_hardening hardening;
+	VEC(struct ir_protect) protect;
+	VEC(struct ir_credential) credentials;
+	struct ir_trace trace;
+	struct ir_tests tests;
+	ir_opt_trust workspace_trust; /* global file only */
+};
+
+/*
+ * What `normalised` promises, and ir_verify() checks:
+ * - no IR_DEST_POISON; hostnames and cidrs have become allow;
+ * - ports of a grant: never empty, sorted, merged, no overlap; 'at' of each
+ *   port kept; has_port is false (it moved to ports);
+ * - methods and paths sorted, unique, paths absolute and canonical;
+ * - two grants with the same canon are one (the earlier origin wins);
+ * - allow and deny in the order of canon; canon and id are set;
+ * - every IR_OPT that has a default is set (layer LAYER_FLOOR);
+ * - trace events expanded, one per name, in order of names;
+ * - patterns keep their order: it has meaning.
+ */
+enum ir_stage { IR_BOUND, IR_MERGED, IR_NORMALISED };
+
+/* Assert the promises of a stage; prints the broken one and exits with 4. */
+void ir_verify(const struct ir_policy *p, enum ir_stage stage);
+
+/* Names of the kinds, as plan and policy.json print them. */
+const char *ir_dest_kind_name(enum ir_dest_kind k);
+const char *ir_proto_name(enum ir_proto p);
+const char *ir_scheme_name(enum ir_scheme s);
+const char *ir_tls_name(enum ir_tls t);
+const char *ir_engine_name(enum ir_engine e);
+const char *ir_runtime_name(enum ir_runtime r); /* "runc", "sysbox-runc", … */
+const char *ir_trace_engine_name(enum ir_trace_engine e);
+
+/*
+ * Canonical text of a destination without its port, "*.github.com",
+ * "192.0.2.0/24", "https://api.openai.com/v1/"; of ports,
+ * "tcp/443,udp/8000-8999"; of a whole grant.
+ */
+struct str ir_dest_text(struct arena *a, const struct ir_dest *d);
+struct str ir_ports_text(struct arena *a, const ir_ports *ports);
+struct str ir_grant_text(struct arena *a, const struct ir_grant *g);
+
+#endif

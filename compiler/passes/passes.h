@@ -1,0 +1,68 @@
+/*
+ * What happens to a policy between the front and the emitters.
+ *
+ * Each pass says what it requires and what it ensures; ir_verify() runs after
+ * each in every build. A pass reports through diags and returns false when the
+ * policy must be refused.
+ */
+#ifndef COMPILER_PASSES_PASSES_H
+#define COMPILER_PASSES_PASSES_H
+
+#include "compiler/base/diag.h"
+#include "compiler/ir/ir.h"
+
+/* A bound source, as the front returns it. */
+struct doc {
+	enum layer layer;
+	struct str source; /* its name */
+	struct ir_policy policy; /* IR_BOUND */
+};
+typedef VEC(struct doc) docs;
+
+struct pass_ctx {
+	struct arena *a;
+	const struct sources *sources;
+	struct diags *diags;
+};
+
+/*
+ * layers: the documents, in order, into one policy. Lists append, scalars
+ * replace; the built-in floor comes first. Requires IR_BOUND, ensures
+ * IR_MERGED. Refuses what only the global file may say (workspace_trust).
+ */
+must_check bool passes_layers(struct pass_ctx *c, const docs *docs,
+			      struct ir_policy *out);
+
+/* args: parse the raw docker arguments; see passes/args.h. */
+
+/*
+ * normalise: IR_MERGED to IR_NORMALISED. Also expands trace events (through
+ * passes/trace.h) and fills defaults.
+ */
+must_check bool passes_normalise(struct pass_ctx *c, struct ir_policy *p);
+
+/*
+ * conflicts: errors and warnings that need the whole policy: a grant that a
+ * deny or the floor makes void, private: true on a cidr, http on udp ports,
+ * docker arguments that undo the sandbox, … Requires IR_NORMALISED.
+ */
+must_check bool passes_conflicts(struct pass_ctx *c,
+				 const struct ir_policy *p);
+
+/*
+ * What the workspace layer (the file and the ignore file) adds to the policy:
+ * grants, raw arguments, an image, a weaker setting. Appends one line of text
+ * with its origin per addition; empty when it only narrows.
+ * semantics.md, sections 1 and 7.
+ */
+void passes_additions(struct pass_ctx *c, const docs *docs, ir_texts *out);
+
+/*
+ * What the runtime cannot enforce yet: `http`, name and url denials,
+ * `tls: inspect`, credentials, protect, … One error per construct with the
+ * key's place; for `run` only. True when nothing was found.
+ */
+must_check bool passes_enforceable(struct pass_ctx *c,
+				   const struct ir_policy *p);
+
+#endif
