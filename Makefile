@@ -129,3 +129,11 @@ fmt:
 
 clean:
 	rm -rf build
+
+# --- tests -----------------------------------------------------------------
+
+.PHONY: test
+test: all units
+	tests/layers
+	tests/units $(B)
+	tests/run
