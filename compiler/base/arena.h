@@ -49,7 +49,7 @@ struct str arena_fmt(struct arena *a, const char *fmt, ...) printf_like(2, 3);
 	 &(vec)->v[(vec)->n - 1])
 
 #define vec_each(it, vec)                                                      \
-	for (__typeof__(&(vec)->v[0]) it = (vec)->v;                           \
+	for (__typeof__(*(vec)->v) *it = (vec)->v;                          \
 	     (vec)->n && it < (vec)->v + (vec)->n; it++)
 
 void *vec_grow_(struct arena *a, void *v, uint32_t *n, uint32_t *cap,
