@@ -5,9 +5,8 @@
 #ifndef COMPILER_FRONT_FRONT_H
 #define COMPILER_FRONT_FRONT_H
 
-#include "compiler/base/diag.h"
 #include "compiler/base/err.h"
-#include "compiler/passes/passes.h"
+#include "compiler/ir/doc.h"
 
 /*
  * A policy flag from the command line, -n github.com. The flags become one

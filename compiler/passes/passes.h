@@ -8,22 +8,7 @@
 #ifndef COMPILER_PASSES_PASSES_H
 #define COMPILER_PASSES_PASSES_H
 
-#include "compiler/base/diag.h"
-#include "compiler/ir/ir.h"
-
-/* A bound source, as the front returns it. */
-struct doc {
-	enum layer layer;
-	struct str source; /* its name */
-	struct ir_policy policy; /* IR_BOUND */
-};
-typedef VEC(struct doc) docs;
-
-struct pass_ctx {
-	struct arena *a;
-	const struct sources *sources;
-	struct diags *diags;
-};
+#include "compiler/ir/doc.h"
 
 /*
  * layers: the documents, in order, into one policy. Lists append, scalars

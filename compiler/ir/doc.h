@@ -1,0 +1,25 @@
+/*
+ * What the front hands to the passes: one bound policy per source, and the
+ * context in which both report. Here because neither may include the other.
+ */
+#ifndef COMPILER_IR_DOC_H
+#define COMPILER_IR_DOC_H
+
+#include "compiler/base/diag.h"
+#include "compiler/ir/ir.h"
+
+/* A bound source, as the front returns it. */
+struct doc {
+	enum layer layer;
+	struct str source; /* its name */
+	struct ir_policy policy; /* IR_BOUND */
+};
+typedef VEC(struct doc) docs;
+
+struct pass_ctx {
+	struct arena *a;
+	const struct sources *sources;
+	struct diags *diags;
+};
+
+#endif
