@@ -185,7 +185,7 @@ struct ir_trace_event {
 	struct ir_origin from;
 	struct str name;  /* bound: may hold '*' or name a set; expanded by
 			     passes/trace */
-	ir_texts filters; /* "data.pathname=/workspace/*" */
+	ir_texts filters; /* "data.pathname=/tmp/x" */
 };
 struct ir_trace {
 	ir_opt_trace_engine engine;
@@ -270,6 +270,14 @@ struct ir_policy {
  * - patterns keep their order: it has meaning.
  */
 enum ir_stage { IR_BOUND, IR_MERGED, IR_NORMALISED };
+
+/* A bound source, as the front returns it. */
+struct ir_doc {
+	enum layer layer;
+	struct str source; /* its name */
+	struct ir_policy policy; /* IR_BOUND */
+};
+typedef VEC(struct ir_doc) ir_docs;
 
 /* Assert the promises of a stage; prints the broken one and exits with 4. */
 void ir_verify(const struct ir_policy *p, enum ir_stage stage);
