@@ -271,14 +271,6 @@ struct ir_policy {
  */
 enum ir_stage { IR_BOUND, IR_MERGED, IR_NORMALISED };
 
-/* A bound source, as the front returns it. */
-struct ir_doc {
-	enum layer layer;
-	struct str source; /* its name */
-	struct ir_policy policy; /* IR_BOUND */
-};
-typedef VEC(struct ir_doc) ir_docs;
-
 /* Assert the promises of a stage; prints the broken one and exits with 4. */
 void ir_verify(const struct ir_policy *p, enum ir_stage stage);
 
