@@ -1,0 +1,64 @@
+/*
+ * One session, from a compiled plan to the command's exit status.
+ *
+ * Starts the gate, waits until it says that its rules are in the kernel, then
+ * runs the command in the agent's container behind it; both by the vectors of
+ * the plan's docker.json, exec'd verbatim. Stays the parent until everything
+ * that it started is gone. What the plan says was the compiler's to check;
+ * here is only checked what decides how a word of a vector is replaced.
+ *
+ * Nothing is ever written to stdout and nothing read from stdin: both are the
+ * command's. See design.md, "One session"; semantics.md, sections 5 and 8.
+ */
+#ifndef RUNTIME_LAUNCH_LAUNCH_H
+#define RUNTIME_LAUNCH_LAUNCH_H
+
+#include "compiler/base/err.h"
+#include "compiler/plan/plan.h"
+
+struct launch_opts {
+	const char *state;     /* absolute; made (0700) when missing */
+	const char *workspace; /* absolute; a directory that exists */
+	const struct plan *plan;      /* what runs; written to the session */
+	char *const *command;         /* NULL at the end; empty: the image's */
+	const char *session_id_file;  /* gets the session's ID; or NULL */
+	const char *trace_log;        /* where a tracer writes; or NULL */
+	bool no_update; /* an image that is not here is an error, no pull */
+	bool quiet;     /* no progress lines, no summary of refusals */
+};
+
+/*
+ * Run one session.
+ *
+ * Reaps what dead sessions of the same state folder left, first. Signals
+ * SIGINT, SIGTERM, SIGHUP and SIGQUIT are handled while it runs and put back
+ * as they were. Must be called from a process with one thread.
+ *
+ * The command's exit status, 0 to 255: 126 and 127 as `docker run` has them,
+ * 125 when Docker could not start the container (Docker has then said why on
+ * stderr), 128 + n when signal n ended the session. Negative: membrane failed
+ * (125 for the caller), *err says at what; nothing is left running.
+ */
+must_check int launch_run(const struct launch_opts *o, struct err *err);
+
+/*
+ * End sessions, living and dead, and remove what is left of them on Docker's
+ * side and in their workspaces. Records stay in sessions/ID.
+ *
+ * which      a session's ID or the start of one, or the name or ID of one of
+ *            its containers; NULL: every session of this state folder
+ * out_ended  how many sessions had something left to end
+ *
+ *   -ENOENT  which names no session of this state folder
+ */
+must_check int launch_reset(const char *state, const char *which,
+			    unsigned *out_ended, struct err *err);
+
+/*
+ * Remove what dead sessions of this state folder left behind; living ones are
+ * not touched. launch_run() does it by itself. A session that cannot be
+ * cleaned up now (Docker does not answer) stays for the next call.
+ */
+must_check int launch_reap(const char *state, struct err *err);
+
+#endif
