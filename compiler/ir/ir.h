@@ -235,6 +235,36 @@ struct ir_tests {
 	VEC(struct ir_never) never;
 };
 
+/* --- raw docker arguments, parsed: passes/args.h --------------------------- */
+
+/* Whose vector the option goes to: the network namespace is the gate's. */
+enum arg_home { ARG_AGENT, ARG_GATE };
+enum arg_class {
+	ARG_HARMLESS,
+	ARG_WIDENING, /* gives the agent more than the policy's own keys do */
+	ARG_UNDOING,  /* undoes the sandbox: refused from a workspace */
+	ARG_OURS,     /* membrane sets it itself (--name, --network, …): refused */
+};
+
+/* A published port: -p [ip:][host:]container[/proto], ranges expanded not. */
+struct arg_publish {
+	struct str text;       /* as docker takes it */
+	enum ir_proto proto;
+	uint16_t lo, hi;       /* in the container */
+};
+
+struct arg {
+	struct ir_origin from; /* of its first word */
+	struct str option;     /* long name without dashes */
+	bool has_value;
+	struct str value;      /* with $VAR still in it */
+	enum arg_home home;
+	enum arg_class class;
+	bool is_publish;
+	struct arg_publish publish;
+};
+typedef VEC(struct arg) arg_list;
+
 enum ir_trust { IR_TRUST_ASK, IR_TRUST_ALWAYS, IR_TRUST_NEVER };
 typedef IR_OPT(enum ir_trust) ir_opt_trust;
 
@@ -246,6 +276,7 @@ struct ir_policy {
 	ir_opt_str uplink;
 	ir_opt_bool ssl_insecure;
 	ir_texts args;
+	arg_list docker_args; /* args, parsed; set by normalise */
 	ir_opt_str image;
 	ir_opt_engine engine;
 	ir_opt_runtime runtime;

@@ -12,42 +12,23 @@
 
 #include "compiler/passes/passes.h"
 
-/* Whose vector the option goes to: the network namespace is the gate's. */
-enum arg_home { ARG_AGENT, ARG_GATE };
-enum arg_class {
-	ARG_HARMLESS,
-	ARG_WIDENING, /* gives the agent more than the policy's own keys do */
-	ARG_UNDOING,  /* undoes the sandbox: refused from a workspace */
-	ARG_OURS,     /* membrane sets it itself (--name, --network, …): refused */
-};
-
-/* A published port: -p [ip:][host:]container[/proto], ranges expanded not. */
-struct arg_publish {
-	struct str text;       /* as docker takes it */
-	enum ir_proto proto;
-	uint16_t lo, hi;       /* in the container */
-};
-
-struct arg {
-	struct ir_origin from;
-	struct str option;     /* long name without dashes */
-	bool has_value;
-	struct str value;      /* with $VAR still in it */
-	enum arg_home home;
-	enum arg_class class;
-	bool is_publish;
-	struct arg_publish publish;
-};
-typedef VEC(struct arg) args;
+/*
+ * Parse p->args into p->docker_args; part of normalise. Errors: unknown
+ * options, missing values, words that are no option, variables in the place of
+ * an option, malformed `$`, options that membrane sets itself, and from the
+ * workspace what undoes the sandbox. From other layers that is a warning.
+ * Variables are opaque.
+ */
+must_check bool args_resolve(struct pass_ctx *c, struct ir_policy *p);
 
 /*
- * Parse p->args. Unknown options, missing values, variables in the place of an
- * option and malformed `$` are errors. env: when not NULL, asked for the value
- * of each variable: a NULL answer is an error that names it, and values are
- * classed by what they expand to; when NULL, variables are opaque.
+ * The same with the environment, before a launch: a variable that is not set
+ * is an error that names it, and what a value undoes once it is expanded is
+ * reported where args_resolve() could not see it. env answers NULL for a
+ * variable that is not set; it is asked for HOME, PWD and MEMBRANE_HOME too.
  */
 typedef const char *(*args_env)(const char *name);
-must_check bool args_parse(struct pass_ctx *c, const struct ir_policy *p,
-			   args_env env, args *out);
+must_check bool args_check_env(struct pass_ctx *c, const struct ir_policy *p,
+			       args_env env);
 
 #endif

@@ -18,18 +18,17 @@
 must_check bool passes_layers(struct pass_ctx *c, const docs *docs,
 			      struct ir_policy *out);
 
-/* args: parse the raw docker arguments; see passes/args.h. */
-
 /*
- * normalise: IR_MERGED to IR_NORMALISED. Also expands trace events (through
- * passes/trace.h) and fills defaults.
+ * normalise: IR_MERGED to IR_NORMALISED. Also fills defaults, parses and
+ * judges the raw docker arguments (passes/args.h) and expands trace events
+ * (passes/trace.h).
  */
 must_check bool passes_normalise(struct pass_ctx *c, struct ir_policy *p);
 
 /*
  * conflicts: errors and warnings that need the whole policy: a grant that a
- * deny or the floor makes void, private: true on a cidr, http on udp ports,
- * docker arguments that undo the sandbox, … Requires IR_NORMALISED.
+ * deny or the floor makes void, private: true on a cidr, http on udp ports, …
+ * Requires IR_NORMALISED.
  */
 must_check bool passes_conflicts(struct pass_ctx *c,
 				 const struct ir_policy *p);
