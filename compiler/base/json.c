@@ -1,0 +1,210 @@
+#include "compiler/base/json.h"
+
+#include "compiler/base/buf.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns of a line, with its indentation; a record of scalars may be longer,
+ * so that a name and its digest stay together. */
+#define LINE_WIDTH 78
+#define RECORD_WIDTH 118
+
+static cJSON *some(cJSON *item)
+{
+	if (item)
+		return item;
+	fputs("membrane: out of memory\n", stderr);
+	exit(3);
+}
+
+cJSON *json_object(void)
+{
+	return some(cJSON_CreateObject());
+}
+
+cJSON *json_array(void)
+{
+	return some(cJSON_CreateArray());
+}
+
+cJSON *json_str(struct str s)
+{
+	char *copy = strndup(s.n ? s.p : "", s.n);
+	cJSON *item = copy ? cJSON_CreateString(copy) : NULL;
+
+	free(copy);
+	return some(item);
+}
+
+void json_put(cJSON *object, const char *key, cJSON *value)
+{
+	if (!cJSON_AddItemToObject(object, key, value))
+		some(NULL);
+}
+
+void json_put_str(cJSON *object, const char *key, struct str s)
+{
+	json_put(object, key, json_str(s));
+}
+
+void json_put_cstr(cJSON *object, const char *key, const char *s)
+{
+	json_put(object, key, some(cJSON_CreateString(s)));
+}
+
+void json_put_u64(cJSON *object, const char *key, uint64_t v)
+{
+	char text[24];
+
+	/* Raw: a double would round above 2^53. */
+	snprintf(text, sizeof(text), "%" PRIu64, v);
+	json_put(object, key, some(cJSON_CreateRaw(text)));
+}
+
+void json_put_bool(cJSON *object, const char *key, bool v)
+{
+	json_put(object, key, some(cJSON_CreateBool(v)));
+}
+
+void json_push(cJSON *array, cJSON *value)
+{
+	if (!cJSON_AddItemToArray(array, value))
+		some(NULL);
+}
+
+void json_push_str(cJSON *array, struct str s)
+{
+	json_push(array, json_str(s));
+}
+
+static void put_scalar(struct buf *out, const cJSON *v)
+{
+	char *text = cJSON_PrintUnformatted(v);
+
+	if (!text)
+		some(NULL);
+	buf_adds(out, text);
+	cJSON_free(text);
+}
+
+static void put_key(struct buf *out, const cJSON *v)
+{
+	cJSON *key = some(cJSON_CreateStringReference(v->string));
+
+	put_scalar(out, key);
+	cJSON_Delete(key);
+	buf_adds(out, ": ");
+}
+
+/* One line of at most limit bytes; false, with part of it, beyond. */
+static bool put_flat(struct buf *out, const cJSON *v, size_t limit)
+{
+	bool object = cJSON_IsObject(v);
+	const cJSON *item;
+
+	if (!object && !cJSON_IsArray(v)) {
+		put_scalar(out, v);
+		return out->n <= limit;
+	}
+	buf_addc(out, object ? '{' : '[');
+	cJSON_ArrayForEach(item, v) {
+		if (item != v->child)
+			buf_adds(out, ", ");
+		if (object)
+			put_key(out, item);
+		if (!put_flat(out, item, limit))
+			return false;
+	}
+	buf_addc(out, object ? '}' : ']');
+	return out->n <= limit;
+}
+
+static void put_indent(struct buf *out, unsigned depth)
+{
+	buf_addc(out, '\n');
+	for (unsigned i = 0; i < depth; i++)
+		buf_adds(out, "  ");
+}
+
+static size_t line_width(const cJSON *v)
+{
+	const cJSON *item;
+
+	if (!cJSON_IsObject(v))
+		return LINE_WIDTH;
+	cJSON_ArrayForEach(item, v)
+		if (item->child)
+			return LINE_WIDTH;
+	return RECORD_WIDTH;
+}
+
+static void put_value(struct buf *out, const cJSON *v, unsigned depth,
+		      size_t column)
+{
+	bool object = cJSON_IsObject(v);
+	size_t width = line_width(v);
+	const cJSON *item;
+	struct buf flat;
+
+	buf_init(&flat, out->a);
+	if ((depth > 0 || !v->child) &&
+	    put_flat(&flat, v, column < width ? width - column : 0)) {
+		buf_add(out, buf_str(&flat));
+		return;
+	}
+	if (!object && !cJSON_IsArray(v)) {
+		put_scalar(out, v);
+		return;
+	}
+	buf_addc(out, object ? '{' : '[');
+	cJSON_ArrayForEach(item, v) {
+		size_t before;
+
+		put_indent(out, depth + 1);
+		before = out->n;
+		if (object)
+			put_key(out, item);
+		/* One column is for the comma behind it. */
+		put_value(out, item, depth + 1,
+			  2 * (depth + 1) + (out->n - before) + 1);
+		if (item->next)
+			buf_addc(out, ',');
+	}
+	if (v->child)
+		put_indent(out, depth);
+	buf_addc(out, object ? '}' : ']');
+}
+
+struct str json_text(struct arena *a, cJSON *take_root)
+{
+	struct buf out;
+
+	buf_init(&out, a);
+	put_value(&out, take_root, 0, 0);
+	buf_addc(&out, '\n');
+	cJSON_Delete(take_root);
+	return buf_str(&out);
+}
+
+bool json_get_str(const cJSON *object, const char *key, struct str *out)
+{
+	const cJSON *v = cJSON_GetObjectItemCaseSensitive(object, key);
+
+	if (!cJSON_IsString(v))
+		return false;
+	*out = str_of(v->valuestring);
+	return true;
+}
+
+bool json_get_array(const cJSON *object, const char *key, const cJSON **out)
+{
+	const cJSON *v = cJSON_GetObjectItemCaseSensitive(object, key);
+
+	if (!cJSON_IsArray(v))
+		return false;
+	*out = v;
+	return true;
+}

@@ -1,0 +1,41 @@
+/*
+ * JSON as artefacts have it: cJSON trees, in a layout made for review.
+ *
+ * What fits on a line is one line, everything else has one member or item per
+ * line, indented by two blanks; the root is always broken up. Members stay in
+ * the order in which they were put. Strings are escaped by cJSON. Running out
+ * of memory ends the program, as in the arena.
+ */
+#ifndef COMPILER_BASE_JSON_H
+#define COMPILER_BASE_JSON_H
+
+#include "compiler/base/arena.h"
+
+#include <cjson/cJSON.h>
+
+/* The caller hands them to json_put() or json_push(), or to cJSON_Delete(). */
+cJSON *json_object(void);
+cJSON *json_array(void);
+/* s must hold no NUL. */
+cJSON *json_str(struct str s);
+
+/* All take the value. */
+void json_put(cJSON *object, const char *key, cJSON *value);
+void json_put_str(cJSON *object, const char *key, struct str s);
+void json_put_cstr(cJSON *object, const char *key, const char *s);
+void json_put_u64(cJSON *object, const char *key, uint64_t v);
+void json_put_bool(cJSON *object, const char *key, bool v);
+void json_push(cJSON *array, cJSON *value);
+void json_push_str(cJSON *array, struct str s);
+
+/* The text, with an LF at the end. The tree is deleted. */
+struct str json_text(struct arena *a, cJSON *take_root);
+
+/*
+ * A member's string or array; false when there is none or it is of another
+ * type. The string is the tree's.
+ */
+bool json_get_str(const cJSON *object, const char *key, struct str *out);
+bool json_get_array(const cJSON *object, const char *key, const cJSON **out);
+
+#endif
