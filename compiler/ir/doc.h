@@ -18,7 +18,7 @@ typedef VEC(struct doc) docs;
 
 struct pass_ctx {
 	struct arena *a;
-	const struct sources *sources;
+	struct sources *sources; /* layers adds "builtin" to them */
 	struct diags *diags;
 };
 
