@@ -150,24 +150,60 @@ const struct addr_special *addr_special(size_t i)
 	return i < ARRAY_LEN(specials) ? &specials[i] : NULL;
 }
 
-/* The IPv4 address inside a NAT64 (RFC 6052) or 6to4 (RFC 3056) one. */
+/* Where the IPv4 address lies in the IPv6 forms that wrap one. */
+static const struct wrap {
+	uint8_t prefix[12];
+	uint8_t bytes; /* of the prefix; the IPv4 address follows */
+} wraps[] = {
+	{{0, 0x64, 0xff, 0x9b}, 12}, /* NAT64, RFC 6052 */
+	{{0}, 12},                   /* IPv4-compatible, RFC 4291 */
+	{{0x20, 0x02}, 2},           /* 6to4, RFC 3056 */
+};
+
+static struct cidr wrap_net(const struct wrap *w, const struct cidr *net)
+{
+	struct cidr c = {.addr.family = ADDR_V6};
+
+	memcpy(c.addr.b, w->prefix, w->bytes);
+	memcpy(c.addr.b + w->bytes, net->addr.b, 4);
+	c.bits = (uint8_t)(w->bytes * 8 + net->bits);
+	return c;
+}
+
+bool addr_private_next(size_t *at, struct cidr *out)
+{
+	const size_t n = ARRAY_LEN(specials);
+
+	for (size_t i = *at; i < n * (1 + ARRAY_LEN(wraps)); i++) {
+		const struct addr_special *s = &specials[i % n];
+		struct cidr c;
+
+		cidr_parse(str_of(s->text), &c);
+		if (i >= n && c.addr.family == ADDR_V6)
+			continue;
+		if (i < n && s->scope != ADDR_PRIVATE)
+			continue;
+		*out = i < n ? c : wrap_net(&wraps[i / n - 1], &c);
+		*at = i + 1;
+		return true;
+	}
+	return false;
+}
+
 static bool wrapped_v4(const struct addr *a, struct addr *out)
 {
-	static const uint8_t nat64[12] = {0, 0x64, 0xff, 0x9b};
-	static const uint8_t compat[12];
-	size_t at;
-
 	if (a->family != ADDR_V6)
 		return false;
-	if (memcmp(a->b, nat64, 12) == 0 || memcmp(a->b, compat, 12) == 0)
-		at = 12;
-	else if (a->b[0] == 0x20 && a->b[1] == 0x02)
-		at = 2;
-	else
-		return false;
-	*out = (struct addr){.family = ADDR_V4};
-	memcpy(out->b, a->b + at, 4);
-	return true;
+	for (size_t i = 0; i < ARRAY_LEN(wraps); i++) {
+		const struct wrap *w = &wraps[i];
+
+		if (memcmp(a->b, w->prefix, w->bytes) != 0)
+			continue;
+		*out = (struct addr){.family = ADDR_V4};
+		memcpy(out->b, a->b + w->bytes, 4);
+		return true;
+	}
+	return false;
 }
 
 enum addr_scope addr_scope(const struct addr *a)
@@ -186,4 +222,37 @@ enum addr_scope addr_scope(const struct addr *a)
 	    addr_scope(&inner) != ADDR_PUBLIC)
 		scope = ADDR_PRIVATE;
 	return scope;
+}
+
+bool addr_step_up(struct addr *a)
+{
+	struct addr next = *a;
+
+	for (size_t i = addr_bytes(a); i-- > 0;)
+		if (++next.b[i] != 0) {
+			*a = next;
+			return true;
+		}
+	return false;
+}
+
+bool addr_step_down(struct addr *a)
+{
+	struct addr next = *a;
+
+	for (size_t i = addr_bytes(a); i-- > 0;)
+		if (next.b[i]-- != 0) {
+			*a = next;
+			return true;
+		}
+	return false;
+}
+
+struct addr cidr_last(const struct cidr *c)
+{
+	struct addr a = c->addr;
+
+	for (unsigned bit = c->bits; bit < addr_bits(a.family); bit++)
+		a.b[bit / 8] |= (uint8_t)(0x80u >> (bit % 8));
+	return a;
 }

@@ -69,4 +69,17 @@ struct addr_special {
 };
 const struct addr_special *addr_special(size_t i);
 
+/*
+ * Every network of scope ADDR_PRIVATE, the wrapped forms of IPv4 networks
+ * included (those overlap some of ADDR_NEVER, which comes first). *at begins
+ * with 0. False at the end.
+ */
+bool addr_private_next(size_t *at, struct cidr *out);
+
+/* One step up or down; false, and nothing done, at the end of the family. */
+bool addr_step_up(struct addr *a);
+bool addr_step_down(struct addr *a);
+/* The highest address of a network. */
+struct addr cidr_last(const struct cidr *c);
+
 #endif

@@ -38,17 +38,24 @@ must_check bool emit_all(const struct emit_in *in, struct plan *out);
 /*
  * Port classes, shared by ruleset.nft and names.map: the distinct port lists
  * of the policy's grants without http, numbered from 1 in canonical order.
+ * Grants of URLs have none: they are for the HTTP part.
  */
 struct emit_class {
 	ir_ports ports;
 	struct str text; /* ir_ports_text() */
-	bool has_name, has_cidr4, has_cidr6, has_any;
+	bool has_name; /* a name leads to addresses of this class */
+	bool has_cidr4, has_cidr6, has_any;
 };
 typedef VEC(struct emit_class) emit_classes;
 /* False, after an error, beyond LIMIT_CLASSES. */
 must_check bool emit_classes_make(const struct emit_in *in,
 				  emit_classes *out);
-/* The class of a grant, from 1; 0 when it has none. */
-uint32_t emit_class_of(const emit_classes *classes, const struct ir_grant *g);
+/* Likewise for the denials that the packet filter holds: networks, and '*'
+ * with ports. The floor's are not among them. */
+must_check bool emit_denials_make(const struct emit_in *in,
+				  emit_classes *out);
+/* The class of a grant or denial, from 1; 0 when it has none. */
+uint32_t emit_class_of(struct arena *a, const emit_classes *classes,
+		       const struct ir_grant *g);
 
 #endif

@@ -317,10 +317,13 @@ const char *ir_trace_engine_name(enum ir_trace_engine e);
 /*
  * Canonical text of a destination without its port, "*.github.com",
  * "192.0.2.0/24", "https://api.openai.com/v1/"; of ports,
- * "tcp/443,udp/8000-8999"; of a whole grant.
+ * "tcp/443,udp/8000-8999"; of one rule of http, "GET,POST /a /b", where '*'
+ * is any; of a whole grant. No two normalised grants that differ in meaning
+ * have the same text.
  */
 struct str ir_dest_text(struct arena *a, const struct ir_dest *d);
 struct str ir_ports_text(struct arena *a, const ir_ports *ports);
+struct str ir_http_text(struct arena *a, const struct ir_http *h);
 struct str ir_grant_text(struct arena *a, const struct ir_grant *g);
 
 #endif

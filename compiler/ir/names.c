@@ -1,0 +1,87 @@
+#include "compiler/ir/ir.h"
+
+#include <stdlib.h>
+
+const char *ir_dest_kind_name(enum ir_dest_kind k)
+{
+	switch (k) {
+#define DEST(name, text)                                                       \
+	case IR_DEST_##name:                                                   \
+		return text;
+#include "compiler/ir/dest.def"
+#undef DEST
+	}
+	abort();
+}
+
+const char *ir_proto_name(enum ir_proto p)
+{
+	switch (p) {
+	case IR_PROTO_TCP:
+		return "tcp";
+	case IR_PROTO_UDP:
+		return "udp";
+	}
+	abort();
+}
+
+const char *ir_scheme_name(enum ir_scheme s)
+{
+	switch (s) {
+	case IR_SCHEME_HTTP:
+		return "http";
+	case IR_SCHEME_HTTPS:
+		return "https";
+	}
+	abort();
+}
+
+const char *ir_tls_name(enum ir_tls t)
+{
+	switch (t) {
+	case IR_TLS_VERIFY:
+		return "verify";
+	case IR_TLS_INSPECT:
+		return "inspect";
+	}
+	abort();
+}
+
+const char *ir_engine_name(enum ir_engine e)
+{
+	switch (e) {
+	case IR_ENGINE_DOCKER:
+		return "docker";
+	case IR_ENGINE_NATIVE:
+		return "native";
+	case IR_ENGINE_PODMAN:
+		return "podman";
+	}
+	abort();
+}
+
+const char *ir_runtime_name(enum ir_runtime r)
+{
+	switch (r) {
+	case IR_RUNTIME_RUNC:
+		return "runc";
+	case IR_RUNTIME_SYSBOX:
+		return "sysbox-runc";
+	case IR_RUNTIME_KATA:
+		return "kata";
+	}
+	abort();
+}
+
+const char *ir_trace_engine_name(enum ir_trace_engine e)
+{
+	switch (e) {
+	case IR_TRACE_NATIVE:
+		return "native";
+	case IR_TRACE_TRACEE:
+		return "tracee";
+	case IR_TRACE_OFF:
+		return "off";
+	}
+	abort();
+}

@@ -1,0 +1,136 @@
+#include "compiler/base/buf.h"
+#include "compiler/ir/ir.h"
+
+#include <stdlib.h>
+
+static uint16_t scheme_port(enum ir_scheme s)
+{
+	switch (s) {
+	case IR_SCHEME_HTTP:
+		return 80;
+	case IR_SCHEME_HTTPS:
+		return 443;
+	}
+	abort();
+}
+
+static void add_url(struct buf *b, const struct ir_url *u)
+{
+	char text[ADDR_TEXT_MAX];
+
+	buf_addf(b, "%s://", ir_scheme_name(u->scheme));
+	if (u->who != IR_DEST_CIDR)
+		buf_add(b, u->name);
+	else if (u->net.addr.family == ADDR_V6)
+		buf_addf(b, "[%s]", addr_text(&u->net.addr, text));
+	else
+		buf_adds(b, addr_text(&u->net.addr, text));
+	if (u->port != scheme_port(u->scheme))
+		buf_addf(b, ":%u", u->port);
+	buf_add(b, u->path);
+}
+
+static void add_dest(struct buf *b, const struct ir_dest *d)
+{
+	char text[CIDR_TEXT_MAX];
+
+	switch (d->kind) {
+	case IR_DEST_POISON:
+		buf_adds(b, "?");
+		return;
+	case IR_DEST_ANY:
+		buf_addc(b, '*');
+		return;
+	case IR_DEST_HOST:
+		buf_add(b, d->u.host.name);
+		return;
+	case IR_DEST_PATTERN:
+		buf_add(b, d->u.pattern.name);
+		return;
+	case IR_DEST_CIDR:
+		buf_adds(b, cidr_text(&d->u.cidr.net, text));
+		return;
+	case IR_DEST_URL:
+		add_url(b, &d->u.url);
+		return;
+	}
+	abort();
+}
+
+static void add_ports(struct buf *b, const ir_ports *ports)
+{
+	vec_each(p, ports) {
+		if (p != ports->v)
+			buf_addc(b, ',');
+		buf_addf(b, "%s/%u", ir_proto_name(p->proto), p->lo);
+		if (p->hi != p->lo)
+			buf_addf(b, "-%u", p->hi);
+	}
+}
+
+static void add_texts(struct buf *b, const ir_texts *texts, char sep)
+{
+	vec_each(t, texts) {
+		if (t != texts->v)
+			buf_addc(b, sep);
+		buf_add(b, t->s);
+	}
+}
+
+struct str ir_dest_text(struct arena *a, const struct ir_dest *d)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	add_dest(&b, d);
+	return buf_str(&b);
+}
+
+struct str ir_ports_text(struct arena *a, const ir_ports *ports)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	add_ports(&b, ports);
+	return buf_str(&b);
+}
+
+struct str ir_http_text(struct arena *a, const struct ir_http *h)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	if (h->any_method)
+		buf_addc(&b, '*');
+	else
+		add_texts(&b, &h->methods, ',');
+	buf_addc(&b, ' ');
+	if (h->any_path)
+		buf_addc(&b, '*');
+	else
+		add_texts(&b, &h->paths, ' ');
+	return buf_str(&b);
+}
+
+struct str ir_grant_text(struct arena *a, const struct ir_grant *g)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	add_dest(&b, &g->dest);
+	buf_addc(&b, ' ');
+	add_ports(&b, &g->ports);
+	if (g->has_http) {
+		buf_adds(&b, " http");
+		vec_each(h, &g->http) {
+			buf_adds(&b, " [");
+			buf_add(&b, ir_http_text(a, h));
+			buf_addc(&b, ']');
+		}
+	}
+	if (g->tls.set)
+		buf_addf(&b, " tls=%s", ir_tls_name(g->tls.v));
+	if (g->private.set && g->private.v)
+		buf_adds(&b, " private");
+	return buf_str(&b);
+}

@@ -1,0 +1,119 @@
+#include "compiler/passes/floor.h"
+
+/*
+ * What a host tool would execute or obey later, and our own files.
+ * semantics.md, section 5. The nested ones are readonly where they exist; the
+ * anchored literal ones also where they do not exist yet.
+ */
+static const char *const readonly_lines[] = {
+	"/.membrane.yaml",
+	"/.membrane/",
+	"/.membraneignore",
+	"/.git/hooks/",
+	"/.git/config",
+	"/.git/modules/**/hooks/",
+	"/.git/modules/**/config",
+	"**/.git/hooks/",
+	"**/.git/config",
+	"/.vscode/tasks.json",
+	"/.vscode/launch.json",
+	"/.vscode/settings.json",
+	"/.idea/workspace.xml",
+	"/.idea/runConfigurations/",
+	"/.idea/watcherTasks.xml",
+};
+
+/* The text so far, and where it will lie among the sources. */
+struct writer {
+	struct buf text;
+	uint32_t base;
+};
+
+static struct ir_origin put(struct writer *w, const char *before,
+			    const char *value, const char *after)
+{
+	struct ir_origin from = {.layer = LAYER_FLOOR};
+
+	buf_adds(&w->text, before);
+	from.at.beg = w->base + (uint32_t)w->text.n;
+	buf_adds(&w->text, value);
+	from.at.end = w->base + (uint32_t)w->text.n;
+	buf_adds(&w->text, after);
+	return from;
+}
+
+#define SCALAR(opt, before, text, ...)                                         \
+	do {                                                                   \
+		(opt).set = true;                                              \
+		(opt).from = put(w, before, text, "\n");                       \
+		(opt).v = __VA_ARGS__;                                         \
+	} while (0)
+
+static void add_deny(struct arena *a, struct writer *w, struct ir_policy *p)
+{
+	const struct addr_special *s;
+
+	buf_adds(&w->text, "deny:\n");
+	for (size_t i = 0; (s = addr_special(i)); i++) {
+		struct ir_grant *g;
+
+		if (s->scope != ADDR_NEVER)
+			continue;
+		g = vec_push(a, &p->deny);
+		g->from = put(w, "  - \"", s->text, "\"");
+		buf_addf(&w->text, " # %s\n", s->about);
+		g->key = IR_KEY_DENY;
+		g->dest.kind = IR_DEST_CIDR;
+		g->dest.at = g->from.at;
+		cidr_parse(str_of(s->text), &g->dest.u.cidr.net);
+	}
+}
+
+static void add_readonly(struct arena *a, struct writer *w,
+			 struct ir_policy *p)
+{
+	buf_adds(&w->text, "readonly:\n");
+	for (size_t i = 0; i < ARRAY_LEN(readonly_lines); i++) {
+		struct ir_pattern *r = vec_push(a, &p->readonly);
+
+		r->from = put(w, "  - \"", readonly_lines[i], "\"\n");
+		r->line = str_of(readonly_lines[i]);
+	}
+}
+
+static void add_scalars(struct writer *w, struct ir_policy *p)
+{
+	struct ir_resolver resolver = {.transport = IR_TRANSPORT_DNS,
+				       .port = 53};
+
+	addr_parse(STR("8.8.8.8"), &resolver.addr);
+	SCALAR(p->resolver, "dns_resolver: ", "8.8.8.8:53", resolver);
+	SCALAR(p->tls, "tls: ", "verify", IR_TLS_VERIFY);
+	SCALAR(p->ssl_insecure, "ssl_insecure: ", "false", false);
+	SCALAR(p->image, "image: ", "membrane-agent", STR("membrane-agent"));
+	SCALAR(p->engine, "engine: ", "docker", IR_ENGINE_DOCKER);
+	SCALAR(p->runtime, "runtime: ", "runc", IR_RUNTIME_RUNC);
+	SCALAR(p->workspace_trust, "workspace_trust: ", "ask", IR_TRUST_ASK);
+	buf_adds(&w->text, "hardening:\n");
+	SCALAR(p->hardening.read_only, "  read_only: ", "false", false);
+	SCALAR(p->hardening.pids, "  pids: ", "4096", 4096);
+	SCALAR(p->hardening.no_new_privileges,
+	       "  no_new_privileges: ", "true", true);
+	SCALAR(p->hardening.seccomp, "  seccomp: ", "default", STR("default"));
+	buf_adds(&w->text, "trace:\n");
+	SCALAR(p->trace.engine, "  engine: ", "native", IR_TRACE_NATIVE);
+	SCALAR(p->trace.required, "  required: ", "false", false);
+}
+
+void floor_doc(struct pass_ctx *c, struct doc *out)
+{
+	struct writer writer = {.base = c->sources->end}, *w = &writer;
+
+	*out = (struct doc){.layer = LAYER_FLOOR, .source = STR("builtin")};
+	buf_init(&w->text, c->a);
+	buf_adds(&w->text, "# What holds under every policy.\n");
+	add_deny(c->a, w, &out->policy);
+	add_readonly(c->a, w, &out->policy);
+	add_scalars(w, &out->policy);
+	sources_add(c->sources, out->source, buf_str(&w->text), LAYER_FLOOR);
+}

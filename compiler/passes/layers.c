@@ -1,0 +1,131 @@
+#include "compiler/base/limits.h"
+#include "compiler/passes/floor.h"
+#include "compiler/passes/passes.h"
+
+/* Lists append. */
+#define APPEND(field)                                                          \
+	vec_each(it_, &from->field)                                            \
+		*vec_push(a, &to->field) = *it_
+
+/* A scalar set in a later layer replaces an earlier one. */
+#define REPLACE(field)                                                         \
+	do {                                                                   \
+		if (from->field.set)                                           \
+			to->field = from->field;                               \
+	} while (0)
+
+static void merge_hardening(struct arena *a, struct ir_hardening *to,
+			    const struct ir_hardening *from)
+{
+	REPLACE(read_only);
+	APPEND(tmpfs);
+	REPLACE(pids);
+	REPLACE(memory);
+	REPLACE(cpus_milli);
+	REPLACE(user);
+	APPEND(capabilities);
+	REPLACE(no_new_privileges);
+	REPLACE(seccomp);
+}
+
+static void merge_trace(struct arena *a, struct ir_trace *to,
+			const struct ir_trace *from)
+{
+	REPLACE(engine);
+	REPLACE(version);
+	to->has_events |= from->has_events;
+	APPEND(events);
+	APPEND(exclude);
+	REPLACE(rotate_bytes);
+	REPLACE(rotate_age_s);
+	REPLACE(keep_files);
+	REPLACE(keep_bytes);
+	REPLACE(required);
+}
+
+static void merge(struct arena *a, struct ir_policy *to,
+		  const struct ir_policy *from)
+{
+	APPEND(allow);
+	APPEND(deny);
+	APPEND(ignore);
+	APPEND(readonly);
+	REPLACE(resolver);
+	REPLACE(tls);
+	REPLACE(uplink);
+	REPLACE(ssl_insecure);
+	APPEND(args);
+	REPLACE(image);
+	REPLACE(engine);
+	REPLACE(runtime);
+	merge_hardening(a, &to->hardening, &from->hardening);
+	APPEND(protect);
+	APPEND(credentials);
+	merge_trace(a, &to->trace, &from->trace);
+	APPEND(tests.allow);
+	APPEND(tests.deny);
+	APPEND(tests.never);
+	REPLACE(workspace_trust);
+}
+
+static bool may_say(struct pass_ctx *c, const struct doc *doc)
+{
+	if (!doc->policy.workspace_trust.set || doc->layer == LAYER_GLOBAL)
+		return true;
+	diag_error(c->diags, DIAG_ONLY_GLOBAL,
+		   doc->policy.workspace_trust.from.at,
+		   "'workspace_trust' is for the global file alone");
+	diag_help(c->diags, "move it to ~/.membrane/config.yaml; a %s does not "
+			    "decide whether it is trusted",
+		  doc->layer == LAYER_PRESET ? "preset" : "workspace");
+	return false;
+}
+
+static bool within(struct pass_ctx *c, uint32_t n, uint32_t limit,
+		   struct span at, const char *what)
+{
+	if (n <= limit)
+		return true;
+	diag_error(c->diags, DIAG_TOO_MANY, at,
+		   "%u %s in all layers, more than %u", n, what, limit);
+	return false;
+}
+
+/* The first item that is one too many is where the error points. */
+#define WITHIN(list, limit, what)                                              \
+	within(c, (list).n, (limit),                                           \
+	       (list).n > (limit) ? (list).v[limit].from.at                    \
+				  : (struct span){0},                          \
+	       what)
+
+static bool limits(struct pass_ctx *c, const struct ir_policy *p)
+{
+	bool ok = true;
+
+	ok &= WITHIN(p->allow, LIMIT_GRANTS, "grants");
+	ok &= WITHIN(p->deny, LIMIT_GRANTS, "denials");
+	ok &= WITHIN(p->ignore, LIMIT_PATTERNS, "ignore patterns");
+	ok &= WITHIN(p->readonly, LIMIT_PATTERNS, "readonly patterns");
+	ok &= WITHIN(p->args, LIMIT_ARGS, "docker arguments");
+	return ok;
+}
+
+bool passes_layers(struct pass_ctx *c, const docs *list,
+		   struct ir_policy *out)
+{
+	struct doc floor;
+	bool ok = true;
+
+	floor_doc(c, &floor);
+	*out = (struct ir_policy){0};
+	merge(c->a, out, &floor.policy);
+	vec_each(doc, list) {
+		ir_verify(&doc->policy, IR_BOUND);
+		ok &= may_say(c, doc);
+		merge(c->a, out, &doc->policy);
+	}
+	if (!limits(c, out))
+		return false;
+	ir_verify(out, IR_MERGED);
+	return ok;
+}

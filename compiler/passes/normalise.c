@@ -1,0 +1,256 @@
+#include "compiler/base/gitignore.h"
+#include "compiler/base/sha256.h"
+#include "compiler/ir/ports.h"
+#include "compiler/passes/passes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- ports ----------------------------------------------------------------- */
+
+static void add_all_ports(struct arena *a, struct ir_grant *g,
+			  enum ir_proto proto)
+{
+	*vec_push(a, &g->ports) =
+		(struct ir_port){proto, 1, 65535, g->dest.at};
+}
+
+/*
+ * No ports: any TCP port for a grant, everything for a denial. A URL has the
+ * port of its scheme or the one that was written.
+ */
+static bool settle_ports(struct pass_ctx *c, struct ir_grant *g)
+{
+	ir_ports own = {0};
+
+	/* The list may be shared with the bound document: sort a copy. */
+	vec_each(p, &g->ports)
+		*vec_push(c->a, &own) = *p;
+	g->ports = own;
+	if (g->dest.kind == IR_DEST_URL) {
+		if (g->ports.n) {
+			diag_error(c->diags, DIAG_URL_PORTS, g->ports.v[0].at,
+				   "ports beside a URL");
+			diag_help(c->diags, "write the port into the URL");
+			return false;
+		}
+		*vec_push(c->a, &g->ports) = (struct ir_port){
+			IR_PROTO_TCP, g->dest.u.url.port,
+			g->dest.u.url.port, g->dest.at};
+	}
+	if (g->dest.has_port)
+		*vec_push(c->a, &g->ports) = g->dest.port;
+	g->dest.has_port = false;
+	if (g->ports.n == 0) {
+		add_all_ports(c->a, g, IR_PROTO_TCP);
+		if (g->key == IR_KEY_DENY)
+			add_all_ports(c->a, g, IR_PROTO_UDP);
+	}
+	ports_normalise(&g->ports);
+	return true;
+}
+
+/* --- http ------------------------------------------------------------------ */
+
+static int by_text(const void *va, const void *vb)
+{
+	const struct ir_text *a = va, *b = vb;
+
+	return str_cmp(a->s, b->s);
+}
+
+/* A sorted copy without repetitions; the list may be the document's own. */
+static ir_texts sorted_texts(struct arena *a, const ir_texts *in)
+{
+	ir_texts out = {0};
+	uint32_t n = 0;
+
+	vec_each(t, in)
+		*vec_push(a, &out) = *t;
+	if (out.n == 0)
+		return out;
+	qsort(out.v, out.n, sizeof(*out.v), by_text);
+	for (uint32_t i = 1; i < out.n; i++)
+		if (!str_eq(out.v[n].s, out.v[i].s))
+			out.v[++n] = out.v[i];
+	out.n = n + 1;
+	return out;
+}
+
+/* A path without a leading '/' is relative to the URL's; semantics.md, 2. */
+static struct str absolute(struct arena *a, const struct ir_dest *dest,
+			   struct str path)
+{
+	struct str base = STR("/");
+
+	if (path.n && path.p[0] == '/')
+		return path;
+	if (dest->kind == IR_DEST_URL)
+		base = dest->u.url.path;
+	if (str_ends(base, STR("/")))
+		return arena_fmt(a, "%.*s%.*s", STR_ARG(base), STR_ARG(path));
+	return arena_fmt(a, "%.*s/%.*s", STR_ARG(base), STR_ARG(path));
+}
+
+struct rule {
+	struct str text;
+	struct ir_http http;
+};
+
+static int by_rule(const void *va, const void *vb)
+{
+	const struct rule *a = va, *b = vb;
+	int c = str_cmp(a->text, b->text);
+
+	if (c)
+		return c;
+	return a->http.at.beg < b->http.at.beg ? -1 : 1;
+}
+
+static void settle_http(struct arena *a, struct ir_grant *g)
+{
+	struct rule *rules = arena_array(a, g->http.n + 1, sizeof(*rules));
+	uint32_t n = g->http.n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct ir_http *h = &rules[i].http;
+
+		*h = g->http.v[i];
+		h->methods = sorted_texts(a, &h->methods);
+		h->paths = sorted_texts(a, &h->paths);
+		vec_each(p, &h->paths)
+			p->s = absolute(a, &g->dest, p->s);
+		h->paths = sorted_texts(a, &h->paths);
+		rules[i].text = ir_http_text(a, h);
+	}
+	qsort(rules, n, sizeof(*rules), by_rule);
+	memset(&g->http, 0, sizeof(g->http));
+	for (uint32_t i = 0; i < n; i++)
+		if (i == 0 || !str_eq(rules[i - 1].text, rules[i].text))
+			*vec_push(a, &g->http) = rules[i].http;
+}
+
+/* --- grants ---------------------------------------------------------------- */
+
+static void name_grant(struct arena *a, struct ir_grant *g, char kind)
+{
+	char hex[SHA256_HEX_MAX];
+
+	g->canon = ir_grant_text(a, g);
+	sha256_hex(g->canon, hex);
+	g->id = arena_fmt(a, "%c-%.10s", kind, hex);
+}
+
+static int by_canon(const void *va, const void *vb)
+{
+	const struct ir_grant *a = *(const struct ir_grant *const *)va;
+	const struct ir_grant *b = *(const struct ir_grant *const *)vb;
+	int c = str_cmp(a->canon, b->canon);
+
+	if (c)
+		return c;
+	return a < b ? -1 : 1;
+}
+
+/*
+ * One of several with the same canon: the first, but a user's denial before
+ * the floor's, since no grant opens what a user denied.
+ */
+static struct ir_grant *keep_of(struct ir_grant **run, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (run[i]->from.layer != LAYER_FLOOR)
+			return run[i];
+	return run[0];
+}
+
+static bool settle_grants(struct pass_ctx *c, ir_grants *grants,
+			  enum ir_grant_key key)
+{
+	struct ir_grant **list;
+	ir_grants out = {0};
+	uint32_t n = 0, end;
+	bool ok = true;
+
+	list = arena_array(c->a, grants->n + 1, sizeof(*list));
+	vec_each(g, grants) {
+		if (g->dest.kind == IR_DEST_POISON)
+			continue;
+		if (!settle_ports(c, g)) {
+			ok = false;
+			continue;
+		}
+		settle_http(c->a, g);
+		g->key = key;
+		name_grant(c->a, g, key == IR_KEY_DENY ? 'd' : 'g');
+		list[n++] = g;
+	}
+	qsort(list, n, sizeof(*list), by_canon);
+	for (uint32_t i = 0; i < n; i = end) {
+		for (end = i + 1; end < n; end++)
+			if (!str_eq(list[i]->canon, list[end]->canon))
+				break;
+		*vec_push(c->a, &out) = *keep_of(list + i, end - i);
+	}
+	*grants = out;
+	return ok;
+}
+
+/* --- readonly patterns ----------------------------------------------------- */
+
+/*
+ * The path that a pattern names, or nothing: anchored, without a wildcard and
+ * without an escape (what is escaped looks like a wildcard elsewhere).
+ */
+static struct str literal_path(const struct ir_pattern *p)
+{
+	struct str path = p->line, none = {0};
+
+	if (p->back)
+		return none;
+	for (size_t i = 0; i < path.n; i++)
+		if (strchr("*?[\\", path.p[i]))
+			return none;
+	if (str_ends(path, STR("/")))
+		path.n--;
+	if (str_find(path, '/', 0) == path.n)
+		return none;
+	if (path.p[0] == '/')
+		path = str_slice(path, 1, path.n);
+	return path;
+}
+
+/* Hold what the whole list, read to its end, makes readonly. */
+static void settle_hold(struct arena *a, ir_patterns *patterns)
+{
+	struct gitignore *all = gitignore_new(a);
+	bool any_back = false;
+
+	vec_each(p, patterns) {
+		(void)gitignore_add(all, p->line, NULL);
+		any_back |= p->back;
+	}
+	vec_each(p, patterns) {
+		struct str path = literal_path(p);
+		bool is_dir = str_ends(p->line, STR("/"));
+
+		p->hold = path.n && (!any_back ||
+				     gitignore_match(all, path, is_dir, NULL) ==
+					     GITIGNORE_MATCH);
+		for (struct ir_pattern *q = patterns->v; p->hold && q < p; q++)
+			if (q->hold && str_eq(q->line, p->line))
+				p->hold = false;
+	}
+}
+
+bool passes_normalise(struct pass_ctx *c, struct ir_policy *p)
+{
+	bool ok = true;
+
+	ok &= settle_grants(c, &p->allow, IR_KEY_ALLOW);
+	ok &= settle_grants(c, &p->deny, IR_KEY_DENY);
+	settle_hold(c->a, &p->readonly);
+	if (ok)
+		ir_verify(p, IR_NORMALISED);
+	return ok;
+}
