@@ -18,15 +18,27 @@ struct compilation {
 	struct ir_policy policy; /* IR_NORMALISED when ok */
 	struct plan plan;        /* filled when ok */
 	bool ok;
+	/*
+	 * For --dump-ir: one of driver_pass(); set it before driver_compile(),
+	 * which then prints the policy as it is after that pass into dump and
+	 * goes no further. NULL otherwise.
+	 */
+	const char *stop_after;
+	struct str dump;
 };
 
 /*
- * Read, bind, merge, check and emit. c->ok says whether c->plan may be used;
- * c->diags holds what there is to say either way. A negative return is a file
- * that cannot be read (exit 3), with *err.
+ * Read, bind, merge, check and emit. *c is zero but for stop_after. c->ok says
+ * whether c->plan may be used; c->diags holds what there is to say either way.
+ * A negative return is a file that cannot be read (exit 3), with *err.
  */
 must_check int driver_compile(struct compilation *c,
 			      const struct front_input *in, struct err *err);
 void driver_done(struct compilation *c);
+
+/* The names of the passes, in order; NULL at the end. */
+const char *driver_pass(size_t i);
+/* For passes that a command runs by itself, into c->diags. */
+struct pass_ctx driver_ctx(struct compilation *c);
 
 #endif
