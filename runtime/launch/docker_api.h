@@ -1,0 +1,92 @@
+/*
+ * The Docker Engine API, as far as a session needs it.
+ *
+ * Requests block, for a bounded time; what Docker says about a refusal is in
+ * *err word for word. Only the event stream runs beside the caller's own
+ * descriptors, in docker_poll(). Containers and networks are found by the
+ * label membrane.session, never by the shape of a name.
+ *
+ * API: https://docs.docker.com/engine/api/, 1.40 (Docker 19.03) to 1.48.
+ */
+#ifndef RUNTIME_LAUNCH_DOCKER_API_H
+#define RUNTIME_LAUNCH_DOCKER_API_H
+
+#include "compiler/base/arena.h"
+#include "compiler/base/err.h"
+#include "runtime/launch/endpoint.h"
+
+#define DOCKER_LABEL "membrane.session"
+#define DOCKER_ANSWER_MAX (16u << 20) /* bytes of one answer */
+
+struct docker;
+
+struct docker_container {
+	const char *id, *name, *session; /* session: its label; may be "" */
+};
+typedef VEC(struct docker_container) docker_containers;
+
+struct docker_network {
+	const char *id, *name, *session, *gateway, *subnet; /* "" if none */
+};
+typedef VEC(struct docker_network) docker_networks;
+
+/* Connect and agree on a version. */
+must_check int docker_open(struct arena *a, const struct endpoint *e,
+			   struct docker **out, struct err *err);
+void docker_close(struct docker *d); /* NULL is allowed */
+
+/* 1, or 0 when there is none. */
+must_check int docker_has_image(struct docker *d, const char *ref,
+				struct err *err);
+must_check int docker_has_runtime(struct docker *d, const char *name,
+				  struct err *err);
+
+/*
+ * Every container that has a session label; with session not NULL only that
+ * session's. Running or not. Appends.
+ */
+must_check int docker_list(struct docker *d, const char *session,
+			   docker_containers *out, struct err *err);
+/* -ENOENT: no such container, or (signal) none that runs. */
+must_check int docker_signal(struct docker *d, const char *container,
+			     const char *signame, struct err *err);
+/* Kill and remove. A container that is gone, or going, is no error. */
+must_check int docker_remove(struct docker *d, const char *container,
+			     struct err *err);
+
+/* All networks with their gateways, or only those of a session. */
+must_check int docker_list_networks(struct docker *d, const char *session,
+				    docker_networks *out, struct err *err);
+/*
+ * The link of a runtime that brings its own network namespace: a bridge on
+ * which the host has no address and for which it does no masquerading.
+ */
+must_check int docker_make_link(struct docker *d, const char *name,
+				const char *session, struct err *err);
+must_check int docker_connect(struct docker *d, const char *network,
+			      const char *container, struct err *err);
+must_check int docker_remove_network(struct docker *d, const char *network,
+				     struct err *err);
+
+/* What happened to a container of the session. */
+struct docker_event {
+	const char *action, *role; /* "start", "die", "destroy"; "agent" */
+};
+typedef void docker_on_event(void *ctx, const struct docker_event *event);
+
+/*
+ * Follow the containers of one session. The stream only makes things known
+ * earlier: when it breaks nothing is reported, and nothing may depend on it.
+ */
+must_check int docker_follow(struct docker *d, const char *session,
+			     docker_on_event *on_event, void *ctx,
+			     struct err *err);
+/*
+ * Wait until one of fds is readable or closed, or something came on the event
+ * stream (on_event has been called then), or timeout_ms went by. The caller
+ * reads its descriptors without blocking afterwards, whatever woke it.
+ */
+must_check int docker_poll(struct docker *d, const int *fds, size_t n_fds,
+			   int timeout_ms, struct err *err);
+
+#endif

@@ -1,0 +1,223 @@
+#include "runtime/launch/gate.h"
+
+#include "compiler/base/fileio.h"
+#include "runtime/launch/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHUNK 16384u
+#define CHUNKS_PER_PUMP 64u /* so that a chatty gate starves nobody */
+
+static int open_record(const char *dir, const char *name, int *out,
+		       struct err *err)
+{
+	char path[4096];
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >=
+	    (int)sizeof(path))
+		return err_set(err, -ENAMETOOLONG, "%s: name too long", dir);
+	*out = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (*out < 0)
+		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	return 0;
+}
+
+static int spawn(struct gate *g, char *const *argv, int keep_fd,
+		 struct err *err)
+{
+	struct proc_opts o = {.argv = argv, .group = PROC_SESSION,
+			      .in = -1, .out = -1, .err = -1, .keep = keep_fd};
+	int rc = proc_pipe(&o.in, &g->in, err);
+
+	if (rc == 0)
+		rc = proc_pipe(&g->out, &o.out, err);
+	if (rc == 0)
+		rc = proc_pipe(&g->err, &o.err, err);
+	if (rc == 0)
+		rc = proc_nonblock(g->out, err);
+	if (rc == 0)
+		rc = proc_nonblock(g->err, err);
+	if (rc == 0)
+		rc = proc_nonblock(g->in, err);
+	if (rc == 0)
+		rc = proc_spawn(&o, &g->pid, err);
+	fd_close(&o.in);
+	fd_close(&o.out);
+	fd_close(&o.err);
+	return rc;
+}
+
+int gate_start(struct gate *g, char *const *argv, const char *dir, int keep_fd,
+	       struct err *err)
+{
+	int rc;
+
+	g->in = g->out = g->err = g->decisions = g->log = -1;
+	rc = open_record(dir, "decisions.jsonl", &g->decisions, err);
+	if (rc == 0)
+		rc = open_record(dir, "gate.log", &g->log, err);
+	if (rc == 0)
+		rc = spawn(g, argv, keep_fd, err);
+	return rc;
+}
+
+int gate_hello(struct gate *g, struct str hello, struct err *err)
+{
+	/* bounded far below what a pipe takes without anybody reading:
+	 * otherwise this fails instead of waiting */
+	int rc = fileio_write_all(g->in, hello, err);
+
+	return rc < 0 ? err_while(err, "telling the gate about the host") : 0;
+}
+
+static void say(struct gate *g, struct str text)
+{
+	struct arena *a = arena_new();
+	struct buf b;
+
+	buf_init(&b, a);
+	summary_escape(&b, text, sizeof(g->words) - 16);
+	snprintf(g->words, sizeof(g->words), "%s", b.p ? b.p : "");
+	arena_free(a);
+}
+
+static int on_event(struct gate *g, const cJSON *o, struct str line,
+		    struct err *err)
+{
+	const cJSON *event = cJSON_GetObjectItemCaseSensitive(o, "event");
+	const cJSON *message = cJSON_GetObjectItemCaseSensitive(o, "message");
+	const char *name = cJSON_IsString(event) ? event->valuestring : "";
+	int rc;
+
+	if (strcmp(name, "ready") == 0) {
+		g->ready = true;
+		return 0;
+	}
+	if (strcmp(name, "error") == 0) {
+		if (cJSON_IsString(message))
+			say(g, str_of(message->valuestring));
+		g->words_done = true;
+		return 0;
+	}
+	if (strcmp(name, "decision") != 0)
+		return err_set(err, -EPROTO,
+			       "the gate sent an unknown event '%.40s'", name);
+	rc = summary_add(g->summary, o, err);
+	if (rc < 0 || g->decision_bytes + line.n + 1 > GATE_DECISIONS_MAX)
+		return rc;
+	g->decision_bytes += line.n + 1;
+	/* line lies in g->line, with the LF behind it */
+	return fileio_write_all(g->decisions,
+				(struct str){line.p, line.n + 1}, err);
+}
+
+static int on_line(struct gate *g, struct str line, struct err *err)
+{
+	cJSON *o = cJSON_ParseWithLength(line.p, line.n);
+	int rc;
+
+	if (cJSON_IsObject(o)) {
+		rc = on_event(g, o, line, err);
+	} else {
+		rc = err_set(err, -EPROTO,
+			     "the gate sent something else than a record");
+	}
+	cJSON_Delete(o);
+	return rc;
+}
+
+static int on_output(struct gate *g, struct str got, struct err *err)
+{
+	for (size_t i = 0; i < got.n; i++) {
+		struct str line = {g->line, g->line_n};
+		int rc;
+
+		if (g->line_n >= GATE_LINE_MAX)
+			return err_set(err, -EPROTO, "the gate sent a line of "
+				       "more than %u bytes", GATE_LINE_MAX);
+		g->line[g->line_n++] = got.p[i];
+		if (got.p[i] != '\n')
+			continue;
+		g->line_n = 0;
+		rc = on_line(g, line, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static void on_stderr(struct gate *g, struct str got)
+{
+	size_t room = GATE_LOG_MAX - g->log_bytes;
+	struct str rest = got, line;
+	struct err ignored;
+
+	got = str_slice(got, 0, room);
+	g->log_bytes += got.n;
+	if (fileio_write_all(g->log, got, &ignored) < 0)
+		g->log_bytes = GATE_LOG_MAX; /* no room: it is only a log */
+	while (!g->words_done && str_line(&rest, &line))
+		if (str_trim(line).n)
+			say(g, str_trim(line));
+}
+
+/* Read what there is; *fd is -1 afterwards when that was the end. */
+static int drain(struct gate *g, int *fd, bool is_err, struct err *err)
+{
+	char buf[CHUNK];
+
+	for (unsigned i = 0; i < CHUNKS_PER_PUMP && *fd >= 0; i++) {
+		ssize_t got = read(*fd, buf, sizeof(buf));
+		struct str text = {buf, got > 0 ? (size_t)got : 0};
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0 && errno == EAGAIN)
+			return 0;
+		if (got <= 0) {
+			fd_close(fd);
+			*fd = -1;
+			return 0;
+		}
+		if (is_err) {
+			on_stderr(g, text);
+		} else {
+			int rc = on_output(g, text, err);
+
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+int gate_pump(struct gate *g, struct err *err)
+{
+	int rc = drain(g, &g->err, true, err);
+
+	return rc < 0 ? rc : drain(g, &g->out, false, err);
+}
+
+void gate_close_stdin(struct gate *g)
+{
+	fd_close(&g->in);
+	g->in = -1;
+}
+
+void gate_done(struct gate *g)
+{
+	gate_close_stdin(g);
+	fd_close(&g->out);
+	fd_close(&g->err);
+	fd_close(&g->decisions);
+	fd_close(&g->log);
+	g->out = g->err = g->decisions = g->log = -1;
+}
+
+const char *gate_last_words(const struct gate *g)
+{
+	return g->words[0] ? g->words : "it said nothing";
+}

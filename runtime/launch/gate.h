@@ -1,0 +1,49 @@
+/*
+ * The gate as the launcher sees it: a docker command with three pipes.
+ *
+ * One JSON line in, then stdin stays open: its end is the gate's end. Out come
+ * JSON lines: ready once, decisions, errors; anything else is a gate that
+ * cannot be trusted. What it writes to stderr is kept in gate.log.
+ */
+#ifndef RUNTIME_LAUNCH_GATE_H
+#define RUNTIME_LAUNCH_GATE_H
+
+#include "runtime/launch/summary.h"
+
+#include <sys/types.h>
+
+#define GATE_LINE_MAX 65536u
+#define GATE_LOG_MAX (4u << 20)        /* bytes of gate.log */
+#define GATE_DECISIONS_MAX (256u << 20) /* bytes of decisions.jsonl */
+
+struct gate {
+	pid_t pid; /* of its docker command; 0 once that has ended */
+	int status;
+	int in, out, err; /* -1 once closed */
+	int decisions, log;
+	bool ready;
+	struct summary *summary;
+	size_t line_n;
+	char line[GATE_LINE_MAX];
+	size_t log_bytes, decision_bytes;
+	char words[256]; /* the last line on stderr, or of an error event */
+	size_t words_n;
+	bool words_done; /* they are of an error event */
+};
+
+/* Start it; hello goes to its stdin. The arena's gate is zeroed. */
+must_check int gate_start(struct gate *g, char *const *argv, const char *dir,
+			  int keep_fd, struct err *err);
+must_check int gate_hello(struct gate *g, struct str hello, struct err *err);
+/*
+ * Take what there is to read; never blocks.
+ *   -EPROTO  something that is not the protocol: the session must end
+ */
+must_check int gate_pump(struct gate *g, struct err *err);
+/* Ask it to end. */
+void gate_close_stdin(struct gate *g);
+void gate_done(struct gate *g);
+/* What it said last, for people; never NULL. */
+const char *gate_last_words(const struct gate *g);
+
+#endif

@@ -1,0 +1,296 @@
+#include "runtime/launch/launch.h"
+
+#include "compiler/base/fileio.h"
+#include "runtime/launch/hosts.h"
+#include "runtime/launch/prepare.h"
+#include "runtime/launch/proc.h"
+#include "runtime/launch/reap.h"
+#include "runtime/launch/run.h"
+#include "runtime/launch/watchdog.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+
+struct launch {
+	struct arena *a;
+	struct launch_opts o; /* workspace: its real path */
+	struct endpoint at;
+	struct vectors vectors;
+	struct vectors_values values;
+	struct prepare_owner owner;
+	struct session session;
+	struct watchdog watchdog;
+	struct run run;
+};
+
+static const char *from_environment(void *ctx, const char *name)
+{
+	(void)ctx;
+	return getenv(name);
+}
+
+static int read_plan(struct launch *l, struct err *err)
+{
+	const struct plan_file *f = plan_file(l->o.plan, "docker.json");
+	int rc;
+
+	if (!f)
+		return err_set(err, -EPROTO, "the plan has no docker.json");
+	rc = vectors_parse(l->a, f->data, &l->vectors, err);
+	if (rc == 0 && l->vectors.has_tracer)
+		return err_set(err, -ENOTSUP,
+			       "the plan asks for a tracer, which this version "
+			       "cannot start; --no-trace runs without");
+	return rc;
+}
+
+static int set_values(struct launch *l, struct err *err)
+{
+	char *real = realpath(l->o.workspace, NULL);
+	int rc;
+
+	if (!real)
+		return err_set(err, -errno, "%s: %s", l->o.workspace,
+			       strerror(errno));
+	l->o.workspace = arena_cstr(l->a, str_of(real));
+	free(real);
+	rc = prepare_owner(l->a, &l->o, &l->owner, err);
+	if (rc < 0)
+		return rc;
+	l->values = (struct vectors_values){
+		.session = l->session.id,
+		.workspace = l->o.workspace,
+		.home = l->owner.home,
+		.state = l->o.state,
+		.owner = l->owner.text,
+		.tty = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
+		.command = l->o.command,
+		.env = from_environment,
+	};
+	return 0;
+}
+
+/* --- while the gate starts ----------------------------------------------- */
+
+static int tell_gate(struct launch *l, struct err *err)
+{
+	hosts h = {0};
+	int rc = hosts_find(l->a, l->run.docker, &h, err);
+
+	if (rc < 0)
+		return rc;
+	return gate_hello(l->run.gate, hosts_hello(l->a, l->session.id, &h),
+			  err);
+}
+
+static int prepare_agent(struct launch *l, struct err *err)
+{
+	char **argv = NULL;
+	int rc = vectors_expand(l->a, &l->vectors.agent, &l->values, &argv,
+				err);
+
+	l->run.agent_argv = argv;
+	return rc;
+}
+
+static int start_gate(struct launch *l, struct err *err)
+{
+	struct run *r = &l->run;
+	char **argv;
+	int rc = prepare_folder(l->a, &l->o, &l->session, PREPARE_RESOLVER,
+				err);
+
+	if (rc == 0)
+		rc = docker_open(l->a, &l->at, &r->docker, err);
+	if (rc == 0)
+		rc = prepare_docker(r->docker, &l->vectors, l->o.no_update,
+				    err);
+	if (rc == 0)
+		rc = vectors_expand(l->a, &l->vectors.gate, &l->values, &argv,
+				    err);
+	if (rc == 0)
+		rc = gate_start(r->gate, argv, l->session.dir, r->keep_fd,
+				err);
+	r->at.gate_spawned = run_elapsed(r);
+	return rc;
+}
+
+/* From the started gate to the end: what fails here must end the gate too. */
+static int run_session(struct launch *l, struct err *err)
+{
+	struct run *r = &l->run;
+	struct err why;
+	int rc = tell_gate(l, &why);
+
+	if (rc == 0)
+		rc = prepare_agent(l, &why);
+	r->at.prepared = run_elapsed(r);
+	if (rc < 0)
+		run_stop(r, &why);
+	return run_loop(r, err);
+}
+
+static void init_run(struct launch *l)
+{
+	struct run *r = &l->run;
+
+	r->a = l->a;
+	r->session = &l->session;
+	r->gate = arena_new_of(l->a, struct gate);
+	r->gate->in = r->gate->out = r->gate->err = -1;
+	r->gate->decisions = r->gate->log = -1;
+	r->gate->summary = summary_new(l->a);
+	r->gate_name = arena_fmt(l->a, "membrane-gate-%s", l->session.id).p;
+	r->agent_name = arena_fmt(l->a, "membrane-agent-%s", l->session.id).p;
+	r->keep_fd = l->watchdog.keep_fd;
+	r->progress = !l->o.quiet && isatty(STDERR_FILENO);
+	r->shares_terminal = isatty(STDIN_FILENO);
+}
+
+/* --- the end ------------------------------------------------------------- */
+
+static void add_times(cJSON *o, const struct run_times *t)
+{
+	cJSON *ms = cJSON_AddObjectToObject(o, "ms");
+
+	cJSON_AddNumberToObject(ms, "gate_spawned", (double)t->gate_spawned);
+	cJSON_AddNumberToObject(ms, "prepared", (double)t->prepared);
+	cJSON_AddNumberToObject(ms, "ready", (double)t->ready);
+	cJSON_AddNumberToObject(ms, "agent_spawned", (double)t->agent_spawned);
+	cJSON_AddNumberToObject(ms, "agent_started", (double)t->agent_started);
+	cJSON_AddNumberToObject(ms, "agent_died", (double)t->agent_died);
+	cJSON_AddNumberToObject(ms, "agent_ended", (double)t->agent_ended);
+	cJSON_AddNumberToObject(ms, "gate_ended", (double)t->gate_ended);
+	cJSON_AddNumberToObject(ms, "cleaned", (double)t->cleaned);
+}
+
+static void write_summary(struct launch *l, int status, const struct err *why)
+{
+	const char *path = arena_fmt(l->a, "%s/summary.json",
+				     l->session.dir).p;
+	cJSON *o = cJSON_CreateObject();
+	struct err ignored;
+	char *text;
+
+	cJSON_AddNumberToObject(o, "version", 1);
+	cJSON_AddStringToObject(o, "session", l->session.id);
+	cJSON_AddStringToObject(o, "workspace", l->o.workspace);
+	cJSON_AddNumberToObject(o, "status", status < 0 ? 125 : status);
+	if (status < 0)
+		cJSON_AddStringToObject(o, "error", why->text);
+	add_times(o, &l->run.at);
+	cJSON_AddItemToObject(o, "refused", summary_json(l->run.gate->summary));
+	text = cJSON_Print(o);
+	/* a record for later: its absence must not change the status */
+	if (text && fileio_write(AT_FDCWD, path,
+				 arena_fmt(l->a, "%s\n", text), 0600,
+				 &ignored) < 0)
+		fprintf(stderr, "membrane: %s\n", ignored.text);
+	cJSON_free(text);
+	cJSON_Delete(o);
+}
+
+static void print_summary(struct launch *l)
+{
+	const char *no_color = getenv("NO_COLOR");
+	bool colour = isatty(STDERR_FILENO) && !(no_color && *no_color);
+	const char *log = arena_fmt(l->a, "%s/decisions.jsonl",
+				    l->session.dir).p;
+	struct buf text;
+
+	buf_init(&text, l->a);
+	summary_print(l->run.gate->summary, log, colour, &text);
+	if (l->run.gate->words_done && !l->run.failed)
+		buf_addf(&text, "membrane: the gate says: %s\n",
+			 gate_last_words(l->run.gate));
+	if (!l->o.quiet && text.n)
+		fwrite(text.p, 1, text.n, stderr);
+}
+
+/* Both containers are gone; what Docker still has of them goes with this. */
+static bool clean(struct launch *l)
+{
+	struct err err;
+	int rc = 0;
+
+	if (l->run.docker)
+		rc = reap_session(l->a, l->run.docker, &l->session, &err);
+	l->run.at.cleaned = run_elapsed(&l->run);
+	if (rc < 0)
+		fprintf(stderr, "membrane: left for the next call to clean "
+			"up: %s\n", err.text);
+	return rc == 0;
+}
+
+static int in_session(struct launch *l, struct err *err)
+{
+	struct termios terminal;
+	bool saved = tcgetattr(STDIN_FILENO, &terminal) == 0, cleaned;
+	int rc = watchdog_start(&l->session, &l->at, &l->watchdog, err);
+
+	if (rc < 0) {
+		session_release(&l->session, true);
+		return rc;
+	}
+	init_run(l);
+	rc = set_values(l, err);
+	if (rc == 0)
+		rc = start_gate(l, err);
+	if (rc == 0)
+		rc = run_session(l, err);
+	if (saved && l->run.killing) /* docker had no chance to */
+		tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
+	gate_done(l->run.gate);
+	cleaned = clean(l);
+	write_summary(l, rc, err);
+	session_release(&l->session, cleaned);
+	watchdog_stop(&l->watchdog);
+	docker_close(l->run.docker);
+	print_summary(l);
+	return rc;
+}
+
+/* Best effort: a dead session that cannot be cleaned up harms nobody. */
+static void reap(struct launch *l)
+{
+	struct docker *docker = NULL;
+	unsigned ended = 0;
+	struct err err;
+
+	if (reap_dead(l->a, l->o.state, &l->at, &docker, &ended, &err) < 0 &&
+	    !l->o.quiet)
+		fprintf(stderr, "membrane: cleaning up: %s\n", err.text);
+	docker_close(docker);
+	session_prune(l->a, l->o.state);
+}
+
+int launch_run(const struct launch_opts *o, struct err *err)
+{
+	struct arena *a = arena_new();
+	struct launch *l = arena_new_of(a, struct launch);
+	int rc;
+
+	l->a = a;
+	l->o = *o;
+	l->run.begun = proc_now_ms();
+	rc = read_plan(l, err);
+	if (rc == 0)
+		rc = endpoint_find(a, endpoint_getenv, &l->at, err);
+	if (rc == 0)
+		rc = fileio_mkdirs(o->state, 0700, err);
+	if (rc == 0)
+		rc = proc_signals_catch(err);
+	if (rc == 0) {
+		reap(l);
+		rc = session_new(a, o->state, &l->session, err);
+		if (rc == 0)
+			rc = in_session(l, err);
+		proc_signals_restore();
+	}
+	arena_free(a);
+	return rc;
+}

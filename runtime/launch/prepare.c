@@ -1,0 +1,160 @@
+#include "runtime/launch/prepare.h"
+
+#include "compiler/base/fileio.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int fail(struct err *err, const char *path)
+{
+	int code = -errno;
+
+	return err_set(err, code, "%s: %s", path, strerror(-code));
+}
+
+static bool is_empty(const char *path)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *e;
+	int n = 0;
+
+	if (!dir)
+		return false;
+	while (n <= 2 && (e = readdir(dir)))
+		n++;
+	closedir(dir);
+	return n <= 2; /* "." and ".." */
+}
+
+static int make_home(const struct prepare_owner *owner, bool quiet,
+		     struct err *err)
+{
+	struct stat st;
+	int rc = fileio_mkdirs(owner->home, 0700, err);
+
+	if (rc < 0)
+		return rc;
+	if (stat(owner->home, &st) < 0)
+		return fail(err, owner->home);
+	if (st.st_uid == owner->uid)
+		return 0;
+	if (geteuid() == 0 && is_empty(owner->home))
+		return chown(owner->home, owner->uid, owner->gid) < 0
+			       ? fail(err, owner->home)
+			       : 0;
+	if (!quiet)
+		fprintf(stderr,
+			"membrane: warning: %s belongs to user %ld and the "
+			"workspace to user %ld: the command cannot use its "
+			"home (chown -R %s %s)\n",
+			owner->home, (long)st.st_uid, (long)owner->uid,
+			owner->text, owner->home);
+	return 0;
+}
+
+int prepare_owner(struct arena *a, const struct launch_opts *o,
+		  struct prepare_owner *out, struct err *err)
+{
+	struct stat st;
+
+	if (stat(o->workspace, &st) < 0)
+		return fail(err, o->workspace);
+	if (!S_ISDIR(st.st_mode))
+		return err_set(err, -ENOTDIR, "%s: not a directory",
+			       o->workspace);
+	out->uid = st.st_uid;
+	out->gid = st.st_gid;
+	out->text = arena_fmt(a, "%ld:%ld", (long)st.st_uid,
+			      (long)st.st_gid).p;
+	out->home = arena_fmt(a, "%s/home", o->state).p;
+	return make_home(out, o->quiet, err);
+}
+
+static int make_readable(struct arena *a, const char *dir,
+			 const struct plan *p, struct err *err)
+{
+	if (chmod(dir, 0755) < 0)
+		return fail(err, dir);
+	for (uint32_t i = 0; i <= p->files.n; i++) {
+		struct str name = i < p->files.n ? p->files.v[i].name
+						 : STR("manifest.json");
+		const char *path =
+			arena_fmt(a, "%s/%.*s", dir, STR_ARG(name)).p;
+
+		if (chmod(path, 0644) < 0)
+			return fail(err, path);
+	}
+	return 0;
+}
+
+int prepare_folder(struct arena *a, const struct launch_opts *o,
+		   const struct session *s, const char *resolver,
+		   struct err *err)
+{
+	const char *plan = arena_fmt(a, "%s/plan", s->dir).p;
+	const char *resolv = arena_fmt(a, "%s/resolv.conf", s->dir).p;
+	struct str text = arena_fmt(a, "nameserver %s\n", resolver);
+	int rc = plan_write(plan, o->plan, err);
+
+	if (rc == 0)
+		rc = make_readable(a, plan, o->plan, err);
+	if (rc == 0)
+		rc = fileio_write(AT_FDCWD, resolv, text, 0644, err);
+	/* the agent's user reads it, whatever our umask is */
+	if (rc == 0 && chmod(resolv, 0644) < 0)
+		rc = fail(err, resolv);
+	if (rc == 0 && o->session_id_file)
+		rc = fileio_write(AT_FDCWD, o->session_id_file,
+				  arena_fmt(a, "%s\n", s->id), 0644, err);
+	return rc;
+}
+
+static bool is_ours(const char *image)
+{
+	struct str name = str_of(image);
+
+	return str_starts(name, STR("membrane-gate")) ||
+	       str_starts(name, STR("membrane-agent"));
+}
+
+static int check_image(struct docker *d, const char *image, bool no_update,
+		       struct err *err)
+{
+	int rc = docker_has_image(d, image, err);
+
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	/* ours are in no registry: whatever answers to the name is not it */
+	if (is_ours(image))
+		return err_set(err, -ENOENT,
+			       "image '%s' is not here; `make images` in "
+			       "membrane's source folder builds it", image);
+	if (no_update)
+		return err_set(err, -ENOENT,
+			       "image '%s' is not here, and --no-update "
+			       "forbids to fetch it; `docker pull %s` does",
+			       image, image);
+	return 0;
+}
+
+int prepare_docker(struct docker *d, const struct vectors *v, bool no_update,
+		   struct err *err)
+{
+	int rc = check_image(d, v->gate.image, no_update, err);
+
+	if (rc == 0)
+		rc = check_image(d, v->agent.image, no_update, err);
+	if (rc < 0 || strcmp(v->runtime, "runc") == 0)
+		return rc;
+	rc = docker_has_runtime(d, v->runtime, err);
+	if (rc == 0)
+		return err_set(err, -ENOENT,
+			       "the policy asks for the runtime '%s', which "
+			       "this Docker daemon does not have "
+			       "(`docker info` lists those it has)",
+			       v->runtime);
+	return rc < 0 ? rc : 0;
+}

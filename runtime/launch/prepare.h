@@ -1,0 +1,44 @@
+/*
+ * What must be on disk and in Docker before a session can start.
+ *
+ * Writes the session's folder (plan/, resolv.conf) and the agent's home, tells
+ * who owns the workspace, and checks that the images are there.
+ */
+#ifndef RUNTIME_LAUNCH_PREPARE_H
+#define RUNTIME_LAUNCH_PREPARE_H
+
+#include "runtime/launch/docker_api.h"
+#include "runtime/launch/launch.h"
+#include "runtime/launch/session.h"
+#include "runtime/launch/vectors.h"
+
+#define PREPARE_RESOLVER "192.0.0.1" /* the gate's end of the link */
+
+/* UID:GID of the workspace's owner, and its home folder. */
+struct prepare_owner {
+	uid_t uid;
+	gid_t gid;
+	const char *text; /* "1000:1000" */
+	const char *home;
+};
+
+/*
+ * Make state/home (0700) when it is missing. Where root launches for a
+ * workspace of somebody else, a home that it makes, or that is still empty, is
+ * given to that user; any other mismatch is said on stderr, and the session
+ * goes on with a home that the agent cannot write to.
+ */
+must_check int prepare_owner(struct arena *a, const struct launch_opts *o,
+			     struct prepare_owner *out, struct err *err);
+/*
+ * plan/ as the gate reads it: by a root without CAP_DAC_OVERRIDE, so every
+ * file of it is readable for all (the folders above are not). And resolv.conf.
+ */
+must_check int prepare_folder(struct arena *a, const struct launch_opts *o,
+			      const struct session *s, const char *resolver,
+			      struct err *err);
+/* -ENOENT: an image or the runtime is missing; *err says what to do. */
+must_check int prepare_docker(struct docker *d, const struct vectors *v,
+			      bool no_update, struct err *err);
+
+#endif

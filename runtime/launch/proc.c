@@ -1,0 +1,197 @@
+#include "runtime/launch/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD,
+			     SIGPIPE};
+
+/* Handlers take no argument: their state is the module's. */
+static struct sigaction before[ARRAY_LEN(caught)];
+static int signal_pipe[2] = {-1, -1};
+static bool catching;
+
+static int set_cloexec(int fd)
+{
+	int flags = fcntl(fd, F_GETFD);
+
+	return flags < 0 ? -1 : fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
+}
+
+int proc_pipe(int *out_read, int *out_write, struct err *err)
+{
+	int p[2];
+
+	if (pipe(p) < 0)
+		return err_set(err, -errno, "pipe: %s", strerror(errno));
+	if (set_cloexec(p[0]) < 0 || set_cloexec(p[1]) < 0) {
+		int code = -errno;
+
+		close(p[0]);
+		close(p[1]);
+		return err_set(err, code, "pipe: %s", strerror(-code));
+	}
+	*out_read = p[0];
+	*out_write = p[1];
+	return 0;
+}
+
+int proc_nonblock(int fd, struct err *err)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return err_set(err, -errno, "fcntl: %s", strerror(errno));
+	return 0;
+}
+
+/* Put fd where the program expects it; from is not close-on-exec there. */
+static int place(int from, int to)
+{
+	int flags;
+
+	if (from < 0)
+		return 0;
+	if (from != to)
+		return dup2(from, to);
+	flags = fcntl(from, F_GETFD);
+	return fcntl(from, F_SETFD, flags & ~FD_CLOEXEC);
+}
+
+/* In the child: everything here is async-signal-safe. */
+static void become(const struct proc_opts *o, int report)
+{
+	int code;
+
+	if (o->group == PROC_SESSION)
+		setsid();
+	else if (o->group == PROC_GROUP)
+		setpgid(0, 0);
+	if (catching)
+		for (size_t i = 0; i < ARRAY_LEN(caught); i++)
+			sigaction(caught[i], &before[i], NULL);
+	if (place(o->in, 0) >= 0 && place(o->out, 1) >= 0 &&
+	    place(o->err, 2) >= 0 &&
+	    (o->keep < 0 || place(o->keep, o->keep) >= 0))
+		execvp(o->argv[0], o->argv);
+	code = errno;
+	if (write(report, &code, sizeof(code)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+int proc_spawn(const struct proc_opts *o, pid_t *out_pid, struct err *err)
+{
+	auto_fd int report = -1;
+	int child_end, code = 0;
+	ssize_t got;
+	pid_t pid;
+	int rc = proc_pipe(&report, &child_end, err);
+
+	if (rc < 0)
+		return rc;
+	pid = fork();
+	if (pid == 0)
+		become(o, child_end);
+	fd_close(&child_end);
+	if (pid < 0)
+		return err_set(err, -errno, "fork: %s", strerror(errno));
+	if (o->group == PROC_GROUP)
+		setpgid(pid, pid); /* whoever comes first */
+	do
+		got = read(report, &code, sizeof(code));
+	while (got < 0 && errno == EINTR);
+	if (got == 0) {
+		*out_pid = pid;
+		return 0;
+	}
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return err_set(err, -code, "cannot start '%s': %s", o->argv[0],
+		       strerror(code));
+}
+
+int proc_status(int wait_status)
+{
+	if (WIFSIGNALED(wait_status))
+		return 128 + WTERMSIG(wait_status);
+	return WEXITSTATUS(wait_status);
+}
+
+static void on_signal(int signo, siginfo_t *info, void *context)
+{
+	int saved = errno;
+	struct proc_signal s = {signo, info && info->si_pid == 0};
+
+	(void)context;
+	/* a full pipe holds enough of them */
+	if (write(signal_pipe[1], &s, sizeof(s)) < 0)
+		errno = saved;
+	errno = saved;
+}
+
+int proc_signals_catch(struct err *err)
+{
+	struct sigaction action = {0};
+	int rc = proc_pipe(&signal_pipe[0], &signal_pipe[1], err);
+
+	if (rc == 0)
+		rc = proc_nonblock(signal_pipe[0], err);
+	if (rc == 0)
+		rc = proc_nonblock(signal_pipe[1], err);
+	if (rc < 0)
+		return rc;
+	sigfillset(&action.sa_mask);
+	for (size_t i = 0; i < ARRAY_LEN(caught); i++) {
+		sigaction(caught[i], NULL, &before[i]);
+		if (caught[i] == SIGPIPE) {
+			action.sa_handler = SIG_IGN;
+			action.sa_flags = 0;
+		} else {
+			action.sa_sigaction = on_signal;
+			action.sa_flags = SA_SIGINFO | SA_RESTART;
+		}
+		/* nohup(1) and a shell's background jobs mean it */
+		if (caught[i] != SIGCHLD && caught[i] != SIGPIPE &&
+		    before[i].sa_handler == SIG_IGN)
+			continue;
+		sigaction(caught[i], &action, NULL);
+	}
+	catching = true;
+	return 0;
+}
+
+void proc_signals_restore(void)
+{
+	if (!catching)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(caught); i++)
+		sigaction(caught[i], &before[i], NULL);
+	catching = false;
+	fd_close(&signal_pipe[0]);
+	fd_close(&signal_pipe[1]);
+	signal_pipe[0] = signal_pipe[1] = -1;
+}
+
+int proc_signals_fd(void)
+{
+	return signal_pipe[0];
+}
+
+bool proc_signals_next(struct proc_signal *out)
+{
+	return read(signal_pipe[0], out, sizeof(*out)) == sizeof(*out);
+}
+
+int64_t proc_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}

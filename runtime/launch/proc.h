@@ -1,0 +1,58 @@
+/*
+ * Child processes and the signals of a session.
+ *
+ * Portable POSIX: a pipe carries what the handlers saw into the poll loop.
+ * Meant for a process with one thread.
+ */
+#ifndef RUNTIME_LAUNCH_PROC_H
+#define RUNTIME_LAUNCH_PROC_H
+
+#include "compiler/base/err.h"
+
+#include <sys/types.h>
+
+enum proc_group {
+	PROC_SAME,    /* the terminal's signals reach it as they reach us */
+	PROC_GROUP,   /* a process group of its own */
+	PROC_SESSION, /* a session of its own, without a terminal */
+};
+
+struct proc_opts {
+	char *const *argv; /* argv[0] is looked up in PATH */
+	enum proc_group group;
+	int in, out, err; /* become 0, 1 and 2; -1: inherited */
+	int keep;         /* stays open in the child; -1: none */
+};
+
+/* Both ends close-on-exec. */
+must_check int proc_pipe(int *out_read, int *out_write, struct err *err);
+must_check int proc_nonblock(int fd, struct err *err);
+
+/*
+ * Start argv with the signal dispositions that this process had before
+ * proc_signals_catch(). -ENOENT when the program is not there.
+ */
+must_check int proc_spawn(const struct proc_opts *o, pid_t *out_pid,
+			  struct err *err);
+/* 0 to 255, 128 + n after signal n: what a shell makes of a wait status. */
+int proc_status(int wait_status);
+
+struct proc_signal {
+	int signo;
+	bool from_terminal; /* not sent by a process: all of the terminal's
+			       foreground group has it */
+};
+
+/*
+ * Catch SIGINT, SIGTERM, SIGHUP, SIGQUIT (those that are not ignored) and
+ * SIGCHLD, ignore SIGPIPE; until proc_signals_restore().
+ */
+must_check int proc_signals_catch(struct err *err);
+void proc_signals_restore(void);
+int proc_signals_fd(void); /* readable when proc_signals_next() has one */
+bool proc_signals_next(struct proc_signal *out);
+
+/* Milliseconds of the monotonic clock. */
+int64_t proc_now_ms(void);
+
+#endif

@@ -1,0 +1,209 @@
+#include "runtime/launch/reap.h"
+
+#include "runtime/launch/launch.h"
+#include "runtime/launch/proc.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+
+#define END_TIMEOUT_MS 20000 /* for a living launcher to end */
+#define END_STEP_MS 50
+
+static bool is_agent(const struct docker_container *c)
+{
+	return str_starts(str_of(c->name), STR("membrane-agent-"));
+}
+
+static int remove_containers(struct arena *a, struct docker *d,
+			     const struct session *s, struct err *err)
+{
+	docker_containers list = {0};
+	int rc = docker_list(d, s->id, &list, err);
+
+	(void)a;
+	for (int pass = 0; pass < 2 && rc == 0; pass++)
+		vec_each(c, &list)
+			if (rc == 0 && strcmp(c->session, s->id) == 0 &&
+			    is_agent(c) == (pass == 0))
+				rc = docker_remove(d, c->id, err);
+	return rc;
+}
+
+static int remove_networks(struct docker *d, const struct session *s,
+			   struct err *err)
+{
+	docker_networks list = {0};
+	int rc = docker_list_networks(d, s->id, &list, err);
+
+	vec_each(n, &list)
+		if (rc == 0 && strcmp(n->session, s->id) == 0)
+			rc = docker_remove_network(d, n->id, err);
+	return rc;
+}
+
+int reap_session(struct arena *a, struct docker *d, const struct session *s,
+		 struct err *err)
+{
+	int rc = remove_containers(a, d, s, err);
+
+	if (rc == 0)
+		rc = remove_networks(d, s, err);
+	return rc;
+}
+
+static int need_docker(struct arena *a, const struct endpoint *at,
+		       struct docker **docker, struct err *err)
+{
+	return *docker ? 0 : docker_open(a, at, docker, err);
+}
+
+int reap_dead(struct arena *a, const char *state, const struct endpoint *at,
+	      struct docker **docker, unsigned *out_ended, struct err *err)
+{
+	sessions all = {0};
+	struct err one;
+	int rc = session_list(a, state, &all, err), first = 0;
+
+	if (rc < 0)
+		return rc;
+	vec_each(s, &all) {
+		rc = session_take(s, &one);
+		if (rc == SESSION_DEAD) {
+			rc = need_docker(a, at, docker, &one);
+			if (rc == 0)
+				rc = reap_session(a, *docker, s, &one);
+			session_release(s, rc == 0);
+			if (rc == 0)
+				++*out_ended;
+		}
+		if (rc < 0 && first == 0) {
+			err_while(&one, "session %s", s->id);
+			*err = one;
+			first = rc;
+		}
+	}
+	return first;
+}
+
+int launch_reap(const char *state, struct err *err)
+{
+	struct arena *a = arena_new();
+	struct docker *docker = NULL;
+	struct endpoint at;
+	unsigned ended = 0;
+	int rc = endpoint_find(a, endpoint_getenv, &at, err);
+
+	if (rc == 0)
+		rc = reap_dead(a, state, &at, &docker, &ended, err);
+	docker_close(docker);
+	arena_free(a);
+	return rc;
+}
+
+/* --- reset --------------------------------------------------------------- */
+
+struct reset {
+	struct arena *a;
+	struct docker *docker;
+	docker_containers containers; /* with a session label, anybody's */
+	unsigned ended;
+	struct err *err;
+};
+
+static bool named(const struct reset *r, const struct session *s,
+		  const char *which)
+{
+	struct str w = str_of(which);
+
+	if (!which[0])
+		return false;
+	if (str_starts(str_of(s->id), w))
+		return true;
+	vec_each(c, &r->containers)
+		if (strcmp(c->session, s->id) == 0 &&
+		    (strcmp(c->name, which) == 0 ||
+		     (w.n >= 12 && str_starts(str_of(c->id), w))))
+			return true;
+	return false;
+}
+
+/* A launcher whose containers are gone ends by itself, the signal helps it. */
+static int end_living(struct reset *r, struct session *s)
+{
+	int64_t until = proc_now_ms() + END_TIMEOUT_MS;
+	pid_t pid = session_pid(s);
+	int rc;
+
+	if (pid > 1)
+		kill(pid, SIGTERM);
+	while (true) {
+		rc = remove_containers(r->a, r->docker, s, r->err);
+		if (rc == 0)
+			rc = session_take(s, r->err);
+		if (rc != SESSION_ALIVE)
+			return rc;
+		if (proc_now_ms() > until)
+			return err_set(r->err, -ETIMEDOUT,
+				       "session %s: its launcher (process "
+				       "%ld) does not end", s->id, (long)pid);
+		poll(NULL, 0, END_STEP_MS);
+	}
+}
+
+static int end_session(struct reset *r, struct session *s)
+{
+	int rc = session_take(s, r->err);
+
+	if (rc == SESSION_FINISHED)
+		return 0;
+	if (rc == SESSION_ALIVE)
+		rc = end_living(r, s);
+	if (rc == SESSION_DEAD) {
+		rc = reap_session(r->a, r->docker, s, r->err);
+		session_release(s, rc == 0);
+	}
+	if (rc < 0)
+		return rc;
+	r->ended++;
+	return 0;
+}
+
+static int reset_all(struct reset *r, const char *state, const char *which)
+{
+	sessions all = {0};
+	bool found = !which;
+	int rc = session_list(r->a, state, &all, r->err);
+
+	if (rc == 0)
+		rc = docker_list(r->docker, NULL, &r->containers, r->err);
+	vec_each(s, &all) {
+		if (rc < 0 || (which && !named(r, s, which)))
+			continue;
+		found = true;
+		rc = end_session(r, s);
+	}
+	if (rc == 0 && !found)
+		rc = err_set(r->err, -ENOENT, "no session '%.64s' in %s",
+			     which, state);
+	return rc;
+}
+
+int launch_reset(const char *state, const char *which, unsigned *out_ended,
+		 struct err *err)
+{
+	struct reset r = {.a = arena_new(), .err = err};
+	struct endpoint at;
+	int rc = endpoint_find(r.a, endpoint_getenv, &at, err);
+
+	if (rc == 0)
+		rc = docker_open(r.a, &at, &r.docker, err);
+	if (rc == 0)
+		rc = reset_all(&r, state, which);
+	if (rc == 0)
+		*out_ended = r.ended;
+	docker_close(r.docker);
+	arena_free(r.a);
+	return rc;
+}

@@ -1,0 +1,29 @@
+/*
+ * Removing what a session has outside its folder: containers, networks and
+ * the placeholders in the workspace.
+ *
+ * Everything is found by the session's own label and journal, and only for IDs
+ * that are folders of this state folder: other users' and other state
+ * folders' sessions are never touched.
+ */
+#ifndef RUNTIME_LAUNCH_REAP_H
+#define RUNTIME_LAUNCH_REAP_H
+
+#include "runtime/launch/docker_api.h"
+#include "runtime/launch/session.h"
+
+/*
+ * Remove all of it; the agent's container before the gate's. The caller has
+ * the session's lock, or knows that its launcher ends.
+ */
+must_check int reap_session(struct arena *a, struct docker *d,
+			    const struct session *s, struct err *err);
+/*
+ * Clean up every dead session. Docker is only asked when there is one. *docker
+ * may be NULL; what is opened for it is left there for the caller.
+ */
+must_check int reap_dead(struct arena *a, const char *state,
+			 const struct endpoint *at, struct docker **docker,
+			 unsigned *out_ended, struct err *err);
+
+#endif

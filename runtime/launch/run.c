@@ -1,0 +1,325 @@
+#include "runtime/launch/run.h"
+
+#include "runtime/launch/proc.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define RETRY_MS 50       /* for a signal that came before its container */
+#define REPEAT_MS 300     /* signals closer than this are one */
+#define WAIT_MAX_MS 60000 /* of one poll */
+
+int64_t run_elapsed(const struct run *r)
+{
+	int64_t ms = proc_now_ms() - r->begun;
+
+	return ms > 0 ? ms : 1;
+}
+
+static void tell(struct run *r, const char *what)
+{
+	if (!r->progress || r->was_told)
+		return;
+	fprintf(stderr, "\r\033[Kmembrane: %s…", what);
+	fflush(stderr);
+	r->was_told = true;
+}
+
+static void untell(struct run *r)
+{
+	if (!r->was_told)
+		return;
+	fputs("\r\033[K", stderr);
+	fflush(stderr);
+	r->was_told = false;
+}
+
+static void fail(struct run *r, const struct err *why)
+{
+	if (r->failed)
+		return;
+	r->failed = why->code < 0 ? why->code : -EIO;
+	r->why = *why;
+}
+
+/*
+ * Kill the agent's container through Docker, and if need be its command. That
+ * may be about to make the container: on_time() does it again until it ends.
+ */
+static void kill_agent(struct run *r)
+{
+	struct err err;
+
+	if (r->agent == 0)
+		return;
+	if (docker_remove(r->docker, r->agent_name, &err) < 0)
+		kill(r->agent, SIGKILL); /* the reaper finds the container */
+	r->signal_pending = false;
+	r->killing = true;
+}
+
+static void begin_ending(struct run *r)
+{
+	if (r->phase == RUN_ENDING)
+		return;
+	r->phase = RUN_ENDING;
+	r->deadline = proc_now_ms() + RUN_END_MS;
+	gate_close_stdin(r->gate);
+}
+
+void run_stop(struct run *r, const struct err *why)
+{
+	fail(r, why);
+	kill_agent(r);
+	begin_ending(r);
+}
+
+static void start_agent(struct run *r)
+{
+	struct proc_opts o = {.argv = r->agent_argv,
+			      .group = r->shares_terminal ? PROC_SAME
+							  : PROC_GROUP,
+			      .in = -1, .out = -1, .err = -1,
+			      .keep = r->keep_fd};
+	struct err err;
+
+	untell(r);
+	r->phase = RUN_AGENT;
+	r->deadline = 0;
+	if (proc_spawn(&o, &r->agent, &err) < 0) {
+		r->agent = 0;
+		run_stop(r, &err);
+	}
+	r->at.agent_spawned = run_elapsed(r);
+}
+
+static void on_event(void *ctx, const struct docker_event *e)
+{
+	struct run *r = ctx;
+
+	if (strcmp(e->role, "agent") != 0)
+		return;
+	if (strcmp(e->action, "start") == 0)
+		r->at.agent_started = run_elapsed(r);
+	if (strcmp(e->action, "die") == 0 && r->phase == RUN_AGENT) {
+		/* its container is still being removed: use that time */
+		r->at.agent_died = run_elapsed(r);
+		r->signal_pending = false;
+		begin_ending(r);
+	}
+}
+
+/* --- signals ------------------------------------------------------------- */
+
+static const char *signal_name(int signo)
+{
+	switch (signo) {
+	case SIGINT:
+		return "SIGINT";
+	case SIGHUP:
+		return "SIGHUP";
+	case SIGQUIT:
+		return "SIGQUIT";
+	default:
+		return "SIGTERM";
+	}
+}
+
+static void deliver(struct run *r)
+{
+	struct err err;
+	int rc = docker_signal(r->docker, r->agent_name,
+			       signal_name(r->signal), &err);
+
+	/* not there or not running yet: until the deadline, again */
+	r->signal_pending = rc == -ENOENT;
+}
+
+static void on_signal(struct run *r, const struct proc_signal *s)
+{
+	int64_t now = proc_now_ms();
+
+	if (r->signal && now - r->signal_at < REPEAT_MS)
+		return; /* timeout(1) sends to us and to our group */
+	r->signal_at = now;
+	if (r->signal) { /* meant it */
+		kill_agent(r);
+		return;
+	}
+	r->signal = s->signo;
+	if (r->agent == 0 || r->phase != RUN_AGENT) {
+		begin_ending(r);
+		return;
+	}
+	r->deadline = now + RUN_GRACE_MS;
+	/* docker's command has the terminal's signal, and passes it on */
+	if (!s->from_terminal || !r->shares_terminal)
+		deliver(r);
+}
+
+static void reap_children(struct run *r)
+{
+	int status;
+
+	if (r->agent && waitpid(r->agent, &status, WNOHANG) == r->agent) {
+		r->agent = 0;
+		r->agent_status = proc_status(status);
+		r->at.agent_ended = run_elapsed(r);
+		begin_ending(r);
+	}
+	if (r->gate->pid &&
+	    waitpid(r->gate->pid, &status, WNOHANG) == r->gate->pid) {
+		r->gate->pid = 0;
+		r->gate->status = proc_status(status);
+		r->at.gate_ended = run_elapsed(r);
+	}
+}
+
+static void take_signals(struct run *r)
+{
+	struct proc_signal s;
+	bool child = false;
+
+	while (proc_signals_next(&s)) {
+		if (s.signo == SIGCHLD)
+			child = true;
+		else
+			on_signal(r, &s);
+	}
+	if (child)
+		reap_children(r);
+}
+
+/* --- the gate ------------------------------------------------------------ */
+
+static void take_output(struct run *r)
+{
+	bool running = r->phase != RUN_ENDING;
+	struct err err;
+
+	if (gate_pump(r->gate, &err) < 0) {
+		run_stop(r, &err);
+		/* what it says from here on is not listened to */
+		fd_close(&r->gate->out);
+		r->gate->out = -1;
+		return;
+	}
+	if (running && (r->gate->out < 0 || r->gate->pid == 0)) {
+		/* whatever it said last is read until its end, and put in */
+		err_set(&err, -EPIPE, "the gate ended");
+		run_stop(r, &err);
+	} else if (r->phase == RUN_STARTING && r->gate->ready) {
+		r->at.ready = run_elapsed(r);
+		start_agent(r);
+	}
+}
+
+static void on_deadline(struct run *r)
+{
+	struct err err;
+
+	if (r->phase == RUN_STARTING) {
+		err_set(&err, -ETIMEDOUT, "the gate was not ready within %d s",
+			RUN_READY_MS / 1000);
+		run_stop(r, &err);
+	} else if (r->phase == RUN_AGENT) {
+		r->deadline = 0;
+		kill_agent(r);
+		begin_ending(r);
+	} else if (r->ended_hard++ == 0) {
+		kill_agent(r);
+		if (docker_remove(r->docker, r->gate_name, &err) < 0)
+			fail(r, &err);
+		r->deadline = proc_now_ms() + RUN_END_MS;
+	} else {
+		err_set(&err, -ETIMEDOUT, "docker does not end");
+		fail(r, &err);
+		if (r->agent)
+			kill(r->agent, SIGKILL);
+		if (r->gate->pid)
+			kill(r->gate->pid, SIGKILL);
+		r->deadline = proc_now_ms() + RUN_END_MS;
+	}
+}
+
+static int next_wait(const struct run *r)
+{
+	int64_t wait = WAIT_MAX_MS, now = proc_now_ms(), left;
+
+	if (r->deadline) {
+		left = r->deadline - now;
+		if (left < wait)
+			wait = left;
+	}
+	if ((r->signal_pending || (r->killing && r->agent)) && wait > RETRY_MS)
+		wait = RETRY_MS;
+	if (r->progress && !r->was_told && r->phase == RUN_STARTING) {
+		left = r->begun + RUN_PROGRESS_MS - now;
+		if (left > 0 && left < wait)
+			wait = left;
+	}
+	return wait < 0 ? 0 : (int)wait;
+}
+
+static void on_time(struct run *r)
+{
+	int64_t now = proc_now_ms();
+
+	if (r->signal_pending && r->agent)
+		deliver(r);
+	if (r->killing && r->agent)
+		kill_agent(r);
+	if (r->phase == RUN_STARTING && now - r->begun >= RUN_PROGRESS_MS)
+		tell(r, "starting the gate");
+	if (r->deadline && now >= r->deadline)
+		on_deadline(r);
+}
+
+/* Nothing runs any more, and all that the gate said has been read. */
+static bool is_over(const struct run *r)
+{
+	bool read_all = r->gate->out < 0 && r->gate->err < 0;
+
+	/* a helper of docker's may still hold a pipe: not for ever */
+	return r->agent == 0 && r->gate->pid == 0 &&
+	       (read_all || r->ended_hard > 0);
+}
+
+static int result(struct run *r, struct err *err)
+{
+	if (r->failed == -EPIPE)
+		return err_set(err, -EPIPE, "%s (status %d): %s", r->why.text,
+			       r->gate->status, gate_last_words(r->gate));
+	if (r->failed) {
+		*err = r->why;
+		return r->failed;
+	}
+	if (r->signal)
+		return 128 + r->signal;
+	return r->agent_status;
+}
+
+int run_loop(struct run *r, struct err *err)
+{
+	struct err ignored;
+
+	r->deadline = proc_now_ms() + RUN_READY_MS;
+	if (docker_follow(r->docker, r->session->id, on_event, r, &ignored) < 0)
+		r->at.agent_died = 0; /* then the commands' ends tell */
+	take_signals(r);
+	while (!is_over(r)) {
+		int fds[] = {proc_signals_fd(), r->gate->out, r->gate->err};
+
+		if (docker_poll(r->docker, fds, ARRAY_LEN(fds), next_wait(r),
+				&ignored) < 0)
+			run_stop(r, &ignored);
+		take_signals(r);
+		take_output(r);
+		on_time(r);
+	}
+	untell(r);
+	return result(r, err);
+}

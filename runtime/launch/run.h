@@ -1,0 +1,68 @@
+/*
+ * The poll loop of a session: from the started gate to the end of both.
+ *
+ * Knows the order (ready before the agent, the agent's end before the gate's)
+ * and every bound on waiting; what runs is for the caller to say. Everything
+ * that goes wrong ends in one place: run_stop().
+ */
+#ifndef RUNTIME_LAUNCH_RUN_H
+#define RUNTIME_LAUNCH_RUN_H
+
+#include "runtime/launch/docker_api.h"
+#include "runtime/launch/gate.h"
+#include "runtime/launch/session.h"
+
+#define RUN_READY_MS 60000   /* a gate, from its start to "ready" */
+#define RUN_GRACE_MS 5000    /* a command, after a signal */
+#define RUN_END_MS 20000     /* a docker command, after its container's end */
+#define RUN_PROGRESS_MS 500  /* then a person is told what takes so long */
+
+enum run_phase {
+	RUN_STARTING, /* the gate is not ready */
+	RUN_AGENT,    /* the command runs */
+	RUN_ENDING,   /* the gate was asked to end */
+};
+
+/* When, in ms after launch_run() was called; 0: did not happen. */
+struct run_times {
+	int64_t gate_spawned, prepared, ready, agent_spawned, agent_started;
+	int64_t agent_died, agent_ended, gate_ended, cleaned;
+};
+
+struct run {
+	struct arena *a;
+	struct docker *docker;
+	const struct session *session;
+	struct gate *gate;
+	char *const *agent_argv;
+	const char *gate_name, *agent_name;
+	int keep_fd;   /* of the watchdog */
+	bool progress; /* stderr is a terminal, and nobody asked for quiet */
+	int64_t begun; /* proc_now_ms() */
+
+	enum run_phase phase;
+	pid_t agent; /* its docker command; 0: not started, or ended */
+	int agent_status;
+	bool shares_terminal; /* the agent's command is in our group */
+	int signal;           /* the first that came; 0: none */
+	bool signal_pending;  /* not delivered: no container yet */
+	bool killing;         /* the agent must go, however often it takes */
+	bool was_told;        /* a progress line is on the terminal */
+	int64_t deadline;     /* for what the phase waits for; 0: none */
+	int64_t signal_at;
+	int ended_hard;       /* how often the deadline has passed in ENDING */
+	int failed;           /* 0, or the code in why */
+	struct err why;
+	struct run_times at;
+};
+
+/*
+ * Wait for "ready", run the agent, see both end. The exit status, or a
+ * negative errno. In both cases no process that was started is left.
+ */
+must_check int run_loop(struct run *r, struct err *err);
+/* End everything because of *why; the first reason counts. */
+void run_stop(struct run *r, const struct err *why);
+int64_t run_elapsed(const struct run *r);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * What was refused in a session, folded by destination, with the line that
+ * would allow each.
+ *
+ *	membrane: 2 destinations were refused
+ *	  api.example.com:443  3×  no-grant  add to .membrane.yaml:  allow: […]
+ *
+ * Pure: decision records in, text out. Names in the records come from the
+ * agent's own questions, so nothing but printable ASCII gets to the terminal.
+ */
+#ifndef RUNTIME_LAUNCH_SUMMARY_H
+#define RUNTIME_LAUNCH_SUMMARY_H
+
+#include "compiler/base/buf.h"
+#include "compiler/base/err.h"
+#include "compiler/base/reason.h"
+
+#include <cjson/cJSON.h>
+
+#define SUMMARY_ENTRIES_MAX 1024u /* destinations kept apart */
+#define SUMMARY_LINES_MAX 20u     /* destinations printed */
+
+struct summary;
+
+struct summary *summary_new(struct arena *a);
+/*
+ * Take one decision record of the gate; permitted ones are only counted.
+ * -EPROTO: not a decision as the contract of the gate has it.
+ */
+must_check int summary_add(struct summary *s, const cJSON *decision,
+			   struct err *err);
+/*
+ * The text, with an LF behind every line; nothing when nothing was refused.
+ * log: where all records are, named when not all destinations fit.
+ */
+void summary_print(const struct summary *s, const char *log, bool colour,
+		   struct buf *out);
+/* "refused":[…] for summary.json; the caller owns it. */
+cJSON *summary_json(const struct summary *s);
+/* text for a terminal: printable ASCII, the rest as \xNN; bounded. */
+void summary_escape(struct buf *out, struct str text, size_t max);
+
+#endif

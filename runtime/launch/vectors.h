@@ -1,0 +1,66 @@
+/*
+ * docker.json: the argument vectors of gate and agent, and what their
+ * placeholders stand for at launch.
+ *
+ * Pure: no files, no environment but through the function that it is given.
+ * In a word `{session}`, `{workspace}`, `{home}`, `{state}` and `{env:NAME}`
+ * are replaced as text, `{{` and `}}` are a brace; as whole words `{masks}`,
+ * `{terminal}`, `{owner}` and `{command}` stand for words. Replaced text is
+ * never looked at again. Anything else in braces refuses the vector.
+ */
+#ifndef RUNTIME_LAUNCH_VECTORS_H
+#define RUNTIME_LAUNCH_VECTORS_H
+
+#include "compiler/base/buf.h"
+#include "compiler/base/err.h"
+
+#define VECTORS_WORDS_MAX 16384u /* in one expanded vector, masks included */
+#define VECTORS_BYTES_MAX (8u << 20) /* likewise */
+
+typedef VEC(char *) vectors_words;
+
+struct vector {
+	const char *image;
+	vectors_words words; /* as in the plan, with placeholders */
+};
+
+enum vectors_link { VECTORS_VETH, VECTORS_BRIDGE };
+
+struct vectors {
+	const char *runtime; /* "runc" is what every daemon has */
+	enum vectors_link link;
+	struct vector gate, agent;
+	bool has_tracer;
+};
+
+struct vectors_values {
+	const char *session, *workspace, *home, *state;
+	const char *owner; /* "UID:GID" */
+	bool tty;          /* stdin and stdout are terminals */
+	const char *const *masks; /* words */
+	size_t n_masks;
+	char *const *command; /* NULL at the end */
+	const char *(*env)(void *ctx, const char *name); /* NULL: unset */
+	void *env_ctx;
+};
+
+/*
+ * Read docker.json. Strict: an unknown member, a wrong type or a byte behind
+ * the end is -EPROTO.
+ */
+must_check int vectors_parse(struct arena *a, struct str json,
+			     struct vectors *out, struct err *err);
+/*
+ * The words to exec, NULL at the end.
+ *   -EPROTO  an unknown placeholder or a lone brace
+ *   -ENOENT  {env:NAME} of a variable that is not set
+ *   -EINVAL  a value that --mount cannot hold
+ *   -E2BIG   more than VECTORS_WORDS_MAX or VECTORS_BYTES_MAX
+ */
+must_check int vectors_expand(struct arena *a, const struct vector *v,
+			      const struct vectors_values *values,
+			      char ***out_argv, struct err *err);
+/* One CSV field as `--mount` reads it, quoted where it must be. */
+void vectors_csv(struct buf *out, struct str field);
+
+#endif

@@ -1,0 +1,150 @@
+#include "runtime/launch/watchdog.h"
+
+#include "runtime/launch/proc.h"
+#include "runtime/launch/reap.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define ROUNDS 60      /* of cleaning, while docker commands still run */
+#define ROUND_MS 1000
+
+/* Close what was inherited, but for two pipes. */
+static void close_others(int keep1, int keep2)
+{
+	DIR *dir = opendir("/dev/fd");
+	const struct dirent *e;
+	int fds[256];
+	size_t n = 0;
+
+	/* reading and closing do not mix: collect, close, look again */
+	do {
+		n = 0;
+		if (!dir)
+			return;
+		rewinddir(dir);
+		while (n < ARRAY_LEN(fds) && (e = readdir(dir))) {
+			char *end;
+			long fd = strtol(e->d_name, &end, 10);
+
+			if (*end == '\0' && end != e->d_name && fd > 2 &&
+			    fd != keep1 && fd != keep2 && fd != dirfd(dir))
+				fds[n++] = (int)fd;
+		}
+		for (size_t i = 0; i < n; i++)
+			close(fds[i]);
+	} while (n == ARRAY_LEN(fds));
+	closedir(dir);
+}
+
+static void leave_terminal(void)
+{
+	static const int reset[] = {SIGTERM, SIGCHLD, SIGPIPE};
+	int null = open("/dev/null", O_RDWR);
+
+	setsid();
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	for (size_t i = 0; i < ARRAY_LEN(reset); i++)
+		signal(reset[i], SIG_DFL);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	if (chdir("/") < 0)
+		return; /* then it pins a directory, no more */
+}
+
+/* True when the launcher went without a word. */
+static bool launcher_died(int alive)
+{
+	char done;
+	ssize_t got;
+
+	do
+		got = read(alive, &done, 1);
+	while (got < 0 && errno == EINTR);
+	return got == 0;
+}
+
+/*
+ * A docker command in flight may still make a container; so clean until the
+ * last of them has closed its end of the pipe, and once more.
+ */
+static void clean(struct session *s, const struct endpoint *at, int commands)
+{
+	struct arena *a = arena_new();
+	struct pollfd p = {.fd = commands};
+	struct docker *docker = NULL;
+	bool last = false;
+	struct err err;
+	int rc = 0;
+
+	if (session_take(s, &err) != SESSION_DEAD)
+		return; /* another launcher reaps it already */
+	for (int i = 0; i < ROUNDS && !last; i++) {
+		last = poll(&p, 1, 0) > 0;
+		if (!docker)
+			rc = docker_open(a, at, &docker, &err);
+		if (docker)
+			rc = reap_session(a, docker, s, &err);
+		if (!last)
+			poll(&p, 1, ROUND_MS);
+	}
+	session_release(s, rc == 0);
+	docker_close(docker);
+	arena_free(a);
+}
+
+int watchdog_start(const struct session *s, const struct endpoint *at,
+		   struct watchdog *out, struct err *err)
+{
+	int alive[2], commands[2];
+	struct session own = *s;
+	int rc = proc_pipe(&alive[0], &alive[1], err);
+	pid_t pid;
+
+	if (rc < 0)
+		return rc;
+	rc = proc_pipe(&commands[0], &commands[1], err);
+	if (rc < 0) {
+		fd_close(&alive[0]);
+		fd_close(&alive[1]);
+		return rc;
+	}
+	pid = fork();
+	if (pid == 0) {
+		leave_terminal();
+		close_others(alive[0], commands[0]);
+		own.lock_fd = -1;
+		if (launcher_died(alive[0]))
+			clean(&own, at, commands[0]);
+		_exit(0);
+	}
+	if (pid < 0)
+		rc = err_set(err, -errno, "fork: %s", strerror(errno));
+	fd_close(&alive[0]);
+	fd_close(&commands[0]);
+	*out = (struct watchdog){pid, alive[1], commands[1]};
+	if (rc < 0) {
+		fd_close(&alive[1]);
+		fd_close(&commands[1]);
+	}
+	return rc;
+}
+
+void watchdog_stop(struct watchdog *w)
+{
+	char done = 1;
+
+	fd_close(&w->keep_fd);
+	if (write(w->alive_fd, &done, 1) < 0)
+		kill(w->pid, SIGKILL); /* gone, then: nothing to tell it */
+	fd_close(&w->alive_fd);
+	while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}

@@ -1,0 +1,27 @@
+/*
+ * The process that cleans up after a launcher that was killed.
+ *
+ * Forked before anything is started, in a session of its own, with nothing
+ * open but two pipes. When the launcher is gone without having said that it
+ * was done, it takes the session's lock and removes what is left. It ends at
+ * the latest when the docker commands that the launcher started have.
+ */
+#ifndef RUNTIME_LAUNCH_WATCHDOG_H
+#define RUNTIME_LAUNCH_WATCHDOG_H
+
+#include "runtime/launch/endpoint.h"
+#include "runtime/launch/session.h"
+
+struct watchdog {
+	pid_t pid;
+	int alive_fd; /* its closing is the launcher's end */
+	int keep_fd;  /* for the docker commands to inherit */
+};
+
+must_check int watchdog_start(const struct session *s,
+			      const struct endpoint *at, struct watchdog *out,
+			      struct err *err);
+/* Nothing is left: it may go. Waits for it. */
+void watchdog_stop(struct watchdog *w);
+
+#endif
