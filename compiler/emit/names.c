@@ -58,10 +58,12 @@ static void put_nets(const struct emit_in *in, struct buf *out)
 	const struct addr_special *s;
 	struct cidr net;
 
-	for (size_t i = 0; (s = addr_special(i)); i++)
+	for (size_t i = 0; (s = addr_special(i)); i++) {
+		cidr_parse(str_of(s->text), &net);
 		if (s->scope == ADDR_NEVER)
 			*vec_push(in->a, &floor) =
-				arena_fmt(in->a, "floor %s", s->text);
+				net_line(in->a, "floor", &net);
+	}
 	for (size_t at = 0; addr_private_next(&at, &net);)
 		*vec_push(in->a, &private) = net_line(in->a, "private", &net);
 	vec_each(g, &in->policy->allow)

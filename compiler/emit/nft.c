@@ -63,9 +63,8 @@ static struct nets *class_nets(struct arena *a, const emit_classes *classes,
 }
 
 /*
- * The floor without what a more specific grant opens of it. Such a grant may
- * lie in one of two nested entries only: the longer one decides, so that each
- * entry is carved by itself and the union is taken last.
+ * The floor without what more specific grants open of it, each entry carved by
+ * itself.
  */
 static void make_floor(struct rules *r)
 {
@@ -94,12 +93,18 @@ static void make_floor(struct rules *r)
 	settle(&r->floor);
 }
 
+/* What '*' does not open: all that is not public, the carved floor included. */
 static void make_private(struct rules *r)
 {
+	const struct addr_special *s;
 	struct cidr net;
 
 	for (size_t at = 0; addr_private_next(&at, &net);)
 		add_net(r->in->a, &r->private, &net);
+	for (size_t i = 0; (s = addr_special(i)); i++) {
+		cidr_parse(str_of(s->text), &net);
+		add_net(r->in->a, &r->private, &net);
+	}
 	settle(&r->private);
 }
 

@@ -1,0 +1,402 @@
+#include "compiler/algebra/decide.h"
+
+#include "compiler/base/gitignore.h"
+#include "compiler/ir/ports.h"
+
+#include <stdlib.h>
+
+/* --- names ------------------------------------------------------------------ */
+
+/* The last label of *rest, taken off with its dot. */
+static bool last_label(struct str *rest, struct str *out)
+{
+	size_t at = rest->n;
+
+	if (rest->n == 0)
+		return false;
+	while (at > 0 && rest->p[at - 1] != '.')
+		at--;
+	*out = str_slice(*rest, at, rest->n);
+	*rest = str_slice(*rest, 0, at ? at - 1 : 0);
+	return true;
+}
+
+bool decide_name_matches(struct str pattern, struct str name)
+{
+	struct str want, label;
+
+	while (last_label(&pattern, &want)) {
+		if (!last_label(&name, &label))
+			return false;
+		if (str_is(want, "**"))
+			return true; /* leftmost, and it took one label */
+		if (!str_is(want, "*") && !str_eq(want, label))
+			return false;
+	}
+	return name.n == 0;
+}
+
+/* Does the destination speak of the name? Addresses never do. */
+static bool dest_names(const struct ir_dest *d, struct str name)
+{
+	switch (d->kind) {
+	case IR_DEST_ANY:
+		return true;
+	case IR_DEST_HOST:
+		return str_eq(d->u.host.name, name);
+	case IR_DEST_PATTERN:
+		return decide_name_matches(d->u.pattern.name, name);
+	case IR_DEST_URL:
+		if (d->u.url.who == IR_DEST_HOST)
+			return str_eq(d->u.url.name, name);
+		return d->u.url.who == IR_DEST_PATTERN &&
+		       decide_name_matches(d->u.url.name, name);
+	case IR_DEST_CIDR:
+	case IR_DEST_POISON:
+		return false;
+	}
+	abort();
+}
+
+static bool is_private(const struct ir_grant *g)
+{
+	return g->private.set && g->private.v;
+}
+
+/* Decided by requests and not by packets. */
+static bool is_http(const struct ir_grant *g)
+{
+	return g->has_http || g->dest.kind == IR_DEST_URL;
+}
+
+/* --- addresses -------------------------------------------------------------- */
+
+static bool covers(const struct ir_grant *g, const struct addr *addr)
+{
+	return g->dest.kind == IR_DEST_CIDR && !g->has_http &&
+	       cidr_has(&g->dest.u.cidr.net, addr);
+}
+
+/* The longest network granted around an address, or -1. */
+static int granted_bits(const struct ir_policy *p, const struct addr *addr)
+{
+	int bits = -1;
+
+	vec_each(g, &p->allow)
+		if (covers(g, addr) && g->dest.u.cidr.net.bits > bits)
+			bits = g->dest.u.cidr.net.bits;
+	return bits;
+}
+
+/*
+ * The floor's denial of an address, unless a more specific grant opens it:
+ * semantics.md, section 3.
+ */
+static const struct ir_grant *floor_of(const struct ir_policy *p,
+				       const struct addr *addr)
+{
+	int granted = granted_bits(p, addr);
+
+	vec_each(d, &p->deny)
+		if (d->from.layer == LAYER_FLOOR && covers(d, addr) &&
+		    granted <= d->dest.u.cidr.net.bits)
+			return d;
+	return NULL;
+}
+
+enum decide_keep decide_answer(const struct ir_policy *p, struct str name,
+			       const struct addr *addr)
+{
+	enum addr_scope scope = addr_scope(addr);
+	int granted = granted_bits(p, addr);
+
+	if (scope == ADDR_PUBLIC)
+		return DECIDE_KEEP_OPEN;
+	if (scope == ADDR_NEVER) {
+		const struct addr_special *s;
+		struct cidr net;
+
+		for (size_t i = 0; (s = addr_special(i)); i++) {
+			cidr_parse(str_of(s->text), &net);
+			if (s->scope == ADDR_NEVER && cidr_has(&net, addr) &&
+			    granted <= net.bits)
+				return DECIDE_DROP_FLOOR;
+		}
+		return DECIDE_KEEP_COVERED;
+	}
+	vec_each(g, &p->allow)
+		if (is_private(g) && dest_names(&g->dest, name))
+			return DECIDE_KEEP_OPEN;
+	return granted >= 0 ? DECIDE_KEEP_COVERED : DECIDE_DROP_PRIVATE;
+}
+
+/* --- flows ------------------------------------------------------------------ */
+
+static bool has_port(const ir_ports *ports, enum ir_proto proto, uint16_t port)
+{
+	vec_each(r, ports)
+		if (r->proto == proto && r->lo <= port && port <= r->hi)
+			return true;
+	return false;
+}
+
+static bool has_proto(const ir_ports *ports, enum ir_proto proto)
+{
+	vec_each(r, ports)
+		if (r->proto == proto)
+			return true;
+	return false;
+}
+
+/* Does a denial speak of the flow's destination, whatever the port? */
+static bool denies(const struct ir_grant *d, const struct decide_flow *f)
+{
+	switch (d->dest.kind) {
+	case IR_DEST_ANY:
+		/* '*' alone says what is so without it. */
+		return !ports_all(&d->ports);
+	case IR_DEST_CIDR:
+		return f->has_addr && covers(d, &f->addr);
+	case IR_DEST_HOST:
+	case IR_DEST_PATTERN:
+		return !d->has_http && f->name.n &&
+		       dest_names(&d->dest, f->name);
+	case IR_DEST_URL:
+	case IR_DEST_POISON:
+		return false;
+	}
+	abort();
+}
+
+/* How far a grant goes towards a flow. */
+enum reach {
+	REACH_NOT,
+	REACH_PRIVATE, /* but for the address being private */
+	REACH_DEST,
+};
+
+static enum reach reach_by_name(const struct ir_policy *p,
+				const struct ir_grant *g,
+				const struct decide_flow *f)
+{
+	if (f->name.n == 0 || !dest_names(&g->dest, f->name))
+		return REACH_NOT;
+	if (!f->has_addr || addr_scope(&f->addr) == ADDR_PUBLIC)
+		return REACH_DEST;
+	if (is_private(g) &&
+	    decide_answer(p, f->name, &f->addr) == DECIDE_KEEP_OPEN)
+		return REACH_DEST;
+	return REACH_PRIVATE;
+}
+
+static enum reach reach(const struct ir_policy *p, const struct ir_grant *g,
+			const struct decide_flow *f)
+{
+	switch (g->dest.kind) {
+	case IR_DEST_ANY:
+		if (f->has_addr && addr_scope(&f->addr) == ADDR_PUBLIC)
+			return REACH_DEST;
+		return reach_by_name(p, g, f);
+	case IR_DEST_HOST:
+	case IR_DEST_PATTERN:
+		return reach_by_name(p, g, f);
+	case IR_DEST_CIDR:
+		return f->has_addr && cidr_has(&g->dest.u.cidr.net, &f->addr)
+			       ? REACH_DEST
+			       : REACH_NOT;
+	case IR_DEST_URL:
+		if (g->dest.u.url.who != IR_DEST_CIDR)
+			return reach_by_name(p, g, f);
+		return f->has_addr && cidr_has(&g->dest.u.url.net, &f->addr)
+			       ? REACH_DEST
+			       : REACH_NOT;
+	case IR_DEST_POISON:
+		return REACH_NOT;
+	}
+	abort();
+}
+
+/* What one grant has to say; NO_GRANT when it is about something else. */
+static enum reason judge(const struct ir_policy *p, const struct ir_grant *g,
+			 const struct decide_flow *f)
+{
+	enum reach r = reach(p, g, f);
+
+	if (r == REACH_NOT)
+		return REASON_NO_GRANT;
+	if (!has_port(&g->ports, f->proto, f->port))
+		return f->proto == IR_PROTO_UDP &&
+				       !has_proto(&g->ports, f->proto)
+			       ? REASON_UDP
+			       : REASON_PORT;
+	if (r == REACH_PRIVATE)
+		return REASON_PRIVATE_ADDRESS;
+	return is_http(g) ? REASON_NOT_HTTP : REASON_GRANTED;
+}
+
+/* Which of two refusals tells the reader more. */
+static int weight(enum reason r)
+{
+	static const enum reason rising[] = {
+		REASON_NO_GRANT, REASON_UDP, REASON_PORT,
+		REASON_PRIVATE_ADDRESS, REASON_NOT_HTTP, REASON_GRANTED,
+	};
+
+	for (int i = 0; i < (int)ARRAY_LEN(rising); i++)
+		if (rising[i] == r)
+			return i;
+	abort();
+}
+
+static struct decision refuse(enum reason r, const struct ir_grant *g)
+{
+	return (struct decision){.reason = r, .grant = g};
+}
+
+struct decision decide_connect(const struct ir_policy *p,
+			       const struct decide_flow *f)
+{
+	const struct ir_grant *floor;
+	struct decision best = refuse(REASON_NO_GRANT, NULL);
+
+	if (f->has_addr && f->is_host)
+		return refuse(REASON_HOST_ADDRESS, NULL);
+	floor = f->has_addr ? floor_of(p, &f->addr) : NULL;
+	if (floor)
+		return refuse(REASON_FLOOR, floor);
+	vec_each(d, &p->deny)
+		if (d->from.layer != LAYER_FLOOR && denies(d, f) &&
+		    has_port(&d->ports, f->proto, f->port))
+			return refuse(REASON_DENIED, d);
+	vec_each(g, &p->allow) {
+		enum reason r = judge(p, g, f);
+
+		if (weight(r) > weight(best.reason))
+			best = refuse(r, g);
+	}
+	best.allow = best.reason == REASON_GRANTED;
+	return best;
+}
+
+/* --- names ------------------------------------------------------------------ */
+
+static bool is_answered(struct str type)
+{
+	static const char *const types[] = {"A",   "AAAA", "CNAME", "SRV",
+					    "MX",  "TXT",  "PTR",   "HTTPS",
+					    "SVCB"};
+
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (str_is(type, types[i]))
+			return true;
+	return false;
+}
+
+/* A name itself before a pattern, a pattern before '*'. */
+static int closeness(const struct ir_grant *g)
+{
+	switch (g->dest.kind) {
+	case IR_DEST_HOST:
+	case IR_DEST_URL:
+		return 3;
+	case IR_DEST_PATTERN:
+		return 2;
+	case IR_DEST_ANY:
+		return 1;
+	case IR_DEST_CIDR:
+	case IR_DEST_POISON:
+		return 0;
+	}
+	abort();
+}
+
+struct decision decide_resolve(const struct ir_policy *p, struct str name,
+			       struct str type)
+{
+	const struct ir_grant *best = NULL;
+
+	vec_each(d, &p->deny)
+		if (d->dest.kind != IR_DEST_ANY &&
+		    d->dest.kind != IR_DEST_URL && !d->has_http &&
+		    ports_all(&d->ports) && dest_names(&d->dest, name))
+			return refuse(REASON_DENIED, d);
+	vec_each(g, &p->allow)
+		if (dest_names(&g->dest, name) &&
+		    (!best || closeness(g) > closeness(best)))
+			best = g;
+	if (!best)
+		return refuse(REASON_NO_GRANT, NULL);
+	if (!is_answered(type))
+		return refuse(REASON_QUERY_TYPE, best);
+	return (struct decision){true, REASON_GRANTED, best, NULL};
+}
+
+/* --- files ------------------------------------------------------------------ */
+
+struct list {
+	struct gitignore *compiled;
+	/* By index in compiled: a line that it refused is not among them. */
+	VEC(const struct ir_pattern *) patterns;
+};
+
+struct decide_files {
+	struct list ignore, readonly;
+};
+
+static void compile(struct arena *a, struct list *l,
+		    const ir_patterns *patterns)
+{
+	l->compiled = gitignore_new(a);
+	vec_each(p, patterns)
+		if (gitignore_add(l->compiled, p->line, NULL) == GITIGNORE_OK)
+			*vec_push(a, &l->patterns) = p;
+}
+
+struct decide_files *decide_files_new(struct arena *a,
+				      const struct ir_policy *p)
+{
+	struct decide_files *f = arena_new_of(a, struct decide_files);
+
+	compile(a, &f->ignore, &p->ignore);
+	compile(a, &f->readonly, &p->readonly);
+	return f;
+}
+
+/* The pattern that the path falls under, by itself or by a directory above. */
+static const struct ir_pattern *falls_under(const struct list *l,
+					    struct str path)
+{
+	bool is_dir = str_ends(path, STR("/"));
+	size_t n = path.n - is_dir;
+	uint32_t i;
+
+	for (size_t at = 0; at < n; at++) {
+		at = str_find(str_slice(path, 0, n), '/', at);
+		if (gitignore_match(l->compiled, str_slice(path, 0, at),
+				    at < n || is_dir, &i) == GITIGNORE_MATCH)
+			return l->patterns.v[i];
+	}
+	return NULL;
+}
+
+struct decision decide_read(const struct decide_files *f, struct str path)
+{
+	const struct ir_pattern *p = falls_under(&f->ignore, path);
+
+	return (struct decision){.allow = !p,
+				 .reason = p ? REASON_IGNORED : REASON_GRANTED,
+				 .pattern = p};
+}
+
+struct decision decide_write(const struct decide_files *f, struct str path)
+{
+	struct decision d = decide_read(f, path);
+	const struct ir_pattern *p;
+
+	if (!d.allow)
+		return d;
+	p = falls_under(&f->readonly, path);
+	return (struct decision){.allow = !p,
+				 .reason = p ? REASON_READONLY : REASON_GRANTED,
+				 .pattern = p};
+}

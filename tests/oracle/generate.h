@@ -1,0 +1,170 @@
+/*
+ * Policies at random, from few addresses, names and ports, so that they meet.
+ * A seed gives the same policies everywhere.
+ */
+#ifndef TESTS_ORACLE_GENERATE_H
+#define TESTS_ORACLE_GENERATE_H
+
+#include "compiler/base/addr.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+struct rng {
+	uint64_t state;
+};
+
+/* splitmix64 */
+static inline uint64_t rng_next(struct rng *r)
+{
+	uint64_t z = r->state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+/* 0 to n - 1 */
+static inline uint32_t rng_below(struct rng *r, uint32_t n)
+{
+	return (uint32_t)(rng_next(r) % n);
+}
+
+static const char *const gen_addrs[] = {
+	"1.2.3.4", "1.2.3.5", "1.2.4.0", "8.8.8.8", "0.1.2.3", "10.0.0.1",
+	"10.1.2.3", "10.255.255.255", "100.64.0.1", "100.128.0.0",
+	"127.0.0.1", "169.254.169.254", "169.254.0.1", "172.16.0.1",
+	"172.32.0.1", "192.0.0.1", "192.0.0.2", "192.0.0.8", "192.168.1.1",
+	"198.18.0.1", "198.20.0.0", "223.255.255.255", "224.0.0.1",
+	"239.255.255.255", "255.255.255.255", "203.0.113.7",
+	"::", "::1", "::10.0.0.1", "::1.2.3.4", "::ffff:1.2.3.4",
+	"64:ff9b::a00:1", "64:ff9b::102:304", "64:ff9b::7f00:1",
+	"64:ff9b:1::1", "2001:db8::1", "2001:db8::2", "2001:db8:1::",
+	"2002:a00:1::", "2002:102:304::1", "2002:a9fe:1::1", "fc00::1",
+	"fd00:6d65:6d62::1", "fd00:6d65:6d62:1::1", "fe80::1", "febf::1",
+	"fec0::1", "ff02::1", "2606:4700::1", "3fff::", "ffff::ffff",
+};
+static const char *const gen_names[] = {
+	"test", "a.test", "b.a.test", "c.b.a.test", "d.c.b.a.test",
+	"x.test", "b.x.test", "other.example", "a.example",
+};
+static const char *const gen_patterns[] = {
+	"*.test", "**.test", "*.a.test", "**.a.test", "*.*.a.test",
+	"b.*.test", "*.example", "**.b.a.test",
+};
+static const char *const gen_ports[] = {
+	"tcp/443", "tcp/22", "udp/53", "tcp/53,udp/53", "tcp/1-65535",
+	"udp/1-65535", "tcp/80,tcp/443", "tcp/8000-8999", "tcp/65535",
+	"tcp/1", "tcp/8500-9000,udp/1000-2000", "tcp/1-65535,udp/1-65535",
+	"tcp/22-24,tcp/80-90,tcp/443,udp/443",
+};
+static const uint16_t gen_ports_hit[] = {
+	1, 22, 23, 53, 80, 81, 443, 444, 999, 1000, 2000, 2001, 7999, 8000,
+	8499, 8500, 8999, 9000, 9001, 65534, 65535,
+};
+
+#define GEN_PICK(r, table) ((table)[rng_below((r), ARRAY_LEN(table))])
+
+static inline struct addr gen_addr(struct rng *r)
+{
+	struct addr a = {0};
+
+	addr_parse(str_of(GEN_PICK(r, gen_addrs)), &a);
+	/* Sometimes a neighbour. */
+	if (rng_below(r, 4) == 0)
+		addr_step_up(&a);
+	else if (rng_below(r, 4) == 0)
+		addr_step_down(&a);
+	else if (rng_below(r, 8) == 0)
+		a.b[rng_below(r, a.family == ADDR_V4 ? 4 : 16)] ^=
+			(uint8_t)(1u << rng_below(r, 8));
+	return a;
+}
+
+static inline void gen_cidr(struct rng *r, char out[CIDR_TEXT_MAX])
+{
+	struct addr a = gen_addr(r);
+	uint32_t max = addr_bits(a.family);
+	uint32_t bits = rng_below(r, 3) ? max - rng_below(r, 9)
+					: rng_below(r, max + 1);
+	char text[ADDR_TEXT_MAX], whole[CIDR_TEXT_MAX + 8];
+	struct cidr c;
+
+	snprintf(whole, sizeof(whole), "%s/%u", addr_text(&a, text), bits);
+	cidr_parse(str_of(whole), &c); /* clears the host's bits */
+	cidr_text(&c, out);
+}
+
+/* One line as in tests/policy.h, of what the packet filter enforces. */
+static inline void gen_line(struct rng *r, char *out, size_t size)
+{
+	char net[CIDR_TEXT_MAX];
+	const char *ports = rng_below(r, 5) ? GEN_PICK(r, gen_ports) : "";
+	const char *private = rng_below(r, 4) ? "" : " private";
+
+	switch (rng_below(r, 9)) {
+	case 0:
+		snprintf(out, size, "allow *%s%s%s", *ports ? " " : "", ports,
+			 private);
+		return;
+	case 1:
+	case 2:
+		snprintf(out, size, "allow %s%s%s%s", GEN_PICK(r, gen_names),
+			 *ports ? " " : "", ports, private);
+		return;
+	case 3:
+		snprintf(out, size, "allow %s%s%s%s",
+			 GEN_PICK(r, gen_patterns), *ports ? " " : "", ports,
+			 private);
+		return;
+	case 4:
+		if (rng_below(r, 3) == 0) {
+			snprintf(out, size, "deny *%s%s", *ports ? " " : "",
+				 ports);
+			return;
+		}
+		gen_cidr(r, net);
+		snprintf(out, size, "deny %s%s%s", net, *ports ? " " : "",
+			 ports);
+		return;
+	default:
+		gen_cidr(r, net);
+		snprintf(out, size, "allow %s%s%s", net, *ports ? " " : "",
+			 ports);
+		return;
+	}
+}
+
+#define GEN_LINES_MAX 24
+#define GEN_LINE_MAX 160
+
+struct gen_policy {
+	char lines[GEN_LINES_MAX][GEN_LINE_MAX];
+	uint32_t n;
+	char text[GEN_LINES_MAX * GEN_LINE_MAX];
+};
+
+/* The text of those lines whose bit is set. */
+static inline const char *gen_text(struct gen_policy *p, uint32_t mask)
+{
+	size_t n = 0;
+
+	p->text[0] = '\0';
+	for (uint32_t i = 0; i < p->n; i++)
+		if (mask & (1u << i))
+			n += (size_t)snprintf(p->text + n,
+					      sizeof(p->text) - n, "%s\n",
+					      p->lines[i]);
+	return p->text;
+}
+
+static inline void gen_policy(struct rng *r, struct gen_policy *p)
+{
+	p->n = 1 + rng_below(r, rng_below(r, 3) ? 6 : GEN_LINES_MAX);
+	for (uint32_t i = 0; i < p->n; i++)
+		gen_line(r, p->lines[i], sizeof(p->lines[i]));
+	gen_text(p, UINT32_MAX);
+}
+
+#endif
