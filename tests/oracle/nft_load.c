@@ -165,7 +165,7 @@ static void check_publish(void)
 
 int main(int argc, char **argv)
 {
-	unsigned policies = argc > 1 ? (unsigned)atoi(argv[1]) : 150;
+	unsigned policies = argc > 1 ? (unsigned)atoi(argv[1]) : 100;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	static struct gen_policy p;
 	char dir[] = "/tmp/membrane-nft-XXXXXX";

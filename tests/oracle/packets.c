@@ -1,0 +1,432 @@
+/*
+ * What ruleset.nft and names.map let through is what decide() allows: a packet
+ * evaluator and a model of the resolver, which read the two texts, against the
+ * policy itself, on generated policies. A disagreement is shown with the
+ * smallest part of its policy that still shows it.
+ *
+ *	packets [POLICIES [SEED]]
+ */
+#include "compiler/algebra/decide.h"
+#include "compiler/emit/names.h"
+#include "compiler/emit/nft.h"
+
+#include "tests/check.h"
+#include "tests/oracle/generate.h"
+#include "tests/oracle/ruleset.h"
+#include "tests/policy.h"
+
+#define PROBES 60
+
+static unsigned long packets, resolutions, accepted;
+
+/* --- a model of the resolver over names.map --------------------------------- */
+
+enum answer { ANSWER_NX, ANSWER_DROP, ANSWER_KEEP };
+
+/* '*' one label, a leading "**." one or more, "**" everything. */
+static bool map_matches(const char *pattern, const char *name)
+{
+	if (strcmp(pattern, "**") == 0)
+		return true;
+	if (strncmp(pattern, "**.", 3) == 0) {
+		size_t n = strlen(name), m = strlen(pattern);
+
+		/* The rest may hold '*', so every cut is tried. */
+		for (size_t i = 1; i + 1 < n && m; i++)
+			if (name[i] == '.' &&
+			    map_matches(pattern + 3, name + i + 1))
+				return true;
+		return false;
+	}
+	while (*pattern) {
+		if (*pattern == '*') {
+			size_t n = strcspn(name, ".");
+
+			if (n == 0)
+				return false;
+			name += n;
+			pattern++;
+		} else if (*pattern++ != *name++) {
+			return false;
+		}
+	}
+	return *name == '\0';
+}
+
+struct map_state {
+	bool floor, private, host;
+	unsigned floor_bits, cover_bits;
+	bool covered, named, may_private;
+	unsigned classes[64], private_classes[64];
+	size_t n, n_private;
+};
+
+static unsigned bits_of(const char *net)
+{
+	const char *slash = strchr(net, '/');
+
+	if (!slash)
+		rs_die("a network", net);
+	return (unsigned)atoi(slash + 1);
+}
+
+static bool net_holds(const char *net, struct ip a)
+{
+	struct ip_range r = rs_range(net);
+
+	return r.lo.version == a.version && r.lo.v <= a.v && a.v <= r.hi.v;
+}
+
+static void map_name(struct map_state *m, const char *line, const char *name)
+{
+	char pattern[300], classes[300], flag[16], id[16];
+
+	if (sscanf(line, "name %299s %299s %15s %15s", pattern, classes, flag,
+		   id) != 4)
+		rs_die("a name", line);
+	if (!map_matches(pattern, name))
+		return;
+	m->named = true;
+	if (strcmp(flag, "private") == 0) {
+		m->may_private = true;
+		if (classes[0] != '-')
+			m->private_classes[m->n_private++] =
+				(unsigned)atoi(classes);
+	}
+	if (classes[0] != '-')
+		m->classes[m->n++] = (unsigned)atoi(classes);
+}
+
+static void map_line(struct map_state *m, const char *line, const char *name,
+		     struct ip a)
+{
+	const char *net = strchr(line, ' ') + 1;
+
+	if (strncmp(line, "floor ", 6) == 0 && net_holds(net, a)) {
+		m->floor = true;
+		if (bits_of(net) > m->floor_bits)
+			m->floor_bits = bits_of(net);
+	} else if (strncmp(line, "private ", 8) == 0 && net_holds(net, a)) {
+		m->private = true;
+	} else if (strncmp(line, "cover ", 6) == 0 && net_holds(net, a)) {
+		m->covered = true;
+		if (bits_of(net) > m->cover_bits)
+			m->cover_bits = bits_of(net);
+	} else if (strncmp(line, "name ", 5) == 0) {
+		map_name(m, line, name);
+	}
+}
+
+static void insert(struct ruleset *r, unsigned class, struct ip a)
+{
+	char name[32];
+	struct rs_set *s;
+
+	snprintf(name, sizeof(name), "host%d_%u", a.version, class);
+	s = rs_set_of(r, name);
+	if (!s || !s->dynamic)
+		rs_die("the set of a class", name);
+	rs_insert(s, (struct ip_range){a, a});
+}
+
+/* Answer one question with one address, as the gate does. */
+static enum answer resolve(struct ruleset *r, const char *map,
+			   const char *name, struct ip a)
+{
+	struct map_state m = {0};
+	char *copy = strdup(map), *save = NULL;
+
+	for (char *l = strtok_r(copy, "\n", &save); l;
+	     l = strtok_r(NULL, "\n", &save))
+		map_line(&m, l, name, a);
+	free(copy);
+	resolutions++;
+	if (!m.named)
+		return ANSWER_NX;
+	if (m.floor)
+		return m.covered && m.cover_bits > m.floor_bits ? ANSWER_KEEP
+								: ANSWER_DROP;
+	if (m.private && !m.may_private)
+		return m.covered ? ANSWER_KEEP : ANSWER_DROP;
+	if (m.private)
+		for (size_t i = 0; i < m.n_private; i++)
+			insert(r, m.private_classes[i], a);
+	else
+		for (size_t i = 0; i < m.n; i++)
+			insert(r, m.classes[i], a);
+	return ANSWER_KEEP;
+}
+
+/* --- one probe -------------------------------------------------------------- */
+
+struct probe {
+	struct addr addr;
+	enum ir_proto proto;
+	uint16_t port;
+	const char *name; /* resolved first, to addr; or NULL */
+	bool is_host;
+};
+
+static struct ip ip_from(const struct addr *a)
+{
+	struct ip out = {.version = a->family == ADDR_V4 ? 4 : 6};
+
+	for (int i = 0; i < (out.version == 4 ? 4 : 16); i++)
+		out.v = out.v << 8 | a->b[i];
+	return out;
+}
+
+static const char *expected_prefix(enum reason r)
+{
+	switch (r) {
+	case REASON_GRANTED:
+		return "\"membrane:allow:\"";
+	case REASON_FLOOR:
+		return "\"membrane:floor:\"";
+	case REASON_DENIED:
+		return "\"membrane:denied:\"";
+	case REASON_HOST_ADDRESS:
+		return "\"membrane:host-address:\"";
+	default:
+		return "\"membrane:no-grant:\"";
+	}
+}
+
+/* What the two say; false, and a sentence in why, when they disagree. */
+static bool agree_resolve(const struct ir_policy *p, struct ruleset *rules,
+			  const char *map, const struct probe *x, char *why,
+			  size_t size)
+{
+	struct str name = str_of(x->name);
+	bool resolves = decide_resolve(p, name, STR("A")).allow;
+	enum decide_keep keep = decide_answer(p, name, &x->addr);
+	enum answer want = !resolves ? ANSWER_NX
+			   : keep == DECIDE_DROP_FLOOR ||
+					   keep == DECIDE_DROP_PRIVATE
+				   ? ANSWER_DROP
+				   : ANSWER_KEEP;
+	enum answer got = resolve(rules, map, x->name, ip_from(&x->addr));
+
+	snprintf(why, size, "resolve: decide says %d, names.map says %d", want,
+		 got);
+	return want == got;
+}
+
+static bool agree(const char *policy, const struct probe *x, char *why,
+		  size_t size)
+{
+	struct test_policy t;
+	struct ruleset *rules;
+	struct decide_flow flow = {x->proto, x->port, true, x->addr,
+				   x->is_host, {0}};
+	struct packet packet = {"agent0", "eth0", ip_from(&x->addr),
+				x->proto == IR_PROTO_TCP ? "tcp" : "udp",
+				x->port, "new", "original", "", "host", 0};
+	struct decision want;
+	struct rs_result got;
+	bool same = true;
+
+	if (!test_policy_make(&t, policy)) {
+		test_policy_done(&t);
+		return true;
+	}
+	rules = rs_read(test_policy_emit(&t, nft_emit).p);
+	if (x->is_host)
+		rs_insert(rs_set_of(rules, packet.daddr.version == 4 ? "host4"
+								     : "host6"),
+			  (struct ip_range){packet.daddr, packet.daddr});
+	if (x->name) {
+		flow.name = str_of(x->name);
+		same = agree_resolve(&t.policy, rules,
+				     test_policy_emit(&t, names_emit).p, x, why,
+				     size);
+	}
+	if (same) {
+		want = decide_connect(&t.policy, &flow);
+		got = rs_judge(rules, "forward", &packet);
+		same = want.allow == (got.verdict == RS_ACCEPT) &&
+		       strcmp(got.prefix, expected_prefix(want.reason)) == 0;
+		snprintf(why, size, "decide says %s, %s; the rules %d, %s",
+			 want.allow ? "allow" : "deny",
+			 reason_name(want.reason), got.verdict, got.prefix);
+		accepted += want.allow;
+		packets++;
+	}
+	rs_free(rules);
+	test_policy_done(&t);
+	return same;
+}
+
+static void show(struct gen_policy *p, const struct probe *x, uint64_t seed)
+{
+	uint32_t mask = UINT32_MAX;
+	char why[256], text[ADDR_TEXT_MAX];
+
+	for (uint32_t i = 0; i < p->n; i++)
+		if (!agree(gen_text(p, mask & ~(1u << i)), x, why, sizeof(why)))
+			mask &= ~(1u << i);
+	agree(gen_text(p, mask), x, why, sizeof(why));
+	CHECK_MSG(false, "seed %llu: %s %s port %u%s%s%s\n%s\n%s",
+		  (unsigned long long)seed,
+		  x->proto == IR_PROTO_TCP ? "tcp" : "udp",
+		  addr_text(&x->addr, text), x->port,
+		  x->name ? " resolved for " : "", x->name ? x->name : "",
+		  x->is_host ? ", the host itself" : "", why, p->text);
+}
+
+static struct probe gen_probe(struct rng *r)
+{
+	struct probe x = {.addr = gen_addr(r)};
+
+	x.proto = rng_below(r, 3) ? IR_PROTO_TCP : IR_PROTO_UDP;
+	x.port = rng_below(r, 5) ? GEN_PICK(r, gen_ports_hit)
+				 : (uint16_t)(1 + rng_below(r, 65535));
+	if (rng_below(r, 2))
+		x.name = GEN_PICK(r, gen_names);
+	x.is_host = rng_below(r, 20) == 0;
+	return x;
+}
+
+/* --- what does not depend on the policy -------------------------------------- */
+
+static struct packet packet_to(const char *addr, const char *proto,
+			       unsigned port)
+{
+	struct packet p = {"agent0", "eth0", {0}, proto, port, "new",
+			   "original", "", "host", 0};
+
+	if (!ip_of(addr, &p.daddr))
+		rs_die("an address", addr);
+	return p;
+}
+
+static enum rs_verdict judge(struct ruleset *r, const char *chain,
+			     struct packet p)
+{
+	return rs_judge(r, chain, &p).verdict;
+}
+
+static void check_input(struct ruleset *r)
+{
+	struct packet p = packet_to("192.0.0.1", "udp", 53);
+
+	CHECK(judge(r, "input", p) == RS_ACCEPT);
+	p.iif = "eth0";
+	CHECK(judge(r, "input", p) == RS_DROP);
+	p.state = "established";
+	CHECK(judge(r, "input", p) == RS_ACCEPT);
+	CHECK(judge(r, "input", packet_to("192.0.0.1", "tcp", 53)) ==
+	      RS_ACCEPT);
+	CHECK(judge(r, "input", packet_to("192.0.0.1", "tcp", 54)) ==
+	      RS_REJECT);
+	CHECK(judge(r, "input", packet_to("172.17.0.2", "udp", 53)) ==
+	      RS_REJECT);
+	CHECK(judge(r, "input",
+		    packet_to("fd00:6d65:6d62::1", "udp", 53)) == RS_ACCEPT);
+	CHECK(judge(r, "input", packet_to("fe80::1", "udp", 53)) == RS_REJECT);
+}
+
+static void check_forward(struct ruleset *r)
+{
+	struct packet p = packet_to("1.2.3.4", "tcp", 443);
+
+	CHECK(judge(r, "forward", p) == RS_ACCEPT);
+	p.proto = "icmp";
+	CHECK(judge(r, "forward", p) == RS_REJECT);
+	p = packet_to("9.9.9.9", "tcp", 443);
+	CHECK(judge(r, "forward", p) == RS_REJECT);
+	p.state = "established";
+	CHECK(judge(r, "forward", p) == RS_ACCEPT);
+	p = packet_to("1.2.3.4", "tcp", 443);
+	p.state = "invalid";
+	CHECK(judge(r, "forward", p) == RS_DROP);
+	/* The floor and denials hold for flows that are open already. */
+	p = packet_to("169.254.169.254", "tcp", 80);
+	p.state = "established";
+	CHECK(judge(r, "forward", p) == RS_REJECT);
+	p = packet_to("5.5.5.5", "tcp", 80);
+	p.state = "established";
+	CHECK(judge(r, "forward", p) == RS_REJECT);
+	/* From the world: answers only. */
+	p = packet_to("192.0.0.2", "tcp", 80);
+	p.iif = "eth0";
+	p.oif = "agent0";
+	CHECK(judge(r, "forward", p) == RS_DROP);
+	p.status = "dnat";
+	CHECK(judge(r, "forward", p) == RS_DROP);
+	p.state = "established";
+	CHECK(judge(r, "forward", p) == RS_ACCEPT);
+	p.oif = "eth1";
+	CHECK(judge(r, "forward", p) == RS_DROP);
+}
+
+static void check_published(struct ruleset *r)
+{
+	struct packet p = packet_to("192.0.0.2", "tcp", 80);
+
+	p.iif = "eth0";
+	p.oif = "agent0";
+	CHECK(judge(r, "forward", p) == RS_DROP);
+	p.status = "dnat";
+	CHECK(judge(r, "forward", p) == RS_ACCEPT);
+	/* Its answer, to an address of the floor. */
+	p = packet_to("169.254.1.1", "tcp", 40000);
+	p.state = "established";
+	CHECK(judge(r, "forward", p) == RS_REJECT);
+	p.direction = "reply";
+	CHECK(judge(r, "forward", p) == RS_ACCEPT);
+	p.state = "new";
+	CHECK(judge(r, "forward", p) == RS_REJECT);
+}
+
+static void check_fixed(void)
+{
+	struct test_policy t;
+	struct ruleset *r;
+	struct arg *arg;
+
+	CHECK(test_policy_make(&t, "allow 1.2.3.4 tcp/443\ndeny 5.5.5.5\n"));
+	r = rs_read(test_policy_emit(&t, nft_emit).p);
+	check_input(r);
+	check_forward(r);
+	rs_free(r);
+	arg = vec_push(t.a, &t.policy.docker_args);
+	arg->is_publish = true;
+	arg->publish = (struct arg_publish){STR("80:80"), IR_PROTO_TCP, 80, 80};
+	r = rs_read(test_policy_emit(&t, nft_emit).p);
+	check_input(r);
+	check_published(r);
+	rs_free(r);
+	test_policy_done(&t);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned policies = argc > 1 ? (unsigned)atoi(argv[1]) : 1200;
+	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+	static struct gen_policy p;
+
+	check_fixed();
+	for (unsigned i = 0; i < policies && check_failed < 5; i++) {
+		struct rng r = {seed + i};
+
+		gen_policy(&r, &p);
+		for (unsigned k = 0; k < PROBES; k++) {
+			struct probe x = gen_probe(&r);
+			char why[256];
+
+			if (agree(gen_text(&p, UINT32_MAX), &x, why,
+				  sizeof(why))) {
+				check_passed++;
+				continue;
+			}
+			show(&p, &x, seed + i);
+			break;
+		}
+	}
+	printf("%u policies from seed %llu: %lu packets, %lu accepted, "
+	       "%lu resolutions\n",
+	       policies, (unsigned long long)seed, packets, accepted,
+	       resolutions);
+	return check_status();
+}
