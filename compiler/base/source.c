@@ -29,7 +29,12 @@ const struct source *sources_add(struct sources *s, struct str name,
 {
 	struct source *src = vec_push(s->a, &s->list);
 
-	*src = (struct source){name, text, s->end, layer};
+	*src = (struct source){
+		.name = name, .text = text, .base = s->end, .layer = layer};
+	*vec_push(s->a, &src->lines) = 0;
+	for (size_t i = 0; i < text.n; i++)
+		if (text.p[i] == '\n')
+			*vec_push(s->a, &src->lines) = (uint32_t)i + 1;
 	/* One more than the text, so that its end is a place of its own. */
 	s->end += (uint32_t)text.n + 1;
 	return src;
@@ -52,21 +57,33 @@ const struct source *sources_of(const struct sources *s, struct span at)
 	return s->list.n ? &s->list.v[lo] : NULL;
 }
 
+/* Index of the line that holds the byte at off. */
+static uint32_t line_of(const struct source *src, size_t off)
+{
+	uint32_t lo = 0, hi = src->lines.n;
+
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (src->lines.v[mid] <= off)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 struct place sources_place(const struct sources *s, struct span at)
 {
 	const struct source *src = sources_of(s, at);
 	struct place p = {.source = src};
-	size_t off, beg = 0, end;
+	size_t off, beg, end;
 
 	if (!src)
 		return p;
 	off = at.beg - src->base;
-	p.line = 1;
-	for (size_t i = 0; i < off && i < src->text.n; i++)
-		if (src->text.p[i] == '\n') {
-			p.line++;
-			beg = i + 1;
-		}
+	p.line = line_of(src, off);
+	beg = src->lines.v[p.line++];
 	end = str_find(src->text, '\n', beg);
 	if (end > beg && src->text.p[end - 1] == '\r')
 		end--;

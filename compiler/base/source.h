@@ -32,6 +32,7 @@ struct source {
 	struct str text;
 	uint32_t base; /* offset of its first byte */
 	enum layer layer;
+	VEC(uint32_t) lines; /* offset of each line's first byte in text */
 };
 
 struct sources {

@@ -254,10 +254,11 @@ struct arg_publish {
 };
 
 struct arg {
-	struct ir_origin from; /* of its first word */
+	struct ir_origin from; /* of the word that names it */
+	struct span value_at;  /* the word that holds the value: often the same */
 	struct str option;     /* long name without dashes */
 	bool has_value;
-	struct str value;      /* with $VAR still in it */
+	struct str value;      /* with $VAR and $$ still in it */
 	enum arg_home home;
 	enum arg_class class;
 	bool is_publish;

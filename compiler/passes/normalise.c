@@ -1,7 +1,7 @@
 #include "compiler/base/gitignore.h"
 #include "compiler/base/sha256.h"
 #include "compiler/ir/ports.h"
-#include "compiler/passes/passes.h"
+#include "compiler/passes/args.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +250,7 @@ bool passes_normalise(struct pass_ctx *c, struct ir_policy *p)
 	ok &= settle_grants(c, &p->allow, IR_KEY_ALLOW);
 	ok &= settle_grants(c, &p->deny, IR_KEY_DENY);
 	settle_hold(c->a, &p->readonly);
+	ok &= args_resolve(c, p);
 	if (ok)
 		ir_verify(p, IR_NORMALISED);
 	return ok;

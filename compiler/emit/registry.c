@@ -1,0 +1,38 @@
+#include "compiler/emit/docker.h"
+#include "compiler/emit/emit.h"
+#include "compiler/emit/mounts.h"
+#include "compiler/emit/names.h"
+#include "compiler/emit/nft.h"
+#include "compiler/emit/provenance.h"
+
+static const struct emitter emitters[] = {
+	{"docker", "docker.json", docker_emit, docker_wanted},
+	{"mounts", "mounts.plan", mounts_emit, NULL},
+	{"names", "names.map", names_emit, NULL},
+	{"nft", "ruleset.nft", nft_emit, NULL},
+	{"provenance", "provenance.json", provenance_emit, NULL},
+};
+
+const struct emitter *emitter_at(size_t i)
+{
+	return i < ARRAY_LEN(emitters) ? &emitters[i] : NULL;
+}
+
+bool emit_all(const struct emit_in *in, struct plan *out)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < ARRAY_LEN(emitters); i++) {
+		const struct emitter *e = &emitters[i];
+		struct buf text;
+
+		if (e->wanted && !e->wanted(in->policy))
+			continue;
+		buf_init(&text, in->a);
+		if (e->emit(in, &text))
+			plan_add(in->a, out, str_of(e->file), buf_str(&text));
+		else
+			ok = false;
+	}
+	return ok;
+}

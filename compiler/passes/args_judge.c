@@ -1,0 +1,571 @@
+#include "compiler/passes/args_judge.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const struct args_option table[] = {
+#define OPTION(name, letter, type, home, judge, why)                           \
+	{name, letter, ARGS_##type, ARG_##home, ARGS_JUDGE_##judge, why},
+#include "compiler/passes/docker_options.def"
+#undef OPTION
+};
+
+const struct args_option *args_option_at(size_t i)
+{
+	return i < ARRAY_LEN(table) ? &table[i] : NULL;
+}
+
+const struct args_option *args_option_named(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		if (str_is(name, table[i].name))
+			return &table[i];
+	return NULL;
+}
+
+const struct args_option *args_option_lettered(char letter)
+{
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		if (letter && table[i].letter == letter)
+			return &table[i];
+	return NULL;
+}
+
+bool args_bool(struct str value, bool *out)
+{
+	static const char *const yes[] = {"1", "t", "T", "true", "TRUE", "True"};
+	static const char *const no[] = {"0", "f", "F", "false", "FALSE",
+					 "False"};
+
+	for (size_t i = 0; i < ARRAY_LEN(yes); i++) {
+		if (str_is(value, yes[i]) || str_is(value, no[i])) {
+			*out = str_is(value, yes[i]);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- verdicts ------------------------------------------------------------ */
+
+static struct args_verdict harmless(void)
+{
+	return (struct args_verdict){.class = ARG_HARMLESS};
+}
+
+static struct args_verdict widening(void)
+{
+	return (struct args_verdict){.class = ARG_WIDENING};
+}
+
+static struct args_verdict undoing(const char *why)
+{
+	return (struct args_verdict){.class = ARG_UNDOING, .why = why};
+}
+
+static struct args_verdict ours(const char *why)
+{
+	return (struct args_verdict){.class = ARG_OURS, .why = why};
+}
+
+static struct args_verdict fault(enum diag_id id, const char *why)
+{
+	return (struct args_verdict){.class = ARG_OURS, .fault = id, .why = why};
+}
+
+static struct args_verdict worse(struct args_verdict a, struct args_verdict b)
+{
+	if (a.fault || b.fault)
+		return a.fault ? a : b;
+	return b.class > a.class ? b : a;
+}
+
+static bool unknown(struct str value)
+{
+	return str_find(value, ARGS_UNKNOWN[0], 0) < value.n;
+}
+
+/* --- paths --------------------------------------------------------------- */
+
+/*
+ * A path without '.', '..', empty segments and a slash at the end, as the
+ * kernel would walk it if it had no links; "/" for the root.
+ */
+static struct str clean(struct arena *a, struct str path)
+{
+	VEC(struct str) parts = {0};
+	struct str rest = path, part;
+	bool absolute = path.n && path.p[0] == '/';
+	struct buf b;
+
+	while (str_field(&rest, '/', &part)) {
+		if (part.n == 0 || str_is(part, "."))
+			continue;
+		if (!str_is(part, ".."))
+			*vec_push(a, &parts) = part;
+		else if (parts.n && !str_is(parts.v[parts.n - 1], ".."))
+			parts.n--;
+		else if (!absolute)
+			*vec_push(a, &parts) = part;
+	}
+	buf_init(&b, a);
+	vec_each(p, &parts) {
+		if (absolute || p != parts.v)
+			buf_addc(&b, '/');
+		buf_add(&b, *p);
+	}
+	if (b.n == 0)
+		buf_addc(&b, absolute ? '/' : '.');
+	return buf_str(&b);
+}
+
+/* Whether path is outer or lies below it. Both are clean; an empty one is not
+ * known, and holds nothing. */
+static bool within(struct str path, struct str outer)
+{
+	if (outer.n == 0 || path.n == 0)
+		return false;
+	if (str_is(outer, "/"))
+		return path.p[0] == '/';
+	return str_starts(path, outer) &&
+	       (path.n == outer.n || path.p[outer.n] == '/');
+}
+
+static bool has_segment(struct str path, const char *name)
+{
+	struct str part;
+
+	while (str_field(&path, '/', &part))
+		if (str_is(part, name))
+			return true;
+	return false;
+}
+
+static struct str base_name(struct str path)
+{
+	size_t i = path.n;
+
+	while (i > 0 && path.p[i - 1] != '/')
+		i--;
+	return str_slice(path, i, path.n);
+}
+
+static bool is_engine_socket(struct str path)
+{
+	static const char *const engines[] = {"docker", "containerd", "podman",
+					      "crio", "buildkit"};
+	struct str base = base_name(path);
+
+	if (!str_ends(base, STR(".sock")))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(engines); i++)
+		if (memmem(base.p, base.n, engines[i], strlen(engines[i])))
+			return true;
+	return false;
+}
+
+/* A folder that holds somebody's home, or is one: ~/.membrane is in it. */
+static bool holds_a_home(struct str path)
+{
+	static const char *const homes[] = {"/home", "/Users", "/var/home"};
+
+	if (str_is(path, "/root") || str_is(path, "/var"))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(homes); i++) {
+		struct str home = str_of(homes[i]);
+
+		if (within(path, home) &&
+		    str_find(path, '/', home.n + 1) >= path.n)
+			return true;
+	}
+	return false;
+}
+
+static struct str known(struct arena *a, struct str place)
+{
+	return place.n ? clean(a, place) : place;
+}
+
+static const struct hot {
+	const char *path;
+	const char *why;
+} hot[] = {
+	{"/proc", "through it the agent reaches the host's processes"},
+	{"/sys", "through it the agent reaches the host's kernel settings"},
+	{"/dev", "it holds the host's devices"},
+	{"/run", "it holds the sockets of the host's services"},
+	{"/var/run", "it holds the sockets of the host's services"},
+	{"/var/lib/docker", "it holds every container's files"},
+	{"/var/lib/containerd", "it holds every container's files"},
+	{"/boot", "it holds the host's kernel"},
+};
+
+/* A user's own runtime folder holds sockets that are often handed in. */
+static bool in_user_runtime(struct str path)
+{
+	static const char *const roots[] = {"/run/user/", "/var/run/user/"};
+
+	for (size_t i = 0; i < ARRAY_LEN(roots); i++) {
+		struct str root = str_of(roots[i]);
+
+		if (str_starts(path, root) &&
+		    str_find(path, '/', root.n) + 1 < path.n)
+			return true;
+	}
+	return false;
+}
+
+static struct args_verdict judge_source(struct arena *a, struct str source,
+					const struct args_places *places)
+{
+	struct str path = clean(a, source);
+	struct str home = known(a, places->home);
+	struct str state = known(a, places->state);
+	struct str workspace = known(a, places->workspace);
+
+	if (str_is(path, "/"))
+		return undoing("it is the whole host");
+	if (is_engine_socket(path))
+		return undoing("whoever has that socket is root on the host");
+	if (within(path, state) || within(state, path) ||
+	    within(home, path) || has_segment(path, ".membrane") ||
+	    holds_a_home(path))
+		return undoing("it holds membrane's own folder, and with it "
+			       "the policy of the next session");
+	if (within(path, workspace) || within(workspace, path) ||
+	    !strchr("/" ARGS_HOME ARGS_PWD ARGS_STATE, path.p[0]))
+		return undoing("it shows the workspace a second time, without "
+			       "what 'ignore' and 'readonly' say");
+	for (size_t i = 0; i < ARRAY_LEN(hot); i++) {
+		struct str at = str_of(hot[i].path);
+
+		if (within(at, path) ||
+		    (within(path, at) && !in_user_runtime(path)))
+			return undoing(hot[i].why);
+	}
+	return widening();
+}
+
+static struct args_verdict judge_target(struct arena *a, struct str target)
+{
+	struct str path = clean(a, target);
+
+	if (!unknown(path) && !(path.n && path.p[0] == '/'))
+		return fault(DIAG_ARG_MOUNT,
+			     "the place in the container must be an absolute "
+			     "path");
+	if (str_is(path, "/"))
+		return fault(DIAG_ARG_MOUNT,
+			     "nothing can be mounted on the container's root");
+	if (str_is(path, "/workspace") || str_is(path, "/home/agent") ||
+	    str_is(path, "/etc/resolv.conf"))
+		return ours("membrane mounts that place itself");
+	return harmless();
+}
+
+/* --- mounts -------------------------------------------------------------- */
+
+/* Shared mounts travel back to the host. */
+static bool is_shared(struct str propagation)
+{
+	return str_is(propagation, "shared") || str_is(propagation, "rshared");
+}
+
+static struct args_verdict judge_volume(struct arena *a, struct str value,
+					const struct args_places *places)
+{
+	struct args_verdict v = harmless();
+	struct str rest = value, source, target, option;
+	bool bind;
+
+	str_field(&rest, ':', &source);
+	if (source.n == value.n) /* an anonymous volume */
+		return judge_target(a, value);
+	if (!str_field(&rest, ':', &target))
+		return fault(DIAG_ARG_MOUNT,
+			     "no place in the container behind the ':'");
+	/* An unknown variable can hold a ':', and anything behind it. */
+	if (unknown(source))
+		return widening();
+	bind = source.n &&
+	       strchr("/.~" ARGS_HOME ARGS_PWD ARGS_STATE, source.p[0]);
+	if (source.n && source.p[0] == '~')
+		return fault(DIAG_ARG_MOUNT,
+			     "docker does not know '~'; write $HOME");
+	v = worse(v, judge_target(a, target));
+	if (bind)
+		v = worse(v, judge_source(a, source, places));
+	while (str_field(&rest, ',', &option))
+		if (is_shared(option))
+			v = worse(v, undoing("a mount made inside would "
+					     "appear on the host"));
+	return v;
+}
+
+/* One field of a record as Go's encoding/csv reads it. */
+static bool csv_field(struct arena *a, struct str *rest, bool *more,
+		      struct str *out)
+{
+	struct str s = *rest;
+	struct buf b;
+	size_t i = 1;
+
+	if (s.n == 0 || s.p[0] != '"') {
+		i = str_find(s, ',', 0);
+		*out = str_slice(s, 0, i);
+		if (str_find(*out, '"', 0) < out->n)
+			return false;
+	} else {
+		buf_init(&b, a);
+		for (;; i++) {
+			if (i >= s.n)
+				return false;
+			if (s.p[i] == '"' && !(i + 1 < s.n && s.p[i + 1] == '"'))
+				break;
+			i += s.p[i] == '"';
+			buf_addc(&b, s.p[i]);
+		}
+		*out = buf_str(&b);
+		i++;
+		if (i < s.n && s.p[i] != ',')
+			return false;
+	}
+	*more = i < s.n;
+	*rest = str_slice(s, i + 1, s.n);
+	return true;
+}
+
+static bool is_any(struct str s, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (s.n == strlen(names[i]) &&
+		    strncasecmp(s.p, names[i], s.n) == 0)
+			return true;
+	return false;
+}
+#define IS_ANY(s, ...)                                                         \
+	is_any((s), (const char *const[]){__VA_ARGS__},                        \
+	       ARRAY_LEN(((const char *const[]){__VA_ARGS__})))
+
+struct mount {
+	struct str type, source, target;
+	bool has_driver, shared, strange;
+};
+
+static bool mount_parse(struct arena *a, struct str value, struct mount *m)
+{
+	struct str rest = value, field;
+	bool more = true;
+
+	m->type = STR("volume");
+	while (more) {
+		struct str key, val;
+
+		if (!csv_field(a, &rest, &more, &field))
+			return false;
+		val = field;
+		if (!str_field(&val, '=', &key))
+			return false;
+		if (IS_ANY(key, "type"))
+			m->type = val;
+		else if (IS_ANY(key, "source", "src"))
+			m->source = val;
+		else if (IS_ANY(key, "target", "dst", "destination"))
+			m->target = val;
+		else if (IS_ANY(key, "volume-opt", "volume-driver"))
+			m->has_driver = true;
+		else if (IS_ANY(key, "bind-propagation"))
+			m->shared = is_shared(val);
+		else if (!IS_ANY(key, "readonly", "ro", "consistency",
+				 "bind-nonrecursive", "bind-recursive",
+				 "volume-nocopy", "volume-label",
+				 "volume-subpath", "image-subpath",
+				 "tmpfs-size", "tmpfs-mode", "tmpfs-options"))
+			m->strange = true;
+	}
+	return true;
+}
+
+static struct args_verdict judge_mount(struct arena *a, struct str value,
+				       const struct args_places *places)
+{
+	struct args_verdict v;
+	struct mount m = {0};
+
+	if (!mount_parse(a, value, &m))
+		return fault(DIAG_ARG_MOUNT, "not a list of key=value with "
+					     "commas between");
+	if (m.strange)
+		return fault(DIAG_ARG_MOUNT,
+			     "a key that mounts do not have");
+	if (!m.target.n)
+		return fault(DIAG_ARG_MOUNT, "no target");
+	v = judge_target(a, m.target);
+	if (m.has_driver)
+		v = worse(v, undoing("a volume driver mounts what it likes"));
+	if (m.shared)
+		v = worse(v, undoing("a mount made inside would appear on the "
+				     "host"));
+	if (unknown(value))
+		return worse(v, widening());
+	if (IS_ANY(m.type, "bind") && !m.source.n)
+		return fault(DIAG_ARG_MOUNT, "no source");
+	if (IS_ANY(m.type, "bind"))
+		return worse(v, judge_source(a, m.source, places));
+	if (IS_ANY(m.type, "volume", "tmpfs"))
+		return v;
+	if (IS_ANY(m.type, "image"))
+		return worse(v, widening());
+	return worse(v, fault(DIAG_ARG_MOUNT, "a type that is not bind, "
+					      "volume, tmpfs or image"));
+}
+
+static struct args_verdict judge_tmpfs(struct arena *a, struct str value)
+{
+	struct str target = value;
+
+	str_field(&value, ':', &target);
+	return judge_target(a, target);
+}
+
+/* --- other values -------------------------------------------------------- */
+
+static struct args_verdict judge_security_opt(struct str value)
+{
+	struct str rest = value, key;
+	bool on = true;
+
+	if (unknown(value))
+		return undoing("what a variable holds is not known here");
+	/* docker takes the old ':' where there is no '=' */
+	str_field(&rest, str_find(value, '=', 0) < value.n ? '=' : ':', &key);
+	if (str_is(key, "no-new-privileges")) {
+		if (rest.n && !args_bool(rest, &on))
+			return fault(DIAG_ARG_VALUE, "neither true nor false");
+		return on ? harmless()
+			  : undoing("set-user-ID programs would raise the "
+				    "agent's privileges");
+	}
+	if (str_is(key, "seccomp") && str_is(rest, "builtin"))
+		return harmless();
+	if (str_is(key, "seccomp"))
+		return (struct args_verdict){
+			.class = ARG_UNDOING,
+			.why = "it replaces the filter of system calls",
+			.help = "write 'seccomp' under 'hardening'"};
+	if (str_is(key, "apparmor") && str_is(rest, "docker-default"))
+		return harmless();
+	return undoing("it lifts what the host's kernel holds against the "
+		       "container");
+}
+
+static struct args_verdict judge_ipc(struct str value)
+{
+	if (IS_ANY(value, "none", "private", "shareable"))
+		return harmless();
+	return undoing("it shares memory with processes outside");
+}
+
+static struct args_verdict judge_label(struct str value)
+{
+	if (unknown(value) || str_starts(value, STR("membrane.")) ||
+	    str_is(value, "membrane"))
+		return ours("labels named membrane.* say which session a "
+			    "container belongs to");
+	return harmless();
+}
+
+static struct args_verdict judge_log_opt(const struct args_option *o,
+					 struct str value)
+{
+	struct str rest = value, key;
+
+	str_field(&rest, '=', &key);
+	if (IS_ANY(key, "max-size", "max-file", "compress", "mode",
+		   "max-buffer-size"))
+		return harmless();
+	return undoing(o->why);
+}
+
+static struct args_verdict judge_sysctl(struct str value)
+{
+	if (str_starts(value, STR("net.")) || unknown(value))
+		return ours("the network namespace is the gate's, and so are "
+			    "its settings");
+	return harmless();
+}
+
+static struct args_verdict judge_env(struct str value)
+{
+	/* A bare name takes the host's value along. */
+	if (str_find(value, '=', 0) == value.n)
+		return widening();
+	return harmless();
+}
+
+static struct args_verdict judge_user(struct str value)
+{
+	struct str name;
+
+	str_field(&value, ':', &name);
+	if (unknown(name) || str_is(name, "root") || str_is(name, "0"))
+		return widening();
+	return harmless();
+}
+
+static struct args_verdict judge_own_lookups(void)
+{
+	struct args_verdict v = harmless();
+
+	v.warning = "this is for the gate's own lookups: the agent's only "
+		    "resolver is membrane's";
+	v.help = "for the agent write 'dns_resolver'";
+	return v;
+}
+
+struct args_verdict args_judge(struct arena *a, const struct args_option *o,
+			       struct str value,
+			       const struct args_places *places)
+{
+	switch (o->judge) {
+	case ARGS_JUDGE_HARMLESS:
+	case ARGS_JUDGE_read_only: /* its value: args.c */
+		return harmless();
+	case ARGS_JUDGE_WIDENING:
+	case ARGS_JUDGE_publish: /* taken apart in args.c */
+		return widening();
+	case ARGS_JUDGE_UNDOING:
+		return undoing(o->why);
+	case ARGS_JUDGE_OURS:
+		return ours(o->why);
+	case ARGS_JUDGE_host_or_private:
+		return IS_ANY(value, "private") ? harmless() : undoing(o->why);
+	case ARGS_JUDGE_own_lookups:
+		return judge_own_lookups();
+	case ARGS_JUDGE_env:
+		return judge_env(value);
+	case ARGS_JUDGE_ipc:
+		return judge_ipc(value);
+	case ARGS_JUDGE_label:
+		return judge_label(value);
+	case ARGS_JUDGE_log_driver:
+		return IS_ANY(value, "none", "json-file", "local")
+			       ? harmless()
+			       : undoing(o->why);
+	case ARGS_JUDGE_log_opt:
+		return judge_log_opt(o, value);
+	case ARGS_JUDGE_mount:
+		return judge_mount(a, value, places);
+	case ARGS_JUDGE_security_opt:
+		return judge_security_opt(value);
+	case ARGS_JUDGE_sysctl:
+		return judge_sysctl(value);
+	case ARGS_JUDGE_tmpfs:
+		return judge_tmpfs(a, value);
+	case ARGS_JUDGE_user:
+		return judge_user(value);
+	case ARGS_JUDGE_volume:
+		return judge_volume(a, value, places);
+	}
+	__builtin_unreachable();
+}
