@@ -1,0 +1,54 @@
+#include "runtime/gate/caps.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+
+static void caps_free(cap_t *c)
+{
+	if (*c)
+		cap_free(*c);
+}
+#define auto_caps __attribute__((cleanup(caps_free)))
+
+static int drop_bounds(bool keep_net_admin, struct err *err)
+{
+	for (cap_value_t c = 0; c < cap_max_bits(); c++) {
+		if (keep_net_admin && c == CAP_NET_ADMIN)
+			continue;
+		if (cap_get_bound(c) > 0 && cap_drop_bound(c) < 0 &&
+		    errno != EPERM)
+			return err_set(err, -errno, "bounding set: %s",
+				       strerror(errno));
+	}
+	return 0;
+}
+
+int caps_drop(bool keep_net_admin, struct err *err)
+{
+	static const cap_value_t kept[] = {CAP_NET_ADMIN};
+	auto_caps cap_t caps = cap_init();
+	int rc;
+
+	if (!caps)
+		return err_set(err, -ENOMEM, "capabilities: out of memory");
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return err_set(err, -errno, "no_new_privs: %s",
+			       strerror(errno));
+	rc = drop_bounds(keep_net_admin, err);
+	if (rc < 0)
+		return rc;
+	if (cap_reset_ambient() < 0 && errno != EINVAL)
+		return err_set(err, -errno, "ambient set: %s",
+			       strerror(errno));
+	if (keep_net_admin &&
+	    (cap_set_flag(caps, CAP_PERMITTED, 1, kept, CAP_SET) < 0 ||
+	     cap_set_flag(caps, CAP_EFFECTIVE, 1, kept, CAP_SET) < 0))
+		return err_set(err, -errno, "capabilities: %s",
+			       strerror(errno));
+	if (cap_set_proc(caps) < 0)
+		return err_set(err, -errno, "dropping capabilities: %s",
+			       strerror(errno));
+	return 0;
+}

@@ -1,0 +1,582 @@
+#include "runtime/gate/dns_gate.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <unistd.h>
+
+#define UDP_READS_MAX 32u /* questions before others get their turn */
+#define BACKLOG 16
+
+static int listen_on(const char *text, int type, int *out, struct err *err)
+{
+	struct sockaddr_storage sa = {0};
+	struct sockaddr_in6 *v6 = (void *)&sa;
+	struct sockaddr_in *v4 = (void *)&sa;
+	auto_fd int fd = -1;
+	struct addr a;
+	int on = 1;
+
+	if (!addr_parse(str_of(text), &a))
+		return err_set(err, -EINVAL, "address '%s'", text);
+	if (a.family == ADDR_V6) {
+		v6->sin6_family = AF_INET6;
+		v6->sin6_port = htons(DNS_GATE_PORT);
+		memcpy(&v6->sin6_addr, a.b, 16);
+	} else {
+		v4->sin_family = AF_INET;
+		v4->sin_port = htons(DNS_GATE_PORT);
+		memcpy(&v4->sin_addr, a.b, 4);
+	}
+	fd = socket(sa.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
+	    (type == SOCK_STREAM && listen(fd, BACKLOG) < 0))
+		return err_set(err, -errno, "resolver on %s: %s", text,
+			       strerror(errno));
+	*out = fd;
+	fd = -1;
+	return 0;
+}
+
+int dns_gate_open(struct dns_gate *g, const char *v4, const char *v6,
+		  struct err *err)
+{
+	int rc;
+
+	for (size_t i = 0; i < DNS_GATE_LISTENERS; i++)
+		g->listeners[i] = -1;
+	for (size_t i = 0; i < DNS_GATE_CLIENTS; i++)
+		g->clients[i].fd = -1;
+	for (size_t i = 0; i < DNS_GATE_FLIGHTS; i++)
+		upstream_init(&g->flights[i].up);
+	if ((rc = listen_on(v4, SOCK_DGRAM, &g->listeners[0], err)) < 0 ||
+	    (rc = listen_on(v4, SOCK_STREAM, &g->listeners[1], err)) < 0 ||
+	    !v6)
+		return rc;
+	if ((rc = listen_on(v6, SOCK_DGRAM, &g->listeners[2], err)) < 0)
+		return rc;
+	return listen_on(v6, SOCK_STREAM, &g->listeners[3], err);
+}
+
+/* --- what is told -------------------------------------------------------- */
+
+static void tell(struct dns_gate *g, const struct dns_flight *f, bool allow,
+		 enum reason reason, const struct addr *addr)
+{
+	char type[16];
+	struct record r = {
+		.kind = RECORD_RESOLVE,
+		.allow = allow,
+		.reason = reason,
+		.addr = addr,
+		.names = {f->q.name[0] ? f->q.name : "."},
+		.n_names = f->q.has_question,
+		.type = f->q.has_question ? dns_msg_type_text(f->q.type, type)
+					  : NULL,
+	};
+
+	if (f->match.n_lines)
+		r.id = f->match.lines[0]->id;
+	g->on_record(g->data, &r);
+}
+
+/* --- answers ------------------------------------------------------------- */
+
+static void client_close(struct dns_client *c)
+{
+	close(c->fd);
+	c->fd = -1;
+	c->generation++;
+}
+
+/* A reply of one's own size for each transport. */
+static void reply(struct dns_gate *g, const struct dns_flight *f,
+		  ldns_pkt_rcode rcode, const struct dns_answer *answer)
+{
+	uint8_t buf[DNS_MSG_UDP_MAX];
+	struct dns_client *c;
+	size_t n;
+
+	switch (f->from) {
+	case DNS_FROM_US:
+		return;
+	case DNS_FROM_UDP:
+		n = dns_msg_reply(&f->q, rcode, answer, buf, f->q.udp_max);
+		/* A full queue is a lost datagram: the client asks again. */
+		if (n)
+			(void)!sendto(f->listener, buf, n, MSG_DONTWAIT,
+				      (const struct sockaddr *)&f->peer,
+				      f->peer_n);
+		return;
+	case DNS_FROM_TCP:
+		c = &g->clients[f->client];
+		if (c->fd < 0 || c->generation != f->generation)
+			return;
+		n = dns_msg_reply(&f->q, rcode, answer, c->out + 2,
+				  DNS_MSG_MAX);
+		c->out[0] = (uint8_t)(n >> 8);
+		c->out[1] = (uint8_t)n;
+		c->n_out = n + 2;
+		c->sent = 0;
+		c->busy = false;
+		if (n == 0)
+			client_close(c);
+		return;
+	}
+}
+
+static void land(struct dns_gate *g, struct dns_flight *f)
+{
+	if (f->from == DNS_FROM_US)
+		g->n_renewals--;
+	g->n_live--;
+	f->live = false;
+}
+
+static enum reason reason_of(enum names_verdict v)
+{
+	switch (v) {
+	case NAMES_OPEN:
+	case NAMES_COVERED:
+		return REASON_GRANTED;
+	case NAMES_FLOOR:
+		return REASON_FLOOR;
+	case NAMES_HOST:
+		return REASON_HOST_ADDRESS;
+	case NAMES_PRIVATE:
+		return REASON_PRIVATE_ADDRESS;
+	}
+	return REASON_NO_GRANT;
+}
+
+/* One element per class; they stay within max because both bounds do. */
+static size_t add_elems(struct nftset_elem *v, size_t n,
+			const struct dns_msg_addr *a,
+			const struct names_classes *classes)
+{
+	for (unsigned k = names_class_next(classes, 1); k;
+	     k = names_class_next(classes, k + 1))
+		v[n++] = (struct nftset_elem){a->addr, (uint16_t)k, a->ttl_s};
+	return n;
+}
+
+static void plan_renewal(struct dns_gate *g, const struct dns_flight *f,
+			 uint32_t ttl_s, int64_t now_ms)
+{
+	struct seen_name *n = seen_name(g->seen, str_of(f->q.name));
+	enum seen_kind kind =
+		f->q.type == LDNS_RR_TYPE_AAAA ? SEEN_AAAA : SEEN_A;
+
+	if (ttl_s < NFTSET_TTL_MIN_S)
+		ttl_s = NFTSET_TTL_MIN_S;
+	n->due_ms[kind] = now_ms + (int64_t)ttl_s * 900; /* nine tenths */
+	n->used |= f->from != DNS_FROM_US;
+}
+
+/*
+ * Judge each address, and open those that may be reached. False when the
+ * kernel did not take them.
+ */
+static bool open_addresses(struct dns_gate *g, const struct dns_flight *f,
+			   struct dns_answer *a, int64_t now_ms)
+{
+	static struct nftset_elem elems[DNS_MSG_ADDRS_MAX * LIMIT_CLASSES];
+	uint32_t ttl_s = UINT32_MAX;
+	struct names_classes classes;
+	struct err err;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < a->n_addrs; i++) {
+		struct dns_msg_addr *m = &a->addrs[i];
+		enum names_verdict v = names_judge(g->names, &f->match,
+						   g->hosts, &m->addr,
+						   &classes);
+
+		m->keep = v == NAMES_OPEN || v == NAMES_COVERED;
+		if (v == NAMES_OPEN) {
+			n = add_elems(elems, n, m, &classes);
+			ttl_s = m->ttl_s < ttl_s ? m->ttl_s : ttl_s;
+		}
+		if (m->keep)
+			seen_addr(g->seen, str_of(f->q.name), &m->addr);
+		else if (f->from != DNS_FROM_US)
+			tell(g, f, false, reason_of(v), &m->addr);
+	}
+	if (n == 0)
+		return true;
+	if (nftset_add(g->sets, elems, n, now_ms, &err) < 0) {
+		err_while(&err, "opening '%s'", f->q.name);
+		g->on_error(g->data, err.text);
+		return false;
+	}
+	plan_renewal(g, f, ttl_s, now_ms);
+	return true;
+}
+
+static void answered(struct dns_gate *g, struct dns_flight *f,
+		     struct dns_answer *a, int64_t now_ms)
+{
+	const struct addr *first = NULL;
+
+	if (!open_addresses(g, f, a, now_ms)) {
+		reply(g, f, LDNS_RCODE_SERVFAIL, NULL);
+		land(g, f);
+		return;
+	}
+	for (uint32_t i = a->n_addrs; i-- > 0;)
+		if (a->addrs[i].keep)
+			first = &a->addrs[i].addr;
+	reply(g, f, a->rcode, a);
+	if (f->from != DNS_FROM_US && (first || a->n_addrs == 0))
+		tell(g, f, true, REASON_GRANTED, first);
+	land(g, f);
+}
+
+static void failed(struct dns_gate *g, struct dns_flight *f)
+{
+	reply(g, f, LDNS_RCODE_SERVFAIL, NULL);
+	if (f->from != DNS_FROM_US)
+		tell(g, f, false, REASON_UPSTREAM, NULL);
+	land(g, f);
+}
+
+/* --- questions ----------------------------------------------------------- */
+
+static struct dns_flight *flight_new(struct dns_gate *g)
+{
+	for (size_t i = 0; i < DNS_GATE_FLIGHTS; i++) {
+		struct dns_flight *f = &g->flights[i];
+
+		if (f->live)
+			continue;
+		memset(f, 0, offsetof(struct dns_flight, up));
+		return f;
+	}
+	return NULL;
+}
+
+static void launch(struct dns_gate *g, struct dns_flight *f, int64_t now_ms)
+{
+	f->live = true;
+	g->n_live++;
+	if (f->from == DNS_FROM_US)
+		g->n_renewals++;
+	if (upstream_ask(&f->up, &g->names->upstream_addr,
+			 g->names->upstream_port, &f->q,
+			 now_ms) == UPSTREAM_FAILED)
+		failed(g, f);
+}
+
+static void refuse(struct dns_gate *g, struct dns_flight *f,
+		   ldns_pkt_rcode rcode, enum reason reason)
+{
+	reply(g, f, rcode, NULL);
+	tell(g, f, false, reason, NULL);
+}
+
+/*
+ * One message of the agent. f says where it came from; its slot is taken only
+ * if the question is forwarded.
+ */
+static void question(struct dns_gate *g, struct dns_flight *f,
+		     const uint8_t *wire, size_t n, int64_t now_ms)
+{
+	ldns_pkt_rcode rcode;
+
+	switch (dns_msg_query(wire, n, &f->q, &rcode)) {
+	case DNS_MSG_DROP:
+		if (f->from == DNS_FROM_TCP)
+			client_close(&g->clients[f->client]);
+		return;
+	case DNS_MSG_REFUSE:
+		refuse(g, f, rcode, REASON_BAD_QUERY);
+		return;
+	case DNS_MSG_ASK:
+		break;
+	}
+	if (!f->q.name[0] ||
+	    !names_match(g->names, str_of(f->q.name), &f->match)) {
+		refuse(g, f, LDNS_RCODE_NXDOMAIN, REASON_NO_GRANT);
+		return;
+	}
+	if (!dns_msg_type_served(f->q.type)) {
+		refuse(g, f, LDNS_RCODE_NOTIMPL, REASON_QUERY_TYPE);
+		return;
+	}
+	if (f->q.type == LDNS_RR_TYPE_AAAA && !g->ipv6) {
+		reply(g, f, LDNS_RCODE_NOERROR, NULL);
+		return;
+	}
+	launch(g, f, now_ms);
+}
+
+static void read_udp(struct dns_gate *g, int fd, int64_t now_ms)
+{
+	uint8_t buf[DNS_MSG_QUERY_MAX + 1];
+
+	for (unsigned i = 0; i < UDP_READS_MAX; i++) {
+		struct dns_flight *f = flight_new(g);
+		struct sockaddr_storage peer = {0};
+		socklen_t peer_n = sizeof(peer);
+		ssize_t n;
+
+		if (!f)
+			return; /* the rest waits in the socket's queue */
+		n = recvfrom(fd, buf, sizeof(buf), MSG_DONTWAIT,
+			     (struct sockaddr *)&peer, &peer_n);
+		if (n < 0)
+			return;
+		f->from = DNS_FROM_UDP;
+		f->listener = fd;
+		f->peer = peer;
+		f->peer_n = peer_n;
+		question(g, f, buf, (size_t)n, now_ms);
+	}
+}
+
+static void accept_client(struct dns_gate *g, int fd, int64_t now_ms)
+{
+	int got = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (got < 0)
+		return;
+	for (size_t i = 0; i < DNS_GATE_CLIENTS; i++) {
+		struct dns_client *c = &g->clients[i];
+
+		if (c->fd >= 0)
+			continue;
+		c->fd = got;
+		c->busy = false;
+		c->n_in = c->n_out = c->sent = 0;
+		c->deadline_ms = now_ms + DNS_GATE_IDLE_MS;
+		return;
+	}
+	close(got);
+}
+
+static void write_client(struct dns_client *c, int64_t now_ms)
+{
+	ssize_t n = send(c->fd, c->out + c->sent, c->n_out - c->sent,
+			 MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		client_close(c);
+		return;
+	}
+	c->sent += (size_t)n;
+	if (c->sent == c->n_out)
+		c->n_out = c->sent = 0;
+	c->deadline_ms = now_ms + DNS_GATE_IDLE_MS;
+}
+
+/* The question at the front of the buffer, if it is whole. */
+static void take_client(struct dns_gate *g, struct dns_client *c,
+			int64_t now_ms)
+{
+	size_t n = (size_t)(c->in[0] << 8 | c->in[1]);
+	uint8_t wire[DNS_MSG_QUERY_MAX];
+	struct dns_flight *f;
+
+	if (c->n_in < 2 || c->busy || c->n_out)
+		return;
+	f = flight_new(g);
+	if (n == 0 || n > DNS_MSG_QUERY_MAX || !f) {
+		client_close(c);
+		return;
+	}
+	if (c->n_in < 2 + n)
+		return;
+	memcpy(wire, c->in + 2, n);
+	c->n_in -= 2 + n;
+	memmove(c->in, c->in + 2 + n, c->n_in);
+	c->busy = true;
+	f->from = DNS_FROM_TCP;
+	f->client = (uint32_t)(c - g->clients);
+	f->generation = c->generation;
+	question(g, f, wire, n, now_ms);
+}
+
+static void read_client(struct dns_client *c, int64_t now_ms)
+{
+	ssize_t n = recv(c->fd, c->in + c->n_in, sizeof(c->in) - c->n_in,
+			 MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		client_close(c);
+		return;
+	}
+	c->n_in += (size_t)n;
+	c->deadline_ms = now_ms + DNS_GATE_IDLE_MS;
+}
+
+/* --- our own questions --------------------------------------------------- */
+
+/* Ask for a name of our own accord; false when there is no room now. */
+static bool renew(struct dns_gate *g, const char *name, uint16_t type,
+		  int64_t now_ms)
+{
+	struct dns_flight *f;
+
+	if (g->n_renewals >= DNS_GATE_RENEWALS)
+		return false;
+	f = flight_new(g);
+	if (!f)
+		return false;
+	f->from = DNS_FROM_US;
+	if (dns_msg_query_for(name, type, &f->q) &&
+	    names_match(g->names, str_of(name), &f->match))
+		launch(g, f, now_ms);
+	return true;
+}
+
+static void resolve_exact(struct dns_gate *g, int64_t now_ms)
+{
+	while (g->next_exact < g->names->n_exact &&
+	       g->next_exact < DNS_GATE_NAMES) {
+		struct str name = g->names->exact[g->next_exact].name;
+		char text[LIMIT_NAME_BYTES + 1];
+
+		snprintf(text, sizeof(text), "%.*s", STR_ARG(name));
+		if (!renew(g, text,
+			   g->next_aaaa ? LDNS_RR_TYPE_AAAA : LDNS_RR_TYPE_A,
+			   now_ms))
+			return;
+		if (g->ipv6 && !g->next_aaaa) {
+			g->next_aaaa = true;
+			continue;
+		}
+		g->next_aaaa = false;
+		g->next_exact++;
+	}
+}
+
+static void renew_used(struct dns_gate *g, int64_t now_ms)
+{
+	static const uint16_t types[SEEN_KINDS] = {LDNS_RR_TYPE_A,
+						   LDNS_RR_TYPE_AAAA};
+
+	for (size_t i = 0; i < SEEN_NAMES; i++) {
+		struct seen_name *n = &g->seen->names[i];
+		bool any = false;
+
+		for (size_t k = 0; n->name[0] && k < SEEN_KINDS; k++) {
+			if (n->due_ms[k] == 0 || n->due_ms[k] > now_ms)
+				continue;
+			if (n->used && !renew(g, n->name, types[k], now_ms))
+				return;
+			n->due_ms[k] = 0;
+			any = true;
+		}
+		/* Both kinds fall due together or not at all, near enough. */
+		if (any)
+			n->used = false;
+	}
+}
+
+/* --- the loop's side ----------------------------------------------------- */
+
+void dns_gate_poll(struct dns_gate *g, struct pollfd *p)
+{
+	bool room = g->n_live < DNS_GATE_FLIGHTS;
+
+	for (size_t i = 0; i < DNS_GATE_LISTENERS; i++)
+		*p++ = (struct pollfd){room ? g->listeners[i] : -1, POLLIN, 0};
+	for (size_t i = 0; i < DNS_GATE_CLIENTS; i++) {
+		const struct dns_client *c = &g->clients[i];
+		bool full = c->n_in == sizeof(c->in);
+
+		*p++ = (struct pollfd){
+			c->fd,
+			(short)((c->n_out ? POLLOUT : 0) |
+				(full ? 0 : POLLIN)),
+			0};
+	}
+	for (size_t i = 0; i < DNS_GATE_FLIGHTS; i++)
+		*p++ = (struct pollfd){
+			g->flights[i].live ? g->flights[i].up.fd : -1,
+			upstream_poll_events(&g->flights[i].up), 0};
+}
+
+static void step_flight(struct dns_gate *g, struct dns_flight *f, bool ready,
+			int64_t now_ms)
+{
+	struct dns_answer a;
+
+	switch (upstream_step(&f->up, &g->names->upstream_addr,
+			      g->names->upstream_port, &f->q, ready, now_ms,
+			      &a)) {
+	case UPSTREAM_WAIT:
+		return;
+	case UPSTREAM_FAILED:
+		failed(g, f);
+		return;
+	case UPSTREAM_ANSWER:
+		answered(g, f, &a, now_ms);
+		dns_msg_done(&a);
+		return;
+	}
+}
+
+static void step_client(struct dns_gate *g, struct dns_client *c,
+			short revents, int64_t now_ms)
+{
+	if (revents & (POLLERR | POLLNVAL) ||
+	    (!c->busy && now_ms >= c->deadline_ms)) {
+		client_close(c);
+		return;
+	}
+	if (revents & POLLOUT)
+		write_client(c, now_ms);
+	if (c->fd >= 0 && revents & (POLLIN | POLLHUP))
+		read_client(c, now_ms);
+	if (c->fd >= 0)
+		take_client(g, c, now_ms);
+}
+
+void dns_gate_step(struct dns_gate *g, const struct pollfd *p, int64_t now_ms)
+{
+	const struct pollfd *clients = p + DNS_GATE_LISTENERS;
+	const struct pollfd *flights = clients + DNS_GATE_CLIENTS;
+
+	/* Entries are for what was there before poll: the oldest news first. */
+	for (size_t i = 0; i < DNS_GATE_FLIGHTS; i++)
+		if (g->flights[i].live && flights[i].fd == g->flights[i].up.fd)
+			step_flight(g, &g->flights[i], flights[i].revents != 0,
+				    now_ms);
+	for (size_t i = 0; i < DNS_GATE_CLIENTS; i++)
+		if (g->clients[i].fd >= 0 && clients[i].fd == g->clients[i].fd)
+			step_client(g, &g->clients[i], clients[i].revents,
+				    now_ms);
+	for (size_t i = 0; i < DNS_GATE_LISTENERS; i++) {
+		if (!p[i].revents)
+			continue;
+		if (i % 2)
+			accept_client(g, p[i].fd, now_ms);
+		else
+			read_udp(g, p[i].fd, now_ms);
+	}
+	resolve_exact(g, now_ms);
+	if (now_ms >= g->tick_ms) {
+		renew_used(g, now_ms);
+		g->tick_ms = now_ms + DNS_GATE_TICK_MS;
+	}
+}
+
+int dns_gate_wait_ms(const struct dns_gate *g, int64_t now_ms)
+{
+	int64_t left_ms = g->tick_ms - now_ms;
+
+	for (size_t i = 0; g->n_live && i < DNS_GATE_FLIGHTS; i++) {
+		int64_t flight_ms = g->flights[i].up.deadline_ms - now_ms;
+
+		if (g->flights[i].live && flight_ms < left_ms)
+			left_ms = flight_ms;
+	}
+	return left_ms < 0 ? 0 : (int)left_ms;
+}

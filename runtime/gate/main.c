@@ -1,0 +1,262 @@
+/*
+ * membrane-gate: the gate's PID 1. Starts the worker in the network namespace
+ * it was given, moves into a new one, which is the agent's, and from then on
+ * only watches: when the launcher's end of stdin closes, the worker dies or a
+ * signal comes, everything ends at once, and with it the agent's only link.
+ */
+#include "runtime/gate/caps.h"
+#include "runtime/gate/clock.h"
+#include "runtime/gate/link.h"
+#include "runtime/gate/worker.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#define END_WAIT_MS 300 /* for the worker to tell what is left */
+
+struct supervisor {
+	pid_t worker;
+	int pair, signals;
+	bool watch_stdin;
+	int status; /* to exit with */
+};
+
+static void usage(FILE *to)
+{
+	fputs("usage: membrane-gate [--check] [--plan DIR]\n", to);
+}
+
+static int block_signals(struct err *err)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	signal(SIGPIPE, SIG_IGN);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return err_set(err, -errno, "signals: %s", strerror(errno));
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		return err_set(err, -errno, "signalfd: %s", strerror(errno));
+	return fd;
+}
+
+static int start_worker(struct supervisor *s, struct worker_args *args,
+			struct err *err)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_set(err, -errno, "socketpair: %s", strerror(errno));
+	s->worker = fork();
+	if (s->worker < 0)
+		return err_set(err, -errno, "fork: %s", strerror(errno));
+	if (s->worker == 0) {
+		close(pair[0]);
+		close(s->signals);
+		args->supervisor = pair[1];
+		exit(worker_run(args));
+	}
+	close(pair[1]);
+	s->pair = pair[0];
+	return 0;
+}
+
+static int say(struct supervisor *s, enum worker_word word, struct err *err)
+{
+	struct worker_msg m = {.word = (uint8_t)word};
+
+	if (send(s->pair, &m, sizeof(m), MSG_NOSIGNAL) != sizeof(m))
+		return err_set(err, -EPIPE, "the worker is gone");
+	return 0;
+}
+
+/*
+ * One message of the worker. -EPIPE when it is gone: it has said why, or
+ * supervise() will.
+ */
+static int on_message(struct supervisor *s, struct err *err)
+{
+	struct worker_msg m;
+	int rc;
+
+	if (recv(s->pair, &m, sizeof(m), 0) != sizeof(m))
+		return err_set(err, -EPIPE, "the worker is gone");
+	switch ((enum worker_word)m.word) {
+	case WORKER_LINK:
+		rc = link_agent_up(m.ipv6, err);
+		if (rc < 0 || (rc = caps_drop(false, err)) < 0) {
+			worker_complain(err->text);
+			return rc;
+		}
+		return say(s, WORKER_UP, err);
+	case WORKER_READY:
+		s->watch_stdin = true;
+		return caps_drop(false, err);
+	case WORKER_AGENT:
+	case WORKER_UP:
+		break;
+	}
+	return err_set(err, -EPROTO, "the worker said %u", m.word);
+}
+
+/* True when the worker is no more. */
+static bool reap(struct supervisor *s)
+{
+	pid_t pid;
+
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+		if (pid == s->worker)
+			s->worker = 0;
+	return s->worker == 0;
+}
+
+/* True when the session is to end. */
+static bool on_signal(struct supervisor *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGCHLD)
+			return true;
+		if (reap(s)) {
+			s->status = 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Nothing is expected after the first line but the end. */
+static bool stdin_ended(void)
+{
+	char rest[4096];
+	ssize_t n = read(STDIN_FILENO, rest, sizeof(rest));
+
+	return n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
+}
+
+static void supervise(struct supervisor *s)
+{
+	struct err err;
+
+	for (;;) {
+		struct pollfd p[] = {
+			{s->signals, POLLIN, 0},
+			{s->pair, POLLIN, 0},
+			{s->watch_stdin ? STDIN_FILENO : -1, POLLIN, 0},
+		};
+
+		if (poll(p, ARRAY_LEN(p), -1) < 0 && errno != EINTR) {
+			s->status = 1;
+			return;
+		}
+		if (p[0].revents && on_signal(s))
+			return;
+		if (p[1].revents && on_message(s, &err) < 0) {
+			s->status = 1;
+			return;
+		}
+		if (p[2].revents && stdin_ended())
+			return;
+	}
+}
+
+/* Let the worker tell what is left, then make sure that it is gone. */
+static void end(struct supervisor *s)
+{
+	int64_t deadline_ms = clock_ms() + END_WAIT_MS;
+
+	close(s->pair);
+	while (s->worker && !reap(s)) {
+		struct pollfd p = {s->signals, POLLIN, 0};
+		struct signalfd_siginfo info;
+		int64_t left_ms = deadline_ms - clock_ms();
+
+		if (left_ms <= 0)
+			break;
+		if (poll(&p, 1, (int)left_ms) > 0)
+			(void)!read(s->signals, &info, sizeof(info));
+	}
+	if (s->worker) {
+		kill(s->worker, SIGKILL);
+		waitpid(s->worker, NULL, 0);
+	}
+}
+
+static int run(struct worker_args *args, struct err *err)
+{
+	struct supervisor s = {0};
+	int rc = planfile_link(args->plan, &args->link, err);
+
+	if (rc < 0)
+		return rc;
+	s.signals = block_signals(err);
+	if (s.signals < 0)
+		return s.signals;
+	if ((rc = start_worker(&s, args, err)) < 0)
+		return rc;
+	if (args->link == PLANFILE_VETH) {
+		if (unshare(CLONE_NEWNET) < 0)
+			rc = err_set(err, -errno, "a network for the agent: %s",
+				     strerror(errno));
+		else
+			(void)say(&s, WORKER_AGENT, err);
+	}
+	if (rc == 0)
+		supervise(&s);
+	end(&s);
+	return rc < 0 ? rc : s.status;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"check", no_argument, NULL, 'c'},
+		{"plan", required_argument, NULL, 'p'},
+		{"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'v'},
+		{0},
+	};
+	struct worker_args args = {.plan = "/plan", .start_ms = clock_ms()};
+	bool check = false;
+	struct err err;
+	int c, rc;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) >= 0) {
+		if (c == 'c') {
+			check = true;
+		} else if (c == 'p') {
+			args.plan = optarg;
+		} else if (c == 'v') {
+			puts("membrane-gate " MEMBRANE_VERSION);
+			return 0;
+		} else {
+			usage(c == 'h' ? stdout : stderr);
+			return c == 'h' ? 0 : 2;
+		}
+	}
+	if (optind < argc) {
+		usage(stderr);
+		return 2;
+	}
+	if (check)
+		return worker_check(args.plan);
+	rc = run(&args, &err);
+	if (rc < 0)
+		worker_complain(err.text);
+	return rc ? 1 : 0;
+}

@@ -1,0 +1,168 @@
+#include "runtime/gate/nflog.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netfilter/nfnetlink_log.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define QUEUE_BYTES (1 << 20)
+
+struct message {
+	struct str prefix;
+	const uint8_t *payload;
+	size_t n;
+};
+
+struct reader {
+	nflog_fn *fn;
+	void *data;
+};
+
+static struct nlmsghdr *begin(void *room, uint32_t seq)
+{
+	struct nlmsghdr *h = mnl_nlmsg_put_header(room);
+	struct nfgenmsg *g;
+
+	h->nlmsg_type = NFNL_SUBSYS_ULOG << 8 | NFULNL_MSG_CONFIG;
+	h->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+	h->nlmsg_seq = seq;
+	g = mnl_nlmsg_put_extra_header(h, sizeof(*g));
+	g->nfgen_family = AF_UNSPEC;
+	g->version = NFNETLINK_V0;
+	g->res_id = htons(NFLOG_GROUP);
+	return h;
+}
+
+static int talk(struct nflog *l, const struct nlmsghdr *h)
+{
+	uint64_t room[1024];
+	const struct nlmsghdr *answer = (const void *)room;
+	ssize_t n;
+
+	if (mnl_socket_sendto(l->nl, h, h->nlmsg_len) < 0)
+		return -errno;
+	/* Records may come before the answer once the group is bound. */
+	do {
+		n = mnl_socket_recvfrom(l->nl, room, sizeof(room));
+		if (n < 0)
+			return -errno;
+	} while (answer->nlmsg_type != NLMSG_ERROR);
+	return mnl_cb_run(room, (size_t)n, h->nlmsg_seq,
+			  mnl_socket_get_portid(l->nl), NULL, NULL) < 0
+		       ? -errno
+		       : 0;
+}
+
+static int configure(struct nflog *l, struct err *err)
+{
+	struct nfulnl_msg_config_cmd cmd = {.command = NFULNL_CFG_CMD_BIND};
+	struct nfulnl_msg_config_mode mode = {
+		.copy_range = htonl(NFLOG_HEAD_BYTES),
+		.copy_mode = NFULNL_COPY_PACKET,
+	};
+	uint64_t room[64];
+	struct nlmsghdr *h = begin(room, 1);
+	int rc;
+
+	mnl_attr_put(h, NFULA_CFG_CMD, sizeof(cmd), &cmd);
+	rc = talk(l, h);
+	if (rc == 0) {
+		h = begin(room, 2);
+		mnl_attr_put(h, NFULA_CFG_MODE, sizeof(mode), &mode);
+		mnl_attr_put_u32(h, NFULA_CFG_QTHRESH, htonl(1));
+		rc = talk(l, h);
+	}
+	if (rc < 0)
+		return err_set(err, rc, "nflog group %d: %s", NFLOG_GROUP,
+			       strerror(-rc));
+	return 0;
+}
+
+int nflog_open(struct nflog *l, struct err *err)
+{
+	int size = QUEUE_BYTES;
+	int rc;
+
+	l->nl = mnl_socket_open2(NETLINK_NETFILTER, SOCK_CLOEXEC);
+	if (!l->nl || mnl_socket_bind(l->nl, 0, MNL_SOCKET_AUTOPID) < 0)
+		return err_set(err, -errno, "netlink socket for nflog: %s",
+			       strerror(errno));
+	/* A larger queue is better, the default one will do. */
+	if (setsockopt(nflog_fd(l), SOL_SOCKET, SO_RCVBUFFORCE, &size,
+		       sizeof(size)) < 0)
+		setsockopt(nflog_fd(l), SOL_SOCKET, SO_RCVBUF, &size,
+			   sizeof(size));
+	rc = configure(l, err);
+	if (rc < 0)
+		nflog_close(l);
+	return rc;
+}
+
+void nflog_close(struct nflog *l)
+{
+	if (l->nl)
+		mnl_socket_close(l->nl);
+	l->nl = NULL;
+}
+
+int nflog_fd(const struct nflog *l)
+{
+	return mnl_socket_get_fd(l->nl);
+}
+
+static int take_attr(const struct nlattr *a, void *data)
+{
+	struct message *m = data;
+
+	if (mnl_attr_get_type(a) == NFULA_PREFIX &&
+	    mnl_attr_validate(a, MNL_TYPE_NUL_STRING) >= 0)
+		m->prefix = str_of(mnl_attr_get_str(a));
+	if (mnl_attr_get_type(a) == NFULA_PAYLOAD) {
+		m->payload = mnl_attr_get_payload(a);
+		m->n = mnl_attr_get_payload_len(a);
+	}
+	return MNL_CB_OK;
+}
+
+static int take_message(const struct nlmsghdr *h, void *data)
+{
+	struct reader *r = data;
+	struct message m = {0};
+	struct packet packet;
+
+	if (h->nlmsg_type != (NFNL_SUBSYS_ULOG << 8 | NFULNL_MSG_PACKET) ||
+	    mnl_attr_parse(h, sizeof(struct nfgenmsg), take_attr, &m) < 0)
+		return MNL_CB_OK;
+	if (packet_parse(m.payload, m.n, &packet))
+		r->fn(r->data, m.prefix, &packet);
+	return MNL_CB_OK;
+}
+
+int nflog_read(struct nflog *l, nflog_fn *fn, void *data, uint64_t *out_lost,
+	       struct err *err)
+{
+	struct reader r = {fn, data};
+	uint64_t room[4096];
+
+	*out_lost = 0;
+	for (unsigned i = 0; i < NFLOG_READS_MAX; i++) {
+		ssize_t n = recv(nflog_fd(l), room, sizeof(room),
+				 MSG_DONTWAIT);
+
+		if (n < 0 && errno == EAGAIN)
+			return 0;
+		if (n < 0 && errno == ENOBUFS) {
+			++*out_lost;
+			continue;
+		}
+		if (n < 0 && errno != EINTR)
+			return err_set(err, -errno, "nflog: %s",
+				       strerror(errno));
+		if (n > 0)
+			(void)mnl_cb_run(room, (size_t)n, 0, 0, take_message,
+					 &r);
+	}
+	return 0;
+}

@@ -1,0 +1,37 @@
+/*
+ * What the packet filter logs: NFLOG group 77.
+ *
+ * The kernel's queue is bounded; what it drops is counted. Each record comes
+ * at once, not in batches: they are refusals and new connections only.
+ */
+#ifndef RUNTIME_GATE_NFLOG_H
+#define RUNTIME_GATE_NFLOG_H
+
+#include "compiler/base/err.h"
+#include "runtime/gate/packet.h"
+
+#include <libmnl/libmnl.h>
+
+#define NFLOG_GROUP 77
+#define NFLOG_HEAD_BYTES 128u /* of each packet */
+#define NFLOG_READS_MAX 64u   /* receptions before others get their turn */
+
+struct nflog {
+	struct mnl_socket *nl;
+};
+
+/* prefix is a view that ends with the call; as is packet. */
+typedef void nflog_fn(void *data, struct str prefix,
+		      const struct packet *packet);
+
+must_check int nflog_open(struct nflog *l, struct err *err);
+void nflog_close(struct nflog *l);
+int nflog_fd(const struct nflog *l);
+/*
+ * Hand over what is there, without waiting. *out_lost counts the times that
+ * the kernel's queue overflowed.
+ */
+must_check int nflog_read(struct nflog *l, nflog_fn *fn, void *data,
+			  uint64_t *out_lost, struct err *err);
+
+#endif

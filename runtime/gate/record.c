@@ -1,0 +1,129 @@
+#include "runtime/gate/record.h"
+
+#include "compiler/base/limits.h"
+
+#include <cjson/cJSON.h>
+#include <netinet/in.h>
+#include <string.h>
+
+static void add(cJSON *o, const char *key, const char *text)
+{
+	cJSON_AddStringToObject(o, key, text);
+}
+
+static size_t finish(cJSON *o, char buf[RECORD_MAX])
+{
+	size_t n = 0;
+
+	/* One byte less than there is: room for the LF. */
+	if (o && cJSON_PrintPreallocated(o, buf, RECORD_MAX - 1, false)) {
+		n = strlen(buf);
+		buf[n++] = '\n';
+	}
+	cJSON_Delete(o);
+	return n;
+}
+
+static void add_packet(cJSON *o, const struct packet *p)
+{
+	char proto[8], addr[ADDR_TEXT_MAX];
+
+	add(o, "proto", packet_proto_text(p->proto, proto));
+	add(o, "addr", addr_text(&p->dst, addr));
+	if (p->has_port)
+		cJSON_AddNumberToObject(o, "port", p->dport);
+}
+
+size_t record_decision(const struct record *r, char buf[RECORD_MAX])
+{
+	cJSON *o = cJSON_CreateObject();
+	char text[ADDR_TEXT_MAX];
+
+	add(o, "event", "decision");
+	add(o, "time", clock_text(&r->time, text));
+	add(o, "kind", r->kind == RECORD_CONNECT ? "connect" : "resolve");
+	add(o, "verdict", r->allow ? "allow" : "deny");
+	add(o, "reason", reason_name(r->reason));
+	if (r->packet)
+		add_packet(o, r->packet);
+	else if (r->addr)
+		add(o, "addr", addr_text(r->addr, text));
+	if (r->n_names)
+		add(o, "name", r->names[0]);
+	if (r->n_names > 1)
+		cJSON_AddItemToObject(
+			o, "names",
+			cJSON_CreateStringArray((const char *const *)r->names,
+						(int)r->n_names));
+	if (r->type)
+		add(o, "type", r->type);
+	if (r->id.n) {
+		char id[32];
+
+		snprintf(id, sizeof(id), "%.*s", STR_ARG(r->id));
+		add(o, "id", id);
+	}
+	if (r->rule) {
+		add(o, "source", r->rule->source);
+		cJSON_AddNumberToObject(o, "line", r->rule->line);
+	}
+	return finish(o, buf);
+}
+
+size_t record_ready(bool ipv6, int64_t ms, char buf[RECORD_MAX])
+{
+	cJSON *o = cJSON_CreateObject();
+
+	add(o, "event", "ready");
+	cJSON_AddBoolToObject(o, "ipv6", ipv6);
+	cJSON_AddNumberToObject(o, "ms", (double)ms);
+	return finish(o, buf);
+}
+
+size_t record_error(const char *message, char buf[RECORD_MAX])
+{
+	cJSON *o = cJSON_CreateObject();
+
+	add(o, "event", "error");
+	add(o, "message", message);
+	return finish(o, buf);
+}
+
+bool record_prefix(struct str prefix, struct record_prefix *out)
+{
+	static const struct str head = STR_INIT("membrane:");
+	struct record_prefix p = {0};
+	struct str word, rest;
+	uint64_t class;
+	size_t colon;
+
+	if (!str_starts(prefix, head))
+		return false;
+	colon = str_find(prefix, ':', head.n);
+	if (colon == prefix.n)
+		return false;
+	word = str_slice(prefix, head.n, colon);
+	rest = str_trim(str_slice(prefix, colon + 1, prefix.n));
+	p.allow = str_is(word, "allow");
+	p.reason = REASON_GRANTED;
+	if (!p.allow && !reason_parse(word, &p.reason))
+		return false;
+	if (str_u64(rest, LIMIT_CLASSES, &class))
+		p.class = (unsigned)class;
+	else
+		p.id = rest;
+	*out = p;
+	return true;
+}
+
+enum reason record_reason(const struct record_prefix *p,
+			  const struct packet *packet, bool known)
+{
+	if (p->allow || p->reason != REASON_NO_GRANT)
+		return p->reason;
+	if (packet->proto != IPPROTO_TCP && packet->proto != IPPROTO_UDP)
+		return REASON_PROTOCOL;
+	if (!known)
+		return REASON_NO_GRANT;
+	return packet->proto == IPPROTO_UDP ? REASON_UDP : REASON_PORT;
+}

@@ -1,0 +1,62 @@
+/*
+ * Lines for the launcher: decisions, readiness, errors, as JSON.
+ *
+ * Pure: text only; where it goes is outlog.h's.
+ */
+#ifndef RUNTIME_GATE_RECORD_H
+#define RUNTIME_GATE_RECORD_H
+
+#include "compiler/base/reason.h"
+#include "runtime/gate/clock.h"
+#include "runtime/gate/packet.h"
+#include "runtime/gate/provenance.h"
+
+#define RECORD_MAX 2048u /* bytes in one line, LF included */
+#define RECORD_NAMES_MAX 4u
+
+enum record_kind {
+	RECORD_CONNECT,
+	RECORD_RESOLVE,
+};
+
+struct record {
+	enum record_kind kind;
+	bool allow;
+	enum reason reason;
+	struct timespec time;
+	const struct packet *packet; /* of a connection; may be NULL */
+	const struct addr *addr;     /* of an answer; may be NULL */
+	const char *names[RECORD_NAMES_MAX]; /* the question, or what led to
+						the address; newest first */
+	unsigned n_names;
+	const char *type; /* of a question; may be NULL */
+	struct str id;    /* the rule that decided; may be empty */
+	const struct provenance_rule *rule; /* of it; may be NULL */
+};
+
+/* One line with its LF into buf. The length, 0 when it does not fit. */
+size_t record_decision(const struct record *r, char buf[RECORD_MAX]);
+size_t record_ready(bool ipv6, int64_t ms, char buf[RECORD_MAX]);
+size_t record_error(const char *message, char buf[RECORD_MAX]);
+
+/*
+ * The prefix of a log rule: "membrane:REASON:" or "membrane:allow:", and
+ * behind it nothing, the id of the rule, or "K": the port class that matched.
+ * False for anything else.
+ */
+struct record_prefix {
+	bool allow;
+	enum reason reason;
+	struct str id;
+	unsigned class; /* 0: none given */
+};
+bool record_prefix(struct str prefix, struct record_prefix *out);
+/*
+ * The reason to tell. Where the filter only knows that nothing grants it, this
+ * knows whether the address (known: resolved for a granted name, or covered by
+ * a network that is granted) would have been right with another port.
+ */
+enum reason record_reason(const struct record_prefix *p,
+			  const struct packet *packet, bool known);
+
+#endif

@@ -1,0 +1,176 @@
+#include "runtime/gate/ruleset.h"
+
+#include <errno.h>
+#include <nftables/libnftables.h>
+#include <string.h>
+
+static void nft_free(struct nft_ctx **ctx)
+{
+	if (*ctx)
+		nft_ctx_free(*ctx);
+}
+#define auto_nft __attribute__((cleanup(nft_free)))
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n';
+}
+
+/*
+ * The next word, past blanks and, when skip is set, past lines that begin with
+ * '#'. Empty at the end. *line counts the lines begun.
+ */
+static struct str next_word(struct str s, size_t *at, unsigned *line, bool skip)
+{
+	bool fresh = *at == 0 || s.p[*at - 1] == '\n';
+	size_t beg;
+
+	while (*at < s.n) {
+		char c = s.p[*at];
+
+		if (c == '\n') {
+			fresh = true;
+			++*line;
+		} else if (skip && fresh && c == '#') {
+			*at = str_find(s, '\n', *at);
+			continue;
+		} else if (!is_blank(c)) {
+			break;
+		}
+		++*at;
+	}
+	beg = *at;
+	while (*at < s.n && !is_blank(s.p[*at]))
+		++*at;
+	return str_slice(s, beg, *at);
+}
+
+bool ruleset_same(struct str text, struct str listing, unsigned *out_line,
+		  struct str *out_want, struct str *out_have)
+{
+	unsigned line = 1, other = 1;
+	size_t i = 0, k = 0;
+
+	for (;;) {
+		struct str want = next_word(text, &i, &line, true);
+		struct str have = next_word(listing, &k, &other, false);
+
+		if (!str_eq(want, have)) {
+			*out_line = line;
+			*out_want = want;
+			*out_have = have;
+			return false;
+		}
+		if (want.n == 0)
+			return true;
+	}
+}
+
+bool ruleset_has_set(struct str text, const char *name)
+{
+	unsigned line = 1;
+	size_t at = 0;
+	struct str last = {0};
+
+	for (;;) {
+		struct str word = next_word(text, &at, &line, true);
+
+		if (word.n == 0)
+			return false;
+		if (str_is(last, "set") && str_is(word, name))
+			return true;
+		last = word;
+	}
+}
+
+static struct nft_ctx *open_nft(void)
+{
+	struct nft_ctx *ctx = nft_ctx_new(NFT_CTX_DEFAULT);
+
+	if (!ctx)
+		return NULL;
+	nft_ctx_output_set_flags(ctx, NFT_CTX_OUTPUT_STATELESS);
+	if (nft_ctx_buffer_output(ctx) || nft_ctx_buffer_error(ctx)) {
+		nft_ctx_free(ctx);
+		return NULL;
+	}
+	return ctx;
+}
+
+static int run(struct nft_ctx *ctx, const char *text, struct err *err)
+{
+	if (nft_run_cmd_from_buffer(ctx, text) == 0)
+		return 0;
+	return err_set(err, -EINVAL, "nft: %.*s", 400,
+		       nft_ctx_get_error_buffer(ctx));
+}
+
+static int compare(struct nft_ctx *ctx, struct str text, struct err *err)
+{
+	struct str want, have;
+	unsigned line;
+	int rc;
+
+	rc = run(ctx, "list table inet " RULESET_TABLE, err);
+	if (rc < 0)
+		return rc;
+	if (ruleset_same(text, str_of(nft_ctx_get_output_buffer(ctx)), &line,
+			 &want, &have))
+		return 0;
+	return err_set(err, -EPROTO,
+		       "line %u: written is '%.*s', the kernel holds '%.*s'",
+		       line, STR_ARG(str_slice(want, 0, 80)),
+		       STR_ARG(str_slice(have, 0, 80)));
+}
+
+int ruleset_load(struct str text, struct err *err)
+{
+	auto_nft struct nft_ctx *ctx = open_nft();
+	int rc;
+
+	if (!ctx)
+		return err_set(err, -ENOMEM, "libnftables: out of memory");
+	/* Loading into a table that is there would add to it. */
+	if (nft_run_cmd_from_buffer(ctx, "list table inet " RULESET_TABLE) == 0)
+		return err_set(err, -EEXIST,
+			       "table inet " RULESET_TABLE " exists already");
+	nft_ctx_get_error_buffer(ctx);
+	nft_ctx_get_output_buffer(ctx);
+	rc = run(ctx, text.p, err);
+	if (rc < 0)
+		return rc;
+	return compare(ctx, text, err);
+}
+
+int ruleset_check(struct str text, struct err *err)
+{
+	auto_nft struct nft_ctx *ctx = open_nft();
+
+	if (!ctx)
+		return err_set(err, -ENOMEM, "libnftables: out of memory");
+	nft_ctx_set_dry_run(ctx, true);
+	return run(ctx, text.p, err);
+}
+
+int ruleset_hosts(struct str text, const struct names_hosts *hosts,
+		  struct err *err)
+{
+	auto_nft struct nft_ctx *ctx = open_nft();
+	char cmd[64 + NAMES_HOSTS_MAX * (ADDR_TEXT_MAX + 64)];
+	char addr[ADDR_TEXT_MAX];
+	size_t n = 0;
+
+	if (!ctx)
+		return err_set(err, -ENOMEM, "libnftables: out of memory");
+	for (uint32_t i = 0; i < hosts->n; i++) {
+		const struct addr *a = &hosts->v[i];
+		const char *set = a->family == ADDR_V6 ? "host6" : "host4";
+
+		if (!ruleset_has_set(text, set))
+			continue;
+		n += (size_t)snprintf(cmd + n, sizeof(cmd) - n,
+				      "add element inet %s %s { %s }\n",
+				      RULESET_TABLE, set, addr_text(a, addr));
+	}
+	return n ? run(ctx, cmd, err) : 0;
+}

@@ -1,0 +1,43 @@
+/*
+ * The packet filter: the reviewed text goes into the kernel, and what the
+ * kernel then holds is listed and compared with it.
+ *
+ * The text must be what `nft --stateless list table inet membrane` (nft 1.0)
+ * prints for it, but for comment lines (first visible character '#') and
+ * white space: the comparison is word by word. So: sets before chains, in the
+ * order given; set attributes in the order type, size, flags, elements;
+ * elements sorted by number; priorities by name; ports as numbers; counters
+ * without values; one rule per line, no definitions, no includes, no variables.
+ */
+#ifndef RUNTIME_GATE_RULESET_H
+#define RUNTIME_GATE_RULESET_H
+
+#include "compiler/base/err.h"
+#include "runtime/gate/names.h"
+
+#define RULESET_TABLE "membrane"
+
+/*
+ * Load the text (a NUL follows it) in one transaction into the network
+ * namespace of the caller, list it and compare.
+ *   -EEXIST  there is such a table already
+ *   -EINVAL  nft refuses the text; *err has its words
+ *   -EPROTO  the kernel holds something else; *err has the first difference
+ */
+must_check int ruleset_load(struct str text, struct err *err);
+/* As far as nft's dry run goes. */
+must_check int ruleset_check(struct str text, struct err *err);
+/* The host's addresses into sets host4 and host6, where the text has them. */
+must_check int ruleset_hosts(struct str text, const struct names_hosts *hosts,
+			     struct err *err);
+
+/*
+ * Pure: compare word by word. On a difference false, with the line of the text
+ * (from 1) and both words.
+ */
+bool ruleset_same(struct str text, struct str listing, unsigned *out_line,
+		  struct str *out_want, struct str *out_have);
+/* Pure: does the text declare this set? */
+bool ruleset_has_set(struct str text, const char *name);
+
+#endif

@@ -1,0 +1,342 @@
+#include "runtime/gate/worker.h"
+
+#include "runtime/gate/caps.h"
+#include "runtime/gate/clock.h"
+#include "runtime/gate/dns_gate.h"
+#include "runtime/gate/hello.h"
+#include "runtime/gate/link.h"
+#include "runtime/gate/nflog.h"
+#include "runtime/gate/outlog.h"
+#include "runtime/gate/ruleset.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#define HELLO_WAIT_MS 30000
+#define SUPERVISOR_WAIT_MS 10000
+#define DRAIN_MS 100 /* what is left to tell when the session ends */
+
+enum slot {
+	SLOT_SUPERVISOR,
+	SLOT_NFLOG,
+	SLOT_OUT,
+	SLOT_DNS,
+};
+
+struct gate {
+	struct str ruleset;
+	struct names_map names;
+	struct provenance provenance;
+	struct names_hosts hosts;
+	struct link_facts facts;
+	struct nftset sets;
+	struct seen seen;
+	struct dns_gate dns;
+	struct nflog nflog;
+	struct outlog out;
+};
+
+/* One per process, and too large for a stack. */
+static struct gate gate;
+
+void worker_complain(const char *message)
+{
+	char line[RECORD_MAX];
+	size_t n = record_error(message, line);
+
+	(void)!write(STDOUT_FILENO, line, n);
+}
+
+/* --- records ------------------------------------------------------------- */
+
+static void on_record(void *data, const struct record *given)
+{
+	struct gate *g = data;
+	struct record r = *given;
+	char line[RECORD_MAX];
+
+	clock_gettime(CLOCK_REALTIME, &r.time);
+	if (r.id.n)
+		r.rule = provenance_find(&g->provenance, r.id);
+	outlog_line(&g->out, line, record_decision(&r, line));
+}
+
+static void on_error(void *data, const char *message)
+{
+	struct gate *g = data;
+	char line[RECORD_MAX];
+
+	outlog_line(&g->out, line, record_error(message, line));
+}
+
+/* The grant behind a name that led to an address: that of the class. */
+static struct str grant_of(const struct gate *g, const char *name,
+			   unsigned class)
+{
+	struct names_match m;
+
+	names_match(&g->names, str_of(name), &m);
+	for (uint32_t i = 0; i < m.n_lines && i < NAMES_MATCH_MAX; i++)
+		if (!class || names_class_has(&m.lines[i]->classes, class))
+			return m.lines[i]->id;
+	return (struct str){0};
+}
+
+static void on_packet(void *data, struct str prefix,
+		      const struct packet *packet)
+{
+	struct seen_name *names[RECORD_NAMES_MAX];
+	struct record r = {.kind = RECORD_CONNECT, .packet = packet};
+	struct record_prefix p;
+	struct gate *g = data;
+
+	if (!record_prefix(prefix, &p))
+		return;
+	r.n_names = seen_names_of(&g->seen, &packet->dst, names,
+				  RECORD_NAMES_MAX);
+	r.allow = p.allow;
+	r.reason = record_reason(&p, packet,
+				 r.n_names || names_covered(&g->names,
+							    &packet->dst));
+	r.id = p.id;
+	for (unsigned i = 0; i < r.n_names; i++) {
+		r.names[i] = names[i]->name;
+		names[i]->used |= p.allow;
+		if (!r.id.n && (p.allow || r.reason != p.reason))
+			r.id = grant_of(g, r.names[i], p.class);
+	}
+	on_record(g, &r);
+}
+
+/* --- set-up -------------------------------------------------------------- */
+
+static int load_plan(struct gate *g, const char *dir, struct err *err)
+{
+	struct str text;
+	int rc = planfile_read(dir, "ruleset.nft", &g->ruleset, err);
+
+	if (rc < 0 || (rc = planfile_read(dir, "names.map", &text, err)) < 0)
+		return rc;
+	if ((rc = names_parse(text, &g->names, err)) < 0)
+		return err_while(err, "names.map");
+	if ((rc = planfile_read(dir, "provenance.json", &text, err)) < 0)
+		return rc;
+	if ((rc = provenance_parse(text, &g->provenance, err)) < 0)
+		return err_while(err, "provenance.json");
+	if (g->names.upstream != NAMES_UPSTREAM_UDP)
+		return err_set(err, -EOPNOTSUPP,
+			       "an upstream by TLS or HTTPS is not enforced");
+	return 0;
+}
+
+static int read_uplink(struct gate *g, bool *ipv6, struct err *err)
+{
+	int rc = link_facts_read(&g->facts, err);
+
+	if (rc < 0)
+		return rc;
+	if (!link_facts_uplink(&g->facts))
+		return err_set(err, -ENETUNREACH, "no default route");
+	for (uint32_t i = 0; i < g->facts.n_gateways; i++)
+		(void)names_hosts_add(&g->hosts, &g->facts.gateways[i]);
+	*ipv6 = link_facts_ipv6(&g->facts);
+	return link_forwarding(ipv6, err);
+}
+
+/* Wait for one descriptor. */
+static int wait_for(int fd, int64_t deadline_ms, struct err *err)
+{
+	struct pollfd p = {fd, POLLIN, 0};
+	int64_t left_ms = deadline_ms - clock_ms();
+
+	if (left_ms <= 0 || poll(&p, 1, (int)left_ms) == 0)
+		return err_set(err, -ETIMEDOUT, "timed out");
+	return 0;
+}
+
+static int read_hello(struct gate *g, struct err *err)
+{
+	int64_t deadline_ms = clock_ms() + HELLO_WAIT_MS;
+	static char line[HELLO_BYTES_MAX];
+	size_t n = 0;
+	int rc;
+
+	while (n == 0 || line[n - 1] != '\n') {
+		ssize_t got;
+
+		if ((rc = wait_for(STDIN_FILENO, deadline_ms, err)) < 0)
+			return rc;
+		got = read(STDIN_FILENO, line + n, sizeof(line) - n);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return err_set(err, -EPROTO, "no whole line");
+		n += (size_t)got;
+	}
+	return hello_parse((struct str){line, n - 1}, &g->hosts, err);
+}
+
+static int tell(const struct worker_args *args, enum worker_word word,
+		bool ipv6, struct err *err)
+{
+	struct worker_msg m = {(uint8_t)word, ipv6};
+
+	if (send(args->supervisor, &m, sizeof(m), MSG_NOSIGNAL) != sizeof(m))
+		return err_set(err, -EPIPE, "the supervisor is gone");
+	return 0;
+}
+
+static int hear(const struct worker_args *args, enum worker_word word,
+		struct err *err)
+{
+	struct worker_msg m;
+	int rc = wait_for(args->supervisor, clock_ms() + SUPERVISOR_WAIT_MS,
+			  err);
+
+	if (rc < 0)
+		return err_while(err, "waiting for the agent's end");
+	if (recv(args->supervisor, &m, sizeof(m), 0) != sizeof(m) ||
+	    m.word != word)
+		return err_set(err, -EPIPE, "the supervisor is gone");
+	return 0;
+}
+
+static int make_link(struct gate *g, const struct worker_args *args, bool ipv6,
+		     struct err *err)
+{
+	int rc;
+
+	if (args->link == PLANFILE_BRIDGE)
+		return link_bridge_up(ipv6, err);
+	if ((rc = hear(args, WORKER_AGENT, err)) < 0 ||
+	    (rc = link_gate_up(getppid(), link_facts_uplink(&g->facts)->mtu,
+			       ipv6, err)) < 0 ||
+	    (rc = tell(args, WORKER_LINK, ipv6, err)) < 0)
+		return rc;
+	return hear(args, WORKER_UP, err);
+}
+
+static int open_resolver(struct gate *g, bool ipv6, struct err *err)
+{
+	int rc;
+
+	seen_init(&g->seen);
+	g->dns.names = &g->names;
+	g->dns.hosts = &g->hosts;
+	g->dns.sets = &g->sets;
+	g->dns.seen = &g->seen;
+	g->dns.on_record = on_record;
+	g->dns.on_error = on_error;
+	g->dns.data = g;
+	g->dns.ipv6 = ipv6;
+	if ((rc = nftset_open(&g->sets, err)) < 0 ||
+	    (rc = nflog_open(&g->nflog, err)) < 0)
+		return rc;
+	return dns_gate_open(&g->dns, LINK_GATE_V4,
+			     ipv6 ? LINK_GATE_V6 : NULL, err);
+}
+
+/* Deny first: the ruleset is in the kernel before there is a link. */
+static int set_up(struct gate *g, const struct worker_args *args,
+		  bool *out_ipv6, struct err *err)
+{
+	int rc;
+
+	if ((rc = load_plan(g, args->plan, err)) < 0 ||
+	    (rc = read_uplink(g, out_ipv6, err)) < 0)
+		return rc;
+	if ((rc = ruleset_load(g->ruleset, err)) < 0)
+		return err_while(err, "ruleset.nft");
+	if ((rc = read_hello(g, err)) < 0)
+		return err_while(err, "the launcher's line");
+	if ((rc = ruleset_hosts(g->ruleset, &g->hosts, err)) < 0 ||
+	    (rc = make_link(g, args, *out_ipv6, err)) < 0 ||
+	    (rc = open_resolver(g, *out_ipv6, err)) < 0)
+		return rc;
+	return caps_drop(true, err);
+}
+
+/* --- the loop ------------------------------------------------------------ */
+
+static int read_nflog(struct gate *g, struct err *err)
+{
+	uint64_t lost;
+	int rc = nflog_read(&g->nflog, on_packet, g, &lost, err);
+
+	if (lost)
+		outlog_lost(&g->out, lost);
+	return rc;
+}
+
+static int serve(struct gate *g, const struct worker_args *args,
+		 struct err *err)
+{
+	struct pollfd p[SLOT_DNS + DNS_GATE_POLL];
+
+	for (;;) {
+		int64_t now_ms = clock_ms();
+
+		p[SLOT_SUPERVISOR] = (struct pollfd){args->supervisor, POLLIN,
+						     0};
+		p[SLOT_NFLOG] = (struct pollfd){nflog_fd(&g->nflog), POLLIN, 0};
+		p[SLOT_OUT] = (struct pollfd){
+			outlog_pending(&g->out) ? g->out.fd : -1, POLLOUT, 0};
+		dns_gate_poll(&g->dns, p + SLOT_DNS);
+		if (poll(p, ARRAY_LEN(p), dns_gate_wait_ms(&g->dns, now_ms)) <
+			    0 &&
+		    errno != EINTR)
+			return err_set(err, -errno, "poll: %s",
+				       strerror(errno));
+		if (p[SLOT_SUPERVISOR].revents)
+			return 0;
+		if (p[SLOT_NFLOG].revents && read_nflog(g, err) < 0)
+			return err->code;
+		dns_gate_step(&g->dns, p + SLOT_DNS, clock_ms());
+		if (p[SLOT_OUT].revents)
+			outlog_write(&g->out);
+	}
+}
+
+int worker_run(const struct worker_args *args)
+{
+	struct gate *g = &gate;
+	char line[RECORD_MAX];
+	bool ipv6 = false;
+	struct err err;
+	int rc;
+
+	/* A supervisor that died before this is seen as a closed pair. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	g->out.fd = STDOUT_FILENO;
+	if (set_up(g, args, &ipv6, &err) < 0 ||
+	    tell(args, WORKER_READY, ipv6, &err) < 0) {
+		worker_complain(err.text);
+		return 1;
+	}
+	outlog_line(&g->out, line,
+		    record_ready(ipv6, clock_ms() - args->start_ms, line));
+	outlog_drain(&g->out, DRAIN_MS);
+	rc = serve(g, args, &err);
+	if (rc < 0)
+		on_error(g, err.text);
+	else if (read_nflog(g, &err) < 0)
+		on_error(g, err.text);
+	outlog_drain(&g->out, DRAIN_MS);
+	return rc < 0;
+}
+
+int worker_check(const char *plan)
+{
+	struct gate *g = &gate;
+	struct err err;
+
+	if (load_plan(g, plan, &err) == 0 &&
+	    ruleset_check(g->ruleset, &err) == 0)
+		return 0;
+	worker_complain(err.text);
+	return 1;
+}

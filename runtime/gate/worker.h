@@ -1,0 +1,48 @@
+/*
+ * The worker: what enforces, in the network namespace that faces the world.
+ *
+ * Loads the ruleset, makes the link, answers DNS, tells the launcher. PID 1
+ * (main.c) is its supervisor, at the other end of a SOCK_SEQPACKET pair; each
+ * message is a struct worker_msg:
+ *
+ *	AGENT  to the worker: the agent's namespace is there
+ *	LINK   from it: its interface is in that namespace; set it up
+ *	UP     to it: done
+ *	READY  from it: the session may begin; the rest of stdin is PID 1's
+ *
+ * Either side ends the session by closing its end.
+ */
+#ifndef RUNTIME_GATE_WORKER_H
+#define RUNTIME_GATE_WORKER_H
+
+#include "runtime/gate/planfile.h"
+
+#include <stdint.h>
+
+enum worker_word {
+	WORKER_AGENT = 1,
+	WORKER_LINK,
+	WORKER_UP,
+	WORKER_READY,
+};
+
+struct worker_msg {
+	uint8_t word;
+	uint8_t ipv6; /* LINK: 1 if the link has it */
+};
+
+struct worker_args {
+	const char *plan; /* directory */
+	enum planfile_link link;
+	int supervisor; /* descriptor of the pair */
+	int64_t start_ms;
+};
+
+/* The worker's whole life; returns the status to exit with. */
+int worker_run(const struct worker_args *args);
+/* --check: read and try the plan, touch nothing. */
+int worker_check(const char *plan);
+/* A line {"event":"error"} on stdout, at once. */
+void worker_complain(const char *message);
+
+#endif
