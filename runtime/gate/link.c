@@ -261,6 +261,18 @@ int link_gate_up(pid_t peer, uint32_t mtu, bool ipv6, struct err *err)
 			    ipv6 ? LINK_GATE_V6 : NULL, err);
 }
 
+int link_gate_down(struct err *err)
+{
+	auto_rt struct rt rt = {0};
+	uint32_t index;
+	int rc;
+
+	if ((rc = rt_open(&rt, 0, err)) < 0 ||
+	    (rc = if_index(LINK_GATE_IF, &index, err)) < 0)
+		return rc;
+	return set_up(&rt, index, false, err);
+}
+
 int link_agent_up(bool ipv6, struct err *err)
 {
 	auto_rt struct rt rt = {0};

@@ -73,6 +73,8 @@ static bool parse_classes(struct str text, struct names_classes *out)
 	uint64_t last = 0;
 	size_t at = 0;
 
+	if (str_is(text, "-"))
+		return true;
 	while (at <= text.n) {
 		size_t comma = str_find(text, ',', at);
 		uint64_t k;
@@ -328,6 +330,7 @@ static void match_add(struct names_match *m, const struct names_line *line)
 		if (line->private_ok)
 			m->classes_private.w[i] |= line->classes.w[i];
 	}
+	m->private_ok |= line->private_ok;
 	if (m->n_lines < NAMES_MATCH_MAX)
 		m->lines[m->n_lines] = line;
 	m->n_lines++;
@@ -386,7 +389,7 @@ enum names_verdict names_judge(const struct names_map *map,
 		*out_classes = match->classes;
 		return NAMES_OPEN;
 	}
-	if (names_class_next(&match->classes_private, 1)) {
+	if (match->private_ok) {
 		*out_classes = match->classes_private;
 		return NAMES_OPEN;
 	}

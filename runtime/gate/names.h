@@ -12,11 +12,12 @@
  *	floor CIDR                      never in an answer
  *	private CIDR                    in an answer only when covered or granted
  *	cover CIDR                      granted by address: kept in answers
- *	name NAME K[,K...] private|- ID
+ *	name NAME K[,K...]|- private|- ID
  *
  * Sections come in this order; upstream is there once. NAME is a host name,
  * "*" in place of exactly one label, "**." in front for one or more, "**" for
- * every name. K counts port classes from 1, ascending.
+ * every name. K counts port classes from 1, ascending; without any, the name
+ * resolves and its addresses go into no set.
  */
 #ifndef RUNTIME_GATE_NAMES_H
 #define RUNTIME_GATE_NAMES_H
@@ -71,6 +72,7 @@ struct names_match {
 	struct names_classes classes_private; /* of those marked private */
 	const struct names_line *lines[NAMES_MATCH_MAX]; /* exact ones first */
 	uint32_t n_lines; /* that match; may be more than NAMES_MATCH_MAX */
+	bool private_ok;  /* one of them is marked private */
 };
 
 /* The host's own addresses, from the launcher and the routes. */
@@ -104,7 +106,7 @@ bool names_match(const struct names_map *map, struct str name,
 
 /*
  * What becomes of an address in the answer for a name that matched. On
- * NAMES_OPEN *out_classes (never empty) says into which sets it goes.
+ * NAMES_OPEN *out_classes says into which sets it goes; perhaps none.
  */
 enum names_verdict names_judge(const struct names_map *map,
 			       const struct names_match *match,

@@ -323,7 +323,8 @@ int worker_run(const struct worker_args *args)
 	rc = serve(g, args, &err);
 	if (rc < 0)
 		on_error(g, err.text);
-	else if (read_nflog(g, &err) < 0)
+	/* The link goes first, the rules with the namespace. */
+	if (link_gate_down(&err) < 0 || read_nflog(g, &err) < 0)
 		on_error(g, err.text);
 	outlog_drain(&g->out, DRAIN_MS);
 	return rc < 0;

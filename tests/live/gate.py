@@ -1,0 +1,831 @@
+#!/usr/bin/env python3
+"""The gate alone, in network namespaces of its own; needs root, else 77.
+
+    gate.py           all checks
+    gate.py --bench   start-up time and what the resolver adds
+
+One namespace plays the internet: it owns 11.0.0.0/8, 192.168.0.0/16 and
+2a0e::/16, answers DNS on 203.0.113.1 and serves a banner on every address.
+The other is the one that Docker would give the gate. The agent's is made by
+the gate. Judged by what arrives at the servers, and by what the kernel holds.
+"""
+import contextlib
+import ctypes
+import json
+import os
+import pathlib
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+GATE = ROOT / os.environ.get("GATE", "build/bin/membrane-gate")
+A, CNAME, NULL, TXT, AAAA, HTTPS, ANY = 1, 5, 10, 16, 28, 65, 255
+NOERROR, FORMERR, SERVFAIL, NXDOMAIN, NOTIMP, REFUSED = 0, 1, 2, 3, 4, 5
+PORTS = (80, 443, 8080)
+libc = ctypes.CDLL(None, use_errno=True)
+
+RULES = """\
+table inet membrane {
+	set floor4 {
+		type ipv4_addr
+		flags interval
+		elements = { 127.0.0.0/8, 169.254.0.0/16,
+			     192.0.0.0/29, 224.0.0.0/3 }
+	}
+
+	set host4 {
+		type ipv4_addr
+		flags interval
+	}
+
+	set host6 {
+		type ipv6_addr
+		flags interval
+	}
+
+	set cidr4_2 {
+		type ipv4_addr
+		flags interval
+		elements = { 192.168.7.0/24 }
+	}
+
+	set host4_1 {
+		type ipv4_addr
+		size 65535
+		flags timeout
+	}
+
+	set host6_1 {
+		type ipv6_addr
+		size 65535
+		flags timeout
+	}
+
+	set host4_2 {
+		type ipv4_addr
+		size 65535
+		flags timeout
+	}
+
+	set host6_2 {
+		type ipv6_addr
+		size 65535
+		flags timeout
+	}
+
+	chain input {
+		type filter hook input priority filter; policy drop;
+		iifname "lo" accept
+		icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept
+		iifname != "agent0" ct state established,related accept
+		iifname != "agent0" drop
+		ip daddr 192.0.0.1 udp dport 53 accept
+		ip daddr 192.0.0.1 tcp dport 53 accept
+		ip6 daddr fd00:6d65:6d62::1 udp dport 53 accept
+		ip6 daddr fd00:6d65:6d62::1 tcp dport 53 accept
+		counter log prefix "membrane:floor:" group 77 goto refuse
+	}
+
+	chain granted {
+		log prefix "membrane:allow:" group 77 accept
+	}
+
+	chain refuse {
+		meta l4proto tcp reject with tcp reset
+		reject with icmpx admin-prohibited
+	}
+
+	chain forward {
+		type filter hook forward priority filter; policy drop;
+		iifname != "agent0" oifname "agent0" ct state established,related accept
+		iifname != "agent0" drop
+		ip daddr @host4 counter log prefix "membrane:host-address:" group 77 goto refuse
+		ip6 daddr @host6 counter log prefix "membrane:host-address:" group 77 goto refuse
+		ip daddr @floor4 counter log prefix "membrane:floor:" group 77 goto refuse
+		ct state established,related accept
+		ip daddr @cidr4_2 tcp dport 80 goto granted
+		ip daddr @host4_1 tcp dport 443 goto granted
+		ip6 daddr @host6_1 tcp dport 443 goto granted
+		ip daddr @host4_2 tcp dport 80 goto granted
+		ip6 daddr @host6_2 tcp dport 80 goto granted
+		counter log prefix "membrane:no-grant:" group 77 goto refuse
+	}
+
+	chain postrouting {
+		type nat hook postrouting priority srcnat; policy accept;
+		oifname != "agent0" masquerade
+	}
+}
+"""
+NAMES = """\
+membrane-names 1
+upstream udp 203.0.113.1 53
+floor 127.0.0.0/8
+floor 169.254.0.0/16
+private 10.0.0.0/8
+private 192.168.0.0/16
+cover 192.168.7.0/24
+name **.wild.test 1,2 - g-00000000aa
+name *.star.test 1 - g-00000000ab
+name big.test 1 - g-00000000b1
+name broken.test 1 - g-00000000b4
+name chain.test 1 - g-00000000b2
+name dead.test 1 - g-00000000b6
+name forged.test 1 - g-00000000b3
+name good.test 1 - g-0000000001
+name huge.test 1 - g-00000000b5
+name inner.test 2 private g-0000000003
+name mixed.test 1 - g-0000000002
+"""
+PROVENANCE = {"version": 1, "rules": {
+    "g-0000000001": {"text": "good.test:443", "layer": "workspace",
+                     "source": ".membrane.yaml", "line": 3, "column": 5}}}
+
+
+# --- DNS, as little as the test needs ---------------------------------------
+
+def wire_name(name):
+    return b"".join(bytes([len(p)]) + p.encode() for p in
+                    name.split(".") if p) + b"\0"
+
+
+def question(name, qtype, ident=1, klass=1, count=1, edns=0, flags=0x0100):
+    q = struct.pack(">6H", ident, flags, count, 0, 0, 1 if edns else 0)
+    q += (wire_name(name) + struct.pack(">2H", qtype, klass)) * count
+    if edns:
+        q += b"\0" + struct.pack(">2HIH", 41, edns, 0, 0)
+    return q
+
+
+def read_name(data, at):
+    labels, end = [], None
+    while data[at]:
+        if data[at] >= 192:
+            end = end or at + 2
+            at = (data[at] & 63) << 8 | data[at + 1]
+            continue
+        labels.append(data[at + 1:at + 1 + data[at]].decode("latin-1"))
+        at += 1 + data[at]
+    return ".".join(labels), end or at + 1
+
+
+def parse(data):
+    ident, flags, qd, an, _, _ = struct.unpack_from(">6H", data)
+    at, records, asked = 12, [], None
+    for _ in range(qd):
+        asked, at = read_name(data, at)
+        at += 4
+    for _ in range(an):
+        name, at = read_name(data, at)
+        rtype, _, ttl, n = struct.unpack_from(">2HIH", data, at)
+        rdata = data[at + 10:at + 10 + n]
+        if rtype == A:
+            rdata = socket.inet_ntop(socket.AF_INET, rdata)
+        elif rtype == AAAA:
+            rdata = socket.inet_ntop(socket.AF_INET6, rdata)
+        elif rtype == CNAME:
+            rdata = read_name(data, at + 10)[0]
+        records.append((name, rtype, ttl, rdata))
+        at += 10 + n
+    return {"id": ident, "rcode": flags & 15, "tc": bool(flags & 0x200),
+            "asked": asked, "records": records}
+
+
+def record(name, rtype, rdata, ttl=300):
+    if rtype == A:
+        rdata = socket.inet_pton(socket.AF_INET, rdata)
+    elif rtype == AAAA:
+        rdata = socket.inet_pton(socket.AF_INET6, rdata)
+    elif rtype == CNAME:
+        rdata = wire_name(rdata)
+    return wire_name(name) + struct.pack(">2HIH", rtype, 1, ttl,
+                                         len(rdata)) + rdata
+
+
+# --- the internet -----------------------------------------------------------
+
+def zone(name, qtype):
+    """The records of an answer, or None for NXDOMAIN."""
+    if name == "good.test" or name.endswith((".wild.test", ".star.test")):
+        return {A: [record(name, A, "11.0.0.1", 7)],
+                AAAA: [record(name, AAAA, "2a0e::1")],
+                TXT: [record(name, TXT, b"\x05hello")],
+                HTTPS: [record(name, HTTPS, b"\0\1\0" + struct.pack(
+                    ">2H3s2H4s2H4s", 1, 3, b"\2h2", 4, 4, b"\1\2\3\4",
+                    5, 4, b"ECH!"))]}.get(qtype, [])
+    if name == "mixed.test" and qtype == A:
+        return [record(name, A, a) for a in (
+            "10.1.2.3", "11.0.0.2", "127.0.0.1", "169.254.169.254",
+            "192.168.7.9", "192.168.8.9", "203.0.113.1", "11.0.0.99")]
+    if name == "inner.test" and qtype == A:
+        return [record(name, A, a) for a in ("192.168.8.1", "127.0.0.1")]
+    if name == "chain.test":
+        return [record("evil.test", A, "11.6.6.6"),
+                record("c2.test", CNAME, "c3.test"),
+                record(name, CNAME, "c2.test"),
+                record("c3.test", A, "11.0.0.3")]
+    if name in ("big.test", "huge.test") and qtype == A:
+        n = 40 if name == "big.test" else 200
+        return [record(name, A, "11.1.0.%d" % i) for i in range(1, n)]
+    if name == "forged.test":
+        return [record(name, A, "11.0.0.4")]
+    return None
+
+
+def tell(what):
+    os.write(1, json.dumps(what).encode() + b"\n")  # one write per line
+
+
+def answer(data, udp):
+    """Datagrams to send back for one message."""
+    asked = parse(data)
+    name, qtype = asked["asked"], data[12 + len(wire_name(
+        asked["asked"])) + 1]
+    tell({"dns": name, "type": qtype, "udp": udp})
+    end = 12 + len(wire_name(name)) + 4
+    records = zone(name, qtype)
+    if name == "broken.test":
+        return [data[:2] + b"\x81\x82" + data[4:6] + bytes(6) + data[12:end]]
+    if name == "dead.test":
+        return []
+    head = data[:2] + struct.pack(">5H", 0x8180 | (
+        NXDOMAIN if records is None else 0), 1, len(records or ()), 0, 0)
+    body = data[12:end] + b"".join(records or ())
+    if udp and len(head + body) > 1232:
+        return [data[:2] + struct.pack(">5H", 0x8380, 1, 0, 0, 0) +
+                data[12:end]]
+    if name == "forged.test" and udp:
+        bad = record(name, A, "11.66.0.1")
+        wrong = struct.pack(">H", (asked["id"] + 1) & 0xffff)
+        other = wire_name("other.test") + data[end - 4:end]
+        return [wrong + head[2:] + data[12:end] + bad,
+                head + other + record("other.test", A, "11.66.0.1"),
+                head + body]
+    return [head + body]
+
+
+def serve_udp():
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.bind(("203.0.113.1", 53))
+    while True:
+        data, peer = s.recvfrom(4096)
+        for out in answer(data, True):
+            s.sendto(out, peer)
+
+
+def serve_tcp():
+    s = socket.create_server(("203.0.113.1", 53))
+    while True:
+        with s.accept()[0] as c, contextlib.suppress(OSError):
+            data = c.recv(4096)
+            out = answer(data[2:], False)[0]
+            c.sendall(struct.pack(">H", len(out)) + out)
+
+
+def serve_banner(port):
+    s = socket.create_server(("::", port), family=socket.AF_INET6,
+                             dualstack_ipv6=True, backlog=64)
+    while True:
+        with contextlib.suppress(OSError):
+            c = s.accept()[0]
+            tell({"tcp": c.getsockname()[0], "from": c.getpeername()[0],
+                  "port": port})
+            c.sendall(b"banner")
+            c.close()
+
+
+def internet():
+    for fn, *args in ((serve_udp,), (serve_tcp,),
+                      *((serve_banner, p) for p in PORTS)):
+        threading.Thread(target=fn, args=args, daemon=True).start()
+    time.sleep(0.2)
+    tell({})
+    signal.pause()
+
+
+# --- the world around the gate ----------------------------------------------
+
+def ip(*words):
+    subprocess.run(["ip", *words], check=True)
+
+
+class World:
+    def __init__(self, v6):
+        self.inet = "membrane-gt-%d-i" % os.getpid()
+        self.host = "membrane-gt-%d-h" % os.getpid()
+        self.v6 = v6
+        self.dns = []
+
+    def __enter__(self):
+        i, h = self.inet, self.host
+        ip("netns", "add", i)
+        ip("netns", "add", h)
+        ip("-n", i, "link", "add", "wire", "type", "veth", "peer", "name",
+           "eth0", "netns", h)
+        for ns, dev in ((i, "lo"), (i, "wire"), (h, "lo"), (h, "eth0")):
+            ip("-n", ns, "link", "set", dev, "up")
+        ip("-n", i, "addr", "add", "203.0.113.1/24", "dev", "wire")
+        ip("-n", h, "addr", "add", "203.0.113.2/24", "dev", "eth0")
+        ip("-n", h, "route", "add", "default", "via", "203.0.113.1")
+        for net in ("11.0.0.0/8", "192.168.0.0/16", "8.8.8.8/32"):
+            ip("-n", i, "route", "add", "local", net, "dev", "lo")
+        if self.v6:
+            ip("-n", i, "addr", "add", "2a0f::1/64", "dev", "wire", "nodad")
+            ip("-n", h, "addr", "add", "2a0f::2/64", "dev", "eth0", "nodad")
+            ip("-n", h, "route", "add", "default", "via", "2a0f::1")
+            ip("-n", i, "route", "add", "local", "2a0e::/16", "dev", "lo")
+        self.server = subprocess.Popen(
+            ["ip", "netns", "exec", i, sys.executable, __file__, "--internet"],
+            stdout=subprocess.PIPE, text=True)
+        self.server.stdout.readline()
+        self.arrived = []
+        threading.Thread(target=self.collect, daemon=True).start()
+        return self
+
+    def collect(self):
+        for line in self.server.stdout:
+            self.arrived.append(json.loads(line))
+
+    def __exit__(self, *_):
+        self.server.kill()
+        self.server.wait()
+        for ns in (self.inet, self.host):
+            subprocess.run(["ip", "netns", "del", ns], check=False)
+
+
+class Gate:
+    def __init__(self, world, plan, env=None):
+        self.world, self.plan = world, plan
+        self.events = []
+
+    def __enter__(self):
+        self.began = time.monotonic()
+        self.p = subprocess.Popen(
+            ["ip", "netns", "exec", self.world.host, GATE, "--plan",
+             self.plan], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.p.stdin.write(json.dumps(
+            {"version": 1, "session": "0123456789ab",
+             "host": ["11.0.0.99", "203.0.113.2", "2a0e::99"]}
+        ).encode() + b"\n")
+        self.p.stdin.flush()
+        self.first = json.loads(self.p.stdout.readline() or "{}")
+        self.ready_s = time.monotonic() - self.began
+        threading.Thread(target=self.collect, daemon=True).start()
+        return self
+
+    def collect(self):
+        for line in self.p.stdout:
+            self.events.append(json.loads(line))
+
+    def __exit__(self, *_):
+        with contextlib.suppress(OSError):
+            self.p.stdin.close()
+        try:
+            self.p.wait(5)
+        except subprocess.TimeoutExpired:
+            self.p.kill()
+            raise
+
+    def worker(self):
+        path = "/proc/%d/task/%d/children" % (self.p.pid, self.p.pid)
+        return int(pathlib.Path(path).read_text().split()[0])
+
+    def agent(self, fn):
+        """Call fn in the agent's network namespace; its JSON result."""
+        r, w = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                fd = os.open("/proc/%d/ns/net" % self.p.pid, os.O_RDONLY)
+                if libc.setns(fd, 0x40000000):
+                    raise OSError(ctypes.get_errno(), "setns")
+                os.write(w, json.dumps(fn()).encode())
+                os._exit(0)
+            except BaseException as e:
+                print("agent:", repr(e), file=sys.stderr)
+                os._exit(1)
+        os.close(w)
+        with os.fdopen(r) as f:
+            text = f.read()
+        os.waitpid(pid, 0)
+        return json.loads(text) if text else None
+
+    def host(self, *argv):
+        return subprocess.run(["ip", "netns", "exec", self.world.host, *argv],
+                              check=True, capture_output=True,
+                              text=True).stdout
+
+    def decided(self, wait_s=2.0, **want):
+        """An event with these fields, waited for."""
+        until = time.monotonic() + wait_s
+        while True:
+            for e in list(self.events):
+                if all(e.get(k) == v for k, v in want.items()):
+                    return e
+            if time.monotonic() > until:
+                return None
+            time.sleep(0.01)
+
+
+def ask_raw(data, server="192.0.0.1", wait_s=8):
+    family = socket.AF_INET6 if ":" in server else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as s:
+        s.settimeout(wait_s)
+        s.connect((server, 53))
+        s.send(data)
+        try:
+            return parse(s.recv(65535))
+        except OSError as e:
+            return {"error": e.errno or "timeout"}
+
+
+def jsonable(got):
+    if "records" in got:
+        got["records"] = [(n, t, ttl, r.hex() if isinstance(r, bytes) else r)
+                          for n, t, ttl, r in got["records"]]
+    return got
+
+
+def ask(name, qtype=A, server="192.0.0.1", **more):
+    return lambda: jsonable(ask_raw(question(name, qtype, **more), server))
+
+
+def ask_tcp(*messages, server="192.0.0.1"):
+    def fn():
+        out, buf = [], b""
+        with socket.create_connection((server, 53), 8) as s:
+            s.sendall(b"".join(struct.pack(">H", len(m)) + m
+                               for m in messages))
+            while len(out) < len(messages):
+                got = s.recv(65535)
+                if not got:
+                    break
+                buf += got
+                while len(buf) >= 2:
+                    n = struct.unpack_from(">H", buf)[0]
+                    if len(buf) < 2 + n:
+                        break
+                    out.append(jsonable(parse(buf[2:2 + n])))
+                    buf = buf[2 + n:]
+        return out
+    return fn
+
+
+def connect(addr, port):
+    def fn():
+        began = time.monotonic()
+        try:
+            with socket.create_connection((addr, port), 3) as s:
+                got = s.recv(100).decode()
+        except OSError as e:
+            got = e.strerror or "timeout"
+        return [got, time.monotonic() - began]
+    return fn
+
+
+def addresses(got):
+    return [r[3] for r in got.get("records", ()) if r[1] in (A, AAAA)]
+
+
+# --- checks -----------------------------------------------------------------
+
+passed = failed = 0
+
+
+def check(ok, what, *seen):
+    global passed, failed
+    if ok:
+        passed += 1
+    else:
+        failed += 1
+        print("FAIL:", what, *seen, flush=True)
+
+
+def check_start(g):
+    check(g.first.get("event") == "ready", "ready", g.first)
+    status = pathlib.Path("/proc/%d/status" % g.p.pid).read_text()
+    check("CapEff:\t0000000000000000" in status, "PID 1 has no capability")
+    check("CapBnd:\t0000000000000000" in status, "PID 1 bounding set")
+    check("NoNewPrivs:\t1" in status, "no_new_privs")
+    status = pathlib.Path("/proc/%d/status" % g.worker()).read_text()
+    for line in ("CapEff", "CapPrm", "CapBnd"):
+        check(line + ":\t0000000000001000" in status, "worker: " + line,
+              status)
+    links = json.loads(g.host("ip", "-j", "addr", "show", "dev", "agent0"))
+    got = {(a["local"], a["prefixlen"]) for a in links[0]["addr_info"]}
+    want = {("192.0.0.1", 30)}
+    if g.world.v6:
+        want.add(("fd00:6d65:6d62::1", 64))
+    check(got == want, "agent0", got)
+    got = g.agent(lambda: json.loads(subprocess.run(
+        ["ip", "-j", "addr"], capture_output=True).stdout))
+    eth0 = [l for l in got if l["ifname"] == "eth0"][0]
+    check({a["local"] for a in eth0["addr_info"]} ==
+          ({"192.0.0.2", "fd00:6d65:6d62::2"} if g.world.v6
+           else {"192.0.0.2"}), "the agent's eth0", eth0)
+    check("UP" in [l for l in got if l["ifname"] == "lo"][0]["flags"], "lo")
+
+
+def check_names(g):
+    got = g.agent(ask("good.test"))
+    check(addresses(got) == ["11.0.0.1"] and got["records"][0][2] == 7,
+          "A", got)
+    listed = g.host("nft", "list", "set", "inet", "membrane", "host4_1")
+    check("11.0.0.1 timeout 1m expires" in listed, "element", listed)
+    got = g.agent(ask("gOOd.TEST"))
+    check(addresses(got) == ["11.0.0.1"] and got["asked"] == "gOOd.TEST",
+          "upper case", got)
+    for name in ("bad.test", "x.good.test", "good.tes", "test", "",
+                 "good\\.test", "star.test", "a.b.star.test", "wild.test",
+                 "x" * 60 + "." + "y" * 60 + ".example"):
+        got = g.agent(ask(name))
+        check(got.get("rcode") == NXDOMAIN and not got["records"],
+              "NXDOMAIN", name, got)
+    for name in ("a.star.test", "a.wild.test", "b.a.wild.test"):
+        got = g.agent(ask(name))
+        check(addresses(got) == ["11.0.0.1"], name, got)
+    names = {a["dns"] for a in g.world.arrived if "dns" in a}
+    check(not names & {"bad.test", "x.good.test", "wild.test"},
+          "no refused name goes upstream", names)
+    check(g.decided(kind="resolve", verdict="deny", reason="no-grant",
+                    name="bad.test", type="A"), "record: no-grant")
+    check(g.decided(kind="resolve", verdict="allow", name="good.test",
+                    id="g-0000000001", source=".membrane.yaml", line=3),
+          "record: granted", g.events)
+
+
+def check_types(g):
+    got = g.agent(ask("good.test", TXT))
+    check(got["records"] and got["records"][0][3] == b"\x05hello".hex(),
+          "TXT", got)
+    got = g.agent(ask("good.test", HTTPS))
+    check(got["records"] and got["records"][0][3] ==
+          (b"\0\1\0" + struct.pack(">2H3s", 1, 3, b"\2h2")).hex(),
+          "HTTPS without ECH and hints", got)
+    for qtype in (NULL, ANY, 2, 6, 252, 43):
+        got = g.agent(ask("good.test", qtype))
+        check(got.get("rcode") == NOTIMP, "type %d" % qtype, got)
+    got = g.agent(ask("good.test", AAAA))
+    want = ["2a0e::1"] if g.world.v6 else []
+    check(got["rcode"] == NOERROR and addresses(got) == want, "AAAA", got)
+    got = g.agent(ask("good.test", klass=3))
+    check(got.get("rcode") == REFUSED, "class CH", got)
+    got = g.agent(ask("good.test", count=2))
+    check(got.get("rcode") == FORMERR, "two questions", got)
+    got = g.agent(ask("good.test", flags=0x2900))
+    check(got.get("rcode") == NOTIMP, "opcode UPDATE", got)
+
+
+def check_filter(g):
+    got = g.agent(ask("mixed.test"))
+    check(addresses(got) == ["11.0.0.2", "192.168.7.9"], "filtered", got)
+    for addr, reason in (("10.1.2.3", "private-address"),
+                         ("127.0.0.1", "floor"),
+                         ("169.254.169.254", "floor"),
+                         ("192.168.8.9", "private-address"),
+                         ("11.0.0.99", "host-address"),
+                         ("203.0.113.1", "host-address")):
+        check(g.decided(kind="resolve", verdict="deny", addr=addr,
+                        reason=reason, name="mixed.test"), "record", addr)
+    got = g.agent(ask("inner.test"))
+    check(addresses(got) == ["192.168.8.1"], "private: true", got)
+    listed = g.host("nft", "list", "set", "inet", "membrane", "host4_2")
+    check("192.168.8.1" in listed and "192.168.7.9" not in listed,
+          "sets of private addresses", listed)
+    got = g.agent(ask("chain.test"))
+    check([r[0] for r in got["records"]] ==
+          ["chain.test", "c2.test", "c3.test"] and
+          addresses(got) == ["11.0.0.3"], "chain", got)
+    got = g.agent(ask("forged.test"))
+    check(addresses(got) == ["11.0.0.4"], "forged answers", got)
+
+
+def check_sizes(g):
+    got = g.agent(ask("big.test"))
+    check(got["tc"] and not got["records"], "too big for 512 bytes", got)
+    got = g.agent(ask("big.test", edns=4096))
+    check(len(addresses(got)) == 39, "EDNS", got)
+    got = g.agent(ask("huge.test", edns=4096))
+    check(got["rcode"] == NOERROR and len(got["records"]) == 64 or got["tc"],
+          "upstream by TCP", got)
+    got = g.agent(ask_tcp(question("huge.test", A, 5)))
+    check(len(got) == 1 and len(addresses(got[0])) == 64, "TCP", got)
+    check(any(a.get("dns") == "huge.test" and not a["udp"]
+              for a in g.world.arrived), "asked by TCP")
+    got = g.agent(ask_tcp(question("good.test", A, 5),
+                          question("bad.test", A, 6),
+                          question("good.test", TXT, 7)))
+    check([m["id"] for m in got] == [5, 6, 7] and
+          [m["rcode"] for m in got] == [0, 3, 0], "pipelined", got)
+    got = g.agent(ask("broken.test"))
+    check(got.get("rcode") == SERVFAIL, "upstream fails", got)
+    began = time.monotonic()
+    got = g.agent(ask("dead.test"))
+    took = time.monotonic() - began
+    check(got.get("rcode") == SERVFAIL and 3.5 < took < 4.6,
+          "upstream says nothing", got, took)
+    check(g.decided(kind="resolve", reason="upstream", name="dead.test"),
+          "record: upstream")
+
+
+def check_packets(g):
+    got, took = g.agent(connect("11.0.0.1", 443))
+    check(got == "banner", "granted", got)
+    check(any(a.get("tcp", "").endswith("11.0.0.1") and a["port"] == 443 and
+              a["from"].endswith("203.0.113.2") for a in g.world.arrived),
+          "arrived, masqueraded", g.world.arrived)
+    check(g.decided(kind="connect", verdict="allow", addr="11.0.0.1",
+                    port=443, proto="tcp"), "record: connect")
+    for addr, port, reason in (("11.0.0.1", 8080, "port"),
+                               ("11.7.7.7", 443, "no-grant"),
+                               ("11.0.0.99", 443, "host-address"),
+                               ("203.0.113.1", 80, "host-address"),
+                               ("192.0.0.1", 80, "floor"),
+                               ("192.168.7.9", 443, "port"),
+                               ("8.8.8.8", 53, "no-grant")):
+        got, took = g.agent(connect(addr, port))
+        check(got == "Connection refused" and took < 0.5, "refused at once",
+              addr, port, got, took)
+        check(g.decided(kind="connect", verdict="deny", addr=addr, port=port,
+                        reason=reason), "record", addr, port, reason,
+              g.events[-3:])
+        check(not any(a.get("tcp", "").endswith(addr) and a["port"] == port
+                      for a in g.world.arrived), "nothing arrives", addr)
+    got, took = g.agent(connect("192.168.7.9", 80))
+    check(got == "banner", "covered", got)
+    got = g.agent(ask("good.test", server="8.8.8.8"))
+    check(got.get("error"), "another resolver", got)
+    check(g.decided(kind="connect", proto="udp", addr="8.8.8.8", port=53),
+          "record: udp")
+    if g.world.v6:
+        got, took = g.agent(connect("2a0e::1", 443))
+        check(got == "banner", "IPv6", got)
+        got, took = g.agent(connect("2a0e::2", 443))
+        check(got == "Connection refused" and took < 0.5, "IPv6 refused",
+              got, took)
+        got = g.agent(ask("good.test", server="fd00:6d65:6d62::1"))
+        check(addresses(got) == ["11.0.0.1"], "resolver by IPv6", got)
+
+
+def check_servfail(g):
+    """A set that is gone: no address leaves."""
+    g.host("nft", "flush", "chain", "inet", "membrane", "forward")
+    g.host("nft", "delete", "set", "inet", "membrane", "host4_1")
+    got = g.agent(ask("chain.test"))
+    check(got.get("rcode") == SERVFAIL and not got["records"],
+          "the kernel refuses", got)
+    check(g.decided(event="error"), "error event")
+
+
+def check_prefetch(g):
+    """Exact names are resolved without being asked for."""
+    until = time.monotonic() + 3
+    while time.monotonic() < until:
+        if "11.0.0.4" in g.host("nft", "list", "set", "inet", "membrane",
+                                "host4_1"):
+            break
+        time.sleep(0.02)
+    check(time.monotonic() < until, "resolved at the start")
+
+
+def check_end(world, plan):
+    with Gate(world, plan) as g:
+        worker = g.worker()
+        began = time.monotonic()
+        g.p.stdin.close()
+        check(g.p.wait(5) == 0, "status after EOF")
+        took = time.monotonic() - began
+        check(took < 0.5, "ends at once", took)
+        check(not os.path.exists("/proc/%d" % worker), "the worker is gone")
+        left = [l for l in json.loads(g.host("ip", "-j", "link"))
+                if l["ifname"] == "agent0" and "UP" in l["flags"]]
+        check(not left, "the link is down", left)
+        g.host("nft", "delete", "table", "inet", "membrane")
+    for sig, status in ((signal.SIGTERM, 0), (signal.SIGINT, 0)):
+        with Gate(world, plan) as g:
+            g.p.send_signal(sig)
+            check(g.p.wait(5) == status, "after signal %d" % sig)
+            g.host("nft", "delete", "table", "inet", "membrane")
+    with Gate(world, plan) as g:
+        os.kill(g.worker(), signal.SIGKILL)
+        check(g.p.wait(5) == 1, "when the worker dies")
+        g.host("nft", "delete", "table", "inet", "membrane")
+    with Gate(world, plan) as g:
+        worker = g.worker()
+        g.p.kill()
+        g.p.wait()
+        time.sleep(0.1)
+        check(not os.path.exists("/proc/%d" % worker) or
+              "zombie" in pathlib.Path("/proc/%d/status" % worker).read_text(),
+              "the worker dies with PID 1")
+        g.host("nft", "delete", "table", "inet", "membrane")
+
+
+def check_refusals(world, plan):
+    """What must not start."""
+    good = {n: (plan / n).read_text() for n in
+            ("ruleset.nft", "names.map", "provenance.json")}
+    for name, text in (("names.map", good["names.map"] + "nmae x 1 - g\n"),
+                       ("names.map", good["names.map"][:-1]),
+                       ("ruleset.nft", good["ruleset.nft"] + "garbage"),
+                       # nft merges this, the listing differs
+                       ("ruleset.nft", good["ruleset.nft"].replace(
+                           "127.0.0.0/8, 169.254.0.0/16,",
+                           "169.254.0.0/16, 127.0.0.0/8,")),
+                       ("provenance.json", good["provenance.json"] + "x")):
+        (plan / name).write_text(text)
+        with Gate(world, plan) as g:
+            check(g.first.get("event") == "error" and g.p.wait(5) == 1,
+                  "refused", name, g.first)
+        (plan / name).write_text(good[name])
+        subprocess.run(["ip", "netns", "exec", world.host, "nft", "delete",
+                        "table", "inet", "membrane"], check=False,
+                       stderr=subprocess.DEVNULL)
+
+
+def write_plan(folder):
+    folder = pathlib.Path(folder)
+    (folder / "ruleset.nft").write_text(RULES)
+    (folder / "names.map").write_text(NAMES)
+    (folder / "provenance.json").write_text(json.dumps(PROVENANCE))
+    (folder / "docker.json").write_text('{"version":1,"link":"veth"}')
+    return folder
+
+
+def delay(server, names):
+    """Milliseconds per question, one after the other; the median."""
+    def fn():
+        took = []
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.connect((server, 53))
+            for name in names:
+                began = time.perf_counter()
+                s.send(question(name, A))
+                s.recv(4096)
+                took.append((time.perf_counter() - began) * 1000)
+        return sorted(took)[len(took) // 2]
+    return fn
+
+
+def bench(world, plan):
+    starts, walls = [], []
+    for _ in range(10):
+        with Gate(world, plan) as g:
+            starts.append(g.first.get("ms", -1))
+            walls.append(g.ready_s * 1000)
+        g.host("nft", "delete", "table", "inet", "membrane")
+    print("ready after ms:", sorted(starts), "seen from outside: %.1f" %
+          sorted(walls)[5])
+    rules = RULES.replace("ip daddr @host4 counter", "ip daddr 203.0.113.1 "
+                          "udp dport 53 accept\n\t\tip daddr @host4 counter")
+    (plan / "ruleset.nft").write_text(rules)
+    with Gate(world, plan) as g:
+        time.sleep(1)
+        names = ["n%d.wild.test" % i for i in range(1000)]
+        same = g.agent(delay("203.0.113.1", names))
+        new = g.agent(delay("192.0.0.1", names))
+        print("median ms per question: direct %.3f, through the gate %.3f, "
+              "added %.3f" % (same, new, new - same))
+
+
+def main():
+    if os.geteuid() != 0:
+        print("needs root")
+        return 77
+    for v6 in (False, True):
+        with World(v6) as world, tempfile.TemporaryDirectory() as tmp:
+            plan = write_plan(tmp)
+            if "--bench" in sys.argv:
+                bench(world, plan)
+                return 0
+            with Gate(world, plan) as g:
+                check_start(g)
+                if g.first.get("event") != "ready":
+                    break
+                check(g.first["ipv6"] is v6, "ipv6", g.first)
+                check_prefetch(g)
+                check_names(g)
+                check_types(g)
+                check_filter(g)
+                check_sizes(g)
+                check_packets(g)
+                check_servfail(g)
+                g.host("nft", "delete", "table", "inet", "membrane")
+            check_end(world, plan)
+            check_refusals(world, plan)
+    print("%d passed, %d failed" % (passed, failed))
+    return failed > 0
+
+
+if __name__ == "__main__":
+    if "--internet" in sys.argv:
+        internet()
+    else:
+        sys.exit(main())
