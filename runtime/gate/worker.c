@@ -324,7 +324,8 @@ int worker_run(const struct worker_args *args)
 	if (rc < 0)
 		on_error(g, err.text);
 	/* The link goes first, the rules with the namespace. */
-	if (link_gate_down(&err) < 0 || read_nflog(g, &err) < 0)
+	if (link_gate_down(args->link == PLANFILE_VETH, &err) < 0 ||
+	    read_nflog(g, &err) < 0)
 		on_error(g, err.text);
 	outlog_drain(&g->out, DRAIN_MS);
 	return rc < 0;
