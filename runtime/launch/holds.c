@@ -1,0 +1,615 @@
+#include "runtime/launch/holds.h"
+
+#include "compiler/base/buf.h"
+#include "compiler/base/fileio.h"
+#include "compiler/base/limits.h"
+#include "runtime/launch/wspath.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A journal holds a line or two per hold. */
+#define JOURNAL_BYTES (4u << 20)
+
+/* One line: intent (at) or made (dev, ino). */
+struct record {
+	bool made, is_dir;
+	uint64_t at, dev, ino;
+	struct str path;
+};
+
+struct journal {
+	struct str workspace;
+	VEC(struct record) records;
+};
+
+static int fail(struct err *err, const char *what)
+{
+	int code = -errno;
+
+	return err_set(err, code, "%s: %s", what, strerror(-code));
+}
+
+int holds_lock(const char *state, int *out_fd, struct err *err)
+{
+	char path[PATH_MAX];
+	struct timespec from, now;
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/holds.lock", state) >=
+	    (int)sizeof(path))
+		return err_set(err, -ENAMETOOLONG, "%s: name too long", state);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return fail(err, path);
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if (errno == EWOULDBLOCK &&
+		    now.tv_sec - from.tv_sec < HOLDS_WAIT_S) {
+			poll(NULL, 0, 10);
+			continue;
+		}
+		fd_close(&fd);
+		if (errno != EWOULDBLOCK)
+			return fail(err, path);
+		return err_set(err, -ETIMEDOUT,
+			       "%s: held by another session for %d s", path,
+			       HOLDS_WAIT_S);
+	}
+	*out_fd = fd;
+	return 0;
+}
+
+/* --- the journal -----------------------------------------------------------
+ */
+
+static void add_path(struct buf *b, struct str path)
+{
+	for (size_t i = 0; i < path.n; i++) {
+		uint8_t c = (uint8_t)path.p[i];
+
+		if (c <= 0x20 || c == '%' || c == 0x7f)
+			buf_addf(b, "%%%02x", c);
+		else
+			buf_addc(b, (char)c);
+	}
+}
+
+static int hex(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+				      : -1;
+}
+
+static bool read_path(struct arena *a, struct str text, struct str *out)
+{
+	char *p = arena_alloc(a, text.n + 1);
+	size_t n = 0;
+
+	for (size_t i = 0; i < text.n; i++) {
+		int hi, lo;
+
+		p[n++] = text.p[i];
+		if (text.p[i] != '%')
+			continue;
+		if (text.n - i < 3)
+			return false;
+		hi = hex(text.p[i + 1]);
+		lo = hex(text.p[i + 2]);
+		if (hi < 0 || lo < 0 || (hi == 0 && lo == 0))
+			return false;
+		p[n - 1] = (char)(hi << 4 | lo);
+		i += 2;
+	}
+	*out = (struct str){p, n};
+	return n > 0;
+}
+
+static bool read_record(struct arena *a, struct str line, struct record *r)
+{
+	struct str word, type, number;
+
+	str_field(&line, ' ', &word);
+	r->made = str_is(word, "made");
+	if (!r->made && !str_is(word, "intent"))
+		return false;
+	if (!str_field(&line, ' ', &type))
+		return false;
+	r->is_dir = str_is(type, "dir");
+	if (!r->is_dir && !str_is(type, "file"))
+		return false;
+	if (!str_field(&line, ' ', &number) ||
+	    !str_u64(number, UINT64_MAX, r->made ? &r->dev : &r->at))
+		return false;
+	if (r->made && (!str_field(&line, ' ', &number) ||
+			!str_u64(number, UINT64_MAX, &r->ino)))
+		return false;
+	return read_path(a, line, &r->path);
+}
+
+static bool parse(struct arena *a, struct str text, struct journal *j)
+{
+	struct str line, prefix = STR("workspace ");
+
+	/* A line that a kill cut short announces nothing that was done. */
+	while (text.n && text.p[text.n - 1] != '\n')
+		text.n--;
+	if (text.n == 0)
+		return true;
+	if (!str_line(&text, &line) || !str_is(line, "membrane-journal 1"))
+		return false;
+	if (text.n == 0)
+		return true;
+	if (!str_line(&text, &line) || !str_starts(line, prefix) ||
+	    !read_path(a, str_slice(line, prefix.n, line.n), &j->workspace) ||
+	    j->workspace.p[0] != '/')
+		return false;
+	while (str_line(&text, &line)) {
+		struct record r = {0};
+
+		if (!read_record(a, line, &r))
+			return false;
+		*vec_push(a, &j->records) = r;
+	}
+	return true;
+}
+
+static const char *journal_path(struct arena *a, const char *state,
+				const char *session)
+{
+	return arena_fmt(a, "%s/sessions/%s/journal", state, session).p;
+}
+
+/* -ENOENT when there is none. */
+static int load(struct arena *a, const char *path, struct journal *out,
+		struct err *err)
+{
+	struct str text;
+	int rc = fileio_read(a, AT_FDCWD, path, JOURNAL_BYTES, &text, err);
+
+	if (rc < 0)
+		return rc;
+	if (!parse(a, text, out))
+		return err_set(err, -EPROTO, "%s: not a journal", path);
+	return 0;
+}
+
+static int append(struct holds *h, struct str line, struct err *err)
+{
+	const char *path = journal_path(h->a, h->state, h->session);
+	struct buf b;
+
+	buf_init(&b, h->a);
+	if (h->fd < 0) {
+		h->fd = open(path,
+			     O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC,
+			     0600);
+		if (h->fd < 0)
+			return fail(err, path);
+		buf_adds(&b, "membrane-journal 1\nworkspace ");
+		add_path(&b, h->root_path);
+		buf_addc(&b, '\n');
+	}
+	buf_add(&b, line);
+	if (fileio_write_all(h->fd, buf_str(&b), err) < 0)
+		return err_while(err, "%s", path);
+	return 0;
+}
+
+static int write_intent(struct holds *h, struct str path, bool is_dir,
+			struct err *err)
+{
+	struct buf b;
+
+	buf_init(&b, h->a);
+	buf_addf(&b, "intent %s %lld ", is_dir ? "dir" : "file",
+		 (long long)time(NULL));
+	add_path(&b, path);
+	buf_addc(&b, '\n');
+	return append(h, buf_str(&b), err);
+}
+
+static int write_made(struct holds *h, struct str path, const struct stat *st,
+		      struct err *err)
+{
+	struct buf b;
+
+	buf_init(&b, h->a);
+	buf_addf(&b, "made %s %llu %llu ",
+		 S_ISDIR(st->st_mode) ? "dir" : "file",
+		 (unsigned long long)st->st_dev,
+		 (unsigned long long)st->st_ino);
+	add_path(&b, path);
+	buf_addc(&b, '\n');
+	return append(h, buf_str(&b), err);
+}
+
+/* Each journal of this state folder but our own. */
+static int each_other(struct arena *a, const char *state, const char *session,
+		      int (*use)(void *ctx, const struct journal *j,
+				 struct err *err),
+		      void *ctx, struct err *err)
+{
+	const char *path = arena_fmt(a, "%s/sessions", state).p;
+	DIR *dir = opendir(path);
+	const struct dirent *e;
+	int rc = 0;
+
+	if (!dir)
+		return fail(err, path);
+	while (rc == 0 && (e = readdir(dir))) {
+		struct journal j = {0};
+
+		if (e->d_name[0] == '.' || strcmp(e->d_name, session) == 0)
+			continue;
+		rc = load(a, journal_path(a, state, e->d_name), &j, err);
+		if (rc == -ENOENT || rc == -ENOTDIR)
+			rc = 0;
+		else if (rc == 0)
+			rc = use(ctx, &j, err);
+	}
+	closedir(dir);
+	return rc;
+}
+
+/* --- making ----------------------------------------------------------------
+ */
+
+static void note(struct holds *h, struct scan *found, enum scan_note_kind kind,
+		 struct str path, int error)
+{
+	*vec_push(h->a, &found->notes) = (struct scan_note){kind, path, error};
+}
+
+static void mask(struct holds *h, struct scan *found, struct str path,
+		 bool is_dir)
+{
+	*vec_push(h->a, &found->masks) = (struct mask){
+		.path = path,
+		.kind = is_dir ? MASK_READONLY_DIR : MASK_READONLY_FILE,
+		.hold = true,
+	};
+}
+
+static bool is_covered(const struct scan *found, struct str path)
+{
+	vec_each(m, &found->masks)
+		if ((m->kind == MASK_IGNORE_DIR ||
+		     m->kind == MASK_READONLY_DIR) &&
+		    (str_eq(path, m->path) || wspath_below(path, m->path)))
+			return true;
+	return false;
+}
+
+static int open_parent(struct arena *a, int root, struct str path,
+		       const char **out_name)
+{
+	int fd = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), next;
+	struct str seg;
+
+	while (fd >= 0 && str_field(&path, '/', &seg) && path.n) {
+		next = openat(fd, arena_cstr(a, seg),
+			      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		fd_close(&fd);
+		fd = next;
+	}
+	*out_name = arena_cstr(a, seg);
+	return fd;
+}
+
+static int make_entry(int dirfd, const char *name, bool is_dir,
+		      struct stat *out_st)
+{
+	auto_fd int fd = -1;
+
+	if (is_dir) {
+		if (mkdirat(dirfd, name, 0755) < 0)
+			return -errno;
+		fd = openat(dirfd, name,
+			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	} else {
+		fd = openat(dirfd, name,
+			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
+				    O_CLOEXEC,
+			    0644);
+	}
+	return fd < 0 || fstat(fd, out_st) < 0 ? -errno : 0;
+}
+
+static int make(struct holds *h, struct str path, bool is_dir,
+		struct err *err)
+{
+	struct stat st;
+	const char *name;
+	auto_fd int dirfd = open_parent(h->a, h->root, path, &name);
+	int rc;
+
+	if (dirfd < 0)
+		return fail(err, wspath_show(h->a, path));
+	if (faccessat(dirfd, ".", W_OK | X_OK, AT_EACCESS) < 0)
+		return fail(err, wspath_show(h->a, path));
+	rc = write_intent(h, path, is_dir, err);
+	if (rc < 0)
+		return rc;
+	rc = make_entry(dirfd, name, is_dir, &st);
+	if (rc < 0)
+		return err_set(err, rc, "%s: %s", wspath_show(h->a, path),
+			       strerror(-rc));
+	return write_made(h, path, &st, err);
+}
+
+/*
+ * Nobody can make the path, so nobody has to be kept from it: the file system
+ * is readonly, or the agent, who runs as the owner of the workspace, is who we
+ * are and has no more rights than we have.
+ */
+static bool is_safe_refusal(const struct holds *h, int code)
+{
+	struct stat st;
+
+	if (code == -EROFS)
+		return true;
+	return (code == -EACCES || code == -EPERM) &&
+	       fstat(h->root, &st) == 0 && st.st_uid == geteuid();
+}
+
+/* dir exists; rest is missing below it. */
+static int make_missing(struct holds *h, struct str dir, struct str rest,
+			bool is_dir, struct scan *found, struct err *err)
+{
+	struct str seg, path = dir;
+	int rc;
+
+	while (str_field(&rest, '/', &seg)) {
+		path = wspath_join(h->a, path, seg);
+		rc = make(h, path, rest.n || is_dir, err);
+		if (rc < 0 && is_safe_refusal(h, rc)) {
+			note(h, found, SCAN_NOTE_HOLD_DENIED, path, -rc);
+			return 0;
+		}
+		if (rc < 0)
+			return err_while(err, "placeholder");
+	}
+	mask(h, found, path, is_dir);
+	return 0;
+}
+
+static int hold(struct holds *h, const struct mountsplan_hold *want,
+		struct scan *found, struct err *err)
+{
+	struct wspath_place at = wspath_resolve(h->a, h->root, h->root_path,
+						STR(""), want->path);
+
+	if (at.end == WSPATH_ROOT || at.end == WSPATH_OUT) {
+		note(h, found, SCAN_NOTE_HOLD_OUT, want->path, 0);
+		return 0;
+	}
+	if (at.by_link)
+		note(h, found, SCAN_NOTE_LINK_FREE, want->path, 0);
+	if (at.end == WSPATH_FOUND || at.end == WSPATH_FILE) {
+		mask(h, found, at.path, S_ISDIR(at.st.st_mode));
+		return 0;
+	}
+	if (is_covered(found, at.path))
+		return 0;
+	return make_missing(h, at.path, at.rest, want->is_dir, found, err);
+}
+
+int holds_make(struct holds *h, const struct mountsplan *plan,
+	       struct scan *found, struct err *err)
+{
+	int rc = 0;
+
+	vec_each(want, &plan->holds)
+		if (rc == 0)
+			rc = hold(h, want, found, err);
+	return rc;
+}
+
+/* --- claiming --------------------------------------------------------------
+ */
+
+struct claim {
+	struct holds *h;
+	const struct mask *masks;
+	uint32_t n;
+	VEC(struct record) mine;
+};
+
+static bool is_masked(const struct claim *c, struct str path)
+{
+	uint32_t lo = 0, hi = c->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		int d = wspath_cmp(c->masks[mid].path, path);
+
+		if (d == 0)
+			return true;
+		if (d < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return false;
+}
+
+static bool same_inode(const struct record *r, const struct stat *st)
+{
+	return r->dev == st->st_dev && r->ino == st->st_ino &&
+	       (r->is_dir ? S_ISDIR(st->st_mode) : S_ISREG(st->st_mode));
+}
+
+/* path of one workspace as seen from another; false when it is not below. */
+static bool rebase(struct arena *a, struct str path, struct str from,
+		   struct str to, struct str *out)
+{
+	struct str whole = wspath_join(a, from, path);
+
+	if (!wspath_below(whole, to))
+		return false;
+	*out = str_slice(whole, to.n + 1, whole.n);
+	return true;
+}
+
+static int claim_from(void *ctx, const struct journal *j, struct err *err)
+{
+	struct claim *c = ctx;
+	struct arena *a = c->h->a;
+	int rc = 0;
+
+	vec_each(r, &j->records) {
+		struct str path;
+		struct stat st;
+		bool have = false;
+
+		if (!rebase(a, r->path, j->workspace, c->h->root_path, &path) ||
+		    !is_masked(c, path) ||
+		    fstatat(c->h->root, arena_cstr(a, path), &st,
+			    AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		/* An intent alone is from a session that was killed right
+		 * then; the inode was not written down. */
+		if (r->made ? !same_inode(r, &st)
+			    : st.st_ctime < (time_t)r->at - 1)
+			continue;
+		vec_each(m, &c->mine)
+			have |= str_eq(m->path, path);
+		if (have)
+			continue;
+		*vec_push(a, &c->mine) = (struct record){.path = path};
+		rc = write_made(c->h, path, &st, err);
+		if (rc < 0)
+			return rc;
+	}
+	return rc;
+}
+
+int holds_claim(struct holds *h, const struct mask *masks, uint32_t n,
+		struct err *err)
+{
+	struct claim c = {.h = h, .masks = masks, .n = n};
+
+	return each_other(h->a, h->state, h->session, claim_from, &c, err);
+}
+
+/* --- undoing ---------------------------------------------------------------
+ */
+
+struct undo {
+	struct arena *a;
+	const struct journal *mine;
+	bool *keep; /* per record: another session's as well */
+};
+
+static int keep_from(void *ctx, const struct journal *j, struct err *err)
+{
+	struct undo *u = ctx;
+
+	(void)err;
+	vec_each(r, &j->records) {
+		struct str path;
+
+		if (!rebase(u->a, r->path, j->workspace, u->mine->workspace,
+			    &path))
+			continue;
+		for (uint32_t i = 0; r->made && i < u->mine->records.n; i++) {
+			const struct record *m = &u->mine->records.v[i];
+
+			if (str_eq(path, m->path) &&
+			    (!m->made ||
+			     (m->dev == r->dev && m->ino == r->ino)))
+				u->keep[i] = true;
+		}
+	}
+	return 0;
+}
+
+/* Was this intent carried out, as far as the journal knows? */
+static bool is_followed(const struct journal *j, uint32_t at)
+{
+	for (uint32_t i = at + 1; i < j->records.n; i++)
+		if (j->records.v[i].made &&
+		    str_eq(j->records.v[i].path, j->records.v[at].path))
+			return true;
+	return false;
+}
+
+static void remove_one(struct arena *a, int root, const struct record *r)
+{
+	const char *name;
+	auto_fd int dirfd = open_parent(a, root, r->path, &name);
+	struct stat st;
+
+	if (dirfd < 0 || fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	if (r->made ? !same_inode(r, &st)
+		    : st.st_uid != geteuid() ||
+			      st.st_ctime < (time_t)r->at - 1)
+		return;
+	/* rmdir itself sees to it that a directory is empty. */
+	if (S_ISDIR(st.st_mode))
+		unlinkat(dirfd, name, AT_REMOVEDIR);
+	else if (S_ISREG(st.st_mode) && st.st_size == 0 && st.st_nlink == 1)
+		unlinkat(dirfd, name, 0);
+}
+
+static void remove_all(struct arena *a, const struct journal *j,
+		       const bool *keep)
+{
+	auto_fd int root = open(arena_cstr(a, j->workspace),
+				O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (root < 0)
+		return; /* the workspace is gone, and they with it */
+	for (uint32_t i = j->records.n; i-- > 0;) {
+		const struct record *r = &j->records.v[i];
+
+		if (!keep[i] && (r->made || !is_followed(j, i)))
+			remove_one(a, root, r);
+	}
+}
+
+static int undo(struct arena *a, const char *state, const char *session,
+		struct err *err)
+{
+	const char *path = journal_path(a, state, session);
+	struct journal j = {0};
+	struct undo u = {.a = a, .mine = &j};
+	auto_fd int lock = -1;
+	int rc;
+
+	if (access(path, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return 0;
+	rc = holds_lock(state, &lock, err);
+	if (rc == 0)
+		rc = load(a, path, &j, err);
+	if (rc < 0)
+		return rc == -ENOENT ? 0 : rc;
+	u.keep = arena_array(a, j.records.n + 1, sizeof(bool));
+	rc = each_other(a, state, session, keep_from, &u, err);
+	if (rc < 0)
+		return rc;
+	if (j.records.n)
+		remove_all(a, &j, u.keep);
+	return unlink(path) < 0 && errno != ENOENT ? fail(err, path) : 0;
+}
+
+int holds_undo(const char *state, const char *session, struct err *err)
+{
+	struct arena *a = arena_new();
+	int rc = undo(a, state, session, err);
+
+	arena_free(a);
+	return rc;
+}
