@@ -1,0 +1,277 @@
+"""What live tests are written with: sessions, and what arrived outside.
+
+    @test
+    def name_is_permitted():
+        s = session("allow: [site.test]", [["get", "https://site.test/"]])
+        check(s.tried[0]["ok"], "it answers")
+        check(s.arrived(addr="11.0.1.1"), "it arrived out there")
+
+A test is a function; it fails when any check() fails, and goes on after one.
+tests/live/run raises the world (world.sh), runs them one after the other.
+"""
+import contextlib
+import ctypes
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import uuid
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+HERE = ROOT / "tests" / "live"
+TESTS = []
+failures = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def check(good, text, seen=None):
+    if not good:
+        failures.append(text if seen is None else
+                        "%s\n      seen: %.1500s" % (text, seen))
+    return bool(good)
+
+
+class Skip(Exception):
+    """Raised by a test that cannot be run here; its text says why."""
+
+
+def world_env():
+    out = subprocess.run([HERE / "world.sh", "env"], check=True, text=True,
+                         capture_output=True).stdout
+    return dict((line.split("=", 1)[0], shlex.split(line)[0].split("=", 1)[1])
+                for line in out.splitlines())
+
+
+class World:
+    """Paths and names of the world that stands; see world.sh env."""
+
+    def __init__(self):
+        for name, value in world_env().items():
+            setattr(self, name, value)
+        self.uid, self.gid = int(self.user), int(self.group)
+        self.state, self.run = (pathlib.Path(p) for p in
+                                (self.state, self.run))
+        self.pid = (self.run / "dockerd.pid").read_text().strip()
+        self.membrane = os.environ.get(
+            "MEMBRANE", "%s/tree/build/bin/membrane" % self.run)
+        self.sockets = {name: self.socket_in(name)
+                        for name in (self.inet, self.host)}
+
+    @staticmethod
+    def socket_in(namespace):
+        """A UDP socket inside a network namespace; threads enter alone."""
+        box = []
+
+        def enter():
+            libc = ctypes.CDLL(None, use_errno=True)
+            with open("/run/netns/" + namespace, "rb") as ns:
+                if libc.setns(ns.fileno(), 0x40000000):
+                    raise OSError(ctypes.get_errno(), "setns")
+                box.append(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        thread = threading.Thread(target=enter)
+        thread.start()
+        thread.join()
+        box[0].settimeout(2)
+        return box[0]
+
+    def settle(self):
+        """Until all that was sent so far is in both logs."""
+        for name, addr in ((self.host, "198.18.0.2"), (self.host,
+                                                       "127.0.0.1")):
+            sock = self.sockets[name]
+            sock.sendto(uuid.uuid4().bytes, (addr, 9))
+            with contextlib.suppress(socket.timeout):
+                sock.recv(100)
+        time.sleep(0.03)
+
+    def enter(self, *argv):
+        """argv as root in the network and mounts of the Docker host."""
+        return ["nsenter", "-t", self.pid, "-m", "-n", "--", *argv]
+
+    def as_user(self, *argv, cwd="/", env=None, uid=None):
+        variables = {"PATH": os.environ["PATH"], "TERM": "xterm",
+                     "LC_ALL": "C.UTF-8", "DOCKER_HOST": self.docker_host,
+                     **(env or {})}
+        return self.enter(
+            "setpriv", "--reuid", str(uid or self.uid), "--regid",
+            str(self.gid), "--clear-groups", "--", "env", "-i", "-C",
+            str(cwd), *("%s=%s" % v for v in variables.items()), *argv)
+
+    def docker(self, *argv, check_it=True, **more):
+        return subprocess.run(
+            ["docker", "-H", self.docker_host, *argv], check=check_it,
+            text=True, capture_output=True, timeout=60, **more)
+
+
+the = None  # the World; set by tests/live/run
+
+
+class Log:
+    """What a log file says from now on."""
+
+    def __init__(self, name):
+        self.path = the.state / "log" / name
+        self.start = self.path.stat().st_size
+
+    def events(self):
+        with open(self.path, encoding="utf-8") as f:
+            f.seek(self.start)
+            return [json.loads(line) for line in f]
+
+
+def matching(events, event=None, **fields):
+    """Events of one kind (any but sync) whose fields are as given; a value
+    that is a function is asked."""
+    def fits(e):
+        if e["event"] == "sync" or e.get("port") == 9:
+            return False
+        return (event is None or e["event"] == event) and all(
+            v(e.get(k)) if callable(v) else e.get(k) == v
+            for k, v in fields.items())
+    return [e for e in events if fits(e)]
+
+
+class Place:
+    """A workspace and a ~/.membrane of the unprivileged user."""
+
+    def __init__(self, policy=None, workspace=None, files=None):
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="membrane-live-"))
+        self.work, self.state = self.root / "work", self.root / "state"
+        self.work.mkdir()
+        self.state.mkdir()
+        (self.state / "config.yaml").write_text(policy or "")
+        if workspace is not None:
+            (self.work / ".membrane.yaml").write_text(workspace)
+        shutil.copy(HERE / "probe.py", self.work)
+        for name, data in (files or {}).items():
+            path = os.path.join(os.fsencode(self.work), os.fsencode(name))
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as f:
+                f.write(data if isinstance(data, bytes) else data.encode())
+        self.own()
+
+    def own(self):
+        os.chmod(self.root, 0o755)
+        for top, dirs, names in os.walk(os.fsencode(self.root)):
+            for name in [b"."] + dirs + names:
+                os.lchown(os.path.join(top, name), the.uid, the.gid)
+
+    def argv(self, *args):
+        return the.as_user(the.membrane, *args, cwd=self.work,
+                           env={"HOME": str(self.root),
+                                "MEMBRANE_HOME": str(self.state)})
+
+    def popen(self, *args, **more):
+        more.setdefault("stdin", subprocess.DEVNULL)
+        more.setdefault("stdout", subprocess.PIPE)
+        more.setdefault("stderr", subprocess.PIPE)
+        return subprocess.Popen(self.argv(*args), **more)
+
+    def membrane(self, *args, data=None, timeout=90, text=True):
+        """Run to the end: a Session."""
+        out, host = Log("inet.jsonl"), Log("host.jsonl")
+        start = time.monotonic()
+        more = {"input": data} if data is not None else {
+            "stdin": subprocess.DEVNULL}
+        try:
+            done = subprocess.run(self.argv(*args), capture_output=True,
+                                  timeout=timeout, check=False, **more)
+            status, stdout, stderr = (done.returncode, done.stdout,
+                                      done.stderr)
+        except subprocess.TimeoutExpired as e:
+            status, stdout, stderr = "timeout", e.stdout or b"", \
+                e.stderr or b""
+            check(False, "%s ended in %d s" % (" ".join(args)[:200], timeout),
+                  stderr.decode("utf-8", "replace"))
+        if text:
+            stdout = stdout.decode("utf-8", "replace")
+        return Session(self, status, stdout,
+                       stderr.decode("utf-8", "replace"),
+                       time.monotonic() - start, out, host)
+
+    def decisions(self):
+        """All decision records of all sessions here."""
+        return [json.loads(line)
+                for path in sorted(self.state.glob(
+                    "sessions/*/decisions.jsonl"))
+                for line in path.read_text().splitlines()]
+
+    def remove(self):
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+
+class Session:
+    def __init__(self, place, status, stdout, stderr, seconds, out, host):
+        the.settle()
+        self.place, self.status, self.seconds = place, status, seconds
+        self.stdout, self.stderr = stdout, stderr
+        self.out, self.at_host = out.events(), host.events()
+        self.tried = []
+
+    def arrived(self, event=None, **fields):
+        return matching(self.out, event, **fields)
+
+    def reached_host(self, **fields):
+        return matching(self.at_host, **fields)
+
+    def parse(self, count):
+        try:
+            self.tried = json.loads(self.stdout)
+        except ValueError:
+            check(False, "the probe ran (status %s)" % self.status,
+                  self.stdout[-500:] + self.stderr[-1500:])
+            self.tried = [{"ok": None, "error": "not run", "ms": 0}] * count
+        return self
+
+
+def session(policy, attempts, *flags, place=None, **more):
+    """One session that runs probe.py with these attempts."""
+    where = place or Place(policy, **more)
+    try:
+        s = where.membrane("run", *flags, "--", "python3", "probe.py",
+                           json.dumps(attempts))
+        s.decided = where.decisions()
+        return s.parse(len(attempts))
+    finally:
+        if not place:
+            where.remove()
+
+
+def shell(policy, command, *flags, data=None, **more):
+    """One session that runs a shell command."""
+    with Place(policy, **more) as where:
+        s = where.membrane("run", *flags, "--", "sh", "-c", command,
+                           data=data)
+        s.decided = where.decisions()
+        return s
+
+
+def leftovers():
+    """What sessions left in the Docker host: containers, processes."""
+    out = the.docker("ps", "-aq", "--filter", "label=membrane.session")
+    return out.stdout.split()
+
+
+def within(seconds, function):
+    until = time.monotonic() + seconds
+    while not function():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.05)
+    return True
