@@ -1,0 +1,63 @@
+#!/bin/bash
+# Build the images that are missing or whose inputs changed: image/images.sh
+# agent|gate... The label membrane.inputs is a digest of what went in.
+source "$(dirname "$0")/lib.sh"
+
+# fresh TAG DIGEST: is this image there, and made of this?
+fresh() {
+	[[ $(docker image inspect -f \
+		'{{index .Config.Labels "membrane.inputs"}}' "$1" \
+		2>/dev/null) == "$2" ]]
+}
+
+digest() { sha256sum | cut -c1-64; }
+
+agent() {
+	local base inputs
+	inputs=$(cat image/agent/* | digest)
+	! fresh membrane-agent "$inputs" || return 0
+	base=$(image/base.sh)
+	say "building the image membrane-agent on $base (a minute or two)"
+	# The machine's own network: apt needs its mirror, nothing else does.
+	quietly build/log/image-agent docker build --network host \
+		--build-arg BASE="$base" --label membrane.inputs="$inputs" \
+		-t membrane-agent image/agent
+}
+
+# The program, what ldd says it loads, and the loader, at their own paths.
+stage() {
+	local program=build/bin/membrane-gate root=$1
+	rm -rf "$root"
+	mkdir -p "$root"
+	install -m 755 "$program" "$root/membrane-gate"
+	ldd "$program" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }
+		$1 ~ /^\// { print $1 } / not found/ { exit 1 }' |
+		sort -u | while read -r library; do
+		install -D -m 755 "$library" "$root$library"
+	done
+}
+
+gate() {
+	local inputs context=build/image/gate
+	[[ -x build/bin/membrane-gate ]] || die "build membrane-gate first"
+	mkdir -p "$context"
+	stage "$context/rootfs"
+	inputs=$( (cat image/gate/Dockerfile &&
+		cd "$context/rootfs" && find . -type f -print0 | sort -z |
+		xargs -0 sha256sum) | digest)
+	! fresh membrane-gate "$inputs" || return 0
+	say "building the image membrane-gate"
+	quietly build/log/image-gate docker build --network none \
+		--label membrane.inputs="$inputs" -f image/gate/Dockerfile \
+		-t membrane-gate "$context"
+}
+
+mkdir -p build/image
+exec 9>build/image/lock
+flock 9
+for image; do
+	case $image in
+	agent | gate) "$image" ;;
+	*) die "no such image: $image" ;;
+	esac
+done

@@ -1,0 +1,82 @@
+#!/bin/bash
+# What a fresh Debian or Ubuntu machine lacks: image/setup.sh GROUP...
+#
+#   build   compile membrane and membrane-gate
+#   run     run sandboxes: Docker, and what makes images without a registry
+#   test    unit tests, fuzz targets, live tests
+#   docker  not a package: a Docker daemon that answers
+#
+# Only what is missing is installed. `package/command` is there when the
+# command is, whoever packaged it.
+source "$(dirname "$0")/lib.sh"
+
+build=(gcc/gcc make/make bison/bison flex/flex pkg-config/pkg-config
+	libc6-dev libyaml-dev libcjson-dev libcurl4-openssl-dev libidn2-dev
+	libssl-dev libnftables-dev libnftnl-dev libmnl-dev libldns-dev
+	libcap-dev)
+run=(docker.io/dockerd iptables/iptables ca-certificates)
+# Only where debian:bookworm-slim cannot be pulled; image/base.sh asks.
+base=(debootstrap/debootstrap)
+test=(clang/clang llvm/llvm-symbolizer nftables/nft iproute2/ip
+	python3/python3 openssl/openssl util-linux/unshare procps/ps git/git
+	passwd/useradd)
+
+missing() {
+	local entry package
+	local -A installed=()
+	while read -r status package; do
+		[[ $status != ii ]] || installed[${package%%:*}]=1
+	done < <(dpkg-query -W -f='${db:Status-Abbrev} ${Package}\n')
+	for entry; do
+		package=${entry%/*}
+		[[ -z ${installed[$package]-} ]] || continue
+		[[ $entry != */* ]] || ! PATH=$PATH:/usr/sbin:/sbin \
+			command -v "${entry#*/}" >/dev/null || continue
+		echo "$package"
+	done
+}
+
+packages() {
+	local -a want
+	mapfile -t want < <(missing "$@")
+	((${#want[@]})) || return 0
+	command -v apt-get >/dev/null ||
+		die "please install, there is no apt-get here: ${want[*]}"
+	say "installing ${want[*]}"
+	quietly build/log/apt-update root apt-get -q update
+	# Debian's docker.io would start a daemon by itself; let it.
+	quietly build/log/apt-install root env DEBIAN_FRONTEND=noninteractive \
+		apt-get -q -y install --no-install-recommends "${want[@]}"
+}
+
+answers() { docker version >/dev/null 2>&1; }
+
+daemon() {
+	! answers || return 0
+	if [[ -d /run/systemd/system ]]; then
+		say "starting the Docker daemon (systemctl start docker)"
+		root systemctl start docker
+	else
+		say "starting the Docker daemon (log: build/log/dockerd)"
+		mkdir -p build/log
+		# Not ours to stop afterwards: it is the machine's daemon.
+		root setsid dockerd >build/log/dockerd 2>&1 </dev/null &
+	fi
+	within 60 answers || {
+		((EUID == 0)) || ! root docker version >/dev/null 2>&1 ||
+			die "Docker runs, but not for you: add yourself to the" \
+			    "group docker, or use sudo"
+		die "the Docker daemon does not answer: see build/log/dockerd"
+	}
+}
+
+for group; do
+	case $group in
+	build) packages "${build[@]}" ;;
+	run) packages "${run[@]}" ;;
+	base) packages "${base[@]}" ;;
+	test) packages "${test[@]}" ;;
+	docker) daemon ;;
+	*) die "no such group: $group" ;;
+	esac
+done

@@ -1,0 +1,509 @@
+#!/usr/bin/env python3
+"""The whole internet, in one program and one network namespace.
+
+    inet.py STATE IFACE     play every server; STATE/ca signs certificates
+    inet.py --host STATE    play the services of the Docker host instead
+
+Every address that is routed here is ours (world.sh). Each packet that opens
+something (a TCP SYN, any datagram, anything else) is a line in
+STATE/log/inet.jsonl, and so is each request that a server understood. Tests
+judge by that file, not by what a client says.
+
+    {"time", "event": "packet", "proto", "src", "addr", "port", "data"}
+    {"time", "event": "dns"|"http"|"tcp"|"udp"|"sync", ...}
+"""
+import ctypes
+import gzip
+import hashlib
+import http.server
+import io
+import ipaddress
+import json
+import os
+import pathlib
+import socket
+import socketserver
+import ssl
+import struct
+import subprocess
+import sys
+import tarfile
+import threading
+import time
+
+import dns
+
+BANNERS = {22: b"SSH-2.0-OpenSSH_9.2p1 fake\r\n", 25: b"220 mail.test\r\n",
+           5432: b"", 9418: b"", 8000: None, 8080: None, 8443: None}
+UDP_ECHO = (7, 123, 443, 7777)
+SYNC_PORT = 9
+CHUNK = bytes(range(256)) * 256
+
+
+class Log:
+    def __init__(self, path):
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        self.fd = os.open(path, flags, 0o644)
+
+    def __call__(self, event, **fields):
+        line = {"time": round(time.time(), 6), "event": event, **fields}
+        os.write(self.fd, json.dumps(line).encode() + b"\n")
+
+
+def text(data):
+    return data[:64].decode("latin-1")
+
+
+def plain(addr):
+    return addr[7:] if addr.startswith("::ffff:") else addr
+
+
+def where(sock):
+    """Whom the peer meant: our own end of an accepted connection."""
+    addr, port = sock.getsockname()[:2]
+    return {"addr": plain(addr), "port": port,
+            "src": plain(sock.getpeername()[0])}
+
+
+# --- what arrives on the wire ----------------------------------------------
+
+def wire_filter():
+    """Classic BPF: incoming IP; of TCP only what opens a connection."""
+    ld, ldh, ldb, ldxb, ldb_x = 0x20, 0x28, 0x30, 0xb1, 0x50
+    jeq, jset, alu_and, ret = 0x15, 0x45, 0x54, 0x06
+    code = [  # what, true and false: how many lines to pass over
+        (ld, 0, 0, 0xfffff004), (jeq, 17, 0, 4),        # 0: outgoing
+        (ldh, 0, 0, 12), (jeq, 1, 0, 0x0800),           # 2: IPv4
+        (jeq, 8, 14, 0x86dd),                           # 4: IPv6
+        (ldb, 0, 0, 23), (jeq, 0, 11, 6),               # 5: TCP
+        (ldh, 0, 0, 20), (jset, 9, 0, 0x1fff),          # 7: a fragment
+        (ldxb, 0, 0, 14), (ldb_x, 0, 0, 27),            # 9: its flags
+        (alu_and, 0, 0, 0x12), (jeq, 5, 6, 2),          # 11: SYN alone
+        (ldb, 0, 0, 20), (jeq, 0, 3, 6),                # 13: TCP
+        (ldb, 0, 0, 67), (alu_and, 0, 0, 0x12),         # 15: its flags
+        (jeq, 0, 1, 2),                                 # 17: SYN alone
+        (ret, 0, 0, 0x40000), (ret, 0, 0, 0),           # 18: keep, 19: drop
+    ]
+    return b"".join(struct.pack("HBBI", *op) for op in code), len(code)
+
+
+def parse(frame):
+    """One Ethernet frame as fields of a log line; None for noise."""
+    kind = struct.unpack("!H", frame[12:14])[0]
+    if kind == 0x0800:
+        size, proto = (frame[14] & 15) * 4, frame[23]
+        src, dst = frame[26:30], frame[30:34]
+        body = frame[14 + size:]
+    else:
+        proto, src, dst, body = frame[20], frame[22:38], frame[38:54], \
+            frame[54:]
+    src, dst = (ipaddress.ip_address(a) for a in (src, dst))
+    if dst.is_multicast and dst.version == 6:
+        return None
+    if proto == 58 and body[:1] and 133 <= body[0] <= 137:
+        return None
+    out = {"proto": {6: "tcp", 17: "udp", 1: "icmp", 58: "icmp6"}.get(
+        proto, str(proto)), "src": str(src), "addr": str(dst)}
+    if proto in (6, 17) and len(body) >= 8:
+        out["sport"], out["port"] = struct.unpack("!HH", body[:4])
+        out["data"] = text(body[8:] if proto == 17 else b"")
+    else:
+        out["data"] = text(body)
+    return out
+
+
+def watch_wire(log, iface, only=None):
+    """Log what arrives on iface. Without one: on all but the uplink, and only
+    what is meant for the addresses that only() returns."""
+    sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    program, count = wire_filter()
+    keep = ctypes.create_string_buffer(program)
+    sock.setsockopt(socket.SOL_SOCKET, 26, struct.pack(
+        "HL", count, ctypes.addressof(keep)))  # SO_ATTACH_FILTER
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+    if iface:
+        sock.bind((iface, 3))
+
+    def loop():
+        while True:
+            frame, meta = sock.recvfrom(65535)
+            fields = parse(frame)
+            if fields and (iface or meta[0] != "uplink" and
+                           fields["addr"] in only()):
+                log("packet", **fields, iface=meta[0])
+    threading.Thread(target=loop, daemon=True).start()
+
+
+# --- UDP: the address that was asked is the address that answers ------------
+
+def serve_udp(port, handle):
+    """handle(data, fields, reply) runs for each datagram."""
+    for family in (socket.AF_INET, socket.AF_INET6):
+        sock = socket.socket(family, socket.SOCK_DGRAM)
+        if family == socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            sock.setsockopt(socket.IPPROTO_IPV6, 49, 1)  # RECVPKTINFO
+        else:
+            sock.setsockopt(socket.IPPROTO_IP, 8, 1)     # PKTINFO
+        sock.bind(("", port))
+        threading.Thread(target=udp_loop, args=(sock, port, handle),
+                         daemon=True).start()
+
+
+def udp_loop(sock, port, handle):
+    six = sock.family == socket.AF_INET6
+    while True:
+        data, info, _, peer = sock.recvmsg(65535, 256)
+        own = info[0][2]
+        if six:
+            addr = socket.inet_ntop(sock.family, own[:16])
+            back = [(socket.IPPROTO_IPV6, 50, own[:16] + bytes(4))]
+        else:
+            addr = socket.inet_ntop(sock.family, own[8:12])
+            back = [(socket.IPPROTO_IP, 8,
+                     struct.pack("I", 0) + own[8:12] + bytes(4))]
+
+        def reply(out, sock=sock, back=back, peer=peer):
+            sock.sendmsg([out], back, 0, peer)
+        fields = {"addr": addr, "port": port, "src": peer[0], "proto": "udp"}
+        try:
+            handle(data, fields, reply)
+        except (OSError, ValueError, IndexError, struct.error) as e:
+            print("udp %d: %s" % (port, e), file=sys.stderr)
+
+
+def dns_udp(log):
+    def handle(data, fields, reply):
+        seen, delay, out = dns.answer(data, True)
+        log("dns", **fields, **seen)
+        if delay:
+            threading.Timer(delay, lambda: [reply(m) for m in out]).start()
+            return
+        for m in out:
+            reply(m)
+    return handle
+
+
+def echo_udp(log):
+    def handle(data, fields, reply):
+        log("udp", **fields, data=text(data))
+        reply(data)
+    return handle
+
+
+def sync_udp(log):
+    def handle(data, fields, reply):
+        log("sync", data=text(data))
+        reply(data)
+    return handle
+
+
+# --- TCP -------------------------------------------------------------------
+
+class Server(socketserver.ThreadingTCPServer):
+    address_family = socket.AF_INET6
+    allow_reuse_address = True
+    daemon_threads = True
+    request_queue_size = 512
+
+    def handle_error(self, request, client_address):
+        print("%s: %s" % (self.server_address[1], sys.exc_info()[1]),
+              file=sys.stderr)
+
+    def start(self):
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+def serve_tcp(port, handle):
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self):
+            self.request.settimeout(30)
+            handle(self.request, where(self.request))
+    Server(("::", port), Handler).start()
+
+
+def dns_tcp(log):
+    def handle(sock, fields):
+        stream = sock.makefile("rb")
+        while True:
+            head = stream.read(2)
+            if len(head) < 2:
+                return
+            data = stream.read(struct.unpack("!H", head)[0])
+            seen, delay, out = dns.answer(data, False)
+            log("dns", proto="tcp", **fields, **seen)
+            time.sleep(delay)
+            for m in out:
+                sock.sendall(struct.pack("!H", len(m)) + m)
+    return handle
+
+
+def banner_tcp(log, hello):
+    """Say hello, then log and echo what comes; without one, HTTP answers."""
+    def handle(sock, fields):
+        log("tcp", proto="tcp", **fields, data="")
+        sock.sendall(hello)
+        while True:
+            data = sock.recv(65536)
+            if not data:
+                return
+            log("tcp", proto="tcp", **fields, data=text(data))
+            sock.sendall(data)
+    return handle
+
+
+class Web(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    sites = {}   # Host -> function(handler, path, body) -> bytes or None
+    log = None
+
+    def do_any(self):
+        host = self.headers.get("Host", "").split(":")[0].lower()
+        sni = getattr(self.connection, "sni", None)
+        size = int(self.headers.get("Content-Length") or 0)
+        sink = self.path == "/sink"
+        body = b"" if sink else self.read_body(size)
+        self.log("http", proto="tcp", **where(self.connection), host=host,
+                 tls=isinstance(self.connection, ssl.SSLSocket), sni=sni,
+                 method=self.command, path=self.path, data=text(body))
+        if sink:
+            self.reply(self.sink(size))
+        elif self.path.startswith("/bytes/"):
+            self.send_bytes(int(self.path[7:]))
+        elif host in self.sites:
+            self.sites[host](self, self.path, body)
+        else:
+            self.reply(b"hello from %s\n" % host.encode())
+
+    do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = do_any
+
+    def read_body(self, size):
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            return self.rfile.read(size)
+        out = b""
+        while True:
+            n = int(self.rfile.readline().split(b";")[0], 16)
+            out += self.rfile.read(n)
+            self.rfile.readline()
+            if not n:
+                return out
+
+    def reply(self, data, kind="text/plain", status=200):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    def send_bytes(self, n):
+        self.send_response(200)
+        self.send_header("Content-Length", str(n))
+        self.end_headers()
+        while n:
+            part = CHUNK[:min(n, len(CHUNK))]
+            self.wfile.write(part)
+            n -= len(part)
+
+    def sink(self, size):
+        digest = hashlib.sha256()
+        while size:
+            part = self.rfile.read(min(size, 65536))
+            if not part:
+                break
+            digest.update(part)
+            size -= len(part)
+        return digest.hexdigest().encode() + b"\n"
+
+    def log_message(self, *args):
+        pass
+
+
+class Certificates:
+    """A certificate for any name or address, made on first use."""
+
+    def __init__(self, state):
+        self.ca, self.dir = state / "ca", state / "tls"
+        self.dir.mkdir(exist_ok=True)
+        self.lock, self.ready = threading.Lock(), {}
+
+    def context(self, name):
+        with self.lock:
+            if name not in self.ready:
+                context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+                context.load_cert_chain(*self.files(name))
+                self.ready[name] = context
+            return self.ready[name]
+
+    def files(self, name):
+        """(certificate, key) for a name, on disk."""
+        path = self.dir / (hashlib.sha256(name.encode()).hexdigest() + ".pem")
+        if not path.exists():
+            try:
+                alt = "IP:%s" % ipaddress.ip_address(name)
+            except ValueError:
+                alt = "DNS:" + name
+            subprocess.run(
+                ["openssl", "req", "-x509", "-new", "-key",
+                 self.ca / "leaf.key", "-CA", self.ca / "ca.crt", "-CAkey",
+                 self.ca / "ca.key", "-subj", "/CN=fake", "-days", "3650",
+                 "-addext", "subjectAltName=" + alt, "-addext",
+                 "basicConstraints=critical,CA:FALSE", "-out", path],
+                check=True, stderr=subprocess.DEVNULL)
+        return path, self.ca / "leaf.key"
+
+
+class WebServer(Server):
+    def __init__(self, port, certificates=None):
+        self.certificates = certificates
+        super().__init__(("::", port), Web)
+
+    def finish_request(self, request, client_address):
+        request.settimeout(60)
+        if self.certificates:
+            here = where(request)
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+
+            def choose(sock, name, _):
+                sock.sni = name
+                sock.context = self.certificates.context(name or here["addr"])
+            context.sni_callback = choose
+            context.load_cert_chain(*self.certificates.files("fake.test"))
+            request = context.wrap_socket(request, server_side=True)
+        super().finish_request(request, client_address)
+
+
+# --- sites for real clients ------------------------------------------------
+
+def package(name, version, depends):
+    """A package of the npm registry: (manifest, bytes of the tarball)."""
+    manifest = {"name": name, "version": version, "main": "index.js",
+                "dependencies": depends}
+    files = {"package.json": json.dumps(manifest).encode(),
+             "index.js": b"module.exports = '%s';\n" % name.encode()}
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w") as tar:
+        for path, data in files.items():
+            info = tarfile.TarInfo("package/" + path)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    return manifest, gzip.compress(raw.getvalue(), mtime=0)
+
+
+def npm_site():
+    made = {n: package(n, v, d) for n, v, d in (
+        ("tiny", "1.0.0", {"tinier": "^2.0.0"}), ("tinier", "2.1.0", {}))}
+
+    def site(web, path, _):
+        name = path.strip("/").split("/")[0]
+        if name not in made:
+            return web.reply(b"{}", "application/json", 404)
+        manifest, tarball = made[name]
+        if path.endswith(".tgz"):
+            return web.reply(tarball, "application/octet-stream")
+        version = manifest["version"]
+        dist = {"tarball": "https://registry.npmjs.org/%s/-/%s-%s.tgz" % (
+            name, name, version),
+            "shasum": hashlib.sha1(tarball).hexdigest()}
+        document = {"name": name, "dist-tags": {"latest": version},
+                    "versions": {version: {**manifest, "dist": dist}}}
+        return web.reply(json.dumps(document).encode(), "application/json")
+    return site
+
+
+def git_site(root):
+    """Smart HTTP, read only: git does the talking."""
+    repo = root / "hello.git"
+    if not repo.exists():
+        env = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null",
+               "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@git.test",
+               "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@git.test"}
+
+        def git(*args, **more):
+            return subprocess.run(["git", "-C", repo, *args], env=env,
+                                  check=True, capture_output=True, **more)
+        subprocess.run(["git", "init", "-q", "--bare", "-b", "main", repo],
+                       env=env, check=True)
+        blob = git("hash-object", "-w", "--stdin", input=b"hello\n").stdout
+        tree = git("mktree", input=b"100644 blob " + blob.strip() +
+                   b"\tREADME\n").stdout.decode().strip()
+        commit = git("commit-tree", "-m", "hello", tree).stdout.decode()
+        git("update-ref", "refs/heads/main", commit.strip())
+
+    def site(web, path, body):
+        kind = "application/x-git-upload-pack-"
+        if path.startswith("/hello.git/info/refs?service=git-upload-pack"):
+            head, args, kind = b"001e# service=git-upload-pack\n0000", \
+                ["--advertise-refs"], kind + "advertisement"
+        elif path == "/hello.git/git-upload-pack":
+            head, args, kind = b"", [], kind + "result"
+            if web.headers.get("Content-Encoding") == "gzip":
+                body = gzip.decompress(body)
+        else:
+            return web.reply(b"no such repository\n", status=404)
+        done = subprocess.run(
+            ["git", "-c", "safe.directory=*", "upload-pack",
+             "--stateless-rpc", *args, repo], input=body, check=False,
+            capture_output=True)
+        return web.reply(head + done.stdout, kind)
+    return site
+
+
+# --- the two roles ---------------------------------------------------------
+
+def play_internet(state, iface):
+    log = Log(state / "log" / "inet.jsonl")
+    Web.log = staticmethod(log)
+    Web.sites = {"registry.npmjs.org": npm_site(),
+                 "git.test": git_site(state)}
+    certificates = Certificates(state)
+    watch_wire(log, iface)
+    serve_udp(53, dns_udp(log))
+    serve_udp(SYNC_PORT, sync_udp(log))
+    for port in UDP_ECHO:
+        serve_udp(port, echo_udp(log))
+    serve_tcp(53, dns_tcp(log))
+    for port, hello in BANNERS.items():
+        if hello is None:
+            WebServer(port).start()
+        else:
+            serve_tcp(port, banner_tcp(log, hello))
+    WebServer(80).start()
+    WebServer(443, certificates).start()
+
+
+def own_addresses():
+    out = subprocess.run(["ip", "-o", "addr"], capture_output=True, text=True,
+                         check=True).stdout
+    return {line.split()[3].split("/")[0] for line in out.splitlines()}
+
+
+def play_host(state):
+    """Services on every address of the Docker host, and who came to them."""
+    log = Log(state / "log" / "host.jsonl")
+    known = {"at": 0.0, "set": set()}
+
+    def addresses():
+        if time.monotonic() - known["at"] > 1:
+            known.update(at=time.monotonic(), set=own_addresses())
+        return known["set"]
+    watch_wire(log, "", addresses)
+    serve_udp(SYNC_PORT, sync_udp(log))
+    for port in (22, 53, 80, 443, 2375, 5000, 8000):
+        serve_tcp(port, banner_tcp(log, b"host service\n"))
+    for port in (53, 123, 5353):
+        serve_udp(port, echo_udp(log))
+
+
+def main():
+    if sys.argv[1] == "--host":
+        state = pathlib.Path(sys.argv[2])
+        play_host(state)
+    else:
+        state = pathlib.Path(sys.argv[1])
+        play_internet(state, sys.argv[2])
+    print("ready", flush=True)
+    threading.Event().wait()
+
+
+main()

@@ -1,0 +1,266 @@
+#!/bin/bash
+# A Docker host and an internet that nothing can leave; needs root.
+#
+#   tests/live/world.sh up       raise it; at once when it already stands
+#   tests/live/world.sh down     take it down, whatever state it is in
+#   tests/live/world.sh images   hand over images that changed
+#   tests/live/world.sh env      what tests need to know, as shell assignments
+#   tests/live/world.sh user COMMAND...   run as the unprivileged user of the
+#                                Docker host, in its network and mounts
+#   tests/live/world.sh host COMMAND...   the same as root
+#   tests/live/world.sh inet COMMAND...   as root, out there
+#
+# Two network namespaces and one link. `inet` owns every address there is and
+# answers for all of them (inet.py). `host` holds a Docker daemon of its own,
+# and that link is its only way out: no packet can reach the real network.
+# Names carry a digest of this folder, so that two trees can do this at once.
+source "$(dirname "$0")/../../image/lib.sh"
+
+id=$(printf %s "$PWD" | sha256sum | cut -c1-6)
+inet=membrane-$id-inet
+host=membrane-$id-host
+state=$PWD/build/live
+run=/run/membrane-live-$id
+docker_sock=$run/docker.sock
+cgroup=membrane-live-$id
+# No such user or group is made: numbers are enough for the kernel.
+user=61000 group=61001
+
+tag() { docker image inspect -f '{{.Id}}' "$1" 2>/dev/null; }
+sealed() { docker -H "unix://$docker_sock" "$@"; }
+
+# --- the two namespaces ----------------------------------------------------
+
+links() {
+	ip netns add "$inet"
+	ip netns add "$host"
+	ip -n "$inet" link add wire type veth peer name uplink netns "$host"
+	ip -n "$inet" link set lo up
+	ip -n "$inet" link set wire up
+	ip -n "$inet" addr add 198.18.0.2/30 dev wire
+	ip -n "$inet" addr add fd18::2/64 dev wire nodad
+	# Every address is local, but for those on the other side. All in the
+	# table that is asked first, where the longest prefix wins.
+	ip -n "$inet" route add 198.18.0.1/32 dev wire table local
+	ip -n "$inet" route add local 0.0.0.0/0 dev lo table local
+	ip -n "$inet" route add fd18::1/128 dev wire table local
+	ip -n "$inet" route add fd06::/16 via fd18::1 dev wire table local
+	ip -n "$inet" route add local ::/0 dev lo table local
+	ip netns exec "$inet" sysctl -qw net.ipv4.ip_nonlocal_bind=1 \
+		net.ipv6.ip_nonlocal_bind=1 net.core.somaxconn=1024 \
+		net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.wire.rp_filter=0 \
+		net.ipv4.icmp_ratelimit=0
+
+	ip -n "$host" link set lo up
+	ip -n "$host" link set uplink up
+	ip -n "$host" addr add 198.18.0.1/30 dev uplink
+	ip -n "$host" addr add fd18::1/64 dev uplink nodad
+	ip -n "$host" route add default via 198.18.0.2
+	ip -n "$host" route add default via fd18::2
+	# What a cloud's host has: it must be out of reach from within.
+	ip -n "$host" addr add 169.254.169.254/32 dev lo
+	ip netns exec "$host" sysctl -qw net.ipv6.conf.all.forwarding=1
+}
+
+authority() {
+	local ca=$state/ca
+	[[ ! -e $ca/leaf.key ]] || return 0
+	mkdir -p "$ca"
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
+		-keyout "$ca/ca.key" -out "$ca/ca.crt" -days 3650 \
+		-subj "/CN=the fake internet" 2>/dev/null
+	openssl ecparam -name prime256v1 -genkey -noout -out "$ca/leaf.key"
+}
+
+# server NAME NAMESPACE ARGUMENT...: start inet.py; wait for its first line.
+server() {
+	local name=$1 ns=$2 line=
+	shift 2
+	local python
+	python=$(command -v python3)
+	mkfifo "$run/$name.ready"
+	setsid ip netns exec "$ns" "$python" -u tests/live/inet.py "$@" \
+		>"$run/$name.ready" 2>"$state/log/$name.err" </dev/null &
+	echo $! >"$run/$name.pid"
+	read -r -t 20 line <"$run/$name.ready" || true
+	[[ $line == ready ]] || {
+		cat "$state/log/$name.err" >&2
+		die "the $name server did not start"
+	}
+}
+
+# --- the Docker host -------------------------------------------------------
+
+# Runs inside a private mount namespace and the host's network namespace.
+daemon_inside() {
+	local cg resolv
+	# /sys of this network namespace, with the cgroup tree of the machine.
+	cg=$(mktemp -d)
+	mount --rbind /sys/fs/cgroup "$cg"
+	mount -t sysfs sysfs /sys
+	mount --rbind "$cg" /sys/fs/cgroup
+	umount -l "$cg"
+	rmdir "$cg"
+	resolv=$(readlink -f /etc/resolv.conf)
+	mount --bind "$run/resolv.conf" "$resolv"
+	# The machine's containerd is not ours to use.
+	mkdir -p /run/containerd
+	mount -t tmpfs -o mode=711 tmpfs /run/containerd
+	exec dockerd -H "unix://$docker_sock" --group "$group" \
+		--data-root "$state/docker" --exec-root "$run/exec" \
+		--pidfile "$run/dockerd.pid" --cgroup-parent "/$cgroup" \
+		--shutdown-timeout 2
+}
+
+daemon() {
+	# What a killed daemon left; images and layers stay.
+	rm -rf "$state"/docker/{containers,network,containerd,runtimes,tmp}
+	printf 'nameserver 8.8.8.8\n' >"$run/resolv.conf"
+	mkdir -p "$state/docker"
+	setsid nsenter --net="/run/netns/$host" unshare -m --propagation slave \
+		"$PWD/tests/live/world.sh" daemon_inside \
+		>"$state/log/dockerd" 2>&1 </dev/null &
+	within 30 sealed version >/dev/null 2>&1 || {
+		tail -n 20 "$state/log/dockerd" >&2
+		die "the sealed Docker daemon does not answer"
+	}
+	# Clients that do not read DOCKER_HOST shall not find the machine's own.
+	[[ ! -S /run/docker.sock ]] ||
+		enter mount --bind "$docker_sock" /run/docker.sock
+	# The user may not be allowed into the folder that this tree is in.
+	mkdir -p "$run/tree"
+	enter mount --bind "$PWD" "$run/tree"
+	sealed network inspect six >/dev/null 2>&1 ||
+		sealed network create --ipv6 --subnet fd06:1::/64 six >/dev/null
+}
+
+# enter COMMAND...: root, in the network and mounts of the sealed daemon.
+enter() {
+	nsenter -t "$(<"$run/dockerd.pid")" -m -n -- "$@"
+}
+
+# --- images ----------------------------------------------------------------
+
+# hand IMAGE: give it to the sealed daemon, when that has another or none.
+hand() {
+	local image=$1 mark=$state/handed-$1 now
+	now=$(tag "$image") || die "there is no image $image: make images"
+	[[ -e $mark && $(<"$mark") == "$now" ]] &&
+		sealed image inspect "$image" >/dev/null 2>&1 &&
+		return 0
+	say "handing $image over to the sealed daemon"
+	docker save "$image" | sealed load -q >/dev/null
+	echo "$now" >"$mark"
+}
+
+# The agent's image, which also trusts the certificates of this internet.
+trusting() {
+	local stamp
+	stamp=$(cat "$state/ca/ca.crt" "$state/handed-membrane-agent" |
+		sha256sum | cut -c1-64)
+	[[ $(sealed image inspect -f '{{index .Config.Labels "live"}}' \
+		membrane-agent 2>/dev/null) != "$stamp" ]] || return 0
+	say "adding the certificate of the fake internet to membrane-agent"
+	docker -H "unix://$docker_sock" tag \
+		"$(<"$state/handed-membrane-agent")" membrane-agent-plain
+	mkdir -p "$state/trusting"
+	cp "$state/ca/ca.crt" "$state/trusting/"
+	cat >"$state/trusting/Dockerfile" <<-'END'
+		FROM membrane-agent-plain
+		COPY ca.crt /usr/local/share/ca-certificates/fake.crt
+		RUN update-ca-certificates
+		ENV NODE_EXTRA_CA_CERTS=/usr/local/share/ca-certificates/fake.crt
+	END
+	quietly "$state/log/trusting" sealed build --network none \
+		--label live="$stamp" -t membrane-agent "$state/trusting"
+}
+
+images() {
+	hand membrane-agent
+	trusting
+	hand membrane-gate
+}
+
+# --- up and down -----------------------------------------------------------
+
+up() {
+	if stands; then
+		images
+		return
+	fi
+	down
+	say "raising the fake internet and a sealed Docker host"
+	trap 'down' EXIT
+	mkdir -p "$run" "$state/log"
+	chmod 755 "$run"
+	: >"$state/log/inet.jsonl"
+	: >"$state/log/host.jsonl"
+	authority
+	links
+	server inet "$inet" "$state" wire
+	server host "$host" --host "$state"
+	daemon
+	stands || die "the world did not come up"
+	images
+	trap - EXIT
+}
+
+alive() { [[ -e $run/$1.pid ]] && kill -0 "$(<"$run/$1.pid")" 2>/dev/null; }
+stands() { alive inet && alive host && alive dockerd && sealed info >/dev/null; }
+
+gone() { ! alive "$1"; }
+
+# Containers have network namespaces of their own; their cgroup names them.
+remains() {
+	local ns
+	for ns in "$inet" "$host"; do
+		ip netns pids "$ns" 2>/dev/null || true
+	done
+	find /sys/fs/cgroup -path "*/$cgroup/*" -name cgroup.procs \
+		-exec cat {} + 2>/dev/null || true
+}
+
+none_remain() {
+	local pids
+	pids=$(remains | sort -u)
+	[[ -n $pids ]] || return 0
+	# shellcheck disable=SC2086  # one word per pid
+	kill -KILL $pids 2>/dev/null
+	return 1
+}
+
+down() {
+	! alive dockerd || kill "$(<"$run/dockerd.pid")"
+	within 15 gone dockerd || true
+	within 10 none_remain || say "some processes of the world remain"
+	ip netns del "$inet" 2>/dev/null || true
+	ip netns del "$host" 2>/dev/null || true
+	find /sys/fs/cgroup -depth -type d -path "*/$cgroup*" \
+		-exec rmdir {} + 2>/dev/null || true
+	rm -rf "$run"
+}
+
+((EUID == 0)) || die "needs root"
+export PATH=$PATH:/usr/sbin:/sbin
+case ${1-} in
+up | down | images | daemon_inside) "$1" ;;
+env)
+	printf '%s=%q\n' user "$user" group "$group" run "$run" \
+		state "$state" inet "$inet" host "$host" \
+		docker_host "unix://$docker_sock"
+	;;
+user)
+	shift
+	exec nsenter -t "$(<"$run/dockerd.pid")" -m -n -- \
+		setpriv --reuid "$user" --regid "$group" --clear-groups -- "$@"
+	;;
+host)
+	shift
+	enter "$@"
+	;;
+inet)
+	shift
+	exec ip netns exec "$inet" "$@"
+	;;
+*) die "usage: up|down|images|env|user|host|inet" ;;
+esac
