@@ -1,0 +1,137 @@
+#include "compiler/front/files.h"
+
+#include "compiler/base/fileio.h"
+#include "compiler/base/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const char *files_root_path(const struct files *f, enum files_root root)
+{
+	switch (root) {
+	case FILES_WORKSPACE:
+		return f->in->workspace;
+	case FILES_STATE:
+		return f->in->state;
+	case FILES_POLICIES:
+		return f->in->policies;
+	case FILES_GIVEN:
+		return ".";
+	}
+	return NULL;
+}
+
+static const char *kind_of(mode_t mode)
+{
+	if (S_ISLNK(mode))
+		return "a symbolic link";
+	if (S_ISDIR(mode))
+		return "a directory";
+	if (S_ISFIFO(mode))
+		return "a FIFO";
+	if (S_ISSOCK(mode))
+		return "a socket";
+	return "a device";
+}
+
+static enum files_status refuse(struct files *f, struct span at,
+				struct str name, mode_t mode)
+{
+	struct diags *d = f->c->diags;
+
+	diag_error(d, DIAG_NOT_A_FILE, at, "'%s' is %s", diag_quote(d, name),
+		   kind_of(mode));
+	if (S_ISLNK(mode))
+		diag_help(d, "in a workspace membrane follows no link: put the "
+			     "file itself there");
+	else
+		diag_help(d, "a policy is a regular file");
+	return FILES_REFUSED;
+}
+
+static enum files_status failed(struct files *f, struct str name, int code)
+{
+	err_set(f->err, code, "%s: %s", diag_quote(f->c->diags, name),
+		strerror(-code));
+	return FILES_FAILED;
+}
+
+/* No segment of path below dir may be a link; the last must be a file. */
+static enum files_status no_links(struct files *f, int dir, struct str path,
+				  struct str name, struct span at)
+{
+	size_t end = 0;
+
+	while (end < path.n) {
+		const char *prefix;
+		struct stat st;
+
+		end = str_find(path, '/', end ? end + 1 : 0);
+		prefix = arena_cstr(f->c->a, str_slice(path, 0, end));
+		if (fstatat(dir, prefix, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return errno == ENOENT || errno == ENOTDIR
+				       ? FILES_ABSENT
+				       : failed(f, name, -errno);
+		if (S_ISLNK(st.st_mode))
+			return refuse(f, at, str_of(prefix), st.st_mode);
+		if (end == path.n && !S_ISREG(st.st_mode))
+			return refuse(f, at, name, st.st_mode);
+	}
+	return FILES_OK;
+}
+
+enum files_status files_read(struct files *f, enum files_root root,
+			     struct str path, struct str name, struct span at,
+			     struct str *out)
+{
+	const char *base = files_root_path(f, root);
+	const char *rel = arena_cstr(f->c->a, path);
+	auto_fd int dir = -1;
+	enum files_status s;
+	struct err err;
+	struct stat st;
+	int rc;
+
+	if (!base)
+		return FILES_ABSENT;
+	dir = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 && errno == ENOENT && root != FILES_WORKSPACE)
+		return FILES_ABSENT;
+	if (dir < 0)
+		return failed(f, root == FILES_WORKSPACE ? STR("the workspace")
+							 : name, -errno);
+	if (root == FILES_WORKSPACE) {
+		s = no_links(f, dir, path, name, at);
+		if (s != FILES_OK)
+			return s;
+	}
+	rc = fileio_read(f->c->a, dir, rel, LIMIT_SOURCE_BYTES, out, &err);
+	if (rc == -ENOENT || rc == -ENOTDIR)
+		return FILES_ABSENT;
+	if (rc == -EINVAL && fstatat(dir, rel, &st, 0) == 0)
+		return refuse(f, at, name, st.st_mode);
+	if (rc == -EFBIG) {
+		diag_error(f->c->diags, DIAG_TOO_BIG, at,
+			   "'%s' is larger than %u bytes",
+			   diag_quote(f->c->diags, name), LIMIT_SOURCE_BYTES);
+		diag_help(f->c->diags, "a policy is written and read by "
+				       "people; grant networks or wildcards "
+				       "instead of single names");
+		return FILES_REFUSED;
+	}
+	return rc < 0 ? failed(f, name, rc) : FILES_OK;
+}
+
+bool files_exists(struct files *f, enum files_root root, const char *path)
+{
+	const char *base = files_root_path(f, root);
+	auto_fd int dir = -1;
+	struct stat st;
+
+	if (!base)
+		return false;
+	dir = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return dir >= 0 && fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}

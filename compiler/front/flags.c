@@ -1,0 +1,96 @@
+#include "compiler/front/flags.h"
+
+#include "compiler/base/limits.h"
+#include "compiler/front/bind.h"
+#include "compiler/front/yaml.h"
+
+/* The key that a flag is short for; NULL for --no-trace. */
+static const char *key_of(enum front_flag_kind kind)
+{
+	switch (kind) {
+	case FRONT_FLAG_ALLOW:
+		return "allow";
+	case FRONT_FLAG_DENY:
+		return "deny";
+	case FRONT_FLAG_HOSTNAME:
+		return "hostnames";
+	case FRONT_FLAG_CIDR:
+		return "cidrs";
+	case FRONT_FLAG_IGNORE:
+		return "ignore";
+	case FRONT_FLAG_READONLY:
+		return "readonly";
+	case FRONT_FLAG_ARG:
+		return "args";
+	case FRONT_FLAG_RESOLVER:
+		return "resolver";
+	case FRONT_FLAG_IMAGE:
+		return "image";
+	case FRONT_FLAG_UPLINK:
+		return "uplink";
+	case FRONT_FLAG_NO_TRACE:
+		return NULL;
+	}
+	return NULL;
+}
+
+static bool bind_one(struct pass_ctx *c, const struct front_flag *flag,
+		     const struct text *value, struct ir_policy *out)
+{
+	const char *key = key_of(flag->kind);
+
+	if (!key) {
+		out->trace.engine = (ir_opt_trace_engine){
+			.set = true,
+			.from = {value->at, LAYER_FLAGS},
+			.v = IR_TRACE_OFF,
+		};
+		return true;
+	}
+	if (value->s.n > LIMIT_SCALAR_BYTES) {
+		diag_error(c->diags, DIAG_SCALAR, value->at,
+			   "a value of %zu bytes, at most %u", value->s.n,
+			   LIMIT_SCALAR_BYTES);
+		return false;
+	}
+	return bind_flag(c, key, value, out);
+}
+
+bool flags_bind(struct pass_ctx *c, struct sources *sources,
+		const struct front_input *in, struct doc *out)
+{
+	const struct source *src;
+	uint32_t at;
+	struct buf line;
+	bool ok = true;
+
+	buf_init(&line, c->a);
+	for (size_t i = 0; i < in->n_flags; i++) {
+		buf_adds(&line, i ? " " : "");
+		buf_add(&line, in->flags[i].spelling);
+		if (key_of(in->flags[i].kind)) {
+			buf_addc(&line, ' ');
+			buf_add(&line, in->flags[i].value);
+		}
+	}
+	src = sources_add(sources, STR("<command line>"), buf_str(&line),
+			  LAYER_FLAGS);
+	*out = (struct doc){.layer = LAYER_FLAGS, .source = src->name};
+	if (!yaml_check_bytes(c->diags, src))
+		return false;
+	at = src->base;
+	for (size_t i = 0; i < in->n_flags; i++) {
+		const struct front_flag *f = &in->flags[i];
+		uint32_t word = (uint32_t)f->spelling.n;
+		struct text t = {f->value, {at, at + word}, 0};
+
+		if (key_of(f->kind)) {
+			t.verbatim = at + word + 1;
+			t.at.beg = t.verbatim;
+			t.at.end = t.verbatim + (uint32_t)f->value.n;
+		}
+		ok &= bind_one(c, f, &t, &out->policy);
+		at = t.at.end + 1;
+	}
+	return ok;
+}

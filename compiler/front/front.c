@@ -1,0 +1,169 @@
+#include "compiler/front/front.h"
+
+#include "compiler/front/files.h"
+#include "compiler/front/flags.h"
+#include "compiler/front/ignorefile.h"
+#include "compiler/front/presets.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define GLOBAL_NAME STR("~/.membrane/config.yaml")
+
+/* Two layouts of a workspace; the second is the older one. */
+static const char *const policy_names[] = {".membrane.yaml",
+					   ".membrane/config.yml"};
+static const char *const ignore_names[] = {".membraneignore",
+					   ".membrane/.membraneignore"};
+
+/* Names that look like ours and would be passed over in silence. */
+static const struct {
+	enum files_root root;
+	const char *wrong, *right, *shown;
+} misnamed[] = {
+	{FILES_WORKSPACE, ".membrane.yml", ".membrane.yaml", ".membrane.yml"},
+	{FILES_WORKSPACE, ".membrane/config.yaml", ".membrane/config.yml",
+	 ".membrane/config.yaml"},
+	{FILES_STATE, "config.yml", "config.yaml", "~/.membrane/config.yml"},
+};
+
+struct front {
+	struct files files;
+	struct presets presets;
+	struct sources *sources;
+	bool ok;
+};
+
+static struct diags *diags(struct front *f)
+{
+	return f->files.c->diags;
+}
+
+static void check_names(struct front *f)
+{
+	for (size_t i = 0; i < ARRAY_LEN(misnamed); i++) {
+		if ((misnamed[i].root == FILES_STATE &&
+		     f->files.in->no_global) ||
+		    !files_exists(&f->files, misnamed[i].root,
+				  misnamed[i].wrong))
+			continue;
+		diag_error(diags(f), DIAG_MISNAMED, (struct span){0},
+			   "'%s' is not a name that membrane reads",
+			   misnamed[i].shown);
+		diag_help(diags(f), "rename it to '%s'", misnamed[i].right);
+		f->ok = false;
+	}
+}
+
+/* Which of the two is there: an index, 2 for neither; both is an error. */
+static unsigned which(struct front *f, const char *const names[2])
+{
+	bool here = files_exists(&f->files, FILES_WORKSPACE, names[0]);
+	bool older = files_exists(&f->files, FILES_WORKSPACE, names[1]);
+
+	if (here && older) {
+		diag_error(diags(f), DIAG_LAYOUT, (struct span){0},
+			   "both '%s' and '%s' in the workspace", names[0],
+			   names[1]);
+		diag_help(diags(f), "keep '%s' and remove the older one",
+			  names[0]);
+		f->ok = false;
+		return 2;
+	}
+	return here ? 0 : older ? 1 : 2;
+}
+
+/* The user's own file, or the default that the first run writes there. */
+static enum files_status load_global(struct front *f)
+{
+	const struct front_input *in = f->files.in;
+	enum files_status s;
+
+	if (in->no_global)
+		return FILES_OK;
+	if (in->global) {
+		s = presets_load(&f->presets, FILES_GIVEN, str_of(in->global),
+				 GLOBAL_NAME, LAYER_GLOBAL);
+		if (s != FILES_ABSENT)
+			return s;
+		err_set(f->files.err, -ENOENT, "%s: %s", in->global,
+			strerror(ENOENT));
+		return FILES_FAILED;
+	}
+	s = presets_load(&f->presets, FILES_STATE, STR("config.yaml"),
+			 GLOBAL_NAME, LAYER_GLOBAL);
+	if (s == FILES_ABSENT)
+		s = presets_load(&f->presets, FILES_POLICIES,
+				 STR("default.yaml"), STR("preset:default"),
+				 LAYER_GLOBAL);
+	return s;
+}
+
+static enum files_status load_workspace(struct front *f)
+{
+	unsigned i = which(f, policy_names);
+
+	if (i == 2)
+		return FILES_OK;
+	return presets_load(&f->presets, FILES_WORKSPACE,
+			    str_of(policy_names[i]), str_of(policy_names[i]),
+			    LAYER_WORKSPACE);
+}
+
+static enum files_status load_ignore(struct front *f)
+{
+	unsigned i = which(f, ignore_names);
+	struct doc doc = {.layer = LAYER_WORKSPACE};
+	const struct source *src;
+	enum files_status s;
+	struct str text;
+
+	if (i == 2)
+		return FILES_OK;
+	doc.source = str_of(ignore_names[i]);
+	s = files_read(&f->files, FILES_WORKSPACE, doc.source, doc.source,
+		       (struct span){0}, &text);
+	if (s != FILES_OK)
+		return s;
+	src = sources_add(f->sources, doc.source, text, LAYER_WORKSPACE);
+	f->ok &= ignorefile_parse(f->files.c, src, &doc.policy.ignore);
+	*vec_push(f->files.c->a, f->presets.out) = doc;
+	return FILES_OK;
+}
+
+static void load_flags(struct front *f)
+{
+	struct doc doc;
+
+	if (f->files.in->n_flags == 0)
+		return;
+	f->ok &= flags_bind(f->files.c, f->sources, f->files.in, &doc);
+	*vec_push(f->files.c->a, f->presets.out) = doc;
+}
+
+int front_load(struct pass_ctx *c, struct sources *sources,
+	       const struct front_input *in, docs *out, bool *out_ok,
+	       struct err *err)
+{
+	static enum files_status (*const steps[])(struct front *) = {
+		load_global, load_workspace, load_ignore};
+	struct front f = {
+		.files = {c, in, err},
+		.sources = sources,
+		.ok = true,
+	};
+
+	f.presets = (struct presets){
+		.files = &f.files, .sources = sources, .out = out, .ok = true};
+	check_names(&f);
+	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+		enum files_status s = steps[i](&f);
+
+		if (s == FILES_FAILED)
+			return err->code;
+		f.ok &= s != FILES_REFUSED;
+	}
+	load_flags(&f);
+	*out_ok = f.ok && f.presets.ok && c->diags->errors == 0;
+	return 0;
+}

@@ -1,0 +1,44 @@
+/*
+ * Policy files and what they extend.
+ *
+ * A file's presets come before it, each once in a compile, wherever it was
+ * first asked for. `extends` takes two kinds of words:
+ *
+ *	npm, registries/npm     a preset, from the folder of policies
+ *	base.yaml, ci/base.yml  a file below the folder of the extending one
+ *
+ * What the workspace's file extends belongs to the workspace's layer: it adds
+ * what it extends, and that needs approval like the rest of it. What the
+ * global file extends is of the preset layer.
+ */
+#ifndef COMPILER_FRONT_PRESETS_H
+#define COMPILER_FRONT_PRESETS_H
+
+#include "compiler/front/files.h"
+
+struct presets_file {
+	enum files_root root;
+	struct str path; /* below the root */
+	struct str name; /* for people */
+	bool open;       /* being loaded: to extend it now is a cycle */
+	struct span at;  /* who extends it */
+};
+
+struct presets {
+	struct files *files;
+	struct sources *sources;
+	docs *out;
+	VEC(struct presets_file) known;
+	unsigned depth;
+	bool ok;
+};
+
+/*
+ * Load one file with all that it extends and append the documents. Whether
+ * something was reported is p->ok. FILES_ABSENT when there is no such file.
+ */
+must_check enum files_status presets_load(struct presets *p,
+					  enum files_root root, struct str path,
+					  struct str name, enum layer layer);
+
+#endif
