@@ -341,9 +341,8 @@ static bool check_capability(const struct emit_in *in,
 
 static bool check_tmpfs(const struct emit_in *in, const struct ir_text *t)
 {
-	struct str path = t->s;
+	struct str path = str_slice(t->s, 0, str_find(t->s, ':', 0));
 
-	str_field(&path, ':', &path);
 	if (path.n > 1 && path.p[0] == '/' && !str_is(path, "/workspace") &&
 	    !str_is(path, "/home/agent"))
 		return true;

@@ -475,18 +475,6 @@ static struct args_verdict judge_label(struct str value)
 	return harmless();
 }
 
-static struct args_verdict judge_log_opt(const struct args_option *o,
-					 struct str value)
-{
-	struct str rest = value, key;
-
-	str_field(&rest, '=', &key);
-	if (IS_ANY(key, "max-size", "max-file", "compress", "mode",
-		   "max-buffer-size"))
-		return harmless();
-	return undoing(o->why);
-}
-
 static struct args_verdict judge_sysctl(struct str value)
 {
 	if (str_starts(value, STR("net.")) || unknown(value))
@@ -548,12 +536,6 @@ struct args_verdict args_judge(struct arena *a, const struct args_option *o,
 		return judge_ipc(value);
 	case ARGS_JUDGE_label:
 		return judge_label(value);
-	case ARGS_JUDGE_log_driver:
-		return IS_ANY(value, "none", "json-file", "local")
-			       ? harmless()
-			       : undoing(o->why);
-	case ARGS_JUDGE_log_opt:
-		return judge_log_opt(o, value);
 	case ARGS_JUDGE_mount:
 		return judge_mount(a, value, places);
 	case ARGS_JUDGE_security_opt:

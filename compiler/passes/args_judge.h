@@ -36,8 +36,6 @@ struct args_option {
 		ARGS_JUDGE_env,
 		ARGS_JUDGE_ipc,
 		ARGS_JUDGE_label,
-		ARGS_JUDGE_log_driver,
-		ARGS_JUDGE_log_opt,
 		ARGS_JUDGE_mount,
 		ARGS_JUDGE_publish,
 		ARGS_JUDGE_read_only,

@@ -190,7 +190,6 @@ static void undoing(void)
 		"--security-opt=no-new-privileges=false",
 		"--security-opt=no-new-privileges:false",
 		"--security-opt=$X", "--security-opt=writable-cgroups=true",
-		"--log-driver=syslog", "--log-opt=gelf-address=udp://x:1",
 		"--volume-driver=local",
 		"-v/:/x", "-v//:/x", "-v/.:/x", "-v/etc/..:/x",
 		"-v/usr/../../:/x", "--volume=/:/x:ro",
@@ -250,7 +249,6 @@ static void allowed(void)
 	takes("--label=a=b", "label", "a=b", ARG_HARMLESS);
 	takes("--sysctl=kernel.shm_rmid_forced=1", "sysctl",
 	      "kernel.shm_rmid_forced=1", ARG_HARMLESS);
-	takes("--log-opt=max-size=1m", "log-opt", "max-size=1m", ARG_HARMLESS);
 }
 
 static void ours(void)
@@ -262,6 +260,7 @@ static void ours(void)
 		"--restart=always", "--link=x", "--runtime=x", "--attach=x",
 		"--label=membrane.session=0", "--label=$X", "--label-file=x",
 		"--sysctl=net.ipv4.ip_forward=0", "--help",
+		"--log-driver=syslog", "--log-opt=gelf-address=udp://x:1",
 		"-v/a:/workspace", "-v/a:/workspace/", "-v/a:/home/./agent",
 		"--tmpfs=/workspace", "--mount=target=/etc//resolv.conf",
 	};

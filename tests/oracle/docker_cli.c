@@ -1,0 +1,219 @@
+/*
+ * The docker client as judge of docker.json: every option of the table, in
+ * every spelling, goes through parser and emitter, and a client that has no
+ * daemon must get as far as missing it. A word that it does not know, or a
+ * value in the wrong place, it would refuse before that.
+ */
+#include "compiler/emit/docker.h"
+#include "compiler/passes/args_judge.h"
+#include "tests/unit/policy.h"
+#include "tests/unit/test.h"
+
+#include <cjson/cJSON.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct arena *a;
+static struct test_policy t;
+
+/* Values for options that take not just any word or number. */
+static const char *const samples[][2] = {
+	{"blkio-weight", "500"}, {"blkio-weight-device", "/dev/sda:100"},
+	{"cpus", "1.5"}, {"device", "/dev/null"},
+	{"device-cgroup-rule", "c 1:3 r"}, {"device-read-bps", "/dev/sda:1mb"},
+	{"device-read-iops", "/dev/sda:10"},
+	{"device-write-bps", "/dev/sda:1mb"},
+	{"device-write-iops", "/dev/sda:10"}, {"env-file", "/dev/null"},
+	{"expose", "80"}, {"health-interval", "1s"},
+	{"health-start-interval", "1s"}, {"health-start-period", "1s"},
+	{"health-timeout", "1s"}, {"io-maxbandwidth", "1m"},
+	{"ipc", "private"}, {"kernel-memory", "1g"}, 
+	{"platform", "linux/amd64"}, {"pull", "missing"},
+	{"mac-address", "92:d0:c6:0a:29:33"},
+	{"memory", "1g"}, {"memory-reservation", "1g"}, {"memory-swap", "2g"},
+	{"memory-swappiness", "10"}, {"mount", "type=tmpfs,target=/x"},
+	{"add-host", "a:1.2.3.4"}, {"annotation", "a=b"}, {"env", "-A=b"},
+	{"cgroupns", "private"}, {"pid", "host"}, {"publish", "1:2/udp"},
+	{"security-opt", "no-new-privileges"}, {"shm-size", "1g"},
+	{"storage-opt", "size=1g"}, {"sysctl", "kernel.msgmax=1"},
+	{"tmpfs", "/x:size=1m"}, {"ulimit", "nofile=10"}, {"userns", "host"},
+	{"uts", "host"}, {"volume", "name:/x"}, {"dns", "1.1.1.1"},
+	{"ip", "10.0.0.5"}, {"ip6", "fd00::5"}, {"link-local-ip", "169.254.1.1"},
+	{"label", "a=b"}, {"gpus", "all"}, {"hostname", "-x"},
+};
+
+static const char *sample(const struct args_option *o)
+{
+	for (size_t i = 0; i < ARRAY_LEN(samples); i++)
+		if (strcmp(samples[i][0], o->name) == 0)
+			return samples[i][1];
+	return o->type == ARGS_NUMBER ? "2" : "x";
+}
+
+/* Placeholders as the launcher would fill them, near enough. */
+static char **expand(const cJSON *list)
+{
+	static const char *const text[][2] = {
+		{"{session}", "0123456789ab"}, {"{workspace}", "/w"},
+		{"{home}", "/h"}, {"{state}", "/s"}, {"{owner}", "1:1"},
+	};
+	char **argv = arena_array(a, (size_t)cJSON_GetArraySize(list) + 4,
+				  sizeof(*argv));
+	const cJSON *w;
+	size_t n = 0;
+
+	cJSON_ArrayForEach(w, list) {
+		struct str s = str_of(w->valuestring);
+		struct buf b;
+
+		if (str_is(s, "{masks}") || str_is(s, "{terminal}") ||
+		    str_is(s, "{command}"))
+			continue;
+		buf_init(&b, a);
+		while (s.n) {
+			size_t i = 0;
+
+			while (i < ARRAY_LEN(text) &&
+			       !str_starts(s, str_of(text[i][0])))
+				i++;
+			if (i < ARRAY_LEN(text)) {
+				buf_adds(&b, text[i][1]);
+				i = strlen(text[i][0]);
+			} else {
+				buf_addc(&b, s.p[0]);
+				i = 1;
+			}
+			s = str_slice(s, i, s.n);
+		}
+		argv[n++] = b.p;
+		if (n == 1) {
+			argv[n++] = arena_cstr(a, STR("-H"));
+			argv[n++] = arena_cstr(a, STR("unix:///nonexistent"));
+		}
+	}
+	return argv;
+}
+
+static bool misses_daemon(char **argv, char *said, size_t size)
+{
+	size_t n = 0;
+	ssize_t got;
+	int fds[2];
+	pid_t pid;
+
+	if (pipe(fds) < 0)
+		return false;
+	pid = fork();
+	if (pid == 0) {
+		dup2(fds[1], 2);
+		dup2(fds[1], 1);
+		close(fds[0]);
+		unsetenv("DOCKER_HOST");
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	close(fds[1]);
+	while (n + 1 < size && (got = read(fds[0], said + n, size - n - 1)) > 0)
+		n += (size_t)got;
+	said[n] = '\0';
+	close(fds[0]);
+	waitpid(pid, NULL, 0);
+	return strstr(said, "Cannot connect to the Docker daemon") ||
+	       strstr(said, "failed to connect to the docker API");
+}
+
+static void judge(const char *vector, const cJSON *json, const char *what)
+{
+	const cJSON *v = cJSON_GetObjectItem(json, vector);
+	char said[4096];
+
+	if (misses_daemon(expand(cJSON_GetObjectItem(v, "argv")), said,
+			  sizeof(said))) {
+		test_passed++;
+		return;
+	}
+	test_failed++;
+	printf("%s, %s: %s\n", what, vector, said);
+}
+
+static void run(const char *what, bool gate)
+{
+	struct emit_in in;
+	struct buf out;
+	cJSON *json;
+
+	if (!test_policy_done(&t)) {
+		test_policy_show(&t);
+		test_failed++;
+		return;
+	}
+	in = test_policy_in(&t);
+	buf_init(&out, a);
+	if (!docker_emit(&in, &out)) {
+		test_policy_show(&t);
+		test_failed++;
+		return;
+	}
+	json = cJSON_Parse(out.p);
+	judge(gate ? "gate" : "agent", json, what);
+	cJSON_Delete(json);
+}
+
+static void start(void)
+{
+	test_policy_init(&t, a, LAYER_GLOBAL);
+	t.doc.uplink.set = true;
+	t.doc.uplink.v = STR("lab");
+}
+
+/* One option, spelled in one of four ways. */
+static void option(const struct args_option *o, unsigned way)
+{
+	const char *value = sample(o);
+
+	start();
+	if (o->type == ARGS_FLAG) {
+		test_policy_arg(&t, arena_fmt(a, "--%s%s", o->name,
+					      way & 1 ? "=true" : "").p);
+	} else if (way == 0) {
+		test_policy_arg(&t, arena_fmt(a, "--%s=%s", o->name, value).p);
+	} else if (way == 1 || !o->letter) {
+		test_policy_arg(&t, arena_fmt(a, "--%s", o->name).p);
+		test_policy_arg(&t, value);
+	} else {
+		test_policy_arg(&t, arena_fmt(a, "-%c%s%s", o->letter,
+					      way == 2 ? "" : "=", value).p);
+	}
+	run(o->name, o->home == ARG_GATE);
+}
+
+static bool skipped(const struct args_option *o)
+{
+	return o->judge == ARGS_JUDGE_OURS ||
+	       /* the client may be older than the option */
+	       strcmp(o->name, "use-api-socket") == 0 ||
+	       /* how it reads a device, it asks the daemon first */
+	       strcmp(o->name, "device") == 0;
+}
+
+int main(void)
+{
+	const struct args_option *o;
+
+	if (system("docker --version >/dev/null 2>&1") != 0) {
+		puts("skipped: no docker client");
+		return 77;
+	}
+	a = arena_new();
+	start();
+	run("nothing", false);
+	start();
+	run("nothing", true);
+	for (size_t i = 0; (o = args_option_at(i)); i++)
+		if (!skipped(o))
+			option(o, (unsigned)i % 4);
+	arena_free(a);
+	return test_report();
+}
