@@ -131,7 +131,7 @@ struct ir_origin bind_from(const struct binder *b, struct span at)
 
 const char *bind_nearest(struct str s, const char *const *names, size_t n)
 {
-	unsigned best = s.n < 4 ? 1 : s.n < 8 ? 2 : 3;
+	unsigned best = s.n < 5 ? 1 : s.n < 9 ? 2 : 3;
 	const char *hit = NULL;
 
 	for (size_t i = 0; i < n; i++) {
@@ -262,7 +262,7 @@ static bool met_before(struct binder *b, const struct key *k,
 				   "duplicate key '%s'", k->name);
 		else
 			bind_error(b, DIAG_SPELLINGS, pair->key.at,
-				   "'%s%s' and '%s%s' in one file",
+				   "'%s%s' and '%s%s' together",
 				   maps[k->map].prefix, k->name, m->prefix,
 				   m->name);
 		bind_note(b, m->at, "the first is here");
@@ -340,18 +340,23 @@ void bind_map_seen(struct binder *b, enum bind_map map,
 		   const struct yaml_node *node, void *into,
 		   struct bind_seen *seen)
 {
+	bool known = true;
+
 	vec_each(pair, &node->pairs) {
 		const struct key *k = find_key(map, pair->key.s);
 
 		if (b->c->diags->errors > ERRORS_ENOUGH)
 			return;
+		known &= k != NULL;
 		if (!k)
 			unknown_key(b, map, pair);
 		else if (!met_before(b, k, pair, seen) &&
 			 shape_fits(b, k, pair))
 			binders[k->type](b, pair, (char *)into + k->field);
 	}
-	missing_keys(b, map, node, seen);
+	/* A key that is missing may be the one that was not understood. */
+	if (known)
+		missing_keys(b, map, node, seen);
 }
 
 void bind_map(struct binder *b, enum bind_map map,
