@@ -153,8 +153,7 @@ static bool denies(const struct ir_grant *d, const struct decide_flow *f)
 {
 	switch (d->dest.kind) {
 	case IR_DEST_ANY:
-		/* '*' alone says what is so without it. */
-		return !ports_all(&d->ports);
+		return true;
 	case IR_DEST_CIDR:
 		return f->has_addr && covers(d, &f->addr);
 	case IR_DEST_HOST:

@@ -1,6 +1,5 @@
 #include "compiler/base/limits.h"
 #include "compiler/emit/emit.h"
-#include "compiler/ir/ports.h"
 
 #include <stdlib.h>
 
@@ -64,10 +63,6 @@ static emit_classes collect(struct arena *a, const ir_grants *grants)
 		struct emit_class *k;
 
 		if (!has_class(g) || g->from.layer == LAYER_FLOOR)
-			continue;
-		/* '*' alone denies what is denied already. */
-		if (g->key == IR_KEY_DENY && g->dest.kind == IR_DEST_ANY &&
-		    ports_all(&g->ports))
 			continue;
 		k = vec_push(a, &all);
 		k->ports = g->ports;

@@ -108,12 +108,21 @@ static void add_scalars(struct writer *w, struct ir_policy *p)
 void floor_doc(struct pass_ctx *c, struct doc *out)
 {
 	struct writer writer = {.base = c->sources->end}, *w = &writer;
+	bool known = false;
 
+	/* The text never differs: one source serves every call. */
+	vec_each(s, &c->sources->list)
+		if (s->layer == LAYER_FLOOR) {
+			writer.base = s->base;
+			known = true;
+		}
 	*out = (struct doc){.layer = LAYER_FLOOR, .source = STR("builtin")};
 	buf_init(&w->text, c->a);
 	buf_adds(&w->text, "# What holds under every policy.\n");
 	add_deny(c->a, w, &out->policy);
 	add_readonly(c->a, w, &out->policy);
 	add_scalars(w, &out->policy);
-	sources_add(c->sources, out->source, buf_str(&w->text), LAYER_FLOOR);
+	if (!known)
+		sources_add(c->sources, out->source, buf_str(&w->text),
+			    LAYER_FLOOR);
 }

@@ -1,7 +1,12 @@
+#include "compiler/passes/normalise.h"
+
 #include "compiler/base/gitignore.h"
 #include "compiler/base/sha256.h"
 #include "compiler/ir/ports.h"
-#include "compiler/passes/args.h"
+	if (!args_resolve(c, p))
+		return false;
+	ir_verify(p, IR_NORMALISED);
+	return true;
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,35 +24,27 @@ static void add_all_ports(struct arena *a, struct ir_grant *g,
  * No ports: any TCP port for a grant, everything for a denial. A URL has the
  * port of its scheme or the one that was written.
  */
-static bool settle_ports(struct pass_ctx *c, struct ir_grant *g)
+static void settle_ports(struct arena *a, struct ir_grant *g)
 {
 	ir_ports own = {0};
 
 	/* The list may be shared with the bound document: sort a copy. */
 	vec_each(p, &g->ports)
-		*vec_push(c->a, &own) = *p;
+		*vec_push(a, &own) = *p;
 	g->ports = own;
-	if (g->dest.kind == IR_DEST_URL) {
-		if (g->ports.n) {
-			diag_error(c->diags, DIAG_URL_PORTS, g->ports.v[0].at,
-				   "ports beside a URL");
-			diag_help(c->diags, "write the port into the URL");
-			return false;
-		}
-		*vec_push(c->a, &g->ports) = (struct ir_port){
+	if (g->dest.kind == IR_DEST_URL)
+		*vec_push(a, &g->ports) = (struct ir_port){
 			IR_PROTO_TCP, g->dest.u.url.port,
 			g->dest.u.url.port, g->dest.at};
-	}
 	if (g->dest.has_port)
-		*vec_push(c->a, &g->ports) = g->dest.port;
+		*vec_push(a, &g->ports) = g->dest.port;
 	g->dest.has_port = false;
 	if (g->ports.n == 0) {
-		add_all_ports(c->a, g, IR_PROTO_TCP);
+		add_all_ports(a, g, IR_PROTO_TCP);
 		if (g->key == IR_KEY_DENY)
-			add_all_ports(c->a, g, IR_PROTO_UDP);
+			add_all_ports(a, g, IR_PROTO_UDP);
 	}
 	ports_normalise(&g->ports);
-	return true;
 }
 
 /* --- http ------------------------------------------------------------------ */
@@ -132,13 +129,25 @@ static void settle_http(struct arena *a, struct ir_grant *g)
 
 /* --- grants ---------------------------------------------------------------- */
 
-static void name_grant(struct arena *a, struct ir_grant *g, char kind)
+void normalise_grant(struct arena *a, struct ir_grant *g)
 {
 	char hex[SHA256_HEX_MAX];
 
+	settle_ports(a, g);
+	settle_http(a, g);
+	if (g->key != IR_KEY_DENY)
+		g->key = IR_KEY_ALLOW;
 	g->canon = ir_grant_text(a, g);
 	sha256_hex(g->canon, hex);
-	g->id = arena_fmt(a, "%c-%.10s", kind, hex);
+	g->id = arena_fmt(a, "%c-%.10s", g->key == IR_KEY_DENY ? 'd' : 'g',
+			  hex);
+}
+
+/* '*' alone among the denials: it says what is so without it. */
+static bool says_nothing(const struct ir_grant *g)
+{
+	return g->key == IR_KEY_DENY && g->dest.kind == IR_DEST_ANY &&
+	       g->ports.n == 0 && !g->dest.has_port && !g->has_http;
 }
 
 static int by_canon(const void *va, const void *vb)
@@ -164,25 +173,17 @@ static struct ir_grant *keep_of(struct ir_grant **run, uint32_t n)
 	return run[0];
 }
 
-static bool settle_grants(struct pass_ctx *c, ir_grants *grants,
-			  enum ir_grant_key key)
+static void settle_grants(struct arena *a, ir_grants *grants)
 {
 	struct ir_grant **list;
 	ir_grants out = {0};
 	uint32_t n = 0, end;
-	bool ok = true;
 
-	list = arena_array(c->a, grants->n + 1, sizeof(*list));
+	list = arena_array(a, grants->n + 1, sizeof(*list));
 	vec_each(g, grants) {
-		if (g->dest.kind == IR_DEST_POISON)
+		if (g->dest.kind == IR_DEST_POISON || says_nothing(g))
 			continue;
-		if (!settle_ports(c, g)) {
-			ok = false;
-			continue;
-		}
-		settle_http(c->a, g);
-		g->key = key;
-		name_grant(c->a, g, key == IR_KEY_DENY ? 'd' : 'g');
+		normalise_grant(a, g);
 		list[n++] = g;
 	}
 	qsort(list, n, sizeof(*list), by_canon);
@@ -190,10 +191,9 @@ static bool settle_grants(struct pass_ctx *c, ir_grants *grants,
 		for (end = i + 1; end < n; end++)
 			if (!str_eq(list[i]->canon, list[end]->canon))
 				break;
-		*vec_push(c->a, &out) = *keep_of(list + i, end - i);
+		*vec_push(a, &out) = *keep_of(list + i, end - i);
 	}
 	*grants = out;
-	return ok;
 }
 
 /* --- readonly patterns ----------------------------------------------------- */
@@ -245,13 +245,11 @@ static void settle_hold(struct arena *a, ir_patterns *patterns)
 
 bool passes_normalise(struct pass_ctx *c, struct ir_policy *p)
 {
-	bool ok = true;
-
-	ok &= settle_grants(c, &p->allow, IR_KEY_ALLOW);
-	ok &= settle_grants(c, &p->deny, IR_KEY_DENY);
+	settle_grants(c->a, &p->allow);
+	settle_grants(c->a, &p->deny);
 	settle_hold(c->a, &p->readonly);
-	ok &= args_resolve(c, p);
-	if (ok)
-		ir_verify(p, IR_NORMALISED);
-	return ok;
+	if (!args_resolve(c, p))
+		return false;
+	ir_verify(p, IR_NORMALISED);
+	return true;
 }

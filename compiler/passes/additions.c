@@ -1,0 +1,242 @@
+#include "compiler/passes/cover.h"
+#include "compiler/passes/floor.h"
+#include "compiler/passes/normalise.h"
+
+#include <stdlib.h>
+
+struct add {
+	struct pass_ctx *c;
+	struct ir_policy trusted; /* what all but the workspace say */
+	struct cover *grants;     /* its allow, normalised */
+	ir_texts *out;
+};
+
+static void say(struct add *s, struct ir_origin from, struct str text)
+{
+	*vec_push(s->c->a, s->out) = (struct ir_text){from, text};
+}
+
+#define SAY(from, ...) say(s, (from), arena_fmt(s->c->a, __VA_ARGS__))
+
+static const char *quoted(struct add *s, struct str text)
+{
+	return diag_quote(s->c->diags, text);
+}
+
+/* --- what is trusted -------------------------------------------------------- */
+
+static bool is_theirs(const struct doc *d)
+{
+	return d->layer == LAYER_WORKSPACE || d->for_workspace;
+}
+
+#define TAKE(field)                                                            \
+	do {                                                                   \
+		if (from->field.set)                                           \
+			to->field = from->field;                               \
+	} while (0)
+
+/* Only what additions compare with. */
+static void take_trusted(struct add *s, const struct ir_policy *from)
+{
+	struct ir_policy *to = &s->trusted;
+
+	vec_each(g, &from->allow) {
+		struct ir_grant *copy;
+
+		if (g->dest.kind == IR_DEST_POISON)
+			continue;
+		copy = vec_push(s->c->a, &to->allow);
+		*copy = *g;
+		normalise_grant(s->c->a, copy);
+	}
+	TAKE(resolver);
+	TAKE(tls);
+	TAKE(uplink);
+	TAKE(ssl_insecure);
+	TAKE(image);
+	TAKE(engine);
+	TAKE(runtime);
+	TAKE(hardening.read_only);
+	TAKE(hardening.pids);
+	TAKE(hardening.memory);
+	TAKE(hardening.cpus_milli);
+	TAKE(hardening.user);
+	TAKE(hardening.no_new_privileges);
+	TAKE(hardening.seccomp);
+	TAKE(trace.engine);
+	TAKE(trace.required);
+}
+
+/* --- lists ------------------------------------------------------------------ */
+
+static void add_grants(struct add *s, const ir_grants *grants)
+{
+	vec_each(g, grants) {
+		struct ir_grant copy = *g;
+
+		if (g->dest.kind == IR_DEST_POISON)
+			continue;
+		normalise_grant(s->c->a, &copy);
+		if (cover_find(s->grants, &copy, true))
+			continue;
+		SAY(g->from, "allow %s", quoted(s, copy.canon));
+	}
+}
+
+static void add_texts(struct add *s, const char *key, const ir_texts *texts)
+{
+	vec_each(t, texts)
+		SAY(t->from, "%s %s", key, quoted(s, t->s));
+}
+
+static void add_back(struct add *s, const char *key,
+		     const ir_patterns *patterns)
+{
+	vec_each(p, patterns)
+		if (p->back)
+			SAY(p->from, "%s %s", key, quoted(s, p->line));
+}
+
+/* --- scalars ---------------------------------------------------------------- */
+
+static bool str_differs(const ir_opt_str *a, const ir_opt_str *b)
+{
+	return a->set && !(b->set && str_eq(a->v, b->v));
+}
+
+static void add_str(struct add *s, const char *key, const ir_opt_str *v,
+		    const ir_opt_str *trusted)
+{
+	if (str_differs(v, trusted))
+		SAY(v->from, "%s %s", key, quoted(s, v->v));
+}
+
+/* A limit that grows, or that lifts a default; 'none' is the loosest. */
+static void add_limit(struct add *s, const char *key, const ir_opt_u64 *v,
+		      const ir_opt_u64 *trusted)
+{
+	if (v->set && trusted->set && v->v > trusted->v)
+		SAY(v->from, "%s %llu", key, (unsigned long long)v->v);
+}
+
+/* A guard that is let down: set to the weaker value, unlike before. */
+static void add_guard(struct add *s, const char *text, const ir_opt_bool *v,
+		      const ir_opt_bool *trusted, bool weak)
+{
+	if (v->set && v->v == weak && !(trusted->set && trusted->v == weak))
+		SAY(v->from, "%s", text);
+}
+
+static bool resolver_eq(const struct ir_resolver *a,
+			const struct ir_resolver *b)
+{
+	return a->transport == b->transport && a->port == b->port &&
+	       addr_eq(&a->addr, &b->addr) && str_eq(a->url, b->url);
+}
+
+static void add_resolver(struct add *s, const ir_opt_resolver *r)
+{
+	char text[ADDR_TEXT_MAX];
+
+	if (!r->set || resolver_eq(&r->v, &s->trusted.resolver.v))
+		return;
+	switch (r->v.transport) {
+	case IR_TRANSPORT_DNS:
+		SAY(r->from, "dns_resolver %s", addr_text(&r->v.addr, text));
+		return;
+	case IR_TRANSPORT_TLS:
+		SAY(r->from, "dns_resolver tls://%s",
+		    addr_text(&r->v.addr, text));
+		return;
+	case IR_TRANSPORT_HTTPS:
+		SAY(r->from, "dns_resolver %s", quoted(s, r->v.url));
+		return;
+	}
+	abort();
+}
+
+static void add_hardening(struct add *s, const struct ir_hardening *h)
+{
+	const struct ir_hardening *t = &s->trusted.hardening;
+
+	add_guard(s, "hardening.read_only false", &h->read_only,
+		  &t->read_only, false);
+	add_texts(s, "hardening.tmpfs", &h->tmpfs);
+	add_limit(s, "hardening.pids", &h->pids, &t->pids);
+	add_limit(s, "hardening.memory", &h->memory, &t->memory);
+	add_limit(s, "hardening.cpus, in thousandths,", &h->cpus_milli,
+		  &t->cpus_milli);
+	add_str(s, "hardening.user", &h->user, &t->user);
+	add_texts(s, "hardening.capabilities", &h->capabilities);
+	add_guard(s, "hardening.no_new_privileges false",
+		  &h->no_new_privileges, &t->no_new_privileges, false);
+	add_str(s, "hardening.seccomp", &h->seccomp, &t->seccomp);
+}
+
+static void add_trace(struct add *s, const struct ir_trace *tr)
+{
+	const struct ir_trace *t = &s->trusted.trace;
+	const ir_opt_u64 *bounds[] = {&tr->rotate_bytes, &tr->rotate_age_s,
+				      &tr->keep_files, &tr->keep_bytes};
+
+	if (tr->engine.set && tr->engine.v != t->engine.v)
+		SAY(tr->engine.from, "trace.engine %s",
+		    ir_trace_engine_name(tr->engine.v));
+	if (tr->version.set)
+		SAY(tr->version.from, "trace.version %s",
+		    quoted(s, tr->version.v));
+	/* Events of one's own are traced instead of the default ones. */
+	if (tr->has_events && tr->events.n)
+		SAY(tr->events.v[0].from, "trace.events");
+	add_texts(s, "trace.exclude", &tr->exclude);
+	for (size_t i = 0; i < ARRAY_LEN(bounds); i++)
+		if (bounds[i]->set)
+			SAY(bounds[i]->from, "trace.rotate");
+	add_guard(s, "trace.required false", &tr->required, &t->required,
+		  false);
+}
+
+static void add_policy(struct add *s, const struct ir_policy *p)
+{
+	const struct ir_policy *t = &s->trusted;
+
+	add_grants(s, &p->allow);
+	add_back(s, "ignore", &p->ignore);
+	add_back(s, "readonly", &p->readonly);
+	add_resolver(s, &p->resolver);
+	if (p->tls.set && p->tls.v == IR_TLS_VERIFY &&
+	    t->tls.v == IR_TLS_INSPECT)
+		SAY(p->tls.from, "tls verify");
+	add_str(s, "uplink", &p->uplink, &t->uplink);
+	add_guard(s, "ssl_insecure true", &p->ssl_insecure, &t->ssl_insecure,
+		  true);
+	add_texts(s, "args", &p->args);
+	add_str(s, "image", &p->image, &t->image);
+	if (p->engine.set && p->engine.v != t->engine.v)
+		SAY(p->engine.from, "engine %s", ir_engine_name(p->engine.v));
+	if (p->runtime.set && p->runtime.v != t->runtime.v)
+		SAY(p->runtime.from, "runtime %s",
+		    ir_runtime_name(p->runtime.v));
+	add_hardening(s, &p->hardening);
+	vec_each(x, &p->credentials)
+		SAY(x->from, "credentials %s for %s", quoted(s, x->header),
+		    quoted(s, ir_dest_text(s->c->a, &x->host)));
+	add_trace(s, &p->trace);
+}
+
+void passes_additions(struct pass_ctx *c, const docs *list, ir_texts *out)
+{
+	struct add add = {.c = c, .out = out};
+	struct doc floor;
+
+	floor_doc(c, &floor);
+	take_trusted(&add, &floor.policy);
+	vec_each(d, list)
+		if (!is_theirs(d))
+			take_trusted(&add, &d->policy);
+	add.grants = cover_new(c->a, &add.trusted.allow);
+	vec_each(d, list)
+		if (is_theirs(d))
+			add_policy(&add, &d->policy);
+}

@@ -1,0 +1,159 @@
+#include "compiler/base/addr.h"
+#include "compiler/ir/ports.h"
+#include "compiler/passes/cover.h"
+#include "compiler/passes/passes.h"
+
+#include <stdlib.h>
+
+static const char *shown(struct pass_ctx *c, const struct ir_grant *g)
+{
+	return diag_quote(c->diags, ir_dest_text(c->a, &g->dest));
+}
+
+/* http rules are for TCP: nothing tells one request from another on UDP. */
+static bool check_http(struct pass_ctx *c, const struct ir_grant *g)
+{
+	vec_each(p, &g->ports) {
+		if (p->proto != IR_PROTO_UDP)
+			continue;
+		diag_error(c->diags, DIAG_HTTP_UDP, p->at,
+			   "'http' rules on a UDP port");
+		diag_help(c->diags, "list TCP ports here, and the UDP port in "
+				    "an entry of its own");
+		return false;
+	}
+	return true;
+}
+
+/* Is the path under the URL's, at a boundary of segments? */
+static bool is_under(struct str path, struct str base)
+{
+	if (str_ends(base, STR("/")))
+		base.n--;
+	return str_starts(path, base) &&
+	       (path.n == base.n || path.p[base.n] == '/');
+}
+
+static void lint_paths(struct pass_ctx *c, const struct ir_grant *g)
+{
+	if (g->dest.kind != IR_DEST_URL)
+		return;
+	vec_each(h, &g->http)
+		vec_each(p, &h->paths) {
+			if (is_under(p->s, g->dest.u.url.path))
+				continue;
+			diag_warn(c->diags, DIAG_PATH_OUTSIDE, p->from.at,
+				  "'%s' is not under the URL's path and "
+				  "matches nothing",
+				  diag_quote(c->diags, p->s));
+			diag_help(c->diags, "a path without a leading '/' is "
+					    "relative to the URL's");
+		}
+}
+
+static void lint_denied(struct pass_ctx *c, const struct cover *denials,
+			const struct ir_grant *g)
+{
+	const struct ir_grant *d = cover_find(denials, g, false);
+
+	if (!d)
+		return;
+	diag_warn(c->diags, DIAG_DENIED_GRANT, g->from.at,
+		  "'%s' is allowed and denied, and stays denied", shown(c, g));
+	diag_note(c->diags, d->from.at, "denied here");
+}
+
+/* The entry of the floor around a network, or NULL. */
+static const struct addr_special *floor_around(const struct cidr *net,
+					       uint8_t *out_bits)
+{
+	const struct addr_special *s;
+	struct cidr floor;
+
+	for (size_t i = 0; (s = addr_special(i)); i++) {
+		cidr_parse(str_of(s->text), &floor);
+		if (s->scope == ADDR_NEVER && cidr_covers(&floor, net)) {
+			*out_bits = floor.bits;
+			return s;
+		}
+	}
+	return NULL;
+}
+
+static void lint_floor(struct pass_ctx *c, const struct ir_grant *g)
+{
+	const struct addr_special *s;
+	uint8_t bits;
+
+	if (g->dest.kind != IR_DEST_CIDR)
+		return;
+	s = floor_around(&g->dest.u.cidr.net, &bits);
+	if (!s)
+		return;
+	if (g->dest.u.cidr.net.bits > bits) {
+		diag_warn(c->diags, DIAG_OPENS_FLOOR, g->from.at,
+			  "'%s' opens a part of the floor: %s", shown(c, g),
+			  s->about);
+		return;
+	}
+	diag_warn(c->diags, DIAG_FLOOR_GRANT, g->from.at,
+		  "'%s' stays denied by the floor: %s", shown(c, g), s->about);
+	diag_help(c->diags, "a grant of a smaller network opens that part");
+}
+
+/* private: true is about what names lead to. */
+static void lint_private(struct pass_ctx *c, const struct ir_grant *g)
+{
+	bool is_net = g->dest.kind == IR_DEST_CIDR ||
+		      (g->dest.kind == IR_DEST_URL &&
+		       g->dest.u.url.who == IR_DEST_CIDR);
+
+	if (!is_net || !g->private.set || !g->private.v)
+		return;
+	diag_warn(c->diags, DIAG_PRIVATE_VOID, g->private.from.at,
+		  "'private' changes nothing for an address");
+	diag_help(c->diags, "a grant by address opens private ones too");
+}
+
+static void lint_any(struct pass_ctx *c, const struct ir_grant *g)
+{
+	if (g->dest.kind != IR_DEST_ANY || g->has_http)
+		return;
+	diag_warn(c->diags, DIAG_ANY_GRANT, g->from.at,
+		  "'*' lets the agent send to anybody what it can read");
+	diag_help(c->diags,
+		  "name the destinations; 'deny' takes single ones back");
+}
+
+/* Presets bring tests of their own; those that the user wrote are mentioned. */
+static void lint_tests(struct pass_ctx *c, const struct ir_policy *p)
+{
+	const ir_requests *lists[] = {&p->tests.allow, &p->tests.deny};
+
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		vec_each(r, lists[i]) {
+			if (r->from.layer == LAYER_PRESET)
+				continue;
+			diag_warn(c->diags, DIAG_TESTS, r->from.at,
+				  "'tests' are read and not run yet");
+			return;
+		}
+}
+
+bool passes_conflicts(struct pass_ctx *c, const struct ir_policy *p)
+{
+	struct cover *denials = cover_new(c->a, &p->deny);
+	bool ok = true;
+
+	vec_each(g, &p->allow) {
+		if (g->has_http)
+			ok &= check_http(c, g);
+		lint_paths(c, g);
+		lint_denied(c, denials, g);
+		lint_floor(c, g);
+		lint_private(c, g);
+		lint_any(c, g);
+	}
+	lint_tests(c, p);
+	return ok;
+}

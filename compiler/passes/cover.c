@@ -1,0 +1,212 @@
+#include "compiler/passes/cover.h"
+
+#include "compiler/ir/ports.h"
+
+#include <stdlib.h>
+
+/* Addresses and names apart, each sorted, so that a look-up is a search. */
+struct net_entry {
+	struct cidr net;
+	const struct ir_grant *grant;
+};
+
+struct name_entry {
+	struct str name; /* a host, a pattern, or "**" for any */
+	const struct ir_grant *grant;
+};
+
+struct cover {
+	VEC(struct net_entry) nets;
+	VEC(struct name_entry) names;
+	bool bits4[33], bits6[129]; /* prefix lengths that occur */
+};
+
+static int by_net(const void *va, const void *vb)
+{
+	const struct net_entry *a = va, *b = vb;
+
+	return cidr_cmp(&a->net, &b->net);
+}
+
+static int by_name(const void *va, const void *vb)
+{
+	const struct name_entry *a = va, *b = vb;
+
+	return str_cmp(a->name, b->name);
+}
+
+static void add_net(struct arena *a, struct cover *c, const struct cidr *net,
+		    const struct ir_grant *g)
+{
+	bool *bits = net->addr.family == ADDR_V4 ? c->bits4 : c->bits6;
+
+	bits[net->bits] = true;
+	*vec_push(a, &c->nets) = (struct net_entry){*net, g};
+}
+
+/* The name or pattern of a destination; none for addresses. */
+static struct str name_of(const struct ir_dest *d)
+{
+	struct str none = {0};
+
+	switch (d->kind) {
+	case IR_DEST_ANY:
+		return STR("**");
+	case IR_DEST_HOST:
+		return d->u.host.name;
+	case IR_DEST_PATTERN:
+		return d->u.pattern.name;
+	case IR_DEST_URL:
+		return d->u.url.who == IR_DEST_CIDR ? none : d->u.url.name;
+	case IR_DEST_CIDR:
+	case IR_DEST_POISON:
+		return none;
+	}
+	abort();
+}
+
+static const struct cidr *net_of(const struct ir_dest *d)
+{
+	if (d->kind == IR_DEST_CIDR)
+		return &d->u.cidr.net;
+	if (d->kind == IR_DEST_URL && d->u.url.who == IR_DEST_CIDR)
+		return &d->u.url.net;
+	return NULL;
+}
+
+struct cover *cover_new(struct arena *a, const ir_grants *grants)
+{
+	struct cover *c = arena_new_of(a, struct cover);
+
+	vec_each(g, grants) {
+		const struct cidr *net = net_of(&g->dest);
+		struct str name = name_of(&g->dest);
+
+		if (g->from.layer == LAYER_FLOOR)
+			continue;
+		if (net)
+			add_net(a, c, net, g);
+		else if (name.n)
+			*vec_push(a, &c->names) = (struct name_entry){name, g};
+	}
+	if (c->nets.n)
+		qsort(c->nets.v, c->nets.n, sizeof(*c->nets.v), by_net);
+	if (c->names.n)
+		qsort(c->names.v, c->names.n, sizeof(*c->names.v), by_name);
+	return c;
+}
+
+/* Given that its destination holds g's. */
+static bool holds(const struct ir_grant *by, const struct ir_grant *g,
+		  bool private)
+{
+	if (str_eq(by->canon, g->canon))
+		return true;
+	if (by->has_http || by->dest.kind == IR_DEST_URL)
+		return false;
+	if (private && g->private.set && g->private.v &&
+	    !(by->private.set && by->private.v))
+		return false;
+	/* What is inspected in one is not in the other. */
+	if (private && (g->tls.set != by->tls.set ||
+			(g->tls.set && g->tls.v != by->tls.v)))
+		return false;
+	return ports_cover(&by->ports, &g->ports);
+}
+
+static const struct ir_grant *find_name(const struct cover *c, struct str name,
+					const struct ir_grant *g, bool private)
+{
+	struct name_entry key = {.name = name};
+	const struct name_entry *at, *end = c->names.v + c->names.n;
+
+	if (c->names.n == 0)
+		return NULL;
+	at = bsearch(&key, c->names.v, c->names.n, sizeof(key), by_name);
+	if (!at)
+		return NULL;
+	while (at > c->names.v && str_eq(at[-1].name, name))
+		at--;
+	for (; at < end && str_eq(at->name, name); at++)
+		if (holds(at->grant, g, private))
+			return at->grant;
+	return NULL;
+}
+
+/* "**." or "*." in front of what follows the first n labels. */
+static const struct ir_grant *find_wild(const struct cover *c, const char *star,
+					struct str rest,
+					const struct ir_grant *g, bool private)
+{
+	char text[300];
+	size_t n = str_of(star).n;
+
+	if (n + rest.n >= sizeof(text))
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		text[i] = star[i];
+	for (size_t i = 0; i < rest.n; i++)
+		text[n + i] = rest.p[i];
+	return find_name(c, (struct str){text, n + rest.n}, g, private);
+}
+
+static const struct ir_grant *find_by_name(const struct cover *c,
+					   struct str name,
+					   const struct ir_grant *g,
+					   bool private)
+{
+	const struct ir_grant *by = find_name(c, name, g, private);
+	bool first = true;
+
+	for (size_t dot = str_find(name, '.', 0); !by && dot < name.n;
+	     dot = str_find(name, '.', dot + 1)) {
+		struct str rest = str_slice(name, dot + 1, name.n);
+
+		by = find_wild(c, "**.", rest, g, private);
+		if (!by && first && !str_starts(name, STR("**")))
+			by = find_wild(c, "*.", rest, g, private);
+		first = false;
+	}
+	return by ? by : find_name(c, STR("**"), g, private);
+}
+
+static const struct ir_grant *find_by_net(const struct cover *c,
+					  const struct cidr *net,
+					  const struct ir_grant *g,
+					  bool private)
+{
+	const bool *bits = net->addr.family == ADDR_V4 ? c->bits4 : c->bits6;
+	struct net_entry key = {.net = *net};
+	const struct net_entry *at, *end = c->nets.v + c->nets.n;
+
+	for (int n = net->bits; n >= 0; n--) {
+		if (n < net->bits)
+			key.net.addr.b[n / 8] &=
+				(uint8_t)~(0x80u >> (n % 8));
+		key.net.bits = (uint8_t)n;
+		if (!bits[n])
+			continue;
+		at = bsearch(&key, c->nets.v, c->nets.n, sizeof(key), by_net);
+		if (!at)
+			continue;
+		while (at > c->nets.v && by_net(at - 1, &key) == 0)
+			at--;
+		for (; at < end && by_net(at, &key) == 0; at++)
+			if (holds(at->grant, g, private))
+				return at->grant;
+	}
+	return NULL;
+}
+
+const struct ir_grant *cover_find(const struct cover *c,
+				  const struct ir_grant *g, bool private)
+{
+	const struct cidr *net = net_of(&g->dest);
+	struct str name = name_of(&g->dest);
+
+	if (net)
+		return find_by_net(c, net, g, private);
+	if (name.n)
+		return find_by_name(c, name, g, private);
+	return NULL;
+}
