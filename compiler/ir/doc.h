@@ -10,10 +10,7 @@
 
 /* A bound source, as the front returns it. */
 struct doc {
-	enum layer layer;
-	/* A preset that the workspace's own file extends, perhaps through
-	 * another: what it adds, the workspace adds. */
-	bool for_workspace;
+	enum layer layer; /* a preset that the workspace extends: WORKSPACE */
 	struct str source; /* its name */
 	struct ir_policy policy; /* IR_BOUND */
 };

@@ -25,11 +25,6 @@ static const char *quoted(struct add *s, struct str text)
 
 /* --- what is trusted -------------------------------------------------------- */
 
-static bool is_theirs(const struct doc *d)
-{
-	return d->layer == LAYER_WORKSPACE || d->for_workspace;
-}
-
 #define TAKE(field)                                                            \
 	do {                                                                   \
 		if (from->field.set)                                           \
@@ -233,10 +228,10 @@ void passes_additions(struct pass_ctx *c, const docs *list, ir_texts *out)
 	floor_doc(c, &floor);
 	take_trusted(&add, &floor.policy);
 	vec_each(d, list)
-		if (!is_theirs(d))
+		if (d->layer != LAYER_WORKSPACE)
 			take_trusted(&add, &d->policy);
 	add.grants = cover_new(c->a, &add.trusted.allow);
 	vec_each(d, list)
-		if (is_theirs(d))
+		if (d->layer == LAYER_WORKSPACE)
 			add_policy(&add, &d->policy);
 }

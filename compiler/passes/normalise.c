@@ -3,10 +3,7 @@
 #include "compiler/base/gitignore.h"
 #include "compiler/base/sha256.h"
 #include "compiler/ir/ports.h"
-	if (!args_resolve(c, p))
-		return false;
-	ir_verify(p, IR_NORMALISED);
-	return true;
+#include "compiler/passes/args.h"
 
 #include <stdlib.h>
 #include <string.h>
