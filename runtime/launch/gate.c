@@ -159,9 +159,12 @@ static void on_stderr(struct gate *g, struct str got)
 	g->log_bytes += got.n;
 	if (fileio_write_all(g->log, got, &ignored) < 0)
 		g->log_bytes = GATE_LOG_MAX; /* no room: it is only a log */
-	while (!g->words_done && str_line(&rest, &line))
-		if (str_trim(line).n)
-			say(g, str_trim(line));
+	while (!g->words_done && str_line(&rest, &line)) {
+		line = str_trim(line);
+		if (line.n && !str_starts(line, STR("Run 'docker")) &&
+		    !str_starts(line, STR("See 'docker")))
+			say(g, line); /* docker's own last line says nothing */
+	}
 }
 
 /* Read what there is; *fd is -1 afterwards when that was the end. */

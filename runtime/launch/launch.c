@@ -113,8 +113,10 @@ static int start_gate(struct launch *l, struct err *err)
 		rc = vectors_expand(l->a, &l->vectors.gate, &l->values, &argv,
 				    err);
 	if (rc == 0)
-		rc = gate_start(r->gate, argv, l->session.dir, r->keep_fd,
-				err);
+		rc = gate_start(r->gate, argv, l->session.dir,
+				l->watchdog.keep_fd, err);
+	if (rc == 0)
+		watchdog_tell(&l->watchdog, r->gate->pid);
 	r->at.gate_spawned = run_elapsed(r);
 	return rc;
 }
@@ -146,7 +148,7 @@ static void init_run(struct launch *l)
 	r->gate->summary = summary_new(l->a);
 	r->gate_name = arena_fmt(l->a, "membrane-gate-%s", l->session.id).p;
 	r->agent_name = arena_fmt(l->a, "membrane-agent-%s", l->session.id).p;
-	r->keep_fd = l->watchdog.keep_fd;
+	r->watchdog = &l->watchdog;
 	r->progress = !l->o.quiet && isatty(STDERR_FILENO);
 	r->shares_terminal = isatty(STDIN_FILENO);
 }

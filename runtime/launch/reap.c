@@ -10,19 +10,20 @@
 
 #define END_TIMEOUT_MS 20000 /* for a living launcher to end */
 #define END_STEP_MS 50
+#define REMOVE_TRIES 10
+#define REMOVE_STEP_MS 200
 
 static bool is_agent(const struct docker_container *c)
 {
 	return str_starts(str_of(c->name), STR("membrane-agent-"));
 }
 
-static int remove_containers(struct arena *a, struct docker *d,
-			     const struct session *s, struct err *err)
+static int remove_containers(struct docker *d, const struct session *s,
+			     struct err *err)
 {
 	docker_containers list = {0};
 	int rc = docker_list(d, s->id, &list, err);
 
-	(void)a;
 	for (int pass = 0; pass < 2 && rc == 0; pass++)
 		vec_each(c, &list)
 			if (rc == 0 && strcmp(c->session, s->id) == 0 &&
@@ -46,10 +47,18 @@ static int remove_networks(struct docker *d, const struct session *s,
 int reap_session(struct arena *a, struct docker *d, const struct session *s,
 		 struct err *err)
 {
-	int rc = remove_containers(a, d, s, err);
+	int rc;
 
-	if (rc == 0)
-		rc = remove_networks(d, s, err);
+	(void)a;
+	for (int i = 0; i < REMOVE_TRIES; i++) {
+		rc = remove_containers(d, s, err);
+		if (rc == 0)
+			rc = remove_networks(d, s, err);
+		if (rc == 0)
+			break;
+		/* Docker refuses what it is just starting or ending */
+		poll(NULL, 0, REMOVE_STEP_MS);
+	}
 	return rc;
 }
 
@@ -139,7 +148,7 @@ static int end_living(struct reset *r, struct session *s)
 	if (pid > 1)
 		kill(pid, SIGTERM);
 	while (true) {
-		rc = remove_containers(r->a, r->docker, s, r->err);
+		rc = remove_containers(r->docker, s, r->err);
 		if (rc == 0)
 			rc = session_take(s, r->err);
 		if (rc != SESSION_ALIVE)

@@ -83,7 +83,7 @@ static void start_agent(struct run *r)
 			      .group = r->shares_terminal ? PROC_SAME
 							  : PROC_GROUP,
 			      .in = -1, .out = -1, .err = -1,
-			      .keep = r->keep_fd};
+			      .keep = r->watchdog->keep_fd};
 	struct err err;
 
 	untell(r);
@@ -92,7 +92,9 @@ static void start_agent(struct run *r)
 	if (proc_spawn(&o, &r->agent, &err) < 0) {
 		r->agent = 0;
 		run_stop(r, &err);
+		return;
 	}
+	watchdog_tell(r->watchdog, r->agent);
 	r->at.agent_spawned = run_elapsed(r);
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/launch/docker_api.h"
 #include "runtime/launch/gate.h"
 #include "runtime/launch/session.h"
+#include "runtime/launch/watchdog.h"
 
 #define RUN_READY_MS 60000   /* a gate, from its start to "ready" */
 #define RUN_GRACE_MS 5000    /* a command, after a signal */
@@ -36,7 +37,7 @@ struct run {
 	struct gate *gate;
 	char *const *agent_argv;
 	const char *gate_name, *agent_name;
-	int keep_fd;   /* of the watchdog */
+	const struct watchdog *watchdog;
 	bool progress; /* stderr is a terminal, and nobody asked for quiet */
 	int64_t begun; /* proc_now_ms() */
 

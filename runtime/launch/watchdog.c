@@ -13,7 +13,20 @@
 #include <sys/wait.h>
 
 #define ROUNDS 60      /* of cleaning, while docker commands still run */
-#define ROUND_MS 1000
+#define ROUND_MS 500
+#define PATIENT_ROUNDS 6 /* before they are killed */
+#define COMMANDS_MAX 2u  /* the gate's and the agent's */
+
+/* What goes through the launcher's pipe: a command, or 0 for "done". */
+struct word {
+	pid_t pid, group, session; /* to know it again */
+};
+
+struct commands {
+	struct word of[COMMANDS_MAX];
+	size_t n;
+	int fd; /* closed when they have all ended */
+};
 
 /* Close what was inherited, but for two pipes. */
 static void close_others(int keep1, int keep2)
@@ -60,25 +73,42 @@ static void leave_terminal(void)
 }
 
 /* True when the launcher went without a word. */
-static bool launcher_died(int alive)
+static bool launcher_died(int alive, struct commands *c)
 {
-	char done;
+	struct word w;
 	ssize_t got;
 
-	do
-		got = read(alive, &done, 1);
-	while (got < 0 && errno == EINTR);
-	return got == 0;
+	while (true) {
+		got = read(alive, &w, sizeof(w));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got != sizeof(w))
+			return true;
+		if (w.pid == 0)
+			return false;
+		if (c->n < COMMANDS_MAX)
+			c->of[c->n++] = w;
+	}
+}
+
+/* Not our children: make sure that a number still is the same process. */
+static void kill_commands(const struct commands *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (getpgid(c->of[i].pid) == c->of[i].group &&
+		    getsid(c->of[i].pid) == c->of[i].session)
+			kill(c->of[i].pid, SIGKILL);
 }
 
 /*
  * A docker command in flight may still make a container; so clean until the
  * last of them has closed its end of the pipe, and once more.
  */
-static void clean(struct session *s, const struct endpoint *at, int commands)
+static void clean(struct session *s, const struct endpoint *at,
+		  const struct commands *c)
 {
 	struct arena *a = arena_new();
-	struct pollfd p = {.fd = commands};
+	struct pollfd p = {.fd = c->fd};
 	struct docker *docker = NULL;
 	bool last = false;
 	struct err err;
@@ -86,14 +116,16 @@ static void clean(struct session *s, const struct endpoint *at, int commands)
 
 	if (session_take(s, &err) != SESSION_DEAD)
 		return; /* another launcher reaps it already */
-	for (int i = 0; i < ROUNDS && !last; i++) {
+	for (int i = 0; i < ROUNDS && !(last && rc == 0); i++) {
 		last = poll(&p, 1, 0) > 0;
 		if (!docker)
 			rc = docker_open(a, at, &docker, &err);
 		if (docker)
 			rc = reap_session(a, docker, s, &err);
-		if (!last)
-			poll(&p, 1, ROUND_MS);
+		if (i >= PATIENT_ROUNDS && rc == 0)
+			kill_commands(c);
+		if (!last || rc < 0)
+			poll(&p, last ? 0 : 1, ROUND_MS);
 	}
 	session_release(s, rc == 0);
 	docker_close(docker);
@@ -103,8 +135,9 @@ static void clean(struct session *s, const struct endpoint *at, int commands)
 int watchdog_start(const struct session *s, const struct endpoint *at,
 		   struct watchdog *out, struct err *err)
 {
-	int alive[2], commands[2];
+	struct commands told = {0};
 	struct session own = *s;
+	int alive[2], commands[2];
 	int rc = proc_pipe(&alive[0], &alive[1], err);
 	pid_t pid;
 
@@ -121,8 +154,9 @@ int watchdog_start(const struct session *s, const struct endpoint *at,
 		leave_terminal();
 		close_others(alive[0], commands[0]);
 		own.lock_fd = -1;
-		if (launcher_died(alive[0]))
-			clean(&own, at, commands[0]);
+		told.fd = commands[0];
+		if (launcher_died(alive[0], &told))
+			clean(&own, at, &told);
 		_exit(0);
 	}
 	if (pid < 0)
@@ -137,12 +171,21 @@ int watchdog_start(const struct session *s, const struct endpoint *at,
 	return rc;
 }
 
+void watchdog_tell(const struct watchdog *w, pid_t command)
+{
+	struct word word = {command, getpgid(command), getsid(command)};
+
+	/* without it a command that hangs is only not killed */
+	if (write(w->alive_fd, &word, sizeof(word)) != sizeof(word))
+		return;
+}
+
 void watchdog_stop(struct watchdog *w)
 {
-	char done = 1;
+	struct word done = {0};
 
 	fd_close(&w->keep_fd);
-	if (write(w->alive_fd, &done, 1) < 0)
+	if (write(w->alive_fd, &done, sizeof(done)) != sizeof(done))
 		kill(w->pid, SIGKILL); /* gone, then: nothing to tell it */
 	fd_close(&w->alive_fd);
 	while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)

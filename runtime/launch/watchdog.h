@@ -21,6 +21,12 @@ struct watchdog {
 must_check int watchdog_start(const struct session *s,
 			      const struct endpoint *at, struct watchdog *out,
 			      struct err *err);
+/*
+ * Should the launcher die: when their containers are gone and one of these
+ * docker commands still is there after a while, it is killed.
+ */
+void watchdog_tell(const struct watchdog *w, pid_t command);
+
 /* Nothing is left: it may go. Waits for it. */
 void watchdog_stop(struct watchdog *w);
 
