@@ -411,6 +411,7 @@ int docker_make_link(struct docker *d, const char *name, const char *session,
 {
 	cJSON *root = cJSON_CreateObject();
 	cJSON *o = cJSON_AddObjectToObject(root, "Options");
+	cJSON *config = cJSON_CreateObject();
 	int rc;
 
 	cJSON_AddStringToObject(root, "Name", name);
@@ -422,6 +423,11 @@ int docker_make_link(struct docker *d, const char *name, const char *session,
 		o, "com.docker.network.bridge.enable_ip_masquerade", "false");
 	o = cJSON_AddObjectToObject(root, "Labels");
 	cJSON_AddStringToObject(o, DOCKER_LABEL, session);
+	o = cJSON_AddObjectToObject(root, "IPAM");
+	o = cJSON_AddArrayToObject(o, "Config");
+	cJSON_AddItemToArray(o, config);
+	cJSON_AddStringToObject(config, "Subnet", DOCKER_LINK_SUBNET);
+	cJSON_AddStringToObject(config, "Gateway", DOCKER_LINK_GATEWAY);
 	rc = request(d, "POST", "/networks/create", root, 0, NULL, err);
 	return rc < 0 ? rc : 0;
 }

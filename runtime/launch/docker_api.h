@@ -16,6 +16,8 @@
 #include "runtime/launch/endpoint.h"
 
 #define DOCKER_LABEL "membrane.session"
+#define DOCKER_LINK_SUBNET "192.0.0.0/29" /* both ends, and Docker's own */
+#define DOCKER_LINK_GATEWAY "192.0.0.1"
 #define DOCKER_ANSWER_MAX (16u << 20) /* bytes of one answer */
 
 struct docker;
@@ -59,7 +61,9 @@ must_check int docker_list_networks(struct docker *d, const char *session,
 				    docker_networks *out, struct err *err);
 /*
  * The link of a runtime that brings its own network namespace: a bridge on
- * which the host has no address and for which it does no masquerading.
+ * which the host has no address and for which it does no masquerading. Its
+ * addresses are the constants of the ruleset, so a daemon can have only one:
+ * Docker's refusal of the second says that pools overlap.
  */
 must_check int docker_make_link(struct docker *d, const char *name,
 				const char *session, struct err *err);

@@ -2,6 +2,7 @@
 
 #include "compiler/base/fileio.h"
 #include "runtime/launch/hosts.h"
+#include "runtime/launch/masks.h"
 #include "runtime/launch/prepare.h"
 #include "runtime/launch/proc.h"
 #include "runtime/launch/reap.h"
@@ -87,22 +88,46 @@ static int tell_gate(struct launch *l, struct err *err)
 			  err);
 }
 
+static int find_masks(struct launch *l, struct err *err)
+{
+	const struct plan_file *f = plan_file(l->o.plan, "mounts.plan");
+	struct masks_opts o = {.state = l->o.state,
+			       .session = l->session.id,
+			       .workspace = l->o.workspace};
+	struct masks *m = arena_new_of(l->a, struct masks);
+	int rc;
+
+	if (!f)
+		return err_set(err, -EPROTO, "the plan has no mounts.plan");
+	o.plan = f->data;
+	rc = masks_prepare(l->a, &o, m, err);
+	if (rc < 0)
+		return rc;
+	vec_each(note, &m->notes)
+		if (!l->o.quiet)
+			fprintf(stderr, "membrane: %.*s\n", STR_ARG(*note));
+	l->values.masks = m->words.v;
+	l->values.n_masks = m->words.n;
+	return 0;
+}
+
 static int prepare_agent(struct launch *l, struct err *err)
 {
 	char **argv = NULL;
-	int rc = vectors_expand(l->a, &l->vectors.agent, &l->values, &argv,
-				err);
+	int rc = find_masks(l, err);
 
+	if (rc == 0)
+		rc = vectors_expand(l->a, &l->vectors.agent, &l->values, &argv,
+				    err);
 	l->run.agent_argv = argv;
-	return rc;
+	return rc < 0 ? rc : masks_fit(argv, environ, err);
 }
 
 static int start_gate(struct launch *l, struct err *err)
 {
 	struct run *r = &l->run;
 	char **argv;
-	int rc = prepare_folder(l->a, &l->o, &l->session, PREPARE_RESOLVER,
-				err);
+	int rc = prepare_folder(l->a, &l->o, &l->session, err);
 
 	if (rc == 0)
 		rc = docker_open(l->a, &l->at, &r->docker, err);
@@ -112,6 +137,11 @@ static int start_gate(struct launch *l, struct err *err)
 	if (rc == 0)
 		rc = vectors_expand(l->a, &l->vectors.gate, &l->values, &argv,
 				    err);
+	if (rc == 0 && l->vectors.link == VECTORS_BRIDGE) {
+		r->network = arena_fmt(l->a, "membrane-%s", l->session.id).p;
+		rc = docker_make_link(r->docker, r->network, l->session.id,
+				      err);
+	}
 	if (rc == 0)
 		rc = gate_start(r->gate, argv, l->session.dir,
 				l->watchdog.keep_fd, err);
@@ -220,7 +250,8 @@ static bool clean(struct launch *l)
 	int rc = 0;
 
 	if (l->run.docker)
-		rc = reap_session(l->a, l->run.docker, &l->session, &err);
+		rc = reap_session(l->run.docker, l->o.state, &l->session,
+				  &err);
 	l->run.at.cleaned = run_elapsed(&l->run);
 	if (rc < 0)
 		fprintf(stderr, "membrane: left for the next call to clean "
@@ -232,7 +263,8 @@ static int in_session(struct launch *l, struct err *err)
 {
 	struct termios terminal;
 	bool saved = tcgetattr(STDIN_FILENO, &terminal) == 0, cleaned;
-	int rc = watchdog_start(&l->session, &l->at, &l->watchdog, err);
+	int rc = watchdog_start(l->o.state, &l->session, &l->at,
+				&l->watchdog, err);
 
 	if (rc < 0) {
 		session_release(&l->session, true);

@@ -91,18 +91,18 @@ static int make_readable(struct arena *a, const char *dir,
 }
 
 int prepare_folder(struct arena *a, const struct launch_opts *o,
-		   const struct session *s, const char *resolver,
-		   struct err *err)
+		   const struct session *s, struct err *err)
 {
 	const char *plan = arena_fmt(a, "%s/plan", s->dir).p;
 	const char *resolv = arena_fmt(a, "%s/resolv.conf", s->dir).p;
-	struct str text = arena_fmt(a, "nameserver %s\n", resolver);
 	int rc = plan_write(plan, o->plan, err);
 
 	if (rc == 0)
 		rc = make_readable(a, plan, o->plan, err);
 	if (rc == 0)
-		rc = fileio_write(AT_FDCWD, resolv, text, 0644, err);
+		rc = fileio_write(AT_FDCWD, resolv,
+				  STR("nameserver " PREPARE_RESOLVER "\n"),
+				  0644, err);
 	/* the agent's user reads it, whatever our umask is */
 	if (rc == 0 && chmod(resolv, 0644) < 0)
 		rc = fail(err, resolv);

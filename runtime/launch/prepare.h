@@ -12,7 +12,7 @@
 #include "runtime/launch/session.h"
 #include "runtime/launch/vectors.h"
 
-#define PREPARE_RESOLVER "192.0.0.1" /* the gate's end of the link */
+#define PREPARE_RESOLVER DOCKER_LINK_GATEWAY /* the gate's end */
 
 /* UID:GID of the workspace's owner, and its home folder. */
 struct prepare_owner {
@@ -35,8 +35,7 @@ must_check int prepare_owner(struct arena *a, const struct launch_opts *o,
  * file of it is readable for all (the folders above are not). And resolv.conf.
  */
 must_check int prepare_folder(struct arena *a, const struct launch_opts *o,
-			      const struct session *s, const char *resolver,
-			      struct err *err);
+			      const struct session *s, struct err *err);
 /* -ENOENT: an image or the runtime is missing; *err says what to do. */
 must_check int prepare_docker(struct docker *d, const struct vectors *v,
 			      bool no_update, struct err *err);

@@ -1,6 +1,7 @@
 #include "runtime/launch/reap.h"
 
 #include "runtime/launch/launch.h"
+#include "runtime/launch/masks.h"
 #include "runtime/launch/proc.h"
 
 #include <errno.h>
@@ -44,12 +45,11 @@ static int remove_networks(struct docker *d, const struct session *s,
 	return rc;
 }
 
-int reap_session(struct arena *a, struct docker *d, const struct session *s,
+int reap_session(struct docker *d, const char *state, const struct session *s,
 		 struct err *err)
 {
 	int rc;
 
-	(void)a;
 	for (int i = 0; i < REMOVE_TRIES; i++) {
 		rc = remove_containers(d, s, err);
 		if (rc == 0)
@@ -59,7 +59,8 @@ int reap_session(struct arena *a, struct docker *d, const struct session *s,
 		/* Docker refuses what it is just starting or ending */
 		poll(NULL, 0, REMOVE_STEP_MS);
 	}
-	return rc;
+	/* only now: a placeholder may still be mounted on before */
+	return rc < 0 ? rc : masks_release(state, s->id, err);
 }
 
 static int need_docker(struct arena *a, const struct endpoint *at,
@@ -82,7 +83,7 @@ int reap_dead(struct arena *a, const char *state, const struct endpoint *at,
 		if (rc == SESSION_DEAD) {
 			rc = need_docker(a, at, docker, &one);
 			if (rc == 0)
-				rc = reap_session(a, *docker, s, &one);
+				rc = reap_session(*docker, state, s, &one);
 			session_release(s, rc == 0);
 			if (rc == 0)
 				++*out_ended;
@@ -161,7 +162,7 @@ static int end_living(struct reset *r, struct session *s)
 	}
 }
 
-static int end_session(struct reset *r, struct session *s)
+static int end_session(struct reset *r, const char *state, struct session *s)
 {
 	int rc = session_take(s, r->err);
 
@@ -170,7 +171,7 @@ static int end_session(struct reset *r, struct session *s)
 	if (rc == SESSION_ALIVE)
 		rc = end_living(r, s);
 	if (rc == SESSION_DEAD) {
-		rc = reap_session(r->a, r->docker, s, r->err);
+		rc = reap_session(r->docker, state, s, r->err);
 		session_release(s, rc == 0);
 	}
 	if (rc < 0)
@@ -191,7 +192,7 @@ static int reset_all(struct reset *r, const char *state, const char *which)
 		if (rc < 0 || (which && !named(r, s, which)))
 			continue;
 		found = true;
-		rc = end_session(r, s);
+		rc = end_session(r, state, s);
 	}
 	if (rc == 0 && !found)
 		rc = err_set(r->err, -ENOENT, "no session '%.64s' in %s",

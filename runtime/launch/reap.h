@@ -16,7 +16,7 @@
  * Remove all of it; the agent's container before the gate's. The caller has
  * the session's lock, or knows that its launcher ends.
  */
-must_check int reap_session(struct arena *a, struct docker *d,
+must_check int reap_session(struct docker *d, const char *state,
 			    const struct session *s, struct err *err);
 /*
  * Clean up every dead session. Docker is only asked when there is one. *docker

@@ -258,6 +258,8 @@ static int next_wait(const struct run *r)
 	}
 	if ((r->signal_pending || (r->killing && r->agent)) && wait > RETRY_MS)
 		wait = RETRY_MS;
+	if (r->network && r->phase == RUN_STARTING && wait > RETRY_MS)
+		wait = RETRY_MS;
 	if (r->progress && !r->was_told && r->phase == RUN_STARTING) {
 		left = r->begun + RUN_PROGRESS_MS - now;
 		if (left > 0 && left < wait)
@@ -266,9 +268,24 @@ static int next_wait(const struct run *r)
 	return wait < 0 ? 0 : (int)wait;
 }
 
+/* The bridge link: the gate waits for it, and Docker knows the gate soon. */
+static void join_network(struct run *r)
+{
+	struct err err;
+	int rc = docker_connect(r->docker, r->network, r->gate_name, &err);
+
+	if (rc == 0)
+		r->network = NULL;
+	else if (rc != -ENOENT)
+		run_stop(r, &err);
+}
+
 static void on_time(struct run *r)
 {
 	int64_t now = proc_now_ms();
+
+	if (r->network && r->phase == RUN_STARTING)
+		join_network(r);
 
 	if (r->signal_pending && r->agent)
 		deliver(r);

@@ -38,6 +38,7 @@ struct run {
 	char *const *agent_argv;
 	const char *gate_name, *agent_name;
 	const struct watchdog *watchdog;
+	const char *network; /* the gate is to be joined to it; or NULL */
 	bool progress; /* stderr is a terminal, and nobody asked for quiet */
 	int64_t begun; /* proc_now_ms() */
 

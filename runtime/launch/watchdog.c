@@ -104,8 +104,8 @@ static void kill_commands(const struct commands *c)
  * A docker command in flight may still make a container; so clean until the
  * last of them has closed its end of the pipe, and once more.
  */
-static void clean(struct session *s, const struct endpoint *at,
-		  const struct commands *c)
+static void clean(const char *state, struct session *s,
+		  const struct endpoint *at, const struct commands *c)
 {
 	struct arena *a = arena_new();
 	struct pollfd p = {.fd = c->fd};
@@ -121,7 +121,7 @@ static void clean(struct session *s, const struct endpoint *at,
 		if (!docker)
 			rc = docker_open(a, at, &docker, &err);
 		if (docker)
-			rc = reap_session(a, docker, s, &err);
+			rc = reap_session(docker, state, s, &err);
 		if (i >= PATIENT_ROUNDS && rc == 0)
 			kill_commands(c);
 		if (!last || rc < 0)
@@ -132,8 +132,9 @@ static void clean(struct session *s, const struct endpoint *at,
 	arena_free(a);
 }
 
-int watchdog_start(const struct session *s, const struct endpoint *at,
-		   struct watchdog *out, struct err *err)
+int watchdog_start(const char *state, const struct session *s,
+		   const struct endpoint *at, struct watchdog *out,
+		   struct err *err)
 {
 	struct commands told = {0};
 	struct session own = *s;
@@ -156,7 +157,7 @@ int watchdog_start(const struct session *s, const struct endpoint *at,
 		own.lock_fd = -1;
 		told.fd = commands[0];
 		if (launcher_died(alive[0], &told))
-			clean(&own, at, &told);
+			clean(state, &own, at, &told);
 		_exit(0);
 	}
 	if (pid < 0)

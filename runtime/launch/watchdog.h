@@ -18,7 +18,7 @@ struct watchdog {
 	int keep_fd;  /* for the docker commands to inherit */
 };
 
-must_check int watchdog_start(const struct session *s,
+must_check int watchdog_start(const char *state, const struct session *s,
 			      const struct endpoint *at, struct watchdog *out,
 			      struct err *err);
 /*
