@@ -1,0 +1,179 @@
+"""What the command sees of the workspace, and what it can change."""
+import os
+import subprocess
+
+import live
+from live import Place, check, test
+
+
+def inside(where, command, *flags):
+    return where.membrane("run", *flags, "--", "bash", "-c", command)
+
+
+@test
+def workspace_is_the_hosts_own():
+    with Place("", files={"a": "one\n", "sub/b": "two\n"}) as where:
+        s = inside(where, "pwd; cat a sub/b; echo new > made; id -u; id -g; "
+                   "echo $HOME; touch ~/kept; rm a")
+        check(s.stdout.split() == ["/workspace", "one", "two",
+                                   str(live.the.uid), str(live.the.gid),
+                                   "/home/agent"], "seen", s.stdout)
+        made = where.work / "made"
+        check(made.exists() and made.read_text() == "new\n" and
+              made.stat().st_uid == live.the.uid, "written by the owner")
+        check(not (where.work / "a").exists(), "removed")
+        check((where.state / "home" / "kept").exists(), "the home is kept")
+
+
+@test
+def ignored_is_empty_and_of_the_same_type():
+    files = {".env": "secret\n", "keys/id": "secret\n", "keys/deep/x": "s\n",
+             "src/.env": "secret\n", "src/main.c": "code\n",
+             "build/out": "secret\n", "env.txt": "fine\n"}
+    with Place("ignore: [.env, keys/, /build]\n", files=files) as where:
+        s = inside(where, "cat .env src/.env; ls -A keys build; "
+                   "test -f .env && test -d keys && test -d build && "
+                   "echo types; cat src/main.c env.txt; "
+                   "for f in .env src/.env keys/new build/new; do "
+                   "echo x > $f && echo \"wrote $f\"; done; "
+                   "rm -rf .env keys; mv keys moved; ln .env link; "
+                   "grep -rl secret . ; echo end")
+        check(s.stdout.split() == ["types", "code", "fine", "end"],
+              "seen", s.stdout + s.stderr)
+        for name, data in files.items():
+            check((where.work / name).read_text() == data,
+                  "the host's %s is untouched" % name)
+
+
+@test
+def readonly_cannot_be_changed_or_replaced():
+    files = {"doc/a": "text\n", "doc/deep/b": "text\n", "x.lock": "text\n",
+             "rw/c": "text\n", "doc/.env": "secret\n"}
+    with Place("readonly: [doc/, '*.lock']\nignore: [.env]\n",
+               files=files) as where:
+        s = inside(where, "cat doc/a doc/deep/b x.lock; cat doc/.env; "
+                   "for f in doc/a doc/deep/b doc/new x.lock; do "
+                   "echo bad > $f && echo \"wrote $f\"; done; "
+                   "rm -f doc/a x.lock; mv doc moved && echo moved; "
+                   "mv x.lock y && echo moved; rm -rf doc; "
+                   "echo good > rw/c; echo end")
+        check(s.stdout.split() == ["text"] * 3 + ["end"], "seen", s.stdout)
+        for name, data in files.items():
+            check((where.work / name).read_text() ==
+                  ("good\n" if name == "rw/c" else data), name)
+
+
+@test
+def ancestors_of_a_mask_are_pinned():
+    with Place("ignore: [secret.txt]\n",
+               files={"a/b/secret.txt": "secret\n", "a/c": "x\n"}) as where:
+        s = inside(where, "mv a z && echo moved; mv a/b a/y && echo moved; "
+                   "mv a/c a/d && echo fine; cat a/b/secret.txt; echo end")
+        check(s.stdout.split() == ["fine", "end"], "seen", s.stdout)
+        check((where.work / "a/b/secret.txt").read_text() == "secret\n",
+              "still there")
+
+
+@test
+def names_of_every_kind():
+    odd = [b"co,mma", b"co:lon", b'quo"te', b"apo'strophe", b"sp ace",
+           b"new\nline", b"-dash", b"back\\slash", b"\xff\xfe", b"$HOME",
+           b"{workspace}", b"tab\there", b"star*", "ü".encode()]
+    files = {os.fsdecode(b"odd/" + n): "secret\n" for n in odd}
+    files.update({os.fsdecode(b"dir" + n + b"/f"): "secret\n" for n in odd})
+    with Place("ignore: ['odd/*', 'dir*/']\n", files=files) as where:
+        s = inside(where, "find . -type f ! -path './probe.py' "
+                   "! -path './.git*' -size +0 | grep -v -e membrane | wc -l;"
+                   "ls odd | wc -l; grep -r secret . ; echo end")
+        lines = s.stdout.splitlines()
+        check(lines[:1] == ["0"] and lines[-1:] == ["end"] and
+              len(lines) == 3, "all are masked", s.stdout + s.stderr)
+    with Place("", files={"x": "y\n"}) as where:
+        for name in ("a,b", 'q"uote', "co:lon", "sp ace", "new\nline"):
+            work = where.root / name
+            work.mkdir()
+            (work / "f").write_text("here\n")
+            where.own()
+            where.work = work
+            s = inside(where, "cat f; pwd")
+            check(s.stdout == "here\n/workspace\n", "workspace %r" % name,
+                  s.stdout + s.stderr)
+
+
+@test
+def links():
+    with Place("ignore: ['*.key']\n", files={
+            "a.key": "secret\n", "plain": "text\n"}) as where:
+        os.link(where.work / "a.key", where.work / "hard")
+        os.symlink("a.key", where.work / "soft")
+        os.symlink("plain", where.work / "soft.key")
+        os.symlink("/etc/passwd", where.work / "out.key")
+        os.symlink("nowhere", where.work / "dangling.key")
+        os.symlink("self.key", where.work / "self.key")
+        s = inside(where, "cat hard soft a.key; echo --; cat soft.key plain; "
+                   "echo --; head -c 5 out.key; grep -rs secret .")
+        check(s.stdout.startswith("--\n--\n"),
+              "hard link, soft link, target of a link that matches",
+              s.stdout + s.stderr)
+        check("secret" not in s.stdout, "no secret", s.stdout)
+
+
+@test
+def unreadable_directory_is_masked_whole():
+    with Place("ignore: [.env]\n", files={"shut/x": "secret\n"}) as where:
+        os.chmod(where.work / "shut", 0o000)
+        s = inside(where, "ls -A shut; chmod 755 shut; cat shut/x; echo end")
+        check(s.stdout.split() == ["end"], "seen", s.stdout + s.stderr)
+        check("shut" in s.stderr, "it is reported", s.stderr)
+        os.chmod(where.work / "shut", 0o755)
+
+
+@test
+def what_the_host_would_run_later_is_readonly():
+    with Place("", files={"x": "y\n"}) as where:
+        subprocess.run(live.the.as_user("git", "init", "-q", ".",
+                                        cwd=where.work), check=True)
+        before = sorted(p.relative_to(where.work).as_posix()
+                        for p in where.work.rglob("*"))
+        s = inside(where, "for f in .git/hooks/pre-commit .git/config "
+                   ".membrane.yaml .membrane/config.yml .membraneignore "
+                   ".git/hooks/new .vscode/tasks.json; do "
+                   "mkdir -p $(dirname $f) 2>/dev/null; "
+                   "echo bad >> $f && echo \"wrote $f\"; done 2>/dev/null; "
+                   "mv .git .tig && echo moved; rm -rf .git/hooks; "
+                   "echo z > z; git add z && git -c user.name=a -c "
+                   "user.email=a@b commit -qm z && echo committed")
+        check("wrote" not in s.stdout and "moved" not in s.stdout,
+              "none was written", s.stdout)
+        check("committed" in s.stdout, "git still works", s.stderr)
+        after = {p.relative_to(where.work).as_posix()
+                 for p in where.work.rglob("*")}
+        new = {n for n in after - set(before)
+               if not n.startswith(".git/") and n != "z"}
+        check(not new, "no placeholder stays behind", new)
+        check(set(before) - {"x"} <= after, "nothing is lost",
+              set(before) - after)
+
+
+@test
+def ignore_file_and_flags():
+    with Place("", files={".membraneignore": "*.pem\n!ok.pem\n",
+                          "a.pem": "secret\n", "ok.pem": "fine\n",
+                          "flagged": "secret\n", "ro": "x\n"}) as where:
+        s = inside(where, "cat a.pem ok.pem flagged; echo y > ro; cat ro",
+                   "-i", "flagged", "-r", "ro")
+        check(s.stdout.split() == ["fine", "x"], "seen", s.stdout + s.stderr)
+
+
+@test
+def mounts_are_gone_afterwards():
+    with Place("ignore: [.env]\nreadonly: [doc]\n",
+               files={".env": "s\n", "doc/a": "t\n"}) as where:
+        before = {p.name: p.stat().st_ino for p in where.work.iterdir()}
+        inside(where, "true")
+        after = {p.name: p.stat().st_ino for p in where.work.iterdir()}
+        check(before == after, "the workspace is as it was", after)
+        mounts = subprocess.run(live.the.enter("cat", "/proc/mounts"),
+                                capture_output=True, text=True,
+                                check=True).stdout
+        check(str(where.root) not in mounts, "no mount is left")

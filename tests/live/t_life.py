@@ -1,0 +1,385 @@
+"""Beginning and end: status, signals, pipes, terminals, many at once."""
+import fcntl
+import hashlib
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import threading
+import time
+
+import live
+from live import Place, check, leftovers, shell, test, within
+
+
+def no_leftovers(seconds, what):
+    check(within(seconds, lambda: not leftovers()),
+          "no container is left: " + what, leftovers())
+
+
+@test
+def exit_status():
+    with Place("") as where:
+        for command, wanted in ((["true"], 0), (["false"], 1),
+                                (["sh", "-c", "exit 42"], 42),
+                                (["sh", "-c", "kill -9 $$"], 137),
+                                (["sh", "-c", "kill -15 $$"], 143),
+                                (["no-such-command"], 127), (["/etc"], 126)):
+            s = where.membrane("run", "--", *command)
+            check(s.status == wanted, "%s: %d" % (command, wanted),
+                  (s.status, s.stderr))
+            check(s.stdout == "", "stdout is the command's", s.stdout)
+        s = where.membrane("--", "echo", "short form")
+        check(s.stdout == "short form\n" and s.status == 0,
+              "membrane -- command", (s.status, s.stderr))
+        s = where.membrane("run", "--image", "no-such-image:1",
+                           "--no-update", "--", "true")
+        check(s.status == 125, "no such image: 125", (s.status, s.stderr))
+    with Place("allow: [[[\n") as where:
+        s = where.membrane("run", "--", "echo", "ran")
+        check(s.status == 125 and not s.stdout, "a bad policy: 125",
+              (s.status, s.stderr))
+    no_leftovers(5, "after the end")
+
+
+@test
+def arguments_pass_unchanged():
+    words = ["a b", "", "*", "$HOME", "'", '"', "\\", "-x", "--", "{session}",
+             "{env:PATH}", "{{", "ü", "new\nline"]
+    with Place("") as where:
+        s = where.membrane("run", "--", "python3", "-c",
+                           "import sys; print(sys.argv[1:])", *words)
+        check(s.stdout == "%s\n" % words, "word by word", s.stdout + s.stderr)
+
+
+@test
+def pipes_are_binary_and_complete():
+    block = hashlib.sha256(b"seed").digest() * 32768
+    data = b"".join(bytes([i]) + block[1:] for i in range(50))
+    with Place("") as where:
+        s = where.membrane("run", "--", "cat", data=data, text=False)
+        check(s.status == 0 and s.stdout == data, "50 MB in and out",
+              (s.status, len(s.stdout), s.stderr[-500:]))
+        s = where.membrane("run", "--", "sh", "-c", "sha256sum; echo e >&2",
+                           data=data)
+        check(s.stdout.split()[:1] == [hashlib.sha256(data).hexdigest()],
+              "50 MB in", s.stdout)
+        check("e\n" in s.stderr, "stderr is passed", s.stderr)
+        s = where.membrane("run", "--", "head", "-c", "52428800",
+                           "/dev/zero", text=False)
+        check(len(s.stdout) == 52428800, "50 MB out", len(s.stdout))
+        s = where.membrane("run", "--", "sh", "-c", "cat; echo eof")
+        check(s.stdout == "eof\n", "end of input", s.stdout)
+        s = where.membrane("run", "--", "test", "-t", "0")
+        check(s.status == 1, "no terminal for a pipe", s.status)
+
+
+def started(where, *command, **more):
+    """A running session whose command has said 'up'."""
+    p = where.popen("run", "--", "sh", "-c", "echo up; " + " ".join(command),
+                    **more)
+    line = p.stdout.readline()
+    check(line == b"up\n", "the command is up", line)
+    return p
+
+
+@test
+def signals_end_everything():
+    for number, wanted in ((signal.SIGINT, 130), (signal.SIGTERM, 143),
+                           (signal.SIGHUP, 129)):
+        with Place("allow: [site.test]\n") as where:
+            p = started(where, "sleep 300")
+            start = time.monotonic()
+            p.send_signal(number)
+            try:
+                p.communicate(timeout=30)
+            except subprocess.TimeoutExpired:
+                p.kill()
+                p.communicate()
+            check(p.returncode == wanted, "%s: status %d" % (
+                number.name, wanted), p.returncode)
+            check(time.monotonic() - start < 14, "within seconds",
+                  time.monotonic() - start)
+            no_leftovers(5, number.name)
+
+
+@test
+def a_command_can_handle_a_signal():
+    with Place("") as where:
+        p = started(where, "trap 'echo bye; exit 7' TERM; "
+                    "while :; do sleep 0.1; done")
+        p.terminate()
+        out, err = p.communicate(timeout=30)
+        check(out == b"bye\n" and p.returncode == 7, "its own end",
+              (out, p.returncode, err))
+        no_leftovers(5, "handled")
+
+
+@test
+def kill_9_of_membrane():
+    with Place("allow: ['11.0.1.1']\n", files={"x.env": "s\n"}) as where:
+        loop = ("while :; do python3 -c \"import socket; "
+                "socket.create_connection(('11.0.1.1', 80), 1)\"; "
+                "sleep 0.1; done")
+        p = started(where, loop)
+        p.kill()
+        p.communicate(timeout=30)
+        within(10, lambda: not leftovers())
+        left = leftovers()
+        gates = live.the.docker("ps", "-q", "--filter",
+                                "label=membrane.role=gate").stdout.split()
+        check(not gates, "the gate goes with it", gates)
+        log = live.Log("inet.jsonl")
+        time.sleep(1)
+        live.the.settle()
+        check(not live.matching(log.events(), "packet", addr="11.0.1.1"),
+              "the agent is cut off", log.events())
+        s = where.membrane("run", "--", "true")
+        check(s.status == 0, "the next one runs", s.stderr)
+        check(not leftovers(), "and reaps what was left", (left, leftovers()))
+        names = {x.name for x in where.work.iterdir()}
+        check(names == {"probe.py", "x.env"}, "no placeholder is left", names)
+
+
+@test
+def kill_9_at_any_moment():
+    with Place("ignore: [.env]\n", files={".env": "s\n"}) as where:
+        for ms in (5, 30, 80, 150, 250, 400, 600, 900):
+            p = where.popen("run", "--", "sleep", "60")
+            time.sleep(ms / 1000)
+            p.kill()
+            p.communicate(timeout=30)
+        s = where.membrane("run", "--", "true")
+        check(s.status == 0, "the next one runs", s.stderr)
+        no_leftovers(10, "after eight kills")
+        names = {x.name for x in where.work.iterdir()}
+        check(names == {"probe.py", ".env"}, "no placeholder is left", names)
+
+
+@test
+def the_gate_dies():
+    with Place("allow: ['11.0.1.1']\n") as where:
+        p = started(where, "sleep 300")
+        gates = live.the.docker("ps", "-q", "--filter",
+                                "label=membrane.role=gate").stdout.split()
+        live.the.docker("kill", *gates)
+        try:
+            p.communicate(timeout=20)
+            check(p.returncode == 125, "the session ends with 125",
+                  p.returncode)
+        except subprocess.TimeoutExpired:
+            check(False, "the session ends")
+            p.kill()
+            p.communicate()
+        no_leftovers(5, "gate killed")
+
+
+def on_a_terminal(where, *args, keys=b"", rows=37, cols=91, seconds=30,
+                  resize=None):
+    """Run membrane with a terminal as stdin, stdout and stderr: (status,
+    what was on the screen)."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols,
+                                                       0, 0))
+
+    def controlling():
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    p = subprocess.Popen(where.argv(*args), stdin=slave, stdout=slave,
+                         stderr=slave, preexec_fn=controlling)
+    os.close(slave)
+    screen, until = b"", time.monotonic() + seconds
+    while time.monotonic() < until:
+        ready, _, _ = select.select([master], [], [], 0.1)
+        if ready:
+            try:
+                part = os.read(master, 65536)
+            except OSError:
+                break
+            screen += part
+            if keys and b"ready" in screen:
+                if resize:
+                    fcntl.ioctl(master, termios.TIOCSWINSZ,
+                                struct.pack("HHHH", *resize, 0, 0))
+                    time.sleep(0.5)
+                os.write(master, keys)
+                keys = b""
+        elif p.poll() is not None:
+            break
+    if p.poll() is None:
+        p.kill()
+        check(False, "it ended on the terminal", screen)
+    os.close(master)
+    return p.wait(), screen.decode("utf-8", "replace")
+
+
+@test
+def terminals():
+    with Place("") as where:
+        status, screen = on_a_terminal(
+            where, "run", "--", "sh", "-c",
+            "test -t 0 && test -t 1 && echo tty; stty size; exit 5")
+        check(status == 5, "status", (status, screen))
+        check("tty" in screen and "37 91" in screen, "a terminal of its size",
+              screen)
+        status, screen = on_a_terminal(
+            where, "run", "--", "sh", "-c",
+            "echo ready; read x; stty size; echo got $x",
+            keys=b"hello\r", resize=(20, 70))
+        check("got hello" in screen, "keys", screen)
+        check("20 70" in screen, "a new size is passed on", screen)
+        status, screen = on_a_terminal(
+            where, "run", "--", "sh", "-c",
+            "trap 'echo int; exit 3' INT; echo ready; sleep 20",
+            keys=b"\x03")
+        check(status == 3 and "int" in screen, "ctrl-c is the command's",
+              (status, screen))
+        p = subprocess.run(
+            where.argv("run", "--", "sh", "-c", "test -t 1 || echo plain"),
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+            check=False)
+        check(p.stdout == b"plain\n", "none for a pipe", p.stdout)
+
+
+@test
+def eight_at_once():
+    places = [Place("allow: ['n%d.wild.test']\n" % i) for i in range(8)]
+    sessions = [None] * 8
+
+    def one(i):
+        command = ("curl -sS -m 8 http://n%d.wild.test/; "
+                   "curl -sS -m 8 http://n%d.wild.test/ 2>/dev/null; "
+                   "sleep 1; exit %d" % (i, (i + 1) % 8, i))
+        p = subprocess.run(places[i].argv("run", "--", "sh", "-c", command),
+                           stdin=subprocess.DEVNULL, capture_output=True,
+                           timeout=120, check=False)
+        sessions[i] = (p.returncode, p.stdout.decode(), p.stderr.decode())
+    threads = [threading.Thread(target=one, args=(i,)) for i in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    for i, (status, out, err) in enumerate(sessions):
+        check(status == i and out == "hello from n%d.wild.test\n" % i,
+              "session %d has its own policy" % i, (status, out, err))
+    no_leftovers(5, "eight sessions")
+    with Place("") as where:   # and eight that share one state and workspace
+        ps = [where.popen("run", "--", "sh", "-c", "echo %d" % i)
+              for i in range(8)]
+        out = sorted(p.communicate(timeout=120)[0] for p in ps)
+        check(out == [b"%d\n" % i for i in range(8)], "in one workspace",
+              out)
+    for place in places:
+        place.remove()
+    no_leftovers(5, "eight in one workspace")
+
+
+@test
+def docker_exec_goes_into_the_same_sandbox():
+    with Place("allow: [site.test]\n") as where:
+        p = started(where, "sleep 60")
+        agent = live.the.docker("ps", "-q", "--filter",
+                                "label=membrane.role=agent").stdout.split()
+        done = live.the.docker(
+            "exec", agent[0], "sh", "-c", "curl -sS -m 5 http://site.test/; "
+            "curl -sS -m 5 http://11.0.2.1/ || echo refused; id -u",
+            check_it=False)
+        check(done.stdout.splitlines() == ["hello from site.test", "refused",
+                                           str(live.the.uid)],
+              "same policy", done.stdout + done.stderr)
+        p.terminate()
+        p.communicate(timeout=30)
+
+
+@test
+def published_port():
+    policy = "args: ['-p', '127.0.0.1:18080:8000', '-p', '18081:8001']\n"
+    with Place(policy) as where:
+        p = where.popen("run", "--", "sh", "-c",
+                        "python3 -m http.server 8001 >/dev/null 2>&1 & "
+                        "exec python3 -um http.server 8000")
+        try:
+            def fetch(port, addr="127.0.0.1"):
+                return subprocess.run(
+                    live.the.enter("curl", "-sS", "-m", "2",
+                                   "http://%s:%d/probe.py" % (addr, port)),
+                    capture_output=True, check=False).stdout
+            for port in (18080, 18081):
+                check(within(15, lambda port=port:
+                             b"Runs inside" in fetch(port)),
+                      "reached through %d" % port)
+            check(b"Runs inside" in fetch(18081, "198.18.0.1"),
+                  "on every address of the host")
+            check(not fetch(18080, "198.18.0.1"), "not on others",
+                  fetch(18080, "198.18.0.1"))
+        finally:
+            p.terminate()
+            p.communicate(timeout=30)
+
+
+@test
+def any_image_works():
+    images = live.the.docker("images", "-q", "membrane-agent-plain").stdout
+    check(images, "the plain image is there")
+    with Place("allow: [site.test]\n") as where:
+        s = where.membrane("run", "--image", "membrane-agent-plain", "--",
+                           "curl", "-sS", "http://site.test/")
+        check(s.stdout == "hello from site.test\n", "by flag", s.stderr)
+    # From scratch: one static program, no shell, no passwd, no home.
+    made = subprocess.run(
+        live.the.enter("sh", "-c", "d=$(mktemp -d) && cd $d && "
+                       "printf '#include <unistd.h>\\nint main(void)"
+                       "{return write(1,\"bare\\\\n\",5)!=5;}' > a.c && "
+                       "gcc -static -o bare a.c && tar c bare | docker -H " +
+                       live.the.docker_host + " import - bare; rm -rf $d"),
+        capture_output=True, text=True, check=False)
+    check(made.returncode == 0, "an image is made", made.stderr)
+    with Place("image: bare\n") as where:
+        s = where.membrane("run", "--", "/bare")
+        check(s.stdout == "bare\n" and s.status == 0, "an empty image",
+              (s.status, s.stdout, s.stderr))
+
+
+@test
+def files_of_a_session():
+    with Place("allow: [site.test]\n") as where:
+        ids = where.root / "id"
+        where.own()
+        s = where.membrane("run", "--session-id-file", str(ids), "--",
+                           "curl", "-sS", "http://site.test/")
+        check(ids.exists() and re.fullmatch(r"[0-9a-f]{12}\n?",
+                                            ids.read_text()),
+              "--session-id-file", s.stderr)
+        if not ids.exists():
+            return
+        session = where.state / "sessions" / ids.read_text().strip()
+        names = {p.name for p in (session / "plan").iterdir()} \
+            if (session / "plan").exists() else set()
+        check({"ruleset.nft", "names.map", "mounts.plan", "docker.json",
+               "manifest.json", "policy.json"} <= names, "the plan", names)
+        check((session / "decisions.jsonl").exists(), "decisions")
+        check((where.state.stat().st_mode & 0o077) == 0 or
+              (session.stat().st_mode & 0o077) == 0, "private",
+              oct(session.stat().st_mode))
+
+
+@test
+def reset_ends_sessions():
+    with Place("") as where:
+        p = started(where, "sleep 300")
+        s = where.membrane("--reset")
+        check(s.status == 0, "status", s.stderr)
+        p.communicate(timeout=30)
+        check(p.returncode != 0, "the session was ended", p.returncode)
+        no_leftovers(5, "reset")
+
+
+@test
+def resolver_file_is_ours():
+    s = shell("", "cat /etc/resolv.conf; hostname; cat /etc/hosts")
+    check("nameserver 192.0.0.1" in s.stdout, "the gate resolves", s.stdout)
+    check("8.8.8.8" not in s.stdout, "and nobody else", s.stdout)
