@@ -366,6 +366,17 @@ static bool nets_have(const struct names_nets *nets, const struct addr *a)
 	return false;
 }
 
+/* The longest of the networks that an address lies in, or -1. */
+static int nets_bits(const struct names_nets *nets, const struct addr *a)
+{
+	int bits = -1;
+
+	for (uint32_t i = 0; i < nets->n; i++)
+		if (nets->v[i].bits > bits && cidr_has(&nets->v[i], a))
+			bits = nets->v[i].bits;
+	return bits;
+}
+
 bool names_covered(const struct names_map *map, const struct addr *addr)
 {
 	return nets_have(&map->cover, addr);
@@ -378,13 +389,18 @@ enum names_verdict names_judge(const struct names_map *map,
 			       struct names_classes *out_classes)
 {
 	enum addr_scope scope = addr_scope(addr);
+	int floor = nets_bits(&map->floor, addr);
+	bool opened = floor >= 0 && nets_bits(&map->cover, addr) > floor;
 
 	/* addr_scope() again: the map can add to it, never take from it. */
-	if (scope == ADDR_NEVER || nets_have(&map->floor, addr))
+	if ((scope == ADDR_NEVER || floor >= 0) && !opened)
 		return NAMES_FLOOR;
 	for (uint32_t i = 0; i < hosts->n; i++)
 		if (addr_eq(&hosts->v[i], addr))
 			return NAMES_HOST;
+	/* Whatever names say: its cidr grant has the ports. */
+	if (opened)
+		return NAMES_COVERED;
 	if (scope == ADDR_PUBLIC && !nets_have(&map->priv, addr)) {
 		*out_classes = match->classes;
 		return NAMES_OPEN;

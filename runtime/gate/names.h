@@ -9,7 +9,8 @@
  *
  *	membrane-names 1
  *	upstream udp ADDR PORT | upstream tls ADDR PORT | upstream https URL
- *	floor CIDR                      never in an answer
+ *	floor CIDR                      in an answer only when a longer cover
+ *	                                line opens it, whatever names say
  *	private CIDR                    in an answer only when covered or granted
  *	cover CIDR                      granted by address: kept in answers
  *	name NAME K[,K...]|- private|- ID

@@ -1,0 +1,88 @@
+/*
+ * The gate's own reader of names.map says of every name and address what the
+ * decision function says of the policy.
+ *
+ *	names_gate [POLICIES [SEED]]
+ */
+#include "compiler/algebra/decide.h"
+#include "compiler/emit/names.h"
+
+#include "tests/check.h"
+#include "tests/oracle/generate.h"
+#include "tests/policy.h"
+
+/* Pure, and all that it needs is base: read here instead of linked, since
+ * programs of the host and of the gate share no objects. */
+#include "runtime/gate/names.c"
+
+#define PROBES 40
+
+static const char *const keeps[] = {"floor", "private", "covered", "open"};
+
+static enum decide_keep of_gate(enum names_verdict v)
+{
+	switch (v) {
+	case NAMES_OPEN:
+		return DECIDE_KEEP_OPEN;
+	case NAMES_COVERED:
+		return DECIDE_KEEP_COVERED;
+	case NAMES_FLOOR:
+	case NAMES_HOST:
+		return DECIDE_DROP_FLOOR;
+	case NAMES_PRIVATE:
+		return DECIDE_DROP_PRIVATE;
+	}
+	abort();
+}
+
+static void probe(struct test_policy *t, const struct names_map *map,
+		  const char *text, struct rng *r)
+{
+	struct str name = str_of(GEN_PICK(r, gen_names));
+	struct addr addr = gen_addr(r);
+	static const struct names_hosts none;
+	struct names_match match;
+	struct names_classes classes;
+	bool resolves = decide_resolve(&t->policy, name, STR("A")).allow;
+	bool matched = names_match(map, name, &match);
+	char shown[ADDR_TEXT_MAX];
+
+	CHECK_MSG(resolves == matched, "%.*s: decide %d, gate %d\n%s",
+		  STR_ARG(name), resolves, matched, text);
+	if (matched) {
+		enum decide_keep want = decide_answer(&t->policy, name, &addr);
+		enum decide_keep got = of_gate(names_judge(map, &match, &none,
+							   &addr, &classes));
+
+		CHECK_MSG(want == got, "%.*s at %s: decide %s, gate %s\n%s",
+			  STR_ARG(name), addr_text(&addr, shown), keeps[want],
+			  keeps[got], text);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	unsigned policies = argc > 1 ? (unsigned)atoi(argv[1]) : 2000;
+	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+	static struct gen_policy p;
+
+	for (unsigned i = 0; i < policies && check_failed < 5; i++) {
+		struct rng r = {seed + i};
+		struct names_map map;
+		struct test_policy t;
+		struct err err = {0};
+
+		gen_policy(&r, &p);
+		CHECK(test_policy_make(&t, p.text));
+		if (names_parse(test_policy_emit(&t, names_emit), &map, &err)) {
+			CHECK_MSG(false, "seed %llu: %s",
+				  (unsigned long long)(seed + i), err.text);
+		} else {
+			for (unsigned k = 0; k < PROBES; k++)
+				probe(&t, &map, p.text, &r);
+			names_free(&map);
+		}
+		test_policy_done(&t);
+	}
+	return check_status();
+}
