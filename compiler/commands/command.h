@@ -1,0 +1,49 @@
+/*
+ * The subcommands: one function each, found through one table.
+ *
+ * A command gets its parsed command line and returns the exit status of
+ * semantics.md, section 8. Its result goes to stdout; everything that is said
+ * about it goes to stderr.
+ */
+#ifndef COMPILER_COMMANDS_COMMAND_H
+#define COMPILER_COMMANDS_COMMAND_H
+
+#include "compiler/base/arena.h"
+
+enum command_id {
+#define COMMAND(id, name, args, run, about) COMMAND_##id,
+#include "compiler/commands/commands.def"
+#undef COMMAND
+	COMMANDS,
+};
+
+/* semantics.md, section 8 */
+enum status {
+	STATUS_OK = 0,
+	STATUS_REFUSED = 1,
+	STATUS_USAGE = 2,
+	STATUS_IO = 3,
+	STATUS_BUG = 4,
+	STATUS_RUN_FAILED = 125,
+};
+
+struct options;
+
+struct command {
+	const char *name, *args, *about;
+	int (*run)(struct arena *a, const struct options *o);
+};
+
+const struct command *command_get(enum command_id id);
+/* False when there is none of this name. */
+bool command_find(struct str name, enum command_id *out);
+
+#define COMMAND(id, name, args, run, about)                                    \
+	int command_##run(struct arena *a, const struct options *o);
+#include "compiler/commands/commands.def"
+#undef COMMAND
+
+/* Parse the command line and run what it says; the exit status. */
+int command_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,371 @@
+#include "compiler/commands/completion.h"
+
+#include "compiler/commands/options.h"
+#include "compiler/commands/say.h"
+
+static const char *const shells[] = {"bash", "zsh", "fish"};
+
+/* "run|plan|…" */
+static void command_names(struct buf *out, const char *sep)
+{
+	for (int i = 0; i < COMMANDS; i++)
+		buf_addf(out, "%s%s", i ? sep : "",
+			 command_get((enum command_id)i)->name);
+}
+
+static void option_words(struct buf *out, enum option_id id)
+{
+	const char *w;
+
+	for (size_t i = 0; (w = option_word(id, i)); i++)
+		buf_addf(out, "%s%s", i ? " " : "", w);
+}
+
+static bool has(const struct option *o, enum command_id id)
+{
+	return o->commands & 1u << id;
+}
+
+/* --- bash ------------------------------------------------------------------ */
+
+/* Spellings of all options with this kind of value, as a case pattern. */
+static bool bash_pattern(struct buf *out, enum option_value value)
+{
+	const struct option *o;
+	bool any = false;
+
+	for (size_t i = 0; (o = option_at(i)); i++) {
+		if (o->value != value)
+			continue;
+		buf_adds(out, any ? "|" : "\t");
+		buf_addf(out, "--%s", o->name);
+		if (o->letter)
+			buf_addf(out, "|-%c", o->letter);
+		any = true;
+	}
+	if (any)
+		buf_adds(out, ")\n");
+	return any;
+}
+
+static void bash_values(struct buf *out)
+{
+	const struct option *o;
+
+	buf_adds(out, "\tcase $prev in\n");
+	if (bash_pattern(out, VALUE_DIR))
+		buf_adds(out, "\t\tcompopt -o filenames 2>/dev/null\n"
+			 "\t\tCOMPREPLY=($(compgen -d -- \"$cur\"))\n"
+			 "\t\treturn ;;\n");
+	if (bash_pattern(out, VALUE_FILE))
+		buf_adds(out, "\t\tcompopt -o filenames 2>/dev/null\n"
+			 "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
+			 "\t\treturn ;;\n");
+	if (bash_pattern(out, VALUE_TEXT))
+		buf_adds(out, "\t\treturn ;;\n");
+	for (size_t i = 0; (o = option_at(i)); i++) {
+		if (o->value != VALUE_WORDS)
+			continue;
+		buf_addf(out, "\t--%s)\n\t\twords='", o->name);
+		option_words(out, o->id);
+		buf_adds(out, "' ;;\n");
+	}
+	buf_adds(out, "\tesac\n");
+}
+
+static void bash_flags(struct buf *out)
+{
+	const struct option *o;
+
+	buf_adds(out, "\tcase $command in\n");
+	for (int c = 0; c < COMMANDS; c++) {
+		buf_addf(out, "\t%s)\n\t\tflags='",
+			 command_get((enum command_id)c)->name);
+		for (size_t i = 0; (o = option_at(i)); i++)
+			if (has(o, (enum command_id)c))
+				buf_addf(out, "--%s ", o->name);
+		out->p[--out->n] = '\0';
+		buf_adds(out, "' ;;\n");
+	}
+	buf_adds(out, "\tesac\n");
+}
+
+static void bash(struct buf *out)
+{
+	buf_adds(out,
+		 "# bash completion for membrane\n"
+		 "_membrane()\n{\n"
+		 "\tlocal IFS=$' \\t\\n' cur=${COMP_WORDS[COMP_CWORD]}\n"
+		 "\tlocal prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
+		 "\tlocal command= flags= words= i\n"
+		 "\tCOMPREPLY=()\n"
+		 "\tif [[ $cur == = ]]; then\n"
+		 "\t\tcur=\n"
+		 "\telif [[ $prev == = ]]; then\n"
+		 "\t\tprev=${COMP_WORDS[COMP_CWORD - 2]}\n"
+		 "\tfi\n"
+		 "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+		 "\t\tcase ${COMP_WORDS[i]} in\n"
+		 "\t\t--)\n"
+		 "\t\t\tCOMPREPLY=($(compgen -A command -A file -- \"$cur\"))\n"
+		 "\t\t\treturn ;;\n"
+		 "\t\t");
+	command_names(out, "|");
+	buf_adds(out, ")\n"
+		 "\t\t\tcommand=${command:-${COMP_WORDS[i]}} ;;\n"
+		 "\t\tesac\n"
+		 "\tdone\n"
+		 "\tIFS=$'\\n'\n");
+	bash_values(out);
+	buf_adds(out, "\tcase $command in\n"
+		 "\t'')\n\t\twords='");
+	command_names(out, " ");
+	buf_adds(out, "' command=run ;;\n"
+		 "\thelp)\n\t\twords='");
+	command_names(out, " ");
+	buf_adds(out, "' ;;\n"
+		 "\tcompletion)\n\t\twords='bash zsh fish' ;;\n"
+		 "\tcheck)\n"
+		 "\t\tcompopt -o filenames 2>/dev/null\n"
+		 "\t\tCOMPREPLY=($(compgen -d -- \"$cur\")) ;;\n"
+		 "\tesac\n");
+	bash_flags(out);
+	buf_adds(out, "\tIFS=$' \\t\\n'\n"
+		 "\t[[ $cur == -* ]] && words=$flags\n"
+		 "\tCOMPREPLY+=($(compgen -W \"$words\" -- \"$cur\"))\n"
+		 "}\n"
+		 "complete -F _membrane membrane\n");
+}
+
+/* --- zsh ------------------------------------------------------------------- */
+
+/* The help of an option or command between square brackets or quotes. */
+static void zsh_text(struct buf *out, const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '\'') {
+			buf_adds(out, "'\\''");
+			continue;
+		}
+		if (*s == '[' || *s == ']' || *s == ':')
+			buf_addc(out, '\\');
+		buf_addc(out, *s);
+	}
+}
+
+static void zsh_action(struct buf *out, const struct option *o)
+{
+	switch (o->value) {
+	case VALUE_NONE:
+		return;
+	case VALUE_TEXT:
+		buf_addf(out, ":%s: ", o->meta);
+		return;
+	case VALUE_MAYBE:
+		buf_addf(out, "::%s: ", o->meta);
+		return;
+	case VALUE_FILE:
+		buf_addf(out, ":%s:_files", o->meta);
+		return;
+	case VALUE_DIR:
+		buf_addf(out, ":%s:_files -/", o->meta);
+		return;
+	case VALUE_WORDS:
+		buf_addf(out, ":%s:(", o->meta);
+		option_words(out, o->id);
+		buf_addc(out, ')');
+		return;
+	}
+}
+
+static void zsh_option(struct buf *out, const struct option *o)
+{
+	const char *eq = o->value == VALUE_NONE	   ? ""
+			 : o->value == VALUE_MAYBE ? "=-"
+						   : "=";
+
+	buf_adds(out, "\t\t\t'*'");
+	if (o->letter)
+		buf_addf(out, "{-%c%s,--%s%s}", o->letter, *eq ? "+" : "",
+			 o->name, eq);
+	else
+		buf_addf(out, "--%s%s", o->name, eq);
+	buf_adds(out, "'[");
+	zsh_text(out, o->about);
+	buf_addc(out, ']');
+	zsh_action(out, o);
+	buf_adds(out, "'\n");
+}
+
+static void zsh(struct buf *out)
+{
+	const struct option *o;
+
+	buf_adds(out, "#compdef membrane\n"
+		 "_membrane()\n{\n"
+		 "\tlocal command=run i\n"
+		 "\tlocal -a commands flags rest\n"
+		 "\tcommands=(\n");
+	for (int i = 0; i < COMMANDS; i++) {
+		const struct command *c = command_get((enum command_id)i);
+
+		buf_addf(out, "\t\t'%s:", c->name);
+		zsh_text(out, c->about);
+		buf_adds(out, "'\n");
+	}
+	buf_adds(out, "\t)\n"
+		 "\tfor ((i = 2; i < CURRENT; i++)); do\n"
+		 "\t\tcase ${words[i]} in\n"
+		 "\t\t--)\n"
+		 "\t\t\twords=(\"${(@)words[i + 1,-1]}\")\n"
+		 "\t\t\t((CURRENT -= i))\n"
+		 "\t\t\t_normal\n"
+		 "\t\t\treturn ;;\n"
+		 "\t\t");
+	command_names(out, "|");
+	buf_adds(out, ")\n"
+		 "\t\t\tcommand=${words[i]}\n"
+		 "\t\t\tbreak ;;\n"
+		 "\t\tesac\n"
+		 "\tdone\n"
+		 "\tcase $command in\n");
+	for (int c = 0; c < COMMANDS; c++) {
+		buf_addf(out, "\t%s)\n\t\tflags=(\n",
+			 command_get((enum command_id)c)->name);
+		for (size_t i = 0; (o = option_at(i)); i++)
+			if (has(o, (enum command_id)c))
+				zsh_option(out, o);
+		buf_adds(out, "\t\t) ;;\n");
+	}
+	buf_adds(out, "\tesac\n"
+		 "\tcase $command in\n"
+		 "\tcheck)\n\t\trest=('2:plan:_files -/') ;;\n"
+		 "\tcompletion)\n\t\trest=('2:shell:(bash zsh fish)') ;;\n"
+		 "\thelp)\n"
+		 "\t\trest=('2:command:(");
+	command_names(out, " ");
+	buf_adds(out, ")') ;;\n"
+		 "\tesac\n"
+		 "\t_arguments -s -S : $flags "
+		 "'1:command:{_describe command commands}' $rest\n"
+		 "}\n"
+		 "compdef _membrane membrane\n");
+}
+
+/* --- fish ------------------------------------------------------------------ */
+
+static void fish_text(struct buf *out, const char *s)
+{
+	buf_addc(out, '\'');
+	for (; *s; s++) {
+		if (*s == '\'' || *s == '\\')
+			buf_addc(out, '\\');
+		buf_addc(out, *s);
+	}
+	buf_addc(out, '\'');
+}
+
+static void fish_option(struct buf *out, const struct option *o)
+{
+	buf_adds(out, "complete -c membrane -n '__membrane_in");
+	for (int c = 0; c < COMMANDS; c++)
+		if (has(o, (enum command_id)c))
+			buf_addf(out, " %s",
+				 command_get((enum command_id)c)->name);
+	buf_addf(out, "' -l %s", o->name);
+	if (o->letter)
+		buf_addf(out, " -s %c", o->letter);
+	switch (o->value) {
+	case VALUE_NONE:
+	case VALUE_MAYBE:
+		break;
+	case VALUE_TEXT:
+		buf_adds(out, " -x");
+		break;
+	case VALUE_FILE:
+		buf_adds(out, " -r -F");
+		break;
+	case VALUE_DIR:
+		buf_adds(out, " -x -a '(__fish_complete_directories)'");
+		break;
+	case VALUE_WORDS:
+		buf_adds(out, " -x -a '");
+		option_words(out, o->id);
+		buf_addc(out, '\'');
+		break;
+	}
+	buf_adds(out, " -d ");
+	fish_text(out, o->about);
+	buf_addc(out, '\n');
+}
+
+static void fish(struct buf *out)
+{
+	const struct option *o;
+
+	buf_adds(out, "# fish completion for membrane\n"
+		 "function __membrane_command\n"
+		 "\tfor word in (commandline -opc)[2..-1]\n"
+		 "\t\tif contains -- $word -- ");
+	command_names(out, " ");
+	buf_adds(out, "\n"
+		 "\t\t\techo -- $word\n"
+		 "\t\t\treturn\n"
+		 "\t\tend\n"
+		 "\tend\n"
+		 "end\n"
+		 "function __membrane_in\n"
+		 "\tset -l command (__membrane_command)\n"
+		 "\ttest -z \"$command\"; and set command run\n"
+		 "\tcontains -- $command $argv\n"
+		 "end\n"
+		 "function __membrane_exec\n"
+		 "\tcontains -- -- (commandline -opc)\n"
+		 "end\n"
+		 "complete -c membrane -f\n"
+		 "complete -c membrane -n __membrane_exec -F -a "
+		 "'(__fish_complete_command)'\n");
+	for (int i = 0; i < COMMANDS; i++) {
+		const struct command *c = command_get((enum command_id)i);
+
+		buf_addf(out, "complete -c membrane -n 'test -z "
+			 "(__membrane_command)' -a %s -d ", c->name);
+		fish_text(out, c->about);
+		buf_addc(out, '\n');
+	}
+	buf_adds(out, "complete -c membrane -n '__membrane_in check' -a "
+		 "'(__fish_complete_directories)'\n"
+		 "complete -c membrane -n '__membrane_in completion' -a "
+		 "'bash zsh fish'\n"
+		 "complete -c membrane -n '__membrane_in help' -a '");
+	command_names(out, " ");
+	buf_adds(out, "'\n");
+	for (size_t i = 0; (o = option_at(i)); i++)
+		if (o->about)
+			fish_option(out, o);
+}
+
+/* --- */
+
+bool completion_write(struct buf *out, struct str shell)
+{
+	static void (*const writers[])(struct buf *) = {bash, zsh, fish};
+
+	for (size_t i = 0; i < ARRAY_LEN(shells); i++)
+		if (str_is(shell, shells[i])) {
+			writers[i](out);
+			return true;
+		}
+	return false;
+}
+
+int command_completion(struct arena *a, const struct options *o)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	if (o->words.n && completion_write(&b, o->words.v[0]))
+		return say_result(buf_str(&b));
+	say("membrane completion needs a shell: bash, zsh or fish");
+	return STATUS_USAGE;
+}

@@ -1,0 +1,89 @@
+#include "compiler/commands/help.h"
+
+#include "compiler/commands/options.h"
+#include "compiler/commands/say.h"
+#include "compiler/commands/view.h"
+
+#include <stdio.h>
+
+void help_overview(struct buf *out)
+{
+	buf_adds(out, "membrane: a selectively permeable boundary for AI "
+		 "agents\n\n"
+		 "usage: membrane COMMAND [flags]\n"
+		 "       membrane [flags] [-- command...]    "
+		 "the same as membrane run\n\n");
+	for (int i = 0; i < COMMANDS; i++) {
+		const struct command *c = command_get((enum command_id)i);
+
+		buf_addf(out, "  %-12s%s\n", c->name, c->about);
+	}
+	buf_adds(out, "\n'membrane help COMMAND' lists its flags.\n\n"
+		 "Policy: presets, ~/.membrane/config.yaml, .membrane.yaml, "
+		 "flags, in this order.\n"
+		 "Status: 0 done; 1 refused, drifted; 2 bad command line; 3 "
+		 "cannot read or\n"
+		 "write; 4 a bug. run: the command's own; 125 when membrane "
+		 "failed.\n");
+}
+
+static void option_line(struct buf *out, const struct option *o)
+{
+	char head[64];
+	const char *meta = o->value == VALUE_NONE ? "" : o->meta;
+	const char *sep = o->value == VALUE_NONE    ? ""
+			  : o->value == VALUE_MAYBE ? "[="
+						    : " ";
+	char letter[5] = "    ";
+
+	if (o->letter) {
+		letter[0] = '-';
+		letter[1] = o->letter;
+		letter[2] = ',';
+	}
+	snprintf(head, sizeof(head), "%s--%s%s%s%s", letter, o->name, sep,
+		 meta, o->value == VALUE_MAYBE ? "]" : "");
+	buf_addf(out, "  %-28s%s\n", head, o->about);
+}
+
+void help_command(struct buf *out, enum command_id id)
+{
+	const struct command *c = command_get(id);
+	const struct option *o;
+
+	buf_addf(out, "usage: membrane %s%s%s\n", c->name, *c->args ? " " : "",
+		 c->args);
+	buf_addf(out, "%s\n\n", c->about);
+	for (size_t i = 0; (o = option_at(i)); i++)
+		if (o->commands & 1u << id && o->about)
+			option_line(out, o);
+}
+
+int help_print(struct arena *a, enum command_id id)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	if (id == COMMAND_HELP)
+		help_overview(&b);
+	else
+		help_command(&b, id);
+	return say_result(buf_str(&b));
+}
+
+int command_help(struct arena *a, const struct options *o)
+{
+	enum command_id id = COMMAND_HELP;
+
+	if (o->words.n == 0 || command_find(o->words.v[0], &id))
+		return help_print(a, id);
+	say("there is no command '%s'",
+	    view_cleaned(a, str_slice(o->words.v[0], 0, 60)).p);
+	return STATUS_USAGE;
+}
+
+int command_version(struct arena *a, const struct options *o)
+{
+	(void)o;
+	return say_result(arena_fmt(a, "membrane %s\n", MEMBRANE_VERSION));
+}

@@ -1,0 +1,38 @@
+/*
+ * Where a command finds what it works on: the workspace, ~/.membrane, the
+ * presets; and the compile that plan, compile, check and run begin with.
+ */
+#ifndef COMPILER_COMMANDS_INPUTS_H
+#define COMPILER_COMMANDS_INPUTS_H
+
+#include "compiler/commands/options.h"
+#include "compiler/driver.h"
+
+struct inputs {
+	struct front_input front;
+	const char *workspace; /* absolute, links followed */
+	const char *state;     /* absolute; may not exist */
+	const char *config;    /* the global file, in state */
+	const char *standard;  /* policies/default.yaml */
+	bool first_use;        /* config is wanted and does not exist */
+};
+
+/*
+ * From flags, MEMBRANE_HOME and MEMBRANE_POLICIES. Nothing is written. On the
+ * first use, what would become the global file is read in its place.
+ */
+must_check int inputs_find(struct arena *a, const struct options *o,
+			   struct inputs *out, struct err *err);
+/*
+ * Find and compile. STATUS_OK: c->ok holds, unless c->stop_after was set.
+ * Otherwise everything has been said: STATUS_REFUSED or STATUS_IO. Warnings
+ * are printed unless quiet. driver_done(c) is the caller's in any case.
+ */
+must_check int inputs_compile(struct arena *a, const struct options *o,
+			      bool quiet, struct inputs *in,
+			      struct compilation *c);
+/* ~/.membrane, or MEMBRANE_HOME; absolute. */
+must_check int inputs_state(struct arena *a, const char **out,
+			    struct err *err);
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * The plan that ran last in a workspace: ~/.membrane/last/HASH, where HASH is
+ * the beginning of the SHA-256 of the workspace's path.
+ */
+#ifndef COMPILER_COMMANDS_LAST_H
+#define COMPILER_COMMANDS_LAST_H
+
+#include "compiler/plan/plan.h"
+
+/* NULL when none ran here, or what is there cannot be read any more. */
+const struct plan *last_read(struct arena *a, const char *state,
+			     const char *workspace);
+must_check int last_write(struct arena *a, const char *state,
+			  const char *workspace, const struct plan *p,
+			  struct err *err);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * What `plan` has to say, gathered once and then written as text, JSON or
+ * Markdown: a compiled policy, what it adds, what it leaves open, what of it
+ * cannot be enforced, and how it differs from the plan that last ran here.
+ */
+#ifndef COMPILER_COMMANDS_MODEL_H
+#define COMPILER_COMMANDS_MODEL_H
+
+#include "compiler/base/sha256.h"
+#include "compiler/commands/changes.h"
+#include "compiler/commands/risks.h"
+#include "compiler/driver.h"
+
+struct plan_model {
+	struct arena *a;
+	const struct sources *sources;
+	const struct ir_policy *policy; /* IR_NORMALISED */
+	const struct plan *plan;
+	const struct diags *diags;      /* of the compile: warnings */
+	char digest[SHA256_HEX_MAX];    /* of the manifest */
+	ir_texts additions;             /* of the workspace */
+	struct diags refused;           /* what cannot be enforced: errors */
+	risk_list risks;
+	bool has_last; /* a plan ran here before */
+	change_list changes;
+	bool first_use; /* there is no global file yet */
+};
+
+/* last: the plan that ran here last, or NULL. c is ok. */
+void model_make(struct plan_model *m, struct compilation *c,
+		const struct plan *last);
+
+/* "file:line", "<command line>", "builtin"; empty for nowhere. Cleaned. */
+struct str model_source(const struct plan_model *m, struct ir_origin from);
+
+#endif

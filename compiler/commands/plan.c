@@ -1,0 +1,67 @@
+#include "compiler/commands/inputs.h"
+#include "compiler/commands/last.h"
+#include "compiler/commands/plan_json.h"
+#include "compiler/commands/plan_markdown.h"
+#include "compiler/commands/plan_view.h"
+#include "compiler/commands/say.h"
+#include "compiler/emit/emit.h"
+
+/* --emit=NAME: one artefact as it is in the plan. */
+static int emit(struct arena *a, const struct compilation *c, struct str name)
+{
+	const struct plan_file *f = NULL;
+
+	for (size_t i = 0; emitter_at(i); i++)
+		if (str_is(name, emitter_at(i)->name))
+			f = plan_file(&c->plan, emitter_at(i)->file);
+	if (str_is(name, "manifest"))
+		return say_result(plan_manifest(a, &c->plan));
+	if (f)
+		return say_result(f->data);
+	say("this policy has no artefact '%.*s'", STR_ARG(name));
+	return STATUS_REFUSED;
+}
+
+static int show(const struct options *o, const struct inputs *in,
+		struct compilation *c)
+{
+	const struct option_given *one = options_get(o, OPTION_EMIT);
+	struct plan_model m;
+	struct view v;
+	struct buf out;
+
+	if (c->stop_after)
+		return say_result(c->dump);
+	if (one)
+		return emit(c->a, c, one->value);
+	model_make(&m, c, last_read(c->a, in->state, in->workspace));
+	m.first_use = in->first_use;
+	if (options_get(o, OPTION_JSON))
+		return say_result(plan_json(&m));
+	buf_init(&out, c->a);
+	if (options_get(o, OPTION_MARKDOWN)) {
+		plan_markdown(&out, &m);
+		return say_result(buf_str(&out));
+	}
+	v = (struct view){&out, say_width(STDOUT_FILENO),
+			  say_colour(STDOUT_FILENO)};
+	plan_view(&v, &m);
+	return say_result(buf_str(&out));
+}
+
+int command_plan(struct arena *a, const struct options *o)
+{
+	bool json = options_get(o, OPTION_JSON) != NULL;
+	struct compilation c = {
+		.stop_after = options_value(a, o, OPTION_DUMP_IR, NULL)};
+	struct inputs in;
+	int status = inputs_compile(a, o, true, &in, &c);
+
+	if (status == STATUS_OK)
+		status = show(o, &in, &c);
+	else if (status == STATUS_REFUSED && json &&
+		 say_result(plan_json_refused(c.a, &c.diags)) != STATUS_OK)
+		status = STATUS_IO;
+	driver_done(&c);
+	return status;
+}

@@ -1,0 +1,149 @@
+#include "compiler/commands/plan_json.h"
+
+#include "compiler/base/json.h"
+
+#define PLAN_JSON_VERSION 1
+
+static void put_place(cJSON *o, const struct sources *s, struct span at)
+{
+	struct place p = sources_place(s, at);
+
+	if (!p.source)
+		return;
+	json_put_str(o, "source", p.source->name);
+	json_put_u64(o, "line", p.line);
+	json_put_u64(o, "column", p.column);
+}
+
+static cJSON *diag_list(const struct diags *d, bool errors)
+{
+	cJSON *list = json_array();
+	struct diag_view one;
+
+	for (unsigned i = 0; diags_get(d, i, &one); i++) {
+		cJSON *o;
+		char id[8];
+
+		if (one.error != errors)
+			continue;
+		o = json_object();
+		snprintf(id, sizeof(id), "%c%03u", errors ? 'E' : 'W',
+			 (unsigned)one.id % 1000);
+		json_put_cstr(o, "id", id);
+		json_put_str(o, "text", one.text);
+		if (one.help.n)
+			json_put_str(o, "help", one.help);
+		put_place(o, d->sources, one.at);
+		json_push(list, o);
+	}
+	return list;
+}
+
+static cJSON *files(const struct plan_model *m)
+{
+	cJSON *list = json_array();
+	char hex[SHA256_HEX_MAX];
+
+	vec_each(f, &m->plan->files) {
+		cJSON *o = json_object();
+
+		json_put_str(o, "name", f->name);
+		json_put_cstr(o, "sha256", sha256_hex(f->data, hex));
+		json_put_u64(o, "bytes", f->data.n);
+		json_push(list, o);
+	}
+	return list;
+}
+
+static cJSON *sources(const struct plan_model *m)
+{
+	cJSON *list = json_array();
+
+	vec_each(s, &m->plan->sources) {
+		cJSON *o = json_object();
+
+		json_put_str(o, "name", s->name);
+		json_put_str(o, "sha256", s->sha256);
+		json_push(list, o);
+	}
+	return list;
+}
+
+static cJSON *additions(const struct plan_model *m)
+{
+	cJSON *list = json_array();
+
+	vec_each(t, &m->additions) {
+		cJSON *o = json_object();
+
+		json_put_str(o, "text", t->s);
+		put_place(o, m->sources, t->from.at);
+		json_push(list, o);
+	}
+	return list;
+}
+
+static cJSON *risks(const struct plan_model *m)
+{
+	cJSON *list = json_array();
+
+	vec_each(r, &m->risks) {
+		cJSON *o = json_object();
+
+		json_put_cstr(o, "id", r->id);
+		json_put_str(o, "text", r->text);
+		put_place(o, m->sources, r->from.at);
+		json_push(list, o);
+	}
+	return list;
+}
+
+static cJSON *changes(const struct plan_model *m)
+{
+	cJSON *list = json_array();
+
+	vec_each(c, &m->changes) {
+		cJSON *o = json_object();
+
+		json_put_cstr(o, "change",
+			      c->both	 ? "changed"
+			      : c->added ? "added"
+					 : "removed");
+		json_put_cstr(o, "kind", change_kind_name(c->kind));
+		json_put_str(o, "text", c->text);
+		json_push(list, o);
+	}
+	return list;
+}
+
+struct str plan_json(const struct plan_model *m)
+{
+	const struct plan_file *policy = plan_file(m->plan, "policy.json");
+	cJSON *root = json_object();
+
+	json_put_u64(root, "version", PLAN_JSON_VERSION);
+	json_put_cstr(root, "plan", m->digest);
+	json_put_bool(root, "first_use", m->first_use);
+	json_put(root, "policy",
+		 policy ? cJSON_ParseWithLength(policy->data.p, policy->data.n)
+			: cJSON_CreateNull());
+	json_put(root, "files", files(m));
+	json_put(root, "sources", sources(m));
+	json_put(root, "additions", additions(m));
+	json_put(root, "not_enforced", diag_list(&m->refused, true));
+	json_put(root, "residual_risks", risks(m));
+	json_put(root, "warnings", diag_list(m->diags, false));
+	json_put(root, "changes", m->has_last ? changes(m)
+					      : cJSON_CreateNull());
+	return json_text(m->a, root);
+}
+
+struct str plan_json_refused(struct arena *a, const struct diags *d)
+{
+	cJSON *root = json_object();
+
+	json_put_u64(root, "version", PLAN_JSON_VERSION);
+	json_put(root, "errors", diag_list(d, true));
+	json_put(root, "warnings", diag_list(d, false));
+	return json_text(a, root);
+}

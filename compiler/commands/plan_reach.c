@@ -1,0 +1,139 @@
+#include "compiler/commands/plan_reach.h"
+
+#include <stdlib.h>
+
+/* A grant as it is shown: sorted by ports, then kind, then name. */
+struct line {
+	struct str ports;
+	const struct ir_grant *grant;
+};
+
+static int by_ports(const void *va, const void *vb)
+{
+	const struct line *a = va, *b = vb;
+	int order = str_cmp(a->ports, b->ports);
+
+	if (order)
+		return order;
+	if (a->grant->dest.kind != b->grant->dest.kind)
+		return a->grant->dest.kind < b->grant->dest.kind ? -1 : 1;
+	return str_cmp(a->grant->canon, b->grant->canon);
+}
+
+/* Without the floor's; *out_n: how many there are. */
+static struct line *sorted(struct arena *a, const ir_grants *grants,
+			   uint32_t *out_n)
+{
+	struct line *lines =
+		arena_array(a, (size_t)grants->n + 1, sizeof(*lines));
+	uint32_t n = 0;
+
+	vec_each(g, grants)
+		if (g->from.layer != LAYER_FLOOR)
+			lines[n++] = (struct line){
+				ir_ports_text(a, &g->ports), g};
+	qsort(lines, n, sizeof(*lines), by_ports);
+	*out_n = n;
+	return lines;
+}
+
+static struct str ports_title(struct arena *a, struct str ports)
+{
+	struct str field;
+	struct buf b;
+
+	buf_init(&b, a);
+	while (str_field(&ports, ',', &field)) {
+		if (b.n)
+			buf_adds(&b, ", ");
+		if (str_is(field, "tcp/1-65535"))
+			buf_adds(&b, "any tcp port");
+		else if (str_is(field, "udp/1-65535"))
+			buf_adds(&b, "any udp port");
+		else
+			buf_add(&b, field);
+	}
+	return buf_str(&b);
+}
+
+static void show(const struct view *v, const struct plan_model *m,
+		 const struct ir_grant *g, enum view_paint paint)
+{
+	const char *note = "";
+
+	if (g->tls.set && g->tls.v == IR_TLS_INSPECT)
+		note = "  (inspected)";
+	if (g->private.set && g->private.v)
+		note = "  (also private addresses)";
+	view_row(v, 4, paint,
+		 arena_fmt(m->a, "%s%s",
+			   view_cleaned(m->a, ir_dest_text(m->a, &g->dest)).p, note),
+		 model_source(m, g->from));
+	vec_each(h, &g->http)
+		view_row(v, 6, VIEW_DIM,
+			 arena_fmt(m->a, "only %s",
+				   view_cleaned(m->a, ir_http_text(m->a, h)).p),
+			 (struct str){0});
+}
+
+/* Grants, a line of ports above each group. */
+static void groups(const struct view *v, const struct plan_model *m,
+		   const struct line *lines, uint32_t n, enum view_paint paint)
+{
+	uint32_t end;
+
+	for (uint32_t i = 0; i < n; i = end) {
+		for (end = i; end < n &&
+			      str_eq(lines[end].ports, lines[i].ports);)
+			end++;
+		view_row(v, 2, VIEW_DIM, ports_title(m->a, lines[i].ports),
+			 (struct str){0});
+		for (uint32_t k = i; k < end; k++) {
+			if (view_more(v, 4, k - i, end - i))
+				break;
+			show(v, m, lines[k].grant, paint);
+		}
+	}
+}
+
+bool plan_reach_decrypts(const struct ir_policy *p, const struct ir_grant *g)
+{
+	enum ir_tls tls = g->tls.set ? g->tls.v : p->tls.v;
+
+	return g->has_http || tls == IR_TLS_INSPECT ||
+	       (g->dest.kind == IR_DEST_URL &&
+		g->dest.u.url.scheme == IR_SCHEME_HTTPS &&
+		!str_is(g->dest.u.url.path, "/"));
+}
+
+static void floor_line(const struct view *v, const struct plan_model *m)
+{
+	struct buf b;
+
+	buf_init(&b, m->a);
+	vec_each(g, &m->policy->deny)
+		if (g->from.layer == LAYER_FLOOR)
+			buf_addf(&b, "%.*s, ",
+				 STR_ARG(ir_dest_text(m->a, &g->dest)));
+	buf_adds(v->out, "  ");
+	view_wrap(v, 2, 2,
+		  arena_fmt(m->a, "everything else; and never %sthe gate and "
+			    "the host itself; nor, by a name, private "
+			    "networks that nothing grants", b.n ? b.p : ""));
+}
+
+void plan_reach(const struct view *v, const struct plan_model *m)
+{
+	const struct ir_policy *p = m->policy;
+	uint32_t n;
+	struct line *lines = sorted(m->a, &p->allow, &n);
+
+	view_title(v, "can reach", n, "grant");
+	if (n == 0)
+		view_row(v, 2, VIEW_PLAIN, STR("nothing"), (struct str){0});
+	groups(v, m, lines, n, VIEW_GOOD);
+	lines = sorted(m->a, &p->deny, &n);
+	view_title(v, "cannot reach", n, n ? "denial" : NULL);
+	groups(v, m, lines, n, VIEW_BAD);
+	floor_line(v, m);
+}

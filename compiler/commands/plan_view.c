@@ -1,0 +1,360 @@
+#include "compiler/commands/plan_view.h"
+
+#include "compiler/commands/plan_reach.h"
+
+/* Where the second column of "how it is run" begins. */
+#define KEY_COLUMNS 14
+
+/* A paragraph of a section. */
+static void paragraph(const struct view *v, const char *text)
+{
+	buf_adds(v->out, "  ");
+	view_wrap(v, 2, 2, str_of(text));
+}
+
+/* --- what it cannot see or change ----------------------------------------- */
+
+/*
+ * Those that are built in come first and are many: one paragraph. Later ones
+ * win, so the order stays.
+ */
+static void patterns(const struct view *v, const struct plan_model *m,
+		     const char *title, const ir_patterns *list)
+{
+	uint32_t i = 0, n = 0;
+	struct buf built_in;
+
+	buf_init(&built_in, m->a);
+	vec_each(p, list) {
+		if (p->from.layer != LAYER_FLOOR)
+			n++;
+		else
+			buf_addf(&built_in, "%s%.*s",
+				 built_in.n ? ", " : "always: ",
+				 STR_ARG(p->line));
+	}
+	view_title(v, title, list->n, list->n ? "pattern" : NULL);
+	if (list->n == 0)
+		paragraph(v, "nothing");
+	if (built_in.n)
+		paragraph(v, built_in.p);
+	vec_each(p, list) {
+		if (p->from.layer == LAYER_FLOOR)
+			continue;
+		if (view_more(v, 2, i++, n))
+			break;
+		view_row(v, 2, p->back ? VIEW_WARN : VIEW_PLAIN,
+			 view_cleaned(m->a, p->line),
+			 model_source(m, p->from));
+	}
+}
+
+/* --- how it is run ---------------------------------------------------------- */
+
+static void setting(const struct view *v, const struct plan_model *m,
+		    const char *key, struct str value, struct ir_origin from)
+{
+	view_row(v, 2, VIEW_PLAIN,
+		 arena_fmt(m->a, "%-*s%.*s", KEY_COLUMNS, key,
+			   STR_ARG(view_cleaned(m->a, value))),
+		 from.layer == LAYER_FLOOR ? (struct str){0}
+					   : model_source(m, from));
+}
+
+static struct str bytes_text(struct arena *a, uint64_t n)
+{
+	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB",
+					    "TiB"};
+	size_t u = 0;
+
+	while (u + 1 < ARRAY_LEN(units) && n && n % 1024 == 0) {
+		n /= 1024;
+		u++;
+	}
+	return arena_fmt(a, "%llu %s", (unsigned long long)n, units[u]);
+}
+
+static void hardening(const struct view *v, const struct plan_model *m)
+{
+	const struct ir_hardening *h = &m->policy->hardening;
+	struct ir_origin none = {0};
+
+	setting(v, m, "user",
+		h->user.set ? h->user.v : STR("owner of the workspace"),
+		h->user.set ? h->user.from : none);
+	setting(v, m, "root",
+		h->read_only.v ? STR("read-only") : STR("writable, thrown away"),
+		h->read_only.from);
+	vec_each(t, &h->tmpfs)
+		setting(v, m, "tmpfs", t->s, t->from);
+	if (h->capabilities.n == 0)
+		setting(v, m, "capabilities", STR("none"), none);
+	vec_each(c, &h->capabilities)
+		setting(v, m, "capability", c->s, c->from);
+	setting(v, m, "privileges",
+		h->no_new_privileges.v ? STR("never new ones")
+				       : STR("set-uid programs work"),
+		h->no_new_privileges.from);
+	setting(v, m, "seccomp", h->seccomp.set ? h->seccomp.v : STR("default"),
+		h->seccomp.from);
+	setting(v, m, "processes",
+		arena_fmt(m->a, "at most %s", view_number(m->a, h->pids.v).p),
+		h->pids.from);
+	setting(v, m, "memory",
+		h->memory.set ? bytes_text(m->a, h->memory.v) : STR("no limit"),
+		h->memory.from);
+	setting(v, m, "cpus",
+		h->cpus_milli.set
+			? arena_fmt(m->a, "%llu.%03llu",
+				    (unsigned long long)h->cpus_milli.v / 1000,
+				    (unsigned long long)h->cpus_milli.v % 1000)
+			: STR("no limit"),
+		h->cpus_milli.from);
+}
+
+static struct str resolver_text(struct arena *a, const struct ir_resolver *r)
+{
+	char text[ADDR_TEXT_MAX];
+	const char *addr;
+
+	if (r->transport == IR_TRANSPORT_HTTPS)
+		return r->url;
+	addr = addr_text(&r->addr, text);
+	return arena_fmt(a, r->addr.family == ADDR_V6 ? "%s[%s]:%u" : "%s%s:%u",
+			 r->transport == IR_TRANSPORT_TLS ? "tls://" : "", addr,
+			 r->port);
+}
+
+static void docker_args(const struct view *v, const struct plan_model *m)
+{
+	static const char *const classes[] = {
+		[ARG_HARMLESS] = "", [ARG_WIDENING] = "  (widens)",
+		[ARG_UNDOING] = "  (undoes the sandbox)", [ARG_OURS] = "",
+	};
+	const arg_list *list = &m->policy->docker_args;
+	uint32_t i = 0;
+
+	vec_each(arg, list) {
+		if (view_more(v, 2, i++, list->n))
+			break;
+		if (arg->is_publish) {
+			setting(v, m, "publishes", arg->publish.text,
+				arg->from);
+			continue;
+		}
+		view_row(v, 2,
+			 arg->class == ARG_HARMLESS ? VIEW_PLAIN : VIEW_WARN,
+			 arena_fmt(m->a, "%-*s--%s%s%s%s", KEY_COLUMNS,
+				   arg->home == ARG_GATE ? "gate gets"
+							 : "docker gets",
+				   view_cleaned(m->a, arg->option).p,
+				   arg->has_value ? " " : "",
+				   view_cleaned(m->a, arg->value).p,
+				   classes[arg->class]),
+			 model_source(m, arg->from));
+	}
+}
+
+static void how(const struct view *v, const struct plan_model *m)
+{
+	const struct ir_policy *p = m->policy;
+
+	view_title(v, "how it is run", 0, NULL);
+	setting(v, m, "image", p->image.v, p->image.from);
+	setting(v, m, "engine",
+		arena_fmt(m->a, "%s, %s", ir_engine_name(p->engine.v),
+			  ir_runtime_name(p->runtime.v)),
+		p->runtime.from.layer > p->engine.from.layer ? p->runtime.from
+							     : p->engine.from);
+	hardening(v, m);
+	setting(v, m, "uplink",
+		p->uplink.set ? p->uplink.v : STR("Docker's own bridge"),
+		p->uplink.from);
+	setting(v, m, "resolver", resolver_text(m->a, &p->resolver.v),
+		p->resolver.from);
+	docker_args(v, m);
+}
+
+/* --- decrypted, traced ------------------------------------------------------ */
+
+static void decrypted(const struct view *v, const struct plan_model *m)
+{
+	const struct ir_policy *p = m->policy;
+	bool inspect = p->tls.set && p->tls.v == IR_TLS_INSPECT;
+	uint64_t n = 0, i = 0;
+
+	vec_each(g, &p->allow)
+		n += plan_reach_decrypts(p, g);
+	view_title(v, "decrypted", n, n ? "destination" : NULL);
+	if (n == 0 && !inspect && p->credentials.n == 0)
+		paragraph(v, "nothing: no http rules, no credentials, no 'tls: "
+			"inspect', so the session has no certificate "
+			"authority of its own");
+	if (inspect)
+		view_row(v, 2, VIEW_WARN, STR("every TLS connection"),
+			 model_source(m, p->tls.from));
+	vec_each(g, &p->allow) {
+		if (!plan_reach_decrypts(p, g) || inspect)
+			continue;
+		if (view_more(v, 2, i++, n))
+			break;
+		view_row(v, 2, VIEW_PLAIN,
+			 view_cleaned(m->a, ir_dest_text(m->a, &g->dest)),
+			 model_source(m, g->from));
+	}
+	vec_each(c, &p->credentials)
+		view_row(v, 2, VIEW_PLAIN,
+			 arena_fmt(m->a, "%s, which gets the header %s",
+				   view_cleaned(m->a, ir_dest_text(m->a, &c->host)).p,
+				   view_cleaned(m->a, c->header).p),
+			 model_source(m, c->from));
+}
+
+static void traced(const struct view *v, const struct plan_model *m)
+{
+	const struct ir_trace *t = &m->policy->trace;
+	struct buf b;
+
+	if (t->engine.v == IR_TRACE_OFF) {
+		view_title(v, "traced", 0, NULL);
+		view_row(v, 2, VIEW_PLAIN, STR("nothing"),
+			 model_source(m, t->engine.from));
+		return;
+	}
+	view_title(v, "traced", t->events.n, "event");
+	buf_init(&b, m->a);
+	vec_each(e, &t->events)
+		buf_addf(&b, "%s%.*s", b.n ? ", " : "", STR_ARG(e->name));
+	if (b.n)
+		paragraph(v, b.p);
+	vec_each(x, &t->exclude)
+		view_row(v, 2, VIEW_PLAIN,
+			 arena_fmt(m->a, "not under %s", view_cleaned(m->a, x->s).p),
+			 model_source(m, x->from));
+	paragraph(v, "This version writes the tracer's policy, and starts no "
+		"tracer yet.");
+}
+
+/* --- what else there is to say ----------------------------------------------- */
+
+/* "mark text (place)", wrapped under itself. */
+static void point(const struct view *v, const char *mark, enum view_paint paint,
+		  struct str text, struct str place)
+{
+	if (place.n)
+		text = arena_fmt(v->out->a, "%.*s (%.*s)", STR_ARG(text),
+				 STR_ARG(place));
+	buf_adds(v->out, "  ");
+	view_paint(v, paint, str_of(mark));
+	buf_addc(v->out, ' ');
+	view_wrap(v, 4, 4, text);
+}
+
+static void additions(const struct view *v, const struct plan_model *m)
+{
+	uint32_t i = 0;
+
+	if (m->additions.n == 0)
+		return;
+	view_title(v, "added by the workspace", m->additions.n,
+			"addition");
+	vec_each(t, &m->additions) {
+		if (view_more(v, 2, i++, m->additions.n))
+			break;
+		view_row(v, 2, VIEW_GOOD,
+			 arena_fmt(m->a, "+ %s", view_cleaned(m->a, t->s).p),
+			 model_source(m, t->from));
+	}
+	if (!m->policy->workspace_trust.set ||
+	    m->policy->workspace_trust.v != IR_TRUST_ALWAYS)
+		paragraph(v, "'run' wants --trust-workspace for this.");
+}
+
+static void diag_points(const struct view *v, const struct plan_model *m,
+			const struct diags *d, bool errors, const char *title)
+{
+	unsigned n = errors ? d->errors : d->warnings, shown = 0;
+	struct diag_view one;
+
+	if (n == 0)
+		return;
+	view_title(v, title, n, NULL);
+	for (unsigned i = 0; diags_get(d, i, &one); i++) {
+		if (one.error != errors)
+			continue;
+		if (view_more(v, 2, shown++, n))
+			break;
+		point(v, errors ? "✗" : "!", errors ? VIEW_BAD : VIEW_WARN,
+		      view_cleaned(m->a, one.text),
+		      model_source(m, (struct ir_origin){.at = one.at}));
+	}
+}
+
+static void risks(const struct view *v, const struct plan_model *m)
+{
+	uint32_t i = 0;
+
+	view_title(v, "residual risks", m->risks.n, NULL);
+	vec_each(r, &m->risks) {
+		if (view_more(v, 2, i++, m->risks.n))
+			break;
+		point(v, "·", VIEW_WARN, r->text,
+		      r->from.layer == LAYER_FLOOR ? (struct str){0}
+						   : model_source(m, r->from));
+	}
+}
+
+static void changes(const struct view *v, const struct plan_model *m)
+{
+	uint32_t i = 0;
+
+	if (!m->has_last) {
+		view_title(v, "no plan ran here before", 0, NULL);
+		return;
+	}
+	if (m->changes.n == 0) {
+		view_title(v, "the same as the plan that ran here last",
+				0, NULL);
+		return;
+	}
+	view_title(v, "changes since the plan that ran here last",
+			m->changes.n, "change");
+	vec_each(c, &m->changes) {
+		if (view_more(v, 2, i++, m->changes.n))
+			break;
+		view_row(v, 2,
+			 c->both    ? VIEW_WARN
+			 : c->added ? VIEW_GOOD
+				    : VIEW_BAD,
+			 arena_fmt(m->a, "%s %s %s",
+				   c->both    ? "~"
+				   : c->added ? "+"
+					      : "-",
+				   change_kind_name(c->kind),
+				   view_cleaned(m->a, c->text).p),
+			 (struct str){0});
+	}
+}
+
+void plan_view(const struct view *v, const struct plan_model *m)
+{
+	view_row(v, 0, VIEW_TITLE,
+		 arena_fmt(m->a, "plan %.12s", m->digest),
+		 arena_fmt(m->a, "%u artefacts, %u sources", m->plan->files.n,
+			   m->plan->sources.n));
+	if (m->first_use)
+		paragraph(v, "There is no ~/.membrane/config.yaml yet: this is "
+			"the default that the first 'run' will write there.");
+	plan_reach(v, m);
+	patterns(v, m, "cannot see", &m->policy->ignore);
+	patterns(v, m, "cannot change", &m->policy->readonly);
+	how(v, m);
+	decrypted(v, m);
+	traced(v, m);
+	additions(v, m);
+	diag_points(v, m, &m->refused, true,
+		    "not enforced yet: 'run' refuses this policy");
+	risks(v, m);
+	diag_points(v, m, m->diags, false, "warnings");
+	changes(v, m);
+}

@@ -1,0 +1,159 @@
+#include "compiler/commands/risks.h"
+
+#include "compiler/commands/view.h"
+
+struct finder {
+	struct arena *a;
+	const struct ir_policy *p;
+	risk_list *out;
+};
+
+static void add(struct finder *f, const char *id, struct ir_origin from,
+		struct str text)
+{
+	*vec_push(f->a, f->out) = (struct risk){id, text, from};
+}
+
+/* What a grant is given by; a URL counts as what stands in it. */
+static enum ir_dest_kind who(const struct ir_grant *g)
+{
+	return g->dest.kind == IR_DEST_URL ? g->dest.u.url.who : g->dest.kind;
+}
+
+static const struct ir_grant *first_grant(const struct ir_policy *p,
+					  enum ir_dest_kind kind)
+{
+	vec_each(g, &p->allow)
+		if (who(g) == kind)
+			return g;
+	return NULL;
+}
+
+static void find_names(struct finder *f)
+{
+	const struct ir_grant *host = first_grant(f->p, IR_DEST_HOST);
+	const struct ir_grant *pattern = first_grant(f->p, IR_DEST_PATTERN);
+	const struct ir_grant *named = host ? host : pattern;
+
+	if (named) {
+		add(f, "shared-address", named->from,
+		    STR("a granted name opens the addresses that it resolves "
+			"to: until names are checked on the wire, another site "
+			"at the same address can be reached on those ports"));
+		add(f, "dead-drop", (struct ir_origin){0},
+		    STR("a granted server that takes uploads (gists, object "
+			"storage, an API with somebody else's key) is a way "
+			"out for all that the agent can read"));
+	}
+	if (pattern)
+		add(f, "dns-labels", pattern->from,
+		    arena_fmt(f->a, "labels under '%s' reach the name servers "
+			      "of its zone: a slow channel to whoever runs them",
+			      view_cleaned(f->a, ir_dest_text(f->a, &pattern->dest)).p));
+	vec_each(g, &f->p->allow)
+		if (g->private.set && g->private.v) {
+			add(f, "private-names", g->from,
+			    STR("with 'private: true' whoever runs a name's "
+				"zone chooses which address of your private "
+				"networks it opens"));
+			break;
+		}
+}
+
+static void find_addresses(struct finder *f)
+{
+	const struct ir_grant *any = first_grant(f->p, IR_DEST_ANY);
+	const struct ir_grant *cidr = first_grant(f->p, IR_DEST_CIDR);
+
+	if (any)
+		add(f, "any-destination", any->from,
+		    STR("'*' reaches every public address: all that the agent "
+			"can read can leave"));
+	if (cidr)
+		add(f, "unnamed", cidr->from,
+		    STR("for granted addresses no name is checked: whoever "
+			"answers there is trusted"));
+	vec_each(g, &f->p->allow)
+		if (who(g) == IR_DEST_CIDR && g->dest.kind == IR_DEST_CIDR &&
+		    addr_scope(&g->dest.u.cidr.net.addr) == ADDR_NEVER) {
+			add(f, "floor-opened", g->from,
+			    arena_fmt(f->a, "'%s' opens a part of what is "
+				      "otherwise never reachable (link-local, "
+				      "metadata services, loopback)",
+				      ir_dest_text(f->a, &g->dest).p));
+			break;
+		}
+	if (f->p->resolver.set &&
+	    f->p->resolver.v.transport == IR_TRANSPORT_DNS)
+		add(f, "plain-dns", f->p->resolver.from,
+		    STR("the names that are asked for travel to the upstream "
+			"resolver in the clear"));
+}
+
+static void find_files(struct finder *f)
+{
+	add(f, "written-code", (struct ir_origin){0},
+	    STR("what the agent writes into the workspace may run on the host "
+		"later (build files, scripts, dependencies): read it first"));
+	add(f, "home", (struct ir_origin){0},
+	    STR("~/.membrane/home outlives sessions and is the same for all "
+		"workspaces: what one agent leaves there, the next one reads"));
+	if (f->p->ignore.n + f->p->readonly.n == 0)
+		return;
+	add(f, "mask-later", (struct ir_origin){0},
+	    STR("a file that comes to match a pattern after the start is "
+		"neither hidden nor read-only until the next session"));
+	add(f, "mask-replaced", (struct ir_origin){0},
+	    STR("a file that a program on the host replaces (an editor's "
+		"atomic save) loses its mask until the next session"));
+}
+
+static void find_args(struct finder *f)
+{
+	vec_each(arg, &f->p->docker_args) {
+		if (arg->class != ARG_WIDENING && arg->class != ARG_UNDOING)
+			continue;
+		add(f, arg->class == ARG_UNDOING ? "undone" : "raw-argument",
+		    arg->from,
+		    arena_fmt(f->a, "'--%s%s%s' %s",
+			      view_cleaned(f->a, arg->option).p, arg->has_value ? " " : "",
+			      view_cleaned(f->a, arg->value).p,
+			      arg->class == ARG_UNDOING
+				      ? "undoes the sandbox"
+				      : "gives the agent more than the policy's "
+					"own keys do"));
+	}
+}
+
+static void find_hardening(struct finder *f)
+{
+	const struct ir_hardening *h = &f->p->hardening;
+
+	vec_each(cap, &h->capabilities)
+		add(f, "capability", cap->from,
+		    arena_fmt(f->a, "the agent has the capability %s",
+			      view_cleaned(f->a, cap->s).p));
+	if (h->no_new_privileges.set && !h->no_new_privileges.v)
+		add(f, "new-privileges", h->no_new_privileges.from,
+		    STR("set-uid programs work inside: a user there can become "
+			"root there"));
+	if (h->seccomp.set && str_is(h->seccomp.v, "unconfined"))
+		add(f, "seccomp", h->seccomp.from,
+		    STR("no system call is filtered: more of the kernel can be "
+			"attacked"));
+	if (f->p->runtime.v != IR_RUNTIME_KATA)
+		add(f, "shared-kernel", (struct ir_origin){0},
+		    STR("containers share the host's kernel: a hole in it is a "
+			"hole in the boundary"));
+}
+
+void risks_find(struct arena *a, const struct ir_policy *p, risk_list *out)
+{
+	struct finder f = {a, p, out};
+
+	find_names(&f);
+	find_addresses(&f);
+	find_files(&f);
+	find_args(&f);
+	find_hardening(&f);
+}

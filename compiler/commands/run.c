@@ -1,0 +1,179 @@
+#include "compiler/base/fileio.h"
+#include "compiler/commands/inputs.h"
+#include "compiler/commands/last.h"
+#include "compiler/commands/model.h"
+#include "compiler/commands/say.h"
+#include "compiler/commands/sealed.h"
+#include "compiler/commands/view.h"
+#include "compiler/base/limits.h"
+#include "compiler/passes/args.h"
+#include "runtime/launch/launch.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+
+/* Everything that run checks before it starts anything. */
+struct attempt {
+	const struct options *o;
+	struct inputs in;
+	struct compilation c;
+};
+
+static bool fail(struct attempt *t, const struct err *err)
+{
+	say("%s", view_cleaned(t->c.a, str_of(err->text)).p);
+	return false;
+}
+
+/* The global file, from the default policy, at the first use. */
+static bool write_config(struct attempt *t)
+{
+	const struct inputs *in = &t->in;
+	struct str text;
+	struct err err;
+
+	if (!in->first_use)
+		return true;
+	if (fileio_read(t->c.a, AT_FDCWD, in->standard, LIMIT_SOURCE_BYTES,
+			&text, &err) < 0 ||
+	    fileio_mkdirs(in->state, 0700, &err) < 0 ||
+	    fileio_write(AT_FDCWD, in->config, text, 0600, &err) < 0) {
+		err_while(&err, "writing the first %s", in->config);
+		return fail(t, &err);
+	}
+	say("wrote %s, the policy for all workspaces: edit it as you like",
+	    view_cleaned(t->c.a, str_of(in->config)).p);
+	return true;
+}
+
+/*
+ * An agent that can write membrane's own folder writes the next policy. The
+ * read-only patterns would hold that off, but they are a policy's.
+ */
+static bool state_is_outside(struct attempt *t)
+{
+	char state[PATH_MAX];
+	struct str root = str_of(t->in.workspace);
+
+	if (!realpath(t->in.state, state))
+		return true;
+	if (root.n == 1 ||
+	    (str_starts(str_of(state), root) &&
+	     (state[root.n] == '/' || state[root.n] == '\0'))) {
+		say("the workspace %s holds membrane's own folder: choose a "
+		    "smaller one", view_cleaned(t->c.a, root).p);
+		return false;
+	}
+	return true;
+}
+
+/* What this version cannot enforce, and variables that are not set. */
+static bool can_enforce(struct attempt *t)
+{
+	struct pass_ctx ctx = driver_ctx(&t->c);
+	struct diags found;
+	bool ok;
+
+	diags_init(&found, t->c.a, &t->c.sources);
+	ctx.diags = &found;
+	ok = passes_enforceable(&ctx, &t->c.policy);
+	ok = args_check_env(&ctx, &t->c.policy,
+			    (args_env)(const char *(*)(const char *))getenv) &&
+	     ok;
+	say_diags(t->c.a, &found);
+	return ok;
+}
+
+/* semantics.md, section 7, as far as there is no trust store. */
+static bool is_trusted(struct attempt *t)
+{
+	enum ir_trust habit = t->c.policy.workspace_trust.set
+				      ? t->c.policy.workspace_trust.v
+				      : IR_TRUST_ASK;
+	bool flag = options_get(t->o, OPTION_TRUST) != NULL;
+	struct plan_model m;
+	struct buf out;
+	struct view v = {&out, say_width(STDERR_FILENO),
+			 say_colour(STDERR_FILENO)};
+
+	model_make(&m, &t->c, NULL);
+	if (m.additions.n == 0 || habit == IR_TRUST_ALWAYS ||
+	    (flag && habit != IR_TRUST_NEVER))
+		return true;
+	buf_init(&out, t->c.a);
+	say("the workspace adds to the policy, and nobody has approved that:");
+	vec_each(add, &m.additions)
+		view_row(&v, 2, VIEW_GOOD,
+			 arena_fmt(m.a, "+ %s", view_cleaned(m.a, add->s).p),
+			 model_source(&m, add->from));
+	fwrite(out.p, 1, out.n, stderr);
+	if (habit == IR_TRUST_NEVER)
+		say("'workspace_trust: never' in the global file: remove that, "
+		    "or what the workspace adds");
+	else
+		say("'membrane plan' shows it all; approve it for one run with "
+		    "--trust-workspace,\n  for good with 'workspace_trust: "
+		    "always' in ~/.membrane/config.yaml");
+	return false;
+}
+
+/* --plan DIR: run what was reviewed, or nothing. */
+static bool is_sealed(struct attempt *t)
+{
+	const char *dir = options_value(t->c.a, t->o, OPTION_SEALED, NULL);
+	struct buf report;
+	struct err err;
+	bool same;
+
+	if (!dir)
+		return true;
+	buf_init(&report, t->c.a);
+	if (sealed_compare(t->c.a, dir, &t->in, &t->c.plan, &same, &report,
+			   &err) < 0)
+		return fail(t, &err);
+	if (!same)
+		say("%s  so nothing was run", report.p);
+	return same;
+}
+
+static int launch(struct attempt *t)
+{
+	static char *const none[] = {NULL};
+	struct arena *a = t->c.a;
+	struct launch_opts opts = {
+		.state = t->in.state,
+		.workspace = t->in.workspace,
+		.plan = &t->c.plan,
+		.command = t->o->exec ? t->o->exec : none,
+		.session_id_file =
+			options_value(a, t->o, OPTION_SESSION_ID, NULL),
+		.trace_log = options_value(a, t->o, OPTION_TRACE_LOG, NULL),
+		.no_update = options_get(t->o, OPTION_NO_UPDATE) != NULL,
+	};
+	struct err err;
+	int status;
+
+	if (last_write(a, opts.state, opts.workspace, opts.plan, &err) < 0)
+		say("%s", view_cleaned(a, str_of(err.text)).p);
+	status = launch_run(&opts, &err);
+	if (status >= 0)
+		return status;
+	fail(t, &err);
+	return STATUS_RUN_FAILED;
+}
+
+int command_run(struct arena *a, const struct options *o)
+{
+	struct attempt t = {.o = o};
+	int status = STATUS_RUN_FAILED;
+
+	if (options_get(o, OPTION_RESET))
+		return command_reset(a, o);
+	if (inputs_compile(a, o, false, &t.in, &t.c) == STATUS_OK &&
+	    state_is_outside(&t) && can_enforce(&t) && is_trusted(&t) &&
+	    is_sealed(&t) && write_config(&t))
+		status = launch(&t);
+	driver_done(&t.c);
+	return status;
+}

@@ -1,0 +1,49 @@
+#include "compiler/commands/command.h"
+
+#include "compiler/commands/help.h"
+#include "compiler/commands/options.h"
+#include "compiler/commands/say.h"
+
+static const struct command table[] = {
+#define COMMAND(id, name, args, run, about)                                    \
+	[COMMAND_##id] = {name, args, about, command_##run},
+#include "compiler/commands/commands.def"
+#undef COMMAND
+};
+
+const struct command *command_get(enum command_id id)
+{
+	return &table[id];
+}
+
+bool command_find(struct str name, enum command_id *out)
+{
+	for (int i = 0; i < COMMANDS; i++)
+		if (str_is(name, table[i].name)) {
+			*out = (enum command_id)i;
+			return true;
+		}
+	return false;
+}
+
+int command_main(int argc, char **argv)
+{
+	struct arena *a = arena_new();
+	struct buf complaint;
+	struct options o;
+	int status;
+
+	buf_init(&complaint, a);
+	if (!options_parse(a, argc, argv, &o, &complaint)) {
+		say("%s\n  'membrane help' lists what there is", complaint.p);
+		status = STATUS_USAGE;
+	} else if (options_get(&o, OPTION_HELP)) {
+		status = help_print(a, o.named ? o.command : COMMAND_HELP);
+	} else if (options_get(&o, OPTION_VERSION)) {
+		status = command_version(a, &o);
+	} else {
+		status = table[o.command].run(a, &o);
+	}
+	arena_free(a);
+	return status;
+}

@@ -1,0 +1,74 @@
+#include "compiler/driver.h"
+
+#include "compiler/emit/emit.h"
+
+#include <string.h>
+
+static const char *const passes[] = {"layers", "normalise"};
+
+const char *driver_pass(size_t i)
+{
+	return i < ARRAY_LEN(passes) ? passes[i] : NULL;
+}
+
+struct pass_ctx driver_ctx(struct compilation *c)
+{
+	return (struct pass_ctx){c->a, &c->sources, &c->diags};
+}
+
+static struct emit_in emit_in(struct compilation *c)
+{
+	return (struct emit_in){&c->policy, &c->sources, &c->diags, c->a};
+}
+
+/* Whether --dump-ir asked for the policy as it is after this pass. */
+static bool stops(struct compilation *c, const char *pass)
+{
+	struct emit_in in = emit_in(c);
+	struct buf out;
+
+	if (!c->stop_after || strcmp(c->stop_after, pass) != 0)
+		return false;
+	buf_init(&out, c->a);
+	for (size_t i = 0; emitter_at(i); i++)
+		if (strcmp(emitter_at(i)->name, "policy") == 0)
+			c->ok = emitter_at(i)->emit(&in, &out);
+	c->dump = buf_str(&out);
+	return true;
+}
+
+int driver_compile(struct compilation *c, const struct front_input *in,
+		   struct err *err)
+{
+	struct pass_ctx ctx;
+	struct emit_in emit;
+	bool bound = false;
+	int rc;
+
+	c->a = arena_new();
+	sources_init(&c->sources, c->a);
+	diags_init(&c->diags, c->a, &c->sources);
+	ctx = driver_ctx(c);
+	rc = front_load(&ctx, &c->sources, in, &c->docs, &bound, err);
+	if (rc < 0 || !bound)
+		return rc;
+	if (!passes_layers(&ctx, &c->docs, &c->policy))
+		return 0;
+	ir_verify(&c->policy, IR_MERGED);
+	if (stops(c, "layers"))
+		return 0;
+	if (!passes_normalise(&ctx, &c->policy))
+		return 0;
+	ir_verify(&c->policy, IR_NORMALISED);
+	if (stops(c, "normalise") || !passes_conflicts(&ctx, &c->policy))
+		return 0;
+	emit = emit_in(c);
+	c->ok = emit_all(&emit, &c->plan);
+	return 0;
+}
+
+void driver_done(struct compilation *c)
+{
+	arena_free(c->a);
+	c->a = NULL;
+}
