@@ -130,6 +130,41 @@ fmt:
 clean:
 	rm -rf build
 
+# --- install ---------------------------------------------------------------
+
+SHARE := $(DESTDIR)$(PREFIX)/share
+DOC := $(SHARE)/doc/membrane
+COMPLETIONS := $(SHARE)/bash-completion/completions/membrane \
+	$(SHARE)/zsh/site-functions/_membrane \
+	$(SHARE)/fish/vendor_completions.d/membrane.fish
+
+# The prefix is compiled in: where the presets are when they are not beside
+# the program. A build for another prefix is told from this one by a stamp.
+$(B)/prefix: FORCE
+	@mkdir -p $(@D)
+	@echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' > $@
+$(B)/obj/compiler/commands/inputs.o: $(B)/prefix
+
+.PHONY: install uninstall FORCE
+FORCE:
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/membrane $(DOC) \
+		$(dir $(COMPLETIONS))
+	install -m 755 $(BIN)/membrane $(BIN)/membrane-gate \
+		$(DESTDIR)$(PREFIX)/bin/
+	rm -rf $(SHARE)/membrane/image $(SHARE)/membrane/policies
+	cp -R image policies $(SHARE)/membrane/
+	chmod -R u=rwX,go=rX $(SHARE)/membrane
+	install -m 644 README.md LICENSE $(DOC)/
+	$(BIN)/membrane completion bash > $(word 1,$(COMPLETIONS))
+	$(BIN)/membrane completion zsh > $(word 2,$(COMPLETIONS))
+	$(BIN)/membrane completion fish > $(word 3,$(COMPLETIONS))
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/membrane \
+		$(DESTDIR)$(PREFIX)/bin/membrane-gate $(COMPLETIONS)
+	rm -rf $(SHARE)/membrane $(DOC)
+
 # --- tests -----------------------------------------------------------------
 
 .PHONY: test
