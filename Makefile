@@ -40,7 +40,7 @@ CPPFLAGS := -I. -I$(GEN) -D_GNU_SOURCE -DMEMBRANE_VERSION='"$(VERSION)"' \
 	-DMEMBRANE_PREFIX='"$(PREFIX)"'
 CFLAGS := -std=gnu17 $(OPT) $(WARN) $(HARDEN)
 
-LIBS_MEMBRANE := -lyaml -lcjson -lcurl -lidn2 -lcrypto
+LIBS_MEMBRANE := -lyaml -lcjson -lidn2 -lcrypto
 LIBS_GATE := -lnftables -lnftnl -lmnl -lldns -lcjson -lcap -lcrypto
 
 # --- sources ---------------------------------------------------------------

@@ -110,8 +110,11 @@ static int on_event(struct gate *g, const cJSON *o, struct str line,
 		return rc;
 	g->decision_bytes += line.n + 1;
 	/* line lies in g->line, with the LF behind it */
-	return fileio_write_all(g->decisions,
-				(struct str){line.p, line.n + 1}, err);
+	line.n++;
+	rc = fileio_write_all(g->decisions, line, err);
+	if (rc == 0 && g->copy >= 0)
+		rc = fileio_write_all(g->copy, line, err);
+	return rc;
 }
 
 static int on_line(struct gate *g, struct str line, struct err *err)
@@ -217,7 +220,8 @@ void gate_done(struct gate *g)
 	fd_close(&g->err);
 	fd_close(&g->decisions);
 	fd_close(&g->log);
-	g->out = g->err = g->decisions = g->log = -1;
+	fd_close(&g->copy);
+	g->out = g->err = g->decisions = g->log = g->copy = -1;
 }
 
 const char *gate_last_words(const struct gate *g)

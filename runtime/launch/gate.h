@@ -21,6 +21,7 @@ struct gate {
 	int status;
 	int in, out, err; /* -1 once closed */
 	int decisions, log;
+	int copy; /* of the decisions, for --trace-log; -1: none */
 	bool ready;
 	struct summary *summary;
 	size_t line_n;

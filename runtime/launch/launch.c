@@ -123,12 +123,28 @@ static int prepare_agent(struct launch *l, struct err *err)
 	return rc < 0 ? rc : masks_fit(argv, environ, err);
 }
 
+/* --trace-log: until there is a tracer, it holds the decisions. */
+static int open_trace_log(struct launch *l, struct err *err)
+{
+	const char *path = l->o.trace_log;
+
+	if (!path)
+		return 0;
+	l->run.gate->copy =
+		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (l->run.gate->copy < 0)
+		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	return 0;
+}
+
 static int start_gate(struct launch *l, struct err *err)
 {
 	struct run *r = &l->run;
 	char **argv;
 	int rc = prepare_folder(l->a, &l->o, &l->session, err);
 
+	if (rc == 0)
+		rc = open_trace_log(l, err);
 	if (rc == 0)
 		rc = docker_open(l->a, &l->at, &r->docker, err);
 	if (rc == 0)
@@ -174,7 +190,7 @@ static void init_run(struct launch *l)
 	r->session = &l->session;
 	r->gate = arena_new_of(l->a, struct gate);
 	r->gate->in = r->gate->out = r->gate->err = -1;
-	r->gate->decisions = r->gate->log = -1;
+	r->gate->decisions = r->gate->log = r->gate->copy = -1;
 	r->gate->summary = summary_new(l->a);
 	r->gate_name = arena_fmt(l->a, "membrane-gate-%s", l->session.id).p;
 	r->agent_name = arena_fmt(l->a, "membrane-agent-%s", l->session.id).p;

@@ -22,7 +22,7 @@ struct launch_opts {
 	const struct plan *plan;      /* what runs; written to the session */
 	char *const *command;         /* NULL at the end; empty: the image's */
 	const char *session_id_file;  /* gets the session's ID; or NULL */
-	const char *trace_log;        /* where a tracer writes; or NULL */
+	const char *trace_log;        /* gets a copy of the decisions; or NULL */
 	bool no_update; /* an image that is not here is an error, no pull */
 	bool quiet;     /* no progress lines, no summary of refusals */
 };
