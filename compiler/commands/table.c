@@ -35,7 +35,9 @@ int command_main(int argc, char **argv)
 
 	buf_init(&complaint, a);
 	if (!options_parse(a, argc, argv, &o, &complaint)) {
-		say("%s\n  'membrane help' lists what there is", complaint.p);
+		say("%s\n  'membrane help%s%s' lists what there is", complaint.p,
+		    o.named ? " " : "",
+		    o.named ? table[o.command].name : "");
 		status = STATUS_USAGE;
 	} else if (options_get(&o, OPTION_HELP)) {
 		status = help_print(a, o.named ? o.command : COMMAND_HELP);
