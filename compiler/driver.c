@@ -1,5 +1,6 @@
 #include "compiler/driver.h"
 
+#include "compiler/base/sha256.h"
 #include "compiler/emit/emit.h"
 
 #include <string.h>
@@ -37,6 +38,20 @@ static bool stops(struct compilation *c, const char *pass)
 	return true;
 }
 
+/* What the manifest tells of the texts that people wrote. */
+static void seal_sources(struct compilation *c)
+{
+	char hex[SHA256_HEX_MAX];
+
+	vec_each(s, &c->sources.list) {
+		if (s->layer == LAYER_FLOOR)
+			continue;
+		*vec_push(c->a, &c->plan.sources) = (struct plan_source){
+			s->name,
+			arena_str(c->a, str_of(sha256_hex(s->text, hex)))};
+	}
+}
+
 int driver_compile(struct compilation *c, const struct front_input *in,
 		   struct err *err)
 {
@@ -64,6 +79,7 @@ int driver_compile(struct compilation *c, const struct front_input *in,
 		return 0;
 	emit = emit_in(c);
 	c->ok = emit_all(&emit, &c->plan);
+	seal_sources(c);
 	return 0;
 }
 

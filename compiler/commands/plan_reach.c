@@ -42,6 +42,8 @@ static struct str ports_title(struct arena *a, struct str ports)
 	struct str field;
 	struct buf b;
 
+	if (str_is(ports, "tcp/1-65535,udp/1-65535"))
+		return STR("any port");
 	buf_init(&b, a);
 	while (str_field(&ports, ',', &field)) {
 		if (b.n)

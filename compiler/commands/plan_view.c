@@ -51,14 +51,26 @@ static void patterns(const struct view *v, const struct plan_model *m,
 
 /* --- how it is run ---------------------------------------------------------- */
 
-static void setting(const struct view *v, const struct plan_model *m,
-		    const char *key, struct str value, struct ir_origin from)
+/* What somebody set is a row; what nobody set goes into *usual. */
+struct settings {
+	const struct view *v;
+	const struct plan_model *m;
+	struct buf usual;
+};
+
+static void setting(struct settings *s, const char *key, struct str value,
+		    struct ir_origin from)
 {
-	view_row(v, 2, VIEW_PLAIN,
-		 arena_fmt(m->a, "%-*s%.*s", KEY_COLUMNS, key,
-			   STR_ARG(view_cleaned(m->a, value))),
-		 from.layer == LAYER_FLOOR ? (struct str){0}
-					   : model_source(m, from));
+	struct str shown = view_cleaned(s->m->a, value);
+
+	if (from.layer == LAYER_FLOOR)
+		buf_addf(&s->usual, "%s%s: %.*s", s->usual.n ? "; " : "", key,
+			 STR_ARG(shown));
+	else
+		view_row(s->v, 2, VIEW_PLAIN,
+			 arena_fmt(s->m->a, "%-*s%.*s", KEY_COLUMNS, key,
+				   STR_ARG(shown)),
+			 model_source(s->m, from));
 }
 
 static struct str bytes_text(struct arena *a, uint64_t n)
@@ -74,42 +86,53 @@ static struct str bytes_text(struct arena *a, uint64_t n)
 	return arena_fmt(a, "%llu %s", (unsigned long long)n, units[u]);
 }
 
-static void hardening(const struct view *v, const struct plan_model *m)
+static struct str cpus_text(struct arena *a, uint64_t milli)
 {
-	const struct ir_hardening *h = &m->policy->hardening;
-	struct ir_origin none = {0};
+	struct str s = arena_fmt(a, "%llu.%03llu",
+				 (unsigned long long)milli / 1000,
+				 (unsigned long long)milli % 1000);
 
-	setting(v, m, "user",
+	while (s.p[s.n - 1] == '0')
+		s.n--;
+	if (s.p[s.n - 1] == '.')
+		s.n--;
+	return arena_str(a, s);
+}
+
+static void hardening(struct settings *s)
+{
+	const struct ir_hardening *h = &s->m->policy->hardening;
+	struct ir_origin none = {0};
+	struct arena *a = s->m->a;
+
+	setting(s, "user",
 		h->user.set ? h->user.v : STR("owner of the workspace"),
 		h->user.set ? h->user.from : none);
-	setting(v, m, "root",
+	setting(s, "root",
 		h->read_only.v ? STR("read-only") : STR("writable, thrown away"),
 		h->read_only.from);
 	vec_each(t, &h->tmpfs)
-		setting(v, m, "tmpfs", t->s, t->from);
+		setting(s, "tmpfs", t->s, t->from);
 	if (h->capabilities.n == 0)
-		setting(v, m, "capabilities", STR("none"), none);
+		setting(s, "capabilities", STR("none"), none);
 	vec_each(c, &h->capabilities)
-		setting(v, m, "capability", c->s, c->from);
-	setting(v, m, "privileges",
+		setting(s, "capability", c->s, c->from);
+	setting(s, "privileges",
 		h->no_new_privileges.v ? STR("never new ones")
 				       : STR("set-uid programs work"),
 		h->no_new_privileges.from);
-	setting(v, m, "seccomp", h->seccomp.set ? h->seccomp.v : STR("default"),
+	setting(s, "seccomp", h->seccomp.set ? h->seccomp.v : STR("default"),
 		h->seccomp.from);
-	setting(v, m, "processes",
-		arena_fmt(m->a, "at most %s", view_number(m->a, h->pids.v).p),
+	setting(s, "processes",
+		arena_fmt(a, "at most %s", view_number(a, h->pids.v).p),
 		h->pids.from);
-	setting(v, m, "memory",
-		h->memory.set ? bytes_text(m->a, h->memory.v) : STR("no limit"),
-		h->memory.from);
-	setting(v, m, "cpus",
-		h->cpus_milli.set
-			? arena_fmt(m->a, "%llu.%03llu",
-				    (unsigned long long)h->cpus_milli.v / 1000,
-				    (unsigned long long)h->cpus_milli.v % 1000)
-			: STR("no limit"),
-		h->cpus_milli.from);
+	setting(s, "memory",
+		h->memory.set ? bytes_text(a, h->memory.v) : STR("no limit"),
+		h->memory.set ? h->memory.from : none);
+	setting(s, "cpus",
+		h->cpus_milli.set ? cpus_text(a, h->cpus_milli.v)
+				  : STR("no limit"),
+		h->cpus_milli.set ? h->cpus_milli.from : none);
 }
 
 static struct str resolver_text(struct arena *a, const struct ir_resolver *r)
@@ -125,54 +148,57 @@ static struct str resolver_text(struct arena *a, const struct ir_resolver *r)
 			 r->port);
 }
 
-static void docker_args(const struct view *v, const struct plan_model *m)
+static void docker_args(struct settings *s)
 {
 	static const char *const classes[] = {
 		[ARG_HARMLESS] = "", [ARG_WIDENING] = "  (widens)",
 		[ARG_UNDOING] = "  (undoes the sandbox)", [ARG_OURS] = "",
 	};
-	const arg_list *list = &m->policy->docker_args;
+	const arg_list *list = &s->m->policy->docker_args;
+	struct arena *a = s->m->a;
 	uint32_t i = 0;
 
 	vec_each(arg, list) {
-		if (view_more(v, 2, i++, list->n))
+		if (view_more(s->v, 2, i++, list->n))
 			break;
 		if (arg->is_publish) {
-			setting(v, m, "publishes", arg->publish.text,
-				arg->from);
+			setting(s, "publishes", arg->publish.text, arg->from);
 			continue;
 		}
-		view_row(v, 2,
+		view_row(s->v, 2,
 			 arg->class == ARG_HARMLESS ? VIEW_PLAIN : VIEW_WARN,
-			 arena_fmt(m->a, "%-*s--%s%s%s%s", KEY_COLUMNS,
+			 arena_fmt(a, "%-*s--%s%s%s%s", KEY_COLUMNS,
 				   arg->home == ARG_GATE ? "gate gets"
 							 : "docker gets",
-				   view_cleaned(m->a, arg->option).p,
+				   view_cleaned(a, arg->option).p,
 				   arg->has_value ? " " : "",
-				   view_cleaned(m->a, arg->value).p,
+				   view_cleaned(a, arg->value).p,
 				   classes[arg->class]),
-			 model_source(m, arg->from));
+			 model_source(s->m, arg->from));
 	}
 }
 
 static void how(const struct view *v, const struct plan_model *m)
 {
+	struct settings s = {.v = v, .m = m};
 	const struct ir_policy *p = m->policy;
 
+	buf_init(&s.usual, m->a);
 	view_title(v, "how it is run", 0, NULL);
-	setting(v, m, "image", p->image.v, p->image.from);
-	setting(v, m, "engine",
-		arena_fmt(m->a, "%s, %s", ir_engine_name(p->engine.v),
-			  ir_runtime_name(p->runtime.v)),
-		p->runtime.from.layer > p->engine.from.layer ? p->runtime.from
-							     : p->engine.from);
-	hardening(v, m);
-	setting(v, m, "uplink",
+	setting(&s, "image", p->image.v, p->image.from);
+	setting(&s, "engine", str_of(ir_engine_name(p->engine.v)),
+		p->engine.from);
+	setting(&s, "runtime", str_of(ir_runtime_name(p->runtime.v)),
+		p->runtime.from);
+	hardening(&s);
+	setting(&s, "uplink",
 		p->uplink.set ? p->uplink.v : STR("Docker's own bridge"),
-		p->uplink.from);
-	setting(v, m, "resolver", resolver_text(m->a, &p->resolver.v),
+		p->uplink.set ? p->uplink.from : (struct ir_origin){0});
+	setting(&s, "resolver", resolver_text(m->a, &p->resolver.v),
 		p->resolver.from);
-	docker_args(v, m);
+	docker_args(&s);
+	if (s.usual.n)
+		paragraph(v, s.usual.p);
 }
 
 /* --- decrypted, traced ------------------------------------------------------ */
@@ -340,8 +366,9 @@ void plan_view(const struct view *v, const struct plan_model *m)
 {
 	view_row(v, 0, VIEW_TITLE,
 		 arena_fmt(m->a, "plan %.12s", m->digest),
-		 arena_fmt(m->a, "%u artefacts, %u sources", m->plan->files.n,
-			   m->plan->sources.n));
+		 arena_fmt(m->a, "%u artefacts of %u source%s",
+			   m->plan->files.n, m->plan->sources.n,
+			   m->plan->sources.n == 1 ? "" : "s"));
 	if (m->first_use)
 		paragraph(v, "There is no ~/.membrane/config.yaml yet: this is "
 			"the default that the first 'run' will write there.");

@@ -111,17 +111,26 @@ static void find_files(struct finder *f)
 static void find_args(struct finder *f)
 {
 	vec_each(arg, &f->p->docker_args) {
-		if (arg->class != ARG_WIDENING && arg->class != ARG_UNDOING)
-			continue;
-		add(f, arg->class == ARG_UNDOING ? "undone" : "raw-argument",
-		    arg->from,
-		    arena_fmt(f->a, "'--%s%s%s' %s",
-			      view_cleaned(f->a, arg->option).p, arg->has_value ? " " : "",
-			      view_cleaned(f->a, arg->value).p,
-			      arg->class == ARG_UNDOING
-				      ? "undoes the sandbox"
-				      : "gives the agent more than the policy's "
-					"own keys do"));
+		const char *value = view_cleaned(f->a, arg->value).p;
+
+		if (arg->is_publish)
+			add(f, "published", arg->from,
+			    arena_fmt(f->a, "whoever reaches the host's "
+				      "published port (%s) reaches the agent",
+				      value));
+		else if (arg->class == ARG_WIDENING ||
+			 arg->class == ARG_UNDOING)
+			add(f,
+			    arg->class == ARG_UNDOING ? "undone"
+						      : "raw-argument",
+			    arg->from,
+			    arena_fmt(f->a, "'--%s%s%s' %s",
+				      view_cleaned(f->a, arg->option).p,
+				      arg->has_value ? " " : "", value,
+				      arg->class == ARG_UNDOING
+					      ? "undoes the sandbox"
+					      : "gives the agent more than "
+						"the policy's own keys do"));
 	}
 }
 

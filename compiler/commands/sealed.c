@@ -11,7 +11,8 @@
 
 #define MANIFEST "manifest.json"
 /* Columns of a line of an artefact that are shown. */
-#define LINE_SHOWN 72
+#define LINE_SHOWN 72u
+#define LINE_AFTER 24u /* of them, what follows the difference at least */
 
 const char *sealed_default(struct arena *a, const char *workspace)
 {
@@ -70,13 +71,23 @@ static struct str nth_line(struct str text, uint32_t n)
 /* "    - text": one line of an artefact, cut around where it differs. */
 static void show_line(struct buf *out, char mark, struct str line, size_t from)
 {
-	struct str clean;
-	size_t beg = from > LINE_SHOWN / 2 ? from - LINE_SHOWN / 2 : 0;
+	char *copy = arena_cstr(out->a, line);
+	size_t beg = 0, blank = 0;
 
+	for (size_t i = 0; i < line.n; i++)
+		if (copy[i] == '\t')
+			copy[i] = ' ';
+	while (blank < from && copy[blank] == ' ')
+		blank++;
+	line = (struct str){copy + blank, line.n - blank};
+	from -= blank;
+	if (from > LINE_SHOWN - LINE_AFTER)
+		beg = from - LINE_SHOWN / 2;
 	while (beg && ((unsigned char)line.p[beg] & 0xc0) == 0x80)
 		beg--;
-	clean = view_cleaned(out->a, str_slice(line, beg, beg + LINE_SHOWN));
-	buf_addf(out, "    %c %s%s%s\n", mark, beg ? "…" : "", clean.p,
+	buf_addf(out, "    %c %s%s%s\n", mark, beg ? "…" : "",
+		 view_cleaned(out->a,
+			      str_slice(line, beg, beg + LINE_SHOWN)).p,
 		 beg + LINE_SHOWN < line.n ? "…" : "");
 }
 
@@ -134,7 +145,9 @@ int sealed_compare(struct arena *a, const char *dir, const struct inputs *in,
 	*out_same = n == 0;
 	if (n)
 		buf_addf(report, "%s is not what the policy says now\n", name);
+	/* The manifest follows from the others: only alone it is news. */
 	for (uint32_t i = 0; i < n; i++)
-		show_delta(report, &deltas[i], &old, &with);
+		if (n == 1 || !str_is(deltas[i].name, MANIFEST))
+			show_delta(report, &deltas[i], &old, &with);
 	return 0;
 }
