@@ -9,6 +9,17 @@ void buf_init(struct buf *b, struct arena *a)
 	*b = (struct buf){.a = a, .p = arena_alloc(a, 256), .cap = 256};
 }
 
+void buf_init_in(struct buf *b, struct arena *a, char *room, size_t size)
+{
+	*b = (struct buf){.a = a, .p = room, .cap = size};
+	room[0] = '\0';
+}
+
+struct str buf_keep(const struct buf *b)
+{
+	return arena_str(b->a, buf_str(b));
+}
+
 /* Room for n more bytes and the NUL. */
 static void reserve(struct buf *b, size_t n)
 {

@@ -16,6 +16,13 @@ struct buf {
 };
 
 void buf_init(struct buf *b, struct arena *a);
+/*
+ * Begin in room that the caller has, of size bytes, at least one; what grows
+ * out of it goes on in the arena. For short texts that buf_keep() copies.
+ */
+void buf_init_in(struct buf *b, struct arena *a, char *room, size_t size);
+/* The bytes as an exact copy in the arena. */
+struct str buf_keep(const struct buf *b);
 void buf_add(struct buf *b, struct str s);
 void buf_adds(struct buf *b, const char *cstr);
 void buf_addc(struct buf *b, char c);

@@ -79,27 +79,30 @@ static void add_texts(struct buf *b, const ir_texts *texts, char sep)
 
 struct str ir_dest_text(struct arena *a, const struct ir_dest *d)
 {
+	char room[256];
 	struct buf b;
 
-	buf_init(&b, a);
+	buf_init_in(&b, a, room, sizeof(room));
 	add_dest(&b, d);
-	return buf_str(&b);
+	return buf_keep(&b);
 }
 
 struct str ir_ports_text(struct arena *a, const ir_ports *ports)
 {
+	char room[256];
 	struct buf b;
 
-	buf_init(&b, a);
+	buf_init_in(&b, a, room, sizeof(room));
 	add_ports(&b, ports);
-	return buf_str(&b);
+	return buf_keep(&b);
 }
 
 struct str ir_http_text(struct arena *a, const struct ir_http *h)
 {
+	char room[256];
 	struct buf b;
 
-	buf_init(&b, a);
+	buf_init_in(&b, a, room, sizeof(room));
 	if (h->any_method)
 		buf_addc(&b, '*');
 	else
@@ -109,14 +112,15 @@ struct str ir_http_text(struct arena *a, const struct ir_http *h)
 		buf_addc(&b, '*');
 	else
 		add_texts(&b, &h->paths, ' ');
-	return buf_str(&b);
+	return buf_keep(&b);
 }
 
 struct str ir_grant_text(struct arena *a, const struct ir_grant *g)
 {
+	char room[256];
 	struct buf b;
 
-	buf_init(&b, a);
+	buf_init_in(&b, a, room, sizeof(room));
 	add_dest(&b, &g->dest);
 	buf_addc(&b, ' ');
 	add_ports(&b, &g->ports);
@@ -132,5 +136,5 @@ struct str ir_grant_text(struct arena *a, const struct ir_grant *g)
 		buf_addf(&b, " tls=%s", ir_tls_name(g->tls.v));
 	if (g->private.set && g->private.v)
 		buf_adds(&b, " private");
-	return buf_str(&b);
+	return buf_keep(&b);
 }

@@ -63,41 +63,46 @@ static void lint_denied(struct pass_ctx *c, const struct cover *denials,
 	diag_note(c->diags, d->from.at, "denied here");
 }
 
-/* The entry of the floor around a network, or NULL. */
-static const struct addr_special *floor_around(const struct cidr *net,
-					       uint8_t *out_bits)
+/* The floor's own denials: few, and looked at for each grant by address. */
+struct floor {
+	const struct addr_special *about[32];
+	struct cidr net[32];
+	size_t n;
+};
+
+static void floor_init(struct floor *f)
 {
 	const struct addr_special *s;
-	struct cidr floor;
 
-	for (size_t i = 0; (s = addr_special(i)); i++) {
-		cidr_parse(str_of(s->text), &floor);
-		if (s->scope == ADDR_NEVER && cidr_covers(&floor, net)) {
-			*out_bits = floor.bits;
-			return s;
+	f->n = 0;
+	for (size_t i = 0; (s = addr_special(i)); i++)
+		if (s->scope == ADDR_NEVER && f->n < ARRAY_LEN(f->net)) {
+			f->about[f->n] = s;
+			cidr_parse(str_of(s->text), &f->net[f->n++]);
 		}
-	}
-	return NULL;
 }
 
-static void lint_floor(struct pass_ctx *c, const struct ir_grant *g)
+static void lint_floor(struct pass_ctx *c, const struct floor *f,
+		       const struct ir_grant *g)
 {
-	const struct addr_special *s;
-	uint8_t bits;
+	const struct cidr *net = &g->dest.u.cidr.net;
+	size_t i = 0;
 
 	if (g->dest.kind != IR_DEST_CIDR)
 		return;
-	s = floor_around(&g->dest.u.cidr.net, &bits);
-	if (!s)
+	while (i < f->n && !cidr_covers(&f->net[i], net))
+		i++;
+	if (i == f->n)
 		return;
-	if (g->dest.u.cidr.net.bits > bits) {
+	if (net->bits > f->net[i].bits) {
 		diag_warn(c->diags, DIAG_OPENS_FLOOR, g->from.at,
 			  "'%s' opens a part of the floor: %s", shown(c, g),
-			  s->about);
+			  f->about[i]->about);
 		return;
 	}
 	diag_warn(c->diags, DIAG_FLOOR_GRANT, g->from.at,
-		  "'%s' stays denied by the floor: %s", shown(c, g), s->about);
+		  "'%s' stays denied by the floor: %s", shown(c, g),
+		  f->about[i]->about);
 	diag_help(c->diags, "a grant of a smaller network opens that part");
 }
 
@@ -143,14 +148,16 @@ static void lint_tests(struct pass_ctx *c, const struct ir_policy *p)
 bool passes_conflicts(struct pass_ctx *c, const struct ir_policy *p)
 {
 	struct cover *denials = cover_new(c->a, &p->deny);
+	struct floor floor;
 	bool ok = true;
 
+	floor_init(&floor);
 	vec_each(g, &p->allow) {
 		if (g->has_http)
 			ok &= check_http(c, g);
 		lint_paths(c, g);
 		lint_denied(c, denials, g);
-		lint_floor(c, g);
+		lint_floor(c, &floor, g);
 		lint_private(c, g);
 		lint_any(c, g);
 	}

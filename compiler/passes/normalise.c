@@ -25,9 +25,12 @@ static void settle_ports(struct arena *a, struct ir_grant *g)
 {
 	ir_ports own = {0};
 
-	/* The list may be shared with the bound document: sort a copy. */
+	/* The list may be shared with the bound document: sort a copy. One
+	 * more for dest's own port, two for the default. */
+	own.cap = g->ports.n + 2;
+	own.v = arena_array(a, own.cap, sizeof(*own.v));
 	vec_each(p, &g->ports)
-		*vec_push(a, &own) = *p;
+		own.v[own.n++] = *p;
 	g->ports = own;
 	if (g->dest.kind == IR_DEST_URL)
 		*vec_push(a, &g->ports) = (struct ir_port){
@@ -103,9 +106,12 @@ static int by_rule(const void *va, const void *vb)
 
 static void settle_http(struct arena *a, struct ir_grant *g)
 {
-	struct rule *rules = arena_array(a, g->http.n + 1, sizeof(*rules));
+	struct rule *rules;
 	uint32_t n = g->http.n;
 
+	if (n == 0)
+		return;
+	rules = arena_array(a, n, sizeof(*rules));
 	for (uint32_t i = 0; i < n; i++) {
 		struct ir_http *h = &rules[i].http;
 
