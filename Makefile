@@ -33,6 +33,12 @@ OPT := -O1 -g
 HARDEN := -fPIE -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -DARENA_MALLOC
 LDHARDEN := -pie -fsanitize=address,undefined
+else ifeq ($(FUZZ),1)
+OPT := -O1 -g
+WARN := -w
+HARDEN := -fPIE -fno-omit-frame-pointer -fno-sanitize-recover=all \
+	-fsanitize=fuzzer-no-link,address,undefined -DARENA_MALLOC
+LDHARDEN := -pie -fsanitize=address,undefined
 else
 HARDEN += -D_FORTIFY_SOURCE=3
 endif
@@ -72,6 +78,11 @@ UNIT_GATE := $(filter $(B)/%,$(patsubst tests/%.c,$(B)/tests/%,\
 	$(wildcard tests/unit/gate_*.c tests/oracle/gate_*.c)))
 UNIT_HOST := $(filter-out $(UNIT_GATE),\
 	$(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC)))
+
+# Fuzz targets: likewise, built by clang in build/fuzz.
+FUZZ_GATE := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/fuzz/gate_*.c))
+FUZZ_HOST := $(filter-out $(FUZZ_GATE),\
+	$(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/fuzz/*.c)))
 
 # --- build -----------------------------------------------------------------
 
@@ -165,10 +176,40 @@ uninstall:
 		$(DESTDIR)$(PREFIX)/bin/membrane-gate $(COMPLETIONS)
 	rm -rf $(SHARE)/membrane $(DOC)
 
-# --- tests -----------------------------------------------------------------
+# --- images and tests ------------------------------------------------------
 
-.PHONY: test
+# What a fresh machine needs, and only what is missing: image/setup.sh.
+.PHONY: run images test check fuzzers fuzz live bench
+run:
+	@image/run.sh
+
+images: all
+	@image/setup.sh run docker
+	@image/images.sh agent gate
+
+check:
+	@tests/check.sh
+
 test: all units
 	tests/layers
 	tests/units $(B)
 	tests/run
+
+live: images
+	@image/setup.sh test
+	tests/live/run
+
+fuzzers: $(FUZZ_HOST) $(FUZZ_GATE)
+fuzz:
+	$(MAKE) B=build/fuzz FUZZ=1 CC=clang fuzzers
+	tests/fuzz/run 600
+
+$(FUZZ_HOST): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(HOST_LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDHARDEN) -fsanitize=fuzzer -o $@ $^ $(LIBS_MEMBRANE)
+
+$(FUZZ_GATE): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(GATE_LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDHARDEN) -fsanitize=fuzzer -o $@ $^ $(LIBS_GATE)
+
+-include $(patsubst tests/%.c,$(B)/obj/tests/%.d,$(wildcard tests/fuzz/*.c))

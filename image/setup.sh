@@ -7,7 +7,7 @@
 #   docker  not a package: a Docker daemon that answers
 #
 # Only what is missing is installed. `package/command` is there when the
-# command is, whoever packaged it.
+# command is, whoever packaged it; `?package` only where apt knows of it.
 source "$(dirname "$0")/lib.sh"
 
 build=(gcc/gcc make/make bison/bison flex/flex pkg-config/pkg-config
@@ -17,7 +17,7 @@ build=(gcc/gcc make/make bison/bison flex/flex pkg-config/pkg-config
 run=(docker.io/dockerd iptables/iptables ca-certificates)
 # Only where debian:bookworm-slim cannot be pulled; image/base.sh asks.
 base=(debootstrap/debootstrap)
-test=(clang/clang llvm/llvm-symbolizer nftables/nft iproute2/ip
+test=(clang/clang ?libclang-rt-dev llvm/llvm-symbolizer nftables/nft iproute2/ip
 	python3/python3 openssl/openssl util-linux/unshare procps/ps git/git
 	passwd/useradd)
 
@@ -28,10 +28,11 @@ missing() {
 		[[ $status != ii ]] || installed[${package%%:*}]=1
 	done < <(dpkg-query -W -f='${db:Status-Abbrev} ${Package}\n')
 	for entry; do
-		package=${entry%/*}
+		package=${entry%/*} package=${package#\?}
 		[[ -z ${installed[$package]-} ]] || continue
 		[[ $entry != */* ]] || ! PATH=$PATH:/usr/sbin:/sbin \
 			command -v "${entry#*/}" >/dev/null || continue
+		[[ $entry != \?* || $(apt-cache policy "$package") ]] || continue
 		echo "$package"
 	done
 }

@@ -1,0 +1,72 @@
+#!/bin/bash
+# make check: everything, from a fresh checkout; ends with the total.
+#
+#   FUZZ_SECONDS   for each fuzz target, default 60
+#   tests/check.sh [STEP...]   only these steps
+source "$(dirname "$0")/../image/lib.sh"
+
+passed=0 failed=0
+jobs=$(nproc)
+mkdir -p build/log
+
+# step NAME WHAT COMMAND...: its last line counts when it is a total, else its
+# status does; 77 is a skip. All but that line is shown as it comes.
+wanted=("$@")
+step() {
+	local name=$1 what=$2 status=0 last good=0 bad=0 start=$SECONDS
+	local log=build/log/check-$1
+	shift 2
+	[[ ${#wanted[@]} == 0 || " ${wanted[*]} " == *" $name "* ]] || return 0
+	say "$what"
+	"$@" 2>&1 | tee "$log" |
+		sed -u -E '/^[0-9]+ passed, [0-9]+ failed$/d' || status=$?
+	last=$(tail -n 1 "$log" | tr -d '\0')
+	if ((status == 77)); then
+		say "$name: skipped: $last"
+		return
+	elif [[ $last =~ ^([0-9]+)' passed, '([0-9]+)' failed'$ ]]; then
+		good=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
+		((status == 0 || bad > 0)) || bad=1
+	else
+		good=$((status == 0)) bad=$((status != 0))
+	fi
+	passed=$((passed + good)) failed=$((failed + bad))
+	say "$name: $good passed, $bad failed ($((SECONDS - start)) s)"
+}
+
+# A build is quiet unless it fails, or warns.
+build() {
+	local log=build/log/build-$1
+	shift
+	quietly "$log" make -j"$jobs" "$@"
+	! grep -E '(^|: )warning: ' "$log"
+}
+
+image/setup.sh build test run docker
+
+step build "building (log: build/log/build-plain)" \
+	build plain all units
+step layers "who includes whom" tests/layers
+step units "unit tests and oracles" tests/units build
+step cases "golden cases" tests/run
+step presets "presets compile" tests/presets
+step asan "building with sanitizers (log: build/log/build-asan)" \
+	build asan B=build/asan SAN=1 all units
+step asan-units "unit tests and oracles, with sanitizers" \
+	tests/units build/asan
+step asan-cases "golden cases, with sanitizers" \
+	env MEMBRANE=build/asan/bin/membrane tests/run
+step fuzzers "building the fuzz targets (log: build/log/build-fuzz)" \
+	build fuzz B=build/fuzz FUZZ=1 CC=clang fuzzers
+step fuzz "fuzz targets, ${FUZZ_SECONDS:-60} s each" \
+	tests/fuzz/run "${FUZZ_SECONDS:-60}"
+step images "images" image/images.sh agent gate
+for program in tests/live/gate.py tests/live/*_live.py; do
+	[[ ! -e $program ]] || step "$(basename "$program" .py)" \
+		"live: $program" root "$program"
+done
+step live "live: sessions in real Docker, behind a sealed internet" \
+	tests/live/run
+
+echo "$passed passed, $failed failed"
+((failed == 0))

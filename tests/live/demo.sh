@@ -1,0 +1,51 @@
+#!/bin/bash
+# One command in the sandbox, against the internet of the live tests: a
+# connection that the policy permits, one that it refuses, and the summary.
+source "$(dirname "$0")/../../image/lib.sh"
+
+((EUID == 0)) || exec sudo -E "$PWD/tests/live/demo.sh" "$@"
+
+world=tests/live/world.sh
+place=
+finish() {
+	rm -rf "$place"
+	say "taking the fake internet down"
+	"$world" down
+}
+trap finish EXIT
+"$world" up
+eval "$("$world" env)"
+
+place=$(mktemp -d /tmp/membrane-demo.XXXXXX)
+mkdir "$place/work" "$place/home"
+cat >"$place/home/config.yaml" <<'END'
+allow:
+  - example.com:443
+ignore:
+  - .env
+END
+echo 'TOKEN=secret' >"$place/work/.env"
+chown -R "$user:$group" "$place"
+chmod 755 "$place"
+
+say "the policy:"
+cat "$place/home/config.yaml"
+script='set -x
+curl -sS https://example.com/
+curl -sS https://example.org/ || true
+cat .env'
+say "membrane run -- sh -c '$script'"
+status=0
+"$world" user env -i -C "$place/work" PATH="$PATH" HOME="$place" \
+	LC_ALL=C.UTF-8 TERM="${TERM:-dumb}" DOCKER_HOST="$docker_host" \
+	MEMBRANE_HOME="$place/home" "$run/tree/build/bin/membrane" \
+	run -- sh -c "$script" >"$place/out" || status=$?
+cat "$place/out"
+say "its status was $status"
+[[ $(<"$place/out") == 'hello from example.com' ]] ||
+	die "that is not what the policy says"
+grep -q '"sni": "example.com"' "$state/log/inet.jsonl" ||
+	die "the permitted connection did not arrive"
+! grep -q 'example\.org' "$state/log/inet.jsonl" ||
+	die "something of the refused connection arrived"
+say "outside, example.com was reached and nothing asked for example.org"
