@@ -30,6 +30,8 @@ stage() {
 	rm -rf "$root"
 	mkdir -p "$root"
 	install -m 755 "$program" "$root/membrane-gate"
+	# libnftables names protocols by it when it lists the rules.
+	install -D -m 644 image/gate/protocols "$root/etc/protocols"
 	ldd "$program" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }
 		$1 ~ /^\// { print $1 } / not found/ { exit 1 }' |
 		sort -u | while read -r library; do
