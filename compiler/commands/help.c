@@ -24,7 +24,7 @@ void help_overview(struct buf *out)
 		 "Status: 0 done; 1 refused, drifted; 2 bad command line; 3 "
 		 "cannot read or\n"
 		 "write; 4 a bug. run: the command's own; 125 when membrane "
-		 "failed.\n");
+		 "refused or failed.\n");
 }
 
 static void option_line(struct buf *out, const struct option *o)

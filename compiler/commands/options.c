@@ -230,6 +230,7 @@ static bool parse_word(struct parser *p, struct str word)
 	p->out->named = true;
 	if (command_find(word, &p->out->command))
 		return true;
+	p->out->command = COMMAND_HELP;
 	buf_adds(p->complaint, "unknown command ");
 	quote(p, word);
 	if (near_command(word))

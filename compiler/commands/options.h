@@ -62,7 +62,8 @@ struct options {
 
 /*
  * False when the command line is wrong; complaint then holds the lines to
- * print, without "membrane: " in front.
+ * print, without "membrane: " in front, and out->command whose command line it
+ * is: COMMAND_HELP when that is what is wrong.
  */
 must_check bool options_parse(struct arena *a, int argc, char *const *argv,
 			      struct options *out, struct buf *complaint);

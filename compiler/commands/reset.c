@@ -38,7 +38,9 @@ static struct reset parse(struct arena *a, struct str what)
 		*part = true;
 	}
 	if (what.n == 0)
-		r.containers = r.images = r.folder = true;
+		r.images = r.folder = true;
+	/* Both pull the ground from under what still runs. */
+	r.containers |= r.images || r.folder;
 	return r;
 }
 
@@ -90,9 +92,9 @@ static int remove_images(struct err *err)
  */
 static int remove_folder(const char *state, struct err *err)
 {
-	static const char *const ours[] = {"config.yaml", "home",  "sessions",
-					   "trace",	  "last",  "empty",
-					   "trust.json"};
+	static const char *const ours[] = {
+		"config.yaml", "empty", "holds.lock", "home",
+		"last",	       "sessions", "trace", "trust.json"};
 	auto_fd int fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0 && errno == ENOENT)

@@ -1,17 +1,18 @@
 #include "compiler/base/fileio.h"
+#include "compiler/base/limits.h"
 #include "compiler/commands/inputs.h"
 #include "compiler/commands/last.h"
 #include "compiler/commands/model.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/sealed.h"
 #include "compiler/commands/view.h"
-#include "compiler/base/limits.h"
 #include "compiler/passes/args.h"
 #include "runtime/launch/launch.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Everything that run checks before it starts anything. */
 struct attempt {
@@ -49,23 +50,24 @@ static bool write_config(struct attempt *t)
 
 /*
  * An agent that can write membrane's own folder writes the next policy. The
- * read-only patterns would hold that off, but they are a policy's.
+ * read-only patterns would hold that off, but they are a policy's. What does
+ * not exist yet will be made below the nearest folder that does.
  */
 static bool state_is_outside(struct attempt *t)
 {
-	char state[PATH_MAX];
+	char *path = arena_cstr(t->c.a, str_of(t->in.state));
 	struct str root = str_of(t->in.workspace);
+	char real[PATH_MAX], *slash;
 
-	if (!realpath(t->in.state, state))
+	while (!realpath(path, real) && (slash = strrchr(path, '/')))
+		slash[slash == path] = '\0';
+	if (root.n > 1 && (!str_starts(str_of(real), root) ||
+			   (real[root.n] != '/' && real[root.n] != '\0')))
 		return true;
-	if (root.n == 1 ||
-	    (str_starts(str_of(state), root) &&
-	     (state[root.n] == '/' || state[root.n] == '\0'))) {
-		say("the workspace %s holds membrane's own folder: choose a "
-		    "smaller one", view_cleaned(t->c.a, root).p);
-		return false;
-	}
-	return true;
+	say("the workspace %s holds membrane's own folder, %s: choose another "
+	    "one", view_cleaned(t->c.a, root).p,
+	    view_cleaned(t->c.a, str_of(t->in.state)).p);
+	return false;
 }
 
 /* What this version cannot enforce, and variables that are not set. */

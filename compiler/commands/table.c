@@ -36,9 +36,13 @@ int command_main(int argc, char **argv)
 	buf_init(&complaint, a);
 	if (!options_parse(a, argc, argv, &o, &complaint)) {
 		say("%s\n  'membrane help%s%s' lists what there is", complaint.p,
-		    o.named ? " " : "",
-		    o.named ? table[o.command].name : "");
-		status = STATUS_USAGE;
+		    o.named && o.command != COMMAND_HELP ? " " : "",
+		    o.named && o.command != COMMAND_HELP
+			    ? table[o.command].name
+			    : "");
+		/* A command that was run may well end with 2 itself. */
+		status = o.command == COMMAND_RUN ? STATUS_RUN_FAILED
+						  : STATUS_USAGE;
 	} else if (options_get(&o, OPTION_HELP)) {
 		status = help_print(a, o.named ? o.command : COMMAND_HELP);
 	} else if (options_get(&o, OPTION_VERSION)) {

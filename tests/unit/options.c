@@ -76,7 +76,7 @@ static void test_commands(void)
 	CHECK(parse("--reset=ci") && has(OPTION_RESET, "ci"));
 	CHECK(parse("--version") && options_get(&o, OPTION_VERSION));
 	CHECK(parse("plan --version") && parse("plan -h"));
-	CHECK(parse("plan --emit ruleset") && parse("plan --dump-ir=layers"));
+	CHECK(parse("plan --emit names") && parse("plan --dump-ir=layers"));
 }
 
 static void test_refusals(void)
