@@ -307,10 +307,24 @@ static int open_parent(struct arena *a, int root, struct str path,
 	return fd;
 }
 
+/* By root for somebody else: theirs, as if they had made it. */
+static int give(int fd, int dirfd)
+{
+	struct stat dir;
+
+	if (geteuid() != 0)
+		return 0;
+	return fstat(dirfd, &dir) < 0 ||
+			       fchown(fd, dir.st_uid, dir.st_gid) < 0
+		       ? -errno
+		       : 0;
+}
+
 static int make_entry(int dirfd, const char *name, bool is_dir,
 		      struct stat *out_st)
 {
 	auto_fd int fd = -1;
+	int rc;
 
 	if (is_dir) {
 		if (mkdirat(dirfd, name, 0755) < 0)
@@ -323,7 +337,12 @@ static int make_entry(int dirfd, const char *name, bool is_dir,
 				    O_CLOEXEC,
 			    0644);
 	}
-	return fd < 0 || fstat(fd, out_st) < 0 ? -errno : 0;
+	if (fd < 0)
+		return -errno;
+	rc = give(fd, dirfd);
+	if (rc == 0 && fstat(fd, out_st) < 0)
+		rc = -errno;
+	return rc;
 }
 
 static int make(struct holds *h, struct str path, bool is_dir,
@@ -554,7 +573,7 @@ static void remove_one(struct arena *a, int root, const struct record *r)
 	if (dirfd < 0 || fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
 	if (r->made ? !same_inode(r, &st)
-		    : st.st_uid != geteuid() ||
+		    : (geteuid() && st.st_uid != geteuid()) ||
 			      st.st_ctime < (time_t)r->at - 1)
 		return;
 	/* rmdir itself sees to it that a directory is empty. */
