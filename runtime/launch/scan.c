@@ -10,13 +10,20 @@
 #include <unistd.h>
 
 /*
- * Three passes over parts of the tree. The first judges every name by the
- * patterns and never stats a file that no pattern speaks of. The second goes
- * below what is masked or readonly and notes inodes that have several links.
- * Only if there are any does the third stat the files of the first again, to
- * find the other links.
+ * The first pass judges every name by the patterns and never stats a file that
+ * no pattern speaks of. The others are for hard links. One goes below what is
+ * masked and notes inodes that have several links; only if there are any does
+ * another stat all files that are left visible, to find the other links. Where
+ * more is hidden than is visible (node_modules), it is cheaper to ask first
+ * whether anything visible has several links at all.
  */
-enum pass { PASS_JUDGE, PASS_GATHER, PASS_LINKS };
+enum pass { PASS_JUDGE, PASS_GATHER, PASS_SUSPECT, PASS_LINKS };
+
+/* From a pass that has seen enough; no errno is positive. */
+#define STOP 1
+
+/* Hidden entries looked at before asking, on top of as many as are visible. */
+#define GATHER_LEAST 1000
 
 enum entry_type { ENTRY_DIR, ENTRY_LINK, ENTRY_FILE, ENTRY_OTHER };
 
@@ -39,6 +46,7 @@ struct scanner {
 	enum pass pass;
 	struct inode *inodes; /* open addressing; size is a power of two */
 	size_t n_inodes, size;
+	uint64_t budget; /* entries that PASS_GATHER may still look at */
 	size_t path_max, n;
 	unsigned depth;
 	char path[LIMIT_PATH_BYTES]; /* of the entry at hand; n bytes */
@@ -111,7 +119,18 @@ static void remember(struct scanner *s, const struct stat *st,
 	}
 }
 
-/* The third pass, at a file that no pattern masks. */
+/* PASS_SUSPECT, at a file that no pattern masks. */
+static int suspect(int dirfd, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			       S_ISREG(st.st_mode) && st.st_nlink > 1
+		       ? STOP
+		       : 0;
+}
+
+/* PASS_LINKS, at a file that no pattern masks. */
 static void find_link(struct scanner *s, int dirfd, const char *name,
 		      enum cover cover)
 {
@@ -211,17 +230,11 @@ static void visit_link(struct scanner *s, int dirfd, const char *name,
 		add_note(s, SCAN_NOTE_LINK_FREE, here(s), 0);
 }
 
-static void visit_file(struct scanner *s, int dirfd, const char *name,
-		       enum cover cover)
+static void judge_file(struct scanner *s, int dirfd, const char *name,
+		       enum cover cover, enum cover now)
 {
-	enum cover now = judge(s, false, cover);
 	struct stat st;
 
-	if (s->pass == PASS_LINKS) {
-		if (now != COVER_IGNORE)
-			find_link(s, dirfd, name, now);
-		return;
-	}
 	if (now == COVER_NONE)
 		return;
 	if (now != cover)
@@ -229,6 +242,27 @@ static void visit_file(struct scanner *s, int dirfd, const char *name,
 							 : MASK_READONLY_FILE);
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		remember(s, &st, now);
+}
+
+static int visit_file(struct scanner *s, int dirfd, const char *name,
+		      enum cover cover)
+{
+	enum cover now = judge(s, false, cover);
+
+	switch (s->pass) {
+	case PASS_JUDGE:
+		judge_file(s, dirfd, name, cover, now);
+		return 0;
+	case PASS_SUSPECT:
+		return now == COVER_IGNORE ? 0 : suspect(dirfd, name);
+	case PASS_LINKS:
+		if (now != COVER_IGNORE)
+			find_link(s, dirfd, name, now);
+		return 0;
+	case PASS_GATHER:
+		return 0;
+	}
+	return 0;
 }
 
 /* A directory that cannot be looked into: nobody knows what would match. */
@@ -310,13 +344,15 @@ static int visit_dir(struct scanner *s, int dirfd, const char *name,
 	return rc;
 }
 
-/* The second pass: below a mask nothing is judged, only remembered. */
+/* PASS_GATHER: below a mask nothing is judged, only remembered. */
 static int gather(struct scanner *s, int dirfd, const char *name,
 		  enum entry_type type, enum cover cover)
 {
 	struct stat st;
 	int fd, rc;
 
+	if (s->budget-- == 0)
+		return STOP;
 	switch (type) {
 	case ENTRY_FILE:
 		if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
@@ -330,7 +366,7 @@ static int gather(struct scanner *s, int dirfd, const char *name,
 		s->depth++;
 		rc = scan_dir(s, fd, cover);
 		s->depth--;
-		return is_ours(-rc) ? rc : 0;
+		return rc == STOP || is_ours(-rc) ? rc : 0;
 	case ENTRY_LINK:
 	case ENTRY_OTHER:
 		return 0;
@@ -378,8 +414,7 @@ static int visit(struct scanner *s, int dirfd, const struct dirent *e,
 		return 0;
 	case ENTRY_FILE:
 	case ENTRY_OTHER:
-		visit_file(s, dirfd, e->d_name, cover);
-		return 0;
+		return visit_file(s, dirfd, e->d_name, cover);
 	}
 	return 0;
 }
@@ -451,11 +486,12 @@ static int scan_root(struct scanner *s, enum pass pass)
 }
 
 /* Below each directory mask; readonly ones were entered unless by a link. */
-static int gather_all(struct scanner *s)
+static int gather_all(struct scanner *s, uint64_t budget)
 {
 	int rc = 0;
 
 	s->pass = PASS_GATHER;
+	s->budget = budget;
 	vec_each(m, &s->out->masks) {
 		bool ignore = m->kind == MASK_IGNORE_DIR;
 
@@ -467,10 +503,23 @@ static int gather_all(struct scanner *s)
 		s->depth = 0;
 		rc = gather(s, s->root, s->path, ENTRY_DIR,
 			    ignore ? COVER_IGNORE : COVER_READONLY);
-		if (rc < 0)
+		if (rc != 0)
 			return rc;
 	}
 	return 0;
+}
+
+static int find_hard_links(struct scanner *s)
+{
+	int rc = gather_all(s, s->out->entries + GATHER_LEAST);
+
+	if (rc == STOP) {
+		rc = scan_root(s, PASS_SUSPECT);
+		if (rc != STOP)
+			return rc;
+		rc = gather_all(s, UINT64_MAX);
+	}
+	return rc == 0 && s->n_inodes ? scan_root(s, PASS_LINKS) : rc;
 }
 
 int scan_workspace(struct arena *a, int root, struct str root_path,
@@ -495,9 +544,7 @@ int scan_workspace(struct arena *a, int root, struct str root_path,
 	s->path_max = LIMIT_PATH_BYTES - 256 - front;
 	rc = scan_root(s, PASS_JUDGE);
 	if (rc == 0)
-		rc = gather_all(s);
-	if (rc == 0 && s->n_inodes)
-		rc = scan_root(s, PASS_LINKS);
+		rc = find_hard_links(s);
 	if (rc < 0)
 		return err_set(err, rc, "%.*s: %s", STR_ARG(root_path),
 			       strerror(-rc));

@@ -296,6 +296,26 @@ static void test_hard_links(void)
 	bed_done(&b);
 }
 
+/* Much more hidden than visible, where the visible is asked first. */
+static void test_much_hidden(void)
+{
+	struct bed b;
+
+	bed_init(&b);
+	CHECK(mkdir("dist", 0755) == 0);
+	for (unsigned i = 0; i < 3000; i++)
+		put(arena_fmt(b.a, "dist/%u/%u", i % 3, i).p);
+	put("seen/x");
+	EXPECT("ignore dist/\n", "I:dist");
+	CHECK(link("dist/2/2999", "seen/y") == 0);
+	EXPECT("ignore dist/\n", "I:dist P:seen i:seen/y");
+	EXPECT("readonly dist/\n", "R:dist P:seen r:seen/y");
+	/* Several links, but all of them hidden. */
+	CHECK(rename("seen/y", "dist/y") == 0);
+	EXPECT("ignore dist/\n", "I:dist");
+	bed_done(&b);
+}
+
 static void test_depth(void)
 {
 	struct bed b;
@@ -701,6 +721,7 @@ int main(void)
 	test_types();
 	test_links();
 	test_hard_links();
+	test_much_hidden();
 	test_depth();
 	test_length();
 	test_too_many();
