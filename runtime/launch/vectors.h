@@ -11,11 +11,13 @@
 #ifndef RUNTIME_LAUNCH_VECTORS_H
 #define RUNTIME_LAUNCH_VECTORS_H
 
+#include "compiler/base/limits.h"
 #include "compiler/base/buf.h"
 #include "compiler/base/err.h"
 
-#define VECTORS_WORDS_MAX 16384u /* in one expanded vector, masks included */
-#define VECTORS_BYTES_MAX (8u << 20) /* likewise */
+/* In one expanded vector; two words for each mask. */
+#define VECTORS_WORDS_MAX (2 * LIMIT_MASKS + 16384u)
+#define VECTORS_BYTES_MAX (8u << 20)
 
 typedef VEC(char *) vectors_words;
 
