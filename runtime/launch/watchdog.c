@@ -15,6 +15,8 @@
 #define ROUNDS 60      /* of cleaning, while docker commands still run */
 #define ROUND_MS 500
 #define PATIENT_ROUNDS 6 /* before they are killed */
+#define TAKE_TRIES 1000
+#define TAKE_STEP_MS 10
 #define COMMANDS_MAX 2u  /* the gate's and the agent's */
 
 /* What goes through the launcher's pipe: a command, or 0 for "done". */
@@ -111,10 +113,16 @@ static void clean(const char *state, struct session *s,
 	struct pollfd p = {.fd = c->fd};
 	struct docker *docker = NULL;
 	bool last = false;
+	int rc = SESSION_ALIVE;
 	struct err err;
-	int rc = 0;
 
-	if (session_take(s, &err) != SESSION_DEAD)
+	/* a killed process closes its pipes before it lets go of locks */
+	for (int i = 0; i < TAKE_TRIES && rc == SESSION_ALIVE; i++) {
+		rc = session_take(s, &err);
+		if (rc == SESSION_ALIVE)
+			poll(NULL, 0, TAKE_STEP_MS);
+	}
+	if (rc != SESSION_DEAD)
 		return; /* another launcher reaps it already */
 	for (int i = 0; i < ROUNDS && !(last && rc == 0); i++) {
 		last = poll(&p, 1, 0) > 0;
