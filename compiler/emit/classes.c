@@ -86,23 +86,45 @@ static emit_classes collect(struct arena *a, const ir_grants *grants)
 	return out;
 }
 
+/* Two emitters make the same classes; one of them complains. */
+static bool was_said(const struct diags *d, struct span at)
+{
+	struct diag_view view;
+
+	for (unsigned i = 0; diags_get(d, i, &view); i++)
+		if (view.id == DIAG_CLASSES && view.at.beg == at.beg)
+			return true;
+	return false;
+}
+
+/* The list that was written last. */
+static struct span last_of(const emit_classes *classes)
+{
+	struct span last = {0};
+
+	vec_each(k, classes)
+		if (k->ports.v[0].at.beg > last.beg)
+			last = k->ports.v[0].at;
+	return last;
+}
+
 static bool make(const struct emit_in *in, const ir_grants *grants,
 		 emit_classes *out)
 {
 	emit_classes classes = collect(in->a, grants);
+	struct span at = last_of(&classes);
 
-	if (classes.n > LIMIT_CLASSES) {
-		struct span at = classes.v[LIMIT_CLASSES].ports.v[0].at;
-
-		diag_error(in->diags, DIAG_CLASSES, at,
-			   "%u different port lists, more than %u", classes.n,
-			   LIMIT_CLASSES);
-		diag_help(in->diags,
-			  "give destinations the same ports, or a range");
-		return false;
+	if (classes.n <= LIMIT_CLASSES) {
+		*out = classes;
+		return true;
 	}
-	*out = classes;
-	return true;
+	if (was_said(in->diags, at))
+		return false;
+	diag_error(in->diags, DIAG_CLASSES, at,
+		   "%u different port lists, more than %u", classes.n,
+		   LIMIT_CLASSES);
+	diag_help(in->diags, "give destinations the same ports, or a range");
+	return false;
 }
 
 bool emit_classes_make(const struct emit_in *in, emit_classes *out)

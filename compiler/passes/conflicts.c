@@ -51,16 +51,17 @@ static void lint_paths(struct pass_ctx *c, const struct ir_grant *g)
 		}
 }
 
-static void lint_denied(struct pass_ctx *c, const struct cover *denials,
+static bool lint_denied(struct pass_ctx *c, const struct cover *denials,
 			const struct ir_grant *g)
 {
 	const struct ir_grant *d = cover_find(denials, g, false);
 
 	if (!d)
-		return;
+		return false;
 	diag_warn(c->diags, DIAG_DENIED_GRANT, g->from.at,
 		  "'%s' is allowed and denied, and stays denied", shown(c, g));
 	diag_note(c->diags, d->from.at, "denied here");
+	return true;
 }
 
 /* The floor's own denials: few, and looked at for each grant by address. */
@@ -156,8 +157,8 @@ bool passes_conflicts(struct pass_ctx *c, const struct ir_policy *p)
 		if (g->has_http)
 			ok &= check_http(c, g);
 		lint_paths(c, g);
-		lint_denied(c, denials, g);
-		lint_floor(c, &floor, g);
+		if (!lint_denied(c, denials, g))
+			lint_floor(c, &floor, g);
 		lint_private(c, g);
 		lint_any(c, g);
 	}
