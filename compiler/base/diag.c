@@ -117,6 +117,25 @@ static size_t utf8_len(struct str s, size_t i)
 }
 
 /*
+ * A character that shows nothing itself, or reorders what stands around it:
+ * soft hyphen, zero-width and directional marks, byte order mark.
+ */
+static bool is_hidden(const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s;
+
+	if (n == 2)
+		return p[0] == 0xc2 && p[1] == 0xad;
+	if (n != 3)
+		return false;
+	if (p[0] == 0xe2 && p[1] == 0x80)
+		return (p[2] >= 0x8b && p[2] <= 0x8f) ||
+		       (p[2] >= 0xa8 && p[2] <= 0xae);
+	return (p[0] == 0xe2 && p[1] == 0x81 && p[2] >= 0xa0 && p[2] <= 0xaf) ||
+	       (p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf);
+}
+
+/*
  * Bytes of s as they may go to a terminal. keep_tabs: a tab stays one, so that
  * a caret under it stands right. C1 controls (c2 80 to c2 9f) are escaped too.
  */
@@ -134,6 +153,10 @@ static void printable(struct buf *out, struct str s, bool keep_tabs)
 		} else if (n == 0 || c1 || c < 0x20 || c == 0x7f) {
 			buf_addf(out, "\\x%02x", c);
 			i++;
+		} else if (is_hidden(s.p + i, n)) {
+			for (size_t end = i + n; i < end; i++)
+				buf_addf(out, "\\x%02x",
+					 (unsigned char)s.p[i]);
 		} else {
 			buf_add(out, (struct str){s.p + i, n});
 			i += n;

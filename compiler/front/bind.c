@@ -238,6 +238,9 @@ static void unknown_key(struct binder *b, enum bind_map map,
 	near = bind_nearest(key->s, names, n);
 	if (near)
 		bind_help(b, "did you mean '%s'?", near);
+	else if (yaml_is_null(pair->value) && str_ends(key->s, STR(":")))
+		bind_help(b, "quote a value that ends in a colon: \"%s:\"",
+			  bind_quote(b, key->s));
 	else if ((map == BIND_MAP_GRANT || map == BIND_MAP_DENIAL) &&
 		 pair->value->kind == YAML_SCALAR &&
 		 str_u64(pair->value->text.s, 65535, &port))
@@ -307,7 +310,7 @@ static bool shape_fits(struct binder *b, const struct key *k,
 		return false;
 	}
 	if (v->kind != want[shape]) {
-		bind_error(b, DIAG_TYPE, node_at(v), "'%s' is %s, not %s",
+		bind_error(b, DIAG_TYPE, node_at(v), "'%s' takes %s, not %s",
 			   k->name, types[k->type].what, kind_name(v));
 		help_shape(b, k, v);
 		return false;

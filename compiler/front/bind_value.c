@@ -54,7 +54,7 @@ static int choose(struct binder *b, const struct yaml_pair *pair,
 	for (size_t i = 0; i < n; i++)
 		if (str_is(t->s, names[i]))
 			return (int)i;
-	bind_error(b, DIAG_CHOICE, t->at, "unknown '%.*s': '%s'",
+	bind_error(b, DIAG_CHOICE, t->at, "unknown %.*s '%s'",
 		   STR_ARG(pair->key.s), bind_quote(b, t->s));
 	near = bind_nearest(t->s, names, n);
 	if (near) {

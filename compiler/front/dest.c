@@ -79,7 +79,7 @@ static void odd_other(struct dest_parser *p, struct span part,
 	struct buf b;
 
 	if (part_of(p, part).n == 0)
-		dest_fail(p, DIAG_DEST, part, "it ends too early");
+		dest_fail(p, DIAG_DEST, part, "a destination that ends too early");
 	else
 		dest_fail(p, DIAG_DEST, part, "unexpected '%s'",
 			  dest_quote(p, part_of(p, part)));

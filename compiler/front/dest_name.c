@@ -86,7 +86,8 @@ static bool idn_label(struct dest_parser *p, struct str label,
 	if (!str_eq(ascii, again))
 		return idn_fail(p, part, label, "it has two encodings");
 	if (!is_ascii(label) &&
-	    code_points(in) != code_points((const uint8_t *)plain.p)) {
+	    (is_ascii(plain) ||
+	     code_points(in) != code_points((const uint8_t *)plain.p))) {
 		idn_fail(p, part, label, "characters that map to others");
 		dest_help(p, "did you mean '%s'?", dest_quote(p, plain));
 		return false;

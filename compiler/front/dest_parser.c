@@ -20,8 +20,11 @@ static bool prefix_len(struct dest_parser *p, const struct addr *a,
 	part.beg++;
 	if (digits.n == 0)
 		part.beg--;
-	dest_fail(p, DIAG_PREFIX, part, "'%s' is not a prefix length",
-		  dest_quote(p, digits));
+	if (digits.n)
+		dest_fail(p, DIAG_PREFIX, part, "'%s' is not a prefix length",
+			  dest_quote(p, digits));
+	else
+		dest_fail(p, DIAG_PREFIX, part, "no prefix length behind '/'");
 	if (addr_parse(digits, &mask) && mask.family == a->family) {
 		unsigned n = 0;
 
@@ -207,6 +210,10 @@ bool dest_scheme(struct dest_parser *p, struct str s, struct span part)
 				  dest_quote(p, host), other_schemes[i].port);
 			return false;
 		}
+	if (str_distance(name, STR("https://"), 2) <= 2) {
+		dest_help(p, "did you mean 'https'?");
+		return false;
+	}
 	dest_help(p, "only 'http' and 'https' have rules; anything else is "
 		     "granted by host and port, as in 'example.com:22'");
 	return false;
@@ -316,10 +323,14 @@ bool dest_proto(struct dest_parser *p, struct str tail, struct span part)
 	part.beg++;
 	if (name.n == 0)
 		part.beg--;
-	dest_fail(p, DIAG_PROTO, part, "unknown protocol '%s'",
-		  dest_quote(p, str_slice(tail, 1, tail.n)));
-	if (p->first == 0 && p->labels.n && str_find(name, '/', 0) < name.n)
-		dest_help(p, "a path needs a URL: 'https://…'");
+	if (name.n)
+		dest_fail(p, DIAG_PROTO, part, "unknown protocol '%s'",
+			  dest_quote(p, str_slice(tail, 1, tail.n)));
+	else
+		dest_fail(p, DIAG_PROTO, part, "no protocol behind '/'");
+	if (p->dest.kind == IR_DEST_HOST || p->dest.kind == IR_DEST_PATTERN)
+		dest_help(p, "'tcp' or 'udp'; for a path write a URL: "
+			     "'https://%s'", dest_quote(p, p->text.s));
 	else
 		dest_help(p, "'tcp' or 'udp'; nothing else passes the gate");
 	return false;

@@ -58,10 +58,21 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+static struct str lower(struct arena *a, struct str s)
+{
+	char *copy = arena_cstr(a, s);
+
+	for (size_t i = 0; i < s.n; i++)
+		if (copy[i] >= 'A' && copy[i] <= 'Z')
+			copy[i] = (char)(copy[i] - 'A' + 'a');
+	return (struct str){copy, s.n};
+}
+
 static void help_presets(struct presets *p, const struct ir_text *t)
 {
 	unsigned best = 3;
 	const char *near = NULL;
+	struct str low = lower(p->files->c->a, t->s);
 	names all = {0};
 	struct buf b;
 
@@ -77,7 +88,7 @@ static void help_presets(struct presets *p, const struct ir_text *t)
 	qsort(all.v, all.n, sizeof(*all.v), by_name);
 	buf_init(&b, p->files->c->a);
 	vec_each(n, &all) {
-		unsigned d = str_distance(t->s, str_of(*n), best);
+		unsigned d = str_distance(low, str_of(*n), best);
 
 		if (d < best) {
 			best = d;
@@ -141,12 +152,12 @@ static const char *path_fault(struct str s)
 	struct str seg;
 
 	if (s.n && s.p[0] == '/')
-		return "an absolute path";
+		return "an absolute path:";
 	while (str_field(&s, '/', &seg)) {
 		if (str_is(seg, ".."))
-			return "a path that leads up";
+			return "a path that leads up:";
 		if (seg.n == 0 || str_is(seg, "."))
-			return "a path with an empty or '.' segment";
+			return "a path with an empty or '.' segment:";
 	}
 	return NULL;
 }
@@ -182,7 +193,8 @@ static enum files_status extend_file(struct presets *p,
 	if (s != FILES_ABSENT)
 		return s;
 	report(p, DIAG_PRESET, t, "no file");
-	diag_help(diags(p), "looked for '%s'", diag_quote(diags(p), name));
+	diag_help(diags(p), "it is looked for beside '%s'",
+		  diag_quote(diags(p), from->name));
 	return FILES_REFUSED;
 }
 
