@@ -117,7 +117,7 @@ static bool read_path(struct arena *a, struct str text, struct str *out)
 
 static bool read_record(struct arena *a, struct str line, struct record *r)
 {
-	struct str word, type, number;
+	struct str word = STR(""), type, number;
 
 	str_field(&line, ' ', &word);
 	r->made = str_is(word, "made");
@@ -295,7 +295,7 @@ static int open_parent(struct arena *a, int root, struct str path,
 		       const char **out_name)
 {
 	int fd = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), next;
-	struct str seg;
+	struct str seg = STR("");
 
 	while (fd >= 0 && str_field(&path, '/', &seg) && path.n) {
 		next = openat(fd, arena_cstr(a, seg),
@@ -368,18 +368,20 @@ static int make(struct holds *h, struct str path, bool is_dir,
 }
 
 /*
- * Nobody can make the path, so nobody has to be kept from it: the file system
- * is readonly, or the agent, who runs as the owner of the workspace, is who we
- * are and has no more rights than we have.
+ * The placeholder may not be made in dir. The agent could as the owner of dir
+ * give itself the right; so dir, which is not to be written to as it is, is
+ * kept that way. On a readonly file system that needs no mount.
  */
-static bool is_safe_refusal(const struct holds *h, int code)
+static int keep_dir(struct holds *h, struct str dir, struct str path, int code,
+		    struct scan *found, struct err *err)
 {
-	struct stat st;
-
 	if (code == -EROFS)
-		return true;
-	return (code == -EACCES || code == -EPERM) &&
-	       fstat(h->root, &st) == 0 && st.st_uid == geteuid();
+		return 0;
+	if ((code != -EACCES && code != -EPERM) || dir.n == 0)
+		return err_while(err, "placeholder");
+	mask(h, found, dir, true);
+	note(h, found, SCAN_NOTE_HOLD_DENIED, path, -code);
+	return 0;
 }
 
 /* dir exists; rest is missing below it. */
@@ -390,14 +392,11 @@ static int make_missing(struct holds *h, struct str dir, struct str rest,
 	int rc;
 
 	while (str_field(&rest, '/', &seg)) {
-		path = wspath_join(h->a, path, seg);
+		dir = path;
+		path = wspath_join(h->a, dir, seg);
 		rc = make(h, path, rest.n || is_dir, err);
-		if (rc < 0 && is_safe_refusal(h, rc)) {
-			note(h, found, SCAN_NOTE_HOLD_DENIED, path, -rc);
-			return 0;
-		}
 		if (rc < 0)
-			return err_while(err, "placeholder");
+			return keep_dir(h, dir, path, rc, found, err);
 	}
 	mask(h, found, path, is_dir);
 	return 0;
@@ -409,7 +408,14 @@ static int hold(struct holds *h, const struct mountsplan_hold *want,
 	struct wspath_place at = wspath_resolve(h->a, h->root, h->root_path,
 						STR(""), want->path);
 
+	if (is_covered(found, want->path))
+		return 0;
 	if (at.end == WSPATH_ROOT || at.end == WSPATH_OUT) {
+		if (!at.by_link)
+			return err_set(err, -EACCES,
+				       "%s: cannot be looked at, and so not "
+				       "be held",
+				       wspath_show(h->a, want->path));
 		note(h, found, SCAN_NOTE_HOLD_OUT, want->path, 0);
 		return 0;
 	}

@@ -299,7 +299,8 @@ static const char *note_text(enum scan_note_kind kind)
 		return "a symbolic link leads out of the workspace, so it "
 		       "cannot be kept as it is";
 	case SCAN_NOTE_HOLD_DENIED:
-		return "not there, and cannot be made by you or the agent";
+		return "not there and cannot be made, so its folder is kept "
+		       "read-only";
 	case SCAN_NOTE_STATE:
 		return "membrane's own folder, so it is hidden whole";
 	}

@@ -76,10 +76,10 @@ static int read_hold(struct reader *r, struct str path)
 static int read_record(struct reader *r, struct str line)
 {
 	static const char *const words[] = {"ignore", "readonly", "hold"};
-	struct str word;
+	struct str word = STR("");
 	size_t s = 0;
 
-	str_field(&line, ' ', &word);
+	str_field(&line, ' ', &word); /* not from an empty line */
 	while (s < ARRAY_LEN(words) && !str_is(word, words[s]))
 		s++;
 	if (s == ARRAY_LEN(words))

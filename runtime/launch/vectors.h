@@ -11,9 +11,9 @@
 #ifndef RUNTIME_LAUNCH_VECTORS_H
 #define RUNTIME_LAUNCH_VECTORS_H
 
-#include "compiler/base/limits.h"
 #include "compiler/base/buf.h"
 #include "compiler/base/err.h"
+#include "compiler/base/limits.h"
 
 /* In one expanded vector; two words for each mask. */
 #define VECTORS_WORDS_MAX (2 * LIMIT_MASKS + 16384u)

@@ -14,9 +14,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -565,6 +567,72 @@ static void test_kill_9(void)
 	bed_done(&b);
 }
 
+static int one_of_crowd(struct bed *b, const char *id)
+{
+	for (unsigned round = 0; round < 15; round++) {
+		if (prepare_as(b, id, "hold .git/hooks/\nhold .git/config\n"
+			       "hold .vscode/tasks.json\n") < 0)
+			return 2;
+		for (unsigned i = 0; i < 5; i++) {
+			usleep(300);
+			if (!there(".git/hooks") || !there(".git/config") ||
+			    !there(".vscode/tasks.json"))
+				return 3;
+		}
+		if (masks_release(b->state, id, &b->err) < 0)
+			return 4;
+	}
+	return 0;
+}
+
+/* Many sessions that come and go: what one stands on, no other takes. */
+static void test_crowd(void)
+{
+	struct bed b;
+	pid_t pids[8];
+	int status;
+
+	bed_init(&b);
+	for (unsigned i = 0; i < ARRAY_LEN(pids); i++) {
+		const char *id = arena_fmt(b.a, "c%u", i).p;
+
+		session(&b, id);
+		pids[i] = fork();
+		if (pids[i] == 0)
+			_exit(one_of_crowd(&b, id));
+	}
+	for (unsigned i = 0; i < ARRAY_LEN(pids); i++) {
+		CHECK(waitpid(pids[i], &status, 0) == pids[i]);
+		CHECK_MSG(status == 0, "status %x", (unsigned)status);
+	}
+	CHECK(rmdir(b.ws) == 0);
+	bed_done(&b);
+}
+
+/* A mount of the host's inside a readonly tree needs one of its own. */
+static void test_submount(void)
+{
+	struct bed b;
+
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
+		fputs("not run: mounts need root\n", stderr);
+		return;
+	}
+	bed_init(&b);
+	put("vendor/disk/.env");
+	put("vendor/same/x");
+	CHECK(mount("none", "vendor/disk", "tmpfs", 0, NULL) == 0);
+	CHECK(mount("vendor/same", "vendor/same", NULL, MS_BIND, NULL) == 0);
+	put("vendor/disk/deep/.env");
+	EXPECT("ignore .env\nreadonly vendor/\n",
+	       "R:vendor R:vendor/disk i:vendor/disk/deep/.env R:vendor/same");
+	EXPECT("ignore .env\n", "P:vendor P:vendor/disk P:vendor/disk/deep "
+	       "i:vendor/disk/deep/.env");
+	CHECK(umount("vendor/disk") == 0 && umount("vendor/same") == 0);
+	bed_done(&b);
+}
+
 static void test_state_inside(void)
 {
 	const char *ws;
@@ -617,9 +685,13 @@ static void test_unreadable(void)
 		       "P:open i:open/.env");
 		CHECK(b.masks.notes.n == 1);
 		CHECK(strstr(b.masks.notes.v[0].p, "closed: cannot be read"));
+		/* Its owner could change the mode, inside. */
 		EXPECT("ignore .env\nhold ro-dir/new\n",
-		       "I:closed P:listed i:listed/.env P:open i:open/.env");
+		       "I:closed P:listed i:listed/.env P:open i:open/.env "
+		       "R:ro-dir");
 		CHECK(b.masks.notes.n == 2);
+		EXPECT("hold closed/x\n", "I:closed");
+		CHECK(prepare_as(&b, "s1", "hold listed/x\n") == -EACCES);
 		_exit(check_failed ? 1 : 0);
 	}
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
@@ -732,8 +804,10 @@ int main(void)
 	test_nested();
 	test_killed();
 	test_kill_9();
+	test_crowd();
 	test_state_inside();
 	test_unreadable();
 	test_fit();
+	test_submount();
 	return check_status();
 }
