@@ -3,6 +3,7 @@
 #include "compiler/emit/mounts.h"
 #include "compiler/emit/names.h"
 #include "compiler/emit/nft.h"
+#include "compiler/emit/policy_json.h"
 #include "compiler/emit/provenance.h"
 
 static const struct emitter emitters[] = {
@@ -10,6 +11,7 @@ static const struct emitter emitters[] = {
 	{"mounts", "mounts.plan", mounts_emit, NULL},
 	{"names", "names.map", names_emit, NULL},
 	{"nft", "ruleset.nft", nft_emit, NULL},
+	{"policy", "policy.json", policy_json_emit, NULL},
 	{"provenance", "provenance.json", provenance_emit, NULL},
 };
 

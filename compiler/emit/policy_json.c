@@ -1,0 +1,317 @@
+#include "compiler/emit/policy_json.h"
+
+#include "compiler/base/json.h"
+
+#include <inttypes.h>
+
+/* --- values -------------------------------------------------------------- */
+
+static void put_opt_bool(cJSON *o, const char *key, const ir_opt_bool *v)
+{
+	if (v->set)
+		json_put_bool(o, key, v->v);
+}
+
+static void put_opt_str(cJSON *o, const char *key, const ir_opt_str *v)
+{
+	if (v->set)
+		json_put_str(o, key, v->v);
+}
+
+static void put_opt_u64(cJSON *o, const char *key, const ir_opt_u64 *v)
+{
+	if (v->set)
+		json_put_u64(o, key, v->v);
+}
+
+struct unit {
+	char letter;
+	uint64_t size;
+};
+
+/* In the largest unit that divides it: 536870912 is "512m". */
+static void put_unit(struct arena *a, cJSON *o, const char *key,
+		     const ir_opt_u64 *v, const struct unit *units, size_t n)
+{
+	size_t i = 0;
+
+	if (!v->set)
+		return;
+	while (i + 1 < n && v->v % units[i].size)
+		i++;
+	json_put_str(o, key, arena_fmt(a, "%" PRIu64 "%c",
+				       v->v / units[i].size, units[i].letter));
+}
+
+static void put_size(struct arena *a, cJSON *o, const char *key,
+		     const ir_opt_u64 *v)
+{
+	static const struct unit units[] = {
+		{'t', 1ull << 40}, {'g', 1u << 30}, {'m', 1u << 20},
+		{'k', 1u << 10},   {'b', 1},
+	};
+
+	put_unit(a, o, key, v, units, ARRAY_LEN(units));
+}
+
+static void put_age(struct arena *a, cJSON *o, const char *key,
+		    const ir_opt_u64 *v)
+{
+	static const struct unit units[] = {
+		{'d', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}};
+
+	put_unit(a, o, key, v, units, ARRAY_LEN(units));
+}
+
+static void put_texts(cJSON *o, const char *key, const ir_texts *texts)
+{
+	cJSON *list = json_array();
+
+	vec_each(t, texts)
+		json_push_str(list, t->s);
+	json_put(o, key, list);
+}
+
+static void put_patterns(cJSON *o, const char *key,
+			 const ir_patterns *patterns)
+{
+	cJSON *list = json_array();
+
+	vec_each(p, patterns)
+		if (p->from.layer != LAYER_FLOOR)
+			json_push_str(list, p->line);
+	json_put(o, key, list);
+}
+
+/* --- grants -------------------------------------------------------------- */
+
+static void push_port(struct arena *a, cJSON *list, const struct ir_port *p)
+{
+	const char *proto = ir_proto_name(p->proto);
+
+	json_push_str(list, p->lo == p->hi
+				    ? arena_fmt(a, "%u/%s", p->lo, proto)
+				    : arena_fmt(a, "%u-%u/%s", p->lo, p->hi,
+						proto));
+}
+
+static void put_http(cJSON *o, const struct ir_grant *g)
+{
+	cJSON *list = json_array();
+
+	vec_each(h, &g->http) {
+		cJSON *rule = json_object();
+
+		if (!h->any_method)
+			put_texts(rule, "methods", &h->methods);
+		if (!h->any_path)
+			put_texts(rule, "paths", &h->paths);
+		json_push(list, rule);
+	}
+	json_put(o, "http", list);
+}
+
+static cJSON *grant(struct arena *a, const struct ir_grant *g)
+{
+	cJSON *o = json_object(), *ports = json_array();
+
+	json_put_str(o, "dest", ir_dest_text(a, &g->dest));
+	vec_each(p, &g->ports)
+		push_port(a, ports, p);
+	if (g->dest.kind == IR_DEST_URL)
+		cJSON_Delete(ports); /* the URL says it */
+	else
+		json_put(o, "ports", ports);
+	if (g->has_http)
+		put_http(o, g);
+	if (g->tls.set)
+		json_put_cstr(o, "tls", ir_tls_name(g->tls.v));
+	if (g->private.set && g->private.v)
+		json_put_bool(o, "private", true);
+	return o;
+}
+
+static void put_grants(struct arena *a, cJSON *o, const char *key,
+		       const ir_grants *grants)
+{
+	cJSON *list = json_array();
+
+	vec_each(g, grants)
+		if (g->from.layer != LAYER_FLOOR)
+			json_push(list, grant(a, g));
+	json_put(o, key, list);
+}
+
+/* --- the rest ------------------------------------------------------------ */
+
+static void put_resolver(struct arena *a, cJSON *o, const struct ir_resolver *r)
+{
+	const char *scheme = r->transport == IR_TRANSPORT_TLS ? "tls://" : "";
+	char text[ADDR_TEXT_MAX];
+	struct str s = r->url;
+
+	if (r->transport != IR_TRANSPORT_HTTPS) {
+		bool v6 = r->addr.family == ADDR_V6;
+
+		s = arena_fmt(a, "%s%s%s%s:%u", scheme, v6 ? "[" : "",
+			      addr_text(&r->addr, text), v6 ? "]" : "",
+			      r->port);
+	}
+	json_put_str(o, "dns_resolver", s);
+}
+
+static void put_hardening(struct arena *a, cJSON *root,
+			  const struct ir_hardening *h)
+{
+	cJSON *o = json_object();
+
+	put_opt_bool(o, "read_only", &h->read_only);
+	put_texts(o, "tmpfs", &h->tmpfs);
+	put_opt_u64(o, "pids", &h->pids);
+	put_size(a, o, "memory", &h->memory);
+	if (h->cpus_milli.set)
+		json_put_str(o, "cpus",
+			     arena_fmt(a, "%" PRIu64 ".%03" PRIu64,
+				       h->cpus_milli.v / 1000,
+				       h->cpus_milli.v % 1000));
+	put_opt_str(o, "user", &h->user);
+	put_texts(o, "capabilities", &h->capabilities);
+	put_opt_bool(o, "no_new_privileges", &h->no_new_privileges);
+	put_opt_str(o, "seccomp", &h->seccomp);
+	json_put(root, "hardening", o);
+}
+
+static void put_protect(cJSON *root, const struct ir_policy *p)
+{
+	cJSON *list = json_array();
+
+	vec_each(e, &p->protect) {
+		cJSON *o = json_object();
+
+		put_patterns(o, "files", &e->files);
+		put_texts(o, "executables", &e->executables);
+		json_push(list, o);
+	}
+	json_put(root, "protect", list);
+}
+
+static void put_credentials(struct arena *a, cJSON *root,
+			    const struct ir_policy *p)
+{
+	cJSON *list = json_array();
+
+	vec_each(c, &p->credentials) {
+		cJSON *o = json_object();
+
+		json_put_str(o, "host", ir_dest_text(a, &c->host));
+		json_put_str(o, "header", c->header);
+		json_put_str(o, c->from_env ? "from_env" : "from_file",
+			     c->source);
+		json_put_str(o, "format", c->format);
+		json_push(list, o);
+	}
+	json_put(root, "credentials", list);
+}
+
+static void put_trace(struct arena *a, cJSON *root, const struct ir_trace *t)
+{
+	cJSON *o = json_object(), *events = json_array();
+	cJSON *rotate = json_object();
+
+	if (t->engine.set)
+		json_put_cstr(o, "engine", ir_trace_engine_name(t->engine.v));
+	put_opt_str(o, "version", &t->version);
+	vec_each(e, &t->events) {
+		cJSON *event = json_object();
+
+		json_put_str(event, "event", e->name);
+		if (e->filters.n)
+			put_texts(event, "filters", &e->filters);
+		json_push(events, event);
+	}
+	json_put(o, "events", events);
+	put_texts(o, "exclude", &t->exclude);
+	put_size(a, rotate, "size", &t->rotate_bytes);
+	put_age(a, rotate, "age", &t->rotate_age_s);
+	put_opt_u64(rotate, "keep", &t->keep_files);
+	put_size(a, rotate, "total", &t->keep_bytes);
+	if (rotate->child)
+		json_put(o, "rotate", rotate);
+	else
+		cJSON_Delete(rotate);
+	put_opt_bool(o, "required", &t->required);
+	json_put(root, "trace", o);
+}
+
+static cJSON *never(struct arena *a, const struct ir_never *n)
+{
+	cJSON *o = json_object(), *ports = json_array();
+
+	if (n->has_dest)
+		json_put_str(o, "dest", ir_dest_text(a, &n->dest));
+	if (n->has_dest && n->dest.has_port)
+		push_port(a, ports, &n->dest.port);
+	vec_each(p, &n->ports)
+		push_port(a, ports, p);
+	if (ports->child)
+		json_put(o, "ports", ports);
+	else
+		cJSON_Delete(ports);
+	if (n->methods.n)
+		put_texts(o, "methods", &n->methods);
+	if (n->paths.n)
+		put_texts(o, "paths", &n->paths);
+	return o;
+}
+
+static void put_requests(cJSON *o, const char *key, const ir_requests *list)
+{
+	cJSON *words = json_array();
+
+	vec_each(r, list)
+		json_push_str(words, r->text);
+	json_put(o, key, words);
+}
+
+static void put_tests(struct arena *a, cJSON *root, const struct ir_tests *t)
+{
+	cJSON *o = json_object(), *list = json_array();
+
+	put_requests(o, "allow", &t->allow);
+	put_requests(o, "deny", &t->deny);
+	vec_each(n, &t->never)
+		json_push(list, never(a, n));
+	json_put(o, "never", list);
+	json_put(root, "tests", o);
+}
+
+bool policy_json_emit(const struct emit_in *in, struct buf *out)
+{
+	const struct ir_policy *p = in->policy;
+	cJSON *root = json_object();
+	struct arena *a = in->a;
+
+	put_grants(a, root, "allow", &p->allow);
+	put_grants(a, root, "deny", &p->deny);
+	put_patterns(root, "ignore", &p->ignore);
+	put_patterns(root, "readonly", &p->readonly);
+	if (p->resolver.set)
+		put_resolver(a, root, &p->resolver.v);
+	if (p->tls.set)
+		json_put_cstr(root, "tls", ir_tls_name(p->tls.v));
+	put_opt_str(root, "uplink", &p->uplink);
+	put_opt_bool(root, "ssl_insecure", &p->ssl_insecure);
+	put_texts(root, "args", &p->args);
+	put_opt_str(root, "image", &p->image);
+	if (p->engine.set)
+		json_put_cstr(root, "engine", ir_engine_name(p->engine.v));
+	if (p->runtime.set)
+		json_put_cstr(root, "runtime", ir_runtime_name(p->runtime.v));
+	put_hardening(a, root, &p->hardening);
+	put_protect(root, p);
+	put_credentials(a, root, p);
+	put_trace(a, root, &p->trace);
+	put_tests(a, root, &p->tests);
+	buf_add(out, json_text(a, root));
+	return true;
+}
