@@ -2,6 +2,7 @@
 
 #include "compiler/base/json.h"
 #include "compiler/emit/docker_names.h"
+#include "compiler/ir/tracee.h"
 
 #include <inttypes.h>
 
@@ -254,7 +255,7 @@ static cJSON *agent(struct writer *w)
 static cJSON *tracer(struct writer *w)
 {
 	const struct ir_trace *t = &w->p->trace;
-	struct str version = t->version.set ? t->version.v : STR("0.24.1");
+	struct str version = t->version.set ? t->version.v : STR(TRACEE_DEFAULT_VERSION);
 	struct str image = arena_fmt(w->in->a, "aquasec/tracee:%.*s",
 				     STR_ARG(version));
 	cJSON *o = json_object();

@@ -5,6 +5,7 @@
 #include "compiler/emit/nft.h"
 #include "compiler/emit/policy_json.h"
 #include "compiler/emit/provenance.h"
+#include "compiler/emit/tracee.h"
 
 static const struct emitter emitters[] = {
 	{"docker", "docker.json", docker_emit, docker_wanted},
@@ -13,6 +14,7 @@ static const struct emitter emitters[] = {
 	{"nft", "ruleset.nft", nft_emit, NULL},
 	{"policy", "policy.json", policy_json_emit, NULL},
 	{"provenance", "provenance.json", provenance_emit, NULL},
+	{"tracee", "tracee.yaml", tracee_emit, tracee_wanted},
 };
 
 const struct emitter *emitter_at(size_t i)

@@ -4,6 +4,7 @@
 #include "compiler/base/sha256.h"
 #include "compiler/ir/ports.h"
 #include "compiler/passes/args.h"
+#include "compiler/passes/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -248,11 +249,14 @@ static void settle_hold(struct arena *a, ir_patterns *patterns)
 
 bool passes_normalise(struct pass_ctx *c, struct ir_policy *p)
 {
+	bool ok = true;
+
 	settle_grants(c->a, &p->allow);
 	settle_grants(c->a, &p->deny);
 	settle_hold(c->a, &p->readonly);
-	if (!args_resolve(c, p))
-		return false;
-	ir_verify(p, IR_NORMALISED);
-	return true;
+	ok &= args_resolve(c, p);
+	ok &= trace_expand(c, p);
+	if (ok)
+		ir_verify(p, IR_NORMALISED);
+	return ok;
 }

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define test_maybe_unused __attribute__((unused))
+
 struct test_policy {
 	struct arena *a;
 	struct sources sources;
@@ -43,7 +45,7 @@ static struct ir_text test_policy_text(struct test_policy *t, const char *s)
 		str_of(s)};
 }
 
-static void test_policy_arg(struct test_policy *t, const char *word)
+test_maybe_unused static void test_policy_arg(struct test_policy *t, const char *word)
 {
 	struct ir_text text = test_policy_text(t, word);
 
@@ -62,7 +64,7 @@ static bool test_policy_done(struct test_policy *t)
 	       passes_normalise(&t->ctx, &t->policy);
 }
 
-static void test_policy_show(const struct test_policy *t)
+test_maybe_unused static void test_policy_show(const struct test_policy *t)
 {
 	struct buf b;
 
@@ -71,7 +73,7 @@ static void test_policy_show(const struct test_policy *t)
 	fputs(b.p ? b.p : "", stdout);
 }
 
-static struct emit_in test_policy_in(struct test_policy *t)
+test_maybe_unused static struct emit_in test_policy_in(struct test_policy *t)
 {
 	return (struct emit_in){&t->policy, &t->sources, &t->diags, t->a};
 }
