@@ -10,7 +10,7 @@
 /* Columns of a line, with its indentation; a record of scalars may be longer,
  * so that a name and its digest stay together. */
 #define LINE_WIDTH 78
-#define RECORD_WIDTH 118
+#define RECORD_WIDTH 158
 
 static cJSON *some(cJSON *item)
 {

@@ -63,6 +63,22 @@ static void put_age(struct arena *a, cJSON *o, const char *key,
 	put_unit(a, o, key, v, units, ARRAY_LEN(units));
 }
 
+/* 1500 is "1.5". */
+static void put_thousandths(struct arena *a, cJSON *o, const char *key,
+			    const ir_opt_u64 *v)
+{
+	struct str s;
+
+	if (!v->set)
+		return;
+	s = arena_fmt(a, "%" PRIu64 ".%03" PRIu64, v->v / 1000, v->v % 1000);
+	while (str_ends(s, STR("0")))
+		s.n--;
+	if (str_ends(s, STR(".")))
+		s.n--;
+	json_put_str(o, key, s);
+}
+
 static void put_texts(cJSON *o, const char *key, const ir_texts *texts)
 {
 	cJSON *list = json_array();
@@ -169,11 +185,7 @@ static void put_hardening(struct arena *a, cJSON *root,
 	put_texts(o, "tmpfs", &h->tmpfs);
 	put_opt_u64(o, "pids", &h->pids);
 	put_size(a, o, "memory", &h->memory);
-	if (h->cpus_milli.set)
-		json_put_str(o, "cpus",
-			     arena_fmt(a, "%" PRIu64 ".%03" PRIu64,
-				       h->cpus_milli.v / 1000,
-				       h->cpus_milli.v % 1000));
+	put_thousandths(a, o, "cpus", &h->cpus_milli);
 	put_opt_str(o, "user", &h->user);
 	put_texts(o, "capabilities", &h->capabilities);
 	put_opt_bool(o, "no_new_privileges", &h->no_new_privileges);
