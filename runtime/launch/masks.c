@@ -33,7 +33,10 @@ static int by_path_then_strength(const void *a, const void *b)
 
 	if (d)
 		return d;
-	return (int)x->kind - (int)y->kind;
+	if (x->kind != y->kind)
+		return (int)x->kind - (int)y->kind;
+	/* The one that needs a mount even where another would not. */
+	return y->submount - x->submount;
 }
 
 /* Pin what lies above m and is not in the list, which ends right before it. */
