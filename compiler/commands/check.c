@@ -21,7 +21,7 @@ static int compare(const struct options *o, const struct inputs *in,
 		return say_result(arena_fmt(
 			c->a, "%s is what the policy says\n",
 			view_cleaned(c->a, sealed_short(str_of(dir), in)).p));
-	say("%s  'membrane compile' writes it anew; review what changes",
+	say("%s  'membrane compile' writes what has a '+'; review it",
 	    report.p);
 	return STATUS_REFUSED;
 }

@@ -87,6 +87,17 @@ static bool can_enforce(struct attempt *t)
 	return ok;
 }
 
+/* Who asked for a trace must not believe that there is one. */
+static void warn_untraced(struct attempt *t)
+{
+	const struct ir_trace *trace = &t->c.policy.trace;
+
+	if (trace->engine.v != IR_TRACE_OFF &&
+	    (trace->has_events || trace->engine.from.layer != LAYER_FLOOR))
+		say("nothing traces yet: this session leaves its decisions, "
+		    "and no trace");
+}
+
 /* semantics.md, section 7, as far as there is no trust store. */
 static bool is_trusted(struct attempt *t)
 {
@@ -156,6 +167,7 @@ static int launch(struct attempt *t)
 	struct err err;
 	int status;
 
+	warn_untraced(t);
 	if (last_write(a, opts.state, opts.workspace, opts.plan, &err) < 0)
 		say("%s", view_cleaned(a, str_of(err.text)).p);
 	status = launch_run(&opts, &err);
