@@ -320,9 +320,24 @@ static int give(int fd, int dirfd)
 		       : 0;
 }
 
-static int make_entry(int dirfd, const char *name, bool is_dir,
-		      struct stat *out_st)
+/*
+ * What a placeholder holds. git refuses a repository whose commondir is empty,
+ * and takes configuration and hooks from wherever that file points; "." is
+ * what its absence means.
+ */
+static struct str content_of(struct str path)
 {
+	struct str file = STR(".git/commondir");
+
+	if (str_eq(path, file) || str_ends(path, STR("/.git/commondir")))
+		return STR(".\n");
+	return STR("");
+}
+
+static int make_entry(int dirfd, const char *name, bool is_dir,
+		      struct str content, struct stat *out_st)
+{
+	struct err unused;
 	auto_fd int fd = -1;
 	int rc;
 
@@ -340,6 +355,8 @@ static int make_entry(int dirfd, const char *name, bool is_dir,
 	if (fd < 0)
 		return -errno;
 	rc = give(fd, dirfd);
+	if (rc == 0 && !is_dir)
+		rc = fileio_write_all(fd, content, &unused);
 	if (rc == 0 && fstat(fd, out_st) < 0)
 		rc = -errno;
 	return rc;
@@ -360,7 +377,7 @@ static int make(struct holds *h, struct str path, bool is_dir,
 	rc = write_intent(h, path, is_dir, err);
 	if (rc < 0)
 		return rc;
-	rc = make_entry(dirfd, name, is_dir, &st);
+	rc = make_entry(dirfd, name, is_dir, content_of(path), &st);
 	if (rc < 0)
 		return err_set(err, rc, "%s: %s", wspath_show(h->a, path),
 			       strerror(-rc));
@@ -570,6 +587,18 @@ static bool is_followed(const struct journal *j, uint32_t at)
 	return false;
 }
 
+/* Does the file still hold what it was made with (or less: killed)? */
+static bool is_untouched(int dirfd, const char *name, struct str path)
+{
+	struct str want = content_of(path);
+	auto_fd int fd = openat(dirfd, name,
+				O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	char have[8];
+	ssize_t n = fd < 0 ? -1 : read(fd, have, sizeof(have));
+
+	return n >= 0 && str_starts(want, (struct str){have, (size_t)n});
+}
+
 static void remove_one(struct arena *a, int root, const struct record *r)
 {
 	const char *name;
@@ -585,7 +614,8 @@ static void remove_one(struct arena *a, int root, const struct record *r)
 	/* rmdir itself sees to it that a directory is empty. */
 	if (S_ISDIR(st.st_mode))
 		unlinkat(dirfd, name, AT_REMOVEDIR);
-	else if (S_ISREG(st.st_mode) && st.st_size == 0 && st.st_nlink == 1)
+	else if (S_ISREG(st.st_mode) && st.st_nlink == 1 &&
+		 is_untouched(dirfd, name, r->path))
 		unlinkat(dirfd, name, 0);
 }
 

@@ -2,8 +2,8 @@
  * Paths that must stay readonly although they do not exist yet.
  *
  * A mount needs something to be mounted on, so what is missing is made in the
- * workspace as a placeholder (an empty file or directory) and is gone when the
- * session ends. Each is written into the session's journal before it is made:
+ * workspace as a placeholder (an empty file or directory; .git/commondir holds
+ * the "." that its absence means to git) and is gone when the session ends. Each is written into the session's journal before it is made:
  * whoever comes after a kill -9 undoes it from there.
  *
  *	membrane-journal 1

@@ -436,6 +436,26 @@ static void test_hold_odd(void)
 	bed_done(&b);
 }
 
+/* git goes on as if it were not there, and takes nothing from elsewhere. */
+static void test_commondir(void)
+{
+	struct str text;
+	struct bed b;
+
+	bed_init(&b);
+	CHECK(prepare_as(&b, "s1", "hold .git/commondir\n") == 0);
+	CHECK(fileio_read(b.a, AT_FDCWD, ".git/commondir", 99, &text,
+			  &b.err) == 0);
+	CHECK(str_is(text, ".\n"));
+	CHECK(masks_release(b.state, "s1", &b.err) == 0);
+	CHECK(!there(".git"));
+	CHECK(prepare_as(&b, "s1", "hold .git/commondir\n") == 0);
+	CHECK(truncate(".git/commondir", 3) == 0);
+	CHECK(masks_release(b.state, "s1", &b.err) == 0);
+	CHECK(there(".git/commondir"));
+	bed_done(&b);
+}
+
 static void test_undo(void)
 {
 	struct bed b;
@@ -799,6 +819,7 @@ int main(void)
 	test_too_many();
 	test_holds();
 	test_hold_odd();
+	test_commondir();
 	test_undo();
 	test_shared();
 	test_nested();
