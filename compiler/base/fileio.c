@@ -93,6 +93,7 @@ int fileio_mkdirs(const char *path, unsigned mode, struct err *err)
 {
 	char p[PATH_MAX];
 	size_t n = strlen(path);
+	struct stat st;
 
 	if (n == 0 || n >= sizeof(p))
 		return err_set(err, -ENAMETOOLONG, "%s: name too long", path);
@@ -106,6 +107,11 @@ int fileio_mkdirs(const char *path, unsigned mode, struct err *err)
 		if (i < n)
 			p[i] = '/';
 	}
+	/* What was there already may be something else. */
+	if (stat(path, &st) < 0)
+		return fail(err, path);
+	if (!S_ISDIR(st.st_mode))
+		return err_set(err, -ENOTDIR, "%s: not a directory", path);
 	return 0;
 }
 

@@ -1,0 +1,261 @@
+#include "compiler/base/arena.h"
+#include "compiler/base/buf.h"
+#include "compiler/base/diag.h"
+#include "compiler/base/fileio.h"
+#include "compiler/base/sha256.h"
+#include "compiler/base/source.h"
+
+#include "tests/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void check_arena(void)
+{
+	struct arena *a = arena_new();
+	VEC(uint32_t) list = {0};
+	uint64_t sum = 0;
+	bool zero = true;
+	char *last = NULL;
+
+	for (size_t size = 0; size < 200000; size = size * 3 / 2 + 1) {
+		char *p = arena_alloc(a, size);
+
+		CHECK((uintptr_t)p % _Alignof(max_align_t) == 0);
+		for (size_t i = 0; i < size; i++)
+			zero &= p[i] == 0;
+		memset(p, 0xff, size);
+		if (last)
+			CHECK(*last == (char)0xff);
+		last = size ? p : NULL;
+	}
+	CHECK(zero);
+	for (uint32_t i = 0; i < 1000; i++)
+		*vec_push(a, &list) = i;
+	vec_each(x, &list)
+		sum += *x;
+	CHECK(list.n == 1000 && sum == 499500);
+	CHECK(str_is(arena_fmt(a, "%s-%d", "x", 7), "x-7"));
+	CHECK(arena_str(a, (struct str){NULL, 0}).p[0] == '\0');
+	arena_free(a);
+	arena_free(NULL);
+}
+
+static void check_buf(void)
+{
+	struct arena *a = arena_new();
+	char room[4];
+	struct buf b;
+	struct str kept;
+
+	buf_init_in(&b, a, room, sizeof(room));
+	CHECK(buf_str(&b).n == 0 && b.p[0] == '\0');
+	buf_adds(&b, "abc");
+	CHECK(b.p == room);
+	buf_addf(&b, "%04d", 12);
+	CHECK(b.p != room && str_is(buf_str(&b), "abc0012"));
+	kept = buf_keep(&b);
+	buf_addc(&b, '!');
+	CHECK(str_is(kept, "abc0012") && kept.p[kept.n] == '\0');
+	buf_init(&b, a);
+	for (int i = 0; i < 5000; i++)
+		buf_addf(&b, "%d,", i);
+	CHECK(b.n == strlen(b.p) && str_ends(buf_str(&b), STR("4999,")));
+	arena_free(a);
+}
+
+static void check_str(void)
+{
+	struct str rest = STR("a b  c"), f;
+	uint64_t v = 7;
+	unsigned n = 0;
+
+	CHECK(str_cmp(STR("a"), STR("ab")) < 0);
+	CHECK(str_cmp(STR("\xff"), STR("a")) > 0);
+	CHECK(str_eq((struct str){NULL, 0}, STR("")));
+	CHECK(str_starts(STR("abc"), STR("ab")) &&
+	      !str_starts(STR("ab"), STR("abc")));
+	CHECK(str_ends(STR("abc"), STR("bc")) && str_ends(STR("x"), STR("")));
+	CHECK(str_slice(STR("abc"), 5, 9).n == 0);
+	CHECK(str_is(str_slice(STR("abc"), 1, 9), "bc"));
+	CHECK(str_find(STR("abc"), 'd', 0) == 3);
+	CHECK(str_find(STR("abc"), 'a', 1) == 3);
+	CHECK(str_is(str_trim(STR(" \tx y\t ")), "x y"));
+	CHECK(str_trim(STR("  ")).n == 0);
+	while (str_field(&rest, ' ', &f))
+		n++;
+	CHECK(n == 4);
+	CHECK(!str_u64(STR(""), 9, &v) && !str_u64(STR("1a"), 99, &v) &&
+	      !str_u64(STR("-1"), 99, &v) && !str_u64(STR(" 1"), 99, &v));
+	CHECK(!str_u64(STR("65536"), 65535, &v) && v == 7);
+	CHECK(str_u64(STR("65535"), 65535, &v) && v == 65535);
+	CHECK(str_u64(STR("18446744073709551615"), UINT64_MAX, &v) &&
+	      v == UINT64_MAX);
+	CHECK(!str_u64(STR("18446744073709551616"), UINT64_MAX, &v));
+	CHECK(!str_u64(STR("8"), 7, &v) && !str_u64(STR("9"), 0, &v));
+	CHECK(str_distance(STR("alow"), STR("allow"), 2) == 1);
+	CHECK(str_distance(STR("allwo"), STR("allow"), 2) == 1);
+	CHECK(str_distance(STR("deny"), STR("allow"), 2) == 3);
+	CHECK(str_distance(STR(""), STR(""), 2) == 0);
+}
+
+static void check_sources(void)
+{
+	struct arena *a = arena_new();
+	struct sources s;
+	uint32_t one, two;
+	struct place p;
+
+	sources_init(&s, a);
+	one = sources_add(&s, STR("one"), STR("ab\r\ncd\n"), LAYER_GLOBAL)
+		      ->base;
+	sources_add(&s, STR("empty"), STR(""), LAYER_GLOBAL);
+	two = sources_add(&s, STR("two"), STR("x"), LAYER_FLAGS)->base;
+	p = sources_place(&s, (struct span){one + 1, one + 2});
+	CHECK(p.line == 1 && p.column == 2 && str_is(p.text, "ab"));
+	p = sources_place(&s, (struct span){one + 5, one + 6});
+	CHECK(p.line == 2 && p.column == 2 && str_is(p.text, "cd"));
+	/* Behind the last line end, and at the very end of a text. */
+	p = sources_place(&s, (struct span){one + 7, one + 7});
+	CHECK(p.line == 3 && p.column == 1 && p.text.n == 0);
+	p = sources_place(&s, (struct span){two + 1, two + 1});
+	CHECK(str_is(p.source->name, "two") && p.column == 2);
+	CHECK(!sources_place(&s, (struct span){0, 0}).source);
+	CHECK(!sources_of(&s, (struct span){s.end, s.end}));
+	CHECK(str_is(sources_text(&s, (struct span){one + 4, one + 6}), "cd"));
+	arena_free(a);
+}
+
+static void check_diag(void)
+{
+	struct arena *a = arena_new();
+	struct sources s;
+	struct diags d;
+	struct diag_view view;
+	struct buf out;
+	uint32_t base;
+
+	sources_init(&s, a);
+	base = sources_add(&s, STR("p.yaml"), STR("\ta: b\x01\nc: d\n"),
+			   LAYER_GLOBAL)
+		       ->base;
+	diags_init(&d, a, &s);
+	diag_help(&d, "nobody hears this");
+	diag_warn(&d, DIAG_TESTS, (struct span){base + 7, base + 8}, "later");
+	diag_error(&d, DIAG_CLASSES, (struct span){base + 4, base + 5},
+		   "odd '%s'", diag_quote(&d, STR("\x1b[1m\xc3\x28")));
+	diag_note(&d, (struct span){base + 1, base + 2}, "see here");
+	diag_help(&d, "write less");
+	diag_error(&d, DIAG_TOO_MANY, (struct span){0}, "nowhere");
+	buf_init(&out, a);
+	diags_print(&d, &out, false);
+	CHECK_MSG(str_is(buf_str(&out),
+			 "membrane: error: nowhere [E701]\n"
+			 "p.yaml:1:5: error: odd '\\x1b[1m\\xc3(' [E702]\n"
+			 "    1 | \ta: b\\x01\n"
+			 "      | \t   ^\n"
+			 "p.yaml:1:2: note: see here\n"
+			 "    1 | \ta: b\\x01\n"
+			 "      | \t^\n"
+			 "      = help: write less\n"
+			 "p.yaml:2:1: warning: later [W906]\n"
+			 "    2 | c: d\n"
+			 "      | ^\n"),
+		  "%s", out.p);
+	CHECK(d.errors == 2 && d.warnings == 1);
+	CHECK(diags_get(&d, 1, &view) && view.error &&
+	      view.id == DIAG_CLASSES && str_is(view.help, "write less"));
+	CHECK(!diags_get(&d, 3, &view));
+	arena_free(a);
+}
+
+static void check_many_errors(void)
+{
+	struct arena *a = arena_new();
+	struct sources s;
+	struct diags d;
+	struct buf out;
+
+	sources_init(&s, a);
+	diags_init(&d, a, &s);
+	for (int i = 0; i < 30; i++)
+		diag_error(&d, DIAG_TOO_MANY, (struct span){0}, "error %d", i);
+	buf_init(&out, a);
+	diags_print(&d, &out, false);
+	CHECK(strstr(out.p, "error 19 [") && !strstr(out.p, "error 20 ["));
+	CHECK(str_ends(buf_str(&out),
+		       STR("membrane: 10 more errors not shown\n")));
+	memset(out.p, 'x', 100);
+	CHECK(strlen(diag_quote(&d, (struct str){out.p, 100})) == 60 + 3);
+	arena_free(a);
+}
+
+static void check_files(void)
+{
+	char dir[] = "/tmp/membrane-base-XXXXXX";
+	struct arena *a = arena_new();
+	struct str text;
+	struct err err = {0};
+	struct stat st;
+	int fd;
+
+	CHECK(mkdtemp(dir) != NULL);
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(fileio_read(a, fd, "f", 10, &text, &err) == -ENOENT);
+	CHECK(fileio_write(fd, "f", STR("a\0b"), 0600, &err) == 0);
+	CHECK(fileio_write(fd, "f", STR("longer"), 0600, &err) == 0);
+	CHECK(fileio_read(a, fd, "f", 6, &text, &err) == 0 &&
+	      str_is(text, "longer"));
+	CHECK(fileio_read(a, fd, "f", 5, &text, &err) == -EFBIG);
+	CHECK(fstatat(fd, "f", &st, 0) == 0 && (st.st_mode & 0777) == 0600);
+	CHECK(mkfifoat(fd, "pipe", 0600) == 0);
+	CHECK(fileio_read(a, fd, "pipe", 5, &text, &err) == -EINVAL);
+	CHECK(fileio_read(a, fd, ".", 5, &text, &err) == -EINVAL);
+	CHECK(fileio_mkdirs(arena_fmt(a, "%s/a/b//c", dir).p, 0700, &err) == 0);
+	CHECK(fileio_mkdirs(arena_fmt(a, "%s/a/b", dir).p, 0700, &err) == 0);
+	CHECK(fileio_mkdirs(arena_fmt(a, "%s/f", dir).p, 0700, &err) ==
+	      -ENOTDIR);
+	CHECK(fileio_mkdirs(arena_fmt(a, "%s/f/g", dir).p, 0700, &err) < 0);
+	/* A link below is removed, and what it leads to is not. */
+	CHECK(symlinkat("../../../f", fd, "a/b/c/link") == 0);
+	CHECK(symlinkat("..", fd, "a/up") == 0);
+	CHECK(fileio_remove_tree(fd, "a", &err) == 0);
+	CHECK(faccessat(fd, "a", F_OK, 0) < 0 && faccessat(fd, "f", F_OK, 0) == 0);
+	CHECK(fileio_remove_tree(fd, "none", &err) == 0);
+	close(fd);
+	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
+	arena_free(a);
+}
+
+static void check_err(void)
+{
+	struct err err;
+	char hex[SHA256_HEX_MAX];
+
+	CHECK(err_set(&err, -EINVAL, "line %d", 3) == -EINVAL);
+	CHECK(err_while(&err, "reading %s", "x") == -EINVAL);
+	CHECK(!strcmp(err.text, "reading x: line 3"));
+	for (int i = 0; i < 100; i++)
+		err_while(&err, "and again");
+	CHECK(strlen(err.text) == sizeof(err.text) - 1);
+	CHECK(!strcmp(sha256_hex(STR("abc"), hex),
+		      "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61"
+		      "f20015ad"));
+}
+
+int main(void)
+{
+	check_arena();
+	check_buf();
+	check_str();
+	check_sources();
+	check_diag();
+	check_many_errors();
+	check_files();
+	check_err();
+	return check_status();
+}
