@@ -56,7 +56,7 @@ static bool name_text(const uint8_t *qname, size_t n,
 		if (len)
 			out[len++] = '.';
 		if (qname[at] > LIMIT_LABEL_BYTES ||
-		    len + qname[at] > LIMIT_NAME_BYTES - 1)
+		    len + qname[at] > LIMIT_NAME_BYTES)
 			return false;
 		for (size_t i = 1; i <= qname[at]; i++) {
 			char c = (char)qname[at + i];

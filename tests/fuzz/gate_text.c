@@ -1,0 +1,55 @@
+/*
+ * The other texts and bytes that the gate reads: the launcher's line,
+ * provenance.json, a log record's prefix and packet, the ruleset's listing.
+ * The first byte chooses.
+ */
+#include "runtime/gate/hello.h"
+#include "runtime/gate/packet.h"
+#include "runtime/gate/record.h"
+#include "runtime/gate/ruleset.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void listing(struct str text)
+{
+	struct str left, right = text, want, have;
+	unsigned line = 0;
+
+	(void)str_field(&right, '\1', &left);
+	(void)ruleset_same(left, right, &line, &want, &have);
+	(void)ruleset_has_set(text, "host4");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct str text = {(const char *)data + 1, size ? size - 1 : 0};
+	struct names_hosts hosts = {0};
+	struct provenance provenance;
+	struct record_prefix prefix;
+	struct packet packet;
+	struct err err;
+
+	if (size == 0)
+		return 0;
+	switch (data[0] % 5) {
+	case 0:
+		(void)!hello_parse(text, &hosts, &err);
+		break;
+	case 1:
+		if (provenance_parse(text, &provenance, &err) == 0)
+			provenance_free(&provenance);
+		break;
+	case 2:
+		(void)record_prefix(text, &prefix);
+		break;
+	case 3:
+		(void)packet_parse(data + 1, size - 1, &packet);
+		break;
+	case 4:
+		listing(text);
+		break;
+	}
+	return 0;
+}

@@ -1,0 +1,281 @@
+/* The small pure parts: packets, records, the launcher's line, the listing. */
+#include "runtime/gate/hello.h"
+#include "runtime/gate/outlog.h"
+#include "runtime/gate/record.h"
+#include "runtime/gate/ruleset.h"
+#include "runtime/gate/seen.h"
+
+#include "tests/unit/test.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+static struct err err;
+
+static void packets(void)
+{
+	static const uint8_t v4[] = {
+		0x45, 0, 0, 40, 0, 0, 0, 0, 64, 6, 0, 0, 192, 0, 0,
+		2,    8, 8, 8,  8, 1, 2, 1, 187, 0, 0};
+	static const uint8_t v6[] = {
+		0x60, 0, 0, 0, 0, 16, 0, 64, 0xfd, 0, 0, 0, 0, 0, 0, 0,
+		0,    0, 0, 0, 0, 0,  0, 2,  0x20, 1, 0, 0, 0, 0, 0, 0,
+		0,    0, 0, 0, 0, 0,  0, 1,  17,   0, 0, 0, 0, 0, 0, 0,
+		1,    2, 0, 53};
+	uint8_t copy[sizeof(v6)];
+	struct packet p;
+	char text[8];
+
+	CHECK(packet_parse(v4, sizeof(v4), &p));
+	CHECK(p.proto == IPPROTO_TCP && p.has_port && p.dport == 443 &&
+	      p.sport == 258 && p.dst.b[0] == 8 && p.src.b[0] == 192);
+	CHECK(packet_parse(v4, 22, &p) && !p.has_port);
+	CHECK(!packet_parse(v4, 19, &p));
+	CHECK(!packet_parse(v4, 0, &p));
+	memcpy(copy, v4, sizeof(v4));
+	copy[7] = 1; /* a later fragment */
+	CHECK(packet_parse(copy, sizeof(v4), &p) && !p.has_port);
+	memcpy(copy, v4, sizeof(v4));
+	copy[0] = 0x44;
+	CHECK(!packet_parse(copy, sizeof(v4), &p));
+	copy[0] = 0x4f;
+	CHECK(!packet_parse(copy, sizeof(v4), &p));
+	CHECK(packet_parse(v6, sizeof(v6), &p));
+	CHECK(p.proto == IPPROTO_UDP && p.has_port && p.dport == 53);
+	for (size_t n = 0; n < sizeof(v6); n++)
+		CHECK(packet_parse(v6, n, &p) == (n >= 40) && !p.has_port);
+	memcpy(copy, v6, sizeof(v6));
+	copy[41] = 255; /* an extension longer than the packet */
+	CHECK(packet_parse(copy, sizeof(v6), &p) && !p.has_port);
+	CHECK(strcmp(packet_proto_text(132, text), "sctp") == 0);
+	CHECK(strcmp(packet_proto_text(47, text), "47") == 0);
+}
+
+static void prefixes(void)
+{
+	struct record_prefix p;
+	struct packet tcp = {.proto = IPPROTO_TCP},
+		      udp = {.proto = IPPROTO_UDP},
+		      icmp = {.proto = IPPROTO_ICMP};
+
+	CHECK(record_prefix(STR("membrane:allow:"), &p) && p.allow &&
+	      p.reason == REASON_GRANTED && p.id.n == 0 && p.class == 0);
+	CHECK(record_prefix(STR("membrane:allow:17"), &p) && p.class == 17);
+	CHECK(record_prefix(STR("membrane:denied:d-0123456789"), &p) &&
+	      !p.allow && p.reason == REASON_DENIED &&
+	      str_is(p.id, "d-0123456789"));
+	CHECK(record_prefix(STR("membrane:no-grant: "), &p) &&
+	      p.reason == REASON_NO_GRANT && p.id.n == 0);
+	CHECK(record_reason(&p, &tcp, false) == REASON_NO_GRANT);
+	CHECK(record_reason(&p, &tcp, true) == REASON_PORT);
+	CHECK(record_reason(&p, &udp, false) == REASON_NO_GRANT);
+	CHECK(record_reason(&p, &udp, true) == REASON_UDP);
+	CHECK(record_reason(&p, &icmp, true) == REASON_PROTOCOL);
+	CHECK(record_prefix(STR("membrane:floor:"), &p) &&
+	      record_reason(&p, &icmp, true) == REASON_FLOOR);
+	CHECK(!record_prefix(STR("membrane:floor"), &p));
+	CHECK(!record_prefix(STR("membrane:what:"), &p));
+	CHECK(!record_prefix(STR("other:floor:"), &p));
+	CHECK(!record_prefix(STR(""), &p));
+}
+
+static void records(void)
+{
+	static const struct provenance_rule rule = {"g-0123456789",
+						    ".membrane.yaml", 3};
+	struct packet p = {.proto = IPPROTO_TCP, .has_port = true,
+			   .dport = 443, .dst = {ADDR_V4, {8, 8, 4, 4}}};
+	struct record r = {
+		.kind = RECORD_CONNECT, .reason = REASON_PORT, .packet = &p,
+		.time = {1767225600, 1234567}, .names = {"a.test"},
+		.n_names = 1, .id = STR("g-0123456789"), .rule = &rule};
+	static char big[2 * RECORD_MAX];
+	char buf[RECORD_MAX];
+	size_t n = record_decision(&r, buf);
+
+	CHECK(str_is((struct str){buf, n},
+		     "{\"event\":\"decision\","
+		     "\"time\":\"2026-01-01T00:00:00.001234Z\","
+		     "\"kind\":\"connect\",\"verdict\":\"deny\","
+		     "\"reason\":\"port\",\"proto\":\"tcp\","
+		     "\"addr\":\"8.8.4.4\",\"port\":443,\"name\":\"a.test\","
+		     "\"id\":\"g-0123456789\",\"source\":\".membrane.yaml\","
+		     "\"line\":3}\n"));
+	r = (struct record){.kind = RECORD_RESOLVE, .allow = true,
+			    .reason = REASON_GRANTED, .type = "AAAA",
+			    .names = {"a\"\n\x7f.test"}, .n_names = 1,
+			    .time = {1767225600, 0}};
+	n = record_decision(&r, buf);
+	CHECK(n && memchr(buf, '\n', n) == buf + n - 1);
+	CHECK(strstr(buf, "\"name\":\"a\\\"\\n") && strstr(buf, "\"AAAA\""));
+	memset(big, 'x', sizeof(big) - 1);
+	CHECK(record_error(big, buf) == 0);
+	n = record_ready(true, 12, buf);
+	CHECK(str_is((struct str){buf, n},
+		     "{\"event\":\"ready\",\"ipv6\":true,\"ms\":12}\n"));
+}
+
+static int hello(const char *text, struct names_hosts *h)
+{
+	*h = (struct names_hosts){0};
+	return hello_parse(str_of(text), h, &err);
+}
+
+static void hellos(void)
+{
+	struct names_hosts h;
+
+	CHECK(hello("{\"version\":1,\"session\":\"x\",\"host\":[\"10.0.0.5\","
+		    "\"fd00::1\",\"10.0.0.5\"]}", &h) == 0 && h.n == 2);
+	CHECK(hello("{\"version\":1,\"host\":[]}", &h) == 0 && h.n == 0);
+	CHECK(hello("", &h) == -EPROTO);
+	CHECK(hello("{}", &h) == -EPROTO);
+	CHECK(hello("{\"version\":2,\"host\":[]}", &h) == -EPROTO);
+	CHECK(hello("{\"version\":1,\"host\":[]}x", &h) == -EPROTO);
+	CHECK(hello("{\"version\":1}", &h) == -EPROTO);
+	CHECK(hello("{\"version\":1,\"host\":\"10.0.0.5\"}", &h) == -EPROTO);
+	CHECK(hello("{\"version\":1,\"host\":[1]}", &h) == -EPROTO);
+	CHECK(hello("{\"version\":1,\"host\":[\"10.0.0\"]}", &h) == -EPROTO);
+	CHECK(hello("{\"version\":1,\"host\":[\"10.0.0.5 \"]}", &h) ==
+	      -EPROTO);
+}
+
+static int rules_of(const char *text)
+{
+	struct provenance p;
+	int rc = provenance_parse(str_of(text), &p, &err);
+
+	if (rc == 0)
+		provenance_free(&p);
+	return rc;
+}
+
+static void provenances(void)
+{
+	struct provenance p;
+	const struct provenance_rule *r;
+
+	CHECK(provenance_parse(
+		      STR("{\"version\":1,\"rules\":{"
+			  "\"g-2\":{\"source\":\"b\",\"line\":2},"
+			  "\"g-1\":{\"source\":\"a\",\"line\":1}}}\n"),
+		      &p, &err) == 0);
+	r = provenance_find(&p, STR("g-1"));
+	CHECK(r && r->line == 1 && strcmp(r->source, "a") == 0);
+	CHECK(provenance_find(&p, STR("g-2")));
+	CHECK(!provenance_find(&p, STR("g-3")));
+	CHECK(!provenance_find(&p, STR("")));
+	provenance_free(&p);
+	CHECK(rules_of("{\"version\":1,\"rules\":{}}") == 0);
+	CHECK(rules_of("") == -EPROTO);
+	CHECK(rules_of("{\"version\":2,\"rules\":{}}") == -EPROTO);
+	CHECK(rules_of("{\"version\":1}") == -EPROTO);
+	CHECK(rules_of("{\"version\":1,\"rules\":{}}{") == -EPROTO);
+	CHECK(rules_of("{\"version\":1,\"rules\":{\"g-1\":{}}}") == -EPROTO);
+	CHECK(rules_of("{\"version\":1,\"rules\":{\"g-1\":"
+		       "{\"source\":\"a\",\"line\":-1}}}") == -EPROTO);
+}
+
+static bool same(const char *text, const char *listing, unsigned want_line)
+{
+	struct str want, have;
+	unsigned line = 0;
+	bool ok = ruleset_same(str_of(text), str_of(listing), &line, &want,
+			       &have);
+
+	return ok ? want_line == 0 : line == want_line;
+}
+
+static void listings(void)
+{
+	CHECK(same("table inet membrane {\n\tset a {\n\t}\n}\n",
+		   "table inet membrane {\n\tset a {\n\t}\n}\n", 0));
+	CHECK(same("# why\ntable x {\n  # more\n\n}\n", "table x {\n}\n", 0));
+	CHECK(same("a { 1, 2 }\n", "a { 1,\n\t\t2 }\n", 0));
+	/* a '#' within a line is no comment, nor is one in the listing */
+	CHECK(same("a \"# b\"\n", "a \"# b\"\n", 0));
+	CHECK(same("a\n# b\n", "a\n# b\n", 3));
+	CHECK(same("a\nb\nc\n", "a\nb\nd\n", 3));
+	CHECK(same("a\nb\n", "a\nb\nc\n", 3));
+	CHECK(same("a\nb\nc\n", "a\nb\n", 3));
+	CHECK(same("a b\n", "ab\n", 1));
+	CHECK(same("", "", 0));
+	CHECK(ruleset_has_set(STR("\tset host4 {\n"), "host4"));
+	CHECK(!ruleset_has_set(STR("\tset host4_1 {\n"), "host4"));
+	CHECK(!ruleset_has_set(STR("# set host4 {\n"), "host4"));
+}
+
+static struct seen seen;
+
+static void sights(void)
+{
+	struct seen_name *names[4];
+	struct addr a = {ADDR_V4, {1, 2, 3, 4}};
+	char name[32];
+
+	seen_init(&seen);
+	CHECK(seen_names_of(&seen, &a, names, 4) == 0);
+	seen_addr(&seen, STR("one.test"), &a);
+	seen_addr(&seen, STR("two.test"), &a);
+	seen_addr(&seen, STR("one.test"), &a);
+	CHECK(seen_names_of(&seen, &a, names, 4) == 2);
+	CHECK(strcmp(names[0]->name, "two.test") == 0);
+	CHECK(seen_names_of(&seen, &a, names, 1) == 1);
+	/* many more than there is room for: the old ones are forgotten */
+	for (unsigned i = 0; i < 5 * SEEN_ADDRS; i++) {
+		struct addr b = {ADDR_V4, {9, (uint8_t)(i >> 16),
+					   (uint8_t)(i >> 8), (uint8_t)i}};
+
+		snprintf(name, sizeof(name), "n%u.test", i);
+		seen_addr(&seen, str_of(name), &b);
+		CHECK(seen_names_of(&seen, &b, names, 4) == 1 &&
+		      strcmp(names[0]->name, name) == 0);
+	}
+	CHECK(seen_names_of(&seen, &a, names, 4) == 0);
+}
+
+static struct outlog out;
+
+static void lines(void)
+{
+	int pair[2];
+	char line[1000], got[1200];
+	FILE *f;
+	unsigned n = 0;
+
+	CHECK(pipe(pair) == 0);
+	out.fd = pair[1];
+	memset(line, 'x', sizeof(line));
+	line[sizeof(line) - 1] = '\n';
+	for (unsigned i = 0; i < 1000; i++)
+		outlog_line(&out, line, sizeof(line));
+	CHECK(out.n_lost == 1000 - OUTLOG_BYTES / sizeof(line));
+	/* nobody reads: writing stops by itself, and says so */
+	outlog_drain(&out, 50);
+	CHECK(outlog_pending(&out));
+	f = fdopen(pair[0], "r");
+	for (unsigned i = 0; i < OUTLOG_BYTES / sizeof(line); i++) {
+		outlog_drain(&out, 1);
+		n += fgets(got, sizeof(got), f) != NULL;
+	}
+	CHECK(n == OUTLOG_BYTES / sizeof(line));
+	outlog_drain(&out, 50);
+	CHECK(fgets(got, sizeof(got), f) && strstr(got, "were lost"));
+	CHECK(!outlog_pending(&out));
+	fclose(f);
+	close(pair[1]);
+}
+
+int main(void)
+{
+	packets();
+	prefixes();
+	records();
+	hellos();
+	provenances();
+	listings();
+	sights();
+	lines();
+	return test_report();
+}
