@@ -81,7 +81,8 @@ static bool can_enforce(struct attempt *t)
 	ctx.diags = &found;
 	ok = passes_enforceable(&ctx, &t->c.policy);
 	ok = args_check_env(&ctx, &t->c.policy,
-			    (args_env)(const char *(*)(const char *))getenv) &&
+			    (args_env)(const char *(*)(const char *))getenv,
+			    t->in.workspace, t->in.state) &&
 	     ok;
 	say_diags(t->c.a, &found);
 	return ok;

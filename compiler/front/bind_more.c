@@ -247,8 +247,12 @@ static bool event_name(struct binder *b, const struct text *t)
 void bind_more_event_name(struct binder *b, const struct yaml_pair *pair,
 			  void *field)
 {
-	if (event_name(b, &pair->value->text))
-		*(struct str *)field = pair->value->text.s;
+	struct ir_trace_event *e = outer(struct ir_trace_event, name, field);
+
+	if (!event_name(b, &pair->value->text))
+		return;
+	e->name = pair->value->text.s;
+	e->from.at = pair->value->text.at; /* rather than of the mapping */
 }
 
 void bind_more_filters(struct binder *b, const struct yaml_pair *pair,

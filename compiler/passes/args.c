@@ -337,7 +337,8 @@ static const char *nearest(struct str name)
 	const char *best = NULL;
 	unsigned least = 3;
 
-	for (size_t i = 0; (o = args_option_at(i)); i++) {
+	/* Everything is near a word of one or two letters. */
+	for (size_t i = 0; name.n > 2 && (o = args_option_at(i)); i++) {
 		unsigned d = str_distance(name, str_of(o->name), 2);
 
 		if (d < least) {
@@ -509,13 +510,6 @@ bool args_resolve(struct pass_ctx *c, struct ir_policy *p)
 
 /* --- with the environment ------------------------------------------------ */
 
-static struct str place(args_env env, const char *name)
-{
-	const char *v = env(name);
-
-	return v ? str_of(v) : (struct str){0};
-}
-
 static bool check_one(struct pass_ctx *c, const struct arg *arg, args_env env,
 		      const struct args_places *places)
 {
@@ -541,18 +535,16 @@ static bool check_one(struct pass_ctx *c, const struct arg *arg, args_env env,
 }
 
 bool args_check_env(struct pass_ctx *c, const struct ir_policy *p,
-		    args_env env)
+		    args_env env, const char *workspace, const char *state)
 {
+	const char *home = env("HOME");
 	struct args_places places = {
-		.home = place(env, "HOME"),
-		.workspace = place(env, "PWD"),
-		.state = place(env, "MEMBRANE_HOME"),
+		.home = str_of(home ? home : ""),
+		.workspace = str_of(workspace),
+		.state = str_of(state),
 	};
 	bool ok = true;
 
-	if (!places.state.n && places.home.n)
-		places.state = arena_fmt(c->a, "%.*s/.membrane",
-					 STR_ARG(places.home));
 	vec_each(arg, &p->docker_args)
 		ok &= check_one(c, arg, env, &places);
 	return ok;

@@ -25,10 +25,12 @@ must_check bool args_resolve(struct pass_ctx *c, struct ir_policy *p);
  * The same with the environment, before a launch: a variable that is not set
  * is an error that names it, and what a value undoes once it is expanded is
  * reported where args_resolve() could not see it. env answers NULL for a
- * variable that is not set; it is asked for HOME, PWD and MEMBRANE_HOME too.
+ * variable that is not set, and is asked for HOME too; workspace and state are
+ * the folders' absolute paths.
  */
 typedef const char *(*args_env)(const char *name);
 must_check bool args_check_env(struct pass_ctx *c, const struct ir_policy *p,
-			       args_env env);
+			       args_env env, const char *workspace,
+			       const char *state);
 
 #endif

@@ -758,12 +758,14 @@ bool trace_expand(struct pass_ctx *c, struct ir_policy *p)
 	struct expander x = {.c = c, .t = &p->trace};
 	bool ok = settle_release(c, &p->trace, &x.release);
 
+	if (!ok)
+		return false; /* which events there are is not known */
 	vec_each(t, &p->trace.exclude)
 		ok &= check_exclude(c, t);
-	if (ok && !p->trace.has_events)
+	if (!p->trace.has_events)
 		take_defaults(&x);
 	vec_each(entry, &p->trace.events)
-		ok = ok && expand_one(&x, entry);
+		ok &= expand_one(&x, entry);
 	ok = ok && settle(&x);
 	p->trace.events.v = x.out.v;
 	p->trace.events.n = x.out.n;

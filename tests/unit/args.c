@@ -337,7 +337,8 @@ static void with_env(enum diag_id id, const char *words)
 	CHECK(ok);
 	if (!ok)
 		shown(words);
-	ok = args_check_env(&ctx, &policy, env);
+	ok = args_check_env(&ctx, &policy, env, "/src/project",
+			    "/home/me/.membrane");
 	if (ok != (id == 0) || first_id() != id) {
 		test_failed++;
 		printf("env, wanted E%d: ", id);
