@@ -118,10 +118,11 @@ static const struct ir_grant *find_name(const struct cover *c, struct str name,
 					const struct ir_grant *g, bool private)
 {
 	struct name_entry key = {.name = name};
-	const struct name_entry *at, *end = c->names.v + c->names.n;
+	const struct name_entry *at, *end;
 
 	if (c->names.n == 0)
 		return NULL;
+	end = c->names.v + c->names.n;
 	at = bsearch(&key, c->names.v, c->names.n, sizeof(key), by_name);
 	if (!at)
 		return NULL;
@@ -177,8 +178,11 @@ static const struct ir_grant *find_by_net(const struct cover *c,
 {
 	const bool *bits = net->addr.family == ADDR_V4 ? c->bits4 : c->bits6;
 	struct net_entry key = {.net = *net};
-	const struct net_entry *at, *end = c->nets.v + c->nets.n;
+	const struct net_entry *at, *end;
 
+	if (c->nets.n == 0)
+		return NULL;
+	end = c->nets.v + c->nets.n;
 	for (int n = net->bits; n >= 0; n--) {
 		if (n < net->bits)
 			key.net.addr.b[n / 8] &=

@@ -1,0 +1,65 @@
+/*
+ * A policy file, all the way: YAML, schema, passes and emitters. What is
+ * refused has a reason at a place inside the file, and what is not refused
+ * gets an artefact from every emitter.
+ */
+#include "compiler/emit/emit.h"
+#include "compiler/front/bind.h"
+#include "compiler/passes/passes.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_diags(const struct diags *d, const struct sources *s)
+{
+	struct diag_view v;
+	struct buf out;
+
+	for (unsigned i = 0; i < 50 && diags_get(d, i, &v); i++)
+		if (v.at.end < v.at.beg || v.at.end > s->end || v.text.n == 0)
+			__builtin_trap();
+	buf_init(&out, d->a);
+	diags_print(d, &out, true);
+	if (d->errors && out.n == 0)
+		__builtin_trap();
+}
+
+static bool compile(struct pass_ctx *c, const struct source *src)
+{
+	struct yaml_node *root;
+	ir_texts extends = {0};
+	struct ir_policy p;
+	docs list = {0};
+	struct plan plan = {0};
+	struct emit_in in = {&p, c->sources, c->diags, c->a};
+	struct doc *doc;
+
+	if (!yaml_parse(c->a, c->diags, src, &root))
+		return false;
+	doc = vec_push(c->a, &list);
+	doc->layer = LAYER_WORKSPACE;
+	doc->source = src->name;
+	return bind_policy(c, doc->layer, root, &doc->policy, &extends) &&
+	       passes_layers(c, &list, &p) && passes_normalise(c, &p) &&
+	       passes_conflicts(c, &p) && emit_all(&in, &plan);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct arena *a = arena_new();
+	struct str text = {(const char *)data, size};
+	struct sources s;
+	struct diags d;
+	struct pass_ctx c = {a, &s, &d};
+	const struct source *src;
+	bool ok;
+
+	sources_init(&s, a);
+	diags_init(&d, a, &s);
+	src = sources_add(&s, STR(".membrane.yaml"), text, LAYER_WORKSPACE);
+	ok = compile(&c, src);
+	check_diags(&d, &s);
+	if (ok != (d.errors == 0))
+		__builtin_trap();
+	arena_free(a);
+	return 0;
+}
