@@ -16,7 +16,7 @@ struct compilation {
 	struct diags diags;
 	docs docs;
 	struct ir_policy policy; /* IR_NORMALISED when ok */
-	struct plan plan;        /* filled when ok */
+	struct plan plan;	 /* filled when ok */
 	bool ok;
 	/*
 	 * For --dump-ir: one of driver_pass(); set it before driver_compile(),

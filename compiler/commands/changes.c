@@ -12,10 +12,10 @@ struct fact {
 typedef VEC(struct fact) facts;
 
 static const char *const names[] = {
-	[CHANGE_ALLOW] = "allow",	[CHANGE_DENY] = "deny",
-	[CHANGE_IGNORE] = "ignore",	[CHANGE_READONLY] = "readonly",
-	[CHANGE_HOLD] = "hold",		[CHANGE_AGENT] = "agent",
-	[CHANGE_GATE] = "gate",		[CHANGE_TRACER] = "tracer",
+	[CHANGE_ALLOW] = "allow",   [CHANGE_DENY] = "deny",
+	[CHANGE_IGNORE] = "ignore", [CHANGE_READONLY] = "readonly",
+	[CHANGE_HOLD] = "hold",	    [CHANGE_AGENT] = "agent",
+	[CHANGE_GATE] = "gate",	    [CHANGE_TRACER] = "tracer",
 	[CHANGE_FILE] = "file",
 };
 
@@ -60,13 +60,12 @@ static void read_rules(struct arena *a, const struct plan *p, facts *out)
 
 	cJSON_ArrayForEach(rule, cJSON_GetObjectItem(root, "rules"))
 	{
-		const char *text = cJSON_GetStringValue(
-			cJSON_GetObjectItem(rule, "text"));
+		const char *text =
+			cJSON_GetStringValue(cJSON_GetObjectItem(rule, "text"));
 
 		if (text && rule->string)
 			add(a, out,
-			    rule->string[0] == 'd' ? CHANGE_DENY
-						   : CHANGE_ALLOW,
+			    rule->string[0] == 'd' ? CHANGE_DENY : CHANGE_ALLOW,
 			    str_of(text));
 	}
 	cJSON_Delete(root);
@@ -88,18 +87,18 @@ static void read_mounts(struct arena *a, const struct plan *p, facts *out)
 }
 
 /* docker.json: the words of each vector; a flag and its value are one. */
-static void read_argv(struct arena *a, const cJSON *root,
-		      enum change_kind role, facts *out)
+static void read_argv(struct arena *a, const cJSON *root, enum change_kind role,
+		      facts *out)
 {
 	const cJSON *argv = cJSON_GetObjectItem(
 		cJSON_GetObjectItem(root, names[role]), "argv");
 	int n = cJSON_GetArraySize(argv);
 
 	for (int i = 0; i < n; i++) {
-		const char *w = cJSON_GetStringValue(
-			cJSON_GetArrayItem(argv, i));
-		const char *v = cJSON_GetStringValue(
-			cJSON_GetArrayItem(argv, i + 1));
+		const char *w =
+			cJSON_GetStringValue(cJSON_GetArrayItem(argv, i));
+		const char *v =
+			cJSON_GetStringValue(cJSON_GetArrayItem(argv, i + 1));
 
 		if (!w)
 			continue;
@@ -171,8 +170,7 @@ void changes_find(struct arena *a, const struct plan *old,
 	while (i < was.n || k < is.n) {
 		int order = i == was.n	? 1
 			    : k == is.n ? -1
-					: by_kind_and_text(&was.v[i],
-							   &is.v[k]);
+					: by_kind_and_text(&was.v[i], &is.v[k]);
 
 		if (order == 0) {
 			i++;

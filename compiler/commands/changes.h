@@ -22,8 +22,8 @@ enum change_kind {
 
 struct change {
 	enum change_kind kind;
-	bool added;      /* else removed */
-	bool both;       /* changed: neither of the two */
+	bool added;	 /* else removed */
+	bool both;	 /* changed: neither of the two */
 	struct str text; /* not cleaned */
 };
 typedef VEC(struct change) change_list;

@@ -35,8 +35,7 @@ static int write_plan(const struct options *o, const struct inputs *in,
 	}
 	sha256_hex(plan_manifest(c->a, &c->plan), hex);
 	return say_result(arena_fmt(
-		c->a, "plan %.12s: %u files in %s\n", hex,
-		c->plan.files.n + 1,
+		c->a, "plan %.12s: %u files in %s\n", hex, c->plan.files.n + 1,
 		view_cleaned(c->a, sealed_short(str_of(dir), in)).p));
 }
 

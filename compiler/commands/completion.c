@@ -26,7 +26,7 @@ static bool has(const struct option *o, enum command_id id)
 	return o->commands & 1u << id;
 }
 
-/* --- bash ------------------------------------------------------------------ */
+/* --- bash --- */
 
 /* Spellings of all options with this kind of value, as a case pattern. */
 static bool bash_pattern(struct buf *out, enum option_value value)
@@ -55,12 +55,12 @@ static void bash_values(struct buf *out)
 	buf_adds(out, "\tcase $prev in\n");
 	if (bash_pattern(out, VALUE_DIR))
 		buf_adds(out, "\t\tcompopt -o filenames 2>/dev/null\n"
-			 "\t\tCOMPREPLY=($(compgen -d -- \"$cur\"))\n"
-			 "\t\treturn ;;\n");
+			      "\t\tCOMPREPLY=($(compgen -d -- \"$cur\"))\n"
+			      "\t\treturn ;;\n");
 	if (bash_pattern(out, VALUE_FILE))
 		buf_adds(out, "\t\tcompopt -o filenames 2>/dev/null\n"
-			 "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
-			 "\t\treturn ;;\n");
+			      "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
+			      "\t\treturn ;;\n");
 	if (bash_pattern(out, VALUE_TEXT))
 		buf_adds(out, "\t\treturn ;;\n");
 	for (size_t i = 0; (o = option_at(i)); i++) {
@@ -112,32 +112,32 @@ static void bash(struct buf *out)
 		 "\t\t");
 	command_names(out, "|");
 	buf_adds(out, ")\n"
-		 "\t\t\tcommand=${command:-${COMP_WORDS[i]}} ;;\n"
-		 "\t\tesac\n"
-		 "\tdone\n"
-		 "\tIFS=$'\\n'\n");
+		      "\t\t\tcommand=${command:-${COMP_WORDS[i]}} ;;\n"
+		      "\t\tesac\n"
+		      "\tdone\n"
+		      "\tIFS=$'\\n'\n");
 	bash_values(out);
 	buf_adds(out, "\tcase $command in\n"
-		 "\t'')\n\t\twords='");
+		      "\t'')\n\t\twords='");
 	command_names(out, " ");
 	buf_adds(out, "' command=run ;;\n"
-		 "\thelp)\n\t\twords='");
+		      "\thelp)\n\t\twords='");
 	command_names(out, " ");
 	buf_adds(out, "' ;;\n"
-		 "\tcompletion)\n\t\twords='bash zsh fish' ;;\n"
-		 "\tcheck)\n"
-		 "\t\tcompopt -o filenames 2>/dev/null\n"
-		 "\t\tCOMPREPLY=($(compgen -d -- \"$cur\")) ;;\n"
-		 "\tesac\n");
+		      "\tcompletion)\n\t\twords='bash zsh fish' ;;\n"
+		      "\tcheck)\n"
+		      "\t\tcompopt -o filenames 2>/dev/null\n"
+		      "\t\tCOMPREPLY=($(compgen -d -- \"$cur\")) ;;\n"
+		      "\tesac\n");
 	bash_flags(out);
 	buf_adds(out, "\tIFS=$' \\t\\n'\n"
-		 "\t[[ $cur == -* ]] && words=$flags\n"
-		 "\tCOMPREPLY+=($(compgen -W \"$words\" -- \"$cur\"))\n"
-		 "}\n"
-		 "complete -F _membrane membrane\n");
+		      "\t[[ $cur == -* ]] && words=$flags\n"
+		      "\tCOMPREPLY+=($(compgen -W \"$words\" -- \"$cur\"))\n"
+		      "}\n"
+		      "complete -F _membrane membrane\n");
 }
 
-/* --- zsh ------------------------------------------------------------------- */
+/* --- zsh --- */
 
 /* The help of an option or command between square brackets or quotes. */
 static void zsh_text(struct buf *out, const char *s)
@@ -202,10 +202,10 @@ static void zsh(struct buf *out)
 	const struct option *o;
 
 	buf_adds(out, "#compdef membrane\n"
-		 "_membrane()\n{\n"
-		 "\tlocal command=run i\n"
-		 "\tlocal -a commands flags rest\n"
-		 "\tcommands=(\n");
+		      "_membrane()\n{\n"
+		      "\tlocal command=run i\n"
+		      "\tlocal -a commands flags rest\n"
+		      "\tcommands=(\n");
 	for (int i = 0; i < COMMANDS; i++) {
 		const struct command *c = command_get((enum command_id)i);
 
@@ -214,21 +214,21 @@ static void zsh(struct buf *out)
 		buf_adds(out, "'\n");
 	}
 	buf_adds(out, "\t)\n"
-		 "\tfor ((i = 2; i < CURRENT; i++)); do\n"
-		 "\t\tcase ${words[i]} in\n"
-		 "\t\t--)\n"
-		 "\t\t\twords=(\"${(@)words[i + 1,-1]}\")\n"
-		 "\t\t\t((CURRENT -= i))\n"
-		 "\t\t\t_normal\n"
-		 "\t\t\treturn ;;\n"
-		 "\t\t");
+		      "\tfor ((i = 2; i < CURRENT; i++)); do\n"
+		      "\t\tcase ${words[i]} in\n"
+		      "\t\t--)\n"
+		      "\t\t\twords=(\"${(@)words[i + 1,-1]}\")\n"
+		      "\t\t\t((CURRENT -= i))\n"
+		      "\t\t\t_normal\n"
+		      "\t\t\treturn ;;\n"
+		      "\t\t");
 	command_names(out, "|");
 	buf_adds(out, ")\n"
-		 "\t\t\tcommand=${words[i]}\n"
-		 "\t\t\tbreak ;;\n"
-		 "\t\tesac\n"
-		 "\tdone\n"
-		 "\tcase $command in\n");
+		      "\t\t\tcommand=${words[i]}\n"
+		      "\t\t\tbreak ;;\n"
+		      "\t\tesac\n"
+		      "\tdone\n"
+		      "\tcase $command in\n");
 	for (int c = 0; c < COMMANDS; c++) {
 		buf_addf(out, "\t%s)\n\t\tflags=(\n",
 			 command_get((enum command_id)c)->name);
@@ -238,21 +238,21 @@ static void zsh(struct buf *out)
 		buf_adds(out, "\t\t) ;;\n");
 	}
 	buf_adds(out, "\tesac\n"
-		 "\tcase $command in\n"
-		 "\tcheck)\n\t\trest=('2:plan:_files -/') ;;\n"
-		 "\tcompletion)\n\t\trest=('2:shell:(bash zsh fish)') ;;\n"
-		 "\thelp)\n"
-		 "\t\trest=('2:command:(");
+		      "\tcase $command in\n"
+		      "\tcheck)\n\t\trest=('2:plan:_files -/') ;;\n"
+		      "\tcompletion)\n\t\trest=('2:shell:(bash zsh fish)') ;;\n"
+		      "\thelp)\n"
+		      "\t\trest=('2:command:(");
 	command_names(out, " ");
 	buf_adds(out, ")') ;;\n"
-		 "\tesac\n"
-		 "\t_arguments -s -S : $flags "
-		 "'1:command:{_describe command commands}' $rest\n"
-		 "}\n"
-		 "compdef _membrane membrane\n");
+		      "\tesac\n"
+		      "\t_arguments -s -S : $flags "
+		      "'1:command:{_describe command commands}' $rest\n"
+		      "}\n"
+		      "compdef _membrane membrane\n");
 }
 
-/* --- fish ------------------------------------------------------------------ */
+/* --- fish --- */
 
 static void fish_text(struct buf *out, const char *s)
 {
@@ -304,40 +304,42 @@ static void fish(struct buf *out)
 	const struct option *o;
 
 	buf_adds(out, "# fish completion for membrane\n"
-		 "function __membrane_command\n"
-		 "\tfor word in (commandline -opc)[2..-1]\n"
-		 "\t\tif contains -- $word -- ");
+		      "function __membrane_command\n"
+		      "\tfor word in (commandline -opc)[2..-1]\n"
+		      "\t\tif contains -- $word -- ");
 	command_names(out, " ");
 	buf_adds(out, "\n"
-		 "\t\t\techo -- $word\n"
-		 "\t\t\treturn\n"
-		 "\t\tend\n"
-		 "\tend\n"
-		 "end\n"
-		 "function __membrane_in\n"
-		 "\tset -l command (__membrane_command)\n"
-		 "\ttest -z \"$command\"; and set command run\n"
-		 "\tcontains -- $command $argv\n"
-		 "end\n"
-		 "function __membrane_exec\n"
-		 "\tcontains -- -- (commandline -opc)\n"
-		 "end\n"
-		 "complete -c membrane -f\n"
-		 "complete -c membrane -n __membrane_exec -F -a "
-		 "'(__fish_complete_command)'\n");
+		      "\t\t\techo -- $word\n"
+		      "\t\t\treturn\n"
+		      "\t\tend\n"
+		      "\tend\n"
+		      "end\n"
+		      "function __membrane_in\n"
+		      "\tset -l command (__membrane_command)\n"
+		      "\ttest -z \"$command\"; and set command run\n"
+		      "\tcontains -- $command $argv\n"
+		      "end\n"
+		      "function __membrane_exec\n"
+		      "\tcontains -- -- (commandline -opc)\n"
+		      "end\n"
+		      "complete -c membrane -f\n"
+		      "complete -c membrane -n __membrane_exec -F -a "
+		      "'(__fish_complete_command)'\n");
 	for (int i = 0; i < COMMANDS; i++) {
 		const struct command *c = command_get((enum command_id)i);
 
-		buf_addf(out, "complete -c membrane -n 'test -z "
-			 "(__membrane_command)' -a %s -d ", c->name);
+		buf_addf(out,
+			 "complete -c membrane -n 'test -z "
+			 "(__membrane_command)' -a %s -d ",
+			 c->name);
 		fish_text(out, c->about);
 		buf_addc(out, '\n');
 	}
 	buf_adds(out, "complete -c membrane -n '__membrane_in check' -a "
-		 "'(__fish_complete_directories)'\n"
-		 "complete -c membrane -n '__membrane_in completion' -a "
-		 "'bash zsh fish'\n"
-		 "complete -c membrane -n '__membrane_in help' -a '");
+		      "'(__fish_complete_directories)'\n"
+		      "complete -c membrane -n '__membrane_in completion' -a "
+		      "'bash zsh fish'\n"
+		      "complete -c membrane -n '__membrane_in help' -a '");
 	command_names(out, " ");
 	buf_adds(out, "'\n");
 	for (size_t i = 0; (o = option_at(i)); i++)

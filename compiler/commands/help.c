@@ -9,16 +9,17 @@
 void help_overview(struct buf *out)
 {
 	buf_adds(out, "membrane: a selectively permeable boundary for AI "
-		 "agents\n\n"
-		 "usage: membrane COMMAND [flags]\n"
-		 "       membrane [flags] [-- command...]    "
-		 "the same as membrane run\n\n");
+		      "agents\n\n"
+		      "usage: membrane COMMAND [flags]\n"
+		      "       membrane [flags] [-- command...]    "
+		      "the same as membrane run\n\n");
 	for (int i = 0; i < COMMANDS; i++) {
 		const struct command *c = command_get((enum command_id)i);
 
 		buf_addf(out, "  %-12s%s\n", c->name, c->about);
 	}
-	buf_adds(out, "\n'membrane help COMMAND' lists its flags.\n\n"
+	buf_adds(out,
+		 "\n'membrane help COMMAND' lists its flags.\n\n"
 		 "Policy: presets, ~/.membrane/config.yaml, .membrane.yaml, "
 		 "flags, in this order.\n"
 		 "Status: 0 done; 1 refused, drifted; 2 bad command line; 3 "
@@ -41,8 +42,8 @@ static void option_line(struct buf *out, const struct option *o)
 		letter[1] = o->letter;
 		letter[2] = ',';
 	}
-	snprintf(head, sizeof(head), "%s--%s%s%s%s", letter, o->name, sep,
-		 meta, o->value == VALUE_MAYBE ? "]" : "");
+	snprintf(head, sizeof(head), "%s--%s%s%s%s", letter, o->name, sep, meta,
+		 o->value == VALUE_MAYBE ? "]" : "");
 	buf_addf(out, "  %-28s%s\n", head, o->about);
 }
 

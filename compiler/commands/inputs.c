@@ -50,7 +50,8 @@ int inputs_state(struct arena *a, const char **out, struct err *err)
 		home = pw ? pw->pw_dir : NULL;
 	}
 	if (!home || home[0] != '/')
-		return err_set(err, -ENOENT, "there is no home directory: set "
+		return err_set(err, -ENOENT,
+			       "there is no home directory: set "
 			       "HOME or MEMBRANE_HOME");
 	*out = join(a, home, ".membrane");
 	return 0;
@@ -85,7 +86,8 @@ static const char *beside(struct arena *a)
 	if (strncmp(end, bin, sizeof(bin) - 1) != 0)
 		return NULL;
 	dir = arena_fmt(a, "%.*s/share/membrane/policies", (int)(end - self),
-			self).p;
+			self)
+		      .p;
 	return exists(join(a, dir, "default.yaml")) ? dir : NULL;
 }
 
@@ -159,9 +161,9 @@ static void find_flags(struct arena *a, const struct options *o,
 		int kind = flag_kind(g->id);
 
 		if (kind >= 0)
-			flags[in->n_flags++] = (struct front_flag){
-				(enum front_flag_kind)kind, g->spelling,
-				g->value};
+			flags[in->n_flags++] =
+				(struct front_flag){(enum front_flag_kind)kind,
+						    g->spelling, g->value};
 	}
 }
 

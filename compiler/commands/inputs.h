@@ -14,7 +14,7 @@ struct inputs {
 	const char *state;     /* absolute; may not exist */
 	const char *config;    /* the global file, in state */
 	const char *standard;  /* policies/default.yaml */
-	bool first_use;        /* config is wanted and does not exist */
+	bool first_use;	       /* config is wanted and does not exist */
 };
 
 /*
@@ -32,7 +32,6 @@ must_check int inputs_compile(struct arena *a, const struct options *o,
 			      bool quiet, struct inputs *in,
 			      struct compilation *c);
 /* ~/.membrane, or MEMBRANE_HOME; absolute. */
-must_check int inputs_state(struct arena *a, const char **out,
-			    struct err *err);
+must_check int inputs_state(struct arena *a, const char **out, struct err *err);
 
 #endif

@@ -12,7 +12,8 @@ static const char *place(struct arena *a, const char *state,
 	char hex[SHA256_HEX_MAX];
 
 	return arena_fmt(a, "%s/last/%.*s", state, HASH_DIGITS,
-			 sha256_hex(str_of(workspace), hex)).p;
+			 sha256_hex(str_of(workspace), hex))
+		.p;
 }
 
 const struct plan *last_read(struct arena *a, const char *state,

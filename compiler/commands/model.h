@@ -16,10 +16,10 @@ struct plan_model {
 	const struct sources *sources;
 	const struct ir_policy *policy; /* IR_NORMALISED */
 	const struct plan *plan;
-	const struct diags *diags;      /* of the compile: warnings */
-	char digest[SHA256_HEX_MAX];    /* of the manifest */
-	ir_texts additions;             /* of the workspace */
-	struct diags refused;           /* what cannot be enforced: errors */
+	const struct diags *diags;   /* of the compile: warnings */
+	char digest[SHA256_HEX_MAX]; /* of the manifest */
+	ir_texts additions;	     /* of the workspace */
+	struct diags refused;	     /* what cannot be enforced: errors */
 	risk_list risks;
 	bool has_last; /* a plan ran here before */
 	change_list changes;

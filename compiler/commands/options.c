@@ -5,19 +5,18 @@
 #include "compiler/driver.h"
 #include "compiler/emit/emit.h"
 
-#define FOR(id) (1u << COMMAND_##id)
-#define FOR_PLAN FOR(PLAN)
+#define FOR(id)	    (1u << COMMAND_##id)
+#define FOR_PLAN    FOR(PLAN)
 #define FOR_COMPILE FOR(COMPILE)
-#define FOR_RUN FOR(RUN)
-#define FOR_POLICY (FOR(PLAN) | FOR(COMPILE) | FOR(CHECK) | FOR(RUN))
-#define FOR_NONE 0u
-#define FOR_ALL ((1u << COMMANDS) - 1)
+#define FOR_RUN	    FOR(RUN)
+#define FOR_POLICY  (FOR(PLAN) | FOR(COMPILE) | FOR(CHECK) | FOR(RUN))
+#define FOR_NONE    0u
+#define FOR_ALL	    ((1u << COMMANDS) - 1)
 
 static const struct option table[] = {
 #define OPTION(id, name, letter, value, meta, commands, about)                 \
 	{OPTION_##id, name, letter, VALUE_##value, meta, commands, about},
-#define ALIAS(id, name)                                                        \
-	{OPTION_##id, name, 0, VALUE_TEXT, "", 0, NULL},
+#define ALIAS(id, name) {OPTION_##id, name, 0, VALUE_TEXT, "", 0, NULL},
 #include "compiler/commands/options.def"
 #undef OPTION
 #undef ALIAS
@@ -138,8 +137,10 @@ static bool give(struct parser *p, const struct option *o, struct str spelling,
 		 struct str value)
 {
 	if (value.n > LIMIT_SCALAR_BYTES) {
-		buf_addf(p->complaint, "the value of '%.*s' is longer than "
-			 "%u bytes", STR_ARG(spelling), LIMIT_SCALAR_BYTES);
+		buf_addf(p->complaint,
+			 "the value of '%.*s' is longer than "
+			 "%u bytes",
+			 STR_ARG(spelling), LIMIT_SCALAR_BYTES);
 		return false;
 	}
 	if (o->value == VALUE_WORDS && !known_word(p, o, spelling, value))
@@ -237,7 +238,7 @@ static bool parse_word(struct parser *p, struct str word)
 		suggest(p, "", near_command(word));
 	else
 		buf_adds(p->complaint, "\n  to run it inside the policy, put "
-			 "'--' before it");
+				       "'--' before it");
 	return false;
 }
 
@@ -246,18 +247,18 @@ static bool check(struct parser *p)
 {
 	const struct options *o = p->out;
 	const struct command *c = command_get(o->command);
-	uint32_t most = o->command == COMMAND_CHECK ||
-			o->command == COMMAND_RESET ||
-			o->command == COMMAND_COMPLETION ||
-			o->command == COMMAND_HELP;
+	uint32_t most =
+		o->command == COMMAND_CHECK || o->command == COMMAND_RESET ||
+		o->command == COMMAND_COMPLETION || o->command == COMMAND_HELP;
 
 	vec_each(g, &o->given) {
 		unsigned commands = row_of(g->id)->commands;
 
 		if (commands && !(commands & 1u << o->command)) {
-			buf_addf(p->complaint, "'%.*s' is no option of "
-				 "'membrane %s'", STR_ARG(g->spelling),
-				 c->name);
+			buf_addf(p->complaint,
+				 "'%.*s' is no option of "
+				 "'membrane %s'",
+				 STR_ARG(g->spelling), c->name);
 			return false;
 		}
 	}
@@ -266,12 +267,14 @@ static bool check(struct parser *p)
 		quote(p, o->words.v[most]);
 		if (o->command == COMMAND_RUN)
 			buf_adds(p->complaint, "\n  put '--' before the "
-				 "command that is to run");
+					       "command that is to run");
 		return false;
 	}
 	if (o->exec && o->command != COMMAND_RUN) {
-		buf_addf(p->complaint, "'membrane %s' runs nothing: '--' and "
-			 "what follows do not belong here", c->name);
+		buf_addf(p->complaint,
+			 "'membrane %s' runs nothing: '--' and "
+			 "what follows do not belong here",
+			 c->name);
 		return false;
 	}
 	return true;
@@ -280,8 +283,12 @@ static bool check(struct parser *p)
 bool options_parse(struct arena *a, int argc, char *const *argv,
 		   struct options *out, struct buf *complaint)
 {
-	struct parser p = {.a = a, .argv = argv, .argc = argc, .i = 1,
-			   .out = out, .complaint = complaint};
+	struct parser p = {.a = a,
+			   .argv = argv,
+			   .argc = argc,
+			   .i = 1,
+			   .out = out,
+			   .complaint = complaint};
 
 	*out = (struct options){.command = COMMAND_RUN};
 	while (p.i < argc) {
@@ -316,7 +323,7 @@ const struct option_given *options_get(const struct options *o,
 }
 
 const char *options_value(struct arena *a, const struct options *o,
-			 enum option_id id, const char *otherwise)
+			  enum option_id id, const char *otherwise)
 {
 	const struct option_given *g = options_get(o, id);
 

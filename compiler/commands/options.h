@@ -55,7 +55,7 @@ struct options {
 	enum command_id command;
 	bool named; /* the command was written, not implied */
 	VEC(struct option_given) given; /* as typed */
-	VEC(struct str) words;          /* neither flags nor the command */
+	VEC(struct str) words;		/* neither flags nor the command */
 	/* After `--`, NULL at the end; NULL when there was no `--`. */
 	char *const *exec;
 };
@@ -72,6 +72,6 @@ const struct option_given *options_get(const struct options *o,
 				       enum option_id id);
 /* Its value for the C library, or otherwise. */
 const char *options_value(struct arena *a, const struct options *o,
-			 enum option_id id, const char *otherwise);
+			  enum option_id id, const char *otherwise);
 
 #endif

@@ -133,8 +133,8 @@ struct str plan_json(const struct plan_model *m)
 	json_put(root, "not_enforced", diag_list(&m->refused, true));
 	json_put(root, "residual_risks", risks(m));
 	json_put(root, "warnings", diag_list(m->diags, false));
-	json_put(root, "changes", m->has_last ? changes(m)
-					      : cJSON_CreateNull());
+	json_put(root, "changes",
+		 m->has_last ? changes(m) : cJSON_CreateNull());
 	return json_text(m->a, root);
 }
 

@@ -48,9 +48,9 @@ static void additions(struct buf *out, const struct plan_model *m)
 			 at.n ? "   # " : "", at.n ? at.p : "");
 	}
 	buf_addf(out, "\n**The workspace adds %s to the policy:**\n\n",
-		 m->additions.n == 1 ? "one thing"
-				     : arena_fmt(m->a, "%u things",
-						 m->additions.n).p);
+		 m->additions.n == 1
+			 ? "one thing"
+			 : arena_fmt(m->a, "%u things", m->additions.n).p);
 	block(out, "diff", buf_str(&text));
 }
 
@@ -62,7 +62,8 @@ void plan_markdown(struct buf *out, const struct plan_model *m)
 	buf_init(&text, m->a);
 	plan_view(&v, m);
 	buf_addf(out, "### membrane plan `%.12s`\n\n", m->digest);
-	buf_addf(out, "%u grants, %u denials, %u hidden and %u read-only "
+	buf_addf(out,
+		 "%u grants, %u denials, %u hidden and %u read-only "
 		 "patterns, %u residual risks, %u warnings%s\n",
 		 m->policy->allow.n, m->policy->deny.n, m->policy->ignore.n,
 		 m->policy->readonly.n, m->risks.n, m->diags->warnings,

@@ -30,8 +30,8 @@ static struct line *sorted(struct arena *a, const ir_grants *grants,
 
 	vec_each(g, grants)
 		if (g->from.layer != LAYER_FLOOR)
-			lines[n++] = (struct line){
-				ir_ports_text(a, &g->ports), g};
+			lines[n++] =
+				(struct line){ir_ports_text(a, &g->ports), g};
 	qsort(lines, n, sizeof(*lines), by_ports);
 	*out_n = n;
 	return lines;
@@ -69,7 +69,8 @@ static void show(const struct view *v, const struct plan_model *m,
 		note = "  (also private addresses)";
 	view_row(v, 4, paint,
 		 arena_fmt(m->a, "%s%s",
-			   view_cleaned(m->a, ir_dest_text(m->a, &g->dest)).p, note),
+			   view_cleaned(m->a, ir_dest_text(m->a, &g->dest)).p,
+			   note),
 		 model_source(m, g->from));
 	vec_each(h, &g->http)
 		view_row(v, 6, VIEW_DIM,
@@ -85,8 +86,8 @@ static void groups(const struct view *v, const struct plan_model *m,
 	uint32_t end;
 
 	for (uint32_t i = 0; i < n; i = end) {
-		for (end = i; end < n &&
-			      str_eq(lines[end].ports, lines[i].ports);)
+		for (end = i;
+		     end < n && str_eq(lines[end].ports, lines[i].ports);)
 			end++;
 		view_row(v, 2, VIEW_DIM, ports_title(m->a, lines[i].ports),
 			 (struct str){0});
@@ -119,9 +120,11 @@ static void floor_line(const struct view *v, const struct plan_model *m)
 				 STR_ARG(ir_dest_text(m->a, &g->dest)));
 	buf_adds(v->out, "  ");
 	view_wrap(v, 2, 2,
-		  arena_fmt(m->a, "everything else; and never %sthe gate and "
+		  arena_fmt(m->a,
+			    "everything else; and never %sthe gate and "
 			    "the host itself; nor, by a name, private "
-			    "networks that nothing grants", b.n ? b.p : ""));
+			    "networks that nothing grants",
+			    b.n ? b.p : ""));
 }
 
 void plan_reach(const struct view *v, const struct plan_model *m)

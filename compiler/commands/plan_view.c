@@ -12,7 +12,7 @@ static void paragraph(const struct view *v, const char *text)
 	view_wrap(v, 2, 2, str_of(text));
 }
 
-/* --- what it cannot see or change ----------------------------------------- */
+/* --- what it cannot see or change --- */
 
 /*
  * Those that are built in come first and are many: one paragraph. Later ones
@@ -44,12 +44,11 @@ static void patterns(const struct view *v, const struct plan_model *m,
 		if (view_more(v, 2, i++, n))
 			break;
 		view_row(v, 2, p->back ? VIEW_WARN : VIEW_PLAIN,
-			 view_cleaned(m->a, p->line),
-			 model_source(m, p->from));
+			 view_cleaned(m->a, p->line), model_source(m, p->from));
 	}
 }
 
-/* --- how it is run ---------------------------------------------------------- */
+/* --- how it is run --- */
 
 /* What somebody set is a row; what nobody set goes into *usual. */
 struct settings {
@@ -88,9 +87,9 @@ static struct str bytes_text(struct arena *a, uint64_t n)
 
 static struct str cpus_text(struct arena *a, uint64_t milli)
 {
-	struct str s = arena_fmt(a, "%llu.%03llu",
-				 (unsigned long long)milli / 1000,
-				 (unsigned long long)milli % 1000);
+	struct str s =
+		arena_fmt(a, "%llu.%03llu", (unsigned long long)milli / 1000,
+			  (unsigned long long)milli % 1000);
 
 	while (s.p[s.n - 1] == '0')
 		s.n--;
@@ -109,7 +108,8 @@ static void hardening(struct settings *s)
 		h->user.set ? h->user.v : STR("owner of the workspace"),
 		h->user.set ? h->user.from : none);
 	setting(s, "root",
-		h->read_only.v ? STR("read-only") : STR("writable, thrown away"),
+		h->read_only.v ? STR("read-only")
+			       : STR("writable, thrown away"),
 		h->read_only.from);
 	vec_each(t, &h->tmpfs)
 		setting(s, "tmpfs", t->s, t->from);
@@ -151,8 +151,10 @@ static struct str resolver_text(struct arena *a, const struct ir_resolver *r)
 static void docker_args(struct settings *s)
 {
 	static const char *const classes[] = {
-		[ARG_HARMLESS] = "", [ARG_WIDENING] = "  (widens)",
-		[ARG_UNDOING] = "  (undoes the sandbox)", [ARG_OURS] = "",
+		[ARG_HARMLESS] = "",
+		[ARG_WIDENING] = "  (widens)",
+		[ARG_UNDOING] = "  (undoes the sandbox)",
+		[ARG_OURS] = "",
 	};
 	const arg_list *list = &s->m->policy->docker_args;
 	struct arena *a = s->m->a;
@@ -201,7 +203,7 @@ static void how(const struct view *v, const struct plan_model *m)
 		paragraph(v, s.usual.p);
 }
 
-/* --- decrypted, traced ------------------------------------------------------ */
+/* --- decrypted, traced --- */
 
 static void decrypted(const struct view *v, const struct plan_model *m)
 {
@@ -214,8 +216,8 @@ static void decrypted(const struct view *v, const struct plan_model *m)
 	view_title(v, "decrypted", n, n ? "destination" : NULL);
 	if (n == 0 && !inspect && p->credentials.n == 0)
 		paragraph(v, "nothing: no http rules, no credentials, no 'tls: "
-			"inspect', so the session has no certificate "
-			"authority of its own");
+			     "inspect', so the session has no certificate "
+			     "authority of its own");
 	if (inspect)
 		view_row(v, 2, VIEW_WARN, STR("every TLS connection"),
 			 model_source(m, p->tls.from));
@@ -231,7 +233,9 @@ static void decrypted(const struct view *v, const struct plan_model *m)
 	vec_each(c, &p->credentials)
 		view_row(v, 2, VIEW_PLAIN,
 			 arena_fmt(m->a, "%s, which gets the header %s",
-				   view_cleaned(m->a, ir_dest_text(m->a, &c->host)).p,
+				   view_cleaned(m->a,
+						ir_dest_text(m->a, &c->host))
+					   .p,
 				   view_cleaned(m->a, c->header).p),
 			 model_source(m, c->from));
 }
@@ -255,13 +259,14 @@ static void traced(const struct view *v, const struct plan_model *m)
 		paragraph(v, b.p);
 	vec_each(x, &t->exclude)
 		view_row(v, 2, VIEW_PLAIN,
-			 arena_fmt(m->a, "not under %s", view_cleaned(m->a, x->s).p),
+			 arena_fmt(m->a, "not under %s",
+				   view_cleaned(m->a, x->s).p),
 			 model_source(m, x->from));
 	paragraph(v, "This version writes the tracer's policy, and starts no "
-		"tracer yet.");
+		     "tracer yet.");
 }
 
-/* --- what else there is to say ----------------------------------------------- */
+/* --- what else there is to say --- */
 
 /* "mark text (place)", wrapped under itself. */
 static void point(const struct view *v, const char *mark, enum view_paint paint,
@@ -282,8 +287,7 @@ static void additions(const struct view *v, const struct plan_model *m)
 
 	if (m->additions.n == 0)
 		return;
-	view_title(v, "added by the workspace", m->additions.n,
-			"addition");
+	view_title(v, "added by the workspace", m->additions.n, "addition");
 	vec_each(t, &m->additions) {
 		if (view_more(v, 2, i++, m->additions.n))
 			break;
@@ -339,12 +343,12 @@ static void changes(const struct view *v, const struct plan_model *m)
 		return;
 	}
 	if (m->changes.n == 0) {
-		view_title(v, "the same as the plan that ran here last",
-				0, NULL);
+		view_title(v, "the same as the plan that ran here last", 0,
+			   NULL);
 		return;
 	}
-	view_title(v, "changes since the plan that ran here last",
-			m->changes.n, "change");
+	view_title(v, "changes since the plan that ran here last", m->changes.n,
+		   "change");
 	vec_each(c, &m->changes) {
 		if (view_more(v, 2, i++, m->changes.n))
 			break;
@@ -364,14 +368,14 @@ static void changes(const struct view *v, const struct plan_model *m)
 
 void plan_view(const struct view *v, const struct plan_model *m)
 {
-	view_row(v, 0, VIEW_TITLE,
-		 arena_fmt(m->a, "plan %.12s", m->digest),
+	view_row(v, 0, VIEW_TITLE, arena_fmt(m->a, "plan %.12s", m->digest),
 		 arena_fmt(m->a, "%u artefacts of %u source%s",
 			   m->plan->files.n, m->plan->sources.n,
 			   m->plan->sources.n == 1 ? "" : "s"));
 	if (m->first_use)
-		paragraph(v, "There is no ~/.membrane/config.yaml yet: this is "
-			"the default that the first 'run' will write there.");
+		paragraph(v,
+			  "There is no ~/.membrane/config.yaml yet: this is "
+			  "the default that the first 'run' will write there.");
 	plan_reach(v, m);
 	patterns(v, m, "cannot see", &m->policy->ignore);
 	patterns(v, m, "cannot change", &m->policy->readonly);

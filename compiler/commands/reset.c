@@ -58,9 +58,9 @@ static int end_sessions(const struct reset *r, const char *state,
 
 static int remove_images(struct err *err)
 {
-	static const char *const words[] = {"docker", "image", "rm", "--force",
-					    "membrane-gate", "membrane-agent",
-					    NULL};
+	static const char *const words[] = {
+		"docker",	 "image",	   "rm", "--force",
+		"membrane-gate", "membrane-agent", NULL};
 	char *argv[ARRAY_LEN(words)] = {NULL};
 	posix_spawn_file_actions_t files;
 	int rc, status;
@@ -93,8 +93,8 @@ static int remove_images(struct err *err)
 static int remove_folder(const char *state, struct err *err)
 {
 	static const char *const ours[] = {
-		"config.yaml", "empty", "holds.lock", "home",
-		"last",	       "sessions", "trace", "trust.json"};
+		"config.yaml", "empty",	   "holds.lock", "home",
+		"last",	       "sessions", "trace",	 "trust.json"};
 	auto_fd int fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0 && errno == ENOENT)

@@ -47,9 +47,13 @@ static void find_names(struct finder *f)
 	}
 	if (pattern)
 		add(f, "dns-labels", pattern->from,
-		    arena_fmt(f->a, "labels under '%s' reach the name servers "
-			      "of its zone: a slow channel to whoever runs them",
-			      view_cleaned(f->a, ir_dest_text(f->a, &pattern->dest)).p));
+		    arena_fmt(
+			    f->a,
+			    "labels under '%s' reach the name servers "
+			    "of its zone: a slow channel to whoever runs them",
+			    view_cleaned(f->a,
+					 ir_dest_text(f->a, &pattern->dest))
+				    .p));
 	vec_each(g, &f->p->allow)
 		if (g->private.set && g->private.v) {
 			add(f, "private-names", g->from,
@@ -77,7 +81,8 @@ static void find_addresses(struct finder *f)
 		if (who(g) == IR_DEST_CIDR && g->dest.kind == IR_DEST_CIDR &&
 		    addr_scope(&g->dest.u.cidr.net.addr) == ADDR_NEVER) {
 			add(f, "floor-opened", g->from,
-			    arena_fmt(f->a, "'%s' opens a part of what is "
+			    arena_fmt(f->a,
+				      "'%s' opens a part of what is "
 				      "otherwise never reachable (link-local, "
 				      "metadata services, loopback)",
 				      ir_dest_text(f->a, &g->dest).p));
@@ -115,7 +120,8 @@ static void find_args(struct finder *f)
 
 		if (arg->is_publish)
 			add(f, "published", arg->from,
-			    arena_fmt(f->a, "whoever reaches the host's "
+			    arena_fmt(f->a,
+				      "whoever reaches the host's "
 				      "published port (%s) reaches the agent",
 				      value));
 		else if (arg->class == ARG_WIDENING ||

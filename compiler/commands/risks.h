@@ -8,7 +8,7 @@
 #include "compiler/ir/ir.h"
 
 struct risk {
-	const char *id;        /* stable: "shared-address" */
+	const char *id;	       /* stable: "shared-address" */
 	struct str text;       /* one sentence; cleaned */
 	struct ir_origin from; /* the first line that it comes from, or none */
 };

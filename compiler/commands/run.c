@@ -65,7 +65,8 @@ static bool state_is_outside(struct attempt *t)
 			   (real[root.n] != '/' && real[root.n] != '\0')))
 		return true;
 	say("the workspace %s holds membrane's own folder, %s: choose another "
-	    "one", view_cleaned(t->c.a, root).p,
+	    "one",
+	    view_cleaned(t->c.a, root).p,
 	    view_cleaned(t->c.a, str_of(t->in.state)).p);
 	return false;
 }

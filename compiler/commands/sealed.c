@@ -86,8 +86,7 @@ static void show_line(struct buf *out, char mark, struct str line, size_t from)
 	while (beg && ((unsigned char)line.p[beg] & 0xc0) == 0x80)
 		beg--;
 	buf_addf(out, "    %c %s%s%s\n", mark, beg ? "…" : "",
-		 view_cleaned(out->a,
-			      str_slice(line, beg, beg + LINE_SHOWN)).p,
+		 view_cleaned(out->a, str_slice(line, beg, beg + LINE_SHOWN)).p,
 		 beg + LINE_SHOWN < line.n ? "…" : "");
 }
 

@@ -35,11 +35,11 @@ int command_main(int argc, char **argv)
 
 	buf_init(&complaint, a);
 	if (!options_parse(a, argc, argv, &o, &complaint)) {
-		say("%s\n  'membrane help%s%s' lists what there is", complaint.p,
+		say("%s\n  'membrane help%s%s' lists what there is",
+		    complaint.p,
 		    o.named && o.command != COMMAND_HELP ? " " : "",
-		    o.named && o.command != COMMAND_HELP
-			    ? table[o.command].name
-			    : "");
+		    o.named && o.command != COMMAND_HELP ? table[o.command].name
+							 : "");
 		/* A command that was run may well end with 2 itself. */
 		status = o.command == COMMAND_RUN ? STATUS_RUN_FAILED
 						  : STATUS_USAGE;

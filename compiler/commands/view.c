@@ -14,8 +14,11 @@ static size_t decode(struct str s, size_t i, uint32_t *out)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	unsigned char c = (unsigned char)s.p[i];
-	size_t n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3
-								      : 4;
+	size_t n = c < 0x80   ? 1
+		   : c < 0xc2 ? 0
+		   : c < 0xe0 ? 2
+		   : c < 0xf0 ? 3
+			      : 4;
 	uint32_t code = n == 1 ? c : n == 0 ? 0 : c & (0xffu >> (n + 1));
 
 	if (n == 0 || c > 0xf4 || n > s.n - i)

@@ -58,7 +58,7 @@ void view_title(const struct view *v, const char *title, uint64_t count,
  * True, after a line that says how many more there are, when item i of n is
  * the first that is left out.
  */
-#define VIEW_WHOLE 64u
+#define VIEW_WHOLE  64u
 #define VIEW_FOLDED 12u
 bool view_more(const struct view *v, unsigned indent, uint64_t i, uint64_t n);
 /* 12345 as "12,345". */

@@ -20,8 +20,8 @@ static bool parse(const char *line)
 
 	argv[0] = arena_cstr(a, STR("membrane"));
 	while (str_field(&rest, ' ', &word))
-		argv[argc++] = arena_cstr(
-			a, str_is(word, "~") ? STR("") : word);
+		argv[argc++] =
+			arena_cstr(a, str_is(word, "~") ? STR("") : word);
 	argv[argc] = NULL;
 	buf_init(&said, a);
 	return options_parse(a, argc, argv, &o, &said);
@@ -56,7 +56,8 @@ static void test_spellings(void)
 	CHECK(!options_get(&o, OPTION_JSON));
 	CHECK(parse("plan -a --env=A=b") && has(OPTION_ARG, "--env=A=b"));
 	CHECK(parse("plan --arg=--env=A=b") && has(OPTION_ARG, "--env=A=b"));
-	CHECK(parse("--dns-resolver 9.9.9.9") && has(OPTION_RESOLVER, "9.9.9.9"));
+	CHECK(parse("--dns-resolver 9.9.9.9") &&
+	      has(OPTION_RESOLVER, "9.9.9.9"));
 	CHECK(parse("--resolver=9.9.9.9") && has(OPTION_RESOLVER, "9.9.9.9"));
 	CHECK(parse("--image a --image b") && has(OPTION_IMAGE, "b"));
 	CHECK(o.given.n == 2);
@@ -94,7 +95,8 @@ static void test_refusals(void)
 	CHECK(refused("plan x", "does not take 'x'"));
 	CHECK(refused("check a b", "does not take 'b'"));
 	CHECK(refused("plan -- x", "runs nothing"));
-	CHECK(refused("plan --trust-workspace", "no option of 'membrane plan'"));
+	CHECK(refused("plan --trust-workspace",
+		      "no option of 'membrane plan'"));
 	CHECK(refused("run --json", "no option of 'membrane run'"));
 	CHECK(refused("plan --json=yes", "takes no value"));
 	CHECK(refused("plan --hostname", "needs a value: NAME"));

@@ -30,7 +30,9 @@ static void test_clean(void)
 	CHECK(!strcmp(cleaned("\x80"), "\\x80"));
 	CHECK(!strcmp(cleaned("\xe2\x82"), "\\xe2\\x82"));
 	/* right-to-left override, zero-width space, byte order mark, tag */
-	CHECK(!strcmp(cleaned("a\xe2\x80\xae" "b"), "a\\xe2\\x80\\xaeb"));
+	CHECK(!strcmp(cleaned("a\xe2\x80\xae"
+			      "b"),
+		      "a\\xe2\\x80\\xaeb"));
 	CHECK(!strcmp(cleaned("\xe2\x80\x8b"), "\\xe2\\x80\\x8b"));
 	CHECK(!strcmp(cleaned("\xef\xbb\xbf"), "\\xef\\xbb\\xbf"));
 	CHECK(!strcmp(cleaned("\xf3\xa0\x80\xa1"), "\\xf3\\xa0\\x80\\xa1"));
@@ -104,8 +106,8 @@ static void make(struct sample *s, unsigned n)
 {
 	*s = (struct sample){0};
 	sources_init(&s->sources, a);
-	sources_add(&s->sources, STR(".membrane.yaml"),
-		    STR("allow:\n  - x\n"), LAYER_WORKSPACE);
+	sources_add(&s->sources, STR(".membrane.yaml"), STR("allow:\n  - x\n"),
+		    LAYER_WORKSPACE);
 	diags_init(&s->diags, a, &s->sources);
 	make_grants(s, n);
 	make_patterns(s, n);
