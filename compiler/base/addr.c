@@ -40,7 +40,7 @@ static bool clear_host_bits(struct addr *a, uint8_t bits)
 		uint8_t mask = keep >= 8 ? 0xff : (uint8_t)(0xff00u >> keep);
 
 		any |= (a->b[i] & (uint8_t)~mask) != 0;
-		a->b[i] &= mask;
+		a->b[i] = (uint8_t)(a->b[i] & mask);
 	}
 	return any;
 }
