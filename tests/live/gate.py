@@ -26,6 +26,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 GATE = ROOT / os.environ.get("GATE", "build/bin/membrane-gate")
+MEMBRANE = ROOT / os.environ.get("MEMBRANE", "build/bin/membrane")
 A, CNAME, NULL, TXT, AAAA, HTTPS, ANY = 1, 5, 10, 16, 28, 65, 255
 NOERROR, FORMERR, SERVFAIL, NXDOMAIN, NOTIMP, REFUSED = 0, 1, 2, 3, 4, 5
 PORTS = (80, 443, 8080)
@@ -750,6 +751,58 @@ def check_refusals(world, plan):
                        stderr=subprocess.DEVNULL)
 
 
+POLICY = """\
+resolver: 203.0.113.1
+allow:
+  - good.test:443
+  - "**.wild.test:80"
+  - 192.168.7.0/24:80
+  - {dest: inner.test, ports: [80], private: true}
+deny:
+  - 11.0.0.2
+"""
+
+
+def check_compiled(world):
+    """The same, with a plan that the compiler wrote."""
+    with tempfile.TemporaryDirectory() as tmp:
+        work = pathlib.Path(tmp) / "work"
+        home = pathlib.Path(tmp) / "home"
+        work.mkdir()
+        home.mkdir()
+        (home / "config.yaml").touch()
+        (work / ".membrane.yaml").write_text(POLICY)
+        subprocess.run([MEMBRANE, "compile", "-o", "out"], cwd=work,
+                       env={**os.environ, "MEMBRANE_HOME": str(home)},
+                       check=True, stdout=subprocess.DEVNULL)
+        with Gate(world, work / "out") as g:
+            check(g.first.get("event") == "ready", "compiled", g.first)
+            got = g.agent(ask("good.test"))
+            check(addresses(got) == ["11.0.0.1"], "compiled: A", got)
+            e = g.decided(kind="resolve", verdict="allow", name="good.test")
+            check(e and e.get("source") == ".membrane.yaml" and
+                  e.get("line") == 3, "compiled: source", e)
+            check(g.agent(ask("bad.test"))["rcode"] == NXDOMAIN,
+                  "compiled: NXDOMAIN")
+            g.agent(ask("inner.test"))
+            for addr, port, want in (("11.0.0.1", 443, "banner"),
+                                     ("11.0.0.1", 80, None),
+                                     ("192.168.7.1", 80, "banner"),
+                                     ("192.168.8.1", 80, "banner"),
+                                     ("192.168.8.2", 80, None),
+                                     ("11.0.0.2", 443, None),
+                                     ("203.0.113.1", 80, None)):
+                got, took = g.agent(connect(addr, port))
+                check(got == (want or "Connection refused") and took < 0.5,
+                      "compiled", addr, port, got, took)
+            g.agent(ask("a.wild.test"))
+            got, took = g.agent(connect("11.0.0.1", 80))
+            check(got == "banner", "compiled: the second class", got)
+            check(g.decided(verdict="deny", reason="denied",
+                            addr="11.0.0.2"), "compiled: denied")
+        g.host("nft", "delete", "table", "inet", "membrane")
+
+
 def write_plan(folder):
     folder = pathlib.Path(folder)
     (folder / "ruleset.nft").write_text(RULES)
@@ -818,6 +871,8 @@ def main():
                 check_packets(g)
                 check_servfail(g)
                 g.host("nft", "delete", "table", "inet", "membrane")
+            if MEMBRANE.exists():
+                check_compiled(world)
             check_end(world, plan)
             check_refusals(world, plan)
     print("%d passed, %d failed" % (passed, failed))
