@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void listing(struct str text)
 {
-	struct str left = {0}, right = text, want, have;
+	struct str left = STR(""), right = text, want, have;
 	unsigned line = 0;
 
 	(void)str_field(&right, '\1', &left);
