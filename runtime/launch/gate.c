@@ -90,9 +90,12 @@ static int on_event(struct gate *g, const cJSON *o, struct str line,
 	const cJSON *event = cJSON_GetObjectItemCaseSensitive(o, "event");
 	const cJSON *message = cJSON_GetObjectItemCaseSensitive(o, "message");
 	const char *name = cJSON_IsString(event) ? event->valuestring : "";
+	const cJSON *ms;
 	int rc;
 
 	if (strcmp(name, "ready") == 0) {
+		ms = cJSON_GetObjectItemCaseSensitive(o, "ms");
+		g->ready_ms = cJSON_IsNumber(ms) ? ms->valuedouble : 0;
 		g->ready = true;
 		return 0;
 	}

@@ -23,6 +23,7 @@ struct gate {
 	int decisions, log;
 	int copy; /* of the decisions, for --trace-log; -1: none */
 	bool ready;
+	double ready_ms; /* of its own time, as it says */
 	struct summary *summary;
 	size_t line_n;
 	char line[GATE_LINE_MAX];

@@ -201,19 +201,28 @@ static void init_run(struct launch *l)
 
 /* --- the end ------------------------------------------------------------- */
 
+static void add_ms(cJSON *o, const char *name, int64_t ms)
+{
+	if (ms)
+		cJSON_AddNumberToObject(o, name, (double)ms);
+}
+
 static void add_times(cJSON *o, const struct run_times *t)
 {
 	cJSON *ms = cJSON_AddObjectToObject(o, "ms");
 
-	cJSON_AddNumberToObject(ms, "gate_spawned", (double)t->gate_spawned);
-	cJSON_AddNumberToObject(ms, "prepared", (double)t->prepared);
-	cJSON_AddNumberToObject(ms, "ready", (double)t->ready);
-	cJSON_AddNumberToObject(ms, "agent_spawned", (double)t->agent_spawned);
-	cJSON_AddNumberToObject(ms, "agent_started", (double)t->agent_started);
-	cJSON_AddNumberToObject(ms, "agent_died", (double)t->agent_died);
-	cJSON_AddNumberToObject(ms, "agent_ended", (double)t->agent_ended);
-	cJSON_AddNumberToObject(ms, "gate_ended", (double)t->gate_ended);
-	cJSON_AddNumberToObject(ms, "cleaned", (double)t->cleaned);
+	add_ms(ms, "gate_spawned", t->gate_spawned);
+	add_ms(ms, "prepared", t->prepared);
+	add_ms(ms, "gate_started", t->gate_started);
+	add_ms(ms, "ready", t->ready);
+	add_ms(ms, "agent_spawned", t->agent_spawned);
+	add_ms(ms, "agent_created", t->agent_created);
+	add_ms(ms, "agent_started", t->agent_started);
+	add_ms(ms, "agent_died", t->agent_died);
+	add_ms(ms, "agent_ended", t->agent_ended);
+	add_ms(ms, "gate_died", t->gate_died);
+	add_ms(ms, "gate_ended", t->gate_ended);
+	add_ms(ms, "cleaned", t->cleaned);
 }
 
 static void write_summary(struct launch *l, int status, const struct err *why)
@@ -231,6 +240,7 @@ static void write_summary(struct launch *l, int status, const struct err *why)
 	if (status < 0)
 		cJSON_AddStringToObject(o, "error", why->text);
 	add_times(o, &l->run.at);
+	cJSON_AddNumberToObject(o, "gate_ready_ms", l->run.gate->ready_ms);
 	cJSON_AddItemToObject(o, "refused", summary_json(l->run.gate->summary));
 	text = cJSON_Print(o);
 	/* a record for later: its absence must not change the status */
@@ -265,7 +275,9 @@ static bool clean(struct launch *l)
 	struct err err;
 	int rc = 0;
 
-	if (l->run.docker)
+	if (run_left_nothing(&l->run) && l->vectors.link == VECTORS_VETH)
+		rc = masks_release(l->o.state, l->session.id, &err);
+	else if (l->run.docker)
 		rc = reap_session(l->run.docker, l->o.state, &l->session,
 				  &err);
 	l->run.at.cleaned = run_elapsed(&l->run);

@@ -94,6 +94,7 @@ static void start_agent(struct run *r)
 		run_stop(r, &err);
 		return;
 	}
+	r->agent_made = true;
 	watchdog_tell(r->watchdog, r->agent);
 	r->at.agent_spawned = run_elapsed(r);
 }
@@ -102,8 +103,20 @@ static void on_event(void *ctx, const struct docker_event *e)
 {
 	struct run *r = ctx;
 
+	if (strcmp(e->role, "gate") == 0) {
+		if (strcmp(e->action, "start") == 0)
+			r->at.gate_started = run_elapsed(r);
+		if (strcmp(e->action, "die") == 0)
+			r->at.gate_died = run_elapsed(r);
+		if (strcmp(e->action, "destroy") == 0)
+			r->gate_removed = true;
+	}
 	if (strcmp(e->role, "agent") != 0)
 		return;
+	if (strcmp(e->action, "create") == 0)
+		r->at.agent_created = run_elapsed(r);
+	if (strcmp(e->action, "destroy") == 0)
+		r->agent_removed = true;
 	if (strcmp(e->action, "start") == 0)
 		r->at.agent_started = run_elapsed(r);
 	if (strcmp(e->action, "die") == 0 && r->phase == RUN_AGENT) {
@@ -112,6 +125,11 @@ static void on_event(void *ctx, const struct docker_event *e)
 		r->signal_pending = false;
 		begin_ending(r);
 	}
+}
+
+bool run_left_nothing(const struct run *r)
+{
+	return r->gate_removed && (r->agent_removed || !r->agent_made);
 }
 
 /* --- signals ------------------------------------------------------------- */

@@ -26,8 +26,9 @@ enum run_phase {
 
 /* When, in ms after launch_run() was called; 0: did not happen. */
 struct run_times {
-	int64_t gate_spawned, prepared, ready, agent_spawned, agent_started;
-	int64_t agent_died, agent_ended, gate_ended, cleaned;
+	int64_t gate_spawned, prepared, gate_started, ready;
+	int64_t agent_spawned, agent_created, agent_started, agent_died;
+	int64_t agent_ended, gate_died, gate_ended, cleaned;
 };
 
 struct run {
@@ -45,6 +46,7 @@ struct run {
 	enum run_phase phase;
 	pid_t agent; /* its docker command; 0: not started, or ended */
 	int agent_status;
+	bool agent_made, agent_removed, gate_removed; /* as Docker told */
 	bool shares_terminal; /* the agent's command is in our group */
 	int signal;           /* the first that came; 0: none */
 	bool signal_pending;  /* not delivered: no container yet */
@@ -63,6 +65,8 @@ struct run {
  * negative errno. In both cases no process that was started is left.
  */
 must_check int run_loop(struct run *r, struct err *err);
+/* True when Docker has said of all containers that they are removed. */
+bool run_left_nothing(const struct run *r);
 /* End everything because of *why; the first reason counts. */
 void run_stop(struct run *r, const struct err *why);
 int64_t run_elapsed(const struct run *r);
