@@ -192,10 +192,13 @@ def open_sockets(addr, ports):
 def attempt(what, *args):
     start = time.monotonic()
     try:
-        named = args[-1] if args and isinstance(args[-1], dict) else {}
-        result = globals()[what](*args[:len(args) - bool(named)], **named)
+        named = {}
+        if args and isinstance(args[-1], dict):
+            *args, named = args
+        result = globals()[what](*args, **named)
         result.setdefault("ok", True)
-    except (OSError, EOFError, ValueError, subprocess.SubprocessError) as e:
+    except (OSError, EOFError, ValueError, struct.error,
+            subprocess.SubprocessError) as e:
         inner = getattr(e, "reason", e)
         code = getattr(inner, "errno", None) or getattr(e, "errno", None)
         result = {"ok": False, "error": errno.errorcode.get(code) or
