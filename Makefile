@@ -194,7 +194,6 @@ test: all units
 	tests/layers
 	tests/units $(B)
 	tests/run
-	tests/recompile
 
 live: images
 	@image/setup.sh test
