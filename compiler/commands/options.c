@@ -9,6 +9,7 @@
 #define FOR_PLAN    FOR(PLAN)
 #define FOR_COMPILE FOR(COMPILE)
 #define FOR_RUN	    FOR(RUN)
+#define FOR_INIT FOR(INIT)
 #define FOR_POLICY  (FOR(PLAN) | FOR(COMPILE) | FOR(CHECK) | FOR(RUN))
 #define FOR_NONE    0u
 #define FOR_ALL	    ((1u << COMMANDS) - 1)

@@ -58,6 +58,10 @@ void plan_markdown(struct buf *out, const struct plan_model *m)
 {
 	struct buf text;
 	struct view v = {&text, WIDTH, false};
+	unsigned denials = 0;
+
+	vec_each(g, &m->policy->deny)
+		denials += g->from.layer != LAYER_FLOOR;
 
 	buf_init(&text, m->a);
 	plan_view(&v, m);
@@ -65,7 +69,7 @@ void plan_markdown(struct buf *out, const struct plan_model *m)
 	buf_addf(out,
 		 "%u grants, %u denials, %u hidden and %u read-only "
 		 "patterns, %u residual risks, %u warnings%s\n",
-		 m->policy->allow.n, m->policy->deny.n, m->policy->ignore.n,
+		 m->policy->allow.n, denials, m->policy->ignore.n,
 		 m->policy->readonly.n, m->risks.n, m->diags->warnings,
 		 m->refused.errors ? "; **this version refuses to run it**"
 				   : "");

@@ -71,6 +71,11 @@ static bool state_is_outside(struct attempt *t)
 	return false;
 }
 
+static const char *environment(const char *name)
+{
+	return getenv(name);
+}
+
 /* What this version cannot enforce, and variables that are not set. */
 static bool can_enforce(struct attempt *t)
 {
@@ -81,9 +86,8 @@ static bool can_enforce(struct attempt *t)
 	diags_init(&found, t->c.a, &t->c.sources);
 	ctx.diags = &found;
 	ok = passes_enforceable(&ctx, &t->c.policy);
-	ok = args_check_env(&ctx, &t->c.policy,
-			    (args_env)(const char *(*)(const char *))getenv,
-			    t->in.workspace, t->in.state) &&
+	ok = args_check_env(&ctx, &t->c.policy, environment, t->in.workspace,
+			    t->in.state) &&
 	     ok;
 	say_diags(t->c.a, &found);
 	return ok;
