@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #define CONNECT_TIMEOUT_MS 5000L
 #define REQUEST_TIMEOUT_MS 30000L /* removing may wait for a busy disk */
@@ -97,6 +98,24 @@ static int refused(struct docker *d, const struct answer *r, struct err *err)
 		       "docker: %.*s", STR_ARG(text));
 }
 
+static int unanswered(struct docker *d, const struct answer *r, CURLcode rc,
+		      const char *detail, struct err *err)
+{
+	const char *why = detail[0] ? detail : curl_easy_strerror(rc);
+	const char *at = d->at->socket ? d->at->socket : d->at->base;
+
+	if (r->too_long)
+		why = "the answer is too long";
+	else if (d->at->socket && access(d->at->socket, R_OK | W_OK) < 0)
+		why = strerror(errno); /* curl speaks of a port there */
+	else if (d->at->socket && rc == CURLE_COULDNT_CONNECT)
+		why = "nobody listens there: is dockerd running?";
+	return err_set(err,
+		       rc == CURLE_OPERATION_TIMEDOUT ? -ETIMEDOUT
+						      : -ECONNREFUSED,
+		       "docker at %s does not answer: %s", at, why);
+}
+
 static int perform(struct docker *d, const char *url, struct answer *r,
 		   struct err *err)
 {
@@ -113,13 +132,7 @@ static int perform(struct docker *d, const char *url, struct answer *r,
 	rc = curl_easy_perform(d->easy);
 	curl_easy_setopt(d->easy, CURLOPT_ERRORBUFFER, NULL);
 	if (rc != CURLE_OK)
-		return err_set(err, rc == CURLE_OPERATION_TIMEDOUT
-					    ? -ETIMEDOUT : -ECONNREFUSED,
-			       "docker at %s does not answer: %s",
-			       d->at->socket ? d->at->socket : d->at->base,
-			       r->too_long ? "the answer is too long"
-			       : detail[0] ? detail
-					   : curl_easy_strerror(rc));
+		return unanswered(d, r, rc, detail, err);
 	curl_easy_getinfo(d->easy, CURLINFO_RESPONSE_CODE, &r->status);
 	return 0;
 }
