@@ -73,6 +73,18 @@ void buf_addf(struct buf *b, const char *fmt, ...)
 	b->n += (size_t)n;
 }
 
+void buf_addu(struct buf *b, uint64_t n)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	buf_add(b, (struct str){digits + at, sizeof(digits) - at});
+}
+
 struct str buf_str(const struct buf *b)
 {
 	return (struct str){b->p, b->n};

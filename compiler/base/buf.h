@@ -27,6 +27,8 @@ void buf_add(struct buf *b, struct str s);
 void buf_adds(struct buf *b, const char *cstr);
 void buf_addc(struct buf *b, char c);
 void buf_addf(struct buf *b, const char *fmt, ...) printf_like(2, 3);
+/* Decimal; what buf_addf() does, where there are many. */
+void buf_addu(struct buf *b, uint64_t n);
 /* The bytes as a view; valid until the next addition. */
 struct str buf_str(const struct buf *b);
 

@@ -1,13 +1,30 @@
 #include "compiler/base/sha256.h"
 
+#include <openssl/evp.h>
 #include <openssl/sha.h>
+
+#include <stdlib.h>
+
+/* Finding the algorithm costs more than hashing a short text: once is enough.
+ * It lives as long as the program. */
+static const EVP_MD *algorithm(void)
+{
+	static const EVP_MD *found;
+
+	if (!found)
+		found = EVP_MD_fetch(NULL, "SHA256", NULL);
+	if (!found)
+		abort();
+	return found;
+}
 
 const char *sha256_hex(struct str data, char out[SHA256_HEX_MAX])
 {
 	static const char digits[] = "0123456789abcdef";
 	unsigned char md[SHA256_DIGEST_LENGTH];
 
-	SHA256((const unsigned char *)data.p, data.n, md);
+	if (!EVP_Digest(data.p, data.n, md, NULL, algorithm(), NULL))
+		abort();
 	for (size_t i = 0; i < sizeof(md); i++) {
 		out[2 * i] = digits[md[i] >> 4];
 		out[2 * i + 1] = digits[md[i] & 15];

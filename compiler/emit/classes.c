@@ -2,6 +2,7 @@
 #include "compiler/emit/emit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Whether the packet filter alone decides this grant. */
 static bool has_class(const struct ir_grant *g)
@@ -20,13 +21,6 @@ static bool has_class(const struct ir_grant *g)
 		return false;
 	}
 	abort();
-}
-
-static int by_text(const void *va, const void *vb)
-{
-	const struct emit_class *a = va, *b = vb;
-
-	return str_cmp(a->text, b->text);
 }
 
 static void mark(struct emit_class *k, const struct ir_grant *g)
@@ -54,35 +48,47 @@ static void mark(struct emit_class *k, const struct ir_grant *g)
 	abort();
 }
 
-/* One class per grant, sorted, then those with the same text into one. */
+/* Where the class of that text is or belongs. */
+static uint32_t place_of(const emit_classes *classes, struct str text)
+{
+	uint32_t lo = 0, hi = classes->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (str_cmp(classes->v[mid].text, text) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static struct emit_class *class_for(struct arena *a, emit_classes *classes,
+				    const struct ir_grant *g)
+{
+	struct str text = ir_ports_text(a, &g->ports);
+	uint32_t at = place_of(classes, text);
+
+	if (at < classes->n && str_eq(classes->v[at].text, text))
+		return &classes->v[at];
+	(void)vec_push(a, classes);
+	memmove(&classes->v[at + 1], &classes->v[at],
+		(classes->n - 1 - at) * sizeof(*classes->v));
+	classes->v[at] =
+		(struct emit_class){.ports = g->ports, .text = text};
+	return &classes->v[at];
+}
+
+/* Sorted; goes no further than one more than there may be. */
 static emit_classes collect(struct arena *a, const ir_grants *grants)
 {
-	emit_classes all = {0}, out = {0};
+	emit_classes out = {0};
 
-	vec_each(g, grants) {
-		struct emit_class *k;
-
-		if (!has_class(g) || g->from.layer == LAYER_FLOOR)
-			continue;
-		k = vec_push(a, &all);
-		k->ports = g->ports;
-		k->text = ir_ports_text(a, &g->ports);
-		mark(k, g);
-	}
-	if (all.n)
-		qsort(all.v, all.n, sizeof(*all.v), by_text);
-	vec_each(k, &all) {
-		struct emit_class *last = out.n ? &out.v[out.n - 1] : NULL;
-
-		if (!last || !str_eq(last->text, k->text)) {
-			*vec_push(a, &out) = *k;
-			continue;
-		}
-		last->has_name |= k->has_name;
-		last->has_cidr4 |= k->has_cidr4;
-		last->has_cidr6 |= k->has_cidr6;
-		last->has_any |= k->has_any;
-	}
+	vec_each(g, grants)
+		if (out.n <= LIMIT_CLASSES && has_class(g) &&
+		    g->from.layer != LAYER_FLOOR)
+			mark(class_for(a, &out, g), g);
 	return out;
 }
 
@@ -121,8 +127,7 @@ static bool make(const struct emit_in *in, const ir_grants *grants,
 	if (was_said(in->diags, at))
 		return false;
 	diag_error(in->diags, DIAG_CLASSES, at,
-		   "%u different port lists, more than %u", classes.n,
-		   LIMIT_CLASSES);
+		   "more than %u different port lists", LIMIT_CLASSES);
 	diag_help(in->diags, "give destinations the same ports, or a range");
 	return false;
 }
@@ -140,12 +145,13 @@ bool emit_denials_make(const struct emit_in *in, emit_classes *out)
 uint32_t emit_class_of(struct arena *a, const emit_classes *classes,
 		       const struct ir_grant *g)
 {
-	struct emit_class key = {0}, *found = NULL;
+	struct str text;
+	uint32_t at;
 
 	if (!has_class(g) || classes->n == 0)
 		return 0;
-	key.text = ir_ports_text(a, &g->ports);
-	found = bsearch(&key, classes->v, classes->n, sizeof(*classes->v),
-			by_text);
-	return found ? (uint32_t)(found - classes->v) + 1 : 0;
+	text = ir_ports_text(a, &g->ports);
+	at = place_of(classes, text);
+	return at < classes->n && str_eq(classes->v[at].text, text) ? at + 1
+								    : 0;
 }

@@ -103,19 +103,26 @@ static void put_names(const struct emit_in *in, struct buf *out,
 
 	vec_each(g, &in->policy->allow) {
 		bool private = g->private.set && g->private.v;
-		struct str name = question(&g->dest), class = STR("-");
+		struct str name = question(&g->dest);
+		char room[512];
+		struct buf b;
 		uint32_t k;
 
 		if (name.n == 0)
 			continue;
+		buf_init_in(&b, in->a, room, sizeof(room));
+		buf_adds(&b, "name ");
+		buf_add(&b, name);
+		buf_addc(&b, ' ');
 		k = emit_class_of(in->a, classes, g);
 		/* '*' opens every public address by a rule of its own. */
 		if (k && (g->dest.kind != IR_DEST_ANY || private))
-			class = arena_fmt(in->a, "%u", k);
-		*vec_push(in->a, &names) = arena_fmt(
-			in->a, "name %.*s %.*s %s %.*s", STR_ARG(name),
-			STR_ARG(class), private ? "private" : "-",
-			STR_ARG(g->id));
+			buf_addu(&b, k);
+		else
+			buf_addc(&b, '-');
+		buf_adds(&b, private ? " private " : " - ");
+		buf_add(&b, g->id);
+		*vec_push(in->a, &names) = buf_keep(&b);
 	}
 	put_lines(out, &names);
 }

@@ -62,9 +62,13 @@ static void add_ports(struct buf *b, const ir_ports *ports)
 	vec_each(p, ports) {
 		if (p != ports->v)
 			buf_addc(b, ',');
-		buf_addf(b, "%s/%u", ir_proto_name(p->proto), p->lo);
-		if (p->hi != p->lo)
-			buf_addf(b, "-%u", p->hi);
+		buf_adds(b, ir_proto_name(p->proto));
+		buf_addc(b, '/');
+		buf_addu(b, p->lo);
+		if (p->hi == p->lo)
+			continue;
+		buf_addc(b, '-');
+		buf_addu(b, p->hi);
 	}
 }
 

@@ -135,16 +135,22 @@ static void settle_http(struct arena *a, struct ir_grant *g)
 
 void normalise_grant(struct arena *a, struct ir_grant *g)
 {
-	char hex[SHA256_HEX_MAX];
-
 	settle_ports(a, g);
 	settle_http(a, g);
 	if (g->key != IR_KEY_DENY)
 		g->key = IR_KEY_ALLOW;
 	g->canon = ir_grant_text(a, g);
-	sha256_hex(g->canon, hex);
-	g->id = arena_fmt(a, "%c-%.10s", g->key == IR_KEY_DENY ? 'd' : 'g',
-			  hex);
+}
+
+/* "g-0123456789" */
+static void name_grant(struct arena *a, struct ir_grant *g)
+{
+	char id[2 + SHA256_HEX_MAX];
+
+	id[0] = g->key == IR_KEY_DENY ? 'd' : 'g';
+	id[1] = '-';
+	sha256_hex(g->canon, id + 2);
+	g->id = arena_str(a, (struct str){id, 12});
 }
 
 /* '*' alone among the denials: it says what is so without it. */
@@ -191,11 +197,14 @@ static void settle_grants(struct arena *a, ir_grants *grants)
 		list[n++] = g;
 	}
 	qsort(list, n, sizeof(*list), by_canon);
+	out.cap = n;
+	out.v = arena_array(a, n, sizeof(*out.v));
 	for (uint32_t i = 0; i < n; i = end) {
 		for (end = i + 1; end < n; end++)
 			if (!str_eq(list[i]->canon, list[end]->canon))
 				break;
-		*vec_push(a, &out) = *keep_of(list + i, end - i);
+		out.v[out.n] = *keep_of(list + i, end - i);
+		name_grant(a, &out.v[out.n++]);
 	}
 	*grants = out;
 }

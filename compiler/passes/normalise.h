@@ -7,7 +7,7 @@
 #include "compiler/passes/passes.h"
 
 /*
- * Ports, http rules, canonical text and id of one bound grant, not poison. In
+ * Ports, http rules and canonical text of one bound grant, not poison; no id. In
  * place, but what it shares with the bound document stays as it is.
  */
 void normalise_grant(struct arena *a, struct ir_grant *g);
