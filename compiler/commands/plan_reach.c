@@ -1,5 +1,7 @@
 #include "compiler/commands/plan_reach.h"
 
+#include "compiler/passes/cover.h"
+
 #include <stdlib.h>
 
 /* A grant as it is shown: sorted by ports, then kind, then name. */
@@ -20,16 +22,20 @@ static int by_ports(const void *va, const void *vb)
 	return str_cmp(a->grant->canon, b->grant->canon);
 }
 
-/* Without the floor's; *out_n: how many there are. */
+/*
+ * Without the floor's, and without grants that one denial makes void: a
+ * warning speaks of those. *out_n: how many there are.
+ */
 static struct line *sorted(struct arena *a, const ir_grants *grants,
-			   uint32_t *out_n)
+			   const struct cover *denials, uint32_t *out_n)
 {
 	struct line *lines =
 		arena_array(a, (size_t)grants->n + 1, sizeof(*lines));
 	uint32_t n = 0;
 
 	vec_each(g, grants)
-		if (g->from.layer != LAYER_FLOOR)
+		if (g->from.layer != LAYER_FLOOR &&
+		    !(denials && cover_find(denials, g, false)))
 			lines[n++] =
 				(struct line){ir_ports_text(a, &g->ports), g};
 	qsort(lines, n, sizeof(*lines), by_ports);
@@ -61,16 +67,14 @@ static struct str ports_title(struct arena *a, struct str ports)
 static void show(const struct view *v, const struct plan_model *m,
 		 const struct ir_grant *g, enum view_paint paint)
 {
-	const char *note = "";
+	bool inspect = g->tls.set && g->tls.v == IR_TLS_INSPECT;
+	bool private = g->private.set && g->private.v;
 
-	if (g->tls.set && g->tls.v == IR_TLS_INSPECT)
-		note = "  (inspected)";
-	if (g->private.set && g->private.v)
-		note = "  (also private addresses)";
 	view_row(v, 4, paint,
-		 arena_fmt(m->a, "%s%s",
+		 arena_fmt(m->a, "%s%s%s",
 			   view_cleaned(m->a, ir_dest_text(m->a, &g->dest)).p,
-			   note),
+			   inspect ? "  (inspected)" : "",
+			   private ? "  (also private addresses)" : ""),
 		 model_source(m, g->from));
 	vec_each(h, &g->http)
 		view_row(v, 6, VIEW_DIM,
@@ -109,6 +113,16 @@ bool plan_reach_decrypts(const struct ir_policy *p, const struct ir_grant *g)
 		!str_is(g->dest.u.url.path, "/"));
 }
 
+/* A network of the policy inside one of the floor: it is opened. */
+static bool opens_floor(const struct ir_policy *p)
+{
+	vec_each(g, &p->allow)
+		if (g->dest.kind == IR_DEST_CIDR &&
+		    addr_scope(&g->dest.u.cidr.net.addr) == ADDR_NEVER)
+			return true;
+	return false;
+}
+
 static void floor_line(const struct view *v, const struct plan_model *m)
 {
 	struct buf b;
@@ -123,21 +137,26 @@ static void floor_line(const struct view *v, const struct plan_model *m)
 		  arena_fmt(m->a,
 			    "everything else; and never %sthe gate and "
 			    "the host itself; nor, by a name, private "
-			    "networks that nothing grants",
-			    b.n ? b.p : ""));
+			    "networks that nothing grants%s",
+			    b.n ? b.p : "",
+			    opens_floor(m->policy)
+				    ? "; but for the networks above that "
+				      "are narrower"
+				    : ""));
 }
 
 void plan_reach(const struct view *v, const struct plan_model *m)
 {
 	const struct ir_policy *p = m->policy;
 	uint32_t n;
-	struct line *lines = sorted(m->a, &p->allow, &n);
+	struct line *lines =
+		sorted(m->a, &p->allow, cover_new(m->a, &p->deny), &n);
 
 	view_title(v, "can reach", n, "grant");
 	if (n == 0)
 		view_row(v, 2, VIEW_PLAIN, STR("nothing"), (struct str){0});
 	groups(v, m, lines, n, VIEW_GOOD);
-	lines = sorted(m->a, &p->deny, &n);
+	lines = sorted(m->a, &p->deny, NULL, &n);
 	view_title(v, "cannot reach", n, n ? "denial" : NULL);
 	groups(v, m, lines, n, VIEW_BAD);
 	floor_line(v, m);

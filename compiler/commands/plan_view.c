@@ -366,6 +366,26 @@ static void changes(const struct view *v, const struct plan_model *m)
 	}
 }
 
+/* Where that is so, most of what follows is no longer true. */
+static void undone(const struct view *v, const struct plan_model *m)
+{
+	unsigned n = 0;
+
+	vec_each(arg, &m->policy->docker_args)
+		n += arg->class == ARG_UNDOING;
+	if (n == 0)
+		return;
+	buf_adds(v->out, "  ");
+	view_paint(v, VIEW_BAD, STR("✗"));
+	buf_addc(v->out, ' ');
+	view_wrap(v, 4, 4,
+		  arena_fmt(m->a,
+			    "%u docker argument%s the sandbox: with %s, little "
+			    "of what follows holds an agent that wants out",
+			    n, n == 1 ? " undoes" : "s undo",
+			    n == 1 ? "it" : "them"));
+}
+
 void plan_view(const struct view *v, const struct plan_model *m)
 {
 	view_row(v, 0, VIEW_TITLE, arena_fmt(m->a, "plan %.12s", m->digest),
@@ -376,6 +396,7 @@ void plan_view(const struct view *v, const struct plan_model *m)
 		paragraph(v,
 			  "There is no ~/.membrane/config.yaml yet: this is "
 			  "the default that the first 'run' will write there.");
+	undone(v, m);
 	plan_reach(v, m);
 	patterns(v, m, "cannot see", &m->policy->ignore);
 	patterns(v, m, "cannot change", &m->policy->readonly);
