@@ -153,6 +153,8 @@ static cJSON *gate(struct writer *w)
 	put(w, "--read-only");
 	put(w, "--sysctl=net.ipv4.ip_forward=1");
 	put(w, "--sysctl=net.ipv6.conf.all.forwarding=1");
+	/* Docker turns it off for interfaces to come; agent0 is one. */
+	put(w, "--sysctl=net.ipv6.conf.default.disable_ipv6=0");
 	put(w, "--pids-limit=64");
 	put(w, "--memory=512m");
 	put(w, "--mount=type=bind,source={state}/sessions/{session}/plan,"

@@ -210,7 +210,9 @@ def on_a_terminal(where, *args, keys=b"", rows=37, cols=91, seconds=30,
                 keys = b""
         elif p.poll() is not None:
             break
-    if p.poll() is None:
+    try:
+        p.wait(5)
+    except subprocess.TimeoutExpired:
         p.kill()
         check(False, "it ended on the terminal", screen)
     os.close(master)
@@ -222,7 +224,8 @@ def terminals():
     with Place("") as where:
         status, screen = on_a_terminal(
             where, "run", "--", "sh", "-c",
-            "test -t 0 && test -t 1 && echo tty; stty size; exit 5")
+            "test -t 0 && test -t 1 && echo tty; "
+            "sleep 1; stty size; exit 5")
         check(status == 5, "status", (status, screen))
         check("tty" in screen and "37 91" in screen, "a terminal of its size",
               screen)
