@@ -1,279 +1,240 @@
 #include "compiler/front/request.h"
 
-#include "compiler/base/limits.h"
 #include "compiler/front/dest.h"
+#include "compiler/front/request_parser.h"
+#include "grammar/request.tab.h"
 
-#include <string.h>
+#define YYSTYPE REQUESTS_STYPE
+#define YYLTYPE REQUESTS_LTYPE
+#include "grammar/request.lex.h"
 
-/* A request taken apart at its blanks; the last word may hold more. */
-struct words {
-	struct text v[5];
-	unsigned n;
-};
-
-static struct text sub(const struct text *t, size_t beg, size_t end)
+static struct text sub(const struct request_parser *p, struct span part)
 {
-	struct span part = {(uint32_t)beg, (uint32_t)end};
+	const struct text *t = &p->text;
 
 	return (struct text){
-		str_slice(t->s, beg, end),
+		str_slice(t->s, part.beg, part.end),
 		text_at(t, part),
-		t->verbatim ? t->verbatim + (uint32_t)beg : 0,
+		t->verbatim ? t->verbatim + part.beg : 0,
 	};
 }
 
-static void split(const struct text *t, struct words *out)
+static const char *example(enum ir_request_kind kind)
 {
-	size_t i = 0, n = t->s.n;
-
-	out->n = 0;
-	while (out->n < ARRAY_LEN(out->v)) {
-		size_t beg;
-
-		while (i < n && t->s.p[i] == ' ')
-			i++;
-		if (i == n)
-			return;
-		beg = i;
-		while (i < n && t->s.p[i] != ' ')
-			i++;
-		out->v[out->n++] = sub(t, beg, i);
+	switch (kind) {
+	case IR_REQ_CONNECT:
+		return "as in 'example.com:443' or 'udp 192.0.2.1:53'";
+	case IR_REQ_HTTP:
+		return "as in 'GET https://example.com/'";
+	case IR_REQ_RESOLVE:
+		return "as in 'resolve example.com' or 'resolve example.com "
+		       "TXT'";
+	case IR_REQ_READ:
+		return "as in 'read .env'";
+	case IR_REQ_WRITE:
+		return "as in 'write .git/hooks/pre-commit'";
+	case IR_REQ_ARG:
+		return "as in 'docker-arg --privileged'";
 	}
+	return "";
 }
 
-/* All behind the first word. */
-static struct text rest_of(const struct text *t, const struct words *w)
-{
-	size_t beg = (size_t)(w->v[0].s.p - t->s.p) + w->v[0].s.n;
-
-	while (beg < t->s.n && t->s.p[beg] == ' ')
-		beg++;
-	return sub(t, beg, t->s.n);
-}
-
-static bool fail(struct pass_ctx *c, const struct text *t, const char *what,
+static bool fail(struct request_parser *p, struct span part, const char *what,
 		 const char *help)
 {
-	diag_error(c->diags, DIAG_REQUEST, t->at, "%s", what);
-	diag_help(c->diags, "%s", help);
+	struct diags *d = p->c->diags;
+
+	diag_error(d, DIAG_REQUEST, text_at(&p->text, part), "%s", what);
+	diag_help(d, "%s", help ? help : example(p->out.kind));
 	return false;
 }
 
-/* --- connect ------------------------------------------------------------- */
+void request_unexpected(struct request_parser *p, struct span part)
+{
+	struct diags *d = p->c->diags;
+	struct str s = str_slice(p->text.s, part.beg, part.end);
 
-static bool host_name(struct pass_ctx *c, const struct text *t,
+	if (s.n == 0)
+		diag_error(d, DIAG_REQUEST, text_at(&p->text, part),
+			   "a request that ends too early");
+	else
+		diag_error(d, DIAG_REQUEST, text_at(&p->text, part),
+			   "unexpected '%s' in a request", diag_quote(d, s));
+	diag_help(d, "%s", example(p->out.kind));
+}
+
+/* --- connections --------------------------------------------------------- */
+
+void request_proto(struct request_parser *p, struct str name)
+{
+	p->out.proto = name.p[0] == 'u' ? IR_PROTO_UDP : IR_PROTO_TCP;
+}
+
+static bool host_name(struct request_parser *p, struct span part,
 		      struct str *out)
 {
+	struct text t = sub(p, part);
 	struct ir_dest d;
 
-	if (!dest_parse(c, t, &d))
+	if (!dest_parse(p->c, &t, &d))
 		return false;
 	if (d.kind != IR_DEST_HOST || d.has_port)
-		return fail(c, t, "not the name of one host",
+		return fail(p, part, "not the name of one host",
 			    "as in 'example.com'");
 	*out = d.u.host.name;
 	return true;
 }
 
-/* "addr port" in two words, as the decision function is written. */
-static bool apart(struct pass_ctx *c, struct words *w, unsigned at,
-		  struct ir_request *out)
+static bool one_host(struct request_parser *p, struct span part,
+		     const struct ir_dest *d)
 {
-	struct ir_port port;
-
-	if (!dest_parse_port(c, &w->v[at + 1], &port))
-		return false;
-	if (port.lo != port.hi)
-		return fail(c, &w->v[at + 1], "a request has one port",
-			    "as in 'tcp 192.0.2.1 443'");
-	out->port = port.lo;
-	return true;
-}
-
-static bool target(struct pass_ctx *c, const struct text *t, bool need_port,
-		   struct ir_request *out)
-{
-	struct ir_dest d;
-
-	if (!dest_parse(c, t, &d))
-		return false;
-	switch (d.kind) {
+	switch (d->kind) {
 	case IR_DEST_HOST:
-		out->name = d.u.host.name;
-		break;
+		p->out.name = d->u.host.name;
+		return true;
 	case IR_DEST_CIDR:
-		if (d.u.cidr.net.bits != addr_bits(d.u.cidr.net.addr.family))
-			return fail(c, t, "a request goes to one address",
-				    "as in '192.0.2.1:443'");
-		out->has_addr = true;
-		out->addr = d.u.cidr.net.addr;
-		break;
+		if (d->u.cidr.net.bits !=
+		    addr_bits(d->u.cidr.net.addr.family))
+			return fail(p, part, "a request goes to one address",
+				    NULL);
+		p->out.has_addr = true;
+		p->out.addr = d->u.cidr.net.addr;
+		return true;
 	case IR_DEST_ANY:
 	case IR_DEST_PATTERN:
-		return fail(c, t, "a wildcard in a request",
+		return fail(p, part, "a wildcard in a request",
 			    "name one host: what the policy says of it is "
 			    "the answer");
 	case IR_DEST_URL:
-		return fail(c, t, "a URL without a method",
+		return fail(p, part, "a URL without a method",
 			    "as in 'GET https://example.com/'");
 	case IR_DEST_POISON:
 		return false;
 	}
-	if (d.has_port && d.port.lo != d.port.hi)
-		return fail(c, t, "a request has one port",
-			    "as in 'example.com:443'");
-	if (d.has_port) {
-		out->port = d.port.lo;
-		if (d.port.proto == IR_PROTO_UDP)
-			out->proto = IR_PROTO_UDP;
-	}
-	if (need_port && !d.has_port)
-		return fail(c, t, "a connection without a port",
-			    "as in 'example.com:443'");
+	return false;
+}
+
+static bool one_port(struct request_parser *p, struct span part,
+		     const struct ir_port *port)
+{
+	if (port->lo != port->hi)
+		return fail(p, part, "a request has one port", NULL);
+	p->out.port = port->lo;
+	if (port->proto == IR_PROTO_UDP)
+		p->out.proto = IR_PROTO_UDP;
 	return true;
 }
 
-static bool connect_request(struct pass_ctx *c, const struct text *t,
-			    struct words *w, struct ir_request *out)
+bool request_to(struct request_parser *p, struct span to,
+		const struct span *port, const struct span *name)
 {
-	unsigned at = 0;
-	bool two;
+	struct text t = sub(p, to);
+	struct ir_port apart;
+	struct ir_dest d;
 
-	out->kind = IR_REQ_CONNECT;
-	if (str_is(w->v[at].s, "connect"))
-		at++;
-	if (at < w->n &&
-	    (str_is(w->v[at].s, "tcp") || str_is(w->v[at].s, "udp")))
-		out->proto = w->v[at++].s.p[0] == 'u' ? IR_PROTO_UDP
-						      : IR_PROTO_TCP;
-	if (at == w->n)
-		return fail(c, t, "a connection to nowhere",
-			    "as in 'tcp example.com:443'");
-	two = at + 1 < w->n && w->v[at + 1].s.p[0] >= '0' &&
-	      w->v[at + 1].s.p[0] <= '9' &&
-	      str_find(w->v[at + 1].s, '.', 0) == w->v[at + 1].s.n;
-	if (!target(c, &w->v[at], !two, out) ||
-	    (two && !apart(c, w, at, out)))
+	p->out.kind = IR_REQ_CONNECT;
+	if (!dest_parse(p->c, &t, &d) || !one_host(p, to, &d))
 		return false;
-	at += two ? 2 : 1;
-	if (at < w->n && out->has_addr) {
-		if (!host_name(c, &w->v[at], &out->name))
+	if (port && d.has_port)
+		return fail(p, *port, "a second port", NULL);
+	if (port) {
+		t = sub(p, *port);
+		if (!dest_parse_port(p->c, &t, &apart) ||
+		    !one_port(p, *port, &apart))
 			return false;
-		at++;
+	} else if (!d.has_port) {
+		return fail(p, to, "a connection without a port", NULL);
+	} else if (!one_port(p, to, &d.port)) {
+		return false;
 	}
-	if (at < w->n)
-		return fail(c, &w->v[at], "more than a connection needs",
-			    "protocol, address or name with port, and for an "
-			    "address the name that it was resolved from");
-	return true;
+	if (!name)
+		return true;
+	if (!p->out.has_addr)
+		return fail(p, *name, "a second name",
+			    "only an address is followed by the name that it "
+			    "was resolved from");
+	return host_name(p, *name, &p->out.name);
 }
 
 /* --- the others ---------------------------------------------------------- */
 
-static bool http_request(struct pass_ctx *c, const struct text *t,
-			 struct words *w, struct ir_request *out)
+bool request_http(struct request_parser *p, struct str method,
+		  struct span url)
 {
+	struct text t = sub(p, url);
 	struct ir_dest d;
 
-	out->kind = IR_REQ_HTTP;
-	out->method = w->v[0].s;
-	if (w->n != 2)
-		return fail(c, t, "a method and a URL, nothing else",
-			    "as in 'GET https://example.com/'");
-	if (!dest_parse(c, &w->v[1], &d))
+	p->out.method = method;
+	if (!dest_parse(p->c, &t, &d))
 		return false;
 	if (d.kind != IR_DEST_URL || d.u.url.who == IR_DEST_PATTERN)
-		return fail(c, &w->v[1], "not the URL of a request",
-			    "as in 'GET https://example.com/'");
-	out->url = d.u.url;
+		return fail(p, url, "not the URL of a request", NULL);
+	p->out.url = d.u.url;
 	return true;
 }
 
-static bool resolve_request(struct pass_ctx *c, const struct text *t,
-			    struct words *w, struct ir_request *out)
+bool request_resolve(struct request_parser *p, struct span name,
+		     const struct span *type)
 {
 	static const char *const known[] = {
-		"A", "AAAA", "CNAME", "SRV", "MX", "TXT", "PTR", "HTTPS",
-		"SVCB", "NS", "SOA", "ANY", "NULL", "CAA", "DS", "DNSKEY",
+		"A",	"AAAA", "CNAME", "SRV", "MX",	"TXT", "PTR", "HTTPS",
+		"SVCB", "NS",	"SOA",	 "ANY", "NULL", "CAA", "DS",  "DNSKEY",
 	};
 
-	out->kind = IR_REQ_RESOLVE;
-	out->type = STR("A");
-	if (w->n < 2 || w->n > 3)
-		return fail(c, t, "a name and perhaps a type",
-			    "as in 'resolve example.com AAAA'");
-	if (!host_name(c, &w->v[1], &out->name))
+	p->out.type = STR("A");
+	if (!host_name(p, name, &p->out.name))
 		return false;
-	if (w->n == 2)
+	if (!type)
 		return true;
+	p->out.type = str_slice(p->text.s, type->beg, type->end);
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
-		if (str_is(w->v[2].s, known[i])) {
-			out->type = w->v[2].s;
+		if (str_is(p->out.type, known[i]))
 			return true;
-		}
-	return fail(c, &w->v[2], "an unknown type of record",
+	return fail(p, *type, "an unknown type of record",
 		    "upper case, as in 'AAAA' or 'TXT'");
 }
 
-static bool file_request(struct pass_ctx *c, const struct text *t,
-			 struct words *w, struct ir_request *out)
+bool request_path(struct request_parser *p, struct span path)
 {
-	struct text path = rest_of(t, w);
-	struct str rest = path.s, seg;
+	struct str rest = str_slice(p->text.s, path.beg, path.end), seg;
 
-	out->kind = w->v[0].s.p[0] == 'r' ? IR_REQ_READ : IR_REQ_WRITE;
-	out->path = path.s;
-	if (path.s.n == 0)
-		return fail(c, t, "a request without a path",
-			    "as in 'read .env'");
-	if (path.s.p[0] == '/')
-		return fail(c, &path, "an absolute path",
+	p->out.path = rest;
+	if (rest.p[0] == '/')
+		return fail(p, path, "an absolute path",
 			    "paths are relative to the workspace");
 	while (str_field(&rest, '/', &seg))
 		if (seg.n == 0 || str_is(seg, ".") || str_is(seg, ".."))
-			return fail(c, &path, "not a path in the workspace",
+			return fail(p, path, "not a path in the workspace",
 				    "no '.', '..' or empty segment");
 	return true;
 }
 
-static bool is_method(struct str s)
+void request_arg(struct request_parser *p, struct str arg)
 {
-	for (size_t i = 0; i < s.n; i++)
-		if ((s.p[i] < 'A' || s.p[i] > 'Z') && s.p[i] != '-')
-			return false;
-	return s.n > 0;
+	p->out.arg = arg;
 }
 
 bool request_parse(struct pass_ctx *c, const struct text *text,
 		   struct ir_request *out)
 {
-	struct ir_request req = {.from.at = text->at, .text = text->s};
-	struct words w;
-	struct str first;
-	bool ok;
+	struct request_parser p = {.c = c, .text = *text};
+	yyscan_t scanner = NULL;
+	int rc;
 
-	split(text, &w);
-	if (w.n == 0)
-		return fail(c, text, "an empty request",
-			    "as in 'example.com:443', 'GET https://"
-			    "example.com/', 'resolve example.com', 'read "
-			    ".env' or 'docker-arg --privileged'");
-	first = w.v[0].s;
-	if (is_method(first)) {
-		ok = http_request(c, text, &w, &req);
-	} else if (str_is(first, "resolve")) {
-		ok = resolve_request(c, text, &w, &req);
-	} else if (str_is(first, "read") || str_is(first, "write")) {
-		ok = file_request(c, text, &w, &req);
-	} else if (str_is(first, "docker-arg")) {
-		req.kind = IR_REQ_ARG;
-		req.arg = rest_of(text, &w).s;
-		ok = req.arg.n || fail(c, text, "a request without an argument",
-				       "as in 'docker-arg --privileged'");
-	} else {
-		ok = connect_request(c, text, &w, &req);
+	p.out.from.at = text->at;
+	p.out.text = text->s;
+	if (text->s.n == 0) {
+		diag_error(c->diags, DIAG_REQUEST, text->at,
+			   "an empty request");
+		diag_help(c->diags, "%s", example(IR_REQ_CONNECT));
+		return false;
 	}
-	if (ok)
-		*out = req;
-	return ok;
+	requests_lex_init_extra(&p, &scanner);
+	requests__scan_bytes(text->s.p, (int)text->s.n, scanner);
+	rc = requests_parse(&p, scanner);
+	requests_lex_destroy(scanner);
+	if (rc)
+		return false;
+	*out = p.out;
+	return true;
 }
