@@ -365,6 +365,7 @@ class World:
 class Gate:
     def __init__(self, world, plan, env=None):
         self.world, self.plan = world, plan
+        self.netns = None
         self.events = []
 
     def __enter__(self):
@@ -405,7 +406,8 @@ class Gate:
         pid = os.fork()
         if pid == 0:
             try:
-                fd = os.open("/proc/%d/ns/net" % self.p.pid, os.O_RDONLY)
+                fd = os.open(self.netns or "/proc/%d/ns/net" % self.p.pid,
+                             os.O_RDONLY)
                 if libc.setns(fd, 0x40000000):
                     raise OSError(ctypes.get_errno(), "setns")
                 os.write(w, json.dumps(fn()).encode())
@@ -697,6 +699,47 @@ def check_prefetch(g):
     check(time.monotonic() < until, "resolved at the start")
 
 
+def check_bridge(world, plan):
+    """The runtime brings the agent's interface, some time after the start."""
+    (plan / "docker.json").write_text('{"version":1,"link":"bridge"}')
+    agent = world.host[:-1] + "a"
+    ip("netns", "add", agent)
+
+    def bring():
+        time.sleep(0.3)
+        ip("-n", world.host, "link", "add", "eth1", "type", "veth", "peer",
+           "name", "eth0", "netns", agent)
+        ip("-n", world.host, "addr", "add", "192.0.0.3/29", "dev", "eth1")
+        ip("-n", world.host, "link", "set", "eth1", "up")
+        ip("-n", agent, "link", "set", "eth0", "up")
+        ip("-n", agent, "addr", "add", "192.0.0.2/29", "dev", "eth0")
+        ip("-n", agent, "route", "add", "default", "via", "192.0.0.1")
+
+    try:
+        threading.Thread(target=bring).start()
+        with Gate(world, plan) as g:
+            check(g.first.get("event") == "ready", "bridge link", g.first)
+            links = json.loads(g.host("ip", "-j", "addr", "show", "agent0"))
+            check("192.0.0.1" in {a["local"] for a in links[0]["addr_info"]},
+                  "bridge: agent0", links)
+            g.netns = "/run/netns/" + agent
+            time.sleep(0.2)
+            got = g.agent(ask("good.test"))
+            check(addresses(got) == ["11.0.0.1"], "bridge: A", got)
+            got, took = g.agent(connect("11.0.0.1", 443))
+            check(got == "banner", "bridge: granted", got)
+            got, took = g.agent(connect("11.0.0.1", 80))
+            check(got == "Connection refused" and took < 0.5,
+                  "bridge: refused", got, took)
+    finally:
+        (plan / "docker.json").write_text('{"version":1,"link":"veth"}')
+        for ns, *words in ((world.host, "nft", "delete", "table", "inet",
+                            "membrane"),
+                           (world.host, "ip", "link", "del", "agent0")):
+            subprocess.run(["ip", "netns", "exec", ns, *words], check=False)
+        subprocess.run(["ip", "netns", "del", agent], check=False)
+
+
 def check_end(world, plan):
     with Gate(world, plan) as g:
         worker = g.worker()
@@ -873,6 +916,7 @@ def main():
                 g.host("nft", "delete", "table", "inet", "membrane")
             if MEMBRANE.exists():
                 check_compiled(world)
+            check_bridge(world, plan)
             check_end(world, plan)
             check_refusals(world, plan)
     print("%d passed, %d failed" % (passed, failed))
