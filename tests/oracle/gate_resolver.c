@@ -1,0 +1,248 @@
+/*
+ * The resolver against a kernel and a clock of its own: what is renewed when,
+ * and what the sets hold then. In a private network namespace, where this
+ * program is agent, upstream and gate in one; needs root, else 77.
+ */
+#include "runtime/gate/dns_gate.h"
+
+#include "runtime/gate/ruleset.h"
+#include "tests/unit/test.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <net/if.h>
+#include <nftables/libnftables.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#define MAP                                                                    \
+	"membrane-names 1\nupstream udp 127.0.0.2 53\n"                        \
+	"name a.test 1,2 - g-0000000001\n"                                     \
+	"name b.test 1 - g-0000000002\n"
+#define SET(name)                                                              \
+	"\tset " name " {\n\t\ttype ipv4_addr\n\t\tsize 65535\n"               \
+	"\t\tflags timeout\n\t}\n\n"
+#define RULES                                                                  \
+	"table inet membrane {\n" SET("host4_1") SET("host4_2") "}\n"
+
+static struct names_map names;
+static struct names_hosts hosts;
+static struct nftset sets;
+static struct seen seen;
+static struct dns_gate gate;
+static struct err err;
+static int upstream = -1;
+static unsigned errors;
+
+static void on_record(void *data, const struct record *r)
+{
+	(void)data;
+	(void)r;
+}
+
+static void on_error(void *data, const char *message)
+{
+	(void)data;
+	(void)message;
+	errors++;
+}
+
+static int private_network(void)
+{
+	struct ifreq ifr = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+	auto_fd int fd = -1;
+
+	if (unshare(CLONE_NEWNET) < 0)
+		return -1;
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	return ioctl(fd, SIOCSIFFLAGS, &ifr);
+}
+
+static int bind_udp(const char *addr, uint16_t port)
+{
+	struct sockaddr_in sa = {.sin_family = AF_INET,
+				 .sin_port = htons(port)};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	inet_pton(AF_INET, addr, &sa.sin_addr);
+	return bind(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 ? fd : -1;
+}
+
+/* What nft lists, until the next call. */
+static const char *listing(const char *cmd)
+{
+	static char text[1 << 20];
+	struct nft_ctx *ctx = nft_ctx_new(NFT_CTX_DEFAULT);
+
+	nft_ctx_buffer_output(ctx);
+	nft_ctx_buffer_error(ctx);
+	CHECK(nft_run_cmd_from_buffer(ctx, cmd) == 0);
+	snprintf(text, sizeof(text), "%s", nft_ctx_get_output_buffer(ctx));
+	nft_ctx_free(ctx);
+	return text;
+}
+
+/* Answer one question as the upstream: a.test is .1, all others .2. */
+static bool serve_one(uint32_t ttl)
+{
+	struct sockaddr_storage peer;
+	socklen_t peer_n = sizeof(peer);
+	uint8_t buf[512], *wire;
+	ldns_pkt *p = NULL;
+	ldns_rr *rr = NULL;
+	char text[300], *owner;
+	ssize_t n = recvfrom(upstream, buf, sizeof(buf), 0,
+			     (struct sockaddr *)&peer, &peer_n);
+	size_t size;
+
+	if (n < 0)
+		return false;
+	CHECK(ldns_wire2pkt(&p, buf, (size_t)n) == LDNS_STATUS_OK);
+	owner = ldns_rdf2str(
+		ldns_rr_owner(ldns_rr_list_rr(ldns_pkt_question(p), 0)));
+	snprintf(text, sizeof(text), "%s %u IN A 192.0.2.%d", owner, ttl,
+		 owner[0] == 'a' ? 1 : 2);
+	free(owner);
+	CHECK(ldns_rr_new_frm_str(&rr, text, 0, NULL, NULL) == LDNS_STATUS_OK);
+	ldns_pkt_set_qr(p, true);
+	ldns_pkt_push_rr(p, LDNS_SECTION_ANSWER, rr);
+	CHECK(ldns_pkt2wire(&wire, p, &size) == LDNS_STATUS_OK);
+	CHECK(sendto(upstream, wire, size, 0, (struct sockaddr *)&peer,
+		     peer_n) == (ssize_t)size);
+	free(wire);
+	ldns_pkt_free(p);
+	return true;
+}
+
+/* Turn the loop at that time until nothing happens; questions upstream. */
+static unsigned turn(int64_t now_ms, uint32_t ttl)
+{
+	struct pollfd p[DNS_GATE_POLL];
+	unsigned n = 0;
+
+	for (unsigned quiet = 0; quiet < 3; quiet++) {
+		dns_gate_poll(&gate, p);
+		if (poll(p, DNS_GATE_POLL, 5) > 0)
+			quiet = 0;
+		dns_gate_step(&gate, p, now_ms);
+		while (serve_one(ttl)) {
+			n++;
+			quiet = 0;
+		}
+	}
+	return n;
+}
+
+static bool holds(const char *set, const char *element)
+{
+	char cmd[64];
+
+	snprintf(cmd, sizeof(cmd), "list set inet membrane %s", set);
+	return strstr(listing(cmd), element) != NULL;
+}
+
+static void use(const char *name)
+{
+	seen_name(&seen, str_of(name))->used = true;
+}
+
+static void renewals(void)
+{
+	/* both names at once, without anybody asking */
+	CHECK(turn(1000000, 100) == 2);
+	CHECK(holds("host4_1", "192.0.2.1 timeout 1m40s"));
+	CHECK(holds("host4_2", "192.0.2.1 timeout 1m40s"));
+	CHECK(holds("host4_1", "192.0.2.2 timeout 1m40s"));
+	CHECK(!holds("host4_2", "192.0.2.2"));
+	/* not used: not renewed, now or later */
+	use("a.test");
+	CHECK(turn(1089000, 100) == 0);
+	CHECK(turn(1091000, 300) == 1);
+	CHECK(holds("host4_1", "192.0.2.1 timeout 5m"));
+	CHECK(holds("host4_1", "192.0.2.2 timeout 1m40s"));
+	use("b.test");
+	CHECK(turn(1200000, 100) == 0);
+	/* one renewal per use */
+	CHECK(turn(1400000, 100) == 0);
+}
+
+static void races(void)
+{
+	struct addr a = {ADDR_V4, {192, 0, 2, 1}}, b = {ADDR_V4, {1, 2, 3, 4}};
+	struct nftset_elem v[3] = {{a, 1, 900}, {a, 2, 900}, {b, 1, 5}};
+
+	/* the kernel has dropped what the mirror still has: added alone */
+	listing("delete element inet membrane host4_1 { 192.0.2.1 }");
+	CHECK(nftset_add(&sets, v, 3, 1400000, &err) == 0);
+	CHECK(holds("host4_1", "192.0.2.1 timeout 15m"));
+	CHECK(holds("host4_2", "192.0.2.1 timeout 15m"));
+	CHECK(holds("host4_1", "1.2.3.4 timeout 1m"));
+	/* never shortened */
+	v[0].ttl_s = 60;
+	CHECK(nftset_add(&sets, v, 1, 1400000, &err) == 0);
+	CHECK(holds("host4_1", "192.0.2.1 timeout 15m"));
+	/* a set that does not exist */
+	v[0].class = 3;
+	CHECK(nftset_add(&sets, v, 1, 1400000, &err) == -ENOENT);
+	v[1].class = 1;
+	CHECK(nftset_add(&sets, v + 1, 1, 1400000, &err) == 0);
+}
+
+/* More than one transaction holds, and more than the mirror does. */
+static void many(void)
+{
+	static struct nftset_elem v[1000];
+	struct addr a = {ADDR_V4, {20}};
+	const char *text;
+	unsigned n = 0;
+	int rc = 0;
+
+	for (unsigned i = 0; i < ARRAY_LEN(v); i++) {
+		a.b[2] = (uint8_t)(i >> 8);
+		a.b[3] = (uint8_t)i;
+		v[i] = (struct nftset_elem){a, 2, 60};
+	}
+	CHECK(nftset_add(&sets, v, ARRAY_LEN(v), 1400000, &err) == 0);
+	text = listing("list set inet membrane host4_2");
+	while ((text = strstr(text, "20.0."))) {
+		text++;
+		n++;
+	}
+	CHECK(n == ARRAY_LEN(v));
+	for (unsigned i = 0; rc == 0 && i < 70; i++) {
+		for (unsigned k = 0; k < ARRAY_LEN(v); k++)
+			v[k].addr.b[1] = (uint8_t)(i + 1);
+		rc = nftset_add(&sets, v, ARRAY_LEN(v), 1400000, &err);
+	}
+	CHECK(rc == -ENFILE);
+	/* their time is over: there is room again */
+	CHECK(nftset_add(&sets, v, 1, 1400000 + 100000, &err) == 0);
+}
+
+int main(void)
+{
+	if (private_network() < 0) {
+		printf("needs root\n");
+		return 77;
+	}
+	upstream = bind_udp("127.0.0.2", 53);
+	seen_init(&seen);
+	CHECK(upstream >= 0);
+	CHECK(ruleset_load(STR(RULES), &err) == 0);
+	CHECK(ruleset_load(STR(RULES), &err) == -EEXIST);
+	CHECK(names_parse(STR(MAP), &names, &err) == 0);
+	CHECK(nftset_open(&sets, &err) == 0);
+	gate.names = &names;
+	gate.hosts = &hosts;
+	gate.sets = &sets;
+	gate.seen = &seen;
+	gate.on_record = on_record;
+	gate.on_error = on_error;
+	CHECK(dns_gate_open(&gate, "127.0.0.1", NULL, &err) == 0);
+	renewals();
+	races();
+	many();
+	CHECK(errors == 0);
+	return test_report();
+}
