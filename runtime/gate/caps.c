@@ -40,8 +40,7 @@ int caps_drop(bool keep_net_admin, struct err *err)
 	if (rc < 0)
 		return rc;
 	if (cap_reset_ambient() < 0 && errno != EINVAL)
-		return err_set(err, -errno, "ambient set: %s",
-			       strerror(errno));
+		return err_set(err, -errno, "ambient set: %s", strerror(errno));
 	if (keep_net_admin &&
 	    (cap_set_flag(caps, CAP_PERMITTED, 1, kept, CAP_SET) < 0 ||
 	     cap_set_flag(caps, CAP_EFFECTIVE, 1, kept, CAP_SET) < 0))

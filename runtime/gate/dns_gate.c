@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #define UDP_READS_MAX 32u /* questions before others get their turn */
-#define BACKLOG 16
+#define BACKLOG	      16
 
 static int listen_on(const char *text, int type, int *out, struct err *err)
 {
@@ -52,8 +52,7 @@ int dns_gate_open(struct dns_gate *g, const char *v4, const char *v6,
 	for (size_t i = 0; i < DNS_GATE_FLIGHTS; i++)
 		upstream_init(&g->flights[i].up);
 	if ((rc = listen_on(v4, SOCK_DGRAM, &g->listeners[0], err)) < 0 ||
-	    (rc = listen_on(v4, SOCK_STREAM, &g->listeners[1], err)) < 0 ||
-	    !v6)
+	    (rc = listen_on(v4, SOCK_STREAM, &g->listeners[1], err)) < 0 || !v6)
 		return rc;
 	if ((rc = listen_on(v6, SOCK_DGRAM, &g->listeners[2], err)) < 0)
 		return rc;
@@ -190,9 +189,8 @@ static bool open_addresses(struct dns_gate *g, const struct dns_flight *f,
 
 	for (uint32_t i = 0; i < a->n_addrs; i++) {
 		struct dns_msg_addr *m = &a->addrs[i];
-		enum names_verdict v = names_judge(g->names, &f->match,
-						   g->hosts, &m->addr,
-						   &classes);
+		enum names_verdict v = names_judge(
+			g->names, &f->match, g->hosts, &m->addr, &classes);
 
 		m->keep = v == NAMES_OPEN || v == NAMES_COVERED;
 		if (v == NAMES_OPEN) {
@@ -493,8 +491,7 @@ void dns_gate_poll(struct dns_gate *g, struct pollfd *p)
 
 		*p++ = (struct pollfd){
 			c->fd,
-			(short)((c->n_out ? POLLOUT : 0) |
-				(full ? 0 : POLLIN)),
+			(short)((c->n_out ? POLLOUT : 0) | (full ? 0 : POLLIN)),
 			0};
 	}
 	for (size_t i = 0; i < DNS_GATE_FLIGHTS; i++)
@@ -523,8 +520,8 @@ static void step_flight(struct dns_gate *g, struct dns_flight *f, bool ready,
 	}
 }
 
-static void step_client(struct dns_gate *g, struct dns_client *c,
-			short revents, int64_t now_ms)
+static void step_client(struct dns_gate *g, struct dns_client *c, short revents,
+			int64_t now_ms)
 {
 	if (revents & (POLLERR | POLLNVAL) ||
 	    (!c->busy && now_ms >= c->deadline_ms)) {

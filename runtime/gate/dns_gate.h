@@ -22,16 +22,15 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#define DNS_GATE_PORT 53
-#define DNS_GATE_LISTENERS 4u /* UDP and TCP, IPv4 and IPv6 */
-#define DNS_GATE_CLIENTS 32u  /* TCP connections of the agent */
-#define DNS_GATE_FLIGHTS 256u /* questions on their way */
-#define DNS_GATE_RENEWALS 8u  /* of them, at most that many of our own */
-#define DNS_GATE_NAMES 1024u  /* exact names resolved at the start */
-#define DNS_GATE_IDLE_MS 10000
-#define DNS_GATE_TICK_MS 1000
-#define DNS_GATE_POLL                                                          \
-	(DNS_GATE_LISTENERS + DNS_GATE_CLIENTS + DNS_GATE_FLIGHTS)
+#define DNS_GATE_PORT	   53
+#define DNS_GATE_LISTENERS 4u	 /* UDP and TCP, IPv4 and IPv6 */
+#define DNS_GATE_CLIENTS   32u	 /* TCP connections of the agent */
+#define DNS_GATE_FLIGHTS   256u	 /* questions on their way */
+#define DNS_GATE_RENEWALS  8u	 /* of them, at most that many of our own */
+#define DNS_GATE_NAMES	   1024u /* exact names resolved at the start */
+#define DNS_GATE_IDLE_MS   10000
+#define DNS_GATE_TICK_MS   1000
+#define DNS_GATE_POLL	   (DNS_GATE_LISTENERS + DNS_GATE_CLIENTS + DNS_GATE_FLIGHTS)
 
 struct dns_client { /* one TCP connection; one question at a time */
 	int fd;
@@ -79,13 +78,13 @@ struct dns_gate {
 	struct dns_flight flights[DNS_GATE_FLIGHTS];
 	unsigned n_live, n_renewals;
 	uint32_t next_exact; /* name to resolve next at the start, twice: */
-	bool next_aaaa;      /* A, then AAAA */
+	bool next_aaaa;	     /* A, then AAAA */
 	int64_t tick_ms;
 };
 
 /* Bind to the gate's address; -EADDRINUSE and the like. */
-must_check int dns_gate_open(struct dns_gate *g, const char *v4,
-			     const char *v6, struct err *err);
+must_check int dns_gate_open(struct dns_gate *g, const char *v4, const char *v6,
+			     struct err *err);
 /* Fill exactly DNS_GATE_POLL entries. */
 void dns_gate_poll(struct dns_gate *g, struct pollfd *p);
 /* After poll, with the same entries. */

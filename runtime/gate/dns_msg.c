@@ -110,7 +110,8 @@ static bool only_question(const ldns_pkt *p)
 }
 
 enum dns_msg_todo dns_msg_query(const uint8_t *wire, size_t n,
-				struct dns_query *out, ldns_pkt_rcode *out_rcode)
+				struct dns_query *out,
+				ldns_pkt_rcode *out_rcode)
 {
 	auto_pkt ldns_pkt *p = NULL;
 
@@ -146,7 +147,8 @@ bool dns_msg_query_for(const char *name, uint16_t type, struct dns_query *out)
 	ldns_rdf *dname = ldns_dname_new_frm_str(name);
 	bool ok = dname && ldns_rdf_size(dname) <= DNS_MSG_QNAME_MAX;
 
-	*out = (struct dns_query){.type = type, .rd = true,
+	*out = (struct dns_query){.type = type,
+				  .rd = true,
 				  .has_question = true,
 				  .udp_max = DNS_MSG_UDP_MAX};
 	if (ok) {
@@ -395,8 +397,8 @@ static bool is_ours(const ldns_pkt *p, const struct dns_query *q)
 	ldns_rdf_set_size(&owner, q->qname_n);
 	ldns_rdf_set_data(&owner, (void *)(uintptr_t)q->qname);
 	return ldns_rr_get_type(rr) == (ldns_rr_type)q->type &&
-	       ldns_rr_get_class(rr) == LDNS_RR_CLASS_IN &&
-	       ldns_rr_owner(rr) && same_name(ldns_rr_owner(rr), &owner);
+	       ldns_rr_get_class(rr) == LDNS_RR_CLASS_IN && ldns_rr_owner(rr) &&
+	       same_name(ldns_rr_owner(rr), &owner);
 }
 
 enum dns_msg_got dns_msg_answer(const uint8_t *wire, size_t n,
@@ -419,8 +421,8 @@ enum dns_msg_got dns_msg_answer(const uint8_t *wire, size_t n,
 		return DNS_MSG_GOT_FAILURE;
 	a.rrs = ldns_rr_list_new();
 	if (!a.rrs ||
-	    !take_chain(p, ldns_rr_owner(ldns_rr_list_rr(ldns_pkt_question(p),
-							 0)),
+	    !take_chain(p,
+			ldns_rr_owner(ldns_rr_list_rr(ldns_pkt_question(p), 0)),
 			q->type, &a)) {
 		dns_msg_done(&a);
 		return DNS_MSG_GOT_FAILURE;

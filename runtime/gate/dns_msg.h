@@ -14,14 +14,14 @@
 
 #include <ldns/ldns.h>
 
-#define DNS_MSG_UDP_MIN 512u  /* RFC 1035 */
-#define DNS_MSG_UDP_MAX 1232u /* what fits any path unfragmented */
-#define DNS_MSG_MAX 65535u
+#define DNS_MSG_UDP_MIN	  512u	/* RFC 1035 */
+#define DNS_MSG_UDP_MAX	  1232u /* what fits any path unfragmented */
+#define DNS_MSG_MAX	  65535u
 #define DNS_MSG_QUERY_MAX 1024u /* longer ones are no plain question */
-#define DNS_MSG_QNAME_MAX 255u  /* wire form, RFC 1035 */
-#define DNS_MSG_ADDRS_MAX 64u   /* further ones are left out of an answer */
-#define DNS_MSG_RRS_MAX 256u    /* records in one answer */
-#define DNS_MSG_CHAIN_MAX 16u   /* CNAMEs in one answer */
+#define DNS_MSG_QNAME_MAX 255u	/* wire form, RFC 1035 */
+#define DNS_MSG_ADDRS_MAX 64u	/* further ones are left out of an answer */
+#define DNS_MSG_RRS_MAX	  256u	/* records in one answer */
+#define DNS_MSG_CHAIN_MAX 16u	/* CNAMEs in one answer */
 #define DNS_MSG_TTL_MAX_S 86400u
 
 struct dns_query {
@@ -30,16 +30,17 @@ struct dns_query {
 	uint16_t udp_max; /* bytes the client takes by UDP */
 	bool rd, edns;
 	bool has_question; /* qname is set, and goes back with the reply */
-	uint8_t qname[DNS_MSG_QNAME_MAX]; /* wire form, as the client spelt it */
+	uint8_t qname[DNS_MSG_QNAME_MAX]; /* wire form, as the client spelt it
+					   */
 	uint16_t qname_n;
 	/* Lower case, no trailing dot; empty when no host name could be it. */
 	char name[LIMIT_NAME_BYTES + 1];
 };
 
 enum dns_msg_todo {
-	DNS_MSG_ASK,    /* a question that may be forwarded */
+	DNS_MSG_ASK,	/* a question that may be forwarded */
 	DNS_MSG_REFUSE, /* reply with *out_rcode, *out is good for that */
-	DNS_MSG_DROP,   /* no reply: not a query at all */
+	DNS_MSG_DROP,	/* no reply: not a query at all */
 };
 
 /*
@@ -47,7 +48,8 @@ enum dns_msg_todo {
  * opcode QUERY, nothing after it but an OPT record.
  */
 enum dns_msg_todo dns_msg_query(const uint8_t *wire, size_t n,
-				struct dns_query *out, ldns_pkt_rcode *out_rcode);
+				struct dns_query *out,
+				ldns_pkt_rcode *out_rcode);
 
 /* A, AAAA, CNAME, SRV, MX, TXT, PTR, HTTPS, SVCB: semantics.md, section 4. */
 bool dns_msg_type_served(uint16_t type);
@@ -76,7 +78,7 @@ struct dns_answer {
 	ldns_rr_list *rrs;    /* the chain, then the records asked for */
 	struct dns_msg_addr addrs[DNS_MSG_ADDRS_MAX];
 	uint32_t n_addrs; /* addrs[i] is the i-th A or AAAA record in rrs */
-	uint32_t ttl_s;   /* the least of all records; 0 without any */
+	uint32_t ttl_s;	  /* the least of all records; 0 without any */
 };
 
 enum dns_msg_got {
@@ -101,7 +103,6 @@ void dns_msg_done(struct dns_answer *a);
  * empty reply with TC. Returns the length, 0 when it cannot be built.
  */
 size_t dns_msg_reply(const struct dns_query *q, ldns_pkt_rcode rcode,
-		     const struct dns_answer *answer, uint8_t *out,
-		     size_t max);
+		     const struct dns_answer *answer, uint8_t *out, size_t max);
 
 #endif

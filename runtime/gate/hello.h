@@ -8,7 +8,7 @@
 
 #include "runtime/gate/names.h"
 
-#define HELLO_VERSION 1
+#define HELLO_VERSION	1
 #define HELLO_BYTES_MAX 16384u /* of the line */
 
 /*

@@ -29,8 +29,7 @@ static int rt_open(struct rt *rt, unsigned groups, struct err *err)
 {
 	rt->seq = 1;
 	rt->nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
-	if (!rt->nl ||
-	    mnl_socket_bind(rt->nl, groups, MNL_SOCKET_AUTOPID) < 0)
+	if (!rt->nl || mnl_socket_bind(rt->nl, groups, MNL_SOCKET_AUTOPID) < 0)
 		return err_set(err, -errno, "rtnetlink socket: %s",
 			       strerror(errno));
 	return 0;
@@ -62,8 +61,8 @@ static int rt_talk(struct rt *rt, const struct nlmsghdr *h,
 	if (mnl_socket_sendto(rt->nl, h, h->nlmsg_len) < 0)
 		return -errno;
 	while (rc > 0) {
-		ssize_t n = mnl_socket_recvfrom(rt->nl, rt->room,
-						sizeof(rt->room));
+		ssize_t n =
+			mnl_socket_recvfrom(rt->nl, rt->room, sizeof(rt->room));
 
 		if (n < 0)
 			return -errno;
@@ -110,8 +109,8 @@ int link_facts_read(struct link_facts *out, struct err *err)
 
 static int make_pair(struct rt *rt, pid_t peer, uint32_t mtu, struct err *err)
 {
-	struct nlmsghdr *h =
-		rt_begin(rt, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK);
+	struct nlmsghdr *h = rt_begin(rt, RTM_NEWLINK,
+				      NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK);
 	struct nlattr *info, *data, *end;
 	int rc;
 

@@ -48,8 +48,7 @@ static void add_addr(struct link_facts *f, const struct nlmsghdr *h)
 		return;
 	if (ifa->ifa_family == AF_INET)
 		i->has_v4 = true;
-	if (ifa->ifa_family == AF_INET6 &&
-	    ifa->ifa_scope == RT_SCOPE_UNIVERSE)
+	if (ifa->ifa_family == AF_INET6 && ifa->ifa_scope == RT_SCOPE_UNIVERSE)
 		i->has_v6 = true;
 }
 

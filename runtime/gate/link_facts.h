@@ -11,7 +11,7 @@
 #include <libmnl/libmnl.h>
 #include <net/if.h>
 
-#define LINK_IFS_MAX 32u
+#define LINK_IFS_MAX	  32u
 #define LINK_GATEWAYS_MAX 16u
 
 struct link_if {
@@ -23,7 +23,7 @@ struct link_if {
 	bool has_v6; /* one of global scope, unique-local included */
 };
 
-struct link_route { /* a default route */
+struct link_route {	/* a default route */
 	uint32_t index; /* interface */
 	bool v6;
 };

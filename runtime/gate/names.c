@@ -18,7 +18,7 @@ static const struct {
 	enum section section;
 } records[] = {
 	{"upstream", SECTION_UPSTREAM}, {"floor", SECTION_FLOOR},
-	{"private", SECTION_PRIVATE},   {"cover", SECTION_COVER},
+	{"private", SECTION_PRIVATE},	{"cover", SECTION_COVER},
 	{"name", SECTION_NAME},
 };
 
@@ -178,8 +178,8 @@ static bool parse_record(struct names_map *map, enum section section,
 	return false;
 }
 
-static int parse_line(struct names_map *map, struct str line,
-		      enum section *at, unsigned number, struct err *err)
+static int parse_line(struct names_map *map, struct str line, enum section *at,
+		      unsigned number, struct err *err)
 {
 	struct str word, rest = line;
 
@@ -196,15 +196,14 @@ static int parse_line(struct names_map *map, struct str line,
 		*at = records[i].section;
 		if (!parse_record(map, *at, rest))
 			return err_set(err, -EPROTO,
-				       "line %u: malformed '%s' record",
-				       number, records[i].word);
+				       "line %u: malformed '%s' record", number,
+				       records[i].word);
 		return 0;
 	}
 	return err_set(err, -EPROTO, "line %u: unknown record", number);
 }
 
-static int parse_lines(struct names_map *map, struct str text,
-		       struct err *err)
+static int parse_lines(struct names_map *map, struct str text, struct err *err)
 {
 	enum section at = SECTION_START;
 	struct str line;

@@ -11,8 +11,8 @@
  *	upstream udp ADDR PORT | upstream tls ADDR PORT | upstream https URL
  *	floor CIDR                      in an answer only when a longer cover
  *	                                line opens it, whatever names say
- *	private CIDR                    in an answer only when covered or granted
- *	cover CIDR                      granted by address: kept in answers
+ *	private CIDR                    in an answer only when covered or
+ *granted cover CIDR                      granted by address: kept in answers
  *	name NAME K[,K...]|- private|- ID
  *
  * Sections come in this order; upstream is there once. NAME is a host name,
@@ -27,11 +27,11 @@
 #include "compiler/base/err.h"
 #include "compiler/base/limits.h"
 
-#define NAMES_VERSION 1
+#define NAMES_VERSION	  1
 #define NAMES_CLASS_WORDS (LIMIT_CLASSES / 64u)
-#define NAMES_MATCH_MAX 16u /* matching lines that are remembered */
-#define NAMES_HOSTS_MAX 128u
-#define NAMES_ID_MAX 16u /* "g-0123456789" and a NUL fit */
+#define NAMES_MATCH_MAX	  16u /* matching lines that are remembered */
+#define NAMES_HOSTS_MAX	  128u
+#define NAMES_ID_MAX	  16u /* "g-0123456789" and a NUL fit */
 
 enum names_upstream {
 	NAMES_UPSTREAM_UDP,
@@ -69,7 +69,7 @@ struct names_map {
 };
 
 struct names_match {
-	struct names_classes classes;         /* of all lines that match */
+	struct names_classes classes;	      /* of all lines that match */
 	struct names_classes classes_private; /* of those marked private */
 	const struct names_line *lines[NAMES_MATCH_MAX]; /* exact ones first */
 	uint32_t n_lines; /* that match; may be more than NAMES_MATCH_MAX */

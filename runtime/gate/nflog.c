@@ -148,8 +148,7 @@ int nflog_read(struct nflog *l, nflog_fn *fn, void *data, uint64_t *out_lost,
 
 	*out_lost = 0;
 	for (unsigned i = 0; i < NFLOG_READS_MAX; i++) {
-		ssize_t n = recv(nflog_fd(l), room, sizeof(room),
-				 MSG_DONTWAIT);
+		ssize_t n = recv(nflog_fd(l), room, sizeof(room), MSG_DONTWAIT);
 
 		if (n < 0 && errno == EAGAIN)
 			return 0;

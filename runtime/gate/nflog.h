@@ -12,9 +12,9 @@
 
 #include <libmnl/libmnl.h>
 
-#define NFLOG_GROUP 77
+#define NFLOG_GROUP	 77
 #define NFLOG_HEAD_BYTES 128u /* of each packet */
-#define NFLOG_READS_MAX 64u   /* receptions before others get their turn */
+#define NFLOG_READS_MAX	 64u  /* receptions before others get their turn */
 
 struct nflog {
 	struct mnl_socket *nl;

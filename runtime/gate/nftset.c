@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#define BATCH_BYTES 32768u
+#define BATCH_BYTES   32768u
 #define MESSAGE_BYTES 512u /* more than one element's message ever takes */
 /* Beyond its time the kernel may still hold an element for a moment. */
 #define SLACK_MS 2000
@@ -216,9 +216,8 @@ static void mirror_put(struct nftset *s, const struct nftset_elem *e,
 
 /* Send what is in the batch; one by one when something in it has just run out
  * of the set. */
-static int flush(struct nftset *s, struct batch *b,
-		 const struct nftset_elem *v, size_t n, int64_t now_ms,
-		 struct err *err)
+static int flush(struct nftset *s, struct batch *b, const struct nftset_elem *v,
+		 size_t n, int64_t now_ms, struct err *err)
 {
 	int rc = batch_send(b, s, err);
 

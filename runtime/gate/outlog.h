@@ -16,8 +16,8 @@
 /* Zeroed by the caller, but for fd. */
 struct outlog {
 	int fd;
-	bool closed; /* the reader is gone */
-	size_t head, n; /* of the ring */
+	bool closed;	 /* the reader is gone */
+	size_t head, n;	 /* of the ring */
 	uint64_t n_lost; /* lines not yet reported as lost */
 	char ring[OUTLOG_BYTES];
 };

@@ -18,8 +18,8 @@ enum planfile_link {
  * The whole file, with a NUL behind it that does not count; malloc'ed, the
  * caller's. -EINVAL for a NUL inside it.
  */
-must_check int planfile_read(const char *dir, const char *name,
-			     struct str *out, struct err *err);
+must_check int planfile_read(const char *dir, const char *name, struct str *out,
+			     struct err *err);
 /* docker.json's "link"; PLANFILE_VETH when there is no docker.json. */
 must_check int planfile_link(const char *dir, enum planfile_link *out,
 			     struct err *err);

@@ -19,7 +19,7 @@ struct provenance_rule {
 };
 
 struct provenance {
-	cJSON *tree; /* what the strings point into; owned */
+	cJSON *tree;		       /* what the strings point into; owned */
 	struct provenance_rule *rules; /* sorted by id */
 	uint32_t n;
 };

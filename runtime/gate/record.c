@@ -1,7 +1,5 @@
 #include "runtime/gate/record.h"
 
-#include "compiler/base/limits.h"
-
 #include <cjson/cJSON.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -93,8 +91,7 @@ bool record_prefix(struct str prefix, struct record_prefix *out)
 {
 	static const struct str head = STR_INIT("membrane:");
 	struct record_prefix p = {0};
-	struct str word, rest;
-	uint64_t class;
+	struct str word;
 	size_t colon;
 
 	if (!str_starts(prefix, head))
@@ -103,15 +100,11 @@ bool record_prefix(struct str prefix, struct record_prefix *out)
 	if (colon == prefix.n)
 		return false;
 	word = str_slice(prefix, head.n, colon);
-	rest = str_trim(str_slice(prefix, colon + 1, prefix.n));
 	p.allow = str_is(word, "allow");
 	p.reason = REASON_GRANTED;
 	if (!p.allow && !reason_parse(word, &p.reason))
 		return false;
-	if (str_u64(rest, LIMIT_CLASSES, &class))
-		p.class = (unsigned)class;
-	else
-		p.id = rest;
+	p.id = str_trim(str_slice(prefix, colon + 1, prefix.n));
 	*out = p;
 	return true;
 }

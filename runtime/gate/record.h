@@ -11,7 +11,7 @@
 #include "runtime/gate/packet.h"
 #include "runtime/gate/provenance.h"
 
-#define RECORD_MAX 2048u /* bytes in one line, LF included */
+#define RECORD_MAX	 2048u /* bytes in one line, LF included */
 #define RECORD_NAMES_MAX 4u
 
 enum record_kind {
@@ -24,13 +24,13 @@ struct record {
 	bool allow;
 	enum reason reason;
 	struct timespec time;
-	const struct packet *packet; /* of a connection; may be NULL */
-	const struct addr *addr;     /* of an answer; may be NULL */
+	const struct packet *packet;	     /* of a connection; may be NULL */
+	const struct addr *addr;	     /* of an answer; may be NULL */
 	const char *names[RECORD_NAMES_MAX]; /* the question, or what led to
 						the address; newest first */
 	unsigned n_names;
 	const char *type; /* of a question; may be NULL */
-	struct str id;    /* the rule that decided; may be empty */
+	struct str id;	  /* the rule that decided; may be empty */
 	const struct provenance_rule *rule; /* of it; may be NULL */
 };
 
@@ -41,14 +41,12 @@ size_t record_error(const char *message, char buf[RECORD_MAX]);
 
 /*
  * The prefix of a log rule: "membrane:REASON:" or "membrane:allow:", and
- * behind it nothing, the id of the rule, or "K": the port class that matched.
- * False for anything else.
+ * behind it nothing or the id of the rule. False for anything else.
  */
 struct record_prefix {
 	bool allow;
 	enum reason reason;
 	struct str id;
-	unsigned class; /* 0: none given */
 };
 bool record_prefix(struct str prefix, struct record_prefix *out);
 /*

@@ -104,8 +104,8 @@ unsigned seen_names_of(struct seen *s, const struct addr *addr,
 {
 	unsigned n = 0;
 
-	for (int32_t at = s->addr_heads[addr_bucket(addr)];
-	     at >= 0 && n < max; at = s->addrs[at].next) {
+	for (int32_t at = s->addr_heads[addr_bucket(addr)]; at >= 0 && n < max;
+	     at = s->addrs[at].next) {
 		struct seen_addr *a = &s->addrs[at];
 		struct seen_name *name = &s->names[a->name];
 

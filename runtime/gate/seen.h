@@ -12,8 +12,8 @@
 #include "compiler/base/addr.h"
 #include "compiler/base/limits.h"
 
-#define SEEN_NAMES 2048u
-#define SEEN_ADDRS 8192u
+#define SEEN_NAMES   2048u
+#define SEEN_ADDRS   8192u
 #define SEEN_BUCKETS 4096u /* a power of two */
 
 enum seen_kind {

@@ -11,7 +11,7 @@
 #include "runtime/gate/dns_msg.h"
 
 #define UPSTREAM_WAIT_MS 2000
-#define UPSTREAM_TRIES 2u
+#define UPSTREAM_TRIES	 2u
 
 struct upstream {
 	int fd; /* -1 when idle */

@@ -1,6 +1,7 @@
 #include "runtime/gate/worker.h"
 
 #include "runtime/gate/caps.h"
+#include "runtime/gate/classes.h"
 #include "runtime/gate/clock.h"
 #include "runtime/gate/dns_gate.h"
 #include "runtime/gate/hello.h"
@@ -16,9 +17,9 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-#define HELLO_WAIT_MS 30000
+#define HELLO_WAIT_MS	   30000
 #define SUPERVISOR_WAIT_MS 10000
-#define DRAIN_MS 100 /* what is left to tell when the session ends */
+#define DRAIN_MS	   100 /* what is left to tell when the session ends */
 
 enum slot {
 	SLOT_SUPERVISOR,
@@ -30,6 +31,7 @@ enum slot {
 struct gate {
 	struct str ruleset;
 	struct names_map names;
+	struct classes classes;
 	struct provenance provenance;
 	struct names_hosts hosts;
 	struct link_facts facts;
@@ -73,17 +75,35 @@ static void on_error(void *data, const char *message)
 	outlog_line(&g->out, line, record_error(message, line));
 }
 
-/* The grant behind a name that led to an address: that of the class. */
+/* Does one of the line's classes hold the packet's port? */
+static bool line_permits(const struct gate *g, const struct names_line *line,
+			 const struct packet *p)
+{
+	const struct names_classes *c = &line->classes;
+
+	for (unsigned k = names_class_next(c, 1); k;
+	     k = names_class_next(c, k + 1))
+		if (p->has_port &&
+		    classes_have(&g->classes, k, p->proto, p->dport))
+			return true;
+	return false;
+}
+
+/*
+ * The grant behind a name that led to an address: the one that has the port,
+ * else the first.
+ */
 static struct str grant_of(const struct gate *g, const char *name,
-			   unsigned class)
+			   const struct packet *p)
 {
 	struct names_match m;
 
-	names_match(&g->names, str_of(name), &m);
+	if (!names_match(&g->names, str_of(name), &m))
+		return (struct str){0};
 	for (uint32_t i = 0; i < m.n_lines && i < NAMES_MATCH_MAX; i++)
-		if (!class || names_class_has(&m.lines[i]->classes, class))
+		if (line_permits(g, m.lines[i], p))
 			return m.lines[i]->id;
-	return (struct str){0};
+	return m.lines[0]->id;
 }
 
 static void on_packet(void *data, struct str prefix,
@@ -96,18 +116,18 @@ static void on_packet(void *data, struct str prefix,
 
 	if (!record_prefix(prefix, &p))
 		return;
-	r.n_names = seen_names_of(&g->seen, &packet->dst, names,
-				  RECORD_NAMES_MAX);
+	r.n_names =
+		seen_names_of(&g->seen, &packet->dst, names, RECORD_NAMES_MAX);
 	r.allow = p.allow;
-	r.reason = record_reason(&p, packet,
-				 r.n_names || names_covered(&g->names,
-							    &packet->dst));
+	r.reason = record_reason(
+		&p, packet,
+		r.n_names || names_covered(&g->names, &packet->dst));
 	r.id = p.id;
 	for (unsigned i = 0; i < r.n_names; i++) {
 		r.names[i] = names[i]->name;
 		names[i]->used |= p.allow;
 		if (!r.id.n && (p.allow || r.reason != p.reason))
-			r.id = grant_of(g, r.names[i], p.class);
+			r.id = grant_of(g, r.names[i], packet);
 	}
 	on_record(g, &r);
 }
@@ -121,6 +141,7 @@ static int load_plan(struct gate *g, const char *dir, struct err *err)
 
 	if (rc < 0 || (rc = planfile_read(dir, "names.map", &text, err)) < 0)
 		return rc;
+	classes_read(g->ruleset, &g->classes);
 	if ((rc = names_parse(text, &g->names, err)) < 0)
 		return err_while(err, "names.map");
 	if ((rc = planfile_read(dir, "provenance.json", &text, err)) < 0)
@@ -236,8 +257,8 @@ static int open_resolver(struct gate *g, bool ipv6, struct err *err)
 	if ((rc = nftset_open(&g->sets, err)) < 0 ||
 	    (rc = nflog_open(&g->nflog, err)) < 0)
 		return rc;
-	return dns_gate_open(&g->dns, LINK_GATE_V4,
-			     ipv6 ? LINK_GATE_V6 : NULL, err);
+	return dns_gate_open(&g->dns, LINK_GATE_V4, ipv6 ? LINK_GATE_V6 : NULL,
+			     err);
 }
 
 /* Deny first: the ruleset is in the kernel before there is a link. */
@@ -280,8 +301,8 @@ static int serve(struct gate *g, const struct worker_args *args,
 	for (;;) {
 		int64_t now_ms = clock_ms();
 
-		p[SLOT_SUPERVISOR] = (struct pollfd){args->supervisor, POLLIN,
-						     0};
+		p[SLOT_SUPERVISOR] =
+			(struct pollfd){args->supervisor, POLLIN, 0};
 		p[SLOT_NFLOG] = (struct pollfd){nflog_fd(&g->nflog), POLLIN, 0};
 		p[SLOT_OUT] = (struct pollfd){
 			outlog_pending(&g->out) ? g->out.fd : -1, POLLOUT, 0};

@@ -62,8 +62,8 @@ static void check_addresses(const struct dns_answer *a, const ldns_pkt *p)
 	for (uint32_t i = 0; i < a->n_addrs; i++)
 		kept += a->addrs[i].keep;
 	for (size_t i = 0; i < ldns_rr_list_rr_count(ldns_pkt_answer(p)); i++) {
-		ldns_rr_type t =
-			ldns_rr_get_type(ldns_rr_list_rr(ldns_pkt_answer(p), i));
+		ldns_rr_type t = ldns_rr_get_type(
+			ldns_rr_list_rr(ldns_pkt_answer(p), i));
 
 		there += t == LDNS_RR_TYPE_A || t == LDNS_RR_TYPE_AAAA;
 	}
@@ -115,8 +115,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case DNS_MSG_ASK:
 		n = dns_msg_ask(&q, 1, out, sizeof(out));
-		must(n > 0 && dns_msg_query(out, n, &again, &rcode) ==
-				      DNS_MSG_ASK);
+		must(n > 0 &&
+		     dns_msg_query(out, n, &again, &rcode) == DNS_MSG_ASK);
 		must(strcmp(q.name, again.name) == 0 && q.type == again.type);
 		ldns_pkt_free(replied(&q, LDNS_RCODE_NXDOMAIN, NULL, 512));
 		break;

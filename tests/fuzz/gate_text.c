@@ -3,6 +3,7 @@
  * provenance.json, a log record's prefix and packet, the ruleset's listing.
  * The first byte chooses.
  */
+#include "runtime/gate/classes.h"
 #include "runtime/gate/hello.h"
 #include "runtime/gate/packet.h"
 #include "runtime/gate/record.h"
@@ -12,6 +13,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static struct classes classes;
+
 static void listing(struct str text)
 {
 	struct str left = STR(""), right = text, want, have;
@@ -20,6 +23,7 @@ static void listing(struct str text)
 	(void)str_field(&right, '\1', &left);
 	(void)ruleset_same(left, right, &line, &want, &have);
 	(void)ruleset_has_set(text, "host4");
+	classes_read(text, &classes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

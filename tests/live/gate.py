@@ -801,6 +801,7 @@ allow:
   - "**.wild.test:80"
   - 192.168.7.0/24:80
   - {dest: inner.test, ports: [80], private: true}
+  - good.test:8080
 deny:
   - 11.0.0.2
 """
@@ -838,6 +839,12 @@ def check_compiled(world):
                 got, took = g.agent(connect(addr, port))
                 check(got == (want or "Connection refused") and took < 0.5,
                       "compiled", addr, port, got, took)
+            got, took = g.agent(connect("11.0.0.1", 8080))
+            e = g.decided(kind="connect", port=8080)
+            check(e and e["line"] == 7 and e["verdict"] == "allow",
+                  "compiled: the grant with the port", e)
+            e = g.decided(kind="connect", port=443, addr="11.0.0.1")
+            check(e and e["line"] == 3, "compiled: the other grant", e)
             g.agent(ask("a.wild.test"))
             got, took = g.agent(connect("11.0.0.1", 80))
             check(got == "banner", "compiled: the second class", got)

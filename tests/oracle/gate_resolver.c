@@ -23,8 +23,7 @@
 #define SET(name)                                                              \
 	"\tset " name " {\n\t\ttype ipv4_addr\n\t\tsize 65535\n"               \
 	"\t\tflags timeout\n\t}\n\n"
-#define RULES                                                                  \
-	"table inet membrane {\n" SET("host4_1") SET("host4_2") "}\n"
+#define RULES "table inet membrane {\n" SET("host4_1") SET("host4_2") "}\n"
 
 static struct names_map names;
 static struct names_hosts hosts;

@@ -23,7 +23,7 @@ static size_t raw(uint16_t id, uint16_t flags, const uint16_t counts[4],
 
 static const uint16_t one[4] = {1, 0, 0, 0};
 #define EXAMPLE "\7Example\4test\0"
-#define A_IN "\0\1\0\1"
+#define A_IN	"\0\1\0\1"
 #define BODY(s) s, sizeof(s) - 1
 
 static void queries(void)
@@ -108,8 +108,7 @@ static const char *name_of(const char *body, size_t n)
 	ldns_pkt_rcode rcode;
 
 	n = raw(7, 0, one, body, n);
-	return dns_msg_query(wire, n, &q, &rcode) == DNS_MSG_ASK ? q.name
-								 : "?";
+	return dns_msg_query(wire, n, &q, &rcode) == DNS_MSG_ASK ? q.name : "?";
 }
 
 static void odd_names(void)
@@ -138,12 +137,14 @@ static void odd_names(void)
 	CHECK(strlen(name_of(body, n + 5)) == 253);
 }
 
-/* --- answers --------------------------------------------------------------- */
+/* --- answers ---------------------------------------------------------------
+ */
 
 static struct dns_query query;
 
 /* An upstream's message with these records (zone file text, ; between). */
-static size_t answer_of(const char *name, ldns_rr_type type, const char *records)
+static size_t answer_of(const char *name, ldns_rr_type type,
+			const char *records)
 {
 	ldns_pkt *p = ldns_pkt_query_new(ldns_dname_new_frm_str(name), type,
 					 LDNS_RR_CLASS_IN, LDNS_RD);

@@ -56,7 +56,8 @@ static void refuses(void)
 		"membrane-names 1\nupstream tcp 8.8.8.8 53\n",
 		"membrane-names 1\nupstream https http://d.test/\n",
 		"membrane-names 1\nupstream https https://d.test/ x\n",
-		"membrane-names 1\nfloor 127.0.0.0/8\nupstream udp 8.8.8.8 53\n",
+		"membrane-names 1\nfloor 127.0.0.0/8\nupstream udp 8.8.8.8 "
+		"53\n",
 		HEAD "floor 127.0.0.1\n",
 		HEAD "floor 127.0.0.1/8\n",
 		HEAD "floor 127.0.0.0/8 x\n",
@@ -104,18 +105,17 @@ static void refuses(void)
 	CHECK(parses(text));
 }
 
-static const char map_text[] =
-	HEAD "floor 127.0.0.0/8\n"
-	     "private 10.0.0.0/8\n"
-	     "private 11.0.0.0/8\n"
-	     "cover 10.1.0.0/16\n"
-	     "name **.deep.test 3 - g-0000000003\n"
-	     "name *.*.two.test 9 - g-0000000009\n"
-	     "name *.one.test 2 - g-0000000002\n"
-	     "name a.one.test 7 - g-0000000007\n"
-	     "name exact.test 1 - g-0000000001\n"
-	     "name exact.test 5 private g-0000000005\n"
-	     "name inner.test - private g-0000000006\n";
+static const char map_text[] = HEAD "floor 127.0.0.0/8\n"
+				    "private 10.0.0.0/8\n"
+				    "private 11.0.0.0/8\n"
+				    "cover 10.1.0.0/16\n"
+				    "name **.deep.test 3 - g-0000000003\n"
+				    "name *.*.two.test 9 - g-0000000009\n"
+				    "name *.one.test 2 - g-0000000002\n"
+				    "name a.one.test 7 - g-0000000007\n"
+				    "name exact.test 1 - g-0000000001\n"
+				    "name exact.test 5 private g-0000000005\n"
+				    "name inner.test - private g-0000000006\n";
 
 static bool matches(const struct names_map *map, const char *name,
 		    uint32_t n_lines)

@@ -1,4 +1,5 @@
 /* The small pure parts: packets, records, the launcher's line, the listing. */
+#include "runtime/gate/classes.h"
 #include "runtime/gate/hello.h"
 #include "runtime/gate/outlog.h"
 #include "runtime/gate/record.h"
@@ -15,14 +16,14 @@ static struct err err;
 
 static void packets(void)
 {
-	static const uint8_t v4[] = {
-		0x45, 0, 0, 40, 0, 0, 0, 0, 64, 6, 0, 0, 192, 0, 0,
-		2,    8, 8, 8,  8, 1, 2, 1, 187, 0, 0};
-	static const uint8_t v6[] = {
-		0x60, 0, 0, 0, 0, 16, 0, 64, 0xfd, 0, 0, 0, 0, 0, 0, 0,
-		0,    0, 0, 0, 0, 0,  0, 2,  0x20, 1, 0, 0, 0, 0, 0, 0,
-		0,    0, 0, 0, 0, 0,  0, 1,  17,   0, 0, 0, 0, 0, 0, 0,
-		1,    2, 0, 53};
+	static const uint8_t v4[] = {0x45, 0, 0, 40,  0, 0,   0, 0, 64,
+				     6,	   0, 0, 192, 0, 0,   2, 8, 8,
+				     8,	   8, 1, 2,   1, 187, 0, 0};
+	static const uint8_t v6[] = {0x60, 0, 0,    0, 0, 16, 0, 64, 0xfd, 0, 0,
+				     0,	   0, 0,    0, 0, 0,  0, 0,  0,	   0, 0,
+				     0,	   2, 0x20, 1, 0, 0,  0, 0,  0,	   0, 0,
+				     0,	   0, 0,    0, 0, 0,  1, 17, 0,	   0, 0,
+				     0,	   0, 0,    0, 1, 2,  0, 53};
 	uint8_t copy[sizeof(v6)];
 	struct packet p;
 	char text[8];
@@ -60,8 +61,7 @@ static void prefixes(void)
 		      icmp = {.proto = IPPROTO_ICMP};
 
 	CHECK(record_prefix(STR("membrane:allow:"), &p) && p.allow &&
-	      p.reason == REASON_GRANTED && p.id.n == 0 && p.class == 0);
-	CHECK(record_prefix(STR("membrane:allow:17"), &p) && p.class == 17);
+	      p.reason == REASON_GRANTED && p.id.n == 0);
 	CHECK(record_prefix(STR("membrane:denied:d-0123456789"), &p) &&
 	      !p.allow && p.reason == REASON_DENIED &&
 	      str_is(p.id, "d-0123456789"));
@@ -84,12 +84,18 @@ static void records(void)
 {
 	static const struct provenance_rule rule = {"g-0123456789",
 						    ".membrane.yaml", 3};
-	struct packet p = {.proto = IPPROTO_TCP, .has_port = true,
-			   .dport = 443, .dst = {ADDR_V4, {8, 8, 4, 4}}};
-	struct record r = {
-		.kind = RECORD_CONNECT, .reason = REASON_PORT, .packet = &p,
-		.time = {1767225600, 1234567}, .names = {"a.test"},
-		.n_names = 1, .id = STR("g-0123456789"), .rule = &rule};
+	struct packet p = {.proto = IPPROTO_TCP,
+			   .has_port = true,
+			   .dport = 443,
+			   .dst = {ADDR_V4, {8, 8, 4, 4}}};
+	struct record r = {.kind = RECORD_CONNECT,
+			   .reason = REASON_PORT,
+			   .packet = &p,
+			   .time = {1767225600, 1234567},
+			   .names = {"a.test"},
+			   .n_names = 1,
+			   .id = STR("g-0123456789"),
+			   .rule = &rule};
 	static char big[2 * RECORD_MAX];
 	char buf[RECORD_MAX];
 	size_t n = record_decision(&r, buf);
@@ -102,9 +108,12 @@ static void records(void)
 		     "\"addr\":\"8.8.4.4\",\"port\":443,\"name\":\"a.test\","
 		     "\"id\":\"g-0123456789\",\"source\":\".membrane.yaml\","
 		     "\"line\":3}\n"));
-	r = (struct record){.kind = RECORD_RESOLVE, .allow = true,
-			    .reason = REASON_GRANTED, .type = "AAAA",
-			    .names = {"a\"\n\x7f.test"}, .n_names = 1,
+	r = (struct record){.kind = RECORD_RESOLVE,
+			    .allow = true,
+			    .reason = REASON_GRANTED,
+			    .type = "AAAA",
+			    .names = {"a\"\n\x7f.test"},
+			    .n_names = 1,
 			    .time = {1767225600, 0}};
 	n = record_decision(&r, buf);
 	CHECK(n && memchr(buf, '\n', n) == buf + n - 1);
@@ -127,7 +136,9 @@ static void hellos(void)
 	struct names_hosts h;
 
 	CHECK(hello("{\"version\":1,\"session\":\"x\",\"host\":[\"10.0.0.5\","
-		    "\"fd00::1\",\"10.0.0.5\"]}", &h) == 0 && h.n == 2);
+		    "\"fd00::1\",\"10.0.0.5\"]}",
+		    &h) == 0 &&
+	      h.n == 2);
 	CHECK(hello("{\"version\":1,\"host\":[]}", &h) == 0 && h.n == 0);
 	CHECK(hello("", &h) == -EPROTO);
 	CHECK(hello("{}", &h) == -EPROTO);
@@ -137,8 +148,7 @@ static void hellos(void)
 	CHECK(hello("{\"version\":1,\"host\":\"10.0.0.5\"}", &h) == -EPROTO);
 	CHECK(hello("{\"version\":1,\"host\":[1]}", &h) == -EPROTO);
 	CHECK(hello("{\"version\":1,\"host\":[\"10.0.0\"]}", &h) == -EPROTO);
-	CHECK(hello("{\"version\":1,\"host\":[\"10.0.0.5 \"]}", &h) ==
-	      -EPROTO);
+	CHECK(hello("{\"version\":1,\"host\":[\"10.0.0.5 \"]}", &h) == -EPROTO);
 }
 
 static int rules_of(const char *text)
@@ -156,11 +166,10 @@ static void provenances(void)
 	struct provenance p;
 	const struct provenance_rule *r;
 
-	CHECK(provenance_parse(
-		      STR("{\"version\":1,\"rules\":{"
-			  "\"g-2\":{\"source\":\"b\",\"line\":2},"
-			  "\"g-1\":{\"source\":\"a\",\"line\":1}}}\n"),
-		      &p, &err) == 0);
+	CHECK(provenance_parse(STR("{\"version\":1,\"rules\":{"
+				   "\"g-2\":{\"source\":\"b\",\"line\":2},"
+				   "\"g-1\":{\"source\":\"a\",\"line\":1}}}\n"),
+			       &p, &err) == 0);
 	r = provenance_find(&p, STR("g-1"));
 	CHECK(r && r->line == 1 && strcmp(r->source, "a") == 0);
 	CHECK(provenance_find(&p, STR("g-2")));
@@ -206,6 +215,28 @@ static void listings(void)
 	CHECK(!ruleset_has_set(STR("# set host4 {\n"), "host4"));
 }
 
+static void ports(void)
+{
+	static struct classes c;
+
+	classes_read(STR("set host4_1 {\n"
+			 "\t\tip daddr @host4_1 tcp dport 443 goto granted\n"
+			 "\t\tip6 daddr @host6_2 udp dport { 53, 8000-8999 } "
+			 "goto granted\n"
+			 "\t\tip daddr @host4 counter log prefix \"x\"\n"
+			 "\t\tip daddr @cidr4_3 tcp dport 22 goto granted\n"
+			 "\t\tip daddr @host4_4 tcp dport {\n"
+			 "@host4_5\n"),
+		     &c);
+	CHECK(c.n == 3);
+	CHECK(classes_have(&c, 1, IPPROTO_TCP, 443));
+	CHECK(!classes_have(&c, 1, IPPROTO_UDP, 443));
+	CHECK(!classes_have(&c, 2, IPPROTO_TCP, 443));
+	CHECK(classes_have(&c, 2, IPPROTO_UDP, 53));
+	CHECK(classes_have(&c, 2, IPPROTO_UDP, 8999));
+	CHECK(!classes_have(&c, 2, IPPROTO_UDP, 9000));
+}
+
 static struct seen seen;
 
 static void sights(void)
@@ -224,8 +255,9 @@ static void sights(void)
 	CHECK(seen_names_of(&seen, &a, names, 1) == 1);
 	/* many more than there is room for: the old ones are forgotten */
 	for (unsigned i = 0; i < 5 * SEEN_ADDRS; i++) {
-		struct addr b = {ADDR_V4, {9, (uint8_t)(i >> 16),
-					   (uint8_t)(i >> 8), (uint8_t)i}};
+		struct addr b = {
+			ADDR_V4,
+			{9, (uint8_t)(i >> 16), (uint8_t)(i >> 8), (uint8_t)i}};
 
 		snprintf(name, sizeof(name), "n%u.test", i);
 		seen_addr(&seen, str_of(name), &b);
@@ -275,6 +307,7 @@ int main(void)
 	hellos();
 	provenances();
 	listings();
+	ports();
 	sights();
 	lines();
 	return test_report();
