@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* --- names ------------------------------------------------------------------ */
+/* --- names --------------------------------------------------------------- */
 
 /* The last label of *rest, taken off with its dot. */
 static bool last_label(struct str *rest, struct str *out)
@@ -69,7 +69,7 @@ static bool is_http(const struct ir_grant *g)
 	return g->has_http || g->dest.kind == IR_DEST_URL;
 }
 
-/* --- addresses -------------------------------------------------------------- */
+/* --- addresses ----------------------------------------------------------- */
 
 static bool covers(const struct ir_grant *g, const struct addr *addr)
 {
@@ -130,7 +130,7 @@ enum decide_keep decide_answer(const struct ir_policy *p, struct str name,
 	return granted >= 0 ? DECIDE_KEEP_COVERED : DECIDE_DROP_PRIVATE;
 }
 
-/* --- flows ------------------------------------------------------------------ */
+/* --- flows --------------------------------------------------------------- */
 
 static bool has_port(const ir_ports *ports, enum ir_proto proto, uint16_t port)
 {
@@ -237,7 +237,7 @@ static enum reason judge(const struct ir_policy *p, const struct ir_grant *g,
 static int weight(enum reason r)
 {
 	static const enum reason rising[] = {
-		REASON_NO_GRANT, REASON_UDP, REASON_PORT,
+		REASON_NO_GRANT,	REASON_UDP,	 REASON_PORT,
 		REASON_PRIVATE_ADDRESS, REASON_NOT_HTTP, REASON_GRANTED,
 	};
 
@@ -277,13 +277,12 @@ struct decision decide_connect(const struct ir_policy *p,
 	return best;
 }
 
-/* --- names ------------------------------------------------------------------ */
+/* --- names --------------------------------------------------------------- */
 
 static bool is_answered(struct str type)
 {
-	static const char *const types[] = {"A",   "AAAA", "CNAME", "SRV",
-					    "MX",  "TXT",  "PTR",   "HTTPS",
-					    "SVCB"};
+	static const char *const types[] = {"A",   "AAAA", "CNAME", "SRV", "MX",
+					    "TXT", "PTR",  "HTTPS", "SVCB"};
 
 	for (size_t i = 0; i < ARRAY_LEN(types); i++)
 		if (str_is(type, types[i]))
@@ -330,7 +329,7 @@ struct decision decide_resolve(const struct ir_policy *p, struct str name,
 	return (struct decision){true, REASON_GRANTED, best, NULL};
 }
 
-/* --- files ------------------------------------------------------------------ */
+/* --- files --------------------------------------------------------------- */
 
 struct list {
 	struct gitignore *compiled;

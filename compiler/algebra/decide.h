@@ -26,7 +26,7 @@ struct decide_flow {
 	uint16_t port;
 	bool has_addr;
 	struct addr addr;
-	bool is_host;    /* addr is one of the host's own */
+	bool is_host;	 /* addr is one of the host's own */
 	struct str name; /* that the address was resolved for, canonical, or
 			    empty; alone: as if it led to a public address */
 };

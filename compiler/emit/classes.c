@@ -75,8 +75,7 @@ static struct emit_class *class_for(struct arena *a, emit_classes *classes,
 	(void)vec_push(a, classes);
 	memmove(&classes->v[at + 1], &classes->v[at],
 		(classes->n - 1 - at) * sizeof(*classes->v));
-	classes->v[at] =
-		(struct emit_class){.ports = g->ports, .text = text};
+	classes->v[at] = (struct emit_class){.ports = g->ports, .text = text};
 	return &classes->v[at];
 }
 

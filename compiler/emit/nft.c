@@ -40,7 +40,7 @@ static void settle(struct nets *n)
 	ranges_settle(&n->v6);
 }
 
-/* --- what goes into the sets ------------------------------------------------ */
+/* --- what goes into the sets --------------------------------------------- */
 
 /* The networks of each class, in one walk over the grants. */
 static struct nets *class_nets(struct arena *a, const emit_classes *classes,
@@ -87,8 +87,8 @@ static void make_floor(struct rules *r)
 		rest = ranges_minus(a, of_family(&whole, net->addr.family),
 				    of_family(&opened, net->addr.family));
 		vec_each(x, &rest)
-			*vec_push(a, of_family(&r->floor,
-					       net->addr.family)) = *x;
+			*vec_push(a, of_family(&r->floor, net->addr.family)) =
+				*x;
 	}
 	settle(&r->floor);
 }
@@ -113,12 +113,12 @@ static void make_published(struct rules *r)
 	vec_each(x, &r->in->policy->docker_args)
 		if (x->is_publish)
 			*vec_push(r->in->a, &r->published) = (struct ir_port){
-				x->publish.proto, x->publish.lo,
-				x->publish.hi, x->from.at};
+				x->publish.proto, x->publish.lo, x->publish.hi,
+				x->from.at};
 	ports_normalise(&r->published);
 }
 
-/* --- sets ------------------------------------------------------------------- */
+/* --- sets ---------------------------------------------------------------- */
 
 static bool any_any(const emit_classes *classes)
 {
@@ -141,10 +141,10 @@ static void put_class_sets(struct rules *r, const char *stem, struct nets *nets,
 	for (uint32_t k = 0; k < n; k++)
 		each_family(f)
 			if (of_family(&nets[k], *f)->n)
-				nft_put_ranges(r->out,
-					       (struct nft_set){stem, *f,
-								k + 1},
-					       of_family(&nets[k], *f));
+				nft_put_ranges(
+					r->out,
+					(struct nft_set){stem, *f, k + 1},
+					of_family(&nets[k], *f));
 }
 
 static void put_sets(struct rules *r)
@@ -160,12 +160,12 @@ static void put_sets(struct rules *r)
 	for (uint32_t k = 0; k < r->grants.n; k++)
 		each_family(f)
 			if (r->grants.v[k].has_name)
-				nft_put_dynamic(r->out,
-						(struct nft_set){"host", *f,
-								 k + 1});
+				nft_put_dynamic(
+					r->out,
+					(struct nft_set){"host", *f, k + 1});
 }
 
-/* --- chains ----------------------------------------------------------------- */
+/* --- chains -------------------------------------------------------------- */
 
 #define REFUSE(reason)                                                         \
 	"counter log prefix \"membrane:" reason ":\" group 77 goto refuse"
@@ -184,10 +184,9 @@ static void put_prerouting(struct rules *r)
 			nft_begin(r->out);
 			nft_word(r->out, "iifname != \"agent0\"");
 			nft_dport(r->out, &r->published, *p);
-			nft_word(r->out, *f == ADDR_V4
-						 ? "dnat ip to 192.0.0.2"
-						 : "dnat ip6 to "
-						   "fd00:6d65:6d62::2");
+			nft_word(r->out, *f == ADDR_V4 ? "dnat ip to 192.0.0.2"
+						       : "dnat ip6 to "
+							 "fd00:6d65:6d62::2");
 			nft_end(r->out);
 		}
 	}

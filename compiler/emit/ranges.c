@@ -50,8 +50,7 @@ ranges ranges_minus(struct arena *a, const ranges *from, const ranges *less)
 		struct range rest = *f;
 		bool left = true;
 
-		while (k < less->n &&
-		       addr_cmp(&less->v[k].hi, &rest.lo) < 0)
+		while (k < less->n && addr_cmp(&less->v[k].hi, &rest.lo) < 0)
 			k++;
 		for (uint32_t i = k; left && i < less->n; i++) {
 			const struct range *l = &less->v[i];

@@ -23,8 +23,7 @@ void ports_normalise(ir_ports *ports)
 	for (uint32_t i = 1; i < ports->n; i++) {
 		struct ir_port *last = &ports->v[n], *p = &ports->v[i];
 
-		if (p->proto != last->proto ||
-		    p->lo > (unsigned)last->hi + 1)
+		if (p->proto != last->proto || p->lo > (unsigned)last->hi + 1)
 			ports->v[++n] = *p;
 		else if (p->hi > last->hi)
 			last->hi = p->hi;

@@ -5,8 +5,8 @@
 
 static _Noreturn void broken(const char *promise, struct str about)
 {
-	fprintf(stderr, "membrane: bug: IR promise broken: %s: %.*s\n",
-		promise, STR_ARG(about));
+	fprintf(stderr, "membrane: bug: IR promise broken: %s: %.*s\n", promise,
+		STR_ARG(about));
 	exit(4);
 }
 
@@ -80,8 +80,8 @@ static void check_defaults(const struct ir_policy *p)
 	want(p->runtime.set, "runtime is set", none);
 	want(p->hardening.read_only.set, "read_only is set", none);
 	want(p->hardening.pids.set, "pids is set", none);
-	want(p->hardening.no_new_privileges.set,
-	     "no_new_privileges is set", none);
+	want(p->hardening.no_new_privileges.set, "no_new_privileges is set",
+	     none);
 	want(p->hardening.seccomp.set, "seccomp is set", none);
 	want(p->trace.engine.set, "trace engine is set", none);
 	want(p->trace.required.set, "trace.required is set", none);

@@ -7,7 +7,7 @@
 struct add {
 	struct pass_ctx *c;
 	struct ir_policy trusted; /* what all but the workspace say */
-	struct cover *grants;     /* its allow, normalised */
+	struct cover *grants;	  /* its allow, normalised */
 	ir_texts *out;
 };
 
@@ -23,7 +23,7 @@ static const char *quoted(struct add *s, struct str text)
 	return diag_quote(s->c->diags, text);
 }
 
-/* --- what is trusted -------------------------------------------------------- */
+/* --- what is trusted ----------------------------------------------------- */
 
 #define TAKE(field)                                                            \
 	do {                                                                   \
@@ -63,7 +63,7 @@ static void take_trusted(struct add *s, const struct ir_policy *from)
 	TAKE(trace.required);
 }
 
-/* --- lists ------------------------------------------------------------------ */
+/* --- lists --------------------------------------------------------------- */
 
 static void add_grants(struct add *s, const ir_grants *grants)
 {
@@ -93,7 +93,7 @@ static void add_back(struct add *s, const char *key,
 			SAY(p->from, "%s %s", key, quoted(s, p->line));
 }
 
-/* --- scalars ---------------------------------------------------------------- */
+/* --- scalars ------------------------------------------------------------- */
 
 static bool str_differs(const ir_opt_str *a, const ir_opt_str *b)
 {
@@ -155,8 +155,8 @@ static void add_hardening(struct add *s, const struct ir_hardening *h)
 {
 	const struct ir_hardening *t = &s->trusted.hardening;
 
-	add_guard(s, "hardening.read_only false", &h->read_only,
-		  &t->read_only, false);
+	add_guard(s, "hardening.read_only false", &h->read_only, &t->read_only,
+		  false);
 	add_texts(s, "hardening.tmpfs", &h->tmpfs);
 	add_limit(s, "hardening.pids", &h->pids, &t->pids);
 	add_limit(s, "hardening.memory", &h->memory, &t->memory);
@@ -164,8 +164,8 @@ static void add_hardening(struct add *s, const struct ir_hardening *h)
 		  &t->cpus_milli);
 	add_str(s, "hardening.user", &h->user, &t->user);
 	add_texts(s, "hardening.capabilities", &h->capabilities);
-	add_guard(s, "hardening.no_new_privileges false",
-		  &h->no_new_privileges, &t->no_new_privileges, false);
+	add_guard(s, "hardening.no_new_privileges false", &h->no_new_privileges,
+		  &t->no_new_privileges, false);
 	add_str(s, "hardening.seccomp", &h->seccomp, &t->seccomp);
 }
 

@@ -185,8 +185,7 @@ static const struct ir_grant *find_by_net(const struct cover *c,
 	end = c->nets.v + c->nets.n;
 	for (int n = net->bits; n >= 0; n--) {
 		if (n < net->bits)
-			key.net.addr.b[n / 8] &=
-				(uint8_t)~(0x80u >> (n % 8));
+			key.net.addr.b[n / 8] &= (uint8_t) ~(0x80u >> (n % 8));
 		key.net.bits = (uint8_t)n;
 		if (!bits[n])
 			continue;

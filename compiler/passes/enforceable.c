@@ -42,8 +42,9 @@ static bool check_grant(struct pass_ctx *c, const struct ir_grant *g)
 		diag_error(c->diags, DIAG_NEEDS_HTTP,
 			   g->http.n ? g->http.v[0].at : g->dest.at,
 			   "'http' rules cannot be enforced yet");
-		diag_help(c->diags, "without 'http' the whole of '%s' is open "
-				    "on its ports",
+		diag_help(c->diags,
+			  "without 'http' the whole of '%s' is open "
+			  "on its ports",
 			  dest(c, g));
 		return false;
 	}

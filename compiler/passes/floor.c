@@ -73,8 +73,7 @@ static void add_deny(struct arena *a, struct writer *w, struct ir_policy *p)
 	}
 }
 
-static void add_readonly(struct arena *a, struct writer *w,
-			 struct ir_policy *p)
+static void add_readonly(struct arena *a, struct writer *w, struct ir_policy *p)
 {
 	buf_adds(&w->text, "readonly:\n");
 	for (size_t i = 0; i < ARRAY_LEN(readonly_lines); i++) {
@@ -101,8 +100,8 @@ static void add_scalars(struct writer *w, struct ir_policy *p)
 	buf_adds(&w->text, "hardening:\n");
 	SCALAR(p->hardening.read_only, "  read_only: ", "false", false);
 	SCALAR(p->hardening.pids, "  pids: ", "4096", 4096);
-	SCALAR(p->hardening.no_new_privileges,
-	       "  no_new_privileges: ", "true", true);
+	SCALAR(p->hardening.no_new_privileges, "  no_new_privileges: ", "true",
+	       true);
 	SCALAR(p->hardening.seccomp, "  seccomp: ", "default", STR("default"));
 	buf_adds(&w->text, "trace:\n");
 	SCALAR(p->trace.engine, "  engine: ", "native", IR_TRACE_NATIVE);

@@ -5,7 +5,7 @@
 /* Lists append. */
 #define APPEND(field)                                                          \
 	vec_each(it_, &from->field)                                            \
-		*vec_push(a, &to->field) = *it_
+	*vec_push(a, &to->field) = *it_
 
 /* A scalar set in a later layer replaces an earlier one. */
 #define REPLACE(field)                                                         \
@@ -75,8 +75,9 @@ static bool may_say(struct pass_ctx *c, const struct doc *doc)
 	diag_error(c->diags, DIAG_ONLY_GLOBAL,
 		   doc->policy.workspace_trust.from.at,
 		   "'workspace_trust' is for the global file alone");
-	diag_help(c->diags, "move it to ~/.membrane/config.yaml; a %s does not "
-			    "decide whether it is trusted",
+	diag_help(c->diags,
+		  "move it to ~/.membrane/config.yaml; a %s does not "
+		  "decide whether it is trusted",
 		  doc->layer == LAYER_PRESET ? "preset" : "workspace");
 	return false;
 }
@@ -110,8 +111,7 @@ static bool limits(struct pass_ctx *c, const struct ir_policy *p)
 	return ok;
 }
 
-bool passes_layers(struct pass_ctx *c, const docs *list,
-		   struct ir_policy *out)
+bool passes_layers(struct pass_ctx *c, const docs *list, struct ir_policy *out)
 {
 	struct doc floor;
 	bool ok = true;

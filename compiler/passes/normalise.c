@@ -9,13 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- ports ----------------------------------------------------------------- */
+/* --- ports --------------------------------------------------------------- */
 
 static void add_all_ports(struct arena *a, struct ir_grant *g,
 			  enum ir_proto proto)
 {
-	*vec_push(a, &g->ports) =
-		(struct ir_port){proto, 1, 65535, g->dest.at};
+	*vec_push(a, &g->ports) = (struct ir_port){proto, 1, 65535, g->dest.at};
 }
 
 /*
@@ -34,9 +33,9 @@ static void settle_ports(struct arena *a, struct ir_grant *g)
 		own.v[own.n++] = *p;
 	g->ports = own;
 	if (g->dest.kind == IR_DEST_URL)
-		*vec_push(a, &g->ports) = (struct ir_port){
-			IR_PROTO_TCP, g->dest.u.url.port,
-			g->dest.u.url.port, g->dest.at};
+		*vec_push(a, &g->ports) =
+			(struct ir_port){IR_PROTO_TCP, g->dest.u.url.port,
+					 g->dest.u.url.port, g->dest.at};
 	if (g->dest.has_port)
 		*vec_push(a, &g->ports) = g->dest.port;
 	g->dest.has_port = false;
@@ -48,7 +47,7 @@ static void settle_ports(struct arena *a, struct ir_grant *g)
 	ports_normalise(&g->ports);
 }
 
-/* --- http ------------------------------------------------------------------ */
+/* --- http ---------------------------------------------------------------- */
 
 static int by_text(const void *va, const void *vb)
 {
@@ -131,7 +130,7 @@ static void settle_http(struct arena *a, struct ir_grant *g)
 			*vec_push(a, &g->http) = rules[i].http;
 }
 
-/* --- grants ---------------------------------------------------------------- */
+/* --- grants -------------------------------------------------------------- */
 
 void normalise_grant(struct arena *a, struct ir_grant *g)
 {
@@ -209,7 +208,7 @@ static void settle_grants(struct arena *a, ir_grants *grants)
 	*grants = out;
 }
 
-/* --- readonly patterns ----------------------------------------------------- */
+/* --- readonly patterns --------------------------------------------------- */
 
 /*
  * The path that a pattern names, or nothing: anchored, without a wildcard and

@@ -7,8 +7,8 @@
 #include "compiler/passes/passes.h"
 
 /*
- * Ports, http rules and canonical text of one bound grant, not poison; no id. In
- * place, but what it shares with the bound document stays as it is.
+ * Ports, http rules and canonical text of one bound grant, not poison; no id.
+ * In place, but what it shares with the bound document stays as it is.
  */
 void normalise_grant(struct arena *a, struct ir_grant *g);
 

@@ -32,36 +32,84 @@ static inline uint32_t rng_below(struct rng *r, uint32_t n)
 }
 
 static const char *const gen_addrs[] = {
-	"1.2.3.4", "1.2.3.5", "1.2.4.0", "8.8.8.8", "0.1.2.3", "10.0.0.1",
-	"10.1.2.3", "10.255.255.255", "100.64.0.1", "100.128.0.0",
-	"127.0.0.1", "169.254.169.254", "169.254.0.1", "172.16.0.1",
-	"172.32.0.1", "192.0.0.1", "192.0.0.2", "192.0.0.8", "192.168.1.1",
-	"198.18.0.1", "198.20.0.0", "223.255.255.255", "224.0.0.1",
-	"239.255.255.255", "255.255.255.255", "203.0.113.7",
-	"::", "::1", "::10.0.0.1", "::1.2.3.4", "::ffff:1.2.3.4",
-	"64:ff9b::a00:1", "64:ff9b::102:304", "64:ff9b::7f00:1",
-	"64:ff9b:1::1", "2001:db8::1", "2001:db8::2", "2001:db8:1::",
-	"2002:a00:1::", "2002:102:304::1", "2002:a9fe:1::1", "fc00::1",
-	"fd00:6d65:6d62::1", "fd00:6d65:6d62:1::1", "fe80::1", "febf::1",
-	"fec0::1", "ff02::1", "2606:4700::1", "3fff::", "ffff::ffff",
+	"1.2.3.4",
+	"1.2.3.5",
+	"1.2.4.0",
+	"8.8.8.8",
+	"0.1.2.3",
+	"10.0.0.1",
+	"10.1.2.3",
+	"10.255.255.255",
+	"100.64.0.1",
+	"100.128.0.0",
+	"127.0.0.1",
+	"169.254.169.254",
+	"169.254.0.1",
+	"172.16.0.1",
+	"172.32.0.1",
+	"192.0.0.1",
+	"192.0.0.2",
+	"192.0.0.8",
+	"192.168.1.1",
+	"198.18.0.1",
+	"198.20.0.0",
+	"223.255.255.255",
+	"224.0.0.1",
+	"239.255.255.255",
+	"255.255.255.255",
+	"203.0.113.7",
+	"::",
+	"::1",
+	"::10.0.0.1",
+	"::1.2.3.4",
+	"::ffff:1.2.3.4",
+	"64:ff9b::a00:1",
+	"64:ff9b::102:304",
+	"64:ff9b::7f00:1",
+	"64:ff9b:1::1",
+	"2001:db8::1",
+	"2001:db8::2",
+	"2001:db8:1::",
+	"2002:a00:1::",
+	"2002:102:304::1",
+	"2002:a9fe:1::1",
+	"fc00::1",
+	"fd00:6d65:6d62::1",
+	"fd00:6d65:6d62:1::1",
+	"fe80::1",
+	"febf::1",
+	"fec0::1",
+	"ff02::1",
+	"2606:4700::1",
+	"3fff::",
+	"ffff::ffff",
 };
 static const char *const gen_names[] = {
-	"test", "a.test", "b.a.test", "c.b.a.test", "d.c.b.a.test",
+	"test",	  "a.test",   "b.a.test",      "c.b.a.test", "d.c.b.a.test",
 	"x.test", "b.x.test", "other.example", "a.example",
 };
 static const char *const gen_patterns[] = {
-	"*.test", "**.test", "*.a.test", "**.a.test", "*.*.a.test",
-	"b.*.test", "*.example", "**.b.a.test",
+	"*.test",     "**.test",  "*.a.test",  "**.a.test",
+	"*.*.a.test", "b.*.test", "*.example", "**.b.a.test",
 };
 static const char *const gen_ports[] = {
-	"tcp/443", "tcp/22", "udp/53", "tcp/53,udp/53", "tcp/1-65535",
-	"udp/1-65535", "tcp/80,tcp/443", "tcp/8000-8999", "tcp/65535",
-	"tcp/1", "tcp/8500-9000,udp/1000-2000", "tcp/1-65535,udp/1-65535",
+	"tcp/443",
+	"tcp/22",
+	"udp/53",
+	"tcp/53,udp/53",
+	"tcp/1-65535",
+	"udp/1-65535",
+	"tcp/80,tcp/443",
+	"tcp/8000-8999",
+	"tcp/65535",
+	"tcp/1",
+	"tcp/8500-9000,udp/1000-2000",
+	"tcp/1-65535,udp/1-65535",
 	"tcp/22-24,tcp/80-90,tcp/443,udp/443",
 };
 static const uint16_t gen_ports_hit[] = {
-	1, 22, 23, 53, 80, 81, 443, 444, 999, 1000, 2000, 2001, 7999, 8000,
-	8499, 8500, 8999, 9000, 9001, 65534, 65535,
+	1,    22,   23,	  53,	80,   81,   443,  444,	999,   1000,  2000,
+	2001, 7999, 8000, 8499, 8500, 8999, 9000, 9001, 65534, 65535,
 };
 
 #define GEN_PICK(r, table) ((table)[rng_below((r), ARRAY_LEN(table))])
@@ -86,8 +134,8 @@ static inline void gen_cidr(struct rng *r, char out[CIDR_TEXT_MAX])
 {
 	struct addr a = gen_addr(r);
 	uint32_t max = addr_bits(a.family);
-	uint32_t bits = rng_below(r, 3) ? max - rng_below(r, 9)
-					: rng_below(r, max + 1);
+	uint32_t bits =
+		rng_below(r, 3) ? max - rng_below(r, 9) : rng_below(r, max + 1);
 	char text[ADDR_TEXT_MAX], whole[CIDR_TEXT_MAX + 8];
 	struct cidr c;
 
@@ -114,9 +162,8 @@ static inline void gen_line(struct rng *r, char *out, size_t size)
 			 *ports ? " " : "", ports, private);
 		return;
 	case 3:
-		snprintf(out, size, "allow %s%s%s%s",
-			 GEN_PICK(r, gen_patterns), *ports ? " " : "", ports,
-			 private);
+		snprintf(out, size, "allow %s%s%s%s", GEN_PICK(r, gen_patterns),
+			 *ports ? " " : "", ports, private);
 		return;
 	case 4:
 		if (rng_below(r, 3) == 0) {
@@ -137,7 +184,7 @@ static inline void gen_line(struct rng *r, char *out, size_t size)
 }
 
 #define GEN_LINES_MAX 24
-#define GEN_LINE_MAX 160
+#define GEN_LINE_MAX  160
 
 struct gen_policy {
 	char lines[GEN_LINES_MAX][GEN_LINE_MAX];
@@ -153,9 +200,8 @@ static inline const char *gen_text(struct gen_policy *p, uint32_t mask)
 	p->text[0] = '\0';
 	for (uint32_t i = 0; i < p->n; i++)
 		if (mask & (1u << i))
-			n += (size_t)snprintf(p->text + n,
-					      sizeof(p->text) - n, "%s\n",
-					      p->lines[i]);
+			n += (size_t)snprintf(p->text + n, sizeof(p->text) - n,
+					      "%s\n", p->lines[i]);
 	return p->text;
 }
 

@@ -51,8 +51,8 @@ static void probe(struct test_policy *t, const struct names_map *map,
 		  STR_ARG(name), resolves, matched, text);
 	if (matched) {
 		enum decide_keep want = decide_answer(&t->policy, name, &addr);
-		enum decide_keep got = of_gate(names_judge(map, &match, &none,
-							   &addr, &classes));
+		enum decide_keep got = of_gate(
+			names_judge(map, &match, &none, &addr, &classes));
 
 		CHECK_MSG(want == got, "%.*s at %s: decide %s, gate %s\n%s",
 			  STR_ARG(name), addr_text(&addr, shown), keeps[want],

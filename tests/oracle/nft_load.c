@@ -107,7 +107,8 @@ static bool same_as_listed(struct str text)
 
 	if (listed && !same) {
 		write_file("listed.nft", listed, strlen(listed));
-		(void)!system("diff -u " FILE_NAME " listed.nft | head -40 >&2");
+		(void)!system("diff -u " FILE_NAME
+			      " listed.nft | head -40 >&2");
 	}
 	free(listed);
 	return same;
@@ -206,8 +207,8 @@ static void check_publish(void)
 	CHECK(test_policy_make(&t, "allow a.test tcp/443\n"));
 	arg = vec_push(t.a, &t.policy.docker_args);
 	arg->is_publish = true;
-	arg->publish = (struct arg_publish){STR("8080:80"), IR_PROTO_TCP, 80,
-					    80};
+	arg->publish =
+		(struct arg_publish){STR("8080:80"), IR_PROTO_TCP, 80, 80};
 	arg = vec_push(t.a, &t.policy.docker_args);
 	*arg = t.policy.docker_args.v[0];
 	arg->publish.lo = 3000;

@@ -19,7 +19,7 @@
 
 static unsigned long packets, resolutions, accepted;
 
-/* --- a model of the resolver over names.map --------------------------------- */
+/* --- a model of the resolver over names.map ------------------------------ */
 
 enum answer { ANSWER_NX, ANSWER_DROP, ANSWER_KEEP };
 
@@ -130,8 +130,8 @@ static void insert(struct ruleset *r, unsigned class, struct ip a)
 }
 
 /* Answer one question with one address, as the gate does. */
-static enum answer resolve(struct ruleset *r, const char *map,
-			   const char *name, struct ip a)
+static enum answer resolve(struct ruleset *r, const char *map, const char *name,
+			   struct ip a)
 {
 	struct map_state m = {0};
 	char *copy = strdup(map), *save = NULL;
@@ -157,7 +157,7 @@ static enum answer resolve(struct ruleset *r, const char *map,
 	return ANSWER_KEEP;
 }
 
-/* --- one probe -------------------------------------------------------------- */
+/* --- one probe ----------------------------------------------------------- */
 
 struct probe {
 	struct addr addr;
@@ -200,11 +200,11 @@ static bool agree_resolve(const struct ir_policy *p, struct ruleset *rules,
 	struct str name = str_of(x->name);
 	bool resolves = decide_resolve(p, name, STR("A")).allow;
 	enum decide_keep keep = decide_answer(p, name, &x->addr);
-	enum answer want = !resolves ? ANSWER_NX
-			   : keep == DECIDE_DROP_FLOOR ||
-					   keep == DECIDE_DROP_PRIVATE
-				   ? ANSWER_DROP
-				   : ANSWER_KEEP;
+	enum answer want =
+		!resolves ? ANSWER_NX
+		: keep == DECIDE_DROP_FLOOR || keep == DECIDE_DROP_PRIVATE
+			? ANSWER_DROP
+			: ANSWER_KEEP;
 	enum answer got = resolve(rules, map, x->name, ip_from(&x->addr));
 
 	snprintf(why, size, "resolve: decide says %d, names.map says %d", want,
@@ -217,11 +217,18 @@ static bool agree(const char *policy, const struct probe *x, char *why,
 {
 	struct test_policy t;
 	struct ruleset *rules;
-	struct decide_flow flow = {x->proto, x->port, true, x->addr,
-				   x->is_host, {0}};
-	struct packet packet = {"agent0", "eth0", ip_from(&x->addr),
+	struct decide_flow flow = {x->proto, x->port,	 true,
+				   x->addr,  x->is_host, {0}};
+	struct packet packet = {"agent0",
+				"eth0",
+				ip_from(&x->addr),
 				x->proto == IR_PROTO_TCP ? "tcp" : "udp",
-				x->port, "new", "original", "", "host", 0};
+				x->port,
+				"new",
+				"original",
+				"",
+				"host",
+				0};
 	struct decision want;
 	struct rs_result got;
 	bool same = true;
@@ -287,13 +294,13 @@ static struct probe gen_probe(struct rng *r)
 	return x;
 }
 
-/* --- what does not depend on the policy -------------------------------------- */
+/* --- what does not depend on the policy ---------------------------------- */
 
 static struct packet packet_to(const char *addr, const char *proto,
 			       unsigned port)
 {
-	struct packet p = {"agent0", "eth0", {0}, proto, port, "new",
-			   "original", "", "host", 0};
+	struct packet p = {"agent0", "eth0",	 {0}, proto,  port,
+			   "new",    "original", "",  "host", 0};
 
 	if (!ip_of(addr, &p.daddr))
 		rs_die("an address", addr);
@@ -321,8 +328,8 @@ static void check_input(struct ruleset *r)
 	      RS_REJECT);
 	CHECK(judge(r, "input", packet_to("172.17.0.2", "udp", 53)) ==
 	      RS_REJECT);
-	CHECK(judge(r, "input",
-		    packet_to("fd00:6d65:6d62::1", "udp", 53)) == RS_ACCEPT);
+	CHECK(judge(r, "input", packet_to("fd00:6d65:6d62::1", "udp", 53)) ==
+	      RS_ACCEPT);
 	CHECK(judge(r, "input", packet_to("fe80::1", "udp", 53)) == RS_REJECT);
 }
 

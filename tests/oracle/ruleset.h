@@ -234,7 +234,7 @@ static inline void rs_free(struct ruleset *r)
 	free(r);
 }
 
-/* --- evaluation ------------------------------------------------------------ */
+/* --- evaluation ---------------------------------------------------------- */
 
 static inline bool rs_within(const struct rs_set *s, struct ip a)
 {
@@ -499,8 +499,8 @@ static inline struct rs_result rs_judge(struct ruleset *r, const char *chain,
 
 	out.verdict = rs_run(r, chain, p, &out);
 	if (out.verdict == RS_NONE)
-		out.verdict = rs_chain_of(r, chain)->drops ? RS_DROP
-							   : RS_ACCEPT;
+		out.verdict =
+			rs_chain_of(r, chain)->drops ? RS_DROP : RS_ACCEPT;
 	return out;
 }
 

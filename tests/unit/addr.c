@@ -146,7 +146,7 @@ static void check_scopes(void)
 			  scopes[i].text);
 		/* The networks say the same; ADDR_NEVER comes first. */
 		for (size_t n = 0; addr_private_next(&n, &c);)
-			private |= cidr_has(&c, &a);
+		private |= cidr_has(&c, &a);
 		if (scopes[i].scope != ADDR_NEVER)
 			CHECK_MSG(private == (scopes[i].scope == ADDR_PRIVATE),
 				  "%s", scopes[i].text);

@@ -224,7 +224,8 @@ static void check_files(void)
 	CHECK(symlinkat("../../../f", fd, "a/b/c/link") == 0);
 	CHECK(symlinkat("..", fd, "a/up") == 0);
 	CHECK(fileio_remove_tree(fd, "a", &err) == 0);
-	CHECK(faccessat(fd, "a", F_OK, 0) < 0 && faccessat(fd, "f", F_OK, 0) == 0);
+	CHECK(faccessat(fd, "a", F_OK, 0) < 0 &&
+	      faccessat(fd, "f", F_OK, 0) == 0);
 	CHECK(fileio_remove_tree(fd, "none", &err) == 0);
 	close(fd);
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);

@@ -80,8 +80,8 @@ static const struct {
 static void check_flows(void)
 {
 	struct test_policy t;
-	struct decide_flow host = {.port = 443, .has_addr = true,
-				   .is_host = true};
+	struct decide_flow host = {
+		.port = 443, .has_addr = true, .is_host = true};
 
 	CHECK(test_policy_make(&t, flows));
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -120,12 +120,12 @@ static void check_resolve(void)
 	/* A closer grant is the one that is named. */
 	test_policy_done(&t);
 	CHECK(test_policy_make(&t, "allow *\nallow **.test\nallow a.test\n"));
-	CHECK(str_is(decide_resolve(&t.policy, STR("a.test"), STR("A"))
-			     .grant->canon,
-		     "a.test tcp/1-65535"));
-	CHECK(str_is(decide_resolve(&t.policy, STR("b.test"), STR("A"))
-			     .grant->canon,
-		     "**.test tcp/1-65535"));
+	CHECK(str_is(
+		decide_resolve(&t.policy, STR("a.test"), STR("A")).grant->canon,
+		"a.test tcp/1-65535"));
+	CHECK(str_is(
+		decide_resolve(&t.policy, STR("b.test"), STR("A")).grant->canon,
+		"**.test tcp/1-65535"));
 	test_policy_done(&t);
 }
 

@@ -15,8 +15,8 @@ static void canon_is(const char *line, const char *canon)
 			CHECK_MSG(str_is(list->v[i].canon, canon), "%s: %.*s",
 				  line, STR_ARG(list->v[i].canon));
 			CHECK(list->v[i].id.n == 12 &&
-			      list->v[i].id.p[0] == (line[0] == 'd' ? 'd'
-								    : 'g'));
+			      list->v[i].id.p[0] ==
+				      (line[0] == 'd' ? 'd' : 'g'));
 		}
 	test_policy_done(&t);
 }
@@ -28,8 +28,7 @@ static void check_canon(void)
 	canon_is("allow *.x.test udp/53,tcp/53", "*.x.test tcp/53,udp/53");
 	canon_is("allow x.test tcp/10-20,tcp/21,tcp/15-30,tcp/40",
 		 "x.test tcp/10-30,tcp/40");
-	canon_is("allow x.test tcp/65535,tcp/1-65534",
-		 "x.test tcp/1-65535");
+	canon_is("allow x.test tcp/65535,tcp/1-65534", "x.test tcp/1-65535");
 	canon_is("allow * private", "* tcp/1-65535 private");
 	canon_is("allow 10.0.0.0/8 tcp/1", "10.0.0.0/8 tcp/1");
 	canon_is("allow https://x.test/v1/", "https://x.test/v1/ tcp/443");
