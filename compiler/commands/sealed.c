@@ -12,7 +12,8 @@
 #define MANIFEST "manifest.json"
 /* Columns of a line of an artefact that are shown. */
 #define LINE_SHOWN 72u
-#define LINE_AFTER 24u /* of them, what follows the difference at least */
+#define LINE_BYTES (4u * LINE_SHOWN) /* of it, enough for that */
+#define LINE_AFTER 24u /* columns from the difference on, at least */
 
 const char *sealed_default(struct arena *a, const char *workspace)
 {
@@ -72,6 +73,7 @@ static struct str nth_line(struct str text, uint32_t n)
 static void show_line(struct buf *out, char mark, struct str line, size_t from)
 {
 	char *copy = arena_cstr(out->a, line);
+	struct str clean, cut;
 	size_t beg = 0, blank = 0;
 
 	for (size_t i = 0; i < line.n; i++)
@@ -85,9 +87,10 @@ static void show_line(struct buf *out, char mark, struct str line, size_t from)
 		beg = from - LINE_SHOWN / 2;
 	while (beg && ((unsigned char)line.p[beg] & 0xc0) == 0x80)
 		beg--;
-	buf_addf(out, "    %c %s%s%s\n", mark, beg ? "…" : "",
-		 view_cleaned(out->a, str_slice(line, beg, beg + LINE_SHOWN)).p,
-		 beg + LINE_SHOWN < line.n ? "…" : "");
+	clean = view_cleaned(out->a, str_slice(line, beg, beg + LINE_BYTES));
+	cut = view_cut(clean, LINE_SHOWN);
+	buf_addf(out, "    %c %s%.*s%s\n", mark, beg ? "…" : "", STR_ARG(cut),
+		 cut.n < clean.n || beg + LINE_BYTES < line.n ? "…" : "");
 }
 
 static void show_delta(struct buf *out, const struct plan_delta *d,

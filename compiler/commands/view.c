@@ -93,6 +93,11 @@ static size_t bytes_of(struct str s, unsigned columns)
 	return i;
 }
 
+struct str view_cut(struct str clean, unsigned columns)
+{
+	return str_slice(clean, 0, bytes_of(clean, columns));
+}
+
 void view_paint(const struct view *v, enum view_paint paint, struct str s)
 {
 	if (v->colour && s.n)

@@ -34,6 +34,8 @@ void view_clean(struct buf *out, struct str s);
 struct str view_cleaned(struct arena *a, struct str s);
 /* Columns of a cleaned text: one per code point. */
 unsigned view_columns(struct str clean);
+/* Its first columns. */
+struct str view_cut(struct str clean, unsigned columns);
 /* Append in a colour. */
 void view_paint(const struct view *v, enum view_paint paint, struct str s);
 /*
