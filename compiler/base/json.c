@@ -141,18 +141,18 @@ static size_t line_width(const cJSON *v)
 	return RECORD_WIDTH;
 }
 
-static void put_value(struct buf *out, const cJSON *v, unsigned depth,
-		      size_t column)
+/* flat: for trying whether a value fits; its text is the caller's to lose. */
+static void put_value(struct buf *out, struct buf *flat, const cJSON *v,
+		      unsigned depth, size_t column)
 {
 	bool object = cJSON_IsObject(v);
 	size_t width = line_width(v);
 	const cJSON *item;
-	struct buf flat;
 
-	buf_init(&flat, out->a);
+	flat->n = 0;
 	if ((depth > 0 || !v->child) &&
-	    put_flat(&flat, v, column < width ? width - column : 0)) {
-		buf_add(out, buf_str(&flat));
+	    put_flat(flat, v, column < width ? width - column : 0)) {
+		buf_add(out, buf_str(flat));
 		return;
 	}
 	if (!object && !cJSON_IsArray(v)) {
@@ -168,7 +168,7 @@ static void put_value(struct buf *out, const cJSON *v, unsigned depth,
 		if (object)
 			put_key(out, item);
 		/* One column is for the comma behind it. */
-		put_value(out, item, depth + 1,
+		put_value(out, flat, item, depth + 1,
 			  2 * (depth + 1) + (out->n - before) + 1);
 		if (item->next)
 			buf_addc(out, ',');
@@ -180,10 +180,11 @@ static void put_value(struct buf *out, const cJSON *v, unsigned depth,
 
 struct str json_text(struct arena *a, cJSON *take_root)
 {
-	struct buf out;
+	struct buf out, flat;
 
 	buf_init(&out, a);
-	put_value(&out, take_root, 0, 0);
+	buf_init(&flat, a);
+	put_value(&out, &flat, take_root, 0, 0);
 	buf_addc(&out, '\n');
 	cJSON_Delete(take_root);
 	return buf_str(&out);
