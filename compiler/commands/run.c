@@ -76,6 +76,16 @@ static const char *environment(const char *name)
 	return getenv(name);
 }
 
+/* A path that does not exist leads nowhere else. */
+static struct str where_it_leads(struct arena *a, struct str path)
+{
+	char real[PATH_MAX];
+
+	return realpath(arena_cstr(a, path), real)
+		       ? arena_str(a, str_of(real))
+		       : path;
+}
+
 /* What this version cannot enforce, and variables that are not set. */
 static bool can_enforce(struct attempt *t)
 {
@@ -87,7 +97,7 @@ static bool can_enforce(struct attempt *t)
 	ctx.diags = &found;
 	ok = passes_enforceable(&ctx, &t->c.policy);
 	ok = args_check_env(&ctx, &t->c.policy, environment, t->in.workspace,
-			    t->in.state) &&
+			    t->in.state, where_it_leads) &&
 	     ok;
 	say_diags(t->c.a, &found);
 	return ok;

@@ -489,7 +489,8 @@ bool args_resolve(struct pass_ctx *c, struct ir_policy *p)
 	struct parser ps = {
 		.c = c,
 		.p = p,
-		.places = {STR(ARGS_HOME), STR(ARGS_PWD), STR(ARGS_STATE)},
+		.places = {STR(ARGS_HOME), STR(ARGS_PWD), STR(ARGS_STATE),
+			   NULL},
 	};
 	bool ok = true;
 
@@ -535,13 +536,15 @@ static bool check_one(struct pass_ctx *c, const struct arg *arg, args_env env,
 }
 
 bool args_check_env(struct pass_ctx *c, const struct ir_policy *p,
-		    args_env env, const char *workspace, const char *state)
+		    args_env env, const char *workspace, const char *state,
+		    args_resolved resolve)
 {
 	const char *home = env("HOME");
 	struct args_places places = {
 		.home = str_of(home ? home : ""),
 		.workspace = str_of(workspace),
 		.state = str_of(state),
+		.resolve = resolve,
 	};
 	bool ok = true;
 

@@ -26,11 +26,13 @@ must_check bool args_resolve(struct pass_ctx *c, struct ir_policy *p);
  * is an error that names it, and what a value undoes once it is expanded is
  * reported where args_resolve() could not see it. env answers NULL for a
  * variable that is not set, and is asked for HOME too; workspace and state are
- * the folders' absolute paths.
+ * the folders' absolute paths. resolve, when not NULL, says where a path leads
+ * through the host's links: a mount is judged by both.
  */
 typedef const char *(*args_env)(const char *name);
+typedef struct str (*args_resolved)(struct arena *a, struct str path);
 must_check bool args_check_env(struct pass_ctx *c, const struct ir_policy *p,
 			       args_env env, const char *workspace,
-			       const char *state);
+			       const char *state, args_resolved resolve);
 
 #endif

@@ -82,7 +82,7 @@ static struct args_verdict worse(struct args_verdict a, struct args_verdict b)
 
 static bool unknown(struct str value)
 {
-	return str_find(value, ARGS_UNKNOWN[0], 0) < value.n;
+	return value.n && str_find(value, ARGS_UNKNOWN[0], 0) < value.n;
 }
 
 /* --- paths --------------------------------------------------------------- */
@@ -215,10 +215,9 @@ static bool in_user_runtime(struct str path)
 	return false;
 }
 
-static struct args_verdict judge_source(struct arena *a, struct str source,
-					const struct args_places *places)
+static struct args_verdict judge_path(struct arena *a, struct str path,
+				      const struct args_places *places)
 {
-	struct str path = clean(a, source);
 	struct str home = known(a, places->home);
 	struct str state = known(a, places->state);
 	struct str workspace = known(a, places->workspace);
@@ -244,6 +243,17 @@ static struct args_verdict judge_source(struct arena *a, struct str source,
 			return undoing(hot[i].why);
 	}
 	return widening();
+}
+
+static struct args_verdict judge_source(struct arena *a, struct str source,
+					const struct args_places *places)
+{
+	struct args_verdict v = judge_path(a, clean(a, source), places);
+
+	if (places->resolve && v.class < ARG_UNDOING)
+		v = worse(v, judge_path(a, clean(a, places->resolve(a, source)),
+					places));
+	return v;
 }
 
 static struct args_verdict judge_target(struct arena *a, struct str target)
@@ -275,7 +285,7 @@ static struct args_verdict judge_volume(struct arena *a, struct str value,
 					const struct args_places *places)
 {
 	struct args_verdict v = harmless();
-	struct str rest = value, source, target, option;
+	struct str rest = value, source = {0}, target, option;
 	bool bind;
 
 	str_field(&rest, ':', &source);
@@ -432,7 +442,7 @@ static struct args_verdict judge_tmpfs(struct arena *a, struct str value)
 
 static struct args_verdict judge_security_opt(struct str value)
 {
-	struct str rest = value, key;
+	struct str rest = value, key = {0};
 	bool on = true;
 
 	if (unknown(value))
@@ -493,7 +503,7 @@ static struct args_verdict judge_env(struct str value)
 
 static struct args_verdict judge_user(struct str value)
 {
-	struct str name;
+	struct str name = {0};
 
 	str_field(&value, ':', &name);
 	if (unknown(name) || str_is(name, "root") || str_is(name, "0"))

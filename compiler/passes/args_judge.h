@@ -19,6 +19,7 @@
 
 struct args_places {
 	struct str home, workspace, state;
+	args_resolved resolve; /* or NULL */
 };
 
 struct args_option {

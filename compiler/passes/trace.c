@@ -157,6 +157,10 @@ static bool parse_filter(struct expander *x, const struct ir_text *t,
 	f->value = str_slice(s, i + n, s.n);
 	if (f->value.n == 0)
 		return malformed(x, f, "no value", "write NAME=VALUE");
+	if (f->value.p[f->value.n - 1] == ',')
+		return malformed(x, f, "an empty value behind the last comma",
+				 "values are divided at commas; one with a "
+				 "comma cannot be written");
 	if (!str_eq(str_trim(f->name), f->name) || f->name.n == 0 ||
 	    !str_eq(str_trim(f->value), f->value))
 		return malformed(x, f, "blanks around name or value",
@@ -223,8 +227,6 @@ static bool check_patterns(struct expander *x, const struct filter *f,
 	struct str rest = f->value, one;
 	bool ok = true;
 
-	if (f->value.p[f->value.n - 1] == ',')
-		return check_pattern(x, f, (struct str){0}, kernel_side);
 	while (ok && str_field(&rest, ',', &one))
 		ok = check_pattern(x, f, one, kernel_side);
 	return ok;

@@ -198,6 +198,59 @@ static bool skipped(const struct args_option *o)
 	       strcmp(o->name, "device") == 0;
 }
 
+/*
+ * A line of help: "  -e, --env list   Set …" or "      --init   Run …". The
+ * words behind the name are indented by more than one blank.
+ */
+static bool help_line(struct str line, char *letter, struct str *name,
+		      bool *flag)
+{
+	size_t i = str_find(line, '-', 0), end;
+
+	if (i != 2 && i != 6)
+		return false;
+	*letter = i == 2 ? line.p[3] : 0;
+	i = 6;
+	if (line.n < 10 || line.p[6] != '-' || line.p[7] != '-')
+		return false;
+	end = str_find(line, ' ', i);
+	*name = str_slice(line, i + 2, end);
+	*flag = end + 1 >= line.n || line.p[end + 1] == ' ';
+	return true;
+}
+
+/* The table says of each option of this client what its help says. */
+static void table(void)
+{
+	FILE *f = popen("COLUMNS=200 docker run --help", "r");
+	char text[512];
+	unsigned n = 0;
+
+	while (f && fgets(text, sizeof(text), f)) {
+		struct str line = str_of(text), name;
+		const struct args_option *o;
+		char letter;
+		bool flag;
+
+		if (line.n && line.p[line.n - 1] == '\n')
+			line.n--;
+		if (!help_line(line, &letter, &name, &flag))
+			continue;
+		n++;
+		o = args_option_named(name);
+		if (!o) {
+			printf("not in the table, so refused: --%.*s\n",
+			       STR_ARG(name));
+			continue;
+		}
+		CHECK(o->letter == letter);
+		CHECK((o->type == ARGS_FLAG) == flag);
+	}
+	CHECK(n > 80);
+	if (f)
+		pclose(f);
+}
+
 int main(void)
 {
 	const struct args_option *o;
@@ -207,6 +260,7 @@ int main(void)
 		return 77;
 	}
 	a = arena_new();
+	table();
 	start();
 	run("nothing", false);
 	start();

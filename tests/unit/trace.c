@@ -146,6 +146,8 @@ static void filters(void)
 	refuses(DIAG_TRACE_FILTER, "openat", "comm = x");
 	refuses(DIAG_TRACE_FILTER, "openat", "comm=x,,y");
 	refuses(DIAG_TRACE_FILTER, "openat", "comm=x,");
+	refuses(DIAG_TRACE_FILTER, "openat", "uid=1,");
+	refuses(DIAG_TRACE_FILTER, "openat", "uid=1,,2");
 	refuses(DIAG_TRACE_FILTER, "openat", "comm>x");
 	refuses(DIAG_TRACE_FILTER, "openat", "comm=*");
 	refuses(DIAG_TRACE_FILTER, "openat", "comm=a*b");
