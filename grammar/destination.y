@@ -66,9 +66,11 @@ host:
 	name			{ if (!dest_name(p, @1)) YYABORT; }
 |	name TAIL		{ if (!dest_network(p, @1, $2, @2)) YYABORT; }
 |	ADDR6			{ if (!dest_addr6(p, $1, @1)) YYABORT; }
-|	ADDR6 TAIL		{ if (!dest_network6(p, $1, @1, $2, @2)) YYABORT; }
+|	ADDR6 TAIL		{ if (!dest_network6(p, $1, @1, $2, @2))
+						YYABORT; }
 |	OPEN ADDR6 CLOSE	{ if (!dest_addr6(p, $2, @2)) YYABORT; }
-|	OPEN ADDR6 CLOSE TAIL	{ dest_bracketed_network(p, $2, $4, @$); YYABORT; }
+|	OPEN ADDR6 CLOSE TAIL	{ dest_bracketed_network(p, $2, $4, @$);
+						YYABORT; }
 ;
 
 url:
@@ -113,7 +115,8 @@ label:
 ;
 
 port:
-	range			{ if (!dest_proto(p, STR("/tcp"), @1)) YYABORT; }
+	range			{ if (!dest_proto(p, STR("/tcp"), @1))
+						YYABORT; }
 |	range TAIL		{ if (!dest_proto(p, $2, @2)) YYABORT; }
 ;
 

@@ -10,8 +10,8 @@
 
 enum shape { SHAPE_WORD, SHAPE_LIST, SHAPE_MAPPING };
 
-#define MUST 1
-#define GLOBAL 2
+#define MUST   1
+#define GLOBAL 2 /* passes/layers refuses it elsewhere */
 
 struct key {
 	enum bind_map map;
@@ -23,19 +23,19 @@ struct key {
 };
 
 /* The structure that each map is bound to. */
-#define OF_POLICY struct ir_policy
-#define OF_NETWORK struct ir_policy
-#define OF_GRANT struct ir_grant
-#define OF_DENIAL struct ir_grant
-#define OF_HTTP struct ir_http
-#define OF_HARDENING struct ir_hardening
-#define OF_PROTECT struct ir_protect
+#define OF_POLICY     struct ir_policy
+#define OF_NETWORK    struct ir_policy
+#define OF_GRANT      struct ir_grant
+#define OF_DENIAL     struct ir_grant
+#define OF_HTTP       struct ir_http
+#define OF_HARDENING  struct ir_hardening
+#define OF_PROTECT    struct ir_protect
 #define OF_CREDENTIAL struct ir_credential
-#define OF_TRACE struct ir_trace
-#define OF_EVENT struct ir_trace_event
-#define OF_ROTATE struct ir_trace
-#define OF_TESTS struct ir_tests
-#define OF_NEVER struct ir_never
+#define OF_TRACE      struct ir_trace
+#define OF_EVENT      struct ir_trace_event
+#define OF_ROTATE     struct ir_trace
+#define OF_TESTS      struct ir_tests
+#define OF_NEVER      struct ir_never
 
 static const struct key keys[] = {
 #define KEY(map, key, type, field, setting, flags, doc)                        \
@@ -164,8 +164,7 @@ static struct span node_at(const struct yaml_node *n)
 	return n->text.at;
 }
 
-bool bind_word(struct binder *b, const struct yaml_node *node,
-	       const char *what)
+bool bind_word(struct binder *b, const struct yaml_node *node, const char *what)
 {
 	if (node->kind == YAML_SCALAR && !yaml_is_null(node))
 		return true;
@@ -190,8 +189,7 @@ bool bind_has(const struct bind_seen *seen, const char *setting)
 /* --- keys ---------------------------------------------------------------- */
 
 /* The mapping elsewhere that has this key: "'pids' goes under 'hardening'". */
-static bool help_elsewhere(struct binder *b, enum bind_map map,
-			   struct str name)
+static bool help_elsewhere(struct binder *b, enum bind_map map, struct str name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		const char *prefix = maps[keys[i].map].prefix;
@@ -362,8 +360,8 @@ void bind_map_seen(struct binder *b, enum bind_map map,
 		missing_keys(b, map, node, seen);
 }
 
-void bind_map(struct binder *b, enum bind_map map,
-	      const struct yaml_node *node, void *into)
+void bind_map(struct binder *b, enum bind_map map, const struct yaml_node *node,
+	      void *into)
 {
 	struct bind_seen seen = {.n = 0};
 
@@ -386,8 +384,8 @@ bool bind_policy(struct pass_ctx *c, enum layer layer,
 		bind_map_seen(&b, BIND_MAP_POLICY, root, out, &seen);
 		return c->diags->errors == before;
 	}
-	bind_error(&b, DIAG_TYPE, node_at(root), "a policy is a mapping, not %s",
-		   kind_name(root));
+	bind_error(&b, DIAG_TYPE, node_at(root),
+		   "a policy is a mapping, not %s", kind_name(root));
 	bind_help(&b, "as in 'allow: [github.com:443]'");
 	return false;
 }

@@ -16,8 +16,8 @@
  * reported.
  */
 must_check bool bind_policy(struct pass_ctx *c, enum layer layer,
-			    const struct yaml_node *root,
-			    struct ir_policy *out, ir_texts *extends);
+			    const struct yaml_node *root, struct ir_policy *out,
+			    ir_texts *extends);
 
 /*
  * Bind one value as if it stood under a top-level key of the schema: what the

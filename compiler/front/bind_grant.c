@@ -16,8 +16,8 @@ static bool ports_once(struct binder *b, struct ir_grant *g)
 		return true;
 	bind_error(b, DIAG_PORT_TWICE, g->ports.v[0].at,
 		   url ? "ports for a URL" : "ports in two places");
-	bind_note(b, g->dest.at, url ? "the URL has its port already"
-				     : "the other is here");
+	bind_note(b, g->dest.at,
+		  url ? "the URL has its port already" : "the other is here");
 	bind_help(b, url ? "write the port in the URL, or the host instead"
 			 : "keep the list, and leave the port out here");
 	return false;
@@ -72,8 +72,8 @@ static void one_grant(struct binder *b, const struct yaml_node *node,
 
 	g.from = bind_from(b, node->text.at);
 	if (node->kind == YAML_MAP && map_fits) {
-		bind_map(b, key == IR_KEY_DENY ? BIND_MAP_DENIAL
-					       : BIND_MAP_GRANT,
+		bind_map(b,
+			 key == IR_KEY_DENY ? BIND_MAP_DENIAL : BIND_MAP_GRANT,
 			 node, &g);
 		g.from.at = g.dest.at;
 	} else if (!bind_word(b, node, "a destination") ||
@@ -146,10 +146,10 @@ void bind_grant_ports(struct binder *b, const struct yaml_pair *pair,
 
 /* RFC 9110, RFC 5789, RFC 4918: what a misspelt method is compared with. */
 static const char *const methods[] = {
-	"GET",	    "HEAD", "POST",   "PUT",  "DELETE",	   "OPTIONS",
-	"TRACE",    "PATCH", "CONNECT", "COPY", "MOVE",	   "LOCK",
-	"UNLOCK",   "MKCOL", "REPORT", "SEARCH", "PROPFIND", "PROPPATCH",
-	"PURGE",
+	"GET",	   "HEAD",     "POST",	    "PUT",     "DELETE",
+	"OPTIONS", "TRACE",    "PATCH",	    "CONNECT", "COPY",
+	"MOVE",	   "LOCK",     "UNLOCK",    "MKCOL",   "REPORT",
+	"SEARCH",  "PROPFIND", "PROPPATCH", "PURGE",
 };
 
 static bool is_token(struct str s)
@@ -187,7 +187,8 @@ static bool method(struct binder *b, const struct text *t)
 	for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
 		if (str_is(t->s, methods[i]))
 			return true;
-		if (!near && str_distance(str_of(up), str_of(methods[i]), 1) <= 1)
+		if (!near &&
+		    str_distance(str_of(up), str_of(methods[i]), 1) <= 1)
 			near = methods[i];
 		if (strcmp(up, methods[i]) == 0)
 			near = methods[i];
@@ -250,8 +251,9 @@ void bind_grant_url_paths(struct binder *b, const struct yaml_pair *pair,
 void bind_grant_http_rules(struct binder *b, const struct yaml_pair *pair,
 			   void *field)
 {
-	struct ir_grant *g = (struct ir_grant *)(void *)((char *)field -
-			      offsetof(struct ir_grant, http));
+	struct ir_grant *g =
+		(struct ir_grant *)(void *)((char *)field -
+					    offsetof(struct ir_grant, http));
 
 	g->has_http = true;
 	no_items(b, pair);
@@ -289,8 +291,7 @@ static bool resolver_url(struct binder *b, const struct ir_dest *d,
 		return false;
 	}
 	if (d->u.url.who == IR_DEST_PATTERN) {
-		bind_error(b, DIAG_RESOLVER, t->at,
-			   "a wildcard in a resolver");
+		bind_error(b, DIAG_RESOLVER, t->at, "a wildcard in a resolver");
 		resolver_help(b);
 		return false;
 	}

@@ -31,8 +31,7 @@ void bind_list_extends(struct binder *b, const struct yaml_pair *pair,
 }
 
 /* A word of docker run may hold anything, even nothing. */
-void bind_list_args(struct binder *b, const struct yaml_pair *pair,
-		    void *field)
+void bind_list_args(struct binder *b, const struct yaml_pair *pair, void *field)
 {
 	vec_each(item, &pair->value->items)
 		if (bind_word(b, *item, "a word"))
@@ -82,8 +81,7 @@ bool bind_list_pattern(struct pass_ctx *c, enum layer layer,
 	if (part.end > line->s.n)
 		part.end = (uint32_t)line->s.n;
 	diag_error(c->diags, DIAG_PATTERN, text_at(line, part), "%s in '%s'",
-		   gitignore_fault_text(fault),
-		   diag_quote(c->diags, line->s));
+		   gitignore_fault_text(fault), diag_quote(c->diags, line->s));
 	pattern_help(c->diags, fault);
 	return false;
 }
@@ -166,15 +164,20 @@ void bind_list_paths(struct binder *b, const struct yaml_pair *pair,
 
 /* capabilities(7), Linux 6.1. */
 static const char *const capabilities[] = {
-	"AUDIT_CONTROL", "AUDIT_READ", "AUDIT_WRITE", "BLOCK_SUSPEND", "BPF",
-	"CHECKPOINT_RESTORE", "CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH",
-	"FOWNER", "FSETID", "IPC_LOCK", "IPC_OWNER", "KILL", "LEASE",
-	"LINUX_IMMUTABLE", "MAC_ADMIN", "MAC_OVERRIDE", "MKNOD", "NET_ADMIN",
-	"NET_BIND_SERVICE", "NET_BROADCAST", "NET_RAW", "PERFMON", "SETFCAP",
-	"SETGID", "SETPCAP", "SETUID", "SYSLOG", "SYS_ADMIN", "SYS_BOOT",
-	"SYS_CHROOT", "SYS_MODULE", "SYS_NICE", "SYS_PACCT", "SYS_PTRACE",
-	"SYS_RAWIO", "SYS_RESOURCE", "SYS_TIME", "SYS_TTY_CONFIG",
-	"WAKE_ALARM",
+	"AUDIT_CONTROL",   "AUDIT_READ",   "AUDIT_WRITE",
+	"BLOCK_SUSPEND",   "BPF",	   "CHECKPOINT_RESTORE",
+	"CHOWN",	   "DAC_OVERRIDE", "DAC_READ_SEARCH",
+	"FOWNER",	   "FSETID",	   "IPC_LOCK",
+	"IPC_OWNER",	   "KILL",	   "LEASE",
+	"LINUX_IMMUTABLE", "MAC_ADMIN",	   "MAC_OVERRIDE",
+	"MKNOD",	   "NET_ADMIN",	   "NET_BIND_SERVICE",
+	"NET_BROADCAST",   "NET_RAW",	   "PERFMON",
+	"SETFCAP",	   "SETGID",	   "SETPCAP",
+	"SETUID",	   "SYSLOG",	   "SYS_ADMIN",
+	"SYS_BOOT",	   "SYS_CHROOT",   "SYS_MODULE",
+	"SYS_NICE",	   "SYS_PACCT",	   "SYS_PTRACE",
+	"SYS_RAWIO",	   "SYS_RESOURCE", "SYS_TIME",
+	"SYS_TTY_CONFIG",  "WAKE_ALARM",
 };
 
 static struct str cap_name(struct arena *a, struct str s)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define outer(type, member, field)                                             \
-	((type *)(void *)((char *)(field) - offsetof(type, member)))
+	((type *)(void *)((char *)(field)-offsetof(type, member)))
 
 /* --- the mappings -------------------------------------------------------- */
 
@@ -65,8 +65,9 @@ void bind_more_protects(struct binder *b, const struct yaml_pair *pair,
 		struct ir_protect entry = {
 			.from = bind_from(b, (*item)->text.at)};
 
-		if (!is_map(b, *item, "{files: [.netrc], executables: "
-				      "[/usr/bin/git]}"))
+		if (!is_map(b, *item,
+			    "{files: [.netrc], executables: "
+			    "[/usr/bin/git]}"))
 			continue;
 		bind_map(b, BIND_MAP_PROTECT, *item, &entry);
 		*vec_push(b->c->a, &p->protect) = entry;
@@ -94,9 +95,11 @@ void bind_more_credential_host(struct binder *b, const struct yaml_pair *pair,
 
 /* Headers that frame the message or name the host: RFC 9110, 9112. */
 static const char *const framing[] = {
-	"host",	   "connection", "content-length",    "transfer-encoding",
-	"upgrade", "te",	 "trailer",	      "keep-alive",
-	"expect",  "proxy-connection",
+	"host",		  "connection",
+	"content-length", "transfer-encoding",
+	"upgrade",	  "te",
+	"trailer",	  "keep-alive",
+	"expect",	  "proxy-connection",
 };
 
 void bind_more_header(struct binder *b, const struct yaml_pair *pair,
@@ -152,8 +155,7 @@ void bind_more_env_name(struct binder *b, const struct yaml_pair *pair,
 		      (c >= '0' && c <= '9') || c == '_';
 	}
 	if (ok) {
-		set_source(outer(struct ir_credential, source, field), t,
-			   true);
+		set_source(outer(struct ir_credential, source, field), t, true);
 		return;
 	}
 	bind_error(b, DIAG_TEXT, t->at, "'%s' is not the name of a variable",
@@ -207,8 +209,9 @@ void bind_more_credentials(struct binder *b, const struct yaml_pair *pair,
 		struct ir_credential entry = {.format = STR("{}")};
 		struct bind_seen seen = {.n = 0};
 
-		if (!is_map(b, *item, "{host: api.example.com, header: "
-				      "Authorization, from_env: TOKEN}"))
+		if (!is_map(b, *item,
+			    "{host: api.example.com, header: "
+			    "Authorization, from_env: TOKEN}"))
 			continue;
 		entry.from = bind_from(b, (*item)->text.at);
 		bind_map_seen(b, BIND_MAP_CREDENTIAL, *item, &entry, &seen);

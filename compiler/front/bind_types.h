@@ -43,8 +43,8 @@ typedef void (*bind_fn)(struct binder *b, const struct yaml_pair *pair,
 			void *field);
 
 /* Bind the pairs of a mapping into a structure. */
-void bind_map(struct binder *b, enum bind_map map,
-	      const struct yaml_node *node, void *into);
+void bind_map(struct binder *b, enum bind_map map, const struct yaml_node *node,
+	      void *into);
 /* The same, and which settings were met. */
 void bind_map_seen(struct binder *b, enum bind_map map,
 		   const struct yaml_node *node, void *into,
@@ -60,8 +60,8 @@ struct ir_origin bind_from(const struct binder *b, struct span at);
 #define bind_error(b, id, at, ...)                                             \
 	diag_error((b)->c->diags, (id), (at), __VA_ARGS__)
 #define bind_note(b, at, ...) diag_note((b)->c->diags, (at), __VA_ARGS__)
-#define bind_help(b, ...) diag_help((b)->c->diags, __VA_ARGS__)
-#define bind_quote(b, s) diag_quote((b)->c->diags, (s))
+#define bind_help(b, ...)     diag_help((b)->c->diags, __VA_ARGS__)
+#define bind_quote(b, s)      diag_quote((b)->c->diags, (s))
 
 /*
  * The nearest of n names to s, or NULL when none is near: for "did you mean".
@@ -73,8 +73,7 @@ void bind_value_bool(struct binder *, const struct yaml_pair *, void *);
 void bind_value_tls(struct binder *, const struct yaml_pair *, void *);
 void bind_value_engine(struct binder *, const struct yaml_pair *, void *);
 void bind_value_runtime(struct binder *, const struct yaml_pair *, void *);
-void bind_value_trace_engine(struct binder *, const struct yaml_pair *,
-			     void *);
+void bind_value_trace_engine(struct binder *, const struct yaml_pair *, void *);
 void bind_value_trust(struct binder *, const struct yaml_pair *, void *);
 void bind_value_count(struct binder *, const struct yaml_pair *, void *);
 void bind_value_size(struct binder *, const struct yaml_pair *, void *);

@@ -21,8 +21,8 @@ void bind_value_bool(struct binder *b, const struct yaml_pair *pair,
 	const struct yaml_node *n = pair->value;
 	char low[8] = "";
 
-	if (n->plain && (str_is(n->text.s, "true") ||
-			 str_is(n->text.s, "false"))) {
+	if (n->plain &&
+	    (str_is(n->text.s, "true") || str_is(n->text.s, "false"))) {
 		SET(b, pair, field, ir_opt_bool, n->text.s.p[0] == 't');
 		return;
 	}
@@ -93,8 +93,8 @@ CHOICE(bind_value_trust, ir_opt_trust, enum ir_trust, "ask", "always", "never")
 static void not_a(struct binder *b, const struct yaml_pair *pair,
 		  const char *what, const char *help)
 {
-	bind_error(b, DIAG_NUMBER, pair->value->text.at,
-		   "'%s' is not %s", bind_quote(b, pair->value->text.s), what);
+	bind_error(b, DIAG_NUMBER, pair->value->text.at, "'%s' is not %s",
+		   bind_quote(b, pair->value->text.s), what);
 	bind_help(b, "%s", help);
 }
 
@@ -146,29 +146,23 @@ void bind_value_size(struct binder *b, const struct yaml_pair *pair,
 		     void *field)
 {
 	static const struct unit units[] = {
-		{'b', 1},
-		{'k', 1u << 10},
-		{'m', 1u << 20},
-		{'g', 1u << 30},
-		{'t', (uint64_t)1 << 40},
+		{'b', 1},	 {'k', 1u << 10},	   {'m', 1u << 20},
+		{'g', 1u << 30}, {'t', (uint64_t)1 << 40},
 	};
 	struct str s = pair->value->text.s;
 	uint64_t v;
 
-	if (with_unit(s, units, ARRAY_LEN(units), false, (uint64_t)1 << 50,
-		      &v))
+	if (with_unit(s, units, ARRAY_LEN(units), false, (uint64_t)1 << 50, &v))
 		SET(b, pair, field, ir_opt_u64, v);
 	else
 		not_a(b, pair, "a size",
 		      "a whole number and one of b, k, m, g, t, as in '512m'");
 }
 
-void bind_value_age(struct binder *b, const struct yaml_pair *pair,
-		    void *field)
+void bind_value_age(struct binder *b, const struct yaml_pair *pair, void *field)
 {
 	static const struct unit units[] = {
-		{'s', 1},     {'m', 60},     {'h', 3600},
-		{'d', 86400}, {'w', 604800},
+		{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 604800},
 	};
 	uint64_t v;
 
@@ -238,8 +232,10 @@ static void set_text(struct binder *b, const struct yaml_pair *pair,
 	}
 	bind_error(b, DIAG_TEXT, t->at, "'%s' is not %s", bind_quote(b, t->s),
 		   what);
-	bind_help(b, "it begins with a letter or digit and holds letters, "
-		     "digits and '%s'", also);
+	bind_help(b,
+		  "it begins with a letter or digit and holds letters, "
+		  "digits and '%s'",
+		  also);
 }
 
 void bind_value_image(struct binder *b, const struct yaml_pair *pair,

@@ -19,8 +19,8 @@ static const struct {
 	const char *name;
 	unsigned port;
 } services[] = {
-	{"http", 80}, {"https", 443}, {"ssh", 22},	 {"dns", 53},
-	{"git", 9418}, {"ntp", 123}, {"postgres", 5432}, {"smtp", 25},
+	{"http", 80},  {"https", 443}, {"ssh", 22},	   {"dns", 53},
+	{"git", 9418}, {"ntp", 123},   {"postgres", 5432}, {"smtp", 25},
 };
 
 static void odd_word(struct dest_parser *p, struct span part)
@@ -79,7 +79,8 @@ static void odd_other(struct dest_parser *p, struct span part,
 	struct buf b;
 
 	if (part_of(p, part).n == 0)
-		dest_fail(p, DIAG_DEST, part, "a destination that ends too early");
+		dest_fail(p, DIAG_DEST, part,
+			  "a destination that ends too early");
 	else
 		dest_fail(p, DIAG_DEST, part, "unexpected '%s'",
 			  dest_quote(p, part_of(p, part)));
@@ -91,8 +92,8 @@ static void odd_other(struct dest_parser *p, struct span part,
 	dest_help(p, "expected %s", b.p);
 }
 
-void dest_unexpected(struct dest_parser *p, enum dest_odd odd,
-		     struct span part, const char *const *want, unsigned n)
+void dest_unexpected(struct dest_parser *p, enum dest_odd odd, struct span part,
+		     const char *const *want, unsigned n)
 {
 	switch (odd) {
 	case DEST_ODD_USERINFO:

@@ -5,8 +5,8 @@
 #include <idn2.h>
 #include <string.h>
 
-void dest_label(struct dest_parser *p, enum dest_label_kind kind,
-		struct str s, struct span part)
+void dest_label(struct dest_parser *p, enum dest_label_kind kind, struct str s,
+		struct span part)
 {
 	*vec_push(p->c->a, &p->labels) = (struct dest_label){kind, s, part};
 }
@@ -60,8 +60,8 @@ static bool idn_fail(struct dest_parser *p, struct span part, struct str label,
  * case alone: what maps to something that reads otherwise (full-width forms,
  * ligatures, soft hyphens) is refused and the mapped form shown.
  */
-static bool idn_label(struct dest_parser *p, struct str label,
-		      struct span part, struct str *out)
+static bool idn_label(struct dest_parser *p, struct str label, struct span part,
+		      struct str *out)
 {
 	const uint8_t *in = (const uint8_t *)arena_cstr(p->c->a, label);
 	int flags = IDN2_NFC_INPUT;
@@ -114,8 +114,8 @@ static bool label_shape(struct dest_parser *p, struct str s, struct span part)
 	return true;
 }
 
-bool dest_label_ascii(struct dest_parser *p, struct str label,
-		      struct span part, struct str *out)
+bool dest_label_ascii(struct dest_parser *p, struct str label, struct span part,
+		      struct str *out)
 {
 	struct str s = lower(p->c->a, label);
 

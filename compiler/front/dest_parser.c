@@ -158,9 +158,9 @@ static const struct {
 	const char *scheme;
 	unsigned port;
 } other_schemes[] = {
-	{"ssh://", 22},    {"git://", 9418}, {"git+ssh://", 22},
-	{"ftp://", 21},    {"ws://", 80},    {"wss://", 443},
-	{"ldaps://", 636}, {"redis://", 6379}, {"postgres://", 5432},
+	{"ssh://", 22},		 {"git://", 9418},   {"git+ssh://", 22},
+	{"ftp://", 21},		 {"ws://", 80},	     {"wss://", 443},
+	{"ldaps://", 636},	 {"redis://", 6379}, {"postgres://", 5432},
 	{"postgresql://", 5432}, {"mysql://", 3306},
 };
 
@@ -199,8 +199,7 @@ bool dest_scheme(struct dest_parser *p, struct str s, struct span part)
 	d->u.url.port = 443;
 	if (str_is(name, "https://"))
 		return true;
-	dest_fail(p, DIAG_SCHEME,
-		  ((struct span){part.beg, part.end - 3}),
+	dest_fail(p, DIAG_SCHEME, ((struct span){part.beg, part.end - 3}),
 		  "unknown scheme '%s'",
 		  dest_quote(p, str_slice(s, 0, s.n - 3)));
 	host = rest_host(p, part.end);
@@ -329,8 +328,10 @@ bool dest_proto(struct dest_parser *p, struct str tail, struct span part)
 	else
 		dest_fail(p, DIAG_PROTO, part, "no protocol behind '/'");
 	if (p->dest.kind == IR_DEST_HOST || p->dest.kind == IR_DEST_PATTERN)
-		dest_help(p, "'tcp' or 'udp'; for a path write a URL: "
-			     "'https://%s'", dest_quote(p, p->text.s));
+		dest_help(p,
+			  "'tcp' or 'udp'; for a path write a URL: "
+			  "'https://%s'",
+			  dest_quote(p, p->text.s));
 	else
 		dest_help(p, "'tcp' or 'udp'; nothing else passes the gate");
 	return false;

@@ -51,8 +51,8 @@ enum dest_odd {
 
 #define DEST_WANT_MAX 8
 
-void dest_label(struct dest_parser *p, enum dest_label_kind kind,
-		struct str s, struct span part);
+void dest_label(struct dest_parser *p, enum dest_label_kind kind, struct str s,
+		struct span part);
 /* The labels are the whole destination: any, host, pattern or address. */
 must_check bool dest_name(struct dest_parser *p, struct span part);
 /* The labels are the host of a URL. */
@@ -85,8 +85,8 @@ must_check bool dest_proto(struct dest_parser *p, struct str tail,
 void dest_port_moves(struct dest_parser *p);
 
 /* The parser met what it did not expect; want are names of what it did. */
-void dest_unexpected(struct dest_parser *p, enum dest_odd odd,
-		     struct span part, const char *const *want, unsigned n);
+void dest_unexpected(struct dest_parser *p, enum dest_odd odd, struct span part,
+		     const char *const *want, unsigned n);
 void dest_too_long(struct dest_parser *p, struct span part, const char *text);
 
 /*
@@ -100,6 +100,6 @@ must_check bool dest_label_ascii(struct dest_parser *p, struct str label,
 	diag_error((p)->c->diags, (id), text_at(&(p)->text, (part)),           \
 		   __VA_ARGS__)
 #define dest_help(p, ...) diag_help((p)->c->diags, __VA_ARGS__)
-#define dest_quote(p, s) diag_quote((p)->c->diags, (s))
+#define dest_quote(p, s)  diag_quote((p)->c->diags, (s))
 
 #endif

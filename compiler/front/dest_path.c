@@ -53,10 +53,10 @@ static bool escape(struct path_walk *w, size_t i)
 	}
 	if (v == '/' || v == '\\' || v == '.' || v == '%' || v < 0x20 ||
 	    v == 0x7f) {
-		bad(w, i, i + 3, v == '%' ? "an encoded '%'"
-				 : v < 0x20 || v == 0x7f
-					 ? "an encoded control character"
-					 : "an encoded '/', '\\' or '.'");
+		bad(w, i, i + 3,
+		    v == '%'		    ? "an encoded '%'"
+		    : v < 0x20 || v == 0x7f ? "an encoded control character"
+					    : "an encoded '/', '\\' or '.'");
 		diag_help(w->c->diags,
 			  "the gate refuses every request with one");
 		return false;
@@ -107,8 +107,7 @@ static bool byte(struct path_walk *w, size_t i)
 		diag_help(w->c->diags, "write '%%%02X%%%02X'", ch,
 			  (unsigned char)w->s.p[i + 1]);
 	else
-		diag_help(w->c->diags,
-			  "write its UTF-8 bytes as '%%XX' each");
+		diag_help(w->c->diags, "write its UTF-8 bytes as '%%XX' each");
 	return false;
 }
 

@@ -100,8 +100,10 @@ enum files_status files_read(struct files *f, enum files_root root,
 	if (dir < 0 && errno == ENOENT && root != FILES_WORKSPACE)
 		return FILES_ABSENT;
 	if (dir < 0)
-		return failed(f, root == FILES_WORKSPACE ? STR("the workspace")
-							 : name, -errno);
+		return failed(f,
+			      root == FILES_WORKSPACE ? STR("the workspace")
+						      : name,
+			      -errno);
 	if (root == FILES_WORKSPACE) {
 		s = no_links(f, dir, path, name, at);
 		if (s != FILES_OK)

@@ -28,8 +28,8 @@ bool ignorefile_parse(struct pass_ctx *c, const struct source *src,
 			continue;
 		if (line.n > LIMIT_SCALAR_BYTES) {
 			diag_error(c->diags, DIAG_SCALAR, at,
-				   "a pattern of %zu bytes, at most %u",
-				   line.n, LIMIT_SCALAR_BYTES);
+				   "a pattern of %zu bytes, at most %u", line.n,
+				   LIMIT_SCALAR_BYTES);
 			ok = false;
 		} else {
 			ok &= bind_list_pattern(c, src->layer, &t, out);

@@ -127,16 +127,15 @@ static enum files_status extend_preset(struct presets *p,
 {
 	struct arena *a = p->files->c->a;
 	size_t slash = str_find(t->s, '/', 0);
-	struct str base = slash < t->s.n
-				  ? str_slice(t->s, slash + 1, t->s.n)
-				  : t->s;
+	struct str base =
+		slash < t->s.n ? str_slice(t->s, slash + 1, t->s.n) : t->s;
 	struct str name = arena_fmt(a, "preset:%.*s", STR_ARG(base));
 
 	for (size_t i = 0; preset_word(t->s) && i < ARRAY_LEN(folders); i++) {
-		struct str path = arena_fmt(a, "%s%.*s.yaml", folders[i],
-					    STR_ARG(t->s));
-		enum files_status s = load(p, FILES_POLICIES, path, name,
-					   layer, t->from.at);
+		struct str path =
+			arena_fmt(a, "%s%.*s.yaml", folders[i], STR_ARG(t->s));
+		enum files_status s =
+			load(p, FILES_POLICIES, path, name, layer, t->from.at);
 
 		if (s != FILES_ABSENT)
 			return s;
@@ -162,8 +161,7 @@ static const char *path_fault(struct str s)
 	return NULL;
 }
 
-static enum files_status extend_file(struct presets *p,
-				     const struct ir_text *t,
+static enum files_status extend_file(struct presets *p, const struct ir_text *t,
 				     const struct presets_file *from,
 				     enum layer layer)
 {
@@ -249,8 +247,7 @@ static bool bind_text(struct presets *p, struct str name, struct str text,
 		      enum layer layer, struct doc *out, ir_texts *extends)
 {
 	struct pass_ctx *c = p->files->c;
-	const struct source *src =
-		sources_add(p->sources, name, text, layer);
+	const struct source *src = sources_add(p->sources, name, text, layer);
 	struct yaml_node *root;
 
 	*out = (struct doc){.layer = layer, .source = name};

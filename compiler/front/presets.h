@@ -20,8 +20,8 @@ struct presets_file {
 	enum files_root root;
 	struct str path; /* below the root */
 	struct str name; /* for people */
-	bool open;       /* being loaded: to extend it now is a cycle */
-	struct span at;  /* who extends it */
+	bool open;	 /* being loaded: to extend it now is a cycle */
+	struct span at;	 /* who extends it */
 };
 
 struct presets {

@@ -93,8 +93,7 @@ static bool one_host(struct request_parser *p, struct span part,
 		p->out.name = d->u.host.name;
 		return true;
 	case IR_DEST_CIDR:
-		if (d->u.cidr.net.bits !=
-		    addr_bits(d->u.cidr.net.addr.family))
+		if (d->u.cidr.net.bits != addr_bits(d->u.cidr.net.addr.family))
 			return fail(p, part, "a request goes to one address",
 				    NULL);
 		p->out.has_addr = true;
@@ -158,8 +157,7 @@ bool request_to(struct request_parser *p, struct span to,
 
 /* --- the others ---------------------------------------------------------- */
 
-bool request_http(struct request_parser *p, struct str method,
-		  struct span url)
+bool request_http(struct request_parser *p, struct str method, struct span url)
 {
 	struct text t = sub(p, url);
 	struct ir_dest d;

@@ -11,7 +11,7 @@
 
 struct text {
 	struct str s;
-	struct span at;    /* all of it, quotes included */
+	struct span at;	   /* all of it, quotes included */
 	uint32_t verbatim; /* where s.p[0] stands in the source; 0: nowhere */
 };
 

@@ -82,8 +82,7 @@ static const struct {
 	 "quote a value that begins with '@', '`' or '%'"},
 	{"did not find expected key",
 	 "what belongs together begins in one column"},
-	{"could not find expected ':'",
-	 "a key is followed by ': '"},
+	{"could not find expected ':'", "a key is followed by ': '"},
 	{"did not find expected '-' indicator",
 	 "what belongs together begins in one column"},
 	{"found unexpected end of stream", "close the quotes"},
@@ -491,9 +490,8 @@ bool yaml_parse(struct arena *a, struct diags *d, const struct source *src,
 		return false;
 	}
 	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&r.parser,
-				     (const unsigned char *)src->text.p,
-				     src->text.n);
+	yaml_parser_set_input_string(
+		&r.parser, (const unsigned char *)src->text.p, src->text.n);
 	ok = read_stream(&r, &root);
 	yaml_parser_delete(&r.parser);
 	if (!ok)

@@ -21,9 +21,9 @@ struct yaml_pair {
 
 struct yaml_node {
 	enum yaml_kind kind;
-	bool plain;       /* scalar: without quotes, not a block */
+	bool plain;	  /* scalar: without quotes, not a block */
 	uint16_t height;  /* 1 for a scalar */
-	uint32_t size;    /* nodes in it, aliases counted expanded */
+	uint32_t size;	  /* nodes in it, aliases counted expanded */
 	struct text text; /* scalar: its value; else only its place */
 	VEC(struct yaml_node *) items;
 	VEC(struct yaml_pair) pairs;
@@ -38,8 +38,7 @@ must_check bool yaml_parse(struct arena *a, struct diags *d,
 
 /* The encoding alone, for texts that are not YAML: UTF-8, no BOM, NUL,
  * carriage return or other control byte but tab and LF. */
-must_check bool yaml_check_bytes(struct diags *d,
-				 const struct source *src);
+must_check bool yaml_check_bytes(struct diags *d, const struct source *src);
 
 /* A plain scalar that YAML means null by: "", ~, null, Null, NULL. */
 bool yaml_is_null(const struct yaml_node *n);

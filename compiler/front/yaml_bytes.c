@@ -33,15 +33,15 @@ static size_t sequence(const unsigned char *p, size_t left)
 /* U+202A-202E, U+2066-2069: they make a reviewer see another order. */
 static bool is_bidi(const unsigned char *p)
 {
-	return p[0] == 0xe2 && ((p[1] == 0x80 && p[2] >= 0xaa && p[2] <= 0xae) ||
-				(p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+	return p[0] == 0xe2 &&
+	       ((p[1] == 0x80 && p[2] >= 0xaa && p[2] <= 0xae) ||
+		(p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
 }
 
 static bool bom(struct diags *d, const struct source *src)
 {
 	if (str_starts(src->text, STR("\xef\xbb\xbf")))
-		return fail(d, src, 0, 3, DIAG_ENCODING,
-			    "a byte order mark",
+		return fail(d, src, 0, 3, DIAG_ENCODING, "a byte order mark",
 			    "save the file as UTF-8 without one");
 	if (str_starts(src->text, STR("\xff\xfe")) ||
 	    str_starts(src->text, STR("\xfe\xff")))
@@ -50,8 +50,7 @@ static bool bom(struct diags *d, const struct source *src)
 	return true;
 }
 
-bool yaml_check_bytes(struct diags *d,
-		      const struct source *src)
+bool yaml_check_bytes(struct diags *d, const struct source *src)
 {
 	const unsigned char *p = (const unsigned char *)src->text.p;
 	size_t n = src->text.n, len;

@@ -67,7 +67,8 @@ static void test_units(void)
 	CHECK(size_of("3m") == 3 << 20 && size_of("4g") == 4ull << 30);
 	CHECK(size_of("1024t") == 1ull << 50 && size_of("1025t") == 0);
 	CHECK(size_of("0") == 0 && size_of("-1") == 0 && size_of("4gb") == 0);
-	CHECK(size_of("1.5g") == 0 && size_of("g") == 0 && size_of("\"\"") == 0);
+	CHECK(size_of("1.5g") == 0 && size_of("g") == 0 &&
+	      size_of("\"\"") == 0);
 	CHECK(size_of("99999999999999999999g") == 0);
 	CHECK(age_of("30s") == 30 && age_of("2m") == 120);
 	CHECK(age_of("12h") == 43200 && age_of("7d") == 604800);

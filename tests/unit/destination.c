@@ -21,8 +21,7 @@ static const struct {
 	{"a.b:53/UDP", IR_DEST_HOST, "a.b", 53, 53, IR_PROTO_UDP},
 	{"a.b:8000-8999/tcp", IR_DEST_HOST, "a.b", 8000, 8999, 0},
 	{"_x._tcp.a.b", IR_DEST_HOST, "_x._tcp.a.b", 0, 0, 0},
-	{"1.2.3.4.in-addr.arpa", IR_DEST_HOST, "1.2.3.4.in-addr.arpa", 0, 0,
-	 0},
+	{"1.2.3.4.in-addr.arpa", IR_DEST_HOST, "1.2.3.4.in-addr.arpa", 0, 0, 0},
 	{"xn--BCHER-kva.de", IR_DEST_HOST, "xn--bcher-kva.de", 0, 0, 0},
 	{"b\303\274cher.de", IR_DEST_HOST, "xn--bcher-kva.de", 0, 0, 0},
 	{"B\303\234CHER.DE", IR_DEST_HOST, "xn--bcher-kva.de", 0, 0, 0},
@@ -38,16 +37,15 @@ static const struct {
 	{"2001:DB8::1", IR_DEST_CIDR, "2001:db8::1/128", 0, 0, 0},
 	{"2001:db8::/32", IR_DEST_CIDR, "2001:db8::/32", 0, 0, 0},
 	{"[2001:db8::1]:443", IR_DEST_CIDR, "2001:db8::1/128", 443, 443, 0},
-	{"64:ff9b::192.0.2.1", IR_DEST_CIDR, "64:ff9b::c000:201/128", 0, 0,
-	 0},
+	{"64:ff9b::192.0.2.1", IR_DEST_CIDR, "64:ff9b::c000:201/128", 0, 0, 0},
 	{"https://A.b", IR_DEST_URL, "https://a.b/", 0, 0, 0},
 	{"HTTP://a.b:80/X", IR_DEST_URL, "http://a.b/X", 0, 0, 0},
 	{"http://a.b:443/", IR_DEST_URL, "http://a.b:443/", 0, 0, 0},
 	{"https://*.a.b/v1", IR_DEST_URL, "https://*.a.b/v1", 0, 0, 0},
 	{"https://[2001:db8::1]:8443/x", IR_DEST_URL,
 	 "https://[2001:db8::1]:8443/x", 0, 0, 0},
-	{"https://192.0.2.1/%20;x=1", IR_DEST_URL,
-	 "https://192.0.2.1/%20;x=1", 0, 0, 0},
+	{"https://192.0.2.1/%20;x=1", IR_DEST_URL, "https://192.0.2.1/%20;x=1",
+	 0, 0, 0},
 };
 
 static void test_good(void)
@@ -63,8 +61,7 @@ static void test_good(void)
 		ok = dest_parse(&r.c, &t, &d);
 		CHECK_MSG(ok && d.kind == good[i].kind, "%s", good[i].text);
 		if (ok)
-			CHECK_MSG(str_is(ir_dest_text(r.a, &d),
-					 good[i].canon),
+			CHECK_MSG(str_is(ir_dest_text(r.a, &d), good[i].canon),
 				  "%s", good[i].text);
 		CHECK_MSG(d.has_port == (good[i].lo != 0), "%s", good[i].text);
 		if (d.has_port)
@@ -132,8 +129,7 @@ static void test_bad(void)
 
 		rig_init(&r);
 		t = rig_text(&r, str_of(bad[i].text));
-		CHECK_MSG(!dest_parse(&r.c, &t, &d) &&
-				  d.kind == IR_DEST_POISON,
+		CHECK_MSG(!dest_parse(&r.c, &t, &d) && d.kind == IR_DEST_POISON,
 			  "%s", bad[i].text);
 		CHECK_MSG(r.diags.errors == 1, "%s", bad[i].text);
 		diags_get(&r.diags, 0, &v);
@@ -187,8 +183,8 @@ static void test_lengths(void)
 /* Every byte in every place of a small destination: no crash, one error. */
 static void test_bytes(void)
 {
-	static const char *const seeds[] = {"a.b:80", "10.0.0.0/8",
-					    "[::1]:80", "http://a/b"};
+	static const char *const seeds[] = {"a.b:80", "10.0.0.0/8", "[::1]:80",
+					    "http://a/b"};
 
 	for (size_t s = 0; s < ARRAY_LEN(seeds); s++)
 		for (size_t at = 0; at < strlen(seeds[s]); at++)
@@ -202,9 +198,9 @@ static void test_bytes(void)
 				rig_init(&r);
 				snprintf(text, sizeof(text), "%s", seeds[s]);
 				text[at] = (char)byte;
-				t = rig_text(&r, (struct str){
-							 text,
-							 strlen(seeds[s])});
+				t = rig_text(
+					&r,
+					(struct str){text, strlen(seeds[s])});
 				ok = dest_parse(&r.c, &t, &d);
 				if (r.diags.errors != (ok ? 0 : 1))
 					CHECK_MSG(0, "%s at %zu: %d", text, at,

@@ -30,20 +30,18 @@ static inline void rig_done(struct rig *r)
 /* A text that stands in a source byte for byte. */
 static inline struct text rig_text(struct rig *r, struct str s)
 {
-	const struct source *src = sources_add(&r->sources, STR("test"), s,
-					       LAYER_WORKSPACE);
+	const struct source *src =
+		sources_add(&r->sources, STR("test"), s, LAYER_WORKSPACE);
 
 	return (struct text){
 		s, {src->base, src->base + (uint32_t)s.n}, src->base};
 }
 
-static inline bool rig_yaml(struct rig *r, struct str s,
-			    struct yaml_node **out)
+static inline bool rig_yaml(struct rig *r, struct str s, struct yaml_node **out)
 {
-	return yaml_parse(r->a, &r->diags,
-			  sources_add(&r->sources, STR("test"), s,
-				      LAYER_WORKSPACE),
-			  out);
+	return yaml_parse(
+		r->a, &r->diags,
+		sources_add(&r->sources, STR("test"), s, LAYER_WORKSPACE), out);
 }
 
 static inline bool rig_bind(struct rig *r, const char *s, enum layer layer,

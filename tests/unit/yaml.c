@@ -18,10 +18,11 @@ static void test_places(void)
 	struct rig r;
 
 	rig_init(&r);
-	CHECK(rig_yaml(&r,
-		       STR("# \303\244\n\303\266: [\342\202\254, \"b\303\274\", "
-			   "'it''s',\n  plain text  , \"\\u00e4\"]\nz: {k: v}\n"),
-		       &root));
+	CHECK(rig_yaml(
+		&r,
+		STR("# \303\244\n\303\266: [\342\202\254, \"b\303\274\", "
+		    "'it''s',\n  plain text  , \"\\u00e4\"]\nz: {k: v}\n"),
+		&root));
 	CHECK(root->pairs.n == 2);
 	CHECK(stands(&r, &root->pairs.v[0].key, "\303\266"));
 	CHECK(stands(&r, &root->pairs.v[1].key, "z"));
@@ -34,8 +35,7 @@ static void test_places(void)
 	CHECK(stands(&r, &list->items.v[2]->text, "'it''s'"));
 	CHECK(list->items.v[2]->text.verbatim == 0);
 	CHECK(stands(&r, &list->items.v[3]->text, "plain text"));
-	CHECK(list->items.v[3]->text.verbatim ==
-	      list->items.v[3]->text.at.beg);
+	CHECK(list->items.v[3]->text.verbatim == list->items.v[3]->text.at.beg);
 	CHECK(str_is(list->items.v[4]->text.s, "\303\244"));
 	CHECK(list->items.v[4]->text.verbatim == 0);
 	CHECK(list->size == 6 && list->height == 2);
@@ -72,16 +72,16 @@ static enum diag_id refusal(struct str s)
 
 static void test_documents(void)
 {
-	static const char *const empty[] = {"", "\n", "# x\n", "---\n",
-					    "---\n...\n", "%YAML 1.1\n---\n"};
+	static const char *const empty[] = {
+		"", "\n", "# x\n", "---\n", "---\n...\n", "%YAML 1.1\n---\n"};
 	struct yaml_node *root;
 	struct rig r;
 
 	for (size_t i = 0; i < ARRAY_LEN(empty); i++) {
 		rig_init(&r);
 		root = (struct yaml_node *)&r;
-		CHECK_MSG(rig_yaml(&r, str_of(empty[i]), &root) && !root,
-			  "%zu", i);
+		CHECK_MSG(rig_yaml(&r, str_of(empty[i]), &root) && !root, "%zu",
+			  i);
 		rig_done(&r);
 	}
 	CHECK(refusal(STR("a: 1\n---\nb: 2\n")) == DIAG_DOCUMENTS);
