@@ -122,10 +122,11 @@ static int on_event(struct gate *g, const cJSON *o, struct str line,
 
 static int on_line(struct gate *g, struct str line, struct err *err)
 {
-	cJSON *o = cJSON_ParseWithLength(line.p, line.n);
+	const char *end = NULL;
+	cJSON *o = cJSON_ParseWithLengthOpts(line.p, line.n, &end, false);
 	int rc;
 
-	if (cJSON_IsObject(o)) {
+	if (cJSON_IsObject(o) && end == line.p + line.n) {
 		rc = on_event(g, o, line, err);
 	} else {
 		rc = err_set(err, -EPROTO,

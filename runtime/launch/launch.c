@@ -157,6 +157,10 @@ static int start_gate(struct launch *l, struct err *err)
 		r->network = arena_fmt(l->a, "membrane-%s", l->session.id).p;
 		rc = docker_make_link(r->docker, r->network, l->session.id,
 				      err);
+		if (rc < 0)
+			return err_while(err, "making the link to the agent "
+					 "(one session with such a runtime at "
+					 "a time)");
 	}
 	if (rc == 0)
 		rc = gate_start(r->gate, argv, l->session.dir,
@@ -196,7 +200,9 @@ static void init_run(struct launch *l)
 	r->agent_name = arena_fmt(l->a, "membrane-agent-%s", l->session.id).p;
 	r->watchdog = &l->watchdog;
 	r->progress = !l->o.quiet && isatty(STDERR_FILENO);
-	r->shares_terminal = isatty(STDIN_FILENO);
+	/* in another group it would be stopped for writing there, too */
+	r->shares_terminal = isatty(STDIN_FILENO) || isatty(STDOUT_FILENO) ||
+			     isatty(STDERR_FILENO);
 }
 
 /* --- the end ------------------------------------------------------------- */

@@ -90,6 +90,20 @@ static int make_readable(struct arena *a, const char *dir,
 	return 0;
 }
 
+/* Not by renaming: the user may have named a FIFO or a device. */
+static int write_id(struct arena *a, const char *path, const char *id,
+		    struct err *err)
+{
+	auto_fd int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+			      0644);
+
+	if (fd < 0)
+		return fail(err, path);
+	if (fileio_write_all(fd, arena_fmt(a, "%s\n", id), err) < 0)
+		return err_while(err, "%s", path);
+	return 0;
+}
+
 int prepare_folder(struct arena *a, const struct launch_opts *o,
 		   const struct session *s, struct err *err)
 {
@@ -107,8 +121,7 @@ int prepare_folder(struct arena *a, const struct launch_opts *o,
 	if (rc == 0 && chmod(resolv, 0644) < 0)
 		rc = fail(err, resolv);
 	if (rc == 0 && o->session_id_file)
-		rc = fileio_write(AT_FDCWD, o->session_id_file,
-				  arena_fmt(a, "%s\n", s->id), 0644, err);
+		rc = write_id(a, o->session_id_file, s->id, err);
 	return rc;
 }
 

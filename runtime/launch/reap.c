@@ -93,6 +93,8 @@ int reap_dead(struct arena *a, const char *state, const struct endpoint *at,
 			*err = one;
 			first = rc;
 		}
+		if (first && !*docker)
+			break; /* nobody to ask: the next would wait, too */
 	}
 	return first;
 }

@@ -66,7 +66,8 @@ static void begin_ending(struct run *r)
 	if (r->phase == RUN_ENDING)
 		return;
 	r->phase = RUN_ENDING;
-	r->deadline = proc_now_ms() + RUN_END_MS;
+	r->ending_at = proc_now_ms();
+	r->deadline = r->ending_at + RUN_END_MS;
 	gate_close_stdin(r->gate);
 }
 
@@ -265,6 +266,14 @@ static void on_deadline(struct run *r)
 	}
 }
 
+/* The command's last line on a terminal may be unfinished: not over it. */
+static bool is_slow_to_end(const struct run *r, int64_t now)
+{
+	return r->phase == RUN_ENDING && r->agent == 0 &&
+	       (!r->agent_made || !isatty(STDOUT_FILENO)) &&
+	       now >= r->ending_at + RUN_PROGRESS_MS;
+}
+
 static int next_wait(const struct run *r)
 {
 	int64_t wait = WAIT_MAX_MS, now = proc_now_ms(), left;
@@ -278,8 +287,9 @@ static int next_wait(const struct run *r)
 		wait = RETRY_MS;
 	if (r->network && r->phase == RUN_STARTING && wait > RETRY_MS)
 		wait = RETRY_MS;
-	if (r->progress && !r->was_told && r->phase == RUN_STARTING) {
-		left = r->begun + RUN_PROGRESS_MS - now;
+	if (r->progress && !r->was_told && r->phase != RUN_AGENT) {
+		left = (r->phase == RUN_STARTING ? r->begun : r->ending_at) +
+		       RUN_PROGRESS_MS - now;
 		if (left > 0 && left < wait)
 			wait = left;
 	}
@@ -311,6 +321,8 @@ static void on_time(struct run *r)
 		kill_agent(r);
 	if (r->phase == RUN_STARTING && now - r->begun >= RUN_PROGRESS_MS)
 		tell(r, "starting the gate");
+	if (is_slow_to_end(r, now))
+		tell(r, "ending the session");
 	if (r->deadline && now >= r->deadline)
 		on_deadline(r);
 }

@@ -53,7 +53,7 @@ struct run {
 	bool killing;         /* the agent must go, however often it takes */
 	bool was_told;        /* a progress line is on the terminal */
 	int64_t deadline;     /* for what the phase waits for; 0: none */
-	int64_t signal_at;
+	int64_t signal_at, ending_at; /* proc_now_ms() */
 	int ended_hard;       /* how often the deadline has passed in ENDING */
 	int failed;           /* 0, or the code in why */
 	struct err why;
