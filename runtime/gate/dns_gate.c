@@ -15,7 +15,7 @@ static int listen_on(const char *text, int type, int *out, struct err *err)
 	struct sockaddr_in *v4 = (void *)&sa;
 	auto_fd int fd = -1;
 	struct addr a;
-	int on = 1;
+	int on = 1, queue = QUEUE_BYTES;
 
 	if (!addr_parse(str_of(text), &a))
 		return err_set(err, -EINVAL, "address '%s'", text);
@@ -35,6 +35,10 @@ static int listen_on(const char *text, int type, int *out, struct err *err)
 	    (type == SOCK_STREAM && listen(fd, BACKLOG) < 0))
 		return err_set(err, -errno, "resolver on %s: %s", text,
 			       strerror(errno));
+	/* For bursts; the default will do. */
+	if (type == SOCK_DGRAM)
+		(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &queue,
+				 sizeof(queue));
 	*out = fd;
 	fd = -1;
 	return 0;

@@ -29,6 +29,7 @@ GATE = ROOT / os.environ.get("GATE", "build/bin/membrane-gate")
 MEMBRANE = ROOT / os.environ.get("MEMBRANE", "build/bin/membrane")
 A, CNAME, NULL, TXT, AAAA, HTTPS, ANY = 1, 5, 10, 16, 28, 65, 255
 NOERROR, FORMERR, SERVFAIL, NXDOMAIN, NOTIMP, REFUSED = 0, 1, 2, 3, 4, 5
+SO_RCVBUFFORCE = 33
 PORTS = (80, 443, 8080)
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -363,9 +364,9 @@ class World:
 
 
 class Gate:
-    def __init__(self, world, plan, env=None):
+    def __init__(self, world, plan, collect=True):
         self.world, self.plan = world, plan
-        self.netns = None
+        self.netns, self.collects = None, collect
         self.events = []
 
     def __enter__(self):
@@ -380,7 +381,8 @@ class Gate:
         self.p.stdin.flush()
         self.first = json.loads(self.p.stdout.readline() or "{}")
         self.ready_s = time.monotonic() - self.began
-        threading.Thread(target=self.collect, daemon=True).start()
+        if self.collects:
+            threading.Thread(target=self.collect, daemon=True).start()
         return self
 
     def collect(self):
@@ -699,6 +701,59 @@ def check_prefetch(g):
     check(time.monotonic() < until, "resolved at the start")
 
 
+def many_questions(names):
+    """Send them all, then count the answers by rcode."""
+    def fn():
+        rcodes = {}
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.settimeout(3)
+            s.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 8 << 20)
+            s.connect(("192.0.0.1", 53))
+            for i, name in enumerate(names):
+                s.send(question(name, A, i & 0xffff))
+                if i % 50 == 49:
+                    time.sleep(0.005)
+            with contextlib.suppress(TimeoutError):
+                for _ in names:
+                    r = parse(s.recv(4096))["rcode"]
+                    rcodes[r] = rcodes.get(r, 0) + 1
+        return rcodes
+    return fn
+
+
+def many_connects(n):
+    def fn():
+        for i in range(n):
+            with socket.socket() as s:
+                s.setblocking(False)
+                s.connect_ex(("11.7.%d.%d" % (i // 250, i % 250 + 1), 443))
+        return n
+    return fn
+
+
+def check_floods(world, plan):
+    """Nobody reads the records, and still everything else goes on."""
+    with Gate(world, plan, collect=False) as g:
+        g.agent(many_connects(6000))
+        got = g.agent(ask("good.test"))
+        check(addresses(got) == ["11.0.0.1"], "A, records unread", got)
+        got, took = g.agent(connect("11.0.0.1", 443))
+        check(got == "banner", "granted, records unread", got)
+        names = ["n%d.wild.test" % i for i in range(2000)]
+        got = g.agent(many_questions(names))
+        check(got.get("0", 0) == len(names), "2000 questions at once", got)
+        got = g.agent(many_questions(["n%d.bad.test" % i
+                                      for i in range(2000)]))
+        check(got.get("3", 0) == 2000, "2000 refusals at once", got)
+        threading.Thread(target=g.collect, daemon=True).start()
+        check(g.decided(event="error") and "lost" in
+              g.decided(event="error")["message"], "lost records are counted")
+        status = pathlib.Path("/proc/%d/status" % g.worker()).read_text()
+        rss = int(status.split("VmRSS:")[1].split()[0])
+        check(rss < 65536, "memory", rss)
+        g.host("nft", "delete", "table", "inet", "membrane")
+
+
 def check_bridge(world, plan):
     """The runtime brings the agent's interface, some time after the start."""
     (plan / "docker.json").write_text('{"version":1,"link":"bridge"}')
@@ -923,6 +978,7 @@ def main():
                 g.host("nft", "delete", "table", "inet", "membrane")
             if MEMBRANE.exists():
                 check_compiled(world)
+            check_floods(world, plan)
             check_bridge(world, plan)
             check_end(world, plan)
             check_refusals(world, plan)
