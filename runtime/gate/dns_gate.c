@@ -7,6 +7,7 @@
 
 #define UDP_READS_MAX 32u /* questions before others get their turn */
 #define BACKLOG	      16
+#define QUEUE_BYTES   (1 << 20)
 
 static int listen_on(const char *text, int type, int *out, struct err *err)
 {
