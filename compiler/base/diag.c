@@ -305,20 +305,26 @@ void diags_print(const struct diags *d, struct buf *out, bool colour)
 {
 	const struct paint *c = colour ? &colours : &plain;
 	struct diag **list = sorted(d, out->a);
-	unsigned errors = 0;
+	unsigned errors = 0, warnings = 0;
 
 	for (uint32_t i = 0; i < d->list.n; i++) {
 		const struct diag *g = list[i];
+		bool error = g->parts.v[0].kind == PART_ERROR;
 
-		if (g->parts.v[0].kind == PART_ERROR &&
-		    ++errors > LIMIT_ERRORS)
+		if (error ? ++errors > LIMIT_ERRORS
+			  : ++warnings > LIMIT_WARNINGS)
 			continue;
 		vec_each(part, &g->parts)
 			print_part(d, out, g, part, c);
 	}
 	if (errors > LIMIT_ERRORS)
-		buf_addf(out, "membrane: %u more errors not shown\n",
-			 errors - LIMIT_ERRORS);
+		buf_addf(out, "membrane: %u more error%s not shown\n",
+			 errors - LIMIT_ERRORS,
+			 errors - LIMIT_ERRORS == 1 ? "" : "s");
+	if (warnings > LIMIT_WARNINGS)
+		buf_addf(out, "membrane: %u more warning%s not shown\n",
+			 warnings - LIMIT_WARNINGS,
+			 warnings - LIMIT_WARNINGS == 1 ? "" : "s");
 }
 
 bool diags_get(const struct diags *d, unsigned i, struct diag_view *out)

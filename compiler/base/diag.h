@@ -8,9 +8,10 @@
  *
  * Reported once, where the place is known; callers then only return false.
  * Notes and helps belong to the error or warning before them. Errors are
- * printed in source order, LIMIT_ERRORS at most, and a line that says how many
- * more there were. Text is lower case without a full stop; the user's own
- * words stand in single quotes, made printable with diag_quote().
+ * printed in source order, LIMIT_ERRORS at most (and LIMIT_WARNINGS warnings),
+ * and a line that says how many more there were. Text is lower case without a
+ * full stop; the user's own words stand in single quotes, made printable with
+ * diag_quote().
  */
 #ifndef COMPILER_BASE_DIAG_H
 #define COMPILER_BASE_DIAG_H

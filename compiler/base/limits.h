@@ -28,5 +28,6 @@
 #define LIMIT_PLAN_FILES 32u            /* artefacts in one plan */
 #define LIMIT_PLAN_BYTES (64u << 20)    /* one artefact */
 #define LIMIT_ERRORS 20u                /* diagnostics of error rank shown */
+#define LIMIT_WARNINGS 20u              /* and of warnings */
 
 #endif

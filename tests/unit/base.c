@@ -184,11 +184,15 @@ static void check_many_errors(void)
 	diags_init(&d, a, &s);
 	for (int i = 0; i < 30; i++)
 		diag_error(&d, DIAG_TOO_MANY, (struct span){0}, "error %d", i);
+	for (int i = 0; i < 21; i++)
+		diag_warn(&d, DIAG_TESTS, (struct span){0}, "warning %d", i);
 	buf_init(&out, a);
 	diags_print(&d, &out, false);
+	CHECK(strstr(out.p, "warning 19 [") && !strstr(out.p, "warning 20 ["));
 	CHECK(strstr(out.p, "error 19 [") && !strstr(out.p, "error 20 ["));
 	CHECK(str_ends(buf_str(&out),
-		       STR("membrane: 10 more errors not shown\n")));
+		       STR("membrane: 10 more errors not shown\n"
+			   "membrane: 1 more warning not shown\n")));
 	memset(out.p, 'x', 100);
 	CHECK(strlen(diag_quote(&d, (struct str){out.p, 100})) == 60 + 3);
 	arena_free(a);
