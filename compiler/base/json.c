@@ -9,7 +9,7 @@
 
 /* Columns of a line, with its indentation; a record of scalars may be longer,
  * so that a name and its digest stay together. */
-#define LINE_WIDTH 78
+#define LINE_WIDTH   78
 #define RECORD_WIDTH 158
 
 static cJSON *some(cJSON *item)
@@ -110,7 +110,8 @@ static bool put_flat(struct buf *out, const cJSON *v, size_t limit)
 		return out->n <= limit;
 	}
 	buf_addc(out, object ? '{' : '[');
-	cJSON_ArrayForEach(item, v) {
+	cJSON_ArrayForEach(item, v)
+	{
 		if (item != v->child)
 			buf_adds(out, ", ");
 		if (object)
@@ -135,9 +136,7 @@ static size_t line_width(const cJSON *v)
 
 	if (!cJSON_IsObject(v))
 		return LINE_WIDTH;
-	cJSON_ArrayForEach(item, v)
-		if (item->child)
-			return LINE_WIDTH;
+	cJSON_ArrayForEach(item, v) if (item->child) return LINE_WIDTH;
 	return RECORD_WIDTH;
 }
 
@@ -160,7 +159,8 @@ static void put_value(struct buf *out, struct buf *flat, const cJSON *v,
 		return;
 	}
 	buf_addc(out, object ? '{' : '[');
-	cJSON_ArrayForEach(item, v) {
+	cJSON_ArrayForEach(item, v)
+	{
 		size_t before;
 
 		put_indent(out, depth + 1);

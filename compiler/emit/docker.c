@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #define AGENT_IMAGE "membrane-agent"
-#define GATE_IMAGE "membrane-gate"
+#define GATE_IMAGE  "membrane-gate"
 /* Docker refuses less: daemon/daemon_unix.go. */
 #define MEMORY_MIN_BYTES (6u << 20)
 
@@ -82,7 +82,8 @@ static void put_raw(const struct writer *w, const struct arg *arg)
 		for (end = beg; end < s.n; end++) {
 			char c = s.p[end];
 
-			if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') &&
+			if (!(c >= 'a' && c <= 'z') &&
+			    !(c >= 'A' && c <= 'Z') &&
 			    !(c >= '0' && c <= '9') && c != '_')
 				break;
 		}
@@ -257,9 +258,10 @@ static cJSON *agent(struct writer *w)
 static cJSON *tracer(struct writer *w)
 {
 	const struct ir_trace *t = &w->p->trace;
-	struct str version = t->version.set ? t->version.v : STR(TRACEE_DEFAULT_VERSION);
-	struct str image = arena_fmt(w->in->a, "aquasec/tracee:%.*s",
-				     STR_ARG(version));
+	struct str version =
+		t->version.set ? t->version.v : STR(TRACEE_DEFAULT_VERSION);
+	struct str image =
+		arena_fmt(w->in->a, "aquasec/tracee:%.*s", STR_ARG(version));
 	cJSON *o = json_object();
 
 	json_put_str(o, "image", image);
@@ -313,7 +315,8 @@ static bool check_uplink(const struct emit_in *in)
 		return true;
 	diag_error(in->diags, DIAG_UPLINK, uplink->from.at,
 		   "'%s' is no Docker network that the gate could go out "
-		   "through", diag_quote(in->diags, uplink->v));
+		   "through",
+		   diag_quote(in->diags, uplink->v));
 	diag_help(in->diags, "write the name of a network that 'docker "
 			     "network ls' shows with driver bridge");
 	return false;
@@ -389,7 +392,8 @@ static bool check_hardening(const struct emit_in *in)
 	if (h->memory.set && h->memory.v < MEMORY_MIN_BYTES) {
 		diag_error(in->diags, DIAG_HARDENING, h->memory.from.at,
 			   "%" PRIu64 " bytes of memory: Docker wants 6 MiB "
-			   "at least", h->memory.v);
+			   "at least",
+			   h->memory.v);
 		ok = false;
 	}
 	if (h->pids.set && h->pids.v == 0) {
@@ -432,8 +436,8 @@ bool docker_wanted(const struct ir_policy *p)
 bool docker_emit(const struct emit_in *in, struct buf *out)
 {
 	const struct ir_policy *p = in->policy;
-	enum ir_runtime runtime = p->runtime.set ? p->runtime.v
-						 : IR_RUNTIME_RUNC;
+	enum ir_runtime runtime =
+		p->runtime.set ? p->runtime.v : IR_RUNTIME_RUNC;
 	struct writer w = {
 		.in = in, .p = p, .bridge = runtime != IR_RUNTIME_RUNC};
 	bool ok = check_image(in);

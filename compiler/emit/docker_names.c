@@ -152,25 +152,53 @@ bool docker_names_user(struct str s)
 
 	if (!word(user, "_.-") || user.p[0] == '-' || user.p[0] == '.')
 		return false;
-	return colon == s.n || (word(group, "_.-") && group.p[0] != '-' &&
-				group.p[0] != '.');
+	return colon == s.n ||
+	       (word(group, "_.-") && group.p[0] != '-' && group.p[0] != '.');
 }
 
 static const char *const capabilities[] = {
-	"ALL",		    "AUDIT_CONTROL",  "AUDIT_READ",
-	"AUDIT_WRITE",	    "BLOCK_SUSPEND",  "BPF",
-	"CHECKPOINT_RESTORE", "CHOWN",	      "DAC_OVERRIDE",
-	"DAC_READ_SEARCH",  "FOWNER",	      "FSETID",
-	"IPC_LOCK",	    "IPC_OWNER",      "KILL",
-	"LEASE",	    "LINUX_IMMUTABLE", "MAC_ADMIN",
-	"MAC_OVERRIDE",	    "MKNOD",	      "NET_ADMIN",
-	"NET_BIND_SERVICE", "NET_BROADCAST",  "NET_RAW",
-	"PERFMON",	    "SETFCAP",	      "SETGID",
-	"SETPCAP",	    "SETUID",	      "SYSLOG",
-	"SYS_ADMIN",	    "SYS_BOOT",	      "SYS_CHROOT",
-	"SYS_MODULE",	    "SYS_NICE",	      "SYS_PACCT",
-	"SYS_PTRACE",	    "SYS_RAWIO",      "SYS_RESOURCE",
-	"SYS_TIME",	    "SYS_TTY_CONFIG", "WAKE_ALARM",
+	"ALL",
+	"AUDIT_CONTROL",
+	"AUDIT_READ",
+	"AUDIT_WRITE",
+	"BLOCK_SUSPEND",
+	"BPF",
+	"CHECKPOINT_RESTORE",
+	"CHOWN",
+	"DAC_OVERRIDE",
+	"DAC_READ_SEARCH",
+	"FOWNER",
+	"FSETID",
+	"IPC_LOCK",
+	"IPC_OWNER",
+	"KILL",
+	"LEASE",
+	"LINUX_IMMUTABLE",
+	"MAC_ADMIN",
+	"MAC_OVERRIDE",
+	"MKNOD",
+	"NET_ADMIN",
+	"NET_BIND_SERVICE",
+	"NET_BROADCAST",
+	"NET_RAW",
+	"PERFMON",
+	"SETFCAP",
+	"SETGID",
+	"SETPCAP",
+	"SETUID",
+	"SYSLOG",
+	"SYS_ADMIN",
+	"SYS_BOOT",
+	"SYS_CHROOT",
+	"SYS_MODULE",
+	"SYS_NICE",
+	"SYS_PACCT",
+	"SYS_PTRACE",
+	"SYS_RAWIO",
+	"SYS_RESOURCE",
+	"SYS_TIME",
+	"SYS_TTY_CONFIG",
+	"WAKE_ALARM",
 };
 
 const char *docker_names_capability_at(size_t i)

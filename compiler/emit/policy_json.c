@@ -39,8 +39,9 @@ static void put_unit(struct arena *a, cJSON *o, const char *key,
 		return;
 	while (i + 1 < n && v->v % units[i].size)
 		i++;
-	json_put_str(o, key, arena_fmt(a, "%" PRIu64 "%c",
-				       v->v / units[i].size, units[i].letter));
+	json_put_str(o, key,
+		     arena_fmt(a, "%" PRIu64 "%c", v->v / units[i].size,
+			       units[i].letter));
 }
 
 static void put_size(struct arena *a, cJSON *o, const char *key,
@@ -88,8 +89,7 @@ static void put_texts(cJSON *o, const char *key, const ir_texts *texts)
 	json_put(o, key, list);
 }
 
-static void put_patterns(cJSON *o, const char *key,
-			 const ir_patterns *patterns)
+static void put_patterns(cJSON *o, const char *key, const ir_patterns *patterns)
 {
 	cJSON *list = json_array();
 
@@ -105,10 +105,9 @@ static void push_port(struct arena *a, cJSON *list, const struct ir_port *p)
 {
 	const char *proto = ir_proto_name(p->proto);
 
-	json_push_str(list, p->lo == p->hi
-				    ? arena_fmt(a, "%u/%s", p->lo, proto)
-				    : arena_fmt(a, "%u-%u/%s", p->lo, p->hi,
-						proto));
+	json_push_str(list, p->lo == p->hi ? arena_fmt(a, "%u/%s", p->lo, proto)
+					   : arena_fmt(a, "%u-%u/%s", p->lo,
+						       p->hi, proto));
 }
 
 static void put_http(cJSON *o, const struct ir_grant *g)

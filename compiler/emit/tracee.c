@@ -39,9 +39,8 @@ static void put_scalar(struct writer *w, struct str s,
 	/* libyaml has no const here; it copies the text. */
 	char *copy = arena_cstr(w->in->a, s);
 
-	check(yaml_scalar_event_initialize(&e, NULL, NULL,
-					   (yaml_char_t *)copy, (int)s.n, 1, 1,
-					   style));
+	check(yaml_scalar_event_initialize(&e, NULL, NULL, (yaml_char_t *)copy,
+					   (int)s.n, 1, 1, style));
 	put(w, &e);
 }
 

@@ -88,8 +88,12 @@ const struct tracee_arg *tracee_arg_named(const struct tracee_event *e,
 bool tracee_has_path(const struct tracee_event *e)
 {
 	static const char *const starts[] = {
-		"sched_process_exec", "security_bprm_check", "execve",
-		"execveat", "load_elf_phdrs", "process_execution_failed",
+		"sched_process_exec",
+		"security_bprm_check",
+		"execve",
+		"execveat",
+		"load_elf_phdrs",
+		"process_execution_failed",
 	};
 	const struct tracee_arg *arg =
 		tracee_arg_named(e, STR("pathname"), TRACEE_RELEASE_DEFAULT);

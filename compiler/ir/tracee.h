@@ -11,8 +11,8 @@
 #include "compiler/base/str.h"
 
 /* 0.24.1 as 2401. */
-#define TRACEE_RELEASE_MIN 2000
-#define TRACEE_RELEASE_MAX 2499
+#define TRACEE_RELEASE_MIN     2000
+#define TRACEE_RELEASE_MAX     2499
 #define TRACEE_RELEASE_DEFAULT 2401
 #define TRACEE_DEFAULT_VERSION "0.24.1"
 /* A release by its text; false when it is none. */
@@ -23,13 +23,13 @@ enum tracee_shape {
 	TRACEE_STRING,
 	TRACEE_STRINGS, /* compared as Go prints a list: "[a b]" */
 	TRACEE_BOOL,
-	TRACEE_OBJECT,  /* compared as Go prints a map: "map[a:b c:d]" */
+	TRACEE_OBJECT, /* compared as Go prints a map: "map[a:b c:d]" */
 };
 
 enum tracee_arg_flags {
 	TRACEE_KERNEL_SIDE = 1, /* compared in the kernel: no *x*, 255 bytes */
-	TRACEE_NO_MOUNT = 2,    /* a path in its file system, without mounts */
-	TRACEE_UNDECLARED = 4,  /* appended by an option, not for filters */
+	TRACEE_NO_MOUNT = 2,	/* a path in its file system, without mounts */
+	TRACEE_UNDECLARED = 4,	/* appended by an option, not for filters */
 };
 
 struct tracee_arg {

@@ -141,8 +141,9 @@ static bool publish_parse(struct pass_ctx *c, struct span at, struct str raw,
 
 	*out = (struct arg_publish){.text = raw, .proto = IR_PROTO_TCP};
 	if (str_find(value, '=', 0) < value.n)
-		return publish_fault(c, at, raw, "the form with key=value is "
-						 "not for 'docker run'");
+		return publish_fault(c, at, raw,
+				     "the form with key=value is "
+				     "not for 'docker run'");
 	for (size_t i = 0; i < value.n; i++)
 		if (value.p[i] == '/')
 			slash = i;
@@ -160,13 +161,14 @@ static bool publish_parse(struct pass_ctx *c, struct span at, struct str raw,
 		colon--;
 	host = str_slice(ports, 0, colon ? colon - 1 : 0);
 	if (!port_range(str_slice(ports, colon, ports.n), &out->lo, &out->hi))
-		return publish_fault(c, at, raw, "no port from 1 to 65535 for "
-						 "the container");
+		return publish_fault(c, at, raw,
+				     "no port from 1 to 65535 for "
+				     "the container");
 	for (colon = host.n; colon > 0 && host.p[colon - 1] != ':';)
 		colon--;
 	host = str_slice(host, colon, host.n);
-	if (host.n && port_range(host, &lo, &hi) && hi - lo != out->hi - out->lo &&
-	    out->hi != out->lo)
+	if (host.n && port_range(host, &lo, &hi) &&
+	    hi - lo != out->hi - out->lo && out->hi != out->lo)
 		return publish_fault(c, at, raw,
 				     "the two ranges are not equally long");
 	return true;
@@ -195,16 +197,17 @@ static const char *spelled(struct pass_ctx *c, const struct arg *arg)
 	if (!arg->has_value)
 		return arena_fmt(c->a, "--%s", name).p;
 	return arena_fmt(c->a, "--%s %s", name,
-			 diag_quote(c->diags, arg->value)).p;
+			 diag_quote(c->diags, arg->value))
+		.p;
 }
 
 static bool report(struct pass_ctx *c, const struct arg *arg,
 		   const struct args_option *o, const struct args_verdict *v)
 {
-	struct span at = o->judge == ARGS_JUDGE_UNDOING ||
-					 o->judge == ARGS_JUDGE_OURS
-				 ? arg->from.at
-				 : arg->value_at;
+	struct span at =
+		o->judge == ARGS_JUDGE_UNDOING || o->judge == ARGS_JUDGE_OURS
+			? arg->from.at
+			: arg->value_at;
 	bool ok = false;
 
 	if (v->fault) {
@@ -272,8 +275,7 @@ static bool judge_flag(struct parser *ps, const struct args_option *o,
 	return true;
 }
 
-static bool add(struct parser *ps, const struct args_option *o,
-		struct arg *arg)
+static bool add(struct parser *ps, const struct args_option *o, struct arg *arg)
 {
 	struct pass_ctx *c = ps->c;
 	struct args_verdict v;
@@ -299,7 +301,8 @@ static bool add(struct parser *ps, const struct args_option *o,
 		v = args_judge(c->a, o, value, &ps->places);
 	}
 	if (v.class == ARG_HARMLESS && has_secret_variable(value))
-		v.class = ARG_WIDENING; /* something of the host's environment */
+		v.class =
+			ARG_WIDENING; /* something of the host's environment */
 	arg->class = v.class;
 	if (!report(c, arg, o, &v))
 		return false;
@@ -361,8 +364,9 @@ static bool unknown_option(struct parser *ps, const struct ir_text *word,
 		   diag_quote(d, str_slice(word->s, 0,
 					   str_find(word->s, '=', 0))));
 	if (blank < name.n)
-		diag_help(d, "one word per item: write '--%s' and what "
-			     "follows it as two items",
+		diag_help(d,
+			  "one word per item: write '--%s' and what "
+			  "follows it as two items",
 			  diag_quote(d, str_slice(name, 0, blank)));
 	else if (near)
 		diag_help(d, "did you mean '--%s'?", near);
@@ -525,8 +529,8 @@ static bool check_one(struct pass_ctx *c, const struct arg *arg, args_env env,
 		return false;
 	if (o->type == ARGS_FLAG)
 		return true;
-	if (arg->is_publish && !publish_parse(c, arg->value_at, arg->value,
-					      value, &publish))
+	if (arg->is_publish &&
+	    !publish_parse(c, arg->value_at, arg->value, value, &publish))
 		return false;
 	v = args_judge(c->a, o, value, places);
 	/* What was seen without the environment has been reported. */
@@ -535,8 +539,8 @@ static bool check_one(struct pass_ctx *c, const struct arg *arg, args_env env,
 	return report(c, arg, o, &v);
 }
 
-bool args_check_env(struct pass_ctx *c, const struct ir_policy *p,
-		    args_env env, const char *workspace, const char *state,
+bool args_check_env(struct pass_ctx *c, const struct ir_policy *p, args_env env,
+		    const char *workspace, const char *state,
 		    args_resolved resolve)
 {
 	const char *home = env("HOME");

@@ -33,9 +33,10 @@ const struct args_option *args_option_lettered(char letter)
 
 bool args_bool(struct str value, bool *out)
 {
-	static const char *const yes[] = {"1", "t", "T", "true", "TRUE", "True"};
-	static const char *const no[] = {"0", "f", "F", "false", "FALSE",
-					 "False"};
+	static const char *const yes[] = {"1",	  "t",	  "T",
+					  "true", "TRUE", "True"};
+	static const char *const no[] = {"0",	  "f",	   "F",
+					 "false", "FALSE", "False"};
 
 	for (size_t i = 0; i < ARRAY_LEN(yes); i++) {
 		if (str_is(value, yes[i]) || str_is(value, no[i])) {
@@ -70,7 +71,8 @@ static struct args_verdict ours(const char *why)
 
 static struct args_verdict fault(enum diag_id id, const char *why)
 {
-	return (struct args_verdict){.class = ARG_OURS, .fault = id, .why = why};
+	return (struct args_verdict){
+		.class = ARG_OURS, .fault = id, .why = why};
 }
 
 static struct args_verdict worse(struct args_verdict a, struct args_verdict b)
@@ -226,9 +228,8 @@ static struct args_verdict judge_path(struct arena *a, struct str path,
 		return undoing("it is the whole host");
 	if (is_engine_socket(path))
 		return undoing("whoever has that socket is root on the host");
-	if (within(path, state) || within(state, path) ||
-	    within(home, path) || has_segment(path, ".membrane") ||
-	    holds_a_home(path))
+	if (within(path, state) || within(state, path) || within(home, path) ||
+	    has_segment(path, ".membrane") || holds_a_home(path))
 		return undoing("it holds membrane's own folder, and with it "
 			       "the policy of the next session");
 	if (within(path, workspace) || within(workspace, path) ||
@@ -330,7 +331,8 @@ static bool csv_field(struct arena *a, struct str *rest, bool *more,
 		for (;; i++) {
 			if (i >= s.n)
 				return false;
-			if (s.p[i] == '"' && !(i + 1 < s.n && s.p[i + 1] == '"'))
+			if (s.p[i] == '"' &&
+			    !(i + 1 < s.n && s.p[i + 1] == '"'))
 				break;
 			i += s.p[i] == '"';
 			buf_addc(&b, s.p[i]);
@@ -406,8 +408,7 @@ static struct args_verdict judge_mount(struct arena *a, struct str value,
 		return fault(DIAG_ARG_MOUNT, "not a list of key=value with "
 					     "commas between");
 	if (m.strange)
-		return fault(DIAG_ARG_MOUNT,
-			     "a key that mounts do not have");
+		return fault(DIAG_ARG_MOUNT, "a key that mounts do not have");
 	if (!m.target.n)
 		return fault(DIAG_ARG_MOUNT, "no target");
 	v = judge_target(a, m.target);

@@ -13,9 +13,9 @@
 
 /* Control bytes, which a value cannot hold otherwise. */
 #define ARGS_UNKNOWN "\001"
-#define ARGS_HOME "\002"
-#define ARGS_PWD "\003"
-#define ARGS_STATE "\004"
+#define ARGS_HOME    "\002"
+#define ARGS_PWD     "\003"
+#define ARGS_STATE   "\004"
 
 struct args_places {
 	struct str home, workspace, state;

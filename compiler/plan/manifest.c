@@ -24,8 +24,7 @@ bool manifest_name_ok(struct str name)
 	return true;
 }
 
-void plan_add(struct arena *a, struct plan *p, struct str name,
-	      struct str data)
+void plan_add(struct arena *a, struct plan *p, struct str name, struct str data)
 {
 	uint32_t i;
 
@@ -65,8 +64,9 @@ struct str plan_manifest(struct arena *a, const struct plan *p)
 	vec_each(f, &p->files) {
 		char hex[SHA256_HEX_MAX];
 
-		json_push(files, named_digest(f->name,
-					      str_of(sha256_hex(f->data, hex))));
+		json_push(files,
+			  named_digest(f->name,
+				       str_of(sha256_hex(f->data, hex))));
 	}
 	json_put(root, "files", files);
 	vec_each(s, &p->sources)
@@ -81,15 +81,17 @@ static int parse_files(struct arena *a, const cJSON *list, struct plan *out,
 	const cJSON *item;
 	struct str name;
 
-	cJSON_ArrayForEach(item, list) {
+	cJSON_ArrayForEach(item, list)
+	{
 		if (out->files.n == LIMIT_PLAN_FILES)
 			return err_set(err, -EPROTO, "%s: more than %u files",
 				       MANIFEST_NAME, LIMIT_PLAN_FILES);
 		if (!json_get_str(item, "name", &name) ||
 		    !manifest_name_ok(name))
-			return err_set(err, -EPROTO, "%s: file %u has no name "
-				       "that a plan can hold", MANIFEST_NAME,
-				       out->files.n + 1);
+			return err_set(err, -EPROTO,
+				       "%s: file %u has no name "
+				       "that a plan can hold",
+				       MANIFEST_NAME, out->files.n + 1);
 		*vec_push(a, &out->files) =
 			(struct plan_file){.name = arena_str(a, name)};
 	}
@@ -111,7 +113,8 @@ static int parse_sources(struct arena *a, const cJSON *list, struct plan *out,
 	struct str name, sha256;
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, list) {
+	cJSON_ArrayForEach(item, list)
+	{
 		/* Flags are one more source than there are files. */
 		if (out->sources.n > LIMIT_SOURCES)
 			return err_set(err, -EPROTO, "%s: more than %u sources",
@@ -143,7 +146,8 @@ static int parse_root(struct arena *a, const cJSON *root, struct plan *out,
 	if (!cJSON_IsNumber(version) || version->valuedouble != PLAN_VERSION)
 		return err_set(err, -EPROTO,
 			       "%s: a version of plan that is not known here "
-			       "(this is %d)", MANIFEST_NAME, PLAN_VERSION);
+			       "(this is %d)",
+			       MANIFEST_NAME, PLAN_VERSION);
 	if (!json_get_array(root, "files", &files) ||
 	    !json_get_array(root, "sources", &sources))
 		return err_set(err, -EPROTO, "%s: no files or no sources",
@@ -180,8 +184,10 @@ static int mismatch(struct str text, const struct plan *p, struct err *err)
 
 		if (!memmem(text.p, text.n, sha256_hex(f->data, hex),
 			    SHA256_HEX_MAX - 1))
-			return err_set(err, -EPROTO, "%.*s: altered since the "
-				       "plan was written", STR_ARG(f->name));
+			return err_set(err, -EPROTO,
+				       "%.*s: altered since the "
+				       "plan was written",
+				       STR_ARG(f->name));
 	}
 	return err_set(err, -EPROTO, "%s: altered since the plan was written",
 		       MANIFEST_NAME);

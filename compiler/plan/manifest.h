@@ -11,7 +11,7 @@
 
 #include "compiler/plan/plan.h"
 
-#define MANIFEST_NAME "manifest.json"
+#define MANIFEST_NAME  "manifest.json"
 #define MANIFEST_BYTES (1u << 20)
 
 /* A name that can stand in a plan: letters, digits, '.', '_', '-', not first

@@ -12,8 +12,8 @@ static int read_file(void *ctx, struct arena *a, struct str name,
 		     struct str *out_data, struct err *err)
 {
 	const int *dirfd = ctx;
-	int rc = fileio_read(a, *dirfd, name.p, LIMIT_PLAN_BYTES, out_data,
-			     err);
+	int rc =
+		fileio_read(a, *dirfd, name.p, LIMIT_PLAN_BYTES, out_data, err);
 
 	if (rc == -ENOENT)
 		return err_set(err, -EPROTO, "%s: missing", name.p);

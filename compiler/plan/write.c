@@ -36,14 +36,17 @@ static int may_replace(const char *dir, struct err *err)
 		rc = fail(err, dir);
 		goto out;
 	}
-	if (fileio_read(a, fd, MANIFEST_NAME, MANIFEST_BYTES, &text, err) == 0 &&
+	if (fileio_read(a, fd, MANIFEST_NAME, MANIFEST_BYTES, &text, err) ==
+		    0 &&
 	    manifest_parse(a, text, &p, err) == 0)
 		vec_push(a, &p.files)->name = STR(MANIFEST_NAME);
 	while (rc == 0 && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
 		    !plan_file(&p, e->d_name))
-			rc = err_set(err, -EEXIST, "%s: holds '%s', which is "
-				     "no part of a plan", dir, e->d_name);
+			rc = err_set(err, -EEXIST,
+				     "%s: holds '%s', which is "
+				     "no part of a plan",
+				     dir, e->d_name);
 out:
 	if (d)
 		closedir(d);
@@ -62,8 +65,10 @@ static int write_files(const char *dir, const struct plan *p, struct err *err)
 	a = arena_new();
 	vec_each(f, &p->files) {
 		if (!manifest_name_ok(f->name))
-			rc = err_set(err, -EINVAL, "'%.*s': not a name for an "
-				     "artefact", STR_ARG(f->name));
+			rc = err_set(err, -EINVAL,
+				     "'%.*s': not a name for an "
+				     "artefact",
+				     STR_ARG(f->name));
 		if (rc == 0)
 			rc = fileio_write(fd, arena_cstr(a, f->name), f->data,
 					  0644, err);
@@ -122,8 +127,10 @@ static int target(const char *dir, char out[PATH_MAX], bool *out_exists,
 	while (n > 1 && dir[n - 1] == '/')
 		n--;
 	if (n == 0 || n >= PATH_MAX - 32)
-		return err_set(err, -ENAMETOOLONG, "'%s': not a name for a "
-			       "directory", dir);
+		return err_set(err, -ENAMETOOLONG,
+			       "'%s': not a name for a "
+			       "directory",
+			       dir);
 	memcpy(out, dir, n);
 	out[n] = '\0';
 	*out_exists = false;

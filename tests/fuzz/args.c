@@ -37,8 +37,7 @@ static void same_again(struct arena *a, const arg_list *list)
 		buf_add(&words, arg->value);
 		buf_addc(&words, '\n');
 	}
-	if (!make(&t, a, buf_str(&words)) ||
-	    t.policy.docker_args.n != list->n)
+	if (!make(&t, a, buf_str(&words)) || t.policy.docker_args.n != list->n)
 		abort();
 	for (uint32_t i = 0; i < list->n; i++) {
 		const struct arg *x = &list->v[i];

@@ -20,28 +20,54 @@ static struct test_policy t;
 
 /* Values for options that take not just any word or number. */
 static const char *const samples[][2] = {
-	{"blkio-weight", "500"}, {"blkio-weight-device", "/dev/sda:100"},
-	{"cpus", "1.5"}, {"device", "/dev/null"},
-	{"device-cgroup-rule", "c 1:3 r"}, {"device-read-bps", "/dev/sda:1mb"},
+	{"blkio-weight", "500"},
+	{"blkio-weight-device", "/dev/sda:100"},
+	{"cpus", "1.5"},
+	{"device", "/dev/null"},
+	{"device-cgroup-rule", "c 1:3 r"},
+	{"device-read-bps", "/dev/sda:1mb"},
 	{"device-read-iops", "/dev/sda:10"},
 	{"device-write-bps", "/dev/sda:1mb"},
-	{"device-write-iops", "/dev/sda:10"}, {"env-file", "/dev/null"},
-	{"expose", "80"}, {"health-interval", "1s"},
-	{"health-start-interval", "1s"}, {"health-start-period", "1s"},
-	{"health-timeout", "1s"}, {"io-maxbandwidth", "1m"},
-	{"ipc", "private"}, {"kernel-memory", "1g"}, 
-	{"platform", "linux/amd64"}, {"pull", "missing"},
+	{"device-write-iops", "/dev/sda:10"},
+	{"env-file", "/dev/null"},
+	{"expose", "80"},
+	{"health-interval", "1s"},
+	{"health-start-interval", "1s"},
+	{"health-start-period", "1s"},
+	{"health-timeout", "1s"},
+	{"io-maxbandwidth", "1m"},
+	{"ipc", "private"},
+	{"kernel-memory", "1g"},
+	{"platform", "linux/amd64"},
+	{"pull", "missing"},
 	{"mac-address", "92:d0:c6:0a:29:33"},
-	{"memory", "1g"}, {"memory-reservation", "1g"}, {"memory-swap", "2g"},
-	{"memory-swappiness", "10"}, {"mount", "type=tmpfs,target=/x"},
-	{"add-host", "a:1.2.3.4"}, {"annotation", "a=b"}, {"env", "-A=b"},
-	{"cgroupns", "private"}, {"pid", "host"}, {"publish", "1:2/udp"},
-	{"security-opt", "no-new-privileges"}, {"shm-size", "1g"},
-	{"storage-opt", "size=1g"}, {"sysctl", "kernel.msgmax=1"},
-	{"tmpfs", "/x:size=1m"}, {"ulimit", "nofile=10"}, {"userns", "host"},
-	{"uts", "host"}, {"volume", "name:/x"}, {"dns", "1.1.1.1"},
-	{"ip", "10.0.0.5"}, {"ip6", "fd00::5"}, {"link-local-ip", "169.254.1.1"},
-	{"label", "a=b"}, {"gpus", "all"}, {"hostname", "-x"},
+	{"memory", "1g"},
+	{"memory-reservation", "1g"},
+	{"memory-swap", "2g"},
+	{"memory-swappiness", "10"},
+	{"mount", "type=tmpfs,target=/x"},
+	{"add-host", "a:1.2.3.4"},
+	{"annotation", "a=b"},
+	{"env", "-A=b"},
+	{"cgroupns", "private"},
+	{"pid", "host"},
+	{"publish", "1:2/udp"},
+	{"security-opt", "no-new-privileges"},
+	{"shm-size", "1g"},
+	{"storage-opt", "size=1g"},
+	{"sysctl", "kernel.msgmax=1"},
+	{"tmpfs", "/x:size=1m"},
+	{"ulimit", "nofile=10"},
+	{"userns", "host"},
+	{"uts", "host"},
+	{"volume", "name:/x"},
+	{"dns", "1.1.1.1"},
+	{"ip", "10.0.0.5"},
+	{"ip6", "fd00::5"},
+	{"link-local-ip", "169.254.1.1"},
+	{"label", "a=b"},
+	{"gpus", "all"},
+	{"hostname", "-x"},
 };
 
 static const char *sample(const struct args_option *o)
@@ -56,15 +82,19 @@ static const char *sample(const struct args_option *o)
 static char **expand(const cJSON *list)
 {
 	static const char *const text[][2] = {
-		{"{session}", "0123456789ab"}, {"{workspace}", "/w"},
-		{"{home}", "/h"}, {"{state}", "/s"}, {"{owner}", "1:1"},
+		{"{session}", "0123456789ab"},
+		{"{workspace}", "/w"},
+		{"{home}", "/h"},
+		{"{state}", "/s"},
+		{"{owner}", "1:1"},
 	};
 	char **argv = arena_array(a, (size_t)cJSON_GetArraySize(list) + 4,
 				  sizeof(*argv));
 	const cJSON *w;
 	size_t n = 0;
 
-	cJSON_ArrayForEach(w, list) {
+	cJSON_ArrayForEach(w, list)
+	{
 		struct str s = str_of(w->valuestring);
 		struct buf b;
 
@@ -176,7 +206,8 @@ static void option(const struct args_option *o, unsigned way)
 	start();
 	if (o->type == ARGS_FLAG) {
 		test_policy_arg(&t, arena_fmt(a, "--%s%s", o->name,
-					      way & 1 ? "=true" : "").p);
+					      way & 1 ? "=true" : "")
+					    .p);
 	} else if (way == 0) {
 		test_policy_arg(&t, arena_fmt(a, "--%s=%s", o->name, value).p);
 	} else if (way == 1 || !o->letter) {
@@ -184,7 +215,8 @@ static void option(const struct args_option *o, unsigned way)
 		test_policy_arg(&t, value);
 	} else {
 		test_policy_arg(&t, arena_fmt(a, "-%c%s%s", o->letter,
-					      way == 2 ? "" : "=", value).p);
+					      way == 2 ? "" : "=", value)
+					    .p);
 	}
 	run(o->name, o->home == ARG_GATE);
 }

@@ -71,9 +71,8 @@ static void walk(yaml_document_t *doc, yaml_node_t *n, const char *path)
 	if (n->type == YAML_SCALAR_NODE) {
 		*vec_push(a, &items) = (struct item){
 			str_of(path),
-			arena_str(a, (struct str){
-					     (char *)n->data.scalar.value,
-					     n->data.scalar.length})};
+			arena_str(a, (struct str){(char *)n->data.scalar.value,
+						  n->data.scalar.length})};
 	} else if (n->type == YAML_SEQUENCE_NODE) {
 		int i = 0;
 
@@ -88,7 +87,8 @@ static void walk(yaml_document_t *doc, yaml_node_t *n, const char *path)
 
 			walk(doc, yaml_document_get_node(doc, p->value),
 			     arena_fmt(a, "%s.%s", path,
-				       (char *)key->data.scalar.value).p);
+				       (char *)key->data.scalar.value)
+				     .p);
 		}
 	}
 }
@@ -205,8 +205,8 @@ static void judge_rule(int r, struct str event)
 			      event),
 		      event, "twice in one policy");
 	for (; n < 64; n++) {
-		struct str f = at(arena_fmt(a, ".spec.rules[%d].filters[%u]", r,
-					    n).p);
+		struct str f =
+			at(arena_fmt(a, ".spec.rules[%d].filters[%u]", r, n).p);
 
 		if (!f.n)
 			break;
@@ -282,20 +282,54 @@ static int emitted(void)
 static void sweep(void)
 {
 	static const char *const names[] = {
-		"data.pathname", "args.pathname", "data.flags", "data.sockfd",
-		"data.remote_addr", "data.binary.path", "data.sha256", "comm",
-		"uid", "retval", "container", "containerId", "data.argv",
+		"data.pathname",
+		"args.pathname",
+		"data.flags",
+		"data.sockfd",
+		"data.remote_addr",
+		"data.binary.path",
+		"data.sha256",
+		"comm",
+		"uid",
+		"retval",
+		"container",
+		"containerId",
+		"data.argv",
 	};
 	static const char *const values[] = {
-		"=1", "!=1", "<1", ">=1", "=x", "=x*", "=*x", "=*x*", "=a*b",
-		"=*", "=**", "=", "=a,b", "=a,", "= x", "=\"x\"", "='", "=#x",
-		"=a: b", "=- x", "=&x", "=%x", "=!!str", "=\xc3\xa4", "={}",
-		"=*sin_addr:10.0.0.5 *", "=/workspace/*",
+		"=1",
+		"!=1",
+		"<1",
+		">=1",
+		"=x",
+		"=x*",
+		"=*x",
+		"=*x*",
+		"=a*b",
+		"=*",
+		"=**",
+		"=",
+		"=a,b",
+		"=a,",
+		"= x",
+		"=\"x\"",
+		"='",
+		"=#x",
+		"=a: b",
+		"=- x",
+		"=&x",
+		"=%x",
+		"=!!str",
+		"=\xc3\xa4",
+		"={}",
+		"=*sin_addr:10.0.0.5 *",
+		"=/workspace/*",
 	};
 	static const char *const events[] = {
-		"security_file_open", "openat", "security_socket_connect",
-		"sched_process_exec", "anti_debugging", "magic_write",
-		"process_execute_failed", "security_inode_rename",
+		"security_file_open",	   "openat",
+		"security_socket_connect", "sched_process_exec",
+		"anti_debugging",	   "magic_write",
+		"process_execute_failed",  "security_inode_rename",
 	};
 	unsigned taken = 0;
 
@@ -303,8 +337,9 @@ static void sweep(void)
 		for (size_t n = 0; n < ARRAY_LEN(names); n++)
 			for (size_t v = 0; v < ARRAY_LEN(values); v++) {
 				start();
-				event(events[e], arena_fmt(a, "%s%s", names[n],
-							   values[v]).p);
+				event(events[e],
+				      arena_fmt(a, "%s%s", names[n], values[v])
+					      .p);
 				taken += emitted() > 0;
 			}
 	CHECK(taken > 300);

@@ -40,7 +40,8 @@ static int at(const char *vector, const char *word)
 	const cJSON *v = cJSON_GetObjectItem(json, vector), *w;
 	int i = 0;
 
-	cJSON_ArrayForEach(w, cJSON_GetObjectItem(v, "argv")) {
+	cJSON_ArrayForEach(w, cJSON_GetObjectItem(v, "argv"))
+	{
 		if (strcmp(w->valuestring, word) == 0)
 			return i;
 		i++;
@@ -129,8 +130,8 @@ static void hardening(void)
 	CHECK(at("agent", "--cpus=1.050") > 0);
 	CHECK(at("agent", "--pids-limit=7") > 0);
 	CHECK(at("agent", "--read-only") > 0);
-	CHECK(at("agent", "--cap-add=SYS_PTRACE") > at("agent",
-						       "--cap-drop=ALL"));
+	CHECK(at("agent", "--cap-add=SYS_PTRACE") >
+	      at("agent", "--cap-drop=ALL"));
 	CHECK(at("agent", "--tmpfs=/tmp") > 0);
 	CHECK(at("agent", "debian:bookworm-slim") > 0);
 	CHECK(at("agent", "--pull=never") < 0);
@@ -210,17 +211,47 @@ static void refusals(void)
 static void names(void)
 {
 	static const char *const good[] = {
-		"debian", "debian:bookworm", "library/debian", "a/b/c:T_.-1",
-		"localhost/x", "localhost:5000/x:y", "ghcr.io/o/i", "a--b__c.d",
-		"[::1]:5000/x", "Host/x", "x@sha256:0123456789abcdef0123456789abcdef",
+		"debian",
+		"debian:bookworm",
+		"library/debian",
+		"a/b/c:T_.-1",
+		"localhost/x",
+		"localhost:5000/x:y",
+		"ghcr.io/o/i",
+		"a--b__c.d",
+		"[::1]:5000/x",
+		"Host/x",
+		"x@sha256:0123456789abcdef0123456789abcdef",
 		"r.io:1/x:t@sha256:0123456789abcdef0123456789abcdef",
 	};
 	static const char *const bad[] = {
-		"", "-x", "--privileged", "Debian", "a:", ":a", "a//b", "/a",
-		"a/", "a:b:c", "a b", "a:-t", "a..b", "a___b", "-a/b", "a@b",
-		"a@sha256:012", "a@sha256:0123456789ABCDEF0123456789abcdef",
-		"a.b.:1/x", "a:99999/x", "{masks}", "$X", "a\nb", "a_-b",
-		"_a", "a_", "https://a/b",
+		"",
+		"-x",
+		"--privileged",
+		"Debian",
+		"a:",
+		":a",
+		"a//b",
+		"/a",
+		"a/",
+		"a:b:c",
+		"a b",
+		"a:-t",
+		"a..b",
+		"a___b",
+		"-a/b",
+		"a@b",
+		"a@sha256:012",
+		"a@sha256:0123456789ABCDEF0123456789abcdef",
+		"a.b.:1/x",
+		"a:99999/x",
+		"{masks}",
+		"$X",
+		"a\nb",
+		"a_-b",
+		"_a",
+		"a_",
+		"https://a/b",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(good); i++)

@@ -1,4 +1,5 @@
-/* A plan on disk: written whole, read whole, and nothing altered goes unseen. */
+/* A plan on disk: written whole, read whole, and nothing altered goes unseen.
+ */
 #include "compiler/plan/plan.h"
 
 #include "compiler/base/buf.h"
@@ -28,9 +29,9 @@ static struct plan sample(const char *ruleset)
 	plan_add(a, &p, STR("names.map"), STR("membrane-names 1\n"));
 	plan_add(a, &p, STR("docker.json"), STR("{}\n"));
 	*vec_push(a, &p.sources) = (struct plan_source){
-		STR(".membrane.yaml"),
-		STR("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852"
-		    "b855")};
+		STR(".membrane.yaml"), STR("e3b0c44298fc1c149afbf4c8996fb92427a"
+					   "e41e4649b934ca495991b7852"
+					   "b855")};
 	return p;
 }
 

@@ -45,7 +45,8 @@ static struct ir_text test_policy_text(struct test_policy *t, const char *s)
 		str_of(s)};
 }
 
-test_maybe_unused static void test_policy_arg(struct test_policy *t, const char *word)
+test_maybe_unused static void test_policy_arg(struct test_policy *t,
+					      const char *word)
 {
 	struct ir_text text = test_policy_text(t, word);
 
