@@ -96,26 +96,6 @@ void diag_help(struct diags *d, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Length of the UTF-8 sequence at s.p[i], or 0; RFC 3629, section 4. */
-static size_t utf8_len(struct str s, size_t i)
-{
-	const unsigned char *p = (const unsigned char *)s.p + i;
-	size_t left = s.n - i, n;
-
-	if (p[0] < 0x80)
-		return 1;
-	n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-	if (p[0] < 0xc2 || p[0] > 0xf4 || n > left)
-		return 0;
-	for (size_t k = 1; k < n; k++)
-		if ((p[k] & 0xc0) != 0x80)
-			return 0;
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 /*
  * A character that shows nothing itself, or reorders what stands around it:
  * soft hyphen, zero-width and directional marks, byte order mark.
@@ -143,7 +123,7 @@ static void printable(struct buf *out, struct str s, bool keep_tabs)
 {
 	for (size_t i = 0; i < s.n;) {
 		unsigned char c = (unsigned char)s.p[i];
-		size_t n = utf8_len(s, i);
+		size_t n = str_utf8(s, i);
 		bool c1 = n == 2 && c == 0xc2 &&
 			  (unsigned char)s.p[i + 1] < 0xa0;
 

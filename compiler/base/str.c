@@ -101,6 +101,25 @@ bool str_u64(struct str s, uint64_t max, uint64_t *out)
 	return true;
 }
 
+size_t str_utf8(struct str s, size_t at)
+{
+	const unsigned char *p = (const unsigned char *)s.p + at;
+	size_t left = s.n - at, n;
+
+	if (p[0] < 0x80)
+		return 1;
+	n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+	if (p[0] < 0xc2 || p[0] > 0xf4 || n > left)
+		return 0;
+	for (size_t k = 1; k < n; k++)
+		if ((p[k] & 0xc0) != 0x80)
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
 /* Longest strings that "did you mean" looks at; keys and events are shorter. */
 #define DISTANCE_MAX 48
 

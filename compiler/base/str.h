@@ -51,6 +51,8 @@ bool str_line(struct str *rest, struct str *out_line);
 bool str_field(struct str *rest, char sep, struct str *out_field);
 /* Decimal digits only, no sign, no blank, at most max; else false. */
 bool str_u64(struct str s, uint64_t max, uint64_t *out);
+/* Length of the UTF-8 sequence at s.p[at] (RFC 3629, section 4), or 0. */
+size_t str_utf8(struct str s, size_t at);
 /*
  * Edit distance (insert, delete, replace, swap of neighbours) of two short
  * strings, for "did you mean"; limit + 1 when it is more than limit.

@@ -1,4 +1,5 @@
 /* Destinations and what hangs on them: ports, requests, the resolver. */
+#include "compiler/front/ascii.h"
 #include "compiler/front/bind_types.h"
 #include "compiler/front/dest.h"
 
@@ -152,32 +153,10 @@ static const char *const methods[] = {
 	"SEARCH",  "PROPFIND", "PROPPATCH", "PURGE",
 };
 
-static bool is_token(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i];
-
-		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		      (c >= '0' && c <= '9') ||
-		      (c && strchr("!#$%&'*+-.^_`|~", c))))
-			return false;
-	}
-	return s.n > 0;
-}
-
-static const char *upper(struct arena *a, struct str s)
-{
-	char *p = arena_cstr(a, s);
-
-	for (char *q = p; *q; q++)
-		if (*q >= 'a' && *q <= 'z')
-			*q = (char)(*q - 'a' + 'A');
-	return p;
-}
-
 static bool method(struct binder *b, const struct text *t)
 {
-	const char *up = upper(b->c->a, t->s), *near = NULL;
+	struct str up = ascii_upper(b->c->a, t->s);
+	const char *near = NULL;
 
 	if (str_is(t->s, "*")) {
 		bind_error(b, DIAG_METHOD, t->at, "a '*' for a method");
@@ -187,20 +166,19 @@ static bool method(struct binder *b, const struct text *t)
 	for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
 		if (str_is(t->s, methods[i]))
 			return true;
-		if (!near &&
-		    str_distance(str_of(up), str_of(methods[i]), 1) <= 1)
+		if (!near && str_distance(up, str_of(methods[i]), 1) <= 1)
 			near = methods[i];
-		if (strcmp(up, methods[i]) == 0)
+		if (str_is(up, methods[i]))
 			near = methods[i];
 	}
-	if (!near && is_token(t->s) && str_is(t->s, up))
+	if (!near && ascii_is_token(t->s) && str_eq(t->s, up))
 		return true;
 	bind_error(b, DIAG_METHOD, t->at, "unknown method '%s'",
 		   bind_quote(b, t->s));
 	if (near)
 		bind_help(b, "did you mean '%s'?", near);
-	else if (is_token(t->s))
-		bind_help(b, "methods are upper case: '%s'", up);
+	else if (ascii_is_token(t->s))
+		bind_help(b, "methods are upper case: '%s'", up.p);
 	else
 		bind_help(b, "a method is letters and digits (RFC 9110)");
 	return false;

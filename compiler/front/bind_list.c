@@ -1,6 +1,7 @@
 /* Lists of words: presets, patterns, arguments, paths, capabilities. */
 #include "compiler/base/gitignore.h"
 #include "compiler/base/limits.h"
+#include "compiler/front/ascii.h"
 #include "compiler/front/bind_types.h"
 
 #include <string.h>
@@ -182,12 +183,7 @@ static const char *const capabilities[] = {
 
 static struct str cap_name(struct arena *a, struct str s)
 {
-	char *p = arena_cstr(a, s);
-
-	for (size_t i = 0; i < s.n; i++)
-		if (p[i] >= 'a' && p[i] <= 'z')
-			p[i] = (char)(p[i] - 'a' + 'A');
-	s.p = p;
+	s = ascii_upper(a, s);
 	return str_starts(s, STR("CAP_")) ? str_slice(s, 4, s.n) : s;
 }
 

@@ -1,4 +1,5 @@
 /* Mappings within mappings: protect, credentials, trace, tests. */
+#include "compiler/front/ascii.h"
 #include "compiler/front/bind_types.h"
 #include "compiler/front/dest.h"
 #include "compiler/front/request.h"
@@ -106,15 +107,8 @@ void bind_more_header(struct binder *b, const struct yaml_pair *pair,
 		      void *field)
 {
 	const struct text *t = &pair->value->text;
-	bool ok = t->s.n > 0;
 
-	for (size_t i = 0; i < t->s.n; i++) {
-		char c = t->s.p[i];
-
-		ok &= (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		      (c >= '0' && c <= '9') || strchr("!#$%&'*+-.^_`|~", c);
-	}
-	if (!ok) {
+	if (!ascii_is_token(t->s)) {
 		bind_error(b, DIAG_HEADER, t->at,
 			   "'%s' is not the name of a header",
 			   bind_quote(b, t->s));
@@ -146,13 +140,10 @@ void bind_more_env_name(struct binder *b, const struct yaml_pair *pair,
 			void *field)
 {
 	const struct text *t = &pair->value->text;
-	bool ok = t->s.n > 0 && !(t->s.p[0] >= '0' && t->s.p[0] <= '9');
+	bool ok = t->s.n > 0 && !ascii_is_digit(t->s.p[0]);
 
 	for (size_t i = 0; i < t->s.n; i++) {
-		char c = t->s.p[i];
-
-		ok &= (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		      (c >= '0' && c <= '9') || c == '_';
+		ok &= ascii_is_alnum(t->s.p[i]) || t->s.p[i] == '_';
 	}
 	if (ok) {
 		set_source(outer(struct ir_credential, source, field), t, true);
@@ -234,9 +225,8 @@ static bool event_name(struct binder *b, const struct text *t)
 	for (size_t i = 0; i < t->s.n; i++) {
 		char c = t->s.p[i];
 
-		ok &= (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		      (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-		      c == '*' || c == '.';
+		ok &= ascii_is_alnum(c) || c == '_' || c == '-' || c == '*' ||
+		      c == '.';
 	}
 	if (ok)
 		return true;

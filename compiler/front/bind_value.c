@@ -1,5 +1,6 @@
 /* Values that are one word: switches, choices, numbers, names. */
 #include "compiler/base/limits.h"
+#include "compiler/front/ascii.h"
 #include "compiler/front/bind_types.h"
 
 #include <string.h>
@@ -19,25 +20,21 @@ void bind_value_bool(struct binder *b, const struct yaml_pair *pair,
 	static const char *const yes[] = {"yes", "on", "y", "1", "true"};
 	static const char *const no[] = {"no", "off", "n", "0", "false"};
 	const struct yaml_node *n = pair->value;
-	char low[8] = "";
+	struct str low;
 
 	if (n->plain &&
 	    (str_is(n->text.s, "true") || str_is(n->text.s, "false"))) {
 		SET(b, pair, field, ir_opt_bool, n->text.s.p[0] == 't');
 		return;
 	}
-	for (size_t i = 0; i < n->text.s.n && i < sizeof(low) - 1; i++) {
-		char c = n->text.s.p[i];
-
-		low[i] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-	}
+	low = ascii_lower(b->c->a, n->text.s);
 	bind_error(b, DIAG_BOOL, n->text.at, "'%s' is neither true nor false",
 		   bind_quote(b, n->text.s));
 	for (size_t i = 0; i < ARRAY_LEN(yes); i++) {
-		if (strcmp(low, yes[i]) == 0)
+		if (str_is(low, yes[i]))
 			bind_help(b, "write 'true'%s",
 				  i == 4 ? ", lower case, without quotes" : "");
-		if (strcmp(low, no[i]) == 0)
+		if (str_is(low, no[i]))
 			bind_help(b, "write 'false'%s",
 				  i == 4 ? ", lower case, without quotes" : "");
 	}
@@ -123,7 +120,7 @@ static bool with_unit(struct str s, const struct unit *units, size_t n,
 
 	if (last >= 'A' && last <= 'Z')
 		last = (char)(last - 'A' + 'a');
-	if (last >= '0' && last <= '9') {
+	if (ascii_is_digit(last)) {
 		if (need)
 			return false;
 	} else {
@@ -204,19 +201,13 @@ void bind_value_cpus(struct binder *b, const struct yaml_pair *pair,
 
 /* --- names --------------------------------------------------------------- */
 
-static bool is_alnum(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9');
-}
-
 /* Letters and digits, and of also any but the first. */
 static bool made_of(struct str s, const char *also)
 {
-	if (s.n == 0 || !is_alnum(s.p[0]))
+	if (s.n == 0 || !ascii_is_alnum(s.p[0]))
 		return false;
 	for (size_t i = 0; i < s.n; i++)
-		if (!is_alnum(s.p[i]) && !strchr(also, s.p[i]))
+		if (!ascii_is_alnum(s.p[i]) && !strchr(also, s.p[i]))
 			return false;
 	return true;
 }

@@ -1,5 +1,6 @@
 /* Names and IPv4 addresses of a destination, out of their labels. */
 #include "compiler/base/limits.h"
+#include "compiler/front/ascii.h"
 #include "compiler/front/dest_parser.h"
 
 #include <idn2.h>
@@ -17,16 +18,6 @@ static bool is_ascii(struct str s)
 		if ((unsigned char)s.p[i] >= 0x80)
 			return false;
 	return true;
-}
-
-static struct str lower(struct arena *a, struct str s)
-{
-	char *p = arena_cstr(a, s);
-
-	for (size_t i = 0; i < s.n; i++)
-		if (p[i] >= 'A' && p[i] <= 'Z')
-			p[i] = (char)(p[i] - 'A' + 'a');
-	return (struct str){p, s.n};
 }
 
 static size_t code_points(const uint8_t *s)
@@ -117,7 +108,7 @@ static bool label_shape(struct dest_parser *p, struct str s, struct span part)
 bool dest_label_ascii(struct dest_parser *p, struct str label, struct span part,
 		      struct str *out)
 {
-	struct str s = lower(p->c->a, label);
+	struct str s = ascii_lower(p->c->a, label);
 
 	if (is_ascii(s) && !label_shape(p, s, part))
 		return false;
@@ -141,7 +132,7 @@ bool dest_label_ascii(struct dest_parser *p, struct str label, struct span part,
 static bool all_digits(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] < '0' || s.p[i] > '9')
+		if (!ascii_is_digit(s.p[i]))
 			return false;
 	return s.n > 0;
 }

@@ -1,5 +1,7 @@
 #include "compiler/front/dest_parser.h"
 
+#include "compiler/front/ascii.h"
+
 #include <string.h>
 
 /* --- addresses and networks ---------------------------------------------- */
@@ -164,16 +166,6 @@ static const struct {
 	{"postgresql://", 5432}, {"mysql://", 3306},
 };
 
-static struct str scheme_lower(struct dest_parser *p, struct str s)
-{
-	char *q = arena_cstr(p->c->a, s);
-
-	for (size_t i = 0; i < s.n; i++)
-		if (q[i] >= 'A' && q[i] <= 'Z')
-			q[i] = (char)(q[i] - 'A' + 'a');
-	return (struct str){q, s.n};
-}
-
 /* The host in the rest of a URL whose scheme we do not take. */
 static struct str rest_host(struct dest_parser *p, uint32_t from)
 {
@@ -188,7 +180,7 @@ static struct str rest_host(struct dest_parser *p, uint32_t from)
 bool dest_scheme(struct dest_parser *p, struct str s, struct span part)
 {
 	struct ir_dest *d = &p->dest;
-	struct str name = scheme_lower(p, s), host;
+	struct str name = ascii_lower(p->c->a, s), host;
 
 	d->kind = IR_DEST_URL;
 	d->u.url.scheme = IR_SCHEME_HTTP;
@@ -312,7 +304,7 @@ bool dest_range(struct dest_parser *p, struct str lo, struct span lo_part,
 
 bool dest_proto(struct dest_parser *p, struct str tail, struct span part)
 {
-	struct str name = scheme_lower(p, str_slice(tail, 1, tail.n));
+	struct str name = ascii_lower(p->c->a, str_slice(tail, 1, tail.n));
 
 	if (str_is(name, "tcp") || str_is(name, "udp")) {
 		p->port.proto = name.p[0] == 'u' ? IR_PROTO_UDP : IR_PROTO_TCP;

@@ -36,8 +36,8 @@ struct front_input {
 	const char *workspace;  /* directory */
 	const char *state;      /* ~/.membrane, or $MEMBRANE_HOME */
 	const char *global;     /* read as ~/.membrane/config.yaml; NULL: the
-				   one in state. For `plan` before there is
-				   one: what the first run will write */
+				   one in state, or else default.yaml of the
+				   presets: what the first run will write */
 	const char *policies;   /* directory of the presets */
 	bool no_global;         /* --no-global-config */
 	const struct front_flag *flags;

@@ -1,6 +1,7 @@
 #include "compiler/front/presets.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/front/ascii.h"
 #include "compiler/front/bind.h"
 #include "compiler/front/yaml.h"
 
@@ -58,21 +59,11 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static struct str lower(struct arena *a, struct str s)
-{
-	char *copy = arena_cstr(a, s);
-
-	for (size_t i = 0; i < s.n; i++)
-		if (copy[i] >= 'A' && copy[i] <= 'Z')
-			copy[i] = (char)(copy[i] - 'A' + 'a');
-	return (struct str){copy, s.n};
-}
-
 static void help_presets(struct presets *p, const struct ir_text *t)
 {
 	unsigned best = 3;
 	const char *near = NULL;
-	struct str low = lower(p->files->c->a, t->s);
+	struct str low = ascii_lower(p->files->c->a, t->s);
 	names all = {0};
 	struct buf b;
 

@@ -12,24 +12,6 @@ static bool fail(struct diags *d, const struct source *src, size_t beg,
 	return false;
 }
 
-/* Length of the UTF-8 sequence at p (RFC 3629, section 4), or 0. */
-static size_t sequence(const unsigned char *p, size_t left)
-{
-	size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-
-	if (n == 1)
-		return 1;
-	if (p[0] < 0xc2 || p[0] > 0xf4 || n > left)
-		return 0;
-	for (size_t k = 1; k < n; k++)
-		if ((p[k] & 0xc0) != 0x80)
-			return 0;
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 /* U+202A-202E, U+2066-2069: they make a reviewer see another order. */
 static bool is_bidi(const unsigned char *p)
 {
@@ -58,7 +40,7 @@ bool yaml_check_bytes(struct diags *d, const struct source *src)
 	if (!bom(d, src))
 		return false;
 	for (size_t i = 0; i < n; i += len) {
-		len = sequence(p + i, n - i);
+		len = str_utf8(src->text, i);
 		if (len == 0)
 			return fail(d, src, i, i + 1, DIAG_ENCODING,
 				    "a byte that is not UTF-8",
