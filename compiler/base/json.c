@@ -90,12 +90,34 @@ static void put_scalar(struct buf *out, const cJSON *v)
 	cJSON_free(text);
 }
 
+/* Whether a string stands in JSON as it is; nearly all do. */
+static bool is_plain(const char *s)
+{
+	for (; *s; s++)
+		if (*s < 0x20 || *s > 0x7e || *s == '"' || *s == '\\')
+			return false;
+	return true;
+}
+
+/* cJSON escapes what has to be; it allocates a kilobyte and more for each. */
+static void put_string(struct buf *out, const char *s)
+{
+	cJSON *item;
+
+	if (is_plain(s)) {
+		buf_addc(out, '"');
+		buf_adds(out, s);
+		buf_addc(out, '"');
+		return;
+	}
+	item = some(cJSON_CreateStringReference(s));
+	put_scalar(out, item);
+	cJSON_Delete(item);
+}
+
 static void put_key(struct buf *out, const cJSON *v)
 {
-	cJSON *key = some(cJSON_CreateStringReference(v->string));
-
-	put_scalar(out, key);
-	cJSON_Delete(key);
+	put_string(out, v->string);
 	buf_adds(out, ": ");
 }
 
@@ -106,7 +128,12 @@ static bool put_flat(struct buf *out, const cJSON *v, size_t limit)
 	const cJSON *item;
 
 	if (!object && !cJSON_IsArray(v)) {
-		put_scalar(out, v);
+		if (cJSON_IsString(v))
+			put_string(out, v->valuestring);
+		else if (cJSON_IsRaw(v))
+			buf_adds(out, v->valuestring);
+		else
+			put_scalar(out, v);
 		return out->n <= limit;
 	}
 	buf_addc(out, object ? '{' : '[');
