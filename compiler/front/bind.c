@@ -275,13 +275,40 @@ static bool met_before(struct binder *b, const struct key *k,
 	return false;
 }
 
-/* A list was wanted and one word came: show the word as a list. */
+/* The keys of the mapping that this key takes. */
+static void help_mapping(struct binder *b, const struct key *k)
+{
+	const char *names[BIND_KEYS_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		struct str prefix = str_of(maps[keys[i].map].prefix);
+		struct str name = arena_fmt(b->c->a, "%s%s.",
+					    maps[k->map].prefix, k->name);
+
+		if (str_eq(prefix, name))
+			names[n++] = keys[i].name;
+	}
+	help_valid(b, names, n);
+}
+
 static void help_shape(struct binder *b, const struct key *k,
 		       const struct yaml_node *v)
 {
-	if (types[k->type].shape == SHAPE_LIST && v->kind == YAML_SCALAR)
-		bind_help(b, "write '%s: [%s]'", k->name,
-			  bind_quote(b, v->text.s));
+	switch (types[k->type].shape) {
+	case SHAPE_WORD:
+		return;
+	case SHAPE_LIST:
+		if (v->kind == YAML_SCALAR)
+			bind_help(b, "write '%s: [%s]'", k->name,
+				  bind_quote(b, v->text.s));
+		else
+			bind_help(b, "each item begins with '- '");
+		return;
+	case SHAPE_MAPPING:
+		help_mapping(b, k);
+		return;
+	}
 }
 
 static bool shape_fits(struct binder *b, const struct key *k,

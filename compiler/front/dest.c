@@ -84,6 +84,10 @@ static void odd_other(struct dest_parser *p, struct span part,
 	else
 		dest_fail(p, DIAG_DEST, part, "unexpected '%s'",
 			  dest_quote(p, part_of(p, part)));
+	if (str_is(part_of(p, part), ",")) {
+		dest_help(p, "one per item");
+		return;
+	}
 	if (n == 0 || n > 3)
 		return;
 	buf_init(&b, p->c->a);

@@ -1,6 +1,7 @@
 #include "compiler/front/yaml.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/front/ascii.h"
 
 #include <string.h>
 #include <yaml.h>
@@ -74,12 +75,9 @@ static const struct {
 } remedies[] = {
 	{"mapping values are not allowed in this context",
 	 "quote a value that holds ': '"},
-	{"did not find expected alphabetic or numeric character",
-	 "quote a value that begins with '*' or '&': \"*.example.com\""},
-	{"found undefined alias",
-	 "quote a value that begins with '*': \"*.example.com\""},
 	{"found character that cannot start any token",
 	 "quote a value that begins with '@', '`' or '%'"},
+	{"did not find expected node content", "remove the ','"},
 	{"did not find expected key",
 	 "what belongs together begins in one column"},
 	{"could not find expected ':'", "a key is followed by ': '"},
@@ -109,6 +107,29 @@ static bool tab_before(struct reader *r, size_t at, size_t *out)
 	return false;
 }
 
+/* An unquoted wildcard: YAML takes it for an alias, and stops at its dot. */
+static bool star(struct reader *r, size_t at, const char *what)
+{
+	struct str s = r->src->text;
+	size_t end = at;
+
+	while (at > 0 && at <= s.n &&
+	       (ascii_is_alnum(s.p[at - 1]) || s.p[at - 1] == '-' ||
+		s.p[at - 1] == '_'))
+		at--;
+	if (strcmp(what, "did not find expected alphabetic or numeric "
+			 "character") != 0 ||
+	    at == 0 || at > s.n || s.p[at - 1] != '*')
+		return false;
+	while (end < s.n && !strchr(" \t\n,]}", s.p[end]))
+		end++;
+	diag_error(r->d, DIAG_YAML, place(r, at - 1, end),
+		   "a value that begins with '*' needs quotes");
+	diag_help(r->d, "write \"%s\"",
+		  diag_quote(r->d, str_slice(s, at - 1, end)));
+	return true;
+}
+
 static bool libyaml_fail(struct reader *r)
 {
 	const yaml_parser_t *y = &r->parser;
@@ -121,6 +142,8 @@ static bool libyaml_fail(struct reader *r)
 		diag_help(r->d, "YAML indents with blanks");
 		return false;
 	}
+	if (star(r, at, what))
+		return false;
 	diag_error(r->d, DIAG_YAML, place(r, at, at), "not YAML: %s", what);
 	if (y->context && y->context_mark.index < y->problem_mark.index) {
 		size_t from = mark_byte(r, &y->context_mark);
