@@ -37,9 +37,9 @@ static bool clear_host_bits(struct addr *a, uint8_t bits)
 
 	for (size_t i = 0; i < addr_bytes(a); i++) {
 		unsigned keep = bits > i * 8 ? bits - (unsigned)i * 8 : 0;
-		uint8_t mask = keep >= 8 ? 0xff : (uint8_t)(0xff00u >> keep);
+		uint8_t mask = (uint8_t)(keep >= 8 ? 0xffu : 0xff00u >> keep);
 
-		any |= (a->b[i] & (uint8_t)~mask) != 0;
+		any |= (a->b[i] & ~mask & 0xff) != 0;
 		a->b[i] = (uint8_t)(a->b[i] & mask);
 	}
 	return any;
