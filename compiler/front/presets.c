@@ -143,6 +143,9 @@ static const char *path_fault(struct str s)
 
 	if (s.n && s.p[0] == '/')
 		return "an absolute path:";
+	for (size_t i = 0; i < s.n; i++)
+		if ((unsigned char)s.p[i] < 0x20)
+			return "a path with a control character:";
 	while (str_field(&s, '/', &seg)) {
 		if (str_is(seg, ".."))
 			return "a path that leads up:";
@@ -246,6 +249,26 @@ static bool bind_text(struct presets *p, struct str name, struct str text,
 	       bind_policy(c, layer, root, &out->policy, extends);
 }
 
+/*
+ * A file of the workspace that is part of its policy is as readonly as
+ * .membrane.yaml is: else an agent could widen the policy of the next session.
+ */
+static void hold(struct presets *p, struct str path, struct span at,
+		 struct doc *doc)
+{
+	struct buf line;
+
+	buf_init(&line, p->files->c->a);
+	buf_addc(&line, '/');
+	for (size_t i = 0; i < path.n; i++) {
+		if (strchr("\\*?[ ", path.p[i]))
+			buf_addc(&line, '\\');
+		buf_addc(&line, path.p[i]);
+	}
+	*vec_push(p->files->c->a, &doc->policy.readonly) = (struct ir_pattern){
+		.from = {at, doc->layer}, .line = buf_str(&line)};
+}
+
 static enum files_status load(struct presets *p, enum files_root root,
 			      struct str path, struct str name,
 			      enum layer layer, struct span at)
@@ -275,6 +298,8 @@ static enum files_status load(struct presets *p, enum files_root root,
 	}
 	*vec_push(p->files->c->a, &p->known) = me;
 	p->ok &= bind_text(p, name, text, layer, &doc, &extends);
+	if (root == FILES_WORKSPACE && at.beg)
+		hold(p, path, at, &doc);
 	p->depth++;
 	s = extend(p, &extends, me, layer);
 	p->depth--;

@@ -7,6 +7,7 @@
  *	npm, registries/npm     a preset, from the folder of policies
  *	base.yaml, ci/base.yml  a file below the folder of the extending one
  *
+ * A file of the workspace that is extended becomes readonly in the sandbox.
  * What the workspace's file extends belongs to the workspace's layer: it adds
  * what it extends, and that needs approval like the rest of it. What the
  * global file extends is of the preset layer.

@@ -240,6 +240,8 @@ static void test_order(void)
 	CHECK(is_doc(&list.v[1], LAYER_PRESET, "preset:one"));
 	CHECK(is_doc(&list.v[2], LAYER_GLOBAL, "~/.membrane/config.yaml"));
 	/* What a workspace extends is the workspace's own addition. */
+	CHECK(list.v[4].policy.readonly.n == 1 &&
+	      str_is(list.v[4].policy.readonly.v[0].line, "/ci/x.yml"));
 	CHECK(is_doc(&list.v[3], LAYER_WORKSPACE, "preset:three"));
 	CHECK(is_doc(&list.v[4], LAYER_WORKSPACE, "ci/x.yml"));
 	CHECK(is_doc(&list.v[5], LAYER_WORKSPACE, ".membrane.yaml"));
