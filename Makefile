@@ -129,6 +129,8 @@ $(GEN)/grammar/tracee-events.inc: grammar/tracee-events.tsv \
 	@mkdir -p $(@D)
 	awk -f grammar/tracee-events.awk $< > $@
 
+.SECONDARY: $(GEN_SRC) $(GEN_HDR)
+
 -include $(patsubst %.o,%.d,$(HOST_OBJ) $(GATE_OBJ) $(call obj,$(UNIT_SRC)))
 
 .PHONY: asan fmt compile_commands.json clean
