@@ -73,6 +73,11 @@ int planfile_read(const char *dir, const char *name, struct str *out,
 	return 0;
 }
 
+void planfile_free(struct str text)
+{
+	free((void *)(uintptr_t)text.p);
+}
+
 static int link_of(struct str text, enum planfile_link *out, struct err *err)
 {
 	cJSON *tree = cJSON_ParseWithLength(text.p, text.n);
@@ -102,6 +107,6 @@ int planfile_link(const char *dir, enum planfile_link *out, struct err *err)
 	if (rc < 0)
 		return rc;
 	rc = link_of(text, out, err);
-	free((void *)(uintptr_t)text.p);
+	planfile_free(text);
 	return rc;
 }

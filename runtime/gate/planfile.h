@@ -15,11 +15,12 @@ enum planfile_link {
 };
 
 /*
- * The whole file, with a NUL behind it that does not count; malloc'ed, the
- * caller's. -EINVAL for a NUL inside it.
+ * The whole file, with a NUL behind it that does not count; the caller's, to
+ * be released with planfile_free(). -EINVAL for a NUL inside it.
  */
 must_check int planfile_read(const char *dir, const char *name, struct str *out,
 			     struct err *err);
+void planfile_free(struct str text);
 /* docker.json's "link"; PLANFILE_VETH when there is no docker.json. */
 must_check int planfile_link(const char *dir, enum planfile_link *out,
 			     struct err *err);

@@ -134,20 +134,38 @@ static void on_packet(void *data, struct str prefix,
 
 /* --- set-up -------------------------------------------------------------- */
 
-static int load_plan(struct gate *g, const char *dir, struct err *err)
+static int load_names(struct gate *g, const char *dir, struct err *err)
 {
 	struct str text;
+	int rc = planfile_read(dir, "names.map", &text, err);
+
+	if (rc < 0)
+		return rc;
+	rc = names_parse(text, &g->names, err);
+	planfile_free(text);
+	return rc < 0 ? err_while(err, "names.map") : 0;
+}
+
+static int load_provenance(struct gate *g, const char *dir, struct err *err)
+{
+	struct str text;
+	int rc = planfile_read(dir, "provenance.json", &text, err);
+
+	if (rc < 0)
+		return rc;
+	rc = provenance_parse(text, &g->provenance, err);
+	planfile_free(text);
+	return rc < 0 ? err_while(err, "provenance.json") : 0;
+}
+
+static int load_plan(struct gate *g, const char *dir, struct err *err)
+{
 	int rc = planfile_read(dir, "ruleset.nft", &g->ruleset, err);
 
-	if (rc < 0 || (rc = planfile_read(dir, "names.map", &text, err)) < 0)
+	if (rc < 0 || (rc = load_names(g, dir, err)) < 0 ||
+	    (rc = load_provenance(g, dir, err)) < 0)
 		return rc;
 	classes_read(g->ruleset, &g->classes);
-	if ((rc = names_parse(text, &g->names, err)) < 0)
-		return err_while(err, "names.map");
-	if ((rc = planfile_read(dir, "provenance.json", &text, err)) < 0)
-		return rc;
-	if ((rc = provenance_parse(text, &g->provenance, err)) < 0)
-		return err_while(err, "provenance.json");
 	if (g->names.upstream != NAMES_UPSTREAM_UDP)
 		return err_set(err, -EOPNOTSUPP,
 			       "an upstream by TLS or HTTPS is not enforced");

@@ -352,6 +352,15 @@ class World:
         threading.Thread(target=self.collect, daemon=True).start()
         return self
 
+    def saw(self, wanted, wait_s=2.0):
+        """Something like that arrived out there, or does so now."""
+        until = time.monotonic() + wait_s
+        while not any(wanted(a) for a in list(self.arrived)):
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.01)
+        return True
+
     def collect(self):
         for line in self.server.stdout:
             self.arrived.append(json.loads(line))
@@ -623,8 +632,8 @@ def check_sizes(g):
           "upstream by TCP", got)
     got = g.agent(ask_tcp(question("huge.test", A, 5)))
     check(len(got) == 1 and len(addresses(got[0])) == 64, "TCP", got)
-    check(any(a.get("dns") == "huge.test" and not a["udp"]
-              for a in g.world.arrived), "asked by TCP")
+    check(g.world.saw(lambda a: a.get("dns") == "huge.test" and
+                      not a["udp"]), "asked by TCP")
     got = g.agent(ask_tcp(question("good.test", A, 5),
                           question("bad.test", A, 6),
                           question("good.test", TXT, 7)))
@@ -644,8 +653,8 @@ def check_sizes(g):
 def check_packets(g):
     got, took = g.agent(connect("11.0.0.1", 443))
     check(got == "banner", "granted", got)
-    check(any(a.get("tcp", "").endswith("11.0.0.1") and a["port"] == 443 and
-              a["from"].endswith("203.0.113.2") for a in g.world.arrived),
+    check(g.world.saw(lambda a: a.get("tcp", "").endswith("11.0.0.1") and
+                      a["port"] == 443 and a["from"].endswith("203.0.113.2")),
           "arrived, masqueraded", g.world.arrived)
     check(g.decided(kind="connect", verdict="allow", addr="11.0.0.1",
                     port=443, proto="tcp"), "record: connect")
@@ -750,7 +759,7 @@ def check_floods(world, plan):
               g.decided(event="error")["message"], "lost records are counted")
         status = pathlib.Path("/proc/%d/status" % g.worker()).read_text()
         rss = int(status.split("VmRSS:")[1].split()[0])
-        check(rss < 65536, "memory", rss)
+        check(rss < 65536 or "asan" in str(GATE), "memory", rss)
         g.host("nft", "delete", "table", "inet", "membrane")
 
 
