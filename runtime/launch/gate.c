@@ -109,8 +109,12 @@ static int on_event(struct gate *g, const cJSON *o, struct str line,
 		return err_set(err, -EPROTO,
 			       "the gate sent an unknown event '%.40s'", name);
 	rc = summary_add(g->summary, o, err);
-	if (rc < 0 || g->decision_bytes + line.n + 1 > GATE_DECISIONS_MAX)
+	if (rc < 0)
 		return rc;
+	if (g->decision_bytes + line.n + 1 > GATE_DECISIONS_MAX) {
+		g->unwritten++;
+		return 0;
+	}
 	g->decision_bytes += line.n + 1;
 	/* line lies in g->line, with the LF behind it */
 	line.n++;

@@ -14,7 +14,7 @@
 
 #define GATE_LINE_MAX 65536u
 #define GATE_LOG_MAX (4u << 20)        /* bytes of gate.log */
-#define GATE_DECISIONS_MAX (256u << 20) /* bytes of decisions.jsonl */
+#define GATE_DECISIONS_MAX (64u << 20) /* bytes of decisions.jsonl */
 
 struct gate {
 	pid_t pid; /* of its docker command; 0 once that has ended */
@@ -28,6 +28,7 @@ struct gate {
 	size_t line_n;
 	char line[GATE_LINE_MAX];
 	size_t log_bytes, decision_bytes;
+	uint64_t unwritten; /* decisions beyond GATE_DECISIONS_MAX */
 	char words[256]; /* the last line on stderr, or of an error event */
 	size_t words_n;
 	bool words_done; /* they are of an error event */

@@ -268,6 +268,10 @@ static void print_summary(struct launch *l)
 
 	buf_init(&text, l->a);
 	summary_print(l->run.gate->summary, log, colour, &text);
+	if (l->run.gate->unwritten)
+		buf_addf(&text, "membrane: %s is full: %llu decisions are not "
+			 "in it\n", log,
+			 (unsigned long long)l->run.gate->unwritten);
 	if (l->run.gate->words_done && !l->run.failed)
 		buf_addf(&text, "membrane: the gate says: %s\n",
 			 gate_last_words(l->run.gate));

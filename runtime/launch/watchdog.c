@@ -60,7 +60,9 @@ static void close_others(int keep1, int keep2)
 
 static void leave_terminal(void)
 {
-	static const int reset[] = {SIGTERM, SIGCHLD, SIGPIPE};
+	/* who ends all of membrane politely means its launcher */
+	static const int ignored[] = {SIGINT, SIGHUP, SIGQUIT, SIGTERM};
+	static const int reset[] = {SIGCHLD, SIGPIPE};
 	int null = open("/dev/null", O_RDWR);
 
 	setsid();
@@ -68,8 +70,8 @@ static void leave_terminal(void)
 		dup2(null, fd);
 	for (size_t i = 0; i < ARRAY_LEN(reset); i++)
 		signal(reset[i], SIG_DFL);
-	signal(SIGINT, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
+	for (size_t i = 0; i < ARRAY_LEN(ignored); i++)
+		signal(ignored[i], SIG_IGN);
 	if (chdir("/") < 0)
 		return; /* then it pins a directory, no more */
 }
