@@ -230,6 +230,9 @@ static bool within_bounds(struct presets *p, struct span at)
 		return false;
 	}
 	if (p->sources->list.n >= LIMIT_SOURCES) {
+		if (p->full)
+			return false;
+		p->full = true;
 		diag_error(diags(p), DIAG_SOURCES, at, "more than %u files",
 			   LIMIT_SOURCES);
 		return false;

@@ -31,6 +31,7 @@ struct presets {
 	docs *out;
 	VEC(struct presets_file) known;
 	unsigned depth;
+	bool full; /* LIMIT_SOURCES was reported */
 	bool ok;
 };
 

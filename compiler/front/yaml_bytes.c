@@ -44,7 +44,7 @@ bool yaml_check_bytes(struct diags *d, const struct source *src)
 		if (len == 0)
 			return fail(d, src, i, i + 1, DIAG_ENCODING,
 				    "a byte that is not UTF-8",
-				    "save the file as UTF-8");
+				    "a policy is UTF-8 text");
 		if (p[i] == '\0')
 			return fail(d, src, i, i + 1, DIAG_ENCODING,
 				    "a NUL byte", "remove it");
