@@ -201,6 +201,20 @@ live: images
 	@image/setup.sh test
 	tests/live/run
 
+# Both ends of the throughput measurement run where no library is.
+BENCH := $(B)/tests/bench/scan $(B)/tests/bench/stream
+$(B)/tests/bench/scan: $(B)/obj/tests/bench/scan.o $(HOST_LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDHARDEN) -o $@ $^ $(LIBS_MEMBRANE)
+
+$(B)/tests/bench/stream: tests/bench/stream.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -std=gnu17 -O2 $(WARN) -static -o $@ $<
+
+bench: images $(BENCH)
+	@image/setup.sh test
+	tests/bench/run
+
 fuzzers: $(FUZZ_HOST) $(FUZZ_GATE)
 fuzz:
 	$(MAKE) B=build/fuzz FUZZ=1 CC=clang fuzzers
