@@ -186,6 +186,16 @@ static int run_session(struct launch *l, struct err *err)
 	return run_loop(r, err);
 }
 
+/* While the gate ends. Should it fail, clean() does it again, and says so. */
+static void release_masks(void *ctx)
+{
+	struct launch *l = ctx;
+	struct err ignored;
+
+	if (masks_release(l->o.state, l->session.id, &ignored) < 0)
+		return;
+}
+
 static void init_run(struct launch *l)
 {
 	struct run *r = &l->run;
@@ -199,6 +209,8 @@ static void init_run(struct launch *l)
 	r->gate_name = arena_fmt(l->a, "membrane-gate-%s", l->session.id).p;
 	r->agent_name = arena_fmt(l->a, "membrane-agent-%s", l->session.id).p;
 	r->watchdog = &l->watchdog;
+	r->on_agent_gone = release_masks;
+	r->ctx = l;
 	r->progress = !l->o.quiet && isatty(STDERR_FILENO);
 	/* in another group it would be stopped for writing there, too */
 	r->shares_terminal = isatty(STDIN_FILENO) || isatty(STDOUT_FILENO) ||

@@ -368,6 +368,10 @@ int run_loop(struct run *r, struct err *err)
 		take_signals(r);
 		take_output(r);
 		on_time(r);
+		if (r->agent == 0 && r->agent_removed && r->on_agent_gone) {
+			r->on_agent_gone(r->ctx);
+			r->on_agent_gone = NULL;
+		}
 	}
 	untell(r);
 	return result(r, err);

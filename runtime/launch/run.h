@@ -40,6 +40,10 @@ struct run {
 	const char *gate_name, *agent_name;
 	const struct watchdog *watchdog;
 	const char *network; /* the gate is to be joined to it; or NULL */
+	/* called once, when the agent's container is gone and the gate's may
+	 * still be going; or NULL */
+	void (*on_agent_gone)(void *ctx);
+	void *ctx;
 	bool progress; /* stderr is a terminal, and nobody asked for quiet */
 	int64_t begun; /* proc_now_ms() */
 
