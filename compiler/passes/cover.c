@@ -98,24 +98,24 @@ struct cover *cover_new(struct arena *a, const ir_grants *grants)
 
 /* Given that its destination holds g's. */
 static bool holds(const struct ir_grant *by, const struct ir_grant *g,
-		  bool private)
+		  bool as_grant)
 {
 	if (str_eq(by->canon, g->canon))
 		return true;
 	if (by->has_http || by->dest.kind == IR_DEST_URL)
 		return false;
-	if (private && g->private.set && g->private.v &&
+	if (as_grant && g->private.set && g->private.v &&
 	    !(by->private.set && by->private.v))
 		return false;
 	/* What is inspected in one is not in the other. */
-	if (private && (g->tls.set != by->tls.set ||
-			(g->tls.set && g->tls.v != by->tls.v)))
+	if (as_grant && (g->tls.set != by->tls.set ||
+			 (g->tls.set && g->tls.v != by->tls.v)))
 		return false;
 	return ports_cover(&by->ports, &g->ports);
 }
 
 static const struct ir_grant *find_name(const struct cover *c, struct str name,
-					const struct ir_grant *g, bool private)
+					const struct ir_grant *g, bool as_grant)
 {
 	struct name_entry key = {.name = name};
 	const struct name_entry *at, *end;
@@ -129,7 +129,7 @@ static const struct ir_grant *find_name(const struct cover *c, struct str name,
 	while (at > c->names.v && str_eq(at[-1].name, name))
 		at--;
 	for (; at < end && str_eq(at->name, name); at++)
-		if (holds(at->grant, g, private))
+		if (holds(at->grant, g, as_grant))
 			return at->grant;
 	return NULL;
 }
@@ -137,7 +137,7 @@ static const struct ir_grant *find_name(const struct cover *c, struct str name,
 /* "**." or "*." in front of what follows the first n labels. */
 static const struct ir_grant *find_wild(const struct cover *c, const char *star,
 					struct str rest,
-					const struct ir_grant *g, bool private)
+					const struct ir_grant *g, bool as_grant)
 {
 	char text[300];
 	size_t n = str_of(star).n;
@@ -148,33 +148,53 @@ static const struct ir_grant *find_wild(const struct cover *c, const char *star,
 		text[i] = star[i];
 	for (size_t i = 0; i < rest.n; i++)
 		text[n + i] = rest.p[i];
-	return find_name(c, (struct str){text, n + rest.n}, g, private);
+	return find_name(c, (struct str){text, n + rest.n}, g, as_grant);
 }
 
 static const struct ir_grant *find_by_name(const struct cover *c,
 					   struct str name,
 					   const struct ir_grant *g,
-					   bool private)
+					   bool as_grant)
 {
-	const struct ir_grant *by = find_name(c, name, g, private);
+	const struct ir_grant *by = find_name(c, name, g, as_grant);
 	bool first = true;
 
 	for (size_t dot = str_find(name, '.', 0); !by && dot < name.n;
 	     dot = str_find(name, '.', dot + 1)) {
 		struct str rest = str_slice(name, dot + 1, name.n);
 
-		by = find_wild(c, "**.", rest, g, private);
+		by = find_wild(c, "**.", rest, g, as_grant);
 		if (!by && first && !str_starts(name, STR("**")))
-			by = find_wild(c, "*.", rest, g, private);
+			by = find_wild(c, "*.", rest, g, as_grant);
 		first = false;
 	}
-	return by ? by : find_name(c, STR("**"), g, private);
+	return by ? by : find_name(c, STR("**"), g, as_grant);
+}
+
+/*
+ * A network opens the part of the floor that it is more specific than; one
+ * that holds it need not (semantics.md, section 3).
+ */
+static bool opens_as_much(const struct cidr *by, const struct cidr *net)
+{
+	const struct addr_special *s;
+	struct cidr floor;
+
+	for (size_t i = 0; (s = addr_special(i)); i++) {
+		if (s->scope != ADDR_NEVER)
+			continue;
+		cidr_parse(str_of(s->text), &floor);
+		if (floor.bits < net->bits && cidr_covers(&floor, net) &&
+		    !(floor.bits < by->bits && cidr_covers(&floor, by)))
+			return false;
+	}
+	return true;
 }
 
 static const struct ir_grant *find_by_net(const struct cover *c,
 					  const struct cidr *net,
 					  const struct ir_grant *g,
-					  bool private)
+					  bool as_grant)
 {
 	const bool *bits = net->addr.family == ADDR_V4 ? c->bits4 : c->bits6;
 	struct net_entry key = {.net = *net};
@@ -195,21 +215,22 @@ static const struct ir_grant *find_by_net(const struct cover *c,
 		while (at > c->nets.v && by_net(at - 1, &key) == 0)
 			at--;
 		for (; at < end && by_net(at, &key) == 0; at++)
-			if (holds(at->grant, g, private))
+			if (holds(at->grant, g, as_grant) &&
+			    (!as_grant || opens_as_much(&at->net, net)))
 				return at->grant;
 	}
 	return NULL;
 }
 
 const struct ir_grant *cover_find(const struct cover *c,
-				  const struct ir_grant *g, bool private)
+				  const struct ir_grant *g, bool as_grant)
 {
 	const struct cidr *net = net_of(&g->dest);
 	struct str name = name_of(&g->dest);
 
 	if (net)
-		return find_by_net(c, net, g, private);
+		return find_by_net(c, net, g, as_grant);
 	if (name.n)
-		return find_by_name(c, name, g, private);
+		return find_by_name(c, name, g, as_grant);
 	return NULL;
 }

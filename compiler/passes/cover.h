@@ -17,9 +17,10 @@ struct cover *cover_new(struct arena *a, const ir_grants *grants);
 /*
  * A grant whose addresses or names hold all of g's and whose ports hold all of
  * g's: itself without http rules, or with the same canonical text. With
- * private: one that is private when g is. NULL when none was found.
+ * as_grant (else it is a denial) it also opens the private addresses and the
+ * parts of the floor that g opens. NULL when none was found.
  */
 const struct ir_grant *cover_find(const struct cover *c,
-				  const struct ir_grant *g, bool private);
+				  const struct ir_grant *g, bool as_grant);
 
 #endif

@@ -37,6 +37,11 @@ static void check_grants(void)
 	adds("allow@global 10.0.0.0/8\nallow 10.1.0.0/16 tcp/22\n"
 	     "allow 10.0.0.0/7\n",
 	     "allow 10.0.0.0/7 tcp/1-65535\n");
+	/* More specific than the floor: opens it, as what holds it does not. */
+	adds("allow@global 0.0.0.0/0\nallow 169.254.169.254/32\n"
+	     "allow 1.0.0.0/8\nallow 127.0.0.0/8\n",
+	     "allow 169.254.169.254/32 tcp/1-65535\n");
+	adds("allow@global 169.254.169.0/24\nallow 169.254.169.254/32\n", "");
 	adds("allow@global a.test\nallow a.test private\n",
 	     "allow a.test tcp/1-65535 private\n");
 	adds("allow@global a.test private\nallow a.test private\n", "");
