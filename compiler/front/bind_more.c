@@ -267,6 +267,13 @@ void bind_more_events(struct binder *b, const struct yaml_pair *pair,
 	struct ir_trace *trace = outer(struct ir_trace, events, field);
 
 	trace->has_events = true;
+	if (pair->value->items.n == 0) {
+		/* It would trace nothing, and look like the default. */
+		bind_error(b, DIAG_TEXT, pair->value->text.at,
+			   "an empty list of events");
+		bind_help(b, "'engine: off' traces nothing; without 'events' "
+			     "the usual ones are");
+	}
 	vec_each(item, &pair->value->items) {
 		struct ir_trace_event e = {
 			.from = bind_from(b, (*item)->text.at)};
