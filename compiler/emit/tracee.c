@@ -9,6 +9,7 @@
 struct writer {
 	yaml_emitter_t yaml;
 	const struct emit_in *in;
+	unsigned release;
 };
 
 static int sink(void *ctx, unsigned char *data, size_t size)
@@ -154,6 +155,15 @@ static struct str excluded(struct writer *w)
 	return buf_str(&b);
 }
 
+/* In the spelling of the release that reads it. */
+static void put_filter(struct writer *w, struct str s)
+{
+	if (w->release < TRACEE_RELEASE_DATA && str_starts(s, STR("data.")))
+		s = arena_fmt(w->in->a, "args.%.*s",
+			      STR_ARG(str_slice(s, 5, s.n)));
+	put_text(w, s);
+}
+
 static void put_rule(struct writer *w, const struct ir_trace_event *e)
 {
 	const struct tracee_event *known = tracee_event_named(e->name);
@@ -167,9 +177,9 @@ static void put_rule(struct writer *w, const struct ir_trace_event *e)
 		put_word(w, "filters");
 		list_begin(w);
 		vec_each(f, &e->filters)
-			put_text(w, f->s);
+			put_filter(w, f->s);
 		if (exclude)
-			put_text(w, excluded(w));
+			put_filter(w, excluded(w));
 		list_end(w);
 	}
 	map_end(w);
@@ -184,8 +194,11 @@ bool tracee_wanted(const struct ir_policy *p)
 
 bool tracee_emit(const struct emit_in *in, struct buf *out)
 {
-	struct writer w = {.in = in};
+	struct writer w = {.in = in, .release = TRACEE_RELEASE_DEFAULT};
 
+	/* Known: passes/trace refuses any other. */
+	if (in->policy->trace.version.set)
+		tracee_release(in->policy->trace.version.v, &w.release);
 	begin(&w, out);
 	map_begin(&w);
 	put_head(&w);

@@ -15,6 +15,8 @@
 #define TRACEE_RELEASE_MAX     2499
 #define TRACEE_RELEASE_DEFAULT 2401
 #define TRACEE_DEFAULT_VERSION "0.24.1"
+/* From here on a field is 'data.x'; before, and still, 'args.x'. */
+#define TRACEE_RELEASE_DATA 2200
 /* A release by its text; false when it is none. */
 bool tracee_release(struct str version, unsigned *out);
 

@@ -323,6 +323,14 @@ static bool check_data(const struct trace_filter_ctx *x, const struct filter *f)
 	abort();
 }
 
+/* A value without the '*' at its ends. */
+static struct str bare(struct str s)
+{
+	if (str_starts(s, STR("*")))
+		s = str_slice(s, 1, s.n);
+	return str_ends(s, STR("*")) ? str_slice(s, 0, s.n - 1) : s;
+}
+
 static bool check_text_field(const struct trace_filter_ctx *x,
 			     const struct filter *f)
 {
@@ -333,7 +341,7 @@ static bool check_text_field(const struct trace_filter_ctx *x,
 				 NULL);
 	if (str_is(f->name, "comm") || str_is(f->name, "processName"))
 		while (str_field(&rest, ',', &one))
-			if (one.n - (str_find(one, '*', 0) < one.n) > 15)
+			if (bare(one).n > 15)
 				return trap(x, f,
 					    "the kernel keeps 15 bytes "
 					    "of a command's name",
@@ -393,13 +401,18 @@ static bool unknown_name(const struct trace_filter_ctx *x,
 	return false;
 }
 
+/* args.x is the older spelling of data.x. */
+static bool is_data(struct str name)
+{
+	return str_starts(name, STR("args.")) || str_starts(name, STR("data."));
+}
+
 static bool check_filter(const struct trace_filter_ctx *x,
 			 const struct filter *f)
 {
 	const struct field *field = field_named(f->name);
 
-	if (str_starts(f->name, STR("data.")) ||
-	    str_starts(f->name, STR("args.")))
+	if (is_data(f->name))
 		return check_data(x, f);
 	if (!field)
 		return unknown_name(x, f);
@@ -417,12 +430,39 @@ static bool check_filter(const struct trace_filter_ctx *x,
 	abort();
 }
 
-/* args.x is the older spelling of data.x. */
 static struct str data_name(struct str name)
 {
-	if (str_starts(name, STR("args.")) || str_starts(name, STR("data.")))
-		return str_slice(name, 5, name.n);
-	return name;
+	return is_data(name) ? str_slice(name, 5, name.n) : name;
+}
+
+/* Two spellings of what is one filter to Tracee. */
+static bool one_field(struct str a, struct str b)
+{
+	static const char *const same[][3] = {
+		{"p", "pid", "processId"},
+		{"tid", "threadId", "tid"},
+		{"ppid", "parentProcessId", "ppid"},
+		{"hostTid", "hostThreadId", "hostTid"},
+		{"uid", "userId", "uid"},
+		{"mntns", "mountNamespace", "mntns"},
+		{"pidns", "pidNamespace", "pidns"},
+		{"comm", "processName", "comm"},
+	};
+
+	if (is_data(a) || is_data(b))
+		return is_data(a) && is_data(b) &&
+		       str_eq(data_name(a), data_name(b));
+	for (size_t i = 0; i < ARRAY_LEN(same); i++) {
+		bool in_a = false, in_b = false;
+
+		for (size_t k = 0; k < ARRAY_LEN(same[i]); k++) {
+			in_a |= str_is(a, same[i][k]);
+			in_b |= str_is(b, same[i][k]);
+		}
+		if (in_a && in_b)
+			return true;
+	}
+	return str_eq(a, b);
 }
 
 /* With = and != on one field, Tracee ignores the !=. */
@@ -433,8 +473,7 @@ static bool no_contradiction(const struct trace_filter_ctx *x,
 		for (uint32_t k = i + 1; k < n; k++) {
 			const struct filter *a = &list[i], *b = &list[k];
 
-			if (!str_eq(data_name(a->name), data_name(b->name)) ||
-			    a->op == b->op ||
+			if (!one_field(a->name, b->name) || a->op == b->op ||
 			    (a->op != OP_EQ && b->op != OP_EQ))
 				continue;
 			trap(x, b,

@@ -126,6 +126,10 @@ static void filters(void)
 	takes("security_file_open", "data.pathname=/workspace/*,/home/agent/*");
 	takes("security_file_open", "args.pathname!=*.so");
 	takes("security_file_open", "data.flags=32768");
+	takes("security_file_open", "comm=*fifteen_bytes_x*");
+	refuses(DIAG_TRACE_TRAP, "openat", "comm=a|processName!=b");
+	refuses(DIAG_TRACE_TRAP, "openat", "p!=2|processId=1");
+	takes("net_packet_dns", "data.src=10.*|hostName!=b");
 	takes("security_file_open", "data.flags!=-1,2");
 	takes("security_file_open", "comm=git,vim|uid=1000|pid>5|retval<=0");
 	takes("security_socket_connect",
