@@ -196,6 +196,7 @@ test: all units
 	tests/layers
 	tests/units $(B)
 	tests/run
+	tests/determinism
 
 live: images
 	@image/setup.sh test

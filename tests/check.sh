@@ -50,6 +50,7 @@ step layers "who includes whom" tests/layers
 step units "unit tests and oracles" tests/units build
 step cases "golden cases" tests/run
 step presets "presets compile" tests/presets
+step determinism "the same sources give the same bytes" tests/determinism
 step asan "building with sanitizers (log: build/log/build-asan)" \
 	build asan B=build/asan SAN=1 all units
 step asan-units "unit tests and oracles, with sanitizers" \
