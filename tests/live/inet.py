@@ -128,7 +128,8 @@ def watch_wire(log, iface, only=None):
         while True:
             frame, meta = sock.recvfrom(65535)
             fields = parse(frame)
-            if fields and (iface or meta[0] != "uplink" and
+            # Type 3: a frame on a bridge that is meant for somebody else.
+            if fields and (iface or meta[0] != "uplink" and meta[2] != 3 and
                            fields["addr"] in only()):
                 log("packet", **fields, iface=meta[0])
     threading.Thread(target=loop, daemon=True).start()

@@ -171,7 +171,7 @@ def a_neighbour_cannot_come_in():
             check(done.stdout == "", "no port of the gate is open",
                   done.stdout)
         finally:
-            agent.terminate()
+            agent.kill()
             agent.communicate(timeout=30)
 
 

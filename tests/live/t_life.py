@@ -294,7 +294,7 @@ def docker_exec_goes_into_the_same_sandbox():
         check(done.stdout.splitlines() == ["hello from site.test", "refused",
                                            str(live.the.uid)],
               "same policy", done.stdout + done.stderr)
-        p.terminate()
+        p.kill()
         p.communicate(timeout=30)
 
 
@@ -320,7 +320,7 @@ def published_port():
             check(not fetch(18080, "198.18.0.1"), "not on others",
                   fetch(18080, "198.18.0.1"))
         finally:
-            p.terminate()
+            p.kill()
             p.communicate(timeout=30)
 
 

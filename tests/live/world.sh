@@ -106,9 +106,11 @@ daemon_inside() {
 	# The machine's containerd is not ours to use.
 	mkdir -p /run/containerd
 	mount -t tmpfs -o mode=711 tmpfs /run/containerd
+	# Not Sysbox, but its name: it brings out the bridge link.
 	exec dockerd -H "unix://$docker_sock" --group "$group" \
 		--data-root "$state/docker" --exec-root "$run/exec" \
 		--pidfile "$run/dockerd.pid" --cgroup-parent "/$cgroup" \
+		--add-runtime sysbox-runc="$(command -v runc)" \
 		--shutdown-timeout 2
 }
 
