@@ -1,6 +1,7 @@
 #include "compiler/passes/cover.h"
 #include "compiler/passes/floor.h"
 #include "compiler/passes/normalise.h"
+#include "compiler/passes/pattern_meet.h"
 
 #include <stdlib.h>
 
@@ -45,6 +46,10 @@ static void take_trusted(struct add *s, const struct ir_policy *from)
 		*copy = *g;
 		normalise_grant(s->c->a, copy);
 	}
+	vec_each(i, &from->ignore)
+		*vec_push(s->c->a, &to->ignore) = *i;
+	vec_each(r, &from->readonly)
+		*vec_push(s->c->a, &to->readonly) = *r;
 	TAKE(resolver);
 	TAKE(tls);
 	TAKE(uplink);
@@ -85,11 +90,20 @@ static void add_texts(struct add *s, const char *key, const ir_texts *texts)
 		SAY(t->from, "%s %s", key, quoted(s, t->s));
 }
 
+/* What takes back only the workspace's own patterns adds nothing. */
+static bool takes_back(const struct ir_pattern *p, const ir_patterns *trusted)
+{
+	vec_each(t, trusted)
+		if (p->back && !t->back && pattern_meet(p, t))
+			return true;
+	return false;
+}
+
 static void add_back(struct add *s, const char *key,
-		     const ir_patterns *patterns)
+		     const ir_patterns *patterns, const ir_patterns *trusted)
 {
 	vec_each(p, patterns)
-		if (p->back)
+		if (takes_back(p, trusted))
 			SAY(p->from, "%s %s", key, quoted(s, p->line));
 }
 
@@ -132,13 +146,15 @@ static bool resolver_eq(const struct ir_resolver *a,
 
 static void add_resolver(struct add *s, const ir_opt_resolver *r)
 {
+	bool v6 = r->v.addr.family == ADDR_V6;
 	char text[ADDR_TEXT_MAX];
 
 	if (!r->set || resolver_eq(&r->v, &s->trusted.resolver.v))
 		return;
 	switch (r->v.transport) {
 	case IR_TRANSPORT_DNS:
-		SAY(r->from, "dns_resolver %s", addr_text(&r->v.addr, text));
+		SAY(r->from, v6 ? "dns_resolver [%s]:%u" : "dns_resolver %s:%u",
+		    addr_text(&r->v.addr, text), r->v.port);
 		return;
 	case IR_TRANSPORT_TLS:
 		SAY(r->from, "dns_resolver tls://%s",
@@ -197,8 +213,8 @@ static void add_policy(struct add *s, const struct ir_policy *p)
 	const struct ir_policy *t = &s->trusted;
 
 	add_grants(s, &p->allow);
-	add_back(s, "ignore", &p->ignore);
-	add_back(s, "readonly", &p->readonly);
+	add_back(s, "ignore", &p->ignore, &t->ignore);
+	add_back(s, "readonly", &p->readonly, &t->readonly);
 	add_resolver(s, &p->resolver);
 	if (p->tls.set && p->tls.v == IR_TLS_VERIFY &&
 	    t->tls.v == IR_TLS_INSPECT)

@@ -1,3 +1,4 @@
+#include "compiler/passes/pattern_meet.h"
 #include "tests/check.h"
 #include "tests/policy.h"
 
@@ -60,8 +61,34 @@ static void check_grants(void)
 static void check_narrows(void)
 {
 	adds("deny 10.0.0.0/8\nignore .env\nreadonly /x\n", "");
-	adds("ignore !.env\nreadonly !/.git/config\n",
+	/* What the workspace itself has hidden is its own to show. */
+	adds("ignore *.log\nignore !keep.log\n", "");
+	adds("ignore@global .env\nignore !.env\nreadonly !/.git/config\n",
 	     "ignore !.env\nreadonly !/.git/config\n");
+}
+
+static bool meet(const char *a, const char *b)
+{
+	struct ir_pattern p = {.line = str_of(a), .back = a[0] == '!'};
+	struct ir_pattern q = {.line = str_of(b)};
+	bool there = pattern_meet(&p, &q);
+
+	CHECK(pattern_meet(&q, &p) == there);
+	return there;
+}
+
+static void check_meet(void)
+{
+	CHECK(meet("!.env", ".env") && meet("!.env", ".e*"));
+	CHECK(meet("!.e*", "*.env") && meet("!a*c", "?b*"));
+	CHECK(meet("!*", "x") && meet("!a/*", "b/x") && meet("!a/**", "b"));
+	CHECK(meet("!**", "b") && meet("!**/x/", "x") && meet("!x*", "*y*z"));
+	CHECK(meet("![.]env", ".env") && meet("!\\.env", ".env"));
+	CHECK(meet("!.env ", ".env") && meet("!", ".env"));
+	CHECK(!meet("!keep.log", ".env") && !meet("!keep.log", "*.pem"));
+	CHECK(!meet("!*.txt", "*.pem") && !meet("!a*", "b*"));
+	CHECK(!meet("!a?c", "ac") && !meet("!x/", "x/y") && !meet("!*a", "b"));
+	CHECK(!meet("!*a*", "bcd") && meet("!*a*", "bad"));
 }
 
 static void settings(struct ir_policy *p)
@@ -124,6 +151,7 @@ int main(void)
 {
 	check_grants();
 	check_narrows();
+	check_meet();
 	check_settings();
 	return check_status();
 }
