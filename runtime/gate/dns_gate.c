@@ -179,6 +179,32 @@ static void plan_renewal(struct dns_gate *g, const struct dns_flight *f,
 	n->used |= f->from != DNS_FROM_US;
 }
 
+/* HAProxy learns which addresses the name has. */
+static bool tie_name(struct dns_gate *g, const struct dns_flight *f,
+		     const struct dns_answer *a, int64_t now_ms)
+{
+	const struct addr *addrs[DNS_MSG_ADDRS_MAX];
+	uint32_t ttl_s = NFTSET_TTL_MIN_S;
+	struct err err;
+	size_t n = 0;
+
+	if (!g->pins)
+		return true;
+	for (uint32_t i = 0; i < a->n_addrs; i++) {
+		if (!a->addrs[i].keep)
+			continue;
+		addrs[n++] = &a->addrs[i].addr;
+		if (a->addrs[i].ttl_s > ttl_s)
+			ttl_s = a->addrs[i].ttl_s;
+	}
+	if (n == 0 || pins_add(g->pins, str_of(f->q.name), addrs, n,
+			       now_ms + ttl_s * INT64_C(1000), &err) == 0)
+		return true;
+	err_while(&err, "opening '%s' in HAProxy", f->q.name);
+	g->on_error(g->data, err.text);
+	return false;
+}
+
 /*
  * Judge each address, and open those that may be reached. False when the
  * kernel did not take them.
@@ -186,7 +212,8 @@ static void plan_renewal(struct dns_gate *g, const struct dns_flight *f,
 static bool open_addresses(struct dns_gate *g, const struct dns_flight *f,
 			   struct dns_answer *a, int64_t now_ms)
 {
-	static struct nftset_elem elems[DNS_MSG_ADDRS_MAX * LIMIT_CLASSES];
+	static struct nftset_elem elems[DNS_MSG_ADDRS_MAX *
+					NAMES_CLASSES_MAX];
 	uint32_t ttl_s = UINT32_MAX;
 	struct names_classes classes;
 	struct err err;
@@ -207,6 +234,8 @@ static bool open_addresses(struct dns_gate *g, const struct dns_flight *f,
 		else if (f->from != DNS_FROM_US)
 			tell(g, f, false, reason_of(v), &m->addr);
 	}
+	if (!tie_name(g, f, a, now_ms))
+		return false;
 	if (n == 0)
 		return true;
 	if (nftset_add(g->sets, elems, n, now_ms, &err) < 0) {
@@ -286,6 +315,7 @@ static void refuse(struct dns_gate *g, struct dns_flight *f,
 static void question(struct dns_gate *g, struct dns_flight *f,
 		     const uint8_t *wire, size_t n, int64_t now_ms)
 {
+	const struct names_line *denied;
 	ldns_pkt_rcode rcode;
 
 	switch (dns_msg_query(wire, n, &f->q, &rcode)) {
@@ -298,6 +328,13 @@ static void question(struct dns_gate *g, struct dns_flight *f,
 		return;
 	case DNS_MSG_ASK:
 		break;
+	}
+	denied = names_denied(g->names, str_of(f->q.name));
+	if (denied) {
+		f->match.lines[0] = denied;
+		f->match.n_lines = 1;
+		refuse(g, f, LDNS_RCODE_NXDOMAIN, REASON_DENIED);
+		return;
 	}
 	if (!f->q.name[0] ||
 	    !names_match(g->names, str_of(f->q.name), &f->match)) {
@@ -433,6 +470,7 @@ static bool renew(struct dns_gate *g, const char *name, uint16_t type,
 		return false;
 	f->from = DNS_FROM_US;
 	if (dns_msg_query_for(name, type, &f->q) &&
+	    !names_denied(g->names, str_of(name)) &&
 	    names_match(g->names, str_of(name), &f->match))
 		launch(g, f, now_ms);
 	return true;

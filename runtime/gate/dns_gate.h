@@ -15,6 +15,7 @@
 
 #include "runtime/gate/names.h"
 #include "runtime/gate/nftset.h"
+#include "runtime/gate/pins.h"
 #include "runtime/gate/record.h"
 #include "runtime/gate/seen.h"
 #include "runtime/gate/upstream.h"
@@ -67,6 +68,7 @@ struct dns_gate {
 	const struct names_hosts *hosts;
 	struct nftset *sets;
 	struct seen *seen;
+	struct pins *pins; /* NULL: there is no HAProxy */
 	/* Takes what happened; time is filled in there. */
 	void (*on_record)(void *data, const struct record *r);
 	void (*on_error)(void *data, const char *message);

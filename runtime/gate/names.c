@@ -11,6 +11,7 @@ enum section {
 	SECTION_PRIVATE,
 	SECTION_COVER,
 	SECTION_NAME,
+	SECTION_DENY,
 };
 
 static const struct {
@@ -19,7 +20,7 @@ static const struct {
 } records[] = {
 	{"upstream", SECTION_UPSTREAM}, {"floor", SECTION_FLOOR},
 	{"private", SECTION_PRIVATE},	{"cover", SECTION_COVER},
-	{"name", SECTION_NAME},
+	{"name", SECTION_NAME},		{"deny", SECTION_DENY},
 };
 
 /* One field up to a blank; empty fields and trailing blanks do not parse. */
@@ -50,7 +51,7 @@ static bool parse_label(struct str l, bool first)
 	return true;
 }
 
-static bool parse_name(struct str name)
+bool names_pattern(struct str name)
 {
 	bool first = true;
 	size_t at = 0;
@@ -77,10 +78,15 @@ static bool parse_classes(struct str text, struct names_classes *out)
 		return true;
 	while (at <= text.n) {
 		size_t comma = str_find(text, ',', at);
+		bool http = at < text.n && text.p[at] == 'h';
+		struct str digits = str_slice(text, at + http, comma);
 		uint64_t k;
 
-		if (!str_u64(str_slice(text, at, comma), LIMIT_CLASSES, &k) ||
-		    k <= last || text.p[at] == '0')
+		if (!str_u64(digits, LIMIT_CLASSES, &k) || digits.p[0] == '0')
+			return false;
+		if (http)
+			k += LIMIT_CLASSES;
+		if (k <= last)
 			return false;
 		out->w[(k - 1) / 64] |= UINT64_C(1) << ((k - 1) % 64);
 		last = k;
@@ -89,9 +95,9 @@ static bool parse_classes(struct str text, struct names_classes *out)
 	return true;
 }
 
-static bool parse_id(struct str id)
+static bool parse_id(struct str id, char kind)
 {
-	if (id.n != 12 || id.p[0] != 'g' || id.p[1] != '-')
+	if (id.n != 12 || id.p[0] != kind || id.p[1] != '-')
 		return false;
 	for (size_t i = 2; i < id.n; i++)
 		if (!((id.p[i] >= '0' && id.p[i] <= '9') ||
@@ -104,14 +110,23 @@ static bool parse_name_line(struct str rest, struct names_line *out)
 {
 	struct str classes, flags;
 
-	if (!take_field(&rest, &out->name) || !parse_name(out->name) ||
+	if (!take_field(&rest, &out->name) || !names_pattern(out->name) ||
 	    !take_field(&rest, &classes) ||
 	    !parse_classes(classes, &out->classes) ||
-	    !take_field(&rest, &flags) || !parse_id(rest))
+	    !take_field(&rest, &flags) || !parse_id(rest, 'g'))
 		return false;
 	out->id = rest;
 	out->private_ok = str_is(flags, "private");
 	return out->private_ok || str_is(flags, "-");
+}
+
+static bool parse_deny_line(struct str rest, struct names_line *out)
+{
+	if (!take_field(&rest, &out->name) || !names_pattern(out->name) ||
+	    !parse_id(rest, 'd'))
+		return false;
+	out->id = rest;
+	return true;
 }
 
 static bool parse_upstream(struct str rest, struct names_map *map)
@@ -174,6 +189,11 @@ static bool parse_record(struct names_map *map, enum section section,
 		else
 			map->exact[map->n_exact++] = line;
 		return true;
+	case SECTION_DENY:
+		if (!parse_deny_line(rest, &line))
+			return false;
+		map->deny[map->n_deny++] = line;
+		return true;
 	}
 	return false;
 }
@@ -216,7 +236,7 @@ static int parse_lines(struct names_map *map, struct str text, struct err *err)
 
 		if (rc < 0)
 			return rc;
-		if (map->n_exact + map->n_wild > LIMIT_GRANTS)
+		if (map->n_exact + map->n_wild + map->n_deny > LIMIT_GRANTS)
 			return err_set(err, -EPROTO, "more than %u names",
 				       LIMIT_GRANTS);
 	}
@@ -246,8 +266,9 @@ static bool allocate(struct names_map *map, struct str text)
 	map->cover.v = calloc(lines, sizeof(*map->cover.v));
 	map->exact = calloc(lines, sizeof(*map->exact));
 	map->wild = calloc(lines, sizeof(*map->wild));
+	map->deny = calloc(lines, sizeof(*map->deny));
 	if (!map->text || !map->floor.v || !map->priv.v || !map->cover.v ||
-	    !map->exact || !map->wild)
+	    !map->exact || !map->wild || !map->deny)
 		return false;
 	memcpy(map->text, text.p, text.n);
 	map->text[text.n] = '\0';
@@ -284,6 +305,7 @@ void names_free(struct names_map *map)
 	free(map->cover.v);
 	free(map->exact);
 	free(map->wild);
+	free(map->deny);
 	*map = (struct names_map){0};
 }
 
@@ -302,7 +324,7 @@ static struct str last_label(struct str s, size_t end, size_t *out_beg)
  * Labels compared from the right. What "**" meets at the left end must be one
  * or more labels, which any rest of a well-formed name is.
  */
-static bool wild_matches(struct str pattern, struct str name)
+bool names_pattern_has(struct str pattern, struct str name)
 {
 	size_t p_end = pattern.n, n_end = name.n;
 
@@ -352,9 +374,18 @@ bool names_match(const struct names_map *map, struct str name,
 	for (; lo < map->n_exact && str_eq(map->exact[lo].name, name); lo++)
 		match_add(out, &map->exact[lo]);
 	for (uint32_t i = 0; i < map->n_wild; i++)
-		if (wild_matches(map->wild[i].name, name))
+		if (names_pattern_has(map->wild[i].name, name))
 			match_add(out, &map->wild[i]);
 	return out->n_lines > 0;
+}
+
+const struct names_line *names_denied(const struct names_map *map,
+				      struct str name)
+{
+	for (uint32_t i = 0; i < map->n_deny; i++)
+		if (names_pattern_has(map->deny[i].name, name))
+			return &map->deny[i];
+	return NULL;
 }
 
 static bool nets_have(const struct names_nets *nets, const struct addr *a)
@@ -424,7 +455,7 @@ bool names_hosts_add(struct names_hosts *hosts, const struct addr *addr)
 
 unsigned names_class_next(const struct names_classes *c, unsigned k)
 {
-	for (; k >= 1 && k <= LIMIT_CLASSES; k++)
+	for (; k >= 1 && k <= NAMES_CLASSES_MAX; k++)
 		if (names_class_has(c, k))
 			return k;
 	return 0;
@@ -432,6 +463,6 @@ unsigned names_class_next(const struct names_classes *c, unsigned k)
 
 bool names_class_has(const struct names_classes *c, unsigned k)
 {
-	return k >= 1 && k <= LIMIT_CLASSES &&
+	return k >= 1 && k <= NAMES_CLASSES_MAX &&
 	       (c->w[(k - 1) / 64] >> ((k - 1) % 64) & 1);
 }

@@ -12,13 +12,16 @@
  *	floor CIDR                      in an answer only when a longer cover
  *	                                line opens it, whatever names say
  *	private CIDR                    in an answer only when covered or
- *granted cover CIDR                      granted by address: kept in answers
+ *	                                granted
+ *	cover CIDR                      granted by address: kept in answers
  *	name NAME K[,K...]|- private|- ID
+ *	deny NAME ID                    does not resolve, whatever name lines say
  *
  * Sections come in this order; upstream is there once. NAME is a host name,
  * "*" in place of exactly one label, "**." in front for one or more, "**" for
- * every name. K counts port classes from 1, ascending; without any, the name
- * resolves and its addresses go into no set.
+ * every name. K counts port classes from 1, ascending, then the same for those
+ * where only HTTP may flow ("h1"); without any, the name resolves and its
+ * addresses go into no set.
  */
 #ifndef RUNTIME_GATE_NAMES_H
 #define RUNTIME_GATE_NAMES_H
@@ -28,7 +31,8 @@
 #include "compiler/base/limits.h"
 
 #define NAMES_VERSION	  1
-#define NAMES_CLASS_WORDS (LIMIT_CLASSES / 64u)
+#define NAMES_CLASSES_MAX (2 * LIMIT_CLASSES)
+#define NAMES_CLASS_WORDS (NAMES_CLASSES_MAX / 64u)
 #define NAMES_MATCH_MAX	  16u /* matching lines that are remembered */
 #define NAMES_HOSTS_MAX	  128u
 #define NAMES_ID_MAX	  16u /* "g-0123456789" and a NUL fit */
@@ -39,7 +43,10 @@ enum names_upstream {
 	NAMES_UPSTREAM_HTTPS,
 };
 
-/* A set of port classes; class K is bit K - 1. */
+/*
+ * A set of port classes; class K is bit K - 1, and "hK" is class
+ * LIMIT_CLASSES + K.
+ */
 struct names_classes {
 	uint64_t w[NAMES_CLASS_WORDS];
 };
@@ -64,7 +71,8 @@ struct names_map {
 	struct names_nets floor, priv, cover;
 	struct names_line *exact; /* sorted by name */
 	struct names_line *wild;
-	uint32_t n_exact, n_wild;
+	struct names_line *deny;
+	uint32_t n_exact, n_wild, n_deny;
 	char *text; /* what the strings above point into; owned */
 };
 
@@ -105,6 +113,10 @@ void names_free(struct names_map *map);
 bool names_match(const struct names_map *map, struct str name,
 		 struct names_match *out);
 
+/* The first denial that matches name; NULL: none. */
+const struct names_line *names_denied(const struct names_map *map,
+				      struct str name);
+
 /*
  * What becomes of an address in the answer for a name that matched. On
  * NAMES_OPEN *out_classes says into which sets it goes; perhaps none.
@@ -114,6 +126,11 @@ enum names_verdict names_judge(const struct names_map *map,
 			       const struct names_hosts *hosts,
 			       const struct addr *addr,
 			       struct names_classes *out_classes);
+
+/* A host name, or a pattern as a `name` line may have one. */
+bool names_pattern(struct str text);
+/* Does a pattern that parsed match a host name that did? */
+bool names_pattern_has(struct str pattern, struct str name);
 
 /* Add once; false when full. */
 bool names_hosts_add(struct names_hosts *hosts, const struct addr *addr);

@@ -1,5 +1,6 @@
 #include "runtime/gate/nftset.h"
 
+#include "compiler/base/limits.h"
 #include "runtime/gate/ruleset.h"
 
 #include <errno.h>
@@ -72,8 +73,12 @@ static bool batch_elem(struct batch *b, struct nftset *s, uint16_t msg,
 			nftnl_set_elem_free(el);
 		return false;
 	}
-	snprintf(name, sizeof(name), "host%d_%u", (int)e->addr.family,
-		 e->class);
+	if (e->class > LIMIT_CLASSES)
+		snprintf(name, sizeof(name), "http%d_%u", (int)e->addr.family,
+			 e->class - LIMIT_CLASSES);
+	else
+		snprintf(name, sizeof(name), "host%d_%u", (int)e->addr.family,
+			 e->class);
 	nftnl_set_set_str(set, NFTNL_SET_TABLE, RULESET_TABLE);
 	nftnl_set_set_str(set, NFTNL_SET_NAME, name);
 	nftnl_set_elem_set(el, NFTNL_SET_ELEM_KEY, e->addr.b,
