@@ -1,5 +1,6 @@
 #include "compiler/emit/docker.h"
 #include "compiler/emit/emit.h"
+#include "compiler/emit/gate_cfg.h"
 #include "compiler/emit/mounts.h"
 #include "compiler/emit/names.h"
 #include "compiler/emit/nft.h"
@@ -8,11 +9,18 @@
 #include "compiler/emit/tracee.h"
 
 static const struct emitter emitters[] = {
+	{"addrs", "addr.map", gate_maps_addrs, gate_cfg_wanted},
+	{"certificates", "crt.lst", gate_maps_leaves, gate_cfg_decrypts},
 	{"docker", "docker.json", docker_emit, docker_wanted},
+	{"gate", "gate.cfg", gate_cfg_emit, gate_cfg_wanted},
+	{"hosts", "hosts.map", gate_maps_hosts, gate_cfg_wanted},
+	{"lua", "gate.lua", gate_lua_emit, gate_cfg_wanted},
 	{"mounts", "mounts.plan", mounts_emit, NULL},
 	{"names", "names.map", names_emit, NULL},
 	{"nft", "ruleset.nft", nft_emit, NULL},
+	{"pins", "pins.map", gate_maps_pins, gate_cfg_wanted},
 	{"policy", "policy.json", policy_json_emit, NULL},
+	{"profiles", "profiles.map", gate_maps_profiles, gate_cfg_wanted},
 	{"provenance", "provenance.json", provenance_emit, NULL},
 	{"tracee", "tracee.yaml", tracee_emit, tracee_wanted},
 };

@@ -1,0 +1,172 @@
+#include "compiler/emit/cfg_write.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* arena_fmt() has no va_list. */
+static void put_list(struct cfg *c, const char *fmt, va_list args)
+{
+	char text[4096];
+	int n = vsnprintf(text, sizeof(text), fmt, args);
+
+	if (n < 0 || (size_t)n >= sizeof(text))
+		c->ok = false; /* ours are shorter */
+	else
+		buf_adds(c->out, text);
+}
+
+void cfg_line(struct cfg *c, const char *fmt, ...)
+{
+	va_list args;
+
+	buf_adds(c->out, "    ");
+	va_start(args, fmt);
+	put_list(c, fmt, args);
+	va_end(args);
+	buf_addc(c->out, '\n');
+}
+
+void cfg_section(struct cfg *c, const char *fmt, ...)
+{
+	va_list args;
+
+	buf_addc(c->out, '\n');
+	va_start(args, fmt);
+	put_list(c, fmt, args);
+	va_end(args);
+	buf_addc(c->out, '\n');
+}
+
+static bool refuse(struct cfg *c, struct str text, struct span at)
+{
+	c->ok = false;
+	diag_error(c->diags, DIAG_QUOTE, at,
+		   "'%s' cannot stand in HAProxy's configuration",
+		   diag_quote(c->diags, text));
+	diag_help(c->diags, "printable ASCII can");
+	return false;
+}
+
+static bool printable(struct cfg *c, struct str text, struct span at,
+		      char first)
+{
+	for (size_t i = 0; i < text.n; i++)
+		if (text.p[i] < first || text.p[i] > '~')
+			return refuse(c, text, at);
+	return text.n ? true : refuse(c, text, at);
+}
+
+/* Between strong quotes everything is itself, but for the quote. */
+static void put_quoted(struct cfg *c, struct str text)
+{
+	buf_addc(c->out, '\'');
+	for (size_t i = 0; i < text.n; i++)
+		if (text.p[i] == '\'')
+			buf_adds(c->out, "'\\''");
+		else
+			buf_addc(c->out, text.p[i]);
+	buf_addc(c->out, '\'');
+}
+
+void cfg_word(struct cfg *c, struct str text, struct span at)
+{
+	if (!printable(c, text, at, '!'))
+		return;
+	buf_addc(c->out, ' ');
+	put_quoted(c, text);
+}
+
+void cfg_format(struct cfg *c, struct str text, struct span at)
+{
+	if (text.n == 0 || !printable(c, text, at, ' '))
+		return;
+	for (size_t i = 0; i < text.n; i++)
+		if (text.p[i] == '\'')
+			buf_adds(c->out, "'\\''");
+		else if (text.p[i] == '%')
+			buf_adds(c->out, "%%");
+		else
+			buf_addc(c->out, text.p[i]);
+}
+
+bool cfg_name_ok(struct str name)
+{
+	for (size_t i = 0; i < name.n; i++) {
+		char ch = name.p[i];
+
+		if (!(ch >= 'a' && ch <= 'z') && !(ch >= '0' && ch <= '9') &&
+		    (ch == '\0' || !strchr("-_.*", ch)))
+			return false;
+	}
+	return name.n > 0;
+}
+
+void cfg_name_regex(struct cfg *c, struct str pattern, struct span at)
+{
+	if (!cfg_name_ok(pattern)) {
+		refuse(c, pattern, at);
+		return;
+	}
+	buf_adds(c->out, " '^");
+	for (size_t i = 0; i < pattern.n; i++) {
+		char ch = pattern.p[i];
+
+		if (str_starts(str_slice(pattern, i, pattern.n), STR("**"))) {
+			buf_adds(c->out, "[^.]+([.][^.]+)*");
+			i++;
+		} else if (ch == '*') {
+			buf_adds(c->out, "[^.]+");
+		} else if (ch == '.') {
+			buf_adds(c->out, "[.]");
+		} else {
+			buf_addc(c->out, ch);
+		}
+	}
+	buf_adds(c->out, "\\z'");
+}
+
+static bool is_alnum(char ch)
+{
+	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+	       (ch >= '0' && ch <= '9');
+}
+
+static int hex(char ch)
+{
+	return ch <= '9' ? ch - '0' : ch - 'A' + 10;
+}
+
+void cfg_path_regex(struct cfg *c, struct str path, struct span at)
+{
+	if (path.n && !printable(c, path, at, '!'))
+		return;
+	buf_adds(c->out, " '^");
+	for (size_t i = 0; i < path.n; i++) {
+		unsigned char ch = (unsigned char)path.p[i];
+
+		if (ch == '%' && i + 2 < path.n) {
+			ch = (unsigned char)(hex(path.p[i + 1]) * 16 +
+					     hex(path.p[i + 2]));
+			i += 2;
+		}
+		if (is_alnum((char)ch) || (ch && strchr("-_~/", ch)))
+			buf_addc(c->out, (char)ch);
+		else if (ch == '.')
+			buf_adds(c->out, "[.]");
+		else if (ch >= 0x80 || ch <= ' ')
+			buf_addf(c->out, "%%%02X", ch);
+		else
+			buf_addf(c->out, "(\\x%02x|%%%02X)", ch, ch);
+	}
+	buf_adds(c->out, "(/|\\z)'");
+}
+
+void cfg_ports(struct cfg *c, const ir_ports *ports)
+{
+	vec_each(p, ports) {
+		buf_addf(c->out, " %u", p->lo);
+		if (p->hi != p->lo)
+			buf_addf(c->out, ":%u", p->hi);
+	}
+}

@@ -1,0 +1,43 @@
+/*
+ * A typed writer of HAProxy's configuration.
+ *
+ * Literals of the compiler go in as they are; every string of a policy goes
+ * through one of the functions below, which take a closed alphabet and quote
+ * what they take: nothing of a user's ends a line, a quote or an ACL, begins a
+ * flag or is a format. What they do not take is an error at its span.
+ */
+#ifndef COMPILER_EMIT_CFG_WRITE_H
+#define COMPILER_EMIT_CFG_WRITE_H
+
+#include "compiler/emit/emit.h"
+
+struct cfg {
+	struct arena *a;
+	struct diags *diags;
+	struct buf *out;
+	bool ok; /* false after the first refusal */
+};
+
+/* A line of ours, indented. */
+void cfg_line(struct cfg *c, const char *fmt, ...) printf_like(2, 3);
+/* A line at the left edge, after an empty one. */
+void cfg_section(struct cfg *c, const char *fmt, ...) printf_like(2, 3);
+
+/*
+ * " 'text'" where a word may stand: printable ASCII, no blank at its start.
+ * at: where it was written.
+ */
+void cfg_word(struct cfg *c, struct str text, struct span at);
+/* The same as part of a format: '%' doubled, blanks allowed. No quotes. */
+void cfg_format(struct cfg *c, struct str text, struct span at);
+/* A pattern of names as a regular expression, anchored. */
+void cfg_name_regex(struct cfg *c, struct str pattern, struct span at);
+/* A prefix of a path as one, where an escape and its character are the same. */
+void cfg_path_regex(struct cfg *c, struct str path, struct span at);
+/* " 443 8000:8999" */
+void cfg_ports(struct cfg *c, const ir_ports *ports);
+
+/* A name or pattern for a map: letters, digits, '-', '_', '.', '*'. */
+must_check bool cfg_name_ok(struct str name);
+
+#endif

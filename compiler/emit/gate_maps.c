@@ -1,0 +1,182 @@
+#include "compiler/emit/gate_cfg.h"
+
+#include "compiler/emit/cfg_write.h"
+#include "compiler/emit/profiles.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAF_NAMES 100u /* names in one certificate */
+
+/* One key, all of its tokens. */
+struct key {
+	struct str name;
+	const struct cidr *net;
+	struct str token;
+	bool bump;
+};
+typedef VEC(struct key) keys;
+
+static int by_key(const void *va, const void *vb)
+{
+	const struct key *a = va, *b = vb;
+	int c;
+
+	if (a->net)
+		c = cidr_cmp(a->net, b->net);
+	else
+		c = str_cmp(a->name, b->name);
+	return c ? c : str_cmp(a->token, b->token);
+}
+
+static bool same_key(const struct key *a, const struct key *b)
+{
+	return a->net ? cidr_cmp(a->net, b->net) == 0
+		      : str_eq(a->name, b->name);
+}
+
+/* One label at most is a '*', and the first: found by a look-up. */
+static bool is_exact(struct str name)
+{
+	return str_find(name, '*', 0) == name.n;
+}
+
+static bool is_star(struct str name)
+{
+	return str_starts(name, STR("*.")) &&
+	       str_find(name, '*', 1) == name.n;
+}
+
+static bool is_deep(struct str name)
+{
+	return str_starts(name, STR("**.")) &&
+	       str_find(name, '*', 2) == name.n;
+}
+
+static keys sorted_keys(const struct emit_in *in, const struct profiles *p,
+			bool nets)
+{
+	profile_entries entries = profiles_entries(in, p);
+	keys out = {0};
+
+	vec_each(e, &entries)
+		if (nets ? e->net != NULL
+			 : is_exact(e->name) || is_star(e->name) ||
+				   is_deep(e->name))
+			if (nets || e->name.n)
+				*vec_push(in->a, &out) = (struct key){
+					e->name, e->net, e->token, e->bump};
+	if (out.n)
+		qsort(out.v, out.n, sizeof(*out.v), by_key);
+	return out;
+}
+
+static void put_name(struct buf *out, struct str name)
+{
+	buf_add(out, name);
+	buf_addc(out, ' ');
+}
+
+bool gate_maps_hosts(const struct emit_in *in, struct buf *out)
+{
+	struct profiles p;
+	keys k;
+
+	if (!profiles_make(in, &p))
+		return false;
+	k = sorted_keys(in, &p, false);
+	buf_adds(out, "# name, and what is said of it\n");
+	for (uint32_t i = 0, end; i < k.n; i = end) {
+		bool leaf = false;
+
+		put_name(out, k.v[i].name);
+		buf_addc(out, '.');
+		for (end = i; end < k.n && same_key(&k.v[i], &k.v[end]); end++) {
+			buf_addf(out, "%.*s.", STR_ARG(k.v[end].token));
+			leaf |= k.v[end].bump;
+		}
+		if (leaf && !is_deep(k.v[i].name))
+			buf_adds(out, "m.");
+		buf_addc(out, '\n');
+	}
+	return true;
+}
+
+bool gate_maps_addrs(const struct emit_in *in, struct buf *out)
+{
+	struct profiles p;
+	keys k;
+
+	if (!profiles_make(in, &p))
+		return false;
+	k = sorted_keys(in, &p, true);
+	buf_adds(out, "# network, and what is said of it and of those around\n");
+	/* HAProxy looks up IPv4 addresses as mapped ones, too. */
+	if (k.n)
+		buf_adds(out, "::ffff:0:0/96 .\n");
+	for (uint32_t i = 0, end; i < k.n; i = end) {
+		char text[CIDR_TEXT_MAX];
+
+		for (end = i; end < k.n && same_key(&k.v[i], &k.v[end]);)
+			end++;
+		buf_addf(out, "%s .", cidr_text(k.v[i].net, text));
+		/* HAProxy takes the longest; it has to say all. */
+		vec_each(x, &k)
+			if (cidr_covers(x->net, k.v[i].net))
+				buf_addf(out, "%.*s.", STR_ARG(x->token));
+		buf_addc(out, '\n');
+	}
+	return true;
+}
+
+bool gate_maps_profiles(const struct emit_in *in, struct buf *out)
+{
+	struct profiles p;
+	profile_entries entries;
+
+	if (!profiles_make(in, &p))
+		return false;
+	entries = profiles_entries(in, &p);
+	buf_adds(out, "membrane-profiles 1\n");
+	vec_each(e, &entries) {
+		char text[CIDR_TEXT_MAX];
+
+		buf_addf(out, "%.*s ", STR_ARG(e->token));
+		if (e->net)
+			buf_adds(out, cidr_text(e->net, text));
+		else
+			buf_add(out, e->name);
+		buf_addf(out, " %.*s\n", STR_ARG(e->id));
+	}
+	return true;
+}
+
+bool gate_maps_pins(const struct emit_in *in, struct buf *out)
+{
+	(void)in;
+	buf_adds(out, "# name@address, filled while the gate runs\n");
+	return true;
+}
+
+bool gate_maps_leaves(const struct emit_in *in, struct buf *out)
+{
+	struct profiles p;
+	keys k;
+	uint32_t n = 0;
+
+	if (!profiles_make(in, &p))
+		return false;
+	k = sorted_keys(in, &p, false);
+	for (uint32_t i = 0; i < k.n; i++) {
+		if (!k.v[i].bump || is_deep(k.v[i].name) ||
+		    (i && k.v[i - 1].bump && same_key(&k.v[i - 1], &k.v[i])))
+			continue;
+		if (n % LEAF_NAMES == 0)
+			buf_addf(out, "%s/run/gate/leaf/%u.pem", n ? "\n" : "",
+				 n / LEAF_NAMES + 1);
+		buf_addf(out, " %.*s", STR_ARG(k.v[i].name));
+		n++;
+	}
+	buf_adds(out, n ? "\n" : "/run/gate/leaf/1.pem membrane.invalid\n");
+	return true;
+}

@@ -1,0 +1,359 @@
+#include "compiler/emit/profiles.h"
+
+#include "compiler/base/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct str profiles_name(const struct ir_dest *d)
+{
+	struct str none = {0};
+
+	switch (d->kind) {
+	case IR_DEST_ANY:
+		return STR("**");
+	case IR_DEST_HOST:
+		return d->u.host.name;
+	case IR_DEST_PATTERN:
+		return d->u.pattern.name;
+	case IR_DEST_URL:
+		return d->u.url.who == IR_DEST_CIDR ? none : d->u.url.name;
+	case IR_DEST_CIDR:
+	case IR_DEST_POISON:
+		return none;
+	}
+	abort();
+}
+
+const struct cidr *profiles_net(const struct ir_dest *d)
+{
+	if (d->kind == IR_DEST_CIDR)
+		return &d->u.cidr.net;
+	if (d->kind == IR_DEST_URL && d->u.url.who == IR_DEST_CIDR)
+		return &d->u.url.net;
+	return NULL;
+}
+
+/* Decided by requests and not by packets. */
+static bool is_http(const struct ir_grant *g)
+{
+	return g->has_http || g->dest.kind == IR_DEST_URL;
+}
+
+bool profiles_decrypts(const struct ir_policy *p, const struct ir_grant *g)
+{
+	enum ir_tls tls = g->tls.set ? g->tls.v : p->tls.v;
+
+	if (g->dest.kind == IR_DEST_CIDR && !g->has_http)
+		return false;
+	return is_http(g) || tls == IR_TLS_INSPECT;
+}
+
+static bool has_tcp(const struct ir_grant *g)
+{
+	vec_each(p, &g->ports)
+		if (p->proto == IR_PROTO_TCP)
+			return true;
+	return false;
+}
+
+/* Does HAProxy need to know of it? */
+static bool concerns(const struct ir_grant *g)
+{
+	if (g->from.layer == LAYER_FLOOR || !has_tcp(g))
+		return false;
+	if (is_http(g))
+		return true;
+	switch (g->dest.kind) {
+	case IR_DEST_ANY:
+		/* '*' with ports, denied: packets. */
+		return g->key != IR_KEY_DENY;
+	case IR_DEST_HOST:
+	case IR_DEST_PATTERN:
+		return true;
+	case IR_DEST_URL:
+	case IR_DEST_CIDR:
+	case IR_DEST_POISON:
+		return false;
+	}
+	abort();
+}
+
+bool profiles_any_direct(const struct ir_policy *p)
+{
+	if (p->credentials.n)
+		return false;
+	vec_each(d, &p->deny)
+		if (concerns(d))
+			return false;
+	vec_each(g, &p->allow)
+		if (concerns(g) && profiles_decrypts(p, g))
+			return false;
+	return true;
+}
+
+bool profiles_wanted(const struct ir_policy *p)
+{
+	bool direct = profiles_any_direct(p);
+
+	vec_each(g, &p->allow)
+		if (concerns(g) && !(direct && g->dest.kind == IR_DEST_ANY))
+			return true;
+	return false;
+}
+
+/* --- making -------------------------------------------------------------- */
+
+static ir_ports tcp_of(struct arena *a, const ir_ports *ports)
+{
+	ir_ports out = {0};
+
+	vec_each(p, ports)
+		if (p->proto == IR_PROTO_TCP)
+			*vec_push(a, &out) = *p;
+	return out;
+}
+
+static enum profile_who who_of(const struct ir_grant *g)
+{
+	if (profiles_net(&g->dest))
+		return PROFILE_ADDR;
+	return g->dest.kind == IR_DEST_ANY ? PROFILE_ANY : PROFILE_NAME;
+}
+
+static void put_rules(struct arena *a, struct buf *b, const struct ir_grant *g)
+{
+	struct profiles_rules rules = profiles_rules(a, g);
+
+	if (!is_http(g))
+		return;
+	for (uint32_t i = 0; i < rules.n; i++) {
+		struct ir_http h = rules.v[i];
+
+		h.any_path = profiles_any_path(&g->dest, &h);
+		h.paths = profiles_paths(a, &g->dest, &rules.v[i]);
+		buf_addf(b, " [%.*s]", STR_ARG(ir_http_text(a, &h)));
+	}
+}
+
+static struct profile profile_of(struct arena *a, const struct ir_policy *p,
+				 const struct ir_grant *g)
+{
+	static const char *const whos[] = {"name", "any", "addr"};
+	struct profile out = {.who = who_of(g), .like = g};
+	struct buf b;
+
+	out.ports = tcp_of(a, &g->ports);
+	out.http = is_http(g);
+	out.bump = profiles_decrypts(p, g);
+	out.private = g->private.set && g->private.v;
+	buf_init(&b, a);
+	buf_addf(&b, "%s %.*s%s%s", whos[out.who],
+		 STR_ARG(ir_ports_text(a, &out.ports)),
+		 out.bump ? " bump" : "", out.private ? " private" : "");
+	put_rules(a, &b, g);
+	out.text = buf_str(&b);
+	return out;
+}
+
+/* Where the profile of that text is or belongs. */
+static uint32_t place_of(const profile_list *l, struct str text)
+{
+	uint32_t lo = 0, hi = l->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (str_cmp(l->v[mid].text, text) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static profile_list collect(const struct emit_in *in, const ir_grants *grants,
+			    const char *prefix)
+{
+	profile_list out = {0};
+
+	vec_each(g, grants) {
+		struct profile p;
+		uint32_t at;
+
+		if (!concerns(g) || out.n > LIMIT_CLASSES)
+			continue;
+		p = profile_of(in->a, in->policy, g);
+		at = place_of(&out, p.text);
+		if (at < out.n && str_eq(out.v[at].text, p.text))
+			continue;
+		(void)vec_push(in->a, &out);
+		memmove(&out.v[at + 1], &out.v[at],
+			(out.n - 1 - at) * sizeof(*out.v));
+		out.v[at] = p;
+	}
+	for (uint32_t i = 0; i < out.n; i++)
+		out.v[i].token = arena_fmt(in->a, "%s%u", prefix, i + 1);
+	return out;
+}
+
+/* Several emitters make the same profiles; one of them complains. */
+static bool was_said(const struct diags *d)
+{
+	struct diag_view view;
+
+	for (unsigned i = 0; diags_get(d, i, &view); i++)
+		if (view.id == DIAG_PROFILES)
+			return true;
+	return false;
+}
+
+static bool check(const struct emit_in *in, const profile_list *l)
+{
+	if (l->n <= LIMIT_CLASSES)
+		return true;
+	if (was_said(in->diags))
+		return false;
+	diag_error(in->diags, DIAG_PROFILES, l->v[l->n - 1].like->from.at,
+		   "more than %u different sets of rules", LIMIT_CLASSES);
+	diag_help(in->diags,
+		  "give destinations the same ports and rules where you can");
+	return false;
+}
+
+bool profiles_make(const struct emit_in *in, struct profiles *out)
+{
+	struct profiles p = {.allow = collect(in, &in->policy->allow, ""),
+			     .deny = collect(in, &in->policy->deny, "d")};
+
+	if (!check(in, &p.allow) || !check(in, &p.deny))
+		return false;
+	p.any_bump = in->policy->credentials.n > 0;
+	vec_each(x, &p.allow)
+		p.any_bump |= x->bump;
+	vec_each(x, &p.deny)
+		p.any_bump |= x->http;
+	p.any_direct = profiles_any_direct(in->policy);
+	*out = p;
+	return true;
+}
+
+struct str profiles_token(struct arena *a, const struct profiles *p,
+			  const struct ir_policy *policy,
+			  const struct ir_grant *g)
+{
+	const profile_list *l = g->key == IR_KEY_DENY ? &p->deny : &p->allow;
+	struct str none = {0}, text;
+	uint32_t at;
+
+	if (!concerns(g))
+		return none;
+	text = profile_of(a, policy, g).text;
+	at = place_of(l, text);
+	return at < l->n && str_eq(l->v[at].text, text) ? l->v[at].token : none;
+}
+
+/* --- rules --------------------------------------------------------------- */
+
+struct profiles_rules profiles_rules(struct arena *a, const struct ir_grant *g)
+{
+	struct ir_http *any;
+
+	if (g->has_http)
+		return (struct profiles_rules){g->http.v, g->http.n};
+	any = arena_new_of(a, struct ir_http);
+	any->any_method = any->any_path = true;
+	return (struct profiles_rules){any, 1};
+}
+
+static struct ir_text trimmed(struct ir_text t)
+{
+	if (str_ends(t.s, STR("/")))
+		t.s.n--;
+	return t;
+}
+
+/* Is the path under the URL's, at a boundary of segments? */
+static bool is_under(struct str path, struct str base)
+{
+	return str_starts(path, base) &&
+	       (path.n == base.n || path.p[base.n] == '/');
+}
+
+bool profiles_any_path(const struct ir_dest *d, const struct ir_http *h)
+{
+	return h->any_path &&
+	       !(d->kind == IR_DEST_URL && d->u.url.path.n > 1);
+}
+
+ir_texts profiles_paths(struct arena *a, const struct ir_dest *d,
+			const struct ir_http *h)
+{
+	struct ir_text base = {.s = STR("/")};
+	ir_texts out = {0};
+
+	if (d->kind == IR_DEST_URL) {
+		base.s = d->u.url.path;
+		base.from.at = d->u.url.path_at;
+	}
+	base = trimmed(base);
+	if (h->any_path) {
+		if (base.s.n)
+			*vec_push(a, &out) = base;
+		return out;
+	}
+	vec_each(p, &h->paths) {
+		struct ir_text t = trimmed(*p);
+
+		if (is_under(t.s, base.s))
+			*vec_push(a, &out) = t;
+		else if (is_under(base.s, t.s))
+			*vec_push(a, &out) = base;
+	}
+	return out;
+}
+
+bool profiles_has_paths(struct arena *a, const struct ir_grant *g)
+{
+	struct profiles_rules rules = profiles_rules(a, g);
+
+	for (uint32_t i = 0; i < rules.n; i++)
+		if (!profiles_any_path(&g->dest, &rules.v[i]))
+			return true;
+	return false;
+}
+
+/* --- entries ------------------------------------------------------------- */
+
+static void add_grants(const struct emit_in *in, const struct profiles *p,
+		       const ir_grants *grants, profile_entries *out)
+{
+	vec_each(g, grants) {
+		struct str token =
+			profiles_token(in->a, p, in->policy, g);
+
+		if (token.n == 0)
+			continue;
+		*vec_push(in->a, out) = (struct profile_entry){
+			profiles_name(&g->dest), profiles_net(&g->dest), token,
+			g->id,
+			g->key == IR_KEY_DENY
+				? is_http(g)
+				: profiles_decrypts(in->policy, g)};
+	}
+}
+
+profile_entries profiles_entries(const struct emit_in *in,
+				 const struct profiles *p)
+{
+	profile_entries out = {0};
+	uint32_t n = 0;
+
+	add_grants(in, p, &in->policy->allow, &out);
+	add_grants(in, p, &in->policy->deny, &out);
+	vec_each(c, &in->policy->credentials)
+		*vec_push(in->a, &out) = (struct profile_entry){
+			profiles_name(&c->host), NULL,
+			arena_fmt(in->a, "c%u", ++n), STR("-"), true};
+	return out;
+}

@@ -1,0 +1,82 @@
+/*
+ * What HAProxy is asked to tell apart: profiles.
+ *
+ * A profile is everything that a grant says of requests but for its name: TCP
+ * ports, rules of http, whether TLS is decrypted, whether it opens private
+ * addresses. Names map to lists of tokens, "3" a profile, "d2" one of
+ * denials, "c1" a credential; the rules of gate.cfg speak of tokens.
+ * Grants of networks without http are not here: the packet filter has them.
+ */
+#ifndef COMPILER_EMIT_PROFILES_H
+#define COMPILER_EMIT_PROFILES_H
+
+#include "compiler/emit/emit.h"
+
+enum profile_who { PROFILE_NAME, PROFILE_ANY, PROFILE_ADDR };
+
+struct profile {
+	struct str text;  /* what it is told apart by */
+	struct str token; /* "3", "d2" */
+	enum profile_who who;
+	ir_ports ports; /* TCP only, never empty */
+	const struct ir_grant *like; /* one of its grants: the rules */
+	bool http;    /* only what its rules permit, or deny */
+	bool bump;    /* TLS is decrypted */
+	bool private; /* private addresses too */
+};
+typedef VEC(struct profile) profile_list;
+
+struct profiles {
+	profile_list allow, deny;
+	bool any_bump; /* something is decrypted */
+	bool any_direct; /* '*' needs no look at names */
+};
+
+/* Whether the policy has anything that HAProxy decides. */
+bool profiles_wanted(const struct ir_policy *p);
+/* False, after an error, beyond LIMIT_CLASSES. */
+must_check bool profiles_make(const struct emit_in *in, struct profiles *out);
+/* The token of a grant or a denial; empty when it has none. */
+struct str profiles_token(struct arena *a, const struct profiles *p,
+			  const struct ir_policy *policy,
+			  const struct ir_grant *g);
+
+/* Whether the grant's TLS is decrypted by itself; semantics.md, 3. */
+bool profiles_decrypts(const struct ir_policy *p, const struct ir_grant *g);
+/* Whether '*' passes without a look at names. */
+bool profiles_any_direct(const struct ir_policy *p);
+bool profiles_any_path(const struct ir_dest *d, const struct ir_http *h);
+/*
+ * The paths of a rule that has some, the URL's where it has none of its own;
+ * none: the rule matches nothing. Without the '/' at the end, so that the root
+ * is the empty string.
+ */
+ir_texts profiles_paths(struct arena *a, const struct ir_dest *d,
+			const struct ir_http *h);
+/* The rules of a grant; one that permits everything when it has none. */
+struct profiles_rules {
+	const struct ir_http *v;
+	uint32_t n;
+};
+struct profiles_rules profiles_rules(struct arena *a, const struct ir_grant *g);
+/* Has it a path that matters? */
+bool profiles_has_paths(struct arena *a, const struct ir_grant *g);
+
+/* The pattern that a destination's names match, "**" for any; else empty. */
+struct str profiles_name(const struct ir_dest *d);
+/* The network of a destination, or NULL. */
+const struct cidr *profiles_net(const struct ir_dest *d);
+
+/* One pattern or network with the token it leads to. */
+struct profile_entry {
+	struct str name; /* or empty */
+	const struct cidr *net;
+	struct str token, id;
+	bool bump; /* a leaf for the name is worth having */
+};
+typedef VEC(struct profile_entry) profile_entries;
+/* All of a policy: grants, denials, credentials, in this order. */
+profile_entries profiles_entries(const struct emit_in *in,
+				 const struct profiles *p);
+
+#endif
