@@ -1,13 +1,20 @@
 #include "compiler/base/limits.h"
 #include "compiler/emit/emit.h"
+#include "compiler/ir/ports.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the packet filter alone decides this grant. */
+/* Decided by requests and not by packets. */
+static bool is_http(const struct ir_grant *g)
+{
+	return g->has_http || g->dest.kind == IR_DEST_URL;
+}
+
+/* Whether the packet filter holds a set or a rule for it. */
 static bool has_class(const struct ir_grant *g)
 {
-	if (g->has_http)
+	if (g->key == IR_KEY_DENY && is_http(g))
 		return false;
 	switch (g->dest.kind) {
 	case IR_DEST_ANY:
@@ -15,33 +22,59 @@ static bool has_class(const struct ir_grant *g)
 		return true;
 	case IR_DEST_HOST:
 	case IR_DEST_PATTERN:
-		return g->key != IR_KEY_DENY;
+		/* A name denied on all ports is not even resolved. */
+		return g->key != IR_KEY_DENY || !ports_all(&g->ports);
 	case IR_DEST_URL:
+		return true;
 	case IR_DEST_POISON:
 		return false;
 	}
 	abort();
 }
 
+static void mark_net(struct emit_class *k, const struct cidr *net, bool http)
+{
+	bool v4 = net->addr.family == ADDR_V4;
+
+	if (http) {
+		k->has_cidrhttp = true;
+		return;
+	}
+	k->has_cidr4 |= v4;
+	k->has_cidr6 |= !v4;
+}
+
+static void mark_name(struct emit_class *k, bool http)
+{
+	k->has_name |= !http;
+	k->has_http |= http;
+}
+
 static void mark(struct emit_class *k, const struct ir_grant *g)
 {
+	bool http = is_http(g);
+
 	switch (g->dest.kind) {
 	case IR_DEST_ANY:
-		k->has_any = true;
+		k->has_any |= !http;
+		k->has_anyhttp |= http;
 		/* Private addresses come from the resolver alone. */
-		k->has_name |= g->private.set && g->private.v;
+		if (g->private.set && g->private.v)
+			mark_name(k, http);
 		return;
 	case IR_DEST_HOST:
 	case IR_DEST_PATTERN:
-		k->has_name = true;
+		mark_name(k, http);
 		return;
 	case IR_DEST_CIDR:
-		if (g->dest.u.cidr.net.addr.family == ADDR_V4)
-			k->has_cidr4 = true;
-		else
-			k->has_cidr6 = true;
+		mark_net(k, &g->dest.u.cidr.net, http);
 		return;
 	case IR_DEST_URL:
+		if (g->dest.u.url.who == IR_DEST_CIDR)
+			mark_net(k, &g->dest.u.url.net, true);
+		else
+			mark_name(k, true);
+		return;
 	case IR_DEST_POISON:
 		return;
 	}

@@ -45,13 +45,16 @@ struct emit_class {
 	struct str text; /* ir_ports_text() */
 	bool has_name; /* a name leads to addresses of this class */
 	bool has_cidr4, has_cidr6, has_any;
+	/* The same of grants that only HTTP and TLS may use. */
+	bool has_http, has_cidrhttp, has_anyhttp;
 };
 typedef VEC(struct emit_class) emit_classes;
 /* False, after an error, beyond LIMIT_CLASSES. */
 must_check bool emit_classes_make(const struct emit_in *in,
 				  emit_classes *out);
-/* Likewise for the denials that the packet filter holds: networks, and '*'
- * with ports. The floor's are not among them. */
+/* Likewise for the denials that the packet filter holds: networks, '*' with
+ * ports, and names with ports, whose addresses only HTTP and TLS may reach on
+ * those. The floor's are not among them. */
 must_check bool emit_denials_make(const struct emit_in *in,
 				  emit_classes *out);
 /* The class of a grant or denial, from 1; 0 when it has none. */

@@ -1,5 +1,8 @@
 #include "compiler/emit/names.h"
 
+#include "compiler/emit/profiles.h"
+#include "compiler/ir/ports.h"
+
 #include <stdlib.h>
 
 typedef VEC(struct str) lines;
@@ -75,25 +78,9 @@ static void put_nets(const struct emit_in *in, struct buf *out)
 	put_lines(out, &cover);
 }
 
-/* What a grant's questions look like; empty for addresses. */
-static struct str question(const struct ir_dest *d)
+static bool is_http(const struct ir_grant *g)
 {
-	struct str none = {0};
-
-	switch (d->kind) {
-	case IR_DEST_ANY:
-		return STR("**");
-	case IR_DEST_HOST:
-		return d->u.host.name;
-	case IR_DEST_PATTERN:
-		return d->u.pattern.name;
-	case IR_DEST_URL:
-		return d->u.url.who == IR_DEST_CIDR ? none : d->u.url.name;
-	case IR_DEST_CIDR:
-	case IR_DEST_POISON:
-		return none;
-	}
-	abort();
+	return g->has_http || g->dest.kind == IR_DEST_URL;
 }
 
 static void put_names(const struct emit_in *in, struct buf *out,
@@ -103,7 +90,7 @@ static void put_names(const struct emit_in *in, struct buf *out,
 
 	vec_each(g, &in->policy->allow) {
 		bool private = g->private.set && g->private.v;
-		struct str name = question(&g->dest);
+		struct str name = profiles_name(&g->dest);
 		char room[512];
 		struct buf b;
 		uint32_t k;
@@ -116,10 +103,10 @@ static void put_names(const struct emit_in *in, struct buf *out,
 		buf_addc(&b, ' ');
 		k = emit_class_of(in->a, classes, g);
 		/* '*' opens every public address by a rule of its own. */
-		if (k && (g->dest.kind != IR_DEST_ANY || private))
-			buf_addu(&b, k);
-		else
+		if (!k || (g->dest.kind == IR_DEST_ANY && !private))
 			buf_addc(&b, '-');
+		else
+			buf_addf(&b, "%s%u", is_http(g) ? "h" : "", k);
 		buf_adds(&b, private ? " private " : " - ");
 		buf_add(&b, g->id);
 		*vec_push(in->a, &names) = buf_keep(&b);
@@ -127,15 +114,42 @@ static void put_names(const struct emit_in *in, struct buf *out,
 	put_lines(out, &names);
 }
 
+/* Names that do not resolve, and those that do with fewer ports. */
+static void put_denials(const struct emit_in *in, struct buf *out,
+			const emit_classes *classes)
+{
+	lines denied = {0}, guarded = {0};
+
+	vec_each(d, &in->policy->deny) {
+		struct str name = profiles_name(&d->dest);
+
+		if (name.n == 0 || is_http(d) || d->dest.kind == IR_DEST_ANY)
+			continue;
+		if (ports_all(&d->ports))
+			*vec_push(in->a, &denied) = arena_fmt(
+				in->a, "deny %.*s %.*s", STR_ARG(name),
+				STR_ARG(d->id));
+		else
+			*vec_push(in->a, &guarded) = arena_fmt(
+				in->a, "guard %.*s %u %.*s", STR_ARG(name),
+				emit_class_of(in->a, classes, d),
+				STR_ARG(d->id));
+	}
+	put_lines(out, &denied);
+	put_lines(out, &guarded);
+}
+
 bool names_emit(const struct emit_in *in, struct buf *out)
 {
-	emit_classes classes;
+	emit_classes classes, denials;
 
-	if (!emit_classes_make(in, &classes))
+	if (!emit_classes_make(in, &classes) ||
+	    !emit_denials_make(in, &denials))
 		return false;
 	buf_adds(out, "membrane-names 1\n");
 	put_upstream(out, &in->policy->resolver.v);
 	put_nets(in, out);
 	put_names(in, out, &classes);
+	put_denials(in, out, &denials);
 	return true;
 }

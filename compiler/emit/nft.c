@@ -1,7 +1,10 @@
 #include "compiler/emit/nft.h"
 
 #include "compiler/emit/nft_write.h"
+#include "compiler/emit/profiles.h"
 #include "compiler/ir/ports.h"
+
+#include <stdlib.h>
 
 static const enum addr_family families[] = {ADDR_V4, ADDR_V6};
 static const enum ir_proto protos[] = {IR_PROTO_TCP, IR_PROTO_UDP};
@@ -19,7 +22,9 @@ struct rules {
 	const struct emit_in *in;
 	struct buf *out;
 	emit_classes grants, denials;
-	struct nets *grant_nets, *denial_nets; /* by class, from 0 */
+	struct nets *grant_nets, *http_nets, *denial_nets; /* by class, from 0 */
+	bool l7;	 /* there is an HAProxy */
+	bool any_direct; /* '*' does not go through it */
 	struct nets floor, private;
 	ir_ports published;
 };
@@ -44,18 +49,19 @@ static void settle(struct nets *n)
 
 /* The networks of each class, in one walk over the grants. */
 static struct nets *class_nets(struct arena *a, const emit_classes *classes,
-			       const ir_grants *grants)
+			       const ir_grants *grants, bool http)
 {
 	struct nets *nets = arena_array(a, classes->n + 1, sizeof(*nets));
 
 	vec_each(g, grants) {
+		const struct cidr *net = profiles_net(&g->dest);
+		bool is_http = g->has_http || g->dest.kind == IR_DEST_URL;
 		uint32_t k = 0;
 
-		if (g->dest.kind == IR_DEST_CIDR &&
-		    g->from.layer != LAYER_FLOOR)
+		if (net && is_http == http && g->from.layer != LAYER_FLOOR)
 			k = emit_class_of(a, classes, g);
 		if (k)
-			add_net(a, &nets[k - 1], &g->dest.u.cidr.net);
+			add_net(a, &nets[k - 1], net);
 	}
 	for (uint32_t k = 0; k < classes->n; k++)
 		settle(&nets[k]);
@@ -123,7 +129,7 @@ static void make_published(struct rules *r)
 static bool any_any(const emit_classes *classes)
 {
 	vec_each(k, classes)
-		if (k->has_any)
+		if (k->has_any || k->has_anyhttp)
 			return true;
 	return false;
 }
@@ -147,6 +153,28 @@ static void put_class_sets(struct rules *r, const char *stem, struct nets *nets,
 					of_family(&nets[k], *f));
 }
 
+static bool has_name(const struct emit_class *k)
+{
+	return k->has_name;
+}
+
+static bool has_http(const struct emit_class *k)
+{
+	return k->has_http;
+}
+
+static void put_dynamic_sets(struct rules *r, const char *stem,
+			     const emit_classes *classes,
+			     bool (*wanted)(const struct emit_class *k))
+{
+	for (uint32_t k = 0; k < classes->n; k++)
+		each_family(f)
+			if (wanted(&classes->v[k]))
+				nft_put_dynamic(
+					r->out,
+					(struct nft_set){stem, *f, k + 1});
+}
+
 static void put_sets(struct rules *r)
 {
 	struct nets none = {0};
@@ -157,12 +185,10 @@ static void put_sets(struct rules *r)
 		put_both(r, "private", &r->private);
 	put_class_sets(r, "deny", r->denial_nets, r->denials.n);
 	put_class_sets(r, "cidr", r->grant_nets, r->grants.n);
-	for (uint32_t k = 0; k < r->grants.n; k++)
-		each_family(f)
-			if (r->grants.v[k].has_name)
-				nft_put_dynamic(
-					r->out,
-					(struct nft_set){"host", *f, k + 1});
+	put_class_sets(r, "cidrhttp", r->http_nets, r->grants.n);
+	put_dynamic_sets(r, "guard", &r->denials, has_name);
+	put_dynamic_sets(r, "host", &r->grants, has_name);
+	put_dynamic_sets(r, "http", &r->grants, has_http);
 }
 
 /* --- chains -------------------------------------------------------------- */
@@ -170,62 +196,6 @@ static void put_sets(struct rules *r)
 #define REFUSE(reason)                                                         \
 	"counter log prefix \"membrane:" reason ":\" group 77 goto refuse"
 #define GRANTED "goto granted"
-
-static void put_prerouting(struct rules *r)
-{
-	if (r->published.n == 0)
-		return;
-	nft_chain_begin(r->out, "prerouting");
-	nft_chain_hook(r->out, "nat", "prerouting", "dstnat", "accept");
-	each_proto(p) {
-		if (!nft_has_proto(&r->published, *p))
-			continue;
-		each_family(f) {
-			nft_begin(r->out);
-			nft_word(r->out, "iifname != \"agent0\"");
-			nft_dport(r->out, &r->published, *p);
-			nft_word(r->out, *f == ADDR_V4 ? "dnat ip to 192.0.0.2"
-						       : "dnat ip6 to "
-							 "fd00:6d65:6d62::2");
-			nft_end(r->out);
-		}
-	}
-	nft_chain_end(r->out);
-	buf_addc(r->out, '\n');
-}
-
-static void put_input(struct buf *out)
-{
-	nft_chain_begin(out, "input");
-	nft_chain_hook(out, "filter", "input", "filter", "drop");
-	nft_rule(out, "iifname \"lo\" accept");
-	nft_rule(out, "icmpv6 type { nd-neighbor-solicit, "
-		      "nd-neighbor-advert } accept");
-	nft_rule(out, "iifname != \"agent0\" ct state established,related "
-		      "accept");
-	nft_rule(out, "iifname != \"agent0\" drop");
-	nft_rule(out, "ip daddr 192.0.0.1 udp dport 53 accept");
-	nft_rule(out, "ip daddr 192.0.0.1 tcp dport 53 accept");
-	nft_rule(out, "ip6 daddr fd00:6d65:6d62::1 udp dport 53 accept");
-	nft_rule(out, "ip6 daddr fd00:6d65:6d62::1 tcp dport 53 accept");
-	nft_rule(out, "meta pkttype != host drop");
-	nft_rule(out, REFUSE("floor"));
-	nft_chain_end(out);
-	buf_addc(out, '\n');
-}
-
-static void put_helpers(struct buf *out)
-{
-	nft_chain_begin(out, "granted");
-	nft_rule(out, "log prefix \"membrane:allow:\" group 77 accept");
-	nft_chain_end(out);
-	buf_addc(out, '\n');
-	nft_chain_begin(out, "refuse");
-	nft_rule(out, "meta l4proto tcp reject with tcp reset");
-	nft_rule(out, "reject with icmpx admin-prohibited");
-	nft_chain_end(out);
-	buf_addc(out, '\n');
-}
 
 /* One rule: an address set or none, the ports of one protocol, a verdict. */
 static void put_match(struct buf *out, const struct nft_set *set, bool is_in,
@@ -251,59 +221,203 @@ static void put_set_rule(struct buf *out, const char *stem,
 	nft_end(out);
 }
 
-static void put_denials(struct rules *r)
+/* Denied networks and ports, of one family and protocol; what follows. */
+static void put_denials(struct rules *r, enum addr_family family,
+			enum ir_proto proto, const char *verdict)
 {
 	for (uint32_t k = 0; k < r->denials.n; k++) {
 		const struct emit_class *class = &r->denials.v[k];
+		struct nft_set set = {"deny", family, k + 1};
 
-		each_family(f) {
-			struct nft_set set = {"deny", *f, k + 1};
-
-			if (of_family(&r->denial_nets[k], *f)->n == 0)
-				continue;
-			each_proto(p)
-				put_match(r->out, &set, true, &class->ports, *p,
-					  REFUSE("denied"));
-		}
-		if (class->has_any)
-			each_proto(p)
-				put_match(r->out, NULL, true, &class->ports, *p,
-					  REFUSE("denied"));
+		if (of_family(&r->denial_nets[k], family)->n)
+			put_match(r->out, &set, true, &class->ports, proto,
+				  verdict);
 	}
 }
 
-/* All classes of one kind of set; is_in: the addresses in it, or the rest. */
-static void put_grants(struct rules *r, const char *stem, bool is_in,
-		       bool (*wanted)(struct rules *r, uint32_t k,
-				      enum addr_family f))
+static void put_denials_any(struct rules *r, enum ir_proto proto,
+			    const char *verdict)
 {
-	for (uint32_t k = 0; k < r->grants.n; k++)
+	for (uint32_t k = 0; k < r->denials.n; k++)
+		if (r->denials.v[k].has_any)
+			put_match(r->out, NULL, true, &r->denials.v[k].ports,
+				  proto, verdict);
+}
+
+/* --- one kind of set, all classes ---------------------------------------- */
+
+enum kind { CIDR, HOST, ANY, GUARD, HTTP, CIDR_HTTP, ANY_HTTP };
+
+static bool has_kind(struct rules *r, enum kind kind, uint32_t k,
+		     enum addr_family f)
+{
+	const struct emit_class *class = &r->grants.v[k];
+
+	switch (kind) {
+	case CIDR:
+		return of_family(&r->grant_nets[k], f)->n > 0;
+	case CIDR_HTTP:
+		return of_family(&r->http_nets[k], f)->n > 0;
+	case HOST:
+		return class->has_name;
+	case HTTP:
+		return class->has_http;
+	case ANY:
+		return class->has_any;
+	case ANY_HTTP:
+		return class->has_anyhttp;
+	case GUARD:
+		return r->denials.v[k].has_name;
+	}
+	abort();
+}
+
+static void put_kind(struct rules *r, enum kind kind, enum addr_family f,
+		     enum ir_proto proto, const char *verdict)
+{
+	static const char *const stems[] = {
+		[CIDR] = "cidr",	  [HOST] = "host",
+		[ANY] = "private",	  [GUARD] = "guard",
+		[HTTP] = "http",	  [CIDR_HTTP] = "cidrhttp",
+		[ANY_HTTP] = "private",
+	};
+	const emit_classes *classes = kind == GUARD ? &r->denials : &r->grants;
+	bool is_in = kind != ANY && kind != ANY_HTTP;
+
+	for (uint32_t k = 0; k < classes->n; k++) {
+		struct nft_set set = {stems[kind], f, is_in ? k + 1 : 0};
+
+		if (has_kind(r, kind, k, f))
+			put_match(r->out, &set, is_in, &classes->v[k].ports,
+				  proto, verdict);
+	}
+}
+
+/* --- the way to HAProxy -------------------------------------------------- */
+
+/*
+ * TCP of one family: what never gets there, what needs no look, and the rest
+ * in the order raw, only HTTP. Who is guarded is not raw.
+ */
+static void put_diversion(struct rules *r, enum addr_family f, const char *pass,
+			  const char *raw, const char *strict)
+{
+	put_denials(r, f, IR_PROTO_TCP, pass);
+	put_kind(r, CIDR, f, IR_PROTO_TCP, pass);
+	if (r->any_direct)
+		put_kind(r, ANY, f, IR_PROTO_TCP, pass);
+	put_kind(r, GUARD, f, IR_PROTO_TCP, strict);
+	put_kind(r, HOST, f, IR_PROTO_TCP, raw);
+	if (!r->any_direct)
+		put_kind(r, ANY, f, IR_PROTO_TCP, raw);
+	put_kind(r, HTTP, f, IR_PROTO_TCP, strict);
+	put_kind(r, CIDR_HTTP, f, IR_PROTO_TCP, strict);
+	put_kind(r, ANY_HTTP, f, IR_PROTO_TCP, strict);
+}
+
+/* IPv6: a redirect would lose the address that the client meant. */
+static void put_divert(struct rules *r)
+{
+	struct buf *out = r->out;
+
+	if (!r->l7)
+		return;
+	nft_chain_begin(out, "divert");
+	nft_chain_hook(out, "filter", "prerouting", "mangle", "accept");
+	nft_rule(out, "iifname != \"agent0\" accept");
+	nft_rule(out, "meta nfproto != ipv6 accept");
+	nft_rule(out, "tcp dport { 15001, 15002 } accept");
+	put_denials_any(r, IR_PROTO_TCP, "accept");
+	/* Flows that are open: their address may have left its set. */
+	put_set_rule(out, "host", ADDR_V6, "accept");
+	put_set_rule(out, "floor", ADDR_V6, "accept");
+	nft_rule(out, "ct state established socket transparent 1 meta mark set "
+		      "0x00000001 accept");
+	put_diversion(r, ADDR_V6, "accept",
+		      "tproxy ip6 to :15001 meta mark set 0x00000001 accept",
+		      "tproxy ip6 to :15002 meta mark set 0x00000001 accept");
+	nft_chain_end(out);
+	buf_addc(out, '\n');
+}
+
+static void put_published(struct rules *r)
+{
+	each_proto(p) {
+		if (!nft_has_proto(&r->published, *p))
+			continue;
 		each_family(f) {
-			struct nft_set set = {stem, *f, is_in ? k + 1 : 0};
-
-			if (!wanted(r, k, *f))
-				continue;
-			each_proto(p)
-				put_match(r->out, &set, is_in,
-					  &r->grants.v[k].ports, *p, GRANTED);
+			nft_begin(r->out);
+			nft_word(r->out, "iifname != \"agent0\"");
+			nft_dport(r->out, &r->published, *p);
+			nft_word(r->out, *f == ADDR_V4 ? "dnat ip to 192.0.0.2"
+						       : "dnat ip6 to "
+							 "fd00:6d65:6d62::2");
+			nft_end(r->out);
 		}
+	}
 }
 
-static bool has_net(struct rules *r, uint32_t k, enum addr_family f)
+static void put_prerouting(struct rules *r)
 {
-	return of_family(&r->grant_nets[k], f)->n > 0;
+	struct buf *out = r->out;
+
+	if (r->published.n == 0 && !r->l7)
+		return;
+	nft_chain_begin(out, "prerouting");
+	nft_chain_hook(out, "nat", "prerouting", "dstnat", "accept");
+	put_published(r);
+	if (r->l7) {
+		nft_rule(out, "iifname != \"agent0\" accept");
+		put_denials_any(r, IR_PROTO_TCP, "accept");
+		put_set_rule(out, "host", ADDR_V4, "accept");
+		put_set_rule(out, "floor", ADDR_V4, "accept");
+		put_diversion(r, ADDR_V4, "accept", "redirect to :15001",
+			      "redirect to :15002");
+	}
+	nft_chain_end(out);
+	buf_addc(out, '\n');
 }
 
-static bool has_name(struct rules *r, uint32_t k, enum addr_family f)
+
+static void put_input(struct rules *r)
 {
-	(void)f;
-	return r->grants.v[k].has_name;
+	struct buf *out = r->out;
+
+	nft_chain_begin(out, "input");
+	nft_chain_hook(out, "filter", "input", "filter", "drop");
+	nft_rule(out, "iifname \"lo\" accept");
+	nft_rule(out, "icmpv6 type { nd-neighbor-solicit, "
+		      "nd-neighbor-advert } accept");
+	nft_rule(out, "iifname != \"agent0\" ct state established,related "
+		      "accept");
+	nft_rule(out, "iifname != \"agent0\" drop");
+	nft_rule(out, "ip daddr 192.0.0.1 udp dport 53 accept");
+	nft_rule(out, "ip daddr 192.0.0.1 tcp dport 53 accept");
+	nft_rule(out, "ip6 daddr fd00:6d65:6d62::1 udp dport 53 accept");
+	nft_rule(out, "ip6 daddr fd00:6d65:6d62::1 tcp dport 53 accept");
+	/* What the chains above sent to HAProxy, and nothing else there. */
+	if (r->l7) {
+		nft_rule(out, "tcp dport { 15001, 15002 } ct status dnat "
+			      "accept");
+		nft_rule(out, "meta l4proto tcp meta mark 0x00000001 accept");
+	}
+	nft_rule(out, "meta pkttype != host drop");
+	nft_rule(out, REFUSE("floor"));
+	nft_chain_end(out);
+	buf_addc(out, '\n');
 }
 
-static bool has_any(struct rules *r, uint32_t k, enum addr_family f)
+static void put_helpers(struct buf *out)
 {
-	(void)f;
-	return r->grants.v[k].has_any;
+	nft_chain_begin(out, "granted");
+	nft_rule(out, "log prefix \"membrane:allow:\" group 77 accept");
+	nft_chain_end(out);
+	buf_addc(out, '\n');
+	nft_chain_begin(out, "refuse");
+	nft_rule(out, "meta l4proto tcp reject with tcp reset");
+	nft_rule(out, "reject with icmpx admin-prohibited");
+	nft_chain_end(out);
+	buf_addc(out, '\n');
 }
 
 static void put_forward(struct rules *r)
@@ -327,12 +441,24 @@ static void put_forward(struct rules *r)
 		put_set_rule(out, "host", *f, REFUSE("host-address"));
 	each_family(f)
 		put_set_rule(out, "floor", *f, REFUSE("floor"));
-	put_denials(r);
+	each_proto(p)
+		each_family(f)
+			put_denials(r, *f, *p, REFUSE("denied"));
+	each_proto(p)
+		put_denials_any(r, *p, REFUSE("denied"));
+	each_family(f)
+		put_kind(r, GUARD, *f, IR_PROTO_UDP, REFUSE("denied"));
 	nft_rule(out, "ct state established,related accept");
 	nft_rule(out, "ct state invalid drop");
-	put_grants(r, "cidr", true, has_net);
-	put_grants(r, "host", true, has_name);
-	put_grants(r, "private", false, has_any);
+	each_family(f)
+		each_proto(p)
+			put_kind(r, CIDR, *f, *p, GRANTED);
+	each_family(f)
+		put_kind(r, HOST, *f, IR_PROTO_UDP, GRANTED);
+	each_family(f)
+		each_proto(p)
+			if (*p == IR_PROTO_UDP || r->any_direct)
+				put_kind(r, ANY, *f, *p, GRANTED);
 	nft_rule(out, "meta l4proto != { tcp, udp } " REFUSE("protocol"));
 	nft_rule(out, REFUSE("no-grant"));
 	nft_chain_end(out);
@@ -354,15 +480,19 @@ bool nft_emit(const struct emit_in *in, struct buf *out)
 	if (!emit_classes_make(in, &r.grants) ||
 	    !emit_denials_make(in, &r.denials))
 		return false;
-	r.grant_nets = class_nets(in->a, &r.grants, &in->policy->allow);
-	r.denial_nets = class_nets(in->a, &r.denials, &in->policy->deny);
+	r.grant_nets = class_nets(in->a, &r.grants, &in->policy->allow, false);
+	r.http_nets = class_nets(in->a, &r.grants, &in->policy->allow, true);
+	r.denial_nets = class_nets(in->a, &r.denials, &in->policy->deny, false);
+	r.l7 = profiles_wanted(in->policy);
+	r.any_direct = profiles_any_direct(in->policy);
 	make_floor(&r);
 	make_private(&r);
 	make_published(&r);
 	buf_adds(out, "table inet membrane {\n");
 	put_sets(&r);
 	put_prerouting(&r);
-	put_input(out);
+	put_divert(&r);
+	put_input(&r);
 	put_helpers(out);
 	put_forward(&r);
 	put_postrouting(out);
