@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fib_rules.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
@@ -350,6 +351,54 @@ int link_bridge_up(bool ipv6, struct err *err)
 		return rc;
 	return addresses_up(&rt, index, LINK_GATE_V4, LINK_BRIDGE_V4_BITS,
 			    ipv6 ? LINK_GATE_V6 : NULL, err);
+}
+
+static int add_mark_rule(struct rt *rt, struct err *err)
+{
+	struct nlmsghdr *h = rt_begin(rt, RTM_NEWRULE,
+				      NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK);
+	struct fib_rule_hdr *r = mnl_nlmsg_put_extra_header(h, sizeof(*r));
+	int rc;
+
+	r->family = AF_INET6;
+	r->action = FR_ACT_TO_TBL;
+	r->table = LINK_TPROXY_TABLE;
+	mnl_attr_put_u32(h, FRA_FWMARK, LINK_TPROXY_MARK);
+	mnl_attr_put_u32(h, FRA_TABLE, LINK_TPROXY_TABLE);
+	rc = rt_talk(rt, h, NULL);
+	if (rc < 0 && rc != -EEXIST)
+		return err_set(err, rc, "rule for marked packets: %s",
+			       strerror(-rc));
+	return 0;
+}
+
+int link_tproxy_up(struct err *err)
+{
+	auto_rt struct rt rt = {0};
+	struct nlmsghdr *h;
+	struct rtmsg *r;
+	uint32_t lo;
+	int rc;
+
+	if ((rc = rt_open(&rt, 0, err)) < 0 ||
+	    (rc = if_index("lo", &lo, err)) < 0 ||
+	    (rc = set_up(&rt, lo, true, err)) < 0 ||
+	    (rc = add_mark_rule(&rt, err)) < 0)
+		return rc;
+	h = rt_begin(&rt, RTM_NEWROUTE,
+		     NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK);
+	r = mnl_nlmsg_put_extra_header(h, sizeof(*r));
+	r->rtm_family = AF_INET6;
+	r->rtm_table = LINK_TPROXY_TABLE;
+	r->rtm_protocol = RTPROT_BOOT;
+	r->rtm_scope = RT_SCOPE_HOST;
+	r->rtm_type = RTN_LOCAL;
+	mnl_attr_put_u32(h, RTA_OIF, lo);
+	rc = rt_talk(&rt, h, NULL);
+	if (rc < 0)
+		return err_set(err, rc, "route for marked packets: %s",
+			       strerror(-rc));
+	return 0;
 }
 
 /* True when the switch reads 1, if need be after writing it. */

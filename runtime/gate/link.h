@@ -21,6 +21,8 @@
 #define LINK_GATE_V6  "fd00:6d65:6d62::1"
 #define LINK_AGENT_V6 "fd00:6d65:6d62::2"
 #define LINK_V4_BITS  30
+#define LINK_TPROXY_MARK  1
+#define LINK_TPROXY_TABLE 100
 #define LINK_V6_BITS  64
 /* Docker's own addresses on the network need room too. */
 #define LINK_BRIDGE_V4_BITS 29
@@ -45,6 +47,12 @@ must_check int link_agent_up(bool ipv6, struct err *err);
  * and make it agent0. -ETIMEDOUT after LINK_BRIDGE_WAIT_MS.
  */
 must_check int link_bridge_up(bool ipv6, struct err *err);
+/*
+ * Packets of IPv6 that the ruleset marks with LINK_TPROXY_MARK are for this
+ * host, whatever their destination: HAProxy gets them (`tproxy`; a redirect
+ * would lose that destination).
+ */
+must_check int link_tproxy_up(struct err *err);
 /*
  * Forwarding between the links is on, or can be switched on. *ipv6 is cleared
  * when that of IPv6 cannot.

@@ -32,6 +32,34 @@ static void add_packet(cJSON *o, const struct packet *p)
 		cJSON_AddNumberToObject(o, "port", p->dport);
 }
 
+static const char *kind_text(enum record_kind kind)
+{
+	switch (kind) {
+	case RECORD_CONNECT:
+		return "connect";
+	case RECORD_RESOLVE:
+		return "resolve";
+	case RECORD_REQUEST:
+		return "request";
+	}
+	return "";
+}
+
+static void add_flow(cJSON *o, const struct logline *l)
+{
+	cJSON_AddBoolToObject(o, "tls", l->tls);
+	if (l->method[0])
+		add(o, "method", l->method);
+	if (l->path[0])
+		add(o, "path", l->path);
+	if (l->status)
+		cJSON_AddNumberToObject(o, "status", l->status);
+	cJSON_AddNumberToObject(o, "sent", (double)l->up);
+	cJSON_AddNumberToObject(o, "received", (double)l->down);
+	if (l->reason == REASON_UPSTREAM && l->error[0])
+		add(o, "error", l->error);
+}
+
 size_t record_decision(const struct record *r, char buf[RECORD_MAX])
 {
 	cJSON *o = cJSON_CreateObject();
@@ -39,7 +67,7 @@ size_t record_decision(const struct record *r, char buf[RECORD_MAX])
 
 	add(o, "event", "decision");
 	add(o, "time", clock_text(&r->time, text));
-	add(o, "kind", r->kind == RECORD_CONNECT ? "connect" : "resolve");
+	add(o, "kind", kind_text(r->kind));
 	add(o, "verdict", r->allow ? "allow" : "deny");
 	add(o, "reason", reason_name(r->reason));
 	if (r->packet)
@@ -53,6 +81,8 @@ size_t record_decision(const struct record *r, char buf[RECORD_MAX])
 			o, "names",
 			cJSON_CreateStringArray((const char *const *)r->names,
 						(int)r->n_names));
+	if (r->flow)
+		add_flow(o, r->flow);
 	if (r->type)
 		add(o, "type", r->type);
 	if (r->id.n) {
@@ -68,13 +98,27 @@ size_t record_decision(const struct record *r, char buf[RECORD_MAX])
 	return finish(o, buf);
 }
 
-size_t record_ready(bool ipv6, int64_t ms, char buf[RECORD_MAX])
+size_t record_ready(bool ipv6, int64_t ms, const char *ca,
+		    char buf[RECORD_MAX])
 {
 	cJSON *o = cJSON_CreateObject();
 
 	add(o, "event", "ready");
 	cJSON_AddBoolToObject(o, "ipv6", ipv6);
 	cJSON_AddNumberToObject(o, "ms", (double)ms);
+	if (ca)
+		add(o, "ca", ca);
+	return finish(o, buf);
+}
+
+size_t record_roots(struct str pem, char buf[RECORD_MAX])
+{
+	cJSON *o = cJSON_CreateObject();
+	char text[RECORD_ROOTS_MAX + 1];
+
+	snprintf(text, sizeof(text), "%.*s", STR_ARG(pem));
+	add(o, "event", "roots");
+	add(o, "pem", text);
 	return finish(o, buf);
 }
 

@@ -8,15 +8,17 @@
 
 #include "compiler/base/reason.h"
 #include "runtime/gate/clock.h"
+#include "runtime/gate/logline.h"
 #include "runtime/gate/packet.h"
 #include "runtime/gate/provenance.h"
 
-#define RECORD_MAX	 2048u /* bytes in one line, LF included */
+#define RECORD_MAX	 4096u /* bytes in one line, LF included */
 #define RECORD_NAMES_MAX 4u
 
 enum record_kind {
 	RECORD_CONNECT,
 	RECORD_RESOLVE,
+	RECORD_REQUEST,
 };
 
 struct record {
@@ -29,6 +31,7 @@ struct record {
 	const char *names[RECORD_NAMES_MAX]; /* the question, or what led to
 						the address; newest first */
 	unsigned n_names;
+	const struct logline *flow; /* what HAProxy told of it; may be NULL */
 	const char *type; /* of a question; may be NULL */
 	struct str id;	  /* the rule that decided; may be empty */
 	const struct provenance_rule *rule; /* of it; may be NULL */
@@ -36,7 +39,15 @@ struct record {
 
 /* One line with its LF into buf. The length, 0 when it does not fit. */
 size_t record_decision(const struct record *r, char buf[RECORD_MAX]);
-size_t record_ready(bool ipv6, int64_t ms, char buf[RECORD_MAX]);
+/* ca: the session CA in PEM; NULL: nothing is decrypted. */
+size_t record_ready(bool ipv6, int64_t ms, const char *ca,
+		    char buf[RECORD_MAX]);
+/*
+ * A piece of the roots that the gate trusts, in PEM, at most RECORD_ROOTS_MAX
+ * bytes.
+ */
+#define RECORD_ROOTS_MAX (RECORD_MAX - 512u)
+size_t record_roots(struct str pem, char buf[RECORD_MAX]);
 size_t record_error(const char *message, char buf[RECORD_MAX]);
 
 /*

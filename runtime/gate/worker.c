@@ -5,12 +5,14 @@
 #include "runtime/gate/clock.h"
 #include "runtime/gate/dns_gate.h"
 #include "runtime/gate/hello.h"
+#include "runtime/gate/l7.h"
 #include "runtime/gate/link.h"
 #include "runtime/gate/nflog.h"
 #include "runtime/gate/outlog.h"
 #include "runtime/gate/ruleset.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -20,12 +22,15 @@
 #define HELLO_WAIT_MS	   30000
 #define SUPERVISOR_WAIT_MS 10000
 #define DRAIN_MS	   100 /* what is left to tell when the session ends */
+#define ROOTS_WAIT_MS	   2000
+#define CUT_PATH_BYTES	   160
 
 enum slot {
 	SLOT_SUPERVISOR,
 	SLOT_NFLOG,
 	SLOT_OUT,
-	SLOT_DNS,
+	SLOT_L7,
+	SLOT_DNS = SLOT_L7 + L7_POLL,
 };
 
 struct gate {
@@ -38,6 +43,7 @@ struct gate {
 	struct nftset sets;
 	struct seen seen;
 	struct dns_gate dns;
+	struct l7 l7;
 	struct nflog nflog;
 	struct outlog out;
 };
@@ -60,11 +66,29 @@ static void on_record(void *data, const struct record *given)
 	struct gate *g = data;
 	struct record r = *given;
 	char line[RECORD_MAX];
+	struct logline cut;
+	size_t n;
 
 	clock_gettime(CLOCK_REALTIME, &r.time);
 	if (r.id.n)
 		r.rule = provenance_find(&g->provenance, r.id);
-	outlog_line(&g->out, line, record_decision(&r, line));
+	n = record_decision(&r, line);
+	if (n == 0 && r.flow) {
+		/* A long path is better cut than the record lost. */
+		cut = *r.flow;
+		snprintf(cut.path, sizeof(cut.path), "%.*s", CUT_PATH_BYTES,
+			 r.flow->path);
+		r.flow = &cut;
+		n = record_decision(&r, line);
+	}
+	outlog_line(&g->out, line, n);
+}
+
+static void on_lost(void *data, uint64_t n)
+{
+	struct gate *g = data;
+
+	outlog_lost(&g->out, n);
 }
 
 static void on_error(void *data, const char *message)
@@ -132,6 +156,51 @@ static void on_packet(void *data, struct str prefix,
 	on_record(g, &r);
 }
 
+/* The names that a connection is about: its own, or those of its address. */
+static unsigned names_of(struct gate *g, const struct logline *l,
+			 struct seen_name *out[RECORD_NAMES_MAX])
+{
+	unsigned n = 0;
+
+	if (l->has_addr)
+		n = seen_names_of(&g->seen, &l->addr, out, RECORD_NAMES_MAX);
+	for (unsigned i = 0; l->name[0] && i < n; i++)
+		if (strcmp(out[i]->name, l->name) == 0)
+			out[i]->used |= l->allow;
+	if (!l->name[0] && l->allow)
+		for (unsigned i = 0; i < n; i++)
+			out[i]->used = true;
+	return l->name[0] ? 0 : n;
+}
+
+static void on_logline(void *data, const struct logline *l)
+{
+	struct packet packet = {.proto = IPPROTO_TCP,
+				.has_port = l->port != 0,
+				.dport = l->port,
+				.dst = l->addr};
+	struct seen_name *names[RECORD_NAMES_MAX];
+	struct record r = {.allow = l->allow, .reason = l->reason, .flow = l};
+	struct gate *g = data;
+
+	r.n_names = names_of(g, l, names);
+	if (l->kind == LOGLINE_ONWARD)
+		return;
+	r.kind = l->kind == LOGLINE_REQUEST ? RECORD_REQUEST : RECORD_CONNECT;
+	r.packet = l->has_addr ? &packet : NULL;
+	for (unsigned i = 0; i < r.n_names; i++)
+		r.names[i] = names[i]->name;
+	if (l->name[0])
+		r.names[r.n_names++] = l->name;
+	if (l->rule[0])
+		r.id = profiles_find(&g->l7.profiles, str_of(l->rule),
+				     str_of(r.n_names ? r.names[0] : ""),
+				     l->has_addr ? &l->addr : NULL);
+	if (!r.id.n && r.n_names)
+		r.id = grant_of(g, r.names[0], &packet);
+	on_record(g, &r);
+}
+
 /* --- set-up -------------------------------------------------------------- */
 
 static int load_names(struct gate *g, const char *dir, struct err *err)
@@ -163,7 +232,8 @@ static int load_plan(struct gate *g, const char *dir, struct err *err)
 	int rc = planfile_read(dir, "ruleset.nft", &g->ruleset, err);
 
 	if (rc < 0 || (rc = load_names(g, dir, err)) < 0 ||
-	    (rc = load_provenance(g, dir, err)) < 0)
+	    (rc = load_provenance(g, dir, err)) < 0 ||
+	    (rc = l7_load(&g->l7, dir, err)) < 0)
 		return rc;
 	classes_read(g->ruleset, &g->classes);
 	if (g->names.upstream != NAMES_UPSTREAM_UDP)
@@ -216,7 +286,10 @@ static int read_hello(struct gate *g, struct err *err)
 			return err_set(err, -EPROTO, "no whole line");
 		n += (size_t)got;
 	}
-	return hello_parse((struct str){line, n - 1}, &g->hosts, err);
+	rc = hello_parse((struct str){line, n - 1}, &g->hosts,
+			 &g->l7.credentials, err);
+	explicit_bzero(line, sizeof(line));
+	return rc;
 }
 
 static int tell(const struct worker_args *args, enum worker_word word,
@@ -268,6 +341,7 @@ static int open_resolver(struct gate *g, bool ipv6, struct err *err)
 	g->dns.hosts = &g->hosts;
 	g->dns.sets = &g->sets;
 	g->dns.seen = &g->seen;
+	g->dns.pins = g->l7.wanted ? &g->l7.pins : NULL;
 	g->dns.on_record = on_record;
 	g->dns.on_error = on_error;
 	g->dns.data = g;
@@ -279,7 +353,25 @@ static int open_resolver(struct gate *g, bool ipv6, struct err *err)
 			     err);
 }
 
-/* Deny first: the ruleset is in the kernel before there is a link. */
+static int start_l7(struct gate *g, bool ipv6, struct err *err)
+{
+	int rc;
+
+	g->l7.names = &g->names;
+	g->l7.on_line = on_logline;
+	g->l7.on_lost = on_lost;
+	g->l7.on_error = on_error;
+	g->l7.data = g;
+	if (g->l7.wanted && ipv6 && (rc = link_tproxy_up(err)) < 0)
+		return rc;
+	return l7_start(&g->l7, err);
+}
+
+/*
+ * Deny first: the ruleset is in the kernel before there is a link. HAProxy
+ * starts while the link is made and the resolver opens, and answers before
+ * the agent is let in.
+ */
 static int set_up(struct gate *g, const struct worker_args *args,
 		  bool *out_ipv6, struct err *err)
 {
@@ -293,10 +385,47 @@ static int set_up(struct gate *g, const struct worker_args *args,
 	if ((rc = read_hello(g, err)) < 0)
 		return err_while(err, "the launcher's line");
 	if ((rc = ruleset_hosts(g->ruleset, &g->hosts, err)) < 0 ||
+	    (rc = start_l7(g, *out_ipv6, err)) < 0 ||
 	    (rc = make_link(g, args, *out_ipv6, err)) < 0 ||
-	    (rc = open_resolver(g, *out_ipv6, err)) < 0)
+	    (rc = open_resolver(g, *out_ipv6, err)) < 0 ||
+	    (rc = l7_wait(&g->l7, err)) < 0)
 		return rc;
 	return caps_drop(true, err);
+}
+
+/* The roots that HAProxy trusts, so that the agent can trust no fewer. */
+static int tell_roots(struct gate *g, struct err *err)
+{
+	char line[RECORD_MAX];
+	struct str roots, rest;
+	int rc = planfile_read("/etc/ssl/certs", "ca-certificates.crt",
+			       &roots, err);
+
+	for (rest = roots; rc == 0 && rest.n;) {
+		struct str piece = str_slice(rest, 0, RECORD_ROOTS_MAX);
+
+		outlog_line(&g->out, line, record_roots(piece, line));
+		outlog_drain(&g->out, ROOTS_WAIT_MS);
+		rest = str_slice(rest, piece.n, rest.n);
+	}
+	if (rc == 0)
+		planfile_free(roots);
+	return rc;
+}
+
+/* The agent trusts the session's CA from its first moment on. */
+static int tell_ready(struct gate *g, bool ipv6, int64_t ms, struct err *err)
+{
+	char line[RECORD_MAX], ca[CA_CERT_MAX];
+	int rc = 0;
+
+	if (g->l7.decrypts && ((rc = tell_roots(g, err)) < 0 ||
+			       (rc = ca_pem(&g->l7.ca, ca, err)) < 0))
+		return rc;
+	outlog_line(&g->out, line,
+		    record_ready(ipv6, ms, g->l7.decrypts ? ca : NULL, line));
+	outlog_drain(&g->out, DRAIN_MS);
+	return 0;
 }
 
 /* --- the loop ------------------------------------------------------------ */
@@ -309,6 +438,14 @@ static int read_nflog(struct gate *g, struct err *err)
 	if (lost)
 		outlog_lost(&g->out, lost);
 	return rc;
+}
+
+static int wait_ms(const struct gate *g, int64_t now_ms)
+{
+	int dns = dns_gate_wait_ms(&g->dns, now_ms);
+	int l7 = l7_wait_ms(&g->l7, now_ms);
+
+	return l7 >= 0 && l7 < dns ? l7 : dns;
 }
 
 static int serve(struct gate *g, const struct worker_args *args,
@@ -324,15 +461,17 @@ static int serve(struct gate *g, const struct worker_args *args,
 		p[SLOT_NFLOG] = (struct pollfd){nflog_fd(&g->nflog), POLLIN, 0};
 		p[SLOT_OUT] = (struct pollfd){
 			outlog_pending(&g->out) ? g->out.fd : -1, POLLOUT, 0};
+		l7_poll(&g->l7, p + SLOT_L7);
 		dns_gate_poll(&g->dns, p + SLOT_DNS);
-		if (poll(p, ARRAY_LEN(p), dns_gate_wait_ms(&g->dns, now_ms)) <
-			    0 &&
+		if (poll(p, ARRAY_LEN(p), wait_ms(g, now_ms)) < 0 &&
 		    errno != EINTR)
 			return err_set(err, -errno, "poll: %s",
 				       strerror(errno));
 		if (p[SLOT_SUPERVISOR].revents)
 			return 0;
 		if (p[SLOT_NFLOG].revents && read_nflog(g, err) < 0)
+			return err->code;
+		if (l7_step(&g->l7, p + SLOT_L7, clock_ms(), err) < 0)
 			return err->code;
 		dns_gate_step(&g->dns, p + SLOT_DNS, clock_ms());
 		if (p[SLOT_OUT].revents)
@@ -343,7 +482,6 @@ static int serve(struct gate *g, const struct worker_args *args,
 int worker_run(const struct worker_args *args)
 {
 	struct gate *g = &gate;
-	char line[RECORD_MAX];
 	bool ipv6 = false;
 	struct err err;
 	int rc;
@@ -352,13 +490,11 @@ int worker_run(const struct worker_args *args)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	g->out.fd = STDOUT_FILENO;
 	if (set_up(g, args, &ipv6, &err) < 0 ||
-	    tell(args, WORKER_READY, ipv6, &err) < 0) {
+	    tell(args, WORKER_READY, ipv6, &err) < 0 ||
+	    tell_ready(g, ipv6, clock_ms() - args->start_ms, &err) < 0) {
 		worker_complain(err.text);
 		return 1;
 	}
-	outlog_line(&g->out, line,
-		    record_ready(ipv6, clock_ms() - args->start_ms, line));
-	outlog_drain(&g->out, DRAIN_MS);
 	rc = serve(g, args, &err);
 	if (rc < 0)
 		on_error(g, err.text);
@@ -366,6 +502,7 @@ int worker_run(const struct worker_args *args)
 	if (link_gate_down(args->link == PLANFILE_VETH, &err) < 0 ||
 	    read_nflog(g, &err) < 0)
 		on_error(g, err.text);
+	l7_end(&g->l7);
 	outlog_drain(&g->out, DRAIN_MS);
 	return rc < 0;
 }

@@ -29,6 +29,7 @@ static void listing(struct str text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str text = {(const char *)data + 1, size ? size - 1 : 0};
+	static struct hello_credentials credentials;
 	struct names_hosts hosts = {0};
 	struct provenance provenance;
 	struct record_prefix prefix;
@@ -39,7 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	switch (data[0] % 5) {
 	case 0:
-		(void)!hello_parse(text, &hosts, &err);
+		credentials.n = 0;
+		(void)!hello_parse(text, &hosts, &credentials, &err);
 		break;
 	case 1:
 		if (provenance_parse(text, &provenance, &err) == 0)

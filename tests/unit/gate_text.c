@@ -120,15 +120,18 @@ static void records(void)
 	CHECK(strstr(buf, "\"name\":\"a\\\"\\n") && strstr(buf, "\"AAAA\""));
 	memset(big, 'x', sizeof(big) - 1);
 	CHECK(record_error(big, buf) == 0);
-	n = record_ready(true, 12, buf);
+	n = record_ready(true, 12, NULL, buf);
 	CHECK(str_is((struct str){buf, n},
 		     "{\"event\":\"ready\",\"ipv6\":true,\"ms\":12}\n"));
 }
 
+static struct hello_credentials creds;
+
 static int hello(const char *text, struct names_hosts *h)
 {
 	*h = (struct names_hosts){0};
-	return hello_parse(str_of(text), h, &err);
+	hello_forget(&creds);
+	return hello_parse(str_of(text), h, &creds, &err);
 }
 
 static void hellos(void)
@@ -149,6 +152,31 @@ static void hellos(void)
 	CHECK(hello("{\"version\":1,\"host\":[1]}", &h) == -EPROTO);
 	CHECK(hello("{\"version\":1,\"host\":[\"10.0.0\"]}", &h) == -EPROTO);
 	CHECK(hello("{\"version\":1,\"host\":[\"10.0.0.5 \"]}", &h) == -EPROTO);
+}
+
+#define WITH(list) "{\"version\":1,\"host\":[],\"credentials\":" list "}"
+
+static void credentials(void)
+{
+	struct names_hosts h;
+
+	CHECK(hello(WITH("{\"1\":\"s3cret\",\"12\":\"=x\"}"), &h) == 0 &&
+	      creds.n == 2);
+	CHECK(strcmp(creds.v[0], "MEMBRANE_CREDENTIAL_1=s3cret") == 0);
+	CHECK(strcmp(creds.v[1], "MEMBRANE_CREDENTIAL_12==x") == 0);
+	CHECK(hello_covers(&creds, STR("a env(MEMBRANE_CREDENTIAL_1) b "
+				       "env(MEMBRANE_CREDENTIAL_12) MEM")));
+	CHECK(!hello_covers(&creds, STR("env(MEMBRANE_CREDENTIAL_2)")));
+	CHECK(!hello_covers(&creds, STR("env(MEMBRANE_CREDENTIAL_)")));
+	CHECK(!hello_covers(&creds, STR("env(MEMBRANE_CREDENTIAL_123)")));
+	CHECK(hello(WITH("{}"), &h) == 0 && creds.n == 0);
+	CHECK(hello(WITH("[]"), &h) == -EPROTO);
+	CHECK(hello(WITH("{\"a\":\"x\"}"), &h) == -EPROTO);
+	CHECK(hello(WITH("{\"01\":\"x\"}"), &h) == -EPROTO);
+	CHECK(hello(WITH("{\"1\":\"\"}"), &h) == -EPROTO);
+	CHECK(hello(WITH("{\"1\":1}"), &h) == -EPROTO);
+	CHECK(hello(WITH("{\"1\":\"hush\\nx\"}"), &h) == -EPROTO &&
+	      !strstr(err.text, "hush"));
 }
 
 static int rules_of(const char *text)
@@ -305,6 +333,7 @@ int main(void)
 	prefixes();
 	records();
 	hellos();
+	credentials();
 	provenances();
 	listings();
 	ports();
