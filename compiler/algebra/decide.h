@@ -5,11 +5,11 @@
  * time and straight from the policy; the oracles compare the two. Everything
  * takes a policy that is IR_NORMALISED and looks at it alone: what the host's
  * own addresses are, and what a name resolves to, is the caller's to say.
- * Nothing here decides requests of HTTP.
  */
 #ifndef COMPILER_ALGEBRA_DECIDE_H
 #define COMPILER_ALGEBRA_DECIDE_H
 
+#include "compiler/base/arena.h"
 #include "compiler/base/reason.h"
 #include "compiler/ir/ir.h"
 
@@ -34,6 +34,34 @@ struct decide_flow {
 /* May the agent open this flow? */
 struct decision decide_connect(const struct ir_policy *p,
 			       const struct decide_flow *flow);
+
+/*
+ * A request of HTTP, or with a TLS hello alone: what HAProxy is asked.
+ *
+ * host and sni are canonical names (lower case, no dot at the end), or empty;
+ * an address in host, too. path is the target as it was sent, with its query.
+ */
+struct decide_request {
+	bool tls;
+	uint16_t port;
+	bool has_addr;
+	struct addr addr;
+	bool is_pinned; /* this session resolved the name to addr; as if so
+			   where has_addr is not set */
+	struct str sni; /* tls */
+	bool only_hello; /* nothing behind the hello is looked at yet */
+	struct str host, method, path;
+};
+struct decision decide_request(struct arena *a, const struct ir_policy *p,
+			       const struct decide_request *r);
+/* Is the TLS of that name on that port decrypted, when it is granted? */
+bool decide_decrypts(const struct ir_policy *p,
+		     const struct decide_request *r);
+/*
+ * Is the path, without its query, spelled in the one way that rules use?
+ * semantics.md, section 3.
+ */
+bool decide_path_canonical(struct str path);
 
 /* Does the resolver answer? type as in zone files: "A", "TXT". */
 struct decision decide_resolve(const struct ir_policy *p, struct str name,

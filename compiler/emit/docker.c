@@ -2,6 +2,7 @@
 
 #include "compiler/base/json.h"
 #include "compiler/emit/docker_names.h"
+#include "compiler/emit/gate_cfg.h"
 #include "compiler/ir/tracee.h"
 
 #include <inttypes.h>
@@ -125,6 +126,25 @@ static void put_args(const struct writer *w, enum arg_home home)
 /* --- the gate ------------------------------------------------------------ */
 
 /*
+ * HAProxy is started by root, which it does not stay; it has a thread for each
+ * processor and two descriptors for each end of what it decrypts.
+ */
+static void put_proxy(const struct writer *w)
+{
+	if (!gate_cfg_wanted(w->p)) {
+		put(w, "--pids-limit=64");
+		put(w, "--memory=512m");
+		return;
+	}
+	put(w, "--cap-add=SETGID");
+	put(w, "--cap-add=SETUID");
+	put(w, "--tmpfs=/run/gate:mode=711,size=64m");
+	put(w, "--ulimit=nofile=32768:32768");
+	put(w, "--pids-limit=1024");
+	put(w, "--memory=1g");
+}
+
+/*
  * SYS_ADMIN for the second network namespace; given up, with the rest but
  * NET_ADMIN, once the link is up. The switches must be set from outside: the
  * container's /proc/sys is read-only.
@@ -156,8 +176,7 @@ static cJSON *gate(struct writer *w)
 	put(w, "--sysctl=net.ipv6.conf.all.forwarding=1");
 	/* Docker turns it off for interfaces to come; agent0 is one. */
 	put(w, "--sysctl=net.ipv6.conf.default.disable_ipv6=0");
-	put(w, "--pids-limit=64");
-	put(w, "--memory=512m");
+	put_proxy(w);
 	put(w, "--mount=type=bind,source={state}/sessions/{session}/plan,"
 	       "target=/plan,readonly");
 	put_args(w, ARG_GATE);
@@ -201,6 +220,46 @@ static void put_hardening(const struct writer *w)
 				    h->cpus_milli.v % 1000));
 }
 
+/* Where programs look for roots; those that add to their own get the one. */
+static const struct {
+	const char *name, *file;
+} ca_variables[] = {
+	{"AWS_CA_BUNDLE", "bundle"},	  {"CARGO_HTTP_CAINFO", "bundle"},
+	{"CURL_CA_BUNDLE", "bundle"},	  {"DENO_CERT", "ca"},
+	{"GIT_SSL_CAINFO", "bundle"},	  {"NODE_EXTRA_CA_CERTS", "ca"},
+	{"PIP_CERT", "bundle"},		  {"REQUESTS_CA_BUNDLE", "bundle"},
+	{"SSL_CERT_FILE", "bundle"},	  {"npm_config_cafile", "bundle"},
+};
+
+static bool own_image(const struct writer *w)
+{
+	return !w->p->image.set || str_is(w->p->image.v, AGENT_IMAGE);
+}
+
+static void put_roots(const struct writer *w)
+{
+	static const char *const files[] = {"bundle", "ca"};
+
+	if (!gate_cfg_decrypts(w->p))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		put(w, arena_fmt(w->in->a,
+				 "--mount=type=bind,source={state}/sessions/"
+				 "{session}/%s.pem,target=/etc/membrane/%s.pem,"
+				 "readonly",
+				 files[i], files[i])
+			       .p);
+	/* For those that no variable reaches: apt, wget. */
+	if (own_image(w))
+		put(w, "--mount=type=bind,source={state}/sessions/{session}/"
+		       "bundle.pem,target=/etc/ssl/certs/ca-certificates.crt,"
+		       "readonly");
+	for (size_t i = 0; i < ARRAY_LEN(ca_variables); i++)
+		put(w, arena_fmt(w->in->a, "--env=%s=/etc/membrane/%s.pem",
+				 ca_variables[i].name, ca_variables[i].file)
+			       .p);
+}
+
 static void put_mounts(const struct writer *w)
 {
 	put(w, "--mount=type=bind,"
@@ -211,11 +270,24 @@ static void put_mounts(const struct writer *w)
 	put(w, "{masks}");
 	put(w, "--workdir=/workspace");
 	put(w, "--env=HOME=/home/agent");
+	put_roots(w);
 }
 
-static bool own_image(const struct writer *w)
+/* Where the launcher finds what the gate gets; never what it is. */
+static cJSON *credentials(const struct writer *w)
 {
-	return !w->p->image.set || str_is(w->p->image.v, AGENT_IMAGE);
+	cJSON *list = json_array();
+	uint32_t n = 0;
+
+	vec_each(c, &w->p->credentials) {
+		cJSON *o = json_object();
+
+		json_put_u64(o, "n", ++n);
+		json_put_str(o, c->from_env ? "from_env" : "from_file",
+			     c->source);
+		json_push(list, o);
+	}
+	return list;
 }
 
 static cJSON *agent(struct writer *w)
@@ -457,6 +529,8 @@ bool docker_emit(const struct emit_in *in, struct buf *out)
 	json_put(root, "agent", agent(&w));
 	if (p->trace.engine.set && p->trace.engine.v == IR_TRACE_TRACEE)
 		json_put(root, "tracer", tracer(&w));
+	if (p->credentials.n)
+		json_put(root, "credentials", credentials(&w));
 	buf_add(out, json_text(in->a, root));
 	return true;
 }

@@ -2,6 +2,7 @@
 
 #include "compiler/emit/cfg_write.h"
 #include "compiler/emit/profiles.h"
+#include "compiler/ir/http.h"
 
 #include <string.h>
 
@@ -560,7 +561,7 @@ static void put_canonical(struct gate *g)
 	for (int i = 0; i < 2; i++)
 		vec_each(x, lists[i]) {
 			if (!x->http ||
-			    !profiles_has_paths(g->in->a, x->like))
+			    !http_has_paths(g->in->a, x->like))
 				continue;
 			buf_adds(c->out, "    " H
 					 " set-var(txn.paths) str(1) if");
@@ -593,9 +594,9 @@ static void put_rule_acls(struct gate *g, const struct profile *x, uint32_t i,
 			cfg_word(c, m->s, m->from.at);
 		buf_addc(c->out, '\n');
 	}
-	if (profiles_any_path(d, h))
+	if (http_any_path(d, h))
 		return;
-	ir_texts paths = profiles_paths(g->in->a, d, h);
+	ir_texts paths = http_paths(g->in->a, d, h);
 
 	if (paths.n == 0)
 		cfg_line(c, "acl q%.*s_%u always_false", STR_ARG(x->token), i);
@@ -623,7 +624,7 @@ static void put_rule(struct gate *g, const struct rule_at *r)
 {
 	if (!r->h->any_method)
 		buf_addf(g->c.out, " m%.*s_%u", STR_ARG(r->x->token), r->i);
-	if (!profiles_any_path(&r->x->like->dest, r->h))
+	if (!http_any_path(&r->x->like->dest, r->h))
 		buf_addf(g->c.out, " q%.*s_%u", STR_ARG(r->x->token), r->i);
 }
 
@@ -633,7 +634,7 @@ static void put_allowed(struct gate *g)
 	VEC(struct rule_at) rules = {0};
 
 	vec_each(x, &g->p.allow) {
-		struct profiles_rules r = profiles_rules(g->in->a, x->like);
+		struct http_rules r = http_rules(g->in->a, x->like);
 
 		for (uint32_t i = 0; i < r.n; i++) {
 			*vec_push(g->in->a, &rules) =
@@ -649,7 +650,7 @@ static void put_allowed(struct gate *g)
 		buf_addc(c->out, '\n');
 	}
 	vec_each(r, &rules) {
-		if (profiles_any_path(&r->x->like->dest, r->h))
+		if (http_any_path(&r->x->like->dest, r->h))
 			continue;
 		put_reason(g, H, "txn", "path");
 		put_reached(g, r->x);
@@ -674,8 +675,8 @@ static void put_denied(struct gate *g)
 	struct cfg *c = &g->c;
 
 	vec_each(x, &g->p.deny) {
-		struct profiles_rules rules =
-			profiles_rules(g->in->a, x->like);
+		struct http_rules rules =
+			http_rules(g->in->a, x->like);
 
 		for (uint32_t i = 0; i < rules.n; i++) {
 			struct rule_at r = {x, &rules.v[i], i + 1};

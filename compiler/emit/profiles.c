@@ -1,6 +1,7 @@
 #include "compiler/emit/profiles.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/ir/http.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,15 +124,15 @@ static enum profile_who who_of(const struct ir_grant *g)
 
 static void put_rules(struct arena *a, struct buf *b, const struct ir_grant *g)
 {
-	struct profiles_rules rules = profiles_rules(a, g);
+	struct http_rules rules = http_rules(a, g);
 
 	if (!is_http(g))
 		return;
 	for (uint32_t i = 0; i < rules.n; i++) {
 		struct ir_http h = rules.v[i];
 
-		h.any_path = profiles_any_path(&g->dest, &h);
-		h.paths = profiles_paths(a, &g->dest, &rules.v[i]);
+		h.any_path = http_any_path(&g->dest, &h);
+		h.paths = http_paths(a, &g->dest, &rules.v[i]);
 		buf_addf(b, " [%.*s]", STR_ARG(ir_http_text(a, &h)));
 	}
 }
@@ -251,76 +252,6 @@ struct str profiles_token(struct arena *a, const struct profiles *p,
 	text = profile_of(a, policy, g).text;
 	at = place_of(l, text);
 	return at < l->n && str_eq(l->v[at].text, text) ? l->v[at].token : none;
-}
-
-/* --- rules --------------------------------------------------------------- */
-
-struct profiles_rules profiles_rules(struct arena *a, const struct ir_grant *g)
-{
-	struct ir_http *any;
-
-	if (g->has_http)
-		return (struct profiles_rules){g->http.v, g->http.n};
-	any = arena_new_of(a, struct ir_http);
-	any->any_method = any->any_path = true;
-	return (struct profiles_rules){any, 1};
-}
-
-static struct ir_text trimmed(struct ir_text t)
-{
-	if (str_ends(t.s, STR("/")))
-		t.s.n--;
-	return t;
-}
-
-/* Is the path under the URL's, at a boundary of segments? */
-static bool is_under(struct str path, struct str base)
-{
-	return str_starts(path, base) &&
-	       (path.n == base.n || path.p[base.n] == '/');
-}
-
-bool profiles_any_path(const struct ir_dest *d, const struct ir_http *h)
-{
-	return h->any_path &&
-	       !(d->kind == IR_DEST_URL && d->u.url.path.n > 1);
-}
-
-ir_texts profiles_paths(struct arena *a, const struct ir_dest *d,
-			const struct ir_http *h)
-{
-	struct ir_text base = {.s = STR("/")};
-	ir_texts out = {0};
-
-	if (d->kind == IR_DEST_URL) {
-		base.s = d->u.url.path;
-		base.from.at = d->u.url.path_at;
-	}
-	base = trimmed(base);
-	if (h->any_path) {
-		if (base.s.n)
-			*vec_push(a, &out) = base;
-		return out;
-	}
-	vec_each(p, &h->paths) {
-		struct ir_text t = trimmed(*p);
-
-		if (is_under(t.s, base.s))
-			*vec_push(a, &out) = t;
-		else if (is_under(base.s, t.s))
-			*vec_push(a, &out) = base;
-	}
-	return out;
-}
-
-bool profiles_has_paths(struct arena *a, const struct ir_grant *g)
-{
-	struct profiles_rules rules = profiles_rules(a, g);
-
-	for (uint32_t i = 0; i < rules.n; i++)
-		if (!profiles_any_path(&g->dest, &rules.v[i]))
-			return true;
-	return false;
 }
 
 /* --- entries ------------------------------------------------------------- */

@@ -45,23 +45,6 @@ struct str profiles_token(struct arena *a, const struct profiles *p,
 bool profiles_decrypts(const struct ir_policy *p, const struct ir_grant *g);
 /* Whether '*' passes without a look at names. */
 bool profiles_any_direct(const struct ir_policy *p);
-bool profiles_any_path(const struct ir_dest *d, const struct ir_http *h);
-/*
- * The paths of a rule that has some, the URL's where it has none of its own;
- * none: the rule matches nothing. Without the '/' at the end, so that the root
- * is the empty string.
- */
-ir_texts profiles_paths(struct arena *a, const struct ir_dest *d,
-			const struct ir_http *h);
-/* The rules of a grant; one that permits everything when it has none. */
-struct profiles_rules {
-	const struct ir_http *v;
-	uint32_t n;
-};
-struct profiles_rules profiles_rules(struct arena *a, const struct ir_grant *g);
-/* Has it a path that matters? */
-bool profiles_has_paths(struct arena *a, const struct ir_grant *g);
-
 /* The pattern that a destination's names match, "**" for any; else empty. */
 struct str profiles_name(const struct ir_dest *d);
 /* The network of a destination, or NULL. */

@@ -1,0 +1,69 @@
+#include "compiler/ir/http.h"
+
+struct http_rules http_rules(struct arena *a, const struct ir_grant *g)
+{
+	struct ir_http *any;
+
+	if (g->has_http)
+		return (struct http_rules){g->http.v, g->http.n};
+	any = arena_new_of(a, struct ir_http);
+	any->any_method = any->any_path = true;
+	return (struct http_rules){any, 1};
+}
+
+static struct ir_text trimmed(struct ir_text t)
+{
+	if (str_ends(t.s, STR("/")))
+		t.s.n--;
+	return t;
+}
+
+/* Is the path under the URL's, at a boundary of segments? */
+static bool is_under(struct str path, struct str base)
+{
+	return str_starts(path, base) &&
+	       (path.n == base.n || path.p[base.n] == '/');
+}
+
+bool http_any_path(const struct ir_dest *d, const struct ir_http *h)
+{
+	return h->any_path &&
+	       !(d->kind == IR_DEST_URL && d->u.url.path.n > 1);
+}
+
+ir_texts http_paths(struct arena *a, const struct ir_dest *d,
+			const struct ir_http *h)
+{
+	struct ir_text base = {.s = STR("/")};
+	ir_texts out = {0};
+
+	if (d->kind == IR_DEST_URL) {
+		base.s = d->u.url.path;
+		base.from.at = d->u.url.path_at;
+	}
+	base = trimmed(base);
+	if (h->any_path) {
+		if (base.s.n)
+			*vec_push(a, &out) = base;
+		return out;
+	}
+	vec_each(p, &h->paths) {
+		struct ir_text t = trimmed(*p);
+
+		if (is_under(t.s, base.s))
+			*vec_push(a, &out) = t;
+		else if (is_under(base.s, t.s))
+			*vec_push(a, &out) = base;
+	}
+	return out;
+}
+
+bool http_has_paths(struct arena *a, const struct ir_grant *g)
+{
+	struct http_rules rules = http_rules(a, g);
+
+	for (uint32_t i = 0; i < rules.n; i++)
+		if (!http_any_path(&g->dest, &rules.v[i]))
+			return true;
+	return false;
+}
