@@ -82,6 +82,19 @@ ZONE = {
     # real clients
     "git.test": {"A": ["11.0.9.1"], "AAAA": ["2a0e:11::9:1"]},
     "registry.npmjs.org": {"A": ["11.0.9.2"], "AAAA": ["2a0e:11::9:2"]},
+    # web servers, see origin.py
+    "raw.test": {"A": ["11.0.20.1"]},
+    "h2.test": {"A": ["11.0.20.3"]},
+    "*.h2.test": {"A": ["11.0.20.3"]},
+    "api.test": {"A": ["11.0.20.4"], "AAAA": ["2a0e:11::20:4"],
+                 "HTTPS": True},
+    "api2.test": {"A": ["11.0.20.4"]},
+    "selfsigned.test": {"A": ["11.0.20.5"]},
+    "expired.test": {"A": ["11.0.20.6"]},
+    "badname.test": {"A": ["11.0.20.7"]},
+    "api.anthropic.com": {"A": ["11.0.20.8"]},
+    "api.openai.com": {"A": ["11.0.20.9"]},
+    "bench.test": {"A": ["11.0.30.1"]},
 }
 rotation = itertools.count(1)
 

@@ -10,34 +10,30 @@ STATE/log/inet.jsonl, and so is each request that a server understood. Tests
 judge by that file, not by what a client says.
 
     {"time", "event": "packet", "proto", "src", "addr", "port", "data"}
-    {"time", "event": "dns"|"http"|"tcp"|"udp"|"sync", ...}
+    {"time", "event": "dns"|"tcp"|"udp"|"sync", ...}      and those of origin.py
 """
 import ctypes
-import gzip
-import hashlib
-import http.server
-import io
 import ipaddress
 import json
 import os
 import pathlib
 import socket
 import socketserver
-import ssl
 import struct
 import subprocess
 import sys
-import tarfile
 import threading
 import time
 
 import dns
+import sites
+from origin import Certificates, Server, Web, WebServer, text, where
 
 BANNERS = {22: b"SSH-2.0-OpenSSH_9.2p1 fake\r\n", 25: b"220 mail.test\r\n",
            5432: b"", 9418: b"", 8000: None, 8080: None, 8443: None}
 UDP_ECHO = (7, 123, 443, 7777)
 SYNC_PORT = 9
-CHUNK = bytes(range(256)) * 256
+HALF_PORT = 7001
 
 
 class Log:
@@ -48,21 +44,6 @@ class Log:
     def __call__(self, event, **fields):
         line = {"time": round(time.time(), 6), "event": event, **fields}
         os.write(self.fd, json.dumps(line).encode() + b"\n")
-
-
-def text(data):
-    return data[:64].decode("latin-1")
-
-
-def plain(addr):
-    return addr[7:] if addr.startswith("::ffff:") else addr
-
-
-def where(sock):
-    """Whom the peer meant: our own end of an accepted connection."""
-    addr, port = sock.getsockname()[:2]
-    return {"addr": plain(addr), "port": port,
-            "src": plain(sock.getpeername()[0])}
 
 
 # --- what arrives on the wire ----------------------------------------------
@@ -201,20 +182,6 @@ def sync_udp(log):
 
 # --- TCP -------------------------------------------------------------------
 
-class Server(socketserver.ThreadingTCPServer):
-    address_family = socket.AF_INET6
-    allow_reuse_address = True
-    daemon_threads = True
-    request_queue_size = 512
-
-    def handle_error(self, request, client_address):
-        print("%s: %s" % (self.server_address[1], sys.exc_info()[1]),
-              file=sys.stderr)
-
-    def start(self):
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-
 def serve_tcp(port, handle):
     class Handler(socketserver.BaseRequestHandler):
         def handle(self):
@@ -253,201 +220,19 @@ def banner_tcp(log, hello):
     return handle
 
 
-class Web(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    sites = {}   # Host -> function(handler, path, body) -> bytes or None
-    log = None
-
-    def do_any(self):
-        host = self.headers.get("Host", "").split(":")[0].lower()
-        sni = getattr(self.connection, "sni", None)
-        size = int(self.headers.get("Content-Length") or 0)
-        sink = self.path == "/sink"
-        body = b"" if sink else self.read_body(size)
-        self.log("http", proto="tcp", **where(self.connection), host=host,
-                 tls=isinstance(self.connection, ssl.SSLSocket), sni=sni,
-                 method=self.command, path=self.path, data=text(body))
-        if sink:
-            self.reply(self.sink(size))
-        elif self.path.startswith("/bytes/"):
-            self.send_bytes(int(self.path[7:]))
-        elif host in self.sites:
-            self.sites[host](self, self.path, body)
-        else:
-            self.reply(b"hello from %s\n" % host.encode())
-
-    do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = do_any
-
-    def read_body(self, size):
-        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
-            return self.rfile.read(size)
-        out = b""
+def half_tcp(log):
+    """Say goodbye first, and go on to listen."""
+    def handle(sock, fields):
+        sock.sendall(b"goodbye\n")
+        sock.shutdown(socket.SHUT_WR)
+        size = 0
         while True:
-            n = int(self.rfile.readline().split(b";")[0], 16)
-            out += self.rfile.read(n)
-            self.rfile.readline()
-            if not n:
-                return out
-
-    def reply(self, data, kind="text/plain", status=200):
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(data)
-
-    def send_bytes(self, n):
-        self.send_response(200)
-        self.send_header("Content-Length", str(n))
-        self.end_headers()
-        while n:
-            part = CHUNK[:min(n, len(CHUNK))]
-            self.wfile.write(part)
-            n -= len(part)
-
-    def sink(self, size):
-        digest = hashlib.sha256()
-        while size:
-            part = self.rfile.read(min(size, 65536))
-            if not part:
+            data = sock.recv(65536)
+            if not data:
                 break
-            digest.update(part)
-            size -= len(part)
-        return digest.hexdigest().encode() + b"\n"
-
-    def log_message(self, *args):
-        pass
-
-
-class Certificates:
-    """A certificate for any name or address, made on first use."""
-
-    def __init__(self, state):
-        self.ca, self.dir = state / "ca", state / "tls"
-        self.dir.mkdir(exist_ok=True)
-        self.lock, self.ready = threading.Lock(), {}
-
-    def context(self, name):
-        with self.lock:
-            if name not in self.ready:
-                context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-                context.load_cert_chain(*self.files(name))
-                self.ready[name] = context
-            return self.ready[name]
-
-    def files(self, name):
-        """(certificate, key) for a name, on disk."""
-        path = self.dir / (hashlib.sha256(name.encode()).hexdigest() + ".pem")
-        if not path.exists():
-            try:
-                alt = "IP:%s" % ipaddress.ip_address(name)
-            except ValueError:
-                alt = "DNS:" + name
-            subprocess.run(
-                ["openssl", "req", "-x509", "-new", "-key",
-                 self.ca / "leaf.key", "-CA", self.ca / "ca.crt", "-CAkey",
-                 self.ca / "ca.key", "-subj", "/CN=fake", "-days", "3650",
-                 "-addext", "subjectAltName=" + alt, "-addext",
-                 "basicConstraints=critical,CA:FALSE", "-out", path],
-                check=True, stderr=subprocess.DEVNULL)
-        return path, self.ca / "leaf.key"
-
-
-class WebServer(Server):
-    def __init__(self, port, certificates=None):
-        self.certificates = certificates
-        super().__init__(("::", port), Web)
-
-    def finish_request(self, request, client_address):
-        request.settimeout(60)
-        if self.certificates:
-            here = where(request)
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-
-            def choose(sock, name, _):
-                sock.sni = name
-                sock.context = self.certificates.context(name or here["addr"])
-            context.sni_callback = choose
-            context.load_cert_chain(*self.certificates.files("fake.test"))
-            request = context.wrap_socket(request, server_side=True)
-        super().finish_request(request, client_address)
-
-
-# --- sites for real clients ------------------------------------------------
-
-def package(name, version, depends):
-    """A package of the npm registry: (manifest, bytes of the tarball)."""
-    manifest = {"name": name, "version": version, "main": "index.js",
-                "dependencies": depends}
-    files = {"package.json": json.dumps(manifest).encode(),
-             "index.js": b"module.exports = '%s';\n" % name.encode()}
-    raw = io.BytesIO()
-    with tarfile.open(fileobj=raw, mode="w") as tar:
-        for path, data in files.items():
-            info = tarfile.TarInfo("package/" + path)
-            info.size = len(data)
-            tar.addfile(info, io.BytesIO(data))
-    return manifest, gzip.compress(raw.getvalue(), mtime=0)
-
-
-def npm_site():
-    made = {n: package(n, v, d) for n, v, d in (
-        ("tiny", "1.0.0", {"tinier": "^2.0.0"}), ("tinier", "2.1.0", {}))}
-
-    def site(web, path, _):
-        name = path.strip("/").split("/")[0]
-        if name not in made:
-            return web.reply(b"{}", "application/json", 404)
-        manifest, tarball = made[name]
-        if path.endswith(".tgz"):
-            return web.reply(tarball, "application/octet-stream")
-        version = manifest["version"]
-        dist = {"tarball": "https://registry.npmjs.org/%s/-/%s-%s.tgz" % (
-            name, name, version),
-            "shasum": hashlib.sha1(tarball).hexdigest()}
-        document = {"name": name, "dist-tags": {"latest": version},
-                    "versions": {version: {**manifest, "dist": dist}}}
-        return web.reply(json.dumps(document).encode(), "application/json")
-    return site
-
-
-def git_site(root):
-    """Smart HTTP, read only: git does the talking."""
-    repo = root / "hello.git"
-    if not repo.exists():
-        env = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null",
-               "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@git.test",
-               "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@git.test"}
-
-        def git(*args, **more):
-            return subprocess.run(["git", "-C", repo, *args], env=env,
-                                  check=True, capture_output=True, **more)
-        subprocess.run(["git", "init", "-q", "--bare", "-b", "main", repo],
-                       env=env, check=True)
-        blob = git("hash-object", "-w", "--stdin", input=b"hello\n").stdout
-        tree = git("mktree", input=b"100644 blob " + blob.strip() +
-                   b"\tREADME\n").stdout.decode().strip()
-        commit = git("commit-tree", "-m", "hello", tree).stdout.decode()
-        git("update-ref", "refs/heads/main", commit.strip())
-
-    def site(web, path, body):
-        kind = "application/x-git-upload-pack-"
-        if path.startswith("/hello.git/info/refs?service=git-upload-pack"):
-            head, args, kind = b"001e# service=git-upload-pack\n0000", \
-                ["--advertise-refs"], kind + "advertisement"
-        elif path == "/hello.git/git-upload-pack":
-            head, args, kind = b"", [], kind + "result"
-            if web.headers.get("Content-Encoding") == "gzip":
-                body = gzip.decompress(body)
-        else:
-            return web.reply(b"no such repository\n", status=404)
-        done = subprocess.run(
-            ["git", "-c", "safe.directory=*", "upload-pack",
-             "--stateless-rpc", *args, repo], input=body, check=False,
-            capture_output=True)
-        return web.reply(head + done.stdout, kind)
-    return site
+            size += len(data)
+        log("tcp", proto="tcp", **fields, data="%d bytes" % size)
+    return handle
 
 
 # --- the two roles ---------------------------------------------------------
@@ -455,8 +240,7 @@ def git_site(root):
 def play_internet(state, iface):
     log = Log(state / "log" / "inet.jsonl")
     Web.log = staticmethod(log)
-    Web.sites = {"registry.npmjs.org": npm_site(),
-                 "git.test": git_site(state)}
+    Web.sites = sites.all_sites(state)
     certificates = Certificates(state)
     watch_wire(log, iface)
     serve_udp(53, dns_udp(log))
@@ -469,8 +253,10 @@ def play_internet(state, iface):
             WebServer(port).start()
         else:
             serve_tcp(port, banner_tcp(log, hello))
+    serve_tcp(HALF_PORT, half_tcp(log))
     WebServer(80).start()
-    WebServer(443, certificates).start()
+    for port in (443, 4443):
+        WebServer(port, certificates).start()
 
 
 def own_addresses():

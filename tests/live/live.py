@@ -148,7 +148,8 @@ def matching(events, event=None, **fields):
 class Place:
     """A workspace and a ~/.membrane of the unprivileged user."""
 
-    def __init__(self, policy=None, workspace=None, files=None):
+    def __init__(self, policy=None, workspace=None, files=None, env=None):
+        self.env = env or {}
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="membrane-live-"))
         self.work, self.state = self.root / "work", self.root / "state"
         self.work.mkdir()
@@ -173,7 +174,8 @@ class Place:
     def argv(self, *args):
         return the.as_user(the.membrane, *args, cwd=self.work,
                            env={"HOME": str(self.root),
-                                "MEMBRANE_HOME": str(self.state)})
+                                "MEMBRANE_HOME": str(self.state),
+                                **self.env})
 
     def popen(self, *args, **more):
         more.setdefault("stdin", subprocess.DEVNULL)

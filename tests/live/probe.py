@@ -11,12 +11,19 @@ import json
 import os
 import random
 import socket
+import ssl
 import struct
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
+
+try:
+    from wire import (cert, half_close, half_closed, hello, http,  # noqa: F401
+                      late, silent, slowly, websocket)
+except ImportError:   # only where a test put it (l7.py)
+    pass
 
 TYPES = {"A": 1, "NS": 2, "CNAME": 5, "SOA": 6, "NULL": 10, "PTR": 12,
          "MX": 15, "TXT": 16, "AAAA": 28, "SRV": 33, "AXFR": 252,
@@ -45,9 +52,10 @@ def udp(host, port, data="probe"):
         return {"data": s.recv(2000).decode("latin-1")}
 
 
-def get(url, method="GET", body=None):
+def get(url, method="GET", body=None, headers=None):
     request = urllib.request.Request(
-        url, method=method, data=body.encode() if body else None)
+        url, method=method, data=body.encode() if body else None,
+        headers=headers or {})
     with urllib.request.urlopen(request, timeout=8) as answer:
         return {"data": answer.read(4000).decode("latin-1"),
                 "code": answer.status}
@@ -201,10 +209,14 @@ def attempt(what, *args):
             subprocess.SubprocessError) as e:
         inner = getattr(e, "reason", e)
         code = getattr(inner, "errno", None) or getattr(e, "errno", None)
+        if isinstance(inner, ssl.SSLError):
+            code = None
         result = {"ok": False, "error": errno.errorcode.get(code) or
                   type(inner).__name__, "said": str(e)}
         if isinstance(e, urllib.error.HTTPError):
             result["code"] = e.code
+            result["data"] = e.read(4000).decode("latin-1")
+            result["type"] = e.headers.get("Content-Type", "")
     result["ms"] = round((time.monotonic() - start) * 1000, 1)
     return result
 

@@ -77,7 +77,10 @@ server() {
 	local name=$1 ns=$2 line=
 	shift 2
 	local python
-	python=$(command -v python3)
+	# The one that has Debian's python3-h2, when there are several.
+	for python in "$(command -v python3)" /usr/bin/python3; do
+		! "$python" -c 'import h2' 2>/dev/null || break
+	done
 	mkfifo "$run/$name.ready"
 	setsid ip netns exec "$ns" "$python" -u tests/live/inet.py "$@" \
 		>"$run/$name.ready" 2>"$state/log/$name.err" </dev/null &
@@ -177,10 +180,31 @@ trusting() {
 		--label live="$stamp" -t membrane-agent "$state/trusting"
 }
 
+# The gate's, which shall trust them too when it verifies a server.
+trusting_gate() {
+	local stamp base
+	base=$(<"$state/handed-membrane-gate")
+	stamp=$(cat "$state/ca/ca.crt" "$state/handed-membrane-gate" |
+		sha256sum | cut -c1-64)
+	[[ $(sealed image inspect -f '{{index .Config.Labels "live"}}' \
+		membrane-gate 2>/dev/null) != "$stamp" ]] || return 0
+	sealed tag "$base" membrane-gate-plain
+	mkdir -p "$state/trusting-gate"
+	cat /etc/ssl/certs/ca-certificates.crt "$state/ca/ca.crt" \
+		>"$state/trusting-gate/roots"
+	cat >"$state/trusting-gate/Dockerfile" <<-'END'
+		FROM membrane-gate-plain
+		COPY roots /etc/ssl/certs/ca-certificates.crt
+	END
+	quietly "$state/log/trusting" sealed build --network none \
+		--label live="$stamp" -t membrane-gate "$state/trusting-gate"
+}
+
 images() {
 	hand membrane-agent
 	trusting
 	hand membrane-gate
+	trusting_gate
 }
 
 # --- up and down -----------------------------------------------------------

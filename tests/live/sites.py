@@ -1,0 +1,187 @@
+"""Sites of the fake internet that real clients use: npm, git, pip, apt and the
+interfaces of language models. Each is a function(web, path, body)."""
+import gzip
+import hashlib
+import io
+import json
+import os
+import subprocess
+import tarfile
+import zipfile
+
+def package(name, version, depends):
+    """A package of the npm registry: (manifest, bytes of the tarball)."""
+    manifest = {"name": name, "version": version, "main": "index.js",
+                "dependencies": depends}
+    files = {"package.json": json.dumps(manifest).encode(),
+             "index.js": b"module.exports = '%s';\n" % name.encode()}
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w") as tar:
+        for path, data in files.items():
+            info = tarfile.TarInfo("package/" + path)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    return manifest, gzip.compress(raw.getvalue(), mtime=0)
+
+
+def npm_site():
+    made = {n: package(n, v, d) for n, v, d in (
+        ("tiny", "1.0.0", {"tinier": "^2.0.0"}), ("tinier", "2.1.0", {}))}
+
+    def site(web, path, _):
+        name = path.strip("/").split("/")[0]
+        if name not in made:
+            return web.reply(b"{}", "application/json", 404)
+        manifest, tarball = made[name]
+        if path.endswith(".tgz"):
+            return web.reply(tarball, "application/octet-stream")
+        version = manifest["version"]
+        dist = {"tarball": "https://registry.npmjs.org/%s/-/%s-%s.tgz" % (
+            name, name, version),
+            "shasum": hashlib.sha1(tarball).hexdigest()}
+        document = {"name": name, "dist-tags": {"latest": version},
+                    "versions": {version: {**manifest, "dist": dist}}}
+        return web.reply(json.dumps(document).encode(), "application/json")
+    return site
+
+
+def git_site(root):
+    """Smart HTTP, read only: git does the talking."""
+    repo = root / "hello.git"
+    if not repo.exists():
+        env = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null",
+               "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@git.test",
+               "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@git.test"}
+
+        def git(*args, **more):
+            return subprocess.run(["git", "-C", repo, *args], env=env,
+                                  check=True, capture_output=True, **more)
+        subprocess.run(["git", "init", "-q", "--bare", "-b", "main", repo],
+                       env=env, check=True)
+        blob = git("hash-object", "-w", "--stdin", input=b"hello\n").stdout
+        tree = git("mktree", input=b"100644 blob " + blob.strip() +
+                   b"\tREADME\n").stdout.decode().strip()
+        commit = git("commit-tree", "-m", "hello", tree).stdout.decode()
+        git("update-ref", "refs/heads/main", commit.strip())
+
+    def site(web, path, body):
+        kind = "application/x-git-upload-pack-"
+        if path.startswith("/hello.git/info/refs?service=git-upload-pack"):
+            head, args, kind = b"001e# service=git-upload-pack\n0000", \
+                ["--advertise-refs"], kind + "advertisement"
+        elif path == "/hello.git/git-upload-pack":
+            head, args, kind = b"", [], kind + "result"
+            if web.headers.get("Content-Encoding") == "gzip":
+                body = gzip.decompress(body)
+        else:
+            return web.reply(b"no such repository\n", status=404)
+        done = subprocess.run(
+            ["git", "-c", "safe.directory=*", "upload-pack",
+             "--stateless-rpc", *args, repo], input=body, check=False,
+            capture_output=True)
+        return web.reply(head + done.stdout, kind)
+    return site
+
+
+def wheel(name, version):
+    """A pure wheel of one module that says its name."""
+    info = "%s-%s.dist-info/" % (name, version)
+    files = {name + ".py": "NAME = '%s'\n" % name,
+             info + "METADATA": "Metadata-Version: 2.1\nName: %s\n"
+                                "Version: %s\n" % (name, version),
+             info + "WHEEL": "Wheel-Version: 1.0\nGenerator: fake\n"
+                             "Root-Is-Purelib: true\nTag: py3-none-any\n"}
+    record = "".join("%s,,\n" % f for f in [*files, info + "RECORD"])
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as z:
+        for path, data in {**files, info + "RECORD": record}.items():
+            z.writestr(zipfile.ZipInfo(path), data)
+    return out.getvalue()
+
+
+def pip_sites():
+    """The index, and the host that its links lead to."""
+    data, file = wheel("tinywheel", "1.2.0"), \
+        "tinywheel-1.2.0-py3-none-any.whl"
+
+    def index(web, path, _):
+        if path.rstrip("/") != "/simple/tinywheel":
+            return web.reply(b"no such project\n", status=404)
+        link = '<a href="https://files.pythonhosted.org/packages/%s' \
+            '#sha256=%s">%s</a>\n' % (file, hashlib.sha256(data).hexdigest(),
+                                      file)
+        return web.reply(link.encode(), "text/html")
+
+    def files(web, path, _):
+        return web.reply(data if path.endswith(file) else b"")
+    return {"pypi.org": index, "files.pythonhosted.org": files}
+
+
+def apt_site(web, path, _):
+    """A repository of one package that is never fetched; not signed."""
+    packages = (b"Package: tiny\nVersion: 1.0\nArchitecture: all\n"
+                b"Filename: pool/tiny.deb\nSize: 8\nSHA256: %s\n"
+                b"Description: tiny\n\n" % (b"0" * 64))
+    base = "/debian/dists/bookworm/"
+    name = "main/binary-%s/Packages"
+    release = ("Origin: fake\nSuite: bookworm\nCodename: bookworm\n"
+               "Architectures: all amd64 arm64\nComponents: main\n"
+               "Date: Thu, 01 Jan 2026 00:00:00 UTC\nSHA256:\n")
+    files = {}
+    for arch in ("all", "amd64", "arm64"):
+        release += " %s %d %s\n" % (hashlib.sha256(packages).hexdigest(),
+                                    len(packages), name % arch)
+        files[base + name % arch] = packages
+    files[base + "Release"] = release.encode()
+    if path not in files:
+        return web.reply(b"", status=404)
+    return web.reply(files[path], "application/octet-stream")
+
+
+def models(field):
+    """What a model answers, as both interfaces put it; also as a stream."""
+    def site(web, path, body):
+        if web.command != "POST":
+            return web.reply(b'{"data":[]}', "application/json")
+        asked = json.loads(body or b"{}")
+        if field == "content":
+            answer = {"id": "msg_1", "type": "message", "role": "assistant",
+                      "model": asked.get("model", "m"), "content": [
+                          {"type": "text", "text": "hello from the model"}],
+                      "stop_reason": "end_turn", "usage": {
+                          "input_tokens": 1, "output_tokens": 4}}
+        else:
+            answer = {"id": "c_1", "object": "chat.completion", "choices": [
+                {"index": 0, "finish_reason": "stop", "message": {
+                    "role": "assistant",
+                    "content": "hello from the model"}}]}
+        if asked.get("stream"):
+            return stream(web, answer) if field == "content" else \
+                web.reply(b"data: [DONE]\n\n", "text/event-stream")
+        return web.reply(json.dumps(answer).encode(), "application/json")
+    return site
+
+
+def stream(web, answer):
+    """The message as server-sent events."""
+    said = answer["content"][0]["text"]
+    start = {**answer, "content": [], "stop_reason": None}
+    events = [
+        {"type": "message_start", "message": start},
+        {"type": "content_block_start", "index": 0,
+         "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0,
+         "delta": {"type": "text_delta", "text": said}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"},
+         "usage": {"output_tokens": 4}},
+        {"type": "message_stop"}]
+    web.reply("".join("event: %s\ndata: %s\n\n" % (e["type"], json.dumps(e))
+                      for e in events).encode(), "text/event-stream")
+
+
+def all_sites(state):
+    return {"registry.npmjs.org": npm_site(), "git.test": git_site(state),
+            "deb.debian.org": apt_site, **pip_sites(),
+            "api.anthropic.com": models("content"),
+            "api.openai.com": models("choices")}

@@ -1,0 +1,334 @@
+"""TLS by name: what a hello says, and what the server behind it saw."""
+from l7 import (API, H2, OTHER, SITE, connected, reached, reasons,
+                request, web)
+from live import check, session, test
+
+FAKE = "the fake internet"
+ODD = ["none", "empty", "two names", "two extensions", "ech", "esni", "split",
+       "split early", "record too long", "record too short",
+       "message too long", "extensions too long", "extensions too short",
+       "nul", "quote", "address", "long", "sslv2"]
+
+
+@test
+def granted_names_pass_untouched():
+    s = web("allow: [site.test, '*.h2.test']\n", [
+        ["get", "https://site.test/"], ["cert", "site.test", 443,
+                                        "site.test"],
+        ["cert", "a.h2.test", 443, "a.h2.test", ["h2", "http/1.1"]],
+        ["hello", "site.test", 443, "good", "site.test"],
+        ["hello", "site.test", 443, "upper", "site.test"],
+        ["hello", "site.test", 443, "good", "site.test", {"dribble": 1}],
+        ["hello", "site.test", 4443, "good", "site.test"],
+        ["hello", "site.test", 443, "padded", "site.test"]])
+    for result in s.tried:
+        check(result["ok"], "permitted", result)
+    check(s.tried[1].get("issuer") == FAKE, "the server's own certificate",
+          s.tried[1])
+    check(s.tried[2].get("alpn") == "h2", "HTTP/2 end to end", s.tried[2])
+    check(len(s.arrived("hello", sni="site.test")) >= 5, "hellos arrived",
+          s.arrived("hello"))
+    check(s.arrived("packet", addr=SITE, port=4443), "on an odd port too")
+
+
+@test
+def hellos_that_cannot_be_read_exactly_are_refused():
+    s = web("allow: [site.test]\n", [["resolve", "site.test"]] + [
+        ["hello", SITE, 443, how, "site.test", "neighbour.test"]
+        for how in ODD])
+    for how, result in zip(ODD, s.tried[1:]):
+        check(not result["ok"], "refused: " + how, result)
+        check(result["ms"] < 9000, "in time: " + how, result)
+    check(not s.arrived("hello"), "no hello reached a server",
+          s.arrived("hello"))
+    check(not connected(s, SITE), "nothing at all did", s.out)
+    known = {"no-sni", "ech", "bad-hello", "no-grant", "name-mismatch",
+             "not-resolved", "not-http"}
+    seen = reasons(s, "connect")
+    check(len(seen) >= len(ODD), "each has a record", seen)
+    check(set(seen) <= known, "reasons", seen)
+    check("no-sni" in seen and "ech" in seen, "which tell them apart", seen)
+
+
+@test
+def hello_cut_so_that_two_readers_see_two_names():
+    # Shown to a careless reader: the granted name; meant: another.
+    s = web("allow: [site.test]\n", [
+        ["resolve", "site.test"],
+        ["hello", SITE, 443, "shifted", "site.test", "neighbour.test"],
+        ["hello", SITE, 443, "shifted", "neighbour.test", "site.test"]])
+    for result in s.tried[1:]:
+        check(not result["ok"], "refused", result)
+    check(not s.arrived("hello") and not connected(s, SITE),
+          "no server saw any name", s.out)
+
+
+@test
+def fronting_by_sni():
+    # neighbour.test has the address of site.test and is not granted.
+    s = web("allow: [site.test, other.test]\n", [
+        ["resolve", "site.test"], ["resolve", "other.test"],
+        ["hello", SITE, 443, "good", "neighbour.test"],
+        ["hello", SITE, 443, "good", "ungranted.test"],
+        ["hello", SITE, 443, "good", "other.test"],
+        ["hello", OTHER, 443, "good", "site.test"],
+        ["hello", SITE, 443, "good", "xsite.test"],
+        ["hello", SITE, 443, "good", "site.test.evil.example"],
+        ["hello", SITE, 443, "good", "www.site.test"],
+        ["hello", SITE, 4443, "good", "neighbour.test"]])
+    for result in s.tried[2:]:
+        check(not result["ok"], "refused", result)
+    check(not s.arrived("hello"), "no server was told", s.arrived("hello"))
+    denied = [d for d in s.decided if d["verdict"] == "deny" and
+              d["kind"] == "connect"]
+    check(any(d.get("name") == "neighbour.test" and d["reason"] == "no-grant"
+              and d.get("port") == 443 for d in denied),
+          "a record with the name that was asked for", denied)
+    check(any(d.get("name") == "other.test" and d["reason"] in
+              ("not-resolved", "name-mismatch") for d in denied),
+          "and one for a name at another's address", denied)
+    check("neighbour.test" in s.stderr, "the summary has it", s.stderr)
+
+
+@test
+def shared_address_one_name_granted():
+    s = web("allow: ['site.test:443', 'neighbour.test:4443']\n", [
+        ["resolve", "site.test"], ["resolve", "neighbour.test"],
+        ["hello", SITE, 443, "good", "site.test"],
+        ["hello", SITE, 4443, "good", "neighbour.test"],
+        ["hello", SITE, 443, "good", "neighbour.test"],
+        ["hello", SITE, 4443, "good", "site.test"]])
+    check(s.tried[2]["ok"] and s.tried[3]["ok"], "each on its port", s.tried)
+    check(not s.tried[4]["ok"] and not s.tried[5]["ok"],
+          "not on the other's", s.tried)
+    seen = {(e["sni"], e["port"]) for e in s.arrived("hello")}
+    check(seen == {("site.test", 443), ("neighbour.test", 4443)}, "seen",
+          seen)
+    check("port" in reasons(s, "connect"), "reason", s.decided)
+
+
+@test
+def host_inside_the_tunnel_is_the_residual_risk_and_inspect_closes_it():
+    ask = ["http", SITE, 443, request(host="neighbour.test"), "site.test"]
+    s = web("allow: [site.test]\n", [["resolve", "site.test"], ask])
+    check(s.tried[1]["ok"], "a tunnel is not looked into", s.tried[1])
+    for policy in ("tls: inspect\nallow: [site.test]\n",
+                   "allow:\n  - {dest: site.test, tls: inspect}\n"):
+        s = web(policy, [["resolve", "site.test"], ask,
+                         ["get", "https://site.test/x"],
+                         ["cert", "site.test", 443, "site.test"]])
+        check(s.tried[1].get("codes") == [421], "421", s.tried[1])
+        check(s.tried[2]["ok"], "its own name is served", s.tried[2])
+        check(s.tried[3]["ok"] and s.tried[3].get("issuer") != FAKE,
+              "by a certificate of the session", s.tried[3])
+        check(not s.arrived("http", host="neighbour.test"),
+              "the server saw no other Host", s.arrived("http"))
+        check("name-mismatch" in reasons(s), "reason", s.decided)
+
+
+@test
+def addresses_granted_as_such_need_no_name():
+    s = web("allow: [11.0.1.0/24]\n", [
+        ["hello", SITE, 443, how, "site.test"] for how in
+        ("good", "none", "ech")] + [["tcp", SITE, 5432],
+                                    ["tcp", SITE, 22, ""]])
+    for result in s.tried:
+        check(result["ok"], "permitted", result)
+
+
+@test
+def raw_bytes_and_servers_that_speak_first():
+    s = web("allow: [site.test]\n", [
+        ["silent", "site.test", 22], ["silent", "site.test", 25],
+        ["tcp", "site.test", 5432, "SELECT 1"],
+        ["half_close", "site.test", 5432, "to the end"],
+        ["half_closed", "site.test", 7001, 100000]])
+    for result in s.tried:
+        check(result["ok"], "permitted", result)
+    for result in s.tried[:2]:
+        check(result["ms"] < 500, "the banner comes at once", result)
+    check(s.tried[2].get("data") == "SELECT 1", "echo", s.tried[2])
+    check(s.tried[3].get("data") == "to the end", "half-closed by the client",
+          s.tried[3])
+    check(s.tried[4].get("data") == "goodbye\n", "by the server",
+          s.tried[4])
+    check(s.arrived("tcp", data="100000 bytes"), "which hears the rest",
+          s.arrived("tcp"))
+
+
+@test
+def a_name_that_comes_late_is_checked_all_the_same():
+    tries = [["late", SITE, 443, "good", "neighbour.test", {"pause": p}]
+             for p in (0.05, 0.5, 2.0, 6.0)] + [
+        ["late", SITE, 80, request(host="neighbour.test"), "", {"pause": p}]
+        for p in (0.5, 6.0)] + [
+        ["late", SITE, 443, "good", "neighbour.test",
+         {"pause": 0.3, "first": "\0"}],
+        ["late", SITE, 80, request(host="neighbour.test"), "",
+         {"pause": 0.3, "first": "\r\n"}],
+        ["late", SITE, 80, request(host="neighbour.test"), "",
+         {"pause": 0.3, "first": "G"}]]
+    tries[-1][3] = tries[-1][3][1:]
+    s = web("allow: [site.test]\n", [["resolve", "site.test"]] + tries)
+    for result in s.tried[1:]:
+        check(not result["ok"], "refused", result)
+    check(not s.arrived("hello", sni="neighbour.test"), "no hello",
+          s.arrived("hello"))
+    check(not s.arrived("http", host="neighbour.test"), "no request",
+          s.arrived("http"))
+
+
+@test
+def bytes_that_are_not_http_where_only_http_may_flow():
+    policy = "allow:\n  - {dest: api.test, http: [{paths: [/v1/]}]}\n"
+    s = web(policy, [
+        ["resolve", "api.test"], ["tcp", API, 443, "SSH-2.0-x\r\n"],
+        ["tcp", API, 22, "SSH-2.0-x\r\n"], ["silent", API, 25],
+        ["tcp", API, 5432, "\0\1\2\3raw"],
+        ["http", API, 443, "SSH-2.0-x\r\n", "api.test"],
+        ["http", API, 443, "\x16\3\1\0\5hello", "api.test"],
+        ["tcp", API, 80, "HELO mail\r\n\r\n"]])
+    check(s.tried[0]["ok"], "the name resolves", s.tried[0])
+    for result in s.tried[1:]:
+        data = result.get("data", "")
+        check(not result["ok"] or not data or data.startswith("HTTP/1."),
+              "refused", result)
+    check(not connected(s, API), "nothing arrived", s.out)
+    check("not-http" in reasons(s), "reason", s.decided)
+
+
+@test
+def tls_and_http_on_odd_ports():
+    policy = ("allow:\n  - dest: api.test\n    ports: [22, 4443, 8000]\n"
+              "    http: [{methods: [GET], paths: [/v1/]}]\n")
+    s = web(policy, [
+        ["get", "https://api.test:4443/v1/x"],
+        ["get", "http://api.test:8000/v1/y"],
+        ["get", "https://api.test:4443/admin"],
+        ["get", "http://api.test:8000/admin"],
+        ["get", "https://api.test/v1/z"], ["tcp", API, 8080]])
+    check(s.tried[0]["ok"] and s.tried[1]["ok"], "permitted", s.tried)
+    for result in s.tried[2:4]:
+        check(result.get("code") == 403, "by path", result)
+    check(not s.tried[4]["ok"] and not s.tried[5]["ok"], "other ports",
+          s.tried)
+    check(sorted(reached(s)) == [("GET", "/v1/x"), ("GET", "/v1/y")],
+          "what arrived", reached(s))
+
+
+@test
+def servers_with_bad_certificates():
+    names = ("selfsigned.test", "expired.test", "badname.test")
+    rules = "".join("  - {dest: %s, http: [{methods: [GET]}]}\n" % n
+                    for n in names)
+    tries = [["get", "https://%s/" % n] for n in names]
+    s = web("allow:\n" + rules, tries)
+    for result in s.tried:
+        check(result.get("code") in (502, 503), "refused", result)
+        check("certificate" in result.get("data", "").lower(),
+              "with the reason", result)
+    check(not s.arrived("http"), "no request was sent", s.arrived("http"))
+    check("upstream" in reasons(s), "reason", s.decided)
+    s = web("ssl_insecure: true\nallow:\n" + rules, tries)
+    for result in s.tried:
+        check(result["ok"], "not verified when asked not to", result)
+    check(len(s.arrived("http")) == 3, "arrived", s.arrived("http"))
+    s = web("allow: [%s]\n" % ", ".join(names), tries)
+    for result in s.tried:
+        check(not result["ok"] and "certificate" in result.get("said", ""),
+              "the client sees the server's own", result)
+
+
+@test
+def certificates_of_the_session():
+    s = web("allow:\n  - {dest: api.test, tls: inspect}\n"
+            "  - {dest: '*.wild.test', tls: inspect}\n"
+            "  - {dest: '**.deep.example', tls: inspect}\n"
+            "  - {dest: h2.test, tls: inspect}\n", [
+                ["cert", "api.test", 443, "api.test"],
+                ["cert", "a.wild.test", 443, "a.wild.test"],
+                ["cert", "x.y.deep.example", 443, "x.y.deep.example"],
+                ["cert", "x.y.deep.example", 443, "x.y.deep.example"],
+                ["cert", "z.deep.example", 443, "z.deep.example",
+                 ["h2", "http/1.1"]],
+                ["cert", "h2.test", 443, "h2.test", ["h2", "http/1.1"]]])
+    for result in s.tried:
+        check(result["ok"], "trusted by python", result)
+    issuers = {r.get("issuer") for r in s.tried}
+    check(len(issuers) == 1 and FAKE not in issuers, "one authority",
+          issuers)
+    for result in s.tried[4:]:
+        check(result.get("alpn") == "h2", "HTTP/2", result)
+    check(s.tried[2].get("ms", 9e9) < 1000, "made at once", s.tried[2])
+
+
+@test
+def authority_is_of_one_session_and_its_key_stays_in_the_gate():
+    import live
+    seen = []
+    for _ in range(2):
+        with live.Place("allow:\n  - {dest: api.test, tls: inspect}\n") as w:
+            s = w.membrane("run", "--", "sh", "-c",
+                           "cat /etc/membrane/ca.pem; grep -c BEGIN "
+                           "/etc/membrane/bundle.pem; ls /etc/membrane; "
+                           "echo x >>/etc/membrane/ca.pem")
+            check("BEGIN CERTIFICATE" in s.stdout, "a certificate", s.stdout)
+            check("PRIVATE" not in s.stdout, "without its key")
+            seen.append(s.stdout.split("-----")[2])
+            keys = live.subprocess.run(
+                ["grep", "-rl", "PRIVATE KEY", w.root], check=False,
+                capture_output=True, text=True).stdout
+            check(not keys, "no key is on the host's disk", keys)
+    check(seen[0] != seen[1], "another one each time")
+    with live.Place("allow: [site.test]\n") as w:
+        s = w.membrane("run", "--", "sh", "-c", "ls /etc/membrane; env")
+        check("/etc/membrane" not in s.stdout, "none where none is needed",
+              s.stdout)
+
+
+@test
+def tls_over_ipv6():
+    s = web("uplink: six\nallow:\n  - site.test\n"
+            "  - {dest: api.test, http: [{paths: [/v1/]}]}\n", [
+                ["resolve", "site.test"], ["resolve", "api.test"],
+                ["hello", "2a0e:11::1:1", 443, "good", "site.test"],
+                ["hello", "2a0e:11::1:1", 443, "good", "neighbour.test"],
+                ["hello", "2a0e:11::1:1", 443, "none", "site.test"],
+                ["http", "2a0e:11::20:4", 443, request("/v1/x"), "api.test"],
+                ["http", "2a0e:11::20:4", 443, request("/admin"),
+                 "api.test"],
+                ["http", "2a0e:11::20:4", 80, request("/v1/y")],
+                ["tcp", "2a0e:11::1:1", 5432]])
+    for i in (2, 5, 7, 8):
+        check(s.tried[i]["ok"], "permitted", s.tried[i])
+    for i in (3, 4, 6):
+        check(not s.tried[i]["ok"], "refused", s.tried[i])
+    check({e["sni"] for e in s.arrived("hello")} ==
+          {"site.test", "api.test"}, "hellos", s.arrived("hello"))
+    check(sorted(reached(s)) == [("GET", "/v1/x"), ("GET", "/v1/y")],
+          "requests", reached(s))
+    check({e["addr"] for e in s.arrived("hello")} ==
+          {"2a0e:11::1:1", "2a0e:11::20:4"}, "by the same way",
+          s.arrived("hello"))
+
+
+@test
+def quic_stays_closed():
+    s = session("allow:\n  - {dest: api.test, http: [{paths: [/v1/]}]}\n", [
+        ["resolve", "api.test"], ["udp", API, 443], ["udp", H2, 443]])
+    check(s.tried[0]["ok"], "resolves", s.tried[0])
+    for result in s.tried[1:]:
+        check(not result["ok"], "refused", result)
+    check(not s.arrived("udp", port=443), "nothing arrived", s.out)
+
+
+@test
+def alternative_services_are_not_advertised():
+    s = web("allow:\n  - {dest: api.test, tls: inspect}\n", [
+        ["resolve", "api.test"],
+        ["http", API, 443, request("/altsvc/1"), "api.test"],
+        ["dns", "192.0.0.1", "api.test", "HTTPS"]])
+    check(s.tried[1]["ok"], "served", s.tried[1])
+    check("h3=" not in s.tried[1]["data"], "no word of QUIC", s.tried[1])
+    check(s.tried[2].get("answers") and "ECHO" not in
+          str(s.tried[2]["answers"]), "no ECH in DNS", s.tried[2])

@@ -1,0 +1,296 @@
+"""Runs inside the sandbox, with probe.py: bytes that no library would send.
+
+TLS hellos are made by OpenSSL and then taken apart and put together again
+wrongly; HTTP is what the test writes.
+"""
+import base64
+import os
+import re
+import socket
+import ssl
+import struct
+import time
+
+ALPN = ["http/1.1"]
+
+
+# --- TLS hellos ------------------------------------------------------------
+
+def hello_bytes(name):
+    """A genuine ClientHello: the handshake message, without its record."""
+    context = ssl.create_default_context()
+    out = ssl.MemoryBIO()
+    tls = context.wrap_bio(ssl.MemoryBIO(), out, server_hostname=name)
+    try:
+        tls.do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    return out.read()[5:]
+
+
+def take_apart(hello):
+    """(all up to the extensions, [(type, data)])."""
+    at = 4 + 2 + 32
+    at += 1 + hello[at]
+    at += 2 + struct.unpack("!H", hello[at:at + 2])[0]
+    at += 1 + hello[at]
+    head, at, extensions = hello[4:at], at + 2, []
+    while at < len(hello):
+        kind, size = struct.unpack("!HH", hello[at:at + 4])
+        extensions.append((kind, hello[at + 4:at + 4 + size]))
+        at += 4 + size
+    return head, extensions
+
+
+def put_together(head, extensions, lie=0):
+    body = b"".join(struct.pack("!HH", k, len(d)) + d for k, d in extensions)
+    message = head + struct.pack("!H", len(body) + lie) + body
+    return b"\1" + struct.pack("!I", len(message))[1:] + message
+
+
+def sni(*names):
+    out = b"".join(b"\0" + struct.pack("!H", len(n)) + n for n in (
+        x.encode("latin-1") for x in names))
+    return 0, struct.pack("!H", len(out)) + out
+
+
+def record(data, version=b"\3\1"):
+    return b"\x16" + version + struct.pack("!H", len(data)) + data
+
+
+def shifted(head, extensions, shown, real):
+    """Cut inside an extension such that a reader who takes the header of the
+    second record for five bytes of the hello sees another name first."""
+    rest = [e for e in extensions if e[0] != 0]
+    inner = struct.pack("!HH", 0, len(sni(shown)[1])) + sni(shown)[1]
+    first = bytes(24) + struct.pack("!HH", 0x7a7a, 5) + b"\0"
+    message = put_together(head, [(0x5a5a, first), (0x6a6a, inner),
+                                  sni(real)] + rest)
+    cut = message.index(bytes(24)) + 10
+    while message[cut - 10:cut + 14] != bytes(24):
+        cut += 1
+    return record(message[:cut]) + record(message[cut:])
+
+
+def shape(how, name, other):
+    """The bytes of a hello of one shape."""
+    message = hello_bytes(name)
+    head, extensions = take_apart(message)
+    without = [e for e in extensions if e[0] != 0]
+    half = len(message) // 2
+    return {
+        "good": lambda: record(message),
+        "none": lambda: record(put_together(head, without)),
+        "empty": lambda: record(put_together(head, [sni("")] + without)),
+        "two names": lambda: record(put_together(
+            head, [sni(name, other)] + without)),
+        "two extensions": lambda: record(put_together(
+            head, [sni(name), sni(other)] + without)),
+        "ech": lambda: record(put_together(
+            head, extensions + [(0xfe0d, b"\0\0\1\0\1\7\0\x20" + bytes(32) +
+                                 b"\0\x80" + bytes(128))])),
+        "esni": lambda: record(put_together(
+            head, extensions + [(0xffce, bytes(64))])),
+        "split": lambda: record(message[:half]) + record(message[half:]),
+        "split early": lambda: record(message[:2]) + record(message[2:]),
+        "shifted": lambda: shifted(head, extensions, name, other),
+        "record too long": lambda: b"\x16\3\1" + struct.pack(
+            "!H", len(message) + 40) + message,
+        "record too short": lambda: b"\x16\3\1" + struct.pack(
+            "!H", len(message) - 40) + message,
+        "message too long": lambda: record(
+            b"\1" + struct.pack("!I", len(message) + 36)[1:] + message[4:]),
+        "extensions too long": lambda: record(put_together(
+            head, extensions, 20)),
+        "extensions too short": lambda: record(put_together(
+            head, extensions, -20)),
+        "nul": lambda: record(put_together(
+            head, [sni(name + "\0." + other)] + without)),
+        "dot": lambda: record(put_together(head, [sni(name + ".")] +
+                                           without)),
+        "upper": lambda: record(put_together(head, [sni(name.upper())] +
+                                             without)),
+        "quote": lambda: record(put_together(
+            head, [sni(name + '"\r\n')] + without)),
+        "address": lambda: record(put_together(
+            head, [sni("11.0.1.1")] + without)),
+        "long": lambda: record(put_together(
+            head, [sni("a." * 200 + name)] + without)),
+        "sslv2": lambda: b"\x80\x2e\1\0\2\0\x15\0\0\0\x10" + bytes(37),
+        "padded": lambda: record(put_together(
+            head, extensions + [(0x7a7a, bytes(14000))])),
+    }[how]()
+
+
+def read_some(s, wait=3.0, most=65536):
+    """What comes until the other end is silent for a while, or closes."""
+    s.settimeout(wait)
+    data, end = b"", "silent"
+    try:
+        while len(data) < most:
+            part = s.recv(65536)
+            if not part:
+                end = "closed"
+                break
+            data += part
+            s.settimeout(min(wait, 1.0))
+    except socket.timeout:
+        pass
+    except OSError as e:
+        end = type(e).__name__
+    return data, end
+
+
+def hello(host, port, how, name, other="", dribble=0, wait=7):
+    """Send one hello; ok when a server answered with a handshake message."""
+    data = shape(how, name, other)
+    with socket.create_connection((host, port), 4) as s:
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if dribble:
+            for i in range(0, len(data), dribble):
+                s.sendall(data[i:i + dribble])
+                time.sleep(0.002)
+        else:
+            s.sendall(data)
+        got, end = read_some(s, wait)
+    return {"ok": got[:1] == b"\x16", "size": len(got), "end": end,
+            "error": "no handshake", "first": got[:6].hex()}
+
+
+# --- inside TLS ------------------------------------------------------------
+
+def client(host, port, name, alpn=None, verify=True):
+    """A TLS connection that is open."""
+    context = ssl.create_default_context()
+    if not verify:
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_alpn_protocols(alpn or ALPN)
+    raw = socket.create_connection((host, port), 5)
+    raw.settimeout(8)
+    try:
+        return context.wrap_socket(raw, server_hostname=name)
+    except BaseException:
+        raw.close()
+        raise
+
+
+def cert(host, port, name, alpn=None):
+    """Who signed the certificate that is shown, and for whom it is."""
+    with client(host, port, name, alpn) as s:
+        shown = s.getpeercert()
+        return {"issuer": dict(x[0] for x in shown["issuer"]).get(
+            "commonName", ""), "alpn": s.selected_alpn_protocol(),
+            "version": s.version(),
+            "names": [v for _, v in shown.get("subjectAltName", ())]}
+
+
+def statuses(data):
+    return [int(n) for n in re.findall(rb"HTTP/1\.[01] (\d\d\d)[ \r]", data)]
+
+
+def sent(s, data, wait, pause):
+    parts = data.split("\0PAUSE\0")
+    for i, part in enumerate(parts):
+        if i:
+            time.sleep(pause)
+        s.sendall(part.encode("latin-1"))
+    got, end = read_some(s, wait)
+    codes = statuses(got)
+    return {"ok": bool(codes) and max(codes) < 400, "codes": codes,
+            "end": end, "error": str(codes or end),
+            "data": got[-3000:].decode("latin-1")}
+
+
+def http(host, port, data, name=None, wait=3, pause=0.3, alpn=None):
+    """Write these bytes, inside TLS when a name is given; read answers."""
+    s = client(host, port, name, alpn) if name else \
+        socket.create_connection((host, port), 5)
+    with s:
+        return sent(s, data, wait, pause)
+
+
+def websocket(host, port, name, path="/ws", tls=True, said="ping"):
+    """Open one, say something, hear it again."""
+    s = client(host, port, name) if tls else \
+        socket.create_connection((host, port), 5)
+    with s:
+        s.settimeout(5)
+        s.sendall(("GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\n"
+                   "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                   "Sec-WebSocket-Key: %s\r\n\r\n" % (
+                       path, name, base64.b64encode(os.urandom(16)).decode())
+                   ).encode())
+        head = b""
+        while b"\r\n\r\n" not in head:
+            part = s.recv(1)
+            if not part:
+                break
+            head += part
+        codes = statuses(head)
+        if codes != [101]:
+            return {"ok": False, "codes": codes, "error": str(codes)}
+        mask, data = os.urandom(4), said.encode()
+        s.sendall(bytes([0x81, 0x80 | len(data)]) + mask + bytes(
+            b ^ mask[i % 4] for i, b in enumerate(data)))
+        back = s.recv(2 + len(data))
+        return {"ok": back[2:] == data, "codes": codes,
+                "data": back.decode("latin-1")}
+
+
+# --- connections -----------------------------------------------------------
+
+def half_close(host, port, data):
+    """Write, close our half, and read what comes all the same."""
+    with socket.create_connection((host, port), 5) as s:
+        s.sendall(data.encode())
+        s.shutdown(socket.SHUT_WR)
+        got, end = read_some(s, 5)
+    return {"data": got.decode("latin-1"), "end": end, "ok": end == "closed"}
+
+
+def half_closed(host, port, size):
+    """Read until the other half is closed, then write on."""
+    with socket.create_connection((host, port), 5) as s:
+        got, end = read_some(s, 5)
+        time.sleep(0.3)
+        s.sendall(b"x" * size)
+        s.shutdown(socket.SHUT_WR)
+        time.sleep(0.3)
+    return {"data": got.decode("latin-1"), "end": end, "ok": True}
+
+
+def silent(host, port, wait=12):
+    """Say nothing: what does the other end say, and when?"""
+    with socket.create_connection((host, port), 5) as s:
+        s.settimeout(wait)
+        got = s.recv(200)
+    return {"data": got.decode("latin-1"), "ok": bool(got), "error": "silent"}
+
+
+def late(host, port, how, name, other="", pause=0.0, first=""):
+    """Say nothing, or something else, and only later a hello or a request
+    (how is then its text)."""
+    with socket.create_connection((host, port), 5) as s:
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if first:
+            s.sendall(first.encode("latin-1"))
+        time.sleep(pause)
+        s.sendall(how.encode("latin-1") if "\r\n" in how else
+                  shape(how, name, other))
+        got, end = read_some(s, 5)
+    return {"ok": b"\x16\3" in got or 200 in statuses(got), "end": end,
+            "error": end, "data": got[:300].decode("latin-1")}
+
+
+def slowly(host, port, data, pause=0.05, name=None):
+    """A request, byte after byte."""
+    s = client(host, port, name) if name else \
+        socket.create_connection((host, port), 5)
+    with s:
+        for c in data:
+            s.sendall(c.encode("latin-1"))
+            time.sleep(pause)
+        got, end = read_some(s, 5)
+    codes = statuses(got)
+    return {"ok": codes == [200], "codes": codes, "end": end,
+            "error": str(codes)}
