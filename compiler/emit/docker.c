@@ -139,7 +139,7 @@ static void put_proxy(const struct writer *w)
 	put(w, "--cap-add=SETGID");
 	put(w, "--cap-add=SETUID");
 	put(w, "--tmpfs=/run/gate:mode=711,size=64m");
-	put(w, "--ulimit=nofile=32768:32768");
+	put(w, "--ulimit=nofile=20000:20000");
 	put(w, "--pids-limit=1024");
 	put(w, "--memory=1g");
 }
