@@ -1,7 +1,11 @@
 #!/bin/bash
 # Build the images that are missing or whose inputs changed: image/images.sh
 # agent|gate... The label membrane.inputs is a digest of what went in.
+# MEMBRANE_TAG: another tag than `latest`, for a tree that shares its daemon
+# with others (tests/live hands the images on under their own names).
 source "$(dirname "$0")/lib.sh"
+
+tag=${MEMBRANE_TAG:-latest}
 
 # fresh TAG DIGEST: is this image there, and made of this?
 fresh() {
@@ -15,25 +19,33 @@ digest() { sha256sum | cut -c1-64; }
 agent() {
 	local base inputs
 	inputs=$(cat image/agent/* | digest)
-	! fresh membrane-agent "$inputs" || return 0
+	! fresh "membrane-agent:$tag" "$inputs" || return 0
 	base=$(image/base.sh)
 	say "building the image membrane-agent on $base (a minute or two)"
 	# The machine's own network: apt needs its mirror, nothing else does.
 	quietly build/log/image-agent docker build --network host \
 		--build-arg BASE="$base" --label membrane.inputs="$inputs" \
-		-t membrane-agent image/agent
+		-t "membrane-agent:$tag" image/agent
 }
 
-# The program, what ldd says it loads, and the loader, at their own paths.
+# The programs, what ldd says they load, and the loader, at their own paths.
 stage() {
-	local program=build/bin/membrane-gate root=$1
+	local haproxy root=$1
+	haproxy=$(PATH=$PATH:/usr/sbin:/sbin command -v haproxy) ||
+		die "there is no haproxy: image/setup.sh run"
 	rm -rf "$root"
 	mkdir -p "$root"
-	install -m 755 "$program" "$root/membrane-gate"
+	install -m 755 build/bin/membrane-gate "$root/membrane-gate"
+	install -D -m 755 "$haproxy" "$root/usr/sbin/haproxy"
 	# libnftables names protocols by it when it lists the rules.
 	install -D -m 644 image/gate/protocols "$root/etc/protocols"
-	ldd "$program" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }
-		$1 ~ /^\// { print $1 } / not found/ { exit 1 }' |
+	# By these it verifies servers.
+	install -D -m 644 /etc/ssl/certs/ca-certificates.crt \
+		"$root/etc/ssl/certs/ca-certificates.crt"
+	ldd build/bin/membrane-gate "$haproxy" |
+		awk '$2 == "=>" && $3 ~ /^\// { print $3 }
+			NF == 2 && $1 ~ /^\// && $1 !~ /:$/ { print $1 }
+			/ not found/ { exit 1 }' |
 		sort -u | while read -r library; do
 		install -D -m 755 "$library" "$root$library"
 	done
@@ -47,11 +59,11 @@ gate() {
 	inputs=$( (cat image/gate/Dockerfile &&
 		cd "$context/rootfs" && find . -type f -print0 | sort -z |
 		xargs -0 sha256sum) | digest)
-	! fresh membrane-gate "$inputs" || return 0
+	! fresh "membrane-gate:$tag" "$inputs" || return 0
 	say "building the image membrane-gate"
 	quietly build/log/image-gate docker build --network none \
 		--label membrane.inputs="$inputs" -f image/gate/Dockerfile \
-		-t membrane-gate "$context"
+		-t "membrane-gate:$tag" "$context"
 }
 
 mkdir -p build/image

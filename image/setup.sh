@@ -14,7 +14,7 @@ build=(gcc/gcc make/make bison/bison flex/flex pkg-config/pkg-config
 	libc6-dev libyaml-dev libcjson-dev libcurl4-openssl-dev libidn2-dev
 	libssl-dev libnftables-dev libnftnl-dev libmnl-dev libldns-dev
 	libcap-dev)
-run=(docker.io/dockerd iptables/iptables ca-certificates)
+run=(docker.io/dockerd iptables/iptables haproxy/haproxy ca-certificates)
 # Only where debian:bookworm-slim cannot be pulled; image/base.sh asks.
 base=(debootstrap/debootstrap)
 test=(clang/clang ?libclang-rt-dev llvm/llvm-symbolizer nftables/nft iproute2/ip

@@ -149,12 +149,14 @@ enter() {
 # hand IMAGE: give it to the sealed daemon, when that has another or none.
 hand() {
 	local image=$1 mark=$state/handed-$1 now
-	now=$(tag "$image") || die "there is no image $image: make images"
+	now=$(tag "$image:${MEMBRANE_TAG:-latest}") ||
+		die "there is no image $image: make images"
 	[[ -e $mark && $(<"$mark") == "$now" ]] &&
 		sealed image inspect "$image" >/dev/null 2>&1 &&
 		return 0
 	say "handing $image over to the sealed daemon"
-	docker save "$image" | sealed load -q >/dev/null
+	docker save "$now" | sealed load -q >/dev/null
+	sealed tag "$now" "$image"
 	echo "$now" >"$mark"
 }
 
