@@ -238,8 +238,8 @@ static void take_line(struct haproxy *h)
 	h->line[h->n_line] = '\0';
 	h->n_line = 0;
 	strike_out(h, h->line);
-	if (strstr(h->line, "[ALERT]") &&
-	    !strstr(h->line, "Fatal errors found"))
+	/* The first says what is wrong, the last that something is. */
+	if (strstr(h->line, "[ALERT]") && !h->alert[0])
 		snprintf(h->alert, sizeof(h->alert), "%.*s",
 			 (int)sizeof(h->alert) - 1, h->line);
 }

@@ -155,10 +155,10 @@ static bool may_sign(const struct signer *s, struct str name)
 static int answer(struct signer *s, struct signer_client *c, struct err *err)
 {
 	struct str name = {c->line, c->n - 1};
-	bool ok = has_leaf(s, name);
+	bool ok = may_sign(s, name);
 	int rc = 0;
 
-	if (!ok && may_sign(s, name)) {
+	if (ok && !has_leaf(s, name)) {
 		rc = make(s, name, err);
 		ok = rc == 0;
 	}

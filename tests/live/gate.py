@@ -345,12 +345,15 @@ class World:
             ip("-n", h, "route", "add", "default", "via", "2a0f::1")
             ip("-n", i, "route", "add", "local", "2a0e::/16", "dev", "lo")
         self.server = subprocess.Popen(
-            ["ip", "netns", "exec", i, sys.executable, __file__, "--internet"],
+            ["ip", "netns", "exec", i, *self.serve()],
             stdout=subprocess.PIPE, text=True)
         self.server.stdout.readline()
         self.arrived = []
         threading.Thread(target=self.collect, daemon=True).start()
         return self
+
+    def serve(self):
+        return [sys.executable, __file__, "--internet"]
 
     def saw(self, wanted, wait_s=2.0):
         """Something like that arrived out there, or does so now."""
