@@ -45,6 +45,12 @@ static void put_global(struct cfg *c)
 	cfg_line(c, "unix-bind mode 666");
 	cfg_line(c, "uid 64100");
 	cfg_line(c, "gid 64100");
+	cfg_line(c, "# The gate opens these ports and hands them over; this "
+		    "is for a look without it.");
+	cfg_line(c, "presetenv MEMBRANE_RAW4 0.0.0.0:15001");
+	cfg_line(c, "presetenv MEMBRANE_RAW6 [::]:15001");
+	cfg_line(c, "presetenv MEMBRANE_HTTP4 0.0.0.0:15002");
+	cfg_line(c, "presetenv MEMBRANE_HTTP6 [::]:15002");
 	cfg_line(c, "lua-load-per-thread /plan/gate.lua");
 	cfg_line(c, "# Each connection that is decrypted counts twice.");
 	cfg_line(c, "maxconn 8000");
@@ -312,15 +318,14 @@ static void put_conn_log(struct cfg *c)
 static void put_edge(struct cfg *c, bool raw)
 {
 	const char *t = "tcp-request content";
-	unsigned port = raw ? 15001 : 15002;
 
 	cfg_section(c, raw ? "# other protocols may pass"
 			   : "# only HTTP and TLS may pass");
 	buf_addf(c->out, "frontend %s\n", raw ? "raw" : "strict");
 	cfg_line(c, "mode tcp");
 	cfg_line(c, "maxconn 3900");
-	cfg_line(c, "bind 0.0.0.0:%u", port);
-	cfg_line(c, "bind [::]:%u v6only transparent", port);
+	cfg_line(c, "bind \"${MEMBRANE_%s4}\"", raw ? "RAW" : "HTTP");
+	cfg_line(c, "bind \"${MEMBRANE_%s6}\" v6only", raw ? "RAW" : "HTTP");
 	put_conn_log(c);
 	cfg_line(c, "tcp-request inspect-delay %s", raw ? "200ms" : "5s");
 	cfg_line(c, "tcp-request session set-var(sess.verdict) str(deny)");

@@ -12,10 +12,26 @@ static void caps_free(cap_t *c)
 }
 #define auto_caps __attribute__((cleanup(caps_free)))
 
-static int drop_bounds(bool keep_net_admin, struct err *err)
+/* What is kept, most needed first. */
+static const cap_value_t kept[] = {CAP_NET_ADMIN, CAP_KILL};
+
+static int count(enum caps_keep keep)
+{
+	switch (keep) {
+	case CAPS_NONE:
+		return 0;
+	case CAPS_NET:
+		return 1;
+	case CAPS_NET_KILL:
+		return 2;
+	}
+	return 0;
+}
+
+static int drop_bounds(int n, struct err *err)
 {
 	for (cap_value_t c = 0; c < cap_max_bits(); c++) {
-		if (keep_net_admin && c == CAP_NET_ADMIN)
+		if ((n > 0 && c == kept[0]) || (n > 1 && c == kept[1]))
 			continue;
 		if (cap_get_bound(c) > 0 && cap_drop_bound(c) < 0 &&
 		    errno != EPERM)
@@ -25,9 +41,9 @@ static int drop_bounds(bool keep_net_admin, struct err *err)
 	return 0;
 }
 
-int caps_drop(bool keep_net_admin, struct err *err)
+int caps_drop(enum caps_keep keep, struct err *err)
 {
-	static const cap_value_t kept[] = {CAP_NET_ADMIN};
+	int n = count(keep);
 	auto_caps cap_t caps = cap_init();
 	int rc;
 
@@ -36,14 +52,13 @@ int caps_drop(bool keep_net_admin, struct err *err)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_set(err, -errno, "no_new_privs: %s",
 			       strerror(errno));
-	rc = drop_bounds(keep_net_admin, err);
+	rc = drop_bounds(n, err);
 	if (rc < 0)
 		return rc;
 	if (cap_reset_ambient() < 0 && errno != EINVAL)
 		return err_set(err, -errno, "ambient set: %s", strerror(errno));
-	if (keep_net_admin &&
-	    (cap_set_flag(caps, CAP_PERMITTED, 1, kept, CAP_SET) < 0 ||
-	     cap_set_flag(caps, CAP_EFFECTIVE, 1, kept, CAP_SET) < 0))
+	if (n && (cap_set_flag(caps, CAP_PERMITTED, n, kept, CAP_SET) < 0 ||
+		  cap_set_flag(caps, CAP_EFFECTIVE, n, kept, CAP_SET) < 0))
 		return err_set(err, -errno, "capabilities: %s",
 			       strerror(errno));
 	if (cap_set_proc(caps) < 0)

@@ -5,7 +5,8 @@
  * its first instruction: the sockets on which connections reach it are opened
  * here and inherited (it could not ask for a foreign destination address by
  * itself), as descriptors and as MEMBRANE_RAW4=fd@10 and so on in its
- * environment. It dies with the worker (PR_SET_PDEATHSIG). What it prints is
+ * environment. It dies with the worker (PR_SET_PDEATHSIG, which asks for the
+ * worker's CAP_KILL). What it prints is
  * kept only as far as it says why it ended, with every credential struck out.
  */
 #ifndef RUNTIME_GATE_HAPROXY_H
@@ -32,7 +33,7 @@ struct haproxy {
 
 /*
  * Start it with the configuration at this path. The caller must still be root
- * with CAP_SETUID, CAP_SETGID and CAP_NET_ADMIN.
+ * with CAP_SETUID, CAP_SETGID, CAP_KILL and CAP_NET_ADMIN.
  */
 must_check int haproxy_start(struct haproxy *h, const char *config,
 			     const struct hello_credentials *secrets,

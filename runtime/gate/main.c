@@ -98,14 +98,14 @@ static int on_message(struct supervisor *s, struct err *err)
 	switch ((enum worker_word)m.word) {
 	case WORKER_LINK:
 		rc = link_agent_up(m.ipv6, err);
-		if (rc < 0 || (rc = caps_drop(false, err)) < 0) {
+		if (rc < 0 || (rc = caps_drop(CAPS_NONE, err)) < 0) {
 			worker_complain(err->text);
 			return rc;
 		}
 		return say(s, WORKER_UP, err);
 	case WORKER_READY:
 		s->watch_stdin = true;
-		return caps_drop(false, err);
+		return caps_drop(CAPS_NONE, err);
 	case WORKER_AGENT:
 	case WORKER_UP:
 		break;

@@ -12,6 +12,7 @@ enum section {
 	SECTION_COVER,
 	SECTION_NAME,
 	SECTION_DENY,
+	SECTION_GUARD,
 };
 
 static const struct {
@@ -21,6 +22,7 @@ static const struct {
 	{"upstream", SECTION_UPSTREAM}, {"floor", SECTION_FLOOR},
 	{"private", SECTION_PRIVATE},	{"cover", SECTION_COVER},
 	{"name", SECTION_NAME},		{"deny", SECTION_DENY},
+	{"guard", SECTION_GUARD},
 };
 
 /* One field up to a blank; empty fields and trailing blanks do not parse. */
@@ -129,6 +131,22 @@ static bool parse_deny_line(struct str rest, struct names_line *out)
 	return true;
 }
 
+static bool parse_guard_line(struct str rest, struct names_line *out)
+{
+	struct str digits;
+	uint64_t k;
+
+	if (!take_field(&rest, &out->name) || !names_pattern(out->name) ||
+	    !take_field(&rest, &digits) ||
+	    !str_u64(digits, LIMIT_CLASSES, &k) || digits.p[0] == '0' ||
+	    !parse_id(rest, 'd'))
+		return false;
+	k += 2 * LIMIT_CLASSES;
+	out->classes.w[(k - 1) / 64] |= UINT64_C(1) << ((k - 1) % 64);
+	out->id = rest;
+	return true;
+}
+
 static bool parse_upstream(struct str rest, struct names_map *map)
 {
 	struct str kind, addr;
@@ -194,6 +212,11 @@ static bool parse_record(struct names_map *map, enum section section,
 			return false;
 		map->deny[map->n_deny++] = line;
 		return true;
+	case SECTION_GUARD:
+		if (!parse_guard_line(rest, &line))
+			return false;
+		map->guard[map->n_guard++] = line;
+		return true;
 	}
 	return false;
 }
@@ -236,7 +259,8 @@ static int parse_lines(struct names_map *map, struct str text, struct err *err)
 
 		if (rc < 0)
 			return rc;
-		if (map->n_exact + map->n_wild + map->n_deny > LIMIT_GRANTS)
+		if (map->n_exact + map->n_wild + map->n_deny + map->n_guard >
+		    LIMIT_GRANTS)
 			return err_set(err, -EPROTO, "more than %u names",
 				       LIMIT_GRANTS);
 	}
@@ -267,8 +291,9 @@ static bool allocate(struct names_map *map, struct str text)
 	map->exact = calloc(lines, sizeof(*map->exact));
 	map->wild = calloc(lines, sizeof(*map->wild));
 	map->deny = calloc(lines, sizeof(*map->deny));
+	map->guard = calloc(lines, sizeof(*map->guard));
 	if (!map->text || !map->floor.v || !map->priv.v || !map->cover.v ||
-	    !map->exact || !map->wild || !map->deny)
+	    !map->exact || !map->wild || !map->deny || !map->guard)
 		return false;
 	memcpy(map->text, text.p, text.n);
 	map->text[text.n] = '\0';
@@ -306,6 +331,7 @@ void names_free(struct names_map *map)
 	free(map->exact);
 	free(map->wild);
 	free(map->deny);
+	free(map->guard);
 	*map = (struct names_map){0};
 }
 
@@ -357,6 +383,15 @@ static void match_add(struct names_match *m, const struct names_line *line)
 	m->n_lines++;
 }
 
+/* Private or not: wherever an address is opened, the guard goes with it. */
+static void match_guard(struct names_match *m, const struct names_classes *c)
+{
+	for (size_t i = 0; i < NAMES_CLASS_WORDS; i++) {
+		m->classes.w[i] |= c->w[i];
+		m->classes_private.w[i] |= c->w[i];
+	}
+}
+
 bool names_match(const struct names_map *map, struct str name,
 		 struct names_match *out)
 {
@@ -376,6 +411,9 @@ bool names_match(const struct names_map *map, struct str name,
 	for (uint32_t i = 0; i < map->n_wild; i++)
 		if (names_pattern_has(map->wild[i].name, name))
 			match_add(out, &map->wild[i]);
+	for (uint32_t i = 0; out->n_lines && i < map->n_guard; i++)
+		if (names_pattern_has(map->guard[i].name, name))
+			match_guard(out, &map->guard[i].classes);
 	return out->n_lines > 0;
 }
 

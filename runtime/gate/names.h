@@ -16,6 +16,9 @@
  *	cover CIDR                      granted by address: kept in answers
  *	name NAME K[,K...]|- private|- ID
  *	deny NAME ID                    does not resolve, whatever name lines say
+ *	guard NAME K ID                 resolves, and its addresses go into the
+ *	                                guard sets of denial class K as well:
+ *	                                there the denial is by name
  *
  * Sections come in this order; upstream is there once. NAME is a host name,
  * "*" in place of exactly one label, "**." in front for one or more, "**" for
@@ -31,7 +34,7 @@
 #include "compiler/base/limits.h"
 
 #define NAMES_VERSION	  1
-#define NAMES_CLASSES_MAX (2 * LIMIT_CLASSES)
+#define NAMES_CLASSES_MAX (3 * LIMIT_CLASSES)
 #define NAMES_CLASS_WORDS (NAMES_CLASSES_MAX / 64u)
 #define NAMES_MATCH_MAX	  16u /* matching lines that are remembered */
 #define NAMES_HOSTS_MAX	  128u
@@ -44,8 +47,8 @@ enum names_upstream {
 };
 
 /*
- * A set of port classes; class K is bit K - 1, and "hK" is class
- * LIMIT_CLASSES + K.
+ * A set of port classes; class K is bit K - 1, "hK" is class LIMIT_CLASSES + K,
+ * and class K of a guard is 2 * LIMIT_CLASSES + K.
  */
 struct names_classes {
 	uint64_t w[NAMES_CLASS_WORDS];
@@ -71,8 +74,8 @@ struct names_map {
 	struct names_nets floor, priv, cover;
 	struct names_line *exact; /* sorted by name */
 	struct names_line *wild;
-	struct names_line *deny;
-	uint32_t n_exact, n_wild, n_deny;
+	struct names_line *deny, *guard;
+	uint32_t n_exact, n_wild, n_deny, n_guard;
 	char *text; /* what the strings above point into; owned */
 };
 

@@ -59,6 +59,7 @@ static void batch_begin(struct batch *b, struct nftset *s)
 static bool batch_elem(struct batch *b, struct nftset *s, uint16_t msg,
 		       const struct nftset_elem *e)
 {
+	static const char *const kinds[] = {"host", "http", "guard"};
 	uint16_t flags = msg == NFT_MSG_NEWSETELEM ? NLM_F_CREATE | NLM_F_ACK
 						   : NLM_F_ACK;
 	struct nftnl_set *set = nftnl_set_alloc();
@@ -73,12 +74,9 @@ static bool batch_elem(struct batch *b, struct nftset *s, uint16_t msg,
 			nftnl_set_elem_free(el);
 		return false;
 	}
-	if (e->class > LIMIT_CLASSES)
-		snprintf(name, sizeof(name), "http%d_%u", (int)e->addr.family,
-			 e->class - LIMIT_CLASSES);
-	else
-		snprintf(name, sizeof(name), "host%d_%u", (int)e->addr.family,
-			 e->class);
+	snprintf(name, sizeof(name), "%s%d_%u",
+		 kinds[(e->class - 1) / LIMIT_CLASSES], (int)e->addr.family,
+		 (e->class - 1) % LIMIT_CLASSES + 1);
 	nftnl_set_set_str(set, NFTNL_SET_TABLE, RULESET_TABLE);
 	nftnl_set_set_str(set, NFTNL_SET_NAME, name);
 	nftnl_set_elem_set(el, NFTNL_SET_ELEM_KEY, e->addr.b,

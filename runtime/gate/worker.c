@@ -390,7 +390,7 @@ static int set_up(struct gate *g, const struct worker_args *args,
 	    (rc = open_resolver(g, *out_ipv6, err)) < 0 ||
 	    (rc = l7_wait(&g->l7, err)) < 0)
 		return rc;
-	return caps_drop(true, err);
+	return caps_drop(g->l7.wanted ? CAPS_NET_KILL : CAPS_NET, err);
 }
 
 /* The roots that HAProxy trusts, so that the agent can trust no fewer. */
