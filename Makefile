@@ -203,7 +203,7 @@ live: images
 	tests/live/run
 
 # Both ends of the throughput measurement run where no library is.
-BENCH := $(B)/tests/bench/scan $(B)/tests/bench/stream
+BENCH := $(addprefix $(B)/tests/bench/,scan stream load)
 $(B)/tests/bench/scan: $(B)/obj/tests/bench/scan.o $(HOST_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDHARDEN) -o $@ $^ $(LIBS_MEMBRANE)
@@ -212,8 +212,12 @@ $(B)/tests/bench/stream: tests/bench/stream.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -std=gnu17 -O2 $(WARN) -static -o $@ $<
 
+$(B)/tests/bench/load: tests/bench/load.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -std=gnu17 -O2 $(WARN) -static -o $@ $< -lssl -lcrypto
+
 bench: images $(BENCH)
-	@image/setup.sh test
+	@image/setup.sh test bench
 	tests/bench/run
 
 fuzzers: $(FUZZ_HOST) $(FUZZ_GATE)

@@ -4,6 +4,7 @@
 #   build   compile membrane and membrane-gate
 #   run     run sandboxes: Docker, and what makes images without a registry
 #   test    unit tests, fuzz targets, live tests
+#   bench   what the measurements compare with
 #   docker  not a package: a Docker daemon that answers
 #
 # Only what is missing is installed. `package/command` is there when the
@@ -20,6 +21,7 @@ base=(debootstrap/debootstrap)
 test=(clang/clang ?libclang-rt-dev llvm/llvm-symbolizer nftables/nft iproute2/ip
 	python3/python3 python3-h2 openssl/openssl util-linux/unshare procps/ps
 	git/git passwd/useradd)
+bench=(?mitmproxy/mitmdump)
 
 missing() {
 	local entry package
@@ -77,6 +79,7 @@ for group; do
 	run) packages "${run[@]}" ;;
 	base) packages "${base[@]}" ;;
 	test) packages "${test[@]}" ;;
+	bench) packages "${bench[@]}" ;;
 	docker) daemon ;;
 	*) die "no such group: $group" ;;
 	esac

@@ -1,0 +1,317 @@
+/*
+ * Both ends of a measurement of HTTPS; one program, no library where it runs.
+ *
+ *	load serve PORT CERTIFICATE KEY
+ *		answer every request with 100 bytes, /b/N with N bytes;
+ *		says "ready" when it listens
+ *	load get ADDRESS PORT NAME CONNECTIONS SECONDS
+ *		requests one after the other on each connection; prints
+ *		requests per second, p50 and p99 in microseconds
+ *	load open ADDRESS PORT NAME CONNECTIONS SECONDS
+ *		the same with a new connection for each request
+ *	load fetch ADDRESS PORT NAME MEGABYTES
+ *		one download; prints MB per second
+ *
+ * Threads that block, one per connection: simple, and quick enough for the
+ * few dozen that are used here.
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/ssl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define THREADS	 256
+#define SAMPLES	 2000000 /* of one connection; later ones are not kept */
+#define BUF_SIZE 65536
+
+static SSL_CTX *context;
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+static void no_delay(int fd)
+{
+	int one = 1;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+}
+
+/* --- server -------------------------------------------------------------- */
+
+static int send_bytes(SSL *tls, size_t n)
+{
+	static const char block[BUF_SIZE];
+	char head[128];
+	int size = snprintf(head, sizeof(head),
+			    "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n",
+			    n);
+
+	/* One write for a small answer, as a real server has it. */
+	if (n <= 100) {
+		char all[sizeof(head) + 100] = {0};
+
+		memcpy(all, head, (size_t)size);
+		return SSL_write(tls, all, size + (int)n);
+	}
+	if (SSL_write(tls, head, size) <= 0)
+		return -1;
+	while (n) {
+		int part = n < BUF_SIZE ? (int)n : BUF_SIZE;
+
+		if (SSL_write(tls, block, part) <= 0)
+			return -1;
+		n -= (size_t)part;
+	}
+	return 1;
+}
+
+static void *serve_one(void *arg)
+{
+	int fd = (int)(intptr_t)arg;
+	char buf[16384];
+	size_t used = 0;
+	SSL *tls = SSL_new(context);
+
+	no_delay(fd);
+	SSL_set_fd(tls, fd);
+	while (SSL_is_init_finished(tls) || SSL_accept(tls) > 0) {
+		int n = SSL_read(tls, buf + used, (int)(sizeof(buf) - used) - 1);
+		char *end;
+
+		if (n <= 0)
+			break;
+		used += (size_t)n;
+		buf[used] = '\0';
+		while ((end = strstr(buf, "\r\n\r\n"))) {
+			size_t size = 100;
+
+			sscanf(buf, "GET /b/%zu", &size);
+			if (send_bytes(tls, size) <= 0)
+				goto out;
+			end += 4;
+			used -= (size_t)(end - buf);
+			memmove(buf, end, used + 1);
+		}
+		if (used + 1 >= sizeof(buf))
+			break;
+	}
+out:
+	SSL_free(tls);
+	close(fd);
+	return NULL;
+}
+
+static _Noreturn void serve(const char *port, const char *certificate, const char *key)
+{
+	struct sockaddr_in6 at = {.sin6_family = AF_INET6,
+				  .sin6_port = htons((uint16_t)atoi(port))};
+	int one = 1, fd = socket(AF_INET6, SOCK_STREAM, 0);
+
+	context = SSL_CTX_new(TLS_server_method());
+	if (SSL_CTX_use_certificate_chain_file(context, certificate) <= 0 ||
+	    SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) <= 0)
+		die(certificate);
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+	    listen(fd, 1024) < 0)
+		die(port);
+	puts("ready");
+	fflush(stdout);
+	for (;;) {
+		pthread_t t;
+		int in = accept(fd, NULL, NULL);
+
+		if (in < 0)
+			continue;
+		if (pthread_create(&t, NULL, serve_one, (void *)(intptr_t)in))
+			close(in);
+		else
+			pthread_detach(t);
+	}
+}
+
+/* --- client -------------------------------------------------------------- */
+
+struct job {
+	const char *name;
+	struct sockaddr_in to;
+	uint64_t until;
+	int fresh;     /* a new connection for each request */
+	uint32_t *took; /* microseconds of each request */
+	size_t count;
+};
+
+static SSL *dial(const struct job *j)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	SSL *tls;
+
+	if (connect(fd, (const struct sockaddr *)&j->to, sizeof(j->to)) < 0)
+		die("connect");
+	no_delay(fd);
+	tls = SSL_new(context);
+	SSL_set_tlsext_host_name(tls, j->name);
+	SSL_set_fd(tls, fd);
+	if (SSL_connect(tls) <= 0)
+		die("handshake");
+	return tls;
+}
+
+static void hang_up(SSL *tls)
+{
+	int fd = SSL_get_fd(tls);
+
+	SSL_free(tls);
+	close(fd);
+}
+
+/* The body's size once the whole answer was read. */
+static size_t ask(SSL *tls, const char *request, char *buf)
+{
+	size_t have = 0, size, left;
+	char *end, *length;
+
+	if (SSL_write(tls, request, (int)strlen(request)) <= 0)
+		die("write");
+	do {
+		int n = SSL_read(tls, buf + have, BUF_SIZE - 1 - (int)have);
+
+		if (n <= 0)
+			die("the answer's head");
+		have += (size_t)n;
+		buf[have] = '\0';
+	} while (!(end = strstr(buf, "\r\n\r\n")));
+	length = strcasestr(buf, "content-length:");
+	if (strncmp(buf, "HTTP/1.1 200", 12) != 0 || !length)
+		die(buf);
+	size = strtoul(length + 15, NULL, 10);
+	left = size - (have - (size_t)(end + 4 - buf));
+	while (left) {
+		int n = SSL_read(tls, buf, BUF_SIZE);
+
+		if (n <= 0)
+			die("the answer's body");
+		left -= (size_t)n;
+	}
+	return size;
+}
+
+static void *run(void *arg)
+{
+	struct job *j = arg;
+	char request[512], buf[BUF_SIZE];
+	SSL *tls = j->fresh ? NULL : dial(j);
+
+	snprintf(request, sizeof(request),
+		 "GET /v1/x HTTP/1.1\r\nHost: %s\r\n\r\n", j->name);
+	while (now_us() < j->until) {
+		uint64_t begun = now_us();
+
+		if (j->fresh)
+			tls = dial(j);
+		ask(tls, request, buf);
+		if (j->fresh)
+			hang_up(tls);
+		if (j->count < SAMPLES)
+			j->took[j->count++] = (uint32_t)(now_us() - begun);
+	}
+	return NULL;
+}
+
+static int up(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int get(struct job *base, int connections, double seconds)
+{
+	static struct job jobs[THREADS];
+	static pthread_t threads[THREADS];
+	size_t total = 0;
+	uint32_t *all;
+
+	base->until = now_us() + (uint64_t)(seconds * 1e6);
+	for (int i = 0; i < connections; i++) {
+		jobs[i] = *base;
+		jobs[i].took = calloc(SAMPLES, sizeof(*jobs[i].took));
+		pthread_create(&threads[i], NULL, run, &jobs[i]);
+	}
+	for (int i = 0; i < connections; i++) {
+		pthread_join(threads[i], NULL);
+		total += jobs[i].count;
+	}
+	all = calloc(total + 1, sizeof(*all));
+	total = 0;
+	for (int i = 0; i < connections; i++) {
+		memcpy(all + total, jobs[i].took,
+		       jobs[i].count * sizeof(*all));
+		total += jobs[i].count;
+	}
+	qsort(all, total, sizeof(*all), up);
+	printf("%.0f %u %u\n", (double)total / seconds, all[total / 2],
+	       all[total * 99 / 100]);
+	return 0;
+}
+
+static int fetch(struct job *j, const char *megabytes)
+{
+	char request[512], buf[BUF_SIZE];
+	SSL *tls = dial(j);
+	uint64_t begun;
+	size_t size;
+
+	snprintf(request, sizeof(request),
+		 "GET /b/%s000000 HTTP/1.1\r\nHost: %s\r\n\r\n", megabytes,
+		 j->name);
+	begun = now_us();
+	size = ask(tls, request, buf);
+	printf("%.1f\n", (double)size / (double)(now_us() - begun));
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct job j = {0};
+
+	signal(SIGPIPE, SIG_IGN);
+	if (argc == 5 && !strcmp(argv[1], "serve"))
+		serve(argv[2], argv[3], argv[4]);
+	if (argc < 6) {
+		fprintf(stderr, "usage: see load.c\n");
+		return 2;
+	}
+	context = SSL_CTX_new(TLS_client_method());
+	j.name = argv[4];
+	j.fresh = !strcmp(argv[1], "open");
+	j.to.sin_family = AF_INET;
+	j.to.sin_port = htons((uint16_t)atoi(argv[3]));
+	if (inet_pton(AF_INET, argv[2], &j.to.sin_addr) != 1)
+		die(argv[2]);
+	if (!strcmp(argv[1], "fetch"))
+		return fetch(&j, argv[5]);
+	if (argc != 7 || atoi(argv[5]) < 1 || atoi(argv[5]) > THREADS)
+		die("connections");
+	return get(&j, atoi(argv[5]), atof(argv[6]));
+}
