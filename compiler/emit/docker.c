@@ -126,8 +126,9 @@ static void put_args(const struct writer *w, enum arg_home home)
 /* --- the gate ------------------------------------------------------------ */
 
 /*
- * HAProxy is started by root, which it does not stay; it has a thread for each
- * processor and two descriptors for each end of what it decrypts.
+ * HAProxy has a user of its own, which the gate can start it as, and end. It
+ * has a thread for each processor, two descriptors for each end of what it
+ * decrypts, and a log that it does not wait for.
  */
 static void put_proxy(const struct writer *w)
 {
@@ -136,9 +137,11 @@ static void put_proxy(const struct writer *w)
 		put(w, "--memory=512m");
 		return;
 	}
+	put(w, "--cap-add=KILL");
 	put(w, "--cap-add=SETGID");
 	put(w, "--cap-add=SETUID");
-	put(w, "--tmpfs=/run/gate:mode=711,size=64m");
+	put(w, "--sysctl=net.unix.max_dgram_qlen=4096");
+	put(w, "--tmpfs=/run/gate:mode=770,uid=64100,gid=0,size=64m");
 	put(w, "--ulimit=nofile=20000:20000");
 	put(w, "--pids-limit=1024");
 	put(w, "--memory=1g");

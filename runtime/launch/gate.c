@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define CHUNK 16384u
@@ -55,7 +56,8 @@ int gate_start(struct gate *g, char *const *argv, const char *dir, int keep_fd,
 {
 	int rc;
 
-	g->in = g->out = g->err = g->decisions = g->log = -1;
+	g->in = g->out = g->err = g->decisions = g->log = g->bundle = -1;
+	g->dir = dir;
 	rc = open_record(dir, "decisions.jsonl", &g->decisions, err);
 	if (rc == 0)
 		rc = open_record(dir, "gate.log", &g->log, err);
@@ -84,21 +86,85 @@ static void say(struct gate *g, struct str text)
 	arena_free(a);
 }
 
+/* For the agent to read, whoever it is; anew for each session. */
+static int open_shared(const struct gate *g, const char *name, int *out,
+		       struct err *err)
+{
+	char path[4096];
+
+	if (snprintf(path, sizeof(path), "%s/%s", g->dir, name) >=
+	    (int)sizeof(path))
+		return err_set(err, -ENAMETOOLONG, "%s: name too long",
+			       g->dir);
+	*out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (*out < 0 || fchmod(*out, 0644) < 0)
+		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	return 0;
+}
+
+static int add_roots(struct gate *g, const cJSON *pem, struct err *err)
+{
+	struct str text;
+	int rc = 0;
+
+	if (g->ready || !cJSON_IsString(pem))
+		return err_set(err, -EPROTO, "the gate sent roots at a wrong "
+			       "time, or none");
+	text = str_of(pem->valuestring);
+	if (text.n > GATE_BUNDLE_MAX - g->bundle_bytes)
+		return err_set(err, -EPROTO, "the gate sent too many roots");
+	if (g->bundle < 0)
+		rc = open_shared(g, "bundle.pem", &g->bundle, err);
+	g->bundle_bytes += text.n;
+	return rc < 0 ? rc : fileio_write_all(g->bundle, text, err);
+}
+
+static int take_ca(struct gate *g, const cJSON *pem, struct err *err)
+{
+	auto_fd int fd = -1;
+	struct str text;
+	int rc;
+
+	if (!cJSON_IsString(pem) || g->bundle < 0)
+		return err_set(err, -EPROTO, "the gate sent a CA without "
+			       "roots");
+	text = str_of(pem->valuestring);
+	rc = open_shared(g, "ca.pem", &fd, err);
+	if (rc == 0)
+		rc = fileio_write_all(fd, text, err);
+	if (rc == 0)
+		rc = fileio_write_all(g->bundle, text, err);
+	fd_close(&g->bundle);
+	g->bundle = -1;
+	return rc;
+}
+
+static int on_ready(struct gate *g, const cJSON *o, struct err *err)
+{
+	const cJSON *ms = cJSON_GetObjectItemCaseSensitive(o, "ms");
+	const cJSON *ca = cJSON_GetObjectItemCaseSensitive(o, "ca");
+	int rc = ca ? take_ca(g, ca, err) : 0;
+
+	if (rc < 0)
+		return rc;
+	g->ready_ms = cJSON_IsNumber(ms) ? ms->valuedouble : 0;
+	g->ready = true;
+	return 0;
+}
+
 static int on_event(struct gate *g, const cJSON *o, struct str line,
 		    struct err *err)
 {
 	const cJSON *event = cJSON_GetObjectItemCaseSensitive(o, "event");
 	const cJSON *message = cJSON_GetObjectItemCaseSensitive(o, "message");
 	const char *name = cJSON_IsString(event) ? event->valuestring : "";
-	const cJSON *ms;
 	int rc;
 
-	if (strcmp(name, "ready") == 0) {
-		ms = cJSON_GetObjectItemCaseSensitive(o, "ms");
-		g->ready_ms = cJSON_IsNumber(ms) ? ms->valuedouble : 0;
-		g->ready = true;
-		return 0;
-	}
+	if (strcmp(name, "ready") == 0)
+		return on_ready(g, o, err);
+	if (strcmp(name, "roots") == 0)
+		return add_roots(g, cJSON_GetObjectItemCaseSensitive(o, "pem"),
+				 err);
 	if (strcmp(name, "error") == 0) {
 		if (cJSON_IsString(message))
 			say(g, str_of(message->valuestring));
@@ -229,7 +295,8 @@ void gate_done(struct gate *g)
 	fd_close(&g->decisions);
 	fd_close(&g->log);
 	fd_close(&g->copy);
-	g->out = g->err = g->decisions = g->log = g->copy = -1;
+	fd_close(&g->bundle);
+	g->out = g->err = g->decisions = g->log = g->copy = g->bundle = -1;
 }
 
 const char *gate_last_words(const struct gate *g)

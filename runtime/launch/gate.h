@@ -2,8 +2,9 @@
  * The gate as the launcher sees it: a docker command with three pipes.
  *
  * One JSON line in, then stdin stays open: its end is the gate's end. Out come
- * JSON lines: ready once, decisions, errors; anything else is a gate that
- * cannot be trusted. What it writes to stderr is kept in gate.log.
+ * JSON lines: ready once, decisions, errors; where something is decrypted, the
+ * roots that the gate trusts before ready and the session's CA with it, which
+ * become ca.pem and bundle.pem; anything else is a gate that cannot be trusted. What it writes to stderr is kept in gate.log.
  */
 #ifndef RUNTIME_LAUNCH_GATE_H
 #define RUNTIME_LAUNCH_GATE_H
@@ -15,12 +16,16 @@
 #define GATE_LINE_MAX 65536u
 #define GATE_LOG_MAX (4u << 20)        /* bytes of gate.log */
 #define GATE_DECISIONS_MAX (64u << 20) /* bytes of decisions.jsonl */
+#define GATE_BUNDLE_MAX (8u << 20)     /* bytes of bundle.pem */
 
 struct gate {
 	pid_t pid; /* of its docker command; 0 once that has ended */
 	int status;
 	int in, out, err; /* -1 once closed */
 	int decisions, log;
+	const char *dir; /* of the session; borrowed */
+	int bundle; /* the roots that the agent gets; -1: none yet */
+	size_t bundle_bytes;
 	int copy; /* of the decisions, for --trace-log; -1: none */
 	bool ready;
 	double ready_ms; /* of its own time, as it says */

@@ -108,7 +108,34 @@ int hosts_find(struct arena *a, struct docker *d, hosts *out, struct err *err)
 	return 0;
 }
 
-struct str hosts_hello(struct arena *a, const char *session, const hosts *h)
+static void add_secrets(cJSON *root, const secrets *s)
+{
+	cJSON *list;
+	char key[16];
+
+	if (s->n == 0)
+		return;
+	list = cJSON_AddObjectToObject(root, "credentials");
+	vec_each(x, s) {
+		snprintf(key, sizeof(key), "%u", x->n);
+		cJSON_AddStringToObject(list, key, x->value);
+	}
+}
+
+/* cJSON gives memory back as it is. */
+static void wipe(cJSON *root, char *text)
+{
+	cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "credentials");
+	cJSON *item;
+
+	cJSON_ArrayForEach(item, list)
+		explicit_bzero(item->valuestring, strlen(item->valuestring));
+	if (text)
+		explicit_bzero(text, strlen(text));
+}
+
+struct str hosts_hello(struct arena *a, const char *session, const hosts *h,
+		       const secrets *s)
 {
 	cJSON *root = cJSON_CreateObject();
 	char buf[ADDR_TEXT_MAX];
@@ -122,8 +149,10 @@ struct str hosts_hello(struct arena *a, const char *session, const hosts *h)
 	vec_each(addr, h)
 		cJSON_AddItemToArray(
 			list, cJSON_CreateString(addr_text(addr, buf)));
+	add_secrets(root, s);
 	text = cJSON_PrintUnformatted(root);
 	line = arena_fmt(a, "%s\n", text ? text : "");
+	wipe(root, text);
 	cJSON_free(text);
 	cJSON_Delete(root);
 	return line;

@@ -7,6 +7,7 @@
 #include "runtime/launch/proc.h"
 #include "runtime/launch/reap.h"
 #include "runtime/launch/run.h"
+#include "runtime/launch/secrets.h"
 #include "runtime/launch/watchdog.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@ struct launch {
 	struct endpoint at;
 	struct vectors vectors;
 	struct vectors_values values;
+	secrets secrets;
 	struct prepare_owner owner;
 	struct session session;
 	struct watchdog watchdog;
@@ -72,7 +74,8 @@ static int set_values(struct launch *l, struct err *err)
 		.command = l->o.command,
 		.env = from_environment,
 	};
-	return 0;
+	return secrets_read(l->a, &l->vectors, &l->values, getenv("HOME"),
+			    &l->secrets, err);
 }
 
 /* --- while the gate starts ----------------------------------------------- */
@@ -80,12 +83,16 @@ static int set_values(struct launch *l, struct err *err)
 static int tell_gate(struct launch *l, struct err *err)
 {
 	hosts h = {0};
+	struct str hello;
 	int rc = hosts_find(l->a, l->run.docker, &h, err);
 
 	if (rc < 0)
 		return rc;
-	return gate_hello(l->run.gate, hosts_hello(l->a, l->session.id, &h),
-			  err);
+	hello = hosts_hello(l->a, l->session.id, &h, &l->secrets);
+	rc = gate_hello(l->run.gate, hello, err);
+	explicit_bzero((void *)(uintptr_t)hello.p, hello.n);
+	secrets_forget(&l->secrets);
+	return rc;
 }
 
 static int find_masks(struct launch *l, struct err *err)
@@ -205,6 +212,7 @@ static void init_run(struct launch *l)
 	r->gate = arena_new_of(l->a, struct gate);
 	r->gate->in = r->gate->out = r->gate->err = -1;
 	r->gate->decisions = r->gate->log = r->gate->copy = -1;
+	r->gate->bundle = -1;
 	r->gate->summary = summary_new(l->a);
 	r->gate_name = arena_fmt(l->a, "membrane-gate-%s", l->session.id).p;
 	r->agent_name = arena_fmt(l->a, "membrane-agent-%s", l->session.id).p;

@@ -118,7 +118,7 @@ int summary_add(struct summary *s, const cJSON *d, struct err *err)
 {
 	struct str kind = text_of(d, "kind"), verdict = text_of(d, "verdict");
 	struct str name = text_of(d, "name"), addr = text_of(d, "addr");
-	bool is_connect = str_is(kind, "connect");
+	bool is_connect = str_is(kind, "connect") || str_is(kind, "request");
 	struct entry now = {0};
 
 	if (!is_connect && !str_is(kind, "resolve"))

@@ -70,6 +70,44 @@ static int read_vector(struct arena *a, const cJSON *o, struct vector *out,
 	return 0;
 }
 
+static int read_credential(struct arena *a, const cJSON *o,
+			   struct vectors_credential *out, struct err *err)
+{
+	const cJSON *n = cJSON_GetObjectItemCaseSensitive(o, "n");
+	const cJSON *env = cJSON_GetObjectItemCaseSensitive(o, "from_env");
+	const cJSON *file = cJSON_GetObjectItemCaseSensitive(o, "from_file");
+	const cJSON *source = env ? env : file;
+
+	if (cJSON_GetArraySize(o) != 2 || !cJSON_IsNumber(n) ||
+	    n->valuedouble != n->valueint || n->valueint < 1 ||
+	    n->valueint > VECTORS_CREDENTIALS_MAX ||
+	    !cJSON_IsString(source) || !source->valuestring[0])
+		return bad(err, "a malformed credential");
+	out->n = (uint32_t)n->valueint;
+	*(env ? &out->env : &out->file) =
+		arena_cstr(a, str_of(source->valuestring));
+	return 0;
+}
+
+static int read_credentials(struct arena *a, const cJSON *list,
+			    struct vectors *out, struct err *err)
+{
+	const cJSON *item;
+
+	if (!cJSON_IsArray(list) || out->credentials.n ||
+	    cJSON_GetArraySize(list) > VECTORS_CREDENTIALS_MAX)
+		return bad(err, "malformed credentials, or too many");
+	cJSON_ArrayForEach(item, list) {
+		struct vectors_credential c = {0};
+		int rc = read_credential(a, item, &c, err);
+
+		if (rc < 0)
+			return rc;
+		*vec_push(a, &out->credentials) = c;
+	}
+	return 0;
+}
+
 static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 		       struct err *err)
 {
@@ -79,6 +117,8 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 		return read_vector(a, m, &out->gate, err);
 	if (strcmp(m->string, "agent") == 0)
 		return read_vector(a, m, &out->agent, err);
+	if (strcmp(m->string, "credentials") == 0)
+		return read_credentials(a, m, out, err);
 	if (strcmp(m->string, "tracer") == 0) {
 		out->has_tracer = true;
 		return 0;

@@ -18,12 +18,19 @@
 /* In one expanded vector; two words for each mask. */
 #define VECTORS_WORDS_MAX (2 * LIMIT_MASKS + 16384u)
 #define VECTORS_BYTES_MAX (8u << 20)
+#define VECTORS_CREDENTIALS_MAX 64
 
 typedef VEC(char *) vectors_words;
 
 struct vector {
 	const char *image;
 	vectors_words words; /* as in the plan, with placeholders */
+};
+
+/* Where the value of credential n of gate.cfg comes from: one of the two. */
+struct vectors_credential {
+	uint32_t n;
+	const char *env, *file;
 };
 
 enum vectors_link { VECTORS_VETH, VECTORS_BRIDGE };
@@ -33,6 +40,7 @@ struct vectors {
 	enum vectors_link link;
 	struct vector gate, agent;
 	bool has_tracer;
+	VEC(struct vectors_credential) credentials;
 };
 
 struct vectors_values {

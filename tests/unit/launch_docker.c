@@ -171,11 +171,13 @@ static void check_containers(struct docker *d)
 
 static void check_hosts(struct arena *a, struct docker *d)
 {
+	struct secret one = {7, (char[]){"a\"b"}};
+	secrets none = {0}, some = {.v = &one, .n = 1};
 	struct str line;
 	hosts h = {0};
 
 	CHECK(hosts_find(a, d, &h, &err) == 0);
-	line = hosts_hello(a, "0123", &h);
+	line = hosts_hello(a, "0123", &h, &none);
 	CHECK(str_starts(line, STR("{\"version\":1,\"session\":\"0123\","
 				   "\"host\":[\"")));
 	CHECK(line.p[line.n - 1] == '\n');
@@ -184,6 +186,9 @@ static void check_hosts(struct arena *a, struct docker *d)
 	CHECK(!strstr(line.p, "\"127.0.0.1\""));
 	for (uint32_t i = 1; i < h.n; i++)
 		CHECK(addr_cmp(&h.v[i - 1], &h.v[i]) < 0);
+	CHECK(!strstr(line.p, "credentials"));
+	line = hosts_hello(a, "0123", &h, &some);
+	CHECK(str_ends(line, STR(",\"credentials\":{\"7\":\"a\\\"b\"}}\n")));
 }
 
 static char seen[200];
