@@ -8,6 +8,7 @@ ODD = ["none", "empty", "two names", "two extensions", "ech", "esni", "split",
        "split early", "record too long", "record too short",
        "message too long", "extensions too long", "extensions too short",
        "nul", "quote", "address", "long", "sslv2"]
+GIT_DAEMON = "0032git-upload-pack /project.git\0host=site.test\0"
 
 
 @test
@@ -140,15 +141,20 @@ def addresses_granted_as_such_need_no_name():
 def raw_bytes_and_servers_that_speak_first():
     s = web("allow: [site.test]\n", [
         ["silent", "site.test", 22], ["silent", "site.test", 25],
-        ["tcp", "site.test", 5432, "SELECT 1"],
-        ["half_close", "site.test", 5432, "to the end"],
-        ["half_closed", "site.test", 7001, 100000]])
+        ["tcp", "site.test", 5432, "\0\0\0\x08\4\xd2\x16\x2f"],
+        ["half_close", "site.test", 5432, "to the end\r\n"],
+        ["half_closed", "site.test", 7001, 100000],
+        ["tcp", "site.test", 9418, GIT_DAEMON],
+        ["tcp", "site.test", 5432, "PING\r\n"]])
     for result in s.tried:
         check(result["ok"], "permitted", result)
     for result in s.tried[:2]:
         check(result["ms"] < 500, "the banner comes at once", result)
-    check(s.tried[2].get("data") == "SELECT 1", "echo", s.tried[2])
-    check(s.tried[3].get("data") == "to the end", "half-closed by the client",
+    check(s.tried[2].get("data", "").startswith("\0\0\0\x08"), "echo",
+          s.tried[2])
+    check(s.tried[5].get("data") == GIT_DAEMON, "git's own", s.tried[5])
+    check(s.tried[6].get("data") == "PING\r\n", "a line", s.tried[6])
+    check(s.tried[3].get("data") == "to the end\r\n", "half-closed by the client",
           s.tried[3])
     check(s.tried[4].get("data") == "goodbye\n", "by the server",
           s.tried[4])
