@@ -2,7 +2,9 @@
  * Policies for tests without YAML: one line per entry, the key first, then the
  * canonical text of a grant, "allow 10.0.0.0/8 tcp/22,udp/53 private",
  * "deny *", "readonly /.env". Ports may be left out, or be ":443" behind a
- * name. A key may have its layer behind it: "deny@global *".
+ * name. A key may have its layer behind it: "deny@global *". Rules of http are
+ * "http=GET+POST+/a+/b", TLS is "inspect" or "verify"; a credential is
+ * "credential HOST HEADER VARIABLE".
  */
 #ifndef TESTS_POLICY_H
 #define TESTS_POLICY_H
@@ -65,6 +67,8 @@ static inline void test_url(struct str text, struct ir_dest *d)
 	slash = str_find(text, '/', 0);
 	u->who = IR_DEST_HOST;
 	u->name = str_slice(text, 0, slash);
+	if (str_find(u->name, '*', 0) < u->name.n)
+		u->who = IR_DEST_PATTERN;
 	u->path = slash < text.n ? str_slice(text, slash, text.n) : STR("/");
 }
 
@@ -100,6 +104,29 @@ static inline void test_dest(struct str text, struct ir_dest *d)
 	}
 }
 
+/* Methods and paths of one rule: "GET+POST+/a/b+/c", "*+/a", "*". */
+static inline void test_http(struct arena *a, struct ir_grant *g,
+			     struct ir_origin from, struct str text)
+{
+	struct ir_http *h = vec_push(a, &g->http);
+	struct str word;
+
+	g->has_http = h->any_method = h->any_path = true;
+	h->at = from.at;
+	while (str_field(&text, '+', &word)) {
+		if (str_is(word, "*"))
+			continue;
+		if (word.p[0] == '/') {
+			h->any_path = false;
+			*vec_push(a, &h->paths) = (struct ir_text){from, word};
+		} else {
+			h->any_method = false;
+			*vec_push(a, &h->methods) =
+				(struct ir_text){from, word};
+		}
+	}
+}
+
 static inline void test_grant(struct arena *a, ir_grants *to,
 			      enum ir_grant_key key, struct ir_origin from,
 			      struct str rest)
@@ -113,7 +140,14 @@ static inline void test_grant(struct arena *a, ir_grants *to,
 	str_field(&rest, ' ', &word);
 	test_dest(word, &g->dest);
 	while (str_field(&rest, ' ', &word)) {
-		if (str_is(word, "private")) {
+		if (str_starts(word, STR("http="))) {
+			test_http(a, g, from, str_slice(word, 5, word.n));
+		} else if (str_is(word, "inspect") || str_is(word, "verify")) {
+			g->tls.set = true;
+			g->tls.v = str_is(word, "inspect") ? IR_TLS_INSPECT
+							   : IR_TLS_VERIFY;
+			g->tls.from = from;
+		} else if (str_is(word, "private")) {
 			g->private.set = g->private.v = true;
 			g->private.from = from;
 		} else if (str_is(word, "http")) {
@@ -149,6 +183,21 @@ static inline void test_pattern(struct arena *a, ir_patterns *to,
 	*p = (struct ir_pattern){from, line, line.p[0] == '!', false};
 }
 
+static inline void test_credential(struct arena *a, struct ir_policy *p,
+				   struct ir_origin from, struct str rest)
+{
+	struct ir_credential *c = vec_push(a, &p->credentials);
+	struct str host;
+
+	c->from = from;
+	str_field(&rest, ' ', &host);
+	test_dest(host, &c->host);
+	str_field(&rest, ' ', &c->header);
+	str_field(&rest, ' ', &c->source);
+	c->from_env = true;
+	c->format = STR("Bearer {}");
+}
+
 static inline void test_line(struct test_policy *t, struct str line,
 			     uint32_t beg)
 {
@@ -174,6 +223,8 @@ static inline void test_line(struct test_policy *t, struct str line,
 		test_pattern(t->a, &p->ignore, from, line);
 	else if (str_is(key, "readonly"))
 		test_pattern(t->a, &p->readonly, from, line);
+	else if (str_is(key, "credential"))
+		test_credential(t->a, p, from, line);
 	else
 		abort();
 }

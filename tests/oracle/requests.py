@@ -1,0 +1,281 @@
+"""The live half of requests.c: one HAProxy per policy, and its requests.
+
+Runs in a network namespace of its own. Addresses of the internet are on its
+loopback; what the client sends there, marked, is redirected to HAProxy, whose
+own connections reach the server.
+"""
+import json
+import os
+import pathlib
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+
+TOP = pathlib.Path(sys.argv[1])
+NAMES = ["test", "a.test", "b.a.test", "c.b.a.test", "d.c.b.a.test", "x.test", "b.x.test", "other.example", "a.example"]
+PORTS = (80, 443, 8000, 8443)
+TIMEOUT_S = 10
+
+
+def sh(text):
+    subprocess.run(["bash", "-euc", text], check=True, stdout=subprocess.DEVNULL)
+
+
+def certificates():
+    """A root, and one leaf of it for all names; another root for leaves of ours."""
+    names = ",".join("DNS:" + n for n in NAMES)
+    for who in ("origin", "gate"):
+        sh(f"""cd {TOP}
+        openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN={who}-root \\
+            -keyout {who}-root.key -out {who}-root.pem 2>/dev/null
+        openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN={who} -keyout {who}.key -out {who}.csr 2>/dev/null
+        openssl x509 -req -in {who}.csr -CA {who}-root.pem -CAkey {who}-root.key -CAcreateserial -days 2 \\
+            -extfile <(echo subjectAltName={names}) -out {who}.crt 2>/dev/null
+        cat {who}.key {who}.crt > {who}.pem""")
+    return ssl.PEM_cert_to_DER_cert((TOP / "origin.crt").read_text())
+
+
+def network():
+    sh("""ip link set lo up
+    for a in 1.2.3.4 1.2.3.5 10.0.0.1; do ip addr add $a/32 dev lo; done
+    nft -f - <<'X'
+table ip t { chain o { type nat hook output priority -100;
+  meta mark 1 meta l4proto tcp redirect to :15001
+  meta mark 2 meta l4proto tcp redirect to :15002
+}
+}
+X""")
+
+
+class Origin:
+    """Answers every request, on every port, by TLS or without, and says what it got."""
+
+    def __init__(self):
+        self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.tls.load_cert_chain(TOP / "origin.pem")
+        for port in PORTS:
+            s = socket.create_server(("0.0.0.0", port), backlog=64)
+            threading.Thread(target=self.accept, args=(s,), daemon=True).start()
+
+    def accept(self, s):
+        while True:
+            c, _ = s.accept()
+            threading.Thread(target=self.serve, args=(c,), daemon=True).start()
+
+    def serve(self, c):
+        try:
+            c.settimeout(TIMEOUT_S)
+            if c.recv(1, socket.MSG_PEEK) == b"\x16":
+                c = self.tls.wrap_socket(c, server_side=True)
+            with c:
+                data = b""
+                while True:
+                    while b"\r\n\r\n" not in data:
+                        more = c.recv(65536)
+                        if not more:
+                            return
+                        data += more
+                    head, data = data.split(b"\r\n\r\n", 1)
+                    body = json.dumps(head.decode("latin-1").split("\r\n")).encode()
+                    c.sendall(b"HTTP/1.1 200 OK\r\nX-Origin: yes\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+        except OSError:
+            pass
+
+
+class Gate:
+    """What the gate is to HAProxy: log, pins, signer."""
+
+    def __init__(self, folder):
+        self.run, self.plan = folder / "run", folder / "plan"
+        (self.run / "leaf").mkdir(parents=True)
+        self.plan.mkdir()
+        for name in ("gate.cfg", "gate.lua", "hosts.map", "addr.map", "pins.map", "crt.lst"):
+            if (folder / name).exists():
+                (self.plan / name).write_text(self.here((folder / name).read_text()))
+        leaves = [l.split()[0] for l in (self.plan / "crt.lst").read_text().splitlines()] \
+            if (self.plan / "crt.lst").exists() else []
+        for leaf in leaves:
+            shutil.copyfile(TOP / "gate.pem", leaf)
+        self.signed = set()
+        self.log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.log.bind(str(self.run / "log.sock"))
+        self.log.settimeout(2)
+        self.signer = socket.socket(socket.AF_UNIX)
+        self.signer.bind(str(self.run / "signer.sock"))
+        self.signer.listen(16)
+        threading.Thread(target=self.sign, daemon=True).start()
+        env = dict(os.environ, **{"MEMBRANE_CREDENTIAL_%d" % i: "sesame" for i in range(1, 25)})
+        check = subprocess.run(["haproxy", "-c", "-f", str(self.plan / "gate.cfg")], env=env, capture_output=True, text=True)
+        if check.returncode or "WARNING" in check.stderr:
+            raise Bad("haproxy -c: " + check.stderr + check.stdout)
+        self.child = subprocess.Popen(["haproxy", "-db", "-f", str(self.plan / "gate.cfg")], env=env,
+                                      stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        for _ in range(400):
+            if self.child.poll() is not None:
+                raise Bad("haproxy: " + self.child.stderr.read())
+            try:
+                socket.create_connection(("127.0.0.1", 15002), 1).close()
+                break
+            except OSError:
+                time.sleep(0.01)
+        pins = (folder / "pins").read_text().split()
+        self.admin(";".join(f"add map {self.plan}/pins.map {p} 1" for p in pins))
+
+    def here(self, text):
+        lines = [l for l in text.splitlines() if not l.startswith(("    uid ", "    gid "))]
+        return ("\n".join(lines) + "\n").replace("/plan/", f"{self.plan}/").replace("/run/gate", str(self.run)) \
+            .replace("/etc/ssl/certs/ca-certificates.crt", str(TOP / "origin-root.pem"))
+
+    def admin(self, command):
+        s = socket.socket(socket.AF_UNIX)
+        with s:
+            s.settimeout(TIMEOUT_S)
+            s.connect(str(self.run / "admin.sock"))
+            s.sendall(command.encode() + b"\n")
+            out = b""
+            while more := s.recv(65536):
+                out += more
+            return out.decode()
+
+    def sign(self):
+        while True:
+            try:
+                c, _ = self.signer.accept()
+            except OSError:
+                return
+            with c:
+                name = c.recv(300).decode().strip()
+                if name not in self.signed:
+                    self.signed.add(name)
+                    path = f"{self.run}/leaf/gen-{name}.pem"
+                    self.admin(f"new ssl cert {path}")
+                    self.admin(f"set ssl cert {path} <<\n{(TOP / 'gate.pem').read_text()}\n")
+                    self.admin(f"commit ssl cert {path}")
+                    self.admin(f"add ssl crt-list {self.plan}/crt.lst {path}")
+                c.sendall(b"ok\n")
+
+    def record(self, want):
+        """The next line of the log of one of these kinds."""
+        while True:
+            line = self.log.recv(16384).decode()
+            if not line.startswith("{"):
+                continue
+            r = json.loads(line)
+            if r["k"] in want:
+                return r
+
+    def drain(self):
+        self.log.setblocking(False)
+        try:
+            while True:
+                self.log.recv(16384)
+        except OSError:
+            pass
+        self.log.settimeout(2)
+
+    def done(self):
+        self.child.kill()
+        self.child.wait()
+        self.signer.close()
+        self.log.close()
+
+
+class Bad(Exception):
+    pass
+
+
+def ask(gate, origin_leaf, q):
+    """Reason, and whether somebody else's certificate was shown."""
+    tls, entry, addr, port, sni, host, method, path = q
+    s = socket.socket()
+    s.settimeout(TIMEOUT_S)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, entry)
+    s.connect((addr, port))
+    decrypted = False
+    with s:
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+            try:
+                s = context.wrap_socket(s, server_hostname=None if sni == "-" else sni)
+            except OSError:
+                while True:
+                    r = gate.record(("conn", "hs"))
+                    if r["k"] == "hs":
+                        return "handshake " + r["err"], False, ""
+                    if r["verdict"] == "deny":
+                        return r["reason"], False, ""
+            decrypted = s.getpeercert(True) != origin_leaf
+        s.sendall(f"{method} {path} HTTP/1.1\r\nHost: {host}\r\nX-Secret: mine\r\nConnection: close\r\n\r\n".encode())
+        data = b""
+        try:
+            while more := s.recv(65536):
+                data += more
+        except OSError:
+            pass
+    head, _, body = data.decode("latin-1").partition("\r\n\r\n")
+    if "X-Origin: yes" in head or "x-origin: yes" in head:
+        return "granted", decrypted, body
+    if " 403 " in head.split("\r\n")[0] + " " or " 421 " in head.split("\r\n")[0] + " ":
+        want = "421" if "name-mismatch" in body else "403"
+        if want not in head.split("\r\n")[0]:
+            return "wrong status " + head.split("\r\n")[0], decrypted, body
+        first = body.split("\n")[0]
+        return first.rsplit(": ", 1)[-1], decrypted, body
+    return "? " + data.decode("latin-1")[:200], decrypted, body
+
+
+def one(folder, origin_leaf, counts):
+    gate = Gate(folder)
+    bad = 0
+    try:
+        for line in (folder / "requests").read_text().splitlines():
+            tls, entry, addr, port, sni, host, method, want, decrypts, path = line.split(" ", 9)
+            gate.drain()
+            got, decrypted, body = ask(gate, origin_leaf, (tls == "1", int(entry), addr, int(port), sni, host, method, path))
+            counts[want] = counts.get(want, 0) + 1
+            why = None
+            if got != want:
+                why = f"decide says {want}, HAProxy {got}"
+            elif got == "granted" and tls == "1" and decrypted != (decrypts == "1"):
+                why = f"decrypted: decide {decrypts}, HAProxy {decrypted}"
+            elif got == "granted" and json.loads(body)[0].split(" ")[:2] != [method, path]:
+                why = f"the origin got {body}"
+            if why:
+                bad += 1
+                print(f"{folder.name}: {line}\n  {why}\n{(folder / 'policy').read_text()}", file=sys.stderr)
+                if bad > 3:
+                    break
+    finally:
+        gate.done()
+    return bad
+
+
+def main():
+    origin_leaf = certificates()
+    network()
+    Origin()
+    counts, failed, n = {}, 0, 0
+    for folder in sorted(p for p in TOP.iterdir() if p.is_dir()):
+        if not (folder / "gate.cfg").exists():
+            continue
+        n += 1
+        try:
+            failed += one(folder, origin_leaf, counts)
+        except Bad as e:
+            failed += 1
+            print(f"{folder.name}: {e}\n{(folder / 'policy').read_text()}", file=sys.stderr)
+        if failed > 8:
+            break
+    print(f"{n} policies, {sum(counts.values())} requests: {counts}")
+    if not failed:
+        shutil.rmtree(TOP)
+    return 1 if failed else 0
+
+
+sys.exit(main())
