@@ -82,6 +82,8 @@ class Origin:
                     head, data = data.split(b"\r\n\r\n", 1)
                     body = json.dumps(head.decode("latin-1").split("\r\n")).encode()
                     c.sendall(b"HTTP/1.1 200 OK\r\nX-Origin: yes\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+                    if b"\r\nconnection: close" in head.lower():
+                        return
         except OSError:
             pass
 
@@ -237,7 +239,10 @@ def one(folder, origin_leaf, counts):
         for line in (folder / "requests").read_text().splitlines():
             tls, entry, addr, port, sni, host, method, want, decrypts, path = line.split(" ", 9)
             gate.drain()
+            began = time.monotonic()
             got, decrypted, body = ask(gate, origin_leaf, (tls == "1", int(entry), addr, int(port), sni, host, method, path))
+            if time.monotonic() - began > 1 and os.environ.get("SLOW"):
+                print(f"{time.monotonic() - began:.1f} s: {line}", file=sys.stderr)
             counts[want] = counts.get(want, 0) + 1
             why = None
             if got != want:
