@@ -303,10 +303,10 @@ static void put_diversion(struct rules *r, enum addr_family f, const char *pass,
 			  const char *raw, const char *strict)
 {
 	put_denials(r, f, IR_PROTO_TCP, pass);
+	put_kind(r, GUARD, f, IR_PROTO_TCP, strict);
 	put_kind(r, CIDR, f, IR_PROTO_TCP, pass);
 	if (r->any_direct)
 		put_kind(r, ANY, f, IR_PROTO_TCP, pass);
-	put_kind(r, GUARD, f, IR_PROTO_TCP, strict);
 	put_kind(r, HOST, f, IR_PROTO_TCP, raw);
 	if (!r->any_direct)
 		put_kind(r, ANY, f, IR_PROTO_TCP, raw);

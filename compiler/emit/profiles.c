@@ -87,9 +87,14 @@ bool profiles_any_direct(const struct ir_policy *p)
 	vec_each(d, &p->deny)
 		if (concerns(d))
 			return false;
-	vec_each(g, &p->allow)
+	vec_each(g, &p->allow) {
 		if (concerns(g) && profiles_decrypts(p, g))
 			return false;
+		/* Which private address is whose, only names say. */
+		if (g->dest.kind == IR_DEST_ANY && g->private.set &&
+		    g->private.v)
+			return false;
+	}
 	return true;
 }
 

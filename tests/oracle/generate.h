@@ -144,6 +144,38 @@ static inline void gen_cidr(struct rng *r, char out[CIDR_TEXT_MAX])
 	cidr_text(&c, out);
 }
 
+/* Grants whose flows only HTTP and TLS may use. */
+static inline void gen_http_line(struct rng *r, char *out, size_t size,
+				 const char *ports, const char *private)
+{
+	char net[CIDR_TEXT_MAX];
+
+	/* The two do not go together. */
+	if (strstr(ports, "udp"))
+		ports = "tcp/443";
+	switch (rng_below(r, 5)) {
+	case 0:
+		gen_cidr(r, net);
+		snprintf(out, size, "allow %s%s%s http", net,
+			 *ports ? " " : "", ports);
+		return;
+	case 1:
+		snprintf(out, size, "allow *%s%s http%s", *ports ? " " : "",
+			 ports, private);
+		return;
+	case 2:
+		snprintf(out, size, "allow https://%s/x%s",
+			 GEN_PICK(r, gen_names), private);
+		return;
+	default:
+		snprintf(out, size, "allow %s%s%s http%s",
+			 rng_below(r, 2) ? GEN_PICK(r, gen_names)
+					 : GEN_PICK(r, gen_patterns),
+			 *ports ? " " : "", ports, private);
+		return;
+	}
+}
+
 /* One line as in tests/policy.h, of what the packet filter enforces. */
 static inline void gen_line(struct rng *r, char *out, size_t size)
 {
@@ -151,7 +183,16 @@ static inline void gen_line(struct rng *r, char *out, size_t size)
 	const char *ports = rng_below(r, 5) ? GEN_PICK(r, gen_ports) : "";
 	const char *private = rng_below(r, 4) ? "" : " private";
 
-	switch (rng_below(r, 9)) {
+	switch (rng_below(r, 12)) {
+	case 9:
+		gen_http_line(r, out, size, ports, private);
+		return;
+	case 10:
+		snprintf(out, size, "deny %s%s%s",
+			 rng_below(r, 2) ? GEN_PICK(r, gen_names)
+					 : GEN_PICK(r, gen_patterns),
+			 *ports ? " " : "", ports);
+		return;
 	case 0:
 		snprintf(out, size, "allow *%s%s%s", *ports ? " " : "", ports,
 			 private);

@@ -57,8 +57,14 @@ struct map_state {
 	bool floor, private, host;
 	unsigned floor_bits, cover_bits;
 	bool covered, named, may_private;
-	unsigned classes[64], private_classes[64];
-	size_t n, n_private;
+	bool denied;
+	/* Sets to fill: "host4_", and the class. */
+	struct map_to {
+		const char *stem;
+		unsigned class;
+		bool private;
+	} to[128];
+	size_t n;
 };
 
 static unsigned bits_of(const char *net)
@@ -79,22 +85,36 @@ static bool net_holds(const char *net, struct ip a)
 
 static void map_name(struct map_state *m, const char *line, const char *name)
 {
-	char pattern[300], classes[300], flag[16], id[16];
+	char pattern[300], class[300], flag[16], id[16];
+	bool private;
 
-	if (sscanf(line, "name %299s %299s %15s %15s", pattern, classes, flag,
+	if (sscanf(line, "name %299s %299s %15s %15s", pattern, class, flag,
 		   id) != 4)
 		rs_die("a name", line);
 	if (!map_matches(pattern, name))
 		return;
 	m->named = true;
-	if (strcmp(flag, "private") == 0) {
-		m->may_private = true;
-		if (classes[0] != '-')
-			m->private_classes[m->n_private++] =
-				(unsigned)atoi(classes);
-	}
-	if (classes[0] != '-')
-		m->classes[m->n++] = (unsigned)atoi(classes);
+	private = strcmp(flag, "private") == 0;
+	m->may_private |= private;
+	if (class[0] == 'h')
+		m->to[m->n++] = (struct map_to){
+			"http", (unsigned)atoi(class + 1), private};
+	else if (class[0] != '-')
+		m->to[m->n++] = (struct map_to){"host", (unsigned)atoi(class),
+						private};
+}
+
+static void map_denial(struct map_state *m, const char *line, const char *name)
+{
+	char pattern[300];
+	unsigned class;
+
+	if (sscanf(line, "deny %299s", pattern) == 1)
+		m->denied |= map_matches(pattern, name);
+	else if (sscanf(line, "guard %299s %u", pattern, &class) != 2)
+		rs_die("a denial", line);
+	else if (map_matches(pattern, name))
+		m->to[m->n++] = (struct map_to){"guard", class, true};
 }
 
 static void map_line(struct map_state *m, const char *line, const char *name,
@@ -114,15 +134,19 @@ static void map_line(struct map_state *m, const char *line, const char *name,
 			m->cover_bits = bits_of(net);
 	} else if (strncmp(line, "name ", 5) == 0) {
 		map_name(m, line, name);
+	} else if (strncmp(line, "deny ", 5) == 0 ||
+		   strncmp(line, "guard ", 6) == 0) {
+		map_denial(m, line, name);
 	}
 }
 
-static void insert(struct ruleset *r, unsigned class, struct ip a)
+static void insert(struct ruleset *r, const struct map_to *to, struct ip a)
 {
 	char name[32];
 	struct rs_set *s;
 
-	snprintf(name, sizeof(name), "host%d_%u", a.version, class);
+	snprintf(name, sizeof(name), "%s%d_%u", to->stem, a.version,
+		 to->class);
 	s = rs_set_of(r, name);
 	if (!s || !s->dynamic)
 		rs_die("the set of a class", name);
@@ -141,19 +165,16 @@ static enum answer resolve(struct ruleset *r, const char *map, const char *name,
 		map_line(&m, l, name, a);
 	free(copy);
 	resolutions++;
-	if (!m.named)
+	if (!m.named || m.denied)
 		return ANSWER_NX;
 	if (m.floor)
 		return m.covered && m.cover_bits > m.floor_bits ? ANSWER_KEEP
 								: ANSWER_DROP;
 	if (m.private && !m.may_private)
 		return m.covered ? ANSWER_KEEP : ANSWER_DROP;
-	if (m.private)
-		for (size_t i = 0; i < m.n_private; i++)
-			insert(r, m.private_classes[i], a);
-	else
-		for (size_t i = 0; i < m.n; i++)
-			insert(r, m.classes[i], a);
+	for (size_t i = 0; i < m.n; i++)
+		if (m.to[i].private || !m.private)
+			insert(r, &m.to[i], a);
 	return ANSWER_KEEP;
 }
 
@@ -212,6 +233,43 @@ static bool agree_resolve(const struct ir_policy *p, struct ruleset *rules,
 	return want == got;
 }
 
+/* Where TCP goes before it is forwarded, or 0. */
+static unsigned diverted(struct ruleset *r, const struct packet *p)
+{
+	const char *chain = p->daddr.version == 4 ? "prerouting" : "divert";
+
+	if (strcmp(p->proto, "tcp") != 0 || !rs_chain_of(r, chain))
+		return 0;
+	return rs_judge(r, chain, p).port;
+}
+
+/* What the rules should do with what decide() says of raw bytes. */
+static bool agree_packet(struct decision want, struct ruleset *rules,
+			 const struct packet *packet, char *why, size_t size)
+{
+	struct rs_result got = {0};
+	unsigned port = diverted(rules, packet);
+	bool same;
+
+	if (port == 0) {
+		got = rs_judge(rules, "forward", packet);
+		same = want.allow == (got.verdict == RS_ACCEPT) &&
+		       strcmp(got.prefix, expected_prefix(want.reason)) == 0;
+	} else if (port == 15001) {
+		same = want.allow;
+	} else {
+		/* HAProxy knows whom a denial on some ports is about. */
+		same = want.reason == REASON_NOT_HTTP ||
+		       (want.reason == REASON_DENIED &&
+			want.grant->dest.kind != IR_DEST_CIDR &&
+			want.grant->dest.kind != IR_DEST_ANY);
+	}
+	snprintf(why, size, "decide says %s, %s; the rules %u, %d, %s",
+		 want.allow ? "allow" : "deny", reason_name(want.reason), port,
+		 got.verdict, got.prefix);
+	return same;
+}
+
 static bool agree(const char *policy, const struct probe *x, char *why,
 		  size_t size)
 {
@@ -228,9 +286,9 @@ static bool agree(const char *policy, const struct probe *x, char *why,
 				"original",
 				"",
 				"host",
-				0};
+				0,
+				NULL};
 	struct decision want;
-	struct rs_result got;
 	bool same = true;
 
 	if (!test_policy_make(&t, policy)) {
@@ -249,13 +307,14 @@ static bool agree(const char *policy, const struct probe *x, char *why,
 				     size);
 	}
 	if (same) {
+		/* Else the session knows nothing of the name. */
+		if (x->name &&
+		    (!decide_resolve(&t.policy, flow.name, STR("A")).allow ||
+		     decide_answer(&t.policy, flow.name, &x->addr) !=
+			     DECIDE_KEEP_OPEN))
+			flow.name.n = 0;
 		want = decide_connect(&t.policy, &flow);
-		got = rs_judge(rules, "forward", &packet);
-		same = want.allow == (got.verdict == RS_ACCEPT) &&
-		       strcmp(got.prefix, expected_prefix(want.reason)) == 0;
-		snprintf(why, size, "decide says %s, %s; the rules %d, %s",
-			 want.allow ? "allow" : "deny",
-			 reason_name(want.reason), got.verdict, got.prefix);
+		same = agree_packet(want, rules, &packet, why, size);
 		accepted += want.allow;
 		packets++;
 	}
@@ -300,7 +359,8 @@ static struct packet packet_to(const char *addr, const char *proto,
 			       unsigned port)
 {
 	struct packet p = {"agent0", "eth0",	 {0}, proto,  port,
-			   "new",    "original", "",  "host", 0};
+			   "new",    "original", "",  "host", 0,
+			   NULL};
 
 	if (!ip_of(addr, &p.daddr))
 		rs_die("an address", addr);
@@ -313,7 +373,7 @@ static enum rs_verdict judge(struct ruleset *r, const char *chain,
 	return rs_judge(r, chain, &p).verdict;
 }
 
-static void check_input(struct ruleset *r)
+static void check_input(struct ruleset *r, bool with_l7)
 {
 	struct packet p = packet_to("192.0.0.1", "udp", 53);
 
@@ -331,6 +391,15 @@ static void check_input(struct ruleset *r)
 	CHECK(judge(r, "input", packet_to("fd00:6d65:6d62::1", "udp", 53)) ==
 	      RS_ACCEPT);
 	CHECK(judge(r, "input", packet_to("fe80::1", "udp", 53)) == RS_REJECT);
+	/* HAProxy's ports: for nobody by themselves. */
+	p = packet_to("192.0.0.1", "tcp", 15001);
+	CHECK(judge(r, "input", p) == RS_REJECT);
+	p.status = "dnat";
+	CHECK(judge(r, "input", p) == (with_l7 ? RS_ACCEPT : RS_REJECT));
+	p = packet_to("2606:4700::1", "tcp", 443);
+	CHECK(judge(r, "input", p) == RS_REJECT);
+	p.mark = "0x00000001";
+	CHECK(judge(r, "input", p) == (with_l7 ? RS_ACCEPT : RS_REJECT));
 }
 
 static void check_forward(struct ruleset *r)
@@ -394,15 +463,20 @@ static void check_fixed(void)
 
 	CHECK(test_policy_make(&t, "allow 1.2.3.4 tcp/443\ndeny 5.5.5.5\n"));
 	r = rs_read(test_policy_emit(&t, nft_emit).p);
-	check_input(r);
+	check_input(r, false);
 	check_forward(r);
 	rs_free(r);
 	arg = vec_push(t.a, &t.policy.docker_args);
 	arg->is_publish = true;
 	arg->publish = (struct arg_publish){STR("80:80"), IR_PROTO_TCP, 80, 80};
 	r = rs_read(test_policy_emit(&t, nft_emit).p);
-	check_input(r);
+	check_input(r, false);
 	check_published(r);
+	rs_free(r);
+	test_policy_done(&t);
+	CHECK(test_policy_make(&t, "allow a.test tcp/443\n"));
+	r = rs_read(test_policy_emit(&t, nft_emit).p);
+	check_input(r, true);
 	rs_free(r);
 	test_policy_done(&t);
 }

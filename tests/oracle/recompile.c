@@ -128,6 +128,10 @@ static void put_entry(struct buf *out, struct str line)
 			buf_adds(out, "    private: true\n");
 			continue;
 		}
+		if (str_is(word, "http")) {
+			buf_adds(out, "    http: [{methods: [GET]}]\n");
+			continue;
+		}
 		buf_adds(out, "    ports: [");
 		while (str_field(&word, ',', &port))
 			buf_addf(out, "%.*s/%.3s, ", (int)(port.n - 4),

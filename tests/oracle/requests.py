@@ -120,7 +120,7 @@ class Gate:
             if self.child.poll() is not None:
                 raise Bad("haproxy: " + self.child.stderr.read())
             try:
-                socket.create_connection(("127.0.0.1", 15002), 1).close()
+                self.admin("show info")
                 break
             except OSError:
                 time.sleep(0.01)

@@ -58,6 +58,7 @@ struct packet {
 	const char *state, *direction, *status;
 	const char *pkttype;
 	unsigned icmpv6; /* not one of the named types */
+	const char *mark; /* or NULL */
 };
 
 enum rs_verdict { RS_NONE, RS_ACCEPT, RS_DROP, RS_REJECT };
@@ -65,6 +66,7 @@ enum rs_verdict { RS_NONE, RS_ACCEPT, RS_DROP, RS_REJECT };
 struct rs_result {
 	enum rs_verdict verdict;
 	char prefix[64]; /* of the last log statement */
+	unsigned port;	 /* that it was redirected to, or 0 */
 };
 
 static inline _Noreturn void rs_die(const char *what, const char *text)
@@ -386,6 +388,20 @@ static inline bool rs_is(const char *a, const char *b)
 	return strcmp(a, b) == 0;
 }
 
+static inline bool hit_family(struct ruleset *r, const struct packet *p,
+			      const char *word)
+{
+	(void)r;
+	return strcmp(word, p->daddr.version == 4 ? "ipv4" : "ipv6") == 0;
+}
+
+static inline bool hit_mark(struct ruleset *r, const struct packet *p,
+			    const char *word)
+{
+	(void)r;
+	return p->mark && strcmp(word, p->mark) == 0;
+}
+
 /* A key and its second word, like "ip daddr"; whether the packet matches. */
 static inline bool rs_condition(struct ruleset *r, const struct packet *p,
 				const char *key, struct rs_words *ws)
@@ -410,6 +426,13 @@ static inline bool rs_condition(struct ruleset *r, const struct packet *p,
 	}
 	if (rs_is(key, "meta") && rs_is(sub, "l4proto"))
 		return rs_match(ws, hit_proto, r, p);
+	if (rs_is(key, "meta") && rs_is(sub, "nfproto"))
+		return rs_match(ws, hit_family, r, p);
+	if (rs_is(key, "meta") && rs_is(sub, "mark"))
+		return rs_match(ws, hit_mark, r, p);
+	/* Of flows that are open; those here are new. */
+	if (rs_is(key, "socket") && rs_is(sub, "transparent"))
+		return rs_match(ws, hit_nothing, r, p);
 	if (rs_is(key, "meta") && rs_is(sub, "pkttype"))
 		return rs_match(ws, hit_pkttype, r, p);
 	if (rs_is(key, "ct") && rs_is(sub, "state"))
@@ -461,6 +484,12 @@ static inline enum rs_verdict rs_one(struct ruleset *r, char *text,
 			rs_word(&ws);
 			rs_word(&ws);
 			continue;
+		}
+		if (rs_is(key, "redirect") || rs_is(key, "tproxy")) {
+			while (!rs_is(rs_word(&ws), "to"))
+				;
+			out->port = (unsigned)atoi(rs_word(&ws) + 1);
+			return RS_ACCEPT;
 		}
 		if (rs_is(key, "goto")) {
 			*left = true;
