@@ -39,11 +39,13 @@ static void copy(char *to, size_t size, const char *from)
 
 static void take_texts(const cJSON *o, struct logline *l)
 {
-	const char *rule = text_of(o, "rule");
+	const char *rule = text_of(o, "rule"), *name = text_of(o, "name");
 
 	if (strcmp(rule, "-") != 0)
 		copy(l->rule, sizeof(l->rule), rule);
-	copy(l->name, sizeof(l->name), text_of(o, "name"));
+	/* No host is called that: HAProxy's own word for nothing. */
+	if (strcmp(name, "-") != 0)
+		copy(l->name, sizeof(l->name), name);
 	copy(l->method, sizeof(l->method), text_of(o, "method"));
 	copy(l->path, sizeof(l->path), text_of(o, "path"));
 	copy(l->error, sizeof(l->error), text_of(o, "err"));

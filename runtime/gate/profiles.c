@@ -6,15 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ID_BYTES 12 /* "g-0123456789" */
+
 static bool parse_line(struct str line, struct profiles_line *out)
 {
 	struct profiles_line l = {0};
 
 	if (!str_field(&line, ' ', &l.token) || l.token.n == 0 ||
-	    !str_field(&line, ' ', &l.pattern) || line.n != 12 ||
+	    !str_field(&line, ' ', &l.pattern) ||
+	    (line.n != ID_BYTES && !str_is(line, "-")) ||
 	    str_find(line, ' ', 0) != line.n)
 		return false;
-	l.id = line;
+	if (line.n == ID_BYTES)
+		l.id = line;
 	l.is_net = str_find(l.pattern, '/', 0) < l.pattern.n;
 	if (l.is_net ? cidr_parse(l.pattern, &l.net) != CIDR_OK
 		     : !names_pattern(l.pattern))

@@ -47,7 +47,7 @@ static void connections(void)
 	      !line("[NOTICE] stopping") && !line("{\"k\":\"conn\""));
 	CHECK(line("{\"k\":\"conn\",\"verdict\":\"deny\",\"reason\":\"ech\","
 		   "\"addr\":\"x\",\"port\":70000,\"up\":-1,\"down\":\"1\","
-		   "\"rule\":\"-\"}") &&
+		   "\"rule\":\"-\",\"name\":\"-\"}") &&
 	      !l.has_addr && l.port == 0 && l.up == 0 && l.down == 0 &&
 	      !l.rule[0] && !l.name[0]);
 	CHECK(line("{\"k\":\"conn\",\"verdict\":\"deny\",\"addr\":\"2a0e::1\","
@@ -171,6 +171,7 @@ static void profile_maps(void)
 	CHECK(profiles_find(&p, STR("3"), STR("a.test"), NULL).n == 0);
 	profiles_free(&p);
 	CHECK(profiles_of("membrane-profiles 1\n") == 0);
+	CHECK(profiles_of("membrane-profiles 1\nc1 a.test -\n") == 0);
 	CHECK(profiles_of("membrane-profiles 2\n") == -EPROTO);
 	CHECK(profiles_of("") == -EPROTO);
 	CHECK(profiles_of("membrane-profiles 1\n1 a.test\n") == -EPROTO);
