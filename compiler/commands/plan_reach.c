@@ -1,5 +1,6 @@
 #include "compiler/commands/plan_reach.h"
 
+#include "compiler/emit/profiles.h"
 #include "compiler/passes/cover.h"
 
 #include <stdlib.h>
@@ -105,12 +106,9 @@ static void groups(const struct view *v, const struct plan_model *m,
 
 bool plan_reach_decrypts(const struct ir_policy *p, const struct ir_grant *g)
 {
-	enum ir_tls tls = g->tls.set ? g->tls.v : p->tls.v;
-
-	return g->has_http || tls == IR_TLS_INSPECT ||
-	       (g->dest.kind == IR_DEST_URL &&
-		g->dest.u.url.scheme == IR_SCHEME_HTTPS &&
-		!str_is(g->dest.u.url.path, "/"));
+	if (g->key == IR_KEY_DENY)
+		return g->has_http || g->dest.kind == IR_DEST_URL;
+	return profiles_decrypts(p, g);
 }
 
 /* A network of the policy inside one of the floor: it is opened. */

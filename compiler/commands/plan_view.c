@@ -1,6 +1,7 @@
 #include "compiler/commands/plan_view.h"
 
 #include "compiler/commands/plan_reach.h"
+#include "compiler/emit/profiles.h"
 
 /* Where the second column of "how it is run" begins. */
 #define KEY_COLUMNS 14
@@ -205,24 +206,88 @@ static void how(const struct view *v, const struct plan_model *m)
 
 /* --- decrypted, traced --- */
 
+/* Why a grant's TLS is decrypted, or what its denial is for. */
+static const char *why_decrypted(const struct ir_policy *p,
+				 const struct ir_grant *g)
+{
+	if (g->key == IR_KEY_DENY)
+		return "some of its requests are denied";
+	if (g->has_http)
+		return "http rules";
+	if (g->dest.kind == IR_DEST_URL)
+		return "a URL";
+	return g->tls.set && g->tls.v == IR_TLS_INSPECT ? "tls: inspect"
+	       : p->tls.v == IR_TLS_INSPECT		? "tls: inspect, for all"
+							: "";
+}
+
+static void decrypted_row(const struct view *v, const struct plan_model *m,
+			  struct str what, const char *why,
+			  struct ir_origin from)
+{
+	view_row(v, 2, VIEW_PLAIN,
+		 arena_fmt(m->a, "%s: %s", view_cleaned(m->a, what).p, why),
+		 model_source(m, from));
+}
+
 static void decrypted(const struct view *v, const struct plan_model *m)
 {
 	const struct ir_policy *p = m->policy;
-	bool inspect = p->tls.set && p->tls.v == IR_TLS_INSPECT;
-	uint64_t n = 0, i = 0;
+	const ir_grants *lists[] = {&p->allow, &p->deny};
+	uint64_t n = p->credentials.n, i = 0;
 
-	vec_each(g, &p->allow)
-		n += plan_reach_decrypts(p, g);
+	for (int k = 0; k < 2; k++)
+		vec_each(g, lists[k])
+			n += plan_reach_decrypts(p, g);
 	view_title(v, "decrypted", n, n ? "destination" : NULL);
-	if (n == 0 && !inspect && p->credentials.n == 0)
+	if (n == 0)
 		paragraph(v, "nothing: no http rules, no credentials, no 'tls: "
 			     "inspect', so the session has no certificate "
 			     "authority of its own");
-	if (inspect)
-		view_row(v, 2, VIEW_WARN, STR("every TLS connection"),
-			 model_source(m, p->tls.from));
-	vec_each(g, &p->allow) {
-		if (!plan_reach_decrypts(p, g) || inspect)
+	for (int k = 0; k < 2; k++)
+		vec_each(g, lists[k]) {
+			if (!plan_reach_decrypts(p, g))
+				continue;
+			if (view_more(v, 2, i++, n))
+				return;
+			decrypted_row(v, m, ir_dest_text(m->a, &g->dest),
+				      why_decrypted(p, g), g->from);
+		}
+	vec_each(c, &p->credentials) {
+		if (view_more(v, 2, i++, n))
+			return;
+		decrypted_row(v, m, ir_dest_text(m->a, &c->host),
+			      arena_fmt(m->a, "gets the header %s",
+					view_cleaned(m->a, c->header).p)
+				      .p,
+			      c->from);
+	}
+}
+
+/* Names whose TLS passes as it is, when the hello says one that is granted. */
+static bool is_name_checked(const struct ir_policy *p, const struct ir_grant *g)
+{
+	if ((g->dest.kind != IR_DEST_HOST && g->dest.kind != IR_DEST_PATTERN) ||
+	    plan_reach_decrypts(p, g))
+		return false;
+	vec_each(d, &p->deny)
+		if (plan_reach_decrypts(p, d) &&
+		    str_eq(profiles_name(&d->dest), profiles_name(&g->dest)))
+			return false;
+	return true;
+}
+
+static void name_checked(const struct view *v, const struct plan_model *m)
+{
+	uint64_t n = 0, i = 0;
+
+	vec_each(g, &m->policy->allow)
+		n += is_name_checked(m->policy, g);
+	if (n == 0)
+		return;
+	view_title(v, "only name-checked", n, "destination");
+	vec_each(g, &m->policy->allow) {
+		if (!is_name_checked(m->policy, g))
 			continue;
 		if (view_more(v, 2, i++, n))
 			break;
@@ -230,14 +295,6 @@ static void decrypted(const struct view *v, const struct plan_model *m)
 			 view_cleaned(m->a, ir_dest_text(m->a, &g->dest)),
 			 model_source(m, g->from));
 	}
-	vec_each(c, &p->credentials)
-		view_row(v, 2, VIEW_PLAIN,
-			 arena_fmt(m->a, "%s, which gets the header %s",
-				   view_cleaned(m->a,
-						ir_dest_text(m->a, &c->host))
-					   .p,
-				   view_cleaned(m->a, c->header).p),
-			 model_source(m, c->from));
 }
 
 static void traced(const struct view *v, const struct plan_model *m)
@@ -402,6 +459,7 @@ void plan_view(const struct view *v, const struct plan_model *m)
 	patterns(v, m, "cannot change", &m->policy->readonly);
 	how(v, m);
 	decrypted(v, m);
+	name_checked(v, m);
 	traced(v, m);
 	additions(v, m);
 	diag_points(v, m, &m->refused, true,

@@ -1,6 +1,7 @@
 #include "compiler/commands/risks.h"
 
 #include "compiler/commands/view.h"
+#include "compiler/emit/profiles.h"
 
 struct finder {
 	struct arena *a;
@@ -29,6 +30,32 @@ static const struct ir_grant *first_grant(const struct ir_policy *p,
 	return NULL;
 }
 
+/* What nobody reads behind a name that is granted. */
+static void find_unread(struct finder *f)
+{
+	const struct ir_grant *spliced = NULL, *raw = NULL;
+
+	vec_each(g, &f->p->allow) {
+		if (who(g) == IR_DEST_CIDR || g->dest.kind == IR_DEST_URL ||
+		    g->has_http)
+			continue;
+		if (!raw)
+			raw = g;
+		if (!spliced && !profiles_decrypts(f->p, g))
+			spliced = g;
+	}
+	if (spliced)
+		add(f, "fronting", spliced->from,
+		    STR("where only the name of a TLS connection is checked, a "
+			"server with several sites can be asked for another "
+			"one inside it: 'tls: inspect' closes that"));
+	if (raw)
+		add(f, "shared-address", raw->from,
+		    STR("other protocols than TLS and HTTP state no name: "
+			"without 'http' rules they reach whoever listens at an "
+			"address that a granted name leads to"));
+}
+
 static void find_names(struct finder *f)
 {
 	const struct ir_grant *host = first_grant(f->p, IR_DEST_HOST);
@@ -36,10 +63,7 @@ static void find_names(struct finder *f)
 	const struct ir_grant *named = host ? host : pattern;
 
 	if (named) {
-		add(f, "shared-address", named->from,
-		    STR("a granted name opens the addresses that it resolves "
-			"to: until names are checked on the wire, another site "
-			"at the same address can be reached on those ports"));
+		find_unread(f);
 		add(f, "dead-drop", (struct ir_origin){0},
 		    STR("a granted server that takes uploads (gists, object "
 			"storage, an API with somebody else's key) is a way "
@@ -93,6 +117,30 @@ static void find_addresses(struct finder *f)
 		add(f, "plain-dns", f->p->resolver.from,
 		    STR("the names that are asked for travel to the upstream "
 			"resolver in the clear"));
+}
+
+static void find_requests(struct finder *f)
+{
+	if (f->p->ssl_insecure.set && f->p->ssl_insecure.v)
+		add(f, "unverified", f->p->ssl_insecure.from,
+		    STR("'ssl_insecure': where TLS is decrypted, the servers' "
+			"certificates are not verified, and whoever sits on "
+			"the way there can read and answer"));
+	if (f->p->credentials.n)
+		add(f, "credential-use", f->p->credentials.v[0].from,
+		    STR("the agent never sees a credential, and can use it: "
+			"for every request that the rules of its host let "
+			"through"));
+	vec_each(d, &f->p->deny) {
+		if (who(d) == IR_DEST_CIDR || d->from.layer == LAYER_FLOOR ||
+		    !first_grant(f->p, IR_DEST_CIDR))
+			continue;
+		add(f, "unnamed-denial", d->from,
+		    STR("addresses that are granted as such are not asked for "
+			"a name: a denial by name or request says nothing "
+			"there"));
+		break;
+	}
 }
 
 static void find_files(struct finder *f)
@@ -168,6 +216,7 @@ void risks_find(struct arena *a, const struct ir_policy *p, risk_list *out)
 
 	find_names(&f);
 	find_addresses(&f);
+	find_requests(&f);
 	find_files(&f);
 	find_args(&f);
 	find_hardening(&f);

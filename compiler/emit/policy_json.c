@@ -214,7 +214,12 @@ static void put_credentials(struct arena *a, cJSON *root,
 	vec_each(c, &p->credentials) {
 		cJSON *o = json_object();
 
-		json_put_str(o, "host", ir_dest_text(a, &c->host));
+		json_put_str(o, "host",
+			     c->host.has_port
+				     ? arena_fmt(a, "%.*s:%u",
+						 STR_ARG(c->host.u.host.name),
+						 c->host.port.lo)
+				     : c->host.u.host.name);
 		json_put_str(o, "header", c->header);
 		json_put_str(o, c->from_env ? "from_env" : "from_file",
 			     c->source);
