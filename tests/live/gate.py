@@ -874,8 +874,9 @@ deny:
 """
 
 
-def check_compiled(world):
-    """The same, with a plan that the compiler wrote."""
+def check_compiled(world, start):
+    """The same, with a plan that the compiler wrote: names in it need HAProxy,
+    so that l7_live.py calls this with a way to start such a gate."""
     with tempfile.TemporaryDirectory() as tmp:
         work = pathlib.Path(tmp) / "work"
         home = pathlib.Path(tmp) / "home"
@@ -886,8 +887,11 @@ def check_compiled(world):
         subprocess.run([MEMBRANE, "compile", "-o", "out"], cwd=work,
                        env={**os.environ, "MEMBRANE_HOME": str(home)},
                        check=True, stdout=subprocess.DEVNULL)
-        with Gate(world, work / "out") as g:
+        subprocess.run(["chmod", "-R", "a+rX", tmp], check=True)
+        with start(world, work / "out") as g:
             check(g.first.get("event") == "ready", "compiled", g.first)
+            if g.first.get("event") != "ready":
+                return
             got = g.agent(ask("good.test"))
             check(addresses(got) == ["11.0.0.1"], "compiled: A", got)
             e = g.decided(kind="resolve", verdict="allow", name="good.test")
@@ -917,7 +921,6 @@ def check_compiled(world):
             check(got == "banner", "compiled: the second class", got)
             check(g.decided(verdict="deny", reason="denied",
                             addr="11.0.0.2"), "compiled: denied")
-        g.host("nft", "delete", "table", "inet", "membrane")
 
 
 def write_plan(folder):
@@ -988,8 +991,6 @@ def main():
                 check_packets(g)
                 check_servfail(g)
                 g.host("nft", "delete", "table", "inet", "membrane")
-            if MEMBRANE.exists():
-                check_compiled(world)
             check_floods(world, plan)
             check_bridge(world, plan)
             check_end(world, plan)

@@ -750,6 +750,9 @@ def main():
                     check_compiled(world)
                 check_end(world, plan)
                 check_refusals(world, plan)
+            with gate.World(v6) as world:
+                world.certs = certs
+                gate.check_compiled(world, lambda w, p: Gate(w, p, {}))
     print("%d passed, %d failed" % (gate.passed, gate.failed))
     return gate.failed > 0
 
