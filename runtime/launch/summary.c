@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define DEST_MAX 80u  /* printed bytes of a destination */
+#define METHOD_MAX 20u
 #define WIDTH_MAX 40u /* of its column; longer ones push the rest right */
 
 enum proto { PROTO_NONE, PROTO_TCP, PROTO_UDP, PROTO_OTHER };
@@ -14,6 +15,7 @@ struct entry {
 	enum reason reason;
 	enum proto proto; /* NONE: only asked for, never connected to */
 	uint16_t port;
+	struct str method, path; /* where they are what was refused */
 	struct str source; /* of the rule that denied */
 	uint32_t line;
 	/* one lookup asks for A and for AAAA: count it once */
@@ -62,7 +64,8 @@ static enum proto proto_of(struct str text)
 /* The same thing refused for the same reason; a question goes with any port. */
 static bool same(const struct entry *e, const struct entry *now)
 {
-	if (!str_eq(e->dest, now->dest) || e->reason != now->reason)
+	if (!str_eq(e->dest, now->dest) || e->reason != now->reason ||
+	    !str_eq(e->method, now->method) || !str_eq(e->path, now->path))
 		return false;
 	if (e->proto == PROTO_NONE || now->proto == PROTO_NONE)
 		return true;
@@ -105,6 +108,8 @@ static void fold(struct summary *s, const struct entry *now, const cJSON *d,
 		found = vec_push(s->a, &s->entries);
 		*found = *now;
 		found->dest = arena_str(s->a, now->dest);
+		found->method = arena_str(s->a, now->method);
+		found->path = arena_str(s->a, now->path);
 		found->source = arena_str(s->a, now->source);
 	}
 	if (found->proto == PROTO_NONE) {
@@ -141,6 +146,10 @@ int summary_add(struct summary *s, const cJSON *d, struct err *err)
 		now.proto = proto_of(text_of(d, "proto"));
 		now.port = (uint16_t)number_of(d, "port", 65535);
 	}
+	if (now.reason == REASON_METHOD || now.reason == REASON_PATH) {
+		now.method = text_of(d, "method");
+		now.path = text_of(d, "path");
+	}
 	now.source = text_of(d, "source");
 	now.line = (uint32_t)number_of(d, "line", UINT32_MAX);
 	fold(s, &now, d, is_connect);
@@ -168,6 +177,10 @@ static void print_dest(const struct entry *e, struct buf *out)
 {
 	bool v6 = !e->is_name && str_find(e->dest, ':', 0) < e->dest.n;
 
+	if (e->method.n) {
+		summary_escape(out, e->method, METHOD_MAX);
+		buf_addc(out, ' ');
+	}
 	if (e->dest.n == 0)
 		buf_adds(out, "(unknown)");
 	if (v6 && e->port)
@@ -179,6 +192,32 @@ static void print_dest(const struct entry *e, struct buf *out)
 		buf_addf(out, ":%u", e->port);
 	if (e->proto == PROTO_UDP)
 		buf_adds(out, "/udp");
+	summary_escape(out, e->path, DEST_MAX);
+}
+
+static bool made_of(struct str text, const char *set)
+{
+	for (size_t i = 0; i < text.n; i++)
+		if (!strchr(set, text.p[i]))
+			return false;
+	return text.n > 0;
+}
+
+#define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define LOWER "abcdefghijklmnopqrstuvwxyz"
+#define DIGIT "0123456789"
+
+/* The rule that lets the request through, and no other path or method. */
+static bool print_rule(const struct entry *e, struct buf *out)
+{
+	if (!e->is_name || !made_of(e->method, UPPER) ||
+	    !made_of(e->path, UPPER LOWER DIGIT "/-_.~"))
+		return false;
+	buf_addf(out, "{dest: %.*s, ports: [%u], "
+		      "http: [{methods: [%.*s], paths: [%.*s]}]}",
+		 STR_ARG(e->dest), e->port, STR_ARG(e->method),
+		 STR_ARG(e->path));
+	return true;
 }
 
 /* What a destination may consist of, so that the line can be copied. */
@@ -203,6 +242,8 @@ static bool print_grant(const struct entry *e, struct buf *out)
 			 STR_ARG(e->dest));
 		return true;
 	}
+	if (e->method.n && e->port)
+		return print_rule(e, out);
 	if (e->reason != REASON_NO_GRANT && e->reason != REASON_PORT &&
 	    e->reason != REASON_UDP)
 		return false;
@@ -312,6 +353,10 @@ cJSON *summary_json(const struct summary *s)
 			cJSON_AddStringToObject(o, "proto", protos[e->proto]);
 		if (e->port)
 			cJSON_AddNumberToObject(o, "port", e->port);
+		if (e->method.n)
+			cJSON_AddStringToObject(o, "method", e->method.p);
+		if (e->path.n)
+			cJSON_AddStringToObject(o, "path", e->path.p);
 		cJSON_AddStringToObject(o, "reason", reason_name(e->reason));
 		cJSON_AddNumberToObject(o, "count", (double)total(e));
 		cJSON_AddItemToArray(list, o);

@@ -16,6 +16,9 @@ static int add(struct summary *s, const char *json)
 }
 
 #define CONNECT(rest) "{\"kind\":\"connect\",\"verdict\":\"deny\"," rest "}"
+#define REQUEST(rest)                                               \
+	"{\"kind\":\"request\",\"verdict\":\"deny\",\"name\":\"a.test\"," \
+	"\"proto\":\"tcp\",\"addr\":\"192.0.2.4\",\"port\":443," rest "}"
 #define RESOLVE(rest) "{\"kind\":\"resolve\",\"verdict\":\"deny\"," rest "}"
 
 static const char *const records[] = {
@@ -45,10 +48,14 @@ static const char *const records[] = {
 	RESOLVE("\"reason\":\"no-grant\",\"name\":\"a\\u001b[31mb: x\","
 		"\"type\":\"TXT\""),
 	"{\"kind\":\"connect\",\"verdict\":\"allow\",\"reason\":\"granted\"}",
+	REQUEST("\"reason\":\"path\",\"method\":\"POST\",\"path\":\"/v1/x\""),
+	REQUEST("\"reason\":\"path\",\"method\":\"POST\",\"path\":\"/v1/x\""),
+	REQUEST("\"reason\":\"method\",\"method\":\"PUT\",\"path\":\"/a,b\","
+		"\"source\":\".membrane.yaml\",\"line\":4"),
 };
 
 static const char golden[] =
-	"membrane: 9 destinations were refused\n"
+	"membrane: 11 destinations were refused\n"
 	"  api.example.com:443   3×  no-grant         "
 	"add to .membrane.yaml:  allow: [api.example.com:443]\n"
 	"  github.com:22         1×  port             "
@@ -67,7 +74,12 @@ static const char golden[] =
 	"  192.0.2.7:80          1×  denied           "
 	"a deny rule forbids it (.membrane.yaml:3)\n"
 	"  a\\x1b[31mb: x         1×  no-grant         "
-	"nothing grants it\n";
+	"nothing grants it\n"
+	"  POST a.test:443/v1/x  2×  path             "
+	"add to .membrane.yaml:  allow: [{dest: a.test, ports: [443], "
+	"http: [{methods: [POST], paths: [/v1/x]}]}]\n"
+	"  PUT a.test:443/a,b    1×  method           "
+	"no rule allows the method (.membrane.yaml:4)\n";
 
 static void check_golden(struct arena *a)
 {
