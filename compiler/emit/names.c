@@ -75,27 +75,6 @@ static void put_nets(const struct emit_in *in, struct buf *out)
 	put_lines(out, &cover);
 }
 
-/* What a grant's questions look like; empty for addresses. */
-static struct str question(const struct ir_dest *d)
-{
-	struct str none = {0};
-
-	switch (d->kind) {
-	case IR_DEST_ANY:
-		return STR("**");
-	case IR_DEST_HOST:
-		return d->u.host.name;
-	case IR_DEST_PATTERN:
-		return d->u.pattern.name;
-	case IR_DEST_URL:
-		return d->u.url.who == IR_DEST_CIDR ? none : d->u.url.name;
-	case IR_DEST_CIDR:
-	case IR_DEST_POISON:
-		return none;
-	}
-	abort();
-}
-
 static void put_names(const struct emit_in *in, struct buf *out,
 		      const emit_classes *classes)
 {
@@ -103,7 +82,7 @@ static void put_names(const struct emit_in *in, struct buf *out,
 
 	vec_each(g, &in->policy->allow) {
 		bool private = g->private.set && g->private.v;
-		struct str name = question(&g->dest);
+		struct str name = ir_dest_name(&g->dest);
 		char room[512];
 		struct buf b;
 		uint32_t k;
