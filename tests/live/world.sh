@@ -152,6 +152,7 @@ hand() {
 		return 0
 	say "handing $image over to the sealed daemon"
 	docker save "$image" | sealed load -q >/dev/null
+	sealed image prune -f >/dev/null
 	echo "$now" >"$mark"
 }
 
