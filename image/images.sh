@@ -14,6 +14,16 @@ fresh() {
 		2>/dev/null) == "$2" ]]
 }
 
+# replace TAG COMMAND...: build; the image that had the tag goes.
+replace() {
+	local tag=$1 old
+	shift
+	old=$(docker image inspect -f '{{.Id}}' "$tag" 2>/dev/null) || old=
+	quietly "build/log/image-$tag" "$@"
+	# It stays while a session runs from it.
+	[[ -z $old ]] || docker rmi "$old" >/dev/null 2>&1 || true
+}
+
 digest() { sha256sum | cut -c1-64; }
 
 agent() {
@@ -23,7 +33,7 @@ agent() {
 	base=$(image/base.sh)
 	say "building the image membrane-agent on $base (a minute or two)"
 	# The machine's own network: apt needs its mirror, nothing else does.
-	quietly build/log/image-agent docker build --network host \
+	replace membrane-agent docker build --network host \
 		--build-arg BASE="$base" --label membrane.inputs="$inputs" \
 		-t "membrane-agent:$tag" image/agent
 }
@@ -61,7 +71,7 @@ gate() {
 		xargs -0 sha256sum) | digest)
 	! fresh "membrane-gate:$tag" "$inputs" || return 0
 	say "building the image membrane-gate"
-	quietly build/log/image-gate docker build --network none \
+	replace membrane-gate docker build --network none \
 		--label membrane.inputs="$inputs" -f image/gate/Dockerfile \
 		-t "membrane-gate:$tag" "$context"
 }

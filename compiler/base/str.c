@@ -58,6 +58,14 @@ size_t str_find(struct str s, char c, size_t from)
 	return hit ? (size_t)(hit - s.p) : s.n;
 }
 
+struct str str_parent(struct str path)
+{
+	while (path.n && path.p[path.n - 1] != '/')
+		path.n--;
+	path.n -= path.n > 0;
+	return path;
+}
+
 struct str str_trim(struct str s)
 {
 	while (s.n && (s.p[0] == ' ' || s.p[0] == '\t'))

@@ -40,6 +40,8 @@ struct str str_slice(struct str s, size_t beg, size_t end);
 size_t str_find(struct str s, char c, size_t from);
 /* Blanks and tabs off both ends. */
 struct str str_trim(struct str s);
+/* What a path lies in: up to its last '/', without it; else empty. */
+struct str str_parent(struct str path);
 /*
  * Take the next line off *rest, without its LF. False when nothing is left.
  */

@@ -6,14 +6,14 @@
 static int compare(const struct options *o, const struct inputs *in,
 		   struct compilation *c)
 {
-	const char *dir = o->words.n ? arena_cstr(c->a, o->words.v[0])
-				     : sealed_default(c->a, in->workspace);
+	const char *dir = o->words.n ? arena_cstr(c->a, o->words.v[0]) : NULL;
 	struct buf report;
 	struct err err;
 	bool same;
 
 	buf_init(&report, c->a);
-	if (sealed_compare(c->a, dir, in, &c->plan, &same, &report, &err) < 0) {
+	if ((!dir && sealed_default(c->a, in->workspace, &dir, &err) < 0) ||
+	    sealed_compare(c->a, dir, in, &c->plan, &same, &report, &err) < 0) {
 		say("%s", view_cleaned(c->a, str_of(err.text)).p);
 		return STATUS_IO;
 	}

@@ -26,9 +26,8 @@ static int write_plan(const struct options *o, const struct inputs *in,
 	char hex[SHA256_HEX_MAX];
 	struct err err;
 
-	if (!dir)
-		dir = sealed_default(c->a, in->workspace);
-	if (make_parent(c->a, dir, &err) < 0 ||
+	if ((!dir && sealed_default(c->a, in->workspace, &dir, &err) < 0) ||
+	    make_parent(c->a, dir, &err) < 0 ||
 	    plan_write(dir, &c->plan, &err) < 0) {
 		say("%s", view_cleaned(c->a, str_of(err.text)).p);
 		return STATUS_IO;

@@ -31,7 +31,7 @@ static void patterns(const struct view *v, const struct plan_model *m,
 			n++;
 		else
 			buf_addf(&built_in, "%s%.*s",
-				 built_in.n ? ", " : "always: ",
+				 built_in.n ? ", " : "built in: ",
 				 STR_ARG(p->line));
 	}
 	view_title(v, title, list->n, list->n ? "pattern" : NULL);

@@ -184,13 +184,15 @@ static int launch(struct attempt *t)
 	int status;
 
 	warn_untraced(t);
+	status = launch_run(&opts, &err);
+	if (status < 0) {
+		fail(t, &err);
+		return STATUS_RUN_FAILED;
+	}
+	/* Afterwards: what could not start is not what ran here last. */
 	if (last_write(a, opts.state, opts.workspace, opts.plan, &err) < 0)
 		say("%s", view_cleaned(a, str_of(err.text)).p);
-	status = launch_run(&opts, &err);
-	if (status >= 0)
-		return status;
-	fail(t, &err);
-	return STATUS_RUN_FAILED;
+	return status;
 }
 
 int command_run(struct arena *a, const struct options *o)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define MANIFEST "manifest.json"
 /* Columns of a line of an artefact that are shown. */
@@ -15,9 +16,24 @@
 #define LINE_BYTES (4u * LINE_SHOWN) /* of it, enough for that */
 #define LINE_AFTER 24u /* columns from the difference on, at least */
 
-const char *sealed_default(struct arena *a, const char *workspace)
+int sealed_default(struct arena *a, const char *workspace, const char **out_dir,
+		   struct err *err)
 {
-	return arena_fmt(a, "%s/.membrane/plan", workspace).p;
+	static const char *const way[] = {".membrane", ".membrane/plan"};
+	struct stat st;
+
+	for (size_t i = 0; i < ARRAY_LEN(way); i++) {
+		const char *path = arena_fmt(a, "%s/%s", workspace, way[i]).p;
+
+		if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+			return err_set(err, -ELOOP,
+				       "%s is a symbolic link, and may lead "
+				       "out of the workspace: name the folder "
+				       "that is meant",
+				       way[i]);
+		*out_dir = path;
+	}
+	return 0;
 }
 
 struct str sealed_short(struct str dir, const struct inputs *in)
@@ -27,6 +43,14 @@ struct str sealed_short(struct str dir, const struct inputs *in)
 	if (str_starts(dir, root) && dir.n > root.n && dir.p[root.n] == '/')
 		return str_slice(dir, root.n + 1, dir.n);
 	return dir;
+}
+
+static bool is_file(int dir, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(st.st_mode);
 }
 
 /*
@@ -49,6 +73,11 @@ static int read_all(struct arena *a, const char *dir, struct plan *out,
 			continue;
 		if (out->files.n > LIMIT_PLAN_FILES)
 			break;
+		/* Lines of it are shown: not those of what a link leads to. */
+		if (!is_file(dirfd(d), e->d_name)) {
+			plan_add(a, out, arena_str(a, str_of(e->d_name)), data);
+			continue;
+		}
 		rc = fileio_read(a, dirfd(d), e->d_name, LIMIT_PLAN_BYTES,
 				 &data, err);
 		if (rc == -EINVAL || rc == -EFBIG)

@@ -10,8 +10,13 @@
 
 #include "compiler/commands/inputs.h"
 
-/* .membrane/plan in the workspace: what is compiled there unless -o says. */
-const char *sealed_default(struct arena *a, const char *workspace);
+/*
+ * .membrane/plan in the workspace: what is compiled there unless -o says.
+ * -ELOOP when a link is on the way: a cloned repository does not choose what
+ * outside of it is written or shown.
+ */
+must_check int sealed_default(struct arena *a, const char *workspace,
+			      const char **out_dir, struct err *err);
 /* dir as it is named to people: relative to the workspace when inside it. */
 struct str sealed_short(struct str dir, const struct inputs *in);
 

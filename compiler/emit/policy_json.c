@@ -131,6 +131,8 @@ static cJSON *grant(struct arena *a, const struct ir_grant *g)
 	cJSON *o = json_object(), *ports = json_array();
 
 	json_put_str(o, "dest", ir_dest_text(a, &g->dest));
+	if (g->dest.has_port) /* until normalise has moved it */
+		push_port(a, ports, &g->dest.port);
 	vec_each(p, &g->ports)
 		push_port(a, ports, p);
 	if (g->dest.kind == IR_DEST_URL)

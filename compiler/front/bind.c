@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 /* --- the schema as tables ------------------------------------------------ */
 
@@ -27,7 +28,7 @@ struct key {
 #define OF_NETWORK    struct ir_policy
 #define OF_GRANT      struct ir_grant
 #define OF_DENIAL     struct ir_grant
-#define OF_HTTP       struct ir_http
+#define OF_HTTP	      struct ir_http
 #define OF_HARDENING  struct ir_hardening
 #define OF_PROTECT    struct ir_protect
 #define OF_CREDENTIAL struct ir_credential
@@ -39,8 +40,8 @@ struct key {
 
 static const struct key keys[] = {
 #define KEY(map, key, type, field, setting, flags, doc)                        \
-	{BIND_MAP_##map, key, BIND_TYPE_##type, offsetof(OF_##map, field),     \
-	 setting, flags},
+	{BIND_MAP_##map, key,  BIND_TYPE_##type, offsetof(OF_##map, field),    \
+	 setting,	 flags},
 #include "grammar/schema.def"
 };
 
@@ -134,6 +135,10 @@ const char *bind_nearest(struct str s, const char *const *names, size_t n)
 	unsigned best = s.n < 5 ? 1 : s.n < 9 ? 2 : 3;
 	const char *hit = NULL;
 
+	for (size_t i = 0; i < n; i++)
+		if (strlen(names[i]) == s.n &&
+		    strncasecmp(names[i], s.p, s.n) == 0)
+			return names[i];
 	for (size_t i = 0; i < n; i++) {
 		unsigned d = str_distance(s, str_of(names[i]), best);
 
@@ -292,6 +297,22 @@ static void help_mapping(struct binder *b, const struct key *k)
 	help_valid(b, names, n);
 }
 
+/* 'args' is the list that people write as one line of a shell. */
+static struct str as_items(struct binder *b, const struct key *k, struct str s)
+{
+	struct buf out;
+
+	if (k->type != BIND_TYPE_ARGS)
+		return s;
+	buf_init(&out, b->c->a);
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == ' ')
+			buf_addc(&out, ',');
+		buf_addc(&out, s.p[i]);
+	}
+	return buf_str(&out);
+}
+
 static void help_shape(struct binder *b, const struct key *k,
 		       const struct yaml_node *v)
 {
@@ -301,7 +322,7 @@ static void help_shape(struct binder *b, const struct key *k,
 	case SHAPE_LIST:
 		if (v->kind == YAML_SCALAR)
 			bind_help(b, "write '%s: [%s]'", k->name,
-				  bind_quote(b, v->text.s));
+				  bind_quote(b, as_items(b, k, v->text.s)));
 		else
 			bind_help(b, "each item begins with '- '");
 		return;

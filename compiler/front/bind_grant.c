@@ -279,6 +279,18 @@ static bool resolver_url(struct binder *b, const struct ir_dest *d,
 	return true;
 }
 
+/*
+ * Seen from the gate, loopback is the gate: 127.0.0.53, which many hosts ask,
+ * is nobody there. Link-local is where some clouds have their resolver.
+ */
+static bool nobody_there(const struct addr *a)
+{
+	struct cidr link_local;
+
+	cidr_parse(STR("169.254.0.0/16"), &link_local);
+	return addr_scope(a) == ADDR_NEVER && !cidr_has(&link_local, a);
+}
+
 static bool resolver_addr(struct binder *b, const struct ir_dest *d,
 			  const struct text *t, struct ir_resolver *out)
 {
@@ -298,6 +310,14 @@ static bool resolver_addr(struct binder *b, const struct ir_dest *d,
 		bind_error(b, DIAG_RESOLVER, d->port.at,
 			   "several ports for a resolver");
 		resolver_help(b);
+		return false;
+	}
+	if (nobody_there(&d->u.cidr.net.addr)) {
+		bind_error(b, DIAG_RESOLVER, t->at,
+			   "no resolver can be at '%s'", bind_quote(b, t->s));
+		bind_help(b, "the gate asks from a network of its own: write "
+			     "the address of the resolver that this host's "
+			     "own one asks");
 		return false;
 	}
 	out->addr = d->u.cidr.net.addr;

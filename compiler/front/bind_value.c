@@ -265,6 +265,14 @@ void bind_value_user(struct binder *b, const struct yaml_pair *pair,
 	bind_help(b, "numbers: what a name means depends on the image");
 }
 
+static bool printable(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
+			return false;
+	return true;
+}
+
 void bind_value_seccomp(struct binder *b, const struct yaml_pair *pair,
 			void *field)
 {
@@ -273,15 +281,16 @@ void bind_value_seccomp(struct binder *b, const struct yaml_pair *pair,
 	const char *near;
 
 	if (str_is(t->s, names[0]) || str_is(t->s, names[1]) ||
-	    str_find(t->s, '/', 0) < t->s.n) {
+	    (str_starts(t->s, STR("/")) && printable(t->s))) {
 		SET(b, pair, field, ir_opt_str, t->s);
 		return;
 	}
 	bind_error(b, DIAG_CHOICE, t->at, "unknown seccomp profile '%s'",
 		   bind_quote(b, t->s));
 	near = bind_nearest(t->s, names, ARRAY_LEN(names));
+	/* Docker reads a relative one from wherever it was called. */
 	if (near)
 		bind_help(b, "did you mean '%s'?", near);
 	else
-		bind_help(b, "'default', 'unconfined' or a path with a '/'");
+		bind_help(b, "'default', 'unconfined' or an absolute path");
 }

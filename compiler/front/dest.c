@@ -63,14 +63,18 @@ static void odd_dot(struct dest_parser *p, struct span part)
 
 static void odd_path(struct dest_parser *p, struct span part)
 {
-	if (p->is_url) {
+	if (p->is_url && part.beg && p->text.s.p[part.beg - 1] == ':') {
+		dest_fail(p, DIAG_PORT, part, "no port behind the ':'");
+		dest_help(p, "without the ':' it is the scheme's own");
+	} else if (p->is_url) {
 		dest_fail(p, DIAG_DEST, part, "a URL without a host");
 		dest_help(p, "as in 'https://example.com/api/'");
-		return;
+	} else {
+		dest_fail(p, DIAG_DEST, part,
+			  "a path where a destination belongs");
+		dest_help(p, "as in 'https://example.com%s'",
+			  dest_quote(p, part_of(p, part)));
 	}
-	dest_fail(p, DIAG_DEST, part, "a path where a destination belongs");
-	dest_help(p, "as in 'https://example.com%s'",
-		  dest_quote(p, part_of(p, part)));
 }
 
 static void odd_other(struct dest_parser *p, struct span part,

@@ -159,7 +159,10 @@ bool request_to(struct request_parser *p, struct span to,
 
 bool request_http(struct request_parser *p, struct str method, struct span url)
 {
-	struct text t = sub(p, url);
+	struct str s = str_slice(p->text.s, url.beg, url.end);
+	/* Rules look at the path alone: semantics.md, section 3. */
+	uint32_t query = url.beg + (uint32_t)str_find(s, '?', 0);
+	struct text t = sub(p, (struct span){url.beg, query});
 	struct ir_dest d;
 
 	p->out.method = method;

@@ -307,7 +307,6 @@ enum ir_stage { IR_BOUND, IR_MERGED, IR_NORMALISED };
 void ir_verify(const struct ir_policy *p, enum ir_stage stage);
 
 /* Names of the kinds, as plan and policy.json print them. */
-const char *ir_dest_kind_name(enum ir_dest_kind k);
 const char *ir_proto_name(enum ir_proto p);
 const char *ir_scheme_name(enum ir_scheme s);
 const char *ir_tls_name(enum ir_tls t);
@@ -323,6 +322,9 @@ const char *ir_trace_engine_name(enum ir_trace_engine e);
  * have the same text.
  */
 struct str ir_dest_text(struct arena *a, const struct ir_dest *d);
+/* The names that it is about: a name, a pattern, "**" for any; none (empty)
+ * for addresses. */
+struct str ir_dest_name(const struct ir_dest *d);
 struct str ir_ports_text(struct arena *a, const ir_ports *ports);
 struct str ir_http_text(struct arena *a, const struct ir_http *h);
 struct str ir_grant_text(struct arena *a, const struct ir_grant *g);

@@ -2,18 +2,6 @@
 
 #include <stdlib.h>
 
-const char *ir_dest_kind_name(enum ir_dest_kind k)
-{
-	switch (k) {
-#define DEST(name, text)                                                       \
-	case IR_DEST_##name:                                                   \
-		return text;
-#include "compiler/ir/dest.def"
-#undef DEST
-	}
-	abort();
-}
-
 const char *ir_proto_name(enum ir_proto p)
 {
 	switch (p) {

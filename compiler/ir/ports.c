@@ -45,16 +45,6 @@ bool ports_cover(const ir_ports *outer, const ir_ports *inner)
 	return true;
 }
 
-bool ports_meet(const ir_ports *a, const ir_ports *b)
-{
-	vec_each(x, a)
-		vec_each(y, b)
-			if (x->proto == y->proto && x->lo <= y->hi &&
-			    y->lo <= x->hi)
-				return true;
-	return false;
-}
-
 bool ports_all(const ir_ports *ports)
 {
 	return ports->n == 2 && ports->v[0].proto == IR_PROTO_TCP &&

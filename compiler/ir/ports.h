@@ -10,8 +10,6 @@
 void ports_normalise(ir_ports *ports);
 /* Whether every port of inner is one of outer; both normalised. */
 bool ports_cover(const ir_ports *outer, const ir_ports *inner);
-/* Whether any port is in both; both normalised. */
-bool ports_meet(const ir_ports *a, const ir_ports *b);
 /* Whether it is all of TCP and all of UDP; normalised. */
 bool ports_all(const ir_ports *ports);
 

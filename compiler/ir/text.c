@@ -91,6 +91,26 @@ struct str ir_dest_text(struct arena *a, const struct ir_dest *d)
 	return buf_keep(&b);
 }
 
+struct str ir_dest_name(const struct ir_dest *d)
+{
+	struct str none = {0};
+
+	switch (d->kind) {
+	case IR_DEST_ANY:
+		return STR("**");
+	case IR_DEST_HOST:
+		return d->u.host.name;
+	case IR_DEST_PATTERN:
+		return d->u.pattern.name;
+	case IR_DEST_URL:
+		return d->u.url.who == IR_DEST_CIDR ? none : d->u.url.name;
+	case IR_DEST_CIDR:
+	case IR_DEST_POISON:
+		return none;
+	}
+	abort();
+}
+
 struct str ir_ports_text(struct arena *a, const ir_ports *ports)
 {
 	char room[256];

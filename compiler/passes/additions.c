@@ -185,11 +185,28 @@ static void add_hardening(struct add *s, const struct ir_hardening *h)
 	add_str(s, "hardening.seccomp", &h->seccomp, &t->seccomp);
 }
 
+static void add_rotate(struct add *s, const struct ir_trace *t)
+{
+	const struct {
+		const char *key, *unit;
+		const ir_opt_u64 *v;
+	} bounds[] = {
+		{"size", " bytes", &t->rotate_bytes},
+		{"age", " seconds", &t->rotate_age_s},
+		{"keep", " files", &t->keep_files},
+		{"total", " bytes", &t->keep_bytes},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(bounds); i++)
+		if (bounds[i].v->set)
+			SAY(bounds[i].v->from, "trace.rotate.%s %llu%s",
+			    bounds[i].key, (unsigned long long)bounds[i].v->v,
+			    bounds[i].unit);
+}
+
 static void add_trace(struct add *s, const struct ir_trace *tr)
 {
 	const struct ir_trace *t = &s->trusted.trace;
-	const ir_opt_u64 *bounds[] = {&tr->rotate_bytes, &tr->rotate_age_s,
-				      &tr->keep_files, &tr->keep_bytes};
 
 	if (tr->engine.set && tr->engine.v != t->engine.v)
 		SAY(tr->engine.from, "trace.engine %s",
@@ -198,12 +215,11 @@ static void add_trace(struct add *s, const struct ir_trace *tr)
 		SAY(tr->version.from, "trace.version %s",
 		    quoted(s, tr->version.v));
 	/* Events of one's own are traced instead of the default ones. */
-	if (tr->has_events && tr->events.n)
-		SAY(tr->events.v[0].from, "trace.events");
+	vec_each(e, &tr->events)
+		SAY(e->from, "trace.events %s%s", quoted(s, e->name),
+		    e->filters.n ? ", filtered" : "");
 	add_texts(s, "trace.exclude", &tr->exclude);
-	for (size_t i = 0; i < ARRAY_LEN(bounds); i++)
-		if (bounds[i]->set)
-			SAY(bounds[i]->from, "trace.rotate");
+	add_rotate(s, tr);
 	add_guard(s, "trace.required false", &tr->required, &t->required,
 		  false);
 }
@@ -231,8 +247,10 @@ static void add_policy(struct add *s, const struct ir_policy *p)
 		    ir_runtime_name(p->runtime.v));
 	add_hardening(s, &p->hardening);
 	vec_each(x, &p->credentials)
-		SAY(x->from, "credentials %s for %s", quoted(s, x->header),
-		    quoted(s, ir_dest_text(s->c->a, &x->host)));
+		SAY(x->from, "credentials %s for %s from %s%s",
+		    quoted(s, x->header),
+		    quoted(s, ir_dest_text(s->c->a, &x->host)),
+		    x->from_env ? "$" : "the file ", quoted(s, x->source));
 	add_trace(s, &p->trace);
 }
 

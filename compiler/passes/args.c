@@ -410,6 +410,22 @@ static bool long_option(struct parser *ps, const struct ir_text *word)
 	return add(ps, o, &arg);
 }
 
+/* No shell divides an item: docker would take the blank into the value. */
+static bool blank_behind(struct parser *ps, const struct ir_text *word,
+			 char letter)
+{
+	struct diags *d = ps->c->diags;
+
+	diag_error(d, DIAG_ARG_WORD, word->from.at,
+		   "a blank behind '-%c' in '%s'", letter,
+		   diag_quote(d, word->s));
+	diag_help(d,
+		  "one word per item: write '-%c' and what follows it as two "
+		  "items",
+		  letter);
+	return false;
+}
+
 /* -x, -xvalue, -x=value, -x value, and several flags in one word: -itd */
 static bool short_options(struct parser *ps, const struct ir_text *word)
 {
@@ -424,6 +440,8 @@ static bool short_options(struct parser *ps, const struct ir_text *word)
 
 		if (s.p[i] == '$')
 			return variable_option(ps, word);
+		if (s.p[i] == ' ' && i > 1)
+			return blank_behind(ps, word, s.p[i - 1]);
 		if (!o)
 			return unknown_option(ps, word, str_slice(s, i, i + 1));
 		/* pflag: '=' is dropped only when something is behind it */
@@ -432,6 +450,8 @@ static bool short_options(struct parser *ps, const struct ir_text *word)
 			arg.value = str_slice(s, i + 2, s.n);
 		} else if (o->type == ARGS_FLAG) {
 			last = false;
+		} else if (i + 1 < s.n && s.p[i + 1] == ' ') {
+			return blank_behind(ps, word, o->letter);
 		} else if (i + 1 < s.n) {
 			arg.has_value = true;
 			arg.value = str_slice(s, i + 1, s.n);

@@ -44,27 +44,6 @@ static void add_net(struct arena *a, struct cover *c, const struct cidr *net,
 	*vec_push(a, &c->nets) = (struct net_entry){*net, g};
 }
 
-/* The name or pattern of a destination; none for addresses. */
-static struct str name_of(const struct ir_dest *d)
-{
-	struct str none = {0};
-
-	switch (d->kind) {
-	case IR_DEST_ANY:
-		return STR("**");
-	case IR_DEST_HOST:
-		return d->u.host.name;
-	case IR_DEST_PATTERN:
-		return d->u.pattern.name;
-	case IR_DEST_URL:
-		return d->u.url.who == IR_DEST_CIDR ? none : d->u.url.name;
-	case IR_DEST_CIDR:
-	case IR_DEST_POISON:
-		return none;
-	}
-	abort();
-}
-
 static const struct cidr *net_of(const struct ir_dest *d)
 {
 	if (d->kind == IR_DEST_CIDR)
@@ -80,7 +59,7 @@ struct cover *cover_new(struct arena *a, const ir_grants *grants)
 
 	vec_each(g, grants) {
 		const struct cidr *net = net_of(&g->dest);
-		struct str name = name_of(&g->dest);
+		struct str name = ir_dest_name(&g->dest);
 
 		if (g->from.layer == LAYER_FLOOR)
 			continue;
@@ -226,7 +205,7 @@ const struct ir_grant *cover_find(const struct cover *c,
 				  const struct ir_grant *g, bool as_grant)
 {
 	const struct cidr *net = net_of(&g->dest);
-	struct str name = name_of(&g->dest);
+	struct str name = ir_dest_name(&g->dest);
 
 	if (net)
 		return find_by_net(c, net, g, as_grant);

@@ -99,7 +99,8 @@ static bool add_event(struct expander *x, const struct ir_trace_event *entry,
 		return false;
 	if (x->out.n >= 4 * LIMIT_TRACE_EVENTS) {
 		diag_error(x->f.c->diags, DIAG_TRACE_LIMIT, entry->from.at,
-			   "more than %u events", LIMIT_TRACE_EVENTS);
+			   "more than %u events, repeated ones counted",
+			   4 * LIMIT_TRACE_EVENTS);
 		return false;
 	}
 	out = vec_push(x->f.c->a, &x->out);

@@ -36,13 +36,6 @@ int nftset_open(struct nftset *s, struct err *err)
 	return 0;
 }
 
-void nftset_close(struct nftset *s)
-{
-	if (s->nl)
-		mnl_socket_close(s->nl);
-	s->nl = NULL;
-}
-
 static char *batch_at(struct batch *b)
 {
 	return (char *)b->room + b->n;

@@ -40,7 +40,6 @@ struct nftset {
 };
 
 must_check int nftset_open(struct nftset *s, struct err *err);
-void nftset_close(struct nftset *s);
 
 /*
  * Let the agent reach addresses for a while, each at the ports of its class.

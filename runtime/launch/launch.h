@@ -54,11 +54,4 @@ must_check int launch_run(const struct launch_opts *o, struct err *err);
 must_check int launch_reset(const char *state, const char *which,
 			    unsigned *out_ended, struct err *err);
 
-/*
- * Remove what dead sessions of this state folder left behind; living ones are
- * not touched. launch_run() does it by itself. A session that cannot be
- * cleaned up now (Docker does not answer) stays for the next call.
- */
-must_check int launch_reap(const char *state, struct err *err);
-
 #endif

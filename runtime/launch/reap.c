@@ -99,21 +99,6 @@ int reap_dead(struct arena *a, const char *state, const struct endpoint *at,
 	return first;
 }
 
-int launch_reap(const char *state, struct err *err)
-{
-	struct arena *a = arena_new();
-	struct docker *docker = NULL;
-	struct endpoint at;
-	unsigned ended = 0;
-	int rc = endpoint_find(a, endpoint_getenv, &at, err);
-
-	if (rc == 0)
-		rc = reap_dead(a, state, &at, &docker, &ended, err);
-	docker_close(docker);
-	arena_free(a);
-	return rc;
-}
-
 /* --- reset --------------------------------------------------------------- */
 
 struct reset {

@@ -166,19 +166,11 @@ static enum cover judge(const struct scanner *s, bool is_dir, enum cover cover)
 	return cover;
 }
 
-static struct str parent_of(struct str path)
-{
-	while (path.n && path.p[path.n - 1] != '/')
-		path.n--;
-	path.n -= path.n > 0;
-	return path;
-}
-
 /* Mask where a matching link leads, if that is inside. */
 static void mask_target(struct scanner *s, struct str text,
 			enum cover as_file, enum cover as_dir)
 {
-	struct str dir = parent_of(here(s));
+	struct str dir = str_parent(here(s));
 	struct wspath_place to = wspath_resolve(s->a, s->root, s->root_path,
 						dir, text);
 	enum cover cover;

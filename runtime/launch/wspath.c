@@ -113,14 +113,6 @@ struct walk {
 	unsigned links;
 };
 
-static struct str parent(struct str path)
-{
-	while (path.n && path.p[path.n - 1] != '/')
-		path.n--;
-	path.n -= path.n > 0;
-	return path;
-}
-
 /* cur as a path of the workspace; false when it is outside. */
 static bool inside(const struct walk *w, struct str *out)
 {
@@ -142,7 +134,7 @@ static bool follow(struct walk *w, const char *rel)
 
 	if (n <= 0 || (size_t)n == sizeof(text) || ++w->links > LINKS_MAX)
 		return false;
-	w->cur = text[0] == '/' ? STR("") : parent(w->cur);
+	w->cur = text[0] == '/' ? STR("") : str_parent(w->cur);
 	w->todo = arena_fmt(w->a, "%.*s/%.*s", (int)n, text, STR_ARG(w->todo));
 	return w->todo.n < 2 * LIMIT_PATH_BYTES;
 }
@@ -230,7 +222,7 @@ struct wspath_place wspath_resolve(struct arena *a, int root, struct str at,
 		if (c.n == 0 || str_is(c, "."))
 			continue;
 		if (str_is(c, ".."))
-			w.cur = parent(w.cur);
+			w.cur = str_parent(w.cur);
 		else if (!step(&w, c, &out))
 			return out;
 	}

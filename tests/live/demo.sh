@@ -1,6 +1,7 @@
 #!/bin/bash
 # One command in the sandbox, against the internet of the live tests: a
 # connection that the policy permits, one that it refuses, and the summary.
+# shellcheck disable=SC2154  # user, group, run, state: from world.sh env
 source "$(dirname "$0")/../../image/lib.sh"
 
 ((EUID == 0)) || exec sudo -E "$PWD/tests/live/demo.sh" "$@"

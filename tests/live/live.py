@@ -276,6 +276,19 @@ def leftovers():
     return out.stdout.split()
 
 
+def strays():
+    """The processes of the unprivileged user, in the host's namespace."""
+    pids = subprocess.run(["ip", "netns", "pids", the.host], text=True,
+                          capture_output=True, check=True).stdout.split()
+    out = []
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            if os.stat("/proc/" + pid).st_uid == the.uid:
+                out.append(pathlib.Path("/proc", pid, "cmdline").read_bytes(
+                    ).replace(b"\0", b" ").decode("utf-8", "replace"))
+    return out
+
+
 def within(seconds, function):
     until = time.monotonic() + seconds
     while not function():

@@ -13,12 +13,14 @@ import threading
 import time
 
 import live
-from live import Place, check, leftovers, shell, test, within
+from live import Place, check, leftovers, shell, strays, test, within
 
 
 def no_leftovers(seconds, what):
     check(within(seconds, lambda: not leftovers()),
           "no container is left: " + what, leftovers())
+    check(within(5, lambda: not strays()), "no process is left: " + what,
+          strays())
 
 
 @test
@@ -130,6 +132,8 @@ def kill_9_of_membrane():
         p.communicate(timeout=30)
         within(10, lambda: not leftovers())
         left = leftovers()
+        check(within(5, lambda: not strays()), "no process is left",
+              strays())
         gates = live.the.docker("ps", "-q", "--filter",
                                 "label=membrane.role=gate").stdout.split()
         check(not gates, "the gate goes with it", gates)

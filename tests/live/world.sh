@@ -157,6 +157,7 @@ hand() {
 	say "handing $image over to the sealed daemon"
 	docker save "$now" | sealed load -q >/dev/null
 	sealed tag "$now" "$image"
+	sealed image prune -f >/dev/null
 	echo "$now" >"$mark"
 }
 

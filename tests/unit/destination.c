@@ -229,6 +229,9 @@ static void test_requests(void)
 	CHECK(request_parse(&r.c, &t, &q) && q.kind == IR_REQ_HTTP &&
 	      str_is(q.method, "POST") && str_is(q.url.name, "a.b") &&
 	      str_is(q.url.path, "/x"));
+	t = rig_text(&r, STR("GET https://a.b/x?y=http://c/"));
+	CHECK(request_parse(&r.c, &t, &q) && str_is(q.url.path, "/x") &&
+	      str_is(q.text, "GET https://a.b/x?y=http://c/"));
 	t = rig_text(&r, STR("resolve a.b TXT"));
 	CHECK(request_parse(&r.c, &t, &q) && str_is(q.type, "TXT"));
 	t = rig_text(&r, STR("read a b/c"));

@@ -113,9 +113,9 @@ static void check_ports(void)
 	CHECK(ports_all(&all) && !ports_all(&some));
 	CHECK(ports_cover(&all, &some) && !ports_cover(&some, &all));
 	CHECK(ports_cover(&some, &few) && ports_cover(&few, &none));
-	CHECK(ports_meet(&some, &few) && !ports_meet(&none, &few));
+	CHECK(ports_cover(&some, &none));
 	few = ports(a, "udp/81-82");
-	CHECK(!ports_meet(&some, &few) && !ports_cover(&some, &few));
+	CHECK(!ports_cover(&some, &few));
 	arena_free(a);
 }
 

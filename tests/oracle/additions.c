@@ -1,0 +1,169 @@
+/*
+ * What a workspace adds, held against decisions: where passes/additions lists
+ * nothing, the policy with the workspace's part permits nothing that it does
+ * not permit without.
+ */
+#include "compiler/algebra/decide.h"
+#include "tests/check.h"
+#include "tests/oracle/generate.h"
+#include "tests/policy.h"
+
+#define TRIALS	 6000
+#define PROBES	 60
+#define TEXT_MAX 8192
+
+static const char *const wide[] = {
+	"allow@global 0.0.0.0/0\n",
+	"allow@global ::/0\n",
+	"allow@global * tcp/1-65535,udp/1-65535\n",
+	"allow@global * private\n",
+	"allow@global **.test\n",
+	"allow@global 169.254.0.0/15 tcp/80\n",
+	"allow@global 127.0.0.0/7\n",
+};
+static const char *const patterns[] = {
+	".env",	 "*.log", "a/",	   "/a/b",  "*",    "**/b",    "x?z",	 "a/*",
+	"a/**",	 "[ab]",  ".e*",   "!.env", "!a",   "!*.log",  "!/a/b",	 "!b/",
+	"!a/**", "!*",	  "![ab]", "!.e*",  "!x*z", "!\\.env", "!k.log", "/b",
+};
+static const char *const paths[] = {
+	".env", "a",	 "a/",	  "a/b",     "a/b/",  "b", "b/",  "a/.env",
+	"xyz",	"x.log", "k.log", "a/k.log", "a/b/c", "c", "c/b", ".exe",
+};
+
+static uint64_t quiet, compared;
+
+static void add(char *text, const char *line)
+{
+	strncat(text, line, TEXT_MAX - strlen(text) - 1);
+}
+
+/* "allow x" as "allow@global x". */
+static void add_global(char *text, const char *line)
+{
+	const char *rest = strchr(line, ' ');
+	char room[GEN_LINE_MAX + 16];
+
+	snprintf(room, sizeof(room), "%.*s@global%s\n", (int)(rest - line),
+		 line, rest);
+	add(text, room);
+}
+
+static void add_pattern(struct rng *r, char *text, const char *layer)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), "%s%s %s\n",
+		 rng_below(r, 2) ? "ignore" : "readonly", layer,
+		 GEN_PICK(r, patterns));
+	add(text, line);
+}
+
+/* The user's part, then with it the workspace's. */
+static void generate(struct rng *r, char *global, char *both)
+{
+	struct gen_policy user;
+
+	*global = '\0';
+	gen_policy(r, &user);
+	for (uint32_t i = 0; i < user.n; i++)
+		add_global(global, user.lines[i]);
+	if (rng_below(r, 2))
+		add(global, GEN_PICK(r, wide));
+	for (uint32_t n = rng_below(r, 4); n; n--)
+		add_pattern(r, global, "@global");
+	strcpy(both, global);
+	for (uint32_t n = rng_below(r, 3); n; n--) {
+		char line[GEN_LINE_MAX];
+
+		gen_line(r, line, sizeof(line));
+		add(both, line);
+		add(both, "\n");
+	}
+	for (uint32_t n = rng_below(r, 3); n; n--)
+		add_pattern(r, both, "");
+}
+
+static void widened(const char *what, const char *probe, const char *text)
+{
+	CHECK_MSG(false, "%s %s, and nothing is listed:\n%s", what, probe,
+		  text);
+}
+
+static void probe_flow(struct rng *r, const struct ir_policy *with,
+		       const struct ir_policy *without, const char *text)
+{
+	struct decide_flow f = {.addr = gen_addr(r), .has_addr = true};
+	char addr[ADDR_TEXT_MAX];
+	struct str name = str_of(GEN_PICK(r, gen_names));
+
+	f.proto = rng_below(r, 3) ? IR_PROTO_TCP : IR_PROTO_UDP;
+	f.port = GEN_PICK(r, gen_ports_hit);
+	if (decide_answer(with, name, &f.addr) >
+	    decide_answer(without, name, &f.addr))
+		widened("answers", addr_text(&f.addr, addr), text);
+	if (rng_below(r, 2))
+		f.name = name;
+	if (decide_connect(with, &f).allow &&
+	    !decide_connect(without, &f).allow)
+		widened("connects to", addr_text(&f.addr, addr), text);
+	if (decide_resolve(with, name, STR("A")).allow &&
+	    !decide_resolve(without, name, STR("A")).allow)
+		widened("resolves", name.p, text);
+	compared += 3;
+}
+
+static void probe_files(const struct test_policy *with,
+			const struct test_policy *without, const char *text)
+{
+	const struct decide_files *w = decide_files_new(with->a, &with->policy);
+	const struct decide_files *o =
+		decide_files_new(without->a, &without->policy);
+
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		struct str path = str_of(paths[i]);
+
+		if (decide_read(w, path).allow && !decide_read(o, path).allow)
+			widened("reads", paths[i], text);
+		if (decide_write(w, path).allow && !decide_write(o, path).allow)
+			widened("writes", paths[i], text);
+		compared += 2;
+	}
+}
+
+static void trial(struct rng *r)
+{
+	static char global[TEXT_MAX], both[TEXT_MAX];
+	struct test_policy with, without;
+	ir_texts out = {0};
+
+	generate(r, global, both);
+	test_policy_bind(&with, both);
+	passes_additions(&with.ctx, &with.docs, &out);
+	test_policy_done(&with);
+	if (out.n)
+		return;
+	if (test_policy_make(&with, both)) {
+		if (test_policy_make(&without, global)) {
+			quiet++;
+			for (int i = 0; i < PROBES; i++)
+				probe_flow(r, &with.policy, &without.policy,
+					   both);
+			probe_files(&with, &without, both);
+		}
+		test_policy_done(&without);
+	}
+	test_policy_done(&with);
+}
+
+int main(void)
+{
+	struct rng r = {.state = 1};
+
+	for (int i = 0; i < TRIALS && check_failed == 0; i++)
+		trial(&r);
+	CHECK(quiet > TRIALS / 20);
+	printf("%llu policies that add nothing, %llu comparisons\n",
+	       (unsigned long long)quiet, (unsigned long long)compared);
+	return check_status();
+}
