@@ -272,7 +272,7 @@ static bool is_name_checked(const struct ir_policy *p, const struct ir_grant *g)
 		return false;
 	vec_each(d, &p->deny)
 		if (plan_reach_decrypts(p, d) &&
-		    str_eq(profiles_name(&d->dest), profiles_name(&g->dest)))
+		    str_eq(ir_dest_name(&d->dest), ir_dest_name(&g->dest)))
 			return false;
 	return true;
 }

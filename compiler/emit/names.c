@@ -78,14 +78,11 @@ static void put_nets(const struct emit_in *in, struct buf *out)
 	put_lines(out, &cover);
 }
 
-<<<<<<< HEAD
 static bool is_http(const struct ir_grant *g)
 {
 	return g->has_http || g->dest.kind == IR_DEST_URL;
 }
 
-=======
->>>>>>> main
 static void put_names(const struct emit_in *in, struct buf *out,
 		      const emit_classes *classes)
 {
@@ -93,11 +90,7 @@ static void put_names(const struct emit_in *in, struct buf *out,
 
 	vec_each(g, &in->policy->allow) {
 		bool private = g->private.set && g->private.v;
-<<<<<<< HEAD
-		struct str name = profiles_name(&g->dest);
-=======
 		struct str name = ir_dest_name(&g->dest);
->>>>>>> main
 		char room[512];
 		struct buf b;
 		uint32_t k;
@@ -128,7 +121,7 @@ static void put_denials(const struct emit_in *in, struct buf *out,
 	lines denied = {0}, guarded = {0};
 
 	vec_each(d, &in->policy->deny) {
-		struct str name = profiles_name(&d->dest);
+		struct str name = ir_dest_name(&d->dest);
 
 		if (name.n == 0 || is_http(d) || d->dest.kind == IR_DEST_ANY)
 			continue;

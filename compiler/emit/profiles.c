@@ -6,26 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct str profiles_name(const struct ir_dest *d)
-{
-	struct str none = {0};
-
-	switch (d->kind) {
-	case IR_DEST_ANY:
-		return STR("**");
-	case IR_DEST_HOST:
-		return d->u.host.name;
-	case IR_DEST_PATTERN:
-		return d->u.pattern.name;
-	case IR_DEST_URL:
-		return d->u.url.who == IR_DEST_CIDR ? none : d->u.url.name;
-	case IR_DEST_CIDR:
-	case IR_DEST_POISON:
-		return none;
-	}
-	abort();
-}
-
 const struct cidr *profiles_net(const struct ir_dest *d)
 {
 	if (d->kind == IR_DEST_CIDR)
@@ -271,7 +251,7 @@ static void add_grants(const struct emit_in *in, const struct profiles *p,
 		if (token.n == 0)
 			continue;
 		*vec_push(in->a, out) = (struct profile_entry){
-			profiles_name(&g->dest), profiles_net(&g->dest), token,
+			ir_dest_name(&g->dest), profiles_net(&g->dest), token,
 			g->id,
 			g->key == IR_KEY_DENY
 				? is_http(g)
@@ -289,7 +269,7 @@ profile_entries profiles_entries(const struct emit_in *in,
 	add_grants(in, p, &in->policy->deny, &out);
 	vec_each(c, &in->policy->credentials)
 		*vec_push(in->a, &out) = (struct profile_entry){
-			profiles_name(&c->host), NULL,
+			ir_dest_name(&c->host), NULL,
 			arena_fmt(in->a, "c%u", ++n), STR("-"), true};
 	return out;
 }

@@ -45,8 +45,6 @@ struct str profiles_token(struct arena *a, const struct profiles *p,
 bool profiles_decrypts(const struct ir_policy *p, const struct ir_grant *g);
 /* Whether '*' passes without a look at names. */
 bool profiles_any_direct(const struct ir_policy *p);
-/* The pattern that a destination's names match, "**" for any; else empty. */
-struct str profiles_name(const struct ir_dest *d);
 /* The network of a destination, or NULL. */
 const struct cidr *profiles_net(const struct ir_dest *d);
 
