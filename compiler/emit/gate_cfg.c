@@ -299,7 +299,7 @@ static void put_misses(struct gate *g, const char *rule, const char *s)
 	"^([^\\r\\n" TOK "]|[\\r\\n]*[" TOK "]+([^ \\t" TOK "]|[ \\t][^\\r\\n]*"   \
 	"[\\r\\n]))"
 #define LIKE_HTTP                                                              \
-	"^[\\r\\n]*([" TOK "]+[ \\t][^\\r\\n]*[ \\t]HTTP/|(?i:GET|HEAD|POST|PUT|"  \
+	"^[\\r\\n]*([" TOK "]+[ \\t][^\\r\\n]*[ \\t]HTTP/|(GET|HEAD|POST|PUT|"  \
 	"DELETE|OPTIONS|PATCH|CONNECT|TRACE|PRI)[ \\t])"
 
 static void put_conn_log(struct cfg *c)
@@ -335,9 +335,12 @@ static void put_edge(struct cfg *c, bool raw)
 	cfg_line(c, "tcp-request session set-var(sess.proto) str(none)");
 	cfg_line(c, "%s reject if { dst 127.0.0.0/8 192.0.0.0/29 0.0.0.0/32 "
 		    "::1 :: fd00:6d65:6d62::/64 }", t);
-	/* An ACL on the payload waits, set-var does not. */
-	cfg_line(c, "%s set-var(sess.done) str(1) if { req.payload(0,0) -m reg "
-		    "'" DECIDED "' }", t);
+	/* An ACL on the payload waits, set-var does not. A text ends at a NUL
+	 * for HAProxy: a message that has one is no text. */
+	cfg_line(c, "acl decided req.payload(0,0) -m reg '" DECIDED "'");
+	cfg_line(c, "acl decided req.payload(0,0),bytes(0,256),hex -m reg "
+		    "'^(..)*00'");
+	cfg_line(c, "%s set-var(sess.done) str(1) if decided", t);
 	cfg_line(c, "%s set-var(sess.head) req.payload(0,0)", t);
 	cfg_line(c, "%s set-var(sess.proto) str(raw) if { var(sess.done) -m "
 		    "found }", t);
@@ -509,8 +512,9 @@ static void put_request_log(struct cfg *c)
 		 "\"method\":\"%%[var(txn.method),bytes(0,40),json(utf8s)]\","
 		 "\"path\":\"%%[var(txn.path),bytes(0,800),json(utf8s)]\"}'");
 	cfg_line(c,
-		 "error-log-format '{\"k\":\"hs\",\"ms\":%%[date(0,ms)],"
-		 "\"reason\":\"bad-hello\",\"addr\":\"%%[dst]\","
+		 "error-log-format '{\"k\":\"req\",\"ms\":%%[date(0,ms)],"
+		 "\"reason\":\"-\",\"rule\":\"-\",\"status\":%%ST,"
+		 "\"tls\":%%[ssl_fc],\"addr\":\"%%[dst]\","
 		 "\"port\":%%[dst_port],"
 		 "\"name\":\"%%[ssl_fc_sni,bytes(0,300),json(utf8s)]\","
 		 "\"err\":\"%%[ssl_fc_err_str,json(utf8s)]\"}'");
@@ -703,7 +707,7 @@ static void put_denied(struct gate *g)
 #define WHERE                                                                  \
 	"%[var(txn.method),json(utf8s)] %[var(txn.scheme)]://"                 \
 	"%[var(txn.name),json(utf8s)]:%[dst_port]"                             \
-	"%[var(txn.path),bytes(0,800),json(utf8s)]"
+	"%[var(txn.shown)]"
 
 static void put_answers(struct cfg *c)
 {
@@ -721,8 +725,9 @@ static void put_answers(struct cfg *c)
 	buf_adds(c->out, "    " H " set-var-fmt(txn.fix) "
 		"'{dest: \"%[var(txn.name),json(utf8s)]:%[dst_port]\", http: "
 		"[{methods: [\"%[var(txn.method),bytes(0,40),json(utf8s)]\"], "
-		"paths: [\"%[var(txn.path),bytes(0,800),json(utf8s)]\"]}]}' if "
-		"{ var(txn.reason) -m str no-grant port method path }\n");
+		"paths: [\"%[var(txn.shown)]\"]}]}' if "
+		"{ var(txn.reason) -m str no-grant port method path } "
+		"!{ var(txn.bad) -m found }\n");
 	for (int i = 0; i < 2; i++) {
 		const char *when = i ? "!granted" : "mismatch";
 
@@ -734,7 +739,7 @@ static void put_answers(struct cfg *c)
 			"json(utf8s)]\","
 			"\"host\":\"%[var(txn.name),json(utf8s)]\","
 			"\"port\":%[dst_port],"
-			"\"path\":\"%[var(txn.path),bytes(0,800),json(utf8s)]\","
+			"\"path\":\"%[var(txn.shown)]\","
 			"\"reason\":\"%[var(txn.reason)]\","
 			"\"allow\":\"%[var(txn.fix),json(utf8s)]\"}'");
 		buf_addf(c->out, " if %s json\n", when);
@@ -796,9 +801,12 @@ static void put_requests(struct gate *g)
 	cfg_line(c, H " set-var(txn.reason) str(-)");
 	cfg_line(c, H " set-var(txn.rule) str(-)");
 	cfg_line(c, H " set-var(txn.dport) dst_port");
-	cfg_line(c, H " set-var(txn.method) method");
+	/* Not set-var: a variable of a method it does not know is another. */
+	cfg_line(c, H " set-var-fmt(txn.method) %%[method]");
 	cfg_line(c, H " set-var(txn.path) path");
 	cfg_line(c, H " set-var(txn.slashed) path,concat(/)");
+	cfg_line(c, H " set-var(txn.shown) path,bytes(0,800),json(utf8s),"
+		      "regsub('\\\\\\\\/','/',g)");
 	cfg_line(c, H " set-var(txn.name) req.hdr(host),host_only,lower");
 	cfg_line(c, H " set-var(txn.hport) req.hdr(host),port_only");
 	put_lookup(g, H, "txn");

@@ -26,9 +26,10 @@ static const char *const paths[] = {
 };
 static const char *const addrs[] = {"1.2.3.4", "1.2.3.5", "10.0.0.1"};
 static const uint16_t ports[] = {80, 443, 8000, 8443};
-static const char *const methods[] = {"GET", "POST", "PUT", "DELETE", "PATCH"};
-static const char *const rule_methods[] = {"*", "GET", "GET+POST", "PUT",
-					   "DELETE+POST"};
+static const char *const methods[] = {"GET",   "POST",    "PUT", "DELETE",
+				      "PATCH", "OPTIONS", "FOO"};
+static const char *const rule_methods[] = {
+	"*", "GET", "GET+POST", "PUT", "DELETE+POST", "OPTIONS", "PATCH+GET"};
 static const char *const rule_paths[] = {"",	    "",		"+/api",
 					 "+/api/",  "+/private", "+/api/x+/private",
 					 "+/it's/$x;y", "+/del@ete", "+/"};

@@ -207,9 +207,10 @@ def ask(gate, origin_leaf, q):
                 s = context.wrap_socket(s, server_hostname=None if sni == "-" else sni)
             except OSError:
                 while True:
-                    r = gate.record(("conn", "hs"))
-                    if r["k"] == "hs":
-                        return "handshake " + r["err"], False, ""
+                    try:
+                        r = gate.record(("conn",))
+                    except OSError:
+                        return "no handshake", False, ""
                     if r["verdict"] == "deny":
                         return r["reason"], False, ""
             decrypted = s.getpeercert(True) != origin_leaf

@@ -93,10 +93,13 @@ end
 
 function late:tcp_payload(txn, chn)
   if self.spoke then return end
-  if not chn:is_resp() and checked(chn:data(0, -1) or "") then
+  local b = chn:data(0, -1) or ""
+  if b == "" then return end
+  if not chn:is_resp() and checked(b) then
     txn:set_var("sess.verdict", "deny")
     txn:set_var("sess.reason", "bad-request")
-    return filter.ERROR
+    chn:remove(0, -1)
+    error("TLS or HTTP after a silence", 0)
   end
   self.spoke = true
 end
