@@ -198,7 +198,8 @@ static bool tie_name(struct dns_gate *g, const struct dns_flight *f,
 			ttl_s = a->addrs[i].ttl_s;
 	}
 	if (n == 0 || pins_add(g->pins, str_of(f->q.name), addrs, n,
-			       now_ms + ttl_s * INT64_C(1000), &err) == 0)
+			       now_ms + ttl_s * INT64_C(1000) + PINS_GRACE_MS,
+			       &err) == 0)
 		return true;
 	err_while(&err, "opening '%s' in HAProxy", f->q.name);
 	g->on_error(g->data, err.text);

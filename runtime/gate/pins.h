@@ -2,7 +2,10 @@
  * Which name led to which address, as HAProxy knows it: `name@address`.
  *
  * A pin is in HAProxy's map before the DNS answer leaves, and goes again when
- * the record's time is over. HAProxy has no clock for them, so this keeps the
+ * the record's time is over, and PINS_GRACE_MS with it: a client that keeps a
+ * connection open may be silent for as long, and its next request is looked
+ * up again. New connections end with the record's time all the same, in the
+ * packet filter. HAProxy has no clock for them, so this keeps the
  * mirror of what it put in; of fixed size, a pin that does not fit withholds
  * the answer.
  */
@@ -13,7 +16,8 @@
 #include "compiler/base/err.h"
 #include "compiler/base/limits.h"
 
-#define PINS_MAX     16384u
+#define PINS_MAX     65536u
+#define PINS_GRACE_MS 360000 /* more than gate.cfg's timeout http-keep-alive */
 #define PINS_BUCKETS 16384u /* a power of two */
 #define PINS_SWEEP   256u   /* pins taken out at a time */
 

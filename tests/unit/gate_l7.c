@@ -13,7 +13,13 @@
 #include <errno.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 
 static struct err err;
 static struct logline l;
@@ -269,6 +275,103 @@ static void no_haproxy(void)
 	CHECK(pins_sweep(&p, 1000, &err) == 0);
 }
 
+/*
+ * A runtime socket that holds no more than a count: of "add map" commands, less
+ * those of "del map". It says so to "count", in as many empty lines; commands
+ * that are too long for HAProxy are not answered.
+ */
+static void serve(int listener)
+{
+	static char buf[ADMIN_BATCH_MAX + 1];
+	int held = 0;
+
+	for (;;) {
+		int fd = accept(listener, NULL, NULL), lines = 0;
+		ssize_t n = 0, got = 1;
+
+		while (got > 0 && !memchr(buf, '\n', (size_t)n))
+			n += got = read(fd, buf + n, sizeof(buf) - 1 -
+							     (size_t)n);
+		buf[n] = '\0';
+		for (const char *at = buf; at; at = strchr(at, ';')) {
+			at += *at == ';';
+			held += strncmp(at, "add map /pins ", 14) == 0;
+			held -= strncmp(at, "del map /pins ", 14) == 0;
+			lines++;
+		}
+		if (strcmp(buf, "count\n") == 0)
+			lines = held;
+		while (lines-- > 0 && write(fd, "\n", 1) == 1)
+			;
+		memset(buf, 0, sizeof(buf));
+		close(fd);
+	}
+}
+
+static size_t held(const char *path)
+{
+	char answer[ADMIN_ANSWER_MAX];
+	size_t n = 0;
+
+	CHECK(admin_ask(path, STR("count\n"), answer, &n, &err) == 0);
+	return n;
+}
+
+static void many_pins(const char *path)
+{
+	static struct pins p;
+	static struct addr a[300];
+	const struct addr *v[ARRAY_LEN(a)];
+
+	for (size_t i = 0; i < ARRAY_LEN(a); i++) {
+		a[i] = (struct addr){ADDR_V6, {0x2a, 0x0e, [14] = (uint8_t)
+					       (i >> 8), (uint8_t)i}};
+		v[i] = &a[i];
+	}
+	pins_init(&p, path, "/pins");
+	CHECK(pins_add(&p, STR("a.test"), v, ARRAY_LEN(v), 100, &err) == 0);
+	CHECK(p.n == 300 && held(path) == 300);
+	/* once is enough, and the later end counts */
+	CHECK(pins_add(&p, STR("a.test"), v, 10, 200, &err) == 0);
+	CHECK(pins_add(&p, STR("a.test"), v, 10, 50, &err) == 0);
+	CHECK(pins_add(&p, STR("b.test"), v, 1, 50, &err) == 0);
+	CHECK(p.n == 301 && held(path) == 301);
+	CHECK(pins_sweep(&p, 60, &err) == 0 && held(path) == 300);
+	CHECK(pins_sweep(&p, 100, &err) == 0);
+	CHECK(p.n == 300 - PINS_SWEEP && held(path) == p.n);
+	CHECK(pins_sweep(&p, 100, &err) == 0 && p.n == 10 && held(path) == 10);
+	CHECK(pins_sweep(&p, 200, &err) == 0 && p.n == 0 && held(path) == 0);
+	/* slots are used again */
+	CHECK(pins_add(&p, STR("c.test"), v, 300, 9, &err) == 0 &&
+	      p.n_ever == 301);
+}
+
+static void fake_haproxy(void)
+{
+	char dir[] = "/tmp/gate_l7.XXXXXX", path[64];
+	struct sockaddr_un sa = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	pid_t pid;
+
+	CHECK(mkdtemp(dir) != NULL);
+	snprintf(path, sizeof(path), "%s/admin", dir);
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
+	CHECK(bind(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 &&
+	      listen(fd, 8) == 0);
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		serve(fd);
+	}
+	many_pins(path);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(fd);
+	unlink(path);
+	rmdir(dir);
+}
+
 int main(void)
 {
 	connections();
@@ -278,5 +381,6 @@ int main(void)
 	profile_maps();
 	certificates();
 	no_haproxy();
+	fake_haproxy();
 	return test_report();
 }
