@@ -131,6 +131,37 @@ static void lint_any(struct pass_ctx *c, const struct ir_grant *g)
 		  "name the destinations; 'deny' takes single ones back");
 }
 
+/* Could the destination's names have this one among them? */
+static bool may_name(const struct ir_dest *d, struct str host)
+{
+	struct str name = ir_dest_name(d);
+	size_t star = str_find(name, '*', 0);
+
+	while (star < name.n && str_find(name, '*', star + 1) < name.n)
+		star = str_find(name, '*', star + 1);
+	if (star == name.n)
+		return str_eq(name, host);
+	return str_ends(host, str_slice(name, star + 1, name.n));
+}
+
+/* A credential that no granted request could carry. */
+static void lint_credentials(struct pass_ctx *c, const struct ir_policy *p)
+{
+	vec_each(x, &p->credentials) {
+		bool any = false;
+
+		vec_each(g, &p->allow)
+			any |= may_name(&g->dest, x->host.u.host.name);
+		if (any)
+			continue;
+		diag_warn(c->diags, DIAG_CREDENTIAL_VOID, x->host.at,
+			  "nothing grants '%s', so nothing gets this header",
+			  diag_quote(c->diags, x->host.u.host.name));
+		diag_help(c->diags, "allow it, as in 'https://%s/'",
+			  diag_quote(c->diags, x->host.u.host.name));
+	}
+}
+
 /* Presets bring tests of their own; those that the user wrote are mentioned. */
 static void lint_tests(struct pass_ctx *c, const struct ir_policy *p)
 {
@@ -162,6 +193,7 @@ bool passes_conflicts(struct pass_ctx *c, const struct ir_policy *p)
 		lint_private(c, g);
 		lint_any(c, g);
 	}
+	lint_credentials(c, p);
 	lint_tests(c, p);
 	return ok;
 }
