@@ -24,9 +24,10 @@ const one = (headers) => new Promise((resolve) => {
     resolve({ error: e.code || e.message });
     return;
   }
-  const out = { data: '', alpn: session.alpnProtocol };
+  const out = { data: '' };
   stream.on('response', (h) => {
     out.status = h[':status'];
+    out.alpn = session.alpnProtocol;
     out.headers = { ...h };
     if (rest[':method'] === 'CONNECT') {
       stream.write(body || 'through the tunnel');

@@ -16,8 +16,8 @@ PERMITTED = [("GET", "/v1/"), ("GET", "/v1"), ("GET", "/v1/x"),
              ("GET", "/v1/a/b/c"), ("GET", "/pkg"), ("GET", "/pkg/"),
              ("GET", "/pkg/deep/er"), ("POST", "/v1/messages"),
              ("POST", "/v1/messages/batch"), ("GET", "/v1/x?y=1&z=%2e%2e"),
-             ("GET", "/v1/x?path=/../admin"), ("GET", "/v1/%41"),
-             ("GET", "/v1/a%20b"), ("GET", "/v1/..x"), ("GET", "/v1/x..")]
+             ("GET", "/v1/x?path=/../admin"), ("GET", "/v1/a%20b"),
+             ("GET", "/v1/..x"), ("GET", "/v1/x..")]
 REFUSED = [("GET", "/"), ("GET", "/admin"), ("GET", "/v1-evil"),
            ("GET", "/v11"), ("GET", "/pkg-evil"), ("GET", "/pkgs"),
            ("GET", "/V1/"), ("POST", "/v1/x"), ("POST", "/pkg"),
@@ -33,7 +33,7 @@ TWISTED = ["/v1/../admin", "/v1/..", "/v1/../", "/v1/./x", "/v1/.",
            "/v1/%2e%2e%2fadmin", "/v1/%252e%252e/admin", "/v1/%252fadmin",
            "/v1/a\\b", "/v1/..\\admin", "/v1/%5cadmin", "/v1/..%5Cadmin",
            "/v1/..;/admin", "/v1/..;x=1/admin", "/v1/.;/admin",
-           "/v1/x#frag", "/v1/\x80", "/v1/\xc0\xaf", "/v1/\xfc", "/v1/\x7f",
+           "/v1/%41", "/v1/x#frag", "/v1/\x80", "/v1/\xc0\xaf", "/v1/\xfc", "/v1/\x7f",
            "/v1/\x01"]
 
 
@@ -198,20 +198,14 @@ SMUGGLED = {
     "te 1.0": "POST /ok HTTP/1.0\r\nHost: raw.test\r\nTransfer-Encoding: "
     "chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\nGET /admin HTTP/1.1"
     "\r\n\r\n",
-    "bare lf": "GET /ok HTTP/1.1\nHost: raw.test\n\nGET /admin HTTP/1.1"
-    "\r\n\r\n",
     "lf in header": "GET /ok HTTP/1.1\r\nHost: raw.test\r\nX: a\nGET /admin "
     "HTTP/1.1\r\n\r\n",
     "bare cr": "GET /ok HTTP/1.1\r\nHost: raw.test\r\nX: a\rGET /admin "
     "HTTP/1.1\r\n\r\n",
-    "obs-fold": "GET /ok HTTP/1.1\r\nHost: raw.test\r\nX: a\r\n "
-    "GET /admin HTTP/1.1\r\n\r\n",
     "fold first": "GET /ok HTTP/1.1\r\n Host: raw.test\r\nHost: raw.test"
     "\r\n\r\n",
     "chunk size": "POST /ok HTTP/1.1\r\nHost: raw.test\r\n"
     "Transfer-Encoding: chunked\r\n\r\n0x1\r\na\r\n0\r\n\r\n",
-    "chunk lf": "POST /ok HTTP/1.1\r\nHost: raw.test\r\nTransfer-Encoding: "
-    "chunked\r\n\r\n1\na\n0\n\nGET /admin HTTP/1.1\r\n\r\n",
     "nul": "GET /ok HTTP/1.1\r\nHost: raw.test\r\nX: a\0b\r\n\r\n",
     "no name": "GET /ok HTTP/1.1\r\nHost: raw.test\r\n: x\r\n\r\n",
     "http/1.2": "GET /ok HTTP/1.2\r\nHost: raw.test\r\n\r\n",
@@ -221,36 +215,58 @@ SMUGGLED = {
     "hop host": "GET /ok HTTP/1.1\r\nHost: raw.test\r\nConnection: host, "
     "close\r\n\r\n",
 }
-# Both framings at once: what is sent on has to be one of them alone.
-BOTH = ("POST /ok HTTP/1.1\r\nHost: raw.test\r\nContent-Length: 40\r\n"
-        "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /admin HTTP/1.1\r\n"
-        "Host: raw.test\r\n\r\n")
+# What HAProxy reads in one way and writes anew in another: no reader behind it
+# can see two requests in one.
+REWRITTEN = {
+    "both framings": "POST /ok HTTP/1.1\r\nHost: raw.test\r\nContent-Length: "
+    "40\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /admin HTTP/1.1"
+    "\r\nHost: raw.test\r\n\r\n",
+    "bare lf": "GET /ok HTTP/1.1\nHost: raw.test\n\nGET /admin HTTP/1.1\r\n"
+    "Host: raw.test\r\n\r\n",
+    "obs-fold": "GET /ok HTTP/1.1\r\nHost: raw.test\r\nX: a\r\n "
+    "Transfer-Encoding: chunked\r\n\r\n",
+    "chunk lf": "POST /ok HTTP/1.1\r\nHost: raw.test\r\nTransfer-Encoding: "
+    "chunked\r\n\r\n1\na\n0\n\nGET /admin HTTP/1.1\r\nHost: raw.test\r\n"
+    "\r\n",
+}
+
+
+def shapes(table):
+    """The attempts of a table: each in the clear and inside TLS."""
+    tries = [["resolve", "raw.test"]]
+    for data in table.values():
+        tries += [["http", RAW, 80, data, None, 1],
+                  ["http", RAW, 443, data, "raw.test", 1]]
+    return web("allow:\n  - {dest: raw.test, http: [{paths: [/ok]}]}\n", tries)
 
 
 @test
-def smuggling_shapes():
-    policy = "allow:\n  - {dest: raw.test, http: [{paths: [/ok]}]}\n"
+def smuggling_shapes_are_refused():
+    s = shapes(SMUGGLED)
     names = list(SMUGGLED)
-    tries = [["resolve", "raw.test"]]
-    for name in names:
-        tries += [["http", RAW, 80, SMUGGLED[name], None, 1],
-                  ["http", RAW, 443, SMUGGLED[name], "raw.test", 1]]
-    tries += [["http", RAW, 80, BOTH, None, 1],
-              ["http", RAW, 443, BOTH, "raw.test", 1]]
-    s = web(policy, tries)
-    for i, result in enumerate(s.tried[1:-2]):
+    for i, result in enumerate(s.tried[1:]):
         check(200 not in result.get("codes", []), "refused: " + names[i // 2],
               result)
-        check(not s.arrived("http"), "not at the other server either")
-    heads = [e["data"].split("\r\n\r\n")[0] for e in s.arrived("raw")]
-    for head in heads:
+    check(not s.arrived("raw"), "nothing arrived", s.arrived("raw"))
+
+
+@test
+def shapes_that_are_rewritten_hide_nothing():
+    s = shapes(REWRITTEN)
+    for result in s.tried[1:]:
+        codes = result.get("codes", [])
+        check(codes.count(200) <= 1, "one request at most", result)
+    for event in s.arrived("raw"):
+        head, _, body = event["data"].partition("\r\n\r\n")
+        if not head.startswith(("GET ", "POST ")):
+            body, head = event["data"], ""
         low = head.lower()
-        check(head.startswith("POST /ok "), "only the one of both framings",
-              head)
+        check("/admin" not in event["data"], "nothing came along", event)
+        check("\n" not in head.replace("\r\n", ""), "no bare LF", event)
+        check("\r\n " not in head and "\r\n\t" not in head, "no fold", event)
         check("content-length" not in low or "transfer-encoding" not in low,
-              "in one framing", head)
-    data = "".join(e["data"] for e in s.arrived("raw"))
-    check("/admin" not in data, "nothing hidden came along", data)
+              "in one framing", event)
+        check("\n" not in body.replace("\r\n", ""), "nor in chunks", event)
 
 
 @test
@@ -389,7 +405,7 @@ def http2_without_tls():
 def refusals_help():
     asked = [["get", "https://api.test/admin?token=SECRET"],
              ["get", "https://api.test/admin", "GET", None,
-              {"Accept": "application/json"}],
+              {"headers": {"Accept": "application/json"}}],
              ["get", "http://api.test/v1/x", "DELETE"],
              ["resolve", "api.test"],
              ["http", API, 443, request("/v1/x", "api2.test"), "api.test"]]
