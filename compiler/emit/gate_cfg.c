@@ -344,15 +344,19 @@ static void put_edge(struct cfg *c, bool raw)
 	cfg_line(c, "%s set-var(sess.head) req.payload(0,0)", t);
 	cfg_line(c, "%s set-var(sess.proto) str(raw) if { var(sess.done) -m "
 		    "found }", t);
-	cfg_line(c, "%s set-var(sess.proto) str(text) if { var(sess.head) -m "
-		    "len gt 0 } !{ var(sess.done) -m found }", t);
 	cfg_line(c, "%s set-var(sess.proto) str(tls) if { var(sess.head) -m "
 		    "reg '^\\x16' }", t);
 	cfg_line(c, "%s set-var(sess.proto) str(http) if { var(sess.head) -m "
 		    "reg '" LIKE_HTTP "' }", t);
+	/* A hello of SSLv2's form names nobody, and servers still take it. */
+	cfg_line(c, "%s set-var(sess.proto) str(old) if { "
+		    "var(sess.head),bytes(0,4),hex -m reg "
+		    "'^[89A-F]...01(00|03)' }", t);
 	cfg_line(c, "%s unset-var(sess.head)", t);
 	if (raw) {
-		cfg_line(c, "%s reject if { var(sess.proto) -m str text }", t);
+		cfg_line(c, "%s set-var(sess.reason) str(bad-hello) if { "
+			    "var(sess.proto) -m str old }", t);
+		cfg_line(c, "%s reject if { var(sess.proto) -m str old }", t);
 		cfg_line(c, "%s set-var(sess.reason) str(granted) if { "
 			    "var(sess.proto) -m str raw none }", t);
 		cfg_line(c, "%s set-var(sess.verdict) str(allow) if { "

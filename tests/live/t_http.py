@@ -411,7 +411,7 @@ def refusals_help():
              ["http", API, 443, request("/v1/x", "api2.test"), "api.test"]]
     s = web(POLICY, asked)
     refused_with(s.tried[0], 403, "GET", "api.test", "/admin", "path",
-                 "allow:", "dest: api.test")
+                 "allow", "api.test:443")
     check("SECRET" not in s.tried[0].get("data", ""), "no query",
           s.tried[0])
     refused_with(s.tried[1], 403)
