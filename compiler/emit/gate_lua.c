@@ -81,7 +81,7 @@ static const char lua[] =
 	"  local line = b:gsub(\"^[\\r\\n]+\", \"\")\n"
 	"  local method, rest = line:match(\"^([%w!#$%%&*+.^_`|~-]+)([ \\t]?[^\\r\\n]*)\")\n"
 	"  if not method then return line == \"\" end\n"
-	"  if rest:match(\"^[ \\t]\") and (methods[method:upper()] or rest:match(\"[ \\t]HTTP/\")) then return true end\n"
+	"  if rest:match(\"^[ \\t]\") and (methods[method] or rest:match(\"[ \\t]HTTP/\")) then return true end\n"
 	"  -- cut short, it could still become one\n"
 	"  return not line:match(\"[\\r\\n]\") and not rest:match(\"[%c\\128-\\255]\") and line:match(\"^[%g \\t]*$\") ~= nil\n"
 	"end\n"

@@ -153,17 +153,15 @@ static void put_request(struct buf *out, struct test_policy *t, struct rng *r,
 	buf_addc(out, '\n');
 }
 
-static void put_policy(const char *dir, struct rng *r, unsigned requests)
+static void put_policy(const char *dir, const char *text, struct rng *r,
+		       uint64_t pins, unsigned requests)
 {
-	static struct gen_policy p;
 	struct test_policy t;
 	struct buf b;
-	uint64_t pins = rng_next(r) | rng_next(r);
 
-	policy(r, &p);
-	CHECK(test_policy_make(&t, p.text));
+	CHECK(test_policy_make(&t, text));
 	mkdir(dir, 0755);
-	write_text(dir, "policy", str_of(p.text));
+	write_text(dir, "policy", str_of(text));
 	if (gate_cfg_wanted(&t.policy)) {
 		write_text(dir, "gate.cfg", test_policy_emit(&t, gate_cfg_emit));
 		write_text(dir, "gate.lua", test_policy_emit(&t, gate_lua_emit));
@@ -235,6 +233,7 @@ int main(int argc, char **argv)
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	unsigned requests = argc > 3 ? (unsigned)atoi(argv[3]) : 40;
 	char dir[] = "/tmp/membrane-requests-XXXXXX", command[512];
+	static struct gen_policy p;
 	int status;
 
 	check_paths();
@@ -252,8 +251,14 @@ int main(int argc, char **argv)
 
 		snprintf(command, sizeof(command), "%s/%llu", dir,
 			 (unsigned long long)(seed + i));
-		put_policy(command, &r, requests);
+		policy(&r, &p);
+		put_policy(command, p.text, &r, rng_next(&r) | rng_next(&r),
+			   requests);
 	}
+	/* For the shapes of first bytes, which requests.py knows. */
+	snprintf(command, sizeof(command), "%s/shapes", dir);
+	put_policy(command, "allow a.test\nallow x.test\n", &(struct rng){0},
+		   UINT64_MAX, 0);
 	if (!enter_namespace()) {
 		puts("no network namespace of our own");
 		return check_failed ? 1 : 77;

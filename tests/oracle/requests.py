@@ -262,6 +262,103 @@ def one(folder, origin_leaf, counts):
     return bad
 
 
+# --- first bytes ---
+
+
+def echo(c):
+    """Says back what it hears; on port 22 it speaks first."""
+    try:
+        if c.getsockname()[1] == 22:
+            c.sendall(b"hello\n")
+        while data := c.recv(4096):
+            c.sendall(b"got:" + data)
+    except OSError:
+        pass
+
+
+def listen(port):
+    def loop(s):
+        while True:
+            c, _ = s.accept()
+            threading.Thread(target=echo, args=(c,), daemon=True).start()
+    threading.Thread(target=loop, args=(socket.create_server(("0.0.0.0", port)),), daemon=True).start()
+
+
+def hello(name, extension=b""):
+    """A ClientHello as OpenSSL makes it, with one extension more."""
+    out = ssl.MemoryBIO()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    try:
+        context.wrap_bio(ssl.MemoryBIO(), out, server_hostname=name).do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    b = bytearray(out.read() + extension)
+    b[3:5] = (len(b) - 5).to_bytes(2, "big")
+    b[6:9] = (len(b) - 9).to_bytes(3, "big")
+    p = 43
+    p += 1 + b[p]
+    p += 2 + int.from_bytes(b[p:p + 2], "big")
+    p += 1 + b[p]
+    b[p:p + 2] = (len(b) - p - 2).to_bytes(2, "big")
+    return bytes(b)
+
+
+def shapes():
+    """What, marked how, to which port, after how long, what comes back first, and at most when."""
+    get = b"GET / HTTP/1.1\r\nHost: evil.test\r\n\r\n"
+    whole = hello("a.test")
+    split = whole[:3] + b"\0\x64" + whole[5:105] + whole[:3] + (len(whole) - 105).to_bytes(2, "big") + whole[105:]
+    yield "the server speaks first", b"", 1, 22, 0, b"hello", 0.5
+    yield "the client speaks first", b"SSH-2.0-x y\r\n", 1, 22, 0, b"hello", 0.15
+    for name, text in (("NUL first", b"\0\0\0\x08"), ("NUL later", b"AMQP\0\0\x09\x01"), ("a line", b"get foo\r\n"),
+                       ("stars", b"*1\r\n$4\r\nPING\r\n")):
+        yield "raw, " + name, text, 1, 9000, 0, b"got:" + text, 0.15
+        yield "raw where only HTTP may pass, " + name, text, 2, 9000, 0, b"", 0.15
+        yield "raw, late, " + name, text, 1, 9000, 0.5, b"got:" + text, 0.15
+    yield "text that could become a request", b"GE", 1, 9000, 0, b"", 0.5
+    for name, text in (("", get), (" behind an empty line", b"\r\n" + get), (" in lower case", b"get" + get[3:]),
+                       (" of an unknown method", b"FOO" + get[3:])):
+        yield "another Host" + name, text, 1, 9000, 0, b"HTTP/1.1 403", 0.15
+        yield "another Host, late," + name, text, 1, 9000, 0.5, b"", 0.15
+    yield "TLS, late", whole, 1, 9000, 0.5, b"", 0.15
+    yield "a hello", whole, 2, 443, 0, b"\x16\x03\x03", 0.15
+    yield "a hello in two records", split, 2, 443, 0, b"", 0.15
+    yield "two names", hello("a.test", b"\0\0\0\x0b\0\x09\0\0\x06x.test"), 2, 443, 0, b"", 0.15
+    yield "an encrypted name", hello("a.test", b"\xfe\x0d\0\4abcd"), 2, 443, 0, b"", 0.15
+    yield "something behind the hello", whole + b"\x14\x03\x03\0\1\1", 2, 443, 0, b"", 0.15
+    yield "a name that nothing grants", hello("evil.test"), 2, 443, 0, b"", 0.15
+
+
+def check_shapes(folder):
+    gate, bad = Gate(folder), 0
+    listen(22)
+    listen(9000)
+    try:
+        for what, text, mark, port, wait, want, limit in shapes():
+            s = socket.socket()
+            s.settimeout(TIMEOUT_S)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, mark)
+            with s:
+                s.connect(("1.2.3.4", port))
+                time.sleep(wait)
+                began = time.monotonic()
+                s.sendall(text)
+                try:
+                    got = s.recv(65536)
+                except OSError:
+                    got = b""
+                took = time.monotonic() - began
+            # Twice the time, and some, for a machine that is busy.
+            if not got.startswith(want) or (not want and got) or took > 2 * limit + 1:
+                bad += 1
+                print(f"{what}: {got[:60]!r} after {took:.2f} s", file=sys.stderr)
+    finally:
+        gate.done()
+    return bad
+
+
 def main():
     origin_leaf = certificates()
     network()
@@ -272,7 +369,7 @@ def main():
             continue
         n += 1
         try:
-            failed += one(folder, origin_leaf, counts)
+            failed += check_shapes(folder) if folder.name == "shapes" else one(folder, origin_leaf, counts)
         except Bad as e:
             failed += 1
             print(f"{folder.name}: {e}\n{(folder / 'policy').read_text()}", file=sys.stderr)

@@ -78,7 +78,7 @@ local function checked(b)
   local line = b:gsub("^[\r\n]+", "")
   local method, rest = line:match("^([%w!#$%%&*+.^_`|~-]+)([ \t]?[^\r\n]*)")
   if not method then return line == "" end
-  if rest:match("^[ \t]") and (methods[method:upper()] or rest:match("[ \t]HTTP/")) then return true end
+  if rest:match("^[ \t]") and (methods[method] or rest:match("[ \t]HTTP/")) then return true end
   -- cut short, it could still become one
   return not line:match("[\r\n]") and not rest:match("[%c\128-\255]") and line:match("^[%g \t]*$") ~= nil
 end
