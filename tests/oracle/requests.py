@@ -91,7 +91,7 @@ class Origin:
 class Gate:
     """What the gate is to HAProxy: log, pins, signer."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, start=True):
         self.run, self.plan = folder / "run", folder / "plan"
         (self.run / "leaf").mkdir(parents=True)
         self.plan.mkdir()
@@ -114,6 +114,8 @@ class Gate:
         check = subprocess.run(["haproxy", "-c", "-f", str(self.plan / "gate.cfg")], env=env, capture_output=True, text=True)
         if check.returncode or "WARNING" in check.stderr:
             raise Bad("haproxy -c: " + check.stderr + check.stdout)
+        if not start:
+            return
         self.child = subprocess.Popen(["haproxy", "-db", "-f", str(self.plan / "gate.cfg")], env=env,
                                       stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         for _ in range(400):
@@ -359,11 +361,31 @@ def check_shapes(folder):
     return bad
 
 
+def check_cases():
+    """The configurations that the golden cases expect, as haproxy -c sees them."""
+    bad = n = 0
+    for cfg in sorted(pathlib.Path("tests/cases").glob("*/expect.gate.cfg")):
+        folder = TOP / "cases" / cfg.parent.name
+        folder.mkdir(parents=True)
+        shutil.copyfile(cfg, folder / "gate.cfg")
+        shutil.copyfile(TOP / "shapes" / "gate.lua", folder / "gate.lua")
+        for name in ("hosts.map", "addr.map", "pins.map"):
+            (folder / name).write_text("# empty\n")
+        (folder / "crt.lst").write_text("/run/gate/leaf/1.pem a.test\n")
+        n += 1
+        try:
+            Gate(folder, False)
+        except Bad as e:
+            bad += 1
+            print(f"{cfg}: {e}", file=sys.stderr)
+    return bad + (n < 5)
+
+
 def main():
     origin_leaf = certificates()
     network()
     Origin()
-    counts, failed, n = {}, 0, 0
+    counts, failed, n = {}, check_cases(), 0
     for folder in sorted(p for p in TOP.iterdir() if p.is_dir()):
         if not (folder / "gate.cfg").exists():
             continue
