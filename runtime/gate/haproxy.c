@@ -20,6 +20,7 @@
 #define ABOVE_FD    40 /* where that does not collide */
 #define BACKLOG	    1024
 #define RETRY_MS    1
+#define SETTLE_MS   200 /* between a closed socket and the end */
 #define IPV6_TRANSP 75 /* IPV6_TRANSPARENT, linux/in6.h */
 
 enum listener {
@@ -297,7 +298,8 @@ int haproxy_wait(struct haproxy *h, const char *admin, const char *map,
 	snprintf(ask, sizeof(ask), "show map %.120s\n", map);
 	for (;;) {
 		rc = admin_ask(admin, str_of(ask), answer, &n, err);
-		if (rc != -ENOENT && rc != -ECONNREFUSED)
+		/* It listens before it answers: not yet is no failure. */
+		if (rc != -ENOENT && rc != -ECONNREFUSED && rc != -ETIMEDOUT)
 			break;
 		if (has_ended(h, RETRY_MS))
 			return ended(h, err);
@@ -310,7 +312,7 @@ int haproxy_wait(struct haproxy *h, const char *admin, const char *map,
 				   &(struct str){0}))
 		return err_set(err, -EPROTO, "HAProxy has no map %s, or one "
 			       "that is not empty", map);
-	if (rc < 0 && has_ended(h, 0))
+	if (rc < 0 && has_ended(h, SETTLE_MS))
 		return ended(h, err);
 	return rc;
 }
