@@ -811,7 +811,8 @@ static void put_requests(struct gate *g)
 	cfg_line(c, H " set-var(txn.slashed) path,concat(/)");
 	cfg_line(c, H " set-var(txn.shown) path,bytes(0,800),json(utf8s),"
 		      "regsub('\\\\\\\\/','/',g)");
-	cfg_line(c, H " set-var(txn.name) req.hdr(host),host_only,lower");
+	cfg_line(c, H " set-var(txn.name) req.hdr(host),host_only,lower,"
+		      "regsub([.]$,)");
 	cfg_line(c, H " set-var(txn.hport) req.hdr(host),port_only");
 	put_lookup(g, H, "txn");
 	put_shape(g);

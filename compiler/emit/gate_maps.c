@@ -53,6 +53,16 @@ static bool is_deep(struct str name)
 	       str_find(name, '*', 2) == name.n;
 }
 
+/*
+ * A leaf of its own, made on first use: what no certificate can say. Clients
+ * take a star only where two labels or more follow (OpenSSL, X509_check_host).
+ */
+static bool on_demand(struct str name)
+{
+	return is_deep(name) || (is_star(name) && str_find(name, '.', 2) >=
+							 name.n);
+}
+
 static keys sorted_keys(const struct emit_in *in, const struct profiles *p,
 			bool nets)
 {
@@ -95,7 +105,7 @@ bool gate_maps_hosts(const struct emit_in *in, struct buf *out)
 			buf_addf(out, "%.*s.", STR_ARG(k.v[end].token));
 			leaf |= k.v[end].bump;
 		}
-		if (leaf && !is_deep(k.v[i].name))
+		if (leaf && !on_demand(k.v[i].name))
 			buf_adds(out, "m.");
 		buf_addc(out, '\n');
 	}
@@ -168,7 +178,7 @@ bool gate_maps_leaves(const struct emit_in *in, struct buf *out)
 		return false;
 	k = sorted_keys(in, &p, false);
 	for (uint32_t i = 0; i < k.n; i++) {
-		if (!k.v[i].bump || is_deep(k.v[i].name) ||
+		if (!k.v[i].bump || on_demand(k.v[i].name) ||
 		    (i && k.v[i - 1].bump && same_key(&k.v[i - 1], &k.v[i])))
 			continue;
 		if (n % LEAF_NAMES == 0)

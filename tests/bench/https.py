@@ -1,0 +1,242 @@
+"""What HAProxy in the way costs: beside no gate, and beside mitmdump.
+
+Client and server are load.c, the server out there and the client in the
+agent's image. mitmdump sits where the gate would: in the network of the
+sealed Docker host, on the way of what a container without a gate sends.
+"""
+import contextlib
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import time
+
+import live
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+LOAD = ROOT / "build" / "tests" / "bench" / "load"
+WORLD = ROOT / "tests" / "live" / "world.sh"
+PORT, MITM_PORT, LISTEN = "5443", "5444", "8081"
+NAME, ADDR = "bench.test", "11.0.30.1"
+SPLICED = "allow: ['%s:%s']\n" % (NAME, PORT)
+DECRYPTED = ("allow:\n  - {dest: '%s:%s', http: [{methods: [GET], paths: "
+             "[/v1/, /b/]}]}\n" % (NAME, PORT))
+SECONDS = 4
+SHELL = "getent hosts %s >/dev/null; ./load " % NAME
+
+
+def command(mode, *args, port=PORT):
+    return ["sh", "-c", SHELL + " ".join((mode, ADDR, port, NAME,
+                                          *map(str, args)))]
+
+
+def numbers(argv):
+    done = subprocess.run(argv, text=True, stdin=subprocess.DEVNULL,
+                          capture_output=True, check=False)
+    if done.returncode:
+        raise SystemExit("%s: %s" % (argv[-1], done.stderr[-500:]))
+    return [float(x) for x in done.stdout.split()]
+
+
+@contextlib.contextmanager
+def server(port):
+    certificate = live.the.state / "tls" / "bench.pem"
+    ca = live.the.state / "ca"
+    request = subprocess.run(
+        ["openssl", "req", "-new", "-key", ca / "leaf.key", "-subj",
+         "/CN=" + NAME], check=True, capture_output=True).stdout
+    extra = certificate.with_suffix(".ext")
+    extra.write_text("subjectAltName=DNS:%s\n" % NAME)
+    subprocess.run(
+        ["openssl", "x509", "-req", "-CA", ca / "ca.crt", "-CAkey",
+         ca / "ca.key", "-CAcreateserial", "-days", "30", "-extfile", extra,
+         "-out", certificate], input=request, check=True,
+        stderr=subprocess.DEVNULL)
+    p = subprocess.Popen([WORLD, "inet", LOAD, "serve", port, certificate,
+                          ca / "leaf.key"], stdout=subprocess.PIPE)
+    p.stdout.readline()
+    try:
+        yield
+    finally:
+        p.kill()
+        p.wait()
+
+
+@contextlib.contextmanager
+def mitmdump():
+    """None, or a function that makes an argument vector go through it."""
+    program = shutil.which("mitmdump")
+    if not program:
+        yield False
+        return
+    home = live.the.state / "mitm"
+    home.mkdir(exist_ok=True)
+    rule = ["iptables", "-t", "nat", "{}", "PREROUTING", "-p", "tcp",
+            "--dport", MITM_PORT, "-j", "REDIRECT", "--to-ports", LISTEN]
+
+    def rules(what):
+        subprocess.run(live.the.enter(*(what if w == "{}" else w
+                                        for w in rule)), check=False)
+    with open(live.the.state / "log" / "mitmdump", "wb") as log:
+        p = subprocess.Popen(live.the.enter(
+            program, "--mode", "transparent", "--listen-port", LISTEN,
+            "--set", "confdir=%s" % home, "--set",
+            "ssl_verify_upstream_trusted_ca=%s" % (
+                live.the.state / "ca" / "ca.crt")),
+            stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        rules("-A")
+        try:
+            live.within(15, lambda: not subprocess.run(
+                live.the.enter("bash", "-c", "echo >/dev/tcp/127.0.0.1/" +
+                               LISTEN), check=False,
+                capture_output=True).returncode)
+            yield True
+        finally:
+            rules("-D")
+            p.terminate()
+            p.wait()
+
+
+def compare(line, plain):
+    """Requests and throughput, in turn: direct, spliced, decrypted, mitm."""
+    tool = LOAD.read_bytes()
+    with contextlib.ExitStack() as stack:
+        for port in (PORT, MITM_PORT):
+            stack.enter_context(server(port))
+        spliced, decrypted = (stack.enter_context(live.Place(
+            p, files={"load": tool})) for p in (SPLICED, DECRYPTED))
+        for place in (spliced, decrypted):
+            os.chmod(place.work / "load", 0o755)
+        there = stack.enter_context(mitmdump())
+
+        def ways(*args):
+            out = {"direct": plain(spliced.work, *command(*args)),
+                   "spliced": spliced.argv("run", "--", *command(*args)),
+                   "decrypted": decrypted.argv("run", "--", *command(*args))}
+            if there:
+                out["mitmdump"] = plain(spliced.work, *command(
+                    *args, port=MITM_PORT))
+            return out
+
+        def medians(rounds, *args):
+            argvs = ways(*args)
+            seen = [{w: numbers(argv) for w, argv in argvs.items()}
+                    for _ in range(rounds)]
+            return {w: [statistics.median(s[w][i] for s in seen)
+                        for i in range(len(seen[0][w]))] for w in argvs}
+
+        got = medians(5, "fetch", 1000)
+        for way, aim in (("spliced", "aim: at least 0.9"),
+                         ("decrypted", ""), ("mitmdump", "")):
+            if way in got:
+                line("one download, " + way, "%.0f MB/s" % got[way][0],
+                     "direct %.0f MB/s" % got["direct"][0],
+                     "%.2f" % (got[way][0] / got["direct"][0]), aim)
+        for what, args in (("1 connection", ("get", 1, SECONDS)),
+                           ("32 connections", ("get", 32, SECONDS)),
+                           ("16, new each time", ("open", 16, SECONDS))):
+            got = medians(3, *args)
+            show(line, what, got)
+
+
+def show(line, what, got):
+    base = got["direct"]
+    for way in ("spliced", "decrypted", "mitmdump"):
+        if way not in got:
+            continue
+        aim = ""
+        if way == "decrypted" and what == "1 connection":
+            aim = "added p50: %.3f ms, aim: under 0.3" % (
+                (got[way][1] - base[1]) / 1e3)
+        elif way == "decrypted" and "mitmdump" in got:
+            aim = "%.1f times mitmdump, aim: 20" % (
+                got[way][0] / got["mitmdump"][0])
+        line("%s, %s" % (what, way), "%.0f/s" % got[way][0],
+             "direct %.0f/s" % base[0], "%.2f" % (got[way][0] / base[0]),
+             "p50 %.2f p99 %.2f ms (direct %.2f %.2f) %s" % (
+                 got[way][1] / 1e3, got[way][2] / 1e3, base[1] / 1e3,
+                 base[2] / 1e3, aim))
+
+
+def first_byte(line):
+    """How long a raw destination's server waits until it may speak."""
+    took = []
+    script = ("import socket,time\nfor i in range(21):\n"
+              " t=time.perf_counter()\n"
+              " s=socket.create_connection(('site.test',22))\n"
+              " s.recv(99); print((time.perf_counter()-t)*1e3)\n s.close()\n")
+    for policy in ("allow: [site.test]\n", None):
+        with live.Place(policy, files={"first.py": script}) as place:
+            argv = place.argv("run", "--", "python3", "first.py") if policy \
+                else live.the.as_user(
+                    "docker", "run", "--rm", "--dns", "8.8.8.8", "--mount",
+                    "type=bind,source=%s,target=/w" % place.work,
+                    "membrane-agent", "python3", "/w/first.py")
+            took.append(statistics.median(numbers(argv)))
+    line("banner of a raw destination", "%.1f ms" % took[0],
+         "direct %.1f ms" % took[1], "", "added: %.0f ms" % (
+             took[0] - took[1]))
+
+
+def timed(place):
+    begun = time.perf_counter()
+    subprocess.run(place.argv("run", "--", "true"), check=True,
+                   stdin=subprocess.DEVNULL, capture_output=True)
+    return time.perf_counter() - begun
+
+
+def start(line):
+    with live.Place("allow: [11.0.1.1]\n") as none, live.Place(
+            "allow: [site.test]\n") as names, live.Place(
+            DECRYPTED) as decrypts:
+        seen = []
+        for _ in range(11):
+            seen.append([timed(p) for p in (none, names, decrypts)])
+        base, with_names, with_leaves = (statistics.median(c)
+                                         for c in zip(*seen[1:]))
+    for what, took in (("names only", with_names),
+                       ("and decryption", with_leaves)):
+        line("run -- true, " + what, "%.0f ms" % (took * 1e3),
+             "no L7 %.0f ms" % (base * 1e3), "%.2f" % (took / base),
+             "added: %.0f ms, aim: under 100" % ((took - base) * 1e3))
+
+
+def resident():
+    """MB of each program in the gate that runs."""
+    ids = live.the.docker("ps", "-q", "--filter",
+                          "label=membrane.role=gate").stdout.split()
+    out = {}
+    for row in live.the.docker("top", ids[0], "-eo", "pid,comm"
+                               ).stdout.splitlines()[1:]:
+        pid, name = row.split(None, 1)
+        with open("/proc/%s/smaps_rollup" % pid, encoding="ascii") as f:
+            pss = [int(x.split()[1]) for x in f if x.startswith("Pss:")][0]
+        out[name.strip()] = out.get(name.strip(), 0) + pss / 1024
+    return out
+
+
+def memory(line):
+    hosts = ["h%d.zone%d.example.com" % (i, i % 97) for i in range(10000)]
+    few = "allow: [site.test]\n"
+    for what, policy in (
+            ("10,000 names", "allow:\n" + "".join(
+                "  - %s:443\n" % h for h in hosts)),
+            ("10,000 decrypted", "allow:\n" + "".join(
+                "  - {dest: '%s:443', http: [{methods: [GET], paths: "
+                "[/p%d/]}]}\n" % (h, i % 50) for i, h in enumerate(hosts)))):
+        took = []
+        for text in (few, policy):
+            with live.Place(text) as place:
+                begun = time.perf_counter()
+                p = place.popen("run", "--", "sh", "-c", "echo up; sleep 60")
+                p.stdout.readline()
+                took.append((time.perf_counter() - begun, resident()))
+                p.terminate()
+                p.communicate(timeout=60)
+        (_, base), (seconds, full) = took
+        line("gate's memory, " + what, "%.0f MB" % sum(full.values()),
+             "1 name %.0f MB" % sum(base.values()),
+             "", "haproxy %.0f MB, up after %.2f s" % (
+                 full.get("haproxy", 0), seconds))
