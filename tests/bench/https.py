@@ -23,7 +23,7 @@ NAME, ADDR = "bench.test", "11.0.30.1"
 SPLICED = "allow: ['%s:%s']\n" % (NAME, PORT)
 DECRYPTED = ("allow:\n  - {dest: '%s:%s', http: [{methods: [GET], paths: "
              "[/v1/, /b/]}]}\n" % (NAME, PORT))
-SECONDS = 4
+SECONDS = 3
 SHELL = "getent hosts %s >/dev/null; ./load " % NAME
 
 
@@ -83,6 +83,7 @@ def mitmdump():
         p = subprocess.Popen(live.the.enter(
             program, "--mode", "transparent", "--listen-port", LISTEN,
             "--set", "confdir=%s" % home, "--set",
+            "stream_large_bodies=1m", "--set",
             "ssl_verify_upstream_trusted_ca=%s" % (
                 live.the.state / "ca" / "ca.crt")),
             stdout=log, stderr=log, stdin=subprocess.DEVNULL)
@@ -127,7 +128,7 @@ def compare(line, plain):
             return {w: [statistics.median(s[w][i] for s in seen)
                         for i in range(len(seen[0][w]))] for w in argvs}
 
-        got = medians(5, "fetch", 1000)
+        got = medians(3, "fetch", 1000)
         for way, aim in (("spliced", "aim: at least 0.9"),
                          ("decrypted", ""), ("mitmdump", "")):
             if way in got:
