@@ -251,21 +251,19 @@ enum kind { CIDR, HOST, ANY, GUARD, HTTP, CIDR_HTTP, ANY_HTTP };
 static bool has_kind(struct rules *r, enum kind kind, uint32_t k,
 		     enum addr_family f)
 {
-	const struct emit_class *class = &r->grants.v[k];
-
 	switch (kind) {
 	case CIDR:
 		return of_family(&r->grant_nets[k], f)->n > 0;
 	case CIDR_HTTP:
 		return of_family(&r->http_nets[k], f)->n > 0;
 	case HOST:
-		return class->has_name;
+		return r->grants.v[k].has_name;
 	case HTTP:
-		return class->has_http;
+		return r->grants.v[k].has_http;
 	case ANY:
-		return class->has_any;
+		return r->grants.v[k].has_any;
 	case ANY_HTTP:
-		return class->has_anyhttp;
+		return r->grants.v[k].has_anyhttp;
 	case GUARD:
 		return r->denials.v[k].has_name;
 	}
