@@ -14,7 +14,8 @@ def refused(result, what):
 def name_is_permitted_on_any_tcp_port():
     s = session("allow: [site.test]\n", [
         ["get", "https://site.test/"], ["get", "http://site.test/x"],
-        ["tcp", "site.test", 22], ["tcp", "site.test", 5432],
+        ["tcp", "site.test", 22, "probe\r\n"],
+        ["tcp", "site.test", 5432, "probe\r\n"],
         ["resolve", "site.test"]])
     check(s.status == 0, "status 0", s.stderr)
     for result in s.tried:
