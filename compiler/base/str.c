@@ -45,7 +45,8 @@ struct str str_slice(struct str s, size_t beg, size_t end)
 		end = s.n;
 	if (beg > end)
 		beg = end;
-	return (struct str){s.p + beg, end - beg};
+	/* Nowhere plus nothing is not defined in C. */
+	return (struct str){beg ? s.p + beg : s.p, end - beg};
 }
 
 size_t str_find(struct str s, char c, size_t from)

@@ -82,6 +82,7 @@ static void check_str(void)
 	CHECK(str_ends(STR("abc"), STR("bc")) && str_ends(STR("x"), STR("")));
 	CHECK(str_slice(STR("abc"), 5, 9).n == 0);
 	CHECK(str_is(str_slice(STR("abc"), 1, 9), "bc"));
+	CHECK(str_slice((struct str){NULL, 0}, 0, 9).p == NULL);
 	CHECK(str_find(STR("abc"), 'd', 0) == 3);
 	CHECK(str_find(STR("abc"), 'a', 1) == 3);
 	CHECK(str_is(str_trim(STR(" \tx y\t ")), "x y"));
