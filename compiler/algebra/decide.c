@@ -63,12 +63,6 @@ static bool is_private(const struct ir_grant *g)
 	return g->private.set && g->private.v;
 }
 
-/* Decided by requests and not by packets. */
-static bool is_http(const struct ir_grant *g)
-{
-	return g->has_http || g->dest.kind == IR_DEST_URL;
-}
-
 /* --- addresses ----------------------------------------------------------- */
 
 static bool covers(const struct ir_grant *g, const struct addr *addr)
@@ -230,7 +224,7 @@ static enum reason judge(const struct ir_policy *p, const struct ir_grant *g,
 			       : REASON_PORT;
 	if (r == REACH_PRIVATE)
 		return REASON_PRIVATE_ADDRESS;
-	return is_http(g) ? REASON_NOT_HTTP : REASON_GRANTED;
+	return ir_grant_http(g) ? REASON_NOT_HTTP : REASON_GRANTED;
 }
 
 /* Which of two refusals tells the reader more. */

@@ -126,24 +126,10 @@ static bool has_tcp(const struct ir_grant *g)
 	return false;
 }
 
-static bool is_http(const struct ir_grant *g)
-{
-	return g->has_http || g->dest.kind == IR_DEST_URL;
-}
-
-static const struct cidr *net_of(const struct ir_dest *d)
-{
-	if (d->kind == IR_DEST_CIDR)
-		return &d->u.cidr.net;
-	if (d->kind == IR_DEST_URL && d->u.url.who == IR_DEST_CIDR)
-		return &d->u.url.net;
-	return NULL;
-}
-
 /* Does the destination speak of the request's? */
 static bool speaks(const struct ir_grant *g, const struct asked *q)
 {
-	const struct cidr *net = net_of(&g->dest);
+	const struct cidr *net = ir_dest_net(&g->dest);
 
 	if (net)
 		return q->r->has_addr && cidr_has(net, &q->r->addr);
@@ -173,7 +159,7 @@ static bool concerns(const struct ir_grant *g)
 {
 	if (g->from.layer == LAYER_FLOOR || !has_tcp(g))
 		return false;
-	if (is_http(g))
+	if (ir_grant_http(g))
 		return true;
 	if (g->key == IR_KEY_DENY && g->dest.kind == IR_DEST_ANY)
 		return false;
@@ -191,7 +177,7 @@ static enum reason reached(const struct ir_grant *g, const struct asked *q)
 		return REASON_NO_GRANT;
 	if (!has_port(g, q->r->port))
 		return REASON_PORT;
-	if (net_of(&g->dest))
+	if (ir_dest_net(&g->dest))
 		return REASON_GRANTED;
 	if (!is_public && !private)
 		return REASON_PRIVATE_ADDRESS;
@@ -232,7 +218,7 @@ static enum reason by_rules(const struct asked *q, const struct ir_grant *g)
 	struct http_rules rules = http_rules(q->a, g);
 	enum reason best = REASON_METHOD;
 
-	if (!is_http(g))
+	if (!ir_grant_http(g))
 		return REASON_GRANTED;
 	for (uint32_t i = 0; i < rules.n; i++) {
 		if (!has_method(&rules.v[i], q->r->method))
@@ -289,7 +275,7 @@ static bool decrypts(const struct ir_policy *p, const struct ir_grant *g)
 {
 	enum ir_tls tls = g->tls.set ? g->tls.v : p->tls.v;
 
-	return is_http(g) || tls == IR_TLS_INSPECT;
+	return ir_grant_http(g) || tls == IR_TLS_INSPECT;
 }
 
 static bool decrypts_asked(const struct asked *q)
@@ -299,7 +285,7 @@ static bool decrypts_asked(const struct asked *q)
 		    reached(g, q) == REASON_GRANTED)
 			return true;
 	vec_each(d, &q->p->deny)
-		if (concerns(d) && is_http(d) && speaks(d, q) &&
+		if (concerns(d) && ir_grant_http(d) && speaks(d, q) &&
 		    has_port(d, q->r->port))
 			return true;
 	vec_each(c, &q->p->credentials)
@@ -324,7 +310,7 @@ static struct decision hello(struct asked *q)
 	if (q->name.n == 0)
 		return said(REASON_NO_SNI, NULL);
 	vec_each(x, &q->p->deny)
-		if (concerns(x) && !is_http(x) && speaks(x, q) &&
+		if (concerns(x) && !ir_grant_http(x) && speaks(x, q) &&
 		    has_port(x, q->r->port))
 			return said(REASON_DENIED, x);
 	d = best_grant(q, true);
@@ -338,7 +324,7 @@ static bool minds_paths(const struct asked *q)
 
 	for (int i = 0; i < 2; i++)
 		vec_each(g, lists[i])
-			if (concerns(g) && is_http(g) && speaks(g, q) &&
+			if (concerns(g) && ir_grant_http(g) && speaks(g, q) &&
 			    has_port(g, q->r->port) &&
 			    http_has_paths(q->a, g))
 				return true;

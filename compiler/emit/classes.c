@@ -5,16 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Decided by requests and not by packets. */
-static bool is_http(const struct ir_grant *g)
-{
-	return g->has_http || g->dest.kind == IR_DEST_URL;
-}
-
 /* Whether the packet filter holds a set or a rule for it. */
 static bool has_class(const struct ir_grant *g)
 {
-	if (g->key == IR_KEY_DENY && is_http(g))
+	if (g->key == IR_KEY_DENY && ir_grant_http(g))
 		return false;
 	switch (g->dest.kind) {
 	case IR_DEST_ANY:
@@ -52,7 +46,7 @@ static void mark_name(struct emit_class *k, bool http)
 
 static void mark(struct emit_class *k, const struct ir_grant *g)
 {
-	bool http = is_http(g);
+	bool http = ir_grant_http(g);
 
 	switch (g->dest.kind) {
 	case IR_DEST_ANY:

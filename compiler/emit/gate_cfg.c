@@ -84,22 +84,10 @@ static bool any_entry(struct gate *g, bool (*is)(struct str))
 	return false;
 }
 
-static bool is_star(struct str name)
-{
-	return str_starts(name, STR("*.")) &&
-	       str_find(name, '*', 1) == name.n;
-}
-
-static bool is_deep(struct str name)
-{
-	return str_starts(name, STR("**.")) &&
-	       str_find(name, '*', 2) == name.n;
-}
-
 static bool is_other(struct str name)
 {
-	return str_find(name, '*', 0) < name.n && !is_star(name) &&
-	       !is_deep(name) && !str_is(name, "**");
+	return str_find(name, '*', 0) < name.n && !profiles_star(name) &&
+	       !profiles_deep(name) && !str_is(name, "**");
 }
 
 static uint32_t labels(struct str name)
@@ -115,7 +103,7 @@ static uint32_t labels(struct str name)
 static bool any_deep(struct gate *g, uint32_t n)
 {
 	vec_each(e, &g->entries)
-		if (is_deep(e->name) && labels(e->name) == n + 1)
+		if (profiles_deep(e->name) && labels(e->name) == n + 1)
 			return true;
 	return false;
 }
@@ -149,7 +137,7 @@ static void put_lookup(struct gate *g, const char *rule, const char *s)
 	cfg_line(c, "%s set-var(%s.p) str(%s)", rule, s, any_tokens(g).p);
 	cfg_line(c, "%s set-var(%s.k) var(%s.name)", rule, s, s);
 	put_join(g, rule, s);
-	if (any_entry(g, is_star)) {
+	if (any_entry(g, profiles_star)) {
 		cfg_line(c, "%s set-var(%s.k) var(%s.name),field(2,.,0)", rule,
 			 s, s);
 		cfg_line(c, "%s set-var(%s.k) str(*.),concat(,%s.k)", rule, s,

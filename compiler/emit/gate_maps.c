@@ -41,26 +41,14 @@ static bool is_exact(struct str name)
 	return str_find(name, '*', 0) == name.n;
 }
 
-static bool is_star(struct str name)
-{
-	return str_starts(name, STR("*.")) &&
-	       str_find(name, '*', 1) == name.n;
-}
-
-static bool is_deep(struct str name)
-{
-	return str_starts(name, STR("**.")) &&
-	       str_find(name, '*', 2) == name.n;
-}
-
 /*
  * A leaf of its own, made on first use: what no certificate can say. Clients
  * take a star only where two labels or more follow (OpenSSL, X509_check_host).
  */
 static bool on_demand(struct str name)
 {
-	return is_deep(name) || (is_star(name) && str_find(name, '.', 2) >=
-							 name.n);
+	return profiles_deep(name) ||
+	       (profiles_star(name) && str_find(name, '.', 2) >= name.n);
 }
 
 static keys sorted_keys(const struct emit_in *in, const struct profiles *p,
@@ -71,8 +59,8 @@ static keys sorted_keys(const struct emit_in *in, const struct profiles *p,
 
 	vec_each(e, &entries)
 		if (nets ? e->net != NULL
-			 : is_exact(e->name) || is_star(e->name) ||
-				   is_deep(e->name))
+			 : is_exact(e->name) || profiles_star(e->name) ||
+				   profiles_deep(e->name))
 			if (nets || e->name.n)
 				*vec_push(in->a, &out) = (struct key){
 					e->name, e->net, e->token, e->bump};

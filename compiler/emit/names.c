@@ -78,11 +78,6 @@ static void put_nets(const struct emit_in *in, struct buf *out)
 	put_lines(out, &cover);
 }
 
-static bool is_http(const struct ir_grant *g)
-{
-	return g->has_http || g->dest.kind == IR_DEST_URL;
-}
-
 static void put_names(const struct emit_in *in, struct buf *out,
 		      const emit_classes *classes)
 {
@@ -106,7 +101,7 @@ static void put_names(const struct emit_in *in, struct buf *out,
 		if (!k || (g->dest.kind == IR_DEST_ANY && !private))
 			buf_addc(&b, '-');
 		else
-			buf_addf(&b, "%s%u", is_http(g) ? "h" : "", k);
+			buf_addf(&b, "%s%u", ir_grant_http(g) ? "h" : "", k);
 		buf_adds(&b, private ? " private " : " - ");
 		buf_add(&b, g->id);
 		*vec_push(in->a, &names) = buf_keep(&b);
@@ -123,7 +118,8 @@ static void put_denials(const struct emit_in *in, struct buf *out,
 	vec_each(d, &in->policy->deny) {
 		struct str name = ir_dest_name(&d->dest);
 
-		if (name.n == 0 || is_http(d) || d->dest.kind == IR_DEST_ANY)
+		if (name.n == 0 || ir_grant_http(d) ||
+		    d->dest.kind == IR_DEST_ANY)
 			continue;
 		if (ports_all(&d->ports))
 			*vec_push(in->a, &denied) = arena_fmt(

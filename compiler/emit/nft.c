@@ -54,11 +54,11 @@ static struct nets *class_nets(struct arena *a, const emit_classes *classes,
 	struct nets *nets = arena_array(a, classes->n + 1, sizeof(*nets));
 
 	vec_each(g, grants) {
-		const struct cidr *net = profiles_net(&g->dest);
-		bool is_http = g->has_http || g->dest.kind == IR_DEST_URL;
+		const struct cidr *net = ir_dest_net(&g->dest);
 		uint32_t k = 0;
 
-		if (net && is_http == http && g->from.layer != LAYER_FLOOR)
+		if (net && ir_grant_http(g) == http &&
+		    g->from.layer != LAYER_FLOOR)
 			k = emit_class_of(a, classes, g);
 		if (k)
 			add_net(a, &nets[k - 1], net);

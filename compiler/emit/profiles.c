@@ -6,28 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct cidr *profiles_net(const struct ir_dest *d)
-{
-	if (d->kind == IR_DEST_CIDR)
-		return &d->u.cidr.net;
-	if (d->kind == IR_DEST_URL && d->u.url.who == IR_DEST_CIDR)
-		return &d->u.url.net;
-	return NULL;
-}
-
-/* Decided by requests and not by packets. */
-static bool is_http(const struct ir_grant *g)
-{
-	return g->has_http || g->dest.kind == IR_DEST_URL;
-}
-
 bool profiles_decrypts(const struct ir_policy *p, const struct ir_grant *g)
 {
 	enum ir_tls tls = g->tls.set ? g->tls.v : p->tls.v;
 
 	if (g->dest.kind == IR_DEST_CIDR && !g->has_http)
 		return false;
-	return is_http(g) || tls == IR_TLS_INSPECT;
+	return ir_grant_http(g) || tls == IR_TLS_INSPECT;
 }
 
 static bool has_tcp(const struct ir_grant *g)
@@ -43,7 +28,7 @@ static bool concerns(const struct ir_grant *g)
 {
 	if (g->from.layer == LAYER_FLOOR || !has_tcp(g))
 		return false;
-	if (is_http(g))
+	if (ir_grant_http(g))
 		return true;
 	switch (g->dest.kind) {
 	case IR_DEST_ANY:
@@ -102,7 +87,7 @@ static ir_ports tcp_of(struct arena *a, const ir_ports *ports)
 
 static enum profile_who who_of(const struct ir_grant *g)
 {
-	if (profiles_net(&g->dest))
+	if (ir_dest_net(&g->dest))
 		return PROFILE_ADDR;
 	return g->dest.kind == IR_DEST_ANY ? PROFILE_ANY : PROFILE_NAME;
 }
@@ -111,7 +96,7 @@ static void put_rules(struct arena *a, struct buf *b, const struct ir_grant *g)
 {
 	struct http_rules rules = http_rules(a, g);
 
-	if (!is_http(g))
+	if (!ir_grant_http(g))
 		return;
 	for (uint32_t i = 0; i < rules.n; i++) {
 		struct ir_http h = rules.v[i];
@@ -130,7 +115,7 @@ static struct profile profile_of(struct arena *a, const struct ir_policy *p,
 	struct buf b;
 
 	out.ports = tcp_of(a, &g->ports);
-	out.http = is_http(g);
+	out.http = ir_grant_http(g);
 	out.bump = profiles_decrypts(p, g);
 	out.private = g->private.set && g->private.v;
 	buf_init(&b, a);
@@ -140,6 +125,18 @@ static struct profile profile_of(struct arena *a, const struct ir_policy *p,
 	put_rules(a, &b, g);
 	out.text = buf_str(&b);
 	return out;
+}
+
+bool profiles_star(struct str name)
+{
+	return str_starts(name, STR("*.")) &&
+	       str_find(name, '*', 1) == name.n;
+}
+
+bool profiles_deep(struct str name)
+{
+	return str_starts(name, STR("**.")) &&
+	       str_find(name, '*', 2) == name.n;
 }
 
 /* Where the profile of that text is or belongs. */
@@ -251,10 +248,10 @@ static void add_grants(const struct emit_in *in, const struct profiles *p,
 		if (token.n == 0)
 			continue;
 		*vec_push(in->a, out) = (struct profile_entry){
-			ir_dest_name(&g->dest), profiles_net(&g->dest), token,
+			ir_dest_name(&g->dest), ir_dest_net(&g->dest), token,
 			g->id,
 			g->key == IR_KEY_DENY
-				? is_http(g)
+				? ir_grant_http(g)
 				: profiles_decrypts(in->policy, g)};
 	}
 }

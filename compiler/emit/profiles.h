@@ -45,8 +45,9 @@ struct str profiles_token(struct arena *a, const struct profiles *p,
 bool profiles_decrypts(const struct ir_policy *p, const struct ir_grant *g);
 /* Whether '*' passes without a look at names. */
 bool profiles_any_direct(const struct ir_policy *p);
-/* The network of a destination, or NULL. */
-const struct cidr *profiles_net(const struct ir_dest *d);
+/* How a name is looked up: '*' alone in front, '**' alone in front. */
+bool profiles_star(struct str name);
+bool profiles_deep(struct str name);
 
 /* One pattern or network with the token it leads to. */
 struct profile_entry {

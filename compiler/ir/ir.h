@@ -325,6 +325,10 @@ struct str ir_dest_text(struct arena *a, const struct ir_dest *d);
 /* The names that it is about: a name, a pattern, "**" for any; none (empty)
  * for addresses. */
 struct str ir_dest_name(const struct ir_dest *d);
+/* The network that it is about, in the destination itself; NULL for names. */
+const struct cidr *ir_dest_net(const struct ir_dest *d);
+/* Decided by requests and not by packets alone. */
+bool ir_grant_http(const struct ir_grant *g);
 struct str ir_ports_text(struct arena *a, const ir_ports *ports);
 struct str ir_http_text(struct arena *a, const struct ir_http *h);
 struct str ir_grant_text(struct arena *a, const struct ir_grant *g);

@@ -111,6 +111,20 @@ struct str ir_dest_name(const struct ir_dest *d)
 	abort();
 }
 
+const struct cidr *ir_dest_net(const struct ir_dest *d)
+{
+	if (d->kind == IR_DEST_CIDR)
+		return &d->u.cidr.net;
+	if (d->kind == IR_DEST_URL && d->u.url.who == IR_DEST_CIDR)
+		return &d->u.url.net;
+	return NULL;
+}
+
+bool ir_grant_http(const struct ir_grant *g)
+{
+	return g->has_http || g->dest.kind == IR_DEST_URL;
+}
+
 struct str ir_ports_text(struct arena *a, const ir_ports *ports)
 {
 	char room[256];

@@ -44,21 +44,12 @@ static void add_net(struct arena *a, struct cover *c, const struct cidr *net,
 	*vec_push(a, &c->nets) = (struct net_entry){*net, g};
 }
 
-static const struct cidr *net_of(const struct ir_dest *d)
-{
-	if (d->kind == IR_DEST_CIDR)
-		return &d->u.cidr.net;
-	if (d->kind == IR_DEST_URL && d->u.url.who == IR_DEST_CIDR)
-		return &d->u.url.net;
-	return NULL;
-}
-
 struct cover *cover_new(struct arena *a, const ir_grants *grants)
 {
 	struct cover *c = arena_new_of(a, struct cover);
 
 	vec_each(g, grants) {
-		const struct cidr *net = net_of(&g->dest);
+		const struct cidr *net = ir_dest_net(&g->dest);
 		struct str name = ir_dest_name(&g->dest);
 
 		if (g->from.layer == LAYER_FLOOR)
@@ -204,7 +195,7 @@ static const struct ir_grant *find_by_net(const struct cover *c,
 const struct ir_grant *cover_find(const struct cover *c,
 				  const struct ir_grant *g, bool as_grant)
 {
-	const struct cidr *net = net_of(&g->dest);
+	const struct cidr *net = ir_dest_net(&g->dest);
 	struct str name = ir_dest_name(&g->dest);
 
 	if (net)
