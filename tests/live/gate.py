@@ -874,21 +874,28 @@ deny:
 """
 
 
-def check_compiled(world, start):
-    """The same, with a plan that the compiler wrote: names in it need HAProxy,
-    so that l7_live.py calls this with a way to start such a gate."""
+@contextlib.contextmanager
+def compiled(policy):
+    """A plan that the compiler wrote; it goes with the block."""
     with tempfile.TemporaryDirectory() as tmp:
         work = pathlib.Path(tmp) / "work"
         home = pathlib.Path(tmp) / "home"
         work.mkdir()
         home.mkdir()
         (home / "config.yaml").touch()
-        (work / ".membrane.yaml").write_text(POLICY)
+        (work / ".membrane.yaml").write_text(policy)
         subprocess.run([MEMBRANE, "compile", "-o", "out"], cwd=work,
                        env={**os.environ, "MEMBRANE_HOME": str(home)},
                        check=True, stdout=subprocess.DEVNULL)
         subprocess.run(["chmod", "-R", "a+rX", tmp], check=True)
-        with start(world, work / "out") as g:
+        yield work / "out"
+
+
+def check_compiled(world, start):
+    """The same, with a plan that the compiler wrote: names in it need HAProxy,
+    so that l7_live.py calls this with a way to start such a gate."""
+    with compiled(POLICY) as plan:
+        with start(world, plan) as g:
             check(g.first.get("event") == "ready", "compiled", g.first)
             if g.first.get("event") != "ready":
                 return

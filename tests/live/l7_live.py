@@ -572,18 +572,8 @@ deny:
 
 def check_compiled(world):
     """The same, with a plan that the compiler wrote."""
-    with tempfile.TemporaryDirectory() as tmp:
-        work = pathlib.Path(tmp) / "work"
-        home = pathlib.Path(tmp) / "home"
-        work.mkdir()
-        home.mkdir()
-        (home / "config.yaml").touch()
-        (work / ".membrane.yaml").write_text(POLICY)
-        subprocess.run([gate.MEMBRANE, "compile", "-o", "out"], cwd=work,
-                       env={**os.environ, "MEMBRANE_HOME": str(home)},
-                       check=True, stdout=subprocess.DEVNULL)
-        subprocess.run(["chmod", "-R", "a+rX", tmp], check=True)
-        with Gate(world, work / "out", {}) as g:
+    with gate.compiled(POLICY) as plan:
+        with Gate(world, plan, {}) as g:
             check(g.first.get("event") == "ready", "compiled", g.first)
             if g.first.get("event") != "ready":
                 return
