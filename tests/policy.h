@@ -58,15 +58,21 @@ static inline void test_url(struct str text, struct ir_dest *d)
 {
 	struct ir_url *u = &d->u.url;
 	bool tls = str_starts(text, STR("https://"));
-	size_t slash;
+	size_t slash, colon;
+	uint64_t port = tls ? 443 : 80;
 
 	d->kind = IR_DEST_URL;
 	u->scheme = tls ? IR_SCHEME_HTTPS : IR_SCHEME_HTTP;
-	u->port = tls ? 443 : 80;
 	text = str_slice(text, tls ? 8 : 7, text.n);
 	slash = str_find(text, '/', 0);
 	u->who = IR_DEST_HOST;
 	u->name = str_slice(text, 0, slash);
+	colon = str_find(u->name, ':', 0);
+	if (colon < u->name.n &&
+	    !str_u64(str_slice(u->name, colon + 1, u->name.n), 65535, &port))
+		abort();
+	u->port = (uint16_t)port;
+	u->name = str_slice(u->name, 0, colon);
 	if (str_find(u->name, '*', 0) < u->name.n)
 		u->who = IR_DEST_PATTERN;
 	u->path = slash < text.n ? str_slice(text, slash, text.n) : STR("/");

@@ -154,6 +154,15 @@ static bool speaks(const struct ir_grant *g, const struct asked *q)
 	abort();
 }
 
+/* Is the request one to the grant's destination, port and scheme? */
+static bool aims(const struct ir_grant *g, const struct asked *q)
+{
+	enum ir_scheme s = q->r->tls ? IR_SCHEME_HTTPS : IR_SCHEME_HTTP;
+
+	return speaks(g, q) && has_port(g, q->r->port) &&
+	       ir_dest_has_scheme(&g->dest, s);
+}
+
 /* Those that HAProxy knows: a network without http is the packet filter's. */
 static bool concerns(const struct ir_grant *g)
 {
@@ -177,6 +186,8 @@ static enum reason reached(const struct ir_grant *g, const struct asked *q)
 		return REASON_NO_GRANT;
 	if (!has_port(g, q->r->port))
 		return REASON_PORT;
+	if (!aims(g, q))
+		return REASON_SCHEME;
 	if (ir_dest_net(&g->dest))
 		return REASON_GRANTED;
 	if (!is_public && !private)
@@ -233,9 +244,9 @@ static enum reason by_rules(const struct asked *q, const struct ir_grant *g)
 static int weight(enum reason r)
 {
 	static const enum reason rising[] = {
-		REASON_NO_GRANT,     REASON_PORT,   REASON_PRIVATE_ADDRESS,
-		REASON_NOT_RESOLVED, REASON_METHOD, REASON_PATH,
-		REASON_GRANTED,
+		REASON_NO_GRANT,	REASON_PORT,	     REASON_SCHEME,
+		REASON_PRIVATE_ADDRESS, REASON_NOT_RESOLVED, REASON_METHOD,
+		REASON_PATH,		REASON_GRANTED,
 	};
 
 	for (int i = 0; i < (int)ARRAY_LEN(rising); i++)
@@ -285,8 +296,7 @@ static bool decrypts_asked(const struct asked *q)
 		    reached(g, q) == REASON_GRANTED)
 			return true;
 	vec_each(d, &q->p->deny)
-		if (concerns(d) && ir_grant_http(d) && speaks(d, q) &&
-		    has_port(d, q->r->port))
+		if (concerns(d) && ir_grant_http(d) && aims(d, q))
 			return true;
 	vec_each(c, &q->p->credentials)
 		if (str_eq(c->host.u.host.name, q->name) &&
@@ -310,8 +320,7 @@ static struct decision hello(struct asked *q)
 	if (q->name.n == 0)
 		return said(REASON_NO_SNI, NULL);
 	vec_each(x, &q->p->deny)
-		if (concerns(x) && !ir_grant_http(x) && speaks(x, q) &&
-		    has_port(x, q->r->port))
+		if (concerns(x) && !ir_grant_http(x) && aims(x, q))
 			return said(REASON_DENIED, x);
 	d = best_grant(q, true);
 	return d;
@@ -324,8 +333,7 @@ static bool minds_paths(const struct asked *q)
 
 	for (int i = 0; i < 2; i++)
 		vec_each(g, lists[i])
-			if (concerns(g) && ir_grant_http(g) && speaks(g, q) &&
-			    has_port(g, q->r->port) &&
+			if (concerns(g) && ir_grant_http(g) && aims(g, q) &&
 			    http_has_paths(q->a, g))
 				return true;
 	return false;
@@ -351,7 +359,7 @@ struct decision decide_request(struct arena *a, const struct ir_policy *p,
 	if (minds_paths(&q) && !decide_path_canonical(q.path))
 		return said(REASON_PATH_NOT_CANONICAL, NULL);
 	vec_each(d, &p->deny)
-		if (concerns(d) && speaks(d, &q) && has_port(d, r->port) &&
+		if (concerns(d) && aims(d, &q) &&
 		    by_rules(&q, d) == REASON_GRANTED)
 			return said(REASON_DENIED, d);
 	return best_grant(&q, false);

@@ -107,7 +107,7 @@ static void groups(const struct view *v, const struct plan_model *m,
 bool plan_reach_decrypts(const struct ir_policy *p, const struct ir_grant *g)
 {
 	if (g->key == IR_KEY_DENY)
-		return g->has_http || g->dest.kind == IR_DEST_URL;
+		return profiles_denies_inside(g);
 	return profiles_decrypts(p, g);
 }
 

@@ -29,8 +29,7 @@ bool gate_cfg_decrypts(const struct ir_policy *p)
 		if (profiles_decrypts(p, g))
 			return true;
 	vec_each(d, &p->deny)
-		if (d->from.layer != LAYER_FLOOR &&
-		    (d->has_http || d->dest.kind == IR_DEST_URL))
+		if (d->from.layer != LAYER_FLOOR && profiles_denies_inside(d))
 			return true;
 	return false;
 }
@@ -196,12 +195,21 @@ static void put_acl(struct gate *g, const struct profile *x, const char *s)
 	buf_addc(c->out, '\n');
 }
 
+static bool any_scheme(const profile_list *l)
+{
+	vec_each(x, l)
+		if (!x->tls || !x->clear)
+			return true;
+	return false;
+}
+
 static void put_acls(struct gate *g, const char *s)
 {
 	struct cfg *c = &g->c;
 	const struct addr_special *special;
 	struct cidr net;
 	char text[CIDR_TEXT_MAX];
+	bool is_tls = s[0] == 's'; /* before it is decrypted */
 
 	for (size_t i = 0; (special = addr_special(i)); i++) {
 		/* HAProxy looks up IPv4 addresses as mapped ones, too. */
@@ -212,6 +220,11 @@ static void put_acls(struct gate *g, const char *s)
 	}
 	for (size_t at = 0; addr_private_next(&at, &net);)
 		cfg_line(c, "acl private dst %s", cidr_text(&net, text));
+	if (any_scheme(&g->p.allow) || any_scheme(&g->p.deny)) {
+		cfg_line(c, "acl tls %s", is_tls ? "always_true" : "ssl_fc");
+		cfg_line(c, "acl clear %s",
+			 is_tls ? "always_false" : "ssl_fc,not");
+	}
 	cfg_line(c, "acl pinned var(%s.pin) -m found", s);
 	cfg_line(c, "acl vouched var(%s.vouched) -m found", s);
 	vec_each(x, &g->p.allow)
@@ -228,10 +241,18 @@ static void put_on_port(struct gate *g, const struct profile *x)
 		buf_addf(g->c.out, " p%.*s", STR_ARG(x->token));
 }
 
+/* The same, and the scheme. */
+static void put_aimed(struct gate *g, const struct profile *x)
+{
+	put_on_port(g, x);
+	if (!x->tls || !x->clear)
+		buf_adds(g->c.out, x->tls ? " tls" : " clear");
+}
+
 /* Everything about a connection that a grant asks for. */
 static void put_reached(struct gate *g, const struct profile *x)
 {
-	put_on_port(g, x);
+	put_aimed(g, x);
 	if (x->who == PROFILE_ADDR)
 		return;
 	if (!x->private)
@@ -260,10 +281,17 @@ static void put_misses(struct gate *g, const char *rule, const char *s)
 		buf_addf(out, " n%.*s\n", STR_ARG(x->token));
 	}
 	vec_each(x, &g->p.allow) {
+		if (x->tls && x->clear)
+			continue;
+		put_reason(g, rule, s, "scheme");
+		put_on_port(g, x);
+		buf_addc(out, '\n');
+	}
+	vec_each(x, &g->p.allow) {
 		if (x->who == PROFILE_ADDR || x->private)
 			continue;
 		put_reason(g, rule, s, "private-address");
-		put_on_port(g, x);
+		put_aimed(g, x);
 		buf_adds(out, " private\n");
 	}
 	vec_each(x, &g->p.allow) {
@@ -271,7 +299,7 @@ static void put_misses(struct gate *g, const char *rule, const char *s)
 		    (x->who == PROFILE_ANY && !x->private))
 			continue;
 		put_reason(g, rule, s, "not-resolved");
-		put_on_port(g, x);
+		put_aimed(g, x);
 		buf_adds(out, x->private ? "" : " !private");
 		buf_adds(out, x->who == PROFILE_NAME ? " !pinned\n"
 						     : " !vouched\n");
@@ -420,10 +448,10 @@ static void put_splice(struct gate *g)
 		if (x->http)
 			continue;
 		put_reason(g, t, "sess", "denied");
-		put_on_port(g, x);
+		put_aimed(g, x);
 		buf_addf(c->out, "\n    %s set-var(sess.rule) str(%.*s) if", t,
 			 STR_ARG(x->token));
-		put_on_port(g, x);
+		put_aimed(g, x);
 		buf_addc(c->out, '\n');
 	}
 	cfg_line(c, "%s reject unless { var(sess.reason) -m str granted }", t);
@@ -435,10 +463,10 @@ static void put_splice(struct gate *g)
 		buf_addc(c->out, '\n');
 	}
 	vec_each(x, &g->p.deny) {
-		if (!x->http)
+		if (!x->http || !x->tls)
 			continue;
 		buf_addf(c->out, "    %s set-var(sess.bump) str(1) if", t);
-		put_on_port(g, x);
+		put_aimed(g, x);
 		buf_addc(c->out, '\n');
 	}
 	vec_each(x, &g->in->policy->credentials) {
@@ -566,7 +594,7 @@ static void put_canonical(struct gate *g)
 				continue;
 			buf_adds(c->out, "    " H
 					 " set-var(txn.paths) str(1) if");
-			put_on_port(g, x);
+			put_aimed(g, x);
 			buf_addc(c->out, '\n');
 		}
 	cfg_line(c, "acl paths var(txn.paths) -m found");
@@ -684,12 +712,12 @@ static void put_denied(struct gate *g)
 
 			put_rule_acls(g, x, i + 1, &rules.v[i], true);
 			put_reason(g, H, "txn", "denied");
-			put_on_port(g, x);
+			put_aimed(g, x);
 			put_rule(g, &r);
 			buf_addf(c->out,
 				 "\n    " H " set-var(txn.rule) str(%.*s) if",
 				 STR_ARG(x->token));
-			put_on_port(g, x);
+			put_aimed(g, x);
 			put_rule(g, &r);
 			buf_addc(c->out, '\n');
 		}
@@ -718,7 +746,7 @@ static void put_answers(struct cfg *c)
 		"'{dest: \"%[var(txn.name),json(utf8s)]:%[dst_port]\", http: "
 		"[{methods: [\"%[var(txn.method),bytes(0,40),json(utf8s)]\"], "
 		"paths: [\"%[var(txn.shown)]\"]}]}' if "
-		"{ var(txn.reason) -m str no-grant port method path } "
+		"{ var(txn.reason) -m str no-grant port scheme method path } "
 		"!{ var(txn.bad) -m found }\n");
 	for (int i = 0; i < 2; i++) {
 		const char *when = i ? "!granted" : "mismatch";

@@ -12,7 +12,15 @@ bool profiles_decrypts(const struct ir_policy *p, const struct ir_grant *g)
 
 	if (g->dest.kind == IR_DEST_CIDR && !g->has_http)
 		return false;
+	if (!ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTPS))
+		return false;
 	return ir_grant_http(g) || tls == IR_TLS_INSPECT;
+}
+
+bool profiles_denies_inside(const struct ir_grant *d)
+{
+	return ir_grant_http(d) &&
+	       ir_dest_has_scheme(&d->dest, IR_SCHEME_HTTPS);
 }
 
 static bool has_tcp(const struct ir_grant *g)
@@ -116,12 +124,15 @@ static struct profile profile_of(struct arena *a, const struct ir_policy *p,
 
 	out.ports = tcp_of(a, &g->ports);
 	out.http = ir_grant_http(g);
+	out.tls = ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTPS);
+	out.clear = ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTP);
 	out.bump = profiles_decrypts(p, g);
 	out.private = g->private.set && g->private.v;
 	buf_init(&b, a);
-	buf_addf(&b, "%s %.*s%s%s", whos[out.who],
+	buf_addf(&b, "%s %.*s%s%s%s", whos[out.who],
 		 STR_ARG(ir_ports_text(a, &out.ports)),
-		 out.bump ? " bump" : "", out.private ? " private" : "");
+		 out.bump ? " bump" : "", out.private ? " private" : "",
+		 out.tls && out.clear ? "" : out.tls ? " https" : " http");
 	put_rules(a, &b, g);
 	out.text = buf_str(&b);
 	return out;
@@ -215,7 +226,7 @@ bool profiles_make(const struct emit_in *in, struct profiles *out)
 	vec_each(x, &p.allow)
 		p.any_bump |= x->bump;
 	vec_each(x, &p.deny)
-		p.any_bump |= x->http;
+		p.any_bump |= x->http && x->tls;
 	p.any_direct = profiles_any_direct(in->policy);
 	*out = p;
 	return true;
@@ -251,7 +262,7 @@ static void add_grants(const struct emit_in *in, const struct profiles *p,
 			ir_dest_name(&g->dest), ir_dest_net(&g->dest), token,
 			g->id,
 			g->key == IR_KEY_DENY
-				? ir_grant_http(g)
+				? profiles_denies_inside(g)
 				: profiles_decrypts(in->policy, g)};
 	}
 }

@@ -20,6 +20,7 @@ struct profile {
 	enum profile_who who;
 	ir_ports ports; /* TCP only, never empty */
 	const struct ir_grant *like; /* one of its grants: the rules */
+	bool tls, clear; /* by which of the two; a URL's scheme */
 	bool http;    /* only what its rules permit, or deny */
 	bool bump;    /* TLS is decrypted */
 	bool private; /* private addresses too */
@@ -43,6 +44,8 @@ struct str profiles_token(struct arena *a, const struct profiles *p,
 
 /* Whether the grant's TLS is decrypted by itself; semantics.md, 3. */
 bool profiles_decrypts(const struct ir_policy *p, const struct ir_grant *g);
+/* Whether a denial is one of requests inside TLS. */
+bool profiles_denies_inside(const struct ir_grant *d);
 /* Whether '*' passes without a look at names. */
 bool profiles_any_direct(const struct ir_policy *p);
 /* How a name is looked up: '*' alone in front, '**' alone in front. */

@@ -327,6 +327,9 @@ struct str ir_dest_text(struct arena *a, const struct ir_dest *d);
 struct str ir_dest_name(const struct ir_dest *d);
 /* The network that it is about, in the destination itself; NULL for names. */
 const struct cidr *ir_dest_net(const struct ir_dest *d);
+/* Whether it is about requests of that scheme: a URL is about its own's, all
+ * others are about both. */
+bool ir_dest_has_scheme(const struct ir_dest *d, enum ir_scheme s);
 /* Decided by requests and not by packets alone. */
 bool ir_grant_http(const struct ir_grant *g);
 struct str ir_ports_text(struct arena *a, const ir_ports *ports);

@@ -120,6 +120,11 @@ const struct cidr *ir_dest_net(const struct ir_dest *d)
 	return NULL;
 }
 
+bool ir_dest_has_scheme(const struct ir_dest *d, enum ir_scheme s)
+{
+	return d->kind != IR_DEST_URL || d->u.url.scheme == s;
+}
+
 bool ir_grant_http(const struct ir_grant *g)
 {
 	return g->has_http || g->dest.kind == IR_DEST_URL;

@@ -35,6 +35,8 @@ static const char *const rule_paths[] = {"",	    "",		"+/api",
 					 "+/it's/$x;y", "+/del@ete", "+/"};
 static const char *const rule_ports[] = {"", "", " tcp/443", " tcp/80,tcp/443",
 					 " tcp/8000-8999", " tcp/443,udp/443"};
+static const char *const schemes[] = {"https://", "https://", "http://"};
+static const char *const url_ports[] = {"", "", "", ":443", ":80", ":8443"};
 static const char *const nets[] = {"1.2.3.0/24", "1.2.3.5/32", "10.0.0.0/8",
 				   "::/0", "0.0.0.0/0"};
 
@@ -67,10 +69,12 @@ static void line(struct rng *r, char *out, size_t size)
 			 rng_below(r, 2) ? rule : "");
 		return;
 	case 3:
-		snprintf(out, size, "deny https://%s/api/", dest(r));
+		snprintf(out, size, "deny %s%s%s/api/", GEN_PICK(r, schemes),
+			 dest(r), GEN_PICK(r, url_ports));
 		return;
 	case 4:
-		snprintf(out, size, "allow https://%s%s", dest(r),
+		snprintf(out, size, "allow %s%s%s%s", GEN_PICK(r, schemes),
+			 dest(r), GEN_PICK(r, url_ports),
 			 rng_below(r, 2) ? "/api" : "");
 		return;
 	case 5:
