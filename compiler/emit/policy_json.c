@@ -3,6 +3,7 @@
 #include "compiler/base/json.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* --- values -------------------------------------------------------------- */
 
@@ -261,9 +262,9 @@ static void put_trace(struct arena *a, cJSON *root, const struct ir_trace *t)
 	json_put(root, "trace", o);
 }
 
-static cJSON *never(struct arena *a, const struct ir_never *n)
+static void put_never_net(struct arena *a, cJSON *o, const struct ir_never *n)
 {
-	cJSON *o = json_object(), *ports = json_array();
+	cJSON *ports = json_array();
 
 	if (n->has_dest)
 		json_put_str(o, "dest", ir_dest_text(a, &n->dest));
@@ -279,7 +280,27 @@ static cJSON *never(struct arena *a, const struct ir_never *n)
 		put_texts(o, "methods", &n->methods);
 	if (n->paths.n)
 		put_texts(o, "paths", &n->paths);
-	return o;
+}
+
+static cJSON *never(struct arena *a, const struct ir_never *n)
+{
+	cJSON *o = json_object();
+
+	switch (n->kind) {
+	case IR_NEVER_NET:
+		put_never_net(a, o, n);
+		return o;
+	case IR_NEVER_READ:
+		json_put_str(o, "read", n->pattern);
+		return o;
+	case IR_NEVER_WRITE:
+		json_put_str(o, "write", n->pattern);
+		return o;
+	case IR_NEVER_ARG:
+		json_put_str(o, "docker_arg", n->arg);
+		return o;
+	}
+	abort();
 }
 
 static void put_requests(cJSON *o, const char *key, const ir_requests *list)

@@ -9,7 +9,7 @@
 
 /* --- the schema as tables ------------------------------------------------ */
 
-enum shape { SHAPE_WORD, SHAPE_LIST, SHAPE_MAPPING };
+enum shape { SHAPE_WORD, SHAPE_LIST, SHAPE_MAPPING, SHAPE_EITHER };
 
 #define MUST   1
 #define GLOBAL 2 /* passes/layers refuses it elsewhere */
@@ -104,6 +104,11 @@ static const bind_fn binders[BIND_TYPES] = {
 	[BIND_TYPE_FILTERS] = bind_more_filters,
 	[BIND_TYPE_REQUESTS] = bind_more_requests,
 	[BIND_TYPE_NEVERS] = bind_more_nevers,
+	[BIND_TYPE_PORT] = bind_grant_port,
+	[BIND_TYPE_METHOD] = bind_grant_method,
+	[BIND_TYPE_URL_PATH] = bind_grant_url_path,
+	[BIND_TYPE_NEVER_FILES] = bind_more_never_files,
+	[BIND_TYPE_NEVER_ARG] = bind_more_never_arg,
 	[BIND_TYPE_NETWORK] = bind_more_network,
 	[BIND_TYPE_HARDENING] = bind_more_hardening,
 	[BIND_TYPE_TRACE] = bind_more_trace,
@@ -320,6 +325,7 @@ static void help_shape(struct binder *b, const struct key *k,
 	case SHAPE_WORD:
 		return;
 	case SHAPE_LIST:
+	case SHAPE_EITHER:
 		if (v->kind == YAML_SCALAR)
 			bind_help(b, "write '%s: [%s]'", k->name,
 				  bind_quote(b, as_items(b, k, v->text.s)));
@@ -339,6 +345,7 @@ static bool shape_fits(struct binder *b, const struct key *k,
 		[SHAPE_WORD] = YAML_SCALAR,
 		[SHAPE_LIST] = YAML_LIST,
 		[SHAPE_MAPPING] = YAML_MAP,
+		[SHAPE_EITHER] = YAML_LIST,
 	};
 	const struct yaml_node *v = pair->value;
 	enum shape shape = types[k->type].shape;
@@ -347,7 +354,7 @@ static bool shape_fits(struct binder *b, const struct key *k,
 	if (yaml_is_null(v)) {
 		bind_error(b, DIAG_NULL_VALUE, pair->key.at,
 			   "'%s' has no value", k->name);
-		if (shape == SHAPE_LIST)
+		if (want[shape] == YAML_LIST)
 			bind_help(b, "remove the key, or write '%s: []'",
 				  k->name);
 		else
@@ -355,7 +362,8 @@ static bool shape_fits(struct binder *b, const struct key *k,
 				  types[k->type].what);
 		return false;
 	}
-	if (v->kind != want[shape]) {
+	if (v->kind != want[shape] &&
+	    !(shape == SHAPE_EITHER && v->kind == YAML_MAP)) {
 		bind_error(b, DIAG_TYPE, node_at(v), "'%s' takes %s, not %s",
 			   k->name, types[k->type].what, kind_name(v));
 		help_shape(b, k, v);

@@ -124,6 +124,14 @@ void bind_grant_dest(struct binder *b, const struct yaml_pair *pair,
 		return;
 }
 
+static void push_port(struct binder *b, ir_ports *ports, const struct text *t)
+{
+	struct ir_port port;
+
+	if (dest_parse_port(b->c, t, &port))
+		*vec_push(b->c->a, ports) = port;
+}
+
 void bind_grant_ports(struct binder *b, const struct yaml_pair *pair,
 		      void *field)
 {
@@ -134,13 +142,15 @@ void bind_grant_ports(struct binder *b, const struct yaml_pair *pair,
 			   "an empty list of ports");
 		bind_help(b, "remove 'ports' for any TCP port");
 	}
-	vec_each(item, &pair->value->items) {
-		struct ir_port port;
+	vec_each(item, &pair->value->items)
+		if (bind_word(b, *item, "a port"))
+			push_port(b, ports, &(*item)->text);
+}
 
-		if (bind_word(b, *item, "a port") &&
-		    dest_parse_port(b->c, &(*item)->text, &port))
-			*vec_push(b->c->a, ports) = port;
-	}
+void bind_grant_port(struct binder *b, const struct yaml_pair *pair,
+		     void *field)
+{
+	push_port(b, field, &pair->value->text);
 }
 
 /* --- http rules ---------------------------------------------------------- */
@@ -209,21 +219,34 @@ void bind_grant_methods(struct binder *b, const struct yaml_pair *pair,
 			push(b, field, &(*item)->text);
 }
 
+void bind_grant_method(struct binder *b, const struct yaml_pair *pair,
+		       void *field)
+{
+	if (method(b, &pair->value->text))
+		push(b, field, &pair->value->text);
+}
+
+static void push_path(struct binder *b, ir_texts *paths, const struct text *t)
+{
+	if (t->s.n == 0)
+		bind_error(b, DIAG_URL_PATH, t->at, "an empty path");
+	else if (dest_path_check(b->c, t, (struct span){0, (uint32_t)t->s.n}))
+		push(b, paths, t);
+}
+
 void bind_grant_url_paths(struct binder *b, const struct yaml_pair *pair,
 			  void *field)
 {
 	no_items(b, pair);
-	vec_each(item, &pair->value->items) {
-		const struct text *t = &(*item)->text;
+	vec_each(item, &pair->value->items)
+		if (bind_word(b, *item, "a path"))
+			push_path(b, field, &(*item)->text);
+}
 
-		if (!bind_word(b, *item, "a path"))
-			continue;
-		if (t->s.n == 0)
-			bind_error(b, DIAG_URL_PATH, t->at, "an empty path");
-		else if (dest_path_check(b->c, t,
-					 (struct span){0, (uint32_t)t->s.n}))
-			push(b, field, t);
-	}
+void bind_grant_url_path(struct binder *b, const struct yaml_pair *pair,
+			 void *field)
+{
+	push_path(b, field, &pair->value->text);
 }
 
 void bind_grant_http_rules(struct binder *b, const struct yaml_pair *pair,

@@ -307,19 +307,97 @@ void bind_more_requests(struct binder *b, const struct yaml_pair *pair,
 	}
 }
 
+void bind_more_never_files(struct binder *b, const struct yaml_pair *pair,
+			   void *field)
+{
+	const struct text *t = &pair->value->text;
+	ir_patterns one = {0};
+
+	if (t->s.n && t->s.p[0] == '!') {
+		bind_error(b, DIAG_PATTERN, t->at, "a pattern that takes back");
+		bind_help(b, "there is nothing before it: name what must not "
+			     "be");
+	} else if (bind_list_pattern(b->c, b->layer, t, &one)) {
+		*(struct str *)field = t->s;
+	}
+}
+
+void bind_more_never_arg(struct binder *b, const struct yaml_pair *pair,
+			 void *field)
+{
+	const struct text *t = &pair->value->text;
+
+	if (str_starts(t->s, STR("-"))) {
+		*(struct str *)field = t->s;
+		return;
+	}
+	bind_error(b, DIAG_TEXT, t->at, "'%s' is no option of docker run",
+		   bind_quote(b, t->s));
+	bind_help(b, "as in '--privileged' or '--network=host'");
+}
+
+/* What the keys of an entry make of it. False after reporting. */
+static bool never_kind(struct binder *b, const struct bind_seen *seen,
+		       struct ir_never *n)
+{
+	static const struct {
+		const char *key;
+		enum ir_never_kind kind;
+	} alone[] = {
+		{"read", IR_NEVER_READ},
+		{"write", IR_NEVER_WRITE},
+		{"docker_arg", IR_NEVER_ARG},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(alone); i++) {
+		if (!bind_has(seen, alone[i].key))
+			continue;
+		n->kind = alone[i].kind;
+		if (seen->n == 1)
+			return true;
+		bind_error(b, DIAG_SPELLINGS, n->from.at,
+			   "'%s' together with other keys", alone[i].key);
+		bind_help(b, "it stands alone in an entry of 'never'");
+		return false;
+	}
+	n->kind = IR_NEVER_NET;
+	n->has_dest = bind_has(seen, "dest");
+	return true;
+}
+
+/* From the first key to the last value: what a caret goes under. */
+static struct span pairs_at(const struct yaml_node *node)
+{
+	struct span at = node->text.at;
+
+	vec_each(p, &node->pairs) {
+		struct span value = p->value->text.at;
+
+		if (p == node->pairs.v)
+			at = p->key.at;
+		vec_each(item, &p->value->items)
+			value = (*item)->text.at;
+		if (value.end > at.end) /* not an alias of something earlier */
+			at.end = value.end;
+	}
+	return at;
+}
+
 static void never(struct binder *b, const struct yaml_node *node,
 		  struct ir_tests *tests)
 {
-	struct ir_never n = {.from = bind_from(b, node->text.at)};
+	struct ir_never n = {.from = bind_from(b, pairs_at(node))};
+	unsigned before = b->c->diags->errors;
 
 	if (node->kind == YAML_MAP) {
 		struct bind_seen seen = {.n = 0};
 
 		bind_map_seen(b, BIND_MAP_NEVER, node, &n, &seen);
-		n.has_dest = bind_has(&seen, "dest");
-		if (seen.n == 0)
+		if (node->pairs.n == 0)
 			bind_error(b, DIAG_TEXT, node->text.at,
 				   "an entry of 'never' that says nothing");
+		if (b->c->diags->errors != before || !never_kind(b, &seen, &n))
+			return;
 	} else {
 		if (!bind_word(b, node, "a destination") ||
 		    !dest_parse(b->c, &node->text, &n.dest))
@@ -329,9 +407,14 @@ static void never(struct binder *b, const struct yaml_node *node,
 	*vec_push(b->c->a, &tests->never) = n;
 }
 
+/* One set may stand without the list around it. */
 void bind_more_nevers(struct binder *b, const struct yaml_pair *pair,
 		      void *field)
 {
+	struct ir_tests *tests = outer(struct ir_tests, never, field);
+
+	if (pair->value->kind == YAML_MAP)
+		never(b, pair->value, tests);
 	vec_each(item, &pair->value->items)
-		never(b, *item, outer(struct ir_tests, never, field));
+		never(b, *item, tests);
 }

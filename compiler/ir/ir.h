@@ -222,13 +222,27 @@ struct ir_request {
 	struct str arg;         /* docker-arg */
 };
 typedef VEC(struct ir_request) ir_requests;
-/* `never`: a set of requests that nothing may permit. */
+/*
+ * `never`: a set of requests that nothing may permit. What is absent leaves
+ * nothing out: without dest it is every destination, without ports every port
+ * of both protocols, with neither methods nor paths every connection and every
+ * request. As it was bound: normalise leaves it alone.
+ */
+enum ir_never_kind {
+	IR_NEVER_NET,	/* dest, ports, methods, paths */
+	IR_NEVER_READ,	/* pattern */
+	IR_NEVER_WRITE, /* pattern */
+	IR_NEVER_ARG,	/* arg: "--privileged", "--network=host" */
+};
 struct ir_never {
 	struct ir_origin from;
+	enum ir_never_kind kind;
 	bool has_dest;
 	struct ir_dest dest;
 	ir_ports ports;
-	ir_texts methods, paths;
+	ir_texts methods, paths; /* paths: relative to a URL's, or absolute */
+	struct str pattern;	 /* gitignore syntax, no '!' */
+	struct str arg;
 };
 struct ir_tests {
 	ir_requests allow, deny;
@@ -335,5 +349,7 @@ bool ir_grant_http(const struct ir_grant *g);
 struct str ir_ports_text(struct arena *a, const ir_ports *ports);
 struct str ir_http_text(struct arena *a, const struct ir_http *h);
 struct str ir_grant_text(struct arena *a, const struct ir_grant *g);
+/* What is never permitted, for people: "POST gist.github.com tcp/443". */
+struct str ir_never_text(struct arena *a, const struct ir_never *n);
 
 #endif

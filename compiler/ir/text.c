@@ -181,3 +181,55 @@ struct str ir_grant_text(struct arena *a, const struct ir_grant *g)
 		buf_adds(&b, " private");
 	return buf_keep(&b);
 }
+
+static void add_never_net(struct buf *b, const struct ir_never *n)
+{
+	if (n->methods.n) {
+		add_texts(b, &n->methods, ',');
+		buf_addc(b, ' ');
+	}
+	if (n->has_dest)
+		add_dest(b, &n->dest);
+	else
+		buf_adds(b, "anything");
+	if (n->has_dest && n->dest.has_port) {
+		ir_ports own = {.v = (struct ir_port[]){n->dest.port}, .n = 1};
+
+		buf_addc(b, ' ');
+		add_ports(b, &own);
+	}
+	if (n->ports.n) {
+		buf_addc(b, ' ');
+		add_ports(b, &n->ports);
+	}
+	vec_each(p, &n->paths) {
+		buf_addc(b, ' ');
+		buf_add(b, p->s);
+	}
+}
+
+struct str ir_never_text(struct arena *a, const struct ir_never *n)
+{
+	char room[256];
+	struct buf b;
+
+	buf_init_in(&b, a, room, sizeof(room));
+	switch (n->kind) {
+	case IR_NEVER_NET:
+		add_never_net(&b, n);
+		return buf_keep(&b);
+	case IR_NEVER_READ:
+		buf_adds(&b, "read ");
+		buf_add(&b, n->pattern);
+		return buf_keep(&b);
+	case IR_NEVER_WRITE:
+		buf_adds(&b, "write ");
+		buf_add(&b, n->pattern);
+		return buf_keep(&b);
+	case IR_NEVER_ARG:
+		buf_adds(&b, "docker-arg ");
+		buf_add(&b, n->arg);
+		return buf_keep(&b);
+	}
+	abort();
+}
