@@ -1,6 +1,8 @@
 #include "compiler/base/diag.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/base/lint.h"
+#include "compiler/base/secret.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,6 +20,7 @@ struct part {
 struct diag {
 	enum diag_id id;
 	unsigned order; /* when it was reported: breaks ties between places */
+	struct str subject; /* diag_about() */
 	VEC(struct part) parts; /* the first is the error or warning itself */
 };
 
@@ -34,7 +37,7 @@ static struct str format(struct diags *d, const char *fmt, va_list ap)
 
 	if (used >= sizeof(text))
 		used = sizeof(text) - 1;
-	return arena_str(d->a, (struct str){text, used});
+	return arena_str(d->a, secret_hidden(d->a, (struct str){text, used}));
 }
 
 static void open_diag(struct diags *d, enum part_kind kind, enum diag_id id,
@@ -47,6 +50,7 @@ static void open_diag(struct diags *d, enum part_kind kind, enum diag_id id,
 	*vec_push(d->a, &g->parts) = (struct part){kind, at, text};
 	*vec_push(d->a, &d->list) = g;
 	d->last = g;
+	d->sorted = NULL;
 }
 
 void diag_error(struct diags *d, enum diag_id id, struct span at,
@@ -69,6 +73,12 @@ void diag_warn(struct diags *d, enum diag_id id, struct span at,
 	open_diag(d, PART_WARNING, id, at, format(d, fmt, ap));
 	va_end(ap);
 	d->warnings++;
+}
+
+void diag_about(struct diags *d, struct str subject)
+{
+	if (d->last)
+		d->last->subject = subject;
 }
 
 static void add_part(struct diags *d, enum part_kind kind, struct span at,
@@ -151,6 +161,7 @@ const char *diag_quote(struct diags *d, struct str s)
 	struct buf b;
 	size_t cut = s.n;
 
+	s = secret_hidden(d->a, s);
 	if (cut > QUOTE_MAX) {
 		cut = QUOTE_MAX;
 		while (cut > 0 && ((unsigned char)s.p[cut] & 0xc0) == 0x80)
@@ -182,14 +193,15 @@ static void under(struct buf *out, struct arena *a, struct str s, char mark)
 /* Longest part of a source line that is shown around a caret. */
 #define LINE_SHOWN 160
 
-static void print_line(const struct diags *d, struct buf *out, struct place p,
-		       struct span at, const char *on, const char *off)
+static void print_line(struct buf *out, struct place p, struct span at,
+		       const char *on, const char *off)
 {
 	struct arena *a = out->a;
 	size_t col = p.column - 1, len = at.end - at.beg, from = 0;
 	struct str line;
 
-	(void)d;
+	/* As long as before: the caret stays where it belongs. */
+	p.text = secret_hidden(a, p.text);
 	if (col > p.text.n)
 		col = p.text.n;
 	if (len > p.text.n - col)
@@ -231,6 +243,7 @@ static void print_part(const struct diags *d, struct buf *out,
 		       const struct paint *c)
 {
 	static const char *const word[] = {"error", "warning", "note", "help"};
+	const struct lint *lint = lint_of(g->id);
 	struct place p = sources_place(d->sources, part->at);
 
 	if (part->kind == PART_HELP) {
@@ -253,10 +266,11 @@ static void print_part(const struct diags *d, struct buf *out,
 	if (part->kind == PART_ERROR)
 		buf_addf(out, " [E%03d]", (int)g->id);
 	if (part->kind == PART_WARNING)
-		buf_addf(out, " [W%03d]", (int)g->id);
+		buf_addf(out, " [W%03d%s%s]", (int)g->id, lint ? " " : "",
+			 lint ? lint->name : "");
 	buf_addc(out, '\n');
 	if (p.source)
-		print_line(d, out, p, part->at, c->level[part->kind], c->off);
+		print_line(out, p, part->at, c->level[part->kind], c->off);
 }
 
 static int by_place(const void *va, const void *vb)
@@ -307,21 +321,44 @@ void diags_print(const struct diags *d, struct buf *out, bool colour)
 			 warnings - LIMIT_WARNINGS == 1 ? "" : "s");
 }
 
-bool diags_get(const struct diags *d, unsigned i, struct diag_view *out)
+bool diags_get(struct diags *d, unsigned i, struct diag_view *out)
 {
 	const struct diag *g;
 
 	if (i >= d->list.n)
 		return false;
-	g = sorted(d, d->a)[i];
+	if (!d->sorted)
+		d->sorted = sorted(d, d->a);
+	g = d->sorted[i];
 	*out = (struct diag_view){
 		.error = g->parts.v[0].kind == PART_ERROR,
 		.id = g->id,
 		.at = g->parts.v[0].at,
 		.text = g->parts.v[0].text,
+		.subject = g->subject,
 	};
 	vec_each(part, &g->parts)
 		if (part->kind == PART_HELP)
 			out->help = part->text;
 	return true;
+}
+
+void diags_filter(struct diags *d,
+		  bool (*keep)(void *ctx, const struct diag_view *view),
+		  void *ctx)
+{
+	struct diag **all = sorted(d, d->a);
+	uint32_t n = d->list.n, kept = 0;
+	struct diag_view view;
+
+	d->sorted = all;
+	for (uint32_t i = 0; i < n && diags_get(d, i, &view); i++) {
+		if (!view.error && !keep(ctx, &view))
+			d->warnings--;
+		else
+			d->list.v[kept++] = all[i];
+	}
+	d->list.n = kept;
+	d->last = NULL;
+	d->sorted = NULL;
 }

@@ -11,7 +11,8 @@
  * printed in source order, LIMIT_ERRORS at most (and LIMIT_WARNINGS warnings),
  * and a line that says how many more there were. Text is lower case without a
  * full stop; the user's own words stand in single quotes, made printable with
- * diag_quote().
+ * diag_quote(). Each warning has a name as well: lint.def. Nothing that is
+ * printed shows a secret, the line above the caret included: secret.h.
  */
 #ifndef COMPILER_BASE_DIAG_H
 #define COMPILER_BASE_DIAG_H
@@ -34,6 +35,7 @@ struct diags {
 	VEC(struct diag *) list;
 	unsigned errors, warnings;
 	struct diag *last;
+	struct diag **sorted; /* by place, or NULL: diags_get() makes it */
 };
 
 void diags_init(struct diags *d, struct arena *a, const struct sources *s);
@@ -49,8 +51,14 @@ void diag_note(struct diags *d, struct span at, const char *fmt, ...)
 void diag_help(struct diags *d, const char *fmt, ...) printf_like(2, 3);
 
 /*
+ * What the warning just reported speaks of: a destination, a pattern, an
+ * option. An exception can name it; without this, the text at its place does.
+ */
+void diag_about(struct diags *d, struct str subject);
+
+/*
  * A user's bytes for a message: control bytes and bytes that are not UTF-8 as
- * \xNN, cut after 60 bytes with "…". In the arena.
+ * \xNN, secrets as '*', cut after 60 bytes with "…". In the arena.
  */
 const char *diag_quote(struct diags *d, struct str s);
 
@@ -63,7 +71,12 @@ struct diag_view {
 	enum diag_id id;
 	struct span at;
 	struct str text, help;
+	struct str subject; /* diag_about(), or empty */
 };
-bool diags_get(const struct diags *d, unsigned i, struct diag_view *out);
+bool diags_get(struct diags *d, unsigned i, struct diag_view *out);
+/* Drop the warnings for which keep says no; asked in the order of places. */
+void diags_filter(struct diags *d,
+		  bool (*keep)(void *ctx, const struct diag_view *view),
+		  void *ctx);
 
 #endif

@@ -1,6 +1,7 @@
 #include "compiler/commands/plan_json.h"
 
 #include "compiler/base/json.h"
+#include "compiler/base/lint.h"
 
 #define PLAN_JSON_VERSION 1
 
@@ -15,12 +16,13 @@ static void put_place(cJSON *o, const struct sources *s, struct span at)
 	json_put_u64(o, "column", p.column);
 }
 
-static cJSON *diag_list(const struct diags *d, bool errors)
+static cJSON *diag_list(struct diags d, bool errors)
 {
 	cJSON *list = json_array();
 	struct diag_view one;
 
-	for (unsigned i = 0; diags_get(d, i, &one); i++) {
+	for (unsigned i = 0; diags_get(&d, i, &one); i++) {
+		const struct lint *lint = lint_of(one.id);
 		cJSON *o;
 		char id[8];
 
@@ -30,10 +32,12 @@ static cJSON *diag_list(const struct diags *d, bool errors)
 		snprintf(id, sizeof(id), "%c%03u", errors ? 'E' : 'W',
 			 (unsigned)one.id % 1000);
 		json_put_cstr(o, "id", id);
+		if (lint && !errors)
+			json_put_cstr(o, "name", lint->name);
 		json_put_str(o, "text", one.text);
 		if (one.help.n)
 			json_put_str(o, "help", one.help);
-		put_place(o, d->sources, one.at);
+		put_place(o, d.sources, one.at);
 		json_push(list, o);
 	}
 	return list;
@@ -130,9 +134,9 @@ struct str plan_json(const struct plan_model *m)
 	json_put(root, "files", files(m));
 	json_put(root, "sources", sources(m));
 	json_put(root, "additions", additions(m));
-	json_put(root, "not_enforced", diag_list(&m->refused, true));
+	json_put(root, "not_enforced", diag_list(m->refused, true));
 	json_put(root, "residual_risks", risks(m));
-	json_put(root, "warnings", diag_list(m->diags, false));
+	json_put(root, "warnings", diag_list(*m->diags, false));
 	json_put(root, "changes",
 		 m->has_last ? changes(m) : cJSON_CreateNull());
 	return json_text(m->a, root);
@@ -143,7 +147,7 @@ struct str plan_json_refused(struct arena *a, const struct diags *d)
 	cJSON *root = json_object();
 
 	json_put_u64(root, "version", PLAN_JSON_VERSION);
-	json_put(root, "errors", diag_list(d, true));
-	json_put(root, "warnings", diag_list(d, false));
+	json_put(root, "errors", diag_list(*d, true));
+	json_put(root, "warnings", diag_list(*d, false));
 	return json_text(a, root);
 }

@@ -358,15 +358,15 @@ static void additions(const struct view *v, const struct plan_model *m)
 }
 
 static void diag_points(const struct view *v, const struct plan_model *m,
-			const struct diags *d, bool errors, const char *title)
+			struct diags d, bool errors, const char *title)
 {
-	unsigned n = errors ? d->errors : d->warnings, shown = 0;
+	unsigned n = errors ? d.errors : d.warnings, shown = 0;
 	struct diag_view one;
 
 	if (n == 0)
 		return;
 	view_title(v, title, n, NULL);
-	for (unsigned i = 0; diags_get(d, i, &one); i++) {
+	for (unsigned i = 0; diags_get(&d, i, &one); i++) {
 		if (one.error != errors)
 			continue;
 		if (view_more(v, 2, shown++, n))
@@ -462,9 +462,9 @@ void plan_view(const struct view *v, const struct plan_model *m)
 	name_checked(v, m);
 	traced(v, m);
 	additions(v, m);
-	diag_points(v, m, &m->refused, true,
+	diag_points(v, m, m->refused, true,
 		    "not enforced yet: 'run' refuses this policy");
 	risks(v, m);
-	diag_points(v, m, m->diags, false, "warnings");
+	diag_points(v, m, *m->diags, false, "warnings");
 	changes(v, m);
 }

@@ -119,7 +119,7 @@ static emit_classes collect(struct arena *a, const ir_grants *grants)
 }
 
 /* Two emitters make the same classes; one of them complains. */
-static bool was_said(const struct diags *d, struct span at)
+static bool was_said(struct diags *d, struct span at)
 {
 	struct diag_view view;
 

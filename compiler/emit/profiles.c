@@ -192,7 +192,7 @@ static profile_list collect(const struct emit_in *in, const ir_grants *grants,
 }
 
 /* Several emitters make the same profiles; one of them complains. */
-static bool was_said(const struct diags *d)
+static bool was_said(struct diags *d)
 {
 	struct diag_view view;
 

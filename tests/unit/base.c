@@ -163,7 +163,7 @@ static void check_diag(void)
 			 "    1 | \ta: b\\x01\n"
 			 "      | \t^\n"
 			 "      = help: write less\n"
-			 "p.yaml:2:1: warning: later [W906]\n"
+			 "p.yaml:2:1: warning: later [W906 tests-not-run]\n"
 			 "    2 | c: d\n"
 			 "      | ^\n"),
 		  "%s", out.p);
