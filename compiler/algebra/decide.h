@@ -46,17 +46,16 @@ struct decide_request {
 	uint16_t port;
 	bool has_addr;
 	struct addr addr;
-	bool is_pinned; /* this session resolved the name to addr; as if so
-			   where has_addr is not set */
-	struct str sni; /* tls */
+	bool is_pinned;	 /* this session resolved the name to addr; as if so
+			    where has_addr is not set */
+	struct str sni;	 /* tls */
 	bool only_hello; /* nothing behind the hello is looked at yet */
 	struct str host, method, path;
 };
 struct decision decide_request(struct arena *a, const struct ir_policy *p,
 			       const struct decide_request *r);
 /* Is the TLS of that name on that port decrypted, when it is granted? */
-bool decide_decrypts(const struct ir_policy *p,
-		     const struct decide_request *r);
+bool decide_decrypts(const struct ir_policy *p, const struct decide_request *r);
 /*
  * Is the path, without its query, spelled in the one way that rules use?
  * semantics.md, section 3.

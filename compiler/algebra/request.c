@@ -93,8 +93,7 @@ static bool is_below_decoded(struct str path, struct str prefix)
 	size_t i = 0, k = 0;
 
 	while (k < prefix.n) {
-		if (i >= path.n ||
-		    next_byte(path, &i) != next_byte(prefix, &k))
+		if (i >= path.n || next_byte(path, &i) != next_byte(prefix, &k))
 			return false;
 	}
 	return i == path.n || path.p[i] == '/';
@@ -178,8 +177,8 @@ static bool concerns(const struct ir_grant *g)
 /* Everything but method and path; GRANTED when there is nothing to say. */
 static enum reason reached(const struct ir_grant *g, const struct asked *q)
 {
-	bool is_public = !q->r->has_addr ||
-			 addr_scope(&q->r->addr) == ADDR_PUBLIC;
+	bool is_public =
+		!q->r->has_addr || addr_scope(&q->r->addr) == ADDR_PUBLIC;
 	bool private = g->private.set && g->private.v;
 
 	if (!speaks(g, q))
@@ -244,9 +243,10 @@ static enum reason by_rules(const struct asked *q, const struct ir_grant *g)
 static int weight(enum reason r)
 {
 	static const enum reason rising[] = {
-		REASON_NO_GRANT,	REASON_PORT,	     REASON_SCHEME,
-		REASON_PRIVATE_ADDRESS, REASON_NOT_RESOLVED, REASON_METHOD,
-		REASON_PATH,		REASON_GRANTED,
+		REASON_NO_GRANT,     REASON_PORT,
+		REASON_SCHEME,	     REASON_PRIVATE_ADDRESS,
+		REASON_NOT_RESOLVED, REASON_METHOD,
+		REASON_PATH,	     REASON_GRANTED,
 	};
 
 	for (int i = 0; i < (int)ARRAY_LEN(rising); i++)
@@ -257,9 +257,8 @@ static int weight(enum reason r)
 
 static struct decision said(enum reason r, const struct ir_grant *g)
 {
-	return (struct decision){.allow = r == REASON_GRANTED,
-				 .reason = r,
-				 .grant = g};
+	return (struct decision){
+		.allow = r == REASON_GRANTED, .reason = r, .grant = g};
 }
 
 static struct decision best_grant(const struct asked *q, bool hello)

@@ -75,20 +75,26 @@ static void mark(struct emit_class *k, const struct ir_grant *g)
 	abort();
 }
 
-/* Where the class of that text is or belongs. */
-static uint32_t place_of(const emit_classes *classes, struct str text)
+uint32_t emit_place(const struct str *texts, size_t stride, uint32_t n,
+		    struct str text)
 {
-	uint32_t lo = 0, hi = classes->n;
+	uint32_t lo = 0, hi = n;
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
+		const void *at = (const char *)texts + mid * stride;
 
-		if (str_cmp(classes->v[mid].text, text) < 0)
+		if (str_cmp(*(const struct str *)at, text) < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
 	return lo;
+}
+
+static uint32_t place_of(const emit_classes *l, struct str text)
+{
+	return l->n ? emit_place(&l->v->text, sizeof(*l->v), l->n, text) : 0;
 }
 
 static struct emit_class *class_for(struct arena *a, emit_classes *classes,

@@ -227,11 +227,11 @@ static void put_hardening(const struct writer *w)
 static const struct {
 	const char *name, *file;
 } ca_variables[] = {
-	{"AWS_CA_BUNDLE", "bundle"},	  {"CARGO_HTTP_CAINFO", "bundle"},
-	{"CURL_CA_BUNDLE", "bundle"},	  {"DENO_CERT", "ca"},
-	{"GIT_SSL_CAINFO", "bundle"},	  {"NODE_EXTRA_CA_CERTS", "ca"},
-	{"PIP_CERT", "bundle"},		  {"REQUESTS_CA_BUNDLE", "bundle"},
-	{"SSL_CERT_FILE", "bundle"},	  {"npm_config_cafile", "bundle"},
+	{"AWS_CA_BUNDLE", "bundle"},  {"CARGO_HTTP_CAINFO", "bundle"},
+	{"CURL_CA_BUNDLE", "bundle"}, {"DENO_CERT", "ca"},
+	{"GIT_SSL_CAINFO", "bundle"}, {"NODE_EXTRA_CA_CERTS", "ca"},
+	{"PIP_CERT", "bundle"},	      {"REQUESTS_CA_BUNDLE", "bundle"},
+	{"SSL_CERT_FILE", "bundle"},  {"npm_config_cafile", "bundle"},
 };
 
 static bool own_image(const struct writer *w)

@@ -43,22 +43,27 @@ must_check bool emit_all(const struct emit_in *in, struct plan *out);
 struct emit_class {
 	ir_ports ports;
 	struct str text; /* ir_ports_text() */
-	bool has_name; /* a name leads to addresses of this class */
+	bool has_name;	 /* a name leads to addresses of this class */
 	bool has_cidr4, has_cidr6, has_any;
 	/* The same of grants that only HTTP and TLS may use. */
 	bool has_http, has_cidrhttp, has_anyhttp;
 };
 typedef VEC(struct emit_class) emit_classes;
 /* False, after an error, beyond LIMIT_CLASSES. */
-must_check bool emit_classes_make(const struct emit_in *in,
-				  emit_classes *out);
+must_check bool emit_classes_make(const struct emit_in *in, emit_classes *out);
 /* Likewise for the denials that the packet filter holds: networks, '*' with
  * ports, and names with ports, whose addresses only HTTP and TLS may reach on
  * those. The floor's are not among them. */
-must_check bool emit_denials_make(const struct emit_in *in,
-				  emit_classes *out);
+must_check bool emit_denials_make(const struct emit_in *in, emit_classes *out);
 /* The class of a grant or denial, from 1; 0 when it has none. */
 uint32_t emit_class_of(struct arena *a, const emit_classes *classes,
 		       const struct ir_grant *g);
+
+/*
+ * Where the element of that text is, or belongs, among n that are sorted by
+ * theirs. texts: the first one's; stride: from one to the next, in bytes.
+ */
+uint32_t emit_place(const struct str *texts, size_t stride, uint32_t n,
+		    struct str text);
 
 #endif

@@ -60,7 +60,7 @@ static keys sorted_keys(const struct emit_in *in, const struct profiles *p,
 	vec_each(e, &entries)
 		if (nets ? e->net != NULL
 			 : is_exact(e->name) || profiles_star(e->name) ||
-				   profiles_deep(e->name))
+				    profiles_deep(e->name))
 			if (nets || e->name.n)
 				*vec_push(in->a, &out) = (struct key){
 					e->name, e->net, e->token, e->bump};
@@ -89,7 +89,8 @@ bool gate_maps_hosts(const struct emit_in *in, struct buf *out)
 
 		put_name(out, k.v[i].name);
 		buf_addc(out, '.');
-		for (end = i; end < k.n && same_key(&k.v[i], &k.v[end]); end++) {
+		for (end = i; end < k.n && same_key(&k.v[i], &k.v[end]);
+		     end++) {
 			buf_addf(out, "%.*s.", STR_ARG(k.v[end].token));
 			leaf |= k.v[end].bump;
 		}
@@ -108,7 +109,8 @@ bool gate_maps_addrs(const struct emit_in *in, struct buf *out)
 	if (!profiles_make(in, &p))
 		return false;
 	k = sorted_keys(in, &p, true);
-	buf_adds(out, "# network, and what is said of it and of those around\n");
+	buf_adds(out,
+		 "# network, and what is said of it and of those around\n");
 	/* HAProxy looks up IPv4 addresses as mapped ones, too. */
 	if (k.n)
 		buf_adds(out, "::ffff:0:0/96 .\n");

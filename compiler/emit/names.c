@@ -122,9 +122,9 @@ static void put_denials(const struct emit_in *in, struct buf *out,
 		    d->dest.kind == IR_DEST_ANY)
 			continue;
 		if (ports_all(&d->ports))
-			*vec_push(in->a, &denied) = arena_fmt(
-				in->a, "deny %.*s %.*s", STR_ARG(name),
-				STR_ARG(d->id));
+			*vec_push(in->a, &denied) =
+				arena_fmt(in->a, "deny %.*s %.*s",
+					  STR_ARG(name), STR_ARG(d->id));
 		else
 			*vec_push(in->a, &guarded) = arena_fmt(
 				in->a, "guard %.*s %u %.*s", STR_ARG(name),

@@ -22,9 +22,10 @@ struct rules {
 	const struct emit_in *in;
 	struct buf *out;
 	emit_classes grants, denials;
-	struct nets *grant_nets, *http_nets, *denial_nets; /* by class, from 0 */
-	bool l7;	 /* there is an HAProxy */
-	bool any_direct; /* '*' does not go through it */
+	struct nets *grant_nets, *http_nets,
+		*denial_nets; /* by class, from 0 */
+	bool l7;	      /* there is an HAProxy */
+	bool any_direct;      /* '*' does not go through it */
 	struct nets floor, private;
 	ir_ports published;
 };
@@ -274,9 +275,9 @@ static void put_kind(struct rules *r, enum kind kind, enum addr_family f,
 		     enum ir_proto proto, const char *verdict)
 {
 	static const char *const stems[] = {
-		[CIDR] = "cidr",	  [HOST] = "host",
-		[ANY] = "private",	  [GUARD] = "guard",
-		[HTTP] = "http",	  [CIDR_HTTP] = "cidrhttp",
+		[CIDR] = "cidr",	[HOST] = "host",
+		[ANY] = "private",	[GUARD] = "guard",
+		[HTTP] = "http",	[CIDR_HTTP] = "cidrhttp",
 		[ANY_HTTP] = "private",
 	};
 	const emit_classes *classes = kind == GUARD ? &r->denials : &r->grants;
@@ -375,7 +376,6 @@ static void put_prerouting(struct rules *r)
 	nft_chain_end(out);
 	buf_addc(out, '\n');
 }
-
 
 static void put_input(struct rules *r)
 {

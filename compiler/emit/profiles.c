@@ -130,9 +130,11 @@ static struct profile profile_of(struct arena *a, const struct ir_policy *p,
 	out.private = g->private.set && g->private.v;
 	buf_init(&b, a);
 	buf_addf(&b, "%s %.*s%s%s%s", whos[out.who],
-		 STR_ARG(ir_ports_text(a, &out.ports)),
-		 out.bump ? " bump" : "", out.private ? " private" : "",
-		 out.tls && out.clear ? "" : out.tls ? " https" : " http");
+		 STR_ARG(ir_ports_text(a, &out.ports)), out.bump ? " bump" : "",
+		 out.private ? " private" : "",
+		 out.tls && out.clear ? ""
+		 : out.tls	      ? " https"
+				      : " http");
 	put_rules(a, &b, g);
 	out.text = buf_str(&b);
 	return out;
@@ -140,30 +142,17 @@ static struct profile profile_of(struct arena *a, const struct ir_policy *p,
 
 bool profiles_star(struct str name)
 {
-	return str_starts(name, STR("*.")) &&
-	       str_find(name, '*', 1) == name.n;
+	return str_starts(name, STR("*.")) && str_find(name, '*', 1) == name.n;
 }
 
 bool profiles_deep(struct str name)
 {
-	return str_starts(name, STR("**.")) &&
-	       str_find(name, '*', 2) == name.n;
+	return str_starts(name, STR("**.")) && str_find(name, '*', 2) == name.n;
 }
 
-/* Where the profile of that text is or belongs. */
 static uint32_t place_of(const profile_list *l, struct str text)
 {
-	uint32_t lo = 0, hi = l->n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (str_cmp(l->v[mid].text, text) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return l->n ? emit_place(&l->v->text, sizeof(*l->v), l->n, text) : 0;
 }
 
 static profile_list collect(const struct emit_in *in, const ir_grants *grants,
@@ -253,8 +242,7 @@ static void add_grants(const struct emit_in *in, const struct profiles *p,
 		       const ir_grants *grants, profile_entries *out)
 {
 	vec_each(g, grants) {
-		struct str token =
-			profiles_token(in->a, p, in->policy, g);
+		struct str token = profiles_token(in->a, p, in->policy, g);
 
 		if (token.n == 0)
 			continue;

@@ -18,18 +18,18 @@ struct profile {
 	struct str text;  /* what it is told apart by */
 	struct str token; /* "3", "d2" */
 	enum profile_who who;
-	ir_ports ports; /* TCP only, never empty */
+	ir_ports ports;		     /* TCP only, never empty */
 	const struct ir_grant *like; /* one of its grants: the rules */
-	bool tls, clear; /* by which of the two; a URL's scheme */
-	bool http;    /* only what its rules permit, or deny */
-	bool bump;    /* TLS is decrypted */
-	bool private; /* private addresses too */
+	bool tls, clear;	     /* by which of the two; a URL's scheme */
+	bool http;		     /* only what its rules permit, or deny */
+	bool bump;		     /* TLS is decrypted */
+	bool private;		     /* private addresses too */
 };
 typedef VEC(struct profile) profile_list;
 
 struct profiles {
 	profile_list allow, deny;
-	bool any_bump; /* something is decrypted */
+	bool any_bump;	 /* something is decrypted */
 	bool any_direct; /* '*' needs no look at names */
 };
 

@@ -27,12 +27,11 @@ static bool is_under(struct str path, struct str base)
 
 bool http_any_path(const struct ir_dest *d, const struct ir_http *h)
 {
-	return h->any_path &&
-	       !(d->kind == IR_DEST_URL && d->u.url.path.n > 1);
+	return h->any_path && !(d->kind == IR_DEST_URL && d->u.url.path.n > 1);
 }
 
 ir_texts http_paths(struct arena *a, const struct ir_dest *d,
-			const struct ir_http *h)
+		    const struct ir_http *h)
 {
 	struct ir_text base = {.s = STR("/")};
 	ir_texts out = {0};

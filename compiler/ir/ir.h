@@ -66,7 +66,7 @@ struct ir_url {
 	enum ir_dest_kind who; /* IR_DEST_HOST, IR_DEST_PATTERN, IR_DEST_CIDR */
 	struct str name;       /* for host and pattern */
 	struct cidr net;       /* for cidr: one address */
-	uint16_t port;         /* written, or the scheme's */
+	uint16_t port;	       /* written, or the scheme's */
 	struct str path;       /* begins with '/'; "/" when none was written */
 	struct span path_at;
 };
@@ -93,7 +93,7 @@ struct ir_http {
 	struct span at;
 	bool any_method, any_path;
 	ir_texts methods; /* upper case, RFC 9110 tokens */
-	ir_texts paths;   /* bound: as written; normalised: absolute */
+	ir_texts paths;	  /* bound: as written; normalised: absolute */
 };
 
 enum ir_tls { IR_TLS_VERIFY, IR_TLS_INSPECT };
@@ -138,9 +138,9 @@ enum ir_transport {
 };
 struct ir_resolver {
 	enum ir_transport transport;
-	struct addr addr;  /* for dns and tls */
+	struct addr addr; /* for dns and tls */
 	uint16_t port;
-	struct str url;    /* for https */
+	struct str url; /* for https */
 };
 typedef IR_OPT(struct ir_resolver) ir_opt_resolver;
 
@@ -151,15 +151,15 @@ enum ir_runtime { IR_RUNTIME_RUNC, IR_RUNTIME_SYSBOX, IR_RUNTIME_KATA };
 typedef IR_OPT(enum ir_runtime) ir_opt_runtime;
 
 struct ir_hardening {
-	ir_opt_bool read_only;         /* root file system; default false */
-	ir_texts tmpfs;                /* absolute paths in the container */
-	ir_opt_u64 pids;               /* default 4096 */
-	ir_opt_u64 memory;             /* bytes; default none */
-	ir_opt_u64 cpus_milli;         /* thousandths; default none */
-	ir_opt_str user;               /* UID[:GID]; default the owner */
-	ir_texts capabilities;         /* added, CAP_ prefix off, upper case */
+	ir_opt_bool read_only;	       /* root file system; default false */
+	ir_texts tmpfs;		       /* absolute paths in the container */
+	ir_opt_u64 pids;	       /* default 4096 */
+	ir_opt_u64 memory;	       /* bytes; default none */
+	ir_opt_u64 cpus_milli;	       /* thousandths; default none */
+	ir_opt_str user;	       /* UID[:GID]; default the owner */
+	ir_texts capabilities;	       /* added, CAP_ prefix off, upper case */
 	ir_opt_bool no_new_privileges; /* default true */
-	ir_opt_str seccomp;            /* "default", "unconfined" or a path */
+	ir_opt_str seccomp;	       /* "default", "unconfined" or a path */
 };
 
 /* Files that only these executables may open. */
@@ -173,7 +173,7 @@ struct ir_credential {
 	struct ir_origin from;
 	struct ir_dest host;
 	struct str header;
-	bool from_env; /* else a file */
+	bool from_env;	   /* else a file */
 	struct str source; /* name of a variable, or a path */
 	struct span source_at;
 	struct str format; /* one "{}"; "{}" by default */
@@ -189,37 +189,38 @@ struct ir_trace_event {
 };
 struct ir_trace {
 	ir_opt_trace_engine engine;
-	ir_opt_str version;                /* of Tracee, "0.24.1" */
-	bool has_events;                   /* the key was written */
+	ir_opt_str version; /* of Tracee, "0.24.1" */
+	bool has_events;    /* the key was written */
 	VEC(struct ir_trace_event) events;
-	ir_texts exclude;                  /* absolute paths left out */
+	ir_texts exclude; /* absolute paths left out */
 	ir_opt_u64 rotate_bytes, rotate_age_s, keep_files, keep_bytes;
 	ir_opt_bool required;
 };
 
 /* One expectation of `tests`; semantics.md, section 6. */
 enum ir_request_kind {
-	IR_REQ_CONNECT, /* "github.com:22", "udp 8.8.8.8:53", "tcp 1.2.3.4:80 x.y" */
-	IR_REQ_HTTP,    /* "POST https://api.github.com/gists" */
+	IR_REQ_CONNECT, /* "github.com:22", "udp 8.8.8.8:53", "tcp 1.2.3.4:80
+			   x.y" */
+	IR_REQ_HTTP,	/* "POST https://api.github.com/gists" */
 	IR_REQ_RESOLVE, /* "resolve x.y.z TXT" */
-	IR_REQ_READ,    /* "read .env" */
-	IR_REQ_WRITE,   /* "write .git/hooks/x" */
-	IR_REQ_ARG,     /* "docker-arg --privileged" */
+	IR_REQ_READ,	/* "read .env" */
+	IR_REQ_WRITE,	/* "write .git/hooks/x" */
+	IR_REQ_ARG,	/* "docker-arg --privileged" */
 };
 struct ir_request {
 	struct ir_origin from;
 	enum ir_request_kind kind;
-	struct str text;        /* as written */
-	enum ir_proto proto;    /* connect */
-	struct str name;        /* connect, resolve; may be empty */
+	struct str text;     /* as written */
+	enum ir_proto proto; /* connect */
+	struct str name;     /* connect, resolve; may be empty */
 	bool has_addr;
-	struct addr addr;       /* connect */
-	uint16_t port;          /* connect */
-	struct str method;      /* http */
-	struct ir_url url;      /* http */
-	struct str type;        /* resolve; "A" by default */
-	struct str path;        /* read, write */
-	struct str arg;         /* docker-arg */
+	struct addr addr;  /* connect */
+	uint16_t port;	   /* connect */
+	struct str method; /* http */
+	struct ir_url url; /* http */
+	struct str type;   /* resolve; "A" by default */
+	struct str path;   /* read, write */
+	struct str arg;	   /* docker-arg */
 };
 typedef VEC(struct ir_request) ir_requests;
 /*
@@ -249,7 +250,8 @@ struct ir_tests {
 	VEC(struct ir_never) never;
 };
 
-/* --- raw docker arguments, parsed: passes/args.h --------------------------- */
+/* --- raw docker arguments, parsed: passes/args.h ---------------------------
+ */
 
 /* Whose vector the option goes to: the network namespace is the gate's. */
 enum arg_home { ARG_AGENT, ARG_GATE };
@@ -257,22 +259,23 @@ enum arg_class {
 	ARG_HARMLESS,
 	ARG_WIDENING, /* gives the agent more than the policy's own keys do */
 	ARG_UNDOING,  /* undoes the sandbox: refused from a workspace */
-	ARG_OURS,     /* membrane sets it itself (--name, --network, …): refused */
+	ARG_OURS, /* membrane sets it itself (--name, --network, …): refused */
 };
 
 /* A published port: -p [ip:][host:]container[/proto], ranges expanded not. */
 struct arg_publish {
-	struct str text;       /* as docker takes it */
+	struct str text; /* as docker takes it */
 	enum ir_proto proto;
-	uint16_t lo, hi;       /* in the container */
+	uint16_t lo, hi; /* in the container */
 };
 
 struct arg {
 	struct ir_origin from; /* of the word that names it */
-	struct span value_at;  /* the word that holds the value: often the same */
-	struct str option;     /* long name without dashes */
+	struct span
+		value_at;  /* the word that holds the value: often the same */
+	struct str option; /* long name without dashes */
 	bool has_value;
-	struct str value;      /* with $VAR and $$ still in it */
+	struct str value; /* with $VAR and $$ still in it */
 	enum arg_home home;
 	enum arg_class class;
 	bool is_publish;

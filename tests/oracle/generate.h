@@ -156,8 +156,8 @@ static inline void gen_http_line(struct rng *r, char *out, size_t size,
 	switch (rng_below(r, 5)) {
 	case 0:
 		gen_cidr(r, net);
-		snprintf(out, size, "allow %s%s%s http", net,
-			 *ports ? " " : "", ports);
+		snprintf(out, size, "allow %s%s%s http", net, *ports ? " " : "",
+			 ports);
 		return;
 	case 1:
 		snprintf(out, size, "allow *%s%s http%s", *ports ? " " : "",

@@ -26,15 +26,25 @@ static const char *const paths[] = {
 };
 static const char *const addrs[] = {"1.2.3.4", "1.2.3.5", "10.0.0.1"};
 static const uint16_t ports[] = {80, 443, 8000, 8443};
-static const char *const methods[] = {"GET",   "POST",    "PUT", "DELETE",
+static const char *const methods[] = {"GET",   "POST",	  "PUT", "DELETE",
 				      "PATCH", "OPTIONS", "FOO"};
 static const char *const rule_methods[] = {
 	"*", "GET", "GET+POST", "PUT", "DELETE+POST", "OPTIONS", "PATCH+GET"};
-static const char *const rule_paths[] = {"",	    "",		"+/api",
-					 "+/api/",  "+/private", "+/api/x+/private",
-					 "+/it's/$x;y", "+/del@ete", "+/"};
-static const char *const rule_ports[] = {"", "", " tcp/443", " tcp/80,tcp/443",
-					 " tcp/8000-8999", " tcp/443,udp/443"};
+static const char *const rule_paths[] = {"",
+					 "",
+					 "+/api",
+					 "+/api/",
+					 "+/private",
+					 "+/api/x+/private",
+					 "+/it's/$x;y",
+					 "+/del@ete",
+					 "+/"};
+static const char *const rule_ports[] = {"",
+					 "",
+					 " tcp/443",
+					 " tcp/80,tcp/443",
+					 " tcp/8000-8999",
+					 " tcp/443,udp/443"};
 static const char *const schemes[] = {"https://", "https://", "http://"};
 static const char *const url_ports[] = {"", "", "", ":443", ":80", ":8443"};
 static const char *const nets[] = {"1.2.3.0/24", "1.2.3.5/32", "10.0.0.0/8",
@@ -167,8 +177,10 @@ static void put_policy(const char *dir, const char *text, struct rng *r,
 	mkdir(dir, 0755);
 	write_text(dir, "policy", str_of(text));
 	if (gate_cfg_wanted(&t.policy)) {
-		write_text(dir, "gate.cfg", test_policy_emit(&t, gate_cfg_emit));
-		write_text(dir, "gate.lua", test_policy_emit(&t, gate_lua_emit));
+		write_text(dir, "gate.cfg",
+			   test_policy_emit(&t, gate_cfg_emit));
+		write_text(dir, "gate.lua",
+			   test_policy_emit(&t, gate_lua_emit));
 		write_text(dir, "hosts.map",
 			   test_policy_emit(&t, gate_maps_hosts));
 		write_text(dir, "addr.map",
@@ -243,7 +255,8 @@ int main(int argc, char **argv)
 	check_paths();
 	if (system("haproxy -v >/dev/null 2>&1 && "
 		   "openssl version >/dev/null && "
-		   "python3 --version >/dev/null && nft --version >/dev/null && "
+		   "python3 --version >/dev/null && nft --version >/dev/null "
+		   "&& "
 		   "ip -V >/dev/null") != 0) {
 		puts("no haproxy, openssl, nft, ip or python3");
 		return check_failed ? 1 : 77;
@@ -267,8 +280,8 @@ int main(int argc, char **argv)
 		puts("no network namespace of our own");
 		return check_failed ? 1 : 77;
 	}
-	snprintf(command, sizeof(command), "python3 tests/oracle/requests.py %s",
-		 dir);
+	snprintf(command, sizeof(command),
+		 "python3 tests/oracle/requests.py %s", dir);
 	status = system(command);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	return check_status();

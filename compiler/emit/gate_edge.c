@@ -1,0 +1,226 @@
+#include "compiler/emit/gate_parts.h"
+
+/* --- the edge: first bytes ------------------------------------------------ */
+
+/* Of a token, RFC 9110, but for the quote; \x25 is a percent sign. */
+#define TOK "!#$\\x25&*+.^_`|~0-9A-Za-z-"
+/* Enough is there to say what it is. */
+#define DECIDED                                                                \
+	"^([^\\r\\n" TOK "]|[\\r\\n]*[" TOK "]+([^ \\t" TOK                    \
+	"]|[ \\t][^\\r\\n]*"                                                   \
+	"[\\r\\n]))"
+#define LIKE_HTTP                                                              \
+	"^[\\r\\n]*([" TOK "]+[ \\t][^\\r\\n]*[ \\t]HTTP/|(GET|HEAD|POST|PUT|" \
+	"DELETE|OPTIONS|PATCH|CONNECT|TRACE|PRI)[ \\t])"
+
+static void put_conn_log(struct cfg *c)
+{
+	cfg_line(c,
+		 "log-format '{\"k\":\"conn\",\"ms\":%%[date(0,ms)],"
+		 "\"verdict\":\"%%[var(sess.verdict)]\","
+		 "\"reason\":\"%%[var(sess.reason)]\","
+		 "\"rule\":\"%%[var(sess.rule)]\","
+		 "\"proto\":\"%%[var(sess.proto)]\","
+		 "\"addr\":\"%%[dst]\",\"port\":%%[dst_port],"
+		 "\"up\":%%U,\"down\":%%B,\"end\":\"%%ts\","
+		 "\"name\":\"%%[var(sess.name),bytes(0,300),json(utf8s)]\"}'");
+}
+
+static void put_edge(struct cfg *c, bool raw)
+{
+	const char *t = "tcp-request content";
+
+	cfg_section(c, raw ? "# other protocols may pass"
+			   : "# only HTTP and TLS may pass");
+	buf_addf(c->out, "frontend %s\n", raw ? "raw" : "strict");
+	cfg_line(c, "mode tcp");
+	cfg_line(c, "maxconn 3900");
+	cfg_line(c, "bind \"${MEMBRANE_%s4}\"", raw ? "RAW" : "HTTP");
+	cfg_line(c, "bind \"${MEMBRANE_%s6}\" v6only", raw ? "RAW" : "HTTP");
+	put_conn_log(c);
+	cfg_line(c, "tcp-request inspect-delay %s", raw ? "200ms" : "5s");
+	cfg_line(c, "tcp-request session set-var(sess.verdict) str(deny)");
+	cfg_line(c, "tcp-request session set-var(sess.reason) str(%s)",
+		 raw ? "bad-request" : "not-http");
+	cfg_line(c, "tcp-request session set-var(sess.rule) str(-)");
+	cfg_line(c, "tcp-request session set-var(sess.proto) str(none)");
+	cfg_line(c,
+		 "%s reject if { dst 127.0.0.0/8 192.0.0.0/29 0.0.0.0/32 "
+		 "::1 :: fd00:6d65:6d62::/64 }",
+		 t);
+	/* An ACL on the payload waits, set-var does not. A text ends at a NUL
+	 * for HAProxy: a message that has one is no text. */
+	cfg_line(c, "acl decided req.payload(0,0) -m reg '" DECIDED "'");
+	cfg_line(c, "acl decided req.payload(0,0),bytes(0,256),hex -m reg "
+		    "'^(..)*00'");
+	cfg_line(c, "%s set-var(sess.done) str(1) if decided", t);
+	cfg_line(c, "%s set-var(sess.head) req.payload(0,0)", t);
+	cfg_line(c,
+		 "%s set-var(sess.proto) str(raw) if { var(sess.done) -m "
+		 "found }",
+		 t);
+	cfg_line(c,
+		 "%s set-var(sess.proto) str(tls) if { var(sess.head) -m "
+		 "reg '^\\x16' }",
+		 t);
+	cfg_line(c,
+		 "%s set-var(sess.proto) str(http) if { var(sess.head) -m "
+		 "reg '" LIKE_HTTP "' }",
+		 t);
+	/* A hello of SSLv2's form names nobody, and servers still take it. */
+	cfg_line(c,
+		 "%s set-var(sess.proto) str(old) if { "
+		 "var(sess.head),bytes(0,4),hex -m reg "
+		 "'^[89A-F]...01(00|03)' }",
+		 t);
+	cfg_line(c, "%s unset-var(sess.head)", t);
+	if (raw) {
+		cfg_line(c,
+			 "%s set-var(sess.reason) str(bad-hello) if { "
+			 "var(sess.proto) -m str old }",
+			 t);
+		cfg_line(c, "%s reject if { var(sess.proto) -m str old }", t);
+		cfg_line(c,
+			 "%s set-var(sess.reason) str(granted) if { "
+			 "var(sess.proto) -m str raw none }",
+			 t);
+		cfg_line(c,
+			 "%s set-var(sess.verdict) str(allow) if { "
+			 "var(sess.proto) -m str raw none }",
+			 t);
+	} else {
+		cfg_line(c,
+			 "%s reject unless { var(sess.proto) -m str tls "
+			 "http }",
+			 t);
+	}
+	cfg_line(c,
+		 "%s set-var(sess.verdict) str(l7) if { var(sess.proto) -m "
+		 "str http }",
+		 t);
+	cfg_line(c, "use_backend tls if { var(sess.proto) -m str tls }");
+	cfg_line(c, "use_backend plain if { var(sess.proto) -m str http }");
+	if (raw) {
+		cfg_line(c, "use_backend silent if { var(sess.proto) -m str "
+			    "none }");
+		cfg_line(c, "use_backend direct if { var(sess.proto) -m str "
+			    "raw }");
+	}
+	cfg_line(c, "default_backend nowhere");
+}
+
+static void put_hops(struct cfg *c)
+{
+	cfg_section(c, "backend nowhere");
+	cfg_line(c, "mode tcp");
+	cfg_section(c, "backend direct");
+	cfg_line(c, "mode tcp");
+	cfg_line(c, "server origin 0.0.0.0");
+	cfg_section(c, "# nobody spoke: when the client is the first to, its "
+		       "bytes are looked at after all");
+	buf_adds(c->out, "backend silent\n");
+	cfg_line(c, "mode tcp");
+	cfg_line(c, "filter lua.late");
+	cfg_line(c, "server origin 0.0.0.0");
+	cfg_section(c, "backend plain");
+	cfg_line(c, "mode tcp");
+	cfg_line(c, "server l7 unix@/run/gate/l7plain.sock send-proxy-v2");
+}
+
+/* --- TLS: whom the client calls ------------------------------------------- */
+
+static void put_splice(struct gate *g)
+{
+	struct cfg *c = &g->c;
+	const char *t = "tcp-request content";
+	uint32_t n = 0;
+
+	vec_each(x, &g->p.allow) {
+		buf_addf(c->out, "    %s set-var(sess.rule) str(%.*s) if", t,
+			 STR_ARG(x->token));
+		gate_match_reached(g, x);
+		buf_addc(c->out, '\n');
+	}
+	cfg_line(c,
+		 "%s set-var(sess.reason) str(granted) unless { "
+		 "var(sess.rule) -m str -- - }",
+		 t);
+	vec_each(x, &g->p.deny) {
+		if (x->http)
+			continue;
+		gate_match_reason(g, t, "sess", "denied");
+		gate_match_aimed(g, x);
+		buf_addf(c->out, "\n    %s set-var(sess.rule) str(%.*s) if", t,
+			 STR_ARG(x->token));
+		gate_match_aimed(g, x);
+		buf_addc(c->out, '\n');
+	}
+	cfg_line(c, "%s reject unless { var(sess.reason) -m str granted }", t);
+	vec_each(x, &g->p.allow) {
+		if (!x->bump)
+			continue;
+		buf_addf(c->out, "    %s set-var(sess.bump) str(1) if", t);
+		gate_match_reached(g, x);
+		buf_addc(c->out, '\n');
+	}
+	vec_each(x, &g->p.deny) {
+		if (!x->http || !x->tls)
+			continue;
+		buf_addf(c->out, "    %s set-var(sess.bump) str(1) if", t);
+		gate_match_aimed(g, x);
+		buf_addc(c->out, '\n');
+	}
+	vec_each(x, &g->in->policy->credentials) {
+		(void)x;
+		n++;
+		cfg_line(c, "%s set-var(sess.bump) str(1) if nc%u pc%u", t, n,
+			 n);
+	}
+}
+
+static void put_tls(struct gate *g)
+{
+	struct cfg *c = &g->c;
+	const char *t = "tcp-request content";
+
+	cfg_section(c, "# TLS: one record, one hello, one name");
+	buf_adds(c->out, "backend tls\n");
+	cfg_line(c, "mode tcp");
+	cfg_line(c, "tcp-request inspect-delay 5s");
+	gate_match_acls(g, "sess");
+	gate_match_credential_acls(g, "sess");
+	cfg_line(c, "acl bump var(sess.bump) -m found");
+	cfg_line(c, "%s set-var(sess.reason) str(bad-hello)", t);
+	cfg_line(c, "%s reject unless { req.ssl_hello_type 1 }", t);
+	/* This waits for the whole of it; what it says is not used. */
+	cfg_line(c, "%s set-var(sess.k) str(-) if { req.ssl_sni -m found }", t);
+	cfg_line(c, "%s lua.hello", t);
+	cfg_line(c, "%s reject unless { var(sess.reason) -m str -- - }", t);
+	gate_match_lookup(g, t, "sess");
+	gate_match_misses(g, t, "sess");
+	put_splice(g);
+	cfg_line(c,
+		 "%s set-var(sess.reason) str(ech) if !bump { var(sess.ech) "
+		 "-m found }",
+		 t);
+	cfg_line(c, "%s reject if !bump { var(sess.ech) -m found }", t);
+	cfg_line(c, "%s set-var(sess.verdict) str(allow)", t);
+	if (!g->p.any_bump) {
+		cfg_line(c, "server origin 0.0.0.0");
+		return;
+	}
+	cfg_line(c, "%s set-var(sess.verdict) str(l7) if bump", t);
+	cfg_line(c, "%s lua.leaf if bump !{ var(sess.p) -m sub .m. }", t);
+	cfg_line(c, "use-server l7 if bump");
+	cfg_line(c, "use-server origin unless bump");
+	cfg_line(c, "server origin 0.0.0.0");
+	cfg_line(c, "server l7 unix@/run/gate/l7tls.sock send-proxy-v2");
+}
+
+void gate_edge_put(struct gate *g)
+{
+	put_edge(&g->c, true);
+	put_edge(&g->c, false);
+	put_hops(&g->c);
+	put_tls(g);
+}

@@ -1,0 +1,252 @@
+#include "compiler/emit/gate_parts.h"
+
+#include <string.h>
+
+/* --- which profiles a name or an address has ----------------------------- */
+
+static bool any_entry(struct gate *g, bool (*is)(struct str))
+{
+	vec_each(e, &g->entries)
+		if (e->name.n && is(e->name))
+			return true;
+	return false;
+}
+
+static bool is_other(struct str name)
+{
+	return str_find(name, '*', 0) < name.n && !profiles_star(name) &&
+	       !profiles_deep(name) && !str_is(name, "**");
+}
+
+static uint32_t labels(struct str name)
+{
+	uint32_t n = 1;
+
+	for (size_t i = 0; i < name.n; i++)
+		n += name.p[i] == '.';
+	return n;
+}
+
+/* Whether one of the "**." patterns has so many labels behind that. */
+static bool any_deep(struct gate *g, uint32_t n)
+{
+	vec_each(e, &g->entries)
+		if (profiles_deep(e->name) && labels(e->name) == n + 1)
+			return true;
+	return false;
+}
+
+static struct str any_tokens(struct gate *g)
+{
+	struct buf b;
+
+	buf_init(&b, g->in->a);
+	buf_addc(&b, '.');
+	vec_each(e, &g->entries)
+		if (str_is(e->name, "**"))
+			buf_addf(&b, "%.*s.", STR_ARG(e->token));
+	return buf_str(&b);
+}
+
+static void put_join(struct gate *g, const char *rule, const char *s)
+{
+	cfg_line(&g->c, "%s set-var(%s.k) var(%s.k),map_str(/plan/hosts.map,.)",
+		 rule, s, s);
+	cfg_line(&g->c, "%s set-var(%s.p) var(%s.p),concat(,%s.k)", rule, s, s,
+		 s);
+}
+
+/* rule: "tcp-request content"; s: the scope of variables. */
+void gate_match_lookup(struct gate *g, const char *rule, const char *s)
+{
+	struct cfg *c = &g->c;
+
+	cfg_line(c, "# .p: what is said of the name; .a: of the address");
+	cfg_line(c, "%s set-var(%s.p) str(%s)", rule, s, any_tokens(g).p);
+	cfg_line(c, "%s set-var(%s.k) var(%s.name)", rule, s, s);
+	put_join(g, rule, s);
+	if (any_entry(g, profiles_star)) {
+		cfg_line(c, "%s set-var(%s.k) var(%s.name),field(2,.,0)", rule,
+			 s, s);
+		cfg_line(c, "%s set-var(%s.k) str(*.),concat(,%s.k)", rule, s,
+			 s);
+		put_join(g, rule, s);
+	}
+	for (uint32_t n = 1; n < 128; n++) {
+		if (!any_deep(g, n))
+			continue;
+		/* The mark before the name keeps the apex from matching. */
+		cfg_line(c, "%s set-var(%s.k) str(^.),concat(,%s.name)", rule,
+			 s, s);
+		cfg_line(c,
+			 "%s set-var(%s.k) var(%s.k),field(-1,.,%u),"
+			 "regsub('^[^.^]+','**')",
+			 rule, s, s, n + 1);
+		put_join(g, rule, s);
+	}
+	vec_each(e, &g->entries) {
+		if (!e->name.n || !is_other(e->name))
+			continue;
+		buf_addf(c->out,
+			 "    %s set-var(%s.p) var(%s.p),concat(.%.*s.) if { "
+			 "var(%s.name) -m reg --",
+			 rule, s, s, STR_ARG(e->token), s);
+		cfg_name_regex(c, e->name, (struct span){0});
+		buf_adds(c->out, " }\n");
+	}
+	cfg_line(c, "%s set-var(%s.a) dst,map_ip(/plan/addr.map,.)", rule, s);
+	cfg_line(c, "%s set-var(%s.k) dst", rule, s);
+	cfg_line(c, "%s set-var(%s.k) var(%s.name),concat(@,%s.k)", rule, s, s,
+		 s);
+	cfg_line(c, "%s set-var(%s.pin) var(%s.k),map_str(/plan/pins.map)",
+		 rule, s, s);
+	cfg_line(c, "%s set-var(%s.vouched) str(1) if pinned", rule, s);
+	cfg_line(c, "%s set-var(%s.vouched) str(1) if !private", rule, s);
+}
+
+/* --- conditions ---------------------------------------------------------- */
+
+static bool all_ports(const struct profile *x)
+{
+	return x->ports.v[0].lo == 1 && x->ports.v[0].hi == 65535;
+}
+
+static void put_acl(struct gate *g, const struct profile *x, const char *s)
+{
+	struct cfg *c = &g->c;
+
+	cfg_line(c, "acl n%.*s var(%s.%s) -m sub .%.*s.", STR_ARG(x->token), s,
+		 x->who == PROFILE_ADDR ? "a" : "p", STR_ARG(x->token));
+	if (all_ports(x))
+		return;
+	buf_addf(c->out, "    acl p%.*s dst_port", STR_ARG(x->token));
+	cfg_ports(c, &x->ports);
+	buf_addc(c->out, '\n');
+}
+
+static bool any_scheme(const profile_list *l)
+{
+	vec_each(x, l)
+		if (!x->tls || !x->clear)
+			return true;
+	return false;
+}
+
+void gate_match_acls(struct gate *g, const char *s)
+{
+	struct cfg *c = &g->c;
+	const struct addr_special *special;
+	struct cidr net;
+	char text[CIDR_TEXT_MAX];
+	bool is_tls = s[0] == 's'; /* before it is decrypted */
+
+	for (size_t i = 0; (special = addr_special(i)); i++) {
+		/* HAProxy looks up IPv4 addresses as mapped ones, too. */
+		if (strncmp(special->text, "::ffff:", 7) == 0)
+			continue;
+		cidr_parse(str_of(special->text), &net);
+		cfg_line(c, "acl private dst %s", cidr_text(&net, text));
+	}
+	for (size_t at = 0; addr_private_next(&at, &net);)
+		cfg_line(c, "acl private dst %s", cidr_text(&net, text));
+	if (any_scheme(&g->p.allow) || any_scheme(&g->p.deny)) {
+		cfg_line(c, "acl tls %s", is_tls ? "always_true" : "ssl_fc");
+		cfg_line(c, "acl clear %s",
+			 is_tls ? "always_false" : "ssl_fc,not");
+	}
+	cfg_line(c, "acl pinned var(%s.pin) -m found", s);
+	cfg_line(c, "acl vouched var(%s.vouched) -m found", s);
+	vec_each(x, &g->p.allow)
+		put_acl(g, x, s);
+	vec_each(x, &g->p.deny)
+		put_acl(g, x, s);
+}
+
+/* " n3" and " p3" */
+static void put_on_port(struct gate *g, const struct profile *x)
+{
+	buf_addf(g->c.out, " n%.*s", STR_ARG(x->token));
+	if (!all_ports(x))
+		buf_addf(g->c.out, " p%.*s", STR_ARG(x->token));
+}
+
+/* The same, and the scheme. */
+void gate_match_aimed(struct gate *g, const struct profile *x)
+{
+	put_on_port(g, x);
+	if (!x->tls || !x->clear)
+		buf_adds(g->c.out, x->tls ? " tls" : " clear");
+}
+
+/* Everything about a connection that a grant asks for. */
+void gate_match_reached(struct gate *g, const struct profile *x)
+{
+	gate_match_aimed(g, x);
+	if (x->who == PROFILE_ADDR)
+		return;
+	if (!x->private)
+		buf_adds(g->c.out, " !private");
+	if (x->who == PROFILE_NAME)
+		buf_adds(g->c.out, " pinned");
+	else if (x->private)
+		buf_adds(g->c.out, " vouched");
+}
+
+void gate_match_reason(struct gate *g, const char *rule, const char *s,
+		       const char *reason)
+{
+	buf_addf(g->c.out, "    %s set-var(%s.reason) str(%s) if", rule, s,
+		 reason);
+}
+
+/* Why a name is not reached, the telling ones last: decide.c has the order. */
+void gate_match_misses(struct gate *g, const char *rule, const char *s)
+{
+	struct buf *out = g->c.out;
+
+	cfg_line(&g->c, "%s set-var(%s.reason) str(no-grant)", rule, s);
+	vec_each(x, &g->p.allow) {
+		gate_match_reason(g, rule, s, "port");
+		buf_addf(out, " n%.*s\n", STR_ARG(x->token));
+	}
+	vec_each(x, &g->p.allow) {
+		if (x->tls && x->clear)
+			continue;
+		gate_match_reason(g, rule, s, "scheme");
+		put_on_port(g, x);
+		buf_addc(out, '\n');
+	}
+	vec_each(x, &g->p.allow) {
+		if (x->who == PROFILE_ADDR || x->private)
+			continue;
+		gate_match_reason(g, rule, s, "private-address");
+		gate_match_aimed(g, x);
+		buf_adds(out, " private\n");
+	}
+	vec_each(x, &g->p.allow) {
+		if (x->who == PROFILE_ADDR ||
+		    (x->who == PROFILE_ANY && !x->private))
+			continue;
+		gate_match_reason(g, rule, s, "not-resolved");
+		gate_match_aimed(g, x);
+		buf_adds(out, x->private ? "" : " !private");
+		buf_adds(out,
+			 x->who == PROFILE_NAME ? " !pinned\n" : " !vouched\n");
+	}
+}
+
+void gate_match_credential_acls(struct gate *g, const char *s)
+{
+	uint32_t n = 0;
+
+	vec_each(x, &g->in->policy->credentials) {
+		n++;
+		buf_addf(g->c.out, "    acl nc%u var(%s.p) -m sub .c%u.\n", n,
+			 s, n);
+		if (x->host.has_port)
+			cfg_line(&g->c, "acl pc%u dst_port %u", n,
+				 x->host.port.lo);
+		else
+			cfg_line(&g->c, "acl pc%u always_true", n);
+	}
+}

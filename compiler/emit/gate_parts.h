@@ -1,0 +1,50 @@
+/*
+ * The parts of gate.cfg, and what they share. The frontends at the edge look at
+ * first bytes and at TLS hellos (gate_edge.c), the inner one at requests
+ * (gate_requests.c) and says what it refused (gate_answers.c); all of them ask
+ * which profiles a name has and whether one of them is reached (gate_match.c).
+ * gate_cfg.c puts them together.
+ */
+#ifndef COMPILER_EMIT_GATE_PARTS_H
+#define COMPILER_EMIT_GATE_PARTS_H
+
+#include "compiler/emit/cfg_write.h"
+#include "compiler/emit/profiles.h"
+
+struct gate {
+	const struct emit_in *in;
+	struct cfg c;
+	struct profiles p;
+	profile_entries entries;
+	bool insecure;
+};
+
+/*
+ * Rules are for one of two directives, in one of two scopes: "tcp-request
+ * content" with variables of the connection ("sess"), "http-request" with those
+ * of the request ("txn"). rule: the directive; s: the scope.
+ */
+
+/* ACLs of profiles, of addresses and of the scheme. */
+void gate_match_acls(struct gate *g, const char *s);
+void gate_match_credential_acls(struct gate *g, const char *s);
+/* SCOPE.p becomes what is said of SCOPE.name, SCOPE.a what is of the address.
+ */
+void gate_match_lookup(struct gate *g, const char *rule, const char *s);
+/* " n3 p3 tls": the profile's name, port and scheme. */
+void gate_match_aimed(struct gate *g, const struct profile *x);
+/* The same, and everything else about a connection that a grant asks for. */
+void gate_match_reached(struct gate *g, const struct profile *x);
+/* The beginning of a rule that sets SCOPE.reason, up to "if". */
+void gate_match_reason(struct gate *g, const char *rule, const char *s,
+		       const char *reason);
+/* Why a name is not reached, the telling ones last: decide.c has the order. */
+void gate_match_misses(struct gate *g, const char *rule, const char *s);
+
+void gate_edge_put(struct gate *g);
+void gate_requests_put(struct gate *g);
+/* Refusals of the frontend; pages of the backends for what failed upstream. */
+void gate_answers_refusals(struct cfg *c);
+void gate_answers_failures(struct cfg *c);
+
+#endif

@@ -1,0 +1,301 @@
+#include "compiler/emit/gate_parts.h"
+
+#include "compiler/ir/http.h"
+
+static void put_request_log(struct cfg *c)
+{
+	cfg_line(c,
+		 "log-format '{\"k\":\"req\",\"ms\":%%[date(0,ms)],"
+		 "\"reason\":\"%%[var(txn.reason)]\","
+		 "\"rule\":\"%%[var(txn.rule)]\",\"status\":%%ST,"
+		 "\"tls\":%%[ssl_fc],\"h\":%%[fc_http_major],"
+		 "\"addr\":\"%%[dst]\",\"port\":%%[dst_port],"
+		 "\"up\":%%U,\"down\":%%B,\"end\":\"%%ts\","
+		 "\"err\":\"%%[bc_err_str,json(utf8s)]\","
+		 "\"tlserr\":\"%%[ssl_bc_err_str,json(utf8s)]\","
+		 "\"name\":\"%%[var(txn.name),bytes(0,300),json(utf8s)]\","
+		 "\"sni\":\"%%[ssl_fc_sni,bytes(0,300),json(utf8s)]\","
+		 "\"method\":\"%%[var(txn.method),bytes(0,40),json(utf8s)]\","
+		 "\"path\":\"%%[var(txn.path),bytes(0,800),json(utf8s)]\"}'");
+	cfg_line(c, "error-log-format '{\"k\":\"req\",\"ms\":%%[date(0,ms)],"
+		    "\"reason\":\"-\",\"rule\":\"-\",\"status\":%%ST,"
+		    "\"tls\":%%[ssl_fc],\"addr\":\"%%[dst]\","
+		    "\"port\":%%[dst_port],"
+		    "\"name\":\"%%[ssl_fc_sni,bytes(0,300),json(utf8s)]\","
+		    "\"err\":\"%%[ssl_fc_err_str,json(utf8s)]\"}'");
+}
+
+#define LABEL "[a-z0-9_]([a-z0-9_-]{0,62})"
+#define H     "http-request"
+
+static void put_shape(struct gate *g)
+{
+	struct cfg *c = &g->c;
+
+	cfg_line(c, H " set-var(txn.bad) str(bad-request) unless { req.ver 1.0 "
+		      "1.1 2.0 }");
+	cfg_line(c, H " set-var(txn.bad) str(bad-request) if { req.ver 1.0 } { "
+		      "req.hdr(transfer-encoding) -m found }");
+	cfg_line(c, H " set-var(txn.bad) str(bad-request) unless { "
+		      "req.hdr_cnt(host) eq 1 }");
+	cfg_line(c, H " set-var(txn.bad) str(bad-request) unless { "
+		      "var(txn.name) -m reg '^(" LABEL "([.]" LABEL
+		      ")*|\\[[0-9a-f:.]+\\])\\z' }");
+	cfg_line(c, H " set-var(txn.bad) str(bad-request) if { req.hdrs -m reg "
+		      "'\\x00' }");
+	cfg_line(c, H " set-var(txn.bad) str(bad-request) if { "
+		      "req.hdr(connection),lower -m reg "
+		      "'^(?!(close|keep-alive|upgrade|te|http2-settings)?\\z)' "
+		      "}");
+	cfg_line(c, H " set-var(txn.bad) str(bad-request) if { fc_http_major 1 "
+		      "} { url -m reg '^[A-Za-z][A-Za-z0-9+.-]*:' }");
+	cfg_line(c, "# an offer of h2c is taken off, any other upgrade but a "
+		    "websocket refused");
+	cfg_line(c, H " del-header http2-settings");
+	cfg_line(c, H " del-header connection if { req.hdr(upgrade),lower -m "
+		      "str h2c }");
+	cfg_line(c, H " del-header upgrade if { req.hdr(upgrade),lower -m str "
+		      "h2c }");
+	cfg_line(c,
+		 H " set-var(txn.bad) str(upgrade) if { req.fhdr(upgrade) -m "
+		   "found } !{ req.fhdr(upgrade),lower -m str websocket }");
+	cfg_line(c, H " set-var(txn.bad) str(upgrade) if { "
+		      "req.fhdr_cnt(upgrade) gt 1 }");
+	cfg_line(c, H " set-var(txn.bad) str(method) if METH_CONNECT");
+	cfg_line(c, H " set-var(txn.bad) str(name-mismatch) if { ssl_fc } !{ "
+		      "ssl_fc_sni,lower,strcmp(txn.name) eq 0 }");
+	cfg_line(c,
+		 H " set-var(txn.bad) str(name-mismatch) if { var(txn.hport) "
+		   "-m int gt 0 } !{ var(txn.hport),sub(txn.dport) eq 0 }");
+}
+
+static void put_canonical(struct gate *g)
+{
+	struct cfg *c = &g->c;
+	const profile_list *lists[] = {&g->p.allow, &g->p.deny};
+
+	for (int i = 0; i < 2; i++)
+		vec_each(x, lists[i]) {
+			if (!x->http || !http_has_paths(g->in->a, x->like))
+				continue;
+			buf_adds(c->out,
+				 "    " H " set-var(txn.paths) str(1) if");
+			gate_match_aimed(g, x);
+			buf_addc(c->out, '\n');
+		}
+	cfg_line(c, "acl paths var(txn.paths) -m found");
+	cfg_line(c, H " set-var(txn.crooked) str(1) unless { var(txn.path) -m "
+		      "beg / }");
+	cfg_line(c, H " set-var(txn.crooked) str(1) if { var(txn.path) -m reg "
+		      "'[\\x00-\\x20\\x7f-\\xff\\\\#]|//|/[.]{1,2}(;[^/]*)?(/|"
+		      "\\z)|%%(?![0-9A-F]{2})|%%(2[DEF5]|5[CF]|7[EF0-9A]|"
+		      "[01][0-9A-F]|3[0-9]|[46][1-9A-F]|5[0-9A])' }");
+	cfg_line(c, H " set-var(txn.crooked) str(1) if { url -m sub '#' }");
+	cfg_line(c, H " set-var(txn.bad) str(path-not-canonical) if paths { "
+		      "var(txn.crooked) -m found } !{ var(txn.bad) -m found }");
+}
+
+/* The ACLs of one rule; which of the two there are. */
+static void put_rule_acls(struct gate *g, const struct profile *x, uint32_t i,
+			  const struct ir_http *h, bool deny)
+{
+	struct cfg *c = &g->c;
+	const struct ir_dest *d = &x->like->dest;
+
+	if (!h->any_method) {
+		buf_addf(c->out, "    acl m%.*s_%u var(txn.method) -m str --",
+			 STR_ARG(x->token), i);
+		vec_each(m, &h->methods)
+			cfg_word(c, m->s, m->from.at);
+		buf_addc(c->out, '\n');
+	}
+	if (http_any_path(d, h))
+		return;
+	ir_texts paths = http_paths(g->in->a, d, h);
+
+	if (paths.n == 0)
+		cfg_line(c, "acl q%.*s_%u always_false", STR_ARG(x->token), i);
+	vec_each(p, &paths) {
+		buf_addf(c->out, "    acl q%.*s_%u %s --", STR_ARG(x->token), i,
+			 deny ? "var(txn.path) -m reg"
+			      : "var(txn.slashed) -m beg");
+		if (deny)
+			cfg_path_regex(c, p->s, p->from.at);
+		else
+			cfg_word(c, arena_fmt(c->a, "%.*s/", STR_ARG(p->s)),
+				 p->from.at);
+		buf_addc(c->out, '\n');
+	}
+}
+
+struct rule_at {
+	const struct profile *x;
+	const struct ir_http *h;
+	uint32_t i;
+};
+
+static void put_rule(struct gate *g, const struct rule_at *r)
+{
+	if (!r->h->any_method)
+		buf_addf(g->c.out, " m%.*s_%u", STR_ARG(r->x->token), r->i);
+	if (!http_any_path(&r->x->like->dest, r->h))
+		buf_addf(g->c.out, " q%.*s_%u", STR_ARG(r->x->token), r->i);
+}
+
+static void put_allowed(struct gate *g)
+{
+	struct cfg *c = &g->c;
+	VEC(struct rule_at) rules = {0};
+
+	vec_each(x, &g->p.allow) {
+		struct http_rules r = http_rules(g->in->a, x->like);
+
+		for (uint32_t i = 0; i < r.n; i++) {
+			*vec_push(g->in->a, &rules) =
+				(struct rule_at){x, &r.v[i], i + 1};
+			put_rule_acls(g, x, i + 1, &r.v[i], false);
+		}
+	}
+	vec_each(x, &g->p.allow) {
+		if (!x->http)
+			continue;
+		gate_match_reason(g, H, "txn", "method");
+		gate_match_reached(g, x);
+		buf_addc(c->out, '\n');
+	}
+	vec_each(r, &rules) {
+		if (http_any_path(&r->x->like->dest, r->h))
+			continue;
+		gate_match_reason(g, H, "txn", "path");
+		gate_match_reached(g, r->x);
+		if (!r->h->any_method)
+			buf_addf(c->out, " m%.*s_%u", STR_ARG(r->x->token),
+				 r->i);
+		buf_addc(c->out, '\n');
+	}
+	vec_each(r, &rules) {
+		buf_addf(c->out, "    " H " set-var(txn.rule) str(%.*s) if",
+			 STR_ARG(r->x->token));
+		gate_match_reached(g, r->x);
+		put_rule(g, r);
+		buf_addc(c->out, '\n');
+	}
+	cfg_line(c, H " set-var(txn.reason) str(granted) unless { "
+		      "var(txn.rule) -m str -- - }");
+}
+
+static void put_denied(struct gate *g)
+{
+	struct cfg *c = &g->c;
+
+	vec_each(x, &g->p.deny) {
+		struct http_rules rules = http_rules(g->in->a, x->like);
+
+		for (uint32_t i = 0; i < rules.n; i++) {
+			struct rule_at r = {x, &rules.v[i], i + 1};
+
+			put_rule_acls(g, x, i + 1, &rules.v[i], true);
+			gate_match_reason(g, H, "txn", "denied");
+			gate_match_aimed(g, x);
+			put_rule(g, &r);
+			buf_addf(c->out,
+				 "\n    " H " set-var(txn.rule) str(%.*s) if",
+				 STR_ARG(x->token));
+			gate_match_aimed(g, x);
+			put_rule(g, &r);
+			buf_addc(c->out, '\n');
+		}
+	}
+}
+
+static void put_credentials(struct gate *g)
+{
+	uint32_t n = 0;
+
+	vec_each(x, &g->in->policy->credentials) {
+		struct cfg *c = &g->c;
+		size_t at = 0;
+
+		n++;
+		while (at + 1 < x->format.n &&
+		       !(x->format.p[at] == '{' && x->format.p[at + 1] == '}'))
+			at++;
+		/* Never in the clear, and never the agent's own. */
+		buf_adds(c->out, "    " H " set-header");
+		cfg_word(c, x->header, x->from.at);
+		buf_adds(c->out, " '");
+		cfg_format(c, str_slice(x->format, 0, at), x->from.at);
+		buf_addf(c->out, "%%[env(MEMBRANE_CREDENTIAL_%u)]", n);
+		if (at + 2 < x->format.n)
+			cfg_format(c, str_slice(x->format, at + 2, x->format.n),
+				   x->from.at);
+		buf_addf(c->out, "' if { ssl_fc } nc%u pc%u\n", n, n);
+	}
+}
+
+static void put_origins(struct gate *g)
+{
+	struct cfg *c = &g->c;
+
+	cfg_section(c, "backend origin");
+	cfg_line(c, "mode http");
+	gate_answers_failures(c);
+	cfg_line(c, "server origin 0.0.0.0");
+	cfg_section(c, "backend origin_h2c");
+	cfg_line(c, "mode http");
+	gate_answers_failures(c);
+	cfg_line(c, "server origin 0.0.0.0 proto h2");
+	cfg_section(c, "backend origin_tls");
+	cfg_line(c, "mode http");
+	gate_answers_failures(c);
+	if (g->insecure)
+		cfg_line(c, "# ssl_insecure: whoever answers is believed");
+	cfg_line(c,
+		 "server origin 0.0.0.0 ssl %s sni ssl_fc_sni alpn "
+		 "h2,http/1.1",
+		 g->insecure ? "verify none"
+			     : "verify required ca-file "
+			       "/etc/ssl/certs/ca-certificates.crt");
+}
+
+void gate_requests_put(struct gate *g)
+{
+	struct cfg *c = &g->c;
+
+	cfg_section(c, "# requests, decrypted or in the clear");
+	buf_adds(c->out, "frontend l7\n");
+	cfg_line(c, "mode http");
+	if (g->p.any_bump)
+		cfg_line(c, "bind unix@/run/gate/l7tls.sock accept-proxy ssl "
+			    "crt-list /plan/crt.lst strict-sni alpn "
+			    "h2,http/1.1");
+	cfg_line(c, "bind unix@/run/gate/l7plain.sock accept-proxy");
+	put_request_log(c);
+	gate_match_acls(g, "txn");
+	gate_match_credential_acls(g, "txn");
+	cfg_line(c, H " set-var(txn.reason) str(-)");
+	cfg_line(c, H " set-var(txn.rule) str(-)");
+	cfg_line(c, H " set-var(txn.dport) dst_port");
+	/* Not set-var: a variable of a method it does not know is another. */
+	cfg_line(c, H " set-var-fmt(txn.method) %%[method]");
+	cfg_line(c, H " set-var(txn.path) path");
+	cfg_line(c, H " set-var(txn.slashed) path,concat(/)");
+	cfg_line(c, H " set-var(txn.shown) path,bytes(0,800),json(utf8s),"
+		      "regsub('\\\\\\\\/','/',g)");
+	cfg_line(c, H " set-var(txn.name) req.hdr(host),host_only,lower,"
+		      "regsub([.]$,)");
+	cfg_line(c, H " set-var(txn.hport) req.hdr(host),port_only");
+	gate_match_lookup(g, H, "txn");
+	put_shape(g);
+	put_canonical(g);
+	gate_match_misses(g, H, "txn");
+	put_allowed(g);
+	put_denied(g);
+	gate_answers_refusals(c);
+	put_credentials(g);
+	cfg_line(c, "http-response del-header alt-svc");
+	cfg_line(c, "use_backend origin_tls if { ssl_fc }");
+	cfg_line(c, "use_backend origin_h2c if { fc_http_major 2 }");
+	cfg_line(c, "default_backend origin");
+	put_origins(g);
+}
