@@ -126,14 +126,6 @@ enum decide_keep decide_answer(const struct ir_policy *p, struct str name,
 
 /* --- flows --------------------------------------------------------------- */
 
-static bool has_port(const ir_ports *ports, enum ir_proto proto, uint16_t port)
-{
-	vec_each(r, ports)
-		if (r->proto == proto && r->lo <= port && port <= r->hi)
-			return true;
-	return false;
-}
-
 static bool has_proto(const ir_ports *ports, enum ir_proto proto)
 {
 	vec_each(r, ports)
@@ -147,7 +139,7 @@ static bool denies(const struct ir_grant *d, const struct decide_flow *f)
 {
 	switch (d->dest.kind) {
 	case IR_DEST_ANY:
-		return true;
+		return !d->has_http;
 	case IR_DEST_CIDR:
 		return f->has_addr && covers(d, &f->addr);
 	case IR_DEST_HOST:
@@ -217,7 +209,7 @@ static enum reason judge(const struct ir_policy *p, const struct ir_grant *g,
 
 	if (r == REACH_NOT)
 		return REASON_NO_GRANT;
-	if (!has_port(&g->ports, f->proto, f->port))
+	if (!ports_has(&g->ports, f->proto, f->port))
 		return f->proto == IR_PROTO_UDP &&
 				       !has_proto(&g->ports, f->proto)
 			       ? REASON_UDP
@@ -259,7 +251,7 @@ struct decision decide_connect(const struct ir_policy *p,
 		return refuse(REASON_FLOOR, floor);
 	vec_each(d, &p->deny)
 		if (d->from.layer != LAYER_FLOOR && denies(d, f) &&
-		    has_port(&d->ports, f->proto, f->port))
+		    ports_has(&d->ports, f->proto, f->port))
 			return refuse(REASON_DENIED, d);
 	vec_each(g, &p->allow) {
 		enum reason r = judge(p, g, f);

@@ -45,6 +45,14 @@ bool ports_cover(const ir_ports *outer, const ir_ports *inner)
 	return true;
 }
 
+bool ports_has(const ir_ports *ports, enum ir_proto proto, uint16_t port)
+{
+	vec_each(r, ports)
+		if (r->proto == proto && r->lo <= port && port <= r->hi)
+			return true;
+	return false;
+}
+
 bool ports_all(const ir_ports *ports)
 {
 	return ports->n == 2 && ports->v[0].proto == IR_PROTO_TCP &&

@@ -10,6 +10,7 @@
 void ports_normalise(ir_ports *ports);
 /* Whether every port of inner is one of outer; both normalised. */
 bool ports_cover(const ir_ports *outer, const ir_ports *inner);
+bool ports_has(const ir_ports *ports, enum ir_proto proto, uint16_t port);
 /* Whether it is all of TCP and all of UDP; normalised. */
 bool ports_all(const ir_ports *ports);
 

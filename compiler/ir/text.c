@@ -1,5 +1,6 @@
+#include "compiler/ir/text.h"
+
 #include "compiler/base/buf.h"
-#include "compiler/ir/ir.h"
 
 #include <stdlib.h>
 
@@ -229,6 +230,56 @@ struct str ir_never_text(struct arena *a, const struct ir_never *n)
 	case IR_NEVER_ARG:
 		buf_adds(&b, "docker-arg ");
 		buf_add(&b, n->arg);
+		return buf_keep(&b);
+	}
+	abort();
+}
+
+static void add_connect(struct buf *b, const struct ir_request *r)
+{
+	char text[ADDR_TEXT_MAX];
+
+	/* A name alone is read as TCP; an address shows which it is. */
+	if (r->proto == IR_PROTO_UDP || r->has_addr)
+		buf_addf(b, "%s ", ir_proto_name(r->proto));
+	if (!r->has_addr)
+		buf_add(b, r->name);
+	else if (r->addr.family == ADDR_V6)
+		buf_addf(b, "[%s]", addr_text(&r->addr, text));
+	else
+		buf_adds(b, addr_text(&r->addr, text));
+	buf_addf(b, ":%u", r->port);
+	if (r->has_addr && r->name.n)
+		buf_addf(b, " %.*s", STR_ARG(r->name));
+}
+
+struct str ir_request_text(struct arena *a, const struct ir_request *r)
+{
+	char room[256];
+	struct buf b;
+
+	buf_init_in(&b, a, room, sizeof(room));
+	switch (r->kind) {
+	case IR_REQ_CONNECT:
+		add_connect(&b, r);
+		return buf_keep(&b);
+	case IR_REQ_HTTP:
+		buf_addf(&b, "%.*s ", STR_ARG(r->method));
+		add_url(&b, &r->url);
+		return buf_keep(&b);
+	case IR_REQ_RESOLVE:
+		buf_addf(&b, "resolve %.*s", STR_ARG(r->name));
+		if (!str_is(r->type, "A"))
+			buf_addf(&b, " %.*s", STR_ARG(r->type));
+		return buf_keep(&b);
+	case IR_REQ_READ:
+		buf_addf(&b, "read %.*s", STR_ARG(r->path));
+		return buf_keep(&b);
+	case IR_REQ_WRITE:
+		buf_addf(&b, "write %.*s", STR_ARG(r->path));
+		return buf_keep(&b);
+	case IR_REQ_ARG:
+		buf_addf(&b, "docker-arg %.*s", STR_ARG(r->arg));
 		return buf_keep(&b);
 	}
 	abort();

@@ -1,0 +1,176 @@
+#include "compiler/algebra/ask.h"
+
+#include "compiler/algebra/option.h"
+#include "compiler/ir/ports.h"
+
+#include <stdlib.h>
+
+/* --- connections --------------------------------------------------------- */
+
+static struct decision ask_connect(const struct ir_policy *p,
+				   const struct ir_request *r)
+{
+	struct decide_flow f = {.proto = r->proto,
+				.port = r->port,
+				.has_addr = r->has_addr,
+				.addr = r->addr,
+				.name = r->name};
+
+	return decide_connect(p, &f);
+}
+
+/* --- http ---------------------------------------------------------------- */
+
+static bool has_tcp(const struct ir_grant *g)
+{
+	vec_each(x, &g->ports)
+		if (x->proto == IR_PROTO_TCP)
+			return true;
+	return false;
+}
+
+/* '*' without http, denied: HAProxy never sees those packets. */
+static const struct ir_grant *denied_by_port(const struct ir_policy *p,
+					     uint16_t port)
+{
+	vec_each(d, &p->deny)
+		if (d->dest.kind == IR_DEST_ANY && !d->has_http &&
+		    ports_has(&d->ports, IR_PROTO_TCP, port))
+			return d;
+	return NULL;
+}
+
+static struct decision ask_by_name(struct arena *a, const struct ir_policy *p,
+				   const struct ir_request *r)
+{
+	const struct ir_url *u = &r->url;
+	const struct ir_grant *d = denied_by_port(p, u->port);
+	struct decide_request q = {.tls = u->scheme == IR_SCHEME_HTTPS,
+				   .port = u->port,
+				   .is_pinned = true,
+				   .host = u->name,
+				   .method = r->method,
+				   .path = u->path};
+
+	if (d)
+		return (struct decision){.reason = REASON_DENIED, .grant = d};
+	if (q.tls)
+		q.sni = u->name;
+	return decide_request(a, p, &q);
+}
+
+/* The grant whose packets nothing behind the filter looks at. */
+static const struct ir_grant *direct(const struct ir_policy *p,
+				     const struct decide_flow *f)
+{
+	vec_each(g, &p->allow)
+		if (g->dest.kind == IR_DEST_CIDR && !g->has_http &&
+		    cidr_has(&g->dest.u.cidr.net, &f->addr) &&
+		    ports_has(&g->ports, IR_PROTO_TCP, f->port))
+			return g;
+	return NULL;
+}
+
+static struct decision ask_by_addr(struct arena *a, const struct ir_policy *p,
+				   bool unseen, const struct ir_request *r)
+{
+	const struct ir_url *u = &r->url;
+	struct decide_flow f = {
+		.port = u->port, .has_addr = true, .addr = u->net.addr};
+	struct decision d = decide_connect(p, &f);
+	char text[ADDR_TEXT_MAX];
+	/* TLS to an address names nobody: RFC 6066, section 3. */
+	struct decide_request q = {.tls = u->scheme == IR_SCHEME_HTTPS,
+				   .port = u->port,
+				   .has_addr = true,
+				   .addr = u->net.addr,
+				   .method = r->method,
+				   .path = u->path};
+
+	if (d.reason == REASON_FLOOR || d.reason == REASON_DENIED)
+		return d;
+	if (direct(p, &f)) {
+		d.allow = true;
+		d.reason = REASON_GRANTED;
+		d.grant = direct(p, &f);
+		return d;
+	}
+	if (d.allow && unseen)
+		return d;
+	q.host = str_of(addr_text(&u->net.addr, text));
+	return decide_request(a, p, &q);
+}
+
+struct decision decide_url(struct arena *a, const struct ir_policy *p,
+			   bool unseen, const struct ir_request *r)
+{
+	return r->url.who == IR_DEST_CIDR ? ask_by_addr(a, p, unseen, r)
+					  : ask_by_name(a, p, r);
+}
+
+/* Is a denial about names or requests, and not about packets alone? */
+static bool denies_inside(const struct ir_grant *d)
+{
+	if (d->from.layer == LAYER_FLOOR)
+		return false;
+	return ir_grant_http(d) || d->dest.kind == IR_DEST_HOST ||
+	       d->dest.kind == IR_DEST_PATTERN;
+}
+
+static bool looks_inside(const struct ir_policy *p, const struct ir_grant *g)
+{
+	enum ir_tls tls = g->tls.set ? g->tls.v : p->tls.v;
+
+	if (g->dest.kind == IR_DEST_ANY && g->private.set && g->private.v)
+		return true; /* which private address is whose, names say */
+	if (!ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTPS) ||
+	    (g->dest.kind == IR_DEST_CIDR && !g->has_http))
+		return false;
+	return ir_grant_http(g) || tls == IR_TLS_INSPECT;
+}
+
+/* What emit/profiles.c does of the same name. */
+bool decide_unseen(const struct ir_policy *p)
+{
+	if (p->credentials.n)
+		return false;
+	vec_each(d, &p->deny)
+		if (denies_inside(d) && has_tcp(d))
+			return false;
+	vec_each(g, &p->allow)
+		if (looks_inside(p, g) && has_tcp(g))
+			return false;
+	return true;
+}
+
+/* --- everything ---------------------------------------------------------- */
+
+static struct decision ask_arg(struct arena *a, const struct ir_policy *p,
+			       const struct ir_request *r)
+{
+	bool has = option_among(a, &p->docker_args, r->arg);
+
+	return (struct decision){
+		.allow = has, .reason = has ? REASON_GRANTED : REASON_NO_GRANT};
+}
+
+struct decision decide_asked(struct arena *a, const struct ir_policy *p,
+			     const struct decide_files *files,
+			     const struct ir_request *r)
+{
+	switch (r->kind) {
+	case IR_REQ_CONNECT:
+		return ask_connect(p, r);
+	case IR_REQ_HTTP:
+		return decide_url(a, p, decide_unseen(p), r);
+	case IR_REQ_RESOLVE:
+		return decide_resolve(p, r->name, r->type);
+	case IR_REQ_READ:
+		return decide_read(files, r->path);
+	case IR_REQ_WRITE:
+		return decide_write(files, r->path);
+	case IR_REQ_ARG:
+		return ask_arg(a, p, r);
+	}
+	abort();
+}
