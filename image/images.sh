@@ -20,8 +20,10 @@ replace() {
 	shift
 	old=$(docker image inspect -f '{{.Id}}' "$tag" 2>/dev/null) || old=
 	quietly "build/log/image-$tag" "$@"
-	# It stays while a session runs from it.
-	[[ -z $old ]] || docker rmi "$old" >/dev/null 2>&1 || true
+	# It stays while a session runs from it, or under another tag: to
+	# remove it by its digest would remove all of its tags.
+	[[ -z $old || $(docker image inspect -f '{{len .RepoTags}}' \
+		"$old") != 0 ]] || docker rmi "$old" >/dev/null 2>&1 || true
 }
 
 digest() { sha256sum | cut -c1-64; }

@@ -13,13 +13,16 @@
 # Two network namespaces and one link. `inet` owns every address there is and
 # answers for all of them (inet.py). `host` holds a Docker daemon of its own,
 # and that link is its only way out: no packet can reach the real network.
-# Names carry a digest of this folder, so that two trees can do this at once.
+# Names carry a digest of this folder, so that two trees can do this at once,
+# and MEMBRANE_WORLD (a letter or digit), so that one tree can have several.
 source "$(dirname "$0")/../../image/lib.sh"
 
-id=$(printf %s "$PWD" | sha256sum | cut -c1-6)
+[[ ${MEMBRANE_WORLD-} =~ ^[a-z0-9]?$ ]] ||
+	die "MEMBRANE_WORLD is a letter or a digit, not '$MEMBRANE_WORLD'"
+id=$(printf %s "$PWD" | sha256sum | cut -c1-6)${MEMBRANE_WORLD-}
 inet=membrane-$id-inet
 host=membrane-$id-host
-state=$PWD/build/live
+state=$PWD/build/live${MEMBRANE_WORLD-}
 run=/run/membrane-live-$id
 docker_sock=$run/docker.sock
 cgroup=membrane-live-$id
@@ -157,7 +160,6 @@ hand() {
 	say "handing $image over to the sealed daemon"
 	docker save "$now" | sealed load -q >/dev/null
 	sealed tag "$now" "$image"
-	sealed image prune -f >/dev/null
 	echo "$now" >"$mark"
 }
 
@@ -183,15 +185,13 @@ trusting() {
 		--label live="$stamp" -t membrane-agent "$state/trusting"
 }
 
-# The gate's, which shall trust them too when it verifies a server.
-trusting_gate() {
-	local stamp base
-	base=$(<"$state/handed-membrane-gate")
-	stamp=$(cat "$state/ca/ca.crt" "$state/handed-membrane-gate" |
-		sha256sum | cut -c1-64)
-	[[ $(sealed image inspect -f '{{index .Config.Labels "live"}}' \
-		membrane-gate 2>/dev/null) != "$stamp" ]] || return 0
-	sealed tag "$base" membrane-gate-plain
+# The gate's, made here of what image/images.sh staged: its tag on the machine
+# is any tree's. It shall trust the same certificates when it verifies.
+gate() {
+	local context=$PWD/build/image/gate
+	[[ -d $context/rootfs ]] || die "there is no image gate: make images"
+	quietly "$state/log/gate" sealed build --network none \
+		-f image/gate/Dockerfile -t membrane-gate-plain "$context"
 	mkdir -p "$state/trusting-gate"
 	cat /etc/ssl/certs/ca-certificates.crt "$state/ca/ca.crt" \
 		>"$state/trusting-gate/roots"
@@ -200,14 +200,14 @@ trusting_gate() {
 		COPY roots /etc/ssl/certs/ca-certificates.crt
 	END
 	quietly "$state/log/trusting" sealed build --network none \
-		--label live="$stamp" -t membrane-gate "$state/trusting-gate"
+		-t membrane-gate "$state/trusting-gate"
 }
 
 images() {
 	hand membrane-agent
 	trusting
-	hand membrane-gate
-	trusting_gate
+	gate
+	sealed image prune -f >/dev/null
 }
 
 # --- up and down -----------------------------------------------------------
