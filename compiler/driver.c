@@ -19,7 +19,8 @@ struct pass_ctx driver_ctx(struct compilation *c)
 
 static struct emit_in emit_in(struct compilation *c)
 {
-	return (struct emit_in){&c->policy, &c->sources, &c->diags, c->a};
+	return (struct emit_in){&c->policy, &c->sources, &c->diags, c->a,
+				c->mark_lines ? &c->marks : NULL};
 }
 
 /* Whether --dump-ir asked for the policy as it is after this pass. */
@@ -61,6 +62,7 @@ int driver_compile(struct compilation *c, const struct front_input *in,
 	int rc;
 
 	c->a = arena_new();
+	c->marks.a = c->a;
 	sources_init(&c->sources, c->a);
 	diags_init(&c->diags, c->a, &c->sources);
 	ctx = driver_ctx(c);

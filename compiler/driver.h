@@ -6,6 +6,7 @@
 
 #include "compiler/base/diag.h"
 #include "compiler/base/err.h"
+#include "compiler/emit/marks.h"
 #include "compiler/front/front.h"
 #include "compiler/passes/passes.h"
 #include "compiler/plan/plan.h"
@@ -18,6 +19,10 @@ struct compilation {
 	struct ir_policy policy; /* IR_NORMALISED when ok */
 	struct plan plan;	 /* filled when ok */
 	bool ok;
+	/* Set mark_lines before driver_compile(): marks then says where the
+	 * artefacts' lines came from. */
+	bool mark_lines;
+	struct marks marks;
 	/*
 	 * For --dump-ir: one of driver_pass(); set it before driver_compile(),
 	 * which then prints the policy as it is after that pass into dump and
@@ -28,7 +33,8 @@ struct compilation {
 };
 
 /*
- * Read, bind, merge, check and emit. *c is zero but for stop_after. c->ok says
+ * Read, bind, merge, check and emit. *c is zero but for stop_after
+ * and mark_lines. c->ok says
  * whether c->plan may be used; c->diags holds what there is to say either way.
  * A negative return is a file that cannot be read (exit 3), with *err.
  */

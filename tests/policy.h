@@ -271,7 +271,7 @@ static inline struct str test_policy_emit(struct test_policy *t,
 					  bool (*emit)(const struct emit_in *in,
 						       struct buf *out))
 {
-	struct emit_in in = {&t->policy, &t->sources, &t->diags, t->a};
+	struct emit_in in = {&t->policy, &t->sources, &t->diags, t->a, NULL};
 	struct buf out;
 
 	buf_init(&out, t->a);

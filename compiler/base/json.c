@@ -167,14 +167,34 @@ static size_t line_width(const cJSON *v)
 	return RECORD_WIDTH;
 }
 
-/* flat: for trying whether a value fits; its text is the caller's to lose. */
-static void put_value(struct buf *out, struct buf *flat, const cJSON *v,
-		      unsigned depth, size_t column)
+/* flat: for trying whether a value fits; its text is nobody's. */
+struct printer {
+	struct buf out, flat;
+	struct json_place *places;
+	uint32_t n;
+};
+
+/* The item begins here; what is in it has this place until it has its own. */
+static void note_place(struct printer *p, const cJSON *v)
 {
+	const cJSON *item;
+
+	for (uint32_t i = 0; i < p->n; i++)
+		if (p->places[i].item == v)
+			p->places[i].at = p->out.n;
+	if (p->n)
+		cJSON_ArrayForEach(item, v) note_place(p, item);
+}
+
+static void put_value(struct printer *p, const cJSON *v, unsigned depth,
+		      size_t column)
+{
+	struct buf *out = &p->out, *flat = &p->flat;
 	bool object = cJSON_IsObject(v);
 	size_t width = line_width(v);
 	const cJSON *item;
 
+	note_place(p, v);
 	flat->n = 0;
 	if ((depth > 0 || !v->child) &&
 	    put_flat(flat, v, column < width ? width - column : 0)) {
@@ -195,7 +215,7 @@ static void put_value(struct buf *out, struct buf *flat, const cJSON *v,
 		if (object)
 			put_key(out, item);
 		/* One column is for the comma behind it. */
-		put_value(out, flat, item, depth + 1,
+		put_value(p, item, depth + 1,
 			  2 * (depth + 1) + (out->n - before) + 1);
 		if (item->next)
 			buf_addc(out, ',');
@@ -205,16 +225,22 @@ static void put_value(struct buf *out, struct buf *flat, const cJSON *v,
 	buf_addc(out, object ? '}' : ']');
 }
 
+struct str json_text_at(struct arena *a, cJSON *take_root,
+			struct json_place *places, uint32_t n)
+{
+	struct printer p = {.places = places, .n = n};
+
+	buf_init(&p.out, a);
+	buf_init(&p.flat, a);
+	put_value(&p, take_root, 0, 0);
+	buf_addc(&p.out, '\n');
+	cJSON_Delete(take_root);
+	return buf_str(&p.out);
+}
+
 struct str json_text(struct arena *a, cJSON *take_root)
 {
-	struct buf out, flat;
-
-	buf_init(&out, a);
-	buf_init(&flat, a);
-	put_value(&out, &flat, take_root, 0, 0);
-	buf_addc(&out, '\n');
-	cJSON_Delete(take_root);
-	return buf_str(&out);
+	return json_text_at(a, take_root, NULL, 0);
 }
 
 bool json_get_str(const cJSON *object, const char *key, struct str *out)

@@ -30,6 +30,14 @@ void json_push_str(cJSON *array, struct str s);
 
 /* The text, with an LF at the end. The tree is deleted. */
 struct str json_text(struct arena *a, cJSON *take_root);
+/* The same; where in the text each of n items of the tree stands: what shares
+ * a line with others has the offset of that line's value. */
+struct json_place {
+	const cJSON *item;
+	size_t at;
+};
+struct str json_text_at(struct arena *a, cJSON *take_root,
+			struct json_place *places, uint32_t n);
 
 /*
  * A member's string or array; false when there is none or it is of another

@@ -17,12 +17,15 @@ struct writer {
 	const struct ir_policy *p;
 	bool bridge; /* else the agent joins the gate's network namespace */
 	cJSON *argv;
+	/* For marks: the words of raw arguments, in the order of sources. */
+	VEC(struct json_place) words;
+	VEC(const struct arg *) args;
 };
 
 /* --- words --------------------------------------------------------------- */
 
 /* Our own words, with their placeholders. */
-static void put(const struct writer *w, const char *word)
+static void put(struct writer *w, const char *word)
 {
 	json_push_str(w->argv, str_of(word));
 }
@@ -41,7 +44,7 @@ static void escape(struct buf *out, struct str s)
  * --option=value in one word: whatever the value is, it cannot be taken for an
  * option of its own.
  */
-static void put_value(const struct writer *w, const char *option,
+static void put_value(struct writer *w, const char *option,
 		      struct str value)
 {
 	struct buf b;
@@ -52,13 +55,13 @@ static void put_value(const struct writer *w, const char *option,
 	json_push_str(w->argv, buf_str(&b));
 }
 
-static void put_u64(const struct writer *w, const char *option, uint64_t v)
+static void put_u64(struct writer *w, const char *option, uint64_t v)
 {
 	put_value(w, option, arena_fmt(w->in->a, "%" PRIu64, v));
 }
 
 /* A raw argument's value: $NAME, ${NAME} and $$; passes/args.c checked it. */
-static void put_raw(const struct writer *w, const struct arg *arg)
+static void put_raw(struct writer *w, const struct arg *arg)
 {
 	struct str s = arg->value;
 	struct buf b;
@@ -92,9 +95,15 @@ static void put_raw(const struct writer *w, const struct arg *arg)
 		i = s.p[i + 1] == '{' ? end : end - 1;
 	}
 	json_push_str(w->argv, buf_str(&b));
+	if (!w->in->marks)
+		return;
+	*vec_push(w->in->a, &w->args) = arg;
+	*vec_push(w->in->a, &w->words) = (struct json_place){
+		cJSON_GetArrayItem(w->argv, cJSON_GetArraySize(w->argv) - 1),
+		0};
 }
 
-static void put_session(const struct writer *w, const char *role)
+static void put_session(struct writer *w, const char *role)
 {
 	put(w, arena_fmt(w->in->a, "--name=membrane-%s-{session}", role).p);
 	put(w, "--label=membrane.session={session}");
@@ -111,12 +120,12 @@ static bool is_host_identity(const struct arg *arg)
 }
 
 /* Over a bridge, names and hosts file are the agent's own. */
-static enum arg_home home_of(const struct writer *w, const struct arg *arg)
+static enum arg_home home_of(struct writer *w, const struct arg *arg)
 {
 	return w->bridge && is_host_identity(arg) ? ARG_AGENT : arg->home;
 }
 
-static void put_args(const struct writer *w, enum arg_home home)
+static void put_args(struct writer *w, enum arg_home home)
 {
 	vec_each(arg, &w->p->docker_args)
 		if (home_of(w, arg) == home)
@@ -130,7 +139,7 @@ static void put_args(const struct writer *w, enum arg_home home)
  * has a thread for each processor, two descriptors for each end of what it
  * decrypts, and a log that it does not wait for.
  */
-static void put_proxy(const struct writer *w)
+static void put_proxy(struct writer *w)
 {
 	if (!gate_cfg_wanted(w->p)) {
 		put(w, "--pids-limit=64");
@@ -190,7 +199,7 @@ static cJSON *gate(struct writer *w)
 
 /* --- the agent ----------------------------------------------------------- */
 
-static void put_hardening(const struct writer *w)
+static void put_hardening(struct writer *w)
 {
 	const struct ir_hardening *h = &w->p->hardening;
 
@@ -234,12 +243,12 @@ static const struct {
 	{"SSL_CERT_FILE", "bundle"},  {"npm_config_cafile", "bundle"},
 };
 
-static bool own_image(const struct writer *w)
+static bool own_image(struct writer *w)
 {
 	return !w->p->image.set || str_is(w->p->image.v, AGENT_IMAGE);
 }
 
-static void put_roots(const struct writer *w)
+static void put_roots(struct writer *w)
 {
 	static const char *const files[] = {"bundle", "ca"};
 
@@ -263,7 +272,7 @@ static void put_roots(const struct writer *w)
 			       .p);
 }
 
-static void put_mounts(const struct writer *w)
+static void put_mounts(struct writer *w)
 {
 	put(w, "--mount=type=bind,"
 	       "source={state}/sessions/{session}/resolv.conf,"
@@ -277,7 +286,7 @@ static void put_mounts(const struct writer *w)
 }
 
 /* Where the launcher finds what the gate gets; never what it is. */
-static cJSON *credentials(const struct writer *w)
+static cJSON *credentials(struct writer *w)
 {
 	cJSON *list = json_array();
 	uint32_t n = 0;
@@ -508,6 +517,16 @@ bool docker_wanted(const struct ir_policy *p)
 	return !p->engine.set || p->engine.v == IR_ENGINE_DOCKER;
 }
 
+static void mark_words(const struct writer *w)
+{
+	for (uint32_t i = 0; i < w->words.n; i++)
+		marks_add(w->in->marks,
+			  (struct marks_one){.at = w->words.v[i].at,
+					     .from = &w->args.v[i]->from,
+					     .uses = MARKS_ARG,
+					     .reasons = MARKS_FOR(GRANTED)});
+}
+
 bool docker_emit(const struct emit_in *in, struct buf *out)
 {
 	const struct ir_policy *p = in->policy;
@@ -534,6 +553,7 @@ bool docker_emit(const struct emit_in *in, struct buf *out)
 		json_put(root, "tracer", tracer(&w));
 	if (p->credentials.n)
 		json_put(root, "credentials", credentials(&w));
-	buf_add(out, json_text(in->a, root));
+	buf_add(out, json_text_at(in->a, root, w.words.v, w.words.n));
+	mark_words(&w);
 	return true;
 }

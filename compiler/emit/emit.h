@@ -11,6 +11,7 @@
 
 #include "compiler/base/buf.h"
 #include "compiler/base/diag.h"
+#include "compiler/emit/marks.h"
 #include "compiler/ir/ir.h"
 #include "compiler/plan/plan.h"
 
@@ -19,6 +20,7 @@ struct emit_in {
 	const struct sources *sources;
 	struct diags *diags;
 	struct arena *a;
+	struct marks *marks; /* NULL: nobody asks where lines came from */
 };
 
 struct emitter {

@@ -1,6 +1,6 @@
 #include "compiler/emit/gate_cfg.h"
 
-#include "compiler/emit/gate_parts.h"
+#include "compiler/emit/gate_marks.h"
 
 bool gate_cfg_wanted(const struct ir_policy *p)
 {
@@ -71,6 +71,7 @@ bool gate_cfg_emit(const struct emit_in *in, struct buf *out)
 	if (!profiles_make(in, &g.p))
 		return false;
 	g.entries = profiles_entries(in, &g.p);
+	g.marks = gate_marks_new(&g);
 	put_global(&g.c);
 	gate_edge_put(&g);
 	gate_requests_put(&g);

@@ -1,4 +1,4 @@
-#include "compiler/emit/gate_parts.h"
+#include "compiler/emit/gate_marks.h"
 
 /* --- the edge: first bytes ------------------------------------------------ */
 
@@ -26,8 +26,10 @@ static void put_conn_log(struct cfg *c)
 		 "\"name\":\"%%[var(sess.name),bytes(0,300),json(utf8s)]\"}'");
 }
 
-static void put_edge(struct cfg *c, bool raw)
+/* raw: what is neither HTTP nor TLS may pass. */
+static void put_edge(struct gate *g, bool raw)
 {
+	struct cfg *c = &g->c;
 	const char *t = "tcp-request content";
 
 	cfg_section(c, raw ? "# other protocols may pass"
@@ -84,11 +86,17 @@ static void put_edge(struct cfg *c, bool raw)
 			 "%s set-var(sess.reason) str(granted) if { "
 			 "var(sess.proto) -m str raw none }",
 			 t);
+		gate_marks_all(g, &g->p.allow, false, MARKS_RAW,
+			       MARKS_FOR(GRANTED));
 		cfg_line(c,
 			 "%s set-var(sess.verdict) str(allow) if { "
 			 "var(sess.proto) -m str raw none }",
 			 t);
 	} else {
+		gate_marks_all(g, &g->p.allow, true, MARKS_RAW,
+			       MARKS_FOR(NOT_HTTP));
+		gate_marks_all(g, &g->p.deny, false, MARKS_RAW,
+			       MARKS_FOR(DENIED));
 		cfg_line(c,
 			 "%s reject unless { var(sess.proto) -m str tls "
 			 "http }",
@@ -136,6 +144,7 @@ static void put_splice(struct gate *g)
 	uint32_t n = 0;
 
 	vec_each(x, &g->p.allow) {
+		gate_marks_profile(g, x, MARKS_HELLO, MARKS_FOR(GRANTED), 0);
 		buf_addf(c->out, "    %s set-var(sess.rule) str(%.*s) if", t,
 			 STR_ARG(x->token));
 		gate_match_reached(g, x);
@@ -148,6 +157,7 @@ static void put_splice(struct gate *g)
 	vec_each(x, &g->p.deny) {
 		if (x->http)
 			continue;
+		gate_marks_profile(g, x, MARKS_HELLO, MARKS_FOR(DENIED), 0);
 		gate_match_reason(g, t, "sess", "denied");
 		gate_match_aimed(g, x);
 		buf_addf(c->out, "\n    %s set-var(sess.rule) str(%.*s) if", t,
@@ -219,8 +229,8 @@ static void put_tls(struct gate *g)
 
 void gate_edge_put(struct gate *g)
 {
-	put_edge(&g->c, true);
-	put_edge(&g->c, false);
+	put_edge(g, true);
+	put_edge(g, false);
 	put_hops(&g->c);
 	put_tls(g);
 }

@@ -13,6 +13,7 @@ struct key {
 	struct str name;
 	const struct cidr *net;
 	struct str token;
+	const struct ir_origin *from;
 	bool bump;
 };
 typedef VEC(struct key) keys;
@@ -62,11 +63,27 @@ static keys sorted_keys(const struct emit_in *in, const struct profiles *p,
 			 : is_exact(e->name) || profiles_star(e->name) ||
 				    profiles_deep(e->name))
 			if (nets || e->name.n)
-				*vec_push(in->a, &out) = (struct key){
-					e->name, e->net, e->token, e->bump};
+				*vec_push(in->a, &out) =
+					(struct key){e->name, e->net, e->token,
+						     e->from, e->bump};
 	if (out.n)
 		qsort(out.v, out.n, sizeof(*out.v), by_key);
 	return out;
+}
+
+/* The line at that offset leads from a name or network to a key's token. */
+static void mark(const struct emit_in *in, size_t at, const struct key *k,
+		 const struct cidr *net)
+{
+	struct marks_one one = {.at = at,
+				.from = k->from,
+				.uses = MARKS_HELLO | MARKS_REQUEST,
+				.reasons = MARKS_ANY};
+
+	if (net)
+		marks_net(in->marks, one, net);
+	else
+		marks_add(in->marks, one);
 }
 
 static void put_name(struct buf *out, struct str name)
@@ -85,6 +102,7 @@ bool gate_maps_hosts(const struct emit_in *in, struct buf *out)
 	k = sorted_keys(in, &p, false);
 	buf_adds(out, "# name, and what is said of it\n");
 	for (uint32_t i = 0, end; i < k.n; i = end) {
+		size_t at = out->n;
 		bool leaf = false;
 
 		put_name(out, k.v[i].name);
@@ -93,6 +111,7 @@ bool gate_maps_hosts(const struct emit_in *in, struct buf *out)
 		     end++) {
 			buf_addf(out, "%.*s.", STR_ARG(k.v[end].token));
 			leaf |= k.v[end].bump;
+			mark(in, at, &k.v[end], NULL);
 		}
 		if (leaf && !on_demand(k.v[i].name))
 			buf_adds(out, "m.");
@@ -116,14 +135,17 @@ bool gate_maps_addrs(const struct emit_in *in, struct buf *out)
 		buf_adds(out, "::ffff:0:0/96 .\n");
 	for (uint32_t i = 0, end; i < k.n; i = end) {
 		char text[CIDR_TEXT_MAX];
+		size_t at = out->n;
 
 		for (end = i; end < k.n && same_key(&k.v[i], &k.v[end]);)
 			end++;
 		buf_addf(out, "%s .", cidr_text(k.v[i].net, text));
 		/* HAProxy takes the longest; it has to say all. */
 		vec_each(x, &k)
-			if (cidr_covers(x->net, k.v[i].net))
+			if (cidr_covers(x->net, k.v[i].net)) {
 				buf_addf(out, "%.*s.", STR_ARG(x->token));
+				mark(in, at, x, k.v[i].net);
+			}
 		buf_addc(out, '\n');
 	}
 	return true;

@@ -1,4 +1,4 @@
-#include "compiler/emit/gate_parts.h"
+#include "compiler/emit/gate_marks.h"
 
 #include <string.h>
 
@@ -202,16 +202,20 @@ void gate_match_reason(struct gate *g, const char *rule, const char *s,
 /* Why a name is not reached, the telling ones last: decide.c has the order. */
 void gate_match_misses(struct gate *g, const char *rule, const char *s)
 {
+	unsigned use = s[0] == 's' ? MARKS_HELLO : MARKS_REQUEST;
 	struct buf *out = g->c.out;
 
+	gate_marks_default(g, use, MARKS_FOR(NO_GRANT));
 	cfg_line(&g->c, "%s set-var(%s.reason) str(no-grant)", rule, s);
 	vec_each(x, &g->p.allow) {
+		gate_marks_profile(g, x, use, MARKS_FOR(PORT), 0);
 		gate_match_reason(g, rule, s, "port");
 		buf_addf(out, " n%.*s\n", STR_ARG(x->token));
 	}
 	vec_each(x, &g->p.allow) {
 		if (x->tls && x->clear)
 			continue;
+		gate_marks_profile(g, x, use, MARKS_FOR(SCHEME), 0);
 		gate_match_reason(g, rule, s, "scheme");
 		put_on_port(g, x);
 		buf_addc(out, '\n');
@@ -219,6 +223,7 @@ void gate_match_misses(struct gate *g, const char *rule, const char *s)
 	vec_each(x, &g->p.allow) {
 		if (x->who == PROFILE_ADDR || x->private)
 			continue;
+		gate_marks_profile(g, x, use, MARKS_FOR(PRIVATE_ADDRESS), 0);
 		gate_match_reason(g, rule, s, "private-address");
 		gate_match_aimed(g, x);
 		buf_adds(out, " private\n");
@@ -227,6 +232,7 @@ void gate_match_misses(struct gate *g, const char *rule, const char *s)
 		if (x->who == PROFILE_ADDR ||
 		    (x->who == PROFILE_ANY && !x->private))
 			continue;
+		gate_marks_profile(g, x, use, MARKS_FOR(NOT_RESOLVED), 0);
 		gate_match_reason(g, rule, s, "not-resolved");
 		gate_match_aimed(g, x);
 		buf_adds(out, x->private ? "" : " !private");

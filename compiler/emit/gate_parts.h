@@ -11,12 +11,15 @@
 #include "compiler/emit/cfg_write.h"
 #include "compiler/emit/profiles.h"
 
+struct gate_marks;
+
 struct gate {
 	const struct emit_in *in;
 	struct cfg c;
 	struct profiles p;
 	profile_entries entries;
 	bool insecure;
+	const struct gate_marks *marks; /* NULL where nobody asks */
 };
 
 /*

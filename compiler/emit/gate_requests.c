@@ -1,4 +1,4 @@
-#include "compiler/emit/gate_parts.h"
+#include "compiler/emit/gate_marks.h"
 
 #include "compiler/ir/http.h"
 
@@ -61,6 +61,7 @@ static void put_shape(struct gate *g)
 		   "found } !{ req.fhdr(upgrade),lower -m str websocket }");
 	cfg_line(c, H " set-var(txn.bad) str(upgrade) if { "
 		      "req.fhdr_cnt(upgrade) gt 1 }");
+	gate_marks_default(g, MARKS_REQUEST, MARKS_FOR(METHOD));
 	cfg_line(c, H " set-var(txn.bad) str(method) if METH_CONNECT");
 	cfg_line(c, H " set-var(txn.bad) str(name-mismatch) if { ssl_fc } !{ "
 		      "ssl_fc_sni,lower,strcmp(txn.name) eq 0 }");
@@ -91,6 +92,7 @@ static void put_canonical(struct gate *g)
 		      "\\z)|%%(?![0-9A-F]{2})|%%(2[DEF5]|5[CF]|7[EF0-9A]|"
 		      "[01][0-9A-F]|3[0-9]|[46][1-9A-F]|5[0-9A])' }");
 	cfg_line(c, H " set-var(txn.crooked) str(1) if { url -m sub '#' }");
+	gate_marks_default(g, MARKS_REQUEST, MARKS_FOR(PATH_NOT_CANONICAL));
 	cfg_line(c, H " set-var(txn.bad) str(path-not-canonical) if paths { "
 		      "var(txn.crooked) -m found } !{ var(txn.bad) -m found }");
 }
@@ -159,6 +161,7 @@ static void put_allowed(struct gate *g)
 	vec_each(x, &g->p.allow) {
 		if (!x->http)
 			continue;
+		gate_marks_profile(g, x, MARKS_REQUEST, MARKS_FOR(METHOD), 0);
 		gate_match_reason(g, H, "txn", "method");
 		gate_match_reached(g, x);
 		buf_addc(c->out, '\n');
@@ -166,6 +169,8 @@ static void put_allowed(struct gate *g)
 	vec_each(r, &rules) {
 		if (http_any_path(&r->x->like->dest, r->h))
 			continue;
+		gate_marks_profile(g, r->x, MARKS_REQUEST, MARKS_FOR(PATH),
+				   r->i);
 		gate_match_reason(g, H, "txn", "path");
 		gate_match_reached(g, r->x);
 		if (!r->h->any_method)
@@ -174,6 +179,8 @@ static void put_allowed(struct gate *g)
 		buf_addc(c->out, '\n');
 	}
 	vec_each(r, &rules) {
+		gate_marks_profile(g, r->x, MARKS_REQUEST, MARKS_FOR(GRANTED),
+				   r->i);
 		buf_addf(c->out, "    " H " set-var(txn.rule) str(%.*s) if",
 			 STR_ARG(r->x->token));
 		gate_match_reached(g, r->x);
@@ -195,6 +202,8 @@ static void put_denied(struct gate *g)
 			struct rule_at r = {x, &rules.v[i], i + 1};
 
 			put_rule_acls(g, x, i + 1, &rules.v[i], true);
+			gate_marks_profile(g, x, MARKS_REQUEST,
+					   MARKS_FOR(DENIED), r.i);
 			gate_match_reason(g, H, "txn", "denied");
 			gate_match_aimed(g, x);
 			put_rule(g, &r);

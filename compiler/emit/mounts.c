@@ -1,9 +1,17 @@
 #include "compiler/emit/mounts.h"
 
-static void put_patterns(struct buf *out, const char *word,
-			 const ir_patterns *patterns)
+static void put_patterns(const struct emit_in *in, struct buf *out,
+			 const char *word, const ir_patterns *patterns,
+			 unsigned uses, uint64_t reason)
 {
 	vec_each(p, patterns) {
+		marks_add(in->marks,
+			  (struct marks_one){
+				  .at = out->n,
+				  .from = &p->from,
+				  .uses = uses,
+				  .reasons = p->back ? MARKS_FOR(GRANTED)
+						     : reason});
 		buf_addf(out, "%s ", word);
 		buf_add(out, p->line);
 		buf_addc(out, '\n');
@@ -16,8 +24,10 @@ bool mounts_emit(const struct emit_in *in, struct buf *out)
 
 	buf_adds(out, "membrane-mounts 1\n"
 		      "workspace /workspace\n");
-	put_patterns(out, "ignore", &p->ignore);
-	put_patterns(out, "readonly", &p->readonly);
+	put_patterns(in, out, "ignore", &p->ignore, MARKS_READ | MARKS_WRITE,
+		     MARKS_FOR(IGNORED));
+	put_patterns(in, out, "readonly", &p->readonly, MARKS_WRITE,
+		     MARKS_FOR(READONLY));
 	vec_each(r, &p->readonly) {
 		struct str path = r->line;
 
@@ -25,6 +35,11 @@ bool mounts_emit(const struct emit_in *in, struct buf *out)
 			continue;
 		if (str_starts(path, STR("/")))
 			path = str_slice(path, 1, path.n);
+		marks_add(in->marks,
+			  (struct marks_one){.at = out->n,
+					     .from = &r->from,
+					     .uses = MARKS_WRITE,
+					     .reasons = MARKS_FOR(READONLY)});
 		buf_addf(out, "hold %.*s\n", STR_ARG(path));
 	}
 	return true;

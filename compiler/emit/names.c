@@ -5,24 +5,50 @@
 
 #include <stdlib.h>
 
-typedef VEC(struct str) lines;
+/* A record, whose rule it is, and what it stands for: marks.h. */
+struct line {
+	struct str text;
+	const struct ir_origin *from;
+	uint64_t reasons;
+	const struct cidr *net;
+};
+typedef VEC(struct line) lines;
 
 static int by_bytes(const void *va, const void *vb)
 {
-	return str_cmp(*(const struct str *)va, *(const struct str *)vb);
+	const struct line *a = va, *b = vb;
+
+	return str_cmp(a->text, b->text);
+}
+
+static void mark(const struct emit_in *in, size_t at, const struct line *l)
+{
+	struct marks_one one = {.at = at,
+				.from = l->from,
+				.uses = MARKS_NAME,
+				.reasons = l->reasons};
+
+	if (l->net)
+		marks_net(in->marks, one, l->net);
+	else
+		marks_add(in->marks, one);
 }
 
 /* A section: sorted, each line once. */
-static void put_lines(struct buf *out, lines *l)
+static void put_lines(const struct emit_in *in, struct buf *out, lines *l)
 {
+	size_t at = out->n;
+
 	if (l->n == 0)
 		return;
 	qsort(l->v, l->n, sizeof(*l->v), by_bytes);
 	for (uint32_t i = 0; i < l->n; i++) {
-		if (i && str_eq(l->v[i - 1], l->v[i]))
-			continue;
-		buf_add(out, l->v[i]);
-		buf_addc(out, '\n');
+		if (!i || !str_eq(l->v[i - 1].text, l->v[i].text)) {
+			at = out->n;
+			buf_add(out, l->v[i].text);
+			buf_addc(out, '\n');
+		}
+		mark(in, at, &l->v[i]);
 	}
 }
 
@@ -47,12 +73,20 @@ static void put_upstream(struct buf *out, const struct ir_resolver *r)
 	abort();
 }
 
-static struct str net_line(struct arena *a, const char *word,
-			   const struct cidr *net)
+static struct line net_line(const struct emit_in *in, const char *word,
+			    const struct cidr *net,
+			    const struct ir_origin *from, uint64_t reasons)
 {
 	char text[CIDR_TEXT_MAX];
+	struct cidr *copy = NULL;
 
-	return arena_fmt(a, "%s %s", word, cidr_text(net, text));
+	if (in->marks) {
+		copy = arena_new_of(in->a, struct cidr);
+		*copy = *net;
+	}
+	return (struct line){
+		arena_fmt(in->a, "%s %s", word, cidr_text(net, text)), from,
+		reasons, copy};
 }
 
 static void put_nets(const struct emit_in *in, struct buf *out)
@@ -64,18 +98,20 @@ static void put_nets(const struct emit_in *in, struct buf *out)
 	for (size_t i = 0; (s = addr_special(i)); i++) {
 		cidr_parse(str_of(s->text), &net);
 		if (s->scope == ADDR_NEVER)
-			*vec_push(in->a, &floor) =
-				net_line(in->a, "floor", &net);
+			*vec_push(in->a, &floor) = net_line(
+				in, "floor", &net, NULL, MARKS_FOR(FLOOR));
 	}
 	for (size_t at = 0; addr_private_next(&at, &net);)
-		*vec_push(in->a, &private) = net_line(in->a, "private", &net);
+		*vec_push(in->a, &private) = net_line(
+			in, "private", &net, NULL, MARKS_FOR(PRIVATE_ADDRESS));
 	vec_each(g, &in->policy->allow)
 		if (g->dest.kind == IR_DEST_CIDR && !g->has_http)
 			*vec_push(in->a, &cover) =
-				net_line(in->a, "cover", &g->dest.u.cidr.net);
-	put_lines(out, &floor);
-	put_lines(out, &private);
-	put_lines(out, &cover);
+				net_line(in, "cover", &g->dest.u.cidr.net,
+					 &g->from, MARKS_FOR(GRANTED));
+	put_lines(in, out, &floor);
+	put_lines(in, out, &private);
+	put_lines(in, out, &cover);
 }
 
 static void put_names(const struct emit_in *in, struct buf *out,
@@ -104,9 +140,16 @@ static void put_names(const struct emit_in *in, struct buf *out,
 			buf_addf(&b, "%s%u", ir_grant_http(g) ? "h" : "", k);
 		buf_adds(&b, private ? " private " : " - ");
 		buf_add(&b, g->id);
-		*vec_push(in->a, &names) = buf_keep(&b);
+		*vec_push(in->a, &names) = (struct line){
+			buf_keep(&b), &g->from,
+			MARKS_FOR(GRANTED) | MARKS_FOR(QUERY_TYPE), NULL};
 	}
-	put_lines(out, &names);
+	put_lines(in, out, &names);
+}
+
+static struct line denial_line(const struct ir_grant *d, struct str text)
+{
+	return (struct line){text, &d->from, MARKS_FOR(DENIED), NULL};
 }
 
 /* Names that do not resolve, and those that do with fewer ports. */
@@ -122,17 +165,18 @@ static void put_denials(const struct emit_in *in, struct buf *out,
 		    d->dest.kind == IR_DEST_ANY)
 			continue;
 		if (ports_all(&d->ports))
-			*vec_push(in->a, &denied) =
-				arena_fmt(in->a, "deny %.*s %.*s",
-					  STR_ARG(name), STR_ARG(d->id));
+			*vec_push(in->a, &denied) = denial_line(
+				d, arena_fmt(in->a, "deny %.*s %.*s",
+					     STR_ARG(name), STR_ARG(d->id)));
 		else
-			*vec_push(in->a, &guarded) = arena_fmt(
-				in->a, "guard %.*s %u %.*s", STR_ARG(name),
-				emit_class_of(in->a, classes, d),
-				STR_ARG(d->id));
+			*vec_push(in->a, &guarded) = denial_line(
+				d, arena_fmt(in->a, "guard %.*s %u %.*s",
+					     STR_ARG(name),
+					     emit_class_of(in->a, classes, d),
+					     STR_ARG(d->id)));
 	}
-	put_lines(out, &denied);
-	put_lines(out, &guarded);
+	put_lines(in, out, &denied);
+	put_lines(in, out, &guarded);
 }
 
 bool names_emit(const struct emit_in *in, struct buf *out)

@@ -18,6 +18,11 @@ struct nets {
 	ranges v4, v6;
 };
 
+typedef VEC(const struct ir_grant *) members;
+
+/* What a way to where only HTTP and TLS may pass stands for. */
+#define ONLY_HTTP (MARKS_FOR(GRANTED) | MARKS_FOR(NOT_HTTP))
+
 struct rules {
 	const struct emit_in *in;
 	struct buf *out;
@@ -28,6 +33,8 @@ struct rules {
 	bool any_direct;      /* '*' does not go through it */
 	struct nets floor, private;
 	ir_ports published;
+	/* By class, from 0; NULL where nobody asks for marks. */
+	members *granters, *deniers;
 };
 
 static ranges *of_family(struct nets *n, enum addr_family family)
@@ -125,6 +132,120 @@ static void make_published(struct rules *r)
 	ports_normalise(&r->published);
 }
 
+/* --- where lines came from ----------------------------------------------- */
+
+/* What a class has a rule for. */
+enum kind { CIDR, HOST, ANY, GUARD, HTTP, CIDR_HTTP, ANY_HTTP };
+
+static members *make_members(const struct emit_in *in,
+			     const emit_classes *classes,
+			     const ir_grants *grants)
+{
+	members *out;
+
+	if (!in->marks)
+		return NULL;
+	out = arena_array(in->a, classes->n + 1, sizeof(*out));
+	vec_each(g, grants) {
+		uint32_t k = g->from.layer == LAYER_FLOOR
+				     ? 0
+				     : emit_class_of(in->a, classes, g);
+
+		if (k)
+			*vec_push(in->a, &out[k - 1]) = g;
+	}
+	return out;
+}
+
+/* Whether the rule of that kind and family is there for this grant. */
+static bool is_kind(const struct ir_grant *g, enum kind kind,
+		    enum addr_family f)
+{
+	const struct cidr *net = ir_dest_net(&g->dest);
+	bool http = ir_grant_http(g), any = g->dest.kind == IR_DEST_ANY;
+	bool named = !net && (!any || (g->private.set && g->private.v));
+
+	switch (kind) {
+	case CIDR:
+		return net && !http && net->addr.family == f;
+	case CIDR_HTTP:
+		return net && http && net->addr.family == f;
+	case HOST:
+	case GUARD:
+		return named && !http;
+	case HTTP:
+		return named && http;
+	case ANY:
+		return any && !http;
+	case ANY_HTTP:
+		return any && http;
+	}
+	abort();
+}
+
+static unsigned use_of(enum addr_family f, enum ir_proto proto)
+{
+	if (f == ADDR_V4)
+		return proto == IR_PROTO_TCP ? MARKS_TCP4 : MARKS_UDP4;
+	return proto == IR_PROTO_TCP ? MARKS_TCP6 : MARKS_UDP6;
+}
+
+/* The rule that is written next is there for some of a class. */
+static void mark_rule(struct rules *r, const members *of, enum kind kind,
+		      enum addr_family f, enum ir_proto proto, uint64_t reasons)
+{
+	if (!of || !reasons)
+		return;
+	vec_each(g, of)
+		if (is_kind(*g, kind, f))
+			marks_add(r->in->marks,
+				  (struct marks_one){.at = r->out->n,
+						     .from = &(*g)->from,
+						     .uses = use_of(f, proto),
+						     .reasons = reasons});
+}
+
+static unsigned both_of(enum addr_family f)
+{
+	return use_of(f, IR_PROTO_TCP) | use_of(f, IR_PROTO_UDP);
+}
+
+/* What is refused where no rule of the policy decides. */
+static void mark_default(struct rules *r, unsigned uses, uint64_t reasons)
+{
+	marks_add(r->in->marks, (struct marks_one){.at = r->out->n,
+						   .uses = uses,
+						   .reasons = reasons});
+}
+
+/* at: where the elements of the set stand. */
+static void mark_elements(struct rules *r, const ranges *set, const size_t *at,
+			  const struct ir_grant *g, uint64_t reasons)
+{
+	const struct cidr *net = ir_dest_net(&g->dest);
+	struct addr last = cidr_last(net);
+
+	for (uint32_t i = 0; i < set->n; i++) {
+		const struct range *x = &set->v[i];
+		struct marks_one one = {.at = at[i],
+					.from = &g->from,
+					.uses = both_of(net->addr.family),
+					.reasons = reasons,
+					.has_range = true,
+					.lo = x->lo,
+					.hi = x->hi};
+
+		if (addr_cmp(&x->hi, &net->addr) < 0 ||
+		    addr_cmp(&x->lo, &last) > 0)
+			continue;
+		if (addr_cmp(&net->addr, &one.lo) > 0)
+			one.lo = net->addr;
+		if (addr_cmp(&last, &one.hi) < 0)
+			one.hi = last;
+		marks_add(r->in->marks, one);
+	}
+}
+
 /* --- sets ---------------------------------------------------------------- */
 
 static bool any_any(const emit_classes *classes)
@@ -142,16 +263,51 @@ static void put_both(struct rules *r, const char *stem, struct nets *nets)
 			       of_family(nets, *f));
 }
 
+/* A set, and which of its elements a grant or denial put there. */
+static void put_class_set(struct rules *r, struct nft_set set,
+			  const ranges *nets, const members *of,
+			  enum kind kind, uint64_t reasons)
+{
+	size_t *at = NULL;
+
+	if (of)
+		at = arena_array(r->in->a, nets->n, sizeof(*at));
+	nft_put_ranges_at(r->out, set, nets, at);
+	if (of)
+		vec_each(g, of)
+			if (is_kind(*g, kind, set.family))
+				mark_elements(r, nets, at, *g, reasons);
+}
+
 static void put_class_sets(struct rules *r, const char *stem, struct nets *nets,
-			   uint32_t n)
+			   uint32_t n, const members *of, enum kind kind,
+			   uint64_t reasons)
 {
 	for (uint32_t k = 0; k < n; k++)
 		each_family(f)
 			if (of_family(&nets[k], *f)->n)
-				nft_put_ranges(
-					r->out,
-					(struct nft_set){stem, *f, k + 1},
-					of_family(&nets[k], *f));
+				put_class_set(
+					r, (struct nft_set){stem, *f, k + 1},
+					of_family(&nets[k], *f),
+					of ? &of[k] : NULL, kind, reasons);
+}
+
+static void put_floor(struct rules *r)
+{
+	each_family(f) {
+		const ranges *nets = of_family(&r->floor, *f);
+		size_t *at = arena_array(r->in->a, nets->n + 1, sizeof(*at));
+
+		nft_put_ranges_at(r->out, (struct nft_set){"floor", *f, 0},
+				  nets, at);
+		if (!r->in->marks)
+			continue;
+		vec_each(d, &r->in->policy->deny)
+			if (d->from.layer == LAYER_FLOOR &&
+			    is_kind(d, CIDR, *f))
+				mark_elements(r, nets, at, d,
+					      MARKS_FOR(FLOOR));
+	}
 }
 
 static bool has_name(const struct emit_class *k)
@@ -180,13 +336,16 @@ static void put_sets(struct rules *r)
 {
 	struct nets none = {0};
 
-	put_both(r, "floor", &r->floor);
+	put_floor(r);
 	put_both(r, "host", &none);
 	if (any_any(&r->grants))
 		put_both(r, "private", &r->private);
-	put_class_sets(r, "deny", r->denial_nets, r->denials.n);
-	put_class_sets(r, "cidr", r->grant_nets, r->grants.n);
-	put_class_sets(r, "cidrhttp", r->http_nets, r->grants.n);
+	put_class_sets(r, "deny", r->denial_nets, r->denials.n, r->deniers,
+		       CIDR, MARKS_FOR(DENIED));
+	put_class_sets(r, "cidr", r->grant_nets, r->grants.n, r->granters,
+		       CIDR, MARKS_FOR(GRANTED));
+	put_class_sets(r, "cidrhttp", r->http_nets, r->grants.n, r->granters,
+		       CIDR_HTTP, ONLY_HTTP);
 	put_dynamic_sets(r, "guard", &r->denials, has_name);
 	put_dynamic_sets(r, "host", &r->grants, has_name);
 	put_dynamic_sets(r, "http", &r->grants, has_http);
@@ -224,30 +383,39 @@ static void put_set_rule(struct buf *out, const char *stem,
 
 /* Denied networks and ports, of one family and protocol; what follows. */
 static void put_denials(struct rules *r, enum addr_family family,
-			enum ir_proto proto, const char *verdict)
+			enum ir_proto proto, const char *verdict,
+			uint64_t reasons)
 {
 	for (uint32_t k = 0; k < r->denials.n; k++) {
 		const struct emit_class *class = &r->denials.v[k];
 		struct nft_set set = {"deny", family, k + 1};
 
-		if (of_family(&r->denial_nets[k], family)->n)
-			put_match(r->out, &set, true, &class->ports, proto,
-				  verdict);
+		if (!of_family(&r->denial_nets[k], family)->n)
+			continue;
+		if (r->deniers && nft_has_proto(&class->ports, proto))
+			mark_rule(r, &r->deniers[k], CIDR, family, proto,
+				  reasons);
+		put_match(r->out, &set, true, &class->ports, proto, verdict);
 	}
 }
 
 static void put_denials_any(struct rules *r, enum ir_proto proto,
-			    const char *verdict)
+			    const char *verdict, uint64_t reasons)
 {
-	for (uint32_t k = 0; k < r->denials.n; k++)
-		if (r->denials.v[k].has_any)
-			put_match(r->out, NULL, true, &r->denials.v[k].ports,
-				  proto, verdict);
+	for (uint32_t k = 0; k < r->denials.n; k++) {
+		const ir_ports *ports = &r->denials.v[k].ports;
+
+		if (!r->denials.v[k].has_any)
+			continue;
+		if (r->deniers && nft_has_proto(ports, proto))
+			each_family(f)
+				mark_rule(r, &r->deniers[k], ANY, *f, proto,
+					  reasons);
+		put_match(r->out, NULL, true, ports, proto, verdict);
+	}
 }
 
 /* --- one kind of set, all classes ---------------------------------------- */
-
-enum kind { CIDR, HOST, ANY, GUARD, HTTP, CIDR_HTTP, ANY_HTTP };
 
 static bool has_kind(struct rules *r, enum kind kind, uint32_t k,
 		     enum addr_family f)
@@ -272,7 +440,8 @@ static bool has_kind(struct rules *r, enum kind kind, uint32_t k,
 }
 
 static void put_kind(struct rules *r, enum kind kind, enum addr_family f,
-		     enum ir_proto proto, const char *verdict)
+		     enum ir_proto proto, const char *verdict,
+		     uint64_t reasons)
 {
 	static const char *const stems[] = {
 		[CIDR] = "cidr",	[HOST] = "host",
@@ -281,14 +450,18 @@ static void put_kind(struct rules *r, enum kind kind, enum addr_family f,
 		[ANY_HTTP] = "private",
 	};
 	const emit_classes *classes = kind == GUARD ? &r->denials : &r->grants;
+	const members *of = kind == GUARD ? r->deniers : r->granters;
 	bool is_in = kind != ANY && kind != ANY_HTTP;
 
 	for (uint32_t k = 0; k < classes->n; k++) {
 		struct nft_set set = {stems[kind], f, is_in ? k + 1 : 0};
 
-		if (has_kind(r, kind, k, f))
-			put_match(r->out, &set, is_in, &classes->v[k].ports,
-				  proto, verdict);
+		if (!has_kind(r, kind, k, f))
+			continue;
+		if (of && nft_has_proto(&classes->v[k].ports, proto))
+			mark_rule(r, &of[k], kind, f, proto, reasons);
+		put_match(r->out, &set, is_in, &classes->v[k].ports, proto,
+			  verdict);
 	}
 }
 
@@ -301,17 +474,20 @@ static void put_kind(struct rules *r, enum kind kind, enum addr_family f,
 static void put_diversion(struct rules *r, enum addr_family f, const char *pass,
 			  const char *raw, const char *strict)
 {
-	put_denials(r, f, IR_PROTO_TCP, pass);
-	put_kind(r, GUARD, f, IR_PROTO_TCP, strict);
-	put_kind(r, CIDR, f, IR_PROTO_TCP, pass);
+	const uint64_t granted = MARKS_FOR(GRANTED);
+
+	/* The chain forward refuses them. */
+	put_denials(r, f, IR_PROTO_TCP, pass, 0);
+	put_kind(r, GUARD, f, IR_PROTO_TCP, strict, MARKS_FOR(DENIED));
+	put_kind(r, CIDR, f, IR_PROTO_TCP, pass, granted);
 	if (r->any_direct)
-		put_kind(r, ANY, f, IR_PROTO_TCP, pass);
-	put_kind(r, HOST, f, IR_PROTO_TCP, raw);
+		put_kind(r, ANY, f, IR_PROTO_TCP, pass, granted);
+	put_kind(r, HOST, f, IR_PROTO_TCP, raw, granted);
 	if (!r->any_direct)
-		put_kind(r, ANY, f, IR_PROTO_TCP, raw);
-	put_kind(r, HTTP, f, IR_PROTO_TCP, strict);
-	put_kind(r, CIDR_HTTP, f, IR_PROTO_TCP, strict);
-	put_kind(r, ANY_HTTP, f, IR_PROTO_TCP, strict);
+		put_kind(r, ANY, f, IR_PROTO_TCP, raw, granted);
+	put_kind(r, HTTP, f, IR_PROTO_TCP, strict, ONLY_HTTP);
+	put_kind(r, CIDR_HTTP, f, IR_PROTO_TCP, strict, ONLY_HTTP);
+	put_kind(r, ANY_HTTP, f, IR_PROTO_TCP, strict, ONLY_HTTP);
 }
 
 /* IPv6: a redirect would lose the address that the client meant. */
@@ -326,7 +502,7 @@ static void put_divert(struct rules *r)
 	nft_rule(out, "iifname != \"agent0\" accept");
 	nft_rule(out, "meta nfproto != ipv6 accept");
 	nft_rule(out, "tcp dport { 15001, 15002 } accept");
-	put_denials_any(r, IR_PROTO_TCP, "accept");
+	put_denials_any(r, IR_PROTO_TCP, "accept", 0);
 	/* Flows that are open: their address may have left its set. */
 	put_set_rule(out, "host", ADDR_V6, "accept");
 	put_set_rule(out, "floor", ADDR_V6, "accept");
@@ -367,7 +543,7 @@ static void put_prerouting(struct rules *r)
 	put_published(r);
 	if (r->l7) {
 		nft_rule(out, "iifname != \"agent0\" accept");
-		put_denials_any(r, IR_PROTO_TCP, "accept");
+		put_denials_any(r, IR_PROTO_TCP, "accept", 0);
 		put_set_rule(out, "host", ADDR_V4, "accept");
 		put_set_rule(out, "floor", ADDR_V4, "accept");
 		put_diversion(r, ADDR_V4, "accept", "redirect to :15001",
@@ -420,6 +596,8 @@ static void put_helpers(struct buf *out)
 
 static void put_forward(struct rules *r)
 {
+	const uint64_t denied = MARKS_FOR(DENIED);
+	const uint64_t granted = MARKS_FOR(GRANTED);
 	struct buf *out = r->out;
 
 	nft_chain_begin(out, "forward");
@@ -435,29 +613,37 @@ static void put_forward(struct rules *r)
 	if (r->published.n)
 		nft_rule(out, "ct direction reply ct state "
 			      "established,related accept");
-	each_family(f)
+	each_family(f) {
+		mark_default(r, both_of(*f), MARKS_FOR(HOST_ADDRESS));
 		put_set_rule(out, "host", *f, REFUSE("host-address"));
-	each_family(f)
+	}
+	each_family(f) {
+		mark_default(r, both_of(*f), MARKS_FOR(FLOOR));
 		put_set_rule(out, "floor", *f, REFUSE("floor"));
+	}
 	each_proto(p)
 		each_family(f)
-			put_denials(r, *f, *p, REFUSE("denied"));
+			put_denials(r, *f, *p, REFUSE("denied"), denied);
 	each_proto(p)
-		put_denials_any(r, *p, REFUSE("denied"));
+		put_denials_any(r, *p, REFUSE("denied"), denied);
 	each_family(f)
-		put_kind(r, GUARD, *f, IR_PROTO_UDP, REFUSE("denied"));
+		put_kind(r, GUARD, *f, IR_PROTO_UDP, REFUSE("denied"), denied);
 	nft_rule(out, "ct state established,related accept");
 	nft_rule(out, "ct state invalid drop");
 	each_family(f)
 		each_proto(p)
-			put_kind(r, CIDR, *f, *p, GRANTED);
+			put_kind(r, CIDR, *f, *p, GRANTED, granted);
 	each_family(f)
-		put_kind(r, HOST, *f, IR_PROTO_UDP, GRANTED);
+		put_kind(r, HOST, *f, IR_PROTO_UDP, GRANTED, granted);
 	each_family(f)
 		each_proto(p)
 			if (*p == IR_PROTO_UDP || r->any_direct)
-				put_kind(r, ANY, *f, *p, GRANTED);
+				put_kind(r, ANY, *f, *p, GRANTED, granted);
 	nft_rule(out, "meta l4proto != { tcp, udp } " REFUSE("protocol"));
+	mark_default(r, MARKS_TCP | MARKS_UDP,
+		     MARKS_FOR(NO_GRANT) | MARKS_FOR(PORT) | MARKS_FOR(UDP) |
+			     MARKS_FOR(PRIVATE_ADDRESS) |
+			     MARKS_FOR(NOT_RESOLVED));
 	nft_rule(out, REFUSE("no-grant"));
 	nft_chain_end(out);
 	buf_addc(out, '\n');
@@ -481,6 +667,8 @@ bool nft_emit(const struct emit_in *in, struct buf *out)
 	r.grant_nets = class_nets(in->a, &r.grants, &in->policy->allow, false);
 	r.http_nets = class_nets(in->a, &r.grants, &in->policy->allow, true);
 	r.denial_nets = class_nets(in->a, &r.denials, &in->policy->deny, false);
+	r.granters = make_members(in, &r.grants, &in->policy->allow);
+	r.deniers = make_members(in, &r.denials, &in->policy->deny);
 	r.l7 = profiles_wanted(in->policy);
 	r.any_direct = profiles_any_direct(in->policy);
 	make_floor(&r);

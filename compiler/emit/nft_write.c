@@ -17,6 +17,12 @@ static void set_begin(struct buf *out, struct nft_set set)
 
 void nft_put_ranges(struct buf *out, struct nft_set set, const ranges *r)
 {
+	nft_put_ranges_at(out, set, r, NULL);
+}
+
+void nft_put_ranges_at(struct buf *out, struct nft_set set, const ranges *r,
+		       size_t *out_at)
+{
 	/* nft lists two IPv4 elements on a line, and one IPv6 element. */
 	uint32_t columns = set.family == ADDR_V4 ? 2 : 1;
 
@@ -29,6 +35,8 @@ void nft_put_ranges(struct buf *out, struct nft_set set, const ranges *r)
 			buf_adds(out, ", ");
 		else
 			buf_adds(out, ",\n\t\t\t     ");
+		if (out_at)
+			out_at[i] = out->n;
 		ranges_print(out, &r->v[i]);
 	}
 	if (r->n)

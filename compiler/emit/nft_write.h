@@ -20,6 +20,9 @@ struct nft_set {
 
 /* A set of ranges, perhaps empty, that is never filled later, or is (host4). */
 void nft_put_ranges(struct buf *out, struct nft_set set, const ranges *r);
+/* The same; out_at[i], when out_at is not NULL, is where range i stands. */
+void nft_put_ranges_at(struct buf *out, struct nft_set set, const ranges *r,
+		       size_t *out_at);
 /* A set of addresses with timeouts, for the resolver to fill. */
 void nft_put_dynamic(struct buf *out, struct nft_set set);
 

@@ -221,19 +221,19 @@ bool profiles_make(const struct emit_in *in, struct profiles *out)
 	return true;
 }
 
-struct str profiles_token(struct arena *a, const struct profiles *p,
-			  const struct ir_policy *policy,
-			  const struct ir_grant *g)
+const struct profile *profiles_of(struct arena *a, const struct profiles *p,
+				  const struct ir_policy *policy,
+				  const struct ir_grant *g)
 {
 	const profile_list *l = g->key == IR_KEY_DENY ? &p->deny : &p->allow;
-	struct str none = {0}, text;
+	struct str text;
 	uint32_t at;
 
 	if (!concerns(g))
-		return none;
+		return NULL;
 	text = profile_of(a, policy, g).text;
 	at = place_of(l, text);
-	return at < l->n && str_eq(l->v[at].text, text) ? l->v[at].token : none;
+	return at < l->n && str_eq(l->v[at].text, text) ? &l->v[at] : NULL;
 }
 
 /* --- entries ------------------------------------------------------------- */
@@ -242,13 +242,16 @@ static void add_grants(const struct emit_in *in, const struct profiles *p,
 		       const ir_grants *grants, profile_entries *out)
 {
 	vec_each(g, grants) {
-		struct str token = profiles_token(in->a, p, in->policy, g);
+		const struct profile *x = profiles_of(in->a, p, in->policy, g);
 
-		if (token.n == 0)
+		if (!x)
 			continue;
 		*vec_push(in->a, out) = (struct profile_entry){
-			ir_dest_name(&g->dest), ir_dest_net(&g->dest), token,
+			ir_dest_name(&g->dest),
+			ir_dest_net(&g->dest),
+			x->token,
 			g->id,
+			&g->from,
 			g->key == IR_KEY_DENY
 				? profiles_denies_inside(g)
 				: profiles_decrypts(in->policy, g)};
@@ -264,8 +267,12 @@ profile_entries profiles_entries(const struct emit_in *in,
 	add_grants(in, p, &in->policy->allow, &out);
 	add_grants(in, p, &in->policy->deny, &out);
 	vec_each(c, &in->policy->credentials)
-		*vec_push(in->a, &out) = (struct profile_entry){
-			ir_dest_name(&c->host), NULL,
-			arena_fmt(in->a, "c%u", ++n), STR("-"), true};
+		*vec_push(in->a, &out) =
+			(struct profile_entry){ir_dest_name(&c->host),
+					       NULL,
+					       arena_fmt(in->a, "c%u", ++n),
+					       STR("-"),
+					       &c->from,
+					       true};
 	return out;
 }

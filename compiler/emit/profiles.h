@@ -37,10 +37,10 @@ struct profiles {
 bool profiles_wanted(const struct ir_policy *p);
 /* False, after an error, beyond LIMIT_CLASSES. */
 must_check bool profiles_make(const struct emit_in *in, struct profiles *out);
-/* The token of a grant or a denial; empty when it has none. */
-struct str profiles_token(struct arena *a, const struct profiles *p,
-			  const struct ir_policy *policy,
-			  const struct ir_grant *g);
+/* The profile of a grant or a denial; NULL when it has none. */
+const struct profile *profiles_of(struct arena *a, const struct profiles *p,
+				  const struct ir_policy *policy,
+				  const struct ir_grant *g);
 
 /* Whether the grant's TLS is decrypted by itself; semantics.md, 3. */
 bool profiles_decrypts(const struct ir_policy *p, const struct ir_grant *g);
@@ -57,6 +57,7 @@ struct profile_entry {
 	struct str name; /* or empty */
 	const struct cidr *net;
 	struct str token, id;
+	const struct ir_origin *from;
 	bool bump; /* a leaf for the name is worth having */
 };
 typedef VEC(struct profile_entry) profile_entries;

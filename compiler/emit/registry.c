@@ -41,6 +41,8 @@ bool emit_all(const struct emit_in *in, struct plan *out)
 		if (e->wanted && !e->wanted(in->policy))
 			continue;
 		buf_init(&text, in->a);
+		if (in->marks)
+			in->marks->file = e->file;
 		if (e->emit(in, &text))
 			plan_add(in->a, out, str_of(e->file), buf_str(&text));
 		else

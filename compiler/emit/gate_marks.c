@@ -1,0 +1,74 @@
+#include "compiler/emit/gate_marks.h"
+
+typedef VEC(const struct ir_grant *) members;
+
+struct gate_marks {
+	members *allow, *deny; /* by profile */
+};
+
+static members *collect(const struct gate *g, const profile_list *l,
+			const ir_grants *grants)
+{
+	const struct emit_in *in = g->in;
+	members *out = arena_array(in->a, l->n + 1, sizeof(*out));
+
+	vec_each(x, grants) {
+		const struct profile *p =
+			profiles_of(in->a, &g->p, in->policy, x);
+
+		if (p)
+			*vec_push(in->a, &out[p - l->v]) = x;
+	}
+	return out;
+}
+
+struct gate_marks *gate_marks_new(const struct gate *g)
+{
+	struct gate_marks *m;
+
+	if (!g->in->marks)
+		return NULL;
+	m = arena_new_of(g->in->a, struct gate_marks);
+	m->allow = collect(g, &g->p.allow, &g->in->policy->allow);
+	m->deny = collect(g, &g->p.deny, &g->in->policy->deny);
+	return m;
+}
+
+static bool is_of(const profile_list *l, const struct profile *x)
+{
+	return l->n && x >= l->v && x < l->v + l->n;
+}
+
+void gate_marks_profile(const struct gate *g, const struct profile *x,
+			unsigned uses, uint64_t reasons, uint32_t rule)
+{
+	struct marks_one one = {.at = g->c.out->n,
+				.uses = uses,
+				.reasons = reasons,
+				.rule = rule};
+	const members *of;
+
+	if (!g->marks)
+		return;
+	of = is_of(&g->p.allow, x) ? &g->marks->allow[x - g->p.allow.v]
+				   : &g->marks->deny[x - g->p.deny.v];
+	vec_each(m, of) {
+		one.from = &(*m)->from;
+		marks_add(g->in->marks, one);
+	}
+}
+
+void gate_marks_all(const struct gate *g, const profile_list *l, bool http,
+		    unsigned uses, uint64_t reasons)
+{
+	vec_each(x, l)
+		if (x->http == http)
+			gate_marks_profile(g, x, uses, reasons, 0);
+}
+
+void gate_marks_default(const struct gate *g, unsigned uses, uint64_t reasons)
+{
+	marks_add(g->in->marks, (struct marks_one){.at = g->c.out->n,
+						   .uses = uses,
+						   .reasons = reasons});
+}
