@@ -19,8 +19,9 @@ run=(docker.io/dockerd iptables/iptables haproxy/haproxy ca-certificates)
 # Only where debian:bookworm-slim cannot be pulled; image/base.sh asks.
 base=(debootstrap/debootstrap)
 test=(clang/clang ?libclang-rt-dev llvm/llvm-symbolizer nftables/nft iproute2/ip
-	python3/python3 python3-h2 openssl/openssl util-linux/unshare procps/ps
-	git/git passwd/useradd)
+	python3/python3 python3-h2 python3-jsonschema python3-yaml openssl/openssl
+	util-linux/unshare procps/ps git/git passwd/useradd zsh/zsh
+	fish/fish)
 bench=(?mitmproxy/mitmdump)
 
 missing() {

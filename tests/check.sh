@@ -50,6 +50,8 @@ step layers "who includes whom" tests/layers
 step units "unit tests and oracles" tests/units build
 step cases "golden cases" tests/run
 step presets "presets compile" tests/presets
+step schema "the JSON Schema agrees with the binder" tests/schema
+step completions "bash, zsh and fish complete" tests/completions
 step determinism "the same sources give the same bytes" tests/determinism
 step asan "building with sanitizers (log: build/log/build-asan)" \
 	build asan B=build/asan SAN=1 all units

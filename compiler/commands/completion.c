@@ -5,12 +5,63 @@
 
 static const char *const shells[] = {"bash", "zsh", "fish"};
 
+/* What the words of a command are, that are neither flags nor their values. */
+enum words {
+	WORDS_NONE,
+	WORDS_DIR,
+	WORDS_COMMAND,
+	WORDS_SHELL,
+	WORDS_SCHEMA,
+};
+
+static enum words words_of(enum command_id id)
+{
+	switch (id) {
+	case COMMAND_CHECK:
+		return WORDS_DIR;
+	case COMMAND_SCHEMA:
+		return WORDS_SCHEMA;
+	case COMMAND_COMPLETION:
+		return WORDS_SHELL;
+	case COMMAND_HELP:
+		return WORDS_COMMAND;
+	case COMMAND_RUN:
+	case COMMAND_PLAN:
+	case COMMAND_COMPILE:
+	case COMMAND_INIT:
+	case COMMAND_RESET: /* sessions are the runtime's to know */
+	case COMMAND_VERSION:
+	case COMMANDS:
+		break;
+	}
+	return WORDS_NONE;
+}
+
 /* "run|plan|…" */
 static void command_names(struct buf *out, const char *sep)
 {
 	for (int i = 0; i < COMMANDS; i++)
 		buf_addf(out, "%s%s", i ? sep : "",
 			 command_get((enum command_id)i)->name);
+}
+
+/* The words themselves, a blank between them; none for names of files. */
+static void word_list(struct buf *out, enum words words)
+{
+	switch (words) {
+	case WORDS_NONE:
+	case WORDS_DIR:
+		return;
+	case WORDS_COMMAND:
+		command_names(out, " ");
+		return;
+	case WORDS_SHELL:
+		buf_adds(out, "bash zsh fish");
+		return;
+	case WORDS_SCHEMA:
+		buf_adds(out, "policy tests");
+		return;
+	}
 }
 
 static void option_words(struct buf *out, enum option_id id)
@@ -90,6 +141,34 @@ static void bash_flags(struct buf *out)
 	buf_adds(out, "\tesac\n");
 }
 
+static void bash_words(struct buf *out)
+{
+	for (int c = 0; c < COMMANDS; c++) {
+		enum words words = words_of((enum command_id)c);
+		const char *name = command_get((enum command_id)c)->name;
+
+		switch (words) {
+		case WORDS_NONE:
+			break;
+		case WORDS_DIR:
+			buf_addf(out,
+				 "\t%s)\n"
+				 "\t\tcompopt -o filenames 2>/dev/null\n"
+				 "\t\tCOMPREPLY=($(compgen -d -- "
+				 "\"$cur\")) ;;\n",
+				 name);
+			break;
+		case WORDS_COMMAND:
+		case WORDS_SHELL:
+		case WORDS_SCHEMA:
+			buf_addf(out, "\t%s)\n\t\twords='", name);
+			word_list(out, words);
+			buf_adds(out, "' ;;\n");
+			break;
+		}
+	}
+}
+
 static void bash(struct buf *out)
 {
 	buf_adds(out,
@@ -120,15 +199,9 @@ static void bash(struct buf *out)
 	buf_adds(out, "\tcase $command in\n"
 		      "\t'')\n\t\twords='");
 	command_names(out, " ");
-	buf_adds(out, "' command=run ;;\n"
-		      "\thelp)\n\t\twords='");
-	command_names(out, " ");
-	buf_adds(out, "' ;;\n"
-		      "\tcompletion)\n\t\twords='bash zsh fish' ;;\n"
-		      "\tcheck)\n"
-		      "\t\tcompopt -o filenames 2>/dev/null\n"
-		      "\t\tCOMPREPLY=($(compgen -d -- \"$cur\")) ;;\n"
-		      "\tesac\n");
+	buf_adds(out, "' command=run ;;\n");
+	bash_words(out);
+	buf_adds(out, "\tesac\n");
 	bash_flags(out);
 	buf_adds(out, "\tIFS=$' \\t\\n'\n"
 		      "\t[[ $cur == -* ]] && words=$flags\n"
@@ -197,6 +270,31 @@ static void zsh_option(struct buf *out, const struct option *o)
 	buf_adds(out, "'\n");
 }
 
+static void zsh_words(struct buf *out)
+{
+	for (int c = 0; c < COMMANDS; c++) {
+		enum words words = words_of((enum command_id)c);
+		const char *name = command_get((enum command_id)c)->name;
+
+		switch (words) {
+		case WORDS_NONE:
+			break;
+		case WORDS_DIR:
+			buf_addf(out,
+				 "\t%s)\n\t\trest=('2:folder:_files -/') ;;\n",
+				 name);
+			break;
+		case WORDS_COMMAND:
+		case WORDS_SHELL:
+		case WORDS_SCHEMA:
+			buf_addf(out, "\t%s)\n\t\trest=('2:word:(", name);
+			word_list(out, words);
+			buf_adds(out, ")') ;;\n");
+			break;
+		}
+	}
+}
+
 static void zsh(struct buf *out)
 {
 	const struct option *o;
@@ -238,18 +336,19 @@ static void zsh(struct buf *out)
 		buf_adds(out, "\t\t) ;;\n");
 	}
 	buf_adds(out, "\tesac\n"
-		      "\tcase $command in\n"
-		      "\tcheck)\n\t\trest=('2:plan:_files -/') ;;\n"
-		      "\tcompletion)\n\t\trest=('2:shell:(bash zsh fish)') ;;\n"
-		      "\thelp)\n"
-		      "\t\trest=('2:command:(");
-	command_names(out, " ");
-	buf_adds(out, ")') ;;\n"
-		      "\tesac\n"
+		      "\tcase $command in\n");
+	zsh_words(out);
+	buf_adds(out, "\tesac\n"
 		      "\t_arguments -s -S : $flags "
 		      "'1:command:{_describe command commands}' $rest\n"
 		      "}\n"
-		      "compdef _membrane membrane\n");
+		      /* Autoloaded at the first use, which is to complete
+		       * already; or sourced. */
+		      "if [[ $funcstack[1] == _membrane ]]; then\n"
+		      "\t_membrane \"$@\"\n"
+		      "else\n"
+		      "\tcompdef _membrane membrane\n"
+		      "fi\n");
 }
 
 /* --- fish --- */
@@ -299,6 +398,23 @@ static void fish_option(struct buf *out, const struct option *o)
 	buf_addc(out, '\n');
 }
 
+static void fish_words(struct buf *out)
+{
+	for (int c = 0; c < COMMANDS; c++) {
+		enum words words = words_of((enum command_id)c);
+
+		if (words == WORDS_NONE)
+			continue;
+		buf_addf(out, "complete -c membrane -n '__membrane_in %s' -a '",
+			 command_get((enum command_id)c)->name);
+		if (words == WORDS_DIR)
+			buf_adds(out, "(__fish_complete_directories)");
+		else
+			word_list(out, words);
+		buf_adds(out, "'\n");
+	}
+}
+
 static void fish(struct buf *out)
 {
 	const struct option *o;
@@ -335,13 +451,7 @@ static void fish(struct buf *out)
 		fish_text(out, c->about);
 		buf_addc(out, '\n');
 	}
-	buf_adds(out, "complete -c membrane -n '__membrane_in check' -a "
-		      "'(__fish_complete_directories)'\n"
-		      "complete -c membrane -n '__membrane_in completion' -a "
-		      "'bash zsh fish'\n"
-		      "complete -c membrane -n '__membrane_in help' -a '");
-	command_names(out, " ");
-	buf_adds(out, "'\n");
+	fish_words(out);
 	for (size_t i = 0; (o = option_at(i)); i++)
 		if (o->about)
 			fish_option(out, o);

@@ -250,7 +250,8 @@ static bool check(struct parser *p)
 	const struct command *c = command_get(o->command);
 	uint32_t most =
 		o->command == COMMAND_CHECK || o->command == COMMAND_RESET ||
-		o->command == COMMAND_COMPLETION || o->command == COMMAND_HELP;
+		o->command == COMMAND_COMPLETION ||
+		o->command == COMMAND_SCHEMA || o->command == COMMAND_HELP;
 
 	vec_each(g, &o->given) {
 		unsigned commands = row_of(g->id)->commands;

@@ -13,6 +13,7 @@ enum shape { SHAPE_WORD, SHAPE_LIST, SHAPE_MAPPING, SHAPE_EITHER };
 
 #define MUST   1
 #define GLOBAL 2 /* passes/layers refuses it elsewhere */
+#define ONE    4 /* bind_more.c has the message */
 
 struct key {
 	enum bind_map map;

@@ -40,14 +40,26 @@ void bind_value_bool(struct binder *b, const struct yaml_pair *pair,
 	}
 }
 
-/* Index of the word among n names; -1 after reporting. */
+static const struct {
+	enum bind_type type;
+	const char *word;
+} words[] = {
+#define WORD(type, word) {BIND_TYPE_##type, word},
+#include "grammar/schema.def"
+};
+
+/* Index of the word among those of its type; -1 after reporting. */
 static int choose(struct binder *b, const struct yaml_pair *pair,
-		  const char *const *names, size_t n)
+		  enum bind_type type)
 {
 	const struct text *t = &pair->value->text;
-	const char *near;
+	const char *names[ARRAY_LEN(words)], *near;
 	struct buf list;
+	size_t n = 0;
 
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (words[i].type == type)
+			names[n++] = words[i].word;
 	for (size_t i = 0; i < n; i++)
 		if (str_is(t->s, names[i]))
 			return (int)i;
@@ -65,25 +77,21 @@ static int choose(struct binder *b, const struct yaml_pair *pair,
 	return -1;
 }
 
-/* The words stand in the order of their enumeration. */
-#define CHOICE(fn, opt, type, ...)                                             \
+#define CHOICE(fn, opt, value_type, bound)                                     \
 	void fn(struct binder *b, const struct yaml_pair *pair, void *field)   \
 	{                                                                      \
-		static const char *const names[] = {__VA_ARGS__};              \
-		int i = choose(b, pair, names, ARRAY_LEN(names));              \
+		int i = choose(b, pair, BIND_TYPE_##bound);                    \
                                                                                \
 		if (i >= 0)                                                    \
-			SET(b, pair, field, opt, (type)i);                     \
+			SET(b, pair, field, opt, (value_type)i);               \
 	}
 
-CHOICE(bind_value_tls, ir_opt_tls, enum ir_tls, "verify", "inspect")
-CHOICE(bind_value_engine, ir_opt_engine, enum ir_engine, "docker", "native",
-       "podman")
-CHOICE(bind_value_runtime, ir_opt_runtime, enum ir_runtime, "runc",
-       "sysbox-runc", "kata")
+CHOICE(bind_value_tls, ir_opt_tls, enum ir_tls, TLS)
+CHOICE(bind_value_engine, ir_opt_engine, enum ir_engine, ENGINE)
+CHOICE(bind_value_runtime, ir_opt_runtime, enum ir_runtime, RUNTIME)
 CHOICE(bind_value_trace_engine, ir_opt_trace_engine, enum ir_trace_engine,
-       "native", "tracee", "off")
-CHOICE(bind_value_trust, ir_opt_trust, enum ir_trust, "ask", "always", "never")
+       TRACE_ENGINE)
+CHOICE(bind_value_trust, ir_opt_trust, enum ir_trust, TRUST)
 
 /* --- numbers ------------------------------------------------------------- */
 
