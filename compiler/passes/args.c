@@ -9,7 +9,7 @@ struct parser {
 	struct pass_ctx *c;
 	struct ir_policy *p;
 	struct args_places places;
-	uint32_t next; /* index into p->args */
+	struct docker_run_reader words;
 };
 
 /* --- variables ----------------------------------------------------------- */
@@ -264,7 +264,7 @@ static bool judge_flag(struct parser *ps, const struct args_option *o,
 {
 	bool on = true;
 
-	if (arg->has_value && !args_bool(value, &on))
+	if (arg->has_value && !docker_run_bool(value, &on))
 		return value_fault(ps->c, arg, "true or false");
 	*v = args_judge(ps->c->a, o, value, &ps->places);
 	if (!on && v->class != ARG_OURS) {
@@ -275,22 +275,24 @@ static bool judge_flag(struct parser *ps, const struct args_option *o,
 	return true;
 }
 
-static bool add(struct parser *ps, const struct args_option *o, struct arg *arg)
+static bool add(struct parser *ps, const struct docker_run_option *d,
+		struct arg *arg)
 {
+	const struct args_option *o = args_option(d->id);
 	struct pass_ctx *c = ps->c;
 	struct args_verdict v;
 	struct str value;
 
-	arg->option = str_of(o->name);
+	arg->option = str_of(d->name);
 	arg->home = o->home;
 	if (!expand(c, arg->value, arg->value_at, NULL, &value))
 		return false;
-	if (o->type == ARGS_FLAG) {
+	if (d->type == DOCKER_RUN_FLAG) {
 		if (!judge_flag(ps, o, value, arg, &v))
 			return false;
 	} else {
-		if (o->type == ARGS_NUMBER && !has_secret_variable(value) &&
-		    !number(value))
+		if (d->type == DOCKER_RUN_NUMBER &&
+		    !has_secret_variable(value) && !number(value))
 			return value_fault(c, arg, "a whole number");
 		if (o->judge == ARGS_JUDGE_publish) {
 			arg->is_publish = true;
@@ -312,41 +314,38 @@ static bool add(struct parser *ps, const struct args_option *o, struct arg *arg)
 
 /* --- words --------------------------------------------------------------- */
 
-/* Another source ends the words: no value comes out of another file. */
-static bool take_value(struct parser *ps, const struct ir_text *word,
-		       const struct args_option *o, struct arg *arg)
+static struct str word_at(const void *ctx, uint32_t i)
 {
-	const struct ir_text *next = NULL;
+	const struct parser *ps = ctx;
 
-	if (ps->next < ps->p->args.n)
-		next = &ps->p->args.v[ps->next];
-	if (!next || next->from.layer != word->from.layer ||
-	    sources_of(ps->c->sources, next->from.at) !=
-		    sources_of(ps->c->sources, word->from.at)) {
-		diag_error(ps->c->diags, DIAG_ARG_VALUE, word->from.at,
-			   "'--%s' stands without its value", o->name);
-		return false;
-	}
-	ps->next++;
-	arg->has_value = true;
-	arg->value = next->s;
-	arg->value_at = next->from.at;
-	return true;
+	return ps->p->args.v[i].s;
+}
+
+/* Another source ends the words: no value comes out of another file. */
+static bool joins(const void *ctx, uint32_t i)
+{
+	const struct parser *ps = ctx;
+	const struct ir_text *word = &ps->p->args.v[i];
+
+	return word[0].from.layer == word[-1].from.layer &&
+	       sources_of(ps->c->sources, word[0].from.at) ==
+		       sources_of(ps->c->sources, word[-1].from.at);
 }
 
 static const char *nearest(struct str name)
 {
-	const struct args_option *o;
 	const char *best = NULL;
 	unsigned least = 3;
 
 	/* Everything is near a word of one or two letters. */
-	for (size_t i = 0; name.n > 2 && (o = args_option_at(i)); i++) {
-		unsigned d = str_distance(name, str_of(o->name), 2);
+	for (int i = 0; name.n > 2 && i < DOCKER_RUN_IDS; i++) {
+		const char *known =
+			docker_run_option((enum docker_run_id)i)->name;
+		unsigned d = str_distance(name, str_of(known), 2);
 
 		if (d < least) {
 			least = d;
-			best = o->name;
+			best = known;
 		}
 	}
 	return best;
@@ -370,10 +369,6 @@ static bool unknown_option(struct parser *ps, const struct ir_text *word,
 			  diag_quote(d, str_slice(name, 0, blank)));
 	else if (near)
 		diag_help(d, "did you mean '--%s'?", near);
-	/* Whether it has a value is not known: go on at the next option. */
-	while (ps->next < ps->p->args.n &&
-	       !str_starts(ps->p->args.v[ps->next].s, STR("-")))
-		ps->next++;
 	return false;
 }
 
@@ -387,27 +382,6 @@ static bool variable_option(struct parser *ps, const struct ir_text *word)
 	diag_help(d, "what docker is asked for must stand in the policy; only "
 		     "values can come from variables");
 	return false;
-}
-
-/* --name, --name=value, --name value */
-static bool long_option(struct parser *ps, const struct ir_text *word)
-{
-	struct str rest = str_slice(word->s, 2, word->s.n), name;
-	struct arg arg = {.from = word->from, .value_at = word->from.at};
-	const struct args_option *o;
-
-	arg.has_value = str_find(rest, '=', 0) < rest.n;
-	str_field(&rest, '=', &name);
-	if (str_find(name, '$', 0) < name.n)
-		return variable_option(ps, word);
-	o = args_option_named(name);
-	if (!o)
-		return unknown_option(ps, word, name);
-	if (arg.has_value)
-		arg.value = rest;
-	else if (o->type != ARGS_FLAG && !take_value(ps, word, o, &arg))
-		return false;
-	return add(ps, o, &arg);
 }
 
 /* No shell divides an item: docker would take the blank into the value. */
@@ -424,45 +398,6 @@ static bool blank_behind(struct parser *ps, const struct ir_text *word,
 		  "items",
 		  letter);
 	return false;
-}
-
-/* -x, -xvalue, -x=value, -x value, and several flags in one word: -itd */
-static bool short_options(struct parser *ps, const struct ir_text *word)
-{
-	struct str s = word->s;
-	bool ok = true;
-
-	for (size_t i = 1; i < s.n; i++) {
-		const struct args_option *o = args_option_lettered(s.p[i]);
-		struct arg arg = {.from = word->from,
-				  .value_at = word->from.at};
-		bool last = true;
-
-		if (s.p[i] == '$')
-			return variable_option(ps, word);
-		if (s.p[i] == ' ' && i > 1)
-			return blank_behind(ps, word, s.p[i - 1]);
-		if (!o)
-			return unknown_option(ps, word, str_slice(s, i, i + 1));
-		/* pflag: '=' is dropped only when something is behind it */
-		if (i + 2 < s.n && s.p[i + 1] == '=') {
-			arg.has_value = true;
-			arg.value = str_slice(s, i + 2, s.n);
-		} else if (o->type == ARGS_FLAG) {
-			last = false;
-		} else if (i + 1 < s.n && s.p[i + 1] == ' ') {
-			return blank_behind(ps, word, o->letter);
-		} else if (i + 1 < s.n) {
-			arg.has_value = true;
-			arg.value = str_slice(s, i + 1, s.n);
-		} else if (!take_value(ps, word, o, &arg)) {
-			return false;
-		}
-		ok &= add(ps, o, &arg);
-		if (last)
-			break;
-	}
-	return ok;
 }
 
 static bool no_option(struct parser *ps, const struct ir_text *word)
@@ -492,20 +427,82 @@ static bool control_byte(struct pass_ctx *c, const struct ir_text *word)
 	return false;
 }
 
-static bool one(struct parser *ps)
+static bool take(struct parser *ps, const struct docker_run_found *f)
 {
-	const struct ir_text *word = &ps->p->args.v[ps->next++];
-	struct str s = word->s;
+	const struct ir_text *word = &ps->p->args.v[f->at];
+	struct arg arg = {
+		.from = word->from,
+		.value_at = ps->p->args.v[f->value_at].from.at,
+		.has_value = f->has_value,
+		.value = f->value,
+	};
 
-	if (str_is(s, "--") || str_is(s, "-"))
-		return no_option(ps, word);
-	if (str_starts(s, STR("--")))
-		return long_option(ps, word);
-	if (str_starts(s, STR("-")))
-		return short_options(ps, word);
-	if (str_starts(s, STR("$")))
+	if (f->is_letter && f->value_at == f->at && f->has_value &&
+	    f->value.p == f->text.p + 1 && f->value.p[0] == ' ')
+		return blank_behind(ps, word, f->text.p[0]);
+	return add(ps, f->option, &arg);
+}
+
+static bool refuse_unknown(struct parser *ps, const struct docker_run_found *f)
+{
+	const struct ir_text *word = &ps->p->args.v[f->at];
+	struct docker_run_reader *r = &ps->words;
+
+	/* Whether it has a value is not known: go on at the next option. */
+	while (r->next < r->n &&
+	       !str_starts(ps->p->args.v[r->next].s, STR("-")))
+		r->next++;
+	if (str_find(f->text, '$', 0) < f->text.n)
+		return variable_option(ps, word);
+	if (f->is_letter && f->text.p[0] == ' ' && f->text.p > word->s.p + 1)
+		return blank_behind(ps, word, f->text.p[-1]);
+	if (f->is_letter && word->s.n > 2) {
+		diag_error(ps->c->diags, DIAG_ARG_UNKNOWN, word->from.at,
+			   "docker run has no option '-%s', in '%s'",
+			   diag_quote(ps->c->diags, f->text),
+			   diag_quote(ps->c->diags, word->s));
+		return false;
+	}
+	return unknown_option(ps, word, f->text);
+}
+
+static bool refuse_word(struct parser *ps, const struct docker_run_found *f)
+{
+	const struct ir_text *word = &ps->p->args.v[f->at];
+
+	ps->words.next = f->at + 1;
+	if (str_starts(word->s, STR("$")))
 		return variable_option(ps, word);
 	return no_option(ps, word);
+}
+
+static bool read_all(struct parser *ps)
+{
+	struct docker_run_found f;
+	bool ok = true;
+
+	for (;;) {
+		switch (docker_run_read(&ps->words, &f)) {
+		case DOCKER_RUN_END:
+			return ok;
+		case DOCKER_RUN_TAKEN:
+			ok &= take(ps, &f);
+			break;
+		case DOCKER_RUN_IMAGE:
+			ok &= refuse_word(ps, &f);
+			break;
+		case DOCKER_RUN_UNKNOWN:
+			ok &= refuse_unknown(ps, &f);
+			break;
+		case DOCKER_RUN_ALONE:
+			ok = false;
+			diag_error(ps->c->diags, DIAG_ARG_VALUE,
+				   ps->p->args.v[f.at].from.at,
+				   "'--%s' stands without its value",
+				   f.option->name);
+			break;
+		}
+	}
 }
 
 bool args_resolve(struct pass_ctx *c, struct ir_policy *p)
@@ -515,8 +512,8 @@ bool args_resolve(struct pass_ctx *c, struct ir_policy *p)
 		.p = p,
 		.places = {STR(ARGS_HOME), STR(ARGS_PWD), STR(ARGS_STATE),
 			   NULL},
+		.words = {.word = word_at, .joins = joins, .n = p->args.n},
 	};
-	bool ok = true;
 
 	if (p->args.n > LIMIT_ARGS) {
 		diag_error(c->diags, DIAG_ARG_LIMIT,
@@ -528,9 +525,8 @@ bool args_resolve(struct pass_ctx *c, struct ir_policy *p)
 	vec_each(word, &p->args)
 		if (control_byte(c, word))
 			return false;
-	while (ps.next < p->args.n)
-		ok &= one(&ps);
-	return ok;
+	ps.words.ctx = &ps;
+	return read_all(&ps);
 }
 
 /* --- with the environment ------------------------------------------------ */
@@ -538,7 +534,8 @@ bool args_resolve(struct pass_ctx *c, struct ir_policy *p)
 static bool check_one(struct pass_ctx *c, const struct arg *arg, args_env env,
 		      const struct args_places *places)
 {
-	const struct args_option *o = args_option_named(arg->option);
+	const struct docker_run_option *d = docker_run_named(arg->option);
+	const struct args_option *o = args_option(d->id);
 	struct arg_publish publish;
 	struct args_verdict v;
 	struct str value;
@@ -547,7 +544,7 @@ static bool check_one(struct pass_ctx *c, const struct arg *arg, args_env env,
 		return true;
 	if (!expand(c, arg->value, arg->value_at, env, &value))
 		return false;
-	if (o->type == ARGS_FLAG)
+	if (d->type == DOCKER_RUN_FLAG)
 		return true;
 	if (arg->is_publish &&
 	    !publish_parse(c, arg->value_at, arg->value, value, &publish))

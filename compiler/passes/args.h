@@ -1,11 +1,10 @@
 /*
  * Raw docker arguments, parsed as docker run would.
  *
- * The table of options (docker_options.def: long name, short letter, takes a
- * value or not, where it belongs, how dangerous it is) covers every option of
- * `docker run --help`. All spellings are understood: --name=x, --name x, -nx,
- * -n x, -itd joined. Words that are no option, or that end the options, are an
- * error: image and command are not for args.
+ * The words are read by ir/docker_run.h, in every spelling that docker takes;
+ * docker_options.def says of every option where it belongs and how dangerous
+ * it is. Words that are no option, or that end the options, are an error:
+ * image and command are not for args.
  */
 #ifndef COMPILER_PASSES_ARGS_H
 #define COMPILER_PASSES_ARGS_H

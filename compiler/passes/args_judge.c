@@ -1,50 +1,30 @@
 #include "compiler/passes/args_judge.h"
 
+#include "compiler/passes/args_env.h"
+
 #include <string.h>
 #include <strings.h>
 
 static const struct args_option table[] = {
-#define OPTION(name, letter, type, home, judge, why)                           \
-	{name, letter, ARGS_##type, ARG_##home, ARGS_JUDGE_##judge, why},
+#define OPTION(id, home, judge, why)                                           \
+	[DOCKER_RUN_##id] = {ARG_##home, ARGS_JUDGE_##judge, why},
 #include "compiler/passes/docker_options.def"
 #undef OPTION
 };
 
-const struct args_option *args_option_at(size_t i)
-{
-	return i < ARRAY_LEN(table) ? &table[i] : NULL;
-}
+/* A second line for an option is a warning: as many lines are all options. */
+static const char judged[] = {
+#define OPTION(id, home, judge, why) 0,
+#include "compiler/passes/docker_options.def"
+#undef OPTION
+};
+_Static_assert(ARRAY_LEN(judged) == DOCKER_RUN_IDS,
+	       "each option of grammar/docker-run.def has its line in "
+	       "docker_options.def");
 
-const struct args_option *args_option_named(struct str name)
+const struct args_option *args_option(enum docker_run_id id)
 {
-	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		if (str_is(name, table[i].name))
-			return &table[i];
-	return NULL;
-}
-
-const struct args_option *args_option_lettered(char letter)
-{
-	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		if (letter && table[i].letter == letter)
-			return &table[i];
-	return NULL;
-}
-
-bool args_bool(struct str value, bool *out)
-{
-	static const char *const yes[] = {"1",	  "t",	  "T",
-					  "true", "TRUE", "True"};
-	static const char *const no[] = {"0",	  "f",	   "F",
-					 "false", "FALSE", "False"};
-
-	for (size_t i = 0; i < ARRAY_LEN(yes); i++) {
-		if (str_is(value, yes[i]) || str_is(value, no[i])) {
-			*out = str_is(value, yes[i]);
-			return true;
-		}
-	}
-	return false;
+	return &table[id];
 }
 
 /* --- verdicts ------------------------------------------------------------ */
@@ -86,6 +66,18 @@ static bool unknown(struct str value)
 {
 	return value.n && str_find(value, ARGS_UNKNOWN[0], 0) < value.n;
 }
+
+static bool is_any(struct str s, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (s.n == strlen(names[i]) &&
+		    strncasecmp(s.p, names[i], s.n) == 0)
+			return true;
+	return false;
+}
+#define IS_ANY(s, ...)                                                         \
+	is_any((s), (const char *const[]){__VA_ARGS__},                        \
+	       ARRAY_LEN(((const char *const[]){__VA_ARGS__})))
 
 /* --- paths --------------------------------------------------------------- */
 
@@ -269,9 +261,11 @@ static struct args_verdict judge_target(struct arena *a, struct str target)
 		return fault(DIAG_ARG_MOUNT,
 			     "nothing can be mounted on the container's root");
 	if (str_is(path, "/workspace") || str_is(path, "/home/agent") ||
-	    str_is(path, "/etc/resolv.conf"))
+	    str_is(path, "/etc/resolv.conf") ||
+	    within(path, STR("/etc/membrane")))
 		return ours("membrane mounts that place itself");
-	return harmless();
+	/* Something else is there than in the workspace. */
+	return within(path, STR("/workspace")) ? widening() : harmless();
 }
 
 /* --- mounts -------------------------------------------------------------- */
@@ -279,7 +273,7 @@ static struct args_verdict judge_target(struct arena *a, struct str target)
 /* Shared mounts travel back to the host. */
 static bool is_shared(struct str propagation)
 {
-	return str_is(propagation, "shared") || str_is(propagation, "rshared");
+	return IS_ANY(propagation, "shared", "rshared");
 }
 
 static struct args_verdict judge_volume(struct arena *a, struct str value,
@@ -304,8 +298,8 @@ static struct args_verdict judge_volume(struct arena *a, struct str value,
 		return fault(DIAG_ARG_MOUNT,
 			     "docker does not know '~'; write $HOME");
 	v = worse(v, judge_target(a, target));
-	if (bind)
-		v = worse(v, judge_source(a, source, places));
+	/* A volume with a name outlives the session, and has other users. */
+	v = worse(v, bind ? judge_source(a, source, places) : widening());
 	while (str_field(&rest, ',', &option))
 		if (is_shared(option))
 			v = worse(v, undoing("a mount made inside would "
@@ -346,18 +340,6 @@ static bool csv_field(struct arena *a, struct str *rest, bool *more,
 	*rest = str_slice(s, i + 1, s.n);
 	return true;
 }
-
-static bool is_any(struct str s, const char *const *names, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (s.n == strlen(names[i]) &&
-		    strncasecmp(s.p, names[i], s.n) == 0)
-			return true;
-	return false;
-}
-#define IS_ANY(s, ...)                                                         \
-	is_any((s), (const char *const[]){__VA_ARGS__},                        \
-	       ARRAY_LEN(((const char *const[]){__VA_ARGS__})))
 
 struct mount {
 	struct str type, source, target;
@@ -404,6 +386,9 @@ static struct args_verdict judge_mount(struct arena *a, struct str value,
 	struct args_verdict v;
 	struct mount m = {0};
 
+	/* docker reads the first record of several; here there is one. */
+	if (str_find(value, '\n', 0) < value.n)
+		return fault(DIAG_ARG_MOUNT, "a line end");
 	if (!mount_parse(a, value, &m))
 		return fault(DIAG_ARG_MOUNT, "not a list of key=value with "
 					     "commas between");
@@ -423,9 +408,10 @@ static struct args_verdict judge_mount(struct arena *a, struct str value,
 		return fault(DIAG_ARG_MOUNT, "no source");
 	if (IS_ANY(m.type, "bind"))
 		return worse(v, judge_source(a, m.source, places));
-	if (IS_ANY(m.type, "volume", "tmpfs"))
+	if (IS_ANY(m.type, "tmpfs") ||
+	    (IS_ANY(m.type, "volume") && !m.source.n))
 		return v;
-	if (IS_ANY(m.type, "image"))
+	if (IS_ANY(m.type, "volume", "image"))
 		return worse(v, widening());
 	return worse(v, fault(DIAG_ARG_MOUNT, "a type that is not bind, "
 					      "volume, tmpfs or image"));
@@ -451,7 +437,7 @@ static struct args_verdict judge_security_opt(struct str value)
 	/* docker takes the old ':' where there is no '=' */
 	str_field(&rest, str_find(value, '=', 0) < value.n ? '=' : ':', &key);
 	if (str_is(key, "no-new-privileges")) {
-		if (rest.n && !args_bool(rest, &on))
+		if (rest.n && !docker_run_bool(rest, &on))
 			return fault(DIAG_ARG_VALUE, "neither true nor false");
 		return on ? harmless()
 			  : undoing("set-user-ID programs would raise the "
@@ -496,18 +482,38 @@ static struct args_verdict judge_sysctl(struct str value)
 
 static struct args_verdict judge_env(struct str value)
 {
+	size_t equals = str_find(value, '=', 0);
+
 	/* A bare name takes the host's value along. */
-	if (str_find(value, '=', 0) == value.n)
+	if (equals == value.n || args_env_steers(str_slice(value, 0, equals)))
 		return widening();
 	return harmless();
+}
+
+/* docker reads the file on the host, in the workspace or anywhere. */
+static struct args_verdict judge_env_file(struct arena *a, struct str value,
+					  const struct args_places *places)
+{
+	if (value.n == 0)
+		return fault(DIAG_ARG_VALUE, "no file");
+	return unknown(value) ? widening() : judge_source(a, value, places);
+}
+
+/* A number that is not 0 in any spelling; names are the image's to map. */
+static bool plain_id(struct str id)
+{
+	uint64_t n;
+
+	return id.n && id.p[0] != '0' && str_u64(id, UINT32_MAX, &n);
 }
 
 static struct args_verdict judge_user(struct str value)
 {
 	struct str name = {0};
+	bool has_group = str_find(value, ':', 0) < value.n;
 
 	str_field(&value, ':', &name);
-	if (unknown(name) || str_is(name, "root") || str_is(name, "0"))
+	if (!plain_id(name) || (has_group && !plain_id(value)))
 		return widening();
 	return harmless();
 }
@@ -543,6 +549,8 @@ struct args_verdict args_judge(struct arena *a, const struct args_option *o,
 		return judge_own_lookups();
 	case ARGS_JUDGE_env:
 		return judge_env(value);
+	case ARGS_JUDGE_env_file:
+		return judge_env_file(a, value, places);
 	case ARGS_JUDGE_ipc:
 		return judge_ipc(value);
 	case ARGS_JUDGE_label:

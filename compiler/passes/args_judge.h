@@ -9,6 +9,7 @@
 #ifndef COMPILER_PASSES_ARGS_JUDGE_H
 #define COMPILER_PASSES_ARGS_JUDGE_H
 
+#include "compiler/ir/docker_run.h"
 #include "compiler/passes/args.h"
 
 /* Control bytes, which a value cannot hold otherwise. */
@@ -23,9 +24,6 @@ struct args_places {
 };
 
 struct args_option {
-	const char *name;
-	char letter; /* 0 when it has none */
-	enum { ARGS_FLAG, ARGS_NUMBER, ARGS_WORD } type;
 	enum arg_home home;
 	enum args_judge {
 		ARGS_JUDGE_HARMLESS,
@@ -35,6 +33,7 @@ struct args_option {
 		ARGS_JUDGE_host_or_private,
 		ARGS_JUDGE_own_lookups,
 		ARGS_JUDGE_env,
+		ARGS_JUDGE_env_file,
 		ARGS_JUDGE_ipc,
 		ARGS_JUDGE_label,
 		ARGS_JUDGE_mount,
@@ -49,10 +48,7 @@ struct args_option {
 	const char *why;
 };
 
-/* The table, in the order of names; NULL at the end. */
-const struct args_option *args_option_at(size_t i);
-const struct args_option *args_option_named(struct str name);
-const struct args_option *args_option_lettered(char letter);
+const struct args_option *args_option(enum docker_run_id id);
 
 struct args_verdict {
 	enum arg_class class;
@@ -67,8 +63,5 @@ struct args_verdict {
 struct args_verdict args_judge(struct arena *a, const struct args_option *o,
 			       struct str value,
 			       const struct args_places *places);
-
-/* The boolean that docker reads; false when it is none. */
-bool args_bool(struct str value, bool *out);
 
 #endif

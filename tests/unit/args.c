@@ -238,6 +238,12 @@ static void undoing(void)
 		"-v$HOME/..:/x",
 		"-v/a:/x:shared",
 		"-v/a:/x:ro,rshared",
+		"-v/a:/x:RShared",
+		"--mount=type=bind,source=/a,target=/x,"
+		"bind-propagation=RSHARED",
+		"--env-file=.env",
+		"--env-file=$HOME/.membrane/config.yaml",
+		"--env-file=/proc/1/environ",
 		"--mount=type=bind,source=/,target=/x",
 		"--mount=type=bind,src=/,dst=/x",
 		"--mount=TYPE=BIND,SRC=/,Destination=/x",
@@ -260,7 +266,19 @@ static void allowed(void)
 {
 	takes("-v/opt/cache:/cache", "volume", "/opt/cache:/cache",
 	      ARG_WIDENING);
-	takes("-vname:/cache", "volume", "name:/cache", ARG_HARMLESS);
+	takes("-vname:/cache", "volume", "name:/cache", ARG_WIDENING);
+	takes("-v/workspace/x", "volume", "/workspace/x", ARG_WIDENING);
+	takes("--mount=src=name,target=/x", "mount", "src=name,target=/x",
+	      ARG_WIDENING);
+	takes("--env-file=/etc/defaults", "env-file", "/etc/defaults",
+	      ARG_WIDENING);
+	takes("-eEDITOR=vi", "env", "EDITOR=vi", ARG_HARMLESS);
+	takes("-eLD_PRELOAD=/workspace/x.so", "env",
+	      "LD_PRELOAD=/workspace/x.so", ARG_WIDENING);
+	takes("-eNODE_OPTIONS=--require=x", "env", "NODE_OPTIONS=--require=x",
+	      ARG_WIDENING);
+	takes("-eHttps_Proxy=x", "env", "Https_Proxy=x", ARG_WIDENING);
+	takes("-eLD=x", "env", "LD=x", ARG_HARMLESS);
 	takes("-v/cache", "volume", "/cache", ARG_HARMLESS);
 	takes("-v$HOME/.aws:/home/agent/.aws:ro", "volume",
 	      "$HOME/.aws:/home/agent/.aws:ro", ARG_WIDENING);
@@ -278,6 +296,12 @@ static void allowed(void)
 	takes("--cap-drop=ALL", "cap-drop", "ALL", ARG_HARMLESS);
 	takes("-u0", "user", "0", ARG_WIDENING);
 	takes("-u1000", "user", "1000", ARG_HARMLESS);
+	takes("-u1000:1000", "user", "1000:1000", ARG_HARMLESS);
+	takes("-u00", "user", "00", ARG_WIDENING);
+	takes("-u+0", "user", "+0", ARG_WIDENING);
+	takes("-utoor", "user", "toor", ARG_WIDENING);
+	takes("-u1000:0", "user", "1000:0", ARG_WIDENING);
+	takes("-u1000:", "user", "1000:", ARG_WIDENING);
 	takes("--read-only", "read-only", "", ARG_HARMLESS);
 	takes("--read-only=false", "read-only", "false", ARG_WIDENING);
 	takes("--label=a=b", "label", "a=b", ARG_HARMLESS);
@@ -319,6 +343,8 @@ static void ours(void)
 		"-v/a:/home/./agent",
 		"--tmpfs=/workspace",
 		"--mount=target=/etc//resolv.conf",
+		"-v/a:/etc/membrane",
+		"-v/a:/etc/membrane/ca.pem",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
@@ -328,6 +354,7 @@ static void ours(void)
 	refuses(DIAG_ARG_MOUNT, "-v/a:");
 	refuses(DIAG_ARG_MOUNT, "-v~/a:/b");
 	refuses(DIAG_ARG_MOUNT, "--mount=x");
+	refuses(DIAG_ARG_VALUE, "--env-file=");
 	refuses(DIAG_ARG_MOUNT, "--mount=type=bind,source=/a");
 	refuses(DIAG_ARG_MOUNT, "--mount=type=bind,target=/a");
 	refuses(DIAG_ARG_MOUNT, "--mount=type=bind,source=\"/a,target=/b");
@@ -441,9 +468,10 @@ static void environment(void)
 /* Options with an empty value: nothing to look at, and nothing looked at. */
 static void empty_values(void)
 {
-	const struct args_option *o;
+	for (int i = 0; i < DOCKER_RUN_IDS; i++) {
+		const struct docker_run_option *o =
+			docker_run_option((enum docker_run_id)i);
 
-	for (size_t i = 0; (o = args_option_at(i)); i++) {
 		fresh();
 		add_words(LAYER_WORKSPACE, arena_fmt(a, "--%s=", o->name).p);
 		CHECK(args_resolve(&ctx, &policy) ==
@@ -460,15 +488,16 @@ static void empty_values(void)
 /* The table is sorted, and no letter is there twice. */
 static void table(void)
 {
-	const struct args_option *o, *before = NULL;
-	unsigned n = 0;
+	const struct docker_run_option *o, *before = NULL;
 
-	for (size_t i = 0; (o = args_option_at(i)); i++, before = o, n++) {
+	for (int i = 0; i < DOCKER_RUN_IDS; i++, before = o) {
+		o = docker_run_option((enum docker_run_id)i);
+		CHECK((int)o->id == i);
 		CHECK(!before || strcmp(before->name, o->name) < 0);
-		CHECK(args_option_named(str_of(o->name)) == o);
-		CHECK(!o->letter || args_option_lettered(o->letter) == o);
+		CHECK(docker_run_named(str_of(o->name)) == o);
+		CHECK(!o->letter || docker_run_lettered(o->letter) == o);
 	}
-	CHECK(n > 100);
+	CHECK(DOCKER_RUN_IDS > 100);
 }
 
 int main(void)
