@@ -54,6 +54,7 @@ LIBS_GATE := -lnftables -lnftnl -lmnl -lldns -lcjson -lcap -lcrypto
 BASE_SRC := $(wildcard compiler/base/*.c)
 HOST_SRC := $(BASE_SRC) $(wildcard compiler/*.c compiler/front/*.c \
 	compiler/ir/*.c compiler/passes/*.c compiler/algebra/*.c \
+	compiler/lint/*.c \
 	compiler/emit/*.c compiler/plan/*.c compiler/commands/*.c \
 	runtime/launch/*.c)
 GATE_SRC := $(BASE_SRC) $(wildcard runtime/gate/*.c)

@@ -85,6 +85,13 @@ int driver_compile(struct compilation *c, const struct front_input *in,
 	return 0;
 }
 
+void driver_settle(struct compilation *c, uint32_t today)
+{
+	struct pass_ctx ctx = driver_ctx(c);
+
+	lint_waive(&ctx, &c->policy, today, &c->waived);
+}
+
 void driver_done(struct compilation *c)
 {
 	arena_free(c->a);

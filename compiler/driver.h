@@ -8,6 +8,7 @@
 #include "compiler/base/err.h"
 #include "compiler/emit/marks.h"
 #include "compiler/front/front.h"
+#include "compiler/lint/waive.h"
 #include "compiler/passes/passes.h"
 #include "compiler/plan/plan.h"
 
@@ -23,6 +24,7 @@ struct compilation {
 	 * artefacts' lines came from. */
 	bool mark_lines;
 	struct marks marks;
+	lint_waived_list waived; /* driver_settle() */
 	/*
 	 * For --dump-ir: one of driver_pass(); set it before driver_compile(),
 	 * which then prints the policy as it is after that pass into dump and
@@ -40,6 +42,11 @@ struct compilation {
  */
 must_check int driver_compile(struct compilation *c,
 			      const struct front_input *in, struct err *err);
+/*
+ * Apply the policy's exceptions from warnings, as of a day (base/date.h). Once,
+ * when c->ok and all warnings are there: before they are printed.
+ */
+void driver_settle(struct compilation *c, uint32_t today);
 void driver_done(struct compilation *c);
 
 /* The names of the passes, in order; NULL at the end. */

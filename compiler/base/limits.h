@@ -27,6 +27,7 @@
 #define LIMIT_LABEL_BYTES 63u           /* RFC 1035 */
 #define LIMIT_PLAN_FILES 32u            /* artefacts in one plan */
 #define LIMIT_PLAN_BYTES (64u << 20)    /* one artefact */
+#define LIMIT_WAIVERS 1024u             /* exceptions from warnings, all layers */
 #define LIMIT_ERRORS 20u                /* diagnostics of error rank shown */
 #define LIMIT_WARNINGS 20u              /* and of warnings */
 

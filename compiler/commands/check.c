@@ -34,6 +34,8 @@ int command_check(struct arena *a, const struct options *o)
 
 	if (status == STATUS_OK)
 		status = compare(o, &in, &c);
+	if (status == STATUS_OK && inputs_denied(o, &c, false))
+		status = STATUS_REFUSED;
 	driver_done(&c);
 	return status;
 }

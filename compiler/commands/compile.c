@@ -44,6 +44,8 @@ int command_compile(struct arena *a, const struct options *o)
 	struct inputs in;
 	int status = inputs_compile(a, o, false, &in, &c);
 
+	if (status == STATUS_OK && inputs_denied(o, &c, false))
+		status = STATUS_REFUSED;
 	if (status == STATUS_OK)
 		status = write_plan(o, &in, &c);
 	driver_done(&c);

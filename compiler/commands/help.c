@@ -1,5 +1,6 @@
 #include "compiler/commands/help.h"
 
+#include "compiler/base/lint.h"
 #include "compiler/commands/options.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/view.h"
@@ -19,7 +20,8 @@ void help_overview(struct buf *out)
 		buf_addf(out, "  %-12s%s\n", c->name, c->about);
 	}
 	buf_adds(out,
-		 "\n'membrane help COMMAND' lists its flags.\n\n"
+		 "\n'membrane help COMMAND' lists its flags, 'membrane help "
+		 "lint' the warnings.\n\n"
 		 "Policy: presets, ~/.membrane/config.yaml, .membrane.yaml, "
 		 "flags, in this order.\n"
 		 "Status: 0 done; 1 refused, drifted; 2 bad command line; 3 "
@@ -72,12 +74,57 @@ int help_print(struct arena *a, enum command_id id)
 	return say_result(buf_str(&b));
 }
 
+static void lint_table(struct buf *out)
+{
+	const struct lint *l;
+
+	buf_adds(out, "The warnings, and what each is about; 'membrane help "
+		      "NAME' says what to do.\n"
+		      "'allow_lint' in a policy excepts from them.\n\n");
+	for (size_t i = 0; (l = lint_at(i)); i++)
+		buf_addf(out, "  W%03d %-19s%s\n", (int)l->id, l->name,
+			 l->about);
+}
+
+static void lint_page(struct buf *out, const struct lint *l)
+{
+	struct view v = {out, 80, false};
+
+	buf_addf(out, "W%03d %s: %s\n\n", (int)l->id, l->name, l->about);
+	view_wrap(&v, 0, 0, str_of(l->remedy));
+	if (l->id == DIAG_WAIVER_EXPIRED || l->id == DIAG_WAIVER_UNUSED)
+		return;
+	buf_addf(out,
+		 "\nWhere it is meant, write so into the policy, with 'dest', "
+		 "'path' or 'arg' for\n"
+		 "one of several, and a last day if there is one:\n\n"
+		 "  allow_lint:\n"
+		 "    - {id: %s, reason: ..., until: 2027-01-31}\n",
+		 l->name);
+}
+
+/* "lint", or the name of a warning; false for anything else. */
+static bool help_lint(struct buf *out, struct str word)
+{
+	const struct lint *l = lint_named(word);
+
+	if (str_is(word, "lint"))
+		lint_table(out);
+	else if (l)
+		lint_page(out, l);
+	return out->n > 0;
+}
+
 int command_help(struct arena *a, const struct options *o)
 {
 	enum command_id id = COMMAND_HELP;
+	struct buf b;
 
+	buf_init(&b, a);
 	if (o->words.n == 0 || command_find(o->words.v[0], &id))
 		return help_print(a, id);
+	if (help_lint(&b, o->words.v[0]))
+		return say_result(buf_str(&b));
 	say("there is no command '%s'",
 	    view_cleaned(a, str_slice(o->words.v[0], 0, 60)).p);
 	return STATUS_USAGE;

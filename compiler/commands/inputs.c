@@ -1,5 +1,6 @@
 #include "compiler/commands/inputs.h"
 
+#include "compiler/base/date.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/view.h"
 
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 static bool exists(const char *path)
 {
@@ -131,6 +133,7 @@ static int flag_kind(enum option_id id)
 	case OPTION_NO_GLOBAL:
 	case OPTION_WORKSPACE:
 	case OPTION_POLICIES:
+	case OPTION_DENY_WARNINGS:
 	case OPTION_JSON:
 	case OPTION_MARKDOWN:
 	case OPTION_EMIT:
@@ -197,18 +200,53 @@ int inputs_find(struct arena *a, const struct options *o, struct inputs *out,
 	return 0;
 }
 
+/*
+ * The day that exceptions from warnings are judged by: reproducible where
+ * SOURCE_DATE_EPOCH is set (reproducible-builds.org/specs/source-date-epoch).
+ */
+static bool find_today(uint32_t *out)
+{
+	const char *set = getenv("SOURCE_DATE_EPOCH");
+	uint64_t t = (uint64_t)time(NULL);
+
+	if (set && *set &&
+	    !str_u64(str_of(set), (uint64_t)UINT32_MAX * DATE_DAY_S, &t)) {
+		say("SOURCE_DATE_EPOCH is not a number of seconds");
+		return false;
+	}
+	*out = (uint32_t)(t / DATE_DAY_S);
+	return true;
+}
+
 int inputs_compile(struct arena *a, const struct options *o, bool quiet,
 		   struct inputs *in, struct compilation *c)
 {
+	uint32_t today = 0;
 	struct err err;
 
+	if (!find_today(&today))
+		return STATUS_USAGE;
 	if (inputs_find(a, o, in, &err) < 0 ||
 	    driver_compile(c, &in->front, &err) < 0) {
 		say("%s", view_cleaned(a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
+	if (c->ok && !c->stop_after)
+		driver_settle(c, today);
 	if (!quiet || c->diags.errors)
 		say_diags(c->a, &c->diags);
 	return c->ok || (c->stop_after && c->dump.n) ? STATUS_OK
 						     : STATUS_REFUSED;
+}
+
+bool inputs_denied(const struct options *o, struct compilation *c, bool quiet)
+{
+	unsigned n = c->diags.warnings;
+
+	if (n == 0 || !options_get(o, OPTION_DENY_WARNINGS))
+		return false;
+	if (quiet)
+		say_diags(c->a, &c->diags);
+	say("%u warning%s, and --deny-warnings", n, n == 1 ? "" : "s");
+	return true;
 }

@@ -25,12 +25,20 @@ must_check int inputs_find(struct arena *a, const struct options *o,
 			   struct inputs *out, struct err *err);
 /*
  * Find and compile. STATUS_OK: c->ok holds, unless c->stop_after was set.
- * Otherwise everything has been said: STATUS_REFUSED or STATUS_IO. Warnings
- * are printed unless quiet. driver_done(c) is the caller's in any case.
+ * Otherwise everything has been said: STATUS_REFUSED or STATUS_IO, STATUS_USAGE
+ * for a SOURCE_DATE_EPOCH that is no number. Warnings are printed unless quiet,
+ * but for those that the policy has exceptions from: c->waived.
+ * driver_done(c) is the caller's in any case.
  */
 must_check int inputs_compile(struct arena *a, const struct options *o,
 			      bool quiet, struct inputs *in,
 			      struct compilation *c);
+/*
+ * --deny-warnings, and there are some: said, with the warnings themselves when
+ * inputs_compile() was quiet about them.
+ */
+must_check bool inputs_denied(const struct options *o, struct compilation *c,
+			      bool quiet);
 /* ~/.membrane, or MEMBRANE_HOME; absolute. */
 must_check int inputs_state(struct arena *a, const char **out, struct err *err);
 

@@ -13,6 +13,7 @@ void model_make(struct plan_model *m, struct compilation *c,
 		.policy = &c->policy,
 		.plan = &c->plan,
 		.diags = &c->diags,
+		.waived = c->waived,
 		.has_last = last != NULL,
 	};
 	sha256_hex(plan_manifest(c->a, &c->plan), m->digest);

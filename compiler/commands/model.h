@@ -17,6 +17,7 @@ struct plan_model {
 	const struct ir_policy *policy; /* IR_NORMALISED */
 	const struct plan *plan;
 	const struct diags *diags;   /* of the compile: warnings */
+	lint_waived_list waived; /* warnings with an exception */
 	char digest[SHA256_HEX_MAX]; /* of the manifest */
 	ir_texts additions;	     /* of the workspace */
 	struct diags refused;	     /* what cannot be enforced: errors */

@@ -8,6 +8,7 @@
 #define FOR(id)	    (1u << COMMAND_##id)
 #define FOR_PLAN    FOR(PLAN)
 #define FOR_COMPILE FOR(COMPILE)
+#define FOR_CHECK   FOR(CHECK)
 #define FOR_RUN	    FOR(RUN)
 #define FOR_INIT FOR(INIT)
 #define FOR_POLICY  (FOR(PLAN) | FOR(COMPILE) | FOR(CHECK) | FOR(RUN))

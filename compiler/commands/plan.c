@@ -57,11 +57,14 @@ int command_plan(struct arena *a, const struct options *o)
 	struct inputs in;
 	int status = inputs_compile(a, o, true, &in, &c);
 
-	if (status == STATUS_OK)
+	if (status == STATUS_OK) {
 		status = show(o, &in, &c);
-	else if (status == STATUS_REFUSED && json &&
-		 say_result(plan_json_refused(c.a, &c.diags)) != STATUS_OK)
+		if (status == STATUS_OK && inputs_denied(o, &c, true))
+			status = STATUS_REFUSED;
+	} else if (status == STATUS_REFUSED && json &&
+		   say_result(plan_json_refused(c.a, &c.diags)) != STATUS_OK) {
 		status = STATUS_IO;
+	}
 	driver_done(&c);
 	return status;
 }

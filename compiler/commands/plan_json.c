@@ -1,5 +1,6 @@
 #include "compiler/commands/plan_json.h"
 
+#include "compiler/base/date.h"
 #include "compiler/base/json.h"
 #include "compiler/base/lint.h"
 
@@ -16,28 +17,54 @@ static void put_place(cJSON *o, const struct sources *s, struct span at)
 	json_put_u64(o, "column", p.column);
 }
 
+static void put_lint(cJSON *o, const struct diag_view *one)
+{
+	const struct lint *lint = lint_of(one->id);
+	char id[8];
+
+	snprintf(id, sizeof(id), "%c%03u", one->error ? 'E' : 'W',
+		 (unsigned)one->id % 1000);
+	json_put_cstr(o, "id", id);
+	if (lint && !one->error)
+		json_put_cstr(o, "name", lint->name);
+	json_put_str(o, "text", one->text);
+	if (one->help.n)
+		json_put_str(o, "help", one->help);
+}
+
 static cJSON *diag_list(struct diags d, bool errors)
 {
 	cJSON *list = json_array();
 	struct diag_view one;
 
 	for (unsigned i = 0; diags_get(&d, i, &one); i++) {
-		const struct lint *lint = lint_of(one.id);
 		cJSON *o;
-		char id[8];
 
 		if (one.error != errors)
 			continue;
 		o = json_object();
-		snprintf(id, sizeof(id), "%c%03u", errors ? 'E' : 'W',
-			 (unsigned)one.id % 1000);
-		json_put_cstr(o, "id", id);
-		if (lint && !errors)
-			json_put_cstr(o, "name", lint->name);
-		json_put_str(o, "text", one.text);
-		if (one.help.n)
-			json_put_str(o, "help", one.help);
+		put_lint(o, &one);
 		put_place(o, d.sources, one.at);
+		json_push(list, o);
+	}
+	return list;
+}
+
+static cJSON *excepted(const struct plan_model *m)
+{
+	cJSON *list = json_array();
+
+	vec_each(w, &m->waived) {
+		cJSON *o = json_object(), *by = json_object();
+
+		put_lint(o, &w->view);
+		put_place(o, m->sources, w->view.at);
+		json_put_str(by, "reason", w->waiver->reason);
+		if (w->waiver->has_until)
+			json_put_str(by, "until",
+				     date_text(m->a, w->waiver->until));
+		put_place(by, m->sources, w->waiver->from.at);
+		json_put(o, "exception", by);
 		json_push(list, o);
 	}
 	return list;
@@ -137,6 +164,7 @@ struct str plan_json(const struct plan_model *m)
 	json_put(root, "not_enforced", diag_list(m->refused, true));
 	json_put(root, "residual_risks", risks(m));
 	json_put(root, "warnings", diag_list(*m->diags, false));
+	json_put(root, "excepted_warnings", excepted(m));
 	json_put(root, "changes",
 		 m->has_last ? changes(m) : cJSON_CreateNull());
 	return json_text(m->a, root);

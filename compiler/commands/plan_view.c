@@ -1,5 +1,7 @@
 #include "compiler/commands/plan_view.h"
 
+#include "compiler/base/date.h"
+#include "compiler/base/lint.h"
 #include "compiler/commands/plan_reach.h"
 #include "compiler/emit/profiles.h"
 
@@ -357,6 +359,19 @@ static void additions(const struct view *v, const struct plan_model *m)
 		paragraph(v, "'run' wants --trust-workspace for this.");
 }
 
+/* "any-grant, .membrane.yaml:3" */
+static struct str lint_place(const struct plan_model *m,
+			     const struct diag_view *one)
+{
+	struct str at = model_source(m, (struct ir_origin){.at = one->at});
+	const struct lint *lint = one->error ? NULL : lint_of(one->id);
+
+	if (!lint)
+		return at;
+	return arena_fmt(m->a, "%s%s%.*s", lint->name, at.n ? ", " : "",
+			 STR_ARG(at));
+}
+
 static void diag_points(const struct view *v, const struct plan_model *m,
 			struct diags d, bool errors, const char *title)
 {
@@ -373,7 +388,31 @@ static void diag_points(const struct view *v, const struct plan_model *m,
 			break;
 		point(v, errors ? "✗" : "!", errors ? VIEW_BAD : VIEW_WARN,
 		      view_cleaned(m->a, one.text),
-		      model_source(m, (struct ir_origin){.at = one.at}));
+		      lint_place(m, &one));
+	}
+}
+
+static void excepted(const struct view *v, const struct plan_model *m)
+{
+	uint32_t i = 0;
+
+	if (m->waived.n == 0)
+		return;
+	view_title(v, "warnings with an exception", m->waived.n, NULL);
+	vec_each(w, &m->waived) {
+		if (view_more(v, 2, i++, m->waived.n))
+			break;
+		point(v, "·", VIEW_DIM, view_cleaned(m->a, w->view.text),
+		      lint_place(m, &w->view));
+		buf_adds(v->out, "    ");
+		view_wrap(v, 4, 4,
+			  arena_fmt(m->a, "%s%s%s: %s",
+				    model_source(m, w->waiver->from).p,
+				    w->waiver->has_until ? ", until " : "",
+				    w->waiver->has_until
+					    ? date_text(m->a, w->waiver->until).p
+					    : "",
+				    view_cleaned(m->a, w->waiver->reason).p));
 	}
 }
 
@@ -466,5 +505,6 @@ void plan_view(const struct view *v, const struct plan_model *m)
 		    "not enforced yet: 'run' refuses this policy");
 	risks(v, m);
 	diag_points(v, m, *m->diags, false, "warnings");
+	excepted(v, m);
 	changes(v, m);
 }

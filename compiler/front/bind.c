@@ -38,6 +38,7 @@ struct key {
 #define OF_ROTATE     struct ir_trace
 #define OF_TESTS      struct ir_tests
 #define OF_NEVER      struct ir_never
+#define OF_WAIVER     struct ir_waiver
 
 static const struct key keys[] = {
 #define KEY(map, key, type, field, setting, flags, doc)                        \
@@ -86,6 +87,11 @@ static const bind_fn binders[BIND_TYPES] = {
 	[BIND_TYPE_FILE_NAME] = bind_more_file_name,
 	[BIND_TYPE_FORMAT] = bind_more_format,
 	[BIND_TYPE_EVENT_NAME] = bind_more_event_name,
+	[BIND_TYPE_LINT] = bind_lint_name,
+	[BIND_TYPE_LINT_DEST] = bind_lint_dest,
+	[BIND_TYPE_LINT_TEXT] = bind_lint_text,
+	[BIND_TYPE_REASON] = bind_lint_reason,
+	[BIND_TYPE_DATE] = bind_lint_date,
 	[BIND_TYPE_EXTENDS] = bind_list_extends,
 	[BIND_TYPE_ALLOW] = bind_grant_allow,
 	[BIND_TYPE_DENY] = bind_grant_deny,
@@ -110,6 +116,7 @@ static const bind_fn binders[BIND_TYPES] = {
 	[BIND_TYPE_URL_PATH] = bind_grant_url_path,
 	[BIND_TYPE_NEVER_FILES] = bind_more_never_files,
 	[BIND_TYPE_NEVER_ARG] = bind_more_never_arg,
+	[BIND_TYPE_WAIVERS] = bind_lint_waivers,
 	[BIND_TYPE_NETWORK] = bind_more_network,
 	[BIND_TYPE_HARDENING] = bind_more_hardening,
 	[BIND_TYPE_TRACE] = bind_more_trace,

@@ -132,4 +132,12 @@ void bind_more_trace(struct binder *, const struct yaml_pair *, void *);
 void bind_more_rotate(struct binder *, const struct yaml_pair *, void *);
 void bind_more_tests(struct binder *, const struct yaml_pair *, void *);
 
+/* bind_lint.c: exceptions from warnings */
+void bind_lint_name(struct binder *, const struct yaml_pair *, void *);
+void bind_lint_dest(struct binder *, const struct yaml_pair *, void *);
+void bind_lint_text(struct binder *, const struct yaml_pair *, void *);
+void bind_lint_reason(struct binder *, const struct yaml_pair *, void *);
+void bind_lint_date(struct binder *, const struct yaml_pair *, void *);
+void bind_lint_waivers(struct binder *, const struct yaml_pair *, void *);
+
 #endif

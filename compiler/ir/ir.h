@@ -283,6 +283,23 @@ struct arg {
 };
 typedef VEC(struct arg) arg_list;
 
+/*
+ * An entry of `allow_lint`: an exception from a warning. It changes what is
+ * printed and nothing that is enforced: no artefact knows of it.
+ */
+enum ir_waiver_kind { IR_WAIVER_ALL, IR_WAIVER_DEST, IR_WAIVER_TEXT };
+struct ir_waiver {
+	struct ir_origin from; /* of the warning's name */
+	int lint;	       /* enum diag_id */
+	enum ir_waiver_kind kind;
+	struct str subject; /* canonical text of a destination; or as written */
+	struct str reason;
+	bool has_until;
+	uint32_t until; /* its last day: base/date.h */
+	struct span until_at;
+};
+typedef VEC(struct ir_waiver) ir_waivers;
+
 enum ir_trust { IR_TRUST_ASK, IR_TRUST_ALWAYS, IR_TRUST_NEVER };
 typedef IR_OPT(enum ir_trust) ir_opt_trust;
 
@@ -303,6 +320,7 @@ struct ir_policy {
 	VEC(struct ir_credential) credentials;
 	struct ir_trace trace;
 	struct ir_tests tests;
+	ir_waivers waivers;
 	ir_opt_trust workspace_trust; /* global file only */
 };
 

@@ -201,6 +201,12 @@ static const char *spelled(struct pass_ctx *c, const struct arg *arg)
 		.p;
 }
 
+/* What was just warned of is about this option. */
+static void about(struct pass_ctx *c, const struct arg *arg)
+{
+	diag_about(c->diags, arena_fmt(c->a, "--%.*s", STR_ARG(arg->option)));
+}
+
 static bool report(struct pass_ctx *c, const struct arg *arg,
 		   const struct args_option *o, const struct args_verdict *v)
 {
@@ -227,12 +233,15 @@ static bool report(struct pass_ctx *c, const struct arg *arg,
 		diag_warn(c->diags, DIAG_ARG_UNDOING, at,
 			  "'%s' undoes the sandbox: %s", spelled(c, arg),
 			  v->why);
+		about(c, arg);
 		ok = true;
 	} else {
 		ok = true;
-		if (v->warning)
+		if (v->warning) {
 			diag_warn(c->diags, DIAG_ARG_IGNORED, at, "'%s': %s",
 				  spelled(c, arg), v->warning);
+			about(c, arg);
+		}
 	}
 	if (v->help)
 		diag_help(c->diags, "%s", v->help);

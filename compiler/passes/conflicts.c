@@ -10,6 +10,12 @@ static const char *shown(struct pass_ctx *c, const struct ir_grant *g)
 	return diag_quote(c->diags, ir_dest_text(c->a, &g->dest));
 }
 
+/* What was just warned of is about this grant. */
+static void about(struct pass_ctx *c, const struct ir_grant *g)
+{
+	diag_about(c->diags, ir_dest_text(c->a, &g->dest));
+}
+
 /* http rules are for TCP: nothing tells one request from another on UDP. */
 static bool check_http(struct pass_ctx *c, const struct ir_grant *g)
 {
@@ -46,6 +52,7 @@ static void lint_paths(struct pass_ctx *c, const struct ir_grant *g)
 				  "'%s' is not under the URL's path and "
 				  "matches nothing",
 				  diag_quote(c->diags, p->s));
+			about(c, g);
 			diag_help(c->diags, "a path without a leading '/' is "
 					    "relative to the URL's");
 		}
@@ -60,6 +67,7 @@ static bool lint_denied(struct pass_ctx *c, const struct cover *denials,
 		return false;
 	diag_warn(c->diags, DIAG_DENIED_GRANT, g->from.at,
 		  "'%s' is allowed and denied, and stays denied", shown(c, g));
+	about(c, g);
 	diag_note(c->diags, d->from.at, "denied here");
 	return true;
 }
@@ -99,11 +107,13 @@ static void lint_floor(struct pass_ctx *c, const struct floor *f,
 		diag_warn(c->diags, DIAG_OPENS_FLOOR, g->from.at,
 			  "'%s' opens a part of the floor: %s", shown(c, g),
 			  f->about[i]->about);
+		about(c, g);
 		return;
 	}
 	diag_warn(c->diags, DIAG_FLOOR_GRANT, g->from.at,
 		  "'%s' stays denied by the floor: %s", shown(c, g),
 		  f->about[i]->about);
+	about(c, g);
 	diag_help(c->diags, "a grant of a smaller network opens that part");
 }
 
@@ -118,6 +128,7 @@ static void lint_private(struct pass_ctx *c, const struct ir_grant *g)
 		return;
 	diag_warn(c->diags, DIAG_PRIVATE_VOID, g->private.from.at,
 		  "'private' changes nothing for an address");
+	about(c, g);
 	diag_help(c->diags, "a grant by address opens private ones too");
 }
 
@@ -127,6 +138,7 @@ static void lint_any(struct pass_ctx *c, const struct ir_grant *g)
 		return;
 	diag_warn(c->diags, DIAG_ANY_GRANT, g->from.at,
 		  "'*' lets the agent send to anybody what it can read");
+	about(c, g);
 	diag_help(c->diags,
 		  "name the destinations; 'deny' takes single ones back");
 }
@@ -157,6 +169,7 @@ static void lint_credentials(struct pass_ctx *c, const struct ir_policy *p)
 		diag_warn(c->diags, DIAG_CREDENTIAL_VOID, x->host.at,
 			  "nothing grants '%s', so nothing gets this header",
 			  diag_quote(c->diags, x->host.u.host.name));
+		diag_about(c->diags, x->host.u.host.name);
 		diag_help(c->diags, "allow it, as in 'https://%s/'",
 			  diag_quote(c->diags, x->host.u.host.name));
 	}

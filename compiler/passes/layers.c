@@ -65,6 +65,7 @@ static void merge(struct arena *a, struct ir_policy *to,
 	APPEND(tests.allow);
 	APPEND(tests.deny);
 	APPEND(tests.never);
+	APPEND(waivers);
 	REPLACE(workspace_trust);
 }
 
@@ -108,6 +109,7 @@ static bool limits(struct pass_ctx *c, const struct ir_policy *p)
 	ok &= WITHIN(p->ignore, LIMIT_PATTERNS, "ignore patterns");
 	ok &= WITHIN(p->readonly, LIMIT_PATTERNS, "readonly patterns");
 	ok &= WITHIN(p->args, LIMIT_ARGS, "docker arguments");
+	ok &= WITHIN(p->waivers, LIMIT_WAIVERS, "entries of 'allow_lint'");
 	return ok;
 }
 
