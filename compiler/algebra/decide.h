@@ -61,6 +61,8 @@ bool decide_decrypts(const struct ir_policy *p, const struct decide_request *r);
  * semantics.md, section 3.
  */
 bool decide_path_canonical(struct str path);
+/* What denials compare: the path with its escapes decoded. */
+struct str decide_path_decoded(struct arena *a, struct str path);
 
 /* Does the resolver answer? type as in zone files: "A", "TXT". */
 struct decision decide_resolve(const struct ir_policy *p, struct str name,

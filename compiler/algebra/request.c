@@ -1,5 +1,6 @@
 #include "compiler/algebra/decide.h"
 
+#include "compiler/base/buf.h"
 #include "compiler/ir/http.h"
 
 #include <stdlib.h>
@@ -78,6 +79,16 @@ static int next_byte(struct str s, size_t *i)
 	else
 		v = (unsigned char)s.p[(*i)++];
 	return v;
+}
+
+struct str decide_path_decoded(struct arena *a, struct str path)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	for (size_t i = 0; i < path.n;)
+		buf_addc(&b, (char)next_byte(path, &i));
+	return buf_str(&b);
 }
 
 /* Under the prefix, at a boundary of segments. */

@@ -20,6 +20,8 @@
 #define LIMIT_ARGS 512u                 /* docker arguments, all layers */
 #define LIMIT_TRACE_EVENTS 1024u        /* events after expansion */
 #define LIMIT_CLASSES 256u              /* distinct port lists */
+#define LIMIT_NAME_CLASSES 262144u      /* sets of names that rules tell apart */
+#define LIMIT_PAIRS 1048576u             /* names and networks looked at together */
 #define LIMIT_MASKS 24576u              /* mounts made from one scan; some
 					   0.2 ms each, argv is 6 MiB */
 #define LIMIT_PATH_BYTES 4096u          /* PATH_MAX */

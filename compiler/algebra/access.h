@@ -1,0 +1,35 @@
+/*
+ * Cells that two policies decide differently, gathered into changes: one per
+ * rule that is responsible, way and kind.
+ */
+#ifndef COMPILER_ALGEBRA_ACCESS_H
+#define COMPILER_ALGEBRA_ACCESS_H
+
+#include "compiler/algebra/cells.h"
+#include "compiler/algebra/compare.h"
+
+struct access;
+
+struct access *access_new(struct arena *a, struct sides *s,
+			  struct comparison *out);
+
+/* One cell, decided by both; its rules are those of the views. */
+struct access_cell {
+	enum access_kind kind;
+	struct ir_request request;
+	struct ruling by[2];
+	uint16_t lo, hi; /* ports; 0 where there are none */
+	bool other;	 /* its method stands for the rest */
+	bool both;	 /* a name and an address together */
+};
+/* Which way it changed; false: it did not. */
+bool access_way_of(const struct access_cell *c, enum access_way *out);
+void access_add(struct access *x, const struct access_cell *c,
+		const uint32_t *ids, uint32_t n);
+/* The rule responsible for a cell that changed, and whose it is. */
+uint32_t access_cause(struct sides *s, const struct access_cell *c,
+		      const uint32_t *ids, uint32_t n, int *out_side);
+/* Append what was gathered to the comparison, and count what was not. */
+void access_finish(struct access *x);
+
+#endif

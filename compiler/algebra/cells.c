@@ -1,0 +1,337 @@
+#include "compiler/algebra/cells.h"
+
+#include "compiler/algebra/paths.h"
+#include "compiler/algebra/trie.h"
+#include "compiler/ir/http.h"
+
+#include <stdlib.h>
+
+struct ir_request cells_connect(const struct target *to, enum ir_proto proto,
+				uint16_t port)
+{
+	return (struct ir_request){.kind = IR_REQ_CONNECT,
+				   .proto = proto,
+				   .name = to->name,
+				   .has_addr = to->has_addr,
+				   .addr = to->addr,
+				   .port = port};
+}
+
+struct ir_request cells_resolve(struct str name)
+{
+	return (struct ir_request){
+		.kind = IR_REQ_RESOLVE, .name = name, .type = STR("A")};
+}
+
+/* --- ports --------------------------------------------------------------- */
+
+/* From at on a rule has the ports, or has them no longer. */
+struct edge {
+	enum ir_proto proto;
+	uint32_t at;
+	bool begins;
+	uint32_t id; /* SIDES_NONE: of only */
+};
+
+typedef VEC(struct edge) edge_list;
+
+static int by_place(const void *va, const void *vb)
+{
+	const struct edge *a = va, *b = vb;
+
+	if (a->proto != b->proto)
+		return (int)a->proto - (int)b->proto;
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+static void add_edges(struct arena *a, edge_list *to, const ir_ports *ports,
+		      uint32_t id)
+{
+	vec_each(p, ports) {
+		*vec_push(a, to) = (struct edge){p->proto, p->lo, true, id};
+		*vec_push(a, to) =
+			(struct edge){p->proto, p->hi + 1u, false, id};
+	}
+}
+
+static uint16_t best_known(enum ir_proto proto, uint16_t lo, uint16_t hi)
+{
+	static const uint16_t tcp[] = {443, 80, 22, 8080, 53};
+	static const uint16_t udp[] = {53, 443, 123};
+	const uint16_t *known = proto == IR_PROTO_TCP ? tcp : udp;
+	size_t n = proto == IR_PROTO_TCP ? ARRAY_LEN(tcp) : ARRAY_LEN(udp);
+
+	for (size_t i = 0; i < n; i++)
+		if (lo <= known[i] && known[i] <= hi)
+			return known[i];
+	return lo;
+}
+
+struct sweep {
+	struct sides *s;
+	cells_ports_visit visit;
+	void *ctx;
+	trie_ids open, shown;
+	uint32_t grants;
+	bool limited;
+	uint32_t within; /* ranges of only that are open */
+};
+
+static void step(struct sweep *w, const struct edge *e)
+{
+	bool deny;
+
+	if (e->id == SIDES_NONE) {
+		w->within += e->begins ? 1 : -1u;
+		return;
+	}
+	deny = w->s->rules.v[e->id].deny;
+	w->grants += deny ? 0 : e->begins ? 1 : -1u;
+	if (e->begins) {
+		*vec_push(w->s->scratch, &w->open) = e->id;
+		return;
+	}
+	for (uint32_t i = w->open.n; i-- > 0;)
+		if (w->open.v[i] == e->id) {
+			w->open.v[i] = w->open.v[--w->open.n];
+			return;
+		}
+}
+
+static void put_ports(struct sweep *w, const struct edge *from, uint32_t end)
+{
+	struct cells_ports c = {.proto = from->proto,
+				.lo = (uint16_t)from->at,
+				.hi = (uint16_t)(end - 1)};
+
+	if (!w->grants || (w->limited && !w->within))
+		return;
+	w->shown.n = 0;
+	vec_each(id, &w->open)
+		*vec_push(w->s->scratch, &w->shown) = *id;
+	c.shown = best_known(c.proto, c.lo, c.hi);
+	c.ids = w->shown.v;
+	c.n = w->shown.n;
+	w->visit(w->ctx, &c);
+}
+
+void cells_ports(struct sides *s, const uint32_t *ids, uint32_t n,
+		 const ir_ports *only, cells_ports_visit visit, void *ctx)
+{
+	struct sweep w = {.s = s, .visit = visit, .ctx = ctx};
+	edge_list edges = {0};
+
+	for (uint32_t i = 0; i < n; i++)
+		add_edges(s->scratch, &edges,
+			  &rule_grant(&s->rules.v[ids[i]])->ports, ids[i]);
+	w.limited = only;
+	if (only)
+		add_edges(s->scratch, &edges, only, SIDES_NONE);
+	if (edges.n == 0)
+		return;
+	qsort(edges.v, edges.n, sizeof(*edges.v), by_place);
+	for (uint32_t i = 0; i < edges.n; i++) {
+		const struct edge *e = &edges.v[i], *next = e + 1;
+
+		step(&w, e);
+		if (i + 1 < edges.n && next->proto == e->proto &&
+		    next->at > e->at)
+			put_ports(&w, e, next->at);
+	}
+}
+
+/* --- http ---------------------------------------------------------------- */
+
+#define WHOLE UINT32_MAX /* not one of its entries: the rule itself */
+
+/* What a path is matched with: one entry of a rule, or the set asked for. */
+struct entry {
+	uint32_t rule; /* SIDES_NONE: the set */
+	uint32_t http;
+};
+
+struct requests {
+	struct sides *s;
+	const struct target *to;
+	uint16_t port;
+	const struct ir_http *only;
+	cells_http_visit visit;
+	void *ctx;
+	struct paths *paths;
+	VEC(struct entry) entries;
+	VEC(uint32_t) found; /* of one class */
+};
+
+static void add_entry(struct requests *q, uint32_t rule, uint32_t http,
+		      struct str prefix, bool decoded)
+{
+	paths_add(q->paths, prefix, decoded, q->entries.n);
+	*vec_push(q->s->scratch, &q->entries) = (struct entry){rule, http};
+}
+
+static void add_rule(struct requests *q, uint32_t id)
+{
+	const struct rule *r = &q->s->rules.v[id];
+	const struct ir_grant *g = rule_grant(r);
+	struct http_rules rules;
+
+	if (!ir_grant_http(g)) {
+		add_entry(q, id, WHOLE, STR(""), false);
+		return;
+	}
+	rules = http_rules(q->s->scratch, g);
+	for (uint32_t i = 0; i < rules.n; i++) {
+		uint32_t http = g->has_http ? i : WHOLE;
+		ir_texts paths;
+
+		if (http_any_path(&g->dest, &rules.v[i])) {
+			add_entry(q, id, http, STR(""), false);
+			continue;
+		}
+		paths = http_paths(q->s->scratch, &g->dest, &rules.v[i]);
+		vec_each(p, &paths)
+			add_entry(q, id, http, p->s, r->deny);
+	}
+}
+
+static int by_value(const void *va, const void *vb)
+{
+	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
+
+	return (a > b) - (a < b);
+}
+
+/*
+ * Entries lie in the order of rules. Methods that they name are put into
+ * out_methods; false: the path is not in the set that was asked for.
+ */
+static bool put_views(struct requests *q, const struct paths_class *c,
+		      ir_texts *out_methods)
+{
+	struct sides *s = q->s;
+	bool within = !q->only;
+
+	q->found.n = 0;
+	for (uint32_t i = 0; i < c->n; i++)
+		*vec_push(s->scratch, &q->found) = c->ids[i];
+	if (q->found.n)
+		qsort(q->found.v, q->found.n, sizeof(*q->found.v), by_value);
+	sides_clear(s);
+	for (uint32_t i = 0, end; i < q->found.n; i = end) {
+		const struct entry *e = &q->entries.v[q->found.v[i]];
+		VEC(struct ir_http) http = {0};
+		uint32_t last = WHOLE;
+
+		end = i + 1;
+		if (e->rule == SIDES_NONE) {
+			within = true;
+			continue;
+		}
+		for (end = i; end < q->found.n; end++) {
+			const struct entry *x = &q->entries.v[q->found.v[end]];
+			const struct ir_http *h;
+
+			if (x->rule != e->rule)
+				break;
+			if (x->http == WHOLE || x->http == last)
+				continue;
+			last = x->http;
+			h = &rule_grant(&s->rules.v[x->rule])->http.v[last];
+			*vec_push(s->scratch, &http) = *h;
+			vec_each(m, &h->methods)
+				*vec_push(s->scratch, out_methods) = *m;
+		}
+		sides_put(s, e->rule, http.v, http.n);
+	}
+	return within;
+}
+
+static bool is_among(const ir_texts *list, struct str s)
+{
+	vec_each(t, list)
+		if (str_eq(t->s, s))
+			return true;
+	return false;
+}
+
+static struct str other_method(struct arena *a, const ir_texts *named)
+{
+	static const char *const known[] = {"GET",     "POST",	 "PUT",
+					    "DELETE",  "PATCH",	 "HEAD",
+					    "OPTIONS", "REPORT", "SEARCH"};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (!is_among(named, str_of(known[i])))
+			return str_of(known[i]);
+	for (struct str s = STR("X-A");; s = arena_fmt(a, "%.*sA", STR_ARG(s)))
+		if (!is_among(named, s))
+			return s;
+}
+
+static void ask(struct requests *q, struct str path, struct str method,
+		bool other)
+{
+	const struct target *to = q->to;
+	struct cells_http c = {.other = other};
+	struct ir_request *r = &c.request;
+
+	r->kind = IR_REQ_HTTP;
+	r->method = method;
+	r->url.who = to->has_addr ? IR_DEST_CIDR : IR_DEST_HOST;
+	r->url.name = to->name;
+	if (to->has_addr)
+		r->url.net =
+			(struct cidr){to->addr, addr_bits(to->addr.family)};
+	r->url.port = q->port;
+	r->url.path = path;
+	for (int i = 0; i < 2; i++) {
+		/* What is seen first, is shown: the scheme of the port. */
+		r->url.scheme = (q->port == 80) == (i == 0) ? IR_SCHEME_HTTP
+							    : IR_SCHEME_HTTPS;
+		q->visit(q->ctx, &c);
+	}
+}
+
+static void visit_path(void *ctx, const struct paths_class *c)
+{
+	struct requests *q = ctx;
+	ir_texts named = {0}, done = {0};
+	const ir_texts *list = &named;
+
+	if (!put_views(q, c, &named))
+		return;
+	if (q->only && !q->only->any_method)
+		list = &q->only->methods;
+	else
+		ask(q, c->path, other_method(q->s->scratch, &named), true);
+	vec_each(m, list) {
+		if (str_is(m->s, "CONNECT") || is_among(&done, m->s))
+			continue;
+		*vec_push(q->s->scratch, &done) = *m;
+		ask(q, c->path, m->s, false);
+	}
+}
+
+void cells_http(struct sides *s, const struct target *to, uint16_t port,
+		const uint32_t *ids, uint32_t n, const struct ir_http *only,
+		cells_http_visit visit, void *ctx)
+{
+	struct requests q = {.s = s,
+			     .to = to,
+			     .port = port,
+			     .only = only,
+			     .visit = visit,
+			     .ctx = ctx};
+
+	q.paths = paths_new(s->scratch);
+	for (uint32_t i = 0; i < n; i++)
+		add_rule(&q, ids[i]);
+	if (only && only->any_path)
+		add_entry(&q, SIDES_NONE, 0, STR(""), true);
+	else if (only)
+		vec_each(p, &only->paths)
+			add_entry(&q, SIDES_NONE, 0, p->s, true);
+	paths_each(q.paths, visit_path, &q);
+}

@@ -1,0 +1,57 @@
+/*
+ * Requests to one destination, in cells: what a few rules cannot tell apart.
+ * One request of each is enough to ask.
+ */
+#ifndef COMPILER_ALGEBRA_CELLS_H
+#define COMPILER_ALGEBRA_CELLS_H
+
+#include "compiler/algebra/sides.h"
+
+/* Whom a request goes to: a name, an address, or an address under a name. */
+struct target {
+	struct str name;
+	bool has_addr;
+	struct addr addr;
+};
+
+struct ir_request cells_connect(const struct target *to, enum ir_proto proto,
+				uint16_t port);
+struct ir_request cells_resolve(struct str name);
+
+/* --- ports --------------------------------------------------------------- */
+
+struct cells_ports {
+	enum ir_proto proto;
+	uint16_t lo, hi;
+	uint16_t shown; /* one of them, the best known */
+	uint32_t *ids;	/* rules that have them; gone after the visit */
+	uint32_t n;
+};
+typedef void (*cells_ports_visit)(void *ctx, const struct cells_ports *c);
+/*
+ * The ports that the same of the rules have; not those that no grant has,
+ * which every policy refuses. only: no others, unless NULL.
+ */
+void cells_ports(struct sides *s, const uint32_t *ids, uint32_t n,
+		 const ir_ports *only, cells_ports_visit visit, void *ctx);
+
+/* --- http ---------------------------------------------------------------- */
+
+struct cells_http {
+	struct ir_request request;
+	bool other; /* its method stands for all that no rule names */
+};
+typedef void (*cells_http_visit)(void *ctx, const struct cells_http *c);
+/*
+ * Requests of both schemes on one port; the rules are those that have it. When
+ * visit is called, the views of s hold what decides. only: no other methods,
+ * no paths but those below its own (as http_paths() has them), unless NULL.
+ *
+ * CONNECT is left out, which no URL is asked with, and so are paths that are
+ * not canonical, which no request of the grammar has.
+ */
+void cells_http(struct sides *s, const struct target *to, uint16_t port,
+		const uint32_t *ids, uint32_t n, const struct ir_http *only,
+		cells_http_visit visit, void *ctx);
+
+#endif

@@ -1,0 +1,91 @@
+#include "compiler/algebra/compare.h"
+
+#include "compiler/algebra/files.h"
+#include "compiler/algebra/reach.h"
+#include "compiler/algebra/settings.h"
+
+#include <stdlib.h>
+
+static int by_text(const void *va, const void *vb)
+{
+	const struct access_change *a = va, *b = vb;
+
+	if (a->way != b->way)
+		return (int)a->way - (int)b->way;
+	if (a->kind != b->kind)
+		return (int)a->kind - (int)b->kind;
+	return str_cmp(a->text, b->text);
+}
+
+static bool same_grants(const ir_grants *x, const ir_grants *y)
+{
+	if (x->n != y->n)
+		return false;
+	for (uint32_t i = 0; i < x->n; i++)
+		if (!str_eq(x->v[i].canon, y->v[i].canon))
+			return false;
+	return true;
+}
+
+static bool same_patterns(const ir_patterns *x, const ir_patterns *y)
+{
+	if (x->n != y->n)
+		return false;
+	for (uint32_t i = 0; i < x->n; i++)
+		if (!str_eq(x->v[i].line, y->v[i].line))
+			return false;
+	return true;
+}
+
+static bool same_args(const ir_texts *x, const ir_texts *y)
+{
+	if (x->n != y->n)
+		return false;
+	for (uint32_t i = 0; i < x->n; i++)
+		if (!str_eq(x->v[i].s, y->v[i].s))
+			return false;
+	return true;
+}
+
+/* Fail closed: what was not looked at may have been widened. */
+static void add_unknown(struct arena *a, struct comparison *out,
+			enum access_kind kind, const char *text)
+{
+	*vec_push(a, &out->changes) = (struct access_change){
+		.way = ACCESS_OTHER, .kind = kind, .text = str_of(text)};
+}
+
+void compare_policies(struct arena *a, const struct ir_policy *old,
+		      const struct ir_policy *now, struct comparison *out)
+{
+	*out = (struct comparison){.same_text = false};
+	if (!reach_compare(a, old, now, out))
+		add_unknown(a, out, ACCESS_CONNECT,
+			    "more combinations of names and networks than can "
+			    "be compared");
+	files_compare(a, old, now, out);
+	settings_compare_args(a, old, now, out);
+	settings_compare(a, old, now, out);
+	if (out->changes.n)
+		qsort(out->changes.v, out->changes.n, sizeof(*out->changes.v),
+		      by_text);
+	out->same_text = out->changes.n == 0 &&
+			 same_grants(&old->allow, &now->allow) &&
+			 same_grants(&old->deny, &now->deny) &&
+			 same_patterns(&old->ignore, &now->ignore) &&
+			 same_patterns(&old->readonly, &now->readonly) &&
+			 same_args(&old->args, &now->args);
+}
+
+bool compare_widens(const struct comparison *c)
+{
+	vec_each(x, &c->changes)
+		if (x->way != ACCESS_LOST)
+			return true;
+	return false;
+}
+
+bool compare_equal(const struct comparison *c)
+{
+	return c->changes.n == 0;
+}

@@ -1,0 +1,76 @@
+/*
+ * What one policy permits and another does not: exact, and with a request that
+ * shows it.
+ *
+ * The space of all requests is cut into cells that no rule of either policy
+ * tells apart; one request of each cell is decided by both (ask.h). Settings
+ * that permit nothing by themselves are compared in the order from tight to
+ * loose, where they have one.
+ *
+ * Left out, since no request of the grammar asks for them: paths that are not
+ * canonical, the method CONNECT, requests to an address under a name other
+ * than the address itself.
+ */
+#ifndef COMPILER_ALGEBRA_COMPARE_H
+#define COMPILER_ALGEBRA_COMPARE_H
+
+#include "compiler/algebra/decide.h"
+
+enum access_way {
+	ACCESS_GAINED,
+	ACCESS_LOST,
+	/* Neither more nor less: another image. Counts as more: fail closed. */
+	ACCESS_OTHER,
+};
+
+enum access_kind {
+	ACCESS_CONNECT,
+	ACCESS_HTTP,
+	ACCESS_RESOLVE,
+	ACCESS_READ,
+	ACCESS_WRITE,
+	ACCESS_ARG,
+	ACCESS_SETTING,
+};
+
+/*
+ * Changes come by the rule that is responsible: one new grant is one change,
+ * however many names it is about. A change of requests to a destination goes
+ * without saying where connections to it changed the same way altogether, and
+ * so does one of its name.
+ */
+struct access_change {
+	enum access_way way;
+	enum access_kind kind;
+	/* The set, canonical and short: "tcp/443 *.github.com",
+	 * "GET,POST https://api.test/gists", "/vendor/",
+	 * "hardening.pids 4096 -> 8192". What other rules say of parts of it
+	 * is not repeated in it. */
+	struct str text;
+	/* One policy permits it and the other refuses it. Settings have none.
+	 */
+	bool has_witness;
+	struct ir_request witness;
+	struct decision was, is; /* of the witness */
+	struct ir_origin why;	 /* the rule responsible */
+	bool why_old;		 /* its place is in OLD's sources */
+};
+
+struct comparison {
+	VEC(struct access_change) changes; /* by way, kind and text */
+	uint64_t unchanged; /* grants of NOW within which nothing changed */
+	bool same_text;	    /* they say the same in the same words */
+};
+
+/*
+ * Both IR_NORMALISED, and borrowed by *out. What is too large to be compared
+ * (limits.h) is one change ACCESS_OTHER.
+ */
+void compare_policies(struct arena *a, const struct ir_policy *old,
+		      const struct ir_policy *now, struct comparison *out);
+/* Is anything permitted that was not, or may it be? */
+bool compare_widens(const struct comparison *c);
+/* Do both permit the same? */
+bool compare_equal(const struct comparison *c);
+
+#endif

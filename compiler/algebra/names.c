@@ -1,0 +1,267 @@
+#include "compiler/algebra/names.h"
+
+#include "compiler/algebra/trie.h"
+#include "compiler/base/buf.h"
+#include "compiler/base/limits.h"
+
+#include <stdlib.h>
+
+/* A name has at most this many labels, all of one byte. */
+#define DEPTH_MAX ((LIMIT_NAME_BYTES + 1) / 2)
+
+struct names {
+	struct arena *a;
+	struct trie trie;
+};
+
+struct names *names_new(struct arena *a)
+{
+	struct names *n = arena_new_of(a, struct names);
+
+	n->a = a;
+	trie_init(&n->trie, a);
+	return n;
+}
+
+static struct trie_node *child_make(struct names *n, struct trie_node *at,
+				    struct str label)
+{
+	if (!str_is(label, "*"))
+		return trie_child_make(&n->trie, at, label, label);
+	if (!at->star)
+		at->star = arena_new_of(n->a, struct trie_node);
+	return at->star;
+}
+
+void names_add(struct names *n, struct str pattern, uint32_t id)
+{
+	struct trie_node *at = &n->trie.root;
+	size_t end = pattern.n;
+
+	while (end) {
+		size_t beg = end;
+		struct str label;
+
+		while (beg && pattern.p[beg - 1] != '.')
+			beg--;
+		label = str_slice(pattern, beg, end);
+		if (str_is(label, "**")) {
+			*vec_push(n->a, &at->deep) = id;
+			return;
+		}
+		at = child_make(n, at, label);
+		end = beg ? beg - 1 : 0;
+	}
+	*vec_push(n->a, &at->here) = id;
+}
+
+/* --- the walk ------------------------------------------------------------ */
+
+/* A label on the way: as it is shown, and as short as it can be. */
+struct step {
+	struct str label, shortest;
+};
+
+struct walk {
+	struct names *n;
+	names_visit visit;
+	void *ctx;
+	struct step path[DEPTH_MAX];
+	uint32_t depth, left;
+	trie_ids deep, all; /* all: the room of one visit */
+};
+
+typedef VEC(struct trie_node *) node_list;
+
+static int by_label(const void *va, const void *vb)
+{
+	return str_cmp(*(const struct str *)va, *(const struct str *)vb);
+}
+
+typedef VEC(struct str) label_list;
+
+static label_list labels_of(struct arena *a, const node_list *at)
+{
+	label_list out = {0};
+	uint32_t n = 0;
+
+	vec_each(t, at)
+		for (const struct trie_node *c = (*t)->children; c;
+		     c = c->sibling)
+			*vec_push(a, &out) = c->label;
+	if (out.n == 0)
+		return out;
+	qsort(out.v, out.n, sizeof(*out.v), by_label);
+	for (uint32_t i = 1; i < out.n; i++)
+		if (!str_eq(out.v[n], out.v[i]))
+			out.v[++n] = out.v[i];
+	out.n = n + 1;
+	return out;
+}
+
+static bool is_among(const label_list *labels, struct str label)
+{
+	return labels->n &&
+	       bsearch(&label, labels->v, labels->n, sizeof(label), by_label);
+}
+
+/* A label that no pattern names here, for people: which, depends on depth. */
+static struct str other_label(struct arena *a, const label_list *labels,
+			      uint32_t depth)
+{
+	static const char *const tops[] = {"com", "org", "net", "example"};
+	static const char *const seconds[] = {"example", "site", "acme"};
+	static const char *const hosts[] = {"www", "api", "app", "host"};
+	const char *const *words = depth == 0	? tops
+				   : depth == 1 ? seconds
+						: hosts;
+	size_t n = depth == 0	? ARRAY_LEN(tops)
+		   : depth == 1 ? ARRAY_LEN(seconds)
+				: ARRAY_LEN(hosts);
+
+	for (size_t i = 0; i < n; i++)
+		if (!is_among(labels, str_of(words[i])))
+			return str_of(words[i]);
+	for (unsigned i = 1;; i++) {
+		struct str s = arena_fmt(a, "x%u", i);
+
+		if (!is_among(labels, s))
+			return s;
+	}
+}
+
+/* The same as short as can be. It begins with a letter, as a last label must.
+ */
+static struct str shortest_label(struct arena *a, const label_list *labels)
+{
+	static const char digits[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+
+	for (size_t i = 0; i < 26; i++) {
+		struct str s = {digits + i, 1};
+
+		if (!is_among(labels, s))
+			return s;
+	}
+	for (unsigned i = 0;; i++) {
+		struct str s = arena_fmt(a, "%c%c", digits[i / 36 % 26],
+					 digits[i % 36]);
+
+		if (i >= 26 * 36)
+			s = arena_fmt(a, "x%x", i);
+		if (!is_among(labels, s))
+			return s;
+	}
+}
+
+/* The name that the steps lead to; empty when DNS has no room for it. */
+static struct str name_of(const struct walk *w, bool shortest)
+{
+	struct buf b;
+
+	buf_init(&b, w->n->a);
+	for (uint32_t i = w->depth; i-- > 0;) {
+		buf_add(&b, shortest ? w->path[i].shortest : w->path[i].label);
+		if (i)
+			buf_addc(&b, '.');
+	}
+	return b.n > LIMIT_NAME_BYTES ? (struct str){0} : buf_str(&b);
+}
+
+static bool too_long(const struct walk *w)
+{
+	size_t n = w->depth;
+
+	for (uint32_t i = 0; i < w->depth; i++)
+		n += w->path[i].shortest.n;
+	return n > LIMIT_NAME_BYTES + 1;
+}
+
+static void visit_here(struct walk *w, const node_list *at)
+{
+	struct names_class c = {.name = name_of(w, false)};
+
+	w->all.n = 0;
+	vec_each(id, &w->deep)
+		*vec_push(w->n->a, &w->all) = *id;
+	vec_each(t, at)
+		vec_each(id, &(*t)->here)
+			*vec_push(w->n->a, &w->all) = *id;
+	if (c.name.n == 0)
+		c.name = name_of(w, true);
+	c.ids = w->all.v;
+	c.n = w->all.n;
+	w->visit(w->ctx, &c);
+}
+
+static bool walk(struct walk *w, const node_list *at);
+
+/* Down one label, of the literals, or another that only '*' and '**' take. */
+static bool down(struct walk *w, const node_list *at, struct step step,
+		 bool literal)
+{
+	uint32_t kept = w->deep.n;
+	node_list to = {0};
+	bool ok = true;
+
+	w->path[w->depth++] = step;
+	vec_each(t, at) {
+		struct trie_node *c =
+			literal ? trie_child(&w->n->trie, *t, step.label)
+				: NULL;
+
+		if (c)
+			*vec_push(w->n->a, &to) = c;
+		if ((*t)->star)
+			*vec_push(w->n->a, &to) = (*t)->star;
+		vec_each(id, &(*t)->deep)
+			*vec_push(w->n->a, &w->deep) = *id;
+	}
+	if (!too_long(w))
+		ok = walk(w, &to);
+	w->deep.n = kept;
+	w->depth--;
+	return ok;
+}
+
+/* Does a label that no pattern names lead to a class of its own? */
+static bool goes_on(const struct walk *w, const node_list *at)
+{
+	if (w->depth == 0)
+		return true;
+	vec_each(t, at)
+		if ((*t)->star || (*t)->deep.n)
+			return true;
+	return false;
+}
+
+static bool walk(struct walk *w, const node_list *at)
+{
+	label_list labels = labels_of(w->n->a, at);
+
+	if (w->depth) {
+		if (w->left-- == 0)
+			return false;
+		visit_here(w, at);
+	}
+	if (w->depth == DEPTH_MAX)
+		return true;
+	vec_each(l, &labels)
+		if (!down(w, at, (struct step){*l, *l}, true))
+			return false;
+	if (!goes_on(w, at))
+		return true;
+	return down(w, at,
+		    (struct step){other_label(w->n->a, &labels, w->depth),
+				  shortest_label(w->n->a, &labels)},
+		    false);
+}
+
+bool names_each(struct names *n, names_visit visit, void *ctx)
+{
+	struct walk w = {
+		.n = n, .visit = visit, .ctx = ctx, .left = LIMIT_NAME_CLASSES};
+	node_list root = {0};
+
+	*vec_push(n->a, &root) = &n->trie.root;
+	return walk(&w, &root);
+}

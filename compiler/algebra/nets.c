@@ -1,0 +1,129 @@
+#include "compiler/algebra/nets.h"
+
+#include <stdlib.h>
+
+#define CUTS UINT32_MAX /* the id of what only cuts */
+
+struct entry {
+	struct cidr net;
+	uint32_t id;
+};
+
+typedef VEC(struct entry) entry_list;
+
+struct nets {
+	struct arena *a;
+	entry_list list;
+};
+
+struct nets *nets_new(struct arena *a)
+{
+	struct nets *n = arena_new_of(a, struct nets);
+	const struct addr_special *s;
+	struct cidr net;
+
+	n->a = a;
+	for (size_t i = 0; (s = addr_special(i)); i++)
+		if (cidr_parse(str_of(s->text), &net) == CIDR_OK)
+			nets_add(n, &net, CUTS);
+	for (size_t at = 0; addr_private_next(&at, &net);)
+		nets_add(n, &net, CUTS);
+	return n;
+}
+
+void nets_add(struct nets *n, const struct cidr *net, uint32_t id)
+{
+	*vec_push(n->a, &n->list) = (struct entry){*net, id};
+}
+
+/* Those that hold others first, which makes a stack of them. */
+static int by_net(const void *va, const void *vb)
+{
+	const struct entry *a = va, *b = vb;
+	int c = cidr_cmp(&a->net, &b->net);
+
+	return c ? c : (a->id > b->id) - (a->id < b->id);
+}
+
+struct sweep {
+	struct nets *n;
+	nets_visit visit;
+	void *ctx;
+	struct addr at; /* the first that was not visited */
+	bool past;	/* there is none left in the family */
+	entry_list open;
+	VEC(uint32_t) ids; /* the room of one visit */
+};
+
+/* An address that ends in zero looks like a network's. */
+static struct addr shown(const struct addr *first, const struct addr *last)
+{
+	struct addr a = *first;
+
+	if (a.b[addr_bits(a.family) / 8 - 1] == 0 && !addr_eq(first, last))
+		addr_step_up(&a);
+	return a;
+}
+
+/* What lies open from s->at up to last. */
+static void put(struct sweep *s, const struct addr *last)
+{
+	struct nets_class c = {.first = s->at, .last = *last};
+
+	if (s->past || addr_cmp(&s->at, last) > 0)
+		return;
+	s->ids.n = 0;
+	vec_each(e, &s->open)
+		if (e->id != CUTS)
+			*vec_push(s->n->a, &s->ids) = e->id;
+	c.shown = shown(&c.first, &c.last);
+	c.ids = s->ids.v;
+	c.n = s->ids.n;
+	s->visit(s->ctx, &c);
+	s->at = *last;
+	s->past = !addr_step_up(&s->at);
+}
+
+/* Close what ends before the address, or everything. */
+static void close_until(struct sweep *s, const struct addr *next)
+{
+	while (s->open.n) {
+		const struct cidr *top = &s->open.v[s->open.n - 1].net;
+		struct addr last = cidr_last(top);
+
+		if (next && addr_cmp(&last, next) >= 0)
+			return;
+		put(s, &last);
+		s->open.n--;
+	}
+}
+
+static void family(struct sweep *s, enum addr_family f)
+{
+	const struct cidr all = {.addr.family = f};
+	struct addr last = cidr_last(&all);
+
+	s->at = all.addr;
+	s->past = false;
+	vec_each(e, &s->n->list) {
+		struct addr before = e->net.addr;
+
+		if (e->net.addr.family != f)
+			continue;
+		close_until(s, &e->net.addr);
+		if (addr_step_down(&before))
+			put(s, &before);
+		*vec_push(s->n->a, &s->open) = *e;
+	}
+	close_until(s, NULL);
+	put(s, &last);
+}
+
+void nets_each(struct nets *n, nets_visit visit, void *ctx)
+{
+	struct sweep s = {.n = n, .visit = visit, .ctx = ctx};
+
+	qsort(n->list.v, n->list.n, sizeof(*n->list.v), by_net);
+	family(&s, ADDR_V4);
+	family(&s, ADDR_V6);
+}

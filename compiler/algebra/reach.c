@@ -1,0 +1,248 @@
+#include "compiler/algebra/reach.h"
+
+#include "compiler/algebra/spots.h"
+#include "compiler/base/limits.h"
+
+#include <stdlib.h>
+
+struct reach {
+	struct sides *s;
+	struct access *x;
+	const struct spot *spot;
+	bool ways[3]; /* that access to the spot changed */
+	uint32_t pairs;
+};
+
+static struct access_cell decided(struct sides *s, enum access_kind kind,
+				  const struct ir_request *r)
+{
+	struct access_cell c = {.kind = kind, .request = *r};
+
+	c.by[0] = sides_ask(s, 0, r);
+	c.by[1] = sides_ask(s, 1, r);
+	return c;
+}
+
+static void add(struct reach *r, const struct access_cell *c,
+		const struct cells_ports *p)
+{
+	enum access_way way;
+
+	if (!access_way_of(c, &way))
+		return;
+	r->ways[way] = true;
+	access_add(r->x, c, p->ids, p->n);
+}
+
+/* --- one destination ----------------------------------------------------- */
+
+/* Requests on one port, until it is known what goes without saying. */
+struct requests {
+	struct reach *r;
+	const struct cells_ports *ports;
+	VEC(struct access_cell) changed;
+	uint32_t all, permitted; /* by the new policy */
+};
+
+static void visit_request(void *ctx, const struct cells_http *h)
+{
+	struct requests *q = ctx;
+	struct access_cell c = decided(q->r->s, ACCESS_HTTP, &h->request);
+	enum access_way way;
+
+	c.lo = q->ports->lo;
+	c.hi = q->ports->hi;
+	c.other = h->other;
+	q->all++;
+	q->permitted += c.by[1].d.allow;
+	if (access_way_of(&c, &way))
+		*vec_push(q->r->s->scratch, &q->changed) = c;
+}
+
+/*
+ * Requests that were gained with the whole port, or lost with it, are not
+ * mentioned apart.
+ */
+static void add_requests(struct requests *q, const struct access_cell *connect)
+{
+	enum access_way whole, way;
+	bool has_whole = access_way_of(connect, &whole);
+
+	if (has_whole && q->permitted != (whole == ACCESS_GAINED ? q->all : 0))
+		has_whole = false;
+	vec_each(c, &q->changed) {
+		if (!access_way_of(c, &way) || (has_whole && way == whole))
+			continue;
+		add(q->r, c, q->ports);
+	}
+}
+
+static void visit_ports(void *ctx, const struct cells_ports *p)
+{
+	struct reach *r = ctx;
+	struct requests q = {.r = r, .ports = p};
+	struct ir_request to = cells_connect(&r->spot->to, p->proto, p->shown);
+	struct access_cell connect;
+
+	if (sides_same(r->s, p->ids, p->n))
+		return;
+	sides_put_all(r->s, p->ids, p->n);
+	connect = decided(r->s, ACCESS_CONNECT, &to);
+	connect.lo = p->lo;
+	connect.hi = p->hi;
+	add(r, &connect, p);
+	if (p->proto != IR_PROTO_TCP)
+		return;
+	cells_http(r->s, &r->spot->to, p->shown, p->ids, p->n, NULL,
+		   visit_request, &q);
+	add_requests(&q, &connect);
+}
+
+static void compare_question(struct reach *r, const struct spot *spot)
+{
+	struct ir_request question = cells_resolve(spot->to.name);
+	struct access_cell c;
+	enum access_way way;
+
+	sides_put_all(r->s, spot->ids, spot->n);
+	c = decided(r->s, ACCESS_RESOLVE, &question);
+	if (access_way_of(&c, &way) && !r->ways[way])
+		access_add(r->x, &c, spot->ids, spot->n);
+}
+
+static void compare_spot(struct reach *r, const struct spot *spot)
+{
+	if (sides_same(r->s, spot->ids, spot->n))
+		return;
+	r->spot = spot;
+	r->ways[ACCESS_GAINED] = r->ways[ACCESS_LOST] = false;
+	cells_ports(r->s, spot->ids, spot->n, NULL, visit_ports, r);
+	if (!spot->to.has_addr)
+		compare_question(r, spot);
+	sides_rest(r->s);
+}
+
+/* --- a name and an address ----------------------------------------------- */
+
+struct pair {
+	struct reach *r;
+	const struct spot *name, *addr;
+	bool by_name, by_addr; /* which of the two a change is due to */
+};
+
+static void visit_pair_ports(void *ctx, const struct cells_ports *p)
+{
+	struct pair *x = ctx;
+	struct sides *s = x->r->s;
+	struct target both = {x->name->to.name, true, x->addr->to.addr};
+	const struct target *to[] = {&both, &x->name->to, &x->addr->to};
+	struct access_cell c[3];
+	enum access_way way, alone;
+	int side;
+
+	if (sides_same(s, p->ids, p->n))
+		return;
+	sides_put_all(s, p->ids, p->n);
+	for (int i = 0; i < 3; i++) {
+		struct ir_request r = cells_connect(to[i], p->proto, p->shown);
+
+		c[i] = decided(s, ACCESS_CONNECT, &r);
+	}
+	if (!access_way_of(&c[0], &way))
+		return;
+	for (int i = 1; i < 3; i++)
+		if (access_way_of(&c[i], &alone) && alone == way)
+			return;
+	c[0].lo = p->lo;
+	c[0].hi = p->hi;
+	c[0].both = true;
+	if (ir_dest_net(&rule_grant(&s->rules.v[access_cause(s, &c[0], p->ids,
+							     p->n, &side)])
+				 ->dest))
+		x->by_addr = true;
+	else
+		x->by_name = true;
+	access_add(x->r->x, &c[0], p->ids, p->n);
+}
+
+static void compare_pair(struct pair *x, const struct spot *name,
+			 const struct spot *addr)
+{
+	struct sides *s = x->r->s;
+	uint32_t n, *ids = spots_rules(s, name, addr, &n);
+
+	x->r->pairs++;
+	x->name = name;
+	x->addr = addr;
+	if (!sides_same(s, ids, n))
+		cells_ports(s, ids, n, NULL, visit_pair_ports, x);
+	sides_rest(s);
+}
+
+static const struct spot *end_of_kind(const spot_list *l, const struct spot *p)
+{
+	const struct spot *end = p;
+
+	while (end < l->v + l->n && end->kind == p->kind)
+		end++;
+	return end;
+}
+
+/*
+ * One of a kind with one of a kind; where they differ, the others too that
+ * would be responsible.
+ */
+static void compare_kinds(struct reach *r, const struct spot *name,
+			  const struct spot *name_end, const struct spot *addr,
+			  const struct spot *addr_end)
+{
+	struct pair first = {.r = r}, x = {.r = r};
+
+	compare_pair(&first, name, addr);
+	for (const struct spot *p = name + 1; first.by_name && p < name_end;
+	     p++)
+		compare_pair(&x, p, addr);
+	for (const struct spot *p = addr + 1; first.by_addr && p < addr_end;
+	     p++)
+		compare_pair(&x, name, p);
+}
+
+static bool compare_pairs(struct reach *r, struct spots *all)
+{
+	const struct spot *n, *n_end, *k, *k_end;
+
+	spots_sort(&all->names);
+	spots_sort(&all->addrs);
+	for (n = all->names.v; n < all->names.v + all->names.n; n = n_end) {
+		n_end = end_of_kind(&all->names, n);
+		for (k = all->addrs.v; k < all->addrs.v + all->addrs.n;
+		     k = k_end) {
+			k_end = end_of_kind(&all->addrs, k);
+			if (r->pairs > LIMIT_PAIRS)
+				return false;
+			compare_kinds(r, n, n_end, k, k_end);
+		}
+	}
+	return true;
+}
+
+bool reach_compare(struct arena *a, const struct ir_policy *old,
+		   const struct ir_policy *now, struct comparison *out)
+{
+	struct sides s;
+	struct spots all;
+	struct reach r = {.s = &s};
+	bool complete;
+
+	sides_init(&s, a, old, now);
+	r.x = access_new(a, &s, out);
+	spots_find(&s, NULL, &all);
+	vec_each(spot, &all.names)
+		compare_spot(&r, spot);
+	vec_each(spot, &all.addrs)
+		compare_spot(&r, spot);
+	complete = all.complete && compare_pairs(&r, &all);
+	access_finish(r.x);
+	sides_done(&s);
+	return complete;
+}

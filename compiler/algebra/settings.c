@@ -1,0 +1,473 @@
+#include "compiler/algebra/settings.h"
+
+#include "compiler/algebra/option.h"
+#include "compiler/base/buf.h"
+#include "compiler/ir/text.h"
+
+#include <stdlib.h>
+
+struct settings {
+	struct arena *a;
+	const struct ir_policy *p[2];
+	struct comparison *out;
+};
+
+/* One value of both policies. */
+struct value {
+	struct str text;
+	bool set;
+	struct ir_origin from;
+	uint64_t loose; /* what is looser has a higher one */
+};
+
+static void add(struct settings *s, enum access_way way, struct str text,
+		struct ir_origin why, bool why_old)
+{
+	*vec_push(s->a, &s->out->changes) =
+		(struct access_change){.way = way,
+				       .kind = ACCESS_SETTING,
+				       .text = text,
+				       .why = why,
+				       .why_old = why_old};
+}
+
+/* Who is responsible: the new place, or the old one where a default is back. */
+static void add_value(struct settings *s, enum access_way way, const char *key,
+		      const struct value *was, const struct value *is)
+{
+	bool old = was->set && was->from.layer != LAYER_FLOOR &&
+		   (!is->set || is->from.layer == LAYER_FLOOR);
+
+	add(s, way,
+	    arena_fmt(s->a, "%s %.*s -> %.*s", key, STR_ARG(was->text),
+		      STR_ARG(is->text)),
+	    old ? was->from : is->from, old);
+}
+
+/* Ordered: looser is more. */
+static void compare_ordered(struct settings *s, const char *key,
+			    const struct value *was, const struct value *is)
+{
+	if (was->loose == is->loose)
+		return;
+	add_value(s, is->loose > was->loose ? ACCESS_GAINED : ACCESS_LOST, key,
+		  was, is);
+}
+
+static void compare_other(struct settings *s, const char *key,
+			  const struct value *was, const struct value *is)
+{
+	if (!str_eq(was->text, is->text))
+		add_value(s, ACCESS_OTHER, key, was, is);
+}
+
+/* --- values -------------------------------------------------------------- */
+
+/* tight: the value that holds more back. */
+static struct value of_bool(const ir_opt_bool *v, bool tight)
+{
+	bool b = v->set && v->v;
+
+	return (struct value){str_of(b ? "true" : "false"), v->set, v->from,
+			      b != tight};
+}
+
+/* none: what is not set; loose or tight. */
+static struct value of_u64(struct arena *a, const ir_opt_u64 *v, uint64_t none)
+{
+	struct value out = {STR("none"), v->set, v->from, none};
+
+	if (!v->set)
+		return out;
+	out.text = arena_fmt(a, "%llu", (unsigned long long)v->v);
+	out.loose = v->v;
+	return out;
+}
+
+static struct value of_str(const ir_opt_str *v, const char *none)
+{
+	return (struct value){v->set ? v->v : str_of(none), v->set, v->from, 0};
+}
+
+static void compare_bool(struct settings *s, const char *key,
+			 const ir_opt_bool *was, const ir_opt_bool *is,
+			 bool tight)
+{
+	struct value x = of_bool(was, tight), y = of_bool(is, tight);
+
+	compare_ordered(s, key, &x, &y);
+}
+
+static void compare_u64(struct settings *s, const char *key,
+			const ir_opt_u64 *was, const ir_opt_u64 *is)
+{
+	struct value x = of_u64(s->a, was, UINT64_MAX);
+	struct value y = of_u64(s->a, is, UINT64_MAX);
+
+	compare_ordered(s, key, &x, &y);
+}
+
+/* What is kept of a trace: less is looser. */
+static void compare_kept(struct settings *s, const char *key,
+			 const ir_opt_u64 *was, const ir_opt_u64 *is)
+{
+	struct value x = of_u64(s->a, was, UINT64_MAX);
+	struct value y = of_u64(s->a, is, UINT64_MAX);
+
+	x.loose = UINT64_MAX - x.loose;
+	y.loose = UINT64_MAX - y.loose;
+	compare_ordered(s, key, &x, &y);
+}
+
+static void compare_str(struct settings *s, const char *key,
+			const ir_opt_str *was, const ir_opt_str *is,
+			const char *none)
+{
+	struct value x = of_str(was, none), y = of_str(is, none);
+
+	compare_other(s, key, &x, &y);
+}
+
+static void compare_size(struct settings *s, const char *key,
+			 const ir_opt_u64 *was, const ir_opt_u64 *is)
+{
+	struct value x = of_u64(s->a, was, 0), y = of_u64(s->a, is, 0);
+
+	compare_other(s, key, &x, &y);
+}
+
+/* --- lists --------------------------------------------------------------- */
+
+static bool has_text(const ir_texts *list, struct str s)
+{
+	vec_each(t, list)
+		if (str_eq(t->s, s))
+			return true;
+	return false;
+}
+
+/* What one list has and the other has not; more: what an entry of it means. */
+static void compare_texts(struct settings *s, const char *key,
+			  const ir_texts *was, const ir_texts *is, bool more)
+{
+	vec_each(t, is)
+		if (!has_text(was, t->s))
+			add(s, more ? ACCESS_GAINED : ACCESS_LOST,
+			    arena_fmt(s->a, "%s + %.*s", key, STR_ARG(t->s)),
+			    t->from, false);
+	vec_each(t, was)
+		if (!has_text(is, t->s))
+			add(s, more ? ACCESS_LOST : ACCESS_GAINED,
+			    arena_fmt(s->a, "%s - %.*s", key, STR_ARG(t->s)),
+			    t->from, true);
+}
+
+static ir_texts credentials(struct arena *a, const struct ir_policy *p)
+{
+	ir_texts out = {0};
+
+	vec_each(c, &p->credentials) {
+		struct str host = ir_dest_text(a, &c->host);
+		struct str port = STR("");
+
+		if (c->host.has_port)
+			port = arena_fmt(a, ":%u", c->host.port.lo);
+		*vec_push(a, &out) = (struct ir_text){
+			c->from,
+			arena_fmt(a, "%.*s for %.*s%.*s from %s%.*s%s%.*s",
+				  STR_ARG(c->header), STR_ARG(host),
+				  STR_ARG(port), c->from_env ? "$" : "file ",
+				  STR_ARG(c->source),
+				  str_is(c->format, "{}") ? "" : " as ",
+				  STR_ARG(str_is(c->format, "{}")
+						  ? STR("")
+						  : c->format))};
+	}
+	return out;
+}
+
+static ir_texts protections(struct arena *a, const struct ir_policy *p)
+{
+	ir_texts out = {0};
+
+	vec_each(x, &p->protect) {
+		struct buf b;
+
+		buf_init(&b, a);
+		vec_each(f, &x->files)
+			buf_addf(&b, "%s%.*s", f == x->files.v ? "" : " ",
+				 STR_ARG(f->line));
+		buf_adds(&b, " for");
+		vec_each(e, &x->executables)
+			buf_addf(&b, " %.*s", STR_ARG(e->s));
+		*vec_push(a, &out) = (struct ir_text){x->from, buf_str(&b)};
+	}
+	return out;
+}
+
+/* --- hardening ----------------------------------------------------------- */
+
+static uint64_t seccomp_loose(const struct value *v)
+{
+	return str_is(v->text, "unconfined");
+}
+
+static void compare_seccomp(struct settings *s, const ir_opt_str *was,
+			    const ir_opt_str *is)
+{
+	struct value x = of_str(was, "default"), y = of_str(is, "default");
+
+	x.loose = seccomp_loose(&x);
+	y.loose = seccomp_loose(&y);
+	if (x.loose != y.loose)
+		compare_ordered(s, "hardening.seccomp", &x, &y);
+	else
+		compare_other(s, "hardening.seccomp", &x, &y);
+}
+
+static void compare_hardening(struct settings *s)
+{
+	const struct ir_hardening *x = &s->p[0]->hardening;
+	const struct ir_hardening *y = &s->p[1]->hardening;
+
+	compare_bool(s, "hardening.read_only", &x->read_only, &y->read_only,
+		     true);
+	compare_texts(s, "hardening.tmpfs", &x->tmpfs, &y->tmpfs, true);
+	compare_u64(s, "hardening.pids", &x->pids, &y->pids);
+	compare_u64(s, "hardening.memory", &x->memory, &y->memory);
+	compare_u64(s, "hardening.cpus, in thousandths,", &x->cpus_milli,
+		    &y->cpus_milli);
+	compare_str(s, "hardening.user", &x->user, &y->user,
+		    "the workspace's owner");
+	compare_texts(s, "hardening.capabilities", &x->capabilities,
+		      &y->capabilities, true);
+	compare_bool(s, "hardening.no_new_privileges", &x->no_new_privileges,
+		     &y->no_new_privileges, true);
+	compare_seccomp(s, &x->seccomp, &y->seccomp);
+}
+
+/* --- trace --------------------------------------------------------------- */
+
+static struct value of_trace_engine(const ir_opt_trace_engine *e)
+{
+	return (struct value){str_of(ir_trace_engine_name(e->v)), e->set,
+			      e->from, e->v == IR_TRACE_OFF};
+}
+
+static void compare_trace_engine(struct settings *s)
+{
+	struct value x = of_trace_engine(&s->p[0]->trace.engine);
+	struct value y = of_trace_engine(&s->p[1]->trace.engine);
+
+	if (x.loose != y.loose)
+		compare_ordered(s, "trace.engine", &x, &y);
+	else
+		compare_other(s, "trace.engine", &x, &y);
+}
+
+/* An event by name, without filters, or with its filters as they are. */
+static ir_texts events(struct arena *a, const struct ir_trace *t)
+{
+	ir_texts out = {0};
+
+	vec_each(e, &t->events) {
+		struct buf b;
+
+		buf_init(&b, a);
+		buf_add(&b, e->name);
+		vec_each(f, &e->filters)
+			buf_addf(&b, "%s%.*s",
+				 f == e->filters.v ? " where " : ", ",
+				 STR_ARG(f->s));
+		*vec_push(a, &out) = (struct ir_text){e->from, buf_str(&b)};
+	}
+	return out;
+}
+
+static void compare_trace(struct settings *s)
+{
+	const struct ir_trace *x = &s->p[0]->trace, *y = &s->p[1]->trace;
+	ir_texts was = events(s->a, x), is = events(s->a, y);
+
+	compare_trace_engine(s);
+	compare_str(s, "trace.version", &x->version, &y->version, "none");
+	compare_texts(s, "trace.events", &was, &is, false);
+	compare_texts(s, "trace.exclude", &x->exclude, &y->exclude, true);
+	compare_size(s, "trace.rotate.size", &x->rotate_bytes,
+		     &y->rotate_bytes);
+	compare_size(s, "trace.rotate.age", &x->rotate_age_s, &y->rotate_age_s);
+	compare_kept(s, "trace.rotate.keep", &x->keep_files, &y->keep_files);
+	compare_kept(s, "trace.rotate.total", &x->keep_bytes, &y->keep_bytes);
+	compare_bool(s, "trace.required", &x->required, &y->required, true);
+}
+
+/* --- the rest ------------------------------------------------------------ */
+
+static struct value of_resolver(struct arena *a, const ir_opt_resolver *r)
+{
+	struct value v = {.set = r->set, .from = r->from};
+	bool v6 = r->v.addr.family == ADDR_V6;
+	char text[ADDR_TEXT_MAX];
+
+	switch (r->v.transport) {
+	case IR_TRANSPORT_DNS:
+		v.text = arena_fmt(a, v6 ? "[%s]:%u" : "%s:%u",
+				   addr_text(&r->v.addr, text), r->v.port);
+		return v;
+	case IR_TRANSPORT_TLS:
+		v.text = arena_fmt(a, v6 ? "tls://[%s]:%u" : "tls://%s:%u",
+				   addr_text(&r->v.addr, text), r->v.port);
+		return v;
+	case IR_TRANSPORT_HTTPS:
+		v.text = r->v.url;
+		return v;
+	}
+	abort();
+}
+
+static void compare_kinds(struct settings *s)
+{
+	const struct ir_policy *p = s->p[0], *q = s->p[1];
+	struct value x, y;
+
+	x = of_resolver(s->a, &p->resolver);
+	y = of_resolver(s->a, &q->resolver);
+	compare_other(s, "dns_resolver", &x, &y);
+	x = (struct value){str_of(ir_engine_name(p->engine.v)), p->engine.set,
+			   p->engine.from, 0};
+	y = (struct value){str_of(ir_engine_name(q->engine.v)), q->engine.set,
+			   q->engine.from, 0};
+	compare_other(s, "engine", &x, &y);
+	x = (struct value){str_of(ir_runtime_name(p->runtime.v)),
+			   p->runtime.set, p->runtime.from, 0};
+	y = (struct value){str_of(ir_runtime_name(q->runtime.v)),
+			   q->runtime.set, q->runtime.from, 0};
+	compare_other(s, "runtime", &x, &y);
+	x = (struct value){str_of(ir_tls_name(p->tls.v)), p->tls.set,
+			   p->tls.from, p->tls.v == IR_TLS_VERIFY};
+	y = (struct value){str_of(ir_tls_name(q->tls.v)), q->tls.set,
+			   q->tls.from, q->tls.v == IR_TLS_VERIFY};
+	compare_ordered(s, "tls", &x, &y);
+}
+
+static struct value of_trust(const ir_opt_trust *t)
+{
+	struct value v = {.set = t->set, .from = t->from};
+
+	switch (t->v) {
+	case IR_TRUST_NEVER:
+		v.text = STR("never");
+		return v;
+	case IR_TRUST_ASK:
+		v.text = STR("ask");
+		v.loose = 1;
+		return v;
+	case IR_TRUST_ALWAYS:
+		v.text = STR("always");
+		v.loose = 2;
+		return v;
+	}
+	abort();
+}
+
+void settings_compare(struct arena *a, const struct ir_policy *old,
+		      const struct ir_policy *now, struct comparison *out)
+{
+	struct settings s = {a, {old, now}, out};
+	struct value x = of_trust(&old->workspace_trust);
+	struct value y = of_trust(&now->workspace_trust);
+	ir_texts was = credentials(a, old), is = credentials(a, now);
+
+	compare_str(&s, "image", &old->image, &now->image, "none");
+	compare_str(&s, "uplink", &old->uplink, &now->uplink,
+		    "docker's bridge");
+	compare_bool(&s, "ssl_insecure", &old->ssl_insecure, &now->ssl_insecure,
+		     false);
+	compare_kinds(&s);
+	compare_ordered(&s, "workspace_trust", &x, &y);
+	compare_hardening(&s);
+	compare_trace(&s);
+	compare_texts(&s, "credentials", &was, &is, true);
+	was = protections(a, old);
+	is = protections(a, now);
+	compare_texts(&s, "protect", &was, &is, false);
+}
+
+/* --- raw arguments ------------------------------------------------------- */
+
+static bool has_option(const arg_list *args, const struct option *o)
+{
+	vec_each(arg, args) {
+		struct option x = option_of(arg);
+
+		if (str_eq(x.name, o->name) && str_eq(x.value, o->value))
+			return true;
+	}
+	return false;
+}
+
+/* Harmless options of which one less is not certainly less. */
+static bool may_restrict(const struct arg *arg)
+{
+	static const char *const none[] = {"add-host",	 "env",	     "env-file",
+					   "expose",	 "hostname", "label",
+					   "domainname", "workdir",  "publish"};
+
+	for (size_t i = 0; i < ARRAY_LEN(none); i++)
+		if (str_is(arg->option, none[i]))
+			return false;
+	return arg->class == ARG_HARMLESS;
+}
+
+static void add_arg(struct settings *s, enum access_way way,
+		    const struct arg *arg, bool old)
+{
+	struct option o = option_of(arg);
+	struct access_change *c = vec_push(s->a, &s->out->changes);
+	struct decision has = {.allow = true, .reason = REASON_GRANTED};
+	struct decision none = {.reason = REASON_NO_GRANT};
+
+	c->way = way;
+	c->kind = ACCESS_ARG;
+	c->text = option_text(s->a, &o);
+	c->has_witness = true;
+	c->witness.kind = IR_REQ_ARG;
+	c->witness.arg = c->text;
+	c->witness.text = ir_request_text(s->a, &c->witness);
+	c->was = old ? has : none;
+	c->is = old ? none : has;
+	c->why = arg->from;
+	c->why_old = old;
+}
+
+/* Each option and value once. */
+static bool is_first(const arg_list *args, const struct arg *arg)
+{
+	struct option o = option_of(arg);
+	arg_list before = {.v = args->v, .n = (uint32_t)(arg - args->v)};
+
+	return !has_option(&before, &o);
+}
+
+void settings_compare_args(struct arena *a, const struct ir_policy *old,
+			   const struct ir_policy *now, struct comparison *out)
+{
+	struct settings s = {a, {old, now}, out};
+
+	vec_each(arg, &now->docker_args) {
+		struct option o = option_of(arg);
+
+		if (is_first(&now->docker_args, arg) &&
+		    !has_option(&old->docker_args, &o))
+			add_arg(&s, ACCESS_GAINED, arg, false);
+	}
+	vec_each(arg, &old->docker_args) {
+		struct option o = option_of(arg);
+
+		if (is_first(&old->docker_args, arg) &&
+		    !has_option(&now->docker_args, &o))
+			add_arg(&s,
+				may_restrict(arg) ? ACCESS_OTHER : ACCESS_LOST,
+				arg, true);
+	}
+}

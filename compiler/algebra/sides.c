@@ -1,0 +1,186 @@
+#include "compiler/algebra/sides.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* After so many the memory that they took is released. */
+#define SCRATCH_DECISIONS 4096
+
+const struct ir_grant *rule_grant(const struct rule *r)
+{
+	return r->g[0] ? r->g[0] : r->g[1];
+}
+
+bool rule_shared(const struct rule *r)
+{
+	return r->g[0] && r->g[1];
+}
+
+static void add_rule(struct sides *s, bool deny, const struct ir_grant *was,
+		     const struct ir_grant *is)
+{
+	*vec_push(s->a, &s->rules) = (struct rule){deny, {was, is}};
+}
+
+/* The floor's denials are not those that users write. */
+static int by_meaning(const struct ir_grant *a, const struct ir_grant *b)
+{
+	int c = str_cmp(a->canon, b->canon);
+
+	if (c)
+		return c;
+	return (int)(b->from.layer == LAYER_FLOOR) -
+	       (int)(a->from.layer == LAYER_FLOOR);
+}
+
+/* Two lists in the order of canon become one. */
+static void add_rules(struct sides *s, bool deny, const ir_grants *was,
+		      const ir_grants *is)
+{
+	uint32_t i = 0, k = 0;
+
+	while (i < was->n || k < is->n) {
+		int c = i == was->n  ? 1
+			: k == is->n ? -1
+				     : by_meaning(&was->v[i], &is->v[k]);
+
+		add_rule(s, deny, c <= 0 ? &was->v[i] : NULL,
+			 c >= 0 ? &is->v[k] : NULL);
+		i += c <= 0;
+		k += c >= 0;
+	}
+}
+
+void sides_init(struct sides *s, struct arena *a, const struct ir_policy *was,
+		const struct ir_policy *is)
+{
+	static const ir_grants none;
+
+	*s = (struct sides){.a = a, .n = 1 + (was && is), .p = {was, is}};
+	s->scratch = arena_new();
+	for (int k = 0; k < 2; k++) {
+		if (!s->p[k])
+			continue;
+		s->view[k].p = *s->p[k];
+		s->view[k].unseen = decide_unseen(s->p[k]);
+	}
+	add_rules(s, false, was ? &was->allow : &none, is ? &is->allow : &none);
+	add_rules(s, true, was ? &was->deny : &none, is ? &is->deny : &none);
+	for (int k = 0; k < 2; k++)
+		s->view[k].p.allow = s->view[k].p.deny = none;
+}
+
+void sides_done(struct sides *s)
+{
+	arena_free(s->scratch);
+}
+
+bool sides_same(const struct sides *s, const uint32_t *ids, uint32_t n)
+{
+	if (s->view[0].unseen != s->view[1].unseen)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (!rule_shared(&s->rules.v[ids[i]]))
+			return false;
+	return true;
+}
+
+void sides_rest(struct sides *s)
+{
+	if (s->used <= SCRATCH_DECISIONS)
+		return;
+	sides_clear(s);
+	arena_free(s->scratch);
+	s->scratch = arena_new();
+	s->used = 0;
+}
+
+/* --- views --------------------------------------------------------------- */
+
+void sides_clear(struct sides *s)
+{
+	for (int k = 0; k < 2; k++) {
+		struct side_view *v = &s->view[k];
+
+		v->p.allow.n = v->p.deny.n = v->allow.n = v->deny.n = 0;
+	}
+}
+
+void sides_put(struct sides *s, uint32_t rule, const struct ir_http *http,
+	       uint32_t n)
+{
+	const struct rule *r = &s->rules.v[rule];
+
+	for (int k = 0; k < 2; k++) {
+		struct side_view *v = &s->view[k];
+		struct ir_grant *g;
+
+		if (!r->g[k])
+			continue;
+		g = vec_push(s->a, r->deny ? &v->p.deny : &v->p.allow);
+		*g = *r->g[k];
+		if (r->deny)
+			*vec_push(s->a, &v->deny) = rule;
+		else
+			*vec_push(s->a, &v->allow) = rule;
+		if (!http)
+			continue;
+		g->http.n = 0;
+		g->http.v = arena_array(s->scratch, n, sizeof(*g->http.v));
+		for (uint32_t i = 0; i < n; i++) {
+			struct ir_http *h = &g->http.v[g->http.n++];
+
+			*h = http[i];
+			h->any_path = true;
+			h->paths.n = 0;
+		}
+	}
+}
+
+static int by_id(const void *va, const void *vb)
+{
+	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
+
+	return (a > b) - (a < b);
+}
+
+void sides_put_all(struct sides *s, uint32_t *ids, uint32_t n)
+{
+	sides_clear(s);
+	if (n)
+		qsort(ids, n, sizeof(*ids), by_id);
+	for (uint32_t i = 0; i < n; i++)
+		if (i == 0 || ids[i] != ids[i - 1])
+			sides_put(s, ids[i], NULL, 0);
+}
+
+/* --- decisions ----------------------------------------------------------- */
+
+static uint32_t rule_of(const struct side_view *v, const struct ir_grant *g)
+{
+	const ir_grants *allow = &v->p.allow, *deny = &v->p.deny;
+
+	if (!g)
+		return SIDES_NONE;
+	if (allow->n && g >= allow->v && g < allow->v + allow->n)
+		return v->allow.v[g - allow->v];
+	if (deny->n && g >= deny->v && g < deny->v + deny->n)
+		return v->deny.v[g - deny->v];
+	return SIDES_NONE;
+}
+
+struct ruling sides_ask(struct sides *s, int side, const struct ir_request *r)
+{
+	struct side_view *v = &s->view[side];
+	struct ruling out = {.rule = SIDES_NONE};
+
+	s->used++;
+	if (r->kind == IR_REQ_HTTP)
+		out.d = decide_url(s->scratch, &v->p, v->unseen, r);
+	else
+		out.d = decide_asked(s->scratch, &v->p, NULL, r);
+	out.rule = rule_of(v, out.d.grant);
+	if (out.rule != SIDES_NONE)
+		out.d.grant = s->rules.v[out.rule].g[side];
+	return out;
+}

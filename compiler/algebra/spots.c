@@ -1,0 +1,237 @@
+#include "compiler/algebra/spots.h"
+
+#include "compiler/algebra/names.h"
+#include "compiler/algebra/nets.h"
+#include "compiler/algebra/trie.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WANTED (SIDES_NONE - 1) /* the id of what was asked for */
+
+struct finder {
+	struct sides *s;
+	struct spots *out;
+	uint32_t *alike; /* per rule: what it does to connections, or 0 */
+	trie_ids any;	 /* rules about every destination */
+	bool any_wanted;
+};
+
+/* --- what rules do to connections ---------------------------------------- */
+
+struct effect {
+	struct str text;
+	uint32_t rule;
+};
+
+static int by_effect(const void *va, const void *vb)
+{
+	const struct effect *a = va, *b = vb;
+	int c = str_cmp(a->text, b->text);
+
+	return c ? c : (a->rule > b->rule) - (a->rule < b->rule);
+}
+
+/* Who has it, whether it denies, and on which ports; not to whom. */
+static struct str effect_of(struct arena *a, const struct rule *r)
+{
+	const struct ir_grant *g = rule_grant(r);
+
+	return arena_fmt(a, "%d%d%d%d%d %.*s", r->deny, r->g[0] != NULL,
+			 r->g[1] != NULL, g->private.set && g->private.v,
+			 g->from.layer == LAYER_FLOOR,
+			 STR_ARG(ir_ports_text(a, &g->ports)));
+}
+
+static void number_effects(struct finder *f)
+{
+	struct sides *s = f->s;
+	uint32_t n = s->rules.n, number = 0;
+	struct effect *list = arena_array(s->a, n + 1, sizeof(*list));
+
+	f->alike = arena_array(s->a, n + 1, sizeof(*f->alike));
+	for (uint32_t i = 0; i < n; i++)
+		list[i] = (struct effect){effect_of(s->a, &s->rules.v[i]), i};
+	qsort(list, n, sizeof(*list), by_effect);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct rule *r = &s->rules.v[list[i].rule];
+
+		if (i == 0 || !str_eq(list[i - 1].text, list[i].text))
+			number++;
+		/* Rules of http open no connection and deny none. */
+		if (!ir_grant_http(rule_grant(r)))
+			f->alike[list[i].rule] = number;
+	}
+}
+
+/* --- spots --------------------------------------------------------------- */
+
+static int by_value(const void *va, const void *vb)
+{
+	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
+
+	return (a > b) - (a < b);
+}
+
+static uint32_t sort_unique(uint32_t *v, uint32_t n)
+{
+	uint32_t m = 0;
+
+	if (n == 0)
+		return 0;
+	qsort(v, n, sizeof(*v), by_value);
+	for (uint32_t i = 1; i < n; i++)
+		if (v[i] != v[m])
+			v[++m] = v[i];
+	return m + 1;
+}
+
+/* more: room for what the caller adds to the key. */
+static struct spot *add_spot(struct finder *f, spot_list *to,
+			     const uint32_t *ids, uint32_t n, uint32_t more)
+{
+	struct arena *a = f->s->a;
+	struct spot *p = vec_push(a, to);
+
+	p->ids = arena_array(a, n + f->any.n + 1, sizeof(*p->ids));
+	p->key = arena_array(a, n + more + 1, sizeof(*p->key));
+	p->wanted = f->any_wanted;
+	for (uint32_t i = 0; i < n; i++) {
+		if (ids[i] == WANTED) {
+			p->wanted = true;
+			continue;
+		}
+		p->ids[p->n++] = ids[i];
+		if (f->alike[ids[i]])
+			p->key[p->n_key++] = f->alike[ids[i]];
+	}
+	p->n_key = sort_unique(p->key, p->n_key);
+	vec_each(id, &f->any)
+		p->ids[p->n++] = *id;
+	p->n = sort_unique(p->ids, p->n);
+	return p;
+}
+
+static void visit_name(void *ctx, const struct names_class *c)
+{
+	struct finder *f = ctx;
+	struct spot *p = add_spot(f, &f->out->names, c->ids, c->n, 0);
+
+	p->to.name = c->name;
+}
+
+/* Whether the floor holds the address in either policy. */
+static uint32_t floor_bits(struct finder *f, struct spot *p)
+{
+	struct ir_request r = cells_connect(&p->to, IR_PROTO_TCP, 1);
+	uint32_t bits = 0;
+
+	sides_put_all(f->s, p->ids, p->n);
+	for (int k = 0; k < 2; k++)
+		if (f->s->p[k] &&
+		    sides_ask(f->s, k, &r).d.reason == REASON_FLOOR)
+			bits |= 1u << k;
+	return bits;
+}
+
+static void visit_net(void *ctx, const struct nets_class *c)
+{
+	struct finder *f = ctx;
+	struct spot *p = add_spot(f, &f->out->addrs, c->ids, c->n, 1);
+
+	p->to.has_addr = true;
+	p->to.addr = c->shown;
+	/* Numbers of effects are small: this one is none of them. */
+	p->key[p->n_key++] =
+		UINT32_MAX - (addr_scope(&c->shown) << 2 | floor_bits(f, p));
+	sides_rest(f->s);
+}
+
+static void add_dest(struct finder *f, struct names *names, struct nets *nets,
+		     const struct ir_dest *d, uint32_t id)
+{
+	const struct cidr *net = ir_dest_net(d);
+	struct str name = ir_dest_name(d);
+
+	if (net)
+		nets_add(nets, net, id);
+	else if (d->kind == IR_DEST_ANY && id == WANTED)
+		f->any_wanted = true;
+	else if (d->kind == IR_DEST_ANY)
+		*vec_push(f->s->a, &f->any) = id;
+	else if (name.n)
+		names_add(names, name, id);
+}
+
+void spots_find(struct sides *s, const struct ir_dest *only, struct spots *out)
+{
+	struct finder f = {.s = s, .out = out};
+	struct names *names = names_new(s->a);
+	struct nets *nets = nets_new(s->a);
+
+	*out = (struct spots){.complete = false};
+	number_effects(&f);
+	for (uint32_t i = 0; i < s->rules.n; i++)
+		add_dest(&f, names, nets, &rule_grant(&s->rules.v[i])->dest, i);
+	if (only)
+		add_dest(&f, names, nets, only, WANTED);
+	out->complete = names_each(names, visit_name, &f);
+	nets_each(nets, visit_net, &f);
+}
+
+/* --- those alike --------------------------------------------------------- */
+
+static int by_key(const void *va, const void *vb)
+{
+	const struct spot *a = va, *b = vb;
+	int c = 0;
+
+	if (a->wanted != b->wanted)
+		return a->wanted ? -1 : 1;
+	if (a->n_key != b->n_key)
+		return a->n_key < b->n_key ? -1 : 1;
+	if (a->n_key)
+		c = memcmp(a->key, b->key, a->n_key * sizeof(*a->key));
+	return c;
+}
+
+/* A stable order for those alike, so that the same one is shown. */
+static int by_key_and_place(const void *va, const void *vb)
+{
+	const struct spot *a = va, *b = vb;
+	int c = by_key(a, b);
+
+	if (c)
+		return c;
+	if (a->to.has_addr)
+		return addr_cmp(&a->to.addr, &b->to.addr);
+	return str_cmp(a->to.name, b->to.name);
+}
+
+uint32_t spots_sort(spot_list *list)
+{
+	uint32_t kind = 0;
+
+	if (list->n == 0)
+		return 0;
+	qsort(list->v, list->n, sizeof(*list->v), by_key_and_place);
+	for (uint32_t i = 1; i < list->n; i++) {
+		kind += by_key(&list->v[i - 1], &list->v[i]) != 0;
+		list->v[i].kind = kind;
+	}
+	return kind + 1;
+}
+
+uint32_t *spots_rules(struct sides *s, const struct spot *name,
+		      const struct spot *addr, uint32_t *out_n)
+{
+	uint32_t *ids =
+		arena_array(s->scratch, name->n + addr->n + 1, sizeof(*ids));
+
+	if (name->n)
+		memcpy(ids, name->ids, name->n * sizeof(*ids));
+	if (addr->n)
+		memcpy(ids + name->n, addr->ids, addr->n * sizeof(*ids));
+	*out_n = sort_unique(ids, name->n + addr->n);
+	return ids;
+}
