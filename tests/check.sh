@@ -12,11 +12,12 @@ mkdir -p build/log
 # step NAME WHAT COMMAND...: its last line counts when it is a total, else its
 # status does; 77 is a skip. All but that line is shown as it comes.
 wanted=("$@")
+want() { [[ ${#wanted[@]} == 0 || " ${wanted[*]} " == *" $1 "* ]]; }
 step() {
 	local name=$1 what=$2 status=0 last good=0 bad=0 start=$SECONDS
 	local log=build/log/check-$1
 	shift 2
-	[[ ${#wanted[@]} == 0 || " ${wanted[*]} " == *" $name "* ]] || return 0
+	want "$name" || return 0
 	say "$what"
 	"$@" 2>&1 | tee "$log" |
 		sed -u -E '/^[0-9]+ passed, [0-9]+ failed$/d' || status=$?
@@ -33,6 +34,38 @@ step() {
 	passed=$((passed + good)) failed=$((failed + bad))
 	say "$name: $good passed, $bad failed ($((SECONDS - start)) s)"
 }
+
+# begin NAME COMMAND...: run it beside the steps that follow, until that step
+# NAME whose command is `finish NAME`. It ends when this script does.
+declare -A begun=()
+begin() {
+	local name=$1 said=build/log/beside-$1
+	shift
+	want "$name" || return 0
+	rm -f "$said.status"
+	set -m
+	{
+		"$@" && echo 0 >"$said.status" || echo $? >"$said.status"
+	} >"$said" 2>&1 </dev/null &
+	set +m
+	begun[$name]=$!
+}
+
+# What it has said, what it goes on to say, its status.
+finish() {
+	local said=build/log/beside-$1
+	tail -n +1 -f --pid="${begun[$1]}" "$said"
+	return "$(<"$said.status")"
+}
+
+abandon() {
+	local name
+	for name in "${!begun[@]}"; do
+		[[ -e build/log/beside-$name.status ]] ||
+			kill -- "-${begun[$name]}"
+	done
+}
+trap abandon EXIT
 
 # A build is quiet unless it fails, or warns.
 build() {
@@ -53,16 +86,16 @@ step presets "presets compile" tests/presets
 step schema "the JSON Schema agrees with the binder" tests/schema
 step completions "bash, zsh and fish complete" tests/completions
 step determinism "the same sources give the same bytes" tests/determinism
+step fuzzers "building the fuzz targets (log: build/log/build-fuzz)" \
+	build fuzz B=build/fuzz FUZZ=1 CC=clang fuzzers
+# They need processors; what follows waits for Docker most of its time.
+begin fuzz tests/fuzz/run "${FUZZ_SECONDS:-60}"
 step asan "building with sanitizers (log: build/log/build-asan)" \
 	build asan B=build/asan SAN=1 all units
 step asan-units "unit tests and oracles, with sanitizers" \
 	tests/units build/asan
 step asan-cases "golden cases, with sanitizers" \
 	env MEMBRANE=build/asan/bin/membrane tests/run
-step fuzzers "building the fuzz targets (log: build/log/build-fuzz)" \
-	build fuzz B=build/fuzz FUZZ=1 CC=clang fuzzers
-step fuzz "fuzz targets, ${FUZZ_SECONDS:-60} s each" \
-	tests/fuzz/run "${FUZZ_SECONDS:-60}"
 step images "images" image/images.sh agent gate
 for program in tests/live/gate.py tests/live/*_live.py; do
 	[[ ! -e $program ]] || step "$(basename "$program" .py)" \
@@ -70,6 +103,8 @@ for program in tests/live/gate.py tests/live/*_live.py; do
 done
 step live "live: sessions in real Docker, behind a sealed internet" \
 	tests/live/run
+step fuzz "fuzz targets, ${FUZZ_SECONDS:-60} s each, beside the steps above" \
+	finish fuzz
 
 echo "$passed passed, $failed failed"
 ((failed == 0))

@@ -209,7 +209,6 @@ def on_a_terminal(where, *args, keys=b"", rows=37, cols=91, seconds=30,
                 if resize:
                     fcntl.ioctl(master, termios.TIOCSWINSZ,
                                 struct.pack("HHHH", *resize, 0, 0))
-                    time.sleep(0.5)
                 os.write(master, keys)
                 keys = b""
         elif p.poll() is not None:
@@ -235,7 +234,9 @@ def terminals():
               screen)
         status, screen = on_a_terminal(
             where, "run", "--", "sh", "-c",
-            "echo ready; read x; stty size; echo got $x",
+            "echo ready; read x; for i in $(seq 100); do "
+            "[ \"$(stty size)\" = '20 70' ] && break; sleep 0.1; done; "
+            "stty size; echo got $x",
             keys=b"hello\r", resize=(20, 70))
         check("got hello" in screen, "keys", screen)
         check("20 70" in screen, "a new size is passed on", screen)
