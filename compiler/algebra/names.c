@@ -68,6 +68,8 @@ struct walk {
 	void *ctx;
 	struct step path[DEPTH_MAX];
 	uint32_t depth, left;
+	/* What '**' has taken so far has not been visited by itself yet. */
+	bool owed;
 	trie_ids deep, all; /* all: the room of one visit */
 };
 
@@ -200,6 +202,7 @@ static bool down(struct walk *w, const node_list *at, struct step step,
 		 bool literal)
 {
 	uint32_t kept = w->deep.n;
+	bool owed = w->owed;
 	node_list to = {0};
 	bool ok = true;
 
@@ -216,8 +219,10 @@ static bool down(struct walk *w, const node_list *at, struct step step,
 		vec_each(id, &(*t)->deep)
 			*vec_push(w->n->a, &w->deep) = *id;
 	}
+	w->owed = to.n && (w->deep.n > kept || (owed && !literal));
 	if (!too_long(w))
 		ok = walk(w, &to);
+	w->owed = owed;
 	w->deep.n = kept;
 	w->depth--;
 	return ok;
@@ -226,7 +231,7 @@ static bool down(struct walk *w, const node_list *at, struct step step,
 /* Does a label that no pattern names lead to a class of its own? */
 static bool goes_on(const struct walk *w, const node_list *at)
 {
-	if (w->depth == 0)
+	if (w->depth == 0 || w->owed)
 		return true;
 	vec_each(t, at)
 		if ((*t)->star || (*t)->deep.n)
