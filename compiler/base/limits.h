@@ -30,6 +30,9 @@
 #define LIMIT_PLAN_FILES 32u            /* artefacts in one plan */
 #define LIMIT_PLAN_BYTES (64u << 20)    /* one artefact */
 #define LIMIT_WAIVERS 1024u             /* exceptions from warnings, all layers */
+#define LIMIT_TRUST_ENTRIES 512u        /* approvals that are remembered */
+#define LIMIT_TRUST_ADDS 64u            /* texts kept of one of them */
+#define LIMIT_TRUST_BYTES (16u << 20)   /* all of trust.json */
 #define LIMIT_ERRORS 20u                /* diagnostics of error rank shown */
 #define LIMIT_WARNINGS 20u              /* and of warnings */
 

@@ -18,6 +18,7 @@ static enum words words_of(enum command_id id)
 {
 	switch (id) {
 	case COMMAND_CHECK:
+	case COMMAND_TRUST:
 		return WORDS_DIR;
 	case COMMAND_SCHEMA:
 		return WORDS_SCHEMA;

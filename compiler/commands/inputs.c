@@ -140,6 +140,10 @@ static int flag_kind(enum option_id id)
 	case OPTION_DUMP_IR:
 	case OPTION_OUTPUT:
 	case OPTION_TRUST:
+	case OPTION_YES:
+	case OPTION_SHOW:
+	case OPTION_LIST:
+	case OPTION_REVOKE:
 	case OPTION_SEALED:
 	case OPTION_NO_UPDATE:
 	case OPTION_SESSION_ID:
@@ -173,7 +177,11 @@ static void find_flags(struct arena *a, const struct options *o,
 int inputs_find(struct arena *a, const struct options *o, struct inputs *out,
 		struct err *err)
 {
-	const char *where = options_value(a, o, OPTION_WORKSPACE, ".");
+	/* The word of `trust` is the workspace. */
+	const char *word = o->command == COMMAND_TRUST && o->words.n
+				   ? arena_cstr(a, o->words.v[0])
+				   : ".";
+	const char *where = options_value(a, o, OPTION_WORKSPACE, word);
 	char real[PATH_MAX];
 	struct stat st;
 

@@ -9,6 +9,7 @@
 #include "compiler/base/sha256.h"
 #include "compiler/commands/changes.h"
 #include "compiler/commands/risks.h"
+#include "compiler/commands/trust_ask.h"
 #include "compiler/driver.h"
 
 struct plan_model {
@@ -19,7 +20,9 @@ struct plan_model {
 	const struct diags *diags;   /* of the compile: warnings */
 	lint_waived_list waived; /* warnings with an exception */
 	char digest[SHA256_HEX_MAX]; /* of the manifest */
-	ir_texts additions;	     /* of the workspace */
+	struct contribution adds;    /* of the workspace */
+	enum trust_state trust;
+	struct err trust_err;	     /* TRUST_UNKNOWN: why */
 	struct diags refused;	     /* what cannot be enforced: errors */
 	risk_list risks;
 	bool has_last; /* a plan ran here before */
@@ -29,9 +32,11 @@ struct plan_model {
 
 /* last: the plan that ran here last, or NULL. c is ok. */
 void model_make(struct plan_model *m, struct compilation *c,
-		const struct plan *last);
+		const struct inputs *in, const struct plan *last);
 
 /* "file:line", "<command line>", "builtin"; empty for nowhere. Cleaned. */
+struct str model_place(struct arena *a, const struct sources *sources,
+		       struct ir_origin from);
 struct str model_source(const struct plan_model *m, struct ir_origin from);
 
 #endif

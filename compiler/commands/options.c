@@ -12,6 +12,7 @@
 #define FOR_RUN	    FOR(RUN)
 #define FOR_INIT FOR(INIT)
 #define FOR_POLICY  (FOR(PLAN) | FOR(COMPILE) | FOR(CHECK) | FOR(RUN))
+#define FOR_TRUST   FOR(TRUST)
 #define FOR_NONE    0u
 #define FOR_ALL	    ((1u << COMMANDS) - 1)
 
@@ -251,6 +252,7 @@ static bool check(struct parser *p)
 	const struct command *c = command_get(o->command);
 	uint32_t most =
 		o->command == COMMAND_CHECK || o->command == COMMAND_RESET ||
+		o->command == COMMAND_TRUST ||
 		o->command == COMMAND_COMPLETION ||
 		o->command == COMMAND_SCHEMA || o->command == COMMAND_HELP;
 

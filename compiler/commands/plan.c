@@ -34,8 +34,7 @@ static int show(const struct options *o, const struct inputs *in,
 		return say_result(c->dump);
 	if (one)
 		return emit(c->a, c, one->value);
-	model_make(&m, c, last_read(c->a, in->state, in->workspace));
-	m.first_use = in->first_use;
+	model_make(&m, c, in, last_read(c->a, in->state, in->workspace));
 	if (options_get(o, OPTION_JSON))
 		return say_result(plan_json(&m));
 	buf_init(&out, c->a);

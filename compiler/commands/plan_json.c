@@ -104,7 +104,7 @@ static cJSON *additions(const struct plan_model *m)
 {
 	cJSON *list = json_array();
 
-	vec_each(t, &m->additions) {
+	vec_each(t, &m->adds.adds) {
 		cJSON *o = json_object();
 
 		json_put_str(o, "text", t->s);
@@ -112,6 +112,21 @@ static cJSON *additions(const struct plan_model *m)
 		json_push(list, o);
 	}
 	return list;
+}
+
+/* Whether what is added may run, and the digest that approvals go by. */
+static cJSON *trust(const struct plan_model *m)
+{
+	static const char *const states[] = {
+		[TRUST_NOTHING] = "nothing",   [TRUST_ALWAYS] = "always",
+		[TRUST_NEVER] = "never",       [TRUST_APPROVED] = "approved",
+		[TRUST_OPEN] = "not-approved", [TRUST_UNKNOWN] = "unknown",
+	};
+	cJSON *o = json_object();
+
+	json_put_cstr(o, "state", states[m->trust]);
+	json_put_cstr(o, "digest", m->adds.digest);
+	return o;
 }
 
 static cJSON *risks(const struct plan_model *m)
@@ -161,6 +176,7 @@ struct str plan_json(const struct plan_model *m)
 	json_put(root, "files", files(m));
 	json_put(root, "sources", sources(m));
 	json_put(root, "additions", additions(m));
+	json_put(root, "trust", trust(m));
 	json_put(root, "not_enforced", diag_list(m->refused, true));
 	json_put(root, "residual_risks", risks(m));
 	json_put(root, "warnings", diag_list(*m->diags, false));

@@ -38,19 +38,19 @@ static void additions(struct buf *out, const struct plan_model *m)
 {
 	struct buf text;
 
-	if (m->additions.n == 0)
+	if (m->adds.adds.n == 0)
 		return;
 	buf_init(&text, m->a);
-	vec_each(t, &m->additions) {
+	vec_each(t, &m->adds.adds) {
 		struct str at = model_source(m, t->from);
 
 		buf_addf(&text, "+ %s%s%s\n", view_cleaned(m->a, t->s).p,
 			 at.n ? "   # " : "", at.n ? at.p : "");
 	}
 	buf_addf(out, "\n**The workspace adds %s to the policy:**\n\n",
-		 m->additions.n == 1
+		 m->adds.adds.n == 1
 			 ? "one thing"
-			 : arena_fmt(m->a, "%u things", m->additions.n).p);
+			 : arena_fmt(m->a, "%u things", m->adds.adds.n).p);
 	block(out, "diff", buf_str(&text));
 }
 

@@ -340,23 +340,43 @@ static void point(const struct view *v, const char *mark, enum view_paint paint,
 	view_wrap(v, 4, 4, text);
 }
 
+static const char *trust_text(const struct plan_model *m)
+{
+	switch (m->trust) {
+	case TRUST_NOTHING:
+		return "";
+	case TRUST_ALWAYS:
+		return "'workspace_trust: always': 'run' does not ask.";
+	case TRUST_NEVER:
+		return "'workspace_trust: never': 'run' refuses this.";
+	case TRUST_APPROVED:
+		return "You approved this.";
+	case TRUST_OPEN:
+		return "Nobody approved this: 'run' asks at a terminal, "
+		       "'membrane trust' approves it.";
+	case TRUST_UNKNOWN:
+		break;
+	}
+	return arena_fmt(m->a, "Whether this is approved is not known: %s.",
+			 view_cleaned(m->a, str_of(m->trust_err.text)).p)
+		.p;
+}
+
 static void additions(const struct view *v, const struct plan_model *m)
 {
 	uint32_t i = 0;
 
-	if (m->additions.n == 0)
+	if (m->adds.adds.n == 0)
 		return;
-	view_title(v, "added by the workspace", m->additions.n, "addition");
-	vec_each(t, &m->additions) {
-		if (view_more(v, 2, i++, m->additions.n))
+	view_title(v, "added by the workspace", m->adds.adds.n, "addition");
+	vec_each(t, &m->adds.adds) {
+		if (view_more(v, 2, i++, m->adds.adds.n))
 			break;
 		view_row(v, 2, VIEW_GOOD,
 			 arena_fmt(m->a, "+ %s", view_cleaned(m->a, t->s).p),
 			 model_source(m, t->from));
 	}
-	if (!m->policy->workspace_trust.set ||
-	    m->policy->workspace_trust.v != IR_TRUST_ALWAYS)
-		paragraph(v, "'run' wants --trust-workspace for this.");
+	paragraph(v, trust_text(m));
 }
 
 /* "any-grant, .membrane.yaml:3" */

@@ -2,9 +2,9 @@
 #include "compiler/base/limits.h"
 #include "compiler/commands/inputs.h"
 #include "compiler/commands/last.h"
-#include "compiler/commands/model.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/sealed.h"
+#include "compiler/commands/trust_ask.h"
 #include "compiler/commands/view.h"
 #include "compiler/passes/args.h"
 #include "runtime/launch/launch.h"
@@ -114,36 +114,68 @@ static void warn_untraced(struct attempt *t)
 		    "and no trace");
 }
 
-/* semantics.md, section 7, as far as there is no trust store. */
-static bool is_trusted(struct attempt *t)
+static bool remember(struct attempt *t, const struct contribution *x)
 {
-	enum ir_trust habit = t->c.policy.workspace_trust.set
-				      ? t->c.policy.workspace_trust.v
-				      : IR_TRUST_ASK;
-	bool flag = options_get(t->o, OPTION_TRUST) != NULL;
-	struct plan_model m;
+	struct err err;
+
+	if (trust_store_add(t->c.a, t->in.state, str_of(t->in.workspace),
+			    str_of(x->digest), &x->adds, &err) == 0)
+		return true;
+	fail(t, &err);
+	say("the approval cannot be kept: --trust-workspace is for one run");
+	return false;
+}
+
+/* Nobody to ask, or nothing to ask for. */
+static bool refuse(struct attempt *t, const struct contribution *x, bool never)
+{
 	struct buf out;
 	struct view v = {&out, say_width(STDERR_FILENO),
 			 say_colour(STDERR_FILENO)};
 
-	model_make(&m, &t->c, NULL);
-	if (m.additions.n == 0 || habit == IR_TRUST_ALWAYS ||
-	    (flag && habit != IR_TRUST_NEVER))
-		return true;
 	buf_init(&out, t->c.a);
 	say("the workspace adds to the policy, and nobody has approved that:");
-	vec_each(add, &m.additions)
-		view_row(&v, 2, VIEW_GOOD,
-			 arena_fmt(m.a, "+ %s", view_cleaned(m.a, add->s).p),
-			 model_source(&m, add->from));
+	trust_view(&v, &t->c, x);
 	fwrite(out.p, 1, out.n, stderr);
-	if (habit == IR_TRUST_NEVER)
+	if (never)
 		say("'workspace_trust: never' in the global file: remove that, "
 		    "or what the workspace adds");
 	else
-		say("'membrane plan' shows it all; approve it for one run with "
-		    "--trust-workspace,\n  for good with 'workspace_trust: "
-		    "always' in ~/.membrane/config.yaml");
+		say("this approves it (--trust-workspace: for one run):\n"
+		    "  %s",
+		    trust_command(t->c.a, t->o, t->in.workspace).p);
+	return false;
+}
+
+/* semantics.md, section 7. What is asked about is what runs: t->c. */
+static bool is_trusted(struct attempt *t)
+{
+	bool flag = options_get(t->o, OPTION_TRUST) != NULL;
+	auto_fd int tty = -1;
+	struct contribution x;
+	struct err err;
+
+	contribution_make(&t->c, &x);
+	switch (trust_state(&t->c, &t->in, &x, &err)) {
+	case TRUST_NOTHING:
+	case TRUST_ALWAYS:
+	case TRUST_APPROVED:
+		return true;
+	case TRUST_NEVER:
+		return refuse(t, &x, true);
+	case TRUST_UNKNOWN:
+		return flag || fail(t, &err);
+	case TRUST_OPEN:
+		break;
+	}
+	if (flag)
+		return true;
+	tty = trust_terminal();
+	if (tty < 0)
+		return refuse(t, &x, false);
+	if (trust_ask(tty, &t->c, &t->in, &x))
+		return remember(t, &x);
+	say("not approved: nothing was run");
 	return false;
 }
 

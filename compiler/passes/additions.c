@@ -1,3 +1,4 @@
+#include "compiler/ir/docker_run.h"
 #include "compiler/passes/cover.h"
 #include "compiler/passes/floor.h"
 #include "compiler/passes/normalise.h"
@@ -5,24 +6,39 @@
 
 #include <stdlib.h>
 
+/* In the order of the result; the last stands next to the question. */
+enum part {
+	PART_GRANT,
+	PART_PATTERN, /* in the order of writing: it has meaning */
+	PART_SETTING,
+	PART_CREDENTIAL,
+	PART_ARG, /* in the order of writing */
+};
+
+struct item {
+	enum part part;
+	uint32_t n; /* as found */
+	struct ir_text text;
+};
+
 struct add {
 	struct pass_ctx *c;
 	struct ir_policy trusted; /* what all but the workspace say */
 	struct cover *grants;	  /* its allow, normalised */
-	ir_texts *out;
+	VEC(struct item) items;
 };
 
-static void say(struct add *s, struct ir_origin from, struct str text)
+static void say(struct add *s, enum part part, struct ir_origin from,
+		struct str text)
 {
-	*vec_push(s->c->a, s->out) = (struct ir_text){from, text};
+	uint32_t n = s->items.n;
+
+	*vec_push(s->c->a, &s->items) = (struct item){part, n, {from, text}};
 }
 
-#define SAY(from, ...) say(s, (from), arena_fmt(s->c->a, __VA_ARGS__))
-
-static const char *quoted(struct add *s, struct str text)
-{
-	return diag_quote(s->c->diags, text);
-}
+/* Strings of the user's as they are, whole: what is approved is this text. */
+#define SAY(part, from, ...)                                                   \
+	say(s, PART_##part, (from), arena_fmt(s->c->a, __VA_ARGS__))
 
 /* --- what is trusted ----------------------------------------------------- */
 
@@ -50,6 +66,8 @@ static void take_trusted(struct add *s, const struct ir_policy *from)
 		*vec_push(s->c->a, &to->ignore) = *i;
 	vec_each(r, &from->readonly)
 		*vec_push(s->c->a, &to->readonly) = *r;
+	vec_each(p, &from->protect)
+		*vec_push(s->c->a, &to->protect) = *p;
 	TAKE(resolver);
 	TAKE(tls);
 	TAKE(uplink);
@@ -80,14 +98,71 @@ static void add_grants(struct add *s, const ir_grants *grants)
 		normalise_grant(s->c->a, &copy);
 		if (cover_find(s->grants, &copy, true))
 			continue;
-		SAY(g->from, "allow %s", quoted(s, copy.canon));
+		SAY(GRANT, g->from, "allow %.*s", STR_ARG(copy.canon));
 	}
 }
 
 static void add_texts(struct add *s, const char *key, const ir_texts *texts)
 {
 	vec_each(t, texts)
-		SAY(t->from, "%s %s", key, quoted(s, t->s));
+		SAY(SETTING, t->from, "%s %.*s", key, STR_ARG(t->s));
+}
+
+/* The words behind a lead, divided by blanks; empty when there are none. */
+static const char *listed(struct arena *a, const char *lead,
+			  const ir_texts *words)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	vec_each(w, words)
+		buf_addf(&b, "%s'%.*s'", w == words->v ? lead : " ",
+			 STR_ARG(w->s));
+	return b.n ? b.p : "";
+}
+
+static struct str arg_word(const void *ctx, uint32_t i)
+{
+	return ((const ir_texts *)ctx)->v[i].s;
+}
+
+/* One option a line, in one spelling; what is no option, as it is. */
+static void add_args(struct add *s, const ir_texts *args)
+{
+	struct docker_run_reader r = {
+		.word = arg_word, .ctx = args, .n = args->n};
+	struct docker_run_found f;
+
+	for (;;) {
+		enum docker_run_status status = docker_run_read(&r, &f);
+		struct ir_origin from;
+
+		if (status == DOCKER_RUN_END || f.at >= args->n)
+			return;
+		from = args->v[f.at].from;
+		if (status != DOCKER_RUN_TAKEN) {
+			SAY(ARG, from, "args %.*s", STR_ARG(args->v[f.at].s));
+			r.next = f.at + 1;
+			r.in = 0;
+		} else if (f.option->type == DOCKER_RUN_FLAG) {
+			SAY(ARG, from, "args --%s%s%.*s", f.option->name,
+			    f.has_value ? "=" : "", STR_ARG(f.value));
+		} else {
+			SAY(ARG, from, "args --%s %.*s", f.option->name,
+			    STR_ARG(f.value));
+		}
+	}
+}
+
+static void add_protect(struct add *s, const struct ir_protect *x)
+{
+	struct buf files;
+
+	buf_init(&files, s->c->a);
+	vec_each(p, &x->files)
+		buf_addf(&files, " '%.*s'", STR_ARG(p->line));
+	SAY(SETTING, x->from, "protect%s%s", files.n ? files.p : "",
+	    listed(s->c->a, " for ", &x->executables));
 }
 
 /* What takes back only the workspace's own patterns adds nothing. */
@@ -104,7 +179,7 @@ static void add_back(struct add *s, const char *key,
 {
 	vec_each(p, patterns)
 		if (takes_back(p, trusted))
-			SAY(p->from, "%s %s", key, quoted(s, p->line));
+			SAY(PATTERN, p->from, "%s %.*s", key, STR_ARG(p->line));
 }
 
 /* --- scalars ------------------------------------------------------------- */
@@ -118,7 +193,7 @@ static void add_str(struct add *s, const char *key, const ir_opt_str *v,
 		    const ir_opt_str *trusted)
 {
 	if (str_differs(v, trusted))
-		SAY(v->from, "%s %s", key, quoted(s, v->v));
+		SAY(SETTING, v->from, "%s %.*s", key, STR_ARG(v->v));
 }
 
 /* A limit that grows, or that lifts a default; 'none' is the loosest. */
@@ -126,7 +201,7 @@ static void add_limit(struct add *s, const char *key, const ir_opt_u64 *v,
 		      const ir_opt_u64 *trusted)
 {
 	if (v->set && trusted->set && v->v > trusted->v)
-		SAY(v->from, "%s %llu", key, (unsigned long long)v->v);
+		SAY(SETTING, v->from, "%s %llu", key, (unsigned long long)v->v);
 }
 
 /* A guard that is let down: set to the weaker value, unlike before. */
@@ -134,7 +209,7 @@ static void add_guard(struct add *s, const char *text, const ir_opt_bool *v,
 		      const ir_opt_bool *trusted, bool weak)
 {
 	if (v->set && v->v == weak && !(trusted->set && trusted->v == weak))
-		SAY(v->from, "%s", text);
+		SAY(SETTING, v->from, "%s", text);
 }
 
 static bool resolver_eq(const struct ir_resolver *a,
@@ -153,15 +228,16 @@ static void add_resolver(struct add *s, const ir_opt_resolver *r)
 		return;
 	switch (r->v.transport) {
 	case IR_TRANSPORT_DNS:
-		SAY(r->from, v6 ? "dns_resolver [%s]:%u" : "dns_resolver %s:%u",
+		SAY(SETTING, r->from,
+		    v6 ? "dns_resolver [%s]:%u" : "dns_resolver %s:%u",
 		    addr_text(&r->v.addr, text), r->v.port);
 		return;
 	case IR_TRANSPORT_TLS:
-		SAY(r->from, "dns_resolver tls://%s",
+		SAY(SETTING, r->from, "dns_resolver tls://%s",
 		    addr_text(&r->v.addr, text));
 		return;
 	case IR_TRANSPORT_HTTPS:
-		SAY(r->from, "dns_resolver %s", quoted(s, r->v.url));
+		SAY(SETTING, r->from, "dns_resolver %.*s", STR_ARG(r->v.url));
 		return;
 	}
 	abort();
@@ -176,8 +252,11 @@ static void add_hardening(struct add *s, const struct ir_hardening *h)
 	add_texts(s, "hardening.tmpfs", &h->tmpfs);
 	add_limit(s, "hardening.pids", &h->pids, &t->pids);
 	add_limit(s, "hardening.memory", &h->memory, &t->memory);
-	add_limit(s, "hardening.cpus, in thousandths,", &h->cpus_milli,
-		  &t->cpus_milli);
+	if (h->cpus_milli.set && t->cpus_milli.set &&
+	    h->cpus_milli.v > t->cpus_milli.v)
+		SAY(SETTING, h->cpus_milli.from, "hardening.cpus %llu.%03llu",
+		    (unsigned long long)h->cpus_milli.v / 1000,
+		    (unsigned long long)h->cpus_milli.v % 1000);
 	add_str(s, "hardening.user", &h->user, &t->user);
 	add_texts(s, "hardening.capabilities", &h->capabilities);
 	add_guard(s, "hardening.no_new_privileges false", &h->no_new_privileges,
@@ -199,9 +278,9 @@ static void add_rotate(struct add *s, const struct ir_trace *t)
 
 	for (size_t i = 0; i < ARRAY_LEN(bounds); i++)
 		if (bounds[i].v->set)
-			SAY(bounds[i].v->from, "trace.rotate.%s %llu%s",
-			    bounds[i].key, (unsigned long long)bounds[i].v->v,
-			    bounds[i].unit);
+			SAY(SETTING, bounds[i].v->from,
+			    "trace.rotate.%s %llu%s", bounds[i].key,
+			    (unsigned long long)bounds[i].v->v, bounds[i].unit);
 }
 
 static void add_trace(struct add *s, const struct ir_trace *tr)
@@ -209,15 +288,15 @@ static void add_trace(struct add *s, const struct ir_trace *tr)
 	const struct ir_trace *t = &s->trusted.trace;
 
 	if (tr->engine.set && tr->engine.v != t->engine.v)
-		SAY(tr->engine.from, "trace.engine %s",
+		SAY(SETTING, tr->engine.from, "trace.engine %s",
 		    ir_trace_engine_name(tr->engine.v));
 	if (tr->version.set)
-		SAY(tr->version.from, "trace.version %s",
-		    quoted(s, tr->version.v));
+		SAY(SETTING, tr->version.from, "trace.version %.*s",
+		    STR_ARG(tr->version.v));
 	/* Events of one's own are traced instead of the default ones. */
 	vec_each(e, &tr->events)
-		SAY(e->from, "trace.events %s%s", quoted(s, e->name),
-		    e->filters.n ? ", filtered" : "");
+		SAY(SETTING, e->from, "trace.events %.*s%s", STR_ARG(e->name),
+		    listed(s->c->a, " where ", &e->filters));
 	add_texts(s, "trace.exclude", &tr->exclude);
 	add_rotate(s, tr);
 	add_guard(s, "trace.required false", &tr->required, &t->required,
@@ -234,29 +313,67 @@ static void add_policy(struct add *s, const struct ir_policy *p)
 	add_resolver(s, &p->resolver);
 	if (p->tls.set && p->tls.v == IR_TLS_VERIFY &&
 	    t->tls.v == IR_TLS_INSPECT)
-		SAY(p->tls.from, "tls verify");
+		SAY(SETTING, p->tls.from, "tls verify");
 	add_str(s, "uplink", &p->uplink, &t->uplink);
 	add_guard(s, "ssl_insecure true", &p->ssl_insecure, &t->ssl_insecure,
 		  true);
-	add_texts(s, "args", &p->args);
+	add_args(s, &p->args);
 	add_str(s, "image", &p->image, &t->image);
 	if (p->engine.set && p->engine.v != t->engine.v)
-		SAY(p->engine.from, "engine %s", ir_engine_name(p->engine.v));
+		SAY(SETTING, p->engine.from, "engine %s",
+		    ir_engine_name(p->engine.v));
 	if (p->runtime.set && p->runtime.v != t->runtime.v)
-		SAY(p->runtime.from, "runtime %s",
+		SAY(SETTING, p->runtime.from, "runtime %s",
 		    ir_runtime_name(p->runtime.v));
 	add_hardening(s, &p->hardening);
 	vec_each(x, &p->credentials)
-		SAY(x->from, "credentials %s for %s from %s%s",
-		    quoted(s, x->header),
-		    quoted(s, ir_dest_text(s->c->a, &x->host)),
-		    x->from_env ? "$" : "the file ", quoted(s, x->source));
+		SAY(CREDENTIAL, x->from,
+		    "credentials %s: %.*s '%.*s' from %s%.*s",
+		    ir_dest_text(s->c->a, &x->host).p, STR_ARG(x->header),
+		    STR_ARG(x->format), x->from_env ? "$" : "the file ",
+		    STR_ARG(x->source));
+	/* Where others protect as well, the executables of both may open. */
+	if (t->protect.n)
+		vec_each(x, &p->protect)
+			add_protect(s, x);
 	add_trace(s, &p->trace);
+}
+
+/* --- in order ------------------------------------------------------------ */
+
+static int by_part(const void *va, const void *vb)
+{
+	const struct item *a = va, *b = vb;
+	int c = 0;
+
+	if (a->part != b->part)
+		return a->part < b->part ? -1 : 1;
+	if (a->part != PART_PATTERN && a->part != PART_ARG)
+		c = str_cmp(a->text.s, b->text.s);
+	return c ? c : a->n < b->n ? -1 : 1;
+}
+
+static void settle(struct add *s, ir_texts *out)
+{
+	const struct item *before = NULL;
+
+	if (s->items.n == 0)
+		return;
+	qsort(s->items.v, s->items.n, sizeof(*s->items.v), by_part);
+	vec_each(i, &s->items) {
+		bool again = before && before->part == i->part &&
+			     i->part != PART_PATTERN && i->part != PART_ARG &&
+			     str_eq(before->text.s, i->text.s);
+
+		if (!again)
+			*vec_push(s->c->a, out) = i->text;
+		before = i;
+	}
 }
 
 void passes_additions(struct pass_ctx *c, const docs *list, ir_texts *out)
 {
-	struct add add = {.c = c, .out = out};
+	struct add add = {.c = c};
 	struct doc floor;
 
 	floor_doc(c, &floor);
@@ -268,4 +385,5 @@ void passes_additions(struct pass_ctx *c, const docs *list, ir_texts *out)
 	vec_each(d, list)
 		if (d->layer == LAYER_WORKSPACE)
 			add_policy(&add, &d->policy);
+	settle(&add, out);
 }

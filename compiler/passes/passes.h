@@ -34,10 +34,16 @@ must_check bool passes_conflicts(struct pass_ctx *c,
 				 const struct ir_policy *p);
 
 /*
- * What the workspace layer (the file and the ignore file) adds to the policy:
- * grants, raw arguments, an image, a weaker setting. Appends one line of text
- * with its origin per addition; empty when it only narrows.
+ * What the workspace layer (the file, what it extends, and the ignore file)
+ * adds to the policy: grants, raw arguments, an image, a weaker setting.
+ * Appends one text with its origin per addition; empty when it only narrows.
  * semantics.md, sections 1 and 7.
+ *
+ * The texts are what is approved, so they are exact and canonical: they hold
+ * every value whole, in one spelling, unescaped, and their order is that of
+ * the texts except where order has meaning (patterns, raw arguments). Two
+ * contributions with the same texts add the same. Variables of raw arguments
+ * stand there by name. View_clean() them before they are shown.
  */
 void passes_additions(struct pass_ctx *c, const docs *docs, ir_texts *out);
 

@@ -1,0 +1,30 @@
+/*
+ * What the workspace adds to the user's own policy: what is approved.
+ *
+ * The user's own policy is the built-in floor, the global file and what it
+ * extends. Flags do not count: an approval is for every run, a flag for one.
+ *
+ * Its digest is made of what compiling made of the workspace's part, from the
+ * very sources that the plan was made of: nothing is read a second time. It
+ * does not depend on comments, order where order has no meaning, or spelling,
+ * nor on what narrows; it depends on everything that adds, to the byte. Values
+ * of variables are no part of it, their names are.
+ */
+#ifndef COMPILER_COMMANDS_CONTRIBUTION_H
+#define COMPILER_COMMANDS_CONTRIBUTION_H
+
+#include "compiler/base/sha256.h"
+#include "compiler/driver.h"
+
+struct contribution {
+	ir_texts adds; /* passes_additions(); empty: nothing to approve */
+	char digest[SHA256_HEX_MAX];
+};
+
+/* c is ok. */
+void contribution_make(struct compilation *c, struct contribution *out);
+/* Of any texts; deterministic, and no two lists of texts have the same. */
+void contribution_digest(struct arena *a, const ir_texts *adds,
+			 char out[SHA256_HEX_MAX]);
+
+#endif

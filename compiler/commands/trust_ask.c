@@ -1,0 +1,159 @@
+#include "compiler/commands/trust_ask.h"
+
+#include "compiler/base/fileio.h"
+#include "compiler/commands/model.h"
+#include "compiler/commands/say.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <strings.h>
+#include <termios.h>
+
+enum trust_state trust_state(struct compilation *c, const struct inputs *in,
+			     const struct contribution *x, struct err *err)
+{
+	const ir_opt_trust *habit = &c->policy.workspace_trust;
+	struct trust_store store;
+
+	if (x->adds.n == 0)
+		return TRUST_NOTHING;
+	if (habit->set && habit->v == IR_TRUST_ALWAYS)
+		return TRUST_ALWAYS;
+	if (habit->set && habit->v == IR_TRUST_NEVER)
+		return TRUST_NEVER;
+	if (trust_store_read(c->a, in->state, &store, err) < 0)
+		return TRUST_UNKNOWN;
+	return trust_store_find(&store, str_of(in->workspace),
+				str_of(x->digest))
+		       ? TRUST_APPROVED
+		       : TRUST_OPEN;
+}
+
+/* --- what is shown ------------------------------------------------------- */
+
+void trust_view(const struct view *v, const struct compilation *c,
+		const struct contribution *x)
+{
+	vec_each(t, &x->adds)
+		view_row(v, 2, VIEW_GOOD,
+			 arena_fmt(c->a, "+ %s", view_cleaned(c->a, t->s).p),
+			 model_place(c->a, &c->sources, t->from));
+}
+
+/* For a shell, in quotes where it needs them. */
+static void add_word(struct buf *out, struct str word)
+{
+	bool plain = word.n > 0;
+
+	for (size_t i = 0; i < word.n; i++) {
+		char c = word.p[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		      (c >= '0' && c <= '9') || strchr("/._-+@%:,", c)))
+			plain = false;
+	}
+	if (plain) {
+		buf_add(out, word);
+		return;
+	}
+	buf_addc(out, '\'');
+	for (size_t i = 0; i < word.n; i++) {
+		if (word.p[i] == '\'')
+			buf_adds(out, "'\\''");
+		else
+			buf_addc(out, word.p[i]);
+	}
+	buf_addc(out, '\'');
+}
+
+struct str trust_command(struct arena *a, const struct options *o,
+			 const char *workspace)
+{
+	const struct option_given *policies = options_get(o, OPTION_POLICIES);
+	struct buf b;
+
+	buf_init(&b, a);
+	buf_adds(&b, "membrane trust ");
+	if (options_get(o, OPTION_NO_GLOBAL))
+		buf_adds(&b, "--no-global-config ");
+	if (policies) {
+		buf_adds(&b, "--policies ");
+		add_word(&b, policies->value);
+		buf_addc(&b, ' ');
+	}
+	add_word(&b, str_of(workspace));
+	return view_cleaned(a, buf_str(&b));
+}
+
+/* --- asking -------------------------------------------------------------- */
+
+int trust_terminal(void)
+{
+	auto_fd int fd = -1;
+	int tty;
+
+	if (!isatty(STDIN_FILENO) && !isatty(STDERR_FILENO))
+		return -1;
+	fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0 || tcgetpgrp(fd) != getpgrp())
+		return -1;
+	tty = fd;
+	fd = -1;
+	return tty;
+}
+
+/* One line; false at the end of input, or when it is longer. */
+static bool read_answer(int tty, char *line, size_t size)
+{
+	size_t n = 0;
+	char c;
+
+	for (;;) {
+		ssize_t got = read(tty, &c, 1);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		if (c == '\n')
+			break;
+		if (n + 1 >= size)
+			return false;
+		line[n++] = c;
+	}
+	line[n] = '\0';
+	return true;
+}
+
+static bool is_yes(struct str answer)
+{
+	answer = str_trim(answer);
+	return (answer.n == 1 && strncasecmp(answer.p, "y", 1) == 0) ||
+	       (answer.n == 3 && strncasecmp(answer.p, "yes", 3) == 0);
+}
+
+bool trust_ask(int tty, struct compilation *c, const struct inputs *in,
+	       const struct contribution *x)
+{
+	struct str where = view_cleaned(c->a, str_of(in->workspace));
+	struct buf out;
+	struct view v = {&out, say_width(tty), say_colour(tty)};
+	char line[16];
+	struct err err;
+	bool answered;
+
+	buf_init(&out, c->a);
+	buf_addf(&out, "membrane: %s adds to your policy:\n", where.p);
+	trust_view(&v, c, x);
+	buf_addf(&out, "Approve %s for this folder, until %s? [y/N] ",
+		 x->adds.n == 1 ? "this" : "these",
+		 x->adds.n == 1 ? "it changes" : "they change");
+	if (fileio_write_all(tty, buf_str(&out), &err) < 0)
+		return false;
+	tcflush(tty, TCIFLUSH);
+	answered = read_answer(tty, line, sizeof(line));
+	if (!answered)
+		tcflush(tty, TCIFLUSH); /* the rest of a long line */
+	return answered && is_yes(str_of(line));
+}

@@ -1,0 +1,46 @@
+/*
+ * Whether a workspace's contribution may run, and asking who sits there.
+ * semantics.md, section 7.
+ */
+#ifndef COMPILER_COMMANDS_TRUST_ASK_H
+#define COMPILER_COMMANDS_TRUST_ASK_H
+
+#include "compiler/commands/contribution.h"
+#include "compiler/commands/inputs.h"
+#include "compiler/commands/trust_store.h"
+#include "compiler/commands/view.h"
+
+enum trust_state {
+	TRUST_NOTHING,	/* it adds nothing */
+	TRUST_ALWAYS,	/* workspace_trust: always */
+	TRUST_NEVER,	/* workspace_trust: never */
+	TRUST_APPROVED, /* trust.json has it */
+	TRUST_OPEN,	/* nobody has approved it */
+	TRUST_UNKNOWN,	/* trust.json cannot be used: *err */
+};
+
+/* trust.json is read only where it decides. */
+enum trust_state trust_state(struct compilation *c, const struct inputs *in,
+			     const struct contribution *x, struct err *err);
+
+/* What it adds, one row each with its place. */
+void trust_view(const struct view *v, const struct compilation *c,
+		const struct contribution *x);
+/* The one command that approves, for a shell; cleaned. */
+struct str trust_command(struct arena *a, const struct options *o,
+			 const char *workspace);
+
+/*
+ * The terminal to ask at; -1 when there is none, or nobody who sees it: the
+ * command is in the background, or all of it is redirected.
+ */
+must_check int trust_terminal(void);
+/*
+ * Show what is added and ask, on the terminal alone. What was typed ahead is
+ * no answer; only "y" and "yes" are one.
+ */
+must_check bool trust_ask(int tty, struct compilation *c,
+			  const struct inputs *in,
+			  const struct contribution *x);
+
+#endif

@@ -1,0 +1,362 @@
+#include "compiler/commands/trust_store.h"
+
+#include "compiler/base/fileio.h"
+#include "compiler/base/json.h"
+#include "compiler/base/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NAME	"trust.json"
+#define VERSION 1
+
+const char *trust_store_path(struct arena *a, const char *state)
+{
+	return arena_fmt(a, "%s/" NAME, state).p;
+}
+
+/* --- safe from others ---------------------------------------------------- */
+
+static int unsafe(const char *path, const struct stat *st, struct err *err)
+{
+	if (st->st_uid != geteuid())
+		return err_set(err, -EPERM,
+			       "%s belongs to user %u, and not to %u: what it "
+			       "says does not count",
+			       path, (unsigned)st->st_uid, (unsigned)geteuid());
+	if (st->st_mode & 022)
+		return err_set(err, -EPERM,
+			       "%s can be written by others (mode %04o): look "
+			       "at it, then 'chmod go-w' it, or remove it",
+			       path, (unsigned)st->st_mode & 07777);
+	return 0;
+}
+
+/* The folder, open; *out is -1 when there is none. */
+static int open_state(const char *state, int *out, struct err *err)
+{
+	auto_fd int fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+
+	*out = -1;
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_set(err, -errno, "%s: %s", state, strerror(errno));
+	if (unsafe(state, &st, err) < 0)
+		return err->code;
+	*out = fd;
+	fd = -1;
+	return 0;
+}
+
+/* Waits for whoever holds it; goes with the descriptor. */
+static int lock(int dir, int how, const char *state, struct err *err)
+{
+	while (flock(dir, how) < 0)
+		if (errno != EINTR)
+			return err_set(err, -errno, "%s: %s", state,
+				       strerror(errno));
+	return 0;
+}
+
+/* *out->p is NULL when there is no file. */
+static int read_text(struct arena *a, int dir, const char *path,
+		     struct str *out, struct err *err)
+{
+	struct stat st;
+	int rc;
+
+	*out = (struct str){0};
+	if (fstatat(dir, NAME, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (errno == ENOENT)
+			return 0;
+		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	}
+	if (S_ISLNK(st.st_mode))
+		return err_set(err, -EPERM,
+			       "%s is a link: what is behind it does not count",
+			       path);
+	if (unsafe(path, &st, err) < 0)
+		return err->code;
+	rc = fileio_read(a, dir, NAME, LIMIT_TRUST_BYTES, out, err);
+	return rc < 0 ? err_while(err, "%s", path) : 0;
+}
+
+/* --- text to entries ----------------------------------------------------- */
+
+static bool only(const cJSON *object, const char *const *names, size_t n)
+{
+	const cJSON *m;
+	size_t found = 0;
+
+	if (!cJSON_IsObject(object))
+		return false;
+	cJSON_ArrayForEach(m, object)
+	{
+		size_t i = 0;
+
+		while (i < n && strcmp(m->string, names[i]) != 0)
+			i++;
+		if (i == n)
+			return false;
+		found++;
+	}
+	return found == n; /* a name that is there twice leaves one out */
+}
+
+static bool get_count(const cJSON *object, const char *name, uint64_t *out)
+{
+	const cJSON *m = cJSON_GetObjectItemCaseSensitive(object, name);
+
+	if (!cJSON_IsNumber(m) || m->valuedouble < 0 ||
+	    m->valuedouble > UINT32_MAX ||
+	    m->valuedouble != (double)(uint64_t)m->valuedouble)
+		return false;
+	*out = (uint64_t)m->valuedouble;
+	return true;
+}
+
+static bool is_digest(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!strchr("0123456789abcdef", s.p[i]))
+			return false;
+	return s.n == SHA256_HEX_MAX - 1;
+}
+
+static bool read_entry(struct arena *a, const cJSON *object,
+		       struct trust_entry *e)
+{
+	static const char *const names[] = {"workspace", "digest", "when",
+					    "adds", "more"};
+	const cJSON *adds, *item;
+
+	*e = (struct trust_entry){0};
+	if (!only(object, names, ARRAY_LEN(names)) ||
+	    !json_get_str(object, "workspace", &e->workspace) ||
+	    !json_get_str(object, "digest", &e->digest) ||
+	    !json_get_str(object, "when", &e->when) ||
+	    !json_get_array(object, "adds", &adds) ||
+	    !get_count(object, "more", &e->more) || !is_digest(e->digest) ||
+	    !str_starts(e->workspace, STR("/")) ||
+	    cJSON_GetArraySize(adds) > (int)LIMIT_TRUST_ADDS)
+		return false;
+	e->workspace = arena_str(a, e->workspace);
+	e->digest = arena_str(a, e->digest);
+	e->when = arena_str(a, e->when);
+	cJSON_ArrayForEach(item, adds)
+	{
+		if (!cJSON_IsString(item))
+			return false;
+		*vec_push(a, &e->adds) =
+			arena_str(a, str_of(item->valuestring));
+	}
+	return true;
+}
+
+static bool read_entries(struct arena *a, const cJSON *root,
+			 struct trust_store *out)
+{
+	static const char *const names[] = {"version", "approved"};
+	const cJSON *list, *item;
+	uint64_t version;
+
+	if (!only(root, names, ARRAY_LEN(names)) ||
+	    !get_count(root, "version", &version) || version != VERSION ||
+	    !json_get_array(root, "approved", &list) ||
+	    cJSON_GetArraySize(list) > (int)LIMIT_TRUST_ENTRIES)
+		return false;
+	cJSON_ArrayForEach(
+		item,
+		list) if (!read_entry(a, item,
+				      vec_push(a, &out->entries))) return false;
+	return true;
+}
+
+static int parse(struct arena *a, const char *path, struct str text,
+		 struct trust_store *out, struct err *err)
+{
+	cJSON *root;
+	bool ok = false;
+
+	*out = (struct trust_store){0};
+	if (!text.p)
+		return 0;
+	root = cJSON_ParseWithLengthOpts(arena_cstr(a, text), text.n + 1, NULL,
+					 true);
+	ok = root && read_entries(a, root, out);
+	cJSON_Delete(root);
+	if (ok)
+		return 0;
+	*out = (struct trust_store){0};
+	return err_set(err, -EBADMSG,
+		       "%s is not what this membrane writes, so it counts for "
+		       "nothing and stays as it is: mend it, or remove it and "
+		       "approve again",
+		       path);
+}
+
+int trust_store_read(struct arena *a, const char *state,
+		     struct trust_store *out, struct err *err)
+{
+	const char *path = trust_store_path(a, state);
+	auto_fd int dir = -1;
+	struct str text;
+
+	*out = (struct trust_store){0};
+	if (open_state(state, &dir, err) < 0)
+		return err->code;
+	if (dir < 0)
+		return 0;
+	if (lock(dir, LOCK_SH, state, err) < 0 ||
+	    read_text(a, dir, path, &text, err) < 0 ||
+	    parse(a, path, text, out, err) < 0)
+		return err->code;
+	return 0;
+}
+
+const struct trust_entry *trust_store_find(const struct trust_store *s,
+					   struct str workspace,
+					   struct str digest)
+{
+	vec_each(e, &s->entries)
+		if (str_eq(e->workspace, workspace) &&
+		    str_eq(e->digest, digest))
+			return e;
+	return NULL;
+}
+
+/* --- entries to text ----------------------------------------------------- */
+
+static int write_store(struct arena *a, int dir, const char *path,
+		       const struct trust_store *s, struct err *err)
+{
+	uint32_t from = s->entries.n > LIMIT_TRUST_ENTRIES
+				? s->entries.n - LIMIT_TRUST_ENTRIES
+				: 0;
+	cJSON *root = json_object(), *list = json_array();
+
+	for (uint32_t i = from; i < s->entries.n; i++) {
+		const struct trust_entry *e = &s->entries.v[i];
+		cJSON *o = json_object(), *adds = json_array();
+
+		json_put_str(o, "workspace", e->workspace);
+		json_put_str(o, "digest", e->digest);
+		json_put_str(o, "when", e->when);
+		vec_each(t, &e->adds)
+			json_push_str(adds, *t);
+		json_put(o, "adds", adds);
+		json_put_u64(o, "more", e->more);
+		json_push(list, o);
+	}
+	json_put_u64(root, "version", VERSION);
+	json_put(root, "approved", list);
+	if (fileio_write(dir, NAME, json_text(a, root), 0600, err) < 0)
+		return err_while(err, "%s", path);
+	return 0;
+}
+
+/* Folder made, open and locked, and what the file says now. */
+static int begin(struct arena *a, const char *state, int *out_dir,
+		 struct trust_store *out, struct err *err)
+{
+	auto_fd int dir = -1;
+	struct str text;
+
+	if (fileio_mkdirs(state, 0700, err) < 0 ||
+	    open_state(state, &dir, err) < 0)
+		return err->code;
+	if (dir < 0)
+		return err_set(err, -ENOENT, "%s: gone", state);
+	if (lock(dir, LOCK_EX, state, err) < 0 ||
+	    read_text(a, dir, trust_store_path(a, state), &text, err) < 0 ||
+	    parse(a, trust_store_path(a, state), text, out, err) < 0)
+		return err->code;
+	*out_dir = dir;
+	dir = -1;
+	return 0;
+}
+
+static bool is_utf8(struct str s)
+{
+	for (size_t i = 0, n; i < s.n; i += n) {
+		n = str_utf8(s, i);
+		if (n == 0)
+			return false;
+	}
+	return true;
+}
+
+static struct str now(struct arena *a)
+{
+	time_t t = time(NULL);
+	char text[32];
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm) ||
+	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+		return STR("?");
+	return arena_str(a, str_of(text));
+}
+
+/* All but those of the workspace, or but the one with this digest. */
+static uint32_t forget(struct trust_store *s, struct str workspace,
+		       const struct str *digest)
+{
+	uint32_t n = 0, before = s->entries.n;
+
+	vec_each(e, &s->entries)
+		if (!str_eq(e->workspace, workspace) ||
+		    (digest && !str_eq(e->digest, *digest)))
+			s->entries.v[n++] = *e;
+	s->entries.n = n;
+	return before - n;
+}
+
+int trust_store_add(struct arena *a, const char *state, struct str workspace,
+		    struct str digest, const ir_texts *adds, struct err *err)
+{
+	auto_fd int dir = -1;
+	struct trust_store s;
+	struct trust_entry *e;
+
+	if (!is_utf8(workspace))
+		return err_set(err, -EILSEQ,
+			       "the workspace's path is not UTF-8, and cannot "
+			       "be written down");
+	if (begin(a, state, &dir, &s, err) < 0)
+		return err->code;
+	forget(&s, workspace, &digest);
+	e = vec_push(a, &s.entries);
+	*e = (struct trust_entry){
+		.workspace = workspace, .digest = digest, .when = now(a)};
+	vec_each(t, adds) {
+		if (e->adds.n < LIMIT_TRUST_ADDS)
+			*vec_push(a, &e->adds) = t->s;
+		else
+			e->more++;
+	}
+	return write_store(a, dir, trust_store_path(a, state), &s, err);
+}
+
+int trust_store_revoke(struct arena *a, const char *state, struct str workspace,
+		       uint32_t *out, struct err *err)
+{
+	auto_fd int dir = -1;
+	struct trust_store s;
+	uint32_t n;
+
+	if (begin(a, state, &dir, &s, err) < 0)
+		return err->code;
+	n = forget(&s, workspace, NULL);
+	if (n && write_store(a, dir, trust_store_path(a, state), &s, err) < 0)
+		return err->code;
+	*out = n;
+	return 0;
+}
