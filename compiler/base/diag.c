@@ -321,6 +321,22 @@ void diags_print(const struct diags *d, struct buf *out, bool colour)
 			 warnings - LIMIT_WARNINGS == 1 ? "" : "s");
 }
 
+void diags_show(const struct diags *d, struct buf *out, struct span at,
+		struct str text, bool colour)
+{
+	const struct paint *c = colour ? &colours : &plain;
+	struct place p = sources_place(d->sources, at);
+
+	buf_adds(out, c->bold);
+	if (p.source) {
+		printable(out, p.source->name, false);
+		buf_addf(out, ":%u:%u: ", p.line, p.column);
+	}
+	buf_addf(out, "%s%.*s\n", c->off, STR_ARG(text));
+	if (p.source)
+		print_line(out, p, at, c->level[PART_NOTE], c->off);
+}
+
 bool diags_get(struct diags *d, unsigned i, struct diag_view *out)
 {
 	const struct diag *g;

@@ -64,6 +64,9 @@ const char *diag_quote(struct diags *d, struct str s);
 
 /* Everything, sorted by place; warnings among the errors. */
 void diags_print(const struct diags *d, struct buf *out, bool colour);
+/* A place by itself: "file:line:column: text", the line and a caret. */
+void diags_show(const struct diags *d, struct buf *out, struct span at,
+		struct str text, bool colour);
 /* For `plan --json`: {"level","id","text","source","line","column"}, one each,
  * in the same order. */
 struct diag_view {

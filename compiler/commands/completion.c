@@ -29,6 +29,7 @@ static enum words words_of(enum command_id id)
 	case COMMAND_RUN:
 	case COMMAND_PLAN:
 	case COMMAND_COMPILE:
+	case COMMAND_EXPLAIN:
 	case COMMAND_INIT:
 	case COMMAND_RESET: /* sessions are the runtime's to know */
 	case COMMAND_VERSION:

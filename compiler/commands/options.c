@@ -11,8 +11,10 @@
 #define FOR_CHECK   FOR(CHECK)
 #define FOR_RUN	    FOR(RUN)
 #define FOR_INIT FOR(INIT)
-#define FOR_POLICY  (FOR(PLAN) | FOR(COMPILE) | FOR(CHECK) | FOR(RUN))
+#define FOR_POLICY                                                             \
+	(FOR(PLAN) | FOR(COMPILE) | FOR(CHECK) | FOR(RUN) | FOR(EXPLAIN))
 #define FOR_TRUST   FOR(TRUST)
+#define FOR_EXPLAIN FOR(EXPLAIN)
 #define FOR_NONE    0u
 #define FOR_ALL	    ((1u << COMMANDS) - 1)
 
@@ -267,6 +269,8 @@ static bool check(struct parser *p)
 			return false;
 		}
 	}
+	if (o->command == COMMAND_EXPLAIN)
+		most = UINT32_MAX;
 	if (o->words.n > most) {
 		buf_addf(p->complaint, "'membrane %s' does not take ", c->name);
 		quote(p, o->words.v[most]);
@@ -285,6 +289,13 @@ static bool check(struct parser *p)
 	return true;
 }
 
+/* "explain docker-arg --privileged": what follows is the argument. */
+static bool only_words(const struct options *o)
+{
+	return o->command == COMMAND_EXPLAIN && o->words.n &&
+	       str_is(o->words.v[0], "docker-arg");
+}
+
 bool options_parse(struct arena *a, int argc, char *const *argv,
 		   struct options *out, struct buf *complaint)
 {
@@ -300,6 +311,16 @@ bool options_parse(struct arena *a, int argc, char *const *argv,
 		struct str word = str_of(argv[p.i++]);
 		bool ok;
 
+		if (only_words(out)) {
+			*vec_push(a, &out->words) = word;
+			continue;
+		}
+		if (str_is(word, "--") && out->command == COMMAND_EXPLAIN) {
+			while (p.i < argc)
+				*vec_push(a, &out->words) =
+					str_of(argv[p.i++]);
+			break;
+		}
 		if (str_is(word, "--")) {
 			out->exec = argv + p.i;
 			break;

@@ -1,5 +1,7 @@
 #include "compiler/emit/gate_marks.h"
 
+#include "compiler/ir/ports.h"
+
 typedef VEC(const struct ir_grant *) members;
 
 struct gate_marks {
@@ -64,6 +66,18 @@ void gate_marks_all(const struct gate *g, const profile_list *l, bool http,
 	vec_each(x, l)
 		if (x->http == http)
 			gate_marks_profile(g, x, uses, reasons, 0);
+}
+
+void gate_marks_guarded(const struct gate *g, unsigned uses, uint64_t reasons)
+{
+	vec_each(d, &g->in->policy->deny)
+		if (!ir_grant_http(d) && !ir_dest_net(&d->dest) &&
+		    d->dest.kind != IR_DEST_ANY && !ports_all(&d->ports))
+			marks_add(g->in->marks,
+				  (struct marks_one){.at = g->c.out->n,
+						     .from = &d->from,
+						     .uses = uses,
+						     .reasons = reasons});
 }
 
 void gate_marks_default(const struct gate *g, unsigned uses, uint64_t reasons)

@@ -643,7 +643,7 @@ static void put_forward(struct rules *r)
 	mark_default(r, MARKS_TCP | MARKS_UDP,
 		     MARKS_FOR(NO_GRANT) | MARKS_FOR(PORT) | MARKS_FOR(UDP) |
 			     MARKS_FOR(PRIVATE_ADDRESS) |
-			     MARKS_FOR(NOT_RESOLVED));
+			     MARKS_FOR(NOT_RESOLVED) | MARKS_FOR(NO_SNI));
 	nft_rule(out, REFUSE("no-grant"));
 	nft_chain_end(out);
 	buf_addc(out, '\n');

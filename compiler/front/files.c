@@ -58,6 +58,15 @@ static enum files_status failed(struct files *f, struct str name, int code)
 	return FILES_FAILED;
 }
 
+/* The text that stands in for a file, or NULL. */
+static const struct str *instead_of(const struct files *f, struct str name)
+{
+	for (size_t i = 0; i < f->in->n_texts; i++)
+		if (str_eq(f->in->texts[i].name, name))
+			return &f->in->texts[i].text;
+	return NULL;
+}
+
 /* No segment of path below dir may be a link; the last must be a file. */
 static enum files_status no_links(struct files *f, int dir, struct str path,
 				  struct str name, struct span at)
@@ -88,12 +97,17 @@ enum files_status files_read(struct files *f, enum files_root root,
 {
 	const char *base = files_root_path(f, root);
 	const char *rel = arena_cstr(f->c->a, path);
+	const struct str *instead = instead_of(f, name);
 	auto_fd int dir = -1;
 	enum files_status s;
 	struct err err;
 	struct stat st;
 	int rc;
 
+	if (instead) {
+		*out = *instead;
+		return FILES_OK;
+	}
 	if (!base)
 		return FILES_ABSENT;
 	dir = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -132,6 +146,8 @@ bool files_exists(struct files *f, enum files_root root, const char *path)
 	auto_fd int dir = -1;
 	struct stat st;
 
+	if (root == FILES_WORKSPACE && instead_of(f, str_of(path)))
+		return true;
 	if (!base)
 		return false;
 	dir = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -32,6 +32,12 @@ struct front_flag {
 	struct str value;
 };
 
+/* A text in the place of a file's: what would an edit do? */
+struct front_text {
+	struct str name; /* as users know it: ".membrane.yaml" */
+	struct str text;
+};
+
 struct front_input {
 	const char *workspace;  /* directory */
 	const char *state;      /* ~/.membrane, or $MEMBRANE_HOME */
@@ -42,6 +48,8 @@ struct front_input {
 	bool no_global;         /* --no-global-config */
 	const struct front_flag *flags;
 	size_t n_flags;
+	const struct front_text *texts;
+	size_t n_texts;
 };
 
 /*

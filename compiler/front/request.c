@@ -1,5 +1,6 @@
 #include "compiler/front/request.h"
 
+#include "compiler/front/ascii.h"
 #include "compiler/front/dest.h"
 #include "compiler/front/request_parser.h"
 #include "grammar/request.tab.h"
@@ -67,6 +68,7 @@ void request_unexpected(struct request_parser *p, struct span part)
 
 void request_proto(struct request_parser *p, struct str name)
 {
+	p->has_proto = true;
 	p->out.proto = name.p[0] == 'u' ? IR_PROTO_UDP : IR_PROTO_TCP;
 }
 
@@ -116,12 +118,53 @@ static bool one_host(struct request_parser *p, struct span part,
 static bool one_port(struct request_parser *p, struct span part,
 		     const struct ir_port *port)
 {
+	struct str s = str_slice(p->text.s, part.beg, part.end);
+
 	if (port->lo != port->hi)
 		return fail(p, part, "a request has one port", NULL);
+	if (p->has_proto && port->proto != p->out.proto &&
+	    (port->proto == IR_PROTO_UDP || str_ends(s, STR("/tcp"))))
+		return fail(p, part, "two protocols in one request",
+			    "as in 'udp 192.0.2.1:53' or '192.0.2.1:53/udp'");
 	p->out.port = port->lo;
 	if (port->proto == IR_PROTO_UDP)
 		p->out.proto = IR_PROTO_UDP;
 	return true;
+}
+
+/* "reed .env", "get https://a.test/": what was meant for a kind. */
+static bool unknown_kind(struct request_parser *p, struct span word,
+			 struct span next)
+{
+	static const char *const kinds[] = {"connect",	 "tcp",	 "udp",
+					    "resolve",	 "read", "write",
+					    "docker-arg"};
+	struct str s = str_slice(p->text.s, word.beg, word.end);
+	struct str url = str_slice(p->text.s, next.beg, next.end);
+	struct diags *d = p->c->diags;
+	const char *near = NULL;
+	unsigned best = 3;
+
+	diag_error(d, DIAG_REQUEST, text_at(&p->text, word),
+		   "'%s' is neither a kind of request nor a host with a port",
+		   diag_quote(d, s));
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		unsigned n = str_distance(s, str_of(kinds[i]), best);
+
+		if (n < best) {
+			best = n;
+			near = kinds[i];
+		}
+	}
+	if (str_starts(url, STR("http://")) || str_starts(url, STR("https://")))
+		diag_help(d, "methods are upper case: '%s'",
+			  diag_quote(d, ascii_upper(p->c->a, s)));
+	else if (near)
+		diag_help(d, "did you mean '%s'?", near);
+	else
+		diag_help(d, "'host:port', 'METHOD url', 'resolve name', "
+			     "'read path', 'write path' or 'docker-arg word'");
+	return false;
 }
 
 bool request_to(struct request_parser *p, struct span to,
@@ -132,6 +175,8 @@ bool request_to(struct request_parser *p, struct span to,
 	struct ir_dest d;
 
 	p->out.kind = IR_REQ_CONNECT;
+	if (name && !port && !p->has_proto && str_find(t.s, ':', 0) == t.s.n)
+		return unknown_kind(p, to, *name);
 	if (!dest_parse(p->c, &t, &d) || !one_host(p, to, &d))
 		return false;
 	if (port && d.has_port)
@@ -157,20 +202,49 @@ bool request_to(struct request_parser *p, struct span to,
 
 /* --- the others ---------------------------------------------------------- */
 
+/* Scheme and authority of a URL: up to the path, the query or the end. */
+static uint32_t authority_end(struct str s)
+{
+	size_t at = str_find(s, ':', 0);
+
+	if (!str_starts(str_slice(s, at, s.n), STR("://")))
+		return (uint32_t)s.n;
+	for (at += 3; at < s.n; at++)
+		if (s.p[at] == '/' || s.p[at] == '?' || s.p[at] == '#')
+			break;
+	return (uint32_t)at;
+}
+
+/*
+ * The path is whatever a client might send, spelled as it likes: that a rule
+ * takes only one spelling is the policy's to say. Rules look at the path alone,
+ * so the query goes: semantics.md, section 3.
+ */
 bool request_http(struct request_parser *p, struct str method, struct span url)
 {
-	struct str s = str_slice(p->text.s, url.beg, url.end);
-	/* Rules look at the path alone: semantics.md, section 3. */
-	uint32_t query = url.beg + (uint32_t)str_find(s, '?', 0);
-	struct text t = sub(p, (struct span){url.beg, query});
+	struct str s = str_slice(p->text.s, url.beg, url.end), path;
+	uint32_t end = authority_end(s);
+	struct text t = sub(p, (struct span){url.beg, url.beg + end});
+	uint32_t hash = (uint32_t)str_find(s, '#', end);
 	struct ir_dest d;
 
 	p->out.method = method;
+	if (hash < s.n)
+		return fail(p, (struct span){url.beg + hash, url.end},
+			    "a fragment in a request",
+			    "leave it out: it never leaves the client");
 	if (!dest_parse(p->c, &t, &d))
 		return false;
-	if (d.kind != IR_DEST_URL || d.u.url.who == IR_DEST_PATTERN)
+	if (d.kind != IR_DEST_URL)
 		return fail(p, url, "not the URL of a request", NULL);
+	if (d.u.url.who == IR_DEST_PATTERN)
+		return fail(p, url, "a wildcard in a request",
+			    "name one host: what the policy says of it is "
+			    "the answer");
+	path = str_slice(s, end, str_find(s, '?', end));
 	p->out.url = d.u.url;
+	if (path.n)
+		p->out.url.path = path;
 	return true;
 }
 

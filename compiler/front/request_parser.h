@@ -12,6 +12,7 @@ struct request_parser {
 	struct text text;
 	struct ir_request out; /* its kind is the scanner's to set */
 	uint32_t offset;       /* of the scanner */
+	bool has_proto;	       /* "tcp" or "udp" was written */
 };
 
 void request_proto(struct request_parser *p, struct str name);

@@ -343,6 +343,14 @@ static void adopt(struct yaml_node *n, const struct yaml_node *child)
 		n->height = (uint16_t)(child->height + 1);
 }
 
+/* Only a bracket is in the text; the end of a block is where others begin. */
+static uint32_t closing(struct reader *r, const yaml_event_t *e)
+{
+	struct span at = event_at(r, e);
+
+	return at.end > at.beg ? at.beg : 0;
+}
+
 static bool read_items(struct reader *r, struct yaml_node *n, unsigned depth)
 {
 	for (;;) {
@@ -353,6 +361,7 @@ static bool read_items(struct reader *r, struct yaml_node *n, unsigned depth)
 		if (!next(r, &e))
 			return false;
 		if (e.type == YAML_SEQUENCE_END_EVENT) {
+			n->close = closing(r, &e);
 			yaml_event_delete(&e);
 			return true;
 		}
@@ -401,6 +410,7 @@ static bool read_pairs(struct reader *r, struct yaml_node *n, unsigned depth)
 		if (!next(r, &e))
 			return false;
 		if (e.type == YAML_MAPPING_END_EVENT) {
+			n->close = closing(r, &e);
 			yaml_event_delete(&e);
 			return true;
 		}

@@ -23,6 +23,7 @@ struct yaml_node {
 	enum yaml_kind kind;
 	bool plain;	  /* scalar: without quotes, not a block */
 	uint16_t height;  /* 1 for a scalar */
+	uint32_t close;	  /* of "[…]" and "{…}": where its last byte is; or 0 */
 	uint32_t size;	  /* nodes in it, aliases counted expanded */
 	struct text text; /* scalar: its value; else only its place */
 	VEC(struct yaml_node *) items;

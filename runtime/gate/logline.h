@@ -10,8 +10,7 @@
  *	reason   as in reason.def, or "-"
  *	rule     what decided, a token of profiles.map, or "-"
  *	proto    of conn: "tls", "http", "raw", "none";  tls  of req: 1 or 0
- *	addr, port, name, method, path, status, err, tlserr
- *	end      of req: how it ended, as HAProxy's "%ts"
+ *	addr, port, name, method, path, status, err
  *	up, down bytes from the client, and to it
  */
 #ifndef RUNTIME_GATE_LOGLINE_H

@@ -1,0 +1,163 @@
+#include "compiler/algebra/decide.h"
+#include "compiler/base/limits.h"
+#include "compiler/commands/explain_json.h"
+#include "compiler/commands/explain_view.h"
+#include "compiler/commands/plan_json.h"
+#include "compiler/commands/say.h"
+#include "compiler/front/request.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What was asked: the words of the command line, or the lines of stdin. */
+struct asked {
+	struct arena *a;
+	struct sources sources;
+	struct diags diags;
+	ir_requests list;
+};
+
+static void parse(struct asked *q, const struct source *src, struct str part)
+{
+	struct pass_ctx ctx = {q->a, &q->sources, &q->diags};
+	uint32_t at = src->base + (uint32_t)(part.p - src->text.p);
+	struct text text = {part, {at, at + (uint32_t)part.n}, at};
+	struct ir_request r;
+
+	if (request_parse(&ctx, &text, &r))
+		*vec_push(q->a, &q->list) = r;
+}
+
+static void parse_words(struct asked *q, const struct options *o)
+{
+	const struct source *src;
+	struct buf b;
+
+	buf_init(&b, q->a);
+	vec_each(w, &o->words) {
+		if (w != o->words.v)
+			buf_addc(&b, ' ');
+		buf_add(&b, *w);
+	}
+	src = sources_add(&q->sources, STR("<request>"), buf_str(&b),
+			  LAYER_FLAGS);
+	parse(q, src, src->text);
+}
+
+/* One request on a line; none on an empty one and behind a '#'. */
+static void parse_lines(struct asked *q, struct str text)
+{
+	const struct source *src =
+		sources_add(&q->sources, STR("<stdin>"), text, LAYER_FLAGS);
+	struct str rest = src->text, line;
+
+	while (str_line(&rest, &line)) {
+		line = str_trim(line);
+		if (line.n && line.p[0] != '#')
+			parse(q, src, line);
+	}
+}
+
+static bool read_stdin(struct arena *a, struct str *out)
+{
+	char *p = arena_alloc(a, LIMIT_SOURCE_BYTES + 1);
+	size_t n = 0;
+
+	for (;;) {
+		ssize_t got =
+			read(STDIN_FILENO, p + n, LIMIT_SOURCE_BYTES + 1 - n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0 || n + (size_t)got > LIMIT_SOURCE_BYTES) {
+			say("stdin: %s",
+			    got < 0 ? strerror(errno) : "more than a megabyte");
+			return false;
+		}
+		if (got == 0)
+			break;
+		n += (size_t)got;
+	}
+	*out = (struct str){p, n};
+	return true;
+}
+
+static int read_requests(struct asked *q, const struct options *o)
+{
+	struct str text;
+
+	if (o->words.n == 0) {
+		say("nothing is asked\n"
+		    "  as in 'membrane explain GET https://example.com/'; "
+		    "'-' reads requests from stdin");
+		return STATUS_USAGE;
+	}
+	if (o->words.n > 1 || !str_is(o->words.v[0], "-"))
+		parse_words(q, o);
+	else if (!read_stdin(q->a, &text))
+		return STATUS_IO;
+	else
+		parse_lines(q, text);
+	say_diags(q->a, &q->diags);
+	return q->diags.errors ? STATUS_USAGE : STATUS_OK;
+}
+
+static int explain(const struct options *o, const struct inputs *in,
+		   struct compilation *c, const struct asked *q)
+{
+	const struct decide_files *files = decide_files_new(c->a, &c->policy);
+	bool json = options_get(o, OPTION_JSON) != NULL, denied = false;
+	cJSON *list = json_array();
+	struct view v;
+	struct buf out;
+	int status;
+
+	buf_init(&out, c->a);
+	v = (struct view){&out, say_width(STDOUT_FILENO),
+			  say_colour(STDOUT_FILENO)};
+	vec_each(r, &q->list) {
+		struct explanation e;
+		struct explain_flip flip;
+
+		explain_model_make(c, files, r, &e);
+		explain_edits_find(c->a, in, c, &e, &flip);
+		denied |= !e.decision.allow;
+		if (json) {
+			json_push(list, explain_json_one(c, &e, &flip));
+			continue;
+		}
+		if (r != q->list.v)
+			buf_addc(&out, '\n');
+		explain_view(&v, c, &e, &flip);
+	}
+	if (json)
+		status = say_result(explain_json(c->a, list));
+	else
+		status = say_result(buf_str(&out));
+	if (!json)
+		cJSON_Delete(list);
+	return status == STATUS_OK && denied ? STATUS_REFUSED : status;
+}
+
+int command_explain(struct arena *a, const struct options *o)
+{
+	struct compilation c = {.mark_lines = true};
+	struct asked q = {.a = a};
+	struct inputs in;
+	int status;
+
+	sources_init(&q.sources, a);
+	diags_init(&q.diags, a, &q.sources);
+	status = read_requests(&q, o);
+	if (status != STATUS_OK)
+		return status;
+	status = inputs_compile(a, o, true, &in, &c);
+	if (status == STATUS_OK)
+		status = explain(o, &in, &c, &q);
+	else if (status == STATUS_REFUSED && options_get(o, OPTION_JSON) &&
+		 say_result(plan_json_refused(c.a, &c.diags)) != STATUS_OK)
+		status = STATUS_IO;
+	driver_done(&c);
+	return status;
+}

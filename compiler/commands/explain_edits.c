@@ -1,0 +1,622 @@
+#include "compiler/commands/explain_edits.h"
+
+#include "compiler/algebra/ask.h"
+#include "compiler/commands/explain_items.h"
+#include "compiler/front/edit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STEPS_MAX 12u /* of one edit: files deep in hidden folders */
+#define EDITS_MAX 3u
+#define GLOBAL	  STR("~/.membrane/config.yaml")
+
+/* How an attempt goes about it. */
+enum way {
+	WAY_ADD,    /* a rule for the request alone */
+	WAY_WIDER,  /* the same for all requests to the destination */
+	WAY_EXTEND, /* an item within the rule that came nearest */
+	WAY_REMOVE, /* the rules that decide */
+};
+
+struct attempt {
+	struct arena *a;
+	const struct inputs *in;
+	const struct compilation *base;
+	const struct ir_request *r;
+	bool want; /* the verdict */
+	enum way way;
+	struct str target; /* where a rule is added */
+	bool added;
+	VEC(struct front_text) texts;
+	VEC(struct front_flag) flags;
+	explain_texts left_out;
+	/* Of what was edited; while nothing was, that of base. */
+	struct compilation own;
+	const struct compilation *c;
+	struct decision d;
+};
+
+/* --- texts -----------------------------------------------------------------
+ */
+
+static const struct source *source_named(const struct compilation *c,
+					 struct str name)
+{
+	vec_each(s, &c->sources.list)
+		if (str_eq(s->name, name))
+			return s;
+	return NULL;
+}
+
+static struct str text_of(const struct attempt *t, struct str name)
+{
+	const struct source *s = source_named(t->c, name);
+
+	vec_each(x, &t->texts)
+		if (str_eq(x->name, name))
+			return x->text;
+	return s ? s->text : (struct str){"", 0};
+}
+
+static void set_text(struct attempt *t, struct str name, struct str text)
+{
+	vec_each(x, &t->texts)
+		if (str_eq(x->name, name)) {
+			x->text = text;
+			return;
+		}
+	*vec_push(t->a, &t->texts) =
+		(struct front_text){arena_str(t->a, name), text};
+}
+
+static bool is_ignore_file(struct str name)
+{
+	return str_ends(name, STR(".membraneignore"));
+}
+
+static struct str workspace_file(const struct compilation *c)
+{
+	struct str older = STR(".membrane/config.yml");
+
+	return source_named(c, older) ? older : STR(".membrane.yaml");
+}
+
+static bool add_item(struct attempt *t, struct str file, const char *key,
+		     struct str item)
+{
+	struct str text;
+
+	if (!edit_add(t->a, text_of(t, file), key, item, &text))
+		return false;
+	set_text(t, file, text);
+	return true;
+}
+
+/* --- flags ------------------------------------------------------------------
+ */
+
+/* The flag that has the byte at of the source of all of them. */
+static bool remove_flag(struct attempt *t, size_t at)
+{
+	size_t beg = 0, end;
+
+	for (uint32_t i = 0; i < t->flags.n; i++) {
+		struct front_flag *f = &t->flags.v[i];
+		bool valued = f->kind != FRONT_FLAG_NO_TRACE;
+
+		end = beg + f->spelling.n + (valued ? 1 + f->value.n : 0);
+		if (at >= beg && at < end) {
+			*vec_push(t->a, &t->left_out) = arena_fmt(
+				t->a, "%.*s%s%.*s", STR_ARG(f->spelling),
+				valued ? " " : "", STR_ARG(f->value));
+			memmove(f, f + 1, (t->flags.n - i - 1) * sizeof(*f));
+			t->flags.n--;
+			return true;
+		}
+		beg = end + 1;
+	}
+	return false;
+}
+
+/* --- a rule less ------------------------------------------------------------
+ */
+
+/* The rule, pattern or word that was written there. */
+static bool remove_at(struct attempt *t, struct span at)
+{
+	const struct source *s = sources_of(&t->c->sources, at);
+	struct str text;
+
+	if (!s || s->layer == LAYER_FLOOR ||
+	    str_starts(s->name, STR("preset:")))
+		return false;
+	if (s->layer == LAYER_FLAGS)
+		return remove_flag(t, at.beg - s->base);
+	if (is_ignore_file(s->name))
+		text = edit_remove_line(t->a, s->text, at.beg - s->base);
+	else if (!edit_remove(t->a, s->text, at.beg - s->base, &text))
+		return false;
+	set_text(t, s->name, text);
+	return true;
+}
+
+/* Both words of an argument, the later first. */
+static bool remove_arg(struct attempt *t, const struct ir_origin *from)
+{
+	const struct source *s = sources_of(&t->c->sources, from->at);
+	struct str text;
+
+	vec_each(x, &t->c->policy.docker_args) {
+		size_t base = s ? s->base : 0;
+
+		if (&x->from != from)
+			continue;
+		if (!x->has_value || x->value_at.beg == from->at.beg)
+			break;
+		if (s && s->layer == LAYER_FLAGS)
+			return remove_flag(t, x->value_at.beg - base) &&
+			       remove_flag(t, from->at.beg - base);
+		if (!s || s->layer == LAYER_FLOOR ||
+		    str_starts(s->name, STR("preset:")) ||
+		    !edit_remove(t->a, s->text, x->value_at.beg - base,
+				 &text) ||
+		    !edit_remove(t->a, text, from->at.beg - base, &text))
+			return false;
+		set_text(t, s->name, text);
+		return true;
+	}
+	return remove_at(t, from->at);
+}
+
+static bool remove_rule(struct attempt *t)
+{
+	struct explain_rule rule;
+
+	if (!explain_model_rule(t->a, &t->c->policy, t->r, &t->d, &rule))
+		return false;
+	return rule.kind == EXPLAIN_ARG ? remove_arg(t, rule.from)
+					: remove_at(t, rule.from->at);
+}
+
+/* --- a rule more ------------------------------------------------------------
+ */
+
+static bool add_pattern(struct attempt *t, struct str file, const char *key,
+			struct str line)
+{
+	if (!line.n)
+		return false;
+	if (!is_ignore_file(file))
+		return add_item(t, file, key, edit_scalar(t->a, line));
+	set_text(t, file, edit_add_line(t->a, text_of(t, file), line));
+	return true;
+}
+
+/* Later lines win: an ignore file comes behind what is in .membrane.yaml. */
+static bool pattern_target(const struct attempt *t, struct str *out)
+{
+	const struct source *s =
+		sources_of(&t->c->sources, t->d.pattern->from.at);
+
+	*out = t->target;
+	if (s && s->layer == LAYER_FLAGS)
+		return false;
+	if (s && is_ignore_file(s->name))
+		*out = s->name;
+	return true;
+}
+
+/*
+ * Take back the first folder on the way that is hidden or read-only, but for
+ * what else is in it; or the path itself.
+ */
+static bool take_back(struct attempt *t)
+{
+	const struct decide_files *files =
+		decide_files_new(t->a, &t->c->policy);
+	bool hidden = t->d.reason == REASON_IGNORED;
+	const char *key = hidden ? "ignore" : "readonly";
+	struct str path = t->r->path, file;
+
+	if (!pattern_target(t, &file))
+		return false;
+	for (size_t at = str_find(path, '/', 0); at + 1 < path.n;
+	     at = str_find(path, '/', at + 1)) {
+		struct str dir = str_slice(path, 0, at + 1);
+		struct decision d = hidden ? decide_read(files, dir)
+					   : decide_write(files, dir);
+
+		if (!d.allow)
+			return add_pattern(t, file, key,
+					   explain_items_pattern(t->a, "!/",
+								 dir, "")) &&
+			       add_pattern(t, file, key,
+					   explain_items_pattern(t->a, "/", dir,
+								 "*"));
+	}
+	return add_pattern(t, file, key,
+			   explain_items_pattern(t->a, "!/", path, ""));
+}
+
+static bool add_args(struct attempt *t)
+{
+	struct str rest = t->r->arg, word;
+	size_t blank = str_find(rest, ' ', 0);
+
+	/* An option and its value: what else is in the value stays in it. */
+	for (int i = 0; i < 2 && rest.n; i++) {
+		word = str_slice(rest, 0, i ? rest.n : blank);
+		rest = str_slice(rest, blank + 1, rest.n);
+		if (!add_item(t, t->target, "args", edit_scalar(t->a, word)))
+			return false;
+		if (i)
+			break;
+	}
+	return true;
+}
+
+static bool add_grant(struct attempt *t, const char *key)
+{
+	struct str item =
+		explain_items_grant(t->a, t->r, t->way == WAY_WIDER, !t->want);
+
+	return item.n && add_item(t, t->target, key, item);
+}
+
+/* A port or a rule of http in the grant that came nearest. */
+static bool extend(struct attempt *t)
+{
+	const struct ir_grant *g = t->d.grant;
+	const struct source *s =
+		g ? sources_of(&t->c->sources, g->from.at) : NULL;
+	bool port = t->d.reason == REASON_PORT || t->d.reason == REASON_UDP;
+	struct str item = port ? explain_items_port(t->a, t->r)
+			       : explain_items_rule(t->a, t->r);
+	struct str text;
+
+	if (!s || s->layer == LAYER_FLOOR || s->layer == LAYER_FLAGS ||
+	    str_starts(s->name, STR("preset:")) || !item.n ||
+	    !explain_items_exact(g) ||
+	    !edit_extend(t->a, s->text, g->from.at.beg - s->base,
+			 port ? "ports" : "http", item, &text))
+		return false;
+	set_text(t, s->name, text);
+	return true;
+}
+
+/* --- one step ----------------------------------------------------------------
+ */
+
+static bool step_grant(struct attempt *t)
+{
+	if (t->added)
+		return false;
+	t->added = true;
+	if (t->way == WAY_EXTEND)
+		return extend(t);
+	if (t->r->kind == IR_REQ_ARG)
+		return add_args(t);
+	return add_grant(t, "allow");
+}
+
+/* Towards a verdict that permits. */
+static bool step_allow(struct attempt *t)
+{
+	switch (t->d.reason) {
+	case REASON_DENIED:
+		return remove_rule(t);
+	case REASON_IGNORED:
+	case REASON_READONLY:
+		return t->way == WAY_REMOVE ? remove_rule(t) : take_back(t);
+	case REASON_NO_GRANT:
+	case REASON_PORT:
+	case REASON_UDP:
+	case REASON_SCHEME:
+	case REASON_METHOD:
+	case REASON_PATH:
+	case REASON_NOT_HTTP:
+	case REASON_NO_SNI:
+	case REASON_PRIVATE_ADDRESS:
+	case REASON_NOT_RESOLVED:
+	case REASON_FLOOR:
+		return step_grant(t);
+	case REASON_GRANTED:
+	case REASON_PATH_NOT_CANONICAL:
+	case REASON_ECH:
+	case REASON_NAME_MISMATCH:
+	case REASON_HOST_ADDRESS:
+	case REASON_PROTOCOL:
+	case REASON_QUERY_TYPE:
+	case REASON_BAD_QUERY:
+	case REASON_BAD_HELLO:
+	case REASON_BAD_REQUEST:
+	case REASON_UPGRADE:
+	case REASON_UPSTREAM:
+	case REASON_UNTRUSTED_WORKSPACE:
+		return false;
+	}
+	abort();
+}
+
+/* Towards one that refuses. */
+static bool step_deny(struct attempt *t)
+{
+	if (t->way == WAY_REMOVE)
+		return remove_rule(t);
+	if (t->added)
+		return false;
+	t->added = true;
+	switch (t->r->kind) {
+	case IR_REQ_CONNECT:
+	case IR_REQ_HTTP:
+	case IR_REQ_RESOLVE:
+		return add_grant(t, "deny");
+	case IR_REQ_READ:
+		return add_pattern(
+			t, t->target, "ignore",
+			explain_items_pattern(t->a, "/", t->r->path, ""));
+	case IR_REQ_WRITE:
+		return add_pattern(
+			t, t->target, "readonly",
+			explain_items_pattern(t->a, "/", t->r->path, ""));
+	case IR_REQ_ARG:
+		return false;
+	}
+	abort();
+}
+
+/* --- an attempt
+ * --------------------------------------------------------------- */
+
+static bool compile(struct attempt *t)
+{
+	struct front_input in = t->in->front;
+	struct err err;
+
+	in.texts = t->texts.v;
+	in.n_texts = t->texts.n;
+	in.flags = t->flags.v;
+	in.n_flags = t->flags.n;
+	if (t->own.a)
+		driver_done(&t->own);
+	t->own = (struct compilation){0};
+	t->c = &t->own;
+	return driver_compile(&t->own, &in, &err) == 0 && t->own.ok;
+}
+
+static void decide(struct attempt *t)
+{
+	t->d = decide_asked(t->c->a, &t->c->policy,
+			    decide_files_new(t->c->a, &t->c->policy), t->r);
+}
+
+static void begin(struct attempt *t)
+{
+	t->c = t->base;
+	t->added = false;
+	t->own = (struct compilation){0};
+	t->texts.n = t->left_out.n = t->flags.n = 0;
+	for (size_t i = 0; i < t->in->front.n_flags; i++)
+		*vec_push(t->a, &t->flags) = t->in->front.flags[i];
+}
+
+/* Step by step until the verdict is the wanted one. */
+static bool flips(struct attempt *t)
+{
+	for (unsigned i = 0; i < STEPS_MAX; i++) {
+		decide(t);
+		if (t->d.allow == t->want)
+			return i > 0;
+		if (!(t->want ? step_allow(t) : step_deny(t)) || !compile(t))
+			return false;
+	}
+	return false;
+}
+
+/* --- what an attempt changed
+ * ---------------------------------------------------- */
+
+static explain_texts lines_of(struct arena *a, struct str text)
+{
+	explain_texts out = {0};
+	struct str line;
+
+	while (str_line(&text, &line))
+		*vec_push(a, &out) = line;
+	return out;
+}
+
+/* How many lines of both until they agree again: the fewest. */
+static bool resync(const explain_texts *old, const explain_texts *now,
+		   uint32_t i, uint32_t k, uint32_t *gone, uint32_t *come)
+{
+	for (uint32_t n = 1; n <= old->n - i + (now->n - k); n++)
+		for (*gone = 0; *gone <= n; ++*gone) {
+			*come = n - *gone;
+			if (i + *gone > old->n || k + *come > now->n)
+				continue;
+			if (i + *gone == old->n && k + *come == now->n)
+				return true;
+			if (i + *gone < old->n && k + *come < now->n &&
+			    str_eq(old->v[i + *gone], now->v[k + *come]))
+				return true;
+		}
+	return false;
+}
+
+static void add_hunks(struct attempt *t, struct str file, struct str text,
+		      struct explain_edit *out)
+{
+	const struct source *s = source_named(t->base, file);
+	explain_texts now = lines_of(t->a, text), old = {0};
+	uint32_t i = 0, k = 0, gone, come;
+
+	if (s)
+		old = lines_of(t->a, s->text);
+	while (i < old.n || k < now.n) {
+		struct explain_hunk *h;
+
+		if (i < old.n && k < now.n && str_eq(old.v[i], now.v[k])) {
+			i++;
+			k++;
+			continue;
+		}
+		if (!resync(&old, &now, i, k, &gone, &come))
+			return;
+		h = vec_push(t->a, &out->hunks);
+		h->file = file;
+		h->line = (gone ? i : k) + 1;
+		h->is_new = !s;
+		while (gone--)
+			*vec_push(t->a, &h->gone) = old.v[i++];
+		while (come--)
+			*vec_push(t->a, &h->come) = now.v[k++];
+	}
+}
+
+static bool same_texts(const explain_texts *a, const explain_texts *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (uint32_t i = 0; i < a->n; i++)
+		if (!str_eq(a->v[i], b->v[i]))
+			return false;
+	return true;
+}
+
+static bool same_edit(const struct explain_edit *a,
+		      const struct explain_edit *b)
+{
+	if (a->hunks.n != b->hunks.n || !same_texts(&a->left_out, &b->left_out))
+		return false;
+	for (uint32_t i = 0; i < a->hunks.n; i++)
+		if (!str_eq(a->hunks.v[i].file, b->hunks.v[i].file) ||
+		    a->hunks.v[i].line != b->hunks.v[i].line ||
+		    !same_texts(&a->hunks.v[i].gone, &b->hunks.v[i].gone) ||
+		    !same_texts(&a->hunks.v[i].come, &b->hunks.v[i].come))
+			return false;
+	return true;
+}
+
+/* --- all of them
+ * ---------------------------------------------------------------- */
+
+static bool try(struct attempt *t, enum way way, struct str target,
+		struct explain_flip *out)
+{
+	struct explain_edit edit = {0};
+	bool ok;
+
+	t->way = way;
+	t->target = target;
+	begin(t);
+	ok = out->edits.n < EDITS_MAX && flips(t);
+	if (ok) {
+		vec_each(x, &t->texts)
+			add_hunks(t, x->name, x->text, &edit);
+		vec_each(x, &t->left_out)
+			*vec_push(t->a, &edit.left_out) = *x;
+		vec_each(x, &out->edits)
+			ok &= !same_edit(x, &edit);
+	}
+	if (ok)
+		*vec_push(t->a, &out->edits) = edit;
+	if (t->own.a)
+		driver_done(&t->own);
+	return ok;
+}
+
+static void try_all(struct attempt *t, enum reason reason,
+		    struct explain_flip *out)
+{
+	struct str here = workspace_file(t->base);
+	bool files = t->r->kind == IR_REQ_READ || t->r->kind == IR_REQ_WRITE;
+	bool added = try(t, WAY_ADD, here, out);
+
+	if (!added && !files && t->r->kind != IR_REQ_ARG)
+		(void)try(t, WAY_WIDER, here, out);
+	if (!added && t->want && t->r->kind == IR_REQ_ARG &&
+	    !t->in->front.no_global)
+		(void)try(t, WAY_ADD, GLOBAL, out);
+	if (t->want && (reason == REASON_PORT || reason == REASON_UDP ||
+			reason == REASON_METHOD || reason == REASON_PATH))
+		(void)try(t, WAY_EXTEND, here, out);
+	if (!t->want || files)
+		(void)try(t, WAY_REMOVE, here, out);
+}
+
+static void note(struct arena *a, struct explain_flip *out, const char *text)
+{
+	*vec_push(a, &out->notes) = text;
+}
+
+/* Why nothing was found. */
+static const char *stuck(const struct explanation *e)
+{
+	enum reason reason = e->decision.reason;
+
+	if (reason == REASON_DENIED)
+		return "the denial is a preset's: it goes where the preset is "
+		       "not extended";
+	if (reason == REASON_FLOOR)
+		return "the floor is built in: no policy opens this part of it";
+	if (reason == REASON_QUERY_TYPE)
+		return "the resolver answers no such type, whatever a policy "
+		       "says";
+	if (reason == REASON_PATH_NOT_CANONICAL)
+		return "where a rule has paths, no other spelling of a path is "
+		       "taken: ask for the canonical one";
+	if (reason == REASON_METHOD && !e->has_rule)
+		return "CONNECT is never forwarded";
+	if (e->request->kind == IR_REQ_ARG)
+		return "docker gets this from no policy";
+	return "no small edit of these files does";
+}
+
+/* Is the edit one of the global file alone? */
+static bool is_global(const struct explain_edit *edit)
+{
+	vec_each(h, &edit->hunks)
+		if (!str_eq(h->file, GLOBAL))
+			return false;
+	return edit->hunks.n > 0;
+}
+
+static void find_notes(struct arena *a, const struct explanation *e,
+		       struct explain_flip *out)
+{
+	enum layer layer = e->has_rule ? e->rule.from->layer : LAYER_FLAGS;
+	bool denied = e->decision.reason == REASON_DENIED;
+
+	if (out->edits.n == 0)
+		note(a, out, stuck(e));
+	if (denied && (layer == LAYER_GLOBAL || layer == LAYER_PRESET))
+		note(a, out,
+		     "no workspace can lift it: a denial in the global file "
+		     "and its presets holds for all of them");
+	if (out->edits.n && !e->decision.allow &&
+	    e->request->kind == IR_REQ_RESOLVE)
+		note(a, out,
+		     "a grant of a name opens a port too: this is the least");
+	if (out->edits.n && e->decision.reason == REASON_FLOOR)
+		note(a, out, "this opens a part of the floor");
+	if (out->edits.n && e->request->kind == IR_REQ_ARG &&
+	    !e->decision.allow && is_global(&out->edits.v[0]))
+		note(a, out, "a workspace may not ask for it");
+}
+
+void explain_edits_find(struct arena *a, const struct inputs *in,
+			const struct compilation *c,
+			const struct explanation *e, struct explain_flip *out)
+{
+	struct attempt t = {.a = a,
+			    .in = in,
+			    .base = c,
+			    .r = e->request,
+			    .want = !e->decision.allow};
+
+	*out = (struct explain_flip){0};
+	try_all(&t, e->decision.reason, out);
+	find_notes(a, e, out);
+}

@@ -1,0 +1,41 @@
+/*
+ * The smallest edits of a policy that turn one decision over.
+ *
+ * Each is made in the text of a source, compiled, and asked for the decision:
+ * what is returned does give the other verdict. Narrowest first: what is added
+ * speaks of the request alone, and nothing that was written is widened to more
+ * than it. Nothing on disk changes.
+ */
+#ifndef COMPILER_COMMANDS_EXPLAIN_EDITS_H
+#define COMPILER_COMMANDS_EXPLAIN_EDITS_H
+
+#include "compiler/commands/explain_model.h"
+#include "compiler/commands/inputs.h"
+
+typedef VEC(struct str) explain_texts;
+
+/* Lines that go and lines that come in one place of a file. */
+struct explain_hunk {
+	struct str file;
+	uint32_t line; /* where it is now, or where the new ones will be */
+	bool is_new;   /* the file does not exist yet */
+	explain_texts gone, come;
+};
+
+struct explain_edit {
+	VEC(struct explain_hunk) hunks;
+	explain_texts left_out; /* flags: "-n github.com" */
+};
+
+struct explain_flip {
+	VEC(struct explain_edit) edits; /* each by itself is enough */
+	/* What else is to be said: why there is none, who may do it. */
+	VEC(const char *) notes;
+};
+
+/* e was made of c, which in compiled to; all is in the arena. */
+void explain_edits_find(struct arena *a, const struct inputs *in,
+			const struct compilation *c,
+			const struct explanation *e, struct explain_flip *out);
+
+#endif

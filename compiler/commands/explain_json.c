@@ -1,0 +1,112 @@
+#include "compiler/commands/explain_json.h"
+
+#include "compiler/ir/text.h"
+
+#define EXPLAIN_JSON_VERSION 1
+
+static const char *verdict(bool allow)
+{
+	return allow ? "allow" : "deny";
+}
+
+static cJSON *rule(const struct compilation *c, const struct explain_rule *r)
+{
+	struct place p = sources_place(&c->sources, r->from->at);
+	cJSON *o = json_object();
+
+	json_put_cstr(o, "kind", explain_kind_name(r->kind));
+	json_put_str(o, "text", r->text);
+	if (r->id.n)
+		json_put_str(o, "id", r->id);
+	json_put_cstr(o, "verdict", verdict(r->allow));
+	json_put_cstr(o, "reason", reason_name(r->reason));
+	json_put_cstr(o, "layer", layer_name(r->from->layer));
+	if (p.source) {
+		json_put_str(o, "source", p.source->name);
+		json_put_u64(o, "line", p.line);
+		json_put_u64(o, "column", p.column);
+	}
+	return o;
+}
+
+static cJSON *texts(const explain_texts *list)
+{
+	cJSON *out = json_array();
+
+	vec_each(s, list)
+		json_push_str(out, *s);
+	return out;
+}
+
+static cJSON *edits(const struct explain_flip *flip)
+{
+	cJSON *list = json_array();
+
+	vec_each(x, &flip->edits) {
+		cJSON *o = json_object(), *changes = json_array();
+
+		vec_each(h, &x->hunks) {
+			cJSON *one = json_object();
+
+			json_put_str(one, "file", h->file);
+			json_put_u64(one, "line", h->line);
+			json_put_bool(one, "new", h->is_new);
+			json_put(one, "removed", texts(&h->gone));
+			json_put(one, "added", texts(&h->come));
+			json_push(changes, one);
+		}
+		json_put(o, "changes", changes);
+		json_put(o, "left_out", texts(&x->left_out));
+		json_push(list, o);
+	}
+	return list;
+}
+
+static cJSON *words(const char *const *v, uint32_t n)
+{
+	cJSON *list = json_array();
+
+	for (uint32_t i = 0; i < n; i++)
+		json_push_str(list, str_of(v[i]));
+	return list;
+}
+
+cJSON *explain_json_one(const struct compilation *c,
+			const struct explanation *e,
+			const struct explain_flip *flip)
+{
+	cJSON *o = json_object(), *others = json_array();
+	cJSON *lines = json_array();
+
+	vec_each(r, &e->others)
+		json_push(others, rule(c, r));
+	vec_each(l, &e->lines) {
+		cJSON *one = json_object();
+
+		json_put_cstr(one, "file", l->file);
+		json_put_u64(one, "line", l->line);
+		json_put_str(one, "text", str_trim(l->text));
+		json_push(lines, one);
+	}
+	json_put_str(o, "request", ir_request_text(c->a, e->request));
+	json_put_cstr(o, "verdict", verdict(e->decision.allow));
+	json_put_cstr(o, "reason", reason_name(e->decision.reason));
+	json_put_cstr(o, "about", explain_model_about(e));
+	json_put(o, "rule",
+		 e->has_rule ? rule(c, &e->rule) : cJSON_CreateNull());
+	json_put(o, "others", others);
+	json_put(o, "artefacts", lines);
+	json_put(o, "edits", edits(flip));
+	json_put(o, "notes", words(flip->notes.v, flip->notes.n));
+	json_put(o, "assumed", words(e->assumed.v, e->assumed.n));
+	return o;
+}
+
+struct str explain_json(struct arena *a, cJSON *take_requests)
+{
+	cJSON *root = json_object();
+
+	json_put_u64(root, "version", EXPLAIN_JSON_VERSION);
+	json_put(root, "requests", take_requests);
+	return json_text(a, root);
+}

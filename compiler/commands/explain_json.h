@@ -1,0 +1,18 @@
+/*
+ * Explanations for programs: one JSON object, described in README.md. Members
+ * are added; none changes its meaning under one "version".
+ */
+#ifndef COMPILER_COMMANDS_EXPLAIN_JSON_H
+#define COMPILER_COMMANDS_EXPLAIN_JSON_H
+
+#include "compiler/base/json.h"
+#include "compiler/commands/explain_edits.h"
+
+/* One request's; the caller's, for explain_json(). */
+cJSON *explain_json_one(const struct compilation *c,
+			const struct explanation *e,
+			const struct explain_flip *flip);
+/* All of them: an array, which is taken. */
+struct str explain_json(struct arena *a, cJSON *take_requests);
+
+#endif
