@@ -79,6 +79,7 @@ int driver_compile(struct compilation *c, const struct front_input *in,
 	ir_verify(&c->policy, IR_NORMALISED);
 	if (stops(c, "normalise") || !passes_conflicts(&ctx, &c->policy))
 		return 0;
+	lint_policy(&ctx, &c->policy, &c->reached);
 	emit = emit_in(c);
 	c->ok = emit_all(&emit, &c->plan);
 	seal_sources(c);

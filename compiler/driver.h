@@ -8,6 +8,7 @@
 #include "compiler/base/err.h"
 #include "compiler/emit/marks.h"
 #include "compiler/front/front.h"
+#include "compiler/lint/lint.h"
 #include "compiler/lint/waive.h"
 #include "compiler/passes/passes.h"
 #include "compiler/plan/plan.h"
@@ -24,7 +25,8 @@ struct compilation {
 	 * artefacts' lines came from. */
 	bool mark_lines;
 	struct marks marks;
-	lint_waived_list waived; /* driver_settle() */
+	lint_waived_list waived;  /* driver_settle() */
+	third_party_hits reached; /* places where others can read */
 	/*
 	 * For --dump-ir: one of driver_pass(); set it before driver_compile(),
 	 * which then prints the policy as it is after that pass into dump and

@@ -13,6 +13,7 @@ void model_make(struct plan_model *m, struct compilation *c,
 		.policy = &c->policy,
 		.plan = &c->plan,
 		.diags = &c->diags,
+		.reached = c->reached,
 		.waived = c->waived,
 		.has_last = last != NULL,
 	};

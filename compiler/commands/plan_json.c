@@ -50,6 +50,29 @@ static cJSON *diag_list(struct diags d, bool errors)
 	return list;
 }
 
+static cJSON *third_parties(const struct plan_model *m)
+{
+	cJSON *list = json_array();
+
+	vec_each(h, &m->reached) {
+		const struct third_party *place = h->place;
+		cJSON *o = json_object(), *by = json_object();
+
+		json_put_str(o, "dest", h->name);
+		json_put_cstr(o, "kind", third_party_kind_name(place->kind));
+		json_put_bool(o, "shared", place->shared);
+		json_put_cstr(o, "methods", place->methods);
+		json_put_str(o, "path", place->path);
+		json_put_cstr(o, "what", place->what);
+		json_put_cstr(o, "documented", place->source);
+		json_put_str(by, "text", h->grant->canon);
+		put_place(by, m->sources, h->grant->from.at);
+		json_put(o, "grant", by);
+		json_push(list, o);
+	}
+	return list;
+}
+
 static cJSON *excepted(const struct plan_model *m)
 {
 	cJSON *list = json_array();
@@ -179,6 +202,7 @@ struct str plan_json(const struct plan_model *m)
 	json_put(root, "trust", trust(m));
 	json_put(root, "not_enforced", diag_list(m->refused, true));
 	json_put(root, "residual_risks", risks(m));
+	json_put(root, "third_parties", third_parties(m));
 	json_put(root, "warnings", diag_list(*m->diags, false));
 	json_put(root, "excepted_warnings", excepted(m));
 	json_put(root, "changes",

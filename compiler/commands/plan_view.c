@@ -299,6 +299,38 @@ static void name_checked(const struct view *v, const struct plan_model *m)
 	}
 }
 
+/*
+ * Where somebody else can read what is sent; for '*', which reaches all of it,
+ * one line.
+ */
+static void third_parties(const struct view *v, const struct plan_model *m)
+{
+	uint32_t n = m->reached.n, i = 0;
+	const struct ir_grant *any = NULL;
+
+	if (n == 0)
+		return;
+	view_title(v, "others can read what is sent to", n, "place");
+	vec_each(h, &m->reached) {
+		if (h->grant->dest.kind == IR_DEST_ANY) {
+			any = h->grant;
+			continue;
+		}
+		if (view_more(v, 2, i++, n))
+			break;
+		view_row(v, 2, VIEW_WARN,
+			 arena_fmt(m->a, "%s%s  (%s)", h->name.p,
+				   h->place->path.n > 1 ? h->place->path.p : "",
+				   third_party_kind_name(h->place->kind)),
+			 model_source(m, h->grant->from));
+		view_row(v, 4, VIEW_DIM, str_of(h->place->what),
+			 (struct str){0});
+	}
+	if (any)
+		view_row(v, 2, VIEW_WARN, STR("*: every place that is known"),
+			 model_source(m, any->from));
+}
+
 static void traced(const struct view *v, const struct plan_model *m)
 {
 	const struct ir_trace *t = &m->policy->trace;
@@ -519,6 +551,7 @@ void plan_view(const struct view *v, const struct plan_model *m)
 	how(v, m);
 	decrypted(v, m);
 	name_checked(v, m);
+	third_parties(v, m);
 	traced(v, m);
 	additions(v, m);
 	diag_points(v, m, m->refused, true,

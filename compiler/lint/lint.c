@@ -1,0 +1,78 @@
+#include "compiler/lint/lint.h"
+
+static const char *quoted(struct pass_ctx *c, const struct ir_grant *g)
+{
+	return diag_quote(c->diags, ir_dest_text(c->a, &g->dest));
+}
+
+/* --- places that others read -----------------------------------------------
+ */
+
+static const char *more(struct pass_ctx *c, uint32_t n)
+{
+	return n ? arena_fmt(c->a, ", and %u more such place%s", n,
+			     n == 1 ? "" : "s")
+			       .p
+		 : "";
+}
+
+/* Hits of one grant, of one sort: the first speaks for all. */
+static void warn_reached(struct pass_ctx *c, const struct third_party_hit *hit,
+			 uint32_t n)
+{
+	const struct third_party *row = hit->place;
+
+	if (row->shared) {
+		struct str all = ir_dest_name(&hit->grant->dest);
+		bool same = str_eq(all, hit->name);
+
+		diag_warn(c->diags, DIAG_SHARED_HOSTING, hit->grant->from.at,
+			  "'%s' is about names that anybody gets: %s%s%s%s",
+			  quoted(c, hit->grant), same ? "" : hit->name.p,
+			  same ? "" : ", ", row->what, more(c, n - 1));
+		diag_help(c->diags, "name those that are meant");
+	} else {
+		diag_warn(c->diags, DIAG_THIRD_PARTY, hit->grant->from.at,
+			  "'%s' can carry data to others: %s (%s)%s",
+			  quoted(c, hit->grant), row->what,
+			  third_party_kind_name(row->kind), more(c, n - 1));
+		diag_help(c->diags,
+			  ir_grant_http(hit->grant)
+				  ? "leave out what is not needed; if it is, "
+				    "'allow_lint' says why"
+				  : "rules on requests ('http') can leave it "
+				    "out; if it is needed, 'allow_lint' says "
+				    "why");
+	}
+	diag_about(c->diags, ir_dest_text(c->a, &hit->grant->dest));
+}
+
+static void lint_reached(struct pass_ctx *c, const third_party_hits *hits)
+{
+	uint32_t end;
+
+	for (uint32_t i = 0; i < hits->n; i = end) {
+		const struct third_party_hit *first[2] = {NULL, NULL};
+		uint32_t n[2] = {0, 0};
+
+		for (end = i;
+		     end < hits->n && hits->v[end].grant == hits->v[i].grant;
+		     end++) {
+			bool shared = hits->v[end].place->shared;
+
+			if (n[shared]++ == 0)
+				first[shared] = &hits->v[end];
+		}
+		/* '*' has a warning of its own. */
+		for (int k = 0; k < 2; k++)
+			if (n[k] && hits->v[i].grant->dest.kind != IR_DEST_ANY)
+				warn_reached(c, first[k], n[k]);
+	}
+}
+
+void lint_policy(struct pass_ctx *c, const struct ir_policy *p,
+		 third_party_hits *out_reached)
+{
+	third_party_reach(c->a, p, out_reached);
+	lint_reached(c, out_reached);
+}

@@ -1,0 +1,20 @@
+/*
+ * Findings about a whole policy that is taken as it is: warnings, each by its
+ * name in base/lint.def. What refuses a policy is for the passes.
+ *
+ * Pure: the policy alone is looked at. Exceptions are in lint/waive.h.
+ */
+#ifndef COMPILER_LINT_LINT_H
+#define COMPILER_LINT_LINT_H
+
+#include "compiler/ir/doc.h"
+#include "compiler/lint/third_party.h"
+
+/*
+ * p is IR_NORMALISED. *out_reached: the places where somebody else can read,
+ * which p lets the agent reach; exceptions take nothing from it.
+ */
+void lint_policy(struct pass_ctx *c, const struct ir_policy *p,
+		 third_party_hits *out_reached);
+
+#endif

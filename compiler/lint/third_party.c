@@ -1,0 +1,261 @@
+#include "compiler/lint/third_party.h"
+
+#include "compiler/algebra/meet.h"
+#include "compiler/ir/http.h"
+#include "compiler/ir/ports.h"
+
+#include <stdlib.h>
+
+#define ANY true
+#define WEB false
+
+static const struct third_party table[] = {
+#define THIRD_PARTY(dest, kind, ports, methods, path, what, source)            \
+	{STR_INIT(dest), THIRD_PARTY_##kind, false, ports,                     \
+	 methods,	 STR_INIT(path),     what,  source},
+#define SHARED(dest, kind, what, source)                                       \
+	{STR_INIT(dest),                                                       \
+	 THIRD_PARTY_##kind,                                                   \
+	 true,                                                                 \
+	 WEB,                                                                  \
+	 "*",                                                                  \
+	 STR_INIT("/"),                                                        \
+	 what,                                                                 \
+	 source},
+#include "policies/third-party.def"
+};
+
+const struct third_party *third_party_at(size_t i)
+{
+	return i < ARRAY_LEN(table) ? &table[i] : NULL;
+}
+
+const char *third_party_kind_name(enum third_party_kind kind)
+{
+	switch (kind) {
+	case THIRD_PARTY_FORGE:
+		return "forge";
+	case THIRD_PARTY_PASTE:
+		return "paste";
+	case THIRD_PARTY_FILES:
+		return "files";
+	case THIRD_PARTY_STORAGE:
+		return "storage";
+	case THIRD_PARTY_REGISTRY:
+		return "registry";
+	case THIRD_PARTY_OWN_KEY:
+		return "own-key";
+	case THIRD_PARTY_MESSAGES:
+		return "messages";
+	case THIRD_PARTY_TELEMETRY:
+		return "telemetry";
+	case THIRD_PARTY_TUNNEL:
+		return "tunnel";
+	case THIRD_PARTY_CATCHER:
+		return "catcher";
+	case THIRD_PARTY_SHORTENER:
+		return "shortener";
+	case THIRD_PARTY_PROXY:
+		return "proxy";
+	case THIRD_PARTY_RESOLVER:
+		return "resolver";
+	case THIRD_PARTY_HOSTING:
+		return "hosting";
+	}
+	abort();
+}
+
+/* --- which rows a grant may meet: those with the same last two labels ------
+ */
+
+struct entry {
+	struct str tail;
+	const struct third_party *row;
+};
+
+struct finder {
+	struct arena *a;
+	const struct ir_policy *p;
+	struct entry index[ARRAY_LEN(table)]; /* sorted */
+	third_party_hits *out;
+};
+
+static struct str tail_of(struct str name)
+{
+	unsigned dots = 0;
+
+	for (size_t i = name.n; i > 0; i--)
+		if (name.p[i - 1] == '.' && ++dots == 2)
+			return str_slice(name, i, name.n);
+	return name;
+}
+
+static bool is_wild(struct str name)
+{
+	return str_find(name, '*', 0) < name.n;
+}
+
+static int by_tail(const void *va, const void *vb)
+{
+	const struct entry *a = va, *b = vb;
+	int c = str_cmp(a->tail, b->tail);
+
+	if (c)
+		return c;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+static void make_index(struct finder *f)
+{
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		f->index[i] = (struct entry){tail_of(table[i].dest), &table[i]};
+	qsort(f->index, ARRAY_LEN(table), sizeof(f->index[0]), by_tail);
+}
+
+/* --- what of a row a grant permits -----------------------------------------
+ */
+
+static bool has_port(const struct ir_grant *g, uint16_t port)
+{
+	vec_each(p, &g->ports)
+		if (p->proto == IR_PROTO_TCP && p->lo <= port && port <= p->hi)
+			return true;
+	return false;
+}
+
+static bool ports_meet(const struct ir_grant *g, const struct third_party *row)
+{
+	if (!row->any_port)
+		return has_port(g, 443) || has_port(g, 80);
+	vec_each(p, &g->ports)
+		if (p->proto == IR_PROTO_TCP)
+			return true;
+	return false;
+}
+
+static bool method_in(struct str method, struct str list)
+{
+	struct str one;
+
+	while (str_field(&list, ',', &one))
+		if (str_eq(one, method))
+			return true;
+	return false;
+}
+
+static bool methods_meet(const struct ir_http *h, const struct third_party *row)
+{
+	if (h->any_method || row->methods[0] == '*')
+		return true;
+	vec_each(m, &h->methods)
+		if (method_in(m->s, str_of(row->methods)))
+			return true;
+	return false;
+}
+
+/* Neither has a '/' at its end; the root is empty. */
+static bool is_under(struct str path, struct str prefix)
+{
+	return str_starts(path, prefix) &&
+	       (path.n == prefix.n || path.p[prefix.n] == '/');
+}
+
+static bool paths_meet(struct finder *f, const struct ir_grant *g,
+		       const struct ir_http *h, const struct third_party *row)
+{
+	struct str prefix = row->path;
+	ir_texts paths;
+
+	if (http_any_path(&g->dest, h))
+		return true;
+	if (str_ends(prefix, STR("/")))
+		prefix.n--;
+	paths = http_paths(f->a, &g->dest, h);
+	vec_each(p, &paths)
+		if (is_under(p->s, prefix) || is_under(prefix, p->s))
+			return true;
+	return false;
+}
+
+static bool requests_meet(struct finder *f, const struct ir_grant *g,
+			  const struct third_party *row)
+{
+	struct http_rules rules;
+
+	if (!ir_grant_http(g))
+		return true;
+	rules = http_rules(f->a, g);
+	for (uint32_t i = 0; i < rules.n; i++)
+		if (methods_meet(&rules.v[i], row) &&
+		    paths_meet(f, g, &rules.v[i], row))
+			return true;
+	return false;
+}
+
+/* Does a denial hold all of a hit, whatever the requests? */
+static bool is_denied(struct finder *f, const struct ir_grant *g,
+		      struct str name)
+{
+	struct str both;
+
+	vec_each(d, &f->p->deny) {
+		struct str denied = ir_dest_name(&d->dest);
+
+		if (denied.n && !ir_grant_http(d) &&
+		    ports_cover(&d->ports, &g->ports) &&
+		    meet_names(f->a, denied, name, &both) && str_eq(both, name))
+			return true;
+	}
+	return false;
+}
+
+static void try_row(struct finder *f, const struct ir_grant *g,
+		    const struct third_party *row)
+{
+	struct str name = ir_dest_name(&g->dest), both;
+
+	if (row->shared && !is_wild(name))
+		return;
+	if (!meet_names(f->a, row->dest, name, &both) || !ports_meet(g, row) ||
+	    !requests_meet(f, g, row) || is_denied(f, g, both))
+		return;
+	*vec_push(f->a, f->out) = (struct third_party_hit){row, g, both};
+}
+
+static void try_grant(struct finder *f, const struct ir_grant *g)
+{
+	struct str name = ir_dest_name(&g->dest), tail = tail_of(name);
+	struct entry key = {.tail = tail};
+	size_t lo = 0, hi = ARRAY_LEN(table);
+
+	if (name.n == 0)
+		return;
+	if (is_wild(tail)) {
+		for (size_t i = 0; i < ARRAY_LEN(table); i++)
+			try_row(f, g, &table[i]);
+		return;
+	}
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (by_tail(&f->index[mid], &key) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < ARRAY_LEN(table) && str_eq(f->index[lo].tail, tail); lo++)
+		try_row(f, g, f->index[lo].row);
+}
+
+void third_party_reach(struct arena *a, const struct ir_policy *p,
+		       third_party_hits *out)
+{
+	struct finder *f = arena_new_of(a, struct finder);
+
+	f->a = a;
+	f->p = p;
+	f->out = out;
+	make_index(f);
+	vec_each(g, &p->allow)
+		try_grant(f, g);
+}
