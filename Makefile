@@ -64,7 +64,7 @@ GEN_SRC := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.c \
 GEN_HDR := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.h \
 	$(GEN)/grammar/$g.lex.h)
 GEN_INC := $(if $(wildcard grammar/tracee-events.tsv),\
-	$(GEN)/grammar/tracee-events.inc)
+	$(GEN)/grammar/tracee-events.inc) $(GEN)/compiler/emit/gate.lua.inc
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(patsubst $(GEN)/%,gen/%,$1))
 HOST_OBJ := $(call obj,$(HOST_SRC) $(GEN_SRC))
@@ -129,6 +129,11 @@ $(GEN)/grammar/tracee-events.inc: grammar/tracee-events.tsv \
 		grammar/tracee-events.awk
 	@mkdir -p $(@D)
 	awk -f grammar/tracee-events.awk $< > $@
+
+# A text file as one C string, line by line.
+$(GEN)/%.inc: %
+	@mkdir -p $(@D)
+	sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
 
 .SECONDARY: $(GEN_SRC) $(GEN_HDR)
 

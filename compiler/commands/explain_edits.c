@@ -332,6 +332,7 @@ static bool step_allow(struct attempt *t)
 	case REASON_BAD_HELLO:
 	case REASON_BAD_REQUEST:
 	case REASON_UPGRADE:
+	case REASON_HANDSHAKE:
 	case REASON_UPSTREAM:
 	case REASON_UNTRUSTED_WORKSPACE:
 		return false;

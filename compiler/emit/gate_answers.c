@@ -2,65 +2,120 @@
 
 #define H "http-request"
 
-#define WHERE                                                                  \
-	"%[var(txn.method),json(utf8s)] %[var(txn.scheme)]://"                 \
-	"%[var(txn.name),json(utf8s)]:%[dst_port]"                             \
-	"%[var(txn.shown)]"
+/* The converter writes a slash as "\/": fine in JSON, odd in what people read.
+ */
+#define QUOTED "json(utf8s),regsub('\\\\\\\\/','/',g)"
+
+/* What both kinds of refusal say of a request, quoted for JSON. */
+static void put_said(struct cfg *c)
+{
+	cfg_line(c, H " set-var(txn.scheme) str(http) if !granted");
+	cfg_line(c, H " set-var(txn.scheme) str(https) if !granted { ssl_fc }");
+	cfg_line(c, H " set-var(txn.verb) var(txn.method),bytes(0,40)," QUOTED
+		      " if !granted");
+	cfg_line(c, H " set-var(txn.host) var(txn.name),bytes(0,300)," QUOTED
+		      " if !granted");
+	cfg_line(c, H " set-var(txn.shown) path,bytes(0,800)," QUOTED
+		      " if !granted");
+}
+
+/* The smallest grant that would do, where one would. */
+static void put_fix(struct cfg *c)
+{
+	buf_adds(c->out,
+		 "    " H " set-var-fmt(txn.fix) "
+		 "'{dest: \"%[var(txn.host)]:%[dst_port]\", http: "
+		 "[{methods: [\"%[var(txn.verb)]\"], "
+		 "paths: [\"%[var(txn.shown)]\"]}]}' if "
+		 "{ var(txn.reason) -m str no-grant port scheme method path } "
+		 "!{ var(txn.bad) -m found }\n");
+	cfg_line(c, H " set-var(txn.allow) var(txn.fix)," QUOTED);
+}
+
+#define REFUSED                                                                \
+	"membrane refused %%[var(txn.verb)] %%[var(txn.scheme)]://"            \
+	"%%[var(txn.host)]:%%[dst_port]%%[var(txn.shown)]: "                   \
+	"%%[var(txn.reason)]\\n"
+
+static void put_refusal(struct cfg *c, const char *status, const char *when)
+{
+	cfg_line(c,
+		 H " return status %s content-type application/json lf-string "
+		   "'{\"error\":\"refused\",\"by\":\"membrane\","
+		   "\"method\":\"%%[var(txn.verb)]\","
+		   "\"host\":\"%%[var(txn.host)]\",\"port\":%%[dst_port],"
+		   "\"path\":\"%%[var(txn.shown)]\","
+		   "\"reason\":\"%%[var(txn.reason)]\","
+		   "\"allow\":\"%%[var(txn.allow)]\"}' if %s json",
+		 status, when);
+	cfg_line(
+		c,
+		H
+		" return status %s content-type text/plain lf-string \"" REFUSED
+		"\" if %s !{ var(txn.fix) -m found }",
+		status, when);
+}
+
+/* Only a 403 is something that a grant would have permitted. */
+static void put_advice(struct cfg *c)
+{
+	cfg_line(c, H " return status 403 content-type text/plain lf-string "
+		      "\"" REFUSED "to allow it, add under 'allow':\\n"
+		      "  - %%[var(txn.fix)]\\n\" if !granted");
+}
+
+/*
+ * The pages of a backend have no conditions: what stands between the parts of
+ * one is a variable where JSON is asked for, and its default elsewhere.
+ */
+static const struct {
+	const char *json, *text;
+} between[] = {
+	{"{\"error\":\"upstream\",\"by\":\"membrane\",\"reason\":\"upstream\","
+	 "\"method\":\"",
+	 "membrane: "},
+	{"\",\"host\":\"", " "},
+	{"\",\"port\":", ":"},
+	{",\"path\":\"", ""},
+	{"\",\"addr\":\"", " ("},
+	{"\",\"detail\":\"", ") upstream: "},
+	{"\"}", ""},
+};
+
+static void put_between(struct cfg *c)
+{
+	cfg_line(c, "acl for_json var(txn.json) -m found");
+	cfg_line(c, H " set-var(txn.json) str(1) if json");
+	for (size_t i = 0; i < ARRAY_LEN(between); i++)
+		cfg_line(c, H " set-var-fmt(txn.j%zu) '%s' if for_json", i + 1,
+			 between[i].json);
+}
 
 void gate_answers_refusals(struct cfg *c)
 {
-	static const char *const statuses[] = {"421", "403"};
-
 	cfg_line(c, H " set-var(txn.reason) var(txn.bad) if { var(txn.bad) -m "
 		      "found }");
 	cfg_line(c, H " set-var(txn.rule) str(-) if { var(txn.bad) -m found }");
 	cfg_line(c, "acl granted var(txn.reason) -m str granted");
 	cfg_line(c, "acl mismatch var(txn.reason) -m str name-mismatch");
+	cfg_line(c, "acl malformed var(txn.reason) -m str bad-request");
 	cfg_line(c, "acl json req.hdr(accept) -m sub application/json");
-	cfg_line(c, H " set-var(txn.scheme) str(http)");
-	cfg_line(c, H " set-var(txn.scheme) str(https) if { ssl_fc }");
-	cfg_line(c, H " set-var(txn.fix) str()");
-	buf_adds(c->out,
-		 "    " H " set-var-fmt(txn.fix) "
-		 "'{dest: \"%[var(txn.name),json(utf8s)]:%[dst_port]\", http: "
-		 "[{methods: [\"%[var(txn.method),bytes(0,40),json(utf8s)]\"], "
-		 "paths: [\"%[var(txn.shown)]\"]}]}' if "
-		 "{ var(txn.reason) -m str no-grant port scheme method path } "
-		 "!{ var(txn.bad) -m found }\n");
-	for (int i = 0; i < 2; i++) {
-		const char *when = i ? "!granted" : "mismatch";
-
-		buf_addf(c->out,
-			 "    " H " return status %s content-type "
-			 "application/json lf-string '{\"error\":\"refused\","
-			 "\"by\":\"membrane\",",
-			 statuses[i]);
-		buf_adds(c->out, "\"method\":\"%[var(txn.method),bytes(0,40),"
-				 "json(utf8s)]\","
-				 "\"host\":\"%[var(txn.name),json(utf8s)]\","
-				 "\"port\":%[dst_port],"
-				 "\"path\":\"%[var(txn.shown)]\","
-				 "\"reason\":\"%[var(txn.reason)]\","
-				 "\"allow\":\"%[var(txn.fix),json(utf8s)]\"}'");
-		buf_addf(c->out, " if %s json\n", when);
-		buf_addf(c->out,
-			 "    " H " return status %s content-type "
-			 "text/plain lf-string \"membrane refused ",
-			 statuses[i]);
-		buf_adds(c->out, WHERE ": %[var(txn.reason)]\\n\"");
-		buf_addf(c->out, " if %s !{ var(txn.fix) -m len gt 0 }\n",
-			 when);
-		buf_addf(c->out,
-			 "    " H " return status %s content-type "
-			 "text/plain lf-string \"membrane refused ",
-			 statuses[i]);
-		buf_adds(c->out, WHERE ": %[var(txn.reason)]\\n"
-				       "to allow it, add under 'allow':\\n"
-				       "  - %[var(txn.fix)]\\n\"");
-		buf_addf(c->out, " if %s\n", when);
-	}
+	put_said(c);
+	put_fix(c);
+	put_refusal(c, "421", "mismatch");
+	put_refusal(c, "400", "malformed");
+	put_refusal(c, "403", "!granted");
+	put_advice(c);
+	put_between(c);
 }
 
+static void put_part(struct cfg *c, size_t i, const char *part)
+{
+	buf_addf(c->out, "%%[var(txn.j%zu,'%s')]%s", i + 1, between[i].text,
+		 part);
+}
+
+/* A server's failure, as the pages of the frontend. */
 void gate_answers_failures(struct cfg *c)
 {
 	static const struct {
@@ -70,12 +125,28 @@ void gate_answers_failures(struct cfg *c)
 		{"503", "cannot be reached or its certificate is not good"},
 		{"504", "did not answer in time"},
 	};
+	static const char *const parts[] = {
+		"%[var(txn.method),bytes(0,40)," QUOTED "]",
+		"%[var(txn.name),bytes(0,300)," QUOTED "]",
+		"%[dst_port]",
+		"%[var(txn.path),bytes(0,800)," QUOTED "]",
+		"%[dst]",
+	};
+	size_t k;
 
-	for (size_t i = 0; i < ARRAY_LEN(all); i++)
-		cfg_line(c,
-			 "http-error status %s content-type text/plain "
-			 "lf-string \"membrane: %%[var(txn.name),json(utf8s)]:"
-			 "%%[dst_port] (%%[dst]) %s: upstream "
-			 "%%[bc_err_str] %%[ssl_bc_err_str]\\n\"",
-			 all[i].status, all[i].text);
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		buf_addf(c->out,
+			 "    http-error status %s content-type text/plain hdr "
+			 "membrane upstream lf-string \"",
+			 all[i].status);
+		for (k = 0; k < ARRAY_LEN(parts); k++)
+			put_part(c, k, parts[k]);
+		put_part(c, k++, all[i].text);
+		buf_adds(c->out, ": %[bc_err_str," QUOTED "] "
+				 "%[ssl_bc_err_str," QUOTED "]");
+		put_part(c, k, "\\n\"\n");
+	}
+	cfg_line(c, "http-after-response set-header content-type "
+		    "application/json if { res.hdr(membrane) -m str upstream } "
+		    "{ var(txn.json) -m found }");
 }

@@ -39,7 +39,8 @@ static void put_global(struct cfg *c)
 	cfg_line(c, "presetenv MEMBRANE_HTTP4 0.0.0.0:15002");
 	cfg_line(c, "presetenv MEMBRANE_HTTP6 [::]:15002");
 	cfg_line(c, "lua-load-per-thread /plan/gate.lua");
-	cfg_line(c, "# Each connection that is decrypted counts twice.");
+	cfg_line(c, "# Each connection that is decrypted counts twice, one that is "
+		    "patient, too.");
 	cfg_line(c, "maxconn 8000");
 	cfg_line(c, "tune.bufsize 32768");
 	cfg_line(c, "tune.maxrewrite 4096");

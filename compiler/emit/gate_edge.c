@@ -13,6 +13,32 @@
 	"^[\\r\\n]*([" TOK "]+[ \\t][^\\r\\n]*[ \\t]HTTP/|(GET|HEAD|POST|PUT|" \
 	"DELETE|OPTIONS|PATCH|CONNECT|TRACE|PRI)[ \\t])"
 
+/* The same in hexadecimal: a NUL may stand in the target, nowhere else. */
+#define HEX_TOK	    "(2[13-7ABDE]|3[0-9]|4[1-9A-F]|5[0-9AEF]|6[0-9A-F]|7[0-9ACE])"
+#define HEX_BEGIN   "^(0[AD])*" HEX_TOK
+#define HEX_TARGET  "(20|09)((?!0[AD])..)*"
+#define HEX_DECIDED HEX_BEGIN "*(00|" HEX_TARGET "0[AD])"
+#define HEX_HTTP    HEX_BEGIN "+" HEX_TARGET "(20|09)485454502F"
+
+enum edge {
+	EDGE_RAW,     /* other protocols may pass, and servers speak first */
+	EDGE_PATIENT, /* the same, where they hardly ever do */
+	EDGE_STRICT,  /* only HTTP and TLS may pass */
+	EDGES
+};
+
+static const struct {
+	const char *about, *name, *bind, *wait;
+	unsigned connections;
+} edges[EDGES] = {
+	[EDGE_RAW] = {"# other protocols may pass", "raw", "RAW", "200ms",
+		      1900},
+	[EDGE_PATIENT] = {"# ports on which the client speaks, be it late",
+			  "patient", NULL, "5s", 300},
+	[EDGE_STRICT] = {"# only HTTP and TLS may pass", "strict", "HTTP", "5s",
+			 1900},
+};
+
 static void put_conn_log(struct cfg *c)
 {
 	cfg_line(c,
@@ -26,35 +52,26 @@ static void put_conn_log(struct cfg *c)
 		 "\"name\":\"%%[var(sess.name),bytes(0,300),json(utf8s)]\"}'");
 }
 
-/* raw: what is neither HTTP nor TLS may pass. */
-static void put_edge(struct gate *g, bool raw)
+static void put_bind(struct cfg *c, enum edge e)
 {
-	struct cfg *c = &g->c;
+	if (edges[e].bind) {
+		cfg_line(c, "bind \"${MEMBRANE_%s4}\"", edges[e].bind);
+		cfg_line(c, "bind \"${MEMBRANE_%s6}\" v6only", edges[e].bind);
+	} else {
+		cfg_line(c, "bind unix@/run/gate/patient.sock accept-proxy");
+	}
+}
+
+/* What the first bytes are: sess.proto, "none" where there are too few. */
+static void put_sniff(struct cfg *c)
+{
 	const char *t = "tcp-request content";
 
-	cfg_section(c, raw ? "# other protocols may pass"
-			   : "# only HTTP and TLS may pass");
-	buf_addf(c->out, "frontend %s\n", raw ? "raw" : "strict");
-	cfg_line(c, "mode tcp");
-	cfg_line(c, "maxconn 3900");
-	cfg_line(c, "bind \"${MEMBRANE_%s4}\"", raw ? "RAW" : "HTTP");
-	cfg_line(c, "bind \"${MEMBRANE_%s6}\" v6only", raw ? "RAW" : "HTTP");
-	put_conn_log(c);
-	cfg_line(c, "tcp-request inspect-delay %s", raw ? "200ms" : "5s");
-	cfg_line(c, "tcp-request session set-var(sess.verdict) str(deny)");
-	cfg_line(c, "tcp-request session set-var(sess.reason) str(%s)",
-		 raw ? "bad-request" : "not-http");
-	cfg_line(c, "tcp-request session set-var(sess.rule) str(-)");
-	cfg_line(c, "tcp-request session set-var(sess.proto) str(none)");
-	cfg_line(c,
-		 "%s reject if { dst 127.0.0.0/8 192.0.0.0/29 0.0.0.0/32 "
-		 "::1 :: fd00:6d65:6d62::/64 }",
-		 t);
 	/* An ACL on the payload waits, set-var does not. A text ends at a NUL
-	 * for HAProxy: a message that has one is no text. */
+	 * for HAProxy: what has one is looked at in hexadecimal. */
 	cfg_line(c, "acl decided req.payload(0,0) -m reg '" DECIDED "'");
 	cfg_line(c, "acl decided req.payload(0,0),bytes(0,256),hex -m reg "
-		    "'^(..)*00'");
+		    "'" HEX_DECIDED "'");
 	cfg_line(c, "%s set-var(sess.done) str(1) if decided", t);
 	cfg_line(c, "%s set-var(sess.head) req.payload(0,0)", t);
 	cfg_line(c,
@@ -69,6 +86,10 @@ static void put_edge(struct gate *g, bool raw)
 		 "%s set-var(sess.proto) str(http) if { var(sess.head) -m "
 		 "reg '" LIKE_HTTP "' }",
 		 t);
+	cfg_line(c,
+		 "%s set-var(sess.proto) str(http) if { "
+		 "var(sess.head),bytes(0,256),hex -m reg '" HEX_HTTP "' }",
+		 t);
 	/* A hello of SSLv2's form names nobody, and servers still take it. */
 	cfg_line(c,
 		 "%s set-var(sess.proto) str(old) if { "
@@ -76,42 +97,65 @@ static void put_edge(struct gate *g, bool raw)
 		 "'^[89A-F]...01(00|03)' }",
 		 t);
 	cfg_line(c, "%s unset-var(sess.head)", t);
-	if (raw) {
-		cfg_line(c,
-			 "%s set-var(sess.reason) str(bad-hello) if { "
-			 "var(sess.proto) -m str old }",
-			 t);
-		cfg_line(c, "%s reject if { var(sess.proto) -m str old }", t);
-		cfg_line(c,
-			 "%s set-var(sess.reason) str(granted) if { "
-			 "var(sess.proto) -m str raw none }",
-			 t);
-		gate_marks_all(g, &g->p.allow, false, MARKS_RAW,
-			       MARKS_FOR(GRANTED));
-		cfg_line(c,
-			 "%s set-var(sess.verdict) str(allow) if { "
-			 "var(sess.proto) -m str raw none }",
-			 t);
-	} else {
+}
+
+static void put_edge(struct gate *g, enum edge e)
+{
+	struct cfg *c = &g->c;
+	const char *t = "tcp-request content";
+
+	cfg_section(c, "%s", edges[e].about);
+	buf_addf(c->out, "frontend %s\n", edges[e].name);
+	cfg_line(c, "mode tcp");
+	cfg_line(c, "maxconn %u", edges[e].connections);
+	put_bind(c, e);
+	put_conn_log(c);
+	cfg_line(c, "tcp-request inspect-delay %s", edges[e].wait);
+	cfg_line(c, "tcp-request session set-var(sess.verdict) str(deny)");
+	cfg_line(c, "tcp-request session set-var(sess.reason) str(%s)",
+		 e == EDGE_STRICT ? "not-http" : "bad-request");
+	cfg_line(c, "tcp-request session set-var(sess.rule) str(-)");
+	cfg_line(c, "tcp-request session set-var(sess.proto) str(none)");
+	cfg_line(c,
+		 "%s reject if { dst 127.0.0.0/8 192.0.0.0/29 0.0.0.0/32 "
+		 "::1 :: fd00:6d65:6d62::/64 }",
+		 t);
+	put_sniff(c);
+	if (e == EDGE_STRICT) {
 		gate_marks_all(g, &g->p.allow, true, MARKS_RAW,
 			       MARKS_FOR(NOT_HTTP));
 		gate_marks_guarded(g, MARKS_RAW, MARKS_FOR(DENIED));
 		cfg_line(c,
-			 "%s reject unless { var(sess.proto) -m str tls "
-			 "http }",
+			 "%s reject unless { var(sess.proto) -m str tls http }",
 			 t);
+	} else {
+		cfg_line(c, "acl silent var(sess.proto) -m str none");
+		cfg_line(c, "acl other var(sess.proto) -m str raw none");
+		cfg_line(c, "acl old var(sess.proto) -m str old");
+		cfg_line(c, "%s set-var(sess.reason) str(bad-hello) if old", t);
+		cfg_line(c, "%s reject if old", t);
+		cfg_line(c, "%s set-var(sess.reason) str(granted) if other", t);
+		if (e == EDGE_RAW)
+			gate_marks_all(g, &g->p.allow, false, MARKS_RAW,
+				       MARKS_FOR(GRANTED));
+		cfg_line(c, "%s set-var(sess.verdict) str(allow) if other", t);
 	}
 	cfg_line(c,
 		 "%s set-var(sess.verdict) str(l7) if { var(sess.proto) -m "
 		 "str http }",
 		 t);
+	if (e == EDGE_RAW) {
+		cfg_line(c, "acl web dst_port 80 443 8080 8443");
+		cfg_line(c, "%s set-var(sess.verdict) str(l7) if silent web",
+			 t);
+	}
 	cfg_line(c, "use_backend tls if { var(sess.proto) -m str tls }");
 	cfg_line(c, "use_backend plain if { var(sess.proto) -m str http }");
-	if (raw) {
-		cfg_line(c, "use_backend silent if { var(sess.proto) -m str "
-			    "none }");
-		cfg_line(c, "use_backend direct if { var(sess.proto) -m str "
-			    "raw }");
+	if (e == EDGE_RAW)
+		cfg_line(c, "use_backend patient if silent web");
+	if (e != EDGE_STRICT) {
+		cfg_line(c, "use_backend silent if silent");
+		cfg_line(c, "use_backend direct if other");
 	}
 	cfg_line(c, "default_backend nowhere");
 }
@@ -129,6 +173,9 @@ static void put_hops(struct cfg *c)
 	cfg_line(c, "mode tcp");
 	cfg_line(c, "filter lua.late");
 	cfg_line(c, "server origin 0.0.0.0");
+	cfg_section(c, "backend patient");
+	cfg_line(c, "mode tcp");
+	cfg_line(c, "server again unix@/run/gate/patient.sock send-proxy-v2");
 	cfg_section(c, "backend plain");
 	cfg_line(c, "mode tcp");
 	cfg_line(c, "server l7 unix@/run/gate/l7plain.sock send-proxy-v2");
@@ -229,8 +276,8 @@ static void put_tls(struct gate *g)
 
 void gate_edge_put(struct gate *g)
 {
-	put_edge(g, true);
-	put_edge(g, false);
+	for (enum edge e = 0; e < EDGES; e++)
+		put_edge(g, e);
 	put_hops(&g->c);
 	put_tls(g);
 }

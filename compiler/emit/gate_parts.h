@@ -46,7 +46,7 @@ void gate_match_misses(struct gate *g, const char *rule, const char *s);
 
 void gate_edge_put(struct gate *g);
 void gate_requests_put(struct gate *g);
-/* Refusals of the frontend; pages of the backends for what failed upstream. */
+/* Refusals of requests; pages for what failed upstream. */
 void gate_answers_refusals(struct cfg *c);
 void gate_answers_failures(struct cfg *c);
 

@@ -28,6 +28,29 @@ static void put_request_log(struct cfg *c)
 #define LABEL "[a-z0-9_]([a-z0-9_-]{0,62})"
 #define H     "http-request"
 
+/*
+ * A target with scheme and authority, RFC 9112, 3.2.2: both have to be those of
+ * the connection and of Host. HTTP/2 has no other form.
+ */
+static void put_absolute(struct cfg *c)
+{
+	cfg_line(c, H " set-var(txn.full) url if { fc_http_major 1 } { url -m "
+		      "reg '^[A-Za-z][A-Za-z0-9+.-]*:' }");
+	cfg_line(c, "acl full var(txn.full) -m found");
+	cfg_line(c, H " set-var(txn.bad) str(bad-request) if full !{ ssl_fc } "
+		      "!{ var(txn.full) -m reg -i '^http://[^/?#@]+/' }");
+	cfg_line(c, H " set-var(txn.bad) str(bad-request) if full { ssl_fc } "
+		      "!{ var(txn.full) -m reg -i '^https://[^/?#@]+/' }");
+	cfg_line(c, H " set-var(txn.full) var(txn.full),field(3,/),lower if "
+		      "full");
+	cfg_line(c, H " set-var(txn.bad) str(name-mismatch) if full !{ "
+		      "var(txn.full),host_only,regsub([.]$,),strcmp(txn.name) "
+		      "eq 0 }");
+	cfg_line(c, H " set-var(txn.bad) str(name-mismatch) if full { "
+		      "var(txn.full),port_only -m int gt 0 } !{ "
+		      "var(txn.full),port_only,sub(txn.dport) eq 0 }");
+}
+
 static void put_shape(struct gate *g)
 {
 	struct cfg *c = &g->c;
@@ -47,8 +70,9 @@ static void put_shape(struct gate *g)
 		      "req.hdr(connection),lower -m reg "
 		      "'^(?!(close|keep-alive|upgrade|te|http2-settings)?\\z)' "
 		      "}");
+	/* Each byte of a fold is a blank by now: RFC 9112, section 5.2. */
 	cfg_line(c, H " set-var(txn.bad) str(bad-request) if { fc_http_major 1 "
-		      "} { url -m reg '^[A-Za-z][A-Za-z0-9+.-]*:' }");
+		      "} { req.hdrs -m reg '[ \\t]{3}' }");
 	cfg_line(c, "# an offer of h2c is taken off, any other upgrade but a "
 		    "websocket refused");
 	cfg_line(c, H " del-header http2-settings");
@@ -61,6 +85,7 @@ static void put_shape(struct gate *g)
 		   "found } !{ req.fhdr(upgrade),lower -m str websocket }");
 	cfg_line(c, H " set-var(txn.bad) str(upgrade) if { "
 		      "req.fhdr_cnt(upgrade) gt 1 }");
+	put_absolute(c);
 	gate_marks_default(g, MARKS_REQUEST, MARKS_FOR(METHOD));
 	cfg_line(c, H " set-var(txn.bad) str(method) if METH_CONNECT");
 	cfg_line(c, H " set-var(txn.bad) str(name-mismatch) if { ssl_fc } !{ "
@@ -248,15 +273,12 @@ static void put_origins(struct gate *g)
 
 	cfg_section(c, "backend origin");
 	cfg_line(c, "mode http");
-	gate_answers_failures(c);
 	cfg_line(c, "server origin 0.0.0.0");
 	cfg_section(c, "backend origin_h2c");
 	cfg_line(c, "mode http");
-	gate_answers_failures(c);
 	cfg_line(c, "server origin 0.0.0.0 proto h2");
 	cfg_section(c, "backend origin_tls");
 	cfg_line(c, "mode http");
-	gate_answers_failures(c);
 	if (g->insecure)
 		cfg_line(c, "# ssl_insecure: whoever answers is believed");
 	cfg_line(c,
@@ -279,7 +301,10 @@ void gate_requests_put(struct gate *g)
 			    "crt-list /plan/crt.lst strict-sni alpn "
 			    "h2,http/1.1");
 	cfg_line(c, "bind unix@/run/gate/l7plain.sock accept-proxy");
+	/* Who says nothing has a record of the connection. */
+	cfg_line(c, "option dontlognull");
 	put_request_log(c);
+	gate_answers_failures(c);
 	gate_match_acls(g, "txn");
 	gate_match_credential_acls(g, "txn");
 	cfg_line(c, H " set-var(txn.reason) str(-)");
@@ -289,8 +314,6 @@ void gate_requests_put(struct gate *g)
 	cfg_line(c, H " set-var-fmt(txn.method) %%[method]");
 	cfg_line(c, H " set-var(txn.path) path");
 	cfg_line(c, H " set-var(txn.slashed) path,concat(/)");
-	cfg_line(c, H " set-var(txn.shown) path,bytes(0,800),json(utf8s),"
-		      "regsub('\\\\\\\\/','/',g)");
 	cfg_line(c, H " set-var(txn.name) req.hdr(host),host_only,lower,"
 		      "regsub([.]$,)");
 	cfg_line(c, H " set-var(txn.hport) req.hdr(host),port_only");
@@ -301,6 +324,7 @@ void gate_requests_put(struct gate *g)
 	put_allowed(g);
 	put_denied(g);
 	gate_answers_refusals(c);
+	cfg_line(c, H " set-uri %%[pathq] if full");
 	put_credentials(g);
 	cfg_line(c, "http-response del-header alt-svc");
 	cfg_line(c, "use_backend origin_tls if { ssl_fc }");

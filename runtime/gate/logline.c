@@ -48,7 +48,9 @@ static void take_texts(const cJSON *o, struct logline *l)
 		copy(l->name, sizeof(l->name), name);
 	copy(l->method, sizeof(l->method), text_of(o, "method"));
 	copy(l->path, sizeof(l->path), text_of(o, "path"));
-	copy(l->error, sizeof(l->error), text_of(o, "err"));
+	copy(l->error, sizeof(l->error),
+	     strlen(text_of(o, "tlserr")) > 1 ? text_of(o, "tlserr")
+					      : text_of(o, "err"));
 }
 
 static bool take_connect(const cJSON *o, struct logline *l)
@@ -66,13 +68,19 @@ static bool take_connect(const cJSON *o, struct logline *l)
 	return l->allow || strcmp(verdict, "deny") == 0;
 }
 
-/* What was granted is allowed, unless the other side then failed. */
+/*
+ * What was granted is allowed, unless the other side then failed: HAProxy's
+ * word for how it ended begins with who did it, and a server's own 503 is an
+ * answer like any other.
+ */
 static bool take_request(const cJSON *o, struct logline *l)
 {
-	l->kind = LOGLINE_REQUEST;
+	l->kind = l->reason == REASON_HANDSHAKE ? LOGLINE_CONNECT
+						: LOGLINE_REQUEST;
 	l->tls = number_of(o, "tls", 1) == 1;
 	if (l->reason == REASON_GRANTED && l->status >= BAD_GATEWAY &&
-	    l->status <= GATEWAY_TIMEOUT && l->error[0])
+	    l->status <= GATEWAY_TIMEOUT && text_of(o, "end")[0] &&
+	    strchr("SsP", text_of(o, "end")[0]))
 		l->reason = REASON_UPSTREAM;
 	l->allow = l->reason == REASON_GRANTED;
 	return true;
@@ -88,9 +96,12 @@ static bool take(const cJSON *o, struct logline *l)
 	l->up = number_of(o, "up", UINT64_C(1) << 53);
 	l->down = number_of(o, "down", UINT64_C(1) << 53);
 	take_texts(o, l);
-	/* Without a reason HAProxy refused it by itself. */
+	/* Without a reason HAProxy refused it by itself, or with no answer at
+	 * all the client did not like its certificate. */
 	if (!reason_parse(str_of(reason), &l->reason))
-		l->reason = REASON_BAD_REQUEST;
+		l->reason = l->status || strcmp(kind, "req") != 0
+				    ? REASON_BAD_REQUEST
+				    : REASON_HANDSHAKE;
 	if (strcmp(kind, "conn") == 0)
 		return take_connect(o, l);
 	return strcmp(kind, "req") == 0 && take_request(o, l);

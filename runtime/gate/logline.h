@@ -10,7 +10,8 @@
  *	reason   as in reason.def, or "-"
  *	rule     what decided, a token of profiles.map, or "-"
  *	proto    of conn: "tls", "http", "raw", "none";  tls  of req: 1 or 0
- *	addr, port, name, method, path, status, err
+ *	addr, port, name, method, path, status, err, tlserr
+ *	end      of req: how it ended, as HAProxy's "%ts"
  *	up, down bytes from the client, and to it
  */
 #ifndef RUNTIME_GATE_LOGLINE_H

@@ -8,6 +8,7 @@
 #define RUNTIME_GATE_PROVENANCE_H
 
 #include "compiler/base/err.h"
+#include "runtime/gate/packet.h"
 
 #include <cjson/cJSON.h>
 
@@ -16,6 +17,10 @@
 struct provenance_rule {
 	const char *id, *source;
 	uint32_t line;
+	/* Of grants and denials that the packet filter decides by itself. */
+	bool is_any, is_net;
+	struct cidr net;
+	struct str ports; /* "tcp/22,udp/8000-8999" */
 };
 
 struct provenance {
@@ -31,5 +36,12 @@ void provenance_free(struct provenance *p);
 /* NULL when there is no such rule. */
 const struct provenance_rule *provenance_find(const struct provenance *p,
 					      struct str id);
+/*
+ * The rule for packets that holds this flow, the narrowest network first and
+ * then '*'; NULL: there is none. kind: 'g' or 'd', as ids begin.
+ */
+const struct provenance_rule *provenance_packet(const struct provenance *p,
+						char kind,
+						const struct packet *packet);
 
 #endif

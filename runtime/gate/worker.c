@@ -114,20 +114,49 @@ static bool line_permits(const struct gate *g, const struct names_line *line,
 }
 
 /*
- * The grant behind a name that led to an address: the one that has the port,
- * else the first.
+ * The grant behind the names that led to an address: one that has the port,
+ * else the first of the newest name.
  */
-static struct str grant_of(const struct gate *g, const char *name,
-			   const struct packet *p)
+static struct str grant_of(const struct gate *g, const struct record *r,
+			   const struct packet *p, bool only_permitting)
 {
-	struct names_match m;
+	struct str first = {0};
 
-	if (!names_match(&g->names, str_of(name), &m))
-		return (struct str){0};
-	for (uint32_t i = 0; i < m.n_lines && i < NAMES_MATCH_MAX; i++)
-		if (line_permits(g, m.lines[i], p))
-			return m.lines[i]->id;
-	return m.lines[0]->id;
+	for (unsigned k = 0; k < r->n_names; k++) {
+		struct names_match m;
+
+		if (!names_match(&g->names, str_of(r->names[k]), &m))
+			continue;
+		for (uint32_t i = 0; i < m.n_lines && i < NAMES_MATCH_MAX; i++)
+			if (line_permits(g, m.lines[i], p))
+				return m.lines[i]->id;
+		if (!first.n)
+			first = m.lines[0]->id;
+	}
+	return only_permitting ? (struct str){0} : first;
+}
+
+static struct str packet_rule(const struct gate *g, char kind, bool net,
+			      const struct packet *p)
+{
+	const struct provenance_rule *rule =
+		provenance_packet(&g->provenance, kind, p);
+
+	return rule && (rule->is_net || !net) ? str_of(rule->id)
+					      : (struct str){0};
+}
+
+/* What let it pass, in the order of the packet filter: networks, names, '*'. */
+static struct str permitted_by(const struct gate *g, const struct record *r,
+			       const struct packet *p)
+{
+	struct str id = packet_rule(g, 'g', true, p);
+
+	if (!id.n)
+		id = grant_of(g, r, p, true);
+	if (!id.n)
+		id = packet_rule(g, 'g', false, p);
+	return id.n ? id : grant_of(g, r, p, false);
 }
 
 static void on_packet(void *data, struct str prefix,
@@ -150,9 +179,13 @@ static void on_packet(void *data, struct str prefix,
 	for (unsigned i = 0; i < r.n_names; i++) {
 		r.names[i] = names[i]->name;
 		names[i]->used |= p.allow;
-		if (!r.id.n && (p.allow || r.reason != p.reason))
-			r.id = grant_of(g, r.names[i], packet);
 	}
+	if (!r.id.n && p.allow)
+		r.id = permitted_by(g, &r, packet);
+	else if (!r.id.n && r.reason != p.reason)
+		r.id = grant_of(g, &r, packet, false);
+	else if (!r.id.n && r.reason == REASON_DENIED)
+		r.id = packet_rule(g, 'd', false, packet);
 	on_record(g, &r);
 }
 
@@ -184,7 +217,8 @@ static void on_logline(void *data, const struct logline *l)
 	struct gate *g = data;
 
 	r.n_names = names_of(g, l, names);
-	if (l->kind == LOGLINE_ONWARD)
+	/* In the clear there is nothing to say but of its requests. */
+	if (l->kind == LOGLINE_ONWARD && !l->tls)
 		return;
 	r.kind = l->kind == LOGLINE_REQUEST ? RECORD_REQUEST : RECORD_CONNECT;
 	r.packet = l->has_addr ? &packet : NULL;
@@ -196,8 +230,10 @@ static void on_logline(void *data, const struct logline *l)
 		r.id = profiles_find(&g->l7.profiles, str_of(l->rule),
 				     str_of(r.n_names ? r.names[0] : ""),
 				     l->has_addr ? &l->addr : NULL);
-	if (!r.id.n && r.n_names)
-		r.id = grant_of(g, r.names[0], &packet);
+	if (!r.id.n && l->allow && l->kind == LOGLINE_CONNECT && !l->tls)
+		r.id = permitted_by(g, &r, &packet);
+	else if (!r.id.n)
+		r.id = grant_of(g, &r, &packet, false);
 	on_record(g, &r);
 }
 
@@ -398,8 +434,8 @@ static int tell_roots(struct gate *g, struct err *err)
 {
 	char line[RECORD_MAX];
 	struct str roots, rest;
-	int rc = planfile_read("/etc/ssl/certs", "ca-certificates.crt",
-			       &roots, err);
+	int rc = planfile_read("/etc/ssl/certs", "ca-certificates.crt", &roots,
+			       err);
 
 	for (rest = roots; rc == 0 && rest.n;) {
 		struct str piece = str_slice(rest, 0, RECORD_ROOTS_MAX);

@@ -7,6 +7,7 @@ own connections reach the server.
 import json
 import os
 import pathlib
+import re
 import shutil
 import socket
 import ssl
@@ -17,7 +18,7 @@ import time
 
 TOP = pathlib.Path(sys.argv[1])
 NAMES = ["test", "a.test", "b.a.test", "c.b.a.test", "d.c.b.a.test", "x.test", "b.x.test", "other.example", "a.example"]
-PORTS = (80, 443, 8000, 8443)
+PORTS = (80, 443, 8000, 8080, 8443)
 TIMEOUT_S = 10
 
 
@@ -192,6 +193,10 @@ class Bad(Exception):
     pass
 
 
+def reason_in(body):
+    return body.split("\n")[0].rsplit(": ", 1)[-1]
+
+
 def ask(gate, origin_leaf, q):
     """Reason, and whether somebody else's certificate was shown."""
     tls, entry, addr, port, sni, host, method, path = q
@@ -226,12 +231,11 @@ def ask(gate, origin_leaf, q):
     head, _, body = data.decode("latin-1").partition("\r\n\r\n")
     if "X-Origin: yes" in head or "x-origin: yes" in head:
         return "granted", decrypted, body
-    if " 403 " in head.split("\r\n")[0] + " " or " 421 " in head.split("\r\n")[0] + " ":
-        want = "421" if "name-mismatch" in body else "403"
+    if re.match("HTTP/1.[01] (400|403|421) .*", head.split("\r\n")[0]):
+        want = {"name-mismatch": "421", "bad-request": "400"}.get(reason_in(body), "403")
         if want not in head.split("\r\n")[0]:
             return "wrong status " + head.split("\r\n")[0], decrypted, body
-        first = body.split("\n")[0]
-        return first.rsplit(": ", 1)[-1], decrypted, body
+        return reason_in(body), decrypted, body
     return "? " + data.decode("latin-1")[:200], decrypted, body
 
 
@@ -308,29 +312,69 @@ def hello(name, extension=b""):
 
 
 def shapes():
-    """What, marked how, to which port, after how long, what comes back first, and at most when."""
+    """What, parts of it, marked how, to which port, after how long, what comes back, and its beginning at most when."""
     get = b"GET / HTTP/1.1\r\nHost: evil.test\r\n\r\n"
     whole = hello("a.test")
     split = whole[:3] + b"\0\x64" + whole[5:105] + whole[:3] + (len(whole) - 105).to_bytes(2, "big") + whole[105:]
-    yield "the server speaks first", b"", 1, 22, 0, b"hello", 0.5
-    yield "the client speaks first", b"SSH-2.0-x y\r\n", 1, 22, 0, b"hello", 0.15
+    nothing = rb"\Z"
+    yield "the server speaks first", [b""], 1, 22, 0, rb"hello", 0.5
+    yield "the server speaks to who has closed", [b"", None], 1, 22, 0, rb"hello", 0.15
+    yield "the client speaks first", [b"SSH-2.0-x y\r\n"], 1, 22, 0, rb"hello", 0.15
     for name, text in (("NUL first", b"\0\0\0\x08"), ("NUL later", b"AMQP\0\0\x09\x01"), ("a line", b"get foo\r\n"),
-                       ("stars", b"*1\r\n$4\r\nPING\r\n")):
-        yield "raw, " + name, text, 1, 9000, 0, b"got:" + text, 0.15
-        yield "raw where only HTTP may pass, " + name, text, 2, 9000, 0, b"", 0.15
-        yield "raw, late, " + name, text, 1, 9000, 0.5, b"got:" + text, 0.15
-    yield "text that could become a request", b"GE", 1, 9000, 0, b"", 0.5
+                       ("stars", b"*1\r\n$4\r\nPING\r\n"), ("a NUL in a line", b"get \0foo\r\n")):
+        yield "raw, " + name, [text], 1, 9000, 0, rb"got:" + re.escape(text), 0.15
+        yield "raw where only HTTP may pass, " + name, [text], 2, 9000, 0, nothing, 0.15
+        yield "raw, late, " + name, [text], 1, 9000, 0.5, rb"got:" + re.escape(text), 0.15
+    yield "text without an end", [b"ping"], 1, 9000, 0, rb"got:ping\Z", 0.5
+    yield "text without an end, late", [b"ping pong"], 1, 9000, 0.5, rb"got:ping pong\Z", 0.15
+    yield "a line in pieces", [b"pi", b"ng a", b"b\n", get], 1, 9000, 0, rb"got:pigot:ng agot:b\ngot:GET", 0.5
+    yield "a request in pieces", [b"GE", get[2:]], 1, 9000, 0, rb"got:GE\Z", 0.5
+    yield "an unknown method in pieces", [b"FOO /", b" HT", b"TP/1.1\r\nHost: x\r\n\r\n"], 1, 9000, 0, rb"got:FOO /got: HT\Z", 0.5
+    yield "a NUL in a request line", [b"FOO /\0 HTTP/1.1\r\nHost: evil.test\r\n\r\n"], 1, 9000, 0, rb"HTTP/1.1 400", 0.15
+    yield "the same in pieces", [b"FOO /\0", b" HTTP/1.1\r\nHost: evil.test\r\n\r\n"], 1, 9000, 0, rb"got:FOO /\0\Z", 0.5
+    yield "a NUL far into it", [b"FOO /" + b"x" * 300 + b"\0 HTTP/1.1\r\nHost: x\r\n\r\n"], 1, 9000, 0, nothing, 0.5
+    yield "a long request line", [b"FOO /" + b"x" * 70000, b" HTTP/1.1\r\nHost: x\r\n\r\n"], 1, 9000, 0, rb"(got:|FOO /|x)+\Z", 0.5
     for name, text in (("", get), (" behind an empty line", b"\r\n" + get), (" in lower case", b"get" + get[3:]),
                        (" of an unknown method", b"FOO" + get[3:])):
-        yield "another Host" + name, text, 1, 9000, 0, b"HTTP/1.1 403", 0.15
-        yield "another Host, late," + name, text, 1, 9000, 0.5, b"", 0.15
-    yield "TLS, late", whole, 1, 9000, 0.5, b"", 0.15
-    yield "a hello", whole, 2, 443, 0, b"\x16\x03\x03", 0.15
-    yield "a hello in two records", split, 2, 443, 0, b"", 0.15
-    yield "two names", hello("a.test", b"\0\0\0\x0b\0\x09\0\0\x06x.test"), 2, 443, 0, b"", 0.15
-    yield "an encrypted name", hello("a.test", b"\xfe\x0d\0\4abcd"), 2, 443, 0, b"", 0.15
-    yield "something behind the hello", whole + b"\x14\x03\x03\0\1\1", 2, 443, 0, b"", 0.15
-    yield "a name that nothing grants", hello("evil.test"), 2, 443, 0, b"", 0.15
+        yield "another Host" + name, [text], 1, 9000, 0, rb"HTTP/1.1 403", 0.15
+        yield "another Host, late," + name, [text], 1, 9000, 0.5, nothing, 0.15
+        yield "another Host, late, on a port of HTTP," + name, [text], 1, 8080, 0.5, rb"HTTP/1.1 403", 0.15
+    yield "TLS, late", [whole], 1, 9000, 0.5, nothing, 0.15
+    yield "TLS, late, on a port of TLS", [whole], 1, 443, 0.5, rb"\x16\x03\x03", 0.15
+    yield "another name, late, on a port of TLS", [hello("evil.test")], 1, 443, 0.5, nothing, 0.15
+    yield "a hello of SSLv2, late", [b"\x80\x2e\x01\x03\x01" + bytes(40)], 1, 9000, 0.5, nothing, 0.15
+    yield "a hello", [whole], 2, 443, 0, rb"\x16\x03\x03", 0.15
+    yield "a hello in two records", [split], 2, 443, 0, nothing, 0.15
+    yield "two names", [hello("a.test", b"\0\0\0\x0b\0\x09\0\0\x06x.test")], 2, 443, 0, nothing, 0.15
+    yield "an encrypted name", [hello("a.test", b"\xfe\x0d\0\4abcd")], 2, 443, 0, nothing, 0.15
+    yield "something behind the hello", [whole + b"\x14\x03\x03\0\1\1"], 2, 443, 0, nothing, 0.15
+    yield "a name that nothing grants", [hello("evil.test")], 2, 443, 0, nothing, 0.15
+
+
+def send_parts(s, parts):
+    for i, part in enumerate(parts):
+        if i:
+            time.sleep(0.4)
+        if part is None:
+            s.shutdown(socket.SHUT_WR)
+        else:
+            s.sendall(part)
+
+
+def what_comes(s, parts):
+    """All of it, and how long its beginning took from the first part on."""
+    began, first, got = time.monotonic(), None, b""
+    sender = threading.Thread(target=send_parts, args=(s, parts), daemon=True)
+    sender.start()
+    try:
+        while data := s.recv(65536):
+            first = first or time.monotonic()
+            got += data
+            if not sender.is_alive():
+                s.settimeout(0.3)
+    except OSError:
+        pass
+    return got, (first or time.monotonic()) - began
 
 
 def check_shapes(folder):
@@ -338,22 +382,16 @@ def check_shapes(folder):
     listen(22)
     listen(9000)
     try:
-        for what, text, mark, port, wait, want, limit in shapes():
+        for what, parts, mark, port, wait, want, limit in shapes():
             s = socket.socket()
-            s.settimeout(TIMEOUT_S)
+            s.settimeout(1 + len(parts))
             s.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, mark)
             with s:
                 s.connect(("1.2.3.4", port))
                 time.sleep(wait)
-                began = time.monotonic()
-                s.sendall(text)
-                try:
-                    got = s.recv(65536)
-                except OSError:
-                    got = b""
-                took = time.monotonic() - began
+                got, took = what_comes(s, parts)
             # Twice the time, and some, for a machine that is busy.
-            if not got.startswith(want) or (not want and got) or took > 2 * limit + 1:
+            if not re.match(want, got) or (got and took > 2 * limit + 1):
                 bad += 1
                 print(f"{what}: {got[:60]!r} after {took:.2f} s", file=sys.stderr)
     finally:
@@ -403,4 +441,5 @@ def main():
     return 1 if failed else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -30,10 +30,10 @@ static bool line(const char *text)
 	return logline_parse(str_of(text), &l);
 }
 
-#define CONN(verdict, reason)                                               \
-	"{\"k\":\"conn\",\"ms\":1,\"verdict\":\"" verdict                   \
-	"\",\"reason\":\"" reason "\",\"rule\":\"3\",\"proto\":\"tls\","    \
-	"\"addr\":\"203.0.113.11\",\"port\":443,\"up\":432,\"down\":70000," \
+#define CONN(verdict, reason)                                                  \
+	"{\"k\":\"conn\",\"ms\":1,\"verdict\":\"" verdict                      \
+	"\",\"reason\":\"" reason "\",\"rule\":\"3\",\"proto\":\"tls\","       \
+	"\"addr\":\"203.0.113.11\",\"port\":443,\"up\":432,\"down\":70000,"    \
 	"\"name\":\"b.test\"}"
 
 static void connections(void)
@@ -61,11 +61,12 @@ static void connections(void)
 	      l.addr.family == ADDR_V6);
 }
 
-#define REQ(reason, status, error)                                         \
-	"{\"k\":\"req\",\"reason\":\"" reason "\",\"rule\":\"d2\","        \
-	"\"status\":" status ",\"tls\":1,\"addr\":\"203.0.113.11\","       \
-	"\"port\":443,\"name\":\"a.test\",\"method\":\"GET\","             \
-	"\"path\":\"\\/x\\u0022\",\"err\":\"" error "\"}"
+#define REQ(reason, status, error) REQ_END(reason, status, error, "SC")
+#define REQ_END(reason, status, error, end)                                    \
+	"{\"k\":\"req\",\"reason\":\"" reason "\",\"rule\":\"d2\","            \
+	"\"status\":" status ",\"tls\":1,\"addr\":\"203.0.113.11\","           \
+	"\"port\":443,\"name\":\"a.test\",\"method\":\"GET\","                 \
+	"\"path\":\"\\/x\\u0022\",\"end\":\"" end "\",\"err\":\"" error "\"}"
 
 static void requests(void)
 {
@@ -81,7 +82,14 @@ static void requests(void)
 	CHECK(line(REQ("granted", "503", "no route")) && !l.allow &&
 	      l.reason == REASON_UPSTREAM && strcmp(l.error, "no route") == 0);
 	/* the origin's own 503 is an answer like any other */
-	CHECK(line(REQ("granted", "503", "")) && l.allow);
+	CHECK(line(REQ_END("granted", "503", "Success", "--")) && l.allow);
+	CHECK(line(REQ("granted", "503", "")) && !l.allow);
+	CHECK(line(REQ_END("granted", "504", "", "sH")) && !l.allow);
+	CHECK(line(REQ_END("granted", "503", "", "CD")) && l.allow);
+	/* nothing was answered: the client broke off while TLS began */
+	CHECK(line(REQ("-", "0", "alert")) && !l.allow &&
+	      l.reason == REASON_HANDSHAKE && l.kind == LOGLINE_CONNECT &&
+	      strcmp(l.error, "alert") == 0);
 	CHECK(line(REQ("-", "400", "")) && l.reason == REASON_BAD_REQUEST);
 	/* cut between characters, never in one */
 	memset(long_line + n, 'a', LOGLINE_PATH_MAX - 1);
@@ -144,9 +152,9 @@ static void crt_lists(void)
 	CHECK(lists("/run/gate/leaf/1.pem a;b\n") == -EPROTO);
 }
 
-#define PROFILES                                                              \
-	"membrane-profiles 1\n1 a.test g-0000000001\n1 **.b.test "            \
-	"g-0000000002\nd2 ** d-0000000003\n1 10.0.0.0/8 g-0000000004\n1 "     \
+#define PROFILES                                                               \
+	"membrane-profiles 1\n1 a.test g-0000000001\n1 **.b.test "             \
+	"g-0000000002\nd2 ** d-0000000003\n1 10.0.0.0/8 g-0000000004\n1 "      \
 	"a.test g-0000000005\n"
 
 static int profiles_of(const char *text)
@@ -169,8 +177,7 @@ static void profile_maps(void)
 		     "g-0000000001"));
 	CHECK(str_is(profiles_find(&p, STR("1"), STR("x.y.b.test"), &a),
 		     "g-0000000002"));
-	CHECK(str_is(profiles_find(&p, STR("1"), STR(""), &a),
-		     "g-0000000004"));
+	CHECK(str_is(profiles_find(&p, STR("1"), STR(""), &a), "g-0000000004"));
 	CHECK(profiles_find(&p, STR("1"), STR("c.test"), &b).n == 0);
 	CHECK(str_is(profiles_find(&p, STR("d2"), STR("c.test"), &b),
 		     "d-0000000003"));
@@ -242,8 +249,7 @@ static void certificates(void)
 	CHECK(ca_leaf(&ca, names, CA_NAMES_MAX, leaf, &n, &err) == 0 &&
 	      n == strlen(leaf));
 	CHECK(ca_leaf(&ca, names, 0, leaf, &n, &err) == -EINVAL);
-	CHECK(ca_leaf(&ca, names, CA_NAMES_MAX + 1, leaf, &n, &err) ==
-	      -EINVAL);
+	CHECK(ca_leaf(&ca, names, CA_NAMES_MAX + 1, leaf, &n, &err) == -EINVAL);
 	c = cert_of(leaf, &key);
 	CHECK(c && key && X509_check_private_key(c, key) == 1);
 	CHECK(is_trusted(&ca, c, "a.test") && is_trusted(&ca, c, longest));
@@ -290,8 +296,8 @@ static void serve(int listener)
 		ssize_t n = 0, got = 1;
 
 		while (got > 0 && !memchr(buf, '\n', (size_t)n))
-			n += got = read(fd, buf + n, sizeof(buf) - 1 -
-							     (size_t)n);
+			n += got =
+				read(fd, buf + n, sizeof(buf) - 1 - (size_t)n);
 		buf[n] = '\0';
 		for (const char *at = buf; at; at = strchr(at, ';')) {
 			at += *at == ';';
@@ -324,8 +330,9 @@ static void many_pins(const char *path)
 	const struct addr *v[ARRAY_LEN(a)];
 
 	for (size_t i = 0; i < ARRAY_LEN(a); i++) {
-		a[i] = (struct addr){ADDR_V6, {0x2a, 0x0e, [14] = (uint8_t)
-					       (i >> 8), (uint8_t)i}};
+		a[i] = (struct addr){
+			ADDR_V6,
+			{0x2a, 0x0e, [14] = (uint8_t)(i >> 8), (uint8_t)i}};
 		v[i] = &a[i];
 	}
 	pins_init(&p, path, "/pins");

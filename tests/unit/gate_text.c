@@ -82,8 +82,8 @@ static void prefixes(void)
 
 static void records(void)
 {
-	static const struct provenance_rule rule = {"g-0123456789",
-						    ".membrane.yaml", 3};
+	static const struct provenance_rule rule = {
+		.id = "g-0123456789", .source = ".membrane.yaml", .line = 3};
 	struct packet p = {.proto = IPPROTO_TCP,
 			   .has_port = true,
 			   .dport = 443,
@@ -187,6 +187,68 @@ static int rules_of(const char *text)
 	if (rc == 0)
 		provenance_free(&p);
 	return rc;
+}
+
+#define RULE(id, text)                                                         \
+	"\"" id "\":{\"text\":\"" text "\",\"source\":\"s\",\"line\":1}"
+
+static const char *rule_for(const struct provenance *p, char kind,
+			    const char *addr, uint8_t proto, uint16_t port)
+{
+	struct packet packet = {
+		.proto = proto, .has_port = port != 0, .dport = port};
+	const struct provenance_rule *r;
+
+	CHECK(addr_parse(str_of(addr), &packet.dst));
+	r = provenance_packet(p, kind, &packet);
+	return r ? r->id : "";
+}
+
+#define RULED(kind, addr, proto, port, id)                                     \
+	CHECK(strcmp(rule_for(&p, kind, addr, IPPROTO_##proto, port), id) == 0)
+
+/* Which rule of the packet filter a flow is under. */
+static void provenances_of_packets(void)
+{
+	struct provenance p;
+
+	CHECK(provenance_parse(
+		      STR("{\"version\":1,\"rules\":{" RULE("g-any", "* "
+								     "tcp/"
+								     "80,udp/"
+								     "53") "," RULE("g-wide", "10.0.0.0/8 tcp/1-65535") "," RULE(
+			      "g-narrow",
+			      "10.1.0.0/16 tcp/22") "," RULE("g-http",
+							     "10.2.0.0/16 "
+							     "tcp/22 http [* "
+							     "*]") "," RULE("g-"
+									    "na"
+									    "m"
+									    "e",
+									    "a."
+									    "te"
+									    "st"
+									    " t"
+									    "cp"
+									    "/2"
+									    "2") "," RULE("g-six",
+											  "2001:db8::/32 udp/1000-2000") "," RULE("d-net",
+																  "10.9.0.0/16 tcp/22") "}}"),
+		      &p, &err) == 0);
+	RULED('g', "10.0.0.1", TCP, 22, "g-wide");
+	RULED('g', "10.1.0.1", TCP, 22, "g-narrow");
+	RULED('g', "10.1.0.1", TCP, 23, "g-wide");
+	RULED('g', "10.2.0.1", TCP, 22, "g-wide");
+	RULED('g', "8.8.8.8", TCP, 80, "g-any");
+	RULED('g', "8.8.8.8", UDP, 53, "g-any");
+	RULED('g', "8.8.8.8", UDP, 80, "");
+	RULED('g', "10.0.0.1", TCP, 0, "");
+	RULED('g', "10.0.0.1", ICMP, 22, "");
+	RULED('g', "2001:db8::1", UDP, 1000, "g-six");
+	RULED('g', "2001:db8::1", UDP, 2001, "");
+	RULED('d', "10.9.1.1", TCP, 22, "d-net");
+	RULED('d', "10.1.0.1", TCP, 22, "");
+	provenance_free(&p);
 }
 
 static void provenances(void)
@@ -335,6 +397,7 @@ int main(void)
 	hellos();
 	credentials();
 	provenances();
+	provenances_of_packets();
 	listings();
 	ports();
 	sights();

@@ -14,7 +14,8 @@ local function parse(b)
   if #b < 9 or byte(b, 1) ~= 22 or byte(b, 2) ~= 3 then return bad end
   local record = u16(b, 4)
   if #b ~= 5 + record then return bad end
-  if byte(b, 6) ~= 1 or byte(b, 7) ~= 0 or u16(b, 8) + 4 ~= record then return bad end
+  if byte(b, 6) ~= 1 or byte(b, 7) ~= 0 then return bad end
+  if u16(b, 8) + 4 ~= record then return bad end
   local last, p = 5 + record, 10 + 2 + 32
   if p > last then return bad end
   p = p + 1 + byte(b, p)
@@ -33,9 +34,12 @@ local function parse(b)
     seen[t] = true
     if t == 0xfe0d or t == 0xffce then ech = true end
     if t == 0 then
-      if l < 6 or u16(b, p + 4) ~= l - 2 or byte(b, p + 6) ~= 0 or u16(b, p + 7) ~= l - 5 then return bad end
+      if l < 6 or u16(b, p + 4) ~= l - 2 or byte(b, p + 6) ~= 0 or
+         u16(b, p + 7) ~= l - 5 then return bad end
       name = sub(b, p + 9, p + 3 + l):lower()
-      if #name > 253 or not (name .. "."):match("^[%w_][%w_%-%.]*$") then return bad end
+      if #name > 253 or not (name .. "."):match("^[%w_][%w_%-%.]*$") then
+        return bad
+      end
       for label in (name .. "."):gmatch("([^.]*)%.") do
         if #label < 1 or #label > 63 then return bad end
       end
@@ -66,42 +70,55 @@ end)
 
 -- Where nobody spoke in time, other protocols may pass: but not a client that
 -- waits before it speaks TLS or HTTP, whose name nobody checks then.
-local late = {}
-late.id = "late"
-late.flags = 0
+local late = {id = "late", flags = 0}
 late.__index = late
 
-local methods = {GET = 1, HEAD = 1, POST = 1, PUT = 1, DELETE = 1, OPTIONS = 1, PATCH = 1, CONNECT = 1, TRACE = 1, PRI = 1}
+-- Nobody's request line is longer.
+local line_max = 1 << 20
 
-local function checked(b)
-  if byte(b, 1) == 22 then return true end
-  local line = b:gsub("^[\r\n]+", "")
-  local method, rest = line:match("^([%w!#$%%&*+.^_`|~-]+)([ \t]?[^\r\n]*)")
-  if not method then return line == "" end
-  if rest:match("^[ \t]") and (methods[method] or rest:match("[ \t]HTTP/")) then return true end
-  -- cut short, it could still become one
-  return not line:match("[\r\n]") and not rest:match("[%c\128-\255]") and line:match("^[%g \t]*$") ~= nil
+local methods = {
+  GET = 1, HEAD = 1, POST = 1, PUT = 1, DELETE = 1, OPTIONS = 1, PATCH = 1,
+  CONNECT = 1, TRACE = 1, PRI = 1,
+}
+
+-- "http", "tls", "raw"; nil while it could still become any.
+local function kind(b)
+  local one, _, three, four = byte(b, 1, 4)
+  if one == 22 then return "tls" end
+  if one >= 128 and (not four or three == 1 and (four == 0 or four == 3)) then
+    return four and "tls"
+  end
+  local method, rest = b:match("^[\r\n]*([%w!#$%%&'*+.^_`|~-]+)(.*)")
+  if not method then return b:match("[^\r\n]") and "raw" end
+  if rest == "" then return nil end
+  if not rest:match("^[ \t]") then return "raw" end
+  if methods[method] then return "http" end
+  local target, ended = rest:match("^([^\r\n]*)(.?)")
+  if target:match("[ \t]HTTP/") then return "http" end
+  return (ended ~= "" or #b > line_max) and "raw" or nil
 end
 
 function late:new()
-  return setmetatable({spoke = false}, late)
+  return setmetatable({said = ""}, late)
 end
 
 function late:start_analyze(txn, chn)
-  filter.register_data_filter(self, chn)
+  if not chn:is_resp() then filter.register_data_filter(self, chn) end
 end
 
+-- What is forwarded before it is decided is never a whole request line.
 function late:tcp_payload(txn, chn)
-  if self.spoke then return end
   local b = chn:data(0, -1) or ""
   if b == "" then return end
-  if not chn:is_resp() and checked(b) then
+  self.said = self.said .. b
+  local what = kind(self.said)
+  if what == "http" or what == "tls" then
     txn:set_var("sess.verdict", "deny")
-    txn:set_var("sess.reason", "bad-request")
+    txn:set_var("sess.reason", what == "tls" and "bad-hello" or "bad-request")
     chn:remove(0, -1)
     error("TLS or HTTP after a silence", 0)
   end
-  self.spoke = true
+  if what then filter.unregister_data_filter(self, chn) end
 end
 
 core.register_filter("late", late, function(self, args) return self end)
