@@ -1,32 +1,335 @@
 #include "compiler/algebra/files.h"
 
-static bool same(const ir_patterns *x, const ir_patterns *y)
+#include "compiler/algebra/filewalk.h"
+#include "compiler/base/buf.h"
+#include "compiler/ir/text.h"
+
+#include <string.h>
+
+/* A list as decide.h compiles it. */
+struct list {
+	struct gitignore *compiled;
+	VEC(const struct ir_pattern *) patterns; /* by index in compiled */
+};
+
+static void compile(struct arena *a, struct list *l, const ir_patterns *from)
 {
-	if (x->n != y->n)
+	l->compiled = gitignore_new(a);
+	vec_each(p, from)
+		if (gitignore_add(l->compiled, p->line, NULL) == GITIGNORE_OK)
+			*vec_push(a, &l->patterns) = p;
+}
+
+static bool has_line(const struct list *l, struct str line)
+{
+	vec_each(p, &l->patterns)
+		if (str_eq((*p)->line, line))
+			return true;
+	return false;
+}
+
+static bool same_lines(const struct list *x, const struct list *y)
+{
+	if (x->patterns.n != y->patterns.n)
 		return false;
-	for (uint32_t i = 0; i < x->n; i++)
-		if (!str_eq(x->v[i].line, y->v[i].line))
+	for (uint32_t i = 0; i < x->patterns.n; i++)
+		if (!str_eq(x->patterns.v[i]->line, y->patterns.v[i]->line))
 			return false;
 	return true;
 }
 
-/* Two lists of other text count as other access. */
-static void compare_lists(struct arena *a, const ir_patterns *old,
-			  const ir_patterns *now, enum access_kind kind,
-			  const char *text, struct comparison *out)
+/* --- witnesses ----------------------------------------------------------- */
+
+static struct ir_request request(struct arena *a, enum access_kind kind,
+				 struct str path)
 {
-	if (!same(old, now))
-		*vec_push(a, &out->changes) =
-			(struct access_change){.way = ACCESS_OTHER,
-					       .kind = kind,
-					       .text = str_of(text)};
+	struct ir_request r = {.kind = kind == ACCESS_READ ? IR_REQ_READ
+							   : IR_REQ_WRITE,
+			       .path = path};
+
+	r.text = ir_request_text(a, &r);
+	return r;
+}
+
+/*
+ * A path that people would think of first, for a pattern: wildcards filled in,
+ * a file where it means directories. It may be none that the pattern matches.
+ */
+static struct str likely(struct arena *a, struct str line, bool below)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	if (str_starts(line, STR("!")))
+		line = str_slice(line, 1, line.n);
+	if (str_starts(line, STR("/")))
+		line = str_slice(line, 1, line.n);
+	while (str_starts(line, STR("**/")))
+		line = str_slice(line, 3, line.n);
+	for (size_t i = 0; i < line.n; i++) {
+		char c = line.p[i];
+
+		if (c == '\\' && i + 1 < line.n)
+			buf_addc(&b, line.p[++i]);
+		else if (c == '?')
+			buf_addc(&b, 'x');
+		else if (c != '*')
+			buf_addc(&b, c);
+		else if (i == 0 || line.p[i - 1] != '*')
+			buf_adds(&b, "file");
+	}
+	if (str_ends(line, STR("/")))
+		buf_adds(&b, "file");
+	else if (below)
+		buf_adds(&b, "/file");
+	return buf_str(&b);
+}
+
+static bool is_path(struct str path)
+{
+	struct str seg;
+
+	if (path.n == 0 || path.p[0] == '/' || path.p[0] == ' ' ||
+	    str_ends(path, STR("/")))
+		return false;
+	while (str_field(&path, '/', &seg))
+		if (seg.n == 0 || str_is(seg, ".") || str_is(seg, ".."))
+			return false;
+	return true;
+}
+
+/* --- comparing ----------------------------------------------------------- */
+
+/* Lists by their index: what is hidden, and what is read-only. */
+enum { OLD_IGNORE, NOW_IGNORE, OLD_READONLY, NOW_READONLY };
+#define IGNORES	  3u
+#define READONLYS 12u
+
+struct compare {
+	struct arena *a;
+	struct comparison *out;
+	struct list lists[FILEWALK_LISTS];
+	const struct decide_files *files[2];
+	/* Per list, pattern, way and kind: it is a change already. */
+	bool *known[FILEWALK_LISTS];
+};
+
+static struct decision ask(const struct compare *c, int side,
+			   const struct ir_request *r)
+{
+	return r->kind == IR_REQ_READ ? decide_read(c->files[side], r->path)
+				      : decide_write(c->files[side], r->path);
+}
+
+static bool shows(const struct compare *c, enum access_way way,
+		  const struct ir_request *r)
+{
+	bool was = ask(c, 0, r).allow, is = ask(c, 1, r).allow;
+
+	return was != is && is == (way == ACCESS_GAINED);
+}
+
+static struct str text_of(struct arena *a, enum access_kind kind,
+			  struct str line)
+{
+	if (str_starts(line, STR("!")))
+		line = str_slice(line, 1, line.n);
+	return arena_fmt(a, "%s %.*s", kind == ACCESS_READ ? "read" : "write",
+			 STR_ARG(line));
+}
+
+static void add_change(struct compare *c, enum access_way way,
+		       enum access_kind kind, uint32_t list,
+		       const struct ir_pattern *cause, struct str path)
+{
+	struct access_change *x = vec_push(c->a, &c->out->changes);
+
+	x->way = way;
+	x->kind = kind;
+	x->text = text_of(c->a, kind, cause->line);
+	x->has_witness = true;
+	x->witness = request(c->a, kind, path);
+	for (int below = 0; below < 2; below++) {
+		struct str p = likely(c->a, cause->line, below);
+		struct ir_request r;
+
+		if (!is_path(p))
+			continue;
+		r = request(c->a, kind, p);
+		if (!shows(c, way, &r))
+			continue;
+		x->witness = r;
+		break;
+	}
+	x->was = ask(c, 0, &x->witness);
+	x->is = ask(c, 1, &x->witness);
+	x->why = cause->from;
+	x->why_old = list == OLD_IGNORE || list == OLD_READONLY;
+}
+
+/*
+ * What holds a path in one policy and not in the other: the pattern that the
+ * other has not, or else the one that takes it back there.
+ */
+static void changed(struct compare *c, struct filewalk *w,
+		    const struct filewalk_end *e, enum access_way way,
+		    enum access_kind kind, uint32_t list)
+{
+	uint32_t other = list ^ 1u, by = e->held[list];
+	bool *known;
+
+	if (has_line(&c->lists[other], c->lists[list].patterns.v[by]->line) &&
+	    e->back[other] != AUTOMATON_NONE) {
+		list = other;
+		by = e->back[other];
+	}
+	known = &c->known[list][by * 4 + way * 2u + (kind == ACCESS_WRITE)];
+	if (*known)
+		return;
+	*known = true;
+	add_change(c, way, kind, list, c->lists[list].patterns.v[by],
+		   filewalk_path(w, e->is_dir));
+}
+
+static bool holds(const struct filewalk_end *e, uint32_t list)
+{
+	return e->held[list] != AUTOMATON_NONE;
+}
+
+/* Which of a pair of lists alone holds the path. */
+static bool differ(const struct filewalk_end *e, uint32_t old,
+		   enum access_way *out_way, uint32_t *out_list)
+{
+	if (holds(e, old) == holds(e, old + 1))
+		return false;
+	*out_way = holds(e, old) ? ACCESS_GAINED : ACCESS_LOST;
+	*out_list = holds(e, old) ? old : old + 1;
+	return true;
+}
+
+static uint32_t visit(void *ctx, struct filewalk *w,
+		      const struct filewalk_end *e)
+{
+	struct compare *c = ctx;
+	enum access_way way;
+	uint32_t list;
+
+	/* What can be read can be written, but for readonly: not said twice. */
+	if (differ(e, OLD_IGNORE, &way, &list)) {
+		changed(c, w, e, way, ACCESS_READ, list);
+		return 0; /* below, more of the same */
+	}
+	if (holds(e, OLD_IGNORE))
+		return 0;
+	if (e->dropped & READONLYS)
+		return IGNORES;
+	if (differ(e, OLD_READONLY, &way, &list))
+		changed(c, w, e, way, ACCESS_WRITE, list);
+	return holds(e, OLD_READONLY) || holds(e, NOW_READONLY)
+		       ? IGNORES
+		       : IGNORES | READONLYS;
+}
+
+static void add_unknown(struct compare *c)
+{
+	*vec_push(c->a, &c->out->changes) = (struct access_change){
+		.way = ACCESS_OTHER,
+		.kind = ACCESS_READ,
+		.text = STR("more combinations of patterns than can be "
+			    "compared")};
 }
 
 void files_compare(struct arena *a, const struct ir_policy *old,
 		   const struct ir_policy *now, struct comparison *out)
 {
-	compare_lists(a, &old->ignore, &now->ignore, ACCESS_READ,
-		      "the patterns of 'ignore'", out);
-	compare_lists(a, &old->readonly, &now->readonly, ACCESS_WRITE,
-		      "the patterns of 'readonly'", out);
+	const ir_patterns *from[] = {&old->ignore, &now->ignore, &old->readonly,
+				     &now->readonly};
+	struct compare c = {.a = a, .out = out};
+	const struct gitignore *lists[FILEWALK_LISTS];
+	bool same;
+
+	for (uint32_t i = 0; i < FILEWALK_LISTS; i++) {
+		compile(a, &c.lists[i], from[i]);
+		lists[i] = c.lists[i].compiled;
+		c.known[i] = arena_array(a, c.lists[i].patterns.n + 1, 4);
+	}
+	same = same_lines(&c.lists[OLD_IGNORE], &c.lists[NOW_IGNORE]);
+	if (same)
+		lists[NOW_IGNORE] = lists[OLD_IGNORE];
+	if (same_lines(&c.lists[OLD_READONLY], &c.lists[NOW_READONLY])) {
+		if (same)
+			return;
+		lists[NOW_READONLY] = lists[OLD_READONLY];
+	}
+	c.files[0] = decide_files_new(a, old);
+	c.files[1] = decide_files_new(a, now);
+	if (!filewalk_run(filewalk_new(a, lists, FILEWALK_LISTS), visit, &c))
+		add_unknown(&c);
+}
+
+/* --- never --------------------------------------------------------------- */
+
+enum { IGNORE, SET, READONLY };
+
+struct never {
+	bool write, found;
+	struct str path;
+};
+
+static uint32_t visit_never(void *ctx, struct filewalk *w,
+			    const struct filewalk_end *e)
+{
+	struct never *n = ctx;
+
+	if (holds(e, IGNORE) || (n->write && holds(e, READONLY)))
+		return 0;
+	if (!holds(e, SET))
+		return 7;
+	n->found = true;
+	n->path = filewalk_path(w, e->is_dir);
+	filewalk_stop(w);
+	return 0;
+}
+
+bool files_never(struct arena *a, const struct ir_policy *p,
+		 const struct ir_never *set, struct ir_request *out,
+		 bool *out_unknown)
+{
+	struct never n = {.write = set->kind == IR_NEVER_WRITE};
+	const ir_patterns none = {0};
+	struct ir_pattern one = {.line = set->pattern};
+	const ir_patterns wanted = {.v = &one, .n = 1};
+	enum access_kind kind = n.write ? ACCESS_WRITE : ACCESS_READ;
+	const struct gitignore *compiled[3];
+	struct list lists[3] = {0};
+
+	compile(a, &lists[IGNORE], &p->ignore);
+	compile(a, &lists[SET], &wanted);
+	compile(a, &lists[READONLY], n.write ? &p->readonly : &none);
+	for (int i = 0; i < 3; i++)
+		compiled[i] = lists[i].compiled;
+	*out_unknown =
+		!filewalk_run(filewalk_new(a, compiled, 3), visit_never, &n);
+	if (!n.found)
+		return false;
+	*out = request(a, kind, n.path);
+	for (int below = 0; below < 2; below++) {
+		const struct decide_files *f = decide_files_new(a, p);
+		struct str path = likely(a, set->pattern, below);
+		bool in;
+
+		if (!is_path(path))
+			continue;
+		in = gitignore_match(compiled[SET], path, false, NULL) ==
+			     GITIGNORE_MATCH ||
+		     (below && gitignore_match(compiled[SET], str_parent(path),
+					       true, NULL) == GITIGNORE_MATCH);
+		if (!in ||
+		    !(n.write ? decide_write(f, path) : decide_read(f, path))
+			     .allow)
+			continue;
+		*out = request(a, kind, path);
+		break;
+	}
+	return true;
 }

@@ -1,5 +1,5 @@
 /*
- * compare.h, of files: what may be read and written.
+ * What may be read and written: compare.h and never.h, of files.
  */
 #ifndef COMPILER_ALGEBRA_FILES_H
 #define COMPILER_ALGEBRA_FILES_H
@@ -8,5 +8,10 @@
 
 void files_compare(struct arena *a, const struct ir_policy *old,
 		   const struct ir_policy *now, struct comparison *out);
+
+/* As never_find(), for sets of files; false also with *out_unknown set. */
+bool files_never(struct arena *a, const struct ir_policy *p,
+		 const struct ir_never *set, struct ir_request *out,
+		 bool *out_unknown);
 
 #endif

@@ -9,17 +9,8 @@
  */
 enum pattern_kind {
 	PATTERN_LITERAL, /* lit is the base name, or the path when anchored */
-	PATTERN_SUFFIX,  /* the base name ends in lit */
-	PATTERN_GLOB,    /* lit is what the subject starts with */
-};
-
-enum token_kind {
-	TOKEN_BYTE,
-	TOKEN_ANY,   /* ?: one byte, no slash */
-	TOKEN_SET,   /* [...] */
-	TOKEN_STAR,  /* *: bytes of one segment */
-	TOKEN_DIRS,  /* **\/: no or more whole segments, each with its slash */
-	TOKEN_REST,  /* ** at the end: everything */
+	PATTERN_SUFFIX,	 /* the base name ends in lit */
+	PATTERN_GLOB,	 /* lit is what the subject starts with */
 };
 
 /* One bit per byte value. */
@@ -28,7 +19,7 @@ struct set {
 };
 
 struct token {
-	enum token_kind kind;
+	enum gitignore_token_kind kind;
 	uint8_t byte;
 	uint32_t set; /* index in pattern.sets */
 };
@@ -51,6 +42,7 @@ struct gitignore {
 	uint32_t mask, filed;
 	bool has_suffix;
 	VEC(struct pattern *) globs; /* oldest first */
+	VEC(struct pattern *) all;   /* by index */
 };
 
 struct gitignore *gitignore_new(struct arena *a)
@@ -249,21 +241,21 @@ static size_t read_stars(struct arena *a, struct pattern *pt, struct str p,
 	while (end < p.n && p.p[end] == '*')
 		end++;
 	if (end - at >= 2 && starts && end == p.n) {
-		vec_push(a, &pt->tokens)->kind = TOKEN_REST;
+		vec_push(a, &pt->tokens)->kind = GITIGNORE_REST;
 		return end;
 	}
 	if (end - at >= 2 && starts && p.p[end] == '/') {
-		vec_push(a, &pt->tokens)->kind = TOKEN_DIRS;
+		vec_push(a, &pt->tokens)->kind = GITIGNORE_DIRS;
 		return end + 1;
 	}
-	vec_push(a, &pt->tokens)->kind = TOKEN_STAR;
+	vec_push(a, &pt->tokens)->kind = GITIGNORE_STAR;
 	/* An escaped slash ends the run as well, but then `**` needs at
 	 * least one segment; so git has it. */
 	if (end - at >= 2 && starts && end + 1 < p.n && p.p[end] == '\\' &&
 	    p.p[end + 1] == '/') {
 		*vec_push(a, &pt->tokens) =
-			(struct token){.kind = TOKEN_BYTE, .byte = '/'};
-		vec_push(a, &pt->tokens)->kind = TOKEN_DIRS;
+			(struct token){.kind = GITIGNORE_BYTE, .byte = '/'};
+		vec_push(a, &pt->tokens)->kind = GITIGNORE_DIRS;
 		return end + 2;
 	}
 	return end;
@@ -281,7 +273,7 @@ static enum gitignore_fault read_tokens(struct arena *a, struct pattern *pt,
 		if (c == '*') {
 			i = read_stars(a, pt, p, i);
 		} else if (c == '?') {
-			vec_push(a, &pt->tokens)->kind = TOKEN_ANY;
+			vec_push(a, &pt->tokens)->kind = GITIGNORE_ANY;
 			i++;
 		} else if (c == '[') {
 			uint32_t n = pt->sets.n;
@@ -290,12 +282,13 @@ static enum gitignore_fault read_tokens(struct arena *a, struct pattern *pt,
 			if (i == 0)
 				return GITIGNORE_CLASS;
 			*vec_push(a, &pt->tokens) =
-				(struct token){.kind = TOKEN_SET, .set = n};
+				(struct token){.kind = GITIGNORE_SET, .set = n};
 		} else {
 			if (c == '\\' && ++i == p.n)
 				return GITIGNORE_ESCAPE;
-			*vec_push(a, &pt->tokens) = (struct token){
-				.kind = TOKEN_BYTE, .byte = (uint8_t)p.p[i++]};
+			*vec_push(a, &pt->tokens) =
+				(struct token){.kind = GITIGNORE_BYTE,
+					       .byte = (uint8_t)p.p[i++]};
 		}
 	}
 	return GITIGNORE_OK;
@@ -346,7 +339,7 @@ static struct str literal(struct arena *a, const struct pattern *pt,
 
 static uint32_t literal_run(const struct pattern *pt, uint32_t beg)
 {
-	while (beg < pt->tokens.n && pt->tokens.v[beg].kind == TOKEN_BYTE)
+	while (beg < pt->tokens.n && pt->tokens.v[beg].kind == GITIGNORE_BYTE)
 		beg++;
 	return beg;
 }
@@ -358,11 +351,11 @@ static void classify(struct arena *a, struct pattern *pt)
 	if (literal_run(pt, 0) == n) {
 		pt->kind = PATTERN_LITERAL;
 		pt->lit = literal(a, pt, 0, n);
-		pt->hash = hash_of(str_slice(pt->lit, base_at(pt->lit),
-					     pt->lit.n));
+		pt->hash = hash_of(
+			str_slice(pt->lit, base_at(pt->lit), pt->lit.n));
 		return;
 	}
-	if (!pt->anchored && pt->tokens.v[0].kind == TOKEN_STAR &&
+	if (!pt->anchored && pt->tokens.v[0].kind == GITIGNORE_STAR &&
 	    literal_run(pt, 1) == n) {
 		pt->kind = PATTERN_SUFFIX;
 		pt->lit = literal(a, pt, 1, n);
@@ -419,6 +412,7 @@ static void grow(struct gitignore *g)
 static void append(struct gitignore *g, struct pattern *pt)
 {
 	pt->index = g->n++;
+	*vec_push(g->a, &g->all) = pt;
 	if (!is_filed(pt)) {
 		*vec_push(g->a, &g->globs) = pt;
 		return;
@@ -503,7 +497,7 @@ enum gitignore_fault gitignore_add(struct gitignore *g, struct str line,
  */
 struct retry {
 	uint32_t token; /* what follows the star */
-	size_t at;      /* where the next attempt starts */
+	size_t at;	/* where the next attempt starts */
 	bool set;
 };
 
@@ -543,27 +537,27 @@ static bool glob(const struct pattern *pt, struct str s)
 		}
 		tok = &pt->tokens.v[t];
 		switch (tok->kind) {
-		case TOKEN_BYTE:
+		case GITIGNORE_BYTE:
 			ok = i < s.n && (uint8_t)s.p[i] == tok->byte;
 			break;
-		case TOKEN_ANY:
+		case GITIGNORE_ANY:
 			ok = i < s.n && s.p[i] != '/';
 			break;
-		case TOKEN_SET:
-			ok = i < s.n && set_has(&pt->sets.v[tok->set],
-						(uint8_t)s.p[i]);
+		case GITIGNORE_SET:
+			ok = i < s.n &&
+			     set_has(&pt->sets.v[tok->set], (uint8_t)s.p[i]);
 			break;
-		case TOKEN_STAR:
+		case GITIGNORE_STAR:
 			star = (struct retry){++t, i, true};
 			continue;
-		case TOKEN_DIRS:
+		case GITIGNORE_DIRS:
 			star.set = false;
 			dirs = (struct retry){++t, i, true};
 			continue;
-		case TOKEN_REST:
+		case GITIGNORE_REST:
 			return true;
 		}
-judge:
+	judge:
 		if (ok) {
 			t++;
 			i++;
@@ -631,4 +625,27 @@ enum gitignore_verdict gitignore_match(const struct gitignore *g,
 	if (out_index)
 		*out_index = best->index;
 	return best->back ? GITIGNORE_BACK : GITIGNORE_MATCH;
+}
+
+/* --- taken apart ---------------------------------------------------------- */
+
+struct gitignore_shape gitignore_shape(const struct gitignore *g,
+				       uint32_t index)
+{
+	const struct pattern *pt = g->all.v[index];
+
+	return (struct gitignore_shape){pt->back, pt->dir_only, pt->anchored,
+					pt->tokens.n};
+}
+
+struct gitignore_token gitignore_token(const struct gitignore *g,
+				       uint32_t index, uint32_t at)
+{
+	const struct pattern *pt = g->all.v[index];
+	const struct token *t = &pt->tokens.v[at];
+	struct gitignore_token out = {.kind = t->kind, .byte = t->byte};
+
+	if (t->kind == GITIGNORE_SET)
+		memcpy(out.bits, pt->sets.v[t->set].bits, sizeof(out.bits));
+	return out;
 }

@@ -1,8 +1,8 @@
 /*
  * gitignore patterns: parse once, match many paths.
  *
- * gitignore(5), as semantics.md, section 5 has it: a pattern without a slash in its
- * middle matches a base name at any depth, one with a slash is anchored at
+ * gitignore(5), as semantics.md, section 5 has it: a pattern without a slash in
+ * its middle matches a base name at any depth, one with a slash is anchored at
  * the root, a trailing slash means directories only, `*` and `?` stay within a
  * segment, `**` crosses, `[a-z]` and backslash escapes work, `!` takes back,
  * later patterns win. Bytes, not characters; no locale.
@@ -33,9 +33,9 @@ enum gitignore_fault gitignore_add(struct gitignore *g, struct str line,
 const char *gitignore_fault_text(enum gitignore_fault f);
 
 enum gitignore_verdict {
-	GITIGNORE_NONE,  /* no pattern speaks of the path */
+	GITIGNORE_NONE, /* no pattern speaks of the path */
 	GITIGNORE_MATCH,
-	GITIGNORE_BACK,  /* the last that matches takes it back */
+	GITIGNORE_BACK, /* the last that matches takes it back */
 };
 
 /*
@@ -49,5 +49,33 @@ enum gitignore_verdict gitignore_match(const struct gitignore *g,
 				       uint32_t *out_index);
 /* How many patterns were added. */
 uint32_t gitignore_count(const struct gitignore *g);
+
+/*
+ * A pattern taken apart, for who reasons about all paths at once. What is not
+ * anchored is matched with base names; marks and slashes at the ends are off.
+ */
+enum gitignore_token_kind {
+	GITIGNORE_BYTE,
+	GITIGNORE_ANY,	/* ?: one byte, no slash */
+	GITIGNORE_SET,	/* [...]: never a slash */
+	GITIGNORE_STAR, /* *: bytes of one segment */
+	GITIGNORE_DIRS, /* **\/: no or more whole segments, each with its slash
+			 */
+	GITIGNORE_REST, /* ** at the end: everything */
+};
+struct gitignore_token {
+	enum gitignore_token_kind kind;
+	uint8_t byte;
+	uint64_t bits[4]; /* of a set, one per byte value */
+};
+struct gitignore_shape {
+	bool back, dir_only, anchored;
+	uint32_t n; /* tokens */
+};
+/* By the index that gitignore_match() answers with. */
+struct gitignore_shape gitignore_shape(const struct gitignore *g,
+				       uint32_t index);
+struct gitignore_token gitignore_token(const struct gitignore *g,
+				       uint32_t index, uint32_t at);
 
 #endif
