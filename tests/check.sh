@@ -76,9 +76,14 @@ build() {
 }
 
 image/setup.sh build test run docker
+# A password is asked for now, not by something that runs beside others.
+root true
 
 step build "building (log: build/log/build-plain)" \
 	build plain all units
+# What waits for mirrors runs beside what needs processors, and fuzzing beside
+# what waits for Docker.
+begin images image/images.sh agent gate
 step layers "who includes whom" tests/layers
 step units "unit tests and oracles" tests/units build
 step cases "golden cases" tests/run
@@ -86,9 +91,10 @@ step presets "presets compile" tests/presets
 step schema "the JSON Schema agrees with the binder" tests/schema
 step completions "bash, zsh and fish complete" tests/completions
 step determinism "the same sources give the same bytes" tests/determinism
+step images "images, since the build" finish images
+begin clients tests/live/clients.sh
 step fuzzers "building the fuzz targets (log: build/log/build-fuzz)" \
 	build fuzz B=build/fuzz FUZZ=1 CC=clang fuzzers
-# They need processors; what follows waits for Docker most of its time.
 begin fuzz tests/fuzz/run "${FUZZ_SECONDS:-60}"
 step asan "building with sanitizers (log: build/log/build-asan)" \
 	build asan B=build/asan SAN=1 all units
@@ -96,14 +102,14 @@ step asan-units "unit tests and oracles, with sanitizers" \
 	tests/units build/asan
 step asan-cases "golden cases, with sanitizers" \
 	env MEMBRANE=build/asan/bin/membrane tests/run
-step images "images" image/images.sh agent gate
+step clients "clients of live tests, since the images" finish clients
 for program in tests/live/gate.py tests/live/*_live.py; do
 	[[ ! -e $program ]] || step "$(basename "$program" .py)" \
 		"live: $program" root "$program"
 done
 step live "live: sessions in real Docker, behind a sealed internet" \
 	tests/live/run
-step fuzz "fuzz targets, ${FUZZ_SECONDS:-60} s each, beside the steps above" \
+step fuzz "fuzz targets, ${FUZZ_SECONDS:-60} s each, since they were built" \
 	finish fuzz
 
 echo "$passed passed, $failed failed"

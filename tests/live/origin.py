@@ -6,6 +6,7 @@
      "method", "path", "headers", "data"}         one request
     {"event": "raw", "data"}                      bytes at the recorder
     {"event": "ws"|"tunnel", "data"}              after an upgrade
+    {"event": "model", "streamed"}                a model was asked (sites.py)
 
 Every line also has addr, port and src. What a server does is told by the path
 (/bytes/N /sink /slow/SECONDS /drip/N /ws /status/N /chunked/N), by the name

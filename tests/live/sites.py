@@ -45,31 +45,38 @@ def npm_site():
     return site
 
 
-def git_site(root):
-    """Smart HTTP, read only: git does the talking."""
-    repo = root / "hello.git"
-    if not repo.exists():
-        env = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null",
-               "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@git.test",
-               "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@git.test"}
+def repository(repo, files):
+    """A bare repository of one commit."""
+    env = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null",
+           "GIT_INDEX_FILE": repo / "index",
+           "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@git.test",
+           "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@git.test"}
 
-        def git(*args, **more):
-            return subprocess.run(["git", "-C", repo, *args], env=env,
-                                  check=True, capture_output=True, **more)
-        subprocess.run(["git", "init", "-q", "--bare", "-b", "main", repo],
-                       env=env, check=True)
-        blob = git("hash-object", "-w", "--stdin", input=b"hello\n").stdout
-        tree = git("mktree", input=b"100644 blob " + blob.strip() +
-                   b"\tREADME\n").stdout.decode().strip()
-        commit = git("commit-tree", "-m", "hello", tree).stdout.decode()
-        git("update-ref", "refs/heads/main", commit.strip())
+    def git(*args, **more):
+        return subprocess.run(
+            ["git", "-C", repo, *args], env=env, check=True,
+            capture_output=True, **more).stdout.decode().strip()
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", repo],
+                   env=env, check=True)
+    for name, data in files.items():
+        blob = git("hash-object", "-w", "--stdin", input=data)
+        git("update-index", "--add", "--cacheinfo", "100644", blob, name)
+    commit = git("commit-tree", "-m", "hello", git("write-tree"))
+    git("update-ref", "refs/heads/main", commit)
+
+
+def git_site(root, at, files):
+    """Smart HTTP, read only: git does the talking."""
+    repo = root / at.replace("/", "-")
+    if not repo.exists():
+        repository(repo, files)
 
     def site(web, path, body):
         kind = "application/x-git-upload-pack-"
-        if path.startswith("/hello.git/info/refs?service=git-upload-pack"):
+        if path == at + "/info/refs?service=git-upload-pack":
             head, args, kind = b"001e# service=git-upload-pack\n0000", \
                 ["--advertise-refs"], kind + "advertisement"
-        elif path == "/hello.git/git-upload-pack":
+        elif path == at + "/git-upload-pack":
             head, args, kind = b"", [], kind + "result"
             if web.headers.get("Content-Encoding") == "gzip":
                 body = gzip.decompress(body)
@@ -81,6 +88,51 @@ def git_site(root):
             capture_output=True)
         return web.reply(head + done.stdout, kind)
     return site
+
+
+def go_site():
+    """A module proxy with one module."""
+    module, base = "tiny.test/tiny", "/tiny.test/tiny/@v/v1.2.0"
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as z:
+        for name, data in (
+                ("go.mod", "module %s\n" % module),
+                ("tiny.go", "package tiny\n\nconst Name = \"tiny\"\n")):
+            z.writestr(zipfile.ZipInfo("%s@v1.2.0/%s" % (module, name)), data)
+    files = {base + ".info": b'{"Version":"v1.2.0"}',
+             base + ".mod": b"module tiny.test/tiny\n",
+             base + ".zip": out.getvalue()}
+
+    def site(web, path, _):
+        if path not in files:
+            return web.reply(b"no such module\n", status=404)
+        return web.reply(files[path], "application/octet-stream")
+    return site
+
+
+def cargo_sites(root):
+    """An index that is a repository of GitHub, and the host that it names."""
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w") as tar:
+        for name, data in (
+                ("Cargo.toml", b'[package]\nname = "tiny"\n'
+                 b'version = "1.2.0"\n'),
+                ("src/lib.rs", b'pub const NAME: &str = "tiny";\n')):
+            info = tarfile.TarInfo("tiny-1.2.0/" + name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    crate = gzip.compress(raw.getvalue(), mtime=0)
+    line = {"name": "tiny", "vers": "1.2.0", "deps": [], "features": {},
+            "cksum": hashlib.sha256(crate).hexdigest(), "yanked": False}
+    index = git_site(root, "/rust-lang/crates.io-index", {
+        "config.json": b'{"dl": "https://static.crates.io/crates"}',
+        "ti/ny/tiny": json.dumps(line).encode() + b"\n"})
+
+    def files(web, path, _):
+        if path != "/crates/tiny/1.2.0/download":
+            return web.reply(b"no such crate\n", status=404)
+        return web.reply(crate, "application/gzip")
+    return {"github.com": index, "static.crates.io": files}
 
 
 def wheel(name, version):
@@ -141,9 +193,11 @@ def apt_site(web, path, _):
 def models(field):
     """What a model answers, as both interfaces put it; also as a stream."""
     def site(web, path, body):
-        if web.command != "POST":
-            return web.reply(b'{"data":[]}', "application/json")
+        if web.command != "POST" or path.split("?")[0] not in (
+                "/v1/messages", "/v1/chat/completions"):
+            return web.reply(b'{"type":"error"}', "application/json", 404)
         asked = json.loads(body or b"{}")
+        web.note("model", streamed=bool(asked.get("stream")))
         if field == "content":
             answer = {"id": "msg_1", "type": "message", "role": "assistant",
                       "model": asked.get("model", "m"), "content": [
@@ -181,7 +235,9 @@ def stream(web, answer):
 
 
 def all_sites(state):
-    return {"registry.npmjs.org": npm_site(), "git.test": git_site(state),
+    return {"registry.npmjs.org": npm_site(), "git.test": git_site(
+        state, "/hello.git", {"README": b"hello\n"}),
             "deb.debian.org": apt_site, **pip_sites(),
+            "proxy.golang.org": go_site(), **cargo_sites(state),
             "api.anthropic.com": models("content"),
             "api.openai.com": models("choices")}

@@ -1,30 +1,25 @@
 """Clients in the sandbox trust the session's authority as they are."""
 import hashlib
 
-from live import Skip, check, shell, test
+from live import ROOT, Skip, check, shell, test
 
 POLICY = """tls: inspect
 allow: [site.test, other.test, git.test, registry.npmjs.org, pypi.org,
-        files.pythonhosted.org, deb.debian.org, '*.wild.test']
+        files.pythonhosted.org, deb.debian.org, '*.wild.test',
+        proxy.golang.org, github.com, static.crates.io]
 """
 
 
-def served(command, wanted, *arrived, policy=POLICY):
+def served(command, wanted, *arrived, policy=POLICY, files=None):
     """The command prints what is wanted, and its host was asked over TLS by
     the gate (the certificate is the session's: see decrypted)."""
-    s = shell(policy, command)
+    s = shell(policy, command, files=files)
     check(s.status == 0 and wanted in s.stdout, "it works: %s" % command,
           (s.status, s.stdout[-1500:], s.stderr[-1500:]))
     for host in arrived:
         check(s.arrived("http", host=host, tls=True), "it arrived: " + host,
               s.arrived("http"))
     return s
-
-
-def needs(program):
-    s = shell("", "command -v " + program)
-    if s.status:
-        raise Skip("no %s in the image" % program)
 
 
 @test
@@ -119,21 +114,57 @@ def openssl():
            "hello from site.test", "site.test")
 
 
+def with_toolchains(command, wanted, *arrived, files=None):
+    """The same, where /usr is the image's with Debian's toolchains added."""
+    if not (ROOT / "build/clients/usr.stamp").exists():
+        raise Skip("not fetched by apt-get: tests/live/clients.sh")
+    served(command, wanted, *arrived, files=files, policy=POLICY +
+           "args: [--mount, 'type=bind,source=%s/build/clients/usr,"
+           "target=/usr,readonly']\n" % ROOT)
+
+
 @test
-def go_ruby_cargo():
-    missing = []
-    for program, command in (
-            ("ruby", "ruby -ropen-uri -e \"puts URI.open("
-             "'https://site.test/').read\""),
-            ("cargo", "cargo search tiny --registry none; true"),
-            ("go", "go version")):
-        try:
-            needs(program)
-            served(command, "")
-        except Skip as e:
-            missing.append(str(e))
-    if missing:
-        raise Skip("; ".join(missing))
+def ruby():
+    with_toolchains("ruby -ropen-uri -e \"puts URI.open("
+                    "'https://site.test/').read\"", "hello from site.test",
+                    "site.test")
+
+
+@test
+def go():
+    with_toolchains(
+        "GOSUMDB=off GOFLAGS=-mod=mod go run .", "tiny: hello from "
+        "site.test", "proxy.golang.org", "site.test", files={
+            "go.mod": "module a\n\nrequire tiny.test/tiny v1.2.0\n",
+            "go.sum": "", "a.go": """package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"tiny.test/tiny"
+)
+
+func main() {
+	r, err := http.Get("https://site.test/")
+	if err != nil {
+		panic(err)
+	}
+	os.Stdout.WriteString(tiny.Name + ": ")
+	io.Copy(os.Stdout, r.Body)
+}
+"""})
+
+
+@test
+def cargo():
+    with_toolchains(
+        "RUSTFLAGS='-C linker=gcc' cargo run -q", "it is tiny", "github.com",
+        "static.crates.io", files={
+            "Cargo.toml": "[package]\nname = \"a\"\nversion = \"0.1.0\"\n"
+                          "[dependencies]\ntiny = \"1\"\n",
+            "src/main.rs": "fn main() { println!(\"it is {}\", "
+                           "tiny::NAME); }\n"})
 
 
 @test

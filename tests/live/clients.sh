@@ -1,0 +1,58 @@
+#!/bin/bash
+# What live tests mount into the agent's image to see real clients at work:
+#
+#   build/clients/npm   agents, and a Node for them: clients/package.json
+#   build/clients/usr   a /usr that has Go, Ruby and cargo too
+#
+# Fetched once, by npm and apt-get in a container of the agent's image, on the
+# machine's own network; 77 when that does not lead to their servers. The tests
+# themselves reach nothing but the fake internet, and are skipped without these.
+source "$(dirname "$0")/../../image/lib.sh"
+
+to=$PWD/build/clients
+agent=membrane-agent:${MEMBRANE_TAG:-latest}
+roots=/etc/ssl/certs/ca-certificates.crt
+owner=$(id -u):$(id -g)
+status=0
+
+# fetched NAME USER SCRIPT: run it in a container where /to is the folder NAME,
+# when neither it nor the image has changed since the last time.
+fetched() {
+	local name=$1 user=$2 script=$3 stamp
+	stamp=$(cat tests/live/clients.sh tests/live/clients/package.json - <<<"$(
+		docker image inspect -f '{{.Id}}' "$agent")" | sha256sum)
+	[[ ! -e $to/$name.stamp || $(<"$to/$name.stamp") != "$stamp" ]] ||
+		return 0
+	say "fetching clients: $name (once; log: build/log/clients-$name)"
+	rm -rf "${to:?}/$name" "$to/$name.stamp"
+	mkdir -p "$to/$name" build/log
+	docker run --rm --network host --user "$user" \
+		--mount "type=bind,source=$to/$name,target=/to" \
+		--mount "type=bind,source=$PWD/tests/live/clients,target=/from,readonly" \
+		--mount "type=bind,source=$roots,target=/roots,readonly" \
+		-e HOME=/tmp -e NODE_EXTRA_CA_CERTS=/roots \
+		-e npm_config_cafile=/roots -e OWNER="$owner" -w /to \
+		"$agent" timeout 300 sh -ec "$script" \
+		>"build/log/clients-$name" 2>&1 || {
+		tail -n 5 "build/log/clients-$name"
+		status=77
+		return 0
+	}
+	echo "$stamp" >"$to/$name.stamp"
+}
+
+fetched npm "$owner" '
+	cp /from/package.json .
+	npm install --no-audit --no-fund --loglevel=error
+	# Half of it: what its installation has copied elsewhere.
+	rm -rf node_modules/@anthropic-ai/claude-code-linux-*'
+fetched usr 0:0 '
+	apt-get update
+	DEBIAN_FRONTEND=noninteractive apt-get install -y \
+		--no-install-recommends golang-go ruby cargo
+	rm -rf /usr/share/doc /usr/share/man /usr/share/locale
+	cp -a /usr/. /to
+	chown -R "$OWNER" /to'
+((status == 0)) ||
+	echo "npm or apt-get could not be reached from a container"
+exit "$status"
