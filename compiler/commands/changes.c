@@ -1,186 +1,192 @@
 #include "compiler/commands/changes.h"
 
-#include <cjson/cJSON.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* One thing that a plan says, found in one of its files. */
-struct fact {
-	enum change_kind kind;
-	struct str text;
+static const char *const ways[] = {
+	[ACCESS_GAINED] = "gained",
+	[ACCESS_LOST] = "lost",
+	[ACCESS_OTHER] = "changed",
 };
-typedef VEC(struct fact) facts;
-
-static const char *const names[] = {
-	[CHANGE_ALLOW] = "allow",   [CHANGE_DENY] = "deny",
-	[CHANGE_IGNORE] = "ignore", [CHANGE_READONLY] = "readonly",
-	[CHANGE_HOLD] = "hold",	    [CHANGE_AGENT] = "agent",
-	[CHANGE_GATE] = "gate",	    [CHANGE_TRACER] = "tracer",
-	[CHANGE_FILE] = "file",
+static const char *const kinds[] = {
+	[ACCESS_CONNECT] = "connect", [ACCESS_HTTP] = "http",
+	[ACCESS_RESOLVE] = "resolve", [ACCESS_READ] = "read",
+	[ACCESS_WRITE] = "write",     [ACCESS_ARG] = "docker-arg",
+	[ACCESS_SETTING] = "setting",
+};
+static const struct {
+	const char *name, *about;
+} verdicts[] = {
+	[CHANGES_SAME] = {"same", "the same"},
+	[CHANGES_COSMETIC] = {"same-access", "same access, other text"},
+	[CHANGES_NARROWED] = {"narrowed", "narrowed"},
+	[CHANGES_WIDENED] = {"widened", "widened"},
 };
 
-const char *change_kind_name(enum change_kind k)
+const char *changes_verdict_name(enum changes_verdict v)
 {
-	return names[k];
+	return verdicts[v].name;
 }
 
-/* Files that facts are read from; the rest is compared as a whole. */
-static const char *const told[] = {"docker.json", "mounts.plan",
-				   "provenance.json"};
-/* Derived from the same grants and patterns: a change there needs no word. */
-static const char *const derived[] = {"names.map", "policy.json",
-				      "ruleset.nft"};
-
-static bool listed(const char *const *list, size_t n, struct str name)
+const char *changes_verdict_about(enum changes_verdict v)
 {
-	for (size_t i = 0; i < n; i++)
-		if (str_is(name, list[i]))
+	return verdicts[v].about;
+}
+
+const char *changes_way_name(enum access_way w)
+{
+	return ways[w];
+}
+
+const char *changes_kind_name(enum access_kind k)
+{
+	return kinds[k];
+}
+
+void changes_make(struct arena *a, const struct compilation *old,
+		  const struct compilation *now, struct changes *out)
+{
+	*out = (struct changes){.a = a, .old = old, .now = now};
+	compare_policies(a, &old->policy, &now->policy, &out->found);
+	vec_each(c, &out->found.changes)
+		out->n[c->way]++;
+}
+
+enum changes_verdict changes_verdict(const struct changes *x)
+{
+	if (compare_widens(&x->found))
+		return CHANGES_WIDENED;
+	if (!compare_equal(&x->found))
+		return CHANGES_NARROWED;
+	return x->found.same_text ? CHANGES_SAME : CHANGES_COSMETIC;
+}
+
+struct str changes_summary(const struct changes *x)
+{
+	struct buf b;
+
+	buf_init(&b, x->a);
+	for (int w = 0; w <= ACCESS_OTHER; w++)
+		if (x->n[w])
+			buf_addf(&b, "%s%s %s", b.n ? ", " : "",
+				 view_number(x->a, x->n[w]).p, ways[w]);
+	if (x->found.unchanged)
+		buf_addf(&b, "%s%s grant%s as before", b.n ? ", " : "",
+			 view_number(x->a, x->found.unchanged).p,
+			 x->found.unchanged == 1 ? "" : "s");
+	return buf_str(&b);
+}
+
+/* --- the rule responsible ------------------------------------------------ */
+
+static bool is_at(struct ir_origin from, struct span at)
+{
+	return from.at.beg == at.beg && from.at.end == at.end;
+}
+
+static const struct ir_grant *grant_at(const ir_grants *list, struct span at)
+{
+	vec_each(g, list)
+		if (is_at(g->from, at))
+			return g;
+	return NULL;
+}
+
+static bool is_pattern_at(const ir_patterns *list, struct span at)
+{
+	vec_each(p, list)
+		if (is_at(p->from, at))
 			return true;
 	return false;
 }
 
-static cJSON *parse(const struct plan *p, const char *name)
+static void name_rule(const struct changes *x, const struct access_change *c,
+		      const struct compilation *side, struct changes_words *w)
 {
-	const struct plan_file *f = plan_file(p, name);
+	const struct ir_policy *p = &side->policy;
+	const struct ir_grant *g = c->why_old ? c->was.grant : c->is.grant;
+	struct span at = c->why.at;
+	struct str text = str_trim(sources_text(&side->sources, at));
 
-	return f ? cJSON_ParseWithLength(f->data.p, f->data.n) : NULL;
-}
-
-static void add(struct arena *a, facts *out, enum change_kind kind,
-		struct str text)
-{
-	*vec_push(a, out) = (struct fact){kind, arena_str(a, text)};
-}
-
-/* provenance.json: {"rules": {"g-…": {"text": …}}} */
-static void read_rules(struct arena *a, const struct plan *p, facts *out)
-{
-	cJSON *root = parse(p, "provenance.json");
-	const cJSON *rule;
-
-	cJSON_ArrayForEach(rule, cJSON_GetObjectItem(root, "rules"))
-	{
-		const char *text =
-			cJSON_GetStringValue(cJSON_GetObjectItem(rule, "text"));
-
-		if (text && rule->string)
-			add(a, out,
-			    rule->string[0] == 'd' ? CHANGE_DENY : CHANGE_ALLOW,
-			    str_of(text));
+	if (!g || !is_at(g->from, at))
+		g = grant_at(&p->allow, at);
+	if (!g)
+		g = grant_at(&p->deny, at);
+	if (g) {
+		w->rule_id = g->id;
+		text = arena_fmt(x->a, "%s %.*s",
+				 g->key == IR_KEY_DENY ? "deny" : "allow",
+				 STR_ARG(g->canon));
+	} else if (is_pattern_at(&p->ignore, at)) {
+		text = arena_fmt(x->a, "ignore %.*s", STR_ARG(text));
+	} else if (is_pattern_at(&p->readonly, at)) {
+		text = arena_fmt(x->a, "readonly %.*s", STR_ARG(text));
+	} else if (w->at.source) {
+		text = str_trim(w->at.text);
 	}
-	cJSON_Delete(root);
+	w->rule = view_cleaned(x->a, text);
 }
 
-/* mounts.plan: "ignore PATTERN" and the like, one per line. */
-static void read_mounts(struct arena *a, const struct plan *p, facts *out)
+struct changes_words changes_words(const struct changes *x,
+				   const struct access_change *c)
 {
-	const struct plan_file *f = plan_file(p, "mounts.plan");
-	struct str rest = f ? f->data : (struct str){0}, line, kind;
+	const struct compilation *side = c->why_old ? x->old : x->now;
+	struct changes_words w = {
+		.text = view_cleaned(x->a, c->text),
+		.at = sources_place(&side->sources, c->why.at),
+		.source = view_source(x->a, &side->sources, c->why.at),
+	};
 
-	while (str_line(&rest, &line)) {
-		if (!str_field(&line, ' ', &kind))
-			continue;
-		for (int k = CHANGE_IGNORE; k <= CHANGE_HOLD; k++)
-			if (str_is(kind, names[k]))
-				add(a, out, (enum change_kind)k, line);
+	if (c->has_witness) {
+		w.request = view_cleaned(x->a, c->witness.text);
+		w.was = reason_name(c->was.reason);
+		w.is = reason_name(c->is.reason);
 	}
+	name_rule(x, c, side, &w);
+	return w;
 }
 
-/* docker.json: the words of each vector; a flag and its value are one. */
-static void read_argv(struct arena *a, const cJSON *root, enum change_kind role,
-		      facts *out)
+/* --- for a terminal ------------------------------------------------------ */
+
+void changes_view_one(const struct view *v, const struct changes *x,
+		      const struct access_change *c)
 {
-	const cJSON *argv = cJSON_GetObjectItem(
-		cJSON_GetObjectItem(root, names[role]), "argv");
-	int n = cJSON_GetArraySize(argv);
+	static const char *const marks[] = {[ACCESS_GAINED] = "+",
+					    [ACCESS_LOST] = "-",
+					    [ACCESS_OTHER] = "~"};
+	static const enum view_paint paints[] = {
+		[ACCESS_GAINED] = VIEW_BAD,
+		[ACCESS_LOST] = VIEW_GOOD,
+		[ACCESS_OTHER] = VIEW_WARN,
+	};
+	struct changes_words w = changes_words(x, c);
 
-	for (int i = 0; i < n; i++) {
-		const char *w =
-			cJSON_GetStringValue(cJSON_GetArrayItem(argv, i));
-		const char *v =
-			cJSON_GetStringValue(cJSON_GetArrayItem(argv, i + 1));
+	view_row(v, 2, paints[c->way],
+		 arena_fmt(x->a, "%s %s", marks[c->way], w.text.p), w.source);
+	if (w.request.n)
+		view_row(v, 6, VIEW_PLAIN, w.request,
+			 arena_fmt(x->a, "%s → %s", w.was, w.is));
+	if (w.rule.n)
+		view_row(v, 6, VIEW_DIM,
+			 arena_fmt(x->a, "%s %s",
+				   c->why_old ? "no longer:" : "by", w.rule.p),
+			 (struct str){0});
+}
 
-		if (!w)
+void changes_view(const struct view *v, const struct changes *x)
+{
+	static const enum access_way order[] = {ACCESS_GAINED, ACCESS_OTHER,
+						ACCESS_LOST};
+
+	for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+		uint32_t k = 0, n = x->n[order[i]];
+
+		if (n == 0)
 			continue;
-		if (w[0] == '-' && !strchr(w, '=') && v && v[0] != '-' &&
-		    v[0] != '{') {
-			add(a, out, role, arena_fmt(a, "%s %s", w, v));
-			i++;
-			continue;
+		view_title(v, ways[order[i]], n, "difference");
+		vec_each(c, &x->found.changes) {
+			if (c->way != order[i])
+				continue;
+			if (view_more(v, 2, k++, n))
+				break;
+			changes_view_one(v, x, c);
 		}
-		add(a, out, role, str_of(w));
 	}
-}
-
-static int by_kind_and_text(const void *va, const void *vb)
-{
-	const struct fact *x = va, *y = vb;
-
-	return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1)
-				  : str_cmp(x->text, y->text);
-}
-
-static facts read_facts(struct arena *a, const struct plan *p)
-{
-	facts out = {0};
-	cJSON *docker = parse(p, "docker.json");
-
-	read_rules(a, p, &out);
-	read_mounts(a, p, &out);
-	read_argv(a, docker, CHANGE_AGENT, &out);
-	read_argv(a, docker, CHANGE_GATE, &out);
-	read_argv(a, docker, CHANGE_TRACER, &out);
-	cJSON_Delete(docker);
-	if (out.n)
-		qsort(out.v, out.n, sizeof(*out.v), by_kind_and_text);
-	return out;
-}
-
-static void compare_files(struct arena *a, const struct plan *old,
-			  const struct plan *now, bool any_fact,
-			  change_list *out)
-{
-	struct plan_delta *deltas = NULL;
-	uint32_t n = plan_compare(a, old, now, &deltas);
-
-	for (uint32_t i = 0; i < n; i++) {
-		struct plan_delta *d = &deltas[i];
-
-		if (d->change == PLAN_CHANGED &&
-		    listed(told, ARRAY_LEN(told), d->name))
-			continue;
-		if (any_fact && d->change == PLAN_CHANGED &&
-		    listed(derived, ARRAY_LEN(derived), d->name))
-			continue;
-		*vec_push(a, out) = (struct change){
-			.added = d->change == PLAN_ADDED,
-			.both = d->change == PLAN_CHANGED,
-			.kind = CHANGE_FILE,
-			.text = d->name,
-		};
-	}
-}
-
-void changes_find(struct arena *a, const struct plan *old,
-		  const struct plan *now, change_list *out)
-{
-	facts was = read_facts(a, old), is = read_facts(a, now);
-	uint32_t i = 0, k = 0;
-
-	while (i < was.n || k < is.n) {
-		int order = i == was.n	? 1
-			    : k == is.n ? -1
-					: by_kind_and_text(&was.v[i], &is.v[k]);
-
-		if (order == 0) {
-			i++;
-			k++;
-			continue;
-		}
-		const struct fact *f = order < 0 ? &was.v[i++] : &is.v[k++];
-
-		*vec_push(a, out) = (struct change){
-			.added = order > 0, .kind = f->kind, .text = f->text};
-	}
-	compare_files(a, old, now, out->n > 0, out);
 }

@@ -1,36 +1,59 @@
 /*
- * How two plans differ, told by what a person wrote: grants, denials,
- * patterns, words of docker's command lines. A file that differs in some
- * other way is named as a whole.
+ * What compiler/algebra/compare.h found between two policies, in words: the
+ * one telling of a change of access that `diff`, `check`, `run --plan`, `plan`
+ * and whatever else asks for approval share.
  */
 #ifndef COMPILER_COMMANDS_CHANGES_H
 #define COMPILER_COMMANDS_CHANGES_H
 
-#include "compiler/plan/plan.h"
+#include "compiler/algebra/compare.h"
+#include "compiler/commands/view.h"
+#include "compiler/driver.h"
 
-enum change_kind {
-	CHANGE_ALLOW,
-	CHANGE_DENY,
-	CHANGE_IGNORE,
-	CHANGE_READONLY,
-	CHANGE_HOLD,
-	CHANGE_AGENT, /* a word, or a flag with its value, of a vector */
-	CHANGE_GATE,
-	CHANGE_TRACER,
-	CHANGE_FILE,
+struct changes {
+	struct arena *a;
+	const struct compilation *old, *now; /* both ok */
+	struct comparison found;
+	uint32_t n[ACCESS_OTHER + 1]; /* changes, by enum access_way */
 };
 
-struct change {
-	enum change_kind kind;
-	bool added;	 /* else removed */
-	bool both;	 /* changed: neither of the two */
-	struct str text; /* not cleaned */
+/* From no more to no less. */
+enum changes_verdict {
+	CHANGES_SAME,	  /* the same policy in the same words */
+	CHANGES_COSMETIC, /* the same access in other words */
+	CHANGES_NARROWED, /* some lost, none gained */
+	CHANGES_WIDENED,  /* some gained, or neither more nor less */
 };
-typedef VEC(struct change) change_list;
 
-const char *change_kind_name(enum change_kind k);
-/* In the order of kinds, then of texts. */
-void changes_find(struct arena *a, const struct plan *old,
-		  const struct plan *now, change_list *out);
+void changes_make(struct arena *a, const struct compilation *old,
+		  const struct compilation *now, struct changes *out);
+enum changes_verdict changes_verdict(const struct changes *x);
+/* "the same", "same access, other text", "narrowed", "widened" */
+const char *changes_verdict_about(enum changes_verdict v);
+/* "same", "same-access", "narrowed", "widened": for programs */
+const char *changes_verdict_name(enum changes_verdict v);
+const char *changes_way_name(enum access_way w);   /* "gained", "lost", … */
+const char *changes_kind_name(enum access_kind k); /* "connect", "http", … */
+/* "2 gained, 1 lost, 12 grants as before" */
+struct str changes_summary(const struct changes *x);
+
+/* One change. All is cleaned; what there is not is empty. */
+struct changes_words {
+	struct str text;      /* the set of requests */
+	struct str request;   /* one of them, as grammar/request.y takes it */
+	const char *was, *is; /* why it was and is decided so: reasons */
+	struct str rule;      /* "allow github.com tcp/443" */
+	struct str rule_id;   /* of a grant or denial */
+	struct str source;    /* "main:.membrane.yaml:3" */
+	struct place at;
+};
+struct changes_words changes_words(const struct changes *x,
+				   const struct access_change *c);
+
+/* Sections of what was gained, changed and lost; nothing when nothing was. */
+void changes_view(const struct view *v, const struct changes *x);
+/* A change on lines of its own: what, one request, the rule. */
+void changes_view_one(const struct view *v, const struct changes *x,
+		      const struct access_change *c);
 
 #endif

@@ -1,29 +1,46 @@
 #include "compiler/commands/inputs.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/sealed.h"
-#include "compiler/commands/view.h"
+
+static int show(const struct options *o, const struct sealed *s)
+{
+	struct buf report;
+	struct view v = {&report, say_width(STDERR_FILENO),
+			 say_colour(STDERR_FILENO)};
+	int status;
+
+	if (options_get(o, OPTION_JSON)) {
+		status = say_result(sealed_json(s));
+		return status != STATUS_OK ? status
+		       : s->is_current	   ? STATUS_OK
+					   : STATUS_REFUSED;
+	}
+	if (s->is_current)
+		return say_result(arena_fmt(
+			s->a, "%s is what the policy says\n", s->dir.p));
+	buf_init(&report, s->a);
+	sealed_view(&v, s);
+	say("%s  'membrane compile' writes what the policy says; review it",
+	    report.p);
+	return STATUS_REFUSED;
+}
 
 static int compare(const struct options *o, const struct inputs *in,
 		   struct compilation *c)
 {
 	const char *dir = o->words.n ? arena_cstr(c->a, o->words.v[0]) : NULL;
-	struct buf report;
+	struct sealed s = {0};
 	struct err err;
-	bool same;
+	int status;
 
-	buf_init(&report, c->a);
 	if ((!dir && sealed_default(c->a, in->workspace, &dir, &err) < 0) ||
-	    sealed_compare(c->a, dir, in, &c->plan, &same, &report, &err) < 0) {
+	    sealed_compare(dir, in, c, &s, &err) < 0) {
 		say("%s", view_cleaned(c->a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
-	if (same)
-		return say_result(arena_fmt(
-			c->a, "%s is what the policy says\n",
-			view_cleaned(c->a, sealed_short(str_of(dir), in)).p));
-	say("%s  'membrane compile' writes what has a '+'; review it",
-	    report.p);
-	return STATUS_REFUSED;
+	status = show(o, &s);
+	sealed_done(&s);
+	return status;
 }
 
 int command_check(struct arena *a, const struct options *o)

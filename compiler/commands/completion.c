@@ -9,6 +9,7 @@ static const char *const shells[] = {"bash", "zsh", "fish"};
 enum words {
 	WORDS_NONE,
 	WORDS_DIR,
+	WORDS_FILE,
 	WORDS_COMMAND,
 	WORDS_SHELL,
 	WORDS_SCHEMA,
@@ -20,6 +21,8 @@ static enum words words_of(enum command_id id)
 	case COMMAND_CHECK:
 	case COMMAND_TRUST:
 		return WORDS_DIR;
+	case COMMAND_DIFF:
+		return WORDS_FILE;
 	case COMMAND_SCHEMA:
 		return WORDS_SCHEMA;
 	case COMMAND_COMPLETION:
@@ -53,6 +56,7 @@ static void word_list(struct buf *out, enum words words)
 	switch (words) {
 	case WORDS_NONE:
 	case WORDS_DIR:
+	case WORDS_FILE:
 		return;
 	case WORDS_COMMAND:
 		command_names(out, " ");
@@ -153,12 +157,13 @@ static void bash_words(struct buf *out)
 		case WORDS_NONE:
 			break;
 		case WORDS_DIR:
+		case WORDS_FILE:
 			buf_addf(out,
 				 "\t%s)\n"
 				 "\t\tcompopt -o filenames 2>/dev/null\n"
-				 "\t\tCOMPREPLY=($(compgen -d -- "
+				 "\t\tCOMPREPLY=($(compgen -%c -- "
 				 "\"$cur\")) ;;\n",
-				 name);
+				 name, words == WORDS_DIR ? 'd' : 'f');
 			break;
 		case WORDS_COMMAND:
 		case WORDS_SHELL:
@@ -286,6 +291,11 @@ static void zsh_words(struct buf *out)
 				 "\t%s)\n\t\trest=('2:folder:_files -/') ;;\n",
 				 name);
 			break;
+		case WORDS_FILE:
+			buf_addf(out,
+				 "\t%s)\n\t\trest=('*:policy:_files') ;;\n",
+				 name);
+			break;
 		case WORDS_COMMAND:
 		case WORDS_SHELL:
 		case WORDS_SCHEMA:
@@ -411,6 +421,8 @@ static void fish_words(struct buf *out)
 			 command_get((enum command_id)c)->name);
 		if (words == WORDS_DIR)
 			buf_adds(out, "(__fish_complete_directories)");
+		else if (words == WORDS_FILE)
+			buf_adds(out, "(__fish_complete_path)");
 		else
 			word_list(out, words);
 		buf_adds(out, "'\n");

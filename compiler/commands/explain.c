@@ -156,7 +156,8 @@ int command_explain(struct arena *a, const struct options *o)
 	if (status == STATUS_OK)
 		status = explain(o, &in, &c, &q);
 	else if (status == STATUS_REFUSED && options_get(o, OPTION_JSON) &&
-		 say_result(plan_json_refused(c.a, &c.diags)) != STATUS_OK)
+		 say_result(plan_json_refused(c.a, EXPLAIN_JSON_VERSION,
+					      &c.diags)) != STATUS_OK)
 		status = STATUS_IO;
 	driver_done(&c);
 	return status;

@@ -2,8 +2,6 @@
 
 #include "compiler/ir/text.h"
 
-#define EXPLAIN_JSON_VERSION 1
-
 static const char *verdict(bool allow)
 {
 	return allow ? "allow" : "deny";

@@ -8,6 +8,8 @@
 #include "compiler/base/json.h"
 #include "compiler/commands/explain_edits.h"
 
+#define EXPLAIN_JSON_VERSION 1
+
 /* One request's; the caller's, for explain_json(). */
 cJSON *explain_json_one(const struct compilation *c,
 			const struct explanation *e,

@@ -49,6 +49,23 @@ static void option_line(struct buf *out, const struct option *o)
 	buf_addf(out, "  %-28s%s\n", head, o->about);
 }
 
+/* What a command's flags do not tell of it; NULL: they do. */
+static const char *more(enum command_id id)
+{
+	if (id != COMMAND_DIFF)
+		return NULL;
+	return "OLD and NEW are each one of:\n"
+	       "  FILE, FOLDER    a YAML file; a workspace, or what 'compile' "
+	       "wrote\n"
+	       "  REV, REV:PATH   this workspace in a revision of git; a file, "
+	       "workspace or plan\n"
+	       "                  in it. A..B, A...B: two revisions in one "
+	       "word, as git has them\n"
+	       "Each stands on the built-in floor alone: nobody's own settings "
+	       "go in.\n"
+	       "Status 1 when NEW permits what OLD refused.\n\n";
+}
+
 void help_command(struct buf *out, enum command_id id)
 {
 	const struct command *c = command_get(id);
@@ -56,7 +73,7 @@ void help_command(struct buf *out, enum command_id id)
 
 	buf_addf(out, "usage: membrane %s%s%s\n", c->name, *c->args ? " " : "",
 		 c->args);
-	buf_addf(out, "%s\n\n", c->about);
+	buf_addf(out, "%s\n\n%s", c->about, more(id) ? more(id) : "");
 	for (size_t i = 0; (o = option_at(i)); i++)
 		if (o->commands & 1u << id && o->about)
 			option_line(out, o);

@@ -131,11 +131,14 @@ static int flag_kind(enum option_id id)
 	case OPTION_NO_TRACE:
 		return FRONT_FLAG_NO_TRACE;
 	case OPTION_NO_GLOBAL:
+	case OPTION_WITH_GLOBAL:
 	case OPTION_WORKSPACE:
 	case OPTION_POLICIES:
 	case OPTION_DENY_WARNINGS:
 	case OPTION_JSON:
 	case OPTION_MARKDOWN:
+	case OPTION_SARIF:
+	case OPTION_FAIL_ON:
 	case OPTION_EMIT:
 	case OPTION_DUMP_IR:
 	case OPTION_OUTPUT:

@@ -2,6 +2,15 @@
 
 #include "compiler/commands/view.h"
 
+static void find_changes(struct plan_model *m, const struct compilation *c)
+{
+	struct err err;
+
+	m->n_files = plan_compare(m->a, m->last, m->plan, &m->files);
+	if (derived_make(m->last, "last/", &m->own, &err) == 0 && m->own.c.ok)
+		changes_make(m->a, &m->own.c, c, &m->changes);
+}
+
 void model_make(struct plan_model *m, struct compilation *c,
 		const struct inputs *in, const struct plan *last)
 {
@@ -15,7 +24,7 @@ void model_make(struct plan_model *m, struct compilation *c,
 		.diags = &c->diags,
 		.reached = c->reached,
 		.waived = c->waived,
-		.has_last = last != NULL,
+		.last = last,
 	};
 	sha256_hex(plan_manifest(c->a, &c->plan), m->digest);
 	contribution_make(c, &m->adds);
@@ -28,26 +37,20 @@ void model_make(struct plan_model *m, struct compilation *c,
 		m->refused.last = NULL;
 	risks_find(c->a, &c->policy, &m->risks);
 	if (last)
-		changes_find(c->a, last, &c->plan, &m->changes);
+		find_changes(m, c);
 }
 
-struct str model_place(struct arena *a, const struct sources *sources,
-		       struct ir_origin from)
+void model_done(struct plan_model *m)
 {
-	struct place p = sources_place(sources, from.at);
-	struct buf b;
+	driver_done(&m->own.c);
+}
 
-	buf_init(&b, a);
-	if (!p.source)
-		return (struct str){0};
-	view_clean(&b, p.source->name);
-	/* These two are no files that somebody could open at a line. */
-	if (p.source->layer != LAYER_FLAGS && p.source->layer != LAYER_FLOOR)
-		buf_addf(&b, ":%u", p.line);
-	return buf_str(&b);
+bool model_has_changes(const struct plan_model *m)
+{
+	return m->last && m->own.c.ok;
 }
 
 struct str model_source(const struct plan_model *m, struct ir_origin from)
 {
-	return model_place(m->a, m->sources, from);
+	return view_source(m->a, m->sources, from.at);
 }

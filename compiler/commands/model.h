@@ -8,6 +8,7 @@
 
 #include "compiler/base/sha256.h"
 #include "compiler/commands/changes.h"
+#include "compiler/commands/derived.h"
 #include "compiler/commands/risks.h"
 #include "compiler/commands/trust_ask.h"
 #include "compiler/driver.h"
@@ -26,18 +27,24 @@ struct plan_model {
 	struct err trust_err;	     /* TRUST_UNKNOWN: why */
 	struct diags refused;	     /* what cannot be enforced: errors */
 	risk_list risks;
-	bool has_last; /* a plan ran here before */
-	change_list changes;
+	const struct plan *last; /* that ran here before, or NULL */
+	/* What it says, and how access changed since, when this version can
+	 * read it: own.c.ok. */
+	struct derived own;
+	struct changes changes;
+	struct plan_delta *files; /* that differ */
+	uint32_t n_files;
 	bool first_use; /* there is no global file yet */
 };
 
 /* last: the plan that ran here last, or NULL. c is ok. */
 void model_make(struct plan_model *m, struct compilation *c,
 		const struct inputs *in, const struct plan *last);
+void model_done(struct plan_model *m);
+/* Whether m->changes is there. */
+bool model_has_changes(const struct plan_model *m);
 
 /* "file:line", "<command line>", "builtin"; empty for nowhere. Cleaned. */
-struct str model_place(struct arena *a, const struct sources *sources,
-		       struct ir_origin from);
 struct str model_source(const struct plan_model *m, struct ir_origin from);
 
 #endif

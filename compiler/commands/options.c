@@ -9,6 +9,7 @@
 #define FOR_PLAN    FOR(PLAN)
 #define FOR_COMPILE FOR(COMPILE)
 #define FOR_CHECK   FOR(CHECK)
+#define FOR_DIFF    FOR(DIFF)
 #define FOR_RUN	    FOR(RUN)
 #define FOR_INIT FOR(INIT)
 #define FOR_POLICY                                                             \
@@ -43,8 +44,12 @@ static const struct option *row_of(enum option_id id)
 
 const char *option_word(enum option_id id, size_t i)
 {
+	static const char *const fail_on[] = {"widen", "any", "none"};
+
 	if (id == OPTION_DUMP_IR)
 		return driver_pass(i);
+	if (id == OPTION_FAIL_ON)
+		return i < ARRAY_LEN(fail_on) ? fail_on[i] : NULL;
 	if (id != OPTION_EMIT)
 		return NULL;
 	/* The manifest comes from no emitter: it seals what they wrote. */
@@ -257,6 +262,9 @@ static bool check(struct parser *p)
 		o->command == COMMAND_TRUST ||
 		o->command == COMMAND_COMPLETION ||
 		o->command == COMMAND_SCHEMA || o->command == COMMAND_HELP;
+
+	if (o->command == COMMAND_DIFF)
+		most = 2;
 
 	vec_each(g, &o->given) {
 		unsigned commands = row_of(g->id)->commands;

@@ -27,25 +27,28 @@ static int show(const struct options *o, const struct inputs *in,
 {
 	const struct option_given *one = options_get(o, OPTION_EMIT);
 	struct plan_model m;
-	struct view v;
 	struct buf out;
+	struct view v = {&out, say_width(STDOUT_FILENO),
+			 say_colour(STDOUT_FILENO)};
+	struct str text;
 
 	if (c->stop_after)
 		return say_result(c->dump);
 	if (one)
 		return emit(c->a, c, one->value);
 	model_make(&m, c, in, last_read(c->a, in->state, in->workspace));
-	if (options_get(o, OPTION_JSON))
-		return say_result(plan_json(&m));
-	buf_init(&out, c->a);
-	if (options_get(o, OPTION_MARKDOWN)) {
-		plan_markdown(&out, &m);
-		return say_result(buf_str(&out));
+	if (options_get(o, OPTION_JSON)) {
+		text = plan_json(&m);
+	} else {
+		buf_init(&out, c->a);
+		if (options_get(o, OPTION_MARKDOWN))
+			plan_markdown(&out, &m);
+		else
+			plan_view(&v, &m);
+		text = buf_str(&out);
 	}
-	v = (struct view){&out, say_width(STDOUT_FILENO),
-			  say_colour(STDOUT_FILENO)};
-	plan_view(&v, &m);
-	return say_result(buf_str(&out));
+	model_done(&m);
+	return say_result(text);
 }
 
 int command_plan(struct arena *a, const struct options *o)
@@ -61,7 +64,8 @@ int command_plan(struct arena *a, const struct options *o)
 		if (status == STATUS_OK && inputs_denied(o, &c, true))
 			status = STATUS_REFUSED;
 	} else if (status == STATUS_REFUSED && json &&
-		   say_result(plan_json_refused(c.a, &c.diags)) != STATUS_OK) {
+		   say_result(plan_json_refused(c.a, PLAN_JSON_VERSION,
+						&c.diags)) != STATUS_OK) {
 		status = STATUS_IO;
 	}
 	driver_done(&c);

@@ -1,10 +1,8 @@
 #include "compiler/commands/plan_json.h"
 
 #include "compiler/base/date.h"
-#include "compiler/base/json.h"
 #include "compiler/base/lint.h"
-
-#define PLAN_JSON_VERSION 1
+#include "compiler/commands/changes_json.h"
 
 static void put_place(cJSON *o, const struct sources *s, struct span at)
 {
@@ -167,21 +165,13 @@ static cJSON *risks(const struct plan_model *m)
 	return list;
 }
 
-static cJSON *changes(const struct plan_model *m)
+/* Files of the plan that are not as they were. */
+static cJSON *changed_files(const struct plan_model *m)
 {
 	cJSON *list = json_array();
 
-	vec_each(c, &m->changes) {
-		cJSON *o = json_object();
-
-		json_put_cstr(o, "change",
-			      c->both	 ? "changed"
-			      : c->added ? "added"
-					 : "removed");
-		json_put_cstr(o, "kind", change_kind_name(c->kind));
-		json_put_str(o, "text", c->text);
-		json_push(list, o);
-	}
+	for (uint32_t i = 0; i < m->n_files; i++)
+		json_push_str(list, m->files[i].name);
 	return list;
 }
 
@@ -206,15 +196,19 @@ struct str plan_json(const struct plan_model *m)
 	json_put(root, "warnings", diag_list(*m->diags, false));
 	json_put(root, "excepted_warnings", excepted(m));
 	json_put(root, "changes",
-		 m->has_last ? changes(m) : cJSON_CreateNull());
+		 model_has_changes(m) ? changes_json(&m->changes)
+				      : cJSON_CreateNull());
+	json_put(root, "changed_files",
+		 m->last ? changed_files(m) : cJSON_CreateNull());
 	return json_text(m->a, root);
 }
 
-struct str plan_json_refused(struct arena *a, const struct diags *d)
+struct str plan_json_refused(struct arena *a, unsigned version,
+			     const struct diags *d)
 {
 	cJSON *root = json_object();
 
-	json_put_u64(root, "version", PLAN_JSON_VERSION);
+	json_put_u64(root, "version", version);
 	json_put(root, "errors", diag_list(*d, true));
 	json_put(root, "warnings", diag_list(*d, false));
 	return json_text(a, root);

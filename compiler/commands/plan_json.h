@@ -7,8 +7,12 @@
 
 #include "compiler/commands/model.h"
 
+#define PLAN_JSON_VERSION 2
+
 struct str plan_json(const struct plan_model *m);
-/* Of a policy that was refused: {"version", "errors", "warnings"}. */
-struct str plan_json_refused(struct arena *a, const struct diags *d);
+/* Of a policy that was refused, for any command: {"version", "errors",
+ * "warnings"}; version is the command's own. */
+struct str plan_json_refused(struct arena *a, unsigned version,
+			     const struct diags *d);
 
 #endif

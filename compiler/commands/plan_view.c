@@ -482,35 +482,47 @@ static void risks(const struct view *v, const struct plan_model *m)
 	}
 }
 
+/* Lines moved, or another version wrote it: no word about access. */
+static void other_text(const struct view *v, const struct plan_model *m)
+{
+	struct buf names;
+
+	buf_init(&names, m->a);
+	for (uint32_t i = 0; i < m->n_files; i++)
+		buf_addf(&names, "%s%.*s", i ? ", " : "",
+			 STR_ARG(m->files[i].name));
+	view_title(v,
+		   model_has_changes(m)
+			   ? "the same access as the plan that ran here last"
+			   : "another version wrote the plan that ran here last",
+		   0, NULL);
+	paragraph(v, arena_fmt(m->a, "In other words: %s", names.p).p);
+}
+
 static void changes(const struct view *v, const struct plan_model *m)
 {
+	const struct changes *x = &m->changes;
 	uint32_t i = 0;
 
-	if (!m->has_last) {
+	if (!m->last) {
 		view_title(v, "no plan ran here before", 0, NULL);
 		return;
 	}
-	if (m->changes.n == 0) {
+	if (m->n_files == 0) {
 		view_title(v, "the same as the plan that ran here last", 0,
 			   NULL);
 		return;
 	}
-	view_title(v, "changes since the plan that ran here last", m->changes.n,
-		   "change");
-	vec_each(c, &m->changes) {
-		if (view_more(v, 2, i++, m->changes.n))
+	if (!model_has_changes(m) || x->found.changes.n == 0) {
+		other_text(v, m);
+		return;
+	}
+	view_title(v, "changes since the plan that ran here last",
+		   x->found.changes.n, "change");
+	vec_each(c, &x->found.changes) {
+		if (view_more(v, 2, i++, x->found.changes.n))
 			break;
-		view_row(v, 2,
-			 c->both    ? VIEW_WARN
-			 : c->added ? VIEW_GOOD
-				    : VIEW_BAD,
-			 arena_fmt(m->a, "%s %s %s",
-				   c->both    ? "~"
-				   : c->added ? "+"
-					      : "-",
-				   change_kind_name(c->kind),
-				   view_cleaned(m->a, c->text).p),
-			 (struct str){0});
+		changes_view_one(v, x, c);
 	}
 }
 

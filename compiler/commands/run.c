@@ -81,9 +81,8 @@ static struct str where_it_leads(struct arena *a, struct str path)
 {
 	char real[PATH_MAX];
 
-	return realpath(arena_cstr(a, path), real)
-		       ? arena_str(a, str_of(real))
-		       : path;
+	return realpath(arena_cstr(a, path), real) ? arena_str(a, str_of(real))
+						   : path;
 }
 
 /* What this version cannot enforce, and variables that are not set. */
@@ -179,23 +178,30 @@ static bool is_trusted(struct attempt *t)
 	return false;
 }
 
-/* --plan DIR: run what was reviewed, or nothing. */
+/*
+ * --plan DIR: run what was reviewed, or nothing. What runs is the plan in
+ * memory, which is then the one in DIR to the byte: DIR is not read again.
+ */
 static bool is_sealed(struct attempt *t)
 {
 	const char *dir = options_value(t->c.a, t->o, OPTION_SEALED, NULL);
+	struct sealed s = {0};
 	struct buf report;
+	struct view v = {&report, say_width(STDERR_FILENO),
+			 say_colour(STDERR_FILENO)};
 	struct err err;
-	bool same;
 
 	if (!dir)
 		return true;
-	buf_init(&report, t->c.a);
-	if (sealed_compare(t->c.a, dir, &t->in, &t->c.plan, &same, &report,
-			   &err) < 0)
+	if (sealed_compare(dir, &t->in, &t->c, &s, &err) < 0)
 		return fail(t, &err);
-	if (!same)
+	if (!s.is_current) {
+		buf_init(&report, t->c.a);
+		sealed_view(&v, &s);
 		say("%s  so nothing was run", report.p);
-	return same;
+	}
+	sealed_done(&s);
+	return s.is_current;
 }
 
 static int launch(struct attempt *t)

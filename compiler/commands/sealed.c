@@ -2,19 +2,13 @@
 
 #include "compiler/base/fileio.h"
 #include "compiler/base/limits.h"
-#include "compiler/commands/view.h"
+#include "compiler/plan/manifest.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define MANIFEST "manifest.json"
-/* Columns of a line of an artefact that are shown. */
-#define LINE_SHOWN 72u
-#define LINE_BYTES (4u * LINE_SHOWN) /* of it, enough for that */
-#define LINE_AFTER 24u /* columns from the difference on, at least */
 
 int sealed_default(struct arena *a, const char *workspace, const char **out_dir,
 		   struct err *err)
@@ -89,96 +83,75 @@ static int read_all(struct arena *a, const char *dir, struct plan *out,
 	return rc < 0 ? err_while(err, "reading %s", dir) : 0;
 }
 
-static struct str nth_line(struct str text, uint32_t n)
+/* Whether the plan was made of the very sources that there are now. */
+static bool same_sources(const struct sealed *s, const struct compilation *c)
 {
-	struct str line = {0};
+	const struct plan_file *f = plan_file(&s->old, MANIFEST_NAME);
+	struct plan was = {0};
+	struct err err;
 
-	while (n-- && str_line(&text, &line))
-		;
-	return line;
+	if (!f || manifest_parse(s->a, f->data, &was, &err) < 0 ||
+	    was.sources.n != c->plan.sources.n)
+		return false;
+	for (uint32_t i = 0; i < was.sources.n; i++)
+		if (!str_eq(was.sources.v[i].name, c->plan.sources.v[i].name) ||
+		    !str_eq(was.sources.v[i].sha256,
+			    c->plan.sources.v[i].sha256))
+			return false;
+	return true;
 }
 
-/* "    - text": one line of an artefact, cut around where it differs. */
-static void show_line(struct buf *out, char mark, struct str line, size_t from)
+/* Why the plan's own policy.json is none. */
+static struct str complaint(struct sealed *s, int rc, const struct err *err)
 {
-	char *copy = arena_cstr(out->a, line);
-	struct str clean, cut;
-	size_t beg = 0, blank = 0;
+	struct buf b;
 
-	for (size_t i = 0; i < line.n; i++)
-		if (copy[i] == '\t')
-			copy[i] = ' ';
-	while (blank < from && copy[blank] == ' ')
-		blank++;
-	line = (struct str){copy + blank, line.n - blank};
-	from -= blank;
-	if (from > LINE_SHOWN - LINE_AFTER)
-		beg = from - LINE_SHOWN / 2;
-	while (beg && ((unsigned char)line.p[beg] & 0xc0) == 0x80)
-		beg--;
-	clean = view_cleaned(out->a, str_slice(line, beg, beg + LINE_BYTES));
-	cut = view_cut(clean, LINE_SHOWN);
-	buf_addf(out, "    %c %s%.*s%s\n", mark, beg ? "…" : "", STR_ARG(cut),
-		 cut.n < clean.n || beg + LINE_BYTES < line.n ? "…" : "");
+	buf_init(&b, s->a);
+	if (rc < 0)
+		buf_addf(&b, "%s\n", view_cleaned(s->a, str_of(err->text)).p);
+	else
+		diags_print(&s->own.c.diags, &b, false);
+	return buf_str(&b);
 }
 
-static void show_delta(struct buf *out, const struct plan_delta *d,
-		       const struct plan *old, const struct plan *now)
+static void judge(struct sealed *s, const struct compilation *c)
 {
-	const char *name = view_cleaned(out->a, d->name).p;
-	struct str was, is;
-	size_t i = 0;
+	const char *prefix = arena_fmt(s->a, "%s/", s->dir.p).p;
+	struct err err;
+	int rc = derived_make(&s->old, prefix, &s->own, &err);
 
-	switch (d->change) {
-	case PLAN_SAME:
-		return;
-	case PLAN_ADDED:
-		buf_addf(out, "  %s: missing\n", name);
-		return;
-	case PLAN_REMOVED:
-		buf_addf(out, "  %s: not a part of this plan\n", name);
-		return;
-	case PLAN_CHANGED:
-		break;
-	}
-	was = nth_line(plan_file(old, arena_cstr(out->a, d->name))->data,
-		       d->line);
-	is = nth_line(plan_file(now, arena_cstr(out->a, d->name))->data,
-		      d->line);
-	while (i < was.n && i < is.n && was.p[i] == is.p[i])
-		i++;
-	buf_addf(out, "  %s:%u\n", name, d->line);
-	show_line(out, '-', was, i);
-	show_line(out, '+', is, i);
+	s->is_of_sources = same_sources(s, c);
+	s->has_own = rc == 0 && s->own.c.ok;
+	if (s->has_own)
+		changes_make(s->a, &s->own.c, c, &s->access);
+	else
+		s->why_not = complaint(s, rc, &err);
 }
 
-int sealed_compare(struct arena *a, const char *dir, const struct inputs *in,
-		   const struct plan *now, bool *out_same, struct buf *report,
+int sealed_compare(const char *dir, const struct inputs *in,
+		   const struct compilation *c, struct sealed *out,
 		   struct err *err)
 {
-	const char *name = view_cleaned(a, sealed_short(str_of(dir), in)).p;
-	struct plan old = {0}, with = {0};
-	struct plan_delta *deltas = NULL;
-	uint32_t n;
-	int rc = read_all(a, dir, &old, err);
+	struct arena *a = c->a;
+	int rc;
 
-	*out_same = false;
-	if (rc == -ENOENT) {
-		buf_addf(report, "there is no plan in %s\n", name);
-		return 0;
-	}
+	*out = (struct sealed){.a = a};
+	out->dir = view_cleaned(a, sealed_short(str_of(dir), in));
+	rc = read_all(a, dir, &out->old, err);
+	out->is_missing = rc == -ENOENT;
 	if (rc < 0)
-		return rc;
-	vec_each(f, &now->files)
-		plan_add(a, &with, f->name, f->data);
-	plan_add(a, &with, STR(MANIFEST), plan_manifest(a, now));
-	n = plan_compare(a, &old, &with, &deltas);
-	*out_same = n == 0;
-	if (n)
-		buf_addf(report, "%s is not what the policy says now\n", name);
-	/* The manifest follows from the others: only alone it is news. */
-	for (uint32_t i = 0; i < n; i++)
-		if (n == 1 || !str_is(deltas[i].name, MANIFEST))
-			show_delta(report, &deltas[i], &old, &with);
+		return out->is_missing ? 0 : rc;
+	vec_each(f, &c->plan.files)
+		plan_add(a, &out->now, f->name, f->data);
+	plan_add(a, &out->now, STR(MANIFEST_NAME), plan_manifest(a, &c->plan));
+	out->n = plan_compare(a, &out->old, &out->now, &out->deltas);
+	out->is_current = out->n == 0;
+	if (!out->is_current)
+		judge(out, c);
 	return 0;
+}
+
+void sealed_done(struct sealed *s)
+{
+	driver_done(&s->own.c);
 }

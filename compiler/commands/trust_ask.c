@@ -38,7 +38,7 @@ void trust_view(const struct view *v, const struct compilation *c,
 	vec_each(t, &x->adds)
 		view_row(v, 2, VIEW_GOOD,
 			 arena_fmt(c->a, "+ %s", view_cleaned(c->a, t->s).p),
-			 model_place(c->a, &c->sources, t->from));
+			 view_source(c->a, &c->sources, t->from.at));
 }
 
 /* For a shell, in quotes where it needs them. */

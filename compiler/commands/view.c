@@ -193,6 +193,20 @@ bool view_more(const struct view *v, unsigned indent, uint64_t i, uint64_t n)
 	return true;
 }
 
+struct str view_source(struct arena *a, const struct sources *s, struct span at)
+{
+	struct place p = sources_place(s, at);
+	struct buf b;
+
+	buf_init(&b, a);
+	if (!p.source)
+		return (struct str){0};
+	view_clean(&b, p.source->name);
+	if (p.source->layer != LAYER_FLAGS && p.source->layer != LAYER_FLOOR)
+		buf_addf(&b, ":%u", p.line);
+	return buf_str(&b);
+}
+
 struct str view_number(struct arena *a, uint64_t n)
 {
 	struct str digits = arena_fmt(a, "%llu", (unsigned long long)n);

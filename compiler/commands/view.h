@@ -9,6 +9,7 @@
 #define COMPILER_COMMANDS_VIEW_H
 
 #include "compiler/base/buf.h"
+#include "compiler/base/source.h"
 
 struct view {
 	struct buf *out;
@@ -63,6 +64,12 @@ void view_title(const struct view *v, const char *title, uint64_t count,
 #define VIEW_WHOLE  64u
 #define VIEW_FOLDED 12u
 bool view_more(const struct view *v, unsigned indent, uint64_t i, uint64_t n);
+/*
+ * A place as people read it: "file:line"; a source without lines to open, the
+ * command line or what is built in, by its name; empty for nowhere. Cleaned.
+ */
+struct str view_source(struct arena *a, const struct sources *s,
+		       struct span at);
 /* 12345 as "12,345". */
 struct str view_number(struct arena *a, uint64_t n);
 

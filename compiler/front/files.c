@@ -91,6 +91,53 @@ static enum files_status no_links(struct files *f, int dir, struct str path,
 	return FILES_OK;
 }
 
+static void too_big(struct files *f, struct span at, struct str name)
+{
+	diag_error(f->c->diags, DIAG_TOO_BIG, at,
+		   "'%s' is larger than %u bytes",
+		   diag_quote(f->c->diags, name), LIMIT_SOURCE_BYTES);
+	diag_help(f->c->diags, "a policy is written and read by people; grant "
+			       "networks or wildcards instead of single names");
+}
+
+/* The folder that a root is when it is not on disk, or NULL. */
+static const struct front_tree *tree_of(const struct files *f,
+					enum files_root root)
+{
+	switch (root) {
+	case FILES_WORKSPACE:
+		return f->in->workspace ? f->in->tree : NULL;
+	case FILES_GIVEN:
+		return f->in->tree;
+	case FILES_STATE:
+	case FILES_POLICIES:
+		break;
+	}
+	return NULL;
+}
+
+static enum files_status read_tree(struct files *f, const struct front_tree *t,
+				   struct str path, struct str name,
+				   struct span at, struct str *out)
+{
+	unsigned mode = 0;
+	struct err err;
+	int rc =
+		t->read(t, f->c->a, path, LIMIT_SOURCE_BYTES, &mode, out, &err);
+
+	if (rc == -ENOENT)
+		return FILES_ABSENT;
+	if (rc == -EFBIG) {
+		too_big(f, at, name);
+		return FILES_REFUSED;
+	}
+	if (rc < 0) {
+		*f->err = err;
+		return FILES_FAILED;
+	}
+	return S_ISREG(mode) ? FILES_OK : refuse(f, at, name, mode);
+}
+
 enum files_status files_read(struct files *f, enum files_root root,
 			     struct str path, struct str name, struct span at,
 			     struct str *out)
@@ -108,6 +155,8 @@ enum files_status files_read(struct files *f, enum files_root root,
 		*out = *instead;
 		return FILES_OK;
 	}
+	if (tree_of(f, root))
+		return read_tree(f, tree_of(f, root), path, name, at, out);
 	if (!base)
 		return FILES_ABSENT;
 	dir = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -129,12 +178,7 @@ enum files_status files_read(struct files *f, enum files_root root,
 	if (rc == -EINVAL && fstatat(dir, rel, &st, 0) == 0)
 		return refuse(f, at, name, st.st_mode);
 	if (rc == -EFBIG) {
-		diag_error(f->c->diags, DIAG_TOO_BIG, at,
-			   "'%s' is larger than %u bytes",
-			   diag_quote(f->c->diags, name), LIMIT_SOURCE_BYTES);
-		diag_help(f->c->diags, "a policy is written and read by "
-				       "people; grant networks or wildcards "
-				       "instead of single names");
+		too_big(f, at, name);
 		return FILES_REFUSED;
 	}
 	return rc < 0 ? failed(f, name, rc) : FILES_OK;
@@ -143,11 +187,17 @@ enum files_status files_read(struct files *f, enum files_root root,
 bool files_exists(struct files *f, enum files_root root, const char *path)
 {
 	const char *base = files_root_path(f, root);
+	const struct front_tree *tree = tree_of(f, root);
 	auto_fd int dir = -1;
 	struct stat st;
+	unsigned mode;
+	struct err err;
 
 	if (root == FILES_WORKSPACE && instead_of(f, str_of(path)))
 		return true;
+	if (tree)
+		return tree->read(tree, f->c->a, str_of(path), 0, &mode, NULL,
+				  &err) != -ENOENT;
 	if (!base)
 		return false;
 	dir = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -73,6 +73,15 @@ static unsigned which(struct front *f, const char *const names[2])
 	return here ? 0 : older ? 1 : 2;
 }
 
+/* What people know a file of the workspace by. */
+static struct str named(struct front *f, const char *path)
+{
+	const char *prefix = f->files.in->prefix;
+
+	return prefix ? arena_fmt(f->files.c->a, "%s%s", prefix, path)
+		      : str_of(path);
+}
+
 /* The user's own file, or the default that the first run writes there. */
 static enum files_status load_global(struct front *f)
 {
@@ -83,7 +92,9 @@ static enum files_status load_global(struct front *f)
 		return FILES_OK;
 	if (in->global) {
 		s = presets_load(&f->presets, FILES_GIVEN, str_of(in->global),
-				 GLOBAL_NAME, LAYER_GLOBAL);
+				 in->prefix ? named(f, in->global)
+					    : GLOBAL_NAME,
+				 LAYER_GLOBAL);
 		if (s != FILES_ABSENT)
 			return s;
 		err_set(f->files.err, -ENOENT, "%s: %s", in->global,
@@ -106,7 +117,7 @@ static enum files_status load_workspace(struct front *f)
 	if (i == 2)
 		return FILES_OK;
 	return presets_load(&f->presets, FILES_WORKSPACE,
-			    str_of(policy_names[i]), str_of(policy_names[i]),
+			    str_of(policy_names[i]), named(f, policy_names[i]),
 			    LAYER_WORKSPACE);
 }
 
@@ -120,9 +131,9 @@ static enum files_status load_ignore(struct front *f)
 
 	if (i == 2)
 		return FILES_OK;
-	doc.source = str_of(ignore_names[i]);
-	s = files_read(&f->files, FILES_WORKSPACE, doc.source, doc.source,
-		       (struct span){0}, &text);
+	doc.source = named(f, ignore_names[i]);
+	s = files_read(&f->files, FILES_WORKSPACE, str_of(ignore_names[i]),
+		       doc.source, (struct span){0}, &text);
 	if (s != FILES_OK)
 		return s;
 	src = sources_add(f->sources, doc.source, text, LAYER_WORKSPACE);

@@ -38,12 +38,32 @@ struct front_text {
 	struct str text;
 };
 
+/*
+ * A folder that is not on disk, such as one in a revision of a repository.
+ * read: the file at a path below it, with its mode as lstat(2) has it; its
+ * text, at most max bytes, only when it is a regular file and out_text is not
+ * NULL.
+ *   -ENOENT  there is none
+ *   -EFBIG   more than max bytes
+ */
+struct front_tree {
+	int (*read)(const struct front_tree *t, struct arena *a,
+		    struct str path, size_t max, unsigned *out_mode,
+		    struct str *out_text, struct err *err);
+};
+
 struct front_input {
-	const char *workspace;  /* directory */
-	const char *state;      /* ~/.membrane, or $MEMBRANE_HOME */
+	const char *workspace;  /* directory; NULL: there is none */
+	const char *state;      /* ~/.membrane, or $MEMBRANE_HOME; or NULL */
 	const char *global;     /* read as ~/.membrane/config.yaml; NULL: the
 				   one in state, or else default.yaml of the
 				   presets: what the first run will write */
+	/* The workspace and a global file that is given are read from here;
+	 * NULL: from the disk. */
+	const struct front_tree *tree;
+	/* What the names of those files begin with for people, "main:"; a
+	 * global file that is given then goes by its own. NULL: neither. */
+	const char *prefix;
 	const char *policies;   /* directory of the presets */
 	bool no_global;         /* --no-global-config */
 	const struct front_flag *flags;

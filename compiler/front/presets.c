@@ -177,7 +177,12 @@ static enum files_status extend_file(struct presets *p, const struct ir_text *t,
 		dir.n--;
 	path = arena_fmt(a, "%.*s%.*s", STR_ARG(dir), STR_ARG(rel));
 	name = path;
-	if (from->root == FILES_STATE || from->root == FILES_GIVEN)
+	if (p->files->in->prefix)
+		name = arena_fmt(a, "%s%.*s", p->files->in->prefix,
+				 STR_ARG(path));
+	else if (from->root == FILES_GIVEN)
+		name = arena_fmt(a, "~/.membrane/%.*s", STR_ARG(path));
+	if (from->root == FILES_STATE)
 		name = arena_fmt(a, "~/.membrane/%.*s", STR_ARG(path));
 	if (from->root == FILES_POLICIES)
 		name = arena_fmt(a, "preset:%.*s", STR_ARG(path));

@@ -77,8 +77,11 @@ static void become(const struct proc_opts *o, int report)
 			sigaction(caught[i], &before[i], NULL);
 	if (place(o->in, 0) >= 0 && place(o->out, 1) >= 0 &&
 	    place(o->err, 2) >= 0 &&
-	    (o->keep < 0 || place(o->keep, o->keep) >= 0))
+	    (o->keep < 0 || place(o->keep, o->keep) >= 0)) {
+		if (o->env)
+			environ = o->env;
 		execvp(o->argv[0], o->argv);
+	}
 	code = errno;
 	if (write(report, &code, sizeof(code)) < 0)
 		_exit(126);

@@ -22,6 +22,7 @@ struct proc_opts {
 	enum proc_group group;
 	int in, out, err; /* become 0, 1 and 2; -1: inherited */
 	int keep;         /* stays open in the child; -1: none */
+	char **env;       /* "NAME=VALUE", NULL at the end; NULL: inherited */
 };
 
 /* Both ends close-on-exec. */

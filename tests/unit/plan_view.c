@@ -1,7 +1,6 @@
 /* The plan's text: width, folding, harmless for a terminal, colour or none. */
 #include "compiler/commands/plan_view.h"
 
-#include "compiler/commands/changes.h"
 #include "compiler/commands/plan_json.h"
 #include "compiler/commands/plan_markdown.h"
 #include "compiler/commands/view.h"
@@ -189,45 +188,7 @@ static void test_others(void)
 	plan_markdown(&out, &s.model);
 	CHECK(strstr(out.p, "\n```````text\n"));
 	CHECK(strstr(plan_json(&s.model).p, "\"shared-address\""));
-	CHECK(strstr(plan_json_refused(a, &s.diags).p, "\"W103\""));
-}
-
-static void test_changes(void)
-{
-	struct plan old = {0}, now = {0};
-	change_list list = {0};
-
-	plan_add(a, &old, STR("mounts.plan"),
-		 STR("membrane-mounts 1\nignore .env\nreadonly x\n"));
-	plan_add(a, &now, STR("mounts.plan"),
-		 STR("membrane-mounts 1\nignore *.pem\nreadonly x\n"));
-	plan_add(a, &old, STR("provenance.json"),
-		 STR("{\"rules\":{\"g-1\":{\"text\":\"a tcp/443\"}}}"));
-	plan_add(a, &now, STR("provenance.json"),
-		 STR("{\"rules\":{\"g-1\":{\"text\":\"a tcp/443\"},"
-		     "\"d-2\":{\"text\":\"b tcp/1\"}}}"));
-	plan_add(a, &old, STR("docker.json"),
-		 STR("{\"agent\":{\"argv\":[\"docker\",\"--user\",\"{owner}\","
-		     "\"--pids-limit\",\"1\"]}}"));
-	plan_add(a, &now, STR("docker.json"),
-		 STR("{\"agent\":{\"argv\":[\"docker\",\"--user\",\"{owner}\","
-		     "\"--pids-limit\",\"2\"]}}"));
-	plan_add(a, &old, STR("tracee.yaml"), STR("a\n"));
-	plan_add(a, &now, STR("tracee.yaml"), STR("b\n"));
-	plan_add(a, &old, STR("names.map"), STR("a\n"));
-	plan_add(a, &now, STR("names.map"), STR("b\n"));
-	changes_find(a, &old, &now, &list);
-	CHECK(list.n == 6);
-	CHECK(list.v[0].kind == CHANGE_DENY && list.v[0].added);
-	CHECK(str_is(list.v[0].text, "b tcp/1"));
-	CHECK(list.v[1].kind == CHANGE_IGNORE && list.v[1].added);
-	CHECK(str_is(list.v[2].text, ".env") && !list.v[2].added);
-	CHECK(str_is(list.v[3].text, "--pids-limit 1") && !list.v[3].added);
-	CHECK(str_is(list.v[4].text, "--pids-limit 2") && list.v[4].added);
-	CHECK(str_is(list.v[5].text, "tracee.yaml") && list.v[5].both);
-	list.n = 0;
-	changes_find(a, &now, &now, &list);
-	CHECK(list.n == 0);
+	CHECK(strstr(plan_json_refused(a, 1, &s.diags).p, "\"W103\""));
 }
 
 int main(void)
@@ -238,7 +199,6 @@ int main(void)
 	test_width();
 	test_fold();
 	test_others();
-	test_changes();
 	arena_free(a);
 	return check_status();
 }

@@ -1,0 +1,67 @@
+#include "compiler/commands/derived.h"
+
+#include "compiler/plan/manifest.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+/* A folder with one file, in memory. */
+struct memory {
+	struct front_tree tree;
+	struct str name, text;
+};
+
+/* Whatever its size: a policy written out is longer than what people wrote,
+ * and was bounded when it was read. */
+static int read_memory(const struct front_tree *t, struct arena *a,
+		       struct str path, size_t max, unsigned *out_mode,
+		       struct str *out_text, struct err *err)
+{
+	const struct memory *m = (const struct memory *)t;
+
+	(void)a;
+	(void)max;
+	if (!str_eq(path, m->name))
+		return err_set(err, -ENOENT, "no '%.*s'", STR_ARG(path));
+	*out_mode = S_IFREG;
+	if (out_text)
+		*out_text = m->text;
+	return 0;
+}
+
+/* What of the two may differ: told by sources, and not by the policy. */
+static bool follows(struct str name)
+{
+	return !str_is(name, "provenance.json") && !str_is(name, MANIFEST_NAME);
+}
+
+static void compare(const struct plan *p, struct derived *d)
+{
+	struct plan_delta *all;
+	uint32_t n = plan_compare(d->c.a, p, &d->c.plan, &all);
+
+	d->deltas = all;
+	for (uint32_t i = 0; i < n; i++)
+		if (follows(all[i].name))
+			d->deltas[d->n++] = all[i];
+}
+
+int derived_make(const struct plan *p, const char *prefix, struct derived *out,
+		 struct err *err)
+{
+	const struct plan_file *f = plan_file(p, DERIVED_POLICY);
+	struct memory m = {.tree = {read_memory}, .name = STR(DERIVED_POLICY)};
+	struct front_input in = {
+		.global = DERIVED_POLICY, .tree = &m.tree, .prefix = prefix};
+	int rc;
+
+	*out = (struct derived){0};
+	if (!f)
+		return err_set(err, -ENOENT, "%s%s: missing", prefix,
+			       DERIVED_POLICY);
+	m.text = f->data.n ? f->data : STR("");
+	rc = driver_compile(&out->c, &in, err);
+	if (rc == 0 && out->c.ok)
+		compare(p, out);
+	return rc;
+}

@@ -1,0 +1,31 @@
+/*
+ * A plan judged by itself. Its policy.json is a policy, and whatever else is
+ * in the plan follows from it: an artefact that does not was edited by hand,
+ * or written by another version of membrane, and what would run is not what
+ * policy.json says.
+ */
+#ifndef COMPILER_COMMANDS_DERIVED_H
+#define COMPILER_COMMANDS_DERIVED_H
+
+#include "compiler/driver.h"
+
+#define DERIVED_POLICY "policy.json"
+
+struct derived {
+	struct compilation c; /* of policy.json; released by the caller */
+	/* What policy.json compiles to beside what there is. */
+	struct plan_delta *deltas;
+	uint32_t n;
+};
+
+/*
+ * Compile the policy.json of p; prefix stands before its name for people,
+ * "plan/". When out->c.ok, out->deltas are the files that do not follow from
+ * it; where things were written (provenance.json) and the manifest do not
+ * count. Otherwise out->c.diags says why it is no policy; one that extends
+ * anything is none. -ENOENT: p has no policy.json.
+ */
+must_check int derived_make(const struct plan *p, const char *prefix,
+			    struct derived *out, struct err *err);
+
+#endif

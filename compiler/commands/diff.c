@@ -1,0 +1,105 @@
+#include "compiler/commands/diff.h"
+
+#include "compiler/commands/say.h"
+
+enum changes_verdict diff_verdict(const struct diff *d)
+{
+	return d->is_forged ? CHANGES_WIDENED : changes_verdict(&d->access);
+}
+
+struct str diff_remark(struct arena *a, const struct side *s)
+{
+	if (s->is_empty)
+		return arena_fmt(a,
+				 "%s has no policy: nothing is granted there",
+				 s->label.p);
+	if (s->forged == 0)
+		return (struct str){0};
+	return arena_fmt(
+		a,
+		"%s is not what its own policy.json compiles to (%s%s): "
+		"edited by hand, or written by another version of "
+		"membrane. What is compared here is policy.json, and "
+		"not what would run",
+		s->label.p, view_cleaned(a, s->forged_first).p,
+		s->forged > 1 ? ", …" : "");
+}
+
+/* --fail-on: semantics.md, section 8. */
+static int status_of(const struct options *o, const struct diff *d)
+{
+	const struct option_given *when = options_get(o, OPTION_FAIL_ON);
+	enum changes_verdict v = diff_verdict(d);
+
+	if (when && str_is(when->value, "none"))
+		return STATUS_OK;
+	if (when && str_is(when->value, "any"))
+		return v > CHANGES_COSMETIC || d->old->forged ? STATUS_REFUSED
+							      : STATUS_OK;
+	return v == CHANGES_WIDENED ? STATUS_REFUSED : STATUS_OK;
+}
+
+static struct str as_text(const struct diff *d)
+{
+	struct buf out;
+	struct view v = {&out, say_width(STDOUT_FILENO),
+			 say_colour(STDOUT_FILENO)};
+
+	buf_init(&out, d->a);
+	diff_view(&v, d);
+	return buf_str(&out);
+}
+
+static int show(const struct options *o, const struct diff *d)
+{
+	struct str text;
+	int status;
+
+	if (options_get(o, OPTION_JSON))
+		text = diff_json(d);
+	else if (options_get(o, OPTION_MARKDOWN))
+		text = diff_markdown(d);
+	else if (options_get(o, OPTION_SARIF))
+		text = diff_sarif(d);
+	else
+		text = as_text(d);
+	status = say_result(text);
+	return status == STATUS_OK ? status_of(o, d) : status;
+}
+
+static bool one_format(const struct options *o)
+{
+	static const enum option_id formats[] = {OPTION_JSON, OPTION_MARKDOWN,
+						 OPTION_SARIF};
+	const struct option_given *first = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
+		const struct option_given *g = options_get(o, formats[i]);
+
+		if (g && first) {
+			say("'%.*s' and '%.*s': one of them",
+			    STR_ARG(first->spelling), STR_ARG(g->spelling));
+			return false;
+		}
+		first = g ? g : first;
+	}
+	return true;
+}
+
+int command_diff(struct arena *a, const struct options *o)
+{
+	struct side sides[2];
+	struct diff d = {.a = a, .old = &sides[0], .now = &sides[1]};
+	int status;
+
+	if (!one_format(o))
+		return STATUS_USAGE;
+	status = side_load_both(a, o, sides);
+	if (status == STATUS_OK) {
+		changes_make(a, &sides[0].c, &sides[1].c, &d.access);
+		d.is_forged = sides[1].forged > 0;
+		status = show(o, &d);
+	}
+	side_done_both(sides);
+	return status;
+}

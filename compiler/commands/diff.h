@@ -1,0 +1,31 @@
+/*
+ * What `diff` has to say, gathered once and then written in one of four ways.
+ */
+#ifndef COMPILER_COMMANDS_DIFF_H
+#define COMPILER_COMMANDS_DIFF_H
+
+#include "compiler/commands/changes.h"
+#include "compiler/commands/side.h"
+
+struct diff {
+	struct arena *a;
+	const struct side *old, *now;
+	struct changes access;
+	/* The plan that would run is not what was compared: counts as widened.
+	 */
+	bool is_forged;
+};
+
+/* "widened", and so on; a forged plan is "widened" too. */
+enum changes_verdict diff_verdict(const struct diff *d);
+/* What there is to say of a side besides its policy, or empty. Cleaned. */
+struct str diff_remark(struct arena *a, const struct side *s);
+
+void diff_view(const struct view *v, const struct diff *d);
+struct str diff_json(const struct diff *d);
+/* At most MARKDOWN_MAX bytes. */
+struct str diff_markdown(const struct diff *d);
+/* SARIF 2.1.0 (OASIS standard, 27 March 2020). */
+struct str diff_sarif(const struct diff *d);
+
+#endif

@@ -1,0 +1,114 @@
+#include "compiler/commands/diff.h"
+#include "compiler/commands/markdown.h"
+
+/* Bytes of one line of ours: a pattern may be longer than is read. */
+#define LINE_MAX_BYTES 400u
+/* Room that the last lines need, whatever is cut before them. */
+#define TAIL 512u
+
+struct writer {
+	const struct diff *d;
+	struct buf *out;
+	uint32_t cut; /* differences that there was no room for */
+};
+
+/* A line of a block, cut between characters. */
+static void line(struct buf *b, const char *mark, struct str text)
+{
+	size_t n = text.n;
+
+	if (n > LINE_MAX_BYTES) {
+		n = LINE_MAX_BYTES;
+		while (n && ((unsigned char)text.p[n] & 0xc0) == 0x80)
+			n--;
+	}
+	buf_addf(b, "%s%.*s%s\n", mark, (int)n, text.p, n < text.n ? "…" : "");
+}
+
+static struct str change(const struct diff *d, const struct access_change *c)
+{
+	static const char *const marks[] = {[ACCESS_GAINED] = "+ ",
+					    [ACCESS_LOST] = "- ",
+					    [ACCESS_OTHER] = "! "};
+	struct changes_words w = changes_words(&d->access, c);
+	struct buf b;
+
+	buf_init(&b, d->a);
+	line(&b, marks[c->way], w.text);
+	if (w.request.n)
+		line(&b, "      ",
+		     arena_fmt(d->a, "%s: %s → %s", w.request.p, w.was, w.is));
+	if (w.rule.n)
+		line(&b, c->why_old ? "      no longer: " : "      by ",
+		     w.rule);
+	if (w.source.n)
+		line(&b, "      at ", w.source);
+	return buf_str(&b);
+}
+
+/* The block of one way, as far as there is room in the comment. */
+static void section(struct writer *w, enum access_way way, bool open)
+{
+	const struct diff *d = w->d;
+	uint32_t n = d->access.n[way], shown = 0;
+	struct buf text;
+
+	if (n == 0)
+		return;
+	buf_init(&text, d->a);
+	vec_each(c, &d->access.found.changes) {
+		struct str one;
+
+		if (c->way != way)
+			continue;
+		one = change(d, c);
+		if (w->out->n + text.n + one.n + TAIL > MARKDOWN_MAX)
+			break;
+		buf_add(&text, one);
+		shown++;
+	}
+	w->cut += n - shown;
+	if (shown == 0)
+		return;
+	buf_addf(w->out, "\n<details%s><summary>%s %s</summary>\n\n",
+		 open ? " open" : "", view_number(d->a, n).p,
+		 changes_way_name(way));
+	markdown_block(w->out, "diff", buf_str(&text));
+	buf_adds(w->out, "\n</details>\n");
+}
+
+static void remark(struct writer *w, const struct side *s)
+{
+	struct str text = diff_remark(w->d->a, s);
+
+	if (text.n == 0)
+		return;
+	buf_addc(w->out, '\n');
+	markdown_block(w->out, "text", arena_fmt(w->d->a, "%s\n", text.p));
+}
+
+struct str diff_markdown(const struct diff *d)
+{
+	enum changes_verdict verdict = diff_verdict(d);
+	struct str summary = changes_summary(&d->access);
+	struct buf out;
+	struct writer w = {.d = d, .out = &out};
+
+	buf_init(&out, d->a);
+	buf_addf(&out, "### membrane: %s\n\n", changes_verdict_about(verdict));
+	markdown_code(&out, str_slice(d->old->label, 0, LINE_MAX_BYTES));
+	buf_adds(&out, " → ");
+	markdown_code(&out, str_slice(d->now->label, 0, LINE_MAX_BYTES));
+	buf_addf(&out, "%s%s\n", summary.n ? ": " : "", summary.p);
+	remark(&w, d->old);
+	remark(&w, d->now);
+	section(&w, ACCESS_GAINED, true);
+	section(&w, ACCESS_OTHER, true);
+	section(&w, ACCESS_LOST, false);
+	if (w.cut)
+		buf_addf(&out,
+			 "\n**%s differences are not shown**: a comment has "
+			 "no room for them. `membrane diff` lists all.\n",
+			 view_number(d->a, w.cut).p);
+	return buf_str(&out);
+}
