@@ -16,8 +16,21 @@
 #include "compiler/base/sha256.h"
 #include "compiler/driver.h"
 
+/* A request that one of them lets through, and its refusal until now. */
+struct contribution_witness {
+	struct str text; /* empty: there is none */
+	enum reason was;
+};
+
 struct contribution {
-	ir_texts adds; /* passes_additions(); empty: nothing to approve */
+	/*
+	 * passes_additions(), but grants and patterns that, by compare.h, give
+	 * no access of their own are left out (what they are about is denied,
+	 * or given already), and access that no text explains is put in, as
+	 * "access …". Empty: nothing to approve.
+	 */
+	ir_texts adds;
+	VEC(struct contribution_witness) witnesses; /* one for each of adds */
 	char digest[SHA256_HEX_MAX];
 };
 

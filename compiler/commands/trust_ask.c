@@ -35,10 +35,20 @@ enum trust_state trust_state(struct compilation *c, const struct inputs *in,
 void trust_view(const struct view *v, const struct compilation *c,
 		const struct contribution *x)
 {
-	vec_each(t, &x->adds)
+	for (uint32_t i = 0; i < x->adds.n; i++) {
+		const struct ir_text *t = &x->adds.v[i];
+		const struct contribution_witness *w = &x->witnesses.v[i];
+
 		view_row(v, 2, VIEW_GOOD,
 			 arena_fmt(c->a, "+ %s", view_cleaned(c->a, t->s).p),
 			 view_source(c->a, &c->sources, t->from.at));
+		if (w->text.n)
+			view_row(v, 6, VIEW_DIM,
+				 arena_fmt(c->a, "such as %s, until now: %s",
+					   view_cleaned(c->a, w->text).p,
+					   reason_name(w->was)),
+				 (struct str){0});
+	}
 }
 
 /* For a shell, in quotes where it needs them. */

@@ -6,19 +6,9 @@
 
 #include <stdlib.h>
 
-/* In the order of the result; the last stands next to the question. */
-enum part {
-	PART_GRANT,
-	PART_PATTERN, /* in the order of writing: it has meaning */
-	PART_SETTING,
-	PART_CREDENTIAL,
-	PART_ARG, /* in the order of writing */
-};
-
 struct item {
-	enum part part;
+	struct addition x;
 	uint32_t n; /* as found */
-	struct ir_text text;
 };
 
 struct add {
@@ -28,17 +18,18 @@ struct add {
 	VEC(struct item) items;
 };
 
-static void say(struct add *s, enum part part, struct ir_origin from,
+static void say(struct add *s, enum addition_part part, struct ir_origin from,
 		struct str text)
 {
 	uint32_t n = s->items.n;
 
-	*vec_push(s->c->a, &s->items) = (struct item){part, n, {from, text}};
+	*vec_push(s->c->a, &s->items) =
+		(struct item){{.part = part, .from = from, .text = text}, n};
 }
 
 /* Strings of the user's as they are, whole: what is approved is this text. */
 #define SAY(part, from, ...)                                                   \
-	say(s, PART_##part, (from), arena_fmt(s->c->a, __VA_ARGS__))
+	say(s, ADDITION_##part, (from), arena_fmt(s->c->a, __VA_ARGS__))
 
 /* --- what is trusted ----------------------------------------------------- */
 
@@ -99,6 +90,8 @@ static void add_grants(struct add *s, const ir_grants *grants)
 		if (cover_find(s->grants, &copy, true))
 			continue;
 		SAY(GRANT, g->from, "allow %.*s", STR_ARG(copy.canon));
+		s->items.v[s->items.n - 1].x.is_plain =
+			!g->has_http && !g->tls.set && !g->private.set;
 	}
 }
 
@@ -177,9 +170,12 @@ static bool takes_back(const struct ir_pattern *p, const ir_patterns *trusted)
 static void add_back(struct add *s, const char *key,
 		     const ir_patterns *patterns, const ir_patterns *trusted)
 {
-	vec_each(p, patterns)
-		if (takes_back(p, trusted))
-			SAY(PATTERN, p->from, "%s %.*s", key, STR_ARG(p->line));
+	vec_each(p, patterns) {
+		if (!takes_back(p, trusted))
+			continue;
+		SAY(PATTERN, p->from, "%s %.*s", key, STR_ARG(p->line));
+		s->items.v[s->items.n - 1].x.is_plain = true;
+	}
 }
 
 /* --- scalars ------------------------------------------------------------- */
@@ -341,19 +337,24 @@ static void add_policy(struct add *s, const struct ir_policy *p)
 
 /* --- in order ------------------------------------------------------------ */
 
+static bool is_ordered(const struct item *i)
+{
+	return i->x.part == ADDITION_PATTERN || i->x.part == ADDITION_ARG;
+}
+
 static int by_part(const void *va, const void *vb)
 {
 	const struct item *a = va, *b = vb;
 	int c = 0;
 
-	if (a->part != b->part)
-		return a->part < b->part ? -1 : 1;
-	if (a->part != PART_PATTERN && a->part != PART_ARG)
-		c = str_cmp(a->text.s, b->text.s);
+	if (a->x.part != b->x.part)
+		return a->x.part < b->x.part ? -1 : 1;
+	if (!is_ordered(a))
+		c = str_cmp(a->x.text, b->x.text);
 	return c ? c : a->n < b->n ? -1 : 1;
 }
 
-static void settle(struct add *s, ir_texts *out)
+static void settle(struct add *s, addition_list *out)
 {
 	const struct item *before = NULL;
 
@@ -361,17 +362,14 @@ static void settle(struct add *s, ir_texts *out)
 		return;
 	qsort(s->items.v, s->items.n, sizeof(*s->items.v), by_part);
 	vec_each(i, &s->items) {
-		bool again = before && before->part == i->part &&
-			     i->part != PART_PATTERN && i->part != PART_ARG &&
-			     str_eq(before->text.s, i->text.s);
-
-		if (!again)
-			*vec_push(s->c->a, out) = i->text;
+		if (!before || is_ordered(i) || before->x.part != i->x.part ||
+		    !str_eq(before->x.text, i->x.text))
+			*vec_push(s->c->a, out) = i->x;
 		before = i;
 	}
 }
 
-void passes_additions(struct pass_ctx *c, const docs *list, ir_texts *out)
+void passes_additions(struct pass_ctx *c, const docs *list, addition_list *out)
 {
 	struct add add = {.c = c};
 	struct doc floor;

@@ -40,12 +40,29 @@ must_check bool passes_conflicts(struct pass_ctx *c,
  * semantics.md, sections 1 and 7.
  *
  * The texts are what is approved, so they are exact and canonical: they hold
- * every value whole, in one spelling, unescaped, and their order is that of
- * the texts except where order has meaning (patterns, raw arguments). Two
- * contributions with the same texts add the same. Variables of raw arguments
- * stand there by name. View_clean() them before they are shown.
+ * every value whole, in one spelling, unescaped; they come by part, then by
+ * text where order has no meaning, each once. Two contributions with the same
+ * texts add the same. Variables of raw arguments stand there by name.
+ * view_clean() them before they are shown.
  */
-void passes_additions(struct pass_ctx *c, const docs *docs, ir_texts *out);
+enum addition_part {
+	ADDITION_GRANT,
+	ADDITION_PATTERN, /* as written: their order has meaning */
+	ADDITION_SETTING,
+	ADDITION_CREDENTIAL,
+	ADDITION_ARG, /* as written */
+};
+struct addition {
+	enum addition_part part;
+	struct ir_origin from;
+	struct str text;
+	/* Connections and files are all that it is about: no rules on
+	 * requests, no decryption, no private addresses, no setting. */
+	bool is_plain;
+};
+typedef VEC(struct addition) addition_list;
+void passes_additions(struct pass_ctx *c, const docs *docs,
+		      addition_list *out);
 
 /*
  * What the runtime cannot enforce yet: `http`, name and url denials,

@@ -135,7 +135,7 @@ static void trial(struct rng *r)
 {
 	static char global[TEXT_MAX], both[TEXT_MAX];
 	struct test_policy with, without;
-	ir_texts out = {0};
+	addition_list out = {0};
 
 	generate(r, global, both);
 	test_policy_bind(&with, both);

@@ -6,14 +6,14 @@
 static void adds(const char *policy, const char *want)
 {
 	struct test_policy t;
-	ir_texts out = {0};
+	addition_list out = {0};
 	struct buf b;
 
 	test_policy_bind(&t, policy);
 	passes_additions(&t.ctx, &t.docs, &out);
 	buf_init(&b, t.a);
 	vec_each(x, &out) {
-		buf_add(&b, x->s);
+		buf_add(&b, x->text);
 		buf_addc(&b, '\n');
 	}
 	CHECK_MSG(str_is(buf_str(&b), want), "%s---\n%s", policy, b.p);
@@ -104,7 +104,7 @@ static void settings(struct ir_policy *p)
 
 static uint32_t count(struct test_policy *t)
 {
-	ir_texts out = {0};
+	addition_list out = {0};
 
 	passes_additions(&t->ctx, &t->docs, &out);
 	return out.n;
