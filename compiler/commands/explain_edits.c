@@ -37,8 +37,7 @@ struct attempt {
 	struct decision d;
 };
 
-/* --- texts -----------------------------------------------------------------
- */
+/* --- texts --------------------------------------------------------------- */
 
 static const struct source *source_named(const struct compilation *c,
 					 struct str name)
@@ -93,8 +92,7 @@ static bool add_item(struct attempt *t, struct str file, const char *key,
 	return true;
 }
 
-/* --- flags ------------------------------------------------------------------
- */
+/* --- flags --------------------------------------------------------------- */
 
 /* The flag that has the byte at of the source of all of them. */
 static bool remove_flag(struct attempt *t, size_t at)
@@ -119,8 +117,7 @@ static bool remove_flag(struct attempt *t, size_t at)
 	return false;
 }
 
-/* --- a rule less ------------------------------------------------------------
- */
+/* --- a rule less --------------------------------------------------------- */
 
 /* The rule, pattern or word that was written there. */
 static bool remove_at(struct attempt *t, struct span at)
@@ -179,8 +176,7 @@ static bool remove_rule(struct attempt *t)
 					: remove_at(t, rule.from->at);
 }
 
-/* --- a rule more ------------------------------------------------------------
- */
+/* --- a rule more --------------------------------------------------------- */
 
 static bool add_pattern(struct attempt *t, struct str file, const char *key,
 			struct str line)
@@ -285,8 +281,7 @@ static bool extend(struct attempt *t)
 	return true;
 }
 
-/* --- one step ----------------------------------------------------------------
- */
+/* --- one step ------------------------------------------------------------ */
 
 static bool step_grant(struct attempt *t)
 {
@@ -367,8 +362,7 @@ static bool step_deny(struct attempt *t)
 	abort();
 }
 
-/* --- an attempt
- * --------------------------------------------------------------- */
+/* --- an attempt ---------------------------------------------------------- */
 
 static bool compile(struct attempt *t)
 {
@@ -398,6 +392,8 @@ static void begin(struct attempt *t)
 	t->added = false;
 	t->own = (struct compilation){0};
 	t->texts.n = t->left_out.n = t->flags.n = 0;
+	for (size_t i = 0; i < t->in->front.n_texts; i++)
+		*vec_push(t->a, &t->texts) = t->in->front.texts[i];
 	for (size_t i = 0; i < t->in->front.n_flags; i++)
 		*vec_push(t->a, &t->flags) = t->in->front.flags[i];
 }
@@ -415,8 +411,7 @@ static bool flips(struct attempt *t)
 	return false;
 }
 
-/* --- what an attempt changed
- * ---------------------------------------------------- */
+/* --- what an attempt changed --------------------------------------------- */
 
 static explain_texts lines_of(struct arena *a, struct str text)
 {
@@ -500,8 +495,7 @@ static bool same_edit(const struct explain_edit *a,
 	return true;
 }
 
-/* --- all of them
- * ---------------------------------------------------------------- */
+/* --- all of them --------------------------------------------------------- */
 
 static bool try(struct attempt *t, enum way way, struct str target,
 		struct explain_flip *out)

@@ -47,7 +47,7 @@ struct asked {
 	struct explanation *out;
 };
 
-/* --- rules ---------------------------------------------------------------- */
+/* --- rules --------------------------------------------------------------- */
 
 static struct explain_rule of_grant(const struct ir_grant *g)
 {
@@ -86,8 +86,7 @@ static struct explain_rule of_arg(struct arena *a, const struct arg *arg)
 	};
 }
 
-/* --- one pattern by itself --------------------------------------------------
- */
+/* --- one pattern by itself ----------------------------------------------- */
 
 /* Does the line match the path or a folder above it? Taking back counts. */
 static bool pattern_speaks(struct arena *a, const struct ir_pattern *x,
@@ -159,8 +158,7 @@ bool explain_model_rule(struct arena *a, const struct ir_policy *p,
 	abort();
 }
 
-/* --- other rules -----------------------------------------------------------
- */
+/* --- other rules --------------------------------------------------------- */
 
 static void add_other(struct asked *q, struct explain_rule rule, bool allow,
 		      enum reason reason)
@@ -302,8 +300,7 @@ static void find_others(struct asked *q)
 	abort();
 }
 
-/* --- rules of http ---------------------------------------------------------
- */
+/* --- rules of http ------------------------------------------------------- */
 
 /* Whether rule i, by itself, comes to the same as the whole grant. */
 static bool http_decides(struct asked *q, const struct ir_grant *g, uint32_t i)
@@ -330,8 +327,7 @@ static void find_http(struct asked *q)
 			*vec_push(q->a, &q->out->http) = g->http.v[i].at;
 }
 
-/* --- lines of artefacts ------------------------------------------------------
- */
+/* --- lines of artefacts -------------------------------------------------- */
 
 /* The address that the request goes to, or NULL. */
 static const struct addr *addr_of(const struct ir_request *r)
@@ -429,17 +425,17 @@ static bool http_rule(struct asked *q, uint32_t rule)
 	       http_decides(q, g, rule - 1);
 }
 
-static bool carries(struct asked *q, const struct marks_one *m, unsigned uses)
+static bool carries(struct asked *q, const struct marks_one *m, unsigned uses,
+		    enum reason reason)
 {
 	const struct explanation *e = q->out;
 
-	if (!(m->uses & uses) ||
-	    !(m->reasons & UINT64_C(1) << e->decision.reason) ||
+	if (!(m->uses & uses) || !(m->reasons & UINT64_C(1) << reason) ||
 	    !in_range(m, addr_of(q->r)))
 		return false;
 	/* CONNECT is refused without a look at any grant. */
 	if (!m->from)
-		return e->decision.reason != REASON_METHOD || !e->has_rule;
+		return reason != REASON_METHOD || !e->has_rule;
 	return e->has_rule && m->from == e->rule.from &&
 	       http_rule(q, m->rule) && !is_outdone(q, m);
 }
@@ -452,7 +448,7 @@ static int by_place(const void *va, const void *vb)
 	return c ? c : (a->line > b->line) - (a->line < b->line);
 }
 
-static void find_lines(struct asked *q)
+static void find_lines(struct asked *q, enum reason reason)
 {
 	struct explanation *e = q->out;
 	unsigned uses = uses_of(q);
@@ -462,12 +458,15 @@ static void find_lines(struct asked *q)
 		const struct plan_file *f;
 		struct explain_line l = {.file = m->file};
 
-		if (!carries(q, m, uses))
+		if (!carries(q, m, uses, reason))
 			continue;
 		f = plan_file(&q->c->plan, m->file);
 		l.line = marks_line(f->data, m->at, &l.text);
 		*vec_push(q->a, &e->lines) = l;
 	}
+	/* A denial where nothing is granted needs no line of its own. */
+	if (e->lines.n == 0 && reason == REASON_DENIED)
+		find_lines(q, REASON_NO_GRANT);
 	if (e->lines.n == 0)
 		return;
 	qsort(e->lines.v, e->lines.n, sizeof(*e->lines.v), by_place);
@@ -477,8 +476,7 @@ static void find_lines(struct asked *q)
 	e->lines.n = n + 1;
 }
 
-/* --- what was assumed
- * --------------------------------------------------------- */
+/* --- what was assumed ---------------------------------------------------- */
 
 static void assume(struct asked *q, const char *what)
 {
@@ -538,6 +536,6 @@ void explain_model_make(struct compilation *c, const struct decide_files *files,
 	out->rule.reason = out->decision.reason;
 	find_http(&q);
 	find_others(&q);
-	find_lines(&q);
+	find_lines(&q, out->decision.reason);
 	find_assumed(&q);
 }

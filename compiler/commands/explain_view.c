@@ -31,8 +31,7 @@ static void verdict(const struct page *p)
 		 explain_model_about(p->e));
 }
 
-/* --- the rule ----------------------------------------------------------------
- */
+/* --- the rule ------------------------------------------------------------ */
 
 static const char *role(const struct explanation *e)
 {
@@ -79,8 +78,7 @@ static void rule(const struct page *p)
 				   p->v->colour);
 }
 
-/* --- others ------------------------------------------------------------------
- */
+/* --- others -------------------------------------------------------------- */
 
 static struct str where(const struct page *p, struct span at)
 {
@@ -140,8 +138,7 @@ static void others(const struct page *p)
 			others_like(p, i);
 }
 
-/* --- artefacts
- * ------------------------------------------------------------------ */
+/* --- artefacts ----------------------------------------------------------- */
 
 static void line(const struct page *p, const struct explain_line *l)
 {
@@ -196,8 +193,7 @@ static void lines(const struct page *p)
 	}
 }
 
-/* --- edits
- * ----------------------------------------------------------------------- */
+/* --- edits --------------------------------------------------------------- */
 
 static void changed(const struct page *p, char sign, const struct str *text)
 {

@@ -95,7 +95,7 @@ static struct yaml_pair *pair_of(const struct yaml_node *map, const char *key)
 	return NULL;
 }
 
-/* --- one more ------------------------------------------------------------- */
+/* --- one more ------------------------------------------------------------ */
 
 /* "[a, b]": behind the last item, on a line of its own where that has one. */
 static struct str add_flow(struct edit *e, const struct yaml_node *list,
@@ -199,8 +199,7 @@ bool edit_add(struct arena *a, struct str text, const char *key,
 	return map->kind == YAML_MAP && add_key(&e, map, key, item, out);
 }
 
-/* --- one less --------------------------------------------------------------
- */
+/* --- one less ------------------------------------------------------------ */
 
 /* An item of a list of the policy. */
 struct found {
@@ -296,8 +295,7 @@ bool edit_extend(struct arena *a, struct str text, size_t at, const char *key,
 	return pair && add_to_list(&e, pair->value, item, out);
 }
 
-/* --- lines -----------------------------------------------------------------
- */
+/* --- lines --------------------------------------------------------------- */
 
 struct str edit_add_line(struct arena *a, struct str text, struct str line)
 {
@@ -311,8 +309,7 @@ struct str edit_remove_line(struct arena *a, struct str text, size_t at)
 			(struct str){0});
 }
 
-/* --- scalars ----------------------------------------------------------------
- */
+/* --- scalars ------------------------------------------------------------- */
 
 static bool is_alnum(char c)
 {
