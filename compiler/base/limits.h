@@ -34,7 +34,9 @@
 #define LIMIT_WAIVERS 1024u             /* exceptions from warnings, all layers */
 #define LIMIT_TRUST_ENTRIES 512u        /* approvals that are remembered */
 #define LIMIT_TRUST_ADDS 64u            /* texts kept of one of them */
-#define LIMIT_TRUST_BYTES (16u << 20)   /* all of trust.json */
+#define LIMIT_TRUST_TEXT 160u           /* bytes kept of one text */
+#define LIMIT_TRUST_BYTES (64u << 20)   /* all of trust.json: more than the
+					   three together can be */
 #define LIMIT_ERRORS 20u                /* diagnostics of error rank shown */
 #define LIMIT_WARNINGS 20u              /* and of warnings */
 

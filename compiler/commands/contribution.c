@@ -106,6 +106,7 @@ static void put(struct work *w, struct ir_origin from, struct str text,
 		return;
 	witness->text = ir_request_text(a, &g->witness);
 	witness->was = g->was.reason;
+	witness->is = g->is.reason;
 }
 
 /* Whether diff knows all that it does. */

@@ -19,7 +19,7 @@
 /* A request that one of them lets through, and its refusal until now. */
 struct contribution_witness {
 	struct str text; /* empty: there is none */
-	enum reason was;
+	enum reason was, is;
 };
 
 struct contribution {

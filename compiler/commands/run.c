@@ -2,6 +2,7 @@
 #include "compiler/base/limits.h"
 #include "compiler/commands/inputs.h"
 #include "compiler/commands/last.h"
+#include "compiler/commands/outside.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/sealed.h"
 #include "compiler/commands/trust_ask.h"
@@ -88,6 +89,9 @@ static struct str where_it_leads(struct arena *a, struct str path)
 /* What this version cannot enforce, and variables that are not set. */
 static bool can_enforce(struct attempt *t)
 {
+	const struct outside_places at = {
+		t->in.workspace, arena_fmt(t->c.a, "%s/home", t->in.state).p,
+		getenv("HOME")};
 	struct pass_ctx ctx = driver_ctx(&t->c);
 	struct diags found;
 	bool ok;
@@ -95,6 +99,7 @@ static bool can_enforce(struct attempt *t)
 	diags_init(&found, t->c.a, &t->c.sources);
 	ctx.diags = &found;
 	ok = passes_enforceable(&ctx, &t->c.policy);
+	ok = outside_check(&ctx, &t->c.policy, &at) && ok;
 	ok = args_check_env(&ctx, &t->c.policy, environment, t->in.workspace,
 			    t->in.state, where_it_leads) &&
 	     ok;

@@ -43,11 +43,9 @@ void trust_view(const struct view *v, const struct compilation *c,
 			 arena_fmt(c->a, "+ %s", view_cleaned(c->a, t->s).p),
 			 view_source(c->a, &c->sources, t->from.at));
 		if (w->text.n)
-			view_row(v, 6, VIEW_DIM,
-				 arena_fmt(c->a, "such as %s, until now: %s",
-					   view_cleaned(c->a, w->text).p,
-					   reason_name(w->was)),
-				 (struct str){0});
+			view_row(v, 6, VIEW_DIM, view_cleaned(c->a, w->text),
+				 arena_fmt(c->a, "%s → %s", reason_name(w->was),
+					   reason_name(w->is)));
 	}
 }
 

@@ -319,6 +319,18 @@ static uint32_t forget(struct trust_store *s, struct str workspace,
 	return before - n;
 }
 
+/* For people: what is approved is the digest. */
+static struct str cut(struct arena *a, struct str text)
+{
+	size_t n = LIMIT_TRUST_TEXT;
+
+	if (text.n <= n)
+		return text;
+	while (n && ((unsigned char)text.p[n] & 0xc0) == 0x80)
+		n--;
+	return arena_fmt(a, "%.*s…", (int)n, text.p);
+}
+
 int trust_store_add(struct arena *a, const char *state, struct str workspace,
 		    struct str digest, const ir_texts *adds, struct err *err)
 {
@@ -338,7 +350,7 @@ int trust_store_add(struct arena *a, const char *state, struct str workspace,
 		.workspace = workspace, .digest = digest, .when = now(a)};
 	vec_each(t, adds) {
 		if (e->adds.n < LIMIT_TRUST_ADDS)
-			*vec_push(a, &e->adds) = t->s;
+			*vec_push(a, &e->adds) = cut(a, t->s);
 		else
 			e->more++;
 	}

@@ -17,7 +17,8 @@
  * workspace  absolute, every link followed: the path that `run` works on
  * digest     contribution_digest() of what the workspace adds: contribution.h
  * when       UTC; for people, as the rest is
- * adds       the texts behind the digest, at most LIMIT_TRUST_ADDS of them
+ * adds       the texts behind the digest, for people: at most
+ *            LIMIT_TRUST_ADDS of them, each cut at LIMIT_TRUST_TEXT bytes
  * more       how many there were beside them
  *
  * One workspace may have several, as of several branches. What is beyond
