@@ -13,7 +13,6 @@ to=$PWD/build/clients
 agent=membrane-agent:${MEMBRANE_TAG:-latest}
 roots=/etc/ssl/certs/ca-certificates.crt
 owner=$(id -u):$(id -g)
-status=0
 
 # fetched NAME USER SCRIPT: run it in a container where /to is the folder NAME,
 # when neither it nor the image has changed since the last time.
@@ -32,27 +31,30 @@ fetched() {
 		--mount "type=bind,source=$roots,target=/roots,readonly" \
 		-e HOME=/tmp -e NODE_EXTRA_CA_CERTS=/roots \
 		-e npm_config_cafile=/roots -e OWNER="$owner" -w /to \
-		"$agent" timeout 300 sh -ec "$script" \
+		"$agent" timeout 240 sh -ec "$script" \
 		>"build/log/clients-$name" 2>&1 || {
 		tail -n 5 "build/log/clients-$name"
-		status=77
-		return 0
+		return 77
 	}
 	echo "$stamp" >"$to/$name.stamp"
 }
 
+# shellcheck disable=SC2016  # the scripts are for the shells inside
 fetched npm "$owner" '
 	cp /from/package.json .
-	npm install --no-audit --no-fund --loglevel=error
+	npm install --no-audit --no-fund --loglevel=error \
+		--fetch-retries=1 --fetch-timeout=30000
 	# Half of it: what its installation has copied elsewhere.
-	rm -rf node_modules/@anthropic-ai/claude-code-linux-*'
+	rm -rf node_modules/@anthropic-ai/claude-code-linux-*' &
+npm=$! status=0
+# shellcheck disable=SC2016
 fetched usr 0:0 '
-	apt-get update
+	apt-get -o Acquire::http::Timeout=20 update
 	DEBIAN_FRONTEND=noninteractive apt-get install -y \
 		--no-install-recommends golang-go ruby cargo
 	rm -rf /usr/share/doc /usr/share/man /usr/share/locale
 	cp -a /usr/. /to
-	chown -R "$OWNER" /to'
-((status == 0)) ||
-	echo "npm or apt-get could not be reached from a container"
+	chown -R "$OWNER" /to' || status=$?
+wait "$npm" || status=$?
+((status == 0)) || echo "npm or apt-get failed in a container (see above)"
 exit "$status"
