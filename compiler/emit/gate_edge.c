@@ -34,7 +34,7 @@ static const struct {
 	[EDGE_RAW] = {"# other protocols may pass", "raw", "RAW", "200ms",
 		      1900},
 	[EDGE_PATIENT] = {"# ports on which the client speaks, be it late",
-			  "patient", NULL, "5s", 300},
+			  "patient", NULL, "2s", 300},
 	[EDGE_STRICT] = {"# only HTTP and TLS may pass", "strict", "HTTP", "5s",
 			 1900},
 };
@@ -47,7 +47,7 @@ static void put_conn_log(struct cfg *c)
 		 "\"reason\":\"%%[var(sess.reason)]\","
 		 "\"rule\":\"%%[var(sess.rule)]\","
 		 "\"proto\":\"%%[var(sess.proto)]\","
-		 "\"addr\":\"%%[dst]\",\"port\":%%[dst_port],"
+		 "\"addr\":\"%%[dst]\",\"port\":%%[dst_port],\"sport\":%%cp,"
 		 "\"up\":%%U,\"down\":%%B,\"end\":\"%%ts\","
 		 "\"name\":\"%%[var(sess.name),bytes(0,300),json(utf8s)]\"}'");
 }

@@ -9,7 +9,7 @@ static void put_request_log(struct cfg *c)
 		 "\"reason\":\"%%[var(txn.reason)]\","
 		 "\"rule\":\"%%[var(txn.rule)]\",\"status\":%%ST,"
 		 "\"tls\":%%[ssl_fc],\"h\":%%[fc_http_major],"
-		 "\"addr\":\"%%[dst]\",\"port\":%%[dst_port],"
+		 "\"addr\":\"%%[dst]\",\"port\":%%[dst_port],\"sport\":%%cp,"
 		 "\"up\":%%U,\"down\":%%B,\"end\":\"%%ts\","
 		 "\"err\":\"%%[bc_err_str,json(utf8s)]\","
 		 "\"tlserr\":\"%%[ssl_bc_err_str,json(utf8s)]\","
@@ -20,7 +20,7 @@ static void put_request_log(struct cfg *c)
 	cfg_line(c, "error-log-format '{\"k\":\"req\",\"ms\":%%[date(0,ms)],"
 		    "\"reason\":\"-\",\"rule\":\"-\",\"status\":%%ST,"
 		    "\"tls\":%%[ssl_fc],\"addr\":\"%%[dst]\","
-		    "\"port\":%%[dst_port],"
+		    "\"port\":%%[dst_port],\"sport\":%%cp,"
 		    "\"name\":\"%%[ssl_fc_sni,bytes(0,300),json(utf8s)]\","
 		    "\"err\":\"%%[ssl_fc_err_str,json(utf8s)]\"}'");
 }

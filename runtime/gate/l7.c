@@ -53,15 +53,14 @@ int l7_load(struct l7 *l, const char *plan, struct err *err)
 
 static int write_leaf(const char *path, struct str leaf, struct err *err)
 {
-	auto_fd int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-			      0644);
+	auto_fd int fd =
+		open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	ssize_t n = fd < 0 ? -1 : write(fd, leaf.p, leaf.n);
 
 	if (n < 0)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
-	return (size_t)n == leaf.n
-		       ? 0
-		       : err_set(err, -ENOSPC, "%s: no room", path);
+	return (size_t)n == leaf.n ? 0
+				   : err_set(err, -ENOSPC, "%s: no room", path);
 }
 
 /* One leaf for each line of the list. */
@@ -86,15 +85,22 @@ static int make_leaves(struct l7 *l, struct err *err)
 	return rc < 0 ? err_while(err, "crt.lst") : 0;
 }
 
-static int open_signer(struct l7 *l, struct err *err)
+int l7_leaves(struct l7 *l, struct err *err)
 {
-	int rc;
+	int rc = ca_new(&l->ca, err);
 
-	if ((rc = ca_new(&l->ca, err)) < 0)
+	if (rc < 0)
 		return rc;
 	if (mkdir(L7_LEAVES, 0755) < 0 && errno != EEXIST)
 		return err_set(err, -errno, L7_LEAVES ": %s", strerror(errno));
-	if ((rc = make_leaves(l, err)) < 0)
+	return make_leaves(l, err);
+}
+
+static int open_signer(struct l7 *l, struct err *err)
+{
+	int rc = l7_leaves(l, err);
+
+	if (rc < 0)
 		return rc;
 	l->signer.ca = &l->ca;
 	l->signer.names = l->names;

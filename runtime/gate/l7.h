@@ -19,17 +19,17 @@
 #include "runtime/gate/profiles.h"
 #include "runtime/gate/signer.h"
 
-#define L7_DIR	      "/run/gate/"
-#define L7_ADMIN      L7_DIR "admin.sock"
-#define L7_LOG	      L7_DIR "log.sock"
-#define L7_SIGNER     L7_DIR "signer.sock"
-#define L7_LEAVES     L7_DIR "leaf/"
-#define L7_PINS	      "/plan/pins.map"
-#define L7_CRTLIST    "/plan/crt.lst"
-#define L7_ROOTS      "/etc/ssl/certs/ca-certificates.crt"
-#define L7_ROOTS_MAX  (4u << 20) /* bytes */
-#define L7_SETTLE_MS  60	 /* for the last lines of HAProxy */
-#define L7_COUNT_MS   5000	 /* between two looks at what it dropped */
+#define L7_DIR	     "/run/gate/"
+#define L7_ADMIN     L7_DIR "admin.sock"
+#define L7_LOG	     L7_DIR "log.sock"
+#define L7_SIGNER    L7_DIR "signer.sock"
+#define L7_LEAVES    L7_DIR "leaf/"
+#define L7_PINS	     "/plan/pins.map"
+#define L7_CRTLIST   "/plan/crt.lst"
+#define L7_ROOTS     "/etc/ssl/certs/ca-certificates.crt"
+#define L7_ROOTS_MAX (4u << 20) /* bytes */
+#define L7_SETTLE_MS 60		/* for the last lines of HAProxy */
+#define L7_COUNT_MS  5000	/* between two looks at what it dropped */
 
 enum l7_slot {
 	L7_SLOT_END,
@@ -64,6 +64,8 @@ struct l7 {
 
 /* Read the plan's files. */
 must_check int l7_load(struct l7 *l, const char *plan, struct err *err);
+/* A CA, and the leaves that the plan names, in L7_LEAVES. */
+must_check int l7_leaves(struct l7 *l, struct err *err);
 /* CA and leaves, sockets, HAProxy; to be called with all capabilities. */
 must_check int l7_start(struct l7 *l, struct err *err);
 /* Until it answers. */

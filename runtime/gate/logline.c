@@ -92,6 +92,7 @@ static bool take(const cJSON *o, struct logline *l)
 
 	l->has_addr = addr_parse(str_of(text_of(o, "addr")), &l->addr);
 	l->port = (uint16_t)number_of(o, "port", UINT16_MAX);
+	l->sport = (uint16_t)number_of(o, "sport", UINT16_MAX);
 	l->status = (uint16_t)number_of(o, "status", 999);
 	l->up = number_of(o, "up", UINT64_C(1) << 53);
 	l->down = number_of(o, "down", UINT64_C(1) << 53);

@@ -11,6 +11,7 @@
  *	rule     what decided, a token of profiles.map, or "-"
  *	proto    of conn: "tls", "http", "raw", "none";  tls  of req: 1 or 0
  *	addr, port, name, method, path, status, err, tlserr
+ *	sport    the client's own port, which tells its connections apart
  *	end      of req: how it ended, as HAProxy's "%ts"
  *	up, down bytes from the client, and to it
  */
@@ -39,7 +40,7 @@ struct logline {
 	char rule[16]; /* empty: none */
 	bool has_addr;
 	struct addr addr;
-	uint16_t port, status;
+	uint16_t port, sport, status;
 	uint64_t up, down;
 	char name[LIMIT_NAME_BYTES + 1];
 	char method[LOGLINE_METHOD_MAX + 1];

@@ -8,8 +8,10 @@
 #include "runtime/gate/l7.h"
 #include "runtime/gate/link.h"
 #include "runtime/gate/nflog.h"
+#include "runtime/gate/onward.h"
 #include "runtime/gate/outlog.h"
 #include "runtime/gate/ruleset.h"
+#include "runtime/gate/trial.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -46,6 +48,7 @@ struct gate {
 	struct l7 l7;
 	struct nflog nflog;
 	struct outlog out;
+	struct onward onward;
 };
 
 /* One per process, and too large for a stack. */
@@ -206,7 +209,7 @@ static unsigned names_of(struct gate *g, const struct logline *l,
 	return l->name[0] ? 0 : n;
 }
 
-static void on_logline(void *data, const struct logline *l)
+static void record_line(struct gate *g, const struct logline *l)
 {
 	struct packet packet = {.proto = IPPROTO_TCP,
 				.has_port = l->port != 0,
@@ -214,12 +217,8 @@ static void on_logline(void *data, const struct logline *l)
 				.dst = l->addr};
 	struct seen_name *names[RECORD_NAMES_MAX];
 	struct record r = {.allow = l->allow, .reason = l->reason, .flow = l};
-	struct gate *g = data;
 
 	r.n_names = names_of(g, l, names);
-	/* In the clear there is nothing to say but of its requests. */
-	if (l->kind == LOGLINE_ONWARD && !l->tls)
-		return;
 	r.kind = l->kind == LOGLINE_REQUEST ? RECORD_REQUEST : RECORD_CONNECT;
 	r.packet = l->has_addr ? &packet : NULL;
 	for (unsigned i = 0; i < r.n_names; i++)
@@ -235,6 +234,33 @@ static void on_logline(void *data, const struct logline *l)
 	else if (!r.id.n)
 		r.id = grant_of(g, &r, &packet, false);
 	on_record(g, &r);
+}
+
+static void on_logline(void *data, const struct logline *l)
+{
+	struct gate *g = data;
+
+	switch (l->kind) {
+	case LOGLINE_CONNECT:
+		break;
+	case LOGLINE_REQUEST:
+		onward_request(&g->onward, l);
+		break;
+	case LOGLINE_ONWARD:
+		/* In the clear the first bytes were a request's. */
+		if (!l->tls || onward_end(&g->onward, l, clock_ms()))
+			return;
+		break;
+	}
+	record_line(g, l);
+}
+
+static void record_idle(struct gate *g, int64_t now_ms)
+{
+	struct logline l;
+
+	while (onward_due(&g->onward, now_ms, &l))
+		record_line(g, &l);
 }
 
 /* --- set-up -------------------------------------------------------------- */
@@ -509,6 +535,7 @@ static int serve(struct gate *g, const struct worker_args *args,
 			return err->code;
 		if (l7_step(&g->l7, p + SLOT_L7, clock_ms(), err) < 0)
 			return err->code;
+		record_idle(g, clock_ms());
 		dns_gate_step(&g->dns, p + SLOT_DNS, clock_ms());
 		if (p[SLOT_OUT].revents)
 			outlog_write(&g->out);
@@ -539,6 +566,7 @@ int worker_run(const struct worker_args *args)
 	    read_nflog(g, &err) < 0)
 		on_error(g, err.text);
 	l7_end(&g->l7);
+	record_idle(g, INT64_MAX);
 	outlog_drain(&g->out, DRAIN_MS);
 	return rc < 0;
 }
@@ -549,7 +577,8 @@ int worker_check(const char *plan)
 	struct err err;
 
 	if (load_plan(g, plan, &err) == 0 &&
-	    ruleset_check(g->ruleset, &err) == 0)
+	    ruleset_check(g->ruleset, &err) == 0 &&
+	    trial_haproxy(&g->l7, plan, &err) == 0)
 		return 0;
 	worker_complain(err.text);
 	return 1;

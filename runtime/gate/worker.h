@@ -40,7 +40,7 @@ struct worker_args {
 
 /* The worker's whole life; returns the status to exit with. */
 int worker_run(const struct worker_args *args);
-/* --check: read and try the plan, touch nothing. */
+/* --check: read the plan, let nft and HAProxy try it; nothing is left. */
 int worker_check(const char *plan);
 /* A line {"event":"error"} on stdout, at once. */
 void worker_complain(const char *message);

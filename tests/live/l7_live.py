@@ -27,6 +27,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
 import gate  # noqa: E402
+import gate_inet  # noqa: E402
 from gate import check  # noqa: E402
 
 UID = 64100
@@ -132,7 +133,7 @@ frontend gate
     bind "${MEMBRANE_RAW6}"
     bind "${MEMBRANE_HTTP4}"
     bind "${MEMBRANE_HTTP6}"
-    log-format '{"k":"conn","verdict":"%[var(sess.verdict)]","reason":"%[var(sess.reason)]","rule":"%[var(sess.rule)]","proto":"tls","addr":"%[dst]","port":%[dst_port],"up":%U,"down":%B,"name":%{+Q}[var(sess.name),bytes(0,300),json(utf8s)]}'
+    log-format '{"k":"conn","verdict":"%[var(sess.verdict)]","reason":"%[var(sess.reason)]","rule":"%[var(sess.rule)]","proto":"tls","addr":"%[dst]","port":%[dst_port],"sport":%cp,"end":"%ts","up":%U,"down":%B,"name":%{+Q}[var(sess.name),bytes(0,300),json(utf8s)]}'
     tcp-request inspect-delay 5s
     tcp-request content set-var(sess.verdict) str(deny)
     tcp-request content set-var(sess.reason) str(no-sni)
@@ -163,7 +164,7 @@ backend inner
 frontend l7
     mode http
     bind unix@/run/gate/l7.sock accept-proxy ssl crt-list /plan/crt.lst strict-sni alpn h2,http/1.1
-    log-format '{"k":"req","reason":"%[var(txn.reason)]","rule":"2","status":%ST,"tls":1,"addr":"%[dst]","port":%[dst_port],"up":%U,"down":%B,"err":%{+Q}[bc_err_str],"name":%{+Q}[var(txn.host),json(utf8s)],"method":%{+Q}[var(txn.method),json(utf8s)],"path":%{+Q}[var(txn.path),json(utf8s)]}'
+    log-format '{"k":"req","reason":"%[var(txn.reason)]","rule":"2","status":%ST,"tls":1,"addr":"%[dst]","port":%[dst_port],"sport":%cp,"end":"%ts","up":%U,"down":%B,"err":%{+Q}[bc_err_str],"name":%{+Q}[var(txn.host),json(utf8s)],"method":%{+Q}[var(txn.method),json(utf8s)],"path":%{+Q}[var(txn.path),json(utf8s)]}'
     http-request set-var(txn.reason) str(path)
     http-request set-var(txn.host) req.hdr(host),host_only,lower
     http-request set-var(txn.method) method
@@ -185,7 +186,7 @@ class Page(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
-        gate.tell({"http": self.path, "host": self.headers["host"],
+        gate_inet.tell({"http": self.path, "host": self.headers["host"],
                    "key": self.headers["x-key"],
                    "sni": self.connection.sni})
         body = b"page"
@@ -225,11 +226,11 @@ class Origin(http.server.ThreadingHTTPServer):
 
 
 def internet(certs):
-    for fn in (gate.serve_udp, gate.serve_tcp, lambda: gate.serve_banner(80),
+    for fn in (gate_inet.serve_udp, gate_inet.serve_tcp, lambda: gate_inet.serve_banner(80),
                Origin(pathlib.Path(certs)).serve_forever):
         threading.Thread(target=fn, daemon=True).start()
     time.sleep(0.2)
-    gate.tell({})
+    gate_inet.tell({})
     signal.pause()
 
 
@@ -652,7 +653,19 @@ def check_end(world, plan):
         check(is_gone(haproxy), "HAProxy goes with the worker")
 
 
+def check_trial(world, plan, status, wanted=""):
+    """membrane-gate --check: what nft and `haproxy -c` say, elsewhere too."""
+    done = subprocess.run(["ip", "netns", "exec", world.host, gate.GATE,
+                           "--check", "--plan", plan], check=False,
+                          capture_output=True, text=True)
+    check(done.returncode == status and wanted in done.stdout, "--check",
+          wanted, done.stdout)
+    check("plan" not in pathlib.Path("/proc/mounts").read_text() and
+          not os.path.exists("/sys/plan"), "nothing is left")
+
+
 def check_refusals(world, plan):
+    check_trial(world, plan, 0)
     good = {n: (plan / n).read_text() for n in
             ("gate.cfg", "crt.lst", "profiles.map", "gate.lua")}
     bad_value = "hush\nhush"
@@ -670,6 +683,8 @@ def check_refusals(world, plan):
             ("gate.lua", good["gate.lua"], {"1": ""}, "credential 1")):
         (plan / name).write_text(text)
         (plan / "other.map").touch()
+        if credentials is None and wanted != "no map":
+            check_trial(world, plan, 1, wanted)
         with Gate(world, plan, credentials) as g:
             check(g.first.get("event") == "error" and
                   wanted in g.first["message"] and g.p.wait(5) == 1,

@@ -5,6 +5,7 @@
 #include "runtime/gate/admin.h"
 #include "runtime/gate/crtlist.h"
 #include "runtime/gate/logline.h"
+#include "runtime/gate/onward.h"
 #include "runtime/gate/pins.h"
 #include "runtime/gate/profiles.h"
 
@@ -67,6 +68,30 @@ static void connections(void)
 	"\"status\":" status ",\"tls\":1,\"addr\":\"203.0.113.11\","           \
 	"\"port\":443,\"name\":\"a.test\",\"method\":\"GET\","                 \
 	"\"path\":\"\\/x\\u0022\",\"end\":\"" end "\",\"err\":\"" error "\"}"
+
+/* The record of a connection by which nobody asked anything. */
+static void onwards(void)
+{
+	static struct onward o;
+	struct logline a = {.sport = 1000}, b = {.sport = 1064}, got;
+
+	onward_request(&o, &a);
+	CHECK(onward_end(&o, &a, 10) && !onward_due(&o, INT64_MAX, &got));
+	/* the port is used again, idle */
+	CHECK(onward_end(&o, &a, 10) && !onward_due(&o, 10, &got));
+	CHECK(onward_end(&o, &b, 20));
+	CHECK(onward_due(&o, 10 + ONWARD_WAIT_MS, &got) && got.sport == 1000);
+	CHECK(!onward_due(&o, 10 + ONWARD_WAIT_MS, &got));
+	/* the request is told of after the end */
+	onward_request(&o, &b);
+	CHECK(!onward_due(&o, INT64_MAX, &got));
+	for (unsigned i = 0; i < ONWARD_MAX; i++)
+		CHECK(onward_end(&o, &b, 30));
+	CHECK(!onward_end(&o, &a, 30));
+	for (unsigned i = 0; i < ONWARD_MAX; i++)
+		CHECK(onward_due(&o, INT64_MAX, &got) && got.sport == 1064);
+	CHECK(!onward_due(&o, INT64_MAX, &got));
+}
 
 static void requests(void)
 {
@@ -383,6 +408,7 @@ int main(void)
 {
 	connections();
 	requests();
+	onwards();
 	answers();
 	crt_lists();
 	profile_maps();
