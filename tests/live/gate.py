@@ -715,7 +715,7 @@ deny:
 
 
 @contextlib.contextmanager
-def compiled(policy):
+def compiled(policy, **more):
     """A plan that the compiler wrote; it goes with the block."""
     with tempfile.TemporaryDirectory() as tmp:
         work = pathlib.Path(tmp) / "work"
@@ -726,7 +726,7 @@ def compiled(policy):
         (work / ".membrane.yaml").write_text(policy)
         subprocess.run([MEMBRANE, "compile", "-o", "out"], cwd=work,
                        env={**os.environ, "MEMBRANE_HOME": str(home)},
-                       check=True, stdout=subprocess.DEVNULL)
+                       check=True, stdout=subprocess.DEVNULL, **more)
         subprocess.run(["chmod", "-R", "a+rX", tmp], check=True)
         yield work / "out"
 
