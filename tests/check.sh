@@ -90,6 +90,8 @@ step cases "golden cases" tests/run
 step presets "presets compile" tests/presets
 step schema "the JSON Schema agrees with the binder" tests/schema
 step completions "bash, zsh and fish complete" tests/completions
+step readme "what the README walks through" tests/readme
+step ci "hooks and workflows of policies/ci" tests/ci
 step determinism "the same sources give the same bytes" tests/determinism
 step images "images, since the build" finish images
 begin clients tests/live/clients.sh

@@ -89,12 +89,13 @@ static const struct ir_grant *grant_at(const ir_grants *list, struct span at)
 	return NULL;
 }
 
-static bool is_pattern_at(const ir_patterns *list, struct span at)
+static const struct ir_pattern *pattern_at(const ir_patterns *list,
+					   struct span at)
 {
 	vec_each(p, list)
 		if (is_at(p->from, at))
-			return true;
-	return false;
+			return p;
+	return NULL;
 }
 
 static void name_rule(const struct changes *x, const struct access_change *c,
@@ -102,24 +103,23 @@ static void name_rule(const struct changes *x, const struct access_change *c,
 {
 	const struct ir_policy *p = &side->policy;
 	const struct ir_grant *g = c->why_old ? c->was.grant : c->is.grant;
-	struct span at = c->why.at;
-	struct str text = str_trim(sources_text(&side->sources, at));
+	const struct ir_pattern *hidden = pattern_at(&p->ignore, c->why.at);
+	const struct ir_pattern *kept = pattern_at(&p->readonly, c->why.at);
+	struct str text = str_trim(w->at.text);
 
-	if (!g || !is_at(g->from, at))
-		g = grant_at(&p->allow, at);
+	if (!g || !is_at(g->from, c->why.at))
+		g = grant_at(&p->allow, c->why.at);
 	if (!g)
-		g = grant_at(&p->deny, at);
+		g = grant_at(&p->deny, c->why.at);
 	if (g) {
 		w->rule_id = g->id;
 		text = arena_fmt(x->a, "%s %.*s",
 				 g->key == IR_KEY_DENY ? "deny" : "allow",
 				 STR_ARG(g->canon));
-	} else if (is_pattern_at(&p->ignore, at)) {
-		text = arena_fmt(x->a, "ignore %.*s", STR_ARG(text));
-	} else if (is_pattern_at(&p->readonly, at)) {
-		text = arena_fmt(x->a, "readonly %.*s", STR_ARG(text));
-	} else if (w->at.source) {
-		text = str_trim(w->at.text);
+	} else if (hidden) {
+		text = arena_fmt(x->a, "ignore %.*s", STR_ARG(hidden->line));
+	} else if (kept) {
+		text = arena_fmt(x->a, "readonly %.*s", STR_ARG(kept->line));
 	}
 	w->rule = view_cleaned(x->a, text);
 }

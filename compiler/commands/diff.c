@@ -1,5 +1,6 @@
 #include "compiler/commands/diff.h"
 
+#include "compiler/commands/plan_json.h"
 #include "compiler/commands/say.h"
 
 enum changes_verdict diff_verdict(const struct diff *d)
@@ -86,6 +87,21 @@ static bool one_format(const struct options *o)
 	return true;
 }
 
+/* A side that is no policy, for who does not read stderr; status stays. */
+static int show_refused(const struct options *o, const struct side *s)
+{
+	struct str text = {0};
+
+	if (options_get(o, OPTION_JSON))
+		text = plan_json_refused(s->c.a, DIFF_JSON_VERSION,
+					 &s->c.diags);
+	else if (options_get(o, OPTION_MARKDOWN))
+		text = diff_markdown_refused(s);
+	if (text.n && say_result(text) != STATUS_OK)
+		return STATUS_IO;
+	return STATUS_REFUSED;
+}
+
 int command_diff(struct arena *a, const struct options *o)
 {
 	struct side sides[2];
@@ -100,6 +116,9 @@ int command_diff(struct arena *a, const struct options *o)
 		d.is_forged = sides[1].forged > 0;
 		status = show(o, &d);
 	}
+	for (int i = 0; i < 2 && status == STATUS_REFUSED; i++)
+		if (sides[i].c.diags.errors)
+			status = show_refused(o, &sides[i]);
 	side_done_both(sides);
 	return status;
 }

@@ -22,9 +22,12 @@ enum changes_verdict diff_verdict(const struct diff *d);
 struct str diff_remark(struct arena *a, const struct side *s);
 
 void diff_view(const struct view *v, const struct diff *d);
+#define DIFF_JSON_VERSION 1
 struct str diff_json(const struct diff *d);
 /* At most MARKDOWN_MAX bytes. */
 struct str diff_markdown(const struct diff *d);
+/* Of a side that is no policy. */
+struct str diff_markdown_refused(const struct side *s);
 /* SARIF 2.1.0 (OASIS standard, 27 March 2020). */
 struct str diff_sarif(const struct diff *d);
 

@@ -1,8 +1,6 @@
 #include "compiler/commands/changes_json.h"
 #include "compiler/commands/diff.h"
 
-#define DIFF_JSON_VERSION 1
-
 static cJSON *side(const struct diff *d, const struct side *s)
 {
 	static const char *const kinds[] = {

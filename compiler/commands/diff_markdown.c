@@ -112,3 +112,19 @@ struct str diff_markdown(const struct diff *d)
 			 view_number(d->a, w.cut).p);
 	return buf_str(&out);
 }
+
+struct str diff_markdown_refused(const struct side *s)
+{
+	struct arena *a = s->c.a;
+	struct buf out, text;
+
+	buf_init(&text, a);
+	diags_print(&s->c.diags, &text, false);
+	buf_init(&out, a);
+	buf_adds(&out, "### membrane: refused\n\n");
+	markdown_code(&out, str_slice(s->label, 0, LINE_MAX_BYTES));
+	buf_adds(&out, " is no policy, so there is nothing to compare\n\n");
+	if (text.n < MARKDOWN_MAX - TAIL)
+		markdown_block(&out, "text", buf_str(&text));
+	return buf_str(&out);
+}
