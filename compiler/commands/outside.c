@@ -31,15 +31,14 @@ static struct way follow(struct arena *a, struct str path,
 			continue;
 		if (!realpath(arena_cstr(a, str_slice(path, 0, i)), real))
 			break;
-		way.into = within(real, at->workspace) ||
-			   within(real, at->agent);
+		way.into =
+			within(real, at->workspace) || within(real, at->agent);
 		way.through |= way.into;
 	}
 	return way;
 }
 
-static bool check_credential(struct pass_ctx *c,
-			     const struct ir_credential *x,
+static bool check_credential(struct pass_ctx *c, const struct ir_credential *x,
 			     const struct outside_places *at)
 {
 	struct str path = x->source;

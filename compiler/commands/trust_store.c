@@ -179,15 +179,13 @@ static bool read_entries(struct arena *a, const cJSON *root,
 	return true;
 }
 
-static int parse(struct arena *a, const char *path, struct str text,
-		 struct trust_store *out, struct err *err)
+int trust_store_parse(struct arena *a, const char *path, struct str text,
+		      struct trust_store *out, struct err *err)
 {
 	cJSON *root;
 	bool ok = false;
 
 	*out = (struct trust_store){0};
-	if (!text.p)
-		return 0;
 	root = cJSON_ParseWithLengthOpts(arena_cstr(a, text), text.n + 1, NULL,
 					 true);
 	ok = root && read_entries(a, root, out);
@@ -216,7 +214,7 @@ int trust_store_read(struct arena *a, const char *state,
 		return 0;
 	if (lock(dir, LOCK_SH, state, err) < 0 ||
 	    read_text(a, dir, path, &text, err) < 0 ||
-	    parse(a, path, text, out, err) < 0)
+	    (text.p && trust_store_parse(a, path, text, out, err) < 0))
 		return err->code;
 	return 0;
 }
@@ -269,6 +267,7 @@ static int begin(struct arena *a, const char *state, int *out_dir,
 	auto_fd int dir = -1;
 	struct str text;
 
+	*out = (struct trust_store){0};
 	if (fileio_mkdirs(state, 0700, err) < 0 ||
 	    open_state(state, &dir, err) < 0)
 		return err->code;
@@ -276,7 +275,8 @@ static int begin(struct arena *a, const char *state, int *out_dir,
 		return err_set(err, -ENOENT, "%s: gone", state);
 	if (lock(dir, LOCK_EX, state, err) < 0 ||
 	    read_text(a, dir, trust_store_path(a, state), &text, err) < 0 ||
-	    parse(a, trust_store_path(a, state), text, out, err) < 0)
+	    (text.p && trust_store_parse(a, trust_store_path(a, state), text,
+					 out, err) < 0))
 		return err->code;
 	*out_dir = dir;
 	dir = -1;

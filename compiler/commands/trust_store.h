@@ -58,6 +58,10 @@ const char *trust_store_path(struct arena *a, const char *state);
  */
 must_check int trust_store_read(struct arena *a, const char *state,
 				struct trust_store *out, struct err *err);
+/* The file's text alone; path is for *err. */
+must_check int trust_store_parse(struct arena *a, const char *path,
+				 struct str text, struct trust_store *out,
+				 struct err *err);
 /* The entry for this path and digest; NULL: not approved. */
 const struct trust_entry *trust_store_find(const struct trust_store *s,
 					   struct str workspace,

@@ -183,9 +183,10 @@ def the_gate_dies():
 
 
 def on_a_terminal(where, *args, keys=b"", rows=37, cols=91, seconds=30,
-                  resize=None):
+                  resize=None, when=b"ready", then=None):
     """Run membrane with a terminal as stdin, stdout and stderr: (status,
-    what was on the screen)."""
+    what was on the screen). The keys are typed when that stands on it; then()
+    is called before."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols,
                                                        0, 0))
@@ -205,7 +206,9 @@ def on_a_terminal(where, *args, keys=b"", rows=37, cols=91, seconds=30,
             except OSError:
                 break
             screen += part
-            if keys and b"ready" in screen:
+            if keys and when in screen:
+                if then:
+                    then()
                 if resize:
                     fcntl.ioctl(master, termios.TIOCSWINSZ,
                                 struct.pack("HHHH", *resize, 0, 0))
