@@ -64,7 +64,8 @@ GEN_SRC := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.c \
 GEN_HDR := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.h \
 	$(GEN)/grammar/$g.lex.h)
 GEN_INC := $(if $(wildcard grammar/tracee-events.tsv),\
-	$(GEN)/grammar/tracee-events.inc) $(GEN)/compiler/emit/gate.lua.inc
+	$(GEN)/grammar/tracee-events.inc) $(GEN)/compiler/emit/gate.lua.inc \
+	$(GEN)/compiler/commands/membrane.mdoc.inc
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(patsubst $(GEN)/%,gen/%,$1))
 HOST_OBJ := $(call obj,$(HOST_SRC) $(GEN_SRC))
@@ -153,6 +154,7 @@ clean:
 
 SHARE := $(DESTDIR)$(PREFIX)/share
 DOC := $(SHARE)/doc/membrane
+MAN := $(SHARE)/man/man1
 COMPLETIONS := $(SHARE)/bash-completion/completions/membrane \
 	$(SHARE)/zsh/site-functions/_membrane \
 	$(SHARE)/fish/vendor_completions.d/membrane.fish
@@ -168,20 +170,22 @@ $(B)/obj/compiler/commands/inputs.o: $(B)/prefix
 FORCE:
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/membrane $(DOC) \
-		$(dir $(COMPLETIONS))
+		$(dir $(COMPLETIONS)) $(MAN)
 	install -m 755 $(BIN)/membrane $(BIN)/membrane-gate \
 		$(DESTDIR)$(PREFIX)/bin/
 	rm -rf $(SHARE)/membrane/image $(SHARE)/membrane/policies
 	cp -R image policies $(SHARE)/membrane/
 	chmod -R u=rwX,go=rX $(SHARE)/membrane
 	install -m 644 README.md LICENSE $(DOC)/
+	$(BIN)/membrane help --man > $(MAN)/membrane.1
 	$(BIN)/membrane completion bash > $(word 1,$(COMPLETIONS))
 	$(BIN)/membrane completion zsh > $(word 2,$(COMPLETIONS))
 	$(BIN)/membrane completion fish > $(word 3,$(COMPLETIONS))
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/membrane \
-		$(DESTDIR)$(PREFIX)/bin/membrane-gate $(COMPLETIONS)
+		$(DESTDIR)$(PREFIX)/bin/membrane-gate $(COMPLETIONS) \
+		$(MAN)/membrane.1
 	rm -rf $(SHARE)/membrane $(DOC)
 
 # --- images and tests ------------------------------------------------------

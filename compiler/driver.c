@@ -2,6 +2,7 @@
 
 #include "compiler/base/sha256.h"
 #include "compiler/emit/emit.h"
+#include "compiler/invariants.h"
 
 #include <string.h>
 
@@ -80,6 +81,8 @@ int driver_compile(struct compilation *c, const struct front_input *in,
 	if (stops(c, "normalise") || !passes_conflicts(&ctx, &c->policy))
 		return 0;
 	lint_policy(&ctx, &c->policy, &c->reached);
+	if (!c->unbound && !invariants_hold(&ctx, &c->policy))
+		return 0;
 	emit = emit_in(c);
 	c->ok = emit_all(&emit, &c->plan);
 	seal_sources(c);

@@ -27,6 +27,9 @@ struct compilation {
 	struct marks marks;
 	lint_waived_list waived;  /* driver_settle() */
 	third_party_hits reached; /* places where others can read */
+	/* Set it for what reports a broken `never` of the global file itself:
+	 * there is a plan all the same. */
+	bool unbound;
 	/*
 	 * For --dump-ir: one of driver_pass(); set it before driver_compile(),
 	 * which then prints the policy as it is after that pass into dump and
@@ -37,9 +40,8 @@ struct compilation {
 };
 
 /*
- * Read, bind, merge, check and emit. *c is zero but for stop_after
- * and mark_lines. c->ok says
- * whether c->plan may be used; c->diags holds what there is to say either way.
+ * Read, bind, merge, check and emit. *c is zero but for what is said
+ * above to be set. c->ok says whether c->plan may be used; c->diags holds what there is to say either way.
  * A negative return is a file that cannot be read (exit 3), with *err.
  */
 must_check int driver_compile(struct compilation *c,

@@ -21,7 +21,7 @@ base=(debootstrap/debootstrap)
 test=(clang/clang ?libclang-rt-dev llvm/llvm-symbolizer nftables/nft iproute2/ip
 	python3/python3 python3-h2 python3-jsonschema python3-yaml openssl/openssl
 	util-linux/unshare procps/ps git/git passwd/useradd zsh/zsh
-	fish/fish)
+	fish/fish mandoc/mandoc)
 bench=(?mitmproxy/mitmdump)
 
 missing() {

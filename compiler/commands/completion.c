@@ -9,10 +9,11 @@ static const char *const shells[] = {"bash", "zsh", "fish"};
 enum words {
 	WORDS_NONE,
 	WORDS_DIR,
-	WORDS_FILE,
+	WORDS_FILES, /* any number of them */
 	WORDS_COMMAND,
 	WORDS_SHELL,
 	WORDS_SCHEMA,
+	WORDS_REQUEST, /* how one begins; then a file for some */
 };
 
 static enum words words_of(enum command_id id)
@@ -22,7 +23,10 @@ static enum words words_of(enum command_id id)
 	case COMMAND_TRUST:
 		return WORDS_DIR;
 	case COMMAND_DIFF:
-		return WORDS_FILE;
+	case COMMAND_TEST:
+		return WORDS_FILES;
+	case COMMAND_EXPLAIN:
+		return WORDS_REQUEST;
 	case COMMAND_SCHEMA:
 		return WORDS_SCHEMA;
 	case COMMAND_COMPLETION:
@@ -32,7 +36,6 @@ static enum words words_of(enum command_id id)
 	case COMMAND_RUN:
 	case COMMAND_PLAN:
 	case COMMAND_COMPILE:
-	case COMMAND_EXPLAIN:
 	case COMMAND_INIT:
 	case COMMAND_RESET: /* sessions are the runtime's to know */
 	case COMMAND_VERSION:
@@ -56,7 +59,7 @@ static void word_list(struct buf *out, enum words words)
 	switch (words) {
 	case WORDS_NONE:
 	case WORDS_DIR:
-	case WORDS_FILE:
+	case WORDS_FILES:
 		return;
 	case WORDS_COMMAND:
 		command_names(out, " ");
@@ -66,6 +69,10 @@ static void word_list(struct buf *out, enum words words)
 		return;
 	case WORDS_SCHEMA:
 		buf_adds(out, "policy tests");
+		return;
+	case WORDS_REQUEST: /* grammar/request.l, and the usual methods */
+		buf_adds(out, "connect tcp udp resolve read write docker-arg "
+			      "GET HEAD POST PUT PATCH DELETE");
 		return;
 	}
 }
@@ -147,32 +154,43 @@ static void bash_flags(struct buf *out)
 	buf_adds(out, "\tesac\n");
 }
 
+static void bash_files(struct buf *out, const char *pattern, char kind)
+{
+	buf_addf(out,
+		 "\t%s)\n"
+		 "\t\tcompopt -o filenames 2>/dev/null\n"
+		 "\t\tCOMPREPLY=($(compgen -%c -- \"$cur\")) ;;\n",
+		 pattern, kind);
+}
+
+/* Patterns of "command:word before". */
 static void bash_words(struct buf *out)
 {
 	for (int c = 0; c < COMMANDS; c++) {
 		enum words words = words_of((enum command_id)c);
 		const char *name = command_get((enum command_id)c)->name;
+		struct str any = arena_fmt(out->a, "%s:*", name);
 
 		switch (words) {
 		case WORDS_NONE:
 			break;
 		case WORDS_DIR:
-		case WORDS_FILE:
-			buf_addf(out,
-				 "\t%s)\n"
-				 "\t\tcompopt -o filenames 2>/dev/null\n"
-				 "\t\tCOMPREPLY=($(compgen -%c -- "
-				 "\"$cur\")) ;;\n",
-				 name, words == WORDS_DIR ? 'd' : 'f');
+			bash_files(out, any.p, 'd');
+			break;
+		case WORDS_FILES:
+			bash_files(out, any.p, 'f');
 			break;
 		case WORDS_COMMAND:
 		case WORDS_SHELL:
 		case WORDS_SCHEMA:
-			buf_addf(out, "\t%s)\n\t\twords='", name);
+		case WORDS_REQUEST:
+			buf_addf(out, "\t%s:%s)\n\t\twords='", name, name);
 			word_list(out, words);
 			buf_adds(out, "' ;;\n");
 			break;
 		}
+		if (words == WORDS_REQUEST)
+			bash_files(out, "*:read|*:write", 'f');
 	}
 }
 
@@ -203,8 +221,8 @@ static void bash(struct buf *out)
 		      "\tdone\n"
 		      "\tIFS=$'\\n'\n");
 	bash_values(out);
-	buf_adds(out, "\tcase $command in\n"
-		      "\t'')\n\t\twords='");
+	buf_adds(out, "\tcase $command:$prev in\n"
+		      "\t:*)\n\t\twords='");
 	command_names(out, " ");
 	buf_adds(out, "' command=run ;;\n");
 	bash_words(out);
@@ -291,17 +309,19 @@ static void zsh_words(struct buf *out)
 				 "\t%s)\n\t\trest=('2:folder:_files -/') ;;\n",
 				 name);
 			break;
-		case WORDS_FILE:
-			buf_addf(out,
-				 "\t%s)\n\t\trest=('*:policy:_files') ;;\n",
+		case WORDS_FILES:
+			buf_addf(out, "\t%s)\n\t\trest=('*:file:_files') ;;\n",
 				 name);
 			break;
 		case WORDS_COMMAND:
 		case WORDS_SHELL:
 		case WORDS_SCHEMA:
+		case WORDS_REQUEST:
 			buf_addf(out, "\t%s)\n\t\trest=('2:word:(", name);
 			word_list(out, words);
-			buf_adds(out, ")') ;;\n");
+			buf_adds(out, words == WORDS_REQUEST
+					      ? ")' '*:file:_files') ;;\n"
+					      : ")') ;;\n");
 			break;
 		}
 	}
@@ -414,18 +434,38 @@ static void fish_words(struct buf *out)
 {
 	for (int c = 0; c < COMMANDS; c++) {
 		enum words words = words_of((enum command_id)c);
+		const char *name = command_get((enum command_id)c)->name;
 
-		if (words == WORDS_NONE)
-			continue;
-		buf_addf(out, "complete -c membrane -n '__membrane_in %s' -a '",
-			 command_get((enum command_id)c)->name);
-		if (words == WORDS_DIR)
-			buf_adds(out, "(__fish_complete_directories)");
-		else if (words == WORDS_FILE)
-			buf_adds(out, "(__fish_complete_path)");
-		else
+		switch (words) {
+		case WORDS_NONE:
+			break;
+		case WORDS_DIR:
+			buf_addf(out,
+				 "complete -c membrane -n '__membrane_in %s' "
+				 "-a '(__fish_complete_directories)'\n",
+				 name);
+			break;
+		case WORDS_FILES:
+			buf_addf(out,
+				 "complete -c membrane -n '__membrane_in %s' "
+				 "-F\n",
+				 name);
+			break;
+		case WORDS_COMMAND:
+		case WORDS_SHELL:
+		case WORDS_SCHEMA:
+		case WORDS_REQUEST:
+			buf_addf(out,
+				 "complete -c membrane -n '__membrane_after "
+				 "%s' -a '",
+				 name);
 			word_list(out, words);
-		buf_adds(out, "'\n");
+			buf_adds(out, "'\n");
+			break;
+		}
+		if (words == WORDS_REQUEST)
+			buf_adds(out, "complete -c membrane -n "
+				      "'__membrane_after read write' -F\n");
 	}
 }
 
@@ -448,6 +488,9 @@ static void fish(struct buf *out)
 		      "\tset -l command (__membrane_command)\n"
 		      "\ttest -z \"$command\"; and set command run\n"
 		      "\tcontains -- $command $argv\n"
+		      "end\n"
+		      "function __membrane_after\n"
+		      "\tcontains -- (commandline -opc)[-1] $argv\n"
 		      "end\n"
 		      "function __membrane_exec\n"
 		      "\tcontains -- -- (commandline -opc)\n"

@@ -1,6 +1,7 @@
 #include "compiler/commands/help.h"
 
 #include "compiler/base/lint.h"
+#include "compiler/commands/man.h"
 #include "compiler/commands/options.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/view.h"
@@ -138,6 +139,10 @@ int command_help(struct arena *a, const struct options *o)
 	struct buf b;
 
 	buf_init(&b, a);
+	if (options_get(o, OPTION_MAN)) {
+		man_write(&b);
+		return say_result(buf_str(&b));
+	}
 	if (o->words.n == 0 || command_find(o->words.v[0], &id))
 		return help_print(a, id);
 	if (help_lint(&b, o->words.v[0]))

@@ -74,7 +74,12 @@ static struct str text(struct arena *a, int dir)
 		     "# ignore:      # there, but empty; gitignore syntax\n"
 		     "#   - secrets/\n"
 		     "# readonly:\n"
-		     "#   - /vendor/\n");
+		     "#   - /vendor/\n"
+		     "\n"
+		     "# tests:       # 'membrane test' holds the policy to them\n"
+		     "#   allow: [GET https://api.example.com/]\n"
+		     "#   deny: [read .env]\n"
+		     "#   never: [{dest: \"**.internal\"}]\n");
 	return buf_str(&b);
 }
 

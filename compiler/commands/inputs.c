@@ -141,6 +141,7 @@ static int flag_kind(enum option_id id)
 	case OPTION_FAIL_ON:
 	case OPTION_EMIT:
 	case OPTION_DUMP_IR:
+	case OPTION_JUNIT:
 	case OPTION_OUTPUT:
 	case OPTION_TRUST:
 	case OPTION_YES:
@@ -152,6 +153,7 @@ static int flag_kind(enum option_id id)
 	case OPTION_SESSION_ID:
 	case OPTION_TRACE_LOG:
 	case OPTION_RESET:
+	case OPTION_MAN:
 	case OPTION_HELP:
 	case OPTION_VERSION:
 	case OPTIONS:

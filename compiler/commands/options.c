@@ -11,13 +11,16 @@
 #define FOR_CHECK   FOR(CHECK)
 #define FOR_DIFF    FOR(DIFF)
 #define FOR_RUN	    FOR(RUN)
-#define FOR_INIT FOR(INIT)
-#define FOR_POLICY                                                             \
-	(FOR(PLAN) | FOR(COMPILE) | FOR(CHECK) | FOR(RUN) | FOR(EXPLAIN))
-#define FOR_TRUST   FOR(TRUST)
+#define FOR_TEST    FOR(TEST)
 #define FOR_EXPLAIN FOR(EXPLAIN)
-#define FOR_NONE    0u
-#define FOR_ALL	    ((1u << COMMANDS) - 1)
+#define FOR_HELP    FOR(HELP)
+#define FOR_INIT    FOR(INIT)
+#define FOR_TRUST   FOR(TRUST)
+#define FOR_POLICY                                                             \
+	(FOR(PLAN) | FOR(COMPILE) | FOR(CHECK) | FOR(TEST) | FOR(RUN) |        \
+	 FOR(EXPLAIN))
+#define FOR_NONE 0u
+#define FOR_ALL	 ((1u << COMMANDS) - 1)
 
 static const struct option table[] = {
 #define OPTION(id, name, letter, value, meta, commands, about)                 \
@@ -277,7 +280,7 @@ static bool check(struct parser *p)
 			return false;
 		}
 	}
-	if (o->command == COMMAND_EXPLAIN)
+	if (o->command == COMMAND_EXPLAIN || o->command == COMMAND_TEST)
 		most = UINT32_MAX;
 	if (o->words.n > most) {
 		buf_addf(p->complaint, "'membrane %s' does not take ", c->name);

@@ -454,6 +454,32 @@ bool bind_policy(struct pass_ctx *c, enum layer layer,
 	return false;
 }
 
+bool bind_tests(struct pass_ctx *c, enum layer layer,
+		const struct yaml_node *root, struct ir_tests *out)
+{
+	struct binder b = {.c = c, .layer = layer};
+	unsigned before = c->diags->errors;
+
+	if (!root)
+		return true;
+	vec_each(pair, &root->pairs) {
+		if (!str_is(pair->key.s, "tests"))
+			continue;
+		bind_error(&b, DIAG_UNKNOWN_KEY, pair->key.at,
+			   "'tests' in a file of tests");
+		bind_help(&b, "'allow', 'deny' and 'never' are its own keys");
+		return false;
+	}
+	if (root->kind == YAML_MAP) {
+		bind_map(&b, BIND_MAP_TESTS, root, out);
+		return c->diags->errors == before;
+	}
+	bind_error(&b, DIAG_TYPE, node_at(root),
+		   "a file of tests is a mapping, not %s", kind_name(root));
+	bind_help(&b, "as in 'deny: [POST https://gist.github.com/]'");
+	return false;
+}
+
 bool bind_flag(struct pass_ctx *c, const char *key, const struct text *value,
 	       struct ir_policy *out)
 {

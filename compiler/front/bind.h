@@ -19,6 +19,10 @@ must_check bool bind_policy(struct pass_ctx *c, enum layer layer,
 			    const struct yaml_node *root, struct ir_policy *out,
 			    ir_texts *extends);
 
+/* Bind a file of tests alone: the keys of `tests`, added to *out. */
+must_check bool bind_tests(struct pass_ctx *c, enum layer layer,
+			   const struct yaml_node *root, struct ir_tests *out);
+
 /*
  * Bind one value as if it stood under a top-level key of the schema: what the
  * command line needs. Of a list it is an item.

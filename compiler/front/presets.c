@@ -245,14 +245,18 @@ static bool within_bounds(struct presets *p, struct span at)
 	return true;
 }
 
-static bool bind_text(struct presets *p, struct str name, struct str text,
-		      enum layer layer, struct doc *out, ir_texts *extends)
+static bool bind_text(struct presets *p, const struct presets_file *me,
+		      struct str text, enum layer layer, struct doc *out,
+		      ir_texts *extends)
 {
 	struct pass_ctx *c = p->files->c;
-	const struct source *src = sources_add(p->sources, name, text, layer);
+	const struct source *src =
+		sources_add(p->sources, me->name, text, layer);
 	struct yaml_node *root;
 
-	*out = (struct doc){.layer = layer, .source = name};
+	*out = (struct doc){.layer = layer,
+			    .source = me->name,
+			    .preset = me->root == FILES_POLICIES};
 	return yaml_parse(c->a, c->diags, src, &root) &&
 	       bind_policy(c, layer, root, &out->policy, extends);
 }
@@ -305,7 +309,7 @@ static enum files_status load(struct presets *p, enum files_root root,
 		return FILES_REFUSED;
 	}
 	*vec_push(p->files->c->a, &p->known) = me;
-	p->ok &= bind_text(p, name, text, layer, &doc, &extends);
+	p->ok &= bind_text(p, &me, text, layer, &doc, &extends);
 	if (root == FILES_WORKSPACE && at.beg)
 		hold(p, path, at, &doc);
 	p->depth++;

@@ -13,6 +13,9 @@ struct doc {
 	enum layer layer; /* a preset that the workspace extends: WORKSPACE */
 	struct str source; /* its name */
 	struct ir_policy policy; /* IR_BOUND */
+	/* A preset of the folder of policies: what its tests allow and deny is
+	 * about it alone, and no test of the policy that extends it. */
+	bool preset;
 };
 typedef VEC(struct doc) docs;
 

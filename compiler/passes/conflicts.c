@@ -175,21 +175,6 @@ static void lint_credentials(struct pass_ctx *c, const struct ir_policy *p)
 	}
 }
 
-/* Presets bring tests of their own; those that the user wrote are mentioned. */
-static void lint_tests(struct pass_ctx *c, const struct ir_policy *p)
-{
-	const ir_requests *lists[] = {&p->tests.allow, &p->tests.deny};
-
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		vec_each(r, lists[i]) {
-			if (r->from.layer == LAYER_PRESET)
-				continue;
-			diag_warn(c->diags, DIAG_TESTS, r->from.at,
-				  "'tests' are read and not run yet");
-			return;
-		}
-}
-
 bool passes_conflicts(struct pass_ctx *c, const struct ir_policy *p)
 {
 	struct cover *denials = cover_new(c->a, &p->deny);
@@ -207,6 +192,5 @@ bool passes_conflicts(struct pass_ctx *c, const struct ir_policy *p)
 		lint_any(c, g);
 	}
 	lint_credentials(c, p);
-	lint_tests(c, p);
 	return ok;
 }

@@ -44,7 +44,7 @@ static void merge_trace(struct arena *a, struct ir_trace *to,
 }
 
 static void merge(struct arena *a, struct ir_policy *to,
-		  const struct ir_policy *from)
+		  const struct ir_policy *from, bool preset)
 {
 	APPEND(allow);
 	APPEND(deny);
@@ -62,8 +62,11 @@ static void merge(struct arena *a, struct ir_policy *to,
 	APPEND(protect);
 	APPEND(credentials);
 	merge_trace(a, &to->trace, &from->trace);
-	APPEND(tests.allow);
-	APPEND(tests.deny);
+	/* What a preset has besides the policy may change what it expects. */
+	if (!preset) {
+		APPEND(tests.allow);
+		APPEND(tests.deny);
+	}
 	APPEND(tests.never);
 	APPEND(waivers);
 	REPLACE(workspace_trust);
@@ -120,11 +123,11 @@ bool passes_layers(struct pass_ctx *c, const docs *list, struct ir_policy *out)
 
 	floor_doc(c, &floor);
 	*out = (struct ir_policy){0};
-	merge(c->a, out, &floor.policy);
+	merge(c->a, out, &floor.policy, false);
 	vec_each(doc, list) {
 		ir_verify(&doc->policy, IR_BOUND);
 		ok &= may_say(c, doc);
-		merge(c->a, out, &doc->policy);
+		merge(c->a, out, &doc->policy, doc->preset);
 	}
 	if (!limits(c, out))
 		return false;

@@ -1,10 +1,14 @@
 /*
  * A policy file, all the way: YAML, schema, passes and emitters. What is
  * refused has a reason at a place inside the file, and what is not refused
- * gets an artefact from every emitter.
+ * gets an artefact from every emitter; what breaks one of its 'never' is a
+ * request that can be written down, and that it permits.
  */
+#include "compiler/algebra/ask.h"
+#include "compiler/algebra/never.h"
 #include "compiler/emit/emit.h"
 #include "compiler/front/bind.h"
+#include "compiler/front/request.h"
 #include "compiler/passes/passes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -23,6 +27,27 @@ static void check_diags(const struct diags *d, const struct sources *s)
 		__builtin_trap();
 }
 
+static void check_never(struct pass_ctx *c, const struct ir_policy *p)
+{
+	struct decide_files *files = decide_files_new(c->a, p);
+
+	for (uint32_t i = 0; i < p->tests.never.n && i < 8; i++) {
+		struct ir_request witness, again;
+		struct decision d;
+		struct text text = {0};
+
+		if (!never_find(c->a, p, &p->tests.never.v[i], &witness, &d))
+			continue;
+		text.s = witness.text;
+		if (text.s.n == 0)
+			continue; /* too large to be proved */
+		if (!d.allow || !decide_asked(c->a, p, files, &witness).allow ||
+		    !request_parse(c, &text, &again) ||
+		    !decide_asked(c->a, p, files, &again).allow)
+			__builtin_trap();
+	}
+}
+
 static bool compile(struct pass_ctx *c, const struct source *src)
 {
 	struct yaml_node *root;
@@ -38,9 +63,12 @@ static bool compile(struct pass_ctx *c, const struct source *src)
 	doc = vec_push(c->a, &list);
 	doc->layer = LAYER_WORKSPACE;
 	doc->source = src->name;
-	return bind_policy(c, doc->layer, root, &doc->policy, &extends) &&
-	       passes_layers(c, &list, &p) && passes_normalise(c, &p) &&
-	       passes_conflicts(c, &p) && emit_all(&in, &plan);
+	if (!bind_policy(c, doc->layer, root, &doc->policy, &extends) ||
+	    !passes_layers(c, &list, &p) || !passes_normalise(c, &p) ||
+	    !passes_conflicts(c, &p) || !emit_all(&in, &plan))
+		return false;
+	check_never(c, &p);
+	return true;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

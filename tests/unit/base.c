@@ -146,7 +146,7 @@ static void check_diag(void)
 		       ->base;
 	diags_init(&d, a, &s);
 	diag_help(&d, "nobody hears this");
-	diag_warn(&d, DIAG_TESTS, (struct span){base + 7, base + 8}, "later");
+	diag_warn(&d, DIAG_PATH_OUTSIDE, (struct span){base + 7, base + 8}, "later");
 	diag_error(&d, DIAG_CLASSES, (struct span){base + 4, base + 5},
 		   "odd '%s'", diag_quote(&d, STR("\x1b[1m\xc3\x28")));
 	diag_note(&d, (struct span){base + 1, base + 2}, "see here");
@@ -163,7 +163,7 @@ static void check_diag(void)
 			 "    1 | \ta: b\\x01\n"
 			 "      | \t^\n"
 			 "      = help: write less\n"
-			 "p.yaml:2:1: warning: later [W906 tests-not-run]\n"
+			 "p.yaml:2:1: warning: later [W905 outside-path]\n"
 			 "    2 | c: d\n"
 			 "      | ^\n"),
 		  "%s", out.p);
@@ -186,7 +186,7 @@ static void check_many_errors(void)
 	for (int i = 0; i < 30; i++)
 		diag_error(&d, DIAG_TOO_MANY, (struct span){0}, "error %d", i);
 	for (int i = 0; i < 21; i++)
-		diag_warn(&d, DIAG_TESTS, (struct span){0}, "warning %d", i);
+		diag_warn(&d, DIAG_PATH_OUTSIDE, (struct span){0}, "warning %d", i);
 	buf_init(&out, a);
 	diags_print(&d, &out, false);
 	CHECK(strstr(out.p, "warning 19 [") && !strstr(out.p, "warning 20 ["));

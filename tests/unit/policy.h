@@ -60,7 +60,8 @@ static bool test_policy_done(struct test_policy *t)
 {
 	docs list = {0};
 
-	*vec_push(t->a, &list) = (struct doc){t->layer, STR("test"), t->doc};
+	*vec_push(t->a, &list) = (struct doc){
+		.layer = t->layer, .source = STR("test"), .policy = t->doc};
 	return passes_layers(&t->ctx, &list, &t->policy) &&
 	       passes_normalise(&t->ctx, &t->policy);
 }

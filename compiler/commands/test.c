@@ -1,0 +1,155 @@
+#include "compiler/base/fileio.h"
+#include "compiler/base/json.h"
+#include "compiler/commands/expect.h"
+#include "compiler/commands/inputs.h"
+#include "compiler/commands/junit.h"
+#include "compiler/commands/say.h"
+#include "compiler/commands/view.h"
+#include "compiler/front/testfiles.h"
+
+#include <fcntl.h>
+
+#define TEST_JSON_VERSION 1
+
+/* --- as JSON ------------------------------------------------------------- */
+
+static void put_place(cJSON *o, const struct sources *s, struct span at)
+{
+	struct place p = sources_place(s, at);
+
+	if (!p.source)
+		return;
+	json_put_str(o, "source", p.source->name);
+	json_put_u64(o, "line", p.line);
+	json_put_u64(o, "column", p.column);
+}
+
+static cJSON *test_json(const struct sources *s, const struct expectation *e)
+{
+	cJSON *o = json_object();
+
+	json_put_cstr(o, "expect", expect_name(e->kind));
+	json_put_str(o, "text", e->text);
+	put_place(o, s, e->from.at);
+	json_put_bool(o, "passed", e->passed);
+	if (e->witness.n)
+		json_put_str(o, "witness", e->witness);
+	if (e->has_decision) {
+		json_put_cstr(o, "verdict", e->was.allow ? "allow" : "deny");
+		json_put_cstr(o, "reason", reason_name(e->was.reason));
+	}
+	if (e->rule.at.beg) {
+		cJSON *rule = json_object();
+
+		if (e->was.grant && e->was.grant->id.n)
+			json_put_str(rule, "id", e->was.grant->id);
+		json_put_cstr(rule, "layer", layer_name(e->rule.layer));
+		put_place(rule, s, e->rule.at);
+		json_put(o, "rule", rule);
+	}
+	if (e->said.n)
+		json_put_str(o, "report", e->said);
+	return o;
+}
+
+static struct str as_json(struct compilation *c, const expectations *list)
+{
+	cJSON *root = json_object(), *tests = json_array();
+	uint64_t failed = expect_failed(list);
+
+	json_put_u64(root, "version", TEST_JSON_VERSION);
+	json_put_u64(root, "passed", list->n - failed);
+	json_put_u64(root, "failed", failed);
+	vec_each(e, list)
+		json_push(tests, test_json(&c->sources, e));
+	json_put(root, "tests", tests);
+	return json_text(c->a, root);
+}
+
+/* --- as text ------------------------------------------------------------- */
+
+static struct str as_text(struct compilation *c, const expectations *list)
+{
+	uint64_t failed = expect_failed(list);
+	bool colour = say_colour(STDOUT_FILENO);
+	struct buf b;
+
+	buf_init(&b, c->a);
+	/* What kept the policy from compiling went to stderr already. */
+	vec_each(e, list)
+		if (!e->passed && e->kind != EXPECT_COMPILE)
+			buf_add(&b, colour ? e->coloured : e->said);
+	buf_addf(&b, "%llu passed, %llu failed\n",
+		 (unsigned long long)(list->n - failed),
+		 (unsigned long long)failed);
+	return buf_str(&b);
+}
+
+/* --- the command --------------------------------------------------------- */
+
+static int report(const struct options *o, struct compilation *c,
+		  const expectations *list)
+{
+	const char *junit = options_value(c->a, o, OPTION_JUNIT, NULL);
+	int status;
+	struct err err;
+
+	if (junit &&
+	    fileio_write(AT_FDCWD, junit, junit_text(c->a, &c->sources, list),
+			 0644, &err) < 0) {
+		say("%s", view_cleaned(c->a, str_of(err.text)).p);
+		return STATUS_IO;
+	}
+	status = say_result(options_get(o, OPTION_JSON) ? as_json(c, list)
+							: as_text(c, list));
+	if (status != STATUS_OK)
+		return status;
+	if (list->n == 0)
+		say("there are no tests: 'tests' in a policy, or a file "
+		    "beside it that ends in " TESTFILES_ENDING);
+	return expect_failed(list) ? STATUS_REFUSED : STATUS_OK;
+}
+
+/* The tests of files, behind those of the policy. */
+static int load(const struct options *o, const struct inputs *in,
+		struct compilation *c, struct diags *diags,
+		struct ir_tests *tests)
+{
+	struct pass_ctx ctx = {c->a, &c->sources, diags};
+	bool ok = false;
+	struct err err;
+
+	diags_init(diags, c->a, &c->sources);
+	if (testfiles_load(&ctx, &c->sources, &in->front, o->words.v,
+			   o->words.n, tests, &ok, &err) < 0) {
+		say("%s", view_cleaned(c->a, str_of(err.text)).p);
+		return STATUS_IO;
+	}
+	say_diags(c->a, diags);
+	return ok ? STATUS_OK : STATUS_REFUSED;
+}
+
+int command_test(struct arena *a, const struct options *o)
+{
+	struct compilation c = {.unbound = true};
+	struct diags of_files;
+	struct ir_tests tests;
+	expectations list = {0};
+	struct inputs in;
+	int status = inputs_compile(a, o, true, &in, &c);
+
+	if (status == STATUS_REFUSED)
+		expect_refused(c.a, &c.diags, &list);
+	if (status == STATUS_OK) {
+		tests = c.policy.tests;
+		status = load(o, &in, &c, &of_files, &tests);
+		if (status == STATUS_REFUSED)
+			expect_refused(c.a, &of_files, &list);
+	}
+	if (status == STATUS_OK)
+		expect_all(&c, &tests, &list);
+	if (status != STATUS_IO)
+		status = report(o, &c, &list);
+	driver_done(&c);
+	return status;
+}
