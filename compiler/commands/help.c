@@ -22,7 +22,7 @@ void help_overview(struct buf *out)
 	}
 	buf_adds(out,
 		 "\n'membrane help COMMAND' lists its flags, 'membrane help "
-		 "lint' the warnings.\n\n"
+		 "lint' the warnings.\n"
 		 "Policy: presets, ~/.membrane/config.yaml, .membrane.yaml, "
 		 "flags, in this order.\n"
 		 "Status: 0 done; 1 refused, drifted; 2 bad command line; 3 "
