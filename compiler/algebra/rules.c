@@ -276,6 +276,7 @@ static struct ir_policy all_granted(struct arena *a, const struct ir_policy *p)
 	memset(&out.allow, 0, sizeof(out.allow));
 	g = vec_push(a, &out.allow);
 	g->dest.kind = IR_DEST_ANY;
+	g->from.layer = LAYER_GLOBAL; /* the floor grants no request */
 	g->private.set = g->private.v = true;
 	*vec_push(a, &g->ports) =
 		(struct ir_port){.proto = IR_PROTO_TCP, .lo = 1, .hi = 65535};

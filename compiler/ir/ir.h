@@ -112,6 +112,8 @@ struct ir_grant {
 	VEC(struct ir_http) http;
 	ir_opt_tls tls;
 	ir_opt_bool private;
+	/* Set by normalise: where else the same was written, in order. */
+	VEC(struct ir_origin) again;
 	/* Set by normalise: canonical text without place ("github.com tcp/443")
 	 * and the id made of it, "g-0123456789" or "d-…". */
 	struct str canon, id;

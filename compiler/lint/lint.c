@@ -1,5 +1,8 @@
 #include "compiler/lint/lint.h"
 
+#include "compiler/lint/grants.h"
+#include "compiler/lint/uses.h"
+
 static const char *quoted(struct pass_ctx *c, const struct ir_grant *g)
 {
 	return diag_quote(c->diags, ir_dest_text(c->a, &g->dest));
@@ -73,6 +76,7 @@ static void lint_reached(struct pass_ctx *c, const third_party_hits *hits)
 void lint_policy(struct pass_ctx *c, const struct ir_policy *p,
 		 third_party_hits *out_reached)
 {
+	grants_lint(c, p, uses_lint(c, p));
 	third_party_reach(c->a, p, out_reached);
 	lint_reached(c, out_reached);
 }

@@ -65,19 +65,36 @@ static bool covers(const struct waive *v, const struct ir_waiver *w,
 	return false;
 }
 
+/*
+ * An exception that hides nothing here may yet be right: another file excepts
+ * from the same warning, or the same rule stands in another file, too, and a
+ * warning has one place.
+ */
 static bool keep(void *ctx, const struct diag_view *view)
 {
 	struct waive *v = ctx;
+	const struct source *by = NULL;
 
 	vec_each(w, &v->p->waivers) {
+		const struct source *from =
+			sources_of(v->c->sources, w->from.at);
+		bool *used = &v->used[w - v->p->waivers.v];
+
 		if (w->lint != (int)view->id || is_over(v, w) ||
-		    !has_say(v, w, view) || !covers(v, w, view))
+		    !covers(v, w, view))
 			continue;
-		v->used[w - v->p->waivers.v] = true;
-		*vec_push(v->c->a, v->out) = (struct lint_waived){*view, w};
-		return false;
+		if (!has_say(v, w, view)) {
+			*used |= w->kind != IR_WAIVER_ALL;
+		} else if (by) {
+			*used |= by != from;
+		} else {
+			*used = true;
+			by = from;
+			*vec_push(v->c->a, v->out) =
+				(struct lint_waived){*view, w};
+		}
 	}
-	return true;
+	return !by;
 }
 
 static void warn_over(struct waive *v, const struct ir_waiver *w)

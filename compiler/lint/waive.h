@@ -26,7 +26,8 @@ typedef VEC(struct lint_waived) lint_waived_list;
  * Take the warnings that p has exceptions for out of c->diags, into *out, in
  * the order of their places; then warn of exceptions that are over or hid
  * nothing. One of the global file may be there for another workspace, and is
- * never called unused. today: base/date.h
+ * never called unused; nor is one that names a destination which stands in
+ * another file as well. today: base/date.h
  */
 void lint_waive(struct pass_ctx *c, const struct ir_policy *p, uint32_t today,
 		lint_waived_list *out);

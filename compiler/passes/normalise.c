@@ -203,6 +203,10 @@ static void settle_grants(struct arena *a, ir_grants *grants)
 			if (!str_eq(list[i]->canon, list[end]->canon))
 				break;
 		out.v[out.n] = *keep_of(list + i, end - i);
+		for (uint32_t k = i; k < end; k++)
+			if (list[k]->from.at.beg != out.v[out.n].from.at.beg)
+				*vec_push(a, &out.v[out.n].again) =
+					list[k]->from;
 		name_grant(a, &out.v[out.n++]);
 	}
 	*grants = out;

@@ -26,9 +26,8 @@ must_check bool passes_layers(struct pass_ctx *c, const docs *docs,
 must_check bool passes_normalise(struct pass_ctx *c, struct ir_policy *p);
 
 /*
- * conflicts: errors and warnings that need the whole policy: a grant that a
- * deny or the floor makes void, private: true on a cidr, http on udp ports, …
- * Requires IR_NORMALISED.
+ * conflicts: errors that need the whole policy: http on UDP ports. What is
+ * merely odd is for lint. Requires IR_NORMALISED.
  */
 must_check bool passes_conflicts(struct pass_ctx *c,
 				 const struct ir_policy *p);

@@ -1,0 +1,158 @@
+#include "compiler/lint/grants.h"
+
+static const char *quoted(struct pass_ctx *c, const struct ir_grant *g)
+{
+	return diag_quote(c->diags, ir_dest_text(c->a, &g->dest));
+}
+
+/* What was just warned of is about this grant. */
+static void about(struct pass_ctx *c, const struct ir_grant *g)
+{
+	diag_about(c->diags, ir_dest_text(c->a, &g->dest));
+}
+
+/* Is the path under the URL's, at a boundary of segments? */
+static bool is_under(struct str path, struct str base)
+{
+	if (str_ends(base, STR("/")))
+		base.n--;
+	return str_starts(path, base) &&
+	       (path.n == base.n || path.p[base.n] == '/');
+}
+
+static void lint_paths(struct pass_ctx *c, const struct ir_grant *g)
+{
+	if (g->dest.kind != IR_DEST_URL)
+		return;
+	vec_each(h, &g->http)
+		vec_each(p, &h->paths) {
+			if (is_under(p->s, g->dest.u.url.path))
+				continue;
+			diag_warn(c->diags, DIAG_PATH_OUTSIDE, p->from.at,
+				  "'%s' is not under the URL's path and "
+				  "matches nothing",
+				  diag_quote(c->diags, p->s));
+			about(c, g);
+			diag_help(c->diags, "a path without a leading '/' is "
+					    "relative to the URL's");
+		}
+}
+
+/* The floor's own denials: few, and looked at for each grant by address. */
+struct floor {
+	const struct addr_special *about[32];
+	struct cidr net[32];
+	size_t n;
+};
+
+static void floor_init(struct floor *f)
+{
+	const struct addr_special *s;
+
+	f->n = 0;
+	for (size_t i = 0; (s = addr_special(i)); i++)
+		if (s->scope == ADDR_NEVER && f->n < ARRAY_LEN(f->net)) {
+			f->about[f->n] = s;
+			cidr_parse(str_of(s->text), &f->net[f->n++]);
+		}
+}
+
+static void lint_floor(struct pass_ctx *c, const struct floor *f,
+		       const struct ir_grant *g)
+{
+	const struct cidr *net = &g->dest.u.cidr.net;
+	size_t i = 0;
+
+	if (g->dest.kind != IR_DEST_CIDR)
+		return;
+	while (i < f->n && !cidr_covers(&f->net[i], net))
+		i++;
+	if (i == f->n)
+		return;
+	if (net->bits > f->net[i].bits) {
+		diag_warn(c->diags, DIAG_OPENS_FLOOR, g->from.at,
+			  "'%s' opens a part of the floor: %s", quoted(c, g),
+			  f->about[i]->about);
+		about(c, g);
+		return;
+	}
+	diag_warn(c->diags, DIAG_FLOOR_GRANT, g->from.at,
+		  "'%s' stays denied by the floor: %s", quoted(c, g),
+		  f->about[i]->about);
+	about(c, g);
+	diag_help(c->diags, "a grant of a smaller network opens that part");
+}
+
+/* private: true is about what names lead to. */
+static void lint_private(struct pass_ctx *c, const struct ir_grant *g)
+{
+	bool is_net = g->dest.kind == IR_DEST_CIDR ||
+		      (g->dest.kind == IR_DEST_URL &&
+		       g->dest.u.url.who == IR_DEST_CIDR);
+
+	if (!is_net || !g->private.set || !g->private.v)
+		return;
+	diag_warn(c->diags, DIAG_PRIVATE_VOID, g->private.from.at,
+		  "'private' changes nothing for an address");
+	about(c, g);
+	diag_help(c->diags, "a grant by address opens private ones too");
+}
+
+static void lint_any(struct pass_ctx *c, const struct ir_grant *g)
+{
+	if (g->dest.kind != IR_DEST_ANY || g->has_http)
+		return;
+	diag_warn(c->diags, DIAG_ANY_GRANT, g->from.at,
+		  "'*' lets the agent send to anybody what it can read");
+	about(c, g);
+	diag_help(c->diags,
+		  "name the destinations; 'deny' takes single ones back");
+}
+
+/* Could the destination's names have this one among them? */
+static bool may_name(const struct ir_dest *d, struct str host)
+{
+	struct str name = ir_dest_name(d);
+	size_t star = str_find(name, '*', 0);
+
+	while (star < name.n && str_find(name, '*', star + 1) < name.n)
+		star = str_find(name, '*', star + 1);
+	if (star == name.n)
+		return str_eq(name, host);
+	return str_ends(host, str_slice(name, star + 1, name.n));
+}
+
+/* A credential that no granted request could carry. */
+static void lint_credentials(struct pass_ctx *c, const struct ir_policy *p)
+{
+	vec_each(x, &p->credentials) {
+		bool any = false;
+
+		vec_each(g, &p->allow)
+			any |= may_name(&g->dest, x->host.u.host.name);
+		if (any)
+			continue;
+		diag_warn(c->diags, DIAG_CREDENTIAL_VOID, x->host.at,
+			  "nothing grants '%s', so nothing gets this header",
+			  diag_quote(c->diags, x->host.u.host.name));
+		diag_about(c->diags, x->host.u.host.name);
+		diag_help(c->diags, "allow it, as in 'https://%s/'",
+			  diag_quote(c->diags, x->host.u.host.name));
+	}
+}
+
+void grants_lint(struct pass_ctx *c, const struct ir_policy *p,
+		 const bool *denied)
+{
+	struct floor floor;
+
+	floor_init(&floor);
+	vec_each(g, &p->allow) {
+		lint_paths(c, g);
+		if (!denied[g - p->allow.v])
+			lint_floor(c, &floor, g);
+		lint_private(c, g);
+		lint_any(c, g);
+	}
+	lint_credentials(c, p);
+}

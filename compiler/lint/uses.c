@@ -1,0 +1,245 @@
+#include "compiler/lint/uses.h"
+
+#include "compiler/algebra/rules.h"
+
+/* Whose rules are held against each other. */
+enum author { AUTHOR_USER, AUTHOR_WORKSPACE, AUTHOR_FLAGS, AUTHORS };
+
+struct uses {
+	struct pass_ctx *c;
+	const struct ir_policy *p;
+	bool *denied; /* per grant of p */
+};
+
+/* The rules of one author, and what there is to say of each. */
+struct rules {
+	const ir_grants *list;
+	const struct rule_finding *found;
+	const uint32_t *index; /* in p's list; NULL: the same */
+};
+
+static const char *quoted(struct uses *u, const struct ir_grant *g)
+{
+	return diag_quote(u->c->diags, ir_dest_text(u->c->a, &g->dest));
+}
+
+static void about(struct uses *u, const struct ir_grant *g)
+{
+	diag_about(u->c->diags, ir_dest_text(u->c->a, &g->dest));
+}
+
+static const char *done(const struct ir_grant *g)
+{
+	return g->key == IR_KEY_DENY ? "denied" : "allowed";
+}
+
+/* --- whose rule it is ------------------------------------------------------
+ */
+
+static bool is_by(enum author author, enum layer layer)
+{
+	switch (layer) {
+	case LAYER_FLOOR:
+		return false;
+	case LAYER_PRESET:
+	case LAYER_GLOBAL:
+		return author == AUTHOR_USER;
+	case LAYER_WORKSPACE:
+		return author == AUTHOR_WORKSPACE;
+	case LAYER_FLAGS:
+		return author == AUTHOR_FLAGS;
+	}
+	return false;
+}
+
+/* Can whoever wrote the rule at that place do something about another? */
+static bool is_at_hand(struct uses *u, struct ir_origin from,
+		       struct ir_origin other)
+{
+	const struct source *s = sources_of(u->c->sources, from.at);
+
+	return s == sources_of(u->c->sources, other.at) ||
+	       !str_starts(s->name, STR("preset:"));
+}
+
+/* --- what there is to say --------------------------------------------------
+ */
+
+static void warn_denied(struct uses *u, const struct ir_grant *g,
+			const struct ir_grant *by)
+{
+	diag_warn(u->c->diags, DIAG_DENIED_GRANT, g->from.at,
+		  "'%s' is allowed and denied, and stays denied", quoted(u, g));
+	about(u, g);
+	diag_note(u->c->diags, by->from.at, "denied here");
+}
+
+static void warn_shadowed(struct uses *u, const struct ir_grant *g,
+			  const struct ir_grant *by)
+{
+	diag_warn(u->c->diags, DIAG_SHADOWED_RULE, g->from.at,
+		  "'%s' changes nothing: all of it is %s without it",
+		  quoted(u, g), done(g));
+	about(u, g);
+	diag_note(u->c->diags, by->from.at, "here");
+	diag_help(u->c->diags, "remove one of them");
+}
+
+static void warn_twice(struct uses *u, const struct ir_grant *g,
+		       struct ir_origin first, struct ir_origin again)
+{
+	diag_warn(u->c->diags, DIAG_SHADOWED_RULE, again.at, "'%s' is %s twice",
+		  quoted(u, g), done(g));
+	about(u, g);
+	diag_note(u->c->diags, first.at, "the first is here");
+	diag_help(u->c->diags, "remove one of them");
+}
+
+static void warn_overlap(struct uses *u, const struct ir_grant *g,
+			 const struct ir_grant *by)
+{
+	diag_warn(u->c->diags, DIAG_OVERLAPPING_RULES, g->from.at,
+		  "a part of '%s' is allowed elsewhere, too", quoted(u, g));
+	about(u, g);
+	diag_note(u->c->diags, by->from.at, "here");
+	diag_help(u->c->diags, "what either permits is permitted: what both do "
+			       "needs one of them");
+}
+
+/*
+ * Of two grants that overlap one is told so: the later, where it can help it.
+ * Denials may: they do not add up to anything else.
+ */
+static bool is_told(struct uses *u, const struct rules *r, uint32_t i)
+{
+	const struct ir_grant *g = &r->list->v[i], *by = r->found[i].by;
+	const struct rule_finding *its;
+
+	if (g->key == IR_KEY_DENY)
+		return false;
+	its = &r->found[by - r->list->v];
+	if (its->use != RULE_OVERLAPS)
+		return false; /* that one is told something else */
+	return its->by != g || g->from.at.beg > by->from.at.beg ||
+	       !is_at_hand(u, by->from, g->from);
+}
+
+static void judge(struct uses *u, const struct rules *r)
+{
+	for (uint32_t i = 0; i < r->list->n; i++) {
+		const struct ir_grant *g = &r->list->v[i];
+		const struct ir_grant *by = r->found[i].by;
+
+		if (!by || (g->key != IR_KEY_DENY &&
+			    u->denied[r->index ? r->index[i] : i]))
+			continue;
+		switch (r->found[i].use) {
+		case RULE_USED:
+		case RULE_DEAD:
+			break;
+		case RULE_SHADOWED:
+			if (is_at_hand(u, g->from, by->from))
+				warn_shadowed(u, g, by);
+			break;
+		case RULE_OVERLAPS:
+			if (is_at_hand(u, g->from, by->from) &&
+			    is_told(u, r, i))
+				warn_overlap(u, g, by);
+			break;
+		}
+	}
+}
+
+/* --- one author's rules ----------------------------------------------------
+ */
+
+/*
+ * Those of a list that the author wrote, and the floor's; *out_index says
+ * where they are in the list. The same rule may have several authors, and one
+ * may have written it several times.
+ */
+static ir_grants rules_of(struct uses *u, enum author author,
+			  const ir_grants *list, uint32_t **out_index)
+{
+	uint32_t *index = arena_array(u->c->a, list->n + 1, sizeof(*index));
+	ir_grants out = {0};
+
+	vec_each(g, list) {
+		bool mine = g->from.layer == LAYER_FLOOR ||
+			    is_by(author, g->from.layer);
+		struct ir_origin first = g->from;
+
+		vec_each(again, &g->again) {
+			if (!is_by(author, again->layer))
+				continue;
+			if (!mine)
+				first = *again;
+			else if (is_at_hand(u, *again, first))
+				warn_twice(u, g, first, *again);
+			mine = true;
+		}
+		if (!mine)
+			continue;
+		index[out.n] = (uint32_t)(g - list->v);
+		*vec_push(u->c->a, &out) = *g;
+		out.v[out.n - 1].from = first;
+	}
+	*out_index = index;
+	return out;
+}
+
+static uint32_t written(const ir_grants *list)
+{
+	uint32_t n = 0;
+
+	vec_each(g, list)
+		n += g->from.layer != LAYER_FLOOR;
+	return n;
+}
+
+static void lint_author(struct uses *u, enum author author,
+			struct rule_finding *all_allow,
+			struct rule_finding *all_deny)
+{
+	struct rules allow = {&u->p->allow, all_allow, NULL};
+	struct rules deny = {&u->p->deny, all_deny, NULL};
+	struct rule_finding *found_allow, *found_deny;
+	uint32_t *index_allow, *index_deny;
+	struct ir_policy own = *u->p;
+
+	own.allow = rules_of(u, author, &u->p->allow, &index_allow);
+	own.deny = rules_of(u, author, &u->p->deny, &index_deny);
+	if (written(&own.allow) + written(&own.deny) == 0 || !all_allow)
+		return;
+	/* With one author what is known of the whole is known of these. */
+	if (own.allow.n < u->p->allow.n || own.deny.n < u->p->deny.n) {
+		if (!rules_find(u->c->a, &own, &found_allow, &found_deny))
+			return;
+		allow = (struct rules){&own.allow, found_allow, index_allow};
+		deny = (struct rules){&own.deny, found_deny, index_deny};
+	}
+	judge(u, &allow);
+	judge(u, &deny);
+}
+
+const bool *uses_lint(struct pass_ctx *c, const struct ir_policy *p)
+{
+	struct rule_finding *allow = NULL, *deny = NULL;
+	struct uses u = {c, p, NULL};
+
+	u.denied = arena_array(c->a, p->allow.n + 1, sizeof(*u.denied));
+	if (!rules_find(c->a, p, &allow, &deny))
+		allow = NULL;
+	for (uint32_t i = 0; allow && i < p->allow.n; i++) {
+		const struct ir_grant *by = allow[i].by;
+
+		if (allow[i].use != RULE_DEAD || !by ||
+		    by->from.layer == LAYER_FLOOR)
+			continue;
+		u.denied[i] = true;
+		warn_denied(&u, &p->allow.v[i], by);
+	}
+	for (int author = 0; author < AUTHORS; author++)
+		lint_author(&u, (enum author)author, allow, deny);
+	return u.denied;
+}
