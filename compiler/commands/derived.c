@@ -55,7 +55,8 @@ int derived_make(const struct plan *p, const char *prefix, struct derived *out,
 		.global = DERIVED_POLICY, .tree = &m.tree, .prefix = prefix};
 	int rc;
 
-	*out = (struct derived){0};
+	/* Whose 'never' its tests hold, it does not say: the sources bind. */
+	*out = (struct derived){.c.unbound = true};
 	if (!f)
 		return err_set(err, -ENOENT, "%s%s: missing", prefix,
 			       DERIVED_POLICY);

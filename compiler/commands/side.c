@@ -157,6 +157,7 @@ static int load_workspace(struct finder *f, struct front_input in,
 	in.state = f->in.front.state;
 	in.policies = f->in.front.policies;
 	in.no_global = !options_get(f->o, OPTION_WITH_GLOBAL);
+	s->c.unbound = true; /* what it would permit is what is asked */
 	rc = driver_compile(&s->c, &in, &err);
 	status = compiled(f, s, rc, &err);
 	s->is_empty = true;
@@ -173,6 +174,7 @@ static int load_file(struct finder *f, struct front_input in, struct side *s)
 	s->kind = SIDE_FILE;
 	s->file = arena_str(f->a, str_of(in.global));
 	in.policies = f->in.front.policies;
+	s->c.unbound = true; /* what it would permit is what is asked */
 	rc = driver_compile(&s->c, &in, &err);
 	return compiled(f, s, rc, &err);
 }
