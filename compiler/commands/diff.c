@@ -10,20 +10,27 @@ enum changes_verdict diff_verdict(const struct diff *d)
 
 struct str diff_remark(struct arena *a, const struct side *s)
 {
+	const char *name = s->label.p;
+
 	if (s->is_empty)
+		return arena_fmt(
+			a, "%s has no policy: nothing is granted there", name);
+	if (s->forged)
+		return arena_fmt(
+			a,
+			"%s is not what its own policy.json compiles to "
+			"(%s%s): "
+			"edited by hand, or written by another version of "
+			"membrane. What is compared here is policy.json, and "
+			"not what would run",
+			name, view_cleaned(a, s->forged_first).p,
+			s->forged > 1 ? ", …" : "");
+	if (s->is_personal)
 		return arena_fmt(a,
-				 "%s has no policy: nothing is granted there",
-				 s->label.p);
-	if (s->forged == 0)
-		return (struct str){0};
-	return arena_fmt(
-		a,
-		"%s is not what its own policy.json compiles to (%s%s): "
-		"edited by hand, or written by another version of "
-		"membrane. What is compared here is policy.json, and "
-		"not what would run",
-		s->label.p, view_cleaned(a, s->forged_first).p,
-		s->forged > 1 ? ", …" : "");
+				 "%s was compiled with somebody's own "
+				 "~/.membrane/config.yaml",
+				 name);
+	return (struct str){0};
 }
 
 /* --fail-on: semantics.md, section 8. */

@@ -83,22 +83,43 @@ static int read_all(struct arena *a, const char *dir, struct plan *out,
 	return rc < 0 ? err_while(err, "reading %s", dir) : 0;
 }
 
-/* Whether the plan was made of the very sources that there are now. */
-static bool same_sources(const struct sealed *s, const struct compilation *c)
+static const struct plan_source *source_in(const struct plan *p,
+					   struct str name)
+{
+	vec_each(s, &p->sources)
+		if (str_eq(s->name, name))
+			return s;
+	return NULL;
+}
+
+static void find_odd(struct sealed *s, const struct plan *a,
+		     const struct plan *b, bool in_plan)
+{
+	vec_each(one, &a->sources)
+		if (s->odd_source.n == 0 && !source_in(b, one->name)) {
+			s->odd_source = view_cleaned(s->a, one->name);
+			s->odd_in_plan = in_plan;
+		}
+}
+
+/* Of what the plan was made, and of what it would be now. */
+static void compare_sources(struct sealed *s, const struct compilation *c)
 {
 	const struct plan_file *f = plan_file(&s->old, MANIFEST_NAME);
+	const struct plan *now = &c->plan;
 	struct plan was = {0};
 	struct err err;
 
-	if (!f || manifest_parse(s->a, f->data, &was, &err) < 0 ||
-	    was.sources.n != c->plan.sources.n)
-		return false;
-	for (uint32_t i = 0; i < was.sources.n; i++)
-		if (!str_eq(was.sources.v[i].name, c->plan.sources.v[i].name) ||
-		    !str_eq(was.sources.v[i].sha256,
-			    c->plan.sources.v[i].sha256))
-			return false;
-	return true;
+	if (!f || manifest_parse(s->a, f->data, &was, &err) < 0)
+		return;
+	find_odd(s, &was, now, true);
+	find_odd(s, now, &was, false);
+	s->is_of_sources = s->odd_source.n == 0;
+	vec_each(one, &was.sources) {
+		const struct plan_source *same = source_in(now, one->name);
+
+		s->is_of_sources &= same && str_eq(same->sha256, one->sha256);
+	}
 }
 
 /* Why the plan's own policy.json is none. */
@@ -120,7 +141,7 @@ static void judge(struct sealed *s, const struct compilation *c)
 	struct err err;
 	int rc = derived_make(&s->old, prefix, &s->own, &err);
 
-	s->is_of_sources = same_sources(s, c);
+	compare_sources(s, c);
 	s->has_own = rc == 0 && s->own.c.ok;
 	if (s->has_own)
 		changes_make(s->a, &s->own.c, c, &s->access);

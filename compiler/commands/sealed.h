@@ -27,6 +27,10 @@ struct sealed {
 	/* Its manifest names the very sources that there are: what differs was
 	 * edited by hand, or written by another version. */
 	bool is_of_sources;
+	/* The other way round, a name on one side alone: the first such, and
+	 * whether the plan has it. Empty when there is none. */
+	struct str odd_source;
+	bool odd_in_plan;
 	/* The plan by itself, and how its policy and the sources' differ; both
 	 * only when its policy.json is a policy. */
 	bool has_own;

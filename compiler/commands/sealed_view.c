@@ -148,6 +148,25 @@ static const char *direction(const struct sealed *s)
 			: "cosmetic: same access, other text";
 }
 
+/* Most often somebody's own file, in one of the two. */
+static void other_sources(const struct view *v, const struct sealed *s)
+{
+	bool global = str_starts(s->odd_source, STR("~/.membrane/"));
+
+	if (s->odd_source.n == 0)
+		return;
+	buf_adds(v->out, "  ");
+	view_wrap(v, 2, 2,
+		  arena_fmt(s->a, "it was compiled %s %s%s",
+			    s->odd_in_plan ? "with" : "without",
+			    s->odd_source.p,
+			    !global	     ? ""
+			    : s->odd_in_plan ? ": compile it anew with "
+					       "--no-global-config"
+					     : ": check it with "
+					       "--no-global-config"));
+}
+
 void sealed_view(const struct view *v, const struct sealed *s)
 {
 	struct str rest = s->why_not, line;
@@ -172,6 +191,7 @@ void sealed_view(const struct view *v, const struct sealed *s)
 			      "by another version of membrane: the sources are "
 			      "those that it was made of"));
 	}
+	other_sources(v, s);
 	buf_addf(v->out, "  %s\n", direction(s));
 	if (changes_verdict(&s->access) <= CHANGES_COSMETIC) {
 		other_text(v, s);

@@ -187,6 +187,8 @@ static int load_plan(struct finder *f, const struct plan *p, const char *prefix,
 	int rc = derived_make(p, prefix, &d, &err);
 
 	s->kind = SIDE_PLAN;
+	vec_each(src, &p->sources)
+		s->is_personal |= str_starts(src->name, STR("~/.membrane/"));
 	s->c = d.c;
 	s->forged = d.n;
 	if (d.n)

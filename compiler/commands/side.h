@@ -34,6 +34,7 @@ struct side {
 	bool is_revision; /* REV, without a path */
 	/* "HEAD:", what the names of its sources begin with; or empty. */
 	struct str revision;
+	bool is_personal; /* a plan that was compiled with a global file */
 	/* The file that it is mainly written in, for a tool that wants one;
 	 * relative to the root of its repository or to here. */
 	struct str file;
