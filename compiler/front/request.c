@@ -294,6 +294,7 @@ bool request_parse(struct pass_ctx *c, const struct text *text,
 {
 	struct request_parser p = {.c = c, .text = *text};
 	yyscan_t scanner = NULL;
+	uint32_t nul;
 	int rc;
 
 	p.out.from.at = text->at;
@@ -304,6 +305,11 @@ bool request_parse(struct pass_ctx *c, const struct text *text,
 		diag_help(c->diags, "%s", example(IR_REQ_CONNECT));
 		return false;
 	}
+	nul = (uint32_t)str_find(text->s, '\0', 0);
+	if (nul < text->s.n)
+		return fail(&p, (struct span){nul, nul + 1},
+			    "a NUL byte in a request",
+			    "neither names nor paths have one");
 	requests_lex_init_extra(&p, &scanner);
 	requests__scan_bytes(text->s.p, (int)text->s.n, scanner);
 	rc = requests_parse(&p, scanner);

@@ -33,8 +33,8 @@ static const char *const dests[] = {
 	"2606:4700::/32", "0.0.0.0/0",
 };
 static const char *const ports[] = {
-	"[22]",	    "[443]",	   "[80, 443]",
-	"[53/udp]", "[8000-8999]", "[443, 53/udp]",
+	"[22]", "[443]",    "[443]",	   "[443]",
+	"[80]", "[53/udp]", "[8000-8999]", "[443, 53/udp]",
 };
 static const char *const rules[] = {
 	"[{methods: [GET]}]",
@@ -121,7 +121,7 @@ static void put_grant(struct rng *r, struct buf *b)
 			 GEN_PICK(r, rules));
 		return;
 	case 2:
-		buf_addf(b, "{dest: %s, http: %s, ports: [443, 80]}",
+		buf_addf(b, "{dest: %s, http: %s, ports: [443]}",
 			 dests[rng_below(r, 10)], GEN_PICK(r, rules));
 		return;
 	case 3:
@@ -150,7 +150,7 @@ static void put_item(struct rng *r, struct buf *b, int kind)
 static void put_list(struct rng *r, struct buf *b, const char *key, int kind,
 		     const char *indent)
 {
-	uint32_t n = 1 + rng_below(r, 4), shape = rng_below(r, 4);
+	uint32_t n = 1 + rng_below(r, kind ? 4 : 9), shape = rng_below(r, 4);
 
 	if (rng_below(r, 3) == 0)
 		return;
@@ -295,6 +295,25 @@ static uint32_t count(struct str text, struct str wanted)
 	while (str_line(&text, &line))
 		n += str_eq(line, wanted);
 	return n;
+}
+
+static uint32_t lines(struct str text)
+{
+	struct str line;
+	uint32_t n = 0;
+
+	while (str_line(&text, &line))
+		n++;
+	return n;
+}
+
+/* Where classes have other numbers then, one may come to look like another. */
+static bool is_gone(struct str before, struct str now,
+		    const struct explain_line *l)
+{
+	return count(now, l->text) < count(before, l->text) ||
+	       (strcmp(l->file, "ruleset.nft") == 0 &&
+		lines(now) < lines(before));
 }
 
 static bool line_is(struct str text, uint32_t at, struct str wanted)
@@ -488,12 +507,11 @@ static bool without(struct world *w, const struct explain_rule *rule,
 	struct span at = rule->from->at;
 	const struct source *s = sources_of(&w->c.sources, at);
 
-	for (int i = 0; i < 2; i++) {
-		texts[i] = w->texts[i];
+	memcpy(texts, w->texts, sizeof(w->texts));
+	for (int i = 0; i < 2; i++)
 		if (str_eq(s->name, texts[i].name))
 			return edit_remove(w->a, texts[i].text,
 					   at.beg - s->base, &texts[i].text);
-	}
 	return false;
 }
 
@@ -535,8 +553,7 @@ static void check_line(struct world *w, const struct explanation *e,
 		return;
 	}
 	deleted++;
-	CHECK_MSG(is_default(l) || count(artefact(less, l->file), l->text) <
-					   count(text, l->text),
+	CHECK_MSG(is_default(l) || is_gone(text, artefact(less, l->file), l),
 		  "%.*s: %s:%u %.*s", STR_ARG(e->request->text), l->file,
 		  l->line, STR_ARG(l->text));
 }
