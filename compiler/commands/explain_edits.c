@@ -497,6 +497,19 @@ static bool same_edit(const struct explain_edit *a,
 
 /* --- all of them --------------------------------------------------------- */
 
+/* Of files, what a pattern is about says too much where others take it back. */
+static void find_effects(struct attempt *t, struct explain_edit *out)
+{
+	struct comparison cmp;
+
+	compare_policies(t->a, &t->base->policy, &t->c->policy, &cmp);
+	vec_each(x, &cmp.changes)
+		if (x->kind != ACCESS_READ && x->kind != ACCESS_WRITE)
+			*vec_push(t->a, &out->effects) =
+				(struct explain_effect){
+					x->way, arena_str(t->a, x->text)};
+}
+
 static bool try(struct attempt *t, enum way way, struct str target,
 		struct explain_flip *out)
 {
@@ -515,8 +528,10 @@ static bool try(struct attempt *t, enum way way, struct str target,
 		vec_each(x, &out->edits)
 			ok &= !same_edit(x, &edit);
 	}
-	if (ok)
+	if (ok) {
+		find_effects(t, &edit);
 		*vec_push(t->a, &out->edits) = edit;
+	}
 	if (t->own.a)
 		driver_done(&t->own);
 	return ok;

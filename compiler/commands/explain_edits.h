@@ -9,6 +9,7 @@
 #ifndef COMPILER_COMMANDS_EXPLAIN_EDITS_H
 #define COMPILER_COMMANDS_EXPLAIN_EDITS_H
 
+#include "compiler/algebra/compare.h"
 #include "compiler/commands/explain_model.h"
 #include "compiler/commands/inputs.h"
 
@@ -22,8 +23,15 @@ struct explain_hunk {
 	explain_texts gone, come;
 };
 
+/* What an edit does to connections, requests, names and arguments. */
+struct explain_effect {
+	enum access_way way;
+	struct str text; /* "tcp/22 github.com" */
+};
+
 struct explain_edit {
 	VEC(struct explain_hunk) hunks;
+	VEC(struct explain_effect) effects;
 	explain_texts left_out; /* flags: "-n github.com" */
 };
 

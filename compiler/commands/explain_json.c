@@ -1,5 +1,6 @@
 #include "compiler/commands/explain_json.h"
 
+#include "compiler/commands/changes.h"
 #include "compiler/ir/text.h"
 
 static const char *verdict(bool allow)
@@ -36,6 +37,20 @@ static cJSON *texts(const explain_texts *list)
 	return out;
 }
 
+static cJSON *effects(const struct explain_edit *x)
+{
+	cJSON *list = json_array();
+
+	vec_each(e, &x->effects) {
+		cJSON *o = json_object();
+
+		json_put_cstr(o, "change", changes_way_name(e->way));
+		json_put_str(o, "text", e->text);
+		json_push(list, o);
+	}
+	return list;
+}
+
 static cJSON *edits(const struct explain_flip *flip)
 {
 	cJSON *list = json_array();
@@ -55,6 +70,7 @@ static cJSON *edits(const struct explain_flip *flip)
 		}
 		json_put(o, "changes", changes);
 		json_put(o, "left_out", texts(&x->left_out));
+		json_put(o, "effects", effects(x));
 		json_push(list, o);
 	}
 	return list;

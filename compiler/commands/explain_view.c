@@ -1,5 +1,7 @@
 #include "compiler/commands/explain_view.h"
 
+#include "compiler/commands/changes.h"
+
 #include "compiler/ir/text.h"
 
 #include <stdlib.h>
@@ -203,6 +205,26 @@ static void changed(const struct page *p, char sign, const struct str *text)
 	end_line(p);
 }
 
+#define EFFECTS_SHOWN 4u
+
+static void effects(const struct page *p, const struct explain_edit *x)
+{
+	for (uint32_t i = 0; i < x->effects.n; i++) {
+		const struct explain_effect *e = &x->effects.v[i];
+		struct str text = view_cleaned(p->a, e->text);
+
+		if (i == EFFECTS_SHOWN) {
+			buf_addf(p->v->out, "      and %u more\n",
+				 x->effects.n - i);
+			return;
+		}
+		view_row(p->v, 6, VIEW_DIM,
+			 arena_fmt(p->a, "%s %.*s", changes_way_name(e->way),
+				   STR_ARG(text)),
+			 (struct str){0});
+	}
+}
+
 static void edit(const struct page *p, const struct explain_edit *x)
 {
 	vec_each(f, &x->left_out)
@@ -220,6 +242,7 @@ static void edit(const struct page *p, const struct explain_edit *x)
 		vec_each(come, &h->come)
 			changed(p, '+', come);
 	}
+	effects(p, x);
 }
 
 static void edits(const struct page *p, const struct explain_flip *flip)

@@ -5,6 +5,8 @@
  * - its verdict is the decision function's;
  * - each edit, made again from the lines that it prints, compiles and gives the
  *   other verdict;
+ * - the first of them, for a connection or request of a policy without denials,
+ *   permits one thing more;
  * - each line of an artefact is there, and changes when the rule that it is
  *   said to carry goes, unless another rule has the same line; lines of
  *   gate.cfg name the profile that the rule has;
@@ -106,7 +108,7 @@ static const char *const asked[] = {
 	"docker-arg -c 3",
 };
 
-static uint64_t flips, named, deleted;
+static uint64_t flips, narrow, named, deleted;
 
 /* --- policies ------------------------------------------------------------ */
 
@@ -276,6 +278,29 @@ static void check_edits(struct world *w, const struct explanation *e,
 		flips++;
 		driver_done(&c);
 	}
+}
+
+/*
+ * A rule for the request alone opens that and nothing else. It may well take
+ * something: where '*' needed no look inside, a rule of http makes it need one.
+ */
+static void check_narrow(struct world *w, const struct explanation *e,
+			 const struct explain_flip *flip)
+{
+	enum reason r = e->decision.reason;
+	uint32_t gained = 0;
+
+	if (flip->edits.n == 0 || e->request->kind > IR_REQ_HTTP ||
+	    (r != REASON_NO_GRANT && r != REASON_PORT && r != REASON_UDP &&
+	     r != REASON_METHOD && r != REASON_PATH))
+		return;
+	vec_each(d, &w->c.policy.deny)
+		if (d->from.layer != LAYER_FLOOR)
+			return;
+	vec_each(x, &flip->edits.v[0].effects)
+		gained += x->way == ACCESS_GAINED;
+	narrow++;
+	CHECK_MSG(gained == 1, "%.*s: %u", STR_ARG(e->request->text), gained);
 }
 
 /* --- lines --------------------------------------------------------------- */
@@ -616,6 +641,7 @@ static void check_one(struct world *w, const char *text)
 	explain_edits_find(w->a, &w->in, &w->c, &e, &flip);
 	CHECK(flip.edits.n || flip.notes.n);
 	check_edits(w, &e, &flip);
+	check_narrow(w, &e, &flip);
 	check_lines(w, &e);
 }
 
@@ -646,7 +672,7 @@ int main(void)
 	for (int i = 0; i < POLICIES; i++)
 		check_policy(&r, dir);
 	rmdir(dir);
-	CHECK(flips > 1000 && named > 1000 && deleted > 300);
+	CHECK(flips > 1000 && narrow > 100 && named > 1000 && deleted > 300);
 	fprintf(stderr, "%llu edits made, %llu lines, %llu rules taken out\n",
 		(unsigned long long)flips, (unsigned long long)named,
 		(unsigned long long)deleted);
