@@ -153,8 +153,8 @@ bool trust_ask(int tty, struct compilation *c, const struct inputs *in,
 	bool answered;
 
 	buf_init(&out, c->a);
-	buf_addf(&out, "membrane: %s adds %u thing%s to your policy:\n", where.p,
-		 x->adds.n, x->adds.n == 1 ? "" : "s");
+	buf_addf(&out, "membrane: %s adds %u thing%s to your policy:\n",
+		 where.p, x->adds.n, x->adds.n == 1 ? "" : "s");
 	trust_view(&v, c, x);
 	if (fileio_write_all(tty, buf_str(&out), &err) < 0)
 		return false;

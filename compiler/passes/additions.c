@@ -79,6 +79,14 @@ static void take_trusted(struct add *s, const struct ir_policy *from)
 
 /* --- lists --------------------------------------------------------------- */
 
+/* A network also says which addresses a name may lead to, on any port. */
+static bool is_plain(const struct ir_grant *g)
+{
+	return (g->dest.kind == IR_DEST_HOST ||
+		g->dest.kind == IR_DEST_PATTERN) &&
+	       !g->has_http && !g->tls.set && !g->private.set;
+}
+
 static void add_grants(struct add *s, const ir_grants *grants)
 {
 	vec_each(g, grants) {
@@ -90,8 +98,7 @@ static void add_grants(struct add *s, const ir_grants *grants)
 		if (cover_find(s->grants, &copy, true))
 			continue;
 		SAY(GRANT, g->from, "allow %.*s", STR_ARG(copy.canon));
-		s->items.v[s->items.n - 1].x.is_plain =
-			!g->has_http && !g->tls.set && !g->private.set;
+		s->items.v[s->items.n - 1].x.is_plain = is_plain(g);
 	}
 }
 

@@ -55,7 +55,7 @@ struct addition {
 	enum addition_part part;
 	struct ir_origin from;
 	struct str text;
-	/* Connections and files are all that it is about: no rules on
+	/* Connections by name and files are all that it is about: no rules on
 	 * requests, no decryption, no private addresses, no setting. */
 	bool is_plain;
 };

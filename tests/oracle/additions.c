@@ -1,9 +1,10 @@
 /*
  * What a workspace adds, held against decisions: where passes/additions lists
- * nothing, the policy with the workspace's part permits nothing that it does
- * not permit without.
+ * nothing, or contribution.h nothing that needs approval, the policy with the
+ * workspace's part permits nothing that it does not permit without.
  */
-#include "compiler/algebra/decide.h"
+#include "compiler/algebra/ask.h"
+#include "compiler/commands/contribution.h"
 #include "tests/check.h"
 #include "tests/oracle/generate.h"
 #include "tests/policy.h"
@@ -31,7 +32,7 @@ static const char *const paths[] = {
 	"xyz",	"x.log", "k.log", "a/k.log", "a/b/c", "c", "c/b", ".exe",
 };
 
-static uint64_t quiet, compared;
+static uint64_t quiet, no_access, compared;
 
 static void add(char *text, const char *line)
 {
@@ -113,6 +114,25 @@ static void probe_flow(struct rng *r, const struct ir_policy *with,
 	compared += 3;
 }
 
+static void probe_http(struct rng *r, const struct test_policy *with,
+		       const struct test_policy *without, const char *text)
+{
+	static const char *const methods[] = {"GET", "POST", "CONNECT"};
+	static const char *const targets[] = {"/", "/x", "/a/b", "/a/bc"};
+	struct ir_request q = {.kind = IR_REQ_HTTP};
+
+	q.method = str_of(GEN_PICK(r, methods));
+	q.url.scheme = rng_below(r, 2) ? IR_SCHEME_HTTPS : IR_SCHEME_HTTP;
+	q.url.who = IR_DEST_HOST;
+	q.url.name = str_of(GEN_PICK(r, gen_names));
+	q.url.port = GEN_PICK(r, gen_ports_hit);
+	q.url.path = str_of(GEN_PICK(r, targets));
+	if (decide_asked(with->a, &with->policy, NULL, &q).allow &&
+	    !decide_asked(without->a, &without->policy, NULL, &q).allow)
+		widened("requests of", q.url.name.p, text);
+	compared++;
+}
+
 static void probe_files(const struct test_policy *with,
 			const struct test_policy *without, const char *text)
 {
@@ -131,24 +151,40 @@ static void probe_files(const struct test_policy *with,
 	}
 }
 
+static bool adds_no_access(const struct test_policy *t)
+{
+	struct compilation c = {
+		.a = t->a, .sources = t->sources, .docs = t->docs};
+	struct contribution x;
+
+	diags_init(&c.diags, c.a, &c.sources);
+	contribution_make(&c, &x);
+	return x.adds.n == 0;
+}
+
 static void trial(struct rng *r)
 {
 	static char global[TEXT_MAX], both[TEXT_MAX];
 	struct test_policy with, without;
+	bool needs_none;
 	addition_list out = {0};
 
 	generate(r, global, both);
 	test_policy_bind(&with, both);
 	passes_additions(&with.ctx, &with.docs, &out);
+	needs_none = adds_no_access(&with);
 	test_policy_done(&with);
-	if (out.n)
+	if (out.n && !needs_none)
 		return;
+	no_access += out.n != 0;
 	if (test_policy_make(&with, both)) {
 		if (test_policy_make(&without, global)) {
 			quiet++;
-			for (int i = 0; i < PROBES; i++)
+			for (int i = 0; i < PROBES; i++) {
 				probe_flow(r, &with.policy, &without.policy,
 					   both);
+				probe_http(r, &with, &without, both);
+			}
 			probe_files(&with, &without, both);
 		}
 		test_policy_done(&without);
@@ -163,7 +199,10 @@ int main(void)
 	for (int i = 0; i < TRIALS && check_failed == 0; i++)
 		trial(&r);
 	CHECK(quiet > TRIALS / 20);
-	printf("%llu policies that add nothing, %llu comparisons\n",
-	       (unsigned long long)quiet, (unsigned long long)compared);
+	CHECK(no_access > TRIALS / 100);
+	printf("%llu policies that add nothing, %llu of them no access alone, "
+	       "%llu comparisons\n",
+	       (unsigned long long)quiet, (unsigned long long)no_access,
+	       (unsigned long long)compared);
 	return check_status();
 }

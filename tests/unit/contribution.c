@@ -360,10 +360,17 @@ static void check_access(void)
 
 	check_narrows("deny: [a.test]", "allow: [a.test:443]", "denied");
 	check_narrows("allow: [\"*\"]", "allow: [a.test]", "given");
-	check_narrows("allow: [10.0.0.0/9, 10.128.0.0/9]",
-		      "allow: [10.0.0.0/8]", "given in two");
 	check_narrows("ignore: [a/, .env]", "ignore: [\"!.env\", .env]",
 		      "taken back and given");
+	check_narrows("allow: [a.test:80, a.test:443]",
+		      "allow: [{dest: a.test, ports: [80, 443]}]",
+		      "given in two");
+	/* Names may lead there then, though nothing connects to it by itself.
+	 */
+	make(&m, "allow: [a.test]\ndeny: [10.0.0.0/8:22]",
+	     "allow: [10.0.0.0/8:22]", NULL);
+	CHECK(m.x.adds.n == 1);
+	done(&m);
 	make(&m, "", "allow: [a.test:443]", NULL);
 	CHECK(m.x.adds.n == 1 &&
 	      str_is(m.x.witnesses.v[0].text, "a.test:443") &&
