@@ -25,8 +25,16 @@ struct group {
 /* One slot per way, kind and both. */
 #define SLOTS (3 * 3 * 2)
 
+/*
+ * What refuses a request is looked for among all rules of its destination, as
+ * long as that takes no more than this; beyond, among those that match it, and
+ * the reason may say less: "no-grant" for "path".
+ */
+#define REASONS_MAX (1u << 20)
+
 struct access {
 	struct arena *a;
+	uint64_t reasons; /* rules looked at for them */
 	struct sides *s;
 	struct comparison *out;
 	VEC(struct group) groups;
@@ -116,6 +124,24 @@ static struct ir_origin origin(const struct access *x, uint32_t rule, int side)
 	return (r->g[side] ? r->g[side] : rule_grant(r))->from;
 }
 
+/* The two decisions, as the whole policies make them. */
+static void give_reasons(struct access *x, const struct access_cell *c,
+			 struct access_change *out)
+{
+	uint64_t cost = c->n_all;
+
+	out->was = c->by[0].d;
+	out->is = c->by[1].d;
+	for (uint32_t i = 0; i < c->n_all; i++)
+		cost += rule_grant(&x->s->rules.v[c->all[i]])->http.n;
+	if (x->reasons + cost > REASONS_MAX)
+		return;
+	x->reasons += cost;
+	sides_put_all(x->s, c->all, c->n_all);
+	out->was = sides_ask(x->s, 0, &c->request).d;
+	out->is = sides_ask(x->s, 1, &c->request).d;
+}
+
 static struct group *group_of(struct access *x, const struct access_cell *c,
 			      enum access_way way, uint32_t rule, int side)
 {
@@ -135,11 +161,10 @@ static struct group *group_of(struct access *x, const struct access_cell *c,
 		.kind = c->kind,
 		.has_witness = true,
 		.witness = c->request,
-		.was = c->by[0].d,
-		.is = c->by[1].d,
 		.why = origin(x, rule, side),
 		.why_old = side == 0,
 	};
+	give_reasons(x, c, &g->change);
 	g->change.witness.text = ir_request_text(x->a, &c->request);
 	return g;
 }

@@ -18,12 +18,15 @@ struct access_cell {
 	enum access_kind kind;
 	struct ir_request request;
 	struct ruling by[2];
+	uint32_t *all; /* every rule that speaks of the destination */
+	uint32_t n_all;
 	uint16_t lo, hi; /* ports; 0 where there are none */
 	bool other;	 /* its method stands for the rest */
 	bool both;	 /* a name and an address together */
 };
 /* Which way it changed; false: it did not. */
 bool access_way_of(const struct access_cell *c, enum access_way *out);
+/* Leaves other rules in the views than it found. */
 void access_add(struct access *x, const struct access_cell *c,
 		const uint32_t *ids, uint32_t n);
 /* The rule responsible for a cell that changed, and whose it is. */

@@ -161,7 +161,7 @@ struct requests {
 	void *ctx;
 	struct paths *paths;
 	VEC(struct entry) entries;
-	VEC(uint32_t) found; /* of one class */
+	trie_ids found, rules; /* of one class: entries, and their rules */
 };
 
 static void add_entry(struct requests *q, uint32_t rule, uint32_t http,
@@ -213,7 +213,7 @@ static bool put_views(struct requests *q, const struct paths_class *c,
 	struct sides *s = q->s;
 	bool within = !q->only;
 
-	q->found.n = 0;
+	q->found.n = q->rules.n = 0;
 	for (uint32_t i = 0; i < c->n; i++)
 		*vec_push(s->scratch, &q->found) = c->ids[i];
 	if (q->found.n)
@@ -244,6 +244,7 @@ static bool put_views(struct requests *q, const struct paths_class *c,
 				*vec_push(s->scratch, out_methods) = *m;
 		}
 		sides_put(s, e->rule, http.v, http.n);
+		*vec_push(s->scratch, &q->rules) = e->rule;
 	}
 	return within;
 }
@@ -274,7 +275,8 @@ static void ask(struct requests *q, struct str path, struct str method,
 		bool other)
 {
 	const struct target *to = q->to;
-	struct cells_http c = {.other = other};
+	struct cells_http c = {
+		.other = other, .ids = q->rules.v, .n = q->rules.n};
 	struct ir_request *r = &c.request;
 
 	r->kind = IR_REQ_HTTP;

@@ -40,6 +40,9 @@ void cells_ports(struct sides *s, const uint32_t *ids, uint32_t n,
 struct cells_http {
 	struct ir_request request;
 	bool other; /* its method stands for all that no rule names */
+	const uint32_t
+		*ids; /* rules that may decide it; gone after the visit */
+	uint32_t n;
 };
 typedef void (*cells_http_visit)(void *ctx, const struct cells_http *c);
 /*

@@ -28,12 +28,12 @@ static bool has_line(const struct list *l, struct str line)
 	return false;
 }
 
-static bool same_lines(const struct list *x, const struct list *y)
+static bool same_lines(const ir_patterns *x, const ir_patterns *y)
 {
-	if (x->patterns.n != y->patterns.n)
+	if (x->n != y->n)
 		return false;
-	for (uint32_t i = 0; i < x->patterns.n; i++)
-		if (!str_eq(x->patterns.v[i]->line, y->patterns.v[i]->line))
+	for (uint32_t i = 0; i < x->n; i++)
+		if (!str_eq(x->v[i].line, y->v[i].line))
 			return false;
 	return true;
 }
@@ -244,23 +244,22 @@ void files_compare(struct arena *a, const struct ir_policy *old,
 {
 	const ir_patterns *from[] = {&old->ignore, &now->ignore, &old->readonly,
 				     &now->readonly};
-	struct compare c = {.a = a, .out = out};
+	bool ignore = same_lines(&old->ignore, &now->ignore);
+	bool readonly = same_lines(&old->readonly, &now->readonly);
 	const struct gitignore *lists[FILEWALK_LISTS];
-	bool same;
+	struct compare c = {.a = a, .out = out};
 
+	if (ignore && readonly)
+		return;
 	for (uint32_t i = 0; i < FILEWALK_LISTS; i++) {
 		compile(a, &c.lists[i], from[i]);
 		lists[i] = c.lists[i].compiled;
 		c.known[i] = arena_array(a, c.lists[i].patterns.n + 1, 4);
 	}
-	same = same_lines(&c.lists[OLD_IGNORE], &c.lists[NOW_IGNORE]);
-	if (same)
+	if (ignore)
 		lists[NOW_IGNORE] = lists[OLD_IGNORE];
-	if (same_lines(&c.lists[OLD_READONLY], &c.lists[NOW_READONLY])) {
-		if (same)
-			return;
+	if (readonly)
 		lists[NOW_READONLY] = lists[OLD_READONLY];
-	}
 	c.files[0] = decide_files_new(a, old);
 	c.files[1] = decide_files_new(a, now);
 	if (!filewalk_run(filewalk_new(a, lists, FILEWALK_LISTS), visit, &c))

@@ -2,11 +2,13 @@
 
 #include <stdlib.h>
 
-#define CUTS UINT32_MAX /* the id of what only cuts */
+#define CUTS	 UINT32_MAX /* the id of what only cuts */
+#define CUTS_MAX 128
 
 struct entry {
 	struct cidr net;
 	uint32_t id;
+	enum addr_scope scope; /* of what cuts */
 };
 
 typedef VEC(struct entry) entry_list;
@@ -19,21 +21,14 @@ struct nets {
 struct nets *nets_new(struct arena *a)
 {
 	struct nets *n = arena_new_of(a, struct nets);
-	const struct addr_special *s;
-	struct cidr net;
 
 	n->a = a;
-	for (size_t i = 0; (s = addr_special(i)); i++)
-		if (cidr_parse(str_of(s->text), &net) == CIDR_OK)
-			nets_add(n, &net, CUTS);
-	for (size_t at = 0; addr_private_next(&at, &net);)
-		nets_add(n, &net, CUTS);
 	return n;
 }
 
 void nets_add(struct nets *n, const struct cidr *net, uint32_t id)
 {
-	*vec_push(n->a, &n->list) = (struct entry){*net, id};
+	*vec_push(n->a, &n->list) = (struct entry){*net, id, ADDR_PUBLIC};
 }
 
 /* Those that hold others first, which makes a stack of them. */
@@ -45,6 +40,28 @@ static int by_net(const void *va, const void *vb)
 	return c ? c : (a->id > b->id) - (a->id < b->id);
 }
 
+/* The networks behind addr_scope(), sorted: the same for every list. */
+static const struct entry *cuts(uint32_t *out_n)
+{
+	static struct entry list[CUTS_MAX];
+	static uint32_t n;
+	const struct addr_special *s;
+	struct cidr net;
+
+	*out_n = n;
+	if (n)
+		return list;
+	for (size_t i = 0; n < CUTS_MAX && (s = addr_special(i)); i++)
+		if (s->scope == ADDR_NEVER &&
+		    cidr_parse(str_of(s->text), &net) == CIDR_OK)
+			list[n++] = (struct entry){net, CUTS, ADDR_NEVER};
+	for (size_t at = 0; n < CUTS_MAX && addr_private_next(&at, &net);)
+		list[n++] = (struct entry){net, CUTS, ADDR_PRIVATE};
+	qsort(list, n, sizeof(*list), by_net);
+	*out_n = n;
+	return list;
+}
+
 struct sweep {
 	struct nets *n;
 	nets_visit visit;
@@ -53,6 +70,8 @@ struct sweep {
 	bool past;	/* there is none left in the family */
 	entry_list open;
 	VEC(uint32_t) ids; /* the room of one visit */
+	const struct entry *cuts;
+	uint32_t n_cuts, next_cut, next;
 };
 
 /* An address that ends in zero looks like a network's. */
@@ -73,9 +92,12 @@ static void put(struct sweep *s, const struct addr *last)
 	if (s->past || addr_cmp(&s->at, last) > 0)
 		return;
 	s->ids.n = 0;
-	vec_each(e, &s->open)
+	vec_each(e, &s->open) {
 		if (e->id != CUTS)
 			*vec_push(s->n->a, &s->ids) = e->id;
+		if (e->scope > c.scope)
+			c.scope = e->scope;
+	}
 	c.shown = shown(&c.first, &c.last);
 	c.ids = s->ids.v;
 	c.n = s->ids.n;
@@ -98,6 +120,25 @@ static void close_until(struct sweep *s, const struct addr *next)
 	}
 }
 
+/* The next of both lists that is of the family. */
+static const struct entry *next_entry(struct sweep *s, enum addr_family f)
+{
+	const struct entry *a = NULL, *b = NULL;
+
+	if (s->next < s->n->list.n &&
+	    s->n->list.v[s->next].net.addr.family == f)
+		a = &s->n->list.v[s->next];
+	if (s->next_cut < s->n_cuts &&
+	    s->cuts[s->next_cut].net.addr.family == f)
+		b = &s->cuts[s->next_cut];
+	if (!a || (b && by_net(b, a) < 0)) {
+		s->next_cut += b != NULL;
+		return b;
+	}
+	s->next++;
+	return a;
+}
+
 static void family(struct sweep *s, enum addr_family f)
 {
 	const struct cidr all = {.addr.family = f};
@@ -105,11 +146,9 @@ static void family(struct sweep *s, enum addr_family f)
 
 	s->at = all.addr;
 	s->past = false;
-	vec_each(e, &s->n->list) {
+	for (const struct entry *e; (e = next_entry(s, f));) {
 		struct addr before = e->net.addr;
 
-		if (e->net.addr.family != f)
-			continue;
 		close_until(s, &e->net.addr);
 		if (addr_step_down(&before))
 			put(s, &before);
@@ -123,7 +162,9 @@ void nets_each(struct nets *n, nets_visit visit, void *ctx)
 {
 	struct sweep s = {.n = n, .visit = visit, .ctx = ctx};
 
-	qsort(n->list.v, n->list.n, sizeof(*n->list.v), by_net);
+	s.cuts = cuts(&s.n_cuts);
+	if (n->list.n)
+		qsort(n->list.v, n->list.n, sizeof(*n->list.v), by_net);
 	family(&s, ADDR_V4);
 	family(&s, ADDR_V6);
 }

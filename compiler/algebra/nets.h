@@ -10,15 +10,16 @@
 
 struct nets;
 
-/* The floor, private ranges and whatever addr_scope() tells apart cut too. */
+/* What addr_scope() tells apart is cut as well. */
 struct nets *nets_new(struct arena *a);
 /* id is the caller's and not looked at. */
 void nets_add(struct nets *n, const struct cidr *net, uint32_t id);
 
 struct nets_class {
 	struct addr first, last;
-	struct addr shown;   /* one of them that a host could have */
-	const uint32_t *ids; /* in no order; gone after the visit */
+	struct addr shown;     /* one of them that a host could have */
+	enum addr_scope scope; /* of all of them */
+	const uint32_t *ids;   /* in no order; gone after the visit */
 	uint32_t n;
 };
 typedef void (*nets_visit)(void *ctx, const struct nets_class *c);

@@ -199,7 +199,7 @@ static void leave_private_out(const struct ir_never *set, struct spots *all)
 	if (!set->has_dest || set->dest.kind != IR_DEST_ANY)
 		return;
 	vec_each(spot, &all->addrs)
-		if (addr_scope(&spot->to.addr) != ADDR_PUBLIC)
+		if (spot->scope != ADDR_PUBLIC)
 			spot->wanted = false;
 }
 

@@ -3,7 +3,7 @@
 #include "compiler/algebra/spots.h"
 #include "compiler/base/limits.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 struct reach {
 	struct sides *s;
@@ -24,23 +24,28 @@ static struct access_cell decided(struct sides *s, enum access_kind kind,
 }
 
 static void add(struct reach *r, const struct access_cell *c,
-		const struct cells_ports *p)
+		const uint32_t *ids, uint32_t n)
 {
 	enum access_way way;
 
 	if (!access_way_of(c, &way))
 		return;
 	r->ways[way] = true;
-	access_add(r->x, c, p->ids, p->n);
+	access_add(r->x, c, ids, n);
 }
 
 /* --- one destination ----------------------------------------------------- */
+
+struct changed {
+	struct access_cell cell;
+	uint32_t *ids, n;
+};
 
 /* Requests on one port, until it is known what goes without saying. */
 struct requests {
 	struct reach *r;
 	const struct cells_ports *ports;
-	VEC(struct access_cell) changed;
+	VEC(struct changed) changed;
 	uint32_t all, permitted; /* by the new policy */
 };
 
@@ -49,14 +54,22 @@ static void visit_request(void *ctx, const struct cells_http *h)
 	struct requests *q = ctx;
 	struct access_cell c = decided(q->r->s, ACCESS_HTTP, &h->request);
 	enum access_way way;
+	uint32_t *ids;
 
+	c.all = q->r->spot->ids;
+	c.n_all = q->r->spot->n;
 	c.lo = q->ports->lo;
 	c.hi = q->ports->hi;
 	c.other = h->other;
 	q->all++;
 	q->permitted += c.by[1].d.allow;
-	if (access_way_of(&c, &way))
-		*vec_push(q->r->s->scratch, &q->changed) = c;
+	if (!access_way_of(&c, &way))
+		return;
+	ids = arena_array(q->r->s->scratch, h->n + 1, sizeof(*ids));
+	if (h->n)
+		memcpy(ids, h->ids, h->n * sizeof(*ids));
+	*vec_push(q->r->s->scratch, &q->changed) =
+		(struct changed){c, ids, h->n};
 }
 
 /*
@@ -71,9 +84,10 @@ static void add_requests(struct requests *q, const struct access_cell *connect)
 	if (has_whole && q->permitted != (whole == ACCESS_GAINED ? q->all : 0))
 		has_whole = false;
 	vec_each(c, &q->changed) {
-		if (!access_way_of(c, &way) || (has_whole && way == whole))
+		if (!access_way_of(&c->cell, &way) ||
+		    (has_whole && way == whole))
 			continue;
-		add(q->r, c, q->ports);
+		add(q->r, &c->cell, c->ids, c->n);
 	}
 }
 
@@ -88,9 +102,11 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 		return;
 	sides_put_all(r->s, p->ids, p->n);
 	connect = decided(r->s, ACCESS_CONNECT, &to);
+	connect.all = r->spot->ids;
+	connect.n_all = r->spot->n;
 	connect.lo = p->lo;
 	connect.hi = p->hi;
-	add(r, &connect, p);
+	add(r, &connect, p->ids, p->n);
 	if (p->proto != IR_PROTO_TCP)
 		return;
 	cells_http(r->s, &r->spot->to, p->shown, p->ids, p->n, NULL,
@@ -106,6 +122,8 @@ static void compare_question(struct reach *r, const struct spot *spot)
 
 	sides_put_all(r->s, spot->ids, spot->n);
 	c = decided(r->s, ACCESS_RESOLVE, &question);
+	c.all = spot->ids;
+	c.n_all = spot->n;
 	if (access_way_of(&c, &way) && !r->ways[way])
 		access_add(r->x, &c, spot->ids, spot->n);
 }
@@ -127,6 +145,7 @@ static void compare_spot(struct reach *r, const struct spot *spot)
 struct pair {
 	struct reach *r;
 	const struct spot *name, *addr;
+	uint32_t *ids, n;      /* rules that speak of either */
 	bool by_name, by_addr; /* which of the two a change is due to */
 };
 
@@ -156,6 +175,8 @@ static void visit_pair_ports(void *ctx, const struct cells_ports *p)
 	c[0].lo = p->lo;
 	c[0].hi = p->hi;
 	c[0].both = true;
+	c[0].all = x->ids;
+	c[0].n_all = x->n;
 	if (ir_dest_net(&rule_grant(&s->rules.v[access_cause(s, &c[0], p->ids,
 							     p->n, &side)])
 				 ->dest))
@@ -174,6 +195,8 @@ static void compare_pair(struct pair *x, const struct spot *name,
 	x->r->pairs++;
 	x->name = name;
 	x->addr = addr;
+	x->ids = ids;
+	x->n = n;
 	if (!sides_same(s, ids, n))
 		cells_ports(s, ids, n, NULL, visit_pair_ports, x);
 	sides_rest(s);

@@ -17,7 +17,6 @@ struct uses {
 	struct arena *a;
 	struct sides *s;
 	const struct spot *spot;
-	const struct cells_ports *ports;
 	bool deny; /* it is about denials */
 	VEC(struct cell) cells;
 	trie_ids *of;	     /* per rule: its cells that count */
@@ -90,7 +89,7 @@ static void visit_request(void *ctx, const struct cells_http *h)
 {
 	struct uses *u = ctx;
 
-	add_cell(u, u->ports->ids, u->ports->n, &h->request);
+	add_cell(u, h->ids, h->n, &h->request);
 }
 
 static bool is_private(const struct rule *r)
@@ -108,7 +107,6 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 	bool private = false;
 
 	qsort(p->ids, p->n, sizeof(*p->ids), by_value);
-	u->ports = p;
 	add_cell(u, p->ids, p->n, &r);
 	for (uint32_t i = 0; i < p->n; i++)
 	private |= is_private(&u->s->rules.v[p->ids[i]]);

@@ -125,7 +125,13 @@ static uint32_t floor_bits(struct finder *f, struct spot *p)
 {
 	struct ir_request r = cells_connect(&p->to, IR_PROTO_TCP, 1);
 	uint32_t bits = 0;
+	bool floor = false;
 
+	for (uint32_t i = 0; i < p->n; i++)
+		floor |= rule_grant(&f->s->rules.v[p->ids[i]])->from.layer ==
+			 LAYER_FLOOR;
+	if (!floor)
+		return 0;
 	sides_put_all(f->s, p->ids, p->n);
 	for (int k = 0; k < 2; k++)
 		if (f->s->p[k] &&
@@ -141,9 +147,10 @@ static void visit_net(void *ctx, const struct nets_class *c)
 
 	p->to.has_addr = true;
 	p->to.addr = c->shown;
+	p->scope = c->scope;
 	/* Numbers of effects are small: this one is none of them. */
 	p->key[p->n_key++] =
-		UINT32_MAX - (addr_scope(&c->shown) << 2 | floor_bits(f, p));
+		UINT32_MAX - ((uint32_t)c->scope << 2 | floor_bits(f, p));
 	sides_rest(f->s);
 }
 

@@ -14,6 +14,7 @@ struct spot {
 	uint32_t n;
 	uint32_t *key; /* two are alike when their keys are */
 	uint32_t n_key;
+	enum addr_scope scope; /* of addresses */
 	uint32_t kind; /* set by spots_sort(): the same for those alike */
 	bool wanted;   /* it lies in the set that was asked for */
 };

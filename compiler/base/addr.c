@@ -105,12 +105,14 @@ int cidr_cmp(const struct cidr *a, const struct cidr *b)
 
 bool cidr_has(const struct cidr *c, const struct addr *a)
 {
-	struct addr net = *a;
+	size_t whole = c->bits / 8;
+	unsigned rest = c->bits % 8;
 
-	if (c->addr.family != a->family)
+	if (c->addr.family != a->family ||
+	    memcmp(c->addr.b, a->b, whole) != 0)
 		return false;
-	clear_host_bits(&net, c->bits);
-	return addr_eq(&net, &c->addr);
+	return rest == 0 ||
+	       (c->addr.b[whole] ^ a->b[whole]) >> (8 - rest) == 0;
 }
 
 bool cidr_covers(const struct cidr *outer, const struct cidr *inner)
@@ -150,6 +152,18 @@ const struct addr_special *addr_special(size_t i)
 	return i < ARRAY_LEN(specials) ? &specials[i] : NULL;
 }
 
+/* The same as networks, read once: everything asks for them. */
+static const struct cidr *special_net(size_t i)
+{
+	static struct cidr nets[ARRAY_LEN(specials)];
+	static bool read;
+
+	for (size_t k = 0; !read && k < ARRAY_LEN(specials); k++)
+		cidr_parse(str_of(specials[k].text), &nets[k]);
+	read = true;
+	return &nets[i];
+}
+
 /* Where the IPv4 address lies in the IPv6 forms that wrap one. */
 static const struct wrap {
 	uint8_t prefix[12];
@@ -176,9 +190,8 @@ bool addr_private_next(size_t *at, struct cidr *out)
 
 	for (size_t i = *at; i < n * (1 + ARRAY_LEN(wraps)); i++) {
 		const struct addr_special *s = &specials[i % n];
-		struct cidr c;
+		struct cidr c = *special_net(i % n);
 
-		cidr_parse(str_of(s->text), &c);
 		if (i >= n && c.addr.family == ADDR_V6)
 			continue;
 		if (i < n && s->scope != ADDR_PRIVATE)
@@ -211,13 +224,9 @@ enum addr_scope addr_scope(const struct addr *a)
 	enum addr_scope scope = ADDR_PUBLIC;
 	struct addr inner;
 
-	for (size_t i = 0; i < ARRAY_LEN(specials); i++) {
-		struct cidr c;
-
-		cidr_parse(str_of(specials[i].text), &c);
-		if (cidr_has(&c, a) && specials[i].scope > scope)
+	for (size_t i = 0; i < ARRAY_LEN(specials); i++)
+		if (cidr_has(special_net(i), a) && specials[i].scope > scope)
 			scope = specials[i].scope;
-	}
 	if (scope == ADDR_PUBLIC && wrapped_v4(a, &inner) &&
 	    addr_scope(&inner) != ADDR_PUBLIC)
 		scope = ADDR_PRIVATE;
