@@ -53,10 +53,8 @@ def request(path="/", host="api.test", method="GET", more="", version="1.1",
 
 def gate_processes():
     """{name: [pid]} of what runs in the gate that runs."""
-    ids = live.the.docker("ps", "-q", "--filter",
-                          "label=membrane.role=gate").stdout.split()
     out = {}
-    for one in ids:
+    for one in live.running("membrane.role=gate"):
         for line in live.the.docker("top", one, "-eo", "pid,comm"
                                     ).stdout.splitlines()[1:]:
             pid, name = line.split(None, 1)

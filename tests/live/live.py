@@ -270,6 +270,17 @@ def shell(policy, command, *flags, data=None, **more):
         return s
 
 
+def running(label, count=1):
+    """The containers that run under a label. Awaited: Docker lists one a
+    moment after its command began to speak."""
+    def ids():
+        return the.docker("ps", "-q", "--filter", "label=" + label
+                          ).stdout.split()
+    if not within(10, lambda: len(ids()) >= count):
+        raise Failed("no %d containers with %s: %s" % (count, label, ids()))
+    return ids()
+
+
 def leftovers():
     """The containers that sessions left in the Docker host."""
     out = the.docker("ps", "-aq", "--filter", "label=membrane.session")

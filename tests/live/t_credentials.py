@@ -100,8 +100,7 @@ def stands_nowhere():
                 break
         check(b"code 200\n" in lines, "a request went through", lines[-5:])
         seen = b"".join(lines)
-        ids = live.the.docker("ps", "-q", "--filter",
-                              "label=membrane.session").stdout.split()
+        ids = live.running("membrane.session", 2)
         for what, text in (
                 ("docker inspect", live.the.docker("inspect", *ids).stdout),
                 ("docker logs", "".join(

@@ -180,9 +180,7 @@ def the_gate_dies():
         p = started(where, "while :; do curl -sS -m 2 -o /dev/null "
                     "https://site.test/; sleep 0.05; done")
         pids = gate_processes()
-        gates = live.the.docker("ps", "-q", "--filter",
-                                "label=membrane.role=gate").stdout.split()
-        live.the.docker("kill", *gates)
+        live.the.docker("kill", *live.running("membrane.role=gate"))
         ends(p, "the gate")
         for pid in pids.get("haproxy", []):
             check(not os.path.exists("/proc/%d" % pid), "HAProxy is gone")

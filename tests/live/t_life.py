@@ -168,9 +168,7 @@ def kill_9_at_any_moment():
 def the_gate_dies():
     with Place("allow: ['11.0.1.1']\n") as where:
         p = started(where, "sleep 300")
-        gates = live.the.docker("ps", "-q", "--filter",
-                                "label=membrane.role=gate").stdout.split()
-        live.the.docker("kill", *gates)
+        live.the.docker("kill", *live.running("membrane.role=gate"))
         try:
             p.communicate(timeout=20)
             check(p.returncode == 125, "the session ends with 125",
@@ -293,10 +291,9 @@ def eight_at_once():
 def docker_exec_goes_into_the_same_sandbox():
     with Place("allow: [site.test]\n") as where:
         p = started(where, "sleep 60")
-        agent = live.the.docker("ps", "-q", "--filter",
-                                "label=membrane.role=agent").stdout.split()
         done = live.the.docker(
-            "exec", agent[0], "sh", "-c", "curl -sS -m 5 http://site.test/; "
+            "exec", live.running("membrane.role=agent")[0], "sh", "-c",
+            "curl -sS -m 5 http://site.test/; "
             "curl -sS -m 5 http://11.0.2.1/ || echo refused; id -u",
             check_it=False)
         check(done.stdout.splitlines() == ["hello from site.test", "refused",
