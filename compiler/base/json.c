@@ -1,6 +1,7 @@
 #include "compiler/base/json.h"
 
 #include "compiler/base/buf.h"
+#include "compiler/base/secret.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -241,6 +242,29 @@ struct str json_text_at(struct arena *a, cJSON *take_root,
 struct str json_text(struct arena *a, cJSON *take_root)
 {
 	return json_text_at(a, take_root, NULL, 0);
+}
+
+/* In place: a '*' for a byte. */
+static void hide_secrets(cJSON *node)
+{
+	struct secret found = {0};
+	cJSON *child;
+
+	if (cJSON_IsString(node)) {
+		struct str s = str_of(node->valuestring);
+
+		while (secret_next(s, found.end, &found))
+			memset(node->valuestring + found.beg, '*',
+			       found.end - found.beg);
+	}
+	cJSON_ArrayForEach(child, node)
+		hide_secrets(child);
+}
+
+struct str json_shown(struct arena *a, cJSON *root)
+{
+	hide_secrets(root);
+	return json_text(a, root);
 }
 
 bool json_get_str(const cJSON *object, const char *key, struct str *out)

@@ -30,6 +30,8 @@ void json_push_str(cJSON *array, struct str s);
 
 /* The text, with an LF at the end. The tree is deleted. */
 struct str json_text(struct arena *a, cJSON *take_root);
+/* The same for somebody's terminal, log or pull request: no secret in it. */
+struct str json_shown(struct arena *a, cJSON *take_root);
 /* The same; where in the text each of n items of the tree stands: what shares
  * a line with others has the offset of that line's value. */
 struct json_place {

@@ -32,5 +32,5 @@ struct str diff_json(const struct diff *d)
 			     x->n[w]);
 	json_put_u64(root, "unchanged", x->found.unchanged);
 	json_put(root, "changes", changes_json(x));
-	return json_text(d->a, root);
+	return json_shown(d->a, root);
 }

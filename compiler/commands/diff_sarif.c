@@ -227,5 +227,5 @@ struct str diff_sarif(const struct diff *d)
 	json_put_cstr(root, "$schema", SCHEMA);
 	json_put_cstr(root, "version", "2.1.0");
 	json_put(root, "runs", runs);
-	return json_text(d->a, root);
+	return json_shown(d->a, root);
 }

@@ -122,5 +122,5 @@ struct str explain_json(struct arena *a, cJSON *take_requests)
 
 	json_put_u64(root, "version", EXPLAIN_JSON_VERSION);
 	json_put(root, "requests", take_requests);
-	return json_text(a, root);
+	return json_shown(a, root);
 }

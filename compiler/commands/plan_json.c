@@ -200,7 +200,7 @@ struct str plan_json(const struct plan_model *m)
 				      : cJSON_CreateNull());
 	json_put(root, "changed_files",
 		 m->last ? changed_files(m) : cJSON_CreateNull());
-	return json_text(m->a, root);
+	return json_shown(m->a, root);
 }
 
 struct str plan_json_refused(struct arena *a, unsigned version,
@@ -211,5 +211,5 @@ struct str plan_json_refused(struct arena *a, unsigned version,
 	json_put_u64(root, "version", version);
 	json_put(root, "errors", diag_list(*d, true));
 	json_put(root, "warnings", diag_list(*d, false));
-	return json_text(a, root);
+	return json_shown(a, root);
 }

@@ -239,5 +239,5 @@ struct str sealed_json(const struct sealed *s)
 			changes_verdict_name(changes_verdict(&s->access)));
 		json_put(root, "changes", changes_json(&s->access));
 	}
-	return json_text(s->a, root);
+	return json_shown(s->a, root);
 }

@@ -63,7 +63,7 @@ static struct str as_json(struct compilation *c, const expectations *list)
 	vec_each(e, list)
 		json_push(tests, test_json(&c->sources, e));
 	json_put(root, "tests", tests);
-	return json_text(c->a, root);
+	return json_shown(c->a, root);
 }
 
 /* --- as text ------------------------------------------------------------- */

@@ -1,5 +1,7 @@
 #include "compiler/commands/view.h"
 
+#include "compiler/base/secret.h"
+
 static const char *const codes[] = {
 	[VIEW_PLAIN] = "",	 [VIEW_TITLE] = "\033[1m",
 	[VIEW_DIM] = "\033[2m",	 [VIEW_GOOD] = "\033[32m",
@@ -47,6 +49,7 @@ static bool unseen(uint32_t c)
 
 void view_clean(struct buf *out, struct str s)
 {
+	s = secret_hidden(out->a, s);
 	for (size_t i = 0; i < s.n;) {
 		uint32_t code = 0;
 		size_t n = decode(s, i, &code);

@@ -29,7 +29,7 @@ enum view_paint {
 /*
  * Append s: control bytes, bytes that are not UTF-8, and characters that are
  * invisible or reorder the line (bidirectional controls, zero-width ones) as
- * \xNN.
+ * \xNN; secrets as '*'.
  */
 void view_clean(struct buf *out, struct str s);
 struct str view_cleaned(struct arena *a, struct str s);

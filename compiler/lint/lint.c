@@ -1,6 +1,7 @@
 #include "compiler/lint/lint.h"
 
 #include "compiler/lint/grants.h"
+#include "compiler/lint/literals.h"
 #include "compiler/lint/uses.h"
 
 static const char *quoted(struct pass_ctx *c, const struct ir_grant *g)
@@ -77,6 +78,7 @@ void lint_policy(struct pass_ctx *c, const struct ir_policy *p,
 		 third_party_hits *out_reached)
 {
 	grants_lint(c, p, uses_lint(c, p));
+	literals_lint(c, p);
 	third_party_reach(c->a, p, out_reached);
 	lint_reached(c, out_reached);
 }
