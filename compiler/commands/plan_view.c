@@ -353,8 +353,12 @@ static void traced(const struct view *v, const struct plan_model *m)
 			 arena_fmt(m->a, "not under %s",
 				   view_cleaned(m->a, x->s).p),
 			 model_source(m, x->from));
-	paragraph(v, "This version writes the tracer's policy, and starts no "
-		     "tracer yet.");
+	if (t->engine.v == IR_TRACE_TRACEE)
+		paragraph(v, "This version writes Tracee's policy, and does "
+			     "not start it yet.");
+	else if (!t->reads.v)
+		paragraph(v, "Of files that are only read: those with names "
+			     "that are hidden, or known for secrets.");
 }
 
 /* --- what else there is to say --- */

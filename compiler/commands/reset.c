@@ -60,7 +60,7 @@ static int remove_images(struct err *err)
 {
 	static const char *const words[] = {
 		"docker",	 "image",	   "rm", "--force",
-		"membrane-gate", "membrane-agent", NULL};
+		"membrane-gate", "membrane-agent", "membrane-watch", NULL};
 	char *argv[ARRAY_LEN(words)] = {NULL};
 	posix_spawn_file_actions_t files;
 	int rc, status;
@@ -82,7 +82,7 @@ static int remove_images(struct err *err)
 				       strerror(errno));
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		return err_set(err, -EIO, "docker could not remove the images");
-	say("images membrane-gate and membrane-agent removed");
+	say("images membrane-gate, membrane-agent and membrane-watch removed");
 	return 0;
 }
 

@@ -112,10 +112,9 @@ static void warn_untraced(struct attempt *t)
 {
 	const struct ir_trace *trace = &t->c.policy.trace;
 
-	if (trace->engine.v != IR_TRACE_OFF &&
-	    (trace->has_events || trace->engine.from.layer != LAYER_FLOOR))
-		say("nothing traces yet: this session leaves its decisions, "
-		    "and no trace");
+	if (trace->engine.v == IR_TRACE_TRACEE)
+		say("Tracee is not started yet: this session leaves its "
+		    "decisions, and no trace");
 }
 
 static bool remember(struct attempt *t, const struct contribution *x)

@@ -9,6 +9,7 @@
 
 #define AGENT_IMAGE "membrane-agent"
 #define GATE_IMAGE  "membrane-gate"
+#define WATCH_IMAGE "membrane-watch"
 /* Docker refuses less: daemon/daemon_unix.go. */
 #define MEMORY_MIN_BYTES (6u << 20)
 
@@ -339,7 +340,7 @@ static cJSON *agent(struct writer *w)
  * Tracee wants the host's pid and cgroup namespaces to tell containers apart,
  * and the host's release file; no network. Facts: Tracee 0.20 to 0.24.
  */
-static cJSON *tracer(struct writer *w)
+static cJSON *tracee(struct writer *w)
 {
 	const struct ir_trace *t = &w->p->trace;
 	struct str version =
@@ -373,6 +374,57 @@ static cJSON *tracer(struct writer *w)
 	put(w, "debug");
 	json_put(o, "argv", w->argv);
 	return o;
+}
+
+/*
+ * The built-in tracer sees the whole kernel, so it gets nothing else: no
+ * network, no file but the plan, no process but itself. {tracing} is the least
+ * that the running Docker can give for loading programs.
+ */
+static cJSON *watch(struct writer *w)
+{
+	cJSON *o = json_object();
+
+	json_put_cstr(o, "image", WATCH_IMAGE);
+	w->argv = json_array();
+	put(w, "docker");
+	put(w, "run");
+	put(w, "--rm");
+	put(w, "--interactive");
+	put(w, "--pull=never");
+	put_session(w, "tracer");
+	put(w, "--network=none");
+	put(w, "--cap-drop=ALL");
+	put(w, "{tracing}");
+	put(w, "--security-opt=no-new-privileges");
+	put(w, "--read-only");
+	put(w, "--pids-limit=16");
+	put(w, "--memory=512m");
+	put(w, "--mount=type=bind,source={state}/sessions/{session}/plan,"
+	       "target=/plan,readonly");
+	put(w, WATCH_IMAGE);
+	json_put(o, "argv", w->argv);
+	return o;
+}
+
+static void put_tracer(struct writer *w, cJSON *root)
+{
+	const struct ir_trace *t = &w->p->trace;
+
+	if (!t->engine.set || t->events.n == 0)
+		return;
+	switch (t->engine.v) {
+	case IR_TRACE_NATIVE:
+		/* It follows what is born in the gate's network namespace. */
+		if (!w->bridge)
+			json_put(root, "tracer", watch(w));
+		return;
+	case IR_TRACE_TRACEE:
+		json_put(root, "tracer", tracee(w));
+		return;
+	case IR_TRACE_OFF:
+		return;
+	}
 }
 
 /* --- what Docker would refuse -------------------------------------------- */
@@ -549,8 +601,7 @@ bool docker_emit(const struct emit_in *in, struct buf *out)
 	json_put_cstr(root, "link", w.bridge ? "bridge" : "veth");
 	json_put(root, "gate", gate(&w));
 	json_put(root, "agent", agent(&w));
-	if (p->trace.engine.set && p->trace.engine.v == IR_TRACE_TRACEE)
-		json_put(root, "tracer", tracer(&w));
+	put_tracer(&w, root);
 	if (p->credentials.n)
 		json_put(root, "credentials", credentials(&w));
 	buf_add(out, json_text_at(in->a, root, w.words.v, w.words.n));

@@ -250,6 +250,7 @@ static void put_trace(struct arena *a, cJSON *root, const struct ir_trace *t)
 	}
 	json_put(o, "events", events);
 	put_texts(o, "exclude", &t->exclude);
+	put_opt_bool(o, "reads", &t->reads);
 	put_size(a, rotate, "size", &t->rotate_bytes);
 	put_age(a, rotate, "age", &t->rotate_age_s);
 	put_opt_u64(rotate, "keep", &t->keep_files);

@@ -6,6 +6,7 @@
 #include "compiler/emit/nft.h"
 #include "compiler/emit/policy_json.h"
 #include "compiler/emit/provenance.h"
+#include "compiler/emit/trace_json.h"
 #include "compiler/emit/tracee.h"
 
 static const struct emitter emitters[] = {
@@ -22,6 +23,7 @@ static const struct emitter emitters[] = {
 	{"policy", "policy.json", policy_json_emit, NULL},
 	{"profiles", "profiles.map", gate_maps_profiles, gate_cfg_wanted},
 	{"provenance", "provenance.json", provenance_emit, NULL},
+	{"trace", "trace.json", trace_json_emit, trace_json_wanted},
 	{"tracee", "tracee.yaml", tracee_emit, tracee_wanted},
 };
 

@@ -188,8 +188,8 @@ static void put_rule(struct writer *w, const struct ir_trace_event *e)
 bool tracee_wanted(const struct ir_policy *p)
 {
 	/* Tracee refuses a policy without rules. */
-	return p->trace.events.n &&
-	       (!p->trace.engine.set || p->trace.engine.v != IR_TRACE_OFF);
+	return p->trace.events.n && p->trace.engine.set &&
+	       p->trace.engine.v == IR_TRACE_TRACEE;
 }
 
 bool tracee_emit(const struct emit_in *in, struct buf *out)

@@ -195,6 +195,8 @@ struct ir_trace {
 	bool has_events;    /* the key was written */
 	VEC(struct ir_trace_event) events;
 	ir_texts exclude; /* absolute paths left out */
+	/* Files opened only to be read, whatever their names. */
+	ir_opt_bool reads;
 	ir_opt_u64 rotate_bytes, rotate_age_s, keep_files, keep_bytes;
 	ir_opt_bool required;
 };

@@ -74,6 +74,7 @@ static void take_trusted(struct add *s, const struct ir_policy *from)
 	TAKE(hardening.no_new_privileges);
 	TAKE(hardening.seccomp);
 	TAKE(trace.engine);
+	TAKE(trace.reads);
 	TAKE(trace.required);
 }
 
@@ -301,6 +302,7 @@ static void add_trace(struct add *s, const struct ir_trace *tr)
 		SAY(SETTING, e->from, "trace.events %.*s%s", STR_ARG(e->name),
 		    listed(s->c->a, " where ", &e->filters));
 	add_texts(s, "trace.exclude", &tr->exclude);
+	add_guard(s, "trace.reads false", &tr->reads, &t->reads, false);
 	add_rotate(s, tr);
 	add_guard(s, "trace.required false", &tr->required, &t->required,
 		  false);

@@ -65,12 +65,14 @@ static bool check_scalars(struct pass_ctx *c, const struct ir_policy *p)
 				    "over UDP and TCP");
 		ok = false;
 	}
-	if (p->trace.required.v) {
+	if (p->trace.required.v && p->trace.engine.v != IR_TRACE_NATIVE) {
 		diag_error(c->diags, DIAG_NEEDS_TRACE,
 			   p->trace.required.from.at,
-			   "a trace is required, and nothing traces yet");
-		diag_help(c->diags, "without 'required' the session runs "
-				    "untraced, and says so");
+			   "a trace is required, and 'engine: %s' starts no "
+			   "tracer yet",
+			   ir_trace_engine_name(p->trace.engine.v));
+		diag_help(c->diags, "'engine: native' does; without 'required' "
+				    "the session runs untraced, and says so");
 		ok = false;
 	}
 	return ok;

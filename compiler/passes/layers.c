@@ -36,6 +36,7 @@ static void merge_trace(struct arena *a, struct ir_trace *to,
 	to->has_events |= from->has_events;
 	APPEND(events);
 	APPEND(exclude);
+	REPLACE(reads);
 	REPLACE(rotate_bytes);
 	REPLACE(rotate_age_s);
 	REPLACE(keep_files);

@@ -1,12 +1,13 @@
 #include "compiler/passes/trace.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/ir/native.h"
 #include "compiler/passes/trace_filter.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What is traced when a policy names no events. */
+/* What Tracee records when a policy names no events. */
 static const char *const default_events[] = {
 	"net_packet_dns",	  "sched_process_exec",
 	"sched_process_exit",	  "security_file_open",
@@ -109,11 +110,25 @@ static bool add_event(struct expander *x, const struct ir_trace_event *entry,
 	return true;
 }
 
+/* Not silently left out: who names it, counts on it. */
+static bool not_native(struct expander *x, const struct ir_trace_event *entry)
+{
+	struct diags *d = x->f.c->diags;
+
+	diag_error(d, DIAG_TRACE_NATIVE, entry->from.at,
+		   "the built-in tracer cannot record '%s'",
+		   diag_quote(d, entry->name));
+	diag_help(d, "'engine: tracee' can, where Tracee runs");
+	return false;
+}
+
 static bool add_named(struct expander *x, const struct ir_trace_event *entry,
 		      const struct tracee_event *e)
 {
 	struct diags *d = x->f.c->diags;
 
+	if (x->f.native && !native_event_named(str_of(e->name)))
+		return not_native(x, entry);
 	if (in_release(x, e))
 		return add_event(x, entry, e);
 	diag_error(d, DIAG_TRACE_VERSION, entry->from.at,
@@ -127,6 +142,20 @@ static bool add_named(struct expander *x, const struct ir_trace_event *entry,
 	return false;
 }
 
+/* "default" and "full", of the built-in tracer's own. */
+static bool add_native_set(struct expander *x,
+			   const struct ir_trace_event *entry)
+{
+	bool full = str_is(entry->name, "full");
+	const struct native_event *n;
+
+	for (size_t i = 0; (n = native_event_at(i)); i++)
+		if ((full || n->is_default) &&
+		    !add_event(x, entry, tracee_event_named(str_of(n->name))))
+			return false;
+	return true;
+}
+
 /* A wildcard or the name of a set. */
 static bool add_many(struct expander *x, const struct ir_trace_event *entry)
 {
@@ -135,6 +164,7 @@ static bool add_many(struct expander *x, const struct ir_trace_event *entry)
 
 	for (size_t i = 0; (e = tracee_event_at(i)); i++) {
 		if (!in_release(x, e) ||
+		    (x->f.native && !native_event_named(str_of(e->name))) ||
 		    !(wild ? glob(entry->name, str_of(e->name))
 			   : tracee_event_in_set(e, entry->name)))
 			continue;
@@ -150,6 +180,9 @@ static bool expand_one(struct expander *x, const struct ir_trace_event *entry)
 {
 	const struct tracee_event *e = tracee_event_named(entry->name);
 
+	if (x->f.native &&
+	    (str_is(entry->name, "default") || str_is(entry->name, "full")))
+		return add_native_set(x, entry);
 	return e ? add_named(x, entry, e) : add_many(x, entry);
 }
 
@@ -296,12 +329,48 @@ static bool settle_release(struct pass_ctx *c, const struct ir_trace *t,
 	return false;
 }
 
+static void take_native_defaults(struct expander *x)
+{
+	const struct native_event *n;
+
+	for (size_t i = 0; (n = native_event_at(i)); i++)
+		if (n->is_default)
+			*vec_push(x->f.c->a, &x->out) = (struct ir_trace_event){
+				.from = {.layer = LAYER_FLOOR},
+				.name = str_of(n->name)};
+}
+
 static void take_defaults(struct expander *x)
 {
+	if (x->f.native) {
+		take_native_defaults(x);
+		return;
+	}
 	for (size_t i = 0; i < ARRAY_LEN(default_events); i++)
 		*vec_push(x->f.c->a, &x->out) = (struct ir_trace_event){
 			.from = {.layer = LAYER_FLOOR},
 			.name = str_of(default_events[i])};
+}
+
+/*
+ * Files that are only read are many, and rarely news: not recorded by default,
+ * but for some names. Who asks for the event by name, or for everything, gets
+ * them.
+ */
+static void settle_reads(struct ir_trace *t)
+{
+	bool named = false;
+	struct ir_origin from = {.layer = LAYER_FLOOR};
+
+	if (t->reads.set)
+		return;
+	vec_each(e, &t->events) {
+		if (str_is(e->name, "default"))
+			continue;
+		named |= t->has_events;
+		from = e->from;
+	}
+	t->reads = (ir_opt_bool){true, from, named};
 }
 
 bool trace_expand(struct pass_ctx *c, struct ir_policy *p)
@@ -313,6 +382,10 @@ bool trace_expand(struct pass_ctx *c, struct ir_policy *p)
 		return false; /* which events there are is not known */
 	vec_each(t, &p->trace.exclude)
 		ok &= check_exclude(c, t);
+	x.f.native = p->trace.engine.set &&
+		   p->trace.engine.v == IR_TRACE_NATIVE;
+	if (x.f.native)
+		settle_reads(&p->trace);
 	if (!p->trace.has_events)
 		take_defaults(&x);
 	vec_each(entry, &p->trace.events)

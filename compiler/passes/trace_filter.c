@@ -1,5 +1,7 @@
 #include "compiler/passes/trace_filter.h"
 
+#include "compiler/ir/native.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -303,7 +305,8 @@ static bool check_data(const struct trace_filter_ctx *x, const struct filter *f)
 			    "this field is there only with an option, "
 			    "and no policy can filter it",
 			    NULL);
-	if ((arg->flags & TRACEE_NO_MOUNT) && below_a_mount(f->value))
+	if (!x->native && (arg->flags & TRACEE_NO_MOUNT) &&
+	    below_a_mount(f->value))
 		return trap(x, f,
 			    "this path is the one in its file system, "
 			    "without where that is mounted",
@@ -312,9 +315,15 @@ static bool check_data(const struct trace_filter_ctx *x, const struct filter *f)
 	case TRACEE_NUMBER:
 		return check_integers(x, f);
 	case TRACEE_STRING:
-		return check_patterns(x, f, arg->flags & TRACEE_KERNEL_SIDE);
+		return check_patterns(x, f, !x->native && (arg->flags &
+							  TRACEE_KERNEL_SIDE));
 	case TRACEE_STRINGS:
 	case TRACEE_OBJECT:
+		if (x->native)
+			return trap(x, f,
+				    "the built-in tracer compares texts and "
+				    "numbers, and this is a record",
+				    "leave this filter out");
 		return check_object(x, f);
 	case TRACEE_BOOL:
 		return str_is(f->value, "true") || str_is(f->value, "false") ||
@@ -416,6 +425,10 @@ static bool check_filter(const struct trace_filter_ctx *x,
 		return check_data(x, f);
 	if (!field)
 		return unknown_name(x, f);
+	if (x->native && !native_field(f->name))
+		return trap(x, f, "only Tracee compares this",
+			    "the built-in tracer has comm, uid, pid, tid, ppid, "
+			    "mntns, pidns, syscall and retval");
 	switch (field->kind) {
 	case FIELD_INT:
 		return check_integers(x, f);
@@ -493,7 +506,7 @@ static bool no_contradiction(const struct trace_filter_ctx *x,
 static bool no_exclude_conflict(const struct trace_filter_ctx *x,
 				const struct filter *f)
 {
-	if (!x->t->exclude.n || f->op != OP_EQ || !tracee_has_path(f->event) ||
+	if (x->native || !x->t->exclude.n || f->op != OP_EQ || !tracee_has_path(f->event) ||
 	    !str_is(data_name(f->name), "pathname"))
 		return true;
 	trap(x, f,

@@ -12,6 +12,9 @@ struct trace_filter_ctx {
 	struct pass_ctx *c;
 	const struct ir_trace *t;
 	unsigned release; /* that they are for */
+	/* For the built-in tracer, whose paths are those that the agent sees,
+	 * compared outside of the kernel. */
+	bool native;
 };
 
 /* All filters of entry, as filters of e. False after reporting. */

@@ -248,6 +248,8 @@ static int judge_policy(struct str text)
 static void start(void)
 {
 	test_policy_init(&t, a, LAYER_GLOBAL);
+	t.doc.trace.engine.set = true;
+	t.doc.trace.engine.v = IR_TRACE_TRACEE;
 }
 
 static void event(const char *name, const char *filter)

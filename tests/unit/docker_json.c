@@ -68,7 +68,9 @@ static void defaults(void)
 	CHECK(at("agent", "--network=container:membrane-gate-{session}") > 0);
 	CHECK(at("gate", "membrane-gate") > at("gate", "--read-only"));
 	CHECK(at("gate", "--rm") > 0 && at("gate", "--privileged") < 0);
-	CHECK(!cJSON_GetObjectItem(json, "tracer"));
+	CHECK(at("tracer", "membrane-watch") > at("tracer", "--network=none"));
+	CHECK(at("tracer", "--cap-drop=ALL") + 1 == at("tracer", "{tracing}"));
+	CHECK(at("tracer", "--privileged") < 0);
 }
 
 static void moving(void)

@@ -10,6 +10,8 @@ static struct test_policy t;
 static void start(void)
 {
 	test_policy_init(&t, a, LAYER_GLOBAL);
+	t.doc.trace.engine.set = true;
+	t.doc.trace.engine.v = IR_TRACE_TRACEE;
 }
 
 /* An event; the filters, divided by blanks that no filter here has. */
@@ -99,6 +101,42 @@ static void expansion(void)
 	start();
 	t.doc.trace.has_events = true;
 	CHECK(done() && t.policy.trace.events.n == 0);
+}
+
+static uint32_t count_native(const char *name)
+{
+	start();
+	t.doc.trace.engine.v = IR_TRACE_NATIVE;
+	event(name, "");
+	return done() ? t.policy.trace.events.n : 0;
+}
+
+/* The built-in tracer: its own sets, and never what it cannot record. */
+static void native(void)
+{
+	uint32_t full = count_native("full"), usual = count_native("default");
+
+	CHECK(usual > 20 && full > usual);
+	CHECK(count_native("*") == full);
+	CHECK(count_native("security_socket_*") == 4);
+	CHECK(t.policy.trace.reads.set && t.policy.trace.reads.v);
+	start();
+	t.doc.trace.engine.v = IR_TRACE_NATIVE;
+	CHECK(done() && t.policy.trace.events.n == usual);
+	CHECK(t.policy.trace.reads.set && !t.policy.trace.reads.v);
+	start();
+	t.doc.trace.engine.v = IR_TRACE_NATIVE;
+	event("cap_capable", "");
+	CHECK(!test_policy_done(&t) && first_id() == DIAG_TRACE_NATIVE);
+	start();
+	t.doc.trace.engine.v = IR_TRACE_NATIVE;
+	event("sched_process_exec", "containerId=abc");
+	CHECK(!test_policy_done(&t));
+	/* What Tracee cannot compare and we can. */
+	start();
+	t.doc.trace.engine.v = IR_TRACE_NATIVE;
+	event("security_inode_unlink", "data.pathname=/workspace/x");
+	CHECK(done());
 }
 
 static void takes(const char *name, const char *filters)
@@ -245,6 +283,7 @@ int main(void)
 {
 	a = arena_new();
 	expansion();
+	native();
 	filters();
 	releases();
 	excluding();

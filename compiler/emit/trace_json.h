@@ -1,0 +1,22 @@
+/*
+ * trace.json: what the built-in tracer records, and what becomes of its files.
+ *
+ *   {"version": 1,
+ *    "events": [{"name": "security_file_open", "filters": []}, …],
+ *    "reads": false,       files opened only to be read are recorded, too
+ *    "sensitive": [".env"] names of those that are in any case
+ *    "exclude": ["/usr"]   paths left out, with all below them
+ *    "rotate": {"size": 104857600, "age": 86400, "keep": 20, "total": …},
+ *    "required": false}    without a trace the session ends
+ *
+ * membrane-watch reads the first five, the launcher the others.
+ */
+#ifndef COMPILER_EMIT_TRACE_JSON_H
+#define COMPILER_EMIT_TRACE_JSON_H
+
+#include "compiler/emit/emit.h"
+
+bool trace_json_wanted(const struct ir_policy *p);
+bool trace_json_emit(const struct emit_in *in, struct buf *out);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * What the built-in tracer can record: grammar/native-events.def.
+ */
+#ifndef COMPILER_IR_NATIVE_H
+#define COMPILER_IR_NATIVE_H
+
+#include "compiler/base/str.h"
+
+struct native_event {
+	const char *name;
+	bool is_default; /* recorded when a policy names none */
+};
+
+/* In the order of the table; NULL at the end. */
+const struct native_event *native_event_at(size_t i);
+const struct native_event *native_event_named(struct str name);
+/* Can a filter compare that, besides arguments? "comm", "retval" */
+bool native_field(struct str name);
+
+#endif
