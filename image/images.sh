@@ -1,6 +1,6 @@
 #!/bin/bash
 # Build the images that are missing or whose inputs changed: image/images.sh
-# agent|gate... The label membrane.inputs is a digest of what went in.
+# agent|gate|watch... The label membrane.inputs is a digest of what went in.
 # MEMBRANE_TAG: another tag than `latest`, for a tree that shares its daemon
 # with others (tests/live hands the images on under their own names).
 source "$(dirname "$0")/lib.sh"
@@ -78,12 +78,25 @@ gate() {
 		-t "membrane-gate:$tag" "$context"
 }
 
+watch() {
+	local inputs context=build/image/watch
+	[[ -x build/bin/membrane-watch ]] || die "build membrane-watch first"
+	mkdir -p "$context"
+	install -m 755 -s build/bin/membrane-watch "$context/membrane-watch"
+	inputs=$(cat image/watch/Dockerfile "$context/membrane-watch" | digest)
+	! fresh "membrane-watch:$tag" "$inputs" || return 0
+	say "building the image membrane-watch"
+	replace membrane-watch docker build --network none \
+		--label membrane.inputs="$inputs" -f image/watch/Dockerfile \
+		-t "membrane-watch:$tag" "$context"
+}
+
 mkdir -p build/image
 exec 9>build/image/lock
 flock 9
 for image; do
 	case $image in
-	agent | gate) "$image" ;;
+	agent | gate | watch) "$image" ;;
 	*) die "no such image: $image" ;;
 	esac
 done

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What a fresh Debian or Ubuntu machine lacks: image/setup.sh GROUP...
 #
-#   build   compile membrane and membrane-gate
+#   build   compile membrane, membrane-gate and membrane-watch
 #   run     run sandboxes: Docker, and what makes images without a registry
 #   test    unit tests, fuzz targets, live tests
 #   bench   what the measurements compare with
@@ -14,11 +14,12 @@ source "$(dirname "$0")/lib.sh"
 build=(gcc/gcc make/make bison/bison flex/flex pkg-config/pkg-config
 	libc6-dev libyaml-dev libcjson-dev libcurl4-openssl-dev libidn2-dev
 	libssl-dev libnftables-dev libnftnl-dev libmnl-dev libldns-dev
-	libcap-dev)
+	libcap-dev clang/clang llvm/llvm-strip libbpf-dev libelf-dev zlib1g-dev
+	libdeflate-dev libyajl-dev libseccomp-dev)
 run=(docker.io/dockerd iptables/iptables haproxy/haproxy ca-certificates)
 # Only where debian:bookworm-slim cannot be pulled; image/base.sh asks.
 base=(debootstrap/debootstrap)
-test=(clang/clang ?libclang-rt-dev llvm/llvm-symbolizer nftables/nft iproute2/ip
+test=(?libclang-rt-dev llvm/llvm-symbolizer nftables/nft iproute2/ip
 	python3/python3 python3-h2 python3-jsonschema python3-yaml openssl/openssl
 	util-linux/unshare procps/ps git/git passwd/useradd zsh/zsh
 	fish/fish mandoc/mandoc)

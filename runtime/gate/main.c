@@ -19,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #define END_WAIT_MS 300 /* for the worker to tell what is left */
@@ -75,9 +76,19 @@ static int start_worker(struct supervisor *s, struct worker_args *args,
 	return 0;
 }
 
+/* 0 when /proc does not say: then no tracer can be told. */
+static uint32_t namespace(const char *name)
+{
+	struct stat st;
+
+	return stat(name, &st) < 0 ? 0 : (uint32_t)st.st_ino;
+}
+
 static int say(struct supervisor *s, enum worker_word word, struct err *err)
 {
-	struct worker_msg m = {.word = (uint8_t)word};
+	struct worker_msg m = {.word = (uint8_t)word,
+			       .netns = namespace("/proc/self/ns/net"),
+			       .pidns = namespace("/proc/self/ns/pid")};
 
 	if (send(s->pair, &m, sizeof(m), MSG_NOSIGNAL) != sizeof(m))
 		return err_set(err, -EPIPE, "the worker is gone");

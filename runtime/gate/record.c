@@ -98,16 +98,19 @@ size_t record_decision(const struct record *r, char buf[RECORD_MAX])
 	return finish(o, buf);
 }
 
-size_t record_ready(bool ipv6, int64_t ms, const char *ca,
-		    char buf[RECORD_MAX])
+size_t record_ready(const struct record_ready *r, char buf[RECORD_MAX])
 {
 	cJSON *o = cJSON_CreateObject();
 
 	add(o, "event", "ready");
-	cJSON_AddBoolToObject(o, "ipv6", ipv6);
-	cJSON_AddNumberToObject(o, "ms", (double)ms);
-	if (ca)
-		add(o, "ca", ca);
+	cJSON_AddBoolToObject(o, "ipv6", r->ipv6);
+	cJSON_AddNumberToObject(o, "ms", (double)r->ms);
+	if (r->ca)
+		add(o, "ca", r->ca);
+	if (r->netns) {
+		cJSON_AddNumberToObject(o, "netns", r->netns);
+		cJSON_AddNumberToObject(o, "pidns", r->pidns);
+	}
 	return finish(o, buf);
 }
 

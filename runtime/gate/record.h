@@ -39,9 +39,15 @@ struct record {
 
 /* One line with its LF into buf. The length, 0 when it does not fit. */
 size_t record_decision(const struct record *r, char buf[RECORD_MAX]);
-/* ca: the session CA in PEM; NULL: nothing is decrypted. */
-size_t record_ready(bool ipv6, int64_t ms, const char *ca,
-		    char buf[RECORD_MAX]);
+struct record_ready {
+	bool ipv6;
+	int64_t ms;
+	const char *ca; /* the session's, in PEM; NULL: nothing is decrypted */
+	/* Inodes of namespaces, by which a tracer knows the agent's first
+	 * program: its network, and the gate's own pids. 0: not known. */
+	uint32_t netns, pidns;
+};
+size_t record_ready(const struct record_ready *r, char buf[RECORD_MAX]);
 /*
  * A piece of the roots that the gate trusts, in PEM, at most RECORD_ROOTS_MAX
  * bytes.

@@ -36,6 +36,7 @@ enum slot {
 };
 
 struct gate {
+	struct worker_msg agent; /* its namespaces, for a tracer */
 	struct str ruleset;
 	struct names_map names;
 	struct classes classes;
@@ -357,15 +358,15 @@ static int read_hello(struct gate *g, struct err *err)
 static int tell(const struct worker_args *args, enum worker_word word,
 		bool ipv6, struct err *err)
 {
-	struct worker_msg m = {(uint8_t)word, ipv6};
+	struct worker_msg m = {.word = (uint8_t)word, .ipv6 = ipv6};
 
 	if (send(args->supervisor, &m, sizeof(m), MSG_NOSIGNAL) != sizeof(m))
 		return err_set(err, -EPIPE, "the supervisor is gone");
 	return 0;
 }
 
-static int hear(const struct worker_args *args, enum worker_word word,
-		struct err *err)
+static int hear_msg(const struct worker_args *args, enum worker_word word,
+		    struct worker_msg *out, struct err *err)
 {
 	struct worker_msg m;
 	int rc = wait_for(args->supervisor, clock_ms() + SUPERVISOR_WAIT_MS,
@@ -376,7 +377,16 @@ static int hear(const struct worker_args *args, enum worker_word word,
 	if (recv(args->supervisor, &m, sizeof(m), 0) != sizeof(m) ||
 	    m.word != word)
 		return err_set(err, -EPIPE, "the supervisor is gone");
+	*out = m;
 	return 0;
+}
+
+static int hear(const struct worker_args *args, enum worker_word word,
+		struct err *err)
+{
+	struct worker_msg ignored;
+
+	return hear_msg(args, word, &ignored, err);
 }
 
 static int make_link(struct gate *g, const struct worker_args *args, bool ipv6,
@@ -391,7 +401,7 @@ static int make_link(struct gate *g, const struct worker_args *args, bool ipv6,
 			       ipv6, err)) < 0 ||
 	    (rc = tell(args, WORKER_LINK, ipv6, err)) < 0)
 		return rc;
-	return hear(args, WORKER_UP, err);
+	return hear_msg(args, WORKER_UP, &g->agent, err);
 }
 
 static int open_resolver(struct gate *g, bool ipv6, struct err *err)
@@ -485,7 +495,13 @@ static int tell_ready(struct gate *g, bool ipv6, int64_t ms, struct err *err)
 			       (rc = ca_pem(&g->l7.ca, ca, err)) < 0))
 		return rc;
 	outlog_line(&g->out, line,
-		    record_ready(ipv6, ms, g->l7.decrypts ? ca : NULL, line));
+		    record_ready(&(struct record_ready){
+					 .ipv6 = ipv6,
+					 .ms = ms,
+					 .ca = g->l7.decrypts ? ca : NULL,
+					 .netns = g->agent.netns,
+					 .pidns = g->agent.pidns},
+				 line));
 	outlog_drain(&g->out, DRAIN_MS);
 	return 0;
 }

@@ -29,6 +29,8 @@ enum worker_word {
 struct worker_msg {
 	uint8_t word;
 	uint8_t ipv6; /* LINK: 1 if the link has it */
+	/* AGENT, UP: inodes of PID 1's, whose network is the agent's */
+	uint32_t netns, pidns;
 };
 
 struct worker_args {

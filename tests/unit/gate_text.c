@@ -120,7 +120,7 @@ static void records(void)
 	CHECK(strstr(buf, "\"name\":\"a\\\"\\n") && strstr(buf, "\"AAAA\""));
 	memset(big, 'x', sizeof(big) - 1);
 	CHECK(record_error(big, buf) == 0);
-	n = record_ready(true, 12, NULL, buf);
+	n = record_ready(&(struct record_ready){.ipv6 = true, .ms = 12}, buf);
 	CHECK(str_is((struct str){buf, n},
 		     "{\"event\":\"ready\",\"ipv6\":true,\"ms\":12}\n"));
 }

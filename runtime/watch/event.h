@@ -1,0 +1,138 @@
+/*
+ * What the kernel's side tells the other: the layout of one message in the
+ * ring, and the tables that are filled before the programs are loaded.
+ *
+ * Read by watch.bpf.c and by C: nothing but fixed-width types. A message is a
+ * struct watch_head and then items, each with a head of its own; both sides
+ * are of one build, so there is no version.
+ */
+#ifndef RUNTIME_WATCH_EVENT_H
+#define RUNTIME_WATCH_EVENT_H
+
+#ifndef WATCH_BPF
+#include <linux/types.h>
+#endif
+
+#define WATCH_CALLS_MAX 512u	/* numbers of system calls */
+#define WATCH_ITEMS_MAX 0x4000u /* bytes of items, before the last one */
+#define WATCH_ITEM_MAX	8192u	/* bytes of one item */
+#define WATCH_COMM	16u
+#define WATCH_DEPTH	64u /* components of one path */
+#define WATCH_LEAF_MAX	64u /* bytes of a name in the table of leaves */
+
+enum watch_kind {
+	WATCH_EXEC,
+	WATCH_FORK,
+	WATCH_EXIT,
+	WATCH_CALL, /* a system call has ended */
+};
+
+enum watch_tag {
+	WATCH_TEXT,  /* bytes */
+	WATCH_PATH,  /* components, leaf first, each ended by a NUL */
+	WATCH_BASE,  /* the same: what the next TEXT is relative to */
+	WATCH_FILE,  /* struct watch_file */
+	WATCH_ADDR,  /* a sockaddr as the process gave it */
+	WATCH_SOCK,  /* struct watch_sock */
+	WATCH_CHILD, /* struct watch_child */
+	WATCH_GROUP, /* name of a control group: of the container */
+};
+
+/* Which argument or which part of the event an item is. */
+enum watch_part {
+	WATCH_FIRST,  /* the path; the old one, the target of a link */
+	WATCH_SECOND, /* the new one */
+	WATCH_ARGV,
+	WATCH_INTERP,
+	WATCH_CWD,
+	WATCH_CMD, /* the path as it was asked for */
+};
+
+struct watch_item {
+	__u8 tag, part;
+	__u16 bytes; /* that follow; the next item follows those at once */
+};
+
+struct watch_file {
+	__u64 inode, ctime_ns;
+	__u32 dev;  /* as the kernel has it: 12 and 20 bits */
+	__u32 mode; /* type and permissions */
+};
+
+struct watch_sock {
+	__u16 family, type;
+	__u16 local_port, peer_port; /* host, network byte order */
+	__u8 local[16], peer[16];
+};
+
+struct watch_child {
+	__u64 start_ns;
+	__u32 host_tid, host_pid, tid, pid;
+};
+
+struct watch_head {
+	__u32 bytes; /* of the message */
+	__u16 kind, nr;
+	__u64 time_ns, start_ns; /* since boot */
+	__u64 cgroup;
+	__s64 ret;
+	__u64 args[6];
+	__u32 cpu, uid;
+	__u32 host_tid, host_pid, host_ppid;
+	__u32 tid, pid, ppid; /* in the namespace of the task */
+	__u32 mntns, pidns;
+	char comm[WATCH_COMM];
+};
+
+/* How a system call is read; arguments by number, -1: none. */
+enum watch_how {
+	WATCH_SKIP,   /* not traced */
+	WATCH_PLAIN,  /* its arguments alone */
+	WATCH_OPEN,   /* a: directory, b: path; when it worked: the file */
+	WATCH_PATHS,  /* a, b: directory and path; c, d: a second pair */
+	WATCH_FD,     /* a: descriptor of a file */
+	WATCH_TARGET, /* a: text; c, d: directory and path */
+	WATCH_TO,     /* a: socket; b: address; c: its length */
+	WATCH_SOCKET, /* a: socket */
+	WATCH_MSG,    /* a: socket; b: msghdr, or the first of several */
+};
+
+enum watch_call_flags {
+	WATCH_NO_MISSING = 1, /* what was not there is no event */
+	WATCH_NO_RETRY = 2,   /* nor what was to be tried again */
+	WATCH_DATAGRAM = 4,   /* on datagram sockets of IP alone */
+};
+
+struct watch_call {
+	__u8 how, flags;
+	__s8 a, b, c, d;
+};
+
+/* Set by the other side before the programs are loaded: constants to them. */
+struct watch_settings {
+	__u32 exec, fork, exit;
+	__u32 wake_bytes; /* in the ring, before somebody is woken for them */
+	__u32 reads;	  /* files opened only to be read, too */
+	__u32 leaves;	  /* those of a name in the table, in any case */
+};
+
+struct watch_config {
+	struct watch_settings settings;
+	struct watch_call calls[WATCH_CALLS_MAX]; /* by number */
+};
+
+/*
+ * Whose processes: those of a pid namespace, at a level, and everything below
+ * it. Until it is known: of the first program that is started in a network
+ * namespace, outside one pid namespace.
+ */
+struct watch_scope {
+	__u32 pidns, level; /* level 0: not known yet */
+	__u32 netns, not_pidns;
+};
+
+struct watch_counts {
+	__u64 sent, lost;
+};
+
+#endif

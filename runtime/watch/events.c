@@ -1,0 +1,71 @@
+#include "runtime/watch/events.h"
+
+#include <seccomp.h>
+
+static const struct watch_arg args[] = {
+#define WATCH_ARG(name, type) {name, type},
+#define WATCH_EVENT(name, id, first, n)
+#include "grammar/native-events.inc"
+#undef WATCH_ARG
+#undef WATCH_EVENT
+};
+
+static const struct watch_event_info infos[] = {
+#define WATCH_ARG(name, type)
+#define WATCH_EVENT(name, id, first, n) {name, #id, n, args + (first)},
+#include "grammar/native-events.inc"
+#undef WATCH_ARG
+#undef WATCH_EVENT
+};
+
+_Static_assert(ARRAY_LEN(infos) == WATCH_EVENTS, "one table is of another "
+						 "native-events.def");
+
+const struct watch_event_info *events_info(enum watch_event e)
+{
+	return &infos[e];
+}
+
+bool events_find(struct str name, enum watch_event *out)
+{
+	for (unsigned i = 0; i < WATCH_EVENTS; i++)
+		if (str_is(name, infos[i].name)) {
+			*out = (enum watch_event)i;
+			return true;
+		}
+	return false;
+}
+
+/* Names in native-events.def of what event.h calls by longer ones. */
+enum {
+	MISSING = WATCH_NO_MISSING,
+	RETRY = WATCH_NO_RETRY,
+	DATAGRAM = WATCH_DATAGRAM,
+};
+
+static const struct events_call known[] = {
+#define EVENT(name, set)
+#define FIELD(...)
+#define CALL(name, event, how, a, b, c, d, flags)                              \
+	{#name, WATCH_EVENT_##event, {WATCH_##how, flags, a, b, c, d}},
+#include "grammar/native-events.def"
+#undef EVENT
+#undef CALL
+#undef FIELD
+};
+
+const struct events_call *events_calls(void)
+{
+	static struct events_call table[WATCH_CALLS_MAX];
+	static bool made;
+
+	for (size_t i = 0; !made && i < ARRAY_LEN(known); i++) {
+		int nr = seccomp_syscall_resolve_name(known[i].name);
+
+		/* Those that this machine never had are negative. */
+		if (nr >= 0 && nr < (int)WATCH_CALLS_MAX)
+			table[nr] = known[i];
+	}
+	made = true;
+	return table;
+}

@@ -1,0 +1,186 @@
+/*
+ * The parts of the kernel's structures that are read: CO-RE fits the offsets
+ * to the kernel that loads the programs, so only names and types count.
+ */
+#ifndef RUNTIME_WATCH_KERNEL_H
+#define RUNTIME_WATCH_KERNEL_H
+
+typedef unsigned char __u8;
+typedef signed char __s8;
+typedef unsigned short __u16;
+typedef short __s16;
+typedef unsigned int __u32;
+typedef int __s32;
+typedef unsigned long long __u64;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef _Bool bool;
+enum { false, true };
+
+#define BPF_MAP_TYPE_HASH	  1
+#define BPF_MAP_TYPE_PERCPU_ARRAY 6
+#define BPF_MAP_TYPE_RINGBUF	  27
+#define BPF_RB_NO_WAKEUP	  1
+#define BPF_RB_FORCE_WAKEUP	  2
+#define BPF_RB_AVAIL_DATA	  0
+
+#pragma clang attribute push(__attribute__((preserve_access_index)),           \
+			     apply_to = record)
+
+#ifdef __TARGET_ARCH_x86
+struct pt_regs {
+	unsigned long di, si, dx, r10, r8, r9, orig_ax;
+};
+#else
+struct user_pt_regs {
+	__u64 regs[31];
+};
+struct pt_regs {
+	union {
+		struct user_pt_regs user_regs;
+		struct {
+			__u64 regs[31];
+		};
+	};
+	__u64 orig_x0;
+	__s32 syscallno;
+};
+#endif
+
+struct ns_common {
+	unsigned int inum;
+};
+struct pid_namespace {
+	unsigned int level;
+	struct ns_common ns;
+};
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+struct mnt_namespace {
+	struct ns_common ns;
+};
+struct net {
+	struct ns_common ns;
+};
+struct nsproxy {
+	struct mnt_namespace *mnt_ns;
+	struct net *net_ns;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+struct super_block {
+	__u32 s_dev;
+};
+struct inode {
+	unsigned short i_mode;
+	struct super_block *i_sb;
+	unsigned long i_ino;
+};
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+	struct inode *d_inode;
+};
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+struct file {
+	unsigned int f_mode;
+	struct path f_path;
+	struct inode *f_inode;
+	void *private_data;
+};
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+struct files_struct {
+	struct fdtable *fdt;
+};
+struct fs_struct {
+	struct path root, pwd;
+};
+
+struct in6_addr {
+	union {
+		__u8 u6_addr8[16];
+	} in6_u;
+};
+struct sock_common {
+	__be32 skc_daddr, skc_rcv_saddr;
+	__be16 skc_dport;
+	__u16 skc_num;
+	unsigned short skc_family;
+	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+};
+struct sock {
+	struct sock_common __sk_common;
+};
+struct socket {
+	short type;
+	struct sock *sk;
+};
+
+struct kernfs_node {
+	const char *name;
+};
+struct cgroup {
+	struct kernfs_node *kn;
+};
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+struct css_set {
+	struct cgroup_subsys_state *subsys[1];
+	struct cgroup *dfl_cgrp;
+};
+
+struct mm_struct {
+	unsigned long arg_start, arg_end;
+};
+struct linux_binprm {
+	struct file *file;
+	const char *filename, *interp;
+};
+typedef struct {
+	int counter;
+} atomic_t;
+struct signal_struct {
+	atomic_t live;
+};
+struct task_struct {
+	int pid, tgid, exit_code;
+	struct task_struct *real_parent, *group_leader;
+	struct pid *thread_pid;
+	__u64 start_boottime;
+	struct nsproxy *nsproxy;
+	struct fs_struct *fs;
+	struct files_struct *files;
+	struct css_set *cgroups;
+	struct mm_struct *mm;
+	struct signal_struct *signal;
+	char comm[16];
+};
+
+#pragma clang attribute pop
+
+#endif

@@ -1,0 +1,354 @@
+/*
+ * membrane-watch: records what the agent's processes do, from the kernel.
+ *
+ *   /plan/trace.json  what to record
+ *   stdin             one JSON line: {"version":1,"host":NAME,"netns":INODE,
+ *                     "pidns":INODE}; its end ends the trace
+ *   stdout            frames of gzip members with JSON lines: pack.h
+ *   stderr            JSON lines about the tracer itself: loaded, ready, lost,
+ *                     end, error
+ */
+#include "compiler/base/fileio.h"
+#include "runtime/watch/line.h"
+#include "runtime/watch/pack.h"
+#include "runtime/watch/sensor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <yajl/yajl_tree.h>
+
+#define BLOCK_BYTES  (512u << 10) /* of lines, before they are packed */
+#define BLOCK_AGE_MS 100
+#define POLL_MS	     20 /* the ring wakes nobody for a few events */
+#define HELLO_MAX    4096u
+#define TELL_LOST_MS 1000
+
+struct watcher {
+	struct select *select;
+	struct sensor *sensor;
+	struct line_writer lines;
+	struct pack pack;
+	struct record record;
+	struct err err; /* of the callback */
+	uint64_t events, filtered, lost_told;
+	int64_t begun_ms, block_ms, told_ms;
+	char hello[HELLO_MAX];
+	size_t hello_n;
+	bool following;
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+}
+
+/* --- about ourselves ------------------------------------------------------ */
+
+static void tell(struct watcher *w, const char *event, const char *name,
+		 const char *text, uint64_t number)
+{
+	struct line_fact fact = {name, text, number};
+	struct line_writer line;
+	struct err ignored;
+
+	/* A line of its own: those of the trace are for stdout. */
+	if (line_init(&line, w->lines.host, &ignored) < 0)
+		return;
+	if (line_facts(&line, event, &fact, 1, &ignored) == 0 &&
+	    fileio_write_all(STDERR_FILENO, line_text(&line), &ignored) < 0)
+		w->err = ignored;
+	line_done(&line);
+}
+
+static int fail(struct watcher *w, const struct err *err)
+{
+	tell(w, "error", "message", err->text, 0);
+	return 1;
+}
+
+/* --- events --------------------------------------------------------------- */
+
+static int flush(struct watcher *w, struct err *err)
+{
+	struct str text = line_text(&w->lines);
+	int rc;
+
+	if (text.n == 0)
+		return 0;
+	rc = pack_write(&w->pack, STDOUT_FILENO, text, err);
+	line_clear(&w->lines);
+	w->block_ms = 0;
+	return rc;
+}
+
+static int on_message(void *ctx, const void *message, size_t bytes)
+{
+	struct watcher *w = ctx;
+
+	if (!record_make(&w->record, message, bytes))
+		return err_set(&w->err, -EPROTO,
+			       "a message of the kernel's "
+			       "side that is none");
+	if (w->record.group.n)
+		line_container(&w->lines, w->record.group);
+	if (!select_takes(w->select, &w->record)) {
+		w->filtered++;
+		return 0;
+	}
+	w->events++;
+	if (line_record(&w->lines, &w->record, &w->err) < 0)
+		return w->err.code;
+	if (line_text(&w->lines).n >= BLOCK_BYTES)
+		return flush(w, &w->err);
+	return 0;
+}
+
+static void tell_lost(struct watcher *w)
+{
+	uint64_t lost = sensor_counts(w->sensor).lost;
+
+	if (lost == w->lost_told || now_ms() - w->told_ms < TELL_LOST_MS)
+		return;
+	w->told_ms = now_ms();
+	w->lost_told = lost;
+	tell(w, "lost", "events", NULL, lost);
+}
+
+static int pump(struct watcher *w, struct err *err)
+{
+	int rc = sensor_read(w->sensor);
+
+	if (rc < 0) {
+		*err = w->err.code ? w->err : *err;
+		if (!w->err.code)
+			return err_set(err, rc, "reading the ring: %s",
+				       strerror(-rc));
+		return w->err.code;
+	}
+	tell_lost(w);
+	if (line_text(&w->lines).n == 0)
+		return 0;
+	if (w->block_ms == 0)
+		w->block_ms = now_ms();
+	return now_ms() - w->block_ms >= BLOCK_AGE_MS ? flush(w, err) : 0;
+}
+
+/* --- the launcher --------------------------------------------------------- */
+
+static bool number(yajl_val o, const char *name, uint32_t *out)
+{
+	const char *path[] = {name, NULL};
+	yajl_val v = yajl_tree_get(o, path, yajl_t_number);
+
+	if (!YAJL_IS_INTEGER(v) || YAJL_GET_INTEGER(v) < 0 ||
+	    YAJL_GET_INTEGER(v) > UINT32_MAX)
+		return false;
+	*out = (uint32_t)YAJL_GET_INTEGER(v);
+	return true;
+}
+
+static int follow(struct watcher *w, yajl_val hello, struct err *err)
+{
+	const char *host[] = {"host", NULL};
+	yajl_val name = yajl_tree_get(hello, host, yajl_t_string);
+	uint32_t version, netns, pidns;
+
+	if (!number(hello, "version", &version) || version != 1 ||
+	    !number(hello, "netns", &netns) ||
+	    !number(hello, "pidns", &pidns) || !name)
+		return err_set(err, -EPROTO,
+			       "the first line on stdin is not "
+			       "the launcher's");
+	snprintf(w->lines.host, sizeof(w->lines.host), "%s",
+		 YAJL_GET_STRING(name));
+	sensor_follow(w->sensor, netns, pidns);
+	w->following = true;
+	tell(w, "ready", "ms", NULL, (uint64_t)(now_ms() - w->begun_ms));
+	return 0;
+}
+
+static int on_hello(struct watcher *w, struct err *err)
+{
+	char why[64] = "";
+	yajl_val hello = yajl_tree_parse(w->hello, why, sizeof(why));
+	struct line_fact facts[] = {
+		{"back_end", sensor_back_end(w->sensor), 0},
+		{"version", MEMBRANE_VERSION, 0},
+	};
+	int rc = YAJL_IS_OBJECT(hello) ? follow(w, hello, err)
+				       : err_set(err, -EPROTO,
+						 "the first line on stdin is "
+						 "no JSON object");
+
+	yajl_tree_free(hello);
+	return rc < 0 ? rc
+		      : line_facts(&w->lines, "membrane_start", facts,
+				   ARRAY_LEN(facts), err);
+}
+
+/* 1: its end. */
+static int on_stdin(struct watcher *w, struct err *err)
+{
+	ssize_t n = read(STDIN_FILENO, w->hello + w->hello_n,
+			 sizeof(w->hello) - 1 - w->hello_n);
+
+	if (n < 0 && errno == EINTR)
+		return 0;
+	if (n <= 0)
+		return 1;
+	w->hello_n += (size_t)n;
+	w->hello[w->hello_n] = '\0';
+	if (w->following || w->hello_n == sizeof(w->hello) - 1)
+		return err_set(err, -EPROTO, "more on stdin than one line");
+	return strchr(w->hello, '\n') ? on_hello(w, err) : 0;
+}
+
+static int loop(struct watcher *w, int signals, struct err *err)
+{
+	for (;;) {
+		struct pollfd fds[] = {
+			{STDIN_FILENO, POLLIN, 0},
+			{sensor_fd(w->sensor), POLLIN, 0},
+			{signals, POLLIN, 0},
+		};
+		int rc = poll(fds, ARRAY_LEN(fds), w->following ? POLL_MS : -1);
+
+		if (rc < 0 && errno != EINTR)
+			return err_set(err, -errno, "poll: %s",
+				       strerror(errno));
+		rc = fds[0].revents ? on_stdin(w, err) : 0;
+		if (rc != 0 || fds[2].revents)
+			return rc < 0 ? rc : 0;
+		rc = pump(w, err);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+/* What is in the ring still belongs to the trace. */
+static int finish(struct watcher *w, struct err *err)
+{
+	int rc = pump(w, err);
+	struct watch_counts counts = sensor_counts(w->sensor);
+	struct line_fact facts[] = {
+		{"events", NULL, w->events},
+		{"filtered", NULL, w->filtered},
+		{"lost", NULL, counts.lost},
+		{"back_end", sensor_back_end(w->sensor), 0},
+	};
+
+	if (rc == 0)
+		rc = line_facts(&w->lines, "membrane_end", facts,
+				ARRAY_LEN(facts), err);
+	if (rc == 0)
+		rc = flush(w, err);
+	if (rc == 0)
+		tell(w, "end", "lost", NULL, counts.lost);
+	return rc;
+}
+
+/* --- start ---------------------------------------------------------------- */
+
+static int open_signals(struct err *err)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	signal(SIGPIPE, SIG_IGN);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return err_set(err, -errno, "signals: %s", strerror(errno));
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd >= 0 ? fd
+		       : err_set(err, -errno, "signalfd: %s", strerror(errno));
+}
+
+static int read_plan(struct watcher *w, const char *dir, struct err *err)
+{
+	struct arena *a = arena_new();
+	auto_fd int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct str text;
+	int rc = fd < 0 ? err_set(err, -errno, "%s: %s", dir, strerror(errno))
+			: fileio_read(a, fd, "trace.json", SELECT_FILE_MAX,
+				      &text, err);
+
+	if (rc == 0)
+		rc = select_parse(str_of(arena_cstr(a, text)), &w->select, err);
+	arena_free(a);
+	return rc;
+}
+
+static int start(struct watcher *w, const char *plan, struct err *err)
+{
+	int rc = line_init(&w->lines, "", err);
+
+	if (rc == 0)
+		rc = pack_init(&w->pack, err);
+	if (rc == 0)
+		rc = read_plan(w, plan, err);
+	if (rc == 0)
+		rc = sensor_open(w->select, on_message, w, &w->sensor, err);
+	if (rc == 0)
+		rc = sensor_prove(w->sensor, err);
+	if (rc == 0)
+		tell(w, "loaded", "back_end", sensor_back_end(w->sensor), 0);
+	return rc;
+}
+
+static int run(struct watcher *w, const char *plan)
+{
+	struct err err = {0};
+	int signals = open_signals(&err);
+	int rc = signals < 0 ? signals : start(w, plan, &err);
+
+	if (rc == 0)
+		rc = loop(w, signals, &err);
+	if (rc == 0)
+		rc = finish(w, &err);
+	if (rc < 0)
+		rc = fail(w, &err);
+	sensor_close(w->sensor);
+	select_free(w->select);
+	pack_done(&w->pack);
+	line_done(&w->lines);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"plan", required_argument, NULL, 'p'},
+		{"version", no_argument, NULL, 'v'},
+		{0},
+	};
+	static struct watcher w;
+	const char *plan = "/plan";
+	int c;
+
+	w.begun_ms = now_ms();
+	while ((c = getopt_long(argc, argv, "", options, NULL)) >= 0) {
+		if (c == 'v') {
+			puts("membrane-watch " MEMBRANE_VERSION);
+			return 0;
+		}
+		if (c != 'p') {
+			fputs("usage: membrane-watch [--plan DIR]\n", stderr);
+			return 2;
+		}
+		plan = optarg;
+	}
+	return run(&w, plan);
+}

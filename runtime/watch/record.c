@@ -1,0 +1,471 @@
+#include "runtime/watch/record.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the items of a message say, by part; empty when it does not. */
+struct parts {
+	struct str path[WATCH_CMD + 1], base[WATCH_CMD + 1];
+	struct str text[WATCH_CMD + 1];
+	struct str addr, group;
+	bool has_path[WATCH_CMD + 1], has_base[WATCH_CMD + 1];
+	struct watch_file file;
+	struct watch_sock sock;
+	struct watch_child child;
+};
+
+/* --- items ---------------------------------------------------------------- */
+
+static void take_struct(void *to, size_t n, struct str from)
+{
+	if (from.n == n)
+		memcpy(to, from.p, n);
+}
+
+static bool take_item(struct parts *p, const struct watch_item *i, struct str s)
+{
+	if (i->part > WATCH_CMD)
+		return false;
+	switch ((enum watch_tag)i->tag) {
+	case WATCH_TEXT:
+		p->text[i->part] = s;
+		return true;
+	case WATCH_PATH:
+		p->path[i->part] = s;
+		p->has_path[i->part] = true;
+		return true;
+	case WATCH_BASE:
+		p->base[i->part] = s;
+		p->has_base[i->part] = true;
+		return true;
+	case WATCH_FILE:
+		take_struct(&p->file, sizeof(p->file), s);
+		return true;
+	case WATCH_ADDR:
+		p->addr = s;
+		return true;
+	case WATCH_SOCK:
+		take_struct(&p->sock, sizeof(p->sock), s);
+		return true;
+	case WATCH_CHILD:
+		take_struct(&p->child, sizeof(p->child), s);
+		return true;
+	case WATCH_GROUP:
+		/* The unified hierarchy's comes first, and may be the root's */
+		if (s.n > p->group.n)
+			p->group = s;
+		return true;
+	}
+	return false;
+}
+
+static bool take_items(struct parts *p, const char *at, const char *end)
+{
+	while (at < end) {
+		struct watch_item i;
+
+		if ((size_t)(end - at) < sizeof(i))
+			return false;
+		memcpy(&i, at, sizeof(i));
+		at += sizeof(i);
+		if ((size_t)(end - at) < i.bytes ||
+		    !take_item(p, &i, (struct str){at, i.bytes}))
+			return false;
+		at += i.bytes;
+	}
+	return true;
+}
+
+/* --- paths ---------------------------------------------------------------- */
+
+/* Room for n bytes of text; NULL when there is none left. */
+static char *room(struct record *r, size_t n)
+{
+	char *at = r->text + r->used;
+
+	if (n > RECORD_TEXT_MAX - r->used)
+		return NULL;
+	r->used += n;
+	return at;
+}
+
+/* Components, leaf first, as a path from the root. */
+static struct str join(struct record *r, struct str leaf_first)
+{
+	size_t n = leaf_first.n ? leaf_first.n : 1, end = leaf_first.n;
+	char *out = room(r, n), *at = out;
+
+	if (!out)
+		return (struct str){0};
+	*at++ = '/';
+	while (end > 1) {
+		size_t beg = end - 1;
+
+		while (beg > 0 && leaf_first.p[beg - 1] != '\0')
+			beg--;
+		memcpy(at, leaf_first.p + beg, end - 1 - beg);
+		at += end - 1 - beg;
+		end = beg;
+		if (end > 1)
+			*at++ = '/';
+	}
+	return (struct str){out, (size_t)(at - out)};
+}
+
+static struct str without_nul(struct str s)
+{
+	return s.n && s.p[s.n - 1] == '\0' ? str_slice(s, 0, s.n - 1) : s;
+}
+
+/* "/a/b" and "../c" as "/a/c". */
+static struct str resolve(struct record *r, struct str base, struct str text)
+{
+	size_t n = 0;
+	char *out = room(r, base.n + text.n + 2);
+	struct str segment, parts[2] = {base, text};
+
+	if (!out)
+		return text;
+	for (int i = 0; i < 2; i++)
+		while (str_field(&parts[i], '/', &segment)) {
+			if (segment.n == 0 || str_is(segment, "."))
+				continue;
+			if (str_is(segment, "..")) {
+				while (n > 0 && out[--n] != '/')
+					;
+				continue;
+			}
+			out[n++] = '/';
+			memcpy(out + n, segment.p, segment.n);
+			n += segment.n;
+		}
+	if (n == 0)
+		out[n++] = '/';
+	return (struct str){out, n};
+}
+
+/* The path that a part of the event is about. */
+static struct str path_of(struct record *r, const struct parts *p,
+			  enum watch_part part)
+{
+	struct str text = without_nul(p->text[part]);
+
+	if (p->has_path[part])
+		return join(r, p->path[part]);
+	if (p->has_base[part])
+		return resolve(r, join(r, p->base[part]), text);
+	return text;
+}
+
+/* --- values --------------------------------------------------------------- */
+
+static struct value of_int(int64_t i)
+{
+	return (struct value){VALUE_INT, {.i = i}};
+}
+
+static struct value of_uint(uint64_t u)
+{
+	return (struct value){VALUE_UINT, {.u = u}};
+}
+
+static struct value of_bool(bool b)
+{
+	return (struct value){VALUE_BOOL, {.b = b}};
+}
+
+static struct value of_text(struct str s)
+{
+	return (struct value){VALUE_TEXT, {.s = s}};
+}
+
+static struct value of_addr(struct str raw)
+{
+	struct value v = {.kind = VALUE_NONE};
+
+	if (raw.n < sizeof(sa_family_t) || raw.n > sizeof(v.addr))
+		return v;
+	v.kind = VALUE_ADDR;
+	memset(&v.addr, 0, sizeof(v.addr));
+	memcpy(&v.addr, raw.p, raw.n);
+	return v;
+}
+
+/* One end of a socket. */
+static struct value of_sock(const struct watch_sock *s, bool peer)
+{
+	struct value v = {.kind = VALUE_NONE};
+	uint16_t port = peer ? s->peer_port : htons(s->local_port);
+	const uint8_t *addr = peer ? s->peer : s->local;
+
+	if (s->family == AF_INET) {
+		struct sockaddr_in *in = (struct sockaddr_in *)&v.addr;
+
+		memset(&v.addr, 0, sizeof(v.addr));
+		v.kind = VALUE_ADDR;
+		in->sin_family = AF_INET;
+		in->sin_port = port;
+		memcpy(&in->sin_addr, addr, sizeof(in->sin_addr));
+	} else if (s->family == AF_INET6) {
+		struct sockaddr_in6 *in = (struct sockaddr_in6 *)&v.addr;
+
+		memset(&v.addr, 0, sizeof(v.addr));
+		v.kind = VALUE_ADDR;
+		in->sin6_family = AF_INET6;
+		in->sin6_port = port;
+		memcpy(&in->sin6_addr, addr, sizeof(in->sin6_addr));
+	}
+	return v;
+}
+
+/* A number as the type of the argument has it. */
+static struct value of_number(const char *type, uint64_t u)
+{
+	if (strcmp(type, "int32") == 0)
+		return of_int((int32_t)u);
+	if (strcmp(type, "int64") == 0)
+		return of_int((int64_t)u);
+	if (strcmp(type, "uint16") == 0)
+		return of_uint((uint16_t)u);
+	if (strcmp(type, "uint32") == 0)
+		return of_uint((uint32_t)u);
+	return of_uint(u);
+}
+
+/* --- processes ------------------------------------------------------------ */
+
+static void make_exec(struct record *r, const struct parts *p)
+{
+	struct value *v = r->v;
+
+	*v++ = of_text(without_nul(p->text[WATCH_CMD]));
+	*v++ = of_text(path_of(r, p, WATCH_FIRST));
+	*v++ = of_uint(p->file.dev);
+	*v++ = of_uint(p->file.inode);
+	*v++ = of_uint(p->file.ctime_ns);
+	*v++ = of_uint(p->file.mode);
+	*v++ = of_text((struct str){0}); /* interpreter_pathname */
+	*v++ = of_uint(0);
+	*v++ = of_uint(0);
+	*v++ = of_uint(0);
+	*v++ = (struct value){VALUE_LIST, {.s = p->text[WATCH_ARGV]}};
+	*v++ = of_text(without_nul(p->text[WATCH_INTERP]));
+	*v++ = of_uint(0); /* stdin_type */
+	*v++ = of_text((struct str){0});
+	*v++ = of_bool(false);
+	*v++ = of_text((struct str){0});	   /* prev_comm */
+	*v++ = (struct value){.kind = VALUE_NONE}; /* env */
+	*v++ = of_text(path_of(r, p, WATCH_CWD));
+}
+
+static void make_fork(struct record *r, const struct parts *p)
+{
+	const struct watch_head *h = r->head;
+	const struct watch_child *c = &p->child;
+	bool leads = h->host_tid == h->host_pid;
+	uint64_t ids[][5] = {
+		{h->host_tid, h->tid, h->host_pid, h->pid, h->start_ns},
+		{c->host_tid, c->tid, c->host_pid, c->pid, c->start_ns},
+		{h->host_pid, h->pid, h->host_pid, h->pid,
+		 leads ? h->start_ns : 0},
+		{c->host_pid, c->pid, c->host_pid, c->pid,
+		 c->host_tid == c->host_pid ? c->start_ns : 0},
+	};
+
+	for (unsigned i = 0; i < ARRAY_LEN(ids); i++)
+		for (unsigned k = 0; k < ARRAY_LEN(ids[0]); k++)
+			r->v[i * ARRAY_LEN(ids[0]) + k] =
+				k < 4 ? of_int((int64_t)ids[i][k])
+				      : of_uint(ids[i][k]);
+}
+
+static void make_exit(struct record *r)
+{
+	uint64_t code = r->head->args[0];
+
+	r->v[0] = of_int((int64_t)((code >> 8) & 0xff));
+	r->v[1] = of_int((int64_t)(code & 0x7f));
+	r->v[2] = of_bool(r->head->args[1] != 0);
+}
+
+/* --- system calls --------------------------------------------------------- */
+
+static void make_open(struct record *r, const struct parts *p)
+{
+	bool worked = r->ret >= 0;
+
+	r->v[0] = of_text(path_of(r, p, WATCH_FIRST));
+	r->v[1] = of_int((int32_t)r->head->args[5]);
+	r->v[2] = of_uint(p->file.dev);
+	r->v[3] = of_uint(p->file.inode);
+	r->v[4] = of_uint(p->file.ctime_ns);
+	r->v[5] =
+		of_text(without_nul(p->text[worked ? WATCH_CMD : WATCH_FIRST]));
+	if (worked)
+		r->ret = 0; /* the descriptor is no part of the event */
+}
+
+static void make_unlink(struct record *r, const struct parts *p)
+{
+	r->v[0] = of_text(path_of(r, p, WATCH_FIRST));
+	r->v[1] = of_uint(0); /* it is gone */
+	r->v[2] = of_uint(0);
+	r->v[3] = of_uint(0);
+}
+
+static void make_connect(struct record *r, const struct parts *p)
+{
+	r->v[0] = of_int((int32_t)r->head->args[0]);
+	r->v[1] = of_int(p->sock.type);
+	r->v[2] = of_addr(p->addr);
+}
+
+static void make_bind(struct record *r, const struct parts *p)
+{
+	r->v[0] = of_int((int32_t)r->head->args[0]);
+	r->v[1] = of_addr(p->addr);
+}
+
+static void make_local(struct record *r, const struct parts *p)
+{
+	r->v[0] = of_int((int32_t)r->head->args[0]);
+	r->v[1] = of_sock(&p->sock, false);
+	if (r->event == WATCH_EVENT_security_socket_listen)
+		r->v[2] = of_int((int32_t)r->head->args[1]);
+}
+
+/* The part that argument k of a call was copied as; false: it is a number. */
+static bool part_at(const struct watch_call *c, unsigned k,
+		    enum watch_part *out)
+{
+	int first = c->how == WATCH_PATHS ? c->b : c->a;
+
+	if (c->how != WATCH_PATHS && c->how != WATCH_TARGET &&
+	    c->how != WATCH_FD)
+		return false;
+	if ((int)k == c->d && c->how != WATCH_FD) {
+		*out = WATCH_SECOND;
+		return true;
+	}
+	*out = WATCH_FIRST;
+	return (int)k == first && c->how != WATCH_FD;
+}
+
+/* Where the message goes: as said with it, or where its socket leads. */
+static struct value destination(const struct parts *p)
+{
+	struct value v = of_addr(p->addr);
+
+	return v.kind == VALUE_ADDR ? v : of_sock(&p->sock, true);
+}
+
+/* A system call under its own name: its arguments, paths made whole. */
+static void make_call(struct record *r, const struct parts *p,
+		      const struct watch_call *c)
+{
+	const struct watch_event_info *info = events_info(r->event);
+
+	for (unsigned k = 0; k < info->n_args; k++) {
+		const char *type = info->args[k].type;
+		enum watch_part part;
+
+		if (strcmp(type, "SockAddr") == 0)
+			r->v[k] = destination(p);
+		else if (part_at(c, k, &part))
+			r->v[k] = of_text(path_of(r, p, part));
+		else if (strcmp(type, "string") == 0)
+			r->v[k] = of_text((struct str){0});
+		else
+			r->v[k] = of_number(type, k < 6 ? r->head->args[k] : 0);
+	}
+}
+
+static bool make_of_call(struct record *r, const struct parts *p)
+{
+	const struct events_call *call;
+
+	if (r->head->nr >= WATCH_CALLS_MAX)
+		return false;
+	call = &events_calls()[r->head->nr];
+	if (!call->name)
+		return false;
+	r->event = call->event;
+	r->syscall = call->name;
+	switch (call->event) {
+	case WATCH_EVENT_security_file_open:
+		make_open(r, p);
+		return true;
+	case WATCH_EVENT_security_inode_unlink:
+		make_unlink(r, p);
+		return true;
+	case WATCH_EVENT_security_inode_rename:
+		r->v[0] = of_text(path_of(r, p, WATCH_FIRST));
+		r->v[1] = of_text(path_of(r, p, WATCH_SECOND));
+		return true;
+	case WATCH_EVENT_security_inode_symlink:
+		r->v[0] = of_text(path_of(r, p, WATCH_SECOND));
+		r->v[1] = of_text(path_of(r, p, WATCH_FIRST));
+		return true;
+	case WATCH_EVENT_security_socket_connect:
+		make_connect(r, p);
+		return true;
+	case WATCH_EVENT_security_socket_bind:
+		make_bind(r, p);
+		return true;
+	case WATCH_EVENT_security_socket_listen:
+	case WATCH_EVENT_security_socket_accept:
+		make_local(r, p);
+		return true;
+	default: /* all others are calls under their own names */
+		make_call(r, p, &call->how);
+		return true;
+	}
+}
+
+/* --- messages ------------------------------------------------------------- */
+
+bool record_make(struct record *r, const void *message, size_t bytes)
+{
+	const struct watch_head *h = message;
+	struct parts p;
+
+	if (bytes < sizeof(*h) || h->bytes != bytes)
+		return false;
+	memset(&p, 0, sizeof(p));
+	if (!take_items(&p, (const char *)(h + 1),
+			(const char *)message + bytes))
+		return false;
+	r->head = h;
+	r->ret = h->ret;
+	r->syscall = "";
+	r->used = 0;
+	r->group = without_nul(p.group);
+	switch ((enum watch_kind)h->kind) {
+	case WATCH_EXEC:
+		r->event = WATCH_EVENT_sched_process_exec;
+		make_exec(r, &p);
+		return true;
+	case WATCH_FORK:
+		r->event = WATCH_EVENT_sched_process_fork;
+		make_fork(r, &p);
+		return true;
+	case WATCH_EXIT:
+		r->event = WATCH_EVENT_sched_process_exit;
+		make_exit(r);
+		return true;
+	case WATCH_CALL:
+		return make_of_call(r, &p);
+	}
+	return false;
+}
+
+const struct value *record_value(const struct record *r, struct str name)
+{
+	const struct watch_event_info *info = events_info(r->event);
+
+	for (unsigned i = 0; i < info->n_args; i++)
+		if (str_is(name, info->args[i].name))
+			return &r->v[i];
+	return NULL;
+}

@@ -1,0 +1,60 @@
+/*
+ * One message of the kernel's side as an event with named arguments.
+ *
+ * Pure: bytes in, values out, in storage of the record itself. Paths are put
+ * together here: from components, or from a directory and the text that a
+ * process gave, of which '.' and '..' are taken out by name (links in it are
+ * not followed).
+ */
+#ifndef RUNTIME_WATCH_RECORD_H
+#define RUNTIME_WATCH_RECORD_H
+
+#include "runtime/watch/events.h"
+
+#include <sys/socket.h>
+
+#define RECORD_VALUES_MAX 24u
+#define RECORD_TEXT_MAX	  (4u * WATCH_ITEMS_MAX)
+
+enum value_kind {
+	VALUE_INT,
+	VALUE_UINT,
+	VALUE_BOOL,
+	VALUE_TEXT,
+	VALUE_LIST, /* texts, each ended by a NUL */
+	VALUE_ADDR,
+	VALUE_NONE, /* null */
+};
+
+struct value {
+	enum value_kind kind;
+	union {
+		int64_t i;
+		uint64_t u;
+		bool b;
+		struct str s; /* TEXT and LIST */
+		struct sockaddr_storage addr;
+	};
+};
+
+struct record {
+	const struct watch_head *head; /* borrowed */
+	enum watch_event event;
+	const char *syscall; /* its name, "" for none */
+	int64_t ret;
+	struct str group; /* name of the container's control group, once */
+	struct value v[RECORD_VALUES_MAX]; /* as events_info() names them */
+	size_t used;
+	char text[RECORD_TEXT_MAX];
+};
+
+/*
+ * False for a message that is not one: it is of another build, and nothing
+ * that it says can be relied on.
+ */
+must_check bool record_make(struct record *r, const void *message,
+			    size_t bytes);
+/* The value of an argument; NULL when the event has none of that name. */
+const struct value *record_value(const struct record *r, struct str name);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * trace.json: which events a policy wants, and under which conditions.
+ *
+ * The compiler wrote it and has checked it; here everything that is not
+ * understood refuses the whole file. Conditions have Tracee's grammar and
+ * meaning: in "data.pathname=/etc/passwd,*.pem" several values are
+ * alternatives, '=' beats '!=', different fields must all hold.
+ */
+#ifndef RUNTIME_WATCH_SELECT_H
+#define RUNTIME_WATCH_SELECT_H
+
+#include "compiler/base/err.h"
+#include "runtime/watch/record.h"
+
+#define SELECT_FILE_MAX	  (1u << 20)
+#define SELECT_LEAVES_MAX 256u
+
+struct select;
+
+/*
+ * text: of trace.json. *out is the caller's, for select_free().
+ *   -EPROTO  not a file of this version
+ */
+must_check int select_parse(struct str text, struct select **out,
+			    struct err *err);
+void select_free(struct select *s);
+
+bool select_wants(const struct select *s, enum watch_event e);
+/* Is this event one to be told of, its conditions and paths considered? */
+bool select_takes(const struct select *s, const struct record *r);
+/* Files opened only to be read are events, whatever their names. */
+bool select_reads(const struct select *s);
+/* Names of files that are events also when they are only read. */
+size_t select_leaves(const struct select *s, const char *const **out);
+/* Bytes of the ring: a power of two. */
+uint32_t select_ring(const struct select *s);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * The programs in the kernel: loaded, attached, shown to work, read.
+ */
+#ifndef RUNTIME_WATCH_SENSOR_H
+#define RUNTIME_WATCH_SENSOR_H
+
+#include "runtime/watch/select.h"
+
+struct sensor;
+
+/* One message; on a negative return nothing more is read. */
+typedef int sensor_message(void *ctx, const void *message, size_t bytes);
+
+/*
+ * Load and attach for what is selected. Nothing is traced yet.
+ *   -EPERM   the privileges for it are missing
+ *   -ENOENT  the kernel has no type information (CONFIG_DEBUG_INFO_BTF)
+ * A kernel that cannot give an event is -ENOTSUP, with its name.
+ */
+must_check int sensor_open(const struct select *s, sensor_message *on_message,
+			   void *ctx, struct sensor **out, struct err *err);
+void sensor_close(struct sensor *s);
+
+/*
+ * Has an event of our own come back? Needs a pid namespace that is not the
+ * first one. -EIO when it has not: then nothing would be traced.
+ */
+must_check int sensor_prove(struct sensor *s, struct err *err);
+/*
+ * From now on: the processes of the first pid namespace, other than
+ * not_pidns, of which a program is started in this network namespace.
+ */
+void sensor_follow(struct sensor *s, uint32_t netns, uint32_t not_pidns);
+/* The same for a namespace that is known, at its level. */
+void sensor_follow_pidns(struct sensor *s, uint32_t pidns, uint32_t level);
+
+/* Readable when there is much to read. */
+int sensor_fd(const struct sensor *s);
+/* Hand on all that is there; what on_message returned when negative. */
+must_check int sensor_read(struct sensor *s);
+/* Messages that were sent, and those that found no room in the ring. */
+struct watch_counts sensor_counts(const struct sensor *s);
+/* "sys_exit": how events are taken. */
+const char *sensor_back_end(const struct sensor *s);
+
+#endif

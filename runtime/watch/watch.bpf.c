@@ -1,0 +1,726 @@
+/*
+ * The kernel's side of the tracer: raw tracepoints at the end of each system
+ * call and where programs start, fork and exit.
+ *
+ * Which processes: those whose ancestors in the tree of pid namespaces include
+ * the agent's. A process cannot leave that namespace, and namespaces that it
+ * makes are below it. What is copied is decided by tables that the other side
+ * fills; nothing here knows the number of a system call.
+ *
+ * Paths of files that were opened come from the kernel's own objects. What a
+ * process passed as text is read when the call has ended, so another thread
+ * can have changed it by then.
+ */
+#define WATCH_BPF
+#include "runtime/watch/kernel.h"
+
+#include "runtime/watch/event.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#define ENOENT	    2
+#define EAGAIN	    11
+#define ENOTDIR	    20
+#define SOCK_DGRAM  2
+#define FMODE_WRITE 2
+#define AT_FDCWD    (-100)
+#define AF_INET	    2
+#define AF_INET6    10
+#define O_CREATED   0x241 /* what creat() means: O_CREAT O_WRONLY O_TRUNC */
+#define FDS_MAX	    (1u << 20)
+#define ITEMS_MASK  (WATCH_ITEMS_MAX - 1)
+
+struct message {
+	struct watch_head head;
+	/* Each item is written below ITEMS_MASK, and reaches no further than
+	 * its own bound behind it. */
+	__u8 items[WATCH_ITEMS_MAX + WATCH_ITEM_MAX + 64];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 8 << 20);
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct message);
+} scratch SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct watch_counts);
+} counts SEC(".maps");
+
+struct leaf {
+	char name[WATCH_LEAF_MAX];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, struct leaf);
+	__type(value, __u8);
+} leaves SEC(".maps");
+
+/* Alone in their sections: the other side writes them whole. */
+const volatile struct watch_config config;
+struct watch_scope scope;
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* --- whose ---------------------------------------------------------------- */
+
+/* The pid of a task in the namespace of the agent's at the scope's level. */
+static __always_inline bool numbers_at(struct pid *pid, __u32 level,
+				       struct upid *out)
+{
+	return bpf_probe_read_kernel(out, sizeof(*out), &pid->numbers[level]) ==
+	       0;
+}
+
+static __always_inline __u32 inum_at(struct pid *pid, __u32 level)
+{
+	struct upid up;
+
+	if (!numbers_at(pid, level, &up) || !up.ns)
+		return 0;
+	return BPF_CORE_READ(up.ns, ns.inum);
+}
+
+static __always_inline bool in_scope(struct task_struct *t)
+{
+	__u32 level = scope.level;
+	struct pid *pid = t->thread_pid;
+
+	if (level == 0 || !pid || pid->level < level)
+		return false;
+	return inum_at(pid, level) == scope.pidns;
+}
+
+/* The first program in the agent's network namespace shows its own. */
+static __always_inline bool learn(struct task_struct *t)
+{
+	struct pid *pid = t->thread_pid;
+	__u32 inum;
+
+	if (scope.level || !scope.netns || !pid || pid->level == 0)
+		return false;
+	if (BPF_CORE_READ(t, nsproxy, net_ns, ns.inum) != scope.netns)
+		return false;
+	inum = inum_at(pid, pid->level);
+	if (inum == 0 || inum == scope.not_pidns)
+		return false;
+	scope.pidns = inum;
+	scope.level = pid->level;
+	return true;
+}
+
+/* --- messages ------------------------------------------------------------- */
+
+static __always_inline __u32 number_of(struct pid *pid, __u32 level)
+{
+	struct upid up;
+
+	return pid && numbers_at(pid, level, &up) ? (__u32)up.nr : 0;
+}
+
+static __always_inline struct message *begin(struct task_struct *t, __u16 kind)
+{
+	__u32 zero = 0, level;
+	struct message *m = bpf_map_lookup_elem(&scratch, &zero);
+	struct task_struct *leader, *parent;
+	struct watch_head *h;
+
+	if (!m)
+		return NULL;
+	h = &m->head;
+	leader = t->group_leader;
+	parent = t->real_parent;
+	level = BPF_CORE_READ(t, thread_pid, level);
+	h->kind = kind;
+	h->nr = 0;
+	h->ret = 0;
+	h->time_ns = bpf_ktime_get_boot_ns();
+	h->start_ns = t->start_boottime;
+	h->cgroup = bpf_get_current_cgroup_id();
+	h->cpu = bpf_get_smp_processor_id();
+	h->uid = (__u32)bpf_get_current_uid_gid();
+	h->host_tid = (__u32)t->pid;
+	h->host_pid = (__u32)t->tgid;
+	h->host_ppid = (__u32)BPF_CORE_READ(parent, tgid);
+	h->tid = number_of(t->thread_pid, level);
+	h->pid = number_of(BPF_CORE_READ(leader, thread_pid), level);
+	h->ppid = 0;
+	/* A parent outside of the namespace has no number in it. */
+	if (BPF_CORE_READ(parent, thread_pid, level) >= level)
+		h->ppid = number_of(
+			BPF_CORE_READ(parent, group_leader, thread_pid), level);
+	h->mntns = BPF_CORE_READ(t, nsproxy, mnt_ns, ns.inum);
+	h->pidns = inum_at(t->thread_pid, level);
+	bpf_probe_read_kernel(h->comm, sizeof(h->comm), t->comm);
+	h->bytes = 0;
+	__builtin_memset(h->args, 0, sizeof(h->args));
+	return m;
+}
+
+/* head.bytes counts the items while the message is made. */
+static __always_inline void send(struct message *m)
+{
+	__u32 zero = 0, n = m->head.bytes;
+	struct watch_counts *c = bpf_map_lookup_elem(&counts, &zero);
+	__u64 flags = BPF_RB_NO_WAKEUP;
+
+	if (n > sizeof(m->items))
+		n = sizeof(m->items);
+	n += sizeof(m->head);
+	m->head.bytes = n;
+	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >
+	    config.settings.wake_bytes)
+		flags = BPF_RB_FORCE_WAKEUP;
+	if (!c)
+		return;
+	if (bpf_ringbuf_output(&ring, m, n, flags) == 0)
+		c->sent++;
+	else
+		c->lost++;
+}
+
+/*
+ * The verifier wants to see the mask, and the compiler would take it out where
+ * it knows better.
+ */
+static __always_inline __u32 masked(__u32 at)
+{
+	asm volatile("" : "+r"(at));
+	return at & ITEMS_MASK;
+}
+
+/* Room for an item of at most WATCH_ITEM_MAX bytes; NULL: the message is
+ * full, and what does not fit is left out. */
+static __always_inline struct watch_item *item(struct message *m, __u8 tag,
+					       __u8 part)
+{
+	__u32 at = m->head.bytes;
+	struct watch_item *i;
+
+	if (at >= WATCH_ITEMS_MAX - sizeof(*i))
+		return NULL;
+	i = (struct watch_item *)&m->items[masked(at)];
+	i->tag = tag;
+	i->part = part;
+	i->bytes = 0;
+	m->head.bytes = at + sizeof(*i);
+	return i;
+}
+
+static __always_inline void *room(struct message *m)
+{
+	return &m->items[masked(m->head.bytes)];
+}
+
+static __always_inline void grow(struct message *m, struct watch_item *i,
+				 __u32 bytes)
+{
+	i->bytes += (__u16)bytes;
+	m->head.bytes += bytes;
+}
+
+/* --- texts and paths ------------------------------------------------------ */
+
+static __always_inline void put_user_text(struct message *m, __u8 part,
+					  const void *from)
+{
+	struct watch_item *i = item(m, WATCH_TEXT, part);
+	long n;
+
+	if (!i)
+		return;
+	n = bpf_probe_read_user_str(room(m), 4096, from);
+	if (n > 0 && n <= 4096)
+		grow(m, i, (__u32)n);
+}
+
+static __always_inline void put_kernel_text(struct message *m, __u8 tag,
+					    __u8 part, const void *from)
+{
+	struct watch_item *i = item(m, tag, part);
+	long n;
+
+	if (!i)
+		return;
+	n = bpf_probe_read_kernel_str(room(m), 4096, from);
+	if (n > 0 && n <= 4096)
+		grow(m, i, (__u32)n);
+}
+
+struct walk {
+	struct dentry *dentry;
+	struct mount *mount;
+	__u32 bytes;
+	bool first;
+};
+
+/* One step towards the root: a component, or from a mount to what it is on. */
+static long step(__u64 n, struct walk *w)
+{
+	__u32 zero = 0;
+	struct message *m = bpf_map_lookup_elem(&scratch, &zero);
+	struct dentry *d = w->dentry, *parent;
+	struct mount *mount = w->mount, *up;
+	const unsigned char *name;
+	long got;
+
+	if (!m)
+		return 1;
+	if (d == BPF_CORE_READ(mount, mnt.mnt_root)) {
+		up = BPF_CORE_READ(mount, mnt_parent);
+		if (up == mount)
+			return 1;
+		w->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+		w->mount = up;
+		return 0;
+	}
+	parent = BPF_CORE_READ(d, d_parent);
+	if (parent == d || m->head.bytes >= WATCH_ITEMS_MAX - 256)
+		return 1;
+	name = BPF_CORE_READ(d, d_name.name);
+	got = bpf_probe_read_kernel_str(&m->items[masked(m->head.bytes)], 256,
+					name);
+	if (got <= 0 || got > 256)
+		return 1;
+	m->head.bytes += (__u32)got;
+	w->bytes += (__u32)got;
+	w->dentry = parent;
+	return 0;
+}
+
+/*
+ * Global, so that it is verified once. Only numbers may be passed; the message
+ * is found again.
+ */
+__noinline int put_path(__u64 dentry, __u64 mnt, __u32 tag, __u32 part)
+{
+	__u32 zero = 0;
+	struct message *m = bpf_map_lookup_elem(&scratch, &zero);
+	struct walk w = {.dentry = (struct dentry *)dentry};
+	struct watch_item *i;
+	__u32 at;
+
+	if (!m || !dentry || !mnt)
+		return 0;
+	at = m->head.bytes;
+	if (!item(m, (__u8)tag, (__u8)part))
+		return 0;
+	w.mount = (struct mount *)(mnt -
+				   bpf_core_field_offset(struct mount, mnt));
+	/* Mounts are steps of their own. */
+	bpf_loop(2 * WATCH_DEPTH, step, &w, 0);
+	i = (struct watch_item *)&m->items[masked(at)];
+	i->bytes = (__u16)w.bytes;
+	return 0;
+}
+
+static __always_inline void put_path_of(const struct path *p, __u8 tag,
+					__u8 part)
+{
+	put_path((__u64)BPF_CORE_READ(p, dentry), (__u64)BPF_CORE_READ(p, mnt),
+		 tag, part);
+}
+
+static __always_inline struct file *file_at(struct task_struct *t, __u64 fd)
+{
+	struct fdtable *fdt = BPF_CORE_READ(t, files, fdt);
+	struct file **table = BPF_CORE_READ(fdt, fd), *f = NULL;
+
+	if (fd >= BPF_CORE_READ(fdt, max_fds) || fd >= FDS_MAX)
+		return NULL;
+	bpf_probe_read_kernel(&f, sizeof(f), &table[fd]);
+	return f;
+}
+
+static __always_inline void put_file(struct message *m, struct file *f)
+{
+	struct watch_item *i = item(m, WATCH_FILE, WATCH_FIRST);
+	struct watch_file *out;
+	struct inode *inode = BPF_CORE_READ(f, f_inode);
+
+	if (!i)
+		return;
+	out = room(m);
+	out->inode = BPF_CORE_READ(inode, i_ino);
+	out->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	out->mode = BPF_CORE_READ(inode, i_mode);
+	out->ctime_ns = 0;
+	grow(m, i, sizeof(*out));
+}
+
+/* What a relative path is relative to, or an absolute one: a root of one's
+ * own counts. */
+static __always_inline void put_relative(struct message *m,
+					 struct task_struct *t, __s64 dir,
+					 const char *text, __u8 part)
+{
+	struct fs_struct *fs = t->fs;
+	struct file *f;
+	char first = 0;
+
+	bpf_probe_read_user(&first, 1, text);
+	if (first == '/') {
+		put_path_of(&fs->root, WATCH_BASE, part);
+	} else if ((int)dir == AT_FDCWD) {
+		put_path_of(&fs->pwd, WATCH_BASE, part);
+	} else {
+		f = file_at(t, (__u32)dir);
+		if (f)
+			put_path_of(&f->f_path, WATCH_BASE, part);
+	}
+	put_user_text(m, part, text);
+}
+
+/* --- system calls --------------------------------------------------------- */
+
+static __always_inline __u64 arg(const struct message *m, __s8 n)
+{
+	__u32 i = (__u32)n & 7;
+
+	if (n < 0)
+		return (__u64)AT_FDCWD;
+	return i < 6 ? m->head.args[i] : 0;
+}
+
+/* A mask is a mount: the name is the one of the place that it is on. */
+static __always_inline struct dentry *leaf_of(struct file *f)
+{
+	struct dentry *d = BPF_CORE_READ(f, f_path.dentry);
+	struct vfsmount *mnt = BPF_CORE_READ(f, f_path.mnt);
+	struct mount *m;
+
+	if (d != BPF_CORE_READ(mnt, mnt_root))
+		return d;
+	m = (struct mount *)((__u64)mnt -
+			     bpf_core_field_offset(struct mount, mnt));
+	return BPF_CORE_READ(m, mnt_mountpoint);
+}
+
+static __always_inline bool is_leaf(struct file *f)
+{
+	struct dentry *d = leaf_of(f);
+	const unsigned char *name = BPF_CORE_READ(d, d_name.name);
+	struct leaf key = {};
+
+	if (bpf_probe_read_kernel_str(key.name, sizeof(key.name), name) <= 0)
+		return false;
+	return bpf_map_lookup_elem(&leaves, &key) != NULL;
+}
+
+static __always_inline bool wants(struct file *f)
+{
+	if (config.settings.reads || (BPF_CORE_READ(f, f_mode) & FMODE_WRITE))
+		return true;
+	return config.settings.leaves && is_leaf(f);
+}
+
+/* True when the event is one to tell of. */
+static __always_inline bool on_open(struct message *m, struct task_struct *t,
+				    const volatile struct watch_call *c)
+{
+	__u64 flags = c->d < 0 ? O_CREATED : arg(m, c->d);
+	struct file *f;
+
+	if (c->c) /* openat2: in a structure */
+		bpf_probe_read_user(&flags, sizeof(flags), (void *)flags);
+	m->head.args[5] = flags;
+	if (m->head.ret < 0) {
+		put_relative(m, t, (__s64)arg(m, c->a),
+			     (const char *)arg(m, c->b), WATCH_FIRST);
+		return true;
+	}
+	f = file_at(t, (__u64)m->head.ret);
+	if (!f || !wants(f))
+		return false;
+	put_path_of(&f->f_path, WATCH_PATH, WATCH_FIRST);
+	put_file(m, f);
+	put_user_text(m, WATCH_CMD, (const char *)arg(m, c->b));
+	return true;
+}
+
+static __always_inline struct socket *socket_at(struct task_struct *t, __u64 fd)
+{
+	struct file *f = file_at(t, (__u32)fd);
+
+	if (!f || (BPF_CORE_READ(f, f_inode, i_mode) & 0170000) != 0140000)
+		return NULL;
+	return BPF_CORE_READ(f, private_data);
+}
+
+/* False for a socket that the call is not traced on. */
+static __always_inline bool put_socket(struct message *m, struct task_struct *t,
+				       const volatile struct watch_call *c)
+{
+	struct socket *s = socket_at(t, arg(m, c->a));
+	struct watch_item *i;
+	struct watch_sock *o;
+	struct sock *k = s ? BPF_CORE_READ(s, sk) : NULL;
+
+	if (!k)
+		return !(c->flags & WATCH_DATAGRAM);
+	i = item(m, WATCH_SOCK, WATCH_FIRST);
+	if (!i)
+		return true;
+	o = room(m);
+	__builtin_memset(o, 0, sizeof(*o));
+	o->type = (__u16)BPF_CORE_READ(s, type);
+	o->family = BPF_CORE_READ(k, __sk_common.skc_family);
+	o->local_port = BPF_CORE_READ(k, __sk_common.skc_num);
+	o->peer_port = BPF_CORE_READ(k, __sk_common.skc_dport);
+	if (o->family == AF_INET6) {
+		BPF_CORE_READ_INTO(&o->local, k,
+				   __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr8);
+		BPF_CORE_READ_INTO(&o->peer, k,
+				   __sk_common.skc_v6_daddr.in6_u.u6_addr8);
+	} else if (o->family == AF_INET) {
+		*(__u32 *)o->local =
+			BPF_CORE_READ(k, __sk_common.skc_rcv_saddr);
+		*(__u32 *)o->peer = BPF_CORE_READ(k, __sk_common.skc_daddr);
+	}
+	grow(m, i, sizeof(*o));
+	return !(c->flags & WATCH_DATAGRAM) ||
+	       (o->type == SOCK_DGRAM &&
+		(o->family == AF_INET || o->family == AF_INET6));
+}
+
+static __always_inline void put_addr(struct message *m, const void *from,
+				     __u64 bytes)
+{
+	struct watch_item *i;
+	__u32 n = (__u32)bytes;
+
+	if (!from || n < 2)
+		return;
+	i = item(m, WATCH_ADDR, WATCH_FIRST);
+	if (!i)
+		return;
+	if (n > 127)
+		n = 127;
+	if (bpf_probe_read_user(room(m), n & 127, from) == 0)
+		grow(m, i, n & 127);
+}
+
+struct user_msghdr {
+	void *name;
+	int name_bytes;
+};
+
+static __always_inline void put_msg(struct message *m, const void *from)
+{
+	struct user_msghdr h;
+
+	if (bpf_probe_read_user(&h, sizeof(h), from) == 0)
+		put_addr(m, h.name, (__u64)h.name_bytes);
+}
+
+/* Enough for this call? The rest is said by its arguments. */
+static __always_inline bool fill(struct message *m, struct task_struct *t,
+				 const volatile struct watch_call *c)
+{
+	struct file *f;
+
+	switch (c->how) {
+	case WATCH_OPEN:
+		return on_open(m, t, c);
+	case WATCH_PATHS:
+		put_relative(m, t, (__s64)arg(m, c->a),
+			     (const char *)arg(m, c->b), WATCH_FIRST);
+		if (c->d >= 0)
+			put_relative(m, t, (__s64)arg(m, c->c),
+				     (const char *)arg(m, c->d), WATCH_SECOND);
+		return true;
+	case WATCH_TARGET:
+		put_user_text(m, WATCH_FIRST, (const char *)arg(m, c->a));
+		if (c->d >= 0)
+			put_relative(m, t, (__s64)arg(m, c->c),
+				     (const char *)arg(m, c->d), WATCH_SECOND);
+		return true;
+	case WATCH_FD:
+		f = file_at(t, (__u32)arg(m, c->a));
+		if (f)
+			put_path_of(&f->f_path, WATCH_PATH, WATCH_FIRST);
+		return true;
+	case WATCH_TO:
+		if (!put_socket(m, t, c))
+			return false;
+		put_addr(m, (const void *)arg(m, c->b), arg(m, c->c));
+		return true;
+	case WATCH_SOCKET:
+		return put_socket(m, t, c);
+	case WATCH_MSG:
+		if (!put_socket(m, t, c))
+			return false;
+		put_msg(m, (const void *)arg(m, c->b));
+		return true;
+	default:
+		return true;
+	}
+}
+
+static __always_inline void take_args(struct message *m, struct pt_regs *regs)
+{
+#ifdef __TARGET_ARCH_x86
+	m->head.args[0] = regs->di;
+	m->head.args[1] = regs->si;
+	m->head.args[2] = regs->dx;
+	m->head.args[3] = regs->r10;
+	m->head.args[4] = regs->r8;
+	m->head.args[5] = regs->r9;
+#else
+	m->head.args[0] = regs->orig_x0;
+	m->head.args[1] = regs->regs[1];
+	m->head.args[2] = regs->regs[2];
+	m->head.args[3] = regs->regs[3];
+	m->head.args[4] = regs->regs[4];
+	m->head.args[5] = regs->regs[5];
+#endif
+}
+
+static __always_inline __u64 call_number(struct pt_regs *regs)
+{
+#ifdef __TARGET_ARCH_x86
+	return regs->orig_ax;
+#else
+	return (__u64)regs->syscallno;
+#endif
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
+{
+	__u64 nr = call_number(regs);
+	const volatile struct watch_call *c;
+	struct task_struct *t;
+	struct message *m;
+
+	if (nr >= WATCH_CALLS_MAX)
+		return 0;
+	c = &config.calls[nr];
+	if (c->how == WATCH_SKIP)
+		return 0;
+	if ((c->flags & WATCH_NO_MISSING) &&
+	    (ret == -ENOENT || ret == -ENOTDIR))
+		return 0;
+	if ((c->flags & WATCH_NO_RETRY) && ret == -EAGAIN)
+		return 0;
+	t = bpf_get_current_task_btf();
+	if (!in_scope(t))
+		return 0;
+	m = begin(t, WATCH_CALL);
+	if (!m)
+		return 0;
+	m->head.nr = (__u16)nr;
+	m->head.ret = ret;
+	take_args(m, regs);
+	if (fill(m, t, c))
+		send(m);
+	return 0;
+}
+
+/* --- processes ------------------------------------------------------------ */
+
+static __always_inline void put_argv(struct message *m, struct task_struct *t)
+{
+	struct watch_item *i = item(m, WATCH_TEXT, WATCH_ARGV);
+	__u64 beg = BPF_CORE_READ(t, mm, arg_start);
+	__u64 n = BPF_CORE_READ(t, mm, arg_end) - beg;
+
+	if (!i)
+		return;
+	if (n > WATCH_ITEM_MAX - 1)
+		n = WATCH_ITEM_MAX - 1;
+	n &= WATCH_ITEM_MAX - 1;
+	if (bpf_probe_read_user(room(m), (__u32)n, (const void *)beg) == 0)
+		grow(m, i, (__u32)n);
+}
+
+static __always_inline void put_groups(struct message *m, struct task_struct *t)
+{
+	put_kernel_text(m, WATCH_GROUP, WATCH_FIRST,
+			BPF_CORE_READ(t, cgroups, dfl_cgrp, kn, name));
+	put_kernel_text(m, WATCH_GROUP, WATCH_FIRST,
+			BPF_CORE_READ(t, cgroups, subsys[0], cgroup, kn, name));
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *t, int old_pid,
+	     struct linux_binprm *b)
+{
+	bool first = learn(t);
+	struct message *m;
+	struct file *f;
+
+	if (!config.settings.exec || !in_scope(t))
+		return 0;
+	m = begin(t, WATCH_EXEC);
+	if (!m)
+		return 0;
+	f = b->file;
+	put_path_of(&f->f_path, WATCH_PATH, WATCH_FIRST);
+	put_file(m, f);
+	put_kernel_text(m, WATCH_TEXT, WATCH_CMD, b->filename);
+	put_kernel_text(m, WATCH_TEXT, WATCH_INTERP, b->interp);
+	put_path_of(&t->fs->pwd, WATCH_PATH, WATCH_CWD);
+	if (first)
+		put_groups(m, t);
+	put_argv(m, t);
+	send(m);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct watch_child *c;
+	struct watch_item *i;
+	struct message *m;
+	__u32 level;
+
+	if (!config.settings.fork || !in_scope(child))
+		return 0;
+	m = begin(parent, WATCH_FORK);
+	if (!m)
+		return 0;
+	i = item(m, WATCH_CHILD, WATCH_FIRST);
+	if (!i)
+		return 0;
+	c = room(m);
+	level = BPF_CORE_READ(child, thread_pid, level);
+	c->start_ns = child->start_boottime;
+	c->host_tid = (__u32)child->pid;
+	c->host_pid = (__u32)child->tgid;
+	c->tid = number_of(child->thread_pid, level);
+	c->pid = number_of(BPF_CORE_READ(child, group_leader, thread_pid),
+			   level);
+	grow(m, i, sizeof(*c));
+	send(m);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *t)
+{
+	struct message *m;
+
+	if (!config.settings.exit || !in_scope(t))
+		return 0;
+	m = begin(t, WATCH_EXIT);
+	if (!m)
+		return 0;
+	m->head.args[0] = (__u64)t->exit_code;
+	m->head.args[1] = BPF_CORE_READ(t, signal, live.counter) == 0;
+	send(m);
+	return 0;
+}

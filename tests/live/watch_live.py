@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""The tracer by itself: real programs in the kernel, no Docker.
+
+A process in namespaces of its own plays the agent. Needs root; without it, or
+where the kernel takes no programs, skips with 77.
+"""
+import gzip
+import json
+import os
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+WATCH = ROOT / "build/bin/membrane-watch"
+passed = failed = 0
+
+STORM = r"""
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int n, char **v)
+{
+	for (int p = 0; p < atoi(v[2]); p++) {
+		if (fork())
+			continue;
+		for (int i = 0; i < atoi(v[1]); i++)
+			close(open("/proc/self/stat", O_RDONLY));
+		_exit(0);
+	}
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}
+"""
+
+
+def check(good, text, seen=None):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print("FAIL: %s%s" % (text, "" if seen is None else
+                              "\n      seen: %s" % (seen,)), flush=True)
+
+
+def plan(folder, events, **more):
+    what = {"version": 1, "reads": True, "sensitive": [], "exclude": [],
+            "rotate": {}, "required": False,
+            "events": [e if isinstance(e, dict) else
+                       {"name": e, "filters": []} for e in events], **more}
+    (folder / "trace.json").write_text(json.dumps(what))
+
+
+class Watch:
+    """The tracer in a pid namespace of its own, as a container gives it."""
+
+    def __init__(self, folder):
+        self.p = subprocess.Popen(
+            ["unshare", "--pid", "--fork", "--kill-child",
+             "--mount-proc", WATCH, "--plan", folder], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.members, self.broken = [], None
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+        self.first = self.said()
+
+    def read(self):
+        while head := self.p.stdout.read(4):
+            size = struct.unpack("<I", head)[0]
+            self.members.append(self.p.stdout.read(size))
+
+    def said(self):
+        line = self.p.stderr.readline()
+        return json.loads(line) if line else {}
+
+    def hello(self, netns, pidns=1):
+        self.send({"version": 1, "host": "box", "netns": netns,
+                   "pidns": pidns})
+        return self.said()
+
+    def send(self, value):
+        self.p.stdin.write(json.dumps(value).encode() + b"\n")
+        self.p.stdin.flush()
+
+    def end(self):
+        """(records, what it said last)"""
+        self.p.stdin.close()
+        rest = self.p.stderr.read().splitlines()
+        self.p.wait(30)
+        self.reader.join(30)
+        lines = [line for m in self.members
+                 for line in gzip.decompress(m).splitlines()]
+        return ([json.loads(line) for line in lines],
+                [json.loads(line) for line in rest])
+
+
+class Agent:
+    """Waits in namespaces of its own, then becomes the command."""
+
+    def __init__(self, *command):
+        self.p = subprocess.Popen(
+            ["unshare", "--net", "--pid", "--fork", "--kill-child",
+             "--mount-proc", "sh", "-c",
+             'readlink /proc/self/ns/net; read go; exec "$@"', "sh",
+             *map(str, command)], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE)
+        self.netns = int(re.search(rb"\[(\d+)\]",
+                                   self.p.stdout.readline())[1])
+
+    def go(self):
+        self.p.communicate(b"go\n", timeout=120)
+        return self.p.returncode
+
+
+def name(event):
+    return event.get("eventName")
+
+
+def args(event):
+    return {a["name"]: a["value"] for a in event["args"]}
+
+
+def trace(folder, *command):
+    watch, agent = Watch(folder), Agent(*command)
+    ready = watch.hello(agent.netns)
+    check(name(ready) == "ready", "ready", ready)
+    status = agent.go()
+    return (status, *watch.end())
+
+
+def records(folder):
+    plan(folder, ["sched_process_exec", "sched_process_exit",
+                  "security_file_open"])
+    status, found, _ = trace(folder, "/bin/sh", "-c", "exit 5")
+    check(status == 5, "the agent's status", status)
+    check(name(found[0]) == "membrane_start" and
+          args(found[0])["back_end"] == "sys_exit", "the first line",
+          found[0])
+    check(name(found[1]) == "sched_process_exec" and
+          args(found[1])["argv"] == ["/bin/sh", "-c", "exit 5"],
+          "the first event", found[1])
+    want = {"timestamp": int, "threadStartTime": int, "processorId": int,
+            "processId": int, "threadId": int, "parentProcessId": int,
+            "hostProcessId": int, "hostThreadId": int,
+            "hostParentProcessId": int, "cgroupId": int, "userId": int,
+            "mountNamespace": int, "pidNamespace": int, "processName": str,
+            "hostName": str, "containerId": str, "container": dict,
+            "eventId": str, "eventName": str, "argsNum": int,
+            "returnValue": int, "syscall": str, "contextFlags": dict,
+            "args": list}
+    for key, kind in want.items():
+        check(isinstance(found[1].get(key), kind), "Tracee's " + key,
+              found[1].get(key))
+    check(found[1]["eventId"] == "715" and found[1]["hostName"] == "box" and
+          found[1]["argsNum"] == len(found[1]["args"]) == 18,
+          "its number, host and arguments", found[1])
+    check(args(found[-2])["exit_code"] == 5, "its exit", found[-2])
+    check(args(found[-1])["lost"] == 0 and
+          args(found[-1])["events"] == len(found) - 2, "the last line",
+          found[-1])
+    stamps = [e["timestamp"] for e in found[1:-1]]
+    check(all(abs(a - stamps[0]) < 10e9 for a in stamps), "times")
+
+
+def selection(folder):
+    plan(folder, [{"name": "security_file_open", "filters":
+                   ["data.pathname=/etc/*,*.c", "data.pathname!=/etc/x"]},
+                  {"name": "sched_process_exec", "filters": ["comm!=cat"]},
+                  {"name": "sched_process_exit", "filters":
+                   ["retval=0", "pid>=1"]}], exclude=["/etc/ssl"])
+    _, found, _ = trace(folder, "/bin/sh", "-c", "cat /etc/hostname "
+                        "/etc/ssl/openssl.cnf /proc/self/stat; true; ls /")
+    opened = {args(e)["pathname"] for e in found
+              if name(e) == "security_file_open"}
+    check("/etc/hostname" in opened, "what a filter takes", opened)
+    check(all(p.startswith("/etc/") and not p.startswith("/etc/ssl")
+              for p in opened), "and nothing else", opened)
+    ran = {e["processName"] for e in found
+           if name(e) == "sched_process_exec"}
+    check("ls" in ran and "cat" not in ran, "processes left out", ran)
+    check(args(found[-1])["filtered"] > 0, "what was left out is counted")
+
+
+def writes_alone(folder):
+    plan(folder, ["security_file_open"], reads=False,
+         sensitive=["hostname", "shadow"])
+    _, found, _ = trace(folder, "/bin/sh", "-c",
+                        "cat /etc/hostname /etc/passwd; echo > /dev/null")
+    opened = [args(e)["pathname"] for e in found[1:-1]]
+    check(opened.count("/etc/hostname") == 1 and
+          opened.count("/dev/null") == 1 and "/etc/passwd" not in opened,
+          "writes, and names that are listed", opened)
+
+
+def counts(folder, storm):
+    """What finds no room is counted, to the last event."""
+    for ring, each, parts in ((4096, 20000, 4), (8 << 20, 20000, 4)):
+        plan(folder, ["security_file_open"], ring=ring)
+        _, found, said = trace(folder, storm, each, parts)
+        told = sum(name(e) == "security_file_open" for e in found)
+        lost = args(found[-1])["lost"]
+        check(told + lost == each * parts, "told and lost are all",
+              (ring, told, lost))
+        check((lost > 0) == (ring == 4096), "a ring of %d" % ring, lost)
+        check(args(said[-1])["lost"] == lost, "the launcher hears of it",
+              said[-1:])
+
+
+def nothing_of_others(folder):
+    plan(folder, ["security_file_open", "sched_process_exec"])
+    watch, agent = Watch(folder), Agent("/bin/sh", "-c", "true")
+    watch.hello(agent.netns)
+    for _ in range(20):
+        subprocess.run(["cat", "/etc/hostname"], check=True,
+                       stdout=subprocess.DEVNULL)
+    agent.go()
+    found, _ = watch.end()
+    ran = [args(e)["argv"][0] for e in found
+           if name(e) == "sched_process_exec"]
+    check(ran == ["/bin/sh"], "one program, and none of the host's", ran)
+
+
+def refusals(folder):
+    for text in ("", "[]", "{}", '{"version": 2}', "{", json.dumps(
+            {"version": 1, "events": [{"name": "nosuch", "filters": []}],
+             "reads": True, "sensitive": [], "exclude": []})):
+        (folder / "trace.json").write_text(text)
+        watch = Watch(folder)
+        check(name(watch.first) == "error", "a plan that is none: " + text,
+              watch.first)
+        watch.end()
+        check(watch.p.returncode == 1, "its status", watch.p.returncode)
+    plan(folder, ["sched_process_exec"])
+    for hello in ([], {}, {"version": 1, "host": "x", "netns": -1,
+                           "pidns": 1}, {"version": 2, "host": "x",
+                                         "netns": 1, "pidns": 1}):
+        watch = Watch(folder)
+        watch.send(hello)
+        check(name(watch.said()) == "error", "a hello that is none", hello)
+        watch.end()
+    watch = Watch(folder)
+    found, _ = watch.end()
+    check(watch.p.returncode == 0 and name(found[-1]) == "membrane_end",
+          "an end before the beginning", found)
+
+
+def main():
+    if os.geteuid():
+        print("the tracer needs root")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as name_:
+        folder = pathlib.Path(name_)
+        (folder / "storm.c").write_text(STORM)
+        subprocess.run(["gcc", "-O1", "-static", "-o", folder / "storm",
+                        folder / "storm.c"], check=True)
+        plan(folder, ["sched_process_exec"])
+        watch = Watch(folder)
+        watch.end()
+        if name(watch.first) != "loaded":
+            print("no tracing here: %s" % args(watch.first)["message"])
+            sys.exit(77)
+        records(folder)
+        selection(folder)
+        writes_alone(folder)
+        counts(folder, folder / "storm")
+        nothing_of_others(folder)
+        refusals(folder)
+    print("%d passed, %d failed" % (passed, failed))
+    sys.exit(bool(failed))
+
+
+main()
