@@ -83,7 +83,7 @@ step build "building (log: build/log/build-plain)" \
 	build plain all units
 # What waits for mirrors runs beside what needs processors, and fuzzing beside
 # what waits for Docker.
-begin images image/images.sh agent gate
+begin images image/images.sh agent gate watch
 step layers "who includes whom" tests/layers
 step units "unit tests and oracles" tests/units build
 step cases "golden cases" tests/run

@@ -182,6 +182,11 @@ static int request(struct docker *d, const char *method, const char *path,
 	return (int)r.status;
 }
 
+unsigned docker_minor(const struct docker *d)
+{
+	return d->minor;
+}
+
 static int agree_version(struct docker *d, struct err *err)
 {
 	const char *wanted = getenv("DOCKER_API_VERSION");

@@ -36,6 +36,8 @@ typedef VEC(struct docker_network) docker_networks;
 must_check int docker_open(struct arena *a, const struct endpoint *e,
 			   struct docker **out, struct err *err);
 void docker_close(struct docker *d); /* NULL is allowed */
+/* Of the API, 1.MINOR: what the daemon and this program agreed on. */
+unsigned docker_minor(const struct docker *d);
 
 /* 1, or 0 when there is none. */
 must_check int docker_has_image(struct docker *d, const char *ref,

@@ -139,6 +139,16 @@ static int take_ca(struct gate *g, const cJSON *pem, struct err *err)
 	return rc;
 }
 
+static uint32_t inode(const cJSON *o, const char *name)
+{
+	const cJSON *n = cJSON_GetObjectItemCaseSensitive(o, name);
+
+	return cJSON_IsNumber(n) && n->valuedouble > 0 &&
+			       n->valuedouble <= UINT32_MAX
+		       ? (uint32_t)n->valuedouble
+		       : 0;
+}
+
 static int on_ready(struct gate *g, const cJSON *o, struct err *err)
 {
 	const cJSON *ms = cJSON_GetObjectItemCaseSensitive(o, "ms");
@@ -148,6 +158,8 @@ static int on_ready(struct gate *g, const cJSON *o, struct err *err)
 	if (rc < 0)
 		return rc;
 	g->ready_ms = cJSON_IsNumber(ms) ? ms->valuedouble : 0;
+	g->netns = inode(o, "netns");
+	g->pidns = inode(o, "pidns");
 	g->ready = true;
 	return 0;
 }

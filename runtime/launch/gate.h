@@ -28,6 +28,9 @@ struct gate {
 	size_t bundle_bytes;
 	int copy; /* of the decisions, for --trace-log; -1: none */
 	bool ready;
+	/* Inodes of namespaces, for a tracer: of the agent's network, and of
+	 * the gate's own processes; 0: unknown. */
+	uint32_t netns, pidns;
 	double ready_ms; /* of its own time, as it says */
 	struct summary *summary;
 	size_t line_n;

@@ -8,6 +8,7 @@
 #include "runtime/launch/reap.h"
 #include "runtime/launch/run.h"
 #include "runtime/launch/secrets.h"
+#include "runtime/launch/tracer.h"
 #include "runtime/launch/watchdog.h"
 
 #include <errno.h>
@@ -28,7 +29,11 @@ struct launch {
 	struct session session;
 	struct watchdog watchdog;
 	struct run run;
+	int trace_copy; /* --trace-log; -1: nowhere */
 };
+
+/* Docker 23: before, its seccomp profile opens bpf(2) to SYS_ADMIN alone. */
+#define DOCKER_NARROW_MINOR 42u
 
 static const char *from_environment(void *ctx, const char *name)
 {
@@ -44,10 +49,6 @@ static int read_plan(struct launch *l, struct err *err)
 	if (!f)
 		return err_set(err, -EPROTO, "the plan has no docker.json");
 	rc = vectors_parse(l->a, f->data, &l->vectors, err);
-	if (rc == 0 && l->vectors.has_tracer)
-		return err_set(err, -ENOTSUP,
-			       "the plan asks for a tracer, which this version "
-			       "cannot start; --no-trace runs without");
 	return rc;
 }
 
@@ -130,18 +131,48 @@ static int prepare_agent(struct launch *l, struct err *err)
 	return rc < 0 ? rc : masks_fit(argv, environ, err);
 }
 
-/* --trace-log: until there is a tracer, it holds the decisions. */
+/* --trace-log: the trace; the decisions where nothing traces. */
 static int open_trace_log(struct launch *l, struct err *err)
 {
 	const char *path = l->o.trace_log;
+	int fd;
 
 	if (!path)
 		return 0;
-	l->run.gate->copy =
-		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (l->run.gate->copy < 0)
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	if (l->vectors.tracer.image)
+		l->trace_copy = fd;
+	else
+		l->run.gate->copy = fd;
 	return 0;
+}
+
+/* Beside the gate, which takes longer; before the agent in any case. */
+static int start_tracer(struct launch *l, struct err *err)
+{
+	const struct plan_file *f = plan_file(l->o.plan, "trace.json");
+	char **argv;
+	int rc;
+
+	if (!l->vectors.tracer.image)
+		return 0;
+	if (!f)
+		return err_set(err, -ENOTSUP, "the plan asks for a tracer that "
+			       "this version cannot start; --no-trace runs "
+			       "without");
+	l->values.narrow = docker_minor(l->run.docker) >= DOCKER_NARROW_MINOR;
+	rc = vectors_expand(l->a, &l->vectors.tracer, &l->values, &argv, err);
+	if (rc < 0)
+		return rc;
+	l->run.tracer = arena_new_of(l->a, struct tracer);
+	rc = tracer_start(l->a, l->run.tracer, argv, f->data,
+			  arena_fmt(l->a, "%s/trace", l->o.state).p,
+			  l->session.id, l->watchdog.keep_fd, err);
+	if (rc == 0)
+		l->run.tracer->file.copy = l->trace_copy;
+	return rc;
 }
 
 static int start_gate(struct launch *l, struct err *err)
@@ -174,6 +205,8 @@ static int start_gate(struct launch *l, struct err *err)
 				l->watchdog.keep_fd, err);
 	if (rc == 0)
 		watchdog_tell(&l->watchdog, r->gate->pid);
+	if (rc == 0)
+		rc = start_tracer(l, err);
 	r->at.gate_spawned = run_elapsed(r);
 	return rc;
 }
@@ -213,7 +246,10 @@ static void init_run(struct launch *l)
 	r->gate->in = r->gate->out = r->gate->err = -1;
 	r->gate->decisions = r->gate->log = r->gate->copy = -1;
 	r->gate->bundle = -1;
+	l->trace_copy = -1;
 	r->gate->summary = summary_new(l->a);
+	r->tracer_name = arena_fmt(l->a, "membrane-tracer-%s",
+				   l->session.id).p;
 	r->gate_name = arena_fmt(l->a, "membrane-gate-%s", l->session.id).p;
 	r->agent_name = arena_fmt(l->a, "membrane-agent-%s", l->session.id).p;
 	r->watchdog = &l->watchdog;
@@ -241,6 +277,8 @@ static void add_times(cJSON *o, const struct run_times *t)
 	add_ms(ms, "prepared", t->prepared);
 	add_ms(ms, "gate_started", t->gate_started);
 	add_ms(ms, "ready", t->ready);
+	add_ms(ms, "tracer_loaded", t->tracer_loaded);
+	add_ms(ms, "tracer_ready", t->tracer_ready);
 	add_ms(ms, "agent_spawned", t->agent_spawned);
 	add_ms(ms, "agent_created", t->agent_created);
 	add_ms(ms, "agent_started", t->agent_started);
@@ -249,6 +287,17 @@ static void add_times(cJSON *o, const struct run_times *t)
 	add_ms(ms, "gate_died", t->gate_died);
 	add_ms(ms, "gate_ended", t->gate_ended);
 	add_ms(ms, "cleaned", t->cleaned);
+}
+
+static void add_trace(cJSON *o, const struct tracer *t)
+{
+	cJSON *trace = cJSON_AddObjectToObject(o, "trace");
+
+	cJSON_AddBoolToObject(trace, "whole", t->state == TRACER_ENDED &&
+						      t->lost == 0);
+	cJSON_AddNumberToObject(trace, "lost", (double)t->lost);
+	if (t->state == TRACER_FAILED)
+		cJSON_AddStringToObject(trace, "error", t->why.text);
 }
 
 static void write_summary(struct launch *l, int status, const struct err *why)
@@ -267,6 +316,8 @@ static void write_summary(struct launch *l, int status, const struct err *why)
 		cJSON_AddStringToObject(o, "error", why->text);
 	add_times(o, &l->run.at);
 	cJSON_AddNumberToObject(o, "gate_ready_ms", l->run.gate->ready_ms);
+	if (l->run.tracer)
+		add_trace(o, l->run.tracer);
 	cJSON_AddItemToObject(o, "refused", summary_json(l->run.gate->summary));
 	text = cJSON_Print(o);
 	/* a record for later: its absence must not change the status */
@@ -276,6 +327,22 @@ static void write_summary(struct launch *l, int status, const struct err *why)
 		fprintf(stderr, "membrane: %s\n", ignored.text);
 	cJSON_free(text);
 	cJSON_Delete(o);
+}
+
+/* Nothing is said of a trace that is whole. */
+static void add_trace_words(struct launch *l, struct buf *out)
+{
+	const struct tracer *t = l->run.tracer;
+
+	if (!t || l->run.failed)
+		return;
+	if (t->state == TRACER_FAILED)
+		buf_addf(out, "membrane: this session's trace is not whole: "
+			 "%s\n", t->why.text);
+	else if (t->lost)
+		buf_addf(out, "membrane: the trace lacks %llu events, for "
+			 "which there was no room\n",
+			 (unsigned long long)t->lost);
 }
 
 static void print_summary(struct launch *l)
@@ -295,6 +362,7 @@ static void print_summary(struct launch *l)
 	if (l->run.gate->words_done && !l->run.failed)
 		buf_addf(&text, "membrane: the gate says: %s\n",
 			 gate_last_words(l->run.gate));
+	add_trace_words(l, &text);
 	if (!l->o.quiet && text.n)
 		fwrite(text.p, 1, text.n, stderr);
 }
@@ -337,6 +405,9 @@ static int in_session(struct launch *l, struct err *err)
 	if (saved && l->run.killing) /* docker had no chance to */
 		tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
 	gate_done(l->run.gate);
+	if (l->run.tracer)
+		tracer_done(l->run.tracer);
+	fd_close(&l->trace_copy);
 	cleaned = clean(l);
 	write_summary(l, rc, err);
 	session_release(&l->session, cleaned);

@@ -130,7 +130,8 @@ static bool is_ours(const char *image)
 	struct str name = str_of(image);
 
 	return str_starts(name, STR("membrane-gate")) ||
-	       str_starts(name, STR("membrane-agent"));
+	       str_starts(name, STR("membrane-agent")) ||
+	       str_starts(name, STR("membrane-watch"));
 }
 
 static int check_image(struct docker *d, const char *image, bool no_update,
@@ -160,6 +161,8 @@ int prepare_docker(struct docker *d, const struct vectors *v, bool no_update,
 
 	if (rc == 0)
 		rc = check_image(d, v->agent.image, no_update, err);
+	if (rc == 0 && v->tracer.image)
+		rc = check_image(d, v->tracer.image, no_update, err);
 	if (rc < 0 || strcmp(v->runtime, "runc") == 0)
 		return rc;
 	rc = docker_has_runtime(d, v->runtime, err);

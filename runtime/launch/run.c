@@ -69,6 +69,8 @@ static void begin_ending(struct run *r)
 	r->ending_at = proc_now_ms();
 	r->deadline = r->ending_at + RUN_END_MS;
 	gate_close_stdin(r->gate);
+	if (r->tracer)
+		tracer_close_stdin(r->tracer);
 }
 
 void run_stop(struct run *r, const struct err *why)
@@ -112,6 +114,9 @@ static void on_event(void *ctx, const struct docker_event *e)
 		if (strcmp(e->action, "destroy") == 0)
 			r->gate_removed = true;
 	}
+	if (strcmp(e->role, "tracer") == 0 &&
+	    strcmp(e->action, "destroy") == 0)
+		r->tracer_removed = true;
 	if (strcmp(e->role, "agent") != 0)
 		return;
 	if (strcmp(e->action, "create") == 0)
@@ -130,7 +135,8 @@ static void on_event(void *ctx, const struct docker_event *e)
 
 bool run_left_nothing(const struct run *r)
 {
-	return r->gate_removed && (r->agent_removed || !r->agent_made);
+	return r->gate_removed && (r->agent_removed || !r->agent_made) &&
+	       (r->tracer_removed || !r->tracer);
 }
 
 /* --- signals ------------------------------------------------------------- */
@@ -197,6 +203,9 @@ static void reap_children(struct run *r)
 		r->gate->status = proc_status(status);
 		r->at.gate_ended = run_elapsed(r);
 	}
+	if (r->tracer && r->tracer->pid &&
+	    waitpid(r->tracer->pid, &status, WNOHANG) == r->tracer->pid)
+		tracer_ended(r->tracer, proc_status(status));
 }
 
 static void take_signals(struct run *r)
@@ -232,10 +241,38 @@ static void take_output(struct run *r)
 		/* whatever it said last is read until its end, and put in */
 		err_set(&err, -EPIPE, "the gate ended");
 		run_stop(r, &err);
-	} else if (r->phase == RUN_STARTING && r->gate->ready) {
+	} else if (r->gate->ready && !r->at.ready) {
 		r->at.ready = run_elapsed(r);
-		start_agent(r);
 	}
+}
+
+/* A session that must not go on blind ends; any other goes on, and says so. */
+static void take_trace(struct run *r)
+{
+	struct tracer *t = r->tracer;
+	struct err err;
+
+	if (!t)
+		return;
+	tracer_pump(t);
+	if (t->state == TRACER_LOADED && r->gate->ready)
+		tracer_tell(t, r->gate->netns, r->gate->pidns);
+	if (t->state == TRACER_LOADED && !r->at.tracer_loaded)
+		r->at.tracer_loaded = run_elapsed(r);
+	if (t->state == TRACER_READY && !r->at.tracer_ready)
+		r->at.tracer_ready = run_elapsed(r);
+	if (t->state == TRACER_FAILED && t->required &&
+	    r->phase != RUN_ENDING) {
+		err_set(&err, t->why.code, "the trace is required, and the "
+			"tracer failed: %s", t->why.text);
+		run_stop(r, &err);
+	}
+}
+
+static bool is_ready(const struct run *r)
+{
+	return r->gate->ready &&
+	       (!r->tracer || r->tracer->state >= TRACER_READY);
 }
 
 static void on_deadline(struct run *r)
@@ -243,7 +280,8 @@ static void on_deadline(struct run *r)
 	struct err err;
 
 	if (r->phase == RUN_STARTING) {
-		err_set(&err, -ETIMEDOUT, "the gate was not ready within %d s",
+		err_set(&err, -ETIMEDOUT, "the %s was not ready within %d s",
+			r->gate->ready ? "tracer" : "gate",
 			RUN_READY_MS / 1000);
 		run_stop(r, &err);
 	} else if (r->phase == RUN_AGENT) {
@@ -254,6 +292,9 @@ static void on_deadline(struct run *r)
 		kill_agent(r);
 		if (docker_remove(r->docker, r->gate_name, &err) < 0)
 			fail(r, &err);
+		if (r->tracer &&
+		    docker_remove(r->docker, r->tracer_name, &err) < 0)
+			fail(r, &err);
 		r->deadline = proc_now_ms() + RUN_END_MS;
 	} else {
 		err_set(&err, -ETIMEDOUT, "docker does not end");
@@ -262,6 +303,8 @@ static void on_deadline(struct run *r)
 			kill(r->agent, SIGKILL);
 		if (r->gate->pid)
 			kill(r->gate->pid, SIGKILL);
+		if (r->tracer && r->tracer->pid)
+			kill(r->tracer->pid, SIGKILL);
 		r->deadline = proc_now_ms() + RUN_END_MS;
 	}
 }
@@ -330,10 +373,12 @@ static void on_time(struct run *r)
 /* Nothing runs any more, and all that the gate said has been read. */
 static bool is_over(const struct run *r)
 {
-	bool read_all = r->gate->out < 0 && r->gate->err < 0;
+	const struct tracer *t = r->tracer;
+	bool read_all = r->gate->out < 0 && r->gate->err < 0 &&
+			(!t || (t->out < 0 && t->err < 0));
 
 	/* a helper of docker's may still hold a pipe: not for ever */
-	return r->agent == 0 && r->gate->pid == 0 &&
+	return r->agent == 0 && r->gate->pid == 0 && (!t || t->pid == 0) &&
 	       (read_all || r->ended_hard > 0);
 }
 
@@ -360,13 +405,18 @@ int run_loop(struct run *r, struct err *err)
 		r->at.agent_died = 0; /* then the commands' ends tell */
 	take_signals(r);
 	while (!is_over(r)) {
-		int fds[] = {proc_signals_fd(), r->gate->out, r->gate->err};
+		const struct tracer *t = r->tracer;
+		int fds[] = {proc_signals_fd(), r->gate->out, r->gate->err,
+			     t ? t->out : -1, t ? t->err : -1};
 
 		if (docker_poll(r->docker, fds, ARRAY_LEN(fds), next_wait(r),
 				&ignored) < 0)
 			run_stop(r, &ignored);
 		take_signals(r);
 		take_output(r);
+		take_trace(r);
+		if (r->phase == RUN_STARTING && is_ready(r))
+			start_agent(r);
 		on_time(r);
 		if (r->agent == 0 && r->agent_removed && r->on_agent_gone) {
 			r->on_agent_gone(r->ctx);

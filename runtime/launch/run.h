@@ -11,6 +11,7 @@
 #include "runtime/launch/docker_api.h"
 #include "runtime/launch/gate.h"
 #include "runtime/launch/session.h"
+#include "runtime/launch/tracer.h"
 #include "runtime/launch/watchdog.h"
 
 #define RUN_READY_MS 60000   /* a gate, from its start to "ready" */
@@ -19,7 +20,7 @@
 #define RUN_PROGRESS_MS 500  /* then a person is told what takes so long */
 
 enum run_phase {
-	RUN_STARTING, /* the gate is not ready */
+	RUN_STARTING, /* the gate is not ready, or the tracer */
 	RUN_AGENT,    /* the command runs */
 	RUN_ENDING,   /* the gate was asked to end */
 };
@@ -27,6 +28,7 @@ enum run_phase {
 /* When, in ms after launch_run() was called; 0: did not happen. */
 struct run_times {
 	int64_t gate_spawned, prepared, gate_started, ready;
+	int64_t tracer_loaded, tracer_ready;
 	int64_t agent_spawned, agent_created, agent_started, agent_died;
 	int64_t agent_ended, gate_died, gate_ended, cleaned;
 };
@@ -36,8 +38,9 @@ struct run {
 	struct docker *docker;
 	const struct session *session;
 	struct gate *gate;
+	struct tracer *tracer; /* NULL: nothing traces */
 	char *const *agent_argv;
-	const char *gate_name, *agent_name;
+	const char *gate_name, *agent_name, *tracer_name;
 	const struct watchdog *watchdog;
 	const char *network; /* the gate is to be joined to it; or NULL */
 	/* called once, when the agent's container is gone and the gate's may
@@ -50,7 +53,8 @@ struct run {
 	enum run_phase phase;
 	pid_t agent; /* its docker command; 0: not started, or ended */
 	int agent_status;
-	bool agent_made, agent_removed, gate_removed; /* as Docker told */
+	/* as Docker told */
+	bool agent_made, agent_removed, gate_removed, tracer_removed;
 	bool shares_terminal; /* the agent's command is in our group */
 	int signal;           /* the first that came; 0: none */
 	bool signal_pending;  /* not delivered: no container yet */

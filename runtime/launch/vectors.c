@@ -119,10 +119,8 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 		return read_vector(a, m, &out->agent, err);
 	if (strcmp(m->string, "credentials") == 0)
 		return read_credentials(a, m, out, err);
-	if (strcmp(m->string, "tracer") == 0) {
-		out->has_tracer = true;
-		return 0;
-	}
+	if (strcmp(m->string, "tracer") == 0)
+		return read_vector(a, m, &out->tracer, err);
 	if (strcmp(m->string, "version") == 0)
 		return cJSON_IsNumber(m) && m->valuedouble == 1
 			       ? 0
@@ -395,6 +393,17 @@ static int expand_list(struct expansion *x, const char *const *words,
 	return rc;
 }
 
+/* The least that lets a container load programs into the kernel. */
+static int expand_tracing(struct expansion *x)
+{
+	int rc;
+
+	if (!x->values->narrow)
+		return add_word(x, "--cap-add=SYS_ADMIN");
+	rc = add_word(x, "--cap-add=BPF");
+	return rc == 0 ? add_word(x, "--cap-add=PERFMON") : rc;
+}
+
 static int expand_word(struct expansion *x, const char *word, bool is_mount)
 {
 	const struct vectors_values *v = x->values;
@@ -407,6 +416,8 @@ static int expand_word(struct expansion *x, const char *word, bool is_mount)
 		rc = add_word(x, "--interactive");
 		return rc == 0 && v->tty ? add_word(x, "--tty") : rc;
 	}
+	if (strcmp(word, "{tracing}") == 0)
+		return expand_tracing(x);
 	if (strcmp(word, "{owner}") == 0)
 		return add_word(x, v->owner);
 	if (strcmp(word, "{command}") == 0) {

@@ -5,7 +5,7 @@
  * Pure: no files, no environment but through the function that it is given.
  * In a word `{session}`, `{workspace}`, `{home}`, `{state}` and `{env:NAME}`
  * are replaced as text, `{{` and `}}` are a brace; as whole words `{masks}`,
- * `{terminal}`, `{owner}` and `{command}` stand for words. Replaced text is
+ * `{terminal}`, `{owner}`, `{tracing}` and `{command}` stand for words. Replaced text is
  * never looked at again. Anything else in braces refuses the vector.
  */
 #ifndef RUNTIME_LAUNCH_VECTORS_H
@@ -38,8 +38,7 @@ enum vectors_link { VECTORS_VETH, VECTORS_BRIDGE };
 struct vectors {
 	const char *runtime; /* "runc" is what every daemon has */
 	enum vectors_link link;
-	struct vector gate, agent;
-	bool has_tracer;
+	struct vector gate, agent, tracer; /* tracer.image: NULL for none */
 	VEC(struct vectors_credential) credentials;
 };
 
@@ -47,6 +46,7 @@ struct vectors_values {
 	const char *session, *workspace, *home, *state;
 	const char *owner; /* "UID:GID" */
 	bool tty;          /* stdin and stdout are terminals */
+	bool narrow;       /* Docker lets CAP_BPF alone load programs */
 	const char *const *masks; /* words */
 	size_t n_masks;
 	char *const *command; /* NULL at the end */

@@ -203,10 +203,20 @@ gate() {
 		-t membrane-gate "$state/trusting-gate"
 }
 
+# The tracer's, of what image/images.sh staged, too.
+watch() {
+	[[ -d $PWD/build/image/watch ]] ||
+		die "there is no image watch: make images"
+	quietly "$state/log/watch" sealed build --network none \
+		-f image/watch/Dockerfile -t membrane-watch \
+		"$PWD/build/image/watch"
+}
+
 images() {
 	hand membrane-agent
 	trusting
 	gate
+	watch
 	sealed image prune -f >/dev/null
 }
 

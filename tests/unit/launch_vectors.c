@@ -147,7 +147,7 @@ static void check_more(struct arena *a)
 
 		CHECK(vectors_parse(a, str_of(WRAP("\"g\"", "\"i\"")), &r,
 				    &err) == 0);
-		CHECK(strcmp(r.runtime, "runc") == 0 && !r.has_tracer &&
+		CHECK(strcmp(r.runtime, "runc") == 0 && !r.tracer.image &&
 		      r.link == VECTORS_VETH && r.gate.words.n == 3 &&
 		      strcmp(r.gate.image, "g") == 0);
 	}

@@ -1,0 +1,65 @@
+/*
+ * membrane-watch as the launcher sees it: a docker command with three pipes.
+ *
+ * One JSON line in, once the gate has said which namespaces the agent will
+ * have; stdin's end is the trace's end. Out come frames for the trace's files
+ * (runtime/watch/pack.h), on stderr JSON lines about the tracer itself.
+ *
+ * A session can do without a tracer that fails, and says so, unless the plan
+ * requires one: that is for the caller to decide.
+ */
+#ifndef RUNTIME_LAUNCH_TRACER_H
+#define RUNTIME_LAUNCH_TRACER_H
+
+#include "runtime/launch/tracefile.h"
+
+#include "compiler/base/arena.h"
+
+#include <sys/types.h>
+
+#define TRACER_FRAME_MAX (1u << 20)
+#define TRACER_LINE_MAX	 4096u
+
+enum tracer_state {
+	TRACER_STARTING, /* programs are being loaded */
+	TRACER_LOADED,
+	TRACER_READY, /* every process of the agent will be seen */
+	TRACER_ENDED, /* after its last record */
+	TRACER_FAILED,
+};
+
+struct tracer {
+	enum tracer_state state;
+	struct err why;	  /* of FAILED */
+	bool required;	  /* the plan's word */
+	pid_t pid;	  /* of its docker command; 0 once that has ended */
+	int in, out, err; /* -1 once closed */
+	bool told;	  /* the agent's namespaces */
+	uint64_t lost;	  /* events that found no room */
+	struct tracefile file;
+	size_t line_n;
+	char line[TRACER_LINE_MAX];
+	unsigned char head[4];
+	size_t head_n, frame_n, frame_bytes;
+	char *frame; /* room for TRACER_FRAME_MAX, in the arena */
+};
+
+/*
+ * json: trace.json of the plan. dir: where the files go; borrowed. The
+ * tracer's own failing is no error: see state.
+ *   -EPROTO  not a trace.json
+ */
+must_check int tracer_start(struct arena *a, struct tracer *t,
+			    char *const *argv, struct str json, const char *dir,
+			    const char *session, int keep_fd, struct err *err);
+/* Whose processes: once, as soon as it has loaded its programs. */
+void tracer_tell(struct tracer *t, uint32_t netns, uint32_t pidns);
+/* Take what there is to read; never blocks. */
+void tracer_pump(struct tracer *t);
+/* Its docker command has ended. */
+void tracer_ended(struct tracer *t, int status);
+/* Ask it to write what is left, and to end. */
+void tracer_close_stdin(struct tracer *t);
+void tracer_done(struct tracer *t);
+
+#endif

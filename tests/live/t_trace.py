@@ -1,0 +1,325 @@
+"""What the built-in tracer records of a session, and what it says when it
+cannot."""
+import collections
+import contextlib
+import gzip
+import json
+import subprocess
+import time
+
+import live
+from live import Place, check, test, within
+
+FULL = "trace: {engine: native, events: [full]}\n"
+
+
+def files(where):
+    return sorted((where.state / "trace").glob("*.jsonl.gz"),
+                  key=lambda p: p.stat().st_mtime_ns)
+
+
+def events(where):
+    """All records, oldest file first; every line must be whole JSON."""
+    return [json.loads(line) for path in files(where)
+            for line in gzip.open(path, "rt")]
+
+
+def args(event):
+    return {a["name"]: a["value"] for a in event["args"]}
+
+
+def paths(found, name, argument="pathname"):
+    return collections.Counter(args(e)[argument] for e in found
+                               if e["eventName"] == name)
+
+
+def run(where, command, *flags, **more):
+    return where.membrane("run", *flags, "--", "bash", "-c", command, **more)
+
+
+@contextlib.contextmanager
+def running(where, *command):
+    """A session while it runs; ended when the test is through with it."""
+    p = where.popen("run", "--", *command, stderr=subprocess.PIPE, text=True)
+    try:
+        yield p
+    finally:
+        p.kill()
+        p.communicate()
+
+
+def end(found):
+    return args(found[-1])
+
+
+@test
+def each_action_is_recorded_once():
+    script = """
+touch made; mv made moved; ln moved hard; ln -s moved soft; chmod 600 moved
+truncate -s 5 moved; mkdir folder; rmdir folder; rm hard
+cat .env secret.txt
+sh -c 'exit 7'
+(cd / && cat workspace/../workspace/deep/file)
+unshare --user true 2>&-
+mount -t tmpfs none /mnt 2>&-
+python3 - <<'END'
+import os, socket, threading
+s = socket.socket()
+s.bind(("127.0.0.1", 4321))
+s.listen(3)
+socket.create_connection(("127.0.0.1", 4321)).close()
+for i in range(8):
+    t = threading.Thread(target=lambda i=i: open("thread-%d" % i, "w"))
+    t.start()
+    t.join()
+pid = os.fork()
+if pid == 0:
+    os.setsid()
+    open("daemon", "w")
+    os._exit(0)
+os.waitpid(pid, 0)
+END
+exit 3
+"""
+    with Place(FULL + "ignore: [.env]\n",
+               files={".env": "x", "secret.txt": "y",
+                      "deep/file": "z"}) as where:
+        s = run(where, script)
+        check(s.status == 3, "the status is the command's", s.stderr)
+        found = events(where)
+        opened = paths(found, "security_file_open")
+        for name in (["made", "secret.txt", "daemon", "deep/file", ".env"] +
+                     ["thread-%d" % i for i in range(8)]):
+            check(opened["/workspace/" + name] == 1, "opened once: " + name,
+                  opened["/workspace/" + name])
+        renamed = [args(e) for e in found
+                   if e["eventName"] == "security_inode_rename"]
+        check(renamed == [{"old_path": "/workspace/made",
+                           "new_path": "/workspace/moved"}], "renamed",
+              renamed)
+        links = [args(e) for e in found if e["eventName"] == "linkat"]
+        check([(x["oldpath"], x["newpath"]) for x in links] ==
+              [("/workspace/moved", "/workspace/hard")], "linked", links)
+        soft = [args(e) for e in found
+                if e["eventName"] == "security_inode_symlink"]
+        check(soft == [{"linkpath": "/workspace/soft", "target": "moved"}],
+              "symlinked", soft)
+        check(paths(found, "security_inode_unlink") ==
+              {"/workspace/hard": 1}, "unlinked")
+        check((paths(found, "mkdir")["/workspace/folder"],
+               paths(found, "rmdir")["/workspace/folder"]) == (1, 1),
+              "made and removed a folder")
+        check(paths(found, "fchmodat")["/workspace/moved"] == 1, "chmod")
+        sockets = [(e["eventName"], args(e)) for e in found
+                   if "AF_INET" in json.dumps(e)]
+        ports = [(name, a.get("local_addr", a.get("remote_addr")))
+                 for name, a in sockets
+                 if name.startswith("security_socket")]
+        here = {"sa_family": "AF_INET", "sin_addr": "127.0.0.1",
+                "sin_port": "4321"}
+        check(sorted(p for p in ports if p[1] == here) ==
+              [("security_socket_bind", here),
+               ("security_socket_connect", here),
+               ("security_socket_listen", here)], "sockets", ports)
+        for name in ("unshare", "mount"):
+            tried = [e["returnValue"] for e in found
+                     if e["eventName"] == name]
+            check(tried and all(r < 0 for r in tried), "refused: " + name,
+                  tried)
+        codes = [args(e)["exit_code"] for e in found
+                 if e["eventName"] == "sched_process_exit"
+                 and args(e)["process_group_exit"]]
+        check(codes.count(7) == 1 and codes[-1] == 3, "exits", codes)
+        check(end(found)["lost"] == 0, "nothing is lost", end(found))
+
+
+@test
+def all_of_the_agent_and_nothing_of_the_host():
+    with Place(FULL) as where:
+        script = ("touch begun; for i in 1 2 3 4 5 6 7 8 9 10; do "
+                  "(true > inner-$i); done; cat /proc/self/status >/dev/null; "
+                  "until [ -e end ]; do sleep 0.1; done")
+        with running(where, "bash", "-c", script) as p:
+            within(30, (where.work / "begun").exists)
+            agent = live.the.docker("ps", "-q", "--no-trunc", "--filter",
+                                    "label=membrane.role=agent").stdout.strip()
+            live.the.docker("exec", agent, "touch", "/workspace/by-exec")
+            for i in range(50):
+                (where.work / ("host-%d" % i)).write_text("")
+            (where.work / "end").write_text("")
+            p.wait(60)
+        found = events(where)[1:-1]
+        check({e["containerId"] for e in found} == {agent},
+              "all are the container's")
+        opened = paths(found, "security_file_open")
+        check(opened["/workspace/by-exec"] == 1, "docker exec is seen")
+        check(not [p for p in opened if "/host-" in p], "the host is not")
+        check(sum("/inner-" in p for p in opened) == 10, "subshells")
+        first = found[0]
+        check(first["eventName"] == "sched_process_exec" and
+              first["processId"] == 1 and
+              args(first)["argv"][:2] == ["bash", "-c"],
+              "the first is the command itself", first)
+
+
+@test
+def by_default_writes_and_what_is_secret():
+    with Place("ignore: [.env]\n", files={".env": "x", "plain": "y"}) as where:
+        run(where, "cat plain .env; cat ~/.ssh/id_rsa /etc/shadow; "
+            "echo a > written; curl -s http://192.0.2.7/")
+        found = events(where)
+        opened = paths(found, "security_file_open")
+        check(opened["/workspace/plain"] == 0, "plain reads are no news")
+        check(opened["/workspace/.env"] == 1, "secrets are", opened)
+        check(opened["/workspace/written"] == 1, "writes are", opened)
+        check(opened["/etc/shadow"] == 1, "refused reads are, too", opened)
+        check([1 for e in found
+               if e["eventName"] == "security_socket_connect" and
+               args(e)["remote_addr"].get("sin_addr") == "192.0.2.7"],
+              "connections are")
+
+
+@test
+def many_short_processes():
+    """20,000 programs started and gone; each once, none lost."""
+    with Place("trace: {engine: native, events: [sched_process_exec, "
+               "sched_process_exit]}\n") as where:
+        source = where.work / "storm.c"
+        source.write_text("""
+#include <stdio.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int n, char **v)
+{
+	if (n > 1)
+		return 0;
+	for (int i = 0; i < 20000; i++) {
+		char text[16];
+		char *child[] = {v[0], text, NULL};
+		pid_t pid;
+
+		snprintf(text, sizeof(text), "%d", i);
+		if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, child,
+				NULL))
+			return 1;
+		if (i % 8 == 7)
+			while (wait(NULL) > 0)
+				;
+	}
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}
+""")
+        subprocess.run(["gcc", "-O1", "-static", "-o", where.work / "storm",
+                        source], check=True)
+        where.own()
+        s = where.membrane("run", "--", "./storm", timeout=180)
+        check(s.status == 0, "it ran", s.stderr)
+        found = events(where)
+        seen = collections.Counter(
+            args(e)["argv"][1] for e in found
+            if e["eventName"] == "sched_process_exec" and
+            len(args(e)["argv"]) == 2)
+        check(len(seen) == 20000 and set(seen.values()) == {1},
+              "each is there once", len(seen))
+        exits = [e for e in found if e["eventName"] == "sched_process_exit"]
+        check(len(exits) == 20001, "and its end", len(exits))
+        check(end(found)["lost"] == 0, "nothing is lost", end(found))
+
+
+@test
+def files_are_rotated_and_kept():
+    with Place("trace: {engine: native, events: [full], "
+               "rotate: {size: 16k, keep: 3}}\n") as where:
+        run(where, "for k in 1 2 3; do for i in $(seq 1500); do "
+            ": > file-$k-$i; done; done")
+        kept = files(where)
+        check(len(kept) == 3, "three are kept", [p.name for p in kept])
+        for path in kept:
+            check(path.stat().st_size <= 64 << 10, "none is much larger",
+                  path.stat().st_size)
+            lines = gzip.open(path, "rt").read().splitlines()
+            check(all(json.loads(line) for line in lines),
+                  "each can be read alone")
+        check(args(json.loads(lines[-1]))["lost"] == 0, "the last is the end",
+              lines[-1])
+
+
+def kill_tracer():
+    name = live.the.docker("ps", "--format", "{{.Names}}", "--filter",
+                           "label=membrane.role=tracer").stdout.strip()
+    live.the.docker("kill", name)
+
+
+@test
+def a_killed_tracer_is_reported():
+    with Place(FULL) as where:
+        with running(where, "bash", "-c", "touch begun; until [ -e end ]; "
+                     "do sleep 0.1; done; exit 4") as p:
+            within(30, (where.work / "begun").exists)
+            kill_tracer()
+            (where.work / "end").write_text("")
+            said = p.communicate(timeout=60)[1]
+        check(p.returncode == 4, "the session goes on", p.returncode)
+        check("trace is not whole" in said, "and says so", said)
+        check(events(where), "what came before is there")
+
+
+@test
+def a_required_trace_ends_the_session():
+    with Place("trace: {engine: native, required: true}\n") as where:
+        with running(where, "sleep", "60") as p:
+            within(30, lambda: live.the.docker(
+                "ps", "-q", "--filter", "label=membrane.role=agent").stdout)
+            begun = time.monotonic()
+            kill_tracer()
+            said = p.communicate(timeout=60)[1]
+        check(p.returncode == 125 and "trace is required" in said,
+              "it ends", said)
+        check(time.monotonic() - begun < 30, "at once")
+
+
+def at_host(*argv):
+    return subprocess.run(live.the.enter(*map(str, argv)), check=True,
+                          text=True, capture_output=True).stdout
+
+
+@test
+def a_full_disk_is_reported():
+    with Place(FULL) as where:
+        folder = where.state / "trace"
+        folder.mkdir(parents=True)
+        where.own()
+        at_host("mount", "-t", "tmpfs", "-o", "size=16k,mode=777", "none",
+                folder)
+        try:
+            s = run(where, "for i in $(seq 4000); do : > f; done; exit 6")
+            check(s.status == 6, "the session goes on", s.stderr)
+            check("No space left" in s.stderr, "and says why", s.stderr)
+            kept = at_host("sh", "-c", "zcat %s/*.gz" % folder)
+            check(kept.splitlines() and all(map(json.loads,
+                                                kept.splitlines())),
+                  "whole members stay", kept[-200:])
+        finally:
+            at_host("umount", folder)
+
+
+@test
+def without_a_trace():
+    with Place("") as where:
+        s = run(where, "true", "--no-trace")
+        check(s.status == 0 and not files(where), "there is none", s.stderr)
+
+
+@test
+def the_launcher_killed():
+    with Place(FULL) as where:
+        with running(where, "bash", "-c", "touch begun; sleep 60"):
+            within(30, (where.work / "begun").exists)
+        within(30, lambda: not live.the.docker(
+            "ps", "-q", "--filter", "label=membrane.role=tracer").stdout)
+        check(events(where), "what came before is there")
+        s = run(where, "true")
+        check(s.status == 0, "the next one runs", s.stderr)
