@@ -1,6 +1,6 @@
 # membrane: see README.md. Everything that is built lands in build/.
 #
-#   make            build/bin/membrane, build/bin/membrane-gate
+#   make            build/bin/membrane, membrane-gate, membrane-watch
 #   make run        install what is missing, build, prepare the images, demo
 #   make check      install what the tests need, run all of them
 #   make test       unit tests and golden cases only (no root, no Docker)
@@ -28,11 +28,13 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 OPT ?= -O2 -g
 HARDEN := -fstack-protector-strong -fPIE
 LDHARDEN := -pie -Wl,-z,relro,-z,now
+WATCH_LINK := -static-pie -Wl,-z,relro,-z,now
 ifeq ($(SAN),1)
 OPT := -O1 -g
 HARDEN := -fPIE -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -DARENA_MALLOC
 LDHARDEN := -pie -fsanitize=address,undefined
+WATCH_LINK := $(LDHARDEN)
 else ifeq ($(FUZZ),1)
 OPT := -O1 -g
 WARN := -w
@@ -47,6 +49,8 @@ CPPFLAGS := -I. -I$(GEN) -D_GNU_SOURCE -DMEMBRANE_VERSION='"$(VERSION)"' \
 CFLAGS := -std=gnu17 $(OPT) $(WARN) $(HARDEN)
 
 LIBS_MEMBRANE := -lyaml -lcjson -lidn2 -lcrypto
+# Static: its image holds nothing else.
+LIBS_WATCH := -lbpf -lelf -lz -ldeflate -lyajl_s -lseccomp
 LIBS_GATE := -lnftables -lnftnl -lmnl -lldns -lcjson -lcap -lcrypto
 
 # --- sources ---------------------------------------------------------------
@@ -58,18 +62,24 @@ HOST_SRC := $(BASE_SRC) $(wildcard compiler/*.c compiler/front/*.c \
 	compiler/emit/*.c compiler/plan/*.c compiler/commands/*.c \
 	runtime/launch/*.c)
 GATE_SRC := $(BASE_SRC) $(wildcard runtime/gate/*.c)
+WATCH_SRC := $(wildcard runtime/watch/*.c)
+WATCH_SRC := $(addprefix compiler/base/,arena.c buf.c err.c fileio.c str.c) \
+	$(filter-out %.bpf.c,$(WATCH_SRC))
 GRAMMARS := $(basename $(notdir $(wildcard grammar/*.y)))
 GEN_SRC := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.c \
 	$(GEN)/grammar/$g.lex.c)
 GEN_HDR := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.h \
 	$(GEN)/grammar/$g.lex.h)
 GEN_INC := $(if $(wildcard grammar/tracee-events.tsv),\
-	$(GEN)/grammar/tracee-events.inc) $(GEN)/compiler/emit/gate.lua.inc \
+	$(GEN)/grammar/tracee-events.inc $(GEN)/grammar/native-events.inc) \
+	$(GEN)/compiler/emit/gate.lua.inc \
 	$(GEN)/compiler/commands/membrane.mdoc.inc
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(patsubst $(GEN)/%,gen/%,$1))
 HOST_OBJ := $(call obj,$(HOST_SRC) $(GEN_SRC))
 GATE_OBJ := $(call obj,$(GATE_SRC))
+WATCH_OBJ := $(call obj,$(WATCH_SRC))
+WATCH_BPF := $(B)/obj/runtime/watch/watch.bpf.o
 HOST_LIB_OBJ := $(filter-out $(B)/obj/compiler/main.o,$(HOST_OBJ))
 GATE_LIB_OBJ := $(filter-out $(B)/obj/runtime/gate/main.o,$(GATE_OBJ))
 
@@ -89,7 +99,7 @@ FUZZ_HOST := $(filter-out $(FUZZ_GATE),\
 # --- build -----------------------------------------------------------------
 
 .PHONY: all units
-all: $(BIN)/membrane $(BIN)/membrane-gate
+all: $(BIN)/membrane $(BIN)/membrane-gate $(BIN)/membrane-watch
 units: $(UNIT_HOST) $(UNIT_GATE)
 
 $(BIN)/membrane: $(HOST_OBJ)
@@ -99,6 +109,22 @@ $(BIN)/membrane: $(HOST_OBJ)
 $(BIN)/membrane-gate: $(GATE_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDHARDEN) -o $@ $(GATE_OBJ) $(LIBS_GATE)
+
+# For the kernel: no sanitizer, no hardening, one object for all kernels.
+BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
+$(WATCH_BPF): runtime/watch/watch.bpf.c runtime/watch/event.h \
+		runtime/watch/kernel.h
+	@mkdir -p $(@D)
+	clang -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -I. -O2 -g -Wall -c \
+		-o $@ $<
+	llvm-strip -g $@
+
+$(B)/obj/runtime/watch/sensor.o: CPPFLAGS += -DWATCH_OBJECT='"$(WATCH_BPF)"'
+$(B)/obj/runtime/watch/sensor.o: $(WATCH_BPF)
+
+$(BIN)/membrane-watch: $(WATCH_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(WATCH_LINK) -o $@ $(WATCH_OBJ) $(LIBS_WATCH)
 
 $(UNIT_HOST): $(B)/tests/%: $(B)/obj/tests/%.o $(HOST_LIB_OBJ)
 	@mkdir -p $(@D)
@@ -136,9 +162,14 @@ $(GEN)/%.inc: %
 	@mkdir -p $(@D)
 	sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
 
+$(GEN)/grammar/native-events.inc: grammar/native-events.awk \
+		grammar/native-events.def grammar/tracee-events.tsv
+	@mkdir -p $(@D)
+	awk -f $^ > $@
+
 .SECONDARY: $(GEN_SRC) $(GEN_HDR)
 
--include $(patsubst %.o,%.d,$(HOST_OBJ) $(GATE_OBJ) $(call obj,$(UNIT_SRC)))
+-include $(patsubst %.o,%.d,$(HOST_OBJ) $(GATE_OBJ) $(WATCH_OBJ) $(call obj,$(UNIT_SRC)))
 
 .PHONY: asan fmt compile_commands.json clean
 asan:
@@ -172,6 +203,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/membrane $(DOC) \
 		$(dir $(COMPLETIONS)) $(MAN)
 	install -m 755 $(BIN)/membrane $(BIN)/membrane-gate \
+		$(BIN)/membrane-watch \
 		$(DESTDIR)$(PREFIX)/bin/
 	rm -rf $(SHARE)/membrane/image $(SHARE)/membrane/policies
 	cp -R image policies $(SHARE)/membrane/
@@ -184,7 +216,8 @@ install: all
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/membrane \
-		$(DESTDIR)$(PREFIX)/bin/membrane-gate $(COMPLETIONS) \
+		$(DESTDIR)$(PREFIX)/bin/membrane-gate \
+		$(DESTDIR)$(PREFIX)/bin/membrane-watch $(COMPLETIONS) \
 		$(MAN)/membrane.1
 	rm -rf $(SHARE)/membrane $(DOC)
 
@@ -197,7 +230,7 @@ run:
 
 images: all
 	@image/setup.sh run docker
-	@image/images.sh agent gate
+	@image/images.sh agent gate watch
 
 check:
 	@tests/check.sh
