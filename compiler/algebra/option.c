@@ -1,82 +1,32 @@
 #include "compiler/algebra/option.h"
 
-#include "compiler/base/buf.h"
+#include "compiler/ir/docker_run.h"
 
-/* Those with a letter, those that take no value, and second names. */
-static const struct known {
-	const char *name;
-	char letter;
-	bool flag;
-	const char *same; /* the name that the other is kept under */
-} known[] = {
-	{"attach", 'a', false, NULL},
-	{"cpu-shares", 'c', false, NULL},
-	{"detach", 'd', true, NULL},
-	{"disable-content-trust", 0, true, NULL},
-	{"dns-opt", 0, false, "dns-option"},
-	{"env", 'e', false, NULL},
-	{"help", 0, true, NULL},
-	{"hostname", 'h', false, NULL},
-	{"init", 0, true, NULL},
-	{"interactive", 'i', true, NULL},
-	{"label", 'l', false, NULL},
-	{"memory", 'm', false, NULL},
-	{"net", 0, false, "network"},
-	{"net-alias", 0, false, "network-alias"},
-	{"no-healthcheck", 0, true, NULL},
-	{"oom-kill-disable", 0, true, NULL},
-	{"privileged", 0, true, NULL},
-	{"publish", 'p', false, NULL},
-	{"publish-all", 'P', true, NULL},
-	{"quiet", 'q', true, NULL},
-	{"read-only", 0, true, NULL},
-	{"rm", 0, true, NULL},
-	{"sig-proxy", 0, true, NULL},
-	{"tty", 't', true, NULL},
-	{"use-api-socket", 0, true, NULL},
-	{"user", 'u', false, NULL},
-	{"volume", 'v', false, NULL},
-	{"workdir", 'w', false, NULL},
+/* Second names, and those that they are kept under. */
+static const char *const same[][2] = {
+	{"dns-opt", "dns-option"},
+	{"net", "network"},
+	{"net-alias", "network-alias"},
 };
 
-static const struct known *named(struct str name)
+static bool is_flag(const struct docker_run_option *d)
 {
-	for (size_t i = 0; i < ARRAY_LEN(known); i++)
-		if (str_is(name, known[i].name))
-			return &known[i];
-	return NULL;
-}
-
-static const struct known *lettered(char letter)
-{
-	for (size_t i = 0; i < ARRAY_LEN(known); i++)
-		if (letter && known[i].letter == letter)
-			return &known[i];
-	return NULL;
-}
-
-/* As strconv.ParseBool() reads it. */
-static struct str truth(struct str value)
-{
-	static const char *const no[] = {"0",	  "f",	   "F",
-					 "false", "FALSE", "False"};
-
-	for (size_t i = 0; i < ARRAY_LEN(no); i++)
-		if (str_is(value, no[i]))
-			return STR("false");
-	return STR("true");
+	return d && d->type == DOCKER_RUN_FLAG;
 }
 
 static struct option make(struct str name, bool has_value, struct str value)
 {
-	const struct known *k = named(name);
 	struct option o = {name, !has_value, value};
+	bool on = true;
 
-	if (k && k->same)
-		o.name = str_of(k->same);
-	if (k && k->flag) {
+	for (size_t i = 0; i < ARRAY_LEN(same); i++)
+		if (str_is(name, same[i][0]))
+			o.name = str_of(same[i][1]);
+	if (is_flag(docker_run_named(name))) {
+		if (has_value && !docker_run_bool(value, &on))
+			on = true;
 		o.any = false;
-		o.value = truth(has_value ? value : STR("true"));
+		o.value = on ? STR("true") : STR("false");
 	}
 	return o;
 }
@@ -107,19 +57,20 @@ static bool parse_long(struct arena *a, struct str text, option_list *out)
 static bool parse_short(struct arena *a, struct str text, option_list *out)
 {
 	for (size_t i = 1; i < text.n; i++) {
-		const struct known *k = lettered(text.p[i]);
+		const struct docker_run_option *d =
+			docker_run_lettered(text.p[i]);
 		struct str rest = after(text, i);
 		bool eq = str_starts(rest, STR("="));
 
-		if (!k)
+		if (!d)
 			return false;
-		if (k->flag && !eq) {
-			*vec_push(a, out) = make(str_of(k->name), false, rest);
+		if (is_flag(d) && !eq) {
+			*vec_push(a, out) = make(str_of(d->name), false, rest);
 			continue;
 		}
 		if (eq || str_starts(rest, STR(" ")))
 			rest = str_slice(rest, 1, rest.n);
-		*vec_push(a, out) = make(str_of(k->name), i + 1 < text.n, rest);
+		*vec_push(a, out) = make(str_of(d->name), i + 1 < text.n, rest);
 		return true;
 	}
 	return true;
@@ -136,9 +87,8 @@ bool option_parse(struct arena *a, struct str text, option_list *out)
 
 struct str option_text(struct arena *a, const struct option *o)
 {
-	const struct known *k = named(o->name);
-
-	if (o->any || (k && k->flag && str_is(o->value, "true")))
+	if (o->any ||
+	    (is_flag(docker_run_named(o->name)) && str_is(o->value, "true")))
 		return arena_fmt(a, "--%.*s", STR_ARG(o->name));
 	return arena_fmt(a, "--%.*s=%.*s", STR_ARG(o->name), STR_ARG(o->value));
 }

@@ -93,20 +93,29 @@ static const struct access_change *gain_of(const struct work *w,
 	return NULL;
 }
 
+/* Several options may stand in one word: any of them. */
+static bool is_widening(const struct work *w, struct ir_origin from)
+{
+	vec_each(arg, &w->c->policy.docker_args)
+		if (same_place(arg->from, from) && arg->class >= ARG_WIDENING)
+			return true;
+	return false;
+}
+
 static void put(struct work *w, struct ir_origin from, struct str text,
 		const struct access_change *g)
 {
 	struct arena *a = w->c->a;
-	struct contribution_witness *witness;
+	struct contribution_note *note;
 
 	*vec_push(a, &w->out->adds) = (struct ir_text){from, text};
-	witness = vec_push(a, &w->out->witnesses);
-	*witness = (struct contribution_witness){0};
+	note = vec_push(a, &w->out->notes);
+	*note = (struct contribution_note){.widens = is_widening(w, from)};
 	if (!g || !g->has_witness || g->kind == ACCESS_ARG)
 		return;
-	witness->text = ir_request_text(a, &g->witness);
-	witness->was = g->was.reason;
-	witness->is = g->is.reason;
+	note->witness = ir_request_text(a, &g->witness);
+	note->was = g->was.reason;
+	note->is = g->is.reason;
 }
 
 /* Whether diff knows all that it does. */

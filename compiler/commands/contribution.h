@@ -16,10 +16,12 @@
 #include "compiler/base/sha256.h"
 #include "compiler/driver.h"
 
-/* A request that one of them lets through, and its refusal until now. */
-struct contribution_witness {
-	struct str text; /* empty: there is none */
+/* What is said beside one of them: a request that it lets through, and what
+ * was said of that until now; what a raw argument may do. */
+struct contribution_note {
+	struct str witness; /* empty: there is none */
 	enum reason was, is;
+	bool widens;
 };
 
 struct contribution {
@@ -30,7 +32,7 @@ struct contribution {
 	 * "access …". Empty: nothing to approve.
 	 */
 	ir_texts adds;
-	VEC(struct contribution_witness) witnesses; /* one for each of adds */
+	VEC(struct contribution_note) notes; /* one for each of adds */
 	char digest[SHA256_HEX_MAX];
 };
 

@@ -37,15 +37,16 @@ void trust_view(const struct view *v, const struct compilation *c,
 {
 	for (uint32_t i = 0; i < x->adds.n; i++) {
 		const struct ir_text *t = &x->adds.v[i];
-		const struct contribution_witness *w = &x->witnesses.v[i];
+		const struct contribution_note *n = &x->notes.v[i];
 
-		view_row(v, 2, VIEW_GOOD,
-			 arena_fmt(c->a, "+ %s", view_cleaned(c->a, t->s).p),
+		view_row(v, 2, n->widens ? VIEW_WARN : VIEW_GOOD,
+			 arena_fmt(c->a, "+ %s%s", view_cleaned(c->a, t->s).p,
+				   n->widens ? "  (widens)" : ""),
 			 view_source(c->a, &c->sources, t->from.at));
-		if (w->text.n)
-			view_row(v, 6, VIEW_DIM, view_cleaned(c->a, w->text),
-				 arena_fmt(c->a, "%s → %s", reason_name(w->was),
-					   reason_name(w->is)));
+		if (n->witness.n)
+			view_row(v, 6, VIEW_DIM, view_cleaned(c->a, n->witness),
+				 arena_fmt(c->a, "%s → %s", reason_name(n->was),
+					   reason_name(n->is)));
 	}
 }
 

@@ -7,7 +7,9 @@
 #include "compiler/passes/args_judge.h"
 #include "tests/unit/policy.h"
 
+#include <cjson/cJSON.h>
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -49,6 +51,53 @@ static void same_again(struct arena *a, const arg_list *list)
 	}
 }
 
+static struct str word_at(const void *ctx, uint32_t i)
+{
+	return str_of(cJSON_GetArrayItem(ctx, (int)i + 2)->valuestring);
+}
+
+/*
+ * Of the agent's vector, from the words behind "docker run" on: what docker
+ * reads as options ends with the ones that were asked for, in their order, and
+ * the image is the policy's.
+ */
+static void same_to_docker(const struct test_policy *t, struct str json)
+{
+	cJSON *root = cJSON_ParseWithLength(json.p, json.n);
+	cJSON *agent = cJSON_GetObjectItem(root, "agent");
+	cJSON *argv = cJSON_GetObjectItem(agent, "argv");
+	const char *image = cJSON_GetObjectItem(agent, "image")->valuestring;
+	struct docker_run_reader r = {.word = word_at, .ctx = argv};
+	struct docker_run_found f, all[4096];
+	uint32_t n = 0, i;
+
+	/* Words that the launcher puts in, in the place of options. */
+	for (int k = cJSON_GetArraySize(argv) - 1; k >= 0; k--) {
+		const char *word = cJSON_GetArrayItem(argv, k)->valuestring;
+
+		if (strcmp(word, "{terminal}") == 0 ||
+		    strcmp(word, "{masks}") == 0)
+			cJSON_DeleteItemFromArray(argv, k);
+	}
+	r.n = (uint32_t)cJSON_GetArraySize(argv) - 2;
+	while (docker_run_read(&r, &f) == DOCKER_RUN_TAKEN)
+		if (n < ARRAY_LEN(all))
+			all[n++] = f;
+	if (f.at + 2 != r.n || strcmp(word_at(argv, f.at).p, image) != 0 ||
+	    strcmp(word_at(argv, f.at + 1).p, "{command}") != 0)
+		abort();
+	i = t->policy.docker_args.n;
+	while (i-- > 0) {
+		const struct arg *arg = &t->policy.docker_args.v[i];
+
+		if (arg->home != ARG_AGENT)
+			continue;
+		if (n == 0 || !str_is(arg->option, all[--n].option->name))
+			abort();
+	}
+	cJSON_Delete(root);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct arena *a = arena_new();
@@ -63,7 +112,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				abort();
 		same_again(a, &t.policy.docker_args);
 		buf_init(&out, a);
-		(void)docker_emit(&in, &out);
+		if (docker_emit(&in, &out))
+			same_to_docker(&t, buf_str(&out));
 	} else if (t.diags.errors == 0) {
 		abort();
 	}

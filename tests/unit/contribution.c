@@ -232,7 +232,7 @@ static void check_widens(const char *global, const char *one, const char *other,
 	CHECK_MSG(strcmp(a.x.digest, b.x.digest) != 0, "%s: %s, %s", key, one,
 		  other);
 	CHECK(none.x.adds.n == 0 && strcmp(a.x.digest, none.x.digest) != 0);
-	CHECK(a.x.witnesses.n == a.x.adds.n);
+	CHECK(a.x.notes.n == a.x.adds.n);
 	done(&a);
 	done(&b);
 	done(&none);
@@ -372,9 +372,8 @@ static void check_access(void)
 	CHECK(m.x.adds.n == 1);
 	done(&m);
 	make(&m, "", "allow: [a.test:443]", NULL);
-	CHECK(m.x.adds.n == 1 &&
-	      str_is(m.x.witnesses.v[0].text, "a.test:443") &&
-	      m.x.witnesses.v[0].was == REASON_NO_GRANT);
+	CHECK(m.x.adds.n == 1 && str_is(m.x.notes.v[0].witness, "a.test:443") &&
+	      m.x.notes.v[0].was == REASON_NO_GRANT);
 	done(&m);
 }
 
