@@ -7,6 +7,8 @@ static void find_changes(struct plan_model *m, const struct compilation *c)
 	struct err err;
 
 	m->n_files = plan_compare(m->a, m->last, m->plan, &m->files);
+	if (m->n_files == 0)
+		return;
 	if (derived_make(m->last, "last/", &m->own, &err) == 0 && m->own.c.ok)
 		changes_make(m->a, &m->own.c, c, &m->changes);
 }
@@ -47,7 +49,7 @@ void model_done(struct plan_model *m)
 
 bool model_has_changes(const struct plan_model *m)
 {
-	return m->last && m->own.c.ok;
+	return m->last && (m->n_files == 0 || m->own.c.ok);
 }
 
 struct str model_source(const struct plan_model *m, struct ir_origin from)
