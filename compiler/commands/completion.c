@@ -1,5 +1,6 @@
 #include "compiler/commands/completion.h"
 
+#include "compiler/base/lint.h"
 #include "compiler/commands/options.h"
 #include "compiler/commands/say.h"
 
@@ -61,8 +62,11 @@ static void word_list(struct buf *out, enum words words)
 	case WORDS_DIR:
 	case WORDS_FILES:
 		return;
-	case WORDS_COMMAND:
+	case WORDS_COMMAND: /* and what else can be explained: warnings */
 		command_names(out, " ");
+		buf_adds(out, " lint");
+		for (size_t i = 0; lint_at(i); i++)
+			buf_addf(out, " %s", lint_at(i)->name);
 		return;
 	case WORDS_SHELL:
 		buf_adds(out, "bash zsh fish");

@@ -1,6 +1,6 @@
 /*
  * The expectations of a policy, held against it: what `membrane test` reports
- * as text, JSON or JUnit, and what a global `never` binds every compile with.
+ * as text, JSON or JUnit.
  */
 #ifndef COMPILER_COMMANDS_EXPECT_H
 #define COMPILER_COMMANDS_EXPECT_H
