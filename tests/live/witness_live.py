@@ -34,6 +34,7 @@ import urllib.parse
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
 import gate  # noqa: E402
+import gate_inet  # noqa: E402
 import l7_live  # noqa: E402
 from gate import check  # noqa: E402
 
@@ -219,7 +220,7 @@ def zone(name, qtype):
     the file that ELSEWHERE names."""
     elsewhere = json.loads(pathlib.Path(sys.argv[-1], ELSEWHERE).read_text())
     if qtype == gate.A:
-        return [gate.record(name, gate.A, elsewhere.get(name, address(name)))]
+        return [gate_inet.record(name, gate.A, elsewhere.get(name, address(name)))]
     return []
 
 
@@ -259,11 +260,11 @@ def serve_udp():
 def internet(certs):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pathlib.Path(certs) / "origin.pem")
-    gate.zone = zone
-    for fn, *args in ((gate.serve_udp,), (gate.serve_tcp,),
+    gate_inet.zone = zone
+    for fn, *args in ((gate_inet.serve_udp,), (gate_inet.serve_tcp,),
                       (serve_tcp, context), (serve_udp,)):
         threading.Thread(target=fn, args=args, daemon=True).start()
-    gate.tell({})
+    gate_inet.tell({})
     signal.pause()
 
 
