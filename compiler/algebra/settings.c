@@ -298,6 +298,7 @@ static void compare_trace(struct settings *s)
 	compare_size(s, "trace.rotate.age", &x->rotate_age_s, &y->rotate_age_s);
 	compare_kept(s, "trace.rotate.keep", &x->keep_files, &y->keep_files);
 	compare_kept(s, "trace.rotate.total", &x->keep_bytes, &y->keep_bytes);
+	compare_bool(s, "trace.reads", &x->reads, &y->reads, true);
 	compare_bool(s, "trace.required", &x->required, &y->required, true);
 }
 
