@@ -194,6 +194,19 @@ static const struct hot {
 	{"/boot", "it holds the host's kernel"},
 };
 
+/* As a whole; what lies in them is told apart by whoever approves it. */
+static const struct hot whole[] = {
+	{"/etc", "it holds the host's configuration and its secrets"},
+	{"/usr", "it holds the programs of the host"},
+	{"/bin", "it holds the programs of the host"},
+	{"/sbin", "it holds the programs of the host"},
+	{"/lib", "it holds the programs of the host"},
+	{"/lib64", "it holds the programs of the host"},
+	{"/tmp", "it holds sockets and files of the host's programs"},
+	{"/var/lib", "it holds what the host's services keep"},
+	{"/var/spool", "it holds what the host's services will run"},
+};
+
 /* A user's own runtime folder holds sockets that are often handed in. */
 static bool in_user_runtime(struct str path)
 {
@@ -235,6 +248,9 @@ static struct args_verdict judge_path(struct arena *a, struct str path,
 		    (within(path, at) && !in_user_runtime(path)))
 			return undoing(hot[i].why);
 	}
+	for (size_t i = 0; i < ARRAY_LEN(whole); i++)
+		if (str_is(path, whole[i].path))
+			return undoing(whole[i].why);
 	return widening();
 }
 
@@ -469,7 +485,7 @@ static struct args_verdict judge_label(struct str value)
 	    str_is(value, "membrane"))
 		return ours("labels named membrane.* say which session a "
 			    "container belongs to");
-	return harmless();
+	return widening(); /* programs on the host act on labels */
 }
 
 static struct args_verdict judge_sysctl(struct str value)

@@ -221,6 +221,10 @@ static void undoing(void)
 		"-v/run/user/1000:/x",
 		"-v/sys:/x",
 		"-v/dev:/x",
+		"-v/etc:/x:ro",
+		"-v/usr/bin/..:/x",
+		"-v/tmp:/tmp",
+		"-v/var/lib:/x",
 		"-v/home:/x",
 		"-v/home/me:/x",
 		"-v/home/me/:/x",
@@ -304,7 +308,11 @@ static void allowed(void)
 	takes("-u1000:", "user", "1000:", ARG_WIDENING);
 	takes("--read-only", "read-only", "", ARG_HARMLESS);
 	takes("--read-only=false", "read-only", "false", ARG_WIDENING);
-	takes("--label=a=b", "label", "a=b", ARG_HARMLESS);
+	takes("--label=a=b", "label", "a=b", ARG_WIDENING);
+	takes("-v/etc/ssl/certs:/x:ro", "volume", "/etc/ssl/certs:/x:ro",
+	      ARG_WIDENING);
+	takes("-v/usr/share/dict:/x", "volume", "/usr/share/dict:/x",
+	      ARG_WIDENING);
 	takes("--sysctl=kernel.shm_rmid_forced=1", "sysctl",
 	      "kernel.shm_rmid_forced=1", ARG_HARMLESS);
 }
