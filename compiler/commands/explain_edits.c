@@ -411,91 +411,24 @@ static bool flips(struct attempt *t)
 	return false;
 }
 
-/* --- what an attempt changed --------------------------------------------- */
+/* --- all of them --------------------------------------------------------- */
 
-static explain_texts lines_of(struct arena *a, struct str text)
+static void find_hunks(struct attempt *t, struct explain_edit *out)
 {
-	explain_texts out = {0};
-	struct str line;
+	vec_each(x, &t->texts) {
+		const struct source *s = source_named(t->base, x->name);
 
-	while (str_line(&text, &line))
-		*vec_push(a, &out) = line;
-	return out;
-}
-
-/* How many lines of both until they agree again: the fewest. */
-static bool resync(const explain_texts *old, const explain_texts *now,
-		   uint32_t i, uint32_t k, uint32_t *gone, uint32_t *come)
-{
-	for (uint32_t n = 1; n <= old->n - i + (now->n - k); n++)
-		for (*gone = 0; *gone <= n; ++*gone) {
-			*come = n - *gone;
-			if (i + *gone > old->n || k + *come > now->n)
-				continue;
-			if (i + *gone == old->n && k + *come == now->n)
-				return true;
-			if (i + *gone < old->n && k + *come < now->n &&
-			    str_eq(old->v[i + *gone], now->v[k + *come]))
-				return true;
-		}
-	return false;
-}
-
-static void add_hunks(struct attempt *t, struct str file, struct str text,
-		      struct explain_edit *out)
-{
-	const struct source *s = source_named(t->base, file);
-	explain_texts now = lines_of(t->a, text), old = {0};
-	uint32_t i = 0, k = 0, gone, come;
-
-	if (s)
-		old = lines_of(t->a, s->text);
-	while (i < old.n || k < now.n) {
-		struct explain_hunk *h;
-
-		if (i < old.n && k < now.n && str_eq(old.v[i], now.v[k])) {
-			i++;
-			k++;
-			continue;
-		}
-		if (!resync(&old, &now, i, k, &gone, &come))
-			return;
-		h = vec_push(t->a, &out->hunks);
-		h->file = file;
-		h->line = (gone ? i : k) + 1;
-		h->is_new = !s;
-		while (gone--)
-			*vec_push(t->a, &h->gone) = old.v[i++];
-		while (come--)
-			*vec_push(t->a, &h->come) = now.v[k++];
+		explain_hunks_find(t->a, x->name, s ? &s->text : NULL, x->text,
+				   &out->hunks);
 	}
-}
-
-static bool same_texts(const explain_texts *a, const explain_texts *b)
-{
-	if (a->n != b->n)
-		return false;
-	for (uint32_t i = 0; i < a->n; i++)
-		if (!str_eq(a->v[i], b->v[i]))
-			return false;
-	return true;
 }
 
 static bool same_edit(const struct explain_edit *a,
 		      const struct explain_edit *b)
 {
-	if (a->hunks.n != b->hunks.n || !same_texts(&a->left_out, &b->left_out))
-		return false;
-	for (uint32_t i = 0; i < a->hunks.n; i++)
-		if (!str_eq(a->hunks.v[i].file, b->hunks.v[i].file) ||
-		    a->hunks.v[i].line != b->hunks.v[i].line ||
-		    !same_texts(&a->hunks.v[i].gone, &b->hunks.v[i].gone) ||
-		    !same_texts(&a->hunks.v[i].come, &b->hunks.v[i].come))
-			return false;
-	return true;
+	return explain_hunks_same(&a->hunks, &b->hunks) &&
+	       explain_hunks_same_texts(&a->left_out, &b->left_out);
 }
-
-/* --- all of them --------------------------------------------------------- */
 
 /* Of files, what a pattern is about says too much where others take it back. */
 static void find_effects(struct attempt *t, struct explain_edit *out)
@@ -521,8 +454,7 @@ static bool try(struct attempt *t, enum way way, struct str target,
 	begin(t);
 	ok = out->edits.n < EDITS_MAX && flips(t);
 	if (ok) {
-		vec_each(x, &t->texts)
-			add_hunks(t, x->name, x->text, &edit);
+		find_hunks(t, &edit);
 		vec_each(x, &t->left_out)
 			*vec_push(t->a, &edit.left_out) = *x;
 		vec_each(x, &out->edits)

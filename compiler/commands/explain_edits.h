@@ -10,18 +10,9 @@
 #define COMPILER_COMMANDS_EXPLAIN_EDITS_H
 
 #include "compiler/algebra/compare.h"
+#include "compiler/commands/explain_hunks.h"
 #include "compiler/commands/explain_model.h"
 #include "compiler/commands/inputs.h"
-
-typedef VEC(struct str) explain_texts;
-
-/* Lines that go and lines that come in one place of a file. */
-struct explain_hunk {
-	struct str file;
-	uint32_t line; /* where it is now, or where the new ones will be */
-	bool is_new;   /* the file does not exist yet */
-	explain_texts gone, come;
-};
 
 /* What an edit does to connections, requests, names and arguments. */
 struct explain_effect {
@@ -30,7 +21,7 @@ struct explain_effect {
 };
 
 struct explain_edit {
-	VEC(struct explain_hunk) hunks;
+	explain_hunks hunks;
 	VEC(struct explain_effect) effects;
 	explain_texts left_out; /* flags: "-n github.com" */
 };

@@ -1,5 +1,6 @@
 #include "compiler/emit/nft.h"
 
+#include "compiler/emit/nft_nets.h"
 #include "compiler/emit/nft_write.h"
 #include "compiler/emit/profiles.h"
 #include "compiler/ir/ports.h"
@@ -13,11 +14,6 @@ static const enum ir_proto protos[] = {IR_PROTO_TCP, IR_PROTO_UDP};
 	for (const enum addr_family *f = families; f < families + 2; f++)
 #define each_proto(p) for (const enum ir_proto *p = protos; p < protos + 2; p++)
 
-/* Addresses of a class, per family. */
-struct nets {
-	ranges v4, v6;
-};
-
 typedef VEC(const struct ir_grant *) members;
 
 /* What a way to where only HTTP and TLS may pass stands for. */
@@ -27,100 +23,15 @@ struct rules {
 	const struct emit_in *in;
 	struct buf *out;
 	emit_classes grants, denials;
-	struct nets *grant_nets, *http_nets,
+	struct nft_nets *grant_nets, *http_nets,
 		*denial_nets; /* by class, from 0 */
 	bool l7;	      /* there is an HAProxy */
 	bool any_direct;      /* '*' does not go through it */
-	struct nets floor, private;
+	struct nft_nets floor, private;
 	ir_ports published;
 	/* By class, from 0; NULL where nobody asks for marks. */
 	members *granters, *deniers;
 };
-
-static ranges *of_family(struct nets *n, enum addr_family family)
-{
-	return family == ADDR_V4 ? &n->v4 : &n->v6;
-}
-
-static void add_net(struct arena *a, struct nets *n, const struct cidr *net)
-{
-	ranges_add(a, of_family(n, net->addr.family), net);
-}
-
-static void settle(struct nets *n)
-{
-	ranges_settle(&n->v4);
-	ranges_settle(&n->v6);
-}
-
-/* --- what goes into the sets --------------------------------------------- */
-
-/* The networks of each class, in one walk over the grants. */
-static struct nets *class_nets(struct arena *a, const emit_classes *classes,
-			       const ir_grants *grants, bool http)
-{
-	struct nets *nets = arena_array(a, classes->n + 1, sizeof(*nets));
-
-	vec_each(g, grants) {
-		const struct cidr *net = ir_dest_net(&g->dest);
-		uint32_t k = 0;
-
-		if (net && ir_grant_http(g) == http &&
-		    g->from.layer != LAYER_FLOOR)
-			k = emit_class_of(a, classes, g);
-		if (k)
-			add_net(a, &nets[k - 1], net);
-	}
-	for (uint32_t k = 0; k < classes->n; k++)
-		settle(&nets[k]);
-	return nets;
-}
-
-/*
- * The floor without what more specific grants open of it, each entry carved by
- * itself.
- */
-static void make_floor(struct rules *r)
-{
-	struct arena *a = r->in->a;
-
-	vec_each(d, &r->in->policy->deny) {
-		const struct cidr *net = &d->dest.u.cidr.net;
-		struct nets whole = {0}, opened = {0};
-		ranges rest;
-
-		if (d->from.layer != LAYER_FLOOR)
-			continue;
-		add_net(a, &whole, net);
-		vec_each(g, &r->in->policy->allow)
-			if (g->dest.kind == IR_DEST_CIDR && !g->has_http &&
-			    g->dest.u.cidr.net.bits > net->bits &&
-			    cidr_covers(net, &g->dest.u.cidr.net))
-				add_net(a, &opened, &g->dest.u.cidr.net);
-		settle(&opened);
-		rest = ranges_minus(a, of_family(&whole, net->addr.family),
-				    of_family(&opened, net->addr.family));
-		vec_each(x, &rest)
-			*vec_push(a, of_family(&r->floor, net->addr.family)) =
-				*x;
-	}
-	settle(&r->floor);
-}
-
-/* What '*' does not open: all that is not public, the carved floor included. */
-static void make_private(struct rules *r)
-{
-	const struct addr_special *s;
-	struct cidr net;
-
-	for (size_t at = 0; addr_private_next(&at, &net);)
-		add_net(r->in->a, &r->private, &net);
-	for (size_t i = 0; (s = addr_special(i)); i++) {
-		cidr_parse(str_of(s->text), &net);
-		add_net(r->in->a, &r->private, &net);
-	}
-	settle(&r->private);
-}
 
 static void make_published(struct rules *r)
 {
@@ -256,11 +167,11 @@ static bool any_any(const emit_classes *classes)
 	return false;
 }
 
-static void put_both(struct rules *r, const char *stem, struct nets *nets)
+static void put_both(struct rules *r, const char *stem, struct nft_nets *nets)
 {
 	each_family(f)
 		nft_put_ranges(r->out, (struct nft_set){stem, *f, 0},
-			       of_family(nets, *f));
+			       nft_nets_of(nets, *f));
 }
 
 /* A set, and which of its elements a grant or denial put there. */
@@ -279,23 +190,23 @@ static void put_class_set(struct rules *r, struct nft_set set,
 				mark_elements(r, nets, at, *g, reasons);
 }
 
-static void put_class_sets(struct rules *r, const char *stem, struct nets *nets,
+static void put_class_sets(struct rules *r, const char *stem, struct nft_nets *nets,
 			   uint32_t n, const members *of, enum kind kind,
 			   uint64_t reasons)
 {
 	for (uint32_t k = 0; k < n; k++)
 		each_family(f)
-			if (of_family(&nets[k], *f)->n)
+			if (nft_nets_of(&nets[k], *f)->n)
 				put_class_set(
 					r, (struct nft_set){stem, *f, k + 1},
-					of_family(&nets[k], *f),
+					nft_nets_of(&nets[k], *f),
 					of ? &of[k] : NULL, kind, reasons);
 }
 
 static void put_floor(struct rules *r)
 {
 	each_family(f) {
-		const ranges *nets = of_family(&r->floor, *f);
+		const ranges *nets = nft_nets_of(&r->floor, *f);
 		size_t *at = arena_array(r->in->a, nets->n + 1, sizeof(*at));
 
 		nft_put_ranges_at(r->out, (struct nft_set){"floor", *f, 0},
@@ -334,7 +245,7 @@ static void put_dynamic_sets(struct rules *r, const char *stem,
 
 static void put_sets(struct rules *r)
 {
-	struct nets none = {0};
+	struct nft_nets none = {0};
 
 	put_floor(r);
 	put_both(r, "host", &none);
@@ -390,7 +301,7 @@ static void put_denials(struct rules *r, enum addr_family family,
 		const struct emit_class *class = &r->denials.v[k];
 		struct nft_set set = {"deny", family, k + 1};
 
-		if (!of_family(&r->denial_nets[k], family)->n)
+		if (!nft_nets_of(&r->denial_nets[k], family)->n)
 			continue;
 		if (r->deniers && nft_has_proto(&class->ports, proto))
 			mark_rule(r, &r->deniers[k], CIDR, family, proto,
@@ -422,9 +333,9 @@ static bool has_kind(struct rules *r, enum kind kind, uint32_t k,
 {
 	switch (kind) {
 	case CIDR:
-		return of_family(&r->grant_nets[k], f)->n > 0;
+		return nft_nets_of(&r->grant_nets[k], f)->n > 0;
 	case CIDR_HTTP:
-		return of_family(&r->http_nets[k], f)->n > 0;
+		return nft_nets_of(&r->http_nets[k], f)->n > 0;
 	case HOST:
 		return r->grants.v[k].has_name;
 	case HTTP:
@@ -664,15 +575,15 @@ bool nft_emit(const struct emit_in *in, struct buf *out)
 	if (!emit_classes_make(in, &r.grants) ||
 	    !emit_denials_make(in, &r.denials))
 		return false;
-	r.grant_nets = class_nets(in->a, &r.grants, &in->policy->allow, false);
-	r.http_nets = class_nets(in->a, &r.grants, &in->policy->allow, true);
-	r.denial_nets = class_nets(in->a, &r.denials, &in->policy->deny, false);
+	r.grant_nets = nft_nets_classes(in->a, &r.grants, &in->policy->allow, false);
+	r.http_nets = nft_nets_classes(in->a, &r.grants, &in->policy->allow, true);
+	r.denial_nets = nft_nets_classes(in->a, &r.denials, &in->policy->deny, false);
 	r.granters = make_members(in, &r.grants, &in->policy->allow);
 	r.deniers = make_members(in, &r.denials, &in->policy->deny);
 	r.l7 = profiles_wanted(in->policy);
 	r.any_direct = profiles_any_direct(in->policy);
-	make_floor(&r);
-	make_private(&r);
+	nft_nets_floor(in, &r.floor);
+	nft_nets_private(in->a, &r.private);
 	make_published(&r);
 	buf_adds(out, "table inet membrane {\n");
 	put_sets(&r);
