@@ -5,7 +5,7 @@
  * over TLS and in the clear to a server behind it. requests.py talks; this
  * program writes down what it should hear. `haproxy -c` sees all of them.
  *
- *	requests [POLICIES [SEED [REQUESTS]]]
+ *	requests [POLICIES [SEED [CONNECTIONS]]]
  */
 #include "compiler/algebra/decide.h"
 #include "compiler/emit/gate_cfg.h"
@@ -24,7 +24,8 @@ static const char *const paths[] = {
 #include "tests/oracle/paths.def"
 #undef PATH
 };
-static const char *const addrs[] = {"1.2.3.4", "1.2.3.5", "10.0.0.1"};
+static const char *const addrs[] = {"1.2.3.4", "1.2.3.5", "10.0.0.1",
+				    "2606:4700::5", "fd00::1"};
 static const uint16_t ports[] = {80, 443, 8000, 8443};
 static const char *const methods[] = {"GET",   "POST",	  "PUT", "DELETE",
 				      "PATCH", "OPTIONS", "FOO"};
@@ -47,8 +48,8 @@ static const char *const rule_ports[] = {"",
 					 " tcp/443,udp/443"};
 static const char *const schemes[] = {"https://", "https://", "http://"};
 static const char *const url_ports[] = {"", "", "", ":443", ":80", ":8443"};
-static const char *const nets[] = {"1.2.3.0/24", "1.2.3.5/32", "10.0.0.0/8",
-				   "::/0", "0.0.0.0/0"};
+static const char *const nets[] = {"1.2.3.0/24",     "1.2.3.5/32", "10.0.0.0/8",
+				   "2606:4700::/32", "::/0",	   "0.0.0.0/0"};
 
 static const char *dest(struct rng *r)
 {
@@ -138,33 +139,144 @@ static void write_text(const char *dir, const char *name, struct str text)
 	}
 }
 
-static void put_request(struct buf *out, struct test_policy *t, struct rng *r,
-			uint64_t pins)
-{
-	struct decide_request q = {.tls = rng_below(r, 3) > 0};
-	uint32_t name = rng_below(r, ARRAY_LEN(gen_names));
-	uint32_t at = rng_below(r, ARRAY_LEN(addrs));
-	struct decision d;
+/* Spellings that change nothing, and that HAProxy refuses: see talk.py. */
+static const char *const shapes[] = {
+	"-",	 "-",	 "-",	 "-",	  "lf",	       "full", "port", "dot",
+	"upper", "fold", "clte", "other", "websocket", "foo",  "h2c",
+};
+static const char *const shapes_h2[] = {"-", "-", "-", "two_names"};
 
-	q.port = GEN_PICK(r, ports);
-	q.has_addr = addr_parse(str_of(addrs[at]), &q.addr);
-	q.host = str_of(gen_names[name]);
-	q.method = str_of(GEN_PICK(r, methods));
-	q.path = str_of(GEN_PICK(r, paths));
-	q.is_pinned = pins >> (name * ARRAY_LEN(addrs) + at) & 1;
-	if (q.tls && rng_below(r, 20))
-		q.sni = q.host;
-	if (q.tls && q.sni.n && rng_below(r, 12) == 0)
-		q.host = str_of(GEN_PICK(r, gen_names));
-	d = decide_request(t->a, &t->policy, &q);
-	buf_addf(out, "%d %d %s %u %.*s %.*s %.*s %s %d ", q.tls,
-		 rng_below(r, 2) ? 1 : 2, addrs[at], q.port,
-		 q.sni.n ? (int)q.sni.n : 1, q.sni.n ? q.sni.p : "-",
-		 STR_ARG(q.host), STR_ARG(q.method), reason_name(d.reason),
-		 q.tls && d.reason != REASON_NO_SNI &&
-			 decide_decrypts(&t->policy, &q));
+struct connection {
+	struct decide_request hello;
+	uint32_t name, at; /* of gen_names and addrs */
+	uint64_t pins;
+	bool h2, decrypts;
+};
+
+static bool is_one_of(const char *shape, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(shape, list[i]) == 0)
+			return true;
+	return false;
+}
+
+/* What HAProxy should say: decide(), and what it thinks of the shape. */
+static const char *wanted(struct test_policy *t, const struct connection *c,
+			  const struct decide_request *q, const char *shape)
+{
+	static const char *const malformed[] = {"fold", "other"};
+	struct decision d = decide_request(t->a, &t->policy, q);
+
+	if (q->tls && !c->decrypts)
+		return reason_name(d.reason);
+	if (q->tls) {
+		struct decision hello =
+			decide_request(t->a, &t->policy, &c->hello);
+
+		if (!hello.allow)
+			return reason_name(hello.reason);
+	}
+	if (d.reason == REASON_NAME_MISMATCH)
+		return reason_name(d.reason);
+	if (is_one_of(shape, malformed, ARRAY_LEN(malformed)))
+		return reason_name(REASON_BAD_REQUEST);
+	if (strcmp(shape, "foo") == 0)
+		return reason_name(REASON_UPGRADE);
+	return reason_name(d.reason);
+}
+
+static const char *shape_of(struct rng *r, const struct connection *c,
+			    const struct decide_request *q)
+{
+	const char *shape = GEN_PICK(r, shapes);
+	bool body = str_is(q->method, "POST") || str_is(q->method, "PUT");
+
+	if (c->h2)
+		return GEN_PICK(r, shapes_h2);
+	/* Who looks into no tunnel does not mend what is in it. */
+	if ((q->tls && !c->decrypts) || (strcmp(shape, "clte") == 0 && !body))
+		return "-";
+	return shape;
+}
+
+static void draw_request(struct rng *r, const struct connection *c,
+			 struct decide_request *out)
+{
+	uint32_t name = c->name;
+
+	*out = c->hello;
+	out->only_hello = false;
+	/* Another name on a connection: often where none was stated yet. */
+	if (rng_below(r, out->tls ? 12 : 4) == 0)
+		name = rng_below(r, ARRAY_LEN(gen_names));
+	out->host = str_of(gen_names[name]);
+	/* Inside TLS it is the hello's name that has to be. */
+	if (!out->tls)
+		out->is_pinned =
+			c->pins >> (name * ARRAY_LEN(addrs) + c->at) & 1;
+	out->method = str_of(GEN_PICK(r, methods));
+	out->path = str_of(GEN_PICK(r, paths));
+}
+
+static void put_request(struct buf *out, struct test_policy *t, struct rng *r,
+			const struct connection *c)
+{
+	struct decide_request q;
+	const char *shape;
+
+	/* Most of what is possible is refused: prefer what is not. */
+	for (unsigned i = rng_below(r, 5); i < 5; i++) {
+		draw_request(r, c, &q);
+		if (decide_request(t->a, &t->policy, &q).allow)
+			break;
+	}
+	shape = shape_of(r, c, &q);
+	buf_addf(out, "R %s %.*s %.*s %s ", shape, STR_ARG(q.host),
+		 STR_ARG(q.method), wanted(t, c, &q, shape));
 	buf_add(out, q.path);
 	buf_addc(out, '\n');
+}
+
+static void draw_connection(struct rng *r, struct connection *c)
+{
+	struct decide_request *hello = &c->hello;
+
+	*hello = (struct decide_request){.tls = rng_below(r, 3) > 0,
+					 .only_hello = true};
+	c->name = rng_below(r, ARRAY_LEN(gen_names));
+	c->at = rng_below(r, ARRAY_LEN(addrs));
+	hello->port = GEN_PICK(r, ports);
+	hello->has_addr = addr_parse(str_of(addrs[c->at]), &hello->addr);
+	hello->is_pinned = c->pins >> (c->name * ARRAY_LEN(addrs) + c->at) & 1;
+	if (hello->tls && rng_below(r, 20))
+		hello->sni = str_of(gen_names[c->name]);
+	/* For the look at whether anything is granted there. */
+	hello->host = hello->tls ? hello->sni : str_of(gen_names[c->name]);
+	hello->method = STR("GET");
+	hello->path = STR("/api/x");
+}
+
+static void put_connection(struct buf *out, struct test_policy *t,
+			   struct rng *r, uint64_t pins)
+{
+	struct connection c = {.pins = pins};
+	const struct decide_request *hello = &c.hello;
+
+	for (unsigned i = rng_below(r, 8); i < 8; i++) {
+		draw_connection(r, &c);
+		if (decide_request(t->a, &t->policy, hello).allow)
+			break;
+	}
+	c.decrypts = hello->tls && hello->sni.n &&
+		     decide_decrypts(&t->policy, hello);
+	c.h2 = rng_below(r, 3) == 0 && (!hello->tls || c.decrypts);
+	buf_addf(out, "C %d %d %s %u %.*s %d %d\n", hello->tls,
+		 rng_below(r, 2) ? 1 : 2, addrs[c.at], hello->port,
+		 hello->sni.n ? (int)hello->sni.n : 1,
+		 hello->sni.n ? hello->sni.p : "-", c.decrypts, c.h2);
+	for (unsigned i = 1 + rng_below(r, c.h2 ? 8 : 4); i > 0; i--)
+		put_request(out, t, r, &c);
 }
 
 static void put_policy(const char *dir, const char *text, struct rng *r,
@@ -199,7 +311,7 @@ static void put_policy(const char *dir, const char *text, struct rng *r,
 		write_text(dir, "pins", buf_str(&b));
 		buf_init(&b, t.a);
 		for (unsigned i = 0; i < requests; i++)
-			put_request(&b, &t, r, pins);
+			put_connection(&b, &t, r, pins);
 		write_text(dir, "requests", buf_str(&b));
 	}
 	test_policy_done(&t);
@@ -247,7 +359,7 @@ int main(int argc, char **argv)
 {
 	unsigned policies = argc > 1 ? (unsigned)atoi(argv[1]) : 25;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
-	unsigned requests = argc > 3 ? (unsigned)atoi(argv[3]) : 40;
+	unsigned requests = argc > 3 ? (unsigned)atoi(argv[3]) : 20;
 	char dir[] = "/tmp/membrane-requests-XXXXXX", command[512];
 	static struct gen_policy p;
 	int status;

@@ -4,6 +4,8 @@ Runs in a network namespace of its own. Addresses of the internet are on its
 loopback; what the client sends there, marked, is redirected to HAProxy, whose
 own connections reach the server.
 """
+import base64
+import hashlib
 import json
 import os
 import pathlib
@@ -16,10 +18,17 @@ import sys
 import threading
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.dont_write_bytecode = True
+import talk  # noqa: E402
+
 TOP = pathlib.Path(sys.argv[1])
 NAMES = ["test", "a.test", "b.a.test", "c.b.a.test", "d.c.b.a.test", "x.test", "b.x.test", "other.example", "a.example"]
 PORTS = (80, 443, 8000, 8080, 8443)
 TIMEOUT_S = 10
+IPV6_TRANSPARENT = 75
+# RFC 6455, 4.2.2, of the one key that talk.py sends.
+ACCEPTED = base64.b64encode(hashlib.sha1(talk.KEY + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
 
 
 def sh(text):
@@ -43,13 +52,33 @@ def certificates():
 def network():
     sh("""ip link set lo up
     for a in 1.2.3.4 1.2.3.5 10.0.0.1; do ip addr add $a/32 dev lo; done
+    for a in 2606:4700::5 fd00::1; do ip addr add $a/128 dev lo nodad; done
+    ip -6 rule add fwmark 1 lookup 100
+    ip -6 rule add fwmark 2 lookup 100
+    ip -6 route add local default dev lo table 100
     nft -f - <<'X'
 table ip t { chain o { type nat hook output priority -100;
   meta mark 1 meta l4proto tcp redirect to :15001
   meta mark 2 meta l4proto tcp redirect to :15002
 }
 }
+table ip6 t { chain p { type filter hook prerouting priority mangle;
+  meta mark 1 meta l4proto tcp tproxy to :15001
+  meta mark 2 meta l4proto tcp tproxy to :15002
+}
+}
 X""")
+
+
+def transparent(port):
+    """What the gate hands to HAProxy for IPv6."""
+    s = socket.socket(socket.AF_INET6)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    s.setsockopt(socket.IPPROTO_IPV6, IPV6_TRANSPARENT, 1)
+    s.bind(("::", port))
+    s.listen(64)
+    return s
 
 
 class Origin:
@@ -59,7 +88,7 @@ class Origin:
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.tls.load_cert_chain(TOP / "origin.pem")
         for port in PORTS:
-            s = socket.create_server(("0.0.0.0", port), backlog=64)
+            s = socket.create_server(("::", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=64)
             threading.Thread(target=self.accept, args=(s,), daemon=True).start()
 
     def accept(self, s):
@@ -75,18 +104,30 @@ class Origin:
             with c:
                 data = b""
                 while True:
-                    while b"\r\n\r\n" not in data:
-                        more = c.recv(65536)
-                        if not more:
-                            return
-                        data += more
-                    head, data = data.split(b"\r\n\r\n", 1)
+                    head, data = self.upto(c, data, b"\r\n\r\n")
+                    if head.startswith(b"PRI "):
+                        talk.serve(c, self.upto(c, data, b"SM\r\n\r\n")[1])
+                        return
+                    if b"\r\ntransfer-encoding: chunked" in head.lower():
+                        _, data = self.upto(c, data, b"0\r\n\r\n")
+                    if b"\r\nupgrade: websocket" in head.lower():
+                        c.sendall(b"HTTP/1.1 101 OK\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: "
+                                  + ACCEPTED + b"\r\n\r\n" + head)
+                        echo(c)
+                        return
                     body = json.dumps(head.decode("latin-1").split("\r\n")).encode()
                     c.sendall(b"HTTP/1.1 200 OK\r\nX-Origin: yes\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
-                    if b"\r\nconnection: close" in head.lower():
-                        return
         except OSError:
             pass
+
+    @staticmethod
+    def upto(c, data, end):
+        while end not in data:
+            more = c.recv(65536)
+            if not more:
+                raise OSError("closed")
+            data += more
+        return data.split(end, 1)
 
 
 class Gate:
@@ -117,8 +158,14 @@ class Gate:
             raise Bad("haproxy -c: " + check.stderr + check.stdout)
         if not start:
             return
+        # The numbers stay: a descriptor is named in the environment.
+        entries = {"MEMBRANE_RAW6": transparent(15001), "MEMBRANE_HTTP6": transparent(15002)}
+        env.update({name: f"fd@{e.fileno()}" for name, e in entries.items()})
         self.child = subprocess.Popen(["haproxy", "-db", "-f", str(self.plan / "gate.cfg")], env=env,
-                                      stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+                                      stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+                                      pass_fds=[e.fileno() for e in entries.values()])
+        for e in entries.values():
+            e.close()
         for _ in range(400):
             if self.child.poll() is not None:
                 raise Bad("haproxy: " + self.child.stderr.read())
@@ -197,72 +244,168 @@ def reason_in(body):
     return body.split("\n")[0].rsplit(": ", 1)[-1]
 
 
-def ask(gate, origin_leaf, q):
-    """Reason, and whether somebody else's certificate was shown."""
-    tls, entry, addr, port, sni, host, method, path = q
-    s = socket.socket()
+def connect(gate, c):
+    """An open connection, or why HAProxy refused the hello."""
+    s = socket.socket(socket.AF_INET6 if ":" in c.addr else socket.AF_INET)
     s.settimeout(TIMEOUT_S)
-    s.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, entry)
-    s.connect((addr, port))
-    decrypted = False
-    with s:
-        if tls:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
-            try:
-                s = context.wrap_socket(s, server_hostname=None if sni == "-" else sni)
-            except OSError:
-                while True:
-                    try:
-                        r = gate.record(("conn",))
-                    except OSError:
-                        return "no handshake", False, ""
-                    if r["verdict"] == "deny":
-                        return r["reason"], False, ""
-            decrypted = s.getpeercert(True) != origin_leaf
-        s.sendall(f"{method} {path} HTTP/1.1\r\nHost: {host}\r\nX-Secret: mine\r\nConnection: close\r\n\r\n".encode())
-        data = b""
-        try:
-            while more := s.recv(65536):
-                data += more
-        except OSError:
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, c.entry)
+    gate.drain()
+    s.connect((c.addr, c.port))
+    if not c.tls:
+        return s, None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    if c.h2:
+        context.set_alpn_protocols(["h2", "http/1.1"])
+    try:
+        return context.wrap_socket(s, server_hostname=None if c.sni == "-" else c.sni), None
+    except OSError:
+        s.close()
+    try:
+        while (r := gate.record(("conn",)))["verdict"] != "deny":
             pass
-    head, _, body = data.decode("latin-1").partition("\r\n\r\n")
-    if "X-Origin: yes" in head or "x-origin: yes" in head:
-        return "granted", decrypted, body
-    if re.match("HTTP/1.[01] (400|403|421) .*", head.split("\r\n")[0]):
-        want = {"name-mismatch": "421", "bad-request": "400"}.get(reason_in(body), "403")
-        if want not in head.split("\r\n")[0]:
-            return "wrong status " + head.split("\r\n")[0], decrypted, body
-        return reason_in(body), decrypted, body
-    return "? " + data.decode("latin-1")[:200], decrypted, body
+        return None, r["reason"]
+    except OSError:
+        return None, "no handshake"
+
+
+def judged(status, body):
+    """What an answer says was decided."""
+    if status in (200, 101) and "membrane" not in body:
+        return "granted"
+    if status in (400, 403, 421):
+        reason = reason_in(body)
+        want = {"name-mismatch": 421, "bad-request": 400}.get(reason, 403)
+        return reason if status == want else f"{reason}, but with {status}"
+    return f"? {status} {body[:200]}"
+
+
+def turns(gate, c, s):
+    """Its requests one after the other, on as few connections as they take."""
+    scheme, data = "https" if c.tls else "http", b""
+    for r in c.requests:
+        for again in (True, False):
+            try:
+                if s is None:
+                    s, data = connect(gate, c)[0], b""
+                s.sendall(talk.spelled(r.shape, scheme, r.host, r.method, r.path, c.port))
+                status, _, body, data = talk.answer(s, data)
+                break
+            except (talk.Closed, OSError) as e:
+                s = None
+                if not again:
+                    yield f"? {e!r}", ""
+        else:
+            continue
+        if status == 101:
+            while b"\r\nhost:" not in data.lower():
+                data += s.recv(65536)
+            body = json.dumps(data.decode("latin-1").split("\r\n"))
+            s.sendall(b"\x81\x00")
+            if s.recv(100) != b"got:\x81\x00":
+                status = 0
+            s.close()
+            s = None
+        yield judged(status, body), body
+
+
+def streams(c, s):
+    """The same all at once, over HTTP/2."""
+    asked = []
+    for r in c.requests:
+        headers = [(":method", r.method), (":scheme", "https" if c.tls else "http"), (":authority", r.host),
+                   (":path", r.path), ("x-secret", "mine")]
+        if r.shape == "two names":
+            headers.append(("host", "x.test"))
+        asked.append(headers)
+    for status, body in talk.multiplexed(s, asked):
+        yield judged(status, body), body
+
+
+class Request:
+    def __init__(self, line):
+        self.line = line
+        shape, self.host, self.method, self.want, self.path = line.split(" ", 4)
+        self.shape = shape.replace("_", " ")
+
+
+class Connection:
+    def __init__(self, line):
+        self.line = line
+        tls, entry, self.addr, port, self.sni, decrypts, h2 = line.split(" ")
+        self.tls, self.decrypts, self.h2 = tls == "1", decrypts == "1", h2 == "1"
+        self.entry, self.port, self.requests = int(entry), int(port), []
+
+
+def connections(folder):
+    out = []
+    for line in (folder / "requests").read_text().splitlines():
+        kind, line = line.split(" ", 1)
+        if kind == "C":
+            out.append(Connection(line))
+        else:
+            out[-1].requests.append(Request(line))
+    return out
+
+
+def what_arrived(c, r, lines):
+    """What is wrong with a request as the origin got it; None: nothing."""
+    low = [line.lower() for line in lines]
+    if lines[0].split(" ")[:2] != [r.method, r.path]:
+        return "another target"
+    if [h for h in low if h.startswith("host:")] not in ([f"host: {r.host}"], [f"host: {r.host}."], [f"host: {r.host}:{c.port}"]):
+        return "another host"
+    if any("\n" in line or line[:1] in (" ", "\t") for line in lines[1:] if line):
+        return "a line end that is none"
+    framing = [h.split(":")[0] for h in low if h.startswith(("content-length:", "transfer-encoding:"))]
+    if len(framing) > 1:
+        return "two framings"
+    upgrade = [h for h in low if h.startswith("upgrade:")]
+    if upgrade and r.shape != "websocket":
+        return "an offer to upgrade"
+    return None
+
+
+def converse(gate, origin_leaf, c, counts):
+    """Differences between decide and HAProxy on one connection."""
+    s, refused = connect(gate, c)
+    if not s:
+        for r in c.requests:
+            counts[r.want] = counts.get(r.want, 0) + 1
+            if r.want != refused:
+                yield r, f"decide says {r.want}, HAProxy {refused} of the hello"
+        return
+    if c.tls and (s.getpeercert(True) != origin_leaf) != c.decrypts:
+        yield c.requests[0], f"decrypted: decide says {c.decrypts}"
+    h2 = c.h2 and (not c.tls or s.selected_alpn_protocol() == "h2")
+    if c.decrypts and c.tls and c.h2 and not h2:
+        yield c.requests[0], "no HTTP/2"
+    with s:
+        got = list(streams(c, s) if h2 else turns(gate, c, s))
+    if len(got) != len(c.requests):
+        yield c.requests[-1], f"{len(got)} answers"
+    for r, (verdict, body) in zip(c.requests, got):
+        counts[r.want] = counts.get(r.want, 0) + 1
+        if verdict != r.want:
+            yield r, f"decide says {r.want}, HAProxy {verdict}"
+        elif verdict == "granted" and body and (why := what_arrived(c, r, json.loads(body))):
+            yield r, f"{why} arrived: {body}"
 
 
 def one(folder, origin_leaf, counts):
     gate = Gate(folder)
     bad = 0
     try:
-        for line in (folder / "requests").read_text().splitlines():
-            tls, entry, addr, port, sni, host, method, want, decrypts, path = line.split(" ", 9)
-            gate.drain()
+        for c in connections(folder):
             began = time.monotonic()
-            got, decrypted, body = ask(gate, origin_leaf, (tls == "1", int(entry), addr, int(port), sni, host, method, path))
-            if time.monotonic() - began > 1 and os.environ.get("SLOW"):
-                print(f"{time.monotonic() - began:.1f} s: {line}", file=sys.stderr)
-            counts[want] = counts.get(want, 0) + 1
-            why = None
-            if got != want:
-                why = f"decide says {want}, HAProxy {got}"
-            elif got == "granted" and tls == "1" and decrypted != (decrypts == "1"):
-                why = f"decrypted: decide {decrypts}, HAProxy {decrypted}"
-            elif got == "granted" and json.loads(body)[0].split(" ")[:2] != [method, path]:
-                why = f"the origin got {body}"
-            if why:
+            for r, why in converse(gate, origin_leaf, c, counts):
                 bad += 1
-                print(f"{folder.name}: {line}\n  {why}\n{(folder / 'policy').read_text()}", file=sys.stderr)
-                if bad > 3:
-                    break
+                print(f"{folder.name}: {c.line}: {r.line}\n  {why}\n{(folder / 'policy').read_text()}", file=sys.stderr)
+            if time.monotonic() - began > 1 and os.environ.get("SLOW"):
+                print(f"{time.monotonic() - began:.1f} s: {c.line}", file=sys.stderr)
+            if bad > 3:
+                break
     finally:
         gate.done()
     return bad
