@@ -95,21 +95,54 @@ static void put_shape(struct gate *g)
 		   "-m int gt 0 } !{ var(txn.hport),sub(txn.dport) eq 0 }");
 }
 
-static void put_canonical(struct gate *g)
+/* Set a variable where a rule that could decide minds something. */
+static void put_minds(struct gate *g, const char *name,
+		      bool (*minds)(struct arena *a, const struct ir_grant *g))
 {
-	struct cfg *c = &g->c;
 	const profile_list *lists[] = {&g->p.allow, &g->p.deny};
 
 	for (int i = 0; i < 2; i++)
 		vec_each(x, lists[i]) {
-			if (!x->http || !http_has_paths(g->in->a, x->like))
+			if (!x->http || !minds(g->in->a, x->like))
 				continue;
-			buf_adds(c->out,
-				 "    " H " set-var(txn.paths) str(1) if");
+			buf_addf(g->c.out,
+				 "    " H " set-var(txn.%s) str(1) if", name);
 			gate_match_aimed(g, x);
-			buf_addc(c->out, '\n');
+			buf_addc(g->c.out, '\n');
 		}
-	cfg_line(c, "acl paths var(txn.paths) -m found");
+	cfg_line(&g->c, "acl %s var(txn.%s) -m found", name, name);
+}
+
+/*
+ * Headers by which some servers take another method or path than the one that
+ * is asked for; who decides by those does not let them be changed.
+ */
+static void put_overrides(struct cfg *c)
+{
+	static const struct {
+		const char *minds, *reason, *header;
+	} all[] = {
+		{"verbs", "method", "x-http-method-override"},
+		{"verbs", "method", "x-http-method"},
+		{"verbs", "method", "x-method-override"},
+		{"paths", "path", "x-original-url"},
+		{"paths", "path", "x-rewrite-url"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		cfg_line(c,
+			 H " set-var(txn.bad) str(%s) if %s { req.fhdr(%s) -m "
+			   "found } !{ var(txn.bad) -m found }",
+			 all[i].reason, all[i].minds, all[i].header);
+}
+
+static void put_canonical(struct gate *g)
+{
+	struct cfg *c = &g->c;
+
+	put_minds(g, "paths", http_has_paths);
+	put_minds(g, "verbs", http_has_methods);
+	put_overrides(c);
 	cfg_line(c, H " set-var(txn.crooked) str(1) unless { var(txn.path) -m "
 		      "beg / }");
 	cfg_line(c, H " set-var(txn.crooked) str(1) if { var(txn.path) -m reg "

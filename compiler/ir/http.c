@@ -66,3 +66,13 @@ bool http_has_paths(struct arena *a, const struct ir_grant *g)
 			return true;
 	return false;
 }
+
+bool http_has_methods(struct arena *a, const struct ir_grant *g)
+{
+	struct http_rules rules = http_rules(a, g);
+
+	for (uint32_t i = 0; i < rules.n; i++)
+		if (!rules.v[i].any_method)
+			return true;
+	return false;
+}

@@ -21,7 +21,8 @@ bool http_any_path(const struct ir_dest *d, const struct ir_http *h);
  */
 ir_texts http_paths(struct arena *a, const struct ir_dest *d,
 		    const struct ir_http *h);
-/* Has the grant a path that matters? */
+/* Has the grant a path that matters? A method? */
 bool http_has_paths(struct arena *a, const struct ir_grant *g);
+bool http_has_methods(struct arena *a, const struct ir_grant *g);
 
 #endif

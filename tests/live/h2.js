@@ -1,6 +1,6 @@
 // Runs inside the sandbox: requests over one HTTP/2 connection.
 //   node h2.js '{"origin": "https://a.test", "sni": "a.test", "requests":
-//              [{":authority": "b.test", ":path": "/"}], "protocol": true}'
+//              [{":authority": "b.test", ":path": "/"}]}'
 // prints a list of {status, headers, data, alpn} or {error}.
 const http2 = require('http2');
 const ask = JSON.parse(process.argv[2]);
@@ -30,7 +30,7 @@ const one = (headers) => new Promise((resolve) => {
     out.alpn = session.alpnProtocol;
     out.headers = { ...h };
     if (rest[':method'] === 'CONNECT') {
-      stream.write(body || 'through the tunnel');
+      stream.write(Buffer.from(body || 'through the tunnel', 'latin1'));
       setTimeout(() => { stream.close(); resolve(out); }, 1000);
     }
   });
