@@ -40,6 +40,23 @@ const char *changes_kind_name(enum access_kind k)
 	return kinds[k];
 }
 
+static bool reaches(const third_party_hits *list,
+		    const struct third_party *place)
+{
+	vec_each(h, list)
+		if (h->place == place)
+			return true;
+	return false;
+}
+
+static void find_places(struct changes *x)
+{
+	vec_each(h, &x->now->reached)
+		if (!reaches(&x->old->reached, h->place) &&
+		    !reaches(&x->places, h->place))
+			*vec_push(x->a, &x->places) = *h;
+}
+
 void changes_make(struct arena *a, const struct compilation *old,
 		  const struct compilation *now, struct changes *out)
 {
@@ -47,6 +64,7 @@ void changes_make(struct arena *a, const struct compilation *old,
 	compare_policies(a, &old->policy, &now->policy, &out->found);
 	vec_each(c, &out->found.changes)
 		out->n[c->way]++;
+	find_places(out);
 }
 
 enum changes_verdict changes_verdict(const struct changes *x)
@@ -143,6 +161,16 @@ struct changes_words changes_words(const struct changes *x,
 	return w;
 }
 
+struct str changes_place(const struct changes *x,
+			 const struct third_party_hit *h)
+{
+	if (h->grant->dest.kind == IR_DEST_ANY)
+		return STR("*: every place that is known");
+	return arena_fmt(x->a, "%s%s  (%s)", view_cleaned(x->a, h->name).p,
+			 h->place->path.n > 1 ? h->place->path.p : "",
+			 third_party_kind_name(h->place->kind));
+}
+
 /* --- for a terminal ------------------------------------------------------ */
 
 void changes_view_one(const struct view *v, const struct changes *x,
@@ -170,6 +198,34 @@ void changes_view_one(const struct view *v, const struct changes *x,
 			 (struct str){0});
 }
 
+static void places(const struct view *v, const struct changes *x)
+{
+	const struct third_party_hit *any = NULL;
+	uint32_t i = 0, n = x->places.n;
+
+	if (n == 0)
+		return;
+	view_title(v, "others can now read what is sent to", n, "place");
+	vec_each(h, &x->places) {
+		struct str at =
+			view_source(x->a, &x->now->sources, h->grant->from.at);
+
+		if (h->grant->dest.kind == IR_DEST_ANY) {
+			any = h;
+			continue;
+		}
+		if (view_more(v, 2, i++, n))
+			break;
+		view_row(v, 2, VIEW_WARN, changes_place(x, h), at);
+		view_row(v, 4, VIEW_DIM, str_of(h->place->what),
+			 (struct str){0});
+	}
+	if (any)
+		view_row(v, 2, VIEW_WARN, changes_place(x, any),
+			 view_source(x->a, &x->now->sources,
+				     any->grant->from.at));
+}
+
 void changes_view(const struct view *v, const struct changes *x)
 {
 	static const enum access_way order[] = {ACCESS_GAINED, ACCESS_OTHER,
@@ -189,4 +245,5 @@ void changes_view(const struct view *v, const struct changes *x)
 			changes_view_one(v, x, c);
 		}
 	}
+	places(v, x);
 }

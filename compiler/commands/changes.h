@@ -15,6 +15,9 @@ struct changes {
 	const struct compilation *old, *now; /* both ok */
 	struct comparison found;
 	uint32_t n[ACCESS_OTHER + 1]; /* changes, by enum access_way */
+	/* Places where others can read, that only the new policy reaches; one
+	 * grant of each. */
+	third_party_hits places;
 };
 
 /* From no more to no less. */
@@ -49,6 +52,10 @@ struct changes_words {
 };
 struct changes_words changes_words(const struct changes *x,
 				   const struct access_change *c);
+
+/* "gist.github.com  (forge)"; of a grant to '*' all of them. Cleaned. */
+struct str changes_place(const struct changes *x,
+			 const struct third_party_hit *h);
 
 /* Sections of what was gained, changed and lost; nothing when nothing was. */
 void changes_view(const struct view *v, const struct changes *x);

@@ -47,3 +47,29 @@ cJSON *changes_json(const struct changes *x)
 		json_push(list, one(x, c));
 	return list;
 }
+
+cJSON *changes_json_places(const struct changes *x)
+{
+	cJSON *list = json_array();
+
+	vec_each(h, &x->places) {
+		struct place at =
+			sources_place(&x->now->sources, h->grant->from.at);
+		cJSON *o = json_object();
+
+		json_put_str(o, "dest", h->place->dest);
+		json_put_cstr(o, "kind", third_party_kind_name(h->place->kind));
+		json_put_str(o, "path", h->place->path);
+		json_put_cstr(o, "what", h->place->what);
+		json_put_cstr(o, "documented", h->place->source);
+		json_put_str(o, "rule_id", h->grant->id);
+		if (at.source) {
+			put_words(o, "source",
+				  view_cleaned(x->a, at.source->name));
+			json_put_u64(o, "line", at.line);
+			json_put_u64(o, "column", at.column);
+		}
+		json_push(list, o);
+	}
+	return list;
+}

@@ -8,6 +8,8 @@
 #include "compiler/commands/changes.h"
 
 /* The caller puts it into a tree. */
+/* Places where others can now read, likewise: "third_parties". */
+cJSON *changes_json_places(const struct changes *x);
 cJSON *changes_json(const struct changes *x);
 
 #endif

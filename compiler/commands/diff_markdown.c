@@ -77,6 +77,34 @@ static void section(struct writer *w, enum access_way way, bool open)
 	buf_adds(w->out, "\n</details>\n");
 }
 
+static void places(struct writer *w)
+{
+	const struct changes *x = &w->d->access;
+	const struct third_party_hit *any = NULL;
+	struct buf text;
+
+	if (x->places.n == 0)
+		return;
+	buf_init(&text, x->a);
+	vec_each(h, &x->places) {
+		if (h->grant->dest.kind == IR_DEST_ANY)
+			any = h;
+		else if (w->out->n + text.n + 2 * LINE_MAX_BYTES + TAIL <
+			 MARKDOWN_MAX)
+			line(&text, "",
+			     arena_fmt(x->a, "%s  %s", changes_place(x, h).p,
+				       h->place->what));
+	}
+	if (any)
+		line(&text, "", changes_place(x, any));
+	buf_addf(w->out,
+		 "\n<details open><summary>others can now read what is sent "
+		 "to %s place%s</summary>\n\n",
+		 view_number(x->a, x->places.n).p, x->places.n == 1 ? "" : "s");
+	markdown_block(w->out, "text", buf_str(&text));
+	buf_adds(w->out, "\n</details>\n");
+}
+
 static void remark(struct writer *w, const struct side *s)
 {
 	struct str text = diff_remark(w->d->a, s);
@@ -102,6 +130,7 @@ struct str diff_markdown(const struct diff *d)
 	buf_addf(&out, "%s%s\n", summary.n ? ": " : "", summary.p);
 	remark(&w, d->old);
 	remark(&w, d->now);
+	places(&w);
 	section(&w, ACCESS_GAINED, true);
 	section(&w, ACCESS_OTHER, true);
 	section(&w, ACCESS_LOST, false);
