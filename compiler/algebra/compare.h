@@ -7,9 +7,9 @@
  * that permit nothing by themselves are compared in the order from tight to
  * loose, where they have one.
  *
- * Left out, since no request of the grammar asks for them: paths that are not
- * canonical, the method CONNECT, requests to an address under a name other
- * than the address itself.
+ * Left out: paths that are not canonical, the method CONNECT and, since no
+ * request of the grammar asks for them, requests to an address under a name
+ * other than the address itself.
  */
 #ifndef COMPILER_ALGEBRA_COMPARE_H
 #define COMPILER_ALGEBRA_COMPARE_H

@@ -4,6 +4,7 @@
 #include "compiler/commands/explain_view.h"
 #include "compiler/commands/plan_json.h"
 #include "compiler/commands/say.h"
+#include "compiler/commands/trust_ask.h"
 #include "compiler/front/request.h"
 
 #include <errno.h>
@@ -103,12 +104,51 @@ static int read_requests(struct asked *q, const struct options *o)
 	return q->diags.errors ? STATUS_USAGE : STATUS_OK;
 }
 
+/* Would 'run' take what the workspace adds? */
+static bool is_approved(struct compilation *c, const struct inputs *in)
+{
+	struct contribution x;
+	struct err err;
+
+	contribution_make(c, &x);
+	switch (trust_state(c, in, &x, &err)) {
+	case TRUST_NOTHING:
+	case TRUST_ALWAYS:
+	case TRUST_APPROVED:
+		return true;
+	case TRUST_NEVER:
+	case TRUST_OPEN:
+	case TRUST_UNKNOWN:
+		break;
+	}
+	return false;
+}
+
+/*
+ * A decision that stands on the workspace's own word is said to do so.
+ * *approved: -1 until that was found out.
+ */
+static void assume_trust(struct compilation *c, const struct inputs *in,
+			 struct explanation *e, int *approved)
+{
+	if (!e->decision.allow || !e->has_rule ||
+	    e->rule.from->layer != LAYER_WORKSPACE)
+		return;
+	if (*approved < 0)
+		*approved = is_approved(c, in);
+	if (!*approved)
+		*vec_push(c->a, &e->assumed) =
+			"somebody approved what this workspace adds "
+			"('membrane trust'), which nobody did";
+}
+
 static int explain(const struct options *o, const struct inputs *in,
 		   struct compilation *c, const struct asked *q)
 {
 	const struct decide_files *files = decide_files_new(c->a, &c->policy);
 	bool json = options_get(o, OPTION_JSON) != NULL, denied = false;
 	cJSON *list = json_array();
+	int approved = -1;
 	struct view v;
 	struct buf out;
 	int status;
@@ -121,6 +161,7 @@ static int explain(const struct options *o, const struct inputs *in,
 		struct explain_flip flip;
 
 		explain_model_make(c, files, r, &e);
+		assume_trust(c, in, &e, &approved);
 		explain_edits_find(c->a, in, c, &e, &flip);
 		denied |= !e.decision.allow;
 		if (json) {
