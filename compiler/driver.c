@@ -80,7 +80,6 @@ int driver_compile(struct compilation *c, const struct front_input *in,
 	ir_verify(&c->policy, IR_NORMALISED);
 	if (stops(c, "normalise") || !passes_conflicts(&ctx, &c->policy))
 		return 0;
-	lint_policy(&ctx, &c->policy, &c->reached);
 	if (!c->unbound && !invariants_hold(&ctx, &c->policy))
 		return 0;
 	emit = emit_in(c);
@@ -89,11 +88,17 @@ int driver_compile(struct compilation *c, const struct front_input *in,
 	return 0;
 }
 
-void driver_settle(struct compilation *c, uint32_t today)
+void driver_lint(struct compilation *c, const struct driver_look *look)
 {
 	struct pass_ctx ctx = driver_ctx(c);
 
-	lint_waive(&ctx, &c->policy, today, &c->waived);
+	lint_policy(&ctx, &c->policy, &c->reached);
+	if (look->workspace)
+		c->unsearched = !workspace_lint(&ctx, &c->policy,
+						look->workspace,
+						look->patterns);
+	lint_waive(&ctx, &c->policy, look->today,
+		   look->workspace && look->patterns, &c->waived);
 }
 
 void driver_done(struct compilation *c)

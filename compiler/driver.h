@@ -10,6 +10,7 @@
 #include "compiler/front/front.h"
 #include "compiler/lint/lint.h"
 #include "compiler/lint/waive.h"
+#include "compiler/lint/workspace.h"
 #include "compiler/passes/passes.h"
 #include "compiler/plan/plan.h"
 
@@ -25,8 +26,10 @@ struct compilation {
 	 * artefacts' lines came from. */
 	bool mark_lines;
 	struct marks marks;
-	lint_waived_list waived;  /* driver_settle() */
+	/* What driver_lint() found, beside the warnings in diags. */
+	lint_waived_list waived;  /* warnings with an exception */
 	third_party_hits reached; /* places where others can read */
+	bool unsearched;	  /* not all of the workspace was looked at */
 	/* Set it for what reports a broken `never` of the global file itself:
 	 * there is a plan all the same. */
 	bool unbound;
@@ -46,11 +49,17 @@ struct compilation {
  */
 must_check int driver_compile(struct compilation *c,
 			      const struct front_input *in, struct err *err);
+struct driver_look {
+	uint32_t today; /* base/date.h: what exceptions are judged by */
+	const char *workspace; /* to be looked at, or NULL */
+	bool patterns; /* also for patterns that match nothing in there */
+};
 /*
- * Apply the policy's exceptions from warnings, as of a day (base/date.h). Once,
- * when c->ok and all warnings are there: before they are printed.
+ * Warn of what is odd in a policy that is taken, but for what it has
+ * exceptions from. Once, when c->ok, and before warnings are printed; for the
+ * policy that a command is about, and not for those that it compares it with.
  */
-void driver_settle(struct compilation *c, uint32_t today);
+void driver_lint(struct compilation *c, const struct driver_look *look);
 void driver_done(struct compilation *c);
 
 /* The names of the passes, in order; NULL at the end. */

@@ -115,6 +115,7 @@ static bool names_secret(struct str name)
 		"api-key",   "access_key",  "accesskey", "secret_key",
 		"secretkey", "private_key", "auth_key",	 "signing_key",
 		"key_base",  "credentials", "_pass",	 "encryption_key",
+		"_auth",
 	};
 
 	if (str_is(name, "PWD") || str_is(name, "OLDPWD"))

@@ -234,18 +234,22 @@ static bool find_today(uint32_t *out)
 int inputs_compile(struct arena *a, const struct options *o, bool quiet,
 		   struct inputs *in, struct compilation *c)
 {
-	uint32_t today = 0;
+	bool plan = o->command == COMMAND_PLAN;
+	struct driver_look look = {.patterns = plan};
 	struct err err;
 
-	if (!find_today(&today))
+	if (!find_today(&look.today))
 		return STATUS_USAGE;
 	if (inputs_find(a, o, in, &err) < 0 ||
 	    driver_compile(c, &in->front, &err) < 0) {
 		say("%s", view_cleaned(a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
+	/* Others are about the policy, whatever it meets here. */
+	if (plan || o->command == COMMAND_RUN)
+		look.workspace = in->workspace;
 	if (c->ok && !c->stop_after)
-		driver_settle(c, today);
+		driver_lint(c, &look);
 	if (!quiet || c->diags.errors)
 		say_diags(c->a, &c->diags);
 	return c->ok || (c->stop_after && c->dump.n) ? STATUS_OK

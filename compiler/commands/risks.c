@@ -221,3 +221,12 @@ void risks_find(struct arena *a, const struct ir_policy *p, risk_list *out)
 	find_args(&f);
 	find_hardening(&f);
 }
+
+void risks_unsearched(struct arena *a, risk_list *out)
+{
+	struct finder f = {a, NULL, out};
+
+	add(&f, "unsearched", (struct ir_origin){0},
+	    STR("the workspace is large, or in part unreadable: not all of it "
+		"was searched for files that likely hold secrets"));
+}

@@ -16,5 +16,7 @@ typedef VEC(struct risk) risk_list;
 
 /* p is IR_NORMALISED. */
 void risks_find(struct arena *a, const struct ir_policy *p, risk_list *out);
+/* Not all of the workspace was searched for likely secrets. */
+void risks_unsearched(struct arena *a, risk_list *out);
 
 #endif

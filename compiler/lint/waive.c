@@ -1,6 +1,7 @@
 #include "compiler/lint/waive.h"
 
 #include "compiler/base/date.h"
+#include "compiler/base/gitignore.h"
 #include "compiler/base/lint.h"
 
 struct waive {
@@ -52,6 +53,20 @@ static struct str subject_of(const struct waive *v,
 	return s;
 }
 
+/* A file of the workspace, by a pattern of it or of a folder above it. */
+static bool matches(const struct waive *v, struct str pattern, struct str path)
+{
+	struct gitignore *g = gitignore_new(v->c->a);
+	bool is_dir = false;
+
+	if (gitignore_add(g, pattern, NULL) != GITIGNORE_OK)
+		return false;
+	for (; path.n; path = str_parent(path), is_dir = true)
+		if (gitignore_match(g, path, is_dir, NULL) == GITIGNORE_MATCH)
+			return true;
+	return false;
+}
+
 static bool covers(const struct waive *v, const struct ir_waiver *w,
 		   const struct diag_view *view)
 {
@@ -59,7 +74,10 @@ static bool covers(const struct waive *v, const struct ir_waiver *w,
 	case IR_WAIVER_ALL:
 		return true;
 	case IR_WAIVER_DEST:
+		return str_eq(w->subject, subject_of(v, view));
 	case IR_WAIVER_TEXT:
+		if (view->id == DIAG_VISIBLE_SECRET)
+			return matches(v, w->subject, view->subject);
 		return str_eq(w->subject, subject_of(v, view));
 	}
 	return false;
@@ -97,6 +115,12 @@ static bool keep(void *ctx, const struct diag_view *view)
 	return !by;
 }
 
+static bool needs_look(const struct ir_waiver *w)
+{
+	return w->lint == DIAG_UNMATCHED_PATTERN ||
+	       w->lint == DIAG_VISIBLE_SECRET;
+}
+
 static void warn_over(struct waive *v, const struct ir_waiver *w)
 {
 	diag_warn(v->c->diags, DIAG_WAIVER_EXPIRED, w->until_at,
@@ -119,7 +143,7 @@ static void warn_unused(struct waive *v, const struct ir_waiver *w)
 }
 
 void lint_waive(struct pass_ctx *c, const struct ir_policy *p, uint32_t today,
-		lint_waived_list *out)
+		bool looked, lint_waived_list *out)
 {
 	struct waive v = {c, p, today, NULL, out};
 
@@ -131,7 +155,8 @@ void lint_waive(struct pass_ctx *c, const struct ir_policy *p, uint32_t today,
 		if (is_over(&v, w))
 			warn_over(&v, w);
 		else if (!v.used[w - p->waivers.v] &&
-			 w->from.layer != LAYER_GLOBAL)
+			 w->from.layer != LAYER_GLOBAL &&
+			 (looked || !needs_look(w)))
 			warn_unused(&v, w);
 	}
 }

@@ -27,9 +27,13 @@ typedef VEC(struct lint_waived) lint_waived_list;
  * the order of their places; then warn of exceptions that are over or hid
  * nothing. One of the global file may be there for another workspace, and is
  * never called unused; nor is one that names a destination which stands in
- * another file as well. today: base/date.h
+ * another file as well; nor one from what only a look at the workspace finds
+ * where nobody looked.
+ *
+ * today   base/date.h
+ * looked  for all that lint/workspace.h finds
  */
 void lint_waive(struct pass_ctx *c, const struct ir_policy *p, uint32_t today,
-		lint_waived_list *out);
+		bool looked, lint_waived_list *out);
 
 #endif

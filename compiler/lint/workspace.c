@@ -1,0 +1,250 @@
+#include "compiler/lint/workspace.h"
+
+#include "compiler/base/fileio.h"
+#include "compiler/base/gitignore.h"
+#include "compiler/lint/secret_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Directory entries between two looks at the clock. */
+#define CLOCK_EVERY 64u
+
+/* A pattern of which it is not known yet that it matches something. */
+struct waiting {
+	const struct ir_pattern *pattern;
+	const char *key; /* "ignore", "readonly" */
+	struct gitignore *alone;
+	bool matched;
+};
+
+struct look {
+	struct pass_ctx *c;
+	int root;
+	struct gitignore *ignore, *secrets;
+	VEC(struct waiting) waiting;
+	VEC(struct str) queue; /* folders to come; "" is the root */
+	uint32_t entries, finds;
+	uint64_t end_ms;
+	bool stop;  /* a bound was reached */
+	bool whole; /* nothing was left out */
+	char *room; /* SECRET_FILES_READ bytes */
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static bool is_over(struct look *l)
+{
+	if (l->entries >= WORKSPACE_ENTRIES || l->finds >= WORKSPACE_FINDS ||
+	    (l->entries % CLOCK_EVERY == 0 && now_ms() > l->end_ms))
+		l->stop = true;
+	l->whole &= !l->stop;
+	return l->stop;
+}
+
+/* --- patterns --------------------------------------------------------------
+ */
+
+/*
+ * A path that is held even where it does not exist yet does something, and so
+ * may what takes back.
+ */
+static void wait_for(struct look *l, const char *key, const ir_patterns *list)
+{
+	vec_each(p, list) {
+		struct waiting w = {.pattern = p, .key = key};
+
+		if (p->back || p->hold ||
+		    (p->from.layer != LAYER_WORKSPACE &&
+		     p->from.layer != LAYER_FLAGS))
+			continue;
+		w.alone = gitignore_new(l->c->a);
+		if (gitignore_add(w.alone, p->line, NULL) == GITIGNORE_OK)
+			*vec_push(l->c->a, &l->waiting) = w;
+	}
+}
+
+static void try_waiting(struct look *l, struct str path, bool is_dir)
+{
+	vec_each(w, &l->waiting)
+		if (!w->matched)
+			w->matched = gitignore_match(w->alone, path, is_dir,
+						     NULL) == GITIGNORE_MATCH;
+}
+
+static void warn_unmatched(struct look *l)
+{
+	vec_each(w, &l->waiting) {
+		struct diags *d = l->c->diags;
+
+		if (w->matched)
+			continue;
+		diag_warn(d, DIAG_UNMATCHED_PATTERN, w->pattern->from.at,
+			  "'%s' matches nothing here that is not hidden anyway",
+			  diag_quote(d, w->pattern->line));
+		diag_about(d, w->pattern->line);
+		diag_help(d, "a pattern with a '/' in its middle begins at the "
+			     "top of the workspace");
+	}
+}
+
+/* --- files -----------------------------------------------------------------
+ */
+
+/* What a file begins with; empty when it cannot be read. */
+static struct str beginning(struct look *l, int dir, const char *name)
+{
+	auto_fd int fd = openat(dir, name,
+				O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct str none = {0};
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return none;
+	n = read(fd, l->room, SECRET_FILES_READ);
+	return n <= 0 ? none : (struct str){l->room, (size_t)n};
+}
+
+static void look_at_file(struct look *l, int dir, const char *name,
+			 struct str path)
+{
+	const struct secret_file *row = secret_files_row(l->secrets, path);
+	struct diags *d = l->c->diags;
+
+	if (!row || !secret_files_holds(row, beginning(l, dir, name)))
+		return;
+	l->finds++;
+	diag_warn(d, DIAG_VISIBLE_SECRET, (struct span){0},
+		  "'%s' likely holds %s, and the agent can read it",
+		  diag_quote(d, path), row->what);
+	diag_about(d, path);
+	diag_help(d, "hide it: '%s' under 'ignore'", diag_quote(d, path));
+}
+
+/* Git's objects: many, and none of their names says anything. */
+static bool is_dull(struct str path)
+{
+	return str_is(path, ".git/objects") ||
+	       str_ends(path, STR("/.git/objects"));
+}
+
+static bool is_folder(int dir, const struct dirent *e)
+{
+	struct stat st;
+
+	if (e->d_type != DT_UNKNOWN)
+		return e->d_type == DT_DIR;
+	return fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISDIR(st.st_mode);
+}
+
+/* --- folders ---------------------------------------------------------------
+ */
+
+struct entry {
+	const char *name;
+	bool is_dir;
+};
+
+static int by_name(const void *va, const void *vb)
+{
+	const struct entry *a = va, *b = vb;
+
+	return strcmp(a->name, b->name);
+}
+
+/* In the order of names: what is found first is the same on every machine. */
+static struct entry *list(struct look *l, DIR *dir, uint32_t *out_n)
+{
+	VEC(struct entry) found = {0};
+	const struct dirent *e;
+
+	while (!is_over(l) && (e = readdir(dir))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		l->entries++;
+		*vec_push(l->c->a, &found) =
+			(struct entry){arena_cstr(l->c->a, str_of(e->d_name)),
+				       is_folder(dirfd(dir), e)};
+	}
+	if (found.n)
+		qsort(found.v, found.n, sizeof(*found.v), by_name);
+	*out_n = found.n;
+	return found.v;
+}
+
+static void look_at_entry(struct look *l, int dir, struct str folder,
+			  const struct entry *e)
+{
+	struct str path = arena_fmt(l->c->a, "%.*s%s%s", STR_ARG(folder),
+				    folder.n ? "/" : "", e->name);
+
+	try_waiting(l, path, e->is_dir);
+	if (gitignore_match(l->ignore, path, e->is_dir, NULL) ==
+	    GITIGNORE_MATCH)
+		return;
+	if (!e->is_dir)
+		look_at_file(l, dir, e->name, path);
+	else if (!is_dull(path))
+		*vec_push(l->c->a, &l->queue) = path;
+}
+
+static void look_into(struct look *l, struct str folder)
+{
+	int fd = openat(l->root, folder.n ? folder.p : ".",
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct entry *entries;
+	uint32_t n;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		l->whole = false;
+		return;
+	}
+	entries = list(l, dir, &n);
+	for (uint32_t i = 0; i < n; i++)
+		look_at_entry(l, dirfd(dir), folder, &entries[i]);
+	closedir(dir);
+}
+
+bool workspace_lint(struct pass_ctx *c, const struct ir_policy *p,
+		    const char *path, bool patterns)
+{
+	struct look l = {.c = c, .whole = true};
+
+	l.root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (l.root < 0)
+		return false;
+	l.end_ms = now_ms() + WORKSPACE_TIME_MS;
+	l.secrets = secret_files_new(c->a);
+	l.room = arena_alloc(c->a, SECRET_FILES_READ);
+	l.ignore = gitignore_new(c->a);
+	vec_each(i, &p->ignore)
+		(void)gitignore_add(l.ignore, i->line, NULL);
+	if (patterns) {
+		wait_for(&l, "ignore", &p->ignore);
+		wait_for(&l, "readonly", &p->readonly);
+	}
+	*vec_push(c->a, &l.queue) = STR("");
+	for (uint32_t i = 0; i < l.queue.n && !is_over(&l); i++)
+		look_into(&l, l.queue.v[i]);
+	if (l.whole)
+		warn_unmatched(&l);
+	close(l.root);
+	return l.whole;
+}
