@@ -160,7 +160,7 @@ static struct group *group_of(struct access *x, const struct access_cell *c,
 		.way = way,
 		.kind = c->kind,
 		.has_witness = true,
-		.witness = c->request,
+		.witness = cells_kept(x->a, &c->request),
 		.why = origin(x, rule, side),
 		.why_old = side == 0,
 	};

@@ -17,6 +17,18 @@ struct ir_request cells_connect(const struct target *to, enum ir_proto proto,
 				   .port = port};
 }
 
+struct ir_request cells_kept(struct arena *a, const struct ir_request *r)
+{
+	struct ir_request copy = *r;
+
+	copy.name = arena_str(a, r->name);
+	copy.method = arena_str(a, r->method);
+	copy.type = arena_str(a, r->type);
+	copy.url.name = arena_str(a, r->url.name);
+	copy.url.path = arena_str(a, r->url.path);
+	return copy;
+}
+
 struct ir_request cells_resolve(struct str name)
 {
 	return (struct ir_request){

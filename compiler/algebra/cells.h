@@ -16,6 +16,8 @@ struct target {
 
 struct ir_request cells_connect(const struct target *to, enum ir_proto proto,
 				uint16_t port);
+/* A request of a cell that outlives it: what it names is in scratch memory. */
+struct ir_request cells_kept(struct arena *a, const struct ir_request *r);
 struct ir_request cells_resolve(struct str name);
 
 /* --- ports --------------------------------------------------------------- */

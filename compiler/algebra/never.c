@@ -74,19 +74,6 @@ static void take_http(struct search *x, struct arena *a)
 
 /* --- the search ---------------------------------------------------------- */
 
-/* What is in the scratch arena goes with the search. */
-static struct ir_request kept(struct arena *a, const struct ir_request *r)
-{
-	struct ir_request copy = *r;
-
-	copy.name = arena_str(a, r->name);
-	copy.method = arena_str(a, r->method);
-	copy.type = arena_str(a, r->type);
-	copy.url.name = arena_str(a, r->url.name);
-	copy.url.path = arena_str(a, r->url.path);
-	return copy;
-}
-
 static void ask(struct search *x, const struct ir_request *r)
 {
 	struct ruling ruling;
@@ -97,7 +84,7 @@ static void ask(struct search *x, const struct ir_request *r)
 	if (!ruling.d.allow)
 		return;
 	x->found = true;
-	x->witness = kept(x->s->a, r);
+	x->witness = cells_kept(x->s->a, r);
 	x->decision = ruling.d;
 }
 
