@@ -85,7 +85,8 @@ def generated(rng):
     """A policy about few names, networks and ports, so that two of them say
     different things of the same."""
     names = ["a.test", "b.test", "x.a.test", "*.a.test", "**.b.test"]
-    nets = ["11.1.0.0/16", "11.1.2.0/24", "11.1.2.3", "11.2.0.0/15"]
+    nets = ["11.1.0.0/16", "11.1.2.0/24", "11.1.2.3", "11.2.0.0/15",
+            "2a0e:1::/32", "2a0e:1:2::/48"]
     ports = [["443"], ["80", "443"], ["8000-8003"], ["53/udp"], ["22"]]
     methods = [["GET"], ["GET", "POST"], ["PUT"]]
     paths = [["/v1/"], ["/v1/x/", "/y"], ["/"]]
@@ -156,7 +157,9 @@ class Request:
         """In the agent's namespace: was it done? And what was seen."""
         addr = self.leads_to or self.name
         if self.type or not self.is_address():
-            got = gate.ask(self.name, TYPES[self.type or "A"])()
+            asked = self.type or (
+                "AAAA" if ":" in (self.leads_to or "") else "A")
+            got = gate.ask(self.name, TYPES[asked])()
             if got["rcode"] != gate.NOERROR:
                 return False, "rcode %d" % got["rcode"]
             if self.type:
@@ -219,8 +222,9 @@ def zone(name, qtype):
     """Every name exists. Where one leads that a witness puts elsewhere is in
     the file that ELSEWHERE names."""
     elsewhere = json.loads(pathlib.Path(sys.argv[-1], ELSEWHERE).read_text())
-    if qtype == gate.A:
-        return [gate_inet.record(name, gate.A, elsewhere.get(name, address(name)))]
+    where = elsewhere.get(name, address(name))
+    if qtype == (gate.AAAA if ":" in where else gate.A):
+        return [gate_inet.record(name, qtype, where)]
     return []
 
 
@@ -250,8 +254,8 @@ def serve_tcp(context):
 
 
 def serve_udp():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        s.bind(("", PORT))
+    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as s:
+        s.bind(("::", PORT))
         while True:
             _, peer = s.recvfrom(2048)
             s.sendto(b"banner", peer)
@@ -277,7 +281,13 @@ table ip world {
 		meta l4proto { tcp, udp } redirect to :%d
 	}
 }
-""" % PORT
+table ip6 world {
+	chain prerouting {
+		type nat hook prerouting priority dstnat;
+		meta l4proto { tcp, udp } redirect to :%d
+	}
+}
+""" % (PORT, PORT)
 
 
 class World(l7_live.World):
@@ -294,7 +304,7 @@ def make_certs(folder, names):
     """As in l7_live.py, for the names that are asked for."""
     l7_live.make_certs(folder)
     (folder / "o.ext").write_text("subjectAltName=" + ",".join(
-        ("IP:" if n.replace(".", "").isdigit() else "DNS:") + n
+        ("IP:" if ":" in n or n.replace(".", "").isdigit() else "DNS:") + n
         for n in sorted(names)) + "\n")
     subprocess.run(
         ["openssl", "x509", "-req", "-in", "o.csr", "-CA",
@@ -379,7 +389,7 @@ def main():
         certs = pathlib.Path(certs)
         make_certs(certs, names)
         (certs / ELSEWHERE).write_text("{}")
-        with World(False, certs) as world:
+        with World(True, certs) as world:
             for old, new, requests in pairs:
                 was = verdicts(world, old, requests)
                 is_ = verdicts(world, new, requests)
