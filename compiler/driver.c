@@ -82,6 +82,7 @@ int driver_compile(struct compilation *c, const struct front_input *in,
 		return 0;
 	if (!c->unbound && !invariants_hold(&ctx, &c->policy))
 		return 0;
+	third_party_reach(c->a, &c->policy, &c->reached);
 	emit = emit_in(c);
 	c->ok = emit_all(&emit, &c->plan);
 	seal_sources(c);

@@ -75,10 +75,9 @@ static void lint_reached(struct pass_ctx *c, const third_party_hits *hits)
 }
 
 void lint_policy(struct pass_ctx *c, const struct ir_policy *p,
-		 third_party_hits *out_reached)
+		 const third_party_hits *reached)
 {
 	grants_lint(c, p, uses_lint(c, p));
 	literals_lint(c, p);
-	third_party_reach(c->a, p, out_reached);
-	lint_reached(c, out_reached);
+	lint_reached(c, reached);
 }

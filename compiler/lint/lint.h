@@ -10,11 +10,8 @@
 #include "compiler/ir/doc.h"
 #include "compiler/lint/third_party.h"
 
-/*
- * p is IR_NORMALISED. *out_reached: the places where somebody else can read,
- * which p lets the agent reach; exceptions take nothing from it.
- */
+/* p is IR_NORMALISED; reached is what third_party_reach() says of it. */
 void lint_policy(struct pass_ctx *c, const struct ir_policy *p,
-		 third_party_hits *out_reached);
+		 const third_party_hits *reached);
 
 #endif
