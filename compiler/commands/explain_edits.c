@@ -493,14 +493,23 @@ static void note(struct arena *a, struct explain_flip *out, const char *text)
 	*vec_push(a, &out->notes) = text;
 }
 
+static bool is_preset(const struct compilation *c, const struct explanation *e)
+{
+	const struct source *s =
+		e->has_rule ? sources_of(&c->sources, e->rule.from->at) : NULL;
+
+	return s && str_starts(s->name, STR("preset:"));
+}
+
 /* Why nothing was found. */
-static const char *stuck(const struct explanation *e)
+static const char *stuck(const struct compilation *c,
+			 const struct explanation *e)
 {
 	enum reason reason = e->decision.reason;
 
-	if (reason == REASON_DENIED)
-		return "the denial is a preset's: it goes where the preset is "
-		       "not extended";
+	if ((reason == REASON_DENIED || e->decision.allow) && is_preset(c, e))
+		return "the rule is a preset's, and goes where that is not "
+		       "extended";
 	if (reason == REASON_FLOOR)
 		return "the floor is built in: no policy opens this part of it";
 	if (reason == REASON_QUERY_TYPE)
@@ -511,7 +520,7 @@ static const char *stuck(const struct explanation *e)
 		       "taken: ask for the canonical one";
 	if (reason == REASON_METHOD && !e->has_rule)
 		return "CONNECT is never forwarded";
-	if (e->request->kind == IR_REQ_ARG)
+	if (e->request->kind == IR_REQ_ARG && !e->decision.allow)
 		return "docker gets this from no policy";
 	return "no small edit of these files does";
 }
@@ -525,14 +534,14 @@ static bool is_global(const struct explain_edit *edit)
 	return edit->hunks.n > 0;
 }
 
-static void find_notes(struct arena *a, const struct explanation *e,
-		       struct explain_flip *out)
+static void find_notes(struct arena *a, const struct compilation *c,
+		       const struct explanation *e, struct explain_flip *out)
 {
 	enum layer layer = e->has_rule ? e->rule.from->layer : LAYER_FLAGS;
 	bool denied = e->decision.reason == REASON_DENIED;
 
 	if (out->edits.n == 0)
-		note(a, out, stuck(e));
+		note(a, out, stuck(c, e));
 	if (denied && (layer == LAYER_GLOBAL || layer == LAYER_PRESET))
 		note(a, out,
 		     "no workspace can lift it: a denial in the global file "
@@ -560,5 +569,5 @@ void explain_edits_find(struct arena *a, const struct inputs *in,
 
 	*out = (struct explain_flip){0};
 	try_all(&t, e->decision.reason, out);
-	find_notes(a, e, out);
+	find_notes(a, c, e, out);
 }

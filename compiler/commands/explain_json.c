@@ -85,6 +85,15 @@ static cJSON *words(const char *const *v, uint32_t n)
 	return list;
 }
 
+/* Paths may hold any byte; JSON is UTF-8. */
+static struct str utf8(struct arena *a, struct str s)
+{
+	for (size_t i = 0; i < s.n; i += str_utf8(s, i))
+		if (str_utf8(s, i) == 0)
+			return view_cleaned(a, s);
+	return s;
+}
+
 cJSON *explain_json_one(const struct compilation *c,
 			const struct explanation *e,
 			const struct explain_flip *flip)
@@ -102,7 +111,8 @@ cJSON *explain_json_one(const struct compilation *c,
 		json_put_str(one, "text", str_trim(l->text));
 		json_push(lines, one);
 	}
-	json_put_str(o, "request", ir_request_text(c->a, e->request));
+	json_put_str(o, "request",
+		     utf8(c->a, ir_request_text(c->a, e->request)));
 	json_put_cstr(o, "verdict", verdict(e->decision.allow));
 	json_put_cstr(o, "reason", reason_name(e->decision.reason));
 	json_put_cstr(o, "about", explain_model_about(e));

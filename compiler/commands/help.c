@@ -53,6 +53,12 @@ static void option_line(struct buf *out, const struct option *o)
 /* What a command's flags do not tell of it; NULL: they do. */
 static const char *more(enum command_id id)
 {
+	if (id == COMMAND_EXPLAIN)
+		return "REQUEST: HOST:PORT, udp ADDR:PORT, tcp ADDR:PORT NAME, "
+		       "METHOD URL, read PATH,\n"
+		       "write PATH, resolve NAME [TYPE], docker-arg WORD...; "
+		       "'-' reads one on each\n"
+		       "line of stdin. Status 1 when one is denied.\n\n";
 	if (id != COMMAND_DIFF)
 		return NULL;
 	return "OLD and NEW are each one of:\n"
