@@ -326,6 +326,7 @@ static bool step_allow(struct attempt *t)
 	case REASON_BAD_QUERY:
 	case REASON_BAD_HELLO:
 	case REASON_BAD_REQUEST:
+	case REASON_OVERRIDE:
 	case REASON_UPGRADE:
 	case REASON_HANDSHAKE:
 	case REASON_UPSTREAM:

@@ -64,15 +64,15 @@ static void put_shape(struct gate *g)
 	cfg_line(c, H " set-var(txn.bad) str(bad-request) unless { "
 		      "var(txn.name) -m reg '^(" LABEL "([.]" LABEL
 		      ")*|\\[[0-9a-f:.]+\\])\\z' }");
-	cfg_line(c, H " set-var(txn.bad) str(bad-request) if { req.hdrs -m reg "
-		      "'\\x00' }");
+	/* Each byte of a fold is a blank by now: RFC 9112, section 5.2. */
+	cfg_line(c, H " set-var(txn.bad) str(bad-request) if { fc_http_major 1 "
+		      "} { req.hdrs -m reg '\\x00|[ \\t]{3}' }");
+	cfg_line(c, H " set-var(txn.bad) str(bad-request) if !{ fc_http_major "
+		      "1 } { req.hdrs -m reg '\\x00' }");
 	cfg_line(c, H " set-var(txn.bad) str(bad-request) if { "
 		      "req.hdr(connection),lower -m reg "
 		      "'^(?!(close|keep-alive|upgrade|te|http2-settings)?\\z)' "
 		      "}");
-	/* Each byte of a fold is a blank by now: RFC 9112, section 5.2. */
-	cfg_line(c, H " set-var(txn.bad) str(bad-request) if { fc_http_major 1 "
-		      "} { req.hdrs -m reg '[ \\t]{3}' }");
 	cfg_line(c, "# an offer of h2c is taken off, any other upgrade but a "
 		    "websocket refused");
 	cfg_line(c, H " del-header http2-settings");
@@ -120,20 +120,21 @@ static void put_minds(struct gate *g, const char *name,
 static void put_overrides(struct cfg *c)
 {
 	static const struct {
-		const char *minds, *reason, *header;
+		const char *minds, *header;
 	} all[] = {
-		{"verbs", "method", "x-http-method-override"},
-		{"verbs", "method", "x-http-method"},
-		{"verbs", "method", "x-method-override"},
-		{"paths", "path", "x-original-url"},
-		{"paths", "path", "x-rewrite-url"},
+		{"verbs", "x-http-method-override"},
+		{"verbs", "x-http-method"},
+		{"verbs", "x-method-override"},
+		{"paths", "x-original-url"},
+		{"paths", "x-rewrite-url"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		cfg_line(c,
-			 H " set-var(txn.bad) str(%s) if %s { req.fhdr(%s) -m "
-			   "found } !{ var(txn.bad) -m found }",
-			 all[i].reason, all[i].minds, all[i].header);
+			 H
+			 " set-var(txn.bad) str(override) if %s { req.fhdr(%s) "
+			 "-m found } !{ var(txn.bad) -m found }",
+			 all[i].minds, all[i].header);
 }
 
 static void put_canonical(struct gate *g)

@@ -146,7 +146,8 @@ int summary_add(struct summary *s, const cJSON *d, struct err *err)
 		now.proto = proto_of(text_of(d, "proto"));
 		now.port = (uint16_t)number_of(d, "port", 65535);
 	}
-	if (now.reason == REASON_METHOD || now.reason == REASON_PATH) {
+	if (now.reason == REASON_METHOD || now.reason == REASON_PATH ||
+	    now.reason == REASON_SCHEME) {
 		now.method = text_of(d, "method");
 		now.path = text_of(d, "path");
 	}

@@ -463,6 +463,7 @@ def other_ways_to_say_method_and_path():
     for result in s.tried[1:]:
         check(result.get("codes") == [403], "refused", result)
     check(not s.arrived("http"), "nothing arrived", reached(s))
+    check(reasons(s, "request") == ["override"] * 10, "reason", s.decided)
     s = web("allow:\n  - {dest: api.test, tls: inspect}\n", [
         ["get", "https://api.test/x", "GET", None,
          {"headers": {"X-HTTP-Method-Override": "DELETE"}}]])
