@@ -8,6 +8,7 @@
 #include "compiler/front/testfiles.h"
 
 #include <fcntl.h>
+#include <string.h>
 
 #define TEST_JSON_VERSION 1
 
@@ -97,7 +98,8 @@ static int report(const struct options *o, struct compilation *c,
 	if (junit &&
 	    fileio_write(AT_FDCWD, junit, junit_text(c->a, &c->sources, list),
 			 0644, &err) < 0) {
-		say("%s", view_cleaned(c->a, str_of(err.text)).p);
+		say("%s: %s", view_cleaned(c->a, str_of(junit)).p,
+		    strerror(-err.code));
 		return STATUS_IO;
 	}
 	status = say_result(options_get(o, OPTION_JSON) ? as_json(c, list)
