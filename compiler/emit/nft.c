@@ -190,9 +190,9 @@ static void put_class_set(struct rules *r, struct nft_set set,
 				mark_elements(r, nets, at, *g, reasons);
 }
 
-static void put_class_sets(struct rules *r, const char *stem, struct nft_nets *nets,
-			   uint32_t n, const members *of, enum kind kind,
-			   uint64_t reasons)
+static void put_class_sets(struct rules *r, const char *stem,
+			   struct nft_nets *nets, uint32_t n,
+			   const members *of, enum kind kind, uint64_t reasons)
 {
 	for (uint32_t k = 0; k < n; k++)
 		each_family(f)
@@ -570,16 +570,17 @@ static void put_postrouting(struct buf *out)
 
 bool nft_emit(const struct emit_in *in, struct buf *out)
 {
+	const ir_grants *allow = &in->policy->allow, *deny = &in->policy->deny;
 	struct rules r = {.in = in, .out = out};
 
 	if (!emit_classes_make(in, &r.grants) ||
 	    !emit_denials_make(in, &r.denials))
 		return false;
-	r.grant_nets = nft_nets_classes(in->a, &r.grants, &in->policy->allow, false);
-	r.http_nets = nft_nets_classes(in->a, &r.grants, &in->policy->allow, true);
-	r.denial_nets = nft_nets_classes(in->a, &r.denials, &in->policy->deny, false);
-	r.granters = make_members(in, &r.grants, &in->policy->allow);
-	r.deniers = make_members(in, &r.denials, &in->policy->deny);
+	r.grant_nets = nft_nets_classes(in->a, &r.grants, allow, false);
+	r.http_nets = nft_nets_classes(in->a, &r.grants, allow, true);
+	r.denial_nets = nft_nets_classes(in->a, &r.denials, deny, false);
+	r.granters = make_members(in, &r.grants, allow);
+	r.deniers = make_members(in, &r.denials, deny);
 	r.l7 = profiles_wanted(in->policy);
 	r.any_direct = profiles_any_direct(in->policy);
 	nft_nets_floor(in, &r.floor);
