@@ -22,6 +22,7 @@ struct contribution_note {
 	struct str witness; /* empty: there is none */
 	enum reason was, is;
 	bool widens;
+	bool known; /* approved in this folder before, among others */
 };
 
 struct contribution {

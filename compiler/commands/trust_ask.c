@@ -10,8 +10,29 @@
 #include <strings.h>
 #include <termios.h>
 
+static bool was_added(const struct trust_store *s, struct str workspace,
+		      struct str text)
+{
+	vec_each(e, &s->entries) {
+		if (!str_eq(e->workspace, workspace))
+			continue;
+		vec_each(t, &e->adds)
+			if (str_eq(*t, text))
+				return true;
+	}
+	return false;
+}
+
+static void mark_known(const struct trust_store *s, const struct inputs *in,
+		       struct contribution *x)
+{
+	for (uint32_t i = 0; i < x->adds.n; i++)
+		x->notes.v[i].known =
+			was_added(s, str_of(in->workspace), x->adds.v[i].s);
+}
+
 enum trust_state trust_state(struct compilation *c, const struct inputs *in,
-			     const struct contribution *x, struct err *err)
+			     struct contribution *x, struct err *err)
 {
 	const ir_opt_trust *habit = &c->policy.workspace_trust;
 	struct trust_store store;
@@ -24,10 +45,10 @@ enum trust_state trust_state(struct compilation *c, const struct inputs *in,
 		return TRUST_NEVER;
 	if (trust_store_read(c->a, in->state, &store, err) < 0)
 		return TRUST_UNKNOWN;
-	return trust_store_find(&store, str_of(in->workspace),
-				str_of(x->digest))
-		       ? TRUST_APPROVED
-		       : TRUST_OPEN;
+	if (trust_store_find(&store, str_of(in->workspace), str_of(x->digest)))
+		return TRUST_APPROVED;
+	mark_known(&store, in, x);
+	return TRUST_OPEN;
 }
 
 /* --- what is shown ------------------------------------------------------- */
@@ -39,9 +60,13 @@ void trust_view(const struct view *v, const struct compilation *c,
 		const struct ir_text *t = &x->adds.v[i];
 		const struct contribution_note *n = &x->notes.v[i];
 
-		view_row(v, 2, n->widens ? VIEW_WARN : VIEW_GOOD,
-			 arena_fmt(c->a, "+ %s%s", view_cleaned(c->a, t->s).p,
-				   n->widens ? "  (widens)" : ""),
+		view_row(v, 2,
+			 n->known    ? VIEW_DIM
+			 : n->widens ? VIEW_WARN
+				     : VIEW_GOOD,
+			 arena_fmt(c->a, "+ %s%s%s", view_cleaned(c->a, t->s).p,
+				   n->widens ? "  (widens)" : "",
+				   n->known ? "  (approved before)" : ""),
 			 view_source(c->a, &c->sources, t->from.at));
 		if (n->witness.n)
 			view_row(v, 6, VIEW_DIM, view_cleaned(c->a, n->witness),

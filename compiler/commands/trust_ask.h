@@ -19,9 +19,12 @@ enum trust_state {
 	TRUST_UNKNOWN,	/* trust.json cannot be used: *err */
 };
 
-/* trust.json is read only where it decides. */
+/*
+ * trust.json is read only where it decides. What an earlier approval had as
+ * well is marked in x->notes.
+ */
 enum trust_state trust_state(struct compilation *c, const struct inputs *in,
-			     const struct contribution *x, struct err *err);
+			     struct contribution *x, struct err *err);
 
 /* What it adds, one row each with its place. */
 void trust_view(const struct view *v, const struct compilation *c,

@@ -87,6 +87,14 @@ def asked_again_after_a_change():
         s = where.membrane("trust", "--revoke")
         check(s.status == 0, "taken back", s.stderr)
         refused(where, "one")
+        status, screen = on_a_terminal(where, "trust", keys=b"n\r",
+                                       when=QUESTION)
+        check(status == 1 and "not approved" in screen, "no", screen)
+        status, screen = on_a_terminal(where, "trust", keys=b"Y\r",
+                                       when=QUESTION)
+        check(status == 0 and "approved 1 addition" in screen, "yes", screen)
+        s, wanted = unasked(where, "one")
+        check(s.stdout == wanted + "\n", "approved at a terminal", s.stderr)
 
 
 @test
