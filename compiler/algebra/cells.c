@@ -86,6 +86,7 @@ struct sweep {
 	cells_ports_visit visit;
 	void *ctx;
 	trie_ids open, shown;
+	trie_ids nets; /* grants that open the floor on whatever port */
 	uint32_t grants;
 	bool limited;
 	uint32_t within; /* ranges of only that are open */
@@ -112,6 +113,14 @@ static void step(struct sweep *w, const struct edge *e)
 		}
 }
 
+static bool is_open(const struct sweep *w, uint32_t id)
+{
+	vec_each(o, &w->open)
+		if (*o == id)
+			return true;
+	return false;
+}
+
 static void put_ports(struct sweep *w, const struct edge *from, uint32_t end)
 {
 	struct cells_ports c = {.proto = from->proto,
@@ -123,10 +132,33 @@ static void put_ports(struct sweep *w, const struct edge *from, uint32_t end)
 	w->shown.n = 0;
 	vec_each(id, &w->open)
 		*vec_push(w->s->scratch, &w->shown) = *id;
+	vec_each(id, &w->nets)
+		if (!is_open(w, *id))
+			*vec_push(w->s->scratch, &w->shown) = *id;
 	c.shown = best_known(c.proto, c.lo, c.hi);
 	c.ids = w->shown.v;
 	c.n = w->shown.n;
 	w->visit(w->ctx, &c);
+}
+
+/*
+ * Where the floor denies, a grant of a network matters beyond its own ports:
+ * it decides whether others reach through. semantics.md, section 3.
+ */
+static void add_openers(struct sweep *w, const uint32_t *ids, uint32_t n)
+{
+	bool floor = false;
+
+	for (uint32_t i = 0; i < n; i++)
+		floor |= rule_grant(&w->s->rules.v[ids[i]])->from.layer ==
+			 LAYER_FLOOR;
+	for (uint32_t i = 0; floor && i < n; i++) {
+		const struct rule *r = &w->s->rules.v[ids[i]];
+		const struct ir_grant *g = rule_grant(r);
+
+		if (!r->deny && g->dest.kind == IR_DEST_CIDR && !g->has_http)
+			*vec_push(w->s->scratch, &w->nets) = ids[i];
+	}
 }
 
 void cells_ports(struct sides *s, const uint32_t *ids, uint32_t n,
@@ -139,6 +171,7 @@ void cells_ports(struct sides *s, const uint32_t *ids, uint32_t n,
 		add_edges(s->scratch, &edges,
 			  &rule_grant(&s->rules.v[ids[i]])->ports, ids[i]);
 	w.limited = only;
+	add_openers(&w, ids, n);
 	if (only)
 		add_edges(s->scratch, &edges, only, SIDES_NONE);
 	if (edges.n == 0)

@@ -26,7 +26,9 @@ struct cells_ports {
 	enum ir_proto proto;
 	uint16_t lo, hi;
 	uint16_t shown; /* one of them, the best known */
-	uint32_t *ids;	/* rules that have them; gone after the visit */
+	/* Rules that have them; gone after the visit. Where the
+	 * floor denies, all grants that may open it. */
+	uint32_t *ids;
 	uint32_t n;
 };
 typedef void (*cells_ports_visit)(void *ctx, const struct cells_ports *c);

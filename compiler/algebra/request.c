@@ -136,6 +136,17 @@ static bool has_tcp(const struct ir_grant *g)
 	return false;
 }
 
+/* Names do not end in a number: patterns are not about addresses. */
+static bool is_address(struct str name)
+{
+	struct addr ignored;
+	char last = name.n ? name.p[name.n - 1] : 'x';
+
+	if ((last < '0' || last > '9') && str_find(name, ':', 0) == name.n)
+		return false;
+	return addr_parse(name, &ignored);
+}
+
 /* Does the destination speak of the request's? */
 static bool speaks(const struct ir_grant *g, const struct asked *q)
 {
@@ -144,6 +155,8 @@ static bool speaks(const struct ir_grant *g, const struct asked *q)
 	if (net)
 		return q->r->has_addr && cidr_has(net, &q->r->addr);
 	if (q->name.n == 0)
+		return false;
+	if (g->dest.kind != IR_DEST_ANY && is_address(q->name))
 		return false;
 	switch (g->dest.kind) {
 	case IR_DEST_ANY:

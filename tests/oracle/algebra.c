@@ -1,0 +1,484 @@
+/*
+ * What compare.h finds between two policies is what they decide differently,
+ * request by request, by a model of its own (model.h): random pairs over small
+ * universes, more than half a million of them, every request asked of the
+ * model. Also: decide_asked() agrees with the model, every witness is one, and
+ * what never_find() proves, no request refutes.
+ *
+ *	algebra [PAIRS [SEED]]
+ */
+#include "compiler/algebra/ask.h"
+#include "compiler/algebra/compare.h"
+#include "compiler/algebra/never.h"
+#include "compiler/ir/text.h"
+
+#include "tests/check.h"
+#include "tests/oracle/model.h"
+#include "tests/oracle/workers.h"
+#include "tests/policy.h"
+
+#define NAMES_MAX 128
+
+/* --- universes ------------------------------------------------------------ */
+
+struct universe {
+	struct model_mix mix;
+	uint32_t labels; /* names of up to so many */
+	const char *const *addrs;
+	uint32_t n_addrs;
+	uint32_t n_paths; /* of paths below */
+	char names[NAMES_MAX][16];
+	uint32_t n_names;
+	struct model_name name[NAMES_MAX + 1]; /* the last: none */
+	struct model_addr addr[32];	       /* the last: none */
+	struct model_port port[16];
+	struct model_url url[2 * 3 * 16];
+	uint32_t n_urls;
+};
+
+static const char *const all_addrs[] = {
+	"203.0.113.0", "203.0.113.1",	 "203.0.113.2",	      "203.0.113.3",
+	"8.8.8.8",     "10.0.0.0",	 "10.0.0.1",	      "10.9.9.9",
+	"169.254.1.0", "169.254.1.1",	 "169.254.9.9",	      "127.0.0.1",
+	"2001:db8::1", "2606:4700::1",	 "fd00::1",	      "fd00::2",
+	"fe80::1",     "64:ff9b::a00:1", "fd00:6d65:6d62::5",
+};
+static const char *const few_addrs[] = {"8.8.8.8", "10.9.9.9"};
+static const struct {
+	bool udp;
+	uint16_t port;
+} ports[] = {{false, 9},    {false, 22},  {false, 80},
+	     {false, 100},  {false, 443}, {false, 8080},
+	     {false, 9999}, {true, 9},	  {true, 53}};
+#define TCP_PORTS 7
+static const char *const paths[] = {"/",   "/q",    "/x",    "/x/y",	"/x/q",
+				    "/x@", "/x%40", "/x@/z", "/x%40/z", "/xx"};
+static const char *const methods[] = {"GET", "POST", "PUT"};
+
+static void add_names(struct universe *u, const char *below, uint32_t left)
+{
+	static const char *const labels[] = {"a", "b", "c"};
+
+	for (int i = 0; left && i < 3; i++) {
+		char *to = u->names[u->n_names];
+
+		snprintf(to, 16, "%s%s%s", labels[i], *below ? "." : "", below);
+		u->name[u->n_names++] = model_name(str_of(to));
+		add_names(u, to, left - 1);
+	}
+}
+
+static void fill(struct universe *u)
+{
+	add_names(u, "", u->labels);
+	u->name[u->n_names] = (struct model_name){.set = false};
+	for (uint32_t i = 0; i < u->n_addrs; i++) {
+		struct addr a;
+
+		if (!addr_parse(str_of(u->addrs[i]), &a))
+			abort();
+		u->addr[i] = model_addr(&a);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(ports); i++)
+		u->port[i] = model_port(ports[i].udp, ports[i].port);
+	for (uint32_t i = 0; i < u->n_paths; i++)
+		for (int k = 0; k < 3; k++)
+			for (int tls = 0; tls < 2; tls++)
+				u->url[u->n_urls++] =
+					model_url(tls, str_of(methods[k]),
+						  str_of(paths[i]));
+}
+
+static struct universe universes[] = {
+	{.mix = {0, 0, 10, true},
+	 .labels = 4,
+	 .addrs = few_addrs,
+	 .n_addrs = ARRAY_LEN(few_addrs),
+	 .n_paths = 1},
+	{.mix = {3, 60, 15, true},
+	 .labels = 2,
+	 .addrs = all_addrs,
+	 .n_addrs = ARRAY_LEN(all_addrs),
+	 .n_paths = 1},
+	{.mix = {3, 0, 80, false},
+	 .labels = 2,
+	 .addrs = few_addrs,
+	 .n_addrs = ARRAY_LEN(few_addrs),
+	 .n_paths = ARRAY_LEN(paths)},
+};
+
+/* --- brute force ---------------------------------------------------------- */
+
+enum { CONNECT, HTTP, RESOLVE, KINDS };
+
+struct differs {
+	bool gained[KINDS], lost[KINDS];
+};
+
+static void note(struct differs *d, int kind, bool was, bool is)
+{
+	d->gained[kind] |= is && !was;
+	d->lost[kind] |= was && !is;
+}
+
+static void brute_urls(const struct universe *u, const struct model_policy *x,
+		       const struct model_policy *y, struct differs *d)
+{
+	for (uint32_t p = 0; p < TCP_PORTS; p++)
+		for (uint32_t q = 0; q < u->n_urls; q++) {
+			const struct model_port *port = &u->port[p];
+			const struct model_url *url = &u->url[q];
+
+			for (uint32_t i = 0; i < u->n_names; i++)
+				note(d, HTTP,
+				     model_http_name(x, &u->name[i], port, url),
+				     model_http_name(y, &u->name[i], port,
+						     url));
+			for (uint32_t i = 0; i < u->n_addrs; i++)
+				note(d, HTTP,
+				     model_http_addr(x, &u->addr[i], port, url),
+				     model_http_addr(y, &u->addr[i], port,
+						     url));
+		}
+}
+
+static struct differs brute(const struct universe *u,
+			    const struct model_policy *x,
+			    const struct model_policy *y)
+{
+	struct differs d = {0};
+
+	for (uint32_t i = 0; i <= u->n_names; i++)
+		for (uint32_t k = 0; k <= u->n_addrs; k++) {
+			if (i == u->n_names && k == u->n_addrs)
+				continue;
+			for (uint32_t p = 0; p < ARRAY_LEN(ports); p++)
+				note(&d, CONNECT,
+				     model_connect(x, &u->name[i], &u->addr[k],
+						   &u->port[p]),
+				     model_connect(y, &u->name[i], &u->addr[k],
+						   &u->port[p]));
+		}
+	for (uint32_t i = 0; i < u->n_names; i++)
+		note(&d, RESOLVE, model_resolve(x, &u->name[i]),
+		     model_resolve(y, &u->name[i]));
+	brute_urls(u, x, y, &d);
+	return d;
+}
+
+/* --- one pair ------------------------------------------------------------- */
+
+struct side {
+	struct model_policy model;
+	char text[MODEL_RULES * 128];
+	struct test_policy made;
+};
+
+static uint64_t decided, witnesses, equal, proved, refuted;
+
+static bool agree(struct side *s, const struct ir_request *r)
+{
+	struct decision d = decide_asked(s->made.a, &s->made.policy, NULL, r);
+
+	decided++;
+	CHECK_MSG(d.allow == model_allows(&s->model, r),
+		  "%.*s: %s, and the model disagrees, of\n%s",
+		  STR_ARG(ir_request_text(s->made.a, r)), reason_name(d.reason),
+		  s->text);
+	return d.allow;
+}
+
+static void check_witness(struct side s[2], const struct access_change *c)
+{
+	bool was = agree(&s[0], &c->witness), is = agree(&s[1], &c->witness);
+	struct decision d[2];
+
+	witnesses++;
+	for (int i = 0; i < 2; i++)
+		d[i] = decide_asked(s[i].made.a, &s[i].made.policy, NULL,
+				    &c->witness);
+	CHECK_MSG(was != is && is == (c->way == ACCESS_GAINED) &&
+			  d[0].reason == c->was.reason &&
+			  d[1].reason == c->is.reason &&
+			  d[0].grant == c->was.grant &&
+			  d[1].grant == c->is.grant,
+		  "%.*s (%s, %s) is no witness of %.*s (%s, %s) "
+		  "between\n%sand\n%s",
+		  STR_ARG(c->witness.text), reason_name(d[0].reason),
+		  reason_name(d[1].reason), STR_ARG(c->text),
+		  reason_name(c->was.reason), reason_name(c->is.reason),
+		  s[0].text, s[1].text);
+}
+
+static int kind_of(enum access_kind k)
+{
+	switch (k) {
+	case ACCESS_CONNECT:
+		return CONNECT;
+	case ACCESS_HTTP:
+		return HTTP;
+	case ACCESS_RESOLVE:
+		return RESOLVE;
+	case ACCESS_READ:
+	case ACCESS_WRITE:
+	case ACCESS_ARG:
+	case ACCESS_SETTING:
+		break;
+	}
+	return KINDS;
+}
+
+/* What goes without saying follows from what is said: compare.h. */
+static void check_way(const bool *want, const bool *got, struct side s[2],
+		      const char *way)
+{
+	bool any = got[CONNECT] || got[HTTP] || got[RESOLVE];
+
+	CHECK_MSG(want[CONNECT] == got[CONNECT],
+		  "%s connect: %d not %d:\n%s-\n%s", way, got[CONNECT],
+		  want[CONNECT], s[0].text, s[1].text);
+	CHECK_MSG(got[HTTP] ? want[HTTP] : !want[HTTP] || got[CONNECT],
+		  "%s http: %d not %d:\n%s-\n%s", way, got[HTTP], want[HTTP],
+		  s[0].text, s[1].text);
+	CHECK_MSG(got[RESOLVE] ? want[RESOLVE] : !want[RESOLVE] || any,
+		  "%s resolve: %d not %d:\n%s-\n%s", way, got[RESOLVE],
+		  want[RESOLVE], s[0].text, s[1].text);
+}
+
+static void check_pair(const struct universe *u, struct side s[2])
+{
+	struct differs want = brute(u, &s[0].model, &s[1].model), got = {0};
+	struct comparison c;
+	bool more = false;
+
+	compare_policies(s[0].made.a, &s[0].made.policy, &s[1].made.policy, &c);
+	vec_each(x, &c.changes) {
+		int kind = kind_of(x->kind);
+
+		CHECK_MSG(kind < KINDS, "%.*s", STR_ARG(x->text));
+		if (kind == KINDS)
+			continue;
+		if (x->way == ACCESS_GAINED)
+			got.gained[kind] = true;
+		else
+			got.lost[kind] = true;
+		check_witness(s, x);
+	}
+	check_way(want.gained, got.gained, s, "gained");
+	check_way(want.lost, got.lost, s, "lost");
+	for (int i = 0; i < KINDS; i++)
+		more |= want.gained[i];
+	CHECK(compare_widens(&c) == more);
+	equal += compare_equal(&c);
+}
+
+/* --- never ---------------------------------------------------------------- */
+
+static struct ir_never some_set(const struct universe *u, struct rng *r,
+				struct arena *a, struct model_rule *as_rule)
+{
+	struct ir_never set = {.kind = IR_NEVER_NET, .has_dest = true};
+
+	*as_rule = model_rule(r, &u->mix);
+	as_rule->url = false;
+	as_rule->n_http = 0;
+	as_rule->deny = true;
+	if (as_rule->who == MODEL_NET) {
+		set.dest.kind = IR_DEST_CIDR;
+		(void)cidr_parse(str_of(model_nets[as_rule->which].text),
+				 &set.dest.u.cidr.net);
+	} else if (as_rule->who == MODEL_ANY) {
+		set.has_dest = false;
+	} else {
+		struct str name = str_of(model_patterns[as_rule->which]);
+
+		set.dest.kind = str_find(name, '*', 0) < name.n
+					? IR_DEST_PATTERN
+					: IR_DEST_HOST;
+		set.dest.u.pattern.name = name;
+	}
+	for (int k = 0; as_rule->ports && k < 2; k++)
+		if (model_ports[as_rule->ports].r[k].hi)
+			*vec_push(a, &set.ports) = (struct ir_port){
+				.proto = model_ports[as_rule->ports].r[k].udp
+						 ? IR_PROTO_UDP
+						 : IR_PROTO_TCP,
+				.lo = (uint16_t)model_ports[as_rule->ports]
+					      .r[k]
+					      .lo,
+				.hi = (uint16_t)model_ports[as_rule->ports]
+					      .r[k]
+					      .hi};
+	if (rng_below(r, 3) == 0)
+		*vec_push(a, &set.methods) = (struct ir_text){.s = STR("POST")};
+	if (rng_below(r, 3) == 0)
+		*vec_push(a, &set.paths) = (struct ir_text){.s = STR("/x@")};
+	return set;
+}
+
+/* Does the set, written as a rule, hold the connection? */
+static bool in_set(const struct model_rule *x, const struct model_name *n,
+		   const struct model_addr *a)
+{
+	return x->who == MODEL_ANY || model_names(x, n) || model_covers(x, a);
+}
+
+static bool in_ports(const struct model_rule *x, const struct model_port *p)
+{
+	return x->ports == 0 || (p->ports >> x->ports & 1);
+}
+
+static bool brute_never(const struct universe *u, const struct model_policy *p,
+			const struct model_rule *x, const struct ir_never *set)
+{
+	bool http = set->methods.n || set->paths.n;
+	struct model_addr none = {.set = false};
+	struct model_name nobody = {.set = false};
+
+	for (uint32_t i = 0; !http && i <= u->n_names; i++)
+		for (uint32_t k = 0; k <= u->n_addrs; k++) {
+			const struct model_name *n = &u->name[i];
+			const struct model_addr *a = &u->addr[k];
+
+			if ((!n->set && !a->set) || !in_set(x, n, a) ||
+			    (n->set && a->set && !model_resolve(p, n)))
+				continue;
+			for (uint32_t q = 0; q < ARRAY_LEN(ports); q++)
+				if (in_ports(x, &u->port[q]) &&
+				    model_connect(p, n, a, &u->port[q]))
+					return true;
+			if (!a->set && x->ports == 0 && model_resolve(p, n))
+				return true;
+		}
+	for (uint32_t q = 0; q < TCP_PORTS; q++)
+		for (uint32_t v = 0; v < u->n_urls; v++) {
+			const struct model_url *url = &u->url[v];
+
+			if (!in_ports(x, &u->port[q]) ||
+			    (set->methods.n && url->method != 2) ||
+			    (set->paths.n && !(url->decoded & 8)))
+				continue;
+			for (uint32_t i = 0; i < u->n_names; i++)
+				if (in_set(x, &u->name[i], &none) &&
+				    model_http_name(p, &u->name[i], &u->port[q],
+						    url))
+					return true;
+			for (uint32_t i = 0; i < u->n_addrs; i++)
+				if (in_set(x, &nobody, &u->addr[i]) &&
+				    model_http_addr(p, &u->addr[i], &u->port[q],
+						    url))
+					return true;
+		}
+	return false;
+}
+
+static void check_never(const struct universe *u, struct rng *r, struct side *s)
+{
+	struct model_rule as_rule;
+	struct ir_never set = some_set(u, r, s->made.a, &as_rule);
+	struct ir_request witness;
+	struct decision d;
+	bool found = never_find(s->made.a, &s->made.policy, &set, &witness, &d);
+	bool want = brute_never(u, &s->model, &as_rule, &set);
+
+	/* Nothing lies under a path that a small universe has not. */
+	if (set.paths.n && u->n_paths == 1)
+		return;
+	*(found ? &refuted : &proved) += 1;
+	CHECK_MSG(found == want, "never %.*s: %d not %d, of\n%s",
+		  STR_ARG(ir_never_text(s->made.a, &set)), found, want,
+		  s->text);
+	if (found)
+		CHECK(d.allow && agree(s, &witness));
+}
+
+/* --- decisions ------------------------------------------------------------ */
+
+static void some_request(const struct universe *u, struct rng *r,
+			 struct side s[2])
+{
+	struct ir_request q = {.kind = IR_REQ_CONNECT, .type = STR("A")};
+	uint32_t port = rng_below(r, ARRAY_LEN(ports));
+	struct str name = str_of(u->names[rng_below(r, u->n_names)]);
+
+	q.has_addr = u->n_addrs && rng_below(r, 2);
+	if (q.has_addr)
+		(void)addr_parse(str_of(u->addrs[rng_below(r, u->n_addrs)]),
+				 &q.addr);
+	if (!q.has_addr || rng_below(r, 2))
+		q.name = name;
+	q.proto = ports[port].udp ? IR_PROTO_UDP : IR_PROTO_TCP;
+	q.port = ports[port].port;
+	if (rng_below(r, 8) == 0) {
+		q.kind = IR_REQ_RESOLVE;
+		q.name = name;
+	} else if (rng_below(r, 2)) {
+		q.kind = IR_REQ_HTTP;
+		q.method = str_of(GEN_PICK(r, methods));
+		q.url.scheme =
+			rng_below(r, 2) ? IR_SCHEME_HTTP : IR_SCHEME_HTTPS;
+		q.url.who = q.has_addr ? IR_DEST_CIDR : IR_DEST_HOST;
+		q.url.name = name;
+		q.url.net = (struct cidr){q.addr, addr_bits(q.addr.family)};
+		q.url.port = q.port;
+		q.url.path = str_of(GEN_PICK(r, paths));
+	}
+	agree(&s[0], &q);
+	agree(&s[1], &q);
+}
+
+static void trial(struct rng *r, uint64_t i)
+{
+	const struct universe *u = &universes[i % ARRAY_LEN(universes)];
+	static struct side s[2];
+
+	model_policy(r, &u->mix, &s[0].model);
+	if (rng_below(r, 4))
+		model_change(r, &u->mix, &s[0].model, &s[1].model);
+	else
+		model_policy(r, &u->mix, &s[1].model);
+	for (int k = 0; k < 2; k++) {
+		model_text(&s[k].model, s[k].text);
+		CHECK_MSG(test_policy_make(&s[k].made, s[k].text), "%s",
+			  s[k].text);
+	}
+	if (s[0].made.ok && s[1].made.ok) {
+		check_pair(u, s);
+		for (int k = 0; k < 4; k++)
+			some_request(u, r, s);
+		if (rng_below(r, 4) == 0)
+			check_never(u, r, &s[0]);
+	}
+	test_policy_done(&s[0].made);
+	test_policy_done(&s[1].made);
+}
+
+static void report(uint64_t out[WORKERS_COUNTS])
+{
+	out[0] = decided;
+	out[1] = witnesses;
+	out[2] = equal;
+	out[3] = proved;
+	out[4] = refuted;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t pairs = argc > 1 ? strtoull(argv[1], NULL, 10) : 600000;
+	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+	uint64_t sum[WORKERS_COUNTS];
+
+	model_init();
+	for (size_t i = 0; i < ARRAY_LEN(universes); i++)
+		fill(&universes[i]);
+	workers_run(pairs, seed, trial, report, sum);
+	printf("seed %llu: %llu pairs, %llu equal; %llu decisions, %llu "
+	       "witnesses; %llu sets proved, %llu refuted\n",
+	       (unsigned long long)seed, (unsigned long long)pairs,
+	       (unsigned long long)sum[2], (unsigned long long)sum[0],
+	       (unsigned long long)sum[1], (unsigned long long)sum[3],
+	       (unsigned long long)sum[4]);
+	CHECK(sum[2] > pairs / 50 && sum[2] < pairs / 2);
+	CHECK(sum[3] > pairs / 50 && sum[4] > pairs / 50);
+	return check_status();
+}

@@ -1,0 +1,694 @@
+/*
+ * Who may reach whom, said a third time: straight from semantics.md, over
+ * small universes, as sets of table entries. Nothing here calls decide().
+ *
+ * A rule is made of entries of the tables below; a request is the sets of
+ * entries that speak of it. The universes hold a request of every kind that
+ * such rules can tell apart.
+ */
+#ifndef TESTS_ORACLE_MODEL_H
+#define TESTS_ORACLE_MODEL_H
+
+#include "compiler/ir/ir.h"
+#include "tests/oracle/generate.h"
+
+#include <stdlib.h>
+
+/* --- tables of what rules are made of ------------------------------------- */
+
+/* Every pattern of up to three labels out of a, b and '*', and with '**'. */
+#define MODEL_PATTERNS_MAX 64
+static char model_patterns[MODEL_PATTERNS_MAX][16];
+static uint32_t model_n_patterns;
+
+static const struct {
+	const char *text;
+	uint8_t b[16], bytes, bits;
+} model_nets[] = {
+	{"203.0.113.0/30", {203, 0, 113, 0}, 4, 30},
+	{"203.0.113.0/31", {203, 0, 113, 0}, 4, 31},
+	{"203.0.113.1/32", {203, 0, 113, 1}, 4, 32},
+	{"203.0.113.2/32", {203, 0, 113, 2}, 4, 32},
+	{"10.0.0.0/31", {10, 0, 0, 0}, 4, 31},
+	{"10.0.0.1/32", {10, 0, 0, 1}, 4, 32},
+	{"169.254.1.0/31", {169, 254, 1, 0}, 4, 31},
+	{"169.254.1.1/32", {169, 254, 1, 1}, 4, 32},
+	{"169.254.0.0/16", {169, 254}, 4, 16},
+	{"0.0.0.0/0", {0}, 4, 0},
+	{"2001:db8::/127", {0x20, 1, 0xd, 0xb8}, 16, 127},
+	{"fd00::1/128", {0xfd, [15] = 1}, 16, 128},
+	{"::/0", {0}, 16, 0},
+};
+
+static const struct {
+	const char *text;
+	struct {
+		int udp;
+		unsigned lo, hi;
+	} r[2];
+} model_ports[] = {
+	{"", {{0, 1, 65535}}}, /* of a denial UDP as well */
+	{" tcp/443", {{0, 443, 443}}},
+	{" tcp/80", {{0, 80, 80}}},
+	{" tcp/80,tcp/443", {{0, 80, 80}, {0, 443, 443}}},
+	{" tcp/22-443", {{0, 22, 443}}},
+	{" tcp/443-9000", {{0, 443, 9000}}},
+	{" udp/53", {{1, 53, 53}}},
+	{" tcp/1-65535,udp/1-65535", {{0, 1, 65535}, {1, 1, 65535}}},
+};
+#define MODEL_ALL_PORTS 7
+
+/* Without the '/' at their ends. */
+static const char *const model_prefixes[] = {"",    "/x",    "/x/y",
+					     "/x@", "/x%40", "/x@/z"};
+static const char *const model_methods[] = {"GET", "POST"};
+
+/* --- rules ---------------------------------------------------------------- */
+
+enum model_who { MODEL_ANY, MODEL_NAME, MODEL_NET };
+enum model_scheme { MODEL_BOTH, MODEL_HTTPS, MODEL_CLEAR };
+
+struct model_http {
+	uint32_t methods, prefixes; /* bits; none: any */
+};
+
+struct model_rule {
+	bool deny, url, private, inspect;
+	enum model_who who;
+	uint32_t which; /* pattern or network */
+	uint32_t ports; /* of a url: 1 is 443, 2 is 80 */
+	enum model_scheme scheme;
+	uint32_t base; /* the url's prefix */
+	uint32_t n_http;
+	struct model_http http[2];
+};
+
+#define MODEL_RULES 6
+struct model_policy {
+	struct model_rule rules[MODEL_RULES];
+	uint32_t n;
+};
+
+/* --- requests ------------------------------------------------------------- */
+
+/* Which entries of the tables speak of it. */
+struct model_name {
+	bool set;
+	uint64_t patterns;
+};
+struct model_addr {
+	bool set;
+	uint32_t nets;
+	int scope; /* 0 public, 1 private, 2 never */
+	int floor; /* prefix length of the floor's entry */
+};
+struct model_port {
+	bool udp;
+	uint32_t ports; /* those of model_ports */
+};
+struct model_url {
+	bool tls;
+	uint32_t method;	 /* bits; none: another */
+	uint32_t plain, decoded; /* prefixes that it lies below */
+};
+
+/* --- matching ------------------------------------------------------------- */
+
+static inline uint32_t model_labels(const char *s, const char *out[8],
+				    size_t len[8])
+{
+	uint32_t n = 0;
+
+	while (n < 8) {
+		len[n] = strcspn(s, ".");
+		out[n] = s;
+		s += len[n++];
+		if (*s++ == '\0')
+			break;
+	}
+	return n;
+}
+
+/* From the right; a '**' takes one label or more. */
+static inline bool model_matches(const char *pattern, const char *name)
+{
+	const char *p[8], *s[8];
+	size_t pn[8], sn[8];
+	uint32_t n = model_labels(pattern, p, pn);
+	uint32_t m = model_labels(name, s, sn);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const char *want = p[n - 1 - i];
+		size_t len = pn[n - 1 - i];
+
+		if (i >= m)
+			return false;
+		if (len == 2 && memcmp(want, "**", 2) == 0)
+			return true;
+		if (len == 1 && *want == '*')
+			continue;
+		if (len != sn[m - 1 - i] ||
+		    memcmp(want, s[m - 1 - i], len) != 0)
+			return false;
+	}
+	return n == m;
+}
+
+static inline struct model_name model_name(struct str s)
+{
+	struct model_name out = {.set = s.n != 0};
+	char text[300];
+
+	snprintf(text, sizeof(text), "%.*s", STR_ARG(s));
+	for (uint32_t i = 0; s.n && i < model_n_patterns; i++)
+		if (model_matches(model_patterns[i], text))
+			out.patterns |= 1ull << i;
+	return out;
+}
+
+static inline bool model_in(const uint8_t *net, unsigned bits,
+			    const uint8_t *addr)
+{
+	for (unsigned i = 0; i < bits; i++)
+		if ((net[i / 8] ^ addr[i / 8]) & (0x80u >> i % 8))
+			return false;
+	return true;
+}
+
+/* Only what the universe and its witnesses need of the special ranges. */
+static inline struct model_addr model_addr(const struct addr *a)
+{
+	static const struct {
+		uint8_t bytes, b[16], bits, scope;
+	} special[] = {
+		{4, {0}, 8, 2},
+		{4, {10}, 8, 1},
+		{4, {100, 64}, 10, 1},
+		{4, {127}, 8, 2},
+		{4, {169, 254}, 16, 2},
+		{4, {172, 16}, 12, 1},
+		{4, {192, 0, 0}, 29, 2},
+		{4, {192, 168}, 16, 1},
+		{4, {198, 18}, 15, 1},
+		{4, {224}, 4, 2},
+		{4, {240}, 4, 2},
+		{16, {0}, 128, 2},
+		{16, {[15] = 1}, 128, 2},
+		{16, {[10] = 0xff, 0xff}, 96, 2},
+		{16, {0, 0x64, 0xff, 0x9b, 0, 1}, 48, 1},
+		{16, {0xfc}, 7, 1},
+		{16, {0xfd, 0, 0x6d, 0x65, 0x6d, 0x62}, 64, 2},
+		{16, {0xfe, 0x80}, 10, 2},
+		{16, {0xfe, 0xc0}, 10, 1},
+		{16, {0xff}, 8, 2},
+	};
+	/* IPv4 in IPv6: where it lies, and what stands before it. */
+	static const struct {
+		uint8_t b[12], bytes;
+	} wraps[] = {{{0, 0x64, 0xff, 0x9b}, 12}, {{0}, 12}, {{0x20, 2}, 2}};
+	struct model_addr out = {.set = true, .floor = -1};
+	uint8_t bytes = a->family == ADDR_V4 ? 4 : 16;
+
+	for (size_t i = 0; i < ARRAY_LEN(special); i++) {
+		if (special[i].bytes != bytes ||
+		    !model_in(special[i].b, special[i].bits, a->b))
+			continue;
+		if (special[i].scope > out.scope)
+			out.scope = special[i].scope;
+		if (special[i].scope == 2)
+			out.floor = special[i].bits;
+	}
+	for (size_t i = 0; bytes == 16 && out.scope == 0 && i < 3; i++) {
+		struct addr inner = {.family = ADDR_V4};
+
+		if (memcmp(a->b, wraps[i].b, wraps[i].bytes) != 0)
+			continue;
+		memcpy(inner.b, a->b + wraps[i].bytes, 4);
+		out.scope = model_addr(&inner).scope != 0;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(model_nets); i++)
+		if (model_nets[i].bytes == bytes &&
+		    model_in(model_nets[i].b, model_nets[i].bits, a->b))
+			out.nets |= 1u << i;
+	return out;
+}
+
+static inline struct model_port model_port(bool udp, unsigned port)
+{
+	struct model_port out = {.udp = udp};
+
+	for (size_t i = 0; i < ARRAY_LEN(model_ports); i++)
+		for (int k = 0; k < 2; k++)
+			if (model_ports[i].r[k].hi &&
+			    model_ports[i].r[k].udp == udp &&
+			    model_ports[i].r[k].lo <= port &&
+			    port <= model_ports[i].r[k].hi)
+				out.ports |= 1u << i;
+	return out;
+}
+
+/* At a boundary of segments; of the text, "%40" read as what it is or not. */
+static inline bool model_below(const char *path, const char *prefix,
+			       bool decoded)
+{
+	while (*prefix) {
+		char p = *path, q = *prefix;
+
+		if (decoded && strncmp(path, "%40", 3) == 0) {
+			p = '@';
+			path += 2;
+		}
+		if (decoded && strncmp(prefix, "%40", 3) == 0) {
+			q = '@';
+			prefix += 2;
+		}
+		if (p != q)
+			return false;
+		path++;
+		prefix++;
+	}
+	return *path == '\0' || *path == '/';
+}
+
+static inline struct model_url model_url(bool tls, struct str method,
+					 struct str path)
+{
+	struct model_url out = {.tls = tls};
+	char text[256];
+
+	snprintf(text, sizeof(text), "%.*s", STR_ARG(path));
+	for (size_t i = 0; i < ARRAY_LEN(model_methods); i++)
+		if (str_is(method, model_methods[i]))
+			out.method = 1u << i;
+	for (size_t i = 0; i < ARRAY_LEN(model_prefixes); i++) {
+		if (model_below(text, model_prefixes[i], false))
+			out.plain |= 1u << i;
+		if (model_below(text, model_prefixes[i], true))
+			out.decoded |= 1u << i;
+	}
+	return out;
+}
+
+/* --- deciding ------------------------------------------------------------- */
+
+static inline bool model_is_http(const struct model_rule *r)
+{
+	return r->n_http || r->url;
+}
+
+/* No ports: any TCP port of a grant, everything of a denial. */
+static inline bool model_has_port(const struct model_rule *r,
+				  const struct model_port *p)
+{
+	/* '*' alone, denied, is what is so anyway. */
+	if (r->deny && r->who == MODEL_ANY && r->ports == 0 &&
+	    !model_is_http(r))
+		return false;
+	if (r->deny && !r->url && r->ports == 0)
+		return true;
+	return p->ports >> r->ports & 1;
+}
+
+static inline bool model_names(const struct model_rule *r,
+			       const struct model_name *n)
+{
+	if (!n->set || r->who == MODEL_NET)
+		return false;
+	return r->who == MODEL_ANY || (n->patterns >> r->which & 1);
+}
+
+static inline bool model_covers(const struct model_rule *r,
+				const struct model_addr *a)
+{
+	return r->who == MODEL_NET && a->set && (a->nets >> r->which & 1);
+}
+
+/* Section 3: only a grant more specific than its entry opens the floor. */
+static inline bool model_floor(const struct model_policy *p,
+			       const struct model_addr *a)
+{
+	if (!a->set || a->floor < 0)
+		return false;
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct model_rule *r = &p->rules[i];
+
+		if (!r->deny && !model_is_http(r) && model_covers(r, a) &&
+		    model_nets[r->which].bits > a->floor)
+			return false;
+	}
+	return true;
+}
+
+static inline bool model_grants(const struct model_rule *r,
+				const struct model_name *n,
+				const struct model_addr *a)
+{
+	if (r->who == MODEL_NET)
+		return model_covers(r, a);
+	if (r->who == MODEL_ANY && a->set && a->scope == 0)
+		return true;
+	if (!model_names(r, n))
+		return false;
+	return !a->set || a->scope == 0 || (a->scope == 1 && r->private);
+}
+
+static inline bool model_connect(const struct model_policy *p,
+				 const struct model_name *n,
+				 const struct model_addr *a,
+				 const struct model_port *port)
+{
+	bool granted = false;
+
+	if (model_floor(p, a))
+		return false;
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct model_rule *r = &p->rules[i];
+
+		if (model_is_http(r) || !model_has_port(r, port))
+			continue;
+		if (r->deny && (r->who == MODEL_ANY || model_names(r, n) ||
+				model_covers(r, a)))
+			return false;
+		granted |= !r->deny && model_grants(r, n, a);
+	}
+	return granted;
+}
+
+static inline bool model_resolve(const struct model_policy *p,
+				 const struct model_name *n)
+{
+	bool granted = false;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct model_rule *r = &p->rules[i];
+
+		if (!model_names(r, n))
+			continue;
+		if (!r->deny)
+			granted = true;
+		else if (r->who == MODEL_NAME && !model_is_http(r) &&
+			 (r->ports == 0 || r->ports == MODEL_ALL_PORTS))
+			return false;
+	}
+	return granted;
+}
+
+/* Method, path and scheme of one rule. */
+static inline bool model_permits(const struct model_rule *r,
+				 const struct model_url *u)
+{
+	uint32_t below = r->deny ? u->decoded : u->plain;
+
+	if (!model_is_http(r))
+		return true;
+	if (r->scheme != MODEL_BOTH && (r->scheme == MODEL_HTTPS) != u->tls)
+		return false;
+	if (r->url && !(below >> r->base & 1))
+		return false;
+	if (r->n_http == 0)
+		return true;
+	for (uint32_t i = 0; i < r->n_http; i++) {
+		const struct model_http *h = &r->http[i];
+
+		if ((!h->methods || (h->methods & u->method)) &&
+		    (!h->prefixes || (h->prefixes & below)))
+			return true;
+	}
+	return false;
+}
+
+/* Is nothing looked into? Then '*' passes as packets. */
+static inline bool model_unseen(const struct model_policy *p)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct model_rule *r = &p->rules[i];
+		bool tcp = r->ports != 6;
+
+		if (!tcp)
+			continue;
+		if (r->deny && (model_is_http(r) || r->who == MODEL_NAME))
+			return false;
+		if (!r->deny && r->who == MODEL_ANY && r->private)
+			return false;
+		if (!r->deny && r->scheme != MODEL_CLEAR &&
+		    (model_is_http(r) || (r->inspect && r->who != MODEL_NET)))
+			return false;
+	}
+	return true;
+}
+
+/* To a name, at a public address of it. */
+static inline bool model_http_name(const struct model_policy *p,
+				   const struct model_name *n,
+				   const struct model_port *port,
+				   const struct model_url *u)
+{
+	bool granted = false;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct model_rule *r = &p->rules[i];
+
+		if (!model_has_port(r, port) || !model_names(r, n) ||
+		    !model_permits(r, u))
+			continue;
+		if (r->deny)
+			return false;
+		granted = true;
+	}
+	return granted;
+}
+
+static inline bool model_http_addr(const struct model_policy *p,
+				   const struct model_addr *a,
+				   const struct model_port *port,
+				   const struct model_url *u)
+{
+	bool unseen = model_unseen(p), direct = false, granted = false;
+	bool denied = false;
+
+	if (model_floor(p, a))
+		return false;
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct model_rule *r = &p->rules[i];
+		bool any = r->who == MODEL_ANY && a->scope == 0;
+
+		if (!model_has_port(r, port))
+			continue;
+		if (r->deny && !model_is_http(r)) {
+			if (r->who == MODEL_ANY || model_covers(r, a))
+				return false;
+		} else if (r->deny) {
+			denied |= (r->who == MODEL_ANY || model_covers(r, a)) &&
+				  model_permits(r, u);
+		} else if (!model_is_http(r)) {
+			direct |= model_covers(r, a) || (any && unseen);
+			granted |= any;
+		} else {
+			granted |= (any || model_covers(r, a)) &&
+				   model_permits(r, u);
+		}
+	}
+	/* TLS to an address names nobody. */
+	return direct || (granted && !denied && !u->tls);
+}
+
+/* --- the whole request ---------------------------------------------------- */
+
+static inline bool model_allows(const struct model_policy *p,
+				const struct ir_request *r)
+{
+	struct model_name n = model_name(r->name);
+	struct model_addr a = {.set = false};
+	struct model_port port = model_port(r->proto == IR_PROTO_UDP, r->port);
+	struct model_url u;
+
+	switch (r->kind) {
+	case IR_REQ_CONNECT:
+		if (r->has_addr)
+			a = model_addr(&r->addr);
+		return model_connect(p, &n, &a, &port);
+	case IR_REQ_RESOLVE:
+		return model_resolve(p, &n);
+	case IR_REQ_HTTP:
+		u = model_url(r->url.scheme == IR_SCHEME_HTTPS, r->method,
+			      r->url.path);
+		port = model_port(false, r->url.port);
+		if (r->url.who == IR_DEST_CIDR) {
+			a = model_addr(&r->url.net.addr);
+			return model_http_addr(p, &a, &port, &u);
+		}
+		n = model_name(r->url.name);
+		return model_http_name(p, &n, &port, &u);
+	case IR_REQ_READ:
+	case IR_REQ_WRITE:
+	case IR_REQ_ARG:
+		break;
+	}
+	abort();
+}
+
+/* --- generating ----------------------------------------------------------- */
+
+static inline void model_add_pattern(const char *text)
+{
+	snprintf(model_patterns[model_n_patterns++], 16, "%s", text);
+}
+
+static inline void model_init(void)
+{
+	static const char *const labels[] = {"a", "b", "*"};
+	char text[16];
+
+	for (int i = 0; i < 3; i++) {
+		if (i < 2)
+			model_add_pattern(labels[i]);
+		snprintf(text, sizeof(text), "**.%s", labels[i]);
+		model_add_pattern(text);
+		for (int k = 0; k < 3; k++) {
+			snprintf(text, sizeof(text), "%s.%s", labels[k],
+				 labels[i]);
+			model_add_pattern(text);
+			snprintf(text, sizeof(text), "**.%s.%s", labels[k],
+				 labels[i]);
+			model_add_pattern(text);
+			for (int l = 0; l < 3; l++) {
+				snprintf(text, sizeof(text), "%s.%s.%s",
+					 labels[l], labels[k], labels[i]);
+				model_add_pattern(text);
+			}
+		}
+	}
+}
+
+/* What a world is about: how often rules have a network, or http. */
+struct model_mix {
+	uint32_t patterns;   /* of so many at the start of the table; 0: all */
+	uint32_t nets, http; /* of a hundred rules */
+	bool flat;	     /* no paths */
+};
+
+static inline void model_http_of(struct rng *r, const struct model_mix *mix,
+				 struct model_rule *x)
+{
+	x->n_http = 1 + rng_below(r, 2);
+	for (uint32_t i = 0; i < x->n_http; i++) {
+		struct model_http *h = &x->http[i];
+
+		h->methods = rng_below(r, 2) ? rng_below(r, 4) : 0;
+		h->prefixes = 0;
+		if (mix->flat)
+			continue;
+		if (rng_below(r, 3))
+			h->prefixes = 1u << (1 + rng_below(r, 5));
+		if (rng_below(r, 4) == 0)
+			h->prefixes |= 1u << (1 + rng_below(r, 5));
+	}
+}
+
+static inline struct model_rule model_rule(struct rng *r,
+					   const struct model_mix *mix)
+{
+	struct model_rule x = {.deny = rng_below(r, 3) == 0};
+	bool http = rng_below(r, 100) < mix->http;
+
+	x.who = rng_below(r, 100) < mix->nets ? MODEL_NET
+		: rng_below(r, 6) == 0	      ? MODEL_ANY
+					      : MODEL_NAME;
+	if (x.who == MODEL_NET)
+		x.which = rng_below(r, ARRAY_LEN(model_nets));
+	else if (x.who == MODEL_NAME)
+		x.which = rng_below(r, mix->patterns ? mix->patterns
+						     : model_n_patterns);
+	x.ports = rng_below(r, ARRAY_LEN(model_ports));
+	x.private = !x.deny && x.who != MODEL_NET && rng_below(r, 4) == 0;
+	x.inspect = !x.deny && rng_below(r, 12) == 0;
+	if (!http)
+		return x;
+	if (x.who == MODEL_NAME && rng_below(r, 3) == 0) {
+		x.url = true;
+		x.ports = 1 + rng_below(r, 2);
+		x.scheme = x.ports == 1 ? MODEL_HTTPS : MODEL_CLEAR;
+		x.base = mix->flat ? 0
+				   : rng_below(r, ARRAY_LEN(model_prefixes));
+	} else {
+		model_http_of(r, mix, &x);
+		if (x.ports >= 6)
+			x.ports = 1;
+	}
+	return x;
+}
+
+/* A line as in tests/policy.h. */
+static inline size_t model_line(const struct model_rule *r, char *out)
+{
+	char *p = out;
+
+	p += sprintf(p, "%s ", r->deny ? "deny" : "allow");
+	if (r->url)
+		p += sprintf(p, "%s://",
+			     r->scheme == MODEL_HTTPS ? "https" : "http");
+	switch (r->who) {
+	case MODEL_ANY:
+		p += sprintf(p, "*");
+		break;
+	case MODEL_NAME:
+		p += sprintf(p, "%s", model_patterns[r->which]);
+		break;
+	case MODEL_NET:
+		p += sprintf(p, "%s", model_nets[r->which].text);
+		break;
+	}
+	if (r->url)
+		p += sprintf(p, "%s/", model_prefixes[r->base]);
+	else
+		p += sprintf(p, "%s", model_ports[r->ports].text);
+	for (uint32_t i = 0; i < r->n_http; i++) {
+		const struct model_http *h = &r->http[i];
+
+		p += sprintf(p, " http=*");
+		for (uint32_t k = 0; k < ARRAY_LEN(model_methods); k++)
+			if (h->methods >> k & 1)
+				p += sprintf(p, "+%s", model_methods[k]);
+		for (uint32_t k = 0; k < ARRAY_LEN(model_prefixes); k++)
+			if (h->prefixes >> k & 1)
+				p += sprintf(p, "+%s/", model_prefixes[k]);
+	}
+	p += sprintf(p, "%s%s\n", r->inspect ? " inspect" : "",
+		     r->private ? " private" : "");
+	return (size_t)(p - out);
+}
+
+static inline void model_text(const struct model_policy *p, char *out)
+{
+	*out = '\0';
+	for (uint32_t i = 0; i < p->n; i++)
+		out += model_line(&p->rules[i], out);
+}
+
+static inline void model_policy(struct rng *r, const struct model_mix *mix,
+				struct model_policy *out)
+{
+	out->n = rng_below(r, 4) ? 1 + rng_below(r, 3) : rng_below(r, 5);
+	for (uint32_t i = 0; i < out->n; i++)
+		out->rules[i] = model_rule(r, mix);
+}
+
+/* Mostly like another: that is what people compare. */
+static inline void model_change(struct rng *r, const struct model_mix *mix,
+				const struct model_policy *from,
+				struct model_policy *out)
+{
+	*out = *from;
+	if (out->n && rng_below(r, 3)) {
+		uint32_t at = rng_below(r, out->n);
+
+		if (rng_below(r, 2))
+			out->rules[at] = out->rules[--out->n];
+		else
+			out->rules[at] = model_rule(r, mix);
+	}
+	if (out->n < MODEL_RULES && rng_below(r, 2))
+		out->rules[out->n++] = model_rule(r, mix);
+}
+
+#endif
