@@ -198,7 +198,7 @@ static void add_text(struct arena *a, ir_texts *to, struct str s)
 	vec_each(t, to)
 		if (str_eq(t->s, s))
 			return;
-	*vec_push(a, to) = (struct ir_text){.s = s};
+	*vec_push(a, to) = (struct ir_text){.s = arena_str(a, s)};
 }
 
 static bool is_below(struct str path, struct str prefix)
@@ -215,7 +215,7 @@ static void add_path(struct arena *a, ir_texts *to, struct str path)
 	vec_each(t, to)
 		if (is_below(path, t->s))
 			return;
-	*vec_push(a, to) = (struct ir_text){.s = path};
+	*vec_push(a, to) = (struct ir_text){.s = arena_str(a, path)};
 }
 
 static void add_port(struct arena *a, struct group *g,
