@@ -193,6 +193,7 @@ static void narrow(struct access *x, struct group *g, bool is_new,
 	g->whole = true;
 }
 
+/* Both copy: what they are given may be of the scratch arena. */
 static void add_text(struct arena *a, ir_texts *to, struct str s)
 {
 	vec_each(t, to)

@@ -51,8 +51,12 @@ static bool reaches(const third_party_hits *list,
 
 static void find_places(struct changes *x)
 {
-	vec_each(h, &x->now->reached)
-		if (!reaches(&x->old->reached, h->place) &&
+	third_party_hits was = {0}, is = {0};
+
+	third_party_reach(x->a, &x->old->policy, &was);
+	third_party_reach(x->a, &x->now->policy, &is);
+	vec_each(h, &is)
+		if (!reaches(&was, h->place) &&
 		    !reaches(&x->places, h->place))
 			*vec_push(x->a, &x->places) = *h;
 }

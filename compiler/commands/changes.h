@@ -9,6 +9,7 @@
 #include "compiler/algebra/compare.h"
 #include "compiler/commands/view.h"
 #include "compiler/driver.h"
+#include "compiler/lint/third_party.h"
 
 struct changes {
 	struct arena *a;
