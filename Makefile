@@ -237,6 +237,7 @@ check:
 
 test: all units
 	tests/layers
+	tests/warnings
 	tests/units $(B)
 	tests/run
 	tests/determinism

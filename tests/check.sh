@@ -85,6 +85,7 @@ step build "building (log: build/log/build-plain)" \
 # what waits for Docker.
 begin images image/images.sh agent gate watch
 step layers "who includes whom" tests/layers
+step warnings "each warning has a name" tests/warnings
 step units "unit tests and oracles" tests/units build
 step cases "golden cases" tests/run
 step presets "presets compile" tests/presets

@@ -1,8 +1,8 @@
 #include "compiler/lint/third_party.h"
 
 #include "compiler/algebra/meet.h"
+#include "compiler/algebra/never.h"
 #include "compiler/ir/http.h"
-#include "compiler/ir/ports.h"
 
 #include <stdlib.h>
 
@@ -192,21 +192,68 @@ static bool requests_meet(struct finder *f, const struct ir_grant *g,
 	return false;
 }
 
-/* Does a denial hold all of a hit, whatever the requests? */
-static bool is_denied(struct finder *f, const struct ir_grant *g,
-		      struct str name)
-{
-	struct str both;
+/* --- denials ---------------------------------------------------------------
+ */
 
+/* The requests of a row, to those of its names that a grant is about. */
+static struct ir_never set_of(struct finder *f, const struct third_party *row,
+			      struct str name)
+{
+	struct ir_never set = {.kind = IR_NEVER_NET, .has_dest = true};
+	struct str list = str_of(row->methods), one;
+
+	set.dest.kind = is_wild(name) ? IR_DEST_PATTERN : IR_DEST_HOST;
+	if (is_wild(name))
+		set.dest.u.pattern.name = name;
+	else
+		set.dest.u.host.name = name;
+	if (row->any_port) {
+		*vec_push(f->a, &set.ports) =
+			(struct ir_port){.lo = 1, .hi = 65535};
+	} else {
+		*vec_push(f->a, &set.ports) =
+			(struct ir_port){.lo = 80, .hi = 80};
+		*vec_push(f->a, &set.ports) =
+			(struct ir_port){.lo = 443, .hi = 443};
+	}
+	while (row->methods[0] != '*' && str_field(&list, ',', &one))
+		*vec_push(f->a, &set.methods) = (struct ir_text){.s = one};
+	if (row->path.n > 1)
+		*vec_push(f->a, &set.paths) = (struct ir_text){.s = row->path};
+	return set;
+}
+
+/*
+ * Whether denials leave nothing of a hit: asked of the grant with the denials
+ * that are about its names, and only if there are any.
+ */
+static bool is_denied(struct finder *f, const struct ir_grant *g,
+		      const struct third_party *row, struct str name)
+{
+	struct ir_policy one = *f->p;
+	struct ir_request witness;
+	struct decision decision;
+	struct ir_never set;
+	struct str both;
+	bool any = false;
+
+	one.allow = (ir_grants){0};
+	one.deny = (ir_grants){0};
+	*vec_push(f->a, &one.allow) = *g;
 	vec_each(d, &f->p->deny) {
 		struct str denied = ir_dest_name(&d->dest);
+		bool floor = d->from.layer == LAYER_FLOOR;
 
-		if (denied.n && !ir_grant_http(d) &&
-		    ports_cover(&d->ports, &g->ports) &&
-		    meet_names(f->a, denied, name, &both) && str_eq(both, name))
-			return true;
+		if (!floor &&
+		    (!denied.n || !meet_names(f->a, denied, name, &both)))
+			continue;
+		*vec_push(f->a, &one.deny) = *d;
+		any |= !floor;
 	}
-	return false;
+	if (!any)
+		return false;
+	set = set_of(f, row, name);
+	return !never_find(f->a, &one, &set, &witness, &decision);
 }
 
 static void try_row(struct finder *f, const struct ir_grant *g,
@@ -217,7 +264,7 @@ static void try_row(struct finder *f, const struct ir_grant *g,
 	if (row->shared && !is_wild(name))
 		return;
 	if (!meet_names(f->a, row->dest, name, &both) || !ports_meet(g, row) ||
-	    !requests_meet(f, g, row) || is_denied(f, g, both))
+	    !requests_meet(f, g, row) || is_denied(f, g, row, both))
 		return;
 	*vec_push(f->a, f->out) = (struct third_party_hit){row, g, both};
 }
