@@ -146,7 +146,8 @@ static bool is_free_text(enum bind_type type)
 	       type == BIND_TYPE_ARG;
 }
 
-static void put_form(cJSON *o, enum bind_type type)
+/* patternErrorMessage: what editors show instead of the expression. */
+static void put_form(struct arena *a, cJSON *o, enum bind_type type)
 {
 	const char *number = NULL;
 
@@ -168,12 +169,15 @@ static void put_form(cJSON *o, enum bind_type type)
 		json_put_cstr(o, "type", "string");
 	}
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++)
-		if (forms[i].type == type)
+		if (forms[i].type == type) {
 			json_put_cstr(o, "pattern", forms[i].regex);
+			json_put_str(o, "patternErrorMessage",
+				     arena_fmt(a, "not %s", types[type].what));
+		}
 	json_put_u64(o, "maxLength", LIMIT_SCALAR_BYTES);
 }
 
-static cJSON *word(enum bind_type type)
+static cJSON *word(struct arena *a, enum bind_type type)
 {
 	cJSON *o = json_object();
 
@@ -187,7 +191,7 @@ static cJSON *word(enum bind_type type)
 			put_choice(o, type);
 			return o;
 		}
-	put_form(o, type);
+	put_form(a, o, type);
 	return o;
 }
 
@@ -460,7 +464,7 @@ static cJSON *defs(struct arena *a, enum bind_map root)
 	for (int i = 0; i < BIND_TYPES; i++)
 		if (reach.type[i] && types[i].shape == SHAPE_WORD)
 			json_put(o, ascii_lower(a, str_of(types[i].name)).p,
-				 word((enum bind_type)i));
+				 word(a, (enum bind_type)i));
 	return o;
 }
 
