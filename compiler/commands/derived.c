@@ -66,3 +66,8 @@ int derived_make(const struct plan *p, const char *prefix, struct derived *out,
 		compare(p, out);
 	return rc;
 }
+
+void derived_adopt(struct compilation *own, const struct compilation *other)
+{
+	own->policy.workspace_trust = other->policy.workspace_trust;
+}

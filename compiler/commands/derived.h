@@ -28,4 +28,10 @@ struct derived {
 must_check int derived_make(const struct plan *p, const char *prefix,
 			    struct derived *out, struct err *err);
 
+/*
+ * Before a plan's own policy is compared with another: what policy.json leaves
+ * out, since it is no part of a plan (workspace_trust), is as the other has it.
+ */
+void derived_adopt(struct compilation *own, const struct compilation *other);
+
 #endif

@@ -119,6 +119,9 @@ int command_diff(struct arena *a, const struct options *o)
 		return STATUS_USAGE;
 	status = side_load_both(a, o, sides);
 	if (status == STATUS_OK) {
+		for (int i = 0; i < 2; i++)
+			if (sides[i].kind == SIDE_PLAN)
+				derived_adopt(&sides[i].c, &sides[1 - i].c);
 		changes_make(a, &sides[0].c, &sides[1].c, &d.access);
 		d.is_forged = sides[1].forged > 0;
 		status = show(o, &d);

@@ -9,8 +9,10 @@ static void find_changes(struct plan_model *m, const struct compilation *c)
 	m->n_files = plan_compare(m->a, m->last, m->plan, &m->files);
 	if (m->n_files == 0)
 		return;
-	if (derived_make(m->last, "last/", &m->own, &err) == 0 && m->own.c.ok)
-		changes_make(m->a, &m->own.c, c, &m->changes);
+	if (derived_make(m->last, "last/", &m->own, &err) < 0 || !m->own.c.ok)
+		return;
+	derived_adopt(&m->own.c, c);
+	changes_make(m->a, &m->own.c, c, &m->changes);
 }
 
 void model_make(struct plan_model *m, struct compilation *c,

@@ -143,10 +143,12 @@ static void judge(struct sealed *s, const struct compilation *c)
 
 	compare_sources(s, c);
 	s->has_own = rc == 0 && s->own.c.ok;
-	if (s->has_own)
+	if (s->has_own) {
+		derived_adopt(&s->own.c, c);
 		changes_make(s->a, &s->own.c, c, &s->access);
-	else
+	} else {
 		s->why_not = complaint(s, rc, &err);
+	}
 }
 
 int sealed_compare(const char *dir, const struct inputs *in,

@@ -412,8 +412,12 @@ static int load(struct finder *f, struct spec spec, struct side *s)
 	if (spec.has_path)
 		return load_revision(f, &spec, s);
 	here = lstat(arena_cstr(f->a, spec.word), &st) == 0;
-	if (!f->in_git && f->why.code != -ENOENT)
-		return fail(f, STATUS_IO, &f->why);
+	if (!f->in_git && f->why.code != -ENOENT) {
+		say("%s%s%s", view_cleaned(f->a, str_of(f->why.text)).p,
+		    here ? "\n  for the path, write ./" : "",
+		    here ? s->label.p : "");
+		return STATUS_IO;
+	}
 	rc = f->in_git ? git_root(f->a, &f->git, spec.rev, &root, &err)
 		       : -ENOENT;
 	if (here && rc == 0) {

@@ -1,12 +1,13 @@
 /*
  * policy.json is a policy file: compiled again it gives the same artefacts,
- * itself included. For every policy of the golden cases, every preset, and
- * generated ones.
+ * itself included, and compared it has the same access. For every policy of
+ * the golden cases, every preset, and generated ones.
  *
  *	recompile [POLICIES [SEED]]
  */
+#include "compiler/algebra/compare.h"
 #include "compiler/base/fileio.h"
-#include "compiler/driver.h"
+#include "compiler/commands/derived.h"
 
 #include "tests/check.h"
 #include "tests/oracle/generate.h"
@@ -76,6 +77,20 @@ static void compare(const char *about, const struct plan *one,
 	}
 }
 
+/* What a plan says of itself is what `diff` reads of it. */
+static void same_access(const char *about, const struct compilation *one,
+			struct compilation *two)
+{
+	struct comparison found;
+
+	derived_adopt(two, one);
+	compare_policies(one->a, &one->policy, &two->policy, &found);
+	CHECK_MSG(compare_equal(&found), "%s: another access", about);
+	CHECK_MSG(found.same_text, "%s: in other words", about);
+	if (!compare_equal(&found))
+		fprintf(stderr, "  %.*s\n", STR_ARG(found.changes.v[0].text));
+}
+
 /* must: nothing in it is there to be refused. */
 static void check_file(const char *about, const char *path, bool must)
 {
@@ -97,6 +112,7 @@ static void check_file(const char *about, const char *path, bool must)
 	CHECK(fileio_write(AT_FDCWD, again, json->data, 0600, &err) == 0);
 	if (compile(&two, again)) {
 		compare(about, &one.plan, &two.plan);
+		same_access(about, &one, &two);
 	} else {
 		CHECK_MSG(false, "%s: its policy.json is refused", about);
 		show_errors(&two);
