@@ -94,10 +94,12 @@ static cJSON *location(struct arena *a, struct str file, uint32_t line)
 static bool file_of(const struct side *s, const struct place *at,
 		    struct str *out)
 {
-	if (!at->source)
-		return false;
-	if (s->kind == SIDE_WORKSPACE ? at->source->layer != LAYER_WORKSPACE
-				      : at->source->layer != LAYER_GLOBAL)
+	enum layer own =
+		s->kind == SIDE_WORKSPACE ? LAYER_WORKSPACE : LAYER_GLOBAL;
+
+	if (!at->source || at->source->layer != own ||
+	    !str_starts(at->source->name, s->revision) ||
+	    str_starts(at->source->name, STR("preset:")))
 		return false;
 	*out = str_slice(at->source->name, s->revision.n, at->source->name.n);
 	return true;

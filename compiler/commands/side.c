@@ -420,6 +420,8 @@ static int load(struct finder *f, struct spec spec, struct side *s)
 	}
 	rc = f->in_git ? git_root(f->a, &f->git, spec.rev, &root, &err)
 		       : -ENOENT;
+	if (rc < 0 && rc != -ENOENT && rc != -EINVAL)
+		return fail(f, STATUS_IO, &err);
 	if (here && rc == 0) {
 		say("%s is a path and a revision: write './%s' or '%s:./'",
 		    quoted(f, spec.word), s->label.p, s->label.p);
