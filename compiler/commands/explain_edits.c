@@ -17,6 +17,7 @@ enum way {
 	WAY_WIDER,  /* the same for all requests to the destination */
 	WAY_EXTEND, /* an item within the rule that came nearest */
 	WAY_REMOVE, /* the rules that decide */
+	WAY_CARVE,  /* the request's port out of the denials that decide */
 };
 
 struct attempt {
@@ -176,6 +177,20 @@ static bool remove_rule(struct attempt *t)
 					: remove_at(t, rule.from->at);
 }
 
+static bool carve(struct attempt *t)
+{
+	const struct ir_grant *d = t->d.grant;
+	const struct source *s = sources_of(&t->c->sources, d->from.at);
+	struct str item = explain_items_carved(t->a, t->r, d), text;
+
+	if (!item.n || !s || s->layer == LAYER_FLOOR ||
+	    s->layer == LAYER_FLAGS || str_starts(s->name, STR("preset:")) ||
+	    !edit_replace(t->a, s->text, d->from.at.beg - s->base, item, &text))
+		return false;
+	set_text(t, s->name, text);
+	return true;
+}
+
 /* --- a rule more --------------------------------------------------------- */
 
 static bool add_pattern(struct attempt *t, struct str file, const char *key,
@@ -300,7 +315,7 @@ static bool step_allow(struct attempt *t)
 {
 	switch (t->d.reason) {
 	case REASON_DENIED:
-		return remove_rule(t);
+		return (t->way == WAY_CARVE && carve(t)) || remove_rule(t);
 	case REASON_IGNORED:
 	case REASON_READONLY:
 		return t->way == WAY_REMOVE ? remove_rule(t) : take_back(t);
@@ -470,6 +485,40 @@ static bool try(struct attempt *t, enum way way, struct str target,
 	return ok;
 }
 
+static bool same_effects(const struct explain_edit *a,
+			 const struct explain_edit *b)
+{
+	if (a->effects.n != b->effects.n)
+		return false;
+	for (uint32_t i = 0; i < a->effects.n; i++)
+		if (a->effects.v[i].way != b->effects.v[i].way ||
+		    !str_eq(a->effects.v[i].text, b->effects.v[i].text))
+			return false;
+	return true;
+}
+
+/*
+ * A denial without the request's port opens less than none at all, where more
+ * than that port is granted; it goes first then.
+ */
+static void try_carving(struct attempt *t, struct str file,
+			struct explain_flip *out)
+{
+	struct explain_edit *e;
+
+	if (!try(t, WAY_CARVE, file, out) || out->edits.n < 2)
+		return;
+	e = out->edits.v;
+	if (same_effects(&e[0], &e[1])) {
+		out->edits.n--;
+	} else {
+		struct explain_edit first = e[1];
+
+		e[1] = e[0];
+		e[0] = first;
+	}
+}
+
 static void try_all(struct attempt *t, enum reason reason,
 		    struct explain_flip *out)
 {
@@ -479,6 +528,8 @@ static void try_all(struct attempt *t, enum reason reason,
 
 	if (!added && !files && t->r->kind != IR_REQ_ARG)
 		(void)try(t, WAY_WIDER, here, out);
+	if (added && t->want && reason == REASON_DENIED)
+		try_carving(t, here, out);
 	if (!added && t->want && t->r->kind == IR_REQ_ARG &&
 	    !t->in->front.no_global)
 		(void)try(t, WAY_ADD, GLOBAL, out);

@@ -91,6 +91,41 @@ struct str explain_items_grant(struct arena *a, const struct ir_request *r,
 	abort();
 }
 
+static void put_range(struct buf *b, enum ir_proto proto, uint32_t lo,
+		      uint32_t hi)
+{
+	if (lo > hi)
+		return;
+	buf_adds(b, b->n ? ", " : "");
+	buf_addf(b, lo == hi ? "%u" : "%u-%u", lo, hi);
+	buf_adds(b, proto == IR_PROTO_UDP ? "/udp" : "");
+}
+
+struct str explain_items_carved(struct arena *a, const struct ir_request *r,
+				const struct ir_grant *denial)
+{
+	bool http = r->kind == IR_REQ_HTTP;
+	enum ir_proto proto = http ? IR_PROTO_TCP : r->proto;
+	uint16_t port = http ? r->url.port : r->port;
+	struct buf b;
+
+	buf_init(&b, a);
+	if (ir_grant_http(denial) || (!http && r->kind != IR_REQ_CONNECT))
+		return (struct str){0};
+	vec_each(p, &denial->ports) {
+		bool in = p->proto == proto && p->lo <= port && port <= p->hi;
+
+		put_range(&b, p->proto, p->lo, in ? port - 1u : p->hi);
+		if (in)
+			put_range(&b, p->proto, port + 1u, p->hi);
+	}
+	if (b.n == 0)
+		return (struct str){0};
+	return arena_fmt(
+		a, "{dest: %.*s, ports: [%s]}",
+		STR_ARG(edit_scalar(a, ir_dest_text(a, &denial->dest))), b.p);
+}
+
 struct str explain_items_port(struct arena *a, const struct ir_request *r)
 {
 	if (r->kind == IR_REQ_HTTP)

@@ -13,6 +13,10 @@
  */
 struct str explain_items_grant(struct arena *a, const struct ir_request *r,
 			       bool wider, bool deny);
+/* A denial as it is but for the request's port; empty where that is not all
+ * that it would take. */
+struct str explain_items_carved(struct arena *a, const struct ir_request *r,
+				const struct ir_grant *denial);
 /* An item of a grant's ports; one of its rules of http. */
 struct str explain_items_port(struct arena *a, const struct ir_request *r);
 struct str explain_items_rule(struct arena *a, const struct ir_request *r);

@@ -282,6 +282,20 @@ bool edit_remove(struct arena *a, struct str text, size_t at, struct str *out)
 	return true;
 }
 
+bool edit_replace(struct arena *a, struct str text, size_t at, struct str item,
+		  struct str *out)
+{
+	const struct yaml_node *n;
+	struct found f;
+	struct edit e;
+
+	if (!begin(&e, a, text) || !find(e.root, at, &f))
+		return false;
+	n = f.pair->value->items.v[f.i];
+	*out = replaced(a, text, beg_of(n), end_of(n), item);
+	return true;
+}
+
 bool edit_extend(struct arena *a, struct str text, size_t at, const char *key,
 		 struct str item, struct str *out)
 {

@@ -19,6 +19,9 @@ must_check bool edit_add(struct arena *a, struct str text, const char *key,
 /* Without the item, of whichever list of the policy, that has the byte at. */
 must_check bool edit_remove(struct arena *a, struct str text, size_t at,
 			    struct str *out);
+/* Another item, on one line, in its place. */
+must_check bool edit_replace(struct arena *a, struct str text, size_t at,
+			     struct str item, struct str *out);
 /* That item, a mapping, with one more item in its own list under the key. */
 must_check bool edit_extend(struct arena *a, struct str text, size_t at,
 			    const char *key, struct str item, struct str *out);

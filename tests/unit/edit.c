@@ -88,6 +88,17 @@ static void check_remove(void)
 	less("allow:\n  - &k a\n  - b\n", "a\n  - b", NULL);
 }
 
+static void check_replace(void)
+{
+	struct str out = {0};
+
+	CHECK(edit_replace(a, STR("deny:\n  - dest: a\n    ports: [1] # c\n"),
+			   17, STR("x"), &out) &&
+	      str_is(out, "deny:\n  - x # c\n"));
+	CHECK(edit_replace(a, STR("deny: [a, \"b\"]\n"), 10, STR("x"), &out) &&
+	      str_is(out, "deny: [a, x]\n"));
+}
+
 static void check_extend(void)
 {
 	more("allow:\n  - {dest: b, ports: [1]}\n", "b,", "ports", "2",
@@ -128,6 +139,7 @@ int main(void)
 	a = arena_new();
 	check_add();
 	check_remove();
+	check_replace();
 	check_extend();
 	check_scalar();
 	check_lines();
