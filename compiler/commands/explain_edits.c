@@ -2,6 +2,7 @@
 
 #include "compiler/algebra/ask.h"
 #include "compiler/commands/explain_items.h"
+#include "compiler/commands/explain_notes.h"
 #include "compiler/front/edit.h"
 
 #include <stdlib.h>
@@ -9,7 +10,6 @@
 
 #define STEPS_MAX 12u /* of one edit: files deep in hidden folders */
 #define EDITS_MAX 3u
-#define GLOBAL	  STR("~/.membrane/config.yaml")
 
 /* How an attempt goes about it. */
 enum way {
@@ -532,81 +532,12 @@ static void try_all(struct attempt *t, enum reason reason,
 		try_carving(t, here, out);
 	if (!added && t->want && t->r->kind == IR_REQ_ARG &&
 	    !t->in->front.no_global)
-		(void)try(t, WAY_ADD, GLOBAL, out);
+		(void)try(t, WAY_ADD, EXPLAIN_GLOBAL, out);
 	if (t->want && (reason == REASON_PORT || reason == REASON_UDP ||
 			reason == REASON_METHOD || reason == REASON_PATH))
 		(void)try(t, WAY_EXTEND, here, out);
 	if (!t->want || files)
 		(void)try(t, WAY_REMOVE, here, out);
-}
-
-static void note(struct arena *a, struct explain_flip *out, const char *text)
-{
-	*vec_push(a, &out->notes) = text;
-}
-
-static bool is_preset(const struct compilation *c, const struct explanation *e)
-{
-	const struct source *s =
-		e->has_rule ? sources_of(&c->sources, e->rule.from->at) : NULL;
-
-	return s && str_starts(s->name, STR("preset:"));
-}
-
-/* Why nothing was found. */
-static const char *stuck(const struct compilation *c,
-			 const struct explanation *e)
-{
-	enum reason reason = e->decision.reason;
-
-	if ((reason == REASON_DENIED || e->decision.allow) && is_preset(c, e))
-		return "the rule is a preset's, and goes where that is not "
-		       "extended";
-	if (reason == REASON_FLOOR)
-		return "the floor is built in: no policy opens this part of it";
-	if (reason == REASON_QUERY_TYPE)
-		return "the resolver answers no such type, whatever a policy "
-		       "says";
-	if (reason == REASON_PATH_NOT_CANONICAL)
-		return "where a rule has paths, no other spelling of a path is "
-		       "taken: ask for the canonical one";
-	if (reason == REASON_METHOD && !e->has_rule)
-		return "CONNECT is never forwarded";
-	if (e->request->kind == IR_REQ_ARG && !e->decision.allow)
-		return "docker gets this from no policy";
-	return "no small edit of these files does";
-}
-
-/* Is the edit one of the global file alone? */
-static bool is_global(const struct explain_edit *edit)
-{
-	vec_each(h, &edit->hunks)
-		if (!str_eq(h->file, GLOBAL))
-			return false;
-	return edit->hunks.n > 0;
-}
-
-static void find_notes(struct arena *a, const struct compilation *c,
-		       const struct explanation *e, struct explain_flip *out)
-{
-	enum layer layer = e->has_rule ? e->rule.from->layer : LAYER_FLAGS;
-	bool denied = e->decision.reason == REASON_DENIED;
-
-	if (out->edits.n == 0)
-		note(a, out, stuck(c, e));
-	if (denied && (layer == LAYER_GLOBAL || layer == LAYER_PRESET))
-		note(a, out,
-		     "no workspace can lift it: a denial in the global file "
-		     "and its presets holds for all of them");
-	if (out->edits.n && !e->decision.allow &&
-	    e->request->kind == IR_REQ_RESOLVE)
-		note(a, out,
-		     "a grant of a name opens a port too: this is the least");
-	if (out->edits.n && e->decision.reason == REASON_FLOOR)
-		note(a, out, "this opens a part of the floor");
-	if (out->edits.n && e->request->kind == IR_REQ_ARG &&
-	    !e->decision.allow && is_global(&out->edits.v[0]))
-		note(a, out, "a workspace may not ask for it");
 }
 
 void explain_edits_find(struct arena *a, const struct inputs *in,
@@ -621,5 +552,5 @@ void explain_edits_find(struct arena *a, const struct inputs *in,
 
 	*out = (struct explain_flip){0};
 	try_all(&t, e->decision.reason, out);
-	find_notes(a, c, e, out);
+	explain_notes_find(a, c, e, out);
 }
