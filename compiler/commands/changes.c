@@ -56,8 +56,7 @@ static void find_places(struct changes *x)
 	third_party_reach(x->a, &x->old->policy, &was);
 	third_party_reach(x->a, &x->now->policy, &is);
 	vec_each(h, &is)
-		if (!reaches(&was, h->place) &&
-		    !reaches(&x->places, h->place))
+		if (!reaches(&was, h->place) && !reaches(&x->places, h->place))
 			*vec_push(x->a, &x->places) = *h;
 }
 
