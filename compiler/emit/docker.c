@@ -45,8 +45,7 @@ static void escape(struct buf *out, struct str s)
  * --option=value in one word: whatever the value is, it cannot be taken for an
  * option of its own.
  */
-static void put_value(struct writer *w, const char *option,
-		      struct str value)
+static void put_value(struct writer *w, const char *option, struct str value)
 {
 	struct buf b;
 

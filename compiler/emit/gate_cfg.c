@@ -39,8 +39,10 @@ static void put_global(struct cfg *c)
 	cfg_line(c, "presetenv MEMBRANE_HTTP4 0.0.0.0:15002");
 	cfg_line(c, "presetenv MEMBRANE_HTTP6 [::]:15002");
 	cfg_line(c, "lua-load-per-thread /plan/gate.lua");
-	cfg_line(c, "# Each connection that is decrypted counts twice, one that is "
-		    "patient, too.");
+	cfg_line(
+		c,
+		"# Each connection that is decrypted counts twice, one that is "
+		"patient, too.");
 	cfg_line(c, "maxconn 8000");
 	cfg_line(c, "tune.bufsize 32768");
 	cfg_line(c, "tune.maxrewrite 4096");
@@ -51,7 +53,9 @@ static void put_global(struct cfg *c)
 	cfg_section(c, "defaults");
 	cfg_line(c, "log global");
 	cfg_line(c, "retries 0");
-	cfg_line(c, "http-reuse always");
+	/* A client's first request goes by a connection of its own: nobody
+	 * asks again when an idle one turns out to be closed. */
+	cfg_line(c, "http-reuse safe");
 	cfg_line(c, "timeout connect 10s");
 	cfg_line(c, "timeout client 15m");
 	cfg_line(c, "timeout server 15m");

@@ -176,8 +176,8 @@ static void put_both(struct rules *r, const char *stem, struct nft_nets *nets)
 
 /* A set, and which of its elements a grant or denial put there. */
 static void put_class_set(struct rules *r, struct nft_set set,
-			  const ranges *nets, const members *of,
-			  enum kind kind, uint64_t reasons)
+			  const ranges *nets, const members *of, enum kind kind,
+			  uint64_t reasons)
 {
 	size_t *at = NULL;
 
@@ -191,8 +191,8 @@ static void put_class_set(struct rules *r, struct nft_set set,
 }
 
 static void put_class_sets(struct rules *r, const char *stem,
-			   struct nft_nets *nets, uint32_t n,
-			   const members *of, enum kind kind, uint64_t reasons)
+			   struct nft_nets *nets, uint32_t n, const members *of,
+			   enum kind kind, uint64_t reasons)
 {
 	for (uint32_t k = 0; k < n; k++)
 		each_family(f)
@@ -216,8 +216,7 @@ static void put_floor(struct rules *r)
 		vec_each(d, &r->in->policy->deny)
 			if (d->from.layer == LAYER_FLOOR &&
 			    is_kind(d, CIDR, *f))
-				mark_elements(r, nets, at, d,
-					      MARKS_FOR(FLOOR));
+				mark_elements(r, nets, at, d, MARKS_FOR(FLOOR));
 	}
 }
 
@@ -253,8 +252,8 @@ static void put_sets(struct rules *r)
 		put_both(r, "private", &r->private);
 	put_class_sets(r, "deny", r->denial_nets, r->denials.n, r->deniers,
 		       CIDR, MARKS_FOR(DENIED));
-	put_class_sets(r, "cidr", r->grant_nets, r->grants.n, r->granters,
-		       CIDR, MARKS_FOR(GRANTED));
+	put_class_sets(r, "cidr", r->grant_nets, r->grants.n, r->granters, CIDR,
+		       MARKS_FOR(GRANTED));
 	put_class_sets(r, "cidrhttp", r->http_nets, r->grants.n, r->granters,
 		       CIDR_HTTP, ONLY_HTTP);
 	put_dynamic_sets(r, "guard", &r->denials, has_name);
@@ -351,8 +350,7 @@ static bool has_kind(struct rules *r, enum kind kind, uint32_t k,
 }
 
 static void put_kind(struct rules *r, enum kind kind, enum addr_family f,
-		     enum ir_proto proto, const char *verdict,
-		     uint64_t reasons)
+		     enum ir_proto proto, const char *verdict, uint64_t reasons)
 {
 	static const char *const stems[] = {
 		[CIDR] = "cidr",	[HOST] = "host",

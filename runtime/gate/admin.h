@@ -11,9 +11,10 @@
 
 #include "compiler/base/err.h"
 
-#define ADMIN_WAIT_MS	 1000
-#define ADMIN_BATCH_MAX	 8192u /* bytes; HAProxy drops what its buffer of
-				  16 KiB cannot hold, without a word */
+#define ADMIN_WAIT_MS 1000
+#define ADMIN_BATCH_MAX                                                        \
+	8192u /* bytes; HAProxy drops what its buffer of                       \
+		 16 KiB cannot hold, without a word */
 #define ADMIN_ANSWER_MAX 16384u
 
 /*

@@ -166,8 +166,7 @@ static X509 *sign_leaf(const struct ca *ca, EVP_PKEY *key,
 	    extend(c, ca->cert, NID_key_usage, "critical,digitalSignature") &&
 	    extend(c, ca->cert, NID_ext_key_usage, "serverAuth") &&
 	    extend(c, ca->cert, NID_subject_key_identifier, "hash") &&
-	    extend(c, ca->cert, NID_authority_key_identifier,
-		   "keyid:always") &&
+	    extend(c, ca->cert, NID_authority_key_identifier, "keyid:always") &&
 	    add_names(c, names, n) && X509_sign(c, ca->key, EVP_sha256()) > 0)
 		return c;
 	X509_free(c);
@@ -183,8 +182,7 @@ int ca_leaf(const struct ca *ca, const struct str *names, size_t n,
 	int got = -1;
 
 	if (n == 0 || n > CA_NAMES_MAX)
-		return err_set(err, -EINVAL, "%zu names in one certificate",
-			       n);
+		return err_set(err, -EINVAL, "%zu names in one certificate", n);
 	if (key)
 		c = sign_leaf(ca, key, names, n);
 	if (b && c && PEM_write_bio_X509(b, c) == 1 &&

@@ -197,9 +197,9 @@ static bool tie_name(struct dns_gate *g, const struct dns_flight *f,
 		if (a->addrs[i].ttl_s > ttl_s)
 			ttl_s = a->addrs[i].ttl_s;
 	}
-	if (n == 0 || pins_add(g->pins, str_of(f->q.name), addrs, n,
-			       now_ms + ttl_s * INT64_C(1000) + PINS_GRACE_MS,
-			       &err) == 0)
+	if (n == 0 ||
+	    pins_add(g->pins, str_of(f->q.name), addrs, n,
+		     now_ms + ttl_s * INT64_C(1000) + PINS_GRACE_MS, &err) == 0)
 		return true;
 	err_while(&err, "opening '%s' in HAProxy", f->q.name);
 	g->on_error(g->data, err.text);
@@ -213,8 +213,7 @@ static bool tie_name(struct dns_gate *g, const struct dns_flight *f,
 static bool open_addresses(struct dns_gate *g, const struct dns_flight *f,
 			   struct dns_answer *a, int64_t now_ms)
 {
-	static struct nftset_elem elems[DNS_MSG_ADDRS_MAX *
-					NAMES_CLASSES_MAX];
+	static struct nftset_elem elems[DNS_MSG_ADDRS_MAX * NAMES_CLASSES_MAX];
 	uint32_t ttl_s = UINT32_MAX;
 	struct names_classes classes;
 	struct err err;

@@ -21,7 +21,7 @@
 #define BACKLOG	    1024
 #define RETRY_MS    1
 #define SETTLE_MS   200 /* between a closed socket and the end */
-#define IPV6_TRANSP 75 /* IPV6_TRANSPARENT, linux/in6.h */
+#define IPV6_TRANSP 75	/* IPV6_TRANSPARENT, linux/in6.h */
 
 enum listener {
 	LISTENER_RAW4,
@@ -88,8 +88,8 @@ static int listen_on(bool v6, uint16_t port, int *out, struct err *err)
 	if (fd < 0 && v6 && errno == EAFNOSUPPORT) {
 		v6 = false;
 		port = 0;
-		fd = socket(AF_INET,
-			    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			    0);
 	}
 	if (fd < 0)
 		return err_set(err, -errno, "a socket for HAProxy: %s",
@@ -308,10 +308,12 @@ int haproxy_wait(struct haproxy *h, const char *admin, const char *map,
 			return err_set(err, -ETIMEDOUT,
 				       "HAProxy does not begin");
 	}
-	if (rc == 0 && !admin_done((struct str){answer, n}, 1, NULL,
-				   &(struct str){0}))
-		return err_set(err, -EPROTO, "HAProxy has no map %s, or one "
-			       "that is not empty", map);
+	if (rc == 0 &&
+	    !admin_done((struct str){answer, n}, 1, NULL, &(struct str){0}))
+		return err_set(err, -EPROTO,
+			       "HAProxy has no map %s, or one "
+			       "that is not empty",
+			       map);
 	if (rc < 0 && has_ended(h, SETTLE_MS))
 		return ended(h, err);
 	return rc;

@@ -12,8 +12,8 @@
 /* In a container it is set from outside; either way the default will do. */
 static void lengthen_queue(void)
 {
-	auto_fd int fd = open("/proc/sys/net/unix/max_dgram_qlen",
-			      O_WRONLY | O_CLOEXEC);
+	auto_fd int fd =
+		open("/proc/sys/net/unix/max_dgram_qlen", O_WRONLY | O_CLOEXEC);
 
 	if (fd >= 0)
 		(void)!write(fd, QUEUE_LINES, sizeof(QUEUE_LINES) - 1);

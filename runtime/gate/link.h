@@ -14,16 +14,16 @@
 
 #include <sys/types.h>
 
-#define LINK_GATE_IF  "agent0"
-#define LINK_AGENT_IF "eth0"
-#define LINK_GATE_V4  "192.0.0.1"
-#define LINK_AGENT_V4 "192.0.0.2"
-#define LINK_GATE_V6  "fd00:6d65:6d62::1"
-#define LINK_AGENT_V6 "fd00:6d65:6d62::2"
-#define LINK_V4_BITS  30
+#define LINK_GATE_IF	  "agent0"
+#define LINK_AGENT_IF	  "eth0"
+#define LINK_GATE_V4	  "192.0.0.1"
+#define LINK_AGENT_V4	  "192.0.0.2"
+#define LINK_GATE_V6	  "fd00:6d65:6d62::1"
+#define LINK_AGENT_V6	  "fd00:6d65:6d62::2"
+#define LINK_V4_BITS	  30
 #define LINK_TPROXY_MARK  1
 #define LINK_TPROXY_TABLE 100
-#define LINK_V6_BITS  64
+#define LINK_V6_BITS	  64
 /* Docker's own addresses on the network need room too. */
 #define LINK_BRIDGE_V4_BITS 29
 #define LINK_BRIDGE_WAIT_MS 60000

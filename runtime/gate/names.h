@@ -15,8 +15,8 @@
  *	                                granted
  *	cover CIDR                      granted by address: kept in answers
  *	name NAME K[,K...]|- private|- ID
- *	deny NAME ID                    does not resolve, whatever name lines say
- *	guard NAME K ID                 resolves, and its addresses go into the
+ *	deny NAME ID                    does not resolve, whatever name lines
+ *say guard NAME K ID                 resolves, and its addresses go into the
  *	                                guard sets of denial class K as well:
  *	                                there the denial is by name
  *

@@ -38,8 +38,7 @@ static int32_t *head_of(struct pins *p, struct str name, const struct addr *a)
 static struct pin *find(struct pins *p, struct str name, const struct addr *a)
 {
 	for (int32_t at = *head_of(p, name, a); at >= 0; at = p->v[at].next)
-		if (str_is(name, p->v[at].name) &&
-		    addr_eq(&p->v[at].addr, a))
+		if (str_is(name, p->v[at].name) && addr_eq(&p->v[at].addr, a))
 			return &p->v[at];
 	return NULL;
 }

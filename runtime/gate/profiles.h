@@ -4,8 +4,9 @@
  *
  * Pure. "membrane-profiles 1", then "TOKEN PATTERN ID" lines: TOKEN is a
  * profile ("3"), a denial ("d2") or a credential ("c1"), PATTERN a name as in
- * names.map, or a network, ID "-" where there is none. The first line that has the token and matches the
- * name, or the address, tells the id. Nothing is permitted or refused by this.
+ * names.map, or a network, ID "-" where there is none. The first line that has
+ * the token and matches the name, or the address, tells the id. Nothing is
+ * permitted or refused by this.
  */
 #ifndef RUNTIME_GATE_PROFILES_H
 #define RUNTIME_GATE_PROFILES_H

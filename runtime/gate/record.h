@@ -32,8 +32,8 @@ struct record {
 						the address; newest first */
 	unsigned n_names;
 	const struct logline *flow; /* what HAProxy told of it; may be NULL */
-	const char *type; /* of a question; may be NULL */
-	struct str id;	  /* the rule that decided; may be empty */
+	const char *type;	    /* of a question; may be NULL */
+	struct str id;		    /* the rule that decided; may be empty */
 	const struct provenance_rule *rule; /* of it; may be NULL */
 };
 

@@ -13,8 +13,8 @@
 int signer_open(struct signer *s, const char *path, struct err *err)
 {
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};
-	auto_fd int fd = socket(
-		AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	auto_fd int fd =
+		socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
@@ -190,8 +190,7 @@ static int read_client(struct signer *s, struct signer_client *c,
 
 static void take_client(struct signer *s, int64_t now_ms)
 {
-	int fd = accept4(s->listener, NULL, NULL,
-			 SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd < 0)
 		return;

@@ -41,8 +41,7 @@ struct signer {
 	uint32_t next;
 };
 
-must_check int signer_open(struct signer *s, const char *path,
-			   struct err *err);
+must_check int signer_open(struct signer *s, const char *path, struct err *err);
 void signer_close(struct signer *s);
 /* Fill exactly SIGNER_POLL entries. */
 void signer_poll(const struct signer *s, struct pollfd *p);

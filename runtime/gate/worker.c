@@ -494,14 +494,15 @@ static int tell_ready(struct gate *g, bool ipv6, int64_t ms, struct err *err)
 	if (g->l7.decrypts && ((rc = tell_roots(g, err)) < 0 ||
 			       (rc = ca_pem(&g->l7.ca, ca, err)) < 0))
 		return rc;
-	outlog_line(&g->out, line,
-		    record_ready(&(struct record_ready){
-					 .ipv6 = ipv6,
-					 .ms = ms,
-					 .ca = g->l7.decrypts ? ca : NULL,
-					 .netns = g->agent.netns,
-					 .pidns = g->agent.pidns},
-				 line));
+	outlog_line(
+		&g->out, line,
+		record_ready(
+			&(struct record_ready){.ipv6 = ipv6,
+					       .ms = ms,
+					       .ca = g->l7.decrypts ? ca : NULL,
+					       .netns = g->agent.netns,
+					       .pidns = g->agent.pidns},
+			line));
 	outlog_drain(&g->out, DRAIN_MS);
 	return 0;
 }

@@ -185,6 +185,21 @@ def a_name_that_comes_late_is_checked_all_the_same():
 
 
 @test
+def a_client_may_be_slow_to_begin():
+    s = web("allow: [site.test]\n", [
+        ["resolve", "site.test"],
+        ["late", SITE, 443, "good", "site.test", {"pause": 1.0}],
+        ["late", SITE, 80, request(host="site.test"), "", {"pause": 1.0}],
+        ["late", SITE, 4443, "good", "site.test", {"pause": 0.1}],
+        ["late", SITE, 5432, "PING\r\n", "", {"pause": 1.0}]])
+    for result in s.tried[1:4]:
+        check(result["ok"], "served", result)
+    check("PING" in s.tried[4]["data"], "and other protocols", s.tried[4])
+    check({e["sni"] for e in s.arrived("hello")} == {"site.test"}, "hellos",
+          s.arrived("hello"))
+
+
+@test
 def bytes_that_are_not_http_where_only_http_may_flow():
     policy = "allow:\n  - {dest: api.test, http: [{paths: [/v1/]}]}\n"
     s = web(policy, [

@@ -357,7 +357,7 @@ static bool enter_namespace(void)
 
 int main(int argc, char **argv)
 {
-	unsigned policies = argc > 1 ? (unsigned)atoi(argv[1]) : 25;
+	unsigned policies = argc > 1 ? (unsigned)atoi(argv[1]) : 60;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	unsigned requests = argc > 3 ? (unsigned)atoi(argv[3]) : 20;
 	char dir[] = "/tmp/membrane-requests-XXXXXX", command[512];

@@ -5,6 +5,7 @@ loopback; what the client sends there, marked, is redirected to HAProxy, whose
 own connections reach the server.
 """
 import base64
+import contextlib
 import hashlib
 import json
 import os
@@ -425,11 +426,19 @@ def echo(c):
         pass
 
 
-def listen(port):
+def once(c):
+    """Promises to serve on, and closes on the second request."""
+    with c, contextlib.suppress(OSError):
+        c.recv(65536)
+        c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        c.recv(65536)
+
+
+def listen(port, serve=echo):
     def loop(s):
         while True:
             c, _ = s.accept()
-            threading.Thread(target=echo, args=(c,), daemon=True).start()
+            threading.Thread(target=serve, args=(c,), daemon=True).start()
     threading.Thread(target=loop, args=(socket.create_server(("0.0.0.0", port)),), daemon=True).start()
 
 
@@ -477,6 +486,9 @@ def shapes():
     yield "the same in pieces", [b"FOO /\0", b" HTTP/1.1\r\nHost: evil.test\r\n\r\n"], 1, 9000, 0, rb"got:FOO /\0\Z", 0.5
     yield "a NUL far into it", [b"FOO /" + b"x" * 300 + b"\0 HTTP/1.1\r\nHost: x\r\n\r\n"], 1, 9000, 0, nothing, 0.5
     yield "a long request line", [b"FOO /" + b"x" * 70000, b" HTTP/1.1\r\nHost: x\r\n\r\n"], 1, 9000, 0, rb"(got:|FOO /|x)+\Z", 0.5
+    for method in ("GET", "GET", "POST", "POST"):
+        text = f"{method} / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        yield method + " to a server that closes idle connections", [text.encode()], 1, 9500, 0, rb"HTTP/1.1 200", 0.15
     for name, text in (("", get), (" behind an empty line", b"\r\n" + get), (" in lower case", b"get" + get[3:]),
                        (" of an unknown method", b"FOO" + get[3:])):
         yield "another Host" + name, [text], 1, 9000, 0, rb"HTTP/1.1 403", 0.15
@@ -524,6 +536,7 @@ def check_shapes(folder):
     gate, bad = Gate(folder), 0
     listen(22)
     listen(9000)
+    listen(9500, once)
     try:
         for what, parts, mark, port, wait, want, limit in shapes():
             s = socket.socket()
