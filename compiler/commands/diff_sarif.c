@@ -8,6 +8,7 @@
 #define SCHEMA "https://json.schemastore.org/sarif-2.1.0.json"
 
 #define RULE_FORGED (ACCESS_OTHER + 1)
+#define RULE_PLACE  (ACCESS_OTHER + 2)
 
 /* In the order of enum access_way: ruleIndex. */
 static const struct {
@@ -27,6 +28,9 @@ static const struct {
 			 "The artefacts of a plan do not follow from its "
 			 "policy.json",
 			 "error"},
+	[RULE_PLACE] = {"third-party-reached", "ThirdPartyReached",
+			"Somebody else can now read what is sent there",
+			"warning"},
 };
 
 static cJSON *text_object(struct str text)
@@ -207,6 +211,42 @@ static cJSON *forged(const struct diff *d, const struct side *s)
 	return o;
 }
 
+static void push_place(cJSON *results, const struct diff *d,
+		       const struct third_party_hit *h)
+{
+	struct place at = sources_place(&d->now->c.sources, h->grant->from.at);
+	struct str file = d->now->file;
+	bool any = h->grant->dest.kind == IR_DEST_ANY;
+	cJSON *o = result_of(
+		d, RULE_PLACE,
+		arena_fmt(d->a, "others can now read what is sent to %s%s%s",
+			  changes_place(&d->access, h).p, any ? "" : ": ",
+			  any ? "" : h->place->what));
+	cJSON *list = json_array();
+	uint32_t line = file_of(d->now, &at, &file) ? at.line : 0;
+
+	json_push(list, location(d->a, file, line));
+	json_put(o, "locations", list);
+	put_print(o, arena_fmt(d->a, "third-party %.*s%.*s %s",
+			       STR_ARG(h->place->dest), STR_ARG(h->place->path),
+			       h->place->what));
+	json_push(results, o);
+}
+
+/* One each; all of those that '*' reaches are one. */
+static void push_places(cJSON *results, const struct diff *d)
+{
+	const struct third_party_hit *any = NULL;
+
+	vec_each(h, &d->access.places)
+		if (h->grant->dest.kind == IR_DEST_ANY)
+			any = h;
+		else
+			push_place(results, d, h);
+	if (any)
+		push_place(results, d, any);
+}
+
 struct str diff_sarif(const struct diff *d)
 {
 	cJSON *root = json_object(), *runs = json_array(), *run = json_object();
@@ -219,6 +259,7 @@ struct str diff_sarif(const struct diff *d)
 	json_put(tool, "driver", driver);
 	vec_each(c, &d->access.found.changes)
 		json_push(results, change(d, c));
+	push_places(results, d);
 	if (d->old->forged)
 		json_push(results, forged(d, d->old));
 	if (d->now->forged)
