@@ -93,7 +93,7 @@ void driver_lint(struct compilation *c, const struct driver_look *look)
 {
 	struct pass_ctx ctx = driver_ctx(c);
 
-	lint_policy(&ctx, &c->policy, &c->reached);
+	c->denied = lint_policy(&ctx, &c->policy, &c->reached);
 	if (look->workspace)
 		c->unsearched = !workspace_lint(&ctx, &c->policy,
 						look->workspace,

@@ -19,6 +19,7 @@ struct plan_model {
 	const struct ir_policy *policy; /* IR_NORMALISED */
 	const struct plan *plan;
 	const struct diags *diags;   /* of the compile: warnings */
+	const bool *denied;	  /* per grant: void by denials; or NULL */
 	third_party_hits reached; /* where others can read */
 	lint_waived_list waived; /* warnings with an exception */
 	char digest[SHA256_HEX_MAX]; /* of the manifest */

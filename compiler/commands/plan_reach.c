@@ -1,7 +1,6 @@
 #include "compiler/commands/plan_reach.h"
 
 #include "compiler/emit/profiles.h"
-#include "compiler/passes/cover.h"
 
 #include <stdlib.h>
 
@@ -24,11 +23,11 @@ static int by_ports(const void *va, const void *vb)
 }
 
 /*
- * Without the floor's, and without grants that one denial makes void: a
- * warning speaks of those. *out_n: how many there are.
+ * Without the floor's, and without grants that denials make void: a warning
+ * speaks of those. *out_n: how many there are.
  */
 static struct line *sorted(struct arena *a, const ir_grants *grants,
-			   const struct cover *denials, uint32_t *out_n)
+			   const bool *denied, uint32_t *out_n)
 {
 	struct line *lines =
 		arena_array(a, (size_t)grants->n + 1, sizeof(*lines));
@@ -36,7 +35,7 @@ static struct line *sorted(struct arena *a, const ir_grants *grants,
 
 	vec_each(g, grants)
 		if (g->from.layer != LAYER_FLOOR &&
-		    !(denials && cover_find(denials, g, false)))
+		    !(denied && denied[g - grants->v]))
 			lines[n++] =
 				(struct line){ir_ports_text(a, &g->ports), g};
 	qsort(lines, n, sizeof(*lines), by_ports);
@@ -147,8 +146,7 @@ void plan_reach(const struct view *v, const struct plan_model *m)
 {
 	const struct ir_policy *p = m->policy;
 	uint32_t n;
-	struct line *lines =
-		sorted(m->a, &p->allow, cover_new(m->a, &p->deny), &n);
+	struct line *lines = sorted(m->a, &p->allow, m->denied, &n);
 
 	view_title(v, "can reach", n, "grant");
 	if (n == 0)

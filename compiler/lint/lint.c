@@ -74,10 +74,13 @@ static void lint_reached(struct pass_ctx *c, const third_party_hits *hits)
 	}
 }
 
-void lint_policy(struct pass_ctx *c, const struct ir_policy *p,
-		 const third_party_hits *reached)
+const bool *lint_policy(struct pass_ctx *c, const struct ir_policy *p,
+			const third_party_hits *reached)
 {
-	grants_lint(c, p, uses_lint(c, p));
+	const bool *denied = uses_lint(c, p);
+
+	grants_lint(c, p, denied);
 	literals_lint(c, p);
 	lint_reached(c, reached);
+	return denied;
 }

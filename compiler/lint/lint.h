@@ -10,8 +10,11 @@
 #include "compiler/ir/doc.h"
 #include "compiler/lint/third_party.h"
 
-/* p is IR_NORMALISED; reached is what third_party_reach() says of it. */
-void lint_policy(struct pass_ctx *c, const struct ir_policy *p,
-		 const third_party_hits *reached);
+/*
+ * p is IR_NORMALISED; reached is what third_party_reach() says of it. Returns
+ * one bool for each grant: denials make it void.
+ */
+const bool *lint_policy(struct pass_ctx *c, const struct ir_policy *p,
+			const third_party_hits *reached);
 
 #endif

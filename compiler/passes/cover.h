@@ -1,5 +1,5 @@
 /*
- * Which grant of a list holds all of another: for lint and for additions.
+ * Which grant of a list holds all of another: for additions.
  *
  * Answers fast and may miss what only an exhaustive search would find (two
  * grants that hold a third together, patterns with a '*' in their middle);

@@ -9,6 +9,8 @@
 #include "compiler/emit/emit.h"
 #include "compiler/front/bind.h"
 #include "compiler/front/request.h"
+#include "compiler/lint/lint.h"
+#include "compiler/lint/waive.h"
 #include "compiler/passes/passes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -48,6 +50,36 @@ static void check_never(struct pass_ctx *c, const struct ir_policy *p)
 	}
 }
 
+/*
+ * What is found is printed or has an exception, whatever the day; later there
+ * are no more exceptions than before.
+ */
+static void check_lint(struct pass_ctx *c, const struct ir_policy *p)
+{
+	static const uint32_t days[] = {0, 20000, UINT32_MAX};
+	uint32_t last = UINT32_MAX;
+
+	for (size_t i = 0; i < ARRAY_LEN(days); i++) {
+		third_party_hits reached = {0};
+		lint_waived_list waived = {0};
+		struct diags found;
+		struct pass_ctx ctx = *c;
+		unsigned before;
+
+		diags_init(&found, c->a, c->sources);
+		ctx.diags = &found;
+		third_party_reach(c->a, p, &reached);
+		lint_policy(&ctx, p, &reached);
+		before = found.warnings;
+		lint_waive(&ctx, p, days[i], true, &waived);
+		if (found.errors || found.warnings + waived.n < before ||
+		    waived.n > last)
+			__builtin_trap();
+		last = waived.n;
+		check_diags(&found, c->sources);
+	}
+}
+
 static bool compile(struct pass_ctx *c, const struct source *src)
 {
 	struct yaml_node *root;
@@ -68,6 +100,7 @@ static bool compile(struct pass_ctx *c, const struct source *src)
 	    !passes_conflicts(c, &p) || !emit_all(&in, &plan))
 		return false;
 	check_never(c, &p);
+	check_lint(c, &p);
 	return true;
 }
 
