@@ -267,3 +267,21 @@ bool inputs_denied(const struct options *o, struct compilation *c, bool quiet)
 	say("%u warning%s, and --deny-warnings", n, n == 1 ? "" : "s");
 	return true;
 }
+
+/* What does not exist yet will be made below the nearest folder that does. */
+bool inputs_apart(struct arena *a, const struct inputs *in)
+{
+	char *path = arena_cstr(a, str_of(in->state));
+	struct str root = str_of(in->workspace);
+	char real[PATH_MAX], *slash;
+
+	while (!realpath(path, real) && (slash = strrchr(path, '/')))
+		slash[slash == path] = '\0';
+	if (root.n > 1 && (!str_starts(str_of(real), root) ||
+			   (real[root.n] != '/' && real[root.n] != '\0')))
+		return true;
+	say("the workspace %s holds membrane's own folder, %s: choose another "
+	    "one",
+	    view_cleaned(a, root).p, view_cleaned(a, str_of(in->state)).p);
+	return false;
+}

@@ -39,6 +39,12 @@ must_check int inputs_compile(struct arena *a, const struct options *o,
  */
 must_check bool inputs_denied(const struct options *o, struct compilation *c,
 			      bool quiet);
+/*
+ * Whether the workspace is apart from membrane's own folder; says so if not.
+ * An agent that can write that folder writes the next policy, and approves it.
+ * The read-only patterns would hold that off, but they are a policy's.
+ */
+must_check bool inputs_apart(struct arena *a, const struct inputs *in);
 /* ~/.membrane, or MEMBRANE_HOME; absolute. */
 must_check int inputs_state(struct arena *a, const char **out, struct err *err);
 

@@ -49,29 +49,6 @@ static bool write_config(struct attempt *t)
 	return true;
 }
 
-/*
- * An agent that can write membrane's own folder writes the next policy. The
- * read-only patterns would hold that off, but they are a policy's. What does
- * not exist yet will be made below the nearest folder that does.
- */
-static bool state_is_outside(struct attempt *t)
-{
-	char *path = arena_cstr(t->c.a, str_of(t->in.state));
-	struct str root = str_of(t->in.workspace);
-	char real[PATH_MAX], *slash;
-
-	while (!realpath(path, real) && (slash = strrchr(path, '/')))
-		slash[slash == path] = '\0';
-	if (root.n > 1 && (!str_starts(str_of(real), root) ||
-			   (real[root.n] != '/' && real[root.n] != '\0')))
-		return true;
-	say("the workspace %s holds membrane's own folder, %s: choose another "
-	    "one",
-	    view_cleaned(t->c.a, root).p,
-	    view_cleaned(t->c.a, str_of(t->in.state)).p);
-	return false;
-}
-
 static const char *environment(const char *name)
 {
 	return getenv(name);
@@ -245,7 +222,7 @@ int command_run(struct arena *a, const struct options *o)
 	if (options_get(o, OPTION_RESET))
 		return command_reset(a, o);
 	if (inputs_compile(a, o, false, &t.in, &t.c) == STATUS_OK &&
-	    state_is_outside(&t) && can_enforce(&t) && is_trusted(&t) &&
+	    inputs_apart(t.c.a, &t.in) && can_enforce(&t) && is_trusted(&t) &&
 	    is_sealed(&t) && write_config(&t))
 		status = launch(&t);
 	driver_done(&t.c);

@@ -184,6 +184,8 @@ static int decide(struct attempt *t)
 	case TRUST_OPEN:
 		break;
 	}
+	if (!inputs_apart(t->c.a, &t->in))
+		return STATUS_REFUSED;
 	return options_get(t->o, OPTION_YES) ? approve(t, false) : ask(t);
 }
 
