@@ -1,7 +1,7 @@
 /*
  * What compare.h finds between two policies is what they decide differently,
  * request by request, by a model of its own (model.h): random pairs over small
- * universes, more than half a million of them, every request asked of the
+ * universes, 380,000 of them, every request asked of the
  * model. Also: decide_asked() agrees with the model, every witness is one, and
  * what never_find() proves, no request refutes.
  *
@@ -464,7 +464,8 @@ static void report(uint64_t out[WORKERS_COUNTS])
 
 int main(int argc, char **argv)
 {
-	uint64_t pairs = argc > 1 ? strtoull(argv[1], NULL, 10) : 600000;
+	uint64_t pairs =
+		argc > 1 ? strtoull(argv[1], NULL, 10) : WORKERS_SCALED(380000);
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 	uint64_t sum[WORKERS_COUNTS];
 

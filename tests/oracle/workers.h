@@ -8,12 +8,20 @@
 #include "tests/check.h"
 #include "tests/oracle/generate.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define WORKERS_COUNTS 8
 #define WORKERS_MAX    8
+
+/* Sanitizers take their time. */
+#ifdef ARENA_MALLOC
+#define WORKERS_SCALED(n) ((n) / 50)
+#else
+#define WORKERS_SCALED(n) (n)
+#endif
 
 typedef void (*workers_trial)(struct rng *r, uint64_t i);
 typedef void (*workers_report)(uint64_t out[WORKERS_COUNTS]);
@@ -24,6 +32,10 @@ static inline void workers_one(uint64_t first, uint64_t step, uint64_t n,
 {
 	uint64_t counts[WORKERS_COUNTS] = {0};
 
+	/* Arenas come and go: keep their pages. */
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	mallopt(M_TOP_PAD, 1 << 24);
+	mallopt(M_MMAP_THRESHOLD, 1 << 28);
 	for (uint64_t i = first; i < n && check_failed < 5; i += step) {
 		struct rng r = {.state = seed << 32 ^ i};
 
