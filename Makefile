@@ -248,8 +248,9 @@ live: images
 	tests/live/run
 
 # Both ends of the throughput measurement run where no library is.
-BENCH := $(addprefix $(B)/tests/bench/,scan stream load)
-$(B)/tests/bench/scan: $(B)/obj/tests/bench/scan.o $(HOST_LIB_OBJ)
+BENCH := $(addprefix $(B)/tests/bench/,algebra scan stream load)
+$(B)/tests/bench/algebra $(B)/tests/bench/scan: $(B)/tests/bench/%: \
+		$(B)/obj/tests/bench/%.o $(HOST_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDHARDEN) -o $@ $^ $(LIBS_MEMBRANE)
 

@@ -26,11 +26,13 @@ struct group {
 #define SLOTS (3 * 3 * 2)
 
 /*
- * What refuses a request is looked for among all rules of its destination, as
- * long as that takes no more than this; beyond, among those that match it, and
- * the reason may say less: "no-grant" for "path".
+ * What refuses a request is looked for among all rules of its destination,
+ * where these are few, and for the first changes where they are many; beyond,
+ * among those that match it, and the reason may say less: "no-grant" for
+ * "path".
  */
-#define REASONS_MAX (1u << 20)
+#define REASONS_FEW 64u
+#define REASONS_MAX (1u << 15)
 
 struct access {
 	struct arena *a;
@@ -132,11 +134,15 @@ static void give_reasons(struct access *x, const struct access_cell *c,
 
 	out->was = c->by[0].d;
 	out->is = c->by[1].d;
+	if (cost > REASONS_FEW && x->reasons + cost > REASONS_MAX)
+		return;
 	for (uint32_t i = 0; i < c->n_all; i++)
 		cost += rule_grant(&x->s->rules.v[c->all[i]])->http.n;
-	if (x->reasons + cost > REASONS_MAX)
-		return;
-	x->reasons += cost;
+	if (cost > REASONS_FEW) {
+		x->reasons += cost;
+		if (x->reasons > REASONS_MAX)
+			return;
+	}
 	sides_put_all(x->s, c->all, c->n_all);
 	out->was = sides_ask(x->s, 0, &c->request).d;
 	out->is = sides_ask(x->s, 1, &c->request).d;

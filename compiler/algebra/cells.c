@@ -94,6 +94,7 @@ struct sweep {
 
 static void step(struct sweep *w, const struct edge *e)
 {
+	uint32_t at, last;
 	bool deny;
 
 	if (e->id == SIDES_NONE) {
@@ -103,14 +104,14 @@ static void step(struct sweep *w, const struct edge *e)
 	deny = w->s->rules.v[e->id].deny;
 	w->grants += deny ? 0 : e->begins ? 1 : -1u;
 	if (e->begins) {
+		w->s->places[e->id] = w->open.n;
 		*vec_push(w->s->scratch, &w->open) = e->id;
 		return;
 	}
-	for (uint32_t i = w->open.n; i-- > 0;)
-		if (w->open.v[i] == e->id) {
-			w->open.v[i] = w->open.v[--w->open.n];
-			return;
-		}
+	at = w->s->places[e->id];
+	last = w->open.v[--w->open.n];
+	w->open.v[at] = last;
+	w->s->places[last] = at;
 }
 
 static bool is_open(const struct sweep *w, uint32_t id)

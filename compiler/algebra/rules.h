@@ -14,8 +14,9 @@ enum rule_use {
 	/* Other rules permit, or deny, all of it. Of rules that say the same,
 	 * all but one: all that are told so can go together. */
 	RULE_SHADOWED,
-	RULE_DEAD,     /* a grant: all of it is denied; or there is nothing */
-	RULE_OVERLAPS, /* used, and others permit, or deny, a part of it */
+	RULE_DEAD, /* a grant: all of it is denied; or there is nothing */
+	/* Used, and others that are not shadowed permit, or deny, a part. */
+	RULE_OVERLAPS,
 };
 
 struct rule_finding {

@@ -66,6 +66,7 @@ void sides_init(struct sides *s, struct arena *a, const struct ir_policy *was,
 	}
 	add_rules(s, false, was ? &was->allow : &none, is ? &is->allow : &none);
 	add_rules(s, true, was ? &was->deny : &none, is ? &is->deny : &none);
+	s->places = arena_array(a, s->rules.n + 1, sizeof(*s->places));
 	for (int k = 0; k < 2; k++)
 		s->view[k].p.allow = s->view[k].p.deny = none;
 }

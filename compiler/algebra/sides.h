@@ -31,6 +31,7 @@ struct sides {
 	uint32_t n;	       /* 1 or 2 policies */
 	const struct ir_policy *p[2];
 	VEC(struct rule) rules; /* grants in their order, then denials */
+	uint32_t *places;	/* one per rule, for cells.c */
 	struct side_view view[2];
 };
 
