@@ -32,15 +32,21 @@ static void put_request_log(struct cfg *c)
  * A target with scheme and authority, RFC 9112, 3.2.2: both have to be those of
  * the connection and of Host. HTTP/2 has no other form.
  */
+#define AUTHORITY "[^/?#@]+"
+/* What HAProxy does not write in another way when the rest is taken off. */
+#define REST "/[^\\x00-\\x20\\x7f-\\xff\"#{|}]*\\z"
+
 static void put_absolute(struct cfg *c)
 {
 	cfg_line(c, H " set-var(txn.full) url if { fc_http_major 1 } { url -m "
 		      "reg '^[A-Za-z][A-Za-z0-9+.-]*:' }");
 	cfg_line(c, "acl full var(txn.full) -m found");
-	cfg_line(c, H " set-var(txn.bad) str(bad-request) if full !{ ssl_fc } "
-		      "!{ var(txn.full) -m reg -i '^http://[^/?#@]+/' }");
+	cfg_line(c,
+		 H " set-var(txn.bad) str(bad-request) if full !{ ssl_fc } "
+		   "!{ var(txn.full) -m reg -i '^http://" AUTHORITY REST "' }");
 	cfg_line(c, H " set-var(txn.bad) str(bad-request) if full { ssl_fc } "
-		      "!{ var(txn.full) -m reg -i '^https://[^/?#@]+/' }");
+		      "!{ var(txn.full) -m reg -i '^https://" AUTHORITY REST
+		      "' }");
 	cfg_line(c, H " set-var(txn.full) var(txn.full),field(3,/),lower if "
 		      "full");
 	cfg_line(c, H " set-var(txn.bad) str(name-mismatch) if full !{ "

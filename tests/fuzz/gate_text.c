@@ -9,6 +9,7 @@
 #include "runtime/gate/record.h"
 #include "runtime/gate/ruleset.h"
 
+#include <netinet/in.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -44,8 +45,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		(void)!hello_parse(text, &hosts, &credentials, &err);
 		break;
 	case 1:
-		if (provenance_parse(text, &provenance, &err) == 0)
-			provenance_free(&provenance);
+		if (provenance_parse(text, &provenance, &err) < 0)
+			break;
+		packet = (struct packet){.proto = IPPROTO_TCP,
+					 .has_port = true,
+					 .dport = 443,
+					 .dst = {ADDR_V4, {10}}};
+		(void)provenance_packet(&provenance, 'g', &packet);
+		provenance_free(&provenance);
 		break;
 	case 2:
 		(void)record_prefix(text, &prefix);

@@ -160,6 +160,7 @@ def absolute_form_and_connect():
                      *both_ways(ask("http://x@api.test/v1/x")),
                      *both_ways(ask("http://api.test:81/v1/x")),
                      *both_ways(ask("http://api.test")),
+                     *both_ways(ask("http://api.test/v1/{x}")),
                      *both_ways(ask("ftp://api.test/v1/x")),
                      *both_ways(ask("http://api.test/v1/x",
                                     host="other.test")),
