@@ -1,5 +1,6 @@
 #include "compiler/commands/man.h"
 
+#include "compiler/base/lint.h"
 #include "compiler/commands/options.h"
 
 static const char prose[] =
@@ -133,6 +134,17 @@ static void shared_options(struct buf *out)
 			option(out, o);
 }
 
+static void warnings(struct buf *out)
+{
+	const struct lint *l;
+
+	for (size_t i = 0; (l = lint_at(i)); i++) {
+		buf_addf(out, ".It Sy %s Pq W%03d\n", l->name, (int)l->id);
+		text(out, l->about);
+		buf_addc(out, '\n');
+	}
+}
+
 void man_write(struct buf *out)
 {
 	struct str rest = str_of(prose), line;
@@ -142,6 +154,8 @@ void man_write(struct buf *out)
 			commands(out);
 		else if (str_is(line, "@FLAGS@"))
 			shared_options(out);
+		else if (str_is(line, "@WARNINGS@"))
+			warnings(out);
 		else
 			buf_addf(out, "%.*s\n", STR_ARG(line));
 	}
