@@ -48,7 +48,7 @@ CPPFLAGS := -I. -I$(GEN) -D_GNU_SOURCE -DMEMBRANE_VERSION='"$(VERSION)"' \
 	-DMEMBRANE_PREFIX='"$(PREFIX)"'
 CFLAGS := -std=gnu17 $(OPT) $(WARN) $(HARDEN)
 
-LIBS_MEMBRANE := -lyaml -lcjson -lidn2 -lcrypto
+LIBS_MEMBRANE := -lyajl -lz -lyaml -lcjson -lidn2 -lcrypto
 # Static: its image holds nothing else.
 LIBS_WATCH := -lbpf -lelf -lz -ldeflate -lyajl_s -lseccomp
 LIBS_GATE := -lnftables -lnftnl -lmnl -lldns -lcjson -lcap -lcrypto
@@ -59,7 +59,7 @@ BASE_SRC := $(wildcard compiler/base/*.c)
 HOST_SRC := $(BASE_SRC) $(wildcard compiler/*.c compiler/front/*.c \
 	compiler/ir/*.c compiler/passes/*.c compiler/algebra/*.c \
 	compiler/lint/*.c \
-	compiler/emit/*.c compiler/plan/*.c compiler/commands/*.c \
+	compiler/emit/*.c compiler/plan/*.c compiler/trace/*.c compiler/commands/*.c \
 	runtime/launch/*.c)
 GATE_SRC := $(BASE_SRC) $(wildcard runtime/gate/*.c)
 WATCH_SRC := $(wildcard runtime/watch/*.c)

@@ -14,6 +14,7 @@ enum words {
 	WORDS_COMMAND,
 	WORDS_SHELL,
 	WORDS_SCHEMA,
+	WORDS_TRACE,
 	WORDS_REQUEST, /* how one begins; then a file for some */
 };
 
@@ -30,6 +31,8 @@ static enum words words_of(enum command_id id)
 		return WORDS_REQUEST;
 	case COMMAND_SCHEMA:
 		return WORDS_SCHEMA;
+	case COMMAND_TRACE:
+		return WORDS_TRACE;
 	case COMMAND_COMPLETION:
 		return WORDS_SHELL;
 	case COMMAND_HELP:
@@ -70,6 +73,9 @@ static void word_list(struct buf *out, enum words words)
 		return;
 	case WORDS_SHELL:
 		buf_adds(out, "bash zsh fish");
+		return;
+	case WORDS_TRACE:
+		buf_adds(out, "show grep stats tree follow");
 		return;
 	case WORDS_SCHEMA:
 		buf_adds(out, "policy tests");
@@ -187,6 +193,7 @@ static void bash_words(struct buf *out)
 		case WORDS_COMMAND:
 		case WORDS_SHELL:
 		case WORDS_SCHEMA:
+		case WORDS_TRACE:
 		case WORDS_REQUEST:
 			buf_addf(out, "\t%s:%s)\n\t\twords='", name, name);
 			word_list(out, words);
@@ -320,6 +327,7 @@ static void zsh_words(struct buf *out)
 		case WORDS_COMMAND:
 		case WORDS_SHELL:
 		case WORDS_SCHEMA:
+		case WORDS_TRACE:
 		case WORDS_REQUEST:
 			buf_addf(out, "\t%s)\n\t\trest=('2:word:(", name);
 			word_list(out, words);
@@ -458,6 +466,7 @@ static void fish_words(struct buf *out)
 		case WORDS_COMMAND:
 		case WORDS_SHELL:
 		case WORDS_SCHEMA:
+		case WORDS_TRACE:
 		case WORDS_REQUEST:
 			buf_addf(out,
 				 "complete -c membrane -n '__membrane_after "

@@ -16,6 +16,7 @@
 #define FOR_HELP    FOR(HELP)
 #define FOR_INIT    FOR(INIT)
 #define FOR_TRUST   FOR(TRUST)
+#define FOR_TRACE   FOR(TRACE)
 #define FOR_POLICY                                                             \
 	(FOR(PLAN) | FOR(COMPILE) | FOR(CHECK) | FOR(TEST) | FOR(RUN) |        \
 	 FOR(EXPLAIN))
@@ -280,7 +281,8 @@ static bool check(struct parser *p)
 			return false;
 		}
 	}
-	if (o->command == COMMAND_EXPLAIN || o->command == COMMAND_TEST)
+	if (o->command == COMMAND_EXPLAIN || o->command == COMMAND_TEST ||
+	    o->command == COMMAND_TRACE)
 		most = UINT32_MAX;
 	if (o->words.n > most) {
 		buf_addf(p->complaint, "'membrane %s' does not take ", c->name);

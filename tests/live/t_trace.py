@@ -307,6 +307,28 @@ def a_full_disk_is_reported():
 
 
 @test
+def followed_while_it_runs():
+    with Place(FULL) as where:
+        with running(where, "bash", "-c", "touch begun; until [ -e end ]; "
+                     "do sleep 0.1; done"):
+            within(30, (where.work / "begun").exists)
+            follower = where.popen("trace", "follow", "path ~ '**/seen-*'",
+                                   stdout=subprocess.PIPE, text=True)
+            (where.work / "end").write_text("")
+            said = follower.communicate(timeout=60)[0]
+        check(follower.returncode == 0, "it ends with the session", said)
+    with Place(FULL) as where:
+        run(where, "touch a b; cat /etc/hostname; exit 3")
+        shown = where.membrane("trace", "show", "event == file").stdout
+        check("write    /workspace/a" in shown and
+              "read     /etc/hostname" in shown, "the story", shown)
+        counted = json.loads(where.membrane("trace", "stats",
+                                            "--json").stdout)
+        check(counted["has_end"] and counted["lost"] == 0, "statistics",
+              counted)
+
+
+@test
 def without_a_trace():
     with Place("") as where:
         s = run(where, "true", "--no-trace")

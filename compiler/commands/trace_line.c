@@ -1,0 +1,237 @@
+#include "compiler/commands/trace_line.h"
+
+#include "compiler/commands/view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define WORDS_SHOWN 64u
+
+const char *trace_clock(uint64_t at_ns, char buf[TRACE_CLOCK_MAX])
+{
+	time_t s = (time_t)(at_ns / 1000000000u);
+	struct tm tm;
+
+	gmtime_r(&s, &tm);
+	snprintf(buf, TRACE_CLOCK_MAX, "%02u:%02u:%02u.%03u",
+		 (unsigned)tm.tm_hour % 100, (unsigned)tm.tm_min % 100,
+		 (unsigned)tm.tm_sec % 100,
+		 (unsigned)(at_ns / 1000000u % 1000u));
+	return buf;
+}
+
+/* --- programs ------------------------------------------------------------- */
+
+static bool is_plain(struct str word)
+{
+	for (size_t i = 0; i < word.n; i++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWX"
+			    "YZ"
+			    "0123456789_@%+=:,./-",
+			    word.p[i]) ||
+		    word.p[i] == '\0')
+			return false;
+	return word.n > 0;
+}
+
+static void put_word(struct buf *out, struct str word)
+{
+	if (is_plain(word)) {
+		buf_add(out, word);
+		return;
+	}
+	buf_addc(out, '\'');
+	for (size_t i = 0; i < word.n; i++) {
+		if (word.p[i] == '\'')
+			buf_adds(out, "'\\'");
+		buf_addc(out, word.p[i]);
+	}
+	buf_addc(out, '\'');
+}
+
+struct str trace_command(struct arena *a, const struct trace_event *e)
+{
+	struct buf b;
+	unsigned n = 0;
+
+	buf_init(&b, a);
+	for (uint32_t i = 0; i < e->n; i++) {
+		if (!str_is(e->leaf[i].key, "argv"))
+			continue;
+		if (n++ == WORDS_SHOWN) {
+			buf_adds(&b, " …");
+			break;
+		}
+		if (b.n)
+			buf_addc(&b, ' ');
+		put_word(&b, e->leaf[i].text);
+	}
+	if (b.n == 0)
+		buf_add(&b, trace_object(e).path);
+	return buf_str(&b);
+}
+
+/* --- files ---------------------------------------------------------------- */
+
+static const char *how_opened(const struct trace_event *e)
+{
+	int64_t flags = trace_number(e, "flags", 0);
+
+	/* That it did not exist before is only sure with O_EXCL. */
+	if ((flags & O_CREAT) && (flags & O_EXCL))
+		return "create";
+	return (flags & O_ACCMODE) == O_RDONLY && !(flags & (O_CREAT | O_TRUNC))
+		       ? "read"
+		       : "write";
+}
+
+static const struct {
+	const char *event, *what, *to; /* to: the argument of a second path */
+} files[] = {
+	{"security_inode_unlink", "delete", NULL},
+	{"unlink", "delete", NULL},
+	{"unlinkat", "delete", NULL},
+	{"rmdir", "delete", NULL},
+	{"security_inode_rename", "rename", "new_path"},
+	{"rename", "rename", "newpath"},
+	{"renameat", "rename", "newpath"},
+	{"renameat2", "rename", "newpath"},
+	{"link", "link", "newpath"},
+	{"linkat", "link", "newpath"},
+	{"security_inode_symlink", "symlink", "target"},
+	{"mkdir", "create", NULL},
+	{"mkdirat", "create", NULL},
+	{"mknod", "create", NULL},
+	{"mknodat", "create", NULL},
+	{"security_inode_mknod", "create", NULL},
+	{"chmod", "mode", NULL},
+	{"fchmod", "mode", NULL},
+	{"fchmodat", "mode", NULL},
+	{"chown", "owner", NULL},
+	{"lchown", "owner", NULL},
+	{"fchown", "owner", NULL},
+	{"fchownat", "owner", NULL},
+	{"truncate", "write", NULL},
+	{"ftruncate", "write", NULL},
+};
+
+static void of_file(struct arena *a, const struct trace_event *e,
+		    struct trace_line *out, struct buf *text)
+{
+	struct str path = trace_object(e).path;
+
+	out->what = how_opened(e);
+	view_clean(text, path);
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		if (!str_is(e->name, files[i].event))
+			continue;
+		out->what = files[i].what;
+		if (files[i].to) {
+			buf_adds(text, " → ");
+			view_clean(text, trace_arg(e, files[i].to));
+		}
+	}
+	out->folder = arena_str(a, str_parent(path));
+}
+
+/* --- the network ---------------------------------------------------------- */
+
+static void put_address(struct buf *text, const struct trace_event *e)
+{
+	struct trace_object o = trace_object(e);
+	bool v6 = str_find(o.addr, ':', 0) < o.addr.n && o.port;
+
+	if (o.name.n)
+		view_clean(text, o.name);
+	if (o.name.n && o.addr.n)
+		buf_addc(text, ' ');
+	if (v6)
+		buf_addc(text, '[');
+	view_clean(text, o.addr);
+	if (v6)
+		buf_addc(text, ']');
+	if (o.port)
+		buf_addf(text, ":%u", o.port);
+	if (o.addr.n == 0 && o.name.n == 0)
+		view_clean(text, trace_arg(e, "remote_addr.sa_family"));
+}
+
+static void of_attempt(const struct trace_event *e, struct trace_line *out,
+		       struct buf *text)
+{
+	struct str path = trace_object(e).path;
+
+	out->what = "attempt";
+	view_clean(text, e->name);
+	if (path.n) {
+		buf_addc(text, ' ');
+		view_clean(text, path);
+	}
+}
+
+static void of_exit(const struct trace_event *e, struct trace_line *out,
+		    struct buf *text)
+{
+	struct trace_exit x = trace_exit(e);
+
+	out->what = "exit";
+	if (x.signal)
+		buf_addf(text, "by signal %lld", (long long)x.signal);
+	else
+		buf_addf(text, "%lld", (long long)x.code);
+}
+
+bool trace_line(struct arena *a, const struct trace_event *e,
+		struct trace_line *out)
+{
+	enum trace_kind kind = trace_kind(e);
+	struct buf text;
+
+	*out = (struct trace_line){.what = trace_kind_name(kind)};
+	buf_init(&text, a);
+	switch (kind) {
+	case TRACE_EXEC:
+		view_clean(&text, trace_command(a, e));
+		break;
+	case TRACE_EXIT:
+		/* Of a thread: the process goes on. */
+		if (str_is(trace_arg(e, "process_group_exit"), "false"))
+			return false;
+		of_exit(e, out, &text);
+		break;
+	case TRACE_FILE:
+		of_file(a, e, out, &text);
+		break;
+	case TRACE_LISTEN:
+		if (str_ends(e->name, STR("bind")))
+			out->what = "bind";
+		if (str_ends(e->name, STR("accept")))
+			out->what = "accept";
+		put_address(&text, e);
+		break;
+	case TRACE_CONNECT:
+	case TRACE_SEND:
+	case TRACE_DNS:
+		put_address(&text, e);
+		break;
+	case TRACE_ATTEMPT:
+		of_attempt(e, out, &text);
+		break;
+	case TRACE_OTHER:
+		out->what = "event";
+		view_clean(&text, e->name);
+		break;
+	case TRACE_FORK:
+	case TRACE_ITSELF:
+	case TRACE_KINDS:
+		return false;
+	}
+	out->text = buf_str(&text);
+	if (e->ret < 0 && e->ret > -4096 && e->ret != -EINPROGRESS)
+		out->error = strerror((int)-e->ret);
+	return true;
+}

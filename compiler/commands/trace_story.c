@@ -1,0 +1,244 @@
+#include "compiler/commands/trace_views.h"
+
+#include "compiler/base/json.h"
+#include "compiler/commands/trace_line.h"
+#include "compiler/commands/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PROCESSES    65536u /* slots; one that is taken twice loses its depth */
+#define INDENT_MAX   12u
+#define SHOWN_ALIKE  3u /* of a process, in one folder, one after the other */
+#define WHO_COLUMNS  22u
+#define WHAT_COLUMNS 8u
+
+struct process {
+	int64_t pid; /* the host's; 0: free */
+	unsigned depth;
+};
+
+/* What lines are folded by. */
+struct alike {
+	int64_t pid;
+	char what[16];
+	char folder[512], text[512];
+	unsigned shown;
+	uint64_t same, folded;
+};
+
+struct story {
+	struct trace_look look;
+	struct arena *a; /* of one line */
+	struct process process[PROCESSES];
+	struct alike last;
+};
+
+struct story *story_new(const struct trace_look *look)
+{
+	struct story *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		abort();
+	s->look = *look;
+	s->a = arena_new();
+	return s;
+}
+
+/* --- processes ------------------------------------------------------------ */
+
+static struct process *slot(struct story *s, int64_t pid)
+{
+	return &s->process[(uint64_t)pid % PROCESSES];
+}
+
+static unsigned depth_of(struct story *s, int64_t pid)
+{
+	const struct process *p = slot(s, pid);
+
+	return p->pid == pid ? p->depth : 0;
+}
+
+/* A program is one deeper than the process that it was forked from. */
+static void learn(struct story *s, const struct trace_event *e)
+{
+	int64_t parent = e->host_pid, child;
+
+	if (trace_kind(e) == TRACE_FORK) {
+		child = trace_number(e, "child_pid", 0);
+		if (child && child != parent)
+			*slot(s, child) = (struct process){
+				child, depth_of(s, parent) + 1};
+		return;
+	}
+	if (slot(s, parent)->pid != parent)
+		*slot(s, parent) = (struct process){
+			parent, e->ppid ? depth_of(s, e->host_ppid) + 1 : 0};
+}
+
+/* --- lines ---------------------------------------------------------------- */
+
+static enum view_paint paint_of(const struct trace_line *l)
+{
+	if (l->error)
+		return VIEW_BAD;
+	if (strcmp(l->what, "exec") == 0)
+		return VIEW_TITLE;
+	if (strcmp(l->what, "connect") == 0 || strcmp(l->what, "dns") == 0 ||
+	    strcmp(l->what, "send") == 0)
+		return VIEW_GOOD;
+	if (strcmp(l->what, "attempt") == 0)
+		return VIEW_WARN;
+	if (strcmp(l->what, "exit") == 0 || strcmp(l->what, "read") == 0)
+		return VIEW_DIM;
+	return VIEW_PLAIN;
+}
+
+static void pad(struct buf *out, unsigned have, unsigned want)
+{
+	for (; have < want; have++)
+		buf_addc(out, ' ');
+	buf_addc(out, ' ');
+}
+
+static void put_line(struct story *s, const struct trace_event *e,
+		     const struct trace_line *l, unsigned depth)
+{
+	struct buf out, who;
+	struct view v = {&out, s->look.width, s->look.colour};
+	char clock[TRACE_CLOCK_MAX];
+	unsigned indent = 2 * (depth < INDENT_MAX ? depth : INDENT_MAX);
+
+	buf_init(&out, s->a);
+	buf_init(&who, s->a);
+	view_clean(&who, e->comm);
+	buf_addf(&who, "[%lld]", (long long)e->pid);
+	view_paint(&v, VIEW_DIM, str_of(trace_clock(e->at_ns, clock)));
+	pad(&out, 0, indent);
+	buf_add(&out, buf_str(&who));
+	pad(&out, view_columns(buf_str(&who)), WHO_COLUMNS);
+	view_paint(&v, paint_of(l), str_of(l->what));
+	pad(&out, (unsigned)strlen(l->what), WHAT_COLUMNS);
+	view_paint(&v, paint_of(l), l->text);
+	if (l->error) {
+		buf_adds(&out, ": ");
+		view_paint(&v, VIEW_BAD, str_of(l->error));
+	}
+	buf_addc(&out, '\n');
+	fwrite(out.p, 1, out.n, s->look.out);
+}
+
+static void put_json(struct story *s, const struct trace_event *e,
+		     const struct trace_line *l, unsigned depth)
+{
+	cJSON *o = json_object();
+	char *text;
+
+	json_put_u64(o, "time_ns", e->at_ns);
+	json_put_u64(o, "pid", (uint64_t)e->pid);
+	json_put_str(o, "comm", view_cleaned(s->a, e->comm));
+	json_put_u64(o, "depth", depth);
+	json_put_cstr(o, "what", l->what);
+	json_put_str(o, "text", l->text);
+	if (l->error)
+		json_put_cstr(o, "error", l->error);
+	text = cJSON_PrintUnformatted(o);
+	fprintf(s->look.out, "%s\n", text ? text : "{}");
+	cJSON_free(text);
+	cJSON_Delete(o);
+}
+
+/* --- folding -------------------------------------------------------------- */
+
+static void put_rest(struct story *s, struct str text)
+{
+	struct buf out;
+	struct view v = {&out, s->look.width, s->look.colour};
+
+	buf_init(&out, s->a);
+	pad(&out, 0, 13 + WHO_COLUMNS + WHAT_COLUMNS);
+	view_paint(&v, VIEW_DIM, text);
+	buf_addc(&out, '\n');
+	fwrite(out.p, 1, out.n, s->look.out);
+}
+
+static void unfold(struct story *s)
+{
+	if (s->last.same)
+		put_rest(s,
+			 s->last.same == 1
+				 ? STR("once more")
+				 : arena_fmt(s->a, "%llu times more",
+					     (unsigned long long)s->last.same));
+	if (s->last.folded)
+		put_rest(s, arena_fmt(s->a, "%llu more in %s",
+				      (unsigned long long)s->last.folded,
+				      s->last.folder));
+	s->last.same = s->last.folded = 0;
+}
+
+static void copy(char *to, size_t n, struct str s)
+{
+	snprintf(to, n, "%.*s", (int)(s.n < n ? s.n : n - 1), s.p ? s.p : "");
+}
+
+/* True when the line is counted instead of shown. */
+static bool folds(struct story *s, const struct trace_event *e,
+		  const struct trace_line *l)
+{
+	struct alike now = {.pid = e->host_pid, .shown = 1};
+	bool same_place;
+
+	copy(now.what, sizeof(now.what), str_of(l->what));
+	copy(now.folder, sizeof(now.folder), view_cleaned(s->a, l->folder));
+	copy(now.text, sizeof(now.text), l->text);
+	same_place =
+		now.pid == s->last.pid && strcmp(now.what, s->last.what) == 0;
+	if (same_place && !l->error && strcmp(now.text, s->last.text) == 0 &&
+	    s->last.folded == 0) {
+		s->last.same++;
+		return true;
+	}
+	if (same_place && !l->error && now.folder[0] &&
+	    strcmp(now.folder, s->last.folder) == 0) {
+		if (s->last.shown >= SHOWN_ALIKE) {
+			s->last.folded++;
+			return true;
+		}
+		now.shown = s->last.shown + 1;
+	}
+	unfold(s);
+	s->last = now;
+	return false;
+}
+
+void story_add(struct story *s, const struct trace_event *e)
+{
+	struct trace_line l;
+	unsigned depth;
+
+	learn(s, e);
+	if (e->at_ns < s->look.since_ns || !trace_line(s->a, e, &l))
+		return;
+	depth = depth_of(s, e->host_pid);
+	if (s->look.json) {
+		put_json(s, e, &l, depth);
+	} else if (!folds(s, e, &l)) {
+		put_line(s, e, &l, depth);
+	}
+	arena_free(s->a);
+	s->a = arena_new();
+}
+
+void story_flush(struct story *s)
+{
+	fflush(s->look.out);
+}
+
+void story_end(struct story *s)
+{
+	unfold(s);
+	fflush(s->look.out);
+	arena_free(s->a);
+	free(s);
+}

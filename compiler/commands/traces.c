@@ -1,0 +1,210 @@
+#include "compiler/commands/traces.h"
+
+#include "compiler/commands/say.h"
+#include "compiler/commands/view.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SUFFIX	 ".jsonl.gz"
+#define ID_HEX	 12u
+#define ID_LEAST 4u /* digits that stand for a whole ID */
+
+/* One file of a session: ID.jsonl.gz is part 0, ID.7.jsonl.gz part 7. */
+struct part {
+	struct str id;
+	uint64_t number;
+	time_t at;
+};
+typedef VEC(struct part) parts;
+
+static bool is_hex(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!strchr("0123456789abcdef", s.p[i]) || s.p[i] == '\0')
+			return false;
+	return s.n > 0;
+}
+
+static bool parse_name(struct str name, struct part *out)
+{
+	struct str rest = name;
+
+	if (!str_ends(name, STR(SUFFIX)))
+		return false;
+	rest.n -= sizeof(SUFFIX) - 1;
+	out->number = 0;
+	return str_field(&rest, '.', &out->id) && out->id.n == ID_HEX &&
+	       is_hex(out->id) &&
+	       (rest.n == 0 || str_u64(rest, UINT32_MAX, &out->number));
+}
+
+static void list(struct arena *a, const char *dir, parts *out)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	struct stat st;
+	struct part p;
+
+	while (d && (e = readdir(d))) {
+		struct str name = arena_str(a, str_of(e->d_name));
+
+		if (!parse_name(name, &p) ||
+		    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+		    !S_ISREG(st.st_mode))
+			continue;
+		p.at = st.st_mtime;
+		*vec_push(a, out) = p;
+	}
+	if (d)
+		closedir(d);
+}
+
+static int by_part(const void *va, const void *vb)
+{
+	const struct part *a = va, *b = vb;
+	int c = str_cmp(a->id, b->id);
+
+	if (c)
+		return c;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* The ID that is meant: the newest, or the only one that begins so. */
+static int choose(const parts *all, struct str what, struct str *out,
+		  struct err *err)
+{
+	const struct part *best = NULL;
+
+	vec_each(p, all) {
+		if (!str_starts(p->id, what))
+			continue;
+		if (what.n && best && !str_eq(best->id, p->id))
+			return err_set(err, -ENOENT,
+				       "'%.*s' is the beginning of several "
+				       "sessions",
+				       STR_ARG(what));
+		if (!best || p->at > best->at ||
+		    (p->at == best->at && str_cmp(p->id, best->id) > 0))
+			best = p;
+	}
+	if (!best && what.n)
+		return err_set(err, -ENOENT,
+			       "there is no trace of a session "
+			       "'%.*s'",
+			       STR_ARG(what));
+	if (!best)
+		return err_set(err, -ENOENT,
+			       "there is no trace yet: 'membrane "
+			       "run' makes one");
+	*out = best->id;
+	return 0;
+}
+
+static bool is_file(struct arena *a, struct str word)
+{
+	struct stat st;
+
+	return str_is(word, "-") || stat(arena_cstr(a, word), &st) == 0;
+}
+
+static bool is_id(struct str word)
+{
+	return word.n >= ID_LEAST && word.n <= ID_HEX && is_hex(word);
+}
+
+bool traces_is_name(struct arena *a, const char *state, struct str word)
+{
+	parts all = {0};
+	struct str ignored;
+	struct err err;
+
+	if (is_file(a, word) || str_ends(word, STR(".gz")) ||
+	    str_ends(word, STR(".jsonl")))
+		return true;
+	list(a, arena_fmt(a, "%s/trace", state).p, &all);
+	return is_id(word) && choose(&all, word, &ignored, &err) == 0;
+}
+
+int traces_find(struct arena *a, const char *state, struct str what,
+		trace_paths *out, struct err *err)
+{
+	const char *dir = arena_fmt(a, "%s/trace", state).p;
+	struct str id = {0};
+	parts all = {0};
+	int rc;
+
+	if (what.n && (is_file(a, what) || !is_id(what))) {
+		*vec_push(a, out) = arena_cstr(a, what);
+		return 0;
+	}
+	list(a, dir, &all);
+	rc = choose(&all, what, &id, err);
+	if (rc < 0)
+		return rc;
+	qsort(all.v, all.n, sizeof(*all.v), by_part);
+	vec_each(p, &all) {
+		if (!str_eq(p->id, id))
+			continue;
+		*vec_push(a, out) =
+			p->number ? arena_fmt(a, "%s/%.*s.%llu" SUFFIX, dir,
+					      STR_ARG(id),
+					      (unsigned long long)p->number)
+					    .p
+				  : arena_fmt(a, "%s/%.*s" SUFFIX, dir,
+					      STR_ARG(id))
+					    .p;
+	}
+	return 0;
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+static void tell(const char *path, const struct reader_counts *c)
+{
+	if (c->bad)
+		say("%s: %llu line%s no record, the first is line %llu", path,
+		    (unsigned long long)c->bad, c->bad == 1 ? " is" : "s are",
+		    (unsigned long long)c->first_bad);
+	if (c->cut)
+		say("%s: the last record is cut off", path);
+}
+
+static int read_one(const char *path, const struct filter *f,
+		    trace_visit *visit, void *ctx, struct err *err)
+{
+	const struct trace_event *e;
+	struct reader *r;
+	int rc = reader_open(path, &r, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = reader_next(r, &e, err)) > 0) {
+		if (f && !filter_matches(f, e))
+			continue;
+		rc = visit(ctx, e);
+		if (rc)
+			break;
+	}
+	if (rc < 0)
+		err_while(err, "reading %s", path);
+	tell(path, reader_counts(r));
+	reader_close(r);
+	return rc;
+}
+
+int traces_read(const trace_paths *paths, const struct filter *f,
+		trace_visit *visit, void *ctx, struct err *err)
+{
+	vec_each(path, paths) {
+		int rc = read_one(*path, f, visit, ctx, err);
+
+		if (rc)
+			return rc < 0 ? rc : 0;
+	}
+	return 0;
+}

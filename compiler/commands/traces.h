@@ -1,0 +1,32 @@
+/*
+ * Where traces are: the files of a session in ~/.membrane/trace, in order, or
+ * any file that is named.
+ */
+#ifndef COMPILER_COMMANDS_TRACES_H
+#define COMPILER_COMMANDS_TRACES_H
+
+#include "compiler/trace/filter.h"
+#include "compiler/trace/reader.h"
+
+typedef VEC(const char *) trace_paths;
+
+/*
+ * what: a file, "-", a session's ID or the beginning of one, or empty for the
+ * newest session. -ENOENT: there is none.
+ */
+must_check int traces_find(struct arena *a, const char *state, struct str what,
+			   trace_paths *out, struct err *err);
+/* Is this word meant as one of those, and not as an expression? */
+bool traces_is_name(struct arena *a, const char *state, struct str word);
+
+/* Called with each event that the filter (or NULL) lets through. A return
+ * other than 0 ends the reading. */
+typedef int trace_visit(void *ctx, const struct trace_event *e);
+/*
+ * All events of all files. Negative: cannot be read. What is no record is said
+ * on stderr afterwards.
+ */
+must_check int traces_read(const trace_paths *paths, const struct filter *f,
+			   trace_visit *visit, void *ctx, struct err *err);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * Expressions over the records of a trace: grammar/filter.y.
+ *
+ *	event == exec and comm != "git"
+ *	path ~ "*.pem" and not (comm in [git, node])
+ *	addr in 10.0.0.0/8 or port == 22
+ *	args.flags >= 64 and path =~ "\.(pem|key)$"
+ *
+ * `==` compares texts and numbers, `~` is a glob ('*' within a segment, '**'
+ * across), `=~` an extended regular expression (POSIX), `in` a list or a
+ * network. `event` is the name or the kind ("exec", "file", "connect").
+ * A field that an event does not have is empty: it equals nothing but "".
+ */
+#ifndef COMPILER_TRACE_FILTER_H
+#define COMPILER_TRACE_FILTER_H
+
+#include "compiler/base/diag.h"
+#include "compiler/trace/event.h"
+
+struct filter;
+
+/*
+ * text: as written on the command line; added to sources as "<expression>" so
+ * that errors show it. NULL after reporting. The filter is the arena's, but
+ * for regular expressions: filter_done() lets go of them.
+ */
+struct filter *filter_parse(struct diags *d, struct sources *sources,
+			    struct str text);
+bool filter_matches(const struct filter *f, const struct trace_event *e);
+void filter_done(struct filter *f);
+
+#endif

@@ -1,0 +1,430 @@
+#include "compiler/trace/reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yajl/yajl_parse.h>
+#include <zlib.h>
+
+#define CHUNK	    (256u << 10)
+#define DEPTH	    64
+#define KEY_MAX	    256
+#define SPACE_BYTES (READER_LINE_MAX + (64u << 10)) /* for texts of one event  \
+						     */
+
+/* Where in a record the parser is. */
+enum place {
+	IN_NOTHING, /* between records */
+	IN_RECORD,
+	IN_ARGS,  /* the list */
+	IN_ARG,	  /* one of it: name, type, value */
+	IN_VALUE, /* below "value" */
+	IN_REST,  /* something that is not looked at */
+};
+
+struct reader {
+	gzFile file;
+	struct reader_counts counts;
+	char buf[CHUNK + READER_LINE_MAX];
+	size_t beg, end; /* of what was read and not yet handed on */
+	bool at_end;
+	yajl_handle json;
+	struct trace_event event;
+	/* The parser's state within a record. */
+	enum place place;
+	int depth, rest_depth, value_depth;
+	struct str key; /* of the member that comes */
+	char key_text[KEY_MAX];
+	size_t prefix_n[DEPTH]; /* of arg_key, at each depth of a value */
+	char arg_key[KEY_MAX];	/* "remote_addr.sin_addr" */
+	size_t arg_key_n;
+	bool good;
+	char space[SPACE_BYTES];
+	size_t used;
+};
+
+/* --- texts ---------------------------------------------------------------- */
+
+static struct str keep(struct reader *r, const char *p, size_t n)
+{
+	struct str s = {r->space + r->used, n};
+
+	if (n > SPACE_BYTES - r->used) {
+		r->good = false;
+		return (struct str){0};
+	}
+	memcpy(r->space + r->used, p, n);
+	r->used += n;
+	return s;
+}
+
+/* --- members of a record -------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	size_t offset;
+} numbers[] =
+	{
+		{"processId", offsetof(struct trace_event, pid)},
+		{"threadId", offsetof(struct trace_event, tid)},
+		{"parentProcessId", offsetof(struct trace_event, ppid)},
+		{"hostProcessId", offsetof(struct trace_event, host_pid)},
+		{"hostParentProcessId",
+		 offsetof(struct trace_event, host_ppid)},
+		{"userId", offsetof(struct trace_event, uid)},
+		{"returnValue", offsetof(struct trace_event, ret)},
+},
+  texts[] = {
+	  {"eventName", offsetof(struct trace_event, name)},
+	  {"processName", offsetof(struct trace_event, comm)},
+	  {"containerId", offsetof(struct trace_event, container)},
+	  {"syscall", offsetof(struct trace_event, syscall)},
+};
+
+static void take_number(struct reader *r, struct str text)
+{
+	bool negative = str_starts(text, STR("-"));
+	uint64_t v;
+
+	if (!str_u64(str_slice(text, negative, text.n),
+		     negative ? INT64_MAX : UINT64_MAX, &v))
+		return;
+	if (str_is(r->key, "timestamp")) {
+		r->event.at_ns = v;
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		if (str_is(r->key, numbers[i].name))
+			*(int64_t *)((char *)&r->event + numbers[i].offset) =
+				negative ? -(int64_t)v : (int64_t)v;
+}
+
+static void take_text(struct reader *r, const char *p, size_t n)
+{
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		if (str_is(r->key, texts[i].name))
+			*(struct str *)((char *)&r->event + texts[i].offset) =
+				keep(r, p, n);
+}
+
+static void add_leaf(struct reader *r, const char *p, size_t n, bool number)
+{
+	struct trace_event *e = &r->event;
+
+	if (e->n == TRACE_LEAVES_MAX)
+		return;
+	e->leaf[e->n++] = (struct trace_leaf){keep(r, r->arg_key, r->arg_key_n),
+					      keep(r, p, n), number};
+}
+
+/* --- parsing -------------------------------------------------------------- */
+
+static int on_scalar(struct reader *r, const char *p, size_t n, bool number)
+{
+	switch (r->place) {
+	case IN_RECORD:
+		if (number)
+			take_number(r, (struct str){p, n});
+		else
+			take_text(r, p, n);
+		return 1;
+	case IN_ARG:
+		if (str_is(r->key, "name") && !number && n < KEY_MAX) {
+			memcpy(r->arg_key, p, n);
+			r->arg_key_n = n;
+		} else if (str_is(r->key, "value")) {
+			add_leaf(r, p, n, number);
+		}
+		return 1;
+	case IN_VALUE:
+		add_leaf(r, p, n, number);
+		return 1;
+	case IN_NOTHING: /* a line that is no object */
+		r->good = false;
+		return 1;
+	case IN_ARGS:
+	case IN_REST:
+		return 1;
+	}
+	return 1;
+}
+
+static int on_text(void *ctx, const unsigned char *p, size_t n)
+{
+	return on_scalar(ctx, (const char *)p, n, false);
+}
+
+static int on_number(void *ctx, const char *p, size_t n)
+{
+	return on_scalar(ctx, p, n, true);
+}
+
+static int on_bool(void *ctx, int yes)
+{
+	return on_scalar(ctx, yes ? "true" : "false", yes ? 4 : 5, true);
+}
+
+static int on_null(void *ctx)
+{
+	(void)ctx;
+	return 1;
+}
+
+static int on_key(void *ctx, const unsigned char *p, size_t n)
+{
+	struct reader *r = ctx;
+
+	if (r->place == IN_VALUE && r->depth <= DEPTH) {
+		size_t at = r->prefix_n[r->depth - 1];
+
+		if (at + 1 + n < KEY_MAX) {
+			r->arg_key[at] = '.';
+			memcpy(r->arg_key + at + 1, p, n);
+			r->arg_key_n = at + 1 + n;
+		}
+		return 1;
+	}
+	n = n < KEY_MAX ? n : 0;
+	memcpy(r->key_text, p, n);
+	r->key = (struct str){r->key_text, n};
+	return 1;
+}
+
+/* An object or a list begins. */
+static int open_any(struct reader *r, bool is_map)
+{
+	if (++r->depth > DEPTH)
+		return 0;
+	r->prefix_n[r->depth - 1] = r->arg_key_n;
+	switch (r->place) {
+	case IN_NOTHING:
+		r->place = IN_RECORD;
+		r->good = is_map;
+		return 1;
+	case IN_RECORD:
+		if (str_is(r->key, "args") && !is_map) {
+			r->place = IN_ARGS;
+		} else {
+			r->place = IN_REST;
+			r->rest_depth = r->depth;
+		}
+		return 1;
+	case IN_ARGS:
+		r->place = IN_ARG;
+		r->arg_key_n = 0;
+		return 1;
+	case IN_ARG:
+		r->place = IN_VALUE;
+		r->value_depth = r->depth;
+		return 1;
+	case IN_VALUE:
+	case IN_REST:
+		return 1;
+	}
+	return 1;
+}
+
+static int close_any(struct reader *r)
+{
+	int depth = r->depth--;
+
+	r->arg_key_n = r->prefix_n[depth - 1];
+	switch (r->place) {
+	case IN_RECORD:
+		r->place = IN_NOTHING;
+		return 1;
+	case IN_ARGS:
+		r->place = IN_RECORD;
+		return 1;
+	case IN_ARG:
+		r->place = IN_ARGS;
+		return 1;
+	case IN_VALUE:
+		if (depth == r->value_depth)
+			r->place = IN_ARG;
+		return 1;
+	case IN_REST:
+		if (depth == r->rest_depth)
+			r->place = IN_RECORD;
+		return 1;
+	case IN_NOTHING:
+		return 1;
+	}
+	return 1;
+}
+
+static int on_map(void *ctx)
+{
+	return open_any(ctx, true);
+}
+
+static int on_list(void *ctx)
+{
+	return open_any(ctx, false);
+}
+
+static int on_end(void *ctx)
+{
+	return close_any(ctx);
+}
+
+static const yajl_callbacks callbacks = {
+	.yajl_null = on_null,
+	.yajl_boolean = on_bool,
+	.yajl_number = on_number,
+	.yajl_string = on_text,
+	.yajl_start_map = on_map,
+	.yajl_map_key = on_key,
+	.yajl_end_map = on_end,
+	.yajl_start_array = on_list,
+	.yajl_end_array = on_end,
+};
+
+/* --- lines ---------------------------------------------------------------- */
+
+static int new_parser(struct reader *r, struct err *err)
+{
+	if (r->json)
+		yajl_free(r->json);
+	r->json = yajl_alloc(&callbacks, NULL, r);
+	if (!r->json)
+		return err_set(err, -ENOMEM, "no memory");
+	yajl_config(r->json, yajl_allow_multiple_values, 1);
+	yajl_config(r->json, yajl_dont_validate_strings, 1);
+	return 0;
+}
+
+static void reset(struct reader *r, struct str line)
+{
+	struct trace_event *e = &r->event;
+
+	e->line = line;
+	e->at_ns = 0;
+	e->pid = e->tid = e->ppid = e->uid = e->ret = 0;
+	e->host_pid = e->host_ppid = 0;
+	e->name = e->comm = e->container = e->syscall = (struct str){0};
+	e->n = 0;
+	r->place = IN_NOTHING;
+	r->depth = 0;
+	r->arg_key_n = r->used = 0;
+	r->good = false;
+}
+
+/* True when the line is a record. */
+static int parse(struct reader *r, struct str line, struct err *err)
+{
+	static const unsigned char end[] = "\n";
+	yajl_status status;
+
+	reset(r, line);
+	status = yajl_parse(r->json, (const unsigned char *)line.p, line.n);
+	if (status == yajl_status_ok)
+		status = yajl_parse(r->json, end, 1);
+	if (status == yajl_status_ok && r->good && r->place == IN_NOTHING &&
+	    r->event.name.n) {
+		r->counts.records++;
+		return 1;
+	}
+	r->counts.bad++;
+	if (r->counts.first_bad == 0)
+		r->counts.first_bad = r->counts.records + r->counts.bad;
+	/* One that was cut in the middle would go on with the next line. */
+	return new_parser(r, err);
+}
+
+/* More bytes behind those that are there. 0: none. */
+static int fill(struct reader *r, struct err *err)
+{
+	int n, code;
+	const char *why;
+
+	if (r->beg > 0) {
+		memmove(r->buf, r->buf + r->beg, r->end - r->beg);
+		r->end -= r->beg;
+		r->beg = 0;
+	}
+	if (r->end == sizeof(r->buf))
+		return err_set(err, -EIO, "a line of more than %u bytes",
+			       READER_LINE_MAX);
+	n = gzread(r->file, r->buf + r->end,
+		   (unsigned)(sizeof(r->buf) - r->end));
+	if (n < 0) {
+		why = gzerror(r->file, &code);
+		return err_set(err, -EIO, "%s",
+			       code == Z_ERRNO ? strerror(errno) : why);
+	}
+	if (n == 0) /* what was cut off is at the end, and may still come */
+		gzclearerr(r->file);
+	r->end += (size_t)n;
+	r->counts.bytes += (size_t)n;
+	return n;
+}
+
+int reader_next(struct reader *r, const struct trace_event **out,
+		struct err *err)
+{
+	for (;;) {
+		struct str rest = {r->buf + r->beg, r->end - r->beg}, line;
+		size_t n = str_find(rest, '\n', 0);
+		int rc;
+
+		if (n == rest.n) {
+			rc = fill(r, err);
+			if (rc > 0)
+				continue;
+			r->counts.cut = rest.n > 0;
+			return rc;
+		}
+		line = str_slice(rest, 0, n);
+		r->beg += n + 1;
+		if (str_trim(line).n == 0)
+			continue;
+		rc = parse(r, line, err);
+		if (rc < 0)
+			return rc;
+		if (rc > 0) {
+			*out = &r->event;
+			return 1;
+		}
+	}
+}
+
+int reader_open(const char *path, struct reader **out, struct err *err)
+{
+	struct reader *r = calloc(1, sizeof(*r));
+	int rc;
+
+	if (!r)
+		return err_set(err, -ENOMEM, "no memory");
+	r->file = strcmp(path, "-") == 0 ? gzdopen(STDIN_FILENO, "rb")
+					 : gzopen(path, "rb");
+	if (!r->file) {
+		rc = err_set(err, errno ? -errno : -ENOMEM, "%s: %s", path,
+			     strerror(errno));
+		free(r);
+		return rc;
+	}
+	gzbuffer(r->file, CHUNK);
+	rc = new_parser(r, err);
+	if (rc < 0) {
+		reader_close(r);
+		return rc;
+	}
+	*out = r;
+	return 0;
+}
+
+void reader_close(struct reader *r)
+{
+	if (!r)
+		return;
+	if (r->json)
+		yajl_free(r->json);
+	gzclose(r->file);
+	free(r);
+}
+
+const struct reader_counts *reader_counts(const struct reader *r)
+{
+	return &r->counts;
+}
