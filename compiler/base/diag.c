@@ -193,6 +193,19 @@ static void under(struct buf *out, struct arena *a, struct str s, char mark)
 /* Longest part of a source line that is shown around a caret. */
 #define LINE_SHOWN 160
 
+/*
+ * A part of a line without its secrets, as long as it was, so that the caret
+ * stays where it belongs. They may begin before it.
+ */
+static struct str shown_line(struct arena *a, struct str line, size_t from)
+{
+	size_t before = from < LIMIT_SCALAR_BYTES ? from : LIMIT_SCALAR_BYTES;
+	struct str all = str_slice(line, from - before,
+				   from + LINE_SHOWN + LIMIT_SCALAR_BYTES);
+
+	return str_slice(secret_hidden(a, all), before, before + LINE_SHOWN);
+}
+
 static void print_line(struct buf *out, struct place p, struct span at,
 		       const char *on, const char *off)
 {
@@ -200,8 +213,6 @@ static void print_line(struct buf *out, struct place p, struct span at,
 	size_t col = p.column - 1, len = at.end - at.beg, from = 0;
 	struct str line;
 
-	/* As long as before: the caret stays where it belongs. */
-	p.text = secret_hidden(a, p.text);
 	if (col > p.text.n)
 		col = p.text.n;
 	if (len > p.text.n - col)
@@ -210,7 +221,7 @@ static void print_line(struct buf *out, struct place p, struct span at,
 		from = col - LINE_SHOWN / 2;
 	while (from && ((unsigned char)p.text.p[from] & 0xc0) == 0x80)
 		from--;
-	line = str_slice(p.text, from, from + LINE_SHOWN);
+	line = shown_line(a, p.text, from);
 	if (len > line.n - (col - from))
 		len = line.n - (col - from);
 	buf_addf(out, "%5u | ", p.line);

@@ -1,5 +1,7 @@
 #include "compiler/base/secret.h"
 
+#include "compiler/base/limits.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -16,6 +18,12 @@ static const struct prefix {
 #include "compiler/base/secret.def"
 #undef PREFIX
 };
+
+/*
+ * Bytes of one secret that are looked at, which no value in a policy has more
+ * of. A text that is made of nothing but beginnings stays cheap.
+ */
+#define LONGEST LIMIT_SCALAR_BYTES
 
 static bool is_digit(char c)
 {
@@ -37,6 +45,7 @@ static bool is_name(char c)
 
 static size_t token_end(struct str s, size_t at, bool dots)
 {
+	s = str_slice(s, 0, at + LONGEST);
 	while (at < s.n && is_name(s.p[at]) && (dots || s.p[at] != '.'))
 		at++;
 	return at;
@@ -126,6 +135,8 @@ static bool names_secret(struct str name)
 	return false;
 }
 
+#define RANDOM_LEAST 32
+
 /* Long, and of three kinds of characters, as nothing that people write is. */
 static bool looks_random(struct str v)
 {
@@ -142,7 +153,16 @@ static bool looks_random(struct str v)
 		lower |= c >= 'a' && c <= 'z';
 		digit |= is_digit(c);
 	}
-	return v.n >= 32 && upper && lower && digit;
+	return v.n >= RANDOM_LEAST && upper && lower && digit;
+}
+
+/* Does a word begin here that may look so? */
+static bool is_long(struct str s, size_t at)
+{
+	for (size_t i = at; i < at + RANDOM_LEAST; i++)
+		if (i >= s.n || strchr(" \t\n=,", s.p[i]))
+			return false;
+	return true;
 }
 
 /* Words that are settings, whatever the name says. */
@@ -182,6 +202,7 @@ static size_t value_end(struct str s, size_t name, size_t *beg)
 	char quote = name ? s.p[name - 1] : '\0';
 	size_t end;
 
+	s = str_slice(s, 0, *beg + LONGEST);
 	if (*beg < s.n && (s.p[*beg] == '"' || s.p[*beg] == '\''))
 		quote = s.p[(*beg)++];
 	if (quote == '"' || quote == '\'')
@@ -203,11 +224,11 @@ static bool by_name(struct str s, size_t at, struct secret *out)
 
 	while (name && is_name(s.p[name - 1]))
 		name--;
-	if (name == at)
+	says = names_secret(str_slice(s, name, at));
+	if (name == at || (!says && !is_long(s, beg)))
 		return false;
 	end = value_end(s, name, &beg);
 	value = str_slice(s, beg, end);
-	says = names_secret(str_slice(s, name, at));
 	if (is_setting(value) || stands_for(value) ||
 	    !(says || looks_random(value)))
 		return false;

@@ -1,4 +1,5 @@
 /* What is taken for a secret, and what of it is shown. */
+#include "compiler/base/buf.h"
 #include "compiler/base/secret.h"
 #include "tests/check.h"
 
@@ -17,6 +18,17 @@ static void hidden(const char *text, const char *shown)
 static void open_(const char *text)
 {
 	hidden(text, text);
+}
+
+/* A quarter megabyte of beginnings: without a bound this would not come to an end. */
+static void many(const char *text)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	while (b.n < 1u << 18)
+		buf_adds(&b, text);
+	CHECK(secret_hidden(a, buf_str(&b)).n == b.n);
 }
 
 /* Put together here, or every scanner of repositories would report them. */
@@ -73,6 +85,11 @@ int main(void)
 						     "KEY-----***");
 	open_("-----BEGIN CERTIFICATE-----MII");
 	open_("");
+	many("TOKEN=$TOKEN=");
+	many("sk-");
+	many("a=");
+	many("://a:");
+	many("-----BEGIN PRIVATE KEY-----");
 	arena_free(a);
 	return check_status();
 }
