@@ -38,7 +38,7 @@ import gate_inet  # noqa: E402
 import l7_live  # noqa: E402
 from gate import check  # noqa: E402
 
-PAIRS, SEED = 6, 1
+PAIRS, SEED = 8, 1
 TYPES = {"A": 1, "MX": 15, "TXT": 16, "AAAA": 28, "SRV": 33}
 ELSEWHERE = "elsewhere.json"
 PORT = 9000  # of all that the internet serves
@@ -90,8 +90,12 @@ def generated(rng):
     ports = [["443"], ["80", "443"], ["8000-8003"], ["53/udp"], ["22"]]
     methods = [["GET"], ["GET", "POST"], ["PUT"]]
     paths = [["/v1/"], ["/v1/x/", "/y"], ["/"]]
+    urls = ["https://a.test/v1/", "http://*.a.test:8080/", "https://b.test/"]
     lines = ["allow:"]
     for _ in range(rng.randint(1, 5)):
+        if rng.random() < 0.15:
+            lines.append("  - '%s'" % rng.choice(urls + ["*:443"]))
+            continue
         dest = rng.choice(names + nets)
         lines.append("  - dest: '%s'" % dest)
         tcp = [p for p in ports if "udp" not in p[0]]
@@ -100,10 +104,17 @@ def generated(rng):
             lines.append("    http: %s" % json.dumps(
                 [{"methods": rng.choice(methods), "paths": rng.choice(paths)}
                  for _ in range(rng.randint(1, 2))]))
+        elif dest in names and rng.random() < 0.2:
+            lines.append("    ports: ['443']")
+            lines.append("    tls: inspect")
         else:
             lines.append("    ports: %s" % json.dumps(rng.choice(ports)))
-    denied = [rng.choice(names + nets) for _ in range(rng.randint(0, 2))]
-    return "\n".join(lines) + "\ndeny: %s\n" % json.dumps(sorted(set(denied)))
+    lines.append("deny:%s" % (" []" if rng.random() < 0.3 else ""))
+    for _ in range(rng.randint(1, 2) if lines[-1] == "deny:" else 0):
+        lines.append("  - dest: '%s'" % rng.choice(names + nets))
+        if rng.random() < 0.4:
+            lines.append("    ports: %s" % json.dumps(rng.choice(ports)))
+    return "\n".join(lines) + "\n"
 
 
 def difference(folder, old, new):
@@ -340,15 +351,12 @@ def gather(count, seed):
 
 
 def rounds(requests):
-    """Requests that may share a session: in one, a name leads to one place."""
-    left = list(requests)
-    while left:
-        places, now, later = {}, [], []
-        for r in left:
-            where = places.setdefault(r.name, r.leads_to)
-            (now if where == r.leads_to else later).append(r)
-        yield now, {n: a for n, a in places.items() if a}
-        left = later
+    """Requests that may share a session. One that puts a name elsewhere has
+    its own: an address where a denied name led is guarded from then on."""
+    yield [r for r in requests if not r.leads_to], {}
+    for r in requests:
+        if r.leads_to:
+            yield [r], {r.name: r.leads_to}
 
 
 def verdicts(world, policy, requests):
