@@ -1,6 +1,7 @@
 #include "compiler/algebra/compare.h"
 
 #include "compiler/algebra/files.h"
+#include "compiler/algebra/inspect.h"
 #include "compiler/algebra/reach.h"
 #include "compiler/algebra/settings.h"
 
@@ -66,6 +67,7 @@ void compare_policies(struct arena *a, const struct ir_policy *old,
 	files_compare(a, old, now, out);
 	settings_compare_args(a, old, now, out);
 	settings_compare(a, old, now, out);
+	inspect_compare(a, old, now, out);
 	if (out->changes.n)
 		qsort(out->changes.v, out->changes.n, sizeof(*out->changes.v),
 		      by_text);

@@ -16,6 +16,7 @@ struct search {
 	ir_ports ports; /* none: all */
 	struct ir_http http;
 	const struct target *to;
+	uint32_t pairs; /* names and addresses looked at together */
 	bool found;
 	struct ir_request witness;
 	struct decision decision;
@@ -152,6 +153,7 @@ static void search_pair(struct search *x, const struct spot *name,
 	struct target both = {name->to.name, true, addr->to.addr};
 	uint32_t n, *ids = spots_rules(x->s, name, addr, &n);
 
+	x->pairs++;
 	if (!x->found && (name->wanted || addr->wanted))
 		search_at(x, &both, ids, n);
 }
@@ -166,7 +168,7 @@ static void search_pairs(struct search *x, struct spots *all)
 	vec_each(name, &all->names) {
 		uint32_t seen = UINT32_MAX;
 
-		if (x->found)
+		if (x->found || x->pairs > LIMIT_PAIRS)
 			return;
 		if (name->kind == done || !resolves(x, name))
 			continue;
@@ -213,7 +215,7 @@ static bool find_net(struct arena *a, const struct ir_policy *p,
 	if (!x.found && !x.http_only)
 		search_pairs(&x, &all);
 	sides_done(&s);
-	if (!x.found && all.complete)
+	if (!x.found && all.complete && x.pairs <= LIMIT_PAIRS)
 		return false;
 	*out_witness = x.witness;
 	*out = x.decision;

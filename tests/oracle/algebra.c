@@ -255,9 +255,13 @@ static void check_pair(const struct universe *u, struct side s[2])
 	vec_each(x, &c.changes) {
 		int kind = kind_of(x->kind);
 
-		CHECK_MSG(kind < KINDS, "%.*s", STR_ARG(x->text));
-		if (kind == KINDS)
+		/* That TLS is looked into is no request. */
+		CHECK_MSG(kind < KINDS || x->kind == ACCESS_SETTING, "%.*s",
+			  STR_ARG(x->text));
+		if (kind == KINDS) {
+			more |= x->way != ACCESS_LOST;
 			continue;
+		}
 		if (x->way == ACCESS_GAINED)
 			got.gained[kind] = true;
 		else

@@ -105,6 +105,11 @@ static const struct {
 	 "- * https://a.test/ | GET https://a.test/\n"},
 	{"allow a.test:443\n", "allow a.test:443\ndeny * http=DELETE\n",
 	 "- DELETE https://a.test/ | DELETE https://a.test/\n"},
+	/* Who looks into it. */
+	{"allow a.test inspect\n", "allow a.test\n",
+	 "+ tls of a.test inspect -> verify\n"},
+	{"allow a.test\nallow b.test\n", "allow a.test inspect\nallow b.test\n",
+	 "- tls of a.test verify -> inspect\n"},
 	/* Files. */
 	{"", "ignore *.pem\n", "- read *.pem | read file.pem\n"},
 	{"ignore secrets/\n", "ignore secrets/*\nignore !secrets/a\n",
