@@ -11,7 +11,7 @@
 void help_overview(struct buf *out)
 {
 	buf_adds(out, "membrane: a selectively permeable boundary for AI "
-		      "agents\n\n"
+		      "agents\n"
 		      "usage: membrane COMMAND [flags]\n"
 		      "       membrane [flags] [-- command...]    "
 		      "the same as membrane run\n\n");
