@@ -2,23 +2,30 @@
 
 /* --- the edge: first bytes ------------------------------------------------ */
 
-/* Of a token, RFC 9110, but for the quote; \x25 is a percent sign. */
-#define TOK "!#$\\x25&*+.^_`|~0-9A-Za-z-"
+/*
+ * A request's first line as the most lenient of servers reads it (RFC 9112, 3):
+ * empty ones and blanks in front, any of SP, HTAB, VT, FF and CR between words,
+ * LF at the end. \x25 is a percent sign, \x27 a quote.
+ */
+#define TOK   "!#$\\x25&\\x27*+.^_`|~0-9A-Za-z-"
+#define BLANK " \\t\\x0b\\x0c\\r"
+#define BEGIN "^[\\n" BLANK "]*"
 /* Enough is there to say what it is. */
 #define DECIDED                                                                \
-	"^([^\\r\\n" TOK "]|[\\r\\n]*[" TOK "]+([^ \\t" TOK                    \
-	"]|[ \\t][^\\r\\n]*"                                                   \
-	"[\\r\\n]))"
+	BEGIN "([^\\n" BLANK TOK "]|[" TOK "]+([^" BLANK TOK "]|[" BLANK       \
+	      "][^\\n]*\\n))"
 #define LIKE_HTTP                                                              \
-	"^[\\r\\n]*([" TOK "]+[ \\t][^\\r\\n]*[ \\t]HTTP/|(GET|HEAD|POST|PUT|" \
-	"DELETE|OPTIONS|PATCH|CONNECT|TRACE|PRI)[ \\t])"
+	BEGIN "([" TOK "]+[" BLANK "][^\\n]*[" BLANK                           \
+	      "]HTTP/|(GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE|"  \
+	      "PRI)([ \\t\\x0b\\x0c]|\\r[^\\n]))"
 
 /* The same in hexadecimal: a NUL may stand in the target, nowhere else. */
 #define HEX_TOK	    "(2[13-7ABDE]|3[0-9]|4[1-9A-F]|5[0-9AEF]|6[0-9A-F]|7[0-9ACE])"
-#define HEX_BEGIN   "^(0[AD])*" HEX_TOK
-#define HEX_TARGET  "(20|09)((?!0[AD])..)*"
-#define HEX_DECIDED HEX_BEGIN "*(00|" HEX_TARGET "0[AD])"
-#define HEX_HTTP    HEX_BEGIN "+" HEX_TARGET "(20|09)485454502F"
+#define HEX_BEGIN   "^(0[9A-D]|20)*"
+#define HEX_BLANK   "(20|09|0[B-D])"
+#define HEX_TARGET  HEX_TOK "+" HEX_BLANK "((?!0A)..)*"
+#define HEX_DECIDED HEX_BEGIN "(00|" HEX_TOK "+00|" HEX_TARGET "0A)"
+#define HEX_HTTP    HEX_BEGIN HEX_TARGET HEX_BLANK "485454502F"
 
 enum edge {
 	EDGE_RAW,     /* other protocols may pass, and servers speak first */

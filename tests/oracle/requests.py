@@ -483,6 +483,20 @@ def shapes():
     yield "a request in pieces", [b"GE", get[2:]], 1, 9000, 0, rb"got:GE\Z", 0.5
     yield "an unknown method in pieces", [b"FOO /", b" HT", b"TP/1.1\r\nHost: x\r\n\r\n"], 1, 9000, 0, rb"got:FOO /got: HT\Z", 0.5
     yield "a NUL in a request line", [b"FOO /\0 HTTP/1.1\r\nHost: evil.test\r\n\r\n"], 1, 9000, 0, rb"HTTP/1.1 400", 0.15
+    for name, text in (("blanks in front", b" \t" + get), ("VT between", get.replace(b" ", b"\v", 2)),
+                       ("FF between", b"FOO" + get[3:].replace(b" ", b"\f", 2)),
+                       ("CR between", get.replace(b" ", b"\r", 2)),
+                       ("CR and NUL between", b"FOO\r\0\rHTTP/1.1" + get[14:])):
+        yield name, [text], 1, 9000, 0, rb"HTTP/1.1 400", 0.15
+        yield name + ", late", [text], 1, 9000, 0.5, nothing, 0.15
+        yield name + ", in pieces", [text[:3], text[3:]], 1, 9000, 0, rb"(got:" + re.escape(text[:3]) + rb")?\Z", 0.5
+    yield "words that are methods", [b"GET\r\n", b"QUIT\r\n"], 1, 9000, 0, rb"got:GET\r\ngot:QUIT\r\n", 0.15
+    yield "words that are methods, late", [b"GET\r", b"\n", b"QUIT\r\n"], 1, 9000, 0.5, rb"got:GET\rgot:\ngot:QUIT\r\n", 0.15
+    yield "empty lines before a word", [b"\r\n \r\n", b"QUIT\r\n"], 1, 9000, 0, rb"got:\r\n \r\ngot:QUIT\r\n", 0.5
+    yield "empty lines before a request", [b"\r\n \r\n", get], 1, 9000, 0, rb"got:\r\n \r\n\Z", 0.5
+    quoted = b"F'O /" + b"x" * 300 + b" HTTP/1.1\r\nHost: evil.test\r\n\r\n"
+    yield "a quote in a method", [quoted], 1, 9000, 0, rb"HTTP/1.1 403", 0.15
+    yield "a quote in a method, in pieces", [quoted[:3], quoted[3:]], 1, 9000, 0, rb"got:F'O\Z", 0.5
     yield "the same in pieces", [b"FOO /\0", b" HTTP/1.1\r\nHost: evil.test\r\n\r\n"], 1, 9000, 0, rb"got:FOO /\0\Z", 0.5
     yield "a NUL far into it", [b"FOO /" + b"x" * 300 + b"\0 HTTP/1.1\r\nHost: x\r\n\r\n"], 1, 9000, 0, nothing, 0.5
     yield "a long request line", [b"FOO /" + b"x" * 70000, b" HTTP/1.1\r\nHost: x\r\n\r\n"], 1, 9000, 0, rb"(got:|FOO /|x)+\Z", 0.5

@@ -88,13 +88,13 @@ local function kind(b)
   if one >= 128 and (not four or three == 1 and (four == 0 or four == 3)) then
     return four and "tls"
   end
-  local method, rest = b:match("^[\r\n]*([%w!#$%%&'*+.^_`|~-]+)(.*)")
-  if not method then return b:match("[^\r\n]") and "raw" end
-  if rest == "" then return nil end
-  if not rest:match("^[ \t]") then return "raw" end
+  local method, rest = b:match("^%s*([%w!#$%%&'*+.^_`|~-]+)(.*)")
+  if not method then return b:match("%S") and "raw" end
+  if rest == "" or rest == "\r" then return nil end
+  if rest:match("^\r\n") or not rest:match("^[ \t\v\f\r]") then return "raw" end
   if methods[method] then return "http" end
-  local target, ended = rest:match("^([^\r\n]*)(.?)")
-  if target:match("[ \t]HTTP/") then return "http" end
+  local target, ended = rest:match("^([^\n]*)(.?)")
+  if target:match("[ \t\v\f\r]HTTP/") then return "http" end
   return (ended ~= "" or #b > line_max) and "raw" or nil
 end
 
