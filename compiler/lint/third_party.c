@@ -73,9 +73,17 @@ struct entry {
 	const struct third_party *row;
 };
 
+/* A denial by name. */
+struct denial {
+	struct str name, tail;
+	const struct ir_grant *rule;
+};
+
 struct finder {
 	struct arena *a;
 	const struct ir_policy *p;
+	ir_grants floor; /* its denials */
+	VEC(struct denial) denials;
 	struct entry index[ARRAY_LEN(table)]; /* sorted */
 	third_party_hits *out;
 };
@@ -110,6 +118,19 @@ static void make_index(struct finder *f)
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		f->index[i] = (struct entry){tail_of(table[i].dest), &table[i]};
 	qsort(f->index, ARRAY_LEN(table), sizeof(f->index[0]), by_tail);
+}
+
+static void find_denials(struct finder *f)
+{
+	vec_each(d, &f->p->deny) {
+		struct str name = ir_dest_name(&d->dest);
+
+		if (d->from.layer == LAYER_FLOOR)
+			*vec_push(f->a, &f->floor) = *d;
+		else if (name.n)
+			*vec_push(f->a, &f->denials) =
+				(struct denial){name, tail_of(name), d};
+	}
 }
 
 /* --- what of a row a grant permits -----------------------------------------
@@ -230,28 +251,28 @@ static struct ir_never set_of(struct finder *f, const struct third_party *row,
 static bool is_denied(struct finder *f, const struct ir_grant *g,
 		      const struct third_party *row, struct str name)
 {
+	struct str tail = tail_of(name), both;
+	bool wild = is_wild(tail), any = false;
 	struct ir_policy one = *f->p;
 	struct ir_request witness;
 	struct decision decision;
 	struct ir_never set;
-	struct str both;
-	bool any = false;
 
 	one.allow = (ir_grants){0};
 	one.deny = (ir_grants){0};
 	*vec_push(f->a, &one.allow) = *g;
-	vec_each(d, &f->p->deny) {
-		struct str denied = ir_dest_name(&d->dest);
-		bool floor = d->from.layer == LAYER_FLOOR;
-
-		if (!floor &&
-		    (!denied.n || !meet_names(f->a, denied, name, &both)))
+	vec_each(d, &f->denials) {
+		if (!wild && !is_wild(d->tail) && !str_eq(d->tail, tail))
 			continue;
-		*vec_push(f->a, &one.deny) = *d;
-		any |= !floor;
+		if (!meet_names(f->a, d->name, name, &both))
+			continue;
+		*vec_push(f->a, &one.deny) = *d->rule;
+		any = true;
 	}
 	if (!any)
 		return false;
+	vec_each(d, &f->floor)
+		*vec_push(f->a, &one.deny) = *d;
 	set = set_of(f, row, name);
 	return !never_find(f->a, &one, &set, &witness, &decision);
 }
@@ -303,6 +324,7 @@ void third_party_reach(struct arena *a, const struct ir_policy *p,
 	f->p = p;
 	f->out = out;
 	make_index(f);
+	find_denials(f);
 	vec_each(g, &p->allow)
 		try_grant(f, g);
 }
