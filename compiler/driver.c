@@ -98,7 +98,7 @@ void driver_lint(struct compilation *c, const struct driver_look *look)
 		c->unsearched = !workspace_lint(&ctx, &c->policy,
 						look->workspace,
 						look->patterns);
-	lint_waive(&ctx, &c->policy, look->today,
+	waive_warnings(&ctx, &c->policy, look->today,
 		   look->workspace && look->patterns, &c->waived);
 }
 

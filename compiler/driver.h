@@ -28,7 +28,7 @@ struct compilation {
 	struct marks marks;
 	third_party_hits reached; /* places where others can read */
 	/* What driver_lint() found, beside the warnings in diags. */
-	lint_waived_list waived;  /* warnings with an exception */
+	waived_list waived; /* warnings with an exception */
 	const bool *denied;	  /* per grant: denials make it void */
 	bool unsearched;	  /* not all of the workspace was looked at */
 	/* Set it for what reports a broken `never` of the global file itself:

@@ -21,7 +21,7 @@ struct plan_model {
 	const struct diags *diags;   /* of the compile: warnings */
 	const bool *denied;	  /* per grant: void by denials; or NULL */
 	third_party_hits reached; /* where others can read */
-	lint_waived_list waived; /* warnings with an exception */
+	waived_list waived; /* warnings with an exception */
 	char digest[SHA256_HEX_MAX]; /* of the manifest */
 	struct contribution adds;    /* of the workspace */
 	enum trust_state trust;

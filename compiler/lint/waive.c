@@ -9,7 +9,7 @@ struct waive {
 	const struct ir_policy *p;
 	uint32_t today;
 	bool *used; /* one for each exception */
-	lint_waived_list *out;
+	waived_list *out;
 };
 
 static bool is_over(const struct waive *v, const struct ir_waiver *w)
@@ -108,8 +108,7 @@ static bool keep(void *ctx, const struct diag_view *view)
 		} else {
 			*used = true;
 			by = from;
-			*vec_push(v->c->a, v->out) =
-				(struct lint_waived){*view, w};
+			*vec_push(v->c->a, v->out) = (struct waived){*view, w};
 		}
 	}
 	return !by;
@@ -142,8 +141,8 @@ static void warn_unused(struct waive *v, const struct ir_waiver *w)
 				       : "remove it");
 }
 
-void lint_waive(struct pass_ctx *c, const struct ir_policy *p, uint32_t today,
-		bool looked, lint_waived_list *out)
+void waive_warnings(struct pass_ctx *c, const struct ir_policy *p,
+		    uint32_t today, bool looked, waived_list *out)
 {
 	struct waive v = {c, p, today, NULL, out};
 

@@ -16,11 +16,11 @@
 
 #include "compiler/ir/doc.h"
 
-struct lint_waived {
+struct waived {
 	struct diag_view view; /* what was hidden */
 	const struct ir_waiver *waiver;
 };
-typedef VEC(struct lint_waived) lint_waived_list;
+typedef VEC(struct waived) waived_list;
 
 /*
  * Take the warnings that p has exceptions for out of c->diags, into *out, in
@@ -33,7 +33,7 @@ typedef VEC(struct lint_waived) lint_waived_list;
  * today   base/date.h
  * looked  for all that lint/workspace.h finds
  */
-void lint_waive(struct pass_ctx *c, const struct ir_policy *p, uint32_t today,
-		bool looked, lint_waived_list *out);
+void waive_warnings(struct pass_ctx *c, const struct ir_policy *p,
+		    uint32_t today, bool looked, waived_list *out);
 
 #endif

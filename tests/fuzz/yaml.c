@@ -61,7 +61,7 @@ static void check_lint(struct pass_ctx *c, const struct ir_policy *p)
 
 	for (size_t i = 0; i < ARRAY_LEN(days); i++) {
 		third_party_hits reached = {0};
-		lint_waived_list waived = {0};
+		waived_list waived = {0};
 		struct diags found;
 		struct pass_ctx ctx = *c;
 		unsigned before;
@@ -71,7 +71,7 @@ static void check_lint(struct pass_ctx *c, const struct ir_policy *p)
 		third_party_reach(c->a, p, &reached);
 		lint_policy(&ctx, p, &reached);
 		before = found.warnings;
-		lint_waive(&ctx, p, days[i], true, &waived);
+		waive_warnings(&ctx, p, days[i], true, &waived);
 		if (found.errors || found.warnings + waived.n < before ||
 		    waived.n > last)
 			__builtin_trap();

@@ -20,7 +20,7 @@ static void open_(const char *text)
 	hidden(text, text);
 }
 
-/* A quarter megabyte of beginnings: without a bound this would not come to an end. */
+/* Nothing but beginnings: without a bound this would not come to an end. */
 static void many(const char *text)
 {
 	struct buf b;
