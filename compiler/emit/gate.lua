@@ -83,8 +83,12 @@ local methods = {
 
 -- "http", "tls", "raw"; nil while it could still become any.
 local function kind(b)
-  local one, _, three, four = byte(b, 1, 4)
+  local one, two, three, four = byte(b, 1, 4)
   if one == 22 then return "tls" end
+  -- Records of other kinds, which some servers skip before a hello.
+  if one >= 20 and one <= 24 and (not two or two == 3) then
+    return two and "tls"
+  end
   if one >= 128 and (not four or three == 1 and (four == 0 or four == 3)) then
     return four and "tls"
   end

@@ -10,9 +10,11 @@
 #define TOK   "!#$\\x25&\\x27*+.^_`|~0-9A-Za-z-"
 #define BLANK " \\t\\x0b\\x0c\\r"
 #define BEGIN "^[\\n" BLANK "]*"
+/* How records of TLS and SSLv2 begin, and little else: not with one byte. */
+#define TLS "\\x14\\x15\\x17\\x18\\x80-\\xff"
 /* Enough is there to say what it is. */
 #define DECIDED                                                                \
-	BEGIN "([^\\n" BLANK TOK "]|[" TOK "]+([^" BLANK TOK "]|[" BLANK       \
+	BEGIN "([^\\n" BLANK TOK TLS "]|[" TOK "]+([^" BLANK TOK "]|[" BLANK   \
 	      "][^\\n]*\\n))"
 #define LIKE_HTTP                                                              \
 	BEGIN "([" TOK "]+[" BLANK "][^\\n]*[" BLANK                           \
@@ -20,12 +22,14 @@
 	      "PRI)([ \\t\\x0b\\x0c]|\\r[^\\n]))"
 
 /* The same in hexadecimal: a NUL may stand in the target, nowhere else. */
-#define HEX_TOK	    "(2[13-7ABDE]|3[0-9]|4[1-9A-F]|5[0-9AEF]|6[0-9A-F]|7[0-9ACE])"
-#define HEX_BEGIN   "^(0[9A-D]|20)*"
-#define HEX_BLANK   "(20|09|0[B-D])"
-#define HEX_TARGET  HEX_TOK "+" HEX_BLANK "((?!0A)..)*"
-#define HEX_DECIDED HEX_BEGIN "(00|" HEX_TOK "+00|" HEX_TARGET "0A)"
-#define HEX_HTTP    HEX_BEGIN HEX_TARGET HEX_BLANK "485454502F"
+#define HEX_TOK	   "(2[13-7ABDE]|3[0-9]|4[1-9A-F]|5[0-9AEF]|6[0-9A-F]|7[0-9ACE])"
+#define HEX_BEGIN  "^(0[9A-D]|20)*"
+#define HEX_BLANK  "(20|09|0[B-D])"
+#define HEX_TARGET HEX_TOK "+" HEX_BLANK "((?!0A)..)*"
+#define HEX_TLS	   "1[4578](0[^3]|[^0].)|[89A-F].(..){3}"
+#define HEX_DECIDED                                                            \
+	"^(" HEX_TLS "|(0[9A-D]|20)*(00|" HEX_TOK "+00|" HEX_TARGET "0A))"
+#define HEX_HTTP HEX_BEGIN HEX_TARGET HEX_BLANK "485454502F"
 
 enum edge {
 	EDGE_RAW,     /* other protocols may pass, and servers speak first */
@@ -79,6 +83,9 @@ static void put_sniff(struct cfg *c)
 	cfg_line(c, "acl decided req.payload(0,0) -m reg '" DECIDED "'");
 	cfg_line(c, "acl decided req.payload(0,0),bytes(0,256),hex -m reg "
 		    "'" HEX_DECIDED "'");
+	/* Some servers take an alert before the hello, and read on. */
+	cfg_line(c, "acl decided req.payload(0,0) -m reg "
+		    "'^[\\x14\\x15\\x17\\x18]\\x03'");
 	cfg_line(c, "%s set-var(sess.done) str(1) if decided", t);
 	cfg_line(c, "%s set-var(sess.head) req.payload(0,0)", t);
 	cfg_line(c,
@@ -87,7 +94,7 @@ static void put_sniff(struct cfg *c)
 		 t);
 	cfg_line(c,
 		 "%s set-var(sess.proto) str(tls) if { var(sess.head) -m "
-		 "reg '^\\x16' }",
+		 "reg '^(\\x16|[\\x14\\x15\\x17\\x18]\\x03)' }",
 		 t);
 	cfg_line(c,
 		 "%s set-var(sess.proto) str(http) if { var(sess.head) -m "

@@ -512,6 +512,15 @@ def shapes():
     yield "TLS, late, on a port of TLS", [whole], 1, 443, 0.5, rb"\x16\x03\x03", 0.15
     yield "another name, late, on a port of TLS", [hello("evil.test")], 1, 443, 0.5, nothing, 0.15
     yield "a hello of SSLv2, late", [b"\x80\x2e\x01\x03\x01" + bytes(40)], 1, 9000, 0.5, nothing, 0.15
+    for name, text in (("an alert", b"\x15\3\1\0\2\1\x5a"), ("a cipher change", b"\x14\3\3\0\1\1"), ("data", b"\x17\3\1\0\0")):
+        yield name + " before a hello", [text + whole], 1, 9000, 0, nothing, 0.15
+        yield name + " before a hello, late", [text + whole], 1, 9000, 0.5, nothing, 0.15
+        yield name + " before a hello, in pieces", [text[:1], text[1:] + whole], 1, 9000, 0, rb"got:" + re.escape(text[:1]) + rb"\Z", 0.5
+    yield "a hello of SSLv2", [b"\x80\x2e\x01\0\2" + bytes(40)], 1, 9000, 0, nothing, 0.15
+    yield "a hello of SSLv2, in pieces", [b"\x80", b"\x2e\x01\3\1" + bytes(40)], 1, 9000, 0, rb"got:\x80\Z", 0.5
+    for name, text in (("as data", b"\x17\x01x"), ("as SSLv2", b"\x80\x2e\x02\0\2"), ("high", b"\xff\xfb\x01\xff")):
+        yield "raw, begins " + name, [text], 1, 9000, 0, rb"got:" + re.escape(text), 0.15
+        yield "raw, late, begins " + name, [text], 1, 9000, 0.5, rb"got:" + re.escape(text), 0.15
     yield "a hello", [whole], 2, 443, 0, rb"\x16\x03\x03", 0.15
     yield "a hello in two records", [split], 2, 443, 0, nothing, 0.15
     yield "two names", [hello("a.test", b"\0\0\0\x0b\0\x09\0\0\x06x.test")], 2, 443, 0, nothing, 0.15
