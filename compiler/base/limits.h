@@ -21,7 +21,7 @@
 #define LIMIT_TRACE_EVENTS 1024u        /* events after expansion */
 #define LIMIT_CLASSES 256u              /* distinct port lists */
 #define LIMIT_NAME_CLASSES 262144u      /* sets of names that rules tell apart */
-#define LIMIT_PAIRS 1048576u             /* names and networks looked at together */
+#define LIMIT_PAIRS 262144u              /* names and networks looked at together */
 #define LIMIT_FILE_STATES 131072u       /* sets of paths that patterns tell apart */
 #define LIMIT_FILE_STEPS (1u << 29)     /* places in patterns looked at for that */
 #define LIMIT_MASKS 24576u              /* mounts made from one scan; some
