@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SMALL_SET 256u /* where sorting by insertion is the fastest */
+
 /*
  * A place in a pattern: before one of its tokens, or behind the last. A token
  * that takes whole segments has a second place, inside of one.
@@ -17,6 +19,8 @@ struct place {
 	enum place_kind kind;
 	struct gitignore_token token;
 	uint32_t pattern;
+	bool base; /* of a pattern for base names */
+	bool dir_only;
 	uint32_t next;	/* behind the token */
 	uint32_t stamp; /* of the step that put it into a set */
 };
@@ -42,14 +46,24 @@ static void add_pattern(struct automaton *m, uint32_t index)
 		uint32_t next = m->places.n + 1 + dirs;
 
 		*vec_push(m->a, &m->places) =
-			(struct place){PLACE_TOKEN, t, index, next, 0};
+			(struct place){.kind = PLACE_TOKEN,
+				       .token = t,
+				       .pattern = index,
+				       .next = next};
 		/* Its end leads back to the token itself. */
 		if (dirs)
-			*vec_push(m->a, &m->places) = (struct place){
-				PLACE_INSIDE, t, index, next - 2, 0};
+			*vec_push(m->a, &m->places) =
+				(struct place){.kind = PLACE_INSIDE,
+					       .token = t,
+					       .pattern = index,
+					       .next = next - 2};
 	}
 	*vec_push(m->a, &m->places) =
 		(struct place){.kind = PLACE_END, .pattern = index};
+	for (uint32_t i = first; i < m->places.n; i++) {
+		m->places.v[i].base = !shape.anchored;
+		m->places.v[i].dir_only = shape.dir_only;
+	}
 }
 
 struct automaton *automaton_new(struct arena *a, const struct gitignore *g)
@@ -95,9 +109,60 @@ static void begin(struct automaton *m, automaton_set *out)
 	out->n = 0;
 }
 
-static void finish(automaton_set *out)
+/* Does the pattern match, whatever else the name has? */
+static bool is_sure(const struct automaton *m, const struct place *p)
 {
-	if (out->n)
+	if (p->kind != PLACE_TOKEN || p->dir_only)
+		return false;
+	return p->token.kind == GITIGNORE_REST ||
+	       (p->token.kind == GITIGNORE_STAR &&
+		m->places.v[p->next].kind == PLACE_END);
+}
+
+/*
+ * Later lines win: where one is sure to match the name, those before it that
+ * are about names alone do not matter. Without this, each list of lines as
+ * "*key*" would have as many sets as it has subsets.
+ */
+static void forget(const struct automaton *m, automaton_set *out)
+{
+	uint32_t sure = 0, n = 0;
+
+	vec_each(at, out) {
+		const struct place *p = &m->places.v[*at];
+
+		if (p->pattern > sure && is_sure(m, p))
+			sure = p->pattern;
+	}
+	if (sure == 0)
+		return;
+	vec_each(at, out) {
+		const struct place *p = &m->places.v[*at];
+
+		if (!p->base || p->pattern >= sure)
+			out->v[n++] = *at;
+	}
+	out->n = n;
+}
+
+/* Steps keep the order but for a few places. */
+static void sort_most(automaton_set *out)
+{
+	for (uint32_t i = 1; i < out->n; i++) {
+		uint32_t at = out->v[i], k = i;
+
+		for (; k > 0 && out->v[k - 1] > at; k--)
+			out->v[k] = out->v[k - 1];
+		out->v[k] = at;
+	}
+}
+
+static void finish(const struct automaton *m, automaton_set *out)
+{
+	forget(m, out);
+	if (out->n < SMALL_SET)
+		sort_most(out);
+	else
 		qsort(out->v, out->n, sizeof(*out->v), by_value);
 }
 
@@ -108,7 +173,7 @@ void automaton_start(struct automaton *m, automaton_set *out)
 		put(m, *at, out);
 	vec_each(at, &m->base)
 		put(m, *at, out);
-	finish(out);
+	finish(m, out);
 }
 
 static void step_token(struct automaton *m, uint32_t at, uint8_t byte,
@@ -174,7 +239,7 @@ void automaton_step(struct automaton *m, const automaton_set *from,
 	if (byte == '/')
 		vec_each(at, &m->base)
 			put(m, *at, out);
-	finish(out);
+	finish(m, out);
 }
 
 uint32_t automaton_verdict(const struct automaton *m, const automaton_set *at,

@@ -16,7 +16,7 @@ struct search {
 	ir_ports ports; /* none: all */
 	struct ir_http http;
 	const struct target *to;
-	uint32_t pairs; /* names and addresses looked at together */
+	uint64_t work; /* pairs, those of many rules more than once */
 	bool found;
 	struct ir_request witness;
 	struct decision decision;
@@ -153,7 +153,7 @@ static void search_pair(struct search *x, const struct spot *name,
 	struct target both = {name->to.name, true, addr->to.addr};
 	uint32_t n, *ids = spots_rules(x->s, name, addr, &n);
 
-	x->pairs++;
+	x->work += 1 + n / 8;
 	if (!x->found && (name->wanted || addr->wanted))
 		search_at(x, &both, ids, n);
 }
@@ -168,7 +168,7 @@ static void search_pairs(struct search *x, struct spots *all)
 	vec_each(name, &all->names) {
 		uint32_t seen = UINT32_MAX;
 
-		if (x->found || x->pairs > LIMIT_PAIRS)
+		if (x->found || x->work > LIMIT_PAIRS)
 			return;
 		if (name->kind == done || !resolves(x, name))
 			continue;
@@ -215,7 +215,7 @@ static bool find_net(struct arena *a, const struct ir_policy *p,
 	if (!x.found && !x.http_only)
 		search_pairs(&x, &all);
 	sides_done(&s);
-	if (!x.found && all.complete && x.pairs <= LIMIT_PAIRS)
+	if (!x.found && all.complete && x.work <= LIMIT_PAIRS)
 		return false;
 	*out_witness = x.witness;
 	*out = x.decision;

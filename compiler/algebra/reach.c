@@ -9,8 +9,8 @@ struct reach {
 	struct sides *s;
 	struct access *x;
 	const struct spot *spot;
-	bool ways[3]; /* that access to the spot changed */
-	uint32_t pairs;
+	bool ways[3];  /* that access to the spot changed */
+	uint64_t work; /* pairs, those of many rules more than once */
 };
 
 static struct access_cell decided(struct sides *s, enum access_kind kind,
@@ -192,7 +192,7 @@ static void compare_pair(struct pair *x, const struct spot *name,
 	struct sides *s = x->r->s;
 	uint32_t n, *ids = spots_rules(s, name, addr, &n);
 
-	x->r->pairs++;
+	x->r->work += 1 + n / 8;
 	x->name = name;
 	x->addr = addr;
 	x->ids = ids;
@@ -241,7 +241,7 @@ static bool compare_pairs(struct reach *r, struct spots *all)
 		for (k = all->addrs.v; k < all->addrs.v + all->addrs.n;
 		     k = k_end) {
 			k_end = end_of_kind(&all->addrs, k);
-			if (r->pairs > LIMIT_PAIRS)
+			if (r->work > LIMIT_PAIRS)
 				return false;
 			compare_kinds(r, n, n_end, k, k_end);
 		}

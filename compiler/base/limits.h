@@ -23,7 +23,7 @@
 #define LIMIT_NAME_CLASSES 262144u      /* sets of names that rules tell apart */
 #define LIMIT_PAIRS 262144u              /* names and networks looked at together */
 #define LIMIT_FILE_STATES 131072u       /* sets of paths that patterns tell apart */
-#define LIMIT_FILE_STEPS (1u << 29)     /* places in patterns looked at for that */
+#define LIMIT_FILE_STEPS (1u << 27)     /* places in patterns looked at for that */
 #define LIMIT_MASKS 24576u              /* mounts made from one scan; some
 					   0.2 ms each, argv is 6 MiB */
 #define LIMIT_PATH_BYTES 4096u          /* PATH_MAX */
