@@ -123,7 +123,7 @@ static bool looks_inside(const struct ir_policy *p, const struct ir_grant *g)
 
 	if (g->dest.kind == IR_DEST_ANY && g->private.set && g->private.v)
 		return true; /* which private address is whose, names say */
-	if (!ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTPS) ||
+	if (!has_tcp(g) || !ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTPS) ||
 	    (g->dest.kind == IR_DEST_CIDR && !g->has_http))
 		return false;
 	return ir_grant_http(g) || tls == IR_TLS_INSPECT;
@@ -138,7 +138,7 @@ bool decide_unseen(const struct ir_policy *p)
 		if (denies_inside(d) && has_tcp(d))
 			return false;
 	vec_each(g, &p->allow)
-		if (looks_inside(p, g) && has_tcp(g))
+		if (looks_inside(p, g))
 			return false;
 	return true;
 }

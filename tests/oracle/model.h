@@ -424,11 +424,11 @@ static inline bool model_unseen(const struct model_policy *p)
 		const struct model_rule *r = &p->rules[i];
 		bool tcp = r->ports != 6;
 
+		if (!r->deny && r->who == MODEL_ANY && r->private)
+			return false;
 		if (!tcp)
 			continue;
 		if (r->deny && (model_is_http(r) || r->who == MODEL_NAME))
-			return false;
-		if (!r->deny && r->who == MODEL_ANY && r->private)
 			return false;
 		if (!r->deny && r->scheme != MODEL_CLEAR &&
 		    (model_is_http(r) || (r->inspect && r->who != MODEL_NET)))
@@ -608,8 +608,8 @@ static inline struct model_rule model_rule(struct rng *r,
 		x.url = true;
 		x.ports = 1 + rng_below(r, 2);
 		x.scheme = x.ports == 1 ? MODEL_HTTPS : MODEL_CLEAR;
-		x.base = mix->flat ? 0
-				   : rng_below(r, ARRAY_LEN(model_prefixes));
+		x.base =
+			mix->flat ? 0 : rng_below(r, ARRAY_LEN(model_prefixes));
 	} else {
 		model_http_of(r, mix, &x);
 		if (x.ports >= 6)
