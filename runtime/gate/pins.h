@@ -16,11 +16,12 @@
 #include "compiler/base/err.h"
 #include "compiler/base/limits.h"
 
-#define PINS_MAX      65536u
-#define PINS_GRACE_MS 360000 /* more than gate.cfg's timeout http-keep-alive   \
-			      */
-#define PINS_BUCKETS 16384u  /* a power of two */
-#define PINS_SWEEP   256u    /* pins taken out at a time */
+#define PINS_MAX 65536u
+#define PINS_GRACE_MS                                                          \
+	360000		    /* more than gate.cfg's timeout http-keep-alive    \
+			     */
+#define PINS_BUCKETS 16384u /* a power of two */
+#define PINS_SWEEP   256u   /* pins taken out at a time */
 
 struct pin {
 	char name[LIMIT_NAME_BYTES + 1]; /* empty: free */

@@ -213,27 +213,29 @@ static void provenances_of_packets(void)
 	struct provenance p;
 
 	CHECK(provenance_parse(
-		      STR("{\"version\":1,\"rules\":{" RULE("g-any", "* "
-								     "tcp/"
-								     "80,udp/"
-								     "53") "," RULE("g-wide", "10.0.0.0/8 tcp/1-65535") "," RULE(
-			      "g-narrow",
-			      "10.1.0.0/16 tcp/22") "," RULE("g-http",
-							     "10.2.0.0/16 "
-							     "tcp/22 http [* "
-							     "*]") "," RULE("g-"
-									    "na"
-									    "m"
-									    "e",
-									    "a."
-									    "te"
-									    "st"
-									    " t"
-									    "cp"
-									    "/2"
-									    "2") "," RULE("g-six",
-											  "2001:db8::/32 udp/1000-2000") "," RULE("d-net",
-																  "10.9.0.0/16 tcp/22") "}}"),
+		      STR("{\"version\":1,\"rules\":{" RULE(
+			      "g-any",
+			      "* "
+			      "tcp/"
+			      "80,udp/"
+			      "53") "," RULE("g-wide",
+					     "10.0.0.0/8 tcp/1-65535") "," RULE("g-narrow",
+										"10.1.0.0/16 tcp/22") "," RULE("g-http",
+													       "10.2.0.0/16 "
+													       "tcp/22 http [* "
+													       "*]") "," RULE("g-"
+															      "na"
+															      "m"
+															      "e",
+															      "a."
+															      "te"
+															      "st"
+															      " t"
+															      "cp"
+															      "/2"
+															      "2") "," RULE("g-six",
+																	    "2001:db8::/32 udp/1000-2000") "," RULE("d-net",
+																						    "10.9.0.0/16 tcp/22") "}}"),
 		      &p, &err) == 0);
 	RULED('g', "10.0.0.1", TCP, 22, "g-wide");
 	RULED('g', "10.1.0.1", TCP, 22, "g-narrow");
