@@ -17,6 +17,7 @@
 #define WATCH_ITEMS_MAX 0x4000u /* bytes of items, before the last one */
 #define WATCH_ITEM_MAX	8192u	/* bytes of one item */
 #define WATCH_COMM	16u
+#define WATCH_DATA_MAX	512u /* RFC 1035, 4.2.1 */
 #define WATCH_DEPTH	64u /* components of one path */
 #define WATCH_LEAF_MAX	64u /* bytes of a name in the table of leaves */
 
@@ -36,6 +37,7 @@ enum watch_tag {
 	WATCH_SOCK,  /* struct watch_sock */
 	WATCH_CHILD, /* struct watch_child */
 	WATCH_GROUP, /* name of a control group: of the container */
+	WATCH_DATA,  /* the beginning of a datagram to port 53 */
 };
 
 /* Which argument or which part of the event an item is. */
@@ -94,13 +96,15 @@ enum watch_how {
 	WATCH_TARGET, /* a: text; c, d: directory and path */
 	WATCH_TO,     /* a: socket; b: address; c: its length */
 	WATCH_SOCKET, /* a: socket */
-	WATCH_MSG,    /* a: socket; b: msghdr, or the first of several */
+	WATCH_MSG,    /* a: socket; b: msghdr; c: or how many of them */
+	WATCH_WRITE,  /* a: socket; b: bytes; c: how many */
 };
 
 enum watch_call_flags {
 	WATCH_NO_MISSING = 1, /* what was not there is no event */
 	WATCH_NO_RETRY = 2,   /* nor what was to be tried again */
 	WATCH_DATAGRAM = 4,   /* on datagram sockets of IP alone */
+	WATCH_QUESTION = 8,   /* with what is sent to port 53 */
 };
 
 struct watch_call {
@@ -114,6 +118,7 @@ struct watch_settings {
 	__u32 wake_bytes; /* in the ring, before somebody is woken for them */
 	__u32 reads;	  /* files opened only to be read, too */
 	__u32 leaves;	  /* those of a name in the table, in any case */
+	__u32 questions;  /* what is sent to port 53 */
 };
 
 struct watch_config {

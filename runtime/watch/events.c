@@ -41,6 +41,7 @@ enum {
 	MISSING = WATCH_NO_MISSING,
 	RETRY = WATCH_NO_RETRY,
 	DATAGRAM = WATCH_DATAGRAM,
+	QUESTION = WATCH_QUESTION,
 };
 
 static const struct events_call known[] = {

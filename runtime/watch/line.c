@@ -185,6 +185,53 @@ static void put_addr(yajl_gen g, const struct sockaddr_storage *a)
 	yajl_gen_map_close(g);
 }
 
+static void put_number(yajl_gen g, const char *name, uint64_t u);
+
+static void put_end(yajl_gen g, const char *ip, const char *port,
+		    const struct sockaddr_storage *a)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)a;
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)a;
+	bool v6 = a->ss_family == AF_INET6;
+	char text[INET6_ADDRSTRLEN] = "";
+
+	inet_ntop(a->ss_family,
+		  v6 ? (const void *)&in6->sin6_addr
+		     : (const void *)&in->sin_addr,
+		  text, sizeof(text));
+	put_member(g, ip, text);
+	put_number(g, port, ntohs(v6 ? in6->sin6_port : in->sin_port));
+}
+
+/* Tracee's PktMeta. */
+static void put_packet(yajl_gen g, const struct value *v)
+{
+	yajl_gen_map_open(g);
+	put_end(g, "src_ip", "src_port", &v->packet.src);
+	put_end(g, "dst_ip", "dst_port", &v->packet.dst);
+	put_number(g, "protocol", IPPROTO_UDP);
+	put_number(g, "packet_len", v->packet.bytes);
+	put_member(g, "iface", "any");
+	yajl_gen_map_close(g);
+}
+
+static void put_questions(yajl_gen g, struct str rest)
+{
+	static const char *const names[] = {"query", "query_type",
+					    "query_class"};
+	struct str text;
+
+	yajl_gen_array_open(g);
+	yajl_gen_map_open(g);
+	for (size_t i = 0;
+	     i < ARRAY_LEN(names) && str_field(&rest, '\0', &text); i++) {
+		put_key(g, names[i]);
+		put_text(g, text);
+	}
+	yajl_gen_map_close(g);
+	yajl_gen_array_close(g);
+}
+
 static void put_value(yajl_gen g, const struct value *v)
 {
 	switch (v->kind) {
@@ -205,6 +252,12 @@ static void put_value(yajl_gen g, const struct value *v)
 		return;
 	case VALUE_ADDR:
 		put_addr(g, &v->addr);
+		return;
+	case VALUE_PACKET:
+		put_packet(g, v);
+		return;
+	case VALUE_QUESTIONS:
+		put_questions(g, v->s);
 		return;
 	case VALUE_NONE:
 		yajl_gen_null(g);

@@ -91,16 +91,9 @@ static int flush(struct watcher *w, struct err *err)
 	return rc;
 }
 
-static int on_message(void *ctx, const void *message, size_t bytes)
+/* The record that was made, if it is one to tell of. */
+static int tell_record(struct watcher *w)
 {
-	struct watcher *w = ctx;
-
-	if (!record_make(&w->record, message, bytes))
-		return err_set(&w->err, -EPROTO,
-			       "a message of the kernel's "
-			       "side that is none");
-	if (w->record.group.n)
-		line_container(&w->lines, w->record.group);
 	if (!select_takes(w->select, &w->record)) {
 		w->filtered++;
 		return 0;
@@ -111,6 +104,26 @@ static int on_message(void *ctx, const void *message, size_t bytes)
 	if (line_text(&w->lines).n >= BLOCK_BYTES)
 		return flush(w, &w->err);
 	return 0;
+}
+
+static int on_message(void *ctx, const void *message, size_t bytes)
+{
+	struct watcher *w = ctx;
+	bool asks = select_wants(w->select, WATCH_EVENT_net_packet_dns_request);
+	int rc = 0;
+
+	if (!record_make(&w->record, message, bytes))
+		return err_set(&w->err, -EPROTO,
+			       "a message of the kernel's side that is none");
+	if (w->record.group.n)
+		line_container(&w->lines, w->record.group);
+	/* A write to a resolver is nothing but its question. */
+	if (w->record.event != WATCH_EVENT_net_packet_dns_request)
+		rc = tell_record(w);
+	for (unsigned n = 0; asks && rc == 0 && n < RECORD_QUESTIONS; n++)
+		if (record_question(&w->record, message, bytes, n))
+			rc = tell_record(w);
+	return rc;
 }
 
 static void tell_lost(struct watcher *w)

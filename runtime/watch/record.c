@@ -1,6 +1,8 @@
 #include "runtime/watch/record.h"
 
+#include <arpa/nameser.h>
 #include <netinet/in.h>
+#include <resolv.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +10,7 @@
 struct parts {
 	struct str path[WATCH_CMD + 1], base[WATCH_CMD + 1];
 	struct str text[WATCH_CMD + 1];
-	struct str addr, group;
+	struct str addr, group, data[2];
 	bool has_path[WATCH_CMD + 1], has_base[WATCH_CMD + 1];
 	struct watch_file file;
 	struct watch_sock sock;
@@ -50,6 +52,11 @@ static bool take_item(struct parts *p, const struct watch_item *i, struct str s)
 		return true;
 	case WATCH_CHILD:
 		take_struct(&p->child, sizeof(p->child), s);
+		return true;
+	case WATCH_DATA:
+		if (i->part > WATCH_SECOND)
+			return false;
+		p->data[i->part] = s;
 		return true;
 	case WATCH_GROUP:
 		/* The unified hierarchy's comes first, and may be the root's */
@@ -413,6 +420,8 @@ static bool make_of_call(struct record *r, const struct parts *p)
 	case WATCH_EVENT_security_socket_bind:
 		make_bind(r, p);
 		return true;
+	case WATCH_EVENT_net_packet_dns_request:
+		return true; /* all there is to it is the question */
 	case WATCH_EVENT_security_socket_listen:
 	case WATCH_EVENT_security_socket_accept:
 		make_local(r, p);
@@ -458,6 +467,87 @@ bool record_make(struct record *r, const void *message, size_t bytes)
 		return make_of_call(r, &p);
 	}
 	return false;
+}
+
+/* --- questions ------------------------------------------------------------ */
+
+static const char *type_name(ns_type type)
+{
+	static const struct {
+		ns_type type;
+		const char *name;
+	} names[] = {
+		{ns_t_a, "A"},		{ns_t_aaaa, "AAAA"},
+		{ns_t_cname, "CNAME"},	{ns_t_srv, "SRV"},
+		{ns_t_mx, "MX"},	{ns_t_txt, "TXT"},
+		{ns_t_ptr, "PTR"},	{ns_t_ns, "NS"},
+		{ns_t_soa, "SOA"},	{ns_t_any, "ANY"},
+		{(ns_type)65, "HTTPS"}, {(ns_type)64, "SVCB"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (names[i].type == type)
+			return names[i].name;
+	return "other";
+}
+
+static bool add_text(struct record *r, struct str *list, const char *text)
+{
+	size_t n = strlen(text) + 1;
+	char *at = room(r, n);
+
+	if (!at)
+		return false;
+	memcpy(at, text, n);
+	list->n += n;
+	return true;
+}
+
+/* "example.com\0A\0IN\0"; the library reads the message. */
+static bool take_question(struct record *r, struct str data, struct str *out)
+{
+	ns_msg msg;
+	ns_rr rr;
+
+	if (data.n == 0 ||
+	    ns_initparse((const u_char *)data.p, (int)data.n, &msg) < 0 ||
+	    ns_msg_count(msg, ns_s_qd) < 1 ||
+	    ns_parserr(&msg, ns_s_qd, 0, &rr) < 0)
+		return false;
+	*out = (struct str){r->text + r->used, 0};
+	return add_text(r, out, ns_rr_name(rr)) &&
+	       add_text(r, out, type_name(ns_rr_type(rr))) &&
+	       add_text(r, out, ns_rr_class(rr) == ns_c_in ? "IN" : "other");
+}
+
+bool record_question(struct record *r, const void *message, size_t bytes,
+		     unsigned n)
+{
+	const struct watch_head *h = message;
+	struct value dst;
+	struct parts p;
+	struct str text;
+
+	memset(&p, 0, sizeof(p));
+	if (bytes < sizeof(*h) || n >= ARRAY_LEN(p.data) ||
+	    !take_items(&p, (const char *)(h + 1),
+			(const char *)message + bytes))
+		return false;
+	r->head = h;
+	r->event = WATCH_EVENT_net_packet_dns_request;
+	r->ret = 0;
+	r->syscall = "";
+	r->used = 0;
+	r->group = (struct str){0};
+	dst = destination(&p);
+	if (!take_question(r, p.data[n], &text) || dst.kind != VALUE_ADDR)
+		return false;
+	r->v[0] = (struct value){.kind = VALUE_PACKET};
+	r->v[0].packet.src = of_sock(&p.sock, false).addr;
+	r->v[0].packet.dst = dst.addr;
+	r->v[0].packet.bytes = (uint32_t)p.data[n].n;
+	r->v[1] = (struct value){VALUE_QUESTIONS, {.s = text}};
+	return true;
 }
 
 const struct value *record_value(const struct record *r, struct str name)

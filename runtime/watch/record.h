@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #define RECORD_VALUES_MAX 24u
+#define RECORD_QUESTIONS  2u /* of one message */
 #define RECORD_TEXT_MAX	  (4u * WATCH_ITEMS_MAX)
 
 enum value_kind {
@@ -23,7 +24,9 @@ enum value_kind {
 	VALUE_TEXT,
 	VALUE_LIST, /* texts, each ended by a NUL */
 	VALUE_ADDR,
-	VALUE_NONE, /* null */
+	VALUE_PACKET,	 /* the ends of a datagram */
+	VALUE_QUESTIONS, /* texts: name, type, class of each */
+	VALUE_NONE,	 /* null */
 };
 
 struct value {
@@ -34,6 +37,10 @@ struct value {
 		bool b;
 		struct str s; /* TEXT and LIST */
 		struct sockaddr_storage addr;
+		struct {
+			struct sockaddr_storage src, dst;
+			uint32_t bytes;
+		} packet;
 	};
 };
 
@@ -54,6 +61,13 @@ struct record {
  */
 must_check bool record_make(struct record *r, const void *message,
 			    size_t bytes);
+/*
+ * The DNS question that a message carries besides: the first or second one, as
+ * a record of its own. False when there is none, or what was sent to port 53 is
+ * no DNS message.
+ */
+must_check bool record_question(struct record *r, const void *message,
+				size_t bytes, unsigned n);
 /* The value of an argument; NULL when the event has none of that name. */
 const struct value *record_value(const struct record *r, struct str name);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <yajl/yajl_tree.h>
 
-#define RING_DEFAULT (8u << 20)
+#define RING_DEFAULT (32u << 20)
 #define RING_MAX     (1u << 28)
 
 enum field {
@@ -169,6 +169,8 @@ static bool value_matches(enum op op, struct str want, const struct value *v)
 		return text_matches(want, v->s);
 	case VALUE_LIST:
 	case VALUE_ADDR:
+	case VALUE_PACKET:
+	case VALUE_QUESTIONS:
 	case VALUE_NONE:
 		return false; /* the compiler refuses a condition on them */
 	}

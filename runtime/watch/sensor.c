@@ -69,8 +69,12 @@ static void fill_config(struct watch_config *c, const struct select *sel)
 	const char *const *leaves;
 	uint32_t quarter = select_ring(sel) / 4;
 
+	bool questions = select_wants(sel, WATCH_EVENT_net_packet_dns_request);
+
 	for (unsigned i = 0; i < WATCH_CALLS_MAX; i++)
-		if (known[i].name && select_wants(sel, known[i].event))
+		if (known[i].name &&
+		    (select_wants(sel, known[i].event) ||
+		     (questions && (known[i].how.flags & WATCH_QUESTION))))
 			c->calls[i] = known[i].how;
 	c->calls[PROVE_CALL].how = WATCH_PLAIN;
 	c->settings = (struct watch_settings){
@@ -79,6 +83,7 @@ static void fill_config(struct watch_config *c, const struct select *sel)
 		.exit = select_wants(sel, WATCH_EVENT_sched_process_exit),
 		.reads = select_reads(sel),
 		.leaves = select_leaves(sel, &leaves) > 0,
+		.questions = questions,
 		.wake_bytes = quarter < WAKE_BYTES ? quarter : WAKE_BYTES,
 	};
 }

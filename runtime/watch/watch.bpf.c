@@ -17,6 +17,7 @@
 #include "runtime/watch/event.h"
 
 #include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
@@ -28,6 +29,7 @@
 #define AT_FDCWD    (-100)
 #define AF_INET	    2
 #define AF_INET6    10
+#define PORT_DNS    53
 #define O_CREATED   0x241 /* what creat() means: O_CREAT O_WRONLY O_TRUNC */
 #define FDS_MAX	    (1u << 20)
 #define ITEMS_MASK  (WATCH_ITEMS_MAX - 1)
@@ -461,7 +463,8 @@ static __always_inline struct socket *socket_at(struct task_struct *t, __u64 fd)
 
 /* False for a socket that the call is not traced on. */
 static __always_inline bool put_socket(struct message *m, struct task_struct *t,
-				       const volatile struct watch_call *c)
+				       const volatile struct watch_call *c,
+				       __u16 *peer_port)
 {
 	struct socket *s = socket_at(t, arg(m, c->a));
 	struct watch_item *i;
@@ -479,6 +482,7 @@ static __always_inline bool put_socket(struct message *m, struct task_struct *t,
 	o->family = BPF_CORE_READ(k, __sk_common.skc_family);
 	o->local_port = BPF_CORE_READ(k, __sk_common.skc_num);
 	o->peer_port = BPF_CORE_READ(k, __sk_common.skc_dport);
+	*peer_port = o->peer_port;
 	if (o->family == AF_INET6) {
 		BPF_CORE_READ_INTO(&o->local, k,
 				   __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr8);
@@ -512,23 +516,86 @@ static __always_inline void put_addr(struct message *m, const void *from,
 		grow(m, i, n & 127);
 }
 
-struct user_msghdr {
-	void *name;
-	int name_bytes;
+/* --- datagrams ------------------------------------------------------------ */
+
+struct user_iovec {
+	const void *base;
+	__u64 bytes;
 };
 
-static __always_inline void put_msg(struct message *m, const void *from)
+struct user_msghdr {
+	const void *name;
+	int name_bytes;
+	const struct user_iovec *iov;
+	__u64 n_iov;
+	__u64 rest[3];
+};
+
+struct user_mmsghdr { /* of sendmmsg */
+	struct user_msghdr h;
+	__u64 sent;
+};
+
+/* To whom: as said with the message, or where the socket leads. */
+static __always_inline bool to_resolver(const void *addr, __u16 peer_port)
 {
+	__u16 port = peer_port;
+
+	if (addr)
+		bpf_probe_read_user(&port, sizeof(port), addr + 2);
+	return port == bpf_htons(PORT_DNS);
+}
+
+static __always_inline void put_data(struct message *m, __u8 part,
+				     const void *from, __u64 bytes)
+{
+	struct watch_item *i = item(m, WATCH_DATA, part);
+	__u32 n = (__u32)bytes;
+
+	if (!i)
+		return;
+	if (n > WATCH_DATA_MAX - 1)
+		n = WATCH_DATA_MAX - 1;
+	n &= WATCH_DATA_MAX - 1;
+	if (bpf_probe_read_user(room(m), n, from) == 0)
+		grow(m, i, n);
+}
+
+/* The whole of a question is in the first piece. */
+static __always_inline void put_msg_data(struct message *m, __u8 part,
+					 const struct user_msghdr *h)
+{
+	struct user_iovec v;
+
+	if (h->n_iov && bpf_probe_read_user(&v, sizeof(v), h->iov) == 0)
+		put_data(m, part, v.base, v.bytes);
+}
+
+static __always_inline void put_msg(struct message *m, const void *from,
+				    const volatile struct watch_call *c,
+				    __u16 peer_port)
+{
+	bool several = c->c >= 0 && arg(m, c->c) > 1;
 	struct user_msghdr h;
 
-	if (bpf_probe_read_user(&h, sizeof(h), from) == 0)
-		put_addr(m, h.name, (__u64)h.name_bytes);
+	if (bpf_probe_read_user(&h, sizeof(h), from) != 0)
+		return;
+	put_addr(m, h.name, (__u64)h.name_bytes);
+	if (!config.settings.questions || !to_resolver(h.name, peer_port))
+		return;
+	put_msg_data(m, WATCH_FIRST, &h);
+	/* Both kinds of address are asked for at once. */
+	if (several &&
+	    bpf_probe_read_user(&h, sizeof(h),
+				from + sizeof(struct user_mmsghdr)) == 0)
+		put_msg_data(m, WATCH_SECOND, &h);
 }
 
 /* Enough for this call? The rest is said by its arguments. */
 static __always_inline bool fill(struct message *m, struct task_struct *t,
 				 const volatile struct watch_call *c)
 {
+	__u16 port = 0;
 	struct file *f;
 
 	switch (c->how) {
@@ -553,16 +620,26 @@ static __always_inline bool fill(struct message *m, struct task_struct *t,
 			put_path_of(&f->f_path, WATCH_PATH, WATCH_FIRST);
 		return true;
 	case WATCH_TO:
-		if (!put_socket(m, t, c))
+		if (!put_socket(m, t, c, &port))
 			return false;
 		put_addr(m, (const void *)arg(m, c->b), arg(m, c->c));
+		if ((c->flags & WATCH_QUESTION) && config.settings.questions &&
+		    to_resolver((const void *)arg(m, c->b), port))
+			put_data(m, WATCH_FIRST, (const void *)arg(m, 1),
+				 arg(m, 2));
 		return true;
 	case WATCH_SOCKET:
-		return put_socket(m, t, c);
+		return put_socket(m, t, c, &port);
 	case WATCH_MSG:
-		if (!put_socket(m, t, c))
+		if (!put_socket(m, t, c, &port))
 			return false;
-		put_msg(m, (const void *)arg(m, c->b));
+		put_msg(m, (const void *)arg(m, c->b), c, port);
+		return true;
+	case WATCH_WRITE:
+		if (!put_socket(m, t, c, &port) || !to_resolver(NULL, port))
+			return false;
+		put_data(m, WATCH_FIRST, (const void *)arg(m, c->b),
+			 arg(m, c->c));
 		return true;
 	default:
 		return true;

@@ -166,7 +166,8 @@ def all_of_the_agent_and_nothing_of_the_host():
 def by_default_writes_and_what_is_secret():
     with Place("ignore: [.env]\n", files={".env": "x", "plain": "y"}) as where:
         run(where, "cat plain .env; cat ~/.ssh/id_rsa /etc/shadow; "
-            "echo a > written; curl -s http://192.0.2.7/")
+            "echo a > written; curl -s http://192.0.2.7/; "
+            "curl -s http://not.granted.example/")
         found = events(where)
         opened = paths(found, "security_file_open")
         check(opened["/workspace/plain"] == 0, "plain reads are no news")
@@ -177,6 +178,10 @@ def by_default_writes_and_what_is_secret():
                if e["eventName"] == "security_socket_connect" and
                args(e)["remote_addr"].get("sin_addr") == "192.0.2.7"],
               "connections are")
+        check([1 for e in found if e["eventName"] == "net_packet_dns_request"
+               and e["processName"] == "curl" and
+               args(e)["dns_questions"][0]["query"] ==
+               "not.granted.example"], "questions are")
 
 
 @test
@@ -292,10 +297,11 @@ def a_full_disk_is_reported():
         folder = where.state / "trace"
         folder.mkdir(parents=True)
         where.own()
-        at_host("mount", "-t", "tmpfs", "-o", "size=16k,mode=777", "none",
+        at_host("mount", "-t", "tmpfs", "-o", "size=8k,mode=777", "none",
                 folder)
         try:
-            s = run(where, "for i in $(seq 4000); do : > f; done; exit 6")
+            s = run(where, "for i in $(seq 4000); do "
+                    ": > f-$i-$RANDOM$RANDOM$RANDOM; done; exit 6")
             check(s.status == 6, "the session goes on", s.stderr)
             check("No space left" in s.stderr, "and says why", s.stderr)
             kept = at_host("sh", "-c", "zcat %s/*.gz" % folder)
@@ -311,7 +317,7 @@ def followed_while_it_runs():
     with Place(FULL) as where:
         with running(where, "bash", "-c", "touch begun; until [ -e end ]; "
                      "do sleep 0.1; done"):
-            within(30, (where.work / "begun").exists)
+            within(30, lambda: files(where))
             follower = where.popen("trace", "follow", "path ~ '**/seen-*'",
                                    stdout=subprocess.PIPE, text=True)
             (where.work / "end").write_text("")
