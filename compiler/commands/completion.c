@@ -41,6 +41,7 @@ static enum words words_of(enum command_id id)
 	case COMMAND_PLAN:
 	case COMMAND_COMPILE:
 	case COMMAND_INIT:
+	case COMMAND_DOCTOR:
 	case COMMAND_RESET: /* sessions are the runtime's to know */
 	case COMMAND_VERSION:
 	case COMMANDS:

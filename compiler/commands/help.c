@@ -8,6 +8,38 @@
 
 #include <stdio.h>
 
+/* Commands that share a line of the overview, with what it says of them. */
+static const struct {
+	enum command_id first, last;
+	const char *about;
+} together[] = {
+	{COMMAND_SCHEMA, COMMAND_COMPLETION,
+	 "print what editors and shells complete by"},
+	{COMMAND_VERSION, COMMAND_HELP,
+	 "print the version; explain a command, or the warnings"},
+};
+
+/* The last command of the line that begins with this one. */
+static enum command_id overview_line(struct buf *out, enum command_id first)
+{
+	const struct command *c = command_get(first);
+	const char *about = c->about;
+	enum command_id last = first;
+	struct buf names;
+
+	for (size_t i = 0; i < ARRAY_LEN(together); i++)
+		if (together[i].first == first) {
+			last = together[i].last;
+			about = together[i].about;
+		}
+	buf_init(&names, out->a);
+	for (int i = first; i <= (int)last; i++)
+		buf_addf(&names, "%s%s", i == (int)first ? "" : ", ",
+			 command_get((enum command_id)i)->name);
+	buf_addf(out, "  %-20s%s\n", names.p, about);
+	return last;
+}
+
 void help_overview(struct buf *out)
 {
 	buf_adds(out, "membrane: a selectively permeable boundary for AI "
@@ -15,11 +47,8 @@ void help_overview(struct buf *out)
 		      "usage: membrane COMMAND [flags]\n"
 		      "       membrane [flags] [-- command...]    "
 		      "the same as membrane run\n\n");
-	for (int i = 0; i < COMMANDS; i++) {
-		const struct command *c = command_get((enum command_id)i);
-
-		buf_addf(out, "  %-12s%s\n", c->name, c->about);
-	}
+	for (int i = 0; i < COMMANDS; i++)
+		i = (int)overview_line(out, (enum command_id)i);
 	buf_adds(out,
 		 "\n'membrane help COMMAND' lists its flags, 'membrane help "
 		 "lint' the warnings.\n"

@@ -17,6 +17,7 @@
 #define FOR_INIT    FOR(INIT)
 #define FOR_TRUST   FOR(TRUST)
 #define FOR_TRACE   FOR(TRACE)
+#define FOR_DOCTOR  FOR(DOCTOR)
 #define FOR_POLICY                                                             \
 	(FOR(PLAN) | FOR(COMPILE) | FOR(CHECK) | FOR(TEST) | FOR(RUN) |        \
 	 FOR(EXPLAIN))

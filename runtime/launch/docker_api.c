@@ -123,7 +123,9 @@ static int perform(struct docker *d, const char *url, struct answer *r,
 	CURLcode rc;
 
 	curl_easy_setopt(d->easy, CURLOPT_URL, url);
-	curl_easy_setopt(d->easy, CURLOPT_TIMEOUT_MS, REQUEST_TIMEOUT_MS);
+	curl_easy_setopt(d->easy, CURLOPT_TIMEOUT_MS,
+			 d->at->timeout_ms ? d->at->timeout_ms
+					   : REQUEST_TIMEOUT_MS);
 	curl_easy_setopt(d->easy, CURLOPT_WRITEFUNCTION, on_body);
 	curl_easy_setopt(d->easy, CURLOPT_WRITEDATA, r);
 	curl_easy_setopt(d->easy, CURLOPT_HEADERFUNCTION, on_header);
@@ -298,6 +300,85 @@ int docker_has_runtime(struct docker *d, const char *name, struct err *err)
 		     name) != NULL;
 	cJSON_Delete(root);
 	return rc;
+}
+
+/* --- the daemon ---------------------------------------------------------- */
+
+static bool truth(const cJSON *o, const char *key)
+{
+	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, key));
+}
+
+/* "name=seccomp,profile=default"; before Docker 1.13 "seccomp". */
+static void read_option(struct docker *d, const char *text,
+			struct docker_info *out)
+{
+	struct str rest = str_of(text), part, name = {0}, profile = {0};
+
+	while (str_field(&rest, ',', &part)) {
+		if (str_starts(part, STR("name=")))
+			name = str_slice(part, 5, part.n);
+		else if (str_starts(part, STR("profile=")))
+			profile = str_slice(part, 8, part.n);
+	}
+	if (str_is(name, "rootless"))
+		out->rootless = true;
+	else if (str_is(name, "seccomp"))
+		out->seccomp = arena_cstr(d->a, profile.n ? profile
+							  : STR("default"));
+	else if (str_is(name, "apparmor") || str_is(name, "selinux"))
+		out->mac = arena_cstr(d->a, name);
+}
+
+static void read_info(struct docker *d, const cJSON *root,
+		      struct docker_info *out)
+{
+	const cJSON *o;
+	struct buf names;
+
+	out->version = text_of(d, root, "ServerVersion");
+	out->kernel = text_of(d, root, "KernelVersion");
+	out->storage = text_of(d, root, "Driver");
+	out->cgroup_driver = text_of(d, root, "CgroupDriver");
+	/* Docker has it from 20.10 on; before, there was only one. */
+	out->cgroup_version = text_of(d, root, "CgroupVersion");
+	out->limits_memory = truth(root, "MemoryLimit");
+	out->limits_pids = truth(root, "PidsLimit");
+	out->seccomp = out->mac = "";
+	cJSON_ArrayForEach(
+		o, cJSON_GetObjectItemCaseSensitive(root, "SecurityOptions"))
+		if (cJSON_IsString(o))
+			read_option(d, o->valuestring, out);
+	buf_init(&names, d->a);
+	cJSON_ArrayForEach(o,
+			   cJSON_GetObjectItemCaseSensitive(root, "Runtimes"))
+		buf_addf(&names, "%s%s", names.n ? ", " : "", o->string);
+	out->runtimes = names.n ? names.p : "";
+}
+
+int docker_info(struct docker *d, struct docker_info *out, struct err *err)
+{
+	cJSON *root = NULL;
+	const cJSON *o;
+	struct docker_info info = {0};
+	int rc = request(d, "GET", "/info", NULL, 0, &root, err);
+
+	if (rc < 0)
+		return rc;
+	read_info(d, root, &info);
+	cJSON_Delete(root);
+	rc = request(d, "GET", "/version", NULL, 0, &root, err);
+	if (rc < 0)
+		return rc;
+	info.api = text_of(d, root, "ApiVersion");
+	info.runc = "";
+	cJSON_ArrayForEach(o,
+			   cJSON_GetObjectItemCaseSensitive(root, "Components"))
+		if (strcmp(text_of(d, o, "Name"), "runc") == 0)
+			info.runc = text_of(d, o, "Version");
+	cJSON_Delete(root);
+	*out = info;
+	return 0;
 }
 
 /* {"label":["membrane.session=ID"], …} for ?filters= */

@@ -18,6 +18,8 @@
 #define DOCKER_LABEL "membrane.session"
 #define DOCKER_LINK_SUBNET "192.0.0.0/29" /* both ends, and Docker's own */
 #define DOCKER_LINK_GATEWAY "192.0.0.1"
+/* Docker 23: before, its seccomp profile opens bpf(2) to SYS_ADMIN alone. */
+#define DOCKER_NARROW_MINOR 42u
 #define DOCKER_ANSWER_MAX (16u << 20) /* bytes of one answer */
 
 struct docker;
@@ -39,6 +41,18 @@ void docker_close(struct docker *d); /* NULL is allowed */
 /* Of the API, 1.MINOR: what the daemon and this program agreed on. */
 unsigned docker_minor(const struct docker *d);
 
+/* What the daemon says of itself and its host; "" for what it does not say. */
+struct docker_info {
+	const char *version, *api; /* "20.10.24", "1.41": the newest it has */
+	const char *runc, *kernel, *storage;
+	const char *cgroup_version, *cgroup_driver;
+	const char *seccomp;  /* the profile's name or path */
+	const char *mac;      /* "apparmor", "selinux" */
+	const char *runtimes; /* "kata, runc" */
+	bool rootless, limits_memory, limits_pids;
+};
+must_check int docker_info(struct docker *d, struct docker_info *out,
+			   struct err *err);
 /* 1, or 0 when there is none. */
 must_check int docker_has_image(struct docker *d, const char *ref,
 				struct err *err);

@@ -16,6 +16,7 @@ struct endpoint {
 	const char *base;    /* "http://localhost", "https://10.0.0.1:2376" */
 	const char *ca, *cert, *key; /* PEM files for https; may be NULL */
 	bool tls_verify;
+	long timeout_ms; /* for one answer; 0: as long as a session waits */
 };
 
 typedef const char *endpoint_env(const char *name);

@@ -32,9 +32,6 @@ struct launch {
 	int trace_copy; /* --trace-log; -1: nowhere */
 };
 
-/* Docker 23: before, its seccomp profile opens bpf(2) to SYS_ADMIN alone. */
-#define DOCKER_NARROW_MINOR 42u
-
 static const char *from_environment(void *ctx, const char *name)
 {
 	(void)ctx;

@@ -24,7 +24,15 @@ static const struct canned table[] = {
 	{"GET /v1.48/images/here/json", 200, "{}"},
 	{"GET /v1.48/images/reg.test%3A5000/a/b%3Atag/json", 200, "{}"},
 	{"GET /v1.48/images/", 404, "{\"message\":\"No such image\"}"},
-	{"GET /v1.48/info", 200, "{\"Runtimes\":{\"runc\":{},\"sysbox-runc\":{}}}"},
+	{"GET /v1.48/info", 200,
+	 "{\"ServerVersion\":\"27.1\",\"Driver\":\"overlay2\",\"CgroupVersion\":"
+	 "\"2\",\"CgroupDriver\":\"systemd\",\"KernelVersion\":\"6.1\","
+	 "\"MemoryLimit\":true,\"PidsLimit\":false,\"SecurityOptions\":["
+	 "\"name=seccomp,profile=builtin\",\"name=rootless\",7,\"name=selinux\"],"
+	 "\"Runtimes\":{\"runc\":{},\"sysbox-runc\":{}}}"},
+	{"GET /v1.48/version", 200,
+	 "{\"ApiVersion\":\"1.99\",\"Components\":[{\"Name\":\"Engine\"},"
+	 "{\"Name\":\"runc\",\"Version\":\"1.2.8\"}]}"},
 	{"GET /v1.48/containers/json?all=1&filters=%7B%22label%22%3A%5B%22"
 	 "membrane.session%3D0123%22%5D%7D ", 200,
 	 "[{\"Id\":\"abc\",\"Names\":[\"/membrane-gate-0123\"],\"Labels\":"
@@ -148,6 +156,41 @@ static void check_images(struct docker *d)
 	CHECK(prepare_docker(d, &v, false, &err) == 0);
 }
 
+static void check_info(struct docker *d)
+{
+	struct docker_info i;
+
+	CHECK(docker_info(d, &i, &err) == 0);
+	CHECK(strcmp(i.version, "27.1") == 0 && strcmp(i.api, "1.99") == 0);
+	CHECK(strcmp(i.storage, "overlay2") == 0 &&
+	      strcmp(i.kernel, "6.1") == 0);
+	CHECK(strcmp(i.cgroup_version, "2") == 0 &&
+	      strcmp(i.cgroup_driver, "systemd") == 0);
+	CHECK(i.rootless && i.limits_memory && !i.limits_pids);
+	CHECK(strcmp(i.seccomp, "builtin") == 0 &&
+	      strcmp(i.mac, "selinux") == 0);
+	CHECK(strcmp(i.runtimes, "runc, sysbox-runc") == 0);
+	CHECK(strcmp(i.runc, "1.2.8") == 0);
+}
+
+/* Somebody listens, and nobody ever answers. */
+static void check_silence(struct arena *a, const char *dir)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	struct endpoint mute = {.base = "http://localhost",
+				.socket = arena_fmt(a, "%s/mute", dir).p,
+				.timeout_ms = 50};
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	struct docker *d = NULL;
+
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", mute.socket);
+	CHECK(bind(listener, (struct sockaddr *)&at, sizeof(at)) == 0 &&
+	      listen(listener, 16) == 0);
+	CHECK(docker_open(a, &mute, &d, &err) == -ETIMEDOUT && !d);
+	close(listener);
+	unlink(mute.socket);
+}
+
 static void check_containers(struct docker *d)
 {
 	docker_containers list = {0};
@@ -226,11 +269,13 @@ int main(void)
 	CHECK(docker_open(a, &at, &d, &err) == 0);
 	if (d) {
 		check_images(d);
+		check_info(d);
 		check_containers(d);
 		check_hosts(a, d);
 		check_events(d);
 	}
 	docker_close(d);
+	check_silence(a, dir);
 	kill(server, SIGKILL);
 	waitpid(server, NULL, 0);
 	unlink(at.socket);

@@ -1,0 +1,102 @@
+#include "runtime/launch/facts.h"
+
+#include "compiler/base/fileio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/fanotify.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+
+#define FACT_MAX 4096u
+
+/* The first word of a small file, or NULL. */
+static const char *word_of(struct arena *a, const char *path)
+{
+	struct str text;
+	struct err ignored;
+
+	if (fileio_read(a, AT_FDCWD, path, FACT_MAX, &text, &ignored) < 0)
+		return NULL;
+	return arena_cstr(
+		a, str_trim(str_slice(text, 0, str_find(text, '\n', 0))));
+}
+
+static enum fact is_there(const char *path)
+{
+	if (access(path, F_OK) == 0)
+		return FACT_YES;
+	return errno == ENOENT || errno == ENOTDIR ? FACT_NO : FACT_UNKNOWN;
+}
+
+/* An address of its own that is neither loopback's nor link-local. */
+static enum fact ipv6(struct arena *a)
+{
+	struct str text, line;
+	struct err ignored;
+
+	if (fileio_read(a, AT_FDCWD, "/proc/net/if_inet6", 1u << 20, &text,
+			&ignored) < 0)
+		return FACT_NO;
+	while (str_line(&text, &line)) /* address index prefix scope flags */
+		if (line.n > 40 && !str_starts(line, STR("fe80")) &&
+		    !str_starts(line, STR("0000000000000000")))
+			return FACT_YES;
+	return FACT_NO;
+}
+
+static enum fact user_namespaces(struct arena *a)
+{
+	const char *max = word_of(a, "/proc/sys/user/max_user_namespaces");
+	const char *debian =
+		word_of(a, "/proc/sys/kernel/unprivileged_userns_clone");
+	const char *ubuntu = word_of(
+		a, "/proc/sys/kernel/apparmor_restrict_unprivileged_userns");
+
+	if (!max)
+		return FACT_NO;
+	return strcmp(max, "0") == 0 || (debian && *debian == '0') ||
+			       (ubuntu && *ubuntu == '1')
+		       ? FACT_NO
+		       : FACT_YES;
+}
+
+/* Ask for it on a file that nobody else has: that blocks nobody. */
+static void fanotify(struct facts *out)
+{
+	auto_fd int file = memfd_create("membrane", MFD_CLOEXEC);
+	auto_fd int fd =
+		fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC, O_RDONLY);
+
+	out->fanotify = FACT_UNKNOWN;
+	if (fd < 0 && errno == ENOSYS)
+		out->fanotify = FACT_NO;
+	else if (fd < 0 && errno == EPERM)
+		out->fanotify_why = "only root can try it";
+	else if (fd < 0 || file < 0)
+		out->fanotify_why = "it cannot be tried here";
+	else if (fanotify_mark(fd, FAN_MARK_ADD, FAN_OPEN_PERM, file, NULL) ==
+		 0)
+		out->fanotify = FACT_YES;
+	else if (errno == EINVAL) /* CONFIG_FANOTIFY_ACCESS_PERMISSIONS */
+		out->fanotify = FACT_NO;
+	else
+		out->fanotify_why = "it cannot be tried here";
+}
+
+void facts_read(struct arena *a, struct facts *out)
+{
+	struct utsname name;
+
+	*out = (struct facts){.kernel = ""};
+	if (uname(&name) == 0)
+		out->kernel = arena_cstr(a, str_of(name.release));
+	out->lsms = word_of(a, "/sys/kernel/security/lsm");
+	out->btf = is_there("/sys/kernel/btf/vmlinux");
+	out->ipv6 = ipv6(a);
+	out->bridge_netfilter =
+		is_there("/proc/sys/net/bridge/bridge-nf-call-iptables");
+	out->user_namespaces = user_namespaces(a);
+	fanotify(out);
+}

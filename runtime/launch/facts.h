@@ -1,0 +1,25 @@
+/*
+ * What can be told of this host without starting anything: read from /proc
+ * and /sys, and asked of the kernel. Nothing is changed by it.
+ *
+ * It is about the kernel that this program runs on; Docker may run on another.
+ */
+#ifndef RUNTIME_LAUNCH_FACTS_H
+#define RUNTIME_LAUNCH_FACTS_H
+
+#include "compiler/base/arena.h"
+
+enum fact { FACT_UNKNOWN, FACT_NO, FACT_YES };
+
+struct facts {
+	const char *kernel; /* uname -r */
+	const char *lsms;   /* "lockdown,yama,apparmor"; NULL: unknown */
+	enum fact btf, bridge_netfilter;
+	enum fact ipv6;		   /* an address that others can reach */
+	enum fact user_namespaces; /* for those who are not root */
+	enum fact fanotify;	   /* events that ask for permission */
+	const char *fanotify_why;  /* of FACT_UNKNOWN */
+};
+void facts_read(struct arena *a, struct facts *out);
+
+#endif
