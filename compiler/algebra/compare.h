@@ -43,7 +43,7 @@ struct access_change {
 	enum access_way way;
 	enum access_kind kind;
 	/* The set, canonical and short: "tcp/443 *.github.com",
-	 * "GET,POST https://api.test/gists", "/vendor/",
+	 * "GET,POST https://api.test/gists", "write /vendor/",
 	 * "hardening.pids 4096 -> 8192". What other rules say of parts of it
 	 * is not repeated in it. */
 	struct str text;
@@ -51,9 +51,11 @@ struct access_change {
 	 */
 	bool has_witness;
 	struct ir_request witness;
-	struct decision was, is; /* of the witness */
-	struct ir_origin why;	 /* the rule responsible */
-	bool why_old;		 /* its place is in OLD's sources */
+	/* Of the witness. Where thousands of rules speak of one destination,
+	 * the reason of a refusal may be less than the nearest one. */
+	struct decision was, is;
+	struct ir_origin why; /* the rule responsible */
+	bool why_old;	      /* its place is in OLD's sources */
 };
 
 struct comparison {

@@ -25,8 +25,8 @@ struct names_class {
 };
 typedef void (*names_visit)(void *ctx, const struct names_class *c);
 /*
- * Visit each class once, the names that nothing matches included. False when
- * there are more than LIMIT_NAME_CLASSES: then some were left out.
+ * Visit each class, the names that nothing matches included; a few twice. False
+ * when there are more than LIMIT_NAME_CLASSES: then some were left out.
  */
 must_check bool names_each(struct names *n, names_visit visit, void *ctx);
 
