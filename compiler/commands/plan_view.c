@@ -342,6 +342,13 @@ static void traced(const struct view *v, const struct plan_model *m)
 			 model_source(m, t->engine.from));
 		return;
 	}
+	if (t->engine.v == IR_TRACE_NATIVE && m->policy->runtime.set &&
+	    m->policy->runtime.v != IR_RUNTIME_RUNC) {
+		view_title(v, "traced", 0, NULL);
+		view_row(v, 2, VIEW_PLAIN, STR("nothing, with this runtime"),
+			 model_source(m, m->policy->runtime.from));
+		return;
+	}
 	view_title(v, "traced", t->events.n, "event");
 	buf_init(&b, m->a);
 	vec_each(e, &t->events)

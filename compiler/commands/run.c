@@ -87,11 +87,13 @@ static bool can_enforce(struct attempt *t)
 /* Who asked for a trace must not believe that there is one. */
 static void warn_untraced(struct attempt *t)
 {
-	const struct ir_trace *trace = &t->c.policy.trace;
+	const struct ir_policy *p = &t->c.policy;
 
-	if (trace->engine.v == IR_TRACE_TRACEE)
-		say("Tracee is not started yet: this session leaves its "
-		    "decisions, and no trace");
+	if (p->trace.engine.v == IR_TRACE_NATIVE && p->runtime.set &&
+	    p->runtime.v != IR_RUNTIME_RUNC)
+		say("nothing traces with the runtime %s yet: this session "
+		    "leaves its decisions, and no trace",
+		    ir_runtime_name(p->runtime.v));
 }
 
 static bool remember(struct attempt *t, const struct contribution *x)

@@ -21,8 +21,9 @@ static const char *const sensitive[] = {
 
 bool trace_json_wanted(const struct ir_policy *p)
 {
-	return p->trace.events.n &&
-	       (!p->trace.engine.set || p->trace.engine.v == IR_TRACE_NATIVE);
+	/* Nobody reads it with a runtime that brings its own network. */
+	return p->trace.events.n && p->trace.engine.v == IR_TRACE_NATIVE &&
+	       (!p->runtime.set || p->runtime.v == IR_RUNTIME_RUNC);
 }
 
 static cJSON *events(const struct ir_trace *t)

@@ -47,6 +47,35 @@ static bool check_denial(struct pass_ctx *c, const struct ir_grant *d)
 	return false;
 }
 
+/* The built-in tracer follows what is born in the gate's network namespace. */
+static bool is_followed(const struct ir_policy *p)
+{
+	return !p->runtime.set || p->runtime.v == IR_RUNTIME_RUNC;
+}
+
+static bool check_trace(struct pass_ctx *c, const struct ir_policy *p)
+{
+	const struct ir_trace *t = &p->trace;
+
+	if (t->engine.v == IR_TRACE_TRACEE) {
+		diag_error(c->diags, DIAG_NEEDS_TRACE, t->engine.from.at,
+			   "Tracee is not started yet");
+		diag_help(c->diags, "'engine: native' records, 'engine: \"off\"' "
+				    "runs without a trace");
+		return false;
+	}
+	if (!t->required.v ||
+	    (t->engine.v == IR_TRACE_NATIVE && is_followed(p)))
+		return true;
+	diag_error(c->diags, DIAG_NEEDS_TRACE, t->required.from.at,
+		   t->engine.v == IR_TRACE_OFF
+			   ? "a trace is required, and nothing records one"
+			   : "a trace is required, and with this runtime there "
+			     "is none yet");
+	diag_help(c->diags, "'engine: native' with 'runtime: runc' has one");
+	return false;
+}
+
 static bool check_scalars(struct pass_ctx *c, const struct ir_policy *p)
 {
 	bool ok = true;
@@ -65,17 +94,7 @@ static bool check_scalars(struct pass_ctx *c, const struct ir_policy *p)
 				    "over UDP and TCP");
 		ok = false;
 	}
-	if (p->trace.required.v && p->trace.engine.v != IR_TRACE_NATIVE) {
-		diag_error(c->diags, DIAG_NEEDS_TRACE,
-			   p->trace.required.from.at,
-			   "a trace is required, and 'engine: %s' starts no "
-			   "tracer yet",
-			   ir_trace_engine_name(p->trace.engine.v));
-		diag_help(c->diags, "'engine: native' does; without 'required' "
-				    "the session runs untraced, and says so");
-		ok = false;
-	}
-	return ok;
+	return check_trace(c, p) && ok;
 }
 
 bool passes_enforceable(struct pass_ctx *c, const struct ir_policy *p)
