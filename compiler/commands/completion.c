@@ -42,7 +42,10 @@ static enum words words_of(enum command_id id)
 	case COMMAND_COMPILE:
 	case COMMAND_INIT:
 	case COMMAND_DOCTOR:
-	case COMMAND_RESET: /* sessions are the runtime's to know */
+	case COMMAND_PS:
+	case COMMAND_LOGS: /* sessions are the runtime's to know */
+	case COMMAND_STOP:
+	case COMMAND_RESET:
 	case COMMAND_VERSION:
 	case COMMANDS:
 		break;

@@ -13,6 +13,8 @@ static const struct {
 	enum command_id first, last;
 	const char *about;
 } together[] = {
+	{COMMAND_PS, COMMAND_STOP,
+	 "list the sessions that run; what one decided; end one"},
 	{COMMAND_SCHEMA, COMMAND_COMPLETION,
 	 "print what editors and shells complete by"},
 	{COMMAND_VERSION, COMMAND_HELP,

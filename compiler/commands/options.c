@@ -18,6 +18,8 @@
 #define FOR_TRUST   FOR(TRUST)
 #define FOR_TRACE   FOR(TRACE)
 #define FOR_DOCTOR  FOR(DOCTOR)
+#define FOR_PS	    FOR(PS)
+#define FOR_LOGS    FOR(LOGS)
 #define FOR_POLICY                                                             \
 	(FOR(PLAN) | FOR(COMPILE) | FOR(CHECK) | FOR(TEST) | FOR(RUN) |        \
 	 FOR(EXPLAIN))
@@ -113,7 +115,8 @@ static const char *near_command(struct str name)
 		const char *s = command_get((enum command_id)i)->name;
 		unsigned d = str_distance(name, str_of(s), best);
 
-		if (d < best && d < name.n) {
+		/* Half of it another is another word. */
+		if (d < best && 2 * d < name.n) {
 			best = d;
 			found = s;
 		}
@@ -264,7 +267,8 @@ static bool check(struct parser *p)
 	const struct command *c = command_get(o->command);
 	uint32_t most =
 		o->command == COMMAND_CHECK || o->command == COMMAND_RESET ||
-		o->command == COMMAND_TRUST ||
+		o->command == COMMAND_TRUST || o->command == COMMAND_LOGS ||
+		o->command == COMMAND_STOP ||
 		o->command == COMMAND_COMPLETION ||
 		o->command == COMMAND_SCHEMA || o->command == COMMAND_HELP;
 

@@ -426,6 +426,8 @@ int docker_list(struct docker *d, const char *session, docker_containers *out,
 
 		c->id = text_of(d, o, "Id");
 		c->session = text_of(d, labels, DOCKER_LABEL);
+		c->role = text_of(d, labels, "membrane.role");
+		c->state = text_of(d, o, "State");
 		c->name = "";
 		if (cJSON_IsString(name)) /* "/membrane-gate-…" */
 			c->name = arena_cstr(

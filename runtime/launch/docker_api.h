@@ -26,6 +26,7 @@ struct docker;
 
 struct docker_container {
 	const char *id, *name, *session; /* session: its label; may be "" */
+	const char *role, *state;	 /* "gate", "running"; may be "" */
 };
 typedef VEC(struct docker_container) docker_containers;
 

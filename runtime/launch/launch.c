@@ -1,6 +1,7 @@
 #include "runtime/launch/launch.h"
 
 #include "compiler/base/fileio.h"
+#include "runtime/launch/about.h"
 #include "runtime/launch/hosts.h"
 #include "runtime/launch/masks.h"
 #include "runtime/launch/prepare.h"
@@ -59,7 +60,9 @@ static int set_values(struct launch *l, struct err *err)
 			       strerror(errno));
 	l->o.workspace = arena_cstr(l->a, str_of(real));
 	free(real);
-	rc = prepare_owner(l->a, &l->o, &l->owner, err);
+	rc = about_write(l->a, &l->session, l->o.workspace, l->o.command, err);
+	if (rc == 0)
+		rc = prepare_owner(l->a, &l->o, &l->owner, err);
 	if (rc < 0)
 		return rc;
 	l->values = (struct vectors_values){

@@ -13,6 +13,7 @@
 #ifndef RUNTIME_LAUNCH_LAUNCH_H
 #define RUNTIME_LAUNCH_LAUNCH_H
 
+#include "compiler/base/arena.h"
 #include "compiler/base/err.h"
 #include "compiler/plan/plan.h"
 
@@ -53,5 +54,20 @@ must_check int launch_run(const struct launch_opts *o, struct err *err);
  */
 must_check int launch_reset(const char *state, const char *which,
 			    unsigned *out_ended, struct err *err);
+/*
+ * End one session as a SIGTERM to its launcher does: its command gets the
+ * signal, then some seconds, and everything is removed in order. Waits for all
+ * of it. A dead session is cleaned up.
+ *
+ * which   its ID, or how that begins
+ * out_id  in the arena
+ *
+ *   -ENOENT     there is none, or more than one begins so
+ *   -ESRCH      it has ended before
+ *   -ETIMEDOUT  it does not end
+ */
+must_check int launch_stop(struct arena *a, const char *state,
+			   struct str which, const char **out_id,
+			   struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 """What the host can do, and the sessions that it has."""
 import json
 
-from live import Place, check, leftovers, test
+from live import Failed, Place, check, leftovers, running, test, within
 
 
 @test
@@ -25,3 +25,43 @@ def doctor_tries_the_parts():
         check(not leftovers(), "no container is left", leftovers())
         check(not list((where.state / "sessions").iterdir()),
               "no session is left")
+
+
+@test
+def running_sessions_are_listed_followed_and_stopped():
+    """To stop one is a signal: the command may end in order."""
+    command = "trap 'echo ended; exit 0' TERM; curl -s https://site.test/; " \
+        "curl -s https://not.test/; echo up; while :; do sleep 0.1; done"
+    with Place("allow: [site.test]\n") as where:
+        session = where.popen("run", "--", "sh", "-c", command, text=True)
+        running("membrane.role=agent")
+        if not within(10, lambda: "not.test" in where.membrane(
+                "logs").stdout):
+            raise Failed("the log has not what was refused")
+        listed = json.loads(where.membrane("ps", "--json").stdout)["sessions"]
+        check(len(listed) == 1, "one session runs", listed)
+        one = listed[0]
+        check(one["state"] == "running" and one["command"] ==
+              ["sh", "-c", command] and one["workspace"] == str(where.work),
+              "what it is", one)
+        check({c["role"]: c["state"] for c in one["containers"]} ==
+              dict.fromkeys(("gate", "tracer", "agent"), "running"),
+              "its containers", one["containers"])
+        said = where.membrane("logs", one["session"][:4]).stdout.splitlines()
+        check(any(" allow site.test:443" in line for line in said) and
+              any(" deny  resolve not.test A" in line and "no-grant" in line
+                  for line in said), "what was decided", said)
+        follower = where.popen("logs", "-f", text=True)
+        s = where.membrane("stop", one["session"])
+        check(s.status == 0 and one["session"] in s.stderr, "stop",
+              (s.status, s.stderr))
+        check(not leftovers(), "no container is left", leftovers())
+        stdout = session.communicate(timeout=5)[0]
+        check(session.returncode == 143 and "ended" in stdout,
+              "the command got the signal", (session.returncode, stdout))
+        followed = follower.communicate(timeout=5)[0]
+        check(follower.returncode == 0 and "not.test" in followed,
+              "who follows sees it end", followed)
+        check(where.membrane("ps").stdout == "", "nothing runs any more")
+        check(where.membrane("stop", one["session"]).status == 1,
+              "to stop it again is refused")

@@ -1,0 +1,147 @@
+#include "runtime/launch/about.h"
+
+#include "compiler/base/fileio.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define FILE_MAX    (8u << 20) /* a command line may be long */
+#define STARTED	    "%Y-%m-%dT%H:%M:%SZ"
+#define STARTED_MAX 32u
+
+static const char *file_of(struct arena *a, const struct session *s)
+{
+	return arena_fmt(a, "%s/session.json", s->dir).p;
+}
+
+static const char *time_text(struct arena *a, int64_t at_s)
+{
+	char *text = arena_alloc(a, STARTED_MAX);
+	time_t t = (time_t)at_s;
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm) || !strftime(text, STARTED_MAX, STARTED, &tm))
+		return "";
+	return text;
+}
+
+int about_write(struct arena *a, const struct session *s, const char *workspace,
+		char *const *command, struct err *err)
+{
+	cJSON *o = cJSON_CreateObject(), *words;
+	struct str line;
+	char *text;
+
+	cJSON_AddNumberToObject(o, "version", 1);
+	cJSON_AddStringToObject(o, "session", s->id);
+	cJSON_AddStringToObject(o, "started", time_text(a, time(NULL)));
+	cJSON_AddStringToObject(o, "workspace", workspace);
+	words = cJSON_AddArrayToObject(o, "command");
+	for (size_t i = 0; command[i]; i++)
+		cJSON_AddItemToArray(words, cJSON_CreateString(command[i]));
+	text = cJSON_PrintUnformatted(o);
+	cJSON_Delete(o);
+	line = arena_fmt(a, "%s\n", text ? text : "");
+	cJSON_free(text);
+	return fileio_write(AT_FDCWD, file_of(a, s), line, 0600, err);
+}
+
+static bool parse(struct arena *a, const cJSON *o, struct about *out)
+{
+	const cJSON *started = cJSON_GetObjectItemCaseSensitive(o, "started");
+	const cJSON *where = cJSON_GetObjectItemCaseSensitive(o, "workspace");
+	const cJSON *words = cJSON_GetObjectItemCaseSensitive(o, "command");
+	const cJSON *word;
+	struct tm tm = {0};
+	const char *end;
+
+	if (!cJSON_IsString(started) || !cJSON_IsString(where) ||
+	    !cJSON_IsArray(words))
+		return false;
+	end = strptime(started->valuestring, STARTED, &tm);
+	if (!end || *end)
+		return false;
+	cJSON_ArrayForEach(word, words)
+	{
+		if (!cJSON_IsString(word))
+			return false;
+		*vec_push(a, &out->command) =
+			arena_cstr(a, str_of(word->valuestring));
+	}
+	out->started_s = timegm(&tm);
+	out->workspace = arena_cstr(a, str_of(where->valuestring));
+	return true;
+}
+
+void about_read(struct arena *a, const struct session *s, struct about *out)
+{
+	struct about x = {.session = *s, .workspace = ""};
+	struct err ignored;
+	struct str text;
+	struct stat st;
+
+	if (fileio_read(a, AT_FDCWD, file_of(a, s), FILE_MAX, &text,
+			&ignored) == 0) {
+		cJSON *o = cJSON_ParseWithLength(text.p, text.n);
+
+		x.known = parse(a, o, &x);
+		cJSON_Delete(o);
+	}
+	if (!x.known) {
+		x.command.n = 0;
+		x.started_s = stat(s->dir, &st) == 0 ? st.st_mtime : 0;
+	}
+	x.started = time_text(a, x.started_s);
+	*out = x;
+}
+
+int about_find(struct arena *a, const char *state, struct str which,
+	       struct about *out, struct err *err)
+{
+	sessions all = {0};
+	struct about best = {0}, x;
+	unsigned found = 0;
+	int rc = session_list(a, state, &all, err);
+
+	if (rc < 0)
+		return rc;
+	vec_each(s, &all) {
+		if (!str_starts(str_of(s->id), which) ||
+		    (which.n && which.n < ABOUT_LEAST))
+			continue;
+		about_read(a, s, &x);
+		if (found++ == 0 || x.started_s > best.started_s ||
+		    (x.started_s == best.started_s &&
+		     strcmp(x.session.id, best.session.id) > 0))
+			best = x;
+	}
+	if (found == 0 && which.n == 0)
+		return err_set(err, -ENOENT,
+			       "there is no session yet: 'membrane run' makes "
+			       "one");
+	if (found == 0)
+		return err_set(err, -ENOENT, "there is no session '%.*s'",
+			       STR_ARG(str_slice(which, 0, 64)));
+	if (found > 1 && which.n)
+		return err_set(err, -ENOENT,
+			       "'%.*s' is the beginning of several sessions",
+			       STR_ARG(which));
+	*out = best;
+	return 0;
+}
+
+int about_state(const struct about *x, enum session_found *out, struct err *err)
+{
+	struct session s = x->session;
+	int rc = session_take(&s, err);
+
+	if (rc < 0)
+		return rc;
+	session_release(&s, false);
+	*out = (enum session_found)rc;
+	return 0;
+}
