@@ -79,7 +79,7 @@ static void word_list(struct buf *out, enum words words)
 		buf_adds(out, "bash zsh fish");
 		return;
 	case WORDS_TRACE:
-		buf_adds(out, "show grep stats tree follow");
+		buf_adds(out, "show grep stats tree follow replay suggest");
 		return;
 	case WORDS_SCHEMA:
 		buf_adds(out, "policy tests");

@@ -90,6 +90,18 @@ static const char *more(enum command_id id)
 		       "write PATH, resolve NAME [TYPE], docker-arg WORD...; "
 		       "'-' reads one on each\n"
 		       "line of stdin. Status 1 when one is denied.\n\n";
+	if (id == COMMAND_TRACE)
+		return "VIEW is one of:\n"
+		       "  show, grep    the story; the records themselves\n"
+		       "  stats, tree   what came how often; the processes\n"
+		       "  follow        the session that runs\n"
+		       "  replay        what it did that a policy would "
+		       "refuse (then status 1), and\n"
+		       "                which grants nothing used\n"
+		       "  suggest       the smallest policy that it needed, "
+		       "as YAML for review\n"
+		       "Without a session or file it is the newest session. "
+		       "EXPR: not for the last two.\n\n";
 	if (id != COMMAND_DIFF)
 		return NULL;
 	return "OLD and NEW are each one of:\n"

@@ -146,6 +146,7 @@ static int flag_kind(enum option_id id)
 	case OPTION_TRUST:
 	case OPTION_SINCE:
 	case OPTION_FOLLOW:
+	case OPTION_POLICY:
 	case OPTION_YES:
 	case OPTION_SHOW:
 	case OPTION_LIST:

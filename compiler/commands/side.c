@@ -508,6 +508,25 @@ int side_load_both(struct arena *a, const struct options *o, struct side out[2])
 	return status;
 }
 
+int side_load(struct arena *a, const struct options *o, struct str word,
+	      struct side *out)
+{
+	struct finder f = {.a = a, .o = o};
+	struct err err;
+	int status;
+
+	*out = (struct side){0};
+	if (inputs_find(a, o, &f.in, &err) < 0)
+		return fail(&f, STATUS_IO, &err);
+	f.in_git = git_open(a, f.in.workspace, &f.git, &f.why) == 0;
+	status = load(&f, (struct spec){.word = word}, out);
+	if (status == STATUS_OK && out->is_empty && !out->is_revision) {
+		say("%s has no policy", out->label.p);
+		return STATUS_IO;
+	}
+	return status;
+}
+
 void side_done_both(struct side sides[2])
 {
 	for (int i = 0; i < 2; i++)

@@ -48,5 +48,8 @@ struct side {
 must_check int side_load_both(struct arena *a, const struct options *o,
 			      struct side out[2]);
 void side_done_both(struct side sides[2]);
+/* One alone; driver_done(&out->c) in any case. */
+must_check int side_load(struct arena *a, const struct options *o,
+			 struct str word, struct side *out);
 
 #endif

@@ -1,5 +1,6 @@
 #include "compiler/commands/inputs.h"
 #include "compiler/commands/say.h"
+#include "compiler/commands/trace_replay.h"
 #include "compiler/commands/trace_views.h"
 #include "compiler/commands/traces.h"
 #include "compiler/commands/view.h"
@@ -11,11 +12,22 @@
 
 #define FOLLOW_MS 100 /* a file that grows tells nobody, portably */
 
-enum how { HOW_SHOW, HOW_GREP, HOW_STATS, HOW_TREE, HOW_FOLLOW, HOWS };
+enum how {
+	HOW_SHOW,
+	HOW_GREP,
+	HOW_STATS,
+	HOW_TREE,
+	HOW_FOLLOW,
+	HOW_REPLAY,
+	HOW_SUGGEST,
+	HOWS,
+};
 
 static const char *const hows[] = {
-	[HOW_SHOW] = "show", [HOW_GREP] = "grep",     [HOW_STATS] = "stats",
-	[HOW_TREE] = "tree", [HOW_FOLLOW] = "follow",
+	[HOW_SHOW] = "show",	   [HOW_GREP] = "grep",
+	[HOW_STATS] = "stats",	   [HOW_TREE] = "tree",
+	[HOW_FOLLOW] = "follow",   [HOW_REPLAY] = "replay",
+	[HOW_SUGGEST] = "suggest",
 };
 
 struct asked {
@@ -31,6 +43,12 @@ struct asked {
 	struct tree *tree;
 };
 
+/* Those that look at all there is, without an expression. */
+static bool is_whole(enum how how)
+{
+	return how == HOW_REPLAY || how == HOW_SUGGEST;
+}
+
 /* --- the command line ----------------------------------------------------- */
 
 static bool find_how(struct asked *q)
@@ -43,12 +61,36 @@ static bool find_how(struct asked *q)
 			return true;
 		}
 	if (word.n == 0)
-		say("trace needs one of show, grep, stats, tree, follow\n"
+		say("trace needs one of show, grep, stats, tree, follow, "
+		    "replay, suggest\n"
 		    "  'membrane help trace' explains them");
 	else
-		say("trace knows show, grep, stats, tree and follow, not "
-		    "'%s'",
+		say("trace knows show, grep, stats, tree, follow, replay and "
+		    "suggest, not '%s'",
 		    view_cleaned(q->a, word).p);
+	return false;
+}
+
+/* Does what was given go with it? */
+static bool fits(const struct asked *q)
+{
+	if (!is_whole(q->how)) {
+		if (options_get(q->o, OPTION_POLICY))
+			say("--policy is for trace replay");
+		return !options_get(q->o, OPTION_POLICY);
+	}
+	if (q->expression.n)
+		say("trace %s takes a session or a file, and no expression",
+		    hows[q->how]);
+	else if (options_get(q->o, OPTION_SINCE))
+		say("trace %s looks at all of a session: no --since",
+		    hows[q->how]);
+	else if (q->how == HOW_SUGGEST && options_get(q->o, OPTION_POLICY))
+		say("--policy is for trace replay");
+	else if (q->how == HOW_SUGGEST && options_get(q->o, OPTION_JSON))
+		say("trace suggest writes YAML: no --json");
+	else
+		return true;
 	return false;
 }
 
@@ -58,7 +100,8 @@ static bool find_words(struct asked *q, const char *state)
 	struct buf b;
 	uint32_t i = 1;
 
-	if (q->o->words.n > 1 && traces_is_name(q->a, state, q->o->words.v[1]))
+	if (q->o->words.n > 1 &&
+	    (is_whole(q->how) || traces_is_name(q->a, state, q->o->words.v[1])))
 		q->what = q->o->words.v[i++];
 	buf_init(&b, q->a);
 	for (; i < q->o->words.n; i++)
@@ -150,6 +193,8 @@ static int visit(void *ctx, const struct trace_event *e)
 	case HOW_TREE:
 		tree_add(q->tree, e);
 		return 0;
+	case HOW_REPLAY:
+	case HOW_SUGGEST:
 	case HOWS:
 		break;
 	}
@@ -241,8 +286,13 @@ int command_trace(struct arena *a, const struct options *o)
 		say("%s", view_cleaned(a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
-	if (!find_how(&q) || !find_words(&q, state) || !find_since(&q) ||
-	    !find_filter(&q))
+	if (!find_how(&q) || !find_words(&q, state) || !fits(&q))
+		return STATUS_USAGE;
+	if (q.how == HOW_REPLAY)
+		return trace_replay(a, o, state, q.what);
+	if (q.how == HOW_SUGGEST)
+		return trace_suggest(a, o, state, q.what);
+	if (!find_since(&q) || !find_filter(&q))
 		return STATUS_USAGE;
 	return read_all(&q, state);
 }

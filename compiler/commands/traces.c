@@ -112,7 +112,7 @@ static bool is_file(struct arena *a, struct str word)
 	return str_is(word, "-") || stat(arena_cstr(a, word), &st) == 0;
 }
 
-static bool is_id(struct str word)
+bool traces_is_id(struct str word)
 {
 	return word.n >= ID_LEAST && word.n <= ID_HEX && is_hex(word);
 }
@@ -127,7 +127,7 @@ bool traces_is_name(struct arena *a, const char *state, struct str word)
 	    str_ends(word, STR(".jsonl")))
 		return true;
 	list(a, arena_fmt(a, "%s/trace", state).p, &all);
-	return is_id(word) && choose(&all, word, &ignored, &err) == 0;
+	return traces_is_id(word) && choose(&all, word, &ignored, &err) == 0;
 }
 
 int traces_find(struct arena *a, const char *state, struct str what,
@@ -138,7 +138,7 @@ int traces_find(struct arena *a, const char *state, struct str what,
 	parts all = {0};
 	int rc;
 
-	if (what.n && (is_file(a, what) || !is_id(what))) {
+	if (what.n && (is_file(a, what) || !traces_is_id(what))) {
 		*vec_push(a, out) = arena_cstr(a, what);
 		return 0;
 	}
@@ -160,6 +160,17 @@ int traces_find(struct arena *a, const char *state, struct str what,
 					    .p;
 	}
 	return 0;
+}
+
+struct str traces_session(const trace_paths *paths)
+{
+	struct str path = paths->n ? str_of(paths->v[0]) : STR("");
+	struct part p;
+
+	path = str_slice(path, path.n ? str_parent(path).n : 0, path.n);
+	if (str_starts(path, STR("/")))
+		path = str_slice(path, 1, path.n);
+	return parse_name(path, &p) ? p.id : STR("");
 }
 
 /* --- reading -------------------------------------------------------------- */

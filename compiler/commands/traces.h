@@ -19,6 +19,11 @@ must_check int traces_find(struct arena *a, const char *state, struct str what,
 /* Is this word meant as one of those, and not as an expression? */
 bool traces_is_name(struct arena *a, const char *state, struct str word);
 
+/* Is it an ID, whole or the beginning of one? */
+bool traces_is_id(struct str word);
+/* Whose they are, by their names; empty for files that are called otherwise. */
+struct str traces_session(const trace_paths *paths);
+
 /* Called with each event that the filter (or NULL) lets through. A return
  * other than 0 ends the reading. */
 typedef int trace_visit(void *ctx, const struct trace_event *e);

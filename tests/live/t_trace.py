@@ -351,3 +351,43 @@ def the_launcher_killed():
         check(events(where), "what came before is there")
         s = run(where, "true")
         check(s.status == 0, "the next one runs", s.stderr)
+
+
+@test
+def what_a_session_needed_permits_it_again():
+    rules = "[{methods: [GET], paths: [/v1/]}]"
+    with Place("allow: ['site.test:443', 'unused.test:443', "
+               "{dest: api.test, ports: [443], http: %s}]\nignore: [.env]\n"
+               % rules, files={".env": "x"}) as where:
+        s = run(where, "curl -sS https://site.test/; cat .env; touch made; "
+                "curl -sS -o /dev/null https://api.test/v1/x; "
+                "curl -sS -o /dev/null -X POST https://api.test/v1/x; "
+                "curl -sSm 3 https://ungranted.test/")
+        refused = [line for line in s.stderr.splitlines()
+                   if line.startswith("  ") and "×" in line]
+        check(len(refused) == 2, "a method and a name are refused", s.stderr)
+        s = where.membrane("trace", "suggest")
+        check(s.status == 0, "a suggestion", s.stderr)
+        for line in refused:
+            check("# " + line in s.stdout.splitlines(),
+                  "the same line as run's: " + line, s.stdout)
+        granted = s.stdout[s.stdout.index("\nallow:"):]
+        check(granted == "\nallow:\n- dest: api.test\n  ports: [443]\n"
+              "  http:\n  - {methods: [GET], paths: [/v1/x]}\n"
+              "- site.test:443\n", "what was needed, no more", granted)
+        needed = where.work / "needed.yaml"
+        needed.write_text(s.stdout)
+        s = where.membrane("trace", "replay", "--policy", "needed.yaml")
+        check(s.status == 0, "it permits what was done", s.stdout + s.stderr)
+        s = where.membrane("trace", "replay", "--json")
+        found = json.loads(s.stdout)
+        check([u["text"] for u in found["unused"]] ==
+              ["unused.test tcp/443"], "a grant that nothing used", s.stdout)
+        check((s.status, found["refused"], found["lifted"]) == (0, [], []),
+              "its own policy permits what it permitted", s.stdout)
+        needed.write_text("allow: [site.test:443]\nreadonly: [/made]\n")
+        s = where.membrane("trace", "replay", "--policy", "needed.yaml",
+                           "--json")
+        check((s.status, [r["text"] for r in json.loads(s.stdout)["refused"]])
+              == (1, ["api.test:443", "write made"]),
+              "what another one would refuse", s.stdout)
