@@ -94,6 +94,7 @@ step manpage "the man page" tests/manpage
 step completions "bash, zsh and fish complete" tests/completions
 step readme "what the README walks through" tests/readme
 step explain "edits that explain proposes, made" tests/explain
+step suggest "policies that trace suggest writes, replayed" tests/suggest
 step ci "hooks and workflows of policies/ci" tests/ci
 step determinism "the same sources give the same bytes" tests/determinism
 step images "images, since the build" finish images

@@ -59,20 +59,24 @@ static int find(struct past *p, const char *state, struct str what,
 	return rc;
 }
 
-/* The policy that it ran under, for what no record says. */
-static int load_policy(struct past *p, const struct options *o,
-		       const char *state)
+/*
+ * The policy that it ran under, for what no record says. Another version of
+ * membrane may have written it: then that is not known.
+ */
+static void load_policy(struct past *p, const struct options *o,
+			const char *state)
 {
 	const char *plan = in_session(p, state, "plan");
-	int status;
 
 	if (p->id.n == 0 || !exists(plan))
-		return STATUS_OK;
-	status = side_load(p->a, o, str_of(plan), &p->under);
-	p->has_policy = status == STATUS_OK;
+		return;
+	p->has_policy =
+		side_load(p->a, o, str_of(plan), &p->under) == STATUS_OK;
 	if (p->has_policy)
 		p->files = decide_files_new(p->under.c.a, &p->under.c.policy);
-	return status;
+	else
+		say("what the session ran under cannot be read: what became "
+		    "of files is not known");
 }
 
 static int visit(void *ctx, const struct trace_event *e)
@@ -89,14 +93,12 @@ static int past_load(struct past *p, const struct options *o, const char *state,
 {
 	trace_paths paths = {0};
 	struct err err;
-	int status, rc = find(p, state, what, &paths, &err);
+	int rc = find(p, state, what, &paths, &err);
 
 	if (rc < 0)
 		return fail(p->a, &err);
 	deeds_init(&p->deeds, p->a);
-	status = load_policy(p, o, state);
-	if (status != STATUS_OK)
-		return status;
+	load_policy(p, o, state);
 	if (p->id.n && exists(in_session(p, state, "decisions.jsonl")))
 		rc = deeds_decisions(&p->deeds,
 				     in_session(p, state, "decisions.jsonl"),
