@@ -26,31 +26,6 @@ static int open_record(const char *dir, const char *name, int *out,
 	return 0;
 }
 
-static int spawn(struct gate *g, char *const *argv, int keep_fd,
-		 struct err *err)
-{
-	struct proc_opts o = {.argv = argv, .group = PROC_SESSION,
-			      .in = -1, .out = -1, .err = -1, .keep = keep_fd};
-	int rc = proc_pipe(&o.in, &g->in, err);
-
-	if (rc == 0)
-		rc = proc_pipe(&g->out, &o.out, err);
-	if (rc == 0)
-		rc = proc_pipe(&g->err, &o.err, err);
-	if (rc == 0)
-		rc = proc_nonblock(g->out, err);
-	if (rc == 0)
-		rc = proc_nonblock(g->err, err);
-	if (rc == 0)
-		rc = proc_nonblock(g->in, err);
-	if (rc == 0)
-		rc = proc_spawn(&o, &g->pid, err);
-	fd_close(&o.in);
-	fd_close(&o.out);
-	fd_close(&o.err);
-	return rc;
-}
-
 int gate_start(struct gate *g, char *const *argv, const char *dir, int keep_fd,
 	       struct err *err)
 {
@@ -62,7 +37,8 @@ int gate_start(struct gate *g, char *const *argv, const char *dir, int keep_fd,
 	if (rc == 0)
 		rc = open_record(dir, "gate.log", &g->log, err);
 	if (rc == 0)
-		rc = spawn(g, argv, keep_fd, err);
+		rc = proc_spawn_piped(argv, keep_fd, &g->pid, &g->in, &g->out,
+				      &g->err, err);
 	return rc;
 }
 

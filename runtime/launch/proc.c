@@ -119,6 +119,31 @@ int proc_spawn(const struct proc_opts *o, pid_t *out_pid, struct err *err)
 		       strerror(code));
 }
 
+int proc_spawn_piped(char *const *argv, int keep, pid_t *out_pid, int *out_in,
+		     int *out_out, int *out_err, struct err *err)
+{
+	struct proc_opts o = {.argv = argv, .group = PROC_SESSION,
+			      .in = -1, .out = -1, .err = -1, .keep = keep};
+	int rc = proc_pipe(&o.in, out_in, err);
+
+	if (rc == 0)
+		rc = proc_pipe(out_out, &o.out, err);
+	if (rc == 0)
+		rc = proc_pipe(out_err, &o.err, err);
+	if (rc == 0)
+		rc = proc_nonblock(*out_out, err);
+	if (rc == 0)
+		rc = proc_nonblock(*out_err, err);
+	if (rc == 0)
+		rc = proc_nonblock(*out_in, err);
+	if (rc == 0)
+		rc = proc_spawn(&o, out_pid, err);
+	fd_close(&o.in);
+	fd_close(&o.out);
+	fd_close(&o.err);
+	return rc;
+}
+
 int proc_status(int wait_status)
 {
 	if (WIFSIGNALED(wait_status))

@@ -35,6 +35,14 @@ must_check int proc_nonblock(int fd, struct err *err);
  */
 must_check int proc_spawn(const struct proc_opts *o, pid_t *out_pid,
 			  struct err *err);
+/*
+ * Start argv in a session of its own with pipes for 0, 1 and 2; the ends that
+ * are left are ours, and do not block. keep as in proc_opts. On failure what
+ * was opened is in the descriptors, for the caller to close.
+ */
+must_check int proc_spawn_piped(char *const *argv, int keep, pid_t *out_pid,
+				int *out_in, int *out_out, int *out_err,
+				struct err *err);
 /* 0 to 255, 128 + n after signal n: what a shell makes of a wait status. */
 int proc_status(int wait_status);
 

@@ -59,35 +59,6 @@ static int read_limits(struct tracer *t, struct str json,
 
 /* --- its beginning -------------------------------------------------------- */
 
-static int spawn(struct tracer *t, char *const *argv, int keep_fd,
-		 struct err *err)
-{
-	struct proc_opts o = {.argv = argv,
-			      .group = PROC_SESSION,
-			      .in = -1,
-			      .out = -1,
-			      .err = -1,
-			      .keep = keep_fd};
-	int rc = proc_pipe(&o.in, &t->in, err);
-
-	if (rc == 0)
-		rc = proc_pipe(&t->out, &o.out, err);
-	if (rc == 0)
-		rc = proc_pipe(&t->err, &o.err, err);
-	if (rc == 0)
-		rc = proc_nonblock(t->out, err);
-	if (rc == 0)
-		rc = proc_nonblock(t->err, err);
-	if (rc == 0)
-		rc = proc_nonblock(t->in, err);
-	if (rc == 0)
-		rc = proc_spawn(&o, &t->pid, err);
-	fd_close(&o.in);
-	fd_close(&o.out);
-	fd_close(&o.err);
-	return rc;
-}
-
 int tracer_start(struct arena *a, struct tracer *t, char *const *argv,
 		 struct str json, const char *dir, const char *session,
 		 int keep_fd, struct err *err)
@@ -102,7 +73,8 @@ int tracer_start(struct arena *a, struct tracer *t, char *const *argv,
 		return rc;
 	tracefile_init(&t->file, dir, session, &limits);
 	t->frame = arena_alloc(a, TRACER_FRAME_MAX);
-	rc = spawn(t, argv, keep_fd, err);
+	rc = proc_spawn_piped(argv, keep_fd, &t->pid, &t->in, &t->out, &t->err,
+			      err);
 	if (rc < 0)
 		fail(t, err);
 	return 0;
