@@ -45,7 +45,7 @@ static const struct {
 	[EDGE_RAW] = {"# other protocols may pass", "raw", "RAW", "200ms",
 		      1900},
 	[EDGE_PATIENT] = {"# ports on which the client speaks, be it late",
-			  "patient", NULL, "2s", 300},
+			  "patient", NULL, "5s", 300},
 	[EDGE_STRICT] = {"# only HTTP and TLS may pass", "strict", "HTTP", "5s",
 			 1900},
 };
