@@ -3,6 +3,8 @@
 #include "compiler/algebra/compare.h"
 #include "compiler/ir/text.h"
 
+#include <stdlib.h>
+
 /* Another way of writing the texts down needs another number. */
 #define HEAD "membrane contribution 1"
 
@@ -24,12 +26,20 @@ void contribution_digest(struct arena *a, const ir_texts *adds,
 
 /* --- access -------------------------------------------------------------- */
 
+/* Something with a place, by its number in a list. */
+struct spot {
+	struct ir_origin from;
+	uint32_t i;
+};
+typedef VEC(struct spot) spots;
+
 struct work {
 	struct compilation *c;
 	struct contribution *out;
 	addition_list found;
 	bool compared; /* diff says what the workspace changes */
 	struct comparison diff;
+	spots gains, adds; /* of diff.changes and of found, by place */
 	bool unknown[2]; /* but not of requests [0], of files [1] */
 };
 
@@ -82,15 +92,63 @@ static bool same_place(struct ir_origin a, struct ir_origin b)
 	return a.at.beg == b.at.beg && a.at.end == b.at.end;
 }
 
+static int by_place(const void *va, const void *vb)
+{
+	const struct spot *a = va, *b = vb;
+
+	if (a->from.at.beg != b->from.at.beg)
+		return a->from.at.beg < b->from.at.beg ? -1 : 1;
+	if (a->from.at.end != b->from.at.end)
+		return a->from.at.end < b->from.at.end ? -1 : 1;
+	return a->i < b->i ? -1 : a->i > b->i;
+}
+
+/* Ten thousand additions are looked up among as many changes. */
+static void sort_places(struct work *w)
+{
+	struct arena *a = w->c->a;
+
+	for (uint32_t i = 0; i < w->diff.changes.n; i++) {
+		const struct access_change *g = &w->diff.changes.v[i];
+
+		if (g->way != ACCESS_LOST && !g->why_old)
+			*vec_push(a, &w->gains) = (struct spot){g->why, i};
+	}
+	for (uint32_t i = 0; i < w->found.n; i++)
+		*vec_push(a, &w->adds) =
+			(struct spot){w->found.v[i].from, i};
+	if (w->gains.n)
+		qsort(w->gains.v, w->gains.n, sizeof(*w->gains.v), by_place);
+	if (w->adds.n)
+		qsort(w->adds.v, w->adds.n, sizeof(*w->adds.v), by_place);
+}
+
+/* The first at that place, or NULL. */
+static const struct spot *first_at(const spots *list, struct ir_origin from)
+{
+	struct spot key = {from, 0};
+	uint32_t lo = 0, hi = list->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (by_place(&list->v[mid], &key) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < list->n && same_place(list->v[lo].from, from)
+		       ? &list->v[lo]
+		       : NULL;
+}
+
 /* The first thing gained that this text is responsible for. */
 static const struct access_change *gain_of(const struct work *w,
 					   const struct addition *x)
 {
-	vec_each(g, &w->diff.changes)
-		if (g->way != ACCESS_LOST && !g->why_old &&
-		    same_place(g->why, x->from))
-			return g;
-	return NULL;
+	const struct spot *s = first_at(&w->gains, x->from);
+
+	return s ? &w->diff.changes.v[s->i] : NULL;
 }
 
 /* Several options may stand in one word: any of them. */
@@ -129,10 +187,9 @@ static bool is_decided(const struct work *w, const struct addition *x)
 static void put_rest(struct work *w)
 {
 	vec_each(g, &w->diff.changes) {
-		bool told = g->way == ACCESS_LOST || g->why.at.beg == 0;
+		bool told = g->way == ACCESS_LOST || g->why.at.beg == 0 ||
+			    (!g->why_old && first_at(&w->adds, g->why));
 
-		vec_each(x, &w->found)
-			told |= !g->why_old && same_place(g->why, x->from);
 		if (!told)
 			put(w, g->why,
 			    arena_fmt(w->c->a, "access %.*s", STR_ARG(g->text)),
@@ -150,6 +207,7 @@ void contribution_make(struct compilation *c, struct contribution *out)
 	own_docs(&w, true, &with);
 	passes_additions(&ctx, &with, &w.found);
 	compare(&w, &with);
+	sort_places(&w);
 	vec_each(x, &w.found) {
 		const struct access_change *g = gain_of(&w, x);
 
