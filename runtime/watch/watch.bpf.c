@@ -444,7 +444,7 @@ static __always_inline bool on_open(struct message *m, struct task_struct *t,
 		return true;
 	}
 	f = file_at(t, (__u64)m->head.ret);
-	if (!f || !wants(f))
+	if (!f)
 		return false;
 	put_path_of(&f->f_path, WATCH_PATH, WATCH_FIRST);
 	put_file(m, f);
@@ -461,28 +461,27 @@ static __always_inline struct socket *socket_at(struct task_struct *t, __u64 fd)
 	return BPF_CORE_READ(f, private_data);
 }
 
-/* False for a socket that the call is not traced on. */
-static __always_inline bool put_socket(struct message *m, struct task_struct *t,
-				       const volatile struct watch_call *c,
-				       __u16 *peer_port)
+/* The port at its other end, 0 when there is none. */
+static __always_inline __u16 put_socket(struct message *m,
+					struct task_struct *t,
+					const volatile struct watch_call *c)
 {
 	struct socket *s = socket_at(t, arg(m, c->a));
+	struct sock *k = s ? BPF_CORE_READ(s, sk) : NULL;
 	struct watch_item *i;
 	struct watch_sock *o;
-	struct sock *k = s ? BPF_CORE_READ(s, sk) : NULL;
 
 	if (!k)
-		return !(c->flags & WATCH_DATAGRAM);
+		return 0;
 	i = item(m, WATCH_SOCK, WATCH_FIRST);
 	if (!i)
-		return true;
+		return 0;
 	o = room(m);
 	__builtin_memset(o, 0, sizeof(*o));
 	o->type = (__u16)BPF_CORE_READ(s, type);
 	o->family = BPF_CORE_READ(k, __sk_common.skc_family);
 	o->local_port = BPF_CORE_READ(k, __sk_common.skc_num);
 	o->peer_port = BPF_CORE_READ(k, __sk_common.skc_dport);
-	*peer_port = o->peer_port;
 	if (o->family == AF_INET6) {
 		BPF_CORE_READ_INTO(&o->local, k,
 				   __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr8);
@@ -494,9 +493,7 @@ static __always_inline bool put_socket(struct message *m, struct task_struct *t,
 		*(__u32 *)o->peer = BPF_CORE_READ(k, __sk_common.skc_daddr);
 	}
 	grow(m, i, sizeof(*o));
-	return !(c->flags & WATCH_DATAGRAM) ||
-	       (o->type == SOCK_DGRAM &&
-		(o->family == AF_INET || o->family == AF_INET6));
+	return o->peer_port;
 }
 
 static __always_inline void put_addr(struct message *m, const void *from,
@@ -595,8 +592,8 @@ static __always_inline void put_msg(struct message *m, const void *from,
 static __always_inline bool fill(struct message *m, struct task_struct *t,
 				 const volatile struct watch_call *c)
 {
-	__u16 port = 0;
 	struct file *f;
+	__u16 port;
 
 	switch (c->how) {
 	case WATCH_OPEN:
@@ -620,8 +617,7 @@ static __always_inline bool fill(struct message *m, struct task_struct *t,
 			put_path_of(&f->f_path, WATCH_PATH, WATCH_FIRST);
 		return true;
 	case WATCH_TO:
-		if (!put_socket(m, t, c, &port))
-			return false;
+		port = put_socket(m, t, c);
 		put_addr(m, (const void *)arg(m, c->b), arg(m, c->c));
 		if ((c->flags & WATCH_QUESTION) && config.settings.questions &&
 		    to_resolver((const void *)arg(m, c->b), port))
@@ -629,14 +625,14 @@ static __always_inline bool fill(struct message *m, struct task_struct *t,
 				 arg(m, 2));
 		return true;
 	case WATCH_SOCKET:
-		return put_socket(m, t, c, &port);
+		put_socket(m, t, c);
+		return true;
 	case WATCH_MSG:
-		if (!put_socket(m, t, c, &port))
-			return false;
+		port = put_socket(m, t, c);
 		put_msg(m, (const void *)arg(m, c->b), c, port);
 		return true;
 	case WATCH_WRITE:
-		if (!put_socket(m, t, c, &port) || !to_resolver(NULL, port))
+		if (!to_resolver(NULL, put_socket(m, t, c)))
 			return false;
 		put_data(m, WATCH_FIRST, (const void *)arg(m, c->b),
 			 arg(m, c->c));
@@ -644,6 +640,37 @@ static __always_inline bool fill(struct message *m, struct task_struct *t,
 	default:
 		return true;
 	}
+}
+
+static __always_inline bool is_datagram(struct task_struct *t, __u64 fd)
+{
+	struct socket *s = socket_at(t, fd);
+	struct sock *k;
+	__u16 family;
+
+	if (!s || BPF_CORE_READ(s, type) != SOCK_DGRAM)
+		return false;
+	k = BPF_CORE_READ(s, sk);
+	family = k ? BPF_CORE_READ(k, __sk_common.skc_family) : 0;
+	return family == AF_INET || family == AF_INET6;
+}
+
+/*
+ * Most opens are reads that nobody asked for, and most writes go to files: told
+ * apart before anything is copied.
+ */
+static __always_inline bool may_matter(struct task_struct *t,
+				       const volatile struct watch_call *c,
+				       __u64 first, long ret)
+{
+	struct file *f;
+
+	if (c->flags & WATCH_DATAGRAM)
+		return is_datagram(t, first);
+	if (c->how != WATCH_OPEN || ret < 0)
+		return true;
+	f = file_at(t, (__u64)ret);
+	return f && wants(f);
 }
 
 static __always_inline void take_args(struct message *m, struct pt_regs *regs)
@@ -662,6 +689,15 @@ static __always_inline void take_args(struct message *m, struct pt_regs *regs)
 	m->head.args[3] = regs->regs[3];
 	m->head.args[4] = regs->regs[4];
 	m->head.args[5] = regs->regs[5];
+#endif
+}
+
+static __always_inline __u64 first_arg(struct pt_regs *regs)
+{
+#ifdef __TARGET_ARCH_x86
+	return regs->di;
+#else
+	return regs->orig_x0;
 #endif
 }
 
@@ -693,7 +729,7 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
 	if ((c->flags & WATCH_NO_RETRY) && ret == -EAGAIN)
 		return 0;
 	t = bpf_get_current_task_btf();
-	if (!in_scope(t))
+	if (!in_scope(t) || !may_matter(t, c, first_arg(regs), ret))
 		return 0;
 	m = begin(t, WATCH_CALL);
 	if (!m)
