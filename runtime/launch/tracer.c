@@ -12,10 +12,13 @@
 #define CHUNK		65536u
 #define CHUNKS_PER_PUMP 64u /* so that a chatty tracer starves nobody */
 
-/* The first reason counts; nothing it still says is listened to. */
+/*
+ * The first reason counts; nothing it still says is listened to. Also after its
+ * own end: a last frame may find the disk full.
+ */
 static void fail(struct tracer *t, const struct err *why)
 {
-	if (t->state == TRACER_FAILED || t->state == TRACER_ENDED)
+	if (t->state == TRACER_FAILED)
 		return;
 	t->state = TRACER_FAILED;
 	t->why = *why;
