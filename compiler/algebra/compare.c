@@ -28,16 +28,6 @@ static bool same_grants(const ir_grants *x, const ir_grants *y)
 	return true;
 }
 
-static bool same_patterns(const ir_patterns *x, const ir_patterns *y)
-{
-	if (x->n != y->n)
-		return false;
-	for (uint32_t i = 0; i < x->n; i++)
-		if (!str_eq(x->v[i].line, y->v[i].line))
-			return false;
-	return true;
-}
-
 static bool same_args(const ir_texts *x, const ir_texts *y)
 {
 	if (x->n != y->n)
@@ -74,8 +64,8 @@ void compare_policies(struct arena *a, const struct ir_policy *old,
 	out->same_text = out->changes.n == 0 &&
 			 same_grants(&old->allow, &now->allow) &&
 			 same_grants(&old->deny, &now->deny) &&
-			 same_patterns(&old->ignore, &now->ignore) &&
-			 same_patterns(&old->readonly, &now->readonly) &&
+			 files_same_patterns(&old->ignore, &now->ignore) &&
+			 files_same_patterns(&old->readonly, &now->readonly) &&
 			 same_args(&old->args, &now->args);
 }
 

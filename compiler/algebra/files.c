@@ -28,7 +28,7 @@ static bool has_line(const struct list *l, struct str line)
 	return false;
 }
 
-static bool same_lines(const ir_patterns *x, const ir_patterns *y)
+bool files_same_patterns(const ir_patterns *x, const ir_patterns *y)
 {
 	if (x->n != y->n)
 		return false;
@@ -244,8 +244,8 @@ void files_compare(struct arena *a, const struct ir_policy *old,
 {
 	const ir_patterns *from[] = {&old->ignore, &now->ignore, &old->readonly,
 				     &now->readonly};
-	bool ignore = same_lines(&old->ignore, &now->ignore);
-	bool readonly = same_lines(&old->readonly, &now->readonly);
+	bool ignore = files_same_patterns(&old->ignore, &now->ignore);
+	bool readonly = files_same_patterns(&old->readonly, &now->readonly);
 	const struct gitignore *lists[FILEWALK_LISTS];
 	struct compare c = {.a = a, .out = out};
 

@@ -2,107 +2,14 @@
 
 #include "compiler/base/secret.h"
 #include "compiler/commands/view.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <yaml.h>
+#include "compiler/emit/yaml_write.h"
 
 #define FILES_SHOWN 20u
 #define TEXT_MAX    400u
 
-struct writer {
-	struct arena *a;
-	yaml_emitter_t yaml;
-};
-
-static int sink(void *ctx, unsigned char *data, size_t size)
+static void put_text(struct yaml_write *w, struct str s)
 {
-	buf_add(ctx, (struct str){(const char *)data, size});
-	return 1;
-}
-
-/* Out of memory is all that can go wrong: what is emitted is well formed. */
-static void check(int ok)
-{
-	if (ok)
-		return;
-	fputs("membrane: out of memory\n", stderr);
-	exit(3);
-}
-
-static void put(struct writer *w, yaml_event_t *e)
-{
-	check(yaml_emitter_emit(&w->yaml, e));
-}
-
-static void put_text(struct writer *w, struct str s)
-{
-	yaml_event_t e;
-	char *copy = arena_cstr(w->a, s); /* libyaml has no const here */
-
-	check(yaml_scalar_event_initialize(&e, NULL, NULL, (yaml_char_t *)copy,
-					   (int)s.n, 1, 1,
-					   YAML_ANY_SCALAR_STYLE));
-	put(w, &e);
-}
-
-static void map_begin(struct writer *w, yaml_mapping_style_t style)
-{
-	yaml_event_t e;
-
-	check(yaml_mapping_start_event_initialize(&e, NULL, NULL, 1, style));
-	put(w, &e);
-}
-
-static void map_end(struct writer *w)
-{
-	yaml_event_t e;
-
-	check(yaml_mapping_end_event_initialize(&e));
-	put(w, &e);
-}
-
-static void list_begin(struct writer *w, yaml_sequence_style_t style)
-{
-	yaml_event_t e;
-
-	check(yaml_sequence_start_event_initialize(&e, NULL, NULL, 1, style));
-	put(w, &e);
-}
-
-static void list_end(struct writer *w)
-{
-	yaml_event_t e;
-
-	check(yaml_sequence_end_event_initialize(&e));
-	put(w, &e);
-}
-
-static void begin(struct writer *w, struct buf *out)
-{
-	yaml_event_t e;
-
-	check(yaml_emitter_initialize(&w->yaml));
-	yaml_emitter_set_output(&w->yaml, sink, out);
-	yaml_emitter_set_unicode(&w->yaml, 1);
-	yaml_emitter_set_width(&w->yaml, -1);
-	check(yaml_stream_start_event_initialize(&e, YAML_UTF8_ENCODING));
-	put(w, &e);
-	check(yaml_document_start_event_initialize(&e, NULL, NULL, NULL, 1));
-	put(w, &e);
-	map_begin(w, YAML_BLOCK_MAPPING_STYLE);
-}
-
-static void end(struct writer *w)
-{
-	yaml_event_t e;
-
-	map_end(w);
-	check(yaml_document_end_event_initialize(&e, 1));
-	put(w, &e);
-	check(yaml_stream_end_event_initialize(&e));
-	put(w, &e);
-	yaml_emitter_delete(&w->yaml);
+	yaml_write_scalar(w, s, YAML_ANY_SCALAR_STYLE);
 }
 
 /* --- grants --------------------------------------------------------------- */
@@ -146,23 +53,23 @@ static bool same_texts(const suggest_texts *x, const suggest_texts *y)
 	return true;
 }
 
-static void put_list(struct writer *w, const char *key,
+static void put_list(struct yaml_write *w, const char *key,
 		     const suggest_texts *list)
 {
 	put_text(w, str_of(key));
-	list_begin(w, YAML_FLOW_SEQUENCE_STYLE);
+	yaml_write_list(w, YAML_FLOW_SEQUENCE_STYLE);
 	vec_each(x, list)
 		put_text(w, *x);
-	list_end(w);
+	yaml_write_list_end(w);
 }
 
 /* One rule for all paths that are asked with the same methods. */
-static void put_http(struct writer *w, const suggest_rules *list)
+static void put_http(struct yaml_write *w, const suggest_rules *list)
 {
 	suggest_texts done = {0};
 
 	put_text(w, STR("http"));
-	list_begin(w, YAML_BLOCK_SEQUENCE_STYLE);
+	yaml_write_list(w, YAML_BLOCK_SEQUENCE_STYLE);
 	vec_each(x, list) {
 		suggest_texts methods = methods_of(w->a, list, x->path);
 		suggest_texts paths = {0};
@@ -182,12 +89,12 @@ static void put_http(struct writer *w, const suggest_rules *list)
 				*vec_push(w->a, &done) = y->path;
 			}
 		}
-		map_begin(w, YAML_FLOW_MAPPING_STYLE);
+		yaml_write_map(w, YAML_FLOW_MAPPING_STYLE);
 		put_list(w, "methods", &methods);
 		put_list(w, "paths", &paths);
-		map_end(w);
+		yaml_write_map_end(w);
 	}
-	list_end(w);
+	yaml_write_list_end(w);
 }
 
 /* "x.test:443", "[2001:db8::1]:443". */
@@ -199,7 +106,7 @@ static struct str short_form(struct arena *a, const struct suggest_grant *g,
 }
 
 /* The ports from the i-th on for which the same holds, as one grant. */
-static void put_grant(struct writer *w, const struct suggest_grant *g,
+static void put_grant(struct yaml_write *w, const struct suggest_grant *g,
 		      uint32_t i)
 {
 	const struct suggest_port *first = &g->ports.v[i];
@@ -214,8 +121,8 @@ static void put_grant(struct writer *w, const struct suggest_grant *g,
 		put_text(w, short_form(w->a, g, first));
 		return;
 	}
-	map_begin(w, first->http.n ? YAML_BLOCK_MAPPING_STYLE
-				   : YAML_FLOW_MAPPING_STYLE);
+	yaml_write_map(w, first->http.n ? YAML_BLOCK_MAPPING_STYLE
+					: YAML_FLOW_MAPPING_STYLE);
 	put_text(w, STR("dest"));
 	put_text(w, g->dest);
 	put_list(w, "ports", &ports);
@@ -225,10 +132,10 @@ static void put_grant(struct writer *w, const struct suggest_grant *g,
 	}
 	if (first->http.n)
 		put_http(w, &first->http);
-	map_end(w);
+	yaml_write_map_end(w);
 }
 
-static void put_grants(struct writer *w, const struct suggest_grant *g)
+static void put_grants(struct yaml_write *w, const struct suggest_grant *g)
 {
 	for (uint32_t i = 0; i < g->ports.n; i++) {
 		bool told = false;
@@ -338,19 +245,21 @@ struct str suggest_yaml(struct arena *a, const suggest_grants *grants,
 			const struct deeds *d, struct str session,
 			const char *log)
 {
-	struct writer w = {.a = a};
+	struct yaml_write w;
 	struct buf out;
 
 	buf_init(&out, a);
 	put_head(&out, d, session, log);
 	put_files(&out, d);
-	begin(&w, &out);
+	yaml_write_begin(&w, a, &out);
+	yaml_write_map(&w, YAML_BLOCK_MAPPING_STYLE);
 	put_text(&w, STR("allow"));
-	list_begin(&w, grants->n ? YAML_BLOCK_SEQUENCE_STYLE
-				 : YAML_FLOW_SEQUENCE_STYLE);
+	yaml_write_list(&w, grants->n ? YAML_BLOCK_SEQUENCE_STYLE
+				      : YAML_FLOW_SEQUENCE_STYLE);
 	vec_each(g, grants)
 		put_grants(&w, g);
-	list_end(&w);
-	end(&w);
+	yaml_write_list_end(&w);
+	yaml_write_map_end(&w);
+	yaml_write_end(&w);
 	return buf_str(&out);
 }

@@ -1,118 +1,33 @@
 #include "compiler/emit/tracee.h"
 
+#include "compiler/emit/yaml_write.h"
 #include "compiler/ir/tracee.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <yaml.h>
-
 struct writer {
-	yaml_emitter_t yaml;
+	struct yaml_write out;
 	const struct emit_in *in;
 	unsigned release;
 };
 
-static int sink(void *ctx, unsigned char *data, size_t size)
-{
-	buf_add(ctx, (struct str){(const char *)data, size});
-	return 1;
-}
-
-/* Out of memory is all that can go wrong: what is emitted is well formed. */
-static void check(int ok)
-{
-	if (ok)
-		return;
-	fputs("membrane: out of memory\n", stderr);
-	exit(3);
-}
-
-static void put(struct writer *w, yaml_event_t *e)
-{
-	check(yaml_emitter_emit(&w->yaml, e));
-}
-
-static void put_scalar(struct writer *w, struct str s,
-		       yaml_scalar_style_t style)
-{
-	yaml_event_t e;
-
-	/* libyaml has no const here; it copies the text. */
-	char *copy = arena_cstr(w->in->a, s);
-
-	check(yaml_scalar_event_initialize(&e, NULL, NULL, (yaml_char_t *)copy,
-					   (int)s.n, 1, 1, style));
-	put(w, &e);
-}
-
 /* A word of ours. */
 static void put_word(struct writer *w, const char *s)
 {
-	put_scalar(w, str_of(s), YAML_PLAIN_SCALAR_STYLE);
+	yaml_write_scalar(&w->out, str_of(s), YAML_PLAIN_SCALAR_STYLE);
 }
 
 static void put_text(struct writer *w, struct str s)
 {
-	put_scalar(w, s, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+	yaml_write_scalar(&w->out, s, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
 }
 
 static void map_begin(struct writer *w)
 {
-	yaml_event_t e;
-
-	check(yaml_mapping_start_event_initialize(&e, NULL, NULL, 1,
-						  YAML_BLOCK_MAPPING_STYLE));
-	put(w, &e);
-}
-
-static void map_end(struct writer *w)
-{
-	yaml_event_t e;
-
-	check(yaml_mapping_end_event_initialize(&e));
-	put(w, &e);
+	yaml_write_map(&w->out, YAML_BLOCK_MAPPING_STYLE);
 }
 
 static void list_begin(struct writer *w)
 {
-	yaml_event_t e;
-
-	check(yaml_sequence_start_event_initialize(&e, NULL, NULL, 1,
-						   YAML_BLOCK_SEQUENCE_STYLE));
-	put(w, &e);
-}
-
-static void list_end(struct writer *w)
-{
-	yaml_event_t e;
-
-	check(yaml_sequence_end_event_initialize(&e));
-	put(w, &e);
-}
-
-static void begin(struct writer *w, struct buf *out)
-{
-	yaml_event_t e;
-
-	check(yaml_emitter_initialize(&w->yaml));
-	yaml_emitter_set_output(&w->yaml, sink, out);
-	yaml_emitter_set_unicode(&w->yaml, 1);
-	yaml_emitter_set_width(&w->yaml, -1);
-	check(yaml_stream_start_event_initialize(&e, YAML_UTF8_ENCODING));
-	put(w, &e);
-	check(yaml_document_start_event_initialize(&e, NULL, NULL, NULL, 1));
-	put(w, &e);
-}
-
-static void end(struct writer *w)
-{
-	yaml_event_t e;
-
-	check(yaml_document_end_event_initialize(&e, 1));
-	put(w, &e);
-	check(yaml_stream_end_event_initialize(&e));
-	put(w, &e);
-	yaml_emitter_delete(&w->yaml);
+	yaml_write_list(&w->out, YAML_BLOCK_SEQUENCE_STYLE);
 }
 
 static void put_head(struct writer *w)
@@ -129,8 +44,8 @@ static void put_head(struct writer *w)
 	map_begin(w);
 	put_word(w, "description");
 	put_text(w, STR("what the agent's container does"));
-	map_end(w);
-	map_end(w);
+	yaml_write_map_end(&w->out);
+	yaml_write_map_end(&w->out);
 }
 
 /* "/usr" leaves out itself and all below it. */
@@ -172,7 +87,7 @@ static void put_rule(struct writer *w, const struct ir_trace_event *e)
 
 	map_begin(w);
 	put_word(w, "event");
-	put_scalar(w, e->name, YAML_PLAIN_SCALAR_STYLE);
+	yaml_write_scalar(&w->out, e->name, YAML_PLAIN_SCALAR_STYLE);
 	if (e->filters.n || exclude) {
 		put_word(w, "filters");
 		list_begin(w);
@@ -180,9 +95,9 @@ static void put_rule(struct writer *w, const struct ir_trace_event *e)
 			put_filter(w, f->s);
 		if (exclude)
 			put_filter(w, excluded(w));
-		list_end(w);
+		yaml_write_list_end(&w->out);
 	}
-	map_end(w);
+	yaml_write_map_end(&w->out);
 }
 
 bool tracee_wanted(const struct ir_policy *p)
@@ -199,7 +114,7 @@ bool tracee_emit(const struct emit_in *in, struct buf *out)
 	/* Known: passes/trace refuses any other. */
 	if (in->policy->trace.version.set)
 		tracee_release(in->policy->trace.version.v, &w.release);
-	begin(&w, out);
+	yaml_write_begin(&w.out, in->a, out);
 	map_begin(&w);
 	put_head(&w);
 	put_word(&w, "spec");
@@ -207,14 +122,14 @@ bool tracee_emit(const struct emit_in *in, struct buf *out)
 	put_word(&w, "scope");
 	list_begin(&w);
 	put_word(&w, "container=new");
-	list_end(&w);
+	yaml_write_list_end(&w.out);
 	put_word(&w, "rules");
 	list_begin(&w);
 	vec_each(e, &in->policy->trace.events)
 		put_rule(&w, e);
-	list_end(&w);
-	map_end(&w);
-	map_end(&w);
-	end(&w);
+	yaml_write_list_end(&w.out);
+	yaml_write_map_end(&w.out);
+	yaml_write_map_end(&w.out);
+	yaml_write_end(&w.out);
 	return true;
 }
