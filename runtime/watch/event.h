@@ -119,6 +119,9 @@ struct watch_settings {
 	__u32 reads;	  /* files opened only to be read, too */
 	__u32 leaves;	  /* those of a name in the table, in any case */
 	__u32 questions;  /* what is sent to port 53 */
+	__u32 casts;	  /* the kernel has bpf_rdonly_cast() */
+	/* By length, which first bytes (modulo 64) a name in the table has. */
+	__u64 leaf_first[WATCH_LEAF_MAX];
 };
 
 struct watch_config {

@@ -76,6 +76,7 @@ struct nsproxy {
 };
 
 struct qstr {
+	__u32 hash, len;
 	const unsigned char *name;
 };
 struct super_block {

@@ -3,11 +3,13 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #define PROVE_CALL   SYS_sched_rr_get_interval /* nobody calls it by chance */
@@ -62,13 +64,24 @@ static int on_sample(void *ctx, void *data, size_t bytes)
 	return s->on_message(s->ctx, data, bytes);
 }
 
+/* By the version: to look it up among the kernel's types takes 50 ms. */
+static bool can_cast(void)
+{
+	struct utsname u;
+	unsigned major = 0, minor = 0;
+
+	return uname(&u) == 0 &&
+	       sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 2));
+}
+
 /* What the programs hold from the beginning. */
 static void fill_config(struct watch_config *c, const struct select *sel)
 {
 	const struct events_call *known = events_calls();
 	const char *const *leaves;
 	uint32_t quarter = select_ring(sel) / 4;
-
+	size_t n = select_leaves(sel, &leaves);
 	bool questions = select_wants(sel, WATCH_EVENT_net_packet_dns_request);
 
 	for (unsigned i = 0; i < WATCH_CALLS_MAX; i++)
@@ -82,10 +95,15 @@ static void fill_config(struct watch_config *c, const struct select *sel)
 		.fork = select_wants(sel, WATCH_EVENT_sched_process_fork),
 		.exit = select_wants(sel, WATCH_EVENT_sched_process_exit),
 		.reads = select_reads(sel),
-		.leaves = select_leaves(sel, &leaves) > 0,
+		.leaves = n > 0,
 		.questions = questions,
+		.casts = can_cast(),
 		.wake_bytes = quarter < WAKE_BYTES ? quarter : WAKE_BYTES,
 	};
+	/* Names that are too long are refused by fill_leaves(). */
+	for (size_t i = 0; i < n; i++)
+		c->settings.leaf_first[strlen(leaves[i]) % WATCH_LEAF_MAX] |=
+			UINT64_C(1) << (leaves[i][0] & 63);
 }
 
 static int fill_leaves(int fd, const struct select *sel, struct err *err)

@@ -31,10 +31,12 @@
 #define AF_INET6    10
 #define PORT_DNS    53
 #define O_CREATED   0x241 /* what creat() means: O_CREAT O_WRONLY O_TRUNC */
+#define O_CHANGES   0x240 /* O_CREAT O_TRUNC: opening alone does it */
 #define FDS_MAX	    (1u << 20)
 #define ITEMS_MASK  (WATCH_ITEMS_MAX - 1)
 
 struct message {
+	volatile __u64 dentry, mnt; /* on their way to put_path() */
 	struct watch_head head;
 	/* Each item is written below ITEMS_MASK, and reaches no further than
 	 * its own bound behind it. */
@@ -76,33 +78,54 @@ struct watch_scope scope;
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
+extern void *bpf_rdonly_cast(const void *, __u32)
+__ksym __weak;
+
+/*
+ * GET(p, a, b): p->a->b, of a pointer that the verifier does not know. Where it
+ * can be told what the pointer is (from 6.2 on) that is a load each; elsewhere
+ * it is a helper's call each, which takes ten times as long. p is a variable.
+ */
+#define KNOWN(p)                                                               \
+	((typeof(p))bpf_rdonly_cast((p), bpf_core_type_id_kernel(typeof(*(p)))))
+#define GET(p, ...)                                                            \
+	({                                                                     \
+		___type((p), __VA_ARGS__) got_;                                \
+		if (config.settings.casts)                                     \
+			got_ = ___arrow(KNOWN(p), __VA_ARGS__);                \
+		else                                                           \
+			got_ = BPF_CORE_READ((p), __VA_ARGS__);                \
+		got_;                                                          \
+	})
+
 /* --- whose ---------------------------------------------------------------- */
 
-/* The pid of a task in the namespace of the agent's at the scope's level. */
-static __always_inline bool numbers_at(struct pid *pid, __u32 level,
-				       struct upid *out)
+/* A pid as the namespace at a level has it. */
+static __always_inline struct upid *number_at(struct pid *pid, __u32 level)
 {
-	return bpf_probe_read_kernel(out, sizeof(*out), &pid->numbers[level]) ==
-	       0;
+	return &pid->numbers[level];
 }
 
 static __always_inline __u32 inum_at(struct pid *pid, __u32 level)
 {
-	struct upid up;
+	struct upid *up = number_at(pid, level);
 
-	if (!numbers_at(pid, level, &up) || !up.ns)
-		return 0;
-	return BPF_CORE_READ(up.ns, ns.inum);
+	return GET(up, ns, ns.inum);
 }
 
-static __always_inline bool in_scope(struct task_struct *t)
+/* What the task's own level says costs no read: most are of no container. */
+static __always_inline bool may_be_in_scope(struct task_struct *t)
 {
 	__u32 level = scope.level;
 	struct pid *pid = t->thread_pid;
 
-	if (level == 0 || !pid || pid->level < level)
-		return false;
-	return inum_at(pid, level) == scope.pidns;
+	return level && pid && pid->level >= level;
+}
+
+static __always_inline bool in_scope(struct task_struct *t)
+{
+	return may_be_in_scope(t) &&
+	       inum_at(t->thread_pid, scope.level) == scope.pidns;
 }
 
 /* The first program in the agent's network namespace shows its own. */
@@ -113,7 +136,7 @@ static __always_inline bool learn(struct task_struct *t)
 
 	if (scope.level || !scope.netns || !pid || pid->level == 0)
 		return false;
-	if (BPF_CORE_READ(t, nsproxy, net_ns, ns.inum) != scope.netns)
+	if (t->nsproxy->net_ns->ns.inum != scope.netns)
 		return false;
 	inum = inum_at(pid, pid->level);
 	if (inum == 0 || inum == scope.not_pidns)
@@ -127,24 +150,42 @@ static __always_inline bool learn(struct task_struct *t)
 
 static __always_inline __u32 number_of(struct pid *pid, __u32 level)
 {
-	struct upid up;
+	struct upid *up = number_at(pid, level);
 
-	return pid && numbers_at(pid, level, &up) ? (__u32)up.nr : 0;
+	return (__u32)GET(up, nr);
+}
+
+/* Numbers of the task and its parents, as its own pid namespace has them. */
+static __always_inline void put_numbers(struct watch_head *h,
+					struct task_struct *t)
+{
+	struct task_struct *leader = t->group_leader, *parent = t->real_parent;
+	struct pid *pid = t->thread_pid;
+	__u32 level = pid->level;
+
+	h->host_tid = (__u32)t->pid;
+	h->host_pid = (__u32)t->tgid;
+	h->host_ppid = (__u32)parent->tgid;
+	h->tid = number_of(pid, level);
+	h->pidns = level == scope.level ? scope.pidns : inum_at(pid, level);
+	h->pid = h->host_tid == h->host_pid
+			 ? h->tid
+			 : number_of(leader->thread_pid, level);
+	h->ppid = 0;
+	/* A parent outside of the namespace has no number in it. */
+	if (parent->thread_pid->level >= level)
+		h->ppid = number_of(parent->group_leader->thread_pid, level);
 }
 
 static __always_inline struct message *begin(struct task_struct *t, __u16 kind)
 {
-	__u32 zero = 0, level;
+	__u32 zero = 0;
 	struct message *m = bpf_map_lookup_elem(&scratch, &zero);
-	struct task_struct *leader, *parent;
 	struct watch_head *h;
 
 	if (!m)
 		return NULL;
 	h = &m->head;
-	leader = t->group_leader;
-	parent = t->real_parent;
-	level = BPF_CORE_READ(t, thread_pid, level);
 	h->kind = kind;
 	h->nr = 0;
 	h->ret = 0;
@@ -153,18 +194,8 @@ static __always_inline struct message *begin(struct task_struct *t, __u16 kind)
 	h->cgroup = bpf_get_current_cgroup_id();
 	h->cpu = bpf_get_smp_processor_id();
 	h->uid = (__u32)bpf_get_current_uid_gid();
-	h->host_tid = (__u32)t->pid;
-	h->host_pid = (__u32)t->tgid;
-	h->host_ppid = (__u32)BPF_CORE_READ(parent, tgid);
-	h->tid = number_of(t->thread_pid, level);
-	h->pid = number_of(BPF_CORE_READ(leader, thread_pid), level);
-	h->ppid = 0;
-	/* A parent outside of the namespace has no number in it. */
-	if (BPF_CORE_READ(parent, thread_pid, level) >= level)
-		h->ppid = number_of(
-			BPF_CORE_READ(parent, group_leader, thread_pid), level);
-	h->mntns = BPF_CORE_READ(t, nsproxy, mnt_ns, ns.inum);
-	h->pidns = inum_at(t->thread_pid, level);
+	h->mntns = t->nsproxy->mnt_ns->ns.inum;
+	put_numbers(h, t);
 	bpf_probe_read_kernel(h->comm, sizeof(h->comm), t->comm);
 	h->bytes = 0;
 	__builtin_memset(h->args, 0, sizeof(h->args));
@@ -174,20 +205,22 @@ static __always_inline struct message *begin(struct task_struct *t, __u16 kind)
 /* head.bytes counts the items while the message is made. */
 static __always_inline void send(struct message *m)
 {
-	__u32 zero = 0, n = m->head.bytes;
+	__u32 zero = 0;
+	__u64 n = m->head.bytes;
 	struct watch_counts *c = bpf_map_lookup_elem(&counts, &zero);
 	__u64 flags = BPF_RB_NO_WAKEUP;
 
+	asm volatile("" : "+r"(n)); /* what is compared is what is passed */
 	if (n > sizeof(m->items))
 		n = sizeof(m->items);
 	n += sizeof(m->head);
-	m->head.bytes = n;
+	m->head.bytes = (__u32)n;
 	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >
 	    config.settings.wake_bytes)
 		flags = BPF_RB_FORCE_WAKEUP;
 	if (!c)
 		return;
-	if (bpf_ringbuf_output(&ring, m, n, flags) == 0)
+	if (bpf_ringbuf_output(&ring, &m->head, n, flags) == 0)
 		c->sent++;
 	else
 		c->lost++;
@@ -262,36 +295,34 @@ static __always_inline void put_kernel_text(struct message *m, __u8 tag,
 }
 
 struct walk {
-	struct dentry *dentry;
+	struct message *m;
+	struct dentry *dentry, *root; /* root: of the mount */
 	struct mount *mount;
 	__u32 bytes;
-	bool first;
 };
 
 /* One step towards the root: a component, or from a mount to what it is on. */
 static long step(__u64 n, struct walk *w)
 {
-	__u32 zero = 0;
-	struct message *m = bpf_map_lookup_elem(&scratch, &zero);
-	struct dentry *d = w->dentry, *parent;
 	struct mount *mount = w->mount, *up;
+	struct dentry *d = w->dentry, *parent;
+	struct message *m = w->m;
 	const unsigned char *name;
 	long got;
 
-	if (!m)
-		return 1;
-	if (d == BPF_CORE_READ(mount, mnt.mnt_root)) {
-		up = BPF_CORE_READ(mount, mnt_parent);
+	if (d == w->root) {
+		up = GET(mount, mnt_parent);
 		if (up == mount)
 			return 1;
-		w->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+		w->dentry = GET(mount, mnt_mountpoint);
 		w->mount = up;
+		w->root = GET(up, mnt.mnt_root);
 		return 0;
 	}
-	parent = BPF_CORE_READ(d, d_parent);
+	parent = GET(d, d_parent);
 	if (parent == d || m->head.bytes >= WATCH_ITEMS_MAX - 256)
 		return 1;
-	name = BPF_CORE_READ(d, d_name.name);
+	name = GET(d, d_name.name);
 	got = bpf_probe_read_kernel_str(&m->items[masked(m->head.bytes)], 256,
 					name);
 	if (got <= 0 || got > 256)
@@ -302,6 +333,11 @@ static long step(__u64 n, struct walk *w)
 	return 0;
 }
 
+static __always_inline struct mount *mount_of(__u64 mnt)
+{
+	return (struct mount *)(mnt - bpf_core_field_offset(struct mount, mnt));
+}
+
 /*
  * Global, so that it is verified once. Only numbers may be passed; the message
  * is found again.
@@ -310,7 +346,8 @@ __noinline int put_path(__u64 dentry, __u64 mnt, __u32 tag, __u32 part)
 {
 	__u32 zero = 0;
 	struct message *m = bpf_map_lookup_elem(&scratch, &zero);
-	struct walk w = {.dentry = (struct dentry *)dentry};
+	struct walk w = {.m = m, .dentry = (struct dentry *)dentry};
+	struct mount *mount = mount_of(mnt);
 	struct watch_item *i;
 	__u32 at;
 
@@ -319,8 +356,8 @@ __noinline int put_path(__u64 dentry, __u64 mnt, __u32 tag, __u32 part)
 	at = m->head.bytes;
 	if (!item(m, (__u8)tag, (__u8)part))
 		return 0;
-	w.mount = (struct mount *)(mnt -
-				   bpf_core_field_offset(struct mount, mnt));
+	w.mount = mount;
+	w.root = GET(mount, mnt.mnt_root);
 	/* Mounts are steps of their own. */
 	bpf_loop(2 * WATCH_DEPTH, step, &w, 0);
 	i = (struct watch_item *)&m->items[masked(at)];
@@ -328,20 +365,23 @@ __noinline int put_path(__u64 dentry, __u64 mnt, __u32 tag, __u32 part)
 	return 0;
 }
 
-static __always_inline void put_path_of(const struct path *p, __u8 tag,
-					__u8 part)
+static __always_inline void put_path_of(struct message *m, struct path *p,
+					__u8 tag, __u8 part)
 {
-	put_path((__u64)BPF_CORE_READ(p, dentry), (__u64)BPF_CORE_READ(p, mnt),
-		 tag, part);
+	/* Behind memory a pointer is a number to the verifier. */
+	m->dentry = (__u64)GET(p, dentry);
+	m->mnt = (__u64)GET(p, mnt);
+	put_path(m->dentry, m->mnt, tag, part);
 }
 
 static __always_inline struct file *file_at(struct task_struct *t, __u64 fd)
 {
-	struct fdtable *fdt = BPF_CORE_READ(t, files, fdt);
-	struct file **table = BPF_CORE_READ(fdt, fd), *f = NULL;
+	struct fdtable *fdt = t->files->fdt;
+	struct file **table, *f = NULL;
 
-	if (fd >= BPF_CORE_READ(fdt, max_fds) || fd >= FDS_MAX)
+	if (!fdt || fd >= fdt->max_fds || fd >= FDS_MAX)
 		return NULL;
+	table = fdt->fd;
 	bpf_probe_read_kernel(&f, sizeof(f), &table[fd]);
 	return f;
 }
@@ -350,14 +390,14 @@ static __always_inline void put_file(struct message *m, struct file *f)
 {
 	struct watch_item *i = item(m, WATCH_FILE, WATCH_FIRST);
 	struct watch_file *out;
-	struct inode *inode = BPF_CORE_READ(f, f_inode);
+	struct inode *inode = GET(f, f_inode);
 
 	if (!i)
 		return;
 	out = room(m);
-	out->inode = BPF_CORE_READ(inode, i_ino);
-	out->dev = BPF_CORE_READ(inode, i_sb, s_dev);
-	out->mode = BPF_CORE_READ(inode, i_mode);
+	out->inode = GET(inode, i_ino);
+	out->dev = GET(inode, i_sb, s_dev);
+	out->mode = GET(inode, i_mode);
 	out->ctime_ns = 0;
 	grow(m, i, sizeof(*out));
 }
@@ -374,13 +414,13 @@ static __always_inline void put_relative(struct message *m,
 
 	bpf_probe_read_user(&first, 1, text);
 	if (first == '/') {
-		put_path_of(&fs->root, WATCH_BASE, part);
+		put_path_of(m, &fs->root, WATCH_BASE, part);
 	} else if ((int)dir == AT_FDCWD) {
-		put_path_of(&fs->pwd, WATCH_BASE, part);
+		put_path_of(m, &fs->pwd, WATCH_BASE, part);
 	} else {
 		f = file_at(t, (__u32)dir);
 		if (f)
-			put_path_of(&f->f_path, WATCH_BASE, part);
+			put_path_of(m, &f->f_path, WATCH_BASE, part);
 	}
 	put_user_text(m, part, text);
 }
@@ -399,31 +439,41 @@ static __always_inline __u64 arg(const struct message *m, __s8 n)
 /* A mask is a mount: the name is the one of the place that it is on. */
 static __always_inline struct dentry *leaf_of(struct file *f)
 {
-	struct dentry *d = BPF_CORE_READ(f, f_path.dentry);
-	struct vfsmount *mnt = BPF_CORE_READ(f, f_path.mnt);
+	struct dentry *d = GET(f, f_path.dentry);
+	struct vfsmount *mnt = GET(f, f_path.mnt);
 	struct mount *m;
 
-	if (d != BPF_CORE_READ(mnt, mnt_root))
+	if (d != GET(mnt, mnt_root))
 		return d;
-	m = (struct mount *)((__u64)mnt -
-			     bpf_core_field_offset(struct mount, mnt));
-	return BPF_CORE_READ(m, mnt_mountpoint);
+	m = mount_of((__u64)mnt);
+	return GET(m, mnt_mountpoint);
 }
 
+/* Of nearly all names the length and the first byte say enough. */
 static __always_inline bool is_leaf(struct file *f)
 {
 	struct dentry *d = leaf_of(f);
-	const unsigned char *name = BPF_CORE_READ(d, d_name.name);
+	const unsigned char *name = GET(d, d_name.name);
+	__u32 n = GET(d, d_name.len);
 	struct leaf key = {};
+	__u64 may_begin;
+	__u8 first = 0;
 
+	if (n >= WATCH_LEAF_MAX)
+		return false;
+	may_begin = config.settings.leaf_first[n & (WATCH_LEAF_MAX - 1)];
+	if (!may_begin || bpf_probe_read_kernel(&first, 1, name) != 0 ||
+	    !(may_begin >> (first & 63) & 1))
+		return false;
 	if (bpf_probe_read_kernel_str(key.name, sizeof(key.name), name) <= 0)
 		return false;
 	return bpf_map_lookup_elem(&leaves, &key) != NULL;
 }
 
-static __always_inline bool wants(struct file *f)
+static __always_inline bool wants(struct file *f, __u64 flags)
 {
-	if (config.settings.reads || (BPF_CORE_READ(f, f_mode) & FMODE_WRITE))
+	if (config.settings.reads || (flags & O_CHANGES) ||
+	    (GET(f, f_mode) & FMODE_WRITE))
 		return true;
 	return config.settings.leaves && is_leaf(f);
 }
@@ -432,12 +482,8 @@ static __always_inline bool wants(struct file *f)
 static __always_inline bool on_open(struct message *m, struct task_struct *t,
 				    const volatile struct watch_call *c)
 {
-	__u64 flags = c->d < 0 ? O_CREATED : arg(m, c->d);
 	struct file *f;
 
-	if (c->c) /* openat2: in a structure */
-		bpf_probe_read_user(&flags, sizeof(flags), (void *)flags);
-	m->head.args[5] = flags;
 	if (m->head.ret < 0) {
 		put_relative(m, t, (__s64)arg(m, c->a),
 			     (const char *)arg(m, c->b), WATCH_FIRST);
@@ -446,7 +492,7 @@ static __always_inline bool on_open(struct message *m, struct task_struct *t,
 	f = file_at(t, (__u64)m->head.ret);
 	if (!f)
 		return false;
-	put_path_of(&f->f_path, WATCH_PATH, WATCH_FIRST);
+	put_path_of(m, &f->f_path, WATCH_PATH, WATCH_FIRST);
 	put_file(m, f);
 	put_user_text(m, WATCH_CMD, (const char *)arg(m, c->b));
 	return true;
@@ -456,9 +502,9 @@ static __always_inline struct socket *socket_at(struct task_struct *t, __u64 fd)
 {
 	struct file *f = file_at(t, (__u32)fd);
 
-	if (!f || (BPF_CORE_READ(f, f_inode, i_mode) & 0170000) != 0140000)
+	if (!f || (GET(f, f_inode, i_mode) & 0170000) != 0140000)
 		return NULL;
-	return BPF_CORE_READ(f, private_data);
+	return GET(f, private_data);
 }
 
 /* The port at its other end, 0 when there is none. */
@@ -467,7 +513,7 @@ static __always_inline __u16 put_socket(struct message *m,
 					const volatile struct watch_call *c)
 {
 	struct socket *s = socket_at(t, arg(m, c->a));
-	struct sock *k = s ? BPF_CORE_READ(s, sk) : NULL;
+	struct sock *k = s ? GET(s, sk) : NULL;
 	struct watch_item *i;
 	struct watch_sock *o;
 
@@ -478,19 +524,18 @@ static __always_inline __u16 put_socket(struct message *m,
 		return 0;
 	o = room(m);
 	__builtin_memset(o, 0, sizeof(*o));
-	o->type = (__u16)BPF_CORE_READ(s, type);
-	o->family = BPF_CORE_READ(k, __sk_common.skc_family);
-	o->local_port = BPF_CORE_READ(k, __sk_common.skc_num);
-	o->peer_port = BPF_CORE_READ(k, __sk_common.skc_dport);
+	o->type = (__u16)GET(s, type);
+	o->family = GET(k, __sk_common.skc_family);
+	o->local_port = GET(k, __sk_common.skc_num);
+	o->peer_port = GET(k, __sk_common.skc_dport);
 	if (o->family == AF_INET6) {
 		BPF_CORE_READ_INTO(&o->local, k,
 				   __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr8);
 		BPF_CORE_READ_INTO(&o->peer, k,
 				   __sk_common.skc_v6_daddr.in6_u.u6_addr8);
 	} else if (o->family == AF_INET) {
-		*(__u32 *)o->local =
-			BPF_CORE_READ(k, __sk_common.skc_rcv_saddr);
-		*(__u32 *)o->peer = BPF_CORE_READ(k, __sk_common.skc_daddr);
+		*(__u32 *)o->local = GET(k, __sk_common.skc_rcv_saddr);
+		*(__u32 *)o->peer = GET(k, __sk_common.skc_daddr);
 	}
 	grow(m, i, sizeof(*o));
 	return o->peer_port;
@@ -614,7 +659,7 @@ static __always_inline bool fill(struct message *m, struct task_struct *t,
 	case WATCH_FD:
 		f = file_at(t, (__u32)arg(m, c->a));
 		if (f)
-			put_path_of(&f->f_path, WATCH_PATH, WATCH_FIRST);
+			put_path_of(m, &f->f_path, WATCH_PATH, WATCH_FIRST);
 		return true;
 	case WATCH_TO:
 		port = put_socket(m, t, c);
@@ -648,11 +693,57 @@ static __always_inline bool is_datagram(struct task_struct *t, __u64 fd)
 	struct sock *k;
 	__u16 family;
 
-	if (!s || BPF_CORE_READ(s, type) != SOCK_DGRAM)
+	if (!s || GET(s, type) != SOCK_DGRAM)
 		return false;
-	k = BPF_CORE_READ(s, sk);
-	family = k ? BPF_CORE_READ(k, __sk_common.skc_family) : 0;
+	k = GET(s, sk);
+	family = k ? GET(k, __sk_common.skc_family) : 0;
 	return family == AF_INET || family == AF_INET6;
+}
+
+/* The arguments as they were when the call was made. */
+static __always_inline __u64 call_arg(struct pt_regs *regs, __u32 n)
+{
+#ifdef __TARGET_ARCH_x86
+	switch (n) {
+	case 0:
+		return regs->di;
+	case 1:
+		return regs->si;
+	case 2:
+		return regs->dx;
+	case 3:
+		return regs->r10;
+	case 4:
+		return regs->r8;
+	default:
+		return regs->r9;
+	}
+#else
+	switch (n) {
+	case 0:
+		return regs->orig_x0;
+	case 1:
+		return regs->regs[1];
+	case 2:
+		return regs->regs[2];
+	case 3:
+		return regs->regs[3];
+	case 4:
+		return regs->regs[4];
+	default:
+		return regs->regs[5];
+	}
+#endif
+}
+
+static __always_inline __u64 open_flags(struct pt_regs *regs,
+					const volatile struct watch_call *c)
+{
+	__u64 flags = c->d < 0 ? O_CREATED : call_arg(regs, (__u32)c->d);
+
+	if (c->c) /* openat2: in a structure */
+		bpf_probe_read_user(&flags, sizeof(flags), (void *)flags);
+	return flags;
 }
 
 /*
@@ -661,44 +752,22 @@ static __always_inline bool is_datagram(struct task_struct *t, __u64 fd)
  */
 static __always_inline bool may_matter(struct task_struct *t,
 				       const volatile struct watch_call *c,
-				       __u64 first, long ret)
+				       struct pt_regs *regs, long ret)
 {
 	struct file *f;
 
 	if (c->flags & WATCH_DATAGRAM)
-		return is_datagram(t, first);
+		return is_datagram(t, call_arg(regs, 0));
 	if (c->how != WATCH_OPEN || ret < 0)
 		return true;
 	f = file_at(t, (__u64)ret);
-	return f && wants(f);
+	return f && wants(f, open_flags(regs, c));
 }
 
 static __always_inline void take_args(struct message *m, struct pt_regs *regs)
 {
-#ifdef __TARGET_ARCH_x86
-	m->head.args[0] = regs->di;
-	m->head.args[1] = regs->si;
-	m->head.args[2] = regs->dx;
-	m->head.args[3] = regs->r10;
-	m->head.args[4] = regs->r8;
-	m->head.args[5] = regs->r9;
-#else
-	m->head.args[0] = regs->orig_x0;
-	m->head.args[1] = regs->regs[1];
-	m->head.args[2] = regs->regs[2];
-	m->head.args[3] = regs->regs[3];
-	m->head.args[4] = regs->regs[4];
-	m->head.args[5] = regs->regs[5];
-#endif
-}
-
-static __always_inline __u64 first_arg(struct pt_regs *regs)
-{
-#ifdef __TARGET_ARCH_x86
-	return regs->di;
-#else
-	return regs->orig_x0;
-#endif
+	for (__u32 i = 0; i < 6; i++)
+		m->head.args[i] = call_arg(regs, i);
 }
 
 static __always_inline __u64 call_number(struct pt_regs *regs)
@@ -729,7 +798,7 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
 	if ((c->flags & WATCH_NO_RETRY) && ret == -EAGAIN)
 		return 0;
 	t = bpf_get_current_task_btf();
-	if (!in_scope(t) || !may_matter(t, c, first_arg(regs), ret))
+	if (!may_be_in_scope(t) || !may_matter(t, c, regs, ret) || !in_scope(t))
 		return 0;
 	m = begin(t, WATCH_CALL);
 	if (!m)
@@ -737,6 +806,8 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
 	m->head.nr = (__u16)nr;
 	m->head.ret = ret;
 	take_args(m, regs);
+	if (c->how == WATCH_OPEN)
+		m->head.args[5] = open_flags(regs, c);
 	if (fill(m, t, c))
 		send(m);
 	return 0;
@@ -747,8 +818,8 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
 static __always_inline void put_argv(struct message *m, struct task_struct *t)
 {
 	struct watch_item *i = item(m, WATCH_TEXT, WATCH_ARGV);
-	__u64 beg = BPF_CORE_READ(t, mm, arg_start);
-	__u64 n = BPF_CORE_READ(t, mm, arg_end) - beg;
+	__u64 beg = t->mm->arg_start;
+	__u64 n = t->mm->arg_end - beg;
 
 	if (!i)
 		return;
@@ -781,11 +852,11 @@ int BPF_PROG(on_exec, struct task_struct *t, int old_pid,
 	if (!m)
 		return 0;
 	f = b->file;
-	put_path_of(&f->f_path, WATCH_PATH, WATCH_FIRST);
+	put_path_of(m, &f->f_path, WATCH_PATH, WATCH_FIRST);
 	put_file(m, f);
 	put_kernel_text(m, WATCH_TEXT, WATCH_CMD, b->filename);
 	put_kernel_text(m, WATCH_TEXT, WATCH_INTERP, b->interp);
-	put_path_of(&t->fs->pwd, WATCH_PATH, WATCH_CWD);
+	put_path_of(m, &t->fs->pwd, WATCH_PATH, WATCH_CWD);
 	if (first)
 		put_groups(m, t);
 	put_argv(m, t);
@@ -810,13 +881,12 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	if (!i)
 		return 0;
 	c = room(m);
-	level = BPF_CORE_READ(child, thread_pid, level);
+	level = child->thread_pid->level;
 	c->start_ns = child->start_boottime;
 	c->host_tid = (__u32)child->pid;
 	c->host_pid = (__u32)child->tgid;
 	c->tid = number_of(child->thread_pid, level);
-	c->pid = number_of(BPF_CORE_READ(child, group_leader, thread_pid),
-			   level);
+	c->pid = number_of(child->group_leader->thread_pid, level);
 	grow(m, i, sizeof(*c));
 	send(m);
 	return 0;
@@ -833,7 +903,7 @@ int BPF_PROG(on_exit, struct task_struct *t)
 	if (!m)
 		return 0;
 	m->head.args[0] = (__u64)t->exit_code;
-	m->head.args[1] = BPF_CORE_READ(t, signal, live.counter) == 0;
+	m->head.args[1] = t->signal->live.counter == 0;
 	send(m);
 	return 0;
 }

@@ -186,15 +186,34 @@ def selection(folder):
     check(args(found[-1])["filtered"] > 0, "what was left out is counted")
 
 
+CHANGES = r"""
+import os
+made = os.open("made", os.O_RDONLY | os.O_CREAT)
+os.close(os.open("made", os.O_RDONLY | os.O_TRUNC))
+os.close(os.open("made", os.O_RDWR))
+os.close(os.open("made", os.O_RDONLY))
+"""
+
+
 def writes_alone(folder):
+    (folder / "changes.py").write_text(CHANGES)
+    # Of the length of a name that is listed, with its first byte, or both.
+    for near in ("hostnome", "xostname", "h", "h" * 63, "h" * 64, "h" * 255):
+        (folder / near).touch()
     plan(folder, ["security_file_open"], reads=False,
-         sensitive=["hostname", "shadow"])
-    _, found, _ = trace(folder, "/bin/sh", "-c",
-                        "cat /etc/hostname /etc/passwd; echo > /dev/null")
+         sensitive=["hostname", "shadow", "h" * 63])
+    _, found, _ = trace(
+        folder, "/bin/sh", "-c", "cat /etc/hostname /etc/passwd; echo > "
+        "/dev/null; cd %s; ln -s /etc/hostname link; cat link h* xostname; "
+        "python3 -SE changes.py" % folder)
     opened = [args(e)["pathname"] for e in found[1:-1]]
-    check(opened.count("/etc/hostname") == 1 and
+    check(opened.count("/etc/hostname") == 2 and
           opened.count("/dev/null") == 1 and "/etc/passwd" not in opened,
           "writes, and names that are listed", opened)
+    mine = [p[len(str(folder)) + 1:] for p in opened
+            if p.startswith(str(folder))]
+    check(mine == ["h" * 63] + 3 * ["made"],
+          "no name that is only alike, and what opening alone changes", mine)
 
 
 def counts(folder, storm):
