@@ -97,6 +97,11 @@ __ksym __weak;
 			got_ = BPF_CORE_READ((p), __VA_ARGS__);                \
 		got_;                                                          \
 	})
+/*
+ * A pointer that the verifier trusts, as one that it does not: for each step
+ * from the former it looks through all types of the kernel, 40 ms in all.
+ */
+#define PLAIN(p) (config.settings.casts ? KNOWN(p) : (p))
 
 /* --- whose ---------------------------------------------------------------- */
 
@@ -798,6 +803,7 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
 	if ((c->flags & WATCH_NO_RETRY) && ret == -EAGAIN)
 		return 0;
 	t = bpf_get_current_task_btf();
+	t = PLAIN(t);
 	if (!may_be_in_scope(t) || !may_matter(t, c, regs, ret) || !in_scope(t))
 		return 0;
 	m = begin(t, WATCH_CALL);
@@ -842,10 +848,13 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *t, int old_pid,
 	     struct linux_binprm *b)
 {
-	bool first = learn(t);
 	struct message *m;
 	struct file *f;
+	bool first;
 
+	t = PLAIN(t);
+	b = PLAIN(b);
+	first = learn(t);
 	if (!config.settings.exec || !in_scope(t))
 		return 0;
 	m = begin(t, WATCH_EXEC);
@@ -872,6 +881,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	struct message *m;
 	__u32 level;
 
+	parent = PLAIN(parent);
+	child = PLAIN(child);
 	if (!config.settings.fork || !in_scope(child))
 		return 0;
 	m = begin(parent, WATCH_FORK);
@@ -897,6 +908,7 @@ int BPF_PROG(on_exit, struct task_struct *t)
 {
 	struct message *m;
 
+	t = PLAIN(t);
 	if (!config.settings.exit || !in_scope(t))
 		return 0;
 	m = begin(t, WATCH_EXIT);
