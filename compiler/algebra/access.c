@@ -9,17 +9,17 @@
 
 /* What a text shows of a long list. */
 #define SHOWN_PATHS 4
+#define SHOWN_LISTS 3
 
 struct group {
-	struct access_change change;
+	struct access_change change; /* its set: what all cells have */
 	uint32_t rule;
 	int side;
-	bool both;
-	struct ir_dest dest; /* what all cells have in common of it */
-	bool whole;	     /* no more than the rule's own */
-	ir_ports ports;
-	bool other, clear, tls;
-	ir_texts methods, paths;
+	bool whole; /* the set's destination is the rule's own */
+	/* What is kept: the rule of the old policy, and the chain of a bucket.
+	 */
+	uint32_t was;
+	uint32_t next; /* index + 1 */
 };
 
 /* One slot per way, kind and both. */
@@ -42,6 +42,8 @@ struct access {
 	VEC(struct group) groups;
 	uint32_t *slots; /* SLOTS per rule: index of the group + 1 */
 	bool *touched;	 /* per rule */
+	uint32_t *kept;	 /* buckets: index of the group + 1 */
+	uint32_t mask;
 };
 
 struct access *access_new(struct arena *a, struct sides *s,
@@ -53,6 +55,11 @@ struct access *access_new(struct arena *a, struct sides *s,
 	x->slots = arena_array(a, (s->rules.n + 1) * (size_t)SLOTS,
 			       sizeof(*x->slots));
 	x->touched = arena_array(a, s->rules.n + 1, sizeof(*x->touched));
+	if (!out->with_kept)
+		return x;
+	for (x->mask = 63; x->mask < s->rules.n;)
+		x->mask = x->mask * 2 + 1;
+	x->kept = arena_array(a, x->mask + 1, sizeof(*x->kept));
 	return x;
 }
 
@@ -161,7 +168,6 @@ static struct group *group_of(struct access *x, const struct access_cell *c,
 	*slot = x->groups.n;
 	g->rule = rule;
 	g->side = side;
-	g->both = c->both;
 	g->change = (struct access_change){
 		.way = way,
 		.kind = c->kind,
@@ -169,6 +175,7 @@ static struct group *group_of(struct access *x, const struct access_cell *c,
 		.witness = cells_kept(x->a, &c->request),
 		.why = origin(x, rule, side),
 		.why_old = side == 0,
+		.set.both = c->both,
 	};
 	give_reasons(x, c, &g->change);
 	g->change.witness.text = ir_request_text(x->a, &c->request);
@@ -190,12 +197,12 @@ static void narrow(struct access *x, struct group *g, bool is_new,
 	    !meet_dest(x->a, own, &rule_grant(&rules[grant])->dest, &met))
 		met = *own;
 	if (is_new) {
-		g->dest = met;
+		g->change.set.dest = met;
 		return;
 	}
-	if (meet_same(&g->dest, &met))
+	if (meet_same(&g->change.set.dest, &met))
 		return;
-	g->dest = *own;
+	g->change.set.dest = *own;
 	g->whole = true;
 }
 
@@ -208,25 +215,7 @@ static void add_text(struct arena *a, ir_texts *to, struct str s)
 	*vec_push(a, to) = (struct ir_text){.s = arena_str(a, s)};
 }
 
-static bool is_below(struct str path, struct str prefix)
-{
-	if (str_ends(prefix, STR("/")))
-		prefix.n--;
-	return str_starts(path, prefix) &&
-	       (path.n == prefix.n || path.p[prefix.n] == '/');
-}
-
-/* Prefixes come before what lies below them: paths.h. */
-static void add_path(struct arena *a, ir_texts *to, struct str path)
-{
-	vec_each(t, to)
-		if (is_below(path, t->s))
-			return;
-	*vec_push(a, to) = (struct ir_text){.s = arena_str(a, path)};
-}
-
-static void add_port(struct arena *a, struct group *g,
-		     const struct access_cell *c)
+static void add_port(struct arena *a, ir_ports *to, const struct access_cell *c)
 {
 	struct ir_port p = {.proto = c->kind == ACCESS_CONNECT
 					     ? c->request.proto
@@ -234,10 +223,44 @@ static void add_port(struct arena *a, struct group *g,
 			    .lo = c->lo,
 			    .hi = c->hi};
 
-	vec_each(had, &g->ports)
+	vec_each(had, to)
 		if (had->proto == p.proto && had->lo <= p.lo && p.hi <= had->hi)
 			return;
-	*vec_push(a, &g->ports) = p;
+	*vec_push(a, to) = p;
+}
+
+/* Cells of one path come together. */
+static struct access_http *http_at(struct arena *a, struct access_set *set,
+				   struct str path)
+{
+	struct access_http *h;
+
+	for (uint32_t i = set->http.n; i-- > 0;)
+		if (str_eq(set->http.v[i].path, path))
+			return &set->http.v[i];
+	h = vec_push(a, &set->http);
+	h->path = arena_str(a, path);
+	return h;
+}
+
+static void add_cell(struct arena *a, struct access_set *set,
+		     const struct access_cell *c)
+{
+	struct access_http *h;
+
+	if (c->lo)
+		add_port(a, &set->ports, c);
+	if (c->kind != ACCESS_HTTP)
+		return;
+	h = http_at(a, set, c->request.url.path);
+	if (c->other)
+		h->other = true;
+	else
+		add_text(a, &h->methods, c->request.method);
+	if (c->request.url.scheme == IR_SCHEME_HTTPS)
+		set->tls = true;
+	else
+		set->clear = true;
 }
 
 void access_add(struct access *x, const struct access_cell *c,
@@ -255,19 +278,118 @@ void access_add(struct access *x, const struct access_cell *c,
 	rule = access_cause(x->s, c, ids, n, &side);
 	g = group_of(x, c, way, rule, side);
 	narrow(x, g, x->groups.n > had, c);
-	if (c->lo)
-		add_port(x->a, g, c);
-	if (c->kind != ACCESS_HTTP)
-		return;
-	if (c->other)
-		g->other = true;
-	else
-		add_text(x->a, &g->methods, c->request.method);
-	add_path(x->a, &g->paths, c->request.url.path);
-	if (c->request.url.scheme == IR_SCHEME_HTTPS)
-		g->tls = true;
-	else
-		g->clear = true;
+	add_cell(x->a, &g->change.set, c);
+}
+
+/* --- what is kept -------------------------------------------------------- */
+
+bool access_is_kept(const struct access_cell *c)
+{
+	return c->by[0].d.allow && c->by[1].d.allow;
+}
+
+/*
+ * The two rules that permit it: one that both policies have, where there is
+ * one, since what permits it in one of them does in the other.
+ */
+static void keepers(const struct sides *s, const struct access_cell *c,
+		    uint32_t out[2])
+{
+	for (int k = 0; k < 2; k++)
+		out[k] = c->by[k].rule;
+	for (int k = 0; k < 2; k++)
+		if (out[k] != SIDES_NONE && rule_shared(&s->rules.v[out[k]])) {
+			out[!k] = out[k];
+			return;
+		}
+}
+
+static struct group *kept_group(struct access *x, const struct access_cell *c,
+				const uint32_t rules[2])
+{
+	uint64_t hash =
+		(rules[0] * 31ull + rules[1]) * 14u + c->kind * 2u + c->both;
+	uint32_t *bucket =
+		&x->kept[(hash * 11400714819323198485u >> 32) & x->mask];
+	struct group *g;
+
+	for (uint32_t at = *bucket; at; at = x->groups.v[at - 1].next) {
+		g = &x->groups.v[at - 1];
+		if (g->was == rules[0] && g->rule == rules[1] &&
+		    g->change.kind == c->kind && g->change.set.both == c->both)
+			return g;
+	}
+	g = vec_push(x->a, &x->groups);
+	*g = (struct group){.was = rules[0],
+			    .rule = rules[1],
+			    .side = 1,
+			    .next = *bucket,
+			    .change.kind = c->kind,
+			    .change.set.both = c->both};
+	*bucket = x->groups.n;
+	return g;
+}
+
+static bool is_net(const struct access *x, uint32_t rule)
+{
+	return ir_dest_net(&rule_grant(&x->s->rules.v[rule])->dest) != NULL;
+}
+
+/*
+ * A name that one policy grants, at an address that the other does: true of
+ * any two such, so all of them are one set.
+ */
+static bool crosses(const struct access *x, const struct access_cell *c,
+		    const uint32_t rules[2])
+{
+	return c->both && is_net(x, rules[0]) != is_net(x, rules[1]);
+}
+
+/* What both rules are about. */
+static struct ir_dest kept_dest(struct access *x, const struct access_cell *c,
+				const uint32_t rules[2])
+{
+	const struct rule *list = x->s->rules.v;
+	const struct ir_dest *is = &rule_grant(&list[rules[1]])->dest;
+	struct ir_dest met;
+
+	if (crosses(x, c, rules))
+		return (struct ir_dest){.kind = IR_DEST_ANY};
+	if (c->both || rules[0] == rules[1] ||
+	    !meet_dest(x->a, &rule_grant(&list[rules[0]])->dest, is, &met))
+		return *is;
+	return met;
+}
+
+enum access_due access_keep(struct access *x, const struct access_cell *c)
+{
+	uint32_t rules[2], group[2], had = x->groups.n;
+	bool one;
+	struct access_change *k;
+
+	keepers(x->s, c, rules);
+	one = crosses(x, c, rules);
+	group[0] = one ? SIDES_NONE : rules[0];
+	group[1] = one ? is_net(x, rules[1]) : rules[1];
+	k = &kept_group(x, c, group)->change;
+	if (x->groups.n > had) {
+		k->way = ACCESS_KEPT;
+		k->has_witness = true;
+		k->witness = cells_kept(x->a, &c->request);
+		k->witness.text = ir_request_text(x->a, &c->request);
+		k->was = c->by[0].d;
+		k->is = c->by[1].d;
+		k->was.grant = x->s->rules.v[rules[0]].g[0];
+		k->is.grant = x->s->rules.v[rules[1]].g[1];
+		k->why = origin(x, rules[1], 1);
+		k->has_before = rules[0] != rules[1];
+		k->before = origin(x, rules[0], 0);
+		k->set.dest = kept_dest(x, c, rules);
+	}
+	add_cell(x->a, &k->set, c);
+	return one		     ? ACCESS_DUE_ALL
+	       : is_net(x, rules[1]) ? ACCESS_DUE_ADDR
+				     : ACCESS_DUE_NAME;
 }
 
 /* --- texts --------------------------------------------------------------- */
@@ -285,17 +407,15 @@ static void sort_texts(ir_texts *list)
 		qsort(list->v, list->n, sizeof(*list->v), by_text);
 }
 
-static void put_methods(struct buf *b, struct group *g)
+static void put_methods(struct buf *b, const struct access_http *h)
 {
-	if (g->other) {
-		buf_adds(b, "* ");
+	if (h->other) {
+		buf_addc(b, '*');
 		return;
 	}
-	sort_texts(&g->methods);
-	vec_each(m, &g->methods)
-		buf_addf(b, "%s%.*s", m == g->methods.v ? "" : ",",
+	vec_each(m, &h->methods)
+		buf_addf(b, "%s%.*s", m == h->methods.v ? "" : ",",
 			 STR_ARG(m->s));
-	buf_addc(b, ' ');
 }
 
 /* Whom, without scheme and path. */
@@ -313,50 +433,169 @@ static struct str host_text(struct arena *a, const struct ir_dest *d)
 			 text);
 }
 
-static void put_paths(struct buf *b, struct group *g)
+static bool is_below(struct str path, struct str prefix)
 {
-	sort_texts(&g->paths);
-	for (uint32_t i = 0; i < g->paths.n && i < SHOWN_PATHS; i++)
-		buf_addf(b, "%s%.*s", i ? " " : "", STR_ARG(g->paths.v[i].s));
-	if (g->paths.n > SHOWN_PATHS)
-		buf_addf(b, " and %u more", g->paths.n - SHOWN_PATHS);
+	if (str_ends(prefix, STR("/")))
+		prefix.n--;
+	return str_starts(path, prefix) &&
+	       (path.n == prefix.n || path.p[prefix.n] == '/');
 }
 
-/* As a URL where one port has one scheme; else as grants are written. */
-static void put_http(struct access *x, struct buf *b, struct group *g)
+static bool same_methods(const struct access_http *x,
+			 const struct access_http *y)
 {
-	struct str host = host_text(x->a, &g->dest);
-	bool one = g->ports.n == 1 && g->ports.v[0].lo == g->ports.v[0].hi;
-	uint16_t port = g->ports.v[0].lo;
+	if (x->other || y->other || x->methods.n != y->methods.n)
+		return x->other && y->other;
+	for (uint32_t i = 0; i < x->methods.n; i++)
+		if (!str_eq(x->methods.v[i].s, y->methods.v[i].s))
+			return false;
+	return true;
+}
 
-	put_methods(b, g);
-	if (one && ((port == 443 && g->tls) || !g->clear)) {
-		buf_addf(b, "https://%.*s", STR_ARG(host));
-		if (port != 443)
-			buf_addf(b, ":%u", port);
-		put_paths(b, g);
-		return;
+/* Are all of its methods among the other's? */
+static bool within(const struct access_http *x, const struct access_http *y)
+{
+	if (y->other)
+		return true;
+	vec_each(m, &x->methods) {
+		bool has = false;
+
+		vec_each(o, &y->methods)
+			has |= str_eq(m->s, o->s);
+		if (!has)
+			return false;
 	}
-	if (one && ((port == 80 && g->clear) || !g->tls)) {
-		buf_addf(b, "http://%.*s", STR_ARG(host));
-		if (port != 80)
-			buf_addf(b, ":%u", port);
-		put_paths(b, g);
+	return !x->other;
+}
+
+static int by_path(const void *va, const void *vb)
+{
+	const struct access_http *a = va, *b = vb;
+
+	return str_cmp(a->path, b->path);
+}
+
+/* Sorted, without what lies below another one. */
+static void tidy_http(struct access_set *set)
+{
+	uint32_t n = 0;
+
+	vec_each(h, &set->http)
+		sort_texts(&h->methods);
+	qsort(set->http.v, set->http.n, sizeof(*set->http.v), by_path);
+	vec_each(h, &set->http) {
+		bool said = false;
+
+		for (uint32_t i = 0; i < n && !said; i++)
+			said = is_below(h->path, set->http.v[i].path) &&
+			       within(h, &set->http.v[i]);
+		if (!said)
+			set->http.v[n++] = *h;
+	}
+	set->http.n = n;
+}
+
+/* All paths that have the methods of the one at first. */
+static void put_paths(struct buf *b, const struct access_set *set,
+		      uint32_t first)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = first; i < set->http.n; i++) {
+		if (!same_methods(&set->http.v[i], &set->http.v[first]))
+			continue;
+		if (n++ < SHOWN_PATHS)
+			buf_addf(b, "%s%.*s", n > 1 ? " " : "",
+				 STR_ARG(set->http.v[i].path));
+	}
+	if (n > SHOWN_PATHS)
+		buf_addf(b, " and %u more", n - SHOWN_PATHS);
+}
+
+/* Is it the first with its methods? */
+static bool leads(const struct access_set *set, uint32_t at)
+{
+	for (uint32_t i = 0; i < at; i++)
+		if (same_methods(&set->http.v[i], &set->http.v[at]))
+			return false;
+	return true;
+}
+
+static void put_more(struct buf *b, const struct access_set *set)
+{
+	uint32_t lists = 1;
+
+	for (uint32_t i = 1; i < set->http.n; i++) {
+		if (!leads(set, i))
+			continue;
+		if (lists++ >= SHOWN_LISTS) {
+			buf_adds(b, "; and more");
+			return;
+		}
+		buf_adds(b, "; ");
+		put_methods(b, &set->http.v[i]);
+		buf_addc(b, ' ');
+		put_paths(b, set, i);
+	}
+}
+
+/* "https://a.test:8443", where one port has one scheme. */
+static bool put_url(struct buf *b, const struct access_set *set,
+		    struct str host)
+{
+	bool one =
+		set->ports.n == 1 && set->ports.v[0].lo == set->ports.v[0].hi;
+	uint16_t port = set->ports.n ? set->ports.v[0].lo : 0;
+	const char *scheme = "https";
+	uint16_t usual = 443;
+
+	if (!one)
+		return false;
+	if (!(port == 443 && set->tls) && set->clear) {
+		if (!(port == 80 && set->clear) && set->tls)
+			return false;
+		scheme = "http";
+		usual = 80;
+	}
+	buf_addf(b, "%s://%.*s", scheme, STR_ARG(host));
+	if (port != usual)
+		buf_addf(b, ":%u", port);
+	return true;
+}
+
+/* As a URL where it can be; else as grants are written. */
+static void put_http(struct arena *a, struct buf *b, struct access_set *set)
+{
+	struct str host = host_text(a, &set->dest);
+
+	tidy_http(set);
+	put_methods(b, &set->http.v[0]);
+	buf_addc(b, ' ');
+	if (put_url(b, set, host)) {
+		put_paths(b, set, 0);
+		put_more(b, set);
 		return;
 	}
 	buf_addf(b, "%.*s %.*s ", STR_ARG(host),
-		 STR_ARG(ir_ports_text(x->a, &g->ports)));
-	put_paths(b, g);
-	if (!g->clear || !g->tls)
-		buf_adds(b, g->tls ? " over TLS" : " in the clear");
+		 STR_ARG(ir_ports_text(a, &set->ports)));
+	put_paths(b, set, 0);
+	put_more(b, set);
+	if (!set->clear || !set->tls)
+		buf_adds(b, set->tls ? " over TLS" : " in the clear");
 }
 
 /* A name and an address: the one that the rule is about, the other in words. */
-static const char *both_text(const struct group *g)
+static const char *both_text(const struct access_change *c)
 {
-	const struct ir_request *r = &g->change.witness;
+	const struct ir_request *r = &c->witness;
 
-	if (ir_dest_net(&g->dest))
+	if (c->set.dest.kind == IR_DEST_ANY && c->has_before)
+		return ir_dest_net(&c->is.grant->dest)
+			       ? " (addresses granted now, under names that "
+				 "were)"
+			       : " (names granted now, at addresses that "
+				 "were)";
+	if (ir_dest_net(&c->set.dest))
 		return " under granted names";
 	if (addr_scope(&r->addr) != ADDR_PUBLIC)
 		return " at private addresses";
@@ -365,22 +604,27 @@ static const char *both_text(const struct group *g)
 
 static void put_group(struct access *x, struct group *g)
 {
+	struct access_change *c = &g->change;
+	struct access_set *set = &c->set;
 	struct buf b;
 
-	ports_normalise(&g->ports);
+	ports_normalise(&set->ports);
 	buf_init(&b, x->a);
-	if (g->change.kind == ACCESS_HTTP) {
-		put_http(x, &b, g);
+	if (c->kind == ACCESS_HTTP) {
+		put_http(x->a, &b, set);
 	} else {
-		if (g->ports.n)
+		if (set->ports.n)
 			buf_addf(&b, "%.*s ",
-				 STR_ARG(ir_ports_text(x->a, &g->ports)));
-		buf_add(&b, host_text(x->a, &g->dest));
-		if (g->both)
-			buf_adds(&b, both_text(g));
+				 STR_ARG(ir_ports_text(x->a, &set->ports)));
+		buf_add(&b, host_text(x->a, &set->dest));
 	}
-	g->change.text = buf_str(&b);
-	*vec_push(x->a, &x->out->changes) = g->change;
+	if (set->both)
+		buf_adds(&b, both_text(c));
+	c->text = buf_str(&b);
+	if (c->way == ACCESS_KEPT)
+		*vec_push(x->a, &x->out->kept) = *c;
+	else
+		*vec_push(x->a, &x->out->changes) = *c;
 }
 
 void access_finish(struct access *x)

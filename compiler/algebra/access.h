@@ -32,6 +32,15 @@ void access_add(struct access *x, const struct access_cell *c,
 /* The rule responsible for a cell that changed, and whose it is. */
 uint32_t access_cause(struct sides *s, const struct access_cell *c,
 		      const uint32_t *ids, uint32_t n, int *out_side);
+/* One cell that both permit. */
+bool access_is_kept(const struct access_cell *c);
+/* What it is due to, of a name and an address. */
+enum access_due {
+	ACCESS_DUE_NAME,
+	ACCESS_DUE_ADDR,
+	ACCESS_DUE_ALL, /* any two: one cell stands for all of them */
+};
+enum access_due access_keep(struct access *x, const struct access_cell *c);
 /* Append what was gathered to the comparison, and count what was not. */
 void access_finish(struct access *x);
 

@@ -15,6 +15,8 @@ static int by_text(const void *va, const void *vb)
 		return (int)a->way - (int)b->way;
 	if (a->kind != b->kind)
 		return (int)a->kind - (int)b->kind;
+	if (a->set.both != b->set.both)
+		return (int)a->set.both - (int)b->set.both;
 	return str_cmp(a->text, b->text);
 }
 
@@ -46,10 +48,9 @@ static void add_unknown(struct arena *a, struct comparison *out,
 		.way = ACCESS_OTHER, .kind = kind, .text = str_of(text)};
 }
 
-void compare_policies(struct arena *a, const struct ir_policy *old,
-		      const struct ir_policy *now, struct comparison *out)
+static void compare(struct arena *a, const struct ir_policy *old,
+		    const struct ir_policy *now, struct comparison *out)
 {
-	*out = (struct comparison){.same_text = false};
 	if (!reach_compare(a, old, now, out))
 		add_unknown(a, out, ACCESS_CONNECT,
 			    "more combinations of names and networks than can "
@@ -61,12 +62,28 @@ void compare_policies(struct arena *a, const struct ir_policy *old,
 	if (out->changes.n)
 		qsort(out->changes.v, out->changes.n, sizeof(*out->changes.v),
 		      by_text);
+	if (out->kept.n)
+		qsort(out->kept.v, out->kept.n, sizeof(*out->kept.v), by_text);
 	out->same_text = out->changes.n == 0 &&
 			 same_grants(&old->allow, &now->allow) &&
 			 same_grants(&old->deny, &now->deny) &&
 			 files_same_patterns(&old->ignore, &now->ignore) &&
 			 files_same_patterns(&old->readonly, &now->readonly) &&
 			 same_args(&old->args, &now->args);
+}
+
+void compare_policies(struct arena *a, const struct ir_policy *old,
+		      const struct ir_policy *now, struct comparison *out)
+{
+	*out = (struct comparison){.with_kept = false};
+	compare(a, old, now, out);
+}
+
+void compare_whole(struct arena *a, const struct ir_policy *old,
+		   const struct ir_policy *now, struct comparison *out)
+{
+	*out = (struct comparison){.with_kept = true};
+	compare(a, old, now, out);
 }
 
 bool compare_widens(const struct comparison *c)

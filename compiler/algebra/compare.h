@@ -21,6 +21,8 @@ enum access_way {
 	ACCESS_LOST,
 	/* Neither more nor less: another image. Counts as more: fail closed. */
 	ACCESS_OTHER,
+	/* Both permit it. Not among the changes. */
+	ACCESS_KEPT,
 };
 
 enum access_kind {
@@ -33,11 +35,31 @@ enum access_kind {
 	ACCESS_SETTING,
 };
 
+/* Requests of HTTP under one path. */
+struct access_http {
+	struct str path;
+	ir_texts methods;
+	bool other; /* whatever no rule names, too: shown as '*' */
+};
+
+/* A set of connections, requests and questions, as the text says it. */
+struct access_set {
+	struct ir_dest dest;
+	ir_ports ports;
+	bool both; /* of names at addresses, where neither alone would tell */
+	bool clear, tls; /* HTTP */
+	VEC(struct access_http) http;
+};
+
 /*
  * Changes come by the rule that is responsible: one new grant is one change,
  * however many names it is about. A change of requests to a destination goes
  * without saying where connections to it changed the same way altogether, and
  * so does one of its name.
+ *
+ * What is unchanged comes by the rules that permit it, a pair of them where
+ * the two policies have no rule in common that does. Requests go without
+ * saying where connections are unchanged, and so do questions beside either.
  */
 struct access_change {
 	enum access_way way;
@@ -47,8 +69,9 @@ struct access_change {
 	 * "hardening.pids 4096 -> 8192". What other rules say of parts of it
 	 * is not repeated in it. */
 	struct str text;
-	/* One policy permits it and the other refuses it. Settings have none.
-	 */
+	struct access_set set; /* of ACCESS_CONNECT, _HTTP and _RESOLVE */
+	/* One policy permits it and the other refuses it, or both permit it
+	 * where it is kept. Settings have none. */
 	bool has_witness;
 	struct ir_request witness;
 	/* Of the witness. Where thousands of rules speak of one destination,
@@ -56,10 +79,16 @@ struct access_change {
 	struct decision was, is;
 	struct ir_origin why; /* the rule responsible */
 	bool why_old;	      /* its place is in OLD's sources */
+	/* Of what is kept: the rule in OLD that permits it, where it is
+	 * another one than in NOW. */
+	bool has_before;
+	struct ir_origin before;
 };
 
 struct comparison {
 	VEC(struct access_change) changes; /* by way, kind and text */
+	VEC(struct access_change) kept;	   /* by kind and text */
+	bool with_kept;			   /* it was asked for */
 	uint64_t unchanged; /* grants of NOW within which nothing changed */
 	bool same_text;	    /* they say the same in the same words */
 };
@@ -70,6 +99,9 @@ struct comparison {
  */
 void compare_policies(struct arena *a, const struct ir_policy *old,
 		      const struct ir_policy *now, struct comparison *out);
+/* The same, and what is unchanged: each set that both permit is in kept. */
+void compare_whole(struct arena *a, const struct ir_policy *old,
+		   const struct ir_policy *now, struct comparison *out);
 /* Is anything permitted that was not, or may it be? */
 bool compare_widens(const struct comparison *c);
 /* Do both permit the same? */

@@ -112,6 +112,13 @@ struct compare {
 	const struct decide_files *files[2];
 	/* Per list, pattern, way and kind: it is a change already. */
 	bool *known[FILEWALK_LISTS];
+	VEC(struct kept) kept; /* those that are among out->kept */
+};
+
+/* What takes a path back that is not hidden, or not read-only. */
+struct kept {
+	enum access_kind kind;
+	uint32_t by[2]; /* AUTOMATON_NONE: nothing speaks of it */
 };
 
 static struct decision ask(const struct compare *c, int side,
@@ -207,6 +214,97 @@ static bool differ(const struct filewalk_end *e, uint32_t old,
 	return true;
 }
 
+/* A path that people know, where nothing speaks of paths. */
+static struct str usual(const struct compare *c, enum access_kind kind,
+			struct str path)
+{
+	static const char *const known[] = {"README.md", "src/main.c",
+					    "Makefile", "docs/index.md"};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		struct ir_request r = request(c->a, kind, str_of(known[i]));
+
+		if (ask(c, 0, &r).allow && ask(c, 1, &r).allow)
+			return r.path;
+	}
+	return path;
+}
+
+/* A path that people would think of, for the pattern that takes it back. */
+static struct str taken_back(const struct compare *c, enum access_kind kind,
+			     struct str line, struct str path)
+{
+	for (int below = 0; below < 2; below++) {
+		struct str p = likely(c->a, line, below);
+		struct ir_request r;
+
+		if (!is_path(p))
+			continue;
+		r = request(c->a, kind, p);
+		if (ask(c, 0, &r).allow && ask(c, 1, &r).allow)
+			return p;
+	}
+	return path;
+}
+
+static void add_kept(struct compare *c, const struct kept *k, uint32_t old,
+		     struct str path)
+{
+	struct access_change *x = vec_push(c->a, &c->out->kept);
+	const struct ir_pattern *by[2] = {NULL, NULL};
+
+	for (uint32_t i = 0; i < 2; i++)
+		if (k->by[i] != AUTOMATON_NONE)
+			by[i] = c->lists[old + i].patterns.v[k->by[i]];
+	x->way = ACCESS_KEPT;
+	x->kind = k->kind;
+	x->has_witness = true;
+	if (by[1]) {
+		x->text = text_of(c->a, k->kind, by[1]->line);
+		path = taken_back(c, k->kind, by[1]->line, path);
+		x->why = by[1]->from;
+	} else {
+		x->text = k->kind == ACCESS_READ
+				  ? STR("read what nothing hides")
+				  : STR("write what nothing protects");
+		path = usual(c, k->kind, path);
+	}
+	if (by[0] && !(by[1] && str_eq(by[0]->line, by[1]->line))) {
+		x->has_before = true;
+		x->before = by[0]->from;
+	}
+	x->witness = request(c->a, k->kind, path);
+	x->was = ask(c, 0, &x->witness);
+	x->is = ask(c, 1, &x->witness);
+}
+
+static void keep(struct compare *c, struct filewalk *w,
+		 const struct filewalk_end *e, enum access_kind kind,
+		 uint32_t old)
+{
+	struct kept k = {kind, {e->back[old], e->back[old + 1]}};
+
+	vec_each(had, &c->kept)
+		if (had->kind == kind && had->by[0] == k.by[0] &&
+		    had->by[1] == k.by[1])
+			return;
+	*vec_push(c->a, &c->kept) = k;
+	add_kept(c, &k, old, filewalk_path(w, e->is_dir));
+}
+
+/* Whatever both permit; changes are told apart by visit(). */
+static void visit_kept(struct compare *c, struct filewalk *w,
+		       const struct filewalk_end *e)
+{
+	if (holds(e, OLD_IGNORE) || holds(e, NOW_IGNORE))
+		return;
+	keep(c, w, e, ACCESS_READ, OLD_IGNORE);
+	if ((e->dropped & READONLYS) || holds(e, OLD_READONLY) ||
+	    holds(e, NOW_READONLY))
+		return;
+	keep(c, w, e, ACCESS_WRITE, OLD_READONLY);
+}
+
 static uint32_t visit(void *ctx, struct filewalk *w,
 		      const struct filewalk_end *e)
 {
@@ -214,6 +312,8 @@ static uint32_t visit(void *ctx, struct filewalk *w,
 	enum access_way way;
 	uint32_t list;
 
+	if (c->out->with_kept)
+		visit_kept(c, w, e);
 	/* What can be read can be written, but for readonly: not said twice. */
 	if (differ(e, OLD_IGNORE, &way, &list)) {
 		changed(c, w, e, way, ACCESS_READ, list);
@@ -249,7 +349,7 @@ void files_compare(struct arena *a, const struct ir_policy *old,
 	const struct gitignore *lists[FILEWALK_LISTS];
 	struct compare c = {.a = a, .out = out};
 
-	if (ignore && readonly)
+	if (ignore && readonly && !out->with_kept)
 		return;
 	for (uint32_t i = 0; i < FILEWALK_LISTS; i++) {
 		compile(a, &c.lists[i], from[i]);
@@ -262,7 +362,8 @@ void files_compare(struct arena *a, const struct ir_policy *old,
 		lists[NOW_READONLY] = lists[OLD_READONLY];
 	c.files[0] = decide_files_new(a, old);
 	c.files[1] = decide_files_new(a, now);
-	if (!filewalk_run(filewalk_new(a, lists, FILEWALK_LISTS), visit, &c))
+	if (!filewalk_run(filewalk_new(a, lists, FILEWALK_LISTS), visit, &c) &&
+	    !(ignore && readonly))
 		add_unknown(&c);
 }
 

@@ -61,8 +61,19 @@ static seen_list seen_of(struct arena *a, const struct ir_policy *p)
 static void compare_one(struct arena *a, const struct seen *was,
 			const struct seen *is, struct comparison *out)
 {
-	if (was->inspected == is->inspected ||
-	    (!was->explicit && !is->explicit))
+	if (was->inspected == is->inspected) {
+		if (out->with_kept && is->explicit)
+			*vec_push(a, &out->kept) = (struct access_change){
+				.way = ACCESS_KEPT,
+				.kind = ACCESS_SETTING,
+				.text = arena_fmt(
+					a, "tls of %.*s %s", STR_ARG(is->dest),
+					is->inspected ? "inspect" : "verify"),
+				.why = is->from,
+			};
+		return;
+	}
+	if (!was->explicit && !is->explicit)
 		return;
 	*vec_push(a, &out->changes) = (struct access_change){
 		.way = is->inspected ? ACCESS_LOST : ACCESS_GAINED,

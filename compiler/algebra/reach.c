@@ -9,7 +9,9 @@ struct reach {
 	struct sides *s;
 	struct access *x;
 	const struct spot *spot;
-	bool ways[3];  /* that access to the spot changed */
+	bool keep; /* what is unchanged is wanted, too */
+	/* That access to the spot changed, or that something of it did not. */
+	bool ways[ACCESS_KEPT + 1];
 	uint64_t work; /* pairs, those of many rules more than once */
 };
 
@@ -23,6 +25,16 @@ static struct access_cell decided(struct sides *s, enum access_kind kind,
 	return c;
 }
 
+/* Where all rules are shared, one answer is that of both. */
+static struct access_cell decided_once(struct sides *s, enum access_kind kind,
+				       const struct ir_request *r)
+{
+	struct access_cell c = {.kind = kind, .request = *r};
+
+	c.by[0] = c.by[1] = sides_ask(s, 1, r);
+	return c;
+}
+
 static void add(struct reach *r, const struct access_cell *c,
 		const uint32_t *ids, uint32_t n)
 {
@@ -32,6 +44,14 @@ static void add(struct reach *r, const struct access_cell *c,
 		return;
 	r->ways[way] = true;
 	access_add(r->x, c, ids, n);
+}
+
+static void keep(struct reach *r, const struct access_cell *c)
+{
+	if (!r->keep || !access_is_kept(c))
+		return;
+	r->ways[ACCESS_KEPT] = true;
+	access_keep(r->x, c);
 }
 
 /* --- one destination ----------------------------------------------------- */
@@ -47,12 +67,16 @@ struct requests {
 	const struct cells_ports *ports;
 	VEC(struct changed) changed;
 	uint32_t all, permitted; /* by the new policy */
+	bool same;		 /* the rules of both are */
+	bool kept;		 /* connections are, which says it all */
 };
 
 static void visit_request(void *ctx, const struct cells_http *h)
 {
 	struct requests *q = ctx;
-	struct access_cell c = decided(q->r->s, ACCESS_HTTP, &h->request);
+	struct access_cell c =
+		q->same ? decided_once(q->r->s, ACCESS_HTTP, &h->request)
+			: decided(q->r->s, ACCESS_HTTP, &h->request);
 	enum access_way way;
 	uint32_t *ids;
 
@@ -63,6 +87,8 @@ static void visit_request(void *ctx, const struct cells_http *h)
 	c.other = h->other;
 	q->all++;
 	q->permitted += c.by[1].d.allow;
+	if (!q->kept)
+		keep(q->r, &c);
 	if (!access_way_of(&c, &way))
 		return;
 	ids = arena_array(q->r->s->scratch, h->n + 1, sizeof(*ids));
@@ -98,16 +124,20 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 	struct ir_request to = cells_connect(&r->spot->to, p->proto, p->shown);
 	struct access_cell connect;
 
-	if (sides_same(r->s, p->ids, p->n))
+	q.same = sides_same(r->s, p->ids, p->n);
+	if (q.same && !r->keep)
 		return;
 	sides_put_all(r->s, p->ids, p->n);
-	connect = decided(r->s, ACCESS_CONNECT, &to);
+	connect = q.same ? decided_once(r->s, ACCESS_CONNECT, &to)
+			 : decided(r->s, ACCESS_CONNECT, &to);
 	connect.all = r->spot->ids;
 	connect.n_all = r->spot->n;
 	connect.lo = p->lo;
 	connect.hi = p->hi;
 	add(r, &connect, p->ids, p->n);
-	if (p->proto != IR_PROTO_TCP)
+	keep(r, &connect);
+	q.kept = access_is_kept(&connect);
+	if (p->proto != IR_PROTO_TCP || (q.same && q.kept))
 		return;
 	cells_http(r->s, &r->spot->to, p->shown, p->ids, p->n, NULL,
 		   visit_request, &q);
@@ -126,14 +156,16 @@ static void compare_question(struct reach *r, const struct spot *spot)
 	c.n_all = spot->n;
 	if (access_way_of(&c, &way) && !r->ways[way])
 		access_add(r->x, &c, spot->ids, spot->n);
+	if (!r->ways[ACCESS_KEPT])
+		keep(r, &c);
 }
 
 static void compare_spot(struct reach *r, const struct spot *spot)
 {
-	if (sides_same(r->s, spot->ids, spot->n))
+	if (!r->keep && sides_same(r->s, spot->ids, spot->n))
 		return;
 	r->spot = spot;
-	r->ways[ACCESS_GAINED] = r->ways[ACCESS_LOST] = false;
+	memset(r->ways, 0, sizeof(r->ways));
 	cells_ports(r->s, spot->ids, spot->n, NULL, visit_ports, r);
 	if (!spot->to.has_addr)
 		compare_question(r, spot);
@@ -148,6 +180,18 @@ struct pair {
 	uint32_t *ids, n;      /* rules that speak of either */
 	bool by_name, by_addr; /* which of the two a change is due to */
 };
+
+/* By what rule of the new policy both together are permitted. */
+static void keep_pair(struct pair *x, struct access_cell *c)
+{
+	enum access_due due;
+
+	if (!x->r->keep || !access_is_kept(c))
+		return;
+	due = access_keep(x->r->x, c);
+	x->by_name |= due == ACCESS_DUE_NAME;
+	x->by_addr |= due == ACCESS_DUE_ADDR;
+}
 
 static void visit_pair_ports(void *ctx, const struct cells_ports *p)
 {
@@ -167,14 +211,16 @@ static void visit_pair_ports(void *ctx, const struct cells_ports *p)
 
 		c[i] = decided(s, ACCESS_CONNECT, &r);
 	}
+	c[0].lo = p->lo;
+	c[0].hi = p->hi;
+	c[0].both = true;
+	if (!access_is_kept(&c[1]) && !access_is_kept(&c[2]))
+		keep_pair(x, &c[0]);
 	if (!access_way_of(&c[0], &way))
 		return;
 	for (int i = 1; i < 3; i++)
 		if (access_way_of(&c[i], &alone) && alone == way)
 			return;
-	c[0].lo = p->lo;
-	c[0].hi = p->hi;
-	c[0].both = true;
 	c[0].all = x->ids;
 	c[0].n_all = x->n;
 	if (ir_dest_net(&rule_grant(&s->rules.v[access_cause(s, &c[0], p->ids,
@@ -254,7 +300,7 @@ bool reach_compare(struct arena *a, const struct ir_policy *old,
 {
 	struct sides s;
 	struct spots all;
-	struct reach r = {.s = &s};
+	struct reach r = {.s = &s, .keep = out->with_kept};
 	bool complete;
 
 	sides_init(&s, a, old, now);

@@ -10,6 +10,7 @@ struct settings {
 	struct arena *a;
 	const struct ir_policy *p[2];
 	struct comparison *out;
+	bool silent; /* what is unchanged is no access, and not said */
 };
 
 /* One value of both policies. */
@@ -44,20 +45,47 @@ static void add_value(struct settings *s, enum access_way way, const char *key,
 	    old ? was->from : is->from, old);
 }
 
+/* What somebody wrote, and which is as it was. */
+static void keep(struct settings *s, struct str text, struct ir_origin was,
+		 struct ir_origin is)
+{
+	if (!s->out->with_kept || s->silent || was.layer == LAYER_FLOOR ||
+	    is.layer == LAYER_FLOOR)
+		return;
+	*vec_push(s->a, &s->out->kept) = (struct access_change){
+		.way = ACCESS_KEPT,
+		.kind = ACCESS_SETTING,
+		.text = text,
+		.why = is,
+	};
+}
+
+static void keep_value(struct settings *s, const char *key,
+		       const struct value *was, const struct value *is)
+{
+	if (was->set && is->set)
+		keep(s, arena_fmt(s->a, "%s %.*s", key, STR_ARG(is->text)),
+		     was->from, is->from);
+}
+
 /* Ordered: looser is more. */
 static void compare_ordered(struct settings *s, const char *key,
 			    const struct value *was, const struct value *is)
 {
 	if (was->loose == is->loose)
-		return;
-	add_value(s, is->loose > was->loose ? ACCESS_GAINED : ACCESS_LOST, key,
-		  was, is);
+		keep_value(s, key, was, is);
+	else
+		add_value(s,
+			  is->loose > was->loose ? ACCESS_GAINED : ACCESS_LOST,
+			  key, was, is);
 }
 
 static void compare_other(struct settings *s, const char *key,
 			  const struct value *was, const struct value *is)
 {
-	if (!str_eq(was->text, is->text))
+	if (str_eq(was->text, is->text))
+		keep_value(s, key, was, is);
+	else
 		add_value(s, ACCESS_OTHER, key, was, is);
 }
 
@@ -138,25 +166,31 @@ static void compare_size(struct settings *s, const char *key,
 
 /* --- lists --------------------------------------------------------------- */
 
-static bool has_text(const ir_texts *list, struct str s)
+static const struct ir_text *find_text(const ir_texts *list, struct str s)
 {
 	vec_each(t, list)
 		if (str_eq(t->s, s))
-			return true;
-	return false;
+			return t;
+	return NULL;
 }
 
 /* What one list has and the other has not; more: what an entry of it means. */
 static void compare_texts(struct settings *s, const char *key,
 			  const ir_texts *was, const ir_texts *is, bool more)
 {
-	vec_each(t, is)
-		if (!has_text(was, t->s))
+	vec_each(t, is) {
+		const struct ir_text *had = find_text(was, t->s);
+
+		if (!had)
 			add(s, more ? ACCESS_GAINED : ACCESS_LOST,
 			    arena_fmt(s->a, "%s + %.*s", key, STR_ARG(t->s)),
 			    t->from, false);
+		else
+			keep(s, arena_fmt(s->a, "%s %.*s", key, STR_ARG(t->s)),
+			     had->from, t->from);
+	}
 	vec_each(t, was)
-		if (!has_text(is, t->s))
+		if (!find_text(is, t->s))
 			add(s, more ? ACCESS_LOST : ACCESS_GAINED,
 			    arena_fmt(s->a, "%s - %.*s", key, STR_ARG(t->s)),
 			    t->from, true);
@@ -289,6 +323,7 @@ static void compare_trace(struct settings *s)
 	const struct ir_trace *x = &s->p[0]->trace, *y = &s->p[1]->trace;
 	ir_texts was = events(s->a, x), is = events(s->a, y);
 
+	s->silent = true;
 	compare_trace_engine(s);
 	compare_str(s, "trace.version", &x->version, &y->version, "none");
 	compare_texts(s, "trace.events", &was, &is, false);
@@ -300,6 +335,7 @@ static void compare_trace(struct settings *s)
 	compare_kept(s, "trace.rotate.total", &x->keep_bytes, &y->keep_bytes);
 	compare_bool(s, "trace.reads", &x->reads, &y->reads, true);
 	compare_bool(s, "trace.required", &x->required, &y->required, true);
+	s->silent = false;
 }
 
 /* --- the rest ------------------------------------------------------------ */
@@ -374,7 +410,7 @@ static struct value of_trust(const ir_opt_trust *t)
 void settings_compare(struct arena *a, const struct ir_policy *old,
 		      const struct ir_policy *now, struct comparison *out)
 {
-	struct settings s = {a, {old, now}, out};
+	struct settings s = {.a = a, .p = {old, now}, .out = out};
 	struct value x = of_trust(&old->workspace_trust);
 	struct value y = of_trust(&now->workspace_trust);
 	ir_texts was = credentials(a, old), is = credentials(a, now);
@@ -424,7 +460,9 @@ static void add_arg(struct settings *s, enum access_way way,
 		    const struct arg *arg, bool old)
 {
 	struct option o = option_of(arg);
-	struct access_change *c = vec_push(s->a, &s->out->changes);
+	struct access_change *c = way == ACCESS_KEPT
+					  ? vec_push(s->a, &s->out->kept)
+					  : vec_push(s->a, &s->out->changes);
 	struct decision has = {.allow = true, .reason = REASON_GRANTED};
 	struct decision none = {.reason = REASON_NO_GRANT};
 
@@ -435,7 +473,7 @@ static void add_arg(struct settings *s, enum access_way way,
 	c->witness.kind = IR_REQ_ARG;
 	c->witness.arg = c->text;
 	c->witness.text = ir_request_text(s->a, &c->witness);
-	c->was = old ? has : none;
+	c->was = old || way == ACCESS_KEPT ? has : none;
 	c->is = old ? none : has;
 	c->why = arg->from;
 	c->why_old = old;
@@ -453,14 +491,17 @@ static bool is_first(const arg_list *args, const struct arg *arg)
 void settings_compare_args(struct arena *a, const struct ir_policy *old,
 			   const struct ir_policy *now, struct comparison *out)
 {
-	struct settings s = {a, {old, now}, out};
+	struct settings s = {.a = a, .p = {old, now}, .out = out};
 
 	vec_each(arg, &now->docker_args) {
 		struct option o = option_of(arg);
 
-		if (is_first(&now->docker_args, arg) &&
-		    !has_option(&old->docker_args, &o))
+		if (!is_first(&now->docker_args, arg))
+			continue;
+		if (!has_option(&old->docker_args, &o))
 			add_arg(&s, ACCESS_GAINED, arg, false);
+		else if (out->with_kept)
+			add_arg(&s, ACCESS_KEPT, arg, false);
 	}
 	vec_each(arg, &old->docker_args) {
 		struct option o = option_of(arg);

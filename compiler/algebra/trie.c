@@ -62,8 +62,11 @@ struct trie_node *trie_child_make(struct trie *t, struct trie_node *parent,
 	c->key = key;
 	c->label = label;
 	c->parent = parent;
-	c->sibling = parent->children;
-	parent->children = c;
+	if (parent->last)
+		parent->last->sibling = c;
+	else
+		parent->children = c;
+	parent->last = c;
 	if (t->n++ > t->mask)
 		grow(t);
 	file_in(t, c);

@@ -12,10 +12,11 @@ typedef VEC(uint32_t) trie_ids;
 struct trie_node {
 	struct str key, label; /* label: as it is shown */
 	struct trie_node *parent, *sibling, *in_bucket;
-	struct trie_node *children; /* newest first */
-	struct trie_node *star;	    /* names: any label */
-	trie_ids here;		    /* what ends here; the caller's */
-	trie_ids deep;		    /* names: what takes all that lies below */
+	struct trie_node *children; /* in the order in which they came */
+	struct trie_node *last;
+	struct trie_node *star; /* names: any label */
+	trie_ids here;		/* what ends here; the caller's */
+	trie_ids deep;		/* names: what takes all that lies below */
 };
 
 struct trie {

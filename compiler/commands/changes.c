@@ -4,6 +4,7 @@ static const char *const ways[] = {
 	[ACCESS_GAINED] = "gained",
 	[ACCESS_LOST] = "lost",
 	[ACCESS_OTHER] = "changed",
+	[ACCESS_KEPT] = "unchanged",
 };
 static const char *const kinds[] = {
 	[ACCESS_CONNECT] = "connect", [ACCESS_HTTP] = "http",
@@ -61,10 +62,14 @@ static void find_places(struct changes *x)
 }
 
 void changes_make(struct arena *a, const struct compilation *old,
-		  const struct compilation *now, struct changes *out)
+		  const struct compilation *now, bool with_kept,
+		  struct changes *out)
 {
 	*out = (struct changes){.a = a, .old = old, .now = now};
-	compare_policies(a, &old->policy, &now->policy, &out->found);
+	if (with_kept)
+		compare_whole(a, &old->policy, &now->policy, &out->found);
+	else
+		compare_policies(a, &old->policy, &now->policy, &out->found);
 	vec_each(c, &out->found.changes)
 		out->n[c->way]++;
 	find_places(out);
@@ -88,7 +93,10 @@ struct str changes_summary(const struct changes *x)
 		if (x->n[w])
 			buf_addf(&b, "%s%s %s", b.n ? ", " : "",
 				 view_number(x->a, x->n[w]).p, ways[w]);
-	if (x->found.unchanged)
+	if (x->found.kept.n)
+		buf_addf(&b, "%s%s unchanged", b.n ? ", " : "",
+			 view_number(x->a, x->found.kept.n).p);
+	else if (x->found.unchanged)
 		buf_addf(&b, "%s%s grant%s as before", b.n ? ", " : "",
 			 view_number(x->a, x->found.unchanged).p,
 			 x->found.unchanged == 1 ? "" : "s");
@@ -119,21 +127,23 @@ static const struct ir_pattern *pattern_at(const ir_patterns *list,
 	return NULL;
 }
 
-static void name_rule(const struct changes *x, const struct access_change *c,
-		      const struct compilation *side, struct changes_words *w)
+/* Of the rule at a place; g: one that it may be, or NULL. */
+static struct str name_rule(const struct changes *x,
+			    const struct compilation *side, struct place at,
+			    struct span span, const struct ir_grant *g,
+			    struct str *out_id)
 {
 	const struct ir_policy *p = &side->policy;
-	const struct ir_grant *g = c->why_old ? c->was.grant : c->is.grant;
-	const struct ir_pattern *hidden = pattern_at(&p->ignore, c->why.at);
-	const struct ir_pattern *kept = pattern_at(&p->readonly, c->why.at);
-	struct str text = str_trim(w->at.text);
+	const struct ir_pattern *hidden = pattern_at(&p->ignore, span);
+	const struct ir_pattern *kept = pattern_at(&p->readonly, span);
+	struct str text = str_trim(at.text);
 
-	if (!g || !is_at(g->from, c->why.at))
-		g = grant_at(&p->allow, c->why.at);
+	if (!g || !is_at(g->from, span))
+		g = grant_at(&p->allow, span);
 	if (!g)
-		g = grant_at(&p->deny, c->why.at);
+		g = grant_at(&p->deny, span);
 	if (g) {
-		w->rule_id = g->id;
+		*out_id = g->id;
 		text = arena_fmt(x->a, "%s %.*s",
 				 g->key == IR_KEY_DENY ? "deny" : "allow",
 				 STR_ARG(g->canon));
@@ -142,7 +152,16 @@ static void name_rule(const struct changes *x, const struct access_change *c,
 	} else if (kept) {
 		text = arena_fmt(x->a, "readonly %.*s", STR_ARG(kept->line));
 	}
-	w->rule = view_cleaned(x->a, text);
+	return view_cleaned(x->a, text);
+}
+
+static void name_before(const struct changes *x, const struct access_change *c,
+			struct changes_words *w)
+{
+	w->before_at = sources_place(&x->old->sources, c->before.at);
+	w->before_source = view_source(x->a, &x->old->sources, c->before.at);
+	w->before = name_rule(x, x->old, w->before_at, c->before.at,
+			      c->was.grant, &w->before_id);
 }
 
 struct changes_words changes_words(const struct changes *x,
@@ -160,7 +179,10 @@ struct changes_words changes_words(const struct changes *x,
 		w.was = reason_name(c->was.reason);
 		w.is = reason_name(c->is.reason);
 	}
-	name_rule(x, c, side, &w);
+	w.rule = name_rule(x, side, w.at, c->why.at,
+			   c->why_old ? c->was.grant : c->is.grant, &w.rule_id);
+	if (c->has_before)
+		name_before(x, c, &w);
 	return w;
 }
 
@@ -181,11 +203,13 @@ void changes_view_one(const struct view *v, const struct changes *x,
 {
 	static const char *const marks[] = {[ACCESS_GAINED] = "+",
 					    [ACCESS_LOST] = "-",
-					    [ACCESS_OTHER] = "~"};
+					    [ACCESS_OTHER] = "~",
+					    [ACCESS_KEPT] = "="};
 	static const enum view_paint paints[] = {
 		[ACCESS_GAINED] = VIEW_BAD,
 		[ACCESS_LOST] = VIEW_GOOD,
 		[ACCESS_OTHER] = VIEW_WARN,
+		[ACCESS_KEPT] = VIEW_PLAIN,
 	};
 	struct changes_words w = changes_words(x, c);
 
@@ -193,12 +217,18 @@ void changes_view_one(const struct view *v, const struct changes *x,
 		 arena_fmt(x->a, "%s %s", marks[c->way], w.text.p), w.source);
 	if (w.request.n)
 		view_row(v, 6, VIEW_PLAIN, w.request,
-			 arena_fmt(x->a, "%s → %s", w.was, w.is));
+			 c->way == ACCESS_KEPT
+				 ? STR("permitted by both")
+				 : arena_fmt(x->a, "%s → %s", w.was, w.is));
 	if (w.rule.n)
 		view_row(v, 6, VIEW_DIM,
 			 arena_fmt(x->a, "%s %s",
 				   c->why_old ? "no longer:" : "by", w.rule.p),
 			 (struct str){0});
+	if (w.before.n)
+		view_row(v, 6, VIEW_DIM,
+			 arena_fmt(x->a, "before by %s", w.before.p),
+			 w.before_source);
 }
 
 static void places(const struct view *v, const struct changes *x)
@@ -227,6 +257,42 @@ static void places(const struct view *v, const struct changes *x)
 		view_row(v, 2, VIEW_WARN, changes_place(x, any),
 			 view_source(x->a, &x->now->sources,
 				     any->grant->from.at));
+}
+
+/* Texts of what is unchanged that are shown where it is folded. */
+#define KEPT_SHOWN 4u
+
+static void view_folded(const struct view *v, const struct changes *x)
+{
+	uint32_t n = x->found.kept.n;
+	uint32_t shown = n > KEPT_SHOWN + 1 ? KEPT_SHOWN : n;
+
+	for (uint32_t i = 0; i < shown; i++)
+		view_row(v, 2, VIEW_DIM,
+			 view_cleaned(x->a, x->found.kept.v[i].text),
+			 (struct str){0});
+	view_row(v, 2, VIEW_DIM,
+		 shown < n ? arena_fmt(x->a,
+				       "… and %s more; --unchanged has a "
+				       "request and a rule for each",
+				       view_number(x->a, n - shown).p)
+			   : STR("--unchanged has a request and a rule for "
+				 "each"),
+		 (struct str){0});
+}
+
+void changes_view_kept(const struct view *v, const struct changes *x,
+		       bool whole)
+{
+	if (x->found.kept.n == 0)
+		return;
+	view_title(v, ways[ACCESS_KEPT], x->found.kept.n, "set");
+	if (!whole) {
+		view_folded(v, x);
+		return;
+	}
+	vec_each(c, &x->found.kept)
+		changes_view_one(v, x, c);
 }
 
 void changes_view(const struct view *v, const struct changes *x)

@@ -29,8 +29,10 @@ enum changes_verdict {
 	CHANGES_WIDENED,  /* some gained, or neither more nor less */
 };
 
+/* with_kept: what is unchanged as well, in found.kept. */
 void changes_make(struct arena *a, const struct compilation *old,
-		  const struct compilation *now, struct changes *out);
+		  const struct compilation *now, bool with_kept,
+		  struct changes *out);
 enum changes_verdict changes_verdict(const struct changes *x);
 /* "the same", "same access, other text", "narrowed", "widened" */
 const char *changes_verdict_about(enum changes_verdict v);
@@ -38,7 +40,8 @@ const char *changes_verdict_about(enum changes_verdict v);
 const char *changes_verdict_name(enum changes_verdict v);
 const char *changes_way_name(enum access_way w);   /* "gained", "lost", … */
 const char *changes_kind_name(enum access_kind k); /* "connect", "http", … */
-/* "2 gained, 1 lost, 12 grants as before" */
+/* "2 gained, 1 lost, 3 unchanged"; without what is unchanged, "12 grants as
+ * before" */
 struct str changes_summary(const struct changes *x);
 
 /* One change. All is cleaned; what there is not is empty. */
@@ -50,6 +53,9 @@ struct changes_words {
 	struct str rule_id;   /* of a grant or denial */
 	struct str source;    /* "main:.membrane.yaml:3" */
 	struct place at;
+	/* Of what is unchanged, where another rule permitted it before. */
+	struct str before, before_id, before_source;
+	struct place before_at;
 };
 struct changes_words changes_words(const struct changes *x,
 				   const struct access_change *c);
@@ -60,6 +66,12 @@ struct str changes_place(const struct changes *x,
 
 /* Sections of what was gained, changed and lost; nothing when nothing was. */
 void changes_view(const struct view *v, const struct changes *x);
+/*
+ * A section of what is unchanged: with whole each of it, else the first texts.
+ * Nothing when nothing is.
+ */
+void changes_view_kept(const struct view *v, const struct changes *x,
+		       bool whole);
 /* A change on lines of its own: what, one request, the rule. */
 void changes_view_one(const struct view *v, const struct changes *x,
 		      const struct access_change *c);

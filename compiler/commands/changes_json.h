@@ -11,5 +11,7 @@
 /* Places where others can now read, likewise: "third_parties". */
 cJSON *changes_json_places(const struct changes *x);
 cJSON *changes_json(const struct changes *x);
+/* The same of what is unchanged. */
+cJSON *changes_json_kept(const struct changes *x);
 
 #endif

@@ -122,7 +122,8 @@ int command_diff(struct arena *a, const struct options *o)
 		for (int i = 0; i < 2; i++)
 			if (sides[i].kind == SIDE_PLAN)
 				derived_adopt(&sides[i].c, &sides[1 - i].c);
-		changes_make(a, &sides[0].c, &sides[1].c, &d.access);
+		changes_make(a, &sides[0].c, &sides[1].c, true, &d.access);
+		d.unchanged = options_get(o, OPTION_UNCHANGED) != NULL;
 		d.is_forged = sides[1].forged > 0;
 		status = show(o, &d);
 	}

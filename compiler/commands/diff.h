@@ -14,6 +14,7 @@ struct diff {
 	/* The plan that would run is not what was compared: counts as widened.
 	 */
 	bool is_forged;
+	bool unchanged; /* all of it is wanted, in a text for people */
 };
 
 /* "widened", and so on; a forged plan is "widened" too. */
@@ -28,7 +29,11 @@ struct str diff_json(const struct diff *d);
 struct str diff_markdown(const struct diff *d);
 /* Of a side that is no policy. */
 struct str diff_markdown_refused(const struct side *s);
-/* SARIF 2.1.0 (OASIS standard, 27 March 2020). */
+/*
+ * SARIF 2.1.0 (OASIS standard, 27 March 2020). Without what is unchanged: a
+ * result of it would have the kind "informational" (3.27.9), which forges show
+ * as a finding on the line like any other.
+ */
 struct str diff_sarif(const struct diff *d);
 
 #endif

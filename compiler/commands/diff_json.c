@@ -32,6 +32,7 @@ struct str diff_json(const struct diff *d)
 			     x->n[w]);
 	json_put_u64(root, "unchanged", x->found.unchanged);
 	json_put(root, "changes", changes_json(x));
+	json_put(root, "unchanged_access", changes_json_kept(x));
 	json_put(root, "third_parties", changes_json_places(x));
 	return json_shown(d->a, root);
 }

@@ -29,13 +29,16 @@ static struct str change(const struct diff *d, const struct access_change *c)
 {
 	static const char *const marks[] = {[ACCESS_GAINED] = "+ ",
 					    [ACCESS_LOST] = "- ",
-					    [ACCESS_OTHER] = "! "};
+					    [ACCESS_OTHER] = "! ",
+					    [ACCESS_KEPT] = "  "};
 	struct changes_words w = changes_words(&d->access, c);
 	struct buf b;
 
 	buf_init(&b, d->a);
 	line(&b, marks[c->way], w.text);
-	if (w.request.n)
+	if (w.request.n && c->way == ACCESS_KEPT)
+		line(&b, "      ", w.request);
+	else if (w.request.n)
 		line(&b, "      ",
 		     arena_fmt(d->a, "%s: %s → %s", w.request.p, w.was, w.is));
 	if (w.rule.n)
@@ -43,6 +46,11 @@ static struct str change(const struct diff *d, const struct access_change *c)
 		     w.rule);
 	if (w.source.n)
 		line(&b, "      at ", w.source);
+	if (w.before.n)
+		line(&b, "      before by ",
+		     arena_fmt(d->a, "%s%s%s", w.before.p,
+			       w.before_source.n ? " at " : "",
+			       w.before_source.n ? w.before_source.p : ""));
 	return buf_str(&b);
 }
 
@@ -75,6 +83,38 @@ static void section(struct writer *w, enum access_way way, bool open)
 		 changes_way_name(way));
 	markdown_block(w->out, "diff", buf_str(&text));
 	buf_adds(w->out, "\n</details>\n");
+}
+
+/* Folded, and the first to be cut: reviewers look at what changed. */
+static void kept(struct writer *w)
+{
+	const struct diff *d = w->d;
+	uint32_t n = d->access.found.kept.n, shown = 0;
+	struct buf text;
+
+	buf_init(&text, d->a);
+	vec_each(c, &d->access.found.kept) {
+		struct str one = change(d, c);
+
+		if (w->out->n + text.n + one.n + TAIL > MARKDOWN_MAX)
+			break;
+		buf_add(&text, one);
+		shown++;
+	}
+	if (shown == 0)
+		return;
+	buf_addf(w->out,
+		 "\n<details><summary>%s unchanged: a request that both "
+		 "permit, and the rule%s</summary>\n\n",
+		 view_number(d->a, n).p, n == 1 ? "" : "s");
+	markdown_block(w->out, "diff", buf_str(&text));
+	buf_adds(w->out, "\n</details>\n");
+	if (shown < n)
+		buf_addf(w->out,
+			 "\n%s of what is unchanged %s not shown: `membrane "
+			 "diff --unchanged` lists all.\n",
+			 view_number(d->a, n - shown).p,
+			 n - shown == 1 ? "is" : "are");
 }
 
 static void places(struct writer *w)
@@ -134,7 +174,9 @@ struct str diff_markdown(const struct diff *d)
 	section(&w, ACCESS_GAINED, true);
 	section(&w, ACCESS_OTHER, true);
 	section(&w, ACCESS_LOST, false);
-	if (w.cut)
+	if (!w.cut)
+		kept(&w);
+	else
 		buf_addf(&out,
 			 "\n**%s differences are not shown**: a comment has "
 			 "no room for them. `membrane diff` lists all.\n",

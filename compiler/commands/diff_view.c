@@ -39,4 +39,7 @@ void diff_view(const struct view *v, const struct diff *d)
 	remark(v, d, d->old);
 	remark(v, d, d->now);
 	changes_view(v, &d->access);
+	/* Of equal policies nobody asks what they have in common. */
+	if (d->unchanged || !compare_equal(&d->access.found))
+		changes_view_kept(v, &d->access, d->unchanged);
 }

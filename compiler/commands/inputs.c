@@ -138,6 +138,7 @@ static int flag_kind(enum option_id id)
 	case OPTION_JSON:
 	case OPTION_MARKDOWN:
 	case OPTION_SARIF:
+	case OPTION_UNCHANGED:
 	case OPTION_FAIL_ON:
 	case OPTION_EMIT:
 	case OPTION_DUMP_IR:

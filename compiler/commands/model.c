@@ -12,7 +12,7 @@ static void find_changes(struct plan_model *m, const struct compilation *c)
 	if (derived_make(m->last, "last/", &m->own, &err) < 0 || !m->own.c.ok)
 		return;
 	derived_adopt(&m->own.c, c);
-	changes_make(m->a, &m->own.c, c, &m->changes);
+	changes_make(m->a, &m->own.c, c, false, &m->changes);
 }
 
 void model_make(struct plan_model *m, struct compilation *c,

@@ -145,7 +145,7 @@ static void judge(struct sealed *s, const struct compilation *c)
 	s->has_own = rc == 0 && s->own.c.ok;
 	if (s->has_own) {
 		derived_adopt(&s->own.c, c);
-		changes_make(s->a, &s->own.c, c, &s->access);
+		changes_make(s->a, &s->own.c, c, false, &s->access);
 	} else {
 		s->why_not = complaint(s, rc, &err);
 	}

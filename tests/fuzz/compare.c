@@ -66,12 +66,34 @@ static void check_witness(struct pass_ctx *c, const struct ir_policy *old,
 		__builtin_trap();
 	was = allows(c, old, &again);
 	is = allows(c, now, &again);
-	if (was == is || was != x->was.allow || is != x->is.allow ||
-	    was != allows(c, old, &x->witness) ||
+	if ((was == is) != (x->way == ACCESS_KEPT) || was != x->was.allow ||
+	    is != x->is.allow || was != allows(c, old, &x->witness) ||
 	    is != allows(c, now, &x->witness))
 		__builtin_trap();
-	if (x->way != ACCESS_OTHER && is != (x->way == ACCESS_GAINED))
+	if (x->way == ACCESS_KEPT
+		    ? !is
+		    : x->way != ACCESS_OTHER && is != (x->way == ACCESS_GAINED))
 		__builtin_trap();
+}
+
+/* Both permit it, and it says of which sets it is. */
+static void check_kept(struct pass_ctx *c, const struct ir_policy *old,
+		       const struct ir_policy *now)
+{
+	struct comparison whole, changes;
+
+	compare_whole(c->a, old, now, &whole);
+	compare_policies(c->a, old, now, &changes);
+	if (whole.changes.n != changes.changes.n ||
+	    whole.unchanged != changes.unchanged || changes.kept.n)
+		__builtin_trap();
+	vec_each(k, &whole.kept) {
+		if (k->way != ACCESS_KEPT || k->text.n == 0 ||
+		    (k->has_witness && (!k->was.allow || !k->is.allow)))
+			__builtin_trap();
+		if (k->has_witness)
+			check_witness(c, old, now, k);
+	}
 }
 
 static unsigned ways(const struct comparison *c)
@@ -97,6 +119,7 @@ static void compare(struct pass_ctx *c, const struct ir_policy *old,
 		if (change->has_witness)
 			check_witness(c, old, now, change);
 	}
+	check_kept(c, old, now);
 	compare_policies(c->a, now, old, &back);
 	x = ways(&there);
 	y = ways(&back);

@@ -11,6 +11,7 @@
 #include "compiler/algebra/compare.h"
 #include "compiler/algebra/never.h"
 #include "compiler/emit/profiles.h"
+#include "compiler/ir/ports.h"
 #include "compiler/ir/text.h"
 
 #include "tests/check.h"
@@ -32,6 +33,7 @@ struct universe {
 	uint32_t n_names;
 	struct model_name name[NAMES_MAX + 1]; /* the last: none */
 	struct model_addr addr[32];	       /* the last: none */
+	struct addr raw[32];
 	struct model_port port[16];
 	struct model_url url[2 * 3 * 16];
 	uint32_t n_urls;
@@ -79,6 +81,7 @@ static void fill(struct universe *u)
 		if (!addr_parse(str_of(u->addrs[i]), &a))
 			abort();
 		u->addr[i] = model_addr(&a);
+		u->raw[i] = a;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(ports); i++)
 		u->port[i] = model_port(ports[i].udp, ports[i].port);
@@ -167,7 +170,7 @@ static struct differs brute(const struct universe *u,
 	return d;
 }
 
-/* --- one pair ------------------------------------------------------------- */
+/* --- both sides ----------------------------------------------------------- */
 
 struct side {
 	struct model_policy model;
@@ -175,7 +178,7 @@ struct side {
 	struct test_policy made;
 };
 
-static uint64_t decided, witnesses, equal, proved, refuted;
+static uint64_t decided, witnesses, equal, proved, refuted, covered;
 
 static bool agree(struct side *s, const struct ir_request *r)
 {
@@ -188,6 +191,203 @@ static bool agree(struct side *s, const struct ir_request *r)
 		  s->text);
 	return d.allow;
 }
+
+static int kind_of(enum access_kind k)
+{
+	switch (k) {
+	case ACCESS_CONNECT:
+		return CONNECT;
+	case ACCESS_HTTP:
+		return HTTP;
+	case ACCESS_RESOLVE:
+		return RESOLVE;
+	case ACCESS_READ:
+	case ACCESS_WRITE:
+	case ACCESS_ARG:
+	case ACCESS_SETTING:
+		break;
+	}
+	return KINDS;
+}
+
+/* --- what the sets of a comparison hold ----------------------------------- */
+
+/* One request of the universe, by its places in the tables. */
+struct point {
+	int kind;
+	uint32_t name, addr, port, url;
+};
+
+static bool permits(const struct universe *u, const struct model_policy *p,
+		    const struct point *at)
+{
+	const struct model_name *n = &u->name[at->name];
+	const struct model_addr *a = &u->addr[at->addr];
+
+	if (at->kind == RESOLVE)
+		return model_resolve(p, n);
+	if (at->kind == CONNECT)
+		return model_connect(p, n, a, &u->port[at->port]);
+	return n->set ? model_http_name(p, n, &u->port[at->port],
+					&u->url[at->url])
+		      : model_http_addr(p, a, &u->port[at->port],
+					&u->url[at->url]);
+}
+
+/* As fill() orders them. */
+static const char *path_of(uint32_t url)
+{
+	return paths[url / 6];
+}
+
+static bool has_method(const struct access_http *h, uint32_t url)
+{
+	vec_each(m, &h->methods)
+		if (str_is(m->s, methods[url / 2 % 3]))
+			return true;
+	return h->other;
+}
+
+static bool has_url(const struct access_set *s, uint32_t url)
+{
+	if (url % 2 ? !s->tls : !s->clear)
+		return false;
+	vec_each(h, &s->http) {
+		char prefix[64];
+
+		snprintf(prefix, sizeof(prefix), "%.*s",
+			 STR_ARG(str_is(h->path, "/") ? STR("") : h->path));
+		if (has_method(h, url) &&
+		    model_below(path_of(url), prefix, true))
+			return true;
+	}
+	return false;
+}
+
+static bool has_dest(const struct universe *u, const struct ir_dest *d,
+		     const struct point *at)
+{
+	const struct cidr *net = ir_dest_net(d);
+
+	if (net)
+		return at->addr < u->n_addrs &&
+		       cidr_has(net, &u->raw[at->addr]);
+	if (d->kind == IR_DEST_ANY)
+		return true;
+	return at->name < u->n_names &&
+	       decide_name_matches(ir_dest_name(d), str_of(u->names[at->name]));
+}
+
+/* Is the request in the set, or does it go without saying beside it? */
+static bool in_change(const struct universe *u, const struct access_change *c,
+		      const struct point *at)
+{
+	const struct access_set *s = &c->set;
+
+	if (s->both && (at->name >= u->n_names || at->addr >= u->n_addrs))
+		return false;
+	if (!has_dest(u, &s->dest, at) || kind_of(c->kind) == KINDS)
+		return false;
+	if (at->kind == RESOLVE)
+		return true;
+	if (c->kind == ACCESS_RESOLVE ||
+	    !ports_has(&s->ports,
+		       ports[at->port].udp ? IR_PROTO_UDP : IR_PROTO_TCP,
+		       ports[at->port].port))
+		return false;
+	if (c->kind == ACCESS_CONNECT)
+		return true;
+	return at->kind == HTTP && has_url(s, at->url);
+}
+
+struct cover {
+	const struct universe *u;
+	struct side *s;
+	const struct comparison *c;
+	/* Kinds of which something is unchanged. */
+	bool kept[KINDS];
+};
+
+static void cover(struct cover *x, const struct point *at)
+{
+	bool was = permits(x->u, &x->s[0].model, at);
+	bool is = permits(x->u, &x->s[1].model, at), found = false;
+	enum access_way way = was && is ? ACCESS_KEPT
+			      : is	? ACCESS_GAINED
+					: ACCESS_LOST;
+
+	if (!was && !is)
+		return;
+	if (way == ACCESS_KEPT)
+		x->kept[at->kind] = true;
+	vec_each(c, &x->c->changes)
+		found |= way == c->way && in_change(x->u, c, at);
+	if (way == ACCESS_KEPT)
+		vec_each(c, &x->c->kept)
+			found |= in_change(x->u, c, at);
+	covered++;
+	CHECK_MSG(found,
+		  "%s, way %d, and in no set: %s %s port %u %s %s of\n"
+		  "%s-\n%s",
+		  at->kind == HTTP ? methods[at->url / 2 % 3] : "connect", way,
+		  at->name < x->u->n_names ? x->u->names[at->name] : "",
+		  at->addr < x->u->n_addrs ? x->u->addrs[at->addr] : "",
+		  ports[at->port].port, at->url % 2 ? "https" : "http",
+		  path_of(at->url), x->s[0].text, x->s[1].text);
+}
+
+/* Each request that either permits is in a set of what is found. */
+static void check_cover(struct cover *x)
+{
+	const struct universe *u = x->u;
+
+	for (uint32_t i = 0; i <= u->n_names; i++)
+		for (uint32_t k = 0; k <= u->n_addrs; k++) {
+			struct point at = {CONNECT, i, k, 0, 0};
+
+			if (i == u->n_names && k == u->n_addrs)
+				continue;
+			for (; at.port < ARRAY_LEN(ports); at.port++) {
+				at.kind = CONNECT;
+				cover(x, &at);
+				if (at.port >= TCP_PORTS ||
+				    (i < u->n_names && k < u->n_addrs))
+					continue;
+				at.kind = HTTP;
+				for (at.url = 0; at.url < u->n_urls; at.url++)
+					cover(x, &at);
+				at.url = 0;
+			}
+		}
+	for (uint32_t i = 0; i < u->n_names; i++)
+		cover(x, &(struct point){RESOLVE, i, u->n_addrs, 0, 0});
+}
+
+/* What is unchanged: each witness is permitted by both, and none is missing. */
+static void check_kept(const struct universe *u, struct side s[2])
+{
+	struct comparison c;
+	struct cover x = {.u = u, .s = s, .c = &c};
+	bool got = false;
+
+	compare_whole(s[0].made.a, &s[0].made.policy, &s[1].made.policy, &c);
+	vec_each(k, &c.kept) {
+		CHECK(k->way == ACCESS_KEPT);
+		if (k->kind > ACCESS_RESOLVE)
+			continue;
+		got = true;
+		witnesses++;
+		CHECK_MSG(agree(&s[0], &k->witness) &&
+				  agree(&s[1], &k->witness) && k->was.grant &&
+				  k->is.grant,
+			  "%.*s is not permitted by both\n%s-\n%s",
+			  STR_ARG(k->witness.text), s[0].text, s[1].text);
+	}
+	check_cover(&x);
+	CHECK(got || !(x.kept[CONNECT] || x.kept[HTTP] || x.kept[RESOLVE]));
+}
+
+/* --- one pair ------------------------------------------------------------- */
 
 static void check_witness(struct side s[2], const struct access_change *c)
 {
@@ -209,24 +409,6 @@ static void check_witness(struct side s[2], const struct access_change *c)
 		  reason_name(d[1].reason), STR_ARG(c->text),
 		  reason_name(c->was.reason), reason_name(c->is.reason),
 		  s[0].text, s[1].text);
-}
-
-static int kind_of(enum access_kind k)
-{
-	switch (k) {
-	case ACCESS_CONNECT:
-		return CONNECT;
-	case ACCESS_HTTP:
-		return HTTP;
-	case ACCESS_RESOLVE:
-		return RESOLVE;
-	case ACCESS_READ:
-	case ACCESS_WRITE:
-	case ACCESS_ARG:
-	case ACCESS_SETTING:
-		break;
-	}
-	return KINDS;
 }
 
 /* What goes without saying follows from what is said: compare.h. */
@@ -452,6 +634,8 @@ static void trial(struct rng *r, uint64_t i)
 	}
 	if (s[0].made.ok && s[1].made.ok) {
 		check_pair(u, s);
+		if (rng_below(r, 8) == 0)
+			check_kept(u, s);
 		for (int k = 0; k < 4; k++)
 			some_request(u, r, s);
 		if (rng_below(r, 4) == 0)
@@ -468,6 +652,7 @@ static void report(uint64_t out[WORKERS_COUNTS])
 	out[2] = equal;
 	out[3] = proved;
 	out[4] = refuted;
+	out[5] = covered;
 }
 
 int main(int argc, char **argv)
@@ -482,11 +667,12 @@ int main(int argc, char **argv)
 		fill(&universes[i]);
 	workers_run(pairs, seed, trial, report, sum);
 	printf("seed %llu: %llu pairs, %llu equal; %llu decisions, %llu "
-	       "witnesses; %llu sets proved, %llu refuted\n",
+	       "witnesses; %llu sets proved, %llu refuted; %llu requests in "
+	       "sets\n",
 	       (unsigned long long)seed, (unsigned long long)pairs,
 	       (unsigned long long)sum[2], (unsigned long long)sum[0],
 	       (unsigned long long)sum[1], (unsigned long long)sum[3],
-	       (unsigned long long)sum[4]);
+	       (unsigned long long)sum[4], (unsigned long long)sum[5]);
 	CHECK(sum[2] > pairs / 50 && sum[2] < pairs / 2);
 	CHECK(sum[3] > pairs / 50 && sum[4] > pairs / 50);
 	return check_status();

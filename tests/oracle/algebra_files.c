@@ -408,6 +408,39 @@ static void check_pair(struct arena *a, struct side s[2])
 	equal += compare_equal(&c);
 }
 
+/* Is there a path that both permit? Of all that the universe has. */
+static bool some_kept(const struct side s[2], int kind)
+{
+	for (uint32_t at = 0; at < NODES; at++)
+		for (int dir = 0; dir < 2; dir++)
+			if (!bit(s[0].refused[kind].as[dir], at) &&
+			    !bit(s[1].refused[kind].as[dir], at))
+				return true;
+	return false;
+}
+
+static void check_kept(struct arena *a, struct side s[2])
+{
+	bool got[2] = {0};
+	struct comparison c;
+
+	compare_whole(a, &s[0].policy, &s[1].policy, &c);
+	vec_each(k, &c.kept) {
+		if (k->kind != ACCESS_READ && k->kind != ACCESS_WRITE)
+			continue;
+		witnesses++;
+		CHECK_MSG(agree(a, &s[0], &k->witness) &&
+				  agree(a, &s[1], &k->witness),
+			  "%.*s is not permitted by both:\n%s-\n%s",
+			  STR_ARG(k->witness.text), shown(&s[0]), shown(&s[1]));
+		got[k->kind == ACCESS_WRITE] = true;
+	}
+	for (int i = 0; i < 2; i++)
+		CHECK_MSG(got[i] || !some_kept(s, i),
+			  "%d kept, and not said:\n%s-\n%s", i, shown(&s[0]),
+			  shown(&s[1]));
+}
+
 static void check_never(struct arena *a, struct rng *r, const struct side *s)
 {
 	struct list one = {.n = 1, .line = {rng_below(r, n_lines)}};
@@ -453,6 +486,7 @@ static void trial(struct rng *r, uint64_t i)
 	make(a, &s[0]);
 	make(a, &s[1]);
 	check_pair(a, s);
+	check_kept(a, s);
 	for (int k = 0; k < 2; k++)
 		some_request(a, r, &s[k]);
 	if (rng_below(r, 4) == 0)

@@ -139,6 +139,84 @@ static void check_changes(void)
 	}
 }
 
+/* "= text | witness < before\n" of what is unchanged, but files. */
+static struct str said_kept(struct arena *a, const struct comparison *c)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	vec_each(x, &c->kept) {
+		if (x->kind == ACCESS_READ || x->kind == ACCESS_WRITE)
+			continue;
+		CHECK(x->way == ACCESS_KEPT && x->was.allow == x->has_witness &&
+		      x->is.allow == x->has_witness);
+		buf_addf(&b, "= %.*s", STR_ARG(x->text));
+		if (x->has_witness)
+			buf_addf(&b, " | %.*s", STR_ARG(x->witness.text));
+		if (x->has_before)
+			buf_addf(&b, " < %.*s", STR_ARG(x->was.grant->canon));
+		buf_addc(&b, '\n');
+	}
+	return buf_str(&b);
+}
+
+static const struct {
+	const char *old, *now, *kept;
+} kept_cases[] = {
+	{"", "", ""},
+	{"allow a.test:443\n", "allow b.test:443\n", ""},
+	{"allow a.test:443\n", "allow a.test tcp/80,tcp/443\n",
+	 "= tcp/443 a.test | a.test:443 < a.test tcp/443\n"},
+	/* A rule in common, before others that permit it as well. */
+	{"allow b.a.test:443\n", "allow *.a.test:443\nallow b.a.test:443\n",
+	 "= tcp/443 b.a.test | b.a.test:443\n"},
+	{"allow *.a.test:443\n", "allow www.a.test:443\n",
+	 "= tcp/443 www.a.test | www.a.test:443 < *.a.test tcp/443\n"},
+	/* The part that the two have in common. */
+	{"allow *.b.test:443\n", "allow a.*.test:443\n",
+	 "= tcp/443 a.b.test | a.b.test:443 < *.b.test tcp/443\n"},
+	{"allow 203.0.113.0/24 tcp/1-500\n",
+	 "allow 203.0.113.0/28 tcp/400-900\n",
+	 "= tcp/400-500 203.0.113.0/28 | tcp 203.0.113.1:443"
+	 " < 203.0.113.0/24 tcp/1-500\n"},
+	{"allow a.test:443\n", "allow a.test:443\ndeny a.test\n", ""},
+	/* Requests, where connections are not what is unchanged. */
+	{"allow a.test tcp/443 http=GET+POST+/x\n",
+	 "allow a.test tcp/443 http=GET+/x/y http=PUT+/z\n",
+	 "= GET https://a.test/x/y | GET https://a.test/x/y"
+	 " < a.test tcp/443 http [GET,POST /x]\n"},
+	{"allow a.test:443\n", "allow a.test tcp/443 http=GET+/x\n",
+	 "= GET https://a.test/x | GET https://a.test/x < a.test tcp/443\n"},
+	/* And of each path its own methods. */
+	{"allow a.test tcp/443 http=GET+/x http=POST+/y\n",
+	 "allow a.test tcp/443 http=GET+/x http=POST+/y http=PUT+/z\n",
+	 "= GET https://a.test/x; POST /y | GET https://a.test/x"
+	 " < a.test tcp/443 http [GET /x] [POST /y]\n"},
+	{"allow a.test:443\n", "allow a.test:22\n",
+	 "= a.test | resolve a.test < a.test tcp/443\n"},
+	/* A name that one grants, at an address that the other does. */
+	{"allow a.test:443\nallow b.test:443\n", "allow 203.0.113.0/24\n",
+	 "= tcp/443 * (addresses granted now, under names that were)"
+	 " | tcp 203.0.113.1:443 a.test < a.test tcp/443\n"},
+};
+
+static void check_kept(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kept_cases); i++) {
+		struct test_policy old, now;
+		struct comparison c;
+
+		CHECK(test_policy_make(&old, kept_cases[i].old));
+		CHECK(test_policy_make(&now, kept_cases[i].now));
+		compare_whole(now.a, &old.policy, &now.policy, &c);
+		CHECK_MSG(str_is(said_kept(now.a, &c), kept_cases[i].kept),
+			  "%zu:\n%swanted:\n%s", i, said_kept(now.a, &c).p,
+			  kept_cases[i].kept);
+		test_policy_done(&old);
+		test_policy_done(&now);
+	}
+}
+
 static void check_counts(void)
 {
 	struct test_policy old, now;
@@ -448,6 +526,7 @@ static void check_long_names(void)
 int main(void)
 {
 	check_changes();
+	check_kept();
 	check_counts();
 	check_settings();
 	check_never();
