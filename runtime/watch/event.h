@@ -141,6 +141,7 @@ struct watch_scope {
 
 struct watch_counts {
 	__u64 sent, lost;
+	__u64 since_look; /* bytes, of this CPU */
 };
 
 #endif

@@ -207,25 +207,39 @@ static __always_inline struct message *begin(struct task_struct *t, __u16 kind)
 	return m;
 }
 
+/*
+ * Somebody looks at the ring in any case from time to time: woken only when it
+ * fills up, and once per eighth of that bound, since it takes longer to wake
+ * somebody than to make an event.
+ */
+static __always_inline __u64 wakes(struct watch_counts *c, __u64 bytes)
+{
+	__u32 bound = config.settings.wake_bytes;
+
+	c->since_look += bytes;
+	if (c->since_look < bound / 8)
+		return BPF_RB_NO_WAKEUP;
+	c->since_look = 0;
+	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > bound
+		       ? BPF_RB_FORCE_WAKEUP
+		       : BPF_RB_NO_WAKEUP;
+}
+
 /* head.bytes counts the items while the message is made. */
 static __always_inline void send(struct message *m)
 {
 	__u32 zero = 0;
 	__u64 n = m->head.bytes;
 	struct watch_counts *c = bpf_map_lookup_elem(&counts, &zero);
-	__u64 flags = BPF_RB_NO_WAKEUP;
 
 	asm volatile("" : "+r"(n)); /* what is compared is what is passed */
 	if (n > sizeof(m->items))
 		n = sizeof(m->items);
 	n += sizeof(m->head);
 	m->head.bytes = (__u32)n;
-	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >
-	    config.settings.wake_bytes)
-		flags = BPF_RB_FORCE_WAKEUP;
 	if (!c)
 		return;
-	if (bpf_ringbuf_output(&ring, &m->head, n, flags) == 0)
+	if (bpf_ringbuf_output(&ring, &m->head, n, wakes(c, n)) == 0)
 		c->sent++;
 	else
 		c->lost++;
