@@ -1,6 +1,7 @@
 #include "compiler/algebra/ask.h"
 
 #include "compiler/algebra/option.h"
+#include "compiler/ir/inside.h"
 #include "compiler/ir/ports.h"
 
 #include <stdlib.h>
@@ -20,14 +21,6 @@ static struct decision ask_connect(const struct ir_policy *p,
 }
 
 /* --- http ---------------------------------------------------------------- */
-
-static bool has_tcp(const struct ir_grant *g)
-{
-	vec_each(x, &g->ports)
-		if (x->proto == IR_PROTO_TCP)
-			return true;
-	return false;
-}
 
 /* '*' without http, denied: HAProxy never sees those packets. */
 static const struct ir_grant *denied_by_port(const struct ir_policy *p,
@@ -59,18 +52,6 @@ static struct decision ask_by_name(struct arena *a, const struct ir_policy *p,
 	return decide_request(a, p, &q);
 }
 
-/* The grant whose packets nothing behind the filter looks at. */
-static const struct ir_grant *direct(const struct ir_policy *p,
-				     const struct decide_flow *f)
-{
-	vec_each(g, &p->allow)
-		if (g->dest.kind == IR_DEST_CIDR && !g->has_http &&
-		    cidr_has(&g->dest.u.cidr.net, &f->addr) &&
-		    ports_has(&g->ports, IR_PROTO_TCP, f->port))
-			return g;
-	return NULL;
-}
-
 static struct decision ask_by_addr(struct arena *a, const struct ir_policy *p,
 				   bool unseen, const struct ir_request *r)
 {
@@ -89,12 +70,6 @@ static struct decision ask_by_addr(struct arena *a, const struct ir_policy *p,
 
 	if (d.reason == REASON_FLOOR || d.reason == REASON_DENIED)
 		return d;
-	if (direct(p, &f)) {
-		d.allow = true;
-		d.reason = REASON_GRANTED;
-		d.grant = direct(p, &f);
-		return d;
-	}
 	if (d.allow && unseen)
 		return d;
 	q.host = str_of(addr_text(&u->net.addr, text));
@@ -106,41 +81,6 @@ struct decision decide_url(struct arena *a, const struct ir_policy *p,
 {
 	return r->url.who == IR_DEST_CIDR ? ask_by_addr(a, p, unseen, r)
 					  : ask_by_name(a, p, r);
-}
-
-/* Is a denial about names or requests, and not about packets alone? */
-static bool denies_inside(const struct ir_grant *d)
-{
-	if (d->from.layer == LAYER_FLOOR)
-		return false;
-	return ir_grant_http(d) || d->dest.kind == IR_DEST_HOST ||
-	       d->dest.kind == IR_DEST_PATTERN;
-}
-
-static bool looks_inside(const struct ir_policy *p, const struct ir_grant *g)
-{
-	enum ir_tls tls = g->tls.set ? g->tls.v : p->tls.v;
-
-	if (g->dest.kind == IR_DEST_ANY && g->private.set && g->private.v)
-		return true; /* which private address is whose, names say */
-	if (!has_tcp(g) || !ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTPS) ||
-	    (g->dest.kind == IR_DEST_CIDR && !g->has_http))
-		return false;
-	return ir_grant_http(g) || tls == IR_TLS_INSPECT;
-}
-
-/* What emit/profiles.c does of the same name. */
-bool decide_unseen(const struct ir_policy *p)
-{
-	if (p->credentials.n)
-		return false;
-	vec_each(d, &p->deny)
-		if (denies_inside(d) && has_tcp(d))
-			return false;
-	vec_each(g, &p->allow)
-		if (looks_inside(p, g))
-			return false;
-	return true;
 }
 
 /* --- everything ---------------------------------------------------------- */
@@ -162,7 +102,7 @@ struct decision decide_asked(struct arena *a, const struct ir_policy *p,
 	case IR_REQ_CONNECT:
 		return ask_connect(p, r);
 	case IR_REQ_HTTP:
-		return decide_url(a, p, decide_unseen(p), r);
+		return decide_url(a, p, inside_unseen(p), r);
 	case IR_REQ_RESOLVE:
 		return decide_resolve(p, r->name, r->type);
 	case IR_REQ_READ:

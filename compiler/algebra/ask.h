@@ -24,14 +24,8 @@ struct decision decide_asked(struct arena *a, const struct ir_policy *p,
 			     const struct ir_request *r);
 /*
  * The same for one URL, where p may be a part of a policy: unseen is what
- * decide_unseen() says of the whole.
+ * inside_unseen() says of the whole.
  */
 struct decision decide_url(struct arena *a, const struct ir_policy *p,
 			   bool unseen, const struct ir_request *r);
-/*
- * Does what '*' opens pass the gate without a look inside? Nothing asks for
- * one: no request is decided, no name denied, no header added.
- */
-bool decide_unseen(const struct ir_policy *p);
-
 #endif

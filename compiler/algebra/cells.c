@@ -227,6 +227,9 @@ static void add_rule(struct requests *q, uint32_t id)
 		add_entry(q, id, WHOLE, STR(""), false);
 		return;
 	}
+	/* What TLS without a name goes by: that there is such a denial. */
+	if (r->deny && q->to->has_addr && g->has_http)
+		add_entry(q, id, WHOLE, STR(""), false);
 	rules = http_rules(q->s->scratch, g);
 	for (uint32_t i = 0; i < rules.n; i++) {
 		uint32_t http = g->has_http ? i : WHOLE;
@@ -249,6 +252,11 @@ static int by_value(const void *va, const void *vb)
 	return (a > b) - (a < b);
 }
 
+static bool has_http(const struct sides *s, uint32_t rule)
+{
+	return rule_grant(&s->rules.v[rule])->has_http;
+}
+
 /*
  * Entries lie in the order of rules. Methods that they name are put into
  * out_methods; false: the path is not in the set that was asked for.
@@ -256,6 +264,7 @@ static int by_value(const void *va, const void *vb)
 static bool put_views(struct requests *q, const struct paths_class *c,
 		      ir_texts *out_methods)
 {
+	static const struct ir_http none;
 	struct sides *s = q->s;
 	bool within = !q->only;
 
@@ -289,7 +298,9 @@ static bool put_views(struct requests *q, const struct paths_class *c,
 			vec_each(m, &h->methods)
 				*vec_push(s->scratch, out_methods) = *m;
 		}
-		sides_put(s, e->rule, http.v, http.n);
+		sides_put(s, e->rule,
+			  http.n || !has_http(s, e->rule) ? http.v : &none,
+			  http.n);
 		*vec_push(s->scratch, &q->rules) = e->rule;
 	}
 	return within;

@@ -36,7 +36,8 @@ struct decision decide_connect(const struct ir_policy *p,
 			       const struct decide_flow *flow);
 
 /*
- * A request of HTTP, or with a TLS hello alone: what HAProxy is asked.
+ * A request of HTTP, or with a TLS hello alone: what HAProxy is asked, and what
+ * passes without it (compiler/ir/inside.h).
  *
  * host and sni are canonical names (lower case, no dot at the end), or empty;
  * an address in host, too. path is the target as it was sent, with its query.
@@ -48,6 +49,7 @@ struct decide_request {
 	struct addr addr;
 	bool is_pinned;	 /* this session resolved the name to addr; as if so
 			    where has_addr is not set */
+	bool is_guarded; /* a name that is denied there led to addr */
 	struct str sni;	 /* tls */
 	bool only_hello; /* nothing behind the hello is looked at yet */
 	struct str host, method, path;

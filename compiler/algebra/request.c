@@ -2,6 +2,8 @@
 
 #include "compiler/base/buf.h"
 #include "compiler/ir/http.h"
+#include "compiler/ir/inside.h"
+#include "compiler/ir/ports.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,24 +118,15 @@ struct asked {
 	struct arena *a;
 	const struct ir_policy *p;
 	const struct decide_request *r;
+	/* The grant of the address as such, whatever is said there. */
+	const struct ir_grant *net;
 	struct str name; /* that the client states */
 	struct str path; /* without the query */
 };
 
 static bool has_port(const struct ir_grant *g, uint16_t port)
 {
-	vec_each(x, &g->ports)
-		if (x->proto == IR_PROTO_TCP && x->lo <= port && port <= x->hi)
-			return true;
-	return false;
-}
-
-static bool has_tcp(const struct ir_grant *g)
-{
-	vec_each(x, &g->ports)
-		if (x->proto == IR_PROTO_TCP)
-			return true;
-	return false;
+	return ports_has(&g->ports, IR_PROTO_TCP, port);
 }
 
 /* Names do not end in a number: patterns are not about addresses. */
@@ -186,16 +179,41 @@ static bool aims(const struct ir_grant *g, const struct asked *q)
 	       ir_dest_has_scheme(&g->dest, s);
 }
 
-/* Those that HAProxy knows: a network without http is the packet filter's. */
-static bool concerns(const struct ir_grant *g)
+/* Is the denial one of requests to whatever name, or to the address? */
+static bool aims_nameless(const struct ir_grant *d, const struct asked *q)
 {
-	if (g->from.layer == LAYER_FLOOR || !has_tcp(g))
+	const struct cidr *net = ir_dest_net(&d->dest);
+
+	if (!inside_denies(d) || !ir_grant_http(d) ||
+	    !has_port(d, q->r->port) ||
+	    !ir_dest_has_scheme(&d->dest, IR_SCHEME_HTTPS))
 		return false;
-	if (ir_grant_http(g))
-		return true;
-	if (g->key == IR_KEY_DENY && g->dest.kind == IR_DEST_ANY)
-		return false;
-	return g->dest.kind != IR_DEST_CIDR;
+	return net ? cidr_has(net, &q->r->addr) : d->dest.kind == IR_DEST_ANY;
+}
+
+static bool is_net(const struct ir_grant *g)
+{
+	return g->dest.kind == IR_DEST_CIDR && !g->has_http;
+}
+
+static const struct ir_grant *net_of(const struct ir_policy *p,
+				     const struct decide_request *r)
+{
+	if (!r->has_addr)
+		return NULL;
+	vec_each(g, &p->allow)
+		if (is_net(g) && cidr_has(&g->dest.u.cidr.net, &r->addr) &&
+		    has_port(g, r->port))
+			return g;
+	return NULL;
+}
+
+static bool is_inside(const struct ir_policy *p, uint16_t port)
+{
+	vec_each(d, &p->deny)
+		if (inside_denies(d) && has_port(d, port))
+			return true;
+	return false;
 }
 
 /* Everything but method and path; GRANTED when there is nothing to say. */
@@ -287,12 +305,14 @@ static struct decision said(enum reason r, const struct ir_grant *g)
 
 static struct decision best_grant(const struct asked *q, bool hello)
 {
-	struct decision best = said(REASON_NO_GRANT, NULL);
+	struct decision best =
+		said(q->net ? REASON_GRANTED : REASON_NO_GRANT, q->net);
 
 	vec_each(g, &q->p->allow) {
 		enum reason r;
 
-		if (!concerns(g))
+		/* Their other ports are the packet filter's to speak of. */
+		if (is_net(g) || !inside_has_tcp(g))
 			continue;
 		r = reached(g, q);
 		if (r == REASON_GRANTED && !hello)
@@ -305,21 +325,16 @@ static struct decision best_grant(const struct asked *q, bool hello)
 
 /* --- decisions ------------------------------------------------------------ */
 
-static bool decrypts(const struct ir_policy *p, const struct ir_grant *g)
-{
-	enum ir_tls tls = g->tls.set ? g->tls.v : p->tls.v;
-
-	return ir_grant_http(g) || tls == IR_TLS_INSPECT;
-}
-
+/* To an address that is granted as such, for the sake of denials alone. */
 static bool decrypts_asked(const struct asked *q)
 {
-	vec_each(g, &q->p->allow)
-		if (concerns(g) && decrypts(q->p, g) &&
-		    reached(g, q) == REASON_GRANTED)
-			return true;
 	vec_each(d, &q->p->deny)
-		if (concerns(d) && ir_grant_http(d) && aims(d, q))
+		if (inside_denies(d) && ir_grant_http(d) && aims(d, q))
+			return true;
+	if (q->net)
+		return false;
+	vec_each(g, &q->p->allow)
+		if (inside_decrypts(q->p, g) && reached(g, q) == REASON_GRANTED)
 			return true;
 	vec_each(c, &q->p->credentials)
 		if (str_eq(c->host.u.host.name, q->name) &&
@@ -330,47 +345,62 @@ static bool decrypts_asked(const struct asked *q)
 
 bool decide_decrypts(const struct ir_policy *p, const struct decide_request *r)
 {
-	struct asked q = {.p = p, .r = r, .name = r->sni};
+	struct asked q = {.p = p, .r = r, .net = net_of(p, r), .name = r->sni};
 
+	if (q.name.n == 0 || (q.net && !is_inside(p, r->port)))
+		return false;
 	return decrypts_asked(&q);
+}
+
+/* TLS without a name: only to an address that is granted as such. */
+static struct decision nameless(const struct asked *q)
+{
+	if (!q->net || q->r->is_guarded)
+		return said(REASON_NO_SNI, NULL);
+	vec_each(d, &q->p->deny)
+		if (aims_nameless(d, q))
+			return said(REASON_NO_SNI, d);
+	return said(REASON_GRANTED, q->net);
 }
 
 static struct decision hello(struct asked *q)
 {
-	struct decision d;
-
 	q->name = q->r->sni;
 	if (q->name.n == 0)
-		return said(REASON_NO_SNI, NULL);
+		return nameless(q);
 	vec_each(x, &q->p->deny)
-		if (concerns(x) && !ir_grant_http(x) && aims(x, q))
+		if (inside_denies(x) && !ir_grant_http(x) && aims(x, q))
 			return said(REASON_DENIED, x);
-	d = best_grant(q, true);
-	return d;
+	return best_grant(q, true);
 }
 
 /* Does a grant or denial that could decide speak of paths? */
 static bool minds_paths(const struct asked *q)
 {
-	const ir_grants *lists[] = {&q->p->allow, &q->p->deny};
-
-	for (int i = 0; i < 2; i++)
-		vec_each(g, lists[i])
-			if (concerns(g) && ir_grant_http(g) && aims(g, q) &&
-			    http_has_paths(q->a, g))
-				return true;
+	vec_each(d, &q->p->deny)
+		if (inside_denies(d) && ir_grant_http(d) && aims(d, q) &&
+		    http_has_paths(q->a, d))
+			return true;
+	if (q->net)
+		return false;
+	vec_each(g, &q->p->allow)
+		if (ir_grant_http(g) && aims(g, q) && http_has_paths(q->a, g))
+			return true;
 	return false;
 }
 
 struct decision decide_request(struct arena *a, const struct ir_policy *p,
 			       const struct decide_request *r)
 {
-	struct asked q = {a, p, r, {0}, {0}};
+	struct asked q = {.a = a, .p = p, .r = r, .net = net_of(p, r)};
 
+	if (q.net && !is_inside(p, r->port))
+		return said(REASON_GRANTED, q.net); /* packets */
 	if (r->tls) {
 		struct decision d = hello(&q);
 
-		if (!d.allow || r->only_hello || !decrypts_asked(&q))
+		if (!d.allow || r->only_hello || q.name.n == 0 ||
+		    !decrypts_asked(&q))
 			return d;
 	}
 	q.name = r->host;
@@ -382,7 +412,7 @@ struct decision decide_request(struct arena *a, const struct ir_policy *p,
 	if (minds_paths(&q) && !decide_path_canonical(q.path))
 		return said(REASON_PATH_NOT_CANONICAL, NULL);
 	vec_each(d, &p->deny)
-		if (concerns(d) && aims(d, &q) &&
+		if (inside_denies(d) && aims(d, &q) &&
 		    by_rules(&q, d) == REASON_GRANTED)
 			return said(REASON_DENIED, d);
 	return best_grant(&q, false);

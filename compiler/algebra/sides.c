@@ -1,5 +1,7 @@
 #include "compiler/algebra/sides.h"
 
+#include "compiler/ir/inside.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +64,7 @@ void sides_init(struct sides *s, struct arena *a, const struct ir_policy *was,
 		if (!s->p[k])
 			continue;
 		s->view[k].p = *s->p[k];
-		s->view[k].unseen = decide_unseen(s->p[k]);
+		s->view[k].unseen = inside_unseen(s->p[k]);
 	}
 	add_rules(s, false, was ? &was->allow : &none, is ? &is->allow : &none);
 	add_rules(s, true, was ? &was->deny : &none, is ? &is->deny : &none);

@@ -3,6 +3,7 @@
 #include "compiler/algebra/ask.h"
 #include "compiler/algebra/option.h"
 #include "compiler/ir/http.h"
+#include "compiler/ir/inside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +174,7 @@ static void add_other(struct asked *q, struct explain_rule rule, bool allow,
 static struct decision ask_net(struct asked *q, const struct ir_policy *part)
 {
 	if (q->r->kind == IR_REQ_HTTP)
-		return decide_url(q->a, part, decide_unseen(q->p), q->r);
+		return decide_url(q->a, part, inside_unseen(q->p), q->r);
 	return decide_asked(q->a, part, q->files, q->r);
 }
 
@@ -194,13 +195,11 @@ static uint32_t everything(struct asked *q, struct ir_grant out[3])
 {
 	static const char *const nets[] = {"0.0.0.0/0", "::/0"};
 	struct ir_port *ports = arena_array(q->a, 2, sizeof(*ports));
-	struct ir_http *any = arena_new_of(q->a, struct ir_http);
 
 	ports[0] =
 		(struct ir_port){.proto = IR_PROTO_TCP, .lo = 1, .hi = 65535};
 	ports[1] =
 		(struct ir_port){.proto = IR_PROTO_UDP, .lo = 1, .hi = 65535};
-	any->any_method = any->any_path = true;
 	for (uint32_t i = 0; i < 3; i++) {
 		struct ir_grant *g = &out[i];
 
@@ -214,10 +213,6 @@ static uint32_t everything(struct asked *q, struct ir_grant out[3])
 			continue;
 		g->dest.kind = IR_DEST_CIDR;
 		cidr_parse(str_of(nets[i]), &g->dest.u.cidr.net);
-		/* Requests to an address are looked at by HAProxy then. */
-		g->has_http = q->r->kind == IR_REQ_HTTP;
-		g->http.v = any;
-		g->http.n = g->has_http;
 	}
 	return 3;
 }
@@ -373,12 +368,25 @@ static unsigned http_uses(struct asked *q)
 	return uses;
 }
 
+static unsigned connect_uses(struct asked *q)
+{
+	const struct ir_request *r = q->r;
+	unsigned uses = packet_uses(r) | (r->name.n ? MARKS_NAME : 0u);
+
+	if (r->proto != IR_PROTO_TCP)
+		return uses;
+	/* A name that is denied at an address is what a client states there. */
+	if (r->name.n && r->has_addr &&
+	    q->out->decision.reason == REASON_DENIED)
+		uses |= MARKS_HELLO | MARKS_REQUEST;
+	return uses | MARKS_RAW;
+}
+
 static unsigned uses_of(struct asked *q)
 {
 	switch (q->r->kind) {
 	case IR_REQ_CONNECT:
-		return packet_uses(q->r) | (q->r->name.n ? MARKS_NAME : 0u) |
-		       (q->r->proto == IR_PROTO_TCP ? MARKS_RAW : 0u);
+		return connect_uses(q);
 	case IR_REQ_HTTP:
 		return http_uses(q);
 	case IR_REQ_RESOLVE:

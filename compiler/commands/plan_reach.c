@@ -1,6 +1,7 @@
 #include "compiler/commands/plan_reach.h"
 
 #include "compiler/emit/profiles.h"
+#include "compiler/ir/inside.h"
 
 #include <stdlib.h>
 
@@ -107,7 +108,7 @@ bool plan_reach_decrypts(const struct ir_policy *p, const struct ir_grant *g)
 {
 	if (g->key == IR_KEY_DENY)
 		return profiles_denies_inside(g);
-	return profiles_decrypts(p, g);
+	return inside_decrypts(p, g);
 }
 
 /* A network of the policy inside one of the floor: it is opened. */

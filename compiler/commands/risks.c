@@ -2,6 +2,7 @@
 
 #include "compiler/commands/view.h"
 #include "compiler/emit/profiles.h"
+#include "compiler/ir/inside.h"
 
 struct finder {
 	struct arena *a;
@@ -41,7 +42,7 @@ static void find_unread(struct finder *f)
 			continue;
 		if (!raw)
 			raw = g;
-		if (!spliced && !profiles_decrypts(f->p, g))
+		if (!spliced && !inside_decrypts(f->p, g))
 			spliced = g;
 	}
 	if (spliced)
@@ -119,6 +120,30 @@ static void find_addresses(struct finder *f)
 			"resolver in the clear"));
 }
 
+static bool meets_network(const struct ir_policy *p, const struct ir_grant *d)
+{
+	vec_each(g, &p->allow)
+		if (g->dest.kind == IR_DEST_CIDR && !g->has_http &&
+		    inside_meets(&d->ports, g))
+			return true;
+	return false;
+}
+
+/* What a denial by name cannot see at addresses that are granted as such. */
+static void find_unnamed_denials(struct finder *f)
+{
+	vec_each(d, &f->p->deny) {
+		if (!inside_denies(d) || !meets_network(f->p, d))
+			continue;
+		add(f, "unnamed-denial", d->from,
+		    STR("at addresses that are granted as such, a denial by "
+			"name or request holds for the name that a TLS hello "
+			"or a request states: TLS without a name, and other "
+			"protocols, state none and pass"));
+		return;
+	}
+}
+
 static void find_requests(struct finder *f)
 {
 	if (f->p->ssl_insecure.set && f->p->ssl_insecure.v)
@@ -131,16 +156,7 @@ static void find_requests(struct finder *f)
 		    STR("the agent never sees a credential, and can use it: "
 			"for every request that the rules of its host let "
 			"through"));
-	vec_each(d, &f->p->deny) {
-		if (who(d) == IR_DEST_CIDR || d->from.layer == LAYER_FLOOR ||
-		    !first_grant(f->p, IR_DEST_CIDR))
-			continue;
-		add(f, "unnamed-denial", d->from,
-		    STR("addresses that are granted as such are not asked for "
-			"a name: a denial by name or request says nothing "
-			"there"));
-		break;
-	}
+	find_unnamed_denials(f);
 }
 
 static void find_files(struct finder *f)

@@ -1,6 +1,7 @@
 #include "compiler/emit/gate_cfg.h"
 
 #include "compiler/emit/gate_marks.h"
+#include "compiler/ir/inside.h"
 
 bool gate_cfg_wanted(const struct ir_policy *p)
 {
@@ -14,7 +15,7 @@ bool gate_cfg_decrypts(const struct ir_policy *p)
 	if (p->credentials.n)
 		return true;
 	vec_each(g, &p->allow)
-		if (profiles_decrypts(p, g))
+		if (inside_decrypts(p, g))
 			return true;
 	vec_each(d, &p->deny)
 		if (d->from.layer != LAYER_FLOOR && profiles_denies_inside(d))

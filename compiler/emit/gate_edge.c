@@ -130,6 +130,8 @@ static void put_edge(struct gate *g, enum edge e)
 		 e == EDGE_STRICT ? "not-http" : "bad-request");
 	cfg_line(c, "tcp-request session set-var(sess.rule) str(-)");
 	cfg_line(c, "tcp-request session set-var(sess.proto) str(none)");
+	if (g->p.any_net && e != EDGE_STRICT)
+		cfg_line(c, "tcp-request session set-var(sess.loose) str(1)");
 	cfg_line(c,
 		 "%s reject if { dst 127.0.0.0/8 192.0.0.0/29 0.0.0.0/32 "
 		 "::1 :: fd00:6d65:6d62::/64 }",
@@ -231,7 +233,7 @@ static void put_splice(struct gate *g)
 			continue;
 		buf_addf(c->out, "    %s set-var(sess.bump) str(1) if", t);
 		gate_match_reached(g, x);
-		buf_addc(c->out, '\n');
+		buf_addf(c->out, "%s\n", gate_match_unless_net(g));
 	}
 	vec_each(x, &g->p.deny) {
 		if (!x->http || !x->tls)
@@ -243,9 +245,59 @@ static void put_splice(struct gate *g)
 	vec_each(x, &g->in->policy->credentials) {
 		(void)x;
 		n++;
-		cfg_line(c, "%s set-var(sess.bump) str(1) if nc%u pc%u", t, n,
-			 n);
+		cfg_line(c, "%s set-var(sess.bump) str(1) if nc%u pc%u%s", t, n,
+			 n, gate_match_unless_net(g));
 	}
+}
+
+/*
+ * A hello without a name: only to an address that is granted as such, and not
+ * by the way of addresses where a denied name leads.
+ */
+static void put_nameless(struct gate *g)
+{
+	struct cfg *c = &g->c;
+	const char *t = "tcp-request content";
+
+	if (!g->p.any_net) {
+		gate_marks_default(g, MARKS_HELLO, MARKS_FOR(NO_SNI));
+		cfg_line(c, "%s reject unless { var(sess.reason) -m str -- - }",
+			 t);
+		gate_match_lookup(g, t, "sess");
+		return;
+	}
+	cfg_line(c, "acl nameless var(sess.name) -m str -- -");
+	cfg_line(c,
+		 "%s set-var(sess.name) str(-) if { var(sess.reason) -m str "
+		 "no-sni } { var(sess.loose) -m found }",
+		 t);
+	cfg_line(c,
+		 "%s reject unless { var(sess.reason) -m str -- - } || "
+		 "nameless",
+		 t);
+	gate_match_lookup(g, t, "sess");
+	gate_marks_default(g, MARKS_HELLO, MARKS_FOR(NO_SNI));
+	cfg_line(c, "%s reject if nameless !net", t);
+}
+
+/* No request behind it is seen, and one that is denied might be. */
+static void put_nameless_denied(struct gate *g)
+{
+	const char *t = "tcp-request content";
+
+	if (!g->p.any_net)
+		return;
+	vec_each(x, &g->p.deny) {
+		if (!x->http || !x->tls || x->who == PROFILE_NAME)
+			continue;
+		gate_marks_profile(g, x, MARKS_HELLO, MARKS_FOR(NO_SNI), 0);
+		gate_match_reason(g, t, "sess", "no-sni");
+		buf_adds(g->c.out, " nameless");
+		gate_match_aimed(g, x);
+		buf_addc(g->c.out, '\n');
+	}
+	cfg_line(&g->c,
+		 "%s reject if nameless { var(sess.reason) -m str no-sni }", t);
 }
 
 static void put_tls(struct gate *g)
@@ -265,11 +317,10 @@ static void put_tls(struct gate *g)
 	/* This waits for the whole of it; what it says is not used. */
 	cfg_line(c, "%s set-var(sess.k) str(-) if { req.ssl_sni -m found }", t);
 	cfg_line(c, "%s lua.hello", t);
-	gate_marks_default(g, MARKS_HELLO, MARKS_FOR(NO_SNI));
-	cfg_line(c, "%s reject unless { var(sess.reason) -m str -- - }", t);
-	gate_match_lookup(g, t, "sess");
+	put_nameless(g);
 	gate_match_misses(g, t, "sess");
 	put_splice(g);
+	put_nameless_denied(g);
 	cfg_line(c,
 		 "%s set-var(sess.reason) str(ech) if !bump { var(sess.ech) "
 		 "-m found }",

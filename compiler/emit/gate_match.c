@@ -56,6 +56,18 @@ static void put_join(struct gate *g, const char *rule, const char *s)
 		 s);
 }
 
+/* SCOPE.net: the address is granted as such, and only denials count. */
+static void put_net(struct gate *g, const char *rule, const char *s)
+{
+	vec_each(x, &g->p.allow) {
+		if (!profiles_net(x))
+			continue;
+		buf_addf(g->c.out, "    %s set-var(%s.net) str(1) if", rule, s);
+		gate_match_aimed(g, x);
+		buf_addc(g->c.out, '\n');
+	}
+}
+
 /* rule: "tcp-request content"; s: the scope of variables. */
 void gate_match_lookup(struct gate *g, const char *rule, const char *s)
 {
@@ -102,6 +114,7 @@ void gate_match_lookup(struct gate *g, const char *rule, const char *s)
 		 rule, s, s);
 	cfg_line(c, "%s set-var(%s.vouched) str(1) if pinned", rule, s);
 	cfg_line(c, "%s set-var(%s.vouched) str(1) if !private", rule, s);
+	put_net(g, rule, s);
 }
 
 /* --- conditions ---------------------------------------------------------- */
@@ -160,6 +173,8 @@ void gate_match_acls(struct gate *g, const char *s)
 		put_acl(g, x, s);
 	vec_each(x, &g->p.deny)
 		put_acl(g, x, s);
+	if (g->p.any_net)
+		cfg_line(c, "acl net var(%s.net) -m found", s);
 }
 
 /* " n3" and " p3" */
@@ -199,6 +214,11 @@ void gate_match_reason(struct gate *g, const char *rule, const char *s,
 		 reason);
 }
 
+const char *gate_match_unless_net(const struct gate *g)
+{
+	return g->p.any_net ? " !net" : "";
+}
+
 /* Why a name is not reached, the telling ones last: decide.c has the order. */
 void gate_match_misses(struct gate *g, const char *rule, const char *s)
 {
@@ -208,6 +228,8 @@ void gate_match_misses(struct gate *g, const char *rule, const char *s)
 	gate_marks_default(g, use, MARKS_FOR(NO_GRANT));
 	cfg_line(&g->c, "%s set-var(%s.reason) str(no-grant)", rule, s);
 	vec_each(x, &g->p.allow) {
+		if (profiles_net(x))
+			continue; /* the packet filter has its other ports */
 		gate_marks_profile(g, x, use, MARKS_FOR(PORT), 0);
 		gate_match_reason(g, rule, s, "port");
 		buf_addf(out, " n%.*s\n", STR_ARG(x->token));

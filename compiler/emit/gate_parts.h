@@ -31,13 +31,15 @@ struct gate {
 /* ACLs of profiles, of addresses and of the scheme. */
 void gate_match_acls(struct gate *g, const char *s);
 void gate_match_credential_acls(struct gate *g, const char *s);
-/* SCOPE.p becomes what is said of SCOPE.name, SCOPE.a what is of the address.
- */
+/* SCOPE.p becomes what is said of SCOPE.name, SCOPE.a what is of the address,
+ * SCOPE.net is set where that is granted as such: compiler/ir/inside.h. */
 void gate_match_lookup(struct gate *g, const char *rule, const char *s);
 /* " n3 p3 tls": the profile's name, port and scheme. */
 void gate_match_aimed(struct gate *g, const struct profile *x);
 /* The same, and everything else about a connection that a grant asks for. */
 void gate_match_reached(struct gate *g, const struct profile *x);
+/* " !net": what grants ask for has no say there; or nothing. */
+const char *gate_match_unless_net(const struct gate *g);
 /* The beginning of a rule that sets SCOPE.reason, up to "if". */
 void gate_match_reason(struct gate *g, const char *rule, const char *s,
 		       const char *reason);

@@ -114,7 +114,8 @@ static void put_minds(struct gate *g, const char *name,
 			buf_addf(g->c.out,
 				 "    " H " set-var(txn.%s) str(1) if", name);
 			gate_match_aimed(g, x);
-			buf_addc(g->c.out, '\n');
+			buf_addf(g->c.out, "%s\n",
+				 i == 0 ? gate_match_unless_net(g) : "");
 		}
 	cfg_line(&g->c, "acl %s var(txn.%s) -m found", name, name);
 }

@@ -3,6 +3,7 @@
 #include "compiler/emit/nft_nets.h"
 #include "compiler/emit/nft_write.h"
 #include "compiler/emit/profiles.h"
+#include "compiler/ir/inside.h"
 #include "compiler/ir/ports.h"
 
 #include <stdlib.h>
@@ -28,6 +29,7 @@ struct rules {
 	bool l7;	      /* there is an HAProxy */
 	bool any_direct;      /* '*' does not go through it */
 	struct nft_nets floor, private;
+	ir_ports inside; /* ports where names or requests are denied */
 	ir_ports published;
 	/* By class, from 0; NULL where nobody asks for marks. */
 	members *granters, *deniers;
@@ -374,6 +376,30 @@ static void put_kind(struct rules *r, enum kind kind, enum addr_family f,
 	}
 }
 
+/*
+ * Networks without http, TCP: on the ports where a name or a request is denied
+ * (is_inside), or on all others. See compiler/ir/inside.h.
+ */
+static void put_nets(struct rules *r, bool is_inside, enum addr_family f,
+		     const char *verdict)
+{
+	for (uint32_t k = 0; k < r->grants.n; k++) {
+		struct nft_set set = {"cidr", f, k + 1};
+		ir_ports ports;
+
+		if (!has_kind(r, CIDR, k, f))
+			continue;
+		ports = ports_split(r->in->a, &r->grants.v[k].ports, &r->inside,
+				    IR_PROTO_TCP, is_inside);
+		if (ports.n == 0)
+			continue;
+		if (r->granters)
+			mark_rule(r, &r->granters[k], CIDR, f, IR_PROTO_TCP,
+				  MARKS_FOR(GRANTED));
+		put_match(r->out, &set, true, &ports, IR_PROTO_TCP, verdict);
+	}
+}
+
 /* --- the way to HAProxy -------------------------------------------------- */
 
 /*
@@ -388,7 +414,8 @@ static void put_diversion(struct rules *r, enum addr_family f, const char *pass,
 	/* The chain forward refuses them. */
 	put_denials(r, f, IR_PROTO_TCP, pass, 0);
 	put_kind(r, GUARD, f, IR_PROTO_TCP, strict, MARKS_FOR(DENIED));
-	put_kind(r, CIDR, f, IR_PROTO_TCP, pass, granted);
+	put_nets(r, true, f, raw);
+	put_nets(r, false, f, pass);
 	if (r->any_direct)
 		put_kind(r, ANY, f, IR_PROTO_TCP, pass, granted);
 	put_kind(r, HOST, f, IR_PROTO_TCP, raw, granted);
@@ -539,9 +566,10 @@ static void put_forward(struct rules *r)
 		put_kind(r, GUARD, *f, IR_PROTO_UDP, REFUSE("denied"), denied);
 	nft_rule(out, "ct state established,related accept");
 	nft_rule(out, "ct state invalid drop");
-	each_family(f)
-		each_proto(p)
-			put_kind(r, CIDR, *f, *p, GRANTED, granted);
+	each_family(f) {
+		put_nets(r, false, *f, GRANTED);
+		put_kind(r, CIDR, *f, IR_PROTO_UDP, GRANTED, granted);
+	}
 	each_family(f)
 		put_kind(r, HOST, *f, IR_PROTO_UDP, GRANTED, granted);
 	each_family(f)
@@ -580,7 +608,8 @@ bool nft_emit(const struct emit_in *in, struct buf *out)
 	r.granters = make_members(in, &r.grants, allow);
 	r.deniers = make_members(in, &r.denials, deny);
 	r.l7 = profiles_wanted(in->policy);
-	r.any_direct = profiles_any_direct(in->policy);
+	r.any_direct = inside_unseen(in->policy);
+	r.inside = inside_ports(in->a, in->policy);
 	nft_nets_floor(in, &r.floor);
 	nft_nets_private(in->a, &r.private);
 	make_published(&r);

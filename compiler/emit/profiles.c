@@ -2,20 +2,10 @@
 
 #include "compiler/base/limits.h"
 #include "compiler/ir/http.h"
+#include "compiler/ir/inside.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-bool profiles_decrypts(const struct ir_policy *p, const struct ir_grant *g)
-{
-	enum ir_tls tls = g->tls.set ? g->tls.v : p->tls.v;
-
-	if (g->dest.kind == IR_DEST_CIDR && !g->has_http)
-		return false;
-	if (!ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTPS))
-		return false;
-	return ir_grant_http(g) || tls == IR_TLS_INSPECT;
-}
 
 bool profiles_denies_inside(const struct ir_grant *d)
 {
@@ -23,61 +13,49 @@ bool profiles_denies_inside(const struct ir_grant *d)
 	       ir_dest_has_scheme(&d->dest, IR_SCHEME_HTTPS);
 }
 
-static bool has_tcp(const struct ir_grant *g)
+/* Does HAProxy need to know of it? ports: inside_ports() */
+static bool concerns(const ir_ports *ports, const struct ir_grant *g)
 {
-	vec_each(p, &g->ports)
-		if (p->proto == IR_PROTO_TCP)
-			return true;
-	return false;
-}
-
-/* Does HAProxy need to know of it? */
-static bool concerns(const struct ir_grant *g)
-{
-	if (g->from.layer == LAYER_FLOOR || !has_tcp(g))
+	if (g->key == IR_KEY_DENY)
+		return inside_denies(g);
+	if (!inside_has_tcp(g))
 		return false;
 	if (ir_grant_http(g))
 		return true;
 	switch (g->dest.kind) {
 	case IR_DEST_ANY:
-		/* '*' with ports, denied: packets. */
-		return g->key != IR_KEY_DENY;
 	case IR_DEST_HOST:
 	case IR_DEST_PATTERN:
 		return true;
-	case IR_DEST_URL:
 	case IR_DEST_CIDR:
+		return inside_meets(ports, g);
+	case IR_DEST_URL:
 	case IR_DEST_POISON:
 		return false;
 	}
 	abort();
 }
 
-bool profiles_any_direct(const struct ir_policy *p)
+static bool any_meets(const struct ir_policy *p, const struct ir_grant *g)
 {
-	if (p->credentials.n)
-		return false;
 	vec_each(d, &p->deny)
-		if (concerns(d))
-			return false;
-	vec_each(g, &p->allow) {
-		if (concerns(g) && profiles_decrypts(p, g))
-			return false;
-		/* Which private address is whose, only names say. */
-		if (g->dest.kind == IR_DEST_ANY && g->private.set &&
-		    g->private.v)
-			return false;
-	}
-	return true;
+		if (inside_denies(d) && inside_meets(&d->ports, g))
+			return true;
+	return false;
 }
 
 bool profiles_wanted(const struct ir_policy *p)
 {
-	bool direct = profiles_any_direct(p);
+	const ir_ports none = {0};
+	bool direct = inside_unseen(p);
 
-	vec_each(g, &p->allow)
-		if (concerns(g) && !(direct && g->dest.kind == IR_DEST_ANY))
+	vec_each(g, &p->allow) {
+		if (concerns(&none, g) &&
+		    !(direct && g->dest.kind == IR_DEST_ANY))
 			return true;
+		if (g->dest.kind == IR_DEST_CIDR && any_meets(p, g))
+			return true;
+	}
 	return false;
 }
 
@@ -126,7 +104,7 @@ static struct profile profile_of(struct arena *a, const struct ir_policy *p,
 	out.http = ir_grant_http(g);
 	out.tls = ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTPS);
 	out.clear = ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTP);
-	out.bump = profiles_decrypts(p, g);
+	out.bump = inside_decrypts(p, g);
 	out.private = g->private.set && g->private.v;
 	buf_init(&b, a);
 	buf_addf(&b, "%s %.*s%s%s%s", whos[out.who],
@@ -150,13 +128,18 @@ bool profiles_deep(struct str name)
 	return str_starts(name, STR("**.")) && str_find(name, '*', 2) == name.n;
 }
 
+bool profiles_net(const struct profile *x)
+{
+	return x->who == PROFILE_ADDR && !x->http;
+}
+
 static uint32_t place_of(const profile_list *l, struct str text)
 {
 	return l->n ? emit_place(&l->v->text, sizeof(*l->v), l->n, text) : 0;
 }
 
-static profile_list collect(const struct emit_in *in, const ir_grants *grants,
-			    const char *prefix)
+static profile_list collect(const struct emit_in *in, const ir_ports *ports,
+			    const ir_grants *grants, const char *prefix)
 {
 	profile_list out = {0};
 
@@ -164,7 +147,7 @@ static profile_list collect(const struct emit_in *in, const ir_grants *grants,
 		struct profile p;
 		uint32_t at;
 
-		if (!concerns(g) || out.n > LIMIT_CLASSES)
+		if (!concerns(ports, g) || out.n > LIMIT_CLASSES)
 			continue;
 		p = profile_of(in->a, in->policy, g);
 		at = place_of(&out, p.text);
@@ -206,17 +189,20 @@ static bool check(const struct emit_in *in, const profile_list *l)
 
 bool profiles_make(const struct emit_in *in, struct profiles *out)
 {
-	struct profiles p = {.allow = collect(in, &in->policy->allow, ""),
-			     .deny = collect(in, &in->policy->deny, "d")};
+	struct profiles p = {.inside = inside_ports(in->a, in->policy)};
 
+	p.allow = collect(in, &p.inside, &in->policy->allow, "");
+	p.deny = collect(in, &p.inside, &in->policy->deny, "d");
 	if (!check(in, &p.allow) || !check(in, &p.deny))
 		return false;
 	p.any_bump = in->policy->credentials.n > 0;
-	vec_each(x, &p.allow)
+	vec_each(x, &p.allow) {
 		p.any_bump |= x->bump;
+		p.any_net |= profiles_net(x);
+	}
 	vec_each(x, &p.deny)
 		p.any_bump |= x->http && x->tls;
-	p.any_direct = profiles_any_direct(in->policy);
+	p.any_direct = inside_unseen(in->policy);
 	*out = p;
 	return true;
 }
@@ -229,7 +215,7 @@ const struct profile *profiles_of(struct arena *a, const struct profiles *p,
 	struct str text;
 	uint32_t at;
 
-	if (!concerns(g))
+	if (!concerns(&p->inside, g))
 		return NULL;
 	text = profile_of(a, policy, g).text;
 	at = place_of(l, text);
@@ -252,9 +238,8 @@ static void add_grants(const struct emit_in *in, const struct profiles *p,
 			x->token,
 			g->id,
 			&g->from,
-			g->key == IR_KEY_DENY
-				? profiles_denies_inside(g)
-				: profiles_decrypts(in->policy, g)};
+			g->key == IR_KEY_DENY ? profiles_denies_inside(g)
+					      : inside_decrypts(in->policy, g)};
 	}
 }
 

@@ -5,7 +5,8 @@
  * ports, rules of http, whether TLS is decrypted, whether it opens private
  * addresses. Names map to lists of tokens, "3" a profile, "d2" one of
  * denials, "c1" a credential; the rules of gate.cfg speak of tokens.
- * Grants of networks without http are not here: the packet filter has them.
+ * Grants of networks without http are the packet filter's, and here only where
+ * something is denied by name or request: compiler/ir/inside.h.
  */
 #ifndef COMPILER_EMIT_PROFILES_H
 #define COMPILER_EMIT_PROFILES_H
@@ -29,8 +30,10 @@ typedef VEC(struct profile) profile_list;
 
 struct profiles {
 	profile_list allow, deny;
+	ir_ports inside; /* TCP ports on which names or requests are denied */
 	bool any_bump;	 /* something is decrypted */
 	bool any_direct; /* '*' needs no look at names */
+	bool any_net;	 /* networks without http are among them */
 };
 
 /* Whether the policy has anything that HAProxy decides. */
@@ -42,12 +45,10 @@ const struct profile *profiles_of(struct arena *a, const struct profiles *p,
 				  const struct ir_policy *policy,
 				  const struct ir_grant *g);
 
-/* Whether the grant's TLS is decrypted by itself; semantics.md, 3. */
-bool profiles_decrypts(const struct ir_policy *p, const struct ir_grant *g);
 /* Whether a denial is one of requests inside TLS. */
 bool profiles_denies_inside(const struct ir_grant *d);
-/* Whether '*' passes without a look at names. */
-bool profiles_any_direct(const struct ir_policy *p);
+/* Whether all passes that no denial is about: networks without http. */
+bool profiles_net(const struct profile *x);
 /* How a name is looked up: '*' alone in front, '**' alone in front. */
 bool profiles_star(struct str name);
 bool profiles_deep(struct str name);

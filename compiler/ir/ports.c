@@ -53,6 +53,44 @@ bool ports_has(const ir_ports *ports, enum ir_proto proto, uint16_t port)
 	return false;
 }
 
+/* What lies between lo and hi, of the place it was written at; or nothing. */
+static void add_between(struct arena *a, ir_ports *out,
+			const struct ir_port *from, uint32_t lo, uint32_t hi)
+{
+	if (lo > hi)
+		return;
+	*vec_push(a, out) = (struct ir_port){from->proto, (uint16_t)lo,
+					     (uint16_t)hi, from->at};
+}
+
+ir_ports ports_split(struct arena *a, const ir_ports *ports, const ir_ports *of,
+		     enum ir_proto proto, bool is_in)
+{
+	ir_ports out = {0};
+
+	vec_each(p, ports) {
+		uint32_t left = p->lo; /* the first that is not placed yet */
+
+		if (p->proto != proto)
+			continue;
+		vec_each(o, of) {
+			uint32_t lo = o->lo > p->lo ? o->lo : p->lo;
+			uint32_t hi = o->hi < p->hi ? o->hi : p->hi;
+
+			if (o->proto != proto || lo > hi)
+				continue;
+			if (is_in)
+				add_between(a, &out, p, lo, hi);
+			else
+				add_between(a, &out, p, left, lo - 1);
+			left = hi + 1;
+		}
+		if (!is_in)
+			add_between(a, &out, p, left, p->hi);
+	}
+	return out;
+}
+
 bool ports_all(const ir_ports *ports)
 {
 	return ports->n == 2 && ports->v[0].proto == IR_PROTO_TCP &&

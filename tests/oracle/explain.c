@@ -415,6 +415,7 @@ static const char *const defaults[] = {
 	"private ",
 	"str(path-not-canonical)",
 	"sess.reason) -m str -- -",
+	"nameless !net",
 };
 
 static bool is_default(const struct explain_line *l)

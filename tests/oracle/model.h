@@ -464,7 +464,7 @@ static inline bool model_http_addr(const struct model_policy *p,
 				   const struct model_url *u)
 {
 	bool unseen = model_unseen(p), direct = false, granted = false;
-	bool denied = false;
+	bool net = false, denied = false, aimed = false;
 
 	if (model_floor(p, a))
 		return false;
@@ -478,17 +478,22 @@ static inline bool model_http_addr(const struct model_policy *p,
 			if (r->who == MODEL_ANY || model_covers(r, a))
 				return false;
 		} else if (r->deny) {
-			denied |= (r->who == MODEL_ANY || model_covers(r, a)) &&
-				  model_permits(r, u);
+			bool speaks = r->who == MODEL_ANY || model_covers(r, a);
+
+			denied |= speaks && model_permits(r, u);
+			aimed |= speaks && r->scheme != MODEL_CLEAR;
 		} else if (!model_is_http(r)) {
-			direct |= model_covers(r, a) || (any && unseen);
+			net |= model_covers(r, a);
+			direct |= any && unseen;
 			granted |= any;
 		} else {
 			granted |= (any || model_covers(r, a)) &&
 				   model_permits(r, u);
 		}
 	}
-	/* TLS to an address names nobody. */
+	/* TLS to an address names nobody, and its requests are not seen. */
+	if (net && (u->tls ? !aimed : !denied))
+		return true;
 	return direct || (granted && !denied && !u->tls);
 }
 

@@ -9,6 +9,8 @@
  */
 #include "compiler/algebra/decide.h"
 #include "compiler/emit/gate_cfg.h"
+#include "compiler/ir/inside.h"
+#include "compiler/ir/ports.h"
 
 #include "tests/check.h"
 #include "tests/oracle/generate.h"
@@ -57,6 +59,29 @@ static const char *dest(struct rng *r)
 			       : GEN_PICK(r, gen_patterns);
 }
 
+static void denial(struct rng *r, char *out, size_t size)
+{
+	const char *port = GEN_PICK(r, rule_ports);
+	char rule[128];
+
+	snprintf(rule, sizeof(rule), " http=%s%s", GEN_PICK(r, rule_methods),
+		 GEN_PICK(r, rule_paths));
+	switch (rng_below(r, 6)) {
+	case 0:
+		snprintf(out, size, "deny %s%s%s/api/", GEN_PICK(r, schemes),
+			 dest(r), GEN_PICK(r, url_ports));
+		return;
+	case 1:
+		snprintf(out, size, "deny %s%s%s",
+			 rng_below(r, 4) ? GEN_PICK(r, nets) : "*", port, rule);
+		return;
+	default:
+		snprintf(out, size, "deny %s%s%s", dest(r), port,
+			 rng_below(r, 2) ? rule : "");
+		return;
+	}
+}
+
 static void line(struct rng *r, char *out, size_t size)
 {
 	char rule[128];
@@ -66,7 +91,7 @@ static void line(struct rng *r, char *out, size_t size)
 
 	snprintf(rule, sizeof(rule), " http=%s%s", GEN_PICK(r, rule_methods),
 		 GEN_PICK(r, rule_paths));
-	switch (rng_below(r, 14)) {
+	switch (rng_below(r, 16)) {
 	case 0:
 		snprintf(out, size, "allow *%s%s%s", port,
 			 rng_below(r, 2) ? rule : "", private);
@@ -76,12 +101,8 @@ static void line(struct rng *r, char *out, size_t size)
 			 rule);
 		return;
 	case 2:
-		snprintf(out, size, "deny %s%s%s", dest(r), port,
-			 rng_below(r, 2) ? rule : "");
-		return;
 	case 3:
-		snprintf(out, size, "deny %s%s%s/api/", GEN_PICK(r, schemes),
-			 dest(r), GEN_PICK(r, url_ports));
+		denial(r, out, size);
 		return;
 	case 4:
 		snprintf(out, size, "allow %s%s%s%s", GEN_PICK(r, schemes),
@@ -89,12 +110,12 @@ static void line(struct rng *r, char *out, size_t size)
 			 rng_below(r, 2) ? "/api" : "");
 		return;
 	case 5:
-		if (rng_below(r, 4) == 0) {
-			snprintf(out, size, "deny *%s%s", port, rule);
-			return;
-		}
 		snprintf(out, size, "credential %s X-Secret TOKEN",
 			 GEN_PICK(r, gen_names));
+		return;
+	case 14:
+	case 15:
+		snprintf(out, size, "allow %s%s", GEN_PICK(r, nets), port);
 		return;
 	case 6:
 	case 7:
@@ -121,6 +142,11 @@ static void policy(struct rng *r, struct gen_policy *p)
 	p->n = 1 + rng_below(r, rng_below(r, 3) ? 6 : GEN_LINES_MAX);
 	for (uint32_t i = 0; i < p->n; i++)
 		line(r, p->lines[i], sizeof(p->lines[i]));
+	if (rng_below(r, 2) && p->n + 2 <= GEN_LINES_MAX) {
+		snprintf(p->lines[p->n++], GEN_LINE_MAX, "allow %s%s",
+			 GEN_PICK(r, nets), GEN_PICK(r, rule_ports));
+		denial(r, p->lines[p->n++], GEN_LINE_MAX);
+	}
 	gen_text(p, UINT32_MAX);
 }
 
@@ -148,6 +174,8 @@ static const char *const shapes_h2[] = {"-", "-", "-", "two_names"};
 
 struct connection {
 	struct decide_request hello;
+	/* 0: past HAProxy; 1: raw; 2: strict, as where a denied name leads */
+	unsigned entry;
 	uint32_t name, at; /* of gen_names and addrs */
 	uint64_t pins;
 	bool h2, decrypts;
@@ -186,6 +214,22 @@ static const char *wanted(struct test_policy *t, const struct connection *c,
 	return reason_name(d.reason);
 }
 
+/* Is the address granted as such, and to be looked at for denials or not? */
+static bool is_net(struct test_policy *t, const struct decide_request *q,
+		   bool looked_at)
+{
+	ir_ports inside = inside_ports(t->a, &t->policy);
+
+	if (ports_has(&inside, IR_PROTO_TCP, q->port) != looked_at)
+		return false;
+	vec_each(g, &t->policy.allow)
+		if (g->dest.kind == IR_DEST_CIDR && !g->has_http &&
+		    cidr_has(&g->dest.u.cidr.net, &q->addr) &&
+		    ports_has(&g->ports, IR_PROTO_TCP, q->port))
+			return true;
+	return false;
+}
+
 static const char *shape_of(struct rng *r, const struct connection *c,
 			    const struct decide_request *q)
 {
@@ -195,7 +239,8 @@ static const char *shape_of(struct rng *r, const struct connection *c,
 	if (c->h2)
 		return GEN_PICK(r, shapes_h2);
 	/* Who looks into no tunnel does not mend what is in it. */
-	if ((q->tls && !c->decrypts) || (strcmp(shape, "clte") == 0 && !body))
+	if (c->entry == 0 || (q->tls && !c->decrypts) ||
+	    (strcmp(shape, "clte") == 0 && !body))
 		return "-";
 	return shape;
 }
@@ -211,9 +256,12 @@ static void draw_request(struct rng *r, const struct connection *c,
 	if (rng_below(r, out->tls ? 12 : 4) == 0)
 		name = rng_below(r, ARRAY_LEN(gen_names));
 	out->host = str_of(gen_names[name]);
+	if (strchr(addrs[c->at], '.') && rng_below(r, 8) == 0)
+		out->host = str_of(addrs[c->at]); /* IPv4, by itself */
 	/* Inside TLS it is the hello's name that has to be. */
 	if (!out->tls)
 		out->is_pinned =
+			out->host.p != addrs[c->at] &&
 			c->pins >> (name * ARRAY_LEN(addrs) + c->at) & 1;
 	out->method = str_of(GEN_PICK(r, methods));
 	out->path = str_of(GEN_PICK(r, paths));
@@ -247,9 +295,11 @@ static void draw_connection(struct rng *r, struct connection *c)
 	c->name = rng_below(r, ARRAY_LEN(gen_names));
 	c->at = rng_below(r, ARRAY_LEN(addrs));
 	hello->port = GEN_PICK(r, ports);
+	c->entry = 1 + rng_below(r, 2);
+	hello->is_guarded = c->entry == 2;
 	hello->has_addr = addr_parse(str_of(addrs[c->at]), &hello->addr);
 	hello->is_pinned = c->pins >> (c->name * ARRAY_LEN(addrs) + c->at) & 1;
-	if (hello->tls && rng_below(r, 20))
+	if (hello->tls && rng_below(r, 10))
 		hello->sni = str_of(gen_names[c->name]);
 	/* For the look at whether anything is granted there. */
 	hello->host = hello->tls ? hello->sni : str_of(gen_names[c->name]);
@@ -268,13 +318,15 @@ static void put_connection(struct buf *out, struct test_policy *t,
 		if (decide_request(t->a, &t->policy, hello).allow)
 			break;
 	}
+	if (is_net(t, hello, false))
+		c.entry = 0; /* the packet filter's fast way */
 	c.decrypts = hello->tls && hello->sni.n &&
 		     decide_decrypts(&t->policy, hello);
 	c.h2 = rng_below(r, 3) == 0 && (!hello->tls || c.decrypts);
-	buf_addf(out, "C %d %d %s %u %.*s %d %d\n", hello->tls,
-		 rng_below(r, 2) ? 1 : 2, addrs[c.at], hello->port,
-		 hello->sni.n ? (int)hello->sni.n : 1,
-		 hello->sni.n ? hello->sni.p : "-", c.decrypts, c.h2);
+	buf_addf(out, "C %d %u %s %u %.*s %d %d %d\n", hello->tls, c.entry,
+		 addrs[c.at], hello->port, hello->sni.n ? (int)hello->sni.n : 1,
+		 hello->sni.n ? hello->sni.p : "-", c.decrypts, c.h2,
+		 is_net(t, hello, true));
 	for (unsigned i = 1 + rng_below(r, c.h2 ? 8 : 4); i > 0; i--)
 		put_request(out, t, r, &c);
 }

@@ -334,7 +334,8 @@ class Request:
 class Connection:
     def __init__(self, line):
         self.line = line
-        tls, entry, self.addr, port, self.sni, decrypts, h2 = line.split(" ")
+        tls, entry, self.addr, port, self.sni, decrypts, h2, net = line.split(" ")
+        self.net = net == "1"  # granted as such, and names are denied there
         self.tls, self.decrypts, self.h2 = tls == "1", decrypts == "1", h2 == "1"
         self.entry, self.port, self.requests = int(entry), int(port), []
 
@@ -368,12 +369,17 @@ def what_arrived(c, r, lines):
     return None
 
 
+def count(counts, c, r):
+    for key in [r.want] + ["to a network: " + r.want] * c.net:
+        counts[key] = counts.get(key, 0) + 1
+
+
 def converse(gate, origin_leaf, c, counts):
     """Differences between decide and HAProxy on one connection."""
     s, refused = connect(gate, c)
     if not s:
         for r in c.requests:
-            counts[r.want] = counts.get(r.want, 0) + 1
+            count(counts, c, r)
             if r.want != refused:
                 yield r, f"decide says {r.want}, HAProxy {refused} of the hello"
         return
@@ -387,7 +393,7 @@ def converse(gate, origin_leaf, c, counts):
     if len(got) != len(c.requests):
         yield c.requests[-1], f"{len(got)} answers"
     for r, (verdict, body) in zip(c.requests, got):
-        counts[r.want] = counts.get(r.want, 0) + 1
+        count(counts, c, r)
         if verdict != r.want:
             yield r, f"decide says {r.want}, HAProxy {verdict}"
         elif verdict == "granted" and body and (why := what_arrived(c, r, json.loads(body))):
@@ -614,7 +620,7 @@ def main():
             print(f"{folder.name}: {e}\n{(folder / 'policy').read_text()}", file=sys.stderr)
         if failed > 8:
             break
-    print(f"{n} policies, {sum(counts.values())} requests: {counts}")
+    print(f"{n} policies, {sum(n for k, n in counts.items() if ':' not in k)} requests: {counts}")
     if not failed:
         shutil.rmtree(TOP)
     return 1 if failed else 0

@@ -1,0 +1,87 @@
+#include "compiler/ir/inside.h"
+
+#include "compiler/ir/ports.h"
+
+#include <stdlib.h>
+
+bool inside_has_tcp(const struct ir_grant *g)
+{
+	vec_each(p, &g->ports)
+		if (p->proto == IR_PROTO_TCP)
+			return true;
+	return false;
+}
+
+bool inside_denies(const struct ir_grant *d)
+{
+	if (d->from.layer == LAYER_FLOOR || !inside_has_tcp(d))
+		return false;
+	if (ir_grant_http(d))
+		return true;
+	switch (d->dest.kind) {
+	case IR_DEST_HOST:
+	case IR_DEST_PATTERN:
+		return true;
+	case IR_DEST_ANY: /* '*' with ports: packets */
+	case IR_DEST_CIDR:
+	case IR_DEST_URL:
+	case IR_DEST_POISON:
+		return false;
+	}
+	abort();
+}
+
+ir_ports inside_ports(struct arena *a, const struct ir_policy *p)
+{
+	ir_ports out = {0};
+
+	vec_each(d, &p->deny) {
+		if (!inside_denies(d))
+			continue;
+		vec_each(x, &d->ports)
+			if (x->proto == IR_PROTO_TCP)
+				*vec_push(a, &out) = *x;
+	}
+	ports_normalise(&out);
+	return out;
+}
+
+bool inside_meets(const ir_ports *ports, const struct ir_grant *g)
+{
+	vec_each(x, ports)
+		vec_each(y, &g->ports)
+			if (x->proto == IR_PROTO_TCP &&
+			    y->proto == IR_PROTO_TCP && x->lo <= y->hi &&
+			    y->lo <= x->hi)
+				return true;
+	return false;
+}
+
+bool inside_decrypts(const struct ir_policy *p, const struct ir_grant *g)
+{
+	enum ir_tls tls = g->tls.set ? g->tls.v : p->tls.v;
+
+	if (g->dest.kind == IR_DEST_CIDR && !g->has_http)
+		return false;
+	if (!ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTPS))
+		return false;
+	return ir_grant_http(g) || tls == IR_TLS_INSPECT;
+}
+
+bool inside_unseen(const struct ir_policy *p)
+{
+	if (p->credentials.n)
+		return false;
+	vec_each(d, &p->deny)
+		if (inside_denies(d))
+			return false;
+	vec_each(g, &p->allow) {
+		if (inside_has_tcp(g) && inside_decrypts(p, g))
+			return false;
+		/* Which private address is whose, only names say. */
+		if (g->dest.kind == IR_DEST_ANY && g->private.set &&
+		    g->private.v)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,46 @@
+/*
+ * What a policy says of names and requests, and not of packets alone.
+ *
+ * A network that is granted without rules of http passes as packets: what is
+ * inside is nobody's business, and the packet filter alone is the fast way.
+ * Not so where a denial is about a name, a URL, a method: `deny` wins over
+ * every grant, so on the ports of such denials HAProxy is asked (semantics.md,
+ * sections 1 and 3). What it refuses there is what a denial says, and what
+ * might be that and cannot be read:
+ *
+ *	a name that is denied, in the TLS hello or in a Host
+ *	a request that is denied; its TLS is decrypted to see it
+ *	a hello of two readings, or one that hides its name (ECH): a name that
+ *		is stated, and which one nobody can tell
+ *	a malformed request, and one that makes a tunnel (CONNECT, Upgrade)
+ *
+ * Everything else passes untouched: another name, wherever it resolved to; a
+ * hello without a name, which is what TLS to an address looks like and states
+ * nothing that is denied (but where a denial of requests is about whatever name
+ * or about the address itself, or where the session saw a denied name lead to
+ * that address); other protocols, servers that speak first.
+ *
+ * UDP states no name that the gate reads: plan says so where it matters.
+ */
+#ifndef COMPILER_IR_INSIDE_H
+#define COMPILER_IR_INSIDE_H
+
+#include "compiler/ir/ir.h"
+
+/* Has it TCP ports? Only there anything is looked at. */
+bool inside_has_tcp(const struct ir_grant *g);
+/* Is a denial about names or requests over TCP? The floor's are not. */
+bool inside_denies(const struct ir_grant *d);
+/* The TCP ports on which some denial is; normalised, may be empty. */
+ir_ports inside_ports(struct arena *a, const struct ir_policy *p);
+/* Is one of the TCP ports the grant's, too? */
+bool inside_meets(const ir_ports *ports, const struct ir_grant *g);
+/* Whether the TLS of a grant is decrypted by itself; semantics.md, 3. */
+bool inside_decrypts(const struct ir_policy *p, const struct ir_grant *g);
+/*
+ * Does what '*' opens pass the gate without a look inside? Nothing asks for
+ * one: no request is decided, no name denied, no header added.
+ */
+bool inside_unseen(const struct ir_policy *p);
+
+#endif
