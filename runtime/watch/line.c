@@ -3,12 +3,15 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
 #include <time.h>
-#include <yajl/yajl_gen.h>
 
-#define ID_HEX 64u /* of a container's ID */
+#define ID_HEX	    64u /* of a container's ID */
+#define ROOM_FIRST  (1u << 20)
+#define BYTE_MAX    6u	/* of JSON, for one byte of text: \u001f */
+#define DECIMAL_MAX 20u /* digits of 64 bits */
 
 int line_init(struct line_writer *w, const char *host, struct err *err)
 {
@@ -20,17 +23,17 @@ int line_init(struct line_writer *w, const char *host, struct err *err)
 	w->boot_epoch_ns = (real.tv_sec - boot.tv_sec) * 1000000000LL +
 			   real.tv_nsec - boot.tv_nsec;
 	snprintf(w->host, sizeof(w->host), "%s", host);
-	w->json = yajl_gen_alloc(NULL);
-	if (!w->json)
+	w->text = malloc(ROOM_FIRST);
+	w->room = ROOM_FIRST;
+	if (!w->text)
 		return err_set(err, -ENOMEM, "no memory for the trace");
 	return 0;
 }
 
 void line_done(struct line_writer *w)
 {
-	if (w->json)
-		yajl_gen_free(w->json);
-	w->json = NULL;
+	free(w->text);
+	w->text = NULL;
 }
 
 void line_container(struct line_writer *w, struct str group)
@@ -48,146 +51,223 @@ void line_container(struct line_writer *w, struct str group)
 	}
 }
 
+/* --- JSON ----------------------------------------------------------------- */
+
+/* Where n more bytes fit; NULL when there is no memory for them. */
+static char *room(struct line_writer *w, size_t n)
+{
+	size_t more = w->room;
+	char *text;
+
+	if (n <= w->room - w->n)
+		return w->text + w->n;
+	while (n > more - w->n)
+		more *= 2;
+	text = w->failed ? NULL : realloc(w->text, more);
+	if (!text) {
+		w->failed = true;
+		return NULL;
+	}
+	w->text = text;
+	w->room = more;
+	return w->text + w->n;
+}
+
+static void put(struct line_writer *w, struct str s)
+{
+	char *at = room(w, s.n);
+
+	if (!at)
+		return;
+	memcpy(at, s.p, s.n);
+	w->n += s.n;
+}
+
+static void put_key(struct line_writer *w, struct str name)
+{
+	char *at = room(w, name.n + 4);
+	char before = w->n ? w->text[w->n - 1] : '\n';
+
+	if (!at)
+		return;
+	if (before != '{' && before != '[')
+		*at++ = ',';
+	*at++ = '"';
+	memcpy(at, name.p, name.n);
+	at += name.n;
+	*at++ = '"';
+	*at++ = ':';
+	w->n = (size_t)(at - w->text);
+}
+
+/* An object within an array. */
+static void put_open(struct line_writer *w)
+{
+	put(w, w->text[w->n - 1] == '[' ? STR("{") : STR(",{"));
+}
+
+static void put_uint(struct line_writer *w, uint64_t u)
+{
+	char digits[DECIMAL_MAX], *at = digits + sizeof(digits);
+
+	do
+		*--at = (char)('0' + u % 10);
+	while (u /= 10);
+	put(w, (struct str){at, (size_t)(digits + sizeof(digits) - at)});
+}
+
+static void put_int(struct line_writer *w, int64_t i)
+{
+	if (i < 0)
+		put(w, STR("-"));
+	put_uint(w, i < 0 ? -(uint64_t)i : (uint64_t)i);
+}
+
+/* Bytes that stand for themselves. */
+static bool is_plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
+
+static char *escape(char *at, unsigned char c)
+{
+	static const char shorts[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+	static const char hex[] = "0123456789abcdef";
+
+	*at++ = '\\';
+	for (const char *s = shorts; *s; s += 2)
+		if ((unsigned char)*s == c) {
+			*at++ = s[1];
+			return at;
+		}
+	memcpy(at, "u00", 3);
+	at[3] = hex[c >> 4];
+	at[4] = hex[c & 15];
+	return at + 5;
+}
+
+/* What is no UTF-8 becomes U+FFFD, byte by byte. */
+static void put_text(struct line_writer *w, struct str s)
+{
+	char *at = room(w, s.n * BYTE_MAX + 2);
+	size_t i = 0, n;
+
+	if (!at)
+		return;
+	*at++ = '"';
+	while (i < s.n) {
+		unsigned char c = (unsigned char)s.p[i];
+
+		if (is_plain(c)) {
+			*at++ = (char)c;
+			i++;
+		} else if (c < 0x80) {
+			at = escape(at, c);
+			i++;
+		} else {
+			n = str_utf8(s, i);
+			memcpy(at, n ? s.p + i : "\xef\xbf\xbd", n ? n : 3);
+			at += n ? n : 3;
+			i += n ? n : 1;
+		}
+	}
+	*at++ = '"';
+	w->n = (size_t)(at - w->text);
+}
+
+static void put_member(struct line_writer *w, struct str name, struct str text)
+{
+	put_key(w, name);
+	put_text(w, text);
+}
+
+static void put_number(struct line_writer *w, struct str name, uint64_t u)
+{
+	put_key(w, name);
+	put_uint(w, u);
+}
+
 /* --- values --------------------------------------------------------------- */
 
-static void put_key(yajl_gen g, const char *name)
-{
-	yajl_gen_string(g, (const unsigned char *)name, strlen(name));
-}
-
-/* Of s, the bytes from *at on that are valid; *bad: a byte after them is
- * not. */
-static struct str valid_run(struct str s, size_t *at, bool *bad)
-{
-	size_t beg = *at, n;
-
-	while (*at < s.n && (n = str_utf8(s, *at)) > 0)
-		*at += n;
-	*bad = *at < s.n;
-	return str_slice(s, beg, *at);
-}
-
-static void put_text(yajl_gen g, struct str s)
-{
-	static const char replacement[] = "\xef\xbf\xbd";
-	char clean[WATCH_ITEM_MAX];
-	size_t at = 0, n = 0;
-	bool bad = false;
-	struct str run = valid_run(s, &at, &bad);
-
-	if (!bad) {
-		yajl_gen_string(g, (const unsigned char *)run.p, run.n);
-		return;
-	}
-	for (;;) {
-		if (run.n > sizeof(clean) - n - sizeof(replacement))
-			run.n = sizeof(clean) - n - sizeof(replacement);
-		memcpy(clean + n, run.p, run.n);
-		n += run.n;
-		if (!bad || n + 2 * sizeof(replacement) > sizeof(clean))
-			break;
-		memcpy(clean + n, replacement, 3);
-		n += 3;
-		at++;
-		run = valid_run(s, &at, &bad);
-	}
-	yajl_gen_string(g, (const unsigned char *)clean, n);
-}
-
-static void put_cstr(yajl_gen g, const char *s)
-{
-	put_text(g, str_of(s));
-}
-
-static void put_int(yajl_gen g, int64_t i)
-{
-	yajl_gen_integer(g, i);
-}
-
-static void put_uint(yajl_gen g, uint64_t u)
-{
-	char text[24];
-	int n = snprintf(text, sizeof(text), "%llu", (unsigned long long)u);
-
-	yajl_gen_number(g, text, (size_t)n);
-}
-
-static void put_list(yajl_gen g, struct str rest)
+static void put_list(struct line_writer *w, struct str rest)
 {
 	struct str one;
 
-	yajl_gen_array_open(g);
-	while (rest.n && str_field(&rest, '\0', &one))
-		put_text(g, one);
-	yajl_gen_array_close(g);
+	put(w, STR("["));
+	for (bool more = false; rest.n && str_field(&rest, '\0', &one);
+	     more = true) {
+		if (more)
+			put(w, STR(","));
+		put_text(w, one);
+	}
+	put(w, STR("]"));
 }
 
-static void put_member(yajl_gen g, const char *name, const char *text)
+/* A number as a text: so Tracee has the members of an address. */
+static void put_quoted(struct line_writer *w, struct str name, uint64_t u)
 {
-	put_key(g, name);
-	put_cstr(g, text);
+	put_key(w, name);
+	put(w, STR("\""));
+	put_uint(w, u);
+	put(w, STR("\""));
 }
 
-static void put_port(yajl_gen g, const char *name, in_port_t port)
+static void put_unix(struct line_writer *w, const struct sockaddr_un *un)
 {
-	char text[8];
+	size_t n = strnlen(un->sun_path, sizeof(un->sun_path));
+	char text[sizeof(un->sun_path)];
 
-	snprintf(text, sizeof(text), "%u", ntohs(port));
-	put_member(g, name, text);
+	/* of the abstract kind: an '@' stands for the NUL */
+	if (n == 0 && un->sun_path[1]) {
+		n = 1 + strnlen(un->sun_path + 1, sizeof(text) - 1);
+		memcpy(text, un->sun_path, n);
+		text[0] = '@';
+		put_member(w, STR("sun_path"), (struct str){text, n});
+		return;
+	}
+	put_member(w, STR("sun_path"), (struct str){un->sun_path, n});
 }
 
-/* Members are texts, as Tracee has them. */
-static void put_addr(yajl_gen g, const struct sockaddr_storage *a)
+static struct str address(char text[INET6_ADDRSTRLEN], int family,
+			  const void *from)
+{
+	inet_ntop(family, from, text, INET6_ADDRSTRLEN);
+	return str_of(text);
+}
+
+static void put_addr(struct line_writer *w, const struct sockaddr_storage *a)
 {
 	const struct sockaddr_in *in = (const struct sockaddr_in *)a;
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)a;
-	const struct sockaddr_un *un = (const struct sockaddr_un *)a;
-	char text[INET6_ADDRSTRLEN], number[16];
+	char text[INET6_ADDRSTRLEN] = "";
 
-	yajl_gen_map_open(g);
+	put(w, STR("{"));
 	switch (a->ss_family) {
 	case AF_INET:
-		put_member(g, "sa_family", "AF_INET");
-		inet_ntop(AF_INET, &in->sin_addr, text, sizeof(text));
-		put_member(g, "sin_addr", text);
-		put_port(g, "sin_port", in->sin_port);
+		put_member(w, STR("sa_family"), STR("AF_INET"));
+		put_member(w, STR("sin_addr"),
+			   address(text, AF_INET, &in->sin_addr));
+		put_quoted(w, STR("sin_port"), ntohs(in->sin_port));
 		break;
 	case AF_INET6:
-		put_member(g, "sa_family", "AF_INET6");
-		inet_ntop(AF_INET6, &in6->sin6_addr, text, sizeof(text));
-		put_member(g, "sin6_addr", text);
-		put_port(g, "sin6_port", in6->sin6_port);
-		snprintf(number, sizeof(number), "%u",
-			 ntohl(in6->sin6_flowinfo));
-		put_member(g, "sin6_flowinfo", number);
-		snprintf(number, sizeof(number), "%u", in6->sin6_scope_id);
-		put_member(g, "sin6_scopeid", number);
+		put_member(w, STR("sa_family"), STR("AF_INET6"));
+		put_member(w, STR("sin6_addr"),
+			   address(text, AF_INET6, &in6->sin6_addr));
+		put_quoted(w, STR("sin6_port"), ntohs(in6->sin6_port));
+		put_quoted(w, STR("sin6_flowinfo"), ntohl(in6->sin6_flowinfo));
+		put_quoted(w, STR("sin6_scopeid"), in6->sin6_scope_id);
 		break;
 	case AF_UNIX:
-		put_member(g, "sa_family", "AF_UNIX");
-		put_key(g, "sun_path");
-		/* of the abstract kind: an '@' stands for the NUL */
-		if (un->sun_path[0] == '\0' && un->sun_path[1]) {
-			snprintf((char *)(uintptr_t)text, sizeof(text), "@%.*s",
-				 (int)sizeof(text) - 2, un->sun_path + 1);
-			put_cstr(g, text);
-		} else {
-			put_text(g,
-				 (struct str){un->sun_path,
-					      strnlen(un->sun_path,
-						      sizeof(un->sun_path))});
-		}
+		put_member(w, STR("sa_family"), STR("AF_UNIX"));
+		put_unix(w, (const struct sockaddr_un *)a);
 		break;
 	default:
-		snprintf(number, sizeof(number), "%u", a->ss_family);
-		put_member(g, "sa_family", number);
+		put_quoted(w, STR("sa_family"), a->ss_family);
 	}
-	yajl_gen_map_close(g);
+	put(w, STR("}"));
 }
 
-static void put_number(yajl_gen g, const char *name, uint64_t u);
-
-static void put_end(yajl_gen g, const char *ip, const char *port,
+static void put_end(struct line_writer *w, struct str ip, struct str port,
 		    const struct sockaddr_storage *a)
 {
 	const struct sockaddr_in *in = (const struct sockaddr_in *)a;
@@ -195,206 +275,181 @@ static void put_end(yajl_gen g, const char *ip, const char *port,
 	bool v6 = a->ss_family == AF_INET6;
 	char text[INET6_ADDRSTRLEN] = "";
 
-	inet_ntop(a->ss_family,
-		  v6 ? (const void *)&in6->sin6_addr
-		     : (const void *)&in->sin_addr,
-		  text, sizeof(text));
-	put_member(g, ip, text);
-	put_number(g, port, ntohs(v6 ? in6->sin6_port : in->sin_port));
+	put_member(w, ip,
+		   address(text, a->ss_family,
+			   v6 ? (const void *)&in6->sin6_addr
+			      : (const void *)&in->sin_addr));
+	put_number(w, port, ntohs(v6 ? in6->sin6_port : in->sin_port));
 }
 
 /* Tracee's PktMeta. */
-static void put_packet(yajl_gen g, const struct value *v)
+static void put_packet(struct line_writer *w, const struct value *v)
 {
-	yajl_gen_map_open(g);
-	put_end(g, "src_ip", "src_port", &v->packet.src);
-	put_end(g, "dst_ip", "dst_port", &v->packet.dst);
-	put_number(g, "protocol", IPPROTO_UDP);
-	put_number(g, "packet_len", v->packet.bytes);
-	put_member(g, "iface", "any");
-	yajl_gen_map_close(g);
+	put(w, STR("{"));
+	put_end(w, STR("src_ip"), STR("src_port"), &v->packet.src);
+	put_end(w, STR("dst_ip"), STR("dst_port"), &v->packet.dst);
+	put_number(w, STR("protocol"), IPPROTO_UDP);
+	put_number(w, STR("packet_len"), v->packet.bytes);
+	put_member(w, STR("iface"), STR("any"));
+	put(w, STR("}"));
 }
 
-static void put_questions(yajl_gen g, struct str rest)
+static void put_questions(struct line_writer *w, struct str rest)
 {
-	static const char *const names[] = {"query", "query_type",
-					    "query_class"};
+	static const struct str names[] = {STR_INIT("query"),
+					   STR_INIT("query_type"),
+					   STR_INIT("query_class")};
 	struct str text;
 
-	yajl_gen_array_open(g);
-	yajl_gen_map_open(g);
+	put(w, STR("[{"));
 	for (size_t i = 0;
-	     i < ARRAY_LEN(names) && str_field(&rest, '\0', &text); i++) {
-		put_key(g, names[i]);
-		put_text(g, text);
-	}
-	yajl_gen_map_close(g);
-	yajl_gen_array_close(g);
+	     i < ARRAY_LEN(names) && str_field(&rest, '\0', &text); i++)
+		put_member(w, names[i], text);
+	put(w, STR("}]"));
 }
 
-static void put_value(yajl_gen g, const struct value *v)
+static void put_value(struct line_writer *w, const struct value *v)
 {
 	switch (v->kind) {
 	case VALUE_INT:
-		put_int(g, v->i);
+		put_int(w, v->i);
 		return;
 	case VALUE_UINT:
-		put_uint(g, v->u);
+		put_uint(w, v->u);
 		return;
 	case VALUE_BOOL:
-		yajl_gen_bool(g, v->b);
+		put(w, v->b ? STR("true") : STR("false"));
 		return;
 	case VALUE_TEXT:
-		put_text(g, v->s);
+		put_text(w, v->s);
 		return;
 	case VALUE_LIST:
-		put_list(g, v->s);
+		put_list(w, v->s);
 		return;
 	case VALUE_ADDR:
-		put_addr(g, &v->addr);
+		put_addr(w, &v->addr);
 		return;
 	case VALUE_PACKET:
-		put_packet(g, v);
+		put_packet(w, v);
 		return;
 	case VALUE_QUESTIONS:
-		put_questions(g, v->s);
+		put_questions(w, v->s);
 		return;
 	case VALUE_NONE:
-		yajl_gen_null(g);
+		put(w, STR("null"));
 		return;
 	}
 }
 
 /* --- lines ---------------------------------------------------------------- */
 
-static void put_number(yajl_gen g, const char *name, uint64_t u)
+static void put_common(struct line_writer *w, struct str id, struct str event,
+		       unsigned n_args, int64_t ret, struct str syscall)
 {
-	put_key(g, name);
-	put_uint(g, u);
-}
-
-static void put_common(struct line_writer *w, const char *id, const char *event,
-		       unsigned n_args, int64_t ret, const char *syscall)
-{
-	yajl_gen g = w->json;
-
-	put_member(g, "hostName", w->host);
-	put_member(g, "containerId", w->container);
-	put_key(g, "container");
-	yajl_gen_map_open(g);
+	put_member(w, STR("hostName"), str_of(w->host));
+	put_member(w, STR("containerId"), str_of(w->container));
+	put_key(w, STR("container"));
+	put(w, STR("{"));
 	if (*w->container)
-		put_member(g, "id", w->container);
-	yajl_gen_map_close(g);
-	put_member(g, "eventId", id);
-	put_member(g, "eventName", event);
-	put_number(g, "argsNum", n_args);
-	put_key(g, "returnValue");
-	put_int(g, ret);
-	put_member(g, "syscall", syscall);
-	put_key(g, "stackAddresses");
-	yajl_gen_null(g);
+		put_member(w, STR("id"), str_of(w->container));
+	put(w, STR("}"));
+	put_member(w, STR("eventId"), id);
+	put_member(w, STR("eventName"), event);
+	put_number(w, STR("argsNum"), n_args);
+	put_key(w, STR("returnValue"));
+	put_int(w, ret);
+	put_member(w, STR("syscall"), syscall);
+	put(w, STR(",\"stackAddresses\":null"));
 }
 
 static void put_process(struct line_writer *w, const struct watch_head *h)
 {
 	uint64_t epoch = (uint64_t)w->boot_epoch_ns;
-	yajl_gen g = w->json;
 
-	put_number(g, "timestamp", epoch + h->time_ns);
-	put_number(g, "threadStartTime", epoch + h->start_ns);
-	put_number(g, "processorId", h->cpu);
-	put_number(g, "processId", h->pid);
-	put_number(g, "cgroupId", h->cgroup);
-	put_number(g, "threadId", h->tid);
-	put_number(g, "parentProcessId", h->ppid);
-	put_number(g, "hostProcessId", h->host_pid);
-	put_number(g, "hostThreadId", h->host_tid);
-	put_number(g, "hostParentProcessId", h->host_ppid);
-	put_number(g, "userId", h->uid);
-	put_number(g, "mountNamespace", h->mntns);
-	put_number(g, "pidNamespace", h->pidns);
-	put_key(g, "processName");
-	put_text(g, (struct str){h->comm, strnlen(h->comm, WATCH_COMM)});
+	put_number(w, STR("timestamp"), epoch + h->time_ns);
+	put_number(w, STR("threadStartTime"), epoch + h->start_ns);
+	put_number(w, STR("processorId"), h->cpu);
+	put_number(w, STR("processId"), h->pid);
+	put_number(w, STR("cgroupId"), h->cgroup);
+	put_number(w, STR("threadId"), h->tid);
+	put_number(w, STR("parentProcessId"), h->ppid);
+	put_number(w, STR("hostProcessId"), h->host_pid);
+	put_number(w, STR("hostThreadId"), h->host_tid);
+	put_number(w, STR("hostParentProcessId"), h->host_ppid);
+	put_number(w, STR("userId"), h->uid);
+	put_number(w, STR("mountNamespace"), h->mntns);
+	put_number(w, STR("pidNamespace"), h->pidns);
+	put_member(w, STR("processName"),
+		   (struct str){h->comm, strnlen(h->comm, WATCH_COMM)});
 }
 
-static int end_line(struct line_writer *w, struct err *err)
+static void put_arg(struct line_writer *w, const char *name, const char *type)
 {
-	yajl_gen_map_close(w->json);
-	/* The state is a new one; the buffer stays. */
-	yajl_gen_reset(w->json, "\n");
-	if (line_text(w).p)
+	put_open(w);
+	put_member(w, STR("name"), str_of(name));
+	put_member(w, STR("type"), str_of(type));
+	put_key(w, STR("value"));
+}
+
+/* A line that there is no memory for is none: the writer stays whole. */
+static int end_line(struct line_writer *w, size_t begun, struct err *err)
+{
+	put(w, STR("]}\n"));
+	if (!w->failed)
 		return 0;
+	w->failed = false;
+	w->n = begun;
 	return err_set(err, -ENOMEM, "no memory for the trace");
 }
 
 int line_record(struct line_writer *w, const struct record *r, struct err *err)
 {
 	const struct watch_event_info *info = events_info(r->event);
-	yajl_gen g = w->json;
+	size_t begun = w->n;
 
-	yajl_gen_map_open(g);
+	put(w, STR("{"));
 	put_process(w, r->head);
-	put_common(w, info->id, info->name, info->n_args, r->ret, r->syscall);
-	put_key(g, "contextFlags");
-	yajl_gen_map_open(g);
-	put_key(g, "containerStarted");
-	yajl_gen_bool(g, true);
-	put_key(g, "isCompat");
-	yajl_gen_bool(g, false);
-	yajl_gen_map_close(g);
-	put_key(g, "args");
-	yajl_gen_array_open(g);
+	put_common(w, str_of(info->id), str_of(info->name), info->n_args,
+		   r->ret, str_of(r->syscall));
+	put(w, STR(",\"contextFlags\":{\"containerStarted\":true,"
+		   "\"isCompat\":false},\"args\":["));
 	for (unsigned i = 0; i < info->n_args; i++) {
-		yajl_gen_map_open(g);
-		put_member(g, "name", info->args[i].name);
-		put_member(g, "type", info->args[i].type);
-		put_key(g, "value");
-		put_value(g, &r->v[i]);
-		yajl_gen_map_close(g);
+		put_arg(w, info->args[i].name, info->args[i].type);
+		put_value(w, &r->v[i]);
+		put(w, STR("}"));
 	}
-	yajl_gen_array_close(g);
-	return end_line(w, err);
+	return end_line(w, begun, err);
 }
 
 int line_facts(struct line_writer *w, const char *event,
 	       const struct line_fact *facts, size_t n, struct err *err)
 {
+	size_t begun = w->n;
 	struct timespec now;
-	yajl_gen g = w->json;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	yajl_gen_map_open(g);
-	put_number(g, "timestamp",
+	put(w, STR("{"));
+	put_number(w, STR("timestamp"),
 		   (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
-	put_common(w, "0", event, (unsigned)n, 0, "");
-	put_key(g, "args");
-	yajl_gen_array_open(g);
+	put_common(w, STR("0"), str_of(event), (unsigned)n, 0, STR(""));
+	put(w, STR(",\"args\":["));
 	for (size_t i = 0; i < n; i++) {
-		yajl_gen_map_open(g);
-		put_member(g, "name", facts[i].name);
-		put_member(g, "type", facts[i].text ? "string" : "uint64");
-		put_key(g, "value");
+		put_arg(w, facts[i].name, facts[i].text ? "string" : "uint64");
 		if (facts[i].text)
-			put_cstr(g, facts[i].text);
+			put_text(w, str_of(facts[i].text));
 		else
-			put_uint(g, facts[i].number);
-		yajl_gen_map_close(g);
+			put_uint(w, facts[i].number);
+		put(w, STR("}"));
 	}
-	yajl_gen_array_close(g);
-	return end_line(w, err);
+	return end_line(w, begun, err);
 }
 
 struct str line_text(const struct line_writer *w)
 {
-	const unsigned char *text = NULL;
-	size_t n = 0;
-
-	if (yajl_gen_get_buf(w->json, &text, &n) != yajl_gen_status_ok)
-		return (struct str){0};
-	return (struct str){(const char *)text, n};
+	return (struct str){w->text, w->n};
 }
 
 void line_clear(struct line_writer *w)
 {
-	yajl_gen_clear(w->json);
+	w->n = 0;
 }
