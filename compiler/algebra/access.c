@@ -22,8 +22,8 @@ struct group {
 	uint32_t next; /* index + 1 */
 };
 
-/* One slot per way, kind and both. */
-#define SLOTS (3 * 3 * 2)
+/* One slot per way, kind and variant: both, crooked. */
+#define SLOTS (3 * 3 * 4)
 
 /*
  * What refuses a request is looked for among all rules of its destination,
@@ -158,8 +158,8 @@ static void give_reasons(struct access *x, const struct access_cell *c,
 static struct group *group_of(struct access *x, const struct access_cell *c,
 			      enum access_way way, uint32_t rule, int side)
 {
-	uint32_t *slot = &x->slots[rule * (size_t)SLOTS + way * 6u +
-				   c->kind * 2u + c->both];
+	uint32_t *slot = &x->slots[rule * (size_t)SLOTS + way * 12u +
+				   c->kind * 4u + c->crooked * 2u + c->both];
 	struct group *g;
 
 	if (*slot)
@@ -176,6 +176,7 @@ static struct group *group_of(struct access *x, const struct access_cell *c,
 		.why = origin(x, rule, side),
 		.why_old = side == 0,
 		.set.both = c->both,
+		.set.crooked = c->crooked,
 	};
 	give_reasons(x, c, &g->change);
 	g->change.witness.text = ir_request_text(x->a, &c->request);
@@ -252,7 +253,7 @@ static void add_cell(struct arena *a, struct access_set *set,
 		add_port(a, &set->ports, c);
 	if (c->kind != ACCESS_HTTP)
 		return;
-	h = http_at(a, set, c->request.url.path);
+	h = http_at(a, set, c->crooked ? STR("/") : c->request.url.path);
 	if (c->other)
 		h->other = true;
 	else
@@ -618,6 +619,8 @@ static void put_group(struct access *x, struct group *g)
 				 STR_ARG(ir_ports_text(x->a, &set->ports)));
 		buf_add(&b, host_text(x->a, &set->dest));
 	}
+	if (set->crooked)
+		buf_adds(&b, " (paths that are not canonical)");
 	if (set->both)
 		buf_adds(&b, both_text(c));
 	c->text = buf_str(&b);

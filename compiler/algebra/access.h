@@ -22,6 +22,7 @@ struct access_cell {
 	uint32_t n_all;
 	uint16_t lo, hi; /* ports; 0 where there are none */
 	bool other;	 /* its method stands for the rest */
+	bool crooked;	 /* its path for those that are not canonical */
 	bool both;	 /* a name and an address together */
 };
 /* Which way it changed; false: it did not. */

@@ -394,3 +394,32 @@ void cells_http(struct sides *s, const struct target *to, uint16_t port,
 			add_entry(&q, SIDES_NONE, 0, p->s, true);
 	paths_each(q.paths, visit_path, &q);
 }
+
+void cells_crooked(struct sides *s, const struct target *to, uint16_t port,
+		   uint32_t *ids, uint32_t n, cells_http_visit visit, void *ctx)
+{
+	struct requests q = {
+		.s = s, .to = to, .port = port, .visit = visit, .ctx = ctx};
+	ir_texts named = {0}, done = {0};
+	bool paths = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ir_grant *g = rule_grant(&s->rules.v[ids[i]]);
+
+		*vec_push(s->scratch, &q.rules) = ids[i];
+		paths |= ir_grant_http(g) && http_has_paths(s->scratch, g);
+		vec_each(h, &g->http)
+			vec_each(m, &h->methods)
+				*vec_push(s->scratch, &named) = *m;
+	}
+	if (!paths)
+		return;
+	sides_put_all(s, ids, n);
+	ask(&q, STR(CELLS_CROOKED), other_method(s->scratch, &named), true);
+	vec_each(m, &named) {
+		if (str_is(m->s, "CONNECT") || is_among(&done, m->s))
+			continue;
+		*vec_push(s->scratch, &done) = *m;
+		ask(&q, STR(CELLS_CROOKED), m->s, false);
+	}
+}

@@ -54,11 +54,21 @@ typedef void (*cells_http_visit)(void *ctx, const struct cells_http *c);
  * visit is called, the views of s hold what decides. only: no other methods,
  * no paths but those below its own (as http_paths() has them), unless NULL.
  *
- * CONNECT is left out, which no URL is asked with, and so are paths that are
- * not canonical, which no request of the grammar has.
+ * CONNECT is left out, which no URL is asked with, and paths that are not
+ * canonical: cells_crooked().
  */
 void cells_http(struct sides *s, const struct target *to, uint16_t port,
 		const uint32_t *ids, uint32_t n, const struct ir_http *only,
 		cells_http_visit visit, void *ctx);
+
+/* A path that is not canonical, as a client could send it. */
+#define CELLS_CROOKED "/a/../b"
+/*
+ * The same with that path: a rule about paths refuses all of those alike, and
+ * where there is none, they are decided like any other.
+ */
+void cells_crooked(struct sides *s, const struct target *to, uint16_t port,
+		   uint32_t *ids, uint32_t n, cells_http_visit visit,
+		   void *ctx);
 
 #endif

@@ -7,9 +7,8 @@
  * that permit nothing by themselves are compared in the order from tight to
  * loose, where they have one.
  *
- * Left out: paths that are not canonical, the method CONNECT and, since no
- * request of the grammar asks for them, requests to an address under a name
- * other than the address itself.
+ * Left out: the method CONNECT and, since no request of the grammar asks for
+ * them, requests to an address under a name other than the address itself.
  */
 #ifndef COMPILER_ALGEBRA_COMPARE_H
 #define COMPILER_ALGEBRA_COMPARE_H
@@ -48,6 +47,7 @@ struct access_set {
 	ir_ports ports;
 	bool both; /* of names at addresses, where neither alone would tell */
 	bool clear, tls; /* HTTP */
+	bool crooked;	 /* with paths that are not canonical, and no others */
 	VEC(struct access_http) http;
 };
 
@@ -55,7 +55,7 @@ struct access_set {
  * Changes come by the rule that is responsible: one new grant is one change,
  * however many names it is about. A change of requests to a destination goes
  * without saying where connections to it changed the same way altogether, and
- * so does one of its name.
+ * so does one of its name, and one of paths that are not canonical beside any.
  *
  * What is unchanged comes by the rules that permit it, a pair of them where
  * the two policies have no rule in common that does. Requests go without

@@ -66,9 +66,10 @@ struct requests {
 	struct reach *r;
 	const struct cells_ports *ports;
 	VEC(struct changed) changed;
-	uint32_t all, permitted; /* by the new policy */
-	bool same;		 /* the rules of both are */
-	bool kept;		 /* connections are, which says it all */
+	uint32_t all, permitted;    /* by the new policy */
+	bool same;		    /* the rules of both are */
+	bool kept;		    /* connections are, which says it all */
+	bool ways[ACCESS_KEPT + 1]; /* of the destination, so far */
 };
 
 static void visit_request(void *ctx, const struct cells_http *h)
@@ -117,6 +118,38 @@ static void add_requests(struct requests *q, const struct access_cell *connect)
 	}
 }
 
+/* Where nothing else of the destination changed like it. */
+static void visit_crooked(void *ctx, const struct cells_http *h)
+{
+	struct requests *q = ctx;
+	struct access_cell c = decided(q->r->s, ACCESS_HTTP, &h->request);
+	enum access_way way;
+
+	if (!access_way_of(&c, &way) || q->ways[way])
+		return;
+	c.all = q->r->spot->ids;
+	c.n_all = q->r->spot->n;
+	c.lo = q->ports->lo;
+	c.hi = q->ports->hi;
+	c.other = h->other;
+	c.crooked = true;
+	/* The reasons leave other rules in the views. */
+	*vec_push(q->r->s->scratch, &q->changed) =
+		(struct changed){c, q->ports->ids, q->ports->n};
+}
+
+static void add_crooked(struct requests *q)
+{
+	struct reach *r = q->r;
+
+	q->changed.n = 0;
+	memcpy(q->ways, r->ways, sizeof(q->ways));
+	cells_crooked(r->s, &r->spot->to, q->ports->shown, q->ports->ids,
+		      q->ports->n, visit_crooked, q);
+	vec_each(c, &q->changed)
+		add(r, &c->cell, c->ids, c->n);
+}
+
 static void visit_ports(void *ctx, const struct cells_ports *p)
 {
 	struct reach *r = ctx;
@@ -142,6 +175,8 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 	cells_http(r->s, &r->spot->to, p->shown, p->ids, p->n, NULL,
 		   visit_request, &q);
 	add_requests(&q, &connect);
+	if (!q.same)
+		add_crooked(&q);
 }
 
 static void compare_question(struct reach *r, const struct spot *spot)

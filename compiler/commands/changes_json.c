@@ -57,6 +57,8 @@ static void put_http(const struct changes *x, cJSON *o,
 		json_push(list, one);
 	}
 	json_put(o, "http", list);
+	if (set->crooked)
+		json_put_bool(o, "canonical", false);
 }
 
 /* Nothing is left out of it, as the text does with long lists. */

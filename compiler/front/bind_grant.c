@@ -2,6 +2,7 @@
 #include "compiler/front/ascii.h"
 #include "compiler/front/bind_types.h"
 #include "compiler/front/dest.h"
+#include "compiler/ir/http.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -155,14 +156,6 @@ void bind_grant_port(struct binder *b, const struct yaml_pair *pair,
 
 /* --- http rules ---------------------------------------------------------- */
 
-/* RFC 9110, RFC 5789, RFC 4918: what a misspelt method is compared with. */
-static const char *const methods[] = {
-	"GET",	   "HEAD",     "POST",	    "PUT",     "DELETE",
-	"OPTIONS", "TRACE",    "PATCH",	    "CONNECT", "COPY",
-	"MOVE",	   "LOCK",     "UNLOCK",    "MKCOL",   "REPORT",
-	"SEARCH",  "PROPFIND", "PROPPATCH", "PURGE",
-};
-
 static bool method(struct binder *b, const struct text *t)
 {
 	struct str up = ascii_upper(b->c->a, t->s);
@@ -173,13 +166,15 @@ static bool method(struct binder *b, const struct text *t)
 		bind_help(b, "leave 'methods' out for any method");
 		return false;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
-		if (str_is(t->s, methods[i]))
+	for (size_t i = 0; http_known_method(i); i++) {
+		const char *known = http_known_method(i);
+
+		if (str_is(t->s, known))
 			return true;
-		if (!near && str_distance(up, str_of(methods[i]), 1) <= 1)
-			near = methods[i];
-		if (str_is(up, methods[i]))
-			near = methods[i];
+		if (!near && str_distance(up, str_of(known), 1) <= 1)
+			near = known;
+		if (str_is(up, known))
+			near = known;
 	}
 	if (!near && ascii_is_token(t->s) && str_eq(t->s, up))
 		return true;

@@ -3,6 +3,7 @@
 #include "compiler/front/ascii.h"
 #include "compiler/front/dest.h"
 #include "compiler/front/request_parser.h"
+#include "compiler/ir/http.h"
 #include "grammar/request.tab.h"
 
 #define YYSTYPE REQUESTS_STYPE
@@ -132,15 +133,13 @@ static bool one_port(struct request_parser *p, struct span part,
 	return true;
 }
 
-/* "reed .env", "get https://a.test/": what was meant for a kind. */
-static bool unknown_kind(struct request_parser *p, struct span word,
-			 struct span next)
+static const char *const kinds[] = {"connect", "tcp",	"udp",	     "resolve",
+				    "read",    "write", "docker-arg"};
+
+/* "reed .env": what was meant for a kind. */
+static bool unknown_kind(struct request_parser *p, struct span word)
 {
-	static const char *const kinds[] = {"connect",	 "tcp",	 "udp",
-					    "resolve",	 "read", "write",
-					    "docker-arg"};
 	struct str s = str_slice(p->text.s, word.beg, word.end);
-	struct str url = str_slice(p->text.s, next.beg, next.end);
 	struct diags *d = p->c->diags;
 	const char *near = NULL;
 	unsigned best = 3;
@@ -156,10 +155,7 @@ static bool unknown_kind(struct request_parser *p, struct span word,
 			near = kinds[i];
 		}
 	}
-	if (str_starts(url, STR("http://")) || str_starts(url, STR("https://")))
-		diag_help(d, "methods are upper case: '%s'",
-			  diag_quote(d, ascii_upper(p->c->a, s)));
-	else if (near)
+	if (near)
 		diag_help(d, "did you mean '%s'?", near);
 	else
 		diag_help(d, "'host:port', 'METHOD url', 'resolve name', "
@@ -176,7 +172,7 @@ bool request_to(struct request_parser *p, struct span to,
 
 	p->out.kind = IR_REQ_CONNECT;
 	if (name && !port && !p->has_proto && str_find(t.s, ':', 0) == t.s.n)
-		return unknown_kind(p, to, *name);
+		return unknown_kind(p, to);
 	if (!dest_parse(p->c, &t, &d) || !one_host(p, to, &d))
 		return false;
 	if (port && d.has_port)
@@ -216,6 +212,31 @@ static uint32_t authority_end(struct str s)
 }
 
 /*
+ * Methods are told apart by case (RFC 9110, section 9.1), and "get" is one. It
+ * is not what anybody means.
+ */
+static bool is_method(struct request_parser *p, struct str s, struct span url)
+{
+	struct span at = {url.beg, url.beg};
+	struct str up = ascii_upper(p->c->a, s);
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (str_is(s, kinds[i]))
+			return fail(p, url, "a URL without a method", NULL);
+	for (size_t i = 0; http_known_method(i) && !str_eq(s, up); i++) {
+		if (!str_is(up, http_known_method(i)))
+			continue;
+		at.beg = (uint32_t)(s.p - p->text.s.p);
+		at.end = at.beg + (uint32_t)s.n;
+		diag_error(p->c->diags, DIAG_REQUEST, text_at(&p->text, at),
+			   "unknown method '%s'", diag_quote(p->c->diags, s));
+		diag_help(p->c->diags, "methods are upper case: '%s'", up.p);
+		return false;
+	}
+	return true;
+}
+
+/*
  * The path is whatever a client might send, spelled as it likes: that a rule
  * takes only one spelling is the policy's to say. Rules look at the path alone,
  * so the query goes: semantics.md, section 3.
@@ -229,6 +250,8 @@ bool request_http(struct request_parser *p, struct str method, struct span url)
 	struct ir_dest d;
 
 	p->out.method = method;
+	if (!is_method(p, method, url))
+		return false;
 	if (hash < s.n)
 		return fail(p, (struct span){url.beg + hash, url.end},
 			    "a fragment in a request",

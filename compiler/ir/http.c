@@ -76,3 +76,16 @@ bool http_has_methods(struct arena *a, const struct ir_grant *g)
 			return true;
 	return false;
 }
+
+/* RFC 9110, RFC 5789, RFC 4918. */
+const char *http_known_method(size_t i)
+{
+	static const char *const methods[] = {
+		"GET",	   "HEAD",     "POST",	    "PUT",     "DELETE",
+		"OPTIONS", "TRACE",    "PATCH",	    "CONNECT", "COPY",
+		"MOVE",	   "LOCK",     "UNLOCK",    "MKCOL",   "REPORT",
+		"SEARCH",  "PROPFIND", "PROPPATCH", "PURGE",
+	};
+
+	return i < ARRAY_LEN(methods) ? methods[i] : NULL;
+}

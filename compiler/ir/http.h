@@ -25,4 +25,7 @@ ir_texts http_paths(struct arena *a, const struct ir_dest *d,
 bool http_has_paths(struct arena *a, const struct ir_grant *g);
 bool http_has_methods(struct arena *a, const struct ir_grant *g);
 
+/* Methods that people know, to tell a slip by; NULL behind the last. */
+const char *http_known_method(size_t i);
+
 #endif

@@ -41,16 +41,6 @@ static bool allows(struct pass_ctx *c, const struct ir_policy *p,
 	return decide_asked(c->a, p, decide_files_new(c->a, p), r).allow;
 }
 
-/* A policy may name any token as a method; a request begins with letters. */
-static bool has_spelling(const struct ir_request *r)
-{
-	for (size_t i = 0; i < r->method.n; i++)
-		if (!(r->method.p[i] >= 'A' && r->method.p[i] <= 'Z') &&
-		    !(i && r->method.p[i] == '-'))
-			return false;
-	return true;
-}
-
 static void check_witness(struct pass_ctx *c, const struct ir_policy *old,
 			  const struct ir_policy *now,
 			  const struct access_change *x)
@@ -59,8 +49,6 @@ static void check_witness(struct pass_ctx *c, const struct ir_policy *old,
 	struct ir_request again;
 	bool was, is;
 
-	if (!has_spelling(&x->witness))
-		return;
 	if (!request_parse(c, &text, &again) ||
 	    !str_eq(ir_request_text(c->a, &again), x->witness.text))
 		__builtin_trap();

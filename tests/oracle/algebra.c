@@ -53,8 +53,9 @@ static const struct {
 	     {false, 100},  {false, 443}, {false, 8080},
 	     {false, 9999}, {true, 9},	  {true, 53}};
 #define TCP_PORTS 7
-static const char *const paths[] = {"/",   "/q",    "/x",    "/x/y",	"/x/q",
-				    "/x@", "/x%40", "/x@/z", "/x%40/z", "/xx"};
+static const char *const paths[] = {"/",       "/q",  "/x",	"/x/y",
+				    "/x/q",    "/x@", "/x%40",	"/x@/z",
+				    "/x%40/z", "/xx", "/x/../q"};
 static const char *const methods[] = {"GET", "POST", "PUT"};
 
 static void add_names(struct universe *u, const char *below, uint32_t left)
@@ -249,7 +250,7 @@ static bool has_method(const struct access_http *h, uint32_t url)
 
 static bool has_url(const struct access_set *s, uint32_t url)
 {
-	if (url % 2 ? !s->tls : !s->clear)
+	if ((url % 2 ? !s->tls : !s->clear) || s->crooked)
 		return false;
 	vec_each(h, &s->http) {
 		char prefix[64];
@@ -288,6 +289,10 @@ static bool in_change(const struct universe *u, const struct access_change *c,
 	if (!has_dest(u, &s->dest, at) || kind_of(c->kind) == KINDS)
 		return false;
 	if (at->kind == RESOLVE)
+		return true;
+	/* Beside whatever else changed. */
+	if (at->kind == HTTP && u->url[at->url].crooked &&
+	    c->way != ACCESS_KEPT)
 		return true;
 	if (c->kind == ACCESS_RESOLVE ||
 	    !ports_has(&s->ports,

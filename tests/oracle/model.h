@@ -110,6 +110,7 @@ struct model_url {
 	bool tls;
 	uint32_t method;	 /* bits; none: another */
 	uint32_t plain, decoded; /* prefixes that it lies below */
+	bool crooked;		 /* its path is not canonical */
 };
 
 /* --- matching ------------------------------------------------------------- */
@@ -277,10 +278,14 @@ static inline struct model_url model_url(bool tls, struct str method,
 	char text[256];
 
 	snprintf(text, sizeof(text), "%.*s", STR_ARG(path));
+	out.crooked = strstr(text, "/../") != NULL;
 	for (size_t i = 0; i < ARRAY_LEN(model_methods); i++)
 		if (str_is(method, model_methods[i]))
 			out.method = 1u << i;
 	for (size_t i = 0; i < ARRAY_LEN(model_prefixes); i++) {
+		/* Under the root, and nowhere else for certain. */
+		if (out.crooked && i)
+			break;
 		if (model_below(text, model_prefixes[i], false))
 			out.plain |= 1u << i;
 		if (model_below(text, model_prefixes[i], true))
@@ -417,6 +422,21 @@ static inline bool model_permits(const struct model_rule *r,
 	return false;
 }
 
+/* A path that is not canonical, where a rule of the destination has one. */
+static inline bool model_refuses_path(const struct model_rule *r,
+				      const struct model_url *u)
+{
+	if (!u->crooked || !model_is_http(r) ||
+	    (r->scheme != MODEL_BOTH && (r->scheme == MODEL_HTTPS) != u->tls))
+		return false;
+	if (r->url && r->base)
+		return true;
+	for (uint32_t i = 0; i < r->n_http; i++)
+		if (r->http[i].prefixes)
+			return true;
+	return false;
+}
+
 /* Is nothing looked into? Then '*' passes as packets. */
 static inline bool model_unseen(const struct model_policy *p)
 {
@@ -448,8 +468,11 @@ static inline bool model_http_name(const struct model_policy *p,
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct model_rule *r = &p->rules[i];
 
-		if (!model_has_port(r, port) || !model_names(r, n) ||
-		    !model_permits(r, u))
+		if (!model_has_port(r, port) || !model_names(r, n))
+			continue;
+		if (model_refuses_path(r, u))
+			return false;
+		if (!model_permits(r, u))
 			continue;
 		if (r->deny)
 			return false;
@@ -474,6 +497,8 @@ static inline bool model_http_addr(const struct model_policy *p,
 
 		if (!model_has_port(r, port))
 			continue;
+		denied |= (r->who == MODEL_ANY || model_covers(r, a)) &&
+			  model_refuses_path(r, u);
 		if (r->deny && !model_is_http(r)) {
 			if (r->who == MODEL_ANY || model_covers(r, a))
 				return false;

@@ -105,6 +105,18 @@ static const struct {
 	 "- * https://a.test/ | GET https://a.test/\n"},
 	{"allow a.test:443\n", "allow a.test:443\ndeny * http=DELETE\n",
 	 "- DELETE https://a.test/ | DELETE https://a.test/\n"},
+	/* A rule about paths refuses those that are not canonical. */
+	{"allow a.test tcp/443 http=GET\n",
+	 "allow a.test tcp/443 http=GET http=GET+/x\n",
+	 "- GET https://a.test/ (paths that are not canonical)"
+	 " | GET https://a.test/a/../b\n"},
+	{"allow a.test tcp/80 http=GET\nallow a.test tcp/80 http=PUT+/x\n",
+	 "allow a.test tcp/80 http=GET\n",
+	 "+ GET http://a.test/ (paths that are not canonical)"
+	 " | GET http://a.test/a/../b\n"
+	 "- PUT http://a.test/x | PUT http://a.test/x\n"},
+	{"allow a.test:443\n", "allow a.test:443\ndeny https://a.test/x/\n",
+	 "- * https://a.test/x | GET https://a.test/x\n"},
 	/* Who looks into it. */
 	{"allow a.test inspect\n", "allow a.test\n",
 	 "+ tls of a.test inspect -> verify\n"},
