@@ -491,6 +491,20 @@ static void assume(struct asked *q, const char *what)
 	*vec_push(q->a, &q->out->assumed) = what;
 }
 
+/* Where a name leads is not known here, nor whether a network is there. */
+static void assume_public(struct asked *q)
+{
+	bool nets = false;
+
+	vec_each(g, &q->p->allow)
+		nets |= g->dest.kind == IR_DEST_CIDR &&
+			addr_scope(&g->dest.u.cidr.net.addr) == ADDR_PUBLIC;
+	assume(q, nets ? "the name leads to public addresses that are not "
+			 "granted as such, and the session resolved it"
+		       : "the name leads to public addresses, and the session "
+			 "resolved it");
+}
+
 static void find_assumed(struct asked *q)
 {
 	const struct ir_request *r = q->r;
@@ -500,8 +514,7 @@ static void find_assumed(struct asked *q)
 		if (r->has_addr)
 			assume(q, "the address is none of the host's own");
 		else
-			assume(q, "the name leads to public addresses, and the "
-				  "session resolved it");
+			assume_public(q);
 		if (r->has_addr && r->name.n)
 			assume(q, "the session resolved the name to that "
 				  "address");
@@ -510,8 +523,7 @@ static void find_assumed(struct asked *q)
 		if (r->url.who == IR_DEST_CIDR)
 			assume(q, "the address is none of the host's own");
 		else
-			assume(q, "the name leads to public addresses, and the "
-				  "session resolved it");
+			assume_public(q);
 		if (r->url.scheme == IR_SCHEME_HTTPS &&
 		    r->url.who != IR_DEST_CIDR)
 			assume(q, "the TLS hello states the same name");

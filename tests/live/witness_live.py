@@ -137,6 +137,7 @@ class Request:
         self.text = change["witness"]
         self.kind = change["kind"]
         self.was, self.is_ = change["was"]["allow"], change["is"]["allow"]
+        self.why = change["was"]["reason"], change["is"]["reason"]
         words = self.text.split(" ")
         self.method = self.type = None
         self.proto, self.path, self.tls = "tcp", None, False
@@ -158,11 +159,27 @@ class Request:
             if len(words) > 1:  # an address that a name led to
                 self.leads_to, self.name = self.name, words[1]
 
+    def states_name(self):
+        return bool(self.leads_to and self.proto == "tcp")
+
     def is_address(self):
         try:
             return bool(ipaddress.ip_address(self.name))
         except ValueError:
             return False
+
+    def state(self):
+        """In the agent's namespace: the name stated at the address that is
+        given, resolved or not, in TLS and in the clear: what came through."""
+        def attempt(tls):
+            self.method, self.path, self.tls = "GET", "/", tls
+            try:
+                with socket.create_connection((self.leads_to, self.port),
+                                              5) as s:
+                    return self.http(s)
+            except OSError as e:
+                return False, str(e)
+        return attempt(True), attempt(False)
 
     def send(self):
         """In the agent's namespace: was it done? And what was seen."""
@@ -351,12 +368,13 @@ def gather(count, seed):
 
 
 def rounds(requests):
-    """Requests that may share a session. One that puts a name elsewhere has
-    its own: an address where a denied name led is guarded from then on."""
+    """Requests that may share a session. Those that put a name elsewhere have
+    theirs: an address where a denied name led is guarded from then on."""
     yield [r for r in requests if not r.leads_to], {}
-    for r in requests:
-        if r.leads_to:
-            yield [r], {r.name: r.leads_to}
+    pairs = sorted({(r.name, r.leads_to) for r in requests if r.leads_to})
+    for pair in pairs:
+        yield [r for r in requests if (r.name, r.leads_to) == pair and
+               r.leads_to], dict([pair])
 
 
 def verdicts(world, policy, requests):
@@ -372,16 +390,34 @@ def verdicts(world, policy, requests):
                 with concurrent.futures.ThreadPoolExecutor(8) as pool:
                     got = pool.map(g.agent, [r.send for r in some])
                 out.update((r.text, v) for r, v in zip(some, got))
+                for r in some:
+                    if r.states_name():
+                        out[r.text].append(g.agent(r.state))
     return out
 
 
-def judge(request, claimed, got, policy):
-    """Nobody gets an address from a name that does not resolve, so that what
-    a policy would say of it there is not seen."""
-    if got and claimed and request.leads_to and got[1].startswith("rcode"):
-        return
-    check(got and got[0] == claimed, "a gate does as the diff says",
-          request.text, claimed, got, "under\n" + policy)
+def judge(request, claimed, reason, got, policy):
+    """Nobody gets an address from a name that does not resolve: what a policy
+    would say of other protocols there is not seen. Of TLS and HTTP it is."""
+    done, seen, *stated = got or (None, "nothing")
+    unresolved = request.leads_to and seen.startswith("rcode")
+    if not (claimed and unresolved):
+        check(done == claimed, "a gate does as was said", request.text,
+              claimed, got, "under\n" + policy)
+    for tls, clear in stated:
+        # Rules of http may let through what is no connection of its own, and
+        # may refuse what was made to see whether there is one.
+        if claimed:
+            check(tls[0] or request_refused(tls), "a name may be stated in TLS",
+                  request.text, tls, "under\n" + policy)
+        elif reason != "not-http":
+            check(not tls[0] and not clear[0], "a name may not be stated",
+                  request.text, tls, clear, "under\n" + policy)
+
+
+def request_refused(got):
+    """The hello went through, and the request behind it did not."""
+    return "HTTP/1.1 403" in got[1]
 
 
 def main():
@@ -402,8 +438,8 @@ def main():
                 was = verdicts(world, old, requests)
                 is_ = verdicts(world, new, requests)
                 for r in requests:
-                    judge(r, r.was, was.get(r.text), old)
-                    judge(r, r.is_, is_.get(r.text), new)
+                    judge(r, r.was, r.why[0], was.get(r.text), old)
+                    judge(r, r.is_, r.why[1], is_.get(r.text), new)
                     differ += r.was != r.is_
                     same += r.was and r.is_
     check(differ >= 3 * len(pairs), "enough witnesses", differ)

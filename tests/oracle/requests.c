@@ -440,6 +440,13 @@ int main(int argc, char **argv)
 	snprintf(command, sizeof(command), "%s/shapes", dir);
 	put_policy(command, "allow a.test\nallow x.test\n", &(struct rng){0},
 		   UINT64_MAX, 0);
+	snprintf(command, sizeof(command), "%s/net-shapes", dir);
+	put_policy(command,
+		   "allow 1.2.3.0/24\n"
+		   "deny evil.test\n"
+		   "deny **.bad.test\n"
+		   "deny * tcp/8443 http=DELETE\n",
+		   &(struct rng){0}, 0, 0);
 	if (!enter_namespace()) {
 		puts("no network namespace of our own");
 		return check_failed ? 1 : 77;

@@ -422,9 +422,9 @@ def one(folder, origin_leaf, counts):
 
 
 def echo(c):
-    """Says back what it hears; on port 22 it speaks first."""
+    """Says back what it hears; on ports 22 and 2200 it speaks first."""
     try:
-        if c.getsockname()[1] == 22:
+        if c.getsockname()[1] in (22, 2200):
             c.sendall(b"hello\n")
         while data := c.recv(4096):
             c.sendall(b"got:" + data)
@@ -535,6 +535,47 @@ def shapes():
     yield "a name that nothing grants", [hello("evil.test")], 2, 443, 0, nothing, 0.15
 
 
+def net_shapes():
+    """The same where 1.2.3.0/24 is granted as such, and names are denied there."""
+    def get(host, method=b"GET", more=b""):
+        return method + b" / HTTP/1.1\r\nHost: " + host + b"\r\n" + more + b"\r\n"
+    whole = hello("any.test")
+    split = whole[:3] + b"\0\x64" + whole[5:105] + whole[:3] + (len(whole) - 105).to_bytes(2, "big") + whole[105:]
+    nothing, shaken = rb"\Z", rb"\x16\x03\x03"
+    for mark, where in ((1, ""), (2, ", where a denied name led")):
+        yield "a name that nothing denies" + where, [whole], mark, 443, 0, shaken, 0.15
+        yield "a denied name" + where, [hello("evil.test")], mark, 443, 0, nothing, 0.15
+        yield "a denied name in capitals" + where, [hello("EVIL.test")], mark, 443, 0, nothing, 0.15
+        yield "one that a pattern denies" + where, [hello("a.b.bad.test")], mark, 443, 0, nothing, 0.15
+        yield "an encrypted name" + where, [hello("any.test", b"\xfe\x0d\0\4abcd")], mark, 443, 0, nothing, 0.15
+        yield "two names" + where, [hello("any.test", b"\0\0\0\x0b\0\x09\0\0\x06x.test")], mark, 443, 0, nothing, 0.15
+        yield "a hello in two records" + where, [split], mark, 443, 0, nothing, 0.15
+        yield "an alert before a hello" + where, [b"\x15\3\1\0\2\1\x5a" + whole], mark, 443, 0, nothing, 0.15
+        yield "a hello of SSLv2" + where, [b"\x80\x2e\x01\0\2" + bytes(40)], mark, 9000, 0, nothing, 0.15
+        yield "any Host" + where, [get(b"any.test")], mark, 8000, 0, rb"HTTP/1.1 200", 0.15
+        yield "an address as Host" + where, [get(b"1.2.3.4")], mark, 8000, 0, rb"HTTP/1.1 200", 0.15
+        yield "a denied Host" + where, [get(b"evil.test")], mark, 8000, 0, rb"HTTP/1.1 403", 0.15
+        yield "a denied Host with a dot" + where, [get(b"evil.test.")], mark, 8000, 0, rb"HTTP/1.1 403", 0.15
+        yield "a denied Host behind another" + where, [get(b"any.test") + get(b"evil.test")], mark, 8000, 0, rb"(?s)HTTP/1.1 200.*HTTP/1.1 403", 0.5
+        yield "a denied method" + where, [get(b"any.test", b"DELETE")], mark, 8443, 0, rb"HTTP/1.1 403", 0.15
+        yield "the method elsewhere" + where, [get(b"any.test", b"DELETE")], mark, 8000, 0, rb"HTTP/1.1 200", 0.15
+        yield "a tunnel" + where, [b"CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test\r\n\r\n"], mark, 8000, 0, rb"HTTP/1.1 403", 0.15
+        yield "another protocol" + where, [get(b"any.test", more=b"Connection: upgrade\r\nUpgrade: foo\r\n")], mark, 8000, 0, rb"HTTP/1.1 403", 0.15
+    yield "no name", [hello(None)], 1, 443, 0, shaken, 0.15
+    yield "no name, where a denied name led", [hello(None)], 2, 443, 0, nothing, 0.15
+    yield "no name, where a method is denied", [hello(None)], 1, 8443, 0, nothing, 0.15
+    yield "no name, late, on a port of TLS", [hello(None)], 1, 443, 0.5, shaken, 0.15
+    yield "a denied name, late, on a port of TLS", [hello("evil.test")], 1, 443, 0.5, nothing, 0.15
+    yield "a denied name, late", [hello("evil.test")], 1, 9000, 0.5, nothing, 0.15
+    yield "a denied Host, late", [get(b"evil.test")], 1, 9000, 0.5, nothing, 0.15
+    yield "raw", [b"\0\0\0\x08"], 1, 9000, 0, rb"got:\0\0\0\x08", 0.15
+    yield "raw, where a denied name led", [b"\0\0\0\x08"], 2, 9000, 0, nothing, 0.15
+    yield "raw, late", [b"*1\r\n$4\r\nPING\r\n"], 1, 9000, 0.5, rb"got:\*1", 0.15
+    yield "the server speaks first", [b""], 1, 2200, 0, rb"hello", 0.5
+    yield "the server speaks first, where a denied name led", [b""], 2, 2200, 0, nothing, 0.5
+    yield "the client speaks first", [b"SSH-2.0-x y\r\n"], 1, 2200, 0, rb"hello\ngot:SSH", 0.5
+
+
 def send_parts(s, parts):
     for i, part in enumerate(parts):
         if i:
@@ -561,13 +602,10 @@ def what_comes(s, parts):
     return got, (first or time.monotonic()) - began
 
 
-def check_shapes(folder):
+def check_shapes(folder, table):
     gate, bad = Gate(folder), 0
-    listen(22)
-    listen(9000)
-    listen(9500, once)
     try:
-        for what, parts, mark, port, wait, want, limit in shapes():
+        for what, parts, mark, port, wait, want, limit in table():
             s = socket.socket()
             s.settimeout(1 + len(parts))
             s.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, mark)
@@ -608,13 +646,17 @@ def main():
     origin_leaf = certificates()
     network()
     Origin()
+    for port in (22, 2200, 9000):
+        listen(port)
+    listen(9500, once)
     counts, failed, n = {}, check_cases(), 0
     for folder in sorted(p for p in TOP.iterdir() if p.is_dir()):
         if not (folder / "gate.cfg").exists():
             continue
         n += 1
         try:
-            failed += check_shapes(folder) if folder.name == "shapes" else one(folder, origin_leaf, counts)
+            table = {"shapes": shapes, "net-shapes": net_shapes}.get(folder.name)
+            failed += check_shapes(folder, table) if table else one(folder, origin_leaf, counts)
         except Bad as e:
             failed += 1
             print(f"{folder.name}: {e}\n{(folder / 'policy').read_text()}", file=sys.stderr)

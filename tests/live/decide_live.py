@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""What `explain` says, done: requests at random through live gates.
+
+For generated policies in which networks, names, denials of both, URLs, methods,
+ports and private addresses overlap, requests are made up, decided by `membrane
+explain`, and sent from the agent's side of a gate that runs the compiled plan.
+What is permitted has to arrive, and nothing else. Needs root, HAProxy and a
+built tree; else 77.
+
+    decide_live.py [POLICIES [SEED]]
+
+The world is that of witness_live.py. A connection to an address with a name is
+tried as other protocols speak (where the name resolves), in TLS that states the
+name, and in HTTP that does.
+"""
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.dont_write_bytecode = True
+import gate  # noqa: E402
+import witness_live  # noqa: E402
+from gate import check  # noqa: E402
+
+POLICIES, SEED, REQUESTS = 12, 1, 40
+
+NAMES = ["a.test", "x.a.test", "y.x.a.test", "b.test", "x.b.test", "c.test"]
+PATTERNS = ["*.a.test", "**.a.test", "**.test", "*.b.test"]
+NETS = ["11.1.0.0/16", "11.1.2.0/24", "11.1.2.3", "11.2.0.0/15", "10.1.0.0/16",
+        "2a0e:1::/32", "2a0e:1:2::/48", "fd00:1::/32", "11.0.0.0/9"]
+ADDRS = ["11.1.2.3", "11.1.2.4", "11.1.9.9", "11.3.0.5", "11.9.0.1", "10.1.0.7",
+         "2a0e:1::7", "2a0e:1:2::5", "2a0e:9::1", "fd00:1::5"]
+PORTS = [22, 53, 80, 443, 8001, 8443]
+PORT_LISTS = ["[443]", "[80, 443]", "[8000-8999]", "[22]", "[53/udp, 443]",
+              "[1-65535, 1-65535/udp]"]
+METHODS = ["GET", "POST", "PUT", "DELETE"]
+PATHS = ["/", "/v1/", "/v1/x", "/y", "/v1/%79"]
+
+
+# --- policies ---------------------------------------------------------------
+
+def rules(rng):
+    some = [{"methods": rng.sample(METHODS, rng.randint(1, 2)),
+             "paths": rng.sample(PATHS[:4], rng.randint(1, 2))}
+            for _ in range(rng.randint(1, 2))]
+    for one in some:
+        if rng.random() < 0.5:
+            one.pop(rng.choice(["methods", "paths"]))
+    return json.dumps(some)
+
+
+def entry(rng, dest, http, private=False):
+    out = ["  - dest: '%s'" % dest]
+    ports = rng.choice(PORT_LISTS) if rng.random() < 0.6 else None
+    if http:
+        ports = rng.choice(PORT_LISTS[:3]) if ports else None
+        out.append("    http: " + rules(rng))
+    if ports:
+        out.append("    ports: " + ports)
+    if private:
+        out.append("    private: true")
+    return out
+
+
+def allowed(rng):
+    kind = rng.random()
+    if kind < 0.4:
+        return entry(rng, rng.choice(NETS), False)
+    if kind < 0.5:
+        return entry(rng, rng.choice(NETS), True)
+    if kind < 0.6:
+        return ["  - '%s://%s%s'" % (rng.choice(["http", "https"]),
+                                     rng.choice(NAMES + PATTERNS),
+                                     rng.choice(["/", ":8443/v1/"]))]
+    if kind < 0.7:
+        return entry(rng, "*", rng.random() < 0.3, rng.random() < 0.3)
+    out = entry(rng, rng.choice(NAMES + PATTERNS), rng.random() < 0.4,
+                rng.random() < 0.3)
+    return out + ["    tls: inspect"] * (rng.random() < 0.1)
+
+
+def denied(rng):
+    kind = rng.random()
+    if kind < 0.2:
+        return ["  - '%s://%s%s'" % (rng.choice(["http", "https"]),
+                                     rng.choice(NAMES + PATTERNS),
+                                     rng.choice(["/v1/", ":8443/", "/y"]))]
+    if kind < 0.3:
+        return entry(rng, "*", True)
+    if kind < 0.4:
+        return entry(rng, rng.choice(NETS[:-1]), False)
+    return entry(rng, rng.choice(NAMES + PATTERNS), rng.random() < 0.35)
+
+
+def generated(rng):
+    lines = ["allow:"]
+    for _ in range(rng.randint(1, 5)):
+        lines += allowed(rng)
+    # What this is about, mostly: a denial over a network.
+    if rng.random() < 0.6:
+        lines += entry(rng, rng.choice(NETS), False)
+    count = rng.randint(0, 3)
+    lines.append("deny:" if count else "deny: []")
+    for _ in range(count):
+        lines += denied(rng)
+    return "\n".join(lines) + "\n"
+
+
+# --- requests ---------------------------------------------------------------
+
+def at(addr, port):
+    return ("[%s]:%d" if ":" in addr else "%s:%d") % (addr, port)
+
+
+def asked(rng, pairs):
+    """A request's text."""
+    kind, port = rng.random(), rng.choice(PORTS)
+    name, addr = rng.choice(NAMES), rng.choice(ADDRS)
+    if kind < 0.15:
+        return "%s %s" % (rng.choice(["tcp", "tcp", "udp"]), at(addr, port))
+    if kind < 0.3:
+        return "%s %s" % (rng.choice(["tcp", "tcp", "udp"]), at(name, port))
+    if kind < 0.55:
+        name, addr = rng.choice(pairs)
+        return "tcp %s %s" % (at(addr, port), name)
+    if kind < 0.62:
+        return "resolve %s" % name
+    where = name if kind < 0.85 else addr
+    scheme = "https" if port != 80 and rng.random() < 0.7 else "http"
+    return "%s %s://%s%s" % (rng.choice(METHODS), scheme, at(where, port),
+                             rng.choice(PATHS))
+
+
+def decided(folder, policy, texts):
+    """[Request] as explain decides them; None: the policy is refused."""
+    (folder / ".membrane.yaml").write_text(witness_live.HEAD + policy)
+    done = subprocess.run(
+        [gate.MEMBRANE, "explain", "--no-global-config", "--json", "-"],
+        cwd=folder, input="".join(t + "\n" for t in texts), text=True,
+        capture_output=True,
+        env={**os.environ, "MEMBRANE_HOME": str(folder / "home")})
+    if not done.stdout:
+        return None
+    out = []
+    for x in json.loads(done.stdout)["requests"]:
+        said = {"allow": x["verdict"] == "allow", "reason": x["reason"]}
+        out.append(witness_live.Request(
+            {"witness": x["request"], "kind": "", "was": said, "is": said}))
+    return out
+
+
+def chosen(rng, requests):
+    """Most of what is possible is refused: half and half."""
+    rng.shuffle(requests)
+    some = [r for r in requests if r.is_][:REQUESTS // 2]
+    return some + [r for r in requests if not r.is_][:REQUESTS - len(some)]
+
+
+def gather(count, seed):
+    rng, out = random.Random(seed), []
+    with tempfile.TemporaryDirectory() as tmp:
+        while len(out) < count:
+            pairs = [(rng.choice(NAMES), rng.choice(ADDRS)) for _ in range(3)]
+            policy = generated(rng)
+            texts = sorted({asked(rng, pairs) for _ in range(5 * REQUESTS)})
+            requests = decided(pathlib.Path(tmp), policy, texts)
+            if requests:
+                out.append((policy, chosen(rng, requests)))
+    return out
+
+
+# --- the test ---------------------------------------------------------------
+
+def main():
+    if os.geteuid() != 0 or not gate.MEMBRANE.exists() or \
+            not shutil.which("haproxy", path="/usr/sbin:/usr/bin"):
+        print("needs root, HAProxy and build/bin/membrane")
+        return 77
+    args = [int(a) for a in sys.argv[1:]]
+    policies = gather(*(args + [POLICIES, SEED][len(args):]))
+    allow = deny = stated = 0
+    with tempfile.TemporaryDirectory() as certs:
+        certs = pathlib.Path(certs)
+        witness_live.make_certs(certs, {r.name for _, rs in policies
+                                        for r in rs})
+        (certs / witness_live.ELSEWHERE).write_text("{}")
+        with witness_live.World(True, certs) as world:
+            for policy, requests in policies:
+                got = witness_live.verdicts(world, policy, requests)
+                for r in requests:
+                    witness_live.judge(r, r.is_, r.why[1], got.get(r.text),
+                                       policy)
+                    allow += r.is_
+                    deny += not r.is_
+                    stated += r.states_name()
+    check(min(allow, deny) > len(policies), "enough of both", allow, deny)
+    print("%d policies, %d requests permitted and %d refused, in %d of them a "
+          "name stated at an address" % (len(policies), allow, deny, stated))
+    print("%d passed, %d failed" % (gate.passed, gate.failed))
+    return gate.failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
