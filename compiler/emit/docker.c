@@ -137,15 +137,11 @@ static void put_args(struct writer *w, enum arg_home home)
 /*
  * HAProxy has a user of its own, which the gate can start it as, and end. It
  * has a thread for each processor, two descriptors for each end of what it
- * decrypts, and a log that it does not wait for.
+ * decrypts, and a log that it does not wait for. The gate has all that where
+ * nothing needs HAProxy, too: a session may be allowed something that does.
  */
 static void put_proxy(struct writer *w)
 {
-	if (!gate_cfg_wanted(w->p)) {
-		put(w, "--pids-limit=64");
-		put(w, "--memory=512m");
-		return;
-	}
 	put(w, "--cap-add=KILL");
 	put(w, "--cap-add=SETGID");
 	put(w, "--cap-add=SETUID");

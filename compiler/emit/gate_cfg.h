@@ -25,8 +25,6 @@ bool gate_maps_hosts(const struct emit_in *in, struct buf *out);
 bool gate_maps_addrs(const struct emit_in *in, struct buf *out);
 /* profiles.map: from a token and a name to the grant, for the records. */
 bool gate_maps_profiles(const struct emit_in *in, struct buf *out);
-/* pins.map: empty; the gate adds name@address while it runs. */
-bool gate_maps_pins(const struct emit_in *in, struct buf *out);
 /* crt.lst: the leaf certificates that are made before the start. */
 bool gate_maps_leaves(const struct emit_in *in, struct buf *out);
 /* gate.lua: the same for every policy. */

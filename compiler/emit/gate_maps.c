@@ -173,13 +173,6 @@ bool gate_maps_profiles(const struct emit_in *in, struct buf *out)
 	return true;
 }
 
-bool gate_maps_pins(const struct emit_in *in, struct buf *out)
-{
-	(void)in;
-	buf_adds(out, "# name@address, filled while the gate runs\n");
-	return true;
-}
-
 bool gate_maps_leaves(const struct emit_in *in, struct buf *out)
 {
 	struct profiles p;

@@ -110,7 +110,7 @@ void gate_match_lookup(struct gate *g, const char *rule, const char *s)
 	cfg_line(c, "%s set-var(%s.k) dst", rule, s);
 	cfg_line(c, "%s set-var(%s.k) var(%s.name),concat(@,%s.k)", rule, s, s,
 		 s);
-	cfg_line(c, "%s set-var(%s.pin) var(%s.k),map_str(/plan/pins.map)",
+	cfg_line(c, "%s set-var(%s.pin) var(%s.k),map_str(/run/gate/pins.map)",
 		 rule, s, s);
 	cfg_line(c, "%s set-var(%s.vouched) str(1) if pinned", rule, s);
 	cfg_line(c, "%s set-var(%s.vouched) str(1) if !private", rule, s);

@@ -19,7 +19,6 @@ static const struct emitter emitters[] = {
 	{"mounts", "mounts.plan", mounts_emit, NULL},
 	{"names", "names.map", names_emit, NULL},
 	{"nft", "ruleset.nft", nft_emit, NULL},
-	{"pins", "pins.map", gate_maps_pins, gate_cfg_wanted},
 	{"policy", "policy.json", policy_json_emit, NULL},
 	{"profiles", "profiles.map", gate_maps_profiles, gate_cfg_wanted},
 	{"provenance", "provenance.json", provenance_emit, NULL},

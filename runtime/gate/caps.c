@@ -12,26 +12,21 @@ static void caps_free(cap_t *c)
 }
 #define auto_caps __attribute__((cleanup(caps_free)))
 
-/* What is kept, most needed first. */
-static const cap_value_t kept[] = {CAP_NET_ADMIN, CAP_KILL};
+static const cap_value_t kept[] = {CAP_NET_ADMIN, CAP_KILL, CAP_SETUID,
+				   CAP_SETGID};
 
-static int count(enum caps_keep keep)
+static bool keeps(int n, cap_value_t c)
 {
-	switch (keep) {
-	case CAPS_NONE:
-		return 0;
-	case CAPS_NET:
-		return 1;
-	case CAPS_NET_KILL:
-		return 2;
-	}
-	return 0;
+	for (int i = 0; i < n; i++)
+		if (kept[i] == c)
+			return true;
+	return false;
 }
 
 static int drop_bounds(int n, struct err *err)
 {
 	for (cap_value_t c = 0; c < cap_max_bits(); c++) {
-		if ((n > 0 && c == kept[0]) || (n > 1 && c == kept[1]))
+		if (keeps(n, c))
 			continue;
 		if (cap_get_bound(c) > 0 && cap_drop_bound(c) < 0 &&
 		    errno != EPERM)
@@ -43,7 +38,7 @@ static int drop_bounds(int n, struct err *err)
 
 int caps_drop(enum caps_keep keep, struct err *err)
 {
-	int n = count(keep);
+	int n = keep == CAPS_GATE ? (int)ARRAY_LEN(kept) : 0;
 	auto_caps cap_t caps = cap_init();
 	int rc;
 

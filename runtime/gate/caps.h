@@ -8,9 +8,10 @@
 
 enum caps_keep {
 	CAPS_NONE,
-	CAPS_NET,      /* CAP_NET_ADMIN */
-	CAPS_NET_KILL, /* and CAP_KILL: to end HAProxy, which has a user of
-			  its own, also by dying (PR_SET_PDEATHSIG) */
+	/* CAP_NET_ADMIN; CAP_SETUID and CAP_SETGID, to start HAProxy as a user
+	 * of its own whenever the policy changes; and CAP_KILL, to end it,
+	 * also by dying (PR_SET_PDEATHSIG). */
+	CAPS_GATE,
 };
 
 /*

@@ -188,8 +188,6 @@ static bool tie_name(struct dns_gate *g, const struct dns_flight *f,
 	struct err err;
 	size_t n = 0;
 
-	if (!g->pins)
-		return true;
 	for (uint32_t i = 0; i < a->n_addrs; i++) {
 		if (!a->addrs[i].keep)
 			continue;
@@ -350,6 +348,30 @@ static void question(struct dns_gate *g, struct dns_flight *f,
 		return;
 	}
 	launch(g, f, now_ms);
+}
+
+void dns_gate_changed(struct dns_gate *g)
+{
+	for (size_t i = 0; i < DNS_GATE_FLIGHTS; i++) {
+		struct dns_flight *f = &g->flights[i];
+		const struct names_line *denied;
+
+		if (!f->live)
+			continue;
+		denied = names_denied(g->names, str_of(f->q.name));
+		if (!denied &&
+		    names_match(g->names, str_of(f->q.name), &f->match))
+			continue;
+		f->match = (struct names_match){.n_lines = denied ? 1 : 0};
+		f->match.lines[0] = denied;
+		upstream_stop(&f->up);
+		if (f->from != DNS_FROM_US)
+			refuse(g, f, LDNS_RCODE_NXDOMAIN,
+			       denied ? REASON_DENIED : REASON_NO_GRANT);
+		land(g, f);
+	}
+	g->next_exact = 0;
+	g->next_aaaa = false;
 }
 
 static void read_udp(struct dns_gate *g, int fd, int64_t now_ms)

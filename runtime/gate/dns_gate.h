@@ -68,7 +68,7 @@ struct dns_gate {
 	const struct names_hosts *hosts;
 	struct nftset *sets;
 	struct seen *seen;
-	struct pins *pins; /* NULL: there is no HAProxy */
+	struct pins *pins;
 	/* Takes what happened; time is filled in there. */
 	void (*on_record)(void *data, const struct record *r);
 	void (*on_error)(void *data, const char *message);
@@ -87,6 +87,11 @@ struct dns_gate {
 /* Bind to the gate's address; -EADDRINUSE and the like. */
 must_check int dns_gate_open(struct dns_gate *g, const char *v4, const char *v6,
 			     struct err *err);
+/*
+ * *names is another map now. Questions on their way are held against that;
+ * exact names are resolved as at the start.
+ */
+void dns_gate_changed(struct dns_gate *g);
 /* Fill exactly DNS_GATE_POLL entries. */
 void dns_gate_poll(struct dns_gate *g, struct pollfd *p);
 /* After poll, with the same entries. */

@@ -31,6 +31,8 @@ enum listener {
 	LISTENERS
 };
 
+_Static_assert(LISTENERS == HAPROXY_PORTS, "one descriptor for each");
+
 static const struct {
 	const char *variable;
 	bool v6;
@@ -44,7 +46,8 @@ static const struct {
 
 struct start {
 	const char *config;
-	int fds[LISTENERS], words;
+	const struct haproxy_ports *ports;
+	int words;
 	pid_t parent;
 	char env_fds[LISTENERS][32];
 	const char *env[LISTENERS + HELLO_CREDENTIALS_MAX + 1];
@@ -106,13 +109,20 @@ static int listen_on(bool v6, uint16_t port, int *out, struct err *err)
 	return 0;
 }
 
-static void close_all(struct start *s)
+int haproxy_listen(struct haproxy_ports *ports, struct err *err)
 {
-	for (size_t i = 0; i < LISTENERS; i++)
-		if (s->fds[i] >= 0)
-			close(s->fds[i]);
-	if (s->words >= 0)
-		close(s->words);
+	int rc = 0;
+	size_t n;
+
+	if (ports->open)
+		return 0;
+	for (n = 0; rc == 0 && n < LISTENERS; n++)
+		rc = listen_on(listeners[n].v6, listeners[n].port,
+			       &ports->fds[n], err);
+	ports->open = rc == 0;
+	while (rc < 0 && n-- > 1)
+		close(ports->fds[n - 1]);
+	return rc;
 }
 
 /* --- the child ----------------------------------------------------------- */
@@ -144,7 +154,7 @@ static void become(const struct start *s)
 	    dup2(s->words, STDERR_FILENO) < 0)
 		_exit(127);
 	for (int i = 0; i < LISTENERS; i++)
-		if (dup2(s->fds[i], FIRST_FD + i) < 0)
+		if (dup2(s->ports->fds[i], FIRST_FD + i) < 0)
 			_exit(127);
 	/* From root to another user: every capability goes with it. */
 	if (setgroups(0, NULL) < 0 ||
@@ -164,7 +174,7 @@ static int prepare(struct start *s, int *out_words,
 		   const struct hello_credentials *secrets, struct err *err)
 {
 	size_t n = 0;
-	int pair[2], rc;
+	int pair[2];
 
 	if (pipe2(pair, O_CLOEXEC | O_NONBLOCK) < 0)
 		return err_set(err, -errno, "pipe: %s", strerror(errno));
@@ -174,10 +184,6 @@ static int prepare(struct start *s, int *out_words,
 	if (s->words < 0)
 		return err_set(err, -errno, "pipe: %s", strerror(errno));
 	for (size_t i = 0; i < LISTENERS; i++) {
-		rc = listen_on(listeners[i].v6, listeners[i].port, &s->fds[i],
-			       err);
-		if (rc < 0)
-			return rc;
 		snprintf(s->env_fds[i], sizeof(s->env_fds[i]), "%s=fd@%d",
 			 listeners[i].variable, FIRST_FD + (int)i);
 		s->env[n++] = s->env_fds[i];
@@ -188,16 +194,22 @@ static int prepare(struct start *s, int *out_words,
 	return 0;
 }
 
-int haproxy_start(struct haproxy *h, const char *config,
-		  const struct hello_credentials *secrets, struct err *err)
+struct haproxy haproxy_none(void)
+{
+	return (struct haproxy){.pidfd = -1, .words = -1};
+}
+
+int haproxy_start(struct haproxy *h, const struct haproxy_ports *ports,
+		  const char *config, const struct hello_credentials *secrets,
+		  struct err *err)
 {
 	struct start s = {.config = config,
-			  .fds = {-1, -1, -1, -1},
+			  .ports = ports,
 			  .words = -1,
 			  .parent = getpid()};
 	int rc;
 
-	h->words = h->pidfd = -1;
+	*h = haproxy_none();
 	h->secrets = secrets;
 	rc = prepare(&s, &h->words, secrets, err);
 	if (rc == 0) {
@@ -209,7 +221,8 @@ int haproxy_start(struct haproxy *h, const char *config,
 			rc = err_set(err, -errno, "fork: %s", strerror(errno));
 		}
 	}
-	close_all(&s);
+	if (s.words >= 0)
+		close(s.words);
 	if (rc < 0)
 		return rc;
 	h->pidfd = (int)syscall(SYS_pidfd_open, h->pid, 0);
@@ -274,7 +287,7 @@ const char *haproxy_words(const struct haproxy *h)
 
 /* --- its life ------------------------------------------------------------ */
 
-static bool has_ended(struct haproxy *h, int timeout_ms)
+static bool has_ended(const struct haproxy *h, int timeout_ms)
 {
 	struct pollfd p = {h->pidfd, POLLIN, 0};
 
@@ -287,36 +300,73 @@ static int ended(struct haproxy *h, struct err *err)
 	return err_set(err, -EPIPE, "HAProxy ended: %s", haproxy_words(h));
 }
 
+/* Does the answer to "show info" come from this process? */
+static bool is_from(const struct haproxy *h, const char *answer)
+{
+	char line[32];
+
+	snprintf(line, sizeof(line), "\nPid: %d\n", (int)h->pid);
+	return strstr(answer, line) != NULL;
+}
+
+/* It listens before it answers, and another may do both before it. */
+static int look(const struct haproxy *h, const char *admin, const char *map,
+		struct err *err)
+{
+	char ask[160], answer[ADMIN_ANSWER_MAX + 1];
+	size_t n = 0;
+	int rc = admin_ask(admin, STR("show info\n"), answer, &n, err);
+
+	answer[n] = '\0';
+	if (rc == -ENOENT || rc == -ECONNREFUSED || rc == -ETIMEDOUT ||
+	    (rc == 0 && !is_from(h, answer)))
+		return 0;
+	if (rc < 0)
+		return rc;
+	snprintf(ask, sizeof(ask), "get map %.120s -\n", map);
+	rc = admin_ask(admin, str_of(ask), answer, &n, err);
+	answer[rc < 0 ? 0 : n] = '\0';
+	if (rc == 0 && !strstr(answer, "found="))
+		rc = err_set(err, -EPROTO, "HAProxy has no map %s", map);
+	return rc < 0 ? rc : 1;
+}
+
+int haproxy_ready(struct haproxy *h, const char *admin, const char *map,
+		  struct err *err)
+{
+	int rc = look(h, admin, map, err);
+
+	haproxy_read(h);
+	if (rc <= 0 && has_ended(h, rc < 0 ? SETTLE_MS : RETRY_MS))
+		return ended(h, err);
+	return rc;
+}
+
 int haproxy_wait(struct haproxy *h, const char *admin, const char *map,
 		 struct err *err)
 {
 	int64_t deadline_ms = clock_ms() + HAPROXY_WAIT_MS;
-	char ask[160], answer[ADMIN_ANSWER_MAX];
-	size_t n = 0;
-	int rc;
 
-	snprintf(ask, sizeof(ask), "show map %.120s\n", map);
 	for (;;) {
-		rc = admin_ask(admin, str_of(ask), answer, &n, err);
-		/* It listens before it answers: not yet is no failure. */
-		if (rc != -ENOENT && rc != -ECONNREFUSED && rc != -ETIMEDOUT)
-			break;
-		if (has_ended(h, RETRY_MS))
-			return ended(h, err);
-		haproxy_read(h);
+		int rc = haproxy_ready(h, admin, map, err);
+
+		if (rc)
+			return rc < 0 ? rc : 0;
 		if (clock_ms() >= deadline_ms)
 			return err_set(err, -ETIMEDOUT,
 				       "HAProxy does not begin");
 	}
-	if (rc == 0 &&
-	    !admin_done((struct str){answer, n}, 1, NULL, &(struct str){0}))
-		return err_set(err, -EPROTO,
-			       "HAProxy has no map %s, or one "
-			       "that is not empty",
-			       map);
-	if (rc < 0 && has_ended(h, SETTLE_MS))
-		return ended(h, err);
-	return rc;
+}
+
+bool haproxy_ended(const struct haproxy *h)
+{
+	return has_ended(h, 0);
+}
+
+void haproxy_finish(const struct haproxy *h)
+{
+	if (h->pid)
+		kill(h->pid, SIGUSR1);
 }
 
 void haproxy_end(struct haproxy *h)

@@ -24,12 +24,13 @@
 #define L7_LOG	     L7_DIR "log.sock"
 #define L7_SIGNER    L7_DIR "signer.sock"
 #define L7_LEAVES    L7_DIR "leaf/"
-#define L7_PINS	     "/plan/pins.map"
+#define L7_PINS	     L7_DIR "pins.map"
 #define L7_CRTLIST   "/plan/crt.lst"
 #define L7_ROOTS     "/etc/ssl/certs/ca-certificates.crt"
 #define L7_ROOTS_MAX (4u << 20) /* bytes */
 #define L7_SETTLE_MS 60		/* for the last lines of HAProxy */
 #define L7_COUNT_MS  5000	/* between two looks at what it dropped */
+#define L7_PAST	     4u		/* processes that only end what they have */
 
 enum l7_slot {
 	L7_SLOT_END,
@@ -39,6 +40,24 @@ enum l7_slot {
 };
 #define L7_POLL (L7_SLOT_SIGNER + SIGNER_POLL)
 
+/* Its part of a plan. */
+struct l7_plan {
+	bool wanted;   /* the plan has a gate.cfg */
+	bool decrypts; /* and a crt.lst */
+	struct str config, crtlist;
+	char path[512]; /* of gate.cfg */
+	struct profiles profiles;
+	uint32_t generation; /* which of the session's plans it is, from 1 */
+};
+
+/* A process that takes nothing new, and what its log lines mean. */
+struct l7_past {
+	struct haproxy haproxy; /* pid 0: free */
+	struct profiles profiles;
+	uint32_t generation;
+	int64_t kill_ms; /* then it has to go; 0: it may end what it has */
+};
+
 struct l7 {
 	/* Set by the caller with the rest zeroed. */
 	const struct names_map *names; /* borrowed */
@@ -47,13 +66,12 @@ struct l7 {
 	void (*on_error)(void *data, const char *message);
 	void *data;
 
-	bool wanted;   /* the plan has a gate.cfg */
-	bool decrypts; /* and a crt.lst */
-	struct str config, crtlist;
-	char path[512]; /* of gate.cfg */
-	struct profiles profiles;
+	struct l7_plan plan;
 	struct hello_credentials credentials;
+	struct haproxy_ports ports;
 	struct haproxy haproxy;
+	struct haproxy next; /* what is to take its place: l7_next.h */
+	struct l7_past past[L7_PAST];
 	struct pins pins;
 	struct ca ca;
 	struct signer signer;
@@ -62,11 +80,20 @@ struct l7 {
 	int64_t sweep_ms, count_ms;
 };
 
-/* Read the plan's files. */
-must_check int l7_load(struct l7 *l, const char *plan, struct err *err);
-/* A CA, and the leaves that the plan names, in L7_LEAVES. */
-must_check int l7_leaves(struct l7 *l, struct err *err);
-/* CA and leaves, sockets, HAProxy; to be called with all capabilities. */
+/* Read the plan's files; *out is zeroed. On failure nothing is left. */
+must_check int l7_load(struct l7_plan *out, const char *plan, struct err *err);
+void l7_plan_free(struct l7_plan *p);
+void l7_init(struct l7 *l);
+/* A CA where there is none, and the leaves that a plan names, in L7_LEAVES. */
+must_check int l7_leaves(struct l7 *l, const struct l7_plan *p,
+			 struct err *err);
+/*
+ * What an HAProxy of this plan finds when it starts: CA and leaves, pins, its
+ * ports, the sockets that it talks to. What is there already stays.
+ */
+must_check int l7_prepare(struct l7 *l, const struct l7_plan *p,
+			  struct err *err);
+/* All that and HAProxy, for l->plan. */
 must_check int l7_start(struct l7 *l, struct err *err);
 /* Until it answers. */
 must_check int l7_wait(struct l7 *l, struct err *err);
@@ -75,8 +102,15 @@ void l7_poll(const struct l7 *l, struct pollfd *p);
 /* After poll, with the same entries. -EPIPE when HAProxy has ended. */
 must_check int l7_step(struct l7 *l, const struct pollfd *p, int64_t now_ms,
 		       struct err *err);
+/* The profiles behind the log lines of a process, and its generation. */
+const struct profiles *l7_profiles_of(const struct l7 *l, pid_t pid,
+				      uint32_t *out_generation);
 /* How long poll may wait at most. */
 int l7_wait_ms(const struct l7 *l, int64_t now_ms);
+/* Ask HAProxy how many lines it could not send, and report those. */
+void l7_count_dropped(struct l7 *l, const char *admin);
+/* End every connection that HAProxy has to a server, so that it logs them. */
+must_check int l7_shut_down(const char *admin, struct err *err);
 /* End every connection, read what HAProxy says of them, end it. */
 void l7_end(struct l7 *l);
 

@@ -10,9 +10,12 @@
 #include "compiler/base/err.h"
 #include "runtime/gate/logline.h"
 
+#include <sys/types.h>
+
 #define L7LOG_READS_MAX 256u /* before others get their turn */
 
-typedef void l7log_fn(void *data, const struct logline *line);
+/* pid: of the process that sent it, as the kernel says; 0: unknown. */
+typedef void l7log_fn(void *data, pid_t pid, const struct logline *line);
 
 /* The socket's descriptor. */
 must_check int l7log_open(const char *path, struct err *err);

@@ -3,6 +3,10 @@
  * it was given, moves into a new one, which is the agent's, and from then on
  * only watches: when the launcher's end of stdin closes, the worker dies or a
  * signal comes, everything ends at once, and with it the agent's only link.
+ *
+ * On stdin the launcher may say that the plan is another one now, in a line
+ * "change N keep" or "change N cut" with the number that it is to have; which
+ * is for the worker to do. Any other line ends the session.
  */
 #include "runtime/gate/caps.h"
 #include "runtime/gate/clock.h"
@@ -29,6 +33,8 @@ struct supervisor {
 	int pair, signals;
 	bool watch_stdin;
 	int status; /* to exit with */
+	char line[32];
+	size_t n_line;
 };
 
 static void usage(FILE *to)
@@ -119,6 +125,7 @@ static int on_message(struct supervisor *s, struct err *err)
 		return caps_drop(CAPS_NONE, err);
 	case WORKER_AGENT:
 	case WORKER_UP:
+	case WORKER_CHANGE:
 		break;
 	}
 	return err_set(err, -EPROTO, "the worker said %u", m.word);
@@ -151,13 +158,43 @@ static bool on_signal(struct supervisor *s)
 	return false;
 }
 
-/* Nothing is expected after the first line but the end. */
-static bool stdin_ended(void)
+/* "change N keep"; false for anything else. */
+static bool pass_on(const struct supervisor *s, struct str line)
 {
-	char rest[4096];
-	ssize_t n = read(STDIN_FILENO, rest, sizeof(rest));
+	struct worker_msg m = {.word = WORKER_CHANGE};
+	struct str word, number;
+	uint64_t n;
 
-	return n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
+	if (!str_field(&line, ' ', &word) || !str_is(word, "change") ||
+	    !str_field(&line, ' ', &number) ||
+	    !str_u64(number, UINT32_MAX, &n) || n < 2)
+		return false;
+	m.generation = (uint32_t)n;
+	m.cut = str_is(line, "cut");
+	return (m.cut || str_is(line, "keep")) &&
+	       send(s->pair, &m, sizeof(m), MSG_NOSIGNAL) == sizeof(m);
+}
+
+/* False when the session is to end: nobody is there, or it makes no sense. */
+static bool read_stdin(struct supervisor *s)
+{
+	char got[sizeof(s->line)];
+	ssize_t n = read(STDIN_FILENO, got, sizeof(got));
+
+	if (n < 0)
+		return errno == EINTR || errno == EAGAIN;
+	for (ssize_t i = 0; i < n; i++) {
+		if (got[i] != '\n') {
+			if (s->n_line == sizeof(s->line))
+				return false;
+			s->line[s->n_line++] = got[i];
+			continue;
+		}
+		if (!pass_on(s, (struct str){s->line, s->n_line}))
+			return false;
+		s->n_line = 0;
+	}
+	return n > 0;
 }
 
 static void supervise(struct supervisor *s)
@@ -181,7 +218,7 @@ static void supervise(struct supervisor *s)
 			s->status = 1;
 			return;
 		}
-		if (p[2].revents && stdin_ended())
+		if (p[2].revents && !read_stdin(s))
 			return;
 	}
 }

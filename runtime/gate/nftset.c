@@ -48,17 +48,28 @@ static void batch_begin(struct batch *b, struct nftset *s)
 	b->n += ((struct nlmsghdr *)(void *)batch_at(b))->nlmsg_len;
 }
 
+#define SET_NAME_MAX 32
+
+static void set_name(uint16_t class, enum addr_family family,
+		     char out[SET_NAME_MAX])
+{
+	static const char *const kinds[] = {"host", "http", "guard"};
+
+	snprintf(out, SET_NAME_MAX, "%s%d_%u",
+		 kinds[(class - 1) / LIMIT_CLASSES], (int)family,
+		 (class - 1) % LIMIT_CLASSES + 1);
+}
+
 /* Add or delete one element; false when out of memory. */
 static bool batch_elem(struct batch *b, struct nftset *s, uint16_t msg,
 		       const struct nftset_elem *e)
 {
-	static const char *const kinds[] = {"host", "http", "guard"};
 	uint16_t flags = msg == NFT_MSG_NEWSETELEM ? NLM_F_CREATE | NLM_F_ACK
 						   : NLM_F_ACK;
 	struct nftnl_set *set = nftnl_set_alloc();
 	struct nftnl_set_elem *el = nftnl_set_elem_alloc();
 	struct nlmsghdr *nlh;
-	char name[32];
+	char name[SET_NAME_MAX];
 
 	if (!set || !el) {
 		if (set)
@@ -67,9 +78,7 @@ static bool batch_elem(struct batch *b, struct nftset *s, uint16_t msg,
 			nftnl_set_elem_free(el);
 		return false;
 	}
-	snprintf(name, sizeof(name), "%s%d_%u",
-		 kinds[(e->class - 1) / LIMIT_CLASSES], (int)e->addr.family,
-		 (e->class - 1) % LIMIT_CLASSES + 1);
+	set_name(e->class, e->addr.family, name);
 	nftnl_set_set_str(set, NFTNL_SET_TABLE, RULESET_TABLE);
 	nftnl_set_set_str(set, NFTNL_SET_NAME, name);
 	nftnl_set_elem_set(el, NFTNL_SET_ELEM_KEY, e->addr.b,
@@ -154,28 +163,34 @@ static int add_one(struct nftset *s, const struct nftset_elem *e, bool renew,
 	return batch_send(&b, s, err);
 }
 
-static uint32_t mirror_hash(const struct nftset_elem *e)
+static uint32_t mirror_hash(const struct addr *addr, uint16_t class)
 {
-	uint32_t h = 2166136261u ^ e->class;
+	uint32_t h = 2166136261u ^ class;
 
-	for (size_t i = 0; i < sizeof(e->addr.b); i++)
-		h = (h ^ e->addr.b[i]) * 16777619u;
+	for (size_t i = 0; i < sizeof(addr->b); i++)
+		h = (h ^ addr->b[i]) * 16777619u;
 	return h ^ h >> 15;
 }
 
-/* The element's slot, or the free one where it would go. */
+/* The element's slot in a table, or the free one where it would go. */
+static struct nftset_mirror *slot_in(struct nftset_mirror *table,
+				     const struct addr *addr, uint16_t class)
+{
+	uint32_t at = mirror_hash(addr, class);
+
+	for (;; at++) {
+		struct nftset_mirror *m = &table[at % NFTSET_MIRROR];
+
+		if (m->until_ms == 0 ||
+		    (m->class == class && addr_eq(&m->addr, addr)))
+			return m;
+	}
+}
+
 static struct nftset_mirror *mirror_find(struct nftset *s,
 					 const struct nftset_elem *e)
 {
-	uint32_t at = mirror_hash(e);
-
-	for (;; at++) {
-		struct nftset_mirror *m = &s->mirror[at % NFTSET_MIRROR];
-
-		if (m->until_ms == 0 ||
-		    (m->class == e->class && addr_eq(&m->addr, &e->addr)))
-			return m;
-	}
+	return slot_in(s->mirror, &e->addr, e->class);
 }
 
 /* Forget what has long run out. Open addressing: the rest moves. */
@@ -269,4 +284,51 @@ int nftset_add(struct nftset *s, const struct nftset_elem *v, size_t n,
 		n_queued = 0;
 	}
 	return n_queued ? flush(s, &b, queued, n_queued, now_ms, err) : 0;
+}
+
+/* --- another ruleset ------------------------------------------------------ */
+
+void nftset_next(struct nftset *s)
+{
+	memset(s->next, 0, sizeof(s->next));
+	s->n_next = 0;
+}
+
+bool nftset_note(struct nftset *s, const struct addr *addr, uint16_t class,
+		 int64_t until_ms)
+{
+	struct nftset_mirror *m = slot_in(s->next, addr, class);
+
+	if (m->until_ms == 0) {
+		if (s->n_next >= NFTSET_MIRROR / 4 * 3)
+			return false;
+		s->n_next++;
+	}
+	if (until_ms > m->until_ms)
+		*m = (struct nftset_mirror){until_ms, *addr, class};
+	return true;
+}
+
+void nftset_text(const struct nftset *s, int64_t now_ms, struct buf *out)
+{
+	char name[SET_NAME_MAX], addr[ADDR_TEXT_MAX];
+
+	for (size_t i = 0; i < NFTSET_MIRROR; i++) {
+		const struct nftset_mirror *m = &s->next[i];
+
+		if (m->until_ms <= now_ms)
+			continue;
+		set_name(m->class, m->addr.family, name);
+		buf_addf(out,
+			 "add element inet " RULESET_TABLE
+			 " %s { %s timeout %lldms }\n",
+			 name, addr_text(&m->addr, addr),
+			 (long long)(m->until_ms - now_ms));
+	}
+}
+
+void nftset_take(struct nftset *s)
+{
+	memcpy(s->mirror, s->next, sizeof(s->mirror));
+	s->n_used = s->n_next;
 }

@@ -11,6 +11,7 @@
 #define RUNTIME_GATE_NFTSET_H
 
 #include "compiler/base/addr.h"
+#include "compiler/base/buf.h"
 #include "compiler/base/err.h"
 
 #include <libmnl/libmnl.h>
@@ -37,6 +38,9 @@ struct nftset {
 	uint32_t seq, portid;
 	uint32_t n_used; /* mirror slots that are not free */
 	struct nftset_mirror mirror[NFTSET_MIRROR];
+	/* What another ruleset's sets would begin with. */
+	struct nftset_mirror next[NFTSET_MIRROR];
+	uint32_t n_next;
 };
 
 must_check int nftset_open(struct nftset *s, struct err *err);
@@ -59,5 +63,17 @@ must_check int nftset_open(struct nftset *s, struct err *err);
  */
 must_check int nftset_add(struct nftset *s, const struct nftset_elem *v,
 			  size_t n, int64_t now_ms, struct err *err);
+
+/*
+ * The elements that the sets of another ruleset begin with: forget those that
+ * were noted; note one, until when (false: no room; it is left out, and its
+ * name has to be asked for again); write them as nft's commands; and say that
+ * the kernel has taken these, and no others.
+ */
+void nftset_next(struct nftset *s);
+bool nftset_note(struct nftset *s, const struct addr *addr, uint16_t class,
+		 int64_t until_ms);
+void nftset_text(const struct nftset *s, int64_t now_ms, struct buf *out);
+void nftset_take(struct nftset *s);
 
 #endif

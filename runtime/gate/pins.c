@@ -3,7 +3,9 @@
 #include "runtime/gate/admin.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* More than one command ever takes: words, list, name, address. */
 #define COMMAND_MAX (16u + 108u + LIMIT_NAME_BYTES + ADDR_TEXT_MAX + 8u)
@@ -14,9 +16,9 @@ struct batch {
 	unsigned commands;
 };
 
-void pins_init(struct pins *p, const char *admin, const char *list)
+void pins_init(struct pins *p, const char *list)
 {
-	p->admin = admin;
+	p->admin = NULL;
 	p->list = list;
 	p->free = -1;
 	for (size_t i = 0; i < PINS_BUCKETS; i++)
@@ -60,8 +62,10 @@ static int flush(const struct pins *p, struct batch *b, const char *fine,
 {
 	int rc;
 
-	if (b->commands == 0)
+	if (b->commands == 0 || !p->admin) {
+		b->n = b->commands = 0;
 		return 0;
+	}
 	b->text[b->n - 1] = '\n'; /* in place of the last ';' */
 	rc = admin_do(p->admin, (struct str){b->text, b->n}, b->commands, fine,
 		      err);
@@ -113,6 +117,7 @@ static void keep(struct pins *p, struct str name, const struct addr *a,
 	pin->name[name.n] = '\0';
 	pin->addr = *a;
 	pin->until_ms = until_ms;
+	pin->filed = false;
 	pin->next = *head_of(p, name, a);
 	*head_of(p, name, a) = at;
 	p->n++;
@@ -173,4 +178,42 @@ int pins_sweep(struct pins *p, int64_t now_ms, struct err *err)
 		n++;
 	}
 	return flush(p, &b, gone, err);
+}
+
+/* --- for the next HAProxy ------------------------------------------------- */
+
+int pins_file(struct pins *p, const char *path, struct err *err)
+{
+	auto_fd int fd =
+		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	char line[COMMAND_MAX], addr[ADDR_TEXT_MAX];
+
+	if (fd < 0 || fchmod(fd, 0644) < 0)
+		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	for (uint32_t i = 0; i < p->n_ever; i++) {
+		struct pin *pin = &p->v[i];
+		int n;
+
+		if (!pin->name[0])
+			continue;
+		n = snprintf(line, sizeof(line), "%s@%s 1\n", pin->name,
+			     addr_text(&pin->addr, addr));
+		if (write(fd, line, (size_t)n) != n)
+			return err_set(err, -ENOSPC, "%s: no room", path);
+		pin->filed = true;
+	}
+	return 0;
+}
+
+int pins_follow(struct pins *p, const char *admin, struct err *err)
+{
+	struct batch b = {.n = 0};
+	int rc = 0;
+
+	p->admin = admin;
+	for (uint32_t i = 0; rc == 0 && i < p->n_ever; i++)
+		if (p->v[i].name[0] && !p->v[i].filed)
+			rc = push(p, &b, "add", str_of(p->v[i].name),
+				  &p->v[i].addr, NULL, err);
+	return rc == 0 ? flush(p, &b, NULL, err) : rc;
 }

@@ -7,7 +7,8 @@
  * up again. New connections end with the record's time all the same, in the
  * packet filter. HAProxy has no clock for them, so this keeps the
  * mirror of what it put in; of fixed size, a pin that does not fit withholds
- * the answer.
+ * the answer. It is kept where there is no HAProxy, too: when the session's
+ * policy changes, this says which addresses stay open.
  */
 #ifndef RUNTIME_GATE_PINS_H
 #define RUNTIME_GATE_PINS_H
@@ -28,11 +29,12 @@ struct pin {
 	struct addr addr;
 	int64_t until_ms;
 	int32_t next; /* of its bucket, or of the free ones; -1: none */
+	bool filed;   /* pins_file() has it */
 };
 
 /* Zeroed by the caller, then pins_init(). */
 struct pins {
-	const char *admin; /* runtime socket */
+	const char *admin; /* runtime socket; NULL: there is no HAProxy */
 	const char *list;  /* HAProxy's name for the map: its file */
 	struct pin v[PINS_MAX];
 	int32_t heads[PINS_BUCKETS];
@@ -41,7 +43,7 @@ struct pins {
 	uint32_t n;
 };
 
-void pins_init(struct pins *p, const char *admin, const char *list);
+void pins_init(struct pins *p, const char *list);
 
 /*
  * Tie addresses to a name until until_ms, or longer where that is so already.
@@ -53,6 +55,13 @@ void pins_init(struct pins *p, const char *admin, const char *list);
 must_check int pins_add(struct pins *p, struct str name,
 			const struct addr *const *addrs, size_t n,
 			int64_t until_ms, struct err *err);
+/*
+ * Write all that there is into a file, as the map that an HAProxy which is
+ * about to start begins with; and, once that is in its place, tell it what has
+ * come since.
+ */
+must_check int pins_file(struct pins *p, const char *path, struct err *err);
+must_check int pins_follow(struct pins *p, const char *admin, struct err *err);
 /* Take out what has run out, at most PINS_SWEEP of them. */
 must_check int pins_sweep(struct pins *p, int64_t now_ms, struct err *err);
 

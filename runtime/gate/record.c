@@ -95,6 +95,21 @@ size_t record_decision(const struct record *r, char buf[RECORD_MAX])
 		add(o, "source", r->rule->source);
 		cJSON_AddNumberToObject(o, "line", r->rule->line);
 	}
+	if (r->generation > 1)
+		cJSON_AddNumberToObject(o, "generation", r->generation);
+	return finish(o, buf);
+}
+
+size_t record_change(const struct record_change *c, char buf[RECORD_MAX])
+{
+	cJSON *o = cJSON_CreateObject();
+
+	add(o, "event", "generation");
+	cJSON_AddNumberToObject(o, "generation", c->generation);
+	cJSON_AddBoolToObject(o, "ok", c->why_not == NULL);
+	cJSON_AddNumberToObject(o, "ms", (double)c->ms);
+	if (c->why_not)
+		add(o, "message", c->why_not);
 	return finish(o, buf);
 }
 

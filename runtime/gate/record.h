@@ -35,6 +35,7 @@ struct record {
 	const char *type;	    /* of a question; may be NULL */
 	struct str id;		    /* the rule that decided; may be empty */
 	const struct provenance_rule *rule; /* of it; may be NULL */
+	uint32_t generation; /* of the plan that decided; told from 2 on */
 };
 
 /* One line with its LF into buf. The length, 0 when it does not fit. */
@@ -48,6 +49,13 @@ struct record_ready {
 	uint32_t netns, pidns;
 };
 size_t record_ready(const struct record_ready *r, char buf[RECORD_MAX]);
+/* What became of another plan. */
+struct record_change {
+	uint32_t generation;
+	int64_t ms;
+	const char *why_not; /* NULL: it is enforced */
+};
+size_t record_change(const struct record_change *c, char buf[RECORD_MAX]);
 /*
  * A piece of the roots that the gate trusts, in PEM, at most RECORD_ROOTS_MAX
  * bytes.

@@ -45,6 +45,20 @@ static struct str next_word(struct str s, size_t *at, unsigned *line, bool skip)
 	return str_slice(s, beg, *at);
 }
 
+/*
+ * Past "elements = { ... }" in a listing, where the text has the end of a set
+ * instead: what the gate put there. Returns the word behind it.
+ */
+static struct str skip_elements(struct str listing, size_t *at, unsigned *line)
+{
+	struct str word;
+
+	do
+		word = next_word(listing, at, line, false);
+	while (word.n && word.p[word.n - 1] != '}');
+	return word.n ? next_word(listing, at, line, false) : word;
+}
+
 bool ruleset_same(struct str text, struct str listing, unsigned *out_line,
 		  struct str *out_want, struct str *out_have)
 {
@@ -55,6 +69,8 @@ bool ruleset_same(struct str text, struct str listing, unsigned *out_line,
 		struct str want = next_word(text, &i, &line, true);
 		struct str have = next_word(listing, &k, &other, false);
 
+		if (str_is(want, "}") && str_is(have, "elements"))
+			have = skip_elements(listing, &k, &other);
 		if (!str_eq(want, have)) {
 			*out_line = line;
 			*out_want = want;
@@ -142,6 +158,26 @@ int ruleset_load(struct str text, struct err *err)
 	return compare(ctx, text, err);
 }
 
+int ruleset_replace(struct str text, struct str elements, struct err *err)
+{
+	auto_nft struct nft_ctx *ctx = open_nft();
+	struct arena *a = arena_new();
+	struct buf all;
+	int rc;
+
+	buf_init(&all, a);
+	buf_adds(&all, "delete table inet " RULESET_TABLE "\n");
+	buf_add(&all, text);
+	buf_addc(&all, '\n');
+	buf_add(&all, elements);
+	rc = ctx ? run(ctx, arena_cstr(a, buf_str(&all)), err)
+		 : err_set(err, -ENOMEM, "libnftables: out of memory");
+	if (rc == 0)
+		rc = compare(ctx, text, err);
+	arena_free(a);
+	return rc;
+}
+
 int ruleset_check(struct str text, struct err *err)
 {
 	auto_nft struct nft_ctx *ctx = open_nft();
@@ -152,25 +188,35 @@ int ruleset_check(struct str text, struct err *err)
 	return run(ctx, text.p, err);
 }
 
-int ruleset_hosts(struct str text, const struct names_hosts *hosts,
-		  struct err *err)
+void ruleset_hosts_text(struct str text, const struct names_hosts *hosts,
+			struct buf *out)
 {
-	auto_nft struct nft_ctx *ctx = open_nft();
-	char cmd[64 + NAMES_HOSTS_MAX * (ADDR_TEXT_MAX + 64)];
 	char addr[ADDR_TEXT_MAX];
-	size_t n = 0;
 
-	if (!ctx)
-		return err_set(err, -ENOMEM, "libnftables: out of memory");
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		const struct addr *a = &hosts->v[i];
 		const char *set = a->family == ADDR_V6 ? "host6" : "host4";
 
-		if (!ruleset_has_set(text, set))
-			continue;
-		n += (size_t)snprintf(cmd + n, sizeof(cmd) - n,
-				      "add element inet %s %s { %s }\n",
-				      RULESET_TABLE, set, addr_text(a, addr));
+		if (ruleset_has_set(text, set))
+			buf_addf(out, "add element inet %s %s { %s }\n",
+				 RULESET_TABLE, set, addr_text(a, addr));
 	}
-	return n ? run(ctx, cmd, err) : 0;
+}
+
+int ruleset_hosts(struct str text, const struct names_hosts *hosts,
+		  struct err *err)
+{
+	auto_nft struct nft_ctx *ctx = open_nft();
+	struct arena *a = arena_new();
+	struct buf cmd;
+	int rc = 0;
+
+	buf_init(&cmd, a);
+	ruleset_hosts_text(text, hosts, &cmd);
+	if (!ctx)
+		rc = err_set(err, -ENOMEM, "libnftables: out of memory");
+	else if (cmd.n)
+		rc = run(ctx, arena_cstr(a, buf_str(&cmd)), err);
+	arena_free(a);
+	return rc;
 }

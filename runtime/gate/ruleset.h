@@ -13,6 +13,7 @@
 #define RUNTIME_GATE_RULESET_H
 
 #include "compiler/base/err.h"
+#include "compiler/base/buf.h"
 #include "runtime/gate/names.h"
 
 #define RULESET_TABLE "membrane"
@@ -25,15 +26,27 @@
  *   -EPROTO  the kernel holds something else; *err has the first difference
  */
 must_check int ruleset_load(struct str text, struct err *err);
+/*
+ * The text in the place of one that was loaded, in one transaction; elements:
+ * nft's commands that fill its sets, in the same. The packet path sees the one
+ * or the other. What was there is untouched on -EINVAL; on -EPROTO it is gone.
+ */
+must_check int ruleset_replace(struct str text, struct str elements,
+			       struct err *err);
 /* As far as nft's dry run goes. */
 must_check int ruleset_check(struct str text, struct err *err);
-/* The host's addresses into sets host4 and host6, where the text has them. */
+/* nft's commands for the host's addresses: into host4 and host6, where the text
+ * has those sets. */
+void ruleset_hosts_text(struct str text, const struct names_hosts *hosts,
+			struct buf *out);
+/* The same, done. */
 must_check int ruleset_hosts(struct str text, const struct names_hosts *hosts,
 			     struct err *err);
 
 /*
  * Pure: compare word by word. On a difference false, with the line of the text
- * (from 1) and both words.
+ * (from 1) and both words. A set that is empty in the text may have elements in
+ * the listing.
  */
 bool ruleset_same(struct str text, struct str listing, unsigned *out_line,
 		  struct str *out_want, struct str *out_have);

@@ -117,15 +117,19 @@ static char **variables(void)
 	return vars;
 }
 
-static int become(struct l7 *l, const char *plan, int words, struct err *err)
+static int become(const struct l7_plan *p, const char *plan, int words,
+		  struct err *err)
 {
 	char *argv[] = {(char *)(uintptr_t) "haproxy", (char *)(uintptr_t) "-c",
 			(char *)(uintptr_t) "-f",
 			(char *)(uintptr_t) "/plan/gate.cfg", NULL};
+	static struct l7 l; /* too large for a stack */
 	int rc;
 
+	l7_init(&l);
 	if ((rc = enter(err)) < 0 || (rc = make_root(plan, err)) < 0 ||
-	    (l->decrypts && (rc = l7_leaves(l, err)) < 0))
+	    (rc = pins_file(&l.pins, L7_PINS, err)) < 0 ||
+	    (p->decrypts && (rc = l7_leaves(&l, p, err)) < 0))
 		return rc;
 	if (dup2(words, STDOUT_FILENO) < 0 || dup2(words, STDERR_FILENO) < 0)
 		return err_set(err, -errno, "dup2: %s", strerror(errno));
@@ -144,7 +148,7 @@ static void first_words(char *text)
 	text[strcspn(text, "\n")] = '\0';
 }
 
-int trial_haproxy(struct l7 *l, const char *plan, struct err *err)
+int trial_haproxy(const struct l7_plan *p, const char *plan, struct err *err)
 {
 	char words[WORDS_MAX];
 	int pair[2], status;
@@ -152,14 +156,14 @@ int trial_haproxy(struct l7 *l, const char *plan, struct err *err)
 	ssize_t got;
 	pid_t pid;
 
-	if (!l->wanted)
+	if (!p->wanted)
 		return 0;
 	if (pipe2(pair, O_CLOEXEC) < 0)
 		return err_set(err, -errno, "pipe: %s", strerror(errno));
 	pid = fork();
 	if (pid == 0) {
 		close(pair[0]);
-		(void)become(l, plan, pair[1], err);
+		(void)become(p, plan, pair[1], err);
 		(void)!write(pair[1], err->text, strlen(err->text));
 		_exit(UNTRIED);
 	}

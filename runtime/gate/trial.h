@@ -12,10 +12,11 @@
 #include "runtime/gate/l7.h"
 
 /*
- * l: after l7_load() of that plan; does nothing when it has no gate.cfg.
+ * p: l7_load() of that plan; does nothing when it has no gate.cfg.
  *   -EPROTO  HAProxy refuses it: *err has its first complaint
  *   other    it could not be tried
  */
-must_check int trial_haproxy(struct l7 *l, const char *plan, struct err *err);
+must_check int trial_haproxy(const struct l7_plan *p, const char *plan,
+			     struct err *err);
 
 #endif

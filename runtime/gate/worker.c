@@ -1,7 +1,7 @@
 #include "runtime/gate/worker.h"
 
 #include "runtime/gate/caps.h"
-#include "runtime/gate/classes.h"
+#include "runtime/gate/change.h"
 #include "runtime/gate/clock.h"
 #include "runtime/gate/dns_gate.h"
 #include "runtime/gate/hello.h"
@@ -37,10 +37,9 @@ enum slot {
 
 struct gate {
 	struct worker_msg agent; /* its namespaces, for a tracer */
-	struct str ruleset;
-	struct names_map names;
-	struct classes classes;
-	struct provenance provenance;
+	struct generation now;
+	struct change change;
+	uint32_t asked; /* the generation that it is to be */
 	struct names_hosts hosts;
 	struct link_facts facts;
 	struct nftset sets;
@@ -74,8 +73,10 @@ static void on_record(void *data, const struct record *given)
 	size_t n;
 
 	clock_gettime(CLOCK_REALTIME, &r.time);
+	if (!r.generation)
+		r.generation = g->now.number;
 	if (r.id.n)
-		r.rule = provenance_find(&g->provenance, r.id);
+		r.rule = provenance_find(&g->now.provenance, r.id);
 	n = record_decision(&r, line);
 	if (n == 0 && r.flow) {
 		/* A long path is better cut than the record lost. */
@@ -112,7 +113,7 @@ static bool line_permits(const struct gate *g, const struct names_line *line,
 	for (unsigned k = names_class_next(c, 1); k;
 	     k = names_class_next(c, k + 1))
 		if (p->has_port &&
-		    classes_have(&g->classes, k, p->proto, p->dport))
+		    classes_have(&g->now.classes, k, p->proto, p->dport))
 			return true;
 	return false;
 }
@@ -129,7 +130,7 @@ static struct str grant_of(const struct gate *g, const struct record *r,
 	for (unsigned k = 0; k < r->n_names; k++) {
 		struct names_match m;
 
-		if (!names_match(&g->names, str_of(r->names[k]), &m))
+		if (!names_match(&g->now.names, str_of(r->names[k]), &m))
 			continue;
 		for (uint32_t i = 0; i < m.n_lines && i < NAMES_MATCH_MAX; i++)
 			if (line_permits(g, m.lines[i], p))
@@ -144,7 +145,7 @@ static struct str packet_rule(const struct gate *g, char kind, bool net,
 			      const struct packet *p)
 {
 	const struct provenance_rule *rule =
-		provenance_packet(&g->provenance, kind, p);
+		provenance_packet(&g->now.provenance, kind, p);
 
 	return rule && (rule->is_net || !net) ? str_of(rule->id)
 					      : (struct str){0};
@@ -178,7 +179,7 @@ static void on_packet(void *data, struct str prefix,
 	r.allow = p.allow;
 	r.reason = record_reason(
 		&p, packet,
-		r.n_names || names_covered(&g->names, &packet->dst));
+		r.n_names || names_covered(&g->now.names, &packet->dst));
 	r.id = p.id;
 	for (unsigned i = 0; i < r.n_names; i++) {
 		r.names[i] = names[i]->name;
@@ -210,8 +211,9 @@ static unsigned names_of(struct gate *g, const struct logline *l,
 	return l->name[0] ? 0 : n;
 }
 
-static void record_line(struct gate *g, const struct logline *l)
+static void record_line(struct gate *g, pid_t pid, const struct logline *l)
 {
+	const struct profiles *profiles;
 	struct packet packet = {.proto = IPPROTO_TCP,
 				.has_port = l->port != 0,
 				.dport = l->port,
@@ -219,6 +221,7 @@ static void record_line(struct gate *g, const struct logline *l)
 	struct seen_name *names[RECORD_NAMES_MAX];
 	struct record r = {.allow = l->allow, .reason = l->reason, .flow = l};
 
+	profiles = l7_profiles_of(&g->l7, pid, &r.generation);
 	r.n_names = names_of(g, l, names);
 	r.kind = l->kind == LOGLINE_REQUEST ? RECORD_REQUEST : RECORD_CONNECT;
 	r.packet = l->has_addr ? &packet : NULL;
@@ -227,7 +230,7 @@ static void record_line(struct gate *g, const struct logline *l)
 	if (l->name[0])
 		r.names[r.n_names++] = l->name;
 	if (l->rule[0])
-		r.id = profiles_find(&g->l7.profiles, str_of(l->rule),
+		r.id = profiles_find(profiles, str_of(l->rule),
 				     str_of(r.n_names ? r.names[0] : ""),
 				     l->has_addr ? &l->addr : NULL);
 	if (!r.id.n && l->allow && l->kind == LOGLINE_CONNECT && !l->tls)
@@ -237,7 +240,7 @@ static void record_line(struct gate *g, const struct logline *l)
 	on_record(g, &r);
 }
 
-static void on_logline(void *data, const struct logline *l)
+static void on_logline(void *data, pid_t pid, const struct logline *l)
 {
 	struct gate *g = data;
 
@@ -253,7 +256,7 @@ static void on_logline(void *data, const struct logline *l)
 			return;
 		break;
 	}
-	record_line(g, l);
+	record_line(g, pid, l);
 }
 
 static void record_idle(struct gate *g, int64_t now_ms)
@@ -261,49 +264,10 @@ static void record_idle(struct gate *g, int64_t now_ms)
 	struct logline l;
 
 	while (onward_due(&g->onward, now_ms, &l))
-		record_line(g, &l);
+		record_line(g, 0, &l);
 }
 
 /* --- set-up -------------------------------------------------------------- */
-
-static int load_names(struct gate *g, const char *dir, struct err *err)
-{
-	struct str text;
-	int rc = planfile_read(dir, "names.map", &text, err);
-
-	if (rc < 0)
-		return rc;
-	rc = names_parse(text, &g->names, err);
-	planfile_free(text);
-	return rc < 0 ? err_while(err, "names.map") : 0;
-}
-
-static int load_provenance(struct gate *g, const char *dir, struct err *err)
-{
-	struct str text;
-	int rc = planfile_read(dir, "provenance.json", &text, err);
-
-	if (rc < 0)
-		return rc;
-	rc = provenance_parse(text, &g->provenance, err);
-	planfile_free(text);
-	return rc < 0 ? err_while(err, "provenance.json") : 0;
-}
-
-static int load_plan(struct gate *g, const char *dir, struct err *err)
-{
-	int rc = planfile_read(dir, "ruleset.nft", &g->ruleset, err);
-
-	if (rc < 0 || (rc = load_names(g, dir, err)) < 0 ||
-	    (rc = load_provenance(g, dir, err)) < 0 ||
-	    (rc = l7_load(&g->l7, dir, err)) < 0)
-		return rc;
-	classes_read(g->ruleset, &g->classes);
-	if (g->names.upstream != NAMES_UPSTREAM_UDP)
-		return err_set(err, -EOPNOTSUPP,
-			       "an upstream by TLS or HTTPS is not enforced");
-	return 0;
-}
 
 static int read_uplink(struct gate *g, bool *ipv6, struct err *err)
 {
@@ -409,11 +373,11 @@ static int open_resolver(struct gate *g, bool ipv6, struct err *err)
 	int rc;
 
 	seen_init(&g->seen);
-	g->dns.names = &g->names;
+	g->dns.names = &g->now.names;
 	g->dns.hosts = &g->hosts;
 	g->dns.sets = &g->sets;
 	g->dns.seen = &g->seen;
-	g->dns.pins = g->l7.wanted ? &g->l7.pins : NULL;
+	g->dns.pins = &g->l7.pins;
 	g->dns.on_record = on_record;
 	g->dns.on_error = on_error;
 	g->dns.data = g;
@@ -429,12 +393,13 @@ static int start_l7(struct gate *g, bool ipv6, struct err *err)
 {
 	int rc;
 
-	g->l7.names = &g->names;
+	l7_init(&g->l7);
+	g->l7.names = &g->now.names;
 	g->l7.on_line = on_logline;
 	g->l7.on_lost = on_lost;
 	g->l7.on_error = on_error;
 	g->l7.data = g;
-	if (g->l7.wanted && ipv6 && (rc = link_tproxy_up(err)) < 0)
+	if (g->l7.plan.wanted && ipv6 && (rc = link_tproxy_up(err)) < 0)
 		return rc;
 	return l7_start(&g->l7, err);
 }
@@ -449,20 +414,20 @@ static int set_up(struct gate *g, const struct worker_args *args,
 {
 	int rc;
 
-	if ((rc = load_plan(g, args->plan, err)) < 0 ||
+	if ((rc = generation_load(args->plan, &g->now, &g->l7.plan, err)) < 0 ||
 	    (rc = read_uplink(g, out_ipv6, err)) < 0)
 		return rc;
-	if ((rc = ruleset_load(g->ruleset, err)) < 0)
+	if ((rc = ruleset_load(g->now.ruleset, err)) < 0)
 		return err_while(err, "ruleset.nft");
 	if ((rc = read_hello(g, err)) < 0)
 		return err_while(err, "the launcher's line");
-	if ((rc = ruleset_hosts(g->ruleset, &g->hosts, err)) < 0 ||
+	if ((rc = ruleset_hosts(g->now.ruleset, &g->hosts, err)) < 0 ||
 	    (rc = start_l7(g, *out_ipv6, err)) < 0 ||
 	    (rc = make_link(g, args, *out_ipv6, err)) < 0 ||
 	    (rc = open_resolver(g, *out_ipv6, err)) < 0 ||
 	    (rc = l7_wait(&g->l7, err)) < 0)
 		return rc;
-	return caps_drop(g->l7.wanted ? CAPS_NET_KILL : CAPS_NET, err);
+	return caps_drop(CAPS_GATE, err);
 }
 
 /* The roots that HAProxy trusts, so that the agent can trust no fewer. */
@@ -491,18 +456,18 @@ static int tell_ready(struct gate *g, bool ipv6, int64_t ms, struct err *err)
 	char line[RECORD_MAX], ca[CA_CERT_MAX];
 	int rc = 0;
 
-	if (g->l7.decrypts && ((rc = tell_roots(g, err)) < 0 ||
-			       (rc = ca_pem(&g->l7.ca, ca, err)) < 0))
+	if (g->l7.plan.decrypts && ((rc = tell_roots(g, err)) < 0 ||
+				    (rc = ca_pem(&g->l7.ca, ca, err)) < 0))
 		return rc;
-	outlog_line(
-		&g->out, line,
-		record_ready(
-			&(struct record_ready){.ipv6 = ipv6,
-					       .ms = ms,
-					       .ca = g->l7.decrypts ? ca : NULL,
-					       .netns = g->agent.netns,
-					       .pidns = g->agent.pidns},
-			line));
+	outlog_line(&g->out, line,
+		    record_ready(
+			    &(struct record_ready){
+				    .ipv6 = ipv6,
+				    .ms = ms,
+				    .ca = g->l7.plan.decrypts ? ca : NULL,
+				    .netns = g->agent.netns,
+				    .pidns = g->agent.pidns},
+			    line));
 	outlog_drain(&g->out, DRAIN_MS);
 	return 0;
 }
@@ -521,10 +486,75 @@ static int read_nflog(struct gate *g, struct err *err)
 
 static int wait_ms(const struct gate *g, int64_t now_ms)
 {
-	int dns = dns_gate_wait_ms(&g->dns, now_ms);
+	int least = dns_gate_wait_ms(&g->dns, now_ms);
 	int l7 = l7_wait_ms(&g->l7, now_ms);
+	int change = change_wait_ms(&g->change);
 
-	return l7 >= 0 && l7 < dns ? l7 : dns;
+	least = l7 < least ? l7 : least;
+	return change >= 0 && change < least ? change : least;
+}
+
+/* --- another plan -------------------------------------------------------- */
+
+static int settle(void *data, struct err *err)
+{
+	struct gate *g = data;
+
+	(void)l7log_read(g->l7.log, g->l7.on_line, g->l7.data);
+	return read_nflog(g, err);
+}
+
+static void init_change(struct gate *g, const struct worker_args *args)
+{
+	g->change = (struct change){.plan = args->plan,
+				    .now = &g->now,
+				    .l7 = &g->l7,
+				    .dns = &g->dns,
+				    .settle = settle,
+				    .data = g};
+}
+
+/* NULL: it was done. */
+static void tell_change(struct gate *g, uint32_t number, const char *why_not)
+{
+	char line[RECORD_MAX];
+
+	outlog_line(
+		&g->out, line,
+		record_change(&(struct record_change){.generation = number,
+						      .ms = clock_ms() -
+							    g->change.begun_ms,
+						      .why_not = why_not},
+			      line));
+}
+
+/* True when the supervisor is gone, or wants the session to end. */
+static bool on_supervisor(struct gate *g, const struct worker_args *args)
+{
+	struct worker_msg m;
+	struct err err;
+
+	if (recv(args->supervisor, &m, sizeof(m), 0) != sizeof(m) ||
+	    m.word != WORKER_CHANGE)
+		return true;
+	if (change_begin(&g->change, m.generation, m.cut, clock_ms(), &err) < 0)
+		tell_change(g, m.generation, err.text);
+	else
+		g->asked = m.generation;
+	return false;
+}
+
+/* Negative: neither plan is enforced as it should be. */
+static int go_on(struct gate *g, struct err *err)
+{
+	int rc = change_step(&g->change, clock_ms(), err);
+
+	if (rc == 0)
+		return 0;
+	if (rc < 0 && rc != -ECANCELED)
+		return rc;
+	tell_change(g, g->asked, rc < 0 ? err->text : NULL);
+	return 0;
 }
 
 static int serve(struct gate *g, const struct worker_args *args,
@@ -546,11 +576,13 @@ static int serve(struct gate *g, const struct worker_args *args,
 		    errno != EINTR)
 			return err_set(err, -errno, "poll: %s",
 				       strerror(errno));
-		if (p[SLOT_SUPERVISOR].revents)
+		if (p[SLOT_SUPERVISOR].revents && on_supervisor(g, args))
 			return 0;
 		if (p[SLOT_NFLOG].revents && read_nflog(g, err) < 0)
 			return err->code;
 		if (l7_step(&g->l7, p + SLOT_L7, clock_ms(), err) < 0)
+			return err->code;
+		if (go_on(g, err) < 0)
 			return err->code;
 		record_idle(g, clock_ms());
 		dns_gate_step(&g->dns, p + SLOT_DNS, clock_ms());
@@ -575,6 +607,7 @@ int worker_run(const struct worker_args *args)
 		worker_complain(err.text);
 		return 1;
 	}
+	init_change(g, args);
 	rc = serve(g, args, &err);
 	if (rc < 0)
 		on_error(g, err.text);
@@ -593,9 +626,9 @@ int worker_check(const char *plan)
 	struct gate *g = &gate;
 	struct err err;
 
-	if (load_plan(g, plan, &err) == 0 &&
-	    ruleset_check(g->ruleset, &err) == 0 &&
-	    trial_haproxy(&g->l7, plan, &err) == 0)
+	if (generation_load(plan, &g->now, &g->l7.plan, &err) == 0 &&
+	    ruleset_check(g->now.ruleset, &err) == 0 &&
+	    trial_haproxy(&g->l7.plan, plan, &err) == 0)
 		return 0;
 	worker_complain(err.text);
 	return 1;

@@ -9,6 +9,7 @@
  *	LINK   from it: its interface is in that namespace; set it up
  *	UP     to it: done
  *	READY  from it: the session may begin; the rest of stdin is PID 1's
+ *	CHANGE to it: /plan holds another plan, which is to be enforced
  *
  * Either side ends the session by closing its end.
  */
@@ -24,11 +25,14 @@ enum worker_word {
 	WORKER_LINK,
 	WORKER_UP,
 	WORKER_READY,
+	WORKER_CHANGE,
 };
 
 struct worker_msg {
 	uint8_t word;
-	uint8_t ipv6; /* LINK: 1 if the link has it */
+	uint8_t ipv6;	     /* LINK: 1 if the link has it */
+	uint8_t cut;	     /* CHANGE: 1 if connections are to be ended */
+	uint32_t generation; /* CHANGE */
 	/* AGENT, UP: inodes of PID 1's, whose network is the agent's */
 	uint32_t netns, pidns;
 };

@@ -148,7 +148,7 @@ frontend gate
     tcp-request content set-var(sess.reason) str(not-resolved)
     tcp-request content set-var(sess.pin) dst
     tcp-request content set-var(sess.pin) var(sess.name),concat(@,sess.pin)
-    tcp-request content reject unless { var(sess.pin),map_str(/plan/pins.map) -m found }
+    tcp-request content reject unless { var(sess.pin),map_str(/run/gate/pins.map) -m found }
     tcp-request content set-var(sess.reason) str(granted)
     tcp-request content lua.ensure_cert if { var(sess.rule) -m str 2 } { var(sess.name) -m reg ^[^.]+[.][^.]+[.]wild[.]test\z }
     tcp-request content set-var(sess.verdict) str(allow) if { var(sess.rule) -m str 1 }
@@ -385,9 +385,9 @@ def check_start(g):
     words = pathlib.Path("/proc/%d/cmdline" % g.haproxy()).read_bytes()
     check(SECRET.encode() not in words, "no secret in its arguments")
     status = pathlib.Path("/proc/%d/status" % g.worker()).read_text()
-    check("CapEff:\t0000000000001020" in status and
-          "CapBnd:\t0000000000001020" in status,
-          "worker: NET_ADMIN and KILL only", status)
+    check("CapEff:\t00000000000010e0" in status and
+          "CapBnd:\t00000000000010e0" in status,
+          "worker: what it needs, and nothing else", status)
     fds = os.listdir("/proc/%d/fd" % g.haproxy())
     links = [os.readlink("/proc/%d/fd/%s" % (g.haproxy(), fd))
              for fd in fds if os.path.exists("/proc/%d/fd/%s" %
@@ -495,14 +495,14 @@ def check_signer(g):
 
 
 def check_pins(g):
-    listed = g.admin("show map /plan/pins.map")
+    listed = g.admin("show map /run/gate/pins.map")
     check("good.test@11.0.0.1" in listed, "pinned", listed)
     check("mixed.test@11.0.0.2" in listed and
           "mixed.test@127.0.0.1" not in listed and
           "mixed.test@10.1.2.3" not in listed, "only what is kept", listed)
     for _ in range(3):
         g.agent(gate.ask("good.test"))
-    listed = g.admin("show map /plan/pins.map")
+    listed = g.admin("show map /run/gate/pins.map")
     check(listed.count("good.test@11.0.0.1") == 1, "pinned once", listed)
     e = g.decided(kind="resolve", name="bad.wild.test")
     got = g.agent(gate.ask("bad.wild.test"))
@@ -672,7 +672,7 @@ def check_refusals(world, plan):
     for name, text, credentials, wanted in (
             ("gate.cfg", good["gate.cfg"] + "    nonsense\n", None,
              "nonsense"),
-            ("gate.cfg", good["gate.cfg"].replace("/plan/pins.map",
+            ("gate.cfg", good["gate.cfg"].replace("/run/gate/pins.map",
                                                   "/plan/other.map"), None,
              "no map"),
             ("crt.lst", "/etc/x a.test\n", None, "not a file of ours"),
@@ -701,8 +701,7 @@ def write_plan(folder):
                        ("provenance.json", json.dumps(PROVENANCE)),
                        ("docker.json", '{"version":1,"link":"veth"}'),
                        ("gate.cfg", HAPROXY), ("gate.lua", LUA),
-                       ("crt.lst", CRT), ("profiles.map", PROFILES),
-                       ("pins.map", "# filled by the gate\n")):
+                       ("crt.lst", CRT), ("profiles.map", PROFILES)):
         (folder / name).write_text(text)
         os.chmod(folder / name, 0o644)
     return folder

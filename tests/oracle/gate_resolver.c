@@ -29,6 +29,7 @@ static struct names_map names;
 static struct names_hosts hosts;
 static struct nftset sets;
 static struct seen seen;
+static struct pins pins;
 static struct dns_gate gate;
 static struct err err;
 static int upstream = -1;
@@ -236,6 +237,8 @@ int main(void)
 	gate.hosts = &hosts;
 	gate.sets = &sets;
 	gate.seen = &seen;
+	pins_init(&pins, "/nowhere");
+	gate.pins = &pins;
 	gate.on_record = on_record;
 	gate.on_error = on_error;
 	CHECK(dns_gate_open(&gate, "127.0.0.1", NULL, &err) == 0);

@@ -349,8 +349,6 @@ static void put_policy(const char *dir, const char *text, struct rng *r,
 			   test_policy_emit(&t, gate_maps_hosts));
 		write_text(dir, "addr.map",
 			   test_policy_emit(&t, gate_maps_addrs));
-		write_text(dir, "pins.map",
-			   test_policy_emit(&t, gate_maps_pins));
 		if (gate_cfg_decrypts(&t.policy))
 			write_text(dir, "crt.lst",
 				   test_policy_emit(&t, gate_maps_leaves));

@@ -295,7 +295,8 @@ static void no_haproxy(void)
 	struct addr a = {ADDR_V4, {10, 1, 2, 3}};
 	const struct addr *v[] = {&a};
 
-	pins_init(&p, "/nonexistent/admin.sock", "/plan/pins.map");
+	pins_init(&p, "/run/gate/pins.map");
+	p.admin = "/nonexistent/admin.sock";
 	CHECK(pins_add(&p, STR("a.test"), v, 1, 5, &err) == -ENOENT &&
 	      p.n == 0);
 	/* nothing that could end a command ever goes out */
@@ -348,6 +349,32 @@ static size_t held(const char *path)
 	return n;
 }
 
+/* What the next one begins with, and what it is told when it answers. */
+static void follow(struct pins *p, const char *path)
+{
+	char file[64];
+	FILE *f;
+	size_t before = held(path);
+	unsigned lines = 0;
+	int c;
+
+	snprintf(file, sizeof(file), "%s.map", path);
+	CHECK(pins_file(p, file, &err) == 0);
+	f = fopen(file, "r");
+	while (f && (c = fgetc(f)) != EOF)
+		lines += c == '\n';
+	CHECK(f && lines == p->n);
+	if (f)
+		fclose(f);
+	unlink(file);
+	CHECK(pins_follow(p, path, &err) == 0 && held(path) == before);
+	p->v[0].filed = p->v[7].filed = false; /* came later */
+	CHECK(pins_follow(p, path, &err) == 0 && held(path) == before + 2);
+	/* this one held them already: its count goes back */
+	CHECK(admin_do(path, STR("del map /pins a;del map /pins b\n"), 2, NULL,
+		       &err) == 0);
+}
+
 static void many_pins(const char *path)
 {
 	static struct pins p;
@@ -360,7 +387,11 @@ static void many_pins(const char *path)
 			{0x2a, 0x0e, [14] = (uint8_t)(i >> 8), (uint8_t)i}};
 		v[i] = &a[i];
 	}
-	pins_init(&p, path, "/pins");
+	pins_init(&p, "/pins");
+	/* without an HAProxy only the mirror has it */
+	CHECK(pins_add(&p, STR("z.test"), v, 1, 5, &err) == 0 && p.n == 1);
+	CHECK(pins_sweep(&p, 5, &err) == 0 && p.n == 0);
+	p.admin = path;
 	CHECK(pins_add(&p, STR("a.test"), v, ARRAY_LEN(v), 100, &err) == 0);
 	CHECK(p.n == 300 && held(path) == 300);
 	/* once is enough, and the later end counts */
@@ -368,6 +399,7 @@ static void many_pins(const char *path)
 	CHECK(pins_add(&p, STR("a.test"), v, 10, 50, &err) == 0);
 	CHECK(pins_add(&p, STR("b.test"), v, 1, 50, &err) == 0);
 	CHECK(p.n == 301 && held(path) == 301);
+	follow(&p, path);
 	CHECK(pins_sweep(&p, 60, &err) == 0 && held(path) == 300);
 	CHECK(pins_sweep(&p, 100, &err) == 0);
 	CHECK(p.n == 300 - PINS_SWEEP && held(path) == p.n);

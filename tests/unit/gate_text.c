@@ -120,6 +120,17 @@ static void records(void)
 	CHECK(strstr(buf, "\"name\":\"a\\\"\\n") && strstr(buf, "\"AAAA\""));
 	memset(big, 'x', sizeof(big) - 1);
 	CHECK(record_error(big, buf) == 0);
+	n = record_change(&(struct record_change){.generation = 2, .ms = 70},
+			  buf);
+	buf[n] = '\0';
+	CHECK(strcmp(buf, "{\"event\":\"generation\",\"generation\":2,"
+			  "\"ok\":true,\"ms\":70}\n") == 0);
+	n = record_change(&(struct record_change){.generation = 3,
+						  .why_not = "no\nroom"},
+			  buf);
+	buf[n] = '\0';
+	CHECK(strstr(buf, "\"ok\":false") &&
+	      strstr(buf, "\"message\":\"no\\nroom\""));
 	n = record_ready(&(struct record_ready){.ipv6 = true, .ms = 12}, buf);
 	CHECK(str_is((struct str){buf, n},
 		     "{\"event\":\"ready\",\"ipv6\":true,\"ms\":12}\n"));
@@ -302,6 +313,16 @@ static void listings(void)
 	CHECK(same("a\nb\nc\n", "a\nb\n", 3));
 	CHECK(same("a b\n", "ab\n", 1));
 	CHECK(same("", "", 0));
+	/* what the gate put into a set that is empty in the text, only there */
+	CHECK(same("set a {\n\tflags timeout\n}\nb\n",
+		   "set a {\n\tflags timeout\n\telements = { 1.2.3.4 timeout "
+		   "1m expires 59s,\n\t\t5.6.7.8 timeout 2m }\n}\nb\n",
+		   0));
+	CHECK(same("set a {\n\telements = { 1 }\n}\n",
+		   "set a {\n\telements = { 1, 2 }\n}\n", 2));
+	CHECK(same("set a {\n\telements = { 1 }\n}\n", "set a {\n}\n", 2));
+	CHECK(same("set a {\n}\nb\n", "set a {\n\telements = { 1 }\n", 2));
+	CHECK(same("a\n", "elements = { 1 }\na\n", 1));
 	CHECK(ruleset_has_set(STR("\tset host4 {\n"), "host4"));
 	CHECK(!ruleset_has_set(STR("\tset host4_1 {\n"), "host4"));
 	CHECK(!ruleset_has_set(STR("# set host4 {\n"), "host4"));

@@ -1,0 +1,62 @@
+#include "runtime/gate/generation.h"
+
+#include "runtime/gate/planfile.h"
+
+#include <errno.h>
+
+static int load_names(const char *dir, struct names_map *out, struct err *err)
+{
+	struct str text;
+	int rc = planfile_read(dir, "names.map", &text, err);
+
+	if (rc < 0)
+		return rc;
+	rc = names_parse(text, out, err);
+	planfile_free(text);
+	return rc < 0 ? err_while(err, "names.map") : 0;
+}
+
+static int load_provenance(const char *dir, struct provenance *out,
+			   struct err *err)
+{
+	struct str text;
+	int rc = planfile_read(dir, "provenance.json", &text, err);
+
+	if (rc < 0)
+		return rc;
+	rc = provenance_parse(text, out, err);
+	planfile_free(text);
+	return rc < 0 ? err_while(err, "provenance.json") : 0;
+}
+
+int generation_load(const char *plan, struct generation *out,
+		    struct l7_plan *l7, struct err *err)
+{
+	int rc = planfile_read(plan, "ruleset.nft", &out->ruleset, err);
+
+	if (rc == 0)
+		rc = load_names(plan, &out->names, err);
+	if (rc == 0)
+		rc = load_provenance(plan, &out->provenance, err);
+	if (rc == 0 && out->names.upstream != NAMES_UPSTREAM_UDP)
+		rc = err_set(err, -EOPNOTSUPP,
+			     "an upstream by TLS or HTTPS "
+			     "is not enforced");
+	if (rc == 0)
+		rc = l7_load(l7, plan, err);
+	if (rc < 0) {
+		generation_free(out);
+		return rc;
+	}
+	classes_read(out->ruleset, &out->classes);
+	out->number = 1;
+	return 0;
+}
+
+void generation_free(struct generation *g)
+{
+	planfile_free(g->ruleset);
+	names_free(&g->names);
+	provenance_free(&g->provenance);
+	*g = (struct generation){0};
+}

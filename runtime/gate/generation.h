@@ -1,0 +1,29 @@
+/*
+ * What the gate enforces, as one plan says it: the first at the start, others
+ * in its place while the session runs.
+ */
+#ifndef RUNTIME_GATE_GENERATION_H
+#define RUNTIME_GATE_GENERATION_H
+
+#include "runtime/gate/classes.h"
+#include "runtime/gate/l7.h"
+#include "runtime/gate/names.h"
+#include "runtime/gate/provenance.h"
+
+struct generation {
+	uint32_t number; /* from 1 */
+	struct str ruleset;
+	struct names_map names;
+	struct classes classes;
+	struct provenance provenance;
+};
+
+/*
+ * Read a plan: l7 gets HAProxy's part. Both are zeroed; on failure nothing is
+ * left allocated.
+ */
+must_check int generation_load(const char *plan, struct generation *out,
+			       struct l7_plan *l7, struct err *err);
+void generation_free(struct generation *g);
+
+#endif
