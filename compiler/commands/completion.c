@@ -38,12 +38,14 @@ static enum words words_of(enum command_id id)
 	case COMMAND_HELP:
 		return WORDS_COMMAND;
 	case COMMAND_RUN:
+	case COMMAND_START:
+	case COMMAND_ATTACH: /* sessions are the runtime's to know */
 	case COMMAND_PLAN:
 	case COMMAND_COMPILE:
 	case COMMAND_INIT:
 	case COMMAND_DOCTOR:
 	case COMMAND_PS:
-	case COMMAND_LOGS: /* sessions are the runtime's to know */
+	case COMMAND_LOGS:
 	case COMMAND_STOP:
 	case COMMAND_RESET:
 	case COMMAND_VERSION:

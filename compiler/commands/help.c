@@ -13,6 +13,8 @@ static const struct {
 	enum command_id first, last;
 	const char *about;
 } together[] = {
+	{COMMAND_RUN, COMMAND_ATTACH,
+	 "run a command inside the policy; detached; join such a one"},
 	{COMMAND_PS, COMMAND_STOP,
 	 "list the sessions that run; what one decided; end one"},
 	{COMMAND_SCHEMA, COMMAND_COMPLETION,
@@ -102,6 +104,21 @@ static const char *more(enum command_id id)
 		       "as YAML for review\n"
 		       "Without a session or file it is the newest session. "
 		       "EXPR: not for the last two.\n\n";
+	if (id == COMMAND_START)
+		return "Prints the session's ID once the command runs, and "
+		       "ends; what fails before\n"
+		       "that ends as 'membrane run' does. 'membrane attach' "
+		       "joins the session,\n"
+		       "'membrane logs --agent' shows what it printed, "
+		       "'membrane stop' ends it.\n"
+		       "All flags of 'membrane run' but --reset, and:\n\n";
+	if (id == COMMAND_ATTACH)
+		return "Ends with the command's status when that ends; by "
+		       "KEYS (in a terminal) or\n"
+		       "a signal the session is left, and goes on. Without "
+		       "SESSION it is the one\n"
+		       "that runs here, of those that 'membrane start' "
+		       "began.\n\n";
 	if (id != COMMAND_DIFF)
 		return NULL;
 	return "OLD and NEW are each one of:\n"
@@ -116,6 +133,12 @@ static const char *more(enum command_id id)
 	       "Status 1 when NEW permits what OLD refused.\n\n";
 }
 
+/* start has them all: listed once they fit a screen. */
+static bool is_of_run(const struct option *o)
+{
+	return o->commands & 1u << COMMAND_RUN && o->id != OPTION_HELP;
+}
+
 void help_command(struct buf *out, enum command_id id)
 {
 	const struct command *c = command_get(id);
@@ -125,7 +148,8 @@ void help_command(struct buf *out, enum command_id id)
 		 c->args);
 	buf_addf(out, "%s\n\n%s", c->about, more(id) ? more(id) : "");
 	for (size_t i = 0; (o = option_at(i)); i++)
-		if (o->commands & 1u << id && o->about)
+		if (o->commands & 1u << id && o->about &&
+		    !(is_of_run(o) && id == COMMAND_START))
 			option_line(out, o);
 }
 

@@ -145,6 +145,15 @@ static int flag_kind(enum option_id id)
 	case OPTION_JUNIT:
 	case OPTION_OUTPUT:
 	case OPTION_TRUST:
+	case OPTION_TTY:
+	case OPTION_INTERACTIVE:
+	case OPTION_ALL:
+	case OPTION_AGENT:
+	case OPTION_LOGS:
+	case OPTION_TAIL:
+	case OPTION_DETACH_KEYS:
+	case OPTION_NO_STDIN:
+	case OPTION_TIMEOUT:
 	case OPTION_SINCE:
 	case OPTION_FOLLOW:
 	case OPTION_POLICY:
@@ -250,7 +259,7 @@ int inputs_compile(struct arena *a, const struct options *o, bool quiet,
 		return STATUS_IO;
 	}
 	/* Others are about the policy, whatever it meets here. */
-	if (plan || o->command == COMMAND_RUN)
+	if (plan || options_launch(o))
 		look.workspace = in->workspace;
 	if (c->ok && !c->stop_after)
 		driver_lint(c, &look);

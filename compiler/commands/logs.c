@@ -1,10 +1,12 @@
 #include "compiler/commands/inputs.h"
 #include "compiler/commands/logs_line.h"
 #include "compiler/commands/say.h"
-#include "runtime/launch/about.h"
+#include "runtime/launch/join.h"
+#include "runtime/launch/keeper.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,8 +105,41 @@ static int read_all(struct reading *r, struct err *err)
 	return rc;
 }
 
+/* What the command printed, instead of what the gate decided. */
+static int show_output(struct arena *a, const struct options *o,
+		       const struct about *x)
+{
+	const struct option_given *tail = options_get(o, OPTION_TAIL);
+	uint64_t lines = 0;
+	bool skipped = false;
+	struct err err;
+	int rc;
+
+	if (tail && !str_u64(tail->value, UINT32_MAX, &lines)) {
+		say("--tail takes a number of lines");
+		return STATUS_USAGE;
+	}
+	signal(SIGPIPE, SIG_DFL);
+	rc = join_print(x, tail != NULL, lines,
+			options_get(o, OPTION_FOLLOW) != NULL, &skipped, &err);
+	if (skipped)
+		say("the beginning is gone: the last %u MB of what a command "
+		    "prints are kept",
+		    SPOOL_SEGMENTS * (SPOOL_SEGMENT >> 20));
+	if (rc == 0)
+		return STATUS_OK;
+	if (rc == -ENOENT)
+		say("session %s has no record of its output, which went to "
+		    "its caller\n  those of 'membrane start' have one",
+		    x->session.id);
+	else
+		say("%s", view_cleaned(a, str_of(err.text)).p);
+	return rc == -ENOENT ? STATUS_REFUSED : STATUS_IO;
+}
+
 int command_logs(struct arena *a, const struct options *o)
 {
+	bool output = options_get(o, OPTION_AGENT) != NULL;
 	struct reading r = {
 		.json = options_get(o, OPTION_JSON) != NULL,
 		.follow = options_get(o, OPTION_FOLLOW) != NULL,
@@ -113,12 +148,22 @@ int command_logs(struct arena *a, const struct options *o)
 	};
 	const char *state;
 	struct err err;
-	int rc = inputs_state(a, &state, &err);
+	int rc;
 
+	if (output ? r.json : options_get(o, OPTION_TAIL) != NULL) {
+		say(output ? "--json goes with what the gate decided, not with "
+			     "--agent"
+			   : "--tail is of what the command printed: it needs "
+			     "--agent");
+		return STATUS_USAGE;
+	}
+	rc = inputs_state(a, &state, &err);
 	if (rc == 0)
 		rc = about_find(a, state,
 				o->words.n ? o->words.v[0] : (struct str){0},
 				&r.about, &err);
+	if (rc == 0 && output)
+		return show_output(a, o, &r.about);
 	if (rc == 0) {
 		r.path = arena_fmt(a, "%s/decisions.jsonl", r.about.session.dir)
 				 .p;

@@ -11,6 +11,10 @@
 #define FOR_CHECK   FOR(CHECK)
 #define FOR_DIFF    FOR(DIFF)
 #define FOR_RUN	    FOR(RUN)
+#define FOR_START   FOR(START)
+#define FOR_ATTACH  FOR(ATTACH)
+#define FOR_STOP    FOR(STOP)
+#define FOR_LAUNCH  (FOR(RUN) | FOR(START))
 #define FOR_TEST    FOR(TEST)
 #define FOR_EXPLAIN FOR(EXPLAIN)
 #define FOR_HELP    FOR(HELP)
@@ -22,7 +26,7 @@
 #define FOR_LOGS    FOR(LOGS)
 #define FOR_POLICY                                                             \
 	(FOR(PLAN) | FOR(COMPILE) | FOR(CHECK) | FOR(TEST) | FOR(RUN) |        \
-	 FOR(EXPLAIN))
+	 FOR(START) | FOR(EXPLAIN))
 #define FOR_NONE 0u
 #define FOR_ALL	 ((1u << COMMANDS) - 1)
 
@@ -268,7 +272,7 @@ static bool check(struct parser *p)
 	uint32_t most =
 		o->command == COMMAND_CHECK || o->command == COMMAND_RESET ||
 		o->command == COMMAND_TRUST || o->command == COMMAND_LOGS ||
-		o->command == COMMAND_STOP ||
+		o->command == COMMAND_STOP || o->command == COMMAND_ATTACH ||
 		o->command == COMMAND_COMPLETION ||
 		o->command == COMMAND_SCHEMA || o->command == COMMAND_HELP;
 
@@ -292,12 +296,12 @@ static bool check(struct parser *p)
 	if (o->words.n > most) {
 		buf_addf(p->complaint, "'membrane %s' does not take ", c->name);
 		quote(p, o->words.v[most]);
-		if (o->command == COMMAND_RUN)
+		if (options_launch(o))
 			buf_adds(p->complaint, "\n  put '--' before the "
 					       "command that is to run");
 		return false;
 	}
-	if (o->exec && o->command != COMMAND_RUN) {
+	if (o->exec && !options_launch(o)) {
 		buf_addf(p->complaint,
 			 "'membrane %s' runs nothing: '--' and "
 			 "what follows do not belong here",
@@ -372,4 +376,9 @@ const char *options_value(struct arena *a, const struct options *o,
 	const struct option_given *g = options_get(o, id);
 
 	return g ? arena_cstr(a, g->value) : otherwise;
+}
+
+bool options_launch(const struct options *o)
+{
+	return o->command == COMMAND_RUN || o->command == COMMAND_START;
 }

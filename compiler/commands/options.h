@@ -67,6 +67,8 @@ struct options {
  */
 must_check bool options_parse(struct arena *a, int argc, char *const *argv,
 			      struct options *out, struct buf *complaint);
+/* Whether it begins a session: run and start. */
+bool options_launch(const struct options *o);
 /* The last of its kind, or NULL. */
 const struct option_given *options_get(const struct options *o,
 				       enum option_id id);

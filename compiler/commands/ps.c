@@ -13,7 +13,8 @@
 
 struct one {
 	struct about about;
-	enum session_found state; /* ALIVE or DEAD */
+	enum session_found state;
+	struct about_end end; /* of FINISHED */
 };
 
 struct list {
@@ -33,19 +34,22 @@ static int by_start(const void *va, const void *vb)
 	return strcmp(a->session.id, b->session.id);
 }
 
-static int find_sessions(struct list *l, const char *state, struct err *err)
+static int find_sessions(struct list *l, const char *state, bool all_of_them,
+			 struct err *err)
 {
 	sessions all = {0};
 	int rc = session_list(l->a, state, &all, err);
 
 	vec_each(s, &all) {
-		struct one x;
+		struct one x = {0};
 
 		if (rc < 0)
 			break;
 		about_read(l->a, s, &x.about);
 		rc = about_state(&x.about, &x.state, err);
-		if (rc == 0 && x.state != SESSION_FINISHED)
+		if (rc == 0 && x.state == SESSION_FINISHED)
+			about_end_read(l->a, s, &x.end);
+		if (rc == 0 && (all_of_them || x.state != SESSION_FINISHED))
 			*vec_push(l->a, &l->sessions) = x;
 	}
 	if (l->sessions.n)
@@ -78,9 +82,23 @@ static bool is_of(const struct docker_container *c, const struct one *x)
 	return strcmp(c->session, x->about.session.id) == 0;
 }
 
+/* Lost is one whose launcher was killed, whatever is left of it. */
 static const char *state_word(const struct one *x)
 {
-	return x->state == SESSION_ALIVE ? "running" : "dead";
+	switch (x->state) {
+	case SESSION_ALIVE:
+		return "running";
+	case SESSION_DEAD:
+		break;
+	case SESSION_FINISHED:
+		return x->end.known ? "ended" : "lost";
+	}
+	return "lost";
+}
+
+static bool is_over(const struct one *x)
+{
+	return x->state == SESSION_FINISHED;
 }
 
 /* --- as text -------------------------------------------------------------- */
@@ -123,16 +141,45 @@ static struct str containers_text(const struct list *l, const struct one *x)
 	return buf_str(&b);
 }
 
+static struct str end_text(const struct list *l, const struct one *x)
+{
+	if (!x->end.known)
+		return STR("its launcher was killed; nothing of it is left");
+	if (x->end.error)
+		return arena_fmt(l->a, "status %d: %s", x->end.status,
+				 view_cleaned(l->a, str_of(x->end.error)).p);
+	return arena_fmt(l->a, "status %d", x->end.status);
+}
+
+/* "since …", or "… to …" */
+static struct str time_text(const struct list *l, const struct one *x)
+{
+	if (is_over(x) && x->end.at[0])
+		return arena_fmt(l->a, "%s to %s", x->about.started, x->end.at);
+	return arena_fmt(l->a, "%s%s", is_over(x) ? "" : "since ",
+			 x->about.started);
+}
+
+static const char *streams_text(const struct about *x)
+{
+	if (!x->streams.kept)
+		return "";
+	return x->streams.tty ? ", detached, with a terminal" : ", detached";
+}
+
 static void show(const struct view *v, const struct list *l,
 		 const struct one *x)
 {
 	struct arena *a = l->a;
 	struct str command = command_text(a, &x->about);
-	struct str head =
-		arena_fmt(a, "%s  %s", x->about.session.id, state_word(x));
+	struct str head = arena_fmt(a, "%s  %s%s", x->about.session.id,
+				    state_word(x), streams_text(&x->about));
 
-	view_row(v, 0, x->state == SESSION_ALIVE ? VIEW_GOOD : VIEW_WARN, head,
-		 arena_fmt(a, "since %s", x->about.started));
+	view_row(v, 0,
+		 x->state == SESSION_ALIVE ? VIEW_GOOD
+		 : x->end.known		   ? VIEW_DIM
+					   : VIEW_WARN,
+		 head, time_text(l, x));
 	view_row(v, 4, VIEW_PLAIN, command, (struct str){0});
 	if (x->about.known)
 		view_row(v, 4, VIEW_DIM,
@@ -141,7 +188,7 @@ static void show(const struct view *v, const struct list *l,
 				 view_cleaned(a, str_of(x->about.workspace)).p),
 			 (struct str){0});
 	buf_adds(v->out, "    ");
-	view_wrap(v, 4, 4, containers_text(l, x));
+	view_wrap(v, 4, 4, is_over(x) ? end_text(l, x) : containers_text(l, x));
 }
 
 /* --- as JSON -------------------------------------------------------------- */
@@ -165,6 +212,17 @@ static cJSON *containers_json(const struct list *l, const struct one *x)
 	return all;
 }
 
+/* Of one that has ended; without a status when it was lost. */
+static void put_end(cJSON *o, const struct about_end *end)
+{
+	if (!end->known)
+		return;
+	json_put_cstr(o, "ended", end->at);
+	json_put_u64(o, "status", (uint64_t)end->status);
+	if (end->error)
+		json_put_cstr(o, "error", end->error);
+}
+
 static struct str list_json(const struct list *l)
 {
 	cJSON *root = json_object(), *all = json_array();
@@ -181,8 +239,14 @@ static struct str list_json(const struct list *l)
 		vec_each(w, &x->about.command)
 			json_push_str(words, str_of(*w));
 		json_put(o, "command", words);
-		json_put(o, "containers",
-			 l->asked ? containers_json(l, x) : cJSON_CreateNull());
+		json_put_bool(o, "detached", x->about.streams.kept);
+		json_put_bool(o, "terminal", x->about.streams.tty);
+		if (is_over(x))
+			put_end(o, &x->end);
+		else
+			json_put(o, "containers",
+				 l->asked ? containers_json(l, x)
+					  : cJSON_CreateNull());
 		json_push(all, o);
 	}
 	return json_shown(l->a, root);
@@ -197,15 +261,19 @@ int command_ps(struct arena *a, const struct options *o)
 	struct view v = {&out, say_width(STDOUT_FILENO),
 			 say_colour(STDOUT_FILENO)};
 	const char *state;
+	bool any = false;
 	struct err err;
 
 	buf_init(&out, a);
 	if (inputs_state(a, &state, &err) < 0 ||
-	    find_sessions(&l, state, &err) < 0) {
+	    find_sessions(&l, state, options_get(o, OPTION_ALL) != NULL, &err) <
+		    0) {
 		say("%s", view_cleaned(a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
-	if (l.sessions.n)
+	vec_each(x, &l.sessions)
+		any = any || !is_over(x);
+	if (any)
 		find_containers(&l);
 	if (options_get(o, OPTION_JSON)) {
 		buf_add(&out, list_json(&l));
@@ -213,7 +281,8 @@ int command_ps(struct arena *a, const struct options *o)
 		vec_each(x, &l.sessions)
 			show(&v, &l, x);
 		if (l.sessions.n == 0)
-			say("no session runs");
+			say(options_get(o, OPTION_ALL) ? "there is no session"
+						       : "no session runs");
 	}
 	return say_result(buf_str(&out));
 }

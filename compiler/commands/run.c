@@ -20,6 +20,7 @@ struct attempt {
 	const struct options *o;
 	struct inputs in;
 	struct compilation c;
+	struct keeper *keeper; /* of start, in the background */
 };
 
 static bool fail(struct attempt *t, const struct err *err)
@@ -200,6 +201,7 @@ static int launch(struct attempt *t)
 			options_value(a, t->o, OPTION_SESSION_ID, NULL),
 		.trace_log = options_value(a, t->o, OPTION_TRACE_LOG, NULL),
 		.no_update = options_get(t->o, OPTION_NO_UPDATE) != NULL,
+		.keeper = t->keeper,
 	};
 	struct err err;
 	int status;
@@ -216,6 +218,14 @@ static int launch(struct attempt *t)
 	return status;
 }
 
+/* Everything that can be said no to while nothing runs. */
+static bool may_run(struct arena *a, struct attempt *t)
+{
+	return inputs_compile(a, t->o, false, &t->in, &t->c) == STATUS_OK &&
+	       inputs_apart(t->c.a, &t->in) && can_enforce(t) &&
+	       is_trusted(t) && is_sealed(t) && write_config(t);
+}
+
 int command_run(struct arena *a, const struct options *o)
 {
 	struct attempt t = {.o = o};
@@ -223,10 +233,45 @@ int command_run(struct arena *a, const struct options *o)
 
 	if (options_get(o, OPTION_RESET))
 		return command_reset(a, o);
-	if (inputs_compile(a, o, false, &t.in, &t.c) == STATUS_OK &&
-	    inputs_apart(t.c.a, &t.in) && can_enforce(&t) && is_trusted(&t) &&
-	    is_sealed(&t) && write_config(&t))
+	if (may_run(a, &t))
 		status = launch(&t);
+	driver_done(&t.c);
+	return status;
+}
+
+static int in_background(void *ctx, struct keeper *k)
+{
+	struct attempt *t = ctx;
+
+	t->keeper = k;
+	return launch(t);
+}
+
+static int start(struct attempt *t)
+{
+	struct keeper k = {
+		.stage = {.tty = options_get(t->o, OPTION_TTY) != NULL,
+			  .input = options_get(t->o, OPTION_INTERACTIVE) !=
+				   NULL},
+	};
+	char id[SESSION_ID_LEN + 1];
+	int status = STATUS_RUN_FAILED;
+	struct err err;
+
+	if (keeper_start(&k, in_background, t, id, &status, &err) < 0)
+		fail(t, &err);
+	else if (id[0])
+		status = say_result(arena_fmt(t->c.a, "%s\n", id));
+	return status;
+}
+
+int command_start(struct arena *a, const struct options *o)
+{
+	struct attempt t = {.o = o};
+	int status = STATUS_RUN_FAILED;
+
+	if (may_run(a, &t))
+		status = start(&t);
 	driver_done(&t.c);
 	return status;
 }

@@ -26,6 +26,14 @@ bool command_find(struct str name, enum command_id *out)
 	return false;
 }
 
+/* A command that was run, or is joined, may well end with 2 itself. */
+static int usage_status(const struct options *o)
+{
+	return options_launch(o) || o->command == COMMAND_ATTACH
+		       ? STATUS_RUN_FAILED
+		       : STATUS_USAGE;
+}
+
 int command_main(int argc, char **argv)
 {
 	struct arena *a = arena_new();
@@ -40,9 +48,7 @@ int command_main(int argc, char **argv)
 		    o.named && o.command != COMMAND_HELP ? " " : "",
 		    o.named && o.command != COMMAND_HELP ? table[o.command].name
 							 : "");
-		/* A command that was run may well end with 2 itself. */
-		status = o.command == COMMAND_RUN ? STATUS_RUN_FAILED
-						  : STATUS_USAGE;
+		status = usage_status(&o);
 	} else if (options_get(&o, OPTION_HELP)) {
 		status = help_print(a, o.named ? o.command : COMMAND_HELP);
 	} else if (options_get(&o, OPTION_VERSION)) {

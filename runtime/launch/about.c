@@ -29,8 +29,14 @@ static const char *time_text(struct arena *a, int64_t at_s)
 	return text;
 }
 
+const char *about_now(struct arena *a)
+{
+	return time_text(a, time(NULL));
+}
+
 int about_write(struct arena *a, const struct session *s, const char *workspace,
-		char *const *command, struct err *err)
+		char *const *command, const struct about_streams *streams,
+		struct err *err)
 {
 	cJSON *o = cJSON_CreateObject(), *words;
 	struct str line;
@@ -38,16 +44,24 @@ int about_write(struct arena *a, const struct session *s, const char *workspace,
 
 	cJSON_AddNumberToObject(o, "version", 1);
 	cJSON_AddStringToObject(o, "session", s->id);
-	cJSON_AddStringToObject(o, "started", time_text(a, time(NULL)));
+	cJSON_AddStringToObject(o, "started", about_now(a));
 	cJSON_AddStringToObject(o, "workspace", workspace);
 	words = cJSON_AddArrayToObject(o, "command");
 	for (size_t i = 0; command[i]; i++)
 		cJSON_AddItemToArray(words, cJSON_CreateString(command[i]));
+	cJSON_AddBoolToObject(o, "detached", streams->kept);
+	cJSON_AddBoolToObject(o, "terminal", streams->tty);
+	cJSON_AddBoolToObject(o, "input", streams->input);
 	text = cJSON_PrintUnformatted(o);
 	cJSON_Delete(o);
 	line = arena_fmt(a, "%s\n", text ? text : "");
 	cJSON_free(text);
 	return fileio_write(AT_FDCWD, file_of(a, s), line, 0600, err);
+}
+
+static bool truth(const cJSON *o, const char *name)
+{
+	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, name));
 }
 
 static bool parse(struct arena *a, const cJSON *o, struct about *out)
@@ -74,6 +88,10 @@ static bool parse(struct arena *a, const cJSON *o, struct about *out)
 	}
 	out->started_s = timegm(&tm);
 	out->workspace = arena_cstr(a, str_of(where->valuestring));
+	/* without these it is of a version that kept nobody's streams */
+	out->streams = (struct about_streams){truth(o, "detached"),
+					      truth(o, "terminal"),
+					      truth(o, "input")};
 	return true;
 }
 
@@ -97,6 +115,65 @@ void about_read(struct arena *a, const struct session *s, struct about *out)
 	}
 	x.started = time_text(a, x.started_s);
 	*out = x;
+}
+
+static const char *text_of(struct arena *a, const cJSON *o, const char *name)
+{
+	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, name);
+
+	return cJSON_IsString(m) ? arena_cstr(a, str_of(m->valuestring)) : NULL;
+}
+
+void about_end_read(struct arena *a, const struct session *s,
+		    struct about_end *out)
+{
+	const char *path = arena_fmt(a, "%s/summary.json", s->dir).p;
+	struct err ignored;
+	const cJSON *status;
+	struct str text;
+	cJSON *o;
+
+	*out = (struct about_end){.at = ""};
+	if (fileio_read(a, AT_FDCWD, path, FILE_MAX, &text, &ignored) < 0)
+		return;
+	o = cJSON_ParseWithLength(text.p, text.n);
+	status = cJSON_GetObjectItemCaseSensitive(o, "status");
+	if (cJSON_IsNumber(status) && status->valueint >= 0 &&
+	    status->valueint <= 255) {
+		out->known = true;
+		out->status = status->valueint;
+		out->error = text_of(a, o, "error");
+		out->at = text_of(a, o, "ended");
+		if (!out->at)
+			out->at = "";
+	}
+	cJSON_Delete(o);
+}
+
+int about_find_kept(struct arena *a, const char *state, struct about *out,
+		    struct err *err)
+{
+	sessions all = {0};
+	enum session_found is;
+	unsigned found = 0;
+	int rc = session_list(a, state, &all, err);
+
+	vec_each(s, &all) {
+		struct about x;
+
+		about_read(a, s, &x);
+		if (rc < 0 || !x.streams.kept)
+			continue;
+		rc = about_state(&x, &is, err);
+		if (rc == 0 && is == SESSION_ALIVE && ++found == 1)
+			*out = x;
+	}
+	if (rc < 0 || found == 1)
+		return rc;
+	return err_set(err, -ENOENT, "%s",
+		       found ? "several sessions run that 'start' began: "
+			       "'membrane ps' lists them"
+			     : "no session runs that 'start' began");
 }
 
 int about_find(struct arena *a, const char *state, struct str which,

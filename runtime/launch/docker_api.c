@@ -13,7 +13,6 @@
 #define CONNECT_TIMEOUT_MS 5000L
 #define REQUEST_TIMEOUT_MS 30000L /* removing may wait for a busy disk */
 #define EVENT_LINE_MAX 65536u
-#define FDS_MAX 8u
 #define API_MAJOR 1u
 #define API_MINOR_MAX 48u /* what these requests were read against */
 
@@ -618,17 +617,22 @@ int docker_follow(struct docker *d, const char *session,
 	return 0;
 }
 
-int docker_poll(struct docker *d, const int *fds, size_t n_fds, int timeout_ms,
-		struct err *err)
+int docker_poll(struct docker *d, const struct pollfd *fds, size_t n_fds,
+		int timeout_ms, struct err *err)
 {
-	struct curl_waitfd wait[FDS_MAX] = {0};
+	struct curl_waitfd wait[DOCKER_FDS_MAX] = {0};
 	unsigned n = 0;
 	int running;
 
-	for (size_t i = 0; i < n_fds && n < FDS_MAX; i++)
-		if (fds[i] >= 0)
-			wait[n++] = (struct curl_waitfd){
-				.fd = fds[i], .events = CURL_WAIT_POLLIN};
+	for (size_t i = 0; i < n_fds && n < DOCKER_FDS_MAX; i++) {
+		short events = fds[i].events & POLLIN ? CURL_WAIT_POLLIN : 0;
+
+		if (fds[i].events & POLLOUT)
+			events |= CURL_WAIT_POLLOUT;
+		if (fds[i].fd >= 0)
+			wait[n++] = (struct curl_waitfd){.fd = fds[i].fd,
+							 .events = events};
+	}
 	if (curl_multi_poll(d->multi, wait, n, timeout_ms, NULL) != CURLM_OK ||
 	    curl_multi_perform(d->multi, &running) != CURLM_OK)
 		return err_set(err, -EIO, "libcurl: waiting failed");

@@ -15,11 +15,14 @@
 #include "compiler/base/err.h"
 #include "runtime/launch/endpoint.h"
 
+#include <poll.h>
+
 #define DOCKER_LABEL "membrane.session"
 #define DOCKER_LINK_SUBNET "192.0.0.0/29" /* both ends, and Docker's own */
 #define DOCKER_LINK_GATEWAY "192.0.0.1"
 /* Docker 23: before, its seccomp profile opens bpf(2) to SYS_ADMIN alone. */
 #define DOCKER_NARROW_MINOR 42u
+#define DOCKER_FDS_MAX 48u
 #define DOCKER_ANSWER_MAX (16u << 20) /* bytes of one answer */
 
 struct docker;
@@ -103,11 +106,13 @@ must_check int docker_follow(struct docker *d, const char *session,
 			     docker_on_event *on_event, void *ctx,
 			     struct err *err);
 /*
- * Wait until one of fds is readable or closed, or something came on the event
- * stream (on_event has been called then), or timeout_ms went by. The caller
- * reads its descriptors without blocking afterwards, whatever woke it.
+ * Wait until one of fds (POLLIN, POLLOUT; one below 0 is left out) is ready or
+ * closed, or something came on the event
+ * stream (on_event has been called then), or timeout_ms went by. At most
+ * DOCKER_FDS_MAX. The caller reads its descriptors without blocking
+ * afterwards, whatever woke it.
  */
-must_check int docker_poll(struct docker *d, const int *fds, size_t n_fds,
-			   int timeout_ms, struct err *err);
+must_check int docker_poll(struct docker *d, const struct pollfd *fds,
+			   size_t n_fds, int timeout_ms, struct err *err);
 
 #endif

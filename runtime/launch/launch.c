@@ -52,6 +52,13 @@ static int read_plan(struct launch *l, struct err *err)
 
 static int set_values(struct launch *l, struct err *err)
 {
+	const struct keeper *k = l->o.keeper;
+	struct about_streams streams = {
+		.kept = k != NULL,
+		.tty = k ? k->stage.tty
+			 : isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
+		.input = !k || k->stage.tty || k->stage.input,
+	};
 	char *real = realpath(l->o.workspace, NULL);
 	int rc;
 
@@ -60,7 +67,8 @@ static int set_values(struct launch *l, struct err *err)
 			       strerror(errno));
 	l->o.workspace = arena_cstr(l->a, str_of(real));
 	free(real);
-	rc = about_write(l->a, &l->session, l->o.workspace, l->o.command, err);
+	rc = about_write(l->a, &l->session, l->o.workspace, l->o.command,
+			 &streams, err);
 	if (rc == 0)
 		rc = prepare_owner(l->a, &l->o, &l->owner, err);
 	if (rc < 0)
@@ -71,7 +79,7 @@ static int set_values(struct launch *l, struct err *err)
 		.home = l->owner.home,
 		.state = l->o.state,
 		.owner = l->owner.text,
-		.tty = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
+		.tty = streams.tty,
 		.command = l->o.command,
 		.env = from_environment,
 	};
@@ -175,12 +183,24 @@ static int start_tracer(struct launch *l, struct err *err)
 	return rc;
 }
 
+/* Detached: the command's streams are the session's. */
+static int open_stage(struct launch *l, struct err *err)
+{
+	if (!l->o.keeper)
+		return 0;
+	l->run.stage = arena_new_of(l->a, struct stage);
+	return stage_open(l->run.stage, l->session.dir, &l->o.keeper->stage,
+			  err);
+}
+
 static int start_gate(struct launch *l, struct err *err)
 {
 	struct run *r = &l->run;
 	char **argv;
 	int rc = prepare_folder(l->a, &l->o, &l->session, err);
 
+	if (rc == 0)
+		rc = open_stage(l, err);
 	if (rc == 0)
 		rc = open_trace_log(l, err);
 	if (rc == 0)
@@ -236,6 +256,21 @@ static void release_masks(void *ctx)
 		return;
 }
 
+/* From here on nobody is there to be told of progress. */
+static int tell_caller(void *ctx, struct err *err)
+{
+	struct launch *l = ctx;
+
+	l->run.progress = false;
+	return keeper_tell(l->o.keeper, &l->session, err);
+}
+
+static bool is_at_terminal(void)
+{
+	return isatty(STDIN_FILENO) || isatty(STDOUT_FILENO) ||
+	       isatty(STDERR_FILENO);
+}
+
 static void init_run(struct launch *l)
 {
 	struct run *r = &l->run;
@@ -254,11 +289,12 @@ static void init_run(struct launch *l)
 	r->agent_name = arena_fmt(l->a, "membrane-agent-%s", l->session.id).p;
 	r->watchdog = &l->watchdog;
 	r->on_agent_gone = release_masks;
+	r->on_agent_runs = l->o.keeper ? tell_caller : NULL;
+	r->caller = l->o.keeper ? l->o.keeper->caller : -1;
 	r->ctx = l;
 	r->progress = !l->o.quiet && isatty(STDERR_FILENO);
 	/* in another group it would be stopped for writing there, too */
-	r->shares_terminal = isatty(STDIN_FILENO) || isatty(STDOUT_FILENO) ||
-			     isatty(STDERR_FILENO);
+	r->shares_terminal = !l->o.keeper && is_at_terminal();
 }
 
 /* --- the end ------------------------------------------------------------- */
@@ -311,6 +347,7 @@ static void write_summary(struct launch *l, int status, const struct err *why)
 	cJSON_AddNumberToObject(o, "version", 1);
 	cJSON_AddStringToObject(o, "session", l->session.id);
 	cJSON_AddStringToObject(o, "workspace", l->o.workspace);
+	cJSON_AddStringToObject(o, "ended", about_now(l->a));
 	cJSON_AddNumberToObject(o, "status", status < 0 ? 125 : status);
 	if (status < 0)
 		cJSON_AddStringToObject(o, "error", why->text);
@@ -385,6 +422,28 @@ static bool clean(struct launch *l)
 	return rc == 0;
 }
 
+/*
+ * Detached: whoever waits for the command to run learns of one that was done
+ * before Docker said so; of one that could not start, what Docker said.
+ */
+static int end_stage(struct launch *l, int rc, struct err *err)
+{
+	struct run *r = &l->run;
+
+	if (!r->stage)
+		return rc;
+	if (!r->agent_runs && rc >= 0 && rc < 125 && tell_caller(l, err) < 0)
+		rc = err->code;
+	if (!l->o.keeper->told)
+		fwrite(r->stage->words, 1, r->stage->words_n, stderr);
+	if (r->stage->spool.unwritten)
+		fprintf(stderr, "membrane: the record of the output lacks %llu "
+			"bytes, for which there was no room\n",
+			(unsigned long long)r->stage->spool.unwritten);
+	stage_done(r->stage);
+	return rc;
+}
+
 static int in_session(struct launch *l, struct err *err)
 {
 	struct termios terminal;
@@ -408,6 +467,7 @@ static int in_session(struct launch *l, struct err *err)
 	if (l->run.tracer)
 		tracer_done(l->run.tracer);
 	fd_close(&l->trace_copy);
+	rc = end_stage(l, rc, err);
 	cleaned = clean(l);
 	write_summary(l, rc, err);
 	session_release(&l->session, cleaned);

@@ -8,7 +8,8 @@
  * here is only checked what decides how a word of a vector is replaced.
  *
  * Nothing is ever written to stdout and nothing read from stdin: both are the
- * command's. See design.md, "One session"; semantics.md, sections 5 and 8.
+ * command's, unless a keeper holds them for it. See design.md, "One session";
+ * semantics.md, sections 5 and 8.
  */
 #ifndef RUNTIME_LAUNCH_LAUNCH_H
 #define RUNTIME_LAUNCH_LAUNCH_H
@@ -16,6 +17,7 @@
 #include "compiler/base/arena.h"
 #include "compiler/base/err.h"
 #include "compiler/plan/plan.h"
+#include "runtime/launch/keeper.h"
 
 struct launch_opts {
 	const char *state;     /* absolute; made (0700) when missing */
@@ -26,6 +28,7 @@ struct launch_opts {
 	const char *trace_log;        /* gets a copy of the decisions; or NULL */
 	bool no_update; /* an image that is not here is an error, no pull */
 	bool quiet;     /* no progress lines, no summary of refusals */
+	struct keeper *keeper; /* in the background; NULL: where we are */
 };
 
 /*
@@ -59,15 +62,16 @@ must_check int launch_reset(const char *state, const char *which,
  * signal, then some seconds, and everything is removed in order. Waits for all
  * of it. A dead session is cleaned up.
  *
- * which   its ID, or how that begins
- * out_id  in the arena
+ * which    its ID, or how that begins
+ * grace_s  seconds for the command, at most SESSION_GRACE_MAX; NULL: as usual
+ * out_id   in the arena
  *
  *   -ENOENT     there is none, or more than one begins so
  *   -ESRCH      it has ended before
  *   -ETIMEDOUT  it does not end
  */
 must_check int launch_stop(struct arena *a, const char *state,
-			   struct str which, const char **out_id,
-			   struct err *err);
+			   struct str which, const uint32_t *grace_s,
+			   const char **out_id, struct err *err);
 
 #endif

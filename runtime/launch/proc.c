@@ -1,8 +1,10 @@
 #include "runtime/launch/proc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -13,6 +15,8 @@ static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD,
 
 /* Handlers take no argument: their state is the module's. */
 static struct sigaction before[ARRAY_LEN(caught)];
+static struct sigaction before_winch;
+static bool catching_winch;
 static int signal_pipe[2] = {-1, -1};
 static bool catching;
 
@@ -144,6 +148,33 @@ int proc_spawn_piped(char *const *argv, int keep, pid_t *out_pid, int *out_in,
 	return rc;
 }
 
+void proc_close_others(int keep1, int keep2)
+{
+	DIR *dir = opendir("/dev/fd");
+	const struct dirent *e;
+	int fds[256];
+	size_t n = 0;
+
+	/* reading and closing do not mix: collect, close, look again */
+	do {
+		n = 0;
+		if (!dir)
+			return;
+		rewinddir(dir);
+		while (n < ARRAY_LEN(fds) && (e = readdir(dir))) {
+			char *end;
+			long fd = strtol(e->d_name, &end, 10);
+
+			if (*end == '\0' && end != e->d_name && fd > 2 &&
+			    fd != keep1 && fd != keep2 && fd != dirfd(dir))
+				fds[n++] = (int)fd;
+		}
+		for (size_t i = 0; i < n; i++)
+			close(fds[i]);
+	} while (n == ARRAY_LEN(fds));
+	closedir(dir);
+}
+
 int proc_status(int wait_status)
 {
 	if (WIFSIGNALED(wait_status))
@@ -194,10 +225,23 @@ int proc_signals_catch(struct err *err)
 	return 0;
 }
 
+void proc_signals_catch_winch(void)
+{
+	struct sigaction action = {.sa_sigaction = on_signal,
+				   .sa_flags = SA_SIGINFO | SA_RESTART};
+
+	sigfillset(&action.sa_mask);
+	sigaction(SIGWINCH, &action, &before_winch);
+	catching_winch = true;
+}
+
 void proc_signals_restore(void)
 {
 	if (!catching)
 		return;
+	if (catching_winch)
+		sigaction(SIGWINCH, &before_winch, NULL);
+	catching_winch = false;
 	for (size_t i = 0; i < ARRAY_LEN(caught); i++)
 		sigaction(caught[i], &before[i], NULL);
 	catching = false;

@@ -43,6 +43,8 @@ must_check int proc_spawn(const struct proc_opts *o, pid_t *out_pid,
 must_check int proc_spawn_piped(char *const *argv, int keep, pid_t *out_pid,
 				int *out_in, int *out_out, int *out_err,
 				struct err *err);
+/* Close all that was inherited above stderr, but for two; -1: no second. */
+void proc_close_others(int keep1, int keep2);
 /* 0 to 255, 128 + n after signal n: what a shell makes of a wait status. */
 int proc_status(int wait_status);
 
@@ -57,6 +59,8 @@ struct proc_signal {
  * SIGCHLD, ignore SIGPIPE; until proc_signals_restore().
  */
 must_check int proc_signals_catch(struct err *err);
+/* SIGWINCH, too: after proc_signals_catch(). */
+void proc_signals_catch_winch(void);
 void proc_signals_restore(void);
 int proc_signals_fd(void); /* readable when proc_signals_next() has one */
 bool proc_signals_next(struct proc_signal *out);

@@ -1,6 +1,5 @@
 #include "runtime/launch/reap.h"
 
-#include "runtime/launch/about.h"
 #include "runtime/launch/launch.h"
 #include "runtime/launch/masks.h"
 #include "runtime/launch/proc.h"
@@ -12,8 +11,6 @@
 
 #define END_TIMEOUT_MS 20000 /* for a living launcher to end */
 #define END_STEP_MS 50
-/* More than what a launcher gives its command and both containers. */
-#define STOP_TIMEOUT_MS 60000
 #define REMOVE_TRIES 10
 #define REMOVE_STEP_MS 200
 
@@ -206,68 +203,4 @@ int launch_reset(const char *state, const char *which, unsigned *out_ended,
 	docker_close(r.docker);
 	arena_free(r.a);
 	return rc;
-}
-
-/* --- stop ---------------------------------------------------------------- */
-
-/* -ETIMEDOUT, or what has become of it: FINISHED or DEAD. */
-static int wait_for_end(struct session *s, struct err *err)
-{
-	int64_t until = proc_now_ms() + STOP_TIMEOUT_MS;
-	pid_t pid = session_pid(s);
-	int rc;
-
-	if (pid <= 1 || kill(pid, SIGTERM) < 0)
-		return err_set(err, -EPERM,
-			       "session %s: its launcher (process %ld) cannot "
-			       "be signalled", s->id, (long)pid);
-	while ((rc = session_take(s, err)) == SESSION_ALIVE) {
-		if (proc_now_ms() > until)
-			return err_set(err, -ETIMEDOUT,
-				       "session %s does not end; 'membrane "
-				       "reset %s' removes it by force", s->id,
-				       s->id);
-		poll(NULL, 0, END_STEP_MS);
-	}
-	return rc;
-}
-
-/* Its launcher was killed: its lock is ours. */
-static int clean_up(struct arena *a, const char *state, struct session *s,
-		    struct err *err)
-{
-	struct docker *d = NULL;
-	struct endpoint at;
-	int rc = endpoint_find(a, endpoint_getenv, &at, err);
-
-	if (rc == 0)
-		rc = docker_open(a, &at, &d, err);
-	if (rc == 0)
-		rc = reap_session(d, state, s, err);
-	session_release(s, rc == 0);
-	docker_close(d);
-	return rc;
-}
-
-int launch_stop(struct arena *a, const char *state, struct str which,
-		const char **out_id, struct err *err)
-{
-	struct about x;
-	struct session *s = &x.session;
-	int rc = about_find(a, state, which, &x, err);
-
-	if (rc < 0)
-		return rc;
-	rc = session_take(s, err);
-	if (rc == SESSION_FINISHED)
-		return err_set(err, -ESRCH, "session %s has ended before",
-			       s->id);
-	if (rc == SESSION_ALIVE)
-		rc = wait_for_end(s, err);
-	if (rc == SESSION_DEAD)
-		rc = clean_up(a, state, s, err);
-	if (rc < 0)
-		return rc;
-	*out_id = arena_cstr(a, str_of(s->id));
-	return 0;
 }

@@ -10,6 +10,7 @@
 
 #define RETRY_MS 50       /* for a signal that came before its container */
 #define REPEAT_MS 300     /* signals closer than this are one */
+#define LOOK_MS 500       /* for a container of which no event came */
 #define WAIT_MAX_MS 60000 /* of one poll */
 
 int64_t run_elapsed(const struct run *r)
@@ -88,11 +89,21 @@ static void start_agent(struct run *r)
 			      .in = -1, .out = -1, .err = -1,
 			      .keep = r->watchdog->keep_fd};
 	struct err err;
+	int rc;
 
 	untell(r);
 	r->phase = RUN_AGENT;
 	r->deadline = 0;
-	if (proc_spawn(&o, &r->agent, &err) < 0) {
+	if (r->stage) {
+		o.group = PROC_SESSION;
+		o.in = r->stage->child[0];
+		o.out = r->stage->child[1];
+		o.err = r->stage->child[2];
+	}
+	rc = proc_spawn(&o, &r->agent, &err);
+	if (r->stage)
+		stage_close_child(r->stage);
+	if (rc < 0) {
 		r->agent = 0;
 		run_stop(r, &err);
 		return;
@@ -100,6 +111,17 @@ static void start_agent(struct run *r)
 	r->agent_made = true;
 	watchdog_tell(r->watchdog, r->agent);
 	r->at.agent_spawned = run_elapsed(r);
+}
+
+static void agent_runs(struct run *r)
+{
+	struct err err;
+
+	if (r->agent_runs)
+		return;
+	r->agent_runs = true;
+	if (r->on_agent_runs && r->on_agent_runs(r->ctx, &err) < 0)
+		run_stop(r, &err);
 }
 
 static void on_event(void *ctx, const struct docker_event *e)
@@ -123,8 +145,10 @@ static void on_event(void *ctx, const struct docker_event *e)
 		r->at.agent_created = run_elapsed(r);
 	if (strcmp(e->action, "destroy") == 0)
 		r->agent_removed = true;
-	if (strcmp(e->action, "start") == 0)
+	if (strcmp(e->action, "start") == 0) {
 		r->at.agent_started = run_elapsed(r);
+		agent_runs(r);
+	}
 	if (strcmp(e->action, "die") == 0 && r->phase == RUN_AGENT) {
 		/* its container is still being removed: use that time */
 		r->at.agent_died = run_elapsed(r);
@@ -181,7 +205,7 @@ static void on_signal(struct run *r, const struct proc_signal *s)
 		begin_ending(r);
 		return;
 	}
-	r->deadline = now + RUN_GRACE_MS;
+	r->deadline = now + 1000 * session_grace(r->session, RUN_GRACE_S);
 	/* docker's command has the terminal's signal, and passes it on */
 	if (!s->from_terminal || !r->shares_terminal)
 		deliver(r);
@@ -317,6 +341,12 @@ static bool is_slow_to_end(const struct run *r, int64_t now)
 	       now >= r->ending_at + RUN_PROGRESS_MS;
 }
 
+/* Somebody wants to know whether the agent's container runs. */
+static bool is_awaited(const struct run *r)
+{
+	return r->on_agent_runs && !r->agent_runs && r->agent != 0;
+}
+
 static int next_wait(const struct run *r)
 {
 	int64_t wait = WAIT_MAX_MS, now = proc_now_ms(), left;
@@ -328,6 +358,8 @@ static int next_wait(const struct run *r)
 	}
 	if ((r->signal_pending || (r->killing && r->agent)) && wait > RETRY_MS)
 		wait = RETRY_MS;
+	if (is_awaited(r) && wait > LOOK_MS)
+		wait = LOOK_MS;
 	if (r->network && r->phase == RUN_STARTING && wait > RETRY_MS)
 		wait = RETRY_MS;
 	if (r->progress && !r->was_told && r->phase != RUN_AGENT) {
@@ -351,10 +383,29 @@ static void join_network(struct run *r)
 		run_stop(r, &err);
 }
 
+/* Docker's events tell it at once; should they not come, this does. */
+static void look_for_agent(struct run *r)
+{
+	docker_containers list = {0};
+	struct err ignored;
+
+	if (docker_list(r->docker, r->session->id, &list, &ignored) < 0)
+		return;
+	vec_each(c, &list)
+		if (strcmp(c->role, "agent") == 0 &&
+		    strcmp(c->state, "running") == 0)
+			agent_runs(r);
+}
+
 static void on_time(struct run *r)
 {
 	int64_t now = proc_now_ms();
 
+	if (is_awaited(r) && now >= r->look_at) {
+		if (r->look_at)
+			look_for_agent(r);
+		r->look_at = now + LOOK_MS;
+	}
 	if (r->network && r->phase == RUN_STARTING)
 		join_network(r);
 
@@ -377,6 +428,8 @@ static bool is_over(const struct run *r)
 	bool read_all = r->gate->out < 0 && r->gate->err < 0 &&
 			(!t || (t->out < 0 && t->err < 0));
 
+	if (r->stage && r->agent_made && !stage_is_over(r->stage))
+		read_all = false;
 	/* a helper of docker's may still hold a pipe: not for ever */
 	return r->agent == 0 && r->gate->pid == 0 && (!t || t->pid == 0) &&
 	       (read_all || r->ended_hard > 0);
@@ -396,8 +449,36 @@ static int result(struct run *r, struct err *err)
 	return r->agent_status;
 }
 
+static size_t run_fds(const struct run *r, struct pollfd *out)
+{
+	const struct tracer *t = r->tracer;
+	int fds[] = {proc_signals_fd(), r->gate->out, r->gate->err,
+		     t ? t->out : -1, t ? t->err : -1,
+		     r->agent_runs ? -1 : r->caller};
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+		out[n++] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+	return n + (r->stage ? stage_fds(r->stage, out + n) : 0);
+}
+
+/* Who waits for the agent went away, and would never know of it. */
+static void check_caller(struct run *r)
+{
+	struct pollfd p = {.fd = r->agent_runs ? -1 : r->caller,
+			   .events = POLLIN};
+	struct err err;
+
+	if (r->phase == RUN_ENDING || poll(&p, 1, 0) <= 0)
+		return;
+	r->caller = -1;
+	err_set(&err, -ECANCELED, "who started this session is gone");
+	run_stop(r, &err);
+}
+
 int run_loop(struct run *r, struct err *err)
 {
+	struct pollfd fds[DOCKER_FDS_MAX];
 	struct err ignored;
 
 	r->deadline = proc_now_ms() + RUN_READY_MS;
@@ -405,16 +486,15 @@ int run_loop(struct run *r, struct err *err)
 		r->at.agent_died = 0; /* then the commands' ends tell */
 	take_signals(r);
 	while (!is_over(r)) {
-		const struct tracer *t = r->tracer;
-		int fds[] = {proc_signals_fd(), r->gate->out, r->gate->err,
-			     t ? t->out : -1, t ? t->err : -1};
-
-		if (docker_poll(r->docker, fds, ARRAY_LEN(fds), next_wait(r),
+		if (docker_poll(r->docker, fds, run_fds(r, fds), next_wait(r),
 				&ignored) < 0)
 			run_stop(r, &ignored);
 		take_signals(r);
 		take_output(r);
 		take_trace(r);
+		if (r->stage)
+			stage_pump(r->stage, r->agent);
+		check_caller(r);
 		if (r->phase == RUN_STARTING && is_ready(r))
 			start_agent(r);
 		on_time(r);

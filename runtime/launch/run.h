@@ -11,11 +11,12 @@
 #include "runtime/launch/docker_api.h"
 #include "runtime/launch/gate.h"
 #include "runtime/launch/session.h"
+#include "runtime/launch/stage.h"
 #include "runtime/launch/tracer.h"
 #include "runtime/launch/watchdog.h"
 
 #define RUN_READY_MS 60000   /* a gate, from its start to "ready" */
-#define RUN_GRACE_MS 5000    /* a command, after a signal */
+#define RUN_GRACE_S 5        /* a command, after a signal */
 #define RUN_END_MS 20000     /* a docker command, after its container's end */
 #define RUN_PROGRESS_MS 500  /* then a person is told what takes so long */
 
@@ -33,6 +34,8 @@ struct run_times {
 	int64_t agent_ended, gate_died, gate_ended, cleaned;
 };
 
+_Static_assert(STAGE_FDS + 6 <= DOCKER_FDS_MAX, "run_fds");
+
 struct run {
 	struct arena *a;
 	struct docker *docker;
@@ -43,6 +46,11 @@ struct run {
 	const char *gate_name, *agent_name, *tracer_name;
 	const struct watchdog *watchdog;
 	const char *network; /* the gate is to be joined to it; or NULL */
+	struct stage *stage; /* the command's streams; NULL: our own */
+	int caller; /* while the agent is not known to run: its end is our end,
+		       too; -1: nobody waits */
+	/* called once, when the agent's container runs; or NULL */
+	int (*on_agent_runs)(void *ctx, struct err *err);
 	/* called once, when the agent's container is gone and the gate's may
 	 * still be going; or NULL */
 	void (*on_agent_gone)(void *ctx);
@@ -54,14 +62,14 @@ struct run {
 	pid_t agent; /* its docker command; 0: not started, or ended */
 	int agent_status;
 	/* as Docker told */
-	bool agent_made, agent_removed, gate_removed, tracer_removed;
+	bool agent_made, agent_runs, agent_removed, gate_removed, tracer_removed;
 	bool shares_terminal; /* the agent's command is in our group */
 	int signal;           /* the first that came; 0: none */
 	bool signal_pending;  /* not delivered: no container yet */
 	bool killing;         /* the agent must go, however often it takes */
 	bool was_told;        /* a progress line is on the terminal */
 	int64_t deadline;     /* for what the phase waits for; 0: none */
-	int64_t signal_at, ending_at; /* proc_now_ms() */
+	int64_t signal_at, ending_at, look_at; /* proc_now_ms() */
 	int ended_hard;       /* how often the deadline has passed in ENDING */
 	int failed;           /* 0, or the code in why */
 	struct err why;

@@ -156,15 +156,58 @@ pid_t session_pid(const struct session *s)
 	return (pid_t)pid;
 }
 
-void session_release(struct session *s, bool finished)
+static void grace_path(const struct session *s, char *out, size_t size)
+{
+	/* cut off, it names a file that is not there */
+	if (snprintf(out, size, "%s/grace", s->dir) >= (int)size)
+		out[0] = '\0';
+}
+
+int session_set_grace(const struct session *s, uint32_t seconds,
+		      struct err *err)
+{
+	char path[4096], text[16];
+
+	grace_path(s, path, sizeof(path));
+	snprintf(text, sizeof(text), "%u\n", seconds);
+	return fileio_write(AT_FDCWD, path, str_of(text), 0600, err);
+}
+
+uint32_t session_grace(const struct session *s, uint32_t otherwise)
+{
+	char path[4096], text[16];
+	auto_fd int fd = -1;
+	struct str line;
+	uint64_t seconds;
+	ssize_t n;
+
+	grace_path(s, path, sizeof(path));
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	n = fd < 0 ? 0 : read(fd, text, sizeof(text));
+	line = (struct str){text, n > 0 ? (size_t)n : 0};
+	line = str_slice(line, 0, str_find(line, '\n', 0));
+	if (!str_u64(line, SESSION_GRACE_MAX, &seconds))
+		return otherwise;
+	return (uint32_t)seconds;
+}
+
+static void remove_in(const struct session *s, const char *name)
 {
 	char path[4096];
 
+	if (snprintf(path, sizeof(path), "%s/%s", s->dir, name) <
+	    (int)sizeof(path))
+		unlink(path);
+}
+
+void session_release(struct session *s, bool finished)
+{
 	if (s->lock_fd < 0)
 		return;
-	if (finished && snprintf(path, sizeof(path), "%s/lock", s->dir) <
-				(int)sizeof(path))
-		unlink(path);
+	if (finished) {
+		remove_in(s, SESSION_SOCKET);
+		remove_in(s, "lock");
+	}
 	fd_close(&s->lock_fd);
 	s->lock_fd = -1;
 }

@@ -15,6 +15,8 @@
 #define SESSION_ID_LEN 12u
 #define SESSION_KEEP 50u    /* finished sessions kept for reading */
 #define SESSION_MAX 100000u /* folders looked at */
+#define SESSION_SOCKET "attach"   /* in its folder: see stage.h */
+#define SESSION_GRACE_MAX 86400u /* seconds */
 
 struct session {
 	char id[SESSION_ID_LEN + 1]; /* lower-case hex digits */
@@ -40,6 +42,13 @@ enum session_found {
 must_check int session_take(struct session *s, struct err *err);
 /* PID of the launcher of a living session; 0 when it cannot be told. */
 pid_t session_pid(const struct session *s);
+/*
+ * How many seconds its command has to end in, once it is asked to: what
+ * session_set_grace() was last told, or otherwise.
+ */
+must_check int session_set_grace(const struct session *s, uint32_t seconds,
+				 struct err *err);
+uint32_t session_grace(const struct session *s, uint32_t otherwise);
 /* Let go of the lock; finished: and remove it, nothing is left to clean. */
 void session_release(struct session *s, bool finished);
 /* Remove the oldest finished sessions beyond SESSION_KEEP; best effort. */

@@ -414,7 +414,10 @@ static int expand_word(struct expansion *x, const char *word, bool is_mount)
 		return expand_list(x, v->masks, v->n_masks);
 	if (strcmp(word, "{terminal}") == 0) {
 		rc = add_word(x, "--interactive");
-		return rc == 0 && v->tty ? add_word(x, "--tty") : rc;
+		if (rc == 0 && v->tty)
+			rc = add_word(x, "--tty");
+		/* keys that end docker's command would end the session */
+		return rc == 0 && v->tty ? add_word(x, VECTORS_NO_KEYS) : rc;
 	}
 	if (strcmp(word, "{tracing}") == 0)
 		return expand_tracing(x);

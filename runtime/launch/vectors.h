@@ -5,8 +5,10 @@
  * Pure: no files, no environment but through the function that it is given.
  * In a word `{session}`, `{workspace}`, `{home}`, `{state}` and `{env:NAME}`
  * are replaced as text, `{{` and `}}` are a brace; as whole words `{masks}`,
- * `{terminal}`, `{owner}`, `{tracing}` and `{command}` stand for words. Replaced text is
- * never looked at again. Anything else in braces refuses the vector.
+ * `{terminal}`, `{owner}`, `{tracing}` and `{command}` stand for words:
+ * `{terminal}` for --interactive and, for a terminal, --tty VECTORS_NO_KEYS.
+ * Replaced text is never looked at again. Anything else in braces refuses the
+ * vector.
  */
 #ifndef RUNTIME_LAUNCH_VECTORS_H
 #define RUNTIME_LAUNCH_VECTORS_H
@@ -19,6 +21,9 @@
 #define VECTORS_WORDS_MAX (2 * LIMIT_MASKS + 16384u)
 #define VECTORS_BYTES_MAX (8u << 20)
 #define VECTORS_CREDENTIALS_MAX 64
+/* With a terminal: docker's command has keys that end it alone; not these. */
+#define VECTORS_NO_KEYS                                                        \
+	"--detach-keys=ctrl-^,ctrl-_,ctrl-^,ctrl-_,ctrl-^,ctrl-_"
 
 typedef VEC(char *) vectors_words;
 
@@ -45,7 +50,7 @@ struct vectors {
 struct vectors_values {
 	const char *session, *workspace, *home, *state;
 	const char *owner; /* "UID:GID" */
-	bool tty;          /* stdin and stdout are terminals */
+	bool tty;          /* the command gets a terminal */
 	bool narrow;       /* Docker lets CAP_BPF alone load programs */
 	const char *const *masks; /* words */
 	size_t n_masks;

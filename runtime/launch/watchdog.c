@@ -3,7 +3,6 @@
 #include "runtime/launch/proc.h"
 #include "runtime/launch/reap.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -29,34 +28,6 @@ struct commands {
 	size_t n;
 	int fd; /* closed when they have all ended */
 };
-
-/* Close what was inherited, but for two pipes. */
-static void close_others(int keep1, int keep2)
-{
-	DIR *dir = opendir("/dev/fd");
-	const struct dirent *e;
-	int fds[256];
-	size_t n = 0;
-
-	/* reading and closing do not mix: collect, close, look again */
-	do {
-		n = 0;
-		if (!dir)
-			return;
-		rewinddir(dir);
-		while (n < ARRAY_LEN(fds) && (e = readdir(dir))) {
-			char *end;
-			long fd = strtol(e->d_name, &end, 10);
-
-			if (*end == '\0' && end != e->d_name && fd > 2 &&
-			    fd != keep1 && fd != keep2 && fd != dirfd(dir))
-				fds[n++] = (int)fd;
-		}
-		for (size_t i = 0; i < n; i++)
-			close(fds[i]);
-	} while (n == ARRAY_LEN(fds));
-	closedir(dir);
-}
 
 static void leave_terminal(void)
 {
@@ -163,7 +134,7 @@ int watchdog_start(const char *state, const struct session *s,
 	pid = fork();
 	if (pid == 0) {
 		leave_terminal();
-		close_others(alive[0], commands[0]);
+		proc_close_others(alive[0], commands[0]);
 		own.lock_fd = -1;
 		told.fd = commands[0];
 		if (launcher_died(alive[0], &told))
