@@ -1,6 +1,7 @@
 # membrane: see README.md. Everything that is built lands in build/.
 #
-#   make            build/bin/membrane, membrane-gate, membrane-watch
+#   make            build/bin/membrane, membrane-gate, membrane-reader.so,
+#                   membrane-watch
 #   make run        install what is missing, build, prepare the images, demo
 #   make check      install what the tests need, run all of them
 #   make test       unit tests and golden cases only (no root, no Docker)
@@ -62,6 +63,7 @@ HOST_SRC := $(BASE_SRC) $(wildcard compiler/*.c compiler/front/*.c \
 	compiler/emit/*.c compiler/plan/*.c compiler/trace/*.c compiler/commands/*.c \
 	runtime/launch/*.c)
 GATE_SRC := $(BASE_SRC) $(wildcard runtime/gate/*.c)
+READER_SRC := $(wildcard runtime/reader/*.c)
 WATCH_SRC := $(wildcard runtime/watch/*.c)
 WATCH_SRC := $(addprefix compiler/base/,arena.c buf.c err.c fileio.c str.c) \
 	$(filter-out %.bpf.c,$(WATCH_SRC))
@@ -81,7 +83,8 @@ GATE_OBJ := $(call obj,$(GATE_SRC))
 WATCH_OBJ := $(call obj,$(WATCH_SRC))
 WATCH_BPF := $(B)/obj/runtime/watch/watch.bpf.o
 HOST_LIB_OBJ := $(filter-out $(B)/obj/compiler/main.o,$(HOST_OBJ))
-GATE_LIB_OBJ := $(filter-out $(B)/obj/runtime/gate/main.o,$(GATE_OBJ))
+GATE_LIB_OBJ := $(filter-out $(B)/obj/runtime/gate/main.o,$(GATE_OBJ)) \
+	$(call obj,$(filter-out %/interpose.c,$(READER_SRC)))
 
 # Unit tests and oracles: one program per file. Those of the gate are named
 # gate_*.c and link with its objects.
@@ -99,7 +102,8 @@ FUZZ_HOST := $(filter-out $(FUZZ_GATE),\
 # --- build -----------------------------------------------------------------
 
 .PHONY: all units
-all: $(BIN)/membrane $(BIN)/membrane-gate $(BIN)/membrane-watch
+all: $(BIN)/membrane $(BIN)/membrane-gate $(BIN)/membrane-watch \
+	$(BIN)/membrane-reader.so
 units: $(UNIT_HOST) $(UNIT_GATE)
 
 $(BIN)/membrane: $(HOST_OBJ)
@@ -109,6 +113,14 @@ $(BIN)/membrane: $(HOST_OBJ)
 $(BIN)/membrane-gate: $(GATE_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDHARDEN) -o $@ $(GATE_OBJ) $(LIBS_GATE)
+
+# In HAProxy's process: no sanitizer.
+$(BIN)/membrane-reader.so: $(READER_SRC) $(wildcard runtime/reader/*.h \
+		runtime/reader/*.def)
+	@mkdir -p $(@D)
+	$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O2 -g $(WARN) -fPIC \
+		-fstack-protector-strong -D_FORTIFY_SOURCE=3 -shared \
+		-Wl,-z,relro,-z,now -o $@ $(READER_SRC) -lssl -lcrypto
 
 # For the kernel: no sanitizer, no hardening, one object for all kernels.
 BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
@@ -275,6 +287,7 @@ $(FUZZ_HOST): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(HOST_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDHARDEN) -fsanitize=fuzzer -o $@ $^ $(LIBS_MEMBRANE)
 
+$(B)/tests/fuzz/gate_http1: LIBS_GATE += -lhttp_parser
 $(FUZZ_GATE): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(GATE_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDHARDEN) -fsanitize=fuzzer -o $@ $^ $(LIBS_GATE)

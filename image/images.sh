@@ -49,6 +49,8 @@ stage() {
 	mkdir -p "$root"
 	install -m 755 build/bin/membrane-gate "$root/membrane-gate"
 	install -D -m 755 "$haproxy" "$root/usr/sbin/haproxy"
+	install -D -m 755 build/bin/membrane-reader.so \
+		"$root/membrane-reader.so"
 	# libnftables names protocols by it when it lists the rules.
 	install -D -m 644 image/gate/protocols "$root/etc/protocols"
 	# By these it verifies servers.
@@ -65,7 +67,8 @@ stage() {
 
 gate() {
 	local inputs context=build/image/gate
-	[[ -x build/bin/membrane-gate ]] || die "build membrane-gate first"
+	[[ -x build/bin/membrane-gate && -x build/bin/membrane-reader.so ]] ||
+		die "build membrane-gate first"
 	mkdir -p "$context"
 	stage "$context/rootfs"
 	inputs=$( (cat image/gate/Dockerfile &&

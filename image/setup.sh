@@ -19,7 +19,7 @@ build=(gcc/gcc make/make bison/bison flex/flex pkg-config/pkg-config
 run=(docker.io/dockerd iptables/iptables haproxy/haproxy ca-certificates)
 # Only where debian:bookworm-slim cannot be pulled; image/base.sh asks.
 base=(debootstrap/debootstrap)
-test=(?libclang-rt-dev llvm/llvm-symbolizer nftables/nft iproute2/ip
+test=(?libclang-rt-dev libhttp-parser-dev llvm/llvm-symbolizer nftables/nft iproute2/ip
 	python3/python3 python3-h2 python3-jsonschema python3-yaml openssl/openssl
 	util-linux/unshare procps/ps git/git passwd/useradd zsh/zsh
 	fish/fish mandoc/mandoc)

@@ -56,6 +56,25 @@ static void put_refusal(struct cfg *c, const char *status, const char *when)
 		status, when);
 }
 
+/*
+ * What the reader found (runtime/reader/http1.def), said once more: it stands
+ * in a header that no client has any business to send.
+ */
+static void put_refused_unread(struct cfg *c)
+{
+	cfg_line(c, H " return status 400 content-type application/json "
+		      "lf-string '{\"error\":\"refused\",\"by\":\"membrane\","
+		      "\"method\":\"%%[var(txn.verb)]\","
+		      "\"host\":\"%%[var(txn.host)]\",\"port\":%%[dst_port],"
+		      "\"path\":\"%%[var(txn.shown)]\","
+		      "\"reason\":\"%%[var(txn.reason)]\","
+		      "\"detail\":\"%%[var(txn.why)]\"}' if unread json");
+	cfg_line(c, H " return status 400 content-type text/plain lf-string "
+		      "\"" REFUSED
+		      "what HTTP/1 does not permit: %%[var(txn.why)]\\n\" if "
+		      "unread");
+}
+
 /* Only a 403 is something that a grant would have permitted. */
 static void put_advice(struct cfg *c)
 {
@@ -93,6 +112,12 @@ static void put_between(struct cfg *c)
 
 void gate_answers_refusals(struct cfg *c)
 {
+	cfg_line(c, "acl unread var(txn.why) -m found");
+	cfg_line(c, H " set-var(txn.why) req.fhdr(membrane-refused),"
+		      "bytes(0,100)," QUOTED);
+	cfg_line(c, H " set-var(txn.bad) str(bad-request) if unread");
+	cfg_line(c, H " set-var(txn.name) ssl_fc_sni,lower if unread !{ "
+		      "var(txn.name) -m found }");
 	cfg_line(c, H " set-var(txn.reason) var(txn.bad) if { var(txn.bad) -m "
 		      "found }");
 	cfg_line(c, H " set-var(txn.rule) str(-) if { var(txn.bad) -m found }");
@@ -102,6 +127,7 @@ void gate_answers_refusals(struct cfg *c)
 	cfg_line(c, "acl json req.hdr(accept) -m sub application/json");
 	put_said(c);
 	put_fix(c);
+	put_refused_unread(c);
 	put_refusal(c, "421", "mismatch");
 	put_refusal(c, "400", "malformed");
 	put_refusal(c, "403", "!granted");

@@ -27,7 +27,15 @@ bool gate_cfg_decrypts(const struct ir_policy *p)
 
 static void put_global(struct cfg *c)
 {
-	buf_adds(c->out, "global\n");
+	buf_adds(
+		c->out,
+		"# The gate's reader of HTTP/1 sets this once it stands before "
+		"HAProxy.\n"
+		".if !defined(MEMBRANE_READER)\n"
+		".alert \"nothing reads HTTP/1 before HAProxy does: for a look "
+		"at this file alone, set MEMBRANE_READER\"\n"
+		".endif\n"
+		"global\n");
 	cfg_line(c, "log /run/gate/log.sock len 8192 format raw local0");
 	cfg_line(c, "stats socket /run/gate/admin.sock mode 666 level admin");
 	cfg_line(c, "unix-bind mode 666");

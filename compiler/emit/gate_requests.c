@@ -367,6 +367,13 @@ void gate_requests_put(struct gate *g)
 	gate_answers_refusals(c);
 	cfg_line(c, H " set-uri %%[pathq] if full");
 	put_credentials(g);
+	cfg_line(c,
+		 "# the number by which the reader knows an upgrade's answer");
+	cfg_line(c, H " set-var(txn.upgrade) req.fhdr(membrane-upgrade)");
+	cfg_line(c, H " del-header membrane-upgrade");
+	cfg_line(c, "http-response set-header membrane-upgrade "
+		    "%%[var(txn.upgrade)] if { var(txn.upgrade) -m found } { "
+		    "status 101 }");
 	cfg_line(c, "http-response del-header alt-svc");
 	cfg_line(c, "use_backend origin_tls if { ssl_fc }");
 	cfg_line(c, "use_backend origin_h2c if { fc_http_major 2 }");

@@ -50,7 +50,7 @@ struct start {
 	int words;
 	pid_t parent;
 	char env_fds[LISTENERS][32];
-	const char *env[LISTENERS + HELLO_CREDENTIALS_MAX + 1];
+	const char *env[1 + LISTENERS + HELLO_CREDENTIALS_MAX + 1];
 };
 
 /* --- the sockets --------------------------------------------------------- */
@@ -188,6 +188,8 @@ static int prepare(struct start *s, int *out_words,
 			 listeners[i].variable, FIRST_FD + (int)i);
 		s->env[n++] = s->env_fds[i];
 	}
+	/* gate.cfg is refused where this could not be loaded. */
+	s->env[n++] = "LD_PRELOAD=" HAPROXY_READER;
 	for (uint32_t i = 0; i < secrets->n; i++)
 		s->env[n++] = secrets->v[i];
 	s->env[n] = NULL;

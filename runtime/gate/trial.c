@@ -103,16 +103,17 @@ static int make_root(const char *plan, struct err *err)
 static char **variables(void)
 {
 	static char env[HELLO_CREDENTIALS_MAX][sizeof(HELLO_VARIABLE) + 16];
-	static char *vars[HELLO_CREDENTIALS_MAX + 5] = {
+	static char *vars[HELLO_CREDENTIALS_MAX + 6] = {
 		(char *)(uintptr_t) "MEMBRANE_RAW4=0.0.0.0:15001",
 		(char *)(uintptr_t) "MEMBRANE_RAW6=[::]:15001",
 		(char *)(uintptr_t) "MEMBRANE_HTTP4=0.0.0.0:15002",
 		(char *)(uintptr_t) "MEMBRANE_HTTP6=[::]:15002",
+		(char *)(uintptr_t) "MEMBRANE_READER=1",
 	};
 
 	for (unsigned i = 0; i < HELLO_CREDENTIALS_MAX; i++) {
 		snprintf(env[i], sizeof(env[i]), HELLO_VARIABLE "%u=x", i + 1);
-		vars[4 + i] = env[i];
+		vars[5 + i] = env[i];
 	}
 	return vars;
 }

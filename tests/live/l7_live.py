@@ -31,6 +31,7 @@ import gate_inet  # noqa: E402
 from gate import check  # noqa: E402
 
 UID = 64100
+READER = gate.ROOT / "build/bin/membrane-reader.so"
 SECRET = "s3cret-of-the-session"
 
 RULES = gate.RULES.replace("""\
@@ -265,7 +266,7 @@ class World(gate.World):
 # The gate's container, as far as files go: /usr and its like are the host's.
 CONTAINER = r"""
 set -e
-root=$1 plan=$2 certs=$3 gate=$4
+root=$1 plan=$2 certs=$3 gate=$4 reader=$5
 mount -t tmpfs none "$root"
 mkdir -p "$root"/{plan,run/gate,usr,etc/ssl/certs,proc,dev,sys}
 for d in usr proc dev sys; do mount --rbind "/$d" "$root/$d"; done
@@ -279,6 +280,7 @@ cp "$certs/ca-certificates.crt" "$root/etc/ssl/certs/"
 mount --bind "$plan" "$root/plan"
 mount -t tmpfs -o mode=0770,uid=64100,gid=0 none "$root/run/gate"
 cp "$gate" "$root/membrane-gate"
+cp "$reader" "$root/membrane-reader.so"
 exec chroot "$root" /membrane-gate
 """
 
@@ -295,7 +297,7 @@ class Gate(gate.Gate):
         self.p = subprocess.Popen(
             ["ip", "netns", "exec", self.world.host, "unshare", "-m", "bash",
              "-c", CONTAINER, "-", self.root, self.plan, self.world.certs,
-             gate.GATE], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+             gate.GATE, READER], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         hello = {"version": 1, "session": "0123456789ab",
                  "host": ["11.0.0.99", "203.0.113.2", "2a0e::99"]}
         if self.credentials:

@@ -193,7 +193,8 @@ static bool is_one_of(const char *shape, const char *const *list, size_t n)
 static const char *wanted(struct test_policy *t, const struct connection *c,
 			  const struct decide_request *q, const char *shape)
 {
-	static const char *const malformed[] = {"fold", "other"};
+	/* What the reader refuses before anything is asked of anybody. */
+	static const char *const unread[] = {"fold", "lf", "clte"};
 	struct decision d = decide_request(t->a, &t->policy, q);
 
 	if (q->tls && !c->decrypts)
@@ -205,9 +206,11 @@ static const char *wanted(struct test_policy *t, const struct connection *c,
 		if (!hello.allow)
 			return reason_name(hello.reason);
 	}
+	if (is_one_of(shape, unread, ARRAY_LEN(unread)))
+		return reason_name(REASON_BAD_REQUEST);
 	if (d.reason == REASON_NAME_MISMATCH)
 		return reason_name(d.reason);
-	if (is_one_of(shape, malformed, ARRAY_LEN(malformed)))
+	if (strcmp(shape, "other") == 0)
 		return reason_name(REASON_BAD_REQUEST);
 	if (strcmp(shape, "foo") == 0)
 		return reason_name(REASON_UPGRADE);

@@ -26,6 +26,7 @@ import talk  # noqa: E402
 TOP = pathlib.Path(sys.argv[1])
 NAMES = ["test", "a.test", "b.a.test", "c.b.a.test", "d.c.b.a.test", "x.test", "b.x.test", "other.example", "a.example"]
 PORTS = (80, 443, 8000, 8080, 8443)
+READER = pathlib.Path(__file__).resolve().parents[2] / "build" / "bin" / "membrane-reader.so"
 TIMEOUT_S = 10
 IPV6_TRANSPARENT = 75
 # RFC 6455, 4.2.2, of the one key that talk.py sends.
@@ -154,7 +155,7 @@ class Gate:
         self.signer.bind(str(self.run / "signer.sock"))
         self.signer.listen(16)
         threading.Thread(target=self.sign, daemon=True).start()
-        env = dict(os.environ, **{"MEMBRANE_CREDENTIAL_%d" % i: "sesame" for i in range(1, 25)})
+        env = dict(os.environ, LD_PRELOAD=str(READER), **{"MEMBRANE_CREDENTIAL_%d" % i: "sesame" for i in range(1, 25)})
         check = subprocess.run(["haproxy", "-c", "-f", str(self.plan / "gate.cfg")], env=env, capture_output=True, text=True)
         if check.returncode or "WARNING" in check.stderr:
             raise Bad("haproxy -c: " + check.stderr + check.stdout)

@@ -1,0 +1,285 @@
+/*
+ * membrane-reader.so: in HAProxy's process, before HAProxy reads.
+ *
+ * Loaded by the dynamic linker ahead of libc and libssl (LD_PRELOAD), it stands
+ * in for the few functions by which HAProxy takes in what clients send: recv on
+ * connections to the socket l7plain.sock, SSL_read where TLS is ended. What
+ * they return has been vetted (stream.h). There is no other hop, no copy, and
+ * nothing of HAProxy's that it touches.
+ *
+ * It says that it is there by MEMBRANE_READER in the environment, once each of
+ * its functions is the one that a program gets; gate.cfg is refused without.
+ */
+#include "runtime/reader/stream.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <openssl/ssl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* Followed by what HAProxy adds while it starts. */
+#define SOCKET	   "/l7plain.sock"
+#define FDS_MAX	   (1 << 20)
+#define PROXY_HEAD 16 /* of PROXY protocol version 2 */
+
+struct plain {
+	struct stream stream;
+	bool has_origin; /* the PROXY header is behind us */
+};
+
+struct inner {
+	struct stream stream;
+	bool begun, unread;
+};
+
+static int (*real_accept)(int, struct sockaddr *, socklen_t *);
+static int (*real_accept4)(int, struct sockaddr *, socklen_t *, int);
+static int (*real_close)(int);
+static ssize_t (*real_recv)(int, void *, size_t, int);
+static ssize_t (*real_send)(int, const void *, size_t, int);
+static int (*real_ssl_read)(SSL *, void *, int);
+static int (*real_ssl_write)(SSL *, const void *, int);
+static int (*real_ssl_error)(const SSL *, int);
+
+static _Atomic(struct plain *) plains[FDS_MAX];
+static int inner_index;
+/* What SSL_get_error is to say of the last SSL_read, which asked nobody. */
+static _Thread_local const SSL *said_of;
+static _Thread_local int said;
+
+/* --- in the clear -------------------------------------------------------- */
+
+static struct plain *plain_of(int fd)
+{
+	return fd >= 0 && fd < FDS_MAX ? atomic_load(&plains[fd]) : NULL;
+}
+
+static bool is_plain(int fd)
+{
+	struct sockaddr_un sa = {0};
+	socklen_t n = sizeof(sa) - 1;
+
+	return getsockname(fd, (struct sockaddr *)&sa, &n) == 0 &&
+	       sa.sun_family == AF_UNIX && strstr(sa.sun_path, SOCKET);
+}
+
+/* Without room for its reader a connection is not taken. */
+static int accepted(int fd)
+{
+	struct plain *p;
+
+	if (fd < 0 || !is_plain(fd))
+		return fd;
+	p = fd < FDS_MAX ? calloc(1, sizeof(*p)) : NULL;
+	if (!p) {
+		real_close(fd);
+		errno = EMFILE;
+		return -1;
+	}
+	atomic_store(&plains[fd], p);
+	return fd;
+}
+
+int accept(int fd, struct sockaddr *sa, socklen_t *n)
+{
+	return accepted(real_accept(fd, sa, n));
+}
+
+int accept4(int fd, struct sockaddr *sa, socklen_t *n, int flags)
+{
+	return accepted(real_accept4(fd, sa, n, flags));
+}
+
+int close(int fd)
+{
+	struct plain *p =
+		plain_of(fd) ? atomic_exchange(&plains[fd], NULL) : NULL;
+
+	if (p)
+		stream_done(&p->stream);
+	free(p);
+	return real_close(fd);
+}
+
+/* HAProxy looks at this header first, and then takes exactly that. */
+static ssize_t take_origin(struct plain *p, int fd, void *buf, size_t n,
+			   int flags)
+{
+	static const char mark[] = "\r\n\r\n\0\r\nQUIT\n";
+	ssize_t got = real_recv(fd, buf, n, flags);
+	const unsigned char *b = buf;
+
+	if (got <= 0 || (flags & MSG_PEEK))
+		return got;
+	if (got < PROXY_HEAD || memcmp(b, mark, sizeof(mark) - 1) != 0 ||
+	    got != PROXY_HEAD + b[14] * 256 + b[15]) {
+		errno = EPROTO;
+		return -1;
+	}
+	p->has_origin = true;
+	return got;
+}
+
+static ssize_t from_socket(void *data, char *buf, size_t n)
+{
+	return real_recv(*(int *)data, buf, n, 0);
+}
+
+ssize_t recv(int fd, void *buf, size_t n, int flags)
+{
+	struct plain *p = plain_of(fd);
+	ssize_t got;
+
+	if (!p || (flags & MSG_TRUNC))
+		return real_recv(fd, buf, n, flags);
+	if (!p->has_origin)
+		return take_origin(p, fd, buf, n, flags);
+	got = stream_read(&p->stream, from_socket, &fd, buf, n);
+	if (got >= -1)
+		return got;
+	errno = got == STREAM_AGAIN ? EAGAIN : ECONNRESET;
+	return -1;
+}
+
+ssize_t send(int fd, const void *buf, size_t n, int flags)
+{
+	struct plain *p = plain_of(fd);
+
+	if (p)
+		http1_answer(&p->stream.http, buf, n);
+	return real_send(fd, buf, n, flags);
+}
+
+/* --- decrypted ----------------------------------------------------------- */
+
+static void inner_free(void *parent, void *ptr, CRYPTO_EX_DATA *data, int index,
+		       long arg, void *more)
+{
+	struct inner *in = ptr;
+
+	(void)parent, (void)data, (void)index, (void)arg, (void)more;
+	if (in)
+		stream_done(&in->stream);
+	free(in);
+}
+
+static struct inner *inner_of(const SSL *ssl)
+{
+	return SSL_get_ex_data(ssl, inner_index);
+}
+
+/* NULL: no memory. */
+static struct inner *inner_new(SSL *ssl)
+{
+	struct inner *in = calloc(1, sizeof(*in));
+
+	if (in && SSL_set_ex_data(ssl, inner_index, in) == 1)
+		return in;
+	free(in);
+	return NULL;
+}
+
+static ssize_t from_tls(void *data, char *buf, size_t n)
+{
+	return real_ssl_read(data, buf, n > INT32_MAX ? INT32_MAX : (int)n);
+}
+
+/* HTTP/2 agreed upon has a parser that mends nothing. */
+static void look_at_alpn(const SSL *ssl, struct inner *in)
+{
+	const unsigned char *name;
+	unsigned n;
+
+	SSL_get0_alpn_selected(ssl, &name, &n);
+	in->unread = n == 2 && memcmp(name, "h2", 2) == 0;
+	in->begun = true;
+}
+
+static int tell(const SSL *ssl, int error)
+{
+	said_of = ssl;
+	said = error;
+	return error == SSL_ERROR_ZERO_RETURN ? 0 : -1;
+}
+
+int SSL_read(SSL *ssl, void *buf, int n)
+{
+	struct inner *in;
+	ssize_t got;
+
+	said_of = NULL;
+	if (!SSL_is_server(ssl))
+		return real_ssl_read(ssl, buf, n);
+	in = inner_of(ssl);
+	if (!in)
+		in = inner_new(ssl);
+	if (!in)
+		return tell(ssl, SSL_ERROR_SSL);
+	if (!in->begun) {
+		int done = SSL_do_handshake(ssl);
+
+		if (done <= 0)
+			return done;
+		look_at_alpn(ssl, in);
+	}
+	if (in->unread)
+		return real_ssl_read(ssl, buf, n);
+	got = stream_read(&in->stream, from_tls, ssl, buf, (size_t)n);
+	if (got == STREAM_AGAIN)
+		return tell(ssl, SSL_ERROR_WANT_READ);
+	if (got == STREAM_ERROR)
+		return tell(ssl, SSL_ERROR_SSL);
+	if (got == 0 && in->stream.end != STREAM_OPEN)
+		return tell(ssl, SSL_ERROR_ZERO_RETURN);
+	return (int)got;
+}
+
+int SSL_get_error(const SSL *ssl, int ret)
+{
+	return said_of == ssl ? said : real_ssl_error(ssl, ret);
+}
+
+int SSL_write(SSL *ssl, const void *buf, int n)
+{
+	struct inner *in = SSL_is_server(ssl) ? inner_of(ssl) : NULL;
+
+	said_of = NULL;
+	if (in && n > 0)
+		http1_answer(&in->stream.http, buf, (size_t)n);
+	return real_ssl_write(ssl, buf, n);
+}
+
+/* --- being there --------------------------------------------------------- */
+
+/* The one behind ours; and whether ours is what a program gets. */
+static bool stand_in(const char *name, void *out_real)
+{
+	void *real = dlsym(RTLD_NEXT, name), *got = dlsym(RTLD_DEFAULT, name);
+	Dl_info us, them;
+
+	memcpy(out_real, &real, sizeof(real));
+	return real && dladdr(plains, &us) && dladdr(got, &them) &&
+	       us.dli_fbase == them.dli_fbase;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	bool all = stand_in("close", &real_close) &
+		   stand_in("recv", &real_recv) & stand_in("send", &real_send) &
+		   stand_in("accept", &real_accept) &
+		   stand_in("accept4", &real_accept4) &
+		   stand_in("SSL_read", &real_ssl_read) &
+		   stand_in("SSL_write", &real_ssl_write) &
+		   stand_in("SSL_get_error", &real_ssl_error);
+
+	inner_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, inner_free);
+	if (all && inner_index >= 0)
+		setenv("MEMBRANE_READER", "1", 1);
+	else
+		unsetenv("MEMBRANE_READER");
+}

@@ -1,0 +1,357 @@
+/* What is vetted of HTTP/1, however it is cut, and what stands for the rest. */
+#include "runtime/reader/stream.h"
+
+#include "tests/unit/test.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define OUT_MAX 200000
+
+/* Pieces of a text, then nothing for now, or the end. */
+struct pieces {
+	const char *p;
+	size_t n, at; /* the next one ends where a multiple of step is */
+	size_t step, first;
+	bool ends;
+};
+
+static ssize_t piece(void *data, char *buf, size_t n)
+{
+	struct pieces *s = data;
+	size_t stop = s->at < s->first ? s->first : s->at + s->step;
+
+	if (stop > s->n)
+		stop = s->n;
+	if (n > stop - s->at)
+		n = stop - s->at;
+	if (n == 0) {
+		errno = EAGAIN;
+		return s->ends ? 0 : -1;
+	}
+	memcpy(buf, s->p + s->at, n);
+	s->at += n;
+	return (ssize_t)n;
+}
+
+struct seen {
+	char out[OUT_MAX];
+	size_t n;
+	ssize_t last;
+	enum stream_end end;
+	enum http1_state state;
+};
+
+static struct seen seen;
+
+/* All of it, into buffers of one size. */
+static void run(struct pieces s, size_t room)
+{
+	static struct stream stream;
+	char buf[40000];
+
+	memset(&stream, 0, sizeof(stream));
+	seen.n = 0;
+	while ((seen.last = stream_read(&stream, piece, &s, buf, room)) > 0) {
+		memcpy(seen.out + seen.n, buf, (size_t)seen.last);
+		seen.n += (size_t)seen.last;
+	}
+	seen.out[seen.n] = '\0';
+	seen.end = stream.end;
+	seen.state = stream.http.state;
+	stream_done(&stream);
+}
+
+static bool got(const char *text)
+{
+	return seen.n == strlen(text) && memcmp(seen.out, text, seen.n) == 0;
+}
+
+/* Cut at each place, byte by byte, and into small buffers. */
+#define EACH_WAY(text, size, check)                                            \
+	do {                                                                   \
+		for (size_t cut = 0; cut <= (size); cut++) {                   \
+			run((struct pieces){text, size, 0, size, cut, false},  \
+			    32768);                                            \
+			check;                                                 \
+		}                                                              \
+		for (size_t room = 1; room < 40; room += 3) {                  \
+			run((struct pieces){text, size, 0, 1, 0, false},       \
+			    room);                                             \
+			check;                                                 \
+			run((struct pieces){text, size, 0, size, 0, false},    \
+			    room);                                             \
+			check;                                                 \
+		}                                                              \
+	} while (0)
+
+static const char *const good[] = {
+	"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+	"\r\n\r\nGET /x?y HTTP/1.0\r\n\r\n",
+	"GET / HTTP/1.1\r\nHost: a\r\n\r\nHEAD /b HTTP/1.1\r\nHost: a\r\n\r\n",
+	"POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\na\nb\nc"
+	"GET / HTTP/1.1\r\nA:\r\nB: \t c \t\r\n\r\n",
+	"POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\nGET / HTTP/1.1\r\n\r\n",
+	"PUT / HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n3\r\n\r\nx\r\n"
+	"00a;e=\"f\"\r\n0123456789\r\n0\r\nX-Sum: 1\r\n\r\n"
+	"DELETE / HTTP/1.1\r\nHost: b\r\n\r\n",
+	"GET http://a/b HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\n\r\n"
+	"GET / HTTP/1.1\r\nX: \x80\xff\r\n\r\n",
+	"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\n\n \n",
+};
+
+static void passes_what_is_good(void)
+{
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		const char *text = good[i];
+
+		EACH_WAY(text, strlen(text), {
+			CHECK(got(text));
+			CHECK(seen.last == -1 && seen.end == STREAM_OPEN);
+		});
+	}
+}
+
+#define WORDS(why) "Membrane-Refused: " why "\r\nConnection: close\r\n\r\n"
+#define HOST	   "Host: a\r\n"
+
+static const struct {
+	const char *text, *out;
+} bad[] = {
+	{"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n"
+	 "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+	 "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n" WORDS(
+		 "Content-Length beside Transfer-Encoding (6.3)")},
+	{"POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n"
+	 "Content-Length: 1\r\n",
+	 "POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" WORDS(
+		 "Content-Length beside Transfer-Encoding (6.3)")},
+	{"GET / HTTP/1.1\r\nA:\r\n b\r\n",
+	 "GET / HTTP/1.1\r\nA:\r\n" WORDS("a folded header line "
+					  "(5.2)")},
+	{"GET / HTTP/1.1\r\nA : b\r\n",
+	 "GET / HTTP/1.1\r\n" WORDS("a header line without a proper name and "
+				    "colon (5)")},
+	{"GET / HTTP/1.1\r\n: b\r\n",
+	 "GET / HTTP/1.1\r\n" WORDS("a header line without a proper name and "
+				    "colon (5)")},
+	{"GET / HTTP/1.1\r\nA: b\rc\r\n",
+	 "GET / HTTP/1.1\r\n" WORDS("a control byte in a header (5.5)")},
+	{"GET / HTTP/1.1\r\nHost: a\r\nHOST: a\r\n",
+	 "GET / HTTP/1.1\r\n" HOST WORDS("more than one Host (3.2)")},
+	{"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n",
+	 "POST / HTTP/1.1\r\nContent-Length: 1\r\n" WORDS(
+		 "more than one Content-Length (6.3)")},
+	{"POST / HTTP/1.1\r\nContent-Length: +1\r\n",
+	 "POST / HTTP/1.1\r\n" WORDS("a Content-Length that is not one number "
+				     "(6.2)")},
+	{"POST / HTTP/1.1\r\nContent-Length: 1234567890123456789\r\n",
+	 "POST / HTTP/1.1\r\n" WORDS("a Content-Length that is not one number "
+				     "(6.2)")},
+	{"POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n",
+	 "POST / HTTP/1.1\r\n" WORDS("a Transfer-Encoding that is not just "
+				     "chunked (6.1)")},
+	{"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n",
+	 "POST / HTTP/1.0\r\n" WORDS("Transfer-Encoding in HTTP/1.0 (6.1)")},
+	{"GET / HTTP/1.1\r\nMembrane-Upgrade: 1\r\n",
+	 "GET / HTTP/1.1\r\n" WORDS("a header that is the gate's own")},
+};
+
+static void refuses_what_is_not(void)
+{
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		const char *text = bad[i].text;
+
+		EACH_WAY(text, strlen(text), {
+			CHECK(got(bad[i].out));
+			CHECK(seen.end == STREAM_TOLD);
+		});
+	}
+}
+
+/* In one piece: what comes behind says whom it was for. */
+static void says_what_it_can(void)
+{
+	static const struct {
+		const char *text, *out;
+	} told[] = {
+		{"GET /x HTTP/1.1\nHost: a\nX: y\nAccept: b/c\n\nHost: d\n",
+		 "GET /x HTTP/1.1\r\nHost: a\r\nAccept: b/c\r\n" WORDS(
+			 "a line ends in a bare LF (2.2)")},
+		{"GET  /x HTTP/1.1\r\nHost: a\r\n\r\n",
+		 "GET / HTTP/1.1\r\nHost: a\r\n" WORDS("a malformed request "
+						       "line (3)")},
+		{"GET /\x80y HTTP/1.2\r\n\r\n",
+		 "GET / HTTP/1.1\r\n" WORDS("a malformed request line (3)")},
+		{"\n", "- / HTTP/1.1\r\n" WORDS("a line ends in a bare LF "
+						"(2.2)")},
+		{"GET /x\r\n",
+		 "GET /x HTTP/1.1\r\n" WORDS("a malformed request line (3)")},
+		{"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\nx",
+		 "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" WORDS(
+			 "a line ends in a bare LF (2.2)")},
+		{"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+		 "1\r\nxx\r\n",
+		 "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" WORDS(
+			 "a malformed chunk (7.1)")},
+		{"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+		 "80000000\r\n",
+		 "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" WORDS(
+			 "a malformed chunk (7.1)")},
+		{"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
+		 "Host: b\r\n\r\n",
+		 "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" WORDS(
+			 "a trailer that is about framing or routing (6.5)")},
+	};
+
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		size_t n = strlen(told[i].text);
+
+		run((struct pieces){told[i].text, n, 0, n, 0, false}, 32768);
+		CHECK(got(told[i].out));
+		CHECK(seen.end == STREAM_TOLD);
+	}
+}
+
+/* A body that was begun has no words: it ends in an error. */
+static void cuts_bodies(void)
+{
+	static const char head[] = "POST / HTTP/1.1\r\n"
+				   "Transfer-Encoding: chunked\r\n\r\n";
+	static const char *const tails[] = {"1\nx", "1\r\nxy\r\n", "\r\n",
+					    "0\r\nA : b\r\n", "-1\r\n"};
+	char text[200];
+
+	for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+		size_t n = (size_t)snprintf(text, sizeof(text), "%s%s", head,
+					    tails[i]);
+
+		run((struct pieces){text, n, 0, n, sizeof(head) - 1, false},
+		    32768);
+		CHECK(seen.last == STREAM_ERROR && seen.end == STREAM_CUT);
+		CHECK(seen.n >= sizeof(head) - 1 && seen.n < n &&
+		      memcmp(seen.out, text, seen.n) == 0);
+	}
+}
+
+static void ends_short(void)
+{
+	run((struct pieces){"GET / HTTP/1.1\r\nHo", 18, 0, 18, 0, true}, 100);
+	CHECK(got("GET / HTTP/1.1\r\n" WORDS("the request ends within its "
+					     "head")));
+	run((struct pieces){"GE", 2, 0, 2, 0, true}, 100);
+	CHECK(got("- / HTTP/1.1\r\n" WORDS("the request ends within its "
+					   "head")) ||
+	      got("GE / HTTP/1.1\r\n" WORDS("the request ends within its "
+					    "head")));
+	run((struct pieces){"", 0, 0, 0, 0, true}, 100);
+	CHECK(seen.n == 0 && seen.last == 0);
+	run((struct pieces){"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nx", 39,
+			    0, 39, 0, true},
+	    100);
+	CHECK(seen.last == 0 && seen.out[seen.n - 1] == 'x');
+}
+
+static void bounds(void)
+{
+	static char text[OUT_MAX];
+	size_t n = (size_t)sprintf(text, "GET / HTTP/1.1\r\nX: ");
+
+	memset(text + n, 'x', HTTP1_HEAD_MAX);
+	n += HTTP1_HEAD_MAX;
+	for (size_t step = 1000; step <= n; step += n - 1000) {
+		run((struct pieces){text, n, 0, step, 0, false}, 32768);
+		CHECK(got("GET / HTTP/1.1\r\n" WORDS("a head that is too "
+						     "long")));
+	}
+	n = (size_t)sprintf(text, "GET / HTTP/1.1\r\n");
+	for (int i = 0; i <= HTTP1_LINES_MAX; i++)
+		n += (size_t)sprintf(text + n, "X: y\r\n");
+	run((struct pieces){text, n, 0, n, 0, false}, 32768);
+	CHECK(strstr(seen.out, "too many header lines"));
+	/* A body is as long as it says, and in one piece with what follows. */
+	n = (size_t)sprintf(text, "PUT / HTTP/1.1\r\nContent-Length: "
+				  "100000\r\n\r\n");
+	memset(text + n, '\n', 100000);
+	n += 100000;
+	n += (size_t)sprintf(text + n, "GET /\n");
+	run((struct pieces){text, n, 0, n, 0, false}, 32768);
+	CHECK(memcmp(seen.out, text, n - 6) == 0 &&
+	      strcmp(seen.out + n - 6,
+		     "GET / HTTP/1.1\r\n" WORDS("a line ends in a bare LF "
+						"(2.2)")) == 0);
+	/* Nothing behind a CONNECT. */
+	n = (size_t)sprintf(text, "CONNECT a:1 HTTP/1.1\r\n\r\nGET / HTTP/1.1");
+	run((struct pieces){text, n, 0, n, 0, false}, 32768);
+	CHECK(got("CONNECT a:1 HTTP/1.1\r\n\r\n"));
+}
+
+#define ASK "GET /ws HTTP/1.1\r\nUpgrade: websocket\r\n"
+
+/* The number of the last upgrade, from what was handed on. */
+static const char *number(const char *text)
+{
+	const char *at = strstr(text, "Membrane-Upgrade: ");
+
+	return at ? at + 18 : "";
+}
+
+static void upgrades(void)
+{
+	static const char after[] = ASK "\r\nGET / HTTP/1.1\r\n\r\n";
+	static struct stream s;
+	struct pieces p = {ASK "\r\n", sizeof(ASK) + 1, 0, 1, 0, false};
+	char buf[1000], answer[200];
+	size_t n = 0;
+	ssize_t more;
+
+	EACH_WAY(after, sizeof(after) - 1, {
+		CHECK(memcmp(seen.out, after, sizeof(ASK) - 1) == 0);
+		CHECK(strlen(number(seen.out)) > HTTP1_MARK);
+		CHECK(strcmp(number(seen.out) + HTTP1_MARK,
+			     "\r\n\r\nGET / HTTP/1.1\r\n\r\n") == 0);
+	});
+	while ((more = stream_read(&s, piece, &p, buf + n, 900 - n)) > 0)
+		n += (size_t)more;
+	buf[n] = '\0';
+	CHECK(s.http.asked && s.http.state == HTTP1_START);
+	/* An answer that somebody made up. */
+	http1_answer(&s.http, "HTTP/1.1 101 X\r\n\r\n", 18);
+	CHECK(s.http.asked);
+	snprintf(answer, sizeof(answer),
+		 "HTTP/1.1 101 X\r\nmembrane-upgrade: %.16s\r\n\r\n",
+		 number(buf));
+	http1_answer(&s.http, answer, strlen(answer));
+	CHECK(!s.http.asked && s.http.state == HTTP1_UNREAD);
+	p = (struct pieces){"\x81\n \n", 4, 0, 4, 0, false};
+	CHECK(stream_read(&s, piece, &p, buf, 100) == 4);
+	stream_done(&s);
+	/* Frames before the answer: no words may go into a tunnel. */
+	run((struct pieces){ASK "\r\n\x81\n", sizeof(ASK) + 3, 0, 100, 0,
+			    false},
+	    1000);
+	CHECK(seen.last == STREAM_ERROR && !strstr(seen.out, "Refused"));
+}
+
+static void throws_away(void)
+{
+	static char text[STREAM_THROW_MAX + 100000];
+	size_t n = (size_t)sprintf(text, "GET /\n");
+
+	memset(text + n, 'x', sizeof(text) - n);
+	run((struct pieces){text, sizeof(text), 0, 10000, 0, false}, 32768);
+	CHECK(seen.last == STREAM_AGAIN && strstr(seen.out, "bare LF"));
+}
+
+int main(void)
+{
+	passes_what_is_good();
+	refuses_what_is_not();
+	says_what_it_can();
+	cuts_bodies();
+	ends_short();
+	bounds();
+	upgrades();
+	throws_away();
+	return test_report();
+}
