@@ -55,6 +55,20 @@ static struct ir_request request(struct arena *a, enum access_kind kind,
  * A path that people would think of first, for a pattern: wildcards filled in,
  * a file where it means directories. It may be none that the pattern matches.
  */
+/* What stands for a '*' at i: "id_rsa", ".env.local", "file.pem". */
+static const char *filling(struct str line, size_t i)
+{
+	static const struct {
+		const char *before, *word;
+	} known[] = {{"id_", "rsa"}, {".", "local"}};
+	struct str before = str_slice(line, 0, i);
+
+	for (size_t k = 0; k < ARRAY_LEN(known); k++)
+		if (str_ends(before, str_of(known[k].before)))
+			return known[k].word;
+	return "file";
+}
+
 static struct str likely(struct arena *a, struct str line, bool below)
 {
 	struct buf b;
@@ -76,7 +90,7 @@ static struct str likely(struct arena *a, struct str line, bool below)
 		else if (c != '*')
 			buf_addc(&b, c);
 		else if (i == 0 || line.p[i - 1] != '*')
-			buf_adds(&b, "file");
+			buf_adds(&b, filling(line, i));
 	}
 	if (str_ends(line, STR("/")))
 		buf_adds(&b, "file");

@@ -57,9 +57,12 @@ void names_add(struct names *n, struct str pattern, uint32_t id)
 
 /* --- the walk ------------------------------------------------------------ */
 
-/* A label on the way: as it is shown, and as short as it can be. */
+/*
+ * A label on the way: as it is shown at the left end of a name, where others
+ * stand before it, and as short as it can be.
+ */
 struct step {
-	struct str label, shortest;
+	struct str label, inner, shortest;
 };
 
 struct walk {
@@ -70,6 +73,7 @@ struct walk {
 	uint32_t depth, left;
 	/* What '**' has taken so far has not been visited by itself yet. */
 	bool owed;
+	bool named;	    /* the label is one that a pattern has */
 	trie_ids deep, all; /* all: the room of one visit */
 };
 
@@ -107,23 +111,24 @@ static bool is_among(const label_list *labels, struct str label)
 	       bsearch(&label, labels->v, labels->n, sizeof(label), by_label);
 }
 
-/* A label that no pattern names here, for people: which, depends on depth. */
+/*
+ * A label that no pattern names here, for people: which, depends on depth, and
+ * on whether there are more before it.
+ */
 static struct str other_label(struct arena *a, const label_list *labels,
-			      uint32_t depth)
+			      uint32_t depth, bool inner)
 {
-	static const char *const tops[] = {"com", "org", "net", "example"};
-	static const char *const seconds[] = {"example", "site", "acme"};
-	static const char *const hosts[] = {"www", "api", "app", "host"};
-	const char *const *words = depth == 0	? tops
-				   : depth == 1 ? seconds
-						: hosts;
-	size_t n = depth == 0	? ARRAY_LEN(tops)
-		   : depth == 1 ? ARRAY_LEN(seconds)
-				: ARRAY_LEN(hosts);
+	static const char *const words[][5] = {
+		{"com", "org", "net", "io", "example"},
+		{"example", "site", "acme", "shop", "blog"},
+		{"www", "api", "app", "mail", "host"},
+		{"eu", "us", "dev", "prod", "region"},
+	};
+	const char *const *list = words[depth < 2 ? depth : inner ? 3u : 2u];
 
-	for (size_t i = 0; i < n; i++)
-		if (!is_among(labels, str_of(words[i])))
-			return str_of(words[i]);
+	for (size_t i = 0; i < ARRAY_LEN(words[0]); i++)
+		if (!is_among(labels, str_of(list[i])))
+			return str_of(list[i]);
 	for (unsigned i = 1;; i++) {
 		struct str s = arena_fmt(a, "x%u", i);
 
@@ -162,7 +167,11 @@ static struct str name_of(const struct walk *w, bool shortest)
 
 	buf_init(&b, w->n->a);
 	for (uint32_t i = w->depth; i-- > 0;) {
-		buf_add(&b, shortest ? w->path[i].shortest : w->path[i].label);
+		const struct step *s = &w->path[i];
+
+		buf_add(&b, shortest		? s->shortest
+			    : i + 1 == w->depth ? s->label
+						: s->inner);
 		if (i)
 			buf_addc(&b, '.');
 	}
@@ -178,9 +187,30 @@ static bool too_long(const struct walk *w)
 	return n > LIMIT_NAME_BYTES + 1;
 }
 
+/*
+ * Hardly any name has one label only. Where longer ones match the same, it is
+ * one of those that is shown: nothing is known of any label that they have
+ * more, and all that takes one label in its place takes no more of them.
+ */
+static struct str longer_name(const struct walk *w, const node_list *at)
+{
+	struct str name = name_of(w, false);
+	label_list labels;
+
+	if (w->depth != 1 || w->owed || w->named)
+		return name;
+	vec_each(t, at)
+		if ((*t)->here.n || (*t)->star || (*t)->deep.n)
+			return name;
+	labels = labels_of(w->n->a, at);
+	return arena_fmt(w->n->a, "%.*s.%.*s",
+			 STR_ARG(other_label(w->n->a, &labels, 1, false)),
+			 STR_ARG(name));
+}
+
 static void visit_here(struct walk *w, const node_list *at)
 {
-	struct names_class c = {.name = name_of(w, false)};
+	struct names_class c = {.name = longer_name(w, at)};
 
 	w->all.n = 0;
 	vec_each(id, &w->deep)
@@ -202,7 +232,7 @@ static bool down(struct walk *w, const node_list *at, struct step step,
 		 bool literal)
 {
 	uint32_t kept = w->deep.n;
-	bool owed = w->owed;
+	bool owed = w->owed, named = w->named;
 	node_list to = {0};
 	bool ok = true;
 
@@ -219,13 +249,26 @@ static bool down(struct walk *w, const node_list *at, struct step step,
 		vec_each(id, &(*t)->deep)
 			*vec_push(w->n->a, &w->deep) = *id;
 	}
+	w->named = literal;
 	w->owed = to.n && (w->deep.n > kept || (owed && !literal));
 	if (!too_long(w))
 		ok = walk(w, &to);
 	w->owed = owed;
+	w->named = named;
 	w->deep.n = kept;
 	w->depth--;
 	return ok;
+}
+
+static bool down_other(struct walk *w, const node_list *at,
+		       const label_list *labels)
+{
+	struct arena *a = w->n->a;
+	struct step other = {other_label(a, labels, w->depth, false),
+			     other_label(a, labels, w->depth, true),
+			     shortest_label(a, labels)};
+
+	return down(w, at, other, false);
 }
 
 /* Does a label that no pattern names lead to a class of its own? */
@@ -239,6 +282,17 @@ static bool goes_on(const struct walk *w, const node_list *at)
 	return false;
 }
 
+/* A last label that patterns name, and none alone: it is like any other. */
+static bool is_like_others(const struct walk *w, const node_list *at)
+{
+	if (w->depth != 1 || !w->named)
+		return false;
+	vec_each(t, at)
+		if ((*t)->here.n && *t != w->n->trie.root.star)
+			return false;
+	return true;
+}
+
 static bool walk(struct walk *w, const node_list *at)
 {
 	label_list labels = labels_of(w->n->a, at);
@@ -246,19 +300,18 @@ static bool walk(struct walk *w, const node_list *at)
 	if (w->depth) {
 		if (w->left-- == 0)
 			return false;
-		visit_here(w, at);
+		if (!is_like_others(w, at))
+			visit_here(w, at);
 	}
 	if (w->depth == DEPTH_MAX)
 		return true;
+	/* First those that fewest patterns are about: they are shown. */
+	if (goes_on(w, at) && !down_other(w, at, &labels))
+		return false;
 	vec_each(l, &labels)
-		if (!down(w, at, (struct step){*l, *l}, true))
+		if (!down(w, at, (struct step){*l, *l, *l}, true))
 			return false;
-	if (!goes_on(w, at))
-		return true;
-	return down(w, at,
-		    (struct step){other_label(w->n->a, &labels, w->depth),
-				  shortest_label(w->n->a, &labels)},
-		    false);
+	return true;
 }
 
 bool names_each(struct names *n, names_visit visit, void *ctx)

@@ -74,11 +74,25 @@ struct sweep {
 	uint32_t n_cuts, next_cut, next;
 };
 
-/* An address that ends in zero looks like a network's. */
+/*
+ * One that people know for an example (RFC 5737, RFC 3849), or for what it is;
+ * else the first, but for one that ends in zero and looks like a network's.
+ */
 static struct addr shown(const struct addr *first, const struct addr *last)
 {
+	static const char *const known[] = {
+		"203.0.113.1", "198.51.100.1", "192.0.2.1", "10.0.0.1",
+		"192.168.1.1", "172.16.0.1",   "127.0.0.1", "169.254.169.254",
+		"2001:db8::1", "fd00::1",      "fe80::1",   "::1",
+	};
 	struct addr a = *first;
 
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (addr_parse(str_of(known[i]), &a) &&
+		    a.family == first->family && addr_cmp(first, &a) <= 0 &&
+		    addr_cmp(&a, last) <= 0)
+			return a;
+	a = *first;
 	if (a.b[addr_bits(a.family) / 8 - 1] == 0 && !addr_eq(first, last))
 		addr_step_up(&a);
 	return a;
