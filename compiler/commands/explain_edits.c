@@ -18,6 +18,7 @@ enum way {
 	WAY_EXTEND, /* an item within the rule that came nearest */
 	WAY_REMOVE, /* the rules that decide */
 	WAY_CARVE,  /* the request's port out of the denials that decide */
+	WAY_LEAVE,  /* a preset no longer extended */
 };
 
 struct attempt {
@@ -28,6 +29,7 @@ struct attempt {
 	bool want; /* the verdict */
 	enum way way;
 	struct str target; /* where a rule is added */
+	uint32_t item;	   /* WAY_LEAVE: of extends in target */
 	bool added;
 	VEC(struct front_text) texts;
 	VEC(struct front_flag) flags;
@@ -120,8 +122,8 @@ static bool remove_flag(struct attempt *t, size_t at)
 
 /* --- a rule less --------------------------------------------------------- */
 
-/* The rule, pattern or word that was written there. */
-static bool remove_at(struct attempt *t, struct span at)
+/* The rule, pattern or word that was written there, under that key. */
+static bool remove_at(struct attempt *t, struct span at, const char *key)
 {
 	const struct source *s = sources_of(&t->c->sources, at);
 	struct str text;
@@ -133,7 +135,7 @@ static bool remove_at(struct attempt *t, struct span at)
 		return remove_flag(t, at.beg - s->base);
 	if (is_ignore_file(s->name))
 		text = edit_remove_line(t->a, s->text, at.beg - s->base);
-	else if (!edit_remove(t->a, s->text, at.beg - s->base, &text))
+	else if (!edit_remove(t->a, s->text, at.beg - s->base, key, &text))
 		return false;
 	set_text(t, s->name, text);
 	return true;
@@ -157,14 +159,38 @@ static bool remove_arg(struct attempt *t, const struct ir_origin *from)
 			       remove_flag(t, from->at.beg - base);
 		if (!s || s->layer == LAYER_FLOOR ||
 		    str_starts(s->name, STR("preset:")) ||
-		    !edit_remove(t->a, s->text, x->value_at.beg - base,
+		    !edit_remove(t->a, s->text, x->value_at.beg - base, "args",
 				 &text) ||
-		    !edit_remove(t->a, text, from->at.beg - base, &text))
+		    !edit_remove(t->a, text, from->at.beg - base, "args",
+				 &text))
 			return false;
 		set_text(t, s->name, text);
 		return true;
 	}
-	return remove_at(t, from->at);
+	return remove_at(t, from->at, "args");
+}
+
+/* Where it was written: one text may be a list of two keys, by an alias. */
+static const char *key_of(const struct attempt *t,
+			  const struct explain_rule *rule)
+{
+	switch (rule->kind) {
+	case EXPLAIN_ALLOW:
+		if (t->d.grant && t->d.grant->key == IR_KEY_HOSTNAMES)
+			return "hostnames";
+		if (t->d.grant && t->d.grant->key == IR_KEY_CIDRS)
+			return "cidrs";
+		return "allow";
+	case EXPLAIN_DENY:
+		return "deny";
+	case EXPLAIN_IGNORE:
+		return "ignore";
+	case EXPLAIN_READONLY:
+		return "readonly";
+	case EXPLAIN_ARG:
+		return "args";
+	}
+	abort();
 }
 
 static bool remove_rule(struct attempt *t)
@@ -173,8 +199,21 @@ static bool remove_rule(struct attempt *t)
 
 	if (!explain_model_rule(t->a, &t->c->policy, t->r, &t->d, &rule))
 		return false;
-	return rule.kind == EXPLAIN_ARG ? remove_arg(t, rule.from)
-					: remove_at(t, rule.from->at);
+	return rule.kind == EXPLAIN_ARG
+		       ? remove_arg(t, rule.from)
+		       : remove_at(t, rule.from->at, key_of(t, &rule));
+}
+
+static bool leave_preset(struct attempt *t)
+{
+	struct str text;
+
+	if (t->added || !edit_remove_nth(t->a, text_of(t, t->target), "extends",
+					 t->item, &text))
+		return false;
+	t->added = true;
+	set_text(t, t->target, text);
+	return true;
 }
 
 static bool carve(struct attempt *t)
@@ -185,7 +224,8 @@ static bool carve(struct attempt *t)
 
 	if (!item.n || !s || s->layer == LAYER_FLOOR ||
 	    s->layer == LAYER_FLAGS || str_starts(s->name, STR("preset:")) ||
-	    !edit_replace(t->a, s->text, d->from.at.beg - s->base, item, &text))
+	    !edit_replace(t->a, s->text, d->from.at.beg - s->base, "deny", item,
+			  &text))
 		return false;
 	set_text(t, s->name, text);
 	return true;
@@ -315,6 +355,8 @@ static bool step_allow(struct attempt *t)
 {
 	switch (t->d.reason) {
 	case REASON_DENIED:
+		if (t->way == WAY_LEAVE)
+			return leave_preset(t);
 		return (t->way == WAY_CARVE && carve(t)) || remove_rule(t);
 	case REASON_IGNORED:
 	case REASON_READONLY:
@@ -540,6 +582,32 @@ static void try_all(struct attempt *t, enum reason reason,
 		(void)try(t, WAY_REMOVE, here, out);
 }
 
+/* A text of YAML that somebody here may change. */
+static bool is_own(const struct source *s)
+{
+	return s->layer != LAYER_FLOOR && s->layer != LAYER_FLAGS &&
+	       !str_starts(s->name, STR("preset:")) && !is_ignore_file(s->name);
+}
+
+/*
+ * Nothing but the preset's own text says what denies: it can be left out,
+ * whichever of those that are extended it comes by.
+ */
+static void try_leaving(struct attempt *t, struct explain_flip *out)
+{
+	struct str text;
+
+	vec_each(s, &t->base->sources.list) {
+		if (!is_own(s))
+			continue;
+		for (t->item = 0;
+		     out->edits.n < EDITS_MAX &&
+		     edit_remove_nth(t->a, s->text, "extends", t->item, &text);
+		     t->item++)
+			(void)try(t, WAY_LEAVE, s->name, out);
+	}
+}
+
 void explain_edits_find(struct arena *a, const struct inputs *in,
 			const struct compilation *c,
 			const struct explanation *e, struct explain_flip *out)
@@ -552,5 +620,7 @@ void explain_edits_find(struct arena *a, const struct inputs *in,
 
 	*out = (struct explain_flip){0};
 	try_all(&t, e->decision.reason, out);
+	if (out->edits.n == 0 && e->decision.reason == REASON_DENIED)
+		try_leaving(&t, out);
 	explain_notes_find(a, c, e, out);
 }

@@ -20,8 +20,8 @@ static const char *stuck(const struct compilation *c,
 	enum reason reason = e->decision.reason;
 
 	if ((reason == REASON_DENIED || e->decision.allow) && is_preset(c, e))
-		return "the rule is a preset's, and goes where that is not "
-		       "extended";
+		return "the rule is a preset's, which another file extends "
+		       "that is not edited here";
 	if (reason == REASON_FLOOR)
 		return "the floor is built in: no policy opens this part of it";
 	if (reason == REASON_QUERY_TYPE)
@@ -54,6 +54,10 @@ void explain_notes_find(struct arena *a, const struct compilation *c,
 
 	if (out->edits.n == 0)
 		note(a, out, stuck(c, e));
+	if (out->edits.n && denied && is_preset(c, e))
+		note(a, out,
+		     "the denial is the preset's: it goes with all that the "
+		     "preset says");
 	if (denied && (layer == LAYER_GLOBAL || layer == LAYER_PRESET))
 		note(a, out,
 		     "no workspace can lift it: a denial in the global file "

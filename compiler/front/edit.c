@@ -95,6 +95,98 @@ static struct yaml_pair *pair_of(const struct yaml_node *map, const char *key)
 	return NULL;
 }
 
+/* --- aliases ------------------------------------------------------------- */
+
+/* Where a node stands: where it was written, or where an alias of it is. */
+struct stand {
+	size_t beg, end; /* from its anchor on */
+	bool alias;
+};
+
+/* Of what was written at beg, where its anchor begins; no further than from. */
+static size_t anchor_of(const struct edit *e, size_t from, size_t beg)
+{
+	size_t at = beg;
+
+	while (at > from && strchr(" \n", e->text.p[at - 1]))
+		at--;
+	while (at > from && !strchr(" \n,[{", e->text.p[at - 1]))
+		at--;
+	return at < beg && e->text.p[at] == '&' ? at : beg;
+}
+
+/* What is written comes before its aliases. from: where it is looked for. */
+static struct stand stand_of(const struct edit *e, const struct yaml_node *n,
+			     size_t from)
+{
+	if (beg_of(n) < from)
+		vec_each(u, &n->uses)
+			if (u->beg - 1 >= from)
+				return (struct stand){u->beg - 1, u->end - 1,
+						      true};
+	return (struct stand){anchor_of(e, from, beg_of(n)), end_of(n), false};
+}
+
+static struct stand stand_at(const struct edit *e, const struct yaml_node *list,
+			     uint32_t i)
+{
+	struct stand s = {.end = beg_of(list)};
+
+	for (uint32_t k = 0; k <= i; k++)
+		s = stand_of(e, list->items.v[k], s.end);
+	return s;
+}
+
+static struct stand value_of(const struct edit *e, const struct yaml_pair *p)
+{
+	return stand_of(e, p->value, p->key.at.end - 1);
+}
+
+/*
+ * The list on one line: without one of its items, another in its place, or one
+ * more at the end, where i is the number of them. Empty when it does not fit.
+ */
+static struct str copy_of(struct edit *e, const struct yaml_node *list,
+			  uint32_t i, struct str item)
+{
+	struct buf b;
+
+	if (list->kind != YAML_LIST)
+		return (struct str){0};
+	buf_init(&b, e->a);
+	buf_addc(&b, '[');
+	for (uint32_t k = 0; k <= list->items.n; k++) {
+		struct str s = item;
+
+		if (k < list->items.n && k != i) {
+			struct stand at = stand_at(e, list, k);
+
+			s = str_slice(e->text, at.beg, at.end);
+		}
+		if (str_find(s, '\n', 0) < s.n)
+			return (struct str){0};
+		if (k == list->items.n && i != k)
+			break;
+		if (s.n)
+			buf_addf(&b, "%s%.*s", b.n > 1 ? ", " : "", STR_ARG(s));
+	}
+	buf_addc(&b, ']');
+	return buf_str(&b);
+}
+
+/* The same in place of the alias that stands for it. */
+static bool put_copy(struct edit *e, const struct yaml_pair *p, uint32_t i,
+		     struct str item, struct str *out)
+{
+	struct stand s = value_of(e, p);
+	struct str copy = copy_of(e, p->value, i, item);
+
+	if (!s.alias || !copy.n)
+		return false;
+	*out = replaced(e->a, e->text, s.beg, s.end, copy);
+	return true;
+}
+
 /* --- one more ------------------------------------------------------------ */
 
 /* "[a, b]": behind the last item, on a line of its own where that has one. */
@@ -195,7 +287,8 @@ bool edit_add(struct arena *a, struct str text, const char *key,
 		map = network->value;
 	pair = pair_of(map, key);
 	if (pair)
-		return add_to_list(&e, pair->value, item, out);
+		return put_copy(&e, pair, pair->value->items.n, item, out) ||
+		       add_to_list(&e, pair->value, item, out);
 	return map->kind == YAML_MAP && add_key(&e, map, key, item, out);
 }
 
@@ -208,15 +301,21 @@ struct found {
 	uint32_t i;
 };
 
-static bool find(const struct yaml_node *map, size_t at, struct found *out)
+static bool find_under(const struct yaml_node *map, size_t at, const char *key,
+		       struct found *out)
 {
 	if (!map || map->kind != YAML_MAP)
 		return false;
 	vec_each(p, &map->pairs) {
 		const struct yaml_node *list = p->value;
 
-		if (list->kind == YAML_MAP && find(list, at, out))
+		/* Of others, as tests, a key is another one. */
+		if (list->kind == YAML_MAP &&
+		    (!key || str_is(p->key.s, "network")) &&
+		    find_under(list, at, key, out))
 			return true;
+		if (key && !str_is(p->key.s, key))
+			continue;
 		for (uint32_t i = 0; i < list->items.n; i++) {
 			const struct yaml_node *n = list->items.v[i];
 
@@ -229,29 +328,54 @@ static bool find(const struct yaml_node *map, size_t at, struct found *out)
 	return false;
 }
 
+static bool find(const struct yaml_node *map, size_t at, const char *key,
+		 struct found *out)
+{
+	return (key && find_under(map, at, key, out)) ||
+	       find_under(map, at, NULL, out);
+}
+
+/*
+ * What other places have by an alias, moved to the first of these, so that the
+ * item can go. Nothing before its own place moves by that.
+ */
+static bool hand_on(struct edit *e, const struct found *f)
+{
+	const struct yaml_node *n = f->pair->value->items.v[f->i];
+	struct stand s = stand_at(e, f->pair->value, f->i);
+	struct str item = str_slice(e->text, s.beg, s.end);
+
+	if (s.alias || n->uses.n == 0)
+		return true;
+	if (str_find(item, '\n', 0) < item.n)
+		return false;
+	e->text = replaced(e->a, e->text, n->uses.v[0].beg - 1,
+			   n->uses.v[0].end - 1, item);
+	return true;
+}
+
 static struct str remove_flow(struct edit *e, const struct found *f)
 {
 	const struct yaml_node *list = f->pair->value;
-	const struct yaml_node *n = list->items.v[f->i];
-	size_t beg = beg_of(n), end = end_of(n);
+	struct stand s = stand_at(e, list, f->i);
 
 	if (f->i + 1 < list->items.n)
-		end = beg_of(list->items.v[f->i + 1]);
+		s.end = stand_at(e, list, f->i + 1).beg;
 	else if (f->i > 0)
-		beg = end_of(list->items.v[f->i - 1]);
-	return replaced(e->a, e->text, beg, end, (struct str){0});
+		s.beg = stand_at(e, list, f->i - 1).end;
+	return replaced(e->a, e->text, s.beg, s.end, (struct str){0});
 }
 
 /* Its lines; with the key where it was the only one. */
 static bool remove_block(struct edit *e, const struct found *f, struct str *out)
 {
 	const struct yaml_node *list = f->pair->value;
-	const struct yaml_node *n = list->items.v[f->i];
+	struct stand at = stand_at(e, list, f->i);
 	struct str s = e->text, before;
-	size_t beg = line_beg(s, beg_of(n)), key = f->pair->key.at.beg - 1;
-	size_t end = line_end(s, end_of(n));
+	size_t beg = line_beg(s, at.beg), key = f->pair->key.at.beg - 1;
+	size_t end = line_end(s, at.end);
 
-	before = str_trim(str_slice(s, beg, beg_of(n)));
+	before = str_trim(str_slice(s, beg, at.beg));
 	if (!str_is(before, "-"))
 		return false;
 	if (list->items.n > 1) {
@@ -269,30 +393,56 @@ static bool remove_block(struct edit *e, const struct found *f, struct str *out)
 	return true;
 }
 
-bool edit_remove(struct arena *a, struct str text, size_t at, struct str *out)
+static bool remove_found(struct edit *e, const struct found *f, struct str *out)
 {
-	struct found f;
-	struct edit e;
-
-	if (!begin(&e, a, text) || !find(e.root, at, &f))
+	if (value_of(e, f->pair).alias)
+		return put_copy(e, f->pair, f->i, (struct str){0}, out);
+	if (!hand_on(e, f))
 		return false;
-	if (!f.pair->value->close)
-		return remove_block(&e, &f, out);
-	*out = remove_flow(&e, &f);
+	if (!f->pair->value->close)
+		return remove_block(e, f, out);
+	*out = remove_flow(e, f);
 	return true;
 }
 
-bool edit_replace(struct arena *a, struct str text, size_t at, struct str item,
-		  struct str *out)
+bool edit_remove(struct arena *a, struct str text, size_t at, const char *key,
+		 struct str *out)
 {
-	const struct yaml_node *n;
 	struct found f;
 	struct edit e;
 
-	if (!begin(&e, a, text) || !find(e.root, at, &f))
+	return begin(&e, a, text) && find(e.root, at, key, &f) &&
+	       remove_found(&e, &f, out);
+}
+
+bool edit_remove_nth(struct arena *a, struct str text, const char *key,
+		     uint32_t i, struct str *out)
+{
+	struct found f;
+	struct edit e;
+
+	if (!begin(&e, a, text))
 		return false;
-	n = f.pair->value->items.v[f.i];
-	*out = replaced(a, text, beg_of(n), end_of(n), item);
+	f = (struct found){e.root, pair_of(e.root, key), i};
+	return f.pair && i < f.pair->value->items.n &&
+	       remove_found(&e, &f, out);
+}
+
+bool edit_replace(struct arena *a, struct str text, size_t at, const char *key,
+		  struct str item, struct str *out)
+{
+	struct stand s;
+	struct found f;
+	struct edit e;
+
+	if (!begin(&e, a, text) || !find(e.root, at, key, &f))
+		return false;
+	if (value_of(&e, f.pair).alias)
+		return put_copy(&e, f.pair, f.i, item, out);
+	if (!hand_on(&e, &f))
+		return false;
+	s = stand_at(&e, f.pair->value, f.i);
+	*out = replaced(a, e.text, s.beg, s.end, item);
 	return true;
 }
 
@@ -303,10 +453,13 @@ bool edit_extend(struct arena *a, struct str text, size_t at, const char *key,
 	struct found f;
 	struct edit e;
 
-	if (!begin(&e, a, text) || !find(e.root, at, &f))
+	if (!begin(&e, a, text) || !find(e.root, at, NULL, &f))
 		return false;
 	pair = pair_of(f.pair->value->items.v[f.i], key);
-	return pair && add_to_list(&e, pair->value, item, out);
+	if (!pair)
+		return false;
+	return put_copy(&e, pair, pair->value->items.n, item, out) ||
+	       add_to_list(&e, pair->value, item, out);
 }
 
 /* --- lines --------------------------------------------------------------- */

@@ -321,6 +321,7 @@ static bool read_alias(struct reader *r, const yaml_event_t *e, unsigned depth,
 		if (too_deep(r, at, depth + n->height - 1) ||
 		    !count(r, at, n->size))
 			return false;
+		*vec_push(r->a, &n->uses) = at;
 		*out = n;
 		return true;
 	}

@@ -21,11 +21,12 @@ struct yaml_pair {
 
 struct yaml_node {
 	enum yaml_kind kind;
-	bool plain;	  /* scalar: without quotes, not a block */
-	uint16_t height;  /* 1 for a scalar */
-	uint32_t close;	  /* of "[…]" and "{…}": where its last byte is; or 0 */
-	uint32_t size;	  /* nodes in it, aliases counted expanded */
-	struct text text; /* scalar: its value; else only its place */
+	bool plain;	 /* scalar: without quotes, not a block */
+	uint16_t height; /* 1 for a scalar */
+	uint32_t close; /* of "[…]" and "{…}": where its last byte is; or 0 */
+	uint32_t size;	       /* nodes in it, aliases counted expanded */
+	struct text text;      /* scalar: its value; else only its place */
+	VEC(struct span) uses; /* where aliases of it stand, in their order */
 	VEC(struct yaml_node *) items;
 	VEC(struct yaml_pair) pairs;
 };

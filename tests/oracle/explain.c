@@ -543,7 +543,8 @@ static bool without(struct world *w, const struct explain_rule *rule,
 	for (int i = 0; i < 2; i++)
 		if (str_eq(s->name, texts[i].name))
 			return edit_remove(w->a, texts[i].text,
-					   at.beg - s->base, &texts[i].text);
+					   at.beg - s->base, NULL,
+					   &texts[i].text);
 	return false;
 }
 

@@ -24,7 +24,7 @@ static void less(const char *text, const char *what, const char *wanted)
 {
 	struct str out = {0};
 	size_t at = (size_t)(strstr(text, what) - text);
-	bool ok = edit_remove(a, str_of(text), at, &out);
+	bool ok = edit_remove(a, str_of(text), at, NULL, &out);
 
 	CHECK_MSG(wanted ? ok && str_is(out, wanted) : !ok, "%s: %.*s", text,
 		  STR_ARG(out));
@@ -85,7 +85,61 @@ static void check_remove(void)
 	     "allow:\n  - c\n");
 	less("allow: [{dest: b, ports: [1]}, c]\n", "b,", "allow: [c]\n");
 	less("image: x\n", "x", NULL);
-	less("allow:\n  - &k a\n  - b\n", "a\n  - b", NULL);
+	less("allow:\n  - &k a\n  - b\n", "a\n  - b", "allow:\n  - b\n");
+	/* What aliases stand for, and where they stand. */
+	less("allow: [&k a, b]\ndeny: [*k, c]\n", "a, b",
+	     "allow: [b]\ndeny: [&k a, c]\n");
+	less("allow:\n  - &k {dest: a}\n  - b\nhostnames: [*k, *k]\n", "dest",
+	     "allow:\n  - b\nhostnames: [&k {dest: a}, *k]\n");
+	less("allow: &k\n  - dest: &d a\n  - b\nx: *d\n", "b\nx",
+	     "allow: &k\n  - dest: &d a\nx: *d\n");
+}
+
+/* Of lists that two keys have, the one that is meant. */
+static void check_aliases(void)
+{
+	static const struct {
+		const char *text, *at, *key, *without;
+	} cases[] = {
+		{"hostnames: &n [a, b]\ndeny: *n\n", "b]", "deny",
+		 "hostnames: &n [a, b]\ndeny: [a]\n"},
+		{"hostnames: &n [a, b]\ndeny: *n\n", "b]", "hostnames",
+		 "hostnames: &n [a]\ndeny: *n\n"},
+		{"hostnames: &n\n  - a\n  - b\nnetwork:\n  deny: *n # c\n",
+		 "a\n", "deny",
+		 "hostnames: &n\n  - a\n  - b\nnetwork:\n  deny: [b] # c\n"},
+		{"tests: {deny: &d [a]}\ndeny: *d\n", "a]", "deny",
+		 "tests: {deny: &d [a]}\ndeny: []\n"},
+		{"hostnames: [&x a, b]\ndeny: [c, *x]\n", "a,", "deny",
+		 "hostnames: [&x a, b]\ndeny: [c]\n"},
+		{"hostnames: [&x a, b]\ndeny:\n  - *x\n  - c\n", "a,", "deny",
+		 "hostnames: [&x a, b]\ndeny:\n  - c\n"},
+		{"hostnames: &n\n  - {dest: a,\n     ports: [1]}\n  - b\n"
+		 "deny: *n\n",
+		 "b\n", "deny", NULL},
+	};
+	struct str out;
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct str text = str_of(cases[i].text);
+		size_t at = (size_t)(strstr(text.p, cases[i].at) - text.p);
+		bool ok = edit_remove(a, text, at, cases[i].key, &out);
+
+		CHECK_MSG(cases[i].without ? ok && str_is(out, cases[i].without)
+					   : !ok,
+			  "%zu: %s", i, ok ? out.p : "refused");
+	}
+	CHECK(edit_add(a, STR("ignore: &i [a]\nreadonly: *i\n"), "readonly",
+		       STR("b"), &out) &&
+	      str_is(out, "ignore: &i [a]\nreadonly: [a, b]\n"));
+	CHECK(edit_replace(a, STR("allow: [&x a]\ndeny: [*x]\n"), 11, "deny",
+			   STR("b"), &out) &&
+	      str_is(out, "allow: [&x a]\ndeny: [b]\n"));
+	CHECK(edit_remove_nth(a, STR("extends: [a, b]\n"), "extends", 1,
+			      &out) &&
+	      str_is(out, "extends: [a]\n"));
+	CHECK(!edit_remove_nth(a, STR("extends: [a, b]\n"), "extends", 2,
+			       &out));
 }
 
 static void check_replace(void)
@@ -93,9 +147,10 @@ static void check_replace(void)
 	struct str out = {0};
 
 	CHECK(edit_replace(a, STR("deny:\n  - dest: a\n    ports: [1] # c\n"),
-			   17, STR("x"), &out) &&
+			   17, "deny", STR("x"), &out) &&
 	      str_is(out, "deny:\n  - x # c\n"));
-	CHECK(edit_replace(a, STR("deny: [a, \"b\"]\n"), 10, STR("x"), &out) &&
+	CHECK(edit_replace(a, STR("deny: [a, \"b\"]\n"), 10, "deny", STR("x"),
+			   &out) &&
 	      str_is(out, "deny: [a, x]\n"));
 }
 
@@ -140,6 +195,7 @@ int main(void)
 	check_add();
 	check_remove();
 	check_replace();
+	check_aliases();
 	check_extend();
 	check_scalar();
 	check_lines();
