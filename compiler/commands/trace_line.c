@@ -9,7 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#define WORDS_SHOWN 64u
+#define WORDS_SHOWN   64u
+#define ANSWERS_SHOWN 6u
 
 const char *trace_clock(uint64_t at_ns, char buf[TRACE_CLOCK_MAX])
 {
@@ -160,6 +161,38 @@ static void put_address(struct buf *text, const struct trace_event *e)
 		view_clean(text, trace_arg(e, "remote_addr.sa_family"));
 }
 
+/* "example.com → 192.0.2.1, 2001:db8::1", or why there is nothing. */
+static void put_answer(struct buf *text, const struct trace_event *e)
+{
+	struct str code = trace_arg(e, "dns_response.response_code");
+	struct str refused = trace_arg(e, "dns_response.refused");
+	unsigned n = 0;
+
+	view_clean(text, trace_object(e).name);
+	buf_adds(text, " → ");
+	for (uint32_t i = 0; i < e->n; i++) {
+		if (!str_is(e->leaf[i].key, "dns_response.dns_answer.answer"))
+			continue;
+		if (n == ANSWERS_SHOWN)
+			buf_adds(text, ", …");
+		if (n++ >= ANSWERS_SHOWN)
+			continue;
+		if (n > 1)
+			buf_adds(text, ", ");
+		view_clean(text, e->leaf[i].text);
+	}
+	if (n)
+		return;
+	/* Tracee leaves the code out. */
+	view_clean(text,
+		   code.n && !str_is(code, "NOERROR") ? code : STR("nothing"));
+	if (refused.n) {
+		buf_adds(text, " (");
+		view_clean(text, refused);
+		buf_addc(text, ')');
+	}
+}
+
 static void of_attempt(const struct trace_event *e, struct trace_line *out,
 		       struct buf *text)
 {
@@ -213,9 +246,14 @@ bool trace_line(struct arena *a, const struct trace_event *e,
 			out->what = "accept";
 		put_address(&text, e);
 		break;
+	case TRACE_DNS:
+		if (trace_is_answer(e))
+			put_answer(&text, e);
+		else
+			put_address(&text, e);
+		break;
 	case TRACE_CONNECT:
 	case TRACE_SEND:
-	case TRACE_DNS:
 		put_address(&text, e);
 		break;
 	case TRACE_ATTEMPT:

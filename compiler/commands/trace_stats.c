@@ -88,7 +88,7 @@ void stats_add(struct stats *s, const struct trace_event *e)
 		count_add(s->count[BY_PATH], prefix_of(o.path));
 	if (o.port && o.addr.n && kind != TRACE_LISTEN)
 		add_host(s, &o);
-	else if (o.name.n)
+	else if (o.name.n && !trace_is_answer(e))
 		count_add(s->count[BY_HOST], o.name);
 }
 

@@ -75,6 +75,7 @@ struct trace_object trace_object(const struct trace_event *e)
 	};
 	static const char *const names[] = {
 		"dns_questions.query",
+		"dns_response.query_data.query",
 		"proto_dns.questions.name",
 		"http_request.host",
 	};
@@ -88,6 +89,11 @@ struct trace_object trace_object(const struct trace_event *e)
 	if (str_u64(first_of(e, ports, ARRAY_LEN(ports)), UINT16_MAX, &port))
 		o.port = (uint16_t)port;
 	return o;
+}
+
+bool trace_is_answer(const struct trace_event *e)
+{
+	return str_is(e->name, "net_packet_dns_response");
 }
 
 /* --- kinds ---------------------------------------------------------------- */

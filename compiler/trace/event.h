@@ -49,6 +49,8 @@ struct trace_object {
 	uint16_t port;
 };
 struct trace_object trace_object(const struct trace_event *e);
+/* What a resolver answered; the question is an event of its own. */
+bool trace_is_answer(const struct trace_event *e);
 
 /* Kinds of events, as the story tells them and the statistics count them. */
 enum trace_kind {

@@ -8,6 +8,8 @@
 #define UDP_READS_MAX 32u /* questions before others get their turn */
 #define BACKLOG	      16
 #define QUEUE_BYTES   (1 << 20)
+#define HEADER_BYTES  12u /* of a message, RFC 1035, 4.1.1 */
+#define FLAG_TC	      2u  /* in its third byte */
 
 static int listen_on(const char *text, int type, int *out, struct err *err)
 {
@@ -95,9 +97,44 @@ static void client_close(struct dns_client *c)
 	c->generation++;
 }
 
+/*
+ * What the agent is told, and by which socket. why: REASON_GRANTED, or why it
+ * gets nothing.
+ */
+static void tell_answer(struct dns_gate *g, const struct dns_flight *f,
+			const uint8_t *msg, size_t n, enum reason why,
+			const struct dns_answer *answer)
+{
+	bool tcp = f->from == DNS_FROM_TCP;
+	const struct dns_client *c = &g->clients[f->client];
+	struct sockaddr_storage server = {0};
+	socklen_t size = sizeof(server);
+	struct record_answer r = {
+		.tcp = tcp,
+		.client = tcp ? &c->peer : &f->peer,
+		.server = &server,
+		.q = &f->q,
+		.bytes = n,
+		.refused = why != REASON_GRANTED,
+		.reason = why,
+		.answer = answer,
+	};
+
+	if (n < HEADER_BYTES)
+		return;
+	(void)getsockname(tcp ? c->fd : f->listener, (struct sockaddr *)&server,
+			  &size);
+	r.rcode = (ldns_pkt_rcode)(msg[3] & 15);
+	r.cut = msg[2] & FLAG_TC;
+	if (r.cut)
+		r.answer = NULL;
+	g->on_answer(g->data, &r);
+}
+
 /* A reply of one's own size for each transport. */
 static void reply(struct dns_gate *g, const struct dns_flight *f,
-		  ldns_pkt_rcode rcode, const struct dns_answer *answer)
+		  ldns_pkt_rcode rcode, enum reason why,
+		  const struct dns_answer *answer)
 {
 	uint8_t buf[DNS_MSG_UDP_MAX];
 	struct dns_client *c;
@@ -108,6 +145,7 @@ static void reply(struct dns_gate *g, const struct dns_flight *f,
 		return;
 	case DNS_FROM_UDP:
 		n = dns_msg_reply(&f->q, rcode, answer, buf, f->q.udp_max);
+		tell_answer(g, f, buf, n, why, answer);
 		/* A full queue is a lost datagram: the client asks again. */
 		if (n)
 			(void)!sendto(f->listener, buf, n, MSG_DONTWAIT,
@@ -120,6 +158,7 @@ static void reply(struct dns_gate *g, const struct dns_flight *f,
 			return;
 		n = dns_msg_reply(&f->q, rcode, answer, c->out + 2,
 				  DNS_MSG_MAX);
+		tell_answer(g, f, c->out + 2, n, why, answer);
 		c->out[0] = (uint8_t)(n >> 8);
 		c->out[1] = (uint8_t)n;
 		c->n_out = n + 2;
@@ -251,14 +290,14 @@ static void answered(struct dns_gate *g, struct dns_flight *f,
 	const struct addr *first = NULL;
 
 	if (!open_addresses(g, f, a, now_ms)) {
-		reply(g, f, LDNS_RCODE_SERVFAIL, NULL);
+		reply(g, f, LDNS_RCODE_SERVFAIL, REASON_UPSTREAM, NULL);
 		land(g, f);
 		return;
 	}
 	for (uint32_t i = a->n_addrs; i-- > 0;)
 		if (a->addrs[i].keep)
 			first = &a->addrs[i].addr;
-	reply(g, f, a->rcode, a);
+	reply(g, f, a->rcode, REASON_GRANTED, a);
 	if (f->from != DNS_FROM_US && (first || a->n_addrs == 0))
 		tell(g, f, true, REASON_GRANTED, first);
 	land(g, f);
@@ -266,7 +305,7 @@ static void answered(struct dns_gate *g, struct dns_flight *f,
 
 static void failed(struct dns_gate *g, struct dns_flight *f)
 {
-	reply(g, f, LDNS_RCODE_SERVFAIL, NULL);
+	reply(g, f, LDNS_RCODE_SERVFAIL, REASON_UPSTREAM, NULL);
 	if (f->from != DNS_FROM_US)
 		tell(g, f, false, REASON_UPSTREAM, NULL);
 	land(g, f);
@@ -302,7 +341,7 @@ static void launch(struct dns_gate *g, struct dns_flight *f, int64_t now_ms)
 static void refuse(struct dns_gate *g, struct dns_flight *f,
 		   ldns_pkt_rcode rcode, enum reason reason)
 {
-	reply(g, f, rcode, NULL);
+	reply(g, f, rcode, reason, NULL);
 	tell(g, f, false, reason, NULL);
 }
 
@@ -344,7 +383,7 @@ static void question(struct dns_gate *g, struct dns_flight *f,
 		return;
 	}
 	if (f->q.type == LDNS_RR_TYPE_AAAA && !g->ipv6) {
-		reply(g, f, LDNS_RCODE_NOERROR, NULL);
+		reply(g, f, LDNS_RCODE_NOERROR, REASON_GRANTED, NULL);
 		return;
 	}
 	launch(g, f, now_ms);
@@ -400,7 +439,10 @@ static void read_udp(struct dns_gate *g, int fd, int64_t now_ms)
 
 static void accept_client(struct dns_gate *g, int fd, int64_t now_ms)
 {
-	int got = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct sockaddr_storage peer = {0};
+	socklen_t size = sizeof(peer);
+	int got = accept4(fd, (struct sockaddr *)&peer, &size,
+			  SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (got < 0)
 		return;
@@ -410,6 +452,7 @@ static void accept_client(struct dns_gate *g, int fd, int64_t now_ms)
 		if (c->fd >= 0)
 			continue;
 		c->fd = got;
+		c->peer = peer;
 		c->busy = false;
 		c->n_in = c->n_out = c->sent = 0;
 		c->deadline_ms = now_ms + DNS_GATE_IDLE_MS;

@@ -37,6 +37,7 @@ struct dns_client { /* one TCP connection; one question at a time */
 	int fd;
 	uint32_t generation;
 	bool busy; /* its question is on its way */
+	struct sockaddr_storage peer;
 	int64_t deadline_ms;
 	size_t n_in;
 	uint8_t in[2 + DNS_MSG_QUERY_MAX];
@@ -71,6 +72,8 @@ struct dns_gate {
 	struct pins *pins;
 	/* Takes what happened; time is filled in there. */
 	void (*on_record)(void *data, const struct record *r);
+	/* Takes what the agent was told, just before it is; likewise. */
+	void (*on_answer)(void *data, const struct record_answer *r);
 	void (*on_error)(void *data, const char *message);
 	void *data;
 	bool ipv6;

@@ -1,6 +1,7 @@
 #include "runtime/gate/dns_msg.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* SVCB parameters by number, RFC 9460, section 14.3. */
@@ -485,4 +486,47 @@ size_t dns_msg_reply(const struct dns_query *q, ldns_pkt_rcode rcode,
 	ldns_pkt_set_tc(p, true);
 	n = pkt_write(p, out, max);
 	return n <= max ? n : 0;
+}
+
+/* --- for people ----------------------------------------------------------- */
+
+/* Names without the dot at their end, as they are asked for. */
+static void show_data(const ldns_rr *rr, char *out, size_t size)
+{
+	size_t n = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < ldns_rr_rd_count(rr) && n < size; i++) {
+		char *text = ldns_rdf2str(ldns_rr_rdf(rr, i));
+
+		if (text)
+			n += (size_t)snprintf(out + n, size - n, "%s%s",
+					      i ? " " : "", text);
+		free(text);
+	}
+	if (n > 1 && n < size && out[n - 1] == '.')
+		out[n - 1] = '\0';
+}
+
+size_t dns_msg_show(const struct dns_answer *a, struct dns_shown *out,
+		    size_t max)
+{
+	size_t n = 0, addr = 0;
+
+	for (size_t i = 0; i < ldns_rr_list_rr_count(a->rrs); i++) {
+		const ldns_rr *rr = ldns_rr_list_rr(a->rrs, i);
+		ldns_rr_type type = ldns_rr_get_type(rr);
+		bool is_addr =
+			type == LDNS_RR_TYPE_A || type == LDNS_RR_TYPE_AAAA;
+
+		if (is_addr && addr < a->n_addrs && !a->addrs[addr++].keep)
+			continue;
+		if (n < max) {
+			dns_msg_type_text((uint16_t)type, out[n].type);
+			out[n].ttl_s = ldns_rr_ttl(rr);
+			show_data(rr, out[n].data, sizeof(out[n].data));
+		}
+		n++;
+	}
+	return n;
 }

@@ -97,6 +97,16 @@ enum dns_msg_got dns_msg_answer(const uint8_t *wire, size_t n,
 				struct dns_answer *out);
 void dns_msg_done(struct dns_answer *a);
 
+/* A record for people: "A", 60, "192.0.2.1". */
+struct dns_shown {
+	char type[16];
+	uint32_t ttl_s;
+	char data[256]; /* what is longer is cut */
+};
+/* The first max records that a reply has. How many there are. */
+size_t dns_msg_show(const struct dns_answer *a, struct dns_shown *out,
+		    size_t max);
+
 /*
  * The reply to q: answer's records without the addresses that are not kept,
  * or none when answer is NULL. What does not fit into max bytes goes as an

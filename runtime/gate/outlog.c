@@ -54,6 +54,11 @@ void outlog_lost(struct outlog *o, uint64_t n)
 	o->n_lost += n;
 }
 
+bool outlog_has_room(const struct outlog *o)
+{
+	return o->n_lost == 0 && o->n < OUTLOG_BYTES / 2;
+}
+
 bool outlog_pending(const struct outlog *o)
 {
 	return !o->closed && (o->n || o->n_lost);

@@ -25,6 +25,8 @@ struct outlog {
 /* Take a whole line, or count it as lost. */
 void outlog_line(struct outlog *o, const char *line, size_t n);
 void outlog_lost(struct outlog *o, uint64_t n);
+/* Room for what is less than a decision? */
+bool outlog_has_room(const struct outlog *o);
 bool outlog_pending(const struct outlog *o);
 /* To be called when poll says that fd can be written to: at most PIPE_BUF
  * bytes, which a pipe that says so takes without blocking. */

@@ -1,5 +1,6 @@
 #include "runtime/gate/record.h"
 
+#include <arpa/inet.h>
 #include <cjson/cJSON.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -110,6 +111,91 @@ size_t record_change(const struct record_change *c, char buf[RECORD_MAX])
 	cJSON_AddNumberToObject(o, "ms", (double)c->ms);
 	if (c->why_not)
 		add(o, "message", c->why_not);
+	return finish(o, buf);
+}
+
+/* The text of an address, and its port. */
+static void add_end(cJSON *o, const char *addr, const char *port,
+		    const struct sockaddr_storage *s)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)s;
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)s;
+	bool v6 = s->ss_family == AF_INET6;
+	char text[INET6_ADDRSTRLEN] = "";
+
+	inet_ntop(s->ss_family,
+		  v6 ? (const void *)&in6->sin6_addr
+		     : (const void *)&in->sin_addr,
+		  text, sizeof(text));
+	add(o, addr, text);
+	cJSON_AddNumberToObject(o, port,
+				ntohs(v6 ? in6->sin6_port : in->sin_port));
+}
+
+static void add_records(cJSON *o, const struct dns_answer *a, size_t max)
+{
+	struct dns_shown shown[RECORD_ANSWERS_MAX];
+	size_t n = a ? dns_msg_show(a, shown, max) : 0;
+	cJSON *list = cJSON_AddArrayToObject(o, "records");
+
+	for (size_t i = 0; i < n && i < max; i++) {
+		cJSON *one = cJSON_CreateObject();
+
+		add(one, "type", shown[i].type);
+		cJSON_AddNumberToObject(one, "ttl", shown[i].ttl_s);
+		add(one, "data", shown[i].data);
+		cJSON_AddItemToArray(list, one);
+	}
+}
+
+static const char *rcode_text(ldns_pkt_rcode rcode)
+{
+	const ldns_lookup_table *t = ldns_lookup_by_id(ldns_rcodes, (int)rcode);
+
+	return t ? t->name : "";
+}
+
+static cJSON *answer_object(const struct record_answer *r, size_t max)
+{
+	cJSON *o = cJSON_CreateObject();
+	char ns[32], type[16];
+
+	add(o, "event", "answer");
+	snprintf(ns, sizeof(ns), "%llu",
+		 (unsigned long long)r->time.tv_sec * 1000000000u +
+			 (unsigned long long)r->time.tv_nsec);
+	cJSON_AddRawToObject(o, "time_ns", ns); /* a double would round it */
+	cJSON_AddBoolToObject(o, "tcp", r->tcp);
+	add_end(o, "client", "port", r->client);
+	add_end(o, "server", "server_port", r->server);
+	cJSON_AddNumberToObject(o, "id", r->q->id);
+	cJSON_AddNumberToObject(o, "bytes", (double)r->bytes);
+	add(o, "name", r->q->name);
+	add(o, "type", dns_msg_type_text(r->q->type, type));
+	add(o, "rcode", rcode_text(r->rcode));
+	if (r->refused)
+		add(o, "refused", reason_name(r->reason));
+	cJSON_AddBoolToObject(o, "cut", r->cut);
+	add_records(o, r->answer, max);
+	return o;
+}
+
+size_t record_answer(const struct record_answer *r, char buf[RECORD_MAX])
+{
+	size_t n = 0;
+
+	/* Long records may not fit all together. */
+	for (size_t max = RECORD_ANSWERS_MAX; n == 0 && max; max /= 2)
+		n = finish(answer_object(r, max), buf);
+	return n;
+}
+
+size_t record_answers_lost(uint64_t n, char buf[RECORD_MAX])
+{
+	cJSON *o = cJSON_CreateObject();
+
+	add(o, "event", "answer");
+	cJSON_AddNumberToObject(o, "missing", (double)n);
 	return finish(o, buf);
 }
 

@@ -8,6 +8,7 @@
 
 #include "compiler/base/reason.h"
 #include "runtime/gate/clock.h"
+#include "runtime/gate/dns_msg.h"
 #include "runtime/gate/logline.h"
 #include "runtime/gate/packet.h"
 #include "runtime/gate/provenance.h"
@@ -40,6 +41,27 @@ struct record {
 
 /* One line with its LF into buf. The length, 0 when it does not fit. */
 size_t record_decision(const struct record *r, char buf[RECORD_MAX]);
+
+/*
+ * What a question got, for the tracer: by whom it was asked is for that to find
+ * out, from the port and the message's number.
+ */
+#define RECORD_ANSWERS_MAX 16u /* records; further ones are left out */
+struct record_answer {
+	struct timespec time;
+	bool tcp, cut; /* cut: empty, to be asked again by TCP */
+	const struct sockaddr_storage *client, *server;
+	const struct dns_query *q;
+	ldns_pkt_rcode rcode;
+	bool refused; /* for this reason */
+	enum reason reason;
+	size_t bytes;			 /* of the message */
+	const struct dns_answer *answer; /* NULL: no records */
+};
+size_t record_answer(const struct record_answer *r, char buf[RECORD_MAX]);
+/* So many of them were not told. */
+size_t record_answers_lost(uint64_t n, char buf[RECORD_MAX]);
+
 struct record_ready {
 	bool ipv6;
 	int64_t ms;

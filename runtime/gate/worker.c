@@ -49,6 +49,7 @@ struct gate {
 	struct nflog nflog;
 	struct outlog out;
 	struct onward onward;
+	uint64_t answers_lost; /* not yet told */
 };
 
 /* One per process, and too large for a stack. */
@@ -87,6 +88,30 @@ static void on_record(void *data, const struct record *given)
 		n = record_decision(&r, line);
 	}
 	outlog_line(&g->out, line, n);
+}
+
+/* Never in the way of a decision. */
+static void on_answer(void *data, const struct record_answer *given)
+{
+	struct gate *g = data;
+	struct record_answer r = *given;
+	char line[RECORD_MAX];
+	size_t n;
+
+	if (!outlog_has_room(&g->out)) {
+		g->answers_lost++;
+		return;
+	}
+	if (g->answers_lost)
+		outlog_line(&g->out, line,
+			    record_answers_lost(g->answers_lost, line));
+	g->answers_lost = 0;
+	clock_gettime(CLOCK_REALTIME, &r.time);
+	n = record_answer(&r, line);
+	if (n)
+		outlog_line(&g->out, line, n);
+	else
+		g->answers_lost++;
 }
 
 static void on_lost(void *data, uint64_t n)
@@ -379,6 +404,7 @@ static int open_resolver(struct gate *g, bool ipv6, struct err *err)
 	g->dns.seen = &g->seen;
 	g->dns.pins = &g->l7.pins;
 	g->dns.on_record = on_record;
+	g->dns.on_answer = on_answer;
 	g->dns.on_error = on_error;
 	g->dns.data = g;
 	g->dns.ipv6 = ipv6;

@@ -159,6 +159,12 @@ static int on_event(struct gate *g, const cJSON *o, struct str line,
 		g->words_done = true;
 		return 0;
 	}
+	if (strcmp(name, "answer") == 0) {
+		line.n++; /* with its LF, as below */
+		if (g->tracer)
+			tracer_answer(g->tracer, line);
+		return 0;
+	}
 	if (strcmp(name, "decision") != 0)
 		return err_set(err, -EPROTO,
 			       "the gate sent an unknown event '%.40s'", name);

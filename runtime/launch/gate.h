@@ -10,6 +10,7 @@
 #define RUNTIME_LAUNCH_GATE_H
 
 #include "runtime/launch/summary.h"
+#include "runtime/launch/tracer.h"
 
 #include <sys/types.h>
 
@@ -33,6 +34,7 @@ struct gate {
 	uint32_t netns, pidns;
 	double ready_ms; /* of its own time, as it says */
 	struct summary *summary;
+	struct tracer *tracer; /* hears of DNS answers; NULL: nobody does */
 	size_t line_n;
 	char line[GATE_LINE_MAX];
 	size_t log_bytes, decision_bytes;

@@ -180,6 +180,7 @@ static int start_tracer(struct launch *l, struct err *err)
 			  l->session.id, l->watchdog.keep_fd, err);
 	if (rc == 0)
 		l->run.tracer->file.copy = l->trace_copy;
+	l->run.gate->tracer = l->run.tracer;
 	return rc;
 }
 
@@ -329,9 +330,9 @@ static void add_trace(cJSON *o, const struct tracer *t)
 {
 	cJSON *trace = cJSON_AddObjectToObject(o, "trace");
 
-	cJSON_AddBoolToObject(trace, "whole", t->state == TRACER_ENDED &&
-						      t->lost == 0);
-	cJSON_AddNumberToObject(trace, "lost", (double)t->lost);
+	cJSON_AddBoolToObject(trace, "whole",
+			      t->state == TRACER_ENDED && tracer_lost(t) == 0);
+	cJSON_AddNumberToObject(trace, "lost", (double)tracer_lost(t));
 	if (t->state == TRACER_FAILED)
 		cJSON_AddStringToObject(trace, "error", t->why.text);
 }
@@ -376,10 +377,11 @@ static void add_trace_words(struct launch *l, struct buf *out)
 	if (t->state == TRACER_FAILED)
 		buf_addf(out, "membrane: this session's trace is not whole: "
 			 "%s\n", t->why.text);
-	else if (t->lost)
-		buf_addf(out, "membrane: the trace lacks %llu events, for "
+	else if (tracer_lost(t))
+		buf_addf(out,
+			 "membrane: the trace lacks %llu events, for "
 			 "which there was no room\n",
-			 (unsigned long long)t->lost);
+			 (unsigned long long)tracer_lost(t));
 }
 
 static void print_summary(struct launch *l)

@@ -62,6 +62,8 @@ static void kill_agent(struct run *r)
 	r->killing = true;
 }
 
+static void take_output(struct run *r);
+
 static void begin_ending(struct run *r)
 {
 	if (r->phase == RUN_ENDING)
@@ -69,6 +71,9 @@ static void begin_ending(struct run *r)
 	r->phase = RUN_ENDING;
 	r->ending_at = proc_now_ms();
 	r->deadline = r->ending_at + RUN_END_MS;
+	/* what the agent was told last is on record, too */
+	if (r->tracer)
+		take_output(r);
 	gate_close_stdin(r->gate);
 	if (r->tracer)
 		tracer_close_stdin(r->tracer);

@@ -123,6 +123,51 @@ void tracer_tell(struct tracer *t, uint32_t netns, uint32_t pidns)
 	send_hello(t, netns, pidns);
 }
 
+/* --- answers -------------------------------------------------------------- */
+
+static bool say(struct tracer *t, struct str line)
+{
+	if (line.n > sizeof(t->say) - t->say_n)
+		return false;
+	memcpy(t->say + t->say_n, line.p, line.n);
+	t->say_n += line.n;
+	return true;
+}
+
+/* As much as the pipe takes. */
+static void send_said(struct tracer *t)
+{
+	ssize_t n = t->say_n && t->in >= 0 ? write(t->in, t->say, t->say_n) : 0;
+
+	if (n <= 0)
+		return; /* when it is gone, its end is noticed elsewhere */
+	t->say_n -= (size_t)n;
+	memmove(t->say, t->say + n, t->say_n);
+}
+
+void tracer_answer(struct tracer *t, struct str line)
+{
+	char text[96];
+	int n;
+
+	/* before that there is no agent */
+	if (t->in < 0 || !t->told)
+		return;
+	n = snprintf(text, sizeof(text),
+		     "{\"event\":\"answer\",\"missing\":%llu}\n",
+		     (unsigned long long)t->unsaid);
+	if (t->unsaid && say(t, (struct str){text, (size_t)n}))
+		t->unsaid = 0;
+	if (t->unsaid || !say(t, line))
+		t->unsaid++;
+	send_said(t);
+}
+
+uint64_t tracer_lost(const struct tracer *t)
+{
+	return t->lost + t->unsaid;
+}
+
 /* --- frames --------------------------------------------------------------- */
 
 static size_t take_head(struct tracer *t, struct str got, struct err *err)
@@ -266,6 +311,7 @@ static void drain(struct tracer *t, int *fd,
 
 void tracer_pump(struct tracer *t)
 {
+	send_said(t);
 	drain(t, &t->err, on_stderr);
 	drain(t, &t->out, on_output);
 }
@@ -288,6 +334,10 @@ void tracer_ended(struct tracer *t, int status)
 
 void tracer_close_stdin(struct tracer *t)
 {
+	send_said(t);
+	for (size_t i = 0; i < t->say_n; i++)
+		t->unsaid += t->say[i] == '\n';
+	t->say_n = 0;
 	fd_close(&t->in);
 	t->in = -1;
 }

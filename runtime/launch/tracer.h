@@ -19,6 +19,7 @@
 
 #define TRACER_FRAME_MAX (1u << 20)
 #define TRACER_LINE_MAX	 4096u
+#define TRACER_SAY_MAX	 (64u << 10) /* bytes on their way to it */
 
 enum tracer_state {
 	TRACER_STARTING, /* programs are being loaded */
@@ -36,6 +37,9 @@ struct tracer {
 	int in, out, err; /* -1 once closed */
 	bool told;	  /* the agent's namespaces */
 	uint64_t lost;	  /* events that found no room */
+	uint64_t unsaid;  /* answers that it could not be told of */
+	size_t say_n;
+	char say[TRACER_SAY_MAX];
 	struct tracefile file;
 	size_t line_n;
 	char line[TRACER_LINE_MAX];
@@ -54,6 +58,14 @@ must_check int tracer_start(struct arena *a, struct tracer *t,
 			    const char *session, int keep_fd, struct err *err);
 /* Whose processes: once, as soon as it has loaded its programs. */
 void tracer_tell(struct tracer *t, uint32_t netns, uint32_t pidns);
+/*
+ * What the gate's resolver has told the agent: a line of the gate's, with its
+ * LF. The tracer may be slow: what it does not take at once is left out, and
+ * counted as lost.
+ */
+void tracer_answer(struct tracer *t, struct str line);
+/* Events that are not in the trace, for whatever reason. */
+uint64_t tracer_lost(const struct tracer *t);
 /* Take what there is to read; never blocks. */
 void tracer_pump(struct tracer *t);
 /* Its docker command has ended. */

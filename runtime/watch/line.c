@@ -288,7 +288,8 @@ static void put_packet(struct line_writer *w, const struct value *v)
 	put(w, STR("{"));
 	put_end(w, STR("src_ip"), STR("src_port"), &v->packet.src);
 	put_end(w, STR("dst_ip"), STR("dst_port"), &v->packet.dst);
-	put_number(w, STR("protocol"), IPPROTO_UDP);
+	put_number(w, STR("protocol"),
+		   v->packet.tcp ? IPPROTO_TCP : IPPROTO_UDP);
 	put_number(w, STR("packet_len"), v->packet.bytes);
 	put_member(w, STR("iface"), STR("any"));
 	put(w, STR("}"));
@@ -305,6 +306,42 @@ static void put_questions(struct line_writer *w, struct str rest)
 	for (size_t i = 0;
 	     i < ARRAY_LEN(names) && str_field(&rest, '\0', &text); i++)
 		put_member(w, names[i], text);
+	put(w, STR("}]"));
+}
+
+/*
+ * Tracee's DnsResponseData, and what it leaves out: the code, and why the gate
+ * refused it.
+ */
+static void put_answers(struct line_writer *w, struct str rest)
+{
+	struct str name, type, code, refused, cut, ttl, data;
+
+	str_field(&rest, '\0', &name);
+	str_field(&rest, '\0', &type);
+	str_field(&rest, '\0', &code);
+	str_field(&rest, '\0', &refused);
+	str_field(&rest, '\0', &cut);
+	put(w, STR("[{\"query_data\":{"));
+	put_member(w, STR("query"), name);
+	put_member(w, STR("query_type"), type);
+	put_member(w, STR("query_class"), STR("IN"));
+	put(w, STR("},\"dns_answer\":["));
+	while (str_field(&rest, '\0', &type) && str_field(&rest, '\0', &ttl) &&
+	       str_field(&rest, '\0', &data)) {
+		put_open(w);
+		put_member(w, STR("answer_type"), type);
+		put_key(w, STR("ttl"));
+		put(w, ttl);
+		put_member(w, STR("answer"), data);
+		put(w, STR("}"));
+	}
+	put(w, STR("]"));
+	put_member(w, STR("response_code"), code);
+	if (refused.n)
+		put_member(w, STR("refused"), refused);
+	if (cut.n)
+		put(w, STR(",\"truncated\":true"));
 	put(w, STR("}]"));
 }
 
@@ -334,6 +371,9 @@ static void put_value(struct line_writer *w, const struct value *v)
 		return;
 	case VALUE_QUESTIONS:
 		put_questions(w, v->s);
+		return;
+	case VALUE_ANSWERS:
+		put_answers(w, v->s);
 		return;
 	case VALUE_NONE:
 		put(w, STR("null"));

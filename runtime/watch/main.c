@@ -3,12 +3,14 @@
  *
  *   /plan/trace.json  what to record
  *   stdin             one JSON line: {"version":1,"host":NAME,"netns":INODE,
- *                     "pidns":INODE}; its end ends the trace
+ *                     "pidns":INODE}; then one for each answer of the gate's
+ *                     resolver; its end ends the trace
  *   stdout            frames of gzip members with JSON lines: pack.h
  *   stderr            JSON lines about the tracer itself: loaded, ready, lost,
  *                     end, error
  */
 #include "compiler/base/fileio.h"
+#include "runtime/watch/answers.h"
 #include "runtime/watch/line.h"
 #include "runtime/watch/pack.h"
 #include "runtime/watch/sensor.h"
@@ -27,7 +29,7 @@
 #define BLOCK_BYTES  (512u << 10) /* of lines, before they are packed */
 #define BLOCK_AGE_MS 100
 #define POLL_MS	     20 /* the ring wakes nobody for a few events */
-#define HELLO_MAX    4096u
+#define INPUT_MAX    (16u << 10)
 #define TELL_LOST_MS 1000
 
 struct watcher {
@@ -36,11 +38,12 @@ struct watcher {
 	struct line_writer lines;
 	struct pack pack;
 	struct record record;
-	struct err err; /* of the callback */
+	struct answers *answers; /* NULL: not asked for */
+	struct err err;		 /* of the callback */
 	uint64_t events, filtered, lost_told;
 	int64_t begun_ms, block_ms, told_ms;
-	char hello[HELLO_MAX];
-	size_t hello_n;
+	char input[INPUT_MAX];
+	size_t input_n;
 	bool following;
 };
 
@@ -118,29 +121,54 @@ static int on_message(void *ctx, const void *message, size_t bytes)
 	if (w->record.group.n)
 		line_container(&w->lines, w->record.group);
 	/* A write to a resolver is nothing but its question. */
+	if (w->answers)
+		answers_asked(w->answers, &w->record);
 	if (w->record.event != WATCH_EVENT_net_packet_dns_request)
 		rc = tell_record(w);
-	for (unsigned n = 0; asks && rc == 0 && n < RECORD_QUESTIONS; n++)
-		if (record_question(&w->record, message, bytes, n))
+	for (unsigned n = 0; rc == 0 && n < RECORD_QUESTIONS; n++) {
+		if (!record_question(&w->record, message, bytes, n))
+			continue;
+		if (w->answers)
+			answers_asked(w->answers, &w->record);
+		if (asks)
 			rc = tell_record(w);
+	}
 	return rc;
+}
+
+static int tell_answers(struct watcher *w, bool all)
+{
+	int rc = 0;
+
+	while (w->answers && rc == 0 &&
+	       answers_next(w->answers, now_ms(), all, &w->record))
+		rc = tell_record(w);
+	return rc;
+}
+
+static uint64_t lost(const struct watcher *w)
+{
+	return sensor_counts(w->sensor).lost +
+	       (w->answers ? answers_lost(w->answers) : 0);
 }
 
 static void tell_lost(struct watcher *w)
 {
-	uint64_t lost = sensor_counts(w->sensor).lost;
+	uint64_t n = lost(w);
 
-	if (lost == w->lost_told || now_ms() - w->told_ms < TELL_LOST_MS)
+	if (n == w->lost_told || now_ms() - w->told_ms < TELL_LOST_MS)
 		return;
 	w->told_ms = now_ms();
-	w->lost_told = lost;
-	tell(w, "lost", "events", NULL, lost);
+	w->lost_told = n;
+	tell(w, "lost", "events", NULL, n);
 }
 
 static int pump(struct watcher *w, struct err *err)
 {
 	int rc = sensor_read(w->sensor);
 
+	if (rc == 0)
+		rc = tell_answers(w, false);
 	if (rc < 0) {
 		*err = w->err.code ? w->err : *err;
 		if (!w->err.code)
@@ -190,10 +218,10 @@ static int follow(struct watcher *w, yajl_val hello, struct err *err)
 	return 0;
 }
 
-static int on_hello(struct watcher *w, struct err *err)
+static int on_hello(struct watcher *w, const char *line, struct err *err)
 {
 	char why[64] = "";
-	yajl_val hello = yajl_tree_parse(w->hello, why, sizeof(why));
+	yajl_val hello = yajl_tree_parse(line, why, sizeof(why));
 	struct line_fact facts[] = {
 		{"back_end", sensor_back_end(w->sensor), 0},
 		{"version", MEMBRANE_VERSION, 0},
@@ -209,21 +237,53 @@ static int on_hello(struct watcher *w, struct err *err)
 				   ARRAY_LEN(facts), err);
 }
 
+/* The question is in the ring: it was sent before it was answered. */
+static int on_answer(struct watcher *w, struct str line, struct err *err)
+{
+	int rc = pump(w, err);
+
+	if (rc < 0 || !w->answers)
+		return rc;
+	return answers_take(w->answers, line, now_ms(), err);
+}
+
+static int on_line(struct watcher *w, struct str line, struct err *err)
+{
+	char text[ANSWERS_LINE_MAX + 1];
+
+	if (w->following)
+		return on_answer(w, line, err);
+	if (line.n >= sizeof(text))
+		return err_set(err, -EPROTO,
+			       "the first line on stdin is not "
+			       "the launcher's");
+	memcpy(text, line.p, line.n);
+	text[line.n] = '\0';
+	return on_hello(w, text, err);
+}
+
 /* 1: its end. */
 static int on_stdin(struct watcher *w, struct err *err)
 {
-	ssize_t n = read(STDIN_FILENO, w->hello + w->hello_n,
-			 sizeof(w->hello) - 1 - w->hello_n);
+	ssize_t n = read(STDIN_FILENO, w->input + w->input_n,
+			 sizeof(w->input) - w->input_n);
+	struct str rest, line;
+	int rc = 0;
 
 	if (n < 0 && errno == EINTR)
 		return 0;
 	if (n <= 0)
 		return 1;
-	w->hello_n += (size_t)n;
-	w->hello[w->hello_n] = '\0';
-	if (w->following || w->hello_n == sizeof(w->hello) - 1)
-		return err_set(err, -EPROTO, "more on stdin than one line");
-	return strchr(w->hello, '\n') ? on_hello(w, err) : 0;
+	w->input_n += (size_t)n;
+	rest = (struct str){w->input, w->input_n};
+	while (rc == 0 && str_find(rest, '\n', 0) < rest.n &&
+	       str_line(&rest, &line))
+		rc = on_line(w, line, err);
+	memmove(w->input, rest.p, rest.n);
+	w->input_n = rest.n;
+	if (rc == 0 && rest.n == sizeof(w->input))
+		return err_set(err, -EPROTO, "a line on stdin that has no end");
+	return rc;
 }
 
 static int loop(struct watcher *w, int signals, struct err *err)
@@ -248,26 +308,35 @@ static int loop(struct watcher *w, int signals, struct err *err)
 	}
 }
 
-/* What is in the ring still belongs to the trace. */
-static int finish(struct watcher *w, struct err *err)
+static int end_trace(struct watcher *w, struct err *err)
 {
-	int rc = pump(w, err);
-	struct watch_counts counts = sensor_counts(w->sensor);
+	uint64_t n = lost(w);
 	struct line_fact facts[] = {
 		{"events", NULL, w->events},
 		{"filtered", NULL, w->filtered},
-		{"lost", NULL, counts.lost},
+		{"lost", NULL, n},
 		{"back_end", sensor_back_end(w->sensor), 0},
 	};
+	int rc = line_facts(&w->lines, "membrane_end", facts, ARRAY_LEN(facts),
+			    err);
 
-	if (rc == 0)
-		rc = line_facts(&w->lines, "membrane_end", facts,
-				ARRAY_LEN(facts), err);
 	if (rc == 0)
 		rc = flush(w, err);
 	if (rc == 0)
-		tell(w, "end", "lost", NULL, counts.lost);
+		tell(w, "end", "lost", NULL, n);
 	return rc;
+}
+
+/* What is in the ring, and what was told, still belongs to the trace. */
+static int finish(struct watcher *w, struct err *err)
+{
+	int rc = pump(w, err);
+
+	if (rc == 0 && tell_answers(w, true) < 0) {
+		*err = w->err;
+		return err->code;
+	}
+	return rc == 0 ? end_trace(w, err) : rc;
 }
 
 /* --- start ---------------------------------------------------------------- */
@@ -304,6 +373,15 @@ static int read_plan(struct watcher *w, const char *dir, struct err *err)
 	return rc;
 }
 
+static int open_answers(struct watcher *w, struct err *err)
+{
+	if (!select_wants(w->select, WATCH_EVENT_net_packet_dns_response))
+		return 0;
+	w->answers = answers_new(w->lines.boot_epoch_ns);
+	return w->answers ? 0
+			  : err_set(err, -ENOMEM, "no memory for the trace");
+}
+
 static int start(struct watcher *w, const char *plan, struct err *err)
 {
 	int rc = line_init(&w->lines, "", err);
@@ -312,6 +390,8 @@ static int start(struct watcher *w, const char *plan, struct err *err)
 		rc = pack_init(&w->pack, err);
 	if (rc == 0)
 		rc = read_plan(w, plan, err);
+	if (rc == 0)
+		rc = open_answers(w, err);
 	if (rc == 0)
 		rc = sensor_open(w->select, on_message, w, &w->sensor, err);
 	if (rc == 0)
@@ -334,6 +414,7 @@ static int run(struct watcher *w, const char *plan)
 	if (rc < 0)
 		rc = fail(w, &err);
 	sensor_close(w->sensor);
+	answers_free(w->answers);
 	select_free(w->select);
 	pack_done(&w->pack);
 	line_done(&w->lines);

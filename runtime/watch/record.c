@@ -86,8 +86,7 @@ static bool take_items(struct parts *p, const char *at, const char *end)
 
 /* --- paths ---------------------------------------------------------------- */
 
-/* Room for n bytes of text; NULL when there is none left. */
-static char *room(struct record *r, size_t n)
+char *record_room(struct record *r, size_t n)
 {
 	char *at = r->text + r->used;
 
@@ -101,7 +100,7 @@ static char *room(struct record *r, size_t n)
 static struct str join(struct record *r, struct str leaf_first)
 {
 	size_t n = leaf_first.n ? leaf_first.n : 1, end = leaf_first.n;
-	char *out = room(r, n), *at = out;
+	char *out = record_room(r, n), *at = out;
 
 	if (!out)
 		return (struct str){0};
@@ -129,7 +128,7 @@ static struct str without_nul(struct str s)
 static struct str resolve(struct record *r, struct str base, struct str text)
 {
 	size_t n = 0;
-	char *out = room(r, base.n + text.n + 2);
+	char *out = record_room(r, base.n + text.n + 2);
 	struct str segment, parts[2] = {base, text};
 
 	if (!out)
@@ -321,11 +320,23 @@ static void make_unlink(struct record *r, const struct parts *p)
 	r->v[3] = of_uint(0);
 }
 
+static bool is_resolver(const struct value *v)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)&v->addr;
+
+	/* the port is at the same place for both kinds */
+	return v->kind == VALUE_ADDR &&
+	       (in->sin_family == AF_INET || in->sin_family == AF_INET6) &&
+	       in->sin_port == htons(NS_DEFAULTPORT);
+}
+
 static void make_connect(struct record *r, const struct parts *p)
 {
 	r->v[0] = of_int((int32_t)r->head->args[0]);
 	r->v[1] = of_int(p->sock.type);
 	r->v[2] = of_addr(p->addr);
+	if (p->sock.type == SOCK_STREAM && is_resolver(&r->v[2]))
+		r->asked = (struct asked){ASKED_TCP, p->sock.local_port, 0};
 }
 
 static void make_bind(struct record *r, const struct parts *p)
@@ -450,6 +461,7 @@ bool record_make(struct record *r, const void *message, size_t bytes)
 	r->syscall = "";
 	r->used = 0;
 	r->group = without_nul(p.group);
+	r->asked.by = ASKED_NOT;
 	switch ((enum watch_kind)h->kind) {
 	case WATCH_EXEC:
 		r->event = WATCH_EVENT_sched_process_exec;
@@ -491,15 +503,15 @@ static const char *type_name(ns_type type)
 	return "other";
 }
 
-static bool add_text(struct record *r, struct str *list, const char *text)
+bool record_add_text(struct record *r, struct str *list, struct str text)
 {
-	size_t n = strlen(text) + 1;
-	char *at = room(r, n);
+	char *at = record_room(r, text.n + 1);
 
 	if (!at)
 		return false;
-	memcpy(at, text, n);
-	list->n += n;
+	memcpy(at, text.p, text.n);
+	at[text.n] = '\0';
+	list->n += text.n + 1;
 	return true;
 }
 
@@ -515,9 +527,11 @@ static bool take_question(struct record *r, struct str data, struct str *out)
 	    ns_parserr(&msg, ns_s_qd, 0, &rr) < 0)
 		return false;
 	*out = (struct str){r->text + r->used, 0};
-	return add_text(r, out, ns_rr_name(rr)) &&
-	       add_text(r, out, type_name(ns_rr_type(rr))) &&
-	       add_text(r, out, ns_rr_class(rr) == ns_c_in ? "IN" : "other");
+	return record_add_text(r, out, str_of(ns_rr_name(rr))) &&
+	       record_add_text(r, out, str_of(type_name(ns_rr_type(rr)))) &&
+	       record_add_text(r, out,
+			       ns_rr_class(rr) == ns_c_in ? STR("IN")
+							  : STR("other"));
 }
 
 bool record_question(struct record *r, const void *message, size_t bytes,
@@ -542,6 +556,9 @@ bool record_question(struct record *r, const void *message, size_t bytes,
 	dst = destination(&p);
 	if (!take_question(r, p.data[n], &text) || dst.kind != VALUE_ADDR)
 		return false;
+	r->asked =
+		(struct asked){ASKED_UDP, p.sock.local_port,
+			       (uint16_t)ns_get16((const u_char *)p.data[n].p)};
 	r->v[0] = (struct value){.kind = VALUE_PACKET};
 	r->v[0].packet.src = of_sock(&p.sock, false).addr;
 	r->v[0].packet.dst = dst.addr;

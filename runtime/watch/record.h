@@ -26,7 +26,10 @@ enum value_kind {
 	VALUE_ADDR,
 	VALUE_PACKET,	 /* the ends of a datagram */
 	VALUE_QUESTIONS, /* texts: name, type, class of each */
-	VALUE_NONE,	 /* null */
+	/* texts: name, type, code, why it was refused, "cut" or nothing; then
+	 * type, seconds and data of each record */
+	VALUE_ANSWERS,
+	VALUE_NONE, /* null */
 };
 
 struct value {
@@ -40,8 +43,16 @@ struct value {
 		struct {
 			struct sockaddr_storage src, dst;
 			uint32_t bytes;
+			bool tcp;
 		} packet;
 	};
+};
+
+/* That a resolver was asked, and what will say that an answer is for that. */
+enum asked_by { ASKED_NOT, ASKED_UDP, ASKED_TCP };
+struct asked {
+	enum asked_by by;
+	uint16_t port, id; /* one's own port; of the message, by UDP */
 };
 
 struct record {
@@ -50,6 +61,7 @@ struct record {
 	const char *syscall; /* its name, "" for none */
 	int64_t ret;
 	struct str group; /* name of the container's control group, once */
+	struct asked asked;
 	struct value v[RECORD_VALUES_MAX]; /* as events_info() names them */
 	size_t used;
 	char text[RECORD_TEXT_MAX];
@@ -68,6 +80,11 @@ must_check bool record_make(struct record *r, const void *message,
  */
 must_check bool record_question(struct record *r, const void *message,
 				size_t bytes, unsigned n);
+/* Room for n bytes of text in the record; NULL when there is none left. */
+char *record_room(struct record *r, size_t n);
+/* Put a text and its NUL at the end of a list that was begun last. */
+must_check bool record_add_text(struct record *r, struct str *list,
+				struct str text);
 /* The value of an argument; NULL when the event has none of that name. */
 const struct value *record_value(const struct record *r, struct str name);
 

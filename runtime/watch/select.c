@@ -171,6 +171,7 @@ static bool value_matches(enum op op, struct str want, const struct value *v)
 	case VALUE_ADDR:
 	case VALUE_PACKET:
 	case VALUE_QUESTIONS:
+	case VALUE_ANSWERS:
 	case VALUE_NONE:
 		return false; /* the compiler refuses a condition on them */
 	}

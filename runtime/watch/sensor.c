@@ -82,7 +82,10 @@ static void fill_config(struct watch_config *c, const struct select *sel)
 	const char *const *leaves;
 	uint32_t quarter = select_ring(sel) / 4;
 	size_t n = select_leaves(sel, &leaves);
-	bool questions = select_wants(sel, WATCH_EVENT_net_packet_dns_request);
+	/* Who asked is also who gets the answer. */
+	bool questions =
+		select_wants(sel, WATCH_EVENT_net_packet_dns_request) ||
+		select_wants(sel, WATCH_EVENT_net_packet_dns_response);
 
 	for (unsigned i = 0; i < WATCH_CALLS_MAX; i++)
 		if (known[i].name &&

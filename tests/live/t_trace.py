@@ -184,6 +184,53 @@ def by_default_writes_and_what_is_secret():
                "not.granted.example"], "questions are")
 
 
+ASK_TWICE = r"""
+import socket, struct
+q = (b"\0\x2a\1\0\0\1\0\0\0\0\0\0\7refused\4test\0\0\1\0\1")
+t = socket.create_connection(("192.0.0.1", 53))
+for _ in range(2):
+    t.sendall(struct.pack(">H", len(q)) + q)
+    t.recv(65535)
+"""
+
+
+@test
+def answers_are_joined_to_who_asked():
+    with Place("allow: [site.test]\n") as where:
+        (where.work / "tcp.py").write_text(ASK_TWICE)
+        run(where, "for i in 1 2 3 4 5; do getent ahostsv4 site.test; done; "
+            "getent ahostsv4 other.test; python3 tcp.py; exec sleep 0.1")
+        found = events(where)
+        asked, got = [[e for e in found if e["eventName"] ==
+                       "net_packet_dns_" + kind]
+                      for kind in ("request", "response")]
+        name = lambda e: args(e)["dns_response"][0]["query_data"]["query"]
+        udp = [e for e in got if args(e)["metadata"]["protocol"] == 17]
+        count = lambda what, of: collections.Counter(
+            (what(e), e["hostThreadId"]) for e in of)
+        check(count(name, udp) == count(
+            lambda e: args(e)["dns_questions"][0]["query"], asked),
+            "one answer for each question", [name(e) for e in got])
+        check({e["processName"] for e in udp} == {"getent"}, "joined")
+        site = [args(e)["dns_response"][0] for e in udp
+                if name(e) == "site.test"]
+        check(site and all(r["dns_answer"][0]["answer_type"] == "A" and
+                           r["response_code"] == "NOERROR" for r in site),
+              "addresses", site)
+        no = [args(e)["dns_response"][0] for e in udp
+              if name(e) == "other.test"]
+        check(no and all(r["refused"] == "no-grant" and
+                         r["response_code"] == "NXDOMAIN" for r in no),
+              "refusals", no)
+        tcp = [e for e in got if args(e)["metadata"]["protocol"] == 6]
+        check([(name(e), e["processName"]) for e in tcp] ==
+              2 * [("refused.test", "python3")], "by TCP", tcp)
+        shown = where.membrane("trace", "show").stdout
+        check("other.test → NXDOMAIN (no-grant)" in shown and
+              "site.test → 11." in shown, "the story", shown)
+        check(end(found)["lost"] == 0, "none is missing")
+
+
 @test
 def many_short_processes():
     """20,000 programs started and gone; each once, none lost."""

@@ -286,6 +286,96 @@ def questions(folder):
     check({e["processName"] for e in found[1:-1]} == {"python3"}, "who asked")
 
 
+ASKS = r"""
+import socket
+def ask(n):
+    return (n.to_bytes(2, "big") + b"\1\0\0\1\0\0\0\0\0\0" +
+            b"\7example\3com\0\0\1\0\1")
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+u.bind(("127.0.0.1", 4001))
+for n in (7, 7, 8):
+    u.sendto(ask(n), ("127.0.0.1", 53))
+l = socket.create_server(("127.0.0.1", 53))
+t = socket.socket()
+t.bind(("127.0.0.1", 4002))
+t.connect(("127.0.0.1", 53))
+"""
+
+
+def told(port, number, tcp=False, **more):
+    return {"event": "answer", "time_ns": 1700000000123456789, "tcp": tcp,
+            "client": "192.0.0.2", "port": port, "server": "192.0.0.1",
+            "server_port": 53, "id": number, "bytes": 45,
+            "name": "example.com", "type": "A", "rcode": "NOERROR",
+            "cut": False, "records": [], **more}
+
+
+def answers(folder):
+    """What the gate tells is joined to who asked, once for each question."""
+    (folder / "asks.py").write_text(ASKS)
+    plan(folder, ["net_packet_dns_response", "security_socket_connect"])
+    watch = Watch(folder)
+    agent = Agent("sh", "-c", "ip link set lo up; python3 -SE %s/asks.py; "
+                  "sleep 1" % folder)
+    watch.hello(agent.netns)
+    for line in (told(4001, 9), told(4009, 7, refused="no-grant",
+                                     rcode="NXDOMAIN")):
+        watch.send(line)  # no question is theirs
+    agent.go()
+    records = [{"type": "CNAME", "ttl": 5, "data": "www.example.com"},
+               {"type": "A", "ttl": 60, "data": "192.0.2.1"}]
+    for line in (told(4001, 7, records=records), told(4001, 7, cut=True),
+                 told(4001, 7), told(4001, 8), told(4002, 1, True),
+                 told(4002, 2, True), told(4003, 1, True),
+                 {"event": "answer", "missing": 5}):
+        watch.send(line)
+    found, said = watch.end()
+    got = [e for e in found if name(e) == "net_packet_dns_response"]
+    check(len(got) == 9, "each answer is one event", len(got))
+    who = [e["processName"] for e in got]
+    check(sorted(who) == 4 * [""] + 5 * ["python3"], "whose they are", who)
+    first = next(e for e in got if args(e)["dns_response"][0]["dns_answer"])
+    check(args(first)["dns_response"] == [
+        {"query_data": {"query": "example.com", "query_type": "A",
+                        "query_class": "IN"},
+         "dns_answer": [{"answer_type": "CNAME", "ttl": 5,
+                         "answer": "www.example.com"},
+                        {"answer_type": "A", "ttl": 60,
+                         "answer": "192.0.2.1"}],
+         "response_code": "NOERROR"}] and
+        args(first)["metadata"] == {
+            "src_ip": "192.0.0.1", "src_port": 53, "dst_ip": "192.0.0.2",
+            "dst_port": 4001, "protocol": 17, "packet_len": 45,
+            "iface": "any"} and first["timestamp"] == 1700000000123456789 and
+        first["processName"] == "python3" and first["processId"] > 1 and
+        first["eventId"] == "2008", "an answer", first)
+    refused = [r for e in got for r in args(e)["dns_response"]
+               if r.get("refused")]
+    check([r["response_code"] for r in refused] == ["NXDOMAIN"], "refused",
+          refused)
+    check(sum(r.get("truncated", False) for e in got
+              for r in args(e)["dns_response"]) == 1, "cut off")
+    tcp = [args(e)["metadata"]["dst_port"] for e in got
+           if args(e)["metadata"]["protocol"] == 6 and e["processName"]]
+    check(tcp == [4002, 4002], "two over one connection", tcp)
+    check(args(found[-1])["lost"] == 5 and args(said[-1])["lost"] == 5,
+          "what the gate left out is lost", found[-1])
+
+
+def many_answers(folder):
+    """More than can wait: none is lost, and none waits for ever."""
+    plan(folder, ["net_packet_dns_response"])
+    watch = Watch(folder)
+    agent = Agent("true")
+    watch.hello(agent.netns)
+    for n in range(1000):
+        watch.send(told(5000, n))
+    agent.go()
+    found, _ = watch.end()
+    check(len(found) == 1002 and args(found[-1])["lost"] == 0,
+          "a thousand answers", len(found))
+
+
 def nothing_of_others(folder):
     plan(folder, ["security_file_open", "sched_process_exec"])
     watch, agent = Watch(folder), Agent("/bin/sh", "-c", "true")
@@ -318,6 +408,14 @@ def refusals(folder):
         watch.send(hello)
         check(name(watch.said()) == "error", "a hello that is none", hello)
         watch.end()
+    plan(folder, ["net_packet_dns_response"])
+    for line in ("x", [], {}, {"event": "answer"}, told(65536, 1),
+                 told(1, 1, records=1), told(1, 1, name="x" * 4096)):
+        watch = Watch(folder)
+        watch.hello(1)
+        watch.send(line)
+        check(name(watch.said()) == "error", "an answer that is none", line)
+        watch.end()
     watch = Watch(folder)
     found, _ = watch.end()
     check(watch.p.returncode == 0 and name(found[-1]) == "membrane_end",
@@ -344,6 +442,8 @@ def main():
         writes_alone(folder)
         counts(folder, folder / "storm")
         questions(folder)
+        answers(folder)
+        many_answers(folder)
         nothing_of_others(folder)
         refusals(folder)
     print("%d passed, %d failed" % (passed, failed))

@@ -41,6 +41,16 @@ static void on_record(void *data, const struct record *r)
 	(void)r;
 }
 
+static unsigned answers;
+static char answer[RECORD_MAX]; /* the last one */
+
+static void on_answer(void *data, const struct record_answer *r)
+{
+	(void)data;
+	answers++;
+	answer[record_answer(r, answer)] = '\0';
+}
+
 static void on_error(void *data, const char *message)
 {
 	(void)data;
@@ -167,6 +177,47 @@ static void renewals(void)
 	CHECK(turn(1400000, 100) == 0);
 }
 
+static bool asked(const char *name, uint16_t type, const char *want)
+{
+	struct sockaddr_in to = {AF_INET, htons(53), {htonl(0x7f000001)}, {0}};
+	auto_fd int fd = bind_udp("127.0.0.3", 4053);
+	unsigned before = answers;
+	uint8_t wire[512];
+	struct dns_query q;
+	size_t n;
+
+	CHECK(fd >= 0 && dns_msg_query_for(name, type, &q));
+	n = dns_msg_ask(&q, 0x1234, wire, sizeof(wire));
+	CHECK(sendto(fd, wire, n, 0, (struct sockaddr *)&to, sizeof(to)) ==
+	      (ssize_t)n);
+	turn(1400000, 60);
+	if (answers == before + 1 && strstr(answer, want))
+		return true;
+	printf("%u answers, the last %s\n", answers - before, answer);
+	return false;
+}
+
+/* Whoever asks is told, and so is the tracer; renewals are nobody's. */
+static void answered(void)
+{
+	CHECK(answers == 0);
+	CHECK(asked("a.test", LDNS_RR_TYPE_A,
+		    "\"tcp\":false,\"client\":\"127.0.0.3\",\"port\":4053,"
+		    "\"server\":\"127.0.0.1\",\"server_port\":53,"
+		    "\"id\":4660,\"bytes\":"));
+	CHECK(strstr(answer, "\"name\":\"a.test\",\"type\":\"A\","
+			     "\"rcode\":\"NOERROR\",\"cut\":false,"
+			     "\"records\":[{\"type\":\"A\",\"ttl\":60,"
+			     "\"data\":\"192.0.2.1\"}]}\n"));
+	CHECK(asked("c.test", LDNS_RR_TYPE_A,
+		    "\"rcode\":\"NXDOMAIN\",\"refused\":\"no-grant\","
+		    "\"cut\":false,\"records\":[]"));
+	CHECK(asked("a.test", LDNS_RR_TYPE_NULL,
+		    "\"rcode\":\"NOTIMPL\",\"refused\":\"query-type\""));
+	CHECK(asked("a.test", LDNS_RR_TYPE_AAAA,
+		    "\"rcode\":\"NOERROR\",\"cut\":false,\"records\":[]"));
+}
+
 static void races(void)
 {
 	struct addr a = {ADDR_V4, {192, 0, 2, 1}}, b = {ADDR_V4, {1, 2, 3, 4}};
@@ -240,9 +291,11 @@ int main(void)
 	pins_init(&pins, "/nowhere");
 	gate.pins = &pins;
 	gate.on_record = on_record;
+	gate.on_answer = on_answer;
 	gate.on_error = on_error;
 	CHECK(dns_gate_open(&gate, "127.0.0.1", NULL, &err) == 0);
 	renewals();
+	answered();
 	races();
 	many();
 	CHECK(errors == 0);
