@@ -396,7 +396,7 @@ def output_is_followed():
         check(joined.communicate(timeout=20)[0] == "3\n4\n", "attach --tail")
         s = where.membrane("run", "--", "echo", "ran")
         s = where.membrane("logs", "--agent")
-        check(s.status == 1 and "membrane run" in s.stderr,
+        check(s.status == 1 and "to its caller" in s.stderr,
               "of run there is none", (s.status, s.stderr))
         check(where.membrane("attach").status == 125, "nothing to join")
 
