@@ -294,6 +294,46 @@ def a_terminal_is_joined_and_left():
 
 
 @test
+def keys_of_docker_are_the_commands():
+    """docker's own keys would end its command, and with it the session."""
+    with Place("") as where:
+        with terminal(where, "run", "--", "python3", "-c", SCREEN) as t:
+            check(t.shows(rb"hello"), "it runs", t.screen)
+            t.type(b"a" + KEYS + b"b\r")
+            check(t.shows(rb"got <a\x10\x11b>"), "in run", t.screen)
+            t.type(b"bye\r")
+            check(t.ends() == 3 and t.is_restored(), "its end",
+                  (t.process.returncode, t.screen))
+        session = start(where, "-t", "--", "python3", "-c", SCREEN)
+        # without a terminal there are no keys: a script can type anything
+        s = where.membrane("attach", "--logs", session,
+                           data=b"a" + KEYS + b"b\rbye\r", text=False)
+        check(s.status == 3 and b"got <a\x10\x11b>" in s.stdout,
+              "typed by a script", (s.status, s.stdout, s.stderr))
+        nothing_left(where, "keys")
+
+
+@test
+def the_keeper_is_killed_early():
+    with Place("") as where:
+        for ms in (0, 60, 150):
+            p = where.popen("start", "--", "sleep", "60", text=True)
+            within(5, lambda: list(where.state.glob("sessions/*/lock")))
+            time.sleep(ms / 1000)
+            for lock in where.state.glob("sessions/*/lock"):
+                with contextlib.suppress(ValueError, OSError):
+                    os.kill(int(lock.read_text()), signal.SIGKILL)
+            out, err = p.communicate(timeout=30)
+            check(p.returncode == 125 and not out and "signal 9" in err or
+                  p.returncode == 0, "it is said", (p.returncode, err))
+            check(within(20, lambda: not leftovers() and not strays()),
+                  "nothing is left", (leftovers(), strays()))
+        s = where.membrane("run", "--", "true")
+        check(s.status == 0, "the next one runs", s.stderr)
+        nothing_left(where, "killed early")
+
+
+@test
 def several_join_at_once():
     with Place("") as where:
         session = start(where, "-t", "--", "python3", "-c", SCREEN)
