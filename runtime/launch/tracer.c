@@ -260,12 +260,14 @@ static void on_words(struct tracer *t, const cJSON *o)
 /* A line that is no JSON is docker's: kept, for when the tracer ends. */
 static void on_line(struct tracer *t, struct str line)
 {
-	cJSON *o = cJSON_ParseWithLength(line.p, line.n);
+	cJSON *o;
 
+	if (t->state == TRACER_FAILED)
+		return;
+	o = cJSON_ParseWithLength(line.p, line.n);
 	if (cJSON_IsObject(o))
 		on_words(t, o);
-	else if (t->state != TRACER_FAILED && t->why.text[0] == '\0' &&
-		 str_trim(line).n)
+	else if (t->why.text[0] == '\0' && str_trim(line).n)
 		snprintf(t->why.text, sizeof(t->why.text), "%.*s",
 			 STR_ARG(str_trim(line)));
 	cJSON_Delete(o);
