@@ -80,6 +80,28 @@ static struct str why(struct arena *a, const cJSON *d, bool allow)
 	return buf_str(&b);
 }
 
+static double amount(const cJSON *o, const char *key)
+{
+	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, key);
+
+	return cJSON_IsNumber(m) && m->valuedouble >= 0 ? m->valuedouble : 0;
+}
+
+/* How much a flow moved whose decision stands further up. */
+static bool ended(const struct view *v, const cJSON *d)
+{
+	struct str time = str_of(text_of(d, "time"));
+
+	if (time.n <= CLOCK_AT)
+		return false;
+	view_clean(v->out, str_slice(time, CLOCK_AT, CLOCK_AT + CLOCK_BYTES));
+	buf_adds(v->out, " end   ");
+	object(v->out, d, str_of(text_of(d, "kind")));
+	buf_addf(v->out, "  %.0f bytes out, %.0f in\n", amount(d, "sent"),
+		 amount(d, "received"));
+	return true;
+}
+
 static bool decision(const struct view *v, const cJSON *d)
 {
 	struct str time = str_of(text_of(d, "time"));
@@ -107,7 +129,9 @@ static bool decision(const struct view *v, const cJSON *d)
 bool logs_line(const struct view *v, struct str line)
 {
 	cJSON *d = cJSON_ParseWithLength(line.p, line.n);
-	bool ok = cJSON_IsObject(d) && decision(v, d);
+	bool ok = cJSON_IsObject(d) &&
+		  (strcmp(text_of(d, "event"), "end") == 0 ? ended(v, d)
+							   : decision(v, d));
 
 	cJSON_Delete(d);
 	return ok;

@@ -31,6 +31,8 @@ static void add_packet(cJSON *o, const struct packet *p)
 	add(o, "addr", addr_text(&p->dst, addr));
 	if (p->has_port)
 		cJSON_AddNumberToObject(o, "port", p->dport);
+	if (p->sport)
+		cJSON_AddNumberToObject(o, "sport", p->sport);
 }
 
 static const char *kind_text(enum record_kind kind)
@@ -84,6 +86,8 @@ size_t record_decision(const struct record *r, char buf[RECORD_MAX])
 						(int)r->n_names));
 	if (r->flow)
 		add_flow(o, r->flow);
+	if (r->uncounted)
+		cJSON_AddBoolToObject(o, "counted", false);
 	if (r->type)
 		add(o, "type", r->type);
 	if (r->id.n) {
@@ -196,6 +200,28 @@ size_t record_answers_lost(uint64_t n, char buf[RECORD_MAX])
 
 	add(o, "event", "answer");
 	cJSON_AddNumberToObject(o, "missing", (double)n);
+	return finish(o, buf);
+}
+
+static void add_counter(cJSON *o, const char *way, const char *packets,
+			const struct flow_counter *c)
+{
+	cJSON_AddNumberToObject(o, way, (double)c->bytes);
+	cJSON_AddNumberToObject(o, packets, (double)c->packets);
+}
+
+size_t record_end(const struct flow *f, const struct timespec *time,
+		  char buf[RECORD_MAX])
+{
+	cJSON *o = cJSON_CreateObject();
+	char text[ADDR_TEXT_MAX];
+
+	add(o, "event", "end");
+	add(o, "time", clock_text(time, text));
+	add(o, "kind", kind_text(RECORD_CONNECT));
+	add_packet(o, &f->packet);
+	add_counter(o, "sent", "sent_packets", &f->sent);
+	add_counter(o, "received", "received_packets", &f->received);
 	return finish(o, buf);
 }
 

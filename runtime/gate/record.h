@@ -9,6 +9,7 @@
 #include "compiler/base/reason.h"
 #include "runtime/gate/clock.h"
 #include "runtime/gate/dns_msg.h"
+#include "runtime/gate/flow_msg.h"
 #include "runtime/gate/logline.h"
 #include "runtime/gate/packet.h"
 #include "runtime/gate/provenance.h"
@@ -33,8 +34,9 @@ struct record {
 						the address; newest first */
 	unsigned n_names;
 	const struct logline *flow; /* what HAProxy told of it; may be NULL */
-	const char *type;	    /* of a question; may be NULL */
-	struct str id;		    /* the rule that decided; may be empty */
+	bool uncounted;	  /* packets, and the kernel does not count them */
+	const char *type; /* of a question; may be NULL */
+	struct str id;	  /* the rule that decided; may be empty */
 	const struct provenance_rule *rule; /* of it; may be NULL */
 	uint32_t generation; /* of the plan that decided; told from 2 on */
 };
@@ -62,6 +64,13 @@ size_t record_answer(const struct record_answer *r, char buf[RECORD_MAX]);
 /* So many of them were not told. */
 size_t record_answers_lost(uint64_t n, char buf[RECORD_MAX]);
 
+/*
+ * How much a flow moved that the packet filter passed: the record of its
+ * decision came when it began, and has the same proto, addr, port and sport.
+ * The length, 0 when it does not fit.
+ */
+size_t record_end(const struct flow *f, const struct timespec *time,
+		  char buf[RECORD_MAX]);
 struct record_ready {
 	bool ipv6;
 	int64_t ms;

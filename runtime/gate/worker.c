@@ -4,6 +4,7 @@
 #include "runtime/gate/change.h"
 #include "runtime/gate/clock.h"
 #include "runtime/gate/dns_gate.h"
+#include "runtime/gate/flows.h"
 #include "runtime/gate/hello.h"
 #include "runtime/gate/l7.h"
 #include "runtime/gate/link.h"
@@ -30,6 +31,7 @@
 enum slot {
 	SLOT_SUPERVISOR,
 	SLOT_NFLOG,
+	SLOT_FLOWS,
 	SLOT_OUT,
 	SLOT_L7,
 	SLOT_DNS = SLOT_L7 + L7_POLL,
@@ -47,6 +49,8 @@ struct gate {
 	struct dns_gate dns;
 	struct l7 l7;
 	struct nflog nflog;
+	struct flows flows;
+	bool counted; /* the kernel counts the bytes of flows */
 	struct outlog out;
 	struct onward onward;
 	uint64_t answers_lost; /* not yet told */
@@ -112,6 +116,26 @@ static void on_answer(void *data, const struct record_answer *given)
 		outlog_line(&g->out, line, n);
 	else
 		g->answers_lost++;
+}
+
+static void on_flow(void *data, const struct flow *flow)
+{
+	struct gate *g = data;
+	char line[RECORD_MAX];
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	outlog_line(&g->out, line, record_end(flow, &now, line));
+}
+
+/* At the end there may be many at once, and nothing else to wait for. */
+static void on_rest(void *data, const struct flow *flow)
+{
+	struct gate *g = data;
+
+	if (!outlog_has_room(&g->out))
+		outlog_drain(&g->out, DRAIN_MS);
+	on_flow(g, flow);
 }
 
 static void on_lost(void *data, uint64_t n)
@@ -202,6 +226,7 @@ static void on_packet(void *data, struct str prefix,
 	r.n_names =
 		seen_names_of(&g->seen, &packet->dst, names, RECORD_NAMES_MAX);
 	r.allow = p.allow;
+	r.uncounted = p.allow && !g->counted;
 	r.reason = record_reason(
 		&p, packet,
 		r.n_names || names_covered(&g->now.names, &packet->dst));
@@ -408,8 +433,10 @@ static int open_resolver(struct gate *g, bool ipv6, struct err *err)
 	g->dns.on_error = on_error;
 	g->dns.data = g;
 	g->dns.ipv6 = ipv6;
+	g->counted = flows_counted();
 	if ((rc = nftset_open(&g->sets, err)) < 0 ||
-	    (rc = nflog_open(&g->nflog, err)) < 0)
+	    (rc = nflog_open(&g->nflog, err)) < 0 ||
+	    (rc = flows_open(&g->flows, err)) < 0)
 		return rc;
 	return dns_gate_open(&g->dns, LINK_GATE_V4, ipv6 ? LINK_GATE_V6 : NULL,
 			     err);
@@ -594,6 +621,7 @@ static int serve(struct gate *g, const struct worker_args *args,
 		p[SLOT_SUPERVISOR] =
 			(struct pollfd){args->supervisor, POLLIN, 0};
 		p[SLOT_NFLOG] = (struct pollfd){nflog_fd(&g->nflog), POLLIN, 0};
+		p[SLOT_FLOWS] = (struct pollfd){flows_fd(&g->flows), POLLIN, 0};
 		p[SLOT_OUT] = (struct pollfd){
 			outlog_pending(&g->out) ? g->out.fd : -1, POLLOUT, 0};
 		l7_poll(&g->l7, p + SLOT_L7);
@@ -605,6 +633,9 @@ static int serve(struct gate *g, const struct worker_args *args,
 		if (p[SLOT_SUPERVISOR].revents && on_supervisor(g, args))
 			return 0;
 		if (p[SLOT_NFLOG].revents && read_nflog(g, err) < 0)
+			return err->code;
+		if (p[SLOT_FLOWS].revents &&
+		    flows_read(&g->flows, on_flow, g, err) < 0)
 			return err->code;
 		if (l7_step(&g->l7, p + SLOT_L7, clock_ms(), err) < 0)
 			return err->code;
@@ -639,7 +670,9 @@ int worker_run(const struct worker_args *args)
 		on_error(g, err.text);
 	/* The link goes first, the rules with the namespace. */
 	if (link_gate_down(args->link == PLANFILE_VETH, &err) < 0 ||
-	    read_nflog(g, &err) < 0)
+	    read_nflog(g, &err) < 0 ||
+	    flows_read(&g->flows, on_flow, g, &err) < 0 ||
+	    flows_rest(&g->flows, on_rest, g, &err) < 0)
 		on_error(g, err.text);
 	l7_end(&g->l7);
 	record_idle(g, INT64_MAX);

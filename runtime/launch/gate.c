@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CHUNK 16384u
+#define CHUNK		16384u
 #define CHUNKS_PER_PUMP 64u /* so that a chatty gate starves nobody */
 
 static int open_record(const char *dir, const char *name, int *out,
@@ -70,8 +70,7 @@ static int open_shared(const struct gate *g, const char *name, int *out,
 
 	if (snprintf(path, sizeof(path), "%s/%s", g->dir, name) >=
 	    (int)sizeof(path))
-		return err_set(err, -ENAMETOOLONG, "%s: name too long",
-			       g->dir);
+		return err_set(err, -ENAMETOOLONG, "%s: name too long", g->dir);
 	*out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (*out < 0 || fchmod(*out, 0644) < 0)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
@@ -84,7 +83,8 @@ static int add_roots(struct gate *g, const cJSON *pem, struct err *err)
 	int rc = 0;
 
 	if (g->ready || !cJSON_IsString(pem))
-		return err_set(err, -EPROTO, "the gate sent roots at a wrong "
+		return err_set(err, -EPROTO,
+			       "the gate sent roots at a wrong "
 			       "time, or none");
 	text = str_of(pem->valuestring);
 	if (text.n > GATE_BUNDLE_MAX - g->bundle_bytes)
@@ -102,7 +102,8 @@ static int take_ca(struct gate *g, const cJSON *pem, struct err *err)
 	int rc;
 
 	if (!cJSON_IsString(pem) || g->bundle < 0)
-		return err_set(err, -EPROTO, "the gate sent a CA without "
+		return err_set(err, -EPROTO,
+			       "the gate sent a CA without "
 			       "roots");
 	text = str_of(pem->valuestring);
 	rc = open_shared(g, "ca.pem", &fd, err);
@@ -140,13 +141,30 @@ static int on_ready(struct gate *g, const cJSON *o, struct err *err)
 	return 0;
 }
 
+static int keep_record(struct gate *g, struct str line, struct err *err)
+{
+	int rc;
+
+	if (g->decision_bytes + line.n + 1 > GATE_DECISIONS_MAX) {
+		g->unwritten++;
+		return 0;
+	}
+	g->decision_bytes += line.n + 1;
+	/* line lies in g->line, with the LF behind it */
+	line.n++;
+	rc = fileio_write_all(g->decisions, line, err);
+	if (rc == 0 && g->copy >= 0)
+		rc = fileio_write_all(g->copy, line, err);
+	return rc;
+}
+
 static int on_event(struct gate *g, const cJSON *o, struct str line,
 		    struct err *err)
 {
 	const cJSON *event = cJSON_GetObjectItemCaseSensitive(o, "event");
 	const cJSON *message = cJSON_GetObjectItemCaseSensitive(o, "message");
 	const char *name = cJSON_IsString(event) ? event->valuestring : "";
-	int rc;
+	int rc = 0;
 
 	if (strcmp(name, "ready") == 0)
 		return on_ready(g, o, err);
@@ -160,28 +178,17 @@ static int on_event(struct gate *g, const cJSON *o, struct str line,
 		return 0;
 	}
 	if (strcmp(name, "answer") == 0) {
-		line.n++; /* with its LF, as below */
+		line.n++; /* with its LF, as in keep_record() */
 		if (g->tracer)
 			tracer_answer(g->tracer, line);
 		return 0;
 	}
-	if (strcmp(name, "decision") != 0)
-		return err_set(err, -EPROTO,
-			       "the gate sent an unknown event '%.40s'", name);
-	rc = summary_add(g->summary, o, err);
-	if (rc < 0)
-		return rc;
-	if (g->decision_bytes + line.n + 1 > GATE_DECISIONS_MAX) {
-		g->unwritten++;
-		return 0;
-	}
-	g->decision_bytes += line.n + 1;
-	/* line lies in g->line, with the LF behind it */
-	line.n++;
-	rc = fileio_write_all(g->decisions, line, err);
-	if (rc == 0 && g->copy >= 0)
-		rc = fileio_write_all(g->copy, line, err);
-	return rc;
+	if (strcmp(name, "decision") == 0)
+		rc = summary_add(g->summary, o, err);
+	else if (strcmp(name, "end") != 0)
+		rc = err_set(err, -EPROTO,
+			     "the gate sent an unknown event '%.40s'", name);
+	return rc < 0 ? rc : keep_record(g, line, err);
 }
 
 static int on_line(struct gate *g, struct str line, struct err *err)
@@ -207,8 +214,10 @@ static int on_output(struct gate *g, struct str got, struct err *err)
 		int rc;
 
 		if (g->line_n >= GATE_LINE_MAX)
-			return err_set(err, -EPROTO, "the gate sent a line of "
-				       "more than %u bytes", GATE_LINE_MAX);
+			return err_set(err, -EPROTO,
+				       "the gate sent a line of "
+				       "more than %u bytes",
+				       GATE_LINE_MAX);
 		g->line[g->line_n++] = got.p[i];
 		if (got.p[i] != '\n')
 			continue;

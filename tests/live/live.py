@@ -205,12 +205,15 @@ class Place:
                        stderr.decode("utf-8", "replace"),
                        time.monotonic() - start, out, host)
 
-    def decisions(self):
-        """All decision records of all sessions here."""
-        return [json.loads(line)
-                for path in sorted(self.state.glob(
+    def records(self, event):
+        """All records of a kind, of all sessions here."""
+        return [r for path in sorted(self.state.glob(
                     "sessions/*/decisions.jsonl"))
-                for line in path.read_text().splitlines()]
+                for r in map(json.loads, path.read_text().splitlines())
+                if r["event"] == event]
+
+    def decisions(self):
+        return self.records("decision")
 
     def remove(self):
         shutil.rmtree(self.root, ignore_errors=True)

@@ -57,7 +57,7 @@ struct packet {
 	unsigned dport;
 	const char *state, *direction, *status;
 	const char *pkttype;
-	unsigned icmpv6; /* not one of the named types */
+	unsigned icmpv6;  /* not one of the named types */
 	const char *mark; /* or NULL */
 };
 
@@ -439,6 +439,13 @@ static inline bool rs_condition(struct ruleset *r, const struct packet *p,
 		return rs_match(ws, hit_state, r, p);
 	if (rs_is(key, "ct") && rs_is(sub, "direction"))
 		return rs_match(ws, hit_direction, r, p);
+	/* "ct bytes > 0" of what is counted, "ct mark set": nothing is decided
+	 * by them. */
+	if (rs_is(key, "ct") && (rs_is(sub, "bytes") || rs_is(sub, "mark"))) {
+		rs_word(ws);
+		rs_word(ws);
+		return true;
+	}
 	if (rs_is(key, "ct") && rs_is(sub, "status"))
 		return rs_match(ws, hit_status, r, p);
 	if (rs_is(key, "icmpv6") && rs_is(sub, "type"))

@@ -96,6 +96,13 @@ static void records(void)
 			   .n_names = 1,
 			   .id = STR("g-0123456789"),
 			   .rule = &rule};
+	const struct flow flow = {.packet = {.proto = IPPROTO_UDP,
+					     .has_port = true,
+					     .sport = 40000,
+					     .dport = 53,
+					     .dst = p.dst},
+				  .sent = {2, 56},
+				  .received = {1, UINT64_C(5000000000)}};
 	static char big[2 * RECORD_MAX];
 	char buf[RECORD_MAX];
 	size_t n = record_decision(&r, buf);
@@ -118,6 +125,14 @@ static void records(void)
 	n = record_decision(&r, buf);
 	CHECK(n && memchr(buf, '\n', n) == buf + n - 1);
 	CHECK(strstr(buf, "\"name\":\"a\\\"\\n") && strstr(buf, "\"AAAA\""));
+	n = record_end(&flow, &r.time, buf);
+	CHECK(str_is((struct str){buf, n},
+		     "{\"event\":\"end\","
+		     "\"time\":\"2026-01-01T00:00:00.000000Z\","
+		     "\"kind\":\"connect\",\"proto\":\"udp\","
+		     "\"addr\":\"8.8.4.4\",\"port\":53,\"sport\":40000,"
+		     "\"sent\":56,\"sent_packets\":2,"
+		     "\"received\":5000000000,\"received_packets\":1}\n"));
 	memset(big, 'x', sizeof(big) - 1);
 	CHECK(record_error(big, buf) == 0);
 	n = record_change(&(struct record_change){.generation = 2, .ms = 70},

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 
 #define DECISION                                                               \
-	"{\"event\":\"decision\",\"kind\":\"resolve\",\"verdict\":\"deny\","     \
+	"{\"event\":\"decision\",\"kind\":\"resolve\",\"verdict\":\"deny\","   \
 	"\"reason\":\"no-grant\",\"name\":\"a.test\",\"type\":\"A\"}"
 
 static char dir[] = "/tmp/membrane-gate-XXXXXX";
@@ -73,7 +73,8 @@ static void check_protocol(struct arena *a)
 
 	o = play(a, "read l; echo got $l >&2; echo '{\"event\":\"ready\","
 		    "\"ms\":3}'; printf '%s' '{\"event\":\"deci'; "
-		    "echo '" "sion\",\"kind\":\"resolve\",\"verdict\":\"deny\","
+		    "echo '"
+		    "sion\",\"kind\":\"resolve\",\"verdict\":\"deny\","
 		    "\"reason\":\"no-grant\",\"name\":\"a.test\"}'; exit 3");
 	CHECK_MSG(o.rc == 0 && o.ready && o.status == 3, "%d %d %d %s", o.rc,
 		  o.ready, o.status, err.text);
@@ -83,9 +84,13 @@ static void check_protocol(struct arena *a)
 		     "{\"event\":\"decision\",\"kind\":\"resolve\","
 		     "\"verdict\":\"deny\",\"reason\":\"no-grant\","
 		     "\"name\":\"a.test\"}\n"));
-	o = play(a, "echo '" DECISION "'; echo '" DECISION "'; "
-		    "echo '{\"event\":\"error\",\"message\":\"no \\u001b room\"}';"
-		    "echo later >&2");
+	o = play(a, "echo '{\"event\":\"end\",\"sent\":1}'");
+	CHECK(o.rc == 0 &&
+	      str_is(o.decisions, "{\"event\":\"end\",\"sent\":1}\n"));
+	o = play(a,
+		 "echo '" DECISION "'; echo '" DECISION "'; "
+		 "echo '{\"event\":\"error\",\"message\":\"no \\u001b room\"}';"
+		 "echo later >&2");
 	CHECK(o.rc == 0 && !o.ready && o.decisions.n == 2 * sizeof(DECISION));
 	CHECK(strcmp(o.words, "no \\x1b room") == 0 ||
 	      strcmp(o.words, "later") == 0);
