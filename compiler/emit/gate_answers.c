@@ -9,14 +9,11 @@
 /* What both kinds of refusal say of a request, quoted for JSON. */
 static void put_said(struct cfg *c)
 {
-	cfg_line(c, H " set-var(txn.scheme) str(http) if !granted");
-	cfg_line(c, H " set-var(txn.scheme) str(https) if !granted { ssl_fc }");
-	cfg_line(c, H " set-var(txn.verb) var(txn.method),bytes(0,40)," QUOTED
-		      " if !granted");
-	cfg_line(c, H " set-var(txn.host) var(txn.name),bytes(0,300)," QUOTED
-		      " if !granted");
-	cfg_line(c, H " set-var(txn.shown) path,bytes(0,800)," QUOTED
-		      " if !granted");
+	cfg_line(c, H " set-var(txn.scheme) str(http)");
+	cfg_line(c, H " set-var(txn.scheme) str(https) if { ssl_fc }");
+	cfg_line(c, H " set-var(txn.verb) var(txn.method),bytes(0,40)," QUOTED);
+	cfg_line(c, H " set-var(txn.host) var(txn.name),bytes(0,300)," QUOTED);
+	cfg_line(c, H " set-var(txn.shown) path,bytes(0,800)," QUOTED);
 }
 
 /* The smallest grant that would do, where one would. */
@@ -37,6 +34,7 @@ static void put_fix(struct cfg *c)
 	"%%[var(txn.host)]:%%[dst_port]%%[var(txn.shown)]: "                   \
 	"%%[var(txn.reason)]\\n"
 
+/* when: " mismatch", or nothing */
 static void put_refusal(struct cfg *c, const char *status, const char *when)
 {
 	cfg_line(c,
@@ -46,13 +44,13 @@ static void put_refusal(struct cfg *c, const char *status, const char *when)
 		   "\"host\":\"%%[var(txn.host)]\",\"port\":%%[dst_port],"
 		   "\"path\":\"%%[var(txn.shown)]\","
 		   "\"reason\":\"%%[var(txn.reason)]\","
-		   "\"allow\":\"%%[var(txn.allow)]\"}' if %s json",
+		   "\"allow\":\"%%[var(txn.allow)]\"}' if json%s",
 		 status, when);
 	cfg_line(
 		c,
 		H
 		" return status %s content-type text/plain lf-string \"" REFUSED
-		"\" if %s !{ var(txn.fix) -m found }",
+		"\" if !{ var(txn.fix) -m found }%s",
 		status, when);
 }
 
@@ -80,7 +78,7 @@ static void put_advice(struct cfg *c)
 {
 	cfg_line(c, H " return status 403 content-type text/plain lf-string "
 		      "\"" REFUSED "to allow it, add under 'allow':\\n"
-		      "  - %%[var(txn.fix)]\\n\" if !granted");
+		      "  - %%[var(txn.fix)]\\n\"");
 }
 
 /*
@@ -104,13 +102,14 @@ static const struct {
 static void put_between(struct cfg *c)
 {
 	cfg_line(c, "acl for_json var(txn.json) -m found");
-	cfg_line(c, H " set-var(txn.json) str(1) if json");
+	cfg_line(c, H " set-var(txn.json) str(1) if { req.hdr(accept) -m sub "
+		      "application/json }");
 	for (size_t i = 0; i < ARRAY_LEN(between); i++)
 		cfg_line(c, H " set-var-fmt(txn.j%zu) '%s' if for_json", i + 1,
 			 between[i].json);
 }
 
-void gate_answers_refusals(struct cfg *c)
+void gate_answers_verdict(struct cfg *c)
 {
 	cfg_line(c, "acl unread var(txn.why) -m found");
 	cfg_line(c, H " set-var(txn.why) req.fhdr(membrane-refused),"
@@ -122,17 +121,26 @@ void gate_answers_refusals(struct cfg *c)
 		      "found }");
 	cfg_line(c, H " set-var(txn.rule) str(-) if { var(txn.bad) -m found }");
 	cfg_line(c, "acl granted var(txn.reason) -m str granted");
+	put_between(c);
+}
+
+/* Where what is refused goes; what is granted is spared these rules. */
+void gate_answers_refusals(struct cfg *c)
+{
+	cfg_section(c, "# what is refused is told why");
+	buf_adds(c->out, "backend refused\n");
+	cfg_line(c, "mode http");
+	cfg_line(c, "acl unread var(txn.why) -m found");
 	cfg_line(c, "acl mismatch var(txn.reason) -m str name-mismatch");
 	cfg_line(c, "acl malformed var(txn.reason) -m str bad-request");
 	cfg_line(c, "acl json req.hdr(accept) -m sub application/json");
 	put_said(c);
 	put_fix(c);
 	put_refused_unread(c);
-	put_refusal(c, "421", "mismatch");
-	put_refusal(c, "400", "malformed");
-	put_refusal(c, "403", "!granted");
+	put_refusal(c, "421", " mismatch");
+	put_refusal(c, "400", " malformed");
+	put_refusal(c, "403", "");
 	put_advice(c);
-	put_between(c);
 }
 
 static void put_part(struct cfg *c, size_t i, const char *part)

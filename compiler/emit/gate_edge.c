@@ -53,7 +53,7 @@ static const struct {
 static void put_conn_log(struct cfg *c)
 {
 	cfg_line(c,
-		 "log-format '{\"k\":\"conn\",\"ms\":%%[date(0,ms)],"
+		 "log-format '{\"k\":\"conn\","
 		 "\"verdict\":\"%%[var(sess.verdict)]\","
 		 "\"reason\":\"%%[var(sess.reason)]\","
 		 "\"rule\":\"%%[var(sess.rule)]\","

@@ -48,7 +48,11 @@ void gate_match_misses(struct gate *g, const char *rule, const char *s);
 
 void gate_edge_put(struct gate *g);
 void gate_requests_put(struct gate *g);
-/* Refusals of requests; pages for what failed upstream. */
+/*
+ * The end of the frontend's rules, by which "granted" is known; the backend
+ * that refuses the rest; pages for what failed upstream.
+ */
+void gate_answers_verdict(struct cfg *c);
 void gate_answers_refusals(struct cfg *c);
 void gate_answers_failures(struct cfg *c);
 

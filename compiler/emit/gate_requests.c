@@ -5,19 +5,18 @@
 static void put_request_log(struct cfg *c)
 {
 	cfg_line(c,
-		 "log-format '{\"k\":\"req\",\"ms\":%%[date(0,ms)],"
+		 "log-format '{\"k\":\"req\","
 		 "\"reason\":\"%%[var(txn.reason)]\","
 		 "\"rule\":\"%%[var(txn.rule)]\",\"status\":%%ST,"
-		 "\"tls\":%%[ssl_fc],\"h\":%%[fc_http_major],"
+		 "\"tls\":%%[ssl_fc],"
 		 "\"addr\":\"%%[dst]\",\"port\":%%[dst_port],\"sport\":%%cp,"
 		 "\"up\":%%U,\"down\":%%B,\"end\":\"%%ts\","
 		 "\"err\":\"%%[bc_err_str,json(utf8s)]\","
 		 "\"tlserr\":\"%%[ssl_bc_err_str,json(utf8s)]\","
 		 "\"name\":\"%%[var(txn.name),bytes(0,300),json(utf8s)]\","
-		 "\"sni\":\"%%[ssl_fc_sni,bytes(0,300),json(utf8s)]\","
 		 "\"method\":\"%%[var(txn.method),bytes(0,40),json(utf8s)]\","
 		 "\"path\":\"%%[var(txn.path),bytes(0,800),json(utf8s)]\"}'");
-	cfg_line(c, "error-log-format '{\"k\":\"req\",\"ms\":%%[date(0,ms)],"
+	cfg_line(c, "error-log-format '{\"k\":\"req\","
 		    "\"reason\":\"-\",\"rule\":\"-\",\"status\":%%ST,"
 		    "\"tls\":%%[ssl_fc],\"addr\":\"%%[dst]\","
 		    "\"port\":%%[dst_port],\"sport\":%%cp,"
@@ -61,18 +60,13 @@ static void put_shape(struct gate *g)
 {
 	struct cfg *c = &g->c;
 
-	cfg_line(c, H " set-var(txn.bad) str(bad-request) unless { req.ver 1.0 "
-		      "1.1 2.0 }");
-	cfg_line(c, H " set-var(txn.bad) str(bad-request) if { req.ver 1.0 } { "
-		      "req.hdr(transfer-encoding) -m found }");
+	/* What HTTP/1 itself does not permit, the reader refused. */
 	cfg_line(c, H " set-var(txn.bad) str(bad-request) unless { "
 		      "req.hdr_cnt(host) eq 1 }");
-	cfg_line(c, H " set-var(txn.bad) str(bad-request) unless { "
+	/* What is pinned came from the resolver, and is a name. */
+	cfg_line(c, H " set-var(txn.bad) str(bad-request) unless pinned or { "
 		      "var(txn.name) -m reg '^(" LABEL "([.]" LABEL
 		      ")*|\\[[0-9a-f:.]+\\])\\z' }");
-	/* Each byte of a fold is a blank by now: RFC 9112, section 5.2. */
-	cfg_line(c, H " set-var(txn.bad) str(bad-request) if { fc_http_major 1 "
-		      "} { req.hdrs -m reg '\\x00|[ \\t]{3}' }");
 	cfg_line(c, H " set-var(txn.bad) str(bad-request) if !{ fc_http_major "
 		      "1 } { req.hdrs -m reg '\\x00' }");
 	cfg_line(c, H " set-var(txn.bad) str(bad-request) if { "
@@ -304,7 +298,7 @@ static void put_credentials(struct gate *g)
 		if (at + 2 < x->format.n)
 			cfg_format(c, str_slice(x->format, at + 2, x->format.n),
 				   x->from.at);
-		buf_addf(c->out, "' if { ssl_fc } nc%u pc%u\n", n, n);
+		buf_addf(c->out, "' if granted { ssl_fc } nc%u pc%u\n", n, n);
 	}
 }
 
@@ -364,7 +358,7 @@ void gate_requests_put(struct gate *g)
 	gate_match_misses(g, H, "txn");
 	put_allowed(g);
 	put_denied(g);
-	gate_answers_refusals(c);
+	gate_answers_verdict(c);
 	cfg_line(c, H " set-uri %%[pathq] if full");
 	put_credentials(g);
 	cfg_line(c,
@@ -375,8 +369,10 @@ void gate_requests_put(struct gate *g)
 		    "%%[var(txn.upgrade)] if { var(txn.upgrade) -m found } { "
 		    "status 101 }");
 	cfg_line(c, "http-response del-header alt-svc");
+	cfg_line(c, "use_backend refused unless granted");
 	cfg_line(c, "use_backend origin_tls if { ssl_fc }");
 	cfg_line(c, "use_backend origin_h2c if { fc_http_major 2 }");
 	cfg_line(c, "default_backend origin");
+	gate_answers_refusals(c);
 	put_origins(g);
 }
