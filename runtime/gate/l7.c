@@ -126,6 +126,7 @@ static int open_signer(struct l7 *l, const struct l7_plan *p, struct err *err)
 		return rc;
 	l->signer.ca = &l->ca;
 	l->signer.names = l->names;
+	l->signer.profiles = &l->plan.profiles;
 	l->signer.admin = L7_ADMIN;
 	l->signer.list = L7_CRTLIST;
 	l->signer.dir = L7_LEAVES;

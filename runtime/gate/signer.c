@@ -140,14 +140,18 @@ static int make(struct signer *s, struct str name, struct err *err)
 	return 0;
 }
 
-/* A granted host name: no pattern, nothing that a command could end in. */
+/*
+ * A host name: no pattern, nothing that a command could end in. To addresses
+ * that are granted as such, names are decrypted for the sake of denials alone.
+ */
 static bool may_sign(const struct signer *s, struct str name)
 {
 	struct names_match match;
 
 	return names_pattern(name) && !memchr(name.p, '*', name.n) &&
 	       !names_denied(s->names, name) &&
-	       names_match(s->names, name, &match);
+	       (names_match(s->names, name, &match) ||
+		profiles_denies(s->profiles, name));
 }
 
 /* --- clients ------------------------------------------------------------- */

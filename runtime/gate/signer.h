@@ -3,15 +3,17 @@
  *
  * A unix socket in a directory that only HAProxy and the gate can enter. The
  * client writes "NAME\n" and waits for "ok\n" or "no\n". A leaf is made only
- * for a name that the policy lets resolve, since HAProxy is not to be believed
- * more than it must: names.h is asked again. At most SIGNER_LEAVES are there
- * at a time, the oldest goes first.
+ * for a name that the policy lets resolve, or that a denial of requests is
+ * about, since HAProxy is not to be believed more than it must: names.h and
+ * profiles.h are asked again. At most SIGNER_LEAVES are there at a time, the
+ * oldest goes first.
  */
 #ifndef RUNTIME_GATE_SIGNER_H
 #define RUNTIME_GATE_SIGNER_H
 
 #include "runtime/gate/ca.h"
 #include "runtime/gate/names.h"
+#include "runtime/gate/profiles.h"
 
 #include <poll.h>
 
@@ -31,6 +33,7 @@ struct signer {
 	/* Borrowed, set by the caller with the rest zeroed. */
 	const struct ca *ca;
 	const struct names_map *names;
+	const struct profiles *profiles;
 	const char *admin; /* HAProxy's runtime socket */
 	const char *list;  /* its crt-list */
 	const char *dir;   /* of the leaves' files, with a '/' at the end */

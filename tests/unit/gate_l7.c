@@ -207,6 +207,9 @@ static void profile_maps(void)
 	CHECK(str_is(profiles_find(&p, STR("d2"), STR("c.test"), &b),
 		     "d-0000000003"));
 	CHECK(profiles_find(&p, STR("3"), STR("a.test"), NULL).n == 0);
+	CHECK(profiles_denies(&p, STR("c.test")));
+	CHECK(!profiles_denies(&p, STR("a.test")));
+	CHECK(!profiles_denies(&p, STR("")));
 	profiles_free(&p);
 	CHECK(profiles_of("membrane-profiles 1\n") == 0);
 	CHECK(profiles_of("membrane-profiles 1\nc1 a.test -\n") == 0);
