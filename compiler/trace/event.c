@@ -1,6 +1,6 @@
 #include "compiler/trace/event.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 struct str trace_arg(const struct trace_event *e, const char *key)
 {
@@ -35,58 +35,74 @@ struct trace_exit trace_exit(const struct trace_event *e)
 
 /* --- what it is about ----------------------------------------------------- */
 
-static struct str first_of(const struct trace_event *e, const char *const *keys,
-			   size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct str s = trace_arg(e, keys[i]);
+enum part { PART_PATH, PART_ADDR, PART_PORT, PART_NAME, PARTS };
 
-		if (s.n)
-			return s;
-	}
-	return (struct str){0};
+/* Of several arguments that say the same part, the first in this order. */
+static const struct {
+	struct str key;
+	enum part part;
+} says[] = {
+	{STR_INIT("pathname"), PART_PATH},
+	{STR_INIT("old_path"), PART_PATH},
+	{STR_INIT("linkpath"), PART_PATH},
+	{STR_INIT("oldpath"), PART_PATH},
+	{STR_INIT("path"), PART_PATH},
+	{STR_INIT("target"), PART_PATH},
+	{STR_INIT("new_root"), PART_PATH},
+	{STR_INIT("filename"), PART_PATH},
+	{STR_INIT("from_path"), PART_PATH},
+	{STR_INIT("pathname_"), PART_PATH},
+	{STR_INIT("remote_addr.sin_addr"), PART_ADDR},
+	{STR_INIT("remote_addr.sin6_addr"), PART_ADDR},
+	{STR_INIT("remote_addr.sun_path"), PART_ADDR},
+	{STR_INIT("local_addr.sin_addr"), PART_ADDR},
+	{STR_INIT("local_addr.sin6_addr"), PART_ADDR},
+	{STR_INIT("local_addr.sun_path"), PART_ADDR},
+	{STR_INIT("dest_addr.sin_addr"), PART_ADDR},
+	{STR_INIT("dest_addr.sin6_addr"), PART_ADDR},
+	{STR_INIT("dst"), PART_ADDR},
+	{STR_INIT("remote_addr.sin_port"), PART_PORT},
+	{STR_INIT("remote_addr.sin6_port"), PART_PORT},
+	{STR_INIT("local_addr.sin_port"), PART_PORT},
+	{STR_INIT("local_addr.sin6_port"), PART_PORT},
+	{STR_INIT("dest_addr.sin_port"), PART_PORT},
+	{STR_INIT("dest_addr.sin6_port"), PART_PORT},
+	{STR_INIT("dst_port"), PART_PORT},
+	{STR_INIT("dns_questions.query"), PART_NAME},
+	{STR_INIT("dns_response.query_data.query"), PART_NAME},
+	{STR_INIT("proto_dns.questions.name"), PART_NAME},
+	{STR_INIT("http_request.host"), PART_NAME},
+};
+
+/* Keys of an object are looked up for each event: by their lengths first. */
+static bool same(struct str a, struct str b)
+{
+	return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
 struct trace_object trace_object(const struct trace_event *e)
 {
-	static const char *const paths[] = {
-		"pathname", "old_path", "linkpath", "oldpath",	 "path",
-		"target",   "new_root", "filename", "from_path", "pathname_",
-	};
-	static const char *const addrs[] = {
-		"remote_addr.sin_addr",
-		"remote_addr.sin6_addr",
-		"remote_addr.sun_path",
-		"local_addr.sin_addr",
-		"local_addr.sin6_addr",
-		"local_addr.sun_path",
-		"dest_addr.sin_addr",
-		"dest_addr.sin6_addr",
-		"dst",
-	};
-	static const char *const ports[] = {
-		"remote_addr.sin_port",
-		"remote_addr.sin6_port",
-		"local_addr.sin_port",
-		"local_addr.sin6_port",
-		"dest_addr.sin_port",
-		"dest_addr.sin6_port",
-		"dst_port",
-	};
-	static const char *const names[] = {
-		"dns_questions.query",
-		"dns_response.query_data.query",
-		"proto_dns.questions.name",
-		"http_request.host",
-	};
-	struct trace_object o = {
-		.path = first_of(e, paths, ARRAY_LEN(paths)),
-		.addr = first_of(e, addrs, ARRAY_LEN(addrs)),
-		.name = first_of(e, names, ARRAY_LEN(names)),
-	};
+	struct str found[PARTS] = {0};
+	size_t rank[PARTS] = {ARRAY_LEN(says), ARRAY_LEN(says), ARRAY_LEN(says),
+			      ARRAY_LEN(says)};
+	struct trace_object o;
 	uint64_t port;
 
-	if (str_u64(first_of(e, ports, ARRAY_LEN(ports)), UINT16_MAX, &port))
+	for (uint32_t i = 0; i < e->n; i++)
+		for (size_t k = 0; e->leaf[i].text.n && k < ARRAY_LEN(says);
+		     k++) {
+			if (!same(e->leaf[i].key, says[k].key))
+				continue;
+			if (k < rank[says[k].part]) {
+				rank[says[k].part] = k;
+				found[says[k].part] = e->leaf[i].text;
+			}
+			break;
+		}
+	o = (struct trace_object){.path = found[PART_PATH],
+				  .addr = found[PART_ADDR],
+				  .name = found[PART_NAME]};
+	if (str_u64(found[PART_PORT], UINT16_MAX, &port))
 		o.port = (uint16_t)port;
 	return o;
 }
@@ -113,92 +129,92 @@ const char *trace_kind_name(enum trace_kind k)
 }
 
 static const struct {
-	const char *name;
+	struct str name;
 	enum trace_kind kind;
 } known[] = {
-	{"sched_process_exec", TRACE_EXEC},
-	{"execve", TRACE_EXEC},
-	{"execveat", TRACE_EXEC},
-	{"sched_process_fork", TRACE_FORK},
-	{"sched_process_exit", TRACE_EXIT},
-	{"security_file_open", TRACE_FILE},
-	{"open", TRACE_FILE},
-	{"openat", TRACE_FILE},
-	{"openat2", TRACE_FILE},
-	{"creat", TRACE_FILE},
-	{"security_inode_unlink", TRACE_FILE},
-	{"security_inode_rename", TRACE_FILE},
-	{"security_inode_symlink", TRACE_FILE},
-	{"security_inode_mknod", TRACE_FILE},
-	{"unlink", TRACE_FILE},
-	{"unlinkat", TRACE_FILE},
-	{"rename", TRACE_FILE},
-	{"renameat", TRACE_FILE},
-	{"renameat2", TRACE_FILE},
-	{"link", TRACE_FILE},
-	{"linkat", TRACE_FILE},
-	{"symlink", TRACE_FILE},
-	{"symlinkat", TRACE_FILE},
-	{"mkdir", TRACE_FILE},
-	{"mkdirat", TRACE_FILE},
-	{"rmdir", TRACE_FILE},
-	{"mknod", TRACE_FILE},
-	{"mknodat", TRACE_FILE},
-	{"chmod", TRACE_FILE},
-	{"fchmod", TRACE_FILE},
-	{"fchmodat", TRACE_FILE},
-	{"chown", TRACE_FILE},
-	{"lchown", TRACE_FILE},
-	{"fchown", TRACE_FILE},
-	{"fchownat", TRACE_FILE},
-	{"truncate", TRACE_FILE},
-	{"ftruncate", TRACE_FILE},
-	{"security_socket_connect", TRACE_CONNECT},
-	{"connect", TRACE_CONNECT},
-	{"net_tcp_connect", TRACE_CONNECT},
-	{"security_socket_bind", TRACE_LISTEN},
-	{"security_socket_listen", TRACE_LISTEN},
-	{"security_socket_accept", TRACE_LISTEN},
-	{"sendto", TRACE_SEND},
-	{"sendmsg", TRACE_SEND},
-	{"sendmmsg", TRACE_SEND},
-	{"net_packet_dns", TRACE_DNS},
-	{"net_packet_dns_request", TRACE_DNS},
-	{"net_packet_dns_response", TRACE_DNS},
-	{"mount", TRACE_ATTEMPT},
-	{"umount2", TRACE_ATTEMPT},
-	{"pivot_root", TRACE_ATTEMPT},
-	{"chroot", TRACE_ATTEMPT},
-	{"open_tree", TRACE_ATTEMPT},
-	{"move_mount", TRACE_ATTEMPT},
-	{"fsopen", TRACE_ATTEMPT},
-	{"fsmount", TRACE_ATTEMPT},
-	{"mount_setattr", TRACE_ATTEMPT},
-	{"ptrace", TRACE_ATTEMPT},
-	{"process_vm_readv", TRACE_ATTEMPT},
-	{"process_vm_writev", TRACE_ATTEMPT},
-	{"bpf", TRACE_ATTEMPT},
-	{"perf_event_open", TRACE_ATTEMPT},
-	{"userfaultfd", TRACE_ATTEMPT},
-	{"io_uring_setup", TRACE_ATTEMPT},
-	{"init_module", TRACE_ATTEMPT},
-	{"finit_module", TRACE_ATTEMPT},
-	{"delete_module", TRACE_ATTEMPT},
-	{"kexec_load", TRACE_ATTEMPT},
-	{"kexec_file_load", TRACE_ATTEMPT},
-	{"unshare", TRACE_ATTEMPT},
-	{"setns", TRACE_ATTEMPT},
-	{"memfd_create", TRACE_ATTEMPT},
-	{"cap_capable", TRACE_ATTEMPT},
-	{"commit_creds", TRACE_ATTEMPT},
-	{"membrane_start", TRACE_ITSELF},
-	{"membrane_end", TRACE_ITSELF},
+	{STR_INIT("sched_process_exec"), TRACE_EXEC},
+	{STR_INIT("execve"), TRACE_EXEC},
+	{STR_INIT("execveat"), TRACE_EXEC},
+	{STR_INIT("sched_process_fork"), TRACE_FORK},
+	{STR_INIT("sched_process_exit"), TRACE_EXIT},
+	{STR_INIT("security_file_open"), TRACE_FILE},
+	{STR_INIT("open"), TRACE_FILE},
+	{STR_INIT("openat"), TRACE_FILE},
+	{STR_INIT("openat2"), TRACE_FILE},
+	{STR_INIT("creat"), TRACE_FILE},
+	{STR_INIT("security_inode_unlink"), TRACE_FILE},
+	{STR_INIT("security_inode_rename"), TRACE_FILE},
+	{STR_INIT("security_inode_symlink"), TRACE_FILE},
+	{STR_INIT("security_inode_mknod"), TRACE_FILE},
+	{STR_INIT("unlink"), TRACE_FILE},
+	{STR_INIT("unlinkat"), TRACE_FILE},
+	{STR_INIT("rename"), TRACE_FILE},
+	{STR_INIT("renameat"), TRACE_FILE},
+	{STR_INIT("renameat2"), TRACE_FILE},
+	{STR_INIT("link"), TRACE_FILE},
+	{STR_INIT("linkat"), TRACE_FILE},
+	{STR_INIT("symlink"), TRACE_FILE},
+	{STR_INIT("symlinkat"), TRACE_FILE},
+	{STR_INIT("mkdir"), TRACE_FILE},
+	{STR_INIT("mkdirat"), TRACE_FILE},
+	{STR_INIT("rmdir"), TRACE_FILE},
+	{STR_INIT("mknod"), TRACE_FILE},
+	{STR_INIT("mknodat"), TRACE_FILE},
+	{STR_INIT("chmod"), TRACE_FILE},
+	{STR_INIT("fchmod"), TRACE_FILE},
+	{STR_INIT("fchmodat"), TRACE_FILE},
+	{STR_INIT("chown"), TRACE_FILE},
+	{STR_INIT("lchown"), TRACE_FILE},
+	{STR_INIT("fchown"), TRACE_FILE},
+	{STR_INIT("fchownat"), TRACE_FILE},
+	{STR_INIT("truncate"), TRACE_FILE},
+	{STR_INIT("ftruncate"), TRACE_FILE},
+	{STR_INIT("security_socket_connect"), TRACE_CONNECT},
+	{STR_INIT("connect"), TRACE_CONNECT},
+	{STR_INIT("net_tcp_connect"), TRACE_CONNECT},
+	{STR_INIT("security_socket_bind"), TRACE_LISTEN},
+	{STR_INIT("security_socket_listen"), TRACE_LISTEN},
+	{STR_INIT("security_socket_accept"), TRACE_LISTEN},
+	{STR_INIT("sendto"), TRACE_SEND},
+	{STR_INIT("sendmsg"), TRACE_SEND},
+	{STR_INIT("sendmmsg"), TRACE_SEND},
+	{STR_INIT("net_packet_dns"), TRACE_DNS},
+	{STR_INIT("net_packet_dns_request"), TRACE_DNS},
+	{STR_INIT("net_packet_dns_response"), TRACE_DNS},
+	{STR_INIT("mount"), TRACE_ATTEMPT},
+	{STR_INIT("umount2"), TRACE_ATTEMPT},
+	{STR_INIT("pivot_root"), TRACE_ATTEMPT},
+	{STR_INIT("chroot"), TRACE_ATTEMPT},
+	{STR_INIT("open_tree"), TRACE_ATTEMPT},
+	{STR_INIT("move_mount"), TRACE_ATTEMPT},
+	{STR_INIT("fsopen"), TRACE_ATTEMPT},
+	{STR_INIT("fsmount"), TRACE_ATTEMPT},
+	{STR_INIT("mount_setattr"), TRACE_ATTEMPT},
+	{STR_INIT("ptrace"), TRACE_ATTEMPT},
+	{STR_INIT("process_vm_readv"), TRACE_ATTEMPT},
+	{STR_INIT("process_vm_writev"), TRACE_ATTEMPT},
+	{STR_INIT("bpf"), TRACE_ATTEMPT},
+	{STR_INIT("perf_event_open"), TRACE_ATTEMPT},
+	{STR_INIT("userfaultfd"), TRACE_ATTEMPT},
+	{STR_INIT("io_uring_setup"), TRACE_ATTEMPT},
+	{STR_INIT("init_module"), TRACE_ATTEMPT},
+	{STR_INIT("finit_module"), TRACE_ATTEMPT},
+	{STR_INIT("delete_module"), TRACE_ATTEMPT},
+	{STR_INIT("kexec_load"), TRACE_ATTEMPT},
+	{STR_INIT("kexec_file_load"), TRACE_ATTEMPT},
+	{STR_INIT("unshare"), TRACE_ATTEMPT},
+	{STR_INIT("setns"), TRACE_ATTEMPT},
+	{STR_INIT("memfd_create"), TRACE_ATTEMPT},
+	{STR_INIT("cap_capable"), TRACE_ATTEMPT},
+	{STR_INIT("commit_creds"), TRACE_ATTEMPT},
+	{STR_INIT("membrane_start"), TRACE_ITSELF},
+	{STR_INIT("membrane_end"), TRACE_ITSELF},
 };
 
 enum trace_kind trace_kind(const struct trace_event *e)
 {
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
-		if (str_is(e->name, known[i].name))
+		if (same(e->name, known[i].name))
 			return known[i].kind;
 	return TRACE_OTHER;
 }

@@ -6,11 +6,12 @@
 #include <yajl/yajl_parse.h>
 #include <zlib.h>
 
-#define CHUNK	    (256u << 10)
-#define DEPTH	    64
-#define KEY_MAX	    256
-#define SPACE_BYTES (READER_LINE_MAX + (64u << 10)) /* for texts of one event  \
-						     */
+#define CHUNK	(256u << 10)
+#define DEPTH	64
+#define KEY_MAX 256
+#define SPACE_BYTES                                                            \
+	(READER_LINE_MAX + (64u << 10)) /* for texts of one event              \
+					 */
 
 /* Where in a record the parser is. */
 enum place {
@@ -20,6 +21,23 @@ enum place {
 	IN_ARG,	  /* one of it: name, type, value */
 	IN_VALUE, /* below "value" */
 	IN_REST,  /* something that is not looked at */
+};
+
+/* What a member of a record is kept as. */
+enum keep_as {
+	AS_NOTHING,
+	AS_TIME,
+	AS_NUMBER, /* an int64_t of the event */
+	AS_TEXT,   /* a struct str of it */
+	AS_ARGS,
+	AS_NAME, /* of an argument */
+	AS_VALUE,
+};
+
+struct member {
+	struct str name;
+	enum keep_as as;
+	size_t offset;
 };
 
 struct reader {
@@ -33,10 +51,9 @@ struct reader {
 	/* The parser's state within a record. */
 	enum place place;
 	int depth, rest_depth, value_depth;
-	struct str key; /* of the member that comes */
-	char key_text[KEY_MAX];
-	size_t prefix_n[DEPTH]; /* of arg_key, at each depth of a value */
-	char arg_key[KEY_MAX];	/* "remote_addr.sin_addr" */
+	const struct member *member; /* that comes */
+	size_t prefix_n[DEPTH];	     /* of arg_key, at each depth of a value */
+	char arg_key[KEY_MAX];	     /* "remote_addr.sin_addr" */
 	size_t arg_key_n;
 	bool good;
 	char space[SPACE_BYTES];
@@ -60,51 +77,64 @@ static struct str keep(struct reader *r, const char *p, size_t n)
 
 /* --- members of a record -------------------------------------------------- */
 
-static const struct {
-	const char *name;
-	size_t offset;
-} numbers[] =
-	{
-		{"processId", offsetof(struct trace_event, pid)},
-		{"threadId", offsetof(struct trace_event, tid)},
-		{"parentProcessId", offsetof(struct trace_event, ppid)},
-		{"hostProcessId", offsetof(struct trace_event, host_pid)},
-		{"hostParentProcessId",
-		 offsetof(struct trace_event, host_ppid)},
-		{"userId", offsetof(struct trace_event, uid)},
-		{"returnValue", offsetof(struct trace_event, ret)},
-},
-  texts[] = {
-	  {"eventName", offsetof(struct trace_event, name)},
-	  {"processName", offsetof(struct trace_event, comm)},
-	  {"containerId", offsetof(struct trace_event, container)},
-	  {"syscall", offsetof(struct trace_event, syscall)},
+#define MEMBER(name, as, field)                                                \
+	{                                                                      \
+		STR_INIT(name), as, offsetof(struct trace_event, field)        \
+	}
+static const struct member of_record[] = {
+	MEMBER("timestamp", AS_TIME, at_ns),
+	MEMBER("processId", AS_NUMBER, pid),
+	MEMBER("threadId", AS_NUMBER, tid),
+	MEMBER("parentProcessId", AS_NUMBER, ppid),
+	MEMBER("hostProcessId", AS_NUMBER, host_pid),
+	MEMBER("hostParentProcessId", AS_NUMBER, host_ppid),
+	MEMBER("userId", AS_NUMBER, uid),
+	MEMBER("returnValue", AS_NUMBER, ret),
+	MEMBER("eventName", AS_TEXT, name),
+	MEMBER("processName", AS_TEXT, comm),
+	MEMBER("containerId", AS_TEXT, container),
+	MEMBER("syscall", AS_TEXT, syscall),
+	MEMBER("args", AS_ARGS, leaf),
 };
+#undef MEMBER
+static const struct member of_arg[] = {
+	{STR_INIT("name"), AS_NAME, 0},
+	{STR_INIT("value"), AS_VALUE, 0},
+};
+static const struct member of_no_interest = {STR_INIT(""), AS_NOTHING, 0};
+
+/* Called for each member of each record: most differ by their length. */
+static const struct member *find(const struct member *table, size_t n_table,
+				 const unsigned char *p, size_t n)
+{
+	for (size_t i = 0; i < n_table; i++)
+		if (table[i].name.n == n && memcmp(table[i].name.p, p, n) == 0)
+			return &table[i];
+	return &of_no_interest;
+}
 
 static void take_number(struct reader *r, struct str text)
 {
 	bool negative = str_starts(text, STR("-"));
+	void *to = (char *)&r->event + r->member->offset;
 	uint64_t v;
 
+	if (r->member->as != AS_TIME && r->member->as != AS_NUMBER)
+		return;
 	if (!str_u64(str_slice(text, negative, text.n),
 		     negative ? INT64_MAX : UINT64_MAX, &v))
 		return;
-	if (str_is(r->key, "timestamp")) {
-		r->event.at_ns = v;
-		return;
-	}
-	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-		if (str_is(r->key, numbers[i].name))
-			*(int64_t *)((char *)&r->event + numbers[i].offset) =
-				negative ? -(int64_t)v : (int64_t)v;
+	if (r->member->as == AS_TIME)
+		*(uint64_t *)to = v;
+	else
+		*(int64_t *)to = negative ? -(int64_t)v : (int64_t)v;
 }
 
 static void take_text(struct reader *r, const char *p, size_t n)
 {
-	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-		if (str_is(r->key, texts[i].name))
-			*(struct str *)((char *)&r->event + texts[i].offset) =
-				keep(r, p, n);
+	if (r->member->as == AS_TEXT)
+		*(struct str *)((char *)&r->event + r->member->offset) =
+			keep(r, p, n);
 }
 
 static void add_leaf(struct reader *r, const char *p, size_t n, bool number)
@@ -129,10 +159,10 @@ static int on_scalar(struct reader *r, const char *p, size_t n, bool number)
 			take_text(r, p, n);
 		return 1;
 	case IN_ARG:
-		if (str_is(r->key, "name") && !number && n < KEY_MAX) {
+		if (r->member->as == AS_NAME && !number && n < KEY_MAX) {
 			memcpy(r->arg_key, p, n);
 			r->arg_key_n = n;
-		} else if (str_is(r->key, "value")) {
+		} else if (r->member->as == AS_VALUE) {
 			add_leaf(r, p, n, number);
 		}
 		return 1;
@@ -170,23 +200,37 @@ static int on_null(void *ctx)
 	return 1;
 }
 
+/* Below a value, names lie behind each other: "remote_addr.sin_addr". */
+static void extend_key(struct reader *r, const unsigned char *p, size_t n)
+{
+	size_t at = r->prefix_n[r->depth - 1];
+
+	if (at + 1 + n >= KEY_MAX)
+		return;
+	r->arg_key[at] = '.';
+	memcpy(r->arg_key + at + 1, p, n);
+	r->arg_key_n = at + 1 + n;
+}
+
 static int on_key(void *ctx, const unsigned char *p, size_t n)
 {
 	struct reader *r = ctx;
 
-	if (r->place == IN_VALUE && r->depth <= DEPTH) {
-		size_t at = r->prefix_n[r->depth - 1];
-
-		if (at + 1 + n < KEY_MAX) {
-			r->arg_key[at] = '.';
-			memcpy(r->arg_key + at + 1, p, n);
-			r->arg_key_n = at + 1 + n;
-		}
+	switch (r->place) {
+	case IN_RECORD:
+		r->member = find(of_record, ARRAY_LEN(of_record), p, n);
+		return 1;
+	case IN_ARG:
+		r->member = find(of_arg, ARRAY_LEN(of_arg), p, n);
+		return 1;
+	case IN_VALUE:
+		extend_key(r, p, n);
+		return 1;
+	case IN_NOTHING:
+	case IN_ARGS:
+	case IN_REST:
 		return 1;
 	}
-	n = n < KEY_MAX ? n : 0;
-	memcpy(r->key_text, p, n);
-	r->key = (struct str){r->key_text, n};
 	return 1;
 }
 
@@ -202,7 +246,7 @@ static int open_any(struct reader *r, bool is_map)
 		r->good = is_map;
 		return 1;
 	case IN_RECORD:
-		if (str_is(r->key, "args") && !is_map) {
+		if (r->member->as == AS_ARGS && !is_map) {
 			r->place = IN_ARGS;
 		} else {
 			r->place = IN_REST;
@@ -305,6 +349,7 @@ static void reset(struct reader *r, struct str line)
 	e->name = e->comm = e->container = e->syscall = (struct str){0};
 	e->n = 0;
 	r->place = IN_NOTHING;
+	r->member = &of_no_interest;
 	r->depth = 0;
 	r->arg_key_n = r->used = 0;
 	r->good = false;
