@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS	     (4 * DEEDS_MAX)
+#define SLOTS	     (8 * DEEDS_MAX)
 #define WORKSPACE    "/workspace/"
 #define TYPE_STREAM  1
 #define SWITCHING    101 /* RFC 9110, section 15.2.2 */
@@ -350,14 +350,26 @@ int deeds_decisions(struct deeds *d, const char *path, struct err *err)
 
 /* --- the trace ------------------------------------------------------------ */
 
-/* What became of it: the session's own policy knows, if that is known. */
+/*
+ * What became of it: the session's own policy knows, if that is known. It says
+ * the same each time, and most of what is done is done again.
+ */
 static void add_event(struct deeds *d, const struct ir_request *r,
 		      const struct ir_policy *p,
 		      const struct decide_files *files)
 {
+	struct str text = ir_request_text(scratch(d), r);
+	uint32_t *at = place(
+		d, arena_fmt(d->index->scratch, "?%.*s", STR_ARG(text)), true);
 	struct decision was = {.allow = true};
 	struct deed *x;
 
+	if (at && *at) {
+		x = &d->v.v[*at - 1];
+		x->n++;
+		x->unseen++;
+		return;
+	}
 	if (p)
 		was = decide_asked(scratch(d), p, files, r);
 	x = add(d, r,
@@ -365,8 +377,11 @@ static void add_event(struct deeds *d, const struct ir_request *r,
 		: was.allow ? DEED_ALLOWED
 			    : DEED_REFUSED,
 		was.reason);
-	if (x)
-		x->unseen++;
+	if (!x)
+		return;
+	x->unseen++;
+	if (at)
+		*at = x->order;
 }
 
 static bool is_stream(const struct trace_event *e)
