@@ -9,6 +9,7 @@
 
 #define PROCESSES    65536u /* slots; one that is taken twice loses its depth */
 #define INDENT_MAX   12u
+#define ARENA_LINES  256u
 #define SHOWN_ALIKE  3u /* of a process, in one folder, one after the other */
 #define WHO_COLUMNS  22u
 #define WHAT_COLUMNS 8u
@@ -29,7 +30,8 @@ struct alike {
 
 struct story {
 	struct trace_look look;
-	struct arena *a; /* of one line */
+	struct arena *a; /* of a few lines */
+	unsigned uses;
 	struct process process[PROCESSES];
 	struct alike last;
 };
@@ -226,6 +228,8 @@ void story_add(struct story *s, const struct trace_event *e)
 	} else if (!folds(s, e, &l)) {
 		put_line(s, e, &l, depth);
 	}
+	if (++s->uses % ARENA_LINES)
+		return;
 	arena_free(s->a);
 	s->a = arena_new();
 }
