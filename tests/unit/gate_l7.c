@@ -208,8 +208,14 @@ static void profile_maps(void)
 		     "d-0000000003"));
 	CHECK(profiles_find(&p, STR("3"), STR("a.test"), NULL).n == 0);
 	CHECK(profiles_denies(&p, STR("c.test")));
-	CHECK(!profiles_denies(&p, STR("a.test")));
 	CHECK(!profiles_denies(&p, STR("")));
+	profiles_free(&p);
+	CHECK(profiles_parse(STR("membrane-profiles 1\n1 a.test g-0000000001\n"
+				 "d1 *.b.test d-0000000003\n"
+				 "d2 10.0.0.0/8 d-0000000004\n"),
+			     &p, &err) == 0);
+	CHECK(!profiles_denies(&p, STR("a.test")));
+	CHECK(profiles_denies(&p, STR("x.b.test")));
 	profiles_free(&p);
 	CHECK(profiles_of("membrane-profiles 1\n") == 0);
 	CHECK(profiles_of("membrane-profiles 1\nc1 a.test -\n") == 0);
