@@ -395,6 +395,15 @@ void cells_http(struct sides *s, const struct target *to, uint16_t port,
 	paths_each(q.paths, visit_path, &q);
 }
 
+bool cells_no_requests(const struct sides *s, const struct target *to,
+		       const uint32_t *ids, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (ir_grant_http(rule_grant(&s->rules.v[ids[i]])))
+			return false;
+	return !to->has_addr;
+}
+
 void cells_crooked(struct sides *s, const struct target *to, uint16_t port,
 		   uint32_t *ids, uint32_t n, cells_http_visit visit, void *ctx)
 {

@@ -61,6 +61,13 @@ void cells_http(struct sides *s, const struct target *to, uint16_t port,
 		const uint32_t *ids, uint32_t n, const struct ir_http *only,
 		cells_http_visit visit, void *ctx);
 
+/*
+ * Of a name where no rule is about requests: they are decided as connections
+ * to it are.
+ */
+bool cells_no_requests(const struct sides *s, const struct target *to,
+		       const uint32_t *ids, uint32_t n);
+
 /* A path that is not canonical, as a client could send it. */
 #define CELLS_CROOKED "/a/../b"
 /*

@@ -1,7 +1,7 @@
 #include "compiler/algebra/files.h"
 
 #include "compiler/algebra/filewalk.h"
-#include "compiler/base/buf.h"
+#include "compiler/algebra/likely.h"
 #include "compiler/ir/text.h"
 
 #include <string.h>
@@ -51,73 +51,18 @@ static struct ir_request request(struct arena *a, enum access_kind kind,
 	return r;
 }
 
-/*
- * A path that people would think of first, for a pattern: wildcards filled in,
- * a file where it means directories. It may be none that the pattern matches.
- */
-/* What stands for a '*' at i: "id_rsa", ".env.local", "file.pem". */
-static const char *filling(struct str line, size_t i)
-{
-	static const struct {
-		const char *before, *word;
-	} known[] = {{"id_", "rsa"}, {".", "local"}};
-	struct str before = str_slice(line, 0, i);
-
-	for (size_t k = 0; k < ARRAY_LEN(known); k++)
-		if (str_ends(before, str_of(known[k].before)))
-			return known[k].word;
-	return "file";
-}
-
-static struct str likely(struct arena *a, struct str line, bool below)
-{
-	struct buf b;
-
-	buf_init(&b, a);
-	if (str_starts(line, STR("!")))
-		line = str_slice(line, 1, line.n);
-	if (str_starts(line, STR("/")))
-		line = str_slice(line, 1, line.n);
-	while (str_starts(line, STR("**/")))
-		line = str_slice(line, 3, line.n);
-	for (size_t i = 0; i < line.n; i++) {
-		char c = line.p[i];
-
-		if (c == '\\' && i + 1 < line.n)
-			buf_addc(&b, line.p[++i]);
-		else if (c == '?')
-			buf_addc(&b, 'x');
-		else if (c != '*')
-			buf_addc(&b, c);
-		else if (i == 0 || line.p[i - 1] != '*')
-			buf_adds(&b, filling(line, i));
-	}
-	if (str_ends(line, STR("/")))
-		buf_adds(&b, "file");
-	else if (below)
-		buf_adds(&b, "/file");
-	return buf_str(&b);
-}
-
-static bool is_path(struct str path)
-{
-	struct str seg;
-
-	if (path.n == 0 || path.p[0] == '/' || path.p[0] == ' ' ||
-	    str_ends(path, STR("/")))
-		return false;
-	while (str_field(&path, '/', &seg))
-		if (seg.n == 0 || str_is(seg, ".") || str_is(seg, ".."))
-			return false;
-	return true;
-}
-
 /* --- comparing ----------------------------------------------------------- */
 
 /* Lists by their index: what is hidden, and what is read-only. */
 enum { OLD_IGNORE, NOW_IGNORE, OLD_READONLY, NOW_READONLY };
 #define IGNORES	  3u
 #define READONLYS 12u
+
+/* What takes a path back that is not hidden, or not read-only. */
+struct kept {
+	enum access_kind kind;
+	uint32_t by[2]; /* AUTOMATON_NONE: nothing speaks of it */
+};
 
 struct compare {
 	struct arena *a;
@@ -127,13 +72,13 @@ struct compare {
 	/* Per list, pattern, way and kind: it is a change already. */
 	bool *known[FILEWALK_LISTS];
 	VEC(struct kept) kept; /* those that are among out->kept */
+	/* Per list and pattern: the other of its pair has it not. */
+	bool *own[FILEWALK_LISTS];
+	bool ordered;	/* same_order() of both pairs */
+	bool all_known; /* and nothing is looked for any more */
 };
 
-/* What takes a path back that is not hidden, or not read-only. */
-struct kept {
-	enum access_kind kind;
-	uint32_t by[2]; /* AUTOMATON_NONE: nothing speaks of it */
-};
+static uint32_t pending(const struct compare *c, uint32_t *out_gains);
 
 static struct decision ask(const struct compare *c, int side,
 			   const struct ir_request *r)
@@ -171,10 +116,10 @@ static void add_change(struct compare *c, enum access_way way,
 	x->has_witness = true;
 	x->witness = request(c->a, kind, path);
 	for (int below = 0; below < 2; below++) {
-		struct str p = likely(c->a, cause->line, below);
+		struct str p = likely_path(c->a, cause->line, below);
 		struct ir_request r;
 
-		if (!is_path(p))
+		if (!p.n)
 			continue;
 		r = request(c->a, kind, p);
 		if (!shows(c, way, &r))
@@ -196,7 +141,7 @@ static void changed(struct compare *c, struct filewalk *w,
 		    const struct filewalk_end *e, enum access_way way,
 		    enum access_kind kind, uint32_t list)
 {
-	uint32_t other = list ^ 1u, by = e->held[list];
+	uint32_t other = list ^ 1u, by = e->held[list], gains;
 	bool *known;
 
 	if (has_line(&c->lists[other], c->lists[list].patterns.v[by]->line) &&
@@ -208,6 +153,8 @@ static void changed(struct compare *c, struct filewalk *w,
 	if (*known)
 		return;
 	*known = true;
+	c->all_known =
+		c->ordered && !c->out->with_kept && pending(c, &gains) == 0;
 	add_change(c, way, kind, list, c->lists[list].patterns.v[by],
 		   filewalk_path(w, e->is_dir));
 }
@@ -249,10 +196,10 @@ static struct str taken_back(const struct compare *c, enum access_kind kind,
 			     struct str line, struct str path)
 {
 	for (int below = 0; below < 2; below++) {
-		struct str p = likely(c->a, line, below);
+		struct str p = likely_path(c->a, line, below);
 		struct ir_request r;
 
-		if (!is_path(p))
+		if (!p.n)
 			continue;
 		r = request(c->a, kind, p);
 		if (ask(c, 0, &r).allow && ask(c, 1, &r).allow)
@@ -326,6 +273,10 @@ static uint32_t visit(void *ctx, struct filewalk *w,
 	enum access_way way;
 	uint32_t list;
 
+	if (c->all_known) {
+		filewalk_stop(w);
+		return 0;
+	}
 	if (c->out->with_kept)
 		visit_kept(c, w, e);
 	/* What can be read can be written, but for readonly: not said twice. */
@@ -344,13 +295,182 @@ static uint32_t visit(void *ctx, struct filewalk *w,
 		       : IGNORES | READONLYS;
 }
 
-static void add_unknown(struct compare *c)
+/* --- without a walk ------------------------------------------------------ */
+
+/*
+ * Where the lines that both lists have stand in the same order in both, only
+ * the others can make a difference, and each in one way: a line less that hides
+ * and a line more that takes back give access, a line more that hides and a
+ * line less that takes back take it. Later lines win, so that it takes a path
+ * that the line itself matches.
+ */
+static bool same_order(const struct compare *c, uint32_t old)
 {
+	const struct list *x = &c->lists[old], *y = &c->lists[old + 1];
+	uint32_t i = 0, k = 0;
+
+	for (;; i++, k++) {
+		while (i < x->patterns.n && c->own[old][i])
+			i++;
+		while (k < y->patterns.n && c->own[old + 1][k])
+			k++;
+		if (i == x->patterns.n || k == y->patterns.n)
+			return i == x->patterns.n && k == y->patterns.n;
+		if (!str_eq(x->patterns.v[i]->line, y->patterns.v[k]->line))
+			return false;
+	}
+}
+
+static void find_own(struct compare *c, uint32_t list)
+{
+	const struct list *l = &c->lists[list];
+
+	c->own[list] = arena_array(c->a, l->patterns.n + 1, 1);
+	for (uint32_t i = 0; i < l->patterns.n; i++)
+		c->own[list][i] =
+			!has_line(&c->lists[list ^ 1u], l->patterns.v[i]->line);
+}
+
+/* Of a line that one list alone has. */
+static enum access_way way_of(uint32_t list, const struct ir_pattern *line)
+{
+	bool old = list == OLD_IGNORE || list == OLD_READONLY;
+	bool back = str_starts(line->line, STR("!"));
+
+	return old != back ? ACCESS_GAINED : ACCESS_LOST;
+}
+
+static bool *known_of(const struct compare *c, uint32_t list, uint32_t by)
+{
+	enum access_way way = way_of(list, c->lists[list].patterns.v[by]);
+	bool write = list == OLD_READONLY || list == NOW_READONLY;
+
+	return &c->known[list][by * 4 + way * 2u + write];
+}
+
+/* Does the path that people would think of show what the line does? */
+static bool try_likely(struct compare *c, uint32_t list, uint32_t by)
+{
+	bool write = list == OLD_READONLY || list == NOW_READONLY;
+	const struct ir_pattern *line = c->lists[list].patterns.v[by];
+	enum access_kind kind = write ? ACCESS_WRITE : ACCESS_READ;
+	enum access_way way = way_of(list, line);
+
+	for (int below = 0; below < 2; below++) {
+		struct str p = likely_path(c->a, line->line, below);
+		struct ir_request r, read;
+
+		if (!p.n)
+			continue;
+		r = request(c->a, kind, p);
+		read = request(c->a, ACCESS_READ, p);
+		/* What cannot be read in one of them is another change. */
+		if (!shows(c, way, &r) || (write && (!ask(c, 0, &read).allow ||
+						     !ask(c, 1, &read).allow)))
+			continue;
+		*known_of(c, list, by) = true;
+		add_change(c, way, kind, list, line, p);
+		return true;
+	}
+	return false;
+}
+
+/* Lines of one list alone that no change is known of: how many may give. */
+static uint32_t pending(const struct compare *c, uint32_t *out_gains)
+{
+	uint32_t n = 0;
+
+	*out_gains = 0;
+	for (uint32_t i = 0; i < FILEWALK_LISTS; i++)
+		for (uint32_t k = 0; k < c->lists[i].patterns.n; k++) {
+			const struct ir_pattern *p = c->lists[i].patterns.v[k];
+
+			if (!c->own[i][k] || *known_of(c, i, k))
+				continue;
+			n++;
+			*out_gains += way_of(i, p) == ACCESS_GAINED;
+		}
+	return n;
+}
+
+static void try_all_likely(struct compare *c)
+{
+	for (uint32_t i = 0; i < FILEWALK_LISTS; i++)
+		for (uint32_t k = 0; k < c->lists[i].patterns.n; k++)
+			if (c->own[i][k])
+				(void)try_likely(c, i, k);
+}
+
+/* Lines that both have, and that take something back in both. */
+static void keep_likely(struct compare *c, enum access_kind kind, uint32_t old)
+{
+	const struct list *was = &c->lists[old], *is = &c->lists[old + 1];
+	struct kept none = {kind, {AUTOMATON_NONE, AUTOMATON_NONE}};
+
+	for (uint32_t i = 0, k = 0; i < is->patterns.n; i++) {
+		struct str line = is->patterns.v[i]->line, p;
+		struct kept by = {kind, {0, i}};
+
+		while (k < was->patterns.n &&
+		       !str_eq(was->patterns.v[k]->line, line))
+			k++;
+		if (k == was->patterns.n) {
+			k = 0;
+			continue;
+		}
+		by.by[0] = k;
+		if (!str_starts(line, STR("!")))
+			continue;
+		p = taken_back(c, kind, line, STR(""));
+		if (p.n) {
+			*vec_push(c->a, &c->kept) = by;
+			add_kept(c, &by, old, p);
+		}
+	}
+	if (usual(c, kind, STR("")).n) {
+		*vec_push(c->a, &c->kept) = none;
+		add_kept(c, &none, old, STR(""));
+	}
+}
+
+static bool has_usual(const struct compare *c)
+{
+	return usual(c, ACCESS_READ, STR("")).n &&
+	       usual(c, ACCESS_WRITE, STR("")).n;
+}
+
+/* Beyond the bounds: what was not looked at may have been widened, unless
+ * nothing is left that could have done so. */
+static void add_unknown(struct compare *c, bool ordered)
+{
+	uint32_t gains = 1;
+
+	if (ordered)
+		(void)pending(c, &gains);
 	*vec_push(c->a, &c->out->changes) = (struct access_change){
-		.way = ACCESS_OTHER,
+		.way = gains ? ACCESS_OTHER : ACCESS_LOST,
 		.kind = ACCESS_READ,
-		.text = STR("more combinations of patterns than can be "
-			    "compared")};
+		.text = gains ? STR("more combinations of patterns than can "
+				    "be compared")
+			      : STR("perhaps more: too many combinations of "
+				    "patterns, of which none gives access")};
+}
+
+static void walk(struct compare *c, bool ignore, bool readonly, bool ordered)
+{
+	const struct gitignore *lists[FILEWALK_LISTS];
+
+	for (uint32_t i = 0; i < FILEWALK_LISTS; i++)
+		lists[i] = c->lists[i].compiled;
+	if (ignore)
+		lists[NOW_IGNORE] = lists[OLD_IGNORE];
+	if (readonly)
+		lists[NOW_READONLY] = lists[OLD_READONLY];
+	c->ordered = ordered;
+	if (!filewalk_run(filewalk_new(c->a, lists, FILEWALK_LISTS), visit,
+			  c) &&
+	    !(ignore && readonly))
+		add_unknown(c, ordered);
 }
 
 void files_compare(struct arena *a, const struct ir_policy *old,
@@ -360,25 +480,31 @@ void files_compare(struct arena *a, const struct ir_policy *old,
 				     &now->readonly};
 	bool ignore = files_same_patterns(&old->ignore, &now->ignore);
 	bool readonly = files_same_patterns(&old->readonly, &now->readonly);
-	const struct gitignore *lists[FILEWALK_LISTS];
 	struct compare c = {.a = a, .out = out};
+	bool ordered;
+	uint32_t gains;
 
 	if (ignore && readonly && !out->with_kept)
 		return;
 	for (uint32_t i = 0; i < FILEWALK_LISTS; i++) {
 		compile(a, &c.lists[i], from[i]);
-		lists[i] = c.lists[i].compiled;
 		c.known[i] = arena_array(a, c.lists[i].patterns.n + 1, 4);
 	}
-	if (ignore)
-		lists[NOW_IGNORE] = lists[OLD_IGNORE];
-	if (readonly)
-		lists[NOW_READONLY] = lists[OLD_READONLY];
 	c.files[0] = decide_files_new(a, old);
 	c.files[1] = decide_files_new(a, now);
-	if (!filewalk_run(filewalk_new(a, lists, FILEWALK_LISTS), visit, &c) &&
-	    !(ignore && readonly))
-		add_unknown(&c);
+	for (uint32_t i = 0; i < FILEWALK_LISTS; i++)
+		find_own(&c, i);
+	ordered = same_order(&c, OLD_IGNORE) && same_order(&c, OLD_READONLY);
+	if (ordered)
+		try_all_likely(&c);
+	if (ordered && out->with_kept) {
+		keep_likely(&c, ACCESS_READ, OLD_IGNORE);
+		keep_likely(&c, ACCESS_WRITE, OLD_READONLY);
+	}
+	if (ordered && pending(&c, &gains) == 0 &&
+	    (!out->with_kept || has_usual(&c)))
+		return;
+	walk(&c, ignore, readonly, ordered);
 }
 
 /* --- never --------------------------------------------------------------- */
@@ -429,10 +555,10 @@ bool files_never(struct arena *a, const struct ir_policy *p,
 	*out = request(a, kind, n.path);
 	for (int below = 0; below < 2; below++) {
 		const struct decide_files *f = decide_files_new(a, p);
-		struct str path = likely(a, set->pattern, below);
+		struct str path = likely_path(a, set->pattern, below);
 		bool in;
 
-		if (!is_path(path))
+		if (!path.n)
 			continue;
 		in = gitignore_match(compiled[SET], path, false, NULL) ==
 			     GITIGNORE_MATCH ||

@@ -170,7 +170,8 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 	add(r, &connect, p->ids, p->n);
 	keep(r, &connect);
 	q.kept = access_is_kept(&connect);
-	if (p->proto != IR_PROTO_TCP || (q.same && q.kept))
+	if (p->proto != IR_PROTO_TCP || (q.same && q.kept) ||
+	    cells_no_requests(r->s, &r->spot->to, p->ids, p->n))
 		return;
 	cells_http(r->s, &r->spot->to, p->shown, p->ids, p->n, NULL,
 		   visit_request, &q);

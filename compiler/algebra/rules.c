@@ -115,7 +115,8 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 		r = cells_connect(&inside, p->proto, p->shown);
 		add_cell(u, p->ids, p->n, &r);
 	}
-	if (p->proto == IR_PROTO_TCP)
+	if (p->proto == IR_PROTO_TCP &&
+	    !cells_no_requests(u->s, &u->spot->to, p->ids, p->n))
 		cells_http(u->s, &u->spot->to, p->shown, p->ids, p->n, NULL,
 			   visit_request, u);
 }
@@ -284,6 +285,14 @@ static struct ir_policy all_granted(struct arena *a, const struct ir_policy *p)
 	return out;
 }
 
+static bool denies(const struct ir_policy *p)
+{
+	vec_each(d, &p->deny)
+		if (d->from.layer != LAYER_FLOOR)
+			return true;
+	return false;
+}
+
 bool rules_find(struct arena *a, const struct ir_policy *p,
 		struct rule_finding **out_allow, struct rule_finding **out_deny)
 {
@@ -293,5 +302,5 @@ bool rules_find(struct arena *a, const struct ir_policy *p,
 	*out_allow = arena_array(a, p->allow.n + 1, sizeof(**out_allow));
 	*out_deny = arena_array(a, p->deny.n + 1, sizeof(**out_deny));
 	ok = find(a, p, false, *out_allow);
-	return find(a, &granted, true, *out_deny) && ok;
+	return (!denies(p) || find(a, &granted, true, *out_deny)) && ok;
 }

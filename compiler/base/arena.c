@@ -113,15 +113,20 @@ struct str arena_str(struct arena *a, struct str s)
 struct str arena_fmt(struct arena *a, const char *fmt, ...)
 {
 	va_list ap;
+	char most[256];
 	int n;
 	char *p;
 
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(most, sizeof(most), fmt, ap);
 	va_end(ap);
 	if (n < 0)
 		out_of_memory();
 	p = arena_alloc(a, (size_t)n + 1);
+	if ((size_t)n < sizeof(most)) {
+		memcpy(p, most, (size_t)n + 1);
+		return (struct str){p, (size_t)n};
+	}
 	va_start(ap, fmt);
 	vsnprintf(p, (size_t)n + 1, fmt, ap);
 	va_end(ap);

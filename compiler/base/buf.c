@@ -61,15 +61,20 @@ void buf_addf(struct buf *b, const char *fmt, ...)
 	va_list ap;
 	int n;
 
+	/* Mostly there is room. */
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(b->p + b->n, b->cap - b->n, fmt, ap);
 	va_end(ap);
-	if (n < 0)
+	if (n < 0) {
+		b->p[b->n] = '\0';
 		return;
-	reserve(b, (size_t)n);
-	va_start(ap, fmt);
-	vsnprintf(b->p + b->n, (size_t)n + 1, fmt, ap);
-	va_end(ap);
+	}
+	if ((size_t)n >= b->cap - b->n) {
+		reserve(b, (size_t)n);
+		va_start(ap, fmt);
+		vsnprintf(b->p + b->n, (size_t)n + 1, fmt, ap);
+		va_end(ap);
+	}
 	b->n += (size_t)n;
 }
 

@@ -27,13 +27,14 @@ static uint32_t labels(struct str name)
 	return n;
 }
 
+#define LABELS_MAX 128u
+
 /* Whether one of the "**." patterns has so many labels behind that. */
-static bool any_deep(struct gate *g, uint32_t n)
+static void find_deep(struct gate *g, bool out[LABELS_MAX])
 {
 	vec_each(e, &g->entries)
-		if (profiles_deep(e->name) && labels(e->name) == n + 1)
-			return true;
-	return false;
+		if (profiles_deep(e->name) && labels(e->name) <= LABELS_MAX)
+			out[labels(e->name) - 1] = true;
 }
 
 static struct str any_tokens(struct gate *g)
@@ -72,6 +73,7 @@ static void put_net(struct gate *g, const char *rule, const char *s)
 void gate_match_lookup(struct gate *g, const char *rule, const char *s)
 {
 	struct cfg *c = &g->c;
+	bool deep[LABELS_MAX] = {false};
 
 	cfg_line(c, "# .p: what is said of the name; .a: of the address");
 	cfg_line(c, "%s set-var(%s.p) str(%s)", rule, s, any_tokens(g).p);
@@ -84,8 +86,9 @@ void gate_match_lookup(struct gate *g, const char *rule, const char *s)
 			 s);
 		put_join(g, rule, s);
 	}
-	for (uint32_t n = 1; n < 128; n++) {
-		if (!any_deep(g, n))
+	find_deep(g, deep);
+	for (uint32_t n = 1; n < LABELS_MAX; n++) {
+		if (!deep[n])
 			continue;
 		/* The mark before the name keeps the apex from matching. */
 		cfg_line(c, "%s set-var(%s.k) str(^.),concat(,%s.name)", rule,

@@ -3,6 +3,7 @@
 #include "compiler/base/limits.h"
 #include "compiler/ir/http.h"
 #include "compiler/ir/inside.h"
+#include "compiler/ir/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,12 @@ bool profiles_wanted(const struct ir_policy *p)
 static ir_ports tcp_of(struct arena *a, const ir_ports *ports)
 {
 	ir_ports out = {0};
+	bool all = true;
 
+	vec_each(p, ports)
+		all &= p->proto == IR_PROTO_TCP;
+	if (all)
+		return *ports;
 	vec_each(p, ports)
 		if (p->proto == IR_PROTO_TCP)
 			*vec_push(a, &out) = *p;
@@ -93,12 +99,12 @@ static void put_rules(struct arena *a, struct buf *b, const struct ir_grant *g)
 	}
 }
 
+/* Its text is in b: of thousands of grants, few have one of their own. */
 static struct profile profile_of(struct arena *a, const struct ir_policy *p,
-				 const struct ir_grant *g)
+				 const struct ir_grant *g, struct buf *b)
 {
 	static const char *const whos[] = {"name", "any", "addr"};
 	struct profile out = {.who = who_of(g), .like = g};
-	struct buf b;
 
 	out.ports = tcp_of(a, &g->ports);
 	out.http = ir_grant_http(g);
@@ -106,15 +112,15 @@ static struct profile profile_of(struct arena *a, const struct ir_policy *p,
 	out.clear = ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTP);
 	out.bump = inside_decrypts(p, g);
 	out.private = g->private.set && g->private.v;
-	buf_init(&b, a);
-	buf_addf(&b, "%s %.*s%s%s%s", whos[out.who],
-		 STR_ARG(ir_ports_text(a, &out.ports)), out.bump ? " bump" : "",
-		 out.private ? " private" : "",
-		 out.tls && out.clear ? ""
-		 : out.tls	      ? " https"
-				      : " http");
-	put_rules(a, &b, g);
-	out.text = buf_str(&b);
+	buf_adds(b, whos[out.who]);
+	buf_addc(b, ' ');
+	ir_ports_put(b, &out.ports);
+	buf_adds(b, out.bump ? " bump" : "");
+	buf_adds(b, out.private ? " private" : "");
+	if (!out.tls || !out.clear)
+		buf_adds(b, out.tls ? " https" : " http");
+	put_rules(a, b, g);
+	out.text = buf_str(b);
 	return out;
 }
 
@@ -144,18 +150,22 @@ static profile_list collect(const struct emit_in *in, const ir_ports *ports,
 	profile_list out = {0};
 
 	vec_each(g, grants) {
+		char room[256];
 		struct profile p;
+		struct buf b;
 		uint32_t at;
 
 		if (!concerns(ports, g) || out.n > LIMIT_CLASSES)
 			continue;
-		p = profile_of(in->a, in->policy, g);
+		buf_init_in(&b, in->a, room, sizeof(room));
+		p = profile_of(in->a, in->policy, g, &b);
 		at = place_of(&out, p.text);
 		if (at < out.n && str_eq(out.v[at].text, p.text))
 			continue;
 		(void)vec_push(in->a, &out);
 		memmove(&out.v[at + 1], &out.v[at],
 			(out.n - 1 - at) * sizeof(*out.v));
+		p.text = buf_keep(&b);
 		out.v[at] = p;
 	}
 	for (uint32_t i = 0; i < out.n; i++)
@@ -212,12 +222,15 @@ const struct profile *profiles_of(struct arena *a, const struct profiles *p,
 				  const struct ir_grant *g)
 {
 	const profile_list *l = g->key == IR_KEY_DENY ? &p->deny : &p->allow;
+	char room[256];
 	struct str text;
+	struct buf b;
 	uint32_t at;
 
 	if (!concerns(&p->inside, g))
 		return NULL;
-	text = profile_of(a, policy, g).text;
+	buf_init_in(&b, a, room, sizeof(room));
+	text = profile_of(a, policy, g, &b).text;
 	at = place_of(l, text);
 	return at < l->n && str_eq(l->v[at].text, text) ? &l->v[at] : NULL;
 }

@@ -131,6 +131,11 @@ bool ir_grant_http(const struct ir_grant *g)
 	return g->has_http || g->dest.kind == IR_DEST_URL;
 }
 
+void ir_ports_put(struct buf *b, const ir_ports *ports)
+{
+	add_ports(b, ports);
+}
+
 struct str ir_ports_text(struct arena *a, const ir_ports *ports)
 {
 	char room[256];

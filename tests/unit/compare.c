@@ -125,7 +125,8 @@ static const struct {
 	/* Files. */
 	{"", "ignore *.pem\n", "- read *.pem | read file.pem\n"},
 	{"ignore secrets/\n", "ignore secrets/*\nignore !secrets/a\n",
-	 "+ read secrets/ | read secrets/\n"},
+	 "+ read secrets/ | read secrets/\n"
+	 "+ read secrets/a | read secrets/a\n"},
 	{"", "readonly /vendor/\n", "- write /vendor/ | write vendor/file\n"},
 	{"ignore x\n", "readonly x\n", "+ read x | read x\n"},
 	{"ignore a\nignore !a/b\n", "ignore a\n", ""},
@@ -535,6 +536,43 @@ static void check_long_names(void)
 	test_policy_done(&now);
 }
 
+/* More patterns than an automaton holds, and one line more or less. */
+static void check_many_patterns(void)
+{
+	static const struct {
+		const char *line, *changes, *back;
+	} added[] = {
+		{"ignore *.pem\n", "- read *.pem | read file.pem\n",
+		 "+ read *.pem | read file.pem\n"},
+		{"ignore !a1b\n", "+ read a1b | read a1b\n",
+		 "- read a1b | read a1b\n"},
+		{"ignore /xa1by\n", "", ""},
+	};
+	struct test_policy few, more;
+	struct comparison c;
+	struct buf b;
+
+	for (size_t i = 0; i < ARRAY_LEN(added); i++) {
+		struct arena *a = arena_new();
+
+		buf_init(&b, a);
+		for (int k = 0; k < 60; k++)
+			buf_addf(&b, "ignore *a%db*\n", k);
+		CHECK(test_policy_make(&few, b.p));
+		buf_adds(&b, added[i].line);
+		CHECK(test_policy_make(&more, b.p));
+		compare_policies(a, &few.policy, &more.policy, &c);
+		CHECK_MSG(str_is(said(a, &c), added[i].changes), "%s",
+			  said(a, &c).p);
+		compare_policies(a, &more.policy, &few.policy, &c);
+		CHECK_MSG(str_is(said(a, &c), added[i].back), "%s",
+			  said(a, &c).p);
+		test_policy_done(&few);
+		test_policy_done(&more);
+		arena_free(a);
+	}
+}
+
 int main(void)
 {
 	check_changes();
@@ -545,5 +583,6 @@ int main(void)
 	check_rules();
 	check_meet();
 	check_long_names();
+	check_many_patterns();
 	return check_status();
 }
