@@ -139,6 +139,39 @@ static void look_for_runtime(struct visit *v, enum doctor_id id,
 		  : arena_fmt(v->a, "Docker has: %s", v->info.runtimes).p);
 }
 
+/* The releases that are here, and which of them a policy can name. */
+static void look_for_tracee(struct visit *v)
+{
+	docker_tags tags = {0};
+	struct buf known;
+	struct err err;
+
+	buf_init(&known, v->a);
+	if (docker_image_tags(v->docker, "aquasec/tracee", &tags, &err) < 0) {
+		found(v, DOCTOR_TRACEE, DOCTOR_UNKNOWN, text(v, err.text));
+		return;
+	}
+	vec_each(tag, &tags) {
+		unsigned release;
+
+		if (tracee_release(str_of(*tag), &release) &&
+		    release >= TRACEE_RELEASE_MIN &&
+		    release <= TRACEE_RELEASE_MAX)
+			buf_addf(&known, "%s%s", known.n ? ", " : "", *tag);
+	}
+	/* Tracee says so at debug level alone, and goes on without */
+	if (known.n && v->facts.kprobes == FACT_NO &&
+	    str_is(str_of(v->info.kernel), v->facts.kernel))
+		buf_adds(&known, "; without kprobes in this kernel it cannot "
+				 "record files and sockets");
+	if (known.n)
+		found(v, DOCTOR_TRACEE, DOCTOR_OK,
+		      arena_cstr(v->a, buf_str(&known)));
+	else
+		found(v, DOCTOR_TRACEE, DOCTOR_MISSING,
+		      tags.n ? "none of 0.20.0 to 0.24" : NULL);
+}
+
 static void not_asked(struct visit *v)
 {
 	static const enum doctor_id its[] = {
@@ -167,8 +200,7 @@ static void ask_docker(struct visit *v, struct endpoint *at)
 		look_at_daemon(v, at);
 		look_for_runtime(v, DOCTOR_SYSBOX, "sysbox-runc");
 		look_for_runtime(v, DOCTOR_KATA, "kata");
-		look_for_image(v, DOCTOR_TRACEE,
-			       "aquasec/tracee:" TRACEE_DEFAULT_VERSION);
+		look_for_tracee(v);
 		return;
 	}
 	found(v, DOCTOR_DAEMON, DOCTOR_MISSING, text(v, err.text));
@@ -246,7 +278,6 @@ static void look_at_kernel(struct visit *v)
 {
 	const struct facts *f = &v->facts;
 
-	facts_read(v->a, &v->facts);
 	if (v->docker && strcmp(v->info.kernel, f->kernel) != 0) {
 		is_another_kernel(v);
 		return;
@@ -308,6 +339,7 @@ int command_doctor(struct arena *a, const struct options *o)
 	int status = compile(a, o, &in, &c);
 
 	if (status == STATUS_OK) {
+		facts_read(v.a, &v.facts);
 		ask_docker(&v, &at);
 		look_for_client(&v);
 		look_at_kernel(&v);

@@ -4,6 +4,7 @@
 #include "compiler/base/lint.h"
 #include "compiler/commands/plan_reach.h"
 #include "compiler/emit/profiles.h"
+#include "compiler/ir/tracee.h"
 
 /* Where the second column of "how it is run" begins. */
 #define KEY_COLUMNS 14
@@ -331,6 +332,19 @@ static void third_parties(const struct view *v, const struct plan_model *m)
 			 model_source(m, any->from));
 }
 
+static void by_tracee(const struct view *v, const struct plan_model *m)
+{
+	const ir_opt_str *version = &m->policy->trace.version;
+	struct str release =
+		version->set ? version->v : STR(TRACEE_DEFAULT_VERSION);
+
+	paragraph(v, arena_fmt(m->a,
+			       "By the image aquasec/tracee:%.*s, which has to "
+			       "be here, and sees all of the host.",
+			       STR_ARG(release))
+			     .p);
+}
+
 static void traced(const struct view *v, const struct plan_model *m)
 {
 	const struct ir_trace *t = &m->policy->trace;
@@ -361,8 +375,7 @@ static void traced(const struct view *v, const struct plan_model *m)
 				   view_cleaned(m->a, x->s).p),
 			 model_source(m, x->from));
 	if (t->engine.v == IR_TRACE_TRACEE)
-		paragraph(v, "This version writes Tracee's policy, and does "
-			     "not start it yet.");
+		by_tracee(v, m);
 	else if (!t->reads.v)
 		paragraph(v, "Of files that are only read: those with names "
 			     "that are hidden, or known for secrets.");

@@ -332,16 +332,18 @@ static cJSON *agent(struct writer *w)
 /* --- the tracer ---------------------------------------------------------- */
 
 /*
- * Tracee wants the host's pid and cgroup namespaces to tell containers apart,
- * and the host's release file; no network. Facts: Tracee 0.20 to 0.24.
+ * Tracee's own program, not the image's script around it: that would not pass
+ * the signal on which Tracee writes what is left.
  */
-static cJSON *tracee(struct writer *w)
+static void put_tracee_program(struct writer *w, struct str image)
 {
-	const struct ir_trace *t = &w->p->trace;
-	struct str version =
-		t->version.set ? t->version.v : STR(TRACEE_DEFAULT_VERSION);
-	struct str image =
-		arena_fmt(w->in->a, "aquasec/tracee:%.*s", STR_ARG(version));
+	put(w, "--entrypoint=/tracee/tracee");
+	json_push_str(w->argv, image);
+}
+
+/* What it says of itself; a tag can be put on anything. */
+static cJSON *tracee_version(struct writer *w, struct str image)
+{
 	cJSON *o = json_object();
 
 	json_put_str(o, "image", image);
@@ -349,26 +351,99 @@ static cJSON *tracee(struct writer *w)
 	put(w, "docker");
 	put(w, "run");
 	put(w, "--rm");
-	put(w, "--interactive");
-	put_session(w, "tracer");
+	put(w, "--pull=never");
+	put(w, "--name=membrane-tracer-version-{session}");
+	put(w, "--label=membrane.session={session}");
+	put(w, "--label=membrane.role=version");
+	put(w, "--log-driver=none");
+	put(w, "--network=none");
+	put(w, "--cap-drop=ALL");
+	put(w, "--security-opt=no-new-privileges");
+	put(w, "--read-only");
+	put_tracee_program(w, image);
+	put(w, "version");
+	json_put(o, "argv", w->argv);
+	return o;
+}
+
+/*
+ * The host's processes and cgroups are what it tells containers by. It gets
+ * what its list of least privileges names (docs/install/prerequisites, with
+ * SYS_ADMIN: where perf_event_paranoid is 2 or more, as on most hosts, its
+ * code does not use BPF and PERFMON), and of AppArmor's default profile
+ * nothing, which lets it look at no process but its own. No Docker socket: it
+ * would only look up names and images.
+ */
+static void put_tracee_rights(struct writer *w)
+{
+	static const char *const caps[] = {
+		"IPC_LOCK",  "NET_ADMIN",  "SETPCAP",	   "SYSLOG",
+		"SYS_ADMIN", "SYS_PTRACE", "SYS_RESOURCE",
+	};
+
 	put(w, "--network=none");
 	put(w, "--pid=host");
 	put(w, "--cgroupns=host");
-	put(w, "--privileged");
+	put(w, "--cap-drop=ALL");
+	for (size_t i = 0; i < ARRAY_LEN(caps); i++)
+		put_value(w, "cap-add", str_of(caps[i]));
+	put(w, "--security-opt=no-new-privileges");
+	put(w, "--security-opt=apparmor=unconfined");
+	put(w, "--read-only");
+	put(w, "--tmpfs=/tmp:mode=755,size=64m");
+	put(w, "--pids-limit=512");
+	put(w, "--memory=1g");
+}
+
+static cJSON *tracee(struct writer *w, struct str image, unsigned release)
+{
+	cJSON *o = json_object();
+
+	json_put_str(o, "image", image);
+	w->argv = json_array();
+	put(w, "docker");
+	put(w, "run");
+	put(w, "--rm");
+	/* It gets near to everything: what is not here is not fetched. */
+	put(w, "--pull=never");
+	put_session(w, "tracer");
+	put_tracee_rights(w);
 	put(w, "--mount=type=bind,source=/etc/os-release,"
 	       "target=/etc/os-release-host,readonly");
-	put(w, "--mount=type=bind,source=/var/run,target=/var/run,readonly");
+	put(w, "--env=LIBBPFGO_OSRELEASE_FILE=/etc/os-release-host");
 	put(w, "--mount=type=bind,source={state}/sessions/{session}/plan,"
 	       "target=/plan,readonly");
-	json_push_str(w->argv, image);
+	put_tracee_program(w, image);
 	put(w, "--policy");
 	put(w, "/plan/tracee.yaml");
 	put(w, "--output");
 	put(w, "json");
+	/* That it is ready, and what it cannot record, it says only so. */
 	put(w, "--log");
 	put(w, "debug");
+	if (release < TRACEE_RELEASE_CONTAINERS) {
+		put(w, "--no-containers");
+	} else {
+		put(w, "--containers");
+		put(w, "enrich=false");
+	}
 	json_put(o, "argv", w->argv);
 	return o;
+}
+
+static void put_tracee(struct writer *w, cJSON *root)
+{
+	const struct ir_trace *t = &w->p->trace;
+	struct str version =
+		t->version.set ? t->version.v : STR(TRACEE_DEFAULT_VERSION);
+	struct str image =
+		arena_fmt(w->in->a, "aquasec/tracee:%.*s", STR_ARG(version));
+	unsigned release = TRACEE_RELEASE_DEFAULT;
+
+	/* Known: passes/trace refuses any other. */
+	(void)!tracee_release(version, &release);
+	json_put(root, "tracer", tracee(w, image, release));
+	json_put(root, "tracer_version", tracee_version(w, image));
 }
 
 /*
@@ -415,7 +490,7 @@ static void put_tracer(struct writer *w, cJSON *root)
 			json_put(root, "tracer", watch(w));
 		return;
 	case IR_TRACE_TRACEE:
-		json_put(root, "tracer", tracee(w));
+		put_tracee(w, root);
 		return;
 	case IR_TRACE_OFF:
 		return;

@@ -1,6 +1,7 @@
 #include "compiler/emit/trace_json.h"
 
 #include "compiler/base/json.h"
+#include "compiler/ir/tracee.h"
 
 /* Of a session's files: 100 MB or a day each, twenty, two GB together. */
 #define ROTATE_BYTES (100u << 20)
@@ -21,9 +22,11 @@ static const char *const sensitive[] = {
 
 bool trace_json_wanted(const struct ir_policy *p)
 {
-	/* Nobody reads it with a runtime that brings its own network. */
-	return p->trace.events.n && p->trace.engine.v == IR_TRACE_NATIVE &&
-	       (!p->runtime.set || p->runtime.v == IR_RUNTIME_RUNC);
+	/* The built-in tracer is not there with a link over a bridge. */
+	return p->trace.events.n &&
+	       (p->trace.engine.v == IR_TRACE_TRACEE ||
+		(p->trace.engine.v == IR_TRACE_NATIVE &&
+		 (!p->runtime.set || p->runtime.v == IR_RUNTIME_RUNC)));
 }
 
 static cJSON *events(const struct ir_trace *t)
@@ -83,19 +86,31 @@ static uint64_t or_default(const ir_opt_u64 *v, uint64_t otherwise)
 	return v->set ? v->v : otherwise;
 }
 
+/* What only the built-in tracer leaves out; Tracee has its own policy. */
+static void put_choice(cJSON *root, const struct ir_policy *p)
+{
+	cJSON *exclude = json_array();
+
+	json_put_bool(root, "reads", p->trace.reads.v);
+	json_put(root, "sensitive", names(p));
+	vec_each(e, &p->trace.exclude)
+		json_push_str(exclude, e->s);
+	json_put(root, "exclude", exclude);
+}
+
 bool trace_json_emit(const struct emit_in *in, struct buf *out)
 {
 	const struct ir_trace *t = &in->policy->trace;
 	cJSON *root = json_object(), *rotate = json_object();
-	cJSON *exclude = json_array();
 
 	json_put_u64(root, "version", 1);
+	if (t->engine.v == IR_TRACE_TRACEE)
+		json_put_str(root, "tracee",
+			     t->version.set ? t->version.v
+					    : STR(TRACEE_DEFAULT_VERSION));
 	json_put(root, "events", events(t));
-	json_put_bool(root, "reads", t->reads.v);
-	json_put(root, "sensitive", names(in->policy));
-	vec_each(e, &t->exclude)
-		json_push_str(exclude, e->s);
-	json_put(root, "exclude", exclude);
+	if (t->engine.v == IR_TRACE_NATIVE)
+		put_choice(root, in->policy);
 	json_put_u64(rotate, "size",
 		     or_default(&t->rotate_bytes, ROTATE_BYTES));
 	json_put_u64(rotate, "age", or_default(&t->rotate_age_s, ROTATE_AGE_S));

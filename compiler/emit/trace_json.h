@@ -1,7 +1,8 @@
 /*
- * trace.json: what the built-in tracer records, and what becomes of its files.
+ * trace.json: what is recorded, and what becomes of the files.
  *
  *   {"version": 1,
+ *    "tracee": "0.24.1",   the release, when Tracee is the engine
  *    "events": [{"name": "security_file_open", "filters": []}, …],
  *    "reads": false,       files opened only to be read are recorded, too
  *    "sensitive": [".env"] names of those that are in any case
@@ -9,7 +10,9 @@
  *    "rotate": {"size": 104857600, "age": 86400, "keep": 20, "total": …},
  *    "required": false}    without a trace the session ends
  *
- * membrane-watch reads the first five, the launcher the others.
+ * membrane-watch reads "events" to "exclude", the launcher the others and the
+ * names of events. For Tracee "reads", "sensitive" and "exclude" are left out:
+ * its own policy, tracee.yaml, says it all.
  */
 #ifndef COMPILER_EMIT_TRACE_JSON_H
 #define COMPILER_EMIT_TRACE_JSON_H

@@ -29,7 +29,7 @@ bool tracee_release(struct str version, unsigned *out)
 	while (n < 3 && str_field(&version, '.', &field))
 		if (!str_u64(field, 99, &part[n++]))
 			return false;
-	if (n < 2 || version.n)
+	if (n < 3 || version.n)
 		return false;
 	*out = (unsigned)(part[0] * 10000 + part[1] * 100 + part[2]);
 	return true;

@@ -17,7 +17,11 @@
 #define TRACEE_DEFAULT_VERSION "0.24.1"
 /* From here on a field is 'data.x'; before, and still, 'args.x'. */
 #define TRACEE_RELEASE_DATA 2200
-/* A release by its text; false when it is none. */
+/* From here on it is '--containers enrich=false', not '--no-containers'. */
+#define TRACEE_RELEASE_CONTAINERS 2400
+/* In every policy, and whole: by it nested containers are told. */
+#define TRACEE_NESTING_EVENT "cgroup_mkdir"
+/* A release by its text, as in "0.24.1"; false when it is none. */
 bool tracee_release(struct str version, unsigned *out);
 
 enum tracee_shape {

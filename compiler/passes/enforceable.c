@@ -12,8 +12,7 @@ static bool refuse(struct pass_ctx *c, enum diag_id id, struct span at,
 /* A certificate names hosts, and HAProxy checks no address in one. */
 static bool check_address(struct pass_ctx *c, const struct ir_grant *g)
 {
-	if (g->dest.kind == IR_DEST_URL &&
-	    g->dest.u.url.who == IR_DEST_CIDR &&
+	if (g->dest.kind == IR_DEST_URL && g->dest.u.url.who == IR_DEST_CIDR &&
 	    g->dest.u.url.scheme == IR_SCHEME_HTTPS) {
 		diag_error(c->diags, DIAG_ADDRESS_TLS, g->dest.at,
 			   "the certificate of an address cannot be checked");
@@ -47,25 +46,30 @@ static bool check_denial(struct pass_ctx *c, const struct ir_grant *d)
 	return false;
 }
 
-/* The built-in tracer follows what is born in the gate's network namespace. */
-static bool is_followed(const struct ir_policy *p)
+/* The agent's programs run on a kernel of their own there. */
+static bool is_seen(struct pass_ctx *c, const struct ir_policy *p)
 {
-	return !p->runtime.set || p->runtime.v == IR_RUNTIME_RUNC;
+	if (p->runtime.v != IR_RUNTIME_KATA || p->trace.events.n == 0 ||
+	    p->trace.engine.v == IR_TRACE_OFF)
+		return true;
+	diag_error(c->diags, DIAG_NEEDS_TRACE, p->runtime.from.at,
+		   "nothing can be traced: Kata gives the agent a virtual "
+		   "machine, and no tracer sees into it from outside");
+	diag_help(c->diags, "--no-trace, or 'trace: {engine: \"off\"}', runs "
+			    "without a trace; other runtimes have one");
+	return false;
 }
 
 static bool check_trace(struct pass_ctx *c, const struct ir_policy *p)
 {
 	const struct ir_trace *t = &p->trace;
 
-	if (t->engine.v == IR_TRACE_TRACEE) {
-		diag_error(c->diags, DIAG_NEEDS_TRACE, t->engine.from.at,
-			   "Tracee is not started yet");
-		diag_help(c->diags, "'engine: native' records, 'engine: \"off\"' "
-				    "runs without a trace");
+	bool over_bridge = p->runtime.set && p->runtime.v != IR_RUNTIME_RUNC;
+
+	if (!is_seen(c, p))
 		return false;
-	}
-	if (!t->required.v ||
-	    (t->engine.v == IR_TRACE_NATIVE && is_followed(p)))
+	if (!t->required.v || t->engine.v == IR_TRACE_TRACEE ||
+	    (t->engine.v == IR_TRACE_NATIVE && !over_bridge))
 		return true;
 	diag_error(c->diags, DIAG_NEEDS_TRACE, t->required.from.at,
 		   t->engine.v == IR_TRACE_OFF

@@ -91,12 +91,29 @@ static bool unknown_event(struct expander *x,
 	return false;
 }
 
+/* All of it is needed to tell whose nested containers are. */
+static bool is_whole(struct expander *x, const struct ir_trace_event *entry,
+		     const struct tracee_event *e)
+{
+	struct diags *d = x->f.c->diags;
+
+	if (x->f.native || entry->filters.n == 0 ||
+	    strcmp(e->name, TRACEE_NESTING_EVENT) != 0)
+		return true;
+	diag_error(d, DIAG_TRACE_FILTER, entry->filters.v[0].from.at,
+		   "'%s' takes no filter: by it containers within the agent's "
+		   "are told",
+		   e->name);
+	diag_help(d, "leave the filter out");
+	return false;
+}
+
 static bool add_event(struct expander *x, const struct ir_trace_event *entry,
 		      const struct tracee_event *e)
 {
 	struct ir_trace_event *out;
 
-	if (!trace_filter_check(&x->f, e, entry))
+	if (!trace_filter_check(&x->f, e, entry) || !is_whole(x, entry, e))
 		return false;
 	if (x->out.n >= 4 * LIMIT_TRACE_EVENTS) {
 		diag_error(x->f.c->diags, DIAG_TRACE_LIMIT, entry->from.at,
@@ -324,8 +341,8 @@ static bool settle_release(struct pass_ctx *c, const struct ir_trace *t,
 	diag_error(c->diags, DIAG_TRACE_VERSION, t->version.from.at,
 		   "Tracee '%s' is not known here",
 		   diag_quote(c->diags, t->version.v));
-	diag_help(c->diags, "releases from 0.20.0 to 0.24 are; without "
-			    "'version' it is " TRACEE_DEFAULT_VERSION);
+	diag_help(c->diags, "releases from 0.20.0 to 0.24 are, written whole; "
+			    "without 'version' it is " TRACEE_DEFAULT_VERSION);
 	return false;
 }
 
@@ -382,8 +399,8 @@ bool trace_expand(struct pass_ctx *c, struct ir_policy *p)
 		return false; /* which events there are is not known */
 	vec_each(t, &p->trace.exclude)
 		ok &= check_exclude(c, t);
-	x.f.native = p->trace.engine.set &&
-		   p->trace.engine.v == IR_TRACE_NATIVE;
+	x.f.native =
+		p->trace.engine.set && p->trace.engine.v == IR_TRACE_NATIVE;
 	if (x.f.native)
 		settle_reads(&p->trace);
 	if (!p->trace.has_events)

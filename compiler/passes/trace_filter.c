@@ -12,6 +12,7 @@ enum field_kind {
 	FIELD_TEXT,   /* metadata: text, = and != */
 	FIELD_RETVAL, /* one number, no < and > in files */
 	FIELD_DEAD,   /* parsed by Tracee, and then not or wrongly applied */
+	FIELD_NAMES,  /* known from Docker's socket, which it does not get */
 };
 
 static const struct field {
@@ -42,20 +43,20 @@ static const struct field {
 	{"comm", FIELD_TEXT, NULL},
 	{"hostName", FIELD_TEXT, NULL},
 	{"containerId", FIELD_TEXT, NULL},
-	{"containerImage", FIELD_TEXT, NULL},
-	{"containerName", FIELD_TEXT, NULL},
-	{"podName", FIELD_TEXT, NULL},
-	{"podNamespace", FIELD_TEXT, NULL},
-	{"podUid", FIELD_TEXT, NULL},
+	{"containerImage", FIELD_NAMES, NULL},
+	{"containerName", FIELD_NAMES, NULL},
+	{"podName", FIELD_NAMES, NULL},
+	{"podNamespace", FIELD_NAMES, NULL},
+	{"podUid", FIELD_NAMES, NULL},
 	{"syscall", FIELD_TEXT, NULL},
 	{"retval", FIELD_RETVAL, NULL},
 	{"container", FIELD_DEAD,
-	 "its value is ignored by Tracee; write containerId="},
+	 "its value is ignored by Tracee, and only the agent's containers are "
+	 "recorded in any case"},
 	{"hostParentProcessId", FIELD_DEAD,
 	 "Tracee compares another number with it; write parentProcessId="},
-	{"containerImageDigest", FIELD_DEAD,
-	 "Tracee never evaluates it; write containerImage="},
-	{"podSandbox", FIELD_DEAD, "Tracee never evaluates it; write podName="},
+	{"containerImageDigest", FIELD_DEAD, "Tracee never evaluates it"},
+	{"podSandbox", FIELD_DEAD, "Tracee never evaluates it"},
 };
 
 static const struct field *field_named(struct str name)
@@ -315,8 +316,8 @@ static bool check_data(const struct trace_filter_ctx *x, const struct filter *f)
 	case TRACEE_NUMBER:
 		return check_integers(x, f);
 	case TRACEE_STRING:
-		return check_patterns(x, f, !x->native && (arg->flags &
-							  TRACEE_KERNEL_SIDE));
+		return check_patterns(
+			x, f, !x->native && (arg->flags & TRACEE_KERNEL_SIDE));
 	case TRACEE_STRINGS:
 	case TRACEE_OBJECT:
 		if (x->native)
@@ -398,7 +399,8 @@ static bool unknown_name(const struct trace_filter_ctx *x,
 		unsigned dist =
 			str_distance(f->name, str_of(fields[i].name), 2);
 
-		if (dist < least && fields[i].kind != FIELD_DEAD) {
+		if (dist < least && fields[i].kind != FIELD_DEAD &&
+		    fields[i].kind != FIELD_NAMES) {
 			least = dist;
 			best = fields[i].name;
 		}
@@ -426,9 +428,10 @@ static bool check_filter(const struct trace_filter_ctx *x,
 	if (!field)
 		return unknown_name(x, f);
 	if (x->native && !native_field(f->name))
-		return trap(x, f, "only Tracee compares this",
-			    "the built-in tracer has comm, uid, pid, tid, ppid, "
-			    "mntns, pidns, syscall and retval");
+		return trap(
+			x, f, "only Tracee compares this",
+			"the built-in tracer has comm, uid, pid, tid, ppid, "
+			"mntns, pidns, syscall and retval");
 	switch (field->kind) {
 	case FIELD_INT:
 		return check_integers(x, f);
@@ -439,6 +442,12 @@ static bool check_filter(const struct trace_filter_ctx *x,
 	case FIELD_DEAD:
 		return trap(x, f, "a filter that filters nothing",
 			    field->instead);
+	case FIELD_NAMES:
+		return trap(x, f,
+			    "Tracee asks Docker for this, and gets no socket "
+			    "of it",
+			    "leave it out: only the agent's containers are "
+			    "recorded");
 	}
 	abort();
 }
@@ -506,7 +515,8 @@ static bool no_contradiction(const struct trace_filter_ctx *x,
 static bool no_exclude_conflict(const struct trace_filter_ctx *x,
 				const struct filter *f)
 {
-	if (x->native || !x->t->exclude.n || f->op != OP_EQ || !tracee_has_path(f->event) ||
+	if (x->native || !x->t->exclude.n || f->op != OP_EQ ||
+	    !tracee_has_path(f->event) ||
 	    !str_is(data_name(f->name), "pathname"))
 		return true;
 	trap(x, f,

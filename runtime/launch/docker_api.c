@@ -287,6 +287,44 @@ int docker_has_image(struct docker *d, const char *ref, struct err *err)
 	return rc < 0 ? rc : rc == 200;
 }
 
+static void add_tags(struct docker *d, const cJSON *image, struct str front,
+		     docker_tags *out)
+{
+	const cJSON *tag;
+
+	cJSON_ArrayForEach(tag, cJSON_GetObjectItemCaseSensitive(image,
+								 "RepoTags")) {
+		struct str text = cJSON_IsString(tag) ? str_of(tag->valuestring)
+						      : (struct str){0};
+
+		if (str_starts(text, front))
+			*vec_push(d->a, out) = arena_cstr(
+				d->a, str_slice(text, front.n, text.n));
+	}
+}
+
+int docker_image_tags(struct docker *d, const char *repository,
+		      docker_tags *out, struct err *err)
+{
+	struct str front = arena_fmt(d->a, "%s:", repository);
+	const char *filter =
+		arena_fmt(d->a, "{\"reference\":[\"%s\"]}", repository).p;
+	cJSON *root = NULL;
+	const cJSON *image;
+	int rc = request(d, "GET",
+			 arena_fmt(d->a, "/images/json?filters=%s",
+				   escaped(d, filter))
+				 .p,
+			 NULL, 0, &root, err);
+
+	if (rc < 0)
+		return rc;
+	cJSON_ArrayForEach(image, root)
+		add_tags(d, image, front, out);
+	cJSON_Delete(root);
+	return 0;
+}
+
 int docker_has_runtime(struct docker *d, const char *name, struct err *err)
 {
 	cJSON *root = NULL;
@@ -561,15 +599,16 @@ static void on_line(struct docker *d)
 {
 	cJSON *root = cJSON_ParseWithLength(d->line.p, d->line.n);
 	const cJSON *action = cJSON_GetObjectItemCaseSensitive(root, "Action");
+	const cJSON *actor = cJSON_GetObjectItemCaseSensitive(root, "Actor");
+	const cJSON *id = cJSON_GetObjectItemCaseSensitive(actor, "ID");
 	const cJSON *role = cJSON_GetObjectItemCaseSensitive(
-		cJSON_GetObjectItemCaseSensitive(
-			cJSON_GetObjectItemCaseSensitive(root, "Actor"),
-			"Attributes"),
+		cJSON_GetObjectItemCaseSensitive(actor, "Attributes"),
 		"membrane.role");
 
 	if (cJSON_IsString(action) && cJSON_IsString(role)) {
-		struct docker_event e = {action->valuestring,
-					 role->valuestring};
+		struct docker_event e = {
+			action->valuestring, role->valuestring,
+			cJSON_IsString(id) ? id->valuestring : ""};
 
 		d->on_event(d->on_event_ctx, &e);
 	}

@@ -60,6 +60,10 @@ must_check int docker_info(struct docker *d, struct docker_info *out,
 /* 1, or 0 when there is none. */
 must_check int docker_has_image(struct docker *d, const char *ref,
 				struct err *err);
+/* The tags that images of a repository have here: "0.24.1". Appends. */
+typedef VEC(const char *) docker_tags;
+must_check int docker_image_tags(struct docker *d, const char *repository,
+				 docker_tags *out, struct err *err);
 must_check int docker_has_runtime(struct docker *d, const char *name,
 				  struct err *err);
 
@@ -95,6 +99,7 @@ must_check int docker_remove_network(struct docker *d, const char *network,
 /* What happened to a container of the session. */
 struct docker_event {
 	const char *action, *role; /* "start", "die", "destroy"; "agent" */
+	const char *id;		   /* the container's; "" if unsaid */
 };
 typedef void docker_on_event(void *ctx, const struct docker_event *event);
 

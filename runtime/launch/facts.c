@@ -93,6 +93,7 @@ void facts_read(struct arena *a, struct facts *out)
 	if (uname(&name) == 0)
 		out->kernel = arena_cstr(a, str_of(name.release));
 	out->lsms = word_of(a, "/sys/kernel/security/lsm");
+	out->kprobes = is_there("/sys/bus/event_source/devices/kprobe");
 	out->btf = is_there("/sys/kernel/btf/vmlinux");
 	out->ipv6 = ipv6(a);
 	out->bridge_netfilter =

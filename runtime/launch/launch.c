@@ -5,6 +5,7 @@
 #include "runtime/launch/hosts.h"
 #include "runtime/launch/masks.h"
 #include "runtime/launch/prepare.h"
+#include "runtime/launch/probe.h"
 #include "runtime/launch/proc.h"
 #include "runtime/launch/reap.h"
 #include "runtime/launch/run.h"
@@ -157,6 +158,31 @@ static int open_trace_log(struct launch *l, struct err *err)
 	return 0;
 }
 
+/*
+ * A tag is what somebody put on it; the policy was checked against what one
+ * release knows.
+ */
+static int check_release(struct launch *l, struct err *err)
+{
+	const struct plan_file *f = plan_file(l->o.plan, "trace.json");
+	const char *said;
+	char **argv;
+	int rc;
+
+	if (!l->vectors.tracer_version.image)
+		return 0;
+	if (!f)
+		return err_set(err, -EPROTO, "the plan has no trace.json");
+	rc = vectors_expand(l->a, &l->vectors.tracer_version, &l->values,
+			    &argv, err);
+	if (rc == 0)
+		rc = probe_line(l->a, argv, &said, err);
+	if (rc < 0)
+		return err_while(err, "asking %s for its version",
+				 l->vectors.tracer_version.image);
+	return tracer_check_release(f->data, said, err);
+}
+
 /* Beside the gate, which takes longer; before the agent in any case. */
 static int start_tracer(struct launch *l, struct err *err)
 {
@@ -209,6 +235,8 @@ static int start_gate(struct launch *l, struct err *err)
 	if (rc == 0)
 		rc = prepare_docker(r->docker, &l->vectors, l->o.no_update,
 				    err);
+	if (rc == 0)
+		rc = check_release(l, err);
 	if (rc == 0)
 		rc = vectors_expand(l->a, &l->vectors.gate, &l->values, &argv,
 				    err);
@@ -326,15 +354,20 @@ static void add_times(cJSON *o, const struct run_times *t)
 	add_ms(ms, "cleaned", t->cleaned);
 }
 
-static void add_trace(cJSON *o, const struct tracer *t)
+static void add_trace(struct arena *a, cJSON *o, const struct tracer *t)
 {
 	cJSON *trace = cJSON_AddObjectToObject(o, "trace");
 
-	cJSON_AddBoolToObject(trace, "whole",
-			      t->state == TRACER_ENDED && tracer_lost(t) == 0);
+	struct str lacks = tracer_lacks(a, t);
+
+	cJSON_AddBoolToObject(trace, "whole", t->state == TRACER_ENDED &&
+						      lacks.n == 0);
 	cJSON_AddNumberToObject(trace, "lost", (double)tracer_lost(t));
 	if (t->state == TRACER_FAILED)
 		cJSON_AddStringToObject(trace, "error", t->why.text);
+	else if (lacks.n)
+		cJSON_AddStringToObject(trace, "lacks",
+					arena_cstr(a, lacks));
 }
 
 static void write_summary(struct launch *l, int status, const struct err *why)
@@ -355,7 +388,7 @@ static void write_summary(struct launch *l, int status, const struct err *why)
 	add_times(o, &l->run.at);
 	cJSON_AddNumberToObject(o, "gate_ready_ms", l->run.gate->ready_ms);
 	if (l->run.tracer)
-		add_trace(o, l->run.tracer);
+		add_trace(l->a, o, l->run.tracer);
 	cJSON_AddItemToObject(o, "refused", summary_json(l->run.gate->summary));
 	text = cJSON_Print(o);
 	/* a record for later: its absence must not change the status */
@@ -371,17 +404,17 @@ static void write_summary(struct launch *l, int status, const struct err *why)
 static void add_trace_words(struct launch *l, struct buf *out)
 {
 	const struct tracer *t = l->run.tracer;
+	struct str lacks;
 
 	if (!t || l->run.failed)
 		return;
+	lacks = tracer_lacks(l->a, t);
 	if (t->state == TRACER_FAILED)
 		buf_addf(out, "membrane: this session's trace is not whole: "
 			 "%s\n", t->why.text);
-	else if (tracer_lost(t))
-		buf_addf(out,
-			 "membrane: the trace lacks %llu events, for "
-			 "which there was no room\n",
-			 (unsigned long long)tracer_lost(t));
+	else if (lacks.n)
+		buf_addf(out, "membrane: this session's trace is not whole: "
+			 "%.*s\n", STR_ARG(lacks));
 }
 
 static void print_summary(struct launch *l)

@@ -146,6 +146,13 @@ static int check_image(struct docker *d, const char *image, bool no_update,
 		return err_set(err, -ENOENT,
 			       "image '%s' is not here; `make images` in "
 			       "membrane's source folder builds it", image);
+	/* it gets near to everything: fetching it is for a person to do */
+	if (str_starts(str_of(image), STR("aquasec/tracee:")))
+		return err_set(err, -ENOENT,
+			       "image '%s', which the policy traces with, is "
+			       "not here; `docker pull %s` fetches it, "
+			       "--no-trace runs without a trace",
+			       image, image);
 	if (no_update)
 		return err_set(err, -ENOENT,
 			       "image '%s' is not here, and --no-update "

@@ -278,7 +278,7 @@ static int end(struct trial *t, struct err *err)
 	int64_t until = proc_now_ms() + PROBE_END_MS;
 
 	gate_close_stdin(t->gate);
-	tracer_close_stdin(t->tracer);
+	tracer_end(t->tracer, proc_now_ms());
 	while ((t->gate->pid > 0 || t->tracer->pid > 0) &&
 	       proc_now_ms() < until) {
 		pump(t);

@@ -76,7 +76,7 @@ static void begin_ending(struct run *r)
 		take_output(r);
 	gate_close_stdin(r->gate);
 	if (r->tracer)
-		tracer_close_stdin(r->tracer);
+		tracer_end(r->tracer, proc_now_ms());
 }
 
 void run_stop(struct run *r, const struct err *why)
@@ -116,6 +116,8 @@ static void start_agent(struct run *r)
 	r->agent_made = true;
 	watchdog_tell(r->watchdog, r->agent);
 	r->at.agent_spawned = run_elapsed(r);
+	if (r->tracer)
+		tracer_agent(r->tracer, NULL, proc_now_ms());
 }
 
 static void agent_runs(struct run *r)
@@ -146,6 +148,8 @@ static void on_event(void *ctx, const struct docker_event *e)
 		r->tracer_removed = true;
 	if (strcmp(e->role, "agent") != 0)
 		return;
+	if (r->tracer && tracer_wants_agent(r->tracer))
+		tracer_agent(r->tracer, e->id, proc_now_ms());
 	if (strcmp(e->action, "create") == 0)
 		r->at.agent_created = run_elapsed(r);
 	if (strcmp(e->action, "destroy") == 0)
@@ -166,6 +170,31 @@ bool run_left_nothing(const struct run *r)
 {
 	return r->gate_removed && (r->agent_removed || !r->agent_made) &&
 	       (r->tracer_removed || !r->tracer);
+}
+
+/* Somebody waits to hear of the agent's container. */
+static bool is_awaited(const struct run *r)
+{
+	return (r->on_agent_runs && !r->agent_runs && r->agent != 0) ||
+	       (r->agent_made && r->tracer && tracer_wants_agent(r->tracer));
+}
+
+/* Docker's events tell it at once; should they not come, this does. */
+static void look_for_agent(struct run *r)
+{
+	docker_containers list = {0};
+	struct err ignored;
+
+	if (docker_list(r->docker, r->session->id, &list, &ignored) < 0)
+		return;
+	vec_each(c, &list) {
+		if (strcmp(c->role, "agent") != 0)
+			continue;
+		if (r->tracer)
+			tracer_agent(r->tracer, c->id, proc_now_ms());
+		if (strcmp(c->state, "running") == 0)
+			agent_runs(r);
+	}
 }
 
 /* --- signals ------------------------------------------------------------- */
@@ -233,8 +262,12 @@ static void reap_children(struct run *r)
 		r->at.gate_ended = run_elapsed(r);
 	}
 	if (r->tracer && r->tracer->pid &&
-	    waitpid(r->tracer->pid, &status, WNOHANG) == r->tracer->pid)
+	    waitpid(r->tracer->pid, &status, WNOHANG) == r->tracer->pid) {
+		/* the last chance to know whose its records are */
+		if (is_awaited(r))
+			look_for_agent(r);
 		tracer_ended(r->tracer, proc_status(status));
+	}
 }
 
 static void take_signals(struct run *r)
@@ -292,9 +325,32 @@ static void take_trace(struct run *r)
 		r->at.tracer_ready = run_elapsed(r);
 	if (t->state == TRACER_FAILED && t->required &&
 	    r->phase != RUN_ENDING) {
-		err_set(&err, t->why.code, "the trace is required, and the "
-			"tracer failed: %s", t->why.text);
+		err_set(&err, -EIO, "the trace is required, and the tracer "
+			"failed: %s", t->why.text);
 		run_stop(r, &err);
+	}
+}
+
+static void grant_wish(struct run *r)
+{
+	struct err err;
+
+	if (!r->tracer)
+		return;
+	switch (tracer_tick(r->tracer, proc_now_ms())) {
+	case TRACER_GO_ON:
+		return;
+	case TRACER_TERM:
+		/* what does not hear it is removed when its time is over */
+		if (docker_signal(r->docker, r->tracer_name, "SIGTERM", &err) <
+		    0)
+			return;
+		return;
+	case TRACER_KILL:
+		if (docker_remove(r->docker, r->tracer_name, &err) < 0 &&
+		    r->tracer->pid)
+			kill(r->tracer->pid, SIGKILL);
+		return;
 	}
 }
 
@@ -346,12 +402,6 @@ static bool is_slow_to_end(const struct run *r, int64_t now)
 	       now >= r->ending_at + RUN_PROGRESS_MS;
 }
 
-/* Somebody wants to know whether the agent's container runs. */
-static bool is_awaited(const struct run *r)
-{
-	return r->on_agent_runs && !r->agent_runs && r->agent != 0;
-}
-
 static int next_wait(const struct run *r)
 {
 	int64_t wait = WAIT_MAX_MS, now = proc_now_ms(), left;
@@ -367,6 +417,9 @@ static int next_wait(const struct run *r)
 		wait = LOOK_MS;
 	if (r->network && r->phase == RUN_STARTING && wait > RETRY_MS)
 		wait = RETRY_MS;
+	if (r->tracer && tracer_wait_ms(r->tracer) >= 0 &&
+	    wait > tracer_wait_ms(r->tracer))
+		wait = tracer_wait_ms(r->tracer);
 	if (r->progress && !r->was_told && r->phase != RUN_AGENT) {
 		left = (r->phase == RUN_STARTING ? r->begun : r->ending_at) +
 		       RUN_PROGRESS_MS - now;
@@ -386,20 +439,6 @@ static void join_network(struct run *r)
 		r->network = NULL;
 	else if (rc != -ENOENT)
 		run_stop(r, &err);
-}
-
-/* Docker's events tell it at once; should they not come, this does. */
-static void look_for_agent(struct run *r)
-{
-	docker_containers list = {0};
-	struct err ignored;
-
-	if (docker_list(r->docker, r->session->id, &list, &ignored) < 0)
-		return;
-	vec_each(c, &list)
-		if (strcmp(c->role, "agent") == 0 &&
-		    strcmp(c->state, "running") == 0)
-			agent_runs(r);
 }
 
 static void on_time(struct run *r)
@@ -500,6 +539,7 @@ int run_loop(struct run *r, struct err *err)
 		if (r->stage)
 			stage_pump(r->stage, r->agent);
 		check_caller(r);
+		grant_wish(r);
 		if (r->phase == RUN_STARTING && is_ready(r))
 			start_agent(r);
 		on_time(r);

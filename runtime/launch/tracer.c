@@ -11,6 +11,9 @@
 
 #define CHUNK		65536u
 #define CHUNKS_PER_PUMP 64u /* so that a chatty tracer starves nobody */
+/* Of what is packed here, which takes longer. */
+#define CHUNKS_OF_TRACEE 16u
+#define TICK_MS		 100
 
 /*
  * The first reason counts; nothing it still says is listened to. Also after its
@@ -22,7 +25,8 @@ static void fail(struct tracer *t, const struct err *why)
 		return;
 	t->state = TRACER_FAILED;
 	t->why = *why;
-	tracer_close_stdin(t);
+	fd_close(&t->in);
+	t->in = -1;
 	fd_close(&t->out);
 	t->out = -1;
 	tracefile_done(&t->file);
@@ -41,23 +45,41 @@ static bool number(const cJSON *o, const char *name, uint64_t *out)
 	return true;
 }
 
-static int read_limits(struct tracer *t, struct str json,
+static int read_limits(struct tracer *t, const cJSON *root,
 		       struct tracefile_limits *out, struct err *err)
 {
-	cJSON *root = cJSON_ParseWithLength(json.p, json.n);
 	const cJSON *rotate = cJSON_GetObjectItemCaseSensitive(root, "rotate");
 	const cJSON *must = cJSON_GetObjectItemCaseSensitive(root, "required");
-	bool ok = cJSON_IsBool(must) && number(rotate, "size", &out->bytes) &&
-		  number(rotate, "age", &out->age_s) &&
-		  number(rotate, "keep", &out->files) &&
-		  number(rotate, "total", &out->total);
 
 	t->required = cJSON_IsTrue(must);
+	if (cJSON_IsBool(must) && number(rotate, "size", &out->bytes) &&
+	    number(rotate, "age", &out->age_s) &&
+	    number(rotate, "keep", &out->files) &&
+	    number(rotate, "total", &out->total))
+		return 0;
+	return err_set(err, -EPROTO,
+		       "trace.json: no 'required', or no whole "
+		       "'rotate'");
+}
+
+static int write_member(void *ctx, struct str member, struct err *err)
+{
+	struct tracer *t = ctx;
+	int rc = tracefile_add(&t->file, member, err);
+
+	return rc < 0 ? err_while(err, "writing the trace") : 0;
+}
+
+static int read_plan(struct arena *a, struct tracer *t, struct str json,
+		     struct tracefile_limits *out, struct err *err)
+{
+	cJSON *root = cJSON_ParseWithLength(json.p, json.n);
+	int rc = read_limits(t, root, out, err);
+
+	if (rc == 0 && cJSON_HasObjectItem(root, "tracee"))
+		rc = tracee_new(a, root, write_member, t, &t->tracee, err);
 	cJSON_Delete(root);
-	return ok ? 0
-		  : err_set(err, -EPROTO,
-			    "trace.json: no 'required', or no "
-			    "whole 'rotate'");
+	return rc;
 }
 
 /* --- its beginning -------------------------------------------------------- */
@@ -71,11 +93,12 @@ int tracer_start(struct arena *a, struct tracer *t, char *const *argv,
 
 	memset(t, 0, sizeof(*t));
 	t->in = t->out = t->err = -1;
-	rc = read_limits(t, json, &limits, err);
+	rc = read_plan(a, t, json, &limits, err);
 	if (rc < 0)
 		return rc;
 	tracefile_init(&t->file, dir, session, &limits);
-	t->frame = arena_alloc(a, TRACER_FRAME_MAX);
+	if (!t->tracee)
+		t->frame = arena_alloc(a, TRACER_FRAME_MAX);
 	rc = proc_spawn_piped(argv, keep_fd, &t->pid, &t->in, &t->out, &t->err,
 			      err);
 	if (rc < 0)
@@ -121,6 +144,34 @@ void tracer_tell(struct tracer *t, uint32_t netns, uint32_t pidns)
 		return;
 	}
 	send_hello(t, netns, pidns);
+}
+
+/* "Tracee version: v0.24.1": its last word, with or without the v. */
+static struct str release_in(const char *said)
+{
+	struct str rest = str_of(said), word = {0};
+
+	while (str_field(&rest, ' ', &word))
+		;
+	return str_starts(word, STR("v")) ? str_slice(word, 1, word.n) : word;
+}
+
+int tracer_check_release(struct str json, const char *said, struct err *err)
+{
+	cJSON *root = cJSON_ParseWithLength(json.p, json.n);
+	const cJSON *release = cJSON_GetObjectItemCaseSensitive(root, "tracee");
+	int rc = 0;
+
+	if (!cJSON_IsString(release))
+		rc = err_set(err, -EPROTO, "trace.json: no release");
+	else if (!str_is(release_in(said), release->valuestring))
+		rc = err_set(err, -EPROTO,
+			     "the policy is for Tracee %s, and the image of "
+			     "that name says '%.100s'; 'docker pull "
+			     "aquasec/tracee:%s' fetches that release again",
+			     release->valuestring, said, release->valuestring);
+	cJSON_Delete(root);
+	return rc;
 }
 
 /* --- answers -------------------------------------------------------------- */
@@ -222,6 +273,15 @@ static void on_output(struct tracer *t, struct str got)
 		fail(t, &err);
 }
 
+/* Lines of Tracee's. */
+static void on_records(struct tracer *t, struct str got)
+{
+	struct err err;
+
+	if (tracee_output(t->tracee, got, proc_now_ms(), &err) < 0)
+		fail(t, &err);
+}
+
 /* --- lines ---------------------------------------------------------------- */
 
 /* The one argument of a line about the tracer. */
@@ -257,11 +317,45 @@ static void on_words(struct tracer *t, const cJSON *o)
 	}
 }
 
+/* Who cannot do without a trace cannot do without half of one. */
+static void on_ready(struct tracer *t)
+{
+	struct arena *a = arena_new();
+	struct str lacks = tracee_lacks(a, t->tracee);
+	struct err err;
+
+	if (t->required && lacks.n) {
+		err_set(&err, -ENOTSUP, "%.*s", STR_ARG(lacks));
+		fail(t, &err);
+	} else {
+		t->state = TRACER_READY;
+	}
+	arena_free(a);
+}
+
+static void on_words_of_tracee(struct tracer *t, struct str line)
+{
+	struct err err;
+
+	if (t->state == TRACER_FAILED)
+		return;
+	if (tracee_said(t->tracee, line, &t->why, &err) < 0) {
+		fail(t, &err);
+		return;
+	}
+	if (t->tracee->is_ready && t->state == TRACER_STARTING)
+		on_ready(t);
+}
+
 /* A line that is no JSON is docker's: kept, for when the tracer ends. */
 static void on_line(struct tracer *t, struct str line)
 {
 	cJSON *o;
 
+	if (t->tracee) {
+		on_words_of_tracee(t, line);
+		return;
+	}
 	if (t->state == TRACER_FAILED)
 		return;
 	o = cJSON_ParseWithLength(line.p, line.n);
@@ -294,8 +388,9 @@ static void drain(struct tracer *t, int *fd,
 		  void take(struct tracer *, struct str))
 {
 	static char buf[CHUNK];
+	unsigned most = t->tracee ? CHUNKS_OF_TRACEE : CHUNKS_PER_PUMP;
 
-	for (unsigned i = 0; i < CHUNKS_PER_PUMP && *fd >= 0; i++) {
+	for (unsigned i = 0; i < most && *fd >= 0; i++) {
 		ssize_t got = read(*fd, buf, sizeof(buf));
 
 		if (got < 0 && errno == EINTR)
@@ -315,7 +410,27 @@ void tracer_pump(struct tracer *t)
 {
 	send_said(t);
 	drain(t, &t->err, on_stderr);
-	drain(t, &t->out, on_output);
+	drain(t, &t->out, t->tracee ? on_records : on_output);
+}
+
+/*
+ * It ends by itself when it is told to, and has written all then. One that
+ * was still being loaded has nothing to write.
+ */
+static void end_tracee(struct tracer *t, int status)
+{
+	bool was_ready = t->state == TRACER_READY;
+	struct err err = {0};
+
+	if (was_ready && (status != 0 || !t->was_signalled))
+		err.code = tracee_settle(t->tracee, &err);
+	else if (was_ready)
+		err.code = tracee_end(t->tracee, &err);
+	t->lost = tracee_lost(t->tracee);
+	if (err.code < 0)
+		fail(t, &err);
+	else if (t->was_signalled && (!was_ready || status == 0))
+		t->state = TRACER_ENDED;
 }
 
 void tracer_ended(struct tracer *t, int status)
@@ -324,6 +439,8 @@ void tracer_ended(struct tracer *t, int status)
 
 	t->pid = 0;
 	tracer_pump(t);
+	if (t->tracee && t->state != TRACER_FAILED)
+		end_tracee(t, status);
 	if (t->state == TRACER_ENDED)
 		return;
 	/* snprintf would read what it writes */
@@ -334,21 +451,97 @@ void tracer_ended(struct tracer *t, int status)
 	fail(t, &err);
 }
 
-void tracer_close_stdin(struct tracer *t)
+void tracer_end(struct tracer *t, int64_t now_ms)
 {
 	send_said(t);
 	for (size_t i = 0; i < t->say_n; i++)
 		t->unsaid += t->say[i] == '\n';
 	t->say_n = 0;
+	if (t->end_ms == 0)
+		t->end_ms = now_ms;
 	fd_close(&t->in);
 	t->in = -1;
 }
 
+bool tracer_wants_agent(const struct tracer *t)
+{
+	return t->tracee && !t->tracee->scope.has_agent &&
+	       t->state != TRACER_FAILED;
+}
+
+void tracer_agent(struct tracer *t, const char *id, int64_t started_ms)
+{
+	if (!t->tracee)
+		return;
+	if (id)
+		tracee_agent(t->tracee, id);
+	if (t->tracee->agent_ms == 0)
+		t->tracee->agent_ms = started_ms;
+}
+
+/* What the agent did last is on its way through several buffers. */
+static bool is_quiet(const struct tracer *t, int64_t now_ms)
+{
+	int64_t last = t->tracee->last_ms;
+
+	if (t->tracee->agent_ms == 0 || t->state == TRACER_STARTING)
+		return true;
+	if (last < t->end_ms)
+		last = t->end_ms;
+	return now_ms - last >= TRACEE_QUIET_MS ||
+	       now_ms - t->end_ms >= TRACEE_DRAIN_MS;
+}
+
+enum tracer_wish tracer_tick(struct tracer *t, int64_t now_ms)
+{
+	struct err err;
+
+	if (!t->tracee || t->pid == 0)
+		return TRACER_GO_ON;
+	if (t->state != TRACER_FAILED &&
+	    tracee_tick(t->tracee, now_ms, &err) < 0)
+		fail(t, &err);
+	if (t->was_signalled)
+		return TRACER_GO_ON;
+	if (t->state == TRACER_FAILED) {
+		t->was_signalled = true;
+		return TRACER_KILL;
+	}
+	if (t->end_ms == 0 || !is_quiet(t, now_ms))
+		return TRACER_GO_ON;
+	t->tracee->is_ending = true;
+	t->was_signalled = true;
+	return TRACER_TERM;
+}
+
+int tracer_wait_ms(const struct tracer *t)
+{
+	return t->tracee && t->pid ? TICK_MS : -1;
+}
+
+struct str tracer_lacks(struct arena *a, const struct tracer *t)
+{
+	struct buf b;
+	struct str more =
+		t->tracee ? tracee_lacks(a, t->tracee) : (struct str){0};
+
+	buf_init(&b, a);
+	if (tracer_lost(t))
+		buf_addf(&b,
+			 "it lacks %llu events, for which there was no "
+			 "room%s",
+			 (unsigned long long)tracer_lost(t),
+			 more.n ? "; " : "");
+	buf_add(&b, more);
+	return buf_str(&b);
+}
+
 void tracer_done(struct tracer *t)
 {
-	tracer_close_stdin(t);
+	fd_close(&t->in);
 	fd_close(&t->out);
 	fd_close(&t->err);
-	t->out = t->err = -1;
+	t->in = t->out = t->err = -1;
 	tracefile_done(&t->file);
+	tracee_free(t->tracee);
 }

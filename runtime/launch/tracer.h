@@ -1,9 +1,13 @@
 /*
- * membrane-watch as the launcher sees it: a docker command with three pipes.
+ * The tracer as the launcher sees it: a docker command with three pipes.
  *
- * One JSON line in, once the gate has said which namespaces the agent will
- * have; stdin's end is the trace's end. Out come frames for the trace's files
- * (runtime/watch/pack.h), on stderr JSON lines about the tracer itself.
+ * membrane-watch: one JSON line in, once the gate has said which namespaces
+ * the agent will have; stdin's end is the trace's end. Out come frames for the
+ * trace's files (runtime/watch/pack.h), on stderr JSON lines about the tracer
+ * itself.
+ *
+ * Tracee: reads nothing, and ends with a signal that the caller sends when
+ * tracer_tick() says so; tracee.h has the rest.
  *
  * A session can do without a tracer that fails, and says so, unless the plan
  * requires one: that is for the caller to decide.
@@ -11,6 +15,7 @@
 #ifndef RUNTIME_LAUNCH_TRACER_H
 #define RUNTIME_LAUNCH_TRACER_H
 
+#include "runtime/launch/tracee.h"
 #include "runtime/launch/tracefile.h"
 
 #include "compiler/base/arena.h"
@@ -29,14 +34,24 @@ enum tracer_state {
 	TRACER_FAILED,
 };
 
+/* What the caller is to do with its container. */
+enum tracer_wish {
+	TRACER_GO_ON,
+	TRACER_TERM, /* it has been asked to end, and this is how */
+	TRACER_KILL, /* nobody listens to it any more */
+};
+
 struct tracer {
 	enum tracer_state state;
+	struct tracee *tracee; /* NULL: it is membrane-watch */
+	int64_t end_ms;	       /* asked to end; 0: not */
+	bool was_signalled;
 	struct err why;	  /* of FAILED */
 	bool required;	  /* the plan's word */
 	pid_t pid;	  /* of its docker command; 0 once that has ended */
 	int in, out, err; /* -1 once closed */
 	bool told;	  /* the agent's namespaces */
-	uint64_t lost;	  /* events that found no room */
+	uint64_t lost;	  /* events that no file has */
 	uint64_t unsaid;  /* answers that it could not be told of */
 	size_t say_n;
 	char say[TRACER_SAY_MAX];
@@ -56,6 +71,13 @@ struct tracer {
 must_check int tracer_start(struct arena *a, struct tracer *t,
 			    char *const *argv, struct str json, const char *dir,
 			    const char *session, int keep_fd, struct err *err);
+/*
+ * What the tracer's image says of itself, "Tracee version: v0.24.1", against
+ * trace.json.
+ *   -EPROTO  another release, or none
+ */
+must_check int tracer_check_release(struct str json, const char *said,
+				    struct err *err);
 /* Whose processes: once, as soon as it has loaded its programs. */
 void tracer_tell(struct tracer *t, uint32_t netns, uint32_t pidns);
 /*
@@ -71,7 +93,16 @@ void tracer_pump(struct tracer *t);
 /* Its docker command has ended. */
 void tracer_ended(struct tracer *t, int status);
 /* Ask it to write what is left, and to end. */
-void tracer_close_stdin(struct tracer *t);
+void tracer_end(struct tracer *t, int64_t now_ms);
+/* The agent's container, and when it was started: whose records are kept. */
+bool tracer_wants_agent(const struct tracer *t);
+void tracer_agent(struct tracer *t, const char *id, int64_t started_ms);
+/* What waits for its time; each wish is said once. */
+enum tracer_wish tracer_tick(struct tracer *t, int64_t now_ms);
+/* When tracer_tick() has to be called at the latest; -1: whenever. */
+int tracer_wait_ms(const struct tracer *t);
+/* What the trace lacks, in a line for people; "" when it is whole. */
+struct str tracer_lacks(struct arena *a, const struct tracer *t);
 void tracer_done(struct tracer *t);
 
 #endif

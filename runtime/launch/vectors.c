@@ -121,6 +121,8 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 		return read_credentials(a, m, out, err);
 	if (strcmp(m->string, "tracer") == 0)
 		return read_vector(a, m, &out->tracer, err);
+	if (strcmp(m->string, "tracer_version") == 0)
+		return read_vector(a, m, &out->tracer_version, err);
 	if (strcmp(m->string, "version") == 0)
 		return cJSON_IsNumber(m) && m->valuedouble == 1
 			       ? 0

@@ -44,6 +44,7 @@ struct vectors {
 	const char *runtime; /* "runc" is what every daemon has */
 	enum vectors_link link;
 	struct vector gate, agent, tracer; /* tracer.image: NULL for none */
+	struct vector tracer_version; /* says its release; image: likewise */
 	VEC(struct vectors_credential) credentials;
 };
 

@@ -352,7 +352,7 @@ int main(void)
 	a = arena_new();
 	load_schema();
 	start();
-	CHECK(emitted() == 9);
+	CHECK(emitted() == 10);
 	start();
 	event("*", NULL);
 	CHECK(emitted() > 500);
