@@ -272,7 +272,8 @@ def dead_tracee():
         check(s.status == 0 and s.stdout == "on\n", "it goes on", s.stderr)
         check("not whole: Tracee runner failed: it fell over" in s.stderr,
               "said", s.stderr)
-        check("sh" in programs(events(where)), "what it had is kept")
+        check("sh" in programs(events(where)), "what it had is kept",
+              events(where))
     with tracee(dies=0.2), Place(policy(more=", required: true")) as where:
         s = run(where, "sleep 30")
         check(s.status == 125 and s.seconds < 15 and
