@@ -27,7 +27,7 @@ struct join {
 	struct spool_reader reader;
 	struct modes modes; /* of the session's terminal, as far as printed */
 	bool raw;
-	struct termios before;
+	struct termios before, ours;
 	bool listening; /* to our stdin */
 	int64_t redraw_at;
 	size_t unsent_at, unsent_n;
@@ -106,14 +106,12 @@ int join_print(const struct about *about, bool past, uint64_t lines,
 
 static void enter_raw(struct join *j)
 {
-	struct termios t;
-
 	if (!j->o->about->streams.tty || !j->listening ||
 	    tcgetattr(STDIN_FILENO, &j->before) < 0)
 		return;
-	t = j->before;
-	cfmakeraw(&t);
-	j->raw = tcsetattr(STDIN_FILENO, TCSANOW, &t) == 0;
+	j->ours = j->before;
+	cfmakeraw(&j->ours);
+	j->raw = tcsetattr(STDIN_FILENO, TCSANOW, &j->ours) == 0;
 }
 
 static void write_modes(uint32_t on, void words(uint32_t on, struct buf *out))
@@ -336,12 +334,23 @@ static int come_in(struct join *j, struct spool_place *out, struct err *err)
 	}
 }
 
+/* Twice, or a program of the same size would not draw anew. */
+static void draw_anew(struct join *j)
+{
+	if (j->raw && tcsetattr(STDIN_FILENO, TCSANOW, &j->ours) < 0)
+		j->listening = false; /* another's terminal now */
+	say_size(j, 1);
+	j->redraw_at = proc_now_ms() + REDRAW_MS;
+}
+
 static void take_signals(struct join *j)
 {
 	struct proc_signal s;
 
 	while (proc_signals_next(&s)) {
-		if (s.signo == SIGWINCH)
+		if (s.signo == SIGCONT)
+			draw_anew(j);
+		else if (s.signo == SIGWINCH)
 			say_size(j, 0);
 		else if (s.signo != SIGCHLD)
 			j->signal = s.signo;
@@ -416,9 +425,7 @@ static int joined(struct join *j, struct spool_place now, enum join_how *out,
 	enter_raw(j);
 	rc = begin_at(j, now, err);
 	if (rc == 0) {
-		/* twice, or a program of the same size would not draw anew */
-		say_size(j, 1);
-		j->redraw_at = proc_now_ms() + REDRAW_MS;
+		draw_anew(j);
 		rc = go_on(j, out, err);
 	}
 	leave_raw(j);
@@ -448,7 +455,7 @@ int join_run(struct arena *a, const struct join_opts *o, enum join_how *out,
 	rc = proc_signals_catch(err);
 	if (rc < 0)
 		return rc;
-	proc_signals_catch_winch();
+	proc_signals_catch_terminal();
 	rc = come_in(j, &now, err);
 	if (rc == 0)
 		rc = spool_reader_open(&j->reader, o->about->session.dir, err);

@@ -15,10 +15,13 @@ static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD,
 
 /* Handlers take no argument: their state is the module's. */
 static struct sigaction before[ARRAY_LEN(caught)];
-static struct sigaction before_winch;
-static bool catching_winch;
 static int signal_pipe[2] = {-1, -1};
 static bool catching;
+
+/* Of a terminal that may be another one afterwards. */
+static const int terminal[] = {SIGWINCH, SIGCONT};
+static struct sigaction before_terminal[ARRAY_LEN(terminal)];
+static bool catching_terminal;
 
 static int set_cloexec(int fd)
 {
@@ -225,23 +228,24 @@ int proc_signals_catch(struct err *err)
 	return 0;
 }
 
-void proc_signals_catch_winch(void)
+void proc_signals_catch_terminal(void)
 {
 	struct sigaction action = {.sa_sigaction = on_signal,
 				   .sa_flags = SA_SIGINFO | SA_RESTART};
 
 	sigfillset(&action.sa_mask);
-	sigaction(SIGWINCH, &action, &before_winch);
-	catching_winch = true;
+	for (size_t i = 0; i < ARRAY_LEN(terminal); i++)
+		sigaction(terminal[i], &action, &before_terminal[i]);
+	catching_terminal = true;
 }
 
 void proc_signals_restore(void)
 {
 	if (!catching)
 		return;
-	if (catching_winch)
-		sigaction(SIGWINCH, &before_winch, NULL);
-	catching_winch = false;
+	for (size_t i = 0; i < ARRAY_LEN(terminal) && catching_terminal; i++)
+		sigaction(terminal[i], &before_terminal[i], NULL);
+	catching_terminal = false;
 	for (size_t i = 0; i < ARRAY_LEN(caught); i++)
 		sigaction(caught[i], &before[i], NULL);
 	catching = false;

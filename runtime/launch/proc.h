@@ -59,8 +59,8 @@ struct proc_signal {
  * SIGCHLD, ignore SIGPIPE; until proc_signals_restore().
  */
 must_check int proc_signals_catch(struct err *err);
-/* SIGWINCH, too: after proc_signals_catch(). */
-void proc_signals_catch_winch(void);
+/* SIGWINCH and SIGCONT, too: after proc_signals_catch(). */
+void proc_signals_catch_terminal(void);
 void proc_signals_restore(void);
 int proc_signals_fd(void); /* readable when proc_signals_next() has one */
 bool proc_signals_next(struct proc_signal *out);

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -286,6 +287,20 @@ def a_terminal_is_joined_and_left():
                   "a signal leaves it, the terminal as it was",
                   (t.process.returncode, t.screen))
         with terminal(where, "attach", session) as t:
+            check(t.shows(rb"size"), "joined")
+            # no shell is there: SIGTSTP would stop nobody
+            t.process.send_signal(signal.SIGSTOP)
+            check(within(5, lambda: os.waitid(
+                os.P_PID, t.process.pid, os.WSTOPPED | os.WNOHANG)),
+                  "stopped")
+            t.make_usual()   # as a shell does whose job was stopped
+            t.process.send_signal(signal.SIGCONT)
+            check(t.shows(rb"size 37x91\."), "drawn anew", t.screen)
+            t.type(b"cont\r")
+            check(t.shows(rb"got <cont>"), "and raw again", t.screen)
+            t.type(KEYS)
+            check(t.ends() == 0 and t.is_restored(), "left", t.screen)
+        with terminal(where, "attach", session) as t:
             check(t.shows(rb"size"), "once more")
             t.type(b"bye\r")
             check(t.ends() == 3 and t.is_restored(), "its end",
@@ -505,6 +520,83 @@ def the_host_goes_down():
         check(listed(where, session, "--all").get("state") == "lost" and
               "status" not in listed(where, session, "--all"),
               "it stays lost")
+
+
+@test
+def the_gate_is_killed():
+    with Place("") as where:
+        session = start(where, "--", "sleep", "300")
+        joined = where.popen("attach", session, text=True)
+        time.sleep(0.5)
+        live.the.docker("kill", "membrane-gate-" + session)
+        err = joined.communicate(timeout=40)[1]
+        check(joined.returncode == 125 and "the gate ended" in err,
+              "who has joined is told", (joined.returncode, err))
+        one = listed(where, session, "--all")
+        check(one.get("status") == 125 and "the gate ended" in one["error"],
+              "so is ps", one)
+        s = where.membrane("attach", session)
+        check(s.status == 125 and "the gate ended" in s.stderr,
+              "and who comes later", (s.status, s.stderr))
+        nothing_left(where, "gate killed")
+
+
+class Deaf(threading.Thread):
+    """A way to Docker on which no events come."""
+
+    def __init__(self, path):
+        super().__init__(daemon=True)
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(path)
+        os.chmod(path, 0o777)
+        self.socket.listen(64)
+        self.start()
+
+    def run(self):
+        while True:
+            near = self.socket.accept()[0]
+            threading.Thread(target=self.serve, args=(near,),
+                             daemon=True).start()
+
+    @staticmethod
+    def serve(near):
+        first = near.recv(65536)
+        far = socket.socket(socket.AF_UNIX)
+        if b"/events" in first.split(b"\n")[0]:
+            near.close()
+            return
+        far.connect(live.the.docker_host[len("unix://"):])
+        far.sendall(first)
+
+        def pass_on(a, b):
+            with contextlib.suppress(OSError):
+                while data := a.recv(65536):
+                    b.sendall(data)
+            with contextlib.suppress(OSError):
+                b.shutdown(socket.SHUT_WR)
+        threading.Thread(target=pass_on, args=(near, far),
+                         daemon=True).start()
+        pass_on(far, near)
+
+
+@test
+def no_events_come():
+    """They only make it quicker to know that the command runs."""
+    with Place("") as where:
+        path = str(where.root / "docker.sock")
+        Deaf(path)
+        where.env["DOCKER_HOST"] = "unix://" + path
+        session = start_shell(where, "sleep 3; exit 4")
+        check(listed(where, session).get("state") == "running", "it runs")
+        check(where.membrane("attach", session).status == 4, "its status")
+        # over before anybody looked
+        session = start_shell(where, "exit 5")
+        s = where.membrane("attach", session)
+        check(s.status == 5, "a short one", (s.status, s.stderr))
+        s = where.membrane("start", "--", "no-such-command")
+        check(s.status == 127 and not s.stdout, "one that cannot start",
+              (s.status, s.stdout))
+        nothing_left(where, "no events")
 
 
 @test

@@ -65,6 +65,9 @@ class Terminal:
             pass
         return self.process.poll()
 
+    def make_usual(self):
+        termios.tcsetattr(self.slave, termios.TCSANOW, self.before)
+
     def is_restored(self):
         return termios.tcgetattr(self.slave) == self.before
 
