@@ -125,7 +125,7 @@ $(BIN)/membrane-reader.so: $(READER_SRC) $(wildcard runtime/reader/*.h \
 # For the kernel: no sanitizer, no hardening, one object for all kernels.
 BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
 $(WATCH_BPF): runtime/watch/watch.bpf.c runtime/watch/event.h \
-		runtime/watch/kernel.h
+		runtime/watch/kernel.h $(wildcard runtime/watch/*.bpf.h)
 	@mkdir -p $(@D)
 	clang -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -I. -O2 -g -Wall -c \
 		-o $@ $<

@@ -22,7 +22,7 @@ base=(debootstrap/debootstrap)
 test=(?libclang-rt-dev libhttp-parser-dev llvm/llvm-symbolizer nftables/nft iproute2/ip
 	python3/python3 python3-h2 python3-jsonschema python3-yaml openssl/openssl
 	util-linux/unshare procps/ps git/git passwd/useradd zsh/zsh
-	fish/fish mandoc/mandoc)
+	fish/fish mandoc/mandoc ?qemu-system-x86 ?busybox-static)
 bench=(?mitmproxy/mitmdump)
 
 missing() {

@@ -84,6 +84,7 @@ step build "building (log: build/log/build-plain)" \
 # What waits for mirrors runs beside what needs processors, and fuzzing beside
 # what waits for Docker.
 begin images image/images.sh agent gate watch
+begin guest tests/guest/run.py
 step layers "who includes whom" tests/layers
 step warnings "each warning has a name" tests/warnings
 step units "unit tests and oracles" tests/units build
@@ -97,6 +98,7 @@ step explain "edits that explain proposes, made" tests/explain
 step suggest "policies that trace suggest writes, replayed" tests/suggest
 step ci "hooks and workflows of policies/ci" tests/ci
 step determinism "the same sources give the same bytes" tests/determinism
+step guest "the tracer's back ends on Debian's kernel, emulated" finish guest
 step images "images, since the build" finish images
 begin clients tests/live/clients.sh
 step fuzzers "building the fuzz targets (log: build/log/build-fuzz)" \

@@ -313,6 +313,8 @@ static ir_texts events(struct arena *a, const struct ir_trace *t)
 			buf_addf(&b, "%s%.*s",
 				 f == e->filters.v ? " where " : ", ",
 				 STR_ARG(f->s));
+		if (e->optional.v)
+			buf_add(&b, STR(", optional"));
 		*vec_push(a, &out) = (struct ir_text){e->from, buf_str(&b)};
 	}
 	return out;

@@ -246,6 +246,7 @@ static void put_trace(struct arena *a, cJSON *root, const struct ir_trace *t)
 		json_put_str(event, "event", e->name);
 		if (e->filters.n)
 			put_texts(event, "filters", &e->filters);
+		put_opt_bool(event, "optional", &e->optional);
 		json_push(events, event);
 	}
 	json_put(o, "events", events);

@@ -40,6 +40,8 @@ static cJSON *events(const struct ir_trace *t)
 		vec_each(f, &e->filters)
 			json_push_str(filters, f->s);
 		json_put(o, "filters", filters);
+		if (e->optional.v)
+			json_put_bool(o, "optional", true);
 		json_push(list, o);
 	}
 	return list;

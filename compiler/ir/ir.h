@@ -188,6 +188,9 @@ struct ir_trace_event {
 	struct str name;  /* bound: may hold '*' or name a set; expanded by
 			     passes/trace */
 	ir_texts filters; /* "data.pathname=/tmp/x" */
+	/* It may be missing, where the kernel cannot give it: said, or one of
+	 * a set. Only of those that not every kernel gives. */
+	ir_opt_bool optional;
 };
 struct ir_trace {
 	ir_opt_trace_engine engine;

@@ -1,9 +1,9 @@
 #include "compiler/ir/native.h"
 
-enum { DEFAULT = true, FULL = false };
+enum { FULL = 0, DEFAULT = 1, SOMEWHERE = 2 };
 
 static const struct native_event events[] = {
-#define EVENT(name, set) {#name, set},
+#define EVENT(name, set) {#name, (set) & DEFAULT, ((set) & SOMEWHERE) != 0},
 #define CALL(...)
 #define FIELD(...)
 #include "grammar/native-events.def"

@@ -9,6 +9,7 @@
 struct native_event {
 	const char *name;
 	bool is_default; /* recorded when a policy names none */
+	bool somewhere;	 /* not every kernel can give it */
 };
 
 /* In the order of the table; NULL at the end. */

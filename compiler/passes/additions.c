@@ -299,8 +299,9 @@ static void add_trace(struct add *s, const struct ir_trace *tr)
 		    STR_ARG(tr->version.v));
 	/* Events of one's own are traced instead of the default ones. */
 	vec_each(e, &tr->events)
-		SAY(SETTING, e->from, "trace.events %.*s%s", STR_ARG(e->name),
-		    listed(s->c->a, " where ", &e->filters));
+		SAY(SETTING, e->from, "trace.events %.*s%s%s", STR_ARG(e->name),
+		    listed(s->c->a, " where ", &e->filters),
+		    e->optional.v ? ", optional" : "");
 	add_texts(s, "trace.exclude", &tr->exclude);
 	add_guard(s, "trace.reads false", &tr->reads, &t->reads, false);
 	add_rotate(s, tr);

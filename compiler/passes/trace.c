@@ -124,6 +124,8 @@ static bool add_event(struct expander *x, const struct ir_trace_event *entry,
 	out = vec_push(x->f.c->a, &x->out);
 	*out = *entry;
 	out->name = str_of(e->name);
+	if (!x->f.native || !native_event_named(out->name)->somewhere)
+		out->optional = (ir_opt_bool){0};
 	return true;
 }
 
@@ -137,6 +139,16 @@ static bool not_native(struct expander *x, const struct ir_trace_event *entry)
 		   diag_quote(d, entry->name));
 	diag_help(d, "'engine: tracee' can, where Tracee runs");
 	return false;
+}
+
+/* As a part of a set: nobody counts on it. */
+static bool add_member(struct expander *x, const struct ir_trace_event *entry,
+		       const struct tracee_event *e)
+{
+	struct ir_trace_event copy = *entry;
+
+	copy.optional = (ir_opt_bool){true, entry->from, true};
+	return add_event(x, &copy, e);
 }
 
 static bool add_named(struct expander *x, const struct ir_trace_event *entry,
@@ -168,7 +180,7 @@ static bool add_native_set(struct expander *x,
 
 	for (size_t i = 0; (n = native_event_at(i)); i++)
 		if ((full || n->is_default) &&
-		    !add_event(x, entry, tracee_event_named(str_of(n->name))))
+		    !add_member(x, entry, tracee_event_named(str_of(n->name))))
 			return false;
 	return true;
 }
@@ -187,7 +199,7 @@ static bool add_many(struct expander *x, const struct ir_trace_event *entry)
 			continue;
 		any = true;
 		/* One complaint about a filter is enough. */
-		if (!add_event(x, entry, e))
+		if (!add_member(x, entry, e))
 			return false;
 	}
 	return any || unknown_event(x, entry);
@@ -262,6 +274,8 @@ static bool unite(struct expander *x, struct ir_trace_event *to,
 {
 	struct diags *d = x->f.c->diags;
 
+	if (!more->optional.v)
+		to->optional = more->optional;
 	if (same_filters(to, more))
 		return true;
 	if (to->filters.n && more->filters.n) {
@@ -354,7 +368,10 @@ static void take_native_defaults(struct expander *x)
 		if (n->is_default)
 			*vec_push(x->f.c->a, &x->out) = (struct ir_trace_event){
 				.from = {.layer = LAYER_FLOOR},
-				.name = str_of(n->name)};
+				.name = str_of(n->name),
+				.optional = {n->somewhere,
+					     {.layer = LAYER_FLOOR},
+					     n->somewhere}};
 }
 
 static void take_defaults(struct expander *x)

@@ -196,6 +196,7 @@ static const struct {
 	{STR_INIT("bpf"), TRACE_ATTEMPT},
 	{STR_INIT("perf_event_open"), TRACE_ATTEMPT},
 	{STR_INIT("userfaultfd"), TRACE_ATTEMPT},
+	{STR_INIT("open_by_handle_at"), TRACE_ATTEMPT},
 	{STR_INIT("io_uring_setup"), TRACE_ATTEMPT},
 	{STR_INIT("init_module"), TRACE_ATTEMPT},
 	{STR_INIT("finit_module"), TRACE_ATTEMPT},

@@ -18,14 +18,16 @@
 #define WATCH_ITEM_MAX	8192u	/* bytes of one item */
 #define WATCH_COMM	16u
 #define WATCH_DATA_MAX	512u /* RFC 1035, 4.2.1 */
-#define WATCH_DEPTH	64u /* components of one path */
-#define WATCH_LEAF_MAX	64u /* bytes of a name in the table of leaves */
+#define WATCH_DEPTH	64u  /* components of one path */
+#define WATCH_LEAF_MAX	64u  /* bytes of a name in the table of leaves */
 
 enum watch_kind {
 	WATCH_EXEC,
 	WATCH_FORK,
 	WATCH_EXIT,
-	WATCH_CALL, /* a system call has ended */
+	WATCH_CALL,    /* a system call has ended */
+	WATCH_RING,    /* the same done by an io_uring */
+	WATCH_REFUSAL, /* args[0]: the capability that a call did not have */
 };
 
 enum watch_tag {
@@ -112,6 +114,23 @@ struct watch_call {
 	__s8 a, b, c, d;
 };
 
+/* What an io_uring does without a system call of its own. */
+enum watch_op {
+	WATCH_OP_NONE, /* nothing that a ring can do */
+	WATCH_OP_OPEN,
+	WATCH_OP_UNLINK,
+	WATCH_OP_RENAME,
+	WATCH_OP_LINK,
+	WATCH_OP_SYMLINK,
+	WATCH_OP_MKDIR,
+	WATCH_OP_CONNECT,
+	WATCH_OP_BIND,
+	WATCH_OP_LISTEN,
+	WATCH_OP_ACCEPT,
+	WATCH_OP_SEND,
+	WATCH_OPS,
+};
+
 /* Set by the other side before the programs are loaded: constants to them. */
 struct watch_settings {
 	__u32 exec, fork, exit;
@@ -120,6 +139,10 @@ struct watch_settings {
 	__u32 leaves;	  /* those of a name in the table, in any case */
 	__u32 questions;  /* what is sent to port 53 */
 	__u32 casts;	  /* the kernel has bpf_rdonly_cast() */
+	__u32 hooks;	  /* hooks keep for a call what the kernel saw */
+	__u32 opens;	  /* a hook tells of files opened, not the call */
+	__u32 refusals;	  /* of capabilities */
+	__u32 ring_enter; /* number of io_uring_enter */
 	/* By length, which first bytes (modulo 64) a name in the table has. */
 	__u64 leaf_first[WATCH_LEAF_MAX];
 };
@@ -127,6 +150,8 @@ struct watch_settings {
 struct watch_config {
 	struct watch_settings settings;
 	struct watch_call calls[WATCH_CALLS_MAX]; /* by number */
+	/* The call that stands for it; WATCH_CALLS_MAX: not traced. */
+	__u16 ops[WATCH_OPS];
 };
 
 /*
@@ -137,6 +162,7 @@ struct watch_config {
 struct watch_scope {
 	__u32 pidns, level; /* level 0: not known yet */
 	__u32 netns, not_pidns;
+	__u32 hooked; /* a hook was called for a process of this scope */
 };
 
 struct watch_counts {

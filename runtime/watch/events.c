@@ -70,3 +70,16 @@ const struct events_call *events_calls(void)
 	made = true;
 	return table;
 }
+
+const char *events_call_name(unsigned nr)
+{
+	static char *names[WATCH_CALLS_MAX];
+
+	if (nr >= WATCH_CALLS_MAX)
+		return "";
+	/* Kept: there are so many calls and no more. */
+	if (!names[nr])
+		names[nr] = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE,
+							     (int)nr);
+	return names[nr] ? names[nr] : "";
+}

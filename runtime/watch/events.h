@@ -48,5 +48,7 @@ struct events_call {
  * event from it.
  */
 const struct events_call *events_calls(void);
+/* Of any system call of this machine; "" for a number that is none. */
+const char *events_call_name(unsigned nr);
 
 #endif

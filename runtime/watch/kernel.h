@@ -21,7 +21,10 @@ enum { false, true };
 
 #define BPF_MAP_TYPE_HASH	  1
 #define BPF_MAP_TYPE_PERCPU_ARRAY 6
+#define BPF_MAP_TYPE_LRU_HASH	  9
 #define BPF_MAP_TYPE_RINGBUF	  27
+#define BPF_ANY			  0
+#define BPF_NOEXIST		  1
 #define BPF_RB_NO_WAKEUP	  1
 #define BPF_RB_FORCE_WAKEUP	  2
 #define BPF_RB_AVAIL_DATA	  0
@@ -31,7 +34,7 @@ enum { false, true };
 
 #ifdef __TARGET_ARCH_x86
 struct pt_regs {
-	unsigned long di, si, dx, r10, r8, r9, orig_ax;
+	unsigned long di, si, dx, r10, r8, r9, orig_ax, ip;
 };
 #else
 struct user_pt_regs {
@@ -41,7 +44,7 @@ struct pt_regs {
 	union {
 		struct user_pt_regs user_regs;
 		struct {
-			__u64 regs[31];
+			__u64 regs[31], sp, pc;
 		};
 	};
 	__u64 orig_x0;
@@ -105,10 +108,16 @@ struct path {
 	struct dentry *dentry;
 };
 struct file {
-	unsigned int f_mode;
+	unsigned int f_mode, f_flags;
 	struct path f_path;
 	struct inode *f_inode;
 	void *private_data;
+};
+struct filename {
+	const char *name;
+};
+struct open_flags {
+	int open_flag;
 };
 struct fdtable {
 	unsigned int max_fds;
@@ -141,6 +150,56 @@ struct socket {
 	struct sock *sk;
 };
 
+struct msghdr {
+	void *msg_name;
+	int msg_namelen;
+};
+
+struct io_kiocb {
+	struct file *file;
+	__u8 opcode;
+};
+struct open_how {
+	__u64 flags;
+};
+struct io_open {
+	int dfd;
+	struct filename *filename;
+	struct open_how how;
+};
+struct io_unlink {
+	int dfd;
+	struct filename *filename;
+};
+struct io_mkdir {
+	int dfd;
+	struct filename *filename;
+};
+struct io_rename {
+	int old_dfd, new_dfd;
+	struct filename *oldpath, *newpath;
+};
+struct io_link {
+	int old_dfd, new_dfd;
+	struct filename *oldpath, *newpath;
+};
+struct io_connect {
+	void *addr;
+	int addr_len;
+};
+struct io_sr_msg {
+	void *umsg;
+};
+struct io_listen {
+	int backlog;
+};
+struct io_uring_cqe {
+	__s32 res;
+};
+
+struct cred;
+struct user_namespace;
+
 struct kernfs_node {
 	const char *name;
 };
@@ -169,6 +228,7 @@ struct signal_struct {
 	atomic_t live;
 };
 struct task_struct {
+	unsigned int flags;
 	int pid, tgid, exit_code;
 	struct task_struct *real_parent, *group_leader;
 	struct pid *thread_pid;

@@ -2,6 +2,7 @@
  * membrane-watch: records what the agent's processes do, from the kernel.
  *
  *   /plan/trace.json  what to record
+ *   --back-end NAME   how, whatever else the kernel can: for tests
  *   stdin             one JSON line: {"version":1,"host":NAME,"netns":INODE,
  *                     "pidns":INODE}; then one for each answer of the gate's
  *                     resolver; its end ends the trace
@@ -45,6 +46,7 @@ struct watcher {
 	char input[INPUT_MAX];
 	size_t input_n;
 	bool following;
+	char missing[256];
 };
 
 static int64_t now_ms(void)
@@ -57,20 +59,55 @@ static int64_t now_ms(void)
 
 /* --- about ourselves ------------------------------------------------------ */
 
-static void tell(struct watcher *w, const char *event, const char *name,
-		 const char *text, uint64_t number)
+static void tell_facts(struct watcher *w, const char *event,
+		       const struct line_fact *facts, size_t n)
 {
-	struct line_fact fact = {name, text, number};
 	struct line_writer line;
 	struct err ignored;
 
 	/* A line of its own: those of the trace are for stdout. */
 	if (line_init(&line, w->lines.host, &ignored) < 0)
 		return;
-	if (line_facts(&line, event, &fact, 1, &ignored) == 0 &&
+	if (line_facts(&line, event, facts, n, &ignored) == 0 &&
 	    fileio_write_all(STDERR_FILENO, line_text(&line), &ignored) < 0)
 		w->err = ignored;
 	line_done(&line);
+}
+
+static void tell(struct watcher *w, const char *event, const char *name,
+		 const char *text, uint64_t number)
+{
+	struct line_fact fact = {name, text, number};
+
+	tell_facts(w, event, &fact, 1);
+}
+
+/* Events that were wanted and cannot be had; "" for none. */
+static const char *missing(struct watcher *w)
+{
+	size_t n = 0;
+
+	w->missing[0] = '\0';
+	for (unsigned e = 0; e < WATCH_EVENTS; e++)
+		if (select_wants(w->select, (enum watch_event)e) &&
+		    !sensor_gives(w->sensor, (enum watch_event)e) &&
+		    n < sizeof(w->missing))
+			n += (size_t)snprintf(
+				w->missing + n, sizeof(w->missing) - n, "%s%s",
+				n ? "," : "",
+				events_info((enum watch_event)e)->name);
+	return w->missing;
+}
+
+static void tell_loaded(struct watcher *w)
+{
+	const struct line_fact facts[] = {
+		{"back_end", sensor_back_end(w->sensor), 0},
+		{"io_uring", sensor_io_uring(w->sensor), 0},
+		{"missing", missing(w), 0},
+	};
+
+	tell_facts(w, "loaded", facts, ARRAY_LEN(facts));
 }
 
 static int fail(struct watcher *w, const struct err *err)
@@ -224,6 +261,8 @@ static int on_hello(struct watcher *w, const char *line, struct err *err)
 	yajl_val hello = yajl_tree_parse(line, why, sizeof(why));
 	struct line_fact facts[] = {
 		{"back_end", sensor_back_end(w->sensor), 0},
+		{"io_uring", sensor_io_uring(w->sensor), 0},
+		{"missing", missing(w), 0},
 		{"version", MEMBRANE_VERSION, 0},
 	};
 	int rc = YAJL_IS_OBJECT(hello) ? follow(w, hello, err)
@@ -382,7 +421,8 @@ static int open_answers(struct watcher *w, struct err *err)
 			  : err_set(err, -ENOMEM, "no memory for the trace");
 }
 
-static int start(struct watcher *w, const char *plan, struct err *err)
+static int start(struct watcher *w, const char *plan,
+		 const enum backend *forced, struct err *err)
 {
 	int rc = line_init(&w->lines, "", err);
 
@@ -393,19 +433,18 @@ static int start(struct watcher *w, const char *plan, struct err *err)
 	if (rc == 0)
 		rc = open_answers(w, err);
 	if (rc == 0)
-		rc = sensor_open(w->select, on_message, w, &w->sensor, err);
+		rc = sensor_open(w->select, forced, on_message, w, &w->sensor,
+				 err);
 	if (rc == 0)
-		rc = sensor_prove(w->sensor, err);
-	if (rc == 0)
-		tell(w, "loaded", "back_end", sensor_back_end(w->sensor), 0);
+		tell_loaded(w);
 	return rc;
 }
 
-static int run(struct watcher *w, const char *plan)
+static int run(struct watcher *w, const char *plan, const enum backend *forced)
 {
 	struct err err = {0};
 	int signals = open_signals(&err);
-	int rc = signals < 0 ? signals : start(w, plan, &err);
+	int rc = signals < 0 ? signals : start(w, plan, forced, &err);
 
 	if (rc == 0)
 		rc = loop(w, signals, &err);
@@ -425,11 +464,13 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{"plan", required_argument, NULL, 'p'},
+		{"back-end", required_argument, NULL, 'b'},
 		{"version", no_argument, NULL, 'v'},
 		{0},
 	};
 	static struct watcher w;
 	const char *plan = "/plan";
+	enum backend backend, *forced = NULL;
 	int c;
 
 	w.begun_ms = now_ms();
@@ -438,11 +479,16 @@ int main(int argc, char **argv)
 			puts("membrane-watch " MEMBRANE_VERSION);
 			return 0;
 		}
-		if (c != 'p') {
-			fputs("usage: membrane-watch [--plan DIR]\n", stderr);
+		if (c == 'b' && backend_find(optarg, &backend)) {
+			forced = &backend;
+		} else if (c == 'p') {
+			plan = optarg;
+		} else {
+			fputs("usage: membrane-watch [--plan DIR] "
+			      "[--back-end fexit|lsm|sys_exit]\n",
+			      stderr);
 			return 2;
 		}
-		plan = optarg;
 	}
-	return run(&w, plan);
+	return run(&w, plan, forced);
 }

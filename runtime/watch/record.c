@@ -443,6 +443,13 @@ static bool make_of_call(struct record *r, const struct parts *p)
 	}
 }
 
+static void make_refusal(struct record *r)
+{
+	r->event = WATCH_EVENT_cap_capable;
+	r->syscall = events_call_name(r->head->nr);
+	r->v[0] = of_int((int32_t)r->head->args[0]);
+}
+
 /* --- messages ------------------------------------------------------------- */
 
 bool record_make(struct record *r, const void *message, size_t bytes)
@@ -477,6 +484,14 @@ bool record_make(struct record *r, const void *message, size_t bytes)
 		return true;
 	case WATCH_CALL:
 		return make_of_call(r, &p);
+	case WATCH_RING:
+		if (!make_of_call(r, &p))
+			return false;
+		r->syscall = "io_uring_enter";
+		return true;
+	case WATCH_REFUSAL:
+		make_refusal(r);
+		return true;
 	}
 	return false;
 }

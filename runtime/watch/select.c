@@ -34,7 +34,7 @@ struct condition {
 };
 
 struct wanted {
-	bool is;
+	bool is, optional;
 	struct condition *conditions;
 	size_t n;
 };
@@ -338,6 +338,8 @@ static int take_events(struct select *s, yajl_val list, struct err *err)
 		    s->events[e].is)
 			return bad(err, "an event that is none");
 		s->events[e].is = true;
+		s->events[e].optional =
+			YAJL_IS_TRUE(member(o, "optional", yajl_t_any));
 		rc = take_filters(&s->events[e], filters, err);
 		if (rc < 0)
 			return rc;
@@ -429,6 +431,11 @@ void select_free(struct select *s)
 bool select_wants(const struct select *s, enum watch_event e)
 {
 	return s->events[e].is;
+}
+
+bool select_optional(const struct select *s, enum watch_event e)
+{
+	return s->events[e].optional;
 }
 
 bool select_reads(const struct select *s)

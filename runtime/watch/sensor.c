@@ -3,19 +3,17 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #define PROVE_CALL   SYS_sched_rr_get_interval /* nobody calls it by chance */
-#define WAKE_BYTES   (1u << 20)
 #define CPUS_MAX     4096
-#define PROGRAMS_MAX 8
+#define PROGRAMS_MAX 32
+#define CANARY	     "task_getscheduler" /* the hook in that call */
 
 /* watch.bpf.o, as the compiler for the kernel's side left it. */
 __asm__(".pushsection .rodata\n"
@@ -27,6 +25,8 @@ __asm__(".pushsection .rodata\n"
 extern const char watch_object[], watch_object_end[];
 
 struct sensor {
+	enum backend backend;
+	struct backend_kernel kernel;
 	struct bpf_object *object;
 	struct bpf_link *links[PROGRAMS_MAX];
 	size_t n_links;
@@ -62,51 +62,6 @@ static int on_sample(void *ctx, void *data, size_t bytes)
 		return 0;
 	}
 	return s->on_message(s->ctx, data, bytes);
-}
-
-/* By the version: to look it up among the kernel's types takes 50 ms. */
-static bool can_cast(void)
-{
-	struct utsname u;
-	unsigned major = 0, minor = 0;
-
-	return uname(&u) == 0 &&
-	       sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
-	       (major > 6 || (major == 6 && minor >= 2));
-}
-
-/* What the programs hold from the beginning. */
-static void fill_config(struct watch_config *c, const struct select *sel)
-{
-	const struct events_call *known = events_calls();
-	const char *const *leaves;
-	uint32_t quarter = select_ring(sel) / 4;
-	size_t n = select_leaves(sel, &leaves);
-	/* Who asked is also who gets the answer. */
-	bool questions =
-		select_wants(sel, WATCH_EVENT_net_packet_dns_request) ||
-		select_wants(sel, WATCH_EVENT_net_packet_dns_response);
-
-	for (unsigned i = 0; i < WATCH_CALLS_MAX; i++)
-		if (known[i].name &&
-		    (select_wants(sel, known[i].event) ||
-		     (questions && (known[i].how.flags & WATCH_QUESTION))))
-			c->calls[i] = known[i].how;
-	c->calls[PROVE_CALL].how = WATCH_PLAIN;
-	c->settings = (struct watch_settings){
-		.exec = select_wants(sel, WATCH_EVENT_sched_process_exec),
-		.fork = select_wants(sel, WATCH_EVENT_sched_process_fork),
-		.exit = select_wants(sel, WATCH_EVENT_sched_process_exit),
-		.reads = select_reads(sel),
-		.leaves = n > 0,
-		.questions = questions,
-		.casts = can_cast(),
-		.wake_bytes = quarter < WAKE_BYTES ? quarter : WAKE_BYTES,
-	};
-	/* Names that are too long are refused by fill_leaves(). */
-	for (size_t i = 0; i < n; i++)
-		c->settings.leaf_first[strlen(leaves[i]) % WATCH_LEAF_MAX] |=
-			UINT64_C(1) << (leaves[i][0] & 63);
 }
 
 static int fill_leaves(int fd, const struct select *sel, struct err *err)
@@ -153,12 +108,22 @@ static struct bpf_map *map(const struct sensor *s, const char *name)
 	return bpf_object__find_map_by_name(s->object, name);
 }
 
-static void leave_out(struct sensor *s, const char *program, bool wanted)
+/* What this back end does not need is not loaded, and takes no memory. */
+static void choose(struct sensor *s, const struct select *sel)
 {
-	if (!wanted)
-		bpf_program__set_autoload(
-			bpf_object__find_program_by_name(s->object, program),
-			false);
+	bool raw = s->backend == BACKEND_SYS_EXIT;
+	struct bpf_program *p;
+
+	bpf_object__for_each_program(p, s->object) bpf_program__set_autoload(
+		p, backend_uses(s->backend, &s->kernel, sel,
+				bpf_program__name(p)));
+	bpf_map__set_max_entries(map(s, "ring"), select_ring(sel));
+	if (raw)
+		bpf_map__set_max_entries(map(s, "kept"), 1);
+	else
+		bpf_map__set_max_entries(map(s, "asked"), 1);
+	if (raw)
+		bpf_map__set_max_entries(map(s, "scratch"), 1);
 }
 
 static int attach(struct sensor *s)
@@ -169,6 +134,8 @@ static int attach(struct sensor *s)
 	{
 		if (!bpf_program__autoload(p))
 			continue;
+		if (s->n_links == PROGRAMS_MAX)
+			return -E2BIG;
 		s->links[s->n_links] = bpf_program__attach(p);
 		if (!s->links[s->n_links])
 			return -errno;
@@ -177,31 +144,8 @@ static int attach(struct sensor *s)
 	return 0;
 }
 
-static int load(struct sensor *s, const struct select *sel, struct err *err)
+static int reach(struct sensor *s, struct err *err)
 {
-	const struct bpf_object_open_opts opts = {.sz = sizeof(opts),
-						  .object_name = "watch"};
-	struct watch_config config = {0};
-	int rc;
-
-	s->object = bpf_object__open_mem(
-		watch_object, (size_t)(watch_object_end - watch_object), &opts);
-	if (!s->object)
-		return explain(s, -errno, err);
-	fill_config(&config, sel);
-	if (bpf_map__set_initial_value(map(s, ".rodata"), &config,
-				       sizeof(config)) < 0)
-		return err_set(err, -EPROTO, "programs of another build");
-	leave_out(s, "on_fork", config.settings.fork);
-	leave_out(s, "on_exit", config.settings.exit);
-	bpf_map__set_max_entries(map(s, "ring"), select_ring(sel));
-	rc = bpf_object__load(s->object);
-	if (rc == 0)
-		rc = fill_leaves(bpf_map__fd(map(s, "leaves")), sel, err);
-	if (rc == 0)
-		rc = attach(s);
-	if (rc < 0)
-		return explain(s, rc, err);
 	s->counts = map(s, "counts");
 	s->scope = mmap(NULL, sizeof(*s->scope), PROT_READ | PROT_WRITE,
 			MAP_SHARED, bpf_map__fd(map(s, ".bss")), 0);
@@ -214,25 +158,131 @@ static int load(struct sensor *s, const struct select *sel, struct err *err)
 	return 0;
 }
 
-int sensor_open(const struct select *sel, sensor_message *on_message, void *ctx,
-		struct sensor **out, struct err *err)
+static int load(struct sensor *s, const struct select *sel, struct err *err)
+{
+	const struct bpf_object_open_opts opts = {.sz = sizeof(opts),
+						  .object_name = "watch"};
+	struct watch_config config;
+	int rc;
+
+	s->object = bpf_object__open_mem(
+		watch_object, (size_t)(watch_object_end - watch_object), &opts);
+	if (!s->object)
+		return explain(s, -errno, err);
+	backend_config(s->backend, &s->kernel, sel, PROVE_CALL, &config);
+	if (bpf_map__set_initial_value(map(s, ".rodata"), &config,
+				       sizeof(config)) < 0)
+		return err_set(err, -EPROTO, "programs of another build");
+	choose(s, sel);
+	rc = bpf_object__load(s->object);
+	if (rc == 0)
+		rc = fill_leaves(bpf_map__fd(map(s, "leaves")), sel, err);
+	if (rc == 0)
+		rc = attach(s);
+	return rc < 0 ? explain(s, rc, err) : reach(s, err);
+}
+
+static int own_pidns(uint32_t *out, struct err *err)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) < 0)
+		return err_set(err, -errno, "/proc/self/ns/pid: %s",
+			       strerror(errno));
+	*out = (uint32_t)st.st_ino;
+	return 0;
+}
+
+/*
+ * Has an event of our own come back, and was a hook called for it? Needs a pid
+ * namespace that is not the first one.
+ */
+static int prove(struct sensor *s, struct err *err)
+{
+	bool hooked = s->backend == BACKEND_SYS_EXIT;
+	struct timespec ignored;
+	uint32_t pidns = 0;
+	int rc = own_pidns(&pidns, err);
+
+	if (rc < 0)
+		return rc;
+	s->proving = true;
+	/* The level is not ours to see: any that fits shows the event. */
+	for (uint32_t level = 1; level <= 32 && !s->proved; level++) {
+		sensor_follow_pidns(s, pidns, level);
+		syscall(PROVE_CALL, 0, &ignored);
+		rc = ring_buffer__consume(s->ring);
+	}
+	hooked = hooked || s->scope->hooked;
+	sensor_follow_pidns(s, 0, 0);
+	if (ring_buffer__consume(s->ring) < 0 || !s->proved)
+		return err_set(err, -EIO,
+			       "the programs are attached, and an "
+			       "event of our own did not come back");
+	s->proving = false;
+	return hooked ? 0
+		      : err_set(err, -EIO,
+				"the hooks are attached, and are not called");
+}
+
+/* What cannot be told is said now, or refused. */
+static int check_events(const struct sensor *s, const struct select *sel,
+			struct err *err)
+{
+	for (unsigned e = 0; e < WATCH_EVENTS; e++)
+		if (select_wants(sel, (enum watch_event)e) &&
+		    !select_optional(sel, (enum watch_event)e) &&
+		    !backend_gives(s->backend, &s->kernel, (enum watch_event)e))
+			return err_set(err, -ENOTSUP,
+				       "this kernel cannot give '%s': it needs "
+				       "the back end fexit, or Linux 6.13",
+				       events_info((enum watch_event)e)->name);
+	return 0;
+}
+
+static int try_backend(enum backend b, const struct backend_kernel *k,
+		       const struct select *sel, struct sensor **out,
+		       struct err *err)
 {
 	struct sensor *s = calloc(1, sizeof(*s));
 	int rc;
 
 	if (!s)
 		return err_set(err, -ENOMEM, "no memory");
-	s->on_message = on_message;
-	s->ctx = ctx;
+	s->backend = b;
+	s->kernel = *k;
 	logging = s;
 	libbpf_set_print(on_log);
 	rc = load(s, sel, err);
 	logging = NULL;
+	if (rc == 0)
+		rc = prove(s, err);
+	if (rc == 0)
+		rc = check_events(s, sel, err);
 	if (rc < 0) {
 		sensor_close(s);
 		return rc;
 	}
 	*out = s;
+	return 0;
+}
+
+int sensor_open(const struct select *sel, const enum backend *forced,
+		sensor_message *on_message, void *ctx, struct sensor **out,
+		struct err *err)
+{
+	struct backend_kernel kernel;
+	int rc = -EINVAL;
+
+	backend_kernel_read(&kernel);
+	for (unsigned b = 0; b < BACKENDS && rc < 0; b++)
+		if (forced ? *forced == (enum backend)b : kernel.takes[b])
+			rc = try_backend((enum backend)b, &kernel, sel, out,
+					 err);
+	if (rc < 0)
+		return rc;
+	(*out)->on_message = on_message;
+	(*out)->ctx = ctx;
 	return 0;
 }
 
@@ -247,41 +297,6 @@ void sensor_close(struct sensor *s)
 	if (s->object)
 		bpf_object__close(s->object);
 	free(s);
-}
-
-static int own_pidns(uint32_t *out, struct err *err)
-{
-	struct stat st;
-
-	if (stat("/proc/self/ns/pid", &st) < 0)
-		return err_set(err, -errno, "/proc/self/ns/pid: %s",
-			       strerror(errno));
-	*out = (uint32_t)st.st_ino;
-	return 0;
-}
-
-int sensor_prove(struct sensor *s, struct err *err)
-{
-	struct timespec ignored;
-	uint32_t pidns = 0;
-	int rc = own_pidns(&pidns, err);
-
-	if (rc < 0)
-		return rc;
-	s->proving = true;
-	/* The level is not ours to see: any that fits shows the event. */
-	for (uint32_t level = 1; level <= 32 && !s->proved; level++) {
-		sensor_follow_pidns(s, pidns, level);
-		syscall(PROVE_CALL, 0, &ignored);
-		rc = ring_buffer__consume(s->ring);
-	}
-	sensor_follow_pidns(s, 0, 0);
-	if (ring_buffer__consume(s->ring) < 0 || !s->proved)
-		return err_set(err, -EIO,
-			       "the programs are attached, and an "
-			       "event of our own did not come back");
-	s->proving = false;
-	return 0;
 }
 
 void sensor_follow(struct sensor *s, uint32_t netns, uint32_t not_pidns)
@@ -310,6 +325,29 @@ int sensor_read(struct sensor *s)
 	return rc < 0 ? rc : 0;
 }
 
+/*
+ * Calls of a hook that the kernel left out, because the same one was at work on
+ * that processor for another task: any of them may have been the agent's.
+ */
+static uint64_t missed(const struct sensor *s)
+{
+	struct bpf_program *p;
+	uint64_t all = 0;
+
+	if (s->backend == BACKEND_SYS_EXIT)
+		return 0;
+	bpf_object__for_each_program(p, s->object)
+	{
+		struct bpf_prog_info info = {0};
+		uint32_t n = sizeof(info);
+
+		if (bpf_program__autoload(p) &&
+		    bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &n) == 0)
+			all += info.recursion_misses;
+	}
+	return all;
+}
+
 struct watch_counts sensor_counts(const struct sensor *s)
 {
 	static struct watch_counts each[CPUS_MAX];
@@ -324,11 +362,21 @@ struct watch_counts sensor_counts(const struct sensor *s)
 		all.sent += each[i].sent;
 		all.lost += each[i].lost;
 	}
+	all.lost += missed(s);
 	return all;
 }
 
 const char *sensor_back_end(const struct sensor *s)
 {
-	(void)s;
-	return "sys_exit";
+	return backend_name(s->backend);
+}
+
+const char *sensor_io_uring(const struct sensor *s)
+{
+	return backend_io_uring(s->backend, &s->kernel);
+}
+
+bool sensor_gives(const struct sensor *s, enum watch_event e)
+{
+	return backend_gives(s->backend, &s->kernel, e);
 }

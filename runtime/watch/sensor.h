@@ -4,7 +4,7 @@
 #ifndef RUNTIME_WATCH_SENSOR_H
 #define RUNTIME_WATCH_SENSOR_H
 
-#include "runtime/watch/select.h"
+#include "runtime/watch/backend.h"
 
 struct sensor;
 
@@ -12,20 +12,19 @@ struct sensor;
 typedef int sensor_message(void *ctx, const void *message, size_t bytes);
 
 /*
- * Load and attach for what is selected. Nothing is traced yet.
- *   -EPERM   the privileges for it are missing
- *   -ENOENT  the kernel has no type information (CONFIG_DEBUG_INFO_BTF)
- * A kernel that cannot give an event is -ENOTSUP, with its name.
+ * Load, attach and prove by an event of our own, with the first back end that
+ * this kernel takes; or with the forced one. Nothing is traced yet. Needs a pid
+ * namespace that is not the first one.
+ *   -EPERM    the privileges for it are missing
+ *   -ENOENT   the kernel has no type information (CONFIG_DEBUG_INFO_BTF)
+ *   -ENOTSUP  it cannot give an event that was asked for by name
+ *   -EIO      the programs are attached, and nothing came back
  */
-must_check int sensor_open(const struct select *s, sensor_message *on_message,
-			   void *ctx, struct sensor **out, struct err *err);
+must_check int sensor_open(const struct select *s, const enum backend *forced,
+			   sensor_message *on_message, void *ctx,
+			   struct sensor **out, struct err *err);
 void sensor_close(struct sensor *s);
 
-/*
- * Has an event of our own come back? Needs a pid namespace that is not the
- * first one. -EIO when it has not: then nothing would be traced.
- */
-must_check int sensor_prove(struct sensor *s, struct err *err);
 /*
  * From now on: the processes of the first pid namespace, other than
  * not_pidns, of which a program is started in this network namespace.
@@ -42,5 +41,9 @@ must_check int sensor_read(struct sensor *s);
 struct watch_counts sensor_counts(const struct sensor *s);
 /* "sys_exit": how events are taken. */
 const char *sensor_back_end(const struct sensor *s);
+/* "followed": how far an io_uring is seen into. */
+const char *sensor_io_uring(const struct sensor *s);
+/* False for an event that this kernel cannot give. */
+bool sensor_gives(const struct sensor *s, enum watch_event e);
 
 #endif

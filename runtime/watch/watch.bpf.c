@@ -21,8 +21,10 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#define EPERM	    1
 #define ENOENT	    2
 #define EAGAIN	    11
+#define EACCES	    13
 #define ENOTDIR	    20
 #define SOCK_DGRAM  2
 #define FMODE_WRITE 2
@@ -34,9 +36,12 @@
 #define O_CHANGES   0x240 /* O_CREAT O_TRUNC: opening alone does it */
 #define FDS_MAX	    (1u << 20)
 #define ITEMS_MASK  (WATCH_ITEMS_MAX - 1)
+#define SLOTS	    3
 
 struct message {
 	volatile __u64 dentry, mnt; /* on their way to put_path() */
+	volatile __u32 users;	    /* see slot_take() */
+	__u32 slot;
 	struct watch_head head;
 	/* Each item is written below ITEMS_MASK, and reaches no further than
 	 * its own bound behind it. */
@@ -50,7 +55,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, 1 + SLOTS);
 	__type(key, __u32);
 	__type(value, struct message);
 } scratch SEC(".maps");
@@ -182,15 +187,11 @@ static __always_inline void put_numbers(struct watch_head *h,
 		h->ppid = number_of(parent->group_leader->thread_pid, level);
 }
 
-static __always_inline struct message *begin(struct task_struct *t, __u16 kind)
+static __always_inline void begin_at(struct message *m, struct task_struct *t,
+				     __u16 kind)
 {
-	__u32 zero = 0;
-	struct message *m = bpf_map_lookup_elem(&scratch, &zero);
-	struct watch_head *h;
+	struct watch_head *h = &m->head;
 
-	if (!m)
-		return NULL;
-	h = &m->head;
 	h->kind = kind;
 	h->nr = 0;
 	h->ret = 0;
@@ -204,6 +205,16 @@ static __always_inline struct message *begin(struct task_struct *t, __u16 kind)
 	bpf_probe_read_kernel(h->comm, sizeof(h->comm), t->comm);
 	h->bytes = 0;
 	__builtin_memset(h->args, 0, sizeof(h->args));
+}
+
+/* Of a tracepoint's program, which nothing interrupts on its processor. */
+static __always_inline struct message *begin(struct task_struct *t, __u16 kind)
+{
+	__u32 zero = 0;
+	struct message *m = bpf_map_lookup_elem(&scratch, &zero);
+
+	if (m)
+		begin_at(m, t, kind);
 	return m;
 }
 
@@ -223,6 +234,45 @@ static __always_inline __u64 wakes(struct watch_counts *c, __u64 bytes)
 	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > bound
 		       ? BPF_RB_FORCE_WAKEUP
 		       : BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline void count_lost(void)
+{
+	__u32 zero = 0;
+	struct watch_counts *c = bpf_map_lookup_elem(&counts, &zero);
+
+	if (c)
+		c->lost++;
+}
+
+/*
+ * Of a hook's program: another task's may run on the same processor before it
+ * has ended. Whoever finds himself to be the only user of a slot has it.
+ */
+static __always_inline struct message *slot_take(void)
+{
+	struct message *m;
+
+	for (__u32 i = 1; i <= SLOTS; i++) {
+		__u32 key = i;
+
+		m = bpf_map_lookup_elem(&scratch, &key);
+		if (!m)
+			return NULL;
+		__sync_fetch_and_add(&m->users, 1);
+		if (m->users == 1) {
+			m->slot = i;
+			return m;
+		}
+		__sync_fetch_and_add(&m->users, -1);
+	}
+	count_lost();
+	return NULL;
+}
+
+static __always_inline void slot_release(struct message *m)
+{
+	__sync_fetch_and_add(&m->users, -1);
 }
 
 /* head.bytes counts the items while the message is made. */
@@ -361,10 +411,10 @@ static __always_inline struct mount *mount_of(__u64 mnt)
  * Global, so that it is verified once. Only numbers may be passed; the message
  * is found again.
  */
-__noinline int put_path(__u64 dentry, __u64 mnt, __u32 tag, __u32 part)
+__noinline int put_path(__u64 dentry, __u64 mnt, __u32 tag, __u32 part,
+			__u32 slot)
 {
-	__u32 zero = 0;
-	struct message *m = bpf_map_lookup_elem(&scratch, &zero);
+	struct message *m = bpf_map_lookup_elem(&scratch, &slot);
 	struct walk w = {.m = m, .dentry = (struct dentry *)dentry};
 	struct mount *mount = mount_of(mnt);
 	struct watch_item *i;
@@ -390,7 +440,16 @@ static __always_inline void put_path_of(struct message *m, struct path *p,
 	/* Behind memory a pointer is a number to the verifier. */
 	m->dentry = (__u64)GET(p, dentry);
 	m->mnt = (__u64)GET(p, mnt);
-	put_path(m->dentry, m->mnt, tag, part);
+	put_path(m->dentry, m->mnt, tag, part, m->slot);
+}
+
+/* Of an entry in a directory that is reached through a mount. */
+static __always_inline void put_entry(struct message *m, struct path *dir,
+				      struct dentry *d, __u8 part)
+{
+	m->dentry = (__u64)d;
+	m->mnt = (__u64)GET(dir, mnt);
+	put_path(m->dentry, m->mnt, WATCH_PATH, part, m->slot);
 }
 
 static __always_inline struct file *file_at(struct task_struct *t, __u64 fd)
@@ -423,15 +482,12 @@ static __always_inline void put_file(struct message *m, struct file *f)
 
 /* What a relative path is relative to, or an absolute one: a root of one's
  * own counts. */
-static __always_inline void put_relative(struct message *m,
-					 struct task_struct *t, __s64 dir,
-					 const char *text, __u8 part)
+static __always_inline void put_base(struct message *m, struct task_struct *t,
+				     __s64 dir, char first, __u8 part)
 {
 	struct fs_struct *fs = t->fs;
 	struct file *f;
-	char first = 0;
 
-	bpf_probe_read_user(&first, 1, text);
 	if (first == '/') {
 		put_path_of(m, &fs->root, WATCH_BASE, part);
 	} else if ((int)dir == AT_FDCWD) {
@@ -441,7 +497,30 @@ static __always_inline void put_relative(struct message *m,
 		if (f)
 			put_path_of(m, &f->f_path, WATCH_BASE, part);
 	}
+}
+
+static __always_inline void put_relative(struct message *m,
+					 struct task_struct *t, __s64 dir,
+					 const char *text, __u8 part)
+{
+	char first = 0;
+
+	bpf_probe_read_user(&first, 1, text);
+	put_base(m, t, dir, first, part);
 	put_user_text(m, part, text);
+}
+
+/* The kernel's own copy of a path that was asked for. */
+static __always_inline void put_name(struct message *m, struct task_struct *t,
+				     __s64 dir, struct filename *from,
+				     __u8 part)
+{
+	const char *text = GET(from, name);
+	char first = 0;
+
+	bpf_probe_read_kernel(&first, 1, text);
+	put_base(m, t, dir, first, part);
+	put_kernel_text(m, WATCH_TEXT, part, text);
 }
 
 /* --- system calls --------------------------------------------------------- */
@@ -527,11 +606,8 @@ static __always_inline struct socket *socket_at(struct task_struct *t, __u64 fd)
 }
 
 /* The port at its other end, 0 when there is none. */
-static __always_inline __u16 put_socket(struct message *m,
-					struct task_struct *t,
-					const volatile struct watch_call *c)
+static __always_inline __u16 put_socket_of(struct message *m, struct socket *s)
 {
-	struct socket *s = socket_at(t, arg(m, c->a));
 	struct sock *k = s ? GET(s, sk) : NULL;
 	struct watch_item *i;
 	struct watch_sock *o;
@@ -560,8 +636,15 @@ static __always_inline __u16 put_socket(struct message *m,
 	return o->peer_port;
 }
 
+static __always_inline __u16 put_socket(struct message *m,
+					struct task_struct *t,
+					const volatile struct watch_call *c)
+{
+	return put_socket_of(m, socket_at(t, arg(m, c->a)));
+}
+
 static __always_inline void put_addr(struct message *m, const void *from,
-				     __u64 bytes)
+				     __u64 bytes, bool users)
 {
 	struct watch_item *i;
 	__u32 n = (__u32)bytes;
@@ -573,7 +656,8 @@ static __always_inline void put_addr(struct message *m, const void *from,
 		return;
 	if (n > 127)
 		n = 127;
-	if (bpf_probe_read_user(room(m), n & 127, from) == 0)
+	if ((users ? bpf_probe_read_user(room(m), n & 127, from)
+		   : bpf_probe_read_kernel(room(m), n & 127, from)) == 0)
 		grow(m, i, n & 127);
 }
 
@@ -632,24 +716,97 @@ static __always_inline void put_msg_data(struct message *m, __u8 part,
 		put_data(m, part, v.base, v.bytes);
 }
 
-static __always_inline void put_msg(struct message *m, const void *from,
-				    const volatile struct watch_call *c,
-				    __u16 peer_port)
+static __always_inline void put_questions(struct message *m, const void *from,
+					  const volatile struct watch_call *c)
 {
 	bool several = c->c >= 0 && arg(m, c->c) > 1;
 	struct user_msghdr h;
 
-	if (bpf_probe_read_user(&h, sizeof(h), from) != 0)
-		return;
-	put_addr(m, h.name, (__u64)h.name_bytes);
-	if (!config.settings.questions || !to_resolver(h.name, peer_port))
-		return;
-	put_msg_data(m, WATCH_FIRST, &h);
+	if (bpf_probe_read_user(&h, sizeof(h), from) == 0)
+		put_msg_data(m, WATCH_FIRST, &h);
 	/* Both kinds of address are asked for at once. */
 	if (several &&
 	    bpf_probe_read_user(&h, sizeof(h),
 				from + sizeof(struct user_mmsghdr)) == 0)
 		put_msg_data(m, WATCH_SECOND, &h);
+}
+
+static __always_inline void put_msg(struct message *m, const void *from,
+				    const volatile struct watch_call *c,
+				    __u16 peer_port)
+{
+	struct user_msghdr h;
+
+	if (bpf_probe_read_user(&h, sizeof(h), from) != 0)
+		return;
+	put_addr(m, h.name, (__u64)h.name_bytes, true);
+	if (config.settings.questions && to_resolver(h.name, peer_port))
+		put_questions(m, from, c);
+}
+
+/* --- what hooks keep ------------------------------------------------------ */
+
+#define KEPT_MAX 8192
+
+/* What the kernel had in its hands when a hook was called; the call's end, by
+ * the same task, tells of it. */
+struct kept {
+	struct watch_head head; /* args[4]: a socket; [5]: sent to port 53 */
+	__u8 items[KEPT_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 512);
+	__type(key, __u32);
+	__type(value, struct kept);
+} kept SEC(".maps");
+
+/* Calls of which something may be kept. */
+#define KEEPS                                                                  \
+	(1u << WATCH_PATHS | 1u << WATCH_TARGET | 1u << WATCH_TO |             \
+	 1u << WATCH_SOCKET | 1u << WATCH_MSG)
+
+static __always_inline bool keeps(const volatile struct watch_call *c)
+{
+	return config.settings.hooks && (KEEPS >> c->how & 1);
+}
+
+static __always_inline void forget(void)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+
+	bpf_map_delete_elem(&kept, &tid);
+}
+
+/* The rest of what such a call says is in the process's own memory. */
+static __always_inline bool fill_kept(struct message *m, struct task_struct *t,
+				      const volatile struct watch_call *c)
+{
+	struct socket *s = NULL;
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), n;
+	struct kept *k = bpf_map_lookup_elem(&kept, &tid);
+	bool asks;
+
+	if (!k)
+		return false;
+	n = k->head.bytes & (KEPT_MAX - 1);
+	asks = k->head.args[5] && config.settings.questions;
+	bpf_probe_read_kernel(m->items, n, k->items);
+	/* Its port was not chosen yet, and stands first. */
+	if (k->head.args[4])
+		s = socket_at(t, arg(m, c->a));
+	if (s && (__u64)s == k->head.args[4])
+		put_socket_of(m, s);
+	m->head.bytes = n;
+	bpf_map_delete_elem(&kept, &tid);
+	if (!asks)
+		return true;
+	if (c->how == WATCH_TO)
+		put_data(m, WATCH_FIRST, (const void *)arg(m, 1), arg(m, 2));
+	else if (c->how == WATCH_MSG)
+		put_questions(m, (const void *)arg(m, c->b), c);
+	return true;
 }
 
 /* Enough for this call? The rest is said by its arguments. */
@@ -659,6 +816,8 @@ static __always_inline bool fill(struct message *m, struct task_struct *t,
 	struct file *f;
 	__u16 port;
 
+	if (keeps(c) && fill_kept(m, t, c))
+		return true;
 	switch (c->how) {
 	case WATCH_OPEN:
 		return on_open(m, t, c);
@@ -682,7 +841,7 @@ static __always_inline bool fill(struct message *m, struct task_struct *t,
 		return true;
 	case WATCH_TO:
 		port = put_socket(m, t, c);
-		put_addr(m, (const void *)arg(m, c->b), arg(m, c->c));
+		put_addr(m, (const void *)arg(m, c->b), arg(m, c->c), true);
 		if ((c->flags & WATCH_QUESTION) && config.settings.questions &&
 		    to_resolver((const void *)arg(m, c->b), port))
 			put_data(m, WATCH_FIRST, (const void *)arg(m, 1),
@@ -706,9 +865,8 @@ static __always_inline bool fill(struct message *m, struct task_struct *t,
 	}
 }
 
-static __always_inline bool is_datagram(struct task_struct *t, __u64 fd)
+static __always_inline bool is_datagram_of(struct socket *s)
 {
-	struct socket *s = socket_at(t, fd);
 	struct sock *k;
 	__u16 family;
 
@@ -717,6 +875,11 @@ static __always_inline bool is_datagram(struct task_struct *t, __u64 fd)
 	k = GET(s, sk);
 	family = k ? GET(k, __sk_common.skc_family) : 0;
 	return family == AF_INET || family == AF_INET6;
+}
+
+static __always_inline bool is_datagram(struct task_struct *t, __u64 fd)
+{
+	return is_datagram_of(socket_at(t, fd));
 }
 
 /* The arguments as they were when the call was made. */
@@ -798,6 +961,26 @@ static __always_inline __u64 call_number(struct pt_regs *regs)
 #endif
 }
 
+/* Of the system call that a task is in; t: as the kernel gave it. */
+static __always_inline struct pt_regs *regs_of(struct task_struct *t)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(t);
+
+	return PLAIN(regs);
+}
+
+#include "runtime/watch/refusal.bpf.h"
+
+/* By how it ended. */
+static __always_inline bool is_no_news(const volatile struct watch_call *c,
+				       long ret)
+{
+	if ((c->flags & WATCH_NO_MISSING) &&
+	    (ret == -ENOENT || ret == -ENOTDIR))
+		return true;
+	return (c->flags & WATCH_NO_RETRY) && ret == -EAGAIN;
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
 {
@@ -808,18 +991,20 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
 
 	if (nr >= WATCH_CALLS_MAX)
 		return 0;
+	if (config.settings.refusals && (ret == -EPERM || ret == -EACCES))
+		tell_refusal(regs, nr, ret);
 	c = &config.calls[nr];
-	if (c->how == WATCH_SKIP)
-		return 0;
-	if ((c->flags & WATCH_NO_MISSING) &&
-	    (ret == -ENOENT || ret == -ENOTDIR))
-		return 0;
-	if ((c->flags & WATCH_NO_RETRY) && ret == -EAGAIN)
+	if (c->how == WATCH_SKIP ||
+	    (c->how == WATCH_OPEN && config.settings.opens))
 		return 0;
 	t = bpf_get_current_task_btf();
 	t = PLAIN(t);
-	if (!may_be_in_scope(t) || !may_matter(t, c, regs, ret) || !in_scope(t))
+	if (is_no_news(c, ret) || !may_be_in_scope(t) ||
+	    !may_matter(t, c, regs, ret) || !in_scope(t)) {
+		if (keeps(c) && may_be_in_scope(t))
+			forget();
 		return 0;
+	}
 	m = begin(t, WATCH_CALL);
 	if (!m)
 		return 0;
@@ -923,6 +1108,8 @@ int BPF_PROG(on_exit, struct task_struct *t)
 	struct message *m;
 
 	t = PLAIN(t);
+	if (config.settings.hooks && may_be_in_scope(t))
+		forget();
 	if (!config.settings.exit || !in_scope(t))
 		return 0;
 	m = begin(t, WATCH_EXIT);
@@ -933,3 +1120,6 @@ int BPF_PROG(on_exit, struct task_struct *t)
 	send(m);
 	return 0;
 }
+
+#include "runtime/watch/hooks.bpf.h"
+#include "runtime/watch/ring.bpf.h"

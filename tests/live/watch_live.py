@@ -16,6 +16,8 @@ import tempfile
 import threading
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/guest"))
+import actions
 WATCH = ROOT / "build/bin/membrane-watch"
 passed = failed = 0
 
@@ -422,7 +424,26 @@ def refusals(folder):
           "an end before the beginning", found)
 
 
+def known_actions(folder):
+    """The same table as in the guest, by what this kernel takes."""
+    actions.build(folder / "agent")
+    (folder / "trace.json").write_text(json.dumps(actions.PLAN))
+    work, sealed = folder / "known", folder / "sealed"
+    work.mkdir()
+    sealed.mkdir(0o700)
+    work.chmod(0o777)
+    folder.chmod(0o755)
+    status, found, _ = trace(folder, folder / "agent", work,
+                             sealed / "secret")
+    check(status == 0, "the agent ends well", status)
+    facts = args(found[0])
+    check(facts["io_uring"] == "followed", "io_uring is followed", facts)
+    actions.judge(facts["back_end"], str(work), str(sealed / "secret"), found,
+                  capable="cap_capable" not in facts["missing"])
+
+
 def main():
+    global passed, failed
     if os.geteuid():
         print("the tracer needs root")
         sys.exit(77)
@@ -446,6 +467,8 @@ def main():
         many_answers(folder)
         nothing_of_others(folder)
         refusals(folder)
+        known_actions(folder)
+    passed, failed = passed + actions.total()[0], failed + actions.total()[1]
     print("%d passed, %d failed" % (passed, failed))
     sys.exit(bool(failed))
 

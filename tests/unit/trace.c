@@ -111,6 +111,31 @@ static uint32_t count_native(const char *name)
 	return done() ? t.policy.trace.events.n : 0;
 }
 
+static bool optional(const char *first, const char *second)
+{
+	start();
+	t.doc.trace.engine.v = IR_TRACE_NATIVE;
+	event(first, "");
+	if (second)
+		event(second, "");
+	if (!done())
+		return false;
+	vec_each(e, &t.policy.trace.events)
+		if (str_is(e->name, "cap_capable"))
+			return e->optional.v;
+	return false;
+}
+
+/* Who names an event counts on it; a set may lack one. */
+static void counted_on(void)
+{
+	CHECK(optional("full", NULL) && optional("default", NULL));
+	CHECK(optional("cap_*", NULL));
+	CHECK(!optional("cap_capable", NULL));
+	CHECK(!optional("full", "cap_capable"));
+	CHECK(!optional("cap_capable", "default"));
+}
+
 /* The built-in tracer: its own sets, and never what it cannot record. */
 static void native(void)
 {
@@ -126,7 +151,7 @@ static void native(void)
 	CHECK(t.policy.trace.reads.set && !t.policy.trace.reads.v);
 	start();
 	t.doc.trace.engine.v = IR_TRACE_NATIVE;
-	event("cap_capable", "");
+	event("commit_creds", "");
 	CHECK(!test_policy_done(&t) && first_id() == DIAG_TRACE_NATIVE);
 	start();
 	t.doc.trace.engine.v = IR_TRACE_NATIVE;
@@ -284,6 +309,7 @@ int main(void)
 	a = arena_new();
 	expansion();
 	native();
+	counted_on();
 	filters();
 	releases();
 	excluding();

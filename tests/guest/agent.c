@@ -1,0 +1,297 @@
+/*
+ * An agent whose every action is known: agent FOLDER SECRET.
+ *
+ * FOLDER is empty, and may be written to by anybody; SECRET is a path below a
+ * folder that only root may enter. Root does what needs it,
+ * then user 1000 does the rest; tests/guest/actions.py lists what a trace has
+ * to hold of it, each once. Nothing is printed, and nothing that fails ends it
+ * early: the trace tells. Static, so that a machine without libraries runs it.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/io_uring.h>
+#include <linux/openat2.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void ignore(long result)
+{
+	(void)result;
+}
+
+static struct sockaddr_in at_port(int port)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET,
+				.sin_port = htons((uint16_t)port),
+				.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	return a;
+}
+
+static void raise_loopback(void)
+{
+	struct ifreq r = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	ignore(ioctl(fd, SIOCSIFFLAGS, &r));
+	close(fd);
+}
+
+/* --- files ---------------------------------------------------------------- */
+
+static void make(const char *name)
+{
+	close((int)syscall(SYS_openat, AT_FDCWD, name,
+			   O_CREAT | O_WRONLY | O_TRUNC, 0600));
+}
+
+static void opens(void)
+{
+	struct open_how how = {.flags = O_RDWR};
+	int dir;
+
+	make("made");
+	close((int)syscall(SYS_openat, AT_FDCWD, "made", O_RDONLY));
+	close((int)syscall(SYS_openat2, AT_FDCWD, "./made", &how, sizeof(how)));
+	ignore(syscall(SYS_openat, AT_FDCWD, "missing", O_RDONLY));
+	mkdir("folder", 0700);
+	dir = open("folder", O_PATH | O_DIRECTORY);
+	close((int)syscall(SYS_openat, dir, "inner", O_CREAT | O_RDWR, 0600));
+	ignore(syscall(SYS_openat, AT_FDCWD, "folder", O_WRONLY));
+	ignore(syscall(SYS_unlinkat, dir, "inner", 0));
+	close(dir);
+}
+
+static void names(void)
+{
+	ignore(syscall(SYS_renameat2, AT_FDCWD, "made", AT_FDCWD,
+		       "folder/moved", 0));
+	ignore(syscall(SYS_linkat, AT_FDCWD, "folder/moved", AT_FDCWD, "hard",
+		       0));
+	ignore(syscall(SYS_symlinkat, "folder/moved", AT_FDCWD, "soft"));
+	ignore(syscall(SYS_mkdirat, AT_FDCWD, "other", 0700));
+	ignore(syscall(SYS_mknodat, AT_FDCWD, "fifo", S_IFIFO | 0600, 0));
+	ignore(syscall(SYS_fchmodat, AT_FDCWD, "hard", 0640));
+	ignore(syscall(SYS_truncate, "hard", 5L));
+	ignore(syscall(SYS_fchownat, AT_FDCWD, "hard", getuid(), getgid(), 0));
+	ignore(syscall(SYS_unlinkat, AT_FDCWD, "hard", 0));
+	ignore(syscall(SYS_unlinkat, AT_FDCWD, "absent", 0));
+	ignore(syscall(SYS_unlinkat, AT_FDCWD, "other", AT_REMOVEDIR));
+}
+
+/* --- sockets -------------------------------------------------------------- */
+
+static void streams(void)
+{
+	struct sockaddr_in a = at_port(4321), closed = at_port(4322);
+	struct sockaddr_un un = {AF_UNIX, "folder/socket"};
+	int s = socket(AF_INET, SOCK_STREAM, 0);
+	int c = socket(AF_INET, SOCK_STREAM, 0);
+	int u = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	ignore(bind(s, (struct sockaddr *)&a, sizeof(a)));
+	ignore(listen(s, 7));
+	ignore(connect(c, (struct sockaddr *)&a, sizeof(a)));
+	close((int)syscall(SYS_accept4, s, NULL, NULL, 0));
+	close(c);
+	c = socket(AF_INET, SOCK_STREAM, 0);
+	ignore(connect(c, (struct sockaddr *)&closed, sizeof(closed)));
+	ignore(bind(u, (struct sockaddr *)&un, sizeof(un)));
+	close(c);
+	close(s);
+	close(u);
+}
+
+/* "WHO.test", type A */
+static size_t question(char *to, const char *who)
+{
+	size_t n = strlen(who);
+
+	memcpy(to, "\x12\x34\x01\0\0\1\0\0\0\0\0\0", 12);
+	to[12] = (char)n;
+	memcpy(to + 13, who, n);
+	memcpy(to + 13 + n, "\4test\0\0\1\0\1", 10);
+	return 13 + n + 10;
+}
+
+static void datagrams(void)
+{
+	struct sockaddr_in a = at_port(9998), dns = at_port(53);
+	char one[64], two[64];
+	struct iovec v[2] = {{one, question(one, "first")},
+			     {two, question(two, "second")}};
+	struct mmsghdr two_of[2] = {
+		{.msg_hdr = {&dns, sizeof(dns), &v[0], 1, NULL, 0, 0}},
+		{.msg_hdr = {&dns, sizeof(dns), &v[1], 1, NULL, 0, 0}}};
+	struct msghdr m = {&a, sizeof(a), &v[0], 1, NULL, 0, 0};
+	int s = socket(AF_INET, SOCK_DGRAM, 0);
+	int t = socket(AF_INET, SOCK_DGRAM, 0);
+
+	ignore(sendto(s, "x", 1, 0, (struct sockaddr *)&a, sizeof(a)));
+	a.sin_port = htons(9997);
+	ignore(sendmsg(s, &m, 0));
+	ignore(sendmmsg(t, two_of, 2, 0));
+	close(s);
+	close(t);
+}
+
+/* --- io_uring ------------------------------------------------------------- */
+
+struct uring {
+	int fd;
+	char *ring;
+	struct io_uring_sqe *sqes;
+	struct io_uring_params p;
+};
+
+static int uring_open(struct uring *u)
+{
+	memset(u, 0, sizeof(*u));
+	u->fd = (int)syscall(SYS_io_uring_setup, 4, &u->p);
+	if (u->fd < 0)
+		return -1;
+	u->ring = mmap(NULL, 4096 * 4, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_POPULATE, u->fd, IORING_OFF_SQ_RING);
+	u->sqes = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_POPULATE, u->fd, IORING_OFF_SQES);
+	return u->ring == MAP_FAILED || u->sqes == MAP_FAILED ? -1 : 0;
+}
+
+/* Its result; more than one at a time is not needed. */
+static int uring_do(struct uring *u, struct io_uring_sqe sqe)
+{
+	unsigned *tail = (unsigned *)(u->ring + u->p.sq_off.tail);
+	unsigned mask = *(unsigned *)(u->ring + u->p.sq_off.ring_mask);
+	unsigned *array = (unsigned *)(u->ring + u->p.sq_off.array);
+	unsigned *head = (unsigned *)(u->ring + u->p.cq_off.head);
+	unsigned cmask = *(unsigned *)(u->ring + u->p.cq_off.ring_mask);
+	struct io_uring_cqe *cqes = (void *)(u->ring + u->p.cq_off.cqes);
+	int res;
+
+	u->sqes[*tail & mask] = sqe;
+	array[*tail & mask] = *tail & mask;
+	__atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
+	if (syscall(SYS_io_uring_enter, u->fd, 1, 1, IORING_ENTER_GETEVENTS,
+		    NULL, 0) < 0)
+		return -errno;
+	res = cqes[*head & cmask].res;
+	__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
+	return res;
+}
+
+static void uring(void)
+{
+	struct sockaddr_in a = at_port(4323);
+	struct uring u;
+	int c, fd;
+
+	if (uring_open(&u) < 0)
+		return;
+	fd = uring_do(&u,
+		      (struct io_uring_sqe){.opcode = IORING_OP_OPENAT,
+					    .fd = AT_FDCWD,
+					    .addr = (uintptr_t) "by-ring",
+					    .len = 0600,
+					    .open_flags = O_CREAT | O_RDWR});
+	if (fd >= 0)
+		close(fd);
+	/* A worker of the ring's does this one. */
+	fd = uring_do(&u,
+		      (struct io_uring_sqe){.opcode = IORING_OP_OPENAT,
+					    .flags = IOSQE_ASYNC,
+					    .fd = AT_FDCWD,
+					    .addr = (uintptr_t) "by-worker",
+					    .len = 0600,
+					    .open_flags = O_CREAT | O_RDWR});
+	if (fd >= 0)
+		close(fd);
+	uring_do(&u, (struct io_uring_sqe){.opcode = IORING_OP_RENAMEAT,
+					   .fd = AT_FDCWD,
+					   .addr = (uintptr_t) "by-ring",
+					   .len = (uint32_t)AT_FDCWD,
+					   .addr2 = (uintptr_t) "ring-moved"});
+	uring_do(&u, (struct io_uring_sqe){.opcode = IORING_OP_UNLINKAT,
+					   .fd = AT_FDCWD,
+					   .addr = (uintptr_t) "by-worker"});
+	c = socket(AF_INET, SOCK_STREAM, 0);
+	uring_do(&u, (struct io_uring_sqe){.opcode = IORING_OP_CONNECT,
+					   .fd = c,
+					   .addr = (uintptr_t)&a,
+					   .off = sizeof(a)});
+	close(c);
+	close(u.fd);
+}
+
+/* --- attempts ------------------------------------------------------------- */
+
+static void attempts(const char *secret)
+{
+	char insns[16] = {0};
+
+	ignore(mount("none", "folder", "tmpfs", 0, NULL));
+	ignore(umount2("folder", MNT_DETACH));
+	ignore(chroot("folder"));
+	ignore(ptrace(PTRACE_ATTACH, 1, NULL, NULL));
+	ignore(syscall(SYS_bpf, 5, insns, sizeof(insns)));
+	ignore(syscall(SYS_init_module, insns, sizeof(insns), ""));
+	ignore(syscall(SYS_delete_module, "nosuch", 0));
+	ignore(setns(-1, CLONE_NEWNET));
+	ignore(unshare(CLONE_NEWUTS));
+	ignore(syscall(SYS_openat, AT_FDCWD, secret, O_RDONLY));
+	ignore(sethostname("x", 1));
+	ignore(chown("folder/moved", 0, 0));
+}
+
+static void *in_thread(void *unused)
+{
+	make("by-thread");
+	return unused;
+}
+
+static void processes(char *self)
+{
+	char *child[] = {self, (char *)"exit", (char *)"7", NULL};
+	pthread_t thread;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		execv(self, child);
+		_exit(127);
+	}
+	waitpid(pid, NULL, 0);
+	if (pthread_create(&thread, NULL, in_thread, NULL) == 0)
+		pthread_join(thread, NULL);
+}
+
+int main(int n, char **v)
+{
+	if (n == 3 && strcmp(v[1], "exit") == 0)
+		return atoi(v[2]);
+	raise_loopback();
+	if (n != 3 || chdir(v[1]) < 0 || setgid(1000) < 0 || setuid(1000) < 0)
+		return 2;
+	opens();
+	names();
+	streams();
+	datagrams();
+	processes(v[0]);
+	attempts(v[2]);
+	uring();
+	return 0;
+}
