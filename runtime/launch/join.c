@@ -18,6 +18,8 @@
 #define HELLO_MS   10000 /* for a keeper to say hello; it may be at work */
 #define COME_IN_MS 5000
 #define REDRAW_MS  120 /* between two sizes, so that both are seen */
+#define REPLY_MS   100 /* of a terminal, over a network */
+#define REPLIES_MS 1000
 #define FOLLOW_MS  100
 
 struct join {
@@ -50,7 +52,7 @@ static int print(enum spool_stream stream, struct str s, struct err *err)
 		stream == SPOOL_ERR ? STDERR_FILENO : STDOUT_FILENO, s, err);
 }
 
-/* All that there is. m, when not NULL, learns from it. */
+/* All that there is; m learns from it. */
 static int print_new(struct spool_reader *r, size_t within, struct modes *m,
 		     struct err *err)
 {
@@ -61,57 +63,13 @@ static int print_new(struct spool_reader *r, size_t within, struct modes *m,
 	while ((rc = spool_next(r, &stream, &s, err)) > 0) {
 		s = str_slice(s, within, s.n);
 		within = 0;
-		if (m && stream == SPOOL_OUT)
+		if (stream == SPOOL_OUT)
 			modes_take(m, s);
 		rc = print(stream, s, err);
 		if (rc < 0)
 			return rc;
 	}
 	return rc;
-}
-
-static bool is_alive(const struct about *x)
-{
-	enum session_found found;
-	struct err ignored;
-
-	return about_state(x, &found, &ignored) == 0 && found == SESSION_ALIVE;
-}
-
-int join_print(const struct about *about, bool past, uint64_t lines,
-	       bool follow, bool *out_skipped, struct err *err)
-{
-	struct spool_reader r;
-	size_t within = 0;
-	bool last;
-	int rc = spool_reader_open(&r, about->session.dir, err);
-
-	if (rc == 0 && past)
-		rc = spool_tail(&r, lines, &within, err);
-	while (rc == 0) {
-		/* asked first: what it printed until then is read after that */
-		last = !follow || !is_alive(about);
-		rc = print_new(&r, within, NULL, err);
-		within = 0;
-		if (rc < 0 || last)
-			break;
-		poll(NULL, 0, FOLLOW_MS);
-	}
-	*out_skipped = r.skipped;
-	spool_reader_done(&r);
-	return rc;
-}
-
-/* --- our terminal --------------------------------------------------------- */
-
-static void enter_raw(struct join *j)
-{
-	if (!j->o->about->streams.tty || !j->listening ||
-	    tcgetattr(STDIN_FILENO, &j->before) < 0)
-		return;
-	j->ours = j->before;
-	cfmakeraw(&j->ours);
-	j->raw = tcsetattr(STDIN_FILENO, TCSANOW, &j->ours) == 0;
 }
 
 static void write_modes(uint32_t on, void words(uint32_t on, struct buf *out))
@@ -127,6 +85,53 @@ static void write_modes(uint32_t on, void words(uint32_t on, struct buf *out))
 	    fileio_write_all(STDOUT_FILENO, buf_str(&b), &ignored) < 0)
 		b.n = 0;
 	arena_free(a);
+}
+
+static bool is_alive(const struct about *x)
+{
+	enum session_found found;
+	struct err ignored;
+
+	return about_state(x, &found, &ignored) == 0 && found == SESSION_ALIVE;
+}
+
+int join_print(const struct about *about, bool past, uint64_t lines,
+	       bool follow, bool *out_skipped, struct err *err)
+{
+	struct spool_reader r;
+	struct modes modes = {0};
+	size_t within = 0;
+	bool last;
+	int rc = spool_reader_open(&r, about->session.dir, err);
+
+	if (rc == 0 && past)
+		rc = spool_tail(&r, lines, &within, err);
+	while (rc == 0) {
+		/* asked first: what it printed until then is read after that */
+		last = !follow || !is_alive(about);
+		rc = print_new(&r, within, &modes, err);
+		within = 0;
+		if (rc < 0 || last)
+			break;
+		poll(NULL, 0, FOLLOW_MS);
+	}
+	/* a program that was killed left them on */
+	write_modes(modes.on, modes_leave);
+	*out_skipped = r.skipped;
+	spool_reader_done(&r);
+	return rc;
+}
+
+/* --- our terminal --------------------------------------------------------- */
+
+static void enter_raw(struct join *j)
+{
+	if (!j->o->about->streams.tty || !j->listening ||
+	    tcgetattr(STDIN_FILENO, &j->before) < 0)
+		return;
+	j->ours = j->before;
+	cfmakeraw(&j->ours);
+	j->raw = tcsetattr(STDIN_FILENO, TCSANOW, &j->ours) == 0;
 }
 
 static void leave_raw(struct join *j)
@@ -289,6 +294,21 @@ static int hear_hello(struct join *j, struct spool_place *out, struct err *err)
 	return 0;
 }
 
+/*
+ * What a program once asked its terminal, ours is asked again when that is
+ * shown. Its answers were nobody's keys.
+ */
+static void drop_replies(const struct join *j)
+{
+	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+	int64_t until = proc_now_ms() + REPLIES_MS;
+	char some[256];
+
+	while (j->raw && proc_now_ms() < until && poll(&p, 1, REPLY_MS) > 0)
+		if (read(STDIN_FILENO, some, sizeof(some)) <= 0)
+			return;
+}
+
 /* Where to begin: now, or earlier. */
 static int begin_at(struct join *j, struct spool_place now, struct err *err)
 {
@@ -304,7 +324,10 @@ static int begin_at(struct join *j, struct spool_place now, struct err *err)
 	/* what is printed switches the modes on by itself */
 	j->modes.on = 0;
 	rc = spool_tail(&j->reader, j->o->lines, &within, err);
-	return rc < 0 ? rc : print_new(&j->reader, within, &j->modes, err);
+	if (rc == 0)
+		rc = print_new(&j->reader, within, &j->modes, err);
+	drop_replies(j);
+	return rc;
 }
 
 /*

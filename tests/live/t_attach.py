@@ -3,6 +3,7 @@ import contextlib
 import hashlib
 import json
 import os
+import pathlib
 import signal
 import socket
 import subprocess
@@ -43,6 +44,20 @@ def start_shell(where, command, *flags):
 
 def keeper(where, session):
     return int((where.state / "sessions" / session / "lock").read_text())
+
+
+def users(*words):
+    """PIDs of the user's processes whose command line has one of words."""
+    pids = subprocess.run(["ip", "netns", "pids", live.the.host], text=True,
+                          capture_output=True, check=True).stdout.split()
+    found = []
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            if os.stat("/proc/" + pid).st_uid == live.the.uid:
+                line = pathlib.Path("/proc", pid, "cmdline").read_bytes()
+                if any(w.encode() in line for w in words):
+                    found.append(int(pid))
+    return found
 
 
 def listed(where, session, *flags):
@@ -329,6 +344,26 @@ def keys_of_docker_are_the_commands():
 
 
 @test
+def what_was_printed_is_not_lived_through_again():
+    """Of what a program asked its terminal, and of the modes that it left."""
+    with Place("") as where:
+        session = start(where, "-t", "--", "python3", "-c", SCREEN.replace(
+            "hello", "hello\\033[6n"))
+        with terminal(where, "attach", "--logs", session) as t:
+            check(t.shows(rb"hello\x1b\[6n"), "it asks", t.screen)
+            t.type(b"\x1b[24;80R")
+            check(t.shows(rb"size"), "joined", t.screen)
+            t.type(b"x\r")
+            check(t.shows(rb"got <x>"), "the answer is nobody's keys",
+                  t.screen)
+        stop(where, session)
+        with terminal(where, "logs", "--agent", session) as t:
+            check(t.ends() == 0 and t.shows(rb"\x1b\[\?1049l\x1b\[0m$"),
+                  "our screen is ours", t.screen)
+        nothing_left(where, "asked")
+
+
+@test
 def the_keeper_is_killed_early():
     with Place("") as where:
         for ms in (0, 60, 150):
@@ -502,11 +537,7 @@ def the_host_goes_down():
         session = start(where, "--", "sleep", "300")
         one = keeper(where, session)
         # the watchdog, and docker's commands, die with it
-        for pid in [one] + [int(p) for p in subprocess.run(
-                ["ip", "netns", "pids", live.the.host], text=True,
-                capture_output=True, check=True).stdout.split()
-                if os.stat("/proc/" + p).st_uid == live.the.uid and
-                b"membrane" in open("/proc/%s/cmdline" % p, "rb").read()]:
+        for pid in [one, *users("membrane")]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         check(within(10, lambda: listed(where, session).get("state") ==
@@ -605,12 +636,7 @@ def its_docker_command_is_killed():
         session = start(where, "--", "sleep", "300")
         joined = where.popen("attach", session, text=True)
         time.sleep(0.5)
-        name = "membrane-agent-" + session
-        pids = [int(p) for p in subprocess.run(
-            ["ip", "netns", "pids", live.the.host], text=True,
-            capture_output=True, check=True).stdout.split()
-            if name.encode() in open("/proc/%s/cmdline" % p, "rb").read() and
-            os.stat("/proc/" + p).st_uid == live.the.uid]
+        pids = users("membrane-agent-" + session)
         check(len(pids) == 1, "docker's command", pids)
         os.kill(pids[0], signal.SIGKILL)
         joined.communicate(timeout=40)

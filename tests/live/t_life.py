@@ -1,19 +1,15 @@
 """Beginning and end: status, signals, pipes, terminals, many at once."""
-import fcntl
 import hashlib
 import os
-import pty
 import re
-import select
 import signal
-import struct
 import subprocess
-import termios
 import threading
 import time
 
 import live
 from live import Place, check, leftovers, shell, strays, test, within
+from terminal import Terminal
 
 
 def no_leftovers(seconds, what):
@@ -185,42 +181,16 @@ def on_a_terminal(where, *args, keys=b"", rows=37, cols=91, seconds=30,
     """Run membrane with a terminal as stdin, stdout and stderr: (status,
     what was on the screen). The keys are typed when that stands on it; then()
     is called before."""
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols,
-                                                       0, 0))
-
-    def controlling():
-        os.setsid()
-        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    p = subprocess.Popen(where.argv(*args), stdin=slave, stdout=slave,
-                         stderr=slave, preexec_fn=controlling)
-    os.close(slave)
-    screen, until = b"", time.monotonic() + seconds
-    while time.monotonic() < until:
-        ready, _, _ = select.select([master], [], [], 0.1)
-        if ready:
-            try:
-                part = os.read(master, 65536)
-            except OSError:
-                break
-            screen += part
-            if keys and when in screen:
-                if then:
-                    then()
-                if resize:
-                    fcntl.ioctl(master, termios.TIOCSWINSZ,
-                                struct.pack("HHHH", *resize, 0, 0))
-                os.write(master, keys)
-                keys = b""
-        elif p.poll() is not None:
-            break
-    try:
-        p.wait(5)
-    except subprocess.TimeoutExpired:
-        p.kill()
-        check(False, "it ended on the terminal", screen)
-    os.close(master)
-    return p.wait(), screen.decode("utf-8", "replace")
+    with Terminal(where.argv(*args), rows, cols) as t:
+        if keys and t.shows(re.escape(when), seconds):
+            if then:
+                then()
+            if resize:
+                t.resize(*resize)
+            t.type(keys)
+        status = t.ends(seconds)
+        check(status is not None, "it ended on the terminal", t.all)
+        return status, t.all.decode("utf-8", "replace")
 
 
 @test

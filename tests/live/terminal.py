@@ -17,7 +17,7 @@ class Terminal:
         self.master, self.slave = pty.openpty()
         self.resize(rows, cols)
         self.before = termios.tcgetattr(self.slave)
-        self.screen = b""
+        self.screen = self.all = b""   # all: also what shows() took
 
         def controlling():
             os.setsid()
@@ -39,9 +39,11 @@ class Terminal:
         if not ready:
             return False
         try:
-            self.screen += os.read(self.master, 65536)
+            part = os.read(self.master, 65536)
         except OSError:   # nobody has it any more
             return False
+        self.screen += part
+        self.all += part
         return True
 
     def shows(self, pattern, seconds=15):
