@@ -52,7 +52,7 @@ CFLAGS := -std=gnu17 $(OPT) $(WARN) $(HARDEN)
 LIBS_MEMBRANE := -lyajl -lz -lyaml -lcjson -lidn2 -lcrypto
 # Static: its image holds nothing else.
 LIBS_WATCH := -lbpf -lelf -lz -ldeflate -lyajl_s -lseccomp -lresolv
-LIBS_GATE := -lnftables -lnftnl -lmnl -lldns -lcjson -lcap -lcrypto
+LIBS_GATE := -lnftables -lnftnl -lmnl -lldns -lcjson -lcap -lssl -lcrypto
 
 # --- sources ---------------------------------------------------------------
 

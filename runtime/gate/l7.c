@@ -4,11 +4,13 @@
 #include "runtime/gate/clock.h"
 #include "runtime/gate/crtlist.h"
 #include "runtime/gate/planfile.h"
+#include "runtime/gate/proof.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define SWEEP_MS 1000
 
@@ -167,11 +169,27 @@ int l7_start(struct l7 *l, struct err *err)
 			     &l->credentials, err);
 }
 
+int l7_prove(const struct l7_plan *p, struct err *err)
+{
+	static struct crtlist_line line;
+	struct str rest = p->crtlist;
+	int rc = access(L7_PLAIN, F_OK) == 0 ? proof_plain(L7_PLAIN, err) : 0;
+
+	if (rc < 0 || access(L7_TLS, F_OK) < 0)
+		return rc;
+	/* Without a line leaves are made when they are asked for. */
+	rc = crtlist_next(&rest, &line, err);
+	return rc > 0 ? proof_tls(L7_TLS, line.names[0], err) : rc;
+}
+
 int l7_wait(struct l7 *l, struct err *err)
 {
-	return l->plan.wanted
-		       ? haproxy_wait(&l->haproxy, L7_ADMIN, L7_PINS, err)
-		       : 0;
+	int rc;
+
+	if (!l->plan.wanted)
+		return 0;
+	rc = haproxy_wait(&l->haproxy, L7_ADMIN, L7_PINS, err);
+	return rc < 0 ? rc : l7_prove(&l->plan, err);
 }
 
 /* --- the loop ------------------------------------------------------------ */

@@ -23,6 +23,8 @@
 #define L7_ADMIN     L7_DIR "admin.sock"
 #define L7_LOG	     L7_DIR "log.sock"
 #define L7_SIGNER    L7_DIR "signer.sock"
+#define L7_PLAIN     L7_DIR "l7plain.sock"
+#define L7_TLS	     L7_DIR "l7tls.sock"
 #define L7_LEAVES    L7_DIR "leaf/"
 #define L7_PINS	     L7_DIR "pins.map"
 #define L7_CRTLIST   "/plan/crt.lst"
@@ -80,6 +82,8 @@ struct l7 {
 	int64_t sweep_ms, count_ms;
 };
 
+/* proof.h, for what a plan has sockets for; HAProxy answers already. */
+must_check int l7_prove(const struct l7_plan *p, struct err *err);
 /* Read the plan's files; *out is zeroed. On failure nothing is left. */
 must_check int l7_load(struct l7_plan *out, const char *plan, struct err *err);
 void l7_plan_free(struct l7_plan *p);

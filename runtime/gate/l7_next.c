@@ -150,7 +150,7 @@ int l7_next_ready(struct l7 *l, const struct l7_plan *p, struct err *err)
 	if (!p->wanted)
 		return 1;
 	rc = haproxy_ready(&l->next, L7_ADMIN, L7_PINS, err);
-	if (rc <= 0)
+	if (rc <= 0 || (rc = l7_prove(p, err)) < 0)
 		return rc;
 	rc = pins_follow(&l->pins, L7_ADMIN, err);
 	return rc < 0 ? rc : 1;

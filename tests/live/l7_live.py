@@ -32,6 +32,7 @@ from gate import check  # noqa: E402
 
 UID = 64100
 READER = gate.ROOT / "build/bin/membrane-reader.so"
+PURE = [gate.ROOT / "runtime/reader" / n for n in ("http1.c", "stream.c")]
 SECRET = "s3cret-of-the-session"
 
 RULES = gate.RULES.replace("""\
@@ -286,8 +287,9 @@ exec chroot "$root" /membrane-gate
 
 
 class Gate(gate.Gate):
-    def __init__(self, world, plan, credentials=None):
+    def __init__(self, world, plan, credentials=None, reader=READER):
         super().__init__(world, plan, collect=False)
+        self.reader = reader
         self.credentials = {"1": SECRET} if credentials is None else \
             credentials
 
@@ -297,7 +299,7 @@ class Gate(gate.Gate):
         self.p = subprocess.Popen(
             ["ip", "netns", "exec", self.world.host, "unshare", "-m", "bash",
              "-c", CONTAINER, "-", self.root, self.plan, self.world.certs,
-             gate.GATE, READER], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+             gate.GATE, self.reader], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         hello = {"version": 1, "session": "0123456789ab",
                  "host": ["11.0.0.99", "203.0.113.2", "2a0e::99"]}
         if self.credentials:
@@ -612,6 +614,38 @@ def check_compiled(world):
             check_direct(g)
 
 
+# Libraries that HAProxy could be given in the reader's place.
+UNREAD = {
+    "is no library": "",
+    "does nothing": "int nothing;",
+    "only says that it is there": """#include <stdlib.h>
+__attribute__((constructor)) static void begin(void)
+{ setenv("MEMBRANE_READER", "1", 1); }""",
+    "reads nothing inside TLS": """#define SSL_read another
+#include "runtime/reader/interpose.c"
+#undef SSL_read
+int SSL_read(SSL *ssl, void *buf, int n)
+{ return real_ssl_read(ssl, buf, n); }""",
+}
+
+
+def check_unread(world):
+    """Without the reader, or with a part of it, there is no session."""
+    with gate.compiled(POLICY) as plan, tempfile.TemporaryDirectory() as t:
+        for what, source in UNREAD.items():
+            library, code = pathlib.Path(t, "r.so"), pathlib.Path(t, "r.c")
+            code.write_text(source)
+            library.write_text("")
+            if source:
+                subprocess.run(["gcc", "-D_GNU_SOURCE", "-I", gate.ROOT,
+                                "-shared", "-fPIC", "-o", library, code,
+                                *PURE, "-lssl", "-lcrypto"], check=True)
+            with Gate(world, plan, {}, library) as g:
+                check(g.first.get("event") == "error" and
+                      "read" in g.first["message"] and g.p.wait(5) == 1,
+                      "refused, the reader " + what, g.first)
+
+
 def is_gone(pid):
     try:
         return "zombie" in pathlib.Path("/proc/%d/status" % pid).read_text()
@@ -754,6 +788,7 @@ def main():
                     check_many(g)
                 if gate.MEMBRANE.exists():
                     check_compiled(world)
+                    check_unread(world)
                 check_end(world, plan)
                 check_refusals(world, plan)
             with gate.World(v6) as world:
