@@ -178,7 +178,8 @@ static void not_asked(struct visit *v)
 		DOCTOR_STORAGE,	    DOCTOR_LIMITS,	DOCTOR_SECCOMP,
 		DOCTOR_MAC,	    DOCTOR_RUNC,	DOCTOR_IMAGE_GATE,
 		DOCTOR_IMAGE_AGENT, DOCTOR_IMAGE_WATCH, DOCTOR_GATE,
-		DOCTOR_HAPROXY,	    DOCTOR_TRACER,	DOCTOR_SYSBOX,
+		DOCTOR_HAPROXY,	    DOCTOR_TRACER,	DOCTOR_BACK_END,
+		DOCTOR_IO_URING,    DOCTOR_REFUSALS,	DOCTOR_SYSBOX,
 		DOCTOR_KATA,	    DOCTOR_TRACEE};
 
 	for (size_t i = 0; i < ARRAY_LEN(its); i++)
@@ -220,6 +221,32 @@ static void tried(struct visit *v, enum doctor_id id,
 		found(v, id, state_of(part->works), part->words);
 }
 
+/* How the tracer does it, and what it cannot. */
+static void tell_back_end(struct visit *v, const struct probe_session *s)
+{
+	static const enum doctor_id its[] = {DOCTOR_BACK_END, DOCTOR_IO_URING,
+					     DOCTOR_REFUSALS};
+	bool raw, followed, all;
+
+	if (s->tracer.works != FACT_YES) {
+		for (size_t i = 0; i < ARRAY_LEN(its); i++)
+			unasked(v, its[i],
+				"not tried: the tracer does not work");
+		return;
+	}
+	raw = strcmp(s->back_end, "sys_exit") == 0;
+	followed = strcmp(s->io_uring, "followed") == 0;
+	all = *s->missing == '\0';
+	found(v, DOCTOR_BACK_END, raw ? DOCTOR_MISSING : DOCTOR_OK,
+	      arena_fmt(v->a, "%s%s", s->back_end,
+			raw ? "; fexit and lsm are refused by this kernel" : "")
+		      .p);
+	found(v, DOCTOR_IO_URING, followed ? DOCTOR_OK : DOCTOR_MISSING,
+	      followed ? "what is done by it is recorded" : NULL);
+	found(v, DOCTOR_REFUSALS, all ? DOCTOR_OK : DOCTOR_MISSING,
+	      all ? NULL : s->missing);
+}
+
 static int try_parts(struct visit *v, const char *state,
 		     const struct plan *plan, struct err *err)
 {
@@ -249,6 +276,7 @@ static int try_parts(struct visit *v, const char *state,
 			"ms",
 			(long long)s.tracer.ms)
 		      .p);
+	tell_back_end(v, &s);
 	if (!gate) {
 		unasked(v, DOCTOR_GATE, untried);
 		unasked(v, DOCTOR_HAPROXY, untried);

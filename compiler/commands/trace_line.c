@@ -193,12 +193,76 @@ static void put_answer(struct buf *text, const struct trace_event *e)
 	}
 }
 
+/* uapi/linux/capability.h, by number. */
+static const char *const capabilities[] = {
+	"CHOWN",
+	"DAC_OVERRIDE",
+	"DAC_READ_SEARCH",
+	"FOWNER",
+	"FSETID",
+	"KILL",
+	"SETGID",
+	"SETUID",
+	"SETPCAP",
+	"LINUX_IMMUTABLE",
+	"NET_BIND_SERVICE",
+	"NET_BROADCAST",
+	"NET_ADMIN",
+	"NET_RAW",
+	"IPC_LOCK",
+	"IPC_OWNER",
+	"SYS_MODULE",
+	"SYS_RAWIO",
+	"SYS_CHROOT",
+	"SYS_PTRACE",
+	"SYS_PACCT",
+	"SYS_ADMIN",
+	"SYS_BOOT",
+	"SYS_NICE",
+	"SYS_RESOURCE",
+	"SYS_TIME",
+	"SYS_TTY_CONFIG",
+	"MKNOD",
+	"LEASE",
+	"AUDIT_WRITE",
+	"AUDIT_CONTROL",
+	"SETFCAP",
+	"MAC_OVERRIDE",
+	"MAC_ADMIN",
+	"SYSLOG",
+	"WAKE_ALARM",
+	"BLOCK_SUSPEND",
+	"AUDIT_READ",
+	"PERFMON",
+	"BPF",
+	"CHECKPOINT_RESTORE",
+};
+
+/* "CAP_SYS_ADMIN in mount"; Tracee may say the name itself. */
+static void of_capability(const struct trace_event *e, struct buf *text)
+{
+	int64_t n = trace_number(e, "cap", -1);
+
+	if (n >= 0 && n < (int64_t)ARRAY_LEN(capabilities))
+		buf_addf(text, "CAP_%s", capabilities[n]);
+	else
+		view_clean(text, trace_arg(e, "cap"));
+	if (e->syscall.n) {
+		buf_adds(text, " in ");
+		view_clean(text, e->syscall);
+	}
+}
+
 static void of_attempt(const struct trace_event *e, struct trace_line *out,
 		       struct buf *text)
 {
 	struct str path = trace_object(e).path;
 
 	out->what = "attempt";
+	if (str_is(e->name, "cap_capable")) {
+		of_capability(e, text);
+		return;
+	}
 	view_clean(text, e->name);
 	if (path.n) {
 		buf_addc(text, ' ');

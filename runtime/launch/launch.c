@@ -363,6 +363,11 @@ static void add_trace(struct arena *a, cJSON *o, const struct tracer *t)
 	cJSON_AddBoolToObject(trace, "whole", t->state == TRACER_ENDED &&
 						      lacks.n == 0);
 	cJSON_AddNumberToObject(trace, "lost", (double)tracer_lost(t));
+	if (*t->back_end) {
+		cJSON_AddStringToObject(trace, "back_end", t->back_end);
+		cJSON_AddStringToObject(trace, "io_uring", t->io_uring);
+		cJSON_AddStringToObject(trace, "missing", t->missing);
+	}
 	if (t->state == TRACER_FAILED)
 		cJSON_AddStringToObject(trace, "error", t->why.text);
 	else if (lacks.n)
@@ -408,6 +413,9 @@ static void add_trace_words(struct launch *l, struct buf *out)
 
 	if (!t || l->run.failed)
 		return;
+	if (*t->missing)
+		buf_addf(out, "membrane: this kernel does not let the tracer "
+			 "see: %s\n", t->missing);
 	lacks = tracer_lacks(l->a, t);
 	if (t->state == TRACER_FAILED)
 		buf_addf(out, "membrane: this session's trace is not whole: "

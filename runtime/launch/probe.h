@@ -24,6 +24,8 @@ struct probe_part {
 
 struct probe_session {
 	struct probe_part gate, tracer, haproxy;
+	/* What the tracer says of itself: "" unless it works. */
+	const char *back_end, *io_uring, *missing;
 };
 
 /*

@@ -293,6 +293,30 @@ static const cJSON *fact(const cJSON *o)
 						"value");
 }
 
+/* An argument that is a text, by name. */
+static void take_fact(const cJSON *o, const char *name, char *to, size_t n)
+{
+	const cJSON *args = cJSON_GetObjectItemCaseSensitive(o, "args"), *a;
+
+	cJSON_ArrayForEach(a, args)
+	{
+		const cJSON *is = cJSON_GetObjectItemCaseSensitive(a, "name");
+		const cJSON *v = cJSON_GetObjectItemCaseSensitive(a, "value");
+
+		if (cJSON_IsString(is) && cJSON_IsString(v) &&
+		    strcmp(is->valuestring, name) == 0)
+			snprintf(to, n, "%s", v->valuestring);
+	}
+}
+
+static void on_loaded(struct tracer *t, const cJSON *o)
+{
+	take_fact(o, "back_end", t->back_end, sizeof(t->back_end));
+	take_fact(o, "io_uring", t->io_uring, sizeof(t->io_uring));
+	take_fact(o, "missing", t->missing, sizeof(t->missing));
+	t->state = TRACER_LOADED;
+}
+
 static void on_words(struct tracer *t, const cJSON *o)
 {
 	const cJSON *name = cJSON_GetObjectItemCaseSensitive(o, "eventName");
@@ -301,7 +325,7 @@ static void on_words(struct tracer *t, const cJSON *o)
 	struct err err;
 
 	if (strcmp(event, "loaded") == 0 && t->state == TRACER_STARTING) {
-		t->state = TRACER_LOADED;
+		on_loaded(t, o);
 	} else if (strcmp(event, "ready") == 0 && t->state == TRACER_LOADED) {
 		t->state = TRACER_READY;
 	} else if (strcmp(event, "lost") == 0 && cJSON_IsNumber(value)) {

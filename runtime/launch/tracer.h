@@ -51,6 +51,10 @@ struct tracer {
 	pid_t pid;	  /* of its docker command; 0 once that has ended */
 	int in, out, err; /* -1 once closed */
 	bool told;	  /* the agent's namespaces */
+	/* Of membrane-watch, once it has loaded: "fexit", "followed" (how far
+	 * an io_uring is), "cap_capable" (events of a set that the kernel does
+	 * not give, with commas) */
+	char back_end[16], io_uring[16], missing[128];
 	uint64_t lost;	  /* events that no file has */
 	uint64_t unsaid;  /* answers that it could not be told of */
 	size_t say_n;
