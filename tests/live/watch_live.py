@@ -4,42 +4,19 @@
 A process in namespaces of its own plays the agent. Needs root; without it, or
 where the kernel takes no programs, skips with 77.
 """
-import gzip
 import json
 import os
 import pathlib
-import re
-import struct
 import subprocess
 import sys
 import tempfile
-import threading
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/guest"))
-import actions
-WATCH = ROOT / "build/bin/membrane-watch"
-passed = failed = 0
+import actions  # noqa: E402
+from tracer import Agent, Watch, args, name, plan, storm_program  # noqa: E402
 
-STORM = r"""
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-int main(int n, char **v)
-{
-	for (int p = 0; p < atoi(v[2]); p++) {
-		if (fork())
-			continue;
-		for (int i = 0; i < atoi(v[1]); i++)
-			close(open("/proc/self/stat", O_RDONLY));
-		_exit(0);
-	}
-	while (wait(NULL) > 0)
-		;
-	return 0;
-}
-"""
+passed = failed = 0
 
 
 def check(good, text, seen=None):
@@ -48,83 +25,6 @@ def check(good, text, seen=None):
     if not good:
         print("FAIL: %s%s" % (text, "" if seen is None else
                               "\n      seen: %s" % (seen,)), flush=True)
-
-
-def plan(folder, events, **more):
-    what = {"version": 1, "reads": True, "sensitive": [], "exclude": [],
-            "rotate": {}, "required": False,
-            "events": [e if isinstance(e, dict) else
-                       {"name": e, "filters": []} for e in events], **more}
-    (folder / "trace.json").write_text(json.dumps(what))
-
-
-class Watch:
-    """The tracer in a pid namespace of its own, as a container gives it."""
-
-    def __init__(self, folder):
-        self.p = subprocess.Popen(
-            ["unshare", "--pid", "--fork", "--kill-child",
-             "--mount-proc", WATCH, "--plan", folder], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.members, self.broken = [], None
-        self.reader = threading.Thread(target=self.read)
-        self.reader.start()
-        self.first = self.said()
-
-    def read(self):
-        while head := self.p.stdout.read(4):
-            size = struct.unpack("<I", head)[0]
-            self.members.append(self.p.stdout.read(size))
-
-    def said(self):
-        line = self.p.stderr.readline()
-        return json.loads(line) if line else {}
-
-    def hello(self, netns, pidns=1):
-        self.send({"version": 1, "host": "box", "netns": netns,
-                   "pidns": pidns})
-        return self.said()
-
-    def send(self, value):
-        self.p.stdin.write(json.dumps(value).encode() + b"\n")
-        self.p.stdin.flush()
-
-    def end(self):
-        """(records, what it said last)"""
-        self.p.stdin.close()
-        rest = self.p.stderr.read().splitlines()
-        self.p.wait(30)
-        self.reader.join(30)
-        lines = [line for m in self.members
-                 for line in gzip.decompress(m).splitlines()]
-        return ([json.loads(line) for line in lines],
-                [json.loads(line) for line in rest])
-
-
-class Agent:
-    """Waits in namespaces of its own, then becomes the command."""
-
-    def __init__(self, *command):
-        self.p = subprocess.Popen(
-            ["unshare", "--net", "--pid", "--fork", "--kill-child",
-             "--mount-proc", "sh", "-c",
-             'readlink /proc/self/ns/net; read go; exec "$@"', "sh",
-             *map(str, command)], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE)
-        self.netns = int(re.search(rb"\[(\d+)\]",
-                                   self.p.stdout.readline())[1])
-
-    def go(self):
-        self.p.communicate(b"go\n", timeout=120)
-        return self.p.returncode
-
-
-def name(event):
-    return event.get("eventName")
-
-
-def args(event):
-    return {a["name"]: a["value"] for a in event["args"]}
 
 
 def trace(folder, *command):
@@ -449,9 +349,7 @@ def main():
         sys.exit(77)
     with tempfile.TemporaryDirectory() as name_:
         folder = pathlib.Path(name_)
-        (folder / "storm.c").write_text(STORM)
-        subprocess.run(["gcc", "-O1", "-static", "-o", folder / "storm",
-                        folder / "storm.c"], check=True)
+        storm = storm_program(folder)
         plan(folder, ["sched_process_exec"])
         watch = Watch(folder)
         watch.end()
@@ -461,7 +359,7 @@ def main():
         records(folder)
         selection(folder)
         writes_alone(folder)
-        counts(folder, folder / "storm")
+        counts(folder, storm)
         questions(folder)
         answers(folder)
         many_answers(folder)
