@@ -1,6 +1,7 @@
 #include "compiler/algebra/decide.h"
 
 #include "compiler/base/gitignore.h"
+#include "compiler/ir/inside.h"
 #include "compiler/ir/ports.h"
 
 #include <stdlib.h>
@@ -238,6 +239,27 @@ static struct decision refuse(enum reason r, const struct ir_grant *g)
 	return (struct decision){.reason = r, .grant = g};
 }
 
+/* Who cannot be told from a denied name: compiler/ir/inside.h. */
+static const struct ir_grant *quic_of(const struct ir_policy *p,
+				      const struct decide_flow *f)
+{
+	bool unnamed = false;
+
+	if (!f->is_quic || f->proto != IR_PROTO_UDP)
+		return NULL;
+	vec_each(g, &p->allow) {
+		bool any = g->dest.kind == IR_DEST_ANY && !g->has_http &&
+			   f->has_addr && addr_scope(&f->addr) == ADDR_PUBLIC;
+
+		unnamed |= ((f->has_addr && covers(g, &f->addr)) || any) &&
+			   ports_has(&g->ports, f->proto, f->port);
+	}
+	vec_each(d, &p->deny)
+		if (unnamed && inside_quic(d, f->port))
+			return d;
+	return NULL;
+}
+
 struct decision decide_connect(const struct ir_policy *p,
 			       const struct decide_flow *f)
 {
@@ -253,6 +275,8 @@ struct decision decide_connect(const struct ir_policy *p,
 		if (d->from.layer != LAYER_FLOOR && denies(d, f) &&
 		    ports_has(&d->ports, f->proto, f->port))
 			return refuse(REASON_DENIED, d);
+	if (quic_of(p, f))
+		return refuse(REASON_QUIC, quic_of(p, f));
 	vec_each(g, &p->allow) {
 		enum reason r = judge(p, g, f);
 

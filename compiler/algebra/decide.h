@@ -27,6 +27,7 @@ struct decide_flow {
 	bool has_addr;
 	struct addr addr;
 	bool is_host;	 /* addr is one of the host's own */
+	bool is_quic;	 /* a first packet of QUIC */
 	struct str name; /* that the address was resolved for, canonical, or
 			    empty; alone: as if it led to a public address */
 };

@@ -211,6 +211,7 @@ static bool then_of(const cJSON *o, enum deed_then *out, enum reason *reason)
 	case REASON_ECH:
 	case REASON_NAME_MISMATCH:
 	case REASON_HOST_ADDRESS:
+	case REASON_QUIC:
 	case REASON_PROTOCOL:
 	case REASON_BAD_QUERY:
 	case REASON_BAD_HELLO:

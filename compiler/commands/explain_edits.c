@@ -378,6 +378,7 @@ static bool step_allow(struct attempt *t)
 	case REASON_ECH:
 	case REASON_NAME_MISMATCH:
 	case REASON_HOST_ADDRESS:
+	case REASON_QUIC:
 	case REASON_PROTOCOL:
 	case REASON_QUERY_TYPE:
 	case REASON_BAD_QUERY:

@@ -30,6 +30,7 @@ struct rules {
 	bool any_direct;      /* '*' does not go through it */
 	struct nft_nets floor, private;
 	ir_ports inside; /* ports where names or requests are denied */
+	ir_ports quic;	 /* and of UDP, where QUIC could be for those */
 	ir_ports published;
 	/* By class, from 0; NULL where nobody asks for marks. */
 	members *granters, *deniers;
@@ -533,6 +534,38 @@ static void put_helpers(struct buf *out)
 	buf_addc(out, '\n');
 }
 
+/*
+ * The first packets of QUIC, which are long ones: a first byte with its top bit
+ * set, and a version (RFC 8999, section 5.1). 1 and 2, drafts, Google's and
+ * Meta's own; a server answers others with a list of those that it knows.
+ */
+#define QUIC                                                                   \
+	"@th,64,8 >= 0x80 @th,72,32 { 0x1, 0x51000000-0x51ffffff, "            \
+	"0x54000000-0x54ffffff, 0x6b3343cf, 0xfaceb000-0xfaceb0ff, "           \
+	"0xff000000-0xff0000ff } " REFUSE("quic")
+
+/* See compiler/ir/inside.h. Other datagrams may have gone before. */
+static void put_quic(struct rules *r, enum addr_family f)
+{
+	static const enum kind kinds[] = {CIDR, ANY};
+
+	for (uint32_t i = 0; i < 2 * r->grants.n; i++) {
+		enum kind kind = kinds[i / r->grants.n];
+		uint32_t k = i % r->grants.n;
+		struct nft_set set = {kind == CIDR ? "cidr" : "private", f,
+				      kind == CIDR ? k + 1 : 0};
+		ir_ports ports;
+
+		if (!has_kind(r, kind, k, f))
+			continue;
+		ports = ports_split(r->in->a, &r->grants.v[k].ports, &r->quic,
+				    IR_PROTO_UDP, true);
+		if (ports.n)
+			put_match(r->out, &set, kind == CIDR, &ports,
+				  IR_PROTO_UDP, QUIC);
+	}
+}
+
 static void put_forward(struct rules *r)
 {
 	const uint64_t denied = MARKS_FOR(DENIED);
@@ -567,6 +600,8 @@ static void put_forward(struct rules *r)
 		put_denials_any(r, *p, REFUSE("denied"), denied);
 	each_family(f)
 		put_kind(r, GUARD, *f, IR_PROTO_UDP, REFUSE("denied"), denied);
+	each_family(f)
+		put_quic(r, *f);
 	nft_rule(out, "ct state established,related accept");
 	nft_rule(out, "ct state invalid drop");
 	each_family(f) {
@@ -613,6 +648,7 @@ bool nft_emit(const struct emit_in *in, struct buf *out)
 	r.l7 = profiles_wanted(in->policy);
 	r.any_direct = inside_unseen(in->policy);
 	r.inside = inside_ports(in->a, in->policy);
+	r.quic = inside_quic_ports(in->a, in->policy);
 	nft_nets_floor(in, &r.floor);
 	nft_nets_private(in->a, &r.private);
 	make_published(&r);

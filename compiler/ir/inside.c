@@ -12,9 +12,10 @@ bool inside_has_tcp(const struct ir_grant *g)
 	return false;
 }
 
-bool inside_denies(const struct ir_grant *d)
+/* Is it about names or requests? */
+static bool is_named(const struct ir_grant *d)
 {
-	if (d->from.layer == LAYER_FLOOR || !inside_has_tcp(d))
+	if (d->from.layer == LAYER_FLOOR)
 		return false;
 	if (ir_grant_http(d))
 		return true;
@@ -29,6 +30,44 @@ bool inside_denies(const struct ir_grant *d)
 		return false;
 	}
 	abort();
+}
+
+bool inside_denies(const struct ir_grant *d)
+{
+	return is_named(d) && inside_has_tcp(d);
+}
+
+/* Requests are of TCP ports as they are written, and of UDP by HTTP/3. */
+static bool may_be_quic(const struct ir_grant *d, const struct ir_port *p)
+{
+	if (!is_named(d))
+		return false;
+	if (ir_grant_http(d))
+		return ir_dest_has_scheme(&d->dest, IR_SCHEME_HTTPS);
+	return p->proto == IR_PROTO_UDP;
+}
+
+bool inside_quic(const struct ir_grant *d, uint16_t port)
+{
+	vec_each(p, &d->ports)
+		if (may_be_quic(d, p) && p->lo <= port && port <= p->hi)
+			return true;
+	return false;
+}
+
+ir_ports inside_quic_ports(struct arena *a, const struct ir_policy *p)
+{
+	ir_ports out = {0};
+
+	vec_each(d, &p->deny)
+		vec_each(x, &d->ports) {
+			if (!may_be_quic(d, x))
+				continue;
+			*vec_push(a, &out) = *x;
+			out.v[out.n - 1].proto = IR_PROTO_UDP;
+		}
+	ports_normalise(&out);
+	return out;
 }
 
 ir_ports inside_ports(struct arena *a, const struct ir_policy *p)

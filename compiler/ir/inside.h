@@ -20,7 +20,10 @@
  * or about the address itself, or where the session saw a denied name lead to
  * that address); other protocols, servers that speak first.
  *
- * UDP states no name that the gate reads: plan says so where it matters.
+ * UDP states no name that the gate reads. QUIC does to the server, and hides it
+ * from who is in between (RFC 9001, section 5.2): to networks and to '*' its
+ *first packets are refused on the ports of such denials, whichever name is in
+ *them. A request that is denied may go by QUIC too (RFC 9114, section 3.1).
  */
 #ifndef COMPILER_IR_INSIDE_H
 #define COMPILER_IR_INSIDE_H
@@ -33,6 +36,11 @@ bool inside_has_tcp(const struct ir_grant *g);
 bool inside_denies(const struct ir_grant *d);
 /* The TCP ports on which some denial is; normalised, may be empty. */
 ir_ports inside_ports(struct arena *a, const struct ir_policy *p);
+/* Is it one of requests over TLS, or of a name on UDP ports, so that QUIC could
+ * be for it on that port? */
+bool inside_quic(const struct ir_grant *d, uint16_t port);
+/* The UDP ports of those; normalised, may be empty. */
+ir_ports inside_quic_ports(struct arena *a, const struct ir_policy *p);
 /* Is one of the TCP ports the grant's, too? */
 bool inside_meets(const ir_ports *ports, const struct ir_grant *g);
 /* Whether the TLS of a grant is decrypted by itself; semantics.md, 3. */

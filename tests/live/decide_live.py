@@ -18,6 +18,7 @@ import os
 import pathlib
 import random
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
 import gate  # noqa: E402
+import l7_live  # noqa: E402
 import witness_live  # noqa: E402
 from gate import check  # noqa: E402
 
@@ -175,6 +177,63 @@ def gather(count, seed):
     return out
 
 
+# --- QUIC ------------------------------------------------------------------
+
+QUIC_POLICY = """\
+allow:
+  - dest: 11.1.0.0/16
+    ports: [443/udp, 444/udp]
+  - dest: 2a0e:1::/32
+    ports: [443/udp]
+deny:
+  - dest: evil.test
+    ports: [443/udp]
+"""
+# address, port, what is said one after the other; does the last come through?
+DATAGRAMS = [
+    ("11.1.2.3", 443, [b"hello"], True),
+    ("11.1.2.3", 443, [b"\xc3\0\0\0\1" + bytes(1195)], False),
+    ("11.1.2.3", 443, [b"\xd3\x6b\x33\x43\xcf" + bytes(1195)], False),
+    ("11.1.2.3", 443, [b"hello", b"\xc3\0\0\0\1" + bytes(1195)], False),
+    ("2a0e:1::7", 443, [b"\xe3\xff\0\0\x1d" + bytes(1195)], False),
+    ("2a0e:1::7", 443, [b"hello"], True),
+    ("11.1.2.3", 444, [b"\xc3\0\0\0\1" + bytes(1195)], True),
+    ("11.1.2.3", 443, [b"\xc3\x12\x34\x56\x78" + bytes(20)], True),
+    ("11.1.2.3", 443, [b"\x43\0\0\0\1" + bytes(20)], True),
+]
+
+
+def datagrams(addr, port, said):
+    def fn():
+        family = socket.AF_INET6 if ":" in addr else socket.AF_INET
+        with socket.socket(family, socket.SOCK_DGRAM) as s:
+            s.settimeout(2)
+            got = b""
+            try:
+                s.connect((addr, port))
+                for one in said:
+                    s.send(one)
+                    got = s.recv(100)
+            except OSError as e:
+                return [False, str(e)]
+            return [got == b"banner", ""]
+    return fn
+
+
+def check_quic(world):
+    with gate.compiled(witness_live.HEAD + QUIC_POLICY,
+                       stderr=subprocess.DEVNULL) as plan, \
+            l7_live.Gate(world, plan, {}) as g:
+        check(g.first.get("event") == "ready", "ready", g.first)
+        for addr, port, said, through in DATAGRAMS:
+            got = g.agent(datagrams(addr, port, said))
+            check(got[0] == through, "a datagram", addr, port, said[-1][:8],
+                  got)
+        for addr in ("11.1.2.3", "2a0e:1::7"):
+            check(g.decided(verdict="deny", reason="quic", addr=addr),
+                  "a record of it", addr)
+
+
 # --- the test ---------------------------------------------------------------
 
 def main():
@@ -191,6 +250,7 @@ def main():
                                         for r in rs})
         (certs / witness_live.ELSEWHERE).write_text("{}")
         with witness_live.World(True, certs) as world:
+            check_quic(world)
             for policy, requests in policies:
                 got = witness_live.verdicts(world, policy, requests)
                 for r in requests:

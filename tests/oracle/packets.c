@@ -100,8 +100,8 @@ static void map_name(struct map_state *m, const char *line, const char *name)
 		m->to[m->n++] = (struct map_to){
 			"http", (unsigned)atoi(class + 1), private};
 	else if (class[0] != '-')
-		m->to[m->n++] = (struct map_to){"host", (unsigned)atoi(class),
-						private};
+		m->to[m->n++] =
+			(struct map_to){"host", (unsigned)atoi(class), private};
 }
 
 static void map_denial(struct map_state *m, const char *line, const char *name)
@@ -145,8 +145,7 @@ static void insert(struct ruleset *r, const struct map_to *to, struct ip a)
 	char name[32];
 	struct rs_set *s;
 
-	snprintf(name, sizeof(name), "%s%d_%u", to->stem, a.version,
-		 to->class);
+	snprintf(name, sizeof(name), "%s%d_%u", to->stem, a.version, to->class);
 	s = rs_set_of(r, name);
 	if (!s || !s->dynamic)
 		rs_die("the set of a class", name);
@@ -186,6 +185,7 @@ struct probe {
 	uint16_t port;
 	const char *name; /* resolved first, to addr; or NULL */
 	bool is_host;
+	uint32_t quic; /* a version of it; 0: none */
 };
 
 static struct ip ip_from(const struct addr *a)
@@ -206,6 +206,8 @@ static const char *expected_prefix(enum reason r)
 		return "\"membrane:floor:\"";
 	case REASON_DENIED:
 		return "\"membrane:denied:\"";
+	case REASON_QUIC:
+		return "\"membrane:quic:\"";
 	case REASON_HOST_ADDRESS:
 		return "\"membrane:host-address:\"";
 	default:
@@ -275,8 +277,8 @@ static bool agree(const char *policy, const struct probe *x, char *why,
 {
 	struct test_policy t;
 	struct ruleset *rules;
-	struct decide_flow flow = {x->proto, x->port,	 true,
-				   x->addr,  x->is_host, {0}};
+	struct decide_flow flow = {x->proto,   x->port,	     true, x->addr,
+				   x->is_host, x->quic != 0, {0}};
 	struct packet packet = {"agent0",
 				"eth0",
 				ip_from(&x->addr),
@@ -287,7 +289,9 @@ static bool agree(const char *policy, const struct probe *x, char *why,
 				"",
 				"host",
 				0,
-				NULL};
+				NULL,
+				x->quic ? 0xc3 : 0x45,
+				x->quic};
 	struct decision want;
 	bool same = true;
 
@@ -332,13 +336,16 @@ static void show(struct gen_policy *p, const struct probe *x, uint64_t seed)
 		if (!agree(gen_text(p, mask & ~(1u << i)), x, why, sizeof(why)))
 			mask &= ~(1u << i);
 	agree(gen_text(p, mask), x, why, sizeof(why));
-	CHECK_MSG(false, "seed %llu: %s %s port %u%s%s%s\n%s\n%s",
+	CHECK_MSG(false, "seed %llu: %s %s port %u%s%s%s%s\n%s\n%s",
 		  (unsigned long long)seed,
 		  x->proto == IR_PROTO_TCP ? "tcp" : "udp",
 		  addr_text(&x->addr, text), x->port,
 		  x->name ? " resolved for " : "", x->name ? x->name : "",
-		  x->is_host ? ", the host itself" : "", why, p->text);
+		  x->is_host ? ", the host itself" : "",
+		  x->quic ? ", QUIC" : "", why, p->text);
 }
+
+static const uint32_t versions[] = {1, 0x6b3343cf, 0xff00001d, 0x51303530};
 
 static struct probe gen_probe(struct rng *r)
 {
@@ -350,6 +357,8 @@ static struct probe gen_probe(struct rng *r)
 	if (rng_below(r, 2))
 		x.name = GEN_PICK(r, gen_names);
 	x.is_host = rng_below(r, 20) == 0;
+	if (x.proto == IR_PROTO_UDP && rng_below(r, 2))
+		x.quic = GEN_PICK(r, versions);
 	return x;
 }
 
@@ -360,7 +369,7 @@ static struct packet packet_to(const char *addr, const char *proto,
 {
 	struct packet p = {"agent0", "eth0",	 {0}, proto,  port,
 			   "new",    "original", "",  "host", 0,
-			   NULL};
+			   NULL,     0,		 0};
 
 	if (!ip_of(addr, &p.daddr))
 		rs_die("an address", addr);

@@ -59,6 +59,8 @@ struct packet {
 	const char *pkttype;
 	unsigned icmpv6;  /* not one of the named types */
 	const char *mark; /* or NULL */
+	/* Of UDP: its payload begins with a byte and a number of 32 bits. */
+	unsigned first, version;
 };
 
 enum rs_verdict { RS_NONE, RS_ACCEPT, RS_DROP, RS_REJECT };
@@ -334,6 +336,18 @@ static inline bool hit_port(struct ruleset *r, const struct packet *p,
 	return lo <= p->dport && p->dport <= hi;
 }
 
+static inline bool hit_version(struct ruleset *r, const struct packet *p,
+			       const char *word)
+{
+	char *dash;
+	unsigned long lo = strtoul(word, &dash, 0), hi = lo;
+
+	(void)r;
+	if (*dash == '-')
+		hi = strtoul(dash + 1, NULL, 0);
+	return lo <= p->version && p->version <= hi;
+}
+
 static inline bool hit_proto(struct ruleset *r, const struct packet *p,
 			     const char *word)
 {
@@ -413,7 +427,11 @@ static inline bool rs_condition(struct ruleset *r, const struct packet *p,
 		return rs_match(ws, hit_iif, r, p);
 	if (rs_is(key, "oifname"))
 		return rs_match(ws, hit_oif, r, p);
+	if (rs_is(key, "@th,72,32"))
+		return rs_match(ws, hit_version, r, p);
 	sub = rs_word(ws);
+	if (rs_is(key, "@th,64,8") && rs_is(sub, ">="))
+		return p->first >= strtoul(rs_word(ws), NULL, 0);
 	if ((rs_is(key, "ip") || rs_is(key, "ip6")) && rs_is(sub, "daddr")) {
 		bool of_family = p->daddr.version == (rs_is(key, "ip") ? 4 : 6);
 
