@@ -39,17 +39,23 @@ static void requests_error(const struct span *at, struct request_parser *p,
 %initial-action { @$ = (struct span){0, 0}; }
 
 %token YYEOF 0 "the end"
-%token CONNECT PROTO RESOLVE FILE ARG METHOD WORD NUMBER REST JUNK
+%token CONNECT PROTO RESOLVE FILE ARG METHOD AT UNRESOLVED WORD NUMBER REST JUNK
 
 %%
 
 input:
 	connect
-|	METHOD WORD		{ if (!request_http(p, $1, @2)) YYABORT; }
+|	url
+|	url AT WORD		{ if (!request_at(p, @3, false)) YYABORT; }
+|	url AT WORD UNRESOLVED	{ if (!request_at(p, @3, true)) YYABORT; }
 |	RESOLVE WORD		{ if (!request_resolve(p, @2, NULL)) YYABORT; }
 |	RESOLVE WORD WORD	{ if (!request_resolve(p, @2, &@3)) YYABORT; }
 |	FILE REST		{ if (!request_path(p, @2)) YYABORT; }
 |	ARG REST		{ request_arg(p, $2); }
+;
+
+url:
+	METHOD WORD		{ if (!request_http(p, $1, @2)) YYABORT; }
 ;
 
 connect:

@@ -76,11 +76,39 @@ static struct decision ask_by_addr(struct arena *a, const struct ir_policy *p,
 	return decide_request(a, p, &q);
 }
 
+/* Under a name: packets first, which know the address alone. */
+static struct decision ask_at(struct arena *a, const struct ir_policy *p,
+			      bool unseen, const struct ir_request *r)
+{
+	const struct ir_url *u = &r->url;
+	struct decide_flow f = {
+		.port = u->port, .has_addr = true, .addr = r->addr};
+	struct decide_request q = {.tls = u->scheme == IR_SCHEME_HTTPS,
+				   .port = u->port,
+				   .has_addr = true,
+				   .addr = r->addr,
+				   .is_pinned = !r->unresolved,
+				   .host = u->name,
+				   .method = r->method,
+				   .path = u->path};
+	struct decision d;
+
+	if (!r->unresolved)
+		f.name = u->name;
+	d = decide_connect(p, &f);
+	if ((d.allow && unseen) || (!d.allow && d.reason != REASON_NOT_HTTP))
+		return d;
+	if (q.tls)
+		q.sni = u->name;
+	return decide_request(a, p, &q);
+}
+
 struct decision decide_url(struct arena *a, const struct ir_policy *p,
 			   bool unseen, const struct ir_request *r)
 {
-	return r->url.who == IR_DEST_CIDR ? ask_by_addr(a, p, unseen, r)
-					  : ask_by_name(a, p, r);
+	if (r->url.who == IR_DEST_CIDR)
+		return ask_by_addr(a, p, unseen, r);
+	return r->has_addr ? ask_at(a, p, unseen, r) : ask_by_name(a, p, r);
 }
 
 /* --- everything ---------------------------------------------------------- */

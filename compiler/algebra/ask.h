@@ -14,6 +14,8 @@
  * files  decide_files_new() of p
  *
  * connect     with the address and the name that were given: decide_connect()
+ * METHOD url at address, under a name that leads there or does not: packets
+ *             first, then HAProxy
  * METHOD url  packets first, then HAProxy: over TLS for https, to a public
  *             address that this session resolved where a name was given
  * docker-arg  allowed when docker gets it, however it is spelled: an option

@@ -338,9 +338,11 @@ static void ask(struct requests *q, struct str path, struct str method,
 
 	r->kind = IR_REQ_HTTP;
 	r->method = method;
-	r->url.who = to->has_addr ? IR_DEST_CIDR : IR_DEST_HOST;
+	r->url.who = to->has_addr && !to->name.n ? IR_DEST_CIDR : IR_DEST_HOST;
 	r->url.name = to->name;
-	if (to->has_addr)
+	r->has_addr = to->has_addr && to->name.n;
+	r->addr = to->addr;
+	if (to->has_addr && !to->name.n)
 		r->url.net =
 			(struct cidr){to->addr, addr_bits(to->addr.family)};
 	r->url.port = q->port;

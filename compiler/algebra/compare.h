@@ -7,8 +7,11 @@
  * that permit nothing by themselves are compared in the order from tight to
  * loose, where they have one.
  *
- * Left out: the method CONNECT and, since no request of the grammar asks for
- * them, requests to an address under a name other than the address itself.
+ * Left out: the method CONNECT; of what is unchanged, requests to an address
+ * under a name that both permit for other reasons than the name or the address
+ * alone; and requests in TLS to another name than the hello's, which are
+ * refused where they are seen, so that only what is looked into can make them
+ * differ: that is told by itself, as a rule, or as tls.
  */
 #ifndef COMPILER_ALGEBRA_COMPARE_H
 #define COMPILER_ALGEBRA_COMPARE_H

@@ -1,5 +1,6 @@
 #include "compiler/algebra/reach.h"
 
+#include "compiler/algebra/fronts.h"
 #include "compiler/algebra/spots.h"
 #include "compiler/base/limits.h"
 
@@ -346,7 +347,8 @@ bool reach_compare(struct arena *a, const struct ir_policy *old,
 		compare_spot(&r, spot);
 	vec_each(spot, &all.addrs)
 		compare_spot(&r, spot);
-	complete = all.complete && compare_pairs(&r, &all);
+	complete = all.complete && compare_pairs(&r, &all) &&
+		   fronts_compare(&s, r.x, &all);
 	access_finish(r.x);
 	sides_done(&s);
 	return complete;

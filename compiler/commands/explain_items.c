@@ -50,14 +50,22 @@ static struct str connect_item(struct arena *a, const struct ir_request *r,
 }
 
 static struct str http_item(struct arena *a, const struct ir_request *r,
-			    bool wider)
+			    bool wider, bool deny)
 {
 	const struct ir_url *u = &r->url;
-	struct str host = host_of(a, u->name, &u->net.addr);
+	/* Where the name does not lead, only a grant of the address does. */
+	struct str host = r->unresolved ? host_of(a, (struct str){0}, &r->addr)
+					: host_of(a, u->name, &u->net.addr);
 	bool usual = u->port == (u->scheme == IR_SCHEME_HTTPS ? 443 : 80);
+	bool private =
+		!deny && r->has_addr && addr_scope(&r->addr) != ADDR_PUBLIC;
 	bool v6 = str_find(host, ':', 0) < host.n;
 	struct buf b;
 
+	if (wider && private)
+		return arena_fmt(
+			a, "{dest: %.*s, private: true}",
+			STR_ARG(edit_scalar(a, with_port(a, host, u->port))));
 	if (wider)
 		return edit_scalar(a, with_port(a, host, u->port));
 	buf_init(&b, a);
@@ -66,9 +74,10 @@ static struct str http_item(struct arena *a, const struct ir_request *r,
 	if (!usual)
 		buf_addf(&b, ":%u", u->port);
 	buf_add(&b, u->path);
-	return arena_fmt(a, "{dest: %.*s, http: [{methods: [%.*s]}]}",
+	return arena_fmt(a, "{dest: %.*s, http: [{methods: [%.*s]}]%s}",
 			 STR_ARG(edit_scalar(a, buf_str(&b))),
-			 STR_ARG(edit_scalar(a, r->method)));
+			 STR_ARG(edit_scalar(a, r->method)),
+			 private ? ", private: true" : "");
 }
 
 struct str explain_items_grant(struct arena *a, const struct ir_request *r,
@@ -78,7 +87,7 @@ struct str explain_items_grant(struct arena *a, const struct ir_request *r,
 	case IR_REQ_CONNECT:
 		return connect_item(a, r, wider, deny);
 	case IR_REQ_HTTP:
-		return http_item(a, r, wider);
+		return http_item(a, r, wider, deny);
 	case IR_REQ_RESOLVE:
 		/* No grant is of a name without a port: HTTPS, as the least. */
 		return edit_scalar(a,

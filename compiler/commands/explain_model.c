@@ -327,7 +327,8 @@ static void find_http(struct asked *q)
 /* The address that the request goes to, or NULL. */
 static const struct addr *addr_of(const struct ir_request *r)
 {
-	if (r->kind == IR_REQ_CONNECT && r->has_addr)
+	if ((r->kind == IR_REQ_CONNECT || r->kind == IR_REQ_HTTP) &&
+	    r->has_addr)
 		return &r->addr;
 	if (r->kind == IR_REQ_HTTP && r->url.who == IR_DEST_CIDR)
 		return &r->url.net.addr;
@@ -520,10 +521,13 @@ static void find_assumed(struct asked *q)
 				  "address");
 		return;
 	case IR_REQ_HTTP:
-		if (r->url.who == IR_DEST_CIDR)
+		if (r->url.who == IR_DEST_CIDR || r->has_addr)
 			assume(q, "the address is none of the host's own");
 		else
 			assume_public(q);
+		if (r->has_addr && !r->unresolved)
+			assume(q, "the session resolved the name to that "
+				  "address");
 		if (r->url.scheme == IR_SCHEME_HTTPS &&
 		    r->url.who != IR_DEST_CIDR)
 			assume(q, "the TLS hello states the same name");

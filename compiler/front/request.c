@@ -271,6 +271,32 @@ bool request_http(struct request_parser *p, struct str method, struct span url)
 	return true;
 }
 
+bool request_at(struct request_parser *p, struct span addr, bool unresolved)
+{
+	struct text t = sub(p, addr);
+	struct ir_dest d;
+
+	if (p->out.url.who == IR_DEST_CIDR)
+		return fail(p, addr, "a second address",
+			    "the URL has one: 'at' is for names");
+	if (!dest_parse(p->c, &t, &d))
+		return false;
+	if (d.kind != IR_DEST_CIDR ||
+	    d.u.cidr.net.bits != addr_bits(d.u.cidr.net.addr.family))
+		return fail(p, addr, "not one address",
+			    "as in 'GET http://example.com/ at 192.0.2.1'");
+	if (d.has_port &&
+	    (d.port.lo != d.port.hi || d.port.proto != IR_PROTO_TCP ||
+	     d.port.lo != p->out.url.port))
+		return fail(p, addr, "another port than the URL's",
+			    "as in 'GET http://example.com:8080/ at "
+			    "192.0.2.1'");
+	p->out.has_addr = true;
+	p->out.addr = d.u.cidr.net.addr;
+	p->out.unresolved = unresolved;
+	return true;
+}
+
 bool request_resolve(struct request_parser *p, struct span name,
 		     const struct span *type)
 {

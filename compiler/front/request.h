@@ -7,6 +7,8 @@
  *	udp 192.0.2.1:53         connect
  *	tcp 192.0.2.1:80 a.test  connect to an address under a name
  *	POST https://a.test/x    http
+ *	GET http://a.test/ at 192.0.2.1             where the name leads
+ *	GET http://a.test/ at 192.0.2.1 unresolved  where it does not
  *	resolve a.test TXT
  *	read .env
  *	write .git/hooks/x

@@ -22,6 +22,9 @@ must_check bool request_to(struct request_parser *p, struct span to,
 			   const struct span *port, const struct span *name);
 must_check bool request_http(struct request_parser *p, struct str method,
 			     struct span url);
+/* Where the name of the URL leads, or where it is sent without that. */
+must_check bool request_at(struct request_parser *p, struct span addr,
+			   bool unresolved);
 /* type may be NULL. */
 must_check bool request_resolve(struct request_parser *p, struct span name,
 				const struct span *type);

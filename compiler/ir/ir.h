@@ -221,7 +221,8 @@ struct ir_request {
 	enum ir_proto proto; /* connect */
 	struct str name;     /* connect, resolve; may be empty */
 	bool has_addr;
-	struct addr addr;  /* connect */
+	struct addr addr;  /* connect; http, where the URL's name leads */
+	bool unresolved;   /* http: to addr, which the name did not lead to */
 	uint16_t port;	   /* connect */
 	struct str method; /* http */
 	struct ir_url url; /* http */

@@ -260,7 +260,7 @@ static void add_connect(struct buf *b, const struct ir_request *r)
 
 struct str ir_request_text(struct arena *a, const struct ir_request *r)
 {
-	char room[256];
+	char room[256], text[ADDR_TEXT_MAX];
 	struct buf b;
 
 	buf_init_in(&b, a, room, sizeof(room));
@@ -271,6 +271,9 @@ struct str ir_request_text(struct arena *a, const struct ir_request *r)
 	case IR_REQ_HTTP:
 		buf_addf(&b, "%.*s ", STR_ARG(r->method));
 		add_url(&b, &r->url);
+		if (r->has_addr && r->url.who != IR_DEST_CIDR)
+			buf_addf(&b, " at %s%s", addr_text(&r->addr, text),
+				 r->unresolved ? " unresolved" : "");
 		return buf_keep(&b);
 	case IR_REQ_RESOLVE:
 		buf_addf(&b, "resolve %.*s", STR_ARG(r->name));

@@ -27,7 +27,8 @@ static void check_again(struct pass_ctx *c, const struct ir_request *r)
 
 	same(request_parse(c, &t, &again));
 	same(again.kind == r->kind && again.proto == r->proto &&
-	     again.has_addr == r->has_addr && again.port == r->port);
+	     again.has_addr == r->has_addr && again.port == r->port &&
+	     again.unresolved == r->unresolved);
 	same(!r->has_addr || addr_eq(&again.addr, &r->addr));
 	same(str_eq(again.name, r->name) && str_eq(again.method, r->method) &&
 	     str_eq(again.type, r->type) && str_eq(again.path, r->path) &&

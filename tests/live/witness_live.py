@@ -141,12 +141,15 @@ class Request:
         words = self.text.split(" ")
         self.method = self.type = None
         self.proto, self.path, self.tls = "tcp", None, False
-        self.leads_to = None
+        self.leads_to, self.resolves = None, True
         if words[0] == "resolve":
             self.name = words[1]
             self.type = words[2] if len(words) > 2 else "A"
-        elif "://" in words[-1]:
+        elif len(words) > 1 and "://" in words[1]:
             self.method = words[0]
+            if len(words) > 3:  # "at" where the name leads, or does not
+                self.leads_to = words[3]
+                self.resolves = words[-1] != "unresolved"
             url = urllib.parse.urlsplit(words[1])
             self.tls = url.scheme == "https"
             self.name, self.path = url.hostname, url.path or "/"
@@ -160,7 +163,7 @@ class Request:
                 self.leads_to, self.name = self.name, words[1]
 
     def states_name(self):
-        return bool(self.leads_to and self.proto == "tcp")
+        return bool(self.leads_to and self.proto == "tcp" and not self.method)
 
     def is_address(self):
         try:
@@ -184,7 +187,7 @@ class Request:
     def send(self):
         """In the agent's namespace: was it done? And what was seen."""
         addr = self.leads_to or self.name
-        if self.type or not self.is_address():
+        if self.type or (self.resolves and not self.is_address()):
             asked = self.type or (
                 "AAAA" if ":" in (self.leads_to or "") else "A")
             got = gate.ask(self.name, TYPES[asked])()
@@ -371,10 +374,12 @@ def rounds(requests):
     """Requests that may share a session. Those that put a name elsewhere have
     theirs: an address where a denied name led is guarded from then on."""
     yield [r for r in requests if not r.leads_to], {}
-    pairs = sorted({(r.name, r.leads_to) for r in requests if r.leads_to})
-    for pair in pairs:
-        yield [r for r in requests if (r.name, r.leads_to) == pair and
-               r.leads_to], dict([pair])
+    places = sorted({(r.name, r.leads_to, r.resolves) for r in requests
+                     if r.leads_to})
+    for name, addr, resolves in places:
+        yield [r for r in requests
+               if (r.name, r.leads_to, r.resolves) == (name, addr, resolves)
+               ], {name: addr} if resolves else {}
 
 
 def verdicts(world, policy, requests):

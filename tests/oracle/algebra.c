@@ -146,6 +146,31 @@ static void brute_urls(const struct universe *u, const struct model_policy *x,
 		}
 }
 
+/* Requests to an address under a name. */
+static void brute_both(const struct universe *u, const struct model_policy *x,
+		       const struct model_policy *y, struct differs *d)
+{
+	uint32_t n = u->n_names * u->n_addrs * TCP_PORTS;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct model_name *name = &u->name[i % u->n_names];
+		uint32_t k = i / u->n_names;
+		const struct model_addr *addr = &u->addr[k % u->n_addrs];
+		const struct model_port *port = &u->port[k / u->n_addrs];
+
+		for (uint32_t q = 0; q < u->n_urls * 2; q++) {
+			const struct model_url *url = &u->url[q / 2];
+
+			if (!url->crooked)
+				note(d, HTTP,
+				     model_http_both(x, name, addr, q % 2, port,
+						     url),
+				     model_http_both(y, name, addr, q % 2, port,
+						     url));
+		}
+	}
+}
+
 static struct differs brute(const struct universe *u,
 			    const struct model_policy *x,
 			    const struct model_policy *y)
@@ -432,7 +457,8 @@ static void check_way(const bool *want, const bool *got, struct side s[2],
 		  want[RESOLVE], s[0].text, s[1].text);
 }
 
-static void check_pair(const struct universe *u, struct side s[2])
+/* both: look at every name at every address as well. */
+static void check_pair(const struct universe *u, struct side s[2], bool both)
 {
 	struct differs want = brute(u, &s[0].model, &s[1].model), got = {0};
 	struct comparison c;
@@ -449,12 +475,15 @@ static void check_pair(const struct universe *u, struct side s[2])
 			more |= x->way != ACCESS_LOST;
 			continue;
 		}
+		both |= x->kind == ACCESS_HTTP && x->set.both;
 		if (x->way == ACCESS_GAINED)
 			got.gained[kind] = true;
 		else
 			got.lost[kind] = true;
 		check_witness(s, x);
 	}
+	if (both)
+		brute_both(u, &s[0].model, &s[1].model, &want);
 	check_way(want.gained, got.gained, s, "gained");
 	check_way(want.lost, got.lost, s, "lost");
 	for (int i = 0; i < KINDS; i++)
@@ -608,7 +637,9 @@ static void some_request(const struct universe *u, struct rng *r,
 		q.method = str_of(GEN_PICK(r, methods));
 		q.url.scheme =
 			rng_below(r, 2) ? IR_SCHEME_HTTP : IR_SCHEME_HTTPS;
-		q.url.who = q.has_addr ? IR_DEST_CIDR : IR_DEST_HOST;
+		q.url.who =
+			q.has_addr && !q.name.n ? IR_DEST_CIDR : IR_DEST_HOST;
+		q.unresolved = q.has_addr && q.name.n && rng_below(r, 2);
 		q.url.name = name;
 		q.url.net = (struct cidr){q.addr, addr_bits(q.addr.family)};
 		q.url.port = q.port;
@@ -634,7 +665,7 @@ static void trial(struct rng *r, uint64_t i)
 			  s[k].text);
 	}
 	if (s[0].made.ok && s[1].made.ok) {
-		check_pair(u, s);
+		check_pair(u, s, rng_below(r, 6) == 0);
 		if (rng_below(r, 8) == 0)
 			check_kept(u, s);
 		for (int k = 0; k < 4; k++)

@@ -522,6 +522,40 @@ static inline bool model_http_addr(const struct model_policy *p,
 	return direct || (granted && !denied && !u->tls);
 }
 
+/*
+ * To an address under a name; resolved: the name led there. The gate knows the
+ * name, so that what is said of it holds beside what is said of the address.
+ */
+static inline bool model_http_both(const struct model_policy *p,
+				   const struct model_name *n,
+				   const struct model_addr *a, bool resolved,
+				   const struct model_port *port,
+				   const struct model_url *u)
+{
+	bool granted = false;
+
+	if (model_floor(p, a))
+		return false;
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct model_rule *r = &p->rules[i];
+		bool names = model_names(r, n);
+		bool leads = a->scope == 0
+				     ? resolved || r->who == MODEL_ANY
+				     : resolved && a->scope == 1 && r->private;
+
+		if (!model_has_port(r, port) || !(names || model_covers(r, a)))
+			continue;
+		if (model_refuses_path(r, u))
+			return false;
+		if (!model_permits(r, u))
+			continue;
+		if (r->deny)
+			return false;
+		granted |= model_covers(r, a) || (names && leads);
+	}
+	return granted;
+}
+
 /* --- the whole request ---------------------------------------------------- */
 
 static inline bool model_allows(const struct model_policy *p,
@@ -548,6 +582,11 @@ static inline bool model_allows(const struct model_policy *p,
 			return model_http_addr(p, &a, &port, &u);
 		}
 		n = model_name(r->url.name);
+		if (r->has_addr) {
+			a = model_addr(&r->addr);
+			return model_http_both(p, &n, &a, !r->unresolved, &port,
+					       &u);
+		}
 		return model_http_name(p, &n, &port, &u);
 	case IR_REQ_READ:
 	case IR_REQ_WRITE:

@@ -117,6 +117,15 @@ static const struct {
 	 "- PUT http://a.test/x | PUT http://a.test/x\n"},
 	{"allow a.test:443\n", "allow a.test:443\ndeny https://a.test/x/\n",
 	 "- * https://a.test/x | GET https://a.test/x\n"},
+	/* To an address under a name. */
+	{"allow 203.0.113.0/24 tcp/80 http=GET\ndeny bad.test\n",
+	 "allow 203.0.113.0/24 tcp/80 http=GET\n",
+	 "+ GET http://bad.test/ at addresses that other rules are about"
+	 " | GET http://bad.test/ at 203.0.113.1\n"},
+	{"allow a.test tcp/80 http=GET\n",
+	 "allow a.test tcp/80 http=GET private\n",
+	 "+ GET http://a.test/ at private addresses"
+	 " | GET http://a.test/ at 10.0.0.1\n"},
 	/* Who looks into it. */
 	{"allow a.test inspect\n", "allow a.test\n",
 	 "+ tls of a.test inspect -> verify\n"},

@@ -1,0 +1,348 @@
+#include "compiler/algebra/fronts.h"
+
+#include "compiler/base/buf.h"
+#include "compiler/base/limits.h"
+#include "compiler/ir/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A name or an address, and what rules of its own there are. */
+struct front {
+	const struct spot *spot;
+	uint32_t *key, n_key; /* two are alike when their keys are */
+	bool rules, http, deny, private, scheme;
+};
+typedef VEC(struct front) front_list;
+
+struct fronts {
+	struct sides *s;
+	struct access *x;
+	uint32_t *effect; /* per rule: what it does, whomever it is about */
+	bool http;	  /* rules of '*' are about requests */
+	uint64_t work;
+	/* The pair that is looked at. */
+	const struct front *name, *addr;
+	uint32_t *ids, n;
+	bool by_name, by_addr; /* which of the two a change is due to */
+};
+
+/* --- what is alike ------------------------------------------------------- */
+
+struct effect {
+	struct str text;
+	uint32_t rule;
+};
+
+static int by_text(const void *va, const void *vb)
+{
+	const struct effect *a = va, *b = vb;
+	int c = str_cmp(a->text, b->text);
+
+	return c ? c : (a->rule > b->rule) - (a->rule < b->rule);
+}
+
+static struct str effect_of(struct arena *a, const struct rule *r)
+{
+	const struct ir_grant *g = rule_grant(r);
+	struct buf b;
+
+	buf_init(&b, a);
+	buf_addf(&b, "%d%d%d%d%d ", r->deny, r->g[0] != NULL, r->g[1] != NULL,
+		 g->private.set && g->private.v, g->from.layer == LAYER_FLOOR);
+	ir_ports_put(&b, &g->ports);
+	if (g->dest.kind == IR_DEST_URL)
+		buf_addf(&b, " %d%.*s", g->dest.u.url.scheme,
+			 STR_ARG(g->dest.u.url.path));
+	vec_each(h, &g->http)
+		buf_addf(&b, " [%.*s]", STR_ARG(ir_http_text(a, h)));
+	return buf_str(&b);
+}
+
+static void number_effects(struct fronts *f)
+{
+	struct sides *s = f->s;
+	uint32_t n = s->rules.n, number = 0;
+	struct effect *list = arena_array(s->a, n + 1, sizeof(*list));
+
+	f->effect = arena_array(s->a, n + 1, sizeof(*f->effect));
+	for (uint32_t i = 0; i < n; i++)
+		list[i] = (struct effect){effect_of(s->a, &s->rules.v[i]), i};
+	qsort(list, n, sizeof(*list), by_text);
+	for (uint32_t i = 0; i < n; i++) {
+		number += i == 0 || !str_eq(list[i - 1].text, list[i].text);
+		f->effect[list[i].rule] = number;
+	}
+}
+
+static int by_value(const void *va, const void *vb)
+{
+	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
+
+	return (a > b) - (a < b);
+}
+
+static void take_rule(struct front *p, const struct rule *r)
+{
+	const struct ir_grant *g = rule_grant(r);
+
+	p->rules = true;
+	p->http |= ir_grant_http(g);
+	p->deny |= r->deny;
+	p->private |= !r->deny && g->private.set && g->private.v;
+	p->scheme |= !r->deny && g->dest.kind == IR_DEST_URL;
+}
+
+/* What connections tell apart, and then the effects of its rules. */
+static struct front front_of(struct fronts *f, const struct spot *spot)
+{
+	struct arena *a = f->s->a;
+	struct front out = {.spot = spot};
+	uint32_t beg;
+
+	out.key = arena_array(a, spot->n_key + spot->n + 2, sizeof(*out.key));
+	out.key[out.n_key++] = spot->n_key;
+	for (uint32_t i = 0; i < spot->n_key; i++)
+		out.key[out.n_key++] = spot->key[i];
+	beg = out.n_key;
+	for (uint32_t i = 0; i < spot->n; i++) {
+		const struct rule *r = &f->s->rules.v[spot->ids[i]];
+		const struct ir_grant *g = rule_grant(r);
+
+		if (g->dest.kind == IR_DEST_ANY)
+			out.private |= g->private.set && g->private.v;
+		else if (g->from.layer != LAYER_FLOOR)
+			take_rule(&out, r);
+		out.key[out.n_key++] = f->effect[spot->ids[i]];
+	}
+	qsort(out.key + beg, out.n_key - beg, sizeof(*out.key), by_value);
+	return out;
+}
+
+static int by_key(const void *va, const void *vb)
+{
+	const struct front *a = va, *b = vb;
+
+	if (a->n_key != b->n_key)
+		return a->n_key < b->n_key ? -1 : 1;
+	return memcmp(a->key, b->key, a->n_key * sizeof(*a->key));
+}
+
+static int by_key_and_place(const void *va, const void *vb)
+{
+	const struct front *a = va, *b = vb;
+	int c = by_key(a, b);
+
+	if (c)
+		return c;
+	if (a->spot->to.has_addr)
+		return addr_cmp(&a->spot->to.addr, &b->spot->to.addr);
+	return str_cmp(a->spot->to.name, b->spot->to.name);
+}
+
+static front_list fronts_of(struct fronts *f, const spot_list *spots)
+{
+	front_list out = {0};
+
+	vec_each(spot, spots) {
+		struct front p = front_of(f, spot);
+
+		/* Of a public address that nothing is about, names decide. */
+		if (spot->to.has_addr && !p.rules && spot->scope == ADDR_PUBLIC)
+			continue;
+		*vec_push(f->s->a, &out) = p;
+	}
+	if (out.n)
+		qsort(out.v, out.n, sizeof(*out.v), by_key_and_place);
+	return out;
+}
+
+/* --- one pair ------------------------------------------------------------ */
+
+struct changed {
+	struct access_cell cell;
+	uint32_t *ids, n;
+};
+
+struct requests {
+	struct fronts *f;
+	const struct cells_ports *ports;
+	bool whole; /* connections changed, that way */
+	enum access_way way;
+	VEC(struct changed) changed;
+};
+
+static struct access_cell decided(struct fronts *f, enum access_kind kind,
+				  const struct ir_request *r)
+{
+	struct access_cell c = {.kind = kind, .request = *r, .both = true};
+
+	c.by[0] = sides_ask(f->s, 0, r);
+	c.by[1] = sides_ask(f->s, 1, r);
+	c.all = f->ids;
+	c.n_all = f->n;
+	return c;
+}
+
+/* Did the same to the name alone, or to the address alone, change so? */
+static bool follows(struct requests *q, const struct ir_request *r,
+		    enum access_way way)
+{
+	struct ir_request name = *r, addr = *r;
+	enum access_way alone;
+	struct access_cell c;
+
+	if (q->whole && q->way == way)
+		return true;
+	name.has_addr = addr.has_addr = false;
+	name.unresolved = addr.unresolved = false;
+	c = decided(q->f, ACCESS_HTTP, &name);
+	if (access_way_of(&c, &alone) && alone == way)
+		return true;
+	addr.url.who = IR_DEST_CIDR;
+	addr.url.name = (struct str){0};
+	addr.url.net = (struct cidr){r->addr, addr_bits(r->addr.family)};
+	c = decided(q->f, ACCESS_HTTP, &addr);
+	return access_way_of(&c, &alone) && alone == way;
+}
+
+static void visit_request(void *ctx, const struct cells_http *h)
+{
+	struct requests *q = ctx;
+	struct arena *a = q->f->s->scratch;
+
+	for (int unresolved = 0; unresolved < 2; unresolved++) {
+		struct ir_request r = h->request;
+		struct access_cell c;
+		enum access_way way;
+		uint32_t *ids;
+
+		r.unresolved = unresolved;
+		c = decided(q->f, ACCESS_HTTP, &r);
+		if (!access_way_of(&c, &way) || follows(q, &r, way))
+			continue;
+		c.lo = q->ports->lo;
+		c.hi = q->ports->hi;
+		c.other = h->other;
+		ids = arena_array(a, h->n + 1, sizeof(*ids));
+		if (h->n)
+			memcpy(ids, h->ids, h->n * sizeof(*ids));
+		*vec_push(a, &q->changed) = (struct changed){c, ids, h->n};
+	}
+}
+
+static void visit_ports(void *ctx, const struct cells_ports *p)
+{
+	struct fronts *f = ctx;
+	struct target to = {f->name->spot->to.name, true,
+			    f->addr->spot->to.addr};
+	struct ir_request r = cells_connect(&to, p->proto, p->shown);
+	struct requests q = {.f = f, .ports = p};
+	struct access_cell connect;
+	int side;
+
+	if (p->proto != IR_PROTO_TCP || sides_same(f->s, p->ids, p->n))
+		return;
+	sides_put_all(f->s, p->ids, p->n);
+	connect = decided(f, ACCESS_CONNECT, &r);
+	q.whole = access_way_of(&connect, &q.way);
+	cells_http(f->s, &to, p->shown, p->ids, p->n, NULL, visit_request, &q);
+	vec_each(c, &q.changed) {
+		uint32_t rule =
+			access_cause(f->s, &c->cell, c->ids, c->n, &side);
+
+		if (ir_dest_net(&rule_grant(&f->s->rules.v[rule])->dest))
+			f->by_addr = true;
+		else
+			f->by_name = true;
+		access_add(f->x, &c->cell, c->ids, c->n);
+	}
+}
+
+/* Can it be what does not follow from either of them? */
+static bool is_needed(const struct fronts *f, const struct front *name,
+		      const struct front *addr)
+{
+	bool inside = addr->spot->scope != ADDR_PUBLIC;
+
+	if (!f->http && !name->http && !addr->http)
+		return false;
+	if (!addr->rules)
+		return inside && name->private;
+	return name->deny || addr->deny || addr->scheme ||
+	       (inside && name->private);
+}
+
+static void compare_pair(struct fronts *f, const struct front *name,
+			 const struct front *addr)
+{
+	f->name = name;
+	f->addr = addr;
+	f->ids = spots_rules(f->s, name->spot, addr->spot, &f->n);
+	f->work += 1 + f->n / 8;
+	if (!sides_same(f->s, f->ids, f->n))
+		cells_ports(f->s, f->ids, f->n, NULL, visit_ports, f);
+	sides_rest(f->s);
+}
+
+static const struct front *end_of_kind(const front_list *l,
+				       const struct front *p)
+{
+	const struct front *end = p;
+
+	while (end < l->v + l->n && by_key(p, end) == 0)
+		end++;
+	return end;
+}
+
+/* As reach.c does: one of a kind each, and others that are responsible. */
+static void compare_kinds(struct fronts *f, const struct front *name,
+			  const struct front *name_end,
+			  const struct front *addr,
+			  const struct front *addr_end)
+{
+	bool by_name, by_addr;
+
+	if (!is_needed(f, name, addr))
+		return;
+	f->by_name = f->by_addr = false;
+	compare_pair(f, name, addr);
+	by_name = f->by_name;
+	by_addr = f->by_addr;
+	for (const struct front *p = name + 1; by_name && p < name_end; p++)
+		compare_pair(f, p, addr);
+	for (const struct front *p = addr + 1; by_addr && p < addr_end; p++)
+		compare_pair(f, name, p);
+}
+
+/* --- all of them --------------------------------------------------------- */
+
+static bool any_about_requests(const struct sides *s)
+{
+	vec_each(r, &s->rules)
+		if (rule_grant(r)->dest.kind == IR_DEST_ANY &&
+		    ir_grant_http(rule_grant(r)))
+			return true;
+	return false;
+}
+
+bool fronts_compare(struct sides *s, struct access *x, const struct spots *all)
+{
+	struct fronts f = {.s = s, .x = x, .http = any_about_requests(s)};
+	front_list names, addrs;
+	const struct front *n, *n_end, *k, *k_end;
+
+	number_effects(&f);
+	names = fronts_of(&f, &all->names);
+	addrs = fronts_of(&f, &all->addrs);
+	for (n = names.v; n < names.v + names.n; n = n_end) {
+		n_end = end_of_kind(&names, n);
+		for (k = addrs.v; k < addrs.v + addrs.n; k = k_end) {
+			k_end = end_of_kind(&addrs, k);
+			if (f.work > LIMIT_PAIRS)
+				return false;
+			compare_kinds(&f, n, n_end, k, k_end);
+		}
+	}
+	return true;
+}
