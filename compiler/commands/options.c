@@ -272,7 +272,7 @@ static bool check(struct parser *p)
 	uint32_t most =
 		o->command == COMMAND_CHECK || o->command == COMMAND_RESET ||
 		o->command == COMMAND_TRUST || o->command == COMMAND_LOGS ||
-		o->command == COMMAND_STOP || o->command == COMMAND_ATTACH ||
+		o->command == COMMAND_ATTACH ||
 		o->command == COMMAND_COMPLETION ||
 		o->command == COMMAND_SCHEMA || o->command == COMMAND_HELP;
 
@@ -291,7 +291,7 @@ static bool check(struct parser *p)
 		}
 	}
 	if (o->command == COMMAND_EXPLAIN || o->command == COMMAND_TEST ||
-	    o->command == COMMAND_TRACE)
+	    o->command == COMMAND_TRACE || o->command == COMMAND_STOP)
 		most = UINT32_MAX;
 	if (o->words.n > most) {
 		buf_addf(p->complaint, "'membrane %s' does not take ", c->name);

@@ -6,15 +6,30 @@
 
 #include <errno.h>
 
+static int stop(struct arena *a, const char *state, struct str which,
+		const uint32_t *grace_s)
+{
+	const char *id;
+	struct err err;
+	int rc = launch_stop(a, state, which, grace_s, &id, &err);
+
+	if (rc == 0) {
+		say("session %s has ended", id);
+		return STATUS_OK;
+	}
+	say("%s", view_cleaned(a, str_of(err.text)).p);
+	return rc == -ENOENT || rc == -ESRCH ? STATUS_REFUSED : STATUS_IO;
+}
+
+/* Each of them, whatever becomes of another; the worst is the status. */
 int command_stop(struct arena *a, const struct options *o)
 {
 	const struct option_given *given = options_get(o, OPTION_TIMEOUT);
-	struct str which;
-	const char *state, *id;
+	int status = STATUS_OK;
+	const char *state;
 	uint64_t seconds = 0;
 	uint32_t grace_s;
 	struct err err;
-	int rc;
 
 	if (o->words.n == 0) {
 		say("stop needs a session: 'membrane ps' lists those that run");
@@ -26,15 +41,14 @@ int command_stop(struct arena *a, const struct options *o)
 		return STATUS_USAGE;
 	}
 	grace_s = (uint32_t)seconds;
-	which = o->words.v[0];
-	rc = inputs_state(a, &state, &err);
-	if (rc == 0)
-		rc = launch_stop(a, state, which, given ? &grace_s : NULL, &id,
-				 &err);
-	if (rc == 0) {
-		say("session %s has ended", id);
-		return STATUS_OK;
+	if (inputs_state(a, &state, &err) < 0) {
+		say("%s", view_cleaned(a, str_of(err.text)).p);
+		return STATUS_IO;
 	}
-	say("%s", view_cleaned(a, str_of(err.text)).p);
-	return rc == -ENOENT || rc == -ESRCH ? STATUS_REFUSED : STATUS_IO;
+	vec_each(which, &o->words) {
+		int one = stop(a, state, *which, given ? &grace_s : NULL);
+
+		status = one > status ? one : status;
+	}
+	return status;
 }

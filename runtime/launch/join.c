@@ -148,7 +148,7 @@ static void send_unsent(struct join *j)
 {
 	while (j->unsent_n) {
 		ssize_t n = send(j->fd, j->unsent + j->unsent_at, j->unsent_n,
-				 MSG_NOSIGNAL | MSG_DONTWAIT);
+				 MSG_DONTWAIT);
 
 		if (n < 0 && errno == EINTR)
 			continue;

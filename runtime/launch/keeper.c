@@ -68,7 +68,7 @@ int keeper_tell(struct keeper *k, const struct session *s, struct err *err)
 	if (rc < 0)
 		return rc;
 	k->told = true;
-	rc = send(k->caller, s->id, SESSION_ID_LEN, MSG_NOSIGNAL) ==
+	rc = send(k->caller, s->id, SESSION_ID_LEN, 0) ==
 			     SESSION_ID_LEN
 		     ? 0
 		     : err_set(err, -EPIPE, "who started this session is gone");

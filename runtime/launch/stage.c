@@ -256,7 +256,7 @@ static void greet(struct stage *s, struct stage_guest *g)
 	put_be(hello + 16, s->modes.on, 4);
 	g->n = 0;
 	/* the socket is empty: there is room */
-	if (send(g->fd, hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello))
+	if (send(g->fd, hello, sizeof(hello), 0) != sizeof(hello))
 		leave(g);
 }
 
@@ -351,7 +351,7 @@ static void tell_more(struct stage_guest *g)
 {
 	static const char more = STAGE_MORE;
 
-	if (send(g->fd, &more, 1, MSG_NOSIGNAL) < 0 && errno != EAGAIN &&
+	if (send(g->fd, &more, 1, 0) < 0 && errno != EAGAIN &&
 	    errno != EINTR)
 		leave(g);
 }

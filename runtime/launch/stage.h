@@ -73,7 +73,10 @@ must_check int stage_open(struct stage *s, const char *dir,
 void stage_close_child(struct stage *s);
 /* What to wait for: at most STAGE_FDS. */
 size_t stage_fds(const struct stage *s, struct pollfd *out);
-/* Take and give what can be; never blocks. agent: the docker command, or 0. */
+/*
+ * Take and give what can be; never blocks. agent: the docker command, or 0.
+ * SIGPIPE must be ignored.
+ */
 void stage_pump(struct stage *s, pid_t agent);
 /* Nothing more comes out. */
 bool stage_is_over(const struct stage *s);

@@ -1,6 +1,5 @@
 """Beginning and end: status, signals, pipes, terminals, many at once."""
 import hashlib
-import os
 import re
 import signal
 import subprocess

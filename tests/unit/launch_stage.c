@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -247,6 +248,7 @@ static void check_terminal(void)
 
 int main(void)
 {
+	signal(SIGPIPE, SIG_IGN);
 	check_input();
 	check_nonsense();
 	check_room();
