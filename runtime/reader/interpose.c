@@ -14,6 +14,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <openssl/ssl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -42,6 +43,7 @@ static int (*real_accept4)(int, struct sockaddr *, socklen_t *, int);
 static int (*real_close)(int);
 static ssize_t (*real_recv)(int, void *, size_t, int);
 static ssize_t (*real_send)(int, const void *, size_t, int);
+static ssize_t (*real_splice)(int, off64_t *, int, off64_t *, size_t, unsigned);
 static int (*real_ssl_read)(SSL *, void *, int);
 static int (*real_ssl_write)(SSL *, const void *, int);
 static int (*real_ssl_error)(const SSL *, int);
@@ -135,10 +137,14 @@ ssize_t recv(int fd, void *buf, size_t n, int flags)
 	struct plain *p = plain_of(fd);
 	ssize_t got;
 
-	if (!p || (flags & MSG_TRUNC))
+	if (!p || !buf)
 		return real_recv(fd, buf, n, flags);
 	if (!p->has_origin)
 		return take_origin(p, fd, buf, n, flags);
+	if (flags & (MSG_PEEK | MSG_TRUNC)) {
+		errno = EIO;
+		return -1;
+	}
 	got = stream_read(&p->stream, from_socket, &fd, buf, n);
 	if (got >= -1)
 		return got;
@@ -153,6 +159,17 @@ ssize_t send(int fd, const void *buf, size_t n, int flags)
 	if (p)
 		http1_answer(&p->stream.http, buf, n);
 	return real_send(fd, buf, n, flags);
+}
+
+/* Nothing goes past the reader through a pipe; HAProxy reads it then. */
+ssize_t splice(int in, off64_t *in_at, int out, off64_t *out_at, size_t n,
+	       unsigned flags)
+{
+	if (plain_of(in)) {
+		errno = EINVAL;
+		return -1;
+	}
+	return real_splice(in, in_at, out, out_at, n, flags);
 }
 
 /* --- decrypted ----------------------------------------------------------- */
@@ -273,6 +290,7 @@ __attribute__((constructor)) static void begin(void)
 		   stand_in("recv", &real_recv) & stand_in("send", &real_send) &
 		   stand_in("accept", &real_accept) &
 		   stand_in("accept4", &real_accept4) &
+		   stand_in("splice", &real_splice) &
 		   stand_in("SSL_read", &real_ssl_read) &
 		   stand_in("SSL_write", &real_ssl_write) &
 		   stand_in("SSL_get_error", &real_ssl_error);

@@ -341,6 +341,58 @@ def smuggling_shapes_behind_a_good_request_are_refused():
 
 
 @test
+def a_malformed_request_is_told_in_json_too():
+    ask = ("POST /v1/messages HTTP/1.1\r\nHost: api.test\r\nAccept: "
+           "application/json\r\nContent-Length: 4\r\nTransfer-Encoding: "
+           "chunked\r\n\r\n0\r\n\r\n")
+    s = web(POLICY, [["resolve", "api.test"],
+                     *both_ways(lambda port, name: [
+                         "http", API, port, ask, name])])
+    for result in s.tried[1:]:
+        body = result.get("data", "").partition("\r\n\r\n")[2]
+        try:
+            said = json.loads(body)
+        except ValueError:
+            said = {}
+        check(said.get("reason") == "bad-request" and
+              said.get("path") == "/v1/messages" and
+              said.get("host") == "api.test" and
+              "Transfer-Encoding" in said.get("detail", ""), "JSON", result)
+    check(not s.arrived("http"), "nothing arrived", reached(s))
+
+
+@test
+def tunnels_begin_only_where_a_server_agrees():
+    # Not with frames before the answer, nor with an answer that is none.
+    frame = "\x81\x84\0\0\0\0ping"
+    ask = request("/ws", close=False).replace("\r\n\r\n", (
+        "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Sec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"))
+    other = ask.replace("/ws", "/v1/x")
+    hidden = request("/admin", "other.test")
+    s = web("allow:\n  - {dest: api.test, http: [{paths: [/ws, /v1/]}]}\n", [
+        ["resolve", "api.test"],
+        *both_ways(lambda port, name: ["http", API, port, request(
+            "/v1/first", close=False) + "\0PAUSE\0" + ask + "\0PAUSE\0" +
+            frame, name, 1]),
+        *both_ways(lambda port, name: ["http", API, port, ask + frame, name,
+                                       1]),
+        *both_ways(lambda port, name: ["http", API, port, other +
+                                       "\0PAUSE\0" + hidden, name, 1]),
+        *both_ways(lambda port, name: ["http", API, port, other +
+                                       "\0PAUSE\0" + frame + hidden, name,
+                                       1])])
+    for result in s.tried[1:3]:
+        check(result.get("codes") == [200, 101] and
+              "ping" in result.get("data", ""), "behind a request, too",
+              result)
+    check(len(s.arrived("ws")) == 2, "two tunnels", s.arrived("ws"))
+    check("/admin" not in {p for _, p in reached(s)}, "nothing hidden",
+          reached(s))
+
+
+@test
 def malformed_requests_cut_anywhere_are_refused():
     # The same bytes, in two packets: the reader has to wait for what it says.
     tries, names = [["resolve", "raw.test"]], []
