@@ -25,7 +25,8 @@ struct seen {
 	struct pt_regs *regs;
 	struct message *m;
 	__u32 nr;
-	bool ring; /* an io_uring does it, for no call of its own */
+	bool ring;   /* an io_uring does it, for no call of its own */
+	bool compat; /* a 32-bit program: likewise, its calls are not read */
 };
 
 /*
@@ -42,7 +43,8 @@ static __always_inline bool sees(struct seen *s, __u32 hows, enum watch_op op)
 		return false;
 	s->regs = regs_of(t);
 	nr = call_number(s->regs);
-	s->ring = (s->t->flags & PF_IO_WORKER) ||
+	s->compat = is_compat(s->t);
+	s->ring = (s->t->flags & PF_IO_WORKER) || s->compat ||
 		  nr == config.settings.ring_enter;
 	if (s->ring) {
 		s->nr = config.ops[op];
@@ -60,7 +62,7 @@ static __always_inline bool hook_begin(struct seen *s, __u32 hows,
 	s->m = slot_take();
 	if (!s->m)
 		return false;
-	begin_at(s->m, s->t, s->ring ? WATCH_RING : WATCH_CALL);
+	begin_at(s->m, s->t, s->ring && !s->compat ? WATCH_RING : WATCH_CALL);
 	s->m->head.nr = (__u16)s->nr;
 	return true;
 }
@@ -316,7 +318,7 @@ int BPF_PROG(fexit_open, int dir, struct filename *name, struct open_flags *op,
 	s.m = slot_take();
 	if (!s.m)
 		return 0;
-	begin_at(s.m, s.t, s.ring ? WATCH_RING : WATCH_CALL);
+	begin_at(s.m, s.t, s.ring && !s.compat ? WATCH_RING : WATCH_CALL);
 	s.m->head.nr = (__u16)s.nr;
 	s.m->head.ret = ret;
 	s.m->head.args[5] = flags;

@@ -227,7 +227,15 @@ typedef struct {
 struct signal_struct {
 	atomic_t live;
 };
+#ifdef __TARGET_ARCH_x86
+struct thread_info {
+	__u32 status;
+};
+#endif
 struct task_struct {
+#ifdef __TARGET_ARCH_x86
+	struct thread_info thread_info;
+#endif
 	unsigned int flags;
 	int pid, tgid, exit_code;
 	struct task_struct *real_parent, *group_leader;

@@ -399,6 +399,39 @@ static void make_call(struct record *r, const struct parts *p,
 	}
 }
 
+static void make_rename(struct record *r, const struct parts *p)
+{
+	r->v[0] = of_text(path_of(r, p, WATCH_FIRST));
+	r->v[1] = of_text(path_of(r, p, WATCH_SECOND));
+}
+
+static void make_symlink(struct record *r, const struct parts *p)
+{
+	r->v[0] = of_text(path_of(r, p, WATCH_SECOND));
+	r->v[1] = of_text(path_of(r, p, WATCH_FIRST));
+}
+
+/* All there is to it is the question. */
+static void make_question(struct record *r, const struct parts *p)
+{
+	(void)r;
+	(void)p;
+}
+
+/* Of events that have another name than their calls. */
+static void (*const makers[WATCH_EVENTS])(struct record *,
+					  const struct parts *) = {
+	[WATCH_EVENT_security_file_open] = make_open,
+	[WATCH_EVENT_security_inode_unlink] = make_unlink,
+	[WATCH_EVENT_security_inode_rename] = make_rename,
+	[WATCH_EVENT_security_inode_symlink] = make_symlink,
+	[WATCH_EVENT_security_socket_connect] = make_connect,
+	[WATCH_EVENT_security_socket_bind] = make_bind,
+	[WATCH_EVENT_security_socket_listen] = make_local,
+	[WATCH_EVENT_security_socket_accept] = make_local,
+	[WATCH_EVENT_net_packet_dns_request] = make_question,
+};
+
 static bool make_of_call(struct record *r, const struct parts *p)
 {
 	const struct events_call *call;
@@ -410,37 +443,11 @@ static bool make_of_call(struct record *r, const struct parts *p)
 		return false;
 	r->event = call->event;
 	r->syscall = call->name;
-	switch (call->event) {
-	case WATCH_EVENT_security_file_open:
-		make_open(r, p);
-		return true;
-	case WATCH_EVENT_security_inode_unlink:
-		make_unlink(r, p);
-		return true;
-	case WATCH_EVENT_security_inode_rename:
-		r->v[0] = of_text(path_of(r, p, WATCH_FIRST));
-		r->v[1] = of_text(path_of(r, p, WATCH_SECOND));
-		return true;
-	case WATCH_EVENT_security_inode_symlink:
-		r->v[0] = of_text(path_of(r, p, WATCH_SECOND));
-		r->v[1] = of_text(path_of(r, p, WATCH_FIRST));
-		return true;
-	case WATCH_EVENT_security_socket_connect:
-		make_connect(r, p);
-		return true;
-	case WATCH_EVENT_security_socket_bind:
-		make_bind(r, p);
-		return true;
-	case WATCH_EVENT_net_packet_dns_request:
-		return true; /* all there is to it is the question */
-	case WATCH_EVENT_security_socket_listen:
-	case WATCH_EVENT_security_socket_accept:
-		make_local(r, p);
-		return true;
-	default: /* all others are calls under their own names */
+	if (makers[r->event])
+		makers[r->event](r, p);
+	else
 		make_call(r, p, &call->how);
-		return true;
-	}
+	return true;
 }
 
 static void make_refusal(struct record *r)

@@ -1,0 +1,211 @@
+/*
+ * The end of a system call: the whole of the back end "sys_exit", and where the
+ * others tell what their hooks have kept.
+ *
+ * A part of watch.bpf.c. Files that were opened come from the kernel's own
+ * objects. What a process passed as text is read when the call has ended, so
+ * another thread can have changed it by then; what hooks kept is not.
+ */
+/* --- what hooks keep ------------------------------------------------------ */
+
+#define KEPT_MAX 8192
+
+/* What the kernel had in its hands when a hook was called; the call's end, by
+ * the same task, tells of it. */
+struct kept {
+	struct watch_head head; /* args[4]: a socket; [5]: sent to port 53 */
+	__u8 items[KEPT_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 512);
+	__type(key, __u32);
+	__type(value, struct kept);
+} kept SEC(".maps");
+
+/* Calls of which something may be kept. */
+#define KEEPS                                                                  \
+	(1u << WATCH_PATHS | 1u << WATCH_TARGET | 1u << WATCH_TO |             \
+	 1u << WATCH_SOCKET | 1u << WATCH_MSG)
+
+static __always_inline bool keeps(const volatile struct watch_call *c)
+{
+	return config.settings.hooks && (KEEPS >> c->how & 1);
+}
+
+static __always_inline void forget(void)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+
+	bpf_map_delete_elem(&kept, &tid);
+}
+
+/* The rest of what such a call says is in the process's own memory. */
+static __always_inline bool fill_kept(struct message *m, struct task_struct *t,
+				      const volatile struct watch_call *c)
+{
+	struct socket *s = NULL;
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), n;
+	struct kept *k = bpf_map_lookup_elem(&kept, &tid);
+	bool asks;
+
+	if (!k)
+		return false;
+	n = k->head.bytes & (KEPT_MAX - 1);
+	asks = k->head.args[5] && config.settings.questions;
+	bpf_probe_read_kernel(m->items, n, k->items);
+	/* Its port was not chosen yet, and stands first. */
+	if (k->head.args[4])
+		s = socket_at(t, arg(m, c->a));
+	if (s && (__u64)s == k->head.args[4])
+		put_socket_of(m, s);
+	m->head.bytes = n;
+	bpf_map_delete_elem(&kept, &tid);
+	if (!asks)
+		return true;
+	if (c->how == WATCH_TO)
+		put_data(m, WATCH_FIRST, (const void *)arg(m, 1), arg(m, 2));
+	else if (c->how == WATCH_MSG)
+		put_questions(m, (const void *)arg(m, c->b), c);
+	return true;
+}
+
+/* Enough for this call? The rest is said by its arguments. */
+static __always_inline bool fill(struct message *m, struct task_struct *t,
+				 const volatile struct watch_call *c)
+{
+	struct file *f;
+	__u16 port;
+
+	if (keeps(c) && fill_kept(m, t, c))
+		return true;
+	switch ((enum watch_how)c->how) {
+	case WATCH_SKIP:
+	case WATCH_PLAIN:
+		return true;
+	case WATCH_OPEN:
+		return on_open(m, t, c);
+	case WATCH_PATHS:
+		put_relative(m, t, (__s64)arg(m, c->a),
+			     (const char *)arg(m, c->b), WATCH_FIRST);
+		if (c->d >= 0)
+			put_relative(m, t, (__s64)arg(m, c->c),
+				     (const char *)arg(m, c->d), WATCH_SECOND);
+		return true;
+	case WATCH_TARGET:
+		put_user_text(m, WATCH_FIRST, (const char *)arg(m, c->a));
+		if (c->d >= 0)
+			put_relative(m, t, (__s64)arg(m, c->c),
+				     (const char *)arg(m, c->d), WATCH_SECOND);
+		return true;
+	case WATCH_FD:
+		f = file_at(t, (__u32)arg(m, c->a));
+		if (f)
+			put_path_of(m, &f->f_path, WATCH_PATH, WATCH_FIRST);
+		return true;
+	case WATCH_TO:
+		port = put_socket(m, t, c);
+		put_addr(m, (const void *)arg(m, c->b), arg(m, c->c), true);
+		if ((c->flags & WATCH_QUESTION) && config.settings.questions &&
+		    to_resolver((const void *)arg(m, c->b), port))
+			put_data(m, WATCH_FIRST, (const void *)arg(m, 1),
+				 arg(m, 2));
+		return true;
+	case WATCH_SOCKET:
+		put_socket(m, t, c);
+		return true;
+	case WATCH_MSG:
+		port = put_socket(m, t, c);
+		put_msg(m, (const void *)arg(m, c->b), c, port);
+		return true;
+	case WATCH_WRITE:
+		if (!to_resolver(NULL, put_socket(m, t, c)))
+			return false;
+		put_data(m, WATCH_FIRST, (const void *)arg(m, c->b),
+			 arg(m, c->c));
+		return true;
+	}
+	return true;
+}
+
+static __always_inline __u64 open_flags(struct pt_regs *regs,
+					const volatile struct watch_call *c)
+{
+	__u64 flags = c->d < 0 ? O_CREATED : call_arg(regs, (__u32)c->d);
+
+	if (c->c) /* openat2: in a structure */
+		bpf_probe_read_user(&flags, sizeof(flags), (void *)flags);
+	return flags;
+}
+
+/*
+ * Most opens are reads that nobody asked for, and most writes go to files: told
+ * apart before anything is copied.
+ */
+static __always_inline bool may_matter(struct task_struct *t,
+				       const volatile struct watch_call *c,
+				       struct pt_regs *regs, long ret)
+{
+	struct file *f;
+
+	if (c->flags & WATCH_DATAGRAM)
+		return is_datagram(t, call_arg(regs, 0));
+	if (c->how != WATCH_OPEN || ret < 0)
+		return true;
+	f = file_at(t, (__u64)ret);
+	return f && wants(f, open_flags(regs, c));
+}
+
+static __always_inline void take_args(struct message *m, struct pt_regs *regs)
+{
+	for (__u32 i = 0; i < 6; i++)
+		m->head.args[i] = call_arg(regs, i);
+}
+
+/* By how it ended. */
+static __always_inline bool is_no_news(const volatile struct watch_call *c,
+				       long ret)
+{
+	if ((c->flags & WATCH_NO_MISSING) &&
+	    (ret == -ENOENT || ret == -ENOTDIR))
+		return true;
+	return (c->flags & WATCH_NO_RETRY) && ret == -EAGAIN;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
+{
+	__u64 nr = call_number(regs);
+	const volatile struct watch_call *c;
+	struct task_struct *t;
+	struct message *m;
+
+	if (nr >= WATCH_CALLS_MAX)
+		return 0;
+	if (config.settings.refusals && (ret == -EPERM || ret == -EACCES))
+		tell_refusal(regs, nr, ret);
+	c = &config.calls[nr];
+	if (c->how == WATCH_SKIP ||
+	    (c->how == WATCH_OPEN && config.settings.opens))
+		return 0;
+	t = bpf_get_current_task_btf();
+	t = PLAIN(t);
+	if (is_no_news(c, ret) || !may_be_in_scope(t) || is_compat(t) ||
+	    !may_matter(t, c, regs, ret) || !in_scope(t)) {
+		if (keeps(c) && may_be_in_scope(t))
+			forget();
+		return 0;
+	}
+	m = begin(t, WATCH_CALL);
+	if (!m)
+		return 0;
+	m->head.nr = (__u16)nr;
+	m->head.ret = ret;
+	take_args(m, regs);
+	if (c->how == WATCH_OPEN)
+		m->head.args[5] = open_flags(regs, c);
+	if (fill(m, t, c))
+		send(m);
+	return 0;
+}

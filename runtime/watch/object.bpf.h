@@ -1,0 +1,243 @@
+/*
+ * Files that are opened, sockets, and what is sent to resolvers, as items of a
+ * message.
+ *
+ * A part of watch.bpf.c.
+ */
+/* --- files and sockets ---------------------------------------------------- */
+
+static __always_inline __u64 arg(const struct message *m, __s8 n)
+{
+	__u32 i = (__u32)n & 7;
+
+	if (n < 0)
+		return (__u64)AT_FDCWD;
+	return i < 6 ? m->head.args[i] : 0;
+}
+
+/* A mask is a mount: the name is the one of the place that it is on. */
+static __always_inline struct dentry *leaf_of(struct file *f)
+{
+	struct dentry *d = GET(f, f_path.dentry);
+	struct vfsmount *mnt = GET(f, f_path.mnt);
+	struct mount *m;
+
+	if (d != GET(mnt, mnt_root))
+		return d;
+	m = mount_of((__u64)mnt);
+	return GET(m, mnt_mountpoint);
+}
+
+/* Of nearly all names the length and the first byte say enough. */
+static __always_inline bool is_leaf(struct file *f)
+{
+	struct dentry *d = leaf_of(f);
+	const unsigned char *name = GET(d, d_name.name);
+	__u32 n = GET(d, d_name.len);
+	struct leaf key = {};
+	__u64 may_begin;
+	__u8 first = 0;
+
+	if (n >= WATCH_LEAF_MAX)
+		return false;
+	may_begin = config.settings.leaf_first[n & (WATCH_LEAF_MAX - 1)];
+	if (!may_begin || bpf_probe_read_kernel(&first, 1, name) != 0 ||
+	    !(may_begin >> (first & 63) & 1))
+		return false;
+	if (bpf_probe_read_kernel_str(key.name, sizeof(key.name), name) <= 0)
+		return false;
+	return bpf_map_lookup_elem(&leaves, &key) != NULL;
+}
+
+static __always_inline bool wants(struct file *f, __u64 flags)
+{
+	if (config.settings.reads || (flags & O_CHANGES) ||
+	    (GET(f, f_mode) & FMODE_WRITE))
+		return true;
+	return config.settings.leaves && is_leaf(f);
+}
+
+/* True when the event is one to tell of. */
+static __always_inline bool on_open(struct message *m, struct task_struct *t,
+				    const volatile struct watch_call *c)
+{
+	struct file *f;
+
+	if (m->head.ret < 0) {
+		put_relative(m, t, (__s64)arg(m, c->a),
+			     (const char *)arg(m, c->b), WATCH_FIRST);
+		return true;
+	}
+	f = file_at(t, (__u64)m->head.ret);
+	if (!f)
+		return false;
+	put_path_of(m, &f->f_path, WATCH_PATH, WATCH_FIRST);
+	put_file(m, f);
+	put_user_text(m, WATCH_CMD, (const char *)arg(m, c->b));
+	return true;
+}
+
+static __always_inline struct socket *socket_at(struct task_struct *t, __u64 fd)
+{
+	struct file *f = file_at(t, (__u32)fd);
+
+	if (!f || (GET(f, f_inode, i_mode) & 0170000) != 0140000)
+		return NULL;
+	return GET(f, private_data);
+}
+
+/* The port at its other end, 0 when there is none. */
+static __always_inline __u16 put_socket_of(struct message *m, struct socket *s)
+{
+	struct sock *k = s ? GET(s, sk) : NULL;
+	struct watch_item *i;
+	struct watch_sock *o;
+
+	if (!k)
+		return 0;
+	i = item(m, WATCH_SOCK, WATCH_FIRST);
+	if (!i)
+		return 0;
+	o = room(m);
+	__builtin_memset(o, 0, sizeof(*o));
+	o->type = (__u16)GET(s, type);
+	o->family = GET(k, __sk_common.skc_family);
+	o->local_port = GET(k, __sk_common.skc_num);
+	o->peer_port = GET(k, __sk_common.skc_dport);
+	if (o->family == AF_INET6) {
+		BPF_CORE_READ_INTO(&o->local, k,
+				   __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr8);
+		BPF_CORE_READ_INTO(&o->peer, k,
+				   __sk_common.skc_v6_daddr.in6_u.u6_addr8);
+	} else if (o->family == AF_INET) {
+		*(__u32 *)o->local = GET(k, __sk_common.skc_rcv_saddr);
+		*(__u32 *)o->peer = GET(k, __sk_common.skc_daddr);
+	}
+	grow(m, i, sizeof(*o));
+	return o->peer_port;
+}
+
+static __always_inline __u16 put_socket(struct message *m,
+					struct task_struct *t,
+					const volatile struct watch_call *c)
+{
+	return put_socket_of(m, socket_at(t, arg(m, c->a)));
+}
+
+static __always_inline void put_addr(struct message *m, const void *from,
+				     __u64 bytes, bool users)
+{
+	struct watch_item *i;
+	__u32 n = (__u32)bytes;
+
+	if (!from || n < 2)
+		return;
+	i = item(m, WATCH_ADDR, WATCH_FIRST);
+	if (!i)
+		return;
+	if (n > 127)
+		n = 127;
+	if ((users ? bpf_probe_read_user(room(m), n & 127, from)
+		   : bpf_probe_read_kernel(room(m), n & 127, from)) == 0)
+		grow(m, i, n & 127);
+}
+
+/* --- datagrams ------------------------------------------------------------ */
+
+struct user_iovec {
+	const void *base;
+	__u64 bytes;
+};
+
+struct user_msghdr {
+	const void *name;
+	int name_bytes;
+	const struct user_iovec *iov;
+	__u64 n_iov;
+	__u64 rest[3];
+};
+
+struct user_mmsghdr { /* of sendmmsg */
+	struct user_msghdr h;
+	__u64 sent;
+};
+
+/* To whom: as said with the message, or where the socket leads. */
+static __always_inline bool to_resolver(const void *addr, __u16 peer_port)
+{
+	__u16 port = peer_port;
+
+	if (addr)
+		bpf_probe_read_user(&port, sizeof(port), addr + 2);
+	return port == bpf_htons(PORT_DNS);
+}
+
+static __always_inline void put_data(struct message *m, __u8 part,
+				     const void *from, __u64 bytes)
+{
+	struct watch_item *i = item(m, WATCH_DATA, part);
+	__u32 n = (__u32)bytes;
+
+	if (!i)
+		return;
+	if (n > WATCH_DATA_MAX - 1)
+		n = WATCH_DATA_MAX - 1;
+	n &= WATCH_DATA_MAX - 1;
+	if (bpf_probe_read_user(room(m), n, from) == 0)
+		grow(m, i, n);
+}
+
+/* The whole of a question is in the first piece. */
+static __always_inline void put_msg_data(struct message *m, __u8 part,
+					 const struct user_msghdr *h)
+{
+	struct user_iovec v;
+
+	if (h->n_iov && bpf_probe_read_user(&v, sizeof(v), h->iov) == 0)
+		put_data(m, part, v.base, v.bytes);
+}
+
+static __always_inline void put_questions(struct message *m, const void *from,
+					  const volatile struct watch_call *c)
+{
+	bool several = c->c >= 0 && arg(m, c->c) > 1;
+	struct user_msghdr h;
+
+	if (bpf_probe_read_user(&h, sizeof(h), from) == 0)
+		put_msg_data(m, WATCH_FIRST, &h);
+	/* Both kinds of address are asked for at once. */
+	if (several &&
+	    bpf_probe_read_user(&h, sizeof(h),
+				from + sizeof(struct user_mmsghdr)) == 0)
+		put_msg_data(m, WATCH_SECOND, &h);
+}
+
+static __always_inline void put_msg(struct message *m, const void *from,
+				    const volatile struct watch_call *c,
+				    __u16 peer_port)
+{
+	struct user_msghdr h;
+
+	if (bpf_probe_read_user(&h, sizeof(h), from) != 0)
+		return;
+	put_addr(m, h.name, (__u64)h.name_bytes, true);
+	if (config.settings.questions && to_resolver(h.name, peer_port))
+		put_questions(m, from, c);
+}
+
+static __always_inline bool is_datagram_of(struct socket *s)
+{
+	struct sock *k;
+	__u16 family;
+
+	if (!s || GET(s, type) != SOCK_DGRAM)
+		return false;
+	k = GET(s, sk);
+	family = k ? GET(k, __sk_common.skc_family) : 0;
+	return family == AF_INET || family == AF_INET6;
+}
+
+static __always_inline bool is_datagram(struct task_struct *t, __u64 fd)
+{
+	return is_datagram_of(socket_at(t, fd));
+}
