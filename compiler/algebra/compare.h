@@ -11,7 +11,8 @@
  * under a name that both permit for other reasons than the name or the address
  * alone; and requests in TLS to another name than the hello's, which are
  * refused where they are seen, so that only what is looked into can make them
- * differ: that is told by itself, as a rule, or as tls.
+ * differ: that is told by itself, as a rule, or as tls (but for denials of
+ * CONNECT and nothing else).
  */
 #ifndef COMPILER_ALGEBRA_COMPARE_H
 #define COMPILER_ALGEBRA_COMPARE_H

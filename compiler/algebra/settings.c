@@ -327,6 +327,11 @@ static void compare_trace(struct settings *s)
 
 	s->silent = true;
 	compare_trace_engine(s);
+	/* What would be traced, where nothing is, is nothing. */
+	if (x->engine.v == IR_TRACE_OFF || y->engine.v == IR_TRACE_OFF) {
+		s->silent = false;
+		return;
+	}
 	compare_str(s, "trace.version", &x->version, &y->version, "none");
 	compare_texts(s, "trace.events", &was, &is, false);
 	compare_texts(s, "trace.exclude", &x->exclude, &y->exclude, true);

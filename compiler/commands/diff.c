@@ -2,10 +2,47 @@
 
 #include "compiler/commands/plan_json.h"
 #include "compiler/commands/say.h"
+#include "compiler/ir/text.h"
+
+static bool same_requests(struct arena *a, const ir_requests *x,
+			  const ir_requests *y)
+{
+	if (x->n != y->n)
+		return false;
+	for (uint32_t i = 0; i < x->n; i++)
+		if (!str_eq(ir_request_text(a, &x->v[i]),
+			    ir_request_text(a, &y->v[i])))
+			return false;
+	return true;
+}
+
+/* What is said of the policy beside what it permits: tests, exceptions. */
+static bool same_words(struct arena *a, const struct ir_policy *x,
+		       const struct ir_policy *y)
+{
+	if (!same_requests(a, &x->tests.allow, &y->tests.allow) ||
+	    !same_requests(a, &x->tests.deny, &y->tests.deny) ||
+	    x->tests.never.n != y->tests.never.n ||
+	    x->waivers.n != y->waivers.n)
+		return false;
+	for (uint32_t i = 0; i < x->tests.never.n; i++)
+		if (!str_eq(ir_never_text(a, &x->tests.never.v[i]),
+			    ir_never_text(a, &y->tests.never.v[i])))
+			return false;
+	return true;
+}
 
 enum changes_verdict diff_verdict(const struct diff *d)
 {
-	return d->is_forged ? CHANGES_WIDENED : changes_verdict(&d->access);
+	enum changes_verdict v =
+		d->is_forged ? CHANGES_WIDENED : changes_verdict(&d->access);
+
+	/* A plan has neither. */
+	if (v == CHANGES_SAME && d->old->kind != SIDE_PLAN &&
+	    d->now->kind != SIDE_PLAN &&
+	    !same_words(d->a, &d->old->c.policy, &d->now->c.policy))
+		return CHANGES_COSMETIC;
+	return v;
 }
 
 struct str diff_remark(struct arena *a, const struct side *s)
