@@ -238,6 +238,25 @@ static void uring(void)
 	close(u.fd);
 }
 
+/* A call as 32-bit programs make it; not every kernel has those. */
+static void compat(void)
+{
+#ifdef __x86_64__
+	static const char name[] = "by-compat"; /* below 4 GB: it is static */
+	long result = 5;			/* their open */
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		__asm__ volatile("int $0x80"
+				 : "+a"(result)
+				 : "b"(name), "c"(O_CREAT | O_RDWR), "d"(0600)
+				 : "memory", "r8", "r9", "r10", "r11");
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+#endif
+}
+
 /* --- attempts ------------------------------------------------------------- */
 
 static void attempts(const char *secret)
@@ -292,6 +311,7 @@ int main(int n, char **v)
 	datagrams();
 	processes(v[0]);
 	attempts(v[2]);
+	compat();
 	uring();
 	return 0;
 }

@@ -26,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HERE = ROOT / "tests/guest"
 CACHE = ROOT / "build/guest"
 SECONDS = 120
-BACK_ENDS = ("fexit", "lsm", "sys_exit")
+BACK_ENDS = ("fexit", "lsm", "sys_exit", "chosen")
 
 
 def skip(why):
@@ -94,7 +94,7 @@ class Cpio:
 
 def initramfs(overlay, agent):
     c = Cpio()
-    for name in ("bin", "dev", "proc", "sys", "tmp", "out", "plan"):
+    for name in ("bin", "dev", "proc", "sys", "tmp", "out", "plan", "named"):
         c.folder(name)
     c.add("dev/console", 0o20600, device=(5, 1))
     c.file("bin/busybox", pathlib.Path(shutil.which("busybox")))
@@ -108,6 +108,9 @@ def initramfs(overlay, agent):
     c.file("agent", agent)
     c.file("membrane-watch", ROOT / "build/bin/membrane-watch")
     c.add("plan/trace.json", 0o100644, json.dumps(actions.PLAN).encode())
+    c.add("named/trace.json", 0o100644, json.dumps(dict(
+        actions.PLAN, events=[{"name": "cap_capable", "filters": []}]
+    )).encode())
     return c.done()
 
 
@@ -118,7 +121,7 @@ def has_kvm():
         "vmx" in flags or "svm" in flags)
 
 
-def boot(image, folder):
+def boot(image, folder, *words):
     (folder / "out").write_bytes(b"")
     machine = ["-accel", "kvm", "-cpu", "host"] if has_kvm() else [
         "-accel", "tcg,thread=multi", "-cpu", "max"]
@@ -127,7 +130,7 @@ def boot(image, folder):
             "-serial", "file:%s" % (folder / "console"),
             "-serial", "file:%s" % (folder / "out"),
             "-kernel", image, "-initrd", folder / "initramfs",
-            "-append", "console=ttyS0 quiet panic=-1"]
+            "-append", " ".join(["console=ttyS0 quiet panic=-1", *words])]
     try:
         subprocess.run(argv, check=True, timeout=SECONDS,
                        stdin=subprocess.DEVNULL)
@@ -146,6 +149,16 @@ def frames(data):
         at += 4 + size
 
 
+def output(folder):
+    """What came over the line, by name; nothing when that was no tar file."""
+    try:
+        with tarfile.open(folder / "out") as tar:
+            return {m.name.removeprefix("./"): tar.extractfile(m).read()
+                    for m in tar if m.isfile()}
+    except tarfile.ReadError:
+        return {}
+
+
 def judge(back_end, out):
     said = out.get(back_end + ".said", b"").decode()
     if not check('"ready"' in said, back_end + ": it is ready", said):
@@ -153,8 +166,35 @@ def judge(back_end, out):
     found = list(frames(out[back_end + ".trace"]))
     check(out.get(back_end + ".status") == b"0\n", back_end + ": the agent",
           out.get(back_end + ".status"))
-    actions.judge(back_end, "/tmp/%s/at/w" % back_end, "/sealed/secret",
-                  found, capable=back_end == "fexit")
+    used = "fexit" if back_end == "chosen" else back_end
+    actions.judge(used, "/tmp/%s/at/w" % back_end, "/sealed/secret", found,
+                  capable=used == "fexit")
+
+
+def all_back_ends(image, folder):
+    console = boot(image, folder, "back_ends=" + ",".join(BACK_ENDS))
+    out = output(folder)
+    if keep := os.environ.get("KEEP"):
+        pathlib.Path(keep).mkdir(exist_ok=True)
+        for path, data in out.items():
+            (pathlib.Path(keep) / path).write_bytes(data)
+    if not check(out, "the guest said something", console[-2000:]):
+        return
+    for back_end in BACK_ENDS:
+        judge(back_end, out)
+    said = out.get("named.said", b"").decode()
+    check("this kernel cannot give 'cap_capable'" in said,
+          "an event that is named and missing", said)
+
+
+def without_bpf_lsm(image, folder):
+    """Its programs load and attach all the same, and are never called."""
+    boot(image, folder, "lsm=landlock,yama", "back_ends=lsm,chosen")
+    out = output(folder)
+    said = out.get("lsm.said", b"").decode()
+    check("the hooks are attached, and are not called" in said,
+          "an LSM that is not active is not taken", said)
+    judge("chosen", out)
 
 
 def main():
@@ -170,20 +210,8 @@ def main():
         actions.build(folder / "agent")
         (folder / "initramfs").write_bytes(
             initramfs(overlay, folder / "agent"))
-        console = boot(image, folder)
-        try:
-            with tarfile.open(folder / "out") as tar:
-                out = {m.name.removeprefix("./"): tar.extractfile(m).read()
-                       for m in tar if m.isfile()}
-        except tarfile.ReadError:
-            out = {}
-        if keep := os.environ.get("KEEP"):
-            pathlib.Path(keep).mkdir(exist_ok=True)
-            for path, data in out.items():
-                (pathlib.Path(keep) / path).write_bytes(data)
-        if check(out, "the guest said something", console[-2000:]):
-            for back_end in BACK_ENDS:
-                judge(back_end, out)
+        all_back_ends(image, folder)
+        without_bpf_lsm(image, folder)
     print("%d passed, %d failed" % actions.total())
     sys.exit(bool(actions.total()[1]))
 
