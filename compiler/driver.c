@@ -3,7 +3,9 @@
 #include "compiler/base/sha256.h"
 #include "compiler/emit/emit.h"
 #include "compiler/invariants.h"
+#include "compiler/origins.h"
 
+#include <errno.h>
 #include <string.h>
 
 static const char *const passes[] = {"layers", "normalise"};
@@ -82,6 +84,8 @@ int driver_compile(struct compilation *c, const struct front_input *in,
 		return 0;
 	if (!c->unbound && !invariants_hold(&ctx, &c->policy))
 		return 0;
+	if (c->origins.n && !origins_adopt(&ctx, c->origins, &c->policy))
+		return err_set(err, -EPROTO, "provenance.json: not one");
 	third_party_reach(c->a, &c->policy, &c->reached);
 	emit = emit_in(c);
 	c->ok = emit_all(&emit, &c->plan);
@@ -95,11 +99,10 @@ void driver_lint(struct compilation *c, const struct driver_look *look)
 
 	c->denied = lint_policy(&ctx, &c->policy, &c->reached);
 	if (look->workspace)
-		c->unsearched = !workspace_lint(&ctx, &c->policy,
-						look->workspace,
-						look->patterns);
+		c->unsearched = !workspace_lint(
+			&ctx, &c->policy, look->workspace, look->patterns);
 	waive_warnings(&ctx, &c->policy, look->today,
-		   look->workspace && look->patterns, &c->waived);
+		       look->workspace && look->patterns, &c->waived);
 }
 
 void driver_done(struct compilation *c)

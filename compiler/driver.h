@@ -34,6 +34,9 @@ struct compilation {
 	/* Set it for what reports a broken `never` of the global file itself:
 	 * there is a plan all the same. */
 	bool unbound;
+	/* Set it to the provenance.json of the plan whose policy.json is
+	 * compiled: origins.h. Empty: places are where things stand. */
+	struct str origins;
 	/*
 	 * For --dump-ir: one of driver_pass(); set it before driver_compile(),
 	 * which then prints the policy as it is after that pass into dump and

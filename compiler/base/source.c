@@ -15,6 +15,8 @@ const char *layer_name(enum layer layer)
 		return "workspace";
 	case LAYER_FLAGS:
 		return "flags";
+	case LAYER_SESSION:
+		return "session";
 	}
 	abort();
 }

@@ -23,6 +23,7 @@ enum layer {
 	LAYER_GLOBAL,
 	LAYER_WORKSPACE,
 	LAYER_FLAGS,
+	LAYER_SESSION, /* changed while it ran */
 };
 
 const char *layer_name(enum layer layer); /* "floor", "preset", … */

@@ -47,6 +47,8 @@ static enum words words_of(enum command_id id)
 	case COMMAND_PS:
 	case COMMAND_LOGS:
 	case COMMAND_STOP:
+	case COMMAND_ALLOW:
+	case COMMAND_DENY:
 	case COMMAND_RESET:
 	case COMMAND_VERSION:
 	case COMMANDS:

@@ -1,5 +1,6 @@
 #include "compiler/commands/derived.h"
 
+#include "compiler/base/sha256.h"
 #include "compiler/plan/manifest.h"
 
 #include <errno.h>
@@ -46,17 +47,16 @@ static void compare(const struct plan *p, struct derived *d)
 			d->deltas[d->n++] = all[i];
 }
 
-int derived_make(const struct plan *p, const char *prefix, struct derived *out,
-		 struct err *err)
+static int compile(const struct plan *p, struct front_input in,
+		   struct derived *out, struct err *err)
 {
 	const struct plan_file *f = plan_file(p, DERIVED_POLICY);
 	struct memory m = {.tree = {read_memory}, .name = STR(DERIVED_POLICY)};
-	struct front_input in = {
-		.global = DERIVED_POLICY, .tree = &m.tree, .prefix = prefix};
+	const char *prefix = in.prefix;
 	int rc;
 
-	/* Whose 'never' its tests hold, it does not say: the sources bind. */
-	*out = (struct derived){.c.unbound = true};
+	in.global = DERIVED_POLICY;
+	in.tree = &m.tree;
 	if (!f)
 		return err_set(err, -ENOENT, "%s%s: missing", prefix,
 			       DERIVED_POLICY);
@@ -64,6 +64,49 @@ int derived_make(const struct plan *p, const char *prefix, struct derived *out,
 	rc = driver_compile(&out->c, &in, err);
 	if (rc == 0 && out->c.ok)
 		compare(p, out);
+	return rc;
+}
+
+int derived_make(const struct plan *p, const char *prefix, struct derived *out,
+		 struct err *err)
+{
+	/* Whose 'never' its tests hold, it does not say: the sources bind. */
+	*out = (struct derived){.c.unbound = true};
+	return compile(p, (struct front_input){.prefix = prefix}, out, err);
+}
+
+/* What the manifest tells: the plan's own sources, and what was changed. */
+static void name_sources(const struct plan *p, struct compilation *c)
+{
+	char hex[SHA256_HEX_MAX];
+
+	c->plan.sources.n = 0;
+	vec_each(s, &p->sources)
+		*vec_push(c->a, &c->plan.sources) = *s;
+	vec_each(s, &c->sources.list)
+		if (s->layer == LAYER_SESSION)
+			*vec_push(c->a,
+				  &c->plan.sources) = (struct plan_source){
+				s->name,
+				arena_str(c->a,
+					  str_of(sha256_hex(s->text, hex)))};
+}
+
+int derived_extend(const struct plan *p, const char *prefix,
+		   const struct front_flag *changes, size_t n,
+		   struct derived *out, struct err *err)
+{
+	const struct plan_file *f = plan_file(p, "provenance.json");
+	struct front_input in = {
+		.prefix = prefix, .session = changes, .n_session = n};
+	int rc;
+
+	*out = (struct derived){.c.unbound = true};
+	if (f)
+		out->c.origins = f->data;
+	rc = compile(p, in, out, err);
+	if (rc == 0 && out->c.ok)
+		name_sources(p, &out->c);
 	return rc;
 }
 

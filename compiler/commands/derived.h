@@ -29,6 +29,15 @@ must_check int derived_make(const struct plan *p, const char *prefix,
 			    struct derived *out, struct err *err);
 
 /*
+ * The same with what was changed while the session ran: a flag each. Rules are
+ * where the plan's provenance.json says. The plan that comes out names the
+ * sources of p, and those changes as "session".
+ */
+must_check int derived_extend(const struct plan *p, const char *prefix,
+			      const struct front_flag *changes, size_t n,
+			      struct derived *out, struct err *err);
+
+/*
  * Before a plan's own policy is compared with another: what policy.json leaves
  * out, since it is no part of a plan (workspace_trust), is as the other has it.
  */

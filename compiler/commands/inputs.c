@@ -158,6 +158,8 @@ static int flag_kind(enum option_id id)
 	case OPTION_FOLLOW:
 	case OPTION_POLICY:
 	case OPTION_YES:
+	case OPTION_SESSION:
+	case OPTION_SAVE:
 	case OPTION_SHOW:
 	case OPTION_LIST:
 	case OPTION_REVOKE:
@@ -186,9 +188,10 @@ static void find_flags(struct arena *a, const struct options *o,
 		int kind = flag_kind(g->id);
 
 		if (kind >= 0)
-			flags[in->n_flags++] =
-				(struct front_flag){(enum front_flag_kind)kind,
-						    g->spelling, g->value};
+			flags[in->n_flags++] = (struct front_flag){
+				.kind = (enum front_flag_kind)kind,
+				.spelling = g->spelling,
+				.value = g->value};
 	}
 }
 

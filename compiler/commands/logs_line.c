@@ -126,12 +126,42 @@ static bool decision(const struct view *v, const cJSON *d)
 	return true;
 }
 
+/* Somebody changed the session's policy: what the lines below are decided by.
+ */
+static bool change(const struct view *v, const cJSON *d)
+{
+	const cJSON *who = cJSON_GetObjectItemCaseSensitive(d, "who");
+	struct str time = str_of(text_of(d, "time"));
+	struct view inner = *v;
+	struct buf b, by;
+
+	if (time.n <= CLOCK_AT)
+		return false;
+	buf_init(&b, v->out->a);
+	buf_init(&by, v->out->a);
+	buf_adds(&b, "the policy: ");
+	view_clean(&b, str_of(text_of(d, "verb")));
+	buf_addc(&b, ' ');
+	view_clean(&b, str_of(text_of(d, "dest")));
+	buf_adds(&by, "by ");
+	view_clean(&by, str_of(text_of(who, "name")));
+	view_clean(v->out, str_slice(time, CLOCK_AT, CLOCK_AT + CLOCK_BYTES));
+	buf_addc(v->out, ' ');
+	view_paint(v, VIEW_WARN, STR("change"));
+	buf_addc(v->out, ' ');
+	inner.width = v->width > 40 ? v->width - CLOCK_BYTES - 8 : 40;
+	view_row(&inner, 0, VIEW_PLAIN, buf_str(&b), buf_str(&by));
+	return true;
+}
+
 bool logs_line(const struct view *v, struct str line)
 {
 	cJSON *d = cJSON_ParseWithLength(line.p, line.n);
+	const char *event = text_of(d, "event");
 	bool ok = cJSON_IsObject(d) &&
-		  (strcmp(text_of(d, "event"), "end") == 0 ? ended(v, d)
-							   : decision(v, d));
+		  (strcmp(event, "end") == 0	  ? ended(v, d)
+		   : strcmp(event, "change") == 0 ? change(v, d)
+						  : decision(v, d));
 
 	cJSON_Delete(d);
 	return ok;

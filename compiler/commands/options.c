@@ -24,6 +24,7 @@
 #define FOR_DOCTOR  FOR(DOCTOR)
 #define FOR_PS	    FOR(PS)
 #define FOR_LOGS    FOR(LOGS)
+#define FOR_AMEND   (FOR(ALLOW) | FOR(DENY))
 #define FOR_POLICY                                                             \
 	(FOR(PLAN) | FOR(COMPILE) | FOR(CHECK) | FOR(TEST) | FOR(RUN) |        \
 	 FOR(START) | FOR(EXPLAIN))
@@ -273,6 +274,7 @@ static bool check(struct parser *p)
 		o->command == COMMAND_CHECK || o->command == COMMAND_RESET ||
 		o->command == COMMAND_TRUST || o->command == COMMAND_LOGS ||
 		o->command == COMMAND_ATTACH ||
+		o->command == COMMAND_ALLOW || o->command == COMMAND_DENY ||
 		o->command == COMMAND_COMPLETION ||
 		o->command == COMMAND_SCHEMA || o->command == COMMAND_HELP;
 
@@ -339,8 +341,7 @@ bool options_parse(struct arena *a, int argc, char *const *argv,
 		}
 		if (str_is(word, "--") && out->command == COMMAND_EXPLAIN) {
 			while (p.i < argc)
-				*vec_push(a, &out->words) =
-					str_of(argv[p.i++]);
+				*vec_push(a, &out->words) = str_of(argv[p.i++]);
 			break;
 		}
 		if (str_is(word, "--")) {

@@ -3,18 +3,21 @@
 #include "compiler/commands/say.h"
 #include "compiler/commands/view.h"
 #include "runtime/launch/about.h"
+#include "runtime/launch/altered.h"
 #include "runtime/launch/docker_api.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define PS_JSON_VERSION 1
+#define CHANGES_SHOWN	3u
 #define ANSWER_MS	5000 /* without Docker the sessions are still known */
 
 struct one {
 	struct about about;
 	enum session_found state;
 	struct about_end end; /* of FINISHED */
+	altered_list changes; /* of its policy */
 };
 
 struct list {
@@ -49,6 +52,8 @@ static int find_sessions(struct list *l, const char *state, bool all_of_them,
 		rc = about_state(&x.about, &x.state, err);
 		if (rc == 0 && x.state == SESSION_FINISHED)
 			about_end_read(l->a, s, &x.end);
+		if (rc == 0)
+			rc = altered_read(l->a, s, &x.changes, err);
 		if (rc == 0 && (all_of_them || x.state != SESSION_FINISHED))
 			*vec_push(l->a, &l->sessions) = x;
 	}
@@ -167,6 +172,25 @@ static const char *streams_text(const struct about *x)
 	return x->streams.tty ? ", detached, with a terminal" : ", detached";
 }
 
+/* The last of them, which say most about what it may do now. */
+static struct str changes_text(struct arena *a, const altered_list *list)
+{
+	struct buf b;
+	uint32_t first = list->n > CHANGES_SHOWN ? list->n - CHANGES_SHOWN : 0;
+
+	buf_init(&b, a);
+	buf_adds(&b, "its policy was changed");
+	if (list->n > 1)
+		buf_addf(&b, " %u times", list->n);
+	for (uint32_t i = first; i < list->n; i++)
+		buf_addf(&b, "%s %s",
+			 i > first ? ","
+			 : first   ? ", at last"
+				   : ":",
+			 altered_text(a, &list->v[i]).p);
+	return buf_str(&b);
+}
+
 static void show(const struct view *v, const struct list *l,
 		 const struct one *x)
 {
@@ -189,6 +213,10 @@ static void show(const struct view *v, const struct list *l,
 			 (struct str){0});
 	buf_adds(v->out, "    ");
 	view_wrap(v, 4, 4, is_over(x) ? end_text(l, x) : containers_text(l, x));
+	if (x->changes.n) {
+		buf_adds(v->out, "    ");
+		view_wrap(v, 4, 4, changes_text(a, &x->changes));
+	}
 }
 
 /* --- as JSON -------------------------------------------------------------- */
@@ -223,6 +251,15 @@ static void put_end(cJSON *o, const struct about_end *end)
 		json_put_cstr(o, "error", end->error);
 }
 
+static cJSON *changes_list(const struct one *x)
+{
+	cJSON *all = json_array();
+
+	vec_each(c, &x->changes)
+		json_push(all, altered_json(c));
+	return all;
+}
+
 static struct str list_json(const struct list *l)
 {
 	cJSON *root = json_object(), *all = json_array();
@@ -241,6 +278,8 @@ static struct str list_json(const struct list *l)
 		json_put(o, "command", words);
 		json_put_bool(o, "detached", x->about.streams.kept);
 		json_put_bool(o, "terminal", x->about.streams.tty);
+		if (x->changes.n)
+			json_put(o, "changes", changes_list(x));
 		if (is_over(x))
 			put_end(o, &x->end);
 		else

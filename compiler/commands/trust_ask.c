@@ -167,33 +167,38 @@ static bool is_yes(struct str answer)
 	       (answer.n == 3 && strncasecmp(answer.p, "yes", 3) == 0);
 }
 
-bool trust_ask(int tty, struct compilation *c, const struct inputs *in,
-	       const struct contribution *x)
+bool trust_confirm(int tty, struct str text, struct str question)
 {
-	struct str where = view_cleaned(c->a, str_of(in->workspace));
-	struct buf out;
-	struct view v = {&out, say_width(tty), say_colour(tty)};
-	struct str question;
 	char line[16];
 	struct err err;
 	bool answered;
 
-	buf_init(&out, c->a);
-	buf_addf(&out, "membrane: %s adds %u thing%s to your policy:\n",
-		 where.p, x->adds.n, x->adds.n == 1 ? "" : "s");
-	trust_view(&v, c, x);
-	if (fileio_write_all(tty, buf_str(&out), &err) < 0)
+	if (fileio_write_all(tty, text, &err) < 0)
 		return false;
 	/* What was typed before the question is not an answer to it. */
 	tcflush(tty, TCIFLUSH);
-	question =
-		arena_fmt(c->a, "Approve %s for this folder, until %s? [y/N] ",
-			  x->adds.n == 1 ? "this" : "these",
-			  x->adds.n == 1 ? "it changes" : "they change");
 	if (fileio_write_all(tty, question, &err) < 0)
 		return false;
 	answered = read_answer(tty, line, sizeof(line));
 	if (!answered)
 		tcflush(tty, TCIFLUSH); /* the rest of a long line */
 	return answered && is_yes(str_of(line));
+}
+
+bool trust_ask(int tty, struct compilation *c, const struct inputs *in,
+	       const struct contribution *x)
+{
+	struct str where = view_cleaned(c->a, str_of(in->workspace));
+	struct buf out;
+	struct view v = {&out, say_width(tty), say_colour(tty)};
+	struct str question =
+		arena_fmt(c->a, "Approve %s for this folder, until %s? [y/N] ",
+			  x->adds.n == 1 ? "this" : "these",
+			  x->adds.n == 1 ? "it changes" : "they change");
+
+	buf_init(&out, c->a);
+	buf_addf(&out, "membrane: %s adds %u thing%s to your policy:\n",
+		 where.p, x->adds.n, x->adds.n == 1 ? "" : "s");
+	trust_view(&v, c, x);
+	return trust_confirm(tty, buf_str(&out), question);
 }

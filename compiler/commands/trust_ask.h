@@ -39,6 +39,11 @@ struct str trust_command(struct arena *a, const struct options *o,
  */
 must_check int trust_terminal(void);
 /*
+ * Show a text and ask, on the terminal alone. What was typed ahead is no
+ * answer; only "y" and "yes" are one.
+ */
+must_check bool trust_confirm(int tty, struct str text, struct str question);
+/*
  * Show what is added and ask, on the terminal alone. What was typed ahead is
  * no answer; only "y" and "yes" are one.
  */

@@ -480,11 +480,11 @@ bool bind_tests(struct pass_ctx *c, enum layer layer,
 	return false;
 }
 
-bool bind_flag(struct pass_ctx *c, const char *key, const struct text *value,
-	       struct ir_policy *out)
+bool bind_flag(struct pass_ctx *c, enum layer layer, const char *key,
+	       const struct text *value, struct ir_policy *out)
 {
 	const struct key *k = find_key(BIND_MAP_POLICY, str_of(key));
-	struct binder b = {.c = c, .layer = LAYER_FLAGS, .policy = out};
+	struct binder b = {.c = c, .layer = layer, .policy = out};
 	struct yaml_node *n = arena_new_of(c->a, struct yaml_node);
 	struct yaml_pair pair = {.key = *value, .value = n};
 	unsigned before = c->diags->errors;

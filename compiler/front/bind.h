@@ -27,7 +27,7 @@ must_check bool bind_tests(struct pass_ctx *c, enum layer layer,
  * Bind one value as if it stood under a top-level key of the schema: what the
  * command line needs. Of a list it is an item.
  */
-must_check bool bind_flag(struct pass_ctx *c, const char *key,
+must_check bool bind_flag(struct pass_ctx *c, enum layer layer, const char *key,
 			  const struct text *value, struct ir_policy *out);
 
 #endif

@@ -34,15 +34,18 @@ static const char *key_of(enum front_flag_kind kind)
 	return NULL;
 }
 
-static bool bind_one(struct pass_ctx *c, const struct front_flag *flag,
-		     const struct text *value, struct ir_policy *out)
+static bool bind_one(struct pass_ctx *c, enum layer layer,
+		     const struct front_flag *flag, const struct text *value,
+		     struct ir_policy *out)
 {
 	const char *key = key_of(flag->kind);
 
+	if (flag->off)
+		return true;
 	if (!key) {
 		out->trace.engine = (ir_opt_trace_engine){
 			.set = true,
-			.from = {value->at, LAYER_FLAGS},
+			.from = {value->at, layer},
 			.v = IR_TRACE_OFF,
 		};
 		return true;
@@ -53,34 +56,41 @@ static bool bind_one(struct pass_ctx *c, const struct front_flag *flag,
 			   LIMIT_SCALAR_BYTES);
 		return false;
 	}
-	return bind_flag(c, key, value, out);
+	return bind_flag(c, layer, key, value, out);
+}
+
+static struct str text_of(struct arena *a, const struct flags_text *flags)
+{
+	struct buf line;
+
+	buf_init(&line, a);
+	for (size_t i = 0; i < flags->n; i++) {
+		if (i)
+			buf_addc(&line, flags->between);
+		buf_add(&line, flags->v[i].spelling);
+		if (key_of(flags->v[i].kind)) {
+			buf_addc(&line, ' ');
+			buf_add(&line, flags->v[i].value);
+		}
+	}
+	return buf_str(&line);
 }
 
 bool flags_bind(struct pass_ctx *c, struct sources *sources,
-		const struct front_input *in, struct doc *out)
+		const struct flags_text *flags, struct doc *out)
 {
-	const struct source *src;
+	const struct source *src =
+		sources_add(sources, str_of(flags->name), text_of(c->a, flags),
+			    flags->layer);
 	uint32_t at;
-	struct buf line;
 	bool ok = true;
 
-	buf_init(&line, c->a);
-	for (size_t i = 0; i < in->n_flags; i++) {
-		buf_adds(&line, i ? " " : "");
-		buf_add(&line, in->flags[i].spelling);
-		if (key_of(in->flags[i].kind)) {
-			buf_addc(&line, ' ');
-			buf_add(&line, in->flags[i].value);
-		}
-	}
-	src = sources_add(sources, STR("<command line>"), buf_str(&line),
-			  LAYER_FLAGS);
-	*out = (struct doc){.layer = LAYER_FLAGS, .source = src->name};
+	*out = (struct doc){.layer = flags->layer, .source = src->name};
 	if (!yaml_check_bytes(c->diags, src))
 		return false;
 	at = src->base;
-	for (size_t i = 0; i < in->n_flags; i++) {
-		const struct front_flag *f = &in->flags[i];
+	for (size_t i = 0; i < flags->n; i++) {
+		const struct front_flag *f = &flags->v[i];
 		uint32_t word = (uint32_t)f->spelling.n;
 		struct text t = {f->value, {at, at + word}, 0};
 
@@ -89,7 +99,7 @@ bool flags_bind(struct pass_ctx *c, struct sources *sources,
 			t.at.beg = t.verbatim;
 			t.at.end = t.verbatim + (uint32_t)f->value.n;
 		}
-		ok &= bind_one(c, f, &t, &out->policy);
+		ok &= bind_one(c, flags->layer, f, &t, &out->policy);
 		at = t.at.end + 1;
 	}
 	return ok;

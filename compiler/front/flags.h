@@ -1,14 +1,23 @@
 /*
- * The command line as a source named "<command line>", so that a diagnostic
- * can point into it.
+ * The command line as a source of its own, so that a diagnostic can point into
+ * it.
  */
 #ifndef COMPILER_FRONT_FLAGS_H
 #define COMPILER_FRONT_FLAGS_H
 
 #include "compiler/front/front.h"
 
-/* *out is the document of the flags layer. False after reporting. */
+/* Flags, and the source that they become: its name, what is between two. */
+struct flags_text {
+	const struct front_flag *v;
+	size_t n;
+	enum layer layer;
+	const char *name;
+	char between;
+};
+
+/* *out is the document of that layer. False after reporting. */
 must_check bool flags_bind(struct pass_ctx *c, struct sources *sources,
-			   const struct front_input *in, struct doc *out);
+			   const struct flags_text *flags, struct doc *out);
 
 #endif

@@ -142,13 +142,13 @@ static enum files_status load_ignore(struct front *f)
 	return FILES_OK;
 }
 
-static void load_flags(struct front *f)
+static void load_flags(struct front *f, const struct flags_text *flags)
 {
 	struct doc doc;
 
-	if (f->files.in->n_flags == 0)
+	if (flags->n == 0)
 		return;
-	f->ok &= flags_bind(f->files.c, f->sources, f->files.in, &doc);
+	f->ok &= flags_bind(f->files.c, f->sources, flags, &doc);
 	*vec_push(f->files.c->a, f->presets.out) = doc;
 }
 
@@ -174,7 +174,10 @@ int front_load(struct pass_ctx *c, struct sources *sources,
 			return err->code;
 		f.ok &= s != FILES_REFUSED;
 	}
-	load_flags(&f);
+	load_flags(&f, &(struct flags_text){in->flags, in->n_flags, LAYER_FLAGS,
+					    "<command line>", ' '});
+	load_flags(&f, &(struct flags_text){in->session, in->n_session,
+					    LAYER_SESSION, "session", '\n'});
 	*out_ok = f.ok && f.presets.ok && c->diags->errors == 0;
 	return 0;
 }

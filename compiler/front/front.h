@@ -1,6 +1,7 @@
 /*
- * Everything a user wrote, as bound documents: files, presets, ignore file and
- * command line, in the order of their layers.
+ * Everything a user wrote, as bound documents: files, presets, ignore file,
+ * command line and what was said while the session ran, in the order of their
+ * layers.
  */
 #ifndef COMPILER_FRONT_FRONT_H
 #define COMPILER_FRONT_FRONT_H
@@ -30,6 +31,7 @@ struct front_flag {
 	enum front_flag_kind kind;
 	struct str spelling; /* as typed: "-n" */
 	struct str value;
+	bool off; /* it stands there, and another has taken it back */
 };
 
 /* A text in the place of a file's: what would an edit do? */
@@ -68,6 +70,10 @@ struct front_input {
 	bool no_global;         /* --no-global-config */
 	const struct front_flag *flags;
 	size_t n_flags;
+	/* What was changed while the session ran, above the flags: a line each
+	 * of a source named "session". */
+	const struct front_flag *session;
+	size_t n_session;
 	const struct front_text *texts;
 	size_t n_texts;
 };

@@ -47,6 +47,7 @@ static bool is_by(enum author author, enum layer layer)
 	case LAYER_WORKSPACE:
 		return author == AUTHOR_WORKSPACE;
 	case LAYER_FLAGS:
+	case LAYER_SESSION:
 		return author == AUTHOR_FLAGS;
 	}
 	return false;

@@ -182,6 +182,7 @@ static bool trusted(enum layer layer)
 	case LAYER_FLOOR:
 	case LAYER_GLOBAL:
 	case LAYER_FLAGS:
+	case LAYER_SESSION:
 		return true;
 	case LAYER_PRESET:
 	case LAYER_WORKSPACE:

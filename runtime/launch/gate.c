@@ -51,6 +51,15 @@ int gate_hello(struct gate *g, struct str hello, struct err *err)
 	return rc < 0 ? err_while(err, "telling the gate about the host") : 0;
 }
 
+int gate_change(struct gate *g, uint32_t number, bool cut, struct err *err)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), "change %u %s\n", number,
+		 cut ? "cut" : "keep");
+	return fileio_write_all(g->in, str_of(line), err);
+}
+
 static void say(struct gate *g, struct str text)
 {
 	struct arena *a = arena_new();
@@ -116,7 +125,7 @@ static int take_ca(struct gate *g, const cJSON *pem, struct err *err)
 	return rc;
 }
 
-static uint32_t inode(const cJSON *o, const char *name)
+static uint32_t number(const cJSON *o, const char *name)
 {
 	const cJSON *n = cJSON_GetObjectItemCaseSensitive(o, name);
 
@@ -135,27 +144,47 @@ static int on_ready(struct gate *g, const cJSON *o, struct err *err)
 	if (rc < 0)
 		return rc;
 	g->ready_ms = cJSON_IsNumber(ms) ? ms->valuedouble : 0;
-	g->netns = inode(o, "netns");
-	g->pidns = inode(o, "pidns");
+	g->netns = number(o, "netns");
+	g->pidns = number(o, "pidns");
 	g->ready = true;
 	return 0;
 }
 
+static int on_generation(struct gate *g, const cJSON *o, struct err *err)
+{
+	const cJSON *why = cJSON_GetObjectItemCaseSensitive(o, "message");
+	uint32_t n = number(o, "generation");
+
+	if (!n || !g->on_generation)
+		return err_set(err, -EPROTO, "the gate tells of a change that "
+			       "nobody asked for");
+	g->on_generation(
+		g->ctx, n,
+		cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "ok")),
+		cJSON_IsString(why) ? why->valuestring : "");
+	return 0;
+}
+
+int gate_note(struct gate *g, struct str line, struct err *err)
+{
+	int rc = fileio_write_all(g->decisions, line, err);
+
+	g->decision_bytes += line.n;
+	if (rc == 0 && g->copy >= 0)
+		rc = fileio_write_all(g->copy, line, err);
+	return rc;
+}
+
+/* What the gate decided, as long as there is room for it. */
 static int keep_record(struct gate *g, struct str line, struct err *err)
 {
-	int rc;
-
 	if (g->decision_bytes + line.n + 1 > GATE_DECISIONS_MAX) {
 		g->unwritten++;
 		return 0;
 	}
-	g->decision_bytes += line.n + 1;
 	/* line lies in g->line, with the LF behind it */
 	line.n++;
-	rc = fileio_write_all(g->decisions, line, err);
-	if (rc == 0 && g->copy >= 0)
-		rc = fileio_write_all(g->copy, line, err);
-	return rc;
+	return gate_note(g, line, err);
 }
 
 static int on_event(struct gate *g, const cJSON *o, struct str line,
@@ -177,6 +206,8 @@ static int on_event(struct gate *g, const cJSON *o, struct str line,
 		g->words_done = true;
 		return 0;
 	}
+	if (strcmp(name, "generation") == 0)
+		return on_generation(g, o, err);
 	if (strcmp(name, "answer") == 0) {
 		line.n++; /* with its LF, as in keep_record() */
 		if (g->tracer)

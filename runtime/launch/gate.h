@@ -39,6 +39,10 @@ struct gate {
 	char line[GATE_LINE_MAX];
 	size_t log_bytes, decision_bytes;
 	uint64_t unwritten; /* decisions beyond GATE_DECISIONS_MAX */
+	/* Called when the gate says what became of another plan; or NULL. */
+	void (*on_generation)(void *ctx, uint32_t number, bool ok,
+			      const char *message);
+	void *ctx;
 	char words[256]; /* the last line on stderr, or of an error event */
 	size_t words_n;
 	bool words_done; /* they are of an error event */
@@ -48,6 +52,11 @@ struct gate {
 must_check int gate_start(struct gate *g, char *const *argv, const char *dir,
 			  int keep_fd, struct err *err);
 must_check int gate_hello(struct gate *g, struct str hello, struct err *err);
+/* Its plan is another one now: what comes of it is said by on_generation. */
+must_check int gate_change(struct gate *g, uint32_t number, bool cut,
+			   struct err *err);
+/* A line of ours, with its LF, between its decisions. */
+must_check int gate_note(struct gate *g, struct str line, struct err *err);
 /*
  * Take what there is to read; never blocks.
  *   -EPROTO  something that is not the protocol: the session must end

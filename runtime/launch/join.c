@@ -2,6 +2,7 @@
 
 #include "compiler/base/fileio.h"
 #include "compiler/base/limits.h"
+#include "runtime/launch/local.h"
 #include "runtime/launch/proc.h"
 #include "runtime/launch/stage.h"
 
@@ -12,7 +13,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <termios.h>
 
 #define HELLO_MS   10000 /* for a keeper to say hello; it may be at work */
@@ -227,32 +227,6 @@ static bool take_typed(struct join *j)
 
 /* --- joining -------------------------------------------------------------- */
 
-/* -ENOENT: nobody listens. */
-static int connect_to(const char *dir, int *out_fd, struct err *err)
-{
-	struct sockaddr_un at = {.sun_family = AF_UNIX,
-				 .sun_path = SESSION_SOCKET};
-	auto_fd int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int fd = socket(AF_UNIX, SOCK_STREAM, 0), rc = 0;
-
-	if (fd < 0 || here < 0 || chdir(dir) < 0) {
-		rc = fail(err, dir);
-		fd_close(&fd);
-		return rc;
-	}
-	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0)
-		rc = errno == ECONNREFUSED || errno == ENOENT
-			     ? err_set(err, -ENOENT, "nobody listens there")
-			     : fail(err, "joining the session");
-	if (fchdir(here) < 0 && rc == 0)
-		rc = fail(err, "back to the folder");
-	if (rc < 0)
-		fd_close(&fd);
-	else
-		*out_fd = fd;
-	return rc;
-}
-
 static uint64_t get_be(const unsigned char *p, unsigned bytes)
 {
 	uint64_t v = 0;
@@ -340,7 +314,8 @@ static int come_in(struct join *j, struct spool_place *out, struct err *err)
 	int rc;
 
 	while (true) {
-		rc = connect_to(j->o->about->session.dir, &j->fd, err);
+		rc = local_connect(j->o->about->session.dir,
+				   SESSION_SOCKET, &j->fd, err);
 		if (rc == 0)
 			rc = hear_hello(j, out, err);
 		if (rc != -ENOENT || !is_alive(j->o->about))

@@ -229,6 +229,9 @@ static int start_gate(struct launch *l, struct err *err)
 	if (rc == 0)
 		rc = open_stage(l, err);
 	if (rc == 0)
+		rc = control_open(r->control, l->a, &l->session, r->gate,
+				  l->o.plan, err);
+	if (rc == 0)
 		rc = open_trace_log(l, err);
 	if (rc == 0)
 		rc = docker_open(l->a, &l->at, &r->docker, err);
@@ -310,6 +313,8 @@ static void init_run(struct launch *l)
 	r->gate->in = r->gate->out = r->gate->err = -1;
 	r->gate->decisions = r->gate->log = r->gate->copy = -1;
 	r->gate->bundle = -1;
+	r->control = arena_new_of(l->a, struct control);
+	r->control->listen = r->control->client = -1;
 	l->trace_copy = -1;
 	r->gate->summary = summary_new(l->a);
 	r->tracer_name = arena_fmt(l->a, "membrane-tracer-%s",
@@ -394,6 +399,7 @@ static void write_summary(struct launch *l, int status, const struct err *why)
 	cJSON_AddNumberToObject(o, "gate_ready_ms", l->run.gate->ready_ms);
 	if (l->run.tracer)
 		add_trace(l->a, o, l->run.tracer);
+	cJSON_AddItemToObject(o, "changes", control_json(l->run.control));
 	cJSON_AddItemToObject(o, "refused", summary_json(l->run.gate->summary));
 	text = cJSON_Print(o);
 	/* a record for later: its absence must not change the status */
@@ -434,6 +440,7 @@ static void print_summary(struct launch *l)
 	struct buf text;
 
 	buf_init(&text, l->a);
+	control_words(l->run.control, &text);
 	summary_print(l->run.gate->summary, log, colour, &text);
 	if (l->run.gate->unwritten)
 		buf_addf(&text, "membrane: %s is full: %llu decisions are not "
@@ -506,6 +513,7 @@ static int in_session(struct launch *l, struct err *err)
 		rc = run_session(l, err);
 	if (saved && l->run.killing) /* docker had no chance to */
 		tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
+	control_close(l->run.control);
 	gate_done(l->run.gate);
 	if (l->run.tracer)
 		tracer_done(l->run.tracer);

@@ -73,8 +73,8 @@ int prepare_owner(struct arena *a, const struct launch_opts *o,
 	return make_home(out, o->quiet, err);
 }
 
-static int make_readable(struct arena *a, const char *dir,
-			 const struct plan *p, struct err *err)
+int prepare_readable(struct arena *a, const char *dir, const struct plan *p,
+		     struct err *err)
 {
 	if (chmod(dir, 0755) < 0)
 		return fail(err, dir);
@@ -112,7 +112,7 @@ int prepare_folder(struct arena *a, const struct launch_opts *o,
 	int rc = plan_write(plan, o->plan, err);
 
 	if (rc == 0)
-		rc = make_readable(a, plan, o->plan, err);
+		rc = prepare_readable(a, plan, o->plan, err);
 	if (rc == 0)
 		rc = fileio_write(AT_FDCWD, resolv,
 				  STR("nameserver " PREPARE_RESOLVER "\n"),

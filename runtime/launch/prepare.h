@@ -34,6 +34,8 @@ must_check int prepare_owner(struct arena *a, const struct launch_opts *o,
  * plan/ as the gate reads it: by a root without CAP_DAC_OVERRIDE, so every
  * file of it is readable for all (the folders above are not). And resolv.conf.
  */
+must_check int prepare_readable(struct arena *a, const char *dir,
+				const struct plan *p, struct err *err);
 must_check int prepare_folder(struct arena *a, const struct launch_opts *o,
 			      const struct session *s, struct err *err);
 /* -ENOENT: an image or the runtime is missing; *err says what to do. */

@@ -426,6 +426,9 @@ static int next_wait(const struct run *r)
 		if (left > 0 && left < wait)
 			wait = left;
 	}
+	if (control_deadline(r->control) &&
+	    control_deadline(r->control) - now < wait)
+		wait = control_deadline(r->control) - now;
 	return wait < 0 ? 0 : (int)wait;
 }
 
@@ -503,7 +506,20 @@ static size_t run_fds(const struct run *r, struct pollfd *out)
 
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
 		out[n++] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+	if (r->phase == RUN_AGENT)
+		n += control_fds(r->control, out + n);
 	return n + (r->stage ? stage_fds(r->stage, out + n) : 0);
+}
+
+/* Changes of the policy: while the agent runs, and only then. */
+static void take_control(struct run *r)
+{
+	struct err err;
+
+	if (r->phase == RUN_ENDING)
+		control_close(r->control);
+	else if (r->phase == RUN_AGENT && control_pump(r->control, &err) < 0)
+		run_stop(r, &err);
 }
 
 /* Who waits for the agent went away, and would never know of it. */
@@ -538,6 +554,7 @@ int run_loop(struct run *r, struct err *err)
 		take_trace(r);
 		if (r->stage)
 			stage_pump(r->stage, r->agent);
+		take_control(r);
 		check_caller(r);
 		grant_wish(r);
 		if (r->phase == RUN_STARTING && is_ready(r))

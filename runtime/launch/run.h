@@ -8,6 +8,7 @@
 #ifndef RUNTIME_LAUNCH_RUN_H
 #define RUNTIME_LAUNCH_RUN_H
 
+#include "runtime/launch/control.h"
 #include "runtime/launch/docker_api.h"
 #include "runtime/launch/gate.h"
 #include "runtime/launch/session.h"
@@ -34,7 +35,7 @@ struct run_times {
 	int64_t agent_ended, gate_died, gate_ended, cleaned;
 };
 
-_Static_assert(STAGE_FDS + 6 <= DOCKER_FDS_MAX, "run_fds");
+_Static_assert(STAGE_FDS + CONTROL_FDS + 6 <= DOCKER_FDS_MAX, "run_fds");
 
 struct run {
 	struct arena *a;
@@ -46,6 +47,7 @@ struct run {
 	const char *gate_name, *agent_name, *tracer_name;
 	const struct watchdog *watchdog;
 	const char *network; /* the gate is to be joined to it; or NULL */
+	struct control *control;
 	struct stage *stage; /* the command's streams; NULL: our own */
 	int caller; /* while the agent is not known to run: its end is our end,
 		       too; -1: nobody waits */

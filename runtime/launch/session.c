@@ -206,6 +206,7 @@ void session_release(struct session *s, bool finished)
 		return;
 	if (finished) {
 		remove_in(s, SESSION_SOCKET);
+		remove_in(s, SESSION_CONTROL);
 		remove_in(s, "lock");
 	}
 	fd_close(&s->lock_fd);

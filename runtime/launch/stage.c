@@ -1,5 +1,6 @@
 #include "runtime/launch/stage.h"
 
+#include "runtime/launch/local.h"
 #include "runtime/launch/proc.h"
 
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <termios.h>
 
 #define CHUNK	       32768u
@@ -77,27 +77,6 @@ static int open_pipes(struct stage *s, struct err *err)
 	return rc == 0 ? proc_nonblock(s->out, err) : rc;
 }
 
-/* A socket's name may be short only: it is made from within the folder. */
-static int make_socket(struct stage *s, const char *dir, struct err *err)
-{
-	struct sockaddr_un at = {.sun_family = AF_UNIX,
-				 .sun_path = SESSION_SOCKET};
-	auto_fd int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool ok;
-
-	s->listen = socket(AF_UNIX, SOCK_STREAM, 0);
-	if (here < 0 || s->listen < 0 ||
-	    fcntl(s->listen, F_SETFD, FD_CLOEXEC) < 0 || chdir(dir) < 0)
-		return fail(err, "the session's socket");
-	ok = bind(s->listen, (struct sockaddr *)&at, sizeof(at)) == 0 &&
-	     listen(s->listen, STAGE_GUESTS) == 0;
-	if (!ok)
-		fail(err, "the session's socket");
-	if (fchdir(here) < 0)
-		return fail(err, "back to the folder");
-	return ok ? proc_nonblock(s->listen, err) : err->code;
-}
-
 int stage_open(struct stage *s, const char *dir, const struct stage_opts *o,
 	       struct err *err)
 {
@@ -119,7 +98,9 @@ int stage_open(struct stage *s, const char *dir, const struct stage_opts *o,
 		rc = proc_nonblock(s->err, err);
 	if (rc == 0)
 		rc = spool_open(&s->spool, dir, err);
-	return rc == 0 ? make_socket(s, dir, err) : rc;
+	return rc == 0 ? local_listen(dir, SESSION_SOCKET, STAGE_GUESTS,
+				      &s->listen, err)
+		       : rc;
 }
 
 void stage_close_child(struct stage *s)

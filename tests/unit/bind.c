@@ -218,7 +218,9 @@ static bool is_doc(const struct doc *d, enum layer layer, const char *source)
 static void test_order(void)
 {
 	const struct front_flag flags[] = {
-		{FRONT_FLAG_IMAGE, STR("--image"), STR("i")}};
+		{.kind = FRONT_FLAG_IMAGE,
+		 .spelling = STR("--image"),
+		 .value = STR("i")}};
 	struct place_rig t;
 	struct err err;
 	docs list;

@@ -1,0 +1,232 @@
+#include "compiler/commands/amend.h"
+
+#include "compiler/base/fileio.h"
+#include "compiler/base/limits.h"
+#include "compiler/commands/contribution.h"
+#include "compiler/commands/say.h"
+#include "compiler/commands/trust_ask.h"
+#include "compiler/front/edit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define POLICY_FILE STR(".membrane.yaml")
+#define OLDER_FILE  STR(".membrane/config.yml")
+
+static int fail(struct amend *x, int status, const struct err *err)
+{
+	say("%s", view_cleaned(x->a, str_of(err->text)).p);
+	return status;
+}
+
+static const struct source *source_named(const struct compilation *c,
+					 struct str name)
+{
+	vec_each(s, &c->sources.list)
+		if (str_eq(s->name, name))
+			return s;
+	return NULL;
+}
+
+static int compile(struct amend *x, const struct front_text *text,
+		   struct compilation *out)
+{
+	struct front_input in = x->save.in.front;
+	struct err err;
+
+	/* For every run there: what flags a command line has is its own. */
+	in.workspace = x->about.workspace;
+	in.flags = NULL;
+	in.n_flags = 0;
+	in.texts = text;
+	in.n_texts = text ? 1 : 0;
+	*out = (struct compilation){0};
+	if (driver_compile(out, &in, &err) < 0)
+		return fail(x, STATUS_IO, &err);
+	if (out->ok)
+		return STATUS_OK;
+	say_diags(x->a, &out->diags);
+	say("so nothing is saved, and nothing was changed");
+	return STATUS_REFUSED;
+}
+
+/* Does the one who asks stand behind all that the workspace adds already? */
+static bool is_trusted(struct amend *x)
+{
+	struct contribution all;
+	struct err err;
+
+	contribution_make(&x->save.old, &all);
+	switch (trust_state(&x->save.old, &x->save.in, &all, &err)) {
+	case TRUST_NOTHING:
+	case TRUST_ALWAYS:
+	case TRUST_APPROVED:
+		return true;
+	case TRUST_NEVER:
+	case TRUST_OPEN:
+	case TRUST_UNKNOWN:
+		return false;
+	}
+	return false;
+}
+
+static int edit(struct amend *x)
+{
+	struct amend_save *s = &x->save;
+	bool older = source_named(&s->old, OLDER_FILE) != NULL;
+	const struct source *src;
+
+	s->file = older ? OLDER_FILE : POLICY_FILE;
+	s->path =
+		arena_fmt(x->a, "%s/%.*s", x->about.workspace, STR_ARG(s->file))
+			.p;
+	src = source_named(&s->old, s->file);
+	s->is_new = !src;
+	s->before = src ? src->text : STR("");
+	if (edit_add(x->a, s->before, x->allow ? "allow" : "deny",
+		     edit_scalar(x->a, x->dest), &s->after))
+		return STATUS_OK;
+	say("%.*s has a shape that is not edited here: write the line "
+	    "yourself",
+	    STR_ARG(s->file));
+	return STATUS_REFUSED;
+}
+
+int amend_save_prepare(struct amend *x)
+{
+	struct amend_save *s = &x->save;
+	struct front_text text;
+	struct err err;
+	int status;
+
+	if (!x->about.known) {
+		say("session %s does not say which workspace it works on: "
+		    "nothing can be saved",
+		    x->about.session.id);
+		return STATUS_REFUSED;
+	}
+	if (inputs_find(x->a, x->o, &s->in, &err) < 0)
+		return fail(x, STATUS_IO, &err);
+	s->in.workspace = x->about.workspace;
+	status = compile(x, NULL, &s->old);
+	if (status == STATUS_OK)
+		status = edit(x);
+	if (status != STATUS_OK)
+		return status;
+	text = (struct front_text){s->file, s->after};
+	status = compile(x, &text, &s->now);
+	if (status != STATUS_OK)
+		return status;
+	changes_make(x->a, &s->old, &s->now, false, &s->diff);
+	if (changes_verdict(&s->diff) <= CHANGES_COSMETIC) {
+		say("for other sessions in this workspace nothing would "
+		    "change: it is not saved");
+		return STATUS_REFUSED;
+	}
+	s->was_trusted = is_trusted(x);
+	explain_hunks_find(x->a, s->file, s->is_new ? NULL : &s->before,
+			   s->after, &s->hunks);
+	return STATUS_OK;
+}
+
+/*
+ * Into the file that is there, not beside it and renamed: in the agent's
+ * container that file is mounted read-only, and another one in its place would
+ * not be. One write of all of it.
+ */
+static int write_over(struct amend *x, int fd, struct err *err)
+{
+	const char *path = x->save.path;
+	struct str text = x->save.after;
+	ssize_t n = pwrite(fd, text.p, text.n, 0);
+
+	if (n < 0)
+		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	if ((size_t)n != text.n || ftruncate(fd, (off_t)text.n) < 0 ||
+	    fsync(fd) < 0)
+		return err_set(err, -EIO, "%s: could not be written whole",
+			       path);
+	return 0;
+}
+
+static int write_file(struct amend *x, struct err *err)
+{
+	auto_fd int fd = open(x->save.path,
+			      O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	struct str have;
+	struct stat st;
+	int rc;
+
+	if (fd < 0 && errno == ENOENT && x->save.is_new)
+		return fileio_write(AT_FDCWD, x->save.path, x->save.after, 0644,
+				    err);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_set(err, -errno, "%s: %s", x->save.path,
+			       strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, -EINVAL, "%s: not a file", x->save.path);
+	rc = fileio_read(x->a, AT_FDCWD, x->save.path, LIMIT_SOURCE_BYTES,
+			 &have, err);
+	if (rc == 0 && !str_eq(have, x->save.before))
+		rc = err_set(err, -ESTALE,
+			     "%s was edited meanwhile: it is "
+			     "left as it is",
+			     x->save.path);
+	return rc < 0 ? rc : write_over(x, fd, err);
+}
+
+/* What was shown and confirmed is approved with it, and nothing else is. */
+static int approve(struct amend *x)
+{
+	struct amend_save *s = &x->save;
+	struct contribution all;
+	struct err err;
+
+	contribution_make(&s->now, &all);
+	switch (trust_state(&s->now, &s->in, &all, &err)) {
+	case TRUST_NOTHING:
+	case TRUST_ALWAYS:
+	case TRUST_APPROVED:
+		return STATUS_OK;
+	case TRUST_UNKNOWN:
+		return fail(x, STATUS_IO, &err);
+	case TRUST_NEVER:
+		say("'workspace_trust: never' in the global file: no session "
+		    "runs with what this workspace adds");
+		return STATUS_OK;
+	case TRUST_OPEN:
+		break;
+	}
+	if (!s->was_trusted) {
+		say("the workspace adds other things that nobody approved: "
+		    "'membrane trust' shows them, and asks");
+		return STATUS_OK;
+	}
+	if (trust_store_add(x->a, s->in.state, str_of(s->in.workspace),
+			    str_of(all.digest), &all.adds, &err) < 0)
+		return fail(x, STATUS_IO, &err);
+	return STATUS_OK;
+}
+
+int amend_save_write(struct amend *x)
+{
+	struct err err;
+
+	if (write_file(x, &err) < 0) {
+		say("not saved: %s", view_cleaned(x->a, str_of(err.text)).p);
+		return STATUS_IO;
+	}
+	x->save.done = true;
+	return approve(x);
+}
+
+void amend_save_release(struct amend *x)
+{
+	if (x->save.old.a)
+		driver_done(&x->save.old);
+	if (x->save.now.a)
+		driver_done(&x->save.now);
+	x->save.old = x->save.now = (struct compilation){0};
+}

@@ -1,0 +1,119 @@
+#include "runtime/launch/ask.h"
+
+#include "compiler/base/fileio.h"
+#include "runtime/launch/control.h"
+#include "runtime/launch/local.h"
+#include "runtime/launch/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+
+/* Only what the launcher does not know by itself. */
+static struct str request(struct arena *a, uint32_t base, const char *staged,
+			  const struct altered *what)
+{
+	static const char *const theirs[] = {"event", "time",	    "kind",
+					     "who",   "generation", "ms"};
+	struct altered full = *what;
+	struct str line;
+	char *text;
+	cJSON *o;
+
+	full.time = full.name = "";
+	o = altered_json(&full);
+	for (size_t i = 0; i < ARRAY_LEN(theirs); i++)
+		cJSON_DeleteItemFromObjectCaseSensitive(o, theirs[i]);
+	cJSON_AddNumberToObject(o, "version", CONTROL_VERSION);
+	cJSON_AddNumberToObject(o, "base", base);
+	cJSON_AddStringToObject(o, "staged", staged);
+	text = cJSON_PrintUnformatted(o);
+	line = arena_fmt(a, "%s\n", text ? text : "");
+	cJSON_free(text);
+	cJSON_Delete(o);
+	return line;
+}
+
+static int read_line(int fd, char line[4096], size_t *out_n, struct err *err)
+{
+	int64_t deadline = proc_now_ms() + ASK_WAIT_MS;
+	size_t n = 0;
+
+	while (n == 0 || line[n - 1] != '\n') {
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		int64_t left = deadline - proc_now_ms();
+		ssize_t got;
+
+		if (left <= 0 || poll(&p, 1, (int)left) == 0)
+			return err_set(err, -ETIMEDOUT,
+				       "the session does not "
+				       "say what became of it: 'membrane ps' "
+				       "tells");
+		got = read(fd, line + n, 4096 - n);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0 || n + (size_t)got == 4096)
+			return err_set(err, -EPIPE,
+				       "the session ended before "
+				       "it answered");
+		n += (size_t)got;
+	}
+	*out_n = n - 1;
+	return 0;
+}
+
+static int hear(struct arena *a, int fd, struct ask_answer *out,
+		struct err *err)
+{
+	char line[4096];
+	size_t n = 0;
+	int rc = read_line(fd, line, &n, err);
+	const cJSON *message;
+	cJSON *o;
+
+	if (rc < 0)
+		return rc;
+	o = cJSON_ParseWithLength(line, n);
+	message = cJSON_GetObjectItemCaseSensitive(o, "message");
+	*out = (struct ask_answer){
+		.ok = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "ok")),
+		.stale = cJSON_IsTrue(
+			cJSON_GetObjectItemCaseSensitive(o, "stale")),
+		.generation = (uint32_t)cJSON_GetNumberValue(
+			cJSON_GetObjectItemCaseSensitive(o, "generation")),
+		.ms = cJSON_GetNumberValue(
+			cJSON_GetObjectItemCaseSensitive(o, "ms")),
+		.message = arena_cstr(a, str_of(cJSON_IsString(message)
+							? message->valuestring
+							: "no reason")),
+	};
+	cJSON_Delete(o);
+	return 0;
+}
+
+int ask_change(struct arena *a, const struct session *s, uint32_t base,
+	       const struct plan *plan, const struct altered *what,
+	       struct ask_answer *out, struct err *err)
+{
+	const char *staged =
+		arena_fmt(a, CONTROL_STAGED "%ld", (long)getpid()).p;
+	const char *dir = arena_fmt(a, "%s/%s", s->dir, staged).p;
+	struct err ignored;
+	auto_fd int fd = -1;
+	int rc = local_connect(s->dir, SESSION_CONTROL, &fd, err);
+
+	signal(SIGPIPE, SIG_IGN);
+	if (rc == 0)
+		rc = plan_write(dir, plan, err);
+	if (rc == 0)
+		rc = fileio_write_all(fd, request(a, base, staged, what), err);
+	/* Who is turned away at the door has an answer waiting all the same. */
+	if (rc == 0 || rc == -EPIPE)
+		rc = hear(a, fd, out, err);
+	/* Whoever took it has renamed or removed it. */
+	if (fileio_remove_tree(AT_FDCWD, dir, &ignored) < 0)
+		return rc; /* it goes with the session's folder */
+	return rc;
+}

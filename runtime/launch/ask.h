@@ -1,0 +1,31 @@
+/*
+ * Asking a session's launcher for another policy: control.h is its side.
+ */
+#ifndef RUNTIME_LAUNCH_ASK_H
+#define RUNTIME_LAUNCH_ASK_H
+
+#include "compiler/plan/plan.h"
+#include "runtime/launch/altered.h"
+
+#define ASK_WAIT_MS 60000 /* others may be before us */
+
+struct ask_answer {
+	bool ok, stale;
+	uint32_t generation;
+	double ms;
+	const char *message; /* when it is not ok */
+};
+
+/*
+ * plan: compiled from the session's generation base; what: verb, destination,
+ * saved, cut, what is gained and lost; the rest of it the launcher knows
+ * better.
+ *   -ENOENT     nobody listens: it ends, or an older membrane started it
+ *   -ETIMEDOUT  after ASK_WAIT_MS; what became of it is not known
+ */
+must_check int ask_change(struct arena *a, const struct session *s,
+			  uint32_t base, const struct plan *plan,
+			  const struct altered *what, struct ask_answer *out,
+			  struct err *err);
+
+#endif
