@@ -1,5 +1,6 @@
 /*
- * An agent whose every action is known: agent FOLDER SECRET.
+ * An agent whose every action is known: agent FOLDER SECRET. Or, of these, only
+ * what an io_uring does: agent ring FOLDER.
  *
  * FOLDER is empty, and may be written to by anybody; SECRET is a path below a
  * folder that only root may enter. Root does what needs it,
@@ -302,6 +303,12 @@ int main(int n, char **v)
 {
 	if (n == 3 && strcmp(v[1], "exit") == 0)
 		return atoi(v[2]);
+	if (n == 3 && strcmp(v[1], "ring") == 0) {
+		if (chdir(v[2]) < 0)
+			return 2;
+		uring();
+		return 0;
+	}
 	raise_loopback();
 	if (n != 3 || chdir(v[1]) < 0 || setgid(1000) < 0 || setuid(1000) < 0)
 		return 2;

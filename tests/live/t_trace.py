@@ -232,6 +232,44 @@ def answers_are_joined_to_who_asked():
 
 
 @test
+def what_a_ring_does_is_recorded_or_refused():
+    """Docker from 25 on refuses io_uring; before, the tracer follows it."""
+    with Place(FULL) as where:
+        subprocess.run(["gcc", "-O1", "-static", "-o", where.work / "agent",
+                        live.ROOT / "tests/guest/agent.c"], check=True)
+        where.own()
+        s = run(where, "./agent ring .; exit 3")
+        check(s.status == 3, "it ran", s.stderr)
+        found = events(where)
+        setup = [e["returnValue"] for e in found
+                 if e["eventName"] == "io_uring_setup"]
+        check(len(setup) == 1, "the attempt is recorded", setup)
+        opened = paths(found, "security_file_open")
+        done = (opened["/workspace/by-ring"], opened["/workspace/by-worker"],
+                paths(found, "security_inode_unlink")["/workspace/by-worker"],
+                paths(found, "security_inode_rename", "new_path")[
+                    "/workspace/ring-moved"])
+        check(done == ((1,) * 4 if setup[0] >= 0 else (0,) * 4),
+              "and what it does, if it is not refused", (setup, done))
+        check(args(found[0])["io_uring"] == "followed", "which is said",
+              args(found[0]))
+
+
+@test
+def a_capability_that_is_refused_is_recorded():
+    with Place("") as where:
+        run(where, "touch mine; chown 0 mine; exit 0")
+        found = events(where)
+        check("cap_capable" in args(found[0])["missing"] or
+              [(e["syscall"], args(e)["cap"]) for e in found
+               if e["eventName"] == "cap_capable" and
+               e["processName"] == "chown"] == [("fchownat", 0)],
+              "CAP_CHOWN in chown, by default",
+              [(e["syscall"], args(e)) for e in found
+               if e["eventName"] == "cap_capable"])
+
+
+@test
 def many_short_processes():
     """20,000 programs started and gone; each once, none lost."""
     with Place("trace: {engine: native, events: [sched_process_exec, "
