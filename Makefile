@@ -62,11 +62,12 @@ HOST_SRC := $(BASE_SRC) $(wildcard compiler/*.c compiler/front/*.c \
 	compiler/lint/*.c \
 	compiler/emit/*.c compiler/plan/*.c compiler/trace/*.c compiler/commands/*.c \
 	runtime/launch/*.c)
-GATE_SRC := $(BASE_SRC) $(wildcard runtime/gate/*.c)
+INSIDE_SRC := $(wildcard runtime/inside/*.c)
+GATE_SRC := $(BASE_SRC) $(INSIDE_SRC) $(wildcard runtime/gate/*.c)
 READER_SRC := $(wildcard runtime/reader/*.c)
 WATCH_SRC := $(wildcard runtime/watch/*.c)
 WATCH_SRC := $(addprefix compiler/base/,arena.c buf.c err.c fileio.c str.c) \
-	$(filter-out %.bpf.c,$(WATCH_SRC))
+	$(INSIDE_SRC) $(filter-out %.bpf.c,$(WATCH_SRC))
 GRAMMARS := $(basename $(notdir $(wildcard grammar/*.y)))
 GEN_SRC := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.c \
 	$(GEN)/grammar/$g.lex.c)

@@ -12,6 +12,7 @@
 #include "runtime/gate/clock.h"
 #include "runtime/gate/link.h"
 #include "runtime/gate/worker.h"
+#include "runtime/inside/signals.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -40,25 +41,6 @@ struct supervisor {
 static void usage(FILE *to)
 {
 	fputs("usage: membrane-gate [--check] [--plan DIR]\n", to);
-}
-
-static int block_signals(struct err *err)
-{
-	sigset_t set;
-	int fd;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGCHLD);
-	signal(SIGPIPE, SIG_IGN);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return err_set(err, -errno, "signals: %s", strerror(errno));
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (fd < 0)
-		return err_set(err, -errno, "signalfd: %s", strerror(errno));
-	return fd;
 }
 
 static int start_worker(struct supervisor *s, struct worker_args *args,
@@ -252,7 +234,7 @@ static int run(struct worker_args *args, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	s.signals = block_signals(err);
+	s.signals = signals_open(true, err);
 	if (s.signals < 0)
 		return s.signals;
 	if ((rc = start_worker(&s, args, err)) < 0)

@@ -282,30 +282,19 @@ static void on_stderr(struct gate *g, struct str got)
 static int drain(struct gate *g, int *fd, bool is_err, struct err *err)
 {
 	char buf[CHUNK];
+	int rc = 0;
 
-	for (unsigned i = 0; i < CHUNKS_PER_PUMP && *fd >= 0; i++) {
-		ssize_t got = read(*fd, buf, sizeof(buf));
-		struct str text = {buf, got > 0 ? (size_t)got : 0};
+	for (unsigned i = 0; i < CHUNKS_PER_PUMP && rc == 0; i++) {
+		struct str text = {buf, proc_read(fd, buf, sizeof(buf))};
 
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0 && errno == EAGAIN)
-			return 0;
-		if (got <= 0) {
-			fd_close(fd);
-			*fd = -1;
-			return 0;
-		}
-		if (is_err) {
+		if (text.n == 0)
+			break;
+		if (is_err)
 			on_stderr(g, text);
-		} else {
-			int rc = on_output(g, text, err);
-
-			if (rc < 0)
-				return rc;
-		}
+		else
+			rc = on_output(g, text, err);
 	}
-	return 0;
+	return rc;
 }
 
 int gate_pump(struct gate *g, struct err *err)

@@ -126,6 +126,24 @@ int proc_spawn(const struct proc_opts *o, pid_t *out_pid, struct err *err)
 		       strerror(code));
 }
 
+size_t proc_read(int *fd, char *buf, size_t size)
+{
+	ssize_t got = *fd < 0 ? 0 : -1;
+
+	while (got < 0) {
+		got = read(*fd, buf, size);
+		if (got > 0)
+			return (size_t)got;
+		if (got < 0 && errno == EAGAIN)
+			return 0;
+		if (got == 0 || errno != EINTR)
+			break;
+	}
+	fd_close(fd);
+	*fd = -1;
+	return 0;
+}
+
 int proc_spawn_piped(char *const *argv, int keep, pid_t *out_pid, int *out_in,
 		     int *out_out, int *out_err, struct err *err)
 {

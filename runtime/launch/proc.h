@@ -36,6 +36,11 @@ must_check int proc_nonblock(int fd, struct err *err);
 must_check int proc_spawn(const struct proc_opts *o, pid_t *out_pid,
 			  struct err *err);
 /*
+ * What there is to read, at most size bytes; 0 when that is nothing now, or
+ * nothing any more: then *fd is closed, and -1. It must not block.
+ */
+size_t proc_read(int *fd, char *buf, size_t size);
+/*
  * Start argv in a session of its own with pipes for 0, 1 and 2; the ends that
  * are left are ours, and do not block. keep as in proc_opts. On failure what
  * was opened is in the descriptors, for the caller to close.

@@ -139,20 +139,12 @@ static bool drain(struct stage *s, int *fd, enum spool_stream stream)
 	bool any = false;
 
 	for (unsigned i = 0; i < CHUNKS_AT_ONCE && *fd >= 0; i++) {
-		ssize_t got = read(*fd, bytes, sizeof(bytes));
-		struct str text = {bytes, got > 0 ? (size_t)got : 0};
+		struct str text = {bytes, proc_read(fd, bytes, sizeof(bytes))};
 
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0 && errno == EAGAIN)
+		if (*fd < 0 && fd == &s->out && s->tty)
+			close_in(s);
+		if (text.n == 0)
 			break;
-		if (got <= 0) {
-			if (fd == &s->out && s->tty)
-				close_in(s);
-			fd_close(fd);
-			*fd = -1;
-			break;
-		}
 		if (s->tty && stream == SPOOL_OUT)
 			modes_take(&s->modes, text);
 		if (stream == SPOOL_ERR)

@@ -414,19 +414,12 @@ static void drain(struct tracer *t, int *fd,
 	static char buf[CHUNK];
 	unsigned most = t->tracee ? CHUNKS_OF_TRACEE : CHUNKS_PER_PUMP;
 
-	for (unsigned i = 0; i < most && *fd >= 0; i++) {
-		ssize_t got = read(*fd, buf, sizeof(buf));
+	for (unsigned i = 0; i < most; i++) {
+		struct str text = {buf, proc_read(fd, buf, sizeof(buf))};
 
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0 && errno == EAGAIN)
+		if (text.n == 0)
 			return;
-		if (got > 0) {
-			take(t, (struct str){buf, (size_t)got});
-			continue;
-		}
-		fd_close(fd);
-		*fd = -1;
+		take(t, text);
 	}
 }
 

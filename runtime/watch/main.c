@@ -11,6 +11,7 @@
  *                     end, error
  */
 #include "compiler/base/fileio.h"
+#include "runtime/inside/signals.h"
 #include "runtime/watch/answers.h"
 #include "runtime/watch/line.h"
 #include "runtime/watch/pack.h"
@@ -20,10 +21,8 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <yajl/yajl_tree.h>
 
@@ -380,23 +379,6 @@ static int finish(struct watcher *w, struct err *err)
 
 /* --- start ---------------------------------------------------------------- */
 
-static int open_signals(struct err *err)
-{
-	sigset_t set;
-	int fd;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	signal(SIGPIPE, SIG_IGN);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return err_set(err, -errno, "signals: %s", strerror(errno));
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd >= 0 ? fd
-		       : err_set(err, -errno, "signalfd: %s", strerror(errno));
-}
-
 static int read_plan(struct watcher *w, const char *dir, struct err *err)
 {
 	struct arena *a = arena_new();
@@ -443,7 +425,7 @@ static int start(struct watcher *w, const char *plan,
 static int run(struct watcher *w, const char *plan, const enum backend *forced)
 {
 	struct err err = {0};
-	int signals = open_signals(&err);
+	int signals = signals_open(false, &err);
 	int rc = signals < 0 ? signals : start(w, plan, forced, &err);
 
 	if (rc == 0)
