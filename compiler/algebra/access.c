@@ -1,15 +1,11 @@
 #include "compiler/algebra/access.h"
 
+#include "compiler/algebra/access_text.h"
 #include "compiler/algebra/meet.h"
-#include "compiler/base/buf.h"
-#include "compiler/ir/ports.h"
+#include "compiler/ir/inside.h"
 #include "compiler/ir/text.h"
 
 #include <stdlib.h>
-
-/* What a text shows of a long list. */
-#define SHOWN_PATHS 4
-#define SHOWN_LISTS 3
 
 struct group {
 	struct access_change change; /* its set: what all cells have */
@@ -22,8 +18,8 @@ struct group {
 	uint32_t next; /* index + 1 */
 };
 
-/* One slot per way, kind and variant: both, crooked. */
-#define SLOTS (3 * 3 * 4)
+/* One slot per way, kind and variant: both, crooked, afar. */
+#define SLOTS (3 * 3 * 8)
 
 /*
  * What refuses a request is looked for among all rules of its destination,
@@ -93,6 +89,26 @@ static uint32_t own_rule(const struct sides *s, const uint32_t *ids, uint32_t n,
 }
 
 /*
+ * What '*' opens is looked into by one of the two alone: a rule that makes it
+ * so, whomever it is about.
+ */
+static uint32_t looking_rule(const struct sides *s, int *out_side)
+{
+	*out_side = s->view[0].unseen ? 1 : 0;
+	if (s->view[0].unseen == s->view[1].unseen)
+		return SIDES_NONE;
+	for (uint32_t i = 0; i < s->rules.n; i++) {
+		const struct rule *r = &s->rules.v[i];
+
+		if (!rule_shared(r) && r->g[*out_side] &&
+		    (r->deny ? inside_denies(rule_grant(r))
+			     : ir_grant_http(rule_grant(r))))
+			return i;
+	}
+	return SIDES_NONE;
+}
+
+/*
  * More is permitted by a new grant or for want of an old denial, less by a new
  * denial or for want of an old grant.
  */
@@ -118,6 +134,9 @@ uint32_t access_cause(struct sides *s, const struct access_cell *c,
 		return rule;
 	*out_side = !more;
 	rule = own_rule(s, ids, n, true, !more);
+	if (rule != SIDES_NONE)
+		return rule;
+	rule = looking_rule(s, out_side);
 	if (rule != SIDES_NONE)
 		return rule;
 	*out_side = more;
@@ -156,10 +175,12 @@ static void give_reasons(struct access *x, const struct access_cell *c,
 }
 
 static struct group *group_of(struct access *x, const struct access_cell *c,
-			      enum access_way way, uint32_t rule, int side)
+			      enum access_way way, uint32_t rule, int side,
+			      bool afar)
 {
-	uint32_t *slot = &x->slots[rule * (size_t)SLOTS + way * 12u +
-				   c->kind * 4u + c->crooked * 2u + c->both];
+	uint32_t *slot =
+		&x->slots[rule * (size_t)SLOTS + way * 24u + c->kind * 8u +
+			  afar * 4u + c->crooked * 2u + c->both];
 	struct group *g;
 
 	if (*slot)
@@ -184,7 +205,7 @@ static struct group *group_of(struct access *x, const struct access_cell *c,
 }
 
 /* The part of the cause that the grant is about as well. */
-static void narrow(struct access *x, struct group *g, bool is_new,
+static void narrow(struct access *x, struct group *g, bool is_new, bool afar,
 		   const struct access_cell *c)
 {
 	const struct rule *rules = x->s->rules.v;
@@ -194,7 +215,10 @@ static void narrow(struct access *x, struct group *g, bool is_new,
 
 	if (g->whole)
 		return;
-	if (c->both || grant == g->rule || grant == SIDES_NONE ||
+	/* A rule about others: the set is the grant's. */
+	if (afar && grant != SIDES_NONE)
+		own = &rule_grant(&rules[grant])->dest;
+	if (afar || c->both || grant == g->rule || grant == SIDES_NONE ||
 	    !meet_dest(x->a, own, &rule_grant(&rules[grant])->dest, &met))
 		met = *own;
 	if (is_new) {
@@ -264,12 +288,21 @@ static void add_cell(struct arena *a, struct access_set *set,
 		set->clear = true;
 }
 
+static bool is_among(const uint32_t *ids, uint32_t n, uint32_t rule)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (ids[i] == rule)
+			return true;
+	return false;
+}
+
 void access_add(struct access *x, const struct access_cell *c,
 		const uint32_t *ids, uint32_t n)
 {
 	enum access_way way;
 	uint32_t rule, had = x->groups.n;
 	struct group *g;
+	bool afar;
 	int side;
 
 	if (!access_way_of(c, &way))
@@ -277,8 +310,9 @@ void access_add(struct access *x, const struct access_cell *c,
 	for (uint32_t i = 0; i < n; i++)
 		x->touched[ids[i]] = true;
 	rule = access_cause(x->s, c, ids, n, &side);
-	g = group_of(x, c, way, rule, side);
-	narrow(x, g, x->groups.n > had, c);
+	afar = !is_among(ids, n, rule);
+	g = group_of(x, c, way, rule, side, afar);
+	narrow(x, g, x->groups.n > had, afar, c);
 	add_cell(x->a, &g->change.set, c);
 }
 
@@ -393,247 +427,15 @@ enum access_due access_keep(struct access *x, const struct access_cell *c)
 				     : ACCESS_DUE_NAME;
 }
 
-/* --- texts --------------------------------------------------------------- */
-
-static int by_text(const void *va, const void *vb)
-{
-	const struct ir_text *a = va, *b = vb;
-
-	return str_cmp(a->s, b->s);
-}
-
-static void sort_texts(ir_texts *list)
-{
-	if (list->n)
-		qsort(list->v, list->n, sizeof(*list->v), by_text);
-}
-
-static void put_methods(struct buf *b, const struct access_http *h)
-{
-	if (h->other) {
-		buf_addc(b, '*');
-		return;
-	}
-	vec_each(m, &h->methods)
-		buf_addf(b, "%s%.*s", m == h->methods.v ? "" : ",",
-			 STR_ARG(m->s));
-}
-
-/* Whom, without scheme and path. */
-static struct str host_text(struct arena *a, const struct ir_dest *d)
-{
-	char text[ADDR_TEXT_MAX];
-	struct str name = ir_dest_name(d);
-
-	if (d->kind != IR_DEST_URL)
-		return ir_dest_text(a, d);
-	if (name.n)
-		return name;
-	addr_text(&d->u.url.net.addr, text);
-	return arena_fmt(a, d->u.url.net.addr.family == ADDR_V6 ? "[%s]" : "%s",
-			 text);
-}
-
-static bool is_below(struct str path, struct str prefix)
-{
-	if (str_ends(prefix, STR("/")))
-		prefix.n--;
-	return str_starts(path, prefix) &&
-	       (path.n == prefix.n || path.p[prefix.n] == '/');
-}
-
-static bool same_methods(const struct access_http *x,
-			 const struct access_http *y)
-{
-	if (x->other || y->other || x->methods.n != y->methods.n)
-		return x->other && y->other;
-	for (uint32_t i = 0; i < x->methods.n; i++)
-		if (!str_eq(x->methods.v[i].s, y->methods.v[i].s))
-			return false;
-	return true;
-}
-
-/* Are all of its methods among the other's? */
-static bool within(const struct access_http *x, const struct access_http *y)
-{
-	if (y->other)
-		return true;
-	vec_each(m, &x->methods) {
-		bool has = false;
-
-		vec_each(o, &y->methods)
-			has |= str_eq(m->s, o->s);
-		if (!has)
-			return false;
-	}
-	return !x->other;
-}
-
-static int by_path(const void *va, const void *vb)
-{
-	const struct access_http *a = va, *b = vb;
-
-	return str_cmp(a->path, b->path);
-}
-
-/* Sorted, without what lies below another one. */
-static void tidy_http(struct access_set *set)
-{
-	uint32_t n = 0;
-
-	vec_each(h, &set->http)
-		sort_texts(&h->methods);
-	qsort(set->http.v, set->http.n, sizeof(*set->http.v), by_path);
-	vec_each(h, &set->http) {
-		bool said = false;
-
-		for (uint32_t i = 0; i < n && !said; i++)
-			said = is_below(h->path, set->http.v[i].path) &&
-			       within(h, &set->http.v[i]);
-		if (!said)
-			set->http.v[n++] = *h;
-	}
-	set->http.n = n;
-}
-
-/* All paths that have the methods of the one at first. */
-static void put_paths(struct buf *b, const struct access_set *set,
-		      uint32_t first)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = first; i < set->http.n; i++) {
-		if (!same_methods(&set->http.v[i], &set->http.v[first]))
-			continue;
-		if (n++ < SHOWN_PATHS)
-			buf_addf(b, "%s%.*s", n > 1 ? " " : "",
-				 STR_ARG(set->http.v[i].path));
-	}
-	if (n > SHOWN_PATHS)
-		buf_addf(b, " and %u more", n - SHOWN_PATHS);
-}
-
-/* Is it the first with its methods? */
-static bool leads(const struct access_set *set, uint32_t at)
-{
-	for (uint32_t i = 0; i < at; i++)
-		if (same_methods(&set->http.v[i], &set->http.v[at]))
-			return false;
-	return true;
-}
-
-static void put_more(struct buf *b, const struct access_set *set)
-{
-	uint32_t lists = 1;
-
-	for (uint32_t i = 1; i < set->http.n; i++) {
-		if (!leads(set, i))
-			continue;
-		if (lists++ >= SHOWN_LISTS) {
-			buf_adds(b, "; and more");
-			return;
-		}
-		buf_adds(b, "; ");
-		put_methods(b, &set->http.v[i]);
-		buf_addc(b, ' ');
-		put_paths(b, set, i);
-	}
-}
-
-/* "https://a.test:8443", where one port has one scheme. */
-static bool put_url(struct buf *b, const struct access_set *set,
-		    struct str host)
-{
-	bool one =
-		set->ports.n == 1 && set->ports.v[0].lo == set->ports.v[0].hi;
-	uint16_t port = set->ports.n ? set->ports.v[0].lo : 0;
-	const char *scheme = "https";
-	uint16_t usual = 443;
-
-	if (!one)
-		return false;
-	if (!(port == 443 && set->tls) && set->clear) {
-		if (!(port == 80 && set->clear) && set->tls)
-			return false;
-		scheme = "http";
-		usual = 80;
-	}
-	buf_addf(b, "%s://%.*s", scheme, STR_ARG(host));
-	if (port != usual)
-		buf_addf(b, ":%u", port);
-	return true;
-}
-
-/* As a URL where it can be; else as grants are written. */
-static void put_http(struct arena *a, struct buf *b, struct access_set *set)
-{
-	struct str host = host_text(a, &set->dest);
-
-	tidy_http(set);
-	put_methods(b, &set->http.v[0]);
-	buf_addc(b, ' ');
-	if (put_url(b, set, host)) {
-		put_paths(b, set, 0);
-		put_more(b, set);
-		return;
-	}
-	buf_addf(b, "%.*s %.*s ", STR_ARG(host),
-		 STR_ARG(ir_ports_text(a, &set->ports)));
-	put_paths(b, set, 0);
-	put_more(b, set);
-	if (!set->clear || !set->tls)
-		buf_adds(b, set->tls ? " over TLS" : " in the clear");
-}
-
-/* A name and an address: the one that the rule is about, the other in words. */
-static const char *both_text(const struct access_change *c)
-{
-	const struct ir_request *r = &c->witness;
-
-	if (c->set.dest.kind == IR_DEST_ANY && c->has_before)
-		return ir_dest_net(&c->is.grant->dest)
-			       ? " (addresses granted now, under names that "
-				 "were)"
-			       : " (names granted now, at addresses that "
-				 "were)";
-	if (ir_dest_net(&c->set.dest))
-		return " under granted names";
-	if (addr_scope(&r->addr) != ADDR_PUBLIC)
-		return " at private addresses";
-	return " at addresses that other rules are about";
-}
-
-static void put_group(struct access *x, struct group *g)
-{
-	struct access_change *c = &g->change;
-	struct access_set *set = &c->set;
-	struct buf b;
-
-	ports_normalise(&set->ports);
-	buf_init(&b, x->a);
-	if (c->kind == ACCESS_HTTP) {
-		put_http(x->a, &b, set);
-	} else {
-		if (set->ports.n)
-			buf_addf(&b, "%.*s ",
-				 STR_ARG(ir_ports_text(x->a, &set->ports)));
-		buf_add(&b, host_text(x->a, &set->dest));
-	}
-	if (set->crooked)
-		buf_adds(&b, " (paths that are not canonical)");
-	if (set->both)
-		buf_adds(&b, both_text(c));
-	c->text = buf_str(&b);
-	if (c->way == ACCESS_KEPT)
-		*vec_push(x->a, &x->out->kept) = *c;
-	else
-		*vec_push(x->a, &x->out->changes) = *c;
-}
-
 void access_finish(struct access *x)
 {
-	vec_each(g, &x->groups)
-		put_group(x, g);
+	vec_each(g, &x->groups) {
+		g->change.text = access_text(x->a, &g->change);
+		if (g->change.way == ACCESS_KEPT)
+			*vec_push(x->a, &x->out->kept) = g->change;
+		else
+			*vec_push(x->a, &x->out->changes) = g->change;
+	}
 	for (uint32_t i = 0; i < x->s->rules.n; i++)
 		if (!x->s->rules.v[i].deny && x->s->rules.v[i].g[1] &&
 		    !x->touched[i])
