@@ -18,8 +18,8 @@
 #define HELLO_MS   10000 /* for a keeper to say hello; it may be at work */
 #define COME_IN_MS 5000
 #define REDRAW_MS  120 /* between two sizes, so that both are seen */
-#define REPLY_MS   100 /* of a terminal, over a network */
-#define REPLIES_MS 1000
+#define REPLY_MS   400 /* of a terminal, over a network */
+#define REPLIES_MS 2000
 #define FOLLOW_MS  100
 
 struct join {
