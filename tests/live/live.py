@@ -258,6 +258,7 @@ def session(policy, attempts, *flags, place=None, **more):
         s = where.membrane("run", *flags, "--", "python3", "probe.py",
                            json.dumps(attempts))
         s.decided = where.decisions()
+        s.ended = where.records("end")
         return s.parse(len(attempts))
     finally:
         if not place:

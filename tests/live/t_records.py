@@ -139,3 +139,19 @@ def upstream_trouble_is_told_in_json_too():
     check("certificate" in s.tried[1].get("data", ""), "why", s.tried[1])
     check("membrane: GET expired.test:443/x (" in s.tried[2].get("data", ""),
           "text", s.tried[2])
+
+
+@test
+def what_the_packet_filter_passes_is_counted():
+    s = web(POLICY, [["tcp", "11.0.5.1", 443, ""],
+                     ["resolve", "other.test"], ["udp", "other.test", 7777]])
+    ends = s.ended
+    begun = [d for d in s.decided if d["kind"] == "connect" and
+             d["verdict"] == "allow"]
+    check(len(begun) == 2 and len(ends) == 2, "a beginning and an end", begun,
+          ends)
+    for d in begun:
+        same = [e for e in ends if all(
+            e[k] == d[k] for k in ("proto", "addr", "port", "sport"))]
+        check(len(same) == 1 and same[0]["sent"] > 0 and
+              same[0]["received"] > 0, "how much", d, ends)
