@@ -128,15 +128,19 @@ def asked(rng, pairs):
         return "%s %s" % (rng.choice(["tcp", "tcp", "udp"]), at(addr, port))
     if kind < 0.3:
         return "%s %s" % (rng.choice(["tcp", "tcp", "udp"]), at(name, port))
-    if kind < 0.55:
+    scheme = "https" if port != 80 and rng.random() < 0.7 else "http"
+    method, path = rng.choice(METHODS), rng.choice(PATHS)
+    if kind < 0.6:
         name, addr = rng.choice(pairs)
-        return "tcp %s %s" % (at(addr, port), name)
-    if kind < 0.62:
+        if kind < 0.4:
+            return "tcp %s %s" % (at(addr, port), name)
+        return "%s %s://%s%s at %s%s" % (
+            method, scheme, at(name, port), path, addr,
+            rng.choice(["", " unresolved"]))
+    if kind < 0.65:
         return "resolve %s" % name
     where = name if kind < 0.85 else addr
-    scheme = "https" if port != 80 and rng.random() < 0.7 else "http"
-    return "%s %s://%s%s" % (rng.choice(METHODS), scheme, at(where, port),
-                             rng.choice(PATHS))
+    return "%s %s://%s%s" % (method, scheme, at(where, port), path)
 
 
 def decided(folder, policy, texts):
