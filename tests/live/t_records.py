@@ -148,10 +148,10 @@ def what_the_packet_filter_passes_is_counted():
     ends = s.ended
     begun = [d for d in s.decided if d["kind"] == "connect" and
              d["verdict"] == "allow"]
-    check(len(begun) == 2 and len(ends) == 2, "a beginning and an end", begun,
-          ends)
+    check(len(begun) == 2 and len(ends) == 2, "a beginning and an end",
+          (begun, ends))
     for d in begun:
         same = [e for e in ends if all(
             e[k] == d[k] for k in ("proto", "addr", "port", "sport"))]
         check(len(same) == 1 and same[0]["sent"] > 0 and
-              same[0]["received"] > 0, "how much", d, ends)
+              same[0]["received"] > 0, "how much", (d, ends))
