@@ -131,7 +131,7 @@ static enum http1_fault read_coding(struct http1 *h, struct text value)
 	return HTTP1_GOOD;
 }
 
-/* Name and value of a line; false: it has none, or a bad one. */
+/* Name and value of a line, where it has good ones. */
 static enum http1_fault split(struct text line, struct text *name,
 			      struct text *value)
 {
@@ -321,6 +321,28 @@ static bool in_head(enum http1_state s)
 	return s == HTTP1_START || s == HTTP1_HEAD;
 }
 
+/* What stands at t as a whole: how long it is; 0: no more can be taken. */
+static size_t take_unit(struct http1 *h, struct text t, struct http1_found *f)
+{
+	if (h->state == HTTP1_START && h->n_head == 0 && !h->begun) {
+		int found = preface(t);
+
+		if (found == 0)
+			return 0;
+		if (found > 0)
+			h->state = HTTP1_UNREAD;
+	}
+	f->mark = h->state == HTTP1_HEAD && h->upgrade && !h->marked &&
+		  t.n > 1 && memcmp(t.p, "\r\n", 2) == 0;
+	if (f->mark || h->state == HTTP1_NOTHING)
+		return 0;
+	if (h->state == HTTP1_UNREAD)
+		return t.n;
+	if (h->state == HTTP1_BODY || h->state == HTTP1_DATA)
+		return skip(h, t, &f->fault);
+	return next_line(h, t, &f->fault);
+}
+
 void http1_feed(struct http1 *h, const char *p, size_t n,
 		struct http1_found *out)
 {
@@ -328,28 +350,10 @@ void http1_feed(struct http1 *h, const char *p, size_t n,
 	size_t cut = SIZE_MAX; /* where the last head's empty line begins */
 
 	while (f.vetted < n && !f.fault) {
-		struct text t = {p + f.vetted, n - f.vetted};
 		enum http1_state was = h->state;
-		size_t got = t.n;
+		struct text t = {p + f.vetted, n - f.vetted};
+		size_t got = take_unit(h, t, &f);
 
-		if (was == HTTP1_START && h->n_head == 0 && !h->begun) {
-			int found = preface(t);
-
-			if (found == 0)
-				break;
-			if (found > 0)
-				h->state = HTTP1_UNREAD;
-		}
-		f.mark = was == HTTP1_HEAD && h->upgrade && !h->marked &&
-			 t.n > 1 && memcmp(t.p, "\r\n", 2) == 0;
-		if (f.mark)
-			break;
-		if (h->state == HTTP1_BODY || h->state == HTTP1_DATA)
-			got = skip(h, t, &f.fault);
-		else if (h->state == HTTP1_NOTHING)
-			break;
-		else if (h->state != HTTP1_UNREAD)
-			got = next_line(h, t, &f.fault);
 		if (got == 0)
 			break;
 		if (was == HTTP1_HEAD && h->state != HTTP1_HEAD)
