@@ -22,6 +22,13 @@ def doctor_tries_the_parts():
               by_name["HAProxy"])
         check(by_name["tracer"]["state"] == "ok", "the tracer was tried",
               by_name["tracer"])
+        used = by_name["back end"]
+        check(used["detail"].split(";")[0] in ("fexit", "lsm", "sys_exit") and
+              (used["state"] == "ok") != used["detail"].startswith(
+                  "sys_exit"), "the tracer's back end", used)
+        for name in ("io_uring", "capabilities"):
+            check(by_name[name]["state"] in ("ok", "missing"), name,
+                  by_name[name])
         check(not leftovers(), "no container is left", leftovers())
         check(not list((where.state / "sessions").iterdir()),
               "no session is left")

@@ -253,6 +253,11 @@ def what_a_ring_does_is_recorded_or_refused():
               "and what it does, if it is not refused", (setup, done))
         check(args(found[0])["io_uring"] == "followed", "which is said",
               args(found[0]))
+        summary = json.loads(next((where.state / "sessions").glob(
+            "*/summary.json")).read_text())["trace"]
+        check(all(summary[k] == args(found[0])[k] for k in
+                  ("back_end", "io_uring", "missing")), "in both places",
+              summary)
 
 
 @test
