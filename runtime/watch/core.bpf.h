@@ -65,8 +65,9 @@ struct {
 const volatile struct watch_config config;
 struct watch_scope scope;
 
-extern void *bpf_rdonly_cast(const void *, __u32)
-__ksym __weak;
+/* clang-format off */
+extern void *bpf_rdonly_cast(const void *, __u32) __ksym __weak;
+/* clang-format on */
 
 /*
  * GET(p, a, b): p->a->b, of a pointer that the verifier does not know. Where it

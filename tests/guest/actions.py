@@ -141,6 +141,21 @@ def matches(entry, event):
 LIFE = ("sched_process_exec", "sched_process_exit", "sched_process_fork")
 
 
+def judge_race(back_end, folder, found):
+    """Hooks tell the name that the kernel took, whatever it became since."""
+    told = [sum(name(e) == "mkdir" and e["returnValue"] == 0 and
+                args(e)["pathname"] == folder + "/race-" + c for e in found)
+            for c in "ab"]
+    made = [[int(n) for n in args(e)["pathname"].split("-")[-2:]]
+            for e in found if name(e) == OPEN and
+            "race-made" in args(e)["pathname"]]
+    check(len(made) == 1 and sum(made[0]) == sum(told) == 200,
+          back_end + ": folders made in a race", (made, told))
+    if back_end != "sys_exit":
+        check(made == [told], back_end + ": and under which name",
+              (made, told))
+
+
 def judge(back_end, folder, secret, found, capable):
     check(("cap_capable" in args(found[0])["missing"]) != capable,
           back_end + ": what it cannot give", found[0])
@@ -160,6 +175,8 @@ def judge(back_end, folder, secret, found, capable):
         check(refused == sorted(there), back_end + ": capabilities refused",
               refused)
         rest = [e for e in rest if name(e) != "cap_capable"]
+    judge_race(back_end, folder, rest)
+    rest = [e for e in rest if "race-" not in str(args(e))]
     ran = [e for e in found if name(e) == "sched_process_exec" and
            args(e)["argv"][1:] == ["exit", "7"]]
     ended = [e for e in found if name(e) == "sched_process_exit" and

@@ -18,6 +18,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,6 +259,41 @@ static void compat(void)
 #endif
 }
 
+/* --- a race --------------------------------------------------------------- */
+
+static char raced[] = "race-a";
+static volatile bool racing = true;
+
+static void *change(void *unused)
+{
+	while (racing) {
+		((volatile char *)raced)[5] = 'a';
+		((volatile char *)raced)[5] = 'b';
+	}
+	return unused;
+}
+
+/* Folders whose name another thread changes all the time: how many were made
+ * of each is in the name of a file. */
+static void race(void)
+{
+	unsigned made[2] = {0};
+	char text[40];
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, change, NULL) != 0)
+		return;
+	for (int i = 0; i < 200; i++) {
+		ignore(mkdir(raced, 0700));
+		for (int k = 0; k < 2; k++)
+			made[k] += rmdir(k ? "race-b" : "race-a") == 0;
+	}
+	racing = false;
+	pthread_join(thread, NULL);
+	snprintf(text, sizeof(text), "race-made-%u-%u", made[0], made[1]);
+	make(text);
+}
+
 /* --- attempts ------------------------------------------------------------- */
 
 static void attempts(const char *secret)
@@ -318,6 +354,7 @@ int main(int n, char **v)
 	datagrams();
 	processes(v[0]);
 	attempts(v[2]);
+	race();
 	compat();
 	uring();
 	return 0;
