@@ -531,7 +531,8 @@ bool record_add_text(struct record *r, struct str *list, struct str text)
 
 	if (!at)
 		return false;
-	memcpy(at, text.p, text.n);
+	if (text.n)
+		memcpy(at, text.p, text.n);
 	at[text.n] = '\0';
 	list->n += text.n + 1;
 	return true;
