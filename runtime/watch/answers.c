@@ -65,22 +65,39 @@ void answers_asked(struct answers *a, const struct record *r)
 	a->next = (a->next + 1) % ASKED_MAX;
 }
 
-/* The one that has waited longest. A connection asks more than once. */
+static bool is_by(const struct asked *a, const struct asked *by, uint16_t port)
+{
+	return a->by == by->by && a->port == port && a->id == by->id;
+}
+
+/* The question that has waited longest; the newest connection, which asks more
+ * than once. */
+static struct question *find(struct answers *a, const struct asked *by,
+			     uint16_t port)
+{
+	for (uint32_t i = 0; i < ASKED_MAX; i++) {
+		uint32_t at = by->by == ASKED_TCP ? ASKED_MAX - 1 - i : i;
+		struct question *q = &a->asked[(a->next + at) % ASKED_MAX];
+
+		if (is_by(&q->asked, by, port))
+			return q;
+	}
+	return NULL;
+}
+
+/* A hook may come before the socket has a port: then it is 0. */
 static bool take_question(struct answers *a, const struct asked *by,
 			  struct watch_head *out)
 {
-	for (uint32_t i = 0; i < ASKED_MAX; i++) {
-		struct question *q = &a->asked[(a->next + i) % ASKED_MAX];
+	struct question *q = find(a, by, by->port);
 
-		if (q->asked.by != by->by || q->asked.port != by->port ||
-		    q->asked.id != by->id)
-			continue;
-		*out = q->who;
-		if (by->by == ASKED_UDP)
-			q->asked.by = ASKED_NOT;
-		return true;
-	}
-	return false;
+	q = q ? q : find(a, by, 0);
+	if (!q)
+		return false;
+	*out = q->who;
+	if (by->by == ASKED_UDP)
+		q->asked.by = ASKED_NOT;
+	return true;
 }
 
 /* --- what the gate tells -------------------------------------------------- */
