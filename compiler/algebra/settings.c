@@ -495,6 +495,83 @@ static bool is_first(const arg_list *args, const struct arg *arg)
 	return !has_option(&before, &o);
 }
 
+/* May it be given several times, each for something of its own? */
+static bool adds_up(struct str name)
+{
+	static const char *const lists[] = {
+		"add-host",
+		"annotation",
+		"attach",
+		"cap-add",
+		"cap-drop",
+		"device",
+		"dns",
+		"dns-option",
+		"dns-search",
+		"env",
+		"env-file",
+		"expose",
+		"group-add",
+		"label",
+		"label-file",
+		"link",
+		"link-local-ip",
+		"log-opt",
+		"mount",
+		"network",
+		"network-alias",
+		"publish",
+		"security-opt",
+		"storage-opt",
+		"sysctl",
+		"tmpfs",
+		"ulimit",
+		"volume",
+		"volumes-from",
+		"blkio-weight-device",
+		"device-read-bps",
+		"device-read-iops",
+		"device-write-bps",
+		"device-write-iops",
+		"device-cgroup-rule",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		if (str_is(name, lists[i]))
+			return true;
+	return false;
+}
+
+static const struct arg *last_of(const arg_list *args, struct str name)
+{
+	const struct arg *last = NULL;
+
+	vec_each(arg, args)
+		if (str_eq(option_of(arg).name, name))
+			last = arg;
+	return last;
+}
+
+/* Both have both values, and docker takes the last: another one. */
+static void compare_last(struct settings *s, const struct arg *arg)
+{
+	const arg_list *was = &s->p[0]->docker_args;
+	const arg_list *is = &s->p[1]->docker_args;
+	struct option now = option_of(arg), old;
+	const struct arg *before = last_of(was, now.name);
+
+	if (adds_up(now.name) || last_of(is, now.name) != arg || !before)
+		return;
+	old = option_of(before);
+	if (!str_eq(old.value, now.value) && has_option(was, &now) &&
+	    has_option(is, &old))
+		add(s, ACCESS_OTHER,
+		    arena_fmt(s->a, "the last of --%.*s %.*s -> %.*s",
+			      STR_ARG(now.name), STR_ARG(old.value),
+			      STR_ARG(now.value)),
+		    arg->from, false);
+}
+
 void settings_compare_args(struct arena *a, const struct ir_policy *old,
 			   const struct ir_policy *now, struct comparison *out)
 {
@@ -503,6 +580,7 @@ void settings_compare_args(struct arena *a, const struct ir_policy *old,
 	vec_each(arg, &now->docker_args) {
 		struct option o = option_of(arg);
 
+		compare_last(&s, arg);
 		if (!is_first(&now->docker_args, arg))
 			continue;
 		if (!has_option(&old->docker_args, &o))
