@@ -392,3 +392,25 @@ def from_nothing_at_all():
             s = r.amend("allow", "site.test")
             check(s.status == 0, "allow", (s.status, s.stdout, s.stderr))
             check(r.go()[0].split()[-1] == "200", "reached")
+
+
+@test
+def of_a_detached_session():
+    """The keeper takes changes like a launcher; ps --all remembers them."""
+    command = "until curl -s -m 2 -o /dev/null https://other.test/; do " \
+        "sleep 0.05; done; echo reached"
+    with Place(POLICY) as where:
+        s = where.membrane("start", "--", "sh", "-c", command)
+        session = s.stdout.strip()
+        check(s.status == 0 and session, "start", (s.status, s.stderr))
+        s = where.membrane("allow", "other.test", "--yes")
+        check(s.status == 0 and session in s.stderr, "the only one",
+              (s.status, s.stdout, s.stderr))
+        s = where.membrane("attach", session)
+        check(s.status == 0, "it came to its end", (s.status, s.stderr))
+        said = where.membrane("ps", "--all").stdout
+        check("its policy was changed: allow other.test" in said, "ps --all",
+              said)
+        said = where.membrane("logs", session).stdout
+        check(" change the policy: allow other.test" in said, "logs", said)
+        check(not leftovers(), "nothing is left", leftovers())
