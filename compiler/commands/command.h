@@ -11,7 +11,7 @@
 #include "compiler/base/arena.h"
 
 enum command_id {
-#define COMMAND(id, name, args, run, about) COMMAND_##id,
+#define COMMAND(id, name, args, words, run, about) COMMAND_##id,
 #include "compiler/commands/commands.def"
 #undef COMMAND
 	COMMANDS,
@@ -31,6 +31,7 @@ struct options;
 
 struct command {
 	const char *name, *args, *about;
+	uint32_t words; /* that it takes, at most */
 	int (*run)(struct arena *a, const struct options *o);
 };
 
@@ -38,7 +39,7 @@ const struct command *command_get(enum command_id id);
 /* False when there is none of this name. */
 bool command_find(struct str name, enum command_id *out);
 
-#define COMMAND(id, name, args, run, about)                                    \
+#define COMMAND(id, name, args, words, run, about)                             \
 	int command_##run(struct arena *a, const struct options *o);
 #include "compiler/commands/commands.def"
 #undef COMMAND

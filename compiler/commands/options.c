@@ -111,11 +111,21 @@ static const char *near_option(struct str name)
 	return found;
 }
 
+/* What people who know other tools try; none is a program to be run. */
+static const char *const other_names[][2] = {
+	{"lint", "plan"},     {"validate", "plan"}, {"list", "ps"},
+	{"status", "ps"},     {"approve", "trust"}, {"replay", "trace"},
+	{"suggest", "trace"},
+};
+
 static const char *near_command(struct str name)
 {
 	unsigned best = 3;
 	const char *found = NULL;
 
+	for (size_t i = 0; i < ARRAY_LEN(other_names); i++)
+		if (str_is(name, other_names[i][0]))
+			return other_names[i][1];
 	for (int i = 0; i < COMMANDS; i++) {
 		const char *s = command_get((enum command_id)i)->name;
 		unsigned d = str_distance(name, str_of(s), best);
@@ -270,16 +280,6 @@ static bool check(struct parser *p)
 {
 	const struct options *o = p->out;
 	const struct command *c = command_get(o->command);
-	uint32_t most =
-		o->command == COMMAND_CHECK || o->command == COMMAND_RESET ||
-		o->command == COMMAND_TRUST || o->command == COMMAND_LOGS ||
-		o->command == COMMAND_ATTACH ||
-		o->command == COMMAND_ALLOW || o->command == COMMAND_DENY ||
-		o->command == COMMAND_COMPLETION ||
-		o->command == COMMAND_SCHEMA || o->command == COMMAND_HELP;
-
-	if (o->command == COMMAND_DIFF)
-		most = 2;
 
 	vec_each(g, &o->given) {
 		unsigned commands = row_of(g->id)->commands;
@@ -292,12 +292,9 @@ static bool check(struct parser *p)
 			return false;
 		}
 	}
-	if (o->command == COMMAND_EXPLAIN || o->command == COMMAND_TEST ||
-	    o->command == COMMAND_TRACE || o->command == COMMAND_STOP)
-		most = UINT32_MAX;
-	if (o->words.n > most) {
+	if (o->words.n > c->words) {
 		buf_addf(p->complaint, "'membrane %s' does not take ", c->name);
-		quote(p, o->words.v[most]);
+		quote(p, o->words.v[c->words]);
 		if (options_launch(o))
 			buf_adds(p->complaint, "\n  put '--' before the "
 					       "command that is to run");

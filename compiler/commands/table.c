@@ -5,8 +5,8 @@
 #include "compiler/commands/say.h"
 
 static const struct command table[] = {
-#define COMMAND(id, name, args, run, about)                                    \
-	[COMMAND_##id] = {name, args, about, command_##run},
+#define COMMAND(id, name, args, words, run, about)                             \
+	[COMMAND_##id] = {name, args, about, words, command_##run},
 #include "compiler/commands/commands.def"
 #undef COMMAND
 };
