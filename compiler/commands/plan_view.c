@@ -356,8 +356,7 @@ static void traced(const struct view *v, const struct plan_model *m)
 			 model_source(m, t->engine.from));
 		return;
 	}
-	if (t->engine.v == IR_TRACE_NATIVE && m->policy->runtime.set &&
-	    m->policy->runtime.v != IR_RUNTIME_RUNC) {
+	if (m->policy->runtime.v == IR_RUNTIME_KATA) {
 		view_title(v, "traced", 0, NULL);
 		view_row(v, 2, VIEW_PLAIN, STR("nothing, with this runtime"),
 			 model_source(m, m->policy->runtime.from));

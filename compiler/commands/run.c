@@ -85,18 +85,6 @@ static bool can_enforce(struct attempt *t)
 	return ok;
 }
 
-/* Who asked for a trace must not believe that there is one. */
-static void warn_untraced(struct attempt *t)
-{
-	const struct ir_policy *p = &t->c.policy;
-
-	if (p->trace.engine.v == IR_TRACE_NATIVE && p->runtime.set &&
-	    p->runtime.v != IR_RUNTIME_RUNC)
-		say("nothing traces with the runtime %s yet: this session "
-		    "leaves its decisions, and no trace",
-		    ir_runtime_name(p->runtime.v));
-}
-
 static bool remember(struct attempt *t, const struct contribution *x)
 {
 	struct err err;
@@ -206,7 +194,6 @@ static int launch(struct attempt *t)
 	struct err err;
 	int status;
 
-	warn_untraced(t);
 	status = launch_run(&opts, &err);
 	if (status < 0) {
 		fail(t, &err);

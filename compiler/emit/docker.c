@@ -316,7 +316,8 @@ static cJSON *agent(struct writer *w)
 		put_value(w, "runtime",
 			  str_of(ir_runtime_name(w->p->runtime.v)));
 		put(w, "--network=membrane-{session}");
-		put(w, "--hostname=membrane");
+		/* The built-in tracer knows it by this, and nobody else's. */
+		put(w, "--hostname=membrane-{session}");
 	} else {
 		put(w, "--network=container:membrane-gate-{session}");
 	}
@@ -485,9 +486,7 @@ static void put_tracer(struct writer *w, cJSON *root)
 		return;
 	switch (t->engine.v) {
 	case IR_TRACE_NATIVE:
-		/* It follows what is born in the gate's network namespace. */
-		if (!w->bridge)
-			json_put(root, "tracer", watch(w));
+		json_put(root, "tracer", watch(w));
 		return;
 	case IR_TRACE_TRACEE:
 		put_tracee(w, root);
@@ -634,6 +633,28 @@ static bool check_needs(const struct emit_in *in)
 	return ok;
 }
 
+/* Over a bridge the built-in tracer knows the agent by its host name. */
+static bool check_host_name(const struct emit_in *in, bool bridge)
+{
+	const struct ir_policy *p = in->policy;
+	bool ok = true;
+
+	if (!bridge || p->trace.engine.v != IR_TRACE_NATIVE ||
+	    p->trace.events.n == 0)
+		return true;
+	vec_each(arg, &p->docker_args) {
+		if (!str_is(arg->option, "hostname"))
+			continue;
+		diag_error(in->diags, DIAG_ARG_NEEDS, arg->from.at,
+			   "with this runtime the built-in tracer knows the "
+			   "agent by its host name");
+		diag_help(in->diags, "leave it out, or write 'trace: {engine: "
+				     "\"off\"}'");
+		ok = false;
+	}
+	return ok;
+}
+
 bool docker_wanted(const struct ir_policy *p)
 {
 	return !p->engine.set || p->engine.v == IR_ENGINE_DOCKER;
@@ -662,6 +683,7 @@ bool docker_emit(const struct emit_in *in, struct buf *out)
 	ok &= check_uplink(in);
 	ok &= check_hardening(in);
 	ok &= check_needs(in);
+	ok &= check_host_name(in, w.bridge);
 	if (!ok)
 		return false;
 	root = json_object();

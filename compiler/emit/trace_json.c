@@ -22,11 +22,8 @@ static const char *const sensitive[] = {
 
 bool trace_json_wanted(const struct ir_policy *p)
 {
-	/* The built-in tracer is not there with a link over a bridge. */
-	return p->trace.events.n &&
-	       (p->trace.engine.v == IR_TRACE_TRACEE ||
-		(p->trace.engine.v == IR_TRACE_NATIVE &&
-		 (!p->runtime.set || p->runtime.v == IR_RUNTIME_RUNC)));
+	return p->trace.events.n && p->trace.engine.set &&
+	       p->trace.engine.v != IR_TRACE_OFF;
 }
 
 static cJSON *events(const struct ir_trace *t)

@@ -64,19 +64,13 @@ static bool check_trace(struct pass_ctx *c, const struct ir_policy *p)
 {
 	const struct ir_trace *t = &p->trace;
 
-	bool over_bridge = p->runtime.set && p->runtime.v != IR_RUNTIME_RUNC;
-
 	if (!is_seen(c, p))
 		return false;
-	if (!t->required.v || t->engine.v == IR_TRACE_TRACEE ||
-	    (t->engine.v == IR_TRACE_NATIVE && !over_bridge))
+	if (!t->required.v || t->engine.v != IR_TRACE_OFF)
 		return true;
 	diag_error(c->diags, DIAG_NEEDS_TRACE, t->required.from.at,
-		   t->engine.v == IR_TRACE_OFF
-			   ? "a trace is required, and nothing records one"
-			   : "a trace is required, and with this runtime there "
-			     "is none yet");
-	diag_help(c->diags, "'engine: native' with 'runtime: runc' has one");
+		   "a trace is required, and nothing records one");
+	diag_help(c->diags, "'engine: native' does");
 	return false;
 }
 

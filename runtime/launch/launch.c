@@ -245,6 +245,8 @@ static int start_gate(struct launch *l, struct err *err)
 				    err);
 	if (rc == 0 && l->vectors.link == VECTORS_BRIDGE) {
 		r->network = arena_fmt(l->a, "membrane-%s", l->session.id).p;
+		/* as the plan names it; its own network comes with it */
+		r->agent_host = r->network;
 		rc = docker_make_link(r->docker, r->network, l->session.id,
 				      err);
 		if (rc < 0)

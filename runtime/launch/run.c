@@ -116,8 +116,6 @@ static void start_agent(struct run *r)
 	r->agent_made = true;
 	watchdog_tell(r->watchdog, r->agent);
 	r->at.agent_spawned = run_elapsed(r);
-	if (r->tracer)
-		tracer_agent(r->tracer, NULL, proc_now_ms());
 }
 
 static void agent_runs(struct run *r)
@@ -127,6 +125,8 @@ static void agent_runs(struct run *r)
 	if (r->agent_runs)
 		return;
 	r->agent_runs = true;
+	if (r->tracer)
+		tracer_agent_runs(r->tracer, proc_now_ms());
 	if (r->on_agent_runs && r->on_agent_runs(r->ctx, &err) < 0)
 		run_stop(r, &err);
 }
@@ -149,7 +149,7 @@ static void on_event(void *ctx, const struct docker_event *e)
 	if (strcmp(e->role, "agent") != 0)
 		return;
 	if (r->tracer && tracer_wants_agent(r->tracer))
-		tracer_agent(r->tracer, e->id, proc_now_ms());
+		tracer_agent(r->tracer, e->id);
 	if (strcmp(e->action, "create") == 0)
 		r->at.agent_created = run_elapsed(r);
 	if (strcmp(e->action, "destroy") == 0)
@@ -175,7 +175,8 @@ bool run_left_nothing(const struct run *r)
 /* Somebody waits to hear of the agent's container. */
 static bool is_awaited(const struct run *r)
 {
-	return (r->on_agent_runs && !r->agent_runs && r->agent != 0) ||
+	return ((r->on_agent_runs || r->tracer) && !r->agent_runs &&
+		r->agent != 0) ||
 	       (r->agent_made && r->tracer && tracer_wants_agent(r->tracer));
 }
 
@@ -191,7 +192,7 @@ static void look_for_agent(struct run *r)
 		if (strcmp(c->role, "agent") != 0)
 			continue;
 		if (r->tracer)
-			tracer_agent(r->tracer, c->id, proc_now_ms());
+			tracer_agent(r->tracer, c->id);
 		if (strcmp(c->state, "running") == 0)
 			agent_runs(r);
 	}
@@ -318,7 +319,7 @@ static void take_trace(struct run *r)
 		return;
 	tracer_pump(t);
 	if (t->state == TRACER_LOADED && r->gate->ready)
-		tracer_tell(t, r->gate->netns, r->gate->pidns);
+		tracer_tell(t, r->gate->netns, r->gate->pidns, r->agent_host);
 	if (t->state == TRACER_LOADED && !r->at.tracer_loaded)
 		r->at.tracer_loaded = run_elapsed(r);
 	if (t->state == TRACER_READY && !r->at.tracer_ready)

@@ -48,6 +48,7 @@ struct run {
 	const struct watchdog *watchdog;
 	const char *network; /* the gate is to be joined to it; or NULL */
 	struct control *control;
+	const char *agent_host; /* what a tracer knows it by; or NULL */
 	struct stage *stage; /* the command's streams; NULL: our own */
 	int caller; /* while the agent is not known to run: its end is our end,
 		       too; -1: nobody waits */

@@ -54,8 +54,7 @@ static int flush(struct tracee *t, struct err *err)
 static int add_line(struct tracee *t, struct str line, int64_t now_ms,
 		    struct err *err)
 {
-	int rc = t->block.n + line.n + 1 > t->block.room ? flush(t, err)
-							 : 0;
+	int rc = t->block.n + line.n + 1 > t->block.room ? flush(t, err) : 0;
 
 	if (rc < 0)
 		return rc;
@@ -129,7 +128,7 @@ static struct str without(struct arena *a, const struct tracee *t)
 
 uint64_t tracee_lost(const struct tracee *t)
 {
-	return t->n.lost + t->n.broken + t->n.unplaced;
+	return t->n.lost + t->n.broken + t->n.unplaced + t->scope.missed;
 }
 
 struct str tracee_lacks(struct arena *a, const struct tracee *t)
@@ -178,10 +177,11 @@ static bool is_of_itself(struct str line)
 	return memmem(line.p, line.n, key.p, key.n) != NULL;
 }
 
-static void wait_for(struct tracee *t, struct str line)
+static void wait_for(struct tracee *t, struct tracee_other *other,
+		     struct str line)
 {
 	if (line.n + 1 > TRACEE_PENDING_MAX - t->pending.n) {
-		t->n.unplaced++;
+		other->dropped++;
 		return;
 	}
 	/* it may stand further behind in the same place */
@@ -199,14 +199,14 @@ static int take(struct tracee *t, struct str line, int64_t now_ms,
 	case TRACEE_OURS:
 		return keep(t, &r, line, now_ms, err);
 	case TRACEE_UNKNOWN:
-		wait_for(t, line);
+		wait_for(t, r.other, line);
 		return 0;
 	case TRACEE_OTHERS:
 		t->n.others++;
 		return 0;
 	case TRACEE_NOBODYS:
 		/* the policy lets no event of the host in */
-		t->n.unplaced += t->agent_ms && !is_of_itself(line);
+		t->n.unplaced += t->is_ready && !is_of_itself(line);
 		return 0;
 	case TRACEE_BROKEN:
 		t->n.broken++;
@@ -296,6 +296,9 @@ int tracee_settle(struct tracee *t, struct err *err)
 		rc = look_again(t, INT64_MAX / 2, err);
 	for (size_t i = 0; i < t->pending.n; i++)
 		t->n.unplaced += t->pending.p[i] == '\n';
+	for (uint32_t i = 0; i < t->scope.n_others; i++)
+		if (!t->scope.has_agent)
+			t->n.unplaced += t->scope.others[i].dropped;
 	t->pending.n = 0;
 	return rc < 0 ? rc : flush(t, err);
 }
@@ -310,7 +313,7 @@ int tracee_end(struct tracee *t, struct err *err)
 		{"back_end", "tracee", 0},
 		{"lost_in_kernel", NULL, t->n.lost},
 		{"broken", NULL, t->n.broken},
-		{"unplaced", NULL, t->n.unplaced},
+		{"unplaced", NULL, t->n.unplaced + t->scope.missed},
 		{"errors", NULL, t->n.errors},
 		{"without", without(t->a, t).p, 0},
 	};

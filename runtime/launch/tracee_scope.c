@@ -49,38 +49,63 @@ static void add_ours(struct tracee_scope *s, uint64_t key)
 	s->n_ours++;
 }
 
+/* Known now: what of it was dropped was ours. */
+static void make_ours(struct tracee_scope *s, struct tracee_other *o)
+{
+	s->missed += o->dropped;
+	o->dropped = 0;
+}
+
 void tracee_scope_agent(struct tracee_scope *s, struct str id)
 {
 	if (!is_id(id))
 		return;
 	memcpy(s->agent, id.p, TRACEE_ID);
 	s->has_agent = true;
+	for (uint32_t i = 0; i < s->n_others; i++)
+		if (s->others[i].id == key_of(id, 0))
+			make_ours(s, &s->others[i]);
 }
 
-/* How long it has been there, unknown: 0 at first sight. */
-static int64_t age_of(struct tracee_scope *s, uint64_t key, int64_t now_ms)
+static struct tracee_other *other_of(struct tracee_scope *s, uint64_t key)
 {
 	for (uint32_t i = 0; i < s->n_others; i++)
 		if (s->others[i].key == key)
-			return now_ms - s->others[i].since_ms;
-	s->others[s->next_other++ % TRACEE_OTHERS_MAX] =
-		(struct tracee_other){key, now_ms};
-	if (s->n_others < TRACEE_OTHERS_MAX)
-		s->n_others++;
-	return 0;
+			return &s->others[i];
+	return NULL;
 }
 
-static enum tracee_whose whose(struct tracee_scope *s, struct str id,
-			       uint64_t cgroup, int64_t now_ms)
+/* In the place of the oldest. */
+static struct tracee_other *add_other(struct tracee_scope *s, uint64_t key,
+				      struct str id, int64_t now_ms)
+{
+	struct tracee_other *o =
+		&s->others[s->next_other++ % TRACEE_OTHERS_MAX];
+
+	*o = (struct tracee_other){key, key_of(id, 0), now_ms, 0};
+	if (s->n_others < TRACEE_OTHERS_MAX)
+		s->n_others++;
+	return o;
+}
+
+static void judge(struct tracee_scope *s, struct str id, uint64_t cgroup,
+		  int64_t now_ms, struct tracee_record *r)
 {
 	uint64_t key = key_of(id, cgroup);
 
-	if (!s->has_agent)
-		return TRACEE_UNKNOWN;
-	if (memcmp(s->agent, id.p, TRACEE_ID) == 0 || *slot_of(s, key) == key)
-		return TRACEE_OURS;
-	return age_of(s, key, now_ms) < TRACEE_UNKNOWN_MS ? TRACEE_UNKNOWN
-							  : TRACEE_OTHERS;
+	if (s->has_agent && (memcmp(s->agent, id.p, TRACEE_ID) == 0 ||
+			     *slot_of(s, key) == key)) {
+		r->whose = TRACEE_OURS;
+		return;
+	}
+	r->other = other_of(s, key);
+	if (!r->other)
+		r->other = add_other(s, key, id, now_ms);
+	/* before the agent's own is known, nothing can be told */
+	r->whose =
+		!s->has_agent || now_ms - r->other->since_ms < TRACEE_UNKNOWN_MS
+			? TRACEE_UNKNOWN
+			: TRACEE_OTHERS;
 }
 
 /* "docker-ID.scope", "cri-containerd-ID", "kubepods-x:cri-containerd:ID" */
@@ -186,13 +211,20 @@ static void learn(struct tracee_scope *s, struct str line)
 	cJSON *o = cJSON_ParseWithLength(line.p, line.n);
 	const cJSON *path = argument(o, "cgroup_path");
 	const cJSON *number = argument(o, "cgroup_id");
+	struct tracee_other *known;
 	struct str id = {0};
+	uint64_t key;
 
 	if (cJSON_IsString(path))
 		id = tracee_scope_id(str_of(path->valuestring));
 	if (id.n && cJSON_IsNumber(number) && number->valuedouble >= 0 &&
-	    number->valuedouble < (double)(1ull << 53))
-		add_ours(s, key_of(id, (uint64_t)number->valuedouble));
+	    number->valuedouble < (double)(1ull << 53)) {
+		key = key_of(id, (uint64_t)number->valuedouble);
+		add_ours(s, key);
+		known = other_of(s, key);
+		if (known)
+			make_ours(s, known);
+	}
 	cJSON_Delete(o);
 }
 
@@ -211,7 +243,7 @@ struct tracee_record tracee_scope_read(struct tracee_scope *s, struct str line,
 	else if (!is_id(id))
 		r.whose = TRACEE_NOBODYS;
 	else
-		r.whose = whose(s, id, number, now_ms);
+		judge(s, id, number, now_ms, &r);
 	if (r.whose == TRACEE_OURS && str_is(r.name, "cgroup_mkdir"))
 		learn(s, line);
 	return r;

@@ -19,7 +19,7 @@
 #define TRACEE_ID	  64	     /* hexadecimal digits */
 #define TRACEE_OURS_MAX	  (1u << 15) /* cgroups of one session */
 #define TRACEE_OTHERS_MAX 256u	     /* that are told apart at a time */
-#define TRACEE_UNKNOWN_MS 3000	     /* then it is somebody else's */
+#define TRACEE_UNKNOWN_MS 1500	     /* then it is somebody else's */
 
 enum tracee_whose {
 	TRACEE_OURS,
@@ -30,14 +30,16 @@ enum tracee_whose {
 };
 
 struct tracee_other {
-	uint64_t key;
+	uint64_t key, id; /* hashed: with the cgroup's number, and alone */
 	int64_t since_ms;
+	uint64_t dropped; /* records for which there was no room to wait */
 };
 
 struct tracee_scope {
 	char agent[TRACEE_ID];
 	bool has_agent;
-	bool is_full; /* more cgroups than TRACEE_OURS_MAX */
+	bool is_full;	 /* more cgroups than TRACEE_OURS_MAX */
+	uint64_t missed; /* records that were dropped, and then were ours */
 	uint32_t n_ours, n_others, next_other;
 	uint64_t ours[2 * TRACEE_OURS_MAX]; /* hashed; 0: free */
 	struct tracee_other others[TRACEE_OTHERS_MAX];
@@ -45,7 +47,8 @@ struct tracee_scope {
 
 struct tracee_record {
 	enum tracee_whose whose;
-	struct str name; /* of the event */
+	struct str name;	    /* of the event */
+	struct tracee_other *other; /* of TRACEE_UNKNOWN */
 };
 
 /* id: the agent's container, as Docker names it. */

@@ -106,7 +106,8 @@ int tracer_start(struct arena *a, struct tracer *t, char *const *argv,
 	return 0;
 }
 
-static void send_hello(struct tracer *t, uint32_t netns, uint32_t pidns)
+static void send_hello(struct tracer *t, uint32_t netns, uint32_t pidns,
+		       const char *agent)
 {
 	char host[HOST_NAME_MAX + 1] = "";
 	cJSON *o = cJSON_CreateObject();
@@ -118,6 +119,8 @@ static void send_hello(struct tracer *t, uint32_t netns, uint32_t pidns)
 	cJSON_AddStringToObject(o, "host", host);
 	cJSON_AddNumberToObject(o, "netns", netns);
 	cJSON_AddNumberToObject(o, "pidns", pidns);
+	if (agent)
+		cJSON_AddStringToObject(o, "agent", agent);
 	text = cJSON_PrintUnformatted(o);
 	cJSON_Delete(o);
 	/* far below what a pipe takes without anybody reading */
@@ -129,21 +132,22 @@ static void send_hello(struct tracer *t, uint32_t netns, uint32_t pidns)
 	cJSON_free(text);
 }
 
-void tracer_tell(struct tracer *t, uint32_t netns, uint32_t pidns)
+void tracer_tell(struct tracer *t, uint32_t netns, uint32_t pidns,
+		 const char *host)
 {
 	struct err err;
 
 	if (t->told || t->state != TRACER_LOADED)
 		return;
 	t->told = true;
-	if (netns == 0) {
+	if (netns == 0 && !host) {
 		err_set(&err, -ENOTSUP,
 			"the gate could not say which "
 			"processes are the agent's");
 		fail(t, &err);
 		return;
 	}
-	send_hello(t, netns, pidns);
+	send_hello(t, host ? 0 : netns, pidns, host);
 }
 
 /* "Tracee version: v0.24.1": its last word, with or without the v. */
@@ -328,6 +332,8 @@ static void on_words(struct tracer *t, const cJSON *o)
 		on_loaded(t, o);
 	} else if (strcmp(event, "ready") == 0 && t->state == TRACER_LOADED) {
 		t->state = TRACER_READY;
+	} else if (strcmp(event, "found") == 0) {
+		t->has_found = true;
 	} else if (strcmp(event, "lost") == 0 && cJSON_IsNumber(value)) {
 		t->lost = (uint64_t)value->valuedouble;
 	} else if (strcmp(event, "end") == 0 && cJSON_IsNumber(value)) {
@@ -486,14 +492,18 @@ bool tracer_wants_agent(const struct tracer *t)
 	       t->state != TRACER_FAILED;
 }
 
-void tracer_agent(struct tracer *t, const char *id, int64_t started_ms)
+void tracer_agent(struct tracer *t, const char *id)
 {
-	if (!t->tracee)
-		return;
-	if (id)
+	if (t->tracee)
 		tracee_agent(t->tracee, id);
-	if (t->tracee->agent_ms == 0)
-		t->tracee->agent_ms = started_ms;
+}
+
+void tracer_agent_runs(struct tracer *t, int64_t now_ms)
+{
+	if (t->agent_ms == 0)
+		t->agent_ms = now_ms;
+	if (t->tracee)
+		t->tracee->agent_ms = t->agent_ms;
 }
 
 /* What the agent did last is on its way through several buffers. */
@@ -509,10 +519,24 @@ static bool is_quiet(const struct tracer *t, int64_t now_ms)
 	       now_ms - t->end_ms >= TRACEE_DRAIN_MS;
 }
 
+/* Ready, and blind: the kernel is another than it was taken for. */
+static void check_found(struct tracer *t, int64_t now_ms)
+{
+	struct err err;
+
+	if (t->state != TRACER_READY || t->has_found || t->agent_ms == 0 ||
+	    t->end_ms || now_ms - t->agent_ms < TRACEE_SILENT_MS)
+		return;
+	err_set(&err, -ETIMEDOUT, "the tracer saw no process of the agent");
+	fail(t, &err);
+}
+
 enum tracer_wish tracer_tick(struct tracer *t, int64_t now_ms)
 {
 	struct err err;
 
+	if (!t->tracee)
+		check_found(t, now_ms);
 	if (!t->tracee || t->pid == 0)
 		return TRACER_GO_ON;
 	if (t->state != TRACER_FAILED &&
@@ -533,15 +557,22 @@ enum tracer_wish tracer_tick(struct tracer *t, int64_t now_ms)
 
 int tracer_wait_ms(const struct tracer *t)
 {
-	return t->tracee && t->pid ? TICK_MS : -1;
+	if (t->tracee && t->pid)
+		return TICK_MS;
+	return t->agent_ms && !t->has_found && t->state == TRACER_READY
+		       ? TRACEE_SILENT_MS
+		       : -1;
 }
 
 struct str tracer_lacks(struct arena *a, const struct tracer *t)
 {
 	struct buf b;
-	struct str more =
-		t->tracee ? tracee_lacks(a, t->tracee) : (struct str){0};
+	struct str more = {0};
 
+	if (t->tracee)
+		more = tracee_lacks(a, t->tracee);
+	else if (t->agent_ms && !t->has_found)
+		more = STR("the tracer saw no process of the agent");
 	buf_init(&b, a);
 	if (tracer_lost(t))
 		buf_addf(&b,

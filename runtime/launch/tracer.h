@@ -44,6 +44,8 @@ enum tracer_wish {
 struct tracer {
 	enum tracer_state state;
 	struct tracee *tracee; /* NULL: it is membrane-watch */
+	int64_t agent_ms;      /* since when the agent runs; 0: not yet */
+	bool has_found;	       /* a process of the agent */
 	int64_t end_ms;	       /* asked to end; 0: not */
 	bool was_signalled;
 	struct err why;	  /* of FAILED */
@@ -82,8 +84,12 @@ must_check int tracer_start(struct arena *a, struct tracer *t,
  */
 must_check int tracer_check_release(struct str json, const char *said,
 				    struct err *err);
-/* Whose processes: once, as soon as it has loaded its programs. */
-void tracer_tell(struct tracer *t, uint32_t netns, uint32_t pidns);
+/*
+ * Whose processes: once, as soon as it has loaded its programs. host: the
+ * agent's host name, where its network namespace is not known before.
+ */
+void tracer_tell(struct tracer *t, uint32_t netns, uint32_t pidns,
+		 const char *host);
 /*
  * What the gate's resolver has told the agent: a line of the gate's, with its
  * LF. The tracer may be slow: what it does not take at once is left out, and
@@ -98,9 +104,11 @@ void tracer_pump(struct tracer *t);
 void tracer_ended(struct tracer *t, int status);
 /* Ask it to write what is left, and to end. */
 void tracer_end(struct tracer *t, int64_t now_ms);
-/* The agent's container, and when it was started: whose records are kept. */
+/* The agent's container: whose records are kept. */
 bool tracer_wants_agent(const struct tracer *t);
-void tracer_agent(struct tracer *t, const char *id, int64_t started_ms);
+void tracer_agent(struct tracer *t, const char *id);
+/* It runs: from now on there is something to record. */
+void tracer_agent_runs(struct tracer *t, int64_t now_ms);
 /* What waits for its time; each wish is said once. */
 enum tracer_wish tracer_tick(struct tracer *t, int64_t now_ms);
 /* When tracer_tick() has to be called at the latest; -1: whenever. */

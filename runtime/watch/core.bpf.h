@@ -121,15 +121,31 @@ static __always_inline bool in_scope(struct task_struct *t)
 	       inum_at(t->thread_pid, scope.level) == scope.pidns;
 }
 
+/* Whole words: behind the name the kernel keeps zeros. */
+static __always_inline bool has_host_name(struct task_struct *t)
+{
+	__u64 name[WATCH_HOST / 8];
+	__u64 differs = 0;
+
+	if (bpf_core_read(name, sizeof(name),
+			  &t->nsproxy->uts_ns->name.nodename))
+		return false;
+	for (unsigned i = 0; i < WATCH_HOST / 8; i++)
+		differs |= name[i] ^ scope.host[i];
+	return differs == 0;
+}
+
 /* The first program in the agent's network namespace shows its own. */
 static __always_inline bool learn(struct task_struct *t)
 {
 	struct pid *pid = t->thread_pid;
 	__u32 inum;
 
-	if (scope.level || !scope.netns || !pid || pid->level == 0)
+	if (scope.level || !(scope.netns || scope.host[0]) || !pid ||
+	    pid->level == 0)
 		return false;
-	if (t->nsproxy->net_ns->ns.inum != scope.netns)
+	if (scope.netns ? t->nsproxy->net_ns->ns.inum != scope.netns
+			: !has_host_name(t))
 		return false;
 	inum = inum_at(pid, pid->level);
 	if (inum == 0 || inum == scope.not_pidns)

@@ -157,12 +157,15 @@ struct watch_config {
 /*
  * Whose processes: those of a pid namespace, at a level, and everything below
  * it. Until it is known: of the first program that is started in a network
- * namespace, outside one pid namespace.
+ * namespace, or where there is none to know, under a host name; outside one
+ * pid namespace.
  */
+#define WATCH_HOST 64 /* without the NUL, as the kernel has it */
 struct watch_scope {
 	__u32 pidns, level; /* level 0: not known yet */
 	__u32 netns, not_pidns;
 	__u32 hooked; /* a hook was called for a process of this scope */
+	__u64 host[WATCH_HOST / 8]; /* zeros behind it, as the kernel has */
 };
 
 struct watch_counts {

@@ -73,7 +73,14 @@ struct mnt_namespace {
 struct net {
 	struct ns_common ns;
 };
+struct new_utsname {
+	char nodename[65];
+};
+struct uts_namespace {
+	struct new_utsname name;
+};
 struct nsproxy {
+	struct uts_namespace *uts_ns;
 	struct mnt_namespace *mnt_ns;
 	struct net *net_ns;
 };

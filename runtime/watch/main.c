@@ -4,11 +4,12 @@
  *   /plan/trace.json  what to record
  *   --back-end NAME   how, whatever else the kernel can: for tests
  *   stdin             one JSON line: {"version":1,"host":NAME,"netns":INODE,
- *                     "pidns":INODE}; then one for each answer of the gate's
- *                     resolver; its end ends the trace
+ *                     "pidns":INODE}, with netns 0 and "agent":NAME where
+ *                     the agent is told by its host name; then one for each
+ *                     answer of the gate's resolver; its end ends the trace
  *   stdout            frames of gzip members with JSON lines: pack.h
- *   stderr            JSON lines about the tracer itself: loaded, ready, lost,
- *                     end, error
+ *   stderr            JSON lines about the tracer itself: loaded, ready,
+ *                     found (the agent's processes), lost, end, error
  */
 #include "compiler/base/fileio.h"
 #include "runtime/inside/signals.h"
@@ -44,7 +45,7 @@ struct watcher {
 	int64_t begun_ms, block_ms, told_ms;
 	char input[INPUT_MAX];
 	size_t input_n;
-	bool following;
+	bool following, found;
 	char missing[256];
 };
 
@@ -199,10 +200,19 @@ static void tell_lost(struct watcher *w)
 	tell(w, "lost", "events", NULL, n);
 }
 
+static void tell_found(struct watcher *w)
+{
+	if (w->found || !w->following || !sensor_has_found(w->sensor))
+		return;
+	w->found = true;
+	tell(w, "found", "agent", NULL, 1);
+}
+
 static int pump(struct watcher *w, struct err *err)
 {
 	int rc = sensor_read(w->sensor);
 
+	tell_found(w);
 	if (rc == 0)
 		rc = tell_answers(w, false);
 	if (rc < 0) {
@@ -236,19 +246,23 @@ static bool number(yajl_val o, const char *name, uint32_t *out)
 
 static int follow(struct watcher *w, yajl_val hello, struct err *err)
 {
-	const char *host[] = {"host", NULL};
+	const char *host[] = {"host", NULL}, *its[] = {"agent", NULL};
 	yajl_val name = yajl_tree_get(hello, host, yajl_t_string);
+	const char *agent =
+		YAJL_GET_STRING(yajl_tree_get(hello, its, yajl_t_string));
+	size_t n = agent ? strlen(agent) : 0;
 	uint32_t version, netns, pidns;
 
 	if (!number(hello, "version", &version) || version != 1 ||
 	    !number(hello, "netns", &netns) ||
-	    !number(hello, "pidns", &pidns) || !name)
+	    !number(hello, "pidns", &pidns) || !name || n >= WATCH_HOST ||
+	    (netns == 0) != (n > 0))
 		return err_set(err, -EPROTO,
 			       "the first line on stdin is not "
 			       "the launcher's");
 	snprintf(w->lines.host, sizeof(w->lines.host), "%s",
 		 YAJL_GET_STRING(name));
-	sensor_follow(w->sensor, netns, pidns);
+	sensor_follow(w->sensor, netns, agent, pidns);
 	w->following = true;
 	tell(w, "ready", "ms", NULL, (uint64_t)(now_ms() - w->begun_ms));
 	return 0;

@@ -299,10 +299,29 @@ void sensor_close(struct sensor *s)
 	free(s);
 }
 
-void sensor_follow(struct sensor *s, uint32_t netns, uint32_t not_pidns)
+void sensor_follow(struct sensor *s, uint32_t netns, const char *host,
+		   uint32_t not_pidns)
 {
+	char name[WATCH_HOST] = "";
+
 	s->scope->not_pidns = not_pidns;
-	s->scope->netns = netns;
+	if (netns) {
+		s->scope->netns = netns;
+		return;
+	}
+	snprintf(name, sizeof(name), "%s", host);
+	/* the first word last: it says that they are all there */
+	for (unsigned i = WATCH_HOST / 8; i-- > 0;) {
+		uint64_t word;
+
+		memcpy(&word, name + 8 * i, sizeof(word));
+		__atomic_store_n(&s->scope->host[i], word, __ATOMIC_RELEASE);
+	}
+}
+
+bool sensor_has_found(const struct sensor *s)
+{
+	return s->scope->level != 0;
 }
 
 void sensor_follow_pidns(struct sensor *s, uint32_t pidns, uint32_t level)

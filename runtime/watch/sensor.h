@@ -27,9 +27,13 @@ void sensor_close(struct sensor *s);
 
 /*
  * From now on: the processes of the first pid namespace, other than
- * not_pidns, of which a program is started in this network namespace.
+ * not_pidns, of which a program is started in this network namespace; with
+ * netns 0, under this host name, of at most WATCH_HOST - 1 bytes.
  */
-void sensor_follow(struct sensor *s, uint32_t netns, uint32_t not_pidns);
+void sensor_follow(struct sensor *s, uint32_t netns, const char *host,
+		   uint32_t not_pidns);
+/* Has it been started? */
+bool sensor_has_found(const struct sensor *s);
 /* The same for a namespace that is known, at its level. */
 void sensor_follow_pidns(struct sensor *s, uint32_t pidns, uint32_t level);
 

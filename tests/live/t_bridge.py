@@ -5,6 +5,7 @@ says nothing about Sysbox, and all about the bridge link, which it brings out:
 the same rules, the same resolver, nothing of the host within reach.
 """
 import live
+import t_trace
 from live import Place, check, session, test
 
 POLICY = "runtime: sysbox-runc\n"
@@ -68,3 +69,48 @@ def no_network_is_left():
         after = live.the.docker("network", "ls", "-q").stdout
         check(before == after, "networks", after)
         check(not live.leftovers(), "containers", live.leftovers())
+
+
+FULL = """runtime: sysbox-runc
+trace: {engine: native, events: [full], required: true}
+"""
+
+
+@test
+def traced_over_the_bridge():
+    """The agent is known by its host name there, from its first program on."""
+    with Place(FULL) as where:
+        bystander = live.the.docker(
+            "run", "-d", "--rm", "--network", "none", "--hostname",
+            "membrane", "membrane-agent", "sh", "-c",
+            "while :; do cat /etc/hostname >/dev/null; sleep 0.05; done"
+        ).stdout.strip()
+        try:
+            s = where.membrane("run", "--", "bash", "-c", "touch made; "
+                               "unshare --user true 2>&-; (cat made); exit 6")
+        finally:
+            live.the.docker("rm", "-f", bystander)
+        check(s.status == 6 and not s.stderr, "status", s.stderr)
+        found = t_trace.events(where)
+        programs = [t_trace.args(e)["argv"] for e in found
+                    if e["eventName"] == "sched_process_exec"]
+        check([p[0] for p in programs][:2] == ["bash", "touch"],
+              "from the first", programs)
+        check(t_trace.paths(found, "security_file_open")["/workspace/made"]
+              == 2, "files", programs)
+        check(not t_trace.paths(found, "security_file_open")[
+            "/etc/hostname"], "nothing of others")
+        check({e["processId"] for e in found if "processId" in e} >= {1},
+              "its first process")
+
+
+@test
+def a_name_of_its_own_tells_sessions_apart():
+    """A session's tracer takes nobody who has another's name."""
+    with Place("runtime: sysbox-runc\n") as where:
+        s = where.membrane("run", "--", "sh", "-c", "cat /etc/hostname")
+        names = set(s.stdout.split())
+        check(len(names) == 1 and names.pop().startswith("membrane-"),
+              "its name", s.stdout)
+        end = t_trace.args(t_trace.events(where)[-1])
+        check(end["lost"] == 0 and end["events"] > 0, "its end", end)

@@ -303,7 +303,12 @@ def refusals(folder):
         watch.end()
         check(watch.p.returncode == 1, "its status", watch.p.returncode)
     plan(folder, ["sched_process_exec"])
-    for hello in ([], {}, {"version": 1, "host": "x", "netns": -1,
+    for hello in ([], {}, {"version": 1, "host": "x", "netns": 0, "pidns": 1},
+                  {"version": 1, "host": "x", "netns": 1, "pidns": 1,
+                   "agent": "both"},
+                  {"version": 1, "host": "x", "netns": 0, "pidns": 1,
+                   "agent": "a" * 64},
+                  {"version": 1, "host": "x", "netns": -1,
                            "pidns": 1}, {"version": 2, "host": "x",
                                          "netns": 1, "pidns": 1}):
         watch = Watch(folder)

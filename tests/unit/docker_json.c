@@ -145,6 +145,8 @@ static void runtimes(void)
 	start();
 	t.doc.runtime.set = true;
 	t.doc.runtime.v = IR_RUNTIME_SYSBOX;
+	t.doc.trace.engine.set = true; /* it would want the host name */
+	t.doc.trace.engine.v = IR_TRACE_OFF;
 	test_policy_arg(&t, "-h");
 	test_policy_arg(&t, "box");
 	test_policy_arg(&t, "-p80");

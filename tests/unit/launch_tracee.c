@@ -299,9 +299,31 @@ static void bounds(void)
 	/* nobody says whose these are: each is counted, none is dropped */
 	for (unsigned i = 0; i < 2 * TRACEE_PENDING_MAX / 200; i++)
 		CHECK(put(t, RECORD("5", AGENT, "openat", "") "\n", 1) == 0);
-	CHECK(t->n.unplaced > 0 && t->pending.n <= TRACEE_PENDING_MAX);
+	CHECK(t->pending.n > 0 && t->pending.n <= TRACEE_PENDING_MAX);
 	CHECK(tracee_end(t, &err) == 0);
 	CHECK(t->n.unplaced == 2 * TRACEE_PENDING_MAX / 200);
+	tracee_free(t);
+	/* that it was the agent's is said too late, or that it was not */
+	for (int ours = 0; ours < 2; ours++) {
+		t = begin(NULL, EXEC);
+		for (unsigned i = 0; i < 2 * TRACEE_PENDING_MAX / 200; i++)
+			CHECK(put(t, RECORD("5", AGENT, "openat", "") "\n",
+				  1) == 0);
+		tracee_agent(t, ours ? AGENT : OTHER);
+		CHECK(tracee_end(t, &err) == 0);
+		CHECK((tracee_lost(t) > 0) == ours);
+		CHECK(t->n.events + tracee_lost(t) ==
+		      ours * (2 * TRACEE_PENDING_MAX / 200));
+		tracee_free(t);
+	}
+	/* likewise of one within */
+	t = begin(NULL, EXEC);
+	tracee_agent(t, AGENT);
+	for (unsigned i = 0; i < 2 * TRACEE_PENDING_MAX / 200; i++)
+		CHECK(put(t, RECORD("777", INNER, "openat", "") "\n", 1) == 0);
+	CHECK(put(t, MKDIR(AGENT, "777", "/docker/" INNER) "\n", 2) == 0);
+	CHECK(tracee_end(t, &err) == 0 && tracee_lost(t) > 0);
+	CHECK(t->n.events + tracee_lost(t) == 2 * TRACEE_PENDING_MAX / 200);
 	tracee_free(t);
 	free(big);
 	/* a full disk is the writer's to say */
