@@ -82,17 +82,20 @@ obj = $(patsubst %.c,$(B)/obj/%.o,$(patsubst $(GEN)/%,gen/%,$1))
 HOST_OBJ := $(call obj,$(HOST_SRC) $(GEN_SRC))
 GATE_OBJ := $(call obj,$(GATE_SRC))
 WATCH_OBJ := $(call obj,$(WATCH_SRC))
+WATCH_LIB_OBJ := $(filter-out $(B)/obj/runtime/watch/main.o,$(WATCH_OBJ))
 WATCH_BPF := $(B)/obj/runtime/watch/watch.bpf.o
 HOST_LIB_OBJ := $(filter-out $(B)/obj/compiler/main.o,$(HOST_OBJ))
 GATE_LIB_OBJ := $(filter-out $(B)/obj/runtime/gate/main.o,$(GATE_OBJ)) \
 	$(call obj,$(filter-out %/interpose.c,$(READER_SRC)))
 
 # Unit tests and oracles: one program per file. Those of the gate are named
-# gate_*.c and link with its objects.
+# gate_*.c and link with its objects, those of the tracer watch_*.c.
 UNIT_SRC := $(wildcard tests/unit/*.c tests/oracle/*.c)
 UNIT_GATE := $(filter $(B)/%,$(patsubst tests/%.c,$(B)/tests/%,\
 	$(wildcard tests/unit/gate_*.c tests/oracle/gate_*.c)))
-UNIT_HOST := $(filter-out $(UNIT_GATE),\
+UNIT_WATCH := $(patsubst tests/%.c,$(B)/tests/%,\
+	$(wildcard tests/unit/watch_*.c))
+UNIT_HOST := $(filter-out $(UNIT_GATE) $(UNIT_WATCH),\
 	$(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC)))
 
 # Fuzz targets: likewise, built by clang in build/fuzz.
@@ -105,7 +108,7 @@ FUZZ_HOST := $(filter-out $(FUZZ_GATE),\
 .PHONY: all units
 all: $(BIN)/membrane $(BIN)/membrane-gate $(BIN)/membrane-watch \
 	$(BIN)/membrane-reader.so
-units: $(UNIT_HOST) $(UNIT_GATE)
+units: $(UNIT_HOST) $(UNIT_GATE) $(UNIT_WATCH)
 
 $(BIN)/membrane: $(HOST_OBJ)
 	@mkdir -p $(@D)
@@ -146,6 +149,10 @@ $(UNIT_HOST): $(B)/tests/%: $(B)/obj/tests/%.o $(HOST_LIB_OBJ)
 $(UNIT_GATE): $(B)/tests/%: $(B)/obj/tests/%.o $(GATE_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDHARDEN) -o $@ $^ $(LIBS_GATE)
+
+$(UNIT_WATCH): $(B)/tests/%: $(B)/obj/tests/%.o $(WATCH_LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDHARDEN) -o $@ $^ $(LIBS_WATCH)
 
 $(B)/obj/gen/%.o: $(GEN)/%.c | $(GEN_HDR) $(GEN_INC)
 	@mkdir -p $(@D)

@@ -7,11 +7,44 @@
 #include <string.h>
 #include <sys/un.h>
 #include <time.h>
+#include <yajl/yajl_gen.h>
 
 #define ID_HEX	    64u /* of a container's ID */
 #define ROOM_FIRST  (1u << 20)
-#define BYTE_MAX    6u	/* of JSON, for one byte of text: \u001f */
 #define DECIMAL_MAX 20u /* digits of 64 bits */
+
+/* --- the text ------------------------------------------------------------- */
+
+static bool grow(struct line_writer *w, size_t n)
+{
+	size_t more = w->room;
+	char *text;
+
+	while (n > more - w->n)
+		more *= 2;
+	text = w->failed ? NULL : realloc(w->text, more);
+	if (!text) {
+		w->failed = true;
+		return false;
+	}
+	w->text = text;
+	w->room = more;
+	return true;
+}
+
+/* What the library writes, several hundred times a line. */
+static void on_print(void *ctx, const char *text, size_t n)
+{
+	struct line_writer *w = ctx;
+
+	if (n > w->room - w->n && !grow(w, n))
+		return;
+	if (n == 1)
+		w->text[w->n] = *text;
+	else
+		memcpy(w->text + w->n, text, n);
+	w->n += n;
+}
 
 int line_init(struct line_writer *w, const char *host, struct err *err)
 {
@@ -23,16 +56,21 @@ int line_init(struct line_writer *w, const char *host, struct err *err)
 	w->boot_epoch_ns = (real.tv_sec - boot.tv_sec) * 1000000000LL +
 			   real.tv_nsec - boot.tv_nsec;
 	snprintf(w->host, sizeof(w->host), "%s", host);
+	w->json = yajl_gen_alloc(NULL);
 	w->text = malloc(ROOM_FIRST);
 	w->room = ROOM_FIRST;
-	if (!w->text)
+	if (!w->json || !w->text)
 		return err_set(err, -ENOMEM, "no memory for the trace");
+	yajl_gen_config(w->json, yajl_gen_print_callback, on_print, w);
 	return 0;
 }
 
 void line_done(struct line_writer *w)
 {
+	if (w->json)
+		yajl_gen_free(w->json);
 	free(w->text);
+	w->json = NULL;
 	w->text = NULL;
 }
 
@@ -51,165 +89,113 @@ void line_container(struct line_writer *w, struct str group)
 	}
 }
 
-/* --- JSON ----------------------------------------------------------------- */
+/* --- values --------------------------------------------------------------- */
 
-/* Where n more bytes fit; NULL when there is no memory for them. */
-static char *room(struct line_writer *w, size_t n)
+/* Of this program or made valid: the library is not asked to look at it. */
+static void put_valid(struct line_writer *w, struct str s)
 {
-	size_t more = w->room;
-	char *text;
+	yajl_gen_string(w->json, (const unsigned char *)s.p, s.n);
+}
 
-	if (n <= w->room - w->n)
-		return w->text + w->n;
-	while (n > more - w->n)
-		more *= 2;
-	text = w->failed ? NULL : realloc(w->text, more);
+/* What is no UTF-8 becomes U+FFFD, byte by byte. */
+static void put_mended(struct line_writer *w, struct str s, size_t valid)
+{
+	static const char replacement[] = "\xef\xbf\xbd";
+	const size_t wide = sizeof(replacement) - 1;
+	char *text = malloc(wide * s.n);
+	size_t n = valid, one;
+
 	if (!text) {
 		w->failed = true;
-		return NULL;
+		return;
 	}
-	w->text = text;
-	w->room = more;
-	return w->text + w->n;
+	memcpy(text, s.p, valid);
+	for (size_t i = valid; i < s.n; i += one ? one : 1) {
+		one = str_utf8(s, i);
+		memcpy(text + n, one ? s.p + i : replacement, one ? one : wide);
+		n += one ? one : wide;
+	}
+	put_valid(w, (struct str){text, n});
+	free(text);
 }
 
-static void put(struct line_writer *w, struct str s)
+static void put_text(struct line_writer *w, struct str s)
 {
-	char *at = room(w, s.n);
+	size_t i = 0, one;
 
-	if (!at)
-		return;
-	memcpy(at, s.p, s.n);
-	w->n += s.n;
+	while (i < s.n) {
+		one = (unsigned char)s.p[i] < 0x80 ? 1 : str_utf8(s, i);
+		if (one == 0) {
+			put_mended(w, s, i);
+			return;
+		}
+		i += one;
+	}
+	put_valid(w, s);
 }
 
-static void put_key(struct line_writer *w, struct str name)
+/* The library's integers are signed, and take it a call of sprintf() each. */
+static struct str decimal(char digits[DECIMAL_MAX], uint64_t u)
 {
-	char *at = room(w, name.n + 4);
-	char before = w->n ? w->text[w->n - 1] : '\n';
-
-	if (!at)
-		return;
-	if (before != '{' && before != '[')
-		*at++ = ',';
-	*at++ = '"';
-	memcpy(at, name.p, name.n);
-	at += name.n;
-	*at++ = '"';
-	*at++ = ':';
-	w->n = (size_t)(at - w->text);
-}
-
-/* An object within an array. */
-static void put_open(struct line_writer *w)
-{
-	put(w, w->text[w->n - 1] == '[' ? STR("{") : STR(",{"));
-}
-
-static void put_uint(struct line_writer *w, uint64_t u)
-{
-	char digits[DECIMAL_MAX], *at = digits + sizeof(digits);
+	char *end = digits + DECIMAL_MAX, *at = end;
 
 	do
 		*--at = (char)('0' + u % 10);
 	while (u /= 10);
-	put(w, (struct str){at, (size_t)(digits + sizeof(digits) - at)});
+	return (struct str){at, (size_t)(end - at)};
+}
+
+static void put_uint(struct line_writer *w, uint64_t u)
+{
+	char digits[DECIMAL_MAX];
+	struct str s = decimal(digits, u);
+
+	yajl_gen_number(w->json, s.p, s.n);
 }
 
 static void put_int(struct line_writer *w, int64_t i)
 {
 	if (i < 0)
-		put(w, STR("-"));
-	put_uint(w, i < 0 ? -(uint64_t)i : (uint64_t)i);
-}
-
-/* Bytes that stand for themselves. */
-static bool is_plain(unsigned char c)
-{
-	return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
-}
-
-static char *escape(char *at, unsigned char c)
-{
-	static const char shorts[] = "\"\"\\\\\bb\ff\nn\rr\tt";
-	static const char hex[] = "0123456789abcdef";
-
-	*at++ = '\\';
-	for (const char *s = shorts; *s; s += 2)
-		if ((unsigned char)*s == c) {
-			*at++ = s[1];
-			return at;
-		}
-	memcpy(at, "u00", 3);
-	at[3] = hex[c >> 4];
-	at[4] = hex[c & 15];
-	return at + 5;
-}
-
-/* What is no UTF-8 becomes U+FFFD, byte by byte. */
-static void put_text(struct line_writer *w, struct str s)
-{
-	char *at = room(w, s.n * BYTE_MAX + 2);
-	size_t i = 0, n;
-
-	if (!at)
-		return;
-	*at++ = '"';
-	while (i < s.n) {
-		unsigned char c = (unsigned char)s.p[i];
-
-		if (is_plain(c)) {
-			*at++ = (char)c;
-			i++;
-		} else if (c < 0x80) {
-			at = escape(at, c);
-			i++;
-		} else {
-			n = str_utf8(s, i);
-			memcpy(at, n ? s.p + i : "\xef\xbf\xbd", n ? n : 3);
-			at += n ? n : 3;
-			i += n ? n : 1;
-		}
-	}
-	*at++ = '"';
-	w->n = (size_t)(at - w->text);
+		yajl_gen_integer(w->json, i);
+	else
+		put_uint(w, (uint64_t)i);
 }
 
 static void put_member(struct line_writer *w, struct str name, struct str text)
 {
-	put_key(w, name);
+	put_valid(w, name);
 	put_text(w, text);
 }
 
 static void put_number(struct line_writer *w, struct str name, uint64_t u)
 {
-	put_key(w, name);
+	put_valid(w, name);
 	put_uint(w, u);
 }
 
-/* --- values --------------------------------------------------------------- */
-
-static void put_list(struct line_writer *w, struct str rest)
+static void put_bool(struct line_writer *w, struct str name, bool b)
 {
-	struct str one;
-
-	put(w, STR("["));
-	for (bool more = false; rest.n && str_field(&rest, '\0', &one);
-	     more = true) {
-		if (more)
-			put(w, STR(","));
-		put_text(w, one);
-	}
-	put(w, STR("]"));
+	put_valid(w, name);
+	yajl_gen_bool(w->json, b);
 }
 
 /* A number as a text: so Tracee has the members of an address. */
 static void put_quoted(struct line_writer *w, struct str name, uint64_t u)
 {
-	put_key(w, name);
-	put(w, STR("\""));
-	put_uint(w, u);
-	put(w, STR("\""));
+	char digits[DECIMAL_MAX];
+
+	put_valid(w, name);
+	put_valid(w, decimal(digits, u));
+}
+
+static void put_list(struct line_writer *w, struct str rest)
+{
+	struct str one;
+
+	yajl_gen_array_open(w->json);
+	while (rest.n && str_field(&rest, '\0', &one))
+		put_text(w, one);
+	yajl_gen_array_close(w->json);
 }
 
 static void put_unix(struct line_writer *w, const struct sockaddr_un *un)
@@ -241,7 +227,7 @@ static void put_addr(struct line_writer *w, const struct sockaddr_storage *a)
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)a;
 	char text[INET6_ADDRSTRLEN] = "";
 
-	put(w, STR("{"));
+	yajl_gen_map_open(w->json);
 	switch (a->ss_family) {
 	case AF_INET:
 		put_member(w, STR("sa_family"), STR("AF_INET"));
@@ -264,7 +250,7 @@ static void put_addr(struct line_writer *w, const struct sockaddr_storage *a)
 	default:
 		put_quoted(w, STR("sa_family"), a->ss_family);
 	}
-	put(w, STR("}"));
+	yajl_gen_map_close(w->json);
 }
 
 static void put_end(struct line_writer *w, struct str ip, struct str port,
@@ -285,14 +271,14 @@ static void put_end(struct line_writer *w, struct str ip, struct str port,
 /* Tracee's PktMeta. */
 static void put_packet(struct line_writer *w, const struct value *v)
 {
-	put(w, STR("{"));
+	yajl_gen_map_open(w->json);
 	put_end(w, STR("src_ip"), STR("src_port"), &v->packet.src);
 	put_end(w, STR("dst_ip"), STR("dst_port"), &v->packet.dst);
 	put_number(w, STR("protocol"),
 		   v->packet.tcp ? IPPROTO_TCP : IPPROTO_UDP);
 	put_number(w, STR("packet_len"), v->packet.bytes);
 	put_member(w, STR("iface"), STR("any"));
-	put(w, STR("}"));
+	yajl_gen_map_close(w->json);
 }
 
 static void put_questions(struct line_writer *w, struct str rest)
@@ -302,11 +288,13 @@ static void put_questions(struct line_writer *w, struct str rest)
 					   STR_INIT("query_class")};
 	struct str text;
 
-	put(w, STR("[{"));
+	yajl_gen_array_open(w->json);
+	yajl_gen_map_open(w->json);
 	for (size_t i = 0;
 	     i < ARRAY_LEN(names) && str_field(&rest, '\0', &text); i++)
 		put_member(w, names[i], text);
-	put(w, STR("}]"));
+	yajl_gen_map_close(w->json);
+	yajl_gen_array_close(w->json);
 }
 
 /*
@@ -322,27 +310,33 @@ static void put_answers(struct line_writer *w, struct str rest)
 	str_field(&rest, '\0', &code);
 	str_field(&rest, '\0', &refused);
 	str_field(&rest, '\0', &cut);
-	put(w, STR("[{\"query_data\":{"));
+	yajl_gen_array_open(w->json);
+	yajl_gen_map_open(w->json);
+	put_valid(w, STR("query_data"));
+	yajl_gen_map_open(w->json);
 	put_member(w, STR("query"), name);
 	put_member(w, STR("query_type"), type);
 	put_member(w, STR("query_class"), STR("IN"));
-	put(w, STR("},\"dns_answer\":["));
+	yajl_gen_map_close(w->json);
+	put_valid(w, STR("dns_answer"));
+	yajl_gen_array_open(w->json);
 	while (str_field(&rest, '\0', &type) && str_field(&rest, '\0', &ttl) &&
 	       str_field(&rest, '\0', &data)) {
-		put_open(w);
+		yajl_gen_map_open(w->json);
 		put_member(w, STR("answer_type"), type);
-		put_key(w, STR("ttl"));
-		put(w, ttl);
+		put_valid(w, STR("ttl"));
+		yajl_gen_number(w->json, ttl.p, ttl.n);
 		put_member(w, STR("answer"), data);
-		put(w, STR("}"));
+		yajl_gen_map_close(w->json);
 	}
-	put(w, STR("]"));
+	yajl_gen_array_close(w->json);
 	put_member(w, STR("response_code"), code);
 	if (refused.n)
 		put_member(w, STR("refused"), refused);
 	if (cut.n)
-		put(w, STR(",\"truncated\":true"));
-	put(w, STR("}]"));
+		put_bool(w, STR("truncated"), true);
+	yajl_gen_map_close(w->json);
+	yajl_gen_array_close(w->json);
 }
 
 static void put_value(struct line_writer *w, const struct value *v)
@@ -355,7 +349,7 @@ static void put_value(struct line_writer *w, const struct value *v)
 		put_uint(w, v->u);
 		return;
 	case VALUE_BOOL:
-		put(w, v->b ? STR("true") : STR("false"));
+		yajl_gen_bool(w->json, v->b);
 		return;
 	case VALUE_TEXT:
 		put_text(w, v->s);
@@ -376,7 +370,7 @@ static void put_value(struct line_writer *w, const struct value *v)
 		put_answers(w, v->s);
 		return;
 	case VALUE_NONE:
-		put(w, STR("null"));
+		yajl_gen_null(w->json);
 		return;
 	}
 }
@@ -388,18 +382,19 @@ static void put_common(struct line_writer *w, struct str id, struct str event,
 {
 	put_member(w, STR("hostName"), str_of(w->host));
 	put_member(w, STR("containerId"), str_of(w->container));
-	put_key(w, STR("container"));
-	put(w, STR("{"));
+	put_valid(w, STR("container"));
+	yajl_gen_map_open(w->json);
 	if (*w->container)
 		put_member(w, STR("id"), str_of(w->container));
-	put(w, STR("}"));
+	yajl_gen_map_close(w->json);
 	put_member(w, STR("eventId"), id);
 	put_member(w, STR("eventName"), event);
 	put_number(w, STR("argsNum"), n_args);
-	put_key(w, STR("returnValue"));
+	put_valid(w, STR("returnValue"));
 	put_int(w, ret);
 	put_member(w, STR("syscall"), syscall);
-	put(w, STR(",\"stackAddresses\":null"));
+	put_valid(w, STR("stackAddresses"));
+	yajl_gen_null(w->json);
 }
 
 static void put_process(struct line_writer *w, const struct watch_head *h)
@@ -425,16 +420,21 @@ static void put_process(struct line_writer *w, const struct watch_head *h)
 
 static void put_arg(struct line_writer *w, const char *name, const char *type)
 {
-	put_open(w);
-	put_member(w, STR("name"), str_of(name));
-	put_member(w, STR("type"), str_of(type));
-	put_key(w, STR("value"));
+	yajl_gen_map_open(w->json);
+	put_valid(w, STR("name"));
+	put_valid(w, str_of(name));
+	put_valid(w, STR("type"));
+	put_valid(w, str_of(type));
+	put_valid(w, STR("value"));
 }
 
 /* A line that there is no memory for is none: the writer stays whole. */
 static int end_line(struct line_writer *w, size_t begun, struct err *err)
 {
-	put(w, STR("]}\n"));
+	yajl_gen_array_close(w->json);
+	yajl_gen_map_close(w->json);
+	/* The state is a new one, whatever became of the text. */
+	yajl_gen_reset(w->json, "\n");
 	if (!w->failed)
 		return 0;
 	w->failed = false;
@@ -447,16 +447,21 @@ int line_record(struct line_writer *w, const struct record *r, struct err *err)
 	const struct watch_event_info *info = events_info(r->event);
 	size_t begun = w->n;
 
-	put(w, STR("{"));
+	yajl_gen_map_open(w->json);
 	put_process(w, r->head);
 	put_common(w, str_of(info->id), str_of(info->name), info->n_args,
 		   r->ret, str_of(r->syscall));
-	put(w, STR(",\"contextFlags\":{\"containerStarted\":true,"
-		   "\"isCompat\":false},\"args\":["));
+	put_valid(w, STR("contextFlags"));
+	yajl_gen_map_open(w->json);
+	put_bool(w, STR("containerStarted"), true);
+	put_bool(w, STR("isCompat"), false);
+	yajl_gen_map_close(w->json);
+	put_valid(w, STR("args"));
+	yajl_gen_array_open(w->json);
 	for (unsigned i = 0; i < info->n_args; i++) {
 		put_arg(w, info->args[i].name, info->args[i].type);
 		put_value(w, &r->v[i]);
-		put(w, STR("}"));
+		yajl_gen_map_close(w->json);
 	}
 	return end_line(w, begun, err);
 }
@@ -468,18 +473,19 @@ int line_facts(struct line_writer *w, const char *event,
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	put(w, STR("{"));
+	yajl_gen_map_open(w->json);
 	put_number(w, STR("timestamp"),
 		   (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
 	put_common(w, STR("0"), str_of(event), (unsigned)n, 0, STR(""));
-	put(w, STR(",\"args\":["));
+	put_valid(w, STR("args"));
+	yajl_gen_array_open(w->json);
 	for (size_t i = 0; i < n; i++) {
 		put_arg(w, facts[i].name, facts[i].text ? "string" : "uint64");
 		if (facts[i].text)
 			put_text(w, str_of(facts[i].text));
 		else
 			put_uint(w, facts[i].number);
-		put(w, STR("}"));
+		yajl_gen_map_close(w->json);
 	}
 	return end_line(w, begun, err);
 }

@@ -2,10 +2,9 @@
  * Records as JSON lines in the shape of Tracee 0.24: one object per event with
  * the names, numbers and types that its recipes expect.
  *
- * Lines gather in one buffer, until line_clear(). They are put together by
- * hand: this is most of what the tracer does, and a library for it took twice
- * the time of all the rest. What is not valid UTF-8 becomes U+FFFD, as it does
- * there.
+ * Lines gather in one buffer, until line_clear(): the library writes straight
+ * into it, for this is most of what the tracer does. What is not valid UTF-8
+ * becomes U+FFFD, as it does there.
  */
 #ifndef RUNTIME_WATCH_LINE_H
 #define RUNTIME_WATCH_LINE_H
@@ -17,7 +16,8 @@
 #define LINE_GROUP_MAX 128
 
 struct line_writer {
-	char *text; /* the lines; a member after '{' or '[' has no comma */
+	void *json; /* a yajl_gen, that knows where this is */
+	char *text; /* the lines */
 	size_t n, room;
 	bool failed;	       /* no memory for all of the last line */
 	int64_t boot_epoch_ns; /* add to times since boot */
@@ -25,6 +25,7 @@ struct line_writer {
 	char container[LINE_GROUP_MAX]; /* its ID; "" until known */
 };
 
+/* w stays where it is until line_done(). */
 must_check int line_init(struct line_writer *w, const char *host,
 			 struct err *err);
 void line_done(struct line_writer *w);
