@@ -303,19 +303,34 @@ static void add_tags(struct docker *d, const cJSON *image, struct str front,
 	}
 }
 
+/* The path that lists the images of one repository; NULL: no memory. */
+static const char *images_of(struct docker *d, const char *repository)
+{
+	cJSON *filter = cJSON_CreateObject();
+	cJSON *names = cJSON_AddArrayToObject(filter, "reference");
+	const char *path = NULL;
+	char *text = NULL;
+
+	if (cJSON_AddItemToArray(names, cJSON_CreateString(repository)))
+		text = cJSON_PrintUnformatted(filter);
+	if (text)
+		path = arena_fmt(d->a, "/images/json?filters=%s",
+				 escaped(d, text))
+			       .p;
+	cJSON_free(text);
+	cJSON_Delete(filter);
+	return path;
+}
+
 int docker_image_tags(struct docker *d, const char *repository,
 		      docker_tags *out, struct err *err)
 {
 	struct str front = arena_fmt(d->a, "%s:", repository);
-	const char *filter =
-		arena_fmt(d->a, "{\"reference\":[\"%s\"]}", repository).p;
+	const char *path = images_of(d, repository);
 	cJSON *root = NULL;
 	const cJSON *image;
-	int rc = request(d, "GET",
-			 arena_fmt(d->a, "/images/json?filters=%s",
-				   escaped(d, filter))
-				 .p,
-			 NULL, 0, &root, err);
+	int rc = path ? request(d, "GET", path, NULL, 0, &root, err)
+		      : err_set(err, -ENOMEM, "no memory for a request");
 
 	if (rc < 0)
 		return rc;

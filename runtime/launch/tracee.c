@@ -163,18 +163,11 @@ static int keep(struct tracee *t, const struct tracee_record *r,
 {
 	t->last_ms = now_ms;
 	/* asked for on its own behalf only */
-	if (str_is(r->name, "cgroup_mkdir") && !is_wanted(t, r->name))
+	if (strcmp(r->name, "cgroup_mkdir") == 0 &&
+	    !is_wanted(t, str_of(r->name)))
 		return 0;
 	t->n.events++;
 	return add_line(t, line, now_ms, err);
-}
-
-/* Its first records, about itself, are of no container and of no process. */
-static bool is_of_itself(struct str line)
-{
-	struct str key = STR("\"hostProcessId\":0,");
-
-	return memmem(line.p, line.n, key.p, key.n) != NULL;
 }
 
 static void wait_for(struct tracee *t, struct tracee_other *other,
@@ -205,8 +198,9 @@ static int take(struct tracee *t, struct str line, int64_t now_ms,
 		t->n.others++;
 		return 0;
 	case TRACEE_NOBODYS:
-		/* the policy lets no event of the host in */
-		t->n.unplaced += t->is_ready && !is_of_itself(line);
+		/* The policy lets no event of the host in; Tracee's first
+		 * records, about itself, are of no container either. */
+		t->n.unplaced += t->is_ready && !r.of_itself;
 		return 0;
 	case TRACEE_BROKEN:
 		t->n.broken++;

@@ -2,6 +2,7 @@
 
 #include <cjson/cJSON.h>
 #include <string.h>
+#include <yajl/yajl_parse.h>
 
 static bool is_id(struct str s)
 {
@@ -141,52 +142,107 @@ struct str tracee_scope_id(struct str path)
 
 /* --- lines ---------------------------------------------------------------- */
 
-/*
- * One object from its first byte to its last. Its strings are what somebody
- * else chose, but a quote within one is escaped.
- */
-static bool is_whole(struct str line)
+/* What a record says of whose it is, and where in it the parser is. */
+struct scan {
+	struct tracee_record *r;
+	unsigned depth; /* 1: among the members of the record */
+	enum { AT_OTHER, AT_ID, AT_CGROUP, AT_NAME, AT_HOST_PID } at;
+	char id[TRACEE_ID + 1];
+	bool has_cgroup;
+	uint64_t cgroup;
+};
+
+static void keep(char *out, size_t room, const unsigned char *p, size_t n)
 {
-	size_t depth = 0;
-	bool in_text = false;
-
-	if (line.n < 2 || line.p[0] != '{' || line.p[line.n - 1] != '}')
-		return false;
-	for (size_t i = 0; i < line.n; i++) {
-		char c = line.p[i];
-
-		if ((unsigned char)c < ' ')
-			return false;
-		if (in_text) {
-			if (c == '\\')
-				i++;
-			in_text = c != '"';
-			continue;
-		}
-		if (c == '"')
-			in_text = true;
-		else if (c == '{' || c == '[')
-			depth++;
-		else if ((c == '}' || c == ']') && --depth == 0)
-			return i + 1 == line.n;
-	}
-	return false;
+	if (n >= room)
+		return;
+	memcpy(out, p, n);
+	out[n] = '\0';
 }
 
-/*
- * What stands behind the key of a top-level member, up to an end byte. Looked
- * for as bytes: within a string its quotes would be escaped, and what Tracee
- * writes before it has no such member.
- */
-static struct str member(struct str line, struct str key, char end)
+static int on_string(void *ctx, const unsigned char *p, size_t n)
 {
-	const char *p = memmem(line.p, line.n, key.p, key.n);
-	size_t beg;
+	struct scan *c = ctx;
 
-	if (!p)
-		return (struct str){0};
-	beg = (size_t)(p - line.p) + key.n;
-	return str_slice(line, beg, str_find(line, end, beg));
+	if (c->depth == 1 && c->at == AT_ID)
+		keep(c->id, sizeof(c->id), p, n);
+	if (c->depth == 1 && c->at == AT_NAME)
+		keep(c->r->name, sizeof(c->r->name), p, n);
+	return 1;
+}
+
+static int on_number(void *ctx, const char *p, size_t n)
+{
+	struct scan *c = ctx;
+	struct str s = {p, n};
+
+	if (c->depth == 1 && c->at == AT_CGROUP)
+		c->has_cgroup = str_u64(s, UINT64_MAX, &c->cgroup);
+	if (c->depth == 1 && c->at == AT_HOST_PID)
+		c->r->of_itself = str_is(s, "0");
+	return 1;
+}
+
+static int on_key(void *ctx, const unsigned char *p, size_t n)
+{
+	static const char *const names[] = {
+		[AT_ID] = "containerId",
+		[AT_CGROUP] = "cgroupId",
+		[AT_NAME] = "eventName",
+		[AT_HOST_PID] = "hostProcessId",
+	};
+	struct scan *c = ctx;
+
+	c->at = AT_OTHER;
+	for (unsigned i = AT_ID; c->depth == 1 && i < ARRAY_LEN(names); i++)
+		if (str_is((struct str){(const char *)p, n}, names[i]))
+			c->at = i;
+	return 1;
+}
+
+static int on_open(void *ctx)
+{
+	struct scan *c = ctx;
+
+	c->depth++;
+	return 1;
+}
+
+static int on_close(void *ctx)
+{
+	struct scan *c = ctx;
+
+	c->depth--;
+	return 1;
+}
+
+/* One object from the line's first byte to its last. */
+static bool parse(struct str line, struct scan *c)
+{
+	static const yajl_callbacks calls = {
+		.yajl_number = on_number,
+		.yajl_string = on_string,
+		.yajl_start_map = on_open,
+		.yajl_map_key = on_key,
+		.yajl_end_map = on_close,
+		.yajl_start_array = on_open,
+		.yajl_end_array = on_close,
+	};
+	yajl_handle json;
+	bool ok;
+
+	if (line.n == 0 || line.p[0] != '{' || line.p[line.n - 1] != '}')
+		return false;
+	json = yajl_alloc(&calls, NULL, c);
+	if (!json)
+		return false;
+	/* Only what is compared with texts of ours is looked at. */
+	yajl_config(json, yajl_dont_validate_strings, 1);
+	ok = yajl_parse(json, (const unsigned char *)line.p, line.n) ==
+		     yajl_status_ok &&
+	     yajl_complete_parse(json) == yajl_status_ok;
+	yajl_free(json);
+	return ok;
 }
 
 static const cJSON *argument(const cJSON *o, const char *wanted)
@@ -231,20 +287,16 @@ static void learn(struct tracee_scope *s, struct str line)
 struct tracee_record tracee_scope_read(struct tracee_scope *s, struct str line,
 				       int64_t now_ms)
 {
-	struct str id = member(line, STR("\"containerId\":\""), '"');
-	struct str cgroup = member(line, STR("\"cgroupId\":"), ',');
-	struct tracee_record r = {
-		.name = member(line, STR("\"eventName\":\""), '"')};
-	uint64_t number;
+	struct tracee_record r = {0};
+	struct scan c = {.r = &r};
 
-	if (!is_whole(line) || r.name.n == 0 ||
-	    !str_u64(cgroup, UINT64_MAX, &number))
+	if (!parse(line, &c) || !*r.name || !c.has_cgroup)
 		r.whose = TRACEE_BROKEN;
-	else if (!is_id(id))
+	else if (!is_id(str_of(c.id)))
 		r.whose = TRACEE_NOBODYS;
 	else
-		judge(s, id, number, now_ms, &r);
-	if (r.whose == TRACEE_OURS && str_is(r.name, "cgroup_mkdir"))
+		judge(s, str_of(c.id), c.cgroup, now_ms, &r);
+	if (r.whose == TRACEE_OURS && strcmp(r.name, "cgroup_mkdir") == 0)
 		learn(s, line);
 	return r;
 }

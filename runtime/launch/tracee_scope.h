@@ -17,6 +17,7 @@
 #include "compiler/base/str.h"
 
 #define TRACEE_ID	  64	     /* hexadecimal digits */
+#define TRACEE_NAME_MAX	  128	     /* of an event, with the NUL */
 #define TRACEE_OURS_MAX	  (1u << 15) /* cgroups of one session */
 #define TRACEE_OTHERS_MAX 256u	     /* that are told apart at a time */
 #define TRACEE_UNKNOWN_MS 1500	     /* then it is somebody else's */
@@ -47,7 +48,8 @@ struct tracee_scope {
 
 struct tracee_record {
 	enum tracee_whose whose;
-	struct str name;	    /* of the event */
+	bool of_itself;		    /* of no process */
+	char name[TRACEE_NAME_MAX]; /* of the event */
 	struct tracee_other *other; /* of TRACEE_UNKNOWN */
 };
 

@@ -200,18 +200,29 @@ static void send_said(struct tracer *t)
 	memmove(t->say, t->say + n, t->say_n);
 }
 
+/* That some answers were not told. */
+static bool say_missing(struct tracer *t)
+{
+	cJSON *o = cJSON_CreateObject();
+	char text[96];
+	size_t n = 0;
+
+	cJSON_AddStringToObject(o, "event", "answer");
+	cJSON_AddNumberToObject(o, "missing", (double)t->unsaid);
+	if (cJSON_PrintPreallocated(o, text, sizeof(text) - 1, false)) {
+		n = strlen(text);
+		text[n++] = '\n';
+	}
+	cJSON_Delete(o);
+	return n && say(t, (struct str){text, n});
+}
+
 void tracer_answer(struct tracer *t, struct str line)
 {
-	char text[96];
-	int n;
-
 	/* before that there is no agent */
 	if (t->in < 0 || !t->told)
 		return;
-	n = snprintf(text, sizeof(text),
-		     "{\"event\":\"answer\",\"missing\":%llu}\n",
-		     (unsigned long long)t->unsaid);
-	if (t->unsaid && say(t, (struct str){text, (size_t)n}))
+	if (t->unsaid && say_missing(t))
 		t->unsaid = 0;
 	if (t->unsaid || !say(t, line))
 		t->unsaid++;

@@ -174,6 +174,46 @@ static void whole_lines(void)
 	CHECK(whose(s, "", 0) == TRACEE_BROKEN);
 	CHECK(whose(s, RECORD("-1", AGENT, "openat", ""), 0) == TRACEE_BROKEN);
 	CHECK(whose(s, RECORD("9", AGENT, "o\tpen", ""), 0) == TRACEE_BROKEN);
+	CHECK(whose(s, RECORD("\"9\"", AGENT, "openat", ""), 0) ==
+	      TRACEE_BROKEN);
+	CHECK(whose(s, RECORD("18446744073709551616", AGENT, "openat", ""),
+		    0) == TRACEE_BROKEN);
+	CHECK(whose(s, RECORD("9", AGENT, "openat", "1,"), 0) == TRACEE_BROKEN);
+	CHECK(whose(s, RECORD("18446744073709551615", AGENT, "openat", ""),
+		    0) == TRACEE_OURS);
+	/* nor is what stands within one */
+	CHECK(whose(s,
+		    RECORD("9", OTHER, "openat",
+			   "{\"containerId\":\"" AGENT "\"}"),
+		    0) == TRACEE_UNKNOWN);
+	CHECK(whose(s,
+		    "{\"args\":{\"containerId\":\"" AGENT "\",\"cgroupId\":9,"
+		    "\"eventName\":\"openat\"}}",
+		    0) == TRACEE_BROKEN);
+}
+
+static void names(void)
+{
+	struct tracee_scope *s = arena_new_of(a, struct tracee_scope);
+	char name[TRACEE_NAME_MAX + 1] = "";
+	struct tracee_record r;
+
+	r = tracee_scope_read(
+		s,
+		STR("{\"hostProcessId\":0,\"eventName\":\"init_namespaces\","
+		    "\"containerId\":\"\",\"cgroupId\":0}"),
+		0);
+	CHECK(r.whose == TRACEE_NOBODYS && r.of_itself);
+	CHECK(strcmp(r.name, "init_namespaces") == 0);
+	memset(name, 'n', TRACEE_NAME_MAX - 1);
+	r = tracee_scope_read(s, arena_fmt(a, RECORD("9", "", "%s", ""), name),
+			      0);
+	CHECK(r.whose == TRACEE_NOBODYS && !r.of_itself);
+	CHECK(strcmp(r.name, name) == 0);
+	/* one that does not fit is no other's */
+	name[TRACEE_NAME_MAX - 1] = 'n';
+	CHECK(whose(s, arena_fmt(a, RECORD("9", "", "%s", ""), name).p, 0) ==
+	      TRACEE_BROKEN);
 }
 
 /* More cgroups than are counted: said, and nothing is written past the end. */
@@ -398,6 +438,7 @@ int main(void)
 	ids();
 	scope();
 	whole_lines();
+	names();
 	many_cgroups();
 	stream();
 	bounds();
