@@ -96,11 +96,11 @@ static bool fits(const struct profiles_line *l, struct str name,
 	return name.n && names_pattern_has(l->pattern, name);
 }
 
-bool profiles_denies(const struct profiles *p, struct str name)
+bool profiles_minds(const struct profiles *p, struct str name)
 {
 	for (uint32_t i = 0; i < p->n; i++)
-		if (str_starts(p->v[i].token, STR("d")) &&
-		    fits(&p->v[i], name, NULL))
+		if (p->v[i].is_net || (str_starts(p->v[i].token, STR("d")) &&
+				       fits(&p->v[i], name, NULL)))
 			return true;
 	return false;
 }

@@ -30,8 +30,12 @@ struct profiles {
 must_check int profiles_parse(struct str text, struct profiles *out,
 			      struct err *err);
 void profiles_free(struct profiles *p);
-/* Is one of the denials about the name? */
-bool profiles_denies(const struct profiles *p, struct str name);
+/*
+ * Could requests under that name be looked at though nothing grants it? One of
+ * the denials is about it, or something is said of addresses, whoever is called
+ * there.
+ */
+bool profiles_minds(const struct profiles *p, struct str name);
 /* Empty when no line fits; addr may be NULL. */
 struct str profiles_find(const struct profiles *p, struct str token,
 			 struct str name, const struct addr *addr);

@@ -142,7 +142,8 @@ static int make(struct signer *s, struct str name, struct err *err)
 
 /*
  * A host name: no pattern, nothing that a command could end in. To addresses
- * that are granted as such, names are decrypted for the sake of denials alone.
+ * that are granted as such, names are decrypted for the sake of denials alone,
+ * and to those with rules of http, whatever the name.
  */
 static bool may_sign(const struct signer *s, struct str name)
 {
@@ -151,7 +152,7 @@ static bool may_sign(const struct signer *s, struct str name)
 	return names_pattern(name) && !memchr(name.p, '*', name.n) &&
 	       !names_denied(s->names, name) &&
 	       (names_match(s->names, name, &match) ||
-		profiles_denies(s->profiles, name));
+		profiles_minds(s->profiles, name));
 }
 
 /* --- clients ------------------------------------------------------------- */

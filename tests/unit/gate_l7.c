@@ -207,15 +207,20 @@ static void profile_maps(void)
 	CHECK(str_is(profiles_find(&p, STR("d2"), STR("c.test"), &b),
 		     "d-0000000003"));
 	CHECK(profiles_find(&p, STR("3"), STR("a.test"), NULL).n == 0);
-	CHECK(profiles_denies(&p, STR("c.test")));
-	CHECK(!profiles_denies(&p, STR("")));
+	CHECK(profiles_minds(&p, STR("c.test")));
 	profiles_free(&p);
 	CHECK(profiles_parse(STR("membrane-profiles 1\n1 a.test g-0000000001\n"
 				 "d1 *.b.test d-0000000003\n"
+				 "c2 c.test -\n"),
+			     &p, &err) == 0);
+	CHECK(!profiles_minds(&p, STR("a.test")));
+	CHECK(profiles_minds(&p, STR("x.b.test")));
+	CHECK(!profiles_minds(&p, STR("")));
+	profiles_free(&p);
+	CHECK(profiles_parse(STR("membrane-profiles 1\n1 a.test g-0000000001\n"
 				 "d2 10.0.0.0/8 d-0000000004\n"),
 			     &p, &err) == 0);
-	CHECK(!profiles_denies(&p, STR("a.test")));
-	CHECK(profiles_denies(&p, STR("x.b.test")));
+	CHECK(profiles_minds(&p, STR("c.test")));
 	profiles_free(&p);
 	CHECK(profiles_of("membrane-profiles 1\n") == 0);
 	CHECK(profiles_of("membrane-profiles 1\nc1 a.test -\n") == 0);
