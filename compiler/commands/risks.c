@@ -3,6 +3,7 @@
 #include "compiler/commands/view.h"
 #include "compiler/emit/profiles.h"
 #include "compiler/ir/inside.h"
+#include "compiler/ir/ports.h"
 
 struct finder {
 	struct arena *a;
@@ -133,7 +134,8 @@ static bool meets_network(const struct ir_policy *p, const struct ir_grant *d)
 static void find_unnamed_denials(struct finder *f)
 {
 	vec_each(d, &f->p->deny) {
-		if (!inside_denies(d) || !meets_network(f->p, d))
+		if (!inside_denies(d) || ir_dest_net(&d->dest) ||
+		    !meets_network(f->p, d))
 			continue;
 		add(f, "unnamed-denial", d->from,
 		    STR("at addresses that are granted as such, a denial by "
@@ -141,6 +143,63 @@ static void find_unnamed_denials(struct finder *f)
 			"or a request states: TLS without a name, and other "
 			"protocols, state none and pass"));
 		return;
+	}
+}
+
+/* A denial by name that only datagrams to granted addresses could get by. */
+static bool meets_datagrams(struct finder *f, const struct ir_grant *d)
+{
+	if (ir_dest_name(&d->dest).n == 0 || d->dest.kind == IR_DEST_ANY ||
+	    ir_grant_http(d) || meets_network(f->p, d))
+		return false;
+	vec_each(g, &f->p->allow)
+		if (g->dest.kind == IR_DEST_CIDR && !g->has_http &&
+		    ports_split(f->a, &g->ports, &d->ports, IR_PROTO_UDP, true)
+			    .n)
+			return true;
+	return false;
+}
+
+static void find_unnamed_datagrams(struct finder *f)
+{
+	vec_each(d, &f->p->deny) {
+		if (!meets_datagrams(f, d))
+			continue;
+		add(f, "unnamed-datagrams", d->from,
+		    STR("at addresses that are granted as such, a denial by "
+			"name holds for datagrams only where the session saw "
+			"the name lead, and for the beginning of QUIC: others "
+			"state no name and pass"));
+		return;
+	}
+}
+
+/* Does a grant let bytes through there that are neither TLS nor HTTP? */
+static bool is_unread(const struct ir_grant *d, const struct ir_grant *g)
+{
+	const struct cidr *at = ir_dest_net(&d->dest);
+	const struct cidr *net = ir_dest_net(&g->dest);
+
+	if (ir_grant_http(g) || !inside_meets(&d->ports, g))
+		return false;
+	return !net || cidr_covers(net, at) || cidr_covers(at, net);
+}
+
+static void find_unread_denials(struct finder *f)
+{
+	vec_each(d, &f->p->deny) {
+		if (!inside_denies(d) || !ir_dest_net(&d->dest))
+			continue;
+		vec_each(g, &f->p->allow) {
+			if (!is_unread(d, g))
+				continue;
+			add(f, "unread-denial", d->from,
+			    STR("where requests to an address are denied, what "
+				"is neither TLS nor HTTP is not read, and "
+				"passes where a grant without 'http' rules "
+				"covers it"));
+			return;
+		}
 	}
 }
 
@@ -157,6 +216,8 @@ static void find_requests(struct finder *f)
 			"for every request that the rules of its host let "
 			"through"));
 	find_unnamed_denials(f);
+	find_unnamed_datagrams(f);
+	find_unread_denials(f);
 }
 
 static void find_files(struct finder *f)
