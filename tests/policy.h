@@ -54,6 +54,18 @@ static inline bool test_ports(struct arena *a, struct str text, ir_ports *out)
 	return true;
 }
 
+/* An address without a port; one of IPv6 in brackets. */
+static inline bool test_url_addr(struct str text, struct ir_url *u)
+{
+	if (str_starts(text, STR("[")))
+		text = str_slice(text, 1, text.n - 1);
+	if (!addr_parse(text, &u->net.addr))
+		return false;
+	u->who = IR_DEST_CIDR;
+	u->net.bits = (uint8_t)addr_bits(u->net.addr.family);
+	return true;
+}
+
 static inline void test_url(struct str text, struct ir_dest *d)
 {
 	struct ir_url *u = &d->u.url;
@@ -65,6 +77,12 @@ static inline void test_url(struct str text, struct ir_dest *d)
 	u->scheme = tls ? IR_SCHEME_HTTPS : IR_SCHEME_HTTP;
 	text = str_slice(text, tls ? 8 : 7, text.n);
 	slash = str_find(text, '/', 0);
+	if (test_url_addr(str_slice(text, 0, slash), u)) {
+		u->port = (uint16_t)port;
+		u->path = slash < text.n ? str_slice(text, slash, text.n)
+					 : STR("/");
+		return;
+	}
 	u->who = IR_DEST_HOST;
 	u->name = str_slice(text, 0, slash);
 	colon = str_find(u->name, ':', 0);

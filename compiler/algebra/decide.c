@@ -239,11 +239,24 @@ static struct decision refuse(enum reason r, const struct ir_grant *g)
 	return (struct decision){.reason = r, .grant = g};
 }
 
+/* Are requests to the address denied that QUIC could carry? */
+static bool denies_requests(const struct ir_policy *p,
+			    const struct decide_flow *f)
+{
+	vec_each(d, &p->deny) {
+		const struct cidr *net = inside_quic_net(d);
+
+		if (net && f->has_addr && cidr_has(net, &f->addr))
+			return true;
+	}
+	return false;
+}
+
 /* Who cannot be told from a denied name: compiler/ir/inside.h. */
 static const struct ir_grant *quic_of(const struct ir_policy *p,
 				      const struct decide_flow *f)
 {
-	bool unnamed = false;
+	bool unnamed = false, named = false;
 
 	if (!f->is_quic || f->proto != IR_PROTO_UDP)
 		return NULL;
@@ -251,11 +264,15 @@ static const struct ir_grant *quic_of(const struct ir_policy *p,
 		bool any = g->dest.kind == IR_DEST_ANY && !g->has_http &&
 			   f->has_addr && addr_scope(&f->addr) == ADDR_PUBLIC;
 
-		unnamed |= ((f->has_addr && covers(g, &f->addr)) || any) &&
-			   ports_has(&g->ports, f->proto, f->port);
+		if (!ports_has(&g->ports, f->proto, f->port))
+			continue;
+		unnamed |= (f->has_addr && covers(g, &f->addr)) || any;
+		named |= reach(p, g, f) == REACH_DEST;
 	}
+	if (!unnamed && !(named && denies_requests(p, f)))
+		return NULL;
 	vec_each(d, &p->deny)
-		if (unnamed && inside_quic(d, f->port))
+		if (inside_quic(d, f->port))
 			return d;
 	return NULL;
 }

@@ -354,7 +354,9 @@ static unsigned http_uses(struct asked *q)
 	const struct ir_url *u = &q->r->url;
 	struct decide_request one = {.tls = true,
 				     .port = u->port,
-				     .is_pinned = true,
+				     .has_addr = q->r->has_addr,
+				     .addr = q->r->addr,
+				     .is_pinned = !q->r->unresolved,
 				     .sni = u->name,
 				     .host = u->name};
 	unsigned uses = packet_uses(q->r);

@@ -29,8 +29,9 @@ struct rules {
 	bool l7;	      /* there is an HAProxy */
 	bool any_direct;      /* '*' does not go through it */
 	struct nft_nets floor, private;
-	ir_ports inside; /* ports where names or requests are denied */
-	ir_ports quic;	 /* and of UDP, where QUIC could be for those */
+	struct nft_nets requests; /* where some are denied that may be QUIC */
+	ir_ports inside;	  /* ports where names or requests are denied */
+	ir_ports quic; /* and of UDP, where QUIC could be for those */
 	ir_ports published;
 	/* By class, from 0; NULL where nobody asks for marks. */
 	members *granters, *deniers;
@@ -245,6 +246,16 @@ static void put_dynamic_sets(struct rules *r, const char *stem,
 					(struct nft_set){stem, *f, k + 1});
 }
 
+/* Only where a rule speaks of them: see put_quic_named(). */
+static void put_requests(struct rules *r)
+{
+	each_family(f)
+		if (nft_nets_of(&r->requests, *f)->n)
+			nft_put_ranges(r->out,
+				       (struct nft_set){"requests", *f, 0},
+				       nft_nets_of(&r->requests, *f));
+}
+
 static void put_sets(struct rules *r)
 {
 	struct nft_nets none = {0};
@@ -253,6 +264,7 @@ static void put_sets(struct rules *r)
 	put_both(r, "host", &none);
 	if (any_any(&r->grants))
 		put_both(r, "private", &r->private);
+	put_requests(r);
 	put_class_sets(r, "deny", r->denial_nets, r->denials.n, r->deniers,
 		       CIDR, MARKS_FOR(DENIED));
 	put_class_sets(r, "cidr", r->grant_nets, r->grants.n, r->granters, CIDR,
@@ -544,6 +556,12 @@ static void put_helpers(struct buf *out)
 	"0x54000000-0x54ffffff, 0x6b3343cf, 0xfaceb000-0xfaceb0ff, "           \
 	"0xff000000-0xff0000ff } " REFUSE("quic")
 
+static ir_ports quic_ports(struct rules *r, uint32_t k)
+{
+	return ports_split(r->in->a, &r->grants.v[k].ports, &r->quic,
+			   IR_PROTO_UDP, true);
+}
+
 /* See compiler/ir/inside.h. Other datagrams may have gone before. */
 static void put_quic(struct rules *r, enum addr_family f)
 {
@@ -558,12 +576,46 @@ static void put_quic(struct rules *r, enum addr_family f)
 
 		if (!has_kind(r, kind, k, f))
 			continue;
-		ports = ports_split(r->in->a, &r->grants.v[k].ports, &r->quic,
-				    IR_PROTO_UDP, true);
+		ports = quic_ports(r, k);
 		if (ports.n)
 			put_match(r->out, &set, kind == CIDR, &ports,
 				  IR_PROTO_UDP, QUIC);
 	}
+}
+
+/* Names that lead to where requests are denied. */
+static void put_quic_named(struct rules *r, enum addr_family f)
+{
+	for (uint32_t k = 0; k < r->grants.n; k++) {
+		ir_ports ports;
+
+		if (!has_kind(r, HOST, k, f) ||
+		    !nft_nets_of(&r->requests, f)->n)
+			continue;
+		ports = quic_ports(r, k);
+		if (!ports.n)
+			continue;
+		nft_begin(r->out);
+		nft_daddr(r->out, (struct nft_set){"host", f, k + 1}, true);
+		nft_daddr(r->out, (struct nft_set){"requests", f, 0}, true);
+		nft_dport(r->out, &ports, IR_PROTO_UDP);
+		nft_word(r->out, QUIC);
+		nft_end(r->out);
+	}
+}
+
+/* The networks of put_quic_named(), if it has anything to say. */
+static void make_requests(struct rules *r)
+{
+	bool any = false;
+
+	for (uint32_t k = 0; k < r->grants.n; k++)
+		any |= r->grants.v[k].has_name && quic_ports(r, k).n;
+	vec_each(d, &r->in->policy->deny)
+		if (any && inside_quic_net(d))
+			nft_nets_add(r->in->a, &r->requests,
+				     inside_quic_net(d));
+	nft_nets_settle(&r->requests);
 }
 
 static void put_forward(struct rules *r)
@@ -598,10 +650,16 @@ static void put_forward(struct rules *r)
 			put_denials(r, *f, *p, REFUSE("denied"), denied);
 	each_proto(p)
 		put_denials_any(r, *p, REFUSE("denied"), denied);
+	/* HAProxy, where there is one, knows whom TCP is for. */
 	each_family(f)
-		put_kind(r, GUARD, *f, IR_PROTO_UDP, REFUSE("denied"), denied);
-	each_family(f)
+		each_proto(p)
+			if (*p == IR_PROTO_UDP || !r->l7)
+				put_kind(r, GUARD, *f, *p, REFUSE("denied"),
+					 denied);
+	each_family(f) {
 		put_quic(r, *f);
+		put_quic_named(r, *f);
+	}
 	nft_rule(out, "ct state established,related accept");
 	nft_rule(out, "ct state invalid drop");
 	each_family(f) {
@@ -649,6 +707,7 @@ bool nft_emit(const struct emit_in *in, struct buf *out)
 	r.any_direct = inside_unseen(in->policy);
 	r.inside = inside_ports(in->a, in->policy);
 	r.quic = inside_quic_ports(in->a, in->policy);
+	make_requests(&r);
 	nft_nets_floor(in, &r.floor);
 	nft_nets_private(in->a, &r.private);
 	make_published(&r);

@@ -5,12 +5,12 @@ ranges *nft_nets_of(struct nft_nets *n, enum addr_family family)
 	return family == ADDR_V4 ? &n->v4 : &n->v6;
 }
 
-static void add_net(struct arena *a, struct nft_nets *n, const struct cidr *net)
+void nft_nets_add(struct arena *a, struct nft_nets *n, const struct cidr *net)
 {
 	ranges_add(a, nft_nets_of(n, net->addr.family), net);
 }
 
-static void settle(struct nft_nets *n)
+void nft_nets_settle(struct nft_nets *n)
 {
 	ranges_settle(&n->v4);
 	ranges_settle(&n->v6);
@@ -29,10 +29,10 @@ struct nft_nets *nft_nets_classes(struct arena *a, const emit_classes *classes,
 		    g->from.layer != LAYER_FLOOR)
 			k = emit_class_of(a, classes, g);
 		if (k)
-			add_net(a, &nets[k - 1], net);
+			nft_nets_add(a, &nets[k - 1], net);
 	}
 	for (uint32_t k = 0; k < classes->n; k++)
-		settle(&nets[k]);
+		nft_nets_settle(&nets[k]);
 	return nets;
 }
 
@@ -47,19 +47,19 @@ void nft_nets_floor(const struct emit_in *in, struct nft_nets *out)
 
 		if (d->from.layer != LAYER_FLOOR)
 			continue;
-		add_net(a, &whole, net);
+		nft_nets_add(a, &whole, net);
 		vec_each(g, &in->policy->allow)
 			if (g->dest.kind == IR_DEST_CIDR && !g->has_http &&
 			    g->dest.u.cidr.net.bits > net->bits &&
 			    cidr_covers(net, &g->dest.u.cidr.net))
-				add_net(a, &opened, &g->dest.u.cidr.net);
-		settle(&opened);
+				nft_nets_add(a, &opened, &g->dest.u.cidr.net);
+		nft_nets_settle(&opened);
 		rest = ranges_minus(a, nft_nets_of(&whole, net->addr.family),
 				    nft_nets_of(&opened, net->addr.family));
 		vec_each(x, &rest)
 			*vec_push(a, nft_nets_of(out, net->addr.family)) = *x;
 	}
-	settle(out);
+	nft_nets_settle(out);
 }
 
 void nft_nets_private(struct arena *a, struct nft_nets *out)
@@ -68,10 +68,10 @@ void nft_nets_private(struct arena *a, struct nft_nets *out)
 	struct cidr net;
 
 	for (size_t at = 0; addr_private_next(&at, &net);)
-		add_net(a, out, &net);
+		nft_nets_add(a, out, &net);
 	for (size_t i = 0; (s = addr_special(i)); i++) {
 		cidr_parse(str_of(s->text), &net);
-		add_net(a, out, &net);
+		nft_nets_add(a, out, &net);
 	}
-	settle(out);
+	nft_nets_settle(out);
 }

@@ -12,6 +12,9 @@ struct nft_nets {
 };
 
 ranges *nft_nets_of(struct nft_nets *n, enum addr_family family);
+/* Between the first and what reads them: nft_nets_settle(). */
+void nft_nets_add(struct arena *a, struct nft_nets *n, const struct cidr *net);
+void nft_nets_settle(struct nft_nets *n);
 /* The networks of each class, by class from 0; http: of grants that only HTTP
  * and TLS may use, or of the others. The floor's are left out. */
 struct nft_nets *nft_nets_classes(struct arena *a, const emit_classes *classes,

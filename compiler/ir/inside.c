@@ -55,6 +55,14 @@ bool inside_quic(const struct ir_grant *d, uint16_t port)
 	return false;
 }
 
+const struct cidr *inside_quic_net(const struct ir_grant *d)
+{
+	if (d->from.layer == LAYER_FLOOR || !ir_grant_http(d) ||
+	    !ir_dest_has_scheme(&d->dest, IR_SCHEME_HTTPS))
+		return NULL;
+	return ir_dest_net(&d->dest);
+}
+
 ir_ports inside_quic_ports(struct arena *a, const struct ir_policy *p)
 {
 	ir_ports out = {0};

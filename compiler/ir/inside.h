@@ -22,8 +22,10 @@
  *
  * UDP states no name that the gate reads. QUIC does to the server, and hides it
  * from who is in between (RFC 9001, section 5.2): to networks and to '*' its
- *first packets are refused on the ports of such denials, whichever name is in
- *them. A request that is denied may go by QUIC too (RFC 9114, section 3.1).
+ * first packets are refused on the ports of such denials, whichever name is in
+ * them. A request that is denied may go by QUIC too (RFC 9114, section 3.1).
+ * Where requests to an address are denied, that holds for names that lead
+ * there, too.
  */
 #ifndef COMPILER_IR_INSIDE_H
 #define COMPILER_IR_INSIDE_H
@@ -41,6 +43,8 @@ ir_ports inside_ports(struct arena *a, const struct ir_policy *p);
 bool inside_quic(const struct ir_grant *d, uint16_t port);
 /* The UDP ports of those; normalised, may be empty. */
 ir_ports inside_quic_ports(struct arena *a, const struct ir_policy *p);
+/* The network at which it denies requests that QUIC could carry, or NULL. */
+const struct cidr *inside_quic_net(const struct ir_grant *d);
 /* Is one of the TCP ports the grant's, too? */
 bool inside_meets(const ir_ports *ports, const struct ir_grant *g);
 /* Whether the TLS of a grant is decrypted by itself; semantics.md, 3. */

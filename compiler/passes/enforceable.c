@@ -31,21 +31,6 @@ static bool check_address(struct pass_ctx *c, const struct ir_grant *g)
 	return true;
 }
 
-/* Bytes to a granted address pass unread: no request of theirs is seen. */
-static bool check_denial(struct pass_ctx *c, const struct ir_grant *d)
-{
-	bool is_net = d->dest.kind == IR_DEST_CIDR ||
-		      (d->dest.kind == IR_DEST_URL &&
-		       d->dest.u.url.who == IR_DEST_CIDR);
-
-	if (!is_net || (!d->has_http && d->dest.kind == IR_DEST_CIDR))
-		return true;
-	diag_error(c->diags, DIAG_NEEDS_NAMES, d->dest.at,
-		   "a denial of requests to an address cannot be enforced yet");
-	diag_help(c->diags, "deny the address, or requests by name");
-	return false;
-}
-
 /* The agent's programs run on a kernel of their own there. */
 static bool is_seen(struct pass_ctx *c, const struct ir_policy *p)
 {
@@ -101,8 +86,6 @@ bool passes_enforceable(struct pass_ctx *c, const struct ir_policy *p)
 
 	vec_each(g, &p->allow)
 		ok &= check_address(c, g);
-	vec_each(d, &p->deny)
-		ok &= check_denial(c, d);
 	vec_each(x, &p->protect)
 		ok &= refuse(c, DIAG_NEEDS_PROTECT, x->from.at, "'protect'");
 	return ok;

@@ -45,6 +45,31 @@ METHODS = ["GET", "POST", "PUT", "DELETE"]
 PATHS = ["/", "/v1/", "/v1/x", "/y", "/v1/%79"]
 
 
+# Denials of requests to addresses: where networks are granted as such, where
+# they have rules, and where names lead there.
+WRITTEN = ["""\
+allow: [11.1.0.0/16, "2a0e:1::/32", a.test, {dest: "*.a.test", ports: [443]}]
+deny:
+  - {dest: 11.1.2.0/24, http: [{methods: [POST, DELETE]}, {paths: [/y]}]}
+  - https://[2a0e:1::7]/v1/
+""", """\
+allow:
+  - {dest: 11.1.0.0/16, http: [{methods: [GET, PUT]}]}
+  - {dest: "2a0e:1::/32", http: [{paths: [/v1/]}]}
+  - {dest: "**.test", http: [{methods: [GET, POST]}]}
+deny:
+  - http://11.1.2.3/v1/
+  - {dest: 11.1.2.3, ports: [443, 8443], http: [{paths: [/v1/x]}]}
+  - {dest: "2a0e:1::/32", http: [{methods: [GET]}]}
+""", """\
+allow: ["*", {dest: "**.test", private: true}, 10.1.0.0/16]
+deny:
+  - {dest: 11.0.0.0/9, ports: [80, 8000-8999], http: [{methods: [PUT]}]}
+  - {dest: 10.1.0.0/16, http: [{paths: [/v1/]}]}
+  - {dest: "2a0e:1::/32", http: [{methods: [GET], paths: [/]}]}
+"""]
+
+
 # --- policies ---------------------------------------------------------------
 
 def rules(rng):
@@ -97,6 +122,13 @@ def denied(rng):
         return entry(rng, "*", True)
     if kind < 0.4:
         return entry(rng, rng.choice(NETS[:-1]), False)
+    if kind < 0.55:
+        return entry(rng, rng.choice(NETS), True)
+    if kind < 0.6:
+        addr = rng.choice(ADDRS)
+        return ["  - '%s://%s%s'" % (rng.choice(["http", "https"]),
+                                     "[%s]" % addr if ":" in addr else addr,
+                                     rng.choice(["/v1/", ":8443/", "/y"]))]
     return entry(rng, rng.choice(NAMES + PATTERNS), rng.random() < 0.35)
 
 
@@ -173,7 +205,8 @@ def gather(count, seed):
     with tempfile.TemporaryDirectory() as tmp:
         while len(out) < count:
             pairs = [(rng.choice(NAMES), rng.choice(ADDRS)) for _ in range(3)]
-            policy = generated(rng)
+            policy = WRITTEN[len(out)] if len(out) < len(WRITTEN) \
+                else generated(rng)
             texts = sorted({asked(rng, pairs) for _ in range(5 * REQUESTS)})
             requests = decided(pathlib.Path(tmp), policy, texts)
             if requests:
@@ -204,6 +237,21 @@ DATAGRAMS = [
     ("11.1.2.3", 444, [b"\xc3\0\0\0\1" + bytes(1195)], True),
     ("11.1.2.3", 443, [b"\xc3\x12\x34\x56\x78" + bytes(20)], True),
     ("11.1.2.3", 443, [b"\x43\0\0\0\1" + bytes(20)], True),
+]
+
+
+# The same where a name leads to an address at which requests are denied.
+QUIC_NAMED_POLICY = """\
+allow:
+  - {dest: a.test, ports: [443/udp, 444/udp]}
+deny:
+  - {dest: 11.1.2.0/24, ports: [443], http: [{methods: [DELETE]}]}
+"""
+NAMED_DATAGRAMS = [
+    ("11.1.2.3", 443, b"hello", True),
+    ("11.1.2.3", 443, b"\xc3\0\0\0\1" + bytes(1195), False),
+    ("11.1.2.3", 444, b"\xc3\0\0\0\1" + bytes(1195), True),
+    ("11.1.9.9", 443, b"\xc3\0\0\0\1" + bytes(1195), True),
 ]
 
 
@@ -238,6 +286,21 @@ def check_quic(world):
                   "a record of it", addr)
 
 
+def check_quic_named(world):
+    with gate.compiled(witness_live.HEAD + QUIC_NAMED_POLICY,
+                       stderr=subprocess.DEVNULL) as plan:
+        for addr, port, said, through in NAMED_DATAGRAMS:
+            (world.certs / witness_live.ELSEWHERE).write_text(
+                json.dumps({"a.test": addr}))
+            with l7_live.Gate(world, plan, {}) as g:
+                check(g.first.get("event") == "ready", "ready", g.first)
+                g.agent(gate.ask("a.test", gate.A))
+                got = g.agent(datagrams(addr, port, [said]))
+                check(got[0] == through, "a datagram to where a name leads",
+                      addr, port, said[:8], got)
+    (world.certs / witness_live.ELSEWHERE).write_text("{}")
+
+
 # --- the test ---------------------------------------------------------------
 
 def main():
@@ -255,6 +318,7 @@ def main():
         (certs / witness_live.ELSEWHERE).write_text("{}")
         with witness_live.World(True, certs) as world:
             check_quic(world)
+            check_quic_named(world)
             for policy, requests in policies:
                 got = witness_live.verdicts(world, policy, requests)
                 for r in requests:

@@ -112,8 +112,13 @@ def generated(rng):
     lines.append("deny:%s" % (" []" if rng.random() < 0.3 else ""))
     for _ in range(rng.randint(1, 2) if lines[-1] == "deny:" else 0):
         lines.append("  - dest: '%s'" % rng.choice(names + nets))
+        requests = rng.random() < 0.3
+        if requests:
+            lines.append("    http: %s" % json.dumps(
+                [{"methods": rng.choice(methods), "paths": rng.choice(paths)}]))
         if rng.random() < 0.4:
-            lines.append("    ports: %s" % json.dumps(rng.choice(ports)))
+            lines.append("    ports: %s" % json.dumps(
+                rng.choice(ports[:3] if requests else ports)))
     return "\n".join(lines) + "\n"
 
 

@@ -176,6 +176,28 @@ static inline void gen_http_line(struct rng *r, char *out, size_t size,
 	}
 }
 
+/* Of requests, which are nothing to the packet filter but where QUIC may be. */
+static inline void gen_denial_line(struct rng *r, char *out, size_t size,
+				   const char *ports)
+{
+	char net[CIDR_TEXT_MAX];
+	bool v6;
+
+	if (strstr(ports, "udp"))
+		ports = "tcp/443";
+	gen_cidr(r, net);
+	v6 = strchr(net, ':') != NULL;
+	*strchr(net, '/') = rng_below(r, 4) ? '/' : '\0';
+	if (!strchr(net, '/') && rng_below(r, 2))
+		snprintf(out, size, "deny %s://%s%s%s/x",
+			 rng_below(r, 3) ? "https" : "http", v6 ? "[" : "", net,
+			 v6 ? "]" : "");
+	else
+		snprintf(out, size, "deny %s%s%s http=DELETE",
+			 rng_below(r, 6) ? net : GEN_PICK(r, gen_names),
+			 *ports ? " " : "", ports);
+}
+
 /* One line as in tests/policy.h, of what the packet filter enforces. */
 static inline void gen_line(struct rng *r, char *out, size_t size)
 {
@@ -183,7 +205,10 @@ static inline void gen_line(struct rng *r, char *out, size_t size)
 	const char *ports = rng_below(r, 5) ? GEN_PICK(r, gen_ports) : "";
 	const char *private = rng_below(r, 4) ? "" : " private";
 
-	switch (rng_below(r, 12)) {
+	switch (rng_below(r, 13)) {
+	case 12:
+		gen_denial_line(r, out, size, ports);
+		return;
 	case 9:
 		gen_http_line(r, out, size, ports, private);
 		return;

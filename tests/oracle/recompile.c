@@ -144,7 +144,7 @@ static void put_entry(struct buf *out, struct str line)
 			buf_adds(out, "    private: true\n");
 			continue;
 		}
-		if (str_is(word, "http")) {
+		if (str_starts(word, STR("http"))) {
 			buf_adds(out, "    http: [{methods: [GET]}]\n");
 			continue;
 		}
