@@ -91,29 +91,16 @@ static void put_scalar(struct buf *out, const cJSON *v)
 	cJSON_free(text);
 }
 
-/* Whether a string stands in JSON as it is; nearly all do. */
-static bool is_plain(const char *s)
+/* cJSON allocates a kilobyte and more for a text of its own: most fit here. */
+static void put_string(struct buf *out, char *s)
 {
-	for (; *s; s++)
-		if (*s < 0x20 || *s > 0x7e || *s == '"' || *s == '\\')
-			return false;
-	return true;
-}
+	cJSON item = {.type = cJSON_String, .valuestring = s};
+	char text[512];
 
-/* cJSON escapes what has to be; it allocates a kilobyte and more for each. */
-static void put_string(struct buf *out, const char *s)
-{
-	cJSON *item;
-
-	if (is_plain(s)) {
-		buf_addc(out, '"');
-		buf_adds(out, s);
-		buf_addc(out, '"');
-		return;
-	}
-	item = some(cJSON_CreateStringReference(s));
-	put_scalar(out, item);
-	cJSON_Delete(item);
+	if (cJSON_PrintPreallocated(&item, text, sizeof(text), false))
+		buf_adds(out, text);
+	else
+		put_scalar(out, &item);
 }
 
 static void put_key(struct buf *out, const cJSON *v)
