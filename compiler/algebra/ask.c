@@ -76,6 +76,13 @@ static struct decision ask_by_addr(struct arena *a, const struct ir_policy *p,
 	return decide_request(a, p, &q);
 }
 
+/* Does the session tie them? Nothing that a network alone opens is a name's. */
+static bool is_tied(const struct ir_policy *p, const struct ir_request *r)
+{
+	return !r->unresolved && decide_answer(p, r->url.name, &r->addr) ==
+					 DECIDE_KEEP_OPEN;
+}
+
 /* Under a name: packets first, which know the address alone. */
 static struct decision ask_at(struct arena *a, const struct ir_policy *p,
 			      bool unseen, const struct ir_request *r)
@@ -87,7 +94,7 @@ static struct decision ask_at(struct arena *a, const struct ir_policy *p,
 				   .port = u->port,
 				   .has_addr = true,
 				   .addr = r->addr,
-				   .is_pinned = !r->unresolved,
+				   .is_pinned = is_tied(p, r),
 				   .host = u->name,
 				   .method = r->method,
 				   .path = u->path};

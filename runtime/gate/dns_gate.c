@@ -218,7 +218,8 @@ static void plan_renewal(struct dns_gate *g, const struct dns_flight *f,
 	n->used |= f->from != DNS_FROM_US;
 }
 
-/* HAProxy learns which addresses the name has. */
+/* HAProxy learns which addresses the name has, but for those that no name may
+ * open: what is granted as such of the floor. */
 static bool tie_name(struct dns_gate *g, const struct dns_flight *f,
 		     const struct dns_answer *a, int64_t now_ms)
 {
@@ -228,7 +229,7 @@ static bool tie_name(struct dns_gate *g, const struct dns_flight *f,
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < a->n_addrs; i++) {
-		if (!a->addrs[i].keep)
+		if (!a->addrs[i].leads)
 			continue;
 		addrs[n++] = &a->addrs[i].addr;
 		if (a->addrs[i].ttl_s > ttl_s)
@@ -262,6 +263,7 @@ static bool open_addresses(struct dns_gate *g, const struct dns_flight *f,
 			g->names, &f->match, g->hosts, &m->addr, &classes);
 
 		m->keep = v == NAMES_OPEN || v == NAMES_COVERED;
+		m->leads = v == NAMES_OPEN;
 		if (v == NAMES_OPEN) {
 			n = add_elems(elems, n, m, &classes);
 			ttl_s = m->ttl_s < ttl_s ? m->ttl_s : ttl_s;

@@ -70,7 +70,8 @@ size_t dns_msg_ask(const struct dns_query *q, uint16_t id, uint8_t *out,
 struct dns_msg_addr {
 	struct addr addr;
 	uint32_t ttl_s;
-	bool keep; /* true at first; the caller clears it */
+	bool keep;  /* true at first; the caller clears it */
+	bool leads; /* the caller's: a name may be what opens it */
 };
 
 struct dns_answer {

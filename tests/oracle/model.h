@@ -522,6 +522,54 @@ static inline bool model_http_addr(const struct model_policy *p,
 	return direct || (granted && !denied && !u->tls);
 }
 
+/* Does a name lead to where the rule opens it? */
+static inline bool model_leads(const struct model_rule *r,
+			       const struct model_addr *a, bool resolved)
+{
+	if (a->scope == 0)
+		return resolved || r->who == MODEL_ANY;
+	return resolved && a->scope == 1 && r->private;
+}
+
+/* Is the address granted as such on that port? */
+static inline bool model_net(const struct model_policy *p,
+			     const struct model_addr *a,
+			     const struct model_port *port)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct model_rule *r = &p->rules[i];
+
+		if (!r->deny && !model_is_http(r) && model_covers(r, a) &&
+		    model_has_port(r, port))
+			return true;
+	}
+	return false;
+}
+
+/* Is TLS to an address under a name decrypted, so that paths are seen? */
+static inline bool model_decrypts(const struct model_policy *p,
+				  const struct model_name *n,
+				  const struct model_addr *a, bool resolved,
+				  const struct model_port *port)
+{
+	bool net = model_net(p, a, port);
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct model_rule *r = &p->rules[i];
+		bool names = model_names(r, n), covers = model_covers(r, a);
+
+		if (!model_has_port(r, port) || r->scheme == MODEL_CLEAR)
+			continue;
+		if (r->deny && model_is_http(r) && (names || covers))
+			return true;
+		if (!r->deny && !net &&
+		    (model_is_http(r) || (r->inspect && r->who != MODEL_NET)) &&
+		    (covers || (names && model_leads(r, a, resolved))))
+			return true;
+	}
+	return false;
+}
+
 /*
  * To an address under a name; resolved: the name led there. The gate knows the
  * name, so that what is said of it holds beside what is said of the address.
@@ -532,20 +580,19 @@ static inline bool model_http_both(const struct model_policy *p,
 				   const struct model_port *port,
 				   const struct model_url *u)
 {
-	bool granted = false;
+	bool granted = false, net = model_net(p, a, port);
+	bool seen = !u->tls || model_decrypts(p, n, a, resolved, port);
 
 	if (model_floor(p, a))
 		return false;
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct model_rule *r = &p->rules[i];
 		bool names = model_names(r, n);
-		bool leads = a->scope == 0
-				     ? resolved || r->who == MODEL_ANY
-				     : resolved && a->scope == 1 && r->private;
+		bool leads = model_leads(r, a, resolved);
 
 		if (!model_has_port(r, port) || !(names || model_covers(r, a)))
 			continue;
-		if (model_refuses_path(r, u))
+		if (seen && (r->deny || !net) && model_refuses_path(r, u))
 			return false;
 		if (!model_permits(r, u))
 			continue;
