@@ -36,6 +36,11 @@ struct plain {
 struct inner {
 	struct stream stream;
 	bool begun, unread;
+	/* What SSL_get_error is to say of the last SSL_read, which asked
+	 * nobody; once. Here and not beside the thread: the next connection
+	 * may be at the same address. */
+	bool has_said;
+	int said;
 };
 
 static int (*real_accept)(int, struct sockaddr *, socklen_t *);
@@ -50,9 +55,6 @@ static int (*real_ssl_error)(const SSL *, int);
 
 static _Atomic(struct plain *) plains[FDS_MAX];
 static int inner_index;
-/* What SSL_get_error is to say of the last SSL_read, which asked nobody. */
-static _Thread_local const SSL *said_of;
-static _Thread_local int said;
 
 /* --- in the clear -------------------------------------------------------- */
 
@@ -217,10 +219,10 @@ static void look_at_alpn(const SSL *ssl, struct inner *in)
 	in->begun = true;
 }
 
-static int tell(const SSL *ssl, int error)
+static int tell(struct inner *in, int error)
 {
-	said_of = ssl;
-	said = error;
+	in->has_said = true;
+	in->said = error;
 	return error == SSL_ERROR_ZERO_RETURN ? 0 : -1;
 }
 
@@ -229,14 +231,14 @@ int SSL_read(SSL *ssl, void *buf, int n)
 	struct inner *in;
 	ssize_t got;
 
-	said_of = NULL;
 	if (!SSL_is_server(ssl))
 		return real_ssl_read(ssl, buf, n);
 	in = inner_of(ssl);
 	if (!in)
 		in = inner_new(ssl);
 	if (!in)
-		return tell(ssl, SSL_ERROR_SSL);
+		return -1; /* an error, as nothing waits to be read */
+	in->has_said = false;
 	if (!in->begun) {
 		int done = SSL_do_handshake(ssl);
 
@@ -248,24 +250,30 @@ int SSL_read(SSL *ssl, void *buf, int n)
 		return real_ssl_read(ssl, buf, n);
 	got = stream_read(&in->stream, from_tls, ssl, buf, (size_t)n);
 	if (got == STREAM_AGAIN)
-		return tell(ssl, SSL_ERROR_WANT_READ);
+		return tell(in, SSL_ERROR_WANT_READ);
 	if (got == STREAM_ERROR)
-		return tell(ssl, SSL_ERROR_SSL);
+		return tell(in, SSL_ERROR_SSL);
 	if (got == 0 && in->stream.end != STREAM_OPEN)
-		return tell(ssl, SSL_ERROR_ZERO_RETURN);
+		return tell(in, SSL_ERROR_ZERO_RETURN);
 	return (int)got;
 }
 
 int SSL_get_error(const SSL *ssl, int ret)
 {
-	return said_of == ssl ? said : real_ssl_error(ssl, ret);
+	struct inner *in = inner_of(ssl);
+
+	if (!in || !in->has_said)
+		return real_ssl_error(ssl, ret);
+	in->has_said = false;
+	return in->said;
 }
 
 int SSL_write(SSL *ssl, const void *buf, int n)
 {
 	struct inner *in = SSL_is_server(ssl) ? inner_of(ssl) : NULL;
 
-	said_of = NULL;
+	if (in)
+		in->has_said = false;
 	if (in && n > 0)
 		http1_answer(&in->stream.http, buf, (size_t)n);
 	return real_ssl_write(ssl, buf, n);

@@ -170,6 +170,9 @@ ssize_t stream_read(struct stream *s, stream_source *source, void *data,
 		ssize_t got;
 
 		out += take_held(s, buf + out, n - out);
+		if (s->end == STREAM_OPEN && s->vetted == 0 &&
+		    s->http.state == HTTP1_NOTHING)
+			s->end = STREAM_TOLD;
 		if (out == n || (out && s->end != STREAM_OPEN))
 			break;
 		room = (struct stream_room){buf + out, n - out};
@@ -186,8 +189,6 @@ ssize_t stream_read(struct stream *s, stream_source *source, void *data,
 			return got;
 		else if (got <= 0 || (size_t)got == good)
 			break;
-		if (s->http.state == HTTP1_NOTHING && s->vetted == 0)
-			s->end = STREAM_TOLD;
 	}
 	return (ssize_t)out;
 }

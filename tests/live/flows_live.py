@@ -142,8 +142,10 @@ def judge(flow, sport, end, seen):
         packets = end[way + "_packets"]
         # A datagram of several fragments is put together before it counts.
         rest = end[way] - payload
+        # What TCP sends again is counted again.
+        again = payload if proto == "tcp" else 0
         check(packets and packets * (header + least) <= rest <=
-              packets * (header + most), "as much as was counted", flow, sport,
+              packets * (header + most) + again, "as much as was counted", flow, sport,
               way, end, seen)
 
 
