@@ -52,26 +52,6 @@ static int compile(struct amend *x, const struct front_text *text,
 	return STATUS_REFUSED;
 }
 
-/* Does the one who asks stand behind all that the workspace adds already? */
-static bool is_trusted(struct amend *x)
-{
-	struct contribution all;
-	struct err err;
-
-	contribution_make(&x->save.old, &all);
-	switch (trust_state(&x->save.old, &x->save.in, &all, &err)) {
-	case TRUST_NOTHING:
-	case TRUST_ALWAYS:
-	case TRUST_APPROVED:
-		return true;
-	case TRUST_NEVER:
-	case TRUST_OPEN:
-	case TRUST_UNKNOWN:
-		return false;
-	}
-	return false;
-}
-
 static int edit(struct amend *x)
 {
 	struct amend_save *s = &x->save;
@@ -125,7 +105,7 @@ int amend_save_prepare(struct amend *x)
 		    "change: it is not saved");
 		return STATUS_REFUSED;
 	}
-	s->was_trusted = is_trusted(x);
+	s->was_trusted = trust_holds(&s->old, &s->in);
 	explain_hunks_find(x->a, s->file, s->is_new ? NULL : &s->before,
 			   s->after, &s->hunks);
 	return STATUS_OK;

@@ -104,26 +104,6 @@ static int read_requests(struct asked *q, const struct options *o)
 	return q->diags.errors ? STATUS_USAGE : STATUS_OK;
 }
 
-/* Would 'run' take what the workspace adds? */
-static bool is_approved(struct compilation *c, const struct inputs *in)
-{
-	struct contribution x;
-	struct err err;
-
-	contribution_make(c, &x);
-	switch (trust_state(c, in, &x, &err)) {
-	case TRUST_NOTHING:
-	case TRUST_ALWAYS:
-	case TRUST_APPROVED:
-		return true;
-	case TRUST_NEVER:
-	case TRUST_OPEN:
-	case TRUST_UNKNOWN:
-		break;
-	}
-	return false;
-}
-
 /*
  * A decision that stands on the workspace's own word is said to do so.
  * *approved: -1 until that was found out.
@@ -135,7 +115,7 @@ static void assume_trust(struct compilation *c, const struct inputs *in,
 	    e->rule.from->layer != LAYER_WORKSPACE)
 		return;
 	if (*approved < 0)
-		*approved = is_approved(c, in);
+		*approved = trust_holds(c, in);
 	if (!*approved)
 		*vec_push(c->a, &e->assumed) =
 			"somebody approved what this workspace adds "

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <termios.h>
@@ -49,6 +50,25 @@ enum trust_state trust_state(struct compilation *c, const struct inputs *in,
 		return TRUST_APPROVED;
 	mark_known(&store, in, x);
 	return TRUST_OPEN;
+}
+
+bool trust_holds(struct compilation *c, const struct inputs *in)
+{
+	struct contribution x;
+	struct err err;
+
+	contribution_make(c, &x);
+	switch (trust_state(c, in, &x, &err)) {
+	case TRUST_NOTHING:
+	case TRUST_ALWAYS:
+	case TRUST_APPROVED:
+		return true;
+	case TRUST_NEVER:
+	case TRUST_OPEN:
+	case TRUST_UNKNOWN:
+		return false;
+	}
+	abort();
 }
 
 /* --- what is shown ------------------------------------------------------- */

@@ -25,6 +25,8 @@ enum trust_state {
  */
 enum trust_state trust_state(struct compilation *c, const struct inputs *in,
 			     struct contribution *x, struct err *err);
+/* Would `run` take all that the workspace adds, and ask nobody? */
+must_check bool trust_holds(struct compilation *c, const struct inputs *in);
 
 /* What it adds, one row each with its place. */
 void trust_view(const struct view *v, const struct compilation *c,
