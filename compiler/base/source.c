@@ -42,6 +42,11 @@ const struct source *sources_add(struct sources *s, struct str name,
 	return src;
 }
 
+bool source_is_preset(const struct source *s)
+{
+	return str_starts(s->name, STR(SOURCE_PRESET));
+}
+
 const struct source *sources_of(const struct sources *s, struct span at)
 {
 	uint32_t lo = 0, hi = s->list.n;
@@ -57,6 +62,14 @@ const struct source *sources_of(const struct sources *s, struct span at)
 			hi = mid;
 	}
 	return s->list.n ? &s->list.v[lo] : NULL;
+}
+
+const struct source *sources_named(const struct sources *s, struct str name)
+{
+	vec_each(src, &s->list)
+		if (str_eq(src->name, name))
+			return src;
+	return NULL;
 }
 
 /* Index of the line that holds the byte at off. */

@@ -28,6 +28,9 @@ enum layer {
 
 const char *layer_name(enum layer layer); /* "floor", "preset", … */
 
+/* What the name of a text begins with that comes with membrane. */
+#define SOURCE_PRESET "preset:"
+
 struct source {
 	struct str name; /* as users know it; never an absolute path */
 	struct str text;
@@ -56,9 +59,12 @@ void sources_init(struct sources *s, struct arena *a);
  */
 const struct source *sources_add(struct sources *s, struct str name,
 				 struct str text, enum layer layer);
+bool source_is_preset(const struct source *s);
 /* The source a span lies in, or NULL. */
 const struct source *sources_of(const struct sources *s, struct span at);
 struct place sources_place(const struct sources *s, struct span at);
+/* The first source of that name, or NULL. */
+const struct source *sources_named(const struct sources *s, struct str name);
 /* The bytes under a span. */
 struct str sources_text(const struct sources *s, struct span at);
 

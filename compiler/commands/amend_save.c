@@ -21,15 +21,6 @@ static int fail(struct amend *x, int status, const struct err *err)
 	return status;
 }
 
-static const struct source *source_named(const struct compilation *c,
-					 struct str name)
-{
-	vec_each(s, &c->sources.list)
-		if (str_eq(s->name, name))
-			return s;
-	return NULL;
-}
-
 static int compile(struct amend *x, const struct front_text *text,
 		   struct compilation *out)
 {
@@ -55,14 +46,14 @@ static int compile(struct amend *x, const struct front_text *text,
 static int edit(struct amend *x)
 {
 	struct amend_save *s = &x->save;
-	bool older = source_named(&s->old, OLDER_FILE) != NULL;
+	bool older = sources_named(&s->old.sources, OLDER_FILE) != NULL;
 	const struct source *src;
 
 	s->file = older ? OLDER_FILE : POLICY_FILE;
 	s->path =
 		arena_fmt(x->a, "%s/%.*s", x->about.workspace, STR_ARG(s->file))
 			.p;
-	src = source_named(&s->old, s->file);
+	src = sources_named(&s->old.sources, s->file);
 	s->is_new = !src;
 	s->before = src ? src->text : STR("");
 	if (edit_add(x->a, s->before, x->allow ? "allow" : "deny",

@@ -103,7 +103,7 @@ static bool file_of(const struct side *s, const struct place *at,
 
 	if (!at->source || at->source->layer != own ||
 	    !str_starts(at->source->name, s->revision) ||
-	    str_starts(at->source->name, STR("preset:")))
+	    source_is_preset(at->source))
 		return false;
 	*out = str_slice(at->source->name, s->revision.n, at->source->name.n);
 	return true;

@@ -42,18 +42,9 @@ struct attempt {
 
 /* --- texts --------------------------------------------------------------- */
 
-static const struct source *source_named(const struct compilation *c,
-					 struct str name)
-{
-	vec_each(s, &c->sources.list)
-		if (str_eq(s->name, name))
-			return s;
-	return NULL;
-}
-
 static struct str text_of(const struct attempt *t, struct str name)
 {
-	const struct source *s = source_named(t->c, name);
+	const struct source *s = sources_named(&t->c->sources, name);
 
 	vec_each(x, &t->texts)
 		if (str_eq(x->name, name))
@@ -81,7 +72,8 @@ static struct str workspace_file(const struct compilation *c)
 {
 	struct str older = STR(".membrane/config.yml");
 
-	return source_named(c, older) ? older : STR(".membrane.yaml");
+	return sources_named(&c->sources, older) ? older
+						 : STR(".membrane.yaml");
 }
 
 static bool add_item(struct attempt *t, struct str file, const char *key,
@@ -128,8 +120,7 @@ static bool remove_at(struct attempt *t, struct span at, const char *key)
 	const struct source *s = sources_of(&t->c->sources, at);
 	struct str text;
 
-	if (!s || s->layer == LAYER_FLOOR ||
-	    str_starts(s->name, STR("preset:")))
+	if (!s || s->layer == LAYER_FLOOR || source_is_preset(s))
 		return false;
 	if (s->layer == LAYER_FLAGS)
 		return remove_flag(t, at.beg - s->base);
@@ -157,8 +148,7 @@ static bool remove_arg(struct attempt *t, const struct ir_origin *from)
 		if (s && s->layer == LAYER_FLAGS)
 			return remove_flag(t, x->value_at.beg - base) &&
 			       remove_flag(t, from->at.beg - base);
-		if (!s || s->layer == LAYER_FLOOR ||
-		    str_starts(s->name, STR("preset:")) ||
+		if (!s || s->layer == LAYER_FLOOR || source_is_preset(s) ||
 		    !edit_remove(t->a, s->text, x->value_at.beg - base, "args",
 				 &text) ||
 		    !edit_remove(t->a, text, from->at.beg - base, "args",
@@ -170,29 +160,6 @@ static bool remove_arg(struct attempt *t, const struct ir_origin *from)
 	return remove_at(t, from->at, "args");
 }
 
-/* Where it was written: one text may be a list of two keys, by an alias. */
-static const char *key_of(const struct attempt *t,
-			  const struct explain_rule *rule)
-{
-	switch (rule->kind) {
-	case EXPLAIN_ALLOW:
-		if (t->d.grant && t->d.grant->key == IR_KEY_HOSTNAMES)
-			return "hostnames";
-		if (t->d.grant && t->d.grant->key == IR_KEY_CIDRS)
-			return "cidrs";
-		return "allow";
-	case EXPLAIN_DENY:
-		return "deny";
-	case EXPLAIN_IGNORE:
-		return "ignore";
-	case EXPLAIN_READONLY:
-		return "readonly";
-	case EXPLAIN_ARG:
-		return "args";
-	}
-	abort();
-}
-
 static bool remove_rule(struct attempt *t)
 {
 	struct explain_rule rule;
@@ -201,7 +168,8 @@ static bool remove_rule(struct attempt *t)
 		return false;
 	return rule.kind == EXPLAIN_ARG
 		       ? remove_arg(t, rule.from)
-		       : remove_at(t, rule.from->at, key_of(t, &rule));
+		       : remove_at(t, rule.from->at,
+				   explain_kind_name(rule.kind));
 }
 
 static bool leave_preset(struct attempt *t)
@@ -223,7 +191,7 @@ static bool carve(struct attempt *t)
 	struct str item = explain_items_carved(t->a, t->r, d), text;
 
 	if (!item.n || !s || s->layer == LAYER_FLOOR ||
-	    s->layer == LAYER_FLAGS || str_starts(s->name, STR("preset:")) ||
+	    s->layer == LAYER_FLAGS || source_is_preset(s) ||
 	    !edit_replace(t->a, s->text, d->from.at.beg - s->base, "deny", item,
 			  &text))
 		return false;
@@ -327,8 +295,7 @@ static bool extend(struct attempt *t)
 	struct str text;
 
 	if (!s || s->layer == LAYER_FLOOR || s->layer == LAYER_FLAGS ||
-	    str_starts(s->name, STR("preset:")) || !item.n ||
-	    !explain_items_exact(g) ||
+	    source_is_preset(s) || !item.n || !explain_items_exact(g) ||
 	    !edit_extend(t->a, s->text, g->from.at.beg - s->base,
 			 port ? "ports" : "http", item, &text))
 		return false;
@@ -475,7 +442,8 @@ static bool flips(struct attempt *t)
 static void find_hunks(struct attempt *t, struct explain_edit *out)
 {
 	vec_each(x, &t->texts) {
-		const struct source *s = source_named(t->base, x->name);
+		const struct source *s =
+			sources_named(&t->base->sources, x->name);
 
 		explain_hunks_find(t->a, x->name, s ? &s->text : NULL, x->text,
 				   &out->hunks);
@@ -587,7 +555,7 @@ static void try_all(struct attempt *t, enum reason reason,
 static bool is_own(const struct source *s)
 {
 	return s->layer != LAYER_FLOOR && s->layer != LAYER_FLAGS &&
-	       !str_starts(s->name, STR("preset:")) && !is_ignore_file(s->name);
+	       !source_is_preset(s) && !is_ignore_file(s->name);
 }
 
 /*

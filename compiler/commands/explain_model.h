@@ -47,7 +47,8 @@ struct explanation {
 	VEC(const char *) assumed;
 };
 
-const char *explain_kind_name(enum explain_kind k); /* "allow", "ignore" */
+/* "allow", "ignore": the key of a policy, too. */
+const char *explain_kind_name(enum explain_kind k);
 
 /* The reason as a sentence. */
 const char *explain_model_about(const struct explanation *e);

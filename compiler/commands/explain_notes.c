@@ -10,7 +10,7 @@ static bool is_preset(const struct compilation *c, const struct explanation *e)
 	const struct source *s =
 		e->has_rule ? sources_of(&c->sources, e->rule.from->at) : NULL;
 
-	return s && str_starts(s->name, STR("preset:"));
+	return s && source_is_preset(s);
 }
 
 /* Why nothing was found. */

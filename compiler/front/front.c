@@ -105,8 +105,8 @@ static enum files_status load_global(struct front *f)
 			 GLOBAL_NAME, LAYER_GLOBAL);
 	if (s == FILES_ABSENT)
 		s = presets_load(&f->presets, FILES_POLICIES,
-				 STR("default.yaml"), STR("preset:default"),
-				 LAYER_GLOBAL);
+				 STR("default.yaml"),
+				 STR(SOURCE_PRESET "default"), LAYER_GLOBAL);
 	return s;
 }
 

@@ -120,7 +120,7 @@ static enum files_status extend_preset(struct presets *p,
 	size_t slash = str_find(t->s, '/', 0);
 	struct str base =
 		slash < t->s.n ? str_slice(t->s, slash + 1, t->s.n) : t->s;
-	struct str name = arena_fmt(a, "preset:%.*s", STR_ARG(base));
+	struct str name = arena_fmt(a, SOURCE_PRESET "%.*s", STR_ARG(base));
 
 	for (size_t i = 0; preset_word(t->s) && i < ARRAY_LEN(folders); i++) {
 		struct str path =
@@ -185,7 +185,7 @@ static enum files_status extend_file(struct presets *p, const struct ir_text *t,
 	if (from->root == FILES_STATE)
 		name = arena_fmt(a, "~/.membrane/%.*s", STR_ARG(path));
 	if (from->root == FILES_POLICIES)
-		name = arena_fmt(a, "preset:%.*s", STR_ARG(path));
+		name = arena_fmt(a, SOURCE_PRESET "%.*s", STR_ARG(path));
 	s = load(p, from->root, path, name, layer, t->from.at);
 	if (s != FILES_ABSENT)
 		return s;

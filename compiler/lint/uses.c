@@ -59,8 +59,7 @@ static bool is_at_hand(struct uses *u, struct ir_origin from,
 {
 	const struct source *s = sources_of(u->c->sources, from.at);
 
-	return s == sources_of(u->c->sources, other.at) ||
-	       !str_starts(s->name, STR("preset:"));
+	return s == sources_of(u->c->sources, other.at) || !source_is_preset(s);
 }
 
 /* --- what there is to say --------------------------------------------------

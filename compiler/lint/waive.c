@@ -20,7 +20,7 @@ static bool is_over(const struct waive *v, const struct ir_waiver *w)
 /* A preset, or a file that another one extends: it answers for itself. */
 static bool is_extended(const struct source *s)
 {
-	return s->layer == LAYER_PRESET || str_starts(s->name, STR("preset:"));
+	return s->layer == LAYER_PRESET || source_is_preset(s);
 }
 
 /* May this exception speak of that warning? waive.h says whose may. */
