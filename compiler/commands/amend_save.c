@@ -12,9 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define POLICY_FILE STR(".membrane.yaml")
-#define OLDER_FILE  STR(".membrane/config.yml")
-
 static int fail(struct amend *x, int status, const struct err *err)
 {
 	say("%s", view_cleaned(x->a, str_of(err->text)).p);
@@ -46,10 +43,9 @@ static int compile(struct amend *x, const struct front_text *text,
 static int edit(struct amend *x)
 {
 	struct amend_save *s = &x->save;
-	bool older = sources_named(&s->old.sources, OLDER_FILE) != NULL;
 	const struct source *src;
 
-	s->file = older ? OLDER_FILE : POLICY_FILE;
+	s->file = front_policy_name(&s->old.sources);
 	s->path =
 		arena_fmt(x->a, "%s/%.*s", x->about.workspace, STR_ARG(s->file))
 			.p;

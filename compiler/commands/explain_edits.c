@@ -68,14 +68,6 @@ static bool is_ignore_file(struct str name)
 	return str_ends(name, STR(".membraneignore"));
 }
 
-static struct str workspace_file(const struct compilation *c)
-{
-	struct str older = STR(".membrane/config.yml");
-
-	return sources_named(&c->sources, older) ? older
-						 : STR(".membrane.yaml");
-}
-
 static bool add_item(struct attempt *t, struct str file, const char *key,
 		     struct str item)
 {
@@ -533,7 +525,7 @@ static void try_carving(struct attempt *t, struct str file,
 static void try_all(struct attempt *t, enum reason reason,
 		    struct explain_flip *out)
 {
-	struct str here = workspace_file(t->base);
+	struct str here = front_policy_name(&t->base->sources);
 	bool files = t->r->kind == IR_REQ_READ || t->r->kind == IR_REQ_WRITE;
 	bool added = try(t, WAY_ADD, here, out);
 

@@ -3,13 +3,12 @@
 #include "compiler/commands/options.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/view.h"
+#include "compiler/front/front.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define FILE_NAME ".membrane.yaml"
 
 /* What lies in a workspace, and the preset that its tools need. */
 static const struct {
@@ -95,15 +94,15 @@ int command_init(struct arena *a, const struct options *o)
 		    strerror(errno));
 		return STATUS_IO;
 	}
-	if (fstatat(dir, FILE_NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 ||
-	    fstatat(dir, ".membrane/config.yml", &st, 0) == 0) {
+	if (fstatat(dir, FRONT_POLICY, &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+	    fstatat(dir, FRONT_POLICY_OLDER, &st, 0) == 0) {
 		say("there is a policy already, and it stays");
 		return STATUS_REFUSED;
 	}
-	if (fileio_write(dir, FILE_NAME, text(a, dir), 0644, &err) < 0) {
+	if (fileio_write(dir, FRONT_POLICY, text(a, dir), 0644, &err) < 0) {
 		say("%s", view_cleaned(a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
-	say("wrote " FILE_NAME);
+	say("wrote " FRONT_POLICY);
 	return STATUS_OK;
 }

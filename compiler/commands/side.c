@@ -13,12 +13,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define WORKSPACE_FILE ".membrane.yaml"
-#define SHOWN_DIGITS   12
+#define SHOWN_DIGITS 12
 
 /* Any of these makes a folder a workspace, whatever else is in it. */
-static const char *const policy_files[] = {WORKSPACE_FILE, ".membraneignore",
-					   ".membrane/config.yml",
+static const char *const policy_files[] = {FRONT_POLICY, ".membraneignore",
+					   FRONT_POLICY_OLDER,
 					   ".membrane/.membraneignore"};
 
 /* What both sides are found with. */
@@ -236,7 +235,7 @@ static int load_folder(struct finder *f, const char *path, struct side *s)
 	for (size_t i = 0; i < ARRAY_LEN(policy_files); i++)
 		is_plan &= !below(f->a, path, policy_files[i]);
 	s->file = arena_fmt(f->a, "%s%s", prefix,
-			    is_plan ? DERIVED_POLICY : WORKSPACE_FILE);
+			    is_plan ? DERIVED_POLICY : FRONT_POLICY);
 	if (!is_plan)
 		return load_workspace(f, in, s);
 	rc = plan_read(f->a, path, &p, &err);
@@ -310,7 +309,7 @@ static int load_entry(struct finder *f, const struct spec *spec,
 	for (size_t i = 0; is_plan && i < ARRAY_LEN(policy_files); i++)
 		is_plan = !has_file(f, &t->folder, policy_files[i]);
 	s->file = arena_fmt(f->a, "%.*s%s%s", STR_ARG(path), path.n ? "/" : "",
-			    is_plan ? DERIVED_POLICY : WORKSPACE_FILE);
+			    is_plan ? DERIVED_POLICY : FRONT_POLICY);
 	if (!is_plan)
 		return load_workspace(f, in, s);
 	rc = read_git_plan(t, f->a, &p, &err);

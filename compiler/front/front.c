@@ -10,9 +10,8 @@
 
 #define GLOBAL_NAME STR("~/.membrane/config.yaml")
 
-/* Two layouts of a workspace; the second is the older one. */
-static const char *const policy_names[] = {".membrane.yaml",
-					   ".membrane/config.yml"};
+/* By layout, as in front.h. */
+static const char *const policy_names[] = {FRONT_POLICY, FRONT_POLICY_OLDER};
 static const char *const ignore_names[] = {".membraneignore",
 					   ".membrane/.membraneignore"};
 
@@ -21,8 +20,8 @@ static const struct {
 	enum files_root root;
 	const char *wrong, *right, *shown;
 } misnamed[] = {
-	{FILES_WORKSPACE, ".membrane.yml", ".membrane.yaml", ".membrane.yml"},
-	{FILES_WORKSPACE, ".membrane/config.yaml", ".membrane/config.yml",
+	{FILES_WORKSPACE, ".membrane.yml", FRONT_POLICY, ".membrane.yml"},
+	{FILES_WORKSPACE, ".membrane/config.yaml", FRONT_POLICY_OLDER,
 	 ".membrane/config.yaml"},
 	{FILES_STATE, "config.yml", "config.yaml", "~/.membrane/config.yml"},
 };
@@ -180,4 +179,11 @@ int front_load(struct pass_ctx *c, struct sources *sources,
 					    LAYER_SESSION, "session", '\n'});
 	*out_ok = f.ok && f.presets.ok && c->diags->errors == 0;
 	return 0;
+}
+
+struct str front_policy_name(const struct sources *sources)
+{
+	struct str older = STR(FRONT_POLICY_OLDER);
+
+	return sources_named(sources, older) ? older : STR(FRONT_POLICY);
 }

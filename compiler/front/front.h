@@ -9,6 +9,10 @@
 #include "compiler/base/err.h"
 #include "compiler/ir/doc.h"
 
+/* The workspace's own policy, in two layouts: the second is the older one. */
+#define FRONT_POLICY	   ".membrane.yaml"
+#define FRONT_POLICY_OLDER ".membrane/config.yml"
+
 /*
  * A policy flag from the command line, -n github.com. The flags become one
  * source named "<command line>", so that a diagnostic can point into them.
@@ -86,5 +90,9 @@ struct front_input {
 must_check int front_load(struct pass_ctx *c, struct sources *sources,
 			  const struct front_input *in, docs *out,
 			  bool *out_ok, struct err *err);
+
+/* The workspace's own policy among what was loaded; where there was none, the
+ * one to be written. */
+struct str front_policy_name(const struct sources *sources);
 
 #endif
