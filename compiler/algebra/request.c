@@ -1,38 +1,25 @@
 #include "compiler/algebra/decide.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/buf.h"
 #include "compiler/ir/http.h"
 #include "compiler/ir/inside.h"
 #include "compiler/ir/ports.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* --- paths --------------------------------------------------------------- */
-
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-static bool is_unreserved(int c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' ||
-	       c == '~';
-}
 
 /* The byte behind '%' at i, or -1: none, in lower case, or one to refuse. */
 static int escaped(struct str s, size_t i)
 {
-	int hi = i + 1 < s.n ? hex(s.p[i + 1]) : -1;
-	int lo = i + 2 < s.n ? hex(s.p[i + 2]) : -1;
+	int hi = i + 1 < s.n ? ascii_hex(s.p[i + 1]) : -1;
+	int lo = i + 2 < s.n ? ascii_hex(s.p[i + 2]) : -1;
 	int v = hi * 16 + lo;
 
-	if (hi < 0 || lo < 0 || is_unreserved(v) || v == '/' || v == '\\' ||
-	    v == '%' || v < 0x20 || v == 0x7f)
+	if (hi < 0 || lo < 0 || ascii_is_lower(s.p[i + 1]) ||
+	    ascii_is_lower(s.p[i + 2]) || ascii_is_unreserved((char)v) ||
+	    v == '/' || v == '\\' || v == '%' || v < 0x20 || v == 0x7f)
 		return -1;
 	return v;
 }

@@ -1,5 +1,6 @@
 #include "compiler/base/secret.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/limits.h"
 
 #include <string.h>
@@ -25,19 +26,9 @@ static const struct prefix {
  */
 #define LONGEST LIMIT_SCALAR_BYTES
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_alnum(char c)
-{
-	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static bool is_name(char c)
 {
-	return is_alnum(c) || c == '_' || c == '-' || c == '.';
+	return ascii_is_alnum(c) || c == '_' || c == '-' || c == '.';
 }
 
 /* --- by how it begins ------------------------------------------------------
@@ -54,7 +45,7 @@ static size_t token_end(struct str s, size_t at, bool dots)
 static bool has_digit(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
-		if (is_digit(s.p[i]))
+		if (ascii_is_digit(s.p[i]))
 			return true;
 	return false;
 }
@@ -63,7 +54,7 @@ static bool by_prefix(struct str s, size_t at, struct secret *out)
 {
 	struct str rest = str_slice(s, at, s.n);
 
-	if (at && (is_alnum(s.p[at - 1]) || s.p[at - 1] == '_'))
+	if (at && (ascii_is_alnum(s.p[at - 1]) || s.p[at - 1] == '_'))
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
 		const struct prefix *p = &prefixes[i];
@@ -147,11 +138,11 @@ static bool looks_random(struct str v)
 	for (size_t i = 0; i < v.n; i++) {
 		char c = v.p[i];
 
-		if (!is_alnum(c) && !strchr("+/_-", c))
+		if (!ascii_is_alnum(c) && !strchr("+/_-", c))
 			return false;
-		upper |= c >= 'A' && c <= 'Z';
-		lower |= c >= 'a' && c <= 'z';
-		digit |= is_digit(c);
+		upper |= ascii_is_upper(c);
+		lower |= ascii_is_lower(c);
+		digit |= ascii_is_digit(c);
 	}
 	return v.n >= RANDOM_LEAST && upper && lower && digit;
 }
@@ -269,7 +260,7 @@ bool secret_next(struct str s, size_t from, struct secret *out)
 		    : s.p[i] == ':' ? by_userinfo(s, i, out)
 		    : s.p[i] == '-' && by_key(s, i, out)
 			    ? true
-			    : is_alnum(s.p[i]) && by_prefix(s, i, out))
+			    : ascii_is_alnum(s.p[i]) && by_prefix(s, i, out))
 			return true;
 	}
 	return false;

@@ -1,5 +1,7 @@
 #include "compiler/base/sha256.h"
 
+#include "compiler/base/ascii.h"
+
 #include <openssl/evp.h>
 #include <openssl/sha.h>
 
@@ -31,4 +33,9 @@ const char *sha256_hex(struct str data, char out[SHA256_HEX_MAX])
 	}
 	out[2 * sizeof(md)] = '\0';
 	return out;
+}
+
+bool sha256_is_hex(struct str s)
+{
+	return s.n == SHA256_HEX_MAX - 1 && ascii_is_hex(s);
 }

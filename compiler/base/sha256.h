@@ -4,9 +4,13 @@
 
 #include "compiler/base/str.h"
 
+#include <stdbool.h>
+
 #define SHA256_HEX_MAX 65
 
 /* Lower-case hex and a NUL. */
 const char *sha256_hex(struct str data, char out[SHA256_HEX_MAX]);
+/* Could it be one, spelled so? */
+bool sha256_is_hex(struct str s);
 
 #endif

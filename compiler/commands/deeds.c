@@ -1,6 +1,7 @@
 #include "compiler/commands/deeds.h"
 
 #include "compiler/algebra/ask.h"
+#include "compiler/base/ascii.h"
 #include "compiler/ir/text.h"
 
 #include <errno.h>
@@ -164,15 +165,10 @@ static int number_of(const cJSON *o, const char *key)
 /* As policies have names: lower case, without a dot at the end. */
 static struct str name_of(struct deeds *d, struct str name)
 {
-	char *p = arena_cstr(scratch(d), name);
-	size_t n = name.n;
-
-	for (size_t i = 0; i < n; i++)
-		if (p[i] >= 'A' && p[i] <= 'Z')
-			p[i] = (char)(p[i] - 'A' + 'a');
-	if (n && p[n - 1] == '.')
-		n--;
-	return (struct str){p, n};
+	name = ascii_lower(scratch(d), name);
+	if (name.n && name.p[name.n - 1] == '.')
+		name.n--;
+	return name;
 }
 
 /*

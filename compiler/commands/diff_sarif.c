@@ -1,8 +1,7 @@
+#include "compiler/base/ascii.h"
 #include "compiler/base/json.h"
 #include "compiler/base/sha256.h"
 #include "compiler/commands/diff.h"
-
-#include <string.h>
 
 /* SARIF 2.1.0; the section numbers below are its own. */
 #define SCHEMA "https://json.schemastore.org/sarif-2.1.0.json"
@@ -68,13 +67,12 @@ static struct str uri(struct arena *a, struct str path)
 	if (str_starts(path, STR("/")))
 		buf_adds(&b, "file://");
 	for (size_t i = 0; i < path.n; i++) {
-		unsigned char c = (unsigned char)path.p[i];
+		char c = path.p[i];
 
-		if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-		    (c >= 'A' && c <= 'Z') || (c && strchr("-._~/", c)))
-			buf_addc(&b, (char)c);
+		if (ascii_is_unreserved(c) || c == '/')
+			buf_addc(&b, c);
 		else
-			buf_addf(&b, "%%%02X", c);
+			buf_addf(&b, "%%%02X", (unsigned char)c);
 	}
 	return buf_str(&b);
 }

@@ -1,5 +1,6 @@
 #include "compiler/commands/doctor.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/commands/inputs.h"
 #include "compiler/commands/say.h"
 #include "compiler/ir/tracee.h"
@@ -71,8 +72,7 @@ static bool is_old_runc(const char *version)
 	for (int i = 0; i < 3 && str_field(&rest, '.', &part); i++) {
 		size_t digits = 0;
 
-		while (digits < part.n && part.p[digits] >= '0' &&
-		       part.p[digits] <= '9')
+		while (digits < part.n && ascii_is_digit(part.p[digits]))
 			digits++;
 		if (!str_u64(str_slice(part, 0, digits), 9999, &n[i]))
 			return true;

@@ -1,5 +1,6 @@
 #include "compiler/commands/git.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/buf.h"
 #include "compiler/base/limits.h"
 #include "runtime/launch/proc.h"
@@ -250,11 +251,8 @@ static bool is_oid(struct str text, char out[GIT_OID_MAX])
 {
 	size_t n = text.n - str_ends(text, STR("\n"));
 
-	if (n < 40 || n >= GIT_OID_MAX)
+	if (n < 40 || n >= GIT_OID_MAX || !ascii_is_hex(str_slice(text, 0, n)))
 		return false;
-	for (size_t i = 0; i < n; i++)
-		if (!strchr("0123456789abcdef", text.p[i]))
-			return false;
 	memcpy(out, text.p, n);
 	out[n] = '\0';
 	return true;

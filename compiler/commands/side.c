@@ -1,5 +1,6 @@
 #include "compiler/commands/side.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/fileio.h"
 #include "compiler/base/limits.h"
 #include "compiler/commands/git.h"
@@ -377,10 +378,7 @@ static int load_revision(struct finder *f, const struct spec *spec,
 /* The digest of a commit or a tree, of which people get the beginning. */
 static struct str shown(struct str rev)
 {
-	for (size_t i = 0; i < rev.n; i++)
-		if (!strchr("0123456789abcdef", rev.p[i]))
-			return rev;
-	return str_slice(rev, 0, SHOWN_DIGITS);
+	return ascii_is_hex(rev) ? str_slice(rev, 0, SHOWN_DIGITS) : rev;
 }
 
 /* So spelled that it is a path and nothing else. */

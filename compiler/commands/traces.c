@@ -1,5 +1,6 @@
 #include "compiler/commands/traces.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/view.h"
 
@@ -7,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define SUFFIX	 ".jsonl.gz"
@@ -22,14 +22,6 @@ struct part {
 };
 typedef VEC(struct part) parts;
 
-static bool is_hex(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!strchr("0123456789abcdef", s.p[i]) || s.p[i] == '\0')
-			return false;
-	return s.n > 0;
-}
-
 static bool parse_name(struct str name, struct part *out)
 {
 	struct str rest = name;
@@ -39,7 +31,7 @@ static bool parse_name(struct str name, struct part *out)
 	rest.n -= sizeof(SUFFIX) - 1;
 	out->number = 0;
 	return str_field(&rest, '.', &out->id) && out->id.n == ID_HEX &&
-	       is_hex(out->id) &&
+	       ascii_is_hex(out->id) &&
 	       (rest.n == 0 || str_u64(rest, UINT32_MAX, &out->number));
 }
 
@@ -114,7 +106,7 @@ static bool is_file(struct arena *a, struct str word)
 
 bool traces_is_id(struct str word)
 {
-	return word.n >= ID_LEAST && word.n <= ID_HEX && is_hex(word);
+	return word.n >= ID_LEAST && word.n <= ID_HEX && ascii_is_hex(word);
 }
 
 bool traces_is_name(struct arena *a, const char *state, struct str word)

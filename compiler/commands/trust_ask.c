@@ -1,5 +1,6 @@
 #include "compiler/commands/trust_ask.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/fileio.h"
 #include "compiler/commands/model.h"
 #include "compiler/commands/say.h"
@@ -103,8 +104,7 @@ static void add_word(struct buf *out, struct str word)
 	for (size_t i = 0; i < word.n; i++) {
 		char c = word.p[i];
 
-		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		      (c >= '0' && c <= '9') || strchr("/._-+@%:,", c)))
+		if (!ascii_is_alnum(c) && !strchr("/._-+@%:,", c))
 			plain = false;
 	}
 	if (plain) {

@@ -122,14 +122,6 @@ static bool get_count(const cJSON *object, const char *name, uint64_t *out)
 	return true;
 }
 
-static bool is_digest(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!strchr("0123456789abcdef", s.p[i]))
-			return false;
-	return s.n == SHA256_HEX_MAX - 1;
-}
-
 static bool read_entry(struct arena *a, const cJSON *object,
 		       struct trust_entry *e)
 {
@@ -143,7 +135,7 @@ static bool read_entry(struct arena *a, const cJSON *object,
 	    !json_get_str(object, "digest", &e->digest) ||
 	    !json_get_str(object, "when", &e->when) ||
 	    !json_get_array(object, "adds", &adds) ||
-	    !get_count(object, "more", &e->more) || !is_digest(e->digest) ||
+	    !get_count(object, "more", &e->more) || !sha256_is_hex(e->digest) ||
 	    !str_starts(e->workspace, STR("/")) ||
 	    cJSON_GetArraySize(adds) > (int)LIMIT_TRUST_ADDS)
 		return false;

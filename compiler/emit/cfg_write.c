@@ -1,5 +1,7 @@
 #include "compiler/emit/cfg_write.h"
 
+#include "compiler/base/ascii.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -95,7 +97,7 @@ bool cfg_name_ok(struct str name)
 	for (size_t i = 0; i < name.n; i++) {
 		char ch = name.p[i];
 
-		if (!(ch >= 'a' && ch <= 'z') && !(ch >= '0' && ch <= '9') &&
+		if (!ascii_is_lower(ch) && !ascii_is_digit(ch) &&
 		    (ch == '\0' || !strchr("-_.*", ch)))
 			return false;
 	}
@@ -126,17 +128,6 @@ void cfg_name_regex(struct cfg *c, struct str pattern, struct span at)
 	buf_adds(c->out, "\\z'");
 }
 
-static bool is_alnum(char ch)
-{
-	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
-	       (ch >= '0' && ch <= '9');
-}
-
-static int hex(char ch)
-{
-	return ch <= '9' ? ch - '0' : ch - 'A' + 10;
-}
-
 void cfg_path_regex(struct cfg *c, struct str path, struct span at)
 {
 	if (path.n && !printable(c, path, at, '!'))
@@ -146,14 +137,14 @@ void cfg_path_regex(struct cfg *c, struct str path, struct span at)
 		unsigned char ch = (unsigned char)path.p[i];
 
 		if (ch == '%' && i + 2 < path.n) {
-			ch = (unsigned char)(hex(path.p[i + 1]) * 16 +
-					     hex(path.p[i + 2]));
+			ch = (unsigned char)(ascii_hex(path.p[i + 1]) * 16 +
+					     ascii_hex(path.p[i + 2]));
 			i += 2;
 		}
-		if (is_alnum((char)ch) || (ch && strchr("-_~/", ch)))
-			buf_addc(c->out, (char)ch);
-		else if (ch == '.')
+		if (ch == '.')
 			buf_adds(c->out, "[.]");
+		else if (ascii_is_unreserved((char)ch) || ch == '/')
+			buf_addc(c->out, (char)ch);
 		else if (ch >= 0x80 || ch <= ' ')
 			buf_addf(c->out, "%%%02X", ch);
 		else

@@ -1,21 +1,19 @@
 #include "compiler/emit/docker_names.h"
 
+#include "compiler/base/ascii.h"
+
 #include <string.h>
 
 static bool lower(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-static bool alnum(char c)
-{
-	return lower(c) || (c >= 'A' && c <= 'Z');
+	return ascii_is_lower(c) || ascii_is_digit(c);
 }
 
 static bool word(struct str s, const char *more)
 {
 	for (size_t i = 0; i < s.n; i++)
-		if (!alnum(s.p[i]) && !(s.p[i] && strchr(more, s.p[i])))
+		if (!ascii_is_alnum(s.p[i]) &&
+		    !(s.p[i] && strchr(more, s.p[i])))
 			return false;
 	return s.n > 0;
 }
@@ -92,11 +90,7 @@ static bool digest(struct str s)
 	if (!str_field(&s, ':', &algorithm) || !word(algorithm, "+._-") ||
 	    s.n < 32)
 		return false;
-	for (size_t i = 0; i < s.n; i++)
-		if (!(s.p[i] >= '0' && s.p[i] <= '9') &&
-		    !(s.p[i] >= 'a' && s.p[i] <= 'f'))
-			return false;
-	return true;
+	return ascii_is_hex(s);
 }
 
 /* The first component is a host when it could not be a path. */
@@ -105,8 +99,7 @@ static bool names_host(struct str first)
 	if (str_is(first, "localhost"))
 		return true;
 	for (size_t i = 0; i < first.n; i++)
-		if (strchr(".:[", first.p[i]) ||
-		    (first.p[i] >= 'A' && first.p[i] <= 'Z'))
+		if (strchr(".:[", first.p[i]) || ascii_is_upper(first.p[i]))
 			return true;
 	return false;
 }
@@ -140,7 +133,7 @@ bool docker_names_image(struct str s)
 
 bool docker_names_network(struct str s)
 {
-	return word(s, "_.-") && alnum(s.p[0]) && !str_is(s, "host") &&
+	return word(s, "_.-") && ascii_is_alnum(s.p[0]) && !str_is(s, "host") &&
 	       !str_is(s, "none") && !str_is(s, "default") && s.n <= 128;
 }
 

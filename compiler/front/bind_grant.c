@@ -1,11 +1,10 @@
 /* Destinations and what hangs on them: ports, requests, the resolver. */
-#include "compiler/front/ascii.h"
+#include "compiler/base/ascii.h"
 #include "compiler/front/bind_types.h"
 #include "compiler/front/dest.h"
 #include "compiler/ir/http.h"
 
 #include <stddef.h>
-#include <string.h>
 
 /* --- grants -------------------------------------------------------------- */
 

@@ -1,10 +1,8 @@
 /* Lists of words: presets, patterns, arguments, paths, capabilities. */
+#include "compiler/base/ascii.h"
 #include "compiler/base/gitignore.h"
 #include "compiler/base/limits.h"
-#include "compiler/front/ascii.h"
 #include "compiler/front/bind_types.h"
-
-#include <string.h>
 
 static void push_text(struct binder *b, ir_texts *list, const struct text *t,
 		      struct str s)

@@ -1,5 +1,5 @@
 /* Mappings within mappings: protect, credentials, trace, tests. */
-#include "compiler/front/ascii.h"
+#include "compiler/base/ascii.h"
 #include "compiler/front/bind_types.h"
 #include "compiler/front/dest.h"
 #include "compiler/front/request.h"

@@ -1,6 +1,6 @@
 /* Values that are one word: switches, choices, numbers, names. */
+#include "compiler/base/ascii.h"
 #include "compiler/base/limits.h"
-#include "compiler/front/ascii.h"
 #include "compiler/front/bind_types.h"
 
 #include <string.h>
@@ -126,7 +126,7 @@ static bool with_unit(struct str s, const struct unit *units, size_t n,
 	uint64_t factor = 1, v;
 	char last = s.n ? s.p[s.n - 1] : '0';
 
-	if (last >= 'A' && last <= 'Z')
+	if (ascii_is_upper(last))
 		last = (char)(last - 'A' + 'a');
 	if (ascii_is_digit(last)) {
 		if (need)

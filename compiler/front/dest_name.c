@@ -1,10 +1,9 @@
 /* Names and IPv4 addresses of a destination, out of their labels. */
+#include "compiler/base/ascii.h"
 #include "compiler/base/limits.h"
-#include "compiler/front/ascii.h"
 #include "compiler/front/dest_parser.h"
 
 #include <idn2.h>
-#include <string.h>
 
 void dest_label(struct dest_parser *p, enum dest_label_kind kind, struct str s,
 		struct span part)
@@ -146,7 +145,7 @@ static bool ends_in_number(const struct dest_label *last)
 		return false;
 	if (s.n > 2 && s.p[0] == '0' && (s.p[1] == 'x' || s.p[1] == 'X')) {
 		for (size_t i = 2; i < s.n; i++)
-			if (!strchr("0123456789abcdefABCDEF", s.p[i]))
+			if (ascii_hex(s.p[i]) < 0)
 				return false;
 		return true;
 	}

@@ -1,6 +1,6 @@
 #include "compiler/front/dest_parser.h"
 
-#include "compiler/front/ascii.h"
+#include "compiler/base/ascii.h"
 
 #include <string.h>
 

@@ -6,9 +6,8 @@
  * deny nothing. Percent escapes follow RFC 3986, section 6.2.2: upper-case
  * hex, and none for what needs none.
  */
+#include "compiler/base/ascii.h"
 #include "compiler/front/dest.h"
-
-#include <string.h>
 
 struct path_walk {
 	struct pass_ctx *c;
@@ -26,25 +25,10 @@ static bool bad(struct path_walk *w, size_t beg, size_t end, const char *what)
 	return false;
 }
 
-static int hex(char c)
-{
-	const char *digits = "0123456789ABCDEF0123456789abcdef";
-	const char *hit = c ? strchr(digits, c) : NULL;
-
-	return hit ? (int)((hit - digits) & 15) : -1;
-}
-
-static bool unreserved(int c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' ||
-	       c == '~';
-}
-
 static bool escape(struct path_walk *w, size_t i)
 {
-	int hi = i + 1 < w->s.n ? hex(w->s.p[i + 1]) : -1;
-	int lo = i + 2 < w->s.n ? hex(w->s.p[i + 2]) : -1;
+	int hi = i + 1 < w->s.n ? ascii_hex(w->s.p[i + 1]) : -1;
+	int lo = i + 2 < w->s.n ? ascii_hex(w->s.p[i + 2]) : -1;
 	int v = hi * 16 + lo;
 
 	if (hi < 0 || lo < 0) {
@@ -61,7 +45,7 @@ static bool escape(struct path_walk *w, size_t i)
 			  "the gate refuses every request with one");
 		return false;
 	}
-	if (unreserved(v)) {
+	if (ascii_is_unreserved((char)v)) {
 		bad(w, i, i + 3, "an escape that needs none");
 		diag_help(w->c->diags, "write '%c'", v);
 		return false;

@@ -1,5 +1,6 @@
 #include "compiler/front/edit.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/front/yaml.h"
 
 #include <string.h>
@@ -478,12 +479,6 @@ struct str edit_remove_line(struct arena *a, struct str text, size_t at)
 
 /* --- scalars ------------------------------------------------------------- */
 
-static bool is_alnum(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9');
-}
-
 /* Words that mean something else without quotes, here or to other readers. */
 static bool is_special(struct str s)
 {
@@ -500,10 +495,11 @@ static bool is_special(struct str s)
 static bool is_plain(struct str s)
 {
 	if (s.n == 0 || is_special(s) ||
-	    !(is_alnum(s.p[0]) || strchr("./_", s.p[0])) || s.p[s.n - 1] == ':')
+	    !(ascii_is_alnum(s.p[0]) || strchr("./_", s.p[0])) ||
+	    s.p[s.n - 1] == ':')
 		return false;
 	for (size_t i = 0; i < s.n; i++)
-		if (!is_alnum(s.p[i]) && !strchr("._:/@%+~=-", s.p[i]))
+		if (!ascii_is_alnum(s.p[i]) && !strchr("._:/@%+~=-", s.p[i]))
 			return false;
 	return true;
 }

@@ -1,7 +1,7 @@
 #include "compiler/front/presets.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/limits.h"
-#include "compiler/front/ascii.h"
 #include "compiler/front/bind.h"
 #include "compiler/front/yaml.h"
 
@@ -105,8 +105,8 @@ static bool preset_word(struct str s)
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
 
-		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-		      (c == '-' && i) || (c == '/' && i)))
+		if (!ascii_is_lower(c) && !ascii_is_digit(c) &&
+		    !((c == '-' || c == '/') && i))
 			return false;
 	}
 	return s.n > 0;

@@ -1,6 +1,6 @@
 #include "compiler/front/request.h"
 
-#include "compiler/front/ascii.h"
+#include "compiler/base/ascii.h"
 #include "compiler/front/dest.h"
 #include "compiler/front/request_parser.h"
 #include "compiler/ir/http.h"

@@ -1,8 +1,8 @@
 #include "compiler/front/schema.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/json.h"
 #include "compiler/base/limits.h"
-#include "compiler/front/ascii.h"
 #include "compiler/front/bind_types.h"
 
 #include <stdlib.h>

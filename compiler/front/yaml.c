@@ -1,7 +1,7 @@
 #include "compiler/front/yaml.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/limits.h"
-#include "compiler/front/ascii.h"
 
 #include <string.h>
 #include <yaml.h>

@@ -1,9 +1,8 @@
 #include "compiler/passes/args.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/limits.h"
 #include "compiler/passes/args_judge.h"
-
-#include <string.h>
 
 struct parser {
 	struct pass_ctx *c;
@@ -16,8 +15,7 @@ struct parser {
 
 static bool name_byte(char c, bool first)
 {
-	return c == '_' || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-	       (!first && c >= '0' && c <= '9');
+	return c == '_' || (ascii_is_alnum(c) && !(first && ascii_is_digit(c)));
 }
 
 /*

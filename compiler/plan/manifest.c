@@ -1,5 +1,6 @@
 #include "compiler/plan/manifest.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/json.h"
 #include "compiler/base/limits.h"
 #include "compiler/base/sha256.h"
@@ -17,8 +18,7 @@ bool manifest_name_ok(struct str name)
 	for (size_t i = 0; i < name.n; i++) {
 		char c = name.p[i];
 
-		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') &&
-		    !(c >= '0' && c <= '9') && c != '.' && c != '_' && c != '-')
+		if (!ascii_is_alnum(c) && c != '.' && c != '_' && c != '-')
 			return false;
 	}
 	return true;
@@ -98,15 +98,6 @@ static int parse_files(struct arena *a, const cJSON *list, struct plan *out,
 	return 0;
 }
 
-static bool is_digest(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!(s.p[i] >= '0' && s.p[i] <= '9') &&
-		    !(s.p[i] >= 'a' && s.p[i] <= 'f'))
-			return false;
-	return s.n == SHA256_HEX_MAX - 1;
-}
-
 static int parse_sources(struct arena *a, const cJSON *list, struct plan *out,
 			 struct err *err)
 {
@@ -121,7 +112,7 @@ static int parse_sources(struct arena *a, const cJSON *list, struct plan *out,
 				       MANIFEST_NAME, LIMIT_SOURCES);
 		if (!json_get_str(item, "name", &name) ||
 		    !json_get_str(item, "sha256", &sha256) ||
-		    !is_digest(sha256))
+		    !sha256_is_hex(sha256))
 			return err_set(err, -EPROTO,
 				       "%s: source %u has no name or digest",
 				       MANIFEST_NAME, out->sources.n + 1);

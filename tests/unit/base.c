@@ -1,4 +1,5 @@
 #include "compiler/base/arena.h"
+#include "compiler/base/ascii.h"
 #include "compiler/base/buf.h"
 #include "compiler/base/diag.h"
 #include "compiler/base/fileio.h"
@@ -253,11 +254,24 @@ static void check_err(void)
 		      "f20015ad"));
 }
 
+static void check_ascii(void)
+{
+	CHECK(ascii_hex('0') == 0 && ascii_hex('9') == 9);
+	CHECK(ascii_hex('a') == 10 && ascii_hex('F') == 15);
+	CHECK(ascii_hex('g') < 0 && ascii_hex('/') < 0 && ascii_hex(0) < 0);
+	CHECK(ascii_is_hex(STR("09af")) && !ascii_is_hex(STR("09AF")));
+	CHECK(!ascii_is_hex(STR("")) && !ascii_is_hex(STR("0\0")));
+	CHECK(ascii_is_unreserved('~') && ascii_is_unreserved('Z'));
+	CHECK(!ascii_is_unreserved('%') && !ascii_is_unreserved((char)0xe4));
+	CHECK(ascii_is_token(STR("M-SEARCH")) && !ascii_is_token(STR("A B")));
+}
+
 int main(void)
 {
 	check_arena();
 	check_buf();
 	check_str();
+	check_ascii();
 	check_sources();
 	check_diag();
 	check_many_errors();

@@ -1,16 +1,28 @@
-#include "compiler/front/ascii.h"
+#include "compiler/base/ascii.h"
 
 #include <string.h>
 
-bool ascii_is_digit(char c)
+bool ascii_is_unreserved(char c)
 {
-	return c >= '0' && c <= '9';
+	return ascii_is_alnum(c) || c == '-' || c == '.' || c == '_' ||
+	       c == '~';
 }
 
-bool ascii_is_alnum(char c)
+int ascii_hex(char c)
 {
-	return ascii_is_digit(c) || (c >= 'a' && c <= 'z') ||
-	       (c >= 'A' && c <= 'Z');
+	if (ascii_is_digit(c))
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool ascii_is_hex(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (ascii_hex(s.p[i]) < 0 || ascii_is_upper(s.p[i]))
+			return false;
+	return s.n > 0;
 }
 
 bool ascii_is_token(struct str s)
@@ -27,7 +39,7 @@ struct str ascii_lower(struct arena *a, struct str s)
 	char *p = arena_cstr(a, s);
 
 	for (size_t i = 0; i < s.n; i++)
-		if (p[i] >= 'A' && p[i] <= 'Z')
+		if (ascii_is_upper(p[i]))
 			p[i] = (char)(p[i] - 'A' + 'a');
 	return (struct str){p, s.n};
 }
@@ -37,7 +49,7 @@ struct str ascii_upper(struct arena *a, struct str s)
 	char *p = arena_cstr(a, s);
 
 	for (size_t i = 0; i < s.n; i++)
-		if (p[i] >= 'a' && p[i] <= 'z')
+		if (ascii_is_lower(p[i]))
 			p[i] = (char)(p[i] - 'a' + 'A');
 	return (struct str){p, s.n};
 }

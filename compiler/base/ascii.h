@@ -1,0 +1,41 @@
+/*
+ * Letters and digits of ASCII, whatever the locale says.
+ */
+#ifndef COMPILER_BASE_ASCII_H
+#define COMPILER_BASE_ASCII_H
+
+#include "compiler/base/arena.h"
+
+static inline bool ascii_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool ascii_is_lower(char c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+static inline bool ascii_is_upper(char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static inline bool ascii_is_alnum(char c)
+{
+	return ascii_is_digit(c) || ascii_is_lower(c) || ascii_is_upper(c);
+}
+
+/* RFC 3986, section 2.3: what a URL never needs to escape. */
+bool ascii_is_unreserved(char c);
+/* Of a hexadecimal digit in either case: 0 to 15; -1 when it is none. */
+int ascii_hex(char c);
+/* Hexadecimal digits in lower case, one at least. */
+bool ascii_is_hex(struct str s);
+/* A token of RFC 9110, section 5.6.2: a method, the name of a header. */
+bool ascii_is_token(struct str s);
+/* Copies in the arena, with a NUL behind; other bytes stay as they are. */
+struct str ascii_lower(struct arena *a, struct str s);
+struct str ascii_upper(struct arena *a, struct str s);
+
+#endif
