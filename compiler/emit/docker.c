@@ -4,6 +4,7 @@
 #include "compiler/emit/docker_names.h"
 #include "compiler/emit/gate_cfg.h"
 #include "compiler/ir/tracee.h"
+#include "compiler/ir/variable.h"
 
 #include <inttypes.h>
 
@@ -65,34 +66,24 @@ static void put_raw(struct writer *w, const struct arg *arg)
 {
 	struct str s = arg->value;
 	struct buf b;
+	size_t n;
 
 	buf_init(&b, w->in->a);
 	buf_addf(&b, "--%.*s", STR_ARG(arg->option));
 	if (arg->has_value)
 		buf_addc(&b, '=');
-	for (size_t i = 0; i < s.n; i++) {
-		size_t beg = i + 1, end;
+	for (size_t i = 0; i < s.n; i += n) {
+		struct str name;
 
-		if (s.p[i] != '$' || beg == s.n) {
+		n = s.p[i] == '$' ? variable_at(s, i, &name) : 0;
+		if (n == 0) {
 			escape(&b, str_slice(s, i, i + 1));
-			continue;
-		}
-		if (s.p[beg] == '$') {
+			n = 1;
+		} else if (name.n) {
+			buf_addf(&b, "{env:%.*s}", STR_ARG(name));
+		} else {
 			buf_addc(&b, '$');
-			i = beg;
-			continue;
 		}
-		beg += s.p[beg] == '{';
-		for (end = beg; end < s.n; end++) {
-			char c = s.p[end];
-
-			if (!(c >= 'a' && c <= 'z') &&
-			    !(c >= 'A' && c <= 'Z') &&
-			    !(c >= '0' && c <= '9') && c != '_')
-				break;
-		}
-		buf_addf(&b, "{env:%.*s}", (int)(end - beg), s.p + beg);
-		i = s.p[i + 1] == '{' ? end : end - 1;
 	}
 	json_push_str(w->argv, buf_str(&b));
 	if (!w->in->marks)

@@ -1,7 +1,7 @@
 #include "compiler/passes/args.h"
 
-#include "compiler/base/ascii.h"
 #include "compiler/base/limits.h"
+#include "compiler/ir/variable.h"
 #include "compiler/passes/args_judge.h"
 
 struct parser {
@@ -12,32 +12,6 @@ struct parser {
 };
 
 /* --- variables ----------------------------------------------------------- */
-
-static bool name_byte(char c, bool first)
-{
-	return c == '_' || (ascii_is_alnum(c) && !(first && ascii_is_digit(c)));
-}
-
-/*
- * What stands at the '$' at s.p[i]: a variable, or "$$", which is a dollar
- * sign and has an empty name. The length with the '$', or 0.
- */
-static size_t dollar(struct str s, size_t i, struct str *out_name)
-{
-	bool braces = i + 1 < s.n && s.p[i + 1] == '{';
-	size_t beg = i + 1 + braces, end = beg;
-
-	if (i + 1 < s.n && s.p[i + 1] == '$') {
-		*out_name = (struct str){0};
-		return 2;
-	}
-	while (end < s.n && name_byte(s.p[end], end == beg))
-		end++;
-	if (end == beg || (braces && (end >= s.n || s.p[end] != '}')))
-		return 0;
-	*out_name = str_slice(s, beg, end);
-	return end + braces - i;
-}
 
 static const char *stand_in(struct str name)
 {
@@ -70,7 +44,7 @@ static bool expand(struct pass_ctx *c, struct str s, struct span at,
 			buf_addc(&b, s.p[i]);
 			continue;
 		}
-		n = dollar(s, i, &name);
+		n = variable_at(s, i, &name);
 		if (n == 0) {
 			diag_error(c->diags, DIAG_ARG_VARIABLE, at,
 				   "a '$' that begins no variable in '%s'",
