@@ -4,7 +4,7 @@
  *
  *	{"version": 1, "engine": "docker", "runtime": "runc", "link": "veth",
  *	 "gate":  {"image": …, "argv": ["docker", "run", …]},
- *	 "agent": {…}, "tracer": {…} where Tracee traces}
+ *	 "agent": {…}, "tracer": {…} where something traces}
  *
  * {session}, {workspace}, {home}, {state} and {env:NAME} stand for text,
  * {masks}, {terminal}, {owner} and {command} for words; {{ and }} are braces.
