@@ -1,0 +1,77 @@
+#include "compiler/emit/nft_parts.h"
+
+#include "compiler/ir/inside.h"
+#include "compiler/ir/ports.h"
+
+/*
+ * The first packets of QUIC, which are long ones: a first byte with its top bit
+ * set, and a version (RFC 8999, section 5.1). 1 and 2, drafts, Google's and
+ * Meta's own; a server answers others with a list of those that it knows.
+ */
+#define QUIC                                                                   \
+	"@th,64,8 >= 0x80 @th,72,32 { 0x1, 0x51000000-0x51ffffff, "            \
+	"0x54000000-0x54ffffff, 0x6b3343cf, 0xfaceb000-0xfaceb0ff, "           \
+	"0xff000000-0xff0000ff } " NFT_REFUSE("quic")
+
+/* Of a class of grants, those where QUIC could be for what is denied. */
+static ir_ports ports_of(struct nft *r, uint32_t k)
+{
+	return ports_split(r->in->a, &r->grants.classes.v[k].ports, &r->quic,
+			   IR_PROTO_UDP, true);
+}
+
+void nft_quic_find(struct nft *r)
+{
+	bool any = false;
+
+	r->quic = inside_quic_ports(r->in->a, r->in->policy);
+	for (uint32_t k = 0; k < r->grants.classes.n; k++)
+		any |= r->grants.classes.v[k].has_name && ports_of(r, k).n;
+	vec_each(d, &r->in->policy->deny)
+		if (any && inside_quic_net(d))
+			nft_nets_add(r->in->a, &r->requests,
+				     inside_quic_net(d));
+	nft_nets_settle(&r->requests);
+}
+
+/* What has no name that the gate knows of. */
+static void put_unnamed(struct nft *r, enum nft_kind kind, enum addr_family f)
+{
+	for (uint32_t k = 0; k < r->grants.classes.n; k++) {
+		ir_ports ports;
+
+		if (!nft_kind_has(r, kind, f, k))
+			continue;
+		ports = ports_of(r, k);
+		nft_match_class(r, kind, f, k, &ports, IR_PROTO_UDP, QUIC);
+	}
+}
+
+/* Names that lead to where requests are denied. */
+static void put_named(struct nft *r, enum addr_family f)
+{
+	for (uint32_t k = 0; k < r->grants.classes.n; k++) {
+		ir_ports ports;
+
+		if (!nft_kind_has(r, NFT_HOST, f, k))
+			continue;
+		ports = ports_of(r, k);
+		if (!ports.n)
+			continue;
+		nft_begin(r->out);
+		nft_daddr(r->out, nft_kind_set(NFT_HOST, f, k), true);
+		nft_daddr(r->out, (struct nft_set){"requests", f, 0}, true);
+		nft_dport(r->out, &ports, IR_PROTO_UDP);
+		nft_word(r->out, QUIC);
+		nft_end(r->out);
+	}
+}
+
+/* See compiler/ir/inside.h. Other datagrams may have gone before. */
+void nft_quic_put(struct nft *r, enum addr_family f)
+{
+	put_unnamed(r, NFT_CIDR, f);
+	put_unnamed(r, NFT_ANY, f);
+	if (nft_nets_of(&r->requests, f)->n)
+		put_named(r, f);
+}
