@@ -264,10 +264,18 @@ sys.exit(3)
 """
 
 
+def start_screen(where, program=SCREEN):
+    """Its ID, once it is ready for keys: before, they are echoed."""
+    session = start(where, "-t", "--", "python3", "-c", program)
+    check(within(15, lambda: "hello" in where.membrane(
+        "logs", "--agent", session).stdout), "the program is ready")
+    return session
+
+
 @test
 def a_terminal_is_joined_and_left():
     with Place("") as where:
-        session = start(where, "-t", "--", "python3", "-c", SCREEN)
+        session = start_screen(where)
         check(listed(where, session)["terminal"], "it has a terminal")
         with terminal(where, "attach") as t:
             check(t.shows(rb"\x1b\[\?1049h\x1b\[\?25l"),
@@ -334,7 +342,7 @@ def keys_of_docker_are_the_commands():
             t.type(b"bye\r")
             check(t.ends() == 3 and t.is_restored(), "its end",
                   (t.process.returncode, t.screen))
-        session = start(where, "-t", "--", "python3", "-c", SCREEN)
+        session = start_screen(where)
         # without a terminal there are no keys: a script can type anything
         s = where.membrane("attach", "--logs", session,
                            data=b"a" + KEYS + b"b\rbye\r", text=False)
@@ -347,7 +355,7 @@ def keys_of_docker_are_the_commands():
 def what_was_printed_is_not_lived_through_again():
     """Of what a program asked its terminal, and of the modes that it left."""
     with Place("") as where:
-        session = start(where, "-t", "--", "python3", "-c", SCREEN.replace(
+        session = start_screen(where, SCREEN.replace(
             "hello", "hello\\033[6n"))
         with terminal(where, "attach", "--logs", session) as t:
             check(t.shows(rb"hello\x1b\[6n"), "it asks", t.screen)
@@ -387,7 +395,7 @@ def the_keeper_is_killed_early():
 @test
 def several_join_at_once():
     with Place("") as where:
-        session = start(where, "-t", "--", "python3", "-c", SCREEN)
+        session = start_screen(where)
         with contextlib.ExitStack() as stack:
             all_of_them = [stack.enter_context(terminal(
                 where, "attach", session)) for _ in range(4)]
