@@ -8,7 +8,7 @@ static const char *about_grant(const struct decision *d)
 {
 	if (d->allow)
 		return "this grant allows it";
-	if (d->reason == REASON_DENIED || d->reason == REASON_FLOOR)
+	if (d->grant && d->grant->key == IR_KEY_DENY)
 		return "this denial forbids it";
 	return "this grant comes nearest";
 }

@@ -19,7 +19,7 @@ struct group {
 };
 
 /* One slot per way, kind and variant: both, crooked, afar. */
-#define SLOTS (3 * 3 * 8)
+#define SLOTS (3 * 4 * 8)
 
 /*
  * What refuses a request is looked for among all rules of its destination,
@@ -108,6 +108,19 @@ static uint32_t looking_rule(const struct sides *s, int *out_side)
 	return SIDES_NONE;
 }
 
+/* A denial of one side alone for which QUIC on that port is refused. */
+static uint32_t quic_rule(const struct sides *s, uint16_t port, int side)
+{
+	for (uint32_t i = 0; i < s->rules.n; i++) {
+		const struct rule *r = &s->rules.v[i];
+
+		if (r->deny && r->g[side] && !r->g[!side] &&
+		    inside_quic(r->g[side], port))
+			return i;
+	}
+	return SIDES_NONE;
+}
+
 /*
  * More is permitted by a new grant or for want of an old denial, less by a new
  * denial or for want of an old grant.
@@ -129,6 +142,13 @@ uint32_t access_cause(struct sides *s, const struct access_cell *c,
 	*out_side = more;
 	if (is_own(s, grant))
 		return grant;
+	if (c->kind == ACCESS_QUIC) {
+		rule = quic_rule(s, c->request.port, !more);
+		*out_side = !more;
+		if (rule != SIDES_NONE)
+			return rule;
+		*out_side = more;
+	}
 	rule = own_rule(s, ids, n, false, more);
 	if (rule != SIDES_NONE)
 		return rule;
@@ -178,8 +198,11 @@ static struct group *group_of(struct access *x, const struct access_cell *c,
 			      enum access_way way, uint32_t rule, int side,
 			      bool afar)
 {
+	uint32_t grant = c->by[c->by[1].d.allow].rule;
+	/* A rule about others: one set for each grant that it is felt by. */
+	uint32_t key = afar && grant != SIDES_NONE ? grant : rule;
 	uint32_t *slot =
-		&x->slots[rule * (size_t)SLOTS + way * 24u + c->kind * 8u +
+		&x->slots[key * (size_t)SLOTS + way * 32u + c->kind * 8u +
 			  afar * 4u + c->crooked * 2u + c->both];
 	struct group *g;
 
@@ -242,9 +265,8 @@ static void add_text(struct arena *a, ir_texts *to, struct str s)
 
 static void add_port(struct arena *a, ir_ports *to, const struct access_cell *c)
 {
-	struct ir_port p = {.proto = c->kind == ACCESS_CONNECT
-					     ? c->request.proto
-					     : IR_PROTO_TCP,
+	struct ir_port p = {.proto = c->kind == ACCESS_HTTP ? IR_PROTO_TCP
+							    : c->request.proto,
 			    .lo = c->lo,
 			    .hi = c->hi};
 

@@ -225,6 +225,8 @@ struct str access_text(struct arena *a, struct access_change *c)
 
 	ports_normalise(&set->ports);
 	buf_init(&b, a);
+	if (c->kind == ACCESS_QUIC)
+		buf_adds(&b, "QUIC ");
 	if (c->kind == ACCESS_HTTP) {
 		put_http(a, &b, set);
 	} else {

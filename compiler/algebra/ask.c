@@ -15,6 +15,7 @@ static struct decision ask_connect(const struct ir_policy *p,
 				.port = r->port,
 				.has_addr = r->has_addr,
 				.addr = r->addr,
+				.is_quic = r->quic,
 				.name = r->name};
 
 	return decide_connect(p, &f);
@@ -79,8 +80,8 @@ static struct decision ask_by_addr(struct arena *a, const struct ir_policy *p,
 /* Does the session tie them? Nothing that a network alone opens is a name's. */
 static bool is_tied(const struct ir_policy *p, const struct ir_request *r)
 {
-	return !r->unresolved && decide_answer(p, r->url.name, &r->addr) ==
-					 DECIDE_KEEP_OPEN;
+	return !r->unresolved &&
+	       decide_answer(p, r->url.name, &r->addr) == DECIDE_KEEP_OPEN;
 }
 
 /* Under a name: packets first, which know the address alone. */

@@ -3,6 +3,7 @@
 #include "compiler/algebra/paths.h"
 #include "compiler/algebra/trie.h"
 #include "compiler/ir/http.h"
+#include "compiler/ir/ports.h"
 
 #include <stdlib.h>
 
@@ -15,6 +16,14 @@ struct ir_request cells_connect(const struct target *to, enum ir_proto proto,
 				   .has_addr = to->has_addr,
 				   .addr = to->addr,
 				   .port = port};
+}
+
+struct ir_request cells_quic(const struct target *to, uint16_t port)
+{
+	struct ir_request r = cells_connect(to, IR_PROTO_UDP, port);
+
+	r.quic = true;
+	return r;
 }
 
 struct ir_request cells_kept(struct arena *a, const struct ir_request *r)
@@ -45,6 +54,9 @@ struct edge {
 	uint32_t id; /* SIDES_NONE: of only */
 };
 
+/* Of no rule here: where QUIC is refused for what others are denied. */
+#define QUIC_EDGE (SIDES_NONE - 1)
+
 typedef VEC(struct edge) edge_list;
 
 static int by_place(const void *va, const void *vb)
@@ -66,6 +78,28 @@ static void add_edges(struct arena *a, edge_list *to, const ir_ports *ports,
 		*vec_push(a, to) =
 			(struct edge){p->proto, p->hi + 1u, false, id};
 	}
+}
+
+/* And where a denial of requests is about QUIC. */
+static void add_rule_edges(struct arena *a, edge_list *to, const struct rule *r,
+			   uint32_t id)
+{
+	const struct ir_grant *g = rule_grant(r);
+	ir_ports ports = {0};
+
+	if (!r->deny || !ir_grant_http(g) ||
+	    !ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTPS)) {
+		add_edges(a, to, &g->ports, id);
+		return;
+	}
+	vec_each(p, &g->ports)
+		*vec_push(a, &ports) = *p;
+	vec_each(p, &g->ports) {
+		*vec_push(a, &ports) = *p;
+		ports.v[ports.n - 1].proto = IR_PROTO_UDP;
+	}
+	ports_normalise(&ports);
+	add_edges(a, to, &ports, id);
 }
 
 static uint16_t best_known(enum ir_proto proto, uint16_t lo, uint16_t hi)
@@ -97,6 +131,8 @@ static void step(struct sweep *w, const struct edge *e)
 	uint32_t at, last;
 	bool deny;
 
+	if (e->id == QUIC_EDGE)
+		return;
 	if (e->id == SIDES_NONE) {
 		w->within += e->begins ? 1 : -1u;
 		return;
@@ -169,8 +205,9 @@ void cells_ports(struct sides *s, const uint32_t *ids, uint32_t n,
 	edge_list edges = {0};
 
 	for (uint32_t i = 0; i < n; i++)
-		add_edges(s->scratch, &edges,
-			  &rule_grant(&s->rules.v[ids[i]])->ports, ids[i]);
+		add_rule_edges(s->scratch, &edges, &s->rules.v[ids[i]], ids[i]);
+	for (uint32_t k = 0; k < 2; k++)
+		add_edges(s->scratch, &edges, &s->view[k].quic, QUIC_EDGE);
 	w.limited = only;
 	add_openers(&w, ids, n);
 	if (only)

@@ -16,6 +16,8 @@ struct target {
 
 struct ir_request cells_connect(const struct target *to, enum ir_proto proto,
 				uint16_t port);
+/* The same over UDP, of QUIC. */
+struct ir_request cells_quic(const struct target *to, uint16_t port);
 /* A request of a cell that outlives it: what it names is in scratch memory. */
 struct ir_request cells_kept(struct arena *a, const struct ir_request *r);
 struct ir_request cells_resolve(struct str name);
@@ -34,7 +36,8 @@ struct cells_ports {
 typedef void (*cells_ports_visit)(void *ctx, const struct cells_ports *c);
 /*
  * The ports that the same of the rules have; not those that no grant has,
- * which every policy refuses. only: no others, unless NULL.
+ * which every policy refuses. only: no others, unless NULL. Denials of requests
+ * have UDP ports here as well, where QUIC could carry those.
  */
 void cells_ports(struct sides *s, const uint32_t *ids, uint32_t n,
 		 const ir_ports *only, cells_ports_visit visit, void *ctx);

@@ -30,6 +30,7 @@ enum access_way {
 
 enum access_kind {
 	ACCESS_CONNECT,
+	ACCESS_QUIC, /* connections of QUIC, where others over UDP differ not */
 	ACCESS_HTTP,
 	ACCESS_RESOLVE,
 	ACCESS_READ,
@@ -59,7 +60,8 @@ struct access_set {
  * Changes come by the rule that is responsible: one new grant is one change,
  * however many names it is about. A change of requests to a destination goes
  * without saying where connections to it changed the same way altogether, and
- * so does one of its name, and one of paths that are not canonical beside any.
+ * so does one of QUIC beside UDP, one of a name, and one of paths that are not
+ * canonical beside any.
  *
  * What is unchanged comes by the rules that permit it, a pair of them where
  * the two policies have no rule in common that does. Requests go without
@@ -73,7 +75,7 @@ struct access_change {
 	 * "hardening.pids 4096 -> 8192". What other rules say of parts of it
 	 * is not repeated in it. */
 	struct str text;
-	struct access_set set; /* of ACCESS_CONNECT, _HTTP and _RESOLVE */
+	struct access_set set; /* of ACCESS_CONNECT, _QUIC, _HTTP, _RESOLVE */
 	/* One policy permits it and the other refuses it, or both permit it
 	 * where it is kept. Settings have none. */
 	bool has_witness;

@@ -252,25 +252,53 @@ static bool denies_requests(const struct ir_policy *p,
 	return false;
 }
 
-/* Who cannot be told from a denied name: compiler/ir/inside.h. */
-static const struct ir_grant *quic_of(const struct ir_policy *p,
-				      const struct decide_flow *f)
+/* The denial of requests to the name that QUIC could carry on that port. */
+static const struct ir_grant *quic_of_name(const struct ir_policy *p,
+					   const struct decide_flow *f)
 {
-	bool unnamed = false, named = false;
+	vec_each(d, &p->deny)
+		if (f->name.n && inside_quic_names(d) &&
+		    inside_quic(d, f->port) && dest_names(&d->dest, f->name))
+			return d;
+	return NULL;
+}
 
-	if (!f->is_quic || f->proto != IR_PROTO_UDP)
-		return NULL;
+/* Does a grant have it that names nobody (out_unnamed), or that a name does? */
+static bool quic_granted(const struct ir_policy *p, const struct decide_flow *f,
+			 bool *out_unnamed)
+{
+	bool named = false;
+
+	*out_unnamed = false;
 	vec_each(g, &p->allow) {
 		bool any = g->dest.kind == IR_DEST_ANY && !g->has_http &&
 			   f->has_addr && addr_scope(&f->addr) == ADDR_PUBLIC;
 
 		if (!ports_has(&g->ports, f->proto, f->port))
 			continue;
-		unnamed |= (f->has_addr && covers(g, &f->addr)) || any;
+		*out_unnamed |= (f->has_addr && covers(g, &f->addr)) || any;
 		named |= reach(p, g, f) == REACH_DEST;
 	}
-	if (!unnamed && !(named && denies_requests(p, f)))
+	return named;
+}
+
+bool decide_quic_blind(const struct ir_policy *p, const struct decide_flow *f)
+{
+	bool unnamed, named = quic_granted(p, f, &unnamed);
+
+	return unnamed || (named && denies_requests(p, f));
+}
+
+/* Who cannot be told from a denied name: compiler/ir/inside.h. */
+static const struct ir_grant *quic_of(const struct ir_policy *p,
+				      const struct decide_flow *f)
+{
+	bool unnamed;
+
+	if (!f->is_quic || f->proto != IR_PROTO_UDP)
 		return NULL;
+	if (!decide_quic_blind(p, f))
+		return quic_granted(p, f, &unnamed) ? quic_of_name(p, f) : NULL;
 	vec_each(d, &p->deny)
 		if (inside_quic(d, f->port))
 			return d;

@@ -35,6 +35,12 @@ struct decide_flow {
 /* May the agent open this flow? */
 struct decision decide_connect(const struct ir_policy *p,
 			       const struct decide_flow *flow);
+/*
+ * Is QUIC there refused for whatever denial of a name or of requests has its
+ * port, whomever that is about? compiler/ir/inside.h
+ */
+bool decide_quic_blind(const struct ir_policy *p,
+		       const struct decide_flow *flow);
 
 /*
  * A request of HTTP, or with a TLS hello alone: what HAProxy is asked, and what

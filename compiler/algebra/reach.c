@@ -151,6 +151,24 @@ static void add_crooked(struct requests *q)
 		add(r, &c->cell, c->ids, c->n);
 }
 
+/* Where datagrams changed the same way, it goes without saying. */
+static void compare_quic(struct reach *r, const struct cells_ports *p,
+			 const struct access_cell *connect)
+{
+	struct ir_request to = cells_quic(&r->spot->to, p->shown);
+	struct access_cell c = decided(r->s, ACCESS_QUIC, &to);
+	enum access_way way, whole;
+
+	if (!access_way_of(&c, &way) ||
+	    (access_way_of(connect, &whole) && way == whole))
+		return;
+	c.all = r->spot->ids;
+	c.n_all = r->spot->n;
+	c.lo = p->lo;
+	c.hi = p->hi;
+	add(r, &c, p->ids, p->n);
+}
+
 static void visit_ports(void *ctx, const struct cells_ports *p)
 {
 	struct reach *r = ctx;
@@ -168,6 +186,10 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 	connect.n_all = r->spot->n;
 	connect.lo = p->lo;
 	connect.hi = p->hi;
+	if (p->proto == IR_PROTO_UDP && !q.same) {
+		compare_quic(r, p, &connect);
+		sides_put_all(r->s, p->ids, p->n);
+	}
 	add(r, &connect, p->ids, p->n);
 	keep(r, &connect);
 	q.kept = access_is_kept(&connect);
@@ -230,43 +252,73 @@ static void keep_pair(struct pair *x, struct access_cell *c)
 	x->by_addr |= due == ACCESS_DUE_ADDR;
 }
 
-static void visit_pair_ports(void *ctx, const struct cells_ports *p)
+/* Name and address together, the name alone, the address alone. */
+static void decide_pair(struct pair *x, const struct cells_ports *p, bool quic,
+			struct access_cell out[3])
 {
-	struct pair *x = ctx;
-	struct sides *s = x->r->s;
 	struct target both = {x->name->to.name, true, x->addr->to.addr};
 	const struct target *to[] = {&both, &x->name->to, &x->addr->to};
-	struct access_cell c[3];
-	enum access_way way, alone;
+
+	sides_put_all(x->r->s, p->ids, p->n);
+	for (int i = 0; i < 3; i++) {
+		struct ir_request r =
+			quic ? cells_quic(to[i], p->shown)
+			     : cells_connect(to[i], p->proto, p->shown);
+
+		out[i] = decided(x->r->s, quic ? ACCESS_QUIC : ACCESS_CONNECT,
+				 &r);
+	}
+	out[0].lo = p->lo;
+	out[0].hi = p->hi;
+	out[0].both = true;
+	out[0].all = x->ids;
+	out[0].n_all = x->n;
+}
+
+static bool goes(const struct access_cell *c, enum access_way way)
+{
+	enum access_way its;
+
+	return access_way_of(c, &its) && its == way;
+}
+
+/* What changed with both together, and with neither alone. */
+static void add_pair(struct pair *x, const struct cells_ports *p,
+		     const struct access_cell c[3])
+{
+	struct sides *s = x->r->s;
+	enum access_way way;
+	uint32_t rule;
 	int side;
 
-	if (sides_same(s, p->ids, p->n))
+	if (!access_way_of(&c[0], &way) || goes(&c[1], way) || goes(&c[2], way))
 		return;
-	sides_put_all(s, p->ids, p->n);
-	for (int i = 0; i < 3; i++) {
-		struct ir_request r = cells_connect(to[i], p->proto, p->shown);
-
-		c[i] = decided(s, ACCESS_CONNECT, &r);
-	}
-	c[0].lo = p->lo;
-	c[0].hi = p->hi;
-	c[0].both = true;
-	if (!access_is_kept(&c[1]) && !access_is_kept(&c[2]))
-		keep_pair(x, &c[0]);
-	if (!access_way_of(&c[0], &way))
-		return;
-	for (int i = 1; i < 3; i++)
-		if (access_way_of(&c[i], &alone) && alone == way)
-			return;
-	c[0].all = x->ids;
-	c[0].n_all = x->n;
-	if (ir_dest_net(&rule_grant(&s->rules.v[access_cause(s, &c[0], p->ids,
-							     p->n, &side)])
-				 ->dest))
+	rule = access_cause(s, &c[0], p->ids, p->n, &side);
+	if (ir_dest_net(&rule_grant(&s->rules.v[rule])->dest))
 		x->by_addr = true;
 	else
 		x->by_name = true;
 	access_add(x->r->x, &c[0], p->ids, p->n);
+}
+
+static void visit_pair_ports(void *ctx, const struct cells_ports *p)
+{
+	struct pair *x = ctx;
+	struct access_cell c[3], q[3];
+	enum access_way way;
+
+	if (sides_same(x->r->s, p->ids, p->n))
+		return;
+	decide_pair(x, p, false, c);
+	if (!access_is_kept(&c[1]) && !access_is_kept(&c[2]))
+		keep_pair(x, &c[0]);
+	if (p->proto == IR_PROTO_UDP) {
+		decide_pair(x, p, true, q);
+		/* As datagrams did, of these or of one of the two. */
+		if (access_way_of(&q[0], &way) && !goes(&c[0], way))
+			add_pair(x, p, q);
+	}
+	add_pair(x, p, c);
 }
 
 static void compare_pair(struct pair *x, const struct spot *name,

@@ -1,6 +1,7 @@
 #include "compiler/algebra/sides.h"
 
 #include "compiler/ir/inside.h"
+#include "compiler/ir/ports.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +66,10 @@ void sides_init(struct sides *s, struct arena *a, const struct ir_policy *was,
 			continue;
 		s->view[k].p = *s->p[k];
 		s->view[k].unseen = inside_unseen(s->p[k]);
+		s->view[k].quic = inside_quic_ports(a, s->p[k]);
 	}
+	s->quic_differs = !ports_cover(&s->view[0].quic, &s->view[1].quic) ||
+			  !ports_cover(&s->view[1].quic, &s->view[0].quic);
 	add_rules(s, false, was ? &was->allow : &none, is ? &is->allow : &none);
 	add_rules(s, true, was ? &was->deny : &none, is ? &is->deny : &none);
 	s->places = arena_array(a, s->rules.n + 1, sizeof(*s->places));
@@ -78,13 +82,25 @@ void sides_done(struct sides *s)
 	arena_free(s->scratch);
 }
 
+static bool has_udp(const struct ir_grant *g)
+{
+	vec_each(p, &g->ports)
+		if (p->proto == IR_PROTO_UDP)
+			return true;
+	return false;
+}
+
 bool sides_same(const struct sides *s, const uint32_t *ids, uint32_t n)
 {
 	if (s->view[0].unseen != s->view[1].unseen)
 		return false;
-	for (uint32_t i = 0; i < n; i++)
-		if (!rule_shared(&s->rules.v[ids[i]]))
+	for (uint32_t i = 0; i < n; i++) {
+		const struct rule *r = &s->rules.v[ids[i]];
+
+		if (!rule_shared(r) ||
+		    (s->quic_differs && !r->deny && has_udp(rule_grant(r))))
 			return false;
+	}
 	return true;
 }
 
@@ -172,6 +188,40 @@ static uint32_t rule_of(const struct side_view *v, const struct ir_grant *g)
 	return SIDES_NONE;
 }
 
+static uint32_t quic_rule(struct sides *s, int side, uint16_t port)
+{
+	struct side_view *v = &s->view[side];
+
+	if (v->quic_port == port)
+		return v->quic_rule;
+	v->quic_port = port;
+	v->quic_rule = SIDES_NONE;
+	for (uint32_t i = 0; i < s->rules.n; i++) {
+		const struct rule *r = &s->rules.v[i];
+
+		if (r->deny && r->g[side] && inside_quic(r->g[side], port)) {
+			v->quic_rule = i;
+			break;
+		}
+	}
+	return v->quic_rule;
+}
+
+/* For a denial that may speak of others, and not be in the view. */
+static bool is_quic_refused(const struct side_view *v,
+			    const struct ir_request *r)
+{
+	struct decide_flow f = {.proto = r->proto,
+				.port = r->port,
+				.has_addr = r->has_addr,
+				.addr = r->addr,
+				.is_quic = true,
+				.name = r->name};
+
+	return ports_has(&v->quic, IR_PROTO_UDP, r->port) &&
+	       decide_quic_blind(&v->p, &f);
+}
+
 struct ruling sides_ask(struct sides *s, int side, const struct ir_request *r)
 {
 	struct side_view *v = &s->view[side];
@@ -183,6 +233,12 @@ struct ruling sides_ask(struct sides *s, int side, const struct ir_request *r)
 	else
 		out.d = decide_asked(s->scratch, &v->p, NULL, r);
 	out.rule = rule_of(v, out.d.grant);
+	if (r->kind == IR_REQ_CONNECT && r->quic &&
+	    (out.d.allow || out.d.reason == REASON_QUIC) &&
+	    is_quic_refused(v, r)) {
+		out.d = (struct decision){.reason = REASON_QUIC};
+		out.rule = quic_rule(s, side, r->port);
+	}
 	if (out.rule != SIDES_NONE)
 		out.d.grant = s->rules.v[out.rule].g[side];
 	return out;

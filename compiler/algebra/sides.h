@@ -22,6 +22,10 @@ struct side_view {
 	struct ir_policy p;
 	VEC(uint32_t) allow, deny; /* which rule each of them is */
 	bool unseen;		   /* of the whole policy */
+	ir_ports quic;		   /* inside_quic_ports() of the whole policy */
+	/* The first denial that has a port of those, as it was asked last. */
+	uint16_t quic_port;
+	uint32_t quic_rule;
 };
 
 struct sides {
@@ -33,6 +37,7 @@ struct sides {
 	VEC(struct rule) rules; /* grants in their order, then denials */
 	uint32_t *places;	/* one per rule, for cells.c */
 	struct side_view view[2];
+	bool quic_differs; /* their ports of QUIC do */
 };
 
 /* Either may be NULL; both are borrowed, IR_NORMALISED. */

@@ -37,10 +37,19 @@ static struct str effect_of(struct arena *a, const struct rule *r)
 {
 	const struct ir_grant *g = rule_grant(r);
 
-	return arena_fmt(a, "%d%d%d%d%d %.*s", r->deny, r->g[0] != NULL,
+	return arena_fmt(a, "%d%d%d%d%d%d %.*s", r->deny, r->g[0] != NULL,
 			 r->g[1] != NULL, g->private.set && g->private.v,
-			 g->from.layer == LAYER_FLOOR,
+			 g->from.layer == LAYER_FLOOR, ir_grant_http(g),
 			 STR_ARG(ir_ports_text(a, &g->ports)));
+}
+
+/* Rules of http open no connection, and deny none but those of QUIC. */
+static bool has_effect(const struct rule *r)
+{
+	const struct ir_grant *g = rule_grant(r);
+
+	return !ir_grant_http(g) ||
+	       (r->deny && ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTPS));
 }
 
 static void number_effects(struct finder *f)
@@ -58,8 +67,7 @@ static void number_effects(struct finder *f)
 
 		if (i == 0 || !str_eq(list[i - 1].text, list[i].text))
 			number++;
-		/* Rules of http open no connection and deny none. */
-		if (!ir_grant_http(rule_grant(r)))
+		if (has_effect(r))
 			f->alike[list[i].rule] = number;
 	}
 }

@@ -7,10 +7,10 @@ static const char *const ways[] = {
 	[ACCESS_KEPT] = "unchanged",
 };
 static const char *const kinds[] = {
-	[ACCESS_CONNECT] = "connect", [ACCESS_HTTP] = "http",
-	[ACCESS_RESOLVE] = "resolve", [ACCESS_READ] = "read",
-	[ACCESS_WRITE] = "write",     [ACCESS_ARG] = "docker-arg",
-	[ACCESS_SETTING] = "setting",
+	[ACCESS_CONNECT] = "connect", [ACCESS_QUIC] = "quic",
+	[ACCESS_HTTP] = "http",	      [ACCESS_RESOLVE] = "resolve",
+	[ACCESS_READ] = "read",	      [ACCESS_WRITE] = "write",
+	[ACCESS_ARG] = "docker-arg",  [ACCESS_SETTING] = "setting",
 };
 static const struct {
 	const char *name, *about;

@@ -80,6 +80,7 @@ static bool has_set(const struct access_change *c)
 {
 	switch (c->kind) {
 	case ACCESS_CONNECT:
+	case ACCESS_QUIC:
 	case ACCESS_HTTP:
 	case ACCESS_RESOLVE:
 		return c->has_witness;

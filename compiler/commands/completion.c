@@ -89,8 +89,9 @@ static void word_list(struct buf *out, enum words words)
 		buf_adds(out, "policy tests");
 		return;
 	case WORDS_REQUEST: /* grammar/request.l, and the usual methods */
-		buf_adds(out, "connect tcp udp resolve read write docker-arg "
-			      "GET HEAD POST PUT PATCH DELETE");
+		buf_adds(out,
+			 "connect tcp udp quic resolve read write docker-arg "
+			 "GET HEAD POST PUT PATCH DELETE");
 		return;
 	}
 }

@@ -314,6 +314,7 @@ static bool step_allow(struct attempt *t)
 {
 	switch (t->d.reason) {
 	case REASON_DENIED:
+	case REASON_QUIC:
 		if (t->way == WAY_LEAVE)
 			return leave_preset(t);
 		return (t->way == WAY_CARVE && carve(t)) || remove_rule(t);
@@ -337,7 +338,6 @@ static bool step_allow(struct attempt *t)
 	case REASON_ECH:
 	case REASON_NAME_MISMATCH:
 	case REASON_HOST_ADDRESS:
-	case REASON_QUIC:
 	case REASON_PROTOCOL:
 	case REASON_QUERY_TYPE:
 	case REASON_BAD_QUERY:

@@ -508,12 +508,25 @@ static void assume_public(struct asked *q)
 			 "resolved it");
 }
 
+/* Are datagrams permitted there, and QUIC refused? */
+static bool is_but_quic(struct asked *q)
+{
+	struct ir_request quic = *q->r;
+
+	quic.quic = true;
+	return q->r->proto == IR_PROTO_UDP && q->out->decision.allow &&
+	       !decide_asked(q->a, q->p, NULL, &quic).allow;
+}
+
 static void find_assumed(struct asked *q)
 {
 	const struct ir_request *r = q->r;
 
 	switch (r->kind) {
 	case IR_REQ_CONNECT:
+		if (is_but_quic(q))
+			assume(q, "it is not QUIC: that is refused there, see "
+				  "'explain quic …'");
 		if (r->has_addr)
 			assume(q, "the address is none of the host's own");
 		else

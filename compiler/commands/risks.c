@@ -32,10 +32,18 @@ static const struct ir_grant *first_grant(const struct ir_policy *p,
 	return NULL;
 }
 
+static bool has_udp(const struct ir_grant *g)
+{
+	vec_each(p, &g->ports)
+		if (p->proto == IR_PROTO_UDP)
+			return true;
+	return false;
+}
+
 /* What nobody reads behind a name that is granted. */
 static void find_unread(struct finder *f)
 {
-	const struct ir_grant *spliced = NULL, *raw = NULL;
+	const struct ir_grant *spliced = NULL, *raw = NULL, *udp = NULL;
 
 	vec_each(g, &f->p->allow) {
 		if (who(g) == IR_DEST_CIDR || g->dest.kind == IR_DEST_URL ||
@@ -45,6 +53,8 @@ static void find_unread(struct finder *f)
 			raw = g;
 		if (!spliced && !inside_decrypts(f->p, g))
 			spliced = g;
+		if (!udp && has_udp(g))
+			udp = g;
 	}
 	if (spliced)
 		add(f, "fronting", spliced->from,
@@ -56,6 +66,12 @@ static void find_unread(struct finder *f)
 		    STR("other protocols than TLS and HTTP state no name: "
 			"without 'http' rules they reach whoever listens at an "
 			"address that a granted name leads to"));
+	if (udp)
+		add(f, "datagrams", udp->from,
+		    STR("datagrams are not read: UDP that is granted by name "
+			"reaches whoever listens at an address that the name "
+			"leads to, and QUIC (HTTP/3) and DTLS there may state "
+			"another name, and ask for anything"));
 }
 
 static void find_names(struct finder *f)
@@ -169,7 +185,7 @@ static void find_unnamed_datagrams(struct finder *f)
 		    STR("at addresses that are granted as such, a denial by "
 			"name holds for datagrams only where the session saw "
 			"the name lead, and for the beginning of QUIC: others "
-			"state no name and pass"));
+			"(DTLS too) are not read and pass"));
 		return;
 	}
 }

@@ -1,5 +1,6 @@
 #include "compiler/base/limits.h"
 #include "compiler/emit/emit.h"
+#include "compiler/ir/inside.h"
 #include "compiler/ir/ports.h"
 
 #include <stdlib.h>
@@ -124,6 +125,16 @@ static emit_classes collect(struct arena *a, const ir_grants *grants)
 	return out;
 }
 
+static emit_classes collect_quics(const struct emit_in *in)
+{
+	emit_classes out = {0};
+
+	vec_each(d, &in->policy->deny)
+		if (out.n <= LIMIT_CLASSES && inside_quic_guards(in->policy, d))
+			class_for(in->a, &out, d)->has_name = true;
+	return out;
+}
+
 /* Two emitters make the same classes; one of them complains. */
 static bool was_said(struct diags *d, struct span at)
 {
@@ -146,10 +157,9 @@ static struct span last_of(const emit_classes *classes)
 	return last;
 }
 
-static bool make(const struct emit_in *in, const ir_grants *grants,
+static bool keep(const struct emit_in *in, emit_classes classes,
 		 emit_classes *out)
 {
-	emit_classes classes = collect(in->a, grants);
 	struct span at = last_of(&classes);
 
 	if (classes.n <= LIMIT_CLASSES) {
@@ -166,24 +176,37 @@ static bool make(const struct emit_in *in, const ir_grants *grants,
 
 bool emit_classes_make(const struct emit_in *in, emit_classes *out)
 {
-	return make(in, &in->policy->allow, out);
+	return keep(in, collect(in->a, &in->policy->allow), out);
 }
 
 bool emit_denials_make(const struct emit_in *in, emit_classes *out)
 {
-	return make(in, &in->policy->deny, out);
+	return keep(in, collect(in->a, &in->policy->deny), out);
+}
+
+bool emit_quics_make(const struct emit_in *in, emit_classes *out)
+{
+	return keep(in, collect_quics(in), out);
+}
+
+static uint32_t number_of(struct arena *a, const emit_classes *classes,
+			  const struct ir_grant *g)
+{
+	struct str text = ir_ports_text(a, &g->ports);
+	uint32_t at = place_of(classes, text);
+
+	return at < classes->n && str_eq(classes->v[at].text, text) ? at + 1
+								    : 0;
+}
+
+uint32_t emit_quic_of(struct arena *a, const emit_classes *classes,
+		      const struct ir_grant *d)
+{
+	return inside_quic_names(d) ? number_of(a, classes, d) : 0;
 }
 
 uint32_t emit_class_of(struct arena *a, const emit_classes *classes,
 		       const struct ir_grant *g)
 {
-	struct str text;
-	uint32_t at;
-
-	if (!has_class(g) || classes->n == 0)
-		return 0;
-	text = ir_ports_text(a, &g->ports);
-	at = place_of(classes, text);
-	return at < classes->n && str_eq(classes->v[at].text, text) ? at + 1
-								    : 0;
+	return has_class(g) ? number_of(a, classes, g) : 0;
 }

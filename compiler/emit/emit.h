@@ -57,6 +57,11 @@ must_check bool emit_classes_make(const struct emit_in *in, emit_classes *out);
  * ports, and names with ports, whose addresses only HTTP and TLS may reach on
  * those. The floor's are not among them. */
 must_check bool emit_denials_make(const struct emit_in *in, emit_classes *out);
+/* And for denials of requests to names that QUIC could carry past HAProxy:
+ * inside_quic_guards(). Their ports are TCP's, as they were written. */
+must_check bool emit_quics_make(const struct emit_in *in, emit_classes *out);
+uint32_t emit_quic_of(struct arena *a, const emit_classes *classes,
+		      const struct ir_grant *d);
 /* The class of a grant or denial, from 1; 0 when it has none. */
 uint32_t emit_class_of(struct arena *a, const emit_classes *classes,
 		       const struct ir_grant *g);

@@ -152,9 +152,26 @@ static struct line denial_line(const struct ir_grant *d, struct str text)
 	return (struct line){text, &d->from, MARKS_FOR(DENIED), NULL};
 }
 
+/* Names whose addresses QUIC may not go to, for the requests in it. */
+static void add_quics(const struct emit_in *in, const emit_classes *quics,
+		      lines *to)
+{
+	vec_each(d, &in->policy->deny) {
+		uint32_t k = emit_quic_of(in->a, quics, d);
+
+		if (!k)
+			continue;
+		*vec_push(in->a, to) =
+			(struct line){arena_fmt(in->a, "guard %.*s q%u %.*s",
+						STR_ARG(ir_dest_name(&d->dest)),
+						k, STR_ARG(d->id)),
+				      &d->from, MARKS_FOR(QUIC), NULL};
+	}
+}
+
 /* Names that do not resolve, and those that do with fewer ports. */
 static void put_denials(const struct emit_in *in, struct buf *out,
-			const emit_classes *classes)
+			const emit_classes *classes, const emit_classes *quics)
 {
 	lines denied = {0}, guarded = {0};
 
@@ -175,21 +192,22 @@ static void put_denials(const struct emit_in *in, struct buf *out,
 					     emit_class_of(in->a, classes, d),
 					     STR_ARG(d->id)));
 	}
+	add_quics(in, quics, &guarded);
 	put_lines(in, out, &denied);
 	put_lines(in, out, &guarded);
 }
 
 bool names_emit(const struct emit_in *in, struct buf *out)
 {
-	emit_classes classes, denials;
+	emit_classes classes, denials, quics;
 
 	if (!emit_classes_make(in, &classes) ||
-	    !emit_denials_make(in, &denials))
+	    !emit_denials_make(in, &denials) || !emit_quics_make(in, &quics))
 		return false;
 	buf_adds(out, "membrane-names 1\n");
 	put_upstream(out, &in->policy->resolver.v);
 	put_nets(in, out);
 	put_names(in, out, &classes);
-	put_denials(in, out, &denials);
+	put_denials(in, out, &denials, &quics);
 	return true;
 }

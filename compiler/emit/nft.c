@@ -242,7 +242,8 @@ bool nft_emit(const struct emit_in *in, struct buf *out)
 	struct nft r = {.in = in, .out = out};
 	emit_classes *grants = &r.grants.classes, *denials = &r.denials.classes;
 
-	if (!emit_classes_make(in, grants) || !emit_denials_make(in, denials))
+	if (!emit_classes_make(in, grants) || !emit_denials_make(in, denials) ||
+	    !emit_quics_make(in, &r.quics))
 		return false;
 	r.grant_nets = nft_nets_classes(in->a, grants, allow, false);
 	r.http_nets = nft_nets_classes(in->a, grants, allow, true);

@@ -34,6 +34,8 @@ struct nft {
 	struct nft_nets requests; /* where some are denied that may be QUIC */
 	ir_ports inside;	  /* ports where names or requests are denied */
 	ir_ports quic; /* and of UDP, where QUIC could be for those */
+	/* Denials of requests to names that it could be for: emit.h. */
+	emit_classes quics;
 	ir_ports published;
 };
 

@@ -43,6 +43,9 @@ static void put_unnamed(struct nft *r, enum nft_kind kind, enum addr_family f)
 		if (!nft_kind_has(r, kind, f, k))
 			continue;
 		ports = ports_of(r, k);
+		if (ports.n)
+			nft_marks_default(r, nft_marks_both(f) & MARKS_UDP,
+					  MARKS_FOR(QUIC));
 		nft_match_class(r, kind, f, k, &ports, IR_PROTO_UDP, QUIC);
 	}
 }
@@ -67,6 +70,48 @@ static void put_named(struct nft *r, enum addr_family f)
 	}
 }
 
+/* The rule that is written next is there for denials of that class. */
+static void mark(struct nft *r, enum addr_family f, uint32_t class)
+{
+	if (!r->in->marks)
+		return;
+	vec_each(d, &r->in->policy->deny)
+		if (emit_quic_of(r->in->a, &r->quics, d) == class)
+			marks_add(r->in->marks,
+				  (struct marks_one){
+					  .at = r->out->n,
+					  .from = &d->from,
+					  .uses = nft_marks_both(f) & MARKS_UDP,
+					  .reasons = MARKS_FOR(QUIC)});
+}
+
+/* Names of one class, at the addresses to which those of another lead. */
+static void put_guard(struct nft *r, enum addr_family f, uint32_t k, uint32_t q)
+{
+	ir_ports of = inside_quic_same(r->in->a, &r->quics.v[q].ports);
+	ir_ports ports = ports_split(r->in->a, &r->grants.classes.v[k].ports,
+				     &of, IR_PROTO_UDP, true);
+
+	if (!ports.n)
+		return;
+	mark(r, f, q + 1);
+	nft_begin(r->out);
+	nft_daddr(r->out, nft_kind_set(NFT_HOST, f, k), true);
+	nft_daddr(r->out, (struct nft_set){"quic", f, q + 1}, true);
+	nft_dport(r->out, &ports, IR_PROTO_UDP);
+	nft_word(r->out, QUIC);
+	nft_end(r->out);
+}
+
+/* Names that lead to where names lead whose requests are denied. */
+static void put_guarded(struct nft *r, enum addr_family f)
+{
+	for (uint32_t k = 0; k < r->grants.classes.n; k++)
+		for (uint32_t q = 0; q < r->quics.n; q++)
+			if (nft_kind_has(r, NFT_HOST, f, k))
+				put_guard(r, f, k, q);
+}
+
 /* See compiler/ir/inside.h. Other datagrams may have gone before. */
 void nft_quic_put(struct nft *r, enum addr_family f)
 {
@@ -74,4 +119,5 @@ void nft_quic_put(struct nft *r, enum addr_family f)
 	put_unnamed(r, NFT_ANY, f);
 	if (nft_nets_of(&r->requests, f)->n)
 		put_named(r, f);
+	put_guarded(r, f);
 }

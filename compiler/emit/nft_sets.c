@@ -93,4 +93,8 @@ void nft_sets_put(struct nft *r)
 	put_dynamic(r, NFT_GUARD);
 	put_dynamic(r, NFT_HOST);
 	put_dynamic(r, NFT_HTTP);
+	for (uint32_t q = 0; q < r->quics.n; q++)
+		each_family(f)
+			nft_put_dynamic(r->out,
+					(struct nft_set){"quic", *f, q + 1});
 }

@@ -70,7 +70,8 @@ void request_unexpected(struct request_parser *p, struct span part)
 void request_proto(struct request_parser *p, struct str name)
 {
 	p->has_proto = true;
-	p->out.proto = name.p[0] == 'u' ? IR_PROTO_UDP : IR_PROTO_TCP;
+	p->out.proto = name.p[0] == 't' ? IR_PROTO_TCP : IR_PROTO_UDP;
+	p->out.quic = name.p[0] == 'q';
 }
 
 static bool host_name(struct request_parser *p, struct span part,
@@ -133,8 +134,8 @@ static bool one_port(struct request_parser *p, struct span part,
 	return true;
 }
 
-static const char *const kinds[] = {"connect", "tcp",	"udp",	     "resolve",
-				    "read",    "write", "docker-arg"};
+static const char *const kinds[] = {"connect", "tcp",  "udp",	"quic",
+				    "resolve", "read", "write", "docker-arg"};
 
 /* "reed .env": what was meant for a kind. */
 static bool unknown_kind(struct request_parser *p, struct span word)

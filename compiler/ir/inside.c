@@ -55,6 +55,46 @@ bool inside_quic(const struct ir_grant *d, uint16_t port)
 	return false;
 }
 
+bool inside_quic_names(const struct ir_grant *d)
+{
+	return is_named(d) && ir_grant_http(d) && ir_dest_name(&d->dest).n &&
+	       ir_dest_has_scheme(&d->dest, IR_SCHEME_HTTPS);
+}
+
+/* Does a grant of UDP have one of the ports, whatever their protocol? */
+static bool shares_port(const ir_ports *udp, const ir_ports *ports)
+{
+	vec_each(x, udp)
+		vec_each(y, ports)
+			if (x->proto == IR_PROTO_UDP && x->lo <= y->hi &&
+			    y->lo <= x->hi)
+				return true;
+	return false;
+}
+
+bool inside_quic_guards(const struct ir_policy *p, const struct ir_grant *d)
+{
+	if (!inside_quic_names(d))
+		return false;
+	vec_each(g, &p->allow)
+		if (ir_dest_name(&g->dest).n && !ir_grant_http(g) &&
+		    shares_port(&g->ports, &d->ports))
+			return true;
+	return false;
+}
+
+ir_ports inside_quic_same(struct arena *a, const ir_ports *ports)
+{
+	ir_ports out = {0};
+
+	vec_each(x, ports) {
+		*vec_push(a, &out) = *x;
+		out.v[out.n - 1].proto = IR_PROTO_UDP;
+	}
+	ports_normalise(&out);
+	return out;
+}
+
 const struct cidr *inside_quic_net(const struct ir_grant *d)
 {
 	if (d->from.layer == LAYER_FLOOR || !ir_grant_http(d) ||

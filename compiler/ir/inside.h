@@ -25,7 +25,8 @@
  * first packets are refused on the ports of such denials, whichever name is in
  * them. A request that is denied may go by QUIC too (RFC 9114, section 3.1).
  * Where requests to an address are denied, that holds for names that lead
- * there, too.
+ * there, too; and where requests to a name are, for the addresses that the name
+ * leads to, whichever name a grant of UDP is about.
  */
 #ifndef COMPILER_IR_INSIDE_H
 #define COMPILER_IR_INSIDE_H
@@ -43,6 +44,12 @@ ir_ports inside_ports(struct arena *a, const struct ir_policy *p);
 bool inside_quic(const struct ir_grant *d, uint16_t port);
 /* The UDP ports of those; normalised, may be empty. */
 ir_ports inside_quic_ports(struct arena *a, const struct ir_policy *p);
+/* Is it about requests to names, that QUIC could carry? */
+bool inside_quic_names(const struct ir_grant *d);
+/* Is it that, and can a grant of UDP by name let it through? */
+bool inside_quic_guards(const struct ir_policy *p, const struct ir_grant *d);
+/* Its TCP ports as UDP's; normalised. */
+ir_ports inside_quic_same(struct arena *a, const ir_ports *ports);
 /* The network at which it denies requests that QUIC could carry, or NULL. */
 const struct cidr *inside_quic_net(const struct ir_grant *d);
 /* Is one of the TCP ports the grant's, too? */

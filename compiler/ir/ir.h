@@ -207,7 +207,7 @@ struct ir_trace {
 /* One expectation of `tests`; semantics.md, section 6. */
 enum ir_request_kind {
 	IR_REQ_CONNECT, /* "github.com:22", "udp 8.8.8.8:53", "tcp 1.2.3.4:80
-			   x.y" */
+			   x.y", "quic x.y:443" */
 	IR_REQ_HTTP,	/* "POST https://api.github.com/gists" */
 	IR_REQ_RESOLVE, /* "resolve x.y.z TXT" */
 	IR_REQ_READ,	/* "read .env" */
@@ -220,6 +220,7 @@ struct ir_request {
 	struct str text;     /* as written */
 	enum ir_proto proto; /* connect */
 	struct str name;     /* connect, resolve; may be empty */
+	bool quic;	     /* connect, over UDP: one of QUIC */
 	bool has_addr;
 	struct addr addr;  /* connect; http, where the URL's name leads */
 	bool unresolved;   /* http: to addr, which the name did not lead to */

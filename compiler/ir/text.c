@@ -246,7 +246,7 @@ static void add_connect(struct buf *b, const struct ir_request *r)
 
 	/* A name alone is read as TCP; an address shows which it is. */
 	if (r->proto == IR_PROTO_UDP || r->has_addr)
-		buf_addf(b, "%s ", ir_proto_name(r->proto));
+		buf_addf(b, "%s ", r->quic ? "quic" : ir_proto_name(r->proto));
 	if (!r->has_addr)
 		buf_add(b, r->name);
 	else if (r->addr.family == ADDR_V6)

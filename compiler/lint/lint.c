@@ -2,6 +2,7 @@
 
 #include "compiler/lint/grants.h"
 #include "compiler/lint/literals.h"
+#include "compiler/lint/quic.h"
 #include "compiler/lint/uses.h"
 
 static const char *quoted(struct pass_ctx *c, const struct ir_grant *g)
@@ -80,6 +81,7 @@ const bool *lint_policy(struct pass_ctx *c, const struct ir_policy *p,
 	const bool *denied = uses_lint(c, p);
 
 	grants_lint(c, p, denied);
+	quic_lint(c, p, denied);
 	literals_lint(c, p);
 	lint_reached(c, reached);
 	return denied;

@@ -135,13 +135,17 @@ static bool parse_guard_line(struct str rest, struct names_line *out)
 {
 	struct str digits;
 	uint64_t k;
+	bool quic;
 
 	if (!take_field(&rest, &out->name) || !names_pattern(out->name) ||
-	    !take_field(&rest, &digits) ||
-	    !str_u64(digits, LIMIT_CLASSES, &k) || digits.p[0] == '0' ||
+	    !take_field(&rest, &digits))
+		return false;
+	quic = str_starts(digits, STR("q"));
+	digits = str_slice(digits, quic, digits.n);
+	if (!str_u64(digits, LIMIT_CLASSES, &k) || digits.p[0] == '0' ||
 	    !parse_id(rest, 'd'))
 		return false;
-	k += 2 * LIMIT_CLASSES;
+	k += (quic ? 3 : 2) * LIMIT_CLASSES;
 	out->classes.w[(k - 1) / 64] |= UINT64_C(1) << ((k - 1) % 64);
 	out->id = rest;
 	return true;

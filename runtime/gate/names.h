@@ -16,9 +16,12 @@
  *	cover CIDR                      granted by address: kept in answers
  *	name NAME K[,K...]|- private|- ID
  *	deny NAME ID                    does not resolve, whatever name lines
- *say guard NAME K ID                 resolves, and its addresses go into the
+ *	guard NAME K ID                 resolves, and its addresses go into the
  *	                                guard sets of denial class K as well:
  *	                                there the denial is by name
+ *	guard NAME qK ID                the same for the quic sets of class K:
+ *	                                requests are denied, and HTTP/3 hides
+ *	                                them
  *
  * Sections come in this order; upstream is there once. NAME is a host name,
  * "*" in place of exactly one label, "**." in front for one or more, "**" for
@@ -34,7 +37,7 @@
 #include "compiler/base/limits.h"
 
 #define NAMES_VERSION	  1
-#define NAMES_CLASSES_MAX (3 * LIMIT_CLASSES)
+#define NAMES_CLASSES_MAX (4 * LIMIT_CLASSES)
 #define NAMES_CLASS_WORDS (NAMES_CLASSES_MAX / 64u)
 #define NAMES_MATCH_MAX	  16u /* matching lines that are remembered */
 #define NAMES_HOSTS_MAX	  128u
@@ -48,7 +51,7 @@ enum names_upstream {
 
 /*
  * A set of port classes; class K is bit K - 1, "hK" is class LIMIT_CLASSES + K,
- * and class K of a guard is 2 * LIMIT_CLASSES + K.
+ * class K of a guard is 2 * LIMIT_CLASSES + K, "qK" is 3 * LIMIT_CLASSES + K.
  */
 struct names_classes {
 	uint64_t w[NAMES_CLASS_WORDS];

@@ -53,7 +53,7 @@ static void batch_begin(struct batch *b, struct nftset *s)
 static void set_name(uint16_t class, enum addr_family family,
 		     char out[SET_NAME_MAX])
 {
-	static const char *const kinds[] = {"host", "http", "guard"};
+	static const char *const kinds[] = {"host", "http", "guard", "quic"};
 
 	snprintf(out, SET_NAME_MAX, "%s%d_%u",
 		 kinds[(class - 1) / LIMIT_CLASSES], (int)family,

@@ -255,6 +255,27 @@ NAMED_DATAGRAMS = [
 ]
 
 
+# And where requests to a name are, which leads to an address that others share:
+# whoever asks for those, and on that port alone.
+QUIC_GUARDED_POLICY = """\
+allow:
+  - {dest: a.test, ports: [443/udp, 444/udp]}
+  - {dest: b.test, ports: [443/udp]}
+  - {dest: c.test, ports: [443/udp]}
+deny:
+  - https://a.test/x
+"""
+GUARDED = {"a.test": "11.1.2.3", "b.test": "11.1.2.3", "c.test": "11.1.9.9"}
+# The name that was asked for, and as above.
+GUARDED_DATAGRAMS = [
+    ("a.test", 443, b"hello", True),
+    ("a.test", 443, b"\xc3\0\0\0\1" + bytes(1195), False),
+    ("a.test", 444, b"\xc3\0\0\0\1" + bytes(1195), True),
+    ("b.test", 443, b"\xc3\0\0\0\1" + bytes(1195), False),
+    ("c.test", 443, b"\xc3\0\0\0\1" + bytes(1195), True),
+]
+
+
 def datagrams(addr, port, said):
     def fn():
         family = socket.AF_INET6 if ":" in addr else socket.AF_INET
@@ -301,6 +322,24 @@ def check_quic_named(world):
     (world.certs / witness_live.ELSEWHERE).write_text("{}")
 
 
+def check_quic_guarded(world):
+    (world.certs / witness_live.ELSEWHERE).write_text(
+        json.dumps(GUARDED))
+    with gate.compiled(witness_live.HEAD + QUIC_GUARDED_POLICY,
+                       stderr=subprocess.DEVNULL) as plan:
+        for name, port, said, through in GUARDED_DATAGRAMS:
+            addr = GUARDED[name]
+            with l7_live.Gate(world, plan, {}) as g:
+                check(g.first.get("event") == "ready", "ready", g.first)
+                g.agent(gate.ask(name, gate.A))
+                got = g.agent(datagrams(addr, port, [said]))
+                check(got[0] == through, "a datagram to where requests are "
+                      "denied by name", name, port, said[:8], got)
+                check(through or g.decided(verdict="deny", reason="quic",
+                                           addr=addr), "a record of it")
+    (world.certs / witness_live.ELSEWHERE).write_text("{}")
+
+
 # --- the test ---------------------------------------------------------------
 
 def main():
@@ -319,6 +358,7 @@ def main():
         with witness_live.World(True, certs) as world:
             check_quic(world)
             check_quic_named(world)
+            check_quic_guarded(world)
             for policy, requests in policies:
                 got = witness_live.verdicts(world, policy, requests)
                 for r in requests:

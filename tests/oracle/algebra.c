@@ -49,9 +49,10 @@ static const char *const few_addrs[] = {"8.8.8.8", "10.9.9.9"};
 static const struct {
 	bool udp;
 	uint16_t port;
-} ports[] = {{false, 9},    {false, 22},  {false, 80},
-	     {false, 100},  {false, 443}, {false, 8080},
-	     {false, 9999}, {true, 9},	  {true, 53}};
+} ports[] = {{false, 9},   {false, 22},	  {false, 80},	 {false, 100},
+	     {false, 443}, {false, 8080}, {false, 9999}, {true, 9},
+	     {true, 22},   {true, 53},	  {true, 80},	 {true, 100},
+	     {true, 443},  {true, 8080},  {true, 9999}};
 #define TCP_PORTS 7
 static const char *const paths[] = {"/",       "/q",  "/x",	"/x/y",
 				    "/x/q",    "/x@", "/x%40",	"/x@/z",
@@ -113,7 +114,7 @@ static struct universe universes[] = {
 
 /* --- brute force ---------------------------------------------------------- */
 
-enum { CONNECT, HTTP, RESOLVE, KINDS };
+enum { CONNECT, HTTP, RESOLVE, QUIC, KINDS };
 
 struct differs {
 	bool gained[KINDS], lost[KINDS];
@@ -171,6 +172,27 @@ static void brute_both(const struct universe *u, const struct model_policy *x,
 	}
 }
 
+/* QUIC where other datagrams are decided as they were. */
+static void brute_connect(const struct universe *u,
+			  const struct model_policy *x,
+			  const struct model_policy *y, uint32_t name,
+			  uint32_t addr, uint32_t port, struct differs *d)
+{
+	const struct model_name *n = &u->name[name];
+	const struct model_addr *a = &u->addr[addr];
+	const struct model_port *p = &u->port[port];
+	bool was = model_connect(x, n, a, p), is = model_connect(y, n, a, p);
+	bool quic_was, quic_is;
+
+	note(d, CONNECT, was, is);
+	if (!ports[port].udp)
+		return;
+	quic_was = model_quic(x, n, a, p);
+	quic_is = model_quic(y, n, a, p);
+	if (was - is != quic_was - quic_is)
+		note(d, QUIC, quic_was, quic_is);
+}
+
 static struct differs brute(const struct universe *u,
 			    const struct model_policy *x,
 			    const struct model_policy *y)
@@ -182,11 +204,7 @@ static struct differs brute(const struct universe *u,
 			if (i == u->n_names && k == u->n_addrs)
 				continue;
 			for (uint32_t p = 0; p < ARRAY_LEN(ports); p++)
-				note(&d, CONNECT,
-				     model_connect(x, &u->name[i], &u->addr[k],
-						   &u->port[p]),
-				     model_connect(y, &u->name[i], &u->addr[k],
-						   &u->port[p]));
+				brute_connect(u, x, y, i, k, p, &d);
 		}
 	for (uint32_t i = 0; i < u->n_names; i++)
 		note(&d, RESOLVE, model_resolve(x, &u->name[i]),
@@ -222,6 +240,8 @@ static int kind_of(enum access_kind k)
 	switch (k) {
 	case ACCESS_CONNECT:
 		return CONNECT;
+	case ACCESS_QUIC:
+		return QUIC;
 	case ACCESS_HTTP:
 		return HTTP;
 	case ACCESS_RESOLVE:
@@ -253,6 +273,8 @@ static bool permits(const struct universe *u, const struct model_policy *p,
 		return model_resolve(p, n);
 	if (at->kind == CONNECT)
 		return model_connect(p, n, a, &u->port[at->port]);
+	if (at->kind == QUIC)
+		return model_quic(p, n, a, &u->port[at->port]);
 	return n->set ? model_http_name(p, n, &u->port[at->port],
 					&u->url[at->url])
 		      : model_http_addr(p, a, &u->port[at->port],
@@ -326,6 +348,8 @@ static bool in_change(const struct universe *u, const struct access_change *c,
 		return false;
 	if (c->kind == ACCESS_CONNECT)
 		return true;
+	if (c->kind == ACCESS_QUIC || at->kind == QUIC)
+		return c->kind == ACCESS_QUIC && at->kind == QUIC;
 	return at->kind == HTTP && has_url(s, at->url);
 }
 
@@ -379,6 +403,9 @@ static void check_cover(struct cover *x)
 			for (; at.port < ARRAY_LEN(ports); at.port++) {
 				at.kind = CONNECT;
 				cover(x, &at);
+				at.kind = QUIC;
+				if (ports[at.port].udp)
+					cover(x, &at);
 				if (at.port >= TCP_PORTS ||
 				    (i < u->n_names && k < u->n_addrs))
 					continue;
@@ -402,7 +429,7 @@ static void check_kept(const struct universe *u, struct side s[2])
 	compare_whole(s[0].made.a, &s[0].made.policy, &s[1].made.policy, &c);
 	vec_each(k, &c.kept) {
 		CHECK(k->way == ACCESS_KEPT);
-		if (k->kind > ACCESS_RESOLVE)
+		if (kind_of(k->kind) == KINDS)
 			continue;
 		got = true;
 		witnesses++;
@@ -413,7 +440,8 @@ static void check_kept(const struct universe *u, struct side s[2])
 			  STR_ARG(k->witness.text), s[0].text, s[1].text);
 	}
 	check_cover(&x);
-	CHECK(got || !(x.kept[CONNECT] || x.kept[HTTP] || x.kept[RESOLVE]));
+	CHECK(got || !(x.kept[CONNECT] || x.kept[HTTP] || x.kept[RESOLVE] ||
+		       x.kept[QUIC]));
 }
 
 /* --- one pair ------------------------------------------------------------- */
@@ -444,11 +472,14 @@ static void check_witness(struct side s[2], const struct access_change *c)
 static void check_way(const bool *want, const bool *got, struct side s[2],
 		      const char *way)
 {
-	bool any = got[CONNECT] || got[HTTP] || got[RESOLVE];
+	bool any = got[CONNECT] || got[HTTP] || got[RESOLVE] || got[QUIC];
 
 	CHECK_MSG(want[CONNECT] == got[CONNECT],
 		  "%s connect: %d not %d:\n%s-\n%s", way, got[CONNECT],
 		  want[CONNECT], s[0].text, s[1].text);
+	CHECK_MSG(got[QUIC] ? want[QUIC] : !want[QUIC] || got[CONNECT],
+		  "%s quic: %d not %d:\n%s-\n%s", way, got[QUIC], want[QUIC],
+		  s[0].text, s[1].text);
 	CHECK_MSG(got[HTTP] ? want[HTTP] : !want[HTTP] || got[CONNECT],
 		  "%s http: %d not %d:\n%s-\n%s", way, got[HTTP], want[HTTP],
 		  s[0].text, s[1].text);
@@ -629,11 +660,14 @@ static void some_request(const struct universe *u, struct rng *r,
 		q.name = name;
 	q.proto = ports[port].udp ? IR_PROTO_UDP : IR_PROTO_TCP;
 	q.port = ports[port].port;
+	q.quic = ports[port].udp && rng_below(r, 2);
 	if (rng_below(r, 8) == 0) {
 		q.kind = IR_REQ_RESOLVE;
 		q.name = name;
+		q.quic = false;
 	} else if (rng_below(r, 2)) {
 		q.kind = IR_REQ_HTTP;
+		q.quic = false;
 		q.method = str_of(GEN_PICK(r, methods));
 		q.url.scheme =
 			rng_below(r, 2) ? IR_SCHEME_HTTP : IR_SCHEME_HTTPS;

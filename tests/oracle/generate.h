@@ -185,6 +185,20 @@ static inline void gen_denial_line(struct rng *r, char *out, size_t size,
 
 	if (strstr(ports, "udp"))
 		ports = "tcp/443";
+	if (rng_below(r, 5) == 0) {
+		snprintf(out, size, "deny %s://%s/x",
+			 rng_below(r, 3) ? "https" : "http",
+			 rng_below(r, 2) ? GEN_PICK(r, gen_names)
+					 : GEN_PICK(r, gen_patterns));
+		return;
+	}
+	if (rng_below(r, 4) == 0) {
+		static const char *const wide[] = {"*", "**.test", "*.a.test"};
+
+		snprintf(out, size, "deny %s%s%s http=DELETE",
+			 GEN_PICK(r, wide), *ports ? " " : "", ports);
+		return;
+	}
 	gen_cidr(r, net);
 	v6 = strchr(net, ':') != NULL;
 	*strchr(net, '/') = rng_below(r, 4) ? '/' : '\0';

@@ -55,6 +55,7 @@ static const struct {
 	{" tcp/443-9000", {{0, 443, 9000}}},
 	{" udp/53", {{1, 53, 53}}},
 	{" tcp/1-65535,udp/1-65535", {{0, 1, 65535}, {1, 1, 65535}}},
+	{" tcp/443,udp/443", {{0, 443, 443}, {1, 443, 443}}},
 };
 #define MODEL_ALL_PORTS 7
 
@@ -105,6 +106,7 @@ struct model_addr {
 struct model_port {
 	bool udp;
 	uint32_t ports; /* those of model_ports */
+	uint32_t either; /* that have its number, whichever protocol */
 };
 struct model_url {
 	bool tls;
@@ -241,10 +243,12 @@ static inline struct model_port model_port(bool udp, unsigned port)
 	for (size_t i = 0; i < ARRAY_LEN(model_ports); i++)
 		for (int k = 0; k < 2; k++)
 			if (model_ports[i].r[k].hi &&
-			    model_ports[i].r[k].udp == udp &&
 			    model_ports[i].r[k].lo <= port &&
-			    port <= model_ports[i].r[k].hi)
-				out.ports |= 1u << i;
+			    port <= model_ports[i].r[k].hi) {
+				out.either |= 1u << i;
+				if (model_ports[i].r[k].udp == udp)
+					out.ports |= 1u << i;
+			}
 	return out;
 }
 
@@ -377,6 +381,46 @@ static inline bool model_connect(const struct model_policy *p,
 		granted |= !r->deny && model_grants(r, n, a);
 	}
 	return granted;
+}
+
+/* Could QUIC on that port be for what the rule denies? */
+static inline bool model_denies_quic(const struct model_rule *r,
+				     const struct model_port *port)
+{
+	if (!r->deny)
+		return false;
+	if (model_is_http(r))
+		return r->scheme != MODEL_CLEAR && (port->either >> r->ports & 1);
+	return r->who == MODEL_NAME && model_has_port(r, port);
+}
+
+/*
+ * Its first packets: the name in them is hidden, so that where nobody's name
+ * leads, one that is denied may be meant.
+ */
+static inline bool model_quic(const struct model_policy *p,
+			      const struct model_name *n,
+			      const struct model_addr *a,
+			      const struct model_port *port)
+{
+	bool blind = false, denied = false, at = false, about = false;
+
+	if (!model_connect(p, n, a, port))
+		return false;
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct model_rule *r = &p->rules[i];
+		bool http = model_is_http(r) && r->scheme != MODEL_CLEAR;
+
+		if (!r->deny && !model_is_http(r) && model_has_port(r, port))
+			blind |= model_covers(r, a) ||
+				 (r->who == MODEL_ANY && a->set &&
+				  a->scope == 0);
+		denied |= model_denies_quic(r, port);
+		at |= r->deny && http && model_covers(r, a);
+		about |= model_denies_quic(r, port) && http &&
+			 model_names(r, n);
+	}
+	return !(denied && (blind || at)) && !about;
 }
 
 static inline bool model_resolve(const struct model_policy *p,
@@ -617,7 +661,8 @@ static inline bool model_allows(const struct model_policy *p,
 	case IR_REQ_CONNECT:
 		if (r->has_addr)
 			a = model_addr(&r->addr);
-		return model_connect(p, &n, &a, &port);
+		return r->quic ? model_quic(p, &n, &a, &port)
+			       : model_connect(p, &n, &a, &port);
 	case IR_REQ_RESOLVE:
 		return model_resolve(p, &n);
 	case IR_REQ_HTTP:

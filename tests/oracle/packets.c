@@ -108,13 +108,18 @@ static void map_denial(struct map_state *m, const char *line, const char *name)
 {
 	char pattern[300];
 	unsigned class;
+	bool quic;
 
-	if (sscanf(line, "deny %299s", pattern) == 1)
+	if (sscanf(line, "deny %299s", pattern) == 1) {
 		m->denied |= map_matches(pattern, name);
-	else if (sscanf(line, "guard %299s %u", pattern, &class) != 2)
+		return;
+	}
+	quic = sscanf(line, "guard %299s q%u", pattern, &class) == 2;
+	if (!quic && sscanf(line, "guard %299s %u", pattern, &class) != 2)
 		rs_die("a denial", line);
 	else if (map_matches(pattern, name))
-		m->to[m->n++] = (struct map_to){"guard", class, true};
+		m->to[m->n++] =
+			(struct map_to){quic ? "quic" : "guard", class, true};
 }
 
 static void map_line(struct map_state *m, const char *line, const char *name,

@@ -164,6 +164,34 @@ static void match(void)
 	names_free(&map);
 }
 
+/* Sets of their own, beside those of the grant. */
+static void guards(void)
+{
+	struct names_map map;
+	struct names_match m;
+
+	CHECK(names_parse(STR(HEAD "name **.test 3 - g-0123456789\n"
+				   "guard *.test 2 d-0123456789\n"
+				   "guard a.test q4 d-0123456789\n"),
+			  &map, &err) == 0);
+	CHECK(names_match(&map, STR("a.test"), &m));
+	CHECK(names_class_next(&m.classes, 1) == 3 &&
+	      names_class_next(&m.classes, 4) == 2 * LIMIT_CLASSES + 2 &&
+	      names_class_next(&m.classes, 2 * LIMIT_CLASSES + 3) ==
+		      3 * LIMIT_CLASSES + 4);
+	CHECK(names_match(&map, STR("b.test"), &m));
+	CHECK(!names_class_has(&m.classes, 3 * LIMIT_CLASSES + 4));
+	names_free(&map);
+	CHECK(names_parse(STR(HEAD "guard a.test q d-0123456789\n"), &map,
+			  &err) == -EPROTO);
+	CHECK(names_parse(STR(HEAD "guard a.test q0 d-0123456789\n"), &map,
+			  &err) == -EPROTO);
+	CHECK(names_parse(STR(HEAD "guard a.test q257 d-0123456789\n"), &map,
+			  &err) == -EPROTO);
+	CHECK(names_parse(STR(HEAD "guard a.test h1 d-0123456789\n"), &map,
+			  &err) == -EPROTO);
+}
+
 static enum names_verdict judge(const struct names_map *map, const char *name,
 				const char *text, unsigned *out_first)
 {
@@ -234,6 +262,7 @@ int main(void)
 	accepts();
 	refuses();
 	match();
+	guards();
 	judges();
 	hosts();
 	return test_report();
