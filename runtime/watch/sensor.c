@@ -22,7 +22,9 @@ __asm__(".pushsection .rodata\n"
 	".incbin \"" WATCH_OBJECT "\"\n"
 	"watch_object_end:\n"
 	".popsection\n");
-extern const char watch_object[], watch_object_end[];
+/* Hidden, or arm64 takes both from one entry of the table of addresses. */
+extern const char watch_object[] __attribute__((visibility("hidden"))),
+	watch_object_end[] __attribute__((visibility("hidden")));
 
 struct sensor {
 	enum backend backend;
