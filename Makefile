@@ -5,6 +5,7 @@
 #   make run        install what is missing, build, prepare the images, demo
 #   make check      install what the tests need, run all of them
 #   make test       unit tests and golden cases only (no root, no Docker)
+#   make guest      the tracer on Debian's own kernels, emulated; ARCH=arm64
 #   make install    PREFIX=/usr/local DESTDIR=
 
 SHELL := /bin/bash
@@ -13,6 +14,17 @@ MAKEFLAGS += --no-builtin-rules
 
 PREFIX ?= /usr/local
 VERSION := 0.1.0
+
+# Another machine's programs: make ARCH=arm64, with what image/setup.sh arm64
+# installs.
+THIS := $(patsubst x86_64,amd64,$(patsubst aarch64,arm64,$(shell uname -m)))
+ifneq ($(origin ARCH),command line)
+ARCH := $(THIS)
+endif
+ifneq ($(ARCH),$(THIS))
+B := build/$(ARCH)
+CC := aarch64-linux-gnu-gcc --sysroot=$(B)/root
+endif
 
 # B is where a build lives; `make asan` is the same build elsewhere.
 B ?= build
@@ -127,7 +139,8 @@ $(BIN)/membrane-reader.so: $(READER_SRC) $(wildcard runtime/reader/*.h \
 		-Wl,-z,relro,-z,now -o $@ $(READER_SRC) -lssl -lcrypto
 
 # For the kernel: no sanitizer, no hardening, one object for all kernels.
-BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
+BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(firstword \
+	$(subst -, ,$(shell $(CC) -dumpmachine)))))
 $(WATCH_BPF): runtime/watch/watch.bpf.c runtime/watch/event.h \
 		runtime/watch/kernel.h $(wildcard runtime/watch/*.bpf.h)
 	@mkdir -p $(@D)
@@ -244,7 +257,7 @@ uninstall:
 # --- images and tests ------------------------------------------------------
 
 # What a fresh machine needs, and only what is missing: image/setup.sh.
-.PHONY: run images test check fuzzers fuzz live bench
+.PHONY: run images test check guest fuzzers fuzz live bench
 run:
 	@image/run.sh
 
@@ -281,6 +294,12 @@ $(B)/tests/bench/stream: tests/bench/stream.c
 $(B)/tests/bench/load: tests/bench/load.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -std=gnu17 -O2 $(WARN) -static -o $@ $< -lssl -lcrypto
+
+# The tracer on Debian's own kernels, emulated; of another machine, too.
+guest:
+	@image/setup.sh build test $(filter-out $(THIS),$(ARCH))
+	$(MAKE) $(BIN)/membrane-watch
+	tests/guest/run.py $(ARCH)
 
 bench: images $(BENCH)
 	@image/setup.sh test bench

@@ -6,6 +6,8 @@
 #   test    unit tests, fuzz targets, live tests
 #   bench   what the measurements compare with
 #   docker  not a package: a Docker daemon that answers
+#   arm64   cross-compile, and run what comes of it in emulated machines;
+#           Debian's libraries for it go into build/arm64 (image/sysroot.sh)
 #
 # Only what is missing is installed. `package/command` is there when the
 # command is, whoever packaged it; `?package` only where apt knows of it.
@@ -24,6 +26,8 @@ test=(?libclang-rt-dev libhttp-parser-dev llvm/llvm-symbolizer nftables/nft ipro
 	util-linux/unshare procps/ps git/git passwd/useradd zsh/zsh
 	fish/fish mandoc/mandoc ?qemu-system-x86 ?busybox-static)
 bench=(?mitmproxy/mitmdump)
+arm64=(gcc-aarch64-linux-gnu/aarch64-linux-gnu-gcc debian-archive-keyring
+	qemu-system-arm/qemu-system-aarch64 qemu-user-static/qemu-aarch64-static)
 
 missing() {
 	local entry package
@@ -82,6 +86,11 @@ for group; do
 	base) packages "${base[@]}" ;;
 	test) packages "${test[@]}" ;;
 	bench) packages "${bench[@]}" ;;
+	arm64)
+		packages "${arm64[@]}"
+		mapfile -t libraries < <(printf '%s\n' "${build[@]}" | grep -v /)
+		image/sysroot.sh arm64 "${libraries[@]}" busybox-static
+		;;
 	docker) daemon ;;
 	*) die "no such group: $group" ;;
 	esac

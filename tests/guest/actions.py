@@ -1,5 +1,6 @@
 """What tests/guest/agent.c does, and what a trace holds of it: one table for
 all back ends."""
+import os
 import pathlib
 import subprocess
 
@@ -19,8 +20,8 @@ def check(good, text, seen=None):
     return bool(good)
 
 
-def build(to):
-    subprocess.run(["gcc", "-O1", "-static", "-Wall", "-Wextra", "-o", to,
+def build(to, cc=("gcc",)):
+    subprocess.run([*cc, "-O1", "-static", "-Wall", "-Wextra", "-o", to,
                     HERE / "agent.c"], check=True)
 
 
@@ -45,6 +46,14 @@ EPERM, EBADF, EACCES, EISDIR, ENOSYS, ECONNREFUSED = 1, 9, 13, 21, 38, 111
 OPEN = "security_file_open"
 UNLINK = "security_inode_unlink"
 CONNECT = "security_socket_connect"
+
+
+# Calls that arm64 has no more: what its C library calls instead.
+ARM64 = {"mkdir": "mkdirat", "chown": "fchownat"}
+
+
+def call(machine, wanted):
+    return ARM64.get(wanted, wanted) if machine == "aarch64" else wanted
 
 
 def inet(port):
@@ -118,8 +127,10 @@ def table(d, secret):
     ]
 
 
-def hooked(d):
+def hooked(d, machine):
     """What hooks alone see."""
+    if machine != "x86_64":
+        return []
     return [(OPEN, {"pathname": d + "/by-compat"}, 0)]
 
 
@@ -141,11 +152,11 @@ def matches(entry, event):
 LIFE = ("sched_process_exec", "sched_process_exit", "sched_process_fork")
 
 
-def judge_race(back_end, folder, found):
+def judge_race(back_end, folder, found, machine):
     """Hooks tell the name that the kernel took, whatever it became since."""
-    told = [sum(name(e) == "mkdir" and e["returnValue"] == 0 and
-                args(e)["pathname"] == folder + "/race-" + c for e in found)
-            for c in "ab"]
+    told = [sum(name(e) == call(machine, "mkdir") and e["returnValue"] == 0
+                and args(e)["pathname"] == folder + "/race-" + c
+                for e in found) for c in "ab"]
     made = [[int(n) for n in args(e)["pathname"].split("-")[-2:]]
             for e in found if name(e) == OPEN and
             "race-made" in args(e)["pathname"]]
@@ -156,7 +167,8 @@ def judge_race(back_end, folder, found):
               (made, told))
 
 
-def judge(back_end, folder, secret, found, capable):
+def judge(back_end, folder, secret, found, capable,
+          machine=os.uname().machine):
     check(("cap_capable" in args(found[0])["missing"]) != capable,
           back_end + ": what it cannot give", found[0])
     check(name(found[0]) == "membrane_start" and
@@ -170,12 +182,12 @@ def judge(back_end, folder, secret, found, capable):
         refused = sorted((e["syscall"], args(e)["cap"]) for e in rest
                          if name(e) == "cap_capable")
         # A kernel without modules has nothing to refuse.
-        there = {c for c in REFUSED if not any(
-            name(e) == c[0] and e["returnValue"] == -ENOSYS for e in rest)}
+        there = {(call(machine, c), cap) for c, cap in REFUSED if not any(
+            name(e) == c and e["returnValue"] == -ENOSYS for e in rest)}
         check(refused == sorted(there), back_end + ": capabilities refused",
               refused)
         rest = [e for e in rest if name(e) != "cap_capable"]
-    judge_race(back_end, folder, rest)
+    judge_race(back_end, folder, rest, machine)
     rest = [e for e in rest if "race-" not in str(args(e))]
     ran = [e for e in found if name(e) == "sched_process_exec" and
            args(e)["argv"][1:] == ["exit", "7"]]
@@ -183,9 +195,10 @@ def judge(back_end, folder, secret, found, capable):
              args(e)["exit_code"] == 7]
     check(len(ran) == len(ended) == 1, back_end + ": a program, and its end",
           (ran, ended))
-    entries = table(folder, secret)
+    entries = [(call(machine, what), *more)
+               for what, *more in table(folder, secret)]
     if back_end != "sys_exit":
-        entries += hooked(folder)
+        entries += hooked(folder, machine)
     for entry in entries:
         hits = [e for e in rest if matches(entry, e)]
         check(len(hits) == 1, "%s: once: %s" % (back_end, entry),
