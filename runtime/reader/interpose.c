@@ -148,6 +148,10 @@ ssize_t recv(int fd, void *buf, size_t n, int flags)
 		return -1;
 	}
 	got = stream_read(&p->stream, from_socket, &fd, buf, n);
+	/* HAProxy takes less than it asked for as all that there is, and would
+	 * wait for the client: the socket says that there is an end to see. */
+	if (got > 0 && p->stream.end == STREAM_CUT)
+		shutdown(fd, SHUT_RD);
 	if (got >= -1)
 		return got;
 	errno = got == STREAM_AGAIN ? EAGAIN : ECONNRESET;

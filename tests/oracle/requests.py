@@ -284,22 +284,27 @@ def judged(status, body):
     return f"? {status} {body[:200]}"
 
 
+def ask(gate, c, r, s, data):
+    """A connection, and the answer on it: another one where s has ended, but not where it hangs."""
+    sent = talk.spelled(r.shape, "https" if c.tls else "http", r.host, r.method, r.path, c.port)
+    if s:
+        with contextlib.suppress(talk.Closed, ConnectionError):
+            s.sendall(sent)
+            return s, *talk.answer(s, data)
+    s = connect(gate, c)[0]
+    s.sendall(sent)
+    return s, *talk.answer(s, b"")
+
+
 def turns(gate, c, s):
     """Its requests one after the other, on as few connections as they take."""
-    scheme, data = "https" if c.tls else "http", b""
+    data = b""
     for r in c.requests:
-        for again in (True, False):
-            try:
-                if s is None:
-                    s, data = connect(gate, c)[0], b""
-                s.sendall(talk.spelled(r.shape, scheme, r.host, r.method, r.path, c.port))
-                status, _, body, data = talk.answer(s, data)
-                break
-            except (talk.Closed, OSError) as e:
-                s = None
-                if not again:
-                    yield f"? {e!r}", ""
-        else:
+        try:
+            s, status, _, body, data = ask(gate, c, r, s, data)
+        except (talk.Closed, OSError) as e:
+            s = None
+            yield f"? {e!r}", ""
             continue
         if status == 101:
             while b"\r\nhost:" not in data.lower():
