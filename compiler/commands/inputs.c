@@ -148,6 +148,7 @@ static int flag_kind(enum option_id id)
 	case OPTION_TTY:
 	case OPTION_INTERACTIVE:
 	case OPTION_ALL:
+	case OPTION_IDS:
 	case OPTION_AGENT:
 	case OPTION_LOGS:
 	case OPTION_TAIL:

@@ -60,6 +60,7 @@ static void option(struct buf *out, const struct option *o)
 	case VALUE_NONE:
 		break;
 	case VALUE_TEXT:
+	case VALUE_SESSION:
 	case VALUE_FILE:
 	case VALUE_DIR:
 	case VALUE_WORDS:

@@ -219,6 +219,7 @@ static bool parse_long(struct parser *p, struct str word)
 	case VALUE_MAYBE:
 		return give(p, o, spelling, value);
 	case VALUE_TEXT:
+	case VALUE_SESSION:
 	case VALUE_FILE:
 	case VALUE_DIR:
 	case VALUE_WORDS:

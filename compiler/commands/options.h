@@ -23,6 +23,7 @@ enum option_id {
 enum option_value {
 	VALUE_NONE,
 	VALUE_TEXT,
+	VALUE_SESSION, /* a text, too */
 	VALUE_FILE,
 	VALUE_DIR,
 	VALUE_WORDS, /* one of option_words() */

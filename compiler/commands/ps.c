@@ -293,9 +293,21 @@ static struct str list_json(const struct list *l)
 
 /* --- the command ---------------------------------------------------------- */
 
+/* What completions read. */
+static struct str list_ids(const struct list *l)
+{
+	struct buf out;
+
+	buf_init(&out, l->a);
+	vec_each(x, &l->sessions)
+		buf_addf(&out, "%s\n", x->about.session.id);
+	return buf_str(&out);
+}
+
 int command_ps(struct arena *a, const struct options *o)
 {
 	struct list l = {.a = a};
+	bool ids = options_get(o, OPTION_IDS) != NULL;
 	struct buf out;
 	struct view v = {&out, say_width(STDOUT_FILENO),
 			 say_colour(STDOUT_FILENO)};
@@ -303,6 +315,10 @@ int command_ps(struct arena *a, const struct options *o)
 	bool any = false;
 	struct err err;
 
+	if (ids && options_get(o, OPTION_JSON)) {
+		say("--ids and --json do not go together");
+		return STATUS_USAGE;
+	}
 	buf_init(&out, a);
 	if (inputs_state(a, &state, &err) < 0 ||
 	    find_sessions(&l, state, options_get(o, OPTION_ALL) != NULL, &err) <
@@ -310,6 +326,8 @@ int command_ps(struct arena *a, const struct options *o)
 		say("%s", view_cleaned(a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
+	if (ids)
+		return say_result(list_ids(&l));
 	vec_each(x, &l.sessions)
 		any = any || !is_over(x);
 	if (any)
