@@ -68,9 +68,9 @@ both:
 one:
 	NOT one		{ MADE($$ = filter_pair(p, FILTER_NOT, $2, NULL)); }
 |	'(' either ')'	{ $$ = $2; }
-|	WORD		{ MADE($$ = filter_test(p, @1, FILTER_HAS, @1, NULL)); }
-|	WORD OP value	{ MADE($$ = filter_test(p, @1, $2, @2, $3)); }
-|	WORD IN set	{ MADE($$ = filter_test(p, @1, FILTER_IN, @2, $3)); }
+|	WORD		{ MADE($$ = filter_test(p, @1, FILTER_HAS, NULL)); }
+|	WORD OP value	{ MADE($$ = filter_test(p, @1, $2, $3)); }
+|	WORD IN set	{ MADE($$ = filter_test(p, @1, FILTER_IN, $3)); }
 ;
 
 value:

@@ -115,6 +115,17 @@ bool cidr_has(const struct cidr *c, const struct addr *a)
 	       (c->addr.b[whole] ^ a->b[whole]) >> (8 - rest) == 0;
 }
 
+bool addr_mapped(const struct addr *a, struct addr *out_v4)
+{
+	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
+
+	if (a->family != ADDR_V6 || memcmp(a->b, prefix, sizeof(prefix)) != 0)
+		return false;
+	*out_v4 = (struct addr){.family = ADDR_V4};
+	memcpy(out_v4->b, a->b + sizeof(prefix), 4);
+	return true;
+}
+
 bool cidr_covers(const struct cidr *outer, const struct cidr *inner)
 {
 	return outer->bits <= inner->bits && cidr_has(outer, &inner->addr);

@@ -46,6 +46,8 @@ bool addr_eq(const struct addr *a, const struct addr *b);
 int addr_cmp(const struct addr *a, const struct addr *b);
 int cidr_cmp(const struct cidr *a, const struct cidr *b);
 bool cidr_has(const struct cidr *c, const struct addr *a);
+/* The IPv4 address of "::ffff:192.0.2.1"; false for any other. */
+bool addr_mapped(const struct addr *a, struct addr *out_v4);
 bool cidr_covers(const struct cidr *outer, const struct cidr *inner);
 
 /*

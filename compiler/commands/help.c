@@ -98,7 +98,8 @@ static const char *more(enum command_id id)
 		       "line of stdin. Status 1 when one is denied.\n\n";
 	if (id == COMMAND_TRACE)
 		return "VIEW is one of:\n"
-		       "  show, grep    the story; the records themselves\n"
+		       "  show, grep    the story; the records themselves "
+		       "(status 1: none fits)\n"
 		       "  stats, tree   what came how often; the processes\n"
 		       "  follow        the session that runs\n"
 		       "  replay        what it did that a policy would "
@@ -107,7 +108,10 @@ static const char *more(enum command_id id)
 		       "  suggest       the smallest policy that it needed, "
 		       "as YAML for review\n"
 		       "Without a session or file it is the newest session. "
-		       "EXPR: not for the last two.\n\n";
+		       "EXPR, not for the last\n"
+		       "two, is as in: event == exec and comm != \"git\"; "
+		       "addr in 10.0.0.0/8;\n"
+		       "path ~ \"**.pem\"; ret == ENOENT\n\n";
 	if (id == COMMAND_START)
 		return "Prints the session's ID once the command runs, and "
 		       "ends; what fails before\n"

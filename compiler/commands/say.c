@@ -53,5 +53,5 @@ unsigned say_width(int fd)
 
 	if (ioctl(fd, TIOCGWINSZ, &w) < 0 || w.ws_col == 0)
 		return 80;
-	return w.ws_col < 60 ? 60 : w.ws_col > 120 ? 120 : w.ws_col;
+	return w.ws_col < 40 ? 40 : w.ws_col > 120 ? 120 : w.ws_col;
 }

@@ -14,7 +14,7 @@ must_check int say_result(struct str text);
 void say_diags(struct arena *a, const struct diags *d);
 /* Whether fd is a terminal that wants colour (NO_COLOR is not set). */
 bool say_colour(int fd);
-/* Columns of the terminal at fd between 60 and 120; 80 when it is none. */
+/* Columns of the terminal at fd between 40 and 120; 80 when it is none. */
 unsigned say_width(int fd);
 
 #endif

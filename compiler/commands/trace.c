@@ -1,16 +1,17 @@
 #include "compiler/commands/inputs.h"
 #include "compiler/commands/say.h"
+#include "compiler/commands/trace_follow.h"
 #include "compiler/commands/trace_replay.h"
+#include "compiler/commands/trace_since.h"
 #include "compiler/commands/trace_views.h"
 #include "compiler/commands/traces.h"
 #include "compiler/commands/view.h"
+#include "compiler/ir/tracee.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <time.h>
-
-#define FOLLOW_MS 100 /* a file that grows tells nobody, portably */
+#include <unistd.h>
 
 enum how {
 	HOW_SHOW,
@@ -37,10 +38,10 @@ struct asked {
 	struct str what, expression;
 	struct trace_look look;
 	struct filter *filter;
-	trace_paths paths;
 	struct story *story;
 	struct stats *stats;
 	struct tree *tree;
+	uint64_t matched;
 };
 
 /* Those that look at all there is, without an expression. */
@@ -95,19 +96,19 @@ static bool fits(const struct asked *q)
 }
 
 /* [SESSION|FILE] and then words of an expression. */
-static bool find_words(struct asked *q, const char *state)
+static bool find_words(struct asked *q)
 {
 	struct buf b;
 	uint32_t i = 1;
 
 	if (q->o->words.n > 1 &&
-	    (is_whole(q->how) || traces_is_name(q->a, state, q->o->words.v[1])))
+	    (is_whole(q->how) || traces_is_name(q->a, q->o->words.v[1])))
 		q->what = q->o->words.v[i++];
 	buf_init(&b, q->a);
 	for (; i < q->o->words.n; i++)
 		buf_addf(&b, "%s%.*s", b.n ? " " : "",
 			 STR_ARG(q->o->words.v[i]));
-	q->expression = buf_str(&b);
+	q->expression = str_trim(buf_str(&b));
 	if (q->how != HOW_GREP || q->expression.n)
 		return true;
 	say("trace grep needs an expression, as in: membrane trace grep "
@@ -115,46 +116,34 @@ static bool find_words(struct asked *q, const char *state)
 	return false;
 }
 
-/* "90s", "10m", "2h", "1d" before now. */
-static bool parse_ago(struct str s, uint64_t *out_ns)
-{
-	static const struct {
-		char unit;
-		uint64_t seconds;
-	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
-	struct timespec now;
-	uint64_t n;
-
-	if (s.n < 2 || !str_u64(str_slice(s, 0, s.n - 1), 100000, &n))
-		return false;
-	clock_gettime(CLOCK_REALTIME, &now);
-	for (size_t i = 0; i < ARRAY_LEN(units); i++)
-		if (s.p[s.n - 1] == units[i].unit) {
-			*out_ns =
-				((uint64_t)now.tv_sec - n * units[i].seconds) *
-				1000000000u;
-			return true;
-		}
-	return false;
-}
-
 static bool find_since(struct asked *q)
 {
 	const struct option_given *given = options_get(q->o, OPTION_SINCE);
-	struct tm tm = {0};
-	const char *text, *end;
+	struct timespec now;
 
-	if (!given || parse_ago(given->value, &q->look.since_ns))
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (!given || trace_since(given->value, now.tv_sec, &q->look.since_ns))
 		return true;
-	text = arena_cstr(q->a, given->value);
-	end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm); /* RFC 3339, UTC */
-	if (end && *end == '\0') {
-		q->look.since_ns = (uint64_t)timegm(&tm) * 1000000000u;
-		return true;
-	}
-	say("--since takes a time before now, as in 10m, or one in UTC, as in "
-	    "2026-01-31T12:00:00Z");
+	say("--since takes a time before now, as in 90s, 10m or 1h30m; one of "
+	    "today,\n  as in 12:00; or a date, as in 2026-01-31 or "
+	    "2026-01-31T12:00:00Z. It is UTC\n  unless an offset is written");
 	return false;
+}
+
+static struct str event_at(size_t i)
+{
+	const struct tracee_event *e = tracee_event_at(i);
+
+	return e ? str_of(e->name) : STR("");
+}
+
+/* One word is no comparison, and was likely meant as something to read. */
+static bool is_one_word(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] <= ' ' || strchr("=!<>~()[]\"',", s.p[i]))
+			return false;
+	return true;
 }
 
 static bool find_filter(struct asked *q)
@@ -166,39 +155,63 @@ static bool find_filter(struct asked *q)
 		return true;
 	sources_init(&sources, q->a);
 	diags_init(&diags, q->a, &sources);
-	q->filter = filter_parse(&diags, &sources, q->expression);
+	q->filter = filter_parse(&diags, &sources, q->expression, event_at);
 	say_diags(q->a, &diags);
+	if (!q->filter && is_one_word(q->o->words.v[1]) && !q->what.n)
+		say("nor is there a file or session '%s'; 'membrane ps --all' "
+		    "lists sessions",
+		    view_cleaned(q->a, q->o->words.v[1]).p);
 	return q->filter != NULL;
 }
 
 /* --- reading -------------------------------------------------------------- */
 
+static bool is_wanted(struct asked *q, const struct trace_event *e)
+{
+	bool is_new = e->at_ns >= q->look.since_ns;
+
+	q->matched += is_new;
+	return is_new;
+}
+
 static int visit(void *ctx, const struct trace_event *e)
 {
 	struct asked *q = ctx;
+	bool wanted = is_wanted(q, e);
 
 	switch (q->how) {
 	case HOW_SHOW:
-	case HOW_FOLLOW:
+	case HOW_FOLLOW: /* what is older tells how processes are related */
 		story_add(q->story, e);
-		return 0;
+		break;
 	case HOW_GREP:
-		if (e->at_ns < q->look.since_ns)
-			return 0;
+		if (!wanted)
+			break;
 		fwrite(e->line.p, 1, e->line.n, stdout);
-		return putchar('\n') == EOF;
+		putchar('\n');
+		break;
 	case HOW_STATS:
 		stats_add(q->stats, e);
-		return 0;
+		break;
 	case HOW_TREE:
 		tree_add(q->tree, e);
-		return 0;
+		break;
 	case HOW_REPLAY:
 	case HOW_SUGGEST:
 	case HOWS:
 		break;
 	}
-	return 0;
+	return ferror(stdout);
+}
+
+static void visit_following(void *ctx, const struct trace_event *e)
+{
+	struct asked *q = ctx;
+
+	if (e)
+		visit(q, e);
+	else
+		story_flush(q->story);
 }
 
 static void begin(struct asked *q)
@@ -211,63 +224,62 @@ static void begin(struct asked *q)
 		q->tree = tree_new(&q->look);
 }
 
-static void end(struct asked *q)
+static void end(struct asked *q, bool any)
 {
 	if (q->story)
 		story_end(q->story);
 	if (q->stats)
-		stats_end(q->stats);
+		stats_end(q->stats, any);
 	if (q->tree)
 		tree_end(q->tree);
 	if (q->filter)
 		filter_done(q->filter);
 }
 
-/* Until the trace's last record is there, or nobody reads what is printed. */
-static int follow(struct asked *q, struct err *err)
+static int read_paths(struct asked *q, const char *state, struct err *err)
 {
-	const struct trace_event *e;
-	const char *path = q->paths.v[q->paths.n - 1];
-	struct reader *r;
-	int rc = reader_open(path, &r, err);
-	bool ended = false;
+	trace_paths paths = {0};
+	int rc;
 
+	if (q->how == HOW_FOLLOW)
+		return trace_follow(q->a, state, q->what, q->filter,
+				    visit_following, q, err);
+	rc = traces_find(q->a, state, q->what, &paths, err);
 	if (rc < 0)
 		return rc;
-	while (!ended && !ferror(stdout)) {
-		rc = reader_next(r, &e, err);
-		if (rc < 0)
-			break;
-		if (rc == 0) {
-			story_flush(q->story);
-			poll(NULL, 0, FOLLOW_MS);
-			continue;
-		}
-		ended = str_is(e->name, "membrane_end");
-		if (!q->filter || filter_matches(q->filter, e))
-			story_add(q->story, e);
-	}
-	reader_close(r);
-	return rc < 0 ? err_while(err, "reading %s", path) : 0;
+	traces_tell_missing(&paths);
+	return traces_read(&paths, q->filter, visit, q, err);
+}
+
+/* Nothing fitted: that is said, and grep has its status for it. */
+static int nothing(const struct asked *q)
+{
+	bool asked = q->filter || q->look.since_ns;
+
+	if (q->how == HOW_STATS || q->how == HOW_FOLLOW)
+		return STATUS_OK;
+	say(asked ? "no record of it fits" : "there is no record in it");
+	return q->how == HOW_GREP ? STATUS_REFUSED : STATUS_OK;
 }
 
 static int read_all(struct asked *q, const char *state)
 {
 	struct err err;
-	int rc = traces_find(q->a, state, q->what, &q->paths, &err);
+	int rc;
 
-	if (rc == 0) {
-		begin(q);
-		rc = q->how == HOW_FOLLOW ? follow(q, &err)
-					  : traces_read(&q->paths, q->filter,
-							visit, q, &err);
-		end(q);
+	begin(q);
+	rc = read_paths(q, state, &err);
+	/* Of what cannot be read at all there is nothing to say. */
+	end(q, rc == 0 || q->matched);
+	if (fflush(stdout) == EOF || ferror(stdout)) {
+		say("stdout: %s", errno ? strerror(errno) : "not written");
+		return STATUS_IO;
 	}
 	if (rc < 0) {
 		say("%s", view_cleaned(q->a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
-	return STATUS_OK;
+	return q->matched ? STATUS_OK : nothing(q);
 }
 
 int command_trace(struct arena *a, const struct options *o)
@@ -279,6 +291,7 @@ int command_trace(struct arena *a, const struct options *o)
 	q.look = (struct trace_look){
 		.out = stdout,
 		.colour = say_colour(STDOUT_FILENO),
+		.cut = isatty(STDOUT_FILENO),
 		.json = options_get(o, OPTION_JSON) != NULL,
 		.width = say_width(STDOUT_FILENO),
 	};
@@ -286,7 +299,7 @@ int command_trace(struct arena *a, const struct options *o)
 		say("%s", view_cleaned(a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
-	if (!find_how(&q) || !find_words(&q, state) || !fits(&q))
+	if (!find_how(&q) || !find_words(&q) || !fits(&q))
 		return STATUS_USAGE;
 	if (q.how == HOW_REPLAY)
 		return trace_replay(a, o, state, q.what);

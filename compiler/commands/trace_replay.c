@@ -97,6 +97,7 @@ static int past_load(struct past *p, const struct options *o, const char *state,
 
 	if (rc < 0)
 		return fail(p->a, &err);
+	traces_tell_missing(&paths);
 	deeds_init(&p->deeds, p->a);
 	load_policy(p, o, state);
 	if (p->id.n && exists(in_session(p, state, "decisions.jsonl")))

@@ -9,6 +9,9 @@
 
 #define TOP		12u
 #define BAR_COLUMNS	24u
+#define BAR_LEAST	8u
+#define TEXT_COLUMNS	40u /* wanted for what is counted, before the bar */
+#define OTHER_COLUMNS	16u
 #define PREFIX_SEGMENTS 2u
 
 enum table { BY_EVENT, BY_PROCESS, BY_PATH, BY_HOST, TABLES };
@@ -77,7 +80,7 @@ void stats_add(struct stats *s, const struct trace_event *e)
 	}
 	s->records++;
 	s->failed += e->ret < 0;
-	if (s->first_ns == 0 || e->at_ns < s->first_ns)
+	if (e->at_ns && (s->first_ns == 0 || e->at_ns < s->first_ns))
 		s->first_ns = e->at_ns;
 	if (e->at_ns > s->last_ns)
 		s->last_ns = e->at_ns;
@@ -94,13 +97,25 @@ void stats_add(struct stats *s, const struct trace_event *e)
 
 /* --- printing ------------------------------------------------------------- */
 
-static void put_bar(struct buf *out, const struct view *v, uint64_t n,
-		    uint64_t most)
+/* A narrow terminal has more need of the texts. */
+static unsigned bar_columns(unsigned width)
+{
+	unsigned wanted = BAR_COLUMNS + TEXT_COLUMNS + OTHER_COLUMNS;
+
+	if (width >= wanted)
+		return BAR_COLUMNS;
+	return wanted - width > BAR_COLUMNS - BAR_LEAST
+		       ? BAR_LEAST
+		       : BAR_COLUMNS - (wanted - width);
+}
+
+static void put_bar(struct buf *out, const struct view *v, unsigned columns,
+		    uint64_t n, uint64_t most)
 {
 	/* In eighths of a column. */
 	static const char *const parts[] = {"",	 "▏", "▎", "▍",
 					    "▌", "▋", "▊", "▉"};
-	uint64_t eighths = most ? n * BAR_COLUMNS * 8 / most : 0;
+	uint64_t eighths = most ? n * columns * 8 / most : 0;
 	struct buf bar;
 
 	buf_init(&bar, out->a);
@@ -115,14 +130,15 @@ static void put_table(struct stats *s, const struct view *v, enum table t)
 	struct count_entry *top;
 	uint32_t n = count_top(s->count[t], TOP, &top);
 	uint64_t rest = s->count[t]->total;
-	unsigned wide = s->look.width - BAR_COLUMNS - 16;
+	unsigned bar = bar_columns(s->look.width);
+	unsigned wide = s->look.width - bar - OTHER_COLUMNS;
 
 	if (n == 0)
 		return;
 	view_title(v, tables[t].title, s->count[t]->total, NULL);
 	for (uint32_t i = 0; i < n; i++) {
 		struct str text =
-			view_cut(view_cleaned(s->a, top[i].text), wide);
+			view_fit(s->a, view_cleaned(s->a, top[i].text), wide);
 
 		rest -= top[i].n;
 		buf_addf(v->out, "%12.*s  ",
@@ -131,7 +147,7 @@ static void put_table(struct stats *s, const struct view *v, enum table t)
 		for (unsigned k = view_columns(text); k < wide; k++)
 			buf_addc(v->out, ' ');
 		buf_addc(v->out, ' ');
-		put_bar(v->out, v, top[i].n, top[0].n);
+		put_bar(v->out, v, bar, top[i].n, top[0].n);
 		buf_addc(v->out, '\n');
 	}
 	if (rest)
@@ -139,23 +155,32 @@ static void put_table(struct stats *s, const struct view *v, enum table t)
 			 STR_ARG(view_number(s->a, rest)));
 }
 
+static struct str head(struct stats *s)
+{
+	double seconds =
+		s->last_ns ? (double)(s->last_ns - s->first_ns) / 1e9 : 0;
+	struct buf b;
+
+	buf_init(&b, s->a);
+	buf_addf(&b, "%.*s record%s in %.1f s, %.*s of them failures",
+		 STR_ARG(view_number(s->a, s->records)),
+		 s->records == 1 ? "" : "s", seconds,
+		 STR_ARG(view_number(s->a, s->failed)));
+	if (s->lost)
+		buf_addf(&b, "; %.*s events are missing, there was no room",
+			 STR_ARG(view_number(s->a, s->lost)));
+	else if (!s->has_end)
+		buf_adds(&b, "; the end of the trace is not here");
+	return buf_str(&b);
+}
+
 static void put_text(struct stats *s)
 {
 	struct buf out;
 	struct view v = {&out, s->look.width, s->look.colour};
-	double seconds =
-		s->records ? (double)(s->last_ns - s->first_ns) / 1e9 : 0;
 
 	buf_init(&out, s->a);
-	buf_addf(&out, "%.*s records in %.1f s, %.*s of them failures",
-		 STR_ARG(view_number(s->a, s->records)), seconds,
-		 STR_ARG(view_number(s->a, s->failed)));
-	if (s->lost)
-		buf_addf(&out, "; %.*s events are missing, there was no room",
-			 STR_ARG(view_number(s->a, s->lost)));
-	else if (!s->has_end)
-		buf_adds(&out, "; the end of the trace is not here");
-	buf_addc(&out, '\n');
+	view_wrap(&v, 0, 0, head(s));
 	for (int t = 0; t < TABLES; t++)
 		put_table(s, &v, (enum table)t);
 	fwrite(out.p, 1, out.n, s->look.out);
@@ -192,11 +217,11 @@ static void put_json(struct stats *s)
 	fwrite(text.p, 1, text.n, s->look.out);
 }
 
-void stats_end(struct stats *s)
+void stats_end(struct stats *s, bool prints)
 {
-	if (s->look.json)
+	if (prints && s->look.json)
 		put_json(s);
-	else
+	else if (prints)
 		put_text(s);
 	fflush(s->look.out);
 	arena_free(s->a);

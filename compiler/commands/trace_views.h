@@ -13,6 +13,7 @@
 struct trace_look {
 	FILE *out;
 	bool colour, json;
+	bool cut;	   /* lines that are too long, as for a terminal */
 	unsigned width;	   /* columns */
 	uint64_t since_ns; /* nothing before that; 0: everything */
 };
@@ -27,7 +28,7 @@ void story_flush(struct story *s);
 struct stats;
 struct stats *stats_new(const struct trace_look *look);
 void stats_add(struct stats *s, const struct trace_event *e);
-void stats_end(struct stats *s);
+void stats_end(struct stats *s, bool prints);
 
 struct tree;
 struct tree *tree_new(const struct trace_look *look);

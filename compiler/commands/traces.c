@@ -3,6 +3,7 @@
 #include "compiler/base/ascii.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/view.h"
+#include "compiler/trace/filter_match.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -86,8 +87,8 @@ static int choose(const parts *all, struct str what, struct str *out,
 	}
 	if (!best && what.n)
 		return err_set(err, -ENOENT,
-			       "there is no trace of a session "
-			       "'%.*s'",
+			       "there is no trace of a session '%.*s': "
+			       "'membrane ps --all' lists sessions",
 			       STR_ARG(what));
 	if (!best)
 		return err_set(err, -ENOENT,
@@ -109,17 +110,12 @@ bool traces_is_id(struct str word)
 	return word.n >= ID_LEAST && word.n <= ID_HEX && ascii_is_hex(word);
 }
 
-bool traces_is_name(struct arena *a, const char *state, struct str word)
+/* No expression begins with a '/' or a '.', and no field is called as an ID. */
+bool traces_is_name(struct arena *a, struct str word)
 {
-	parts all = {0};
-	struct str ignored;
-	struct err err;
-
-	if (is_file(a, word) || str_ends(word, STR(".gz")) ||
-	    str_ends(word, STR(".jsonl")))
-		return true;
-	list(a, arena_fmt(a, "%s/trace", state).p, &all);
-	return traces_is_id(word) && choose(&all, word, &ignored, &err) == 0;
+	return is_file(a, word) || str_ends(word, STR(".gz")) ||
+	       str_ends(word, STR(".jsonl")) || str_starts(word, STR("/")) ||
+	       str_starts(word, STR(".")) || traces_is_id(word);
 }
 
 int traces_find(struct arena *a, const char *state, struct str what,
@@ -139,6 +135,7 @@ int traces_find(struct arena *a, const char *state, struct str what,
 	if (rc < 0)
 		return rc;
 	qsort(all.v, all.n, sizeof(*all.v), by_part);
+	out->found = true;
 	vec_each(p, &all) {
 		if (!str_eq(p->id, id))
 			continue;
@@ -154,15 +151,38 @@ int traces_find(struct arena *a, const char *state, struct str what,
 	return 0;
 }
 
+static bool part_of(const char *path, struct part *out)
+{
+	struct str name = str_of(path);
+
+	name = str_slice(name, name.n ? str_parent(name).n : 0, name.n);
+	if (str_starts(name, STR("/")))
+		name = str_slice(name, 1, name.n);
+	return parse_name(name, out);
+}
+
 struct str traces_session(const trace_paths *paths)
 {
-	struct str path = paths->n ? str_of(paths->v[0]) : STR("");
 	struct part p;
 
-	path = str_slice(path, path.n ? str_parent(path).n : 0, path.n);
-	if (str_starts(path, STR("/")))
-		path = str_slice(path, 1, path.n);
-	return parse_name(path, &p) ? p.id : STR("");
+	return paths->n && part_of(paths->v[0], &p) ? p.id : STR("");
+}
+
+void traces_tell_missing(const trace_paths *paths)
+{
+	struct part last;
+	uint64_t missing;
+
+	/* A file that was named is what is wanted, and all of it. */
+	if (paths->n < 1 || !paths->found ||
+	    !part_of(paths->v[paths->n - 1], &last))
+		return;
+	missing = last.number + 1 - paths->n;
+	if (missing)
+		say("the first %llu of %llu files of this trace are gone: "
+		    "'trace: {rotate: …}' says how much is kept",
+		    (unsigned long long)missing,
+		    (unsigned long long)last.number + 1);
 }
 
 /* --- reading -------------------------------------------------------------- */
@@ -177,6 +197,22 @@ static void tell(const char *path, const struct reader_counts *c)
 		say("%s: the last record is cut off", path);
 }
 
+static int judge(const struct reader_counts *c, struct err *err)
+{
+	if (c->records == 0 && (c->bad || c->damaged))
+		return err_set(err, -EPROTO,
+			       "no trace: records are JSON, each on a line of "
+			       "its own, plain or gzip");
+	if (c->damaged)
+		return err_set(err, -EBADMSG,
+			       "damaged in %llu place%s: what was there is "
+			       "missing",
+			       (unsigned long long)c->damaged,
+			       c->damaged == 1 ? "" : "s");
+	return 0;
+}
+
+/* 1: the visitor wants no more. */
 static int read_one(const char *path, const struct filter *f,
 		    trace_visit *visit, void *ctx, struct err *err)
 {
@@ -193,21 +229,32 @@ static int read_one(const char *path, const struct filter *f,
 		if (rc)
 			break;
 	}
+	if (rc == 0)
+		rc = judge(reader_counts(r), err);
+	if (rc != -EPROTO)
+		tell(path, reader_counts(r));
 	if (rc < 0)
 		err_while(err, "reading %s", path);
-	tell(path, reader_counts(r));
 	reader_close(r);
 	return rc;
 }
 
+/* One that cannot be read keeps nobody from the others. */
 int traces_read(const trace_paths *paths, const struct filter *f,
 		trace_visit *visit, void *ctx, struct err *err)
 {
-	vec_each(path, paths) {
-		int rc = read_one(*path, f, visit, ctx, err);
+	int worst = 0;
 
-		if (rc)
-			return rc < 0 ? rc : 0;
+	vec_each(path, paths) {
+		struct err one;
+		int rc = read_one(*path, f, visit, ctx, &one);
+
+		if (rc > 0)
+			break;
+		if (rc < 0 && worst == 0) {
+			worst = rc;
+			*err = one;
+		}
 	}
-	return 0;
+	return worst;
 }

@@ -8,7 +8,11 @@
 #include "compiler/trace/filter.h"
 #include "compiler/trace/reader.h"
 
-typedef VEC(const char *) trace_paths;
+typedef struct {
+	const char **v;
+	uint32_t n, cap;
+	bool found; /* all that there is of a session, in order */
+} trace_paths;
 
 /*
  * what: a file, "-", a session's ID or the beginning of one, or empty for the
@@ -17,19 +21,21 @@ typedef VEC(const char *) trace_paths;
 must_check int traces_find(struct arena *a, const char *state, struct str what,
 			   trace_paths *out, struct err *err);
 /* Is this word meant as one of those, and not as an expression? */
-bool traces_is_name(struct arena *a, const char *state, struct str word);
+bool traces_is_name(struct arena *a, struct str word);
 
 /* Is it an ID, whole or the beginning of one? */
 bool traces_is_id(struct str word);
 /* Whose they are, by their names; empty for files that are called otherwise. */
 struct str traces_session(const trace_paths *paths);
+/* On stderr, when the oldest were removed to make room. */
+void traces_tell_missing(const trace_paths *paths);
 
 /* Called with each event that the filter (or NULL) lets through. A return
  * other than 0 ends the reading. */
 typedef int trace_visit(void *ctx, const struct trace_event *e);
 /*
- * All events of all files. Negative: cannot be read. What is no record is said
- * on stderr afterwards.
+ * All events of all files. Negative, after the others were read: one cannot be
+ * read. What is no record is said on stderr afterwards.
  */
 must_check int traces_read(const trace_paths *paths, const struct filter *f,
 			   trace_visit *visit, void *ctx, struct err *err);

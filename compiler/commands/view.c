@@ -101,6 +101,13 @@ struct str view_cut(struct str clean, unsigned columns)
 	return str_slice(clean, 0, bytes_of(clean, columns));
 }
 
+struct str view_fit(struct arena *a, struct str clean, unsigned columns)
+{
+	if (view_columns(clean) <= columns || columns == 0)
+		return view_cut(clean, columns);
+	return arena_fmt(a, "%.*s…", STR_ARG(view_cut(clean, columns - 1)));
+}
+
 void view_paint(const struct view *v, enum view_paint paint, struct str s)
 {
 	if (v->colour && s.n)
@@ -121,16 +128,18 @@ void view_row(const struct view *v, unsigned indent, enum view_paint paint,
 {
 	unsigned room = v->width > indent + 8 ? v->width - indent : 8;
 	unsigned wide = view_columns(text), edge = view_columns(right);
+	unsigned further = 0;
 
 	blanks(v, indent);
 	while (wide > room) {
-		size_t n = bytes_of(text, room);
+		size_t n = bytes_of(text, room - further);
 
 		view_paint(v, paint, str_slice(text, 0, n));
 		buf_addc(v->out, '\n');
 		text = str_slice(text, n, text.n);
-		blanks(v, indent + 2);
-		wide = view_columns(text) + 2;
+		further = 2;
+		blanks(v, indent + further);
+		wide = view_columns(text) + further;
 	}
 	view_paint(v, paint, text);
 	if (edge) {

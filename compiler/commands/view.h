@@ -37,6 +37,8 @@ struct str view_cleaned(struct arena *a, struct str s);
 unsigned view_columns(struct str clean);
 /* Its first columns. */
 struct str view_cut(struct str clean, unsigned columns);
+/* The whole of it, or its first columns, the last of them '…'. */
+struct str view_fit(struct arena *a, struct str clean, unsigned columns);
 /* Append in a colour. */
 void view_paint(const struct view *v, enum view_paint paint, struct str s);
 /*

@@ -219,3 +219,8 @@ enum trace_kind trace_kind(const struct trace_event *e)
 			return known[i].kind;
 	return TRACE_OTHER;
 }
+
+struct str trace_known(size_t i)
+{
+	return i < ARRAY_LEN(known) ? known[i].name : STR("");
+}

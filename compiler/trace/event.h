@@ -69,5 +69,7 @@ enum trace_kind {
 };
 enum trace_kind trace_kind(const struct trace_event *e);
 const char *trace_kind_name(enum trace_kind k); /* "exec" */
+/* Names of events that have a kind; empty behind the last. */
+struct str trace_known(size_t i);
 
 #endif

@@ -1,8 +1,12 @@
 #include "compiler/trace/filter.h"
 
+#include "compiler/trace/errnos.h"
+#include "compiler/trace/event.h"
 #include "compiler/trace/filter_parser.h"
+#include "compiler/trace/filter_regex.h"
 #include "grammar/filter.tab.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,25 +16,59 @@
 
 #define DEPTH_MAX 200u
 
+/* Those behind a field's own name are what the records call it. */
 static const struct {
 	const char *name;
 	enum filter_field field;
 } fields[] = {
 	{"event", FILTER_EVENT},
 	{"comm", FILTER_COMM},
-	{"pid", FILTER_PID},
-	{"tid", FILTER_TID},
-	{"ppid", FILTER_PPID},
-	{"hostpid", FILTER_HOST_PID},
-	{"uid", FILTER_UID},
-	{"ret", FILTER_RET},
-	{"container", FILTER_CONTAINER},
-	{"syscall", FILTER_SYSCALL},
 	{"path", FILTER_PATH},
 	{"addr", FILTER_ADDR},
 	{"port", FILTER_PORT},
 	{"name", FILTER_NAME},
+	{"pid", FILTER_PID},
+	{"ppid", FILTER_PPID},
+	{"tid", FILTER_TID},
+	{"hostpid", FILTER_HOST_PID},
+	{"uid", FILTER_UID},
+	{"ret", FILTER_RET},
+	{"syscall", FILTER_SYSCALL},
+	{"container", FILTER_CONTAINER},
+	{"eventName", FILTER_EVENT},
+	{"processName", FILTER_COMM},
+	{"processId", FILTER_PID},
+	{"parentProcessId", FILTER_PPID},
+	{"threadId", FILTER_TID},
+	{"hostProcessId", FILTER_HOST_PID},
+	{"userId", FILTER_UID},
+	{"returnValue", FILTER_RET},
+	{"containerId", FILTER_CONTAINER},
 };
+
+static bool is_number(enum filter_field f)
+{
+	switch (f) {
+	case FILTER_PID:
+	case FILTER_TID:
+	case FILTER_PPID:
+	case FILTER_HOST_PID:
+	case FILTER_UID:
+	case FILTER_RET:
+	case FILTER_PORT:
+		return true;
+	case FILTER_EVENT:
+	case FILTER_COMM:
+	case FILTER_CONTAINER:
+	case FILTER_SYSCALL:
+	case FILTER_PATH:
+	case FILTER_ADDR:
+	case FILTER_NAME:
+	case FILTER_ARG:
+		return false;
+	}
+	abort();
+}
 
 /* --- building ------------------------------------------------------------- */
 
@@ -44,17 +82,29 @@ static struct str words(const struct filter_parser *p, struct span part)
 	return str_slice(p->text, part.beg, part.end);
 }
 
+void filter_error(struct filter_parser *p, struct span part, const char *fmt,
+		  ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	diag_error(p->d, DIAG_FILTER, at(p, part), "%s", text);
+}
+
 void filter_unexpected(struct filter_parser *p, struct span part)
 {
 	struct str s = words(p, part);
 
 	if (s.n == 0)
-		diag_error(p->d, DIAG_FILTER, at(p, part),
-			   "an expression that ends too early");
+		filter_error(p, part, "an expression that ends too early");
+	else if (str_is(s, "\"") || str_is(s, "'"))
+		filter_error(p, part, "a quote that nothing closes");
 	else
-		diag_error(p->d, DIAG_FILTER, at(p, part),
-			   "unexpected '%s' in an expression",
-			   diag_quote(p->d, s));
+		filter_error(p, part, "unexpected '%s' in an expression",
+			     diag_quote(p->d, s));
 	diag_help(p->d, "as in: event == exec and comm != \"git\"");
 }
 
@@ -64,9 +114,8 @@ struct filter_node *filter_pair(struct filter_parser *p, enum filter_kind kind,
 	struct filter_node *n = arena_new_of(p->a, struct filter_node);
 
 	if (++p->depth > DEPTH_MAX) {
-		diag_error(p->d, DIAG_FILTER,
-			   at(p, (struct span){0, (uint32_t)p->text.n}),
-			   "an expression of more than %u parts", DEPTH_MAX);
+		filter_error(p, (struct span){0, (uint32_t)p->text.n},
+			     "an expression of more than %u parts", DEPTH_MAX);
 		return NULL;
 	}
 	n->kind = kind;
@@ -91,55 +140,122 @@ static struct str unquoted(struct arena *a, struct str s)
 	return buf_str(&b);
 }
 
+/* "8000" */
+static bool parse_hex(struct str s, uint64_t *out)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < s.n; i++) {
+		at = s.p[i] ? strchr(digits, s.p[i]) : NULL;
+		if (!at)
+			return false;
+		n = n * 16 + (uint64_t)(at - digits);
+	}
+	*out = n;
+	return s.n > 0 && s.n < 16;
+}
+
+/* "-5", "0x8000" */
+static bool parse_number(struct str s, int64_t *out)
+{
+	bool negative = str_starts(s, STR("-"));
+	struct str digits = str_slice(s, negative, s.n);
+	uint64_t n;
+
+	if (!(str_starts(digits, STR("0x"))
+		      ? parse_hex(str_slice(digits, 2, digits.n), &n)
+		      : str_u64(digits, INT64_MAX, &n)))
+		return false;
+	*out = negative ? -(int64_t)n : (int64_t)n;
+	return true;
+}
+
+/* Networks of mapped addresses are those of IPv4. */
+static bool parse_net(struct str s, struct cidr *out)
+{
+	struct addr v4;
+
+	if (cidr_parse(s, out) != CIDR_OK)
+		return false;
+	if (out->bits >= 96 && addr_mapped(&out->addr, &v4))
+		*out = (struct cidr){v4, (uint8_t)(out->bits - 96)};
+	return true;
+}
+
 struct filter_value *filter_value(struct filter_parser *p, struct span part,
 				  bool quoted)
 {
 	struct filter_value *v = arena_new_of(p->a, struct filter_value);
-	struct str s = words(p, part), digits;
-	uint64_t n;
-	bool negative;
+	struct str s = words(p, part);
 
 	v->at = part;
 	v->text = quoted ? unquoted(p->a, s) : s;
-	negative = str_starts(v->text, STR("-"));
-	digits = str_slice(v->text, negative, v->text.n);
-	v->is_number = !quoted && str_u64(digits, INT64_MAX, &n);
-	if (v->is_number)
-		v->number = negative ? -(int64_t)n : (int64_t)n;
-	v->is_net = !v->is_number && cidr_parse(v->text, &v->net) == CIDR_OK;
+	v->quoted = quoted;
+	v->is_number = parse_number(v->text, &v->number);
+	v->is_net = !v->is_number && parse_net(v->text, &v->net);
 	return v;
 }
 
-static bool find_field(struct filter_parser *p, struct span part,
-		       struct filter_node *n)
+/* --- names ---------------------------------------------------------------- */
+
+/* What was likely meant, of names that are offered one by one. */
+struct guess {
+	struct str name, best;
+	unsigned least;
+};
+
+static struct guess guess(struct str name)
 {
-	struct str name = words(p, part), rest;
-	const char *best = NULL;
-	unsigned least = 3;
+	return (struct guess){.name = name, .least = 3};
+}
 
-	rest = str_slice(name, 5, name.n);
-	if (rest.n && (str_starts(name, STR("args.")) ||
-		       str_starts(name, STR("data.")))) {
-		n->field = FILTER_ARG;
-		n->arg = arena_cstr(p->a, rest);
-		return true;
+/* True when it is that one. */
+static bool offer(struct guess *g, struct str name)
+{
+	unsigned d = str_distance(g->name, name, 2);
+
+	if (d < g->least) {
+		g->least = d;
+		g->best = name;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
-		unsigned d = str_distance(name, str_of(fields[i].name), 2);
+	return d == 0;
+}
 
-		if (d == 0) {
-			n->field = fields[i].field;
+static bool is_kind(struct guess *g)
+{
+	for (int k = 0; k < TRACE_KINDS; k++)
+		if (offer(g, str_of(trace_kind_name((enum trace_kind)k))))
 			return true;
-		}
-		if (d < least) {
-			least = d;
-			best = fields[i].name;
-		}
-	}
-	diag_error(p->d, DIAG_FILTER, at(p, part), "unknown field '%s'",
-		   diag_quote(p->d, name));
-	if (best)
-		diag_help(p->d, "did you mean '%s'?", best);
+	return false;
+}
+
+static bool is_event(const struct filter_parser *p, struct guess *g)
+{
+	struct str name;
+
+	if (is_kind(g))
+		return true;
+	for (size_t i = 0; (name = trace_known(i)).n; i++)
+		if (offer(g, name))
+			return true;
+	for (size_t i = 0; p->event_at && (name = p->event_at(i)).n; i++)
+		if (offer(g, name))
+			return true;
+	return false;
+}
+
+static bool unknown_field(struct filter_parser *p, struct span part,
+			  const struct guess *g)
+{
+	struct guess kind = guess(g->name);
+
+	filter_error(p, part, "unknown field '%s'", diag_quote(p->d, g->name));
+	if (is_kind(&kind))
+		diag_help(p->d, "as in: event == %.*s", STR_ARG(g->name));
+	else if (g->best.n)
+		diag_help(p->d, "did you mean '%.*s'?", STR_ARG(g->best));
 	else
 		diag_help(p->d,
 			  "event, comm, path, addr, port, name, pid, "
@@ -148,48 +264,137 @@ static bool find_field(struct filter_parser *p, struct span part,
 	return false;
 }
 
-static bool make_regex(struct filter_parser *p, struct filter_node *n)
+static bool find_field(struct filter_parser *p, struct span part,
+		       struct filter_node *n)
 {
-	char why[128];
-	int rc;
+	struct str name = words(p, part), rest = str_slice(name, 5, name.n);
+	struct guess g = guess(name);
 
-	/* Not the arena's: the library keeps memory of its own in there. */
-	n->regex = calloc(1, sizeof(*n->regex));
-	if (!n->regex)
-		abort();
-	rc = regcomp(n->regex, arena_cstr(p->a, n->value->text),
-		     REG_EXTENDED | REG_NOSUB);
-	if (rc == 0) {
-		*vec_push(p->a, &p->out->regexes) = n->regex;
+	if (rest.n && (str_starts(name, STR("args.")) ||
+		       str_starts(name, STR("data.")))) {
+		n->field = FILTER_ARG;
+		n->arg = arena_cstr(p->a, rest);
 		return true;
 	}
-	regerror(rc, n->regex, why, sizeof(why));
-	free(n->regex);
-	diag_error(p->d, DIAG_FILTER, at(p, n->value->at),
-		   "not a regular expression: %s", why);
-	diag_help(p->d, "extended ones, as grep -E has them");
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		if (offer(&g, str_of(fields[i].name))) {
+			n->field = fields[i].field;
+			return true;
+		}
+	return unknown_field(p, part, &g);
+}
+
+/* --- values --------------------------------------------------------------- */
+
+static bool check_order(struct filter_parser *p, const struct filter_node *n,
+			struct span field)
+{
+	if (!is_number(n->field) && n->field != FILTER_ARG) {
+		filter_error(p, field, "'%s' is no number",
+			     diag_quote(p->d, words(p, field)));
+	} else if (!n->value->is_number) {
+		filter_error(p, n->value->at, "'%s' is no number",
+			     diag_quote(p->d, n->value->text));
+	} else {
+		return true;
+	}
+	diag_help(p->d, "only numbers have an order");
 	return false;
 }
 
-static bool check_value(struct filter_parser *p, const struct filter_node *n)
+static bool check_number(struct filter_parser *p, enum filter_field field,
+			 struct filter_value *v)
+{
+	int error = field == FILTER_RET ? errnos_number(v->text) : 0;
+
+	if (error) { /* as system calls return it */
+		v->is_number = true;
+		v->number = -error;
+	}
+	if (v->is_number)
+		return true;
+	filter_error(p, v->at, "'%s' is no number", diag_quote(p->d, v->text));
+	if (field == FILTER_RET)
+		diag_help(p->d, "a number, or an error's name, as in ENOENT");
+	else if (field == FILTER_PORT)
+		diag_help(p->d, "as in: port >= 1 and port <= 1023");
+	return false;
+}
+
+static bool check_event(struct filter_parser *p, const struct filter_value *v)
+{
+	struct guess g = guess(v->text);
+
+	if (!p->event_at || v->text.n == 0 || is_event(p, &g))
+		return true;
+	filter_error(p, v->at, "unknown event '%s'", diag_quote(p->d, v->text));
+	if (g.best.n)
+		diag_help(p->d, "did you mean '%.*s'?", STR_ARG(g.best));
+	else
+		diag_help(p->d, "'event ~ NAME' takes any name, and globs");
+	return false;
+}
+
+/* Paths of sockets are addresses, too; they begin with '/' or '@', or are in
+ * quotes. */
+static bool check_addr(struct filter_parser *p, const struct filter_value *v)
+{
+	struct cidr net;
+
+	if (v->is_net || v->quoted || str_starts(v->text, STR("/")) ||
+	    str_starts(v->text, STR("@")))
+		return true;
+	switch (cidr_parse(v->text, &net)) {
+	case CIDR_BAD_BITS:
+		filter_error(p, v->at, "'%s' has too long a prefix",
+			     diag_quote(p->d, v->text));
+		return false;
+	case CIDR_HOST_BITS: {
+		char text[CIDR_TEXT_MAX];
+
+		filter_error(p, v->at, "'%s' has bits behind its prefix",
+			     diag_quote(p->d, v->text));
+		diag_help(p->d, "the network is %s", cidr_text(&net, text));
+		return false;
+	}
+	case CIDR_BAD_ADDRESS:
+	case CIDR_OK:
+		break;
+	}
+	filter_error(p, v->at, "'%s' is no address", diag_quote(p->d, v->text));
+	diag_help(p->d, "names that were asked for are 'name'; paths of "
+			"sockets go in quotes");
+	return false;
+}
+
+static bool check_one(struct filter_parser *p, const struct filter_node *n,
+		      struct filter_value *v)
+{
+	if (is_number(n->field))
+		return check_number(p, n->field, v);
+	if (n->field == FILTER_EVENT)
+		return check_event(p, v);
+	return n->field != FILTER_ADDR || check_addr(p, v);
+}
+
+static bool check_value(struct filter_parser *p, const struct filter_node *n,
+			struct span field)
 {
 	switch (n->op) {
 	case FILTER_LT:
 	case FILTER_LE:
 	case FILTER_GT:
 	case FILTER_GE:
-		if (n->value->is_number)
-			return true;
-		diag_error(p->d, DIAG_FILTER, at(p, n->value->at),
-			   "'%s' is no number",
-			   diag_quote(p->d, n->value->text));
-		diag_help(p->d, "only numbers have an order");
-		return false;
+		return check_order(p, n, field);
 	case FILTER_EQ:
 	case FILTER_NE:
+	case FILTER_IN:
+		for (struct filter_value *v = n->value; v; v = v->next)
+			if (!check_one(p, n, v))
+				return false;
+		return true;
 	case FILTER_GLOB:
 	case FILTER_REGEX:
-	case FILTER_IN:
 	case FILTER_HAS:
 		return true;
 	}
@@ -197,25 +402,27 @@ static bool check_value(struct filter_parser *p, const struct filter_node *n)
 }
 
 struct filter_node *filter_test(struct filter_parser *p, struct span field,
-				enum filter_op op, struct span op_at,
-				struct filter_value *value)
+				enum filter_op op, struct filter_value *value)
 {
 	struct filter_node *n = filter_pair(p, FILTER_TEST, NULL, NULL);
 
-	(void)op_at;
 	if (!n || !find_field(p, field, n))
 		return NULL;
 	n->op = op;
 	n->value = value;
-	if (value && !check_value(p, n))
+	if (value && !check_value(p, n, field))
 		return NULL;
-	return op == FILTER_REGEX && !make_regex(p, n) ? NULL : n;
+	if (op != FILTER_REGEX)
+		return n;
+	n->regex = filter_regex(p, value);
+	return n->regex ? n : NULL;
 }
 
 struct filter *filter_parse(struct diags *d, struct sources *sources,
-			    struct str text)
+			    struct str text, filter_event_at *event_at)
 {
-	struct filter_parser p = {.d = d, .a = d->a, .text = text};
+	struct filter_parser p = {
+		.d = d, .a = d->a, .event_at = event_at, .text = text};
 	yyscan_t scanner = NULL;
 	int rc;
 
@@ -239,211 +446,4 @@ void filter_done(struct filter *f)
 		free(*r);
 	}
 	f->regexes.n = 0;
-}
-
-/* --- matching ------------------------------------------------------------- */
-
-/* '*' stays within a segment, '**' crosses. */
-static bool glob(struct str pattern, struct str s)
-{
-	while (pattern.n) {
-		bool any = str_starts(pattern, STR("**"));
-
-		if (pattern.p[0] != '*') {
-			if (s.n == 0 || s.p[0] != pattern.p[0])
-				return false;
-			pattern = str_slice(pattern, 1, pattern.n);
-			s = str_slice(s, 1, s.n);
-			continue;
-		}
-		pattern = str_slice(pattern, any ? 2 : 1, pattern.n);
-		for (size_t i = 0;; i++) {
-			if (glob(pattern, str_slice(s, i, s.n)))
-				return true;
-			if (i == s.n || (!any && s.p[i] == '/'))
-				return false;
-		}
-	}
-	return s.n == 0;
-}
-
-/* A field of an event: text, or a number. */
-struct have {
-	bool is_number;
-	int64_t number;
-	struct str text;
-};
-
-static struct have have_number(int64_t n)
-{
-	return (struct have){.is_number = true, .number = n};
-}
-
-static struct have have_text(struct str s)
-{
-	return (struct have){.text = s};
-}
-
-static struct have field_of(enum filter_field f, const struct trace_event *e)
-{
-	struct trace_object o;
-
-	switch (f) {
-	case FILTER_EVENT:
-		return have_text(e->name);
-	case FILTER_COMM:
-		return have_text(e->comm);
-	case FILTER_PID:
-		return have_number(e->pid);
-	case FILTER_TID:
-		return have_number(e->tid);
-	case FILTER_PPID:
-		return have_number(e->ppid);
-	case FILTER_HOST_PID:
-		return have_number(e->host_pid);
-	case FILTER_UID:
-		return have_number(e->uid);
-	case FILTER_RET:
-		return have_number(e->ret);
-	case FILTER_CONTAINER:
-		return have_text(e->container);
-	case FILTER_SYSCALL:
-		return have_text(e->syscall);
-	case FILTER_PATH:
-		return have_text(trace_object(e).path);
-	case FILTER_ADDR:
-		return have_text(trace_object(e).addr);
-	case FILTER_NAME:
-		return have_text(trace_object(e).name);
-	case FILTER_PORT:
-		o = trace_object(e);
-		return o.port ? have_number(o.port)
-			      : have_text((struct str){0});
-	case FILTER_ARG: /* has several values: see matches_arg() */
-		break;
-	}
-	abort();
-}
-
-static bool equals(const struct have *h, const struct filter_value *v)
-{
-	if (h->is_number)
-		return v->is_number && v->number == h->number;
-	return str_eq(h->text, v->text);
-}
-
-static bool is_in(const struct have *h, const struct filter_value *v)
-{
-	struct addr addr;
-	bool is_addr = !h->is_number && addr_parse(h->text, &addr);
-
-	for (; v; v = v->next)
-		if (equals(h, v) ||
-		    (is_addr && v->is_net && cidr_has(&v->net, &addr)))
-			return true;
-	return false;
-}
-
-static bool matches_regex(const regex_t *r, struct str s)
-{
-	regmatch_t part = {0, (regoff_t)s.n};
-
-	return regexec(r, s.p ? s.p : "", 1, &part, REG_STARTEND) == 0;
-}
-
-static bool has_value(const struct have *h, const struct filter_node *n)
-{
-	struct str text = h->text;
-	char digits[24];
-
-	if (h->is_number && (n->op == FILTER_GLOB || n->op == FILTER_REGEX)) {
-		int len = snprintf(digits, sizeof(digits), "%lld",
-				   (long long)h->number);
-
-		text = (struct str){digits, (size_t)len};
-	}
-	switch (n->op) {
-	case FILTER_EQ:
-		return equals(h, n->value);
-	case FILTER_NE:
-		return !equals(h, n->value);
-	case FILTER_LT:
-		return h->is_number && h->number < n->value->number;
-	case FILTER_LE:
-		return h->is_number && h->number <= n->value->number;
-	case FILTER_GT:
-		return h->is_number && h->number > n->value->number;
-	case FILTER_GE:
-		return h->is_number && h->number >= n->value->number;
-	case FILTER_GLOB:
-		return glob(n->value->text, text);
-	case FILTER_REGEX:
-		return matches_regex(n->regex, text);
-	case FILTER_IN:
-		return is_in(h, n->value);
-	case FILTER_HAS:
-		return h->is_number || text.n > 0;
-	}
-	abort();
-}
-
-/* Any of the values that it has under that name; for !=, all of them. */
-static bool matches_arg(const struct filter_node *n,
-			const struct trace_event *e)
-{
-	bool all = n->op == FILTER_NE, any = false;
-
-	for (uint32_t i = 0; i < e->n; i++) {
-		const struct trace_leaf *l = &e->leaf[i];
-		struct have h = {.is_number = l->number, .text = l->text};
-		bool negative = str_starts(l->text, STR("-"));
-		uint64_t v = 0;
-
-		if (!str_is(l->key, n->arg))
-			continue;
-		h.is_number = h.is_number &&
-			      str_u64(str_slice(l->text, negative, l->text.n),
-				      INT64_MAX, &v);
-		h.number = negative ? -(int64_t)v : (int64_t)v;
-		if (has_value(&h, n) != all)
-			return !all;
-		any = true;
-	}
-	return all && any;
-}
-
-static bool matches_test(const struct filter_node *n,
-			 const struct trace_event *e)
-{
-	struct have h, kind;
-
-	if (n->field == FILTER_ARG)
-		return matches_arg(n, e);
-	h = field_of(n->field, e);
-	if (n->field != FILTER_EVENT)
-		return has_value(&h, n);
-	/* Under its name or its kind; != is neither. */
-	kind = have_text(str_of(trace_kind_name(trace_kind(e))));
-	return n->op == FILTER_NE ? has_value(&h, n) && has_value(&kind, n)
-				  : has_value(&h, n) || has_value(&kind, n);
-}
-
-static bool matches(const struct filter_node *n, const struct trace_event *e)
-{
-	switch (n->kind) {
-	case FILTER_TEST:
-		return matches_test(n, e);
-	case FILTER_NOT:
-		return !matches(n->a, e);
-	case FILTER_AND:
-		return matches(n->a, e) && matches(n->b, e);
-	case FILTER_OR:
-		return matches(n->a, e) || matches(n->b, e);
-	}
-	abort();
-}
-
-bool filter_matches(const struct filter *f, const struct trace_event *e)
-{
-	return matches(f->root, e);
 }

@@ -48,7 +48,7 @@ enum filter_kind { FILTER_TEST, FILTER_NOT, FILTER_AND, FILTER_OR };
 struct filter_value {
 	struct str text;
 	struct span at;
-	bool is_number, is_net;
+	bool quoted, is_number, is_net;
 	int64_t number;
 	struct cidr net;
 	struct filter_value *next; /* of a list */
@@ -72,6 +72,7 @@ struct filter {
 struct filter_parser {
 	struct diags *d;
 	struct arena *a;
+	filter_event_at *event_at;
 	struct str text;
 	uint32_t base;	 /* of the text, among the sources */
 	uint32_t offset; /* of the scanner */
@@ -79,12 +80,15 @@ struct filter_parser {
 	struct filter *out;
 };
 
+/* part: of the text. */
+void filter_error(struct filter_parser *p, struct span part, const char *fmt,
+		  ...) printf_like(3, 4);
 struct filter_node *filter_pair(struct filter_parser *p, enum filter_kind kind,
 				struct filter_node *a, struct filter_node *b);
 struct filter_node *filter_test(struct filter_parser *p, struct span field,
-				enum filter_op op, struct span op_at,
-				struct filter_value *value);
-/* quoted: with the quotes, and '\' before them and before itself. */
+				enum filter_op op, struct filter_value *value);
+/* quoted: with the quotes, and '\' before them and before itself. A number
+ * in quotes is one, too: the field says what it is compared as. */
 struct filter_value *filter_value(struct filter_parser *p, struct span at,
 				  bool quoted);
 void filter_unexpected(struct filter_parser *p, struct span at);

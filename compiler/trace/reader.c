@@ -1,10 +1,11 @@
 #include "compiler/trace/reader.h"
 
+#include "compiler/trace/input.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yajl/yajl_parse.h>
-#include <zlib.h>
 
 #define CHUNK	(256u << 10)
 #define DEPTH	64
@@ -41,11 +42,13 @@ struct member {
 };
 
 struct reader {
-	gzFile file;
+	struct input *in;
 	struct reader_counts counts;
 	char buf[CHUNK + READER_LINE_MAX];
 	size_t beg, end; /* of what was read and not yet handed on */
-	bool at_end;
+	uint64_t lines;
+	size_t tried;  /* bytes behind the last LF that are no record yet */
+	bool skipping; /* a line of more than READER_LINE_MAX */
 	yajl_handle json;
 	struct trace_event event;
 	/* The parser's state within a record. */
@@ -355,8 +358,7 @@ static void reset(struct reader *r, struct str line)
 	r->good = false;
 }
 
-/* True when the line is a record. */
-static int parse(struct reader *r, struct str line, struct err *err)
+static bool is_record(struct reader *r, struct str line)
 {
 	static const unsigned char end[] = "\n";
 	yajl_status status;
@@ -365,44 +367,90 @@ static int parse(struct reader *r, struct str line, struct err *err)
 	status = yajl_parse(r->json, (const unsigned char *)line.p, line.n);
 	if (status == yajl_status_ok)
 		status = yajl_parse(r->json, end, 1);
-	if (status == yajl_status_ok && r->good && r->place == IN_NOTHING &&
-	    r->event.name.n) {
+	return status == yajl_status_ok && r->good && r->place == IN_NOTHING &&
+	       r->event.name.n;
+}
+
+static void count_bad(struct reader *r)
+{
+	if (r->counts.bad++ == 0)
+		r->counts.first_bad = r->lines;
+}
+
+static int parse(struct reader *r, struct str line, struct err *err)
+{
+	if (is_record(r, line)) {
 		r->counts.records++;
 		return 1;
 	}
-	r->counts.bad++;
-	if (r->counts.first_bad == 0)
-		r->counts.first_bad = r->counts.records + r->counts.bad;
+	count_bad(r);
 	/* One that was cut in the middle would go on with the next line. */
 	return new_parser(r, err);
 }
 
-/* More bytes behind those that are there. 0: none. */
-static int fill(struct reader *r, struct err *err)
+/* What is left of a line has no end. */
+static void pass_damage(struct reader *r)
 {
-	int n, code;
-	const char *why;
+	r->counts.damaged++;
+	r->beg = r->end;
+	r->skipping = false; /* membrane's own members begin with a line */
+}
+
+static int fill_more(struct reader *r, struct err *err)
+{
+	int n;
 
 	if (r->beg > 0) {
 		memmove(r->buf, r->buf + r->beg, r->end - r->beg);
 		r->end -= r->beg;
 		r->beg = 0;
 	}
-	if (r->end == sizeof(r->buf))
-		return err_set(err, -EIO, "a line of more than %u bytes",
-			       READER_LINE_MAX);
-	n = gzread(r->file, r->buf + r->end,
-		   (unsigned)(sizeof(r->buf) - r->end));
-	if (n < 0) {
-		why = gzerror(r->file, &code);
-		return err_set(err, -EIO, "%s",
-			       code == Z_ERRNO ? strerror(errno) : why);
+	if (r->end >= READER_LINE_MAX) {
+		r->end = 0;
+		r->lines++;
+		count_bad(r);
+		r->skipping = true;
 	}
-	if (n == 0) /* what was cut off is at the end, and may still come */
-		gzclearerr(r->file);
-	r->end += (size_t)n;
-	r->counts.bytes += (size_t)n;
+	n = input_read(r->in, r->buf + r->end,
+		       (unsigned)(sizeof(r->buf) - r->end), err);
+	if (n > 0) {
+		r->end += (size_t)n;
+		r->counts.bytes += (size_t)n;
+	}
 	return n;
+}
+
+/* More bytes behind those that are there: 1. 0: none. */
+static int fill(struct reader *r, struct err *err)
+{
+	int rc = fill_more(r, err);
+
+	if (rc == -EBADMSG) {
+		pass_damage(r);
+		return 1;
+	}
+	return rc;
+}
+
+/* Nothing ends the last line of some who write JSON lines. */
+static int last_line(struct reader *r, const struct trace_event **out,
+		     struct err *err)
+{
+	struct str rest = {r->buf + r->beg, r->end - r->beg};
+	struct str line = str_trim(rest);
+
+	r->counts.cut = input_is_cut(r->in) || (line.n && !r->skipping);
+	if (r->skipping || rest.n == r->tried || !str_ends(line, STR("}")))
+		return 0;
+	r->tried = rest.n;
+	if (!is_record(r, line))
+		return new_parser(r, err);
+	r->counts.records++;
+	r->counts.cut = input_is_cut(r->in);
+	r->beg = r->end;
+	r->tried = 0;
+	*out = &r->event;
+	return 1;
 }
 
 int reader_next(struct reader *r, const struct trace_event **out,
@@ -417,11 +465,16 @@ int reader_next(struct reader *r, const struct trace_event **out,
 			rc = fill(r, err);
 			if (rc > 0)
 				continue;
-			r->counts.cut = rest.n > 0;
-			return rc;
+			return rc < 0 ? rc : last_line(r, out, err);
 		}
 		line = str_slice(rest, 0, n);
 		r->beg += n + 1;
+		r->tried = 0;
+		if (r->skipping) {
+			r->skipping = false;
+			continue;
+		}
+		r->lines++;
 		if (str_trim(line).n == 0)
 			continue;
 		rc = parse(r, line, err);
@@ -441,16 +494,9 @@ int reader_open(const char *path, struct reader **out, struct err *err)
 
 	if (!r)
 		return err_set(err, -ENOMEM, "no memory");
-	r->file = strcmp(path, "-") == 0 ? gzdopen(STDIN_FILENO, "rb")
-					 : gzopen(path, "rb");
-	if (!r->file) {
-		rc = err_set(err, errno ? -errno : -ENOMEM, "%s: %s", path,
-			     strerror(errno));
-		free(r);
-		return rc;
-	}
-	gzbuffer(r->file, CHUNK);
-	rc = new_parser(r, err);
+	rc = input_open(path, &r->in, err);
+	if (rc == 0)
+		rc = new_parser(r, err);
 	if (rc < 0) {
 		reader_close(r);
 		return rc;
@@ -465,7 +511,7 @@ void reader_close(struct reader *r)
 		return;
 	if (r->json)
 		yajl_free(r->json);
-	gzclose(r->file);
+	input_close(r->in);
 	free(r);
 }
 

@@ -2,8 +2,8 @@
  * Traces, as a stream of events: JSON lines, plain or gzip, also of a file
  * that still grows. Constant memory, whatever the size.
  *
- * What is no record is counted and left out: a trace whose end was cut off
- * is still worth reading. yajl reads the JSON, zlib the rest.
+ * What is no record is counted and left out: a trace that is damaged, or whose
+ * end was cut off, is still worth reading. yajl reads the JSON.
  */
 #ifndef COMPILER_TRACE_READER_H
 #define COMPILER_TRACE_READER_H
@@ -17,8 +17,9 @@ struct reader;
 
 struct reader_counts {
 	uint64_t records, bytes; /* bytes of JSON */
-	uint64_t bad;		 /* lines that are no records */
+	uint64_t bad;		 /* lines that are no records, or too long */
 	uint64_t first_bad;	 /* number of the first of them, from 1 */
+	uint64_t damaged;	 /* places where something is missing */
 	bool cut;		 /* the file ends within a record */
 };
 
@@ -29,7 +30,7 @@ void reader_close(struct reader *r);
 /*
  * The next event: 1. It stays until the next call. 0 at the end of what is
  * there; a later call goes on if the file has grown.
- *   -EIO  the file cannot be read, or is no gzip within
+ *   -EIO and so on, the file cannot be read
  */
 must_check int reader_next(struct reader *r, const struct trace_event **out,
 			   struct err *err);

@@ -3,7 +3,7 @@
  * expression, then a trace, plain or gzip. Whatever is in them is counted as
  * broken or gets an error; the same input says the same twice.
  */
-#include "compiler/trace/filter.h"
+#include "compiler/trace/filter_match.h"
 #include "compiler/trace/reader.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	diags_init(&diags, a, &sources);
 	str_line(&rest, &line);
 	f = filter_parse(&diags, &sources,
-			 arena_str(a, str_slice(line, 0, 4096)));
+			 arena_str(a, str_slice(line, 0, 4096)), NULL);
 	if (!f && diags.errors == 0)
 		abort();
 	if (write(fd, rest.p, rest.n) != (ssize_t)rest.n)
