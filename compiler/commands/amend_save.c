@@ -1,16 +1,14 @@
 #include "compiler/commands/amend.h"
 
 #include "compiler/base/fileio.h"
-#include "compiler/base/limits.h"
 #include "compiler/commands/contribution.h"
+#include "compiler/commands/saving.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/trust_ask.h"
 #include "compiler/front/edit.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 static int fail(struct amend *x, int status, const struct err *err)
 {
@@ -74,7 +72,8 @@ int amend_save_prepare(struct amend *x)
 		    x->about.session.id);
 		return STATUS_REFUSED;
 	}
-	if (inputs_find(x->a, x->o, &s->in, &err) < 0)
+	if (inputs_find(x->a, x->o, &s->in, &err) < 0 ||
+	    inputs_recover(x->a, s->in.state, x->about.workspace, &err) < 0)
 		return fail(x, STATUS_IO, &err);
 	s->in.workspace = x->about.workspace;
 	status = compile(x, NULL, &s->old);
@@ -98,50 +97,14 @@ int amend_save_prepare(struct amend *x)
 	return STATUS_OK;
 }
 
-/*
- * Into the file that is there, not beside it and renamed: in the agent's
- * container that file is mounted read-only, and another one in its place would
- * not be. One write of all of it.
- */
-static int write_over(struct amend *x, int fd, struct err *err)
-{
-	const char *path = x->save.path;
-	struct str text = x->save.after;
-	ssize_t n = pwrite(fd, text.p, text.n, 0);
-
-	if (n < 0)
-		return err_set(err, -errno, "%s: %s", path, strerror(errno));
-	if ((size_t)n != text.n || ftruncate(fd, (off_t)text.n) < 0 ||
-	    fsync(fd) < 0)
-		return err_set(err, -EIO, "%s: could not be written whole",
-			       path);
-	return 0;
-}
-
 static int write_file(struct amend *x, struct err *err)
 {
-	auto_fd int fd = open(x->save.path,
-			      O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	struct str have;
-	struct stat st;
-	int rc;
+	const struct amend_save *s = &x->save;
 
-	if (fd < 0 && errno == ENOENT && x->save.is_new)
-		return fileio_write(AT_FDCWD, x->save.path, x->save.after, 0644,
-				    err);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return err_set(err, -errno, "%s: %s", x->save.path,
-			       strerror(errno));
-	if (!S_ISREG(st.st_mode))
-		return err_set(err, -EINVAL, "%s: not a file", x->save.path);
-	rc = fileio_read(x->a, AT_FDCWD, x->save.path, LIMIT_SOURCE_BYTES,
-			 &have, err);
-	if (rc == 0 && !str_eq(have, x->save.before))
-		rc = err_set(err, -ESTALE,
-			     "%s was edited meanwhile: it is "
-			     "left as it is",
-			     x->save.path);
-	return rc < 0 ? rc : write_over(x, fd, err);
+	if (s->is_new && access(s->path, F_OK) < 0)
+		return fileio_write(AT_FDCWD, s->path, s->after, 0644, err);
+	return saving_write(x->a, s->in.state, s->in.workspace, s->file,
+			    s->before, s->after, err);
 }
 
 /* What was shown and confirmed is approved with it, and nothing else is. */

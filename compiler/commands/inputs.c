@@ -1,6 +1,7 @@
 #include "compiler/commands/inputs.h"
 
 #include "compiler/base/date.h"
+#include "compiler/commands/saving.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/view.h"
 
@@ -196,6 +197,18 @@ static void find_flags(struct arena *a, const struct options *o,
 	}
 }
 
+/* Before anything reads it: half of a policy may permit what neither does. */
+int inputs_recover(struct arena *a, const char *state, const char *workspace,
+		   struct err *err)
+{
+	const char *what;
+	int rc = saving_recover(a, state, workspace, &what, err);
+
+	if (rc == 0 && what)
+		say("%s", view_cleaned(a, str_of(what)).p);
+	return rc;
+}
+
 int inputs_find(struct arena *a, const struct options *o, struct inputs *out,
 		struct err *err)
 {
@@ -216,6 +229,8 @@ int inputs_find(struct arena *a, const struct options *o, struct inputs *out,
 			       where);
 	out->workspace = arena_cstr(a, str_of(real));
 	if (inputs_state(a, &out->state, err) < 0)
+		return err->code;
+	if (inputs_recover(a, out->state, out->workspace, err) < 0)
 		return err->code;
 	out->config = join(a, out->state, "config.yaml");
 	out->front.workspace = out->workspace;

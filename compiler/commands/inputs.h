@@ -18,11 +18,15 @@ struct inputs {
 };
 
 /*
- * From flags, MEMBRANE_HOME and MEMBRANE_POLICIES. Nothing is written. On the
- * first use, what would become the global file is read in its place.
+ * From flags, MEMBRANE_HOME and MEMBRANE_POLICIES. Nothing is written, but for a
+ * policy that was left half written: saving_recover(). On the first use, what
+ * would become the global file is read in its place.
  */
 must_check int inputs_find(struct arena *a, const struct options *o,
 			   struct inputs *out, struct err *err);
+/* Of another workspace than inputs_find() has found: saving_recover(), said. */
+must_check int inputs_recover(struct arena *a, const char *state,
+			      const char *workspace, struct err *err);
 /*
  * Find and compile. STATUS_OK: c->ok holds, unless c->stop_after was set.
  * Otherwise everything has been said: STATUS_REFUSED or STATUS_IO, STATUS_USAGE
