@@ -10,6 +10,8 @@
 #include <time.h>
 
 #define WORDS_SHOWN   64u
+#define WORD_BYTES    400u /* of one; scripts are words, too */
+#define COMMAND_BYTES 2000u
 #define ANSWERS_SHOWN 6u
 
 const char *trace_clock(uint64_t at_ns, char buf[TRACE_CLOCK_MAX])
@@ -39,9 +41,21 @@ static bool is_plain(struct str word)
 	return word.n > 0;
 }
 
+/* No more than n bytes, and no half of a character. */
+static struct str first_of(struct str s, size_t n)
+{
+	while (n && ((unsigned char)s.p[n] & 0xc0) == 0x80)
+		n--;
+	return str_slice(s, 0, n);
+}
+
 static void put_word(struct buf *out, struct str word)
 {
-	if (is_plain(word)) {
+	bool is_cut = word.n > WORD_BYTES;
+
+	if (is_cut)
+		word = first_of(word, WORD_BYTES);
+	if (is_plain(word) && !is_cut) {
 		buf_add(out, word);
 		return;
 	}
@@ -51,7 +65,7 @@ static void put_word(struct buf *out, struct str word)
 			buf_adds(out, "'\\'");
 		buf_addc(out, word.p[i]);
 	}
-	buf_addc(out, '\'');
+	buf_adds(out, is_cut ? "'…" : "'");
 }
 
 struct str trace_command(struct arena *a, const struct trace_event *e)
@@ -63,7 +77,7 @@ struct str trace_command(struct arena *a, const struct trace_event *e)
 	for (uint32_t i = 0; i < e->n; i++) {
 		if (!str_is(e->leaf[i].key, "argv"))
 			continue;
-		if (n++ == WORDS_SHOWN) {
+		if (n++ == WORDS_SHOWN || b.n > COMMAND_BYTES) {
 			buf_adds(&b, " …");
 			break;
 		}
@@ -141,6 +155,17 @@ static void of_file(struct arena *a, const struct trace_event *e,
 
 /* --- the network ---------------------------------------------------------- */
 
+/* What goes to nobody by name, goes to whom the socket is connected to. */
+static void put_unnamed(struct buf *text, const struct trace_event *e)
+{
+	struct str family = trace_arg(e, "remote_addr.sa_family");
+
+	if (family.n)
+		view_clean(text, family);
+	else if (trace_kind(e) == TRACE_SEND)
+		buf_adds(text, "(as connected)");
+}
+
 static void put_address(struct buf *text, const struct trace_event *e)
 {
 	struct trace_object o = trace_object(e);
@@ -158,7 +183,7 @@ static void put_address(struct buf *text, const struct trace_event *e)
 	if (o.port)
 		buf_addf(text, ":%u", o.port);
 	if (o.addr.n == 0 && o.name.n == 0)
-		view_clean(text, trace_arg(e, "remote_addr.sa_family"));
+		put_unnamed(text, e);
 }
 
 /* "example.com → 192.0.2.1, 2001:db8::1", or why there is nothing. */

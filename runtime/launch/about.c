@@ -201,7 +201,9 @@ int about_find(struct arena *a, const char *state, struct str which,
 			       "there is no session yet: 'membrane run' makes "
 			       "one");
 	if (found == 0)
-		return err_set(err, -ENOENT, "there is no session '%.*s'",
+		return err_set(err, -ENOENT,
+			       "there is no session '%.*s': 'membrane ps "
+			       "--all' lists them",
 			       STR_ARG(str_slice(which, 0, 64)));
 	if (found > 1 && which.n)
 		return err_set(err, -ENOENT,

@@ -67,17 +67,23 @@ int session_new(struct arena *a, const char *state, struct session *out,
 		struct err *err)
 {
 	struct session s = {.lock_fd = -1};
+	struct err ignored;
 	int rc = fileio_mkdirs(arena_fmt(a, "%s/sessions", state).p, 0700, err);
 
 	if (rc == 0)
 		rc = make_folder(a, state, &s, err);
-	if (rc == 0)
-		rc = make_lock(a, &s, err);
 	if (rc < 0)
+		return rc;
+	rc = make_lock(a, &s, err);
+	if (rc < 0) {
 		fd_close(&s.lock_fd);
-	else
-		*out = s;
-	return rc;
+		/* or it would be listed as one that was lost */
+		if (fileio_remove_tree(AT_FDCWD, s.dir, &ignored) < 0)
+			err_while(err, "%s stays", s.dir);
+		return rc;
+	}
+	*out = s;
+	return 0;
 }
 
 int session_list(struct arena *a, const char *state, sessions *out,

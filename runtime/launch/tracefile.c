@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -77,6 +78,16 @@ static void list(struct arena *a, DIR *dir, kept_list *out)
 	}
 }
 
+/* Not under one who writes it: a session that has been silent is old, too. */
+static void remove_unused(int dir, const char *name)
+{
+	auto_fd int fd =
+		openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		unlinkat(dir, name, 0);
+}
+
 /* Best effort: a file that stays costs room and nothing else. */
 static void prune(const struct tracefile *f)
 {
@@ -91,9 +102,10 @@ static void prune(const struct tracefile *f)
 		qsort(all.v, all.n, sizeof(*all.v), newest_first);
 	for (uint32_t i = 0; i < all.n; i++) {
 		bytes += all.v[i].bytes;
-		/* The newest is the one that grows, and is never removed. */
+		/* The newest may be one that nobody has locked yet. */
 		if (i > 0 && (i >= f->limits.files || bytes > f->limits.total))
-			unlinkat(dirfd(dir), arena_cstr(a, all.v[i].name), 0);
+			remove_unused(dirfd(dir),
+				      arena_cstr(a, all.v[i].name));
 	}
 	if (dir)
 		closedir(dir);
@@ -116,7 +128,7 @@ static int begin(struct tracefile *f, struct err *err)
 	if (n >= (int)sizeof(path))
 		return err_set(err, -ENAMETOOLONG, "%s: name too long", f->dir);
 	f->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (f->fd < 0)
+	if (f->fd < 0 || flock(f->fd, LOCK_SH) < 0)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
 	f->bytes = 0;
 	f->begun_ms = proc_now_ms();
@@ -132,16 +144,27 @@ static bool is_full(const struct tracefile *f, size_t more)
 	       (f->bytes + more > f->limits.bytes || age_s >= f->limits.age_s);
 }
 
+/* What goes into a file without a name is read by nobody. */
+static int check_name(const struct tracefile *f, struct err *err)
+{
+	struct stat st;
+
+	if (fstat(f->fd, &st) == 0 && st.st_nlink == 0)
+		return err_set(err, -ENOENT,
+			       "%s/%s" SUFFIX " was removed while it grew",
+			       f->dir, f->session);
+	return 0;
+}
+
 int tracefile_add(struct tracefile *f, struct str member, struct err *err)
 {
-	int rc = 0;
+	int rc;
 
 	if (f->fd >= 0 && is_full(f, member.n)) {
 		tracefile_done(f);
 		f->part++;
 	}
-	if (f->fd < 0)
-		rc = begin(f, err);
+	rc = f->fd < 0 ? begin(f, err) : check_name(f, err);
 	if (rc == 0)
 		rc = fileio_write_all(f->fd, member, err);
 	if (rc < 0) {

@@ -4,7 +4,8 @@
  *
  * Whole gzip members go in, one after the other; a file ends between two, so
  * each can be read by itself, also while it grows. What is older than the
- * limits allow is removed when a file is begun.
+ * limits allow is removed when a file is begun, but for what grows, of whatever
+ * session: that holds an flock(2).
  */
 #ifndef RUNTIME_LAUNCH_TRACEFILE_H
 #define RUNTIME_LAUNCH_TRACEFILE_H
@@ -34,6 +35,7 @@ void tracefile_init(struct tracefile *f, const char *dir, const char *session,
 /*
  * Append one member. When that fails, what was written of it is taken back:
  *   -ENOSPC, -EDQUOT, -EFBIG  no room
+ *   -ENOENT  the file was removed by somebody
  */
 must_check int tracefile_add(struct tracefile *f, struct str member,
 			     struct err *err);

@@ -480,7 +480,7 @@ void tracer_ended(struct tracer *t, int status)
 	/* snprintf would read what it writes */
 	err = t->why;
 	if (err.text[0] == '\0')
-		err_set(&err, -EPIPE, "it ended (status %d)", status);
+		err_set(&err, -EPIPE, "the tracer ended (status %d)", status);
 	err.code = -EPIPE;
 	fail(t, &err);
 }
