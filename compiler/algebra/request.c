@@ -171,9 +171,7 @@ static bool aims_nameless(const struct ir_grant *d, const struct asked *q)
 {
 	const struct cidr *net = ir_dest_net(&d->dest);
 
-	if (!inside_denies(d) || !ir_grant_http(d) ||
-	    !has_port(d, q->r->port) ||
-	    !ir_dest_has_scheme(&d->dest, IR_SCHEME_HTTPS))
+	if (!inside_denies_tls(d) || !has_port(d, q->r->port))
 		return false;
 	return net ? cidr_has(net, &q->r->addr) : d->dest.kind == IR_DEST_ANY;
 }

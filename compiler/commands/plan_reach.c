@@ -1,8 +1,5 @@
 #include "compiler/commands/plan_reach.h"
 
-#include "compiler/emit/profiles.h"
-#include "compiler/ir/inside.h"
-
 #include <stdlib.h>
 
 /* A grant as it is shown: sorted by ports, then kind, then name. */
@@ -102,13 +99,6 @@ static void groups(const struct view *v, const struct plan_model *m,
 			show(v, m, lines[k].grant, paint);
 		}
 	}
-}
-
-bool plan_reach_decrypts(const struct ir_policy *p, const struct ir_grant *g)
-{
-	if (g->key == IR_KEY_DENY)
-		return profiles_denies_inside(g);
-	return inside_decrypts(p, g);
 }
 
 /* A network of the policy inside one of the floor: it is opened. */

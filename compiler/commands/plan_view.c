@@ -3,7 +3,7 @@
 #include "compiler/base/date.h"
 #include "compiler/base/lint.h"
 #include "compiler/commands/plan_reach.h"
-#include "compiler/emit/profiles.h"
+#include "compiler/ir/inside.h"
 #include "compiler/ir/tracee.h"
 
 /* Where the second column of "how it is run" begins. */
@@ -241,7 +241,7 @@ static void decrypted(const struct view *v, const struct plan_model *m)
 
 	for (int k = 0; k < 2; k++)
 		vec_each(g, lists[k])
-			n += plan_reach_decrypts(p, g);
+			n += inside_opens(p, g);
 	view_title(v, "decrypted", n, n ? "destination" : NULL);
 	if (n == 0)
 		paragraph(v, "nothing: no http rules, no credentials, no 'tls: "
@@ -249,7 +249,7 @@ static void decrypted(const struct view *v, const struct plan_model *m)
 			     "authority of its own");
 	for (int k = 0; k < 2; k++)
 		vec_each(g, lists[k]) {
-			if (!plan_reach_decrypts(p, g))
+			if (!inside_opens(p, g))
 				continue;
 			if (view_more(v, 2, i++, n))
 				return;
@@ -271,10 +271,10 @@ static void decrypted(const struct view *v, const struct plan_model *m)
 static bool is_name_checked(const struct ir_policy *p, const struct ir_grant *g)
 {
 	if ((g->dest.kind != IR_DEST_HOST && g->dest.kind != IR_DEST_PATTERN) ||
-	    plan_reach_decrypts(p, g))
+	    inside_opens(p, g))
 		return false;
 	vec_each(d, &p->deny)
-		if (plan_reach_decrypts(p, d) &&
+		if (inside_opens(p, d) &&
 		    str_eq(ir_dest_name(&d->dest), ir_dest_name(&g->dest)))
 			return false;
 	return true;

@@ -15,10 +15,10 @@ bool gate_cfg_decrypts(const struct ir_policy *p)
 	if (p->credentials.n)
 		return true;
 	vec_each(g, &p->allow)
-		if (inside_decrypts(p, g))
+		if (inside_opens(p, g))
 			return true;
 	vec_each(d, &p->deny)
-		if (d->from.layer != LAYER_FLOOR && profiles_denies_inside(d))
+		if (inside_opens(p, d))
 			return true;
 	return false;
 }

@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool profiles_denies_inside(const struct ir_grant *d)
-{
-	return ir_grant_http(d) &&
-	       ir_dest_has_scheme(&d->dest, IR_SCHEME_HTTPS);
-}
-
 /* Does HAProxy need to know of it? ports: inside_ports() */
 static bool concerns(const ir_ports *ports, const struct ir_grant *g)
 {
@@ -251,8 +245,7 @@ static void add_grants(const struct emit_in *in, const struct profiles *p,
 			x->token,
 			g->id,
 			&g->from,
-			g->key == IR_KEY_DENY ? profiles_denies_inside(g)
-					      : inside_decrypts(in->policy, g)};
+			inside_opens(in->policy, g)};
 	}
 }
 

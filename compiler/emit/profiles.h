@@ -45,8 +45,6 @@ const struct profile *profiles_of(struct arena *a, const struct profiles *p,
 				  const struct ir_policy *policy,
 				  const struct ir_grant *g);
 
-/* Whether a denial is one of requests inside TLS. */
-bool profiles_denies_inside(const struct ir_grant *d);
 /* Whether all passes that no denial is about: networks without http. */
 bool profiles_net(const struct profile *x);
 /* How a name is looked up: '*' alone in front, '**' alone in front. */

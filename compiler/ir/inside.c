@@ -37,14 +37,18 @@ bool inside_denies(const struct ir_grant *d)
 	return is_named(d) && inside_has_tcp(d);
 }
 
+bool inside_denies_tls(const struct ir_grant *d)
+{
+	return is_named(d) && ir_grant_http(d) &&
+	       ir_dest_has_scheme(&d->dest, IR_SCHEME_HTTPS);
+}
+
 /* Requests are of TCP ports as they are written, and of UDP by HTTP/3. */
 static bool may_be_quic(const struct ir_grant *d, const struct ir_port *p)
 {
-	if (!is_named(d))
-		return false;
 	if (ir_grant_http(d))
-		return ir_dest_has_scheme(&d->dest, IR_SCHEME_HTTPS);
-	return p->proto == IR_PROTO_UDP;
+		return inside_denies_tls(d);
+	return is_named(d) && p->proto == IR_PROTO_UDP;
 }
 
 bool inside_quic(const struct ir_grant *d, uint16_t port)
@@ -97,10 +101,7 @@ ir_ports inside_quic_same(struct arena *a, const ir_ports *ports)
 
 const struct cidr *inside_quic_net(const struct ir_grant *d)
 {
-	if (d->from.layer == LAYER_FLOOR || !ir_grant_http(d) ||
-	    !ir_dest_has_scheme(&d->dest, IR_SCHEME_HTTPS))
-		return NULL;
-	return ir_dest_net(&d->dest);
+	return inside_denies_tls(d) ? ir_dest_net(&d->dest) : NULL;
 }
 
 ir_ports inside_quic_ports(struct arena *a, const struct ir_policy *p)
@@ -153,6 +154,12 @@ bool inside_decrypts(const struct ir_policy *p, const struct ir_grant *g)
 	if (!ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTPS))
 		return false;
 	return ir_grant_http(g) || tls == IR_TLS_INSPECT;
+}
+
+bool inside_opens(const struct ir_policy *p, const struct ir_grant *g)
+{
+	return g->key == IR_KEY_DENY ? inside_denies_tls(g)
+				     : inside_decrypts(p, g);
 }
 
 bool inside_unseen(const struct ir_policy *p)

@@ -37,6 +37,8 @@
 bool inside_has_tcp(const struct ir_grant *g);
 /* Is a denial about names or requests over TCP? The floor's are not. */
 bool inside_denies(const struct ir_grant *d);
+/* Is it about requests over TLS, which is opened to see them? */
+bool inside_denies_tls(const struct ir_grant *d);
 /* The TCP ports on which some denial is; normalised, may be empty. */
 ir_ports inside_ports(struct arena *a, const struct ir_policy *p);
 /* Is it one of requests over TLS, or of a name on UDP ports, so that QUIC could
@@ -56,6 +58,8 @@ const struct cidr *inside_quic_net(const struct ir_grant *d);
 bool inside_meets(const ir_ports *ports, const struct ir_grant *g);
 /* Whether the TLS of a grant is decrypted by itself; semantics.md, 3. */
 bool inside_decrypts(const struct ir_policy *p, const struct ir_grant *g);
+/* The same for the sake of a grant, or of a denial. */
+bool inside_opens(const struct ir_policy *p, const struct ir_grant *g);
 /*
  * Does what '*' opens pass the gate without a look inside? Nothing asks for
  * one: no request is decided, no name denied, no header added.
