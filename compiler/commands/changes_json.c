@@ -1,5 +1,6 @@
 #include "compiler/commands/changes_json.h"
 
+#include "compiler/commands/place_json.h"
 #include "compiler/ir/text.h"
 
 #include <stdlib.h>
@@ -17,15 +18,6 @@ static cJSON *decided(const struct decision *d)
 	json_put_bool(o, "allow", d->allow);
 	json_put_cstr(o, "reason", reason_name(d->reason));
 	return o;
-}
-
-static void put_place(const struct changes *x, cJSON *o, struct place at)
-{
-	if (!at.source)
-		return;
-	put_words(o, "source", view_cleaned(x->a, at.source->name));
-	json_put_u64(o, "line", at.line);
-	json_put_u64(o, "column", at.column);
 }
 
 static cJSON *texts(const struct changes *x, const ir_texts *list)
@@ -111,13 +103,13 @@ static cJSON *one(const struct changes *x, const struct access_change *c)
 	put_words(o, "rule", w.rule);
 	put_words(o, "rule_id", w.rule_id);
 	json_put_cstr(o, "side", c->why_old ? "old" : "new");
-	put_place(x, o, w.at);
+	place_json_put(x->a, o, w.at);
 	if (w.before.n) {
 		cJSON *before = json_object();
 
 		put_words(before, "rule", w.before);
 		put_words(before, "rule_id", w.before_id);
-		put_place(x, before, w.before_at);
+		place_json_put(x->a, before, w.before_at);
 		json_put(o, "before", before);
 	}
 	return o;
@@ -146,8 +138,6 @@ cJSON *changes_json_places(const struct changes *x)
 	cJSON *list = json_array();
 
 	vec_each(h, &x->places) {
-		struct place at =
-			sources_place(&x->now->sources, h->grant->from.at);
 		cJSON *o = json_object();
 
 		json_put_str(o, "dest", h->place->dest);
@@ -156,7 +146,7 @@ cJSON *changes_json_places(const struct changes *x)
 		json_put_cstr(o, "what", h->place->what);
 		json_put_cstr(o, "documented", h->place->source);
 		json_put_str(o, "rule_id", h->grant->id);
-		put_place(x, o, at);
+		place_json_span(o, &x->now->sources, h->grant->from.at);
 		json_push(list, o);
 	}
 	return list;

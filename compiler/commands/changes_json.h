@@ -7,11 +7,13 @@
 #include "compiler/base/json.h"
 #include "compiler/commands/changes.h"
 
-/* The caller puts it into a tree. */
-/* Places where others can now read, likewise: "third_parties". */
-cJSON *changes_json_places(const struct changes *x);
+/* All are lists; the caller puts them into a tree. */
+
+/* What changed. */
 cJSON *changes_json(const struct changes *x);
 /* The same of what is unchanged. */
 cJSON *changes_json_kept(const struct changes *x);
+/* Places where others can now read: "third_parties". */
+cJSON *changes_json_places(const struct changes *x);
 
 #endif

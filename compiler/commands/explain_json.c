@@ -1,6 +1,7 @@
 #include "compiler/commands/explain_json.h"
 
 #include "compiler/commands/changes.h"
+#include "compiler/commands/place_json.h"
 #include "compiler/ir/text.h"
 
 static const char *verdict(bool allow)
@@ -10,7 +11,6 @@ static const char *verdict(bool allow)
 
 static cJSON *rule(const struct compilation *c, const struct explain_rule *r)
 {
-	struct place p = sources_place(&c->sources, r->from->at);
 	cJSON *o = json_object();
 
 	json_put_cstr(o, "kind", explain_kind_name(r->kind));
@@ -20,11 +20,7 @@ static cJSON *rule(const struct compilation *c, const struct explain_rule *r)
 	json_put_cstr(o, "verdict", verdict(r->allow));
 	json_put_cstr(o, "reason", reason_name(r->reason));
 	json_put_cstr(o, "layer", layer_name(r->from->layer));
-	if (p.source) {
-		json_put_str(o, "source", p.source->name);
-		json_put_u64(o, "line", p.line);
-		json_put_u64(o, "column", p.column);
-	}
+	place_json_span(o, &c->sources, r->from->at);
 	return o;
 }
 

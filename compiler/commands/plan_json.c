@@ -3,17 +3,7 @@
 #include "compiler/base/date.h"
 #include "compiler/base/lint.h"
 #include "compiler/commands/changes_json.h"
-
-static void put_place(cJSON *o, const struct sources *s, struct span at)
-{
-	struct place p = sources_place(s, at);
-
-	if (!p.source)
-		return;
-	json_put_str(o, "source", p.source->name);
-	json_put_u64(o, "line", p.line);
-	json_put_u64(o, "column", p.column);
-}
+#include "compiler/commands/place_json.h"
 
 static void put_lint(cJSON *o, const struct diag_view *one)
 {
@@ -42,7 +32,7 @@ static cJSON *diag_list(struct diags d, bool errors)
 			continue;
 		o = json_object();
 		put_lint(o, &one);
-		put_place(o, d.sources, one.at);
+		place_json_span(o, d.sources, one.at);
 		json_push(list, o);
 	}
 	return list;
@@ -64,7 +54,7 @@ static cJSON *third_parties(const struct plan_model *m)
 		json_put_cstr(o, "what", place->what);
 		json_put_cstr(o, "documented", place->source);
 		json_put_str(by, "text", h->grant->canon);
-		put_place(by, m->sources, h->grant->from.at);
+		place_json_span(by, m->sources, h->grant->from.at);
 		json_put(o, "grant", by);
 		json_push(list, o);
 	}
@@ -79,12 +69,12 @@ static cJSON *excepted(const struct plan_model *m)
 		cJSON *o = json_object(), *by = json_object();
 
 		put_lint(o, &w->view);
-		put_place(o, m->sources, w->view.at);
+		place_json_span(o, m->sources, w->view.at);
 		json_put_str(by, "reason", w->waiver->reason);
 		if (w->waiver->has_until)
 			json_put_str(by, "until",
 				     date_text(m->a, w->waiver->until));
-		put_place(by, m->sources, w->waiver->from.at);
+		place_json_span(by, m->sources, w->waiver->from.at);
 		json_put(o, "exception", by);
 		json_push(list, o);
 	}
@@ -129,7 +119,7 @@ static cJSON *additions(const struct plan_model *m)
 		cJSON *o = json_object();
 
 		json_put_str(o, "text", t->s);
-		put_place(o, m->sources, t->from.at);
+		place_json_span(o, m->sources, t->from.at);
 		json_push(list, o);
 	}
 	return list;
@@ -159,7 +149,7 @@ static cJSON *risks(const struct plan_model *m)
 
 		json_put_cstr(o, "id", r->id);
 		json_put_str(o, "text", r->text);
-		put_place(o, m->sources, r->from.at);
+		place_json_span(o, m->sources, r->from.at);
 		json_push(list, o);
 	}
 	return list;

@@ -3,6 +3,7 @@
 #include "compiler/commands/expect.h"
 #include "compiler/commands/inputs.h"
 #include "compiler/commands/junit.h"
+#include "compiler/commands/place_json.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/view.h"
 #include "compiler/front/testfiles.h"
@@ -14,24 +15,13 @@
 
 /* --- as JSON ------------------------------------------------------------- */
 
-static void put_place(cJSON *o, const struct sources *s, struct span at)
-{
-	struct place p = sources_place(s, at);
-
-	if (!p.source)
-		return;
-	json_put_str(o, "source", p.source->name);
-	json_put_u64(o, "line", p.line);
-	json_put_u64(o, "column", p.column);
-}
-
 static cJSON *test_json(const struct sources *s, const struct expectation *e)
 {
 	cJSON *o = json_object();
 
 	json_put_cstr(o, "expect", expect_name(e->kind));
 	json_put_str(o, "text", e->text);
-	put_place(o, s, e->from.at);
+	place_json_span(o, s, e->from.at);
 	json_put_bool(o, "passed", e->passed);
 	if (e->witness.n)
 		json_put_str(o, "witness", e->witness);
@@ -45,7 +35,7 @@ static cJSON *test_json(const struct sources *s, const struct expectation *e)
 		if (e->was.grant && e->was.grant->id.n)
 			json_put_str(rule, "id", e->was.grant->id);
 		json_put_cstr(rule, "layer", layer_name(e->rule.layer));
-		put_place(rule, s, e->rule.at);
+		place_json_span(rule, s, e->rule.at);
 		json_put(o, "rule", rule);
 	}
 	if (e->said.n)
