@@ -1,7 +1,6 @@
 #include "compiler/commands/risks.h"
 
 #include "compiler/commands/view.h"
-#include "compiler/emit/profiles.h"
 #include "compiler/ir/inside.h"
 #include "compiler/ir/ports.h"
 
@@ -32,56 +31,70 @@ static const struct ir_grant *first_grant(const struct ir_policy *p,
 	return NULL;
 }
 
-static bool has_udp(const struct ir_grant *g)
+/* A risk of the first grant or denial that is so; is: one of those below. */
+static void add_first(struct finder *f, const char *id, const ir_grants *of,
+		      bool (*is)(const struct finder *,
+				 const struct ir_grant *),
+		      struct str text)
+{
+	vec_each(g, of) {
+		if (!is(f, g))
+			continue;
+		add(f, id, g->from, text);
+		return;
+	}
+}
+
+/* --- names --------------------------------------------------------------- */
+
+/* What nobody reads behind a name that is granted. */
+static bool is_raw(const struct finder *f, const struct ir_grant *g)
+{
+	(void)f;
+	return who(g) != IR_DEST_CIDR && !ir_grant_http(g);
+}
+
+static bool is_spliced(const struct finder *f, const struct ir_grant *g)
+{
+	return is_raw(f, g) && !inside_decrypts(f->p, g);
+}
+
+static bool is_unread_udp(const struct finder *f, const struct ir_grant *g)
 {
 	vec_each(p, &g->ports)
 		if (p->proto == IR_PROTO_UDP)
-			return true;
+			return is_raw(f, g);
 	return false;
 }
 
-/* What nobody reads behind a name that is granted. */
-static void find_unread(struct finder *f)
+static bool is_private(const struct finder *f, const struct ir_grant *g)
 {
-	const struct ir_grant *spliced = NULL, *raw = NULL, *udp = NULL;
-
-	vec_each(g, &f->p->allow) {
-		if (who(g) == IR_DEST_CIDR || g->dest.kind == IR_DEST_URL ||
-		    g->has_http)
-			continue;
-		if (!raw)
-			raw = g;
-		if (!spliced && !inside_decrypts(f->p, g))
-			spliced = g;
-		if (!udp && has_udp(g))
-			udp = g;
-	}
-	if (spliced)
-		add(f, "fronting", spliced->from,
-		    STR("where only the name of a TLS connection is checked, a "
-			"server with several sites can be asked for another "
-			"one inside it: 'tls: inspect' closes that"));
-	if (raw)
-		add(f, "shared-address", raw->from,
-		    STR("other protocols than TLS and HTTP state no name: "
-			"without 'http' rules they reach whoever listens at an "
-			"address that a granted name leads to"));
-	if (udp)
-		add(f, "datagrams", udp->from,
-		    STR("datagrams are not read: UDP that is granted by name "
-			"reaches whoever listens at an address that the name "
-			"leads to, and QUIC (HTTP/3) and DTLS there may state "
-			"another name, and ask for anything"));
+	(void)f;
+	return g->private.set && g->private.v;
 }
 
 static void find_names(struct finder *f)
 {
-	const struct ir_grant *host = first_grant(f->p, IR_DEST_HOST);
+	const ir_grants *allow = &f->p->allow;
 	const struct ir_grant *pattern = first_grant(f->p, IR_DEST_PATTERN);
-	const struct ir_grant *named = host ? host : pattern;
 
-	if (named) {
-		find_unread(f);
+	if (pattern || first_grant(f->p, IR_DEST_HOST)) {
+		add_first(f, "fronting", allow, is_spliced,
+			  STR("where only the name of a TLS connection is "
+			      "checked, a server with several sites can be "
+			      "asked for another one inside it: 'tls: inspect' "
+			      "closes that"));
+		add_first(f, "shared-address", allow, is_raw,
+			  STR("other protocols than TLS and HTTP state no "
+			      "name: without 'http' rules they reach whoever "
+			      "listens at an address that a granted name leads "
+			      "to"));
+		add_first(f, "datagrams", allow, is_unread_udp,
+			  STR("datagrams are not read: UDP that is granted by "
+			      "name reaches whoever listens at an address that "
+			      "the name leads to, and QUIC (HTTP/3) and DTLS "
+			      "there may state another name, and ask for "
+			      "anything"));
 		add(f, "dead-drop", (struct ir_origin){0},
 		    STR("a granted server that takes uploads (gists, object "
 			"storage, an API with somebody else's key) is a way "
@@ -96,20 +109,27 @@ static void find_names(struct finder *f)
 			    view_cleaned(f->a,
 					 ir_dest_text(f->a, &pattern->dest))
 				    .p));
-	vec_each(g, &f->p->allow)
-		if (g->private.set && g->private.v) {
-			add(f, "private-names", g->from,
-			    STR("with 'private: true' whoever runs a name's "
-				"zone chooses which address of your private "
-				"networks it opens"));
-			break;
-		}
+	add_first(f, "private-names", allow, is_private,
+		  STR("with 'private: true' whoever runs a name's zone chooses "
+		      "which address of your private networks it opens"));
+}
+
+/* --- addresses ----------------------------------------------------------- */
+
+static const struct ir_grant *first_of_floor(const struct ir_policy *p)
+{
+	vec_each(g, &p->allow)
+		if (g->dest.kind == IR_DEST_CIDR &&
+		    addr_scope(&g->dest.u.cidr.net.addr) == ADDR_NEVER)
+			return g;
+	return NULL;
 }
 
 static void find_addresses(struct finder *f)
 {
 	const struct ir_grant *any = first_grant(f->p, IR_DEST_ANY);
 	const struct ir_grant *cidr = first_grant(f->p, IR_DEST_CIDR);
+	const struct ir_grant *floor = first_of_floor(f->p);
 
 	if (any)
 		add(f, "any-destination", any->from,
@@ -119,23 +139,21 @@ static void find_addresses(struct finder *f)
 		add(f, "unnamed", cidr->from,
 		    STR("for granted addresses no name is checked: whoever "
 			"answers there is trusted"));
-	vec_each(g, &f->p->allow)
-		if (who(g) == IR_DEST_CIDR && g->dest.kind == IR_DEST_CIDR &&
-		    addr_scope(&g->dest.u.cidr.net.addr) == ADDR_NEVER) {
-			add(f, "floor-opened", g->from,
-			    arena_fmt(f->a,
-				      "'%s' opens a part of what is "
-				      "otherwise never reachable (link-local, "
-				      "metadata services, loopback)",
-				      ir_dest_text(f->a, &g->dest).p));
-			break;
-		}
+	if (floor)
+		add(f, "floor-opened", floor->from,
+		    arena_fmt(f->a,
+			      "'%s' opens a part of what is "
+			      "otherwise never reachable (link-local, "
+			      "metadata services, loopback)",
+			      ir_dest_text(f->a, &floor->dest).p));
 	if (f->p->resolver.set &&
 	    f->p->resolver.v.transport == IR_TRANSPORT_DNS)
 		add(f, "plain-dns", f->p->resolver.from,
 		    STR("the names that are asked for travel to the upstream "
 			"resolver in the clear"));
 }
+
+/* --- denials ------------------------------------------------------------- */
 
 static bool meets_network(const struct ir_policy *p, const struct ir_grant *d)
 {
@@ -146,24 +164,15 @@ static bool meets_network(const struct ir_policy *p, const struct ir_grant *d)
 	return false;
 }
 
-/* What a denial by name cannot see at addresses that are granted as such. */
-static void find_unnamed_denials(struct finder *f)
+/* By name, and not seen at addresses that are granted as such. */
+static bool is_unnamed(const struct finder *f, const struct ir_grant *d)
 {
-	vec_each(d, &f->p->deny) {
-		if (!inside_denies(d) || ir_dest_net(&d->dest) ||
-		    !meets_network(f->p, d))
-			continue;
-		add(f, "unnamed-denial", d->from,
-		    STR("at addresses that are granted as such, a denial by "
-			"name or request holds for the name that a TLS hello "
-			"or a request states: TLS without a name, and other "
-			"protocols, state none and pass"));
-		return;
-	}
+	return inside_denies(d) && !ir_dest_net(&d->dest) &&
+	       meets_network(f->p, d);
 }
 
-/* A denial by name that only datagrams to granted addresses could get by. */
-static bool meets_datagrams(struct finder *f, const struct ir_grant *d)
+/* By name, and only datagrams to granted addresses could get by. */
+static bool is_got_by(const struct finder *f, const struct ir_grant *d)
 {
 	if (ir_dest_name(&d->dest).n == 0 || d->dest.kind == IR_DEST_ANY ||
 	    ir_grant_http(d) || meets_network(f->p, d))
@@ -176,22 +185,8 @@ static bool meets_datagrams(struct finder *f, const struct ir_grant *d)
 	return false;
 }
 
-static void find_unnamed_datagrams(struct finder *f)
-{
-	vec_each(d, &f->p->deny) {
-		if (!meets_datagrams(f, d))
-			continue;
-		add(f, "unnamed-datagrams", d->from,
-		    STR("at addresses that are granted as such, a denial by "
-			"name holds for datagrams only where the session saw "
-			"the name lead, and for the beginning of QUIC: others "
-			"(DTLS too) are not read and pass"));
-		return;
-	}
-}
-
 /* Does a grant let bytes through there that are neither TLS nor HTTP? */
-static bool is_unread(const struct ir_grant *d, const struct ir_grant *g)
+static bool lets_through(const struct ir_grant *d, const struct ir_grant *g)
 {
 	const struct cidr *at = ir_dest_net(&d->dest);
 	const struct cidr *net = ir_dest_net(&g->dest);
@@ -201,23 +196,39 @@ static bool is_unread(const struct ir_grant *d, const struct ir_grant *g)
 	return !net || cidr_covers(net, at) || cidr_covers(at, net);
 }
 
-static void find_unread_denials(struct finder *f)
+/* Of requests to an address, where not all is read. */
+static bool is_unread(const struct finder *f, const struct ir_grant *d)
 {
-	vec_each(d, &f->p->deny) {
-		if (!inside_denies(d) || !ir_dest_net(&d->dest))
-			continue;
-		vec_each(g, &f->p->allow) {
-			if (!is_unread(d, g))
-				continue;
-			add(f, "unread-denial", d->from,
-			    STR("where requests to an address are denied, what "
-				"is neither TLS nor HTTP is not read, and "
-				"passes where a grant without 'http' rules "
-				"covers it"));
-			return;
-		}
-	}
+	if (!inside_denies(d) || !ir_dest_net(&d->dest))
+		return false;
+	vec_each(g, &f->p->allow)
+		if (lets_through(d, g))
+			return true;
+	return false;
 }
+
+static void find_denials(struct finder *f)
+{
+	const ir_grants *deny = &f->p->deny;
+
+	add_first(f, "unnamed-denial", deny, is_unnamed,
+		  STR("at addresses that are granted as such, a denial by "
+		      "name or request holds for the name that a TLS hello "
+		      "or a request states: TLS without a name, and other "
+		      "protocols, state none and pass"));
+	add_first(f, "unnamed-datagrams", deny, is_got_by,
+		  STR("at addresses that are granted as such, a denial by "
+		      "name holds for datagrams only where the session saw "
+		      "the name lead, and for the beginning of QUIC: others "
+		      "(DTLS too) are not read and pass"));
+	add_first(f, "unread-denial", deny, is_unread,
+		  STR("where requests to an address are denied, what "
+		      "is neither TLS nor HTTP is not read, and "
+		      "passes where a grant without 'http' rules "
+		      "covers it"));
+}
+
+/* --- the rest ------------------------------------------------------------ */
 
 static void find_requests(struct finder *f)
 {
@@ -231,9 +242,6 @@ static void find_requests(struct finder *f)
 		    STR("the agent never sees a credential, and can use it: "
 			"for every request that the rules of its host let "
 			"through"));
-	find_unnamed_denials(f);
-	find_unnamed_datagrams(f);
-	find_unread_denials(f);
 }
 
 static void find_files(struct finder *f)
@@ -310,6 +318,7 @@ void risks_find(struct arena *a, const struct ir_policy *p, risk_list *out)
 	find_names(&f);
 	find_addresses(&f);
 	find_requests(&f);
+	find_denials(&f);
 	find_files(&f);
 	find_args(&f);
 	find_hardening(&f);
