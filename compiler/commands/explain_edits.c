@@ -1,12 +1,12 @@
 #include "compiler/commands/explain_edits.h"
 
 #include "compiler/algebra/ask.h"
+#include "compiler/commands/draft.h"
 #include "compiler/commands/explain_items.h"
 #include "compiler/commands/explain_notes.h"
 #include "compiler/front/edit.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define STEPS_MAX 12u /* of one edit: files deep in hidden folders */
 #define EDITS_MAX 3u
@@ -23,197 +23,58 @@ enum way {
 
 struct attempt {
 	struct arena *a;
-	const struct inputs *in;
-	const struct compilation *base;
+	struct draft draft;
 	const struct ir_request *r;
 	bool want; /* the verdict */
 	enum way way;
 	struct str target; /* where a rule is added */
 	uint32_t item;	   /* WAY_LEAVE: of extends in target */
 	bool added;
-	VEC(struct front_text) texts;
-	VEC(struct front_flag) flags;
-	explain_texts left_out;
-	/* Of what was edited; while nothing was, that of base. */
-	struct compilation own;
-	const struct compilation *c;
-	struct decision d;
+	struct decision d; /* of the draft as it is */
 };
 
-/* --- texts --------------------------------------------------------------- */
-
-static struct str text_of(const struct attempt *t, struct str name)
-{
-	const struct source *s = sources_named(&t->c->sources, name);
-
-	vec_each(x, &t->texts)
-		if (str_eq(x->name, name))
-			return x->text;
-	return s ? s->text : (struct str){"", 0};
-}
-
-static void set_text(struct attempt *t, struct str name, struct str text)
-{
-	vec_each(x, &t->texts)
-		if (str_eq(x->name, name)) {
-			x->text = text;
-			return;
-		}
-	*vec_push(t->a, &t->texts) =
-		(struct front_text){arena_str(t->a, name), text};
-}
-
-static bool is_ignore_file(struct str name)
-{
-	return str_ends(name, STR(".membraneignore"));
-}
-
-static bool add_item(struct attempt *t, struct str file, const char *key,
-		     struct str item)
-{
-	struct str text;
-
-	if (!edit_add(t->a, text_of(t, file), key, item, &text))
-		return false;
-	set_text(t, file, text);
-	return true;
-}
-
-/* --- flags --------------------------------------------------------------- */
-
-/* The flag that has the byte at of the source of all of them. */
-static bool remove_flag(struct attempt *t, size_t at)
-{
-	size_t beg = 0, end;
-
-	for (uint32_t i = 0; i < t->flags.n; i++) {
-		struct front_flag *f = &t->flags.v[i];
-		bool valued = f->kind != FRONT_FLAG_NO_TRACE;
-
-		end = beg + f->spelling.n + (valued ? 1 + f->value.n : 0);
-		if (at >= beg && at < end) {
-			*vec_push(t->a, &t->left_out) = arena_fmt(
-				t->a, "%.*s%s%.*s", STR_ARG(f->spelling),
-				valued ? " " : "", STR_ARG(f->value));
-			memmove(f, f + 1, (t->flags.n - i - 1) * sizeof(*f));
-			t->flags.n--;
-			return true;
-		}
-		beg = end + 1;
-	}
-	return false;
-}
-
 /* --- a rule less --------------------------------------------------------- */
-
-/* The rule, pattern or word that was written there, under that key. */
-static bool remove_at(struct attempt *t, struct span at, const char *key)
-{
-	const struct source *s = sources_of(&t->c->sources, at);
-	struct str text;
-
-	if (!s || s->layer == LAYER_FLOOR || source_is_preset(s))
-		return false;
-	if (s->layer == LAYER_FLAGS)
-		return remove_flag(t, at.beg - s->base);
-	if (is_ignore_file(s->name))
-		text = edit_remove_line(t->a, s->text, at.beg - s->base);
-	else if (!edit_remove(t->a, s->text, at.beg - s->base, key, &text))
-		return false;
-	set_text(t, s->name, text);
-	return true;
-}
-
-/* Both words of an argument, the later first. */
-static bool remove_arg(struct attempt *t, const struct ir_origin *from)
-{
-	const struct source *s = sources_of(&t->c->sources, from->at);
-	struct str text;
-
-	vec_each(x, &t->c->policy.docker_args) {
-		size_t base = s ? s->base : 0;
-
-		if (&x->from != from)
-			continue;
-		if (!x->has_value || x->value_at.beg == from->at.beg)
-			break;
-		if (s && s->layer == LAYER_FLAGS)
-			return remove_flag(t, x->value_at.beg - base) &&
-			       remove_flag(t, from->at.beg - base);
-		if (!s || s->layer == LAYER_FLOOR || source_is_preset(s) ||
-		    !edit_remove(t->a, s->text, x->value_at.beg - base, "args",
-				 &text) ||
-		    !edit_remove(t->a, text, from->at.beg - base, "args",
-				 &text))
-			return false;
-		set_text(t, s->name, text);
-		return true;
-	}
-	return remove_at(t, from->at, "args");
-}
 
 static bool remove_rule(struct attempt *t)
 {
 	struct explain_rule rule;
 
-	if (!explain_model_rule(t->a, &t->c->policy, t->r, &t->d, &rule))
+	if (!explain_model_rule(t->a, &t->draft.c->policy, t->r, &t->d, &rule))
 		return false;
 	return rule.kind == EXPLAIN_ARG
-		       ? remove_arg(t, rule.from)
-		       : remove_at(t, rule.from->at,
-				   explain_kind_name(rule.kind));
+		       ? draft_remove_arg(&t->draft, rule.from)
+		       : draft_remove(&t->draft, rule.from->at,
+				      explain_kind_name(rule.kind));
 }
 
 static bool leave_preset(struct attempt *t)
 {
-	struct str text;
-
-	if (t->added || !edit_remove_nth(t->a, text_of(t, t->target), "extends",
-					 t->item, &text))
+	if (t->added)
 		return false;
 	t->added = true;
-	set_text(t, t->target, text);
-	return true;
+	return draft_remove_nth(&t->draft, t->target, "extends", t->item);
 }
 
 static bool carve(struct attempt *t)
 {
 	const struct ir_grant *d = t->d.grant;
-	const struct source *s = sources_of(&t->c->sources, d->from.at);
-	struct str item = explain_items_carved(t->a, t->r, d), text;
+	struct str item = explain_items_carved(t->a, t->r, d);
 
-	if (!item.n || !s || s->layer == LAYER_FLOOR ||
-	    s->layer == LAYER_FLAGS || source_is_preset(s) ||
-	    !edit_replace(t->a, s->text, d->from.at.beg - s->base, "deny", item,
-			  &text))
-		return false;
-	set_text(t, s->name, text);
-	return true;
+	return item.n && draft_replace(&t->draft, d->from.at, "deny", item);
 }
 
 /* --- a rule more --------------------------------------------------------- */
-
-static bool add_pattern(struct attempt *t, struct str file, const char *key,
-			struct str line)
-{
-	if (!line.n)
-		return false;
-	if (!is_ignore_file(file))
-		return add_item(t, file, key, edit_scalar(t->a, line));
-	set_text(t, file, edit_add_line(t->a, text_of(t, file), line));
-	return true;
-}
 
 /* Later lines win: an ignore file comes behind what is in .membrane.yaml. */
 static bool pattern_target(const struct attempt *t, struct str *out)
 {
 	const struct source *s =
-		sources_of(&t->c->sources, t->d.pattern->from.at);
+		sources_of(&t->draft.c->sources, t->d.pattern->from.at);
 
 	*out = t->target;
 	if (s && s->layer == LAYER_FLAGS)
 		return false;
-	if (s && is_ignore_file(s->name))
+	if (s && draft_is_ignore_file(s->name))
 		*out = s->name;
 	return true;
 }
@@ -225,7 +86,7 @@ static bool pattern_target(const struct attempt *t, struct str *out)
 static bool take_back(struct attempt *t)
 {
 	const struct decide_files *files =
-		decide_files_new(t->a, &t->c->policy);
+		decide_files_new(t->a, &t->draft.c->policy);
 	bool hidden = t->d.reason == REASON_IGNORED;
 	const char *key = hidden ? "ignore" : "readonly";
 	struct str path = t->r->path, file;
@@ -239,15 +100,16 @@ static bool take_back(struct attempt *t)
 					   : decide_write(files, dir);
 
 		if (!d.allow)
-			return add_pattern(t, file, key,
-					   explain_items_pattern(t->a, "!/",
-								 dir, "")) &&
-			       add_pattern(t, file, key,
-					   explain_items_pattern(t->a, "/", dir,
-								 "*"));
+			return draft_add_pattern(
+				       &t->draft, file, key,
+				       explain_items_pattern(t->a, "!/", dir,
+							     "")) &&
+			       draft_add_pattern(&t->draft, file, key,
+						 explain_items_pattern(
+							 t->a, "/", dir, "*"));
 	}
-	return add_pattern(t, file, key,
-			   explain_items_pattern(t->a, "!/", path, ""));
+	return draft_add_pattern(&t->draft, file, key,
+				 explain_items_pattern(t->a, "!/", path, ""));
 }
 
 static bool add_args(struct attempt *t)
@@ -259,7 +121,8 @@ static bool add_args(struct attempt *t)
 	for (int i = 0; i < 2 && rest.n; i++) {
 		word = str_slice(rest, 0, i ? rest.n : blank);
 		rest = str_slice(rest, blank + 1, rest.n);
-		if (!add_item(t, t->target, "args", edit_scalar(t->a, word)))
+		if (!draft_add(&t->draft, t->target, "args",
+			       edit_scalar(t->a, word)))
 			return false;
 		if (i)
 			break;
@@ -272,27 +135,20 @@ static bool add_grant(struct attempt *t, const char *key)
 	struct str item =
 		explain_items_grant(t->a, t->r, t->way == WAY_WIDER, !t->want);
 
-	return item.n && add_item(t, t->target, key, item);
+	return item.n && draft_add(&t->draft, t->target, key, item);
 }
 
 /* A port or a rule of http in the grant that came nearest. */
 static bool extend(struct attempt *t)
 {
 	const struct ir_grant *g = t->d.grant;
-	const struct source *s =
-		g ? sources_of(&t->c->sources, g->from.at) : NULL;
 	bool port = t->d.reason == REASON_PORT || t->d.reason == REASON_UDP;
 	struct str item = port ? explain_items_port(t->a, t->r)
 			       : explain_items_rule(t->a, t->r);
-	struct str text;
 
-	if (!s || s->layer == LAYER_FLOOR || s->layer == LAYER_FLAGS ||
-	    source_is_preset(s) || !item.n || !explain_items_exact(g) ||
-	    !edit_extend(t->a, s->text, g->from.at.beg - s->base,
-			 port ? "ports" : "http", item, &text))
-		return false;
-	set_text(t, s->name, text);
-	return true;
+	return g && item.n && explain_items_exact(g) &&
+	       draft_extend(&t->draft, g->from.at, port ? "ports" : "http",
+			    item);
 }
 
 /* --- one step ------------------------------------------------------------ */
@@ -367,12 +223,12 @@ static bool step_deny(struct attempt *t)
 	case IR_REQ_RESOLVE:
 		return add_grant(t, "deny");
 	case IR_REQ_READ:
-		return add_pattern(
-			t, t->target, "ignore",
+		return draft_add_pattern(
+			&t->draft, t->target, "ignore",
 			explain_items_pattern(t->a, "/", t->r->path, ""));
 	case IR_REQ_WRITE:
-		return add_pattern(
-			t, t->target, "readonly",
+		return draft_add_pattern(
+			&t->draft, t->target, "readonly",
 			explain_items_pattern(t->a, "/", t->r->path, ""));
 	case IR_REQ_ARG:
 		return false;
@@ -382,38 +238,12 @@ static bool step_deny(struct attempt *t)
 
 /* --- an attempt ---------------------------------------------------------- */
 
-static bool compile(struct attempt *t)
-{
-	struct front_input in = t->in->front;
-	struct err err;
-
-	in.texts = t->texts.v;
-	in.n_texts = t->texts.n;
-	in.flags = t->flags.v;
-	in.n_flags = t->flags.n;
-	if (t->own.a)
-		driver_done(&t->own);
-	t->own = (struct compilation){0};
-	t->c = &t->own;
-	return driver_compile(&t->own, &in, &err) == 0 && t->own.ok;
-}
-
 static void decide(struct attempt *t)
 {
-	t->d = decide_asked(t->c->a, &t->c->policy,
-			    decide_files_new(t->c->a, &t->c->policy), t->r);
-}
+	const struct compilation *c = t->draft.c;
 
-static void begin(struct attempt *t)
-{
-	t->c = t->base;
-	t->added = false;
-	t->own = (struct compilation){0};
-	t->texts.n = t->left_out.n = t->flags.n = 0;
-	for (size_t i = 0; i < t->in->front.n_texts; i++)
-		*vec_push(t->a, &t->texts) = t->in->front.texts[i];
-	for (size_t i = 0; i < t->in->front.n_flags; i++)
-		*vec_push(t->a, &t->flags) = t->in->front.flags[i];
+	t->d = decide_asked(c->a, &c->policy,
+			    decide_files_new(c->a, &c->policy), t->r);
 }
 
 /* Step by step until the verdict is the wanted one. */
@@ -423,7 +253,8 @@ static bool flips(struct attempt *t)
 		decide(t);
 		if (t->d.allow == t->want)
 			return i > 0;
-		if (!(t->want ? step_allow(t) : step_deny(t)) || !compile(t))
+		if (!(t->want ? step_allow(t) : step_deny(t)) ||
+		    !draft_compile(&t->draft))
 			return false;
 	}
 	return false;
@@ -433,9 +264,9 @@ static bool flips(struct attempt *t)
 
 static void find_hunks(struct attempt *t, struct explain_edit *out)
 {
-	vec_each(x, &t->texts) {
+	vec_each(x, &t->draft.texts) {
 		const struct source *s =
-			sources_named(&t->base->sources, x->name);
+			sources_named(&t->draft.base->sources, x->name);
 
 		explain_hunks_find(t->a, x->name, s ? &s->text : NULL, x->text,
 				   &out->hunks);
@@ -454,7 +285,8 @@ static void find_effects(struct attempt *t, struct explain_edit *out)
 {
 	struct comparison cmp;
 
-	compare_policies(t->a, &t->base->policy, &t->c->policy, &cmp);
+	compare_policies(t->a, &t->draft.base->policy, &t->draft.c->policy,
+			 &cmp);
 	vec_each(x, &cmp.changes)
 		if (x->kind != ACCESS_READ && x->kind != ACCESS_WRITE)
 			*vec_push(t->a, &out->effects) =
@@ -470,11 +302,12 @@ static bool try(struct attempt *t, enum way way, struct str target,
 
 	t->way = way;
 	t->target = target;
-	begin(t);
+	t->added = false;
+	draft_begin(&t->draft);
 	ok = out->edits.n < EDITS_MAX && flips(t);
 	if (ok) {
 		find_hunks(t, &edit);
-		vec_each(x, &t->left_out)
+		vec_each(x, &t->draft.left_out)
 			*vec_push(t->a, &edit.left_out) = *x;
 		vec_each(x, &out->edits)
 			ok &= !same_edit(x, &edit);
@@ -483,8 +316,7 @@ static bool try(struct attempt *t, enum way way, struct str target,
 		find_effects(t, &edit);
 		*vec_push(t->a, &out->edits) = edit;
 	}
-	if (t->own.a)
-		driver_done(&t->own);
+	draft_end(&t->draft);
 	return ok;
 }
 
@@ -525,7 +357,7 @@ static void try_carving(struct attempt *t, struct str file,
 static void try_all(struct attempt *t, enum reason reason,
 		    struct explain_flip *out)
 {
-	struct str here = front_policy_name(&t->base->sources);
+	struct str here = front_policy_name(&t->draft.base->sources);
 	bool files = t->r->kind == IR_REQ_READ || t->r->kind == IR_REQ_WRITE;
 	bool added = try(t, WAY_ADD, here, out);
 
@@ -534,7 +366,7 @@ static void try_all(struct attempt *t, enum reason reason,
 	if (added && t->want && reason == REASON_DENIED)
 		try_carving(t, here, out);
 	if (!added && t->want && t->r->kind == IR_REQ_ARG &&
-	    !t->in->front.no_global)
+	    !t->draft.in->front.no_global)
 		(void)try(t, WAY_ADD, EXPLAIN_GLOBAL, out);
 	if (t->want && (reason == REASON_PORT || reason == REASON_UDP ||
 			reason == REASON_METHOD || reason == REASON_PATH))
@@ -546,8 +378,7 @@ static void try_all(struct attempt *t, enum reason reason,
 /* A text of YAML that somebody here may change. */
 static bool is_own(const struct source *s)
 {
-	return s->layer != LAYER_FLOOR && s->layer != LAYER_FLAGS &&
-	       !source_is_preset(s) && !is_ignore_file(s->name);
+	return draft_may_edit(s) && !draft_is_ignore_file(s->name);
 }
 
 /*
@@ -558,7 +389,7 @@ static void try_leaving(struct attempt *t, struct explain_flip *out)
 {
 	struct str text;
 
-	vec_each(s, &t->base->sources.list) {
+	vec_each(s, &t->draft.base->sources.list) {
 		if (!is_own(s))
 			continue;
 		for (t->item = 0;
@@ -574,8 +405,7 @@ void explain_edits_find(struct arena *a, const struct inputs *in,
 			const struct explanation *e, struct explain_flip *out)
 {
 	struct attempt t = {.a = a,
-			    .in = in,
-			    .base = c,
+			    .draft = {.a = a, .in = in, .base = c},
 			    .r = e->request,
 			    .want = !e->decision.allow};
 
