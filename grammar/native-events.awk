@@ -10,6 +10,10 @@
 FILENAME ~ /native-events\.def$/ {
 	if (match($0, /^EVENT\([a-z0-9_]+/))
 		order[++events] = substr($0, 7, RLENGTH - 6)
+	if (split($0, word, /[(), ]+/) > 4 && word[1] == "ARG") {
+		more_arg[word[2]] = word[3]
+		more_type[word[2]] = word[4]
+	}
 	next
 }
 
@@ -33,6 +37,11 @@ END {
 	first = 0
 	for (i = 1; i <= events; i++) {
 		e = order[i]
+		if (e in more_arg) {
+			k = n[e]++
+			arg[e, k] = more_arg[e]
+			type[e, k] = more_type[e]
+		}
 		if (!(e in id)) {
 			print "no event " e > "/dev/stderr"
 			exit 1

@@ -5,11 +5,13 @@ enum { FULL = 0, DEFAULT = 1, SOMEWHERE = 2 };
 static const struct native_event events[] = {
 #define EVENT(name, set) {#name, (set) & DEFAULT, ((set) & SOMEWHERE) != 0},
 #define CALL(...)
+#define ARG(...)
 #define FIELD(...)
 #include "grammar/native-events.def"
 #undef EVENT
 #undef CALL
 #undef FIELD
+#undef ARG
 };
 
 const struct native_event *native_event_at(size_t i)
@@ -30,11 +32,13 @@ bool native_field(struct str name)
 	static const char *const fields[] = {
 #define EVENT(...)
 #define CALL(...)
+#define ARG(...)
 #define FIELD(name, id) #name,
 #include "grammar/native-events.def"
 #undef EVENT
 #undef CALL
 #undef FIELD
+#undef ARG
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)

@@ -1,5 +1,7 @@
 #include "runtime/watch/backend.h"
 
+#include "runtime/watch/foreign.h"
+
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <linux/bpf.h>
@@ -146,8 +148,9 @@ static const struct {
 	HOOK(socket_bind, E(security_socket_bind)),
 	HOOK(socket_listen, E(security_socket_listen)),
 	HOOK(socket_accept, E(security_socket_accept)),
-	HOOK(socket_sendmsg, E(sendto), E(sendmsg), E(sendmmsg),
-	     E(net_packet_dns_request), E(net_packet_dns_response)),
+	HOOK(socket_sendmsg, E(security_socket_connect), E(sendto), E(sendmsg),
+	     E(sendmmsg), E(net_packet_dns_request),
+	     E(net_packet_dns_response)),
 #undef HOOK
 #undef E
 };
@@ -185,6 +188,9 @@ bool backend_uses(enum backend b, const struct backend_kernel *k,
 		return raw && sees_rings(k) && k->ring_done_cqes;
 	if (str_is(name, "ring_done"))
 		return raw && sees_rings(k) && !k->ring_done_cqes;
+	if (str_is(name, "on_state"))
+		return raw &&
+		       select_wants(s, WATCH_EVENT_security_socket_connect);
 	if (str_is(name, "on_fork"))
 		return select_wants(s, WATCH_EVENT_sched_process_fork);
 	if (str_is(name, "on_exit")) /* it forgets what hooks kept, too */
@@ -201,15 +207,23 @@ static bool asks(const struct select *s)
 	       select_wants(s, WATCH_EVENT_net_packet_dns_response);
 }
 
+/* A datagram's calls are a stream's, too: TCP Fast Open. */
+static bool connects_too(const struct watch_call *c)
+{
+	return (c->flags & WATCH_DATAGRAM) && c->how != WATCH_WRITE;
+}
+
 static void fill_calls(struct watch_config *c, const struct select *s)
 {
 	const struct events_call *known = events_calls();
 	bool questions = asks(s);
+	bool connects = select_wants(s, WATCH_EVENT_security_socket_connect);
 
 	for (unsigned i = 0; i < WATCH_CALLS_MAX; i++)
 		if (known[i].name &&
 		    (select_wants(s, known[i].event) ||
-		     (questions && (known[i].how.flags & WATCH_QUESTION))))
+		     (questions && (known[i].how.flags & WATCH_QUESTION)) ||
+		     (connects && connects_too(&known[i].how))))
 			c->calls[i] = known[i].how;
 }
 
@@ -228,6 +242,7 @@ static void fill_ops(struct watch_config *c, const struct select *s)
 		[WATCH_OP_LISTEN] = "listen",
 		[WATCH_OP_ACCEPT] = "accept4",
 		[WATCH_OP_SEND] = "sendmsg",
+		[WATCH_OP_FTRUNCATE] = "ftruncate",
 	};
 
 	for (unsigned i = 0; i < WATCH_OPS; i++) {
@@ -250,8 +265,9 @@ void backend_config(enum backend b, const struct backend_kernel *k,
 
 	memset(out, 0, sizeof(*out));
 	fill_calls(out, s);
-	fill_ops(out, s);
 	out->calls[prove_call].how = WATCH_PLAIN;
+	foreign_fill(out);
+	fill_ops(out, s);
 	out->settings = (struct watch_settings){
 		.exec = select_wants(s, WATCH_EVENT_sched_process_exec),
 		.fork = select_wants(s, WATCH_EVENT_sched_process_fork),

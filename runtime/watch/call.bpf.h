@@ -8,7 +8,10 @@
  */
 /* --- what hooks keep ------------------------------------------------------ */
 
-#define KEPT_MAX 8192
+#define KEPT_MAX      8192
+#define MSG_FASTOPEN  0x20000000
+#define CLONE_NEW     0x7e020000 /* all of them but the one below */
+#define CLONE_NEWTIME 0x80	 /* of a signal's bits, for the older call */
 
 /* What the kernel had in its hands when a hook was called; the call's end, by
  * the same task, tells of it. */
@@ -71,9 +74,24 @@ static __always_inline bool fill_kept(struct message *m, struct task_struct *t,
 	return true;
 }
 
+static __always_inline bool put_written(struct message *m,
+					struct task_struct *t,
+					const volatile struct watch_call *c)
+{
+	const void *from = (const void *)arg(m, c->b);
+	struct user_iovec v = {.base = from, .bytes = arg(m, c->c)};
+
+	if (!to_resolver(NULL, put_socket(m, t, c)) ||
+	    (c->c < 0 && !read_iovec(&v, from, is_narrow(m))))
+		return false;
+	put_data(m, WATCH_FIRST, v.base, v.bytes);
+	return true;
+}
+
 /* Enough for this call? The rest is said by its arguments. */
 static __always_inline bool fill(struct message *m, struct task_struct *t,
-				 const volatile struct watch_call *c)
+				 const volatile struct watch_call *c,
+				 struct pt_regs *regs)
 {
 	struct file *f;
 	__u16 port;
@@ -83,6 +101,7 @@ static __always_inline bool fill(struct message *m, struct task_struct *t,
 	switch ((enum watch_how)c->how) {
 	case WATCH_SKIP:
 	case WATCH_PLAIN:
+	case WATCH_CLONE:
 		return true;
 	case WATCH_OPEN:
 		return on_open(m, t, c);
@@ -105,7 +124,7 @@ static __always_inline bool fill(struct message *m, struct task_struct *t,
 			put_path_of(m, &f->f_path, WATCH_PATH, WATCH_FIRST);
 		return true;
 	case WATCH_TO:
-		port = put_socket(m, t, c);
+		port = put_syn(m, regs) ? 0 : put_socket(m, t, c);
 		put_addr(m, (const void *)arg(m, c->b), arg(m, c->c), true);
 		if ((c->flags & WATCH_QUESTION) && config.settings.questions &&
 		    to_resolver((const void *)arg(m, c->b), port))
@@ -116,27 +135,44 @@ static __always_inline bool fill(struct message *m, struct task_struct *t,
 		put_socket(m, t, c);
 		return true;
 	case WATCH_MSG:
-		port = put_socket(m, t, c);
+		port = put_syn(m, regs) ? 0 : put_socket(m, t, c);
 		put_msg(m, (const void *)arg(m, c->b), c, port);
 		return true;
 	case WATCH_WRITE:
-		if (!to_resolver(NULL, put_socket(m, t, c)))
-			return false;
-		put_data(m, WATCH_FIRST, (const void *)arg(m, c->b),
-			 arg(m, c->c));
-		return true;
+		return put_written(m, t, c);
 	}
 	return true;
 }
 
-static __always_inline __u64 open_flags(struct pt_regs *regs,
+static __always_inline __u64 open_flags(const struct call *call,
 					const volatile struct watch_call *c)
 {
-	__u64 flags = c->d < 0 ? O_CREATED : call_arg(regs, (__u32)c->d);
+	__u64 flags = c->d < 0 ? O_CREATED : call_arg(call, (__u32)c->d);
 
 	if (c->c) /* openat2: in a structure */
 		bpf_probe_read_user(&flags, sizeof(flags), (void *)flags);
 	return flags;
+}
+
+/* A send that connects: TCP Fast Open. */
+static __always_inline bool is_fast(const struct call *call,
+				    const volatile struct watch_call *c)
+{
+	if (c->how == WATCH_TO || (c->how == WATCH_MSG && c->c >= 0))
+		return call->args[3] & MSG_FASTOPEN;
+	return c->how == WATCH_MSG && (call->args[2] & MSG_FASTOPEN);
+}
+
+/* The child's return from it is no call. */
+static __always_inline bool makes_namespaces(
+	const struct call *call, const volatile struct watch_call *c)
+{
+	__u64 flags = call->args[0];
+
+	if (c->b >= 0 && bpf_probe_read_user(&flags, sizeof(flags),
+					     (const void *)flags) != 0)
+		return true;
+	return flags & (c->b >= 0 ? CLONE_NEW | CLONE_NEWTIME : CLONE_NEW);
 }
 
 /*
@@ -145,22 +181,27 @@ static __always_inline __u64 open_flags(struct pt_regs *regs,
  */
 static __always_inline bool may_matter(struct task_struct *t,
 				       const volatile struct watch_call *c,
-				       struct pt_regs *regs, long ret)
+				       const struct call *call, long ret)
 {
 	struct file *f;
 
 	if (c->flags & WATCH_DATAGRAM)
-		return is_datagram(t, call_arg(regs, 0));
+		return is_fast(call, c) || is_datagram(t, call->args[0]);
+	if (c->how == WATCH_CLONE)
+		return ret != 0 && makes_namespaces(call, c);
 	if (c->how != WATCH_OPEN || ret < 0)
 		return true;
 	f = file_at(t, (__u64)ret);
-	return f && wants(f, open_flags(regs, c));
+	return !f || wants(f, open_flags(call, c));
 }
 
-static __always_inline void take_args(struct message *m, struct pt_regs *regs)
+static __always_inline void take_call(struct message *m,
+				      const struct call *call)
 {
+	m->head.nr = (__u16)call->nr;
+	m->head.flags = call->flags;
 	for (__u32 i = 0; i < 6; i++)
-		m->head.args[i] = call_arg(regs, i);
+		m->head.args[i] = call->args[i];
 }
 
 /* By how it ended. */
@@ -173,39 +214,57 @@ static __always_inline bool is_no_news(const volatile struct watch_call *c,
 	return (c->flags & WATCH_NO_RETRY) && ret == -EAGAIN;
 }
 
+static __always_inline void tell_call(struct task_struct *t,
+				      struct pt_regs *regs,
+				      const struct call *call, long ret)
+{
+	const volatile struct watch_call *c = how_of(call->nr);
+	struct message *m;
+
+	if (c->how == WATCH_SKIP ||
+	    (c->how == WATCH_OPEN && config.settings.opens))
+		return;
+	if (is_no_news(c, ret) || !may_matter(t, c, call, ret) ||
+	    !in_scope(t)) {
+		if (keeps(c))
+			forget();
+		return;
+	}
+	m = begin(t, (c->flags & WATCH_DATAGRAM) && is_fast(call, c) &&
+				     !is_datagram(t, call->args[0])
+			     ? WATCH_FAST
+			     : WATCH_CALL);
+	if (!m)
+		return;
+	m->head.ret = ret;
+	take_call(m, call);
+	if (c->how == WATCH_OPEN)
+		m->head.args[5] = open_flags(call, c);
+	if (fill(m, t, c, regs))
+		send(m);
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
 {
-	__u64 nr = call_number(regs);
-	const volatile struct watch_call *c;
+	bool refused =
+		config.settings.refusals && (ret == -EPERM || ret == -EACCES);
+	__u32 nr = raw_number(regs);
 	struct task_struct *t;
-	struct message *m;
+	struct call call;
 
-	if (nr >= WATCH_CALLS_MAX)
-		return 0;
-	if (config.settings.refusals && (ret == -EPERM || ret == -EACCES))
-		tell_refusal(regs, nr, ret);
-	c = &config.calls[nr];
-	if (c->how == WATCH_SKIP ||
-	    (c->how == WATCH_OPEN && config.settings.opens))
+	if (!refused && !may_be_traced(nr))
 		return 0;
 	t = bpf_get_current_task_btf();
 	t = PLAIN(t);
-	if (is_no_news(c, ret) || !may_be_in_scope(t) || is_compat(t) ||
-	    !may_matter(t, c, regs, ret) || !in_scope(t)) {
-		if (keeps(c) && may_be_in_scope(t))
-			forget();
+	if (nr == NO_CALL || !may_be_in_scope(t))
 		return 0;
-	}
-	m = begin(t, WATCH_CALL);
-	if (!m)
-		return 0;
-	m->head.nr = (__u16)nr;
-	m->head.ret = ret;
-	take_args(m, regs);
-	if (c->how == WATCH_OPEN)
-		m->head.args[5] = open_flags(regs, c);
-	if (fill(m, t, c))
-		send(m);
+	call_read(&call, t, regs);
+	if (refused)
+		tell_refusal(t, regs, &call, ret);
+	if (call.nr < WATCH_CALLS_MAX)
+		tell_call(t, regs, &call, ret);
+	else if (in_scope(t))
+		count_unknown(&call, ret);
 	return 0;
 }

@@ -9,18 +9,22 @@
 #define EAGAIN	    11
 #define EACCES	    13
 #define ENOTDIR	    20
-#define SOCK_DGRAM  2
+#define ENOSYS	    38
+#define ECANCELED   125
 #define FMODE_WRITE 2
+#define SOCK_STREAM 1
 #define AT_FDCWD    (-100)
+#define AF_UNIX	    1
 #define AF_INET	    2
 #define AF_INET6    10
 #define PORT_DNS    53
 #define O_CREATED   0x241 /* what creat() means: O_CREAT O_WRONLY O_TRUNC */
 #define O_CHANGES   0x240 /* O_CREAT O_TRUNC: opening alone does it */
+#define O_ACCMODE   3
+#define O_PATH	    010000000
 #define FDS_MAX	    (1u << 20)
 #define ITEMS_MASK  (WATCH_ITEMS_MAX - 1)
 #define SLOTS	    3
-#define TS_COMPAT   2
 
 struct message {
 	volatile __u64 dentry, mnt; /* on their way to put_path() */
@@ -193,6 +197,7 @@ static __always_inline void begin_at(struct message *m, struct task_struct *t,
 
 	h->kind = kind;
 	h->nr = 0;
+	h->flags = 0;
 	h->ret = 0;
 	h->time_ns = bpf_ktime_get_boot_ns();
 	h->start_ns = t->start_boottime;
@@ -235,13 +240,11 @@ static __always_inline __u64 wakes(struct watch_counts *c, __u64 bytes)
 		       : BPF_RB_NO_WAKEUP;
 }
 
-static __always_inline void count_lost(void)
+static __always_inline struct watch_counts *counted(void)
 {
 	__u32 zero = 0;
-	struct watch_counts *c = bpf_map_lookup_elem(&counts, &zero);
 
-	if (c)
-		c->lost++;
+	return bpf_map_lookup_elem(&counts, &zero);
 }
 
 /*
@@ -250,6 +253,7 @@ static __always_inline void count_lost(void)
  */
 static __always_inline struct message *slot_take(void)
 {
+	struct watch_counts *c;
 	struct message *m;
 
 	for (__u32 i = 1; i <= SLOTS; i++) {
@@ -265,7 +269,9 @@ static __always_inline struct message *slot_take(void)
 		}
 		__sync_fetch_and_add(&m->users, -1);
 	}
-	count_lost();
+	c = counted();
+	if (c)
+		c->no_slot++;
 	return NULL;
 }
 
@@ -274,24 +280,28 @@ static __always_inline void slot_release(struct message *m)
 	__sync_fetch_and_add(&m->users, -1);
 }
 
-/* head.bytes counts the items while the message is made. */
-static __always_inline void send(struct message *m)
+/* head.bytes counts the items while the message is made: at most so many. */
+static __always_inline void send_head(struct watch_head *h, __u32 most)
 {
-	__u32 zero = 0;
-	__u64 n = m->head.bytes;
-	struct watch_counts *c = bpf_map_lookup_elem(&counts, &zero);
+	__u64 n = h->bytes;
+	struct watch_counts *c = counted();
 
 	asm volatile("" : "+r"(n)); /* what is compared is what is passed */
-	if (n > sizeof(m->items))
-		n = sizeof(m->items);
-	n += sizeof(m->head);
-	m->head.bytes = (__u32)n;
+	if (n > most)
+		n = most;
+	n += sizeof(*h);
+	h->bytes = (__u32)n;
 	if (!c)
 		return;
-	if (bpf_ringbuf_output(&ring, &m->head, n, wakes(c, n)) == 0)
+	if (bpf_ringbuf_output(&ring, h, n, wakes(c, n)) == 0)
 		c->sent++;
 	else
-		c->lost++;
+		c->no_room++;
+}
+
+static __always_inline void send(struct message *m)
+{
+	send_head(&m->head, sizeof(m->items));
 }
 
 /*
@@ -332,70 +342,4 @@ static __always_inline void grow(struct message *m, struct watch_item *i,
 {
 	i->bytes += (__u16)bytes;
 	m->head.bytes += bytes;
-}
-
-/* --- the call that a task is in ------------------------------------------ */
-
-/* The arguments as they were when the call was made. */
-static __always_inline __u64 call_arg(struct pt_regs *regs, __u32 n)
-{
-#ifdef __TARGET_ARCH_x86
-	switch (n) {
-	case 0:
-		return regs->di;
-	case 1:
-		return regs->si;
-	case 2:
-		return regs->dx;
-	case 3:
-		return regs->r10;
-	case 4:
-		return regs->r8;
-	case 5:
-		return regs->r9;
-	}
-#else
-	switch (n) {
-	case 0:
-		return regs->orig_x0;
-	case 1:
-		return regs->regs[1];
-	case 2:
-		return regs->regs[2];
-	case 3:
-		return regs->regs[3];
-	case 4:
-		return regs->regs[4];
-	case 5:
-		return regs->regs[5];
-	}
-#endif
-	return 0;
-}
-
-static __always_inline __u64 call_number(struct pt_regs *regs)
-{
-#ifdef __TARGET_ARCH_x86
-	return regs->orig_ax;
-#else
-	return (__u64)regs->syscallno;
-#endif
-}
-
-/* Of the system call that a task is in; t: as the kernel gave it. */
-static __always_inline struct pt_regs *regs_of(struct task_struct *t)
-{
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(t);
-
-	return PLAIN(regs);
-}
-
-/* A call of a 32-bit program: its numbers are others. */
-static __always_inline bool is_compat(struct task_struct *t)
-{
-#ifdef __TARGET_ARCH_x86
-	return t->thread_info.status & TS_COMPAT;
-#else
-	return false; /* such programs do not run under arm64's seccomp */
-#endif
 }

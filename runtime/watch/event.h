@@ -13,21 +13,27 @@
 #include <linux/types.h>
 #endif
 
-#define WATCH_CALLS_MAX 512u	/* numbers of system calls */
-#define WATCH_ITEMS_MAX 0x4000u /* bytes of items, before the last one */
-#define WATCH_ITEM_MAX	8192u	/* bytes of one item */
-#define WATCH_COMM	16u
-#define WATCH_DATA_MAX	512u /* RFC 1035, 4.2.1 */
-#define WATCH_DEPTH	64u  /* components of one path */
-#define WATCH_LEAF_MAX	64u  /* bytes of a name in the table of leaves */
+#define WATCH_NUMBERS	  512u	/* of system calls, as a machine has them */
+#define WATCH_CALLS_MAX	  1024u /* behind them those of 32-bit programs alone */
+#define WATCH_FOREIGN	  1024u /* numbers of others: those of 32-bit programs, */
+#define WATCH_X32	  512u	  /* and from here on those that only x32 has */
+#define WATCH_SOCKETCALLS 32u	  /* what socketcall() can mean */
+#define WATCH_ITEMS_MAX	  0x4000u /* bytes of items, before the last one */
+#define WATCH_ITEM_MAX	  8192u	  /* bytes of one item */
+#define WATCH_COMM	  16u
+#define WATCH_DATA_MAX	  512u /* RFC 1035, 4.2.1 */
+#define WATCH_DEPTH	  64u  /* components of one path */
+#define WATCH_LEAF_MAX	  64u  /* bytes of a name in the table of leaves */
 
 enum watch_kind {
 	WATCH_EXEC,
 	WATCH_FORK,
 	WATCH_EXIT,
-	WATCH_CALL,    /* a system call has ended */
-	WATCH_RING,    /* the same done by an io_uring */
-	WATCH_REFUSAL, /* args[0]: the capability that a call did not have */
+	WATCH_CALL,	 /* a system call has ended */
+	WATCH_RING,	 /* the same done by an io_uring */
+	WATCH_FAST,	 /* a send that makes the connection, too */
+	WATCH_RING_FAST, /* both */
+	WATCH_REFUSAL,	 /* args[0]: the capability that a call did not have */
 };
 
 enum watch_tag {
@@ -74,6 +80,12 @@ struct watch_child {
 	__u32 host_tid, host_pid, tid, pid;
 };
 
+enum watch_head_flags {
+	WATCH_COMPAT = 1, /* a call as 32-bit programs make it, or x32 */
+	WATCH_NARROW = 2, /* what its pointers lead to is theirs, too */
+	WATCH_SYN = 4,	  /* the socket is as it was when it connected */
+};
+
 struct watch_head {
 	__u32 bytes; /* of the message */
 	__u16 kind, nr;
@@ -85,6 +97,7 @@ struct watch_head {
 	__u32 host_tid, host_pid, host_ppid;
 	__u32 tid, pid, ppid; /* in the namespace of the task */
 	__u32 mntns, pidns;
+	__u32 flags; /* enum watch_head_flags */
 	char comm[WATCH_COMM];
 };
 
@@ -99,19 +112,40 @@ enum watch_how {
 	WATCH_TO,     /* a: socket; b: address; c: its length */
 	WATCH_SOCKET, /* a: socket */
 	WATCH_MSG,    /* a: socket; b: msghdr; c: or how many of them */
-	WATCH_WRITE,  /* a: socket; b: bytes; c: how many */
+	WATCH_WRITE,  /* a: socket; b: bytes; c: how many, or b: an iovec */
+	WATCH_CLONE,  /* a: flags, or b: a structure that begins with them */
 };
 
 enum watch_call_flags {
 	WATCH_NO_MISSING = 1, /* what was not there is no event */
 	WATCH_NO_RETRY = 2,   /* nor what was to be tried again */
-	WATCH_DATAGRAM = 4,   /* on datagram sockets of IP alone */
+	WATCH_DATAGRAM = 4,   /* on sockets of IP that are no streams, and where
+				 the call connects one */
 	WATCH_QUESTION = 8,   /* with what is sent to port 53 */
 };
 
 struct watch_call {
 	__u8 how, flags;
 	__s8 a, b, c, d;
+};
+
+/* How the arguments of such a call become those of the machine's own. */
+enum watch_shape {
+	WATCH_SAME,
+	WATCH_PAIR_1,	  /* the second and third are one of 64 bits */
+	WATCH_PAIR_2,	  /* the third and fourth: Arm's, aligned */
+	WATCH_ONE,	  /* there is one, and no flags behind it */
+	WATCH_OLD_IDS,	  /* the second and third have 16 bits */
+	WATCH_SOCKETCALL, /* which call, and where its arguments are */
+};
+
+/* The same system call under another number. */
+struct watch_foreign {
+	__u16 nr;    /* the machine's own; WATCH_CALLS_MAX: it has none */
+	__u8 shape;  /* of socketcall's: how many arguments there are */
+	__u8 traced; /* or may become one that is */
+	__u8 narrow; /* with structures of 32-bit programs */
+	__u8 known;  /* without one of the machine's own it is harmless */
 };
 
 /* What an io_uring does without a system call of its own. */
@@ -128,6 +162,7 @@ enum watch_op {
 	WATCH_OP_LISTEN,
 	WATCH_OP_ACCEPT,
 	WATCH_OP_SEND,
+	WATCH_OP_FTRUNCATE,
 	WATCH_OPS,
 };
 
@@ -150,6 +185,8 @@ struct watch_settings {
 struct watch_config {
 	struct watch_settings settings;
 	struct watch_call calls[WATCH_CALLS_MAX]; /* by number */
+	struct watch_foreign foreign[WATCH_FOREIGN];
+	struct watch_foreign sockets[WATCH_SOCKETCALLS];
 	/* The call that stands for it; WATCH_CALLS_MAX: not traced. */
 	__u16 ops[WATCH_OPS];
 };
@@ -168,9 +205,13 @@ struct watch_scope {
 	__u64 host[WATCH_HOST / 8]; /* zeros behind it, as the kernel has */
 };
 
+/* Of one processor. */
 struct watch_counts {
-	__u64 sent, lost;
-	__u64 since_look; /* bytes, of this CPU */
+	__u64 sent;
+	__u64 no_room;	  /* in the ring */
+	__u64 no_slot;	  /* for a hook, that many were at work */
+	__u64 unknown;	  /* calls under numbers that nothing is known of */
+	__u64 since_look; /* bytes */
 };
 
 #endif

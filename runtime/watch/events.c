@@ -1,6 +1,7 @@
 #include "runtime/watch/events.h"
 
 #include <seccomp.h>
+#include <string.h>
 
 static const struct watch_arg args[] = {
 #define WATCH_ARG(name, type) {name, type},
@@ -46,6 +47,7 @@ enum {
 
 static const struct events_call known[] = {
 #define EVENT(name, set)
+#define ARG(...)
 #define FIELD(...)
 #define CALL(name, event, how, a, b, c, d, flags)                              \
 	{#name, WATCH_EVENT_##event, {WATCH_##how, flags, a, b, c, d}},
@@ -53,7 +55,25 @@ static const struct events_call known[] = {
 #undef EVENT
 #undef CALL
 #undef FIELD
+#undef ARG
 };
+
+int events_call_number(const char *name)
+{
+	static const struct {
+		const char *name;
+		int nr; /* on all machines: include/uapi/asm-generic/unistd.h */
+	} newer[] = {{"fchmodat2", 452}, {"open_tree_attr", 467}};
+	int nr = seccomp_syscall_resolve_name(name);
+
+	for (size_t i = 0; nr < 0 && i < ARRAY_LEN(newer); i++)
+		if (strcmp(newer[i].name, name) == 0)
+			return newer[i].nr;
+	for (size_t i = 0; nr < 0 && i < ARRAY_LEN(known); i++)
+		if (strcmp(known[i].name, name) == 0)
+			return (int)(WATCH_NUMBERS + i);
+	return nr;
+}
 
 const struct events_call *events_calls(void)
 {
@@ -61,10 +81,9 @@ const struct events_call *events_calls(void)
 	static bool made;
 
 	for (size_t i = 0; !made && i < ARRAY_LEN(known); i++) {
-		int nr = seccomp_syscall_resolve_name(known[i].name);
+		int nr = events_call_number(known[i].name);
 
-		/* Those that this machine never had are negative. */
-		if (nr >= 0 && nr < (int)WATCH_CALLS_MAX)
+		if (nr < (int)WATCH_CALLS_MAX)
 			table[nr] = known[i];
 	}
 	made = true;
@@ -77,6 +96,10 @@ const char *events_call_name(unsigned nr)
 
 	if (nr >= WATCH_CALLS_MAX)
 		return "";
+	if (nr >= WATCH_NUMBERS)
+		return nr - WATCH_NUMBERS < ARRAY_LEN(known)
+			       ? known[nr - WATCH_NUMBERS].name
+			       : "";
 	/* Kept: there are so many calls and no more. */
 	if (!names[nr])
 		names[nr] = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE,

@@ -13,11 +13,13 @@
 enum watch_event {
 #define EVENT(name, set) WATCH_EVENT_##name,
 #define CALL(...)
+#define ARG(...)
 #define FIELD(...)
 #include "grammar/native-events.def"
 #undef EVENT
 #undef CALL
 #undef FIELD
+#undef ARG
 	WATCH_EVENTS,
 };
 
@@ -42,12 +44,14 @@ struct events_call {
 	struct watch_call how;
 };
 
-/*
- * The table by number; calls[i].name is NULL for those that are not known
- * here. Made at the first call: a machine without one of them has no such
- * event from it.
- */
+/* The table by number; calls[i].name is NULL for those that are not ours. */
 const struct events_call *events_calls(void);
+/*
+ * Of a system call of this machine, by name. Those of ours that only 32-bit
+ * programs have here (open, where there is openat alone) have numbers from
+ * WATCH_NUMBERS on; others that there are not, negative ones.
+ */
+int events_call_number(const char *name);
 /* Of any system call of this machine; "" for a number that is none. */
 const char *events_call_name(unsigned nr);
 

@@ -22,11 +22,9 @@
 
 struct seen {
 	struct task_struct *t;
-	struct pt_regs *regs;
 	struct message *m;
-	__u32 nr;
-	bool ring;   /* an io_uring does it, for no call of its own */
-	bool compat; /* a 32-bit program: likewise, its calls are not read */
+	struct call call; /* its number, or that of what it is told as */
+	bool ring;	  /* an io_uring does it, for no call of its own */
 };
 
 /*
@@ -36,22 +34,27 @@ struct seen {
 static __always_inline bool sees(struct seen *s, __u32 hows, enum watch_op op)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
-	__u64 nr;
+	__u32 nr;
 
 	s->t = PLAIN(t);
 	if (!in_scope(s->t))
 		return false;
-	s->regs = regs_of(t);
-	nr = call_number(s->regs);
-	s->compat = is_compat(s->t);
-	s->ring = (s->t->flags & PF_IO_WORKER) || s->compat ||
+	call_read(&s->call, s->t, regs_of(t));
+	nr = s->call.nr;
+	s->ring = (s->t->flags & PF_IO_WORKER) ||
 		  nr == config.settings.ring_enter;
 	if (s->ring) {
-		s->nr = config.ops[op];
-		return op != WATCH_OP_NONE && s->nr < WATCH_CALLS_MAX;
+		s->call.nr = config.ops[op];
+		return op != WATCH_OP_NONE && s->call.nr < WATCH_CALLS_MAX;
 	}
-	s->nr = (__u32)nr;
-	return nr < WATCH_CALLS_MAX && (hows >> config.calls[nr].how & 1);
+	return nr < WATCH_CALLS_MAX && (hows >> how_of(nr)->how & 1);
+}
+
+static __always_inline void hook_start(struct seen *s)
+{
+	begin_at(s->m, s->t, s->ring ? WATCH_RING : WATCH_CALL);
+	s->m->head.nr = (__u16)s->call.nr;
+	s->m->head.flags = s->call.flags;
 }
 
 static __always_inline bool hook_begin(struct seen *s, __u32 hows,
@@ -62,8 +65,7 @@ static __always_inline bool hook_begin(struct seen *s, __u32 hows,
 	s->m = slot_take();
 	if (!s->m)
 		return false;
-	begin_at(s->m, s->t, s->ring && !s->compat ? WATCH_RING : WATCH_CALL);
-	s->m->head.nr = (__u16)s->nr;
+	hook_start(s);
 	return true;
 }
 
@@ -194,6 +196,32 @@ static __always_inline void on_socket(struct socket *sock, enum watch_op op,
 	hook_end(&s, ret);
 }
 
+#define ADDRESSED 10 /* words that a socket and an address are below */
+
+/* Of several messages in one call, one before this went to another address:
+ * that one was sent. */
+static __always_inline void tell_former(struct seen *s)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct kept *k = bpf_map_lookup_elem(&kept, &tid);
+	__u64 *was, *is = (__u64 *)s->m->items;
+	bool differs = false;
+
+	if (!k)
+		return;
+	was = (__u64 *)k->items;
+	for (int i = 0; i < ADDRESSED; i++)
+		differs |= was[i] != is[i];
+	if (!differs && k->head.bytes == s->m->head.bytes)
+		return;
+	s->m->head.args[5] |= k->head.args[5];
+	for (int i = 0; i < 6; i++)
+		k->head.args[i] = s->call.args[i];
+	k->head.ret = 1;
+	send_head(&k->head, sizeof(k->items));
+	bpf_map_delete_elem(&kept, &tid);
+}
+
 static __always_inline void on_send(struct socket *sock, struct msghdr *msg,
 				    int ret)
 {
@@ -201,7 +229,7 @@ static __always_inline void on_send(struct socket *sock, struct msghdr *msg,
 	__u16 port;
 	struct seen s;
 
-	if (!is_datagram_of(sock) ||
+	if (!(is_datagram_of(sock) || (GET(msg, msg_flags) & MSG_FASTOPEN)) ||
 	    !hook_begin(&s, 1u << WATCH_TO | 1u << WATCH_MSG, WATCH_OP_SEND))
 		return;
 	port = put_socket_of(s.m, sock);
@@ -212,6 +240,10 @@ static __always_inline void on_send(struct socket *sock, struct msghdr *msg,
 	s.m->head.args[0] = (__u64)-1;
 	s.m->head.args[4] = (__u64)sock;
 	s.m->head.args[5] = port == bpf_htons(PORT_DNS);
+	if (!s.ring)
+		tell_former(&s);
+	else if (!is_datagram_of(sock))
+		s.m->head.kind = WATCH_RING_FAST;
 	hook_end(&s, ret);
 }
 
@@ -288,12 +320,11 @@ HOOK(socket_sendmsg, on_send(s, m, ret), struct socket *s, struct msghdr *m,
 static __always_inline __u64 open_flags_of(const struct seen *s,
 					   struct open_flags *op)
 {
-	const volatile struct watch_call *c =
-		&config.calls[s->nr & (WATCH_CALLS_MAX - 1)];
+	const volatile struct watch_call *c = how_of(s->call.nr);
 
 	if (s->ring || c->c)
 		return (__u32)GET(op, open_flag) & ~O_LARGEFILE;
-	return c->d < 0 ? O_CREATED : call_arg(s->regs, (__u32)c->d);
+	return c->d < 0 ? O_CREATED : call_arg(&s->call, (__u32)c->d);
 }
 
 /* A ring first tries what needs no waiting. */
@@ -318,8 +349,7 @@ int BPF_PROG(fexit_open, int dir, struct filename *name, struct open_flags *op,
 	s.m = slot_take();
 	if (!s.m)
 		return 0;
-	begin_at(s.m, s.t, s.ring && !s.compat ? WATCH_RING : WATCH_CALL);
-	s.m->head.nr = (__u16)s.nr;
+	hook_start(&s);
 	s.m->head.ret = ret;
 	s.m->head.args[5] = flags;
 	if (ret < 0) {

@@ -34,7 +34,7 @@ enum { false, true };
 
 #ifdef __TARGET_ARCH_x86
 struct pt_regs {
-	unsigned long di, si, dx, r10, r8, r9, orig_ax, ip;
+	unsigned long bx, bp, di, si, dx, cx, r10, r8, r9, orig_ax, ip;
 };
 #else
 struct user_pt_regs {
@@ -44,7 +44,7 @@ struct pt_regs {
 	union {
 		struct user_pt_regs user_regs;
 		struct {
-			__u64 regs[31], sp, pc;
+			__u64 regs[31], sp, pc, pstate;
 		};
 	};
 	__u64 orig_x0;
@@ -151,6 +151,7 @@ struct sock_common {
 };
 struct sock {
 	struct sock_common __sk_common;
+	__u16 sk_type;
 };
 struct socket {
 	short type;
@@ -160,11 +161,32 @@ struct socket {
 struct msghdr {
 	void *msg_name;
 	int msg_namelen;
+	unsigned int msg_flags;
 };
 
+struct io_cqe {
+	__u64 user_data;
+};
+struct io_ring_ctx;
 struct io_kiocb {
 	struct file *file;
 	__u8 opcode;
+	void *async_data; /* what was copied, when it was asked */
+	struct io_cqe cqe;
+	struct io_ring_ctx *ctx;
+};
+struct io_accept {
+	__u32 iou_flags;
+};
+struct __kernel_sockaddr_storage {
+	unsigned short ss_family;
+};
+struct io_async_msghdr {
+	struct msghdr msg;
+	struct __kernel_sockaddr_storage addr;
+};
+struct io_async_connect { /* before 6.10: nothing was copied so early */
+	struct __kernel_sockaddr_storage address;
 };
 struct open_how {
 	__u64 flags;
@@ -196,11 +218,23 @@ struct io_connect {
 };
 struct io_sr_msg {
 	void *umsg;
+	unsigned int msg_flags;
+};
+struct io_sr_msg___old { /* before 6.12 */
+	void *addr;
+	__u16 addr_len;
+};
+struct io_bind {
+	int addr_len;
 };
 struct io_listen {
 	int backlog;
 };
+struct io_ftrunc {
+	long long len;
+};
 struct io_uring_cqe {
+	__u64 user_data;
 	__s32 res;
 };
 

@@ -454,7 +454,7 @@ int line_record(struct line_writer *w, const struct record *r, struct err *err)
 	put_valid(w, STR("contextFlags"));
 	yajl_gen_map_open(w->json);
 	put_bool(w, STR("containerStarted"), true);
-	put_bool(w, STR("isCompat"), false);
+	put_bool(w, STR("isCompat"), r->head->flags & WATCH_COMPAT);
 	yajl_gen_map_close(w->json);
 	put_valid(w, STR("args"));
 	yajl_gen_array_open(w->json);

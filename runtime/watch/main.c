@@ -185,7 +185,9 @@ static int tell_answers(struct watcher *w, bool all)
 
 static uint64_t lost(const struct watcher *w)
 {
-	return sensor_counts(w->sensor).lost +
+	struct watch_counts c = sensor_counts(w->sensor);
+
+	return c.no_room + c.no_slot + c.unknown +
 	       (w->answers ? answers_lost(w->answers) : 0);
 }
 

@@ -49,9 +49,12 @@ static __always_inline bool is_leaf(struct file *f)
 	return bpf_map_lookup_elem(&leaves, &key) != NULL;
 }
 
+/* What was asked for counts, too: by now another thread can have put another
+ * file in its place. */
 static __always_inline bool wants(struct file *f, __u64 flags)
 {
 	if (config.settings.reads || (flags & O_CHANGES) ||
+	    (!(flags & O_PATH) && (flags & O_ACCMODE)) ||
 	    (GET(f, f_mode) & FMODE_WRITE))
 		return true;
 	return config.settings.leaves && is_leaf(f);
@@ -63,14 +66,13 @@ static __always_inline bool on_open(struct message *m, struct task_struct *t,
 {
 	struct file *f;
 
-	if (m->head.ret < 0) {
+	/* Another thread can have closed it by now. */
+	f = m->head.ret < 0 ? NULL : file_at(t, (__u64)m->head.ret);
+	if (!f) {
 		put_relative(m, t, (__s64)arg(m, c->a),
 			     (const char *)arg(m, c->b), WATCH_FIRST);
 		return true;
 	}
-	f = file_at(t, (__u64)m->head.ret);
-	if (!f)
-		return false;
 	put_path_of(m, &f->f_path, WATCH_PATH, WATCH_FIRST);
 	put_file(m, f);
 	put_user_text(m, WATCH_CMD, (const char *)arg(m, c->b));
@@ -86,6 +88,24 @@ static __always_inline struct socket *socket_at(struct task_struct *t, __u64 fd)
 	return GET(f, private_data);
 }
 
+static __always_inline void read_sock(struct watch_sock *o, struct sock *k)
+{
+	__builtin_memset(o, 0, sizeof(*o));
+	o->type = GET(k, sk_type);
+	o->family = GET(k, __sk_common.skc_family);
+	o->local_port = GET(k, __sk_common.skc_num);
+	o->peer_port = GET(k, __sk_common.skc_dport);
+	if (o->family == AF_INET6) {
+		BPF_CORE_READ_INTO(&o->local, k,
+				   __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr8);
+		BPF_CORE_READ_INTO(&o->peer, k,
+				   __sk_common.skc_v6_daddr.in6_u.u6_addr8);
+	} else if (o->family == AF_INET) {
+		*(__u32 *)o->local = GET(k, __sk_common.skc_rcv_saddr);
+		*(__u32 *)o->peer = GET(k, __sk_common.skc_daddr);
+	}
+}
+
 /* The port at its other end, 0 when there is none. */
 static __always_inline __u16 put_socket_of(struct message *m, struct socket *s)
 {
@@ -99,20 +119,7 @@ static __always_inline __u16 put_socket_of(struct message *m, struct socket *s)
 	if (!i)
 		return 0;
 	o = room(m);
-	__builtin_memset(o, 0, sizeof(*o));
-	o->type = (__u16)GET(s, type);
-	o->family = GET(k, __sk_common.skc_family);
-	o->local_port = GET(k, __sk_common.skc_num);
-	o->peer_port = GET(k, __sk_common.skc_dport);
-	if (o->family == AF_INET6) {
-		BPF_CORE_READ_INTO(&o->local, k,
-				   __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr8);
-		BPF_CORE_READ_INTO(&o->peer, k,
-				   __sk_common.skc_v6_daddr.in6_u.u6_addr8);
-	} else if (o->family == AF_INET) {
-		*(__u32 *)o->local = GET(k, __sk_common.skc_rcv_saddr);
-		*(__u32 *)o->peer = GET(k, __sk_common.skc_daddr);
-	}
+	read_sock(o, k);
 	grow(m, i, sizeof(*o));
 	return o->peer_port;
 }
@@ -144,6 +151,18 @@ static __always_inline void put_addr(struct message *m, const void *from,
 
 /* --- datagrams ------------------------------------------------------------ */
 
+/* Of a 32-bit program. */
+struct narrow_iovec {
+	__u32 base, bytes;
+};
+
+struct narrow_msghdr {
+	__u32 name;
+	int name_bytes;
+	__u32 iov, n_iov;
+	__u32 rest[3];
+};
+
 struct user_iovec {
 	const void *base;
 	__u64 bytes;
@@ -157,10 +176,39 @@ struct user_msghdr {
 	__u64 rest[3];
 };
 
-struct user_mmsghdr { /* of sendmmsg */
-	struct user_msghdr h;
-	__u64 sent;
-};
+static __always_inline bool read_iovec(struct user_iovec *out, const void *from,
+				       bool narrow)
+{
+	struct narrow_iovec v;
+
+	if (!narrow)
+		return bpf_probe_read_user(out, sizeof(*out), from) == 0;
+	if (bpf_probe_read_user(&v, sizeof(v), from) != 0)
+		return false;
+	out->base = (const void *)(__u64)v.base;
+	out->bytes = v.bytes;
+	return true;
+}
+
+/* The n-th of sendmmsg: behind each stands how much was sent. */
+static __always_inline bool read_msghdr(struct user_msghdr *out,
+					const void *from, __u32 n, bool narrow)
+{
+	struct narrow_msghdr h;
+
+	if (!narrow)
+		return bpf_probe_read_user(
+			       out, sizeof(*out),
+			       from + n * (sizeof(*out) + sizeof(__u64))) == 0;
+	if (bpf_probe_read_user(&h, sizeof(h),
+				from + n * (sizeof(h) + sizeof(__u32))) != 0)
+		return false;
+	out->name = (const void *)(__u64)h.name;
+	out->name_bytes = h.name_bytes;
+	out->iov = (const void *)(__u64)h.iov;
+	out->n_iov = h.n_iov;
+	return true;
+}
 
 /* To whom: as said with the message, or where the socket leads. */
 static __always_inline bool to_resolver(const void *addr, __u16 peer_port)
@@ -187,13 +235,18 @@ static __always_inline void put_data(struct message *m, __u8 part,
 		grow(m, i, n);
 }
 
+static __always_inline bool is_narrow(const struct message *m)
+{
+	return m->head.flags & WATCH_NARROW;
+}
+
 /* The whole of a question is in the first piece. */
 static __always_inline void put_msg_data(struct message *m, __u8 part,
 					 const struct user_msghdr *h)
 {
 	struct user_iovec v;
 
-	if (h->n_iov && bpf_probe_read_user(&v, sizeof(v), h->iov) == 0)
+	if (h->n_iov && read_iovec(&v, h->iov, is_narrow(m)))
 		put_data(m, part, v.base, v.bytes);
 }
 
@@ -203,34 +256,90 @@ static __always_inline void put_questions(struct message *m, const void *from,
 	bool several = c->c >= 0 && arg(m, c->c) > 1;
 	struct user_msghdr h;
 
-	if (bpf_probe_read_user(&h, sizeof(h), from) == 0)
+	if (read_msghdr(&h, from, 0, is_narrow(m)))
 		put_msg_data(m, WATCH_FIRST, &h);
 	/* Both kinds of address are asked for at once. */
-	if (several &&
-	    bpf_probe_read_user(&h, sizeof(h),
-				from + sizeof(struct user_mmsghdr)) == 0)
+	if (several && read_msghdr(&h, from, 1, is_narrow(m)))
 		put_msg_data(m, WATCH_SECOND, &h);
+}
+
+/* Where the message before this one went. */
+struct several {
+	struct message *m;
+	const void *from;
+	__u64 addr[4];
+	__u32 bytes; /* of the message, before the address */
+};
+
+static __always_inline void read_name(__u64 addr[4],
+				      const struct user_msghdr *h)
+{
+	__u32 n = (__u32)h->name_bytes;
+
+	addr[0] = addr[1] = addr[2] = addr[3] = 0;
+	if (h->name && n)
+		bpf_probe_read_user(addr, n < 32 ? n : 32, h->name);
+}
+
+/* To another address than the one before: what there is of that is told. */
+static long next_msg(__u64 i, struct several *s)
+{
+	struct message *m = s->m;
+	struct user_msghdr h;
+	__u64 addr[4];
+
+	if (!read_msghdr(&h, s->from, (__u32)i + 1, is_narrow(m)))
+		return 1;
+	read_name(addr, &h);
+	if (addr[0] == s->addr[0] && addr[1] == s->addr[1] &&
+	    addr[2] == s->addr[2] && addr[3] == s->addr[3])
+		return 0;
+	__builtin_memcpy(s->addr, addr, sizeof(addr));
+	m->head.ret = 1;
+	send(m);
+	m->head.bytes = s->bytes;
+	put_addr(m, h.name, (__u64)h.name_bytes, true);
+	return 0;
+}
+
+/* Of those that were sent the addresses, each of them once in a row. */
+static __always_inline void put_several(struct message *m, const void *from,
+					__u32 bytes,
+					const struct user_msghdr *first)
+{
+	struct several s = {.m = m, .from = from, .bytes = bytes};
+	__s64 ret = m->head.ret;
+
+	if (ret < 2)
+		return;
+	read_name(s.addr, first);
+	bpf_loop((__u32)ret - 1, next_msg, &s, 0);
+	m->head.ret = ret;
 }
 
 static __always_inline void put_msg(struct message *m, const void *from,
 				    const volatile struct watch_call *c,
 				    __u16 peer_port)
 {
+	__u32 bytes = m->head.bytes;
 	struct user_msghdr h;
 
-	if (bpf_probe_read_user(&h, sizeof(h), from) != 0)
+	if (!read_msghdr(&h, from, 0, is_narrow(m)))
 		return;
 	put_addr(m, h.name, (__u64)h.name_bytes, true);
+	if (c->c >= 0)
+		put_several(m, from, bytes, &h);
 	if (config.settings.questions && to_resolver(h.name, peer_port))
 		put_questions(m, from, c);
 }
 
+/* Of IP, and whatever is no stream: what is sent may go to anybody. */
 static __always_inline bool is_datagram_of(struct socket *s)
 {
 	struct sock *k;
 	__u16 family;
 
-	if (!s || GET(s, type) != SOCK_DGRAM)
+	if (!s || GET(s, type) == SOCK_STREAM)
 		return false;
 	k = GET(s, sk);
 	family = k ? GET(k, __sk_common.skc_family) : 0;

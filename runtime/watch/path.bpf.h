@@ -56,7 +56,9 @@ static long step(__u64 n, struct walk *w)
 		return 0;
 	}
 	parent = GET(d, d_parent);
-	if (parent == d || m->head.bytes >= WATCH_ITEMS_MAX - 256)
+	/* A file that is in no folder (memfd_create) has a name all the same.
+	 */
+	if ((parent == d && w->bytes) || m->head.bytes >= WATCH_ITEMS_MAX - 256)
 		return 1;
 	name = GET(d, d_name.name);
 	got = bpf_probe_read_kernel_str(&m->items[masked(m->head.bytes)], 256,
@@ -66,7 +68,7 @@ static long step(__u64 n, struct walk *w)
 	m->head.bytes += (__u32)got;
 	w->bytes += (__u32)got;
 	w->dentry = parent;
-	return 0;
+	return parent == d;
 }
 
 static __always_inline struct mount *mount_of(__u64 mnt)

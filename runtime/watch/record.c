@@ -1,6 +1,7 @@
 #include "runtime/watch/record.h"
 
 #include <arpa/nameser.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <resolv.h>
 #include <stdlib.h>
@@ -330,11 +331,50 @@ static bool is_resolver(const struct value *v)
 	       in->sin_port == htons(NS_DEFAULTPORT);
 }
 
+static bool same_end(const struct sockaddr_storage *a,
+		     const struct sockaddr_storage *b)
+{
+	const struct sockaddr_in *a4 = (const struct sockaddr_in *)a,
+				 *b4 = (const struct sockaddr_in *)b;
+	const struct sockaddr_in6 *a6 = (const struct sockaddr_in6 *)a,
+				  *b6 = (const struct sockaddr_in6 *)b;
+
+	/* the port is at the same place for both kinds */
+	if (a->ss_family != b->ss_family || a4->sin_port != b4->sin_port)
+		return false;
+	/* "any" is this machine to the kernel */
+	if (a->ss_family == AF_INET)
+		return a4->sin_addr.s_addr == b4->sin_addr.s_addr ||
+		       a4->sin_addr.s_addr == INADDR_ANY;
+	return memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof(a6->sin6_addr)) ==
+		       0 ||
+	       IN6_IS_ADDR_UNSPECIFIED(&a6->sin6_addr);
+}
+
+/*
+ * What the process passed may have changed since; where its socket leads, the
+ * kernel knows: as it begins to connect, or when it has done so.
+ */
+static bool leads_elsewhere(const struct record *r, const struct parts *p,
+			    const struct value *said)
+{
+	struct value leads = of_sock(&p->sock, true);
+
+	if (!(r->head->flags & WATCH_SYN) && r->ret != 0 &&
+	    r->ret != -EINPROGRESS)
+		return false;
+	return leads.kind == VALUE_ADDR && p->sock.peer_port != 0 &&
+	       !(said->kind == VALUE_ADDR &&
+		 same_end(&said->addr, &leads.addr));
+}
+
 static void make_connect(struct record *r, const struct parts *p)
 {
 	r->v[0] = of_int((int32_t)r->head->args[0]);
 	r->v[1] = of_int(p->sock.type);
 	r->v[2] = of_addr(p->addr);
+	if (leads_elsewhere(r, p, &r->v[2]))
+		r->v[2] = of_sock(&p->sock, true);
 	if (p->sock.type == SOCK_STREAM && is_resolver(&r->v[2]))
 		r->asked = (struct asked){ASKED_TCP, p->sock.local_port, 0};
 }
@@ -450,6 +490,16 @@ static bool make_of_call(struct record *r, const struct parts *p)
 	return true;
 }
 
+/* It sends, and connects besides. */
+static void make_fast(struct record *r, const struct parts *p)
+{
+	r->event = WATCH_EVENT_security_socket_connect;
+	r->syscall = events_call_name(r->head->nr);
+	if (r->ret > 0)
+		r->ret = 0;
+	make_connect(r, p);
+}
+
 static void make_refusal(struct record *r)
 {
 	r->event = WATCH_EVENT_cap_capable;
@@ -494,6 +544,13 @@ bool record_make(struct record *r, const void *message, size_t bytes)
 	case WATCH_RING:
 		if (!make_of_call(r, &p))
 			return false;
+		r->syscall = "io_uring_enter";
+		return true;
+	case WATCH_FAST:
+		make_fast(r, &p);
+		return true;
+	case WATCH_RING_FAST:
+		make_fast(r, &p);
 		r->syscall = "io_uring_enter";
 		return true;
 	case WATCH_REFUSAL:

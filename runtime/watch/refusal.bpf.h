@@ -24,13 +24,12 @@ struct {
 
 static __always_inline struct refusal refusal_of(struct pt_regs *regs)
 {
-	struct refusal r = {.arg = call_arg(regs, 0),
-			    .nr = (__u32)call_number(regs)};
+	struct refusal r = {.nr = raw_number(regs), .ip = call_ip(regs)};
 
 #ifdef __TARGET_ARCH_x86
-	r.ip = regs->ip;
+	r.arg = regs->di;
 #else
-	r.ip = regs->pc;
+	r.arg = regs->orig_x0;
 #endif
 	return r;
 }
@@ -48,16 +47,15 @@ static __always_inline void keep_refusal(int cap)
 	bpf_map_update_elem(&refusals, &tid, &r, BPF_ANY);
 }
 
-static __always_inline void tell_refusal(struct pt_regs *regs, __u64 nr,
-					 long ret)
+static __always_inline void tell_refusal(struct task_struct *t,
+					 struct pt_regs *regs,
+					 const struct call *call, long ret)
 {
-	struct task_struct *t = bpf_get_current_task_btf();
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), cap;
 	struct refusal now = refusal_of(regs), *r;
 	struct message *m;
 	bool same;
 
-	t = PLAIN(t);
 	if (!in_scope(t))
 		return;
 	r = bpf_map_lookup_elem(&refusals, &tid);
@@ -69,7 +67,8 @@ static __always_inline void tell_refusal(struct pt_regs *regs, __u64 nr,
 	m = same ? begin(t, WATCH_REFUSAL) : NULL;
 	if (!m)
 		return;
-	m->head.nr = (__u16)nr;
+	m->head.nr = (__u16)call->nr;
+	m->head.flags = call->flags;
 	m->head.ret = ret;
 	m->head.args[0] = cap;
 	send(m);

@@ -56,11 +56,13 @@ static const struct {
 } fields[] = {
 #define EVENT(...)
 #define CALL(...)
+#define ARG(...)
 #define FIELD(name, id) {#name, FIELD_##id},
 #include "grammar/native-events.def"
 #undef EVENT
 #undef CALL
 #undef FIELD
+#undef ARG
 };
 
 static bool parse_field(struct str name, struct condition *out)

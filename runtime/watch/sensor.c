@@ -381,9 +381,11 @@ struct watch_counts sensor_counts(const struct sensor *s)
 		return all;
 	for (int i = 0; i < cpus; i++) {
 		all.sent += each[i].sent;
-		all.lost += each[i].lost;
+		all.no_room += each[i].no_room;
+		all.no_slot += each[i].no_slot;
+		all.unknown += each[i].unknown;
 	}
-	all.lost += missed(s);
+	all.no_slot += missed(s);
 	return all;
 }
 

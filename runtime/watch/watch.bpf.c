@@ -23,8 +23,10 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 /* In this order: each stands on those before it. */
 /* clang-format off */
 #include "runtime/watch/core.bpf.h"
+#include "runtime/watch/number.bpf.h"
 #include "runtime/watch/path.bpf.h"
 #include "runtime/watch/object.bpf.h"
+#include "runtime/watch/syn.bpf.h"
 #include "runtime/watch/refusal.bpf.h"
 #include "runtime/watch/call.bpf.h"
 #include "runtime/watch/hooks.bpf.h"

@@ -1,6 +1,7 @@
 /*
  * An agent whose every action is known: agent FOLDER SECRET. Or, of these, only
- * what an io_uring does: agent ring FOLDER.
+ * what an io_uring does, or what is done as 32-bit programs do it: agent ring
+ * FOLDER, agent compat FOLDER.
  *
  * FOLDER is empty, and may be written to by anybody; SECRET is a path below a
  * folder that only root may enter. Root does what needs it,
@@ -9,10 +10,11 @@
  * early: the trace tells. Static, so that a machine without libraries runs it.
  */
 #define _GNU_SOURCE
+#include "agent.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/io_uring.h>
 #include <linux/openat2.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -23,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
@@ -33,12 +34,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void ignore(long result)
-{
-	(void)result;
-}
-
-static struct sockaddr_in at_port(int port)
+struct sockaddr_in at_port(int port)
 {
 	struct sockaddr_in a = {.sin_family = AF_INET,
 				.sin_port = htons((uint16_t)port),
@@ -55,9 +51,21 @@ static void raise_loopback(void)
 	close(fd);
 }
 
+static char worked[64] = "worked-";
+
+void works(char what)
+{
+	worked[strlen(worked)] = what;
+}
+
+static void tell_what_worked(void)
+{
+	make(worked);
+}
+
 /* --- files ---------------------------------------------------------------- */
 
-static void make(const char *name)
+void make(const char *name)
 {
 	close((int)syscall(SYS_openat, AT_FDCWD, name,
 			   O_CREAT | O_WRONLY | O_TRUNC, 0600));
@@ -121,7 +129,7 @@ static void streams(void)
 }
 
 /* "WHO.test", type A */
-static size_t question(char *to, const char *who)
+size_t question(char *to, const char *who)
 {
 	size_t n = strlen(who);
 
@@ -151,112 +159,6 @@ static void datagrams(void)
 	ignore(sendmmsg(t, two_of, 2, 0));
 	close(s);
 	close(t);
-}
-
-/* --- io_uring ------------------------------------------------------------- */
-
-struct uring {
-	int fd;
-	char *ring;
-	struct io_uring_sqe *sqes;
-	struct io_uring_params p;
-};
-
-static int uring_open(struct uring *u)
-{
-	memset(u, 0, sizeof(*u));
-	u->fd = (int)syscall(SYS_io_uring_setup, 4, &u->p);
-	if (u->fd < 0)
-		return -1;
-	u->ring = mmap(NULL, 4096 * 4, PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_POPULATE, u->fd, IORING_OFF_SQ_RING);
-	u->sqes = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_POPULATE, u->fd, IORING_OFF_SQES);
-	return u->ring == MAP_FAILED || u->sqes == MAP_FAILED ? -1 : 0;
-}
-
-/* Its result; more than one at a time is not needed. */
-static int uring_do(struct uring *u, struct io_uring_sqe sqe)
-{
-	unsigned *tail = (unsigned *)(u->ring + u->p.sq_off.tail);
-	unsigned mask = *(unsigned *)(u->ring + u->p.sq_off.ring_mask);
-	unsigned *array = (unsigned *)(u->ring + u->p.sq_off.array);
-	unsigned *head = (unsigned *)(u->ring + u->p.cq_off.head);
-	unsigned cmask = *(unsigned *)(u->ring + u->p.cq_off.ring_mask);
-	struct io_uring_cqe *cqes = (void *)(u->ring + u->p.cq_off.cqes);
-	int res;
-
-	u->sqes[*tail & mask] = sqe;
-	array[*tail & mask] = *tail & mask;
-	__atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
-	if (syscall(SYS_io_uring_enter, u->fd, 1, 1, IORING_ENTER_GETEVENTS,
-		    NULL, 0) < 0)
-		return -errno;
-	res = cqes[*head & cmask].res;
-	__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
-	return res;
-}
-
-static void uring(void)
-{
-	struct sockaddr_in a = at_port(4323);
-	struct uring u;
-	int c, fd;
-
-	if (uring_open(&u) < 0)
-		return;
-	fd = uring_do(&u,
-		      (struct io_uring_sqe){.opcode = IORING_OP_OPENAT,
-					    .fd = AT_FDCWD,
-					    .addr = (uintptr_t) "by-ring",
-					    .len = 0600,
-					    .open_flags = O_CREAT | O_RDWR});
-	if (fd >= 0)
-		close(fd);
-	/* A worker of the ring's does this one. */
-	fd = uring_do(&u,
-		      (struct io_uring_sqe){.opcode = IORING_OP_OPENAT,
-					    .flags = IOSQE_ASYNC,
-					    .fd = AT_FDCWD,
-					    .addr = (uintptr_t) "by-worker",
-					    .len = 0600,
-					    .open_flags = O_CREAT | O_RDWR});
-	if (fd >= 0)
-		close(fd);
-	uring_do(&u, (struct io_uring_sqe){.opcode = IORING_OP_RENAMEAT,
-					   .fd = AT_FDCWD,
-					   .addr = (uintptr_t) "by-ring",
-					   .len = (uint32_t)AT_FDCWD,
-					   .addr2 = (uintptr_t) "ring-moved"});
-	uring_do(&u, (struct io_uring_sqe){.opcode = IORING_OP_UNLINKAT,
-					   .fd = AT_FDCWD,
-					   .addr = (uintptr_t) "by-worker"});
-	c = socket(AF_INET, SOCK_STREAM, 0);
-	uring_do(&u, (struct io_uring_sqe){.opcode = IORING_OP_CONNECT,
-					   .fd = c,
-					   .addr = (uintptr_t)&a,
-					   .off = sizeof(a)});
-	close(c);
-	close(u.fd);
-}
-
-/* A call as 32-bit programs make it; not every kernel has those. */
-static void compat(void)
-{
-#ifdef __x86_64__
-	static const char name[] = "by-compat"; /* below 4 GB: it is static */
-	long result = 5;			/* their open */
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		__asm__ volatile("int $0x80"
-				 : "+a"(result)
-				 : "b"(name), "c"(O_CREAT | O_RDWR), "d"(0600)
-				 : "memory", "r8", "r9", "r10", "r11");
-		_exit(0);
-	}
-	waitpid(pid, NULL, 0);
-#endif
 }
 
 /* --- a race --------------------------------------------------------------- */
@@ -335,16 +237,23 @@ static void processes(char *self)
 		pthread_join(thread, NULL);
 }
 
+static int alone(const char *folder, void (*part)(void))
+{
+	if (chdir(folder) < 0)
+		return 2;
+	part();
+	tell_what_worked();
+	return 0;
+}
+
 int main(int n, char **v)
 {
 	if (n == 3 && strcmp(v[1], "exit") == 0)
 		return atoi(v[2]);
-	if (n == 3 && strcmp(v[1], "ring") == 0) {
-		if (chdir(v[2]) < 0)
-			return 2;
-		uring();
-		return 0;
-	}
+	if (n == 3 && strcmp(v[1], "ring") == 0)
+		return alone(v[2], uring);
+	if (n == 3 && strcmp(v[1], "compat") == 0)
+		return alone(v[2], compat);
 	raise_loopback();
 	if (n != 3 || chdir(v[1]) < 0 || setgid(1000) < 0 || setuid(1000) < 0)
 		return 2;
@@ -355,7 +264,10 @@ int main(int n, char **v)
 	processes(v[0]);
 	attempts(v[2]);
 	race();
+	numbers();
+	ways(v[0]);
 	compat();
 	uring();
+	tell_what_worked();
 	return 0;
 }

@@ -4,7 +4,7 @@
     tests/guest/run.py [ARCH]     amd64 or arm64; default: as this machine
 
 The machine (machine.py) holds membrane-watch, an agent whose every action is
-known (agent.c), and init, which runs both once for each back end. What they
+known (*.c), and init, which runs both once for each back end. What they
 left is judged here, by the table of tests/guest/actions.py. Skips with 77 where
 Debian's kernel or the emulator cannot be had.
 """
@@ -77,7 +77,7 @@ def judge(machine, back_end, used, out):
 
 def run(machine, image, folder, *words):
     """What the guest left, by name; nothing when that was no tar file."""
-    console = machine.boot(image, folder, *words)
+    console = machine.boot(image, folder, "syscall.x32=y", *words)
     try:
         with tarfile.open(folder / "out") as tar:
             out = {m.name.removeprefix("./"): tar.extractfile(m).read()

@@ -5,10 +5,14 @@ import contextlib
 import gzip
 import json
 import subprocess
+import sys
 import time
 
 import live
 from live import Place, check, test, within
+
+sys.path.append(str(live.ROOT / "tests/guest"))
+import actions  # noqa: E402
 
 FULL = "trace: {engine: native, events: [full]}\n"
 
@@ -235,15 +239,14 @@ def answers_are_joined_to_who_asked():
 def what_a_ring_does_is_recorded_or_refused():
     """Docker from 25 on refuses io_uring; before, the tracer follows it."""
     with Place(FULL) as where:
-        subprocess.run(["gcc", "-O1", "-static", "-o", where.work / "agent",
-                        live.ROOT / "tests/guest/agent.c"], check=True)
+        actions.build(where.work / "agent")
         where.own()
         s = run(where, "./agent ring .; exit 3")
         check(s.status == 3, "it ran", s.stderr)
         found = events(where)
         setup = [e["returnValue"] for e in found
                  if e["eventName"] == "io_uring_setup"]
-        check(len(setup) == 1, "the attempt is recorded", setup)
+        check(len(setup) == 3, "the attempts are recorded", setup)
         opened = paths(found, "security_file_open")
         done = (opened["/workspace/by-ring"], opened["/workspace/by-worker"],
                 paths(found, "security_inode_unlink")["/workspace/by-worker"],
@@ -258,6 +261,32 @@ def what_a_ring_does_is_recorded_or_refused():
         check(all(summary[k] == args(found[0])[k] for k in
                   ("back_end", "io_uring", "missing")), "in both places",
               summary)
+
+
+@test
+def what_is_done_by_other_numbers_is_recorded():
+    """int $0x80: the calls of 32-bit programs, from any program."""
+    with Place(FULL) as where:
+        actions.build(where.work / "agent")
+        where.own()
+        s = run(where, "./agent compat .; exit 3")
+        check(s.status == 3, "it ran", s.stderr)
+        found = events(where)
+        opened = paths(found, "security_file_open")
+        check(opened["/workspace/by-compat"] ==
+              opened["/workspace/compat-is-there"], "a file", opened)
+        if not opened["/workspace/compat-is-there"]:
+            return  # not on this kernel
+        narrow = [e for e in found[1:-1] if e["contextFlags"]["isCompat"] and
+                  e["eventName"] != "cap_capable"]
+        at = [str(args(e)) for e in narrow]
+        for part in ("/workspace/compat/moved", "'4331'", "'9982'", "'9984'",
+                     "narrow.test"):
+            check([a for a in at if part in a], part, at)
+        shown = where.membrane("trace", "show").stdout
+        check("127.0.0.1:4331" in shown and "compat/moved" in shown,
+              "and shown", shown)
+        check(end(found)["lost"] == 0, "nothing is lost", end(found))
 
 
 @test
