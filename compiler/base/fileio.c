@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -149,4 +150,12 @@ int fileio_remove_tree(int dirfd, const char *path, struct err *err)
 	if (rc == 0 && unlinkat(dirfd, path, AT_REMOVEDIR) < 0)
 		rc = fail(err, path);
 	return rc;
+}
+
+bool fileio_wait(int fd, int ms)
+{
+	/* Only these are asked for: a file that can be written is no news. */
+	struct pollfd p = {.fd = fd, .events = 0};
+
+	return poll(&p, 1, ms) <= 0 || !(p.revents & (POLLERR | POLLHUP));
 }

@@ -32,4 +32,10 @@ must_check int fileio_remove_tree(int dirfd, const char *path,
 /* Write all of data to a descriptor, through short writes and EINTR. */
 must_check int fileio_write_all(int fd, struct str data, struct err *err);
 
+/*
+ * Wait so long; false at once when what is written to fd has no reader any
+ * more: a pipe that was closed, a terminal that is gone.
+ */
+bool fileio_wait(int fd, int ms);
+
 #endif

@@ -1,3 +1,4 @@
+#include "compiler/base/fileio.h"
 #include "compiler/commands/inputs.h"
 #include "compiler/commands/logs_line.h"
 #include "compiler/commands/say.h"
@@ -5,10 +6,10 @@
 #include "runtime/launch/keeper.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FOLLOW_MS 100
 
@@ -95,9 +96,8 @@ static int read_all(struct reading *r, struct err *err)
 		else if (rc == 0)
 			rc = read_lines(r, err);
 		fflush(stdout);
-		if (!last)
-			poll(NULL, 0, FOLLOW_MS);
-	} while (rc == 0 && !last && !ferror(stdout));
+	} while (rc == 0 && !last && !ferror(stdout) &&
+		 fileio_wait(STDOUT_FILENO, FOLLOW_MS));
 	if (rc == -ENOENT) {
 		say("session %s decided nothing", r->about.session.id);
 		rc = 0;

@@ -1,13 +1,14 @@
 #include "compiler/commands/trace_follow.h"
 
+#include "compiler/base/fileio.h"
 #include "compiler/commands/say.h"
 #include "compiler/trace/filter_match.h"
 #include "runtime/launch/about.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FOLLOW_MS 100 /* a file that grows tells nobody, portably */
 
@@ -53,9 +54,9 @@ static int find_first(struct following *f, struct arena *a, struct str what,
 			f->path = arena_cstr(a, str_of(paths.v[0]));
 			f->is_session &= paths.found;
 		}
-		if (rc != -ENOENT || !waits)
+		if (rc != -ENOENT || !waits ||
+		    !fileio_wait(STDOUT_FILENO, FOLLOW_MS))
 			break;
-		poll(NULL, 0, FOLLOW_MS);
 	}
 	arena_free(tries);
 	return rc;
@@ -122,8 +123,8 @@ static int follow_one(struct following *f, struct arena *a, const char **next,
 		then = next_of(f, a);
 		last = then || strcmp(f->path, "-") == 0 ||
 		       (f->is_session && !lives(f));
-		if (!last)
-			poll(NULL, 0, FOLLOW_MS);
+		if (!last && !fileio_wait(STDOUT_FILENO, FOLLOW_MS))
+			break;
 	}
 	if (reader_counts(r)->damaged)
 		say("%s: damaged, records are missing", f->path);
@@ -142,7 +143,7 @@ int trace_follow(struct arena *a, const char *state, struct str what,
 
 	while (rc == 0 && f.path)
 		rc = follow_one(&f, a, &f.path, err);
-	if (rc == 0 && f.is_session && !f.has_end && !ferror(stdout))
+	if (rc == 0 && f.is_session && !f.has_end && !lives(&f))
 		say("session %s is over, and its trace has no end: the tracer "
 		    "was stopped, or its disk is full",
 		    f.about.session.id);

@@ -111,9 +111,8 @@ int join_print(const struct about *about, bool past, uint64_t lines,
 		last = !follow || !is_alive(about);
 		rc = print_new(&r, within, &modes, err);
 		within = 0;
-		if (rc < 0 || last)
+		if (rc < 0 || last || !fileio_wait(STDOUT_FILENO, FOLLOW_MS))
 			break;
-		poll(NULL, 0, FOLLOW_MS);
 	}
 	/* a program that was killed left them on */
 	write_modes(modes.on, modes_leave);
