@@ -60,30 +60,6 @@ static void parse_lines(struct asked *q, struct str text)
 	}
 }
 
-static bool read_stdin(struct arena *a, struct str *out)
-{
-	char *p = arena_alloc(a, LIMIT_SOURCE_BYTES + 1);
-	size_t n = 0;
-
-	for (;;) {
-		ssize_t got =
-			read(STDIN_FILENO, p + n, LIMIT_SOURCE_BYTES + 1 - n);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0 || n + (size_t)got > LIMIT_SOURCE_BYTES) {
-			say("stdin: %s",
-			    got < 0 ? strerror(errno) : "more than a megabyte");
-			return false;
-		}
-		if (got == 0)
-			break;
-		n += (size_t)got;
-	}
-	*out = (struct str){p, n};
-	return true;
-}
-
 static int read_requests(struct asked *q, const struct options *o)
 {
 	struct str text;
@@ -96,7 +72,7 @@ static int read_requests(struct asked *q, const struct options *o)
 	}
 	if (o->words.n > 1 || !str_is(o->words.v[0], "-"))
 		parse_words(q, o);
-	else if (!read_stdin(q->a, &text))
+	else if (!inputs_stdin(q->a, &text))
 		return STATUS_IO;
 	else
 		parse_lines(q, text);

@@ -1,6 +1,7 @@
 #include "compiler/commands/inputs.h"
 
 #include "compiler/base/date.h"
+#include "compiler/base/limits.h"
 #include "compiler/commands/saving.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/view.h"
@@ -316,4 +317,28 @@ bool inputs_apart(struct arena *a, const struct inputs *in)
 	    "one",
 	    view_cleaned(a, root).p, view_cleaned(a, str_of(in->state)).p);
 	return false;
+}
+
+bool inputs_stdin(struct arena *a, struct str *out)
+{
+	char *p = arena_alloc(a, LIMIT_SOURCE_BYTES + 1);
+	size_t n = 0;
+
+	for (;;) {
+		ssize_t got =
+			read(STDIN_FILENO, p + n, LIMIT_SOURCE_BYTES + 1 - n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0 || n + (size_t)got > LIMIT_SOURCE_BYTES) {
+			say("stdin: %s",
+			    got < 0 ? strerror(errno) : "more than a megabyte");
+			return false;
+		}
+		if (got == 0)
+			break;
+		n += (size_t)got;
+	}
+	*out = (struct str){p, n};
+	return true;
 }

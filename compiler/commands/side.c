@@ -29,6 +29,7 @@ struct finder {
 	bool in_git;
 	struct git git; /* when in_git */
 	struct err why; /* when not */
+	bool stdin_is_read;
 };
 
 /* A revision and a place in it, as a word says it. */
@@ -265,6 +266,25 @@ static int load_path(struct finder *f, struct str word, struct side *s)
 	return load_file(f, in, s);
 }
 
+/* As what 'membrane trace suggest' prints. */
+static int load_stdin(struct finder *f, struct side *s)
+{
+	struct front_text text = {.name = STR("<stdin>")};
+	struct front_input in = {.global = "<stdin>", .prefix = ""};
+
+	if (f->stdin_is_read) {
+		say("both sides cannot be stdin");
+		return STATUS_USAGE;
+	}
+	f->stdin_is_read = true;
+	s->label = text.name;
+	if (!inputs_stdin(f->a, &text.text))
+		return STATUS_IO;
+	in.texts = &text;
+	in.n_texts = 1;
+	return load_file(f, in, s);
+}
+
 /* --- in a revision ------------------------------------------------------- */
 
 /* The path of REV:PATH from the root of the repository, without '/' at its
@@ -398,6 +418,8 @@ static int load(struct finder *f, struct spec spec, struct side *s)
 	int rc;
 
 	s->label = view_cleaned(f->a, spec.word);
+	if (str_is(spec.word, "-"))
+		return load_stdin(f, s);
 	if (spec.is_revision)
 		return load_revision(f, &spec, s);
 	if (is_path(spec.word))

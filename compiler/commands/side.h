@@ -2,6 +2,7 @@
  * One of the two policies that `diff` compares, and where it is found:
  *
  *	FILE         a YAML file, or a policy.json: a policy by itself
+ *	-            the same on stdin
  *	FOLDER       the policy of that workspace: .membrane.yaml, the ignore
  *	             file, what they extend
  *	PLAN         a folder that 'compile' wrote: its policy.json

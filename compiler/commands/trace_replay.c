@@ -6,6 +6,7 @@
 #include "compiler/commands/side.h"
 #include "compiler/commands/suggest.h"
 #include "compiler/commands/traces.h"
+#include "runtime/launch/about.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -40,11 +41,29 @@ static bool exists(const char *path)
 	return access(path, F_OK) == 0;
 }
 
+/* The newest one, whether it was traced or not. */
+static struct str newest(struct past *p, const char *state)
+{
+	struct about x;
+	struct err ignored;
+
+	if (about_find(p->a, state, STR(""), &x, &ignored) < 0)
+		return STR("");
+	p->id = arena_str(p->a, str_of(x.session.id));
+	return exists(in_session(p, state, "decisions.jsonl")) ? p->id
+							       : STR("");
+}
+
 /* A session may be without a trace; its decisions are always there. */
 static int find(struct past *p, const char *state, struct str what,
 		trace_paths *paths, struct err *err)
 {
-	int rc = traces_find(p->a, state, what, paths, err);
+	int rc;
+
+	if (what.n == 0)
+		what = newest(p, state);
+	p->id = STR("");
+	rc = traces_find(p->a, state, what, paths, err);
 
 	p->label = view_cleaned(p->a, what);
 	if (rc == -ENOENT && traces_is_id(what)) {

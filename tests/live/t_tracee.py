@@ -11,12 +11,14 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import tempfile
 import time
 import uuid
 
 import live
 from live import check, test, within
+from t_attach import keeper, listed, start_shell
 from t_trace import args, events, files, running
 
 POLICY = ("trace: {engine: tracee, version: %s, events: [sched_process_exec, "
@@ -364,3 +366,72 @@ def flood():
         check(len(files(where)) <= 4 and floods ==
               ["/flood/%d" % n for n in range(count - len(floods), count)],
               "rotated, in order", (len(files(where)), len(floods)))
+
+
+def start(where, command):
+    return start_shell(where, ": %s; %s" % (MARK, command))
+
+
+@test
+def started_in_the_background():
+    with tracee(), Place(policy()) as where:
+        session = start(where, "echo up; sleep 1.5; exit 4")
+        roles = {c["role"]: c["state"]
+                 for c in listed(where, session)["containers"]}
+        check(roles == dict.fromkeys(("agent", "gate", "tracer"), "running"),
+              "its containers", roles)
+        told = where.membrane("trace", "follow", session)
+        check(told.status == 0 and "exec     sleep 1.5" in told.stdout and
+              "over" not in told.stderr, "followed to its end",
+              told.stdout + told.stderr)
+        s = where.membrane("attach", session)
+        check(s.status == 4 and "trace" not in s.stderr, "its status",
+              s.stderr)
+        check(summary(where)["trace"] == {"whole": True, "lost": 0},
+              "summary", summary(where).get("trace"))
+        check(events(where)[-1]["eventName"] == "membrane_end", "the end")
+        check(within(10, lambda: not live.leftovers()), "nothing is left")
+
+
+@test
+def who_joins_is_told_of_losses():
+    with tracee(lost=[3, 4], removed=["security_file_open"]), \
+            Place(policy()) as where:
+        session = start(where, "sleep 1")
+        for when in ("at its end", "afterwards"):
+            s = where.membrane("attach", session)
+            check(s.status == 0 and "lacks 7 events" in s.stderr and
+                  "cannot record here: security_file_open" in s.stderr, when,
+                  s.stderr)
+
+
+@test
+def one_in_the_background_that_is_required():
+    with tracee(fails="no BTF"), \
+            Place(policy(more=", required: true")) as where:
+        s = where.membrane("start", "--", "sleep", "60")
+        check(s.status == 125 and "no BTF" in s.stderr and not s.stdout,
+              "start fails", s.stderr)
+        check(not live.leftovers(), "nothing is left", live.leftovers())
+    with tracee(dies=1), Place(policy(more=", required: true")) as where:
+        session = start(where, "sleep 60")
+        s = where.membrane("attach", session)
+        check(s.status == 125 and s.seconds < 30 and
+              "the trace is required" in s.stderr and
+              "it fell over" in s.stderr, "who joined is told", s.stderr)
+        check(listed(where, session, "--all")["status"] == 125, "and ps")
+        check(within(10, lambda: not live.leftovers()), "nothing is left")
+
+
+@test
+def its_keeper_is_killed():
+    with tracee(), Place(policy()) as where:
+        session = start(where, "sleep 60")
+        check(within(10, lambda: "exec     sleep 60" in where.membrane(
+            "trace", "show", session).stdout), "it is recorded")
+        os.kill(keeper(where, session), signal.SIGKILL)
+        told = where.membrane("trace", "follow", session)
+        check(told.status == 0 and "has no end" in told.stderr,
+              "who follows is told", told.stderr)
+        check(within(30, lambda: not live.leftovers()), "nothing is left",
+              live.leftovers())
