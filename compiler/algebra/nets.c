@@ -74,26 +74,41 @@ struct sweep {
 	uint32_t n_cuts, next_cut, next;
 };
 
+/* Those that people know for examples (RFC 5737, RFC 3849), or for what they
+ * are: the first of them is preferred. */
+static const char *const known[] = {
+	"203.0.113.1", "198.51.100.1", "192.0.2.1",   "10.0.0.1",
+	"192.168.1.1", "172.16.0.1",   "127.0.0.1",   "169.254.169.254",
+	"1.1.1.1",     "8.8.8.8",      "2001:db8::1", "fd00::1",
+	"fe80::1",     "::1",
+};
+
+/* The same as addresses. */
+static const struct addr *known_addrs(void)
+{
+	static struct addr list[ARRAY_LEN(known)];
+
+	if (list[0].family)
+		return list;
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		(void)addr_parse(str_of(known[i]), &list[i]);
+	return list;
+}
+
 /*
- * One that people know for an example (RFC 5737, RFC 3849), or for what it is;
- * else the first, but for one that ends in zero and looks like a network's.
+ * One that people know; else the first, but for one that ends in zero and looks
+ * like a network's.
  */
 static struct addr shown(const struct addr *first, const struct addr *last)
 {
-	static const char *const known[] = {
-		"203.0.113.1", "198.51.100.1", "192.0.2.1",   "10.0.0.1",
-		"192.168.1.1", "172.16.0.1",   "127.0.0.1",   "169.254.169.254",
-		"1.1.1.1",     "8.8.8.8",      "2001:db8::1", "fd00::1",
-		"fe80::1",     "::1",
-	};
+	const struct addr *list = known_addrs();
 	struct addr a = *first;
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
-		if (addr_parse(str_of(known[i]), &a) &&
-		    a.family == first->family && addr_cmp(first, &a) <= 0 &&
-		    addr_cmp(&a, last) <= 0)
-			return a;
-	a = *first;
+		if (list[i].family == first->family &&
+		    addr_cmp(first, &list[i]) <= 0 &&
+		    addr_cmp(&list[i], last) <= 0)
+			return list[i];
 	if (a.b[addr_bits(a.family) / 8 - 1] == 0 && !addr_eq(first, last))
 		addr_step_up(&a);
 	return a;
