@@ -5,7 +5,6 @@ root, else 77. The plans are the compiler's; what arrives at the servers judges.
 import contextlib
 import os
 import pathlib
-import shutil
 import signal
 import socket
 import ssl
@@ -396,32 +395,30 @@ def check_nonsense(world, plan):
             check(g.p.wait(5) == 0, "nonsense ends it", line)
 
 
+def check_all(v6):
+    with tempfile.TemporaryDirectory() as certs:
+        certs = pathlib.Path(certs)
+        l7_live.make_certs(certs)
+        with l7_live.World(v6, certs) as world:
+            with compiled(FIRST) as plan, Gate(world, plan) as g:
+                ca = g.first.get("ca")
+                spliced, old = check_more(g, ca)
+                check_less(g, ca, spliced, old)
+            with compiled(FIRST) as plan, Gate(world, plan) as g:
+                check_refused(g, g.first["ca"])
+                check_killed(g, g.first["ca"])
+                check_many(g)
+            check_from_nothing(world)
+            check_flow(world)
+            with compiled(FIRST) as plan:
+                check_nonsense(world, plan)
+
+
 def main():
-    if os.geteuid() != 0 or not shutil.which("haproxy",
-                                             path="/usr/sbin:/usr/bin"):
-        print("needs root and HAProxy")
+    if gate.lacking(gate.MEMBRANE):
         return 77
-    for v6 in (False, True):
-        with tempfile.TemporaryDirectory() as certs, \
-                compiled(FIRST) as plan:
-            certs = pathlib.Path(certs)
-            l7_live.make_certs(certs)
-            first = pathlib.Path(plan)
-            with l7_live.World(v6, certs) as world:
-                with Gate(world, first) as g:
-                    ca = g.first.get("ca")
-                    spliced, old = check_more(g, ca)
-                    check_less(g, ca, spliced, old)
-                with compiled(FIRST) as again, Gate(world, again) as g:
-                    check_refused(g, g.first["ca"])
-                    check_killed(g, g.first["ca"])
-                    check_many(g)
-                check_from_nothing(world)
-                check_flow(world)
-                with compiled(FIRST) as again:
-                    check_nonsense(world, again)
-    print("%d passed, %d failed" % (gate.passed, gate.failed))
-    return gate.failed > 0
+    gate.families(check_all)
+    return gate.end()
 
 
 if __name__ == "__main__":

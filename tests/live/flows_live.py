@@ -7,9 +7,6 @@ IP packets: of UDP the payload follows exactly, of TCP within the room that its
 header has. Half of the flows the kernel forgets while the session runs (it is
 told to), the others are asked for at its end.
 """
-import json
-import os
-import shutil
 import signal
 import socket
 import struct
@@ -180,9 +177,7 @@ def ends(g, world, used):
 
 
 def main():
-    if os.geteuid() != 0 or not gate.MEMBRANE.exists() or \
-            not shutil.which("haproxy", path="/usr/sbin:/usr/bin"):
-        print("needs root, HAProxy and build/bin/membrane")
+    if gate.lacking(gate.MEMBRANE):
         return 77
     with tempfile.TemporaryDirectory() as certs:
         l7_live.make_certs(pathlib.Path(certs))
@@ -199,8 +194,7 @@ def main():
                 refused = g.agent(gate.connect("11.0.9.9", 80))
                 check(refused[0] == "Connection refused", "refused", refused)
             check(ends(g, world, second) == ROUNDS * len(FLOWS), "all ended")
-    print("%d passed, %d failed" % (gate.passed, gate.failed))
-    return gate.failed > 0
+    return gate.end()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ import http.server
 import json
 import os
 import pathlib
-import shutil
 import signal
 import socket
 import ssl
@@ -671,11 +670,8 @@ def check_end(world, plan):
             os._exit(0)
         check(world.saw(lambda a: a.get("http") == "/api/slow"), "slow")
         haproxy = g.haproxy()
-        began = time.monotonic()
         g.p.stdin.close()
-        check(g.p.wait(5) == 0, "ends")
-        took = time.monotonic() - began
-        check(took < 0.6, "ends soon", took)
+        check(g.p.wait(5) == 0, "ends before the request does")
         check(g.decided(kind="connect", verdict="allow", name="good.test"),
               "open at the end: record")
         check(is_gone(haproxy), "HAProxy is gone")
@@ -767,41 +763,51 @@ def bench(world, plan):
             (plan / "crt.lst").unlink()
 
 
+@contextlib.contextmanager
+def folders():
+    """What an origin shows, and a plan."""
+    with tempfile.TemporaryDirectory() as tmp, \
+            tempfile.TemporaryDirectory() as certs:
+        make_certs(pathlib.Path(certs))
+        yield pathlib.Path(certs), write_plan(tmp)
+
+
+def check_all(v6):
+    with folders() as (certs, plan):
+        check_own(v6, certs, plan)
+        # An internet that speaks no TLS.
+        with gate.World(v6) as world:
+            world.certs = certs
+            gate.check_compiled(world, lambda w, p: Gate(w, p, {}))
+
+
+def check_own(v6, certs, plan):
+    with World(v6, certs) as world:
+        with Gate(world, plan) as g:
+            if not check_start(g):
+                return
+            check_splice(g)
+            check_bump(g)
+            check_signer(g)
+            check_pins(g)
+            check_v6(g)
+            check_direct(g)
+            check_many(g)
+        check_compiled(world)
+        check_unread(world)
+        check_end(world, plan)
+        check_refusals(world, plan)
+
+
 def main():
-    if os.geteuid() != 0 or not shutil.which("haproxy",
-                                             path="/usr/sbin:/usr/bin"):
-        print("needs root and HAProxy")
+    if gate.lacking(gate.MEMBRANE):
         return 77
-    for v6 in (False, True):
-        with tempfile.TemporaryDirectory() as tmp, \
-                tempfile.TemporaryDirectory() as certs:
-            certs = pathlib.Path(certs)
-            make_certs(certs)
-            plan = write_plan(tmp)
-            with World(v6, certs) as world:
-                if "--bench" in sys.argv:
-                    bench(world, plan)
-                    return 0
-                with Gate(world, plan) as g:
-                    if not check_start(g):
-                        break
-                    check_splice(g)
-                    check_bump(g)
-                    check_signer(g)
-                    check_pins(g)
-                    check_v6(g)
-                    check_direct(g)
-                    check_many(g)
-                if gate.MEMBRANE.exists():
-                    check_compiled(world)
-                    check_unread(world)
-                check_end(world, plan)
-                check_refusals(world, plan)
-            with gate.World(v6) as world:
-                world.certs = certs
-                gate.check_compiled(world, lambda w, p: Gate(w, p, {}))
-    print("%d passed, %d failed" % (gate.passed, gate.failed))
-    return gate.failed > 0
+    if "--bench" in sys.argv:
+        with folders() as (certs, plan), World(False, certs) as world:
+            bench(world, plan)
+        return 0
+    gate.families(check_all)
+    return gate.end()
 
 
 if __name__ == "__main__":
