@@ -103,7 +103,8 @@ step images "images, since the build" finish images
 begin clients tests/live/clients.sh
 step fuzzers "building the fuzz targets (log: build/log/build-fuzz)" \
 	build fuzz B=build/fuzz FUZZ=1 CC=clang fuzzers
-begin fuzz tests/fuzz/run "${FUZZ_SECONDS:-60}"
+# With what nobody else wants of the processors.
+begin fuzz nice -n 19 tests/fuzz/run "${FUZZ_SECONDS:-60}"
 step asan "building with sanitizers (log: build/log/build-asan)" \
 	build asan B=build/asan SAN=1 all units
 step asan-units "unit tests and oracles, with sanitizers" \
@@ -111,9 +112,14 @@ step asan-units "unit tests and oracles, with sanitizers" \
 step asan-cases "golden cases, with sanitizers" \
 	env MEMBRANE=build/asan/bin/membrane tests/run
 step clients "clients of live tests, since the images" finish clients
-for program in tests/live/gate.py tests/live/*_live.py; do
-	[[ ! -e $program ]] || step "$(basename "$program" .py)" \
-		"live: $program" root "$program"
+# They wait more than they work, each in network namespaces of its own.
+live=(tests/live/gate.py tests/live/*_live.py)
+for program in "${live[@]}"; do
+	begin "$(basename "$program" .py)" root "$program"
+done
+for program in "${live[@]}"; do
+	name=$(basename "$program" .py)
+	step "$name" "live: $program" finish "$name"
 done
 step live "live: sessions in real Docker, behind a sealed internet" \
 	tests/live/run
