@@ -202,7 +202,8 @@ $(GEN)/grammar/native-events.inc: grammar/native-events.awk \
 
 .SECONDARY: $(GEN_SRC) $(GEN_HDR)
 
--include $(patsubst %.o,%.d,$(HOST_OBJ) $(GATE_OBJ) $(WATCH_OBJ) $(call obj,$(UNIT_SRC)))
+-include $(patsubst %.o,%.d,$(HOST_OBJ) $(GATE_OBJ) $(WATCH_OBJ) \
+	$(call obj,$(UNIT_SRC) $(READER_SRC)))
 
 .PHONY: asan fmt compile_commands.json clean
 asan:

@@ -71,6 +71,10 @@ static struct str why(struct arena *a, const cJSON *d, bool allow)
 	buf_init(&b, a);
 	if (!allow)
 		view_clean(&b, str_of(text_of(d, "reason")));
+	if (*text_of(d, "detail")) {
+		buf_adds(&b, ": ");
+		view_clean(&b, str_of(text_of(d, "detail")));
+	}
 	if (*source) {
 		buf_adds(&b, b.n ? "  " : "");
 		view_clean(&b, str_of(source));

@@ -55,6 +55,7 @@ static void put_global(struct cfg *c)
 	cfg_line(c, "maxconn 8000");
 	cfg_line(c, "tune.bufsize 32768");
 	cfg_line(c, "tune.maxrewrite 4096");
+	cfg_line(c, "tune.http.maxhdr 128");
 	cfg_line(c, "tune.h2.initial-window-size 1048576");
 	cfg_line(c, "tune.ssl.default-dh-param 2048");
 	cfg_line(c, "ssl-default-bind-options ssl-min-ver TLSv1.2");

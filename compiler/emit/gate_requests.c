@@ -11,6 +11,7 @@ static void put_request_log(struct cfg *c)
 		 "\"tls\":%%[ssl_fc],"
 		 "\"addr\":\"%%[dst]\",\"port\":%%[dst_port],\"sport\":%%cp,"
 		 "\"up\":%%U,\"down\":%%B,\"end\":\"%%ts\","
+		 "\"why\":\"%%[var(txn.why)]\","
 		 "\"err\":\"%%[bc_err_str,json(utf8s)]\","
 		 "\"tlserr\":\"%%[ssl_bc_err_str,json(utf8s)]\","
 		 "\"name\":\"%%[var(txn.name),bytes(0,300),json(utf8s)]\","

@@ -3,6 +3,7 @@
 #include <cjson/cJSON.h>
 #include <string.h>
 
+#define REQUEST_TIMEOUT 408
 #define BAD_GATEWAY	502
 #define GATEWAY_TIMEOUT 504
 
@@ -49,8 +50,9 @@ static void take_texts(const cJSON *o, struct logline *l)
 	copy(l->method, sizeof(l->method), text_of(o, "method"));
 	copy(l->path, sizeof(l->path), text_of(o, "path"));
 	copy(l->error, sizeof(l->error),
-	     strlen(text_of(o, "tlserr")) > 1 ? text_of(o, "tlserr")
-					      : text_of(o, "err"));
+	     strlen(text_of(o, "why")) > 1	? text_of(o, "why")
+	     : strlen(text_of(o, "tlserr")) > 1 ? text_of(o, "tlserr")
+						: text_of(o, "err"));
 }
 
 static bool take_connect(const cJSON *o, struct logline *l)
@@ -103,6 +105,9 @@ static bool take(const cJSON *o, struct logline *l)
 		l->reason = l->status || strcmp(kind, "req") != 0
 				    ? REASON_BAD_REQUEST
 				    : REASON_HANDSHAKE;
+	if (l->reason == REASON_BAD_REQUEST && l->status == REQUEST_TIMEOUT)
+		copy(l->error, sizeof(l->error),
+		     "the head was not complete in time");
 	if (strcmp(kind, "conn") == 0)
 		return take_connect(o, l);
 	return strcmp(kind, "req") == 0 && take_request(o, l);

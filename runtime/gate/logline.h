@@ -45,7 +45,8 @@ struct logline {
 	char name[LIMIT_NAME_BYTES + 1];
 	char method[LOGLINE_METHOD_MAX + 1];
 	char path[LOGLINE_PATH_MAX + 1];
-	char error[LOGLINE_ERROR_MAX + 1]; /* why the upstream failed */
+	/* Why the upstream failed, or what is malformed. */
+	char error[LOGLINE_ERROR_MAX + 1];
 };
 
 /* False when it is not a line of ours: one of HAProxy's own words. */

@@ -61,6 +61,8 @@ static void add_flow(cJSON *o, const struct logline *l)
 	cJSON_AddNumberToObject(o, "received", (double)l->down);
 	if (l->reason == REASON_UPSTREAM && l->error[0])
 		add(o, "error", l->error);
+	if (l->reason == REASON_BAD_REQUEST && strlen(l->error) > 1)
+		add(o, "detail", l->error);
 }
 
 size_t record_decision(const struct record *r, char buf[RECORD_MAX])

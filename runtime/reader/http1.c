@@ -1,5 +1,6 @@
 #include "runtime/reader/http1.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -10,6 +11,8 @@
 #define CHUNK_DIGITS 16
 #define CHUNK_MAX    INT32_MAX /* as in HAProxy */
 #define SHOWN_MAX    1024      /* of each thing that a refusal quotes */
+#define KEY_SIZE     24	       /* of 16 bytes in base64: RFC 6455, 4.1 */
+#define KEY	     "AAAAAAAAAAAAAAAAAAAAAA=="
 
 struct text {
 	const char *p;
@@ -64,6 +67,16 @@ static struct text from(struct text t, size_t at)
 	return (struct text){t.p + at, t.n - at};
 }
 
+/* How many bytes there are before any of these. */
+static size_t before(struct text t, const char *any)
+{
+	size_t n = 0;
+
+	while (n < t.n && !strchr(any, t.p[n]))
+		n++;
+	return n;
+}
+
 static struct text trimmed(struct text t)
 {
 	while (t.n && is_blank(t.p[0]))
@@ -78,18 +91,93 @@ static bool is(struct text t, const char *word)
 	return t.n == strlen(word) && strncasecmp(t.p, word, t.n) == 0;
 }
 
+/* Does a list have it? RFC 9110, 5.6.1. */
+static bool has_word(struct text list, const char *word)
+{
+	while (list.n) {
+		size_t n = before(list, ",");
+
+		if (is(trimmed((struct text){list.p, n}), word))
+			return true;
+		list = from(list, n < list.n ? n + 1 : n);
+	}
+	return false;
+}
+
 /* --- heads --------------------------------------------------------------- */
 
-/* method SP target SP HTTP/1.x; which bytes of a target are good, HAProxy and
- * its rules know. */
+/* What HAProxy takes in a target. */
+static bool is_target(unsigned char c)
+{
+	return c > ' ' && c < 127 && c != '#';
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* "http" before "://", or nothing. */
+static struct text scheme_of(struct text target)
+{
+	struct text none = {target.p, 0};
+	size_t n = before(target, ":");
+
+	if (n == 0 || target.n < n + 3 || memcmp(target.p + n, "://", 3) != 0 ||
+	    is_digit(target.p[0]))
+		return none;
+	for (size_t i = 0; i < n; i++)
+		if (!is_token((unsigned char)target.p[i]))
+			return none;
+	return (struct text){target.p, n};
+}
+
+/* So many digits at its end, behind a colon; 0: it has no port. */
+static size_t port_digits(struct text t)
+{
+	size_t n = 0;
+
+	while (n < t.n && is_digit(t.p[t.n - 1 - n]))
+		n++;
+	return n && n < 6 && n + 1 < t.n && t.p[t.n - 1 - n] == ':' ? n : 0;
+}
+
+/* Where the target leads, if it says so itself: RFC 9112, 3.2. */
+static enum http1_fault read_target(struct http1 *h, struct text target)
+{
+	struct text scheme = scheme_of(target), who = target;
+
+	if (span(target, is_target) != target.n)
+		return HTTP1_TARGET_BYTE;
+	if (!h->connect && (target.p[0] == '/' || is(target, "*")))
+		return HTTP1_GOOD;
+	if (!h->connect && scheme.n == 0)
+		return HTTP1_TARGET;
+	if (!h->connect)
+		who = from(target, scheme.n + 3);
+	who.n = before(who, "/?");
+	if (who.n == 0 || who.n > HTTP1_AUTHORITY_MAX ||
+	    (h->connect && (who.n != target.n || !port_digits(who))))
+		return HTTP1_TARGET;
+	memcpy(h->authority, who.p, who.n);
+	h->n_authority = (uint16_t)who.n;
+	h->default_port = is(scheme, "http") ? 80 : 443;
+	return HTTP1_GOOD;
+}
+
+/* method SP target SP HTTP/1.x */
 static enum http1_fault read_request(struct http1 *h, struct text line)
 {
 	size_t n = span(line, is_token), target = n + 1;
 	static const char version[] = " HTTP/1.";
+	struct text method = {line.p, n};
 
-	if (n == 0 || n == line.n || line.p[n] != ' ')
+	/* PRI is a word of HTTP/2 alone. */
+	if (n == 0 || n == line.n || line.p[n] != ' ' || is(method, "PRI"))
 		return HTTP1_LINE;
 	h->connect = n == 7 && memcmp(line.p, "CONNECT", 7) == 0;
+	h->no_body =
+		is(method, "GET") || is(method, "HEAD") || is(method, "DELETE");
 	for (n = target; n < line.n && (unsigned char)line.p[n] > ' '; n++)
 		;
 	if (n == target || line.n != n + sizeof(version) ||
@@ -97,7 +185,34 @@ static enum http1_fault read_request(struct http1 *h, struct text line)
 	    (line.p[line.n - 1] != '0' && line.p[line.n - 1] != '1'))
 		return HTTP1_LINE;
 	h->old = line.p[line.n - 1] == '0';
-	h->state = HTTP1_HEAD;
+	line.n = n;
+	return read_target(h, from(line, target));
+}
+
+/* Is it the other, with the port that need not be said? */
+static bool is_but_port(struct text with, struct text without, uint16_t port)
+{
+	size_t digits = port_digits(with);
+	unsigned value = 0;
+
+	for (size_t i = with.n - digits; i < with.n; i++)
+		value = value * 10 + (unsigned)(with.p[i] - '0');
+	return digits && value == port && with.n == without.n + digits + 1 &&
+	       strncasecmp(with.p, without.p, without.n) == 0;
+}
+
+static enum http1_fault read_host(struct http1 *h, struct text value)
+{
+	struct text who = {h->authority, h->n_authority};
+
+	if (h->has_host)
+		return HTTP1_HOSTS;
+	if (who.n &&
+	    !(who.n == value.n && strncasecmp(who.p, value.p, who.n) == 0) &&
+	    !is_but_port(who, value, h->default_port) &&
+	    (h->connect || !is_but_port(value, who, h->default_port)))
+		return HTTP1_AUTHORITY;
+	h->has_host = true;
 	return HTTP1_GOOD;
 }
 
@@ -115,6 +230,8 @@ static enum http1_fault read_length(struct http1 *h, struct text value)
 			return HTTP1_LENGTH;
 		h->left = h->left * 10 + (uint64_t)(value.p[i] - '0');
 	}
+	if (h->old && h->no_body && h->left)
+		return HTTP1_BODY_OLD;
 	h->has_length = true;
 	return HTTP1_GOOD;
 }
@@ -162,17 +279,20 @@ static enum http1_fault read_header(struct http1 *h, struct text line)
 		return read_coding(h, value);
 	if (is(name, REFUSED) || is(name, MARKED))
 		return HTTP1_OWN;
-	if (is(name, "host") && h->has_host)
-		return HTTP1_HOSTS;
-	h->has_host |= is(name, "host");
+	if (is(name, "host"))
+		return read_host(h, value);
 	h->has_accept |= is(name, "accept");
 	/* Java's client offers h2c all the time; a rule takes that off. */
 	h->upgrade |= is(name, "upgrade") && !is(value, "h2c");
+	h->websocket |= is(name, "upgrade") && has_word(value, "websocket");
+	h->has_key |= is(name, "sec-websocket-key") && value.n == KEY_SIZE;
 	return HTTP1_GOOD;
 }
 
-static void end_head(struct http1 *h)
+static enum http1_fault end_head(struct http1 *h)
 {
+	if (h->websocket && !h->has_key)
+		return HTTP1_KEY;
 	h->asked = h->upgrade;
 	h->begun = true;
 	if (h->connect)
@@ -181,12 +301,15 @@ static void end_head(struct http1 *h)
 		h->state = HTTP1_SIZE;
 	else
 		h->state = h->left ? HTTP1_BODY : HTTP1_START;
+	return HTTP1_GOOD;
 }
 
 static void begin(struct http1 *h)
 {
 	h->connect = h->chunked = h->upgrade = h->marked = h->old = false;
 	h->has_host = h->has_accept = h->has_length = false;
+	h->no_body = h->websocket = h->has_key = false;
+	h->n_authority = 0;
 	h->lines = h->n_head = 0;
 	h->left = 0;
 }
@@ -266,15 +389,20 @@ static size_t line_max(const struct http1 *h)
 
 static enum http1_fault read_line(struct http1 *h, struct text line)
 {
+	enum http1_fault fault = HTTP1_GOOD;
+
 	switch (h->state) {
 	case HTTP1_START:
 		/* Empty lines before a request: section 2.2. */
-		return line.n ? read_request(h, line) : HTTP1_GOOD;
+		if (line.n)
+			fault = read_request(h, line);
+		if (line.n && !fault)
+			h->state = HTTP1_HEAD;
+		return fault;
 	case HTTP1_HEAD:
 		if (line.n)
 			return read_header(h, line);
-		end_head(h);
-		return HTTP1_GOOD;
+		return end_head(h);
 	case HTTP1_SIZE:
 		return read_size(h, line);
 	case HTTP1_TRAILER:
@@ -333,7 +461,8 @@ static size_t take_unit(struct http1 *h, struct text t, struct http1_found *f)
 			h->state = HTTP1_UNREAD;
 	}
 	f->mark = h->state == HTTP1_HEAD && h->upgrade && !h->marked &&
-		  t.n > 1 && memcmp(t.p, "\r\n", 2) == 0;
+		  (h->has_key || !h->websocket) && t.n > 1 &&
+		  memcmp(t.p, "\r\n", 2) == 0;
 	if (f->mark || h->state == HTTP1_NOTHING)
 		return 0;
 	if (h->state == HTTP1_UNREAD)
@@ -421,11 +550,6 @@ static void put_word(struct out *o, const char *word)
 	put(o, (struct text){word, strlen(word)});
 }
 
-static bool is_shown(unsigned char c)
-{
-	return c > ' ' && c < 127;
-}
-
 /* What can be read of a line that is no request line. */
 static void put_request(struct out *o, struct text line)
 {
@@ -434,8 +558,11 @@ static void put_request(struct out *o, struct text line)
 	if (method.n && method.n < 40 && method.n + 1 < line.n &&
 	    line.p[method.n] == ' ' && line.p[method.n + 1] == '/') {
 		path = from(line, method.n + 1);
-		path.n = span(path, is_shown);
+		path.n = span(path, is_target);
 	}
+	/* HAProxy wants targets of their own for these. */
+	if (is(method, "CONNECT") || is(method, "PRI"))
+		method.n = 0;
 	put(o, method.n && method.n < 40 ? method : (struct text){"-", 1});
 	put_word(o, " ");
 	put(o, path);
@@ -453,11 +580,27 @@ static struct text take_line(struct text *t)
 	return line;
 }
 
-/* Host and Accept of the lines behind the fault, where they are good ones. */
+static void put_line(struct out *o, struct text name, struct text value)
+{
+	put(o, name);
+	put_word(o, ": ");
+	put(o, value);
+	put_word(o, "\r\n");
+}
+
+/*
+ * Host and Accept of the lines behind the fault, where they are good ones. What
+ * HAProxy has of the head already wants a Host like its target's.
+ */
 static void put_known(struct out *o, const struct http1 *h, struct text rest)
 {
 	bool host = h->has_host, accept = h->has_accept;
 
+	if (h->state != HTTP1_START && h->n_authority && !host) {
+		put_line(o, (struct text){"Host", 4},
+			 (struct text){h->authority, h->n_authority});
+		host = true;
+	}
 	while (rest.n) {
 		struct text line = take_line(&rest), name, value;
 
@@ -469,10 +612,7 @@ static void put_known(struct out *o, const struct http1 *h, struct text rest)
 			continue;
 		host |= is(name, "host");
 		accept |= is(name, "accept");
-		put(o, name);
-		put_word(o, ": ");
-		put(o, value);
-		put_word(o, "\r\n");
+		put_line(o, name, value);
 	}
 }
 
@@ -485,8 +625,67 @@ size_t http1_refusal(const struct http1 *h, enum http1_fault fault,
 	if (h->state == HTTP1_START)
 		put_request(&o, take_line(&rest));
 	put_known(&o, h, rest);
+	if (h->state != HTTP1_START && h->websocket && !h->has_key)
+		put_word(&o, "Sec-WebSocket-Key: " KEY "\r\n");
 	put_word(&o, REFUSED ": ");
 	put_word(&o, http1_fault_text(fault));
 	put_word(&o, "\r\nConnection: close\r\n\r\n");
 	return o.n;
+}
+
+/* --- pages --------------------------------------------------------------- */
+
+/* Nobody knows what was asked for: HAProxy says no more than the status. */
+static const char *page_text(const char *status)
+{
+	if (memcmp(status, "408", 3) == 0)
+		return "membrane refused this: bad-request, the head was not "
+		       "complete in time";
+	if (status[0] == '4')
+		return "membrane refused this: bad-request, what HTTP/1 does "
+		       "not permit";
+	return "membrane: an error in the gate";
+}
+
+static bool is_page(const char *p, size_t n)
+{
+	static const char begin[] = "HTTP/1.1 ", end[] = "</body></html>\n";
+	static const char html[] =
+		"\r\nContent-Type: text/html\r\n\r\n<html><body><h1>";
+
+	return n > sizeof(begin) + sizeof(end) + sizeof(html) &&
+	       n <= HTTP1_PAGE_MAX &&
+	       memcmp(p, begin, sizeof(begin) - 1) == 0 &&
+	       memcmp(p + n - (sizeof(end) - 1), end, sizeof(end) - 1) == 0 &&
+	       memmem(p, n, "\r\nContent-length: ", 18) &&
+	       memmem(p, n, html, sizeof(html) - 1);
+}
+
+bool http1_page(const char *p, size_t n, char *out)
+{
+	char head[HTTP1_PAGE_MAX];
+	size_t body = 100, size = 0;
+	const char *text;
+
+	if (!is_page(p, n))
+		return false;
+	text = page_text(p + sizeof("HTTP/1.1"));
+	/* Twice: its own length is in it. */
+	for (int i = 0; i < 2; i++) {
+		int got = snprintf(
+			head, sizeof(head),
+			"%.*s\r\nContent-Length: %zu\r\nConnection: close\r\n"
+			"Content-Type: text/plain\r\n\r\n",
+			(int)before((struct text){p, n}, "\r"), p, body);
+
+		if (got < 0 || (size_t)got + strlen(text) + 1 > n)
+			return false;
+		size = (size_t)got;
+		body = n - size;
+	}
+	memset(out, ' ', n);
+	memcpy(out, head, size);
+	memcpy(out + size, text, strlen(text));
+	out[n - 1] = '\n';
+	return true;
 }

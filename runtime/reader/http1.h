@@ -5,8 +5,9 @@
  * it. This reads the same bytes first, in one way only, and says where the
  * first byte is that has another reading. It takes less than HAProxy does, so
  * whatever passes is framed by both alike: a length that is one number, or
- * chunked coding alone, CRLF at the end of each line, no folds. It allocates
- * nothing, copies nothing and knows of no descriptors; interpose.c feeds it.
+ * chunked coding alone, CRLF at the end of each line, no folds. What HAProxy's
+ * own parser would answer, with a page of its own, is refused here before it.
+ * It allocates nothing and knows of no descriptors; interpose.c feeds it.
  *
  * Bytes are vetted in units: a line of a head, of a chunk or of a trailer as a
  * whole, bytes of a body as they come. What is left over is to be given again
@@ -19,13 +20,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* tune.bufsize without tune.maxrewrite: what HAProxy takes. */
-#define HTTP1_HEAD_MAX	     28672
+/* tune.bufsize without tune.maxrewrite is what HAProxy takes: with this and a
+ * refusal's words it is not full. Its tune.http.maxhdr is above the lines. */
+#define HTTP1_HEAD_MAX	     24576
 #define HTTP1_LINES_MAX	     100
 #define HTTP1_CHUNK_LINE_MAX 4096
 #define HTTP1_MARK	     16 /* hexadecimal digits */
 #define HTTP1_MARK_MAX	     64
 #define HTTP1_REFUSAL_MAX    4096
+#define HTTP1_AUTHORITY_MAX  300 /* a name, a port and their like */
+#define HTTP1_PAGE_MAX	     512 /* HAProxy's longest is half of it */
 
 enum http1_state {
 	HTTP1_START,   /* before a request line */
@@ -52,6 +56,13 @@ struct http1 {
 	bool old; /* HTTP/1.0 */
 	bool connect, chunked, upgrade, marked;
 	bool has_host, has_accept, has_length;
+	bool no_body;	/* GET, HEAD or DELETE */
+	bool websocket; /* is asked for */
+	bool has_key;	/* for it */
+	/* Of a target that has one; 0: none. */
+	uint16_t n_authority;
+	char authority[HTTP1_AUTHORITY_MAX];
+	uint16_t default_port; /* that it need not have */
 	bool asked;	       /* an upgrade that nobody answered yet */
 	char mark[HTTP1_MARK]; /* its number */
 	uint32_t lines, n_head;
@@ -97,5 +108,11 @@ void http1_answer(struct http1 *h, const char *p, size_t n);
 size_t http1_refusal(const struct http1 *h, enum http1_fault fault,
 		     const char *p, size_t n, char *out);
 const char *http1_fault_text(enum http1_fault fault);
+/*
+ * Are these bytes, as a whole, a page of HAProxy's own, for an error that none
+ * of its rules sees (a request that does not come in time)? Then out is one of
+ * the same length that says so in our words; it holds HTTP1_PAGE_MAX.
+ */
+bool http1_page(const char *p, size_t n, char *out);
 
 #endif

@@ -161,7 +161,10 @@ ssize_t recv(int fd, void *buf, size_t n, int flags)
 ssize_t send(int fd, const void *buf, size_t n, int flags)
 {
 	struct plain *p = plain_of(fd);
+	char page[HTTP1_PAGE_MAX];
 
+	if (p && http1_page(buf, n, page))
+		return real_send(fd, page, n, flags);
 	if (p)
 		http1_answer(&p->stream.http, buf, n);
 	return real_send(fd, buf, n, flags);
@@ -275,9 +278,12 @@ int SSL_get_error(const SSL *ssl, int ret)
 int SSL_write(SSL *ssl, const void *buf, int n)
 {
 	struct inner *in = SSL_is_server(ssl) ? inner_of(ssl) : NULL;
+	char page[HTTP1_PAGE_MAX];
 
 	if (in)
 		in->has_said = false;
+	if (in && !in->unread && n > 0 && http1_page(buf, (size_t)n, page))
+		return real_ssl_write(ssl, page, n);
 	if (in && n > 0)
 		http1_answer(&in->stream.http, buf, (size_t)n);
 	return real_ssl_write(ssl, buf, n);

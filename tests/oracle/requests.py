@@ -544,6 +544,37 @@ def shapes():
     yield "a name that nothing grants", [hello("evil.test")], 2, 443, 0, nothing, 0.15
 
 
+def malformed():
+    """What HAProxy's own parser would answer with a page of its own."""
+    host = b"Host: any.test\r\n"
+
+    def get(target, *lines, method=b"GET", version=b"1.1"):
+        return method + b" " + target + b" HTTP/" + version + b"\r\n" + host + b"".join(l + b"\r\n" for l in lines) + b"\r\n"
+    for target in (b"/a#b", b"/\x7f", b"/\x80", b"/\xc3\xa4", b"x", b"?x", b"any.test:8000", b"http:/x", b"://", b"1http://any.test/", b"http:///x",
+                   b"http://b.test/", b"http://any.test:81/", b"http://any.test:/", b"http://any.test.:80/", b"http://u@any.test/",
+                   b"http://any.test:080/", b"http://any.test:80:80/", b"http://[::1]/"):
+        for method in (b"GET", b"OPTIONS", b"CONNECT", b"F'O"):
+            if (target, method) != (b"any.test:8000", b"CONNECT"):
+                yield f"{method} {target}", get(target, method=method)
+    yield "CONNECT of another Host's", get(b"b.test:443", method=b"CONNECT")
+    yield "CONNECT of a port that Host does not have", get(b"any.test:8000", method=b"CONNECT")
+    yield "CONNECT of nowhere", get(b"/", method=b"CONNECT")
+    yield "a word of HTTP/2", get(b"*", method=b"PRI")
+    ws = b"Connection: upgrade", b"Upgrade: websocket"
+    yield "a websocket without a key", get(b"/", *ws)
+    yield "a websocket with a short key", get(b"/", *ws, b"Sec-WebSocket-Key: abc")
+    yield "a websocket among others", get(b"/", ws[0], b"Upgrade: x, WebSocket")
+    yield "a fold behind a websocket without a key", get(b"/", *ws, b" fold")
+    for method in (b"GET", b"DELETE"):
+        yield f"a body of {method} in HTTP/1.0", get(b"/", b"Content-Length: 1", method=method, version=b"1.0")
+    for n in (98, 99, 100, 101):
+        yield f"something malformed behind {n} lines", get(b"/", *[b"x: y"] * n, b"bad")
+        yield f"the same of a websocket, {n}", get(b"/", *ws, b"Sec-WebSocket-Key: " + talk.KEY, *[b"x: y"] * n, b"bad")
+    for n in (20000, 24000, 24400, 24500, 24576, 28600):
+        yield f"something malformed behind {n} bytes", get(b"/", b"x: " + b"y" * n, b"bad")
+    yield "a long target", get(b"/" + b"x" * 28600)
+
+
 def net_shapes():
     """The same where 1.2.3.0/24 is granted as such, and names are denied there."""
     def get(host, method=b"GET", more=b""):
@@ -570,6 +601,8 @@ def net_shapes():
         yield "the method elsewhere" + where, [get(b"any.test", b"DELETE")], mark, 8000, 0, rb"HTTP/1.1 200", 0.15
         yield "a tunnel" + where, [b"CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test\r\n\r\n"], mark, 8000, 0, rb"HTTP/1.1 403", 0.15
         yield "another protocol" + where, [get(b"any.test", more=b"Connection: upgrade\r\nUpgrade: foo\r\n")], mark, 8000, 0, rb"HTTP/1.1 403", 0.15
+    for what, text in malformed():
+        yield what, [text], 1, 8000, 0, rb"(?s)HTTP/1.1 400(?!.*<html).*\nmembrane refused .*HTTP/1 does not permit", 0.15
     yield "no name", [hello(None)], 1, 443, 0, shaken, 0.15
     yield "no name, where a denied name led", [hello(None)], 2, 443, 0, nothing, 0.15
     yield "no name, where a method is denied", [hello(None)], 1, 8443, 0, nothing, 0.15

@@ -4,6 +4,7 @@
 #include "tests/unit/test.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define OUT_MAX 200000
@@ -97,6 +98,12 @@ static const char *const good[] = {
 	"DELETE / HTTP/1.1\r\nHost: b\r\n\r\n",
 	"GET http://a/b HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\n\r\n"
 	"GET / HTTP/1.1\r\nX: \x80\xff\r\n\r\n",
+	"GET http://a/b HTTP/1.1\r\nHost: A:80\r\n\r\n"
+	"GET http://a:80?b HTTP/1.1\r\nHost: a\r\n\r\n"
+	"GET https://[::1]:443/ HTTP/1.1\r\nHost: [::1]\r\n\r\n"
+	"OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n"
+	"GET /http://b/ HTTP/1.1\r\nHost: a\r\n\r\n"
+	"GET /x HTTP/1.0\r\nContent-Length: 0\r\n\r\n",
 	"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\n\n \n",
 };
 
@@ -153,6 +160,27 @@ static const struct {
 				     "chunked (6.1)")},
 	{"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n",
 	 "POST / HTTP/1.0\r\n" WORDS("Transfer-Encoding in HTTP/1.0 (6.1)")},
+	{"GET http://a/ HTTP/1.1\r\nHost: b\r\n",
+	 "GET http://a/ HTTP/1.1\r\n" HOST WORDS(
+		 "a target whose authority is not Host's (3.2.2)")},
+	{"GET http://a:81/ HTTP/1.1\r\nHost: a\r\n",
+	 "GET http://a:81/ HTTP/1.1\r\nHost: a:81\r\n" WORDS(
+		 "a target whose authority is not Host's (3.2.2)")},
+	{"GET https://a/ HTTP/1.1\r\nHost: a:80\r\n",
+	 "GET https://a/ HTTP/1.1\r\n" HOST WORDS(
+		 "a target whose authority is not Host's (3.2.2)")},
+	{"CONNECT a:443 HTTP/1.1\r\nX y\r\n",
+	 "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n" WORDS(
+		 "a header line without a proper name and colon (5)")},
+	{"GET / HTTP/1.0\r\nContent-Length: 1\r\n",
+	 "GET / HTTP/1.0\r\n" WORDS("a body of GET, HEAD or DELETE in "
+				    "HTTP/1.0")},
+	{"GET / HTTP/1.1\r\nUpgrade: a, WebSocket\r\n"
+	 "Sec-WebSocket-Key: short\r\n\r\n",
+	 "GET / HTTP/1.1\r\nUpgrade: a, WebSocket\r\n"
+	 "Sec-WebSocket-Key: short\r\n"
+	 "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n" WORDS(
+		 "an upgrade to websocket without a key (RFC 6455, 4.1)")},
 	{"GET / HTTP/1.1\r\nMembrane-Upgrade: 1\r\n",
 	 "GET / HTTP/1.1\r\n" WORDS("a header that is the gate's own")},
 };
@@ -183,6 +211,24 @@ static void says_what_it_can(void)
 						       "line (3)")},
 		{"GET /\x80y HTTP/1.2\r\n\r\n",
 		 "GET / HTTP/1.1\r\n" WORDS("a malformed request line (3)")},
+		{"GET /a#b HTTP/1.1\r\nHost: a\r\n",
+		 "GET /a HTTP/1.1\r\nHost: a\r\n" WORDS(
+			 "a byte in the target that has to be escaped (3.2)")},
+		{"GET /\xc3\xa4 HTTP/1.1\r\n",
+		 "GET / HTTP/1.1\r\n" WORDS("a byte in the target that has to "
+					    "be escaped (3.2)")},
+		{"GET a/b HTTP/1.1\r\n",
+		 "GET / HTTP/1.1\r\n" WORDS("a target that is none of HTTP's "
+					    "forms (3.2)")},
+		{"GET http:///b HTTP/1.1\r\n",
+		 "GET / HTTP/1.1\r\n" WORDS("a target that is none of HTTP's "
+					    "forms (3.2)")},
+		{"CONNECT /a HTTP/1.1\r\nHost: a\r\n",
+		 "- /a HTTP/1.1\r\nHost: a\r\n" WORDS(
+			 "a target that is none of HTTP's forms (3.2)")},
+		{"PRI * HTTP/1.1\r\nHost: a\r\n",
+		 "- / HTTP/1.1\r\nHost: a\r\n" WORDS("a malformed request "
+						     "line (3)")},
 		{"\n", "- / HTTP/1.1\r\n" WORDS("a line ends in a bare LF "
 						"(2.2)")},
 		{"GET /x\r\n",
@@ -286,7 +332,9 @@ static void bounds(void)
 	CHECK(got("CONNECT a:1 HTTP/1.1\r\n\r\n"));
 }
 
-#define ASK "GET /ws HTTP/1.1\r\nUpgrade: websocket\r\n"
+#define ASK                                                                    \
+	"GET /ws HTTP/1.1\r\nUpgrade: websocket\r\n"                           \
+	"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
 
 /* The number of the last upgrade, from what was handed on. */
 static const char *number(const char *text)
@@ -333,6 +381,36 @@ static void upgrades(void)
 	CHECK(seen.last == STREAM_ERROR && !strstr(seen.out, "Refused"));
 }
 
+#define HTML(status, n, title)                                                 \
+	"HTTP/1.1 " status "\r\nContent-length: " n                            \
+	"\r\nCache-Control: no-cache\r\nConnection: close\r\n"                 \
+	"Content-Type: text/html\r\n\r\n<html><body><h1>" title                \
+	"</h1>\nYour browser sent an invalid request.\n</body></html>\n"
+
+static void says_pages_in_our_words(void)
+{
+	static const char page[] =
+		HTML("400 Bad request", "90", "400 Bad request");
+	static const char late[] =
+		HTML("408 Request Time-out", "110", "408 Request Time-out");
+	char out[HTTP1_PAGE_MAX + 1] = "", *body;
+
+	CHECK(http1_page(page, sizeof(page) - 1, out));
+	CHECK(strlen(out) == sizeof(page) - 1 && !strstr(out, "html"));
+	CHECK(strncmp(out, "HTTP/1.1 400 Bad request\r\n", 26) == 0);
+	body = strstr(out, "\r\n\r\n");
+	CHECK(body && strstr(body, "membrane refused this: bad-request"));
+	CHECK(body &&
+	      (size_t)atoi(strstr(out, "Length: ") + 8) == strlen(body + 4));
+	memset(out, 0, sizeof(out));
+	CHECK(http1_page(late, sizeof(late) - 1, out));
+	CHECK(strlen(out) == sizeof(late) - 1 && strstr(out, "in time"));
+	/* An answer of a server's, and what is not all of a page. */
+	CHECK(!http1_page(page, sizeof(page) - 2, out));
+	CHECK(!http1_page(page + 1, sizeof(page) - 2, out));
+	CHECK(!http1_page("HTTP/1.1 200 OK\r\n\r\n", 19, out));
+}
+
 static void throws_away(void)
 {
 	static char text[STREAM_THROW_MAX + 100000];
@@ -352,6 +430,7 @@ int main(void)
 	ends_short();
 	bounds();
 	upgrades();
+	says_pages_in_our_words();
 	throws_away();
 	return test_report();
 }

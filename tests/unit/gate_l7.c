@@ -106,6 +106,15 @@ static void requests(void)
 	      l.reason == REASON_METHOD);
 	CHECK(line(REQ("granted", "503", "no route")) && !l.allow &&
 	      l.reason == REASON_UPSTREAM && strcmp(l.error, "no route") == 0);
+	/* what the reader found, and what HAProxy itself refuses */
+	CHECK(line("{\"k\":\"req\",\"reason\":\"bad-request\",\"rule\":\"-\","
+		   "\"status\":400,\"why\":\"a fold\",\"err\":\"-\","
+		   "\"tlserr\":\"-\"}") &&
+	      !l.allow && l.reason == REASON_BAD_REQUEST &&
+	      strcmp(l.error, "a fold") == 0);
+	CHECK(line("{\"k\":\"req\",\"reason\":\"-\",\"rule\":\"-\","
+		   "\"status\":408,\"err\":\"-\"}") &&
+	      l.reason == REASON_BAD_REQUEST && strstr(l.error, "in time"));
 	/* the origin's own 503 is an answer like any other */
 	CHECK(line(REQ_END("granted", "503", "Success", "--")) && l.allow);
 	CHECK(line(REQ("granted", "503", "")) && !l.allow);
