@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The first block; each has twice the bytes of the last, so that a large policy
+ * has few. Beyond malloc's own pool, calloc() hands out fresh pages, which
+ * neither it nor anybody else has to clear. */
 #define BLOCK_BYTES (64u << 10)
+#define BLOCK_MOST  (4u << 20)
 
 struct block {
 	struct block *next;
@@ -15,6 +19,7 @@ struct block {
 
 struct arena {
 	struct block *blocks;
+	size_t bytes; /* of the next block */
 };
 
 static _Noreturn void out_of_memory(void)
@@ -29,6 +34,7 @@ struct arena *arena_new(void)
 
 	if (!a)
 		out_of_memory();
+	a->bytes = BLOCK_BYTES;
 	return a;
 }
 
@@ -70,7 +76,7 @@ void *arena_alloc(struct arena *a, size_t size)
 	if (size > SIZE_MAX / 2)
 		out_of_memory();
 	size = (size + sizeof(max_align_t) - 1) & ~(sizeof(max_align_t) - 1);
-	if (size > BLOCK_BYTES / 4) {
+	if (size > a->bytes / 4) {
 		/* A block of its own, behind the one that has room left. */
 		struct block *big = block_add(a, size);
 
@@ -82,8 +88,11 @@ void *arena_alloc(struct arena *a, size_t size)
 		}
 		return big->data;
 	}
-	if (!b || b->size - b->used < size)
-		b = block_add(a, BLOCK_BYTES);
+	if (!b || b->size - b->used < size) {
+		b = block_add(a, a->bytes);
+		if (a->bytes < BLOCK_MOST)
+			a->bytes *= 2;
+	}
 	p = (char *)b->data + b->used;
 	b->used += size;
 	return p;
@@ -133,21 +142,41 @@ struct str arena_fmt(struct arena *a, const char *fmt, ...)
 	return (struct str){p, (size_t)n};
 }
 
+/* The same elements, with room for cap of them. */
+static void *moved(struct arena *a, const void *v, uint32_t n, size_t cap,
+		   size_t size)
+{
+	void *to;
+
+	if (cap > UINT32_MAX)
+		out_of_memory();
+	to = arena_array(a, cap, size);
+	if (n)
+		memcpy(to, v, n * size);
+	return to;
+}
+
 void *vec_grow_(struct arena *a, void *v, uint32_t *n, uint32_t *cap,
 		size_t size)
 {
 	if (*n == *cap) {
-		uint32_t more = *cap ? *cap * 2 : 8;
-		void *grown;
+		size_t more = *cap ? (size_t)*cap * 2 : 8;
 
-		if (*cap > UINT32_MAX / 2)
-			out_of_memory();
-		grown = arena_array(a, more, size);
-		if (*n)
-			memcpy(grown, v, *n * size);
-		v = grown;
-		*cap = more;
+		v = moved(a, v, *n, more, size);
+		*cap = (uint32_t)more;
 	}
 	++*n;
+	return v;
+}
+
+void *vec_reserve_(struct arena *a, void *v, uint32_t n, uint32_t *cap,
+		   size_t more, size_t size)
+{
+	if (more <= *cap - n)
+		return v;
+	if (more > UINT32_MAX)
+		out_of_memory();
+	v = moved(a, v, n, n + more, size);
+	*cap = (uint32_t)(n + more);
 	return v;
 }

@@ -48,11 +48,18 @@ struct str arena_fmt(struct arena *a, const char *fmt, ...) printf_like(2, 3);
 			      sizeof(*(vec)->v)),                              \
 	 &(vec)->v[(vec)->n - 1])
 
+/* Room for so many more: a list whose length is known is grown once. */
+#define vec_reserve(a, vec, more)                                              \
+	((vec)->v = vec_reserve_((a), (vec)->v, (vec)->n, &(vec)->cap, (more), \
+				 sizeof(*(vec)->v)))
+
 #define vec_each(it, vec)                                                      \
 	for (__typeof__(*(vec)->v) *it = (vec)->v;                          \
 	     (vec)->n && it < (vec)->v + (vec)->n; it++)
 
 void *vec_grow_(struct arena *a, void *v, uint32_t *n, uint32_t *cap,
 		size_t size);
+void *vec_reserve_(struct arena *a, void *v, uint32_t n, uint32_t *cap,
+		   size_t more, size_t size);
 
 #endif

@@ -3,7 +3,6 @@
 #include "compiler/base/buf.h"
 #include "compiler/base/secret.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,16 +32,23 @@ cJSON *json_array(void)
 
 cJSON *json_str(struct str s)
 {
-	char *copy = strndup(s.n ? s.p : "", s.n);
-	cJSON *item = copy ? cJSON_CreateString(copy) : NULL;
+	char room[256];
+	struct arena *a = NULL;
+	struct buf b;
+	cJSON *item;
 
-	free(copy);
-	return some(item);
+	if (s.n >= sizeof(room))
+		a = arena_new();
+	buf_init_in(&b, a, room, sizeof(room));
+	buf_add(&b, s);
+	item = some(cJSON_CreateString(b.p));
+	arena_free(a);
+	return item;
 }
 
 void json_put(cJSON *object, const char *key, cJSON *value)
 {
-	if (!cJSON_AddItemToObject(object, key, value))
+	if (!cJSON_AddItemToObjectCS(object, key, value))
 		some(NULL);
 }
 
@@ -58,11 +64,13 @@ void json_put_cstr(cJSON *object, const char *key, const char *s)
 
 void json_put_u64(cJSON *object, const char *key, uint64_t v)
 {
-	char text[24];
+	char room[24];
+	struct buf text;
 
 	/* Raw: a double would round above 2^53. */
-	snprintf(text, sizeof(text), "%" PRIu64, v);
-	json_put(object, key, some(cJSON_CreateRaw(text)));
+	buf_init_in(&text, NULL, room, sizeof(room));
+	buf_addu(&text, v);
+	json_put(object, key, some(cJSON_CreateRaw(text.p)));
 }
 
 void json_put_bool(cJSON *object, const char *key, bool v)
@@ -157,7 +165,7 @@ static size_t line_width(const cJSON *v)
 
 /* flat: for trying whether a value fits; its text is nobody's. */
 struct printer {
-	struct buf out, flat;
+	struct buf *out, flat;
 	struct json_place *places;
 	uint32_t n;
 };
@@ -169,7 +177,7 @@ static void note_place(struct printer *p, const cJSON *v)
 
 	for (uint32_t i = 0; i < p->n; i++)
 		if (p->places[i].item == v)
-			p->places[i].at = p->out.n;
+			p->places[i].at = p->out->n;
 	if (p->n)
 		cJSON_ArrayForEach(item, v) note_place(p, item);
 }
@@ -177,7 +185,7 @@ static void note_place(struct printer *p, const cJSON *v)
 static void put_value(struct printer *p, const cJSON *v, unsigned depth,
 		      size_t column)
 {
-	struct buf *out = &p->out, *flat = &p->flat;
+	struct buf *out = p->out, *flat = &p->flat;
 	bool object = cJSON_IsObject(v);
 	size_t width = line_width(v);
 	const cJSON *item;
@@ -213,22 +221,29 @@ static void put_value(struct printer *p, const cJSON *v, unsigned depth,
 	buf_addc(out, object ? '}' : ']');
 }
 
-struct str json_text_at(struct arena *a, cJSON *take_root,
-			struct json_place *places, uint32_t n)
+void json_add_at(struct buf *out, cJSON *take_root, struct json_place *places,
+		 uint32_t n)
 {
-	struct printer p = {.places = places, .n = n};
+	struct printer p = {.out = out, .places = places, .n = n};
 
-	buf_init(&p.out, a);
-	buf_init(&p.flat, a);
+	buf_init(&p.flat, out->a);
 	put_value(&p, take_root, 0, 0);
-	buf_addc(&p.out, '\n');
+	buf_addc(out, '\n');
 	cJSON_Delete(take_root);
-	return buf_str(&p.out);
+}
+
+void json_add(struct buf *out, cJSON *take_root)
+{
+	json_add_at(out, take_root, NULL, 0);
 }
 
 struct str json_text(struct arena *a, cJSON *take_root)
 {
-	return json_text_at(a, take_root, NULL, 0);
+	struct buf out;
+
+	buf_init(&out, a);
+	json_add(&out, take_root);
+	return buf_str(&out);
 }
 
 /* In place: a '*' for a byte. */

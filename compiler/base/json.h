@@ -9,7 +9,7 @@
 #ifndef COMPILER_BASE_JSON_H
 #define COMPILER_BASE_JSON_H
 
-#include "compiler/base/arena.h"
+#include "compiler/base/buf.h"
 
 #include <cjson/cJSON.h>
 
@@ -19,7 +19,7 @@ cJSON *json_array(void);
 /* s must hold no NUL. */
 cJSON *json_str(struct str s);
 
-/* All take the value. */
+/* All take the value, and borrow the key for as long as there is the tree. */
 void json_put(cJSON *object, const char *key, cJSON *value);
 void json_put_str(cJSON *object, const char *key, struct str s);
 void json_put_cstr(cJSON *object, const char *key, const char *s);
@@ -32,14 +32,16 @@ void json_push_str(cJSON *array, struct str s);
 struct str json_text(struct arena *a, cJSON *take_root);
 /* The same for somebody's terminal, log or pull request: no secret in it. */
 struct str json_shown(struct arena *a, cJSON *take_root);
-/* The same; where in the text each of n items of the tree stands: what shares
- * a line with others has the offset of that line's value. */
+/* Behind what is in out. */
+void json_add(struct buf *out, cJSON *take_root);
+/* The same; where in out each of n items of the tree stands: what shares a
+ * line with others has the offset of that line's value. */
 struct json_place {
 	const cJSON *item;
 	size_t at;
 };
-struct str json_text_at(struct arena *a, cJSON *take_root,
-			struct json_place *places, uint32_t n);
+void json_add_at(struct buf *out, cJSON *take_root, struct json_place *places,
+		 uint32_t n);
 
 /*
  * A member's string or array; false when there is none or it is of another

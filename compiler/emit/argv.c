@@ -112,7 +112,7 @@ void argv_image(struct argv *w)
 
 void argv_text(struct argv *w, cJSON *take_root, struct buf *out)
 {
-	buf_add(out, json_text_at(w->in->a, take_root, w->words.v, w->words.n));
+	json_add_at(out, take_root, w->words.v, w->words.n);
 	for (uint32_t i = 0; i < w->words.n; i++)
 		marks_add(w->in->marks,
 			  (struct marks_one){.at = w->words.v[i].at,

@@ -104,11 +104,18 @@ static void put_patterns(cJSON *o, const char *key, const ir_patterns *patterns)
 
 static void push_port(struct arena *a, cJSON *list, const struct ir_port *p)
 {
-	const char *proto = ir_proto_name(p->proto);
+	char room[64];
+	struct buf b;
 
-	json_push_str(list, p->lo == p->hi ? arena_fmt(a, "%u/%s", p->lo, proto)
-					   : arena_fmt(a, "%u-%u/%s", p->lo,
-						       p->hi, proto));
+	buf_init_in(&b, a, room, sizeof(room));
+	buf_addu(&b, p->lo);
+	if (p->lo != p->hi) {
+		buf_addc(&b, '-');
+		buf_addu(&b, p->hi);
+	}
+	buf_addc(&b, '/');
+	buf_adds(&b, ir_proto_name(p->proto));
+	json_push_str(list, buf_str(&b));
 }
 
 static void put_http(cJSON *o, const struct ir_grant *g)
@@ -353,6 +360,6 @@ bool policy_json_emit(const struct emit_in *in, struct buf *out)
 	put_credentials(a, root, p);
 	put_trace(a, root, &p->trace);
 	put_tests(a, root, &p->tests);
-	buf_add(out, json_text(a, root));
+	json_add(out, root);
 	return true;
 }

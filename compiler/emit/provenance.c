@@ -27,6 +27,6 @@ bool provenance_emit(const struct emit_in *in, struct buf *out)
 	put_rules(in, rules, &in->policy->allow);
 	put_rules(in, rules, &in->policy->deny);
 	json_put(root, "rules", rules);
-	buf_add(out, json_text(in->a, root));
+	json_add(out, root);
 	return true;
 }

@@ -117,6 +117,6 @@ bool trace_json_emit(const struct emit_in *in, struct buf *out)
 	json_put_u64(rotate, "total", or_default(&t->keep_bytes, KEEP_BYTES));
 	json_put(root, "rotate", rotate);
 	json_put_bool(root, "required", t->required.v);
-	buf_add(out, json_text(in->a, root));
+	json_add(out, root);
 	return true;
 }

@@ -89,6 +89,7 @@ static void one_grant(struct binder *b, const struct yaml_node *node,
 static void grants(struct binder *b, const struct yaml_pair *pair,
 		   enum ir_grant_key key, ir_grants *list)
 {
+	vec_reserve(b->c->a, list, pair->value->items.n);
 	vec_each(item, &pair->value->items)
 		one_grant(b, *item, key, list);
 }

@@ -262,9 +262,10 @@ static bool wildcards(struct dest_parser *p, bool *out_any)
 /* The labels joined, in canonical form. */
 static bool join(struct dest_parser *p, struct span part, struct str *out)
 {
+	char room[256];
 	struct buf b;
 
-	buf_init(&b, p->c->a);
+	buf_init_in(&b, p->c->a, room, sizeof(room));
 	vec_each(l, &p->labels) {
 		struct str s = l->s;
 
@@ -281,7 +282,7 @@ static bool join(struct dest_parser *p, struct span part, struct str *out)
 			  LIMIT_NAME_BYTES);
 		return false;
 	}
-	*out = buf_str(&b);
+	*out = buf_keep(&b);
 	return true;
 }
 

@@ -164,6 +164,7 @@ static ir_grants rules_of(struct uses *u, enum author author,
 	uint32_t *index = arena_array(u->c->a, list->n + 1, sizeof(*index));
 	ir_grants out = {0};
 
+	vec_reserve(u->c->a, &out, list->n);
 	vec_each(g, list) {
 		bool mine = g->from.layer == LAYER_FLOOR ||
 			    is_by(author, g->from.layer);

@@ -4,8 +4,11 @@
 
 /* Lists append. */
 #define APPEND(field)                                                          \
-	vec_each(it_, &from->field)                                            \
-	*vec_push(a, &to->field) = *it_
+	do {                                                                   \
+		vec_reserve(a, &to->field, from->field.n);                     \
+		vec_each(it_, &from->field)                                    \
+			*vec_push(a, &to->field) = *it_;                       \
+	} while (0)
 
 /* A scalar set in a later layer replaces an earlier one. */
 #define REPLACE(field)                                                         \
