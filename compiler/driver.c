@@ -22,8 +22,12 @@ struct pass_ctx driver_ctx(struct compilation *c)
 
 static struct emit_in emit_in(struct compilation *c)
 {
-	return (struct emit_in){&c->policy, &c->sources, &c->diags, c->a,
-				c->mark_lines ? &c->marks : NULL};
+	return (struct emit_in){&c->policy,
+				&c->sources,
+				&c->diags,
+				c->a,
+				c->mark_lines ? &c->marks : NULL,
+				NULL};
 }
 
 /* Whether --dump-ir asked for the policy as it is after this pass. */

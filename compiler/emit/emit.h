@@ -15,12 +15,18 @@
 #include "compiler/ir/ir.h"
 #include "compiler/plan/plan.h"
 
+/* What one emitter made and others need, too: part of it may be absent. */
+struct emit_memo {
+	const struct profiles *profiles; /* profiles_make() */
+};
+
 struct emit_in {
 	const struct ir_policy *policy; /* IR_NORMALISED */
 	const struct sources *sources;
 	struct diags *diags;
 	struct arena *a;
-	struct marks *marks; /* NULL: nobody asks where lines came from */
+	struct marks *marks;	/* NULL: nobody asks where lines came from */
+	struct emit_memo *memo; /* NULL: each makes its own */
 };
 
 struct emitter {

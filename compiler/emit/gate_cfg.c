@@ -79,13 +79,13 @@ static void put_global(struct cfg *c)
 bool gate_cfg_emit(const struct emit_in *in, struct buf *out)
 {
 	struct gate g = {.in = in,
+			 .p = profiles_make(in),
 			 .c = {in->a, in->diags, out, true},
 			 .insecure = in->policy->ssl_insecure.set &&
 				     in->policy->ssl_insecure.v};
 
-	if (!profiles_make(in, &g.p))
+	if (!g.p)
 		return false;
-	g.entries = profiles_entries(in, &g.p);
 	g.marks = gate_marks_new(&g);
 	put_global(&g.c);
 	gate_edge_put(&g);

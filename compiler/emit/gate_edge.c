@@ -130,7 +130,7 @@ static void put_edge(struct gate *g, enum edge e)
 		 e == EDGE_STRICT ? "not-http" : "bad-request");
 	cfg_line(c, "tcp-request session set-var(sess.rule) str(-)");
 	cfg_line(c, "tcp-request session set-var(sess.proto) str(none)");
-	if (g->p.any_net && e != EDGE_STRICT)
+	if (g->p->any_net && e != EDGE_STRICT)
 		cfg_line(c, "tcp-request session set-var(sess.loose) str(1)");
 	cfg_line(c,
 		 "%s reject if { dst 127.0.0.0/8 192.0.0.0/29 0.0.0.0/32 "
@@ -138,7 +138,7 @@ static void put_edge(struct gate *g, enum edge e)
 		 t);
 	put_sniff(c);
 	if (e == EDGE_STRICT) {
-		gate_marks_all(g, &g->p.allow, true, MARKS_RAW,
+		gate_marks_all(g, &g->p->allow, true, MARKS_RAW,
 			       MARKS_FOR(NOT_HTTP));
 		gate_marks_guarded(g, MARKS_RAW, MARKS_FOR(DENIED));
 		cfg_line(c,
@@ -152,7 +152,7 @@ static void put_edge(struct gate *g, enum edge e)
 		cfg_line(c, "%s reject if old", t);
 		cfg_line(c, "%s set-var(sess.reason) str(granted) if other", t);
 		if (e == EDGE_RAW)
-			gate_marks_all(g, &g->p.allow, false, MARKS_RAW,
+			gate_marks_all(g, &g->p->allow, false, MARKS_RAW,
 				       MARKS_FOR(GRANTED));
 		cfg_line(c, "%s set-var(sess.verdict) str(allow) if other", t);
 	}
@@ -205,7 +205,7 @@ static void put_splice(struct gate *g)
 	const char *t = "tcp-request content";
 	uint32_t n = 0;
 
-	vec_each(x, &g->p.allow) {
+	vec_each(x, &g->p->allow) {
 		gate_marks_profile(g, x, MARKS_HELLO, MARKS_FOR(GRANTED), 0);
 		buf_addf(c->out, "    %s set-var(sess.rule) str(%.*s) if", t,
 			 STR_ARG(x->token));
@@ -216,7 +216,7 @@ static void put_splice(struct gate *g)
 		 "%s set-var(sess.reason) str(granted) unless { "
 		 "var(sess.rule) -m str -- - }",
 		 t);
-	vec_each(x, &g->p.deny) {
+	vec_each(x, &g->p->deny) {
 		if (x->http)
 			continue;
 		gate_marks_profile(g, x, MARKS_HELLO, MARKS_FOR(DENIED), 0);
@@ -228,14 +228,14 @@ static void put_splice(struct gate *g)
 		buf_addc(c->out, '\n');
 	}
 	cfg_line(c, "%s reject unless { var(sess.reason) -m str granted }", t);
-	vec_each(x, &g->p.allow) {
+	vec_each(x, &g->p->allow) {
 		if (!x->bump)
 			continue;
 		buf_addf(c->out, "    %s set-var(sess.bump) str(1) if", t);
 		gate_match_reached(g, x);
 		buf_addf(c->out, "%s\n", gate_match_unless_net(g));
 	}
-	vec_each(x, &g->p.deny) {
+	vec_each(x, &g->p->deny) {
 		if (!x->http || !x->tls)
 			continue;
 		buf_addf(c->out, "    %s set-var(sess.bump) str(1) if", t);
@@ -259,7 +259,7 @@ static void put_nameless(struct gate *g)
 	struct cfg *c = &g->c;
 	const char *t = "tcp-request content";
 
-	if (!g->p.any_net) {
+	if (!g->p->any_net) {
 		gate_marks_default(g, MARKS_HELLO, MARKS_FOR(NO_SNI));
 		cfg_line(c, "%s reject unless { var(sess.reason) -m str -- - }",
 			 t);
@@ -285,9 +285,9 @@ static void put_nameless_denied(struct gate *g)
 {
 	const char *t = "tcp-request content";
 
-	if (!g->p.any_net)
+	if (!g->p->any_net)
 		return;
-	vec_each(x, &g->p.deny) {
+	vec_each(x, &g->p->deny) {
 		if (!x->http || !x->tls || x->who == PROFILE_NAME)
 			continue;
 		gate_marks_profile(g, x, MARKS_HELLO, MARKS_FOR(NO_SNI), 0);
@@ -327,7 +327,7 @@ static void put_tls(struct gate *g)
 		 t);
 	cfg_line(c, "%s reject if !bump { var(sess.ech) -m found }", t);
 	cfg_line(c, "%s set-var(sess.verdict) str(allow)", t);
-	if (!g->p.any_bump) {
+	if (!g->p->any_bump) {
 		cfg_line(c, "server origin 0.0.0.0");
 		return;
 	}

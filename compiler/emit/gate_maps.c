@@ -55,10 +55,9 @@ static bool on_demand(struct str name)
 static keys sorted_keys(const struct emit_in *in, const struct profiles *p,
 			bool nets)
 {
-	profile_entries entries = profiles_entries(in, p);
 	keys out = {0};
 
-	vec_each(e, &entries)
+	vec_each(e, &p->entries)
 		if (nets ? e->net != NULL
 			 : is_exact(e->name) || profiles_star(e->name) ||
 				    profiles_deep(e->name))
@@ -86,30 +85,31 @@ static void mark(const struct emit_in *in, size_t at, const struct key *k,
 		marks_add(in->marks, one);
 }
 
-static void put_name(struct buf *out, struct str name)
+static void put_word(struct buf *out, struct str word)
 {
-	buf_add(out, name);
+	buf_add(out, word);
 	buf_addc(out, ' ');
 }
 
 bool gate_maps_hosts(const struct emit_in *in, struct buf *out)
 {
-	struct profiles p;
+	const struct profiles *p = profiles_make(in);
 	keys k;
 
-	if (!profiles_make(in, &p))
+	if (!p)
 		return false;
-	k = sorted_keys(in, &p, false);
+	k = sorted_keys(in, p, false);
 	buf_adds(out, "# name, and what is said of it\n");
 	for (uint32_t i = 0, end; i < k.n; i = end) {
 		size_t at = out->n;
 		bool leaf = false;
 
-		put_name(out, k.v[i].name);
+		put_word(out, k.v[i].name);
 		buf_addc(out, '.');
 		for (end = i; end < k.n && same_key(&k.v[i], &k.v[end]);
 		     end++) {
-			buf_addf(out, "%.*s.", STR_ARG(k.v[end].token));
+			buf_add(out, k.v[end].token);
+			buf_addc(out, '.');
 			leaf |= k.v[end].bump;
 			mark(in, at, &k.v[end], NULL);
 		}
@@ -122,12 +122,12 @@ bool gate_maps_hosts(const struct emit_in *in, struct buf *out)
 
 bool gate_maps_addrs(const struct emit_in *in, struct buf *out)
 {
-	struct profiles p;
+	const struct profiles *p = profiles_make(in);
 	keys k;
 
-	if (!profiles_make(in, &p))
+	if (!p)
 		return false;
-	k = sorted_keys(in, &p, true);
+	k = sorted_keys(in, p, true);
 	buf_adds(out,
 		 "# network, and what is said of it and of those around\n");
 	/* HAProxy looks up IPv4 addresses as mapped ones, too. */
@@ -153,35 +153,35 @@ bool gate_maps_addrs(const struct emit_in *in, struct buf *out)
 
 bool gate_maps_profiles(const struct emit_in *in, struct buf *out)
 {
-	struct profiles p;
-	profile_entries entries;
+	const struct profiles *p = profiles_make(in);
 
-	if (!profiles_make(in, &p))
+	if (!p)
 		return false;
-	entries = profiles_entries(in, &p);
 	buf_adds(out, "membrane-profiles 1\n");
-	vec_each(e, &entries) {
+	vec_each(e, &p->entries) {
 		char text[CIDR_TEXT_MAX];
 
-		buf_addf(out, "%.*s ", STR_ARG(e->token));
+		put_word(out, e->token);
 		if (e->net)
 			buf_adds(out, cidr_text(e->net, text));
 		else
 			buf_add(out, e->name);
-		buf_addf(out, " %.*s\n", STR_ARG(e->id));
+		buf_addc(out, ' ');
+		buf_add(out, e->id);
+		buf_addc(out, '\n');
 	}
 	return true;
 }
 
 bool gate_maps_leaves(const struct emit_in *in, struct buf *out)
 {
-	struct profiles p;
+	const struct profiles *p = profiles_make(in);
 	keys k;
 	uint32_t n = 0;
 
-	if (!profiles_make(in, &p))
+	if (!p)
 		return false;
-	k = sorted_keys(in, &p, false);
+	k = sorted_keys(in, p, false);
 	for (uint32_t i = 0; i < k.n; i++) {
 		if (!k.v[i].bump || on_demand(k.v[i].name) ||
 		    (i && k.v[i - 1].bump && same_key(&k.v[i - 1], &k.v[i])))

@@ -15,8 +15,7 @@ static members *collect(const struct gate *g, const profile_list *l,
 	members *out = arena_array(in->a, l->n + 1, sizeof(*out));
 
 	vec_each(x, grants) {
-		const struct profile *p =
-			profiles_of(in->a, &g->p, in->policy, x);
+		const struct profile *p = profiles_of(g->p, in->policy, x);
 
 		if (p)
 			*vec_push(in->a, &out[p - l->v]) = x;
@@ -31,8 +30,8 @@ struct gate_marks *gate_marks_new(const struct gate *g)
 	if (!g->in->marks)
 		return NULL;
 	m = arena_new_of(g->in->a, struct gate_marks);
-	m->allow = collect(g, &g->p.allow, &g->in->policy->allow);
-	m->deny = collect(g, &g->p.deny, &g->in->policy->deny);
+	m->allow = collect(g, &g->p->allow, &g->in->policy->allow);
+	m->deny = collect(g, &g->p->deny, &g->in->policy->deny);
 	return m;
 }
 
@@ -52,8 +51,8 @@ void gate_marks_profile(const struct gate *g, const struct profile *x,
 
 	if (!g->marks)
 		return;
-	of = is_of(&g->p.allow, x) ? &g->marks->allow[x - g->p.allow.v]
-				   : &g->marks->deny[x - g->p.deny.v];
+	of = is_of(&g->p->allow, x) ? &g->marks->allow[x - g->p->allow.v]
+				    : &g->marks->deny[x - g->p->deny.v];
 	vec_each(m, of) {
 		one.from = &(*m)->from;
 		marks_add(g->in->marks, one);

@@ -6,7 +6,7 @@
 
 static bool any_entry(struct gate *g, bool (*is)(struct str))
 {
-	vec_each(e, &g->entries)
+	vec_each(e, &g->p->entries)
 		if (e->name.n && is(e->name))
 			return true;
 	return false;
@@ -32,7 +32,7 @@ static uint32_t labels(struct str name)
 /* Whether one of the "**." patterns has so many labels behind that. */
 static void find_deep(struct gate *g, bool out[LABELS_MAX])
 {
-	vec_each(e, &g->entries)
+	vec_each(e, &g->p->entries)
 		if (profiles_deep(e->name) && labels(e->name) <= LABELS_MAX)
 			out[labels(e->name) - 1] = true;
 }
@@ -43,7 +43,7 @@ static struct str any_tokens(struct gate *g)
 
 	buf_init(&b, g->in->a);
 	buf_addc(&b, '.');
-	vec_each(e, &g->entries)
+	vec_each(e, &g->p->entries)
 		if (str_is(e->name, "**"))
 			buf_addf(&b, "%.*s.", STR_ARG(e->token));
 	return buf_str(&b);
@@ -60,7 +60,7 @@ static void put_join(struct gate *g, const char *rule, const char *s)
 /* SCOPE.net: the address is granted as such, and only denials count. */
 static void put_net(struct gate *g, const char *rule, const char *s)
 {
-	vec_each(x, &g->p.allow) {
+	vec_each(x, &g->p->allow) {
 		if (!profiles_net(x))
 			continue;
 		buf_addf(g->c.out, "    %s set-var(%s.net) str(1) if", rule, s);
@@ -99,7 +99,7 @@ void gate_match_lookup(struct gate *g, const char *rule, const char *s)
 			 rule, s, s, n + 1);
 		put_join(g, rule, s);
 	}
-	vec_each(e, &g->entries) {
+	vec_each(e, &g->p->entries) {
 		if (!e->name.n || !is_other(e->name))
 			continue;
 		buf_addf(c->out,
@@ -168,18 +168,18 @@ void gate_match_acls(struct gate *g, const char *s)
 	for (size_t at = 0; addr_private_next(&at, &net);)
 		buf_addf(c->out, " %s", cidr_text(&net, text));
 	buf_addc(c->out, '\n');
-	if (any_scheme(&g->p.allow) || any_scheme(&g->p.deny)) {
+	if (any_scheme(&g->p->allow) || any_scheme(&g->p->deny)) {
 		cfg_line(c, "acl tls %s", is_tls ? "always_true" : "ssl_fc");
 		cfg_line(c, "acl clear %s",
 			 is_tls ? "always_false" : "ssl_fc,not");
 	}
 	cfg_line(c, "acl pinned var(%s.pin) -m found", s);
 	cfg_line(c, "acl vouched var(%s.vouched) -m found", s);
-	vec_each(x, &g->p.allow)
+	vec_each(x, &g->p->allow)
 		put_acl(g, x, s);
-	vec_each(x, &g->p.deny)
+	vec_each(x, &g->p->deny)
 		put_acl(g, x, s);
-	if (g->p.any_net)
+	if (g->p->any_net)
 		cfg_line(c, "acl net var(%s.net) -m found", s);
 }
 
@@ -222,7 +222,7 @@ void gate_match_reason(struct gate *g, const char *rule, const char *s,
 
 const char *gate_match_unless_net(const struct gate *g)
 {
-	return g->p.any_net ? " !net" : "";
+	return g->p->any_net ? " !net" : "";
 }
 
 /* Why a name is not reached, the telling ones last: decide.c has the order. */
@@ -233,14 +233,14 @@ void gate_match_misses(struct gate *g, const char *rule, const char *s)
 
 	gate_marks_default(g, use, MARKS_FOR(NO_GRANT));
 	cfg_line(&g->c, "%s set-var(%s.reason) str(no-grant)", rule, s);
-	vec_each(x, &g->p.allow) {
+	vec_each(x, &g->p->allow) {
 		if (profiles_net(x))
 			continue; /* the packet filter has its other ports */
 		gate_marks_profile(g, x, use, MARKS_FOR(PORT), 0);
 		gate_match_reason(g, rule, s, "port");
 		buf_addf(out, " n%.*s\n", STR_ARG(x->token));
 	}
-	vec_each(x, &g->p.allow) {
+	vec_each(x, &g->p->allow) {
 		if (x->tls && x->clear)
 			continue;
 		gate_marks_profile(g, x, use, MARKS_FOR(SCHEME), 0);
@@ -248,7 +248,7 @@ void gate_match_misses(struct gate *g, const char *rule, const char *s)
 		put_on_port(g, x);
 		buf_addc(out, '\n');
 	}
-	vec_each(x, &g->p.allow) {
+	vec_each(x, &g->p->allow) {
 		if (x->who == PROFILE_ADDR || x->private)
 			continue;
 		gate_marks_profile(g, x, use, MARKS_FOR(PRIVATE_ADDRESS), 0);
@@ -256,7 +256,7 @@ void gate_match_misses(struct gate *g, const char *rule, const char *s)
 		gate_match_aimed(g, x);
 		buf_adds(out, " private\n");
 	}
-	vec_each(x, &g->p.allow) {
+	vec_each(x, &g->p->allow) {
 		if (x->who == PROFILE_ADDR ||
 		    (x->who == PROFILE_ANY && !x->private))
 			continue;

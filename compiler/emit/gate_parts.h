@@ -16,8 +16,7 @@ struct gate_marks;
 struct gate {
 	const struct emit_in *in;
 	struct cfg c;
-	struct profiles p;
-	profile_entries entries;
+	const struct profiles *p;
 	bool insecure;
 	const struct gate_marks *marks; /* NULL where nobody asks */
 };

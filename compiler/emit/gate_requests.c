@@ -100,7 +100,7 @@ static void put_shape(struct gate *g)
 static void put_minds(struct gate *g, const char *name,
 		      bool (*minds)(struct arena *a, const struct ir_grant *g))
 {
-	const profile_list *lists[] = {&g->p.allow, &g->p.deny};
+	const profile_list *lists[] = {&g->p->allow, &g->p->deny};
 
 	for (int i = 0; i < 2; i++)
 		vec_each(x, lists[i]) {
@@ -210,7 +210,7 @@ static void put_allowed(struct gate *g)
 	struct cfg *c = &g->c;
 	VEC(struct rule_at) rules = {0};
 
-	vec_each(x, &g->p.allow) {
+	vec_each(x, &g->p->allow) {
 		struct http_rules r = http_rules(g->in->a, x->like);
 
 		for (uint32_t i = 0; i < r.n; i++) {
@@ -219,7 +219,7 @@ static void put_allowed(struct gate *g)
 			put_rule_acls(g, x, i + 1, &r.v[i], false);
 		}
 	}
-	vec_each(x, &g->p.allow) {
+	vec_each(x, &g->p->allow) {
 		if (!x->http)
 			continue;
 		gate_marks_profile(g, x, MARKS_REQUEST, MARKS_FOR(METHOD), 0);
@@ -256,7 +256,7 @@ static void put_denied(struct gate *g)
 {
 	struct cfg *c = &g->c;
 
-	vec_each(x, &g->p.deny) {
+	vec_each(x, &g->p->deny) {
 		struct http_rules rules = http_rules(g->in->a, x->like);
 
 		for (uint32_t i = 0; i < rules.n; i++) {
@@ -332,7 +332,7 @@ void gate_requests_put(struct gate *g)
 	cfg_section(c, "# requests, decrypted or in the clear");
 	buf_adds(c->out, "frontend l7\n");
 	cfg_line(c, "mode http");
-	if (g->p.any_bump)
+	if (g->p->any_bump)
 		cfg_line(c, "bind unix@/run/gate/l7tls.sock accept-proxy ssl "
 			    "crt-list /plan/crt.lst strict-sni alpn "
 			    "h2,http/1.1");

@@ -134,10 +134,12 @@ static void put_names(const struct emit_in *in, struct buf *out,
 		buf_addc(&b, ' ');
 		k = emit_class_of(in->a, classes, g);
 		/* '*' opens every public address by a rule of its own. */
-		if (!k || (g->dest.kind == IR_DEST_ANY && !private))
+		if (!k || (g->dest.kind == IR_DEST_ANY && !private)) {
 			buf_addc(&b, '-');
-		else
-			buf_addf(&b, "%s%u", ir_grant_http(g) ? "h" : "", k);
+		} else {
+			buf_adds(&b, ir_grant_http(g) ? "h" : "");
+			buf_addu(&b, k);
+		}
 		buf_adds(&b, private ? " private " : " - ");
 		buf_add(&b, g->id);
 		*vec_push(in->a, &names) = (struct line){

@@ -80,10 +80,11 @@ static enum profile_who who_of(const struct ir_grant *g)
 
 static void put_rules(struct arena *a, struct buf *b, const struct ir_grant *g)
 {
-	struct http_rules rules = http_rules(a, g);
+	struct http_rules rules;
 
 	if (!ir_grant_http(g))
 		return;
+	rules = http_rules(a, g);
 	for (uint32_t i = 0; i < rules.n; i++) {
 		struct ir_http h = rules.v[i];
 
@@ -138,12 +139,19 @@ static uint32_t place_of(const profile_list *l, struct str text)
 	return l->n ? emit_place(&l->v->text, sizeof(*l->v), l->n, text) : 0;
 }
 
+/*
+ * The profiles of a list, in the order of their texts; of[]: that of each
+ * grant, from 1.
+ */
 static profile_list collect(const struct emit_in *in, const ir_ports *ports,
-			    const ir_grants *grants, const char *prefix)
+			    const ir_grants *grants, const char *prefix,
+			    uint32_t *of)
 {
 	profile_list out = {0};
+	uint32_t *now;
 
-	vec_each(g, grants) {
+	for (uint32_t i = 0; i < grants->n; i++) {
+		const struct ir_grant *g = &grants->v[i];
 		char room[256];
 		struct profile p;
 		struct buf b;
@@ -154,20 +162,27 @@ static profile_list collect(const struct emit_in *in, const ir_ports *ports,
 		buf_init_in(&b, in->a, room, sizeof(room));
 		p = profile_of(in->a, in->policy, g, &b);
 		at = place_of(&out, p.text);
-		if (at < out.n && str_eq(out.v[at].text, p.text))
-			continue;
-		(void)vec_push(in->a, &out);
-		memmove(&out.v[at + 1], &out.v[at],
-			(out.n - 1 - at) * sizeof(*out.v));
-		p.text = buf_keep(&b);
-		out.v[at] = p;
+		if (at >= out.n || !str_eq(out.v[at].text, p.text)) {
+			(void)vec_push(in->a, &out);
+			memmove(&out.v[at + 1], &out.v[at],
+				(out.n - 1 - at) * sizeof(*out.v));
+			p.text = buf_keep(&b);
+			p.number = out.n;
+			out.v[at] = p;
+		}
+		of[i] = out.v[at].number;
 	}
-	for (uint32_t i = 0; i < out.n; i++)
+	now = arena_array(in->a, out.n + 1, sizeof(*now));
+	for (uint32_t i = 0; i < out.n; i++) {
 		out.v[i].token = arena_fmt(in->a, "%s%u", prefix, i + 1);
+		now[out.v[i].number] = i + 1;
+	}
+	for (uint32_t i = 0; i < grants->n; i++)
+		of[i] = now[of[i]];
 	return out;
 }
 
-/* Several emitters make the same profiles; one of them complains. */
+/* Several emitters ask for the same profiles; one of them complains. */
 static bool was_said(struct diags *d)
 {
 	struct diag_view view;
@@ -191,79 +206,88 @@ static bool check(const struct emit_in *in, const profile_list *l)
 	return false;
 }
 
-bool profiles_make(const struct emit_in *in, struct profiles *out)
+static void add_grants(const struct emit_in *in, const ir_grants *grants,
+		       const profile_list *list, const uint32_t *of,
+		       profile_entries *out)
 {
-	struct profiles p = {.inside = inside_ports(in->a, in->policy)};
+	for (uint32_t i = 0; i < grants->n; i++) {
+		const struct ir_grant *g = &grants->v[i];
 
-	p.allow = collect(in, &p.inside, &in->policy->allow, "");
-	p.deny = collect(in, &p.inside, &in->policy->deny, "d");
-	if (!check(in, &p.allow) || !check(in, &p.deny))
-		return false;
-	p.any_bump = in->policy->credentials.n > 0;
-	vec_each(x, &p.allow) {
-		p.any_bump |= x->bump;
-		p.any_net |= profiles_net(x);
-	}
-	vec_each(x, &p.deny)
-		p.any_bump |= x->http && x->tls;
-	p.any_direct = inside_unseen(in->policy);
-	*out = p;
-	return true;
-}
-
-const struct profile *profiles_of(struct arena *a, const struct profiles *p,
-				  const struct ir_policy *policy,
-				  const struct ir_grant *g)
-{
-	const profile_list *l = g->key == IR_KEY_DENY ? &p->deny : &p->allow;
-	char room[256];
-	struct str text;
-	struct buf b;
-	uint32_t at;
-
-	if (!concerns(&p->inside, g))
-		return NULL;
-	buf_init_in(&b, a, room, sizeof(room));
-	text = profile_of(a, policy, g, &b).text;
-	at = place_of(l, text);
-	return at < l->n && str_eq(l->v[at].text, text) ? &l->v[at] : NULL;
-}
-
-/* --- entries ------------------------------------------------------------- */
-
-static void add_grants(const struct emit_in *in, const struct profiles *p,
-		       const ir_grants *grants, profile_entries *out)
-{
-	vec_each(g, grants) {
-		const struct profile *x = profiles_of(in->a, p, in->policy, g);
-
-		if (!x)
+		if (!of[i])
 			continue;
 		*vec_push(in->a, out) = (struct profile_entry){
 			ir_dest_name(&g->dest),
 			ir_dest_net(&g->dest),
-			x->token,
+			list->v[of[i] - 1].token,
 			g->id,
 			&g->from,
 			inside_opens(in->policy, g)};
 	}
 }
 
-profile_entries profiles_entries(const struct emit_in *in,
-				 const struct profiles *p)
+static void add_entries(const struct emit_in *in, struct profiles *p)
 {
-	profile_entries out = {0};
+	const struct ir_policy *policy = in->policy;
 	uint32_t n = 0;
 
-	add_grants(in, p, &in->policy->allow, &out);
-	add_grants(in, p, &in->policy->deny, &out);
-	vec_each(c, &in->policy->credentials)
-		*vec_push(in->a, &out) =
+	vec_reserve(in->a, &p->entries,
+		    policy->allow.n + policy->deny.n + policy->credentials.n);
+	add_grants(in, &policy->allow, &p->allow, p->allow_of, &p->entries);
+	add_grants(in, &policy->deny, &p->deny, p->deny_of, &p->entries);
+	vec_each(c, &policy->credentials)
+		*vec_push(in->a, &p->entries) =
 			(struct profile_entry){ir_dest_name(&c->host),
 					       NULL,
 					       arena_fmt(in->a, "c%u", ++n),
 					       STR("-"),
 					       &c->from,
 					       true};
-	return out;
+}
+
+static bool make(const struct emit_in *in, struct profiles *p)
+{
+	const ir_grants *allow = &in->policy->allow, *deny = &in->policy->deny;
+	ir_ports inside = inside_ports(in->a, in->policy);
+
+	p->allow_of = arena_array(in->a, allow->n, sizeof(*p->allow_of));
+	p->deny_of = arena_array(in->a, deny->n, sizeof(*p->deny_of));
+	p->allow = collect(in, &inside, allow, "", p->allow_of);
+	p->deny = collect(in, &inside, deny, "d", p->deny_of);
+	if (!check(in, &p->allow) || !check(in, &p->deny))
+		return false;
+	p->any_bump = in->policy->credentials.n > 0;
+	vec_each(x, &p->allow) {
+		p->any_bump |= x->bump;
+		p->any_net |= profiles_net(x);
+	}
+	vec_each(x, &p->deny)
+		p->any_bump |= x->http && x->tls;
+	p->any_direct = inside_unseen(in->policy);
+	add_entries(in, p);
+	return true;
+}
+
+const struct profiles *profiles_make(const struct emit_in *in)
+{
+	struct profiles *p;
+
+	if (in->memo && in->memo->profiles)
+		return in->memo->profiles;
+	p = arena_new_of(in->a, struct profiles);
+	if (!make(in, p))
+		return NULL;
+	if (in->memo)
+		in->memo->profiles = p;
+	return p;
+}
+
+const struct profile *profiles_of(const struct profiles *p,
+				  const struct ir_policy *policy,
+				  const struct ir_grant *g)
+{
+	bool denies = g->key == IR_KEY_DENY;
+	const ir_grants *grants = denies ? &policy->deny : &policy->allow;
+	uint32_t of = (denies ? p->deny_of : p->allow_of)[g - grants->v];
+
+	return of ? &(denies ? &p->deny : &p->allow)->v[of - 1] : NULL;
 }

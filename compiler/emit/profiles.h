@@ -18,6 +18,7 @@ enum profile_who { PROFILE_NAME, PROFILE_ANY, PROFILE_ADDR };
 struct profile {
 	struct str text;  /* what it is told apart by */
 	struct str token; /* "3", "d2" */
+	uint32_t number;  /* from 1, as they were found */
 	enum profile_who who;
 	ir_ports ports;		     /* TCP only, never empty */
 	const struct ir_grant *like; /* one of its grants: the rules */
@@ -28,29 +29,6 @@ struct profile {
 };
 typedef VEC(struct profile) profile_list;
 
-struct profiles {
-	profile_list allow, deny;
-	ir_ports inside; /* TCP ports on which names or requests are denied */
-	bool any_bump;	 /* something is decrypted */
-	bool any_direct; /* '*' needs no look at names */
-	bool any_net;	 /* networks without http are among them */
-};
-
-/* Whether the policy has anything that HAProxy decides. */
-bool profiles_wanted(const struct ir_policy *p);
-/* False, after an error, beyond LIMIT_CLASSES. */
-must_check bool profiles_make(const struct emit_in *in, struct profiles *out);
-/* The profile of a grant or a denial; NULL when it has none. */
-const struct profile *profiles_of(struct arena *a, const struct profiles *p,
-				  const struct ir_policy *policy,
-				  const struct ir_grant *g);
-
-/* Whether all passes that no denial is about: networks without http. */
-bool profiles_net(const struct profile *x);
-/* How a name is looked up: '*' alone in front, '**' alone in front. */
-bool profiles_star(struct str name);
-bool profiles_deep(struct str name);
-
 /* One pattern or network with the token it leads to. */
 struct profile_entry {
 	struct str name; /* or empty */
@@ -60,8 +38,33 @@ struct profile_entry {
 	bool bump; /* a leaf for the name is worth having */
 };
 typedef VEC(struct profile_entry) profile_entries;
-/* All of a policy: grants, denials, credentials, in this order. */
-profile_entries profiles_entries(const struct emit_in *in,
-				 const struct profiles *p);
+
+struct profiles {
+	profile_list allow, deny;
+	/* By the place of a grant or a denial in the policy; 0: it has none,
+	 * else that of its profile in the list, from 1. */
+	uint32_t *allow_of, *deny_of;
+	/* All of a policy: grants, denials, credentials, in this order. */
+	profile_entries entries;
+	bool any_bump;	 /* something is decrypted */
+	bool any_direct; /* '*' needs no look at names */
+	bool any_net;	 /* networks without http are among them */
+};
+
+/* Whether the policy has anything that HAProxy decides. */
+bool profiles_wanted(const struct ir_policy *p);
+/* Those of the policy, made once for all emitters where they share a memo.
+ * NULL, after an error, beyond LIMIT_CLASSES. */
+must_check const struct profiles *profiles_make(const struct emit_in *in);
+/* The profile of one of the policy's grants or denials; NULL: it has none. */
+const struct profile *profiles_of(const struct profiles *p,
+				  const struct ir_policy *policy,
+				  const struct ir_grant *g);
+
+/* Whether all passes that no denial is about: networks without http. */
+bool profiles_net(const struct profile *x);
+/* How a name is looked up: '*' alone in front, '**' alone in front. */
+bool profiles_star(struct str name);
+bool profiles_deep(struct str name);
 
 #endif

@@ -33,8 +33,11 @@ const struct emitter *emitter_at(size_t i)
 
 bool emit_all(const struct emit_in *in, struct plan *out)
 {
+	struct emit_memo memo = {0};
+	struct emit_in with = *in;
 	bool ok = true;
 
+	with.memo = &memo;
 	for (size_t i = 0; i < ARRAY_LEN(emitters); i++) {
 		const struct emitter *e = &emitters[i];
 		struct buf text;
@@ -44,7 +47,7 @@ bool emit_all(const struct emit_in *in, struct plan *out)
 		buf_init(&text, in->a);
 		if (in->marks)
 			in->marks->file = e->file;
-		if (e->emit(in, &text))
+		if (e->emit(&with, &text))
 			plan_add(in->a, out, str_of(e->file), buf_str(&text));
 		else
 			ok = false;

@@ -87,7 +87,7 @@ static bool compile(struct pass_ctx *c, const struct source *src)
 	struct ir_policy p;
 	docs list = {0};
 	struct plan plan = {0};
-	struct emit_in in = {&p, c->sources, c->diags, c->a, NULL};
+	struct emit_in in = {&p, c->sources, c->diags, c->a, NULL, NULL};
 	struct doc *doc;
 
 	if (!yaml_parse(c->a, c->diags, src, &root))
