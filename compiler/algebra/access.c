@@ -51,6 +51,8 @@ struct access *access_new(struct arena *a, struct sides *s,
 	x->slots = arena_array(a, (s->rules.n + 1) * (size_t)SLOTS,
 			       sizeof(*x->slots));
 	x->touched = arena_array(a, s->rules.n + 1, sizeof(*x->touched));
+	/* mostly there is one for each rule, or there are few */
+	vec_reserve(a, &x->groups, s->rules.n);
 	if (!out->with_kept)
 		return x;
 	for (x->mask = 63; x->mask < s->rules.n;)
@@ -451,6 +453,12 @@ enum access_due access_keep(struct access *x, const struct access_cell *c)
 
 void access_finish(struct access *x)
 {
+	uint32_t kept = 0;
+
+	vec_each(g, &x->groups)
+		kept += g->change.way == ACCESS_KEPT;
+	vec_reserve(x->a, &x->out->kept, kept);
+	vec_reserve(x->a, &x->out->changes, x->groups.n - kept);
 	vec_each(g, &x->groups) {
 		g->change.text = access_text(x->a, &g->change);
 		if (g->change.way == ACCESS_KEPT)

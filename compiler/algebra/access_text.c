@@ -221,23 +221,25 @@ static const char *both_text(const struct access_change *c)
 struct str access_text(struct arena *a, struct access_change *c)
 {
 	struct access_set *set = &c->set;
+	char room[256];
 	struct buf b;
 
 	ports_normalise(&set->ports);
-	buf_init(&b, a);
+	buf_init_in(&b, a, room, sizeof(room));
 	if (c->kind == ACCESS_QUIC)
 		buf_adds(&b, "QUIC ");
 	if (c->kind == ACCESS_HTTP) {
 		put_http(a, &b, set);
 	} else {
-		if (set->ports.n)
-			buf_addf(&b, "%.*s ",
-				 STR_ARG(ir_ports_text(a, &set->ports)));
+		if (set->ports.n) {
+			ir_ports_put(&b, &set->ports);
+			buf_addc(&b, ' ');
+		}
 		buf_add(&b, host_text(a, &set->dest));
 	}
 	if (set->crooked)
 		buf_adds(&b, " (paths that are not canonical)");
 	if (set->both)
 		buf_adds(&b, both_text(c));
-	return buf_str(&b);
+	return buf_keep(&b);
 }

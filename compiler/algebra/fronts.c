@@ -1,6 +1,6 @@
 #include "compiler/algebra/fronts.h"
 
-#include "compiler/base/buf.h"
+#include "compiler/algebra/effects.h"
 #include "compiler/base/limits.h"
 #include "compiler/ir/text.h"
 
@@ -28,52 +28,6 @@ struct fronts {
 };
 
 /* --- what is alike ------------------------------------------------------- */
-
-struct effect {
-	struct str text;
-	uint32_t rule;
-};
-
-static int by_text(const void *va, const void *vb)
-{
-	const struct effect *a = va, *b = vb;
-	int c = str_cmp(a->text, b->text);
-
-	return c ? c : (a->rule > b->rule) - (a->rule < b->rule);
-}
-
-static struct str effect_of(struct arena *a, const struct rule *r)
-{
-	const struct ir_grant *g = rule_grant(r);
-	struct buf b;
-
-	buf_init(&b, a);
-	buf_addf(&b, "%d%d%d%d%d ", r->deny, r->g[0] != NULL, r->g[1] != NULL,
-		 g->private.set && g->private.v, g->from.layer == LAYER_FLOOR);
-	ir_ports_put(&b, &g->ports);
-	if (g->dest.kind == IR_DEST_URL)
-		buf_addf(&b, " %d%.*s", g->dest.u.url.scheme,
-			 STR_ARG(g->dest.u.url.path));
-	vec_each(h, &g->http)
-		buf_addf(&b, " [%.*s]", STR_ARG(ir_http_text(a, h)));
-	return buf_str(&b);
-}
-
-static void number_effects(struct fronts *f)
-{
-	struct sides *s = f->s;
-	uint32_t n = s->rules.n, number = 0;
-	struct effect *list = arena_array(s->a, n + 1, sizeof(*list));
-
-	f->effect = arena_array(s->a, n + 1, sizeof(*f->effect));
-	for (uint32_t i = 0; i < n; i++)
-		list[i] = (struct effect){effect_of(s->a, &s->rules.v[i]), i};
-	qsort(list, n, sizeof(*list), by_text);
-	for (uint32_t i = 0; i < n; i++) {
-		number += i == 0 || !str_eq(list[i - 1].text, list[i].text);
-		f->effect[list[i].rule] = number;
-	}
-}
 
 static int by_value(const void *va, const void *vb)
 {
@@ -332,7 +286,7 @@ bool fronts_compare(struct sides *s, struct access *x, const struct spots *all)
 	front_list names, addrs;
 	const struct front *n, *n_end, *k, *k_end;
 
-	number_effects(&f);
+	f.effect = effects_number(s, true);
 	names = fronts_of(&f, &all->names);
 	addrs = fronts_of(&f, &all->addrs);
 	for (n = names.v; n < names.v + names.n; n = n_end) {

@@ -163,9 +163,10 @@ static struct str shortest_label(struct arena *a, const label_list *labels)
 /* The name that the steps lead to; empty when DNS has no room for it. */
 static struct str name_of(const struct walk *w, bool shortest)
 {
+	char room[256];
 	struct buf b;
 
-	buf_init(&b, w->n->a);
+	buf_init_in(&b, w->n->a, room, sizeof(room));
 	for (uint32_t i = w->depth; i-- > 0;) {
 		const struct step *s = &w->path[i];
 
@@ -175,7 +176,7 @@ static struct str name_of(const struct walk *w, bool shortest)
 		if (i)
 			buf_addc(&b, '.');
 	}
-	return b.n > LIMIT_NAME_BYTES ? (struct str){0} : buf_str(&b);
+	return b.n > LIMIT_NAME_BYTES ? (struct str){0} : buf_keep(&b);
 }
 
 static bool too_long(const struct walk *w)

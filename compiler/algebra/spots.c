@@ -1,5 +1,6 @@
 #include "compiler/algebra/spots.h"
 
+#include "compiler/algebra/effects.h"
 #include "compiler/algebra/names.h"
 #include "compiler/algebra/nets.h"
 #include "compiler/algebra/trie.h"
@@ -17,32 +18,6 @@ struct finder {
 	bool any_wanted;
 };
 
-/* --- what rules do to connections ---------------------------------------- */
-
-struct effect {
-	struct str text;
-	uint32_t rule;
-};
-
-static int by_effect(const void *va, const void *vb)
-{
-	const struct effect *a = va, *b = vb;
-	int c = str_cmp(a->text, b->text);
-
-	return c ? c : (a->rule > b->rule) - (a->rule < b->rule);
-}
-
-/* Who has it, whether it denies, and on which ports; not to whom. */
-static struct str effect_of(struct arena *a, const struct rule *r)
-{
-	const struct ir_grant *g = rule_grant(r);
-
-	return arena_fmt(a, "%d%d%d%d%d%d %.*s", r->deny, r->g[0] != NULL,
-			 r->g[1] != NULL, g->private.set && g->private.v,
-			 g->from.layer == LAYER_FLOOR, ir_grant_http(g),
-			 STR_ARG(ir_ports_text(a, &g->ports)));
-}
-
 /* Rules of http open no connection, and deny none but those of QUIC. */
 static bool has_effect(const struct rule *r)
 {
@@ -54,22 +29,10 @@ static bool has_effect(const struct rule *r)
 
 static void number_effects(struct finder *f)
 {
-	struct sides *s = f->s;
-	uint32_t n = s->rules.n, number = 0;
-	struct effect *list = arena_array(s->a, n + 1, sizeof(*list));
-
-	f->alike = arena_array(s->a, n + 1, sizeof(*f->alike));
-	for (uint32_t i = 0; i < n; i++)
-		list[i] = (struct effect){effect_of(s->a, &s->rules.v[i]), i};
-	qsort(list, n, sizeof(*list), by_effect);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct rule *r = &s->rules.v[list[i].rule];
-
-		if (i == 0 || !str_eq(list[i - 1].text, list[i].text))
-			number++;
-		if (has_effect(r))
-			f->alike[list[i].rule] = number;
-	}
+	f->alike = effects_number(f->s, false);
+	for (uint32_t i = 0; i < f->s->rules.n; i++)
+		if (!has_effect(&f->s->rules.v[i]))
+			f->alike[i] = 0;
 }
 
 /* --- spots --------------------------------------------------------------- */
@@ -185,6 +148,7 @@ void spots_find(struct sides *s, const struct ir_dest *only, struct spots *out)
 	struct nets *nets = nets_new(s->a);
 
 	*out = (struct spots){.complete = false};
+	vec_reserve(s->a, &out->names, s->rules.n);
 	number_effects(&f);
 	for (uint32_t i = 0; i < s->rules.n; i++)
 		add_dest(&f, names, nets, &rule_grant(&s->rules.v[i])->dest, i);

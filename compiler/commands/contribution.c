@@ -71,13 +71,19 @@ static bool compile(struct work *w, const docs *list, struct ir_policy *out)
 static void compare(struct work *w, const docs *with)
 {
 	struct ir_policy *old = arena_new_of(w->c->a, struct ir_policy);
-	struct ir_policy *now = arena_new_of(w->c->a, struct ir_policy);
+	struct ir_policy *now = &w->c->policy;
 	docs without = {0};
 
 	own_docs(w, false, &without);
 	if (without.n == with->n)
 		return; /* the workspace says nothing */
-	if (!compile(w, &without, old) || !compile(w, with, now))
+	/* there are flags, or it says that it was written elsewhere */
+	if (with->n < w->c->docs.n || w->c->origins.n) {
+		now = arena_new_of(w->c->a, struct ir_policy);
+		if (!compile(w, with, now))
+			return;
+	}
+	if (!compile(w, &without, old))
 		return;
 	compare_policies(w->c->a, old, now, &w->diff);
 	w->compared = true;

@@ -245,15 +245,18 @@ static void add_connect(struct buf *b, const struct ir_request *r)
 	char text[ADDR_TEXT_MAX];
 
 	/* A name alone is read as TCP; an address shows which it is. */
-	if (r->proto == IR_PROTO_UDP || r->has_addr)
-		buf_addf(b, "%s ", r->quic ? "quic" : ir_proto_name(r->proto));
+	if (r->proto == IR_PROTO_UDP || r->has_addr) {
+		buf_adds(b, r->quic ? "quic" : ir_proto_name(r->proto));
+		buf_addc(b, ' ');
+	}
 	if (!r->has_addr)
 		buf_add(b, r->name);
 	else if (r->addr.family == ADDR_V6)
 		buf_addf(b, "[%s]", addr_text(&r->addr, text));
 	else
 		buf_adds(b, addr_text(&r->addr, text));
-	buf_addf(b, ":%u", r->port);
+	buf_addc(b, ':');
+	buf_addu(b, r->port);
 	if (r->has_addr && r->name.n)
 		buf_addf(b, " %.*s", STR_ARG(r->name));
 }

@@ -194,6 +194,7 @@ static bool list(const char *global, const char *both, char *out)
 	addition_list found = {0};
 	struct contribution x;
 	struct compilation c = {0};
+	struct pass_ctx ctx;
 
 	test_policy_bind(&t, both);
 	passes_additions(&t.ctx, &t.docs, &found);
@@ -201,6 +202,9 @@ static bool list(const char *global, const char *both, char *out)
 	c.sources = t.sources;
 	c.docs = t.docs;
 	diags_init(&c.diags, c.a, &c.sources);
+	ctx = driver_ctx(&c);
+	c.ok = passes_layers(&ctx, &c.docs, &c.policy) &&
+	       passes_normalise(&ctx, &c.policy);
 	contribution_make(&c, &x);
 	listed_text(&x, global, both, out);
 	no_access += found.n != 0 && x.adds.n == 0;

@@ -32,17 +32,22 @@ static bool add_doc(struct made *m, enum layer layer, const char *yaml)
 static void make(struct made *m, const char *global, const char *workspace,
 		 const char *flags)
 {
+	struct pass_ctx ctx;
 	bool ok = true;
 
 	*m = (struct made){.c = {.a = arena_new()}};
 	sources_init(&m->c.sources, m->c.a);
 	diags_init(&m->c.diags, m->c.a, &m->c.sources);
+	ctx = driver_ctx(&m->c);
 	ok &= add_doc(m, LAYER_GLOBAL, global);
 	if (workspace)
 		ok &= add_doc(m, LAYER_WORKSPACE, workspace);
 	if (flags)
 		ok &= add_doc(m, LAYER_FLAGS, flags);
 	CHECK_MSG(ok, "%s --- %s", global, workspace ? workspace : "");
+	/* some of the table are no whole policy: their texts are enough */
+	m->c.ok = passes_layers(&ctx, &m->c.docs, &m->c.policy) &&
+		  passes_normalise(&ctx, &m->c.policy);
 	contribution_make(&m->c, &m->x);
 }
 
