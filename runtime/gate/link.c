@@ -261,28 +261,16 @@ int link_gate_up(pid_t peer, uint32_t mtu, bool ipv6, struct err *err)
 			    ipv6 ? LINK_GATE_V6 : NULL, err);
 }
 
-int link_gate_down(bool made, struct err *err)
+int link_gate_down(struct err *err)
 {
 	auto_rt struct rt rt = {0};
-	struct nlmsghdr *h;
-	struct ifinfomsg *ifi;
 	uint32_t index;
 	int rc;
 
 	if ((rc = rt_open(&rt, 0, err)) < 0 ||
 	    (rc = if_index(LINK_GATE_IF, &index, err)) < 0)
 		return rc;
-	rc = set_up(&rt, index, false, err);
-	if (rc < 0 || !made)
-		return rc;
-	h = rt_begin(&rt, RTM_DELLINK, NLM_F_ACK);
-	ifi = mnl_nlmsg_put_extra_header(h, sizeof(*ifi));
-	ifi->ifi_index = (int)index;
-	rc = rt_talk(&rt, h, NULL);
-	if (rc < 0)
-		return err_set(err, rc, "removing the agent's link: %s",
-			       strerror(-rc));
-	return 0;
+	return set_up(&rt, index, false, err);
 }
 
 int link_agent_up(bool ipv6, struct err *err)

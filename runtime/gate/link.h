@@ -36,10 +36,10 @@ must_check int link_facts_read(struct link_facts *out, struct err *err);
 must_check int link_gate_up(pid_t peer, uint32_t mtu, bool ipv6,
 			    struct err *err);
 /*
- * Cut the agent off: set the link down, and remove it if it is ours (made). The
- * namespace may live on for a moment, it is Docker's.
+ * Cut the agent off: set the link down. It goes with the namespaces that its
+ * ends are in; removing it would wait for all processors.
  */
-must_check int link_gate_down(bool made, struct err *err);
+must_check int link_gate_down(struct err *err);
 /* In the agent's namespace: loopback, address, routes. */
 must_check int link_agent_up(bool ipv6, struct err *err);
 /*

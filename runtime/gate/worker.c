@@ -672,7 +672,7 @@ int worker_run(const struct worker_args *args)
 	if (rc < 0)
 		on_error(g, err.text);
 	/* The link goes first, the rules with the namespace. */
-	if (link_gate_down(args->link == PLANFILE_VETH, &err) < 0 ||
+	if (link_gate_down(&err) < 0 ||
 	    read_nflog(g, &err) < 0 ||
 	    flows_read(&g->flows, on_flow, g, &err) < 0 ||
 	    flows_rest(&g->flows, on_rest, g, &err) < 0)

@@ -22,6 +22,8 @@ struct docker {
 	CURL *easy;            /* requests, over one kept connection */
 	CURLM *multi;          /* the event stream */
 	CURL *stream;
+	CURL *leaving;         /* a request that nobody waits for */
+	struct curl_slist *leaving_headers;
 	char version[16];      /* "v1.41" */
 	unsigned minor;
 	docker_on_event *on_event;
@@ -238,17 +240,25 @@ int docker_open(struct arena *a, const struct endpoint *e, struct docker **out,
 	return rc;
 }
 
+static void end_handle(struct docker *d, CURL *c)
+{
+	if (!c)
+		return;
+	curl_multi_remove_handle(d->multi, c);
+	curl_easy_cleanup(c);
+}
+
 void docker_close(struct docker *d)
 {
 	if (!d)
 		return;
-	if (d->stream) {
-		curl_multi_remove_handle(d->multi, d->stream);
-		curl_easy_cleanup(d->stream);
-	}
+	end_handle(d, d->stream);
+	end_handle(d, d->leaving);
+	curl_slist_free_all(d->leaving_headers);
 	curl_easy_cleanup(d->easy);
 	curl_multi_cleanup(d->multi);
-	d->stream = d->easy = NULL;
+	d->stream = d->leaving = d->easy = NULL;
+	d->leaving_headers = NULL;
 	d->multi = NULL;
 }
 
@@ -596,6 +606,40 @@ int docker_connect(struct docker *d, const char *network,
 	cJSON_AddStringToObject(root, "Container", container);
 	rc = request(d, "POST", path, root, 0, NULL, err);
 	return rc < 0 ? rc : 0;
+}
+
+static size_t on_nothing(char *p, size_t size, size_t n, void *ctx)
+{
+	(void)p;
+	(void)ctx;
+	return size * n;
+}
+
+void docker_leave(struct docker *d, const char *network, const char *container)
+{
+	const char *url = arena_fmt(d->a, "%s/%s/networks/%s/disconnect",
+				    d->at->base, d->version,
+				    escaped(d, network)).p;
+	cJSON *root = cJSON_CreateObject();
+	char *text;
+	int running;
+
+	cJSON_AddStringToObject(root, "Container", container);
+	text = cJSON_PrintUnformatted(root);
+	cJSON_Delete(root);
+	if (!d->leaving && text && (d->leaving = curl_easy_init())) {
+		d->leaving_headers = curl_slist_append(
+			NULL, "Content-Type: application/json");
+		set_endpoint(d->leaving, d->at);
+		curl_easy_setopt(d->leaving, CURLOPT_URL, url);
+		curl_easy_setopt(d->leaving, CURLOPT_HTTPHEADER,
+				 d->leaving_headers);
+		curl_easy_setopt(d->leaving, CURLOPT_COPYPOSTFIELDS, text);
+		curl_easy_setopt(d->leaving, CURLOPT_WRITEFUNCTION, on_nothing);
+		curl_multi_add_handle(d->multi, d->leaving);
+		curl_multi_perform(d->multi, &running);
+	}
+	cJSON_free(text);
 }
 
 int docker_remove_network(struct docker *d, const char *network,

@@ -95,6 +95,12 @@ must_check int docker_connect(struct docker *d, const char *network,
 			      const char *container, struct err *err);
 must_check int docker_remove_network(struct docker *d, const char *network,
 				     struct err *err);
+/*
+ * Begin to take a container off a network, once; docker_poll() sees to the
+ * rest. It only makes room earlier: nobody learns how it went, and the
+ * container's end does the same.
+ */
+void docker_leave(struct docker *d, const char *network, const char *container);
 
 /* What happened to a container of the session. */
 struct docker_event {

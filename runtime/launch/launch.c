@@ -210,6 +210,17 @@ static int start_tracer(struct launch *l, struct err *err)
 	return rc;
 }
 
+/* Docker's own bridge, unless the policy names another. */
+static const char *uplink_of(char *const *argv)
+{
+	static const struct str option = STR_INIT("--network=");
+
+	for (; *argv; argv++)
+		if (str_starts(str_of(*argv), option))
+			return *argv + option.n;
+	return "bridge";
+}
+
 /* Detached: the command's streams are the session's. */
 static int open_stage(struct launch *l, struct err *err)
 {
@@ -257,10 +268,11 @@ static int start_gate(struct launch *l, struct err *err)
 	if (rc == 0)
 		rc = gate_start(r->gate, argv, l->session.dir,
 				l->watchdog.keep_fd, err);
-	if (rc == 0)
+	if (rc == 0) {
 		watchdog_tell(&l->watchdog, r->gate->pid);
-	if (rc == 0)
+		r->uplink = uplink_of(argv);
 		rc = start_tracer(l, err);
+	}
 	r->at.gate_spawned = run_elapsed(r);
 	return rc;
 }

@@ -469,6 +469,18 @@ static void on_time(struct run *r)
 		on_deadline(r);
 }
 
+/*
+ * Nothing needs the uplink any more. Docker takes as long to take it down as
+ * the gate takes to end and the agent's container to be removed: all at once.
+ */
+static void leave_uplink(struct run *r)
+{
+	if (r->at.agent_died == 0 || !r->uplink)
+		return;
+	docker_leave(r->docker, r->uplink, r->gate_name);
+	r->uplink = NULL;
+}
+
 /* Nothing runs any more, and all that the gate said has been read. */
 static bool is_over(const struct run *r)
 {
@@ -550,6 +562,7 @@ int run_loop(struct run *r, struct err *err)
 		if (docker_poll(r->docker, fds, run_fds(r, fds), next_wait(r),
 				&ignored) < 0)
 			run_stop(r, &ignored);
+		leave_uplink(r);
 		take_signals(r);
 		take_output(r);
 		take_trace(r);

@@ -47,6 +47,7 @@ struct run {
 	const char *gate_name, *agent_name, *tracer_name;
 	const struct watchdog *watchdog;
 	const char *network; /* the gate is to be joined to it; or NULL */
+	const char *uplink;  /* the gate's own; NULL: it has left that */
 	struct control *control;
 	const char *agent_host; /* what a tracer knows it by; or NULL */
 	struct stage *stage; /* the command's streams; NULL: our own */
