@@ -219,8 +219,10 @@ static void put_unused(const struct view *v, const struct replay *r)
 
 void replay_view(const struct view *v, const struct replay *r)
 {
-	buf_addf(v->out, "%.*s: %.*s different requests and files under %.*s\n",
-		 STR_ARG(r->session), STR_ARG(view_number(r->a, r->deeds->v.n)),
+	buf_addf(v->out, "%.*s: %.*s %s under %.*s\n", STR_ARG(r->session),
+		 STR_ARG(view_number(r->a, r->deeds->v.n)),
+		 r->deeds->v.n == 1 ? "request or file"
+				    : "different requests and files",
 		 STR_ARG(r->policy));
 	put_items(v, r, "done then, refused now", &r->refused, true);
 	put_items(v, r, "refused then, permitted now", &r->lifted, false);

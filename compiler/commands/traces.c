@@ -4,6 +4,7 @@
 #include "compiler/commands/say.h"
 #include "compiler/commands/view.h"
 #include "compiler/trace/filter_match.h"
+#include "runtime/launch/about.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -105,6 +106,31 @@ static bool is_file(struct arena *a, struct str word)
 	return str_is(word, "-") || stat(arena_cstr(a, word), &st) == 0;
 }
 
+/*
+ * The newest session's trace, not whichever file was written last; where that
+ * has none, the last one is another session's, which nobody would guess.
+ */
+static int choose_newest(struct arena *a, const char *state, const parts *all,
+			 struct str *out, struct err *err)
+{
+	struct about x;
+	struct err ignored;
+	bool known = about_find(a, state, STR(""), &x, &ignored) == 0;
+	struct str newest = known ? str_of(x.session.id) : STR("");
+	int rc;
+
+	vec_each(p, all)
+		if (str_eq(p->id, newest)) {
+			*out = p->id;
+			return 0;
+		}
+	rc = choose(all, STR(""), out, err);
+	if (rc == 0 && known)
+		say("the newest session, %.*s, has no trace: this is of %.*s",
+		    STR_ARG(newest), STR_ARG(*out));
+	return rc;
+}
+
 bool traces_is_id(struct str word)
 {
 	return word.n >= ID_LEAST && word.n <= ID_HEX && ascii_is_hex(word);
@@ -131,7 +157,8 @@ int traces_find(struct arena *a, const char *state, struct str what,
 		return 0;
 	}
 	list(a, dir, &all);
-	rc = choose(&all, what, &id, err);
+	rc = what.n ? choose(&all, what, &id, err)
+		    : choose_newest(a, state, &all, &id, err);
 	if (rc < 0)
 		return rc;
 	qsort(all.v, all.n, sizeof(*all.v), by_part);
