@@ -202,6 +202,7 @@ static struct ip ip_from(const struct addr *a)
 	return out;
 }
 
+/* NULL: of no use to a packet filter, which judges connections. */
 static const char *expected_prefix(enum reason r)
 {
 	switch (r) {
@@ -215,9 +216,35 @@ static const char *expected_prefix(enum reason r)
 		return "\"membrane:quic:\"";
 	case REASON_HOST_ADDRESS:
 		return "\"membrane:host-address:\"";
-	default:
+	case REASON_NO_GRANT:
+	case REASON_PORT:
+	case REASON_NOT_HTTP:
+	case REASON_PRIVATE_ADDRESS:
+	case REASON_UDP:
+	case REASON_PROTOCOL:
+	case REASON_NOT_RESOLVED:
 		return "\"membrane:no-grant:\"";
+	case REASON_SCHEME:
+	case REASON_METHOD:
+	case REASON_PATH:
+	case REASON_PATH_NOT_CANONICAL:
+	case REASON_NO_SNI:
+	case REASON_ECH:
+	case REASON_NAME_MISMATCH:
+	case REASON_QUERY_TYPE:
+	case REASON_BAD_QUERY:
+	case REASON_BAD_HELLO:
+	case REASON_BAD_REQUEST:
+	case REASON_OVERRIDE:
+	case REASON_UPGRADE:
+	case REASON_HANDSHAKE:
+	case REASON_UPSTREAM:
+	case REASON_IGNORED:
+	case REASON_READONLY:
+	case REASON_UNTRUSTED_WORKSPACE:
+		break;
 	}
+	return NULL;
 }
 
 /* What the two say; false, and a sentence in why, when they disagree. */
@@ -254,14 +281,15 @@ static unsigned diverted(struct ruleset *r, const struct packet *p)
 static bool agree_packet(struct decision want, struct ruleset *rules,
 			 const struct packet *packet, char *why, size_t size)
 {
+	const char *prefix = expected_prefix(want.reason);
 	struct rs_result got = {0};
 	unsigned port = diverted(rules, packet);
 	bool same;
 
 	if (port == 0) {
 		got = rs_judge(rules, "forward", packet);
-		same = want.allow == (got.verdict == RS_ACCEPT) &&
-		       strcmp(got.prefix, expected_prefix(want.reason)) == 0;
+		same = want.allow == (got.verdict == RS_ACCEPT) && prefix &&
+		       strcmp(got.prefix, prefix) == 0;
 	} else if (port == 15001) {
 		same = want.allow;
 	} else {
