@@ -18,14 +18,14 @@ trap finish EXIT
 eval "$("$world" env)"
 
 place=$(mktemp -d /tmp/membrane-demo.XXXXXX)
-mkdir "$place/work" "$place/home"
+mkdir "$place/project" "$place/home"
 cat >"$place/home/config.yaml" <<'END'
 allow:
   - example.com:443
 ignore:
   - .env
 END
-echo 'TOKEN=secret' >"$place/work/.env"
+echo 'TOKEN=secret' >"$place/project/.env"
 chown -R "$user:$group" "$place"
 chmod 755 "$place"
 
@@ -37,7 +37,7 @@ curl -sS https://example.org/ || true
 cat .env'
 say "membrane run -- sh -c '$script'"
 status=0
-"$world" user env -i -C "$place/work" PATH="$PATH" HOME="$place" \
+"$world" user env -i -C "$place/project" PATH="$PATH" HOME="$place" \
 	LC_ALL=C.UTF-8 TERM="${TERM:-dumb}" DOCKER_HOST="$docker_host" \
 	MEMBRANE_HOME="$place/home" "$run/tree/build/bin/membrane" \
 	run -- sh -c "$script" >"$place/out" || status=$?

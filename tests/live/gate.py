@@ -719,7 +719,7 @@ deny:
 def compiled(policy, **more):
     """A plan that the compiler wrote; it goes with the block."""
     with tempfile.TemporaryDirectory() as tmp:
-        work = pathlib.Path(tmp) / "work"
+        work = pathlib.Path(tmp) / "project"
         home = pathlib.Path(tmp) / "home"
         work.mkdir()
         home.mkdir()

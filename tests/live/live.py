@@ -151,7 +151,7 @@ class Place:
     def __init__(self, policy=None, workspace=None, files=None, env=None):
         self.env = env or {}
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="membrane-live-"))
-        self.work, self.state = self.root / "work", self.root / "state"
+        self.work, self.state = self.root / "project", self.root / "state"
         self.work.mkdir()
         self.state.mkdir()
         (self.state / "config.yaml").write_text(policy or "")

@@ -16,7 +16,7 @@ static struct str at(const char *path)
 
 static bool check(const char *seccomp, const char *credential)
 {
-	struct outside_places places = {at("work").p, at("agent").p, top};
+	struct outside_places places = {at("project").p, at("agent").p, top};
 	struct ir_policy p = {0};
 	struct ir_credential *x;
 	struct sources sources;
@@ -38,16 +38,16 @@ static bool check(const char *seccomp, const char *credential)
 
 static void make(void)
 {
-	CHECK(mkdir(at("work").p, 0700) == 0);
-	CHECK(mkdir(at("works").p, 0700) == 0);
+	CHECK(mkdir(at("project").p, 0700) == 0);
+	CHECK(mkdir(at("projects").p, 0700) == 0);
 	CHECK(mkdir(at("agent").p, 0700) == 0);
-	CHECK(symlink("../key", at("work/out").p) == 0);
-	CHECK(symlink("real", at("work/alias").p) == 0);
+	CHECK(symlink("../key", at("project/out").p) == 0);
+	CHECK(symlink("real", at("project/alias").p) == 0);
 	CHECK(symlink("..", at("agent/up").p) == 0);
-	CHECK(symlink("work/real", at("mine").p) == 0);
-	CHECK(mkdir(at("work/real").p, 0700) == 0);
+	CHECK(symlink("project/real", at("mine").p) == 0);
+	CHECK(mkdir(at("project/real").p, 0700) == 0);
 	CHECK(mkdir(at("key").p, 0700) == 0);
-	CHECK(mkdir(at("works/key").p, 0700) == 0);
+	CHECK(mkdir(at("projects/key").p, 0700) == 0);
 }
 
 int main(void)
@@ -58,16 +58,17 @@ int main(void)
 	make();
 	CHECK(check(NULL, NULL));
 	CHECK(check("default", NULL) && check("unconfined", NULL));
-	CHECK(check(at("key").p, NULL) && check(at("works/key").p, NULL));
+	CHECK(check(at("key").p, NULL) && check(at("projects/key").p, NULL));
 	CHECK(check(at("none").p, NULL));
-	CHECK(!check(at("work/real").p, NULL));
-	CHECK(!check(at("work/out").p, NULL));
+	CHECK(!check(at("project/real").p, NULL));
+	CHECK(!check(at("project/out").p, NULL));
 	CHECK(!check(at("mine").p, NULL));
 	CHECK(!check(at("agent/up/key").p, NULL));
 	CHECK(check(NULL, at("key").p) && check(NULL, "~/key"));
-	CHECK(check(NULL, at("work/real").p) && check(NULL, "~/mine"));
-	CHECK(check(NULL, "~/work/alias") && check(NULL, "~/work/none"));
-	CHECK(!check(NULL, "~/work/out") && !check(NULL, at("work/out").p));
+	CHECK(check(NULL, at("project/real").p) && check(NULL, "~/mine"));
+	CHECK(check(NULL, "~/project/alias") && check(NULL, "~/project/none"));
+	CHECK(!check(NULL, "~/project/out") &&
+	      !check(NULL, at("project/out").p));
 	CHECK(!check(NULL, "~/agent/up/key"));
 	CHECK(!check(NULL, "~/agent/../key"));
 	CHECK(system(arena_fmt(a, "rm -r %s", top).p) == 0);
