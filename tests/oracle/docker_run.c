@@ -13,6 +13,7 @@
 #include "compiler/base/buf.h"
 #include "compiler/ir/docker_run.h"
 #include "tests/check.h"
+#include "tests/rng.h"
 
 #include <cjson/cJSON.h>
 #include <fcntl.h>
@@ -30,15 +31,9 @@
 #define TEXT_MAX  (1u << 20)
 
 static char dir[] = "/tmp/membrane-docker-run-XXXXXX";
-static uint64_t state = 1;
+static struct rng rng = {1};
 static int terminal;
 static unsigned created, refused, unread;
-
-static unsigned below(unsigned n)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (unsigned)(state >> 33) % n;
-}
 
 /* --- the engine ---------------------------------------------------------- */
 
@@ -273,7 +268,7 @@ static const char *const odd[] = {
 
 static const char *const letters = "deihlmpqtuvwcPa";
 
-#define PICK(list) list[below(ARRAY_LEN(list))]
+#define PICK(list) list[rng_below(&rng, ARRAY_LEN(list))]
 
 static const char *sample(const struct docker_run_option *o)
 {
@@ -282,11 +277,11 @@ static const char *sample(const struct docker_run_option *o)
 			return samples[i][1];
 	switch (o->type) {
 	case DOCKER_RUN_FLAG:
-		return below(2) ? "false" : "T";
+		return rng_below(&rng, 2) ? "false" : "T";
 	case DOCKER_RUN_NUMBER:
 		return "12";
 	case DOCKER_RUN_WORD:
-		return below(3) ? "some" : PICK(odd);
+		return rng_below(&rng, 3) ? "some" : PICK(odd);
 	}
 	abort();
 }
@@ -312,24 +307,24 @@ static void add_letters(struct words *w)
 
 	buf_init(&b, w->a);
 	buf_addc(&b, '-');
-	for (unsigned n = 1 + below(3); n; n--)
-		buf_addc(&b, "iqtqit"[below(6)]);
-	buf_addc(&b, letters[below(15)]);
-	if (below(2))
-		buf_addf(&b, "%s%s", below(2) ? "=" : "",
-			 below(3) ? "some" : PICK(odd));
+	for (unsigned n = 1 + rng_below(&rng, 3); n; n--)
+		buf_addc(&b, "iqtqit"[rng_below(&rng, 6)]);
+	buf_addc(&b, letters[rng_below(&rng, 15)]);
+	if (rng_below(&rng, 2))
+		buf_addf(&b, "%s%s", rng_below(&rng, 2) ? "=" : "",
+			 rng_below(&rng, 3) ? "some" : PICK(odd));
 	add(w, b.p);
-	if (below(2))
+	if (rng_below(&rng, 2))
 		add(w, PICK(odd));
 }
 
 static void add_option(struct words *w)
 {
-	const struct docker_run_option *o =
-		docker_run_option((enum docker_run_id)below(DOCKER_RUN_IDS));
+	const struct docker_run_option *o = docker_run_option(
+		(enum docker_run_id)rng_below(&rng, DOCKER_RUN_IDS));
 	const char *value = sample(o);
 
-	switch (below(o->letter ? 6 : 3)) {
+	switch (rng_below(&rng, o->letter ? 6 : 3)) {
 	case 0:
 		ADDF(w, "--%s=%s", o->name, value);
 		break;
@@ -355,8 +350,8 @@ static void add_option(struct words *w)
 
 static void generate(struct words *w)
 {
-	for (unsigned n = 1 + below(5); n; n--) {
-		unsigned kind = below(24);
+	for (unsigned n = 1 + rng_below(&rng, 5); n; n--) {
+		unsigned kind = rng_below(&rng, 24);
 
 		if (kind < 3)
 			add_letters(w);
@@ -367,10 +362,10 @@ static void generate(struct words *w)
 		else
 			add_option(w);
 	}
-	if (below(4) == 0)
+	if (rng_below(&rng, 4) == 0)
 		add(w, "--");
 	add(w, "image.example/a");
-	for (unsigned n = below(3); n; n--)
+	for (unsigned n = rng_below(&rng, 3); n; n--)
 		add(w, PICK(odd));
 }
 
@@ -475,7 +470,7 @@ int main(int argc, char **argv)
 		return 77;
 	}
 	if (argc > 2)
-		state = strtoull(argv[2], NULL, 10);
+		rng.state = strtoull(argv[2], NULL, 10);
 	if (!mkdtemp(dir) || openpty(&master, &terminal, NULL, NULL, NULL) < 0)
 		return 1;
 	snprintf(path, sizeof(path), "%s/env", dir);

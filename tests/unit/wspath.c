@@ -6,6 +6,7 @@
 
 #include "compiler/base/fileio.h"
 #include "tests/check.h"
+#include "tests/rng.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,15 +43,7 @@ static void test_utf8(struct arena *a)
 		     "a\\x0ab\\x5cc\\xff\\x1b\\xc2\\x9b\xc3\xa9") == 0);
 }
 
-static uint64_t seed = 88172645463325252u;
-
-static uint32_t rnd(uint32_t n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (uint32_t)((seed >> 11) % n);
-}
+static struct rng rng = {1};
 
 /* A path of up to five pieces, which may climb or start at the workspace. */
 static struct str random_path(struct arena *a, const char *root)
@@ -59,10 +52,10 @@ static struct str random_path(struct arena *a, const char *root)
 					     "..", "..", ".", ""};
 	struct str p = STR("");
 
-	if (rnd(8) == 0)
+	if (rng_below(&rng, 8) == 0)
 		p = str_of(root);
-	for (uint32_t n = 1 + rnd(5); n; n--) {
-		const char *piece = pieces[rnd(ARRAY_LEN(pieces))];
+	for (uint32_t n = 1 + rng_below(&rng, 5); n; n--) {
+		const char *piece = pieces[rng_below(&rng, ARRAY_LEN(pieces))];
 
 		p = p.n ? arena_fmt(a, "%.*s/%s", STR_ARG(p), piece)
 			: arena_str(a, str_of(piece));
@@ -79,7 +72,7 @@ static void random_tree(struct arena *a, const char *root, struct str dir,
 		const char *p = arena_cstr(a, path);
 		int fd;
 
-		switch (rnd(depth < 3 ? 5 : 3)) {
+		switch (rng_below(&rng, depth < 3 ? 5 : 3)) {
 		case 0:
 			break;
 		case 1:
