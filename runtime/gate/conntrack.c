@@ -1,8 +1,9 @@
 #include "runtime/gate/conntrack.h"
 
+#include "runtime/gate/nfnl.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
-#include <libmnl/libmnl.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
@@ -20,27 +21,19 @@ static void close_nl(struct mnl_socket **nl)
 
 /* One message of conntrack's, about those whose status has that bit (0: about
  * all), and what the kernel says to it. */
-static int ask(uint16_t message, uint32_t status, struct err *err)
+static int ask(unsigned message, uint32_t status, struct err *err)
 {
-	auto_nl struct mnl_socket *nl =
-		mnl_socket_open2(NETLINK_NETFILTER, SOCK_CLOEXEC);
+	auto_nl struct mnl_socket *nl = nfnl_open(0);
 	uint64_t room[1024];
-	struct nlmsghdr *h = mnl_nlmsg_put_header(room);
-	struct nfgenmsg *g;
+	struct nlmsghdr *h = nfnl_begin(room, NFNL_SUBSYS_CTNETLINK, message,
+					NLM_F_ACK, SEQ);
 	ssize_t n;
 
-	h->nlmsg_type = NFNL_SUBSYS_CTNETLINK << 8 | message;
-	h->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-	h->nlmsg_seq = SEQ;
-	g = mnl_nlmsg_put_extra_header(h, sizeof(*g));
-	g->nfgen_family = AF_UNSPEC;
-	g->version = NFNETLINK_V0;
 	if (status) {
 		mnl_attr_put_u32(h, CTA_STATUS, htonl(status));
 		mnl_attr_put_u32(h, CTA_STATUS_MASK, htonl(status));
 	}
-	if (!nl || mnl_socket_bind(nl, 0, MNL_SOCKET_AUTOPID) < 0 ||
-	    mnl_socket_sendto(nl, h, h->nlmsg_len) < 0)
+	if (!nl || mnl_socket_sendto(nl, h, h->nlmsg_len) < 0)
 		return err_set(err, -errno, "conntrack: %s", strerror(errno));
 	/* The kernel has answered when sending returns. */
 	do {

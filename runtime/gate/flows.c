@@ -1,5 +1,7 @@
 #include "runtime/gate/flows.h"
 
+#include "runtime/gate/nfnl.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,9 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define QUEUE_BYTES (1 << 20)
-#define ACCT	    "/proc/sys/net/netfilter/nf_conntrack_acct"
-#define GROUP_BIT   (1u << (NFNLGRP_CONNTRACK_DESTROY - 1))
+#define ACCT	  "/proc/sys/net/netfilter/nf_conntrack_acct"
+#define GROUP_BIT (1u << (NFNLGRP_CONNTRACK_DESTROY - 1))
 
 struct reader {
 	flows_fn *fn;
@@ -50,13 +51,11 @@ static int put_filter(int fd)
 			  sizeof(program));
 }
 
-static int set_up(int fd)
+static int set_up(struct mnl_socket *nl)
 {
-	int size = QUEUE_BYTES, on = 1;
+	int fd = mnl_socket_get_fd(nl), on = 1;
 
-	/* A larger queue is better, the default one will do. */
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) < 0)
-		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	nfnl_widen(nl);
 	return setsockopt(fd, SOL_NETLINK, NETLINK_BROADCAST_ERROR, &on,
 			  sizeof(on)) < 0 ||
 			       put_filter(fd) < 0
@@ -64,28 +63,13 @@ static int set_up(int fd)
 		       : 0;
 }
 
-static struct mnl_socket *open_socket(unsigned groups)
-{
-	struct mnl_socket *nl =
-		mnl_socket_open2(NETLINK_NETFILTER, SOCK_CLOEXEC);
-	int why;
-
-	if (nl && mnl_socket_bind(nl, groups, MNL_SOCKET_AUTOPID) == 0)
-		return nl;
-	why = errno;
-	if (nl)
-		mnl_socket_close(nl);
-	errno = why;
-	return NULL;
-}
-
 int flows_open(struct flows *f, struct err *err)
 {
 	int rc;
 
-	f->asked = open_socket(0);
-	f->events = f->asked ? open_socket(GROUP_BIT) : NULL;
-	rc = f->events ? set_up(flows_fd(f)) : -errno;
+	f->asked = nfnl_open(0);
+	f->events = f->asked ? nfnl_open(GROUP_BIT) : NULL;
+	rc = f->events ? set_up(f->events) : -errno;
 	if (rc < 0)
 		return err_set(err, rc, "netlink sockets for flows: %s",
 			       strerror(-rc));
@@ -100,35 +84,17 @@ int flows_fd(const struct flows *f)
 int flows_read(struct flows *f, flows_fn *fn, void *data, struct err *err)
 {
 	struct reader r = {fn, data};
-	uint64_t room[4096];
+	uint64_t lost; /* none is: the kernel keeps them, and tries again */
+	int rc = nfnl_read(f->events, FLOWS_READS_MAX, take_message, &r, &lost);
 
-	for (unsigned i = 0; i < FLOWS_READS_MAX; i++) {
-		ssize_t n = recv(flows_fd(f), room, sizeof(room), MSG_DONTWAIT);
-
-		if (n < 0 && errno == EAGAIN)
-			return 0;
-		/* ENOBUFS: the kernel keeps them, and tries again. */
-		if (n < 0 && errno != EINTR && errno != ENOBUFS)
-			return err_set(err, -errno, "flows: %s",
-				       strerror(errno));
-		if (n > 0)
-			(void)mnl_cb_run(room, (size_t)n, 0, 0, take_message,
-					 &r);
-	}
-	return 0;
+	return rc < 0 ? err_set(err, rc, "flows: %s", strerror(-rc)) : 0;
 }
 
 static struct nlmsghdr *question(void *room)
 {
-	struct nlmsghdr *h = mnl_nlmsg_put_header(room);
-	struct nfgenmsg *g;
+	struct nlmsghdr *h = nfnl_begin(room, NFNL_SUBSYS_CTNETLINK,
+					IPCTNL_MSG_CT_GET, NLM_F_DUMP, 1);
 
-	h->nlmsg_type = NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_GET;
-	h->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-	h->nlmsg_seq = 1;
-	g = mnl_nlmsg_put_extra_header(h, sizeof(*g));
-	g->nfgen_family = AF_UNSPEC;
-	g->version = NFNETLINK_V0;
 	mnl_attr_put_u32(h, CTA_MARK, htonl(FLOW_MARK));
 	mnl_attr_put_u32(h, CTA_MARK_MASK, htonl(UINT32_MAX));
 	return h;

@@ -1,13 +1,13 @@
 #include "runtime/gate/nflog.h"
 
+#include "runtime/gate/nfnl.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_log.h>
 #include <string.h>
 #include <sys/socket.h>
-
-#define QUEUE_BYTES (1 << 20)
 
 struct message {
 	struct str prefix;
@@ -22,15 +22,10 @@ struct reader {
 
 static struct nlmsghdr *begin(void *room, uint32_t seq)
 {
-	struct nlmsghdr *h = mnl_nlmsg_put_header(room);
-	struct nfgenmsg *g;
+	struct nlmsghdr *h = nfnl_begin(room, NFNL_SUBSYS_ULOG,
+					NFULNL_MSG_CONFIG, NLM_F_ACK, seq);
+	struct nfgenmsg *g = mnl_nlmsg_get_payload(h);
 
-	h->nlmsg_type = NFNL_SUBSYS_ULOG << 8 | NFULNL_MSG_CONFIG;
-	h->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-	h->nlmsg_seq = seq;
-	g = mnl_nlmsg_put_extra_header(h, sizeof(*g));
-	g->nfgen_family = AF_UNSPEC;
-	g->version = NFNETLINK_V0;
 	g->res_id = htons(NFLOG_GROUP);
 	return h;
 }
@@ -82,18 +77,13 @@ static int configure(struct nflog *l, struct err *err)
 
 int nflog_open(struct nflog *l, struct err *err)
 {
-	int size = QUEUE_BYTES;
 	int rc;
 
-	l->nl = mnl_socket_open2(NETLINK_NETFILTER, SOCK_CLOEXEC);
-	if (!l->nl || mnl_socket_bind(l->nl, 0, MNL_SOCKET_AUTOPID) < 0)
+	l->nl = nfnl_open(0);
+	if (!l->nl)
 		return err_set(err, -errno, "netlink socket for nflog: %s",
 			       strerror(errno));
-	/* A larger queue is better, the default one will do. */
-	if (setsockopt(nflog_fd(l), SOL_SOCKET, SO_RCVBUFFORCE, &size,
-		       sizeof(size)) < 0)
-		setsockopt(nflog_fd(l), SOL_SOCKET, SO_RCVBUF, &size,
-			   sizeof(size));
+	nfnl_widen(l->nl);
 	rc = configure(l, err);
 	if (rc < 0)
 		nflog_close(l);
@@ -144,24 +134,7 @@ int nflog_read(struct nflog *l, nflog_fn *fn, void *data, uint64_t *out_lost,
 	       struct err *err)
 {
 	struct reader r = {fn, data};
-	uint64_t room[4096];
+	int rc = nfnl_read(l->nl, NFLOG_READS_MAX, take_message, &r, out_lost);
 
-	*out_lost = 0;
-	for (unsigned i = 0; i < NFLOG_READS_MAX; i++) {
-		ssize_t n = recv(nflog_fd(l), room, sizeof(room), MSG_DONTWAIT);
-
-		if (n < 0 && errno == EAGAIN)
-			return 0;
-		if (n < 0 && errno == ENOBUFS) {
-			++*out_lost;
-			continue;
-		}
-		if (n < 0 && errno != EINTR)
-			return err_set(err, -errno, "nflog: %s",
-				       strerror(errno));
-		if (n > 0)
-			(void)mnl_cb_run(room, (size_t)n, 0, 0, take_message,
-					 &r);
-	}
-	return 0;
+	return rc < 0 ? err_set(err, rc, "nflog: %s", strerror(-rc)) : 0;
 }
