@@ -227,7 +227,7 @@ static void put_files(struct buf *out, const struct deeds *d)
 			  "read, %llu changed.%s\n",
 			  (unsigned long long)reads, (unsigned long long)writes,
 			  reads ? " What should not\nhave been read "
-				  "belongs into 'ignore':"
+				  "belongs in 'ignore':"
 				: ""));
 	vec_each(x, &d->v) {
 		if (x->r.kind != IR_REQ_READ || x->then == DEED_REFUSED)

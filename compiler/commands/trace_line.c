@@ -49,6 +49,38 @@ static struct str first_of(struct str s, size_t n)
 	return str_slice(s, 0, n);
 }
 
+static bool has_control(struct str word)
+{
+	for (size_t i = 0; i < word.n; i++)
+		if ((unsigned char)word.p[i] < ' ' || word.p[i] == 0x7f)
+			return true;
+	return false;
+}
+
+/* As in $'…', where view_clean() may write "\x1b" of what is left. */
+static void put_escaped(struct buf *out, struct str word)
+{
+	static const char from[] = "\n\t\r\\'", to[] = "ntr\\'";
+	const char *at;
+
+	for (size_t i = 0; i < word.n; i++) {
+		at = word.p[i] ? strchr(from, word.p[i]) : NULL;
+		if (at)
+			buf_addc(out, '\\');
+		buf_addc(out, at ? to[at - from] : word.p[i]);
+	}
+}
+
+static void put_quoted(struct buf *out, struct str word)
+{
+	for (size_t i = 0; i < word.n; i++) {
+		if (word.p[i] == '\'')
+			buf_adds(out, "'\\'");
+		buf_addc(out, word.p[i]);
+	}
+}
+
+/* As a shell would read it. */
 static void put_word(struct buf *out, struct str word)
 {
 	bool is_cut = word.n > WORD_BYTES;
@@ -59,11 +91,12 @@ static void put_word(struct buf *out, struct str word)
 		buf_add(out, word);
 		return;
 	}
-	buf_addc(out, '\'');
-	for (size_t i = 0; i < word.n; i++) {
-		if (word.p[i] == '\'')
-			buf_adds(out, "'\\'");
-		buf_addc(out, word.p[i]);
+	if (has_control(word)) {
+		buf_adds(out, "$'");
+		put_escaped(out, word);
+	} else {
+		buf_addc(out, '\'');
+		put_quoted(out, word);
 	}
 	buf_adds(out, is_cut ? "'…" : "'");
 }
