@@ -245,9 +245,7 @@ def ring(d, worked, hooked):
         "b": ("security_socket_bind", {"local_addr": inet(4351)}, 0),
         "l": ("security_socket_listen", {"backlog": 6}, 0),
     }
-    if hooked:  # it asks once more, and has to wait
-        done.append(done[-1])
-    else:
+    if not hooked:
         some["f"] = ("ftruncate", {"length": 9}, 0)
     return done + [some[c] for c in worked if c in some]
 
@@ -364,6 +362,11 @@ def judge(back_end, folder, secret, found, capable,
     rest = judge_races(back_end, folder, rest, machine)
     worked = next(args(e)["pathname"] for e in rest if name(e) == OPEN and
                   "/worked-" in args(e)["pathname"])
+    # A ring asks once more, and has to wait: some kernels, with hooks.
+    asked = [e for e in rest if name(e) == "security_socket_accept" and
+             args(e)["local_addr"] == inet(4353)]
+    if back_end != "sys_exit" and len(asked) == 3:
+        rest.remove(asked[-1])
     letters = worked.split("-")[-1]
     entries = [(call(machine, what), *more) for what, *more in
                table(folder, secret) + ways(folder, exe) if
