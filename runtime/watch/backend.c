@@ -282,6 +282,7 @@ void backend_config(enum backend b, const struct backend_kernel *k,
 			    backend_gives(b, k, WATCH_EVENT_cap_capable),
 		.ring_enter = SYS_io_uring_enter,
 		.wake_bytes = quarter < WAKE_BYTES ? quarter : WAKE_BYTES,
+		.crowd_bytes = 3 * quarter,
 	};
 	/* Names that are too long are refused by fill_leaves(). */
 	for (size_t i = 0; i < n; i++)

@@ -239,7 +239,7 @@ static __always_inline void tell_call(struct task_struct *t,
 	m->head.ret = ret;
 	take_call(m, call);
 	if (c->how == WATCH_OPEN)
-		m->head.args[5] = open_flags(call, c);
+		put_open_flags(m, open_flags(call, c));
 	if (fill(m, t, c, regs))
 		send(m);
 }

@@ -84,6 +84,7 @@ enum watch_head_flags {
 	WATCH_COMPAT = 1, /* a call as 32-bit programs make it, or x32 */
 	WATCH_NARROW = 2, /* what its pointers lead to is theirs, too */
 	WATCH_SYN = 4,	  /* the socket is as it was when it connected */
+	WATCH_BULK = 8,	  /* of the many that say least: left out first */
 };
 
 struct watch_head {
@@ -169,15 +170,16 @@ enum watch_op {
 /* Set by the other side before the programs are loaded: constants to them. */
 struct watch_settings {
 	__u32 exec, fork, exit;
-	__u32 wake_bytes; /* in the ring, before somebody is woken for them */
-	__u32 reads;	  /* files opened only to be read, too */
-	__u32 leaves;	  /* those of a name in the table, in any case */
-	__u32 questions;  /* what is sent to port 53 */
-	__u32 casts;	  /* the kernel has bpf_rdonly_cast() */
-	__u32 hooks;	  /* hooks keep for a call what the kernel saw */
-	__u32 opens;	  /* a hook tells of files opened, not the call */
-	__u32 refusals;	  /* of capabilities */
-	__u32 ring_enter; /* number of io_uring_enter */
+	__u32 wake_bytes;  /* in the ring, before somebody is woken for them */
+	__u32 crowd_bytes; /* from here on the room is for what says most */
+	__u32 reads;	   /* files opened only to be read, too */
+	__u32 leaves;	   /* those of a name in the table, in any case */
+	__u32 questions;   /* what is sent to port 53 */
+	__u32 casts;	   /* the kernel has bpf_rdonly_cast() */
+	__u32 hooks;	   /* hooks keep for a call what the kernel saw */
+	__u32 opens;	   /* a hook tells of files opened, not the call */
+	__u32 refusals;	   /* of capabilities */
+	__u32 ring_enter;  /* number of io_uring_enter */
 	/* By length, which first bytes (modulo 64) a name in the table has. */
 	__u64 leaf_first[WATCH_LEAF_MAX];
 };
@@ -209,9 +211,11 @@ struct watch_scope {
 struct watch_counts {
 	__u64 sent;
 	__u64 no_room;	  /* in the ring */
+	__u64 crowded;	  /* little room, and of those that say least */
 	__u64 no_slot;	  /* for a hook, that many were at work */
 	__u64 unknown;	  /* calls under numbers that nothing is known of */
 	__u64 since_look; /* bytes */
+	__u64 is_crowded;
 };
 
 #endif

@@ -351,7 +351,7 @@ int BPF_PROG(fexit_open, int dir, struct filename *name, struct open_flags *op,
 		return 0;
 	hook_start(&s);
 	s.m->head.ret = ret;
-	s.m->head.args[5] = flags;
+	put_open_flags(s.m, flags);
 	if (ret < 0) {
 		put_name(s.m, s.t, dir, name, WATCH_FIRST);
 	} else {
@@ -373,7 +373,7 @@ int BPF_PROG(lsm_file_open, struct file *f)
 	if ((GET(f, f_mode) & FMODE_NOACCOUNT) || !wants(f, flags) ||
 	    !hook_begin(&s, 0, WATCH_OP_OPEN))
 		return 0;
-	s.m->head.args[5] = flags;
+	put_open_flags(s.m, flags);
 	put_path_of(s.m, &f->f_path, WATCH_PATH, WATCH_FIRST);
 	put_file(s.m, f);
 	hook_end(&s, 0);

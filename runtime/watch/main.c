@@ -183,17 +183,27 @@ static int tell_answers(struct watcher *w, bool all)
 	return rc;
 }
 
-static uint64_t lost(const struct watcher *w)
-{
-	struct watch_counts c = sensor_counts(w->sensor);
+/* What is missing, and why. */
+struct losses {
+	struct watch_counts kernel;
+	uint64_t answers, all;
+};
 
-	return c.no_room + c.no_slot + c.unknown +
-	       (w->answers ? answers_lost(w->answers) : 0);
+static struct losses losses(const struct watcher *w)
+{
+	struct losses l = {
+		.kernel = sensor_counts(w->sensor),
+		.answers = w->answers ? answers_lost(w->answers) : 0,
+	};
+
+	l.all = l.kernel.no_room + l.kernel.crowded + l.kernel.no_slot +
+		l.kernel.unknown + l.answers;
+	return l;
 }
 
 static void tell_lost(struct watcher *w)
 {
-	uint64_t n = lost(w);
+	uint64_t n = losses(w).all;
 
 	if (n == w->lost_told || now_ms() - w->told_ms < TELL_LOST_MS)
 		return;
@@ -364,11 +374,16 @@ static int loop(struct watcher *w, int signals, struct err *err)
 
 static int end_trace(struct watcher *w, struct err *err)
 {
-	uint64_t n = lost(w);
+	struct losses l = losses(w);
 	struct line_fact facts[] = {
 		{"events", NULL, w->events},
 		{"filtered", NULL, w->filtered},
-		{"lost", NULL, n},
+		{"lost", NULL, l.all},
+		{"lost_reads", NULL, l.kernel.crowded},
+		{"lost_no_room", NULL, l.kernel.no_room},
+		{"lost_in_hooks", NULL, l.kernel.no_slot},
+		{"lost_unknown_calls", NULL, l.kernel.unknown},
+		{"lost_answers", NULL, l.answers},
 		{"back_end", sensor_back_end(w->sensor), 0},
 	};
 	int rc = line_facts(&w->lines, "membrane_end", facts, ARRAY_LEN(facts),
@@ -377,7 +392,7 @@ static int end_trace(struct watcher *w, struct err *err)
 	if (rc == 0)
 		rc = flush(w, err);
 	if (rc == 0)
-		tell(w, "end", "lost", NULL, n);
+		tell(w, "end", "lost", NULL, l.all);
 	return rc;
 }
 

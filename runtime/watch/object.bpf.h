@@ -60,6 +60,14 @@ static __always_inline bool wants(struct file *f, __u64 flags)
 	return config.settings.leaves && is_leaf(f);
 }
 
+/* Where all files that are read are told, most events are that. */
+static __always_inline void put_open_flags(struct message *m, __u64 flags)
+{
+	m->head.args[5] = flags;
+	if (config.settings.reads && !(flags & (O_ACCMODE | O_CHANGES)))
+		m->head.flags |= WATCH_BULK;
+}
+
 /* True when the event is one to tell of. */
 static __always_inline bool on_open(struct message *m, struct task_struct *t,
 				    const volatile struct watch_call *c)

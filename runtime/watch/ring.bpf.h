@@ -87,7 +87,7 @@ static __always_inline void put_ring_open(struct message *m,
 
 	put_name(m, t, GET(o, dfd), name, WATCH_FIRST);
 	put_kernel_text(m, WATCH_TEXT, WATCH_CMD, GET(name, name));
-	m->head.args[5] = GET(o, how.flags) & ~(__u64)O_LARGEFILE;
+	put_open_flags(m, GET(o, how.flags) & ~(__u64)O_LARGEFILE);
 }
 
 static __always_inline void put_ring_names(struct message *m,

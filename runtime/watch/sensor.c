@@ -382,6 +382,7 @@ struct watch_counts sensor_counts(const struct sensor *s)
 	for (int i = 0; i < cpus; i++) {
 		all.sent += each[i].sent;
 		all.no_room += each[i].no_room;
+		all.crowded += each[i].crowded;
 		all.no_slot += each[i].no_slot;
 		all.unknown += each[i].unknown;
 	}

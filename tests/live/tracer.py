@@ -11,7 +11,9 @@ WATCH = ROOT / "build/bin/membrane-watch"
 
 STORM = r"""
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 int main(int n, char **v)
@@ -23,6 +25,12 @@ int main(int n, char **v)
 			close(open("/proc/self/stat", O_RDONLY));
 		_exit(0);
 	}
+	for (int i = 0; n > 3 && i < 300; i++) {
+		char name[200];
+
+		snprintf(name, sizeof(name), "%s/%d", v[3], i);
+		mkdir(name, 0700);
+	}
 	while (wait(NULL) > 0)
 		;
 	return 0;
@@ -31,7 +39,8 @@ int main(int n, char **v)
 
 
 def storm_program(folder):
-    """storm N P: P processes that open a file N times each."""
+    """storm N P [FOLDER]: P processes that open a file N times each, and
+    meanwhile 300 folders are made."""
     (folder / "storm.c").write_text(STORM)
     subprocess.run(["gcc", "-O2", "-static", "-o", folder / "storm",
                     folder / "storm.c"], check=True)

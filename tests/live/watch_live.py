@@ -133,6 +133,19 @@ def counts(folder, storm):
               said[-1:])
 
 
+def what_says_most(folder, storm):
+    """Files that are read drive nothing else out of the trace."""
+    plan(folder, ["security_file_open", "mkdir"], ring=1 << 20)
+    (folder / "folders").mkdir()
+    _, found, _ = trace(folder, storm, 100000, 4, folder / "folders")
+    end = args(found[-1])
+    told = sum(name(e) == "security_file_open" for e in found)
+    check(told + end["lost"] == 400000 and end["lost"] ==
+          end["lost_reads"] > 0, "reads are lost, and counted", end)
+    check(sum(name(e) == "mkdir" for e in found) == 300,
+          "and no folder is", end)
+
+
 QUESTIONS = r"""
 import os, socket
 def ask(name, kind):
@@ -365,6 +378,7 @@ def main():
         selection(folder)
         writes_alone(folder)
         counts(folder, storm)
+        what_says_most(folder, storm)
         questions(folder)
         answers(folder)
         many_answers(folder)
