@@ -16,6 +16,7 @@
 #include "runtime/watch/answers.h"
 #include "runtime/watch/line.h"
 #include "runtime/watch/pack.h"
+#include "runtime/watch/question.h"
 #include "runtime/watch/sensor.h"
 
 #include <errno.h>
@@ -162,8 +163,8 @@ static int on_message(void *ctx, const void *message, size_t bytes)
 		answers_asked(w->answers, &w->record);
 	if (w->record.event != WATCH_EVENT_net_packet_dns_request)
 		rc = tell_record(w);
-	for (unsigned n = 0; rc == 0 && n < RECORD_QUESTIONS; n++) {
-		if (!record_question(&w->record, message, bytes, n))
+	for (unsigned n = 0; rc == 0 && n < QUESTIONS; n++) {
+		if (!question_make(&w->record, message, bytes, n))
 			continue;
 		if (w->answers)
 			answers_asked(w->answers, &w->record);

@@ -10,43 +10,10 @@
 #define RUNTIME_WATCH_RECORD_H
 
 #include "runtime/watch/events.h"
-
-#include <sys/socket.h>
+#include "runtime/watch/value.h"
 
 #define RECORD_VALUES_MAX 24u
-#define RECORD_QUESTIONS  2u /* of one message */
 #define RECORD_TEXT_MAX	  (4u * WATCH_ITEMS_MAX)
-
-enum value_kind {
-	VALUE_INT,
-	VALUE_UINT,
-	VALUE_BOOL,
-	VALUE_TEXT,
-	VALUE_LIST, /* texts, each ended by a NUL */
-	VALUE_ADDR,
-	VALUE_PACKET,	 /* the ends of a datagram */
-	VALUE_QUESTIONS, /* texts: name, type, class of each */
-	/* texts: name, type, code, why it was refused, "cut" or nothing; then
-	 * type, seconds and data of each record */
-	VALUE_ANSWERS,
-	VALUE_NONE, /* null */
-};
-
-struct value {
-	enum value_kind kind;
-	union {
-		int64_t i;
-		uint64_t u;
-		bool b;
-		struct str s; /* TEXT and LIST */
-		struct sockaddr_storage addr;
-		struct {
-			struct sockaddr_storage src, dst;
-			uint32_t bytes;
-			bool tcp;
-		} packet;
-	};
-};
 
 /* That a resolver was asked, and what will say that an answer is for that. */
 enum asked_by { ASKED_NOT, ASKED_UDP, ASKED_TCP };
@@ -73,13 +40,6 @@ struct record {
  */
 must_check bool record_make(struct record *r, const void *message,
 			    size_t bytes);
-/*
- * The DNS question that a message carries besides: the first or second one, as
- * a record of its own. False when there is none, or what was sent to port 53 is
- * no DNS message.
- */
-must_check bool record_question(struct record *r, const void *message,
-				size_t bytes, unsigned n);
 /* Room for n bytes of text in the record; NULL when there is none left. */
 char *record_room(struct record *r, size_t n);
 /* Put a text and its NUL at the end of a list that was begun last. */

@@ -1,5 +1,7 @@
 #include "runtime/watch/select.h"
 
+#include "runtime/watch/condition.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,35 +10,9 @@
 #define RING_DEFAULT (32u << 20)
 #define RING_MAX     (1u << 28)
 
-enum field {
-	FIELD_DATA, /* an argument, by name */
-	FIELD_COMM,
-	FIELD_UID,
-	FIELD_PID,
-	FIELD_TID,
-	FIELD_PPID,
-	FIELD_HOST_PID,
-	FIELD_HOST_TID,
-	FIELD_MNTNS,
-	FIELD_PIDNS,
-	FIELD_CGROUP,
-	FIELD_SYSCALL,
-	FIELD_RETVAL,
-};
-
-enum op { OP_EQ, OP_NE, OP_LT, OP_GT, OP_LE, OP_GE };
-
-struct condition {
-	enum field field;
-	enum op op;
-	struct str arg;	   /* DATA */
-	struct str values; /* separated by commas */
-};
-
 struct wanted {
 	bool is, optional;
-	struct condition *conditions;
-	size_t n;
+	struct conditions conditions;
 };
 
 struct select {
@@ -47,227 +23,6 @@ struct select {
 	bool reads;
 	uint32_t ring;
 };
-
-/* --- conditions ----------------------------------------------------------- */
-
-static const struct {
-	const char *name;
-	enum field field;
-} fields[] = {
-#define EVENT(...)
-#define CALL(...)
-#define ARG(...)
-#define FIELD(name, id) {#name, FIELD_##id},
-#include "grammar/native-events.def"
-#undef EVENT
-#undef CALL
-#undef FIELD
-#undef ARG
-};
-
-static bool parse_field(struct str name, struct condition *out)
-{
-	static const struct str prefixes[] = {STR("data."), STR("args.")};
-
-	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
-		if (str_starts(name, prefixes[i])) {
-			out->field = FIELD_DATA;
-			out->arg = str_slice(name, prefixes[i].n, name.n);
-			return out->arg.n > 0;
-		}
-	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
-		if (str_is(name, fields[i].name)) {
-			out->field = fields[i].field;
-			return true;
-		}
-	return false;
-}
-
-static bool parse_op(struct str *rest, enum op *out)
-{
-	static const struct {
-		struct str text;
-		enum op op;
-	} ops[] = {
-		{STR("!="), OP_NE}, {STR("<="), OP_LE}, {STR(">="), OP_GE},
-		{STR("="), OP_EQ},  {STR("<"), OP_LT},	{STR(">"), OP_GT},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(ops); i++)
-		if (str_starts(*rest, ops[i].text)) {
-			*out = ops[i].op;
-			*rest = str_slice(*rest, ops[i].text.n, rest->n);
-			return true;
-		}
-	return false;
-}
-
-static bool parse_condition(struct str s, struct condition *out)
-{
-	size_t at = 0;
-
-	while (at < s.n && !strchr("=!<>", s.p[at]))
-		at++;
-	out->values = str_slice(s, at, s.n);
-	return parse_field(str_slice(s, 0, at), out) &&
-	       parse_op(&out->values, &out->op);
-}
-
-/* prefix*, *suffix, *contains*, or the text itself. */
-static bool text_matches(struct str pattern, struct str s)
-{
-	bool open_beg = str_starts(pattern, STR("*"));
-	bool open_end = pattern.n > open_beg && str_ends(pattern, STR("*"));
-	struct str core = str_slice(pattern, open_beg, pattern.n - open_end);
-
-	if (!open_beg && !open_end)
-		return str_eq(core, s);
-	if (!open_beg)
-		return str_starts(s, core);
-	if (!open_end)
-		return str_ends(s, core);
-	for (size_t i = 0; i + core.n <= s.n; i++)
-		if (memcmp(s.p + i, core.p, core.n) == 0)
-			return true;
-	return false;
-}
-
-static bool number_matches(enum op op, struct str text, int64_t have)
-{
-	bool negative = str_starts(text, STR("-"));
-	uint64_t magnitude;
-	int64_t want;
-
-	if (!str_u64(str_slice(text, negative, text.n), INT64_MAX, &magnitude))
-		return false;
-	want = negative ? -(int64_t)magnitude : (int64_t)magnitude;
-	switch (op) {
-	case OP_EQ:
-	case OP_NE:
-		return have == want;
-	case OP_LT:
-		return have < want;
-	case OP_GT:
-		return have > want;
-	case OP_LE:
-		return have <= want;
-	case OP_GE:
-		return have >= want;
-	}
-	return false;
-}
-
-static bool value_matches(enum op op, struct str want, const struct value *v)
-{
-	switch (v->kind) {
-	case VALUE_INT:
-		return number_matches(op, want, v->i);
-	case VALUE_UINT:
-		return v->u <= INT64_MAX &&
-		       number_matches(op, want, (int64_t)v->u);
-	case VALUE_BOOL:
-		return str_is(want, v->b ? "true" : "false");
-	case VALUE_TEXT:
-		return text_matches(want, v->s);
-	case VALUE_LIST:
-	case VALUE_ADDR:
-	case VALUE_PACKET:
-	case VALUE_QUESTIONS:
-	case VALUE_ANSWERS:
-	case VALUE_NONE:
-		return false; /* the compiler refuses a condition on them */
-	}
-	return false;
-}
-
-static struct value of_number(uint64_t u)
-{
-	return (struct value){VALUE_UINT, {.u = u}};
-}
-
-static struct value of_text(const char *text, size_t n)
-{
-	return (struct value){VALUE_TEXT, {.s = {text, n}}};
-}
-
-static struct value field_value(const struct condition *c,
-				const struct record *r)
-{
-	const struct watch_head *h = r->head;
-	const struct value *arg;
-
-	switch (c->field) {
-	case FIELD_DATA:
-		arg = record_value(r, c->arg);
-		return arg ? *arg : (struct value){.kind = VALUE_NONE};
-	case FIELD_COMM:
-		return of_text(h->comm, strnlen(h->comm, WATCH_COMM));
-	case FIELD_UID:
-		return of_number(h->uid);
-	case FIELD_PID:
-		return of_number(h->pid);
-	case FIELD_TID:
-		return of_number(h->tid);
-	case FIELD_PPID:
-		return of_number(h->ppid);
-	case FIELD_HOST_PID:
-		return of_number(h->host_pid);
-	case FIELD_HOST_TID:
-		return of_number(h->host_tid);
-	case FIELD_MNTNS:
-		return of_number(h->mntns);
-	case FIELD_PIDNS:
-		return of_number(h->pidns);
-	case FIELD_CGROUP:
-		return of_number(h->cgroup);
-	case FIELD_SYSCALL:
-		return of_text(r->syscall, strlen(r->syscall));
-	case FIELD_RETVAL:
-		return (struct value){VALUE_INT, {.i = r->ret}};
-	}
-	return (struct value){.kind = VALUE_NONE};
-}
-
-/* Any of the values; for OP_NE, too, which is turned round by the caller. */
-static bool any_matches(const struct condition *c, const struct record *r)
-{
-	struct value v = field_value(c, r);
-	struct str rest = c->values, one;
-
-	while (str_field(&rest, ',', &one))
-		if (value_matches(c->op, one, &v))
-			return true;
-	return false;
-}
-
-static bool same_field(const struct condition *a, const struct condition *b)
-{
-	return a->field == b->field && str_eq(a->arg, b->arg);
-}
-
-/* A match of '=' on the same field makes '!=' on it void. */
-static bool is_beaten(const struct wanted *w, const struct condition *c,
-		      const struct record *r)
-{
-	for (size_t i = 0; i < w->n; i++)
-		if (w->conditions[i].op == OP_EQ &&
-		    same_field(&w->conditions[i], c) &&
-		    any_matches(&w->conditions[i], r))
-			return true;
-	return false;
-}
-
-static bool conditions_hold(const struct wanted *w, const struct record *r)
-{
-	for (size_t i = 0; i < w->n; i++) {
-		const struct condition *c = &w->conditions[i];
-		bool match = any_matches(c, r);
-
-		if (c->op == OP_NE ? match && !is_beaten(w, c, r) : !match)
-			return false;
-	}
-	return true;
-}
 
 /* Under one of the paths that are left out? */
 static bool is_excluded(const struct select *s, const struct record *r)
@@ -291,7 +46,7 @@ static bool is_excluded(const struct select *s, const struct record *r)
 bool select_takes(const struct select *s, const struct record *r)
 {
 	return s->events[r->event].is && !is_excluded(s, r) &&
-	       conditions_hold(&s->events[r->event], r);
+	       condition_all_hold(&s->events[r->event].conditions, r);
 }
 
 /* --- trace.json ----------------------------------------------------------- */
@@ -310,14 +65,16 @@ static int bad(struct err *err, const char *what)
 
 static int take_filters(struct wanted *w, yajl_val list, struct err *err)
 {
-	w->conditions = calloc(list->u.array.len + 1, sizeof(*w->conditions));
-	if (!w->conditions)
+	struct conditions *all = &w->conditions;
+
+	all->each = calloc(list->u.array.len + 1, sizeof(*all->each));
+	if (!all->each)
 		return err_set(err, -ENOMEM, "no memory");
 	for (size_t i = 0; i < list->u.array.len; i++) {
 		const char *text = YAJL_GET_STRING(list->u.array.values[i]);
 
 		if (!text ||
-		    !parse_condition(str_of(text), &w->conditions[w->n++]))
+		    !condition_parse(str_of(text), &all->each[all->n++]))
 			return bad(err, "a filter that is none");
 	}
 	return 0;
@@ -425,7 +182,7 @@ void select_free(struct select *s)
 	if (!s)
 		return;
 	for (unsigned i = 0; i < WATCH_EVENTS; i++)
-		free(s->events[i].conditions);
+		free(s->events[i].conditions.each);
 	free(s->exclude);
 	free(s->leaves);
 	yajl_tree_free(s->tree);

@@ -1,0 +1,46 @@
+/*
+ * A condition on an event, in Tracee's grammar and meaning: in
+ * "data.pathname=/etc/passwd,*.pem" several values are alternatives, '=' beats
+ * '!=', different fields must all hold.
+ */
+#ifndef RUNTIME_WATCH_CONDITION_H
+#define RUNTIME_WATCH_CONDITION_H
+
+#include "runtime/watch/record.h"
+
+enum condition_field {
+	FIELD_DATA, /* an argument, by name */
+	FIELD_COMM,
+	FIELD_UID,
+	FIELD_PID,
+	FIELD_TID,
+	FIELD_PPID,
+	FIELD_HOST_PID,
+	FIELD_HOST_TID,
+	FIELD_MNTNS,
+	FIELD_PIDNS,
+	FIELD_CGROUP,
+	FIELD_SYSCALL,
+	FIELD_RETVAL,
+};
+
+enum condition_op { OP_EQ, OP_NE, OP_LT, OP_GT, OP_LE, OP_GE };
+
+struct condition {
+	enum condition_field field;
+	enum condition_op op;
+	struct str arg;	   /* DATA */
+	struct str values; /* separated by commas */
+};
+
+/* Of one event. */
+struct conditions {
+	struct condition *each;
+	size_t n;
+};
+
+/* False for a text that is none; borrowed from it otherwise. */
+must_check bool condition_parse(struct str s, struct condition *out);
+bool condition_all_hold(const struct conditions *all, const struct record *r);
+
+#endif
