@@ -217,31 +217,44 @@ static void put_unused(const struct view *v, const struct replay *r)
 	}
 }
 
+static struct str head_text(const struct replay *r)
+{
+	return arena_fmt(r->a, "%.*s: %.*s %s under %.*s", STR_ARG(r->session),
+			 STR_ARG(view_number(r->a, r->deeds->v.n)),
+			 r->deeds->v.n == 1 ? "request or file"
+					    : "different requests and files",
+			 STR_ARG(r->policy));
+}
+
+static struct str counts_text(const struct replay *r)
+{
+	return arena_fmt(
+		r->a, "Permitted now as then: %.*s; refused now as then: %.*s",
+		STR_ARG(view_number(r->a, r->permitted)),
+		STR_ARG(view_number(r->a, r->still_refused)));
+}
+
 void replay_view(const struct view *v, const struct replay *r)
 {
-	buf_addf(v->out, "%.*s: %.*s %s under %.*s\n", STR_ARG(r->session),
-		 STR_ARG(view_number(r->a, r->deeds->v.n)),
-		 r->deeds->v.n == 1 ? "request or file"
-				    : "different requests and files",
-		 STR_ARG(r->policy));
+	view_wrap(v, 0, 0, head_text(r));
 	put_items(v, r, "done then, refused now", &r->refused, true);
 	put_items(v, r, "refused then, permitted now", &r->lifted, false);
 	put_unused(v, r);
-	buf_addf(v->out, "\n%s",
-		 r->refused.n ? "" : "Nothing that was done is refused. ");
-	buf_addf(v->out,
-		 "Permitted now as then: %.*s; refused now as then: "
-		 "%.*s\n",
-		 STR_ARG(view_number(r->a, r->permitted)),
-		 STR_ARG(view_number(r->a, r->still_refused)));
+	buf_addc(v->out, '\n');
+	if (r->refused.n == 0)
+		view_wrap(v, 0, 0, STR("Nothing that was done is refused."));
+	view_wrap(v, 0, 0, counts_text(r));
 	if (!r->deeds->has_decisions)
-		buf_adds(v->out, "The gate's decisions are not here: whom "
-				 "addresses belong to is not known.\n");
+		view_wrap(v, 0, 0,
+			  STR("The gate's decisions are not here: whom "
+			      "addresses belong to is not known."));
 	if (r->deeds->beyond)
-		buf_addf(v->out,
-			 "%.*s records are left out, there was no "
-			 "room\n",
-			 STR_ARG(view_number(r->a, r->deeds->beyond)));
+		view_wrap(v, 0, 0,
+			  arena_fmt(r->a,
+				    "%.*s records are left out, there was no "
+				    "room",
+				    STR_ARG(view_number(r->a,
+							r->deeds->beyond))));
 }
 
 static cJSON *items_json(const struct replay *r, const replay_items *list)
