@@ -1,11 +1,9 @@
 #include "runtime/launch/holds.h"
 
-#include "compiler/base/buf.h"
 #include "compiler/base/fileio.h"
-#include "compiler/base/limits.h"
+#include "runtime/launch/journal.h"
 #include "runtime/launch/wspath.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,21 +13,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-/* A journal holds a line or two per hold. */
-#define JOURNAL_BYTES (4u << 20)
-
-/* One line: intent (at) or made (dev, ino). */
-struct record {
-	bool made, is_dir;
-	uint64_t at, dev, ino;
-	struct str path;
-};
-
-struct journal {
-	struct str workspace;
-	VEC(struct record) records;
-};
 
 static int fail(struct err *err, const char *what)
 {
@@ -67,199 +50,6 @@ int holds_lock(const char *state, int *out_fd, struct err *err)
 	}
 	*out_fd = fd;
 	return 0;
-}
-
-/* --- the journal -----------------------------------------------------------
- */
-
-static void add_path(struct buf *b, struct str path)
-{
-	for (size_t i = 0; i < path.n; i++) {
-		uint8_t c = (uint8_t)path.p[i];
-
-		if (c <= 0x20 || c == '%' || c == 0x7f)
-			buf_addf(b, "%%%02x", c);
-		else
-			buf_addc(b, (char)c);
-	}
-}
-
-static int hex(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-				      : -1;
-}
-
-static bool read_path(struct arena *a, struct str text, struct str *out)
-{
-	char *p = arena_alloc(a, text.n + 1);
-	size_t n = 0;
-
-	for (size_t i = 0; i < text.n; i++) {
-		int hi, lo;
-
-		p[n++] = text.p[i];
-		if (text.p[i] != '%')
-			continue;
-		if (text.n - i < 3)
-			return false;
-		hi = hex(text.p[i + 1]);
-		lo = hex(text.p[i + 2]);
-		if (hi < 0 || lo < 0 || (hi == 0 && lo == 0))
-			return false;
-		p[n - 1] = (char)(hi << 4 | lo);
-		i += 2;
-	}
-	*out = (struct str){p, n};
-	return n > 0;
-}
-
-static bool read_record(struct arena *a, struct str line, struct record *r)
-{
-	struct str word = STR(""), type, number;
-
-	str_field(&line, ' ', &word);
-	r->made = str_is(word, "made");
-	if (!r->made && !str_is(word, "intent"))
-		return false;
-	if (!str_field(&line, ' ', &type))
-		return false;
-	r->is_dir = str_is(type, "dir");
-	if (!r->is_dir && !str_is(type, "file"))
-		return false;
-	if (!str_field(&line, ' ', &number) ||
-	    !str_u64(number, UINT64_MAX, r->made ? &r->dev : &r->at))
-		return false;
-	if (r->made && (!str_field(&line, ' ', &number) ||
-			!str_u64(number, UINT64_MAX, &r->ino)))
-		return false;
-	return read_path(a, line, &r->path);
-}
-
-static bool parse(struct arena *a, struct str text, struct journal *j)
-{
-	struct str line, prefix = STR("workspace ");
-
-	/* A line that a kill cut short announces nothing that was done. */
-	while (text.n && text.p[text.n - 1] != '\n')
-		text.n--;
-	if (text.n == 0)
-		return true;
-	if (!str_line(&text, &line) || !str_is(line, "membrane-journal 1"))
-		return false;
-	if (text.n == 0)
-		return true;
-	if (!str_line(&text, &line) || !str_starts(line, prefix) ||
-	    !read_path(a, str_slice(line, prefix.n, line.n), &j->workspace) ||
-	    j->workspace.p[0] != '/')
-		return false;
-	while (str_line(&text, &line)) {
-		struct record r = {0};
-
-		if (!read_record(a, line, &r))
-			return false;
-		*vec_push(a, &j->records) = r;
-	}
-	return true;
-}
-
-static const char *journal_path(struct arena *a, const char *state,
-				const char *session)
-{
-	return arena_fmt(a, "%s/sessions/%s/journal", state, session).p;
-}
-
-/* -ENOENT when there is none. */
-static int load(struct arena *a, const char *path, struct journal *out,
-		struct err *err)
-{
-	struct str text;
-	int rc = fileio_read(a, AT_FDCWD, path, JOURNAL_BYTES, &text, err);
-
-	if (rc < 0)
-		return rc;
-	if (!parse(a, text, out))
-		return err_set(err, -EPROTO, "%s: not a journal", path);
-	return 0;
-}
-
-static int append(struct holds *h, struct str line, struct err *err)
-{
-	const char *path = journal_path(h->a, h->state, h->session);
-	struct buf b;
-
-	buf_init(&b, h->a);
-	if (h->fd < 0) {
-		h->fd = open(path,
-			     O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC,
-			     0600);
-		if (h->fd < 0)
-			return fail(err, path);
-		buf_adds(&b, "membrane-journal 1\nworkspace ");
-		add_path(&b, h->root_path);
-		buf_addc(&b, '\n');
-	}
-	buf_add(&b, line);
-	if (fileio_write_all(h->fd, buf_str(&b), err) < 0)
-		return err_while(err, "%s", path);
-	return 0;
-}
-
-static int write_intent(struct holds *h, struct str path, bool is_dir,
-			struct err *err)
-{
-	struct buf b;
-
-	buf_init(&b, h->a);
-	buf_addf(&b, "intent %s %lld ", is_dir ? "dir" : "file",
-		 (long long)time(NULL));
-	add_path(&b, path);
-	buf_addc(&b, '\n');
-	return append(h, buf_str(&b), err);
-}
-
-static int write_made(struct holds *h, struct str path, const struct stat *st,
-		      struct err *err)
-{
-	struct buf b;
-
-	buf_init(&b, h->a);
-	buf_addf(&b, "made %s %llu %llu ",
-		 S_ISDIR(st->st_mode) ? "dir" : "file",
-		 (unsigned long long)st->st_dev,
-		 (unsigned long long)st->st_ino);
-	add_path(&b, path);
-	buf_addc(&b, '\n');
-	return append(h, buf_str(&b), err);
-}
-
-/* Each journal of this state folder but our own. */
-static int each_other(struct arena *a, const char *state, const char *session,
-		      int (*use)(void *ctx, const struct journal *j,
-				 struct err *err),
-		      void *ctx, struct err *err)
-{
-	const char *path = arena_fmt(a, "%s/sessions", state).p;
-	DIR *dir = opendir(path);
-	const struct dirent *e;
-	int rc = 0;
-
-	if (!dir)
-		return fail(err, path);
-	while (rc == 0 && (e = readdir(dir))) {
-		struct journal j = {0};
-
-		if (e->d_name[0] == '.' || strcmp(e->d_name, session) == 0)
-			continue;
-		rc = load(a, journal_path(a, state, e->d_name), &j, err);
-		if (rc == -ENOENT || rc == -ENOTDIR)
-			rc = 0;
-		else if (rc == 0)
-			rc = use(ctx, &j, err);
-	}
-	closedir(dir);
-	return rc;
 }
 
 /* --- making ----------------------------------------------------------------
@@ -314,8 +104,7 @@ static int give(int fd, int dirfd)
 
 	if (geteuid() != 0)
 		return 0;
-	return fstat(dirfd, &dir) < 0 ||
-			       fchown(fd, dir.st_uid, dir.st_gid) < 0
+	return fstat(dirfd, &dir) < 0 || fchown(fd, dir.st_uid, dir.st_gid) < 0
 		       ? -errno
 		       : 0;
 }
@@ -362,8 +151,7 @@ static int make_entry(int dirfd, const char *name, bool is_dir,
 	return rc;
 }
 
-static int make(struct holds *h, struct str path, bool is_dir,
-		struct err *err)
+static int make(struct holds *h, struct str path, bool is_dir, struct err *err)
 {
 	struct stat st;
 	const char *name;
@@ -374,14 +162,14 @@ static int make(struct holds *h, struct str path, bool is_dir,
 		return fail(err, wspath_show(h->a, path));
 	if (faccessat(dirfd, ".", W_OK | X_OK, AT_EACCESS) < 0)
 		return fail(err, wspath_show(h->a, path));
-	rc = write_intent(h, path, is_dir, err);
+	rc = journal_intent(h, path, is_dir, err);
 	if (rc < 0)
 		return rc;
 	rc = make_entry(dirfd, name, is_dir, content_of(path), &st);
 	if (rc < 0)
 		return err_set(err, rc, "%s: %s", wspath_show(h->a, path),
 			       strerror(-rc));
-	return write_made(h, path, &st, err);
+	return journal_made(h, path, &st, err);
 }
 
 /*
@@ -465,7 +253,7 @@ struct claim {
 	struct holds *h;
 	const struct mask *masks;
 	uint32_t n;
-	VEC(struct record) mine;
+	VEC(struct journal_record) mine;
 };
 
 static bool is_masked(const struct claim *c, struct str path)
@@ -486,7 +274,7 @@ static bool is_masked(const struct claim *c, struct str path)
 	return false;
 }
 
-static bool same_inode(const struct record *r, const struct stat *st)
+static bool same_inode(const struct journal_record *r, const struct stat *st)
 {
 	return r->dev == st->st_dev && r->ino == st->st_ino &&
 	       (r->is_dir ? S_ISDIR(st->st_mode) : S_ISREG(st->st_mode));
@@ -529,8 +317,8 @@ static int claim_from(void *ctx, const struct journal *j, struct err *err)
 			have |= str_eq(m->path, path);
 		if (have)
 			continue;
-		*vec_push(a, &c->mine) = (struct record){.path = path};
-		rc = write_made(c->h, path, &st, err);
+		*vec_push(a, &c->mine) = (struct journal_record){.path = path};
+		rc = journal_made(c->h, path, &st, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -542,7 +330,8 @@ int holds_claim(struct holds *h, const struct mask *masks, uint32_t n,
 {
 	struct claim c = {.h = h, .masks = masks, .n = n};
 
-	return each_other(h->a, h->state, h->session, claim_from, &c, err);
+	return journal_each_other(h->a, h->state, h->session, claim_from, &c,
+				  err);
 }
 
 /* --- undoing ---------------------------------------------------------------
@@ -566,7 +355,7 @@ static int keep_from(void *ctx, const struct journal *j, struct err *err)
 			    &path))
 			continue;
 		for (uint32_t i = 0; r->made && i < u->mine->records.n; i++) {
-			const struct record *m = &u->mine->records.v[i];
+			const struct journal_record *m = &u->mine->records.v[i];
 
 			if (str_eq(path, m->path) &&
 			    (!m->made ||
@@ -599,7 +388,8 @@ static bool is_untouched(int dirfd, const char *name, struct str path)
 	return n >= 0 && str_starts(want, (struct str){have, (size_t)n});
 }
 
-static void remove_one(struct arena *a, int root, const struct record *r)
+static void remove_one(struct arena *a, int root,
+		       const struct journal_record *r)
 {
 	const char *name;
 	auto_fd int dirfd = open_parent(a, root, r->path, &name);
@@ -628,7 +418,7 @@ static void remove_all(struct arena *a, const struct journal *j,
 	if (root < 0)
 		return; /* the workspace is gone, and they with it */
 	for (uint32_t i = j->records.n; i-- > 0;) {
-		const struct record *r = &j->records.v[i];
+		const struct journal_record *r = &j->records.v[i];
 
 		if (!keep[i] && (r->made || !is_followed(j, i)))
 			remove_one(a, root, r);
@@ -648,11 +438,11 @@ static int undo(struct arena *a, const char *state, const char *session,
 		return 0;
 	rc = holds_lock(state, &lock, err);
 	if (rc == 0)
-		rc = load(a, path, &j, err);
+		rc = journal_load(a, path, &j, err);
 	if (rc < 0)
 		return rc == -ENOENT ? 0 : rc;
 	u.keep = arena_array(a, j.records.n + 1, sizeof(bool));
-	rc = each_other(a, state, session, keep_from, &u, err);
+	rc = journal_each_other(a, state, session, keep_from, &u, err);
 	if (rc < 0)
 		return rc;
 	if (j.records.n)
