@@ -15,6 +15,13 @@ int err_set(struct err *err, int code, const char *fmt, ...)
 	return code;
 }
 
+int err_errno(struct err *err, const char *what)
+{
+	int code = -errno;
+
+	return err_set(err, code, "%s: %s", what, strerror(-code));
+}
+
 int err_while(struct err *err, const char *fmt, ...)
 {
 	char inner[sizeof(err->text)];

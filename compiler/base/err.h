@@ -18,9 +18,11 @@ struct err {
 	char text[512];
 };
 
-/* Both return the code, so that a caller can return them. */
+/* All return the code, so that a caller can return them. */
 int err_set(struct err *err, int code, const char *fmt, ...) printf_like(3, 4);
 int err_while(struct err *err, const char *fmt, ...) printf_like(2, 3);
+/* What errno says of something: a path, or what was being done. */
+int err_errno(struct err *err, const char *what);
 
 /* Cleanup handlers; they keep errno. */
 void fd_close(int *fd);

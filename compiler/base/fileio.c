@@ -9,24 +9,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int fail(struct err *err, const char *path)
-{
-	int code = -errno;
-
-	return err_set(err, code, "%s: %s", path, strerror(-code));
-}
-
 int fileio_read(struct arena *a, int dirfd, const char *path, size_t max,
 		struct str *out, struct err *err)
 {
-	auto_fd int fd =
-		openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	auto_fd int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	size_t n = 0, size;
 	struct stat st;
 	char *p;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return fail(err, path);
+		return err_errno(err, path);
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, -EINVAL, "%s: not a regular file", path);
 	if ((uint64_t)st.st_size > max)
@@ -40,7 +32,7 @@ int fileio_read(struct arena *a, int dirfd, const char *path, size_t max,
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return fail(err, path);
+			return err_errno(err, path);
 		if (got == 0)
 			break;
 		n += (size_t)got;
@@ -79,10 +71,10 @@ int fileio_write(int dirfd, const char *path, struct str data, unsigned mode,
 		fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 			    mode);
 	if (fd < 0)
-		return fail(err, tmp);
+		return err_errno(err, tmp);
 	rc = fileio_write_all(fd, data, err);
 	if (rc == 0 && renameat(dirfd, tmp, dirfd, path) < 0)
-		rc = fail(err, path);
+		rc = err_errno(err, path);
 	else if (rc < 0)
 		rc = err_while(err, "%s", path);
 	if (rc < 0)
@@ -104,13 +96,13 @@ int fileio_mkdirs(const char *path, unsigned mode, struct err *err)
 			continue;
 		p[i] = '\0';
 		if (mkdir(p, mode) < 0 && errno != EEXIST)
-			return fail(err, p);
+			return err_errno(err, p);
 		if (i < n)
 			p[i] = '/';
 	}
 	/* What was there already may be something else. */
 	if (stat(path, &st) < 0)
-		return fail(err, path);
+		return err_errno(err, path);
 	if (!S_ISDIR(st.st_mode))
 		return err_set(err, -ENOTDIR, "%s: not a directory", path);
 	return 0;
@@ -123,7 +115,7 @@ static int remove_children(int fd, struct err *err)
 	int rc = 0;
 
 	if (!dir) {
-		rc = fail(err, "fdopendir");
+		rc = err_errno(err, "fdopendir");
 		fd_close(&fd);
 		return rc;
 	}
@@ -141,14 +133,14 @@ int fileio_remove_tree(int dirfd, const char *path, struct err *err)
 	if (unlinkat(dirfd, path, 0) == 0 || errno == ENOENT)
 		return 0;
 	if (errno != EISDIR && errno != EPERM)
-		return fail(err, path);
+		return err_errno(err, path);
 	fd = openat(dirfd, path,
 		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return fail(err, path);
+		return err_errno(err, path);
 	rc = remove_children(fd, err); /* closes fd */
 	if (rc == 0 && unlinkat(dirfd, path, AT_REMOVEDIR) < 0)
-		rc = fail(err, path);
+		rc = err_errno(err, path);
 	return rc;
 }
 

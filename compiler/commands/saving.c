@@ -26,13 +26,6 @@ struct journal {
 	int fd; /* locked */
 };
 
-static int fail(struct err *err, const char *path)
-{
-	int code = -errno;
-
-	return err_set(err, code, "%s: %s", path, strerror(-code));
-}
-
 static void find(struct arena *a, const char *state, const char *workspace,
 		 struct journal *out)
 {
@@ -53,7 +46,7 @@ static int put(int fd, struct str text, size_t from, size_t to, struct err *err)
 		ssize_t n = pwrite(fd, text.p + from, to - from, (off_t)from);
 
 		if (n < 0 && errno != EINTR)
-			return fail(err, "write");
+			return err_errno(err, "write");
 		from += n > 0 ? (size_t)n : 0;
 	}
 	return 0;
@@ -69,7 +62,7 @@ static int write_over(int fd, struct str have, struct str text, struct err *err)
 	int rc = put(fd, text, both, text.n, err);
 
 	if (rc == 0 && text.n > both && fsync(fd) < 0)
-		rc = fail(err, "fsync");
+		rc = err_errno(err, "fsync");
 	if (rc < 0) {
 		if (ftruncate(fd, (off_t)have.n) < 0)
 			return err_while(err, "taking back what was written");
@@ -77,7 +70,7 @@ static int write_over(int fd, struct str have, struct str text, struct err *err)
 	}
 	rc = put(fd, text, 0, both, err);
 	if (rc == 0 && (ftruncate(fd, (off_t)text.n) < 0 || fsync(fd) < 0))
-		rc = fail(err, "write");
+		rc = err_errno(err, "write");
 	return rc;
 }
 
@@ -87,7 +80,7 @@ static int open_policy(const char *path, struct err *err)
 	struct stat st;
 
 	if (fd < 0)
-		return fail(err, path);
+		return err_errno(err, path);
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		return fd;
 	fd_close(&fd);
@@ -113,7 +106,7 @@ static int lock(struct journal *j, bool make, struct err *err)
 				     (make ? O_CREAT : 0),
 			     0600);
 		if (j->fd < 0)
-			return fail(err, j->path);
+			return err_errno(err, j->path);
 		if (flock(j->fd, LOCK_EX | LOCK_NB) == 0 &&
 		    is_same(j->fd, j->path))
 			return 0;
@@ -151,10 +144,10 @@ static int begin(struct arena *a, struct journal *j, struct str file,
 	json_put_str(o, "after", after);
 	text = json_text(a, o);
 	if (ftruncate(j->fd, 0) < 0)
-		return fail(err, j->path);
+		return err_errno(err, j->path);
 	rc = put(j->fd, text, 0, text.n, err);
 	if (rc == 0 && fsync(j->fd) < 0)
-		rc = fail(err, j->path);
+		rc = err_errno(err, j->path);
 	sync_folder(j->dir);
 	return rc;
 }

@@ -10,13 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int fail(struct err *err, const char *path)
-{
-	int code = -errno;
-
-	return err_set(err, code, "%s: %s", path, strerror(-code));
-}
-
 /*
  * Whether the directory may be removed: it is empty, or holds a plan of ours
  * and nothing else. A manifest.json alone proves nothing: web applications
@@ -33,7 +26,7 @@ static int may_replace(const char *dir, struct err *err)
 	int rc = 0;
 
 	if (fd < 0 || !(d = opendir(dir))) {
-		rc = fail(err, dir);
+		rc = err_errno(err, dir);
 		goto out;
 	}
 	if (fileio_read(a, fd, MANIFEST_NAME, MANIFEST_BYTES, &text, err) ==
@@ -61,7 +54,7 @@ static int write_files(const char *dir, const struct plan *p, struct err *err)
 	int rc = 0;
 
 	if (fd < 0)
-		return fail(err, dir);
+		return err_errno(err, dir);
 	a = arena_new();
 	vec_each(f, &p->files) {
 		if (!manifest_name_ok(f->name))
@@ -94,14 +87,14 @@ static int swap(const char *tmp, const char *dir, struct err *err)
 	if (renameat2(AT_FDCWD, tmp, AT_FDCWD, dir, RENAME_EXCHANGE) == 0)
 		return fileio_remove_tree(AT_FDCWD, tmp, err);
 	if (errno != EINVAL && errno != ENOSYS)
-		return fail(err, dir);
+		return err_errno(err, dir);
 #endif
 	if (snprintf(old, sizeof(old), "%s.old", tmp) >= (int)sizeof(old))
 		return err_set(err, -ENAMETOOLONG, "%s: name too long", tmp);
 	if (rename(dir, old) < 0)
-		return fail(err, dir);
+		return err_errno(err, dir);
 	if (rename(tmp, dir) < 0) {
-		rc = fail(err, dir);
+		rc = err_errno(err, dir);
 		if (rename(old, dir) < 0)
 			return err_while(err, "the old plan is in %s", old);
 		return rc;
@@ -123,7 +116,7 @@ static int target(const char *dir, char out[PATH_MAX], bool *out_exists,
 		return 0;
 	}
 	if (errno != ENOENT)
-		return fail(err, dir);
+		return err_errno(err, dir);
 	while (n > 1 && dir[n - 1] == '/')
 		n--;
 	if (n == 0 || n >= PATH_MAX - 32)
@@ -156,12 +149,12 @@ int plan_write(const char *dir, const struct plan *p, struct err *err)
 	if (rc < 0)
 		return rc;
 	if (mkdir(tmp, 0755) < 0)
-		return fail(err, tmp);
+		return err_errno(err, tmp);
 	rc = write_files(tmp, p, err);
 	if (rc == 0 && exists)
 		rc = swap(tmp, path, err);
 	else if (rc == 0 && rename(tmp, path) < 0)
-		rc = fail(err, path);
+		rc = err_errno(err, path);
 	if (rc < 0 && fileio_remove_tree(AT_FDCWD, tmp, &ignored) < 0)
 		return rc; /* the first error says more */
 	return rc;

@@ -14,13 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static int fail(struct err *err, const char *what)
-{
-	int code = -errno;
-
-	return err_set(err, code, "%s: %s", what, strerror(-code));
-}
-
 int holds_lock(const char *state, int *out_fd, struct err *err)
 {
 	char path[PATH_MAX];
@@ -32,7 +25,7 @@ int holds_lock(const char *state, int *out_fd, struct err *err)
 		return err_set(err, -ENAMETOOLONG, "%s: name too long", state);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
-		return fail(err, path);
+		return err_errno(err, path);
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		clock_gettime(CLOCK_MONOTONIC, &now);
@@ -43,7 +36,7 @@ int holds_lock(const char *state, int *out_fd, struct err *err)
 		}
 		fd_close(&fd);
 		if (errno != EWOULDBLOCK)
-			return fail(err, path);
+			return err_errno(err, path);
 		return err_set(err, -ETIMEDOUT,
 			       "%s: held by another session for %d s", path,
 			       HOLDS_WAIT_S);
@@ -159,9 +152,9 @@ static int make(struct holds *h, struct str path, bool is_dir, struct err *err)
 	int rc;
 
 	if (dirfd < 0)
-		return fail(err, wspath_show(h->a, path));
+		return err_errno(err, wspath_show(h->a, path));
 	if (faccessat(dirfd, ".", W_OK | X_OK, AT_EACCESS) < 0)
-		return fail(err, wspath_show(h->a, path));
+		return err_errno(err, wspath_show(h->a, path));
 	rc = journal_intent(h, path, is_dir, err);
 	if (rc < 0)
 		return rc;
@@ -447,7 +440,7 @@ static int undo(struct arena *a, const char *state, const char *session,
 		return rc;
 	if (j.records.n)
 		remove_all(a, &j, u.keep);
-	return unlink(path) < 0 && errno != ENOENT ? fail(err, path) : 0;
+	return unlink(path) < 0 && errno != ENOENT ? err_errno(err, path) : 0;
 }
 
 int holds_undo(const char *state, const char *session, struct err *err)

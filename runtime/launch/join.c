@@ -37,13 +37,6 @@ struct join {
 	int signal;
 };
 
-static int fail(struct err *err, const char *what)
-{
-	int code = -errno;
-
-	return err_set(err, code, "%s: %s", what, strerror(-code));
-}
-
 /* --- what was printed ----------------------------------------------------- */
 
 static int print(enum spool_stream stream, struct str s, struct err *err)
@@ -313,8 +306,8 @@ static int come_in(struct join *j, struct spool_place *out, struct err *err)
 	int rc;
 
 	while (true) {
-		rc = local_connect(j->o->about->session.dir,
-				   SESSION_SOCKET, &j->fd, err);
+		rc = local_connect(j->o->about->session.dir, SESSION_SOCKET,
+				   &j->fd, err);
 		if (rc == 0)
 			rc = hear_hello(j, out, err);
 		if (rc != -ENOENT || !is_alive(j->o->about))
@@ -388,7 +381,7 @@ static int go_on(struct join *j, enum join_how *out, struct err *err)
 		int rc;
 
 		if (poll(p, ARRAY_LEN(p), wait_ms(j)) < 0 && errno != EINTR)
-			return fail(err, "poll");
+			return err_errno(err, "poll");
 		take_signals(j);
 		if (j->redraw_at && proc_now_ms() >= j->redraw_at) {
 			j->redraw_at = 0;

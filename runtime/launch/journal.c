@@ -12,13 +12,6 @@
 /* It holds a line or two per hold. */
 #define JOURNAL_BYTES (4u << 20)
 
-static int fail(struct err *err, const char *what)
-{
-	int code = -errno;
-
-	return err_set(err, code, "%s: %s", what, strerror(-code));
-}
-
 static void add_path(struct buf *b, struct str path)
 {
 	for (size_t i = 0; i < path.n; i++) {
@@ -142,7 +135,7 @@ static int append(struct holds *h, struct str line, struct err *err)
 			     O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC,
 			     0600);
 		if (h->fd < 0)
-			return fail(err, path);
+			return err_errno(err, path);
 		buf_adds(&b, "membrane-journal 1\nworkspace ");
 		add_path(&b, h->root_path);
 		buf_addc(&b, '\n');
@@ -189,7 +182,7 @@ int journal_each_other(struct arena *a, const char *state, const char *session,
 	int rc = 0;
 
 	if (!dir)
-		return fail(err, path);
+		return err_errno(err, path);
 	while (rc == 0 && (e = readdir(dir))) {
 		struct journal j = {0};
 

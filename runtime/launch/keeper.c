@@ -12,13 +12,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-static int fail(struct err *err, const char *what)
-{
-	int code = -errno;
-
-	return err_set(err, code, "%s: %s", what, strerror(-code));
-}
-
 /* Of whichever of the three is a terminal. */
 static void find_size(struct stage_opts *o)
 {
@@ -54,7 +47,7 @@ static int take_stderr(const struct session *s, struct err *err)
 		log = openat(dir, KEEPER_LOG,
 			     O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (log < 0 || dup2(log, STDERR_FILENO) < 0)
-		return fail(err, "the keeper's log");
+		return err_errno(err, "the keeper's log");
 	return 0;
 }
 
@@ -68,8 +61,7 @@ int keeper_tell(struct keeper *k, const struct session *s, struct err *err)
 	if (rc < 0)
 		return rc;
 	k->told = true;
-	rc = send(k->caller, s->id, SESSION_ID_LEN, 0) ==
-			     SESSION_ID_LEN
+	rc = send(k->caller, s->id, SESSION_ID_LEN, 0) == SESSION_ID_LEN
 		     ? 0
 		     : err_set(err, -EPIPE, "who started this session is gone");
 	fd_close(&k->caller);
@@ -103,7 +95,7 @@ static int wait_for_word(int fd, pid_t child, char *out_id, struct err *err)
 		ssize_t got;
 
 		if (poll(p, ARRAY_LEN(p), -1) < 0 && errno != EINTR)
-			return fail(err, "poll");
+			return err_errno(err, "poll");
 		pass_signals(child);
 		got = recv(fd, out_id + n, SESSION_ID_LEN - n, MSG_DONTWAIT);
 		if (got == 0)
@@ -123,7 +115,7 @@ static int wait_for_end(pid_t child, int *out_rc, struct err *err)
 
 	while (waitpid(child, &status, 0) < 0) {
 		if (errno != EINTR)
-			return fail(err, "waiting for the keeper");
+			return err_errno(err, "waiting for the keeper");
 		pass_signals(child);
 	}
 	if (WIFSIGNALED(status))
@@ -157,7 +149,7 @@ int keeper_start(struct keeper *k, int (*run)(void *ctx, struct keeper *k),
 
 	find_size(&k->stage);
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
-		return fail(err, "socketpair");
+		return err_errno(err, "socketpair");
 	fcntl(ends[0], F_SETFD, FD_CLOEXEC);
 	fcntl(ends[1], F_SETFD, FD_CLOEXEC);
 	fflush(NULL); /* or both would print it */
@@ -171,7 +163,7 @@ int keeper_start(struct keeper *k, int (*run)(void *ctx, struct keeper *k),
 		_exit(rc);
 	}
 	fd_close(&ends[1]);
-	rc = child < 0 ? fail(err, "fork")
+	rc = child < 0 ? err_errno(err, "fork")
 		       : wait_for(ends[0], child, out_id, out_rc, err);
 	fd_close(&ends[0]);
 	return rc;

@@ -9,13 +9,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static int fail(struct err *err, const char *what)
-{
-	int code = -errno;
-
-	return err_set(err, code, "%s: %s", what, strerror(-code));
-}
-
 typedef int meet(int fd, const struct sockaddr *at, socklen_t n);
 
 /* Call fn with a socket and the name of it, from within the folder. */
@@ -30,11 +23,11 @@ static int within(const char *dir, const char *name, meet *fn, int *out,
 	snprintf(at.sun_path, sizeof(at.sun_path), "%s", name);
 	if (here < 0 || fd < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ||
 	    chdir(dir) < 0)
-		return fail(err, dir);
+		return err_errno(err, dir);
 	if (fn(fd, (struct sockaddr *)&at, sizeof(at)) < 0)
-		rc = fail(err, name);
+		rc = err_errno(err, name);
 	if (fchdir(here) < 0 && rc == 0)
-		rc = fail(err, "back to the folder");
+		rc = err_errno(err, "back to the folder");
 	if (rc < 0)
 		return rc;
 	*out = fd;
@@ -50,7 +43,7 @@ int local_listen(const char *dir, const char *name, int backlog, int *out,
 	if (rc < 0)
 		return err_while(err, "the session's socket");
 	if (listen(*out, backlog) < 0)
-		rc = fail(err, "the session's socket");
+		rc = err_errno(err, "the session's socket");
 	return rc < 0 ? rc : proc_nonblock(*out, err);
 }
 
@@ -70,13 +63,13 @@ int local_peer(int fd, uid_t *out, struct err *err)
 	socklen_t n = sizeof(peer);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0)
-		return fail(err, "who is at the other end");
+		return err_errno(err, "who is at the other end");
 	*out = peer.uid;
 #else
 	gid_t group;
 
 	if (getpeereid(fd, out, &group) < 0)
-		return fail(err, "who is at the other end");
+		return err_errno(err, "who is at the other end");
 #endif
 	return 0;
 }

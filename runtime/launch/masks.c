@@ -16,13 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int fail(struct err *err, const char *what)
-{
-	int code = -errno;
-
-	return err_set(err, code, "%s: %s", what, strerror(-code));
-}
-
 /* --- arranging -------------------------------------------------------------
  */
 
@@ -62,8 +55,7 @@ static void pin_above(struct arena *a, struct masks *out, const struct mask *m)
  * can be renamed, and only what is hidden, or another mount of the host's,
  * needs its own.
  */
-void masks_arrange(struct arena *a, const struct scan *found,
-		   struct masks *out)
+void masks_arrange(struct arena *a, const struct scan *found, struct masks *out)
 {
 	struct str hidden = STR(""), readonly = STR(""), last = STR("");
 	uint32_t n = found->masks.n;
@@ -74,8 +66,8 @@ void masks_arrange(struct arena *a, const struct scan *found,
 	qsort(all, n, sizeof(*all), by_path_then_strength);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct mask *m = &all[i];
-		bool in_readonly = readonly.n &&
-				   wspath_below(m->path, readonly);
+		bool in_readonly =
+			readonly.n && wspath_below(m->path, readonly);
 
 		if (i && str_eq(m->path, last))
 			continue;
@@ -168,9 +160,8 @@ static int too_many(struct arena *a, const struct masks *m, struct err *err)
 	buf_init(&b, a);
 	for (uint32_t i = 0; i < n && i < 3; i++)
 		buf_addf(&b, "%s%u in %s", i ? ", " : "", dirs[i].n,
-			 dirs[i].dir.n
-				 ? wspath_show(a, shorten(dirs[i].dir))
-				 : "the workspace's own folder");
+			 dirs[i].dir.n ? wspath_show(a, shorten(dirs[i].dir))
+				       : "the workspace's own folder");
 	return err_set(err, -E2BIG,
 		       "ignore and readonly need %u mounts, at most %u are "
 		       "possible; %s: a pattern for a whole directory, such as "
@@ -330,14 +321,14 @@ static void add_notes(struct arena *a, const struct scan *found,
 
 static int make_file(const char *path, struct err *err)
 {
-	auto_fd int fd = open(path,
-			      O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+	auto_fd int fd =
+		open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
 	struct stat st;
 
 	if (fd >= 0)
 		return 0;
 	if (errno != EEXIST || lstat(path, &st) < 0)
-		return fail(err, path);
+		return err_errno(err, path);
 	if (!S_ISREG(st.st_mode) || st.st_size)
 		return err_set(err, -EEXIST,
 			       "%s: not an empty file; masks need it to be one",
@@ -352,17 +343,18 @@ static int make_dir(const char *path, struct err *err)
 	DIR *dir;
 
 	if (mkdir(path, 0555) < 0 && errno != EEXIST)
-		return fail(err, path);
+		return err_errno(err, path);
 	dir = opendir(path);
 	if (!dir)
-		return fail(err, path);
+		return err_errno(err, path);
 	while ((e = readdir(dir)))
 		n += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
 	closedir(dir);
 	if (n)
 		return err_set(err, -EEXIST,
 			       "%s: not an empty folder; masks need it to be "
-			       "one", path);
+			       "one",
+			       path);
 	return 0;
 }
 
@@ -373,7 +365,7 @@ static int make_sources(struct arena *a, const char *state, struct err *err)
 	int rc;
 
 	if (mkdir(empty, 0755) < 0 && errno != EEXIST)
-		return fail(err, empty);
+		return err_errno(err, empty);
 	rc = make_file(arena_fmt(a, "%s/file", empty).p, err);
 	return rc < 0 ? rc : make_dir(arena_fmt(a, "%s/dir", empty).p, err);
 }
@@ -426,9 +418,9 @@ static int real_paths(const struct masks_opts *o, char root[PATH_MAX],
 		      char state[PATH_MAX], struct err *err)
 {
 	if (!realpath(o->workspace, root))
-		return fail(err, o->workspace);
+		return err_errno(err, o->workspace);
 	if (!realpath(o->state, state))
-		return fail(err, o->state);
+		return err_errno(err, o->state);
 	if (strcmp(root, "/") == 0 || strcmp(root, state) == 0 ||
 	    wspath_below(str_of(root), str_of(state)))
 		return err_set(err, -EINVAL, "%s cannot be a workspace", root);
@@ -439,8 +431,8 @@ int masks_prepare(struct arena *a, const struct masks_opts *o,
 		  struct masks *out, struct err *err)
 {
 	char root_path[PATH_MAX], state[PATH_MAX];
-	struct holds h = {.a = a, .state = o->state, .session = o->session,
-			  .fd = -1};
+	struct holds h = {
+		.a = a, .state = o->state, .session = o->session, .fd = -1};
 	auto_fd int root = -1, lock = -1;
 	struct masks made = {0};
 	struct err ignored;
@@ -453,7 +445,7 @@ int masks_prepare(struct arena *a, const struct masks_opts *o,
 		return rc;
 	root = open(root_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
-		return fail(err, root_path);
+		return err_errno(err, root_path);
 	h.root = root;
 	h.root_path = str_of(root_path);
 	rc = holds_lock(o->state, &lock, err);
@@ -479,7 +471,7 @@ int masks_release(const char *state, const char *session, struct err *err)
  */
 
 /* Linux: MAX_ARG_STRLEN, and three quarters of _STK_LIM. */
-#define FIT_WORD (128u << 10)
+#define FIT_WORD  (128u << 10)
 #define FIT_TOTAL (6u << 20)
 /* For the file name, the auxiliary vector and what the kernel adds. */
 #define FIT_SPARE (64u << 10)
@@ -503,7 +495,8 @@ static int too_long(size_t have, size_t most, struct err *err)
 	return err_set(err, -E2BIG,
 		       "the mounts make a command line of %zu bytes, at most "
 		       "%zu are possible: ignore whole folders in place of "
-		       "the files in them", have, most);
+		       "the files in them",
+		       have, most);
 }
 
 int masks_fit(char *const *argv, char *const *envp, struct err *err)
@@ -519,15 +512,16 @@ int masks_fit(char *const *argv, char *const *envp, struct err *err)
 	if (need > FIT_TOTAL)
 		return too_long(need, FIT_TOTAL, err);
 	if (getrlimit(RLIMIT_STACK, &stack) < 0)
-		return fail(err, "stack limit");
+		return err_errno(err, "stack limit");
 	want = (rlim_t)need * 4;
 	if (stack.rlim_cur == RLIM_INFINITY || stack.rlim_cur >= want)
 		return 0;
 	if (stack.rlim_max != RLIM_INFINITY && stack.rlim_max < want)
 		return too_long(need, stack.rlim_max / 4, err);
 	stack.rlim_cur = want;
-	return setrlimit(RLIMIT_STACK, &stack) < 0 ? fail(err, "stack limit")
-						   : 0;
+	return setrlimit(RLIMIT_STACK, &stack) < 0
+		       ? err_errno(err, "stack limit")
+		       : 0;
 #else
 	long most = sysconf(_SC_ARG_MAX);
 

@@ -8,13 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int fail(struct err *err, const char *path)
-{
-	int code = -errno;
-
-	return err_set(err, code, "%s: %s", path, strerror(-code));
-}
-
 static bool is_empty(const char *path)
 {
 	DIR *dir = opendir(path);
@@ -38,12 +31,12 @@ static int make_home(const struct prepare_owner *owner, bool quiet,
 	if (rc < 0)
 		return rc;
 	if (stat(owner->home, &st) < 0)
-		return fail(err, owner->home);
+		return err_errno(err, owner->home);
 	if (st.st_uid == owner->uid)
 		return 0;
 	if (geteuid() == 0 && is_empty(owner->home))
 		return chown(owner->home, owner->uid, owner->gid) < 0
-			       ? fail(err, owner->home)
+			       ? err_errno(err, owner->home)
 			       : 0;
 	if (!quiet)
 		fprintf(stderr,
@@ -61,14 +54,13 @@ int prepare_owner(struct arena *a, const struct launch_opts *o,
 	struct stat st;
 
 	if (stat(o->workspace, &st) < 0)
-		return fail(err, o->workspace);
+		return err_errno(err, o->workspace);
 	if (!S_ISDIR(st.st_mode))
 		return err_set(err, -ENOTDIR, "%s: not a directory",
 			       o->workspace);
 	out->uid = st.st_uid;
 	out->gid = st.st_gid;
-	out->text = arena_fmt(a, "%ld:%ld", (long)st.st_uid,
-			      (long)st.st_gid).p;
+	out->text = arena_fmt(a, "%ld:%ld", (long)st.st_uid, (long)st.st_gid).p;
 	out->home = arena_fmt(a, "%s/home", o->state).p;
 	return make_home(out, o->quiet, err);
 }
@@ -77,7 +69,7 @@ int prepare_readable(struct arena *a, const char *dir, const struct plan *p,
 		     struct err *err)
 {
 	if (chmod(dir, 0755) < 0)
-		return fail(err, dir);
+		return err_errno(err, dir);
 	for (uint32_t i = 0; i <= p->files.n; i++) {
 		struct str name = i < p->files.n ? p->files.v[i].name
 						 : STR("manifest.json");
@@ -85,7 +77,7 @@ int prepare_readable(struct arena *a, const char *dir, const struct plan *p,
 			arena_fmt(a, "%s/%.*s", dir, STR_ARG(name)).p;
 
 		if (chmod(path, 0644) < 0)
-			return fail(err, path);
+			return err_errno(err, path);
 	}
 	return 0;
 }
@@ -94,11 +86,11 @@ int prepare_readable(struct arena *a, const char *dir, const struct plan *p,
 static int write_id(struct arena *a, const char *path, const char *id,
 		    struct err *err)
 {
-	auto_fd int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-			      0644);
+	auto_fd int fd =
+		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
 	if (fd < 0)
-		return fail(err, path);
+		return err_errno(err, path);
 	if (fileio_write_all(fd, arena_fmt(a, "%s\n", id), err) < 0)
 		return err_while(err, "%s", path);
 	return 0;
@@ -119,7 +111,7 @@ int prepare_folder(struct arena *a, const struct launch_opts *o,
 				  0644, err);
 	/* the agent's user reads it, whatever our umask is */
 	if (rc == 0 && chmod(resolv, 0644) < 0)
-		rc = fail(err, resolv);
+		rc = err_errno(err, resolv);
 	if (rc == 0 && o->session_id_file)
 		rc = write_id(a, o->session_id_file, s->id, err);
 	return rc;
@@ -145,7 +137,8 @@ static int check_image(struct docker *d, const char *image, bool no_update,
 	if (is_ours(image))
 		return err_set(err, -ENOENT,
 			       "image '%s' is not here; `make images` in "
-			       "membrane's source folder builds it", image);
+			       "membrane's source folder builds it",
+			       image);
 	/* it gets near to everything: fetching it is for a person to do */
 	if (str_starts(str_of(image), STR("aquasec/tracee:")))
 		return err_set(err, -ENOENT,

@@ -22,13 +22,6 @@ bool session_is_id(struct str name)
 	return true;
 }
 
-static int fail(struct err *err, const char *path)
-{
-	int code = -errno;
-
-	return err_set(err, code, "%s: %s", path, strerror(-code));
-}
-
 static int make_folder(struct arena *a, const char *state, struct session *s,
 		       struct err *err)
 {
@@ -36,14 +29,14 @@ static int make_folder(struct arena *a, const char *state, struct session *s,
 
 	for (int attempt = 0; attempt < 16; attempt++) {
 		if (getentropy(random, sizeof(random)) < 0)
-			return fail(err, "getentropy");
+			return err_errno(err, "getentropy");
 		for (size_t i = 0; i < sizeof(random); i++)
 			snprintf(s->id + 2 * i, 3, "%02x", random[i]);
 		s->dir = arena_fmt(a, "%s/sessions/%s", state, s->id).p;
 		if (mkdir(s->dir, 0700) == 0)
 			return 0;
 		if (errno != EEXIST)
-			return fail(err, s->dir);
+			return err_errno(err, s->dir);
 	}
 	return err_set(err, -EEXIST, "%s: no free session ID", s->dir);
 }
@@ -57,10 +50,10 @@ static int make_lock(struct arena *a, struct session *s, struct err *err)
 
 	s->lock_fd = open(new, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (s->lock_fd < 0 || flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
-		return fail(err, new);
+		return err_errno(err, new);
 	if (fileio_write_all(s->lock_fd, pid, err) < 0)
 		return err_while(err, "%s", new);
-	return rename(new, path) < 0 ? fail(err, path) : 0;
+	return rename(new, path) < 0 ? err_errno(err, path) : 0;
 }
 
 int session_new(struct arena *a, const char *state, struct session *out,
@@ -94,7 +87,7 @@ int session_list(struct arena *a, const char *state, sessions *out,
 	const struct dirent *e;
 
 	if (!dir)
-		return errno == ENOENT ? 0 : fail(err, path);
+		return errno == ENOENT ? 0 : err_errno(err, path);
 	while (out->n < SESSION_MAX && (e = readdir(dir))) {
 		struct session *s;
 
@@ -128,11 +121,12 @@ int session_take(struct session *s, struct err *err)
 	int fd = open_lock(s);
 
 	if (fd < 0)
-		return errno == ENOENT || errno == ENOTDIR ? SESSION_FINISHED
-							   : fail(err, s->dir);
+		return errno == ENOENT || errno == ENOTDIR
+			       ? SESSION_FINISHED
+			       : err_errno(err, s->dir);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		int rc = errno == EWOULDBLOCK ? SESSION_ALIVE
-					      : fail(err, s->dir);
+					      : err_errno(err, s->dir);
 
 		close(fd);
 		return rc;
@@ -242,8 +236,7 @@ void session_prune(struct arena *a, const char *state)
 	struct err ignored;
 	struct stat st;
 
-	if (session_list(a, state, &all, &ignored) < 0 ||
-	    all.n <= SESSION_KEEP)
+	if (session_list(a, state, &all, &ignored) < 0 || all.n <= SESSION_KEEP)
 		return;
 	vec_each(s, &all) {
 		int fd = open_lock(s);

@@ -12,13 +12,6 @@
 #define HEAD	  8u
 #define NAME_SIZE 16u
 
-static int fail(struct err *err, const char *what)
-{
-	int code = -errno;
-
-	return err_set(err, code, "%s: %s", what, strerror(-code));
-}
-
 static void name_of(uint32_t segment, char name[NAME_SIZE])
 {
 	snprintf(name, NAME_SIZE, "%u", segment);
@@ -52,13 +45,13 @@ int spool_open(struct spool *s, const char *dir, struct err *err)
 
 	*s = (struct spool){.dir_fd = -1, .fd = -1};
 	if (top < 0)
-		return fail(err, dir);
+		return err_errno(err, dir);
 	if (mkdirat(top, SPOOL_FOLDER, 0700) < 0)
-		return fail(err, "the folder for the output");
+		return err_errno(err, "the folder for the output");
 	s->dir_fd =
 		openat(top, SPOOL_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->dir_fd < 0 || begin(s, 1) < 0)
-		return fail(err, "the record of the output");
+		return err_errno(err, "the record of the output");
 	return 0;
 }
 
@@ -151,11 +144,11 @@ int spool_reader_open(struct spool_reader *r, const char *dir, struct err *err)
 	r->skipped = false;
 	r->place = (struct spool_place){0};
 	if (top < 0)
-		return fail(err, dir);
+		return err_errno(err, dir);
 	r->dir_fd =
 		openat(top, SPOOL_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (r->dir_fd < 0)
-		return fail(err, "the record of the output");
+		return err_errno(err, "the record of the output");
 	r->place.segment = oldest(r);
 	if (r->place.segment == 0)
 		r->place.segment = 1;
@@ -210,7 +203,7 @@ static int read_frame(struct spool_reader *r, enum spool_stream *out_stream,
 	ssize_t got = read_at(r, head, HEAD, r->place.at);
 
 	if (got < 0)
-		return fail(err, "the record of the output");
+		return err_errno(err, "the record of the output");
 	if (got < (ssize_t)HEAD)
 		return 0;
 	for (unsigned i = 4; i < HEAD; i++)
@@ -221,7 +214,7 @@ static int read_frame(struct spool_reader *r, enum spool_stream *out_stream,
 			       "the record of the output is damaged");
 	got = read_at(r, r->bytes, n, r->place.at + HEAD);
 	if (got < 0)
-		return fail(err, "the record of the output");
+		return err_errno(err, "the record of the output");
 	if ((size_t)got < n)
 		return 0;
 	r->place.at += HEAD + n;

@@ -17,13 +17,6 @@
 #define ROWS	       24u
 #define COLUMNS	       80u
 
-static int fail(struct err *err, const char *what)
-{
-	int code = -errno;
-
-	return err_set(err, code, "%s: %s", what, strerror(-code));
-}
-
 /* --- its beginning -------------------------------------------------------- */
 
 static void set_size(int fd, uint16_t rows, uint16_t columns)
@@ -45,14 +38,14 @@ static int open_terminal(struct stage *s, const struct stage_opts *o,
 	s->in = s->out = posix_openpt(O_RDWR | O_NOCTTY);
 	if (s->out < 0 || fcntl(s->out, F_SETFD, FD_CLOEXEC) < 0 ||
 	    grantpt(s->out) < 0 || unlockpt(s->out) < 0)
-		return fail(err, "a pseudo-terminal");
+		return err_errno(err, "a pseudo-terminal");
 	name = ptsname(s->out);
 	s->child[0] = name ? open(name, O_RDWR | O_NOCTTY | O_CLOEXEC) : -1;
 	if (s->child[0] < 0 || tcgetattr(s->child[0], &t) < 0)
-		return fail(err, "a pseudo-terminal");
+		return err_errno(err, "a pseudo-terminal");
 	cfmakeraw(&t);
 	if (tcsetattr(s->child[0], TCSANOW, &t) < 0)
-		return fail(err, "a pseudo-terminal");
+		return err_errno(err, "a pseudo-terminal");
 	s->child[1] = s->child[0];
 	set_size(s->out, o->rows ? o->rows : ROWS,
 		 o->columns ? o->columns : COLUMNS);
@@ -70,7 +63,7 @@ static int open_pipes(struct stage *s, struct err *err)
 	} else {
 		s->child[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
 		if (s->child[0] < 0)
-			rc = fail(err, "/dev/null");
+			rc = err_errno(err, "/dev/null");
 	}
 	if (rc == 0)
 		rc = proc_pipe(&s->out, &s->child[1], err);
@@ -324,8 +317,7 @@ static void tell_more(struct stage_guest *g)
 {
 	static const char more = STAGE_MORE;
 
-	if (send(g->fd, &more, 1, 0) < 0 && errno != EAGAIN &&
-	    errno != EINTR)
+	if (send(g->fd, &more, 1, 0) < 0 && errno != EAGAIN && errno != EINTR)
 		leave(g);
 }
 
