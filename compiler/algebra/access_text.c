@@ -10,19 +10,6 @@
 #define SHOWN_PATHS 4
 #define SHOWN_LISTS 3
 
-static int by_text(const void *va, const void *vb)
-{
-	const struct ir_text *a = va, *b = vb;
-
-	return str_cmp(a->s, b->s);
-}
-
-static void sort_texts(ir_texts *list)
-{
-	if (list->n)
-		qsort(list->v, list->n, sizeof(*list->v), by_text);
-}
-
 static void put_methods(struct buf *b, const struct access_http *h)
 {
 	if (h->other) {
@@ -97,7 +84,7 @@ static void tidy_http(struct access_set *set)
 	uint32_t n = 0;
 
 	vec_each(h, &set->http)
-		sort_texts(&h->methods);
+		ir_texts_sort(&h->methods);
 	qsort(set->http.v, set->http.n, sizeof(*set->http.v), by_path);
 	vec_each(h, &set->http) {
 		bool said = false;

@@ -1,5 +1,7 @@
 #include "compiler/algebra/automaton.h"
 
+#include "compiler/algebra/numbers.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,13 +98,6 @@ static void put(struct automaton *m, uint32_t at, automaton_set *out)
 	}
 }
 
-static int by_value(const void *va, const void *vb)
-{
-	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
-
-	return (a > b) - (a < b);
-}
-
 static void begin(struct automaton *m, automaton_set *out)
 {
 	m->stamp++;
@@ -163,7 +158,7 @@ static void finish(const struct automaton *m, automaton_set *out)
 	if (out->n < SMALL_SET)
 		sort_most(out);
 	else
-		qsort(out->v, out->n, sizeof(*out->v), by_value);
+		numbers_sort(out->v, out->n);
 }
 
 void automaton_start(struct automaton *m, automaton_set *out)

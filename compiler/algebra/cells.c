@@ -1,5 +1,6 @@
 #include "compiler/algebra/cells.h"
 
+#include "compiler/algebra/numbers.h"
 #include "compiler/algebra/paths.h"
 #include "compiler/algebra/trie.h"
 #include "compiler/ir/http.h"
@@ -282,13 +283,6 @@ static void add_rule(struct requests *q, uint32_t id)
 	}
 }
 
-static int by_value(const void *va, const void *vb)
-{
-	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
-
-	return (a > b) - (a < b);
-}
-
 static bool has_http(const struct sides *s, uint32_t rule)
 {
 	return rule_grant(&s->rules.v[rule])->has_http;
@@ -308,8 +302,7 @@ static bool put_views(struct requests *q, const struct paths_class *c,
 	q->found.n = q->rules.n = 0;
 	for (uint32_t i = 0; i < c->n; i++)
 		*vec_push(s->scratch, &q->found) = c->ids[i];
-	if (q->found.n)
-		qsort(q->found.v, q->found.n, sizeof(*q->found.v), by_value);
+	numbers_sort(q->found.v, q->found.n);
 	sides_clear(s);
 	for (uint32_t i = 0, end; i < q->found.n; i = end) {
 		const struct entry *e = &q->entries.v[q->found.v[i]];

@@ -4,6 +4,7 @@
 #include "compiler/algebra/inspect.h"
 #include "compiler/algebra/reach.h"
 #include "compiler/algebra/settings.h"
+#include "compiler/ir/text.h"
 
 #include <stdlib.h>
 
@@ -26,16 +27,6 @@ static bool same_grants(const ir_grants *x, const ir_grants *y)
 		return false;
 	for (uint32_t i = 0; i < x->n; i++)
 		if (!str_eq(x->v[i].canon, y->v[i].canon))
-			return false;
-	return true;
-}
-
-static bool same_args(const ir_texts *x, const ir_texts *y)
-{
-	if (x->n != y->n)
-		return false;
-	for (uint32_t i = 0; i < x->n; i++)
-		if (!str_eq(x->v[i].s, y->v[i].s))
 			return false;
 	return true;
 }
@@ -69,7 +60,7 @@ static void compare(struct arena *a, const struct ir_policy *old,
 			 same_grants(&old->deny, &now->deny) &&
 			 files_same_patterns(&old->ignore, &now->ignore) &&
 			 files_same_patterns(&old->readonly, &now->readonly) &&
-			 same_args(&old->args, &now->args);
+			 ir_texts_same(&old->args, &now->args);
 }
 
 void compare_policies(struct arena *a, const struct ir_policy *old,

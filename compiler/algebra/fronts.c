@@ -1,6 +1,7 @@
 #include "compiler/algebra/fronts.h"
 
 #include "compiler/algebra/effects.h"
+#include "compiler/algebra/numbers.h"
 #include "compiler/base/limits.h"
 #include "compiler/ir/text.h"
 
@@ -28,13 +29,6 @@ struct fronts {
 };
 
 /* --- what is alike ------------------------------------------------------- */
-
-static int by_value(const void *va, const void *vb)
-{
-	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
-
-	return (a > b) - (a < b);
-}
 
 static void take_rule(struct front *p, const struct rule *r)
 {
@@ -69,7 +63,7 @@ static struct front front_of(struct fronts *f, const struct spot *spot)
 			take_rule(&out, r);
 		out.key[out.n_key++] = f->effect[spot->ids[i]];
 	}
-	qsort(out.key + beg, out.n_key - beg, sizeof(*out.key), by_value);
+	numbers_sort(out.key + beg, out.n_key - beg);
 	return out;
 }
 
@@ -87,11 +81,7 @@ static int by_key_and_place(const void *va, const void *vb)
 	const struct front *a = va, *b = vb;
 	int c = by_key(a, b);
 
-	if (c)
-		return c;
-	if (a->spot->to.has_addr)
-		return addr_cmp(&a->spot->to.addr, &b->spot->to.addr);
-	return str_cmp(a->spot->to.name, b->spot->to.name);
+	return c ? c : spots_by_place(a->spot, b->spot);
 }
 
 static front_list fronts_of(struct fronts *f, const spot_list *spots)

@@ -1,5 +1,6 @@
 #include "compiler/algebra/rules.h"
 
+#include "compiler/algebra/numbers.h"
 #include "compiler/algebra/spots.h"
 #include "compiler/algebra/trie.h"
 #include "compiler/ir/ports.h"
@@ -78,13 +79,6 @@ static void add_cell(struct uses *u, const uint32_t *ids, uint32_t n,
 		*vec_push(u->a, &u->of[*id]) = at;
 }
 
-static int by_value(const void *va, const void *vb)
-{
-	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
-
-	return (a > b) - (a < b);
-}
-
 static void visit_request(void *ctx, const struct cells_http *h)
 {
 	struct uses *u = ctx;
@@ -106,7 +100,7 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 	struct target inside = u->spot->to;
 	bool private = false;
 
-	qsort(p->ids, p->n, sizeof(*p->ids), by_value);
+	numbers_sort(p->ids, p->n);
 	add_cell(u, p->ids, p->n, &r);
 	for (uint32_t i = 0; i < p->n; i++)
 	private |= is_private(&u->s->rules.v[p->ids[i]]);

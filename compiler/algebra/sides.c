@@ -1,5 +1,6 @@
 #include "compiler/algebra/sides.h"
 
+#include "compiler/algebra/numbers.h"
 #include "compiler/ir/inside.h"
 #include "compiler/ir/ports.h"
 
@@ -156,18 +157,10 @@ void sides_put(struct sides *s, uint32_t rule, const struct ir_http *http,
 	}
 }
 
-static int by_id(const void *va, const void *vb)
-{
-	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
-
-	return (a > b) - (a < b);
-}
-
 void sides_put_all(struct sides *s, uint32_t *ids, uint32_t n)
 {
 	sides_clear(s);
-	if (n)
-		qsort(ids, n, sizeof(*ids), by_id);
+	numbers_sort(ids, n);
 	for (uint32_t i = 0; i < n; i++)
 		if (i == 0 || ids[i] != ids[i - 1])
 			sides_put(s, ids[i], NULL, 0);

@@ -3,6 +3,7 @@
 #include "compiler/algebra/effects.h"
 #include "compiler/algebra/names.h"
 #include "compiler/algebra/nets.h"
+#include "compiler/algebra/numbers.h"
 #include "compiler/algebra/trie.h"
 
 #include <stdlib.h>
@@ -37,26 +38,6 @@ static void number_effects(struct finder *f)
 
 /* --- spots --------------------------------------------------------------- */
 
-static int by_value(const void *va, const void *vb)
-{
-	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
-
-	return (a > b) - (a < b);
-}
-
-static uint32_t sort_unique(uint32_t *v, uint32_t n)
-{
-	uint32_t m = 0;
-
-	if (n == 0)
-		return 0;
-	qsort(v, n, sizeof(*v), by_value);
-	for (uint32_t i = 1; i < n; i++)
-		if (v[i] != v[m])
-			v[++m] = v[i];
-	return m + 1;
-}
-
 /* more: room for what the caller adds to the key. */
 static struct spot *add_spot(struct finder *f, spot_list *to,
 			     const uint32_t *ids, uint32_t n, uint32_t more)
@@ -76,10 +57,10 @@ static struct spot *add_spot(struct finder *f, spot_list *to,
 		if (f->alike[ids[i]])
 			p->key[p->n_key++] = f->alike[ids[i]];
 	}
-	p->n_key = sort_unique(p->key, p->n_key);
+	p->n_key = numbers_unique(p->key, p->n_key);
 	vec_each(id, &f->any)
 		p->ids[p->n++] = *id;
-	p->n = sort_unique(p->ids, p->n);
+	p->n = numbers_unique(p->ids, p->n);
 	return p;
 }
 
@@ -174,17 +155,20 @@ static int by_key(const void *va, const void *vb)
 	return c;
 }
 
+int spots_by_place(const struct spot *a, const struct spot *b)
+{
+	if (a->to.has_addr)
+		return addr_cmp(&a->to.addr, &b->to.addr);
+	return str_cmp(a->to.name, b->to.name);
+}
+
 /* A stable order for those alike, so that the same one is shown. */
 static int by_key_and_place(const void *va, const void *vb)
 {
 	const struct spot *a = va, *b = vb;
 	int c = by_key(a, b);
 
-	if (c)
-		return c;
-	if (a->to.has_addr)
-		return addr_cmp(&a->to.addr, &b->to.addr);
-	return str_cmp(a->to.name, b->to.name);
+	return c ? c : spots_by_place(a, b);
 }
 
 uint32_t spots_sort(spot_list *list)
@@ -211,6 +195,6 @@ uint32_t *spots_rules(struct sides *s, const struct spot *name,
 		memcpy(ids, name->ids, name->n * sizeof(*ids));
 	if (addr->n)
 		memcpy(ids + name->n, addr->ids, addr->n * sizeof(*ids));
-	*out_n = sort_unique(ids, name->n + addr->n);
+	*out_n = numbers_unique(ids, name->n + addr->n);
 	return ids;
 }

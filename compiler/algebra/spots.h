@@ -28,6 +28,8 @@ struct spots {
 
 /* only: a destination that counts as a rule, for spot.wanted; or NULL. */
 void spots_find(struct sides *s, const struct ir_dest *only, struct spots *out);
+/* As strcmp(): of two names, or of two addresses. */
+int spots_by_place(const struct spot *a, const struct spot *b);
 /* In groups of those alike, in place; the number of kinds. */
 uint32_t spots_sort(spot_list *list);
 /* The rules that speak of either, sorted, in the scratch arena. */

@@ -295,3 +295,45 @@ struct str ir_request_text(struct arena *a, const struct ir_request *r)
 	}
 	abort();
 }
+
+/* --- lists of texts ------------------------------------------------------- */
+
+static int by_text(const void *va, const void *vb)
+{
+	const struct ir_text *a = va, *b = vb;
+
+	return str_cmp(a->s, b->s);
+}
+
+void ir_texts_sort(ir_texts *list)
+{
+	if (list->n)
+		qsort(list->v, list->n, sizeof(*list->v), by_text);
+}
+
+ir_texts ir_texts_sorted(struct arena *a, const ir_texts *in)
+{
+	ir_texts out = {0};
+	uint32_t n = 0;
+
+	vec_each(t, in)
+		*vec_push(a, &out) = *t;
+	if (out.n == 0)
+		return out;
+	ir_texts_sort(&out);
+	for (uint32_t i = 1; i < out.n; i++)
+		if (!str_eq(out.v[n].s, out.v[i].s))
+			out.v[++n] = out.v[i];
+	out.n = n + 1;
+	return out;
+}
+
+bool ir_texts_same(const ir_texts *x, const ir_texts *y)
+{
+	if (x->n != y->n)
+		return false;
+	for (uint32_t i = 0; i < x->n; i++)
+		if (!str_eq(x->v[i].s, y->v[i].s))
+			return false;
+	return true;
+}

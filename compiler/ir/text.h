@@ -1,5 +1,6 @@
 /*
- * Requests as text; the other canonical texts are declared in ir.h.
+ * Requests as text, and lists of texts; the other canonical texts are declared
+ * in ir.h.
  */
 #ifndef COMPILER_IR_TEXT_H
 #define COMPILER_IR_TEXT_H
@@ -14,5 +15,11 @@
 struct str ir_request_text(struct arena *a, const struct ir_request *r);
 /* Append ir_ports_text(). */
 void ir_ports_put(struct buf *b, const ir_ports *ports);
+
+void ir_texts_sort(ir_texts *list);
+/* A sorted copy without repetitions. */
+ir_texts ir_texts_sorted(struct arena *a, const ir_texts *in);
+/* The same texts in the same order. */
+bool ir_texts_same(const ir_texts *x, const ir_texts *y);
 
 #endif

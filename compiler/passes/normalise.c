@@ -3,6 +3,7 @@
 #include "compiler/base/gitignore.h"
 #include "compiler/base/sha256.h"
 #include "compiler/ir/ports.h"
+#include "compiler/ir/text.h"
 #include "compiler/passes/args.h"
 #include "compiler/passes/trace.h"
 
@@ -49,31 +50,6 @@ static void settle_ports(struct arena *a, struct ir_grant *g)
 
 /* --- http ---------------------------------------------------------------- */
 
-static int by_text(const void *va, const void *vb)
-{
-	const struct ir_text *a = va, *b = vb;
-
-	return str_cmp(a->s, b->s);
-}
-
-/* A sorted copy without repetitions; the list may be the document's own. */
-static ir_texts sorted_texts(struct arena *a, const ir_texts *in)
-{
-	ir_texts out = {0};
-	uint32_t n = 0;
-
-	vec_each(t, in)
-		*vec_push(a, &out) = *t;
-	if (out.n == 0)
-		return out;
-	qsort(out.v, out.n, sizeof(*out.v), by_text);
-	for (uint32_t i = 1; i < out.n; i++)
-		if (!str_eq(out.v[n].s, out.v[i].s))
-			out.v[++n] = out.v[i];
-	out.n = n + 1;
-	return out;
-}
-
 /* A path without a leading '/' is relative to the URL's; semantics.md, 2. */
 static struct str absolute(struct arena *a, const struct ir_dest *dest,
 			   struct str path)
@@ -116,11 +92,11 @@ static void settle_http(struct arena *a, struct ir_grant *g)
 		struct ir_http *h = &rules[i].http;
 
 		*h = g->http.v[i];
-		h->methods = sorted_texts(a, &h->methods);
-		h->paths = sorted_texts(a, &h->paths);
+		h->methods = ir_texts_sorted(a, &h->methods);
+		h->paths = ir_texts_sorted(a, &h->paths);
 		vec_each(p, &h->paths)
 			p->s = absolute(a, &g->dest, p->s);
-		h->paths = sorted_texts(a, &h->paths);
+		h->paths = ir_texts_sorted(a, &h->paths);
 		rules[i].text = ir_http_text(a, h);
 	}
 	qsort(rules, n, sizeof(*rules), by_rule);

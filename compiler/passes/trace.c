@@ -2,6 +2,7 @@
 
 #include "compiler/base/limits.h"
 #include "compiler/ir/native.h"
+#include "compiler/ir/text.h"
 #include "compiler/passes/trace_filter.h"
 
 #include <stdlib.h>
@@ -229,41 +230,6 @@ static int by_name(const void *va, const void *vb)
 		       : a->from.at.beg > b->from.at.beg;
 }
 
-static int by_text(const void *va, const void *vb)
-{
-	const struct ir_text *a = va, *b = vb;
-
-	return str_cmp(a->s, b->s);
-}
-
-static void sort_filters(struct arena *a, struct ir_trace_event *e)
-{
-	ir_texts own = {0};
-	uint32_t n = 0;
-
-	vec_each(f, &e->filters)
-		*vec_push(a, &own) = *f;
-	if (own.n) {
-		qsort(own.v, own.n, sizeof(*own.v), by_text);
-		for (uint32_t i = 1; i < own.n; i++)
-			if (!str_eq(own.v[n].s, own.v[i].s))
-				own.v[++n] = own.v[i];
-		own.n = n + 1;
-	}
-	e->filters = own;
-}
-
-static bool same_filters(const struct ir_trace_event *a,
-			 const struct ir_trace_event *b)
-{
-	if (a->filters.n != b->filters.n)
-		return false;
-	for (uint32_t i = 0; i < a->filters.n; i++)
-		if (!str_eq(a->filters.v[i].s, b->filters.v[i].s))
-			return false;
-	return true;
-}
-
 /*
  * Two entries for one event want what either wants, and a rule can only hold
  * what all its filters permit. So one without filters decides; two with
@@ -276,7 +242,7 @@ static bool unite(struct expander *x, struct ir_trace_event *to,
 
 	if (!more->optional.v)
 		to->optional = more->optional;
-	if (same_filters(to, more))
+	if (ir_texts_same(&to->filters, &more->filters))
 		return true;
 	if (to->filters.n && more->filters.n) {
 		diag_error(d, DIAG_TRACE_TWICE, more->from.at,
@@ -303,7 +269,7 @@ static bool settle(struct expander *x)
 	bool ok = true;
 
 	vec_each(e, &x->out)
-		sort_filters(x->f.c->a, e);
+		e->filters = ir_texts_sorted(x->f.c->a, &e->filters);
 	if (x->out.n)
 		qsort(v, x->out.n, sizeof(*v), by_name);
 	for (uint32_t i = 0; i < x->out.n; i++) {
