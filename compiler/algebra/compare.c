@@ -2,6 +2,7 @@
 
 #include "compiler/algebra/files.h"
 #include "compiler/algebra/inspect.h"
+#include "compiler/algebra/raw_args.h"
 #include "compiler/algebra/reach.h"
 #include "compiler/algebra/settings.h"
 #include "compiler/ir/text.h"
@@ -47,7 +48,7 @@ static void compare(struct arena *a, const struct ir_policy *old,
 			    "more combinations of names and networks than can "
 			    "be compared");
 	files_compare(a, old, now, out);
-	settings_compare_args(a, old, now, out);
+	raw_args_compare(a, old, now, out);
 	settings_compare(a, old, now, out);
 	inspect_compare(a, old, now, out);
 	if (out->changes.n)

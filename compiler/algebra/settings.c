@@ -1,6 +1,5 @@
 #include "compiler/algebra/settings.h"
 
-#include "compiler/algebra/option.h"
 #include "compiler/base/buf.h"
 #include "compiler/ir/text.h"
 
@@ -87,6 +86,16 @@ static void compare_other(struct settings *s, const char *key,
 		keep_value(s, key, was, is);
 	else
 		add_value(s, ACCESS_OTHER, key, was, is);
+}
+
+/* Some values are looser than others, and the rest only different. */
+static void compare_partly(struct settings *s, const char *key,
+			   const struct value *was, const struct value *is)
+{
+	if (was->loose != is->loose)
+		compare_ordered(s, key, was, is);
+	else
+		compare_other(s, key, was, is);
 }
 
 /* --- values -------------------------------------------------------------- */
@@ -241,28 +250,20 @@ static ir_texts protections(struct arena *a, const struct ir_policy *p)
 
 /* --- hardening ----------------------------------------------------------- */
 
-static uint64_t seccomp_loose(const struct value *v)
+static struct value of_seccomp(const ir_opt_str *profile)
 {
-	return str_is(v->text, "unconfined");
-}
+	struct value v = of_str(profile, "default");
 
-static void compare_seccomp(struct settings *s, const ir_opt_str *was,
-			    const ir_opt_str *is)
-{
-	struct value x = of_str(was, "default"), y = of_str(is, "default");
-
-	x.loose = seccomp_loose(&x);
-	y.loose = seccomp_loose(&y);
-	if (x.loose != y.loose)
-		compare_ordered(s, "hardening.seccomp", &x, &y);
-	else
-		compare_other(s, "hardening.seccomp", &x, &y);
+	v.loose = str_is(v.text, "unconfined");
+	return v;
 }
 
 static void compare_hardening(struct settings *s)
 {
 	const struct ir_hardening *x = &s->p[0]->hardening;
 	const struct ir_hardening *y = &s->p[1]->hardening;
+	struct value was = of_seccomp(&x->seccomp);
+	struct value is = of_seccomp(&y->seccomp);
 
 	compare_bool(s, "hardening.read_only", &x->read_only, &y->read_only,
 		     true);
@@ -277,7 +278,7 @@ static void compare_hardening(struct settings *s)
 		      &y->capabilities, true);
 	compare_bool(s, "hardening.no_new_privileges", &x->no_new_privileges,
 		     &y->no_new_privileges, true);
-	compare_seccomp(s, &x->seccomp, &y->seccomp);
+	compare_partly(s, "hardening.seccomp", &was, &is);
 }
 
 /* --- trace --------------------------------------------------------------- */
@@ -286,17 +287,6 @@ static struct value of_trace_engine(const ir_opt_trace_engine *e)
 {
 	return (struct value){str_of(ir_trace_engine_name(e->v)), e->set,
 			      e->from, e->v == IR_TRACE_OFF};
-}
-
-static void compare_trace_engine(struct settings *s)
-{
-	struct value x = of_trace_engine(&s->p[0]->trace.engine);
-	struct value y = of_trace_engine(&s->p[1]->trace.engine);
-
-	if (x.loose != y.loose)
-		compare_ordered(s, "trace.engine", &x, &y);
-	else
-		compare_other(s, "trace.engine", &x, &y);
 }
 
 /* An event by name, without filters, or with its filters as they are. */
@@ -323,10 +313,12 @@ static ir_texts events(struct arena *a, const struct ir_trace *t)
 static void compare_trace(struct settings *s)
 {
 	const struct ir_trace *x = &s->p[0]->trace, *y = &s->p[1]->trace;
+	struct value engine = of_trace_engine(&x->engine);
+	struct value now = of_trace_engine(&y->engine);
 	ir_texts was = events(s->a, x), is = events(s->a, y);
 
 	s->silent = true;
-	compare_trace_engine(s);
+	compare_partly(s, "trace.engine", &engine, &now);
 	/* What would be traced, where nothing is, is nothing. */
 	if (x->engine.v == IR_TRACE_OFF || y->engine.v == IR_TRACE_OFF) {
 		s->silent = false;
@@ -435,166 +427,4 @@ void settings_compare(struct arena *a, const struct ir_policy *old,
 	was = protections(a, old);
 	is = protections(a, now);
 	compare_texts(&s, "protect", &was, &is, false);
-}
-
-/* --- raw arguments ------------------------------------------------------- */
-
-static bool has_option(const arg_list *args, const struct option *o)
-{
-	vec_each(arg, args) {
-		struct option x = option_of(arg);
-
-		if (str_eq(x.name, o->name) && str_eq(x.value, o->value))
-			return true;
-	}
-	return false;
-}
-
-/* Harmless options of which one less is not certainly less. */
-static bool may_restrict(const struct arg *arg)
-{
-	static const char *const none[] = {"add-host",	 "env",	     "env-file",
-					   "expose",	 "hostname", "label",
-					   "domainname", "workdir",  "publish"};
-
-	for (size_t i = 0; i < ARRAY_LEN(none); i++)
-		if (str_is(arg->option, none[i]))
-			return false;
-	return arg->class == ARG_HARMLESS;
-}
-
-static void add_arg(struct settings *s, enum access_way way,
-		    const struct arg *arg, bool old)
-{
-	struct option o = option_of(arg);
-	struct access_change *c = way == ACCESS_KEPT
-					  ? vec_push(s->a, &s->out->kept)
-					  : vec_push(s->a, &s->out->changes);
-	struct decision has = {.allow = true, .reason = REASON_GRANTED};
-	struct decision none = {.reason = REASON_NO_GRANT};
-
-	c->way = way;
-	c->kind = ACCESS_ARG;
-	c->text = option_text(s->a, &o);
-	c->has_witness = true;
-	c->witness.kind = IR_REQ_ARG;
-	c->witness.arg = c->text;
-	c->witness.text = ir_request_text(s->a, &c->witness);
-	c->was = old || way == ACCESS_KEPT ? has : none;
-	c->is = old ? none : has;
-	c->why = arg->from;
-	c->why_old = old;
-}
-
-/* Each option and value once. */
-static bool is_first(const arg_list *args, const struct arg *arg)
-{
-	struct option o = option_of(arg);
-	arg_list before = {.v = args->v, .n = (uint32_t)(arg - args->v)};
-
-	return !has_option(&before, &o);
-}
-
-/* May it be given several times, each for something of its own? */
-static bool adds_up(struct str name)
-{
-	static const char *const lists[] = {
-		"add-host",
-		"annotation",
-		"attach",
-		"cap-add",
-		"cap-drop",
-		"device",
-		"dns",
-		"dns-option",
-		"dns-search",
-		"env",
-		"env-file",
-		"expose",
-		"group-add",
-		"label",
-		"label-file",
-		"link",
-		"link-local-ip",
-		"log-opt",
-		"mount",
-		"network",
-		"network-alias",
-		"publish",
-		"security-opt",
-		"storage-opt",
-		"sysctl",
-		"tmpfs",
-		"ulimit",
-		"volume",
-		"volumes-from",
-		"blkio-weight-device",
-		"device-read-bps",
-		"device-read-iops",
-		"device-write-bps",
-		"device-write-iops",
-		"device-cgroup-rule",
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		if (str_is(name, lists[i]))
-			return true;
-	return false;
-}
-
-static const struct arg *last_of(const arg_list *args, struct str name)
-{
-	const struct arg *last = NULL;
-
-	vec_each(arg, args)
-		if (str_eq(option_of(arg).name, name))
-			last = arg;
-	return last;
-}
-
-/* Both have both values, and docker takes the last: another one. */
-static void compare_last(struct settings *s, const struct arg *arg)
-{
-	const arg_list *was = &s->p[0]->docker_args;
-	const arg_list *is = &s->p[1]->docker_args;
-	struct option now = option_of(arg), old;
-	const struct arg *before = last_of(was, now.name);
-
-	if (adds_up(now.name) || last_of(is, now.name) != arg || !before)
-		return;
-	old = option_of(before);
-	if (!str_eq(old.value, now.value) && has_option(was, &now) &&
-	    has_option(is, &old))
-		add(s, ACCESS_OTHER,
-		    arena_fmt(s->a, "the last of --%.*s %.*s -> %.*s",
-			      STR_ARG(now.name), STR_ARG(old.value),
-			      STR_ARG(now.value)),
-		    arg->from, false);
-}
-
-void settings_compare_args(struct arena *a, const struct ir_policy *old,
-			   const struct ir_policy *now, struct comparison *out)
-{
-	struct settings s = {.a = a, .p = {old, now}, .out = out};
-
-	vec_each(arg, &now->docker_args) {
-		struct option o = option_of(arg);
-
-		compare_last(&s, arg);
-		if (!is_first(&now->docker_args, arg))
-			continue;
-		if (!has_option(&old->docker_args, &o))
-			add_arg(&s, ACCESS_GAINED, arg, false);
-		else if (out->with_kept)
-			add_arg(&s, ACCESS_KEPT, arg, false);
-	}
-	vec_each(arg, &old->docker_args) {
-		struct option o = option_of(arg);
-
-		if (is_first(&old->docker_args, arg) &&
-		    !has_option(&now->docker_args, &o))
-			add_arg(&s,
-				may_restrict(arg) ? ACCESS_OTHER : ACCESS_LOST,
-				arg, true);
-	}
 }

@@ -1,6 +1,6 @@
 /*
- * compare.h, of what is no request: hardening, trace, image, raw arguments of
- * docker and the like. In order from tight to loose where there is one.
+ * compare.h, of what is no request: hardening, trace, image and the like. In
+ * order from tight to loose where there is one.
  */
 #ifndef COMPILER_ALGEBRA_SETTINGS_H
 #define COMPILER_ALGEBRA_SETTINGS_H
@@ -9,8 +9,5 @@
 
 void settings_compare(struct arena *a, const struct ir_policy *old,
 		      const struct ir_policy *now, struct comparison *out);
-/* Raw arguments: requests of their own, "docker-arg --name=value". */
-void settings_compare_args(struct arena *a, const struct ir_policy *old,
-			   const struct ir_policy *now, struct comparison *out);
 
 #endif
