@@ -113,6 +113,34 @@ static void put_sniff(struct cfg *c)
 	cfg_line(c, "%s unset-var(sess.head)", t);
 }
 
+/* What nothing but HTTP and TLS may use. */
+static void put_strict(struct gate *g)
+{
+	gate_marks_all(g, &g->p->allow, true, MARKS_RAW, MARKS_FOR(NOT_HTTP));
+	gate_marks_guarded(g, MARKS_RAW, MARKS_FOR(DENIED));
+	cfg_line(&g->c,
+		 "tcp-request content reject unless { var(sess.proto) -m str "
+		 "tls http }");
+}
+
+/* Other protocols pass, and so does who says nothing. */
+static void put_other(struct gate *g, enum edge e)
+{
+	struct cfg *c = &g->c;
+	const char *t = "tcp-request content";
+
+	cfg_line(c, "acl silent var(sess.proto) -m str none");
+	cfg_line(c, "acl other var(sess.proto) -m str raw none");
+	cfg_line(c, "acl old var(sess.proto) -m str old");
+	cfg_line(c, "%s set-var(sess.reason) str(bad-hello) if old", t);
+	cfg_line(c, "%s reject if old", t);
+	cfg_line(c, "%s set-var(sess.reason) str(granted) if other", t);
+	if (e == EDGE_RAW)
+		gate_marks_all(g, &g->p->allow, false, MARKS_RAW,
+			       MARKS_FOR(GRANTED));
+	cfg_line(c, "%s set-var(sess.verdict) str(allow) if other", t);
+}
+
 static void put_edge(struct gate *g, enum edge e)
 {
 	struct cfg *c = &g->c;
@@ -137,25 +165,10 @@ static void put_edge(struct gate *g, enum edge e)
 		 "::1 :: fd00:6d65:6d62::/64 }",
 		 t);
 	put_sniff(c);
-	if (e == EDGE_STRICT) {
-		gate_marks_all(g, &g->p->allow, true, MARKS_RAW,
-			       MARKS_FOR(NOT_HTTP));
-		gate_marks_guarded(g, MARKS_RAW, MARKS_FOR(DENIED));
-		cfg_line(c,
-			 "%s reject unless { var(sess.proto) -m str tls http }",
-			 t);
-	} else {
-		cfg_line(c, "acl silent var(sess.proto) -m str none");
-		cfg_line(c, "acl other var(sess.proto) -m str raw none");
-		cfg_line(c, "acl old var(sess.proto) -m str old");
-		cfg_line(c, "%s set-var(sess.reason) str(bad-hello) if old", t);
-		cfg_line(c, "%s reject if old", t);
-		cfg_line(c, "%s set-var(sess.reason) str(granted) if other", t);
-		if (e == EDGE_RAW)
-			gate_marks_all(g, &g->p->allow, false, MARKS_RAW,
-				       MARKS_FOR(GRANTED));
-		cfg_line(c, "%s set-var(sess.verdict) str(allow) if other", t);
-	}
+	if (e == EDGE_STRICT)
+		put_strict(g);
+	else
+		put_other(g, e);
 	cfg_line(c,
 		 "%s set-var(sess.verdict) str(l7) if { var(sess.proto) -m "
 		 "str http }",
