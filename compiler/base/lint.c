@@ -1,5 +1,7 @@
 #include "compiler/base/lint.h"
 
+#include "compiler/base/near.h"
+
 /* What each diagnostic is about, by name: the table below takes a few. */
 #define DIAG(num, name, text)                                                  \
 	static const char about_##name[] __attribute__((unused)) = text;
@@ -35,16 +37,11 @@ const struct lint *lint_named(struct str name)
 
 const struct lint *lint_near(struct str name)
 {
-	unsigned best = name.n < 6 ? 2 : 4;
+	struct near near = {.word = name, .below = name.n < 6 ? 2 : 4};
 	const struct lint *found = NULL;
 
-	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		unsigned d = str_distance(name, str_of(table[i].name), best);
-
-		if (d < best) {
-			best = d;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		if (near_offer(&near, table[i].name))
 			found = &table[i];
-		}
-	}
 	return found;
 }

@@ -1,6 +1,7 @@
 #include "compiler/commands/options.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/base/near.h"
 #include "compiler/commands/view.h"
 #include "compiler/driver.h"
 #include "compiler/emit/emit.h"
@@ -97,18 +98,11 @@ static void suggest(struct parser *p, const char *before, const char *name)
 
 static const char *near_option(struct str name)
 {
-	unsigned best = name.n < 5 ? 2 : 3;
-	const char *found = NULL;
+	struct near near = {.word = name, .below = name.n < 5 ? 2 : 3};
 
-	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		unsigned d = str_distance(name, str_of(table[i].name), best);
-
-		if (d < best) {
-			best = d;
-			found = table[i].name;
-		}
-	}
-	return found;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		(void)near_offer(&near, table[i].name);
+	return near.name;
 }
 
 /* What people who know other tools try; none is a program to be run. */
@@ -120,23 +114,17 @@ static const char *const other_names[][2] = {
 
 static const char *near_command(struct str name)
 {
-	unsigned best = 3;
-	const char *found = NULL;
+	/* Half of it another is another word. */
+	struct near near = {.word = name,
+			    .below = name.n < 5 ? (unsigned)(name.n + 1) / 2
+						: 3};
 
 	for (size_t i = 0; i < ARRAY_LEN(other_names); i++)
 		if (str_is(name, other_names[i][0]))
 			return other_names[i][1];
-	for (int i = 0; i < COMMANDS; i++) {
-		const char *s = command_get((enum command_id)i)->name;
-		unsigned d = str_distance(name, str_of(s), best);
-
-		/* Half of it another is another word. */
-		if (d < best && 2 * d < name.n) {
-			best = d;
-			found = s;
-		}
-	}
-	return found;
+	for (int i = 0; i < COMMANDS; i++)
+		(void)near_offer(&near, command_get((enum command_id)i)->name);
+	return near.name;
 }
 
 static bool unknown_option(struct parser *p, struct str spelling,

@@ -1,5 +1,6 @@
 #include "compiler/emit/docker_check.h"
 
+#include "compiler/base/near.h"
 #include "compiler/emit/docker_names.h"
 
 #include <inttypes.h>
@@ -39,23 +40,17 @@ static bool check_uplink(const struct emit_in *in)
 static bool check_capability(const struct emit_in *in,
 			     const struct ir_text *cap)
 {
-	const char *best = NULL, *c;
-	unsigned least = 3;
+	struct near near = {.word = cap->s, .below = 3};
+	const char *c;
 
 	if (docker_names_capability(cap->s))
 		return true;
-	for (size_t i = 0; (c = docker_names_capability_at(i)); i++) {
-		unsigned d = str_distance(cap->s, str_of(c), 2);
-
-		if (d < least) {
-			least = d;
-			best = c;
-		}
-	}
+	for (size_t i = 0; (c = docker_names_capability_at(i)); i++)
+		(void)near_offer(&near, c);
 	diag_error(in->diags, DIAG_HARDENING, cap->from.at,
 		   "unknown capability '%s'", diag_quote(in->diags, cap->s));
-	if (best)
-		diag_help(in->diags, "did you mean '%s'?", best);
+	if (near.name)
+		diag_help(in->diags, "did you mean '%s'?", near.name);
 	return false;
 }
 

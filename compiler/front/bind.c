@@ -1,6 +1,7 @@
 #include "compiler/front/bind.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/base/near.h"
 #include "compiler/front/bind_types.h"
 
 #include <stddef.h>
@@ -145,22 +146,15 @@ struct ir_origin bind_from(const struct binder *b, struct span at)
 
 const char *bind_nearest(struct str s, const char *const *names, size_t n)
 {
-	unsigned best = s.n < 5 ? 1 : s.n < 9 ? 2 : 3;
-	const char *hit = NULL;
+	struct near near = {.word = s, .below = s.n < 5 ? 2 : s.n < 9 ? 3 : 4};
 
 	for (size_t i = 0; i < n; i++)
 		if (strlen(names[i]) == s.n &&
 		    strncasecmp(names[i], s.p, s.n) == 0)
 			return names[i];
-	for (size_t i = 0; i < n; i++) {
-		unsigned d = str_distance(s, str_of(names[i]), best);
-
-		if (d <= best && (!hit || d < best)) {
-			best = d;
-			hit = names[i];
-		}
-	}
-	return hit;
+	for (size_t i = 0; i < n; i++)
+		(void)near_offer(&near, names[i]);
+	return near.name;
 }
 
 static const char *kind_name(const struct yaml_node *n)

@@ -2,6 +2,7 @@
 
 #include "compiler/base/ascii.h"
 #include "compiler/base/limits.h"
+#include "compiler/base/near.h"
 #include "compiler/front/bind.h"
 #include "compiler/front/yaml.h"
 
@@ -61,9 +62,8 @@ static int by_name(const void *a, const void *b)
 
 static void help_presets(struct presets *p, const struct ir_text *t)
 {
-	unsigned best = 3;
-	const char *near = NULL;
-	struct str low = ascii_lower(p->files->c->a, t->s);
+	struct near near = {.word = ascii_lower(p->files->c->a, t->s),
+			    .below = 3};
 	names all = {0};
 	struct buf b;
 
@@ -79,16 +79,11 @@ static void help_presets(struct presets *p, const struct ir_text *t)
 	qsort(all.v, all.n, sizeof(*all.v), by_name);
 	buf_init(&b, p->files->c->a);
 	vec_each(n, &all) {
-		unsigned d = str_distance(low, str_of(*n), best);
-
-		if (d < best) {
-			best = d;
-			near = *n;
-		}
+		(void)near_offer(&near, *n);
 		buf_addf(&b, "%s%s", b.n ? ", " : "", *n);
 	}
-	if (near)
-		diag_help(diags(p), "did you mean '%s'?", near);
+	if (near.name)
+		diag_help(diags(p), "did you mean '%s'?", near.name);
 	else
 		diag_help(diags(p), "the presets are %s", b.p);
 }

@@ -1,6 +1,7 @@
 #include "compiler/front/request.h"
 
 #include "compiler/base/ascii.h"
+#include "compiler/base/near.h"
 #include "compiler/front/dest.h"
 #include "compiler/front/request_parser.h"
 #include "compiler/ir/http.h"
@@ -142,22 +143,15 @@ static bool unknown_kind(struct request_parser *p, struct span word)
 {
 	struct str s = str_slice(p->text.s, word.beg, word.end);
 	struct diags *d = p->c->diags;
-	const char *near = NULL;
-	unsigned best = 3;
+	struct near near = {.word = s, .below = 3};
 
 	diag_error(d, DIAG_REQUEST, text_at(&p->text, word),
 		   "'%s' is neither a kind of request nor a host with a port",
 		   diag_quote(d, s));
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		unsigned n = str_distance(s, str_of(kinds[i]), best);
-
-		if (n < best) {
-			best = n;
-			near = kinds[i];
-		}
-	}
-	if (near)
-		diag_help(d, "did you mean '%s'?", near);
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		(void)near_offer(&near, kinds[i]);
+	if (near.name)
+		diag_help(d, "did you mean '%s'?", near.name);
 	else
 		diag_help(d, "'host:port', 'METHOD url', 'resolve name', "
 			     "'read path', 'write path' or 'docker-arg word'");

@@ -1,6 +1,7 @@
 #include "compiler/passes/args.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/base/near.h"
 #include "compiler/ir/variable.h"
 #include "compiler/passes/args_judge.h"
 
@@ -316,21 +317,13 @@ static bool joins(const void *ctx, uint32_t i)
 
 static const char *nearest(struct str name)
 {
-	const char *best = NULL;
-	unsigned least = 3;
+	struct near near = {.word = name, .below = 3};
 
 	/* Everything is near a word of one or two letters. */
-	for (int i = 0; name.n > 2 && i < DOCKER_RUN_IDS; i++) {
-		const char *known =
-			docker_run_option((enum docker_run_id)i)->name;
-		unsigned d = str_distance(name, str_of(known), 2);
-
-		if (d < least) {
-			least = d;
-			best = known;
-		}
-	}
-	return best;
+	for (int i = 0; name.n > 2 && i < DOCKER_RUN_IDS; i++)
+		(void)near_offer(
+			&near, docker_run_option((enum docker_run_id)i)->name);
+	return near.name;
 }
 
 static bool unknown_option(struct parser *ps, const struct ir_text *word,

@@ -1,6 +1,7 @@
 #include "compiler/passes/trace.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/base/near.h"
 #include "compiler/ir/native.h"
 #include "compiler/ir/text.h"
 #include "compiler/passes/trace_filter.h"
@@ -55,19 +56,12 @@ static bool in_release(const struct expander *x, const struct tracee_event *e)
 
 static const char *nearest_event(struct str name)
 {
+	struct near near = {.word = name, .below = 4};
 	const struct tracee_event *e;
-	const char *best = NULL;
-	unsigned least = 4;
 
-	for (size_t i = 0; (e = tracee_event_at(i)); i++) {
-		unsigned d = str_distance(name, str_of(e->name), 3);
-
-		if (d < least) {
-			least = d;
-			best = e->name;
-		}
-	}
-	return best;
+	for (size_t i = 0; (e = tracee_event_at(i)); i++)
+		(void)near_offer(&near, e->name);
+	return near.name;
 }
 
 static bool unknown_event(struct expander *x,

@@ -1,5 +1,6 @@
 #include "compiler/passes/trace_filter.h"
 
+#include "compiler/base/near.h"
 #include "compiler/ir/native.h"
 
 #include <stdlib.h>
@@ -252,27 +253,21 @@ static bool unknown_field(const struct trace_filter_ctx *x,
 {
 	struct diags *d = x->c->diags;
 	const struct tracee_arg *arg;
-	const char *best = NULL;
-	unsigned least = 3;
+	struct near near = {.word = name, .below = 3};
 	struct buf all;
 
 	buf_init(&all, x->c->a);
 	for (size_t i = 0; (arg = tracee_arg_at(f->event, i)); i++) {
-		unsigned dist = str_distance(name, str_of(arg->name), 2);
-
 		if (arg->since > x->release || arg->last < x->release ||
 		    (arg->flags & TRACEE_UNDECLARED))
 			continue;
 		buf_addf(&all, "%s%s", all.n ? ", " : "", arg->name);
-		if (dist < least) {
-			least = dist;
-			best = arg->name;
-		}
+		(void)near_offer(&near, arg->name);
 	}
 	diag_error(d, DIAG_TRACE_FIELD, f->at, "'%s' has no field '%s'",
 		   f->event->name, diag_quote(d, name));
-	if (best)
-		diag_help(d, "did you mean 'data.%s'?", best);
+	if (near.name)
+		diag_help(d, "did you mean 'data.%s'?", near.name);
 	else if (all.n)
 		diag_help(d, "its fields are %s", all.p);
 	else
@@ -378,8 +373,7 @@ static bool unknown_name(const struct trace_filter_ctx *x,
 			 const struct filter *f)
 {
 	struct diags *d = x->c->diags;
-	const char *best = NULL;
-	unsigned least = 3;
+	struct near near = {.word = f->name, .below = 3};
 
 	diag_error(d, DIAG_TRACE_FIELD, f->at, "filters have no '%s'",
 		   diag_quote(d, f->name));
@@ -395,18 +389,12 @@ static bool unknown_name(const struct trace_filter_ctx *x,
 			  diag_quote(d, f->name));
 		return false;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
-		unsigned dist =
-			str_distance(f->name, str_of(fields[i].name), 2);
-
-		if (dist < least && fields[i].kind != FIELD_DEAD &&
-		    fields[i].kind != FIELD_NAMES) {
-			least = dist;
-			best = fields[i].name;
-		}
-	}
-	if (best)
-		diag_help(d, "did you mean '%s'?", best);
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		if (fields[i].kind != FIELD_DEAD &&
+		    fields[i].kind != FIELD_NAMES)
+			(void)near_offer(&near, fields[i].name);
+	if (near.name)
+		diag_help(d, "did you mean '%s'?", near.name);
 	else
 		say(x, "a field of the event is 'data.FIELD'");
 	return false;
