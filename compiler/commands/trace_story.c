@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define PROCESSES    65536u /* slots; one that is taken twice loses its depth */
 #define INDENT_MAX   12u
@@ -34,6 +35,7 @@ struct story {
 	unsigned uses;
 	struct process process[PROCESSES];
 	struct alike last;
+	uint64_t day; /* of the last line, since 1970 */
 };
 
 struct story *story_new(const struct trace_look *look)
@@ -101,6 +103,26 @@ static void pad(struct buf *out, unsigned have, unsigned want)
 	for (; have < want; have++)
 		buf_addc(out, ' ');
 	buf_addc(out, ' ');
+}
+
+/* The clock of a line says no date: a session may go on for days. */
+static void put_day(struct story *s, uint64_t at_ns)
+{
+	time_t at = (time_t)(at_ns / 1000000000u);
+	uint64_t day = (uint64_t)at / 86400, last = s->day;
+	struct tm tm;
+	struct buf out;
+	struct view v = {&out, s->look.width, s->look.colour};
+
+	s->day = day > last ? day : last;
+	if (last == 0 || day <= last || !gmtime_r(&at, &tm))
+		return;
+	buf_init(&out, s->a);
+	view_row(&v, 0, VIEW_DIM,
+		 arena_fmt(s->a, "%04d-%02d-%02d", tm.tm_year + 1900,
+			   tm.tm_mon + 1, tm.tm_mday),
+		 STR(""));
+	fwrite(out.p, 1, out.n, s->look.out);
 }
 
 static void put_line(struct story *s, const struct trace_event *e,
@@ -226,6 +248,7 @@ void story_add(struct story *s, const struct trace_event *e)
 	if (s->look.json) {
 		put_json(s, e, &l, depth);
 	} else if (!folds(s, e, &l)) {
+		put_day(s, e->at_ns);
 		put_line(s, e, &l, depth);
 	}
 	if (++s->uses % ARENA_LINES)
