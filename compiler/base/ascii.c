@@ -2,6 +2,14 @@
 
 #include <string.h>
 
+bool ascii_is(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if ((unsigned char)s.p[i] >= 0x80)
+			return false;
+	return true;
+}
+
 bool ascii_is_unreserved(char c)
 {
 	return ascii_is_alnum(c) || c == '-' || c == '.' || c == '_' ||

@@ -26,6 +26,8 @@ static inline bool ascii_is_alnum(char c)
 	return ascii_is_digit(c) || ascii_is_lower(c) || ascii_is_upper(c);
 }
 
+/* Nothing but ASCII; the empty string, too. */
+bool ascii_is(struct str s);
 /* RFC 3986, section 2.3: what a URL never needs to escape. */
 bool ascii_is_unreserved(char c);
 /* Of a hexadecimal digit in either case: 0 to 15; -1 when it is none. */

@@ -11,14 +11,6 @@ void dest_label(struct dest_parser *p, enum dest_label_kind kind, struct str s,
 	*vec_push(p->c->a, &p->labels) = (struct dest_label){kind, s, part};
 }
 
-static bool is_ascii(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if ((unsigned char)s.p[i] >= 0x80)
-			return false;
-	return true;
-}
-
 static size_t code_points(const uint8_t *s)
 {
 	size_t n = 0;
@@ -75,8 +67,8 @@ static bool idn_label(struct dest_parser *p, struct str label, struct span part,
 	again = adopt(p->c->a, got);
 	if (!str_eq(ascii, again))
 		return idn_fail(p, part, label, "it has two encodings");
-	if (!is_ascii(label) &&
-	    (is_ascii(plain) ||
+	if (!ascii_is(label) &&
+	    (ascii_is(plain) ||
 	     code_points(in) != code_points((const uint8_t *)plain.p))) {
 		idn_fail(p, part, label, "characters that map to others");
 		dest_help(p, "did you mean '%s'?", dest_quote(p, plain));
@@ -109,9 +101,9 @@ bool dest_label_ascii(struct dest_parser *p, struct str label, struct span part,
 {
 	struct str s = ascii_lower(p->c->a, label);
 
-	if (is_ascii(s) && !label_shape(p, s, part))
+	if (ascii_is(s) && !label_shape(p, s, part))
 		return false;
-	if (!is_ascii(s) || str_starts(s, STR("xn--"))) {
+	if (!ascii_is(s) || str_starts(s, STR("xn--"))) {
 		if (!idn_label(p, s, part, &s) || !label_shape(p, s, part))
 			return false;
 		if (str_find(s, '.', 0) < s.n) {

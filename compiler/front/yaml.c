@@ -20,6 +20,7 @@ struct reader {
 	uint32_t nodes; /* so far, aliases counted expanded */
 	/* Where libyaml's character count and our byte count last met. */
 	size_t chars, bytes;
+	bool ascii; /* they are the same everywhere */
 };
 
 /* --- places -------------------------------------------------------------- */
@@ -34,6 +35,8 @@ static size_t mark_byte(struct reader *r, const yaml_mark_t *m)
 {
 	struct str s = r->src->text;
 
+	if (r->ascii)
+		return m->index < s.n ? m->index : s.n;
 	while (r->chars < m->index && r->bytes < s.n) {
 		r->bytes++;
 		while (r->bytes < s.n && is_tail(s.p[r->bytes]))
@@ -519,6 +522,7 @@ bool yaml_parse(struct arena *a, struct diags *d, const struct source *src,
 	}
 	if (!yaml_check_bytes(d, src))
 		return false;
+	r.ascii = ascii_is(src->text);
 	if (!yaml_parser_initialize(&r.parser)) {
 		diag_error(d, DIAG_READ, (struct span){0}, "out of memory");
 		return false;
