@@ -17,6 +17,8 @@ import hashlib
 import http.server
 import ipaddress
 import itertools
+import os
+import secrets
 import socket
 import socketserver
 import ssl
@@ -358,18 +360,22 @@ class Certificates:
         signer = ["-signkey", self.ca / "leaf.key"] \
             if name == "selfsigned.test" else \
             ["-CA", self.ca / "ca.crt", "-CAkey", self.ca / "ca.key",
-             "-CAcreateserial"]
+             "-set_serial", str(secrets.randbits(63))]
         life = ["-days", "-1" if name == "expired.test" else "3650"]
         request = subprocess.run(
             ["openssl", "req", "-new", "-key", self.ca / "leaf.key",
              "-subj", "/CN=fake"], check=True, capture_output=True).stdout
-        more = path.with_suffix(".ext")
+        # Another process may make the same: whole, or not there.
+        more = path.with_suffix(".ext%d" % os.getpid())
+        made = path.with_suffix(".new%d" % os.getpid())
         more.write_text("subjectAltName=%s\nbasicConstraints=critical,"
                         "CA:FALSE\n" % alt)
         subprocess.run(
             ["openssl", "x509", "-req", *signer, *life, "-extfile", more,
-             "-out", path], input=request, check=True,
+             "-out", made], input=request, check=True,
             stderr=subprocess.DEVNULL)
+        more.unlink()
+        made.rename(path)
 
 
 class WebServer(Server):
