@@ -29,8 +29,8 @@ struct compilation {
 	third_party_hits reached; /* places where others can read */
 	/* What driver_lint() found, beside the warnings in diags. */
 	waived_list waived; /* warnings with an exception */
-	const bool *denied;	  /* per grant: denials make it void */
-	bool unsearched;	  /* not all of the workspace was looked at */
+	const bool *denied; /* per grant: denials make it void */
+	bool unsearched;    /* not all of the workspace was looked at */
 	/* Set it for what reports a broken `never` of the global file itself:
 	 * there is a plan all the same. */
 	bool unbound;
@@ -48,13 +48,14 @@ struct compilation {
 
 /*
  * Read, bind, merge, check and emit. *c is zero but for what is said
- * above to be set. c->ok says whether c->plan may be used; c->diags holds what there is to say either way.
- * A negative return is a file that cannot be read (exit 3), with *err.
+ * above to be set. c->ok says whether c->plan may be used; c->diags holds what
+ * there is to say either way. A negative return is a file that cannot be read
+ * (exit 3), with *err.
  */
 must_check int driver_compile(struct compilation *c,
 			      const struct front_input *in, struct err *err);
 struct driver_look {
-	uint32_t today; /* base/date.h: what exceptions are judged by */
+	uint32_t today;	       /* base/date.h: what exceptions are judged by */
 	const char *workspace; /* to be looked at, or NULL */
 	bool patterns; /* also for patterns that match nothing in there */
 };

@@ -9,9 +9,12 @@
 static void put_effect(struct buf *b, const struct rule *r, bool requests)
 {
 	const struct ir_grant *g = rule_grant(r);
-	const bool bits[] = {r->deny, r->g[0] != NULL, r->g[1] != NULL,
+	const bool bits[] = {r->deny,
+			     r->g[0] != NULL,
+			     r->g[1] != NULL,
 			     g->private.set && g->private.v,
-			     g->from.layer == LAYER_FLOOR, ir_grant_http(g)};
+			     g->from.layer == LAYER_FLOOR,
+			     ir_grant_http(g)};
 	/* whether it is about requests, what follows says as well */
 	size_t n = ARRAY_LEN(bits) - requests;
 

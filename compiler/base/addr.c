@@ -108,11 +108,9 @@ bool cidr_has(const struct cidr *c, const struct addr *a)
 	size_t whole = c->bits / 8;
 	unsigned rest = c->bits % 8;
 
-	if (c->addr.family != a->family ||
-	    memcmp(c->addr.b, a->b, whole) != 0)
+	if (c->addr.family != a->family || memcmp(c->addr.b, a->b, whole) != 0)
 		return false;
-	return rest == 0 ||
-	       (c->addr.b[whole] ^ a->b[whole]) >> (8 - rest) == 0;
+	return rest == 0 || (c->addr.b[whole] ^ a->b[whole]) >> (8 - rest) == 0;
 }
 
 bool addr_mapped(const struct addr *a, struct addr *out_v4)
@@ -181,8 +179,8 @@ static const struct wrap {
 	uint8_t bytes; /* of the prefix; the IPv4 address follows */
 } wraps[] = {
 	{{0, 0x64, 0xff, 0x9b}, 12}, /* NAT64, RFC 6052 */
-	{{0}, 12},                   /* IPv4-compatible, RFC 4291 */
-	{{0x20, 0x02}, 2},           /* 6to4, RFC 3056 */
+	{{0}, 12},		     /* IPv4-compatible, RFC 4291 */
+	{{0x20, 0x02}, 2},	     /* 6to4, RFC 3056 */
 };
 
 static struct cidr wrap_net(const struct wrap *w, const struct cidr *net)

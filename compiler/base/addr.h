@@ -21,7 +21,7 @@ struct addr {
 
 struct cidr {
 	struct addr addr; /* host bits are zero */
-	uint8_t bits;     /* 0 to 32 or 128 */
+	uint8_t bits;	  /* 0 to 32 or 128 */
 };
 
 #define ADDR_TEXT_MAX 46

@@ -54,7 +54,7 @@ struct str arena_fmt(struct arena *a, const char *fmt, ...) printf_like(2, 3);
 				 sizeof(*(vec)->v)))
 
 #define vec_each(it, vec)                                                      \
-	for (__typeof__(*(vec)->v) *it = (vec)->v;                          \
+	for (__typeof__(*(vec)->v) *it = (vec)->v;                             \
 	     (vec)->n && it < (vec)->v + (vec)->n; it++)
 
 void *vec_grow_(struct arena *a, void *v, uint32_t *n, uint32_t *cap,

@@ -20,7 +20,7 @@ struct part {
 struct diag {
 	enum diag_id id;
 	unsigned order; /* when it was reported: breaks ties between places */
-	struct str subject; /* diag_about() */
+	struct str subject;	/* diag_about() */
 	VEC(struct part) parts; /* the first is the error or warning itself */
 };
 
@@ -85,7 +85,8 @@ static void add_part(struct diags *d, enum part_kind kind, struct span at,
 		     struct str text)
 {
 	if (d->last)
-		*vec_push(d->a, &d->last->parts) = (struct part){kind, at, text};
+		*vec_push(d->a, &d->last->parts) =
+			(struct part){kind, at, text};
 }
 
 void diag_note(struct diags *d, struct span at, const char *fmt, ...)
@@ -134,8 +135,8 @@ static void printable(struct buf *out, struct str s, bool keep_tabs)
 	for (size_t i = 0; i < s.n;) {
 		unsigned char c = (unsigned char)s.p[i];
 		size_t n = str_utf8(s, i);
-		bool c1 = n == 2 && c == 0xc2 &&
-			  (unsigned char)s.p[i + 1] < 0xa0;
+		bool c1 =
+			n == 2 && c == 0xc2 && (unsigned char)s.p[i + 1] < 0xa0;
 
 		if (c == '\t' && keep_tabs) {
 			buf_addc(out, '\t');
@@ -145,8 +146,7 @@ static void printable(struct buf *out, struct str s, bool keep_tabs)
 			i++;
 		} else if (is_hidden(s.p + i, n)) {
 			for (size_t end = i + n; i < end; i++)
-				buf_addf(out, "\\x%02x",
-					 (unsigned char)s.p[i]);
+				buf_addf(out, "\\x%02x", (unsigned char)s.p[i]);
 		} else {
 			buf_add(out, (struct str){s.p + i, n});
 			i += n;

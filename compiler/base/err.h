@@ -27,7 +27,7 @@ int err_errno(struct err *err, const char *what);
 /* Cleanup handlers; they keep errno. */
 void fd_close(int *fd);
 void file_close(FILE **f);
-#define auto_fd __attribute__((cleanup(fd_close)))
+#define auto_fd	  __attribute__((cleanup(fd_close)))
 #define auto_file __attribute__((cleanup(file_close)))
 
 #endif

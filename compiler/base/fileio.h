@@ -27,8 +27,7 @@ must_check int fileio_write(int dirfd, const char *path, struct str data,
 must_check int fileio_mkdirs(const char *path, unsigned mode, struct err *err);
 /* Remove a directory and all below it, never following a link. A path that
  * does not exist is no error. */
-must_check int fileio_remove_tree(int dirfd, const char *path,
-				  struct err *err);
+must_check int fileio_remove_tree(int dirfd, const char *path, struct err *err);
 /* Write all of data to a descriptor, through short writes and EINTR. */
 must_check int fileio_write_all(int fd, struct str data, struct err *err);
 

@@ -259,8 +259,7 @@ static void hide_secrets(cJSON *node)
 			memset(node->valuestring + found.beg, '*',
 			       found.end - found.beg);
 	}
-	cJSON_ArrayForEach(child, node)
-		hide_secrets(child);
+	cJSON_ArrayForEach(child, node) hide_secrets(child);
 }
 
 struct str json_shown(struct arena *a, cJSON *root)

@@ -7,37 +7,40 @@
 #ifndef COMPILER_BASE_LIMITS_H
 #define COMPILER_BASE_LIMITS_H
 
-#define LIMIT_SOURCE_BYTES (1u << 20)   /* one policy or ignore file */
-#define LIMIT_SOURCES 64u               /* files and presets in one compile */
-#define LIMIT_EXTENDS_DEPTH 8u          /* presets that extend presets */
-#define LIMIT_YAML_DEPTH 16u            /* nesting of one document */
-#define LIMIT_YAML_NODES 200000u        /* per file, aliases counted expanded */
-#define LIMIT_SCALAR_BYTES 4096u        /* one YAML scalar, one flag value */
-#define LIMIT_GRANTS 20000u             /* allow and deny, all layers */
-#define LIMIT_PORTS 64u                 /* port ranges in one grant */
-#define LIMIT_HTTP_RULES 256u           /* rules in one grant */
-#define LIMIT_PATTERNS 4096u            /* ignore plus readonly, all layers */
-#define LIMIT_ARGS 512u                 /* docker arguments, all layers */
-#define LIMIT_TRACE_EVENTS 1024u        /* events after expansion */
-#define LIMIT_CLASSES 256u              /* distinct port lists */
-#define LIMIT_NAME_CLASSES 262144u      /* sets of names that rules tell apart */
-#define LIMIT_PAIRS 262144u              /* names and networks looked at together */
-#define LIMIT_FILE_STATES 131072u       /* sets of paths that patterns tell apart */
-#define LIMIT_FILE_STEPS (1u << 27)     /* places in patterns looked at for that */
-#define LIMIT_MASKS 24576u              /* mounts made from one scan; some
+#define LIMIT_SOURCE_BYTES  (1u << 20) /* one policy or ignore file */
+#define LIMIT_SOURCES	    64u	       /* files and presets in one compile */
+#define LIMIT_EXTENDS_DEPTH 8u	       /* presets that extend presets */
+#define LIMIT_YAML_DEPTH    16u	       /* nesting of one document */
+#define LIMIT_YAML_NODES    200000u    /* per file, aliases counted expanded */
+#define LIMIT_SCALAR_BYTES  4096u      /* one YAML scalar, one flag value */
+#define LIMIT_GRANTS	    20000u     /* allow and deny, all layers */
+#define LIMIT_PORTS	    64u	       /* port ranges in one grant */
+#define LIMIT_HTTP_RULES    256u       /* rules in one grant */
+#define LIMIT_PATTERNS	    4096u      /* ignore plus readonly, all layers */
+#define LIMIT_ARGS	    512u       /* docker arguments, all layers */
+#define LIMIT_TRACE_EVENTS  1024u      /* events after expansion */
+#define LIMIT_CLASSES	    256u       /* distinct port lists */
+#define LIMIT_NAME_CLASSES  262144u    /* sets of names that rules tell apart */
+#define LIMIT_PAIRS	    262144u /* names and networks looked at together */
+#define LIMIT_FILE_STATES   131072u /* sets of paths that patterns tell apart */
+#define LIMIT_FILE_STEPS    (1u << 27) /* places in patterns looked at for that \
+					*/
+#define LIMIT_MASKS                                                            \
+	24576u				/* mounts made from one scan; some     \
 					   0.2 ms each, argv is 6 MiB */
-#define LIMIT_PATH_BYTES 4096u          /* PATH_MAX */
-#define LIMIT_NAME_BYTES 253u           /* RFC 1035, without the last dot */
-#define LIMIT_LABEL_BYTES 63u           /* RFC 1035 */
-#define LIMIT_PLAN_FILES 32u            /* artefacts in one plan */
-#define LIMIT_PLAN_BYTES (64u << 20)    /* one artefact */
-#define LIMIT_WAIVERS 1024u             /* exceptions from warnings, all layers */
-#define LIMIT_TRUST_ENTRIES 512u        /* approvals that are remembered */
-#define LIMIT_TRUST_ADDS 64u            /* texts kept of one of them */
-#define LIMIT_TRUST_TEXT 160u           /* bytes kept of one text */
-#define LIMIT_TRUST_BYTES (64u << 20)   /* all of trust.json: more than the
-					   three together can be */
-#define LIMIT_ERRORS 20u                /* diagnostics of error rank shown */
-#define LIMIT_WARNINGS 20u              /* and of warnings */
+#define LIMIT_PATH_BYTES    4096u	/* PATH_MAX */
+#define LIMIT_NAME_BYTES    253u	/* RFC 1035, without the last dot */
+#define LIMIT_LABEL_BYTES   63u		/* RFC 1035 */
+#define LIMIT_PLAN_FILES    32u		/* artefacts in one plan */
+#define LIMIT_PLAN_BYTES    (64u << 20) /* one artefact */
+#define LIMIT_WAIVERS	    1024u /* exceptions from warnings, all layers */
+#define LIMIT_TRUST_ENTRIES 512u  /* approvals that are remembered */
+#define LIMIT_TRUST_ADDS    64u	  /* texts kept of one of them */
+#define LIMIT_TRUST_TEXT    160u  /* bytes kept of one text */
+#define LIMIT_TRUST_BYTES                                                      \
+	(64u << 20)	   /* all of trust.json: more than the                 \
+			      three together can be */
+#define LIMIT_ERRORS   20u /* diagnostics of error rank shown */
+#define LIMIT_WARNINGS 20u /* and of warnings */
 
 #endif

@@ -12,7 +12,7 @@ enum reason {
 #undef REASON
 };
 
-const char *reason_name(enum reason r);  /* "no-grant" */
+const char *reason_name(enum reason r);	 /* "no-grant" */
 const char *reason_about(enum reason r); /* "nothing grants it" */
 bool reason_parse(struct str name, enum reason *out);
 

@@ -29,8 +29,7 @@ int str_cmp(struct str a, struct str b)
 
 bool str_starts(struct str s, struct str prefix)
 {
-	return s.n >= prefix.n &&
-	       str_eq((struct str){s.p, prefix.n}, prefix);
+	return s.n >= prefix.n && str_eq((struct str){s.p, prefix.n}, prefix);
 }
 
 bool str_ends(struct str s, struct str suffix)

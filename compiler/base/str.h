@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define must_check __attribute__((warn_unused_result))
+#define must_check	  __attribute__((warn_unused_result))
 #define printf_like(f, a) __attribute__((format(printf, f, a)))
-#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define ARRAY_LEN(a)	  (sizeof(a) / sizeof((a)[0]))
 
 struct str {
 	const char *p;
@@ -23,7 +23,10 @@ struct str {
 
 #define STR(lit) ((struct str){(lit), sizeof(lit) - 1})
 /* For static tables, where a compound literal is not a constant. */
-#define STR_INIT(lit) {(lit), sizeof(lit) - 1}
+#define STR_INIT(lit)                                                          \
+	{                                                                      \
+		(lit), sizeof(lit) - 1                                         \
+	}
 /* printf("%.*s", STR_ARG(s)) */
 #define STR_ARG(s) (int)(s).n, (s).p
 

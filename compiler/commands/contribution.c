@@ -40,7 +40,7 @@ struct work {
 	bool compared; /* diff says what the workspace changes */
 	struct comparison diff;
 	spots gains, adds; /* of diff.changes and of found, by place */
-	bool unknown[2]; /* but not of requests [0], of files [1] */
+	bool unknown[2];   /* but not of requests [0], of files [1] */
 };
 
 static bool is_file(enum access_kind kind)
@@ -121,8 +121,7 @@ static void sort_places(struct work *w)
 			*vec_push(a, &w->gains) = (struct spot){g->why, i};
 	}
 	for (uint32_t i = 0; i < w->found.n; i++)
-		*vec_push(a, &w->adds) =
-			(struct spot){w->found.v[i].from, i};
+		*vec_push(a, &w->adds) = (struct spot){w->found.v[i].from, i};
 	if (w->gains.n)
 		qsort(w->gains.v, w->gains.n, sizeof(*w->gains.v), by_place);
 	if (w->adds.n)
@@ -143,9 +142,8 @@ static const struct spot *first_at(const spots *list, struct ir_origin from)
 		else
 			hi = mid;
 	}
-	return lo < list->n && same_place(list->v[lo].from, from)
-		       ? &list->v[lo]
-		       : NULL;
+	return lo < list->n && same_place(list->v[lo].from, from) ? &list->v[lo]
+								  : NULL;
 }
 
 /* The first thing gained that this text is responsible for. */

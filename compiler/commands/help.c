@@ -130,7 +130,8 @@ static const char *more(enum command_id id)
 	if (id != COMMAND_DIFF)
 		return NULL;
 	return "OLD and NEW are each one of:\n"
-	       "  FILE, FOLDER    a YAML file, - for stdin; a workspace, or what "
+	       "  FILE, FOLDER    a YAML file, - for stdin; a workspace, or "
+	       "what "
 	       "'compile' wrote\n"
 	       "  REV, REV:PATH   this workspace in a revision of git; a file, "
 	       "workspace or plan\n"

@@ -62,23 +62,24 @@ static struct str text(struct arena *a, int dir)
 		 "# ~/.membrane/config.yaml. 'membrane plan' shows the whole.\n"
 		 "\n");
 	write_extends(a, dir, &b);
-	buf_adds(&b, "\n"
-		     "# allow:\n"
-		     "#   - api.example.com:443\n"
-		     "#   - dest: \"*.example.com\"  # one label\n"
-		     "#     ports: [443, 8000-8999]\n"
-		     "# deny:\n"
-		     "#   - 192.0.2.0/24\n"
-		     "\n"
-		     "# ignore:      # there, but empty; gitignore syntax\n"
-		     "#   - secrets/\n"
-		     "# readonly:\n"
-		     "#   - /vendor/\n"
-		     "\n"
-		     "# tests:       # 'membrane test' holds the policy to them\n"
-		     "#   allow: [GET https://api.example.com/]\n"
-		     "#   deny: [read .env]\n"
-		     "#   never: [{dest: \"**.internal\"}]\n");
+	buf_adds(&b,
+		 "\n"
+		 "# allow:\n"
+		 "#   - api.example.com:443\n"
+		 "#   - dest: \"*.example.com\"  # one label\n"
+		 "#     ports: [443, 8000-8999]\n"
+		 "# deny:\n"
+		 "#   - 192.0.2.0/24\n"
+		 "\n"
+		 "# ignore:      # there, but empty; gitignore syntax\n"
+		 "#   - secrets/\n"
+		 "# readonly:\n"
+		 "#   - /vendor/\n"
+		 "\n"
+		 "# tests:       # 'membrane test' holds the policy to them\n"
+		 "#   allow: [GET https://api.example.com/]\n"
+		 "#   deny: [read .env]\n"
+		 "#   never: [{dest: \"**.internal\"}]\n");
 	return buf_str(&b);
 }
 

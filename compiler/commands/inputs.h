@@ -18,8 +18,8 @@ struct inputs {
 };
 
 /*
- * From flags, MEMBRANE_HOME and MEMBRANE_POLICIES. Nothing is written, but for a
- * policy that was left half written: saving_recover(). On the first use, what
+ * From flags, MEMBRANE_HOME and MEMBRANE_POLICIES. Nothing is written, but for
+ * a policy that was left half written: saving_recover(). On the first use, what
  * would become the global file is read in its place.
  */
 must_check int inputs_find(struct arena *a, const struct options *o,

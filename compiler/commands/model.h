@@ -19,14 +19,14 @@ struct plan_model {
 	const struct ir_policy *policy; /* IR_NORMALISED */
 	const struct plan *plan;
 	const struct diags *diags;   /* of the compile: warnings */
-	const bool *denied;	  /* per grant: void by denials; or NULL */
-	third_party_hits reached; /* where others can read */
-	waived_list waived; /* warnings with an exception */
+	const bool *denied;	     /* per grant: void by denials; or NULL */
+	third_party_hits reached;    /* where others can read */
+	waived_list waived;	     /* warnings with an exception */
 	char digest[SHA256_HEX_MAX]; /* of the manifest */
 	struct contribution adds;    /* of the workspace */
 	enum trust_state trust;
-	struct err trust_err;	     /* TRUST_UNKNOWN: why */
-	struct diags refused;	     /* what cannot be enforced: errors */
+	struct err trust_err; /* TRUST_UNKNOWN: why */
+	struct diags refused; /* what cannot be enforced: errors */
 	risk_list risks;
 	const struct plan *last; /* that ran here before, or NULL */
 	/* What it says, and how access changed since, when this version can

@@ -220,8 +220,8 @@ static const char *why_decrypted(const struct ir_policy *p,
 	if (g->dest.kind == IR_DEST_URL)
 		return "a URL";
 	return g->tls.set && g->tls.v == IR_TLS_INSPECT ? "tls: inspect"
-	       : p->tls.v == IR_TLS_INSPECT		? "tls: inspect, for all"
-							: "";
+	       : p->tls.v == IR_TLS_INSPECT ? "tls: inspect, for all"
+					    : "";
 }
 
 static void decrypted_row(const struct view *v, const struct plan_model *m,
@@ -462,8 +462,7 @@ static void diag_points(const struct view *v, const struct plan_model *m,
 		if (view_more(v, 2, shown++, n))
 			break;
 		point(v, errors ? "✗" : "!", errors ? VIEW_BAD : VIEW_WARN,
-		      view_cleaned(m->a, one.text),
-		      lint_place(m, &one));
+		      view_cleaned(m->a, one.text), lint_place(m, &one));
 	}
 }
 
@@ -480,14 +479,15 @@ static void excepted(const struct view *v, const struct plan_model *m)
 		point(v, "·", VIEW_DIM, view_cleaned(m->a, w->view.text),
 		      lint_place(m, &w->view));
 		buf_adds(v->out, "    ");
-		view_wrap(v, 4, 4,
-			  arena_fmt(m->a, "%s%s%s: %s",
-				    model_source(m, w->waiver->from).p,
-				    w->waiver->has_until ? ", until " : "",
-				    w->waiver->has_until
-					    ? date_text(m->a, w->waiver->until).p
-					    : "",
-				    view_cleaned(m->a, w->waiver->reason).p));
+		view_wrap(
+			v, 4, 4,
+			arena_fmt(m->a, "%s%s%s: %s",
+				  model_source(m, w->waiver->from).p,
+				  w->waiver->has_until ? ", until " : "",
+				  w->waiver->has_until
+					  ? date_text(m->a, w->waiver->until).p
+					  : "",
+				  view_cleaned(m->a, w->waiver->reason).p));
 	}
 }
 
@@ -514,11 +514,12 @@ static void other_text(const struct view *v, const struct plan_model *m)
 	for (uint32_t i = 0; i < m->n_files; i++)
 		buf_addf(&names, "%s%.*s", i ? ", " : "",
 			 STR_ARG(m->files[i].name));
-	view_title(v,
-		   model_has_changes(m)
-			   ? "the same access as the plan that ran here last"
-			   : "another version wrote the plan that ran here last",
-		   0, NULL);
+	view_title(
+		v,
+		model_has_changes(m)
+			? "the same access as the plan that ran here last"
+			: "another version wrote the plan that ran here last",
+		0, NULL);
 	paragraph(v, arena_fmt(m->a, "In other words: %s", names.p).p);
 }
 

@@ -58,9 +58,14 @@ static int end_sessions(const struct reset *r, const char *state,
 
 static int remove_images(struct err *err)
 {
-	static const char *const words[] = {
-		"docker",	 "image",	   "rm", "--force",
-		"membrane-gate", "membrane-agent", "membrane-watch", NULL};
+	static const char *const words[] = {"docker",
+					    "image",
+					    "rm",
+					    "--force",
+					    "membrane-gate",
+					    "membrane-agent",
+					    "membrane-watch",
+					    NULL};
 	char *argv[ARRAY_LEN(words)] = {NULL};
 	posix_spawn_file_actions_t files;
 	int rc, status;

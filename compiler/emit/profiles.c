@@ -215,13 +215,13 @@ static void add_grants(const struct emit_in *in, const ir_grants *grants,
 
 		if (!of[i])
 			continue;
-		*vec_push(in->a, out) = (struct profile_entry){
-			ir_dest_name(&g->dest),
-			ir_dest_net(&g->dest),
-			list->v[of[i] - 1].token,
-			g->id,
-			&g->from,
-			inside_opens(in->policy, g)};
+		*vec_push(in->a, out) =
+			(struct profile_entry){ir_dest_name(&g->dest),
+					       ir_dest_net(&g->dest),
+					       list->v[of[i] - 1].token,
+					       g->id,
+					       &g->from,
+					       inside_opens(in->policy, g)};
 	}
 }
 

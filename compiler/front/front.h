@@ -24,7 +24,7 @@ enum front_flag_kind {
 	FRONT_FLAG_CIDR,     /* -c, --cidr */
 	FRONT_FLAG_IGNORE,   /* -i, --ignore */
 	FRONT_FLAG_READONLY, /* -r, --readonly */
-	FRONT_FLAG_ARG,      /* -a, --arg */
+	FRONT_FLAG_ARG,	     /* -a, --arg */
 	FRONT_FLAG_RESOLVER, /* --resolver, --dns-resolver */
 	FRONT_FLAG_IMAGE,    /* --image */
 	FRONT_FLAG_UPLINK,   /* --uplink */
@@ -59,19 +59,19 @@ struct front_tree {
 };
 
 struct front_input {
-	const char *workspace;  /* directory; NULL: there is none */
-	const char *state;      /* ~/.membrane, or $MEMBRANE_HOME; or NULL */
-	const char *global;     /* read as ~/.membrane/config.yaml; NULL: the
-				   one in state, or else default.yaml of the
-				   presets: what the first run will write */
+	const char *workspace; /* directory; NULL: there is none */
+	const char *state;     /* ~/.membrane, or $MEMBRANE_HOME; or NULL */
+	const char *global;    /* read as ~/.membrane/config.yaml; NULL: the
+				  one in state, or else default.yaml of the
+				  presets: what the first run will write */
 	/* The workspace and a global file that is given are read from here;
 	 * NULL: from the disk. */
 	const struct front_tree *tree;
 	/* What the names of those files begin with for people, "main:"; a
 	 * global file that is given then goes by its own. NULL: neither. */
 	const char *prefix;
-	const char *policies;   /* directory of the presets */
-	bool no_global;         /* --no-global-config */
+	const char *policies; /* directory of the presets */
+	bool no_global;	      /* --no-global-config */
 	const struct front_flag *flags;
 	size_t n_flags;
 	/* What was changed while the session ran, above the flags: a line each
@@ -88,8 +88,8 @@ struct front_input {
  * *err; one that does not exist is no error.
  */
 must_check int front_load(struct pass_ctx *c, struct sources *sources,
-			  const struct front_input *in, docs *out,
-			  bool *out_ok, struct err *err);
+			  const struct front_input *in, docs *out, bool *out_ok,
+			  struct err *err);
 
 /* The workspace's own policy among what was loaded; where there was none, the
  * one to be written. */

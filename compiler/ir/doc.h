@@ -10,7 +10,7 @@
 
 /* A bound source, as the front returns it. */
 struct doc {
-	enum layer layer; /* a preset that the workspace extends: WORKSPACE */
+	enum layer layer;  /* a preset that the workspace extends: WORKSPACE */
 	struct str source; /* its name */
 	struct ir_policy policy; /* IR_BOUND */
 	/* A preset of the folder of policies: what its tests allow and deny is

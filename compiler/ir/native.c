@@ -3,7 +3,7 @@
 enum { FULL = 0, DEFAULT = 1, SOMEWHERE = 2 };
 
 static const struct native_event events[] = {
-#define EVENT(name, set) {#name, (set) & DEFAULT, ((set) & SOMEWHERE) != 0},
+#define EVENT(name, set) {#name, (set)&DEFAULT, ((set)&SOMEWHERE) != 0},
 #define CALL(...)
 #define ARG(...)
 #define FIELD(...)

@@ -29,8 +29,7 @@ must_check bool passes_normalise(struct pass_ctx *c, struct ir_policy *p);
  * conflicts: errors that need the whole policy: http on UDP ports. What is
  * merely odd is for lint. Requires IR_NORMALISED.
  */
-must_check bool passes_conflicts(struct pass_ctx *c,
-				 const struct ir_policy *p);
+must_check bool passes_conflicts(struct pass_ctx *c, const struct ir_policy *p);
 
 /*
  * What the workspace layer (the file, what it extends, and the ignore file)
@@ -60,8 +59,7 @@ struct addition {
 	bool is_plain;
 };
 typedef VEC(struct addition) addition_list;
-void passes_additions(struct pass_ctx *c, const docs *docs,
-		      addition_list *out);
+void passes_additions(struct pass_ctx *c, const docs *docs, addition_list *out);
 
 /*
  * What the runtime cannot enforce yet: `http`, name and url denials,
