@@ -13,7 +13,7 @@ at=$PWD/build/$arch root=$PWD/build/$arch/root
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 
 configure() {
-	mkdir -p "$at"/apt/{lists,cache/archives}/partial
+	mkdir -p "$at"/apt/{lists,cache/archives}/partial "$at/apt/etc"
 	: >"$at/apt/status"
 	cat >"$at/apt/apt.conf" <<-END
 		APT::Architecture "$arch";
@@ -23,15 +23,16 @@ configure() {
 		Dir::State "$at/apt";
 		Dir::State::status "$at/apt/status";
 		Dir::Cache "$at/apt/cache";
-		Dir::Etc::sourcelist "$at/apt/sources.list";
+		Dir::Etc::sourcelist "$at/apt/etc/sources.list";
 		Dir::Etc::sourceparts "-";
-		Dir::Etc::preferencesparts "-";
+		Dir::Etc::preferences "$at/apt/etc/preferences";
+		Dir::Etc::preferencesparts "$at/apt/etc";
 	END
 	for suite in bookworm bookworm-updates bookworm-backports; do
 		echo "deb [signed-by=$keys] $mirror $suite main"
-	done >"$at/apt/sources.list"
+	done >"$at/apt/etc/sources.list"
 	echo "deb [signed-by=$keys] $mirror-security bookworm-security main" \
-		>>"$at/apt/sources.list"
+		>>"$at/apt/etc/sources.list"
 }
 
 # As programs find it: /lib in /usr, and no link out of it.
