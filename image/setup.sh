@@ -27,7 +27,8 @@ test=(?libclang-rt-dev libhttp-parser-dev llvm/llvm-symbolizer nftables/nft ipro
 	fish/fish mandoc/mandoc ?qemu-system-x86 ?busybox-static)
 bench=(?mitmproxy/mitmdump)
 arm64=(gcc-aarch64-linux-gnu/aarch64-linux-gnu-gcc debian-archive-keyring
-	qemu-system-arm/qemu-system-aarch64 qemu-user-static/qemu-aarch64-static)
+	gcc-arm-linux-gnueabihf/arm-linux-gnueabihf-gcc libc6-dev-armhf-cross
+	qemu-system-arm/qemu-system-aarch64)
 
 missing() {
 	local entry package

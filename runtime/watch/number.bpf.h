@@ -6,11 +6,13 @@
  * A part of watch.bpf.c. Any program can use any of the numbers: int $0x80 is
  * there for 64-bit programs, too.
  */
-#define TS_COMPAT   2
-#define X32_BIT	    0x40000000u
-#define NO_CALL	    0xffffffffu /* behind a signal handler */
-#define PSR_MODE    0x1f /* of Arm: the state that a 32-bit program runs in */
-#define PSR_MODE_32 0x10
+#define TS_COMPAT    2
+#define X32_BIT	     0x40000000u
+#define NO_CALL	     0xffffffffu /* behind a signal handler */
+#define PSR_MODE     0x1f /* of Arm: the state that a 32-bit program runs in */
+#define PSR_MODE_32  0x10
+#define ARM_PRIVATE  0x0f0000u
+#define ARM_PRIVATES 0x800u
 
 struct call {
 	__u32 nr;      /* the machine's own; WATCH_CALLS_MAX: it has none */
@@ -53,6 +55,17 @@ static __always_inline bool is_compat(struct task_struct *t,
 	return t->thread_info.status & TS_COMPAT;
 #else
 	return (regs->pstate & PSR_MODE) == PSR_MODE_32;
+#endif
+}
+
+/* What 32-bit Arm programs ask of the processor: to flush a cache, where the
+ * data of a thread is. */
+static __always_inline bool is_private(__u32 nr)
+{
+#ifdef __TARGET_ARCH_x86
+	return false;
+#else
+	return (nr & ~(ARM_PRIVATES - 1)) == ARM_PRIVATE;
 #endif
 }
 
@@ -206,6 +219,7 @@ static __always_inline void call_read(struct call *c, struct task_struct *t,
 	if (is_compat(t, regs)) {
 		compat_args(regs, c->args);
 		translate(c, nr < WATCH_NUMBERS ? nr : WATCH_FOREIGN);
+		c->harmless = c->harmless || is_private(nr);
 		return;
 	}
 	own_args(regs, c->args);

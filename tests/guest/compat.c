@@ -1,15 +1,18 @@
 /*
- * Calls as 32-bit programs make them, by int $0x80, which 64-bit ones can, too;
- * what they point to has to be below 4 GB: in static memory of a static
- * program.
+ * Calls as 32-bit programs make them. On x86-64 by int $0x80, which 64-bit ones
+ * can, too; what they point to has to be below 4 GB: in static memory of a
+ * static program. On arm64 by a program of its own, this agent built for 32
+ * bits.
  */
 #define _GNU_SOURCE
 #include "agent.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/net.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,12 +20,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifdef __x86_64__
+#if defined(__x86_64__) || defined(__arm__)
 
+/* What the call has no second argument for is no part of the event. */
+#ifdef __x86_64__
+#define UMOUNT_SECOND 0x77
+#else
+#define UMOUNT_SECOND 0
+#endif
 #define AT(object) ((uint32_t)(uintptr_t)(object))
 #define CWD	   ((uint32_t)AT_FDCWD)
 
-/* arch/x86/entry/syscalls/syscall_32.tbl */
+/* arch/x86/entry/syscalls/syscall_32.tbl, arch/arm/tools/syscall.tbl */
 enum {
 	N_OPEN = 5,
 	N_CLOSE = 6,
@@ -32,7 +41,6 @@ enum {
 	N_MKNOD = 14,
 	N_CHMOD = 15,
 	N_MOUNT = 21,
-	N_UMOUNT = 22,
 	N_PTRACE = 26,
 	N_RENAME = 38,
 	N_MKDIR = 39,
@@ -40,17 +48,32 @@ enum {
 	N_SYMLINK = 83,
 	N_FTRUNCATE = 93,
 	N_FCHMOD = 94,
-	N_SOCKETCALL = 102,
 	N_CHOWN = 182,
 	N_TRUNCATE64 = 193,
 	N_CHOWN32 = 212,
+	N_OPENAT2 = 437,
+#ifdef __x86_64__
+	N_UMOUNT = 22, /* without flags */
+	N_SOCKETCALL = 102,
 	N_OPENAT = 295,
 	N_UNLINKAT = 301,
 	N_SENDMMSG = 345,
 	N_SOCKET = 359,
 	N_CONNECT = 362,
 	N_SENDMSG = 370,
-	N_OPENAT2 = 437,
+#else
+	N_UMOUNT = 52,
+	N_SOCKET = 281,
+	N_BIND = 282,
+	N_CONNECT = 283,
+	N_LISTEN = 284,
+	N_ACCEPT = 285,
+	N_SENDTO = 290,
+	N_SENDMSG = 296,
+	N_OPENAT = 322,
+	N_UNLINKAT = 328,
+	N_SENDMMSG = 374,
+#endif
 };
 
 struct iovec32 {
@@ -66,6 +89,7 @@ struct mmsghdr32 {
 	uint32_t sent;
 };
 
+#ifdef __x86_64__
 static int call(uint32_t nr, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
 	/* More than 32 bits: the kernel does not look at them. */
@@ -87,6 +111,36 @@ static int socketcall(uint32_t which, uint32_t a, uint32_t b, uint32_t c,
 	memcpy(args, (uint32_t[]){a, b, c, d, e, f}, sizeof(args));
 	return call(N_SOCKETCALL, which, AT(args), 0, 0);
 }
+
+static void truncate_at(const char *path, uint32_t low, uint32_t high)
+{
+	call(N_TRUNCATE64, AT(path), low, high, 0);
+}
+#else
+static int call(uint32_t nr, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+	return (int)syscall((long)nr, a, b, c, d);
+}
+
+/* Here each has a number. */
+static int socketcall(uint32_t which, uint32_t a, uint32_t b, uint32_t c,
+		      uint32_t d, uint32_t e, uint32_t f)
+{
+	static const long numbers[] = {
+		[SYS_SOCKET] = N_SOCKET,   [SYS_BIND] = N_BIND,
+		[SYS_CONNECT] = N_CONNECT, [SYS_LISTEN] = N_LISTEN,
+		[SYS_ACCEPT] = N_ACCEPT,   [SYS_SENDTO] = N_SENDTO,
+	};
+
+	return (int)syscall(numbers[which], a, b, c, d, e, f);
+}
+
+/* 64 bits are in a pair of registers, the first of which is even. */
+static void truncate_at(const char *path, uint32_t low, uint32_t high)
+{
+	call(N_TRUNCATE64, AT(path), 0, low, high);
+}
+#endif
 
 static void files(void)
 {
@@ -116,7 +170,7 @@ static void files(void)
 	call(N_CHMOD, AT(hard), 0604, 0, 0);
 	call(N_CHOWN, AT(hard), 0xffff, 1000, 0);
 	call(N_CHOWN32, AT(hard), 1000, 0xffffffff, 0);
-	call(N_TRUNCATE64, AT(hard), 5, 1, 0); /* 4 GB and 5 bytes */
+	truncate_at(hard, 5, 1); /* 4 GB and 5 bytes */
 	call(N_UNLINK, AT(soft), 0, 0, 0);
 	call(N_UNLINKAT, CWD, AT(hard), 0, 0);
 	call(N_RMDIR, AT(folder), 0, 0, 0);
@@ -167,30 +221,53 @@ static void datagrams(void)
 	close((int)s);
 }
 
-void compat(void)
+static void narrow(void)
 {
 	static const char none[] = "none", at[] = "folder", type[] = "tmpfs";
-	int status;
-	pid_t pid = fork();
 
-	/* Without such calls it is killed. */
-	if (pid == 0) {
-		files();
-		streams();
-		datagrams();
-		call(N_MOUNT, AT(none), AT(at), AT(type), 0);
-		call(N_UMOUNT, AT(at), 0x77, 0, 0);
-		call(N_PTRACE, 16, 0x3ffffe, 0, 0); /* nobody */
-		_exit(0);
-	}
-	if (waitpid(pid, &status, 0) == pid && status == 0)
-		make("compat-is-there");
+	files();
+	streams();
+	datagrams();
+	call(N_MOUNT, AT(none), AT(at), AT(type), 0);
+	call(N_UMOUNT, AT(at), UMOUNT_SECOND, 0, 0);
+	call(N_PTRACE, 16, 0x3ffffe, 0, 0); /* nobody */
+}
+
+#endif
+
+#ifdef __arm__
+
+void compat(void)
+{
+	narrow();
 }
 
 #else
 
+/* Without such calls it does not come back. */
+static int child(void)
+{
+#ifdef __x86_64__
+	narrow();
+	return 0;
+#else
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s32", program_invocation_name);
+	execl(path, path, "narrow", NULL);
+	return 127;
+#endif
+}
+
 void compat(void)
 {
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(child());
+	if (waitpid(pid, &status, 0) == pid && status == 0)
+		make("compat-is-there");
 }
 
 #endif

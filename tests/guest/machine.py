@@ -44,6 +44,11 @@ class Machine:
         return ["aarch64-linux-gnu-gcc", "--sysroot=%s" % (
             self.build / "root")]
 
+    def cc32(self):
+        """What builds an agent of 32 bits, where that is a program."""
+        cc = "arm-linux-gnueabihf-gcc"
+        return [cc] if self.arch == "arm64" and shutil.which(cc) else None
+
     def busybox(self):
         path = shutil.which("busybox") if self.own else (
             self.build / "root/bin/busybox")

@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 BACK_ENDS = ("fexit", "lsm", "sys_exit")
 
 
-def initramfs(machine, overlay, agent):
+def initramfs(machine, overlay, folder):
     c = Cpio()
     for name in ("bin", "dev", "proc", "sys", "tmp", "out", "plan", "named"):
         c.folder(name)
@@ -35,7 +35,8 @@ def initramfs(machine, overlay, agent):
     c.add("bin/sh", 0o120777, b"busybox")
     c.file("init", HERE / "init")
     c.file("overlay.ko", overlay)
-    c.file("agent", agent)
+    for agent in sorted(folder.glob("agent*")):
+        c.file(agent.name, agent)
     c.file("membrane-watch", machine.build / "bin/membrane-watch")
     c.add("plan/trace.json", 0o100644, json.dumps(actions.PLAN).encode())
     c.add("named/trace.json", 0o100644, json.dumps(dict(
@@ -73,6 +74,9 @@ def judge(machine, back_end, used, out):
           out.get(back_end + ".status"))
     actions.judge(used, "/tmp/%s/at/w" % back_end, "/sealed/secret", found,
                   capable=used == "fexit", machine=machine.machine)
+    check(not machine.cc32() or any(
+        e.get("contextFlags", {}).get("isCompat") for e in found),
+          back_end + ": a 32-bit program")
 
 
 def run(machine, image, folder, *words):
@@ -149,10 +153,12 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         actions.build(folder / "agent", machine.cc())
+        if machine.cc32():
+            actions.build(folder / "agent32", machine.cc32())
         for suite, tests in TESTS[arch]:
             image, overlay = machine.kernel(suite)
             (folder / "initramfs").write_bytes(
-                initramfs(machine, overlay, folder / "agent"))
+                initramfs(machine, overlay, folder))
             for test in tests:
                 test(machine, image, folder)
     print("%d passed, %d failed" % actions.total())

@@ -27,7 +27,8 @@
 void numbers(void)
 {
 	/* The kernel looks at 32 bits of the register. */
-	ignore(syscall(0x100000000L | SYS_mkdirat, AT_FDCWD, "by-wide", 0700));
+	ignore(syscall((long)(0x100000000LL | SYS_mkdirat), AT_FDCWD, "by-wide",
+		       0700));
 #ifdef __x86_64__
 	if (syscall(X32 | SYS_mkdirat, AT_FDCWD, "by-x32", 0700) == 0)
 		works('x');
