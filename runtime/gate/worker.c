@@ -1,21 +1,13 @@
 #include "runtime/gate/worker.h"
 
 #include "runtime/gate/caps.h"
-#include "runtime/gate/change.h"
 #include "runtime/gate/clock.h"
-#include "runtime/gate/dns_gate.h"
-#include "runtime/gate/flows.h"
 #include "runtime/gate/hello.h"
-#include "runtime/gate/l7.h"
-#include "runtime/gate/link.h"
-#include "runtime/gate/nflog.h"
-#include "runtime/gate/onward.h"
-#include "runtime/gate/outlog.h"
+#include "runtime/gate/report.h"
 #include "runtime/gate/ruleset.h"
 #include "runtime/gate/trial.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -24,9 +16,7 @@
 
 #define HELLO_WAIT_MS	   30000
 #define SUPERVISOR_WAIT_MS 10000
-#define DRAIN_MS	   100 /* what is left to tell when the session ends */
 #define ROOTS_WAIT_MS	   2000
-#define CUT_PATH_BYTES	   160
 
 enum slot {
 	SLOT_SUPERVISOR,
@@ -35,25 +25,6 @@ enum slot {
 	SLOT_OUT,
 	SLOT_L7,
 	SLOT_DNS = SLOT_L7 + L7_POLL,
-};
-
-struct gate {
-	struct worker_msg agent; /* its namespaces, for a tracer */
-	struct generation now;
-	struct change change;
-	uint32_t asked; /* the generation that it is to be */
-	struct names_hosts hosts;
-	struct link_facts facts;
-	struct nftset sets;
-	struct seen seen;
-	struct dns_gate dns;
-	struct l7 l7;
-	struct nflog nflog;
-	struct flows flows;
-	bool counted; /* the kernel counts the bytes of flows */
-	struct outlog out;
-	struct onward onward;
-	uint64_t answers_lost; /* not yet told */
 };
 
 /* One per process, and too large for a stack. */
@@ -65,259 +36,6 @@ void worker_complain(const char *message)
 	size_t n = record_error(message, line);
 
 	(void)!write(STDOUT_FILENO, line, n);
-}
-
-/* --- records ------------------------------------------------------------- */
-
-static void on_record(void *data, const struct record *given)
-{
-	struct gate *g = data;
-	struct record r = *given;
-	char line[RECORD_MAX];
-	struct logline cut;
-	size_t n;
-
-	clock_gettime(CLOCK_REALTIME, &r.time);
-	if (!r.generation)
-		r.generation = g->now.number;
-	if (r.id.n)
-		r.rule = provenance_find(&g->now.provenance, r.id);
-	n = record_decision(&r, line);
-	if (n == 0 && r.flow) {
-		/* A long path is better cut than the record lost. */
-		cut = *r.flow;
-		snprintf(cut.path, sizeof(cut.path), "%.*s", CUT_PATH_BYTES,
-			 r.flow->path);
-		r.flow = &cut;
-		n = record_decision(&r, line);
-	}
-	outlog_line(&g->out, line, n);
-}
-
-/* Never in the way of a decision. */
-static void on_answer(void *data, const struct record_answer *given)
-{
-	struct gate *g = data;
-	struct record_answer r = *given;
-	char line[RECORD_MAX];
-	size_t n;
-
-	if (!outlog_has_room(&g->out)) {
-		g->answers_lost++;
-		return;
-	}
-	if (g->answers_lost)
-		outlog_line(&g->out, line,
-			    record_answers_lost(g->answers_lost, line));
-	g->answers_lost = 0;
-	clock_gettime(CLOCK_REALTIME, &r.time);
-	n = record_answer(&r, line);
-	if (n)
-		outlog_line(&g->out, line, n);
-	else
-		g->answers_lost++;
-}
-
-static void on_flow(void *data, const struct flow *flow)
-{
-	struct gate *g = data;
-	char line[RECORD_MAX];
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	outlog_line(&g->out, line, record_end(flow, &now, line));
-}
-
-/* At the end there may be many at once, and nothing else to wait for. */
-static void on_rest(void *data, const struct flow *flow)
-{
-	struct gate *g = data;
-
-	if (!outlog_has_room(&g->out))
-		outlog_drain(&g->out, DRAIN_MS);
-	on_flow(g, flow);
-}
-
-static void on_lost(void *data, uint64_t n)
-{
-	struct gate *g = data;
-
-	outlog_lost(&g->out, n);
-}
-
-static void on_error(void *data, const char *message)
-{
-	struct gate *g = data;
-	char line[RECORD_MAX];
-
-	outlog_line(&g->out, line, record_error(message, line));
-}
-
-/* Does one of the line's classes hold the packet's port? */
-static bool line_permits(const struct gate *g, const struct names_line *line,
-			 const struct packet *p)
-{
-	const struct names_classes *c = &line->classes;
-
-	for (unsigned k = names_class_next(c, 1); k;
-	     k = names_class_next(c, k + 1))
-		if (p->has_port &&
-		    classes_have(&g->now.classes, k, p->proto, p->dport))
-			return true;
-	return false;
-}
-
-/*
- * The grant behind the names that led to an address: one that has the port,
- * else the first of the newest name.
- */
-static struct str grant_of(const struct gate *g, const struct record *r,
-			   const struct packet *p, bool only_permitting)
-{
-	struct str first = {0};
-
-	for (unsigned k = 0; k < r->n_names; k++) {
-		struct names_match m;
-
-		if (!names_match(&g->now.names, str_of(r->names[k]), &m))
-			continue;
-		for (uint32_t i = 0; i < m.n_lines && i < NAMES_MATCH_MAX; i++)
-			if (line_permits(g, m.lines[i], p))
-				return m.lines[i]->id;
-		if (!first.n)
-			first = m.lines[0]->id;
-	}
-	return only_permitting ? (struct str){0} : first;
-}
-
-static struct str packet_rule(const struct gate *g, char kind, bool net,
-			      const struct packet *p)
-{
-	const struct provenance_rule *rule =
-		provenance_packet(&g->now.provenance, kind, p);
-
-	return rule && (rule->is_net || !net) ? str_of(rule->id)
-					      : (struct str){0};
-}
-
-/* What let it pass, in the order of the packet filter: networks, names, '*'. */
-static struct str permitted_by(const struct gate *g, const struct record *r,
-			       const struct packet *p)
-{
-	struct str id = packet_rule(g, 'g', true, p);
-
-	if (!id.n)
-		id = grant_of(g, r, p, true);
-	if (!id.n)
-		id = packet_rule(g, 'g', false, p);
-	return id.n ? id : grant_of(g, r, p, false);
-}
-
-static void on_packet(void *data, struct str prefix,
-		      const struct packet *packet)
-{
-	struct seen_name *names[RECORD_NAMES_MAX];
-	struct record r = {.kind = RECORD_CONNECT, .packet = packet};
-	struct record_prefix p;
-	struct gate *g = data;
-
-	if (!record_prefix(prefix, &p))
-		return;
-	r.n_names =
-		seen_names_of(&g->seen, &packet->dst, names, RECORD_NAMES_MAX);
-	r.allow = p.allow;
-	r.uncounted = p.allow && !g->counted;
-	r.reason = record_reason(
-		&p, packet,
-		r.n_names || names_covered(&g->now.names, &packet->dst));
-	r.id = p.id;
-	for (unsigned i = 0; i < r.n_names; i++) {
-		r.names[i] = names[i]->name;
-		names[i]->used |= p.allow;
-	}
-	if (!r.id.n && p.allow)
-		r.id = permitted_by(g, &r, packet);
-	else if (!r.id.n && r.reason != p.reason)
-		r.id = grant_of(g, &r, packet, false);
-	else if (!r.id.n && r.reason == REASON_DENIED)
-		r.id = packet_rule(g, 'd', false, packet);
-	on_record(g, &r);
-}
-
-/* The names that a connection is about: its own, or those of its address. */
-static unsigned names_of(struct gate *g, const struct logline *l,
-			 struct seen_name *out[RECORD_NAMES_MAX])
-{
-	unsigned n = 0;
-
-	if (l->has_addr)
-		n = seen_names_of(&g->seen, &l->addr, out, RECORD_NAMES_MAX);
-	for (unsigned i = 0; l->name[0] && i < n; i++)
-		if (strcmp(out[i]->name, l->name) == 0)
-			out[i]->used |= l->allow;
-	if (!l->name[0] && l->allow)
-		for (unsigned i = 0; i < n; i++)
-			out[i]->used = true;
-	return l->name[0] ? 0 : n;
-}
-
-static void record_line(struct gate *g, pid_t pid, const struct logline *l)
-{
-	const struct profiles *profiles;
-	struct packet packet = {.proto = IPPROTO_TCP,
-				.has_port = l->port != 0,
-				.dport = l->port,
-				.dst = l->addr};
-	struct seen_name *names[RECORD_NAMES_MAX];
-	struct record r = {.allow = l->allow, .reason = l->reason, .flow = l};
-
-	profiles = l7_profiles_of(&g->l7, pid, &r.generation);
-	r.n_names = names_of(g, l, names);
-	r.kind = l->kind == LOGLINE_REQUEST ? RECORD_REQUEST : RECORD_CONNECT;
-	r.packet = l->has_addr ? &packet : NULL;
-	for (unsigned i = 0; i < r.n_names; i++)
-		r.names[i] = names[i]->name;
-	if (l->name[0])
-		r.names[r.n_names++] = l->name;
-	if (l->rule[0])
-		r.id = profiles_find(profiles, str_of(l->rule),
-				     str_of(r.n_names ? r.names[0] : ""),
-				     l->has_addr ? &l->addr : NULL);
-	if (!r.id.n && l->allow && l->kind == LOGLINE_CONNECT && !l->tls)
-		r.id = permitted_by(g, &r, &packet);
-	else if (!r.id.n)
-		r.id = grant_of(g, &r, &packet, false);
-	on_record(g, &r);
-}
-
-static void on_logline(void *data, pid_t pid, const struct logline *l)
-{
-	struct gate *g = data;
-
-	/* What the gate itself asked: proof.h. */
-	if (!l->has_addr)
-		return;
-	switch (l->kind) {
-	case LOGLINE_CONNECT:
-		break;
-	case LOGLINE_REQUEST:
-		onward_request(&g->onward, l);
-		break;
-	case LOGLINE_ONWARD:
-		/* In the clear the first bytes were a request's. */
-		if (!l->tls || onward_end(&g->onward, l, clock_ms()))
-			return;
-		break;
-	}
-	record_line(g, pid, l);
-}
-
-static void record_idle(struct gate *g, int64_t now_ms)
-{
-	struct logline l;
-
-	while (onward_due(&g->onward, now_ms, &l))
-		record_line(g, 0, &l);
 }
 
 /* --- set-up -------------------------------------------------------------- */
@@ -431,9 +149,9 @@ static int open_resolver(struct gate *g, bool ipv6, struct err *err)
 	g->dns.sets = &g->sets;
 	g->dns.seen = &g->seen;
 	g->dns.pins = &g->l7.pins;
-	g->dns.on_record = on_record;
-	g->dns.on_answer = on_answer;
-	g->dns.on_error = on_error;
+	g->dns.on_record = report_record;
+	g->dns.on_answer = report_answer;
+	g->dns.on_error = report_error;
 	g->dns.data = g;
 	g->dns.ipv6 = ipv6;
 	g->counted = flows_counted();
@@ -451,9 +169,9 @@ static int start_l7(struct gate *g, bool ipv6, struct err *err)
 
 	l7_init(&g->l7);
 	g->l7.names = &g->now.names;
-	g->l7.on_line = on_logline;
-	g->l7.on_lost = on_lost;
-	g->l7.on_error = on_error;
+	g->l7.on_line = report_logline;
+	g->l7.on_lost = report_lost;
+	g->l7.on_error = report_error;
 	g->l7.data = g;
 	if (g->l7.plan.wanted && ipv6 && (rc = link_tproxy_up(err)) < 0)
 		return rc;
@@ -524,7 +242,7 @@ static int tell_ready(struct gate *g, bool ipv6, int64_t ms, struct err *err)
 				    .netns = g->agent.netns,
 				    .pidns = g->agent.pidns},
 			    line));
-	outlog_drain(&g->out, DRAIN_MS);
+	outlog_drain(&g->out, REPORT_DRAIN_MS);
 	return 0;
 }
 
@@ -533,7 +251,7 @@ static int tell_ready(struct gate *g, bool ipv6, int64_t ms, struct err *err)
 static int read_nflog(struct gate *g, struct err *err)
 {
 	uint64_t lost;
-	int rc = nflog_read(&g->nflog, on_packet, g, &lost, err);
+	int rc = nflog_read(&g->nflog, report_packet, g, &lost, err);
 
 	if (lost)
 		outlog_lost(&g->out, lost);
@@ -638,13 +356,13 @@ static int serve(struct gate *g, const struct worker_args *args,
 		if (p[SLOT_NFLOG].revents && read_nflog(g, err) < 0)
 			return err->code;
 		if (p[SLOT_FLOWS].revents &&
-		    flows_read(&g->flows, on_flow, g, err) < 0)
+		    flows_read(&g->flows, report_flow, g, err) < 0)
 			return err->code;
 		if (l7_step(&g->l7, p + SLOT_L7, clock_ms(), err) < 0)
 			return err->code;
 		if (go_on(g, err) < 0)
 			return err->code;
-		record_idle(g, clock_ms());
+		report_idle(g, clock_ms());
 		dns_gate_step(&g->dns, p + SLOT_DNS, clock_ms());
 		if (p[SLOT_OUT].revents)
 			outlog_write(&g->out);
@@ -670,16 +388,15 @@ int worker_run(const struct worker_args *args)
 	init_change(g, args);
 	rc = serve(g, args, &err);
 	if (rc < 0)
-		on_error(g, err.text);
+		report_error(g, err.text);
 	/* The link goes first, the rules with the namespace. */
-	if (link_gate_down(&err) < 0 ||
-	    read_nflog(g, &err) < 0 ||
-	    flows_read(&g->flows, on_flow, g, &err) < 0 ||
-	    flows_rest(&g->flows, on_rest, g, &err) < 0)
-		on_error(g, err.text);
+	if (link_gate_down(&err) < 0 || read_nflog(g, &err) < 0 ||
+	    flows_read(&g->flows, report_flow, g, &err) < 0 ||
+	    flows_rest(&g->flows, report_rest, g, &err) < 0)
+		report_error(g, err.text);
 	l7_end(&g->l7);
-	record_idle(g, INT64_MAX);
-	outlog_drain(&g->out, DRAIN_MS);
+	report_idle(g, INT64_MAX);
+	outlog_drain(&g->out, REPORT_DRAIN_MS);
 	return rc < 0;
 }
 

@@ -1,0 +1,36 @@
+/*
+ * All that a gate's worker has: one per process.
+ */
+#ifndef RUNTIME_GATE_GATE_H
+#define RUNTIME_GATE_GATE_H
+
+#include "runtime/gate/change.h"
+#include "runtime/gate/dns_gate.h"
+#include "runtime/gate/flows.h"
+#include "runtime/gate/l7.h"
+#include "runtime/gate/link.h"
+#include "runtime/gate/nflog.h"
+#include "runtime/gate/onward.h"
+#include "runtime/gate/outlog.h"
+#include "runtime/gate/worker.h"
+
+struct gate {
+	struct worker_msg agent; /* its namespaces, for a tracer */
+	struct generation now;
+	struct change change;
+	uint32_t asked; /* the generation that it is to be */
+	struct names_hosts hosts;
+	struct link_facts facts;
+	struct nftset sets;
+	struct seen seen;
+	struct dns_gate dns;
+	struct l7 l7;
+	struct nflog nflog;
+	struct flows flows;
+	bool counted; /* the kernel counts the bytes of flows */
+	struct outlog out;
+	struct onward onward;
+	uint64_t answers_lost; /* not yet told */
+};
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * What the worker tells of what was decided, answered and moved, whoever saw
+ * it: the resolver, the packet filter, HAProxy, conntrack. Each is brought
+ * together with the names that led there and the rule behind it, and goes to
+ * the log in the form of record.h.
+ *
+ * data is the struct gate: these are what resolver, l7, nflog and flows call.
+ */
+#ifndef RUNTIME_GATE_REPORT_H
+#define RUNTIME_GATE_REPORT_H
+
+#include "runtime/gate/gate.h"
+
+#define REPORT_DRAIN_MS 100 /* what is left to tell when the session ends */
+
+void report_record(void *data, const struct record *given);
+/* Never in the way of a decision: those without room are counted. */
+void report_answer(void *data, const struct record_answer *given);
+void report_flow(void *data, const struct flow *flow);
+/* At the end, where there may be many at once, and nothing else to wait for. */
+void report_rest(void *data, const struct flow *flow);
+void report_lost(void *data, uint64_t n);
+void report_error(void *data, const char *message);
+void report_packet(void *data, struct str prefix, const struct packet *packet);
+void report_logline(void *data, pid_t pid, const struct logline *l);
+/* Requests that wait for the end of their connection, and have for long. */
+void report_idle(struct gate *g, int64_t now_ms);
+
+#endif
