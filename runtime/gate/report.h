@@ -23,7 +23,7 @@ void report_lost(void *data, uint64_t n);
 void report_error(void *data, const char *message);
 void report_packet(void *data, struct str prefix, const struct packet *packet);
 void report_logline(void *data, pid_t pid, const struct logline *l);
-/* Requests that wait for the end of their connection, and have for long. */
+/* Connections that have ended, and waited for their requests long enough. */
 void report_idle(struct gate *g, int64_t now_ms);
 
 #endif
