@@ -252,6 +252,9 @@ class Gate:
         except subprocess.TimeoutExpired:
             self.p.kill()
             raise
+        # Docker's would go, this namespace stays: the link may be there yet.
+        subprocess.run(["ip", "-n", self.world.host, "link", "del", "agent0"],
+                       check=False, stderr=subprocess.DEVNULL)
 
     def worker(self):
         path = "/proc/%d/task/%d/children" % (self.p.pid, self.p.pid)

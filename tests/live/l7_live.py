@@ -651,6 +651,15 @@ def check_unread(world):
                       "refused, the reader " + what, g.first)
 
 
+def within(seconds, condition):
+    until = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True
+
+
 def is_gone(pid):
     try:
         return "zombie" in pathlib.Path("/proc/%d/status" % pid).read_text()
@@ -680,15 +689,15 @@ def check_end(world, plan):
     with Gate(world, plan) as g:
         os.kill(g.haproxy(), signal.SIGKILL)
         check(g.p.wait(5) == 1, "when HAProxy is killed")
-        g.decided(event="none", wait_s=0.2)
-        check(any("HAProxy ended" in e.get("message", "") for e in g.events),
+        check(within(2, lambda: any("HAProxy ended" in e.get("message", "")
+                                    for e in g.events)),
               "and says so", g.events)
     with Gate(world, plan) as g:
         haproxy = g.haproxy()
         os.kill(g.worker(), signal.SIGKILL)
         check(g.p.wait(5) == 1, "when the worker is killed")
-        time.sleep(0.1)
-        check(is_gone(haproxy), "HAProxy goes with the worker")
+        check(within(2, lambda: is_gone(haproxy)),
+              "HAProxy goes with the worker")
 
 
 def check_trial(world, plan, status, wanted=""):
