@@ -176,6 +176,9 @@ static __always_inline bool makes_namespaces(
 }
 
 /*
+ * A socket that something was sent on, and that is none any more, was closed by
+ * another thread: what it was is not known, so it matters.
+ *
  * Most opens are reads that nobody asked for, and most writes go to files: told
  * apart before anything is copied.
  */
@@ -186,7 +189,9 @@ static __always_inline bool may_matter(struct task_struct *t,
 	struct file *f;
 
 	if (c->flags & WATCH_DATAGRAM)
-		return is_fast(call, c) || is_datagram(t, call->args[0]);
+		return is_fast(call, c) || is_datagram(t, call->args[0]) ||
+		       (ret >= 0 && c->how != WATCH_WRITE &&
+			!socket_at(t, call->args[0]));
 	if (c->how == WATCH_CLONE)
 		return ret != 0 && makes_namespaces(call, c);
 	if (c->how != WATCH_OPEN || ret < 0)

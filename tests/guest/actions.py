@@ -298,8 +298,13 @@ def judge_races(back_end, folder, found, machine):
     came = numbers_of(found, "joined")
     check(came == [told] and sum(told) == 200,
           back_end + ": where connections went in a race", (came, told))
+    opened = [e for e in found if name(e) == OPEN and
+              args(e)["pathname"] == folder + "/raced-open"]
+    check(len(opened) == 500 and not any(e["returnValue"] for e in opened),
+          back_end + ": files that were closed at once", len(opened))
     return [e for e in found if not any(
-        w in str(args(e)) for w in ("race-", "joined-", "'4361'", "'4362'"))]
+        w in str(args(e)) for w in ("race-", "raced-", "joined-", "'4361'",
+                                    "'4362'"))]
 
 
 def judge_programs(back_end, found):

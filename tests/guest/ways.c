@@ -158,6 +158,36 @@ static void *move(void *unused)
 	return unused;
 }
 
+static volatile int closing = 1, begun;
+
+static void *close_all(void *fd)
+{
+	begun = 1;
+	while (closing)
+		close(*(int *)fd);
+	return NULL;
+}
+
+/* Another thread closes what is opened, often before the call has ended. */
+static void closed(void)
+{
+	int next = socket(AF_UNIX, SOCK_STREAM, 0);
+	pthread_t thread;
+
+	close(next);
+	if (pthread_create(&thread, NULL, close_all, &next) != 0)
+		return;
+	while (!begun)
+		sched_yield();
+	for (int i = 0; i < 500; i++) {
+		ignore(open("raced-open", O_CREAT | O_RDONLY, 0600));
+		while (fcntl(next, F_GETFD) >= 0)
+			sched_yield();
+	}
+	closing = 0;
+	pthread_join(thread, NULL);
+}
+
 static int listener(int port)
 {
 	struct sockaddr_in a = at_port(port);
@@ -244,6 +274,7 @@ void ways(const char *self)
 	programs(self);
 	datagrams();
 	streams();
+	closed();
 	race();
 	mounts();
 	attempts();
