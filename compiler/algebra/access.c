@@ -18,8 +18,8 @@ struct group {
 	uint32_t next; /* index + 1 */
 };
 
-/* One slot per way, kind and variant: both, crooked, afar. */
-#define SLOTS (3 * 4 * 8)
+/* One slot per way, kind (CONNECT is one) and variant: both, crooked, afar. */
+#define SLOTS (3 * 5 * 8)
 
 /*
  * What refuses a request is looked for among all rules of its destination,
@@ -196,6 +196,18 @@ static void give_reasons(struct access *x, const struct access_cell *c,
 	out->is = sides_ask(x->s, 1, &c->request).d;
 }
 
+/* Decided as no other method is, and told apart from them. */
+static bool is_connect(const struct access_cell *c)
+{
+	return c->kind == ACCESS_HTTP && !c->other &&
+	       str_is(c->request.method, "CONNECT");
+}
+
+static uint32_t kind_of(const struct access_cell *c)
+{
+	return is_connect(c) ? ACCESS_RESOLVE + 1 : c->kind;
+}
+
 static struct group *group_of(struct access *x, const struct access_cell *c,
 			      enum access_way way, uint32_t rule, int side,
 			      bool afar)
@@ -204,7 +216,7 @@ static struct group *group_of(struct access *x, const struct access_cell *c,
 	/* A rule about others: one set for each grant that it is felt by. */
 	uint32_t key = afar && grant != SIDES_NONE ? grant : rule;
 	uint32_t *slot =
-		&x->slots[key * (size_t)SLOTS + way * 32u + c->kind * 8u +
+		&x->slots[key * (size_t)SLOTS + way * 40u + kind_of(c) * 8u +
 			  afar * 4u + c->crooked * 2u + c->both];
 	struct group *g;
 
@@ -223,6 +235,7 @@ static struct group *group_of(struct access *x, const struct access_cell *c,
 		.why_old = side == 0,
 		.set.both = c->both,
 		.set.crooked = c->crooked,
+		.set.connect = is_connect(c),
 	};
 	give_reasons(x, c, &g->change);
 	g->change.witness.text = ir_request_text(x->a, &c->request);
@@ -367,7 +380,7 @@ static struct group *kept_group(struct access *x, const struct access_cell *c,
 				const uint32_t rules[2])
 {
 	uint64_t hash =
-		(rules[0] * 31ull + rules[1]) * 14u + c->kind * 2u + c->both;
+		(rules[0] * 31ull + rules[1]) * 14u + kind_of(c) * 2u + c->both;
 	uint32_t *bucket =
 		&x->kept[(hash * 11400714819323198485u >> 32) & x->mask];
 	struct group *g;
@@ -375,7 +388,9 @@ static struct group *kept_group(struct access *x, const struct access_cell *c,
 	for (uint32_t at = *bucket; at; at = x->groups.v[at - 1].next) {
 		g = &x->groups.v[at - 1];
 		if (g->was == rules[0] && g->rule == rules[1] &&
-		    g->change.kind == c->kind && g->change.set.both == c->both)
+		    g->change.kind == c->kind &&
+		    g->change.set.both == c->both &&
+		    g->change.set.connect == is_connect(c))
 			return g;
 	}
 	g = vec_push(x->a, &x->groups);
@@ -384,7 +399,8 @@ static struct group *kept_group(struct access *x, const struct access_cell *c,
 			    .side = 1,
 			    .next = *bucket,
 			    .change.kind = c->kind,
-			    .change.set.both = c->both};
+			    .change.set.both = c->both,
+			    .change.set.connect = is_connect(c)};
 	*bucket = x->groups.n;
 	return g;
 }

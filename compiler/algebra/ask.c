@@ -84,6 +84,17 @@ static bool is_tied(const struct ir_policy *p, const struct ir_request *r)
 	       decide_answer(p, r->url.name, &r->addr) == DECIDE_KEEP_OPEN;
 }
 
+/* Does '*' let the packets pass? By a name they go to HAProxy. */
+static bool is_direct(const struct ir_policy *p, const struct decide_flow *f)
+{
+	vec_each(g, &p->allow)
+		if (g->dest.kind == IR_DEST_ANY && !g->has_http &&
+		    ports_has(&g->ports, f->proto, f->port) &&
+		    addr_scope(&f->addr) == ADDR_PUBLIC)
+			return true;
+	return false;
+}
+
 /* Under a name: packets first, which know the address alone. */
 static struct decision ask_at(struct arena *a, const struct ir_policy *p,
 			      bool unseen, const struct ir_request *r)
@@ -104,7 +115,10 @@ static struct decision ask_at(struct arena *a, const struct ir_policy *p,
 	if (!r->unresolved)
 		f.name = u->name;
 	d = decide_connect(p, &f);
-	if ((d.allow && unseen) || (!d.allow && d.reason != REASON_NOT_HTTP))
+	if (!d.allow && d.reason != REASON_NOT_HTTP)
+		return d;
+	if (d.allow && unseen &&
+	    (!str_is(r->method, "CONNECT") || is_direct(p, &f)))
 		return d;
 	if (q.tls)
 		q.sni = u->name;

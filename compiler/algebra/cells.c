@@ -4,6 +4,7 @@
 #include "compiler/algebra/paths.h"
 #include "compiler/algebra/trie.h"
 #include "compiler/ir/http.h"
+#include "compiler/ir/inside.h"
 #include "compiler/ir/ports.h"
 
 #include <stdlib.h>
@@ -55,8 +56,8 @@ struct edge {
 	uint32_t id; /* SIDES_NONE: of only */
 };
 
-/* Of no rule here: where QUIC is refused for what others are denied. */
-#define QUIC_EDGE (SIDES_NONE - 1)
+/* Of no rule here: where something is refused for what others are denied. */
+#define OTHERS_EDGE (SIDES_NONE - 1)
 
 typedef VEC(struct edge) edge_list;
 
@@ -122,6 +123,9 @@ struct sweep {
 	void *ctx;
 	trie_ids open, shown;
 	trie_ids nets; /* grants that open the floor on whatever port */
+	/* Denials of requests to addresses: QUIC of names that lead there is
+	 * refused on the ports of others, too. */
+	trie_ids quic;
 	uint32_t grants;
 	bool limited;
 	uint32_t within; /* ranges of only that are open */
@@ -132,7 +136,7 @@ static void step(struct sweep *w, const struct edge *e)
 	uint32_t at, last;
 	bool deny;
 
-	if (e->id == QUIC_EDGE)
+	if (e->id == OTHERS_EDGE)
 		return;
 	if (e->id == SIDES_NONE) {
 		w->within += e->begins ? 1 : -1u;
@@ -173,6 +177,9 @@ static void put_ports(struct sweep *w, const struct edge *from, uint32_t end)
 	vec_each(id, &w->nets)
 		if (!is_open(w, *id))
 			*vec_push(w->s->scratch, &w->shown) = *id;
+	vec_each(id, &w->quic)
+		if (c.proto == IR_PROTO_UDP && !is_open(w, *id))
+			*vec_push(w->s->scratch, &w->shown) = *id;
 	c.shown = best_known(c.proto, c.lo, c.hi);
 	c.ids = w->shown.v;
 	c.n = w->shown.n;
@@ -197,6 +204,12 @@ static void add_openers(struct sweep *w, const uint32_t *ids, uint32_t n)
 		if (!r->deny && g->dest.kind == IR_DEST_CIDR && !g->has_http)
 			*vec_push(w->s->scratch, &w->nets) = ids[i];
 	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct rule *r = &w->s->rules.v[ids[i]];
+
+		if (r->deny && inside_quic_net(rule_grant(r)))
+			*vec_push(w->s->scratch, &w->quic) = ids[i];
+	}
 }
 
 void cells_ports(struct sides *s, const uint32_t *ids, uint32_t n,
@@ -208,7 +221,9 @@ void cells_ports(struct sides *s, const uint32_t *ids, uint32_t n,
 	for (uint32_t i = 0; i < n; i++)
 		add_rule_edges(s->scratch, &edges, &s->rules.v[ids[i]], ids[i]);
 	for (uint32_t k = 0; k < 2; k++)
-		add_edges(s->scratch, &edges, &s->view[k].quic, QUIC_EDGE);
+		add_edges(s->scratch, &edges, &s->view[k].quic, OTHERS_EDGE);
+	for (uint32_t k = 0; s->connect && k < 2; k++)
+		add_edges(s->scratch, &edges, &s->view[k].inside, OTHERS_EDGE);
 	w.limited = only;
 	add_openers(&w, ids, n);
 	if (only)
@@ -405,6 +420,31 @@ static void visit_path(void *ctx, const struct paths_class *c)
 	}
 }
 
+static bool is_connect_named(const struct requests *q, const uint32_t *ids,
+			     uint32_t n)
+{
+	if (q->only && !q->only->any_path)
+		return false;
+	if (q->only && !q->only->any_method)
+		return is_among(&q->only->methods, STR("CONNECT"));
+	for (uint32_t i = 0; i < n; i++)
+		if (rule_connect(&q->s->rules.v[ids[i]]))
+			return true;
+	return false;
+}
+
+/* It has no path, and whoever looks refuses it: all rules together tell. */
+static void ask_connect(struct requests *q, const uint32_t *ids, uint32_t n)
+{
+	if (!is_connect_named(q, ids, n))
+		return;
+	q->rules.n = 0;
+	for (uint32_t i = 0; i < n; i++)
+		*vec_push(q->s->scratch, &q->rules) = ids[i];
+	sides_put_all(q->s, q->rules.v, q->rules.n);
+	ask(q, STR("/"), STR("CONNECT"), false);
+}
+
 void cells_http(struct sides *s, const struct target *to, uint16_t port,
 		const uint32_t *ids, uint32_t n, const struct ir_http *only,
 		cells_http_visit visit, void *ctx)
@@ -425,6 +465,7 @@ void cells_http(struct sides *s, const struct target *to, uint16_t port,
 		vec_each(p, &only->paths)
 			add_entry(&q, SIDES_NONE, 0, p->s, true);
 	paths_each(q.paths, visit_path, &q);
+	ask_connect(&q, ids, n);
 }
 
 bool cells_no_requests(const struct sides *s, const struct target *to,

@@ -57,8 +57,8 @@ typedef void (*cells_http_visit)(void *ctx, const struct cells_http *c);
  * visit is called, the views of s hold what decides. only: no other methods,
  * no paths but those below its own (as http_paths() has them), unless NULL.
  *
- * CONNECT is left out, which no URL is asked with, and paths that are not
- * canonical: cells_crooked().
+ * CONNECT, which is not decided as other methods are, is asked where a rule
+ * names it. Paths that are not canonical are left out: cells_crooked().
  */
 void cells_http(struct sides *s, const struct target *to, uint16_t port,
 		const uint32_t *ids, uint32_t n, const struct ir_http *only,

@@ -7,12 +7,12 @@
  * that permit nothing by themselves are compared in the order from tight to
  * loose, where they have one.
  *
- * Left out: the method CONNECT; of what is unchanged, requests to an address
- * under a name that both permit for other reasons than the name or the address
- * alone; and requests in TLS to another name than the hello's, which are
- * refused where they are seen, so that only what is looked into can make them
- * differ: that is told by itself, as a rule, or as tls (but for denials of
- * CONNECT and nothing else).
+ * Left out: the method CONNECT, where no rule names it, or to an address that
+ * the name did not lead to; of what is unchanged, requests to an address under
+ * a name that both permit for other reasons than the name or the address alone;
+ * and requests in TLS to another name than the hello's, which are refused where
+ * they are seen, so that only what is looked into can make them differ: that is
+ * told by itself, as a rule, or as tls.
  */
 #ifndef COMPILER_ALGEBRA_COMPARE_H
 #define COMPILER_ALGEBRA_COMPARE_H
@@ -53,6 +53,7 @@ struct access_set {
 	bool both; /* of names at addresses, where neither alone would tell */
 	bool clear, tls; /* HTTP */
 	bool crooked;	 /* with paths that are not canonical, and no others */
+	bool connect;	 /* of the method CONNECT, and no other */
 	VEC(struct access_http) http;
 };
 

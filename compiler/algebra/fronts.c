@@ -13,6 +13,7 @@ struct front {
 	const struct spot *spot;
 	uint32_t *key, n_key; /* two are alike when their keys are */
 	bool rules, http, deny, private, scheme;
+	bool connect; /* a rule names the method */
 };
 typedef VEC(struct front) front_list;
 
@@ -39,6 +40,7 @@ static void take_rule(struct front *p, const struct rule *r)
 	p->deny |= r->deny;
 	p->private |= !r->deny && g->private.set && g->private.v;
 	p->scheme |= !r->deny && g->dest.kind == IR_DEST_URL;
+	p->connect |= rule_connect(r);
 }
 
 /* What connections tell apart, and then the effects of its rules. */
@@ -161,6 +163,9 @@ static void visit_request(void *ctx, const struct cells_http *h)
 		enum access_way way;
 		uint32_t *ids;
 
+		/* Where no rule is about the address, that is not asked. */
+		if (unresolved && str_is(r.method, "CONNECT"))
+			continue;
 		r.unresolved = unresolved;
 		c = decided(q->f, ACCESS_HTTP, &r);
 		if (!access_way_of(&c, &way) || follows(q, &r, way))
@@ -213,8 +218,9 @@ static bool is_needed(const struct fronts *f, const struct front *name,
 		return false;
 	if (!addr->rules)
 		return inside && name->private;
-	return name->deny || addr->deny || addr->scheme ||
-	       (inside && name->private);
+	/* What has rules is looked into, and CONNECT refused for that. */
+	return name->deny || addr->deny || addr->scheme || name->connect ||
+	       addr->connect || (inside && name->private);
 }
 
 static void compare_pair(struct fronts *f, const struct front *name,

@@ -20,6 +20,15 @@ bool rule_shared(const struct rule *r)
 	return r->g[0] && r->g[1];
 }
 
+bool rule_connect(const struct rule *r)
+{
+	vec_each(h, &rule_grant(r)->http)
+		vec_each(m, &h->methods)
+			if (str_is(m->s, "CONNECT"))
+				return true;
+	return false;
+}
+
 static void add_rule(struct sides *s, bool deny, const struct ir_grant *was,
 		     const struct ir_grant *is)
 {
@@ -68,11 +77,17 @@ void sides_init(struct sides *s, struct arena *a, const struct ir_policy *was,
 		s->view[k].p = *s->p[k];
 		s->view[k].unseen = inside_unseen(s->p[k]);
 		s->view[k].quic = inside_quic_ports(a, s->p[k]);
+		s->view[k].inside = inside_ports(a, s->p[k]);
 	}
 	s->quic_differs = !ports_cover(&s->view[0].quic, &s->view[1].quic) ||
 			  !ports_cover(&s->view[1].quic, &s->view[0].quic);
 	add_rules(s, false, was ? &was->allow : &none, is ? &is->allow : &none);
 	add_rules(s, true, was ? &was->deny : &none, is ? &is->deny : &none);
+	s->inside_differs =
+		!ports_cover(&s->view[0].inside, &s->view[1].inside) ||
+		!ports_cover(&s->view[1].inside, &s->view[0].inside);
+	vec_each(r, &s->rules)
+		s->connect |= rule_connect(r);
 	s->places = arena_array(a, s->rules.n + 1, sizeof(*s->places));
 	for (int k = 0; k < 2; k++)
 		s->view[k].p.allow = s->view[k].p.deny = none;
@@ -99,6 +114,7 @@ bool sides_same(const struct sides *s, const uint32_t *ids, uint32_t n)
 		const struct rule *r = &s->rules.v[ids[i]];
 
 		if (!rule_shared(r) ||
+		    (s->connect && s->inside_differs && rule_connect(r)) ||
 		    (s->quic_differs && !r->deny && has_udp(rule_grant(r))))
 			return false;
 	}
@@ -215,6 +231,19 @@ static bool is_quic_refused(const struct side_view *v,
 	       decide_quic_blind(&v->p, &f);
 }
 
+/*
+ * Of CONNECT to an address, in the clear: what looks there for the sake of
+ * others refuses it.
+ */
+static bool is_connect_refused(const struct side_view *v,
+			       const struct ir_request *r)
+{
+	return str_is(r->method, "CONNECT") &&
+	       r->url.scheme == IR_SCHEME_HTTP &&
+	       (r->has_addr || r->url.who == IR_DEST_CIDR) &&
+	       ports_has(&v->inside, IR_PROTO_TCP, r->url.port);
+}
+
 struct ruling sides_ask(struct sides *s, int side, const struct ir_request *r)
 {
 	struct side_view *v = &s->view[side];
@@ -226,6 +255,10 @@ struct ruling sides_ask(struct sides *s, int side, const struct ir_request *r)
 	else
 		out.d = decide_asked(s->scratch, &v->p, NULL, r);
 	out.rule = rule_of(v, out.d.grant);
+	if (r->kind == IR_REQ_HTTP && out.d.allow && is_connect_refused(v, r)) {
+		out.d = (struct decision){.reason = REASON_METHOD};
+		out.rule = SIDES_NONE;
+	}
 	if (r->kind == IR_REQ_CONNECT && r->quic &&
 	    (out.d.allow || out.d.reason == REASON_QUIC) &&
 	    is_quic_refused(v, r)) {

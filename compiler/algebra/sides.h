@@ -23,6 +23,7 @@ struct side_view {
 	VEC(uint32_t) allow, deny; /* which rule each of them is */
 	bool unseen;		   /* of the whole policy */
 	ir_ports quic;		   /* inside_quic_ports() of the whole policy */
+	ir_ports inside;	   /* and inside_ports() */
 	/* The first denial that has a port of those, as it was asked last. */
 	uint16_t quic_port;
 	uint32_t quic_rule;
@@ -37,7 +38,9 @@ struct sides {
 	VEC(struct rule) rules; /* grants in their order, then denials */
 	uint32_t *places;	/* one per rule, for cells.c */
 	struct side_view view[2];
-	bool quic_differs; /* their ports of QUIC do */
+	bool quic_differs;   /* their ports of QUIC do */
+	bool inside_differs; /* and those that are looked into */
+	bool connect;	     /* a rule of one of them names CONNECT */
 };
 
 /* Either may be NULL; both are borrowed, IR_NORMALISED. */
@@ -49,6 +52,8 @@ void sides_rest(struct sides *s);
 
 /* The rule as either side has it. */
 const struct ir_grant *rule_grant(const struct rule *r);
+/* Does it name the method CONNECT? */
+bool rule_connect(const struct rule *r);
 /* Do both sides have it? */
 bool rule_shared(const struct rule *r);
 /* Are all of them shared, and is nothing else different? */

@@ -62,7 +62,7 @@ static const struct {
 /* Without the '/' at their ends. */
 static const char *const model_prefixes[] = {"",    "/x",    "/x/y",
 					     "/x@", "/x%40", "/x@/z"};
-static const char *const model_methods[] = {"GET", "POST"};
+static const char *const model_methods[] = {"GET", "POST", "CONNECT"};
 
 /* --- rules ---------------------------------------------------------------- */
 
@@ -113,6 +113,7 @@ struct model_url {
 	uint32_t method;	 /* bits; none: another */
 	uint32_t plain, decoded; /* prefixes that it lies below */
 	bool crooked;		 /* its path is not canonical */
+	bool connect;		 /* refused wherever it is seen */
 };
 
 /* --- matching ------------------------------------------------------------- */
@@ -283,6 +284,7 @@ static inline struct model_url model_url(bool tls, struct str method,
 
 	snprintf(text, sizeof(text), "%.*s", STR_ARG(path));
 	out.crooked = strstr(text, "/../") != NULL;
+	out.connect = str_is(method, "CONNECT");
 	for (size_t i = 0; i < ARRAY_LEN(model_methods); i++)
 		if (str_is(method, model_methods[i]))
 			out.method = 1u << i;
@@ -501,14 +503,84 @@ static inline bool model_unseen(const struct model_policy *p)
 	return true;
 }
 
+/* Is the address granted as such on that port? */
+static inline bool model_net(const struct model_policy *p,
+			     const struct model_addr *a,
+			     const struct model_port *port)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct model_rule *r = &p->rules[i];
+
+		if (!r->deny && !model_is_http(r) && model_covers(r, a) &&
+		    model_has_port(r, port))
+			return true;
+	}
+	return false;
+}
+
+/* Does a name lead to where the rule opens it? */
+static inline bool model_leads(const struct model_rule *r,
+			       const struct model_addr *a, bool resolved)
+{
+	if (a->scope == 0)
+		return resolved || r->who == MODEL_ANY;
+	return resolved && a->scope == 1 && r->private;
+}
+
+/* Is TLS to an address under a name decrypted, so that paths are seen? */
+static inline bool model_decrypts(const struct model_policy *p,
+				  const struct model_name *n,
+				  const struct model_addr *a, bool resolved,
+				  const struct model_port *port)
+{
+	bool net = model_net(p, a, port);
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct model_rule *r = &p->rules[i];
+		bool names = model_names(r, n), covers = model_covers(r, a);
+
+		if (!model_has_port(r, port) || r->scheme == MODEL_CLEAR)
+			continue;
+		if (r->deny && model_is_http(r) && (names || covers))
+			return true;
+		if (!r->deny && !net &&
+		    (model_is_http(r) || (r->inspect && r->who != MODEL_NET)) &&
+		    (covers || (names && model_leads(r, a, resolved))))
+			return true;
+	}
+	return false;
+}
+
+/* Do packets to the address pass without a look? */
+static inline bool model_direct(const struct model_policy *p,
+				const struct model_addr *a,
+				const struct model_port *port)
+{
+	bool inside = false, net = model_net(p, a, port);
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct model_rule *r = &p->rules[i];
+
+		inside |= r->deny && model_has_port(r, port) &&
+			  (model_is_http(r) || r->who == MODEL_NAME);
+		net |= !r->deny && !model_is_http(r) && r->who == MODEL_ANY &&
+		       a->set && a->scope == 0 && model_has_port(r, port) &&
+		       model_unseen(p);
+	}
+	return net && !inside;
+}
+
 /* To a name, at a public address of it. */
 static inline bool model_http_name(const struct model_policy *p,
 				   const struct model_name *n,
 				   const struct model_port *port,
 				   const struct model_url *u)
 {
+	const struct model_addr none = {.set = false};
 	bool granted = false;
 
+	if (u->connect && (!u->tls || model_decrypts(p, n, &none, true, port)))
+		return false;
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct model_rule *r = &p->rules[i];
 
@@ -533,7 +605,8 @@ static inline bool model_http_addr(const struct model_policy *p,
 	bool unseen = model_unseen(p), direct = false, granted = false;
 	bool net = false, denied = false, aimed = false;
 
-	if (model_floor(p, a))
+	if (model_floor(p, a) ||
+	    (u->connect && !u->tls && !model_direct(p, a, port)))
 		return false;
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct model_rule *r = &p->rules[i];
@@ -566,54 +639,6 @@ static inline bool model_http_addr(const struct model_policy *p,
 	return direct || (granted && !denied && !u->tls);
 }
 
-/* Does a name lead to where the rule opens it? */
-static inline bool model_leads(const struct model_rule *r,
-			       const struct model_addr *a, bool resolved)
-{
-	if (a->scope == 0)
-		return resolved || r->who == MODEL_ANY;
-	return resolved && a->scope == 1 && r->private;
-}
-
-/* Is the address granted as such on that port? */
-static inline bool model_net(const struct model_policy *p,
-			     const struct model_addr *a,
-			     const struct model_port *port)
-{
-	for (uint32_t i = 0; i < p->n; i++) {
-		const struct model_rule *r = &p->rules[i];
-
-		if (!r->deny && !model_is_http(r) && model_covers(r, a) &&
-		    model_has_port(r, port))
-			return true;
-	}
-	return false;
-}
-
-/* Is TLS to an address under a name decrypted, so that paths are seen? */
-static inline bool model_decrypts(const struct model_policy *p,
-				  const struct model_name *n,
-				  const struct model_addr *a, bool resolved,
-				  const struct model_port *port)
-{
-	bool net = model_net(p, a, port);
-
-	for (uint32_t i = 0; i < p->n; i++) {
-		const struct model_rule *r = &p->rules[i];
-		bool names = model_names(r, n), covers = model_covers(r, a);
-
-		if (!model_has_port(r, port) || r->scheme == MODEL_CLEAR)
-			continue;
-		if (r->deny && model_is_http(r) && (names || covers))
-			return true;
-		if (!r->deny && !net &&
-		    (model_is_http(r) || (r->inspect && r->who != MODEL_NET)) &&
-		    (covers || (names && model_leads(r, a, resolved))))
-			return true;
-	}
-	return false;
-}
-
 /*
  * To an address under a name; resolved: the name led there. The gate knows the
  * name, so that what is said of it holds beside what is said of the address.
@@ -627,7 +652,8 @@ static inline bool model_http_both(const struct model_policy *p,
 	bool granted = false, net = model_net(p, a, port);
 	bool seen = !u->tls || model_decrypts(p, n, a, resolved, port);
 
-	if (model_floor(p, a))
+	if (model_floor(p, a) ||
+	    (u->connect && seen && !model_direct(p, a, port)))
 		return false;
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct model_rule *r = &p->rules[i];
@@ -735,7 +761,7 @@ static inline void model_http_of(struct rng *r, const struct model_mix *mix,
 	for (uint32_t i = 0; i < x->n_http; i++) {
 		struct model_http *h = &x->http[i];
 
-		h->methods = rng_below(r, 2) ? rng_below(r, 4) : 0;
+		h->methods = rng_below(r, 2) ? rng_below(r, 8) : 0;
 		h->prefixes = 0;
 		if (mix->flat)
 			continue;
