@@ -41,7 +41,7 @@ static void on_print(void *ctx, const char *text, size_t n)
 		return;
 	if (n == 1)
 		w->text[w->n] = *text;
-	else
+	else if (n)
 		memcpy(w->text + w->n, text, n);
 	w->n += n;
 }
