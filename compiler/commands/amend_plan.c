@@ -95,12 +95,9 @@ static int read_once(struct amend *x, struct err *err)
 	rc = altered_read(x->a, s, &x->done, err);
 	x->generation = x->done.n + 1;
 	if (rc == 0)
-		rc = plan_read(x->a, altered_plan(x->a, s, &x->done, 1),
-			       &x->base, err);
+		rc = altered_plan(x->a, s, 1, &x->base, err);
 	if (rc == 0)
-		rc = plan_read(x->a,
-			       altered_plan(x->a, s, &x->done, x->generation),
-			       &x->running, err);
+		rc = altered_plan(x->a, s, x->generation, &x->running, err);
 	return rc;
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *altered_verb(const struct altered *c)
 {
@@ -132,12 +133,27 @@ int altered_read(struct arena *a, const struct session *s, altered_list *out,
 	return rc < 0 ? err_while(err, "%s", path) : 0;
 }
 
-const char *altered_plan(struct arena *a, const struct session *s,
-			 const altered_list *list, uint32_t generation)
+/*
+ * `plan` is rewritten before the gate has said whether it takes the next one;
+ * before that, the first is kept. So where that is, nothing else counts, even
+ * if it came while `plan` was read.
+ */
+int altered_plan(struct arena *a, const struct session *s, uint32_t generation,
+		 struct plan *out, struct err *err)
 {
-	if (list->n == 0)
-		return arena_fmt(a, "%s/plan", s->dir).p;
-	return arena_fmt(a, "%s/plan.%u", s->dir, generation).p;
+	const char *kept = arena_fmt(a, "%s/plan.%u", s->dir, generation).p;
+	const char *first = arena_fmt(a, "%s/plan", s->dir).p;
+	struct plan found = {0};
+	int rc;
+
+	if (generation > 1 || access(kept, F_OK) == 0)
+		return plan_read(a, kept, out, err);
+	rc = plan_read(a, first, &found, err);
+	if (access(kept, F_OK) == 0)
+		return plan_read(a, kept, out, err);
+	if (rc == 0)
+		*out = found;
+	return rc;
 }
 
 struct str altered_text(struct arena *a, const struct altered *c)

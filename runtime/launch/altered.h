@@ -10,11 +10,13 @@
  *	 "gained":["tcp/22 github.com"],"lost":[],"ms":80}
  *
  * Generation 1 is the plan that the session began with. Once there was a
- * change, each is in the folder as plan.N; `plan` is the one that runs.
+ * change, each is in the folder as plan.N; `plan` is what the gate has mounted:
+ * the one that runs, or the next, which the gate may yet refuse.
  */
 #ifndef RUNTIME_LAUNCH_ALTERED_H
 #define RUNTIME_LAUNCH_ALTERED_H
 
+#include "compiler/plan/plan.h"
 #include "runtime/launch/session.h"
 
 #include <cjson/cJSON.h>
@@ -54,9 +56,14 @@ must_check int altered_parse(struct arena *a, const cJSON *o,
 /* All of a session; none when there is no file. */
 must_check int altered_read(struct arena *a, const struct session *s,
 			    altered_list *out, struct err *err);
-/* The folder of a generation's plan: "plan" where nothing was changed yet. */
-const char *altered_plan(struct arena *a, const struct session *s,
-			 const altered_list *list, uint32_t generation);
+/*
+ * The plan of a generation that is in force, or was; from 1. Another process
+ * may be changing the session meanwhile: what it tries is never taken for what
+ * runs. -ENOENT: there is none, or not yet; else as plan_read().
+ */
+must_check int altered_plan(struct arena *a, const struct session *s,
+			    uint32_t generation, struct plan *out,
+			    struct err *err);
 /* "allow github.com:22"; cleaned for a terminal. */
 struct str altered_text(struct arena *a, const struct altered *c);
 

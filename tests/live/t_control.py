@@ -7,6 +7,7 @@ import subprocess
 import time
 
 import live
+from l7 import gate_processes
 from live import Failed, Log, Place, check, leftovers, running, test, within
 
 POLICY = "allow:\n  - site.test\n  - https://api.test/open/\n"
@@ -203,7 +204,8 @@ def many_at_once():
                                    text=True) for n in names]
             ended = [(p.communicate(timeout=60), p.returncode)
                      for p in started]
-            check([e[1] for e in ended] == [0] * 5, "all of them", ended)
+            check([e[1] for e in ended] == [0] * 5, "all of them",
+                  [e for e in ended if e[1]])
             changes = r.changes()
             check([c["generation"] for c in changes] == [2, 3, 4, 5, 6] and
                   {c["dest"] for c in changes} == set(names), "in some order",
@@ -217,6 +219,48 @@ def many_at_once():
             codes = r.go()[0].split()[1:]
             # no server of these but h2.test and other.test has TLS for them
             check(codes[3] == "0" and codes[4] == "0", "in force", codes)
+
+
+@test
+def what_the_gate_still_tries_is_not_what_runs():
+    """The next change is made of the plan in force, not of the one that is
+    about to be, which the folder has already."""
+    with Place(POLICY) as where:
+        with Running(where, WAIT + "for n in other.test h2.test; do curl -s "
+                     "-o /dev/null -m 5 https://$n/; echo $?; done") as r:
+            gate = gate_processes()["membrane-gate"]
+            for pid in gate:
+                os.kill(pid, signal.SIGSTOP)
+            first = where.popen("allow", "other.test", "--yes", text=True)
+            check(within(20, lambda: b"other.test" in
+                         (r.dir / "plan" / "policy.json").read_bytes()),
+                  "the first is tried")
+            others = [where.popen("allow", n, "--yes", text=True)
+                      for n in ("h2.test", "other.test")]
+            check(within(20, lambda: any(p.poll() is not None for p in others)
+                         or len([p for p in r.dir.glob("next-*")
+                                 if p.suffix != ".tmp"]) == 3),
+                  "two more are asked for")
+            check([p.poll() for p in others] == [None, None] and
+                  r.changes() == [], "and wait: nothing is in force",
+                  [p.communicate() for p in others if p.poll() is not None])
+            for pid in gate:
+                os.kill(pid, signal.SIGCONT)
+            ended = [(p.communicate(timeout=60), p.returncode)
+                     for p in (first, *others)]
+            check([e[1] for e in ended] == [0, 0, 1], "both, and once", ended)
+            check(ended[1][0][0].count("gained, 2 grants as before") == 1 and
+                  ended[1][0][0].count("gained, 3 grants as before") == 1 and
+                  "against what it is now" in ended[1][0][1],
+                  "shown again", ended[1])
+            check("allowed already" in ended[2][0][1], "in force by then",
+                  ended[2])
+            check([(c["dest"], c["generation"], c["gained"])
+                   for c in r.changes()] ==
+                  [("other.test", 2, ["tcp/1-65535 other.test"]),
+                   ("h2.test", 3, ["tcp/1-65535 h2.test"])], "on record",
+                  r.changes())
+            check(r.go()[0].split()[1:] == ["0", "0"], "in force")
 
 
 @test
