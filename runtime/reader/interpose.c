@@ -5,7 +5,8 @@
  * in for the few functions by which HAProxy takes in what clients send: recv on
  * connections to the socket l7plain.sock, SSL_read where TLS is ended. What
  * they return has been vetted (stream.h). There is no other hop, no copy, and
- * nothing of HAProxy's that it touches.
+ * nothing of HAProxy's that it touches. Between HAProxy's own parts it keeps a
+ * refusal from being lost that is told before the whole request was read.
  *
  * It says that it is there by MEMBRANE_READER in the environment, once each of
  * its functions is the one that a program gets; gate.cfg is refused without.
@@ -129,6 +130,25 @@ static ssize_t take_origin(struct plain *p, int fd, void *buf, size_t n,
 	return got;
 }
 
+/*
+ * Whether the other end is a part of HAProxy that closed: it has answered, and
+ * does not want the rest of a request. HAProxy, once a write fails, forgets
+ * that answer, and the client would hear nothing; what is left of the request
+ * nobody reads in any case. errno stays what it is where it did not.
+ */
+static bool has_left(int fd)
+{
+	struct sockaddr_un sa = {0};
+	socklen_t n = sizeof(sa) - 1;
+	int was = errno;
+	bool left = (was == EPIPE || was == ECONNRESET) &&
+		    getpeername(fd, (struct sockaddr *)&sa, &n) == 0 &&
+		    sa.sun_family == AF_UNIX && sa.sun_path[0];
+
+	errno = was;
+	return left;
+}
+
 static ssize_t from_socket(void *data, char *buf, size_t n)
 {
 	return real_recv(*(int *)data, buf, n, 0);
@@ -139,8 +159,10 @@ ssize_t recv(int fd, void *buf, size_t n, int flags)
 	struct plain *p = plain_of(fd);
 	ssize_t got;
 
-	if (!p || !buf)
-		return real_recv(fd, buf, n, flags);
+	if (!p || !buf) {
+		got = real_recv(fd, buf, n, flags);
+		return got < 0 && has_left(fd) ? 0 : got;
+	}
 	if (!p->has_origin)
 		return take_origin(p, fd, buf, n, flags);
 	if (flags & (MSG_PEEK | MSG_TRUNC)) {
@@ -162,12 +184,14 @@ ssize_t send(int fd, const void *buf, size_t n, int flags)
 {
 	struct plain *p = plain_of(fd);
 	char page[HTTP1_PAGE_MAX];
+	ssize_t got;
 
 	if (p && http1_page(buf, n, page))
 		return real_send(fd, page, n, flags);
 	if (p)
 		http1_answer(&p->stream.http, buf, n);
-	return real_send(fd, buf, n, flags);
+	got = real_send(fd, buf, n, flags);
+	return got < 0 && has_left(fd) ? (ssize_t)n : got;
 }
 
 /* Nothing goes past the reader through a pipe; HAProxy reads it then. */

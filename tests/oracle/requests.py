@@ -573,6 +573,11 @@ def malformed():
     for n in (20000, 24000, 24400, 24500, 24576, 28600):
         yield f"something malformed behind {n} bytes", get(b"/", b"x: " + b"y" * n, b"bad")
     yield "a long target", get(b"/" + b"x" * 28600)
+    # More than HAProxy takes at once: the rest may come before the refusal is heard, or behind it.
+    for n in (30000, 40000, 60000, 200000) * 12:
+        yield f"a head of {n} bytes", get(b"/", b"x: " + b"y" * n)
+    for n in (40000, 2000000):
+        yield f"a target of {n} bytes", get(b"/" + b"x" * n)
 
 
 def net_shapes():
@@ -595,6 +600,9 @@ def net_shapes():
         yield "any Host" + where, [get(b"any.test")], mark, 8000, 0, rb"HTTP/1.1 200", 0.15
         yield "an address as Host" + where, [get(b"1.2.3.4")], mark, 8000, 0, rb"HTTP/1.1 200", 0.15
         yield "a denied Host" + where, [get(b"evil.test")], mark, 8000, 0, rb"HTTP/1.1 403", 0.15
+        for n in (40000, 200000, 2000000):
+            yield f"a body of {n} bytes for a denied Host" + where, [get(b"evil.test", b"POST", b"Content-Length: %d\r\n" % n) + bytes(n)], \
+                mark, 8000, 0, rb"HTTP/1.1 403", 0.15
         yield "a denied Host with a dot" + where, [get(b"evil.test.")], mark, 8000, 0, rb"HTTP/1.1 403", 0.15
         yield "a denied Host behind another" + where, [get(b"any.test") + get(b"evil.test")], mark, 8000, 0, rb"(?s)HTTP/1.1 200.*HTTP/1.1 403", 0.5
         yield "a denied method" + where, [get(b"any.test", b"DELETE")], mark, 8443, 0, rb"HTTP/1.1 403", 0.15
