@@ -16,9 +16,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
+
+#define LINK_TIMEOUT_MS 10000 /* for a busy Docker to end a dead session */
+#define LINK_STEP_MS 50
 
 struct launch {
 	struct arena *a;
@@ -231,6 +235,33 @@ static int open_stage(struct launch *l, struct err *err)
 			  err);
 }
 
+/*
+ * The network that a bridge needs: one at a time, since its addresses are the
+ * plan's. That of a launcher which was killed goes as soon as Docker has
+ * ended its containers: that is waited for.
+ */
+static int make_link(struct launch *l, struct err *err)
+{
+	struct run *r = &l->run;
+	struct pollfd signals = {.fd = proc_signals_fd(), .events = POLLIN};
+	int64_t until = proc_now_ms() + LINK_TIMEOUT_MS;
+	int rc;
+
+	r->network = arena_fmt(l->a, "membrane-%s", l->session.id).p;
+	/* as the plan names it; its own network comes with it */
+	r->agent_host = r->network;
+	do {
+		rc = docker_make_link(r->docker, r->network, l->session.id,
+				      err);
+	} while (rc < 0 && proc_now_ms() < until &&
+		 reap_is_under_way(l->a, l->o.state) &&
+		 poll(&signals, 1, LINK_STEP_MS) == 0);
+	if (rc < 0)
+		return err_while(err, "making the link to the agent (one "
+				 "session with such a runtime at a time)");
+	return 0;
+}
+
 static int start_gate(struct launch *l, struct err *err)
 {
 	struct run *r = &l->run;
@@ -254,17 +285,8 @@ static int start_gate(struct launch *l, struct err *err)
 	if (rc == 0)
 		rc = vectors_expand(l->a, &l->vectors.gate, &l->values, &argv,
 				    err);
-	if (rc == 0 && l->vectors.link == VECTORS_BRIDGE) {
-		r->network = arena_fmt(l->a, "membrane-%s", l->session.id).p;
-		/* as the plan names it; its own network comes with it */
-		r->agent_host = r->network;
-		rc = docker_make_link(r->docker, r->network, l->session.id,
-				      err);
-		if (rc < 0)
-			return err_while(err, "making the link to the agent "
-					 "(one session with such a runtime at "
-					 "a time)");
-	}
+	if (rc == 0 && l->vectors.link == VECTORS_BRIDGE)
+		rc = make_link(l, err);
 	if (rc == 0)
 		rc = gate_start(r->gate, argv, l->session.dir,
 				l->watchdog.keep_fd, err);

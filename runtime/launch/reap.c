@@ -99,6 +99,26 @@ int reap_dead(struct arena *a, const char *state, const struct endpoint *at,
 	return first;
 }
 
+bool reap_is_under_way(struct arena *a, const char *state)
+{
+	sessions all = {0};
+	struct err ignored;
+	bool found = false;
+
+	if (session_list(a, state, &all, &ignored) < 0)
+		return false;
+	vec_each(s, &all) {
+		int rc = session_take(s, &ignored);
+		pid_t pid = rc == SESSION_ALIVE ? session_pid(s) : 0;
+
+		if (rc == SESSION_DEAD) /* its watchdog has yet to begin */
+			session_release(s, false);
+		found |= rc == SESSION_DEAD ||
+			 (pid > 1 && kill(pid, 0) < 0 && errno == ESRCH);
+	}
+	return found;
+}
+
 /* --- reset --------------------------------------------------------------- */
 
 struct reset {

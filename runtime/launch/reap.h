@@ -25,5 +25,10 @@ must_check int reap_session(struct docker *d, const char *state,
 must_check int reap_dead(struct arena *a, const char *state,
 			 const struct endpoint *at, struct docker **docker,
 			 unsigned *out_ended, struct err *err);
+/*
+ * Is there a session whose launcher is gone, and with it not all of the rest?
+ * Its watchdog, or another launcher, removes that.
+ */
+bool reap_is_under_way(struct arena *a, const char *state);
 
 #endif

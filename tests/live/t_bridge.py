@@ -65,7 +65,8 @@ def no_network_is_left():
         check(p.stdout.readline() == b"up\n", "up")
         p.kill()
         p.communicate(timeout=30)
-        where.membrane("run", "--", "true")
+        s = where.membrane("run", "--", "true")
+        check(s.status == 0 and not s.stderr, "the next one", s.stderr)
         after = live.the.docker("network", "ls", "-q").stdout
         check(before == after, "networks", after)
         check(not live.leftovers(), "containers", live.leftovers())

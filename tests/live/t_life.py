@@ -204,6 +204,7 @@ def terminals():
               screen)
         status, screen = on_a_terminal(
             where, "run", "--", "sh", "-c",
+            "until [ \"$(stty size)\" = '37 91' ]; do sleep 0.1; done; "
             "echo ready; read x; for i in $(seq 100); do "
             "[ \"$(stty size)\" = '20 70' ] && break; sleep 0.1; done; "
             "stty size; echo got $x",
