@@ -357,18 +357,24 @@ static void end_others(struct l7 *l)
 		haproxy_end(&l->past[i].haproxy);
 }
 
-void l7_end(struct l7 *l)
+/* What it says of connections that it was told to close just now. */
+static void hear_out(struct l7 *l)
 {
 	struct pollfd p = {l->log, POLLIN, 0};
 	int64_t deadline_ms = clock_ms() + L7_SETTLE_MS;
+
+	while (clock_ms() < deadline_ms && poll(&p, 1, L7_SETTLE_MS / 3) > 0)
+		(void)l7log_read(l->log, l->on_line, l->data);
+}
+
+void l7_end(struct l7 *l)
+{
 	struct err err;
 
 	end_others(l);
 	if (l->haproxy.pid) {
 		if (l7_shut_down(L7_ADMIN, &err) == 0)
-			while (clock_ms() < deadline_ms &&
-			       poll(&p, 1, L7_SETTLE_MS / 3) > 0)
-				(void)l7log_read(l->log, l->on_line, l->data);
+			hear_out(l);
 		if (count_dropped(l, L7_ADMIN, &err) < 0)
 			l->dropped = 0; /* it has ended: nothing to ask */
 		haproxy_end(&l->haproxy);
