@@ -255,8 +255,8 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
 	bool refused =
 		config.settings.refusals && (ret == -EPERM || ret == -EACCES);
 	__u32 nr = raw_number(regs);
+	struct call read, call;
 	struct task_struct *t;
-	struct call call;
 
 	if (!refused && !may_be_traced(nr))
 		return 0;
@@ -264,7 +264,10 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
 	t = PLAIN(t);
 	if (nr == NO_CALL || !may_be_in_scope(t))
 		return 0;
-	call_read(&call, t, regs);
+	call_read(&read, t, regs);
+	/* A copy is unknown to the verifier: it would go on from each way in
+	 * which the call can have been read, several times as long. */
+	bpf_probe_read_kernel(&call, sizeof(call), &read);
 	if (refused)
 		tell_refusal(t, regs, &call, ret);
 	if (call.nr < WATCH_CALLS_MAX)

@@ -34,6 +34,7 @@ struct walk {
 	struct message *m;
 	struct dentry *dentry, *root; /* root: of the mount */
 	struct mount *mount;
+	bool named; /* bytes would have the verifier follow every step */
 	__u32 bytes;
 };
 
@@ -58,7 +59,7 @@ static long step(__u64 n, struct walk *w)
 	parent = GET(d, d_parent);
 	/* A file that is in no folder (memfd_create) has a name all the same.
 	 */
-	if ((parent == d && w->bytes) || m->head.bytes >= WATCH_ITEMS_MAX - 256)
+	if ((parent == d && w->named) || m->head.bytes >= WATCH_ITEMS_MAX - 256)
 		return 1;
 	name = GET(d, d_name.name);
 	got = bpf_probe_read_kernel_str(&m->items[masked(m->head.bytes)], 256,
@@ -67,6 +68,7 @@ static long step(__u64 n, struct walk *w)
 		return 1;
 	m->head.bytes += (__u32)got;
 	w->bytes += (__u32)got;
+	w->named = true;
 	w->dentry = parent;
 	return parent == d;
 }
