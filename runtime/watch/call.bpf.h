@@ -255,7 +255,7 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
 	bool refused =
 		config.settings.refusals && (ret == -EPERM || ret == -EACCES);
 	__u32 nr = raw_number(regs);
-	struct call read, call;
+	struct call call;
 	struct task_struct *t;
 
 	if (!refused && !may_be_traced(nr))
@@ -264,10 +264,7 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
 	t = PLAIN(t);
 	if (nr == NO_CALL || !may_be_in_scope(t))
 		return 0;
-	call_read(&read, t, regs);
-	/* A copy is unknown to the verifier: it would go on from each way in
-	 * which the call can have been read, several times as long. */
-	bpf_probe_read_kernel(&call, sizeof(call), &read);
+	call_read(&call, t, regs);
 	if (refused)
 		tell_refusal(t, regs, &call, ret);
 	if (call.nr < WATCH_CALLS_MAX)

@@ -28,7 +28,8 @@
 
 struct message {
 	volatile __u64 dentry, mnt; /* on their way to put_path() */
-	volatile __u32 users;	    /* see slot_take() */
+	__u64 sent_to[4]; /* the address before, while several are told of */
+	volatile __u32 users; /* see slot_take() */
 	__u32 slot;
 	struct watch_head head;
 	/* Each item is written below ITEMS_MASK, and reaches no further than

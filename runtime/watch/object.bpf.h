@@ -271,11 +271,10 @@ static __always_inline void put_questions(struct message *m, const void *from,
 		put_msg_data(m, WATCH_SECOND, &h);
 }
 
-/* Where the message before this one went. */
+/* What each step finds as the one before did: the verifier sees two. */
 struct several {
 	struct message *m;
 	const void *from;
-	__u64 addr[4];
 	__u32 bytes; /* of the message, before the address */
 };
 
@@ -299,10 +298,10 @@ static long next_msg(__u64 i, struct several *s)
 	if (!read_msghdr(&h, s->from, (__u32)i + 1, is_narrow(m)))
 		return 1;
 	read_name(addr, &h);
-	if (addr[0] == s->addr[0] && addr[1] == s->addr[1] &&
-	    addr[2] == s->addr[2] && addr[3] == s->addr[3])
+	if (addr[0] == m->sent_to[0] && addr[1] == m->sent_to[1] &&
+	    addr[2] == m->sent_to[2] && addr[3] == m->sent_to[3])
 		return 0;
-	__builtin_memcpy(s->addr, addr, sizeof(addr));
+	__builtin_memcpy(m->sent_to, addr, sizeof(addr));
 	m->head.ret = 1;
 	send(m);
 	m->head.bytes = s->bytes;
@@ -320,7 +319,7 @@ static __always_inline void put_several(struct message *m, const void *from,
 
 	if (ret < 2)
 		return;
-	read_name(s.addr, first);
+	read_name(m->sent_to, first);
 	bpf_loop((__u32)ret - 1, next_msg, &s, 0);
 	m->head.ret = ret;
 }
