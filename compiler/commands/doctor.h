@@ -5,7 +5,7 @@
 #define COMPILER_COMMANDS_DOCTOR_H
 
 #include "compiler/commands/view.h"
-#include "runtime/launch/docker_api.h"
+#include "runtime/launch/docker_info.h"
 #include "runtime/launch/facts.h"
 #include "runtime/launch/probe.h"
 

@@ -4,7 +4,7 @@
 #include "compiler/commands/view.h"
 #include "runtime/launch/about.h"
 #include "runtime/launch/altered.h"
-#include "runtime/launch/docker_api.h"
+#include "runtime/launch/docker_session.h"
 
 #include <stdlib.h>
 #include <string.h>

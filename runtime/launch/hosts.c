@@ -1,5 +1,7 @@
 #include "runtime/launch/hosts.h"
 
+#include "runtime/launch/docker_session.h"
+
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <ifaddrs.h>

@@ -7,7 +7,7 @@
 #include "compiler/base/addr.h"
 #include "compiler/base/arena.h"
 #include "compiler/base/err.h"
-#include "runtime/launch/docker_api.h"
+#include "runtime/launch/docker.h"
 #include "runtime/launch/secrets.h"
 
 #define HOSTS_MAX 128u /* what the gate takes */

@@ -2,6 +2,7 @@
 
 #include "compiler/base/fileio.h"
 #include "runtime/launch/about.h"
+#include "runtime/launch/docker_session.h"
 #include "runtime/launch/hosts.h"
 #include "runtime/launch/masks.h"
 #include "runtime/launch/prepare.h"

@@ -1,6 +1,7 @@
 #include "runtime/launch/prepare.h"
 
 #include "compiler/base/fileio.h"
+#include "runtime/launch/docker_info.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
 #ifndef RUNTIME_LAUNCH_PREPARE_H
 #define RUNTIME_LAUNCH_PREPARE_H
 
-#include "runtime/launch/docker_api.h"
+#include "runtime/launch/docker_session.h"
 #include "runtime/launch/launch.h"
 #include "runtime/launch/session.h"
 #include "runtime/launch/vectors.h"

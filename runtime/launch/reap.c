@@ -1,5 +1,6 @@
 #include "runtime/launch/reap.h"
 
+#include "runtime/launch/docker_session.h"
 #include "runtime/launch/launch.h"
 #include "runtime/launch/masks.h"
 #include "runtime/launch/proc.h"

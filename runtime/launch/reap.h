@@ -9,7 +9,7 @@
 #ifndef RUNTIME_LAUNCH_REAP_H
 #define RUNTIME_LAUNCH_REAP_H
 
-#include "runtime/launch/docker_api.h"
+#include "runtime/launch/docker.h"
 #include "runtime/launch/session.h"
 
 /*

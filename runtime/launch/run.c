@@ -1,5 +1,6 @@
 #include "runtime/launch/run.h"
 
+#include "runtime/launch/docker_session.h"
 #include "runtime/launch/proc.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #define RUNTIME_LAUNCH_RUN_H
 
 #include "runtime/launch/control.h"
-#include "runtime/launch/docker_api.h"
+#include "runtime/launch/docker_events.h"
 #include "runtime/launch/gate.h"
 #include "runtime/launch/session.h"
 #include "runtime/launch/stage.h"

@@ -1,6 +1,8 @@
 /* The Engine API client against a small server of canned answers. */
-#include "runtime/launch/docker_api.h"
+#include "runtime/launch/docker_events.h"
 
+#include "runtime/launch/docker_info.h"
+#include "runtime/launch/docker_session.h"
 #include "runtime/launch/hosts.h"
 #include "runtime/launch/prepare.h"
 #include "tests/check.h"
