@@ -405,10 +405,10 @@ static void add_trace(struct arena *a, cJSON *o, const struct tracer *t)
 	cJSON_AddBoolToObject(trace, "whole", t->state == TRACER_ENDED &&
 						      lacks.n == 0);
 	cJSON_AddNumberToObject(trace, "lost", (double)tracer_lost(t));
-	if (*t->back_end) {
-		cJSON_AddStringToObject(trace, "back_end", t->back_end);
-		cJSON_AddStringToObject(trace, "io_uring", t->io_uring);
-		cJSON_AddStringToObject(trace, "missing", t->missing);
+	if (*t->watch.back_end) {
+		cJSON_AddStringToObject(trace, "back_end", t->watch.back_end);
+		cJSON_AddStringToObject(trace, "io_uring", t->watch.io_uring);
+		cJSON_AddStringToObject(trace, "missing", t->watch.missing);
 	}
 	if (t->state == TRACER_FAILED)
 		cJSON_AddStringToObject(trace, "error", t->why.text);
@@ -456,9 +456,9 @@ static void add_trace_words(struct launch *l, struct buf *out)
 
 	if (!t || l->run.failed)
 		return;
-	if (*t->missing)
+	if (*t->watch.missing)
 		buf_addf(out, "membrane: this kernel does not let the tracer "
-			 "see: %s\n", t->missing);
+			 "see: %s\n", t->watch.missing);
 	lacks = tracer_lacks(l->a, t);
 	if (t->state == TRACER_FAILED)
 		buf_addf(out, "membrane: this session's trace is not whole: "

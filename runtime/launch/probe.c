@@ -121,9 +121,9 @@ static void pump(struct trial *t)
 	case TRACER_READY:
 	case TRACER_ENDED:
 		settle(t, &t->out->tracer, FACT_YES, "");
-		t->out->back_end = t->tracer->back_end;
-		t->out->io_uring = t->tracer->io_uring;
-		t->out->missing = t->tracer->missing;
+		t->out->back_end = t->tracer->watch.back_end;
+		t->out->io_uring = t->tracer->watch.io_uring;
+		t->out->missing = t->tracer->watch.missing;
 		break;
 	case TRACER_FAILED:
 		settle(t, &t->out->tracer, FACT_NO, t->tracer->why.text);

@@ -1,11 +1,9 @@
 #include "runtime/launch/tracer.h"
 
-#include "compiler/base/fileio.h"
 #include "runtime/launch/proc.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -98,38 +96,12 @@ int tracer_start(struct arena *a, struct tracer *t, char *const *argv,
 		return rc;
 	tracefile_init(&t->file, dir, session, &limits);
 	if (!t->tracee)
-		t->frame = arena_alloc(a, TRACER_FRAME_MAX);
+		watch_init(&t->watch, a);
 	rc = proc_spawn_piped(argv, keep_fd, &t->pid, &t->in, &t->out, &t->err,
 			      err);
 	if (rc < 0)
 		fail(t, err);
 	return 0;
-}
-
-static void send_hello(struct tracer *t, uint32_t netns, uint32_t pidns,
-		       const char *agent)
-{
-	char host[HOST_NAME_MAX + 1] = "";
-	cJSON *o = cJSON_CreateObject();
-	struct err err;
-	char *text;
-
-	gethostname(host, sizeof(host) - 1);
-	cJSON_AddNumberToObject(o, "version", 1);
-	cJSON_AddStringToObject(o, "host", host);
-	cJSON_AddNumberToObject(o, "netns", netns);
-	cJSON_AddNumberToObject(o, "pidns", pidns);
-	if (agent)
-		cJSON_AddStringToObject(o, "agent", agent);
-	text = cJSON_PrintUnformatted(o);
-	cJSON_Delete(o);
-	/* far below what a pipe takes without anybody reading */
-	if (!text || fileio_write_all(t->in, str_of(text), &err) < 0 ||
-	    fileio_write_all(t->in, STR("\n"), &err) < 0) {
-		err_set(&err, -EPIPE, "the tracer is gone");
-		fail(t, &err);
-	}
-	cJSON_free(text);
 }
 
 void tracer_tell(struct tracer *t, uint32_t netns, uint32_t pidns,
@@ -147,7 +119,8 @@ void tracer_tell(struct tracer *t, uint32_t netns, uint32_t pidns,
 		fail(t, &err);
 		return;
 	}
-	send_hello(t, host ? 0 : netns, pidns, host);
+	if (watch_hello(t->in, host ? 0 : netns, pidns, host, &err) < 0)
+		fail(t, &err);
 }
 
 /* "Tracee version: v0.24.1": its last word, with or without the v. */
@@ -178,113 +151,25 @@ int tracer_check_release(struct str json, const char *said, struct err *err)
 	return rc;
 }
 
-/* --- answers -------------------------------------------------------------- */
-
-static bool say(struct tracer *t, struct str line)
-{
-	if (line.n > sizeof(t->say) - t->say_n)
-		return false;
-	memcpy(t->say + t->say_n, line.p, line.n);
-	t->say_n += line.n;
-	return true;
-}
-
-/* As much as the pipe takes. */
-static void send_said(struct tracer *t)
-{
-	ssize_t n = t->say_n && t->in >= 0 ? write(t->in, t->say, t->say_n) : 0;
-
-	if (n <= 0)
-		return; /* when it is gone, its end is noticed elsewhere */
-	t->say_n -= (size_t)n;
-	memmove(t->say, t->say + n, t->say_n);
-}
-
-/* That some answers were not told. */
-static bool say_missing(struct tracer *t)
-{
-	cJSON *o = cJSON_CreateObject();
-	char text[96];
-	size_t n = 0;
-
-	cJSON_AddStringToObject(o, "event", "answer");
-	cJSON_AddNumberToObject(o, "missing", (double)t->unsaid);
-	if (cJSON_PrintPreallocated(o, text, sizeof(text) - 1, false)) {
-		n = strlen(text);
-		text[n++] = '\n';
-	}
-	cJSON_Delete(o);
-	return n && say(t, (struct str){text, n});
-}
-
 void tracer_answer(struct tracer *t, struct str line)
 {
 	/* before that there is no agent */
-	if (t->in < 0 || !t->told)
-		return;
-	if (t->unsaid && say_missing(t))
-		t->unsaid = 0;
-	if (t->unsaid || !say(t, line))
-		t->unsaid++;
-	send_said(t);
+	if (t->in >= 0 && t->told)
+		watch_answer(&t->watch, line, t->in);
 }
 
 uint64_t tracer_lost(const struct tracer *t)
 {
-	return t->lost + t->unsaid;
+	return t->lost + t->watch.lost + t->watch.unsaid;
 }
 
-/* --- frames --------------------------------------------------------------- */
+/* --- records -------------------------------------------------------------- */
 
-static size_t take_head(struct tracer *t, struct str got, struct err *err)
+static void on_frames(struct tracer *t, struct str got)
 {
-	size_t n = sizeof(t->head) - t->head_n;
+	struct err err;
 
-	n = n < got.n ? n : got.n;
-	memcpy(t->head + t->head_n, got.p, n);
-	t->head_n += n;
-	if (t->head_n < sizeof(t->head))
-		return n;
-	t->frame_bytes = 0;
-	for (unsigned i = 0; i < sizeof(t->head); i++)
-		t->frame_bytes |= (size_t)t->head[i] << (8 * i);
-	t->frame_n = 0;
-	err->code = t->frame_bytes > 0 && t->frame_bytes <= TRACER_FRAME_MAX
-			    ? 0
-			    : err_set(err, -EPROTO,
-				      "the tracer sent a frame "
-				      "that is none");
-	return n;
-}
-
-static size_t take_frame(struct tracer *t, struct str got, struct err *err)
-{
-	size_t n = t->frame_bytes - t->frame_n;
-
-	n = n < got.n ? n : got.n;
-	memcpy(t->frame + t->frame_n, got.p, n);
-	t->frame_n += n;
-	if (t->frame_n < t->frame_bytes)
-		return n;
-	t->head_n = 0;
-	if (tracefile_add(&t->file, (struct str){t->frame, t->frame_n}, err) <
-	    0)
-		err_while(err, "writing the trace");
-	return n;
-}
-
-static void on_output(struct tracer *t, struct str got)
-{
-	struct err err = {0};
-
-	while (got.n && err.code == 0) {
-		size_t n = t->head_n < sizeof(t->head)
-				   ? take_head(t, got, &err)
-				   : take_frame(t, got, &err);
-
-		got = str_slice(got, n, got.n);
-	}
-	if (err.code < 0)
+	if (watch_output(&t->watch, got, write_member, t, &err) < 0)
 		fail(t, &err);
 }
 
@@ -298,65 +183,6 @@ static void on_records(struct tracer *t, struct str got)
 }
 
 /* --- lines ---------------------------------------------------------------- */
-
-/* The one argument of a line about the tracer. */
-static const cJSON *fact(const cJSON *o)
-{
-	const cJSON *args = cJSON_GetObjectItemCaseSensitive(o, "args");
-
-	return cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(args, 0),
-						"value");
-}
-
-/* An argument that is a text, by name. */
-static void take_fact(const cJSON *o, const char *name, char *to, size_t n)
-{
-	const cJSON *args = cJSON_GetObjectItemCaseSensitive(o, "args"), *a;
-
-	cJSON_ArrayForEach(a, args)
-	{
-		const cJSON *is = cJSON_GetObjectItemCaseSensitive(a, "name");
-		const cJSON *v = cJSON_GetObjectItemCaseSensitive(a, "value");
-
-		if (cJSON_IsString(is) && cJSON_IsString(v) &&
-		    strcmp(is->valuestring, name) == 0)
-			snprintf(to, n, "%s", v->valuestring);
-	}
-}
-
-static void on_loaded(struct tracer *t, const cJSON *o)
-{
-	take_fact(o, "back_end", t->back_end, sizeof(t->back_end));
-	take_fact(o, "io_uring", t->io_uring, sizeof(t->io_uring));
-	take_fact(o, "missing", t->missing, sizeof(t->missing));
-	t->state = TRACER_LOADED;
-}
-
-static void on_words(struct tracer *t, const cJSON *o)
-{
-	const cJSON *name = cJSON_GetObjectItemCaseSensitive(o, "eventName");
-	const cJSON *value = fact(o);
-	const char *event = cJSON_IsString(name) ? name->valuestring : "";
-	struct err err;
-
-	if (strcmp(event, "loaded") == 0 && t->state == TRACER_STARTING) {
-		on_loaded(t, o);
-	} else if (strcmp(event, "ready") == 0 && t->state == TRACER_LOADED) {
-		t->state = TRACER_READY;
-	} else if (strcmp(event, "found") == 0) {
-		t->has_found = true;
-	} else if (strcmp(event, "lost") == 0 && cJSON_IsNumber(value)) {
-		t->lost = (uint64_t)value->valuedouble;
-	} else if (strcmp(event, "end") == 0 && cJSON_IsNumber(value)) {
-		t->lost = (uint64_t)value->valuedouble;
-		t->state = TRACER_ENDED;
-	} else {
-		err_set(&err, -EIO, "%s",
-			cJSON_IsString(value) ? value->valuestring
-					      : "it says nothing sensible");
-		fail(t, &err);
-	}
-}
 
 /* Who cannot do without a trace cannot do without half of one. */
 static void on_ready(struct tracer *t)
@@ -378,8 +204,6 @@ static void on_words_of_tracee(struct tracer *t, struct str line)
 {
 	struct err err;
 
-	if (t->state == TRACER_FAILED)
-		return;
 	if (tracee_said(t->tracee, line, &t->why, &err) < 0) {
 		fail(t, &err);
 		return;
@@ -388,24 +212,37 @@ static void on_words_of_tracee(struct tracer *t, struct str line)
 		on_ready(t);
 }
 
-/* A line that is no JSON is docker's: kept, for when the tracer ends. */
-static void on_line(struct tracer *t, struct str line)
+static void on_words_of_watch(struct tracer *t, struct str line)
 {
-	cJSON *o;
+	struct err err;
 
-	if (t->tracee) {
-		on_words_of_tracee(t, line);
+	if (watch_said(&t->watch, line, &t->why, &err) < 0) {
+		fail(t, &err);
 		return;
 	}
+	switch (t->watch.stage) {
+	case WATCH_STARTING:
+		break;
+	case WATCH_LOADED:
+		t->state = TRACER_LOADED;
+		break;
+	case WATCH_READY:
+		t->state = TRACER_READY;
+		break;
+	case WATCH_ENDED:
+		t->state = TRACER_ENDED;
+		break;
+	}
+}
+
+static void on_line(struct tracer *t, struct str line)
+{
 	if (t->state == TRACER_FAILED)
 		return;
-	o = cJSON_ParseWithLength(line.p, line.n);
-	if (cJSON_IsObject(o))
-		on_words(t, o);
-	else if (t->why.text[0] == '\0' && str_trim(line).n)
-		snprintf(t->why.text, sizeof(t->why.text), "%.*s",
-			 STR_ARG(str_trim(line)));
-	cJSON_Delete(o);
+	if (t->tracee)
+		on_words_of_tracee(t, line);
+	else
+		on_words_of_watch(t, line);
 }
 
 static void on_stderr(struct tracer *t, struct str got)
@@ -442,9 +279,9 @@ static void drain(struct tracer *t, int *fd,
 
 void tracer_pump(struct tracer *t)
 {
-	send_said(t);
+	watch_send(&t->watch, t->in);
 	drain(t, &t->err, on_stderr);
-	drain(t, &t->out, t->tracee ? on_records : on_output);
+	drain(t, &t->out, t->tracee ? on_records : on_frames);
 }
 
 /*
@@ -487,10 +324,7 @@ void tracer_ended(struct tracer *t, int status)
 
 void tracer_end(struct tracer *t, int64_t now_ms)
 {
-	send_said(t);
-	for (size_t i = 0; i < t->say_n; i++)
-		t->unsaid += t->say[i] == '\n';
-	t->say_n = 0;
+	watch_hush(&t->watch, t->in);
 	if (t->end_ms == 0)
 		t->end_ms = now_ms;
 	fd_close(&t->in);
@@ -535,8 +369,9 @@ static void check_found(struct tracer *t, int64_t now_ms)
 {
 	struct err err;
 
-	if (t->state != TRACER_READY || t->has_found || t->agent_ms == 0 ||
-	    t->end_ms || now_ms - t->agent_ms < TRACEE_SILENT_MS)
+	if (t->state != TRACER_READY || t->watch.has_found ||
+	    t->agent_ms == 0 || t->end_ms ||
+	    now_ms - t->agent_ms < TRACEE_SILENT_MS)
 		return;
 	err_set(&err, -ETIMEDOUT, "the tracer saw no process of the agent");
 	fail(t, &err);
@@ -570,7 +405,7 @@ int tracer_wait_ms(const struct tracer *t)
 {
 	if (t->tracee && t->pid)
 		return TICK_MS;
-	return t->agent_ms && !t->has_found && t->state == TRACER_READY
+	return t->agent_ms && !t->watch.has_found && t->state == TRACER_READY
 		       ? TRACEE_SILENT_MS
 		       : -1;
 }
@@ -582,7 +417,7 @@ struct str tracer_lacks(struct arena *a, const struct tracer *t)
 
 	if (t->tracee)
 		more = tracee_lacks(a, t->tracee);
-	else if (t->agent_ms && !t->has_found)
+	else if (t->agent_ms && !t->watch.has_found)
 		more = STR("the tracer saw no process of the agent");
 	buf_init(&b, a);
 	if (tracer_lost(t))

@@ -1,10 +1,8 @@
 /*
  * The tracer as the launcher sees it: a docker command with three pipes.
  *
- * membrane-watch: one JSON line in, once the gate has said which namespaces
- * the agent will have; stdin's end is the trace's end. Out come frames for the
- * trace's files (runtime/watch/pack.h), on stderr JSON lines about the tracer
- * itself.
+ * membrane-watch: told whose processes once the gate has said which namespaces
+ * the agent will have; stdin's end is the trace's end. watch.h has the rest.
  *
  * Tracee: reads nothing, and ends with a signal that the caller sends when
  * tracer_tick() says so; tracee.h has the rest.
@@ -17,14 +15,11 @@
 
 #include "runtime/launch/tracee.h"
 #include "runtime/launch/tracefile.h"
-
-#include "compiler/base/arena.h"
+#include "runtime/launch/watch.h"
 
 #include <sys/types.h>
 
-#define TRACER_FRAME_MAX (1u << 20)
-#define TRACER_LINE_MAX	 4096u
-#define TRACER_SAY_MAX	 (64u << 10) /* bytes on their way to it */
+#define TRACER_LINE_MAX 4096u
 
 enum tracer_state {
 	TRACER_STARTING, /* programs are being loaded */
@@ -44,8 +39,8 @@ enum tracer_wish {
 struct tracer {
 	enum tracer_state state;
 	struct tracee *tracee; /* NULL: it is membrane-watch */
+	struct watch watch;    /* of that; else zero */
 	int64_t agent_ms;      /* since when the agent runs; 0: not yet */
-	bool has_found;	       /* a process of the agent */
 	int64_t end_ms;	       /* asked to end; 0: not */
 	bool was_signalled;
 	struct err why;	  /* of FAILED */
@@ -53,20 +48,10 @@ struct tracer {
 	pid_t pid;	  /* of its docker command; 0 once that has ended */
 	int in, out, err; /* -1 once closed */
 	bool told;	  /* the agent's namespaces */
-	/* Of membrane-watch, once it has loaded: "fexit", "followed" (how far
-	 * an io_uring is), "cap_capable" (events of a set that the kernel does
-	 * not give, with commas) */
-	char back_end[16], io_uring[16], missing[128];
-	uint64_t lost;	  /* events that no file has */
-	uint64_t unsaid;  /* answers that it could not be told of */
-	size_t say_n;
-	char say[TRACER_SAY_MAX];
+	uint64_t lost;	  /* events of Tracee that no file has */
 	struct tracefile file;
 	size_t line_n;
 	char line[TRACER_LINE_MAX];
-	unsigned char head[4];
-	size_t head_n, frame_n, frame_bytes;
-	char *frame; /* room for TRACER_FRAME_MAX, in the arena */
 };
 
 /*
