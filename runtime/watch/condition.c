@@ -198,9 +198,9 @@ static bool same_field(const struct condition *a, const struct condition *b)
 	return a->field == b->field && str_eq(a->arg, b->arg);
 }
 
-/* A match of '=' on the same field makes '!=' on it void. */
-static bool is_beaten(const struct conditions *all, const struct condition *c,
-		      const struct record *r)
+/* Several '=' on one field are alternatives, as the values of one are. */
+static bool any_equals(const struct conditions *all, const struct condition *c,
+		       const struct record *r)
 {
 	for (size_t i = 0; i < all->n; i++)
 		if (all->each[i].op == OP_EQ && same_field(&all->each[i], c) &&
@@ -209,14 +209,27 @@ static bool is_beaten(const struct conditions *all, const struct condition *c,
 	return false;
 }
 
+static bool holds(const struct conditions *all, const struct condition *c,
+		  const struct record *r)
+{
+	switch (c->op) {
+	case OP_EQ:
+		return any_equals(all, c, r);
+	case OP_NE:
+		return !any_matches(c, r);
+	case OP_LT:
+	case OP_GT:
+	case OP_LE:
+	case OP_GE:
+		return any_matches(c, r);
+	}
+	return false;
+}
+
 bool condition_all_hold(const struct conditions *all, const struct record *r)
 {
-	for (size_t i = 0; i < all->n; i++) {
-		const struct condition *c = &all->each[i];
-		bool match = any_matches(c, r);
-
-		if (c->op == OP_NE ? match && !is_beaten(all, c, r) : !match)
+	for (size_t i = 0; i < all->n; i++)
+		if (!holds(all, &all->each[i], r))
 			return false;
-	}
 	return true;
 }

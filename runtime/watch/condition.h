@@ -1,7 +1,9 @@
 /*
  * A condition on an event, in Tracee's grammar and meaning: in
- * "data.pathname=/etc/passwd,*.pem" several values are alternatives, '=' beats
- * '!=', different fields must all hold.
+ * "data.pathname=/etc/passwd,*.pem" several values are alternatives, and so are
+ * several '=' on one field; all else must hold. Where Tracee looks at '=' alone
+ * ('=' and '!=' on one field), both hold here: the compiler refuses that for
+ * Tracee, so that no policy means two things.
  */
 #ifndef RUNTIME_WATCH_CONDITION_H
 #define RUNTIME_WATCH_CONDITION_H
