@@ -1,6 +1,7 @@
 #include "compiler/commands/help.h"
 
 #include "compiler/base/lint.h"
+#include "compiler/commands/help_trace.h"
 #include "compiler/commands/man.h"
 #include "compiler/commands/options.h"
 #include "compiler/commands/say.h"
@@ -24,7 +25,7 @@ static const struct {
 	{COMMAND_SCHEMA, COMMAND_COMPLETION,
 	 "print what editors and shells complete by"},
 	{COMMAND_VERSION, COMMAND_HELP,
-	 "print the version; explain a command, or the warnings"},
+	 "print the version; explain a command, and more"},
 };
 
 /* The last command of the line that begins with this one. */
@@ -58,8 +59,8 @@ void help_overview(struct buf *out)
 	for (int i = 0; i < COMMANDS; i++)
 		i = (int)overview_line(out, (enum command_id)i);
 	buf_adds(out,
-		 "\n'membrane help COMMAND' lists its flags, 'membrane help "
-		 "lint' the warnings.\n"
+		 "\n'membrane help COMMAND' lists its flags; 'help lint', "
+		 "'events', 'filter': more.\n"
 		 "Policy: presets, ~/.membrane/config.yaml, .membrane.yaml, "
 		 "flags, in this order.\n"
 		 "Status: 0 done; 1 refused, drifted; 2 bad command line; 3 "
@@ -111,7 +112,8 @@ static const char *more(enum command_id id)
 		       "EXPR, not for the last\n"
 		       "two, is as in: event == exec and comm != \"git\"; "
 		       "addr in 10.0.0.0/8;\n"
-		       "path ~ \"**.pem\"; ret == ENOENT\n\n";
+		       "path ~ \"**.pem\"; ret == ENOENT: 'membrane help "
+		       "filter'\n\n";
 	if (id == COMMAND_START)
 		return "Prints the session's ID once the command runs, and "
 		       "ends; what fails before\n"
@@ -225,9 +227,14 @@ int command_help(struct arena *a, const struct options *o)
 		man_write(&b);
 		return say_result(buf_str(&b));
 	}
+	/* "help trace show" is meant, and well so: one page has them all. */
+	if (o->words.n > 1 && !str_is(o->words.v[0], "trace")) {
+		say("'membrane help' explains one thing at a time");
+		return STATUS_USAGE;
+	}
 	if (o->words.n == 0 || command_find(o->words.v[0], &id))
 		return help_print(a, id);
-	if (help_lint(&b, o->words.v[0]))
+	if (help_lint(&b, o->words.v[0]) || help_trace(&b, o->words.v[0]))
 		return say_result(buf_str(&b));
 	say("there is no command '%s'",
 	    view_cleaned(a, str_slice(o->words.v[0], 0, 60)).p);

@@ -5,6 +5,7 @@
 #include "compiler/commands/view.h"
 #include "compiler/driver.h"
 #include "compiler/emit/emit.h"
+#include "compiler/plan/manifest.h"
 
 #define FOR(id)	    (1u << COMMAND_##id)
 #define FOR_PLAN    FOR(PLAN)
@@ -137,6 +138,21 @@ static bool unknown_option(struct parser *p, struct str spelling,
 	return false;
 }
 
+/* An artefact goes by its file's name, too. */
+static struct str word_meant(const struct option *o, struct str value)
+{
+	const struct emitter *e;
+
+	if (o->id != OPTION_EMIT)
+		return value;
+	if (str_is(value, MANIFEST_NAME))
+		return STR("manifest");
+	for (size_t i = 0; (e = emitter_at(i)); i++)
+		if (str_is(value, e->file))
+			return str_of(e->name);
+	return value;
+}
+
 /* A value that must be one of a few. */
 static bool known_word(struct parser *p, const struct option *o,
 		       struct str spelling, struct str value)
@@ -164,6 +180,7 @@ static bool give(struct parser *p, const struct option *o, struct str spelling,
 			 STR_ARG(spelling), LIMIT_SCALAR_BYTES);
 		return false;
 	}
+	value = word_meant(o, value);
 	if (o->value == VALUE_WORDS && !known_word(p, o, spelling, value))
 		return false;
 	*vec_push(p->a, &p->out->given) =

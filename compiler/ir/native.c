@@ -27,6 +27,45 @@ const struct native_event *native_event_named(struct str name)
 	return NULL;
 }
 
+const char *native_event_meant(struct str name)
+{
+	static const char *const others[][2] = {
+		{"exec", "sched_process_exec"},
+		{"execve", "sched_process_exec"},
+		{"execveat", "sched_process_exec"},
+		{"fork", "sched_process_fork"},
+		{"vfork", "sched_process_fork"},
+		{"exit", "sched_process_exit"},
+		{"exit_group", "sched_process_exit"},
+		{"file", "security_file_open"},
+		{"open", "security_file_open"},
+		{"openat", "security_file_open"},
+		{"openat2", "security_file_open"},
+		{"creat", "security_file_open"},
+		{"unlink", "security_inode_unlink"},
+		{"unlinkat", "security_inode_unlink"},
+		{"rename", "security_inode_rename"},
+		{"renameat", "security_inode_rename"},
+		{"renameat2", "security_inode_rename"},
+		{"symlink", "security_inode_symlink"},
+		{"symlinkat", "security_inode_symlink"},
+		{"connect", "security_socket_connect"},
+		{"net_tcp_connect", "security_socket_connect"},
+		{"bind", "security_socket_bind"},
+		{"listen", "security_socket_listen"},
+		{"accept", "security_socket_accept"},
+		{"accept4", "security_socket_accept"},
+		{"send", "sendto"},
+		{"dns", "net_packet_dns_request"},
+		{"net_packet_dns", "net_packet_dns_request"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (str_is(name, others[i][0]))
+			return others[i][1];
+	return NULL;
+}
+
 bool native_field(struct str name)
 {
 	static const char *const fields[] = {

@@ -15,6 +15,11 @@ struct native_event {
 /* In the order of the table; NULL at the end. */
 const struct native_event *native_event_at(size_t i);
 const struct native_event *native_event_named(struct str name);
+/*
+ * The event that records what goes by another name: a system call, or what a
+ * trace calls it ("open", "exec"). NULL when there is none.
+ */
+const char *native_event_meant(struct str name);
 /* Can a filter compare that, besides arguments? "comm", "retval" */
 bool native_field(struct str name);
 

@@ -68,7 +68,8 @@ static bool unknown_event(struct expander *x,
 			  const struct ir_trace_event *entry)
 {
 	struct diags *d = x->f.c->diags;
-	const char *near = nearest_event(entry->name);
+	const char *meant = native_event_meant(entry->name);
+	const char *near = meant ? meant : nearest_event(entry->name);
 
 	if (str_find(entry->name, '*', 0) < entry->name.n) {
 		diag_error(d, DIAG_TRACE_EVENT, entry->from.at,
@@ -83,6 +84,9 @@ static bool unknown_event(struct expander *x,
 			  "line; name those that are wanted");
 	else if (near)
 		diag_help(d, "did you mean '%s'?", near);
+	else
+		diag_help(d, "'membrane help events' lists those of the "
+			     "built-in tracer");
 	return false;
 }
 
@@ -127,12 +131,16 @@ static bool add_event(struct expander *x, const struct ir_trace_event *entry,
 /* Not silently left out: who names it, counts on it. */
 static bool not_native(struct expander *x, const struct ir_trace_event *entry)
 {
+	const char *meant = native_event_meant(entry->name);
 	struct diags *d = x->f.c->diags;
 
 	diag_error(d, DIAG_TRACE_NATIVE, entry->from.at,
 		   "the built-in tracer cannot record '%s'",
 		   diag_quote(d, entry->name));
-	diag_help(d, "'engine: tracee' can, where Tracee runs");
+	if (meant)
+		diag_help(d, "it has '%s' for that", meant);
+	else
+		diag_help(d, "'engine: tracee' can, where Tracee runs");
 	return false;
 }
 
@@ -367,6 +375,17 @@ static void settle_reads(struct ir_trace *t)
 	t->reads = (ir_opt_bool){true, from, named};
 }
 
+/* The built-in tracer is of membrane's own version. */
+static void judge_version(struct pass_ctx *c, const struct ir_trace *t)
+{
+	if (!t->version.set || t->version.from.layer == LAYER_FLOOR)
+		return;
+	diag_warn(c->diags, DIAG_TRACE_VOID, t->version.from.at,
+		  "'version' changes nothing: it is Tracee's, and this is the "
+		  "built-in tracer");
+	diag_help(c->diags, "'engine: tracee' records with that");
+}
+
 bool trace_expand(struct pass_ctx *c, struct ir_policy *p)
 {
 	struct expander x = {.f = {.c = c, .t = &p->trace}};
@@ -378,8 +397,10 @@ bool trace_expand(struct pass_ctx *c, struct ir_policy *p)
 		ok &= check_exclude(c, t);
 	x.f.native =
 		p->trace.engine.set && p->trace.engine.v == IR_TRACE_NATIVE;
-	if (x.f.native)
+	if (x.f.native) {
 		settle_reads(&p->trace);
+		judge_version(c, &p->trace);
+	}
 	if (!p->trace.has_events)
 		take_defaults(&x);
 	vec_each(entry, &p->trace.events)

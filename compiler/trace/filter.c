@@ -184,12 +184,31 @@ static bool parse_net(struct str s, struct cidr *out)
 	return true;
 }
 
+/* What a word processor makes of quotes: nothing would ever fit. */
+static bool has_typeset_quotes(struct str s)
+{
+	static const char *const marks[] = {"\u201c", "\u201d", "\u2018",
+					    "\u2019"};
+
+	for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+		if (str_starts(s, str_of(marks[i])) ||
+		    str_ends(s, str_of(marks[i])))
+			return true;
+	return false;
+}
+
 struct filter_value *filter_value(struct filter_parser *p, struct span part,
 				  bool quoted)
 {
 	struct filter_value *v = arena_new_of(p->a, struct filter_value);
 	struct str s = words(p, part);
 
+	if (!quoted && has_typeset_quotes(s)) {
+		filter_error(p, part, "typographic quotes in '%s'",
+			     diag_quote(p->d, s));
+		diag_help(p->d, "those of an expression are \" and '");
+		return NULL;
+	}
 	v->at = part;
 	v->text = quoted ? unquoted(p->a, s) : s;
 	v->quoted = quoted;

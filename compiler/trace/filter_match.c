@@ -5,9 +5,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* How many bytes of s from i on one character of the pattern takes; 0: none. */
+static size_t one(struct str pattern, size_t p, struct str s, size_t i)
+{
+	size_t n = 1;
+
+	if (p == pattern.n || i == s.n)
+		return 0;
+	if (pattern.p[p] != '?')
+		return pattern.p[p] == s.p[i];
+	if (s.p[i] == '/')
+		return 0;
+	while (i + n < s.n && ((unsigned char)s.p[i + n] & 0xc0) == 0x80)
+		n++;
+	return n;
+}
+
 /*
- * '*' stays within a segment, '**' crosses. Only the last star of either kind
- * is ever tried again: what an earlier one could take, a later one can, too.
+ * '*' stays within a segment, as '?' does, '**' crosses. Only the last star of
+ * either kind is ever tried again: what an earlier one could take, a later one
+ * can, too.
  */
 static bool glob(struct str pattern, struct str s)
 {
@@ -19,6 +36,7 @@ static bool glob(struct str pattern, struct str s)
 
 	while (i < s.n || p < pattern.n) {
 		bool star = p < pattern.n && pattern.p[p] == '*';
+		size_t taken;
 
 		if (star && p + 1 < pattern.n && pattern.p[p + 1] == '*') {
 			p += 2;
@@ -30,9 +48,9 @@ static bool glob(struct str pattern, struct str s)
 			within.is_there = true;
 			within.in_pattern = ++p;
 			within.in_s = i;
-		} else if (i < s.n && p < pattern.n && pattern.p[p] == s.p[i]) {
+		} else if ((taken = one(pattern, p, s, i))) {
 			p++;
-			i++;
+			i += taken;
 		} else if (within.is_there && within.in_s < s.n &&
 			   s.p[within.in_s] != '/') {
 			p = within.in_pattern;
