@@ -219,14 +219,32 @@ static void put_address(struct buf *text, const struct trace_event *e)
 		put_unnamed(text, e);
 }
 
-/* "example.com → 192.0.2.1, 2001:db8::1", or why there is nothing. */
+/* "example.com AAAA" */
+static void put_question(struct buf *text, const struct trace_event *e)
+{
+	static const char *const types[] = {
+		"dns_questions.query_type",
+		"dns_response.query_data.query_type",
+		"proto_dns.questions.type",
+	};
+	struct str type = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(types) && type.n == 0; i++)
+		type = trace_arg(e, types[i]);
+	view_clean(text, trace_object(e).name);
+	if (type.n)
+		buf_addc(text, ' ');
+	view_clean(text, type);
+}
+
+/* "example.com A → 192.0.2.1, 192.0.2.2", or why there is nothing. */
 static void put_answer(struct buf *text, const struct trace_event *e)
 {
 	struct str code = trace_arg(e, "dns_response.response_code");
 	struct str refused = trace_arg(e, "dns_response.refused");
 	unsigned n = 0;
 
-	view_clean(text, trace_object(e).name);
+	put_question(text, e);
 	buf_adds(text, " → ");
 	for (uint32_t i = 0; i < e->n; i++) {
 		if (!str_is(e->leaf[i].key, "dns_response.dns_answer.answer"))
@@ -371,6 +389,8 @@ bool trace_line(struct arena *a, const struct trace_event *e,
 	case TRACE_DNS:
 		if (trace_is_answer(e))
 			put_answer(&text, e);
+		else if (trace_object(e).name.n)
+			put_question(&text, e);
 		else
 			put_address(&text, e);
 		break;

@@ -20,11 +20,18 @@ struct process {
 	unsigned depth;
 };
 
+/* A text that outlives the lines' arena. */
+struct kept {
+	char *p;
+	size_t n, room;
+};
+
 /* What lines are folded by. */
 struct alike {
 	int64_t pid;
-	char what[16];
-	char folder[512], text[512];
+	const char *what; /* NULL: nothing is folded with it */
+	int64_t error;	  /* as returned; 0: none */
+	struct kept folder, text;
 	unsigned shown;
 	uint64_t same, folded;
 };
@@ -186,8 +193,28 @@ static void put_rest(struct story *s, struct str text)
 	fwrite(out.p, 1, out.n, s->look.out);
 }
 
+static void keep(struct kept *k, struct str s)
+{
+	if (s.n > k->room) {
+		k->room = 2 * s.n;
+		k->p = realloc(k->p, k->room);
+		if (!k->p)
+			abort();
+	}
+	if (s.n)
+		memcpy(k->p, s.p, s.n);
+	k->n = s.n;
+}
+
+static struct str kept(const struct kept *k)
+{
+	return (struct str){k->p, k->n};
+}
+
 static void unfold(struct story *s)
 {
+	struct str folder = kept(&s->last.folder);
+
 	if (s->last.same)
 		put_rest(s,
 			 s->last.same == 1
@@ -195,44 +222,50 @@ static void unfold(struct story *s)
 				 : arena_fmt(s->a, "%llu times more",
 					     (unsigned long long)s->last.same));
 	if (s->last.folded)
-		put_rest(s, arena_fmt(s->a, "%llu more in %s",
+		put_rest(s, arena_fmt(s->a, "%llu more in %.*s",
 				      (unsigned long long)s->last.folded,
-				      s->last.folder));
+				      STR_ARG(folder)));
 	s->last.same = s->last.folded = 0;
 }
 
-static void copy(char *to, size_t n, struct str s)
+/* What failed is folded with its like alone: each of those may be news. */
+static bool is_of_folder(const struct alike *last, const struct trace_line *l,
+			 struct str folder)
 {
-	snprintf(to, n, "%.*s", (int)(s.n < n ? s.n : n - 1), s.p ? s.p : "");
+	return !l->error && folder.n && str_eq(folder, kept(&last->folder));
 }
 
 /* True when the line is counted instead of shown. */
 static bool folds(struct story *s, const struct trace_event *e,
 		  const struct trace_line *l)
 {
-	struct alike now = {.pid = e->host_pid, .shown = 1};
-	bool same_place;
+	struct str folder = view_cleaned(s->a, l->folder);
+	int64_t error = l->error ? e->ret : 0;
+	struct alike *last = &s->last;
+	unsigned shown = 1;
 
-	copy(now.what, sizeof(now.what), str_of(l->what));
-	copy(now.folder, sizeof(now.folder), view_cleaned(s->a, l->folder));
-	copy(now.text, sizeof(now.text), l->text);
-	same_place =
-		now.pid == s->last.pid && strcmp(now.what, s->last.what) == 0;
-	if (same_place && !l->error && strcmp(now.text, s->last.text) == 0 &&
-	    s->last.folded == 0) {
-		s->last.same++;
-		return true;
-	}
-	if (same_place && !l->error && now.folder[0] &&
-	    strcmp(now.folder, s->last.folder) == 0) {
-		if (s->last.shown >= SHOWN_ALIKE) {
-			s->last.folded++;
+	if (last->what && e->host_pid == last->pid &&
+	    strcmp(l->what, last->what) == 0) {
+		if (error == last->error && last->folded == 0 &&
+		    str_eq(l->text, kept(&last->text))) {
+			last->same++;
 			return true;
 		}
-		now.shown = s->last.shown + 1;
+		if (is_of_folder(last, l, folder)) {
+			if (last->shown >= SHOWN_ALIKE) {
+				last->folded++;
+				return true;
+			}
+			shown = last->shown + 1;
+		}
 	}
 	unfold(s);
-	s->last = now;
+	last->pid = e->host_pid;
+	last->what = l->what;
+	last->error = error;
+	last->shown = shown;
+	keep(&last->folder, folder);
+	keep(&last->text, l->text);
 	return false;
 }
 
@@ -267,5 +300,7 @@ void story_end(struct story *s)
 	unfold(s);
 	fflush(s->look.out);
 	arena_free(s->a);
+	free(s->last.folder.p);
+	free(s->last.text.p);
 	free(s);
 }

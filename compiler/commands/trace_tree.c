@@ -26,7 +26,7 @@ struct tree {
 	struct trace_look look;
 	struct arena *a;
 	VEC(struct node) nodes; /* the first is nobody */
-	uint32_t *by_pid;	/* living ones, by host_pid */
+	uint32_t *by_pid;	/* the last that had it, by host_pid */
 	uint64_t left_out;
 };
 
@@ -90,15 +90,27 @@ static uint32_t add(struct tree *t, int64_t host_pid, int64_t pid,
 	return i;
 }
 
-static void end_node(struct tree *t, struct node *n,
-		     const struct trace_event *e)
+static void end_node(struct node *n, const struct trace_event *e)
 {
 	if (str_is(trace_arg(e, "process_group_exit"), "false"))
 		return;
 	n->has_ended = true;
 	n->ended_ns = e->at_ns;
 	n->end = trace_exit(e);
-	*slot(t, n->host_pid) = 0; /* its number may come again */
+}
+
+/*
+ * Whose event it is; 0: of one not seen before. The number of a process that
+ * has ended may come again, but what was answered to it comes late.
+ */
+static uint32_t owner(struct tree *t, const struct trace_event *e)
+{
+	uint32_t i = find(t, e->host_pid);
+	const struct node *n = &t->nodes.v[i];
+
+	if (i && n->has_ended && e->at_ns > n->ended_ns && !trace_is_answer(e))
+		return 0;
+	return i;
 }
 
 void tree_add(struct tree *t, const struct trace_event *e)
@@ -109,7 +121,7 @@ void tree_add(struct tree *t, const struct trace_event *e)
 
 	if (kind == TRACE_ITSELF)
 		return;
-	i = find(t, e->host_pid);
+	i = owner(t, e);
 	if (!i) {
 		parent = find(t, e->host_ppid);
 		i = add(t, e->host_pid, e->pid, parent, e->at_ns);
@@ -117,7 +129,8 @@ void tree_add(struct tree *t, const struct trace_event *e)
 	if (!i)
 		return;
 	t->nodes.v[i].events++;
-	t->nodes.v[i].last_ns = e->at_ns;
+	if (e->at_ns > t->nodes.v[i].last_ns)
+		t->nodes.v[i].last_ns = e->at_ns;
 	if (kind == TRACE_FORK) {
 		child = trace_number(e, "child_pid", 0);
 		if (child && child != e->host_pid)
@@ -128,7 +141,7 @@ void tree_add(struct tree *t, const struct trace_event *e)
 			arena_str(t->a, str_slice(trace_command(t->a, e), 0,
 						  COMMAND_MAX));
 	} else if (kind == TRACE_EXIT) {
-		end_node(t, &t->nodes.v[i], e);
+		end_node(&t->nodes.v[i], e);
 	}
 }
 
