@@ -11,9 +11,9 @@
  *
  * base is the generation that staged, a folder beside the socket, was compiled
  * from; another one is the session's by now: -ESTALE. The staged plan may
- *differ in what the gate enforces, and in nothing else: CONTROL_MAY_CHANGE. It
- *is put where the gate has its plan mounted, the gate is told and tries it;
- *when it refuses, the plan before is put back. The answer is a line as well:
+ * differ in what the gate enforces, and in nothing else: CONTROL_MAY_CHANGE. It
+ * is put where the gate has its plan mounted, the gate is told and tries it;
+ * when it refuses, the plan before is put back. The answer is a line as well:
  *
  *	{"ok":true,"generation":2,"ms":80}
  *	{"ok":false,"stale":true,"message":"..."}

@@ -26,12 +26,19 @@ static int open_record(const char *dir, const char *name, int *out,
 	return 0;
 }
 
+void gate_init(struct gate *g, struct summary *summary)
+{
+	memset(g, 0, sizeof(*g));
+	g->in = g->out = g->err = -1;
+	g->decisions = g->log = g->bundle = g->copy = -1;
+	g->summary = summary;
+}
+
 int gate_start(struct gate *g, char *const *argv, const char *dir, int keep_fd,
 	       struct err *err)
 {
 	int rc;
 
-	g->in = g->out = g->err = g->decisions = g->log = g->bundle = -1;
 	g->dir = dir;
 	rc = open_record(dir, "decisions.jsonl", &g->decisions, err);
 	if (rc == 0)
@@ -156,7 +163,8 @@ static int on_generation(struct gate *g, const cJSON *o, struct err *err)
 	uint32_t n = number(o, "generation");
 
 	if (!n || !g->on_generation)
-		return err_set(err, -EPROTO, "the gate tells of a change that "
+		return err_set(err, -EPROTO,
+			       "the gate tells of a change that "
 			       "nobody asked for");
 	g->on_generation(
 		g->ctx, n,

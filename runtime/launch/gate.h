@@ -4,7 +4,8 @@
  * One JSON line in, then stdin stays open: its end is the gate's end. Out come
  * JSON lines: ready once, decisions, errors; where something is decrypted, the
  * roots that the gate trusts before ready and the session's CA with it, which
- * become ca.pem and bundle.pem; anything else is a gate that cannot be trusted. What it writes to stderr is kept in gate.log.
+ * become ca.pem and bundle.pem; anything else is a gate that cannot be trusted.
+ * What it writes to stderr is kept in gate.log.
  */
 #ifndef RUNTIME_LAUNCH_GATE_H
 #define RUNTIME_LAUNCH_GATE_H
@@ -14,10 +15,10 @@
 
 #include <sys/types.h>
 
-#define GATE_LINE_MAX 65536u
-#define GATE_LOG_MAX (4u << 20)        /* bytes of gate.log */
+#define GATE_LINE_MAX	   65536u
+#define GATE_LOG_MAX	   (4u << 20)  /* bytes of gate.log */
 #define GATE_DECISIONS_MAX (64u << 20) /* bytes of decisions.jsonl */
-#define GATE_BUNDLE_MAX (8u << 20)     /* bytes of bundle.pem */
+#define GATE_BUNDLE_MAX	   (8u << 20)  /* bytes of bundle.pem */
 
 struct gate {
 	pid_t pid; /* of its docker command; 0 once that has ended */
@@ -25,7 +26,7 @@ struct gate {
 	int in, out, err; /* -1 once closed */
 	int decisions, log;
 	const char *dir; /* of the session; borrowed */
-	int bundle; /* the roots that the agent gets; -1: none yet */
+	int bundle;	 /* the roots that the agent gets; -1: none yet */
 	size_t bundle_bytes;
 	int copy; /* of the decisions, for --trace-log; -1: none */
 	bool ready;
@@ -48,7 +49,9 @@ struct gate {
 	bool words_done; /* they are of an error event */
 };
 
-/* Start it; hello goes to its stdin. The arena's gate is zeroed. */
+/* Nothing is open. What it decides is counted in summary, borrowed. */
+void gate_init(struct gate *g, struct summary *summary);
+/* Start it; hello goes to its stdin. */
 must_check int gate_start(struct gate *g, char *const *argv, const char *dir,
 			  int keep_fd, struct err *err);
 must_check int gate_hello(struct gate *g, struct str hello, struct err *err);

@@ -347,13 +347,10 @@ static void init_run(struct launch *l)
 	r->a = l->a;
 	r->session = &l->session;
 	r->gate = arena_new_of(l->a, struct gate);
-	r->gate->in = r->gate->out = r->gate->err = -1;
-	r->gate->decisions = r->gate->log = r->gate->copy = -1;
-	r->gate->bundle = -1;
+	gate_init(r->gate, summary_new(l->a));
 	r->control = arena_new_of(l->a, struct control);
 	r->control->listen = r->control->client = -1;
 	l->trace_copy = -1;
-	r->gate->summary = summary_new(l->a);
 	r->tracer_name = arena_fmt(l->a, "membrane-tracer-%s",
 				   l->session.id).p;
 	r->gate_name = arena_fmt(l->a, "membrane-gate-%s", l->session.id).p;

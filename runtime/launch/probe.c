@@ -298,13 +298,9 @@ static int end(struct trial *t, struct err *err)
 static void init_trial(struct trial *t)
 {
 	t->gate = arena_new_of(t->a, struct gate);
-	t->gate->in = t->gate->out = t->gate->err = -1;
-	t->gate->decisions = t->gate->log = t->gate->copy = -1;
-	t->gate->bundle = -1;
-	t->gate->summary = summary_new(t->a);
+	gate_init(t->gate, summary_new(t->a));
 	t->tracer = arena_new_of(t->a, struct tracer);
-	t->tracer->in = t->tracer->out = t->tracer->err = -1;
-	t->tracer->file.copy = -1;
+	tracer_init(t->tracer);
 	t->values = (struct vectors_values){
 		.session = t->session.id,
 		.workspace = t->o.state,

@@ -74,7 +74,8 @@ struct tracee {
 must_check int tracee_new(struct arena *a, const cJSON *plan,
 			  tracee_write *write, void *write_ctx,
 			  struct tracee **out, struct err *err);
-void tracee_free(struct tracee *t); /* NULL is allowed */
+/* NULL is allowed. The counts stay, and what tracee_lacks() says. */
+void tracee_free(struct tracee *t);
 /* The agent's container, as Docker names it; again is no harm. */
 void tracee_agent(struct tracee *t, const char *id);
 /* Bytes of its stdout. */

@@ -82,6 +82,13 @@ static int read_plan(struct arena *a, struct tracer *t, struct str json,
 
 /* --- its beginning -------------------------------------------------------- */
 
+void tracer_init(struct tracer *t)
+{
+	memset(t, 0, sizeof(*t));
+	t->in = t->out = t->err = -1;
+	t->file.fd = t->file.copy = -1;
+}
+
 int tracer_start(struct arena *a, struct tracer *t, char *const *argv,
 		 struct str json, const char *dir, const char *session,
 		 int keep_fd, struct err *err)
@@ -89,8 +96,7 @@ int tracer_start(struct arena *a, struct tracer *t, char *const *argv,
 	struct tracefile_limits limits;
 	int rc;
 
-	memset(t, 0, sizeof(*t));
-	t->in = t->out = t->err = -1;
+	tracer_init(t);
 	rc = read_plan(a, t, json, &limits, err);
 	if (rc < 0)
 		return rc;
@@ -160,7 +166,8 @@ void tracer_answer(struct tracer *t, struct str line)
 
 uint64_t tracer_lost(const struct tracer *t)
 {
-	return t->lost + t->watch.lost + t->watch.unsaid;
+	return t->tracee ? tracee_lost(t->tracee)
+			 : t->watch.lost + t->watch.unsaid;
 }
 
 /* --- records -------------------------------------------------------------- */
@@ -245,6 +252,12 @@ static void on_line(struct tracer *t, struct str line)
 		on_words_of_watch(t, line);
 }
 
+static void end_line(struct tracer *t)
+{
+	on_line(t, (struct str){t->line, t->line_n});
+	t->line_n = 0;
+}
+
 static void on_stderr(struct tracer *t, struct str got)
 {
 	for (size_t i = 0; i < got.n; i++) {
@@ -254,8 +267,7 @@ static void on_stderr(struct tracer *t, struct str got)
 				t->line[t->line_n++] = got.p[i];
 			continue;
 		}
-		on_line(t, (struct str){t->line, t->line_n});
-		t->line_n = 0;
+		end_line(t);
 	}
 }
 
@@ -297,11 +309,21 @@ static void end_tracee(struct tracer *t, int status)
 		err.code = tracee_settle(t->tracee, &err);
 	else if (was_ready)
 		err.code = tracee_end(t->tracee, &err);
-	t->lost = tracee_lost(t->tracee);
 	if (err.code < 0)
 		fail(t, &err);
 	else if (t->was_signalled && (!was_ready || status == 0))
 		t->state = TRACER_ENDED;
+}
+
+/* Its last record is no word of honour that all the others came. */
+static void end_watch(struct tracer *t)
+{
+	struct err err;
+
+	if (t->state != TRACER_ENDED || watch_is_whole(&t->watch))
+		return;
+	err_set(&err, -EIO, "the tracer's last frame is cut off");
+	fail(t, &err);
 }
 
 void tracer_ended(struct tracer *t, int status)
@@ -310,9 +332,13 @@ void tracer_ended(struct tracer *t, int status)
 
 	t->pid = 0;
 	tracer_pump(t);
+	if (t->line_n)
+		end_line(t);
 	if (t->tracee && t->state != TRACER_FAILED)
 		end_tracee(t, status);
-	if (t->state == TRACER_ENDED)
+	else
+		end_watch(t);
+	if (t->state == TRACER_ENDED || t->state == TRACER_FAILED)
 		return;
 	/* snprintf would read what it writes */
 	err = t->why;

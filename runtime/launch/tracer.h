@@ -48,12 +48,13 @@ struct tracer {
 	pid_t pid;	  /* of its docker command; 0 once that has ended */
 	int in, out, err; /* -1 once closed */
 	bool told;	  /* the agent's namespaces */
-	uint64_t lost;	  /* events of Tracee that no file has */
 	struct tracefile file;
 	size_t line_n;
 	char line[TRACER_LINE_MAX];
 };
 
+/* Nothing is open; for one that may never be started. */
+void tracer_init(struct tracer *t);
 /*
  * json: trace.json of the plan. dir: where the files go; borrowed. The
  * tracer's own failing is no error: see state.
@@ -100,6 +101,7 @@ enum tracer_wish tracer_tick(struct tracer *t, int64_t now_ms);
 int tracer_wait_ms(const struct tracer *t);
 /* What the trace lacks, in a line for people; "" when it is whole. */
 struct str tracer_lacks(struct arena *a, const struct tracer *t);
+/* What it counted, and why it failed, can be asked for afterwards. */
 void tracer_done(struct tracer *t);
 
 #endif

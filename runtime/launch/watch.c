@@ -58,10 +58,16 @@ void watch_send(struct watch *w, int fd)
 		return; /* when it is gone, its end is noticed elsewhere */
 	w->say_n -= (size_t)n;
 	memmove(w->say, w->say + n, w->say_n);
+	if (w->missing_end > (size_t)n) {
+		w->missing_end -= (size_t)n;
+	} else {
+		w->missing_end = 0;
+		w->missing_are = 0;
+	}
 }
 
-/* That some answers were not told. */
-static bool say_missing(struct watch *w)
+/* That some answers were not told; one such line at a time. */
+static void say_missing(struct watch *w)
 {
 	cJSON *o = cJSON_CreateObject();
 	char text[96];
@@ -74,13 +80,17 @@ static bool say_missing(struct watch *w)
 		text[n++] = '\n';
 	}
 	cJSON_Delete(o);
-	return n && say(w, (struct str){text, n});
+	if (!n || !say(w, (struct str){text, n}))
+		return;
+	w->missing_end = w->say_n;
+	w->missing_are = w->unsaid;
+	w->unsaid = 0;
 }
 
 void watch_answer(struct watch *w, struct str line, int fd)
 {
-	if (w->unsaid && say_missing(w))
-		w->unsaid = 0;
+	if (w->unsaid && !w->missing_are)
+		say_missing(w);
 	if (w->unsaid || !say(w, line))
 		w->unsaid++;
 	watch_send(w, fd);
@@ -91,7 +101,10 @@ void watch_hush(struct watch *w, int fd)
 	watch_send(w, fd);
 	for (size_t i = 0; i < w->say_n; i++)
 		w->unsaid += w->say[i] == '\n';
-	w->say_n = 0;
+	if (w->missing_are)
+		w->unsaid += w->missing_are - 1;
+	w->say_n = w->missing_end = 0;
+	w->missing_are = 0;
 }
 
 /* --- frames --------------------------------------------------------------- */
@@ -147,6 +160,11 @@ int watch_output(struct watch *w, struct str got, watch_write *write, void *ctx,
 	return err->code;
 }
 
+bool watch_is_whole(const struct watch *w)
+{
+	return w->head_n == 0;
+}
+
 /* --- words ---------------------------------------------------------------- */
 
 /* The one argument of a line about the tracer. */
@@ -156,6 +174,13 @@ static const cJSON *fact(const cJSON *o)
 
 	return cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(args, 0),
 						"value");
+}
+
+/* 2^53: up to there, each whole number is one of cJSON's. */
+static bool is_count(const cJSON *n)
+{
+	return cJSON_IsNumber(n) && n->valuedouble >= 0 &&
+	       n->valuedouble <= (double)(1ull << 53);
 }
 
 /* An argument that is a text, by name. */
@@ -194,9 +219,9 @@ static int on_words(struct watch *w, const cJSON *o, struct err *err)
 		w->stage = WATCH_READY;
 	} else if (strcmp(event, "found") == 0) {
 		w->has_found = true;
-	} else if (strcmp(event, "lost") == 0 && cJSON_IsNumber(value)) {
+	} else if (strcmp(event, "lost") == 0 && is_count(value)) {
 		w->lost = (uint64_t)value->valuedouble;
-	} else if (strcmp(event, "end") == 0 && cJSON_IsNumber(value)) {
+	} else if (strcmp(event, "end") == 0 && is_count(value)) {
 		w->lost = (uint64_t)value->valuedouble;
 		w->stage = WATCH_ENDED;
 	} else {

@@ -36,6 +36,8 @@ struct watch {
 	uint64_t unsaid; /* answers that it could not be told of */
 	size_t say_n;
 	char say[WATCH_SAY_MAX];
+	size_t missing_end;   /* in say, of the line that tells of such */
+	uint64_t missing_are; /* as that line says; 0: none is under way */
 	unsigned char head[4];
 	size_t head_n, frame_n, frame_bytes;
 	char *frame; /* room for WATCH_FRAME_MAX, in the arena */
@@ -58,6 +60,8 @@ void watch_answer(struct watch *w, struct str line, int fd);
 void watch_send(struct watch *w, int fd);
 /* Once more; what it has not taken now counts as unsaid. */
 void watch_hush(struct watch *w, int fd);
+/* Its output has ended: between two frames? */
+bool watch_is_whole(const struct watch *w);
 /*
  * Bytes of its stdout: each whole frame is handed to write, whose errors are
  * returned.
