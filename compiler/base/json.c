@@ -246,6 +246,19 @@ struct str json_text(struct arena *a, cJSON *take_root)
 	return buf_str(&out);
 }
 
+struct str json_compact(struct arena *a, cJSON *take_root)
+{
+	char *text = cJSON_PrintUnformatted(take_root);
+	struct str copy;
+
+	if (!text)
+		some(NULL);
+	copy = arena_str(a, str_of(text));
+	cJSON_free(text);
+	cJSON_Delete(take_root);
+	return copy;
+}
+
 /* In place: a '*' for a byte. */
 static void hide_secrets(cJSON *node)
 {

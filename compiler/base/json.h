@@ -32,6 +32,8 @@ void json_push_str(cJSON *array, struct str s);
 struct str json_text(struct arena *a, cJSON *take_root);
 /* The same for somebody's terminal, log or pull request: no secret in it. */
 struct str json_shown(struct arena *a, cJSON *take_root);
+/* On one line, without a blank between members, and without an LF. */
+struct str json_compact(struct arena *a, cJSON *take_root);
 /* Behind what is in out. */
 void json_add(struct buf *out, cJSON *take_root);
 /* The same; where in out each of n items of the tree stands: what shares a

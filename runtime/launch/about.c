@@ -1,6 +1,7 @@
 #include "runtime/launch/about.h"
 
 #include "compiler/base/fileio.h"
+#include "compiler/base/json.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -40,7 +41,6 @@ int about_write(struct arena *a, const struct session *s, const char *workspace,
 {
 	cJSON *o = cJSON_CreateObject(), *words;
 	struct str line;
-	char *text;
 
 	cJSON_AddNumberToObject(o, "version", 1);
 	cJSON_AddStringToObject(o, "session", s->id);
@@ -52,10 +52,7 @@ int about_write(struct arena *a, const struct session *s, const char *workspace,
 	cJSON_AddBoolToObject(o, "detached", streams->kept);
 	cJSON_AddBoolToObject(o, "terminal", streams->tty);
 	cJSON_AddBoolToObject(o, "input", streams->input);
-	text = cJSON_PrintUnformatted(o);
-	cJSON_Delete(o);
-	line = arena_fmt(a, "%s\n", text ? text : "");
-	cJSON_free(text);
+	line = arena_fmt(a, "%s\n", json_compact(a, o).p);
 	return fileio_write(AT_FDCWD, file_of(a, s), line, 0600, err);
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/launch/ask.h"
 
 #include "compiler/base/fileio.h"
+#include "compiler/base/json.h"
 #include "runtime/launch/control.h"
 #include "runtime/launch/local.h"
 #include "runtime/launch/proc.h"
@@ -18,8 +19,6 @@ static struct str request(struct arena *a, uint32_t base, const char *staged,
 	static const char *const theirs[] = {"event", "time",	    "kind",
 					     "who",   "generation", "ms"};
 	struct altered full = *what;
-	struct str line;
-	char *text;
 	cJSON *o;
 
 	full.time = full.name = "";
@@ -29,11 +28,7 @@ static struct str request(struct arena *a, uint32_t base, const char *staged,
 	cJSON_AddNumberToObject(o, "version", CONTROL_VERSION);
 	cJSON_AddNumberToObject(o, "base", base);
 	cJSON_AddStringToObject(o, "staged", staged);
-	text = cJSON_PrintUnformatted(o);
-	line = arena_fmt(a, "%s\n", text ? text : "");
-	cJSON_free(text);
-	cJSON_Delete(o);
-	return line;
+	return arena_fmt(a, "%s\n", json_compact(a, o).p);
 }
 
 static int read_line(int fd, char line[4096], size_t *out_n, struct err *err)

@@ -1,6 +1,7 @@
 #include "runtime/launch/control.h"
 
 #include "compiler/base/fileio.h"
+#include "compiler/base/json.h"
 #include "runtime/launch/local.h"
 #include "runtime/launch/prepare.h"
 #include "runtime/launch/proc.h"
@@ -42,14 +43,11 @@ static uint32_t generation(const struct control *c)
  * does not read, has no need of it. */
 static void answer(struct control *c, cJSON *o)
 {
-	char *text = cJSON_PrintUnformatted(o);
-	struct str line = arena_fmt(c->a, "%s\n", text ? text : "{}");
+	struct str line = arena_fmt(c->a, "%s\n", json_compact(c->a, o).p);
 	struct err ignored;
 
 	if (c->client >= 0 && fileio_write_all(c->client, line, &ignored) < 0)
 		c->n = 0;
-	cJSON_free(text);
-	cJSON_Delete(o);
 	fd_close(&c->client);
 	c->client = -1;
 	c->n = 0;
@@ -292,9 +290,9 @@ static int record(struct control *c, struct err *err)
 {
 	const char *path =
 		arena_fmt(c->a, "%s/" ALTERED_FILE, c->session->dir).p;
-	cJSON *o = altered_json(&c->change);
-	char *text = cJSON_PrintUnformatted(o);
-	struct str line = arena_fmt(c->a, "%s\n", text ? text : "");
+	struct str line =
+		arena_fmt(c->a, "%s\n",
+			  json_compact(c->a, altered_json(&c->change)).p);
 	auto_fd int fd =
 		open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	int rc = fd < 0 ? err_set(err, -errno, "%s: %s", path, strerror(errno))
@@ -302,8 +300,6 @@ static int record(struct control *c, struct err *err)
 
 	if (rc == 0)
 		rc = gate_note(c->gate, line, err);
-	cJSON_free(text);
-	cJSON_Delete(o);
 	return rc;
 }
 

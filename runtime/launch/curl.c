@@ -19,14 +19,12 @@
 
 #define SYMBOLS(X)                                                             \
 	X(curl_easy_cleanup)                                                   \
-	X(curl_easy_escape)                                                    \
 	X(curl_easy_getinfo)                                                   \
 	X(curl_easy_init)                                                      \
 	X(curl_easy_perform)                                                   \
 	X(curl_easy_reset)                                                     \
 	X(curl_easy_setopt)                                                    \
 	X(curl_easy_strerror)                                                  \
-	X(curl_free)                                                           \
 	X(curl_global_init)                                                    \
 	X(curl_multi_add_handle)                                               \
 	X(curl_multi_cleanup)                                                  \
@@ -117,20 +115,9 @@ void curl_easy_cleanup(CURL *h)
 		real.curl_easy_cleanup(h);
 }
 
-char *curl_easy_escape(CURL *h, const char *s, int n)
-{
-	return real.curl_easy_escape(h, s, n);
-}
-
 const char *curl_easy_strerror(CURLcode code)
 {
 	return real.curl_easy_strerror(code);
-}
-
-void curl_free(void *p)
-{
-	if (p)
-		real.curl_free(p);
 }
 
 struct curl_slist *curl_slist_append(struct curl_slist *list, const char *s)

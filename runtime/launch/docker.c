@@ -1,5 +1,6 @@
 #include "runtime/launch/docker.h"
 
+#include "compiler/base/ascii.h"
 #include "runtime/launch/docker_parts.h"
 
 #include <errno.h>
@@ -126,12 +127,11 @@ int docker_request(struct docker *d, const char *method, const char *path,
 {
 	const char *url =
 		arena_fmt(d->a, "%s/%s%s", d->at->base, d->version, path).p;
-	char *text = body ? cJSON_PrintUnformatted(body) : NULL;
+	const char *text = body ? json_compact(d->a, body).p : "";
 	struct curl_slist *headers = NULL;
 	struct answer r = {0};
 	int rc;
 
-	cJSON_Delete(body);
 	buf_init(&r.body, d->a);
 	curl_easy_reset(d->easy);
 	docker_set_endpoint(d->easy, d->at);
@@ -140,11 +140,10 @@ int docker_request(struct docker *d, const char *method, const char *path,
 		headers = curl_slist_append(headers,
 					    "Content-Type: application/json");
 		curl_easy_setopt(d->easy, CURLOPT_HTTPHEADER, headers);
-		curl_easy_setopt(d->easy, CURLOPT_POSTFIELDS, text ? text : "");
+		curl_easy_setopt(d->easy, CURLOPT_POSTFIELDS, text);
 	}
 	rc = perform(d, url, &r, err);
 	curl_slist_free_all(headers);
-	cJSON_free(text);
 	if (rc < 0)
 		return rc;
 	if ((r.status < 200 || r.status > 299) && r.status != ok)
@@ -160,14 +159,48 @@ int docker_request(struct docker *d, const char *method, const char *path,
 	return (int)r.status;
 }
 
+int docker_request_list(struct docker *d, const char *path, cJSON **out,
+			struct err *err)
+{
+	cJSON *root = NULL;
+	int rc = docker_request(d, "GET", path, NULL, 0, &root, err);
+
+	if (rc < 0)
+		return rc;
+	if (!cJSON_IsArray(root)) {
+		cJSON_Delete(root);
+		return err_set(err, -EPROTO,
+			       "docker: %s: the answer is no list", path);
+	}
+	*out = root;
+	return 0;
+}
+
 unsigned docker_minor(const struct docker *d)
 {
 	return d->minor;
 }
 
-static int agree_version(struct docker *d, struct err *err)
+/* The user's word, as for the docker command; else the newest of both. */
+static int set_version(struct docker *d, struct err *err)
 {
 	const char *wanted = getenv("DOCKER_API_VERSION");
+	struct str rest = str_of(wanted ? wanted : ""), major;
+	uint64_t minor = d->minor;
+
+	if (wanted && !(str_field(&rest, '.', &major) && str_is(major, "1") &&
+			str_u64(rest, 9999, &minor)))
+		return err_set(err, -EINVAL,
+			       "DOCKER_API_VERSION is '%.32s', and no version "
+			       "such as 1.41",
+			       wanted);
+	snprintf(d->version, sizeof(d->version), "v%u.%u", API_MAJOR,
+		 (unsigned)minor);
+	return 0;
+}
+
+static int agree_version(struct docker *d, struct err *err)
+{
 	const char *url = arena_fmt(d->a, "%s/_ping", d->at->base).p;
 	struct answer r = {0};
 	int rc;
@@ -182,12 +215,7 @@ static int agree_version(struct docker *d, struct err *err)
 			err, -EPROTO, "%s is no Docker daemon (status %ld)",
 			d->at->socket ? d->at->socket : d->at->base, r.status);
 	d->minor = r.minor < API_MINOR_MAX ? r.minor : API_MINOR_MAX;
-	if (wanted && strlen(wanted) < sizeof(d->version) - 1)
-		snprintf(d->version, sizeof(d->version), "v%s", wanted);
-	else
-		snprintf(d->version, sizeof(d->version), "v%u.%u", API_MAJOR,
-			 d->minor);
-	return 0;
+	return set_version(d, err);
 }
 
 int docker_open(struct arena *a, const struct endpoint *e, struct docker **out,
@@ -227,11 +255,17 @@ void docker_close(struct docker *d)
 
 const char *docker_escaped(struct docker *d, const char *s)
 {
-	char *e = curl_easy_escape(d->easy, s, 0);
-	const char *copy = arena_cstr(d->a, str_of(e ? e : ""));
+	struct buf out;
 
-	curl_free(e);
-	return copy;
+	buf_init(&out, d->a);
+	buf_adds(&out, "");
+	for (; *s; s++) {
+		if (ascii_is_unreserved(*s))
+			buf_addc(&out, *s);
+		else
+			buf_addf(&out, "%%%02X", (unsigned char)*s);
+	}
+	return out.p;
 }
 
 const char *docker_text(struct docker *d, const cJSON *o, const char *key)
@@ -242,26 +276,24 @@ const char *docker_text(struct docker *d, const cJSON *o, const char *key)
 				 : "";
 }
 
+static cJSON *list_of(const char *s)
+{
+	cJSON *list = json_array();
+
+	json_push_str(list, str_of(s));
+	return list;
+}
+
 const char *docker_label_filter(struct docker *d, const char *session,
 				bool containers_only)
 {
 	const char *label =
 		session ? arena_fmt(d->a, DOCKER_LABEL "=%s", session).p
 			: DOCKER_LABEL;
-	cJSON *f = cJSON_CreateObject();
-	char *text;
-	const char *out;
+	cJSON *filter = json_object();
 
-	cJSON_AddItemToObject(f, "label", cJSON_CreateStringArray(&label, 1));
-	if (containers_only) {
-		const char *type = "container";
-
-		cJSON_AddItemToObject(f, "type",
-				      cJSON_CreateStringArray(&type, 1));
-	}
-	text = cJSON_PrintUnformatted(f);
-	out = docker_escaped(d, text ? text : "");
-	cJSON_free(text);
-	cJSON_Delete(f);
-	return out;
+	json_put(filter, "label", list_of(label));
+	if (containers_only)
+		json_put(filter, "type", list_of("container"));
+	return docker_escaped(d, json_compact(d->a, filter).p);
 }

@@ -28,11 +28,12 @@ struct docker;
  *   -ECONNREFUSED  nobody answers, or not as HTTP
  *   -ETIMEDOUT     not in time
  *   -EPROTO        what answers is no Docker daemon
+ *   -EINVAL        DOCKER_API_VERSION is none
  */
 must_check int docker_open(struct arena *a, const struct endpoint *e,
 			   struct docker **out, struct err *err);
 void docker_close(struct docker *d); /* NULL is allowed */
-/* Of the API, 1.MINOR: what the daemon and this program agreed on. */
+/* Of API 1.MINOR, the newest that both the daemon and this program know. */
 unsigned docker_minor(const struct docker *d);
 
 #endif

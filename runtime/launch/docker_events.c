@@ -103,26 +103,24 @@ void docker_leave(struct docker *d, const char *network, const char *container)
 		arena_fmt(d->a, "%s/%s/networks/%s/disconnect", d->at->base,
 			  d->version, docker_escaped(d, network))
 			.p;
-	cJSON *root = cJSON_CreateObject();
-	char *text;
+	cJSON *root;
 	int running;
+	CURL *c = d->leaving ? NULL : curl_easy_init();
 
-	cJSON_AddStringToObject(root, "Container", container);
-	text = cJSON_PrintUnformatted(root);
-	cJSON_Delete(root);
-	if (!d->leaving && text && (d->leaving = curl_easy_init())) {
-		d->leaving_headers = curl_slist_append(
-			NULL, "Content-Type: application/json");
-		docker_set_endpoint(d->leaving, d->at);
-		curl_easy_setopt(d->leaving, CURLOPT_URL, url);
-		curl_easy_setopt(d->leaving, CURLOPT_HTTPHEADER,
-				 d->leaving_headers);
-		curl_easy_setopt(d->leaving, CURLOPT_COPYPOSTFIELDS, text);
-		curl_easy_setopt(d->leaving, CURLOPT_WRITEFUNCTION, on_nothing);
-		curl_multi_add_handle(d->multi, d->leaving);
-		curl_multi_perform(d->multi, &running);
-	}
-	cJSON_free(text);
+	if (!c)
+		return;
+	root = json_object();
+	json_put_cstr(root, "Container", container);
+	d->leaving = c;
+	d->leaving_headers =
+		curl_slist_append(NULL, "Content-Type: application/json");
+	docker_set_endpoint(c, d->at);
+	curl_easy_setopt(c, CURLOPT_URL, url);
+	curl_easy_setopt(c, CURLOPT_HTTPHEADER, d->leaving_headers);
+	curl_easy_setopt(c, CURLOPT_POSTFIELDS, json_compact(d->a, root).p);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_nothing);
+	curl_multi_add_handle(d->multi, c);
+	curl_multi_perform(d->multi, &running);
 }
 
 static void end_handle(struct docker *d, CURL *c)

@@ -27,9 +27,8 @@ static void add_tags(struct docker *d, const cJSON *image, struct str front,
 {
 	const cJSON *tag;
 
-	cJSON_ArrayForEach(tag,
-			   cJSON_GetObjectItemCaseSensitive(image, "RepoTags"))
-	{
+	cJSON_ArrayForEach(
+		tag, cJSON_GetObjectItemCaseSensitive(image, "RepoTags")) {
 		struct str text = cJSON_IsString(tag) ? str_of(tag->valuestring)
 						      : (struct str){0};
 
@@ -39,38 +38,25 @@ static void add_tags(struct docker *d, const cJSON *image, struct str front,
 	}
 }
 
-/* The path that lists the images of one repository; NULL: no memory. */
-static const char *images_of(struct docker *d, const char *repository)
-{
-	cJSON *filter = cJSON_CreateObject();
-	cJSON *names = cJSON_AddArrayToObject(filter, "reference");
-	const char *path = NULL;
-	char *text = NULL;
-
-	if (cJSON_AddItemToArray(names, cJSON_CreateString(repository)))
-		text = cJSON_PrintUnformatted(filter);
-	if (text)
-		path = arena_fmt(d->a, "/images/json?filters=%s",
-				 docker_escaped(d, text))
-			       .p;
-	cJSON_free(text);
-	cJSON_Delete(filter);
-	return path;
-}
-
 int docker_image_tags(struct docker *d, const char *repository,
 		      docker_tags *out, struct err *err)
 {
 	struct str front = arena_fmt(d->a, "%s:", repository);
-	const char *path = images_of(d, repository);
-	cJSON *root = NULL;
+	cJSON *filter = json_object(), *names = json_array(), *root = NULL;
 	const cJSON *image;
-	int rc = path ? docker_request(d, "GET", path, NULL, 0, &root, err)
-		      : err_set(err, -ENOMEM, "no memory for a request");
+	const char *path;
+	int rc;
 
+	json_push_str(names, str_of(repository));
+	json_put(filter, "reference", names);
+	path = arena_fmt(d->a, "/images/json?filters=%s",
+			 docker_escaped(d, json_compact(d->a, filter).p))
+		       .p;
+	rc = docker_request_list(d, path, &root, err);
 	if (rc < 0)
 		return rc;
-	cJSON_ArrayForEach(image, root) add_tags(d, image, front, out);
+	cJSON_ArrayForEach(image, root)
+		add_tags(d, image, front, out);
 	cJSON_Delete(root);
 	return 0;
 }
@@ -131,9 +117,9 @@ static void read_info(struct docker *d, const cJSON *root,
 	out->limits_pids = truth(root, "PidsLimit");
 	out->seccomp = out->mac = "";
 	cJSON_ArrayForEach(
-		o, cJSON_GetObjectItemCaseSensitive(
-			   root, "SecurityOptions")) if (cJSON_IsString(o))
-		read_option(d, o->valuestring, out);
+		o, cJSON_GetObjectItemCaseSensitive(root, "SecurityOptions"))
+		if (cJSON_IsString(o))
+			read_option(d, o->valuestring, out);
 	buf_init(&names, d->a);
 	cJSON_ArrayForEach(o,
 			   cJSON_GetObjectItemCaseSensitive(root, "Runtimes"))
@@ -157,12 +143,10 @@ int docker_info(struct docker *d, struct docker_info *out, struct err *err)
 		return rc;
 	info.api = docker_text(d, root, "ApiVersion");
 	info.runc = "";
-	cJSON_ArrayForEach(
-		o, cJSON_GetObjectItemCaseSensitive(
-			   root,
-			   "Components")) if (strcmp(docker_text(d, o, "Name"),
-						     "runc") == 0) info.runc =
-		docker_text(d, o, "Version");
+	cJSON_ArrayForEach(o,
+			   cJSON_GetObjectItemCaseSensitive(root, "Components"))
+		if (strcmp(docker_text(d, o, "Name"), "runc") == 0)
+			info.runc = docker_text(d, o, "Version");
 	cJSON_Delete(root);
 	*out = info;
 	return 0;

@@ -5,10 +5,9 @@
 #ifndef RUNTIME_LAUNCH_DOCKER_PARTS_H
 #define RUNTIME_LAUNCH_DOCKER_PARTS_H
 
-#include "compiler/base/buf.h"
+#include "compiler/base/json.h"
 #include "runtime/launch/docker_events.h"
 
-#include <cjson/cJSON.h>
 #include <curl/curl.h>
 
 struct docker {
@@ -41,6 +40,9 @@ struct docker {
 must_check int docker_request(struct docker *d, const char *method,
 			      const char *path, cJSON *body, long ok,
 			      cJSON **out, struct err *err);
+/* A GET whose answer is a list; -EPROTO when it is anything else. */
+must_check int docker_request_list(struct docker *d, const char *path,
+				   cJSON **out, struct err *err);
 /* Where the daemon answers, for a handle of one's own. */
 void docker_set_endpoint(CURL *c, const struct endpoint *e);
 /* A path segment or a query value, escaped. */

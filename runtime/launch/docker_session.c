@@ -12,12 +12,11 @@ int docker_list(struct docker *d, const char *session, docker_containers *out,
 				   .p;
 	cJSON *root = NULL;
 	const cJSON *o;
-	int rc = docker_request(d, "GET", path, NULL, 0, &root, err);
+	int rc = docker_request_list(d, path, &root, err);
 
 	if (rc < 0)
 		return rc;
-	cJSON_ArrayForEach(o, root)
-	{
+	cJSON_ArrayForEach(o, root) {
 		const cJSON *labels =
 			cJSON_GetObjectItemCaseSensitive(o, "Labels");
 		const cJSON *name = cJSON_GetArrayItem(
@@ -80,8 +79,7 @@ static void read_network(struct docker *d, const cJSON *o, docker_networks *out)
 
 	if (cJSON_GetArraySize(config) == 0)
 		*vec_push(d->a, out) = base;
-	cJSON_ArrayForEach(c, config)
-	{ /* one per family */
+	cJSON_ArrayForEach(c, config) { /* one per family */
 		base.gateway = docker_text(d, c, "Gateway");
 		base.subnet = docker_text(d, c, "Subnet");
 		*vec_push(d->a, out) = base;
@@ -100,10 +98,11 @@ int docker_list_networks(struct docker *d, const char *session,
 		path = arena_fmt(d->a, "/networks?filters=%s",
 				 docker_label_filter(d, session, false))
 			       .p;
-	rc = docker_request(d, "GET", path, NULL, 0, &root, err);
+	rc = docker_request_list(d, path, &root, err);
 	if (rc < 0)
 		return rc;
-	cJSON_ArrayForEach(o, root) read_network(d, o, out);
+	cJSON_ArrayForEach(o, root)
+		read_network(d, o, out);
 	cJSON_Delete(root);
 	return 0;
 }
@@ -111,25 +110,26 @@ int docker_list_networks(struct docker *d, const char *session,
 int docker_make_link(struct docker *d, const char *name, const char *session,
 		     struct err *err)
 {
-	cJSON *root = cJSON_CreateObject();
-	cJSON *o = cJSON_AddObjectToObject(root, "Options");
-	cJSON *config = cJSON_CreateObject();
+	cJSON *root = json_object(), *options = json_object();
+	cJSON *labels = json_object(), *ipam = json_object();
+	cJSON *ranges = json_array(), *range = json_object();
 	int rc;
 
-	cJSON_AddStringToObject(root, "Name", name);
-	cJSON_AddStringToObject(root, "Driver", "bridge");
-	cJSON_AddBoolToObject(root, "CheckDuplicate", true);
-	cJSON_AddStringToObject(o, "com.docker.network.bridge.inhibit_ipv4",
-				"true");
-	cJSON_AddStringToObject(
-		o, "com.docker.network.bridge.enable_ip_masquerade", "false");
-	o = cJSON_AddObjectToObject(root, "Labels");
-	cJSON_AddStringToObject(o, DOCKER_LABEL, session);
-	o = cJSON_AddObjectToObject(root, "IPAM");
-	o = cJSON_AddArrayToObject(o, "Config");
-	cJSON_AddItemToArray(o, config);
-	cJSON_AddStringToObject(config, "Subnet", DOCKER_LINK_SUBNET);
-	cJSON_AddStringToObject(config, "Gateway", DOCKER_LINK_GATEWAY);
+	json_put_cstr(root, "Name", name);
+	json_put_cstr(root, "Driver", "bridge");
+	json_put_bool(root, "CheckDuplicate", true);
+	json_put_cstr(options, "com.docker.network.bridge.inhibit_ipv4",
+		      "true");
+	json_put_cstr(options, "com.docker.network.bridge.enable_ip_masquerade",
+		      "false");
+	json_put(root, "Options", options);
+	json_put_cstr(labels, DOCKER_LABEL, session);
+	json_put(root, "Labels", labels);
+	json_put_cstr(range, "Subnet", DOCKER_LINK_SUBNET);
+	json_put_cstr(range, "Gateway", DOCKER_LINK_GATEWAY);
+	json_push(ranges, range);
+	json_put(ipam, "Config", ranges);
+	json_put(root, "IPAM", ipam);
 	rc = docker_request(d, "POST", "/networks/create", root, 0, NULL, err);
 	return rc < 0 ? rc : 0;
 }
@@ -140,10 +140,10 @@ int docker_connect(struct docker *d, const char *network, const char *container,
 	const char *path = arena_fmt(d->a, "/networks/%s/connect",
 				     docker_escaped(d, network))
 				   .p;
-	cJSON *root = cJSON_CreateObject();
+	cJSON *root = json_object();
 	int rc;
 
-	cJSON_AddStringToObject(root, "Container", container);
+	json_put_cstr(root, "Container", container);
 	rc = docker_request(d, "POST", path, root, 0, NULL, err);
 	return rc < 0 ? rc : 0;
 }

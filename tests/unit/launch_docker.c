@@ -27,32 +27,39 @@ static const struct canned table[] = {
 	{"GET /v1.48/images/reg.test%3A5000/a/b%3Atag/json", 200, "{}"},
 	{"GET /v1.48/images/", 404, "{\"message\":\"No such image\"}"},
 	{"GET /v1.48/info", 200,
-	 "{\"ServerVersion\":\"27.1\",\"Driver\":\"overlay2\",\"CgroupVersion\":"
+	 "{\"ServerVersion\":\"27.1\",\"Driver\":\"overlay2\","
+	 "\"CgroupVersion\":"
 	 "\"2\",\"CgroupDriver\":\"systemd\",\"KernelVersion\":\"6.1\","
 	 "\"MemoryLimit\":true,\"PidsLimit\":false,\"SecurityOptions\":["
-	 "\"name=seccomp,profile=builtin\",\"name=rootless\",7,\"name=selinux\"],"
+	 "\"name=seccomp,profile=builtin\",\"name=rootless\",7,\"name="
+	 "selinux\"],"
 	 "\"Runtimes\":{\"runc\":{},\"sysbox-runc\":{}}}"},
 	{"GET /v1.48/version", 200,
 	 "{\"ApiVersion\":\"1.99\",\"Components\":[{\"Name\":\"Engine\"},"
 	 "{\"Name\":\"runc\",\"Version\":\"1.2.8\"}]}"},
 	{"GET /v1.48/containers/json?all=1&filters=%7B%22label%22%3A%5B%22"
-	 "membrane.session%3D0123%22%5D%7D ", 200,
+	 "membrane.session%3D0123%22%5D%7D ",
+	 200,
 	 "[{\"Id\":\"abc\",\"Names\":[\"/membrane-gate-0123\"],\"Labels\":"
 	 "{\"membrane.session\":\"0123\"}},{\"Id\":\"d\"}]"},
 	{"POST /v1.48/containers/gone/kill?signal=SIGTERM", 404,
 	 "{\"message\":\"No such container: gone\"}"},
-	{"POST /v1.48/containers/new/kill", 409, "{\"message\":\"not running\"}"},
+	{"POST /v1.48/containers/new/kill", 409,
+	 "{\"message\":\"not running\"}"},
 	{"POST /v1.48/containers/up/kill", 204, ""},
 	{"DELETE /v1.48/containers/up?force=1&v=1", 204, ""},
-	{"DELETE /v1.48/containers/going", 409, "{\"message\":\"in progress\"}"},
+	{"DELETE /v1.48/containers/going", 409,
+	 "{\"message\":\"in progress\"}"},
 	{"DELETE /v1.48/containers/gone", 404, "{\"message\":\"none\"}"},
-	{"DELETE /v1.48/containers/", 500, "{\"message\":\"disk \\\"full\\\"\"}"},
+	{"DELETE /v1.48/containers/", 500,
+	 "{\"message\":\"disk \\\"full\\\"\"}"},
 	{"GET /v1.48/networks ", 200,
 	 "[{\"Id\":\"n\",\"Name\":\"bridge\",\"IPAM\":{\"Config\":[{\"Subnet\":"
 	 "\"172.17.0.0/16\",\"Gateway\":\"172.17.0.1\"},{\"Subnet\":"
 	 "\"fd01::/64\",\"Gateway\":\"fd01::1/64\"}]}},{\"Id\":\"m\",\"Name\":"
 	 "\"none\",\"IPAM\":{\"Config\":[]}},{\"Id\":\"o\",\"Name\":\"own\","
 	 "\"IPAM\":{\"Config\":[{\"Subnet\":\"10.9.0.0/24\"}]}}]"},
+	{"GET /v1.48/networks?filters=", 200, "{\"a\":{\"Id\":\"n\"}}"},
 	{"POST /v1.48/networks/create", 403,
 	 "{\"message\":\"Pool overlaps with other one\"}"},
 	{"GET /v1.48/events?filters=", 200,
@@ -69,8 +76,8 @@ static void answer(int c, const char *head)
 	int n;
 
 	for (size_t i = 0; i < ARRAY_LEN(table) && !found; i++)
-		if (strncmp(head, table[i].request,
-			    strlen(table[i].request)) == 0)
+		if (strncmp(head, table[i].request, strlen(table[i].request)) ==
+		    0)
 			found = &table[i];
 	n = snprintf(out, sizeof(out),
 		     "HTTP/1.1 %d X\r\nApi-Version: 1.99\r\n"
@@ -196,12 +203,15 @@ static void check_silence(struct arena *a, const char *dir)
 static void check_containers(struct docker *d)
 {
 	docker_containers list = {0};
+	docker_networks nets = {0};
 
 	CHECK(docker_list(d, "0123", &list, &err) == 0 && list.n == 2);
 	CHECK(strcmp(list.v[0].name, "membrane-gate-0123") == 0 &&
 	      strcmp(list.v[0].session, "0123") == 0);
 	CHECK(strcmp(list.v[1].name, "") == 0 &&
 	      strcmp(list.v[1].session, "") == 0);
+	CHECK(docker_list_networks(d, "0123", &nets, &err) == -EPROTO &&
+	      nets.n == 0);
 	CHECK(docker_signal(d, "up", "SIGTERM", &err) == 0);
 	CHECK(docker_signal(d, "gone", "SIGTERM", &err) == -ENOENT);
 	CHECK(docker_signal(d, "new", "SIGTERM", &err) == -ENOENT);
@@ -226,7 +236,8 @@ static void check_hosts(struct arena *a, struct docker *d)
 	CHECK(str_starts(line, STR("{\"version\":1,\"session\":\"0123\","
 				   "\"host\":[\"")));
 	CHECK(line.p[line.n - 1] == '\n');
-	CHECK(strstr(line.p, "\"172.17.0.1\"") && strstr(line.p, "\"fd01::1\""));
+	CHECK(strstr(line.p, "\"172.17.0.1\"") &&
+	      strstr(line.p, "\"fd01::1\""));
 	CHECK(strstr(line.p, "\"10.9.0.1\"")); /* Docker's first address */
 	CHECK(!strstr(line.p, "\"127.0.0.1\""));
 	for (uint32_t i = 1; i < h.n; i++)
@@ -234,6 +245,27 @@ static void check_hosts(struct arena *a, struct docker *d)
 	CHECK(!strstr(line.p, "credentials"));
 	line = hosts_hello(a, "0123", &h, &some);
 	CHECK(str_ends(line, STR(",\"credentials\":{\"7\":\"a\\\"b\"}}\n")));
+}
+
+/* Of an older API, if so asked; never a path of one's own. */
+static void check_version(struct arena *a, const struct endpoint *at)
+{
+	static const char *const bad[] = {"1.41/../..", "1.",
+					  "x",		"v1.41",
+					  "1.41.2",	"1.100000000000000"};
+	struct docker *d = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		setenv("DOCKER_API_VERSION", bad[i], 1);
+		CHECK_MSG(docker_open(a, at, &d, &err) == -EINVAL && !d, "%s",
+			  bad[i]);
+	}
+	setenv("DOCKER_API_VERSION", "1.41", 1);
+	CHECK(docker_open(a, at, &d, &err) == 0 && docker_minor(d) == 48);
+	CHECK(d && docker_has_image(d, "here", &err) == -EREMOTEIO &&
+	      strstr(err.text, "not canned"));
+	docker_close(d);
+	unsetenv("DOCKER_API_VERSION");
 }
 
 static char seen[200];
@@ -278,6 +310,7 @@ int main(void)
 	}
 	docker_close(d);
 	check_silence(a, dir);
+	check_version(a, &at);
 	kill(server, SIGKILL);
 	waitpid(server, NULL, 0);
 	unlink(at.socket);
