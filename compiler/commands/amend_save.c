@@ -53,8 +53,9 @@ static int edit(struct amend *x)
 	if (edit_add(x->a, s->before, x->allow ? "allow" : "deny",
 		     edit_scalar(x->a, x->dest), &s->after))
 		return STATUS_OK;
-	say("%.*s has a shape that is not edited here: write the line "
-	    "yourself",
+	say("%.*s has a shape that is not edited here, and nothing was "
+	    "changed: write the\n  line yourself, and leave out --save to "
+	    "change the session",
 	    STR_ARG(s->file));
 	return STATUS_REFUSED;
 }

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#define DETAIL_COLUMN 30u
-#define MORE_COLUMN   11u
+#define MORE_COLUMN 11u
 
 struct check {
 	const char *group, *name, *consequence, *remedy;
@@ -51,6 +50,19 @@ static enum view_paint paint_of(const struct check *c, enum doctor_state state)
 	return VIEW_WARN;
 }
 
+/* Two behind the longest name. */
+static unsigned detail_column(void)
+{
+	unsigned longest = 0;
+
+	for (int i = 0; i < DOCTOR_CHECKS; i++) {
+		unsigned n = view_columns(str_of(table[i].name));
+
+		longest = n > longest ? n : longest;
+	}
+	return MORE_COLUMN + longest + 2;
+}
+
 static void more(const struct view *v, const char *what, const char *text)
 {
 	struct str line = arena_fmt(v->out->a, "%s %s", what, text);
@@ -65,14 +77,14 @@ static void row(const struct view *v, const struct check *c,
 	struct str detail =
 		view_cleaned(v->out->a, str_of(f->detail ? f->detail : ""));
 	const char *state = words[f->state];
+	unsigned column = detail_column();
 
 	buf_adds(v->out, "  ");
 	view_paint(v, paint_of(c, f->state), str_of(state));
 	buf_addf(v->out, "%*s", (int)(MORE_COLUMN - 2 - strlen(state)), "");
 	if (detail.n) {
-		buf_addf(v->out, "%-*s", (int)(DETAIL_COLUMN - MORE_COLUMN),
-			 c->name);
-		view_wrap(v, DETAIL_COLUMN, DETAIL_COLUMN, detail);
+		buf_addf(v->out, "%-*s", (int)(column - MORE_COLUMN), c->name);
+		view_wrap(v, column, column, detail);
 	} else {
 		buf_addf(v->out, "%s\n", c->name);
 	}

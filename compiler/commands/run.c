@@ -201,7 +201,9 @@ static int launch(struct attempt *t)
 	}
 	/* Afterwards: what could not start is not what ran here last. */
 	if (last_write(a, opts.state, opts.workspace, opts.plan, &err) < 0)
-		say("%s", view_cleaned(a, str_of(err.text)).p);
+		say("what ran is not kept for 'membrane plan' to compare "
+		    "with: %s",
+		    view_cleaned(a, str_of(err.text)).p);
 	return status;
 }
 

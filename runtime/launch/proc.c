@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -201,6 +202,16 @@ int proc_status(int wait_status)
 	if (WIFSIGNALED(wait_status))
 		return 128 + WTERMSIG(wait_status);
 	return WEXITSTATUS(wait_status);
+}
+
+const char *proc_status_text(int status, char buf[PROC_STATUS_TEXT_MAX])
+{
+	if (status > 128)
+		snprintf(buf, PROC_STATUS_TEXT_MAX, "killed by signal %d",
+			 status - 128);
+	else
+		snprintf(buf, PROC_STATUS_TEXT_MAX, "status %d", status);
+	return buf;
 }
 
 static void on_signal(int signo, siginfo_t *info, void *context)

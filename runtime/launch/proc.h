@@ -52,6 +52,9 @@ must_check int proc_spawn_piped(char *const *argv, int keep, pid_t *out_pid,
 void proc_close_others(int keep1, int keep2);
 /* 0 to 255, 128 + n after signal n: what a shell makes of a wait status. */
 int proc_status(int wait_status);
+/* "status 3", "killed by signal 9": of proc_status(). */
+#define PROC_STATUS_TEXT_MAX 32
+const char *proc_status_text(int status, char buf[PROC_STATUS_TEXT_MAX]);
 
 struct proc_signal {
 	int signo;

@@ -498,9 +498,12 @@ static bool is_over(const struct run *r)
 
 static int result(struct run *r, struct err *err)
 {
+	char how[PROC_STATUS_TEXT_MAX];
+
 	if (r->failed == -EPIPE)
-		return err_set(err, -EPIPE, "%s (status %d): %s", r->why.text,
-			       r->gate->status, gate_last_words(r->gate));
+		return err_set(err, -EPIPE, "%s (%s): %s", r->why.text,
+			       proc_status_text(r->gate->status, how),
+			       gate_last_words(r->gate));
 	if (r->failed) {
 		*err = r->why;
 		return r->failed;

@@ -328,6 +328,7 @@ static void end_watch(struct tracer *t)
 
 void tracer_ended(struct tracer *t, int status)
 {
+	char how[PROC_STATUS_TEXT_MAX];
 	struct err err;
 
 	t->pid = 0;
@@ -343,7 +344,8 @@ void tracer_ended(struct tracer *t, int status)
 	/* snprintf would read what it writes */
 	err = t->why;
 	if (err.text[0] == '\0')
-		err_set(&err, -EPIPE, "the tracer ended (status %d)", status);
+		err_set(&err, -EPIPE, "the tracer ended (%s)",
+			proc_status_text(status, how));
 	err.code = -EPIPE;
 	fail(t, &err);
 }
