@@ -2,6 +2,7 @@
 
 #include "compiler/algebra/ask.h"
 #include "compiler/base/ascii.h"
+#include "compiler/base/json.h"
 #include "compiler/ir/text.h"
 
 #include <errno.h>
@@ -138,10 +139,55 @@ static int by_text(const void *va, const void *vb)
 	return c ? c : (int)a->then - (int)b->then;
 }
 
+/* The name that an address was found for; empty when there is none. */
+static struct str name_behind(struct deeds *d, struct str addr)
+{
+	uint32_t *at =
+		place(d, arena_fmt(scratch(d), "=%.*s", STR_ARG(addr)), false);
+
+	return at && *at ? d->v.v[*at - 1].r.name : STR("");
+}
+
+/* A trace tells of an answer later than of the connection that uses it. */
+static void name_the_rest(struct deeds *d)
+{
+	char text[ADDR_TEXT_MAX];
+
+	vec_each(x, &d->v) {
+		if (x->r.kind != IR_REQ_CONNECT || x->r.name.n)
+			continue;
+		x->r.name = name_behind(d, str_of(addr_text(&x->r.addr, text)));
+		if (x->r.name.n)
+			x->text = arena_str(d->a,
+					    ir_request_text(scratch(d), &x->r));
+	}
+}
+
+/* What has become the same by that. */
+static void unite(struct deeds *d)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < d->v.n; i++) {
+		struct deed *x = &d->v.v[i], *last = &d->v.v[n - 1];
+
+		if (n && last->then == x->then && str_eq(last->text, x->text)) {
+			last->n += x->n;
+			last->unseen += x->unseen;
+			continue;
+		}
+		d->v.v[n++] = *x;
+	}
+	d->v.n = n;
+}
+
 void deeds_sort(struct deeds *d)
 {
+	if (!d->has_decisions)
+		name_the_rest(d);
 	if (d->v.n)
 		qsort(d->v.v, d->v.n, sizeof(*d->v.v), by_text);
+	unite(d);
 	arena_free(d->index->scratch);
 	d->index->scratch = NULL;
 }
@@ -397,7 +443,6 @@ static void take_socket(struct deeds *d, const struct trace_event *e,
 	struct str addr = o.addr, mapped = STR("::ffff:");
 	struct ir_request r = {
 		.kind = IR_REQ_CONNECT, .proto = proto, .port = o.port};
-	uint32_t *at;
 
 	if (str_starts(addr, mapped) && str_find(addr, '.', 0) < addr.n)
 		addr = str_slice(addr, mapped.n, addr.n);
@@ -405,9 +450,7 @@ static void take_socket(struct deeds *d, const struct trace_event *e,
 	if (!r.has_addr || r.port == 0 || addr_scope(&r.addr) == ADDR_NEVER ||
 	    place(d, flow_key(d, &r), false))
 		return;
-	at = place(d, arena_fmt(scratch(d), "=%.*s", STR_ARG(addr)), false);
-	if (at && *at)
-		r.name = d->v.v[*at - 1].r.name;
+	r.name = name_behind(d, addr);
 	add_event(d, &r, p, files);
 }
 
@@ -470,6 +513,45 @@ static void take_file(struct deeds *d, const struct trace_event *e,
 	add_path(d, path, write, folder, p, files);
 }
 
+/* One address of an answer; an empty one where the name was refused. */
+static void take_answer(struct deeds *d, const struct trace_event *e,
+			struct str addr)
+{
+	struct str refused = trace_arg(e, "dns_response.refused");
+	cJSON *o = json_object();
+
+	json_put_cstr(o, "event", "decision");
+	json_put_cstr(o, "kind", "resolve");
+	json_put_cstr(o, "verdict", refused.n ? "deny" : "allow");
+	json_put_str(o, "reason", refused.n ? refused : STR("granted"));
+	json_put_str(o, "name", trace_object(e).name);
+	json_put_str(o, "type",
+		     trace_arg(e, "dns_response.query_data.query_type"));
+	if (addr.n)
+		json_put_str(o, "addr", addr);
+	take_decision(d, o);
+	cJSON_Delete(o);
+}
+
+/*
+ * Where the gate's decisions are not at hand: what it answered. Of an answer
+ * without an address and without a reason nothing is known: the name may be
+ * one that nobody has.
+ */
+static void take_answers(struct deeds *d, const struct trace_event *e)
+{
+	struct addr ignored;
+
+	if (d->has_decisions || !trace_is_answer(e))
+		return;
+	if (trace_arg(e, "dns_response.refused").n)
+		take_answer(d, e, STR(""));
+	for (uint32_t i = 0; i < e->n; i++)
+		if (str_is(e->leaf[i].key, "dns_response.dns_answer.answer") &&
+		    addr_parse(e->leaf[i].text, &ignored))
+			take_answer(d, e, e->leaf[i].text);
+}
+
 void deeds_event(struct deeds *d, const struct trace_event *e,
 		 const struct ir_policy *p, const struct decide_files *files)
 {
@@ -488,11 +570,13 @@ void deeds_event(struct deeds *d, const struct trace_event *e,
 	case TRACE_FILE:
 		take_file(d, e, p, files);
 		return;
+	case TRACE_DNS:
+		take_answers(d, e);
+		return;
 	case TRACE_EXEC:
 	case TRACE_FORK:
 	case TRACE_EXIT:
 	case TRACE_LISTEN:
-	case TRACE_DNS: /* the gate's resolver has decided it */
 	case TRACE_ATTEMPT:
 	case TRACE_ITSELF:
 	case TRACE_OTHER:

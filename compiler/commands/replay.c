@@ -246,8 +246,9 @@ void replay_view(const struct view *v, const struct replay *r)
 	view_wrap(v, 0, 0, counts_text(r));
 	if (!r->deeds->has_decisions)
 		view_wrap(v, 0, 0,
-			  STR("The gate's decisions are not here: whom "
-			      "addresses belong to is not known."));
+			  STR("The gate's decisions are not here: names are "
+			      "those of answers in the trace, and which "
+			      "connections were refused is not known."));
 	if (r->deeds->beyond)
 		view_wrap(v, 0, 0,
 			  arena_fmt(r->a,

@@ -194,8 +194,9 @@ static void put_head(struct buf *out, const struct deeds *d, struct str session,
 		comment(out, STR("A path that holds a secret is cut before "
 				 "it, which permits more."));
 	if (!d->has_decisions)
-		comment(out, STR("The gate's decisions are not here: whom "
-				 "addresses belong to is not known."));
+		comment(out, STR("The gate's decisions are not here: names are "
+				 "those of answers in the\ntrace, and which "
+				 "connections were refused is not known.\n"));
 	if (d->beyond)
 		comment(out, arena_fmt(out->a,
 				       "%llu records are left out: there was "

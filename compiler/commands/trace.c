@@ -1,6 +1,7 @@
 #include "compiler/commands/inputs.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/trace_follow.h"
+#include "compiler/commands/trace_line.h"
 #include "compiler/commands/trace_replay.h"
 #include "compiler/commands/trace_since.h"
 #include "compiler/commands/trace_views.h"
@@ -105,10 +106,17 @@ static bool find_words(struct asked *q)
 	    (is_whole(q->how) || traces_is_name(q->a, q->o->words.v[1])))
 		q->what = q->o->words.v[i++];
 	buf_init(&b, q->a);
-	for (; i < q->o->words.n; i++)
+	for (uint32_t k = i; k < q->o->words.n; k++)
 		buf_addf(&b, "%s%.*s", b.n ? " " : "",
-			 STR_ARG(q->o->words.v[i]));
+			 STR_ARG(q->o->words.v[k]));
 	q->expression = str_trim(buf_str(&b));
+	if (q->what.n && i < q->o->words.n &&
+	    traces_is_name(q->a, q->o->words.v[i])) {
+		say("trace %s reads one session or file; several files: cat "
+		    "FILE... | membrane trace %s -",
+		    hows[q->how], hows[q->how]);
+		return false;
+	}
 	if (q->how != HOW_GREP || q->expression.n)
 		return true;
 	say("trace grep needs an expression, as in: membrane trace grep "
@@ -251,6 +259,20 @@ static int read_paths(struct asked *q, const char *state, struct err *err)
 	return traces_read(&paths, q->filter, visit, q, err);
 }
 
+/* Somebody's clock on the wall is hours away from UTC. */
+static void tell_if_to_come(uint64_t since_ns)
+{
+	struct timespec now;
+	char clock[TRACE_CLOCK_MAX];
+	uint64_t now_ns;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	if (since_ns > now_ns)
+		say("that time is yet to come: it is %s UTC",
+		    trace_clock(now_ns, clock));
+}
+
 /* Nothing fitted: that is said, and grep has its status for it. */
 static int nothing(const struct asked *q)
 {
@@ -259,6 +281,7 @@ static int nothing(const struct asked *q)
 	if (q->how == HOW_STATS || q->how == HOW_FOLLOW)
 		return STATUS_OK;
 	say(asked ? "no record of it fits" : "there is no record in it");
+	tell_if_to_come(q->look.since_ns);
 	return q->how == HOW_GREP ? STATUS_REFUSED : STATUS_OK;
 }
 

@@ -109,7 +109,12 @@ static bool parse_time(struct str s, int64_t today_s, uint64_t *out_ns)
 	if (s.n)
 		return false;
 	day += clock - offset;
-	*out_ns = day < 0 ? 0 : (uint64_t)day * NS + ns;
+	if (day < 0)
+		*out_ns = 0;
+	else if ((uint64_t)day >= UINT64_MAX / NS) /* after 2554 */
+		*out_ns = UINT64_MAX;
+	else
+		*out_ns = (uint64_t)day * NS + ns;
 	return true;
 }
 

@@ -38,6 +38,8 @@ static void spans(void)
 
 static void times(void)
 {
+	CHECK(is("9000-01-01", UINT64_MAX) && is("9999-12-31", UINT64_MAX));
+	CHECK(is("2200-01-01", 7258118400ull * S) && is("0001-01-01", 0));
 	const uint64_t day = 1779926400ull * S;
 
 	CHECK(is("today", day) && is("yesterday", day - 86400ull * S));
