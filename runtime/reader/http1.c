@@ -1,133 +1,29 @@
 #include "runtime/reader/http1.h"
 
-#include <stdio.h>
+#include "runtime/reader/http1_parts.h"
+
 #include <string.h>
 #include <strings.h>
 
-#define REFUSED	     "Membrane-Refused"
 #define MARKED	     "Membrane-Upgrade"
 #define PREFACE	     "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 #define LENGTH_MAX   18 /* digits: no overflow, more than any disk */
 #define CHUNK_DIGITS 16
 #define CHUNK_MAX    INT32_MAX /* as in HAProxy */
-#define SHOWN_MAX    1024      /* of each thing that a refusal quotes */
-#define KEY_SIZE     24	       /* of 16 bytes in base64: RFC 6455, 4.1 */
-#define KEY	     "AAAAAAAAAAAAAAAAAAAAAA=="
-
-struct text {
-	const char *p;
-	size_t n;
-};
-
-const char *http1_fault_text(enum http1_fault fault)
-{
-	static const char *const texts[] = {
-		"nothing",
-#define FAULT(name, text) text,
-#include "runtime/reader/http1.def"
-#undef FAULT
-	};
-
-	return texts[fault];
-}
-
-/* --- letters ------------------------------------------------------------- */
-
-/* tchar of RFC 9110, 5.6.2 */
-static bool is_token(unsigned char c)
-{
-	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	    (c >= '0' && c <= '9'))
-		return true;
-	return c && strchr("!#$%&'*+-.^_`|~", c);
-}
-
-/* field-vchar, SP and HTAB */
-static bool is_value(unsigned char c)
-{
-	return (c >= ' ' && c != 127) || c == '\t';
-}
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static size_t span(struct text t, bool (*is)(unsigned char c))
-{
-	size_t n = 0;
-
-	while (n < t.n && is((unsigned char)t.p[n]))
-		n++;
-	return n;
-}
-
-static struct text from(struct text t, size_t at)
-{
-	return (struct text){t.p + at, t.n - at};
-}
-
-/* How many bytes there are before any of these. */
-static size_t before(struct text t, const char *any)
-{
-	size_t n = 0;
-
-	while (n < t.n && !strchr(any, t.p[n]))
-		n++;
-	return n;
-}
-
-static struct text trimmed(struct text t)
-{
-	while (t.n && is_blank(t.p[0]))
-		t = from(t, 1);
-	while (t.n && is_blank(t.p[t.n - 1]))
-		t.n--;
-	return t;
-}
-
-static bool is(struct text t, const char *word)
-{
-	return t.n == strlen(word) && strncasecmp(t.p, word, t.n) == 0;
-}
-
-/* Does a list have it? RFC 9110, 5.6.1. */
-static bool has_word(struct text list, const char *word)
-{
-	while (list.n) {
-		size_t n = before(list, ",");
-
-		if (is(trimmed((struct text){list.p, n}), word))
-			return true;
-		list = from(list, n < list.n ? n + 1 : n);
-	}
-	return false;
-}
 
 /* --- heads --------------------------------------------------------------- */
-
-/* What HAProxy takes in a target. */
-static bool is_target(unsigned char c)
-{
-	return c > ' ' && c < 127 && c != '#';
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 /* "http" before "://", or nothing. */
 static struct text scheme_of(struct text target)
 {
 	struct text none = {target.p, 0};
-	size_t n = before(target, ":");
+	size_t n = text_before(target, ":");
 
 	if (n == 0 || target.n < n + 3 || memcmp(target.p + n, "://", 3) != 0 ||
-	    is_digit(target.p[0]))
+	    text_is_digit(target.p[0]))
 		return none;
 	for (size_t i = 0; i < n; i++)
-		if (!is_token((unsigned char)target.p[i]))
+		if (!text_is_token((unsigned char)target.p[i]))
 			return none;
 	return (struct text){target.p, n};
 }
@@ -137,7 +33,7 @@ static size_t port_digits(struct text t)
 {
 	size_t n = 0;
 
-	while (n < t.n && is_digit(t.p[t.n - 1 - n]))
+	while (n < t.n && text_is_digit(t.p[t.n - 1 - n]))
 		n++;
 	return n && n < 6 && n + 1 < t.n && t.p[t.n - 1 - n] == ':' ? n : 0;
 }
@@ -147,37 +43,37 @@ static enum http1_fault read_target(struct http1 *h, struct text target)
 {
 	struct text scheme = scheme_of(target), who = target;
 
-	if (span(target, is_target) != target.n)
+	if (text_span(target, text_is_target) != target.n)
 		return HTTP1_TARGET_BYTE;
-	if (!h->connect && (target.p[0] == '/' || is(target, "*")))
+	if (!h->connect && (target.p[0] == '/' || text_is(target, "*")))
 		return HTTP1_GOOD;
 	if (!h->connect && scheme.n == 0)
 		return HTTP1_TARGET;
 	if (!h->connect)
-		who = from(target, scheme.n + 3);
-	who.n = before(who, "/?");
+		who = text_from(target, scheme.n + 3);
+	who.n = text_before(who, "/?");
 	if (who.n == 0 || who.n > HTTP1_AUTHORITY_MAX ||
 	    (h->connect && (who.n != target.n || !port_digits(who))))
 		return HTTP1_TARGET;
 	memcpy(h->authority, who.p, who.n);
 	h->n_authority = (uint16_t)who.n;
-	h->default_port = is(scheme, "http") ? 80 : 443;
+	h->default_port = text_is(scheme, "http") ? 80 : 443;
 	return HTTP1_GOOD;
 }
 
 /* method SP target SP HTTP/1.x */
 static enum http1_fault read_request(struct http1 *h, struct text line)
 {
-	size_t n = span(line, is_token), target = n + 1;
+	size_t n = text_span(line, text_is_token), target = n + 1;
 	static const char version[] = " HTTP/1.";
 	struct text method = {line.p, n};
 
 	/* PRI is a word of HTTP/2 alone. */
-	if (n == 0 || n == line.n || line.p[n] != ' ' || is(method, "PRI"))
+	if (n == 0 || n == line.n || line.p[n] != ' ' || text_is(method, "PRI"))
 		return HTTP1_LINE;
 	h->connect = n == 7 && memcmp(line.p, "CONNECT", 7) == 0;
-	h->no_body =
-		is(method, "GET") || is(method, "HEAD") || is(method, "DELETE");
+	h->no_body = text_is(method, "GET") || text_is(method, "HEAD") ||
+		     text_is(method, "DELETE");
 	for (n = target; n < line.n && (unsigned char)line.p[n] > ' '; n++)
 		;
 	if (n == target || line.n != n + sizeof(version) ||
@@ -186,7 +82,7 @@ static enum http1_fault read_request(struct http1 *h, struct text line)
 		return HTTP1_LINE;
 	h->old = line.p[line.n - 1] == '0';
 	line.n = n;
-	return read_target(h, from(line, target));
+	return read_target(h, text_from(line, target));
 }
 
 /* Is it the other, with the port that need not be said? */
@@ -242,50 +138,51 @@ static enum http1_fault read_coding(struct http1 *h, struct text value)
 		return HTTP1_BOTH;
 	if (h->old)
 		return HTTP1_CODING_OLD;
-	if (h->chunked || !is(value, "chunked"))
+	if (h->chunked || !text_is(value, "chunked"))
 		return HTTP1_CODING;
 	h->chunked = true;
 	return HTTP1_GOOD;
 }
 
-/* Name and value of a line, where it has good ones. */
-static enum http1_fault split(struct text line, struct text *name,
-			      struct text *value)
+enum http1_fault http1_field(struct text line, struct text *name,
+			     struct text *value)
 {
-	*name = (struct text){line.p, span(line, is_token)};
-	if (is_blank(line.p[0]))
+	*name = (struct text){line.p, text_span(line, text_is_token)};
+	if (text_is_blank(line.p[0]))
 		return HTTP1_FOLD;
 	if (name->n == 0 || name->n == line.n || line.p[name->n] != ':')
 		return HTTP1_NAME;
-	*value = from(line, name->n + 1);
-	if (span(*value, is_value) != value->n)
+	*value = text_from(line, name->n + 1);
+	if (text_span(*value, text_is_value) != value->n)
 		return HTTP1_VALUE;
-	*value = trimmed(*value);
+	*value = text_trimmed(*value);
 	return HTTP1_GOOD;
 }
 
 static enum http1_fault read_header(struct http1 *h, struct text line)
 {
 	struct text name, value;
-	enum http1_fault fault = split(line, &name, &value);
+	enum http1_fault fault = http1_field(line, &name, &value);
 
 	if (fault)
 		return fault;
 	if (++h->lines > HTTP1_LINES_MAX)
 		return HTTP1_MANY;
-	if (is(name, "content-length"))
+	if (text_is(name, "content-length"))
 		return read_length(h, value);
-	if (is(name, "transfer-encoding"))
+	if (text_is(name, "transfer-encoding"))
 		return read_coding(h, value);
-	if (is(name, REFUSED) || is(name, MARKED))
+	if (text_is(name, HTTP1_REFUSED) || text_is(name, MARKED))
 		return HTTP1_OWN;
-	if (is(name, "host"))
+	if (text_is(name, "host"))
 		return read_host(h, value);
-	h->has_accept |= is(name, "accept");
+	h->has_accept |= text_is(name, "accept");
 	/* Java's client offers h2c all the time; a rule takes that off. */
-	h->upgrade |= is(name, "upgrade") && !is(value, "h2c");
-	h->websocket |= is(name, "upgrade") && has_word(value, "websocket");
-	h->has_key |= is(name, "sec-websocket-key") && value.n == KEY_SIZE;
+	h->upgrade |= text_is(name, "upgrade") && !text_is(value, "h2c");
+	h->websocket |=
+		text_is(name, "upgrade") && text_has_word(value, "websocket");
+	h->has_key |= text_is(name, "sec-websocket-key") &&
+		      value.n == strlen(HTTP1_ANY_KEY);
 	return HTTP1_GOOD;
 }
 
@@ -333,7 +230,7 @@ static enum http1_fault read_size(struct http1 *h, struct text line)
 	for (; n < line.n && n < CHUNK_DIGITS && hex(line.p[n]) >= 0; n++)
 		h->left = h->left * 16 + (uint64_t)hex(line.p[n]);
 	if (n == 0 || h->left > CHUNK_MAX || (n < line.n && line.p[n] != ';') ||
-	    span(line, is_value) != line.n)
+	    text_span(line, text_is_value) != line.n)
 		return HTTP1_CHUNK;
 	h->state = h->left ? HTTP1_DATA : HTTP1_TRAILER;
 	h->left += h->left ? 2 : 0;
@@ -350,13 +247,14 @@ static enum http1_fault read_trailer(struct http1 *h, struct text line)
 		h->state = HTTP1_START;
 		return HTTP1_GOOD;
 	}
-	fault = split(line, &name, &value);
+	fault = http1_field(line, &name, &value);
 	if (fault)
 		return fault;
 	if (++h->lines > HTTP1_LINES_MAX)
 		return HTTP1_MANY;
-	if (is(name, "content-length") || is(name, "transfer-encoding") ||
-	    is(name, "host") || is(name, "upgrade") || is(name, "connection"))
+	if (text_is(name, "content-length") ||
+	    text_is(name, "transfer-encoding") || text_is(name, "host") ||
+	    text_is(name, "upgrade") || text_is(name, "connection"))
 		return HTTP1_FIELD;
 	return HTTP1_GOOD;
 }
@@ -526,166 +424,4 @@ void http1_answer(struct http1 *h, const char *p, size_t n)
 		return;
 	h->asked = false;
 	h->state = HTTP1_UNREAD;
-}
-
-/* --- refusals ------------------------------------------------------------ */
-
-struct out {
-	char *p;
-	size_t n;
-};
-
-static void put(struct out *o, struct text t)
-{
-	size_t n = t.n < SHOWN_MAX ? t.n : SHOWN_MAX;
-
-	if (o->n + n > HTTP1_REFUSAL_MAX)
-		n = HTTP1_REFUSAL_MAX - o->n;
-	memcpy(o->p + o->n, t.p, n);
-	o->n += n;
-}
-
-static void put_word(struct out *o, const char *word)
-{
-	put(o, (struct text){word, strlen(word)});
-}
-
-/* What can be read of a line that is no request line. */
-static void put_request(struct out *o, struct text line)
-{
-	struct text method = {line.p, span(line, is_token)}, path = {"/", 1};
-
-	if (method.n && method.n < 40 && method.n + 1 < line.n &&
-	    line.p[method.n] == ' ' && line.p[method.n + 1] == '/') {
-		path = from(line, method.n + 1);
-		path.n = span(path, is_target);
-	}
-	/* HAProxy wants targets of their own for these. */
-	if (is(method, "CONNECT") || is(method, "PRI"))
-		method.n = 0;
-	put(o, method.n && method.n < 40 ? method : (struct text){"-", 1});
-	put_word(o, " ");
-	put(o, path);
-	put_word(o, " HTTP/1.1\r\n");
-}
-
-static struct text take_line(struct text *t)
-{
-	const char *end = memchr(t->p, '\n', t->n);
-	struct text line = {t->p, end ? (size_t)(end - t->p) : t->n};
-
-	*t = from(*t, end ? line.n + 1 : t->n);
-	if (line.n && line.p[line.n - 1] == '\r')
-		line.n--;
-	return line;
-}
-
-static void put_line(struct out *o, struct text name, struct text value)
-{
-	put(o, name);
-	put_word(o, ": ");
-	put(o, value);
-	put_word(o, "\r\n");
-}
-
-/*
- * Host and Accept of the lines behind the fault, where they are good ones. What
- * HAProxy has of the head already wants a Host like its target's.
- */
-static void put_known(struct out *o, const struct http1 *h, struct text rest)
-{
-	bool host = h->has_host, accept = h->has_accept;
-
-	if (h->state != HTTP1_START && h->n_authority && !host) {
-		put_line(o, (struct text){"Host", 4},
-			 (struct text){h->authority, h->n_authority});
-		host = true;
-	}
-	while (rest.n) {
-		struct text line = take_line(&rest), name, value;
-
-		if (line.n == 0)
-			return;
-		if (split(line, &name, &value) || value.n > SHOWN_MAX)
-			continue;
-		if (is(name, "host") ? host : !is(name, "accept") || accept)
-			continue;
-		host |= is(name, "host");
-		accept |= is(name, "accept");
-		put_line(o, name, value);
-	}
-}
-
-size_t http1_refusal(const struct http1 *h, enum http1_fault fault,
-		     const char *p, size_t n, char *out)
-{
-	struct text rest = {p, n};
-	struct out o = {out, 0};
-
-	if (h->state == HTTP1_START)
-		put_request(&o, take_line(&rest));
-	put_known(&o, h, rest);
-	if (h->state != HTTP1_START && h->websocket && !h->has_key)
-		put_word(&o, "Sec-WebSocket-Key: " KEY "\r\n");
-	put_word(&o, REFUSED ": ");
-	put_word(&o, http1_fault_text(fault));
-	put_word(&o, "\r\nConnection: close\r\n\r\n");
-	return o.n;
-}
-
-/* --- pages --------------------------------------------------------------- */
-
-/* Nobody knows what was asked for: HAProxy says no more than the status. */
-static const char *page_text(const char *status)
-{
-	if (memcmp(status, "408", 3) == 0)
-		return "membrane refused this: bad-request, the head was not "
-		       "complete in time";
-	if (status[0] == '4')
-		return "membrane refused this: bad-request, what HTTP/1 does "
-		       "not permit";
-	return "membrane: an error in the gate";
-}
-
-static bool is_page(const char *p, size_t n)
-{
-	static const char begin[] = "HTTP/1.1 ", end[] = "</body></html>\n";
-	static const char html[] =
-		"\r\nContent-Type: text/html\r\n\r\n<html><body><h1>";
-
-	return n > sizeof(begin) + sizeof(end) + sizeof(html) &&
-	       n <= HTTP1_PAGE_MAX &&
-	       memcmp(p, begin, sizeof(begin) - 1) == 0 &&
-	       memcmp(p + n - (sizeof(end) - 1), end, sizeof(end) - 1) == 0 &&
-	       memmem(p, n, "\r\nContent-length: ", 18) &&
-	       memmem(p, n, html, sizeof(html) - 1);
-}
-
-bool http1_page(const char *p, size_t n, char *out)
-{
-	char head[HTTP1_PAGE_MAX];
-	size_t body = 100, size = 0;
-	const char *text;
-
-	if (!is_page(p, n))
-		return false;
-	text = page_text(p + sizeof("HTTP/1.1"));
-	/* Twice: its own length is in it. */
-	for (int i = 0; i < 2; i++) {
-		int got = snprintf(
-			head, sizeof(head),
-			"%.*s\r\nContent-Length: %zu\r\nConnection: close\r\n"
-			"Content-Type: text/plain\r\n\r\n",
-			(int)before((struct text){p, n}, "\r"), p, body);
-
-		if (got < 0 || (size_t)got + strlen(text) + 1 > n)
-			return false;
-		size = (size_t)got;
-		body = n - size;
-	}
-	memset(out, ' ', n);
-	memcpy(out, head, size);
-	memcpy(out + size, text, strlen(text));
-	out[n - 1] = '\n';
-	return true;
 }

@@ -27,9 +27,7 @@
 #define HTTP1_CHUNK_LINE_MAX 4096
 #define HTTP1_MARK	     16 /* hexadecimal digits */
 #define HTTP1_MARK_MAX	     64
-#define HTTP1_REFUSAL_MAX    4096
 #define HTTP1_AUTHORITY_MAX  300 /* a name, a port and their like */
-#define HTTP1_PAGE_MAX	     512 /* HAProxy's longest is half of it */
 
 enum http1_state {
 	HTTP1_START,   /* before a request line */
@@ -98,21 +96,5 @@ bool http1_may_end(const struct http1 *h, size_t n);
 size_t http1_mark(struct http1 *h, uint64_t number, char *out);
 /* What the gate answers. */
 void http1_answer(struct http1 *h, const char *p, size_t n);
-
-/*
- * What HAProxy is to read in place of the p that was not vetted: the rest of a
- * head with "Membrane-Refused: WHY" in it, for which it has a rule. Of p only
- * the method, the path, Host and Accept are taken, for the refusal's text.
- * Returns its length; out holds HTTP1_REFUSAL_MAX.
- */
-size_t http1_refusal(const struct http1 *h, enum http1_fault fault,
-		     const char *p, size_t n, char *out);
-const char *http1_fault_text(enum http1_fault fault);
-/*
- * Are these bytes, as a whole, a page of HAProxy's own, for an error that none
- * of its rules sees (a request that does not come in time)? Then out is one of
- * the same length that says so in our words; it holds HTTP1_PAGE_MAX.
- */
-bool http1_page(const char *p, size_t n, char *out);
 
 #endif

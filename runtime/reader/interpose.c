@@ -11,6 +11,7 @@
  * It says that it is there by MEMBRANE_READER in the environment, once each of
  * its functions is the one that a program gets; gate.cfg is refused without.
  */
+#include "runtime/reader/http1_refusal.h"
 #include "runtime/reader/stream.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,7 @@
 #include "runtime/reader/stream.h"
 
+#include "runtime/reader/http1_refusal.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>

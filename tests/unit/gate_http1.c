@@ -1,4 +1,5 @@
 /* What is vetted of HTTP/1, however it is cut, and what stands for the rest. */
+#include "runtime/reader/http1_refusal.h"
 #include "runtime/reader/stream.h"
 
 #include "tests/unit/test.h"
