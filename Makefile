@@ -130,11 +130,13 @@ $(BIN)/membrane-gate: $(GATE_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDHARDEN) -o $@ $(GATE_OBJ) $(LIBS_GATE)
 
-# In HAProxy's process: no sanitizer.
+# In HAProxy's process: no sanitizer, and nothing of HAProxy's names, which
+# would come before ours.
 $(BIN)/membrane-reader.so: $(READER_SRC) $(wildcard runtime/reader/*.h \
 		runtime/reader/*.def)
 	@mkdir -p $(@D)
 	$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O2 -g $(WARN) -fPIC \
+		-fvisibility=hidden \
 		-fstack-protector-strong -D_FORTIFY_SOURCE=3 -shared \
 		-Wl,-z,relro,-z,now -o $@ $(READER_SRC) -lssl -lcrypto
 

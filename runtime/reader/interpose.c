@@ -25,6 +25,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+/* What HAProxy calls; all else of this library is its own. */
+#define STANDS_IN __attribute__((visibility("default")))
+
 /* Followed by what HAProxy adds while it starts. */
 #define SOCKET	   "/l7plain.sock"
 #define FDS_MAX	   (1 << 20)
@@ -91,17 +94,17 @@ static int accepted(int fd)
 	return fd;
 }
 
-int accept(int fd, struct sockaddr *sa, socklen_t *n)
+STANDS_IN int accept(int fd, struct sockaddr *sa, socklen_t *n)
 {
 	return accepted(real_accept(fd, sa, n));
 }
 
-int accept4(int fd, struct sockaddr *sa, socklen_t *n, int flags)
+STANDS_IN int accept4(int fd, struct sockaddr *sa, socklen_t *n, int flags)
 {
 	return accepted(real_accept4(fd, sa, n, flags));
 }
 
-int close(int fd)
+STANDS_IN int close(int fd)
 {
 	struct plain *p =
 		plain_of(fd) ? atomic_exchange(&plains[fd], NULL) : NULL;
@@ -155,7 +158,7 @@ static ssize_t from_socket(void *data, char *buf, size_t n)
 	return real_recv(*(int *)data, buf, n, 0);
 }
 
-ssize_t recv(int fd, void *buf, size_t n, int flags)
+STANDS_IN ssize_t recv(int fd, void *buf, size_t n, int flags)
 {
 	struct plain *p = plain_of(fd);
 	ssize_t got;
@@ -181,7 +184,7 @@ ssize_t recv(int fd, void *buf, size_t n, int flags)
 	return -1;
 }
 
-ssize_t send(int fd, const void *buf, size_t n, int flags)
+STANDS_IN ssize_t send(int fd, const void *buf, size_t n, int flags)
 {
 	struct plain *p = plain_of(fd);
 	char page[HTTP1_PAGE_MAX];
@@ -196,8 +199,8 @@ ssize_t send(int fd, const void *buf, size_t n, int flags)
 }
 
 /* Nothing goes past the reader through a pipe; HAProxy reads it then. */
-ssize_t splice(int in, off64_t *in_at, int out, off64_t *out_at, size_t n,
-	       unsigned flags)
+STANDS_IN ssize_t splice(int in, off64_t *in_at, int out, off64_t *out_at,
+			 size_t n, unsigned flags)
 {
 	if (plain_of(in)) {
 		errno = EINVAL;
@@ -258,7 +261,7 @@ static int tell(struct inner *in, int error)
 	return error == SSL_ERROR_ZERO_RETURN ? 0 : -1;
 }
 
-int SSL_read(SSL *ssl, void *buf, int n)
+STANDS_IN int SSL_read(SSL *ssl, void *buf, int n)
 {
 	struct inner *in;
 	ssize_t got;
@@ -290,7 +293,7 @@ int SSL_read(SSL *ssl, void *buf, int n)
 	return (int)got;
 }
 
-int SSL_get_error(const SSL *ssl, int ret)
+STANDS_IN int SSL_get_error(const SSL *ssl, int ret)
 {
 	struct inner *in = inner_of(ssl);
 
@@ -300,7 +303,7 @@ int SSL_get_error(const SSL *ssl, int ret)
 	return in->said;
 }
 
-int SSL_write(SSL *ssl, const void *buf, int n)
+STANDS_IN int SSL_write(SSL *ssl, const void *buf, int n)
 {
 	struct inner *in = SSL_is_server(ssl) ? inner_of(ssl) : NULL;
 	char page[HTTP1_PAGE_MAX];
