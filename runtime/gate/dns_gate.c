@@ -55,7 +55,7 @@ int dns_gate_open(struct dns_gate *g, const char *v4, const char *v6,
 	for (size_t i = 0; i < DNS_GATE_LISTENERS; i++)
 		g->listeners[i] = -1;
 	for (size_t i = 0; i < DNS_GATE_CLIENTS; i++)
-		g->clients[i].fd = -1;
+		dns_client_init(&g->clients[i]);
 	for (size_t i = 0; i < DNS_GATE_FLIGHTS; i++)
 		upstream_init(&g->flights[i].up);
 	if ((rc = listen_on(v4, SOCK_DGRAM, &g->listeners[0], err)) < 0 ||
@@ -89,13 +89,6 @@ static void tell(struct dns_gate *g, const struct dns_flight *f, bool allow,
 }
 
 /* --- answers ------------------------------------------------------------- */
-
-static void client_close(struct dns_client *c)
-{
-	close(c->fd);
-	c->fd = -1;
-	c->generation++;
-}
 
 /*
  * What the agent is told, and by which socket. why: REASON_GRANTED, or why it
@@ -136,7 +129,7 @@ static void reply(struct dns_gate *g, const struct dns_flight *f,
 		  ldns_pkt_rcode rcode, enum reason why,
 		  const struct dns_answer *answer)
 {
-	uint8_t buf[DNS_MSG_UDP_MAX];
+	uint8_t buf[DNS_MSG_UDP_MAX], *room;
 	struct dns_client *c;
 	size_t n;
 
@@ -156,16 +149,10 @@ static void reply(struct dns_gate *g, const struct dns_flight *f,
 		c = &g->clients[f->client];
 		if (c->fd < 0 || c->generation != f->generation)
 			return;
-		n = dns_msg_reply(&f->q, rcode, answer, c->out + 2,
-				  DNS_MSG_MAX);
-		tell_answer(g, f, c->out + 2, n, why, answer);
-		c->out[0] = (uint8_t)(n >> 8);
-		c->out[1] = (uint8_t)n;
-		c->n_out = n + 2;
-		c->sent = 0;
-		c->busy = false;
-		if (n == 0)
-			client_close(c);
+		room = dns_client_room(c);
+		n = dns_msg_reply(&f->q, rcode, answer, room, DNS_MSG_MAX);
+		tell_answer(g, f, room, n, why, answer);
+		dns_client_answer(c, n);
 		return;
 	}
 }
@@ -360,7 +347,7 @@ static void question(struct dns_gate *g, struct dns_flight *f,
 	switch (dns_msg_query(wire, n, &f->q, &rcode)) {
 	case DNS_MSG_DROP:
 		if (f->from == DNS_FROM_TCP)
-			client_close(&g->clients[f->client]);
+			dns_client_close(&g->clients[f->client]);
 		return;
 	case DNS_MSG_REFUSE:
 		refuse(g, f, rcode, REASON_BAD_QUERY);
@@ -449,77 +436,33 @@ static void accept_client(struct dns_gate *g, int fd, int64_t now_ms)
 	if (got < 0)
 		return;
 	for (size_t i = 0; i < DNS_GATE_CLIENTS; i++) {
-		struct dns_client *c = &g->clients[i];
-
-		if (c->fd >= 0)
+		if (g->clients[i].fd >= 0)
 			continue;
-		c->fd = got;
-		c->peer = peer;
-		c->busy = false;
-		c->n_in = c->n_out = c->sent = 0;
-		c->deadline_ms = now_ms + DNS_GATE_IDLE_MS;
+		dns_client_open(&g->clients[i], got, &peer, now_ms);
 		return;
 	}
 	close(got);
 }
 
-static void write_client(struct dns_client *c, int64_t now_ms)
-{
-	ssize_t n = send(c->fd, c->out + c->sent, c->n_out - c->sent,
-			 MSG_DONTWAIT | MSG_NOSIGNAL);
-
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n <= 0) {
-		client_close(c);
-		return;
-	}
-	c->sent += (size_t)n;
-	if (c->sent == c->n_out)
-		c->n_out = c->sent = 0;
-	c->deadline_ms = now_ms + DNS_GATE_IDLE_MS;
-}
-
-/* The question at the front of the buffer, if it is whole. */
 static void take_client(struct dns_gate *g, struct dns_client *c,
 			int64_t now_ms)
 {
-	size_t n = (size_t)(c->in[0] << 8 | c->in[1]);
 	uint8_t wire[DNS_MSG_QUERY_MAX];
+	size_t n = dns_client_asks(c);
 	struct dns_flight *f;
 
-	if (c->n_in < 2 || c->busy || c->n_out)
+	if (n == 0)
 		return;
 	f = flight_new(g);
-	if (n == 0 || n > DNS_MSG_QUERY_MAX || !f) {
-		client_close(c);
+	if (!f) {
+		dns_client_close(c);
 		return;
 	}
-	if (c->n_in < 2 + n)
-		return;
-	memcpy(wire, c->in + 2, n);
-	c->n_in -= 2 + n;
-	memmove(c->in, c->in + 2 + n, c->n_in);
-	c->busy = true;
+	dns_client_take(c, wire, n);
 	f->from = DNS_FROM_TCP;
 	f->client = (uint32_t)(c - g->clients);
 	f->generation = c->generation;
 	question(g, f, wire, n, now_ms);
-}
-
-static void read_client(struct dns_client *c, int64_t now_ms)
-{
-	ssize_t n = recv(c->fd, c->in + c->n_in, sizeof(c->in) - c->n_in,
-			 MSG_DONTWAIT);
-
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n <= 0) {
-		client_close(c);
-		return;
-	}
-	c->n_in += (size_t)n;
-	c->deadline_ms = now_ms + DNS_GATE_IDLE_MS;
 }
 
 /* --- our own questions --------------------------------------------------- */
@@ -595,15 +538,8 @@ void dns_gate_poll(struct dns_gate *g, struct pollfd *p)
 
 	for (size_t i = 0; i < DNS_GATE_LISTENERS; i++)
 		*p++ = (struct pollfd){room ? g->listeners[i] : -1, POLLIN, 0};
-	for (size_t i = 0; i < DNS_GATE_CLIENTS; i++) {
-		const struct dns_client *c = &g->clients[i];
-		bool full = c->n_in == sizeof(c->in);
-
-		*p++ = (struct pollfd){
-			c->fd,
-			(short)((c->n_out ? POLLOUT : 0) | (full ? 0 : POLLIN)),
-			0};
-	}
+	for (size_t i = 0; i < DNS_GATE_CLIENTS; i++)
+		*p++ = dns_client_poll(&g->clients[i]);
 	for (size_t i = 0; i < DNS_GATE_FLIGHTS; i++)
 		*p++ = (struct pollfd){
 			g->flights[i].live ? g->flights[i].up.fd : -1,
@@ -630,22 +566,6 @@ static void step_flight(struct dns_gate *g, struct dns_flight *f, bool ready,
 	}
 }
 
-static void step_client(struct dns_gate *g, struct dns_client *c, short revents,
-			int64_t now_ms)
-{
-	if (revents & (POLLERR | POLLNVAL) ||
-	    (!c->busy && now_ms >= c->deadline_ms)) {
-		client_close(c);
-		return;
-	}
-	if (revents & POLLOUT)
-		write_client(c, now_ms);
-	if (c->fd >= 0 && revents & (POLLIN | POLLHUP))
-		read_client(c, now_ms);
-	if (c->fd >= 0)
-		take_client(g, c, now_ms);
-}
-
 void dns_gate_step(struct dns_gate *g, const struct pollfd *p, int64_t now_ms)
 {
 	const struct pollfd *clients = p + DNS_GATE_LISTENERS;
@@ -656,10 +576,14 @@ void dns_gate_step(struct dns_gate *g, const struct pollfd *p, int64_t now_ms)
 		if (g->flights[i].live && flights[i].fd == g->flights[i].up.fd)
 			step_flight(g, &g->flights[i], flights[i].revents != 0,
 				    now_ms);
-	for (size_t i = 0; i < DNS_GATE_CLIENTS; i++)
-		if (g->clients[i].fd >= 0 && clients[i].fd == g->clients[i].fd)
-			step_client(g, &g->clients[i], clients[i].revents,
-				    now_ms);
+	for (size_t i = 0; i < DNS_GATE_CLIENTS; i++) {
+		struct dns_client *c = &g->clients[i];
+
+		if (c->fd < 0 || clients[i].fd != c->fd)
+			continue;
+		dns_client_step(c, clients[i].revents, now_ms);
+		take_client(g, c, now_ms);
+	}
 	for (size_t i = 0; i < DNS_GATE_LISTENERS; i++) {
 		if (!p[i].revents)
 			continue;

@@ -13,6 +13,7 @@
 #ifndef RUNTIME_GATE_DNS_GATE_H
 #define RUNTIME_GATE_DNS_GATE_H
 
+#include "runtime/gate/dns_client.h"
 #include "runtime/gate/names.h"
 #include "runtime/gate/nftset.h"
 #include "runtime/gate/pins.h"
@@ -20,30 +21,14 @@
 #include "runtime/gate/seen.h"
 #include "runtime/gate/upstream.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-
 #define DNS_GATE_PORT	   53
 #define DNS_GATE_LISTENERS 4u	 /* UDP and TCP, IPv4 and IPv6 */
 #define DNS_GATE_CLIENTS   32u	 /* TCP connections of the agent */
 #define DNS_GATE_FLIGHTS   256u	 /* questions on their way */
 #define DNS_GATE_RENEWALS  8u	 /* of them, at most that many of our own */
 #define DNS_GATE_NAMES	   1024u /* exact names resolved at the start */
-#define DNS_GATE_IDLE_MS   10000
 #define DNS_GATE_TICK_MS   1000
 #define DNS_GATE_POLL	   (DNS_GATE_LISTENERS + DNS_GATE_CLIENTS + DNS_GATE_FLIGHTS)
-
-struct dns_client { /* one TCP connection; one question at a time */
-	int fd;
-	uint32_t generation;
-	bool busy; /* its question is on its way */
-	struct sockaddr_storage peer;
-	int64_t deadline_ms;
-	size_t n_in;
-	uint8_t in[2 + DNS_MSG_QUERY_MAX];
-	size_t n_out, sent;
-	uint8_t out[2 + DNS_MSG_MAX];
-};
 
 enum dns_flight_from {
 	DNS_FROM_UDP,
