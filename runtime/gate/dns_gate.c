@@ -454,10 +454,8 @@ static void take_client(struct dns_gate *g, struct dns_client *c,
 	if (n == 0)
 		return;
 	f = flight_new(g);
-	if (!f) {
-		dns_client_close(c);
-		return;
-	}
+	if (!f)
+		return; /* when one lands, every client gets its turn */
 	dns_client_take(c, wire, n);
 	f->from = DNS_FROM_TCP;
 	f->client = (uint32_t)(c - g->clients);

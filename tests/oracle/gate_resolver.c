@@ -218,6 +218,45 @@ static void answered(void)
 		    "\"rcode\":\"NOERROR\",\"cut\":false,\"records\":[]"));
 }
 
+static void step(int64_t now_ms)
+{
+	struct pollfd p[DNS_GATE_POLL];
+
+	dns_gate_poll(&gate, p);
+	poll(p, DNS_GATE_POLL, 5);
+	dns_gate_step(&gate, p, now_ms);
+}
+
+/* Whoever asks by TCP while all slots are taken waits for one. */
+static void waits_its_turn(void)
+{
+	struct sockaddr_in to = {AF_INET, htons(53), {htonl(0x7f000001)}, {0}};
+	auto_fd int udp = bind_udp("127.0.0.3", 4053);
+	auto_fd int tcp = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	uint8_t wire[514], got[514];
+	struct dns_query q;
+	size_t n;
+
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_A, &q));
+	n = dns_msg_ask(&q, 0x1234, wire + 2, sizeof(wire) - 2);
+	wire[0] = 0;
+	wire[1] = (uint8_t)n;
+	CHECK(connect(tcp, (struct sockaddr *)&to, sizeof(to)) == 0);
+	step(1400000);
+	for (unsigned i = 0; i < DNS_GATE_FLIGHTS; i++) {
+		CHECK(sendto(udp, wire + 2, n, 0, (struct sockaddr *)&to,
+			     sizeof(to)) == (ssize_t)n);
+		step(1400000);
+	}
+	CHECK(gate.n_live == DNS_GATE_FLIGHTS);
+	CHECK(send(tcp, wire, n + 2, 0) == (ssize_t)(n + 2));
+	for (unsigned i = 0; i < 10; i++)
+		step(1400000);
+	CHECK(turn(1400000, 60) == DNS_GATE_FLIGHTS + 1 && gate.n_live == 0);
+	CHECK(recv(tcp, got, sizeof(got), MSG_DONTWAIT) > (ssize_t)n);
+	CHECK(got[2] == 0x12 && got[3] == 0x34);
+}
+
 static void races(void)
 {
 	struct addr a = {ADDR_V4, {192, 0, 2, 1}}, b = {ADDR_V4, {1, 2, 3, 4}};
@@ -296,6 +335,7 @@ int main(void)
 	CHECK(dns_gate_open(&gate, "127.0.0.1", NULL, &err) == 0);
 	renewals();
 	answered();
+	waits_its_turn();
 	races();
 	many();
 	CHECK(errors == 0);
