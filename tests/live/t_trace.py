@@ -230,8 +230,8 @@ def answers_are_joined_to_who_asked():
         check([(name(e), e["processName"]) for e in tcp] ==
               2 * [("refused.test", "python3")], "by TCP", tcp)
         shown = where.membrane("trace", "show").stdout
-        check("other.test → NXDOMAIN (no-grant)" in shown and
-              "site.test → 11." in shown, "the story", shown)
+        check("other.test A → NXDOMAIN (no-grant)" in shown and
+              "site.test A → 11." in shown, "the story", shown)
         check(end(found)["lost"] == 0, "none is missing")
 
 
