@@ -101,8 +101,35 @@ static void put_word(struct buf *out, struct str word)
 	buf_adds(out, is_cut ? "'…" : "'");
 }
 
+static struct str base_of(struct str path)
+{
+	size_t dir = str_parent(path).n;
+
+	path = str_slice(path, dir, path.n);
+	return str_slice(path, str_starts(path, STR("/")), path.n);
+}
+
+/* The program has one of the names that it was started by. */
+static bool is_named(const struct trace_event *e, struct str argv0)
+{
+	static const char *const names[] = {"cmdpath", "pathname", "interp"};
+	bool any = false;
+
+	argv0 = base_of(argv0);
+	argv0 = str_slice(argv0, str_starts(argv0, STR("-")), argv0.n);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		struct str name = trace_arg(e, names[i]);
+
+		any |= name.n > 0;
+		if (str_eq(base_of(name), argv0))
+			return true;
+	}
+	return !any;
+}
+
 struct str trace_command(struct arena *a, const struct trace_event *e)
 {
+	struct str argv0 = trace_arg(e, "argv");
 	struct buf b;
 	unsigned n = 0;
 
@@ -118,8 +145,14 @@ struct str trace_command(struct arena *a, const struct trace_event *e)
 			buf_addc(&b, ' ');
 		put_word(&b, e->leaf[i].text);
 	}
-	if (b.n == 0)
+	if (b.n == 0) {
 		buf_add(&b, trace_object(e).path);
+	} else if (!is_named(e, argv0)) {
+		/* A program may call itself whatever it likes. */
+		buf_adds(&b, " (it is ");
+		put_word(&b, trace_object(e).path);
+		buf_addc(&b, ')');
+	}
 	return buf_str(&b);
 }
 
@@ -191,8 +224,13 @@ static void of_file(struct arena *a, const struct trace_event *e,
 /* What goes to nobody by name, goes to whom the socket is connected to. */
 static void put_unnamed(struct buf *text, const struct trace_event *e)
 {
-	struct str family = trace_arg(e, "remote_addr.sa_family");
+	static const char *const families[] = {"remote_addr.sa_family",
+					       "local_addr.sa_family",
+					       "dest_addr.sa_family"};
+	struct str family = {0};
 
+	for (size_t i = 0; i < ARRAY_LEN(families) && family.n == 0; i++)
+		family = trace_arg(e, families[i]);
 	if (family.n)
 		view_clean(text, family);
 	else if (trace_kind(e) == TRACE_SEND)

@@ -221,6 +221,16 @@ static struct str address(char text[INET6_ADDRSTRLEN], int family,
 	return str_of(text);
 }
 
+static void put_family(struct line_writer *w, unsigned family)
+{
+	const char *name = value_family(family);
+
+	if (name)
+		put_member(w, STR("sa_family"), str_of(name));
+	else
+		put_quoted(w, STR("sa_family"), family);
+}
+
 static void put_addr(struct line_writer *w, const struct sockaddr_storage *a)
 {
 	const struct sockaddr_in *in = (const struct sockaddr_in *)a;
@@ -248,7 +258,7 @@ static void put_addr(struct line_writer *w, const struct sockaddr_storage *a)
 		put_unix(w, (const struct sockaddr_un *)a);
 		break;
 	default:
-		put_quoted(w, STR("sa_family"), a->ss_family);
+		put_family(w, a->ss_family);
 	}
 	yajl_gen_map_close(w->json);
 }

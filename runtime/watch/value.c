@@ -95,3 +95,24 @@ bool value_same_end(const struct sockaddr_storage *a,
 		       0 ||
 	       IN6_IS_ADDR_UNSPECIFIED(&a6->sin6_addr);
 }
+
+const char *value_family(unsigned family)
+{
+	/* include/linux/socket.h, by number. */
+	static const char *const names[] = {
+		"AF_UNSPEC",	 "AF_UNIX",	 "AF_INET",	"AF_AX25",
+		"AF_IPX",	 "AF_APPLETALK", "AF_NETROM",	"AF_BRIDGE",
+		"AF_ATMPVC",	 "AF_X25",	 "AF_INET6",	"AF_ROSE",
+		"AF_DECnet",	 "AF_NETBEUI",	 "AF_SECURITY", "AF_KEY",
+		"AF_NETLINK",	 "AF_PACKET",	 "AF_ASH",	"AF_ECONET",
+		"AF_ATMSVC",	 "AF_RDS",	 "AF_SNA",	"AF_IRDA",
+		"AF_PPPOX",	 "AF_WANPIPE",	 "AF_LLC",	"AF_IB",
+		"AF_MPLS",	 "AF_CAN",	 "AF_TIPC",	"AF_BLUETOOTH",
+		"AF_IUCV",	 "AF_RXRPC",	 "AF_ISDN",	"AF_PHONET",
+		"AF_IEEE802154", "AF_CAIF",	 "AF_ALG",	"AF_NFC",
+		"AF_VSOCK",	 "AF_KCM",	 "AF_QIPCRTR",	"AF_SMC",
+		"AF_XDP",
+	};
+
+	return family < ARRAY_LEN(names) ? names[family] : NULL;
+}

@@ -50,6 +50,8 @@ struct value value_number(const char *type, uint64_t u);
 struct value value_addr(struct str raw);
 /* One end of a socket; NONE when it is not of IP. */
 struct value value_sock(const struct watch_sock *s, bool peer);
+/* "AF_NETLINK", as Tracee has them; NULL for a family without a name. */
+const char *value_family(unsigned family);
 /* Of IP: does a, as a process said it, lead to b? */
 bool value_same_end(const struct sockaddr_storage *a,
 		    const struct sockaddr_storage *b);

@@ -166,7 +166,13 @@ static void addresses(void)
 	*un = (struct sockaddr_un){AF_UNIX, "\0bus"};
 	CHECK(value_is(v, "{\"sa_family\":\"AF_UNIX\",\"sun_path\":\"@bus\"}"));
 	v.addr.ss_family = AF_NETLINK;
-	CHECK(value_is(v, "{\"sa_family\":\"16\"}"));
+	CHECK(value_is(v, "{\"sa_family\":\"AF_NETLINK\"}"));
+	v.addr.ss_family = AF_VSOCK;
+	CHECK(value_is(v, "{\"sa_family\":\"AF_VSOCK\"}"));
+	v.addr.ss_family = AF_UNSPEC;
+	CHECK(value_is(v, "{\"sa_family\":\"AF_UNSPEC\"}"));
+	v.addr.ss_family = 200;
+	CHECK(value_is(v, "{\"sa_family\":\"200\"}"));
 }
 
 static void datagrams(void)
