@@ -1,7 +1,7 @@
 #include "compiler/commands/trace_views.h"
 
 #include "compiler/base/json.h"
-#include "compiler/commands/trace_line.h"
+#include "compiler/commands/trace_held.h"
 #include "compiler/commands/view.h"
 
 #include <stdlib.h>
@@ -20,12 +20,6 @@ struct process {
 	unsigned depth;
 };
 
-/* A text that outlives the lines' arena. */
-struct kept {
-	char *p;
-	size_t n, room;
-};
-
 /* What lines are folded by. */
 struct alike {
 	int64_t pid;
@@ -37,6 +31,7 @@ struct alike {
 };
 
 struct story {
+	struct held held;
 	struct trace_look look;
 	struct arena *a; /* of a few lines */
 	unsigned uses;
@@ -52,6 +47,7 @@ struct story *story_new(const struct trace_look *look)
 	if (!s)
 		abort();
 	s->look = *look;
+	held_init(&s->held);
 	s->a = arena_new();
 	return s;
 }
@@ -89,7 +85,7 @@ static void learn(struct story *s, const struct trace_event *e)
 
 /* --- lines ---------------------------------------------------------------- */
 
-static enum view_paint paint_of(const struct trace_line *l)
+static enum view_paint paint_of(const struct told *l)
 {
 	if (l->error)
 		return VIEW_BAD;
@@ -132,47 +128,45 @@ static void put_day(struct story *s, uint64_t at_ns)
 	fwrite(out.p, 1, out.n, s->look.out);
 }
 
-static void put_line(struct story *s, const struct trace_event *e,
-		     const struct trace_line *l, unsigned depth)
+static void put_line(struct story *s, const struct told *l)
 {
 	struct buf out, who;
 	struct view v = {&out, s->look.width, s->look.colour};
 	char clock[TRACE_CLOCK_MAX];
-	unsigned indent = 2 * (depth < INDENT_MAX ? depth : INDENT_MAX);
+	unsigned indent = 2 * (l->depth < INDENT_MAX ? l->depth : INDENT_MAX);
 
 	buf_init(&out, s->a);
 	buf_init(&who, s->a);
-	view_clean(&who, e->comm);
-	buf_addf(&who, "[%lld]", (long long)e->pid);
-	view_paint(&v, VIEW_DIM, str_of(trace_clock(e->at_ns, clock)));
+	buf_add(&who, kept_str(&l->comm));
+	buf_addf(&who, "[%lld]", (long long)l->pid);
+	view_paint(&v, VIEW_DIM, str_of(trace_clock(l->at_ns, clock)));
 	pad(&out, 0, indent);
 	buf_add(&out, buf_str(&who));
 	pad(&out, view_columns(buf_str(&who)), WHO_COLUMNS);
 	view_paint(&v, paint_of(l), str_of(l->what));
 	pad(&out, (unsigned)strlen(l->what), WHAT_COLUMNS);
-	view_paint(&v, paint_of(l), l->text);
+	view_paint(&v, paint_of(l), kept_str(&l->text));
 	if (l->error) {
 		buf_adds(&out, ": ");
-		view_paint(&v, VIEW_BAD, str_of(l->error));
+		view_paint(&v, VIEW_BAD, str_of(strerror((int)-l->error)));
 	}
 	buf_addc(&out, '\n');
 	fwrite(out.p, 1, out.n, s->look.out);
 }
 
-static void put_json(struct story *s, const struct trace_event *e,
-		     const struct trace_line *l, unsigned depth)
+static void put_json(struct story *s, const struct told *l)
 {
 	cJSON *o = json_object();
 	char *text;
 
-	json_put_u64(o, "time_ns", e->at_ns);
-	json_put_u64(o, "pid", (uint64_t)e->pid);
-	json_put_str(o, "comm", view_cleaned(s->a, e->comm));
-	json_put_u64(o, "depth", depth);
+	json_put_u64(o, "time_ns", l->at_ns);
+	json_put_u64(o, "pid", (uint64_t)l->pid);
+	json_put_str(o, "comm", kept_str(&l->comm));
+	json_put_u64(o, "depth", l->depth);
 	json_put_cstr(o, "what", l->what);
-	json_put_str(o, "text", l->text);
+	json_put_str(o, "text", kept_str(&l->text));
 	if (l->error)
-		json_put_cstr(o, "error", l->error);
+		json_put_cstr(o, "error", strerror((int)-l->error));
 	text = cJSON_PrintUnformatted(o);
 	fprintf(s->look.out, "%s\n", text ? text : "{}");
 	cJSON_free(text);
@@ -193,27 +187,9 @@ static void put_rest(struct story *s, struct str text)
 	fwrite(out.p, 1, out.n, s->look.out);
 }
 
-static void keep(struct kept *k, struct str s)
-{
-	if (s.n > k->room) {
-		k->room = 2 * s.n;
-		k->p = realloc(k->p, k->room);
-		if (!k->p)
-			abort();
-	}
-	if (s.n)
-		memcpy(k->p, s.p, s.n);
-	k->n = s.n;
-}
-
-static struct str kept(const struct kept *k)
-{
-	return (struct str){k->p, k->n};
-}
-
 static void unfold(struct story *s)
 {
-	struct str folder = kept(&s->last.folder);
+	struct str folder = kept_str(&s->last.folder);
 
 	if (s->last.same)
 		put_rest(s,
@@ -229,29 +205,26 @@ static void unfold(struct story *s)
 }
 
 /* What failed is folded with its like alone: each of those may be news. */
-static bool is_of_folder(const struct alike *last, const struct trace_line *l,
-			 struct str folder)
+static bool is_of_folder(const struct alike *last, const struct told *l)
 {
-	return !l->error && folder.n && str_eq(folder, kept(&last->folder));
+	return !l->error && l->folder.n &&
+	       str_eq(kept_str(&l->folder), kept_str(&last->folder));
 }
 
 /* True when the line is counted instead of shown. */
-static bool folds(struct story *s, const struct trace_event *e,
-		  const struct trace_line *l)
+static bool folds(struct story *s, const struct told *l)
 {
-	struct str folder = view_cleaned(s->a, l->folder);
-	int64_t error = l->error ? e->ret : 0;
 	struct alike *last = &s->last;
 	unsigned shown = 1;
 
-	if (last->what && e->host_pid == last->pid &&
+	if (last->what && l->host_pid == last->pid &&
 	    strcmp(l->what, last->what) == 0) {
-		if (error == last->error && last->folded == 0 &&
-		    str_eq(l->text, kept(&last->text))) {
+		if (l->error == last->error && last->folded == 0 &&
+		    str_eq(kept_str(&l->text), kept_str(&last->text))) {
 			last->same++;
 			return true;
 		}
-		if (is_of_folder(last, l, folder)) {
+		if (is_of_folder(last, l)) {
 			if (last->shown >= SHOWN_ALIKE) {
 				last->folded++;
 				return true;
@@ -260,30 +233,65 @@ static bool folds(struct story *s, const struct trace_event *e,
 		}
 	}
 	unfold(s);
-	last->pid = e->host_pid;
+	last->pid = l->host_pid;
 	last->what = l->what;
-	last->error = error;
+	last->error = l->error;
 	last->shown = shown;
-	keep(&last->folder, folder);
-	keep(&last->text, l->text);
+	kept_set(&last->folder, kept_str(&l->folder));
+	kept_set(&last->text, kept_str(&l->text));
 	return false;
+}
+
+/* --- in order ------------------------------------------------------------- */
+
+static void put(struct story *s, const struct told *l)
+{
+	if (s->look.json) {
+		put_json(s, l);
+	} else if (!folds(s, l)) {
+		put_day(s, l->at_ns);
+		put_line(s, l);
+	}
+}
+
+static void put_held(struct story *s)
+{
+	const struct told *l;
+
+	while ((l = held_take(&s->held)))
+		put(s, l);
+}
+
+static void hold(struct story *s, const struct trace_event *e,
+		 const struct trace_line *l)
+{
+	struct told *t;
+
+	if (held_must_yield(&s->held, e->at_ns)) {
+		if (s->held.n == HELD_LINES)
+			put(s, held_take(&s->held));
+		else
+			put_held(s);
+	}
+	t = held_add(&s->held, e->at_ns);
+	t->pid = e->pid;
+	t->host_pid = e->host_pid;
+	t->error = l->error ? e->ret : 0;
+	t->depth = depth_of(s, e->host_pid);
+	t->what = l->what;
+	kept_set(&t->comm, view_cleaned(s->a, e->comm));
+	kept_set(&t->text, l->text);
+	kept_set(&t->folder, view_cleaned(s->a, l->folder));
 }
 
 void story_add(struct story *s, const struct trace_event *e)
 {
 	struct trace_line l;
-	unsigned depth;
 
 	learn(s, e);
 	if (e->at_ns < s->look.since_ns || !trace_line(s->a, e, &l))
 		return;
-	depth = depth_of(s, e->host_pid);
-	if (s->look.json) {
-		put_json(s, e, &l, depth);
-	} else if (!folds(s, e, &l)) {
-		put_day(s, e->at_ns);
-		put_line(s, e, &l, depth);
-	}
+	hold(s, e, &l);
 	if (++s->uses % ARENA_LINES)
 		return;
 	arena_free(s->a);
@@ -292,15 +300,18 @@ void story_add(struct story *s, const struct trace_event *e)
 
 void story_flush(struct story *s)
 {
+	put_held(s);
 	fflush(s->look.out);
 }
 
 void story_end(struct story *s)
 {
+	put_held(s);
 	unfold(s);
 	fflush(s->look.out);
 	arena_free(s->a);
-	free(s->last.folder.p);
-	free(s->last.text.p);
+	held_done(&s->held);
+	kept_done(&s->last.folder);
+	kept_done(&s->last.text);
 	free(s);
 }
