@@ -66,6 +66,20 @@ static bool glob(struct str pattern, struct str s)
 	return true;
 }
 
+/* As in a policy: a pattern without '/' is about a name in any folder, too. */
+static bool glob_path(struct str pattern, struct str path)
+{
+	size_t last = path.n;
+
+	if (glob(pattern, path))
+		return true;
+	if (str_find(pattern, '/', 0) < pattern.n)
+		return false;
+	while (last && path.p[last - 1] != '/')
+		last--;
+	return last && glob(pattern, str_slice(path, last, path.n));
+}
+
 /* A field of an event: text, or a number. */
 struct have {
 	bool is_number;
@@ -182,7 +196,9 @@ static bool has_value(const struct have *h, const struct filter_node *n)
 	case FILTER_GE:
 		return h->is_number && h->number >= n->value->number;
 	case FILTER_GLOB:
-		return glob(n->value->text, text);
+		return n->field == FILTER_PATH
+			       ? glob_path(n->value->text, text)
+			       : glob(n->value->text, text);
 	case FILTER_REGEX:
 		return matches_regex(n->regex, text);
 	case FILTER_IN:
