@@ -38,13 +38,18 @@ static __always_inline void keep_refusal(int cap)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
-	struct refusal r;
+	struct refusal r, *before;
 
 	if (!in_scope(PLAIN(t)))
 		return;
 	r = refusal_of(regs_of(t));
 	r.cap = (__u32)cap;
-	bpf_map_update_elem(&refusals, &tid, &r, BPF_ANY);
+	/* In its place: memory is asked for often, and each time in passing. */
+	before = bpf_map_lookup_elem(&refusals, &tid);
+	if (before)
+		*before = r;
+	else
+		bpf_map_update_elem(&refusals, &tid, &r, BPF_ANY);
 }
 
 static __always_inline void tell_refusal(struct task_struct *t,
