@@ -32,15 +32,54 @@ bool backend_find(const char *name, enum backend *out)
 
 /* --- the kernel ----------------------------------------------------------- */
 
+enum sought {
+	FEXIT_CANARY,
+	LSM_CANARY,
+	CASTS,
+	TP_CAPABLE,
+	TP_RING_REQUEST,
+	TP_RING_SQE,
+	TP_RING_COMPLETE,
+	SOUGHT,
+};
+
+static const struct {
+	const char *name;
+	unsigned kind;
+} sought[SOUGHT] = {
+	[FEXIT_CANARY] = {"security_task_getscheduler", BTF_KIND_FUNC},
+	[LSM_CANARY] = {"bpf_lsm_task_getscheduler", BTF_KIND_FUNC},
+	[CASTS] = {"bpf_rdonly_cast", BTF_KIND_FUNC},
+	[TP_CAPABLE] = {"btf_trace_cap_capable", BTF_KIND_TYPEDEF},
+	[TP_RING_REQUEST] = {"btf_trace_io_uring_submit_req", BTF_KIND_TYPEDEF},
+	[TP_RING_SQE] = {"btf_trace_io_uring_submit_sqe", BTF_KIND_TYPEDEF},
+	[TP_RING_COMPLETE] = {"btf_trace_io_uring_complete", BTF_KIND_TYPEDEF},
+};
+
+/* Once through all types, of which there are more than a hundred thousand; ids
+ * of what is not there stay 0. */
+static void seek(const struct btf *btf, uint32_t ids[SOUGHT])
+{
+	uint32_t n = btf ? btf__type_cnt(btf) : 0;
+
+	for (uint32_t id = 1; id < n; id++) {
+		const struct btf_type *t = btf__type_by_id(btf, id);
+		const char *name = btf__name_by_offset(btf, t->name_off);
+
+		if (!btf_is_func(t) && !btf_is_typedef(t))
+			continue;
+		for (unsigned i = 0; i < SOUGHT; i++)
+			if (btf_kind(t) == sought[i].kind && !ids[i] &&
+			    strcmp(name, sought[i].name) == 0)
+				ids[i] = id;
+	}
+}
+
 /* The parameters of a tracepoint's functions, its context among them; 0 when
  * there is none. */
-static unsigned tracepoint(const struct btf *btf, const char *typedef_name)
+static unsigned params(const struct btf *btf, uint32_t id)
 {
-	int id = btf ? btf__find_by_name_kind(btf, typedef_name,
-					      BTF_KIND_TYPEDEF)
-		     : -1;
-	const struct btf_type *t =
-		id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
+	const struct btf_type *t = id ? btf__type_by_id(btf, id) : NULL;
 
 	while (t && (btf_is_typedef(t) || btf_is_ptr(t)))
 		t = btf__type_by_id(btf, t->type);
@@ -48,21 +87,18 @@ static unsigned tracepoint(const struct btf *btf, const char *typedef_name)
 }
 
 /* Does it load a program at that function? Lists of features promise more. */
-static bool takes(const struct btf *btf, enum bpf_prog_type type,
-		  enum bpf_attach_type at, const char *function)
+static bool takes(enum bpf_prog_type type, enum bpf_attach_type at, uint32_t id)
 {
 	static const struct bpf_insn nothing[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = at);
-	int id =
-		btf ? btf__find_by_name_kind(btf, function, BTF_KIND_FUNC) : -1;
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = at,
+		    .attach_btf_id = id);
 	int fd;
 
-	if (id < 0)
+	if (id == 0)
 		return false;
-	opts.attach_btf_id = (__u32)id;
 	fd = bpf_prog_load(type, "watch_try", "Dual MIT/GPL", nothing,
 			   ARRAY_LEN(nothing), &opts);
 	if (fd >= 0)
@@ -73,23 +109,21 @@ static bool takes(const struct btf *btf, enum bpf_prog_type type,
 void backend_kernel_read(struct backend_kernel *out)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
+	uint32_t ids[SOUGHT] = {0};
 
+	seek(btf, ids);
 	*out = (struct backend_kernel){
-		.takes = {takes(btf, BPF_PROG_TYPE_TRACING, BPF_TRACE_FEXIT,
-				"security_task_getscheduler"),
-			  takes(btf, BPF_PROG_TYPE_LSM, BPF_LSM_MAC,
-				"bpf_lsm_task_getscheduler"),
+		.takes = {takes(BPF_PROG_TYPE_TRACING, BPF_TRACE_FEXIT,
+				ids[FEXIT_CANARY]),
+			  takes(BPF_PROG_TYPE_LSM, BPF_LSM_MAC,
+				ids[LSM_CANARY]),
 			  true},
-		.casts = btf && btf__find_by_name_kind(btf, "bpf_rdonly_cast",
-						       BTF_KIND_FUNC) > 0,
-		.capable = tracepoint(btf, "btf_trace_cap_capable") == 6,
-		.ring_requests =
-			tracepoint(btf, "btf_trace_io_uring_submit_req") == 2,
+		.casts = ids[CASTS] != 0,
+		.capable = params(btf, ids[TP_CAPABLE]) == 6,
+		.ring_requests = params(btf, ids[TP_RING_REQUEST]) == 2,
 		/* Before 6.0 with more, and requests of another shape. */
-		.ring_sqes =
-			tracepoint(btf, "btf_trace_io_uring_submit_sqe") == 3,
-		.ring_done_cqes =
-			tracepoint(btf, "btf_trace_io_uring_complete") == 4,
+		.ring_sqes = params(btf, ids[TP_RING_SQE]) == 3,
+		.ring_done_cqes = params(btf, ids[TP_RING_COMPLETE]) == 4,
 	};
 	btf__free(btf);
 }
