@@ -44,6 +44,13 @@ static __always_inline void forget(void)
 	bpf_map_delete_elem(&kept, &tid);
 }
 
+/* How many messages sendmmsg was given; 0: it is sendmsg. */
+static __always_inline __u32 several(const struct message *m,
+				     const volatile struct watch_call *c)
+{
+	return c->c < 0 ? 0 : (__u32)arg(m, c->c);
+}
+
 /* The rest of what such a call says is in the process's own memory. */
 static __always_inline bool fill_kept(struct message *m, struct task_struct *t,
 				      const volatile struct watch_call *c)
@@ -70,7 +77,7 @@ static __always_inline bool fill_kept(struct message *m, struct task_struct *t,
 	if (c->how == WATCH_TO)
 		put_data(m, WATCH_FIRST, (const void *)arg(m, 1), arg(m, 2));
 	else if (c->how == WATCH_MSG)
-		put_questions(m, (const void *)arg(m, c->b), c);
+		put_questions(m, (const void *)arg(m, c->b), several(m, c));
 	return true;
 }
 
@@ -136,7 +143,7 @@ static __always_inline bool fill(struct message *m, struct task_struct *t,
 		return true;
 	case WATCH_MSG:
 		port = put_syn(m, regs) ? 0 : put_socket(m, t, c);
-		put_msg(m, (const void *)arg(m, c->b), c, port);
+		put_msg(m, (const void *)arg(m, c->b), several(m, c), port);
 		return true;
 	case WATCH_WRITE:
 		return put_written(m, t, c);
@@ -249,14 +256,23 @@ static __always_inline void tell_call(struct task_struct *t,
 		send(m);
 }
 
+/* The call that ends on a processor: on the stack the verifier would follow
+ * each way of reading it on its own, to the end. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct call);
+} ending SEC(".maps");
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
 {
 	bool refused =
 		config.settings.refusals && (ret == -EPERM || ret == -EACCES);
-	__u32 nr = raw_number(regs);
-	struct call call;
+	__u32 nr = raw_number(regs), zero = 0;
 	struct task_struct *t;
+	struct call *call;
 
 	if (!refused && !may_be_traced(nr))
 		return 0;
@@ -264,12 +280,15 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long ret)
 	t = PLAIN(t);
 	if (nr == NO_CALL || !may_be_in_scope(t))
 		return 0;
-	call_read(&call, t, regs);
+	call = bpf_map_lookup_elem(&ending, &zero);
+	if (!call)
+		return 0;
+	call_read(call, t, regs);
 	if (refused)
-		tell_refusal(t, regs, &call, ret);
-	if (call.nr < WATCH_CALLS_MAX)
-		tell_call(t, regs, &call, ret);
+		tell_refusal(t, regs, call, ret);
+	if (call->nr < WATCH_CALLS_MAX)
+		tell_call(t, regs, call, ret);
 	else if (in_scope(t))
-		count_unknown(&call, ret);
+		count_unknown(call, ret);
 	return 0;
 }

@@ -259,15 +259,14 @@ static __always_inline void put_msg_data(struct message *m, __u8 part,
 }
 
 static __always_inline void put_questions(struct message *m, const void *from,
-					  const volatile struct watch_call *c)
+					  __u32 several)
 {
-	bool several = c->c >= 0 && arg(m, c->c) > 1;
 	struct user_msghdr h;
 
 	if (read_msghdr(&h, from, 0, is_narrow(m)))
 		put_msg_data(m, WATCH_FIRST, &h);
 	/* Both kinds of address are asked for at once. */
-	if (several && read_msghdr(&h, from, 1, is_narrow(m)))
+	if (several > 1 && read_msghdr(&h, from, 1, is_narrow(m)))
 		put_msg_data(m, WATCH_SECOND, &h);
 }
 
@@ -288,6 +287,17 @@ static __always_inline void read_name(__u64 addr[4],
 		bpf_probe_read_user(addr, n < 32 ? n : 32, h->name);
 }
 
+/* As it was compared: an address of IP is no longer, and only those count. */
+static __always_inline void put_sent_to(struct message *m)
+{
+	struct watch_item *i = item(m, WATCH_ADDR, WATCH_FIRST);
+
+	if (!i)
+		return;
+	__builtin_memcpy(room(m), m->sent_to, sizeof(m->sent_to));
+	grow(m, i, sizeof(m->sent_to));
+}
+
 /* To another address than the one before: what there is of that is told. */
 static long next_msg(__u64 i, struct several *s)
 {
@@ -305,7 +315,8 @@ static long next_msg(__u64 i, struct several *s)
 	m->head.ret = 1;
 	send(m);
 	m->head.bytes = s->bytes;
-	put_addr(m, h.name, (__u64)h.name_bytes, true);
+	if (addr[0])
+		put_sent_to(m);
 	return 0;
 }
 
@@ -324,9 +335,9 @@ static __always_inline void put_several(struct message *m, const void *from,
 	m->head.ret = ret;
 }
 
+/* several: how many messages were given to sendmmsg; 0: it is sendmsg. */
 static __always_inline void put_msg(struct message *m, const void *from,
-				    const volatile struct watch_call *c,
-				    __u16 peer_port)
+				    __u32 several, __u16 peer_port)
 {
 	__u32 bytes = m->head.bytes;
 	struct user_msghdr h;
@@ -334,10 +345,10 @@ static __always_inline void put_msg(struct message *m, const void *from,
 	if (!read_msghdr(&h, from, 0, is_narrow(m)))
 		return;
 	put_addr(m, h.name, (__u64)h.name_bytes, true);
-	if (c->c >= 0)
+	if (several)
 		put_several(m, from, bytes, &h);
 	if (config.settings.questions && to_resolver(h.name, peer_port))
-		put_questions(m, from, c);
+		put_questions(m, from, several);
 }
 
 /* Of IP, and whatever is no stream: what is sent may go to anybody. */
