@@ -5,6 +5,7 @@
 #include "runtime/launch/docker_session.h"
 #include "runtime/launch/hosts.h"
 #include "runtime/launch/masks.h"
+#include "runtime/launch/outcome.h"
 #include "runtime/launch/prepare.h"
 #include "runtime/launch/probe.h"
 #include "runtime/launch/proc.h"
@@ -16,14 +17,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
 
 #define LINK_TIMEOUT_MS 10000 /* for a busy Docker to end a dead session */
-#define LINK_STEP_MS 50
+#define LINK_STEP_MS	50
 
 struct launch {
 	struct arena *a;
@@ -178,8 +178,8 @@ static int check_release(struct launch *l, struct err *err)
 		return 0;
 	if (!f)
 		return err_set(err, -EPROTO, "the plan has no trace.json");
-	rc = vectors_expand(l->a, &l->vectors.tracer_version, &l->values,
-			    &argv, err);
+	rc = vectors_expand(l->a, &l->vectors.tracer_version, &l->values, &argv,
+			    err);
 	if (rc == 0)
 		rc = probe_line(l->a, argv, &said, err);
 	if (rc < 0)
@@ -198,7 +198,8 @@ static int start_tracer(struct launch *l, struct err *err)
 	if (!l->vectors.tracer.image)
 		return 0;
 	if (!f)
-		return err_set(err, -ENOTSUP, "the plan asks for a tracer that "
+		return err_set(err, -ENOTSUP,
+			       "the plan asks for a tracer that "
 			       "this version cannot start; --no-trace runs "
 			       "without");
 	l->values.narrow = docker_minor(l->run.docker) >= DOCKER_NARROW_MINOR;
@@ -259,7 +260,7 @@ static int make_link(struct launch *l, struct err *err)
 		 poll(&signals, 1, LINK_STEP_MS) == 0);
 	if (rc < 0)
 		return err_while(err, "making the link to the agent (one "
-				 "session with such a runtime at a time)");
+				      "session with such a runtime at a time)");
 	return 0;
 }
 
@@ -351,8 +352,7 @@ static void init_run(struct launch *l)
 	r->control = arena_new_of(l->a, struct control);
 	r->control->listen = r->control->client = -1;
 	l->trace_copy = -1;
-	r->tracer_name = arena_fmt(l->a, "membrane-tracer-%s",
-				   l->session.id).p;
+	r->tracer_name = arena_fmt(l->a, "membrane-tracer-%s", l->session.id).p;
 	r->gate_name = arena_fmt(l->a, "membrane-gate-%s", l->session.id).p;
 	r->agent_name = arena_fmt(l->a, "membrane-agent-%s", l->session.id).p;
 	r->watchdog = &l->watchdog;
@@ -367,127 +367,6 @@ static void init_run(struct launch *l)
 
 /* --- the end ------------------------------------------------------------- */
 
-static void add_ms(cJSON *o, const char *name, int64_t ms)
-{
-	if (ms)
-		cJSON_AddNumberToObject(o, name, (double)ms);
-}
-
-static void add_times(cJSON *o, const struct run_times *t)
-{
-	cJSON *ms = cJSON_AddObjectToObject(o, "ms");
-
-	add_ms(ms, "gate_spawned", t->gate_spawned);
-	add_ms(ms, "prepared", t->prepared);
-	add_ms(ms, "gate_started", t->gate_started);
-	add_ms(ms, "ready", t->ready);
-	add_ms(ms, "tracer_loaded", t->tracer_loaded);
-	add_ms(ms, "tracer_ready", t->tracer_ready);
-	add_ms(ms, "agent_spawned", t->agent_spawned);
-	add_ms(ms, "agent_created", t->agent_created);
-	add_ms(ms, "agent_started", t->agent_started);
-	add_ms(ms, "agent_died", t->agent_died);
-	add_ms(ms, "agent_ended", t->agent_ended);
-	add_ms(ms, "gate_died", t->gate_died);
-	add_ms(ms, "gate_ended", t->gate_ended);
-	add_ms(ms, "cleaned", t->cleaned);
-}
-
-static void add_trace(struct arena *a, cJSON *o, const struct tracer *t)
-{
-	cJSON *trace = cJSON_AddObjectToObject(o, "trace");
-
-	struct str lacks = tracer_lacks(a, t);
-
-	cJSON_AddBoolToObject(trace, "whole", t->state == TRACER_ENDED &&
-						      lacks.n == 0);
-	cJSON_AddNumberToObject(trace, "lost", (double)tracer_lost(t));
-	if (*t->watch.back_end) {
-		cJSON_AddStringToObject(trace, "back_end", t->watch.back_end);
-		cJSON_AddStringToObject(trace, "io_uring", t->watch.io_uring);
-		cJSON_AddStringToObject(trace, "missing", t->watch.missing);
-	}
-	if (t->state == TRACER_FAILED)
-		cJSON_AddStringToObject(trace, "error", t->why.text);
-	else if (lacks.n)
-		cJSON_AddStringToObject(trace, "lacks",
-					arena_cstr(a, lacks));
-}
-
-static void write_summary(struct launch *l, int status, const struct err *why)
-{
-	const char *path = arena_fmt(l->a, "%s/summary.json",
-				     l->session.dir).p;
-	cJSON *o = cJSON_CreateObject();
-	struct err ignored;
-	char *text;
-
-	cJSON_AddNumberToObject(o, "version", 1);
-	cJSON_AddStringToObject(o, "session", l->session.id);
-	cJSON_AddStringToObject(o, "workspace", l->o.workspace);
-	cJSON_AddStringToObject(o, "ended", about_now(l->a));
-	cJSON_AddNumberToObject(o, "status", status < 0 ? 125 : status);
-	if (status < 0)
-		cJSON_AddStringToObject(o, "error", why->text);
-	add_times(o, &l->run.at);
-	cJSON_AddNumberToObject(o, "gate_ready_ms", l->run.gate->ready_ms);
-	if (l->run.tracer)
-		add_trace(l->a, o, l->run.tracer);
-	cJSON_AddItemToObject(o, "changes", control_json(l->run.control));
-	cJSON_AddItemToObject(o, "refused", summary_json(l->run.gate->summary));
-	text = cJSON_Print(o);
-	/* a record for later: its absence must not change the status */
-	if (text && fileio_write(AT_FDCWD, path,
-				 arena_fmt(l->a, "%s\n", text), 0600,
-				 &ignored) < 0)
-		fprintf(stderr, "membrane: %s\n", ignored.text);
-	cJSON_free(text);
-	cJSON_Delete(o);
-}
-
-/* Nothing is said of a trace that is whole. */
-static void add_trace_words(struct launch *l, struct buf *out)
-{
-	const struct tracer *t = l->run.tracer;
-	struct str lacks;
-
-	if (!t || l->run.failed)
-		return;
-	if (*t->watch.missing)
-		buf_addf(out, "membrane: this kernel does not let the tracer "
-			 "see: %s\n", t->watch.missing);
-	lacks = tracer_lacks(l->a, t);
-	if (t->state == TRACER_FAILED)
-		buf_addf(out, "membrane: this session's trace is not whole: "
-			 "%s\n", t->why.text);
-	else if (lacks.n)
-		buf_addf(out, "membrane: this session's trace is not whole: "
-			 "%.*s\n", STR_ARG(lacks));
-}
-
-static void print_summary(struct launch *l)
-{
-	const char *no_color = getenv("NO_COLOR");
-	bool colour = isatty(STDERR_FILENO) && !(no_color && *no_color);
-	const char *log = arena_fmt(l->a, "%s/decisions.jsonl",
-				    l->session.dir).p;
-	struct buf text;
-
-	buf_init(&text, l->a);
-	control_words(l->run.control, &text);
-	summary_print(l->run.gate->summary, log, colour, &text);
-	if (l->run.gate->unwritten)
-		buf_addf(&text, "membrane: %s is full: %llu decisions are not "
-			 "in it\n", log,
-			 (unsigned long long)l->run.gate->unwritten);
-	if (l->run.gate->words_done && !l->run.failed)
-		buf_addf(&text, "membrane: the gate says: %s\n",
-			 gate_last_words(l->run.gate));
-	add_trace_words(l, &text);
-	if (!l->o.quiet && text.n)
-		fwrite(text.p, 1, text.n, stderr);
-}
-
 /* Both containers are gone; what Docker still has of them goes with this. */
 static bool clean(struct launch *l)
 {
@@ -497,12 +376,13 @@ static bool clean(struct launch *l)
 	if (run_left_nothing(&l->run) && l->vectors.link == VECTORS_VETH)
 		rc = masks_release(l->o.state, l->session.id, &err);
 	else if (l->run.docker)
-		rc = reap_session(l->run.docker, l->o.state, &l->session,
-				  &err);
+		rc = reap_session(l->run.docker, l->o.state, &l->session, &err);
 	l->run.at.cleaned = run_elapsed(&l->run);
 	if (rc < 0)
-		fprintf(stderr, "membrane: left for the next call to clean "
-			"up: %s\n", err.text);
+		fprintf(stderr,
+			"membrane: left for the next call to clean "
+			"up: %s\n",
+			err.text);
 	return rc == 0;
 }
 
@@ -521,7 +401,8 @@ static int end_stage(struct launch *l, int rc, struct err *err)
 	if (!l->o.keeper->told)
 		fwrite(r->stage->words, 1, r->stage->words_n, stderr);
 	if (r->stage->spool.unwritten)
-		fprintf(stderr, "membrane: the record of the output lacks %llu "
+		fprintf(stderr,
+			"membrane: the record of the output lacks %llu "
 			"bytes, for which there was no room\n",
 			(unsigned long long)r->stage->spool.unwritten);
 	stage_done(r->stage);
@@ -531,9 +412,10 @@ static int end_stage(struct launch *l, int rc, struct err *err)
 static int in_session(struct launch *l, struct err *err)
 {
 	struct termios terminal;
+	struct outcome outcome;
 	bool saved = tcgetattr(STDIN_FILENO, &terminal) == 0, cleaned;
-	int rc = watchdog_start(l->o.state, &l->session, &l->at,
-				&l->watchdog, err);
+	int rc = watchdog_start(l->o.state, &l->session, &l->at, &l->watchdog,
+				err);
 
 	if (rc < 0) {
 		session_release(&l->session, true);
@@ -554,11 +436,17 @@ static int in_session(struct launch *l, struct err *err)
 	fd_close(&l->trace_copy);
 	rc = end_stage(l, rc, err);
 	cleaned = clean(l);
-	write_summary(l, rc, err);
+	outcome = (struct outcome){.a = l->a,
+				   .workspace = l->o.workspace,
+				   .run = &l->run,
+				   .status = rc,
+				   .why = err};
+	outcome_write(&outcome);
 	session_release(&l->session, cleaned);
 	watchdog_stop(&l->watchdog);
 	docker_close(l->run.docker);
-	print_summary(l);
+	if (!l->o.quiet)
+		outcome_print(&outcome);
 	return rc;
 }
 

@@ -1,0 +1,133 @@
+#include "runtime/launch/outcome.h"
+
+#include "compiler/base/fileio.h"
+#include "runtime/launch/about.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void add_ms(cJSON *o, const char *name, int64_t ms)
+{
+	if (ms)
+		cJSON_AddNumberToObject(o, name, (double)ms);
+}
+
+static void add_times(cJSON *o, const struct run_times *t)
+{
+	cJSON *ms = cJSON_AddObjectToObject(o, "ms");
+
+	add_ms(ms, "gate_spawned", t->gate_spawned);
+	add_ms(ms, "prepared", t->prepared);
+	add_ms(ms, "gate_started", t->gate_started);
+	add_ms(ms, "ready", t->ready);
+	add_ms(ms, "tracer_loaded", t->tracer_loaded);
+	add_ms(ms, "tracer_ready", t->tracer_ready);
+	add_ms(ms, "agent_spawned", t->agent_spawned);
+	add_ms(ms, "agent_created", t->agent_created);
+	add_ms(ms, "agent_started", t->agent_started);
+	add_ms(ms, "agent_died", t->agent_died);
+	add_ms(ms, "agent_ended", t->agent_ended);
+	add_ms(ms, "gate_died", t->gate_died);
+	add_ms(ms, "gate_ended", t->gate_ended);
+	add_ms(ms, "cleaned", t->cleaned);
+}
+
+static void add_trace(struct arena *a, cJSON *o, const struct tracer *t)
+{
+	cJSON *trace = cJSON_AddObjectToObject(o, "trace");
+	struct str lacks = tracer_lacks(a, t);
+
+	cJSON_AddBoolToObject(trace, "whole",
+			      t->state == TRACER_ENDED && lacks.n == 0);
+	cJSON_AddNumberToObject(trace, "lost", (double)tracer_lost(t));
+	if (*t->watch.back_end) {
+		cJSON_AddStringToObject(trace, "back_end", t->watch.back_end);
+		cJSON_AddStringToObject(trace, "io_uring", t->watch.io_uring);
+		cJSON_AddStringToObject(trace, "missing", t->watch.missing);
+	}
+	if (t->state == TRACER_FAILED)
+		cJSON_AddStringToObject(trace, "error", t->why.text);
+	else if (lacks.n)
+		cJSON_AddStringToObject(trace, "lacks", arena_cstr(a, lacks));
+}
+
+void outcome_write(const struct outcome *o)
+{
+	const struct run *r = o->run;
+	const char *path =
+		arena_fmt(o->a, "%s/summary.json", r->session->dir).p;
+	cJSON *root = cJSON_CreateObject();
+	struct err err;
+	char *text;
+
+	cJSON_AddNumberToObject(root, "version", 1);
+	cJSON_AddStringToObject(root, "session", r->session->id);
+	cJSON_AddStringToObject(root, "workspace", o->workspace);
+	cJSON_AddStringToObject(root, "ended", about_now(o->a));
+	cJSON_AddNumberToObject(root, "status",
+				o->status < 0 ? 125 : o->status);
+	if (o->status < 0)
+		cJSON_AddStringToObject(root, "error", o->why->text);
+	add_times(root, &r->at);
+	cJSON_AddNumberToObject(root, "gate_ready_ms", r->gate->ready_ms);
+	if (r->tracer)
+		add_trace(o->a, root, r->tracer);
+	cJSON_AddItemToObject(root, "changes", control_json(r->control));
+	cJSON_AddItemToObject(root, "refused", summary_json(r->gate->summary));
+	text = cJSON_Print(root);
+	if (text && fileio_write(AT_FDCWD, path, arena_fmt(o->a, "%s\n", text),
+				 0600, &err) < 0)
+		fprintf(stderr, "membrane: %s\n", err.text);
+	cJSON_free(text);
+	cJSON_Delete(root);
+}
+
+/* Nothing is said of a trace that is whole. */
+static void add_trace_words(struct arena *a, const struct tracer *t,
+			    struct buf *out)
+{
+	struct str lacks = tracer_lacks(a, t);
+
+	if (*t->watch.missing)
+		buf_addf(out,
+			 "membrane: this kernel does not let the tracer "
+			 "see: %s\n",
+			 t->watch.missing);
+	if (t->state == TRACER_FAILED)
+		buf_addf(out,
+			 "membrane: this session's trace is not whole: "
+			 "%s\n",
+			 t->why.text);
+	else if (lacks.n)
+		buf_addf(out,
+			 "membrane: this session's trace is not whole: "
+			 "%.*s\n",
+			 STR_ARG(lacks));
+}
+
+void outcome_print(const struct outcome *o)
+{
+	const struct run *r = o->run;
+	const char *no_color = getenv("NO_COLOR");
+	bool colour = isatty(STDERR_FILENO) && !(no_color && *no_color);
+	const char *log =
+		arena_fmt(o->a, "%s/decisions.jsonl", r->session->dir).p;
+	struct buf text;
+
+	buf_init(&text, o->a);
+	control_words(r->control, &text);
+	summary_print(r->gate->summary, log, colour, &text);
+	if (r->gate->unwritten)
+		buf_addf(&text,
+			 "membrane: %s is full: %llu decisions are not "
+			 "in it\n",
+			 log, (unsigned long long)r->gate->unwritten);
+	if (r->gate->words_done && !r->failed)
+		buf_addf(&text, "membrane: the gate says: %s\n",
+			 gate_last_words(r->gate));
+	if (r->tracer && !r->failed)
+		add_trace_words(o->a, r->tracer, &text);
+	if (text.n)
+		fwrite(text.p, 1, text.n, stderr);
+}

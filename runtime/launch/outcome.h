@@ -1,0 +1,32 @@
+/*
+ * What a session leaves behind for people and programs, once it has ended:
+ * summary.json in its folder, and the last words on stderr.
+ *
+ * Reads what the session's parts have counted, and ends nothing.
+ */
+#ifndef RUNTIME_LAUNCH_OUTCOME_H
+#define RUNTIME_LAUNCH_OUTCOME_H
+
+#include "runtime/launch/run.h"
+
+/* All borrowed. */
+struct outcome {
+	struct arena *a;
+	const char *workspace;
+	const struct run *run; /* with its gate, control and tracer */
+	int status;	       /* the command's; below 0: of why */
+	const struct err *why;
+};
+
+/*
+ * summary.json. It is a record for later: what becomes of it changes no status,
+ * and is said on stderr.
+ */
+void outcome_write(const struct outcome *o);
+/*
+ * What was changed and refused, and what the records lack; nothing, where there
+ * is nothing of that.
+ */
+void outcome_print(const struct outcome *o);
+
+#endif
