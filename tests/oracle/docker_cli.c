@@ -6,8 +6,8 @@
  */
 #include "compiler/emit/docker.h"
 #include "compiler/passes/args_judge.h"
+#include "tests/check.h"
 #include "tests/unit/policy.h"
-#include "tests/unit/test.h"
 
 #include <cjson/cJSON.h>
 #include <fcntl.h>
@@ -165,10 +165,10 @@ static void judge(const char *vector, const cJSON *json, const char *what)
 			  sizeof(said)) ||
 	    strncmp(said, arena_fmt(a, "unknown flag: --%s\n", what).p,
 		    strlen(what) + 17) == 0) {
-		test_passed++;
+		check_passed++;
 		return;
 	}
-	test_failed++;
+	check_failed++;
 	printf("%s, %s: %s\n", what, vector, said);
 }
 
@@ -180,14 +180,14 @@ static void run(const char *what, bool gate)
 
 	if (!test_policy_done(&t)) {
 		test_policy_show(&t);
-		test_failed++;
+		check_failed++;
 		return;
 	}
 	in = test_policy_in(&t);
 	buf_init(&out, a);
 	if (!docker_emit(&in, &out)) {
 		test_policy_show(&t);
-		test_failed++;
+		check_failed++;
 		return;
 	}
 	json = cJSON_Parse(out.p);
@@ -333,5 +333,5 @@ int main(void)
 		       docker_run_version(), missing.p);
 	/* Of another release that is no fault, and worth a line all the same.
 	 */
-	return test_failed || !missing.n ? test_report() : 77;
+	return check_failed || !missing.n ? check_status() : 77;
 }

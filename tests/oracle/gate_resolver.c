@@ -6,7 +6,7 @@
 #include "runtime/gate/dns_gate.h"
 
 #include "runtime/gate/ruleset.h"
-#include "tests/unit/test.h"
+#include "tests/check.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -339,5 +339,5 @@ int main(void)
 	races();
 	many();
 	CHECK(errors == 0);
-	return test_report();
+	return check_status();
 }

@@ -4,8 +4,8 @@
  * against what Tracee's policy checker and filter parser refuse or ignore.
  */
 #include "compiler/emit/tracee.h"
+#include "tests/check.h"
 #include "tests/unit/policy.h"
-#include "tests/unit/test.h"
 
 #include <stdlib.h>
 #include <yaml.h>
@@ -126,10 +126,10 @@ static struct str at(const char *path)
 static void judge(bool ok, struct str what, const char *why)
 {
 	if (ok) {
-		test_passed++;
+		check_passed++;
 		return;
 	}
-	test_failed++;
+	check_failed++;
 	printf("'%.*s': %s\n", STR_ARG(what), why);
 }
 
@@ -367,5 +367,5 @@ int main(void)
 	CHECK(emitted() > 60);
 	sweep();
 	arena_free(a);
-	return test_report();
+	return check_status();
 }

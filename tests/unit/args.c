@@ -3,7 +3,7 @@
  */
 #include "compiler/passes/args.h"
 #include "compiler/passes/args_judge.h"
-#include "tests/unit/test.h"
+#include "tests/check.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -70,10 +70,10 @@ static void takes(const char *words, const char *option, const char *value,
 
 	if (ok && policy.docker_args.n && str_is(arg->option, option) &&
 	    str_is(arg->value, value) && arg->class == class) {
-		test_passed++;
+		check_passed++;
 		return;
 	}
-	test_failed++;
+	check_failed++;
 	if (ok)
 		printf("'%s': --%.*s '%.*s' class %d\n", words,
 		       STR_ARG(arg->option), STR_ARG(arg->value), arg->class);
@@ -83,10 +83,10 @@ static void takes(const char *words, const char *option, const char *value,
 static void refuses(enum diag_id id, const char *words)
 {
 	if (!resolve(LAYER_WORKSPACE, words) && first_id() == id) {
-		test_passed++;
+		check_passed++;
 		return;
 	}
-	test_failed++;
+	check_failed++;
 	printf("wanted E%d ", id);
 	shown(words);
 }
@@ -97,10 +97,10 @@ static void undoes(const char *words)
 	refuses(DIAG_ARG_UNDOING, words);
 	if (resolve(LAYER_GLOBAL, words) && diags.errors == 0 &&
 	    diags.warnings >= 1) {
-		test_passed++;
+		check_passed++;
 		return;
 	}
-	test_failed++;
+	check_failed++;
 	printf("global ");
 	shown(words);
 }
@@ -446,11 +446,11 @@ static void with_env(enum diag_id id, const char *words)
 	ok = args_check_env(&ctx, &policy, env, "/src/project",
 			    "/home/me/.membrane", resolved);
 	if (ok != (id == 0) || first_id() != id) {
-		test_failed++;
+		check_failed++;
 		printf("env, wanted E%d: ", id);
 		shown(words);
 	} else {
-		test_passed++;
+		check_passed++;
 	}
 }
 
@@ -521,5 +521,5 @@ int main(void)
 	empty_values();
 	table();
 	arena_free(a);
-	return test_report();
+	return check_status();
 }

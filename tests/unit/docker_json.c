@@ -1,8 +1,8 @@
 /* docker.json: whose vector a word lands in, and what Docker would refuse. */
 #include "compiler/emit/docker.h"
 #include "compiler/emit/docker_names.h"
+#include "tests/check.h"
 #include "tests/unit/policy.h"
-#include "tests/unit/test.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>
@@ -262,11 +262,11 @@ static void names(void)
 		if (!docker_names_image(str_of(good[i])))
 			CHECK(!good[i]);
 		else
-			test_passed++;
+			check_passed++;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		if (docker_names_image(str_of(bad[i]))) {
 			printf("'%s' is taken for an image\n", bad[i]);
-			test_failed++;
+			check_failed++;
 		}
 	CHECK(docker_names_user(STR("1000")));
 	CHECK(docker_names_user(STR("me:staff")));
@@ -290,5 +290,5 @@ int main(void)
 	names();
 	cJSON_Delete(json);
 	arena_free(a);
-	return test_report();
+	return check_status();
 }

@@ -1,7 +1,7 @@
 /* DNS messages, the hostile ones included. */
 #include "runtime/gate/dns_msg.h"
 
-#include "tests/unit/test.h"
+#include "tests/check.h"
 
 #include <string.h>
 
@@ -346,5 +346,5 @@ int main(void)
 	sizes();
 	services();
 	asks();
-	return test_report();
+	return check_status();
 }

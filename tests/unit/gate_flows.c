@@ -1,7 +1,7 @@
 /* Messages of connection tracking: one as the kernel sends it, and broken. */
 #include "runtime/gate/flow_msg.h"
 
-#include "tests/unit/test.h"
+#include "tests/check.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
@@ -134,5 +134,5 @@ int main(void)
 {
 	whole();
 	broken();
-	return test_report();
+	return check_status();
 }

@@ -2,7 +2,7 @@
 #include "runtime/reader/http1_refusal.h"
 #include "runtime/reader/stream.h"
 
-#include "tests/unit/test.h"
+#include "tests/check.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -433,5 +433,5 @@ int main(void)
 	upgrades();
 	says_pages_in_our_words();
 	throws_away();
-	return test_report();
+	return check_status();
 }

@@ -9,7 +9,7 @@
 #include "runtime/gate/pins.h"
 #include "runtime/gate/profiles.h"
 
-#include "tests/unit/test.h"
+#include "tests/check.h"
 
 #include <errno.h>
 #include <openssl/pem.h>
@@ -470,5 +470,5 @@ int main(void)
 	certificates();
 	no_haproxy();
 	fake_haproxy();
-	return test_report();
+	return check_status();
 }

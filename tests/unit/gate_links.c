@@ -1,7 +1,7 @@
 /* Which interface is what, from rtnetlink messages made by hand. */
 #include "runtime/gate/link_facts.h"
 
-#include "tests/unit/test.h"
+#include "tests/check.h"
 
 #include <linux/rtnetlink.h>
 #include <string.h>
@@ -85,5 +85,5 @@ int main(void)
 	add_if(&f, 11, "eth2", IFF_UP);
 	add_addr(&f, 11, AF_INET, RT_SCOPE_UNIVERSE);
 	CHECK(!link_facts_agent(&f));
-	return test_report();
+	return check_status();
 }

@@ -1,7 +1,7 @@
 /* names.map: what is refused, what matches, what becomes of an address. */
 #include "runtime/gate/names.h"
 
-#include "tests/unit/test.h"
+#include "tests/check.h"
 
 #include <errno.h>
 #include <string.h>
@@ -265,5 +265,5 @@ int main(void)
 	guards();
 	judges();
 	hosts();
-	return test_report();
+	return check_status();
 }

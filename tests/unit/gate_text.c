@@ -6,7 +6,7 @@
 #include "runtime/gate/ruleset.h"
 #include "runtime/gate/seen.h"
 
-#include "tests/unit/test.h"
+#include "tests/check.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -440,5 +440,5 @@ int main(void)
 	ports();
 	sights();
 	lines();
-	return test_report();
+	return check_status();
 }

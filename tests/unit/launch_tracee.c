@@ -3,7 +3,7 @@
 
 #include "runtime/launch/tracee_log.h"
 #include "runtime/launch/tracer.h"
-#include "tests/unit/test.h"
+#include "tests/check.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -445,5 +445,5 @@ int main(void)
 	silence();
 	releases();
 	arena_free(a);
-	return test_report();
+	return check_status();
 }

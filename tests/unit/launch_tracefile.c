@@ -3,7 +3,7 @@
 
 #include "compiler/base/arena.h"
 #include "compiler/base/fileio.h"
-#include "tests/unit/test.h"
+#include "tests/check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -98,5 +98,5 @@ int main(void)
 	removed();
 	CHECK(fileio_remove_tree(AT_FDCWD, top, &err) == 0);
 	arena_free(a);
-	return test_report();
+	return check_status();
 }

@@ -4,7 +4,7 @@
 
 #include "compiler/base/buf.h"
 #include "compiler/base/fileio.h"
-#include "tests/unit/test.h"
+#include "tests/check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -126,7 +126,7 @@ static void refused(const char *name, const char *text)
 		CHECK(unlink(in(name)) == 0);
 	if (reread(in("p"), &q) != -EPROTO) {
 		printf("%s: read in spite of '%s'\n", name, text ? text : "");
-		test_failed++;
+		check_failed++;
 	}
 	CHECK(q.files.n == 0);
 	/* What is no plan any more is not replaced either. */
@@ -220,5 +220,5 @@ int main(void)
 	if (system(arena_fmt(a, "rm -r '%s'", base).p) != 0)
 		return 1;
 	arena_free(a);
-	return test_report();
+	return check_status();
 }

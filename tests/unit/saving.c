@@ -4,7 +4,7 @@
 #include "compiler/base/fileio.h"
 #include "compiler/base/json.h"
 #include "compiler/base/sha256.h"
-#include "tests/unit/test.h"
+#include "tests/check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -210,5 +210,5 @@ int main(void)
 	kills();
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
 	arena_free(a);
-	return test_report();
+	return check_status();
 }

@@ -1,8 +1,8 @@
 /* Trace events: what expands to what, and which filters are refused. */
 #include "compiler/ir/tracee.h"
 #include "compiler/passes/trace.h"
+#include "tests/check.h"
 #include "tests/unit/policy.h"
-#include "tests/unit/test.h"
 
 static struct arena *a;
 static struct test_policy t;
@@ -176,10 +176,10 @@ static void refuses(enum diag_id id, const char *name, const char *filters)
 	start();
 	event(name, filters);
 	if (!test_policy_done(&t) && first_id() == id) {
-		test_passed++;
+		check_passed++;
 		return;
 	}
-	test_failed++;
+	check_failed++;
 	printf("%s '%s', wanted E%d:\n", name, filters, id);
 	test_policy_show(&t);
 }
@@ -315,5 +315,5 @@ int main(void)
 	excluding();
 	twice();
 	arena_free(a);
-	return test_report();
+	return check_status();
 }

@@ -1,6 +1,6 @@
 /* What --since takes, and what it does not. */
 #include "compiler/commands/trace_since.h"
-#include "tests/unit/test.h"
+#include "tests/check.h"
 
 #define NOW 1780000000 /* 2026-05-28T20:26:40Z */
 #define S   1000000000u
@@ -73,5 +73,5 @@ int main(void)
 	spans();
 	times();
 	counts();
-	return test_report();
+	return check_status();
 }

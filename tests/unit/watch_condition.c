@@ -1,6 +1,6 @@
 /* Filters of an event, as the built-in tracer holds its records to them. */
 #include "runtime/watch/condition.h"
-#include "tests/unit/test.h"
+#include "tests/check.h"
 
 #include <string.h>
 
@@ -92,5 +92,5 @@ int main(void)
 	of_one_field();
 	of_several();
 	that_are_none();
-	return test_report();
+	return check_status();
 }

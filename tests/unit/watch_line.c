@@ -1,6 +1,6 @@
 /* Lines of the trace, to the byte: what is read back is what was recorded. */
 #include "runtime/watch/line.h"
-#include "tests/unit/test.h"
+#include "tests/check.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -258,5 +258,5 @@ int main(void)
 	answers();
 	growth();
 	line_done(&w);
-	return test_report();
+	return check_status();
 }
