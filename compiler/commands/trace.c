@@ -2,12 +2,15 @@
 #include "compiler/commands/say.h"
 #include "compiler/commands/trace_follow.h"
 #include "compiler/commands/trace_line.h"
+#include "compiler/commands/trace_losses.h"
 #include "compiler/commands/trace_replay.h"
 #include "compiler/commands/trace_since.h"
 #include "compiler/commands/trace_views.h"
 #include "compiler/commands/traces.h"
 #include "compiler/commands/view.h"
 #include "compiler/ir/tracee.h"
+#include "compiler/trace/filter.h"
+#include "compiler/trace/filter_match.h"
 
 #include <errno.h>
 #include <string.h>
@@ -42,6 +45,7 @@ struct asked {
 	struct story *story;
 	struct stats *stats;
 	struct tree *tree;
+	struct trace_losses losses;
 	uint64_t matched;
 };
 
@@ -182,10 +186,24 @@ static bool is_wanted(struct asked *q, const struct trace_event *e)
 	return is_new;
 }
 
+/* What the trace lacks, it lacks whatever is looked for. */
+static void note_losses(struct asked *q, const struct trace_event *e)
+{
+	trace_losses_add(&q->losses, e);
+	if (q->stats)
+		stats_add(q->stats, e);
+}
+
 static int visit(void *ctx, const struct trace_event *e)
 {
 	struct asked *q = ctx;
-	bool wanted = is_wanted(q, e);
+	bool wanted, own = trace_is_own(e);
+
+	if (own)
+		note_losses(q, e);
+	if (q->filter && !filter_matches(q->filter, e))
+		return 0;
+	wanted = is_wanted(q, e);
 
 	switch (q->how) {
 	case HOW_SHOW:
@@ -199,7 +217,8 @@ static int visit(void *ctx, const struct trace_event *e)
 		putchar('\n');
 		break;
 	case HOW_STATS:
-		stats_add(q->stats, e);
+		if (!own)
+			stats_add(q->stats, e);
 		break;
 	case HOW_TREE:
 		tree_add(q->tree, e);
@@ -250,13 +269,13 @@ static int read_paths(struct asked *q, const char *state, struct err *err)
 	int rc;
 
 	if (q->how == HOW_FOLLOW)
-		return trace_follow(q->a, state, q->what, q->filter,
-				    visit_following, q, err);
+		return trace_follow(q->a, state, q->what, visit_following, q,
+				    err);
 	rc = traces_find(q->a, state, q->what, &paths, err);
 	if (rc < 0)
 		return rc;
 	traces_tell_missing(&paths);
-	return traces_read(&paths, q->filter, visit, q, err);
+	return traces_read(&paths, visit, q, err);
 }
 
 /* Somebody's clock on the wall is hours away from UTC. */
@@ -302,6 +321,8 @@ static int read_all(struct asked *q, const char *state)
 		say("%s", view_cleaned(q->a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
+	if (q->losses.all && q->how != HOW_STATS)
+		say("%s", trace_losses_text(q->a, &q->losses).p);
 	return q->matched ? STATUS_OK : nothing(q);
 }
 

@@ -2,7 +2,6 @@
 
 #include "compiler/base/fileio.h"
 #include "compiler/commands/say.h"
-#include "compiler/trace/filter_match.h"
 #include "runtime/launch/about.h"
 
 #include <errno.h>
@@ -16,7 +15,6 @@ struct following {
 	const char *state;
 	struct about about; /* of the session */
 	bool is_session;    /* otherwise a file of somewhere else */
-	const struct filter *filter;
 	trace_follow_visit *visit;
 	void *ctx;
 	const char *path; /* that is read */
@@ -97,8 +95,7 @@ static int drain(struct following *f, struct reader *r, struct err *err)
 
 	while ((rc = reader_next(r, &e, err)) > 0 && !ferror(stdout)) {
 		f->has_end |= str_is(e->name, "membrane_end");
-		if (!f->filter || filter_matches(f->filter, e))
-			f->visit(f->ctx, e);
+		f->visit(f->ctx, e);
 	}
 	f->visit(f->ctx, NULL);
 	return rc < 0 ? err_while(err, "reading %s", f->path) : 0;
@@ -134,11 +131,9 @@ static int follow_one(struct following *f, struct arena *a, const char **next,
 }
 
 int trace_follow(struct arena *a, const char *state, struct str what,
-		 const struct filter *filter, trace_follow_visit *visit,
-		 void *ctx, struct err *err)
+		 trace_follow_visit *visit, void *ctx, struct err *err)
 {
-	struct following f = {
-		.state = state, .filter = filter, .visit = visit, .ctx = ctx};
+	struct following f = {.state = state, .visit = visit, .ctx = ctx};
 	int rc = find_first(&f, a, what, err);
 
 	while (rc == 0 && f.path)

@@ -15,7 +15,7 @@ typedef void trace_follow_visit(void *ctx, const struct trace_event *e);
  * record is waited for. 0 at the end, or when nobody reads stdout any more.
  */
 must_check int trace_follow(struct arena *a, const char *state, struct str what,
-			    const struct filter *f, trace_follow_visit *visit,
-			    void *ctx, struct err *err);
+			    trace_follow_visit *visit, void *ctx,
+			    struct err *err);
 
 #endif

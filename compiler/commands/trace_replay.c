@@ -5,6 +5,7 @@
 #include "compiler/commands/say.h"
 #include "compiler/commands/side.h"
 #include "compiler/commands/suggest.h"
+#include "compiler/commands/trace_losses.h"
 #include "compiler/commands/traces.h"
 #include "runtime/launch/about.h"
 
@@ -20,6 +21,7 @@ struct past {
 	bool has_policy;
 	struct decide_files *files;
 	struct deeds deeds;
+	struct trace_losses losses;
 };
 
 static int fail(struct arena *a, const struct err *err)
@@ -102,6 +104,8 @@ static int visit(void *ctx, const struct trace_event *e)
 {
 	struct past *p = ctx;
 
+	if (trace_is_own(e))
+		trace_losses_add(&p->losses, e);
 	deeds_event(&p->deeds, e, p->has_policy ? &p->under.c.policy : NULL,
 		    p->files);
 	return 0;
@@ -124,9 +128,11 @@ static int past_load(struct past *p, const struct options *o, const char *state,
 				     in_session(p, state, "decisions.jsonl"),
 				     &err);
 	if (rc == 0)
-		rc = traces_read(&paths, NULL, visit, p, &err);
+		rc = traces_read(&paths, visit, p, &err);
 	if (rc < 0)
 		return fail(p->a, &err);
+	if (p->losses.all)
+		say("%s", trace_losses_text(p->a, &p->losses).p);
 	deeds_sort(&p->deeds);
 	return STATUS_OK;
 }

@@ -1,6 +1,7 @@
 #include "compiler/commands/trace_views.h"
 
 #include "compiler/base/json.h"
+#include "compiler/commands/trace_losses.h"
 #include "compiler/commands/view.h"
 #include "compiler/trace/count.h"
 
@@ -29,8 +30,8 @@ struct stats {
 	struct trace_look look;
 	struct arena *a;
 	struct count *count[TABLES];
-	uint64_t records, failed, lost, first_ns, last_ns;
-	bool has_end;
+	struct trace_losses losses;
+	uint64_t records, failed, first_ns, last_ns;
 };
 
 struct stats *stats_new(const struct trace_look *look)
@@ -71,13 +72,12 @@ void stats_add(struct stats *s, const struct trace_event *e)
 	enum trace_kind kind = trace_kind(e);
 	struct trace_object o;
 
-	if (e->at_ns < s->look.since_ns)
-		return;
 	if (kind == TRACE_ITSELF) {
-		s->has_end |= str_is(e->name, "membrane_end");
-		s->lost += (uint64_t)trace_number(e, "lost", 0);
+		trace_losses_add(&s->losses, e);
 		return;
 	}
+	if (e->at_ns < s->look.since_ns)
+		return;
 	s->records++;
 	s->failed += e->ret < 0;
 	if (e->at_ns && (s->first_ns == 0 || e->at_ns < s->first_ns))
@@ -166,10 +166,10 @@ static struct str head(struct stats *s)
 		 STR_ARG(view_number(s->a, s->records)),
 		 s->records == 1 ? "" : "s", seconds,
 		 STR_ARG(view_number(s->a, s->failed)));
-	if (s->lost)
-		buf_addf(&b, "; %.*s events are missing, there was no room",
-			 STR_ARG(view_number(s->a, s->lost)));
-	else if (!s->has_end)
+	if (s->losses.all)
+		buf_addf(&b, "; %.*s",
+			 STR_ARG(trace_losses_text(s->a, &s->losses)));
+	else if (!s->losses.has_end)
 		buf_adds(&b, "; the end of the trace is not here");
 	return buf_str(&b);
 }
@@ -194,8 +194,8 @@ static void put_json(struct stats *s)
 	json_put_u64(root, "version", 1);
 	json_put_u64(root, "records", s->records);
 	json_put_u64(root, "failed", s->failed);
-	json_put_u64(root, "lost", s->lost);
-	json_put_bool(root, "has_end", s->has_end);
+	json_put_u64(root, "lost", s->losses.all);
+	json_put_bool(root, "has_end", s->losses.has_end);
 	json_put_u64(root, "first_ns", s->first_ns);
 	json_put_u64(root, "last_ns", s->last_ns);
 	for (int t = 0; t < TABLES; t++) {

@@ -3,7 +3,6 @@
 #include "compiler/base/ascii.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/view.h"
-#include "compiler/trace/filter_match.h"
 #include "runtime/launch/about.h"
 
 #include <dirent.h>
@@ -240,8 +239,8 @@ static int judge(const struct reader_counts *c, struct err *err)
 }
 
 /* 1: the visitor wants no more. */
-static int read_one(const char *path, const struct filter *f,
-		    trace_visit *visit, void *ctx, struct err *err)
+static int read_one(const char *path, trace_visit *visit, void *ctx,
+		    struct err *err)
 {
 	const struct trace_event *e;
 	struct reader *r;
@@ -250,8 +249,6 @@ static int read_one(const char *path, const struct filter *f,
 	if (rc < 0)
 		return rc;
 	while ((rc = reader_next(r, &e, err)) > 0) {
-		if (f && !filter_matches(f, e))
-			continue;
 		rc = visit(ctx, e);
 		if (rc)
 			break;
@@ -267,14 +264,14 @@ static int read_one(const char *path, const struct filter *f,
 }
 
 /* One that cannot be read keeps nobody from the others. */
-int traces_read(const trace_paths *paths, const struct filter *f,
-		trace_visit *visit, void *ctx, struct err *err)
+int traces_read(const trace_paths *paths, trace_visit *visit, void *ctx,
+		struct err *err)
 {
 	int worst = 0;
 
 	vec_each(path, paths) {
 		struct err one;
-		int rc = read_one(*path, f, visit, ctx, &one);
+		int rc = read_one(*path, visit, ctx, &one);
 
 		if (rc > 0)
 			break;

@@ -5,7 +5,7 @@
 #ifndef COMPILER_COMMANDS_TRACES_H
 #define COMPILER_COMMANDS_TRACES_H
 
-#include "compiler/trace/filter.h"
+#include "compiler/base/arena.h"
 #include "compiler/trace/reader.h"
 
 typedef struct {
@@ -30,14 +30,13 @@ struct str traces_session(const trace_paths *paths);
 /* On stderr, when the oldest were removed to make room. */
 void traces_tell_missing(const trace_paths *paths);
 
-/* Called with each event that the filter (or NULL) lets through. A return
- * other than 0 ends the reading. */
+/* Called with each event. A return other than 0 ends the reading. */
 typedef int trace_visit(void *ctx, const struct trace_event *e);
 /*
  * All events of all files. Negative, after the others were read: one cannot be
  * read. What is no record is said on stderr afterwards.
  */
-must_check int traces_read(const trace_paths *paths, const struct filter *f,
-			   trace_visit *visit, void *ctx, struct err *err);
+must_check int traces_read(const trace_paths *paths, trace_visit *visit,
+			   void *ctx, struct err *err);
 
 #endif

@@ -112,6 +112,12 @@ bool trace_is_answer(const struct trace_event *e)
 	return str_is(e->name, "net_packet_dns_response");
 }
 
+/* As trace_kind() has it, which takes longer to say so. */
+bool trace_is_own(const struct trace_event *e)
+{
+	return str_starts(e->name, STR("membrane_"));
+}
+
 /* --- kinds ---------------------------------------------------------------- */
 
 static const char *const kinds[] = {

@@ -52,6 +52,9 @@ struct trace_object trace_object(const struct trace_event *e);
 /* What a resolver answered; the question is an event of its own. */
 bool trace_is_answer(const struct trace_event *e);
 
+/* Is it of the trace itself, and no event? */
+bool trace_is_own(const struct trace_event *e);
+
 /* Kinds of events, as the story tells them and the statistics count them. */
 enum trace_kind {
 	TRACE_EXEC,

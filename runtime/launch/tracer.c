@@ -450,8 +450,8 @@ struct str tracer_lacks(struct arena *a, const struct tracer *t)
 	buf_init(&b, a);
 	if (tracer_lost(t))
 		buf_addf(&b,
-			 "it lacks %llu events, for which there was no "
-			 "room%s",
+			 "it lacks %llu events ('membrane trace stats' says "
+			 "why)%s",
 			 (unsigned long long)tracer_lost(t),
 			 more.n ? "; " : "");
 	buf_add(&b, more);

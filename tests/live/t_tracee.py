@@ -254,7 +254,7 @@ def losses_are_told():
               "on record", last)
         check(summary(where)["trace"]["whole"] is False, "in the summary")
         stats = where.membrane("trace", "stats").stdout
-        check("7 events are missing, there was no room" in stats, "stats",
+        check("7 events are missing (lost by Tracee: 7)" in stats, "stats",
               stats)
 
 
