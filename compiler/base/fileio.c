@@ -9,11 +9,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Twice the room, never more than for max bytes and the one that is too many;
+ * always one byte more, which stays 0. */
+static char *grown(struct arena *a, const char *p, size_t n, size_t max,
+		   size_t *room)
+{
+	char *more;
+
+	*room = *room > max / 2 ? max + 1 : *room * 2;
+	more = arena_alloc(a, *room + 1);
+	memcpy(more, p, n);
+	return more;
+}
+
 int fileio_read(struct arena *a, int dirfd, const char *path, size_t max,
 		struct str *out, struct err *err)
 {
 	auto_fd int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	size_t n = 0, size;
+	size_t n = 0, room;
 	struct stat st;
 	char *p;
 
@@ -24,10 +37,11 @@ int fileio_read(struct arena *a, int dirfd, const char *path, size_t max,
 	if ((uint64_t)st.st_size > max)
 		return err_set(err, -EFBIG, "%s: %llu bytes, at most %zu", path,
 			       (unsigned long long)st.st_size, max);
-	size = (size_t)st.st_size;
-	p = arena_alloc(a, size + 1);
-	while (n < size) {
-		ssize_t got = read(fd, p + n, size - n);
+	/* Not the size, which is 0 in /proc and /sys: the end says how much. */
+	room = (size_t)st.st_size + 1;
+	p = arena_alloc(a, room + 1);
+	for (;;) {
+		ssize_t got = read(fd, p + n, room - n);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -36,6 +50,11 @@ int fileio_read(struct arena *a, int dirfd, const char *path, size_t max,
 		if (got == 0)
 			break;
 		n += (size_t)got;
+		if (n > max)
+			return err_set(err, -EFBIG, "%s: more than %zu bytes",
+				       path, max);
+		if (n == room)
+			p = grown(a, p, n, max, &room);
 	}
 	*out = (struct str){p, n};
 	return 0;

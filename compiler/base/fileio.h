@@ -13,7 +13,8 @@
 #include "compiler/base/err.h"
 
 /*
- * Read the file at path, at most max bytes, into the arena.
+ * Read the file at path, at most max bytes, into the arena; those of /proc,
+ * whose size is said to be 0, too.
  *   -ENOENT  there is none (no other error has this code)
  *   -EFBIG   more than max bytes
  *   -EINVAL  not a regular file

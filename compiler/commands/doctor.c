@@ -269,6 +269,11 @@ static int try_parts(struct visit *v, const char *state,
 			"ms",
 			(long long)s.gate.ms)
 		      .p);
+	if (s.gate.works == FACT_YES)
+		found(v, DOCTOR_IPV6, s.ipv6 ? DOCTOR_OK : DOCTOR_MISSING,
+		      NULL);
+	else
+		unasked(v, DOCTOR_IPV6, "not tried: the gate does not work");
 	tried(v, DOCTOR_HAPROXY, &s.haproxy, s.haproxy.words);
 	tried(v, DOCTOR_TRACER, &s.tracer,
 	      arena_fmt(v->a,
@@ -291,9 +296,9 @@ static int try_parts(struct visit *v, const char *state,
 /* Docker Desktop's, or another machine's: what is said here is not of it. */
 static void is_another_kernel(struct visit *v)
 {
-	static const enum doctor_id its[] = {DOCTOR_IPV6,   DOCTOR_BRIDGE,
-					     DOCTOR_BTF,    DOCTOR_LSMS,
-					     DOCTOR_USERNS, DOCTOR_FANOTIFY};
+	static const enum doctor_id its[] = {DOCTOR_BRIDGE, DOCTOR_BTF,
+					     DOCTOR_LSMS, DOCTOR_USERNS,
+					     DOCTOR_FANOTIFY};
 	const char *why = arena_fmt(v->a, "Docker is on Linux %s, this is %s",
 				    v->info.kernel, v->facts.kernel)
 				  .p;
@@ -310,7 +315,6 @@ static void look_at_kernel(struct visit *v)
 		is_another_kernel(v);
 		return;
 	}
-	found(v, DOCTOR_IPV6, state_of(f->ipv6), NULL);
 	found(v, DOCTOR_BRIDGE, state_of(f->bridge_netfilter), NULL);
 	found(v, DOCTOR_FANOTIFY, state_of(f->fanotify), f->fanotify_why);
 	found(v, DOCTOR_BTF, state_of(f->btf),

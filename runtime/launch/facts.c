@@ -30,22 +30,6 @@ static enum fact is_there(const char *path)
 	return errno == ENOENT || errno == ENOTDIR ? FACT_NO : FACT_UNKNOWN;
 }
 
-/* An address of its own that is neither loopback's nor link-local. */
-static enum fact ipv6(struct arena *a)
-{
-	struct str text, line;
-	struct err ignored;
-
-	if (fileio_read(a, AT_FDCWD, "/proc/net/if_inet6", 1u << 20, &text,
-			&ignored) < 0)
-		return FACT_NO;
-	while (str_line(&text, &line)) /* address index prefix scope flags */
-		if (line.n > 40 && !str_starts(line, STR("fe80")) &&
-		    !str_starts(line, STR("0000000000000000")))
-			return FACT_YES;
-	return FACT_NO;
-}
-
 static enum fact user_namespaces(struct arena *a)
 {
 	const char *max = word_of(a, "/proc/sys/user/max_user_namespaces");
@@ -95,7 +79,6 @@ void facts_read(struct arena *a, struct facts *out)
 	out->lsms = word_of(a, "/sys/kernel/security/lsm");
 	out->kprobes = is_there("/sys/bus/event_source/devices/kprobe");
 	out->btf = is_there("/sys/kernel/btf/vmlinux");
-	out->ipv6 = ipv6(a);
 	out->bridge_netfilter =
 		is_there("/proc/sys/net/bridge/bridge-nf-call-iptables");
 	out->user_namespaces = user_namespaces(a);

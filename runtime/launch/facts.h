@@ -16,7 +16,6 @@ struct facts {
 	const char *lsms;   /* "lockdown,yama,apparmor"; NULL: unknown */
 	enum fact btf, bridge_netfilter;
 	enum fact kprobes;	   /* perf events of the kernel's functions */
-	enum fact ipv6;		   /* an address that others can reach */
 	enum fact user_namespaces; /* for those who are not root */
 	enum fact fanotify;	   /* events that ask for permission */
 	const char *fanotify_why;  /* of FACT_UNKNOWN */

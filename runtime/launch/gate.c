@@ -153,6 +153,7 @@ static int on_ready(struct gate *g, const cJSON *o, struct err *err)
 	g->ready_ms = cJSON_IsNumber(ms) ? ms->valuedouble : 0;
 	g->netns = number(o, "netns");
 	g->pidns = number(o, "pidns");
+	g->ipv6 = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "ipv6"));
 	g->ready = true;
 	return 0;
 }

@@ -30,6 +30,7 @@ struct gate {
 	size_t bundle_bytes;
 	int copy; /* of the decisions, for --trace-log; -1: none */
 	bool ready;
+	bool ipv6; /* its uplink has it; known when ready */
 	/* Inodes of namespaces, for a tracer: of the agent's network, and of
 	 * the gate's own processes; 0: unknown. */
 	uint32_t netns, pidns;

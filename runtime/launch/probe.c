@@ -108,6 +108,7 @@ static void pump(struct trial *t)
 	ended = g->pid == 0;
 	if (g->out >= 0 && gate_pump(g, &err) < 0)
 		settle(t, &t->out->gate, FACT_NO, err.text);
+	t->out->ipv6 = g->ready && g->ipv6;
 	if (g->ready)
 		settle(t, &t->out->gate, FACT_YES, "");
 	else if (ended)

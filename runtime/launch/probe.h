@@ -24,6 +24,7 @@ struct probe_part {
 
 struct probe_session {
 	struct probe_part gate, tracer, haproxy;
+	bool ipv6; /* the gate's uplink has it */
 	/* What the tracer says of itself: "" unless it works. */
 	const char *back_end, *io_uring, *missing;
 };

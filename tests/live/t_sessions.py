@@ -1,5 +1,6 @@
 """What the host can do, and the sessions that it has."""
 import json
+import pathlib
 
 from live import Failed, Place, check, leftovers, running, test, within
 
@@ -26,6 +27,13 @@ def doctor_tries_the_parts():
         check(used["detail"].split(";")[0] in ("fexit", "lsm", "sys_exit") and
               (used["state"] == "ok") != used["detail"].startswith(
                   "sys_exit"), "the tracer's back end", used)
+        lsms = pathlib.Path("/sys/kernel/security/lsm")
+        check(by_name["LSMs"]["detail"] in ("", lsms.exists() and
+                                            lsms.read_text().strip()) and
+              (by_name["LSMs"]["state"] == "ok") == bool(
+                  by_name["LSMs"]["detail"]), "LSMs", by_name["LSMs"])
+        check(by_name["IPv6"]["state"] == "missing",
+              "Docker's own bridge has no IPv6", by_name["IPv6"])
         for name in ("io_uring", "capabilities"):
             check(by_name[name]["state"] in ("ok", "missing"), name,
                   by_name[name])

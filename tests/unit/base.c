@@ -217,6 +217,12 @@ static void check_files(void)
 	CHECK(fileio_read(a, fd, "f", 6, &text, &err) == 0 &&
 	      str_is(text, "longer"));
 	CHECK(fileio_read(a, fd, "f", 5, &text, &err) == -EFBIG);
+	/* Said to be empty, and not. */
+	CHECK(fileio_read(a, fd, "/proc/self/maps", 1 << 20, &text, &err) ==
+		      0 &&
+	      text.n == strlen(text.p) && strstr(text.p, "[stack]"));
+	CHECK(fileio_read(a, fd, "/proc/self/maps", 100, &text, &err) ==
+	      -EFBIG);
 	CHECK(fstatat(fd, "f", &st, 0) == 0 && (st.st_mode & 0777) == 0600);
 	CHECK(mkfifoat(fd, "pipe", 0600) == 0);
 	CHECK(fileio_read(a, fd, "pipe", 5, &text, &err) == -EINVAL);
