@@ -1,6 +1,7 @@
 #include "runtime/launch/gate.h"
 
 #include "compiler/base/fileio.h"
+#include "runtime/launch/advice.h"
 #include "runtime/launch/proc.h"
 
 #include <errno.h>
@@ -279,11 +280,12 @@ static void on_stderr(struct gate *g, struct str got)
 	g->log_bytes += got.n;
 	if (fileio_write_all(g->log, got, &ignored) < 0)
 		g->log_bytes = GATE_LOG_MAX; /* no room: it is only a log */
+	/* docker's own last line says nothing */
 	while (!g->words_done && str_line(&rest, &line)) {
 		line = str_trim(line);
 		if (line.n && !str_starts(line, STR("Run 'docker")) &&
 		    !str_starts(line, STR("See 'docker")))
-			say(g, line); /* docker's own last line says nothing */
+			say(g, advice_for(line));
 	}
 }
 
