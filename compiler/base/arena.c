@@ -63,19 +63,28 @@ static struct block *block_add(struct arena *a, size_t size)
 	return b;
 }
 
+/* What an object of that size takes of a block. */
+static size_t room_of(size_t size)
+{
+	if (size > SIZE_MAX / 2)
+		out_of_memory();
+#ifdef ARENA_MALLOC
+	return size;
+#endif
+	return (size + sizeof(max_align_t) - 1) & ~(sizeof(max_align_t) - 1);
+}
+
 void *arena_alloc(struct arena *a, size_t size)
 {
 	struct block *b = a->blocks;
 	void *p;
 
+	size = room_of(size);
 #ifdef ARENA_MALLOC
 	b = block_add(a, size);
 	b->used = size;
 	return b->data;
 #endif
-	if (size > SIZE_MAX / 2)
-		out_of_memory();
-	size = (size + sizeof(max_align_t) - 1) & ~(sizeof(max_align_t) - 1);
 	if (size > a->bytes / 4) {
 		/* A block of its own, behind the one that has room left. */
 		struct block *big = block_add(a, size);
@@ -103,6 +112,56 @@ void *arena_array(struct arena *a, size_t n, size_t size)
 	if (size && n > SIZE_MAX / 2 / size)
 		out_of_memory();
 	return arena_alloc(a, n * size);
+}
+
+/* The last thing of a block can have more of it. Both as room_of() has them. */
+static bool extended(struct arena *a, const void *p, size_t n, size_t size)
+{
+	struct block *b = a->blocks;
+
+	if (!b || (const char *)p + n != (char *)b->data + b->used ||
+	    b->size - b->used < size - n)
+		return false;
+	b->used += size - n;
+	return true;
+}
+
+/* What has a block of its own takes it along. */
+static void *resized(struct arena *a, const void *p, size_t n, size_t size)
+{
+	struct block *b;
+
+	for (struct block **at = &a->blocks; (b = *at); at = &b->next) {
+		if (p != b->data || n != b->size)
+			continue;
+		b = realloc(b, sizeof(*b) + size);
+		if (!b)
+			out_of_memory();
+		b->size = b->used = size;
+		*at = b;
+		return b->data;
+	}
+	return NULL;
+}
+
+static void *moved(struct arena *a, const void *p, size_t n, size_t size)
+{
+	void *to = arena_alloc(a, size);
+
+	if (n)
+		memcpy(to, p, n);
+	return to;
+}
+
+void *arena_grow(struct arena *a, void *p, size_t n, size_t size)
+{
+	size_t had = room_of(n), room = room_of(size);
+	void *to;
+
+	if (extended(a, p, had, room))
+		return p;
+	to = resized(a, p, had, room);
+	return to ? to : moved(a, p, n, size);
 }
 
 char *arena_cstr(struct arena *a, struct str s)
@@ -142,29 +201,25 @@ struct str arena_fmt(struct arena *a, const char *fmt, ...)
 	return (struct str){p, (size_t)n};
 }
 
-/* The same elements, with room for cap of them. */
-static void *moved(struct arena *a, const void *v, uint32_t n, size_t cap,
-		   size_t size)
+/* The same elements, with room for more. Others may look at the old ones. */
+static void *roomier(struct arena *a, void *v, uint32_t *cap, size_t more,
+		     size_t size)
 {
-	void *to;
+	size_t n = *cap * size;
 
-	if (cap > UINT32_MAX)
+	if (more > UINT32_MAX || (size && more > SIZE_MAX / 2 / size))
 		out_of_memory();
-	to = arena_array(a, cap, size);
-	if (n)
-		memcpy(to, v, n * size);
-	return to;
+	*cap = (uint32_t)more;
+	return extended(a, v, room_of(n), room_of(more * size))
+		       ? v
+		       : moved(a, v, n, more * size);
 }
 
 void *vec_grow_(struct arena *a, void *v, uint32_t *n, uint32_t *cap,
 		size_t size)
 {
-	if (*n == *cap) {
-		size_t more = *cap ? (size_t)*cap * 2 : 8;
-
-		v = moved(a, v, *n, more, size);
-		*cap = (uint32_t)more;
-	}
+	if (*n == *cap)
+		v = roomier(a, v, cap, *cap ? (size_t)*cap * 2 : 8, size);
 	++*n;
 	return v;
 }
@@ -176,7 +231,5 @@ void *vec_reserve_(struct arena *a, void *v, uint32_t n, uint32_t *cap,
 		return v;
 	if (more > UINT32_MAX)
 		out_of_memory();
-	v = moved(a, v, n, n + more, size);
-	*cap = (uint32_t)(n + more);
-	return v;
+	return roomier(a, v, cap, n + more, size);
 }

@@ -19,6 +19,12 @@ void arena_free(struct arena *a); /* NULL is allowed */
 void *arena_alloc(struct arena *a, size_t size);
 /* n objects of size bytes; a product that overflows ends the program. */
 void *arena_array(struct arena *a, size_t n, size_t size);
+/*
+ * Room for size bytes in place of the n that p was given, which are kept; what
+ * is behind them need not be zero. p is not valid any longer; it may be of
+ * somebody else.
+ */
+void *arena_grow(struct arena *a, void *p, size_t n, size_t size);
 /* Both copy, and put a NUL behind the copy. */
 struct str arena_str(struct arena *a, struct str s);
 char *arena_cstr(struct arena *a, struct str s);

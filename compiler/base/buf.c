@@ -24,15 +24,12 @@ struct str buf_keep(const struct buf *b)
 static void reserve(struct buf *b, size_t n)
 {
 	size_t cap = b->cap;
-	char *p;
 
 	if (n < cap - b->n)
 		return;
 	while (cap - b->n <= n)
 		cap = cap > SIZE_MAX / 4 ? SIZE_MAX / 2 : cap * 2;
-	p = arena_alloc(b->a, cap);
-	memcpy(p, b->p, b->n);
-	b->p = p;
+	b->p = arena_grow(b->a, b->p, b->cap, cap);
 	b->cap = cap;
 }
 

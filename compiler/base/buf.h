@@ -1,8 +1,7 @@
 /*
  * A growable run of bytes in an arena: what emitters write into.
  *
- * The text is always followed by a NUL that does not count. Growing leaves the
- * old text behind in the arena, at most as much again as the final size.
+ * The text is always followed by a NUL that does not count.
  */
 #ifndef COMPILER_BASE_BUF_H
 #define COMPILER_BASE_BUF_H

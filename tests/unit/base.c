@@ -46,6 +46,44 @@ static void check_arena(void)
 	arena_free(NULL);
 }
 
+/* Several that grow in turn, and one that does alone: each keeps its own. */
+static void check_growth(void)
+{
+	struct arena *a = arena_new();
+	VEC(uint32_t) lists[3] = {0}, alone = {0}, seen;
+	struct buf texts[2];
+	bool same = true, zero = true;
+
+	for (int k = 0; k < 2; k++)
+		buf_init(&texts[k], a);
+	for (uint32_t i = 0; i < 30000; i++) {
+		for (uint32_t k = 0; k < 3; k++)
+			*vec_push(a, &lists[k]) = i * 3 + k;
+		buf_addu(&texts[i % 2], i % 10);
+	}
+	for (uint32_t i = 0; i < 30000; i++) {
+		for (uint32_t k = 0; k < 3; k++)
+			same &= lists[k].v[i] == i * 3 + k;
+		same &= texts[i % 2].p[i / 2] == (char)('0' + i % 10);
+	}
+	CHECK(same && texts[0].n == 15000 && texts[1].p[15000] == '\0');
+	/* Who has an older view keeps what it saw. */
+	for (uint32_t i = 0; i < 8; i++)
+		*vec_push(a, &alone) = i;
+	memcpy(&seen, &alone, sizeof(seen));
+	for (uint32_t i = 8; i < 50000; i++) {
+		uint32_t *x = vec_push(a, &alone);
+
+		zero &= *x == 0;
+		*x = i;
+	}
+	*vec_push(a, &seen) = 7;
+	for (uint32_t i = 0; i < 50000; i++)
+		same &= alone.v[i] == i;
+	CHECK(same && zero && seen.n == 9 && seen.v[7] == 7 && seen.v[8] == 7);
+	arena_free(a);
+}
+
 static void check_buf(void)
 {
 	struct arena *a = arena_new();
@@ -147,7 +185,8 @@ static void check_diag(void)
 		       ->base;
 	diags_init(&d, a, &s);
 	diag_help(&d, "nobody hears this");
-	diag_warn(&d, DIAG_PATH_OUTSIDE, (struct span){base + 7, base + 8}, "later");
+	diag_warn(&d, DIAG_PATH_OUTSIDE, (struct span){base + 7, base + 8},
+		  "later");
 	diag_error(&d, DIAG_CLASSES, (struct span){base + 4, base + 5},
 		   "odd '%s'", diag_quote(&d, STR("\x1b[1m\xc3\x28")));
 	diag_note(&d, (struct span){base + 1, base + 2}, "see here");
@@ -187,7 +226,8 @@ static void check_many_errors(void)
 	for (int i = 0; i < 30; i++)
 		diag_error(&d, DIAG_TOO_MANY, (struct span){0}, "error %d", i);
 	for (int i = 0; i < 21; i++)
-		diag_warn(&d, DIAG_PATH_OUTSIDE, (struct span){0}, "warning %d", i);
+		diag_warn(&d, DIAG_PATH_OUTSIDE, (struct span){0}, "warning %d",
+			  i);
 	buf_init(&out, a);
 	diags_print(&d, &out, false);
 	CHECK(strstr(out.p, "warning 19 [") && !strstr(out.p, "warning 20 ["));
@@ -275,6 +315,7 @@ static void check_ascii(void)
 int main(void)
 {
 	check_arena();
+	check_growth();
 	check_buf();
 	check_str();
 	check_ascii();
