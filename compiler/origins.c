@@ -3,7 +3,6 @@
 #include "compiler/base/json.h"
 #include "compiler/base/limits.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define LINE_MAX_ADOPTED   200000u /* lines in one source */
@@ -119,8 +118,7 @@ bool origins_adopt(struct pass_ctx *c, struct str text, struct ir_policy *p)
 	find(c->a, rules, &p->allow, &all);
 	find(c->a, rules, &p->deny, &all);
 	cJSON_Delete(root);
-	if (all.n)
-		qsort(all.v, all.n, sizeof(*all.v), by_place);
+	vec_sort(&all, by_place);
 	for (uint32_t i = 1; i <= all.n; i++) {
 		if (i < all.n && str_eq(all.v[i].source, all.v[from].source))
 			continue;

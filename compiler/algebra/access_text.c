@@ -4,8 +4,6 @@
 #include "compiler/ir/ports.h"
 #include "compiler/ir/text.h"
 
-#include <stdlib.h>
-
 /* What a text shows of a long list. */
 #define SHOWN_PATHS 4
 #define SHOWN_LISTS 3
@@ -85,7 +83,7 @@ static void tidy_http(struct access_set *set)
 
 	vec_each(h, &set->http)
 		ir_texts_sort(&h->methods);
-	qsort(set->http.v, set->http.n, sizeof(*set->http.v), by_path);
+	vec_sort(&set->http, by_path);
 	vec_each(h, &set->http) {
 		bool said = false;
 

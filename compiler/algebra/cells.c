@@ -7,8 +7,6 @@
 #include "compiler/ir/inside.h"
 #include "compiler/ir/ports.h"
 
-#include <stdlib.h>
-
 struct ir_request cells_connect(const struct target *to, enum ir_proto proto,
 				uint16_t port)
 {
@@ -230,7 +228,7 @@ void cells_ports(struct sides *s, const uint32_t *ids, uint32_t n,
 		add_edges(s->scratch, &edges, only, SIDES_NONE);
 	if (edges.n == 0)
 		return;
-	qsort(edges.v, edges.n, sizeof(*edges.v), by_place);
+	vec_sort(&edges, by_place);
 	for (uint32_t i = 0; i < edges.n; i++) {
 		const struct edge *e = &edges.v[i], *next = e + 1;
 

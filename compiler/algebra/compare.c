@@ -7,8 +7,6 @@
 #include "compiler/algebra/settings.h"
 #include "compiler/ir/text.h"
 
-#include <stdlib.h>
-
 static int by_text(const void *va, const void *vb)
 {
 	const struct access_change *a = va, *b = vb;
@@ -51,11 +49,8 @@ static void compare(struct arena *a, const struct ir_policy *old,
 	raw_args_compare(a, old, now, out);
 	settings_compare(a, old, now, out);
 	inspect_compare(a, old, now, out);
-	if (out->changes.n)
-		qsort(out->changes.v, out->changes.n, sizeof(*out->changes.v),
-		      by_text);
-	if (out->kept.n)
-		qsort(out->kept.v, out->kept.n, sizeof(*out->kept.v), by_text);
+	vec_sort(&out->changes, by_text);
+	vec_sort(&out->kept, by_text);
 	out->same_text = out->changes.n == 0 &&
 			 same_grants(&old->allow, &now->allow) &&
 			 same_grants(&old->deny, &now->deny) &&

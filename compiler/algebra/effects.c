@@ -4,8 +4,6 @@
 #include "compiler/base/buf.h"
 #include "compiler/ir/text.h"
 
-#include <stdlib.h>
-
 static void put_effect(struct buf *b, const struct rule *r, bool requests)
 {
 	const struct ir_grant *g = rule_grant(r);
@@ -70,8 +68,7 @@ uint32_t *effects_number(const struct sides *s, bool requests)
 	}
 	for (struct trie_node *c = t.root.children; c; c = c->sibling)
 		*vec_push(s->a, &list) = c;
-	if (list.n)
-		qsort(list.v, list.n, sizeof(*list.v), by_key);
+	vec_sort(&list, by_key);
 	for (uint32_t i = 0; i < list.n; i++)
 		vec_each(rule, &list.v[i]->here)
 			out[*rule] = i + 1;

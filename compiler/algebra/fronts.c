@@ -5,7 +5,6 @@
 #include "compiler/base/limits.h"
 #include "compiler/ir/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* A name or an address, and what rules of its own there are. */
@@ -98,8 +97,7 @@ static front_list fronts_of(struct fronts *f, const spot_list *spots)
 			continue;
 		*vec_push(f->s->a, &out) = p;
 	}
-	if (out.n)
-		qsort(out.v, out.n, sizeof(*out.v), by_key_and_place);
+	vec_sort(&out, by_key_and_place);
 	return out;
 }
 

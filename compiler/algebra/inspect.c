@@ -1,7 +1,5 @@
 #include "compiler/algebra/inspect.h"
 
-#include <stdlib.h>
-
 /* A destination without http rules, and whether its TLS is looked into. */
 struct seen {
 	struct str dest;
@@ -24,7 +22,7 @@ static void join(seen_list *l)
 
 	if (l->n == 0)
 		return;
-	qsort(l->v, l->n, sizeof(*l->v), by_dest);
+	vec_sort(l, by_dest);
 	for (uint32_t i = 1; i < l->n; i++) {
 		struct seen *last = &l->v[n], *s = &l->v[i];
 

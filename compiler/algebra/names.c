@@ -97,7 +97,7 @@ static label_list labels_of(struct arena *a, const node_list *at)
 			*vec_push(a, &out) = c->label;
 	if (out.n == 0)
 		return out;
-	qsort(out.v, out.n, sizeof(*out.v), by_label);
+	vec_sort(&out, by_label);
 	for (uint32_t i = 1; i < out.n; i++)
 		if (!str_eq(out.v[n], out.v[i]))
 			out.v[++n] = out.v[i];

@@ -193,8 +193,7 @@ void nets_each(struct nets *n, nets_visit visit, void *ctx)
 	struct sweep s = {.n = n, .visit = visit, .ctx = ctx};
 
 	s.cuts = cuts(&s.n_cuts);
-	if (n->list.n)
-		qsort(n->list.v, n->list.n, sizeof(*n->list.v), by_net);
+	vec_sort(&n->list, by_net);
 	family(&s, ADDR_V4);
 	family(&s, ADDR_V6);
 }

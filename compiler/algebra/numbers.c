@@ -1,6 +1,6 @@
 #include "compiler/algebra/numbers.h"
 
-#include <stdlib.h>
+#include "compiler/base/arena.h"
 
 static int by_value(const void *va, const void *vb)
 {
@@ -11,8 +11,9 @@ static int by_value(const void *va, const void *vb)
 
 void numbers_sort(uint32_t *v, uint32_t n)
 {
-	if (n)
-		qsort(v, n, sizeof(*v), by_value);
+	VEC(uint32_t) list = {v, n, n};
+
+	vec_sort(&list, by_value);
 }
 
 uint32_t numbers_unique(uint32_t *v, uint32_t n)

@@ -6,7 +6,6 @@
 #include "compiler/algebra/numbers.h"
 #include "compiler/algebra/trie.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define WANTED (SIDES_NONE - 1) /* the id of what was asked for */
@@ -177,7 +176,7 @@ uint32_t spots_sort(spot_list *list)
 
 	if (list->n == 0)
 		return 0;
-	qsort(list->v, list->n, sizeof(*list->v), by_key_and_place);
+	vec_sort(list, by_key_and_place);
 	for (uint32_t i = 1; i < list->n; i++) {
 		kind += by_key(&list->v[i - 1], &list->v[i]) != 0;
 		list->v[i].kind = kind;

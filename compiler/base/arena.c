@@ -233,3 +233,15 @@ void *vec_reserve_(struct arena *a, void *v, uint32_t n, uint32_t *cap,
 		out_of_memory();
 	return roomier(a, v, cap, n + more, size);
 }
+
+void vec_sort_(void *v, uint32_t n, size_t size,
+	       int (*cmp)(const void *, const void *))
+{
+	const char *p = v;
+	uint32_t i = 1;
+
+	while (i < n && cmp(p + (i - 1) * size, p + i * size) <= 0)
+		i++;
+	if (i < n)
+		qsort(v, n, size, cmp);
+}

@@ -63,9 +63,15 @@ struct str arena_fmt(struct arena *a, const char *fmt, ...) printf_like(2, 3);
 	for (__typeof__(*(vec)->v) *it = (vec)->v;                             \
 	     (vec)->n && it < (vec)->v + (vec)->n; it++)
 
+/* As qsort() does; what is in order already, as most is, is only looked at. */
+#define vec_sort(vec, cmp)                                                     \
+	vec_sort_((vec)->v, (vec)->n, sizeof(*(vec)->v), (cmp))
+
 void *vec_grow_(struct arena *a, void *v, uint32_t *n, uint32_t *cap,
 		size_t size);
 void *vec_reserve_(struct arena *a, void *v, uint32_t n, uint32_t *cap,
 		   size_t more, size_t size);
+void vec_sort_(void *v, uint32_t n, size_t size,
+	       int (*cmp)(const void *, const void *));
 
 #endif

@@ -3,8 +3,6 @@
 #include "compiler/algebra/compare.h"
 #include "compiler/ir/text.h"
 
-#include <stdlib.h>
-
 /* Another way of writing the texts down needs another number. */
 #define HEAD "membrane contribution 1"
 
@@ -122,10 +120,8 @@ static void sort_places(struct work *w)
 	}
 	for (uint32_t i = 0; i < w->found.n; i++)
 		*vec_push(a, &w->adds) = (struct spot){w->found.v[i].from, i};
-	if (w->gains.n)
-		qsort(w->gains.v, w->gains.n, sizeof(*w->gains.v), by_place);
-	if (w->adds.n)
-		qsort(w->adds.v, w->adds.n, sizeof(*w->adds.v), by_place);
+	vec_sort(&w->gains, by_place);
+	vec_sort(&w->adds, by_place);
 }
 
 /* The first at that place, or NULL. */

@@ -185,8 +185,7 @@ void deeds_sort(struct deeds *d)
 {
 	if (!d->has_decisions)
 		name_the_rest(d);
-	if (d->v.n)
-		qsort(d->v.v, d->v.n, sizeof(*d->v.v), by_text);
+	vec_sort(&d->v, by_text);
 	unite(d);
 	arena_free(d->index->scratch);
 	d->index->scratch = NULL;

@@ -480,7 +480,7 @@ static void find_lines(struct asked *q, enum reason reason)
 		find_lines(q, REASON_NO_GRANT);
 	if (e->lines.n == 0)
 		return;
-	qsort(e->lines.v, e->lines.n, sizeof(*e->lines.v), by_place);
+	vec_sort(&e->lines, by_place);
 	for (uint32_t i = 1; i < e->lines.n; i++)
 		if (by_place(&e->lines.v[n], &e->lines.v[i]) != 0)
 			e->lines.v[++n] = e->lines.v[i];

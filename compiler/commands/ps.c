@@ -6,7 +6,6 @@
 #include "runtime/launch/altered.h"
 #include "runtime/launch/docker_session.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define PS_JSON_VERSION 1
@@ -57,9 +56,7 @@ static int find_sessions(struct list *l, const char *state, bool all_of_them,
 		if (rc == 0 && (all_of_them || x.state != SESSION_FINISHED))
 			*vec_push(l->a, &l->sessions) = x;
 	}
-	if (l->sessions.n)
-		qsort(l->sessions.v, l->sessions.n, sizeof(*l->sessions.v),
-		      by_start);
+	vec_sort(&l->sessions, by_start);
 	return rc;
 }
 

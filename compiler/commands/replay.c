@@ -4,7 +4,6 @@
 #include "compiler/base/json.h"
 #include "compiler/ir/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define JSON_VERSION 1
@@ -91,8 +90,7 @@ static void fold(replay_items *list)
 	uint32_t n = 0;
 	uint64_t by_kind[IR_REQ_ARG + 1];
 
-	if (list->n)
-		qsort(list->v, list->n, sizeof(*list->v), by_item);
+	vec_sort(list, by_item);
 	vec_each(x, list) {
 		struct replay_item *last = n ? &list->v[n - 1] : NULL;
 

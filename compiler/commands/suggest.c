@@ -3,7 +3,6 @@
 #include "compiler/base/secret.h"
 #include "compiler/lint/third_party.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define NAME_ONLY_PORT 443 /* of a name that was only asked for */
@@ -22,8 +21,7 @@ static void sort_rules(suggest_rules *list)
 {
 	uint32_t n = 0;
 
-	if (list->n)
-		qsort(list->v, list->n, sizeof(*list->v), by_rule);
+	vec_sort(list, by_rule);
 	vec_each(x, list)
 		if (n == 0 || by_rule(&list->v[n - 1], x))
 			list->v[n++] = *x;
@@ -188,7 +186,7 @@ static void finish(struct arena *a, struct suggest_grant *g)
 {
 	if (g->ports.n == 0) /* the least that lets a name be resolved */
 		port_of(a, g, IR_PROTO_TCP, NAME_ONLY_PORT)->unseen = true;
-	qsort(g->ports.v, g->ports.n, sizeof(*g->ports.v), by_port);
+	vec_sort(&g->ports, by_port);
 	vec_each(p, &g->ports) {
 		p->unseen |= p->http.n == 0;
 		if (p->unseen)
@@ -315,8 +313,7 @@ void suggest_make(struct arena *a, const struct deeds *d, suggest_grants *out)
 		if (x->then != DEED_REFUSED && who.n)
 			*vec_push(a, &ones) = (struct one){who, x};
 	}
-	if (ones.n)
-		qsort(ones.v, ones.n, sizeof(*ones.v), by_who);
+	vec_sort(&ones, by_who);
 	vec_each(x, &ones) {
 		if (x == ones.v || !str_eq(x[-1].who, x->who)) {
 			struct suggest_grant *g = vec_push(a, out);
@@ -330,8 +327,7 @@ void suggest_make(struct arena *a, const struct deeds *d, suggest_grants *out)
 	vec_each(g, out)
 		finish(a, g);
 	merge_names(a, out);
-	if (out->n)
-		qsort(out->v, out->n, sizeof(*out->v), by_dest);
+	vec_sort(out, by_dest);
 	while (out->n && out->v[out->n - 1].merged)
 		out->n--;
 }

@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #define SUFFIX	 ".jsonl.gz"
@@ -160,7 +159,7 @@ int traces_find(struct arena *a, const char *state, struct str what,
 		    : choose_newest(a, state, &all, &id, err);
 	if (rc < 0)
 		return rc;
-	qsort(all.v, all.n, sizeof(*all.v), by_part);
+	vec_sort(&all, by_part);
 	out->found = true;
 	vec_each(p, &all) {
 		if (!str_eq(p->id, id))

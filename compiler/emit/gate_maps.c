@@ -3,7 +3,6 @@
 #include "compiler/emit/cfg_write.h"
 #include "compiler/emit/profiles.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define LEAF_NAMES 100u /* names in one certificate */
@@ -65,8 +64,7 @@ static keys sorted_keys(const struct emit_in *in, const struct profiles *p,
 				*vec_push(in->a, &out) =
 					(struct key){e->name, e->net, e->token,
 						     e->from, e->bump};
-	if (out.n)
-		qsort(out.v, out.n, sizeof(*out.v), by_key);
+	vec_sort(&out, by_key);
 	return out;
 }
 

@@ -41,7 +41,7 @@ static void put_lines(const struct emit_in *in, struct buf *out, lines *l)
 
 	if (l->n == 0)
 		return;
-	qsort(l->v, l->n, sizeof(*l->v), by_bytes);
+	vec_sort(l, by_bytes);
 	for (uint32_t i = 0; i < l->n; i++) {
 		if (!i || !str_eq(l->v[i - 1].text, l->v[i].text)) {
 			at = out->n;

@@ -1,7 +1,5 @@
 #include "compiler/emit/ranges.h"
 
-#include <stdlib.h>
-
 void ranges_add(struct arena *a, ranges *r, const struct cidr *net)
 {
 	*vec_push(a, r) = (struct range){net->addr, cidr_last(net)};
@@ -31,7 +29,7 @@ void ranges_settle(ranges *r)
 
 	if (r->n == 0)
 		return;
-	qsort(r->v, r->n, sizeof(*r->v), by_start);
+	vec_sort(r, by_start);
 	for (uint32_t i = 1; i < r->n; i++) {
 		if (!touches(&r->v[n], &r->v[i]))
 			r->v[++n] = r->v[i];

@@ -8,7 +8,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 
 static enum files_status load(struct presets *p, enum files_root root,
@@ -76,7 +75,7 @@ static void help_presets(struct presets *p, const struct ir_text *t)
 				    "'base.yaml'");
 		return;
 	}
-	qsort(all.v, all.n, sizeof(*all.v), by_name);
+	vec_sort(&all, by_name);
 	buf_init(&b, p->files->c->a);
 	vec_each(n, &all) {
 		(void)near_offer(&near, *n);

@@ -7,7 +7,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -57,8 +56,7 @@ static void find(struct testfiles *t, names *out)
 			check_ending(t, s);
 	}
 	closedir(dir);
-	if (out->n)
-		qsort(out->v, out->n, sizeof(*out->v), by_name);
+	vec_sort(out, by_name);
 }
 
 static enum files_status read_one(struct testfiles *t, enum files_root root,

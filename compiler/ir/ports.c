@@ -1,7 +1,5 @@
 #include "compiler/ir/ports.h"
 
-#include <stdlib.h>
-
 static int by_range(const void *va, const void *vb)
 {
 	const struct ir_port *a = va, *b = vb;
@@ -19,7 +17,7 @@ void ports_normalise(ir_ports *ports)
 
 	if (ports->n == 0)
 		return;
-	qsort(ports->v, ports->n, sizeof(*ports->v), by_range);
+	vec_sort(ports, by_range);
 	for (uint32_t i = 1; i < ports->n; i++) {
 		struct ir_port *last = &ports->v[n], *p = &ports->v[i];
 

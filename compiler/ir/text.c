@@ -307,8 +307,7 @@ static int by_text(const void *va, const void *vb)
 
 void ir_texts_sort(ir_texts *list)
 {
-	if (list->n)
-		qsort(list->v, list->n, sizeof(*list->v), by_text);
+	vec_sort(list, by_text);
 }
 
 ir_texts ir_texts_sorted(struct arena *a, const ir_texts *in)

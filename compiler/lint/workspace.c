@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -180,8 +179,7 @@ static struct entry *list(struct look *l, DIR *dir, uint32_t *out_n)
 			(struct entry){arena_cstr(l->c->a, str_of(e->d_name)),
 				       is_folder(dirfd(dir), e)};
 	}
-	if (found.n)
-		qsort(found.v, found.n, sizeof(*found.v), by_name);
+	vec_sort(&found, by_name);
 	*out_n = found.n;
 	return found.v;
 }

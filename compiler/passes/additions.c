@@ -370,7 +370,7 @@ static void settle(struct add *s, addition_list *out)
 
 	if (s->items.n == 0)
 		return;
-	qsort(s->items.v, s->items.n, sizeof(*s->items.v), by_part);
+	vec_sort(&s->items, by_part);
 	vec_each(i, &s->items) {
 		if (!before || is_ordered(i) || before->x.part != i->x.part ||
 		    !str_eq(before->x.text, i->x.text))

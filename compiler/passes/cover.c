@@ -59,10 +59,8 @@ struct cover *cover_new(struct arena *a, const ir_grants *grants)
 		else if (name.n)
 			*vec_push(a, &c->names) = (struct name_entry){name, g};
 	}
-	if (c->nets.n)
-		qsort(c->nets.v, c->nets.n, sizeof(*c->nets.v), by_net);
-	if (c->names.n)
-		qsort(c->names.v, c->names.n, sizeof(*c->names.v), by_name);
+	vec_sort(&c->nets, by_net);
+	vec_sort(&c->names, by_name);
 	return c;
 }
 

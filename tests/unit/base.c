@@ -84,6 +84,29 @@ static void check_growth(void)
 	arena_free(a);
 }
 
+static int by_first(const void *va, const void *vb)
+{
+	const uint32_t *a = va, *b = vb;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static void check_sort(void)
+{
+	uint32_t mixed[] = {3, 1, 2, 1}, ordered[] = {1, 1, 2, 9};
+	VEC(uint32_t) list = {0};
+
+	vec_sort(&list, by_first);
+	CHECK(!list.v);
+	list.v = mixed;
+	list.n = 4;
+	vec_sort(&list, by_first);
+	CHECK(mixed[0] == 1 && mixed[1] == 1 && mixed[2] == 2 && mixed[3] == 3);
+	list.v = ordered;
+	vec_sort(&list, by_first);
+	CHECK(ordered[0] == 1 && ordered[1] == 1 && ordered[3] == 9);
+}
+
 static void check_buf(void)
 {
 	struct arena *a = arena_new();
@@ -316,6 +339,7 @@ int main(void)
 {
 	check_arena();
 	check_growth();
+	check_sort();
 	check_buf();
 	check_str();
 	check_ascii();
