@@ -50,7 +50,9 @@ void buf_adds(struct buf *b, const char *cstr)
 
 void buf_addc(struct buf *b, char c)
 {
-	buf_add(b, (struct str){&c, 1});
+	reserve(b, 1);
+	b->p[b->n++] = c;
+	b->p[b->n] = '\0';
 }
 
 void buf_addf(struct buf *b, const char *fmt, ...)
@@ -85,6 +87,12 @@ void buf_addu(struct buf *b, uint64_t n)
 		n /= 10;
 	} while (n);
 	buf_add(b, (struct str){digits + at, sizeof(digits) - at});
+}
+
+void buf_cut(struct buf *b, size_t n)
+{
+	b->n = n;
+	b->p[n] = '\0';
 }
 
 struct str buf_str(const struct buf *b)

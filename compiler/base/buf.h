@@ -28,6 +28,8 @@ void buf_addc(struct buf *b, char c);
 void buf_addf(struct buf *b, const char *fmt, ...) printf_like(2, 3);
 /* Decimal; what buf_addf() does, where there are many. */
 void buf_addu(struct buf *b, uint64_t n);
+/* Take back what is behind the first n bytes, of which there are as many. */
+void buf_cut(struct buf *b, size_t n);
 /* The bytes as a view; valid until the next addition. */
 struct str buf_str(const struct buf *b);
 

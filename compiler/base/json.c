@@ -32,17 +32,15 @@ cJSON *json_array(void)
 
 cJSON *json_str(struct str s)
 {
-	char room[256];
-	struct arena *a = NULL;
-	struct buf b;
-	cJSON *item;
+	cJSON *item = some(cJSON_CreateNull());
 
-	if (s.n >= sizeof(room))
-		a = arena_new();
-	buf_init_in(&b, a, room, sizeof(room));
-	buf_add(&b, s);
-	item = some(cJSON_CreateString(b.p));
-	arena_free(a);
+	item->type = cJSON_String;
+	item->valuestring = cJSON_malloc(s.n + 1);
+	if (!item->valuestring)
+		some(NULL);
+	if (s.n)
+		memcpy(item->valuestring, s.p, s.n);
+	item->valuestring[s.n] = '\0';
 	return item;
 }
 
@@ -99,16 +97,28 @@ static void put_scalar(struct buf *out, const cJSON *v)
 	cJSON_free(text);
 }
 
-/* cJSON allocates a kilobyte and more for a text of its own: most fit here. */
-static void put_string(struct buf *out, char *s)
+/* Nothing in it that could want an escape. */
+static bool is_plain(struct str s)
 {
-	cJSON item = {.type = cJSON_String, .valuestring = s};
-	char text[512];
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] < ' ' || s.p[i] > '~' || s.p[i] == '"' ||
+		    s.p[i] == '\\')
+			return false;
+	return true;
+}
 
-	if (cJSON_PrintPreallocated(&item, text, sizeof(text), false))
-		buf_adds(out, text);
-	else
+static void put_string(struct buf *out, char *text)
+{
+	cJSON item = {.type = cJSON_String, .valuestring = text};
+	struct str s = str_of(text);
+
+	if (!is_plain(s)) {
 		put_scalar(out, &item);
+		return;
+	}
+	buf_addc(out, '"');
+	buf_add(out, s);
+	buf_addc(out, '"');
 }
 
 static void put_key(struct buf *out, const cJSON *v)
@@ -117,8 +127,8 @@ static void put_key(struct buf *out, const cJSON *v)
 	buf_adds(out, ": ");
 }
 
-/* One line of at most limit bytes; false, with part of it, beyond. */
-static bool put_flat(struct buf *out, const cJSON *v, size_t limit)
+/* On this line, up to end; false, with part of it, beyond. */
+static bool put_flat(struct buf *out, const cJSON *v, size_t end)
 {
 	bool object = cJSON_IsObject(v);
 	const cJSON *item;
@@ -130,7 +140,7 @@ static bool put_flat(struct buf *out, const cJSON *v, size_t limit)
 			buf_adds(out, v->valuestring);
 		else
 			put_scalar(out, v);
-		return out->n <= limit;
+		return out->n <= end;
 	}
 	buf_addc(out, object ? '{' : '[');
 	cJSON_ArrayForEach(item, v)
@@ -139,11 +149,11 @@ static bool put_flat(struct buf *out, const cJSON *v, size_t limit)
 			buf_adds(out, ", ");
 		if (object)
 			put_key(out, item);
-		if (!put_flat(out, item, limit))
+		if (!put_flat(out, item, end))
 			return false;
 	}
 	buf_addc(out, object ? '}' : ']');
-	return out->n <= limit;
+	return out->n <= end;
 }
 
 static void put_indent(struct buf *out, unsigned depth)
@@ -163,9 +173,8 @@ static size_t line_width(const cJSON *v)
 	return RECORD_WIDTH;
 }
 
-/* flat: for trying whether a value fits; its text is nobody's. */
 struct printer {
-	struct buf *out, flat;
+	struct buf *out;
 	struct json_place *places;
 	uint32_t n;
 };
@@ -185,18 +194,16 @@ static void note_place(struct printer *p, const cJSON *v)
 static void put_value(struct printer *p, const cJSON *v, unsigned depth,
 		      size_t column)
 {
-	struct buf *out = p->out, *flat = &p->flat;
+	struct buf *out = p->out;
 	bool object = cJSON_IsObject(v);
-	size_t width = line_width(v);
+	size_t beg = out->n, width = line_width(v);
 	const cJSON *item;
 
 	note_place(p, v);
-	flat->n = 0;
 	if ((depth > 0 || !v->child) &&
-	    put_flat(flat, v, column < width ? width - column : 0)) {
-		buf_add(out, buf_str(flat));
+	    put_flat(out, v, beg + (column < width ? width - column : 0)))
 		return;
-	}
+	buf_cut(out, beg);
 	if (!object && !cJSON_IsArray(v)) {
 		put_scalar(out, v);
 		return;
@@ -226,7 +233,6 @@ void json_add_at(struct buf *out, cJSON *take_root, struct json_place *places,
 {
 	struct printer p = {.out = out, .places = places, .n = n};
 
-	buf_init(&p.flat, out->a);
 	put_value(&p, take_root, 0, 0);
 	buf_addc(out, '\n');
 	cJSON_Delete(take_root);
