@@ -5,21 +5,15 @@
 #include "compiler/ir/inside.h"
 #include "compiler/ir/text.h"
 
-#include <stdlib.h>
-
+/* Cells that are one change, found by two rules and the variant. */
 struct group {
-	struct access_change change; /* its set: what all cells have */
-	uint32_t rule;
-	int side;
-	bool whole; /* the set's destination is the rule's own */
-	/* What is kept: the rule of the old policy, and the chain of a bucket.
-	 */
-	uint32_t was;
-	uint32_t next; /* index + 1 */
+	uint32_t rules[2], variant;
+	uint32_t next;	 /* of the bucket: index + 1 */
+	uint32_t change; /* its index among the changes, or what is kept */
+	bool kept;
+	uint32_t cause; /* of a change: the rule */
+	bool whole;	/* the set's destination is the cause's own */
 };
-
-/* One slot per way, kind (CONNECT is one) and variant: both, crooked, afar. */
-#define SLOTS (3 * 5 * 8)
 
 /*
  * What refuses a request is looked for among all rules of its destination,
@@ -36,10 +30,9 @@ struct access {
 	struct sides *s;
 	struct comparison *out;
 	VEC(struct group) groups;
-	uint32_t *slots; /* SLOTS per rule: index of the group + 1 */
-	bool *touched;	 /* per rule */
-	uint32_t *kept;	 /* buckets: index of the group + 1 */
+	uint32_t *buckets; /* index of the first group + 1 */
 	uint32_t mask;
+	bool *touched; /* per rule */
 };
 
 struct access *access_new(struct arena *a, struct sides *s,
@@ -48,16 +41,16 @@ struct access *access_new(struct arena *a, struct sides *s,
 	struct access *x = arena_new_of(a, struct access);
 
 	*x = (struct access){.a = a, .s = s, .out = out};
-	x->slots = arena_array(a, (s->rules.n + 1) * (size_t)SLOTS,
-			       sizeof(*x->slots));
 	x->touched = arena_array(a, s->rules.n + 1, sizeof(*x->touched));
-	/* mostly there is one for each rule, or there are few */
-	vec_reserve(a, &x->groups, s->rules.n);
-	if (!out->with_kept)
-		return x;
 	for (x->mask = 63; x->mask < s->rules.n;)
 		x->mask = x->mask * 2 + 1;
-	x->kept = arena_array(a, x->mask + 1, sizeof(*x->kept));
+	x->buckets = arena_array(a, x->mask + 1, sizeof(*x->buckets));
+	/* mostly there is one for each rule, or there are few */
+	vec_reserve(a, &x->groups, s->rules.n);
+	if (out->with_kept)
+		vec_reserve(a, &out->kept, s->rules.n);
+	else
+		vec_reserve(a, &out->changes, s->rules.n);
 	return x;
 }
 
@@ -203,43 +196,69 @@ static bool is_connect(const struct access_cell *c)
 	       str_is(c->request.method, "CONNECT");
 }
 
-static uint32_t kind_of(const struct access_cell *c)
+/* Below it come those of the next way. */
+#define VARIANTS 40u
+
+static uint32_t variant_of(const struct access_cell *c, enum access_way way,
+			   bool afar)
 {
-	return is_connect(c) ? ACCESS_RESOLVE + 1 : c->kind;
+	uint32_t kind = is_connect(c) ? ACCESS_RESOLVE + 1u : c->kind;
+
+	return way * VARIANTS + kind * 8u + afar * 4u + c->crooked * 2u +
+	       c->both;
 }
 
-static struct group *group_of(struct access *x, const struct access_cell *c,
-			      enum access_way way, uint32_t rule, int side,
-			      bool afar)
+static struct group *group_of(struct access *x, const uint32_t rules[2],
+			      uint32_t variant)
 {
-	uint32_t grant = c->by[c->by[1].d.allow].rule;
-	/* A rule about others: one set for each grant that it is felt by. */
-	uint32_t key = afar && grant != SIDES_NONE ? grant : rule;
-	uint32_t *slot =
-		&x->slots[key * (size_t)SLOTS + way * 40u + kind_of(c) * 8u +
-			  afar * 4u + c->crooked * 2u + c->both];
+	uint64_t hash = (rules[0] * 31ull + rules[1]) * 4u * VARIANTS + variant;
+	uint32_t *bucket =
+		&x->buckets[(hash * 11400714819323198485u >> 32) & x->mask];
 	struct group *g;
 
-	if (*slot)
-		return &x->groups.v[*slot - 1];
+	for (uint32_t at = *bucket; at; at = g->next) {
+		g = &x->groups.v[at - 1];
+		if (g->rules[0] == rules[0] && g->rules[1] == rules[1] &&
+		    g->variant == variant)
+			return g;
+	}
 	g = vec_push(x->a, &x->groups);
-	*slot = x->groups.n;
-	g->rule = rule;
-	g->side = side;
-	g->change = (struct access_change){
+	*g = (struct group){.rules = {rules[0], rules[1]},
+			    .variant = variant,
+			    .next = *bucket};
+	*bucket = x->groups.n;
+	return g;
+}
+
+static struct access_change *change_of(const struct access *x,
+				       const struct group *g)
+{
+	return g->kept ? &x->out->kept.v[g->change]
+		       : &x->out->changes.v[g->change];
+}
+
+/* The change of a group that is new. */
+static struct access_change *begin(struct access *x, struct group *g,
+				   const struct access_cell *c,
+				   enum access_way way)
+{
+	struct access_change *k;
+
+	g->kept = way == ACCESS_KEPT;
+	g->change = g->kept ? x->out->kept.n : x->out->changes.n;
+	k = g->kept ? vec_push(x->a, &x->out->kept)
+		    : vec_push(x->a, &x->out->changes);
+	*k = (struct access_change){
 		.way = way,
 		.kind = c->kind,
 		.has_witness = true,
 		.witness = cells_kept(x->a, &c->request),
-		.why = origin(x, rule, side),
-		.why_old = side == 0,
 		.set.both = c->both,
 		.set.crooked = c->crooked,
 		.set.connect = is_connect(c),
 	};
-	give_reasons(x, c, &g->change);
-	g->change.witness.text = ir_request_text(x->a, &c->request);
-	return g;
+	k->witness.text = ir_request_text(x->a, &c->request);
+	return k;
 }
 
 /* The part of the cause that the grant is about as well. */
@@ -248,7 +267,8 @@ static void narrow(struct access *x, struct group *g, bool is_new, bool afar,
 {
 	const struct rule *rules = x->s->rules.v;
 	uint32_t grant = c->by[c->by[1].d.allow].rule;
-	const struct ir_dest *own = &rule_grant(&rules[g->rule])->dest;
+	const struct ir_dest *own = &rule_grant(&rules[g->cause])->dest;
+	struct access_set *set = &change_of(x, g)->set;
 	struct ir_dest met = *own;
 
 	if (g->whole)
@@ -256,16 +276,16 @@ static void narrow(struct access *x, struct group *g, bool is_new, bool afar,
 	/* A rule about others: the set is the grant's. */
 	if (afar && grant != SIDES_NONE)
 		own = &rule_grant(&rules[grant])->dest;
-	if (afar || c->both || grant == g->rule || grant == SIDES_NONE ||
+	if (afar || c->both || grant == g->cause || grant == SIDES_NONE ||
 	    !meet_dest(x->a, own, &rule_grant(&rules[grant])->dest, &met))
 		met = *own;
 	if (is_new) {
-		g->change.set.dest = met;
+		set->dest = met;
 		return;
 	}
-	if (meet_same(&g->change.set.dest, &met))
+	if (meet_same(&set->dest, &met))
 		return;
-	g->change.set.dest = *own;
+	set->dest = *own;
 	g->whole = true;
 }
 
@@ -337,7 +357,7 @@ void access_add(struct access *x, const struct access_cell *c,
 		const uint32_t *ids, uint32_t n)
 {
 	enum access_way way;
-	uint32_t rule, had = x->groups.n;
+	uint32_t rule, grant, had = x->groups.n;
 	struct group *g;
 	bool afar;
 	int side;
@@ -347,10 +367,23 @@ void access_add(struct access *x, const struct access_cell *c,
 	for (uint32_t i = 0; i < n; i++)
 		x->touched[ids[i]] = true;
 	rule = access_cause(x->s, c, ids, n, &side);
+	grant = c->by[c->by[1].d.allow].rule;
 	afar = !is_among(ids, n, rule);
-	g = group_of(x, c, way, rule, side, afar);
+	/* A rule about others: one set for each grant that it is felt by. */
+	g = group_of(x,
+		     (uint32_t[]){afar && grant != SIDES_NONE ? grant : rule,
+				  SIDES_NONE},
+		     variant_of(c, way, afar));
+	if (x->groups.n > had) {
+		struct access_change *k = begin(x, g, c, way);
+
+		g->cause = rule;
+		k->why = origin(x, rule, side);
+		k->why_old = side == 0;
+		give_reasons(x, c, k);
+	}
 	narrow(x, g, x->groups.n > had, afar, c);
-	add_cell(x->a, &g->change.set, c);
+	add_cell(x->a, &change_of(x, g)->set, c);
 }
 
 /* --- what is kept -------------------------------------------------------- */
@@ -374,35 +407,6 @@ static void keepers(const struct sides *s, const struct access_cell *c,
 			out[!k] = out[k];
 			return;
 		}
-}
-
-static struct group *kept_group(struct access *x, const struct access_cell *c,
-				const uint32_t rules[2])
-{
-	uint64_t hash =
-		(rules[0] * 31ull + rules[1]) * 14u + kind_of(c) * 2u + c->both;
-	uint32_t *bucket =
-		&x->kept[(hash * 11400714819323198485u >> 32) & x->mask];
-	struct group *g;
-
-	for (uint32_t at = *bucket; at; at = x->groups.v[at - 1].next) {
-		g = &x->groups.v[at - 1];
-		if (g->was == rules[0] && g->rule == rules[1] &&
-		    g->change.kind == c->kind &&
-		    g->change.set.both == c->both &&
-		    g->change.set.connect == is_connect(c))
-			return g;
-	}
-	g = vec_push(x->a, &x->groups);
-	*g = (struct group){.was = rules[0],
-			    .rule = rules[1],
-			    .side = 1,
-			    .next = *bucket,
-			    .change.kind = c->kind,
-			    .change.set.both = c->both,
-			    .change.set.connect = is_connect(c)};
-	*bucket = x->groups.n;
-	return g;
 }
 
 static bool is_net(const struct access *x, uint32_t rule)
@@ -438,20 +442,19 @@ static struct ir_dest kept_dest(struct access *x, const struct access_cell *c,
 
 enum access_due access_keep(struct access *x, const struct access_cell *c)
 {
-	uint32_t rules[2], group[2], had = x->groups.n;
-	bool one;
+	uint32_t rules[2], had = x->groups.n;
 	struct access_change *k;
+	struct group *g;
+	bool one;
 
 	keepers(x->s, c, rules);
 	one = crosses(x, c, rules);
-	group[0] = one ? SIDES_NONE : rules[0];
-	group[1] = one ? is_net(x, rules[1]) : rules[1];
-	k = &kept_group(x, c, group)->change;
+	g = group_of(x,
+		     (uint32_t[]){one ? SIDES_NONE : rules[0],
+				  one ? is_net(x, rules[1]) : rules[1]},
+		     variant_of(c, ACCESS_KEPT, false));
 	if (x->groups.n > had) {
-		k->way = ACCESS_KEPT;
-		k->has_witness = true;
-		k->witness = cells_kept(x->a, &c->request);
-		k->witness.text = ir_request_text(x->a, &c->request);
+		k = begin(x, g, c, ACCESS_KEPT);
 		k->was = c->by[0].d;
 		k->is = c->by[1].d;
 		k->was.grant = x->s->rules.v[rules[0]].g[0];
@@ -461,7 +464,7 @@ enum access_due access_keep(struct access *x, const struct access_cell *c)
 		k->before = origin(x, rules[0], 0);
 		k->set.dest = kept_dest(x, c, rules);
 	}
-	add_cell(x->a, &k->set, c);
+	add_cell(x->a, &change_of(x, g)->set, c);
 	return one		     ? ACCESS_DUE_ALL
 	       : is_net(x, rules[1]) ? ACCESS_DUE_ADDR
 				     : ACCESS_DUE_NAME;
@@ -469,18 +472,10 @@ enum access_due access_keep(struct access *x, const struct access_cell *c)
 
 void access_finish(struct access *x)
 {
-	uint32_t kept = 0;
-
-	vec_each(g, &x->groups)
-		kept += g->change.way == ACCESS_KEPT;
-	vec_reserve(x->a, &x->out->kept, kept);
-	vec_reserve(x->a, &x->out->changes, x->groups.n - kept);
 	vec_each(g, &x->groups) {
-		g->change.text = access_text(x->a, &g->change);
-		if (g->change.way == ACCESS_KEPT)
-			*vec_push(x->a, &x->out->kept) = g->change;
-		else
-			*vec_push(x->a, &x->out->changes) = g->change;
+		struct access_change *k = change_of(x, g);
+
+		k->text = access_text(x->a, k);
 	}
 	for (uint32_t i = 0; i < x->s->rules.n; i++)
 		if (!x->s->rules.v[i].deny && x->s->rules.v[i].g[1] &&

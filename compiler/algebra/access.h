@@ -42,7 +42,7 @@ enum access_due {
 	ACCESS_DUE_ALL, /* any two: one cell stands for all of them */
 };
 enum access_due access_keep(struct access *x, const struct access_cell *c);
-/* Append what was gathered to the comparison, and count what was not. */
+/* Put what was gathered into words, and count what was not. */
 void access_finish(struct access *x);
 
 #endif
