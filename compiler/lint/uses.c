@@ -11,11 +11,18 @@ struct uses {
 	bool *denied; /* per grant of p */
 };
 
+/* A rule that an author wrote: which of p's list, and where first. */
+struct own_rule {
+	uint32_t index;
+	struct ir_origin from;
+};
+typedef VEC(struct own_rule) own_rules;
+
 /* The rules of one author, and what there is to say of each. */
 struct rules {
 	const ir_grants *list;
 	const struct rule_finding *found;
-	const uint32_t *index; /* in p's list; NULL: the same */
+	const own_rules *own; /* in p's list; NULL: the same */
 };
 
 static const char *quoted(struct uses *u, const struct ir_grant *g)
@@ -131,7 +138,7 @@ static void judge(struct uses *u, const struct rules *r)
 		const struct ir_grant *by = r->found[i].by;
 
 		if (!by || (g->key != IR_KEY_DENY &&
-			    u->denied[r->index ? r->index[i] : i]))
+			    u->denied[r->own ? r->own->v[i].index : i]))
 			continue;
 		switch (r->found[i].use) {
 		case RULE_USED:
@@ -154,17 +161,14 @@ static void judge(struct uses *u, const struct rules *r)
  */
 
 /*
- * Those of a list that the author wrote, and the floor's; *out_index says
- * where they are in the list. The same rule may have several authors, and one
- * may have written it several times.
+ * Those of a list that the author wrote, and the floor's. The same rule may
+ * have several authors, and one may have written it several times.
  */
-static ir_grants rules_of(struct uses *u, enum author author,
-			  const ir_grants *list, uint32_t **out_index)
+static own_rules rules_of(struct uses *u, enum author author,
+			  const ir_grants *list)
 {
-	uint32_t *index = arena_array(u->c->a, list->n + 1, sizeof(*index));
-	ir_grants out = {0};
+	own_rules out = {0};
 
-	vec_reserve(u->c->a, &out, list->n);
 	vec_each(g, list) {
 		bool mine = g->from.layer == LAYER_FLOOR ||
 			    is_by(author, g->from.layer);
@@ -179,22 +183,34 @@ static ir_grants rules_of(struct uses *u, enum author author,
 				warn_twice(u, g, first, *again);
 			mine = true;
 		}
-		if (!mine)
-			continue;
-		index[out.n] = (uint32_t)(g - list->v);
-		*vec_push(u->c->a, &out) = *g;
-		out.v[out.n - 1].from = first;
+		if (mine)
+			*vec_push(u->c->a, &out) = (struct own_rule){
+				(uint32_t)(g - list->v), first};
 	}
-	*out_index = index;
 	return out;
 }
 
-static uint32_t written(const ir_grants *list)
+static ir_grants grants_of(struct uses *u, const own_rules *own,
+			   const ir_grants *list)
+{
+	ir_grants out = {0};
+
+	vec_reserve(u->c->a, &out, own->n);
+	vec_each(r, own) {
+		struct ir_grant *g = vec_push(u->c->a, &out);
+
+		*g = list->v[r->index];
+		g->from = r->from;
+	}
+	return out;
+}
+
+static uint32_t written(const own_rules *list)
 {
 	uint32_t n = 0;
 
-	vec_each(g, list)
-		n += g->from.layer != LAYER_FLOOR;
+	vec_each(r, list)
+		n += r->from.layer != LAYER_FLOOR;
 	return n;
 }
 
@@ -204,20 +220,21 @@ static void lint_author(struct uses *u, enum author author,
 {
 	struct rules allow = {&u->p->allow, all_allow, NULL};
 	struct rules deny = {&u->p->deny, all_deny, NULL};
+	own_rules own_allow = rules_of(u, author, &u->p->allow);
+	own_rules own_deny = rules_of(u, author, &u->p->deny);
 	struct rule_finding *found_allow, *found_deny;
-	uint32_t *index_allow, *index_deny;
 	struct ir_policy own = *u->p;
 
-	own.allow = rules_of(u, author, &u->p->allow, &index_allow);
-	own.deny = rules_of(u, author, &u->p->deny, &index_deny);
-	if (written(&own.allow) + written(&own.deny) == 0 || !all_allow)
+	if (written(&own_allow) + written(&own_deny) == 0 || !all_allow)
 		return;
 	/* With one author what is known of the whole is known of these. */
-	if (own.allow.n < u->p->allow.n || own.deny.n < u->p->deny.n) {
+	if (own_allow.n < u->p->allow.n || own_deny.n < u->p->deny.n) {
+		own.allow = grants_of(u, &own_allow, &u->p->allow);
+		own.deny = grants_of(u, &own_deny, &u->p->deny);
 		if (!rules_find(u->c->a, &own, &found_allow, &found_deny))
 			return;
-		allow = (struct rules){&own.allow, found_allow, index_allow};
-		deny = (struct rules){&own.deny, found_deny, index_deny};
+		allow = (struct rules){&own.allow, found_allow, &own_allow};
+		deny = (struct rules){&own.deny, found_deny, &own_deny};
 	}
 	judge(u, &allow);
 	judge(u, &deny);
