@@ -150,14 +150,29 @@ void dest_too_long(struct dest_parser *p, struct span part, const char *text)
 	dest_fail(p, DIAG_DEST, part, "%s", text);
 }
 
+void *dest_room(struct dest_parser *p, size_t size)
+{
+	char *at = (char *)p->room + p->used;
+
+	if (size > sizeof(p->room) - p->used)
+		return arena_alloc(p->c->a, size);
+	p->used += (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) *
+		   sizeof(max_align_t);
+	return at;
+}
+
 static bool run(struct dest_parser *p, int first)
 {
+	struct str s = p->text.s;
 	yyscan_t scanner = NULL;
 	int rc;
 
 	p->first = first;
+	p->is_plain = str_find(s, '@', 0) == s.n && !memmem(s.p, s.n, "://", 3);
+	p->labels.v = p->few;
+	p->labels.cap = ARRAY_LEN(p->few);
 	destination_lex_init_extra(p, &scanner);
-	destination__scan_bytes(p->text.s.p, (int)p->text.s.n, scanner);
+	destination__scan_bytes(s.p, (int)s.n, scanner);
 	rc = destination_parse(p, scanner);
 	destination_lex_destroy(scanner);
 	return rc == 0;

@@ -96,10 +96,19 @@ static bool label_shape(struct dest_parser *p, struct str s, struct span part)
 	return true;
 }
 
+/* Most are in lower case already. */
+static struct str lower(struct arena *a, struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (ascii_is_upper(s.p[i]))
+			return ascii_lower(a, s);
+	return s;
+}
+
 bool dest_label_ascii(struct dest_parser *p, struct str label, struct span part,
 		      struct str *out)
 {
-	struct str s = ascii_lower(p->c->a, label);
+	struct str s = lower(p->c->a, label);
 
 	if (ascii_is(s) && !label_shape(p, s, part))
 		return false;

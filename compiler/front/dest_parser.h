@@ -31,8 +31,13 @@ struct dest_parser {
 	VEC(struct dest_label) labels;
 	/* of the scanner */
 	uint32_t offset;
-	int first; /* token to hand out before the text */
+	int first;     /* token to hand out before the text */
+	bool is_plain; /* it has no user name, and is no URL */
 	bool is_url;
+	/* Of most texts all there is has room here. */
+	struct dest_label few[8];
+	size_t used; /* of room, in bytes */
+	max_align_t room[32];
 };
 
 enum dest_odd {
@@ -51,6 +56,8 @@ enum dest_odd {
 
 #define DEST_WANT_MAX 8
 
+/* Memory for the scanner. */
+void *dest_room(struct dest_parser *p, size_t size);
 void dest_label(struct dest_parser *p, enum dest_label_kind kind, struct str s,
 		struct span part);
 /* The labels are the whole destination: any, host, pattern or address. */
