@@ -71,13 +71,21 @@ struct walk {
 	void *ctx;
 	struct step path[DEPTH_MAX];
 	uint32_t depth, left;
+	VEC(struct trie_node *) nodes; /* the sets on the way */
 	/* What '**' has taken so far has not been visited by itself yet. */
 	bool owed;
 	bool named;	    /* the label is one that a pattern has */
 	trie_ids deep, all; /* all: the room of one visit */
 };
 
-typedef VEC(struct trie_node *) node_list;
+/* What a label may have led to: some of walk.nodes. */
+struct set {
+	uint32_t beg, end;
+};
+
+#define set_each(t, w, at)                                                     \
+	for (struct trie_node **t = (w)->nodes.v + (at).beg;                   \
+	     t < (w)->nodes.v + (at).end; t++)
 
 static int by_label(const void *va, const void *vb)
 {
@@ -86,15 +94,14 @@ static int by_label(const void *va, const void *vb)
 
 typedef VEC(struct str) label_list;
 
-static label_list labels_of(struct arena *a, const node_list *at)
+static label_list labels_of(const struct walk *w, struct set at)
 {
 	label_list out = {0};
 	uint32_t n = 0;
 
-	vec_each(t, at)
-		for (const struct trie_node *c = (*t)->children; c;
-		     c = c->sibling)
-			*vec_push(a, &out) = c->label;
+	set_each(t, w, at) for (const struct trie_node *c = (*t)->children; c;
+				c = c->sibling) *
+		vec_push(w->n->a, &out) = c->label;
 	if (out.n == 0)
 		return out;
 	vec_sort(&out, by_label);
@@ -193,32 +200,30 @@ static bool too_long(const struct walk *w)
  * one of those that is shown: nothing is known of any label that they have
  * more, and all that takes one label in its place takes no more of them.
  */
-static struct str longer_name(const struct walk *w, const node_list *at)
+static struct str longer_name(const struct walk *w, struct set at)
 {
 	struct str name = name_of(w, false);
 	label_list labels;
 
 	if (w->depth != 1 || w->owed || w->named)
 		return name;
-	vec_each(t, at)
-		if ((*t)->here.n || (*t)->star || (*t)->deep.n)
-			return name;
-	labels = labels_of(w->n->a, at);
+	set_each(t, w, at) if ((*t)->here.n || (*t)->star ||
+			       (*t)->deep.n) return name;
+	labels = labels_of(w, at);
 	return arena_fmt(w->n->a, "%.*s.%.*s",
 			 STR_ARG(other_label(w->n->a, &labels, 1, false)),
 			 STR_ARG(name));
 }
 
-static void visit_here(struct walk *w, const node_list *at)
+static void visit_here(struct walk *w, struct set at)
 {
 	struct names_class c = {.name = longer_name(w, at)};
 
 	w->all.n = 0;
 	vec_each(id, &w->deep)
 		*vec_push(w->n->a, &w->all) = *id;
-	vec_each(t, at)
-		vec_each(id, &(*t)->here)
-			*vec_push(w->n->a, &w->all) = *id;
+	set_each(t, w, at) vec_each(id, &(*t)->here) *
+		vec_push(w->n->a, &w->all) = *id;
 	if (c.name.n == 0)
 		c.name = name_of(w, true);
 	c.ids = w->all.v;
@@ -226,34 +231,33 @@ static void visit_here(struct walk *w, const node_list *at)
 	w->visit(w->ctx, &c);
 }
 
-static bool walk(struct walk *w, const node_list *at);
+static bool walk(struct walk *w, struct set at);
 
 /* Down one label, of the literals, or another that only '*' and '**' take. */
-static bool down(struct walk *w, const node_list *at, struct step step,
-		 bool literal)
+static bool down(struct walk *w, struct set at, struct step step, bool literal)
 {
-	uint32_t kept = w->deep.n;
+	uint32_t kept = w->deep.n, beg = w->nodes.n;
 	bool owed = w->owed, named = w->named;
-	node_list to = {0};
 	bool ok = true;
 
 	w->path[w->depth++] = step;
-	vec_each(t, at) {
+	for (uint32_t i = at.beg; i < at.end; i++) {
+		struct trie_node *t = w->nodes.v[i];
 		struct trie_node *c =
-			literal ? trie_child(&w->n->trie, *t, step.label)
-				: NULL;
+			literal ? trie_child(&w->n->trie, t, step.label) : NULL;
 
 		if (c)
-			*vec_push(w->n->a, &to) = c;
-		if ((*t)->star)
-			*vec_push(w->n->a, &to) = (*t)->star;
-		vec_each(id, &(*t)->deep)
+			*vec_push(w->n->a, &w->nodes) = c;
+		if (t->star)
+			*vec_push(w->n->a, &w->nodes) = t->star;
+		vec_each(id, &t->deep)
 			*vec_push(w->n->a, &w->deep) = *id;
 	}
 	w->named = literal;
-	w->owed = to.n && (w->deep.n > kept || (owed && !literal));
+	w->owed = w->nodes.n > beg && (w->deep.n > kept || (owed && !literal));
 	if (!too_long(w))
-		ok = walk(w, &to);
+		ok = walk(w, (struct set){beg, w->nodes.n});
+	w->nodes.n = beg;
 	w->owed = owed;
 	w->named = named;
 	w->deep.n = kept;
@@ -261,8 +265,7 @@ static bool down(struct walk *w, const node_list *at, struct step step,
 	return ok;
 }
 
-static bool down_other(struct walk *w, const node_list *at,
-		       const label_list *labels)
+static bool down_other(struct walk *w, struct set at, const label_list *labels)
 {
 	struct arena *a = w->n->a;
 	struct step other = {other_label(a, labels, w->depth, false),
@@ -273,30 +276,27 @@ static bool down_other(struct walk *w, const node_list *at,
 }
 
 /* Does a label that no pattern names lead to a class of its own? */
-static bool goes_on(const struct walk *w, const node_list *at)
+static bool goes_on(const struct walk *w, struct set at)
 {
 	if (w->depth == 0 || w->owed)
 		return true;
-	vec_each(t, at)
-		if ((*t)->star || (*t)->deep.n)
-			return true;
+	set_each(t, w, at) if ((*t)->star || (*t)->deep.n) return true;
 	return false;
 }
 
 /* A last label that patterns name, and none alone: it is like any other. */
-static bool is_like_others(const struct walk *w, const node_list *at)
+static bool is_like_others(const struct walk *w, struct set at)
 {
 	if (w->depth != 1 || !w->named)
 		return false;
-	vec_each(t, at)
-		if ((*t)->here.n && *t != w->n->trie.root.star)
-			return false;
+	set_each(t, w, at) if ((*t)->here.n &&
+			       *t != w->n->trie.root.star) return false;
 	return true;
 }
 
-static bool walk(struct walk *w, const node_list *at)
+static bool walk(struct walk *w, struct set at)
 {
-	label_list labels = labels_of(w->n->a, at);
+	label_list labels = labels_of(w, at);
 
 	if (w->depth) {
 		if (w->left-- == 0)
@@ -319,8 +319,7 @@ bool names_each(struct names *n, names_visit visit, void *ctx)
 {
 	struct walk w = {
 		.n = n, .visit = visit, .ctx = ctx, .left = LIMIT_NAME_CLASSES};
-	node_list root = {0};
 
-	*vec_push(n->a, &root) = &n->trie.root;
-	return walk(&w, &root);
+	*vec_push(n->a, &w.nodes) = &n->trie.root;
+	return walk(&w, (struct set){0, 1});
 }

@@ -128,7 +128,8 @@ void spots_find(struct sides *s, const struct ir_dest *only, struct spots *out)
 	struct nets *nets = nets_new(s->a);
 
 	*out = (struct spots){.complete = false};
-	vec_reserve(s->a, &out->names, s->rules.n);
+	/* one for each rule, and what is between them */
+	vec_reserve(s->a, &out->names, s->rules.n + s->rules.n / 4);
 	number_effects(&f);
 	for (uint32_t i = 0; i < s->rules.n; i++)
 		add_dest(&f, names, nets, &rule_grant(&s->rules.v[i])->dest, i);

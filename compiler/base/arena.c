@@ -175,7 +175,7 @@ char *arena_cstr(struct arena *a, struct str s)
 
 struct str arena_str(struct arena *a, struct str s)
 {
-	return (struct str){arena_cstr(a, s), s.n};
+	return s.n ? (struct str){arena_cstr(a, s), s.n} : STR("");
 }
 
 struct str arena_fmt(struct arena *a, const char *fmt, ...)
@@ -219,7 +219,7 @@ void *vec_grow_(struct arena *a, void *v, uint32_t *n, uint32_t *cap,
 		size_t size)
 {
 	if (*n == *cap)
-		v = roomier(a, v, cap, *cap ? (size_t)*cap * 2 : 8, size);
+		v = roomier(a, v, cap, *cap ? (size_t)*cap * 2 : 4, size);
 	++*n;
 	return v;
 }

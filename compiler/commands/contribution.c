@@ -112,6 +112,8 @@ static void sort_places(struct work *w)
 {
 	struct arena *a = w->c->a;
 
+	vec_reserve(a, &w->gains, w->diff.changes.n);
+	vec_reserve(a, &w->adds, w->found.n);
 	for (uint32_t i = 0; i < w->diff.changes.n; i++) {
 		const struct access_change *g = &w->diff.changes.v[i];
 
@@ -171,7 +173,7 @@ static void put(struct work *w, struct ir_origin from, struct str text,
 	*note = (struct contribution_note){.widens = is_widening(w, from)};
 	if (!g || !g->has_witness || g->kind == ACCESS_ARG)
 		return;
-	note->witness = ir_request_text(a, &g->witness);
+	note->witness = g->witness.text;
 	note->was = g->was.reason;
 	note->is = g->is.reason;
 }
@@ -208,6 +210,8 @@ void contribution_make(struct compilation *c, struct contribution *out)
 	passes_additions(&ctx, &with, &w.found);
 	compare(&w, &with);
 	sort_places(&w);
+	vec_reserve(c->a, &out->adds, w.found.n);
+	vec_reserve(c->a, &out->notes, w.found.n);
 	vec_each(x, &w.found) {
 		const struct access_change *g = gain_of(&w, x);
 

@@ -34,8 +34,7 @@ static struct line *sorted(struct arena *a, const ir_grants *grants,
 	vec_each(g, grants)
 		if (g->from.layer != LAYER_FLOOR &&
 		    !(denied && denied[g - grants->v]))
-			lines[n++] =
-				(struct line){ir_ports_text(a, &g->ports), g};
+			lines[n++] = (struct line){ir_grant_ports(g), g};
 	qsort(lines, n, sizeof(*lines), by_ports);
 	*out_n = n;
 	return lines;

@@ -101,7 +101,7 @@ static uint32_t place_of(const emit_classes *l, struct str text)
 static struct emit_class *class_for(struct arena *a, emit_classes *classes,
 				    const struct ir_grant *g)
 {
-	struct str text = ir_ports_text(a, &g->ports);
+	struct str text = ir_grant_ports(g);
 	uint32_t at = place_of(classes, text);
 
 	if (at < classes->n && str_eq(classes->v[at].text, text))
@@ -189,24 +189,21 @@ bool emit_quics_make(const struct emit_in *in, emit_classes *out)
 	return keep(in, collect_quics(in), out);
 }
 
-static uint32_t number_of(struct arena *a, const emit_classes *classes,
-			  const struct ir_grant *g)
+static uint32_t number_of(const emit_classes *classes, const struct ir_grant *g)
 {
-	struct str text = ir_ports_text(a, &g->ports);
+	struct str text = ir_grant_ports(g);
 	uint32_t at = place_of(classes, text);
 
 	return at < classes->n && str_eq(classes->v[at].text, text) ? at + 1
 								    : 0;
 }
 
-uint32_t emit_quic_of(struct arena *a, const emit_classes *classes,
-		      const struct ir_grant *d)
+uint32_t emit_quic_of(const emit_classes *classes, const struct ir_grant *d)
 {
-	return inside_quic_names(d) ? number_of(a, classes, d) : 0;
+	return inside_quic_names(d) ? number_of(classes, d) : 0;
 }
 
-uint32_t emit_class_of(struct arena *a, const emit_classes *classes,
-		       const struct ir_grant *g)
+uint32_t emit_class_of(const emit_classes *classes, const struct ir_grant *g)
 {
-	return has_class(g) ? number_of(a, classes, g) : 0;
+	return has_class(g) ? number_of(classes, g) : 0;
 }

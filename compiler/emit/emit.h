@@ -50,7 +50,7 @@ must_check bool emit_all(const struct emit_in *in, struct plan *out);
  */
 struct emit_class {
 	ir_ports ports;
-	struct str text; /* ir_ports_text() */
+	struct str text; /* ir_grant_ports() */
 	bool has_name;	 /* a name leads to addresses of this class */
 	bool has_cidr4, has_cidr6, has_any;
 	/* The same of grants that only HTTP and TLS may use. */
@@ -66,11 +66,9 @@ must_check bool emit_denials_make(const struct emit_in *in, emit_classes *out);
 /* And for denials of requests to names that QUIC could carry past HAProxy:
  * inside_quic_guards(). Their ports are TCP's, as they were written. */
 must_check bool emit_quics_make(const struct emit_in *in, emit_classes *out);
-uint32_t emit_quic_of(struct arena *a, const emit_classes *classes,
-		      const struct ir_grant *d);
+uint32_t emit_quic_of(const emit_classes *classes, const struct ir_grant *d);
 /* The class of a grant or denial, from 1; 0 when it has none. */
-uint32_t emit_class_of(struct arena *a, const emit_classes *classes,
-		       const struct ir_grant *g);
+uint32_t emit_class_of(const emit_classes *classes, const struct ir_grant *g);
 
 /*
  * Where the element of that text is, or belongs, among n that are sorted by

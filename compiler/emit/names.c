@@ -132,7 +132,7 @@ static void put_names(const struct emit_in *in, struct buf *out,
 		buf_adds(&b, "name ");
 		buf_add(&b, name);
 		buf_addc(&b, ' ');
-		k = emit_class_of(in->a, classes, g);
+		k = emit_class_of(classes, g);
 		/* '*' opens every public address by a rule of its own. */
 		if (!k || (g->dest.kind == IR_DEST_ANY && !private)) {
 			buf_addc(&b, '-');
@@ -159,7 +159,7 @@ static void add_quics(const struct emit_in *in, const emit_classes *quics,
 		      lines *to)
 {
 	vec_each(d, &in->policy->deny) {
-		uint32_t k = emit_quic_of(in->a, quics, d);
+		uint32_t k = emit_quic_of(quics, d);
 
 		if (!k)
 			continue;
@@ -191,7 +191,7 @@ static void put_denials(const struct emit_in *in, struct buf *out,
 			*vec_push(in->a, &guarded) = denial_line(
 				d, arena_fmt(in->a, "guard %.*s %u %.*s",
 					     STR_ARG(name),
-					     emit_class_of(in->a, classes, d),
+					     emit_class_of(classes, d),
 					     STR_ARG(d->id)));
 	}
 	add_quics(in, quics, &guarded);

@@ -12,7 +12,7 @@ nft_members *nft_marks_members(const struct emit_in *in,
 	vec_each(g, grants) {
 		uint32_t k = g->from.layer == LAYER_FLOOR
 				     ? 0
-				     : emit_class_of(in->a, classes, g);
+				     : emit_class_of(classes, g);
 
 		if (k)
 			*vec_push(in->a, &out[k - 1]) = g;

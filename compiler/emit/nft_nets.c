@@ -27,7 +27,7 @@ struct nft_nets *nft_nets_classes(struct arena *a, const emit_classes *classes,
 
 		if (net && ir_grant_http(g) == http &&
 		    g->from.layer != LAYER_FLOOR)
-			k = emit_class_of(a, classes, g);
+			k = emit_class_of(classes, g);
 		if (k)
 			nft_nets_add(a, &nets[k - 1], net);
 	}

@@ -76,7 +76,7 @@ static void mark(struct nft *r, enum addr_family f, uint32_t class)
 	if (!r->in->marks)
 		return;
 	vec_each(d, &r->in->policy->deny)
-		if (emit_quic_of(r->in->a, &r->quics, d) == class)
+		if (emit_quic_of(&r->quics, d) == class)
 			marks_add(r->in->marks,
 				  (struct marks_one){
 					  .at = r->out->n,

@@ -363,9 +363,14 @@ const char *ir_trace_engine_name(enum ir_trace_engine e);
  * "192.0.2.0/24", "https://api.openai.com/v1/"; of ports,
  * "tcp/443,udp/8000-8999"; of one rule of http, "GET,POST /a /b", where '*'
  * is any; of a whole grant. No two normalised grants that differ in meaning
- * have the same text.
+ * have the same text. Names are as they are, not copied.
  */
 struct str ir_dest_text(struct arena *a, const struct ir_dest *d);
+struct str ir_ports_text(struct arena *a, const ir_ports *ports);
+struct str ir_http_text(struct arena *a, const struct ir_http *h);
+struct str ir_grant_text(struct arena *a, const struct ir_grant *g);
+/* The text of the ports of a normalised grant, which is in that of it all. */
+struct str ir_grant_ports(const struct ir_grant *g);
 /* The names that it is about: a name, a pattern, "**" for any; none (empty)
  * for addresses. */
 struct str ir_dest_name(const struct ir_dest *d);
@@ -376,9 +381,6 @@ const struct cidr *ir_dest_net(const struct ir_dest *d);
 bool ir_dest_has_scheme(const struct ir_dest *d, enum ir_scheme s);
 /* Decided by requests and not by packets alone. */
 bool ir_grant_http(const struct ir_grant *g);
-struct str ir_ports_text(struct arena *a, const ir_ports *ports);
-struct str ir_http_text(struct arena *a, const struct ir_http *h);
-struct str ir_grant_text(struct arena *a, const struct ir_grant *g);
 /* What is never permitted, for people: "POST gist.github.com tcp/443". */
 struct str ir_never_text(struct arena *a, const struct ir_never *n);
 

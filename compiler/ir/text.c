@@ -87,6 +87,10 @@ struct str ir_dest_text(struct arena *a, const struct ir_dest *d)
 	char room[256];
 	struct buf b;
 
+	if (d->kind == IR_DEST_HOST)
+		return d->u.host.name;
+	if (d->kind == IR_DEST_PATTERN)
+		return d->u.pattern.name;
 	buf_init_in(&b, a, room, sizeof(room));
 	add_dest(&b, d);
 	return buf_keep(&b);
@@ -144,6 +148,14 @@ struct str ir_ports_text(struct arena *a, const ir_ports *ports)
 	buf_init_in(&b, a, room, sizeof(room));
 	add_ports(&b, ports);
 	return buf_keep(&b);
+}
+
+struct str ir_grant_ports(const struct ir_grant *g)
+{
+	/* No destination has a blank in it, and no ports do. */
+	size_t beg = str_find(g->canon, ' ', 0) + 1;
+
+	return str_slice(g->canon, beg, str_find(g->canon, ' ', beg));
 }
 
 struct str ir_http_text(struct arena *a, const struct ir_http *h)

@@ -370,6 +370,7 @@ static void settle(struct add *s, addition_list *out)
 
 	if (s->items.n == 0)
 		return;
+	vec_reserve(s->c->a, out, s->items.n);
 	vec_sort(&s->items, by_part);
 	vec_each(i, &s->items) {
 		if (!before || is_ordered(i) || before->x.part != i->x.part ||

@@ -84,7 +84,7 @@ static void make_grants(struct sample *s, unsigned n)
 		g->dest.u.host.name = arena_fmt(a, "h%05u.example", i);
 		*vec_push(a, &g->ports) =
 			(struct ir_port){IR_PROTO_TCP, 443, 443, {3, 4}};
-		g->canon = g->dest.u.host.name;
+		g->canon = ir_grant_text(a, g);
 		g->id = STR("g-0123456789");
 	}
 }
