@@ -3,6 +3,7 @@
 #include "compiler/base/ascii.h"
 #include "compiler/base/limits.h"
 
+#include <limits.h>
 #include <string.h>
 #include <strings.h>
 
@@ -50,17 +51,40 @@ static bool has_digit(struct str s)
 	return false;
 }
 
+/* The first prefix with a byte in front, and behind each the next with the
+ * same; numbers from 1. */
+struct chains {
+	uint8_t first[UCHAR_MAX + 1], next[ARRAY_LEN(prefixes) + 1];
+};
+
+static const struct chains *chains(void)
+{
+	static struct chains c;
+	static bool made;
+
+	for (size_t i = ARRAY_LEN(prefixes); !made && i > 0; i--) {
+		char front = prefixes[i - 1].text.p[0];
+
+		c.next[i] = c.first[(unsigned char)front];
+		c.first[(unsigned char)front] = (uint8_t)i;
+	}
+	made = true;
+	return &c;
+}
+
 static bool by_prefix(struct str s, size_t at, struct secret *out)
 {
-	struct str rest = str_slice(s, at, s.n);
+	const struct chains *c = chains();
+	struct str rest;
 
 	if (at && (ascii_is_alnum(s.p[at - 1]) || s.p[at - 1] == '_'))
 		return false;
-	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
-		const struct prefix *p = &prefixes[i];
+	rest = str_slice(s, at, s.n);
+	for (size_t i = c->first[(unsigned char)s.p[at]]; i; i = c->next[i]) {
+		const struct prefix *p = &prefixes[i - 1];
 		size_t beg = at + p->text.n, end;
 
-		if (s.p[at] != p->text.p[0] || !str_starts(rest, p->text))
+		if (!str_starts(rest, p->text))
 			continue;
 		end = token_end(s, beg, p->flags & DOTS);
 		if (end < beg + p->least ||

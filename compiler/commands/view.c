@@ -49,28 +49,32 @@ static bool unseen(uint32_t c)
 
 void view_clean(struct buf *out, struct str s)
 {
+	size_t clean = 0; /* where what is clean begins */
+
 	s = secret_hidden(out->a, s);
 	for (size_t i = 0; i < s.n;) {
 		uint32_t code = 0;
 		size_t n = decode(s, i, &code);
 
 		if (n && !unseen(code)) {
-			buf_add(out, (struct str){s.p + i, n});
 			i += n;
 			continue;
 		}
-		for (size_t end = i + (n ? n : 1); i < end; i++)
+		buf_add(out, str_slice(s, clean, i));
+		for (clean = i + (n ? n : 1); i < clean; i++)
 			buf_addf(out, "\\x%02x", (unsigned char)s.p[i]);
 	}
+	buf_add(out, str_slice(s, clean, s.n));
 }
 
 struct str view_cleaned(struct arena *a, struct str s)
 {
+	char room[256];
 	struct buf b;
 
-	buf_init(&b, a);
+	buf_init_in(&b, a, room, sizeof(room));
 	view_clean(&b, s);
-	return buf_str(&b);
+	return buf_keep(&b);
 }
 
 unsigned view_columns(struct str clean)

@@ -121,6 +121,7 @@ bool gate_maps_hosts(const struct emit_in *in, struct buf *out)
 bool gate_maps_addrs(const struct emit_in *in, struct buf *out)
 {
 	const struct profiles *p = profiles_make(in);
+	VEC(const struct key *) around = {0};
 	keys k;
 
 	if (!p)
@@ -135,15 +136,19 @@ bool gate_maps_addrs(const struct emit_in *in, struct buf *out)
 		char text[CIDR_TEXT_MAX];
 		size_t at = out->n;
 
-		for (end = i; end < k.n && same_key(&k.v[i], &k.v[end]);)
-			end++;
-		buf_addf(out, "%s .", cidr_text(k.v[i].net, text));
+		while (around.n &&
+		       !cidr_covers(around.v[around.n - 1]->net, k.v[i].net))
+			around.n--;
+		for (end = i; end < k.n && same_key(&k.v[i], &k.v[end]); end++)
+			*vec_push(in->a, &around) = &k.v[end];
+		buf_adds(out, cidr_text(k.v[i].net, text));
+		buf_adds(out, " .");
 		/* HAProxy takes the longest; it has to say all. */
-		vec_each(x, &k)
-			if (cidr_covers(x->net, k.v[i].net)) {
-				buf_addf(out, "%.*s.", STR_ARG(x->token));
-				mark(in, at, x, k.v[i].net);
-			}
+		vec_each(x, &around) {
+			buf_add(out, (*x)->token);
+			buf_addc(out, '.');
+			mark(in, at, *x, k.v[i].net);
+		}
 		buf_addc(out, '\n');
 	}
 	return true;
