@@ -227,6 +227,14 @@ size_t record_end(const struct flow *f, const struct timespec *time,
 	return finish(o, buf);
 }
 
+size_t record_done(char buf[RECORD_MAX])
+{
+	cJSON *o = cJSON_CreateObject();
+
+	add(o, "event", "done");
+	return finish(o, buf);
+}
+
 size_t record_ready(const struct record_ready *r, char buf[RECORD_MAX])
 {
 	cJSON *o = cJSON_CreateObject();

@@ -71,6 +71,8 @@ size_t record_answers_lost(uint64_t n, char buf[RECORD_MAX]);
  */
 size_t record_end(const struct flow *f, const struct timespec *time,
 		  char buf[RECORD_MAX]);
+/* The last line: no record follows, and none is missing before it. */
+size_t record_done(char buf[RECORD_MAX]);
 struct record_ready {
 	bool ipv6;
 	int64_t ms;

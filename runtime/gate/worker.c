@@ -372,6 +372,7 @@ static int serve(struct gate *g, const struct worker_args *args,
 int worker_run(const struct worker_args *args)
 {
 	struct gate *g = &gate;
+	char line[RECORD_MAX];
 	bool ipv6 = false;
 	struct err err;
 	int rc;
@@ -396,6 +397,7 @@ int worker_run(const struct worker_args *args)
 		report_error(g, err.text);
 	l7_end(&g->l7);
 	report_idle(g, INT64_MAX);
+	outlog_line(&g->out, line, record_done(line));
 	outlog_drain(&g->out, REPORT_DRAIN_MS);
 	return rc < 0;
 }

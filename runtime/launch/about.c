@@ -147,6 +147,16 @@ void about_end_read(struct arena *a, const struct session *s,
 	cJSON_Delete(o);
 }
 
+bool about_is_at_end(const struct session *s)
+{
+	struct arena *a = arena_new();
+	struct about_end end;
+
+	about_end_read(a, s, &end);
+	arena_free(a);
+	return end.known;
+}
+
 int about_find_kept(struct arena *a, const char *state, struct about *out,
 		    struct err *err)
 {
@@ -219,5 +229,7 @@ int about_state(const struct about *x, enum session_found *out, struct err *err)
 		return rc;
 	session_release(&s, false);
 	*out = (enum session_found)rc;
+	if (rc == SESSION_ALIVE && about_is_at_end(&s))
+		*out = SESSION_FINISHED;
 	return 0;
 }

@@ -27,7 +27,10 @@ struct about {
 	struct about_streams streams;
 };
 
-/* What became of it: summary.json, written when all of it was gone. */
+/*
+ * What became of it: summary.json, written when its command's container was
+ * gone and all records were in.
+ */
 struct about_end {
 	bool known;	   /* false: its launcher was killed, or still runs */
 	int status;	   /* of run */
@@ -57,7 +60,15 @@ must_check int about_find(struct arena *a, const char *state, struct str which,
  */
 must_check int about_find_kept(struct arena *a, const char *state,
 			       struct about *out, struct err *err);
-/* Whether somebody holds its lock; a dead session's is taken for a moment. */
+/*
+ * Its lock is held, but only until Docker has removed what is left of it: the
+ * record of its end is written.
+ */
+bool about_is_at_end(const struct session *s);
+/*
+ * Whether somebody holds its lock, and not only for that; a dead session's is
+ * taken for a moment.
+ */
 must_check int about_state(const struct about *x, enum session_found *out,
 			   struct err *err);
 

@@ -205,8 +205,15 @@ static int on_event(struct gate *g, const cJSON *o, struct str line,
 	const char *name = cJSON_IsString(event) ? event->valuestring : "";
 	int rc = 0;
 
+	if (g->done)
+		return err_set(err, -EPROTO,
+			       "the gate sent more after its last record");
 	if (strcmp(name, "ready") == 0)
 		return on_ready(g, o, err);
+	if (strcmp(name, "done") == 0) {
+		g->done = true;
+		return 0;
+	}
 	if (strcmp(name, "roots") == 0)
 		return add_roots(g, cJSON_GetObjectItemCaseSensitive(o, "pem"),
 				 err);

@@ -2,10 +2,11 @@
  * The gate as the launcher sees it: a docker command with three pipes.
  *
  * One JSON line in, then stdin stays open: its end is the gate's end. Out come
- * JSON lines: ready once, decisions, errors; where something is decrypted, the
- * roots that the gate trusts before ready and the session's CA with it, which
- * become ca.pem and bundle.pem; anything else is a gate that cannot be trusted.
- * What it writes to stderr is kept in gate.log.
+ * JSON lines: ready once, decisions, errors, done behind the last of them;
+ * where something is decrypted, the roots that the gate trusts before ready and
+ * the session's CA with it, which become ca.pem and bundle.pem; anything else
+ * is a gate that cannot be trusted. What it writes to stderr is kept in
+ * gate.log.
  */
 #ifndef RUNTIME_LAUNCH_GATE_H
 #define RUNTIME_LAUNCH_GATE_H
@@ -31,6 +32,7 @@ struct gate {
 	int copy; /* of the decisions, for --trace-log; -1: none */
 	bool ready;
 	bool ipv6; /* its uplink has it; known when ready */
+	bool done; /* all that it had to tell has been read */
 	/* Inodes of namespaces, for a tracer: of the agent's network, and of
 	 * the gate's own processes; 0: unknown. */
 	uint32_t netns, pidns;

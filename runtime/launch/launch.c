@@ -227,6 +227,22 @@ static const char *uplink_of(char *const *argv)
 	return "bridge";
 }
 
+/*
+ * Ports of the host's, an address, or a place in somebody's network: whoever
+ * wants that next, or wants to remove it, shall find it free.
+ */
+static bool holds_something(char *const *argv)
+{
+	static const char *const options[] = {"--network=", "--publish",
+					      "--mac-address", "--ip"};
+
+	for (; *argv; argv++)
+		for (size_t i = 0; i < ARRAY_LEN(options); i++)
+			if (str_starts(str_of(*argv), str_of(options[i])))
+				return true;
+	return false;
+}
+
 /* Detached: the command's streams are the session's. */
 static int open_stage(struct launch *l, struct err *err)
 {
@@ -295,6 +311,8 @@ static int start_gate(struct launch *l, struct err *err)
 	if (rc == 0) {
 		watchdog_tell(&l->watchdog, r->gate->pid);
 		r->uplink = uplink_of(argv);
+		r->may_leave = l->vectors.link == VECTORS_VETH &&
+			       !l->o.keeper && !holds_something(argv);
 		rc = start_tracer(l, err);
 	}
 	r->at.gate_spawned = run_elapsed(r);
@@ -373,7 +391,8 @@ static bool clean(struct launch *l)
 	struct err err;
 	int rc = 0;
 
-	if (run_left_nothing(&l->run) && l->vectors.link == VECTORS_VETH)
+	if (l->run.left ||
+	    (run_left_nothing(&l->run) && l->vectors.link == VECTORS_VETH))
 		rc = masks_release(l->o.state, l->session.id, &err);
 	else if (l->run.docker)
 		rc = reap_session(l->run.docker, l->o.state, &l->session, &err);
@@ -409,6 +428,21 @@ static int end_stage(struct launch *l, int rc, struct err *err)
 	return rc;
 }
 
+/* What Docker still removes is seen to by the watchdog, or by the next call. */
+static void let_go(struct launch *l, bool cleaned)
+{
+	struct err ignored;
+
+	if (l->run.left && cleaned) {
+		session_shut(&l->session);
+		if (watchdog_leave(&l->watchdog, &l->session, &ignored) == 0)
+			return;
+		cleaned = false;
+	}
+	session_release(&l->session, cleaned);
+	watchdog_stop(&l->watchdog);
+}
+
 static int in_session(struct launch *l, struct err *err)
 {
 	struct termios terminal;
@@ -442,8 +476,7 @@ static int in_session(struct launch *l, struct err *err)
 				   .status = rc,
 				   .why = err};
 	outcome_write(&outcome);
-	session_release(&l->session, cleaned);
-	watchdog_stop(&l->watchdog);
+	let_go(l, cleaned);
 	docker_close(l->run.docker);
 	if (!l->o.quiet)
 		outcome_print(&outcome);

@@ -476,7 +476,7 @@ static void on_time(struct run *r)
  */
 static void leave_uplink(struct run *r)
 {
-	if (r->at.agent_died == 0 || !r->uplink)
+	if (r->at.agent_died == 0 || !r->uplink || r->may_leave)
 		return;
 	docker_leave(r->docker, r->uplink, r->gate_name);
 	r->uplink = NULL;
@@ -494,6 +494,17 @@ static bool is_over(const struct run *r)
 	/* a helper of docker's may still hold a pipe: not for ever */
 	return r->agent == 0 && r->gate->pid == 0 && (!t || t->pid == 0) &&
 	       (read_all || r->ended_hard > 0);
+}
+
+/*
+ * All went as it should: the agent's container is gone, and the gate and the
+ * tracer have said their last. Docker removes what is left of them.
+ */
+static bool can_leave(const struct run *r)
+{
+	return r->may_leave && r->agent == 0 && r->agent_removed &&
+	       !r->failed && !r->signal && r->ended_hard == 0 &&
+	       r->gate->done && (!r->tracer || tracer_is_done(r->tracer));
 }
 
 static int result(struct run *r, struct err *err)
@@ -562,7 +573,7 @@ int run_loop(struct run *r, struct err *err)
 	if (docker_follow(r->docker, r->session->id, on_event, r, &ignored) < 0)
 		r->at.agent_died = 0; /* then the commands' ends tell */
 	take_signals(r);
-	while (!is_over(r)) {
+	while (!is_over(r) && !can_leave(r)) {
 		if (docker_poll(r->docker, fds, run_fds(r, fds), next_wait(r),
 				&ignored) < 0)
 			run_stop(r, &ignored);
@@ -583,6 +594,7 @@ int run_loop(struct run *r, struct err *err)
 			r->on_agent_gone = NULL;
 		}
 	}
+	r->left = !is_over(r);
 	untell(r);
 	return result(r, err);
 }

@@ -59,6 +59,9 @@ struct run {
 	 * still be going; or NULL */
 	void (*on_agent_gone)(void *ctx);
 	void *ctx;
+	/* Nobody needs what the gate holds outside: once all records are in,
+	 * its removal and the tracer's need not be waited for. */
+	bool may_leave;
 	bool progress; /* stderr is a terminal, and nobody asked for quiet */
 	int64_t begun; /* proc_now_ms() */
 
@@ -75,6 +78,7 @@ struct run {
 	int64_t deadline;     /* for what the phase waits for; 0: none */
 	int64_t signal_at, ending_at, look_at; /* proc_now_ms() */
 	int ended_hard;       /* how often the deadline has passed in ENDING */
+	bool left;	      /* Docker still removes the gate or the tracer */
 	int failed;           /* 0, or the code in why */
 	struct err why;
 	struct run_times at;
@@ -82,7 +86,8 @@ struct run {
 
 /*
  * Wait for "ready", run the agent, see both end. The exit status, or a
- * negative errno. In both cases no process that was started is left.
+ * negative errno. In both cases no process that was started is left; but when
+ * r->left is set, the docker commands of gate and tracer: they wait for Docker.
  */
 must_check int run_loop(struct run *r, struct err *err);
 /* True when Docker has said of all containers that they are removed. */

@@ -156,6 +156,16 @@ pid_t session_pid(const struct session *s)
 	return (pid_t)pid;
 }
 
+void session_inherit(const struct session *s)
+{
+	char pid[16];
+	int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
+
+	/* the rest of a longer one stands behind the LF, where nobody reads */
+	if (pwrite(s->lock_fd, pid, (size_t)n, 0) != n)
+		return;
+}
+
 static void grace_path(const struct session *s, char *out, size_t size)
 {
 	/* cut off, it names a file that is not there */
@@ -200,13 +210,18 @@ static void remove_in(const struct session *s, const char *name)
 		unlink(path);
 }
 
+void session_shut(const struct session *s)
+{
+	remove_in(s, SESSION_SOCKET);
+	remove_in(s, SESSION_CONTROL);
+}
+
 void session_release(struct session *s, bool finished)
 {
 	if (s->lock_fd < 0)
 		return;
 	if (finished) {
-		remove_in(s, SESSION_SOCKET);
-		remove_in(s, SESSION_CONTROL);
+		session_shut(s);
 		remove_in(s, "lock");
 	}
 	fd_close(&s->lock_fd);

@@ -41,8 +41,16 @@ enum session_found {
 };
 /* A negative errno, or an enum session_found. */
 must_check int session_take(struct session *s, struct err *err);
-/* PID of the launcher of a living session; 0 when it cannot be told. */
+/*
+ * PID of the launcher of a living session, or of the watchdog that it has left
+ * the rest to; 0 when it cannot be told.
+ */
 pid_t session_pid(const struct session *s);
+/*
+ * The lock, s->lock_fd, was another process's. Says whose it is now, as far as
+ * it can: held it is in any case.
+ */
+void session_inherit(const struct session *s);
 /*
  * How many seconds its command has to end in, once it is asked to: what
  * session_set_grace() was last told, or otherwise.
@@ -50,6 +58,8 @@ pid_t session_pid(const struct session *s);
 must_check int session_set_grace(const struct session *s, uint32_t seconds,
 				 struct err *err);
 uint32_t session_grace(const struct session *s, uint32_t otherwise);
+/* Nobody can come in any more; session_release() of a finished one does it. */
+void session_shut(const struct session *s);
 /* Let go of the lock; finished: and remove it, nothing is left to clean. */
 void session_release(struct session *s, bool finished);
 /* Remove the oldest finished sessions beyond SESSION_KEEP; best effort. */

@@ -62,7 +62,8 @@ int launch_stop(struct arena *a, const char *state, struct str which,
 	if (rc < 0)
 		return rc;
 	rc = session_take(s, err);
-	if (rc == SESSION_FINISHED)
+	if (rc == SESSION_FINISHED ||
+	    (rc == SESSION_ALIVE && about_is_at_end(s)))
 		return err_set(err, -ESRCH, "session %s has ended before",
 			       s->id);
 	if (rc == SESSION_ALIVE && grace_s &&

@@ -296,6 +296,11 @@ void tracer_pump(struct tracer *t)
 	drain(t, &t->out, t->tracee ? on_records : on_frames);
 }
 
+bool tracer_is_done(const struct tracer *t)
+{
+	return t->state == TRACER_ENDED && watch_is_whole(&t->watch);
+}
+
 /*
  * It ends by itself when it is told to, and has written all then. One that
  * was still being loaded has nothing to write.
@@ -322,7 +327,7 @@ static void end_watch(struct tracer *t)
 
 	if (t->state != TRACER_ENDED || watch_is_whole(&t->watch))
 		return;
-	err_set(&err, -EIO, "the tracer's last frame is cut off");
+	err_set(&err, -EIO, "the tracer's last records are missing");
 	fail(t, &err);
 }
 

@@ -86,6 +86,11 @@ void tracer_answer(struct tracer *t, struct str line);
 uint64_t tracer_lost(const struct tracer *t);
 /* Take what there is to read; never blocks. */
 void tracer_pump(struct tracer *t);
+/*
+ * It has said all, and all of it is in the files: its container may still be
+ * there. False for Tracee, whose end is that of its docker command.
+ */
+bool tracer_is_done(const struct tracer *t);
 /* Its docker command has ended. */
 void tracer_ended(struct tracer *t, int status);
 /* Ask it to write what is left, and to end. */

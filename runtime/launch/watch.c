@@ -122,11 +122,15 @@ static size_t take_head(struct watch *w, struct str got, struct err *err)
 	for (unsigned i = 0; i < sizeof(w->head); i++)
 		w->frame_bytes |= (size_t)w->head[i] << (8 * i);
 	w->frame_n = 0;
-	err->code = w->frame_bytes > 0 && w->frame_bytes <= WATCH_FRAME_MAX
+	err->code = w->frame_bytes <= WATCH_FRAME_MAX && !w->was_last
 			    ? 0
 			    : err_set(err, -EPROTO,
 				      "the tracer sent a frame "
 				      "that is none");
+	if (w->frame_bytes == 0) {
+		w->was_last = true;
+		w->head_n = 0;
+	}
 	return n;
 }
 
@@ -162,7 +166,7 @@ int watch_output(struct watch *w, struct str got, watch_write *write, void *ctx,
 
 bool watch_is_whole(const struct watch *w)
 {
-	return w->head_n == 0;
+	return w->was_last && w->head_n == 0;
 }
 
 /* --- words ---------------------------------------------------------------- */

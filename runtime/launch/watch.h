@@ -40,6 +40,7 @@ struct watch {
 	uint64_t missing_are; /* as that line says; 0: none is under way */
 	unsigned char head[4];
 	size_t head_n, frame_n, frame_bytes;
+	bool was_last; /* a frame of no bytes: none follows */
 	char *frame; /* room for WATCH_FRAME_MAX, in the arena */
 };
 
@@ -60,12 +61,13 @@ void watch_answer(struct watch *w, struct str line, int fd);
 void watch_send(struct watch *w, int fd);
 /* Once more; what it has not taken now counts as unsaid. */
 void watch_hush(struct watch *w, int fd);
-/* Its output has ended: between two frames? */
+/* All of its output has come, up to the last frame. */
 bool watch_is_whole(const struct watch *w);
 /*
  * Bytes of its stdout: each whole frame is handed to write, whose errors are
  * returned.
- *   -EPROTO  a frame that is empty, or longer than WATCH_FRAME_MAX
+ *   -EPROTO  a frame longer than WATCH_FRAME_MAX, or behind the last one,
+ *            which is empty
  */
 must_check int watch_output(struct watch *w, struct str got, watch_write *write,
 			    void *ctx, struct err *err);

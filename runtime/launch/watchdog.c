@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #define ROUNDS 60      /* of cleaning, while docker commands still run */
@@ -16,11 +17,19 @@
 #define PATIENT_ROUNDS 6 /* before they are killed */
 #define TAKE_TRIES 1000
 #define TAKE_STEP_MS 10
+#define REMOVED_MS     20000 /* for Docker, which was asked to */
 #define COMMANDS_MAX 2u  /* the gate's and the agent's */
 
-/* What goes through the launcher's pipe: a command, or 0 for "done". */
+enum what {
+	WORD_COMMAND, /* one was started */
+	WORD_DONE,
+	WORD_LEFT, /* the session's lock comes with it */
+};
+
+/* What the launcher says. */
 struct word {
-	pid_t pid, group, session; /* to know it again */
+	enum what what;
+	pid_t pid, group, session; /* of a command, to know it again */
 };
 
 struct commands {
@@ -47,23 +56,50 @@ static void leave_terminal(void)
 		return; /* then it pins a directory, no more */
 }
 
-/* True when the launcher went without a word. */
-static bool launcher_died(int alive, struct commands *c)
+/* One word, and the descriptor that comes with it, or -1. */
+static bool hear(int alive, struct word *out, int *out_fd)
 {
-	struct word w;
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec io = {out, sizeof(*out)};
+	struct msghdr m = {.msg_iov = &io,
+			   .msg_iovlen = 1,
+			   .msg_control = control.room,
+			   .msg_controllen = sizeof(control.room)};
+	const struct cmsghdr *c;
 	ssize_t got;
 
-	while (true) {
-		got = read(alive, &w, sizeof(w));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got != sizeof(w))
-			return true;
-		if (w.pid == 0)
+	*out_fd = -1;
+	do
+		got = recvmsg(alive, &m, MSG_WAITALL);
+	while (got < 0 && errno == EINTR);
+	c = got > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+	    c->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(out_fd, CMSG_DATA(c), sizeof(int));
+	return got == sizeof(*out);
+}
+
+/* True when there is something to be done, with the lock or without. */
+static bool launcher_ended(int alive, struct commands *c, struct session *s)
+{
+	struct word w;
+
+	while (hear(alive, &w, &s->lock_fd)) {
+		switch (w.what) {
+		case WORD_COMMAND:
+			if (c->n < COMMANDS_MAX)
+				c->of[c->n++] = w;
+			break;
+		case WORD_DONE:
 			return false;
-		if (c->n < COMMANDS_MAX)
-			c->of[c->n++] = w;
+		case WORD_LEFT:
+			return true;
+		}
 	}
+	return true;
 }
 
 /* Not our children: make sure that a number still is the same process. */
@@ -73,6 +109,31 @@ static void kill_commands(const struct commands *c)
 		if (getpgid(c->of[i].pid) == c->of[i].group &&
 		    getsid(c->of[i].pid) == c->of[i].session)
 			kill(c->of[i].pid, SIGKILL);
+}
+
+/* False when another launcher reaps it already. */
+static bool take(struct session *s)
+{
+	int rc = SESSION_ALIVE;
+	struct err err;
+
+	/* a killed process closes its pipes before it lets go of locks */
+	for (int i = 0; i < TAKE_TRIES && rc == SESSION_ALIVE; i++) {
+		rc = session_take(s, &err);
+		if (rc == SESSION_ALIVE)
+			poll(NULL, 0, TAKE_STEP_MS);
+	}
+	return rc == SESSION_DEAD;
+}
+
+/* Docker was asked to remove the rest, and its commands wait until it has. */
+static void let_docker(struct session *s, const struct commands *c)
+{
+	struct pollfd p = {.fd = c->fd};
+
+	session_inherit(s);
+	while (poll(&p, 1, REMOVED_MS) < 0 && errno == EINTR)
+		;
 }
 
 /*
@@ -86,17 +147,9 @@ static void clean(const char *state, struct session *s,
 	struct pollfd p = {.fd = c->fd};
 	struct docker *docker = NULL;
 	bool last = false;
-	int rc = SESSION_ALIVE;
 	struct err err;
+	int rc = 0;
 
-	/* a killed process closes its pipes before it lets go of locks */
-	for (int i = 0; i < TAKE_TRIES && rc == SESSION_ALIVE; i++) {
-		rc = session_take(s, &err);
-		if (rc == SESSION_ALIVE)
-			poll(NULL, 0, TAKE_STEP_MS);
-	}
-	if (rc != SESSION_DEAD)
-		return; /* another launcher reaps it already */
 	for (int i = 0; i < ROUNDS && !(last && rc == 0); i++) {
 		last = poll(&p, 1, 0) > 0;
 		if (!docker)
@@ -113,18 +166,31 @@ static void clean(const char *state, struct session *s,
 	arena_free(a);
 }
 
+static void watch(int alive, const char *state, struct session *s,
+		  const struct endpoint *at, struct commands *c)
+{
+	if (!launcher_ended(alive, c, s))
+		return;
+	if (s->lock_fd >= 0)
+		let_docker(s, c);
+	else if (!take(s))
+		return;
+	clean(state, s, at, c);
+}
+
 int watchdog_start(const char *state, const struct session *s,
 		   const struct endpoint *at, struct watchdog *out,
 		   struct err *err)
 {
 	struct commands told = {0};
 	struct session own = *s;
-	int alive[2], commands[2];
-	int rc = proc_pipe(&alive[0], &alive[1], err);
+	int alive[2], commands[2], rc;
 	pid_t pid;
 
-	if (rc < 0)
-		return rc;
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, alive) < 0)
+		return err_errno(err, "socketpair");
+	fcntl(alive[0], F_SETFD, FD_CLOEXEC);
+	fcntl(alive[1], F_SETFD, FD_CLOEXEC);
 	rc = proc_pipe(&commands[0], &commands[1], err);
 	if (rc < 0) {
 		fd_close(&alive[0]);
@@ -135,10 +201,8 @@ int watchdog_start(const char *state, const struct session *s,
 	if (pid == 0) {
 		leave_terminal();
 		proc_close_others(alive[0], commands[0]);
-		own.lock_fd = -1;
 		told.fd = commands[0];
-		if (launcher_died(alive[0], &told))
-			clean(state, &own, at, &told);
+		watch(alive[0], state, &own, at, &told);
 		_exit(0);
 	}
 	if (pid < 0)
@@ -155,16 +219,43 @@ int watchdog_start(const char *state, const struct session *s,
 
 void watchdog_tell(const struct watchdog *w, pid_t command)
 {
-	struct word word = {command, getpgid(command), getsid(command)};
+	struct word word = {WORD_COMMAND, command, getpgid(command),
+			    getsid(command)};
 
 	/* without it a command that hangs is only not killed */
 	if (write(w->alive_fd, &word, sizeof(word)) != sizeof(word))
 		return;
 }
 
+int watchdog_leave(struct watchdog *w, struct session *s, struct err *err)
+{
+	struct word word = {.what = WORD_LEFT};
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct iovec io = {&word, sizeof(word)};
+	struct msghdr m = {.msg_iov = &io,
+			   .msg_iovlen = 1,
+			   .msg_control = control.room,
+			   .msg_controllen = sizeof(control.room)};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &s->lock_fd, sizeof(int));
+	if (sendmsg(w->alive_fd, &m, 0) != sizeof(word))
+		return err_set(err, -EPIPE, "the watchdog is gone");
+	session_release(s, false);
+	fd_close(&w->keep_fd);
+	fd_close(&w->alive_fd);
+	return 0;
+}
+
 void watchdog_stop(struct watchdog *w)
 {
-	struct word done = {0};
+	struct word done = {.what = WORD_DONE};
 
 	fd_close(&w->keep_fd);
 	if (write(w->alive_fd, &done, sizeof(done)) != sizeof(done))

@@ -1,10 +1,12 @@
 /*
- * The process that cleans up after a launcher that was killed.
+ * The process that cleans up after a launcher: one that was killed, or one that
+ * does not wait for Docker to remove the gate.
  *
  * Forked before anything is started, in a session of its own, with nothing
- * open but two pipes. When the launcher is gone without having said that it
- * was done, it takes the session's lock and removes what is left. It ends at
- * the latest when the docker commands that the launcher started have.
+ * open but a socket and a pipe. When the launcher is gone without having said
+ * that it was done, it takes the session's lock and removes what is left. One
+ * that leaves hands it the lock: then Docker gets some seconds to do that. It
+ * ends at the latest when the docker commands that the launcher started have.
  */
 #ifndef RUNTIME_LAUNCH_WATCHDOG_H
 #define RUNTIME_LAUNCH_WATCHDOG_H
@@ -29,5 +31,14 @@ void watchdog_tell(const struct watchdog *w, pid_t command);
 
 /* Nothing is left: it may go. Waits for it. */
 void watchdog_stop(struct watchdog *w);
+/*
+ * Nothing is left but what Docker is removing. The session's lock is the
+ * watchdog's afterwards, which lets go of it when all of that is gone; the
+ * caller need not wait, and can end.
+ *
+ *   -EPIPE  it is not there: the session is as it was
+ */
+must_check int watchdog_leave(struct watchdog *w, struct session *s,
+			      struct err *err);
 
 #endif

@@ -393,6 +393,8 @@ static int end_trace(struct watcher *w, struct err *err)
 	if (rc == 0)
 		rc = flush(w, err);
 	if (rc == 0)
+		rc = pack_end(STDOUT_FILENO, err);
+	if (rc == 0)
 		tell(w, "end", "lost", NULL, l.all);
 	return rc;
 }

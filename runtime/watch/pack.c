@@ -57,3 +57,10 @@ int pack_write(struct pack *p, int fd, struct str text, struct err *err)
 	return fileio_write_all(fd, (struct str){p->out, sizeof(head) + n},
 				err);
 }
+
+int pack_end(int fd, struct err *err)
+{
+	static const char none[4];
+
+	return fileio_write_all(fd, (struct str){none, sizeof(none)}, err);
+}

@@ -285,10 +285,17 @@ def running(label, count=1):
     return ids()
 
 
-def leftovers():
-    """The containers that sessions left in the Docker host."""
+def containers():
+    """Those of sessions that the Docker host has now."""
     out = the.docker("ps", "-aq", "--filter", "label=membrane.session")
     return out.stdout.split()
+
+
+def leftovers():
+    """The containers that sessions left in the Docker host. A session that
+    ended by itself does not wait for Docker to remove its gate: this does."""
+    within(5, lambda: not containers())
+    return containers()
 
 
 def strays():

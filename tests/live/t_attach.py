@@ -11,7 +11,8 @@ import threading
 import time
 
 import live
-from live import (Failed, Place, check, leftovers, strays, test, within)
+from live import (Failed, Place, check, containers, leftovers, strays, test,
+                  within)
 from terminal import Terminal
 
 KEYS = b"\x10\x11"
@@ -211,7 +212,7 @@ def who_starts_goes_too_early():
         for session in json.loads(where.membrane("ps", "--json").stdout)[
                 "sessions"]:
             within(10, lambda s=session: listed(where, s["session"]).get(
-                "state") != "running" or leftovers() == [])
+                "state") != "running" or containers() == [])
         # those that were told of in time run on
         for session in json.loads(where.membrane("ps", "--json").stdout)[
                 "sessions"]:

@@ -1,5 +1,8 @@
 """Beginning and end: status, signals, pipes, terminals, many at once."""
+import contextlib
 import hashlib
+import json
+import os
 import re
 import signal
 import subprocess
@@ -157,6 +160,92 @@ def kill_9_at_any_moment():
         no_leftovers(10, "after eight kills")
         names = {x.name for x in where.work.iterdir()}
         check(names == {"probe.py", ".env"}, "no placeholder is left", names)
+
+
+@test
+def kill_9_near_the_end():
+    with Place("ignore: [.env]\n", files={".env": "s\n"}) as where:
+        took = min(where.membrane("run", "--", "true").seconds
+                   for _ in range(2))
+        for before in range(8):
+            p = where.popen("run", "--", "true")
+            time.sleep(max(0, took - 0.03 * before))
+            p.kill()
+            p.communicate(timeout=30)
+        s = where.membrane("run", "--", "true")
+        check(s.status == 0, "the next one runs", s.stderr)
+        no_leftovers(10, "after eight kills")
+        names = {x.name for x in where.work.iterdir()}
+        check(names == {"probe.py", ".env"}, "no placeholder is left", names)
+
+
+def locks(where):
+    return list(where.state.glob("sessions/*/lock"))
+
+
+@contextlib.contextmanager
+def left_to_docker(where):
+    """A session that has returned, while Docker still removes its gate: as
+    long as this lasts, Docker stands still."""
+    daemon = int(live.the.pid)
+    for _ in range(10):
+        p = where.popen("run", "--", "true")
+        p.wait(timeout=60)
+        os.kill(daemon, signal.SIGSTOP)
+        try:
+            if locks(where):
+                p.communicate()
+                check(p.returncode == 0, "it went well", p.returncode)
+                yield
+                return
+        finally:
+            os.kill(daemon, signal.SIGCONT)
+    check(False, "a session that does not wait for Docker")
+
+
+@test
+def the_end_does_not_wait_for_docker():
+    with Place("") as where:
+        with left_to_docker(where):
+            s = where.membrane("ps", "--all", "--json")
+            states = [x["state"] for x in json.loads(s.stdout)["sessions"]]
+            check(states and set(states) == {"ended"}, "it has ended",
+                  s.stdout + s.stderr)
+            held = locks(where)[0]
+            s = where.membrane("stop", held.parent.name)
+            check(s.status and "has ended" in s.stderr, "for stop, too",
+                  s.stderr)
+        check(within(10, lambda: not locks(where)), "its lock goes",
+              locks(where))
+        check(not live.containers(), "behind the last container",
+              live.containers())
+        # and when nobody is left to see to it
+        with left_to_docker(where):
+            held = locks(where)[0]
+            os.kill(int(held.read_text().split()[0]), signal.SIGKILL)
+        check(within(10, lambda: not live.containers()), "Docker goes on",
+              live.containers())
+        check(held.exists(), "nobody has looked", locks(where))
+        s = where.membrane("run", "--", "true")
+        check(s.status == 0 and not s.stderr and not held.exists(),
+              "the next one does", (s.status, s.stderr))
+    no_leftovers(5, "left to Docker")
+
+
+@test
+def what_the_gate_held_is_free_at_the_end():
+    with Place("args: ['-p', '127.0.0.1:18080:8000']\n") as where:
+        for _ in range(3):
+            s = where.membrane("run", "--", "true")
+            check(s.status == 0 and not s.stderr, "the port", s.stderr)
+    for _ in range(2):
+        live.the.docker("network", "create", "membrane-live-uplink")
+        with Place("uplink: membrane-live-uplink\n") as where:
+            s = where.membrane("run", "--", "true")
+        gone = live.the.docker("network", "rm", "membrane-live-uplink",
+                               check_it=False)
+        check(s.status == 0 and gone.returncode == 0, "the network",
+              s.stderr + gone.stderr)
 
 
 @test

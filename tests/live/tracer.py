@@ -68,9 +68,9 @@ class Watch:
         self.first = self.said()
 
     def members(self):
-        """Pieces of gzip, each whole by itself."""
+        """Pieces of gzip, each whole by itself; none follows one of size 0."""
         self.frames.seek(0)
-        while head := self.frames.read(4):
+        while (head := self.frames.read(4)) not in (b"", bytes(4)):
             yield self.frames.read(struct.unpack("<I", head)[0])
 
     def said(self):

@@ -22,7 +22,7 @@ static struct err err;
 
 struct outcome {
 	int rc; /* of the pump that failed, or 0 */
-	bool ready;
+	bool ready, done;
 	int status;
 	const char *words;
 	struct str decisions, log;
@@ -55,6 +55,7 @@ static struct outcome play(struct arena *a, const char *script)
 		kill(g->pid, SIGKILL);
 	waitpid(g->pid, &status, 0);
 	o.ready = g->ready;
+	o.done = g->done;
 	o.status = proc_status(status);
 	o.words = arena_cstr(a, str_of(gate_last_words(g)));
 	gate_done(g);
@@ -84,8 +85,10 @@ static void check_protocol(struct arena *a)
 		     "\"verdict\":\"deny\",\"reason\":\"no-grant\","
 		     "\"name\":\"a.test\"}\n"));
 	o = play(a, "echo '{\"event\":\"end\",\"sent\":1}'");
-	CHECK(o.rc == 0 &&
+	CHECK(o.rc == 0 && !o.done &&
 	      str_is(o.decisions, "{\"event\":\"end\",\"sent\":1}\n"));
+	o = play(a, "echo '" DECISION "'; echo '{\"event\":\"done\"}'");
+	CHECK(o.rc == 0 && o.done && o.decisions.n == sizeof(DECISION));
 	o = play(a,
 		 "echo '" DECISION "'; echo '" DECISION "'; "
 		 "echo '{\"event\":\"error\",\"message\":\"no \\u001b room\"}';"
@@ -116,6 +119,7 @@ static void check_refused(struct arena *a)
 		"echo '{\"event\":\"decision\"}'",
 		"echo",
 		"echo '{\"event\":\"ready\"} x'",
+		"echo '{\"event\":\"done\"}'; echo '" DECISION "'",
 		"head -c 70000 /dev/zero | tr '\\0' a; sleep 20",
 	};
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -66,6 +67,34 @@ static void check_life(struct arena *a, const char *state)
 	CHECK(take_elsewhere(&t) == SESSION_FINISHED);
 }
 
+/* Another process goes on with the lock that it was given. */
+static void check_inherited(struct arena *a, const char *state)
+{
+	struct session s;
+	int told[2], status;
+	char c;
+	pid_t pid;
+
+	CHECK(session_new(a, state, &s, &err) == 0 && pipe(told) == 0);
+	CHECK(pwrite(s.lock_fd, "2147483647\n", 11, 0) == 11);
+	pid = fork();
+	if (pid == 0) {
+		close(told[1]);
+		session_inherit(&s);
+		_exit(read(told[0], &c, 1) == 0 ? 0 : 1);
+	}
+	close(told[0]);
+	session_release(&s, false);
+	while (session_pid(&s) == 2147483647)
+		sched_yield();
+	CHECK(session_pid(&s) == pid);
+	CHECK(take_elsewhere(&s) == SESSION_ALIVE);
+	close(told[1]);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	CHECK(session_take(&s, &err) == SESSION_DEAD);
+	session_release(&s, true);
+}
+
 static void check_prune(struct arena *a, const char *state)
 {
 	struct session alive, s;
@@ -93,6 +122,7 @@ int main(void)
 	CHECK(!session_is_id(STR("0123456789a")));
 	CHECK(!session_is_id(STR("../../../../")));
 	check_life(a, dir);
+	check_inherited(a, dir);
 	check_prune(a, dir);
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
 	arena_free(a);

@@ -25,6 +25,7 @@
 #define READY  WORD("ready", "3")
 #define END(n) WORD("end", n)
 #define FRAME  "printf '\\003\\000\\000\\000abc'; "
+#define LAST   "printf '\\000\\000\\000\\000'; "
 
 static char dir[] = "/tmp/membrane-tracer-XXXXXX";
 static struct arena *a;
@@ -89,12 +90,14 @@ static struct str in_file(const char *name)
 
 static void whole(void)
 {
-	struct tracer *t =
-		play(LOADED "read -r l; echo \"$l\" >\"$0/hello\"; " READY FRAME
-			    "printf '\\001\\000'; printf '\\000\\000x'; " WORD(
-				    "lost", "7") WORD("found", "1") END("9"));
+	struct tracer *t = play(
+		LOADED
+		"read -r l; echo \"$l\" >\"$0/hello\"; " READY FRAME
+		"printf '\\001\\000'; printf '\\000\\000x'; " WORD("lost", "7")
+			WORD("found", "1") LAST END("9"));
 
 	CHECK_MSG(t->state == TRACER_ENDED, "%d %s", t->state, t->why.text);
+	CHECK(tracer_is_done(t));
 	CHECK(t->watch.has_found && tracer_lost(t) == 9);
 	CHECK(str_is(in_file("s.jsonl.gz"), "abcx"));
 	CHECK(str_ends(in_file("hello"), STR("\"netns\":1,\"pidns\":2}\n")));
@@ -125,7 +128,8 @@ static void failures(void)
 	fails(LOADED READY READY "read -r l", senseless);
 	fails(END("0") LOADED "read -r l", senseless);
 	fails(END("\"0\""), "0");
-	fails(LOADED "printf '\\000\\000\\000\\000'; read -r l", none);
+	fails(LOADED LAST FRAME "read -r l", none);
+	fails(LOADED LAST LAST "read -r l", none);
 	fails(LOADED "printf '\\001\\000\\020\\000'; read -r l", none);
 	fails(LOADED READY FRAME "exit 1", "the tracer ended (status 1)");
 }
@@ -134,11 +138,13 @@ static void failures(void)
 static void halves(void)
 {
 	const char *senseless = "it says nothing sensible";
-	const char *half = "the tracer's last frame is cut off";
+	const char *half = "the tracer's last records are missing";
 
 	fails("printf 'docker: gone' >&2; exit 1", "docker: gone");
 	fails(LOADED READY "printf '\\003\\000\\000\\000ab'; " END("0"), half);
 	fails(LOADED READY FRAME "printf '\\003\\000'; " END("0"), half);
+	fails(LOADED READY FRAME LAST "printf '\\003'; " END("0"), half);
+	fails(LOADED READY FRAME END("0"), half);
 	fails(LOADED READY END("-1"), senseless);
 	fails(LOADED READY END("1e300"), senseless);
 	fails(LOADED READY WORD("lost", "-1e19") "read -r l", senseless);
@@ -222,7 +228,7 @@ static void let_it_read(void)
 
 static void answers(void)
 {
-	struct tracer *t = start(SLOW "cat >\"$0/heard\"; " END("0"));
+	struct tracer *t = start(SLOW "cat >\"$0/heard\"; " LAST END("0"));
 
 	until_told(t);
 	tell_answers(t, ANSWERS);
@@ -243,7 +249,7 @@ static void answers(void)
 static void unheard(void)
 {
 	struct tracer *t = start(SLOW "head -c 40000 >\"$0/heard\"; " WAIT
-				      "cat >>\"$0/heard\"; " END("0"));
+				      "cat >>\"$0/heard\"; " LAST END("0"));
 	size_t full;
 
 	until_told(t);
