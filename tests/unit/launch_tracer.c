@@ -101,7 +101,8 @@ static void whole(void)
 	CHECK(t->watch.has_found && tracer_lost(t) == 9);
 	CHECK(str_is(in_file("s.jsonl.gz"), "abcx"));
 	CHECK(str_ends(in_file("hello"), STR("\"netns\":1,\"pidns\":2}\n")));
-	CHECK(str_is(tracer_lacks(a, t), "it lacks 9 events"));
+	CHECK(str_is(tracer_lacks(a, t),
+		     "it lacks 9 events ('membrane trace stats' says why)"));
 }
 
 /* The words of the first line that was no JSON, or of the last that was. */
