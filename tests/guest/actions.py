@@ -143,7 +143,7 @@ def ways(d, exe):
         ("sendmmsg", {"vlen": 4, "dest_addr": inet(9972)}, 1),
         ("sendmmsg", {"vlen": 4, "dest_addr": inet(9973)}, 4),
         (CONNECT, {"type": 2, "remote_addr": inet(9974)}, 0),
-        (CONNECT, {"type": 2, "remote_addr": {"sa_family": "0"}}, 0),
+        (CONNECT, {"type": 2, "remote_addr": {"sa_family": "AF_UNSPEC"}}, 0),
         ("security_socket_bind", {"local_addr": inet(4341)}, 0),
         ("security_socket_listen", {"local_addr": inet(4341)}, 0),
         (CONNECT, {"type": 1, "remote_addr": inet(4341)}, 0),
