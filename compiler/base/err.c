@@ -46,12 +46,3 @@ void fd_close(int *fd)
 		close(*fd);
 	errno = saved;
 }
-
-void file_close(FILE **f)
-{
-	int saved = errno;
-
-	if (*f)
-		fclose(*f);
-	errno = saved;
-}

@@ -24,10 +24,8 @@ int err_while(struct err *err, const char *fmt, ...) printf_like(2, 3);
 /* What errno says of something: a path, or what was being done. */
 int err_errno(struct err *err, const char *what);
 
-/* Cleanup handlers; they keep errno. */
+/* A cleanup handler; it keeps errno. Below 0: nothing. */
 void fd_close(int *fd);
-void file_close(FILE **f);
 #define auto_fd	  __attribute__((cleanup(fd_close)))
-#define auto_file __attribute__((cleanup(file_close)))
 
 #endif

@@ -1,5 +1,8 @@
-#include "compiler/commands/completion.h"
-
+/*
+ * Shell completions, written from the tables of commands and options: a new
+ * flag completes without anybody remembering to say so.
+ */
+#include "compiler/base/buf.h"
 #include "compiler/commands/completion_bash.h"
 #include "compiler/commands/completion_fish.h"
 #include "compiler/commands/completion_zsh.h"
@@ -8,7 +11,8 @@
 
 static const char *const shells[] = {"bash", "zsh", "fish"};
 
-bool completion_write(struct buf *out, struct str shell)
+/* False when shell is none of them. */
+static bool write_for(struct buf *out, struct str shell)
 {
 	static void (*const writers[])(struct buf *) = {
 		completion_bash, completion_zsh, completion_fish};
@@ -26,7 +30,7 @@ int command_completion(struct arena *a, const struct options *o)
 	struct buf b;
 
 	buf_init(&b, a);
-	if (o->words.n && completion_write(&b, o->words.v[0]))
+	if (o->words.n && write_for(&b, o->words.v[0]))
 		return say_result(buf_str(&b));
 	say("membrane completion needs a shell: bash, zsh or fish");
 	return STATUS_USAGE;

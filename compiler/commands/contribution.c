@@ -6,8 +6,8 @@
 /* Another way of writing the texts down needs another number. */
 #define HEAD "membrane contribution 1"
 
-void contribution_digest(struct arena *a, const ir_texts *adds,
-			 char out[SHA256_HEX_MAX])
+static void digest_of(struct arena *a, const ir_texts *adds,
+		      char out[SHA256_HEX_MAX])
 {
 	struct buf b;
 
@@ -219,5 +219,5 @@ void contribution_make(struct compilation *c, struct contribution *out)
 			put(&w, x->from, x->text, g);
 	}
 	put_rest(&w);
-	contribution_digest(c->a, &out->adds, out->digest);
+	digest_of(c->a, &out->adds, out->digest);
 }

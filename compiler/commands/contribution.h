@@ -34,13 +34,11 @@ struct contribution {
 	 */
 	ir_texts adds;
 	VEC(struct contribution_note) notes; /* one for each of adds */
+	/* of adds: no two lists of texts have the same */
 	char digest[SHA256_HEX_MAX];
 };
 
 /* c is ok. */
 void contribution_make(struct compilation *c, struct contribution *out);
-/* Of any texts; deterministic, and no two lists of texts have the same. */
-void contribution_digest(struct arena *a, const ir_texts *adds,
-			 char out[SHA256_HEX_MAX]);
 
 #endif

@@ -15,7 +15,7 @@
  *	}
  *
  * workspace  absolute, every link followed: the path that `run` works on
- * digest     contribution_digest() of what the workspace adds: contribution.h
+ * digest     of what the workspace adds: contribution.h
  * when       UTC; for people, as the rest is
  * adds       the texts behind the digest, for people: at most
  *            LIMIT_TRUST_ADDS of them, each cut at LIMIT_TRUST_TEXT bytes

@@ -2,9 +2,12 @@
 
 #include "compiler/ir/ports.h"
 
-void nft_match_put(struct buf *out, const struct nft_set *set, bool is_in,
-		   const ir_ports *ports, enum ir_proto proto,
-		   const char *verdict)
+/* One rule: an address set or none, the ports of one protocol, a verdict;
+ * none where there are no such ports. is_in: else all that is not in the
+ * set. */
+static void put_match(struct buf *out, const struct nft_set *set, bool is_in,
+		      const ir_ports *ports, enum ir_proto proto,
+		      const char *verdict)
 {
 	if (!nft_has_proto(ports, proto))
 		return;
@@ -33,7 +36,7 @@ void nft_match_class(struct nft *r, enum nft_kind kind, enum addr_family f,
 	/* Of '*' the set says where it does not lead. */
 	bool is_in = kind != NFT_ANY && kind != NFT_ANY_HTTP;
 
-	nft_match_put(r->out, &set, is_in, ports, proto, verdict);
+	put_match(r->out, &set, is_in, ports, proto, verdict);
 }
 
 void nft_match_kind(struct nft *r, enum nft_kind kind, enum addr_family f,
@@ -66,8 +69,7 @@ void nft_match_denied_any(struct nft *r, enum ir_proto proto,
 		each_family(f)
 			nft_marks_rule(r, nft_kind_members(s, k), NFT_ANY, *f,
 				       proto, reasons);
-		nft_match_put(r->out, NULL, true, &class->ports, proto,
-			      verdict);
+		put_match(r->out, NULL, true, &class->ports, proto, verdict);
 	}
 }
 

@@ -97,12 +97,6 @@ void nft_sets_put(struct nft *r);
 #define NFT_REFUSE(reason)                                                     \
 	"counter log prefix \"membrane:" reason ":\" group 77 goto refuse"
 
-/* One rule: an address set or none, the ports of one protocol, a verdict;
- * none where there are no such ports. is_in: else all that is not in the
- * set. */
-void nft_match_put(struct buf *out, const struct nft_set *set, bool is_in,
-		   const ir_ports *ports, enum ir_proto proto,
-		   const char *verdict);
 /* One rule for a set that is no class's: "floor", "host". */
 void nft_match_set(struct buf *out, const char *stem, enum addr_family f,
 		   const char *verdict);

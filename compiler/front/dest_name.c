@@ -105,8 +105,9 @@ static struct str lower(struct arena *a, struct str s)
 	return s;
 }
 
-bool dest_label_ascii(struct dest_parser *p, struct str label, struct span part,
-		      struct str *out)
+/* In the form that DNS has: lower case, A-label. Reports. */
+static bool label_ascii(struct dest_parser *p, struct str label,
+			struct span part, struct str *out)
 {
 	struct str s = lower(p->c->a, label);
 
@@ -271,7 +272,7 @@ static bool join(struct dest_parser *p, struct span part, struct str *out)
 		struct str s = l->s;
 
 		if (l->kind == DEST_LABEL_TEXT &&
-		    !dest_label_ascii(p, l->s, l->part, &s))
+		    !label_ascii(p, l->s, l->part, &s))
 			return false;
 		if (b.n)
 			buf_addc(&b, '.');

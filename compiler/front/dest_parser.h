@@ -96,13 +96,6 @@ void dest_unexpected(struct dest_parser *p, enum dest_odd odd, struct span part,
 		     const char *const *want, unsigned n);
 void dest_too_long(struct dest_parser *p, struct span part, const char *text);
 
-/*
- * A label in the form that DNS has: lower case, A-label. Reports; part is its
- * place. In dest_name.c, as are the two below.
- */
-must_check bool dest_label_ascii(struct dest_parser *p, struct str label,
-				 struct span part, struct str *out);
-
 #define dest_fail(p, id, part, ...)                                            \
 	diag_error((p)->c->diags, (id), text_at(&(p)->text, (part)),           \
 		   __VA_ARGS__)

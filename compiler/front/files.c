@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const char *files_root_path(const struct files *f, enum files_root root)
+/* Path on disk of a root; NULL when there is none. */
+static const char *root_path(const struct files *f, enum files_root root)
 {
 	switch (root) {
 	case FILES_WORKSPACE:
@@ -142,7 +143,7 @@ enum files_status files_read(struct files *f, enum files_root root,
 			     struct str path, struct str name, struct span at,
 			     struct str *out)
 {
-	const char *base = files_root_path(f, root);
+	const char *base = root_path(f, root);
 	const char *rel = arena_cstr(f->c->a, path);
 	const struct str *instead = instead_of(f, name);
 	auto_fd int dir = -1;
@@ -186,7 +187,7 @@ enum files_status files_read(struct files *f, enum files_root root,
 
 bool files_exists(struct files *f, enum files_root root, const char *path)
 {
-	const char *base = files_root_path(f, root);
+	const char *base = root_path(f, root);
 	const struct front_tree *tree = tree_of(f, root);
 	auto_fd int dir = -1;
 	struct stat st;

@@ -39,7 +39,5 @@ must_check enum files_status files_read(struct files *f, enum files_root root,
 					struct span at, struct str *out);
 /* Does anything of that name exist? A link counts, whatever it leads to. */
 bool files_exists(struct files *f, enum files_root root, const char *path);
-/* Path on disk of a root; NULL when there is none. */
-const char *files_root_path(const struct files *f, enum files_root root);
 
 #endif

@@ -85,16 +85,11 @@ int nflog_open(struct nflog *l, struct err *err)
 			       strerror(errno));
 	nfnl_widen(l->nl);
 	rc = configure(l, err);
-	if (rc < 0)
-		nflog_close(l);
-	return rc;
-}
-
-void nflog_close(struct nflog *l)
-{
-	if (l->nl)
+	if (rc < 0) {
 		mnl_socket_close(l->nl);
-	l->nl = NULL;
+		l->nl = NULL;
+	}
+	return rc;
 }
 
 int nflog_fd(const struct nflog *l)

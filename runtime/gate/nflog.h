@@ -25,7 +25,6 @@ typedef void nflog_fn(void *data, struct str prefix,
 		      const struct packet *packet);
 
 must_check int nflog_open(struct nflog *l, struct err *err);
-void nflog_close(struct nflog *l);
 int nflog_fd(const struct nflog *l);
 /*
  * Hand over what is there, without waiting. *out_lost counts the times that

@@ -34,14 +34,6 @@ static void drop(struct signer_client *c)
 	c->fd = -1;
 }
 
-void signer_close(struct signer *s)
-{
-	for (size_t i = 0; i < SIGNER_CLIENTS; i++)
-		drop(&s->clients[i]);
-	close(s->listener);
-	s->listener = -1;
-}
-
 /* --- leaves -------------------------------------------------------------- */
 
 static bool has_leaf(const struct signer *s, struct str name)

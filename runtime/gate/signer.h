@@ -45,7 +45,6 @@ struct signer {
 };
 
 must_check int signer_open(struct signer *s, const char *path, struct err *err);
-void signer_close(struct signer *s);
 /* Fill exactly SIGNER_POLL entries. */
 void signer_poll(const struct signer *s, struct pollfd *p);
 /* After poll, with the same entries. -1 and *err when a leaf could not be

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *altered_verb(const struct altered *c)
+static const char *verb_of(const struct altered *c)
 {
 	return c->allow ? "allow" : "deny";
 }
@@ -28,7 +28,7 @@ cJSON *altered_json(const struct altered *c)
 	cJSON_AddStringToObject(o, "event", "change");
 	cJSON_AddStringToObject(o, "time", c->time);
 	cJSON_AddStringToObject(o, "kind", "change");
-	cJSON_AddStringToObject(o, "verb", altered_verb(c));
+	cJSON_AddStringToObject(o, "verb", verb_of(c));
 	cJSON_AddStringToObject(o, "dest", c->dest);
 	cJSON_AddNumberToObject(o, "generation", c->generation);
 	who = cJSON_AddObjectToObject(o, "who");
@@ -161,7 +161,7 @@ struct str altered_text(struct arena *a, const struct altered *c)
 	struct buf b;
 
 	buf_init(&b, a);
-	buf_addf(&b, "%s ", altered_verb(c));
+	buf_addf(&b, "%s ", verb_of(c));
 	summary_escape(&b, str_of(c->dest), ALTERED_DEST_MAX);
 	return buf_str(&b);
 }

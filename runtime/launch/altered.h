@@ -47,7 +47,6 @@ struct altered {
 
 typedef VEC(struct altered) altered_list;
 
-const char *altered_verb(const struct altered *c); /* "allow", "deny" */
 /* Without a line's end; the caller owns it. */
 cJSON *altered_json(const struct altered *c);
 /* -EPROTO: not as above. */

@@ -51,11 +51,14 @@ static void pin_above(struct arena *a, struct masks *out, const struct mask *m)
 }
 
 /*
+ * Order masks, drop those that another makes pointless, add pins.
+ *
  * Below something hidden nothing is needed. Below something readonly nothing
  * can be renamed, and only what is hidden, or another mount of the host's,
  * needs its own.
  */
-void masks_arrange(struct arena *a, const struct scan *found, struct masks *out)
+static void arrange(struct arena *a, const struct scan *found,
+		    struct masks *out)
 {
 	struct str hidden = STR(""), readonly = STR(""), last = STR("");
 	uint32_t n = found->masks.n;
@@ -404,7 +407,7 @@ static int prepare(struct arena *a, const struct masks_opts *o,
 	if (rc < 0)
 		return rc;
 	out->entries = found.entries;
-	masks_arrange(a, &found, out);
+	arrange(a, &found, out);
 	rc = add_words(a, out, o->state, h->root_path, plan.target, err);
 	if (rc == 0)
 		rc = holds_claim(h, out->list.v, out->list.n, err);

@@ -49,13 +49,6 @@ must_check int masks_release(const char *state, const char *session,
 			     struct err *err);
 
 /*
- * Order masks, drop those that another makes pointless, add pins. Pure; what
- * masks_prepare() does with a scan.
- */
-void masks_arrange(struct arena *a, const struct scan *found,
-		   struct masks *out);
-
-/*
  * Make room for a long argument vector, in the process that is about to exec
  * it: the kernel takes a quarter of the stack's limit. Only the soft limit of
  * this process is raised.

@@ -283,7 +283,8 @@ static int replace(struct expansion *x, struct str word, struct buf *out)
 	return 0;
 }
 
-void vectors_csv(struct buf *out, struct str field)
+/* One CSV field as `--mount` reads it, quoted where it must be. */
+static void put_csv(struct buf *out, struct str field)
 {
 	bool plain = field.n > 0;
 
@@ -363,7 +364,7 @@ static int replace_mount(struct expansion *x, struct str word, struct buf *out)
 					       "with CR LF in it");
 		if (!first)
 			buf_addc(out, ',');
-		vectors_csv(out, value);
+		put_csv(out, value);
 	}
 	return 0;
 }

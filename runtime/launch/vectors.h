@@ -76,7 +76,5 @@ must_check int vectors_parse(struct arena *a, struct str json,
 must_check int vectors_expand(struct arena *a, const struct vector *v,
 			      const struct vectors_values *values,
 			      char ***out_argv, struct err *err);
-/* One CSV field as `--mount` reads it, quoted where it must be. */
-void vectors_csv(struct buf *out, struct str field);
 
 #endif

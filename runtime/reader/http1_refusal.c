@@ -12,7 +12,7 @@ struct out {
 	size_t n;
 };
 
-const char *http1_fault_text(enum http1_fault fault)
+static const char *fault_text(enum http1_fault fault)
 {
 	static const char *const texts[] = {
 		"nothing",
@@ -119,7 +119,7 @@ size_t http1_refusal(const struct http1 *h, enum http1_fault fault,
 	if (h->state != HTTP1_START && h->websocket && !h->has_key)
 		put_word(&o, "Sec-WebSocket-Key: " HTTP1_ANY_KEY "\r\n");
 	put_word(&o, HTTP1_REFUSED ": ");
-	put_word(&o, http1_fault_text(fault));
+	put_word(&o, fault_text(fault));
 	put_word(&o, "\r\nConnection: close\r\n\r\n");
 	return o.n;
 }

@@ -20,7 +20,6 @@
  */
 size_t http1_refusal(const struct http1 *h, enum http1_fault fault,
 		     const char *p, size_t n, char *out);
-const char *http1_fault_text(enum http1_fault fault);
 /*
  * Are these bytes, as a whole, a page of HAProxy's own, for an error that none
  * of its rules sees (a request that does not come in time)? Then out is one of
