@@ -28,8 +28,6 @@
 #define L7_LEAVES    L7_DIR "leaf/"
 #define L7_PINS	     L7_DIR "pins.map"
 #define L7_CRTLIST   "/plan/crt.lst"
-#define L7_ROOTS     "/etc/ssl/certs/ca-certificates.crt"
-#define L7_ROOTS_MAX (4u << 20) /* bytes */
 #define L7_SETTLE_MS 60		/* for the last lines of HAProxy */
 #define L7_COUNT_MS  5000	/* between two looks at what it dropped */
 #define L7_PAST	     4u		/* processes that only end what they have */

@@ -36,12 +36,10 @@
 #include "compiler/base/err.h"
 #include "compiler/base/limits.h"
 
-#define NAMES_VERSION	  1
 #define NAMES_CLASSES_MAX (4 * LIMIT_CLASSES)
 #define NAMES_CLASS_WORDS (NAMES_CLASSES_MAX / 64u)
 #define NAMES_MATCH_MAX	  16u /* matching lines that are remembered */
 #define NAMES_HOSTS_MAX	  128u
-#define NAMES_ID_MAX	  16u /* "g-0123456789" and a NUL fit */
 
 enum names_upstream {
 	NAMES_UPSTREAM_UDP,

@@ -19,7 +19,6 @@
 
 #define NFTSET_TTL_MIN_S 60u
 #define NFTSET_MIRROR	 65536u /* elements of all sets; a power of two */
-#define NFTSET_SIZE	 65535u /* elements of one set, as the ruleset says */
 
 struct nftset_elem {
 	struct addr addr;
