@@ -48,6 +48,7 @@ static int read_uplink(struct gate *g, bool *ipv6, struct err *err)
 		return rc;
 	if (!link_facts_uplink(&g->facts))
 		return err_set(err, -ENETUNREACH, "no default route");
+	/* the list is empty still: there is room for these */
 	for (uint32_t i = 0; i < g->facts.n_gateways; i++)
 		(void)names_hosts_add(&g->hosts, &g->facts.gateways[i]);
 	*ipv6 = link_facts_ipv6(&g->facts);
@@ -58,11 +59,16 @@ static int read_uplink(struct gate *g, bool *ipv6, struct err *err)
 static int wait_for(int fd, int64_t deadline_ms, struct err *err)
 {
 	struct pollfd p = {fd, POLLIN, 0};
-	int64_t left_ms = deadline_ms - clock_ms();
+	int64_t left_ms;
+	int n;
 
-	if (left_ms <= 0 || poll(&p, 1, (int)left_ms) == 0)
-		return err_set(err, -ETIMEDOUT, "timed out");
-	return 0;
+	do {
+		left_ms = deadline_ms - clock_ms();
+		n = left_ms > 0 ? poll(&p, 1, (int)left_ms) : 0;
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return err_set(err, -errno, "poll: %s", strerror(errno));
+	return n ? 0 : err_set(err, -ETIMEDOUT, "timed out");
 }
 
 static int read_hello(struct gate *g, struct err *err)
