@@ -92,48 +92,43 @@ static void bash_records(struct buf *out, const char *command)
 }
 
 /* Patterns of "command:word before". */
-static void bash_words(struct buf *out)
+static void bash_word(struct buf *out, const char *name,
+		      enum completion_words words)
 {
-	for (int c = 0; c < COMMANDS; c++) {
-		enum completion_words words =
-			completion_words_of((enum command_id)c);
-		const char *name = command_get((enum command_id)c)->name;
-		struct str any = arena_fmt(out->a, "%s:*", name);
+	struct str any = arena_fmt(out->a, "%s:*", name);
 
-		switch (words) {
-		case COMPLETION_NONE:
-			break;
-		case COMPLETION_DIR:
-			bash_files(out, any.p, 'd');
-			break;
-		case COMPLETION_FILES:
-			bash_files(out, any.p, 'f');
-			break;
-		case COMPLETION_COMMAND:
-		case COMPLETION_SHELL:
-		case COMPLETION_SCHEMA:
-		case COMPLETION_TRACE:
-		case COMPLETION_REQUEST:
-			buf_addf(out, "\t%s:%s)\n\t\twords='", name, name);
-			completion_word_list(out, words);
-			buf_adds(out, "' ;;\n");
-			break;
-		case COMPLETION_SESSION:
-		case COMPLETION_RECORD:
-			buf_addf(out, "\t%s:%s|%s:-*)\n\t\t", name, name, name);
-			buf_addf(out, "_membrane_sessions%s ;;\n",
-				 words == COMPLETION_RECORD ? " --all" : "");
-			break;
-		case COMPLETION_SESSIONS:
-			buf_addf(out, "\t%s)\n\t\t_membrane_sessions ;;\n",
-				 any.p);
-			break;
-		}
-		if (words == COMPLETION_TRACE)
-			bash_records(out, name);
-		if (words == COMPLETION_REQUEST)
-			bash_files(out, "*:read|*:write", 'f');
+	switch (words) {
+	case COMPLETION_NONE:
+		break;
+	case COMPLETION_DIR:
+		bash_files(out, any.p, 'd');
+		break;
+	case COMPLETION_FILES:
+		bash_files(out, any.p, 'f');
+		break;
+	case COMPLETION_COMMAND:
+	case COMPLETION_SHELL:
+	case COMPLETION_SCHEMA:
+	case COMPLETION_TRACE:
+	case COMPLETION_REQUEST:
+		buf_addf(out, "\t%s:%s)\n\t\twords='", name, name);
+		completion_word_list(out, words);
+		buf_adds(out, "' ;;\n");
+		break;
+	case COMPLETION_SESSION:
+	case COMPLETION_RECORD:
+		buf_addf(out, "\t%s:%s|%s:-*)\n\t\t", name, name, name);
+		buf_addf(out, "_membrane_sessions%s ;;\n",
+			 words == COMPLETION_RECORD ? " --all" : "");
+		break;
+	case COMPLETION_SESSIONS:
+		buf_addf(out, "\t%s)\n\t\t_membrane_sessions ;;\n", any.p);
+		break;
 	}
+	if (words == COMPLETION_TRACE)
+		bash_records(out, name);
+	if (words == COMPLETION_REQUEST)
+		bash_files(out, "*:read|*:write", 'f');
 }
 
 void completion_bash(struct buf *out)
@@ -172,7 +167,7 @@ void completion_bash(struct buf *out)
 		      "\t:*)\n\t\twords='");
 	completion_commands(out, " ");
 	buf_adds(out, "' command=run ;;\n");
-	bash_words(out);
+	completion_words_each(out, bash_word);
 	buf_adds(out, "\tesac\n");
 	bash_flags(out);
 	buf_adds(out, "\tIFS=$' \\t\\n'\n"

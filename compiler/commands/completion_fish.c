@@ -50,60 +50,68 @@ static void fish_option(struct buf *out, const struct option *o)
 	buf_addc(out, '\n');
 }
 
-static void fish_words(struct buf *out)
+static void fish_word(struct buf *out, const char *name,
+		      enum completion_words words)
 {
-	for (int c = 0; c < COMMANDS; c++) {
-		enum completion_words words =
-			completion_words_of((enum command_id)c);
-		const char *name = command_get((enum command_id)c)->name;
+	switch (words) {
+	case COMPLETION_NONE:
+		break;
+	case COMPLETION_DIR:
+		buf_addf(out,
+			 "complete -c membrane -n '__membrane_in %s' "
+			 "-a '(__fish_complete_directories)'\n",
+			 name);
+		break;
+	case COMPLETION_FILES:
+		buf_addf(out,
+			 "complete -c membrane -n '__membrane_in %s' "
+			 "-F\n",
+			 name);
+		break;
+	case COMPLETION_COMMAND:
+	case COMPLETION_SHELL:
+	case COMPLETION_SCHEMA:
+	case COMPLETION_TRACE:
+	case COMPLETION_REQUEST:
+		buf_addf(out,
+			 "complete -c membrane -n '__membrane_after "
+			 "%s' -a '",
+			 name);
+		completion_word_list(out, words);
+		buf_adds(out, "'\n");
+		break;
+	case COMPLETION_SESSION:
+	case COMPLETION_SESSIONS:
+	case COMPLETION_RECORD:
+		buf_addf(out,
+			 "complete -c membrane -n '__membrane_%s %s' "
+			 "-a '(__membrane_sessions%s)'\n",
+			 words == COMPLETION_SESSIONS ? "in" : "after", name,
+			 words == COMPLETION_RECORD ? " --all" : "");
+		break;
+	}
+	if (words == COMPLETION_TRACE)
+		buf_addf(out,
+			 "complete -c membrane -n '__membrane_in %s; "
+			 "and __membrane_after " COMPLETION_VIEWS
+			 "' -F -a '(__membrane_sessions --all)'\n",
+			 name);
+	if (words == COMPLETION_REQUEST)
+		buf_adds(out, "complete -c membrane -n "
+			      "'__membrane_after read write' -F\n");
+}
 
-		switch (words) {
-		case COMPLETION_NONE:
-			break;
-		case COMPLETION_DIR:
-			buf_addf(out,
-				 "complete -c membrane -n '__membrane_in %s' "
-				 "-a '(__fish_complete_directories)'\n",
-				 name);
-			break;
-		case COMPLETION_FILES:
-			buf_addf(out,
-				 "complete -c membrane -n '__membrane_in %s' "
-				 "-F\n",
-				 name);
-			break;
-		case COMPLETION_COMMAND:
-		case COMPLETION_SHELL:
-		case COMPLETION_SCHEMA:
-		case COMPLETION_TRACE:
-		case COMPLETION_REQUEST:
-			buf_addf(out,
-				 "complete -c membrane -n '__membrane_after "
-				 "%s' -a '",
-				 name);
-			completion_word_list(out, words);
-			buf_adds(out, "'\n");
-			break;
-		case COMPLETION_SESSION:
-		case COMPLETION_SESSIONS:
-		case COMPLETION_RECORD:
-			buf_addf(out,
-				 "complete -c membrane -n '__membrane_%s %s' "
-				 "-a '(__membrane_sessions%s)'\n",
-				 words == COMPLETION_SESSIONS ? "in" : "after",
-				 name,
-				 words == COMPLETION_RECORD ? " --all" : "");
-			break;
-		}
-		if (words == COMPLETION_TRACE)
-			buf_addf(out,
-				 "complete -c membrane -n '__membrane_in %s; "
-				 "and __membrane_after " COMPLETION_VIEWS
-				 "' -F -a '(__membrane_sessions --all)'\n",
-				 name);
-		if (words == COMPLETION_REQUEST)
-			buf_adds(out, "complete -c membrane -n "
-				      "'__membrane_after read write' -F\n");
+static void fish_commands(struct buf *out)
+{
+	for (int i = 0; i < COMMANDS; i++) {
+		const struct command *c = command_get((enum command_id)i);
+
+		buf_addf(out,
+			 "complete -c membrane -n 'test -z "
+			 "(__membrane_command)' -a %s -d ",
+			 c->name);
+		fish_text(out, c->about);
+		buf_addc(out, '\n');
 	}
 }
 
@@ -140,17 +148,8 @@ void completion_fish(struct buf *out)
 		      "complete -c membrane -f\n"
 		      "complete -c membrane -n __membrane_exec -F -a "
 		      "'(__fish_complete_command)'\n");
-	for (int i = 0; i < COMMANDS; i++) {
-		const struct command *c = command_get((enum command_id)i);
-
-		buf_addf(out,
-			 "complete -c membrane -n 'test -z "
-			 "(__membrane_command)' -a %s -d ",
-			 c->name);
-		fish_text(out, c->about);
-		buf_addc(out, '\n');
-	}
-	fish_words(out);
+	fish_commands(out);
+	completion_words_each(out, fish_word);
 	for (size_t i = 0; (o = option_at(i)); i++)
 		if (o->about)
 			fish_option(out, o);

@@ -2,7 +2,7 @@
 
 #include "compiler/base/lint.h"
 
-enum completion_words completion_words_of(enum command_id id)
+static enum completion_words words_of(enum command_id id)
 {
 	switch (id) {
 	case COMMAND_CHECK:
@@ -42,6 +42,17 @@ enum completion_words completion_words_of(enum command_id id)
 		break;
 	}
 	return COMPLETION_NONE;
+}
+
+void completion_words_each(struct buf *out,
+			   void put(struct buf *out, const char *name,
+				    enum completion_words words))
+{
+	for (int i = 0; i < COMMANDS; i++) {
+		enum command_id id = (enum command_id)i;
+
+		put(out, command_get(id)->name, words_of(id));
+	}
 }
 
 void completion_commands(struct buf *out, const char *sep)

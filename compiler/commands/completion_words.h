@@ -24,7 +24,10 @@ enum completion_words {
 
 #define COMPLETION_VIEWS "show grep stats tree follow replay suggest"
 
-enum completion_words completion_words_of(enum command_id id);
+/* Each command's, in their order. */
+void completion_words_each(struct buf *out,
+			   void put(struct buf *out, const char *name,
+				    enum completion_words words));
 /*
  * The words themselves, a blank between them; none for names of files, nor for
  * sessions: shells ask `membrane ps --ids` for those, which asks no daemon.

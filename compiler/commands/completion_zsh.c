@@ -63,56 +63,72 @@ static void zsh_option(struct buf *out, const struct option *o)
 	buf_adds(out, "'\n");
 }
 
-static void zsh_words(struct buf *out)
+static void zsh_word(struct buf *out, const char *name,
+		     enum completion_words words)
 {
-	for (int c = 0; c < COMMANDS; c++) {
-		enum completion_words words =
-			completion_words_of((enum command_id)c);
-		const char *name = command_get((enum command_id)c)->name;
+	switch (words) {
+	case COMPLETION_NONE:
+		break;
+	case COMPLETION_DIR:
+		buf_addf(out, "\t%s)\n\t\trest=('2:folder:_files -/') ;;\n",
+			 name);
+		break;
+	case COMPLETION_FILES:
+		buf_addf(out, "\t%s)\n\t\trest=('*:file:_files') ;;\n", name);
+		break;
+	case COMPLETION_COMMAND:
+	case COMPLETION_SHELL:
+	case COMPLETION_SCHEMA:
+	case COMPLETION_TRACE:
+	case COMPLETION_REQUEST:
+		buf_addf(out, "\t%s)\n\t\trest=('2:word:(", name);
+		completion_word_list(out, words);
+		buf_adds(out, words == COMPLETION_REQUEST
+				      ? ")' '*:file:_files') ;;\n"
+			      : words == COMPLETION_TRACE
+				      ? ")' '3:session: "
+					"_membrane_records') ;;\n"
+				      : ")') ;;\n");
+		break;
+	case COMPLETION_SESSION:
+	case COMPLETION_SESSIONS:
+	case COMPLETION_RECORD:
+		buf_addf(out,
+			 "\t%s)\n\t\trest=('%s:session: "
+			 "_membrane_sessions%s') ;;\n",
+			 name, words == COMPLETION_SESSIONS ? "*" : "2",
+			 words == COMPLETION_RECORD ? " --all" : "");
+		break;
+	}
+}
 
-		switch (words) {
-		case COMPLETION_NONE:
-			break;
-		case COMPLETION_DIR:
-			buf_addf(out,
-				 "\t%s)\n\t\trest=('2:folder:_files -/') ;;\n",
-				 name);
-			break;
-		case COMPLETION_FILES:
-			buf_addf(out, "\t%s)\n\t\trest=('*:file:_files') ;;\n",
-				 name);
-			break;
-		case COMPLETION_COMMAND:
-		case COMPLETION_SHELL:
-		case COMPLETION_SCHEMA:
-		case COMPLETION_TRACE:
-		case COMPLETION_REQUEST:
-			buf_addf(out, "\t%s)\n\t\trest=('2:word:(", name);
-			completion_word_list(out, words);
-			buf_adds(out, words == COMPLETION_REQUEST
-					      ? ")' '*:file:_files') ;;\n"
-				      : words == COMPLETION_TRACE
-					      ? ")' '3:session: "
-						"_membrane_records') ;;\n"
-					      : ")') ;;\n");
-			break;
-		case COMPLETION_SESSION:
-		case COMPLETION_SESSIONS:
-		case COMPLETION_RECORD:
-			buf_addf(out,
-				 "\t%s)\n\t\trest=('%s:session: "
-				 "_membrane_sessions%s') ;;\n",
-				 name, words == COMPLETION_SESSIONS ? "*" : "2",
-				 words == COMPLETION_RECORD ? " --all" : "");
-			break;
-		}
+static void zsh_commands(struct buf *out)
+{
+	for (int i = 0; i < COMMANDS; i++) {
+		const struct command *c = command_get((enum command_id)i);
+
+		buf_addf(out, "\t\t'%s:", c->name);
+		zsh_text(out, c->about);
+		buf_adds(out, "'\n");
+	}
+}
+
+static void zsh_flags(struct buf *out)
+{
+	const struct option *o;
+
+	for (int c = 0; c < COMMANDS; c++) {
+		buf_addf(out, "\t%s)\n\t\tflags=(\n",
+			 command_get((enum command_id)c)->name);
+		for (size_t i = 0; (o = option_at(i)); i++)
+			if (completion_has(o, (enum command_id)c))
+				zsh_option(out, o);
+		buf_adds(out, "\t\t) ;;\n");
 	}
 }
 
 void completion_zsh(struct buf *out)
 {
-	const struct option *o;
-
 	buf_adds(out, "#compdef membrane\n"
 		      "_membrane_sessions()\n{\n"
 		      "\tlocal -a ids\n"
@@ -128,13 +144,7 @@ void completion_zsh(struct buf *out)
 		      "\tlocal command=run i\n"
 		      "\tlocal -a commands flags rest\n"
 		      "\tcommands=(\n");
-	for (int i = 0; i < COMMANDS; i++) {
-		const struct command *c = command_get((enum command_id)i);
-
-		buf_addf(out, "\t\t'%s:", c->name);
-		zsh_text(out, c->about);
-		buf_adds(out, "'\n");
-	}
+	zsh_commands(out);
 	buf_adds(out, "\t)\n"
 		      "\tfor ((i = 2; i < CURRENT; i++)); do\n"
 		      "\t\tcase ${words[i]} in\n"
@@ -151,17 +161,10 @@ void completion_zsh(struct buf *out)
 		      "\t\tesac\n"
 		      "\tdone\n"
 		      "\tcase $command in\n");
-	for (int c = 0; c < COMMANDS; c++) {
-		buf_addf(out, "\t%s)\n\t\tflags=(\n",
-			 command_get((enum command_id)c)->name);
-		for (size_t i = 0; (o = option_at(i)); i++)
-			if (completion_has(o, (enum command_id)c))
-				zsh_option(out, o);
-		buf_adds(out, "\t\t) ;;\n");
-	}
+	zsh_flags(out);
 	buf_adds(out, "\tesac\n"
 		      "\tcase $command in\n");
-	zsh_words(out);
+	completion_words_each(out, zsh_word);
 	buf_adds(out, "\tesac\n"
 		      "\t_arguments -s -S : $flags "
 		      "'1:command:{_describe command commands}' $rest\n"
