@@ -408,14 +408,46 @@ static bool is_path(struct str w)
 	       str_starts(w, STR("./")) || str_starts(w, STR("../"));
 }
 
-static int load(struct finder *f, struct spec spec, struct side *s)
+/* A word that may be a path, a revision, both or neither. */
+static int load_either(struct finder *f, const struct spec *spec,
+		       struct side *s)
 {
-	size_t colon = str_find(spec.word, ':', 0);
 	struct git_entry root;
 	struct stat st;
 	struct err err;
-	bool here;
+	bool here = lstat(arena_cstr(f->a, spec->word), &st) == 0;
 	int rc;
+
+	if (!f->in_git && f->why.code != -ENOENT) {
+		say("%s%s%s", view_cleaned(f->a, str_of(f->why.text)).p,
+		    here ? "\n  for the path, write ./" : "",
+		    here ? s->label.p : "");
+		return STATUS_IO;
+	}
+	rc = f->in_git ? git_root(f->a, &f->git, spec->rev, &root, &err)
+		       : -ENOENT;
+	if (rc < 0 && rc != -ENOENT && rc != -EINVAL)
+		return fail(f, STATUS_IO, &err);
+	if (here && rc == 0) {
+		say("%s is a path and a revision: write './%s' or '%s:./'",
+		    quoted(f, spec->word), s->label.p, s->label.p);
+		return STATUS_USAGE;
+	}
+	if (here)
+		return load_path(f, spec->word, s);
+	if (rc == 0)
+		return load_revision(f, spec, s);
+	if (rc == -EINVAL)
+		return no_revision(f, spec, rc, &err);
+	say("%s is neither a file or folder here nor a revision%s",
+	    quoted(f, spec->word),
+	    f->in_git ? "" : ", since this is no git repository");
+	return STATUS_IO;
+}
+
+static int load(struct finder *f, struct spec spec, struct side *s)
+{
+	size_t colon = str_find(spec.word, ':', 0);
 
 	s->label = view_cleaned(f->a, spec.word);
 	if (str_is(spec.word, "-"))
@@ -428,34 +460,8 @@ static int load(struct finder *f, struct spec spec, struct side *s)
 	spec.shown = shown(spec.rev);
 	spec.has_path = colon < spec.word.n;
 	spec.path = str_slice(spec.word, colon + 1, spec.word.n);
-	if (spec.has_path)
-		return load_revision(f, &spec, s);
-	here = lstat(arena_cstr(f->a, spec.word), &st) == 0;
-	if (!f->in_git && f->why.code != -ENOENT) {
-		say("%s%s%s", view_cleaned(f->a, str_of(f->why.text)).p,
-		    here ? "\n  for the path, write ./" : "",
-		    here ? s->label.p : "");
-		return STATUS_IO;
-	}
-	rc = f->in_git ? git_root(f->a, &f->git, spec.rev, &root, &err)
-		       : -ENOENT;
-	if (rc < 0 && rc != -ENOENT && rc != -EINVAL)
-		return fail(f, STATUS_IO, &err);
-	if (here && rc == 0) {
-		say("%s is a path and a revision: write './%s' or '%s:./'",
-		    quoted(f, spec.word), s->label.p, s->label.p);
-		return STATUS_USAGE;
-	}
-	if (here)
-		return load_path(f, spec.word, s);
-	if (rc == 0)
-		return load_revision(f, &spec, s);
-	if (rc == -EINVAL)
-		return no_revision(f, &spec, rc, &err);
-	say("%s is neither a file or folder here nor a revision%s",
-	    quoted(f, spec.word),
-	    f->in_git ? "" : ", since this is no git repository");
-	return STATUS_IO;
+	return spec.has_path ? load_revision(f, &spec, s)
+			     : load_either(f, &spec, s);
 }
 
 /* A..B and A...B, where an empty end is HEAD. */

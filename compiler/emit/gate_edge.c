@@ -216,7 +216,6 @@ static void put_splice(struct gate *g)
 {
 	struct cfg *c = &g->c;
 	const char *t = "tcp-request content";
-	uint32_t n = 0;
 
 	vec_each(x, &g->p->allow) {
 		gate_marks_profile(g, x, MARKS_HELLO, MARKS_FOR(GRANTED), 0);
@@ -241,6 +240,15 @@ static void put_splice(struct gate *g)
 		buf_addc(c->out, '\n');
 	}
 	cfg_line(c, "%s reject unless { var(sess.reason) -m str granted }", t);
+}
+
+/* Which of them are decrypted. */
+static void put_bumps(struct gate *g)
+{
+	struct cfg *c = &g->c;
+	const char *t = "tcp-request content";
+	uint32_t n = 0;
+
 	vec_each(x, &g->p->allow) {
 		if (!x->bump)
 			continue;
@@ -333,6 +341,7 @@ static void put_tls(struct gate *g)
 	put_nameless(g);
 	gate_match_misses(g, t, "sess");
 	put_splice(g);
+	put_bumps(g);
 	put_nameless_denied(g);
 	cfg_line(c,
 		 "%s set-var(sess.reason) str(ech) if !bump { var(sess.ech) "

@@ -69,23 +69,12 @@ static void put_net(struct gate *g, const char *rule, const char *s)
 	}
 }
 
-/* rule: "tcp-request content"; s: the scope of variables. */
-void gate_match_lookup(struct gate *g, const char *rule, const char *s)
+/* Patterns of more than one label. */
+static void put_deep(struct gate *g, const char *rule, const char *s)
 {
 	struct cfg *c = &g->c;
 	bool deep[LABELS_MAX] = {false};
 
-	cfg_line(c, "# .p: what is said of the name; .a: of the address");
-	cfg_line(c, "%s set-var(%s.p) str(%s)", rule, s, any_tokens(g).p);
-	cfg_line(c, "%s set-var(%s.k) var(%s.name)", rule, s, s);
-	put_join(g, rule, s);
-	if (any_entry(g, profiles_star)) {
-		cfg_line(c, "%s set-var(%s.k) var(%s.name),field(2,.,0)", rule,
-			 s, s);
-		cfg_line(c, "%s set-var(%s.k) str(*.),concat(,%s.k)", rule, s,
-			 s);
-		put_join(g, rule, s);
-	}
 	find_deep(g, deep);
 	for (uint32_t n = 1; n < LABELS_MAX; n++) {
 		if (!deep[n])
@@ -99,6 +88,13 @@ void gate_match_lookup(struct gate *g, const char *rule, const char *s)
 			 rule, s, s, n + 1);
 		put_join(g, rule, s);
 	}
+}
+
+/* Patterns that no key of a map stands for. */
+static void put_odd(struct gate *g, const char *rule, const char *s)
+{
+	struct cfg *c = &g->c;
+
 	vec_each(e, &g->p->entries) {
 		if (!e->name.n || !is_other(e->name))
 			continue;
@@ -109,6 +105,26 @@ void gate_match_lookup(struct gate *g, const char *rule, const char *s)
 		cfg_name_regex(c, e->name, (struct span){0});
 		buf_adds(c->out, " }\n");
 	}
+}
+
+/* rule: "tcp-request content"; s: the scope of variables. */
+void gate_match_lookup(struct gate *g, const char *rule, const char *s)
+{
+	struct cfg *c = &g->c;
+
+	cfg_line(c, "# .p: what is said of the name; .a: of the address");
+	cfg_line(c, "%s set-var(%s.p) str(%s)", rule, s, any_tokens(g).p);
+	cfg_line(c, "%s set-var(%s.k) var(%s.name)", rule, s, s);
+	put_join(g, rule, s);
+	if (any_entry(g, profiles_star)) {
+		cfg_line(c, "%s set-var(%s.k) var(%s.name),field(2,.,0)", rule,
+			 s, s);
+		cfg_line(c, "%s set-var(%s.k) str(*.),concat(,%s.k)", rule, s,
+			 s);
+		put_join(g, rule, s);
+	}
+	put_deep(g, rule, s);
+	put_odd(g, rule, s);
 	cfg_line(c, "%s set-var(%s.a) dst,map_ip(/plan/addr.map,.)", rule, s);
 	cfg_line(c, "%s set-var(%s.k) dst", rule, s);
 	cfg_line(c, "%s set-var(%s.k) var(%s.name),concat(@,%s.k)", rule, s, s,

@@ -325,6 +325,32 @@ static void put_origins(struct gate *g)
 			       "/etc/ssl/certs/ca-certificates.crt");
 }
 
+/* What the conditions of the rules look at. */
+static void put_variables(struct cfg *c)
+{
+	cfg_line(c, H " set-var(txn.reason) str(-)");
+	cfg_line(c, H " set-var(txn.rule) str(-)");
+	cfg_line(c, H " set-var(txn.dport) dst_port");
+	/* Not set-var: a variable of a method it does not know is another. */
+	cfg_line(c, H " set-var-fmt(txn.method) %%[method]");
+	cfg_line(c, H " set-var(txn.path) path");
+	cfg_line(c, H " set-var(txn.slashed) path,concat(/)");
+	cfg_line(c, H " set-var(txn.name) req.hdr(host),host_only,lower,"
+		      "regsub([.]$,)");
+	cfg_line(c, H " set-var(txn.hport) req.hdr(host),port_only");
+}
+
+static void put_upgrade(struct cfg *c)
+{
+	cfg_line(c,
+		 "# the number by which the reader knows an upgrade's answer");
+	cfg_line(c, H " set-var(txn.upgrade) req.fhdr(membrane-upgrade)");
+	cfg_line(c, H " del-header membrane-upgrade");
+	cfg_line(c, "http-response set-header membrane-upgrade "
+		    "%%[var(txn.upgrade)] if { var(txn.upgrade) -m found } { "
+		    "status 101 }");
+}
+
 void gate_requests_put(struct gate *g)
 {
 	struct cfg *c = &g->c;
@@ -343,16 +369,7 @@ void gate_requests_put(struct gate *g)
 	gate_answers_failures(c);
 	gate_match_acls(g, "txn");
 	gate_match_credential_acls(g, "txn");
-	cfg_line(c, H " set-var(txn.reason) str(-)");
-	cfg_line(c, H " set-var(txn.rule) str(-)");
-	cfg_line(c, H " set-var(txn.dport) dst_port");
-	/* Not set-var: a variable of a method it does not know is another. */
-	cfg_line(c, H " set-var-fmt(txn.method) %%[method]");
-	cfg_line(c, H " set-var(txn.path) path");
-	cfg_line(c, H " set-var(txn.slashed) path,concat(/)");
-	cfg_line(c, H " set-var(txn.name) req.hdr(host),host_only,lower,"
-		      "regsub([.]$,)");
-	cfg_line(c, H " set-var(txn.hport) req.hdr(host),port_only");
+	put_variables(c);
 	gate_match_lookup(g, H, "txn");
 	put_shape(g);
 	put_canonical(g);
@@ -362,13 +379,7 @@ void gate_requests_put(struct gate *g)
 	gate_answers_verdict(c);
 	cfg_line(c, H " set-uri %%[pathq] if full");
 	put_credentials(g);
-	cfg_line(c,
-		 "# the number by which the reader knows an upgrade's answer");
-	cfg_line(c, H " set-var(txn.upgrade) req.fhdr(membrane-upgrade)");
-	cfg_line(c, H " del-header membrane-upgrade");
-	cfg_line(c, "http-response set-header membrane-upgrade "
-		    "%%[var(txn.upgrade)] if { var(txn.upgrade) -m found } { "
-		    "status 101 }");
+	put_upgrade(c);
 	cfg_line(c, "http-response del-header alt-svc");
 	cfg_line(c, "use_backend refused unless granted");
 	cfg_line(c, "use_backend origin_tls if { ssl_fc }");
