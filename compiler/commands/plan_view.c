@@ -3,8 +3,8 @@
 #include "compiler/base/date.h"
 #include "compiler/base/lint.h"
 #include "compiler/commands/plan_reach.h"
+#include "compiler/commands/plan_trace.h"
 #include "compiler/ir/inside.h"
-#include "compiler/ir/tracee.h"
 
 /* Where the second column of "how it is run" begins. */
 #define KEY_COLUMNS 14
@@ -207,7 +207,7 @@ static void how(const struct view *v, const struct plan_model *m)
 		paragraph(v, s.usual.p);
 }
 
-/* --- decrypted, traced --- */
+/* --- decrypted --- */
 
 /* Why a grant's TLS is decrypted, or what its denial is for. */
 static const char *why_decrypted(const struct ir_policy *p,
@@ -330,54 +330,6 @@ static void third_parties(const struct view *v, const struct plan_model *m)
 	if (any)
 		view_row(v, 2, VIEW_WARN, STR("*: every place that is known"),
 			 model_source(m, any->from));
-}
-
-static void by_tracee(const struct view *v, const struct plan_model *m)
-{
-	const ir_opt_str *version = &m->policy->trace.version;
-	struct str release =
-		version->set ? version->v : STR(TRACEE_DEFAULT_VERSION);
-
-	paragraph(v, arena_fmt(m->a,
-			       "By the image aquasec/tracee:%.*s, which has to "
-			       "be here, and sees all of the host.",
-			       STR_ARG(release))
-			     .p);
-}
-
-static void traced(const struct view *v, const struct plan_model *m)
-{
-	const struct ir_trace *t = &m->policy->trace;
-	struct buf b;
-
-	if (t->engine.v == IR_TRACE_OFF) {
-		view_title(v, "traced", 0, NULL);
-		view_row(v, 2, VIEW_PLAIN, STR("nothing"),
-			 model_source(m, t->engine.from));
-		return;
-	}
-	if (m->policy->runtime.v == IR_RUNTIME_KATA) {
-		view_title(v, "traced", 0, NULL);
-		view_row(v, 2, VIEW_PLAIN, STR("nothing, with this runtime"),
-			 model_source(m, m->policy->runtime.from));
-		return;
-	}
-	view_title(v, "traced", t->events.n, "event");
-	buf_init(&b, m->a);
-	vec_each(e, &t->events)
-		buf_addf(&b, "%s%.*s", b.n ? ", " : "", STR_ARG(e->name));
-	if (b.n)
-		paragraph(v, b.p);
-	vec_each(x, &t->exclude)
-		view_row(v, 2, VIEW_PLAIN,
-			 arena_fmt(m->a, "not under %s",
-				   view_cleaned(m->a, x->s).p),
-			 model_source(m, x->from));
-	if (t->engine.v == IR_TRACE_TRACEE)
-		by_tracee(v, m);
-	else if (!t->reads.v)
-		paragraph(v, "Of files that are only read: those with names "
-			     "that are hidden, or known for secrets.");
 }
 
 /* --- what else there is to say --- */
@@ -588,7 +540,7 @@ void plan_view(const struct view *v, const struct plan_model *m)
 	decrypted(v, m);
 	name_checked(v, m);
 	third_parties(v, m);
-	traced(v, m);
+	plan_trace(v, m);
 	additions(v, m);
 	diag_points(v, m, m->refused, true,
 		    "not enforced yet: 'run' refuses this policy");
