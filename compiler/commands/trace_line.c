@@ -49,12 +49,17 @@ static struct str first_of(struct str s, size_t n)
 	return str_slice(s, 0, n);
 }
 
-static bool has_control(struct str word)
+/* Something in it will be shown as "\xNN", which is no part of '…'. */
+static bool has_unseen(struct arena *a, struct str word)
 {
-	for (size_t i = 0; i < word.n; i++)
+	bool beyond_ascii = false;
+
+	for (size_t i = 0; i < word.n; i++) {
 		if ((unsigned char)word.p[i] < ' ' || word.p[i] == 0x7f)
 			return true;
-	return false;
+		beyond_ascii |= (unsigned char)word.p[i] >= 0x80;
+	}
+	return beyond_ascii && !str_eq(view_cleaned(a, word), word);
 }
 
 /* As in $'…', where view_clean() may write "\x1b" of what is left. */
@@ -91,7 +96,7 @@ static void put_word(struct buf *out, struct str word)
 		buf_add(out, word);
 		return;
 	}
-	if (has_control(word)) {
+	if (has_unseen(out->a, word)) {
 		buf_adds(out, "$'");
 		put_escaped(out, word);
 	} else {
