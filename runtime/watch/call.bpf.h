@@ -63,7 +63,7 @@ static __always_inline bool fill_kept(struct message *m, struct task_struct *t,
 	if (!k)
 		return false;
 	n = k->head.bytes & (KEPT_MAX - 1);
-	asks = k->head.args[5] && config.settings.questions;
+	asks = k->head.args[5] && config.settings.questions && m->head.ret >= 0;
 	bpf_probe_read_kernel(m->items, n, k->items);
 	/* Its port was not chosen yet, and stands first. */
 	if (k->head.args[4])
@@ -88,7 +88,7 @@ static __always_inline bool put_written(struct message *m,
 	const void *from = (const void *)arg(m, c->b);
 	struct user_iovec v = {.base = from, .bytes = arg(m, c->c)};
 
-	if (!to_resolver(NULL, put_socket(m, t, c)) ||
+	if (!to_resolver(NULL, 0, put_socket(m, t, c)) ||
 	    (c->c < 0 && !read_iovec(&v, from, is_narrow(m))))
 		return false;
 	put_data(m, WATCH_FIRST, v.base, v.bytes);
@@ -134,7 +134,8 @@ static __always_inline bool fill(struct message *m, struct task_struct *t,
 		port = put_syn(m, regs) ? 0 : put_socket(m, t, c);
 		put_addr(m, (const void *)arg(m, c->b), arg(m, c->c), true);
 		if ((c->flags & WATCH_QUESTION) && config.settings.questions &&
-		    to_resolver((const void *)arg(m, c->b), port))
+		    m->head.ret >= 0 &&
+		    to_resolver((const void *)arg(m, c->b), arg(m, c->c), port))
 			put_data(m, WATCH_FIRST, (const void *)arg(m, 1),
 				 arg(m, 2));
 		return true;
@@ -182,10 +183,24 @@ static __always_inline bool makes_namespaces(
 	return flags & (c->b >= 0 ? CLONE_NEW | CLONE_NEWTIME : CLONE_NEW);
 }
 
+/* A socket that something was sent on, or that began to connect, and that is
+ * none any more, was closed by another thread: what it was is not known, so it
+ * matters. */
+static __always_inline bool send_may_matter(struct task_struct *t,
+					    const volatile struct watch_call *c,
+					    const struct call *call, long ret)
+{
+	bool writes = c->how == WATCH_WRITE;
+	struct socket *s = socket_at(t, call->args[0]);
+
+	if (!s)
+		return (ret >= 0 && !writes) || ret == -EINPROGRESS;
+	if (writes && ret < 0)
+		return false;
+	return is_datagram_of(s) || (is_fast(call, c) && is_stream_of(s));
+}
+
 /*
- * A socket that something was sent on, and that is none any more, was closed by
- * another thread: what it was is not known, so it matters.
- *
  * Most opens are reads that nobody asked for, and most writes go to files: told
  * apart before anything is copied.
  */
@@ -196,9 +211,7 @@ static __always_inline bool may_matter(struct task_struct *t,
 	struct file *f;
 
 	if (c->flags & WATCH_DATAGRAM)
-		return is_fast(call, c) || is_datagram(t, call->args[0]) ||
-		       (ret >= 0 && c->how != WATCH_WRITE &&
-			!socket_at(t, call->args[0]));
+		return send_may_matter(t, c, call, ret);
 	if (c->how == WATCH_CLONE)
 		return ret != 0 && makes_namespaces(call, c);
 	if (c->how != WATCH_OPEN || ret < 0)

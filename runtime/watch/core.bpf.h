@@ -10,6 +10,7 @@
 #define EACCES	    13
 #define ENOTDIR	    20
 #define ENOSYS	    38
+#define EINPROGRESS 115
 #define ECANCELED   125
 #define FMODE_WRITE 2
 #define SOCK_STREAM 1
@@ -18,6 +19,7 @@
 #define AF_INET	    2
 #define AF_INET6    10
 #define PORT_DNS    53
+#define NSFS_MAGIC  0x6e736673
 #define O_CREATED   0x241 /* what creat() means: O_CREAT O_WRONLY O_TRUNC */
 #define O_CHANGES   0x240 /* O_CREAT O_TRUNC: opening alone does it */
 #define O_ACCMODE   3

@@ -22,6 +22,7 @@
 #define WATCH_ITEM_MAX	  8192u	  /* bytes of one item */
 #define WATCH_COMM	  16u
 #define WATCH_DATA_MAX	  512u /* RFC 1035, 4.2.1 */
+#define WATCH_QUESTIONS	  16u  /* in one message */
 #define WATCH_DEPTH	  64u  /* components of one path */
 #define WATCH_LEAF_MAX	  64u  /* bytes of a name in the table of leaves */
 
@@ -55,7 +56,10 @@ enum watch_part {
 	WATCH_ARGV,
 	WATCH_INTERP,
 	WATCH_CWD,
-	WATCH_CMD, /* the path as it was asked for */
+	WATCH_CMD,  /* the path as it was asked for */
+	WATCH_KIND, /* of a namespace, whose file has no name */
+	WATCH_ROOT, /* of the process, where that is not everybody's */
+	WATCH_PARTS,
 };
 
 struct watch_item {

@@ -58,12 +58,14 @@ static const struct events_call known[] = {
 #undef ARG
 };
 
+/* What the library may not know yet. */
+static const struct {
+	const char *name;
+	int nr; /* on all machines: include/uapi/asm-generic/unistd.h */
+} newer[] = {{"fchmodat2", 452}, {"open_tree_attr", 467}};
+
 int events_call_number(const char *name)
 {
-	static const struct {
-		const char *name;
-		int nr; /* on all machines: include/uapi/asm-generic/unistd.h */
-	} newer[] = {{"fchmodat2", 452}, {"open_tree_attr", 467}};
 	int nr = seccomp_syscall_resolve_name(name);
 
 	for (size_t i = 0; nr < 0 && i < ARRAY_LEN(newer); i++)
@@ -100,6 +102,9 @@ const char *events_call_name(unsigned nr)
 		return nr - WATCH_NUMBERS < ARRAY_LEN(known)
 			       ? known[nr - WATCH_NUMBERS].name
 			       : "";
+	for (size_t i = 0; i < ARRAY_LEN(newer); i++)
+		if (newer[i].nr == (int)nr)
+			return newer[i].name;
 	/* Kept: there are so many calls and no more. */
 	if (!names[nr])
 		names[nr] = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE,

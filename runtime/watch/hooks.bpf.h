@@ -229,7 +229,8 @@ static __always_inline void on_send(struct socket *sock, struct msghdr *msg,
 	__u16 port;
 	struct seen s;
 
-	if (!(is_datagram_of(sock) || (GET(msg, msg_flags) & MSG_FASTOPEN)) ||
+	if (!(is_datagram_of(sock) ||
+	      ((GET(msg, msg_flags) & MSG_FASTOPEN) && is_stream_of(sock))) ||
 	    !hook_begin(&s, 1u << WATCH_TO | 1u << WATCH_MSG, WATCH_OP_SEND))
 		return;
 	port = put_socket_of(s.m, sock);

@@ -52,7 +52,11 @@ struct pt_regs {
 };
 #endif
 
+struct proc_ns_operations {
+	const char *name;
+};
 struct ns_common {
+	struct proc_ns_operations *ops;
 	unsigned int inum;
 };
 struct pid_namespace {
@@ -91,11 +95,13 @@ struct qstr {
 };
 struct super_block {
 	__u32 s_dev;
+	unsigned long s_magic;
 };
 struct inode {
 	unsigned short i_mode;
 	struct super_block *i_sb;
 	unsigned long i_ino;
+	void *i_private;
 };
 struct dentry {
 	struct dentry *d_parent;
@@ -193,6 +199,7 @@ struct open_how {
 };
 struct io_open {
 	int dfd;
+	__u32 file_slot; /* in the ring's own table, from 1 */
 	struct filename *filename;
 	struct open_how how;
 };
@@ -267,6 +274,7 @@ typedef struct {
 } atomic_t;
 struct signal_struct {
 	atomic_t live;
+	int nr_threads;
 };
 #ifdef __TARGET_ARCH_x86
 struct thread_info {

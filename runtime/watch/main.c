@@ -151,6 +151,7 @@ static int on_message(void *ctx, const void *message, size_t bytes)
 {
 	struct watcher *w = ctx;
 	bool asks = select_wants(w->select, WATCH_EVENT_net_packet_dns_request);
+	unsigned questions = 0;
 	int rc = 0;
 
 	if (!record_make(&w->record, message, bytes))
@@ -163,7 +164,9 @@ static int on_message(void *ctx, const void *message, size_t bytes)
 		answers_asked(w->answers, &w->record);
 	if (w->record.event != WATCH_EVENT_net_packet_dns_request)
 		rc = tell_record(w);
-	for (unsigned n = 0; rc == 0 && n < QUESTIONS; n++) {
+	if ((asks || w->answers) && w->record.head->kind == WATCH_CALL)
+		questions = question_count(message, bytes);
+	for (unsigned n = 0; rc == 0 && n < questions; n++) {
 		if (!question_make(&w->record, message, bytes, n))
 			continue;
 		if (w->answers)
@@ -442,6 +445,7 @@ static int start(struct watcher *w, const char *plan,
 {
 	int rc = line_init(&w->lines, "", err);
 
+	w->record.boot_epoch_ns = w->lines.boot_epoch_ns;
 	if (rc == 0)
 		rc = pack_init(&w->pack, err);
 	if (rc == 0)

@@ -219,11 +219,12 @@ static __always_inline bool read_msghdr(struct user_msghdr *out,
 }
 
 /* To whom: as said with the message, or where the socket leads. */
-static __always_inline bool to_resolver(const void *addr, __u16 peer_port)
+static __always_inline bool to_resolver(const void *addr, __u64 bytes,
+					__u16 peer_port)
 {
 	__u16 port = peer_port;
 
-	if (addr)
+	if (addr && (__u32)bytes)
 		bpf_probe_read_user(&port, sizeof(port), addr + 2);
 	return port == bpf_htons(PORT_DNS);
 }
@@ -263,10 +264,11 @@ static __always_inline void put_questions(struct message *m, const void *from,
 {
 	struct user_msghdr h;
 
-	if (read_msghdr(&h, from, 0, is_narrow(m)))
+	if (m->head.ret >= 0 && read_msghdr(&h, from, 0, is_narrow(m)))
 		put_msg_data(m, WATCH_FIRST, &h);
 	/* Both kinds of address are asked for at once. */
-	if (several > 1 && read_msghdr(&h, from, 1, is_narrow(m)))
+	if (several && m->head.ret > 1 &&
+	    read_msghdr(&h, from, 1, is_narrow(m)))
 		put_msg_data(m, WATCH_SECOND, &h);
 }
 
@@ -275,7 +277,19 @@ struct several {
 	struct message *m;
 	const void *from;
 	__u32 bytes; /* of the message, before the address */
+	__u32 questions;
+	__u16 peer_port;
 };
+
+static __always_inline void put_question(struct several *s,
+					 const struct user_msghdr *h)
+{
+	if (!config.settings.questions || s->questions >= WATCH_QUESTIONS ||
+	    !to_resolver(h->name, (__u64)h->name_bytes, s->peer_port))
+		return;
+	put_msg_data(s->m, (__u8)s->questions, h);
+	s->questions++;
+}
 
 static __always_inline void read_name(__u64 addr[4],
 				      const struct user_msghdr *h)
@@ -309,29 +323,32 @@ static long next_msg(__u64 i, struct several *s)
 		return 1;
 	read_name(addr, &h);
 	if (addr[0] == m->sent_to[0] && addr[1] == m->sent_to[1] &&
-	    addr[2] == m->sent_to[2] && addr[3] == m->sent_to[3])
+	    addr[2] == m->sent_to[2] && addr[3] == m->sent_to[3]) {
+		put_question(s, &h);
 		return 0;
+	}
 	__builtin_memcpy(m->sent_to, addr, sizeof(addr));
 	m->head.ret = 1;
 	send(m);
 	m->head.bytes = s->bytes;
+	s->questions = 0;
 	if (addr[0])
 		put_sent_to(m);
+	put_question(s, &h);
 	return 0;
 }
 
 /* Of those that were sent the addresses, each of them once in a row. */
-static __always_inline void put_several(struct message *m, const void *from,
-					__u32 bytes,
+static __always_inline void put_several(struct several *s,
 					const struct user_msghdr *first)
 {
-	struct several s = {.m = m, .from = from, .bytes = bytes};
+	struct message *m = s->m;
 	__s64 ret = m->head.ret;
 
 	if (ret < 2)
 		return;
 	read_name(m->sent_to, first);
-	bpf_loop((__u32)ret - 1, next_msg, &s, 0);
+	bpf_loop((__u32)ret - 1, next_msg, s, 0);
 	m->head.ret = ret;
 }
 
@@ -339,29 +356,39 @@ static __always_inline void put_several(struct message *m, const void *from,
 static __always_inline void put_msg(struct message *m, const void *from,
 				    __u32 several, __u16 peer_port)
 {
-	__u32 bytes = m->head.bytes;
+	struct several s = {.m = m,
+			    .from = from,
+			    .bytes = m->head.bytes,
+			    .peer_port = peer_port};
 	struct user_msghdr h;
 
 	if (!read_msghdr(&h, from, 0, is_narrow(m)))
 		return;
 	put_addr(m, h.name, (__u64)h.name_bytes, true);
+	if (m->head.ret >= 0)
+		put_question(&s, &h);
 	if (several)
-		put_several(m, from, bytes, &h);
-	if (config.settings.questions && to_resolver(h.name, peer_port))
-		put_questions(m, from, several);
+		put_several(&s, &h);
+}
+
+static __always_inline bool is_ip(struct socket *s)
+{
+	struct sock *k = s ? GET(s, sk) : NULL;
+	__u16 family = k ? GET(k, __sk_common.skc_family) : 0;
+
+	return family == AF_INET || family == AF_INET6;
 }
 
 /* Of IP, and whatever is no stream: what is sent may go to anybody. */
 static __always_inline bool is_datagram_of(struct socket *s)
 {
-	struct sock *k;
-	__u16 family;
+	return is_ip(s) && GET(s, type) != SOCK_STREAM;
+}
 
-	if (!s || GET(s, type) == SOCK_STREAM)
-		return false;
-	k = GET(s, sk);
-	family = k ? GET(k, __sk_common.skc_family) : 0;
-	return family == AF_INET || family == AF_INET6;
+/* On others a send that would connect is one as any other. */
+static __always_inline bool is_stream_of(struct socket *s)
+{
+	return is_ip(s) && GET(s, type) == SOCK_STREAM;
 }
 
 static __always_inline bool is_datagram(struct task_struct *t, __u64 fd)

@@ -1,6 +1,8 @@
 #include "runtime/watch/parts.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void take_struct(void *to, size_t n, struct str from)
 {
@@ -10,7 +12,7 @@ static void take_struct(void *to, size_t n, struct str from)
 
 static bool take_item(struct parts *p, const struct watch_item *i, struct str s)
 {
-	if (i->part > WATCH_CMD)
+	if (i->part >= (i->tag == WATCH_DATA ? WATCH_QUESTIONS : WATCH_PARTS))
 		return false;
 	switch ((enum watch_tag)i->tag) {
 	case WATCH_TEXT:
@@ -37,8 +39,6 @@ static bool take_item(struct parts *p, const struct watch_item *i, struct str s)
 		take_struct(&p->child, sizeof(p->child), s);
 		return true;
 	case WATCH_DATA:
-		if (i->part > WATCH_SECOND)
-			return false;
 		p->data[i->part] = s;
 		return true;
 	case WATCH_GROUP:
@@ -97,31 +97,59 @@ struct str parts_text(struct str s)
 	return s.n && s.p[s.n - 1] == '\0' ? str_slice(s, 0, s.n - 1) : s;
 }
 
-/* "/a/b" and "../c" as "/a/c". */
-static struct str resolve(struct record *r, struct str base, struct str text)
+/* Is it, or below it? Paths from the root. */
+static bool is_below(struct str path, struct str dir)
 {
-	size_t n = 0;
+	return str_starts(path, dir) &&
+	       (dir.n == 1 || path.n == dir.n || path.p[dir.n] == '/');
+}
+
+/* "/a/b" and "../c" as "/a/c"; floor: bytes that no '..' takes away. */
+static struct str resolve(struct record *r, struct str base, struct str text,
+			  size_t floor)
+{
+	size_t n = base.n > 1 ? base.n : 0;
 	char *out = record_room(r, base.n + text.n + 2);
-	struct str segment, parts[2] = {base, text};
+	struct str segment;
 
 	if (!out)
 		return text;
-	for (int i = 0; i < 2; i++)
-		while (str_field(&parts[i], '/', &segment)) {
-			if (segment.n == 0 || str_is(segment, "."))
-				continue;
-			if (str_is(segment, "..")) {
-				while (n > 0 && out[--n] != '/')
-					;
-				continue;
-			}
-			out[n++] = '/';
-			memcpy(out + n, segment.p, segment.n);
-			n += segment.n;
+	memcpy(out, base.p, n);
+	while (str_field(&text, '/', &segment)) {
+		if (segment.n == 0 || str_is(segment, "."))
+			continue;
+		if (str_is(segment, "..")) {
+			while (n > floor && out[--n] != '/')
+				;
+			continue;
 		}
+		out[n++] = '/';
+		memcpy(out + n, segment.p, segment.n);
+		n += segment.n;
+	}
 	if (n == 0)
 		out[n++] = '/';
 	return (struct str){out, n};
+}
+
+/* What was asked for, from where. */
+static struct str join_text(struct record *r, const struct parts *p,
+			    struct str base, struct str text)
+{
+	struct str root = STR("/");
+
+	if (str_starts(text, STR("/")))
+		root = base;
+	else if (p->has_path[WATCH_ROOT])
+		root = join(r, p->path[WATCH_ROOT]);
+	return resolve(r, base, text,
+		       root.n > 1 && is_below(base, root) ? root.n : 0);
+}
+
+struct str parts_base(struct record *r, const struct parts *p,
+		      enum watch_part part)
+{
+	return join(r, p->base[part]);
 }
 
 struct str parts_path(struct record *r, const struct parts *p,
@@ -132,8 +160,26 @@ struct str parts_path(struct record *r, const struct parts *p,
 	if (p->has_path[part])
 		return join(r, p->path[part]);
 	if (p->has_base[part])
-		return resolve(r, join(r, p->base[part]), text);
+		return join_text(r, p, parts_base(r, p, part), text);
 	return text;
+}
+
+struct str parts_file(struct record *r, const struct parts *p)
+{
+	struct str leaf_first = p->path[WATCH_FIRST];
+	struct str kind = parts_text(p->text[WATCH_KIND]);
+	const int wide = 64;
+	char *out;
+	int n;
+
+	if (!kind.n && S_ISFIFO(p->file.mode) && leaf_first.n == 1)
+		kind = STR("pipe");
+	out = kind.n ? record_room(r, wide) : NULL;
+	if (!out)
+		return parts_path(r, p, WATCH_FIRST);
+	n = snprintf(out, wide, "%.*s:[%llu]", (int)kind.n, kind.p,
+		     (unsigned long long)p->file.inode);
+	return (struct str){out, (size_t)(n < wide ? n : wide - 1)};
 }
 
 struct value parts_destination(const struct parts *p)

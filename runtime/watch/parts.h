@@ -9,10 +9,10 @@
 
 /* Empty where the message does not say it; borrowed from it. */
 struct parts {
-	struct str path[WATCH_CMD + 1], base[WATCH_CMD + 1];
-	struct str text[WATCH_CMD + 1];
-	struct str addr, group, data[2];
-	bool has_path[WATCH_CMD + 1], has_base[WATCH_CMD + 1];
+	struct str path[WATCH_PARTS], base[WATCH_PARTS];
+	struct str text[WATCH_PARTS];
+	struct str addr, group, data[WATCH_QUESTIONS];
+	bool has_path[WATCH_PARTS], has_base[WATCH_PARTS];
 	struct watch_file file;
 	struct watch_sock sock;
 	struct watch_child child;
@@ -25,6 +25,12 @@ struct str parts_text(struct str s);
 /* The path that a part of the event is about; its text is in the record. */
 struct str parts_path(struct record *r, const struct parts *p,
 		      enum watch_part part);
+/* What that is relative to: where the process was when the call had ended. */
+struct str parts_base(struct record *r, const struct parts *p,
+		      enum watch_part part);
+/* The path of a file that was opened, which may be in no folder: as /proc has
+ * it, "pipe:[7]". */
+struct str parts_file(struct record *r, const struct parts *p);
 /* Where a message goes: as said with it, or where its socket leads. */
 struct value parts_destination(const struct parts *p);
 

@@ -135,6 +135,19 @@ static __always_inline struct file *file_at(struct task_struct *t, __u64 fd)
 	return f;
 }
 
+/* A namespace's file is in no folder, and is called after its kind. */
+static __always_inline void put_kind(struct message *m, struct file *f,
+				     struct inode *inode)
+{
+	struct dentry *d = GET(f, f_path.dentry);
+	struct ns_common *ns;
+
+	if (GET(d, d_parent) != d || GET(inode, i_sb, s_magic) != NSFS_MAGIC)
+		return;
+	ns = GET(inode, i_private);
+	put_kernel_text(m, WATCH_TEXT, WATCH_KIND, GET(ns, ops, name));
+}
+
 static __always_inline void put_file(struct message *m, struct file *f)
 {
 	struct watch_item *i = item(m, WATCH_FILE, WATCH_FIRST);
@@ -149,18 +162,34 @@ static __always_inline void put_file(struct message *m, struct file *f)
 	out->mode = GET(inode, i_mode);
 	out->ctime_ns = 0;
 	grow(m, i, sizeof(*out));
+	put_kind(m, f, inode);
+}
+
+/* That of the mount namespace, or what is mounted on that one's. */
+static __always_inline bool is_everybodys(struct path *root)
+{
+	struct vfsmount *mnt = GET(root, mnt);
+	struct mount *m = mount_of((__u64)mnt), *up = GET(m, mnt_parent);
+
+	if (GET(root, dentry) != GET(mnt, mnt_root))
+		return false;
+	return up == m || (GET(up, mnt_parent) == up &&
+			   GET(m, mnt_mountpoint) == GET(up, mnt.mnt_root));
 }
 
 /* What a relative path is relative to, or an absolute one: a root of one's
- * own counts. */
+ * own counts, which no '..' leads above. */
 static __always_inline void put_base(struct message *m, struct task_struct *t,
 				     __s64 dir, char first, __u8 part)
 {
 	struct fs_struct *fs = t->fs;
+	struct path *root = &fs->root;
 	struct file *f;
 
+	if (first != '/' && !is_everybodys(root))
+		put_path_of(m, root, WATCH_PATH, WATCH_ROOT);
 	if (first == '/') {
-		put_path_of(m, &fs->root, WATCH_BASE, part);
+		put_path_of(m, root, WATCH_BASE, part);
 	} else if ((int)dir == AT_FDCWD) {
 		put_path_of(m, &fs->pwd, WATCH_BASE, part);
 	} else {

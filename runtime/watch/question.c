@@ -46,6 +46,21 @@ static bool take_question(struct record *r, struct str data, struct str *out)
 							  : STR("other"));
 }
 
+unsigned question_count(const void *message, size_t bytes)
+{
+	const char *at = message, *end = at + bytes;
+	struct watch_item i;
+	unsigned n = 0;
+
+	for (at += sizeof(struct watch_head); at + sizeof(i) <= end;
+	     at += sizeof(i) + i.bytes) {
+		memcpy(&i, at, sizeof(i));
+		if (i.tag == WATCH_DATA && i.part >= n)
+			n = i.part + 1u;
+	}
+	return n;
+}
+
 bool question_make(struct record *r, const void *message, size_t bytes,
 		   unsigned n)
 {

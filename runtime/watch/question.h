@@ -7,11 +7,11 @@
 
 #include "runtime/watch/record.h"
 
-#define QUESTIONS 2u /* of one message */
-
+/* How many there may be in a message that record_make() has taken. */
+unsigned question_count(const void *message, size_t bytes);
 /*
- * The first or second one, as a record of its own. False when there is none,
- * or what was sent is no DNS message.
+ * The n-th one, as a record of its own. False when there is none, or what was
+ * sent is no DNS message.
  */
 must_check bool question_make(struct record *r, const void *message,
 			      size_t bytes, unsigned n);

@@ -33,6 +33,12 @@ static void make_exec(struct record *r, const struct parts *p)
 	*v++ = value_text(parts_path(r, p, WATCH_CWD));
 }
 
+/* Nobody's: not known here. */
+static struct value epoch(const struct record *r, uint64_t start_ns)
+{
+	return value_uint(start_ns ? (uint64_t)r->boot_epoch_ns + start_ns : 0);
+}
+
 static void make_fork(struct record *r, const struct parts *p)
 {
 	const struct watch_head *h = r->head;
@@ -51,7 +57,7 @@ static void make_fork(struct record *r, const struct parts *p)
 		for (unsigned k = 0; k < ARRAY_LEN(ids[0]); k++)
 			r->v[i * ARRAY_LEN(ids[0]) + k] =
 				k < 4 ? value_int((int64_t)ids[i][k])
-				      : value_uint(ids[i][k]);
+				      : epoch(r, ids[i][k]);
 }
 
 static void make_exit(struct record *r)
@@ -67,16 +73,17 @@ static void make_exit(struct record *r)
 
 static void make_open(struct record *r, const struct parts *p)
 {
-	bool worked = r->ret >= 0;
+	/* Beside what was found stands what was asked for. */
+	bool found = p->has_path[WATCH_FIRST];
 
-	r->v[0] = value_text(parts_path(r, p, WATCH_FIRST));
+	r->v[0] = value_text(parts_file(r, p));
 	r->v[1] = value_int((int32_t)r->head->args[5]);
 	r->v[2] = value_uint(p->file.dev);
 	r->v[3] = value_uint(p->file.inode);
 	r->v[4] = value_uint(p->file.ctime_ns);
 	r->v[5] = value_text(
-		parts_text(p->text[worked ? WATCH_CMD : WATCH_FIRST]));
-	if (worked)
+		parts_text(p->text[found ? WATCH_CMD : WATCH_FIRST]));
+	if (r->ret >= 0)
 		r->ret = 0; /* the descriptor is no part of the event */
 }
 
@@ -191,6 +198,15 @@ static void make_symlink(struct record *r, const struct parts *p)
 	r->v[1] = value_text(parts_path(r, p, WATCH_FIRST));
 }
 
+/* Where it worked, an absolute path leads from the new root: that is it. */
+static void make_chroot(struct record *r, const struct parts *p)
+{
+	bool whole = r->ret == 0 && str_starts(p->text[WATCH_FIRST], STR("/"));
+
+	r->v[0] = value_text(whole ? parts_base(r, p, WATCH_FIRST)
+				   : parts_path(r, p, WATCH_FIRST));
+}
+
 /* All there is to it is the question. */
 static void make_question(struct record *r, const struct parts *p)
 {
@@ -198,7 +214,7 @@ static void make_question(struct record *r, const struct parts *p)
 	(void)p;
 }
 
-/* Of events that have another name than their calls. */
+/* Of events that have another name than their calls, or other arguments. */
 static void (*const makers[WATCH_EVENTS])(struct record *,
 					  const struct parts *) = {
 	[WATCH_EVENT_security_file_open] = make_open,
@@ -209,6 +225,7 @@ static void (*const makers[WATCH_EVENTS])(struct record *,
 	[WATCH_EVENT_security_socket_bind] = make_bind,
 	[WATCH_EVENT_security_socket_listen] = make_local,
 	[WATCH_EVENT_security_socket_accept] = make_local,
+	[WATCH_EVENT_chroot] = make_chroot,
 	[WATCH_EVENT_net_packet_dns_request] = make_question,
 };
 

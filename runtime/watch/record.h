@@ -4,7 +4,7 @@
  * Pure: bytes in, values out, in storage of the record itself. Paths are put
  * together here: from components, or from a directory and the text that a
  * process gave, of which '.' and '..' are taken out by name (links in it are
- * not followed).
+ * not followed, and nothing is above the root that the process has).
  */
 #ifndef RUNTIME_WATCH_RECORD_H
 #define RUNTIME_WATCH_RECORD_H
@@ -23,6 +23,7 @@ struct asked {
 };
 
 struct record {
+	int64_t boot_epoch_ns;	       /* set by who owns it, once */
 	const struct watch_head *head; /* borrowed */
 	enum watch_event event;
 	const char *syscall; /* its name, "" for none */

@@ -83,10 +83,8 @@ static __always_inline void put_ring_open(struct message *m,
 					  struct task_struct *t, void *cmd)
 {
 	struct io_open *o = cmd;
-	struct filename *name = GET(o, filename);
 
-	put_name(m, t, GET(o, dfd), name, WATCH_FIRST);
-	put_kernel_text(m, WATCH_TEXT, WATCH_CMD, GET(name, name));
+	put_name(m, t, GET(o, dfd), GET(o, filename), WATCH_FIRST);
 	put_open_flags(m, GET(o, how.flags) & ~(__u64)O_LARGEFILE);
 }
 
@@ -280,6 +278,19 @@ static __always_inline void on_asked(struct io_kiocb *req)
 		c->no_slot++;
 }
 
+/* Where it is among the process's files; in the ring's own table it is not
+ * looked for. */
+static __always_inline bool ring_wants(const struct message *m,
+				       struct io_kiocb *req)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct io_open *o = (void *)req;
+	struct file *f =
+		GET(o, file_slot) ? NULL : file_at(PLAIN(t), m->head.ret);
+
+	return !f || wants(f, m->head.args[5]);
+}
+
 /* What it worked on is known when it is done. */
 static __always_inline bool put_worked_on(struct message *m,
 					  struct io_kiocb *req)
@@ -287,8 +298,10 @@ static __always_inline bool put_worked_on(struct message *m,
 	struct socket *s = ring_socket(req);
 	struct file *f = GET(req, file);
 	enum watch_op op = ring_op(GET(req, opcode));
-	bool fast = m->head.args[2] & MSG_FASTOPEN;
+	bool fast = (m->head.args[2] & MSG_FASTOPEN) && is_stream_of(s);
 
+	if (op == WATCH_OP_OPEN && m->head.ret >= 0)
+		return ring_wants(m, req);
 	if (op == WATCH_OP_FTRUNCATE && f)
 		put_path_of(m, &f->f_path, WATCH_PATH, WATCH_FIRST);
 	put_socket_of(m, s);

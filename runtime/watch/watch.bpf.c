@@ -117,6 +117,30 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
+/* Processes whose last thread has been told of. */
+struct ended {
+	__u64 signal, start_ns;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct ended);
+	__type(value, __u8);
+} ended SEC(".maps");
+
+/* Of threads that end at once several see that none is alive: one is told as
+ * the last. */
+static __always_inline bool is_last(struct task_struct *t)
+{
+	struct ended key = {(__u64)t->signal, t->group_leader->start_boottime};
+	__u8 one = 1;
+
+	if (t->signal->live.counter)
+		return false;
+	return t->signal->nr_threads == 1 ||
+	       bpf_map_update_elem(&ended, &key, &one, BPF_NOEXIST) == 0;
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *t)
 {
@@ -131,7 +155,7 @@ int BPF_PROG(on_exit, struct task_struct *t)
 	if (!m)
 		return 0;
 	m->head.args[0] = (__u64)t->exit_code;
-	m->head.args[1] = t->signal->live.counter == 0;
+	m->head.args[1] = is_last(t);
 	send(m);
 	return 0;
 }
