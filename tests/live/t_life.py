@@ -78,9 +78,9 @@ def pipes_are_binary_and_complete():
         check(s.status == 1, "no terminal for a pipe", s.status)
 
 
-def started(where, *command, **more):
-    """A running session whose command has said 'up'."""
-    p = where.popen("run", "--", "sh", "-c", "echo up; " + " ".join(command),
+def started(where, command, first="", **more):
+    """A running session whose command has done what is first, and said 'up'."""
+    p = where.popen("run", "--", "sh", "-c", first + "echo up; " + command,
                     **more)
     line = p.stdout.readline()
     check(line == b"up\n", "the command is up", line)
@@ -110,8 +110,8 @@ def signals_end_everything():
 @test
 def a_command_can_handle_a_signal():
     with Place("") as where:
-        p = started(where, "trap 'echo bye; exit 7' TERM; "
-                    "while :; do sleep 0.1; done")
+        p = started(where, "while :; do sleep 0.1; done",
+                    first="trap 'echo bye; exit 7' TERM; ")
         p.terminate()
         out, err = p.communicate(timeout=30)
         check(out == b"bye\n" and p.returncode in (7, 143), "its own end",
