@@ -2,38 +2,22 @@
 
 #include "compiler/base/ascii.h"
 
-#include <openssl/evp.h>
+/*
+ * The functions of old, which need no provider: to read a configuration and to
+ * find an algorithm by its name takes longer than all else of a short run.
+ */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
-
-#include <stdlib.h>
-
-/* Finding the algorithm costs more than hashing a short text, and so does a
- * context: once is enough. They live as long as the program. */
-static EVP_MD_CTX *context(void)
-{
-	static EVP_MD_CTX *made;
-	const EVP_MD *found;
-
-	if (made)
-		return made;
-	found = EVP_MD_fetch(NULL, "SHA256", NULL);
-	made = EVP_MD_CTX_new();
-	if (!found || !made || !EVP_DigestInit_ex(made, found, NULL))
-		abort();
-	return made;
-}
 
 const char *sha256_hex(struct str data, char out[SHA256_HEX_MAX])
 {
 	static const char digits[] = "0123456789abcdef";
 	unsigned char md[SHA256_DIGEST_LENGTH];
-	EVP_MD_CTX *c = context();
+	SHA256_CTX c;
 
-	/* without an algorithm it is the last one, anew */
-	if (!EVP_DigestInit_ex(c, NULL, NULL) ||
-	    !EVP_DigestUpdate(c, data.p, data.n) ||
-	    !EVP_DigestFinal_ex(c, md, NULL))
-		abort();
+	SHA256_Init(&c);
+	SHA256_Update(&c, data.p, data.n);
+	SHA256_Final(md, &c);
 	for (size_t i = 0; i < sizeof(md); i++) {
 		out[2 * i] = digits[md[i] >> 4];
 		out[2 * i + 1] = digits[md[i] & 15];
