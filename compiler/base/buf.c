@@ -20,17 +20,21 @@ struct str buf_keep(const struct buf *b)
 	return arena_str(b->a, buf_str(b));
 }
 
-/* Room for n more bytes and the NUL. */
-static void reserve(struct buf *b, size_t n)
+static void grow(struct buf *b, size_t n)
 {
 	size_t cap = b->cap;
 
-	if (n < cap - b->n)
-		return;
 	while (cap - b->n <= n)
 		cap = cap > SIZE_MAX / 4 ? SIZE_MAX / 2 : cap * 2;
 	b->p = arena_grow(b->a, b->p, b->cap, cap);
 	b->cap = cap;
+}
+
+/* Room for n more bytes and the NUL. */
+static inline void reserve(struct buf *b, size_t n)
+{
+	if (n >= b->cap - b->n)
+		grow(b, n);
 }
 
 void buf_add(struct buf *b, struct str s)

@@ -1,22 +1,5 @@
 #include "compiler/base/str.h"
 
-#include <string.h>
-
-struct str str_of(const char *cstr)
-{
-	return (struct str){cstr, strlen(cstr)};
-}
-
-bool str_eq(struct str a, struct str b)
-{
-	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
-}
-
-bool str_is(struct str a, const char *cstr)
-{
-	return str_eq(a, str_of(cstr));
-}
-
 int str_cmp(struct str a, struct str b)
 {
 	size_t n = a.n < b.n ? a.n : b.n;

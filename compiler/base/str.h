@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define must_check	  __attribute__((warn_unused_result))
 #define printf_like(f, a) __attribute__((format(printf, f, a)))
@@ -30,9 +31,23 @@ struct str {
 /* printf("%.*s", STR_ARG(s)) */
 #define STR_ARG(s) (int)(s).n, (s).p
 
-struct str str_of(const char *cstr);
-bool str_eq(struct str a, struct str b);
-bool str_is(struct str a, const char *cstr);
+/* Here, so that the length of a literal is known, and most that differ in it
+ * are not looked at. */
+static inline struct str str_of(const char *cstr)
+{
+	return (struct str){cstr, strlen(cstr)};
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool str_is(struct str a, const char *cstr)
+{
+	return str_eq(a, str_of(cstr));
+}
+
 /* Bytewise, as memcmp; a prefix sorts first. Never the locale's order. */
 int str_cmp(struct str a, struct str b);
 bool str_starts(struct str s, struct str prefix);
