@@ -167,14 +167,18 @@ static struct ir_origin origin(const struct access *x, uint32_t rule, int side)
 	return (r->g[side] ? r->g[side] : rule_grant(r))->from;
 }
 
-/* The two decisions, as the whole policies make them. */
+/* The two decisions, as the whole policies make them; n rules made the cell's.
+ */
 static void give_reasons(struct access *x, const struct access_cell *c,
-			 struct access_change *out)
+			 uint32_t n, struct access_change *out)
 {
 	uint64_t cost = c->n_all;
 
 	out->was = c->by[0].d;
 	out->is = c->by[1].d;
+	/* Of a rule for requests, only what is about the path had a part. */
+	if (c->kind != ACCESS_HTTP && n == c->n_all)
+		return;
 	if (cost > REASONS_FEW && x->reasons + cost > REASONS_MAX)
 		return;
 	for (uint32_t i = 0; i < c->n_all; i++)
@@ -380,7 +384,7 @@ void access_add(struct access *x, const struct access_cell *c,
 		g->cause = rule;
 		k->why = origin(x, rule, side);
 		k->why_old = side == 0;
-		give_reasons(x, c, k);
+		give_reasons(x, c, n, k);
 	}
 	narrow(x, g, x->groups.n > had, afar, c);
 	add_cell(x->a, &change_of(x, g)->set, c);

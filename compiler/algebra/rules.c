@@ -63,8 +63,11 @@ static void add_cell(struct uses *u, const uint32_t *ids, uint32_t n,
 		return;
 	for (uint32_t i = 0; i < n; i++) {
 		if (rules[ids[i]].deny != u->deny ||
-		    rule_grant(&rules[ids[i]])->from.layer == LAYER_FLOOR ||
-		    !by_itself(u, ids[i], ids, n, r))
+		    rule_grant(&rules[ids[i]])->from.layer == LAYER_FLOOR)
+			continue;
+		/* What is alone has decided by itself. */
+		if (n == 1 ? all.d.allow == u->deny
+			   : !by_itself(u, ids[i], ids, n, r))
 			continue;
 		u->spoken[ids[i]] = true;
 		*vec_push(u->a, &cell.rules) = ids[i];
