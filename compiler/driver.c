@@ -27,7 +27,8 @@ static struct emit_in emit_in(struct compilation *c)
 				&c->diags,
 				c->a,
 				c->mark_lines ? &c->marks : NULL,
-				NULL};
+				NULL,
+				c->unwritten};
 }
 
 /* Whether --dump-ir asked for the policy as it is after this pass. */

@@ -34,6 +34,9 @@ struct compilation {
 	/* Set it for what reports a broken `never` of the global file itself:
 	 * there is a plan all the same. */
 	bool unbound;
+	/* Set it where the policy is asked about and the plan is not: what no
+	 * policy is refused for is left out of it. */
+	bool unwritten;
 	/* Set it to the provenance.json of the plan whose policy.json is
 	 * compiled: origins.h. Empty: places are where things stand. */
 	struct str origins;

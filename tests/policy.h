@@ -289,8 +289,8 @@ static inline struct str test_policy_emit(struct test_policy *t,
 					  bool (*emit)(const struct emit_in *in,
 						       struct buf *out))
 {
-	struct emit_in in = {&t->policy, &t->sources, &t->diags,
-			     t->a,	 NULL,	      NULL};
+	struct emit_in in = {&t->policy, &t->sources, &t->diags, t->a,
+			     NULL,	 NULL,	      false};
 	struct buf out;
 
 	buf_init(&out, t->a);

@@ -159,6 +159,7 @@ static int load_workspace(struct finder *f, struct front_input in,
 	in.policies = f->in.front.policies;
 	in.no_global = !options_get(f->o, OPTION_WITH_GLOBAL);
 	s->c.unbound = true; /* what it would permit is what is asked */
+	s->c.unwritten = true;
 	rc = driver_compile(&s->c, &in, &err);
 	status = compiled(f, s, rc, &err);
 	s->is_empty = true;
@@ -176,6 +177,7 @@ static int load_file(struct finder *f, struct front_input in, struct side *s)
 	s->file = arena_str(f->a, str_of(in.global));
 	in.policies = f->in.front.policies;
 	s->c.unbound = true; /* what it would permit is what is asked */
+	s->c.unwritten = true;
 	rc = driver_compile(&s->c, &in, &err);
 	return compiled(f, s, rc, &err);
 }

@@ -27,6 +27,7 @@ struct emit_in {
 	struct arena *a;
 	struct marks *marks;	/* NULL: nobody asks where lines came from */
 	struct emit_memo *memo; /* NULL: each makes its own */
+	bool unwritten;		/* of emit_all(): only what may refuse */
 };
 
 struct emitter {
@@ -35,12 +36,14 @@ struct emitter {
 	bool (*emit)(const struct emit_in *in, struct buf *out);
 	/* NULL: always; else whether this policy has the artefact at all */
 	bool (*wanted)(const struct ir_policy *policy);
+	bool takes_all; /* it refuses no policy */
 };
 
 /* The registry, by hand, in the order of names; NULL at the end. */
 const struct emitter *emitter_at(size_t i);
 
-/* All wanted artefacts into *out; false when any emitter refused. */
+/* All wanted artefacts into *out; false when any emitter refused. With
+ * in->unwritten without those whose emitters never do. */
 must_check bool emit_all(const struct emit_in *in, struct plan *out);
 
 /*

@@ -10,20 +10,21 @@
 #include "compiler/emit/tracee.h"
 
 static const struct emitter emitters[] = {
-	{"addrs", "addr.map", gate_maps_addrs, gate_cfg_wanted},
-	{"certificates", "crt.lst", gate_maps_leaves, gate_cfg_decrypts},
-	{"docker", "docker.json", docker_emit, docker_wanted},
-	{"gate", "gate.cfg", gate_cfg_emit, gate_cfg_wanted},
-	{"hosts", "hosts.map", gate_maps_hosts, gate_cfg_wanted},
-	{"lua", "gate.lua", gate_lua_emit, gate_cfg_wanted},
-	{"mounts", "mounts.plan", mounts_emit, NULL},
-	{"names", "names.map", names_emit, NULL},
-	{"nft", "ruleset.nft", nft_emit, NULL},
-	{"policy", "policy.json", policy_json_emit, NULL},
-	{"profiles", "profiles.map", gate_maps_profiles, gate_cfg_wanted},
-	{"provenance", "provenance.json", provenance_emit, NULL},
-	{"trace", "trace.json", trace_json_emit, trace_json_wanted},
-	{"tracee", "tracee.yaml", tracee_emit, tracee_wanted},
+	{"addrs", "addr.map", gate_maps_addrs, gate_cfg_wanted, false},
+	{"certificates", "crt.lst", gate_maps_leaves, gate_cfg_decrypts, false},
+	{"docker", "docker.json", docker_emit, docker_wanted, false},
+	{"gate", "gate.cfg", gate_cfg_emit, gate_cfg_wanted, false},
+	{"hosts", "hosts.map", gate_maps_hosts, gate_cfg_wanted, false},
+	{"lua", "gate.lua", gate_lua_emit, gate_cfg_wanted, false},
+	{"mounts", "mounts.plan", mounts_emit, NULL, false},
+	{"names", "names.map", names_emit, NULL, false},
+	{"nft", "ruleset.nft", nft_emit, NULL, false},
+	{"policy", "policy.json", policy_json_emit, NULL, true},
+	{"profiles", "profiles.map", gate_maps_profiles, gate_cfg_wanted,
+	 false},
+	{"provenance", "provenance.json", provenance_emit, NULL, true},
+	{"trace", "trace.json", trace_json_emit, trace_json_wanted, false},
+	{"tracee", "tracee.yaml", tracee_emit, tracee_wanted, false},
 };
 
 const struct emitter *emitter_at(size_t i)
@@ -42,7 +43,8 @@ bool emit_all(const struct emit_in *in, struct plan *out)
 		const struct emitter *e = &emitters[i];
 		struct buf text;
 
-		if (e->wanted && !e->wanted(in->policy))
+		if ((e->wanted && !e->wanted(in->policy)) ||
+		    (e->takes_all && in->unwritten))
 			continue;
 		buf_init(&text, in->a);
 		if (in->marks)

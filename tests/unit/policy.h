@@ -77,8 +77,8 @@ test_maybe_unused static void test_policy_show(const struct test_policy *t)
 
 test_maybe_unused static struct emit_in test_policy_in(struct test_policy *t)
 {
-	return (struct emit_in){&t->policy, &t->sources, &t->diags,
-				t->a,	    NULL,	 NULL};
+	return (struct emit_in){&t->policy, &t->sources, &t->diags, t->a,
+				NULL,	    NULL,	 false};
 }
 
 #endif
