@@ -23,11 +23,9 @@
 #define LIMIT_NAME_CLASSES  262144u    /* sets of names that rules tell apart */
 #define LIMIT_PAIRS	    262144u /* names and networks looked at together */
 #define LIMIT_FILE_STATES   131072u /* sets of paths that patterns tell apart */
-#define LIMIT_FILE_STEPS    (1u << 27) /* places in patterns looked at for that \
-					*/
-#define LIMIT_MASKS                                                            \
-	24576u				/* mounts made from one scan; some     \
-					   0.2 ms each, argv is 6 MiB */
+#define LIMIT_FILE_STEPS    (1u << 27) /* places in patterns, for those */
+/* mounts made from one scan: some 0.2 ms each, argv is 6 MiB */
+#define LIMIT_MASKS	    24576u
 #define LIMIT_PATH_BYTES    4096u	/* PATH_MAX */
 #define LIMIT_NAME_BYTES    253u	/* RFC 1035, without the last dot */
 #define LIMIT_LABEL_BYTES   63u		/* RFC 1035 */
@@ -37,9 +35,8 @@
 #define LIMIT_TRUST_ENTRIES 512u  /* approvals that are remembered */
 #define LIMIT_TRUST_ADDS    64u	  /* texts kept of one of them */
 #define LIMIT_TRUST_TEXT    160u  /* bytes kept of one text */
-#define LIMIT_TRUST_BYTES                                                      \
-	(64u << 20)	   /* all of trust.json: more than the                 \
-			      three together can be */
+/* all of trust.json: more than the three together can be */
+#define LIMIT_TRUST_BYTES   (64u << 20)
 #define LIMIT_ERRORS   20u /* diagnostics of error rank shown */
 #define LIMIT_WARNINGS 20u /* and of warnings */
 

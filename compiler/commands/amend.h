@@ -46,7 +46,7 @@ struct amend {
 	altered_list done;
 	uint32_t generation;
 	struct plan base, running;
-	struct derived old, now; /* released with derived_release() */
+	struct derived old, now; /* .c released with driver_done() */
 	struct changes diff;
 	/* Nothing changes in the session: it has been saved only, or why. */
 	bool is_idle;

@@ -12,7 +12,7 @@
 #define DERIVED_POLICY "policy.json"
 
 struct derived {
-	struct compilation c; /* of policy.json; released by the caller */
+	struct compilation c; /* of policy.json; the caller: driver_done() */
 	/* What policy.json compiles to beside what there is. */
 	struct plan_delta *deltas;
 	uint32_t n;

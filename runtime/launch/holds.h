@@ -3,8 +3,9 @@
  *
  * A mount needs something to be mounted on, so what is missing is made in the
  * workspace as a placeholder (an empty file or directory; .git/commondir holds
- * the "." that its absence means to git) and is gone when the session ends. Each is written into the session's journal before it is made:
- * whoever comes after a kill -9 undoes it from there.
+ * the "." that its absence means to git) and is gone when the session ends.
+ * Each is written into the session's journal before it is made: whoever comes
+ * after a kill -9 undoes it from there.
  *
  *	membrane-journal 1
  *	workspace PATH
