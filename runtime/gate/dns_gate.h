@@ -28,8 +28,7 @@
 #define DNS_GATE_RENEWALS  8u	 /* of them, at most that many of our own */
 #define DNS_GATE_NAMES	   1024u /* exact names resolved at the start */
 #define DNS_GATE_TICK_MS   1000
-#define DNS_GATE_POLL                                                          \
-	(DNS_GATE_LISTENERS + DNS_GATE_CLIENTS + DNS_GATE_FLIGHTS)
+#define DNS_GATE_POLL	   (DNS_GATE_LISTENERS + DNS_GATE_CLIENTS + DNS_GATE_FLIGHTS)
 
 enum dns_flight_from {
 	DNS_FROM_UDP,
