@@ -150,8 +150,8 @@ $(WATCH_BPF): runtime/watch/watch.bpf.c runtime/watch/event.h \
 		-o $@ $<
 	llvm-strip -g $@
 
-$(B)/obj/runtime/watch/sensor.o: CPPFLAGS += -DWATCH_OBJECT='"$(WATCH_BPF)"'
-$(B)/obj/runtime/watch/sensor.o: $(WATCH_BPF)
+$(B)/obj/runtime/watch/programs.o: CPPFLAGS += -DWATCH_OBJECT='"$(WATCH_BPF)"'
+$(B)/obj/runtime/watch/programs.o: $(WATCH_BPF)
 
 $(BIN)/membrane-watch: $(WATCH_OBJ)
 	@mkdir -p $(@D)

@@ -1,5 +1,7 @@
 #include "runtime/watch/sensor.h"
 
+#include "runtime/watch/programs.h"
+
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -10,47 +12,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PROVE_CALL   SYS_sched_rr_get_interval /* nobody calls it by chance */
-#define CPUS_MAX     4096
-#define PROGRAMS_MAX 32
-#define CANARY	     "task_getscheduler" /* the hook in that call */
-
-/* watch.bpf.o, as the compiler for the kernel's side left it. */
-__asm__(".pushsection .rodata\n"
-	".balign 16\n"
-	"watch_object:\n"
-	".incbin \"" WATCH_OBJECT "\"\n"
-	"watch_object_end:\n"
-	".popsection\n");
-/* Hidden, or arm64 takes both from one entry of the table of addresses. */
-extern const char watch_object[] __attribute__((visibility("hidden"))),
-	watch_object_end[] __attribute__((visibility("hidden")));
+#define PROVE_CALL SYS_sched_rr_get_interval /* nobody calls it by chance */
+#define CPUS_MAX   4096
 
 struct sensor {
 	enum backend backend;
 	struct backend_kernel kernel;
-	struct bpf_object *object;
-	struct bpf_link *links[PROGRAMS_MAX];
-	size_t n_links;
-	struct bpf_map *counts;
+	struct programs *programs;
 	struct watch_scope *scope; /* shared with the programs */
 	struct ring_buffer *ring;
 	sensor_message *on_message;
 	void *ctx;
 	bool proving, proved;
-	char log[160]; /* of libbpf: the first of its complaints */
 };
-
-static struct sensor *logging; /* libbpf has no other way to say whose it is */
-
-static int on_log(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	if (level != LIBBPF_WARN || !logging || *logging->log)
-		return 0;
-	vsnprintf(logging->log, sizeof(logging->log), fmt, ap);
-	logging->log[strcspn(logging->log, "\n")] = '\0';
-	return 0;
-}
 
 static int on_sample(void *ctx, void *data, size_t bytes)
 {
@@ -66,93 +40,12 @@ static int on_sample(void *ctx, void *data, size_t bytes)
 	return s->on_message(s->ctx, data, bytes);
 }
 
-static int fill_leaves(int fd, const struct select *sel, struct err *err)
-{
-	const char *const *leaves;
-	size_t n = select_leaves(sel, &leaves);
-	uint8_t one = 1;
-
-	for (size_t i = 0; i < n; i++) {
-		char key[WATCH_LEAF_MAX] = "";
-
-		if (strlen(leaves[i]) >= sizeof(key))
-			return err_set(err, -EPROTO,
-				       "trace.json: the name "
-				       "'%s' is too long",
-				       leaves[i]);
-		memcpy(key, leaves[i], strlen(leaves[i]));
-		if (bpf_map_update_elem(fd, key, &one, BPF_ANY) < 0)
-			return err_set(err, -errno, "the table of names: %s",
-				       strerror(errno));
-	}
-	return 0;
-}
-
-static int explain(const struct sensor *s, int rc, struct err *err)
-{
-	struct stat st;
-
-	if (stat("/sys/kernel/btf/vmlinux", &st) < 0)
-		return err_set(err, -ENOENT,
-			       "the kernel has no type "
-			       "information: CONFIG_DEBUG_INFO_BTF is needed");
-	if (rc == -EPERM)
-		return err_set(err, rc,
-			       "no privilege to trace: CAP_BPF and "
-			       "CAP_PERFMON, or CAP_SYS_ADMIN, are needed");
-	return err_set(err, rc, "the kernel takes no program: %s",
-		       *s->log ? s->log : strerror(-rc));
-}
-
-/* Ours are found: they are of the same build. */
-static struct bpf_map *map(const struct sensor *s, const char *name)
-{
-	return bpf_object__find_map_by_name(s->object, name);
-}
-
-/* What this back end does not need is not loaded, and takes no memory. */
-static void choose(struct sensor *s, const struct select *sel)
-{
-	bool raw = s->backend == BACKEND_SYS_EXIT;
-	struct bpf_program *p;
-
-	bpf_object__for_each_program(p, s->object) bpf_program__set_autoload(
-		p, backend_uses(s->backend, &s->kernel, sel,
-				bpf_program__name(p)));
-	bpf_map__set_max_entries(map(s, "ring"), select_ring(sel));
-	if (raw)
-		bpf_map__set_max_entries(map(s, "kept"), 1);
-	else
-		bpf_map__set_max_entries(map(s, "asked"), 1);
-	if (raw)
-		bpf_map__set_max_entries(map(s, "scratch"), 1);
-}
-
-static int attach(struct sensor *s)
-{
-	struct bpf_program *p;
-
-	bpf_object__for_each_program(p, s->object)
-	{
-		if (!bpf_program__autoload(p))
-			continue;
-		if (s->n_links == PROGRAMS_MAX)
-			return -E2BIG;
-		s->links[s->n_links] = bpf_program__attach(p);
-		if (!s->links[s->n_links])
-			return -errno;
-		s->n_links++;
-	}
-	return 0;
-}
-
 static int reach(struct sensor *s, struct err *err)
 {
-	s->counts = map(s, "counts");
 	s->scope = mmap(NULL, sizeof(*s->scope), PROT_READ | PROT_WRITE,
-			MAP_SHARED, bpf_map__fd(map(s, ".bss")), 0);
-	s->ring = ring_buffer__new(bpf_map__fd(map(s, "ring")), on_sample, s,
-				   NULL);
+			MAP_SHARED, programs_map(s->programs, ".bss"), 0);
+	s->ring = ring_buffer__new(programs_map(s->programs, "ring"), on_sample,
+				   s, NULL);
 	if (s->scope == MAP_FAILED || !s->ring)
 		return err_set(err, -EIO,
 			       "the programs are loaded, and "
@@ -162,26 +55,18 @@ static int reach(struct sensor *s, struct err *err)
 
 static int load(struct sensor *s, const struct select *sel, struct err *err)
 {
-	const struct bpf_object_open_opts opts = {.sz = sizeof(opts),
-						  .object_name = "watch"};
 	struct watch_config config;
+	const struct programs_job job = {
+		.backend = s->backend,
+		.kernel = &s->kernel,
+		.select = sel,
+		.config = &config,
+	};
 	int rc;
 
-	s->object = bpf_object__open_mem(
-		watch_object, (size_t)(watch_object_end - watch_object), &opts);
-	if (!s->object)
-		return explain(s, -errno, err);
 	backend_config(s->backend, &s->kernel, sel, PROVE_CALL, &config);
-	if (bpf_map__set_initial_value(map(s, ".rodata"), &config,
-				       sizeof(config)) < 0)
-		return err_set(err, -EPROTO, "programs of another build");
-	choose(s, sel);
-	rc = bpf_object__load(s->object);
-	if (rc == 0)
-		rc = fill_leaves(bpf_map__fd(map(s, "leaves")), sel, err);
-	if (rc == 0)
-		rc = attach(s);
-	return rc < 0 ? explain(s, rc, err) : reach(s, err);
+	rc = programs_load(&job, &s->programs, err);
+	return rc < 0 ? rc : reach(s, err);
 }
 
 static int own_pidns(uint32_t *out, struct err *err)
@@ -253,10 +138,7 @@ static int try_backend(enum backend b, const struct backend_kernel *k,
 		return err_set(err, -ENOMEM, "no memory");
 	s->backend = b;
 	s->kernel = *k;
-	logging = s;
-	libbpf_set_print(on_log);
 	rc = load(s, sel, err);
-	logging = NULL;
 	if (rc == 0)
 		rc = prove(s, err);
 	if (rc == 0)
@@ -294,10 +176,7 @@ void sensor_close(struct sensor *s)
 		return;
 	if (s->ring)
 		ring_buffer__free(s->ring);
-	while (s->n_links > 0)
-		bpf_link__destroy(s->links[--s->n_links]);
-	if (s->object)
-		bpf_object__close(s->object);
+	programs_free(s->programs);
 	free(s);
 }
 
@@ -346,29 +225,6 @@ int sensor_read(struct sensor *s)
 	return rc < 0 ? rc : 0;
 }
 
-/*
- * Calls of a hook that the kernel left out, because the same one was at work on
- * that processor for another task: any of them may have been the agent's.
- */
-static uint64_t missed(const struct sensor *s)
-{
-	struct bpf_program *p;
-	uint64_t all = 0;
-
-	if (s->backend == BACKEND_SYS_EXIT)
-		return 0;
-	bpf_object__for_each_program(p, s->object)
-	{
-		struct bpf_prog_info info = {0};
-		uint32_t n = sizeof(info);
-
-		if (bpf_program__autoload(p) &&
-		    bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &n) == 0)
-			all += info.recursion_misses;
-	}
-	return all;
-}
-
 struct watch_counts sensor_counts(const struct sensor *s)
 {
 	static struct watch_counts each[CPUS_MAX];
@@ -377,7 +233,8 @@ struct watch_counts sensor_counts(const struct sensor *s)
 	int cpus = libbpf_num_possible_cpus();
 
 	if (cpus < 1 || cpus > CPUS_MAX ||
-	    bpf_map_lookup_elem(bpf_map__fd(s->counts), &zero, each) < 0)
+	    bpf_map_lookup_elem(programs_map(s->programs, "counts"), &zero,
+				each) < 0)
 		return all;
 	for (int i = 0; i < cpus; i++) {
 		all.sent += each[i].sent;
@@ -386,7 +243,9 @@ struct watch_counts sensor_counts(const struct sensor *s)
 		all.no_slot += each[i].no_slot;
 		all.unknown += each[i].unknown;
 	}
-	all.no_slot += missed(s);
+	/* of a hook: any of them may have been the agent's */
+	if (s->backend != BACKEND_SYS_EXIT)
+		all.no_slot += programs_missed(s->programs);
 	return all;
 }
 
