@@ -2,9 +2,7 @@
  * trace.json: which events a policy wants, and under which conditions.
  *
  * The compiler wrote it and has checked it; here everything that is not
- * understood refuses the whole file. Conditions have Tracee's grammar and
- * meaning: in "data.pathname=/etc/passwd,*.pem" several values are
- * alternatives, '=' beats '!=', different fields must all hold.
+ * understood refuses the whole file. What conditions mean: condition.h.
  */
 #ifndef RUNTIME_WATCH_SELECT_H
 #define RUNTIME_WATCH_SELECT_H
