@@ -25,7 +25,7 @@ static int start(struct change *c, struct err *err)
 	if (c->next_l7.wanted && !c->l7->plan.wanted && c->dns->ipv6 &&
 	    (rc = link_tproxy_up(err)) < 0)
 		return rc;
-	if ((rc = ruleset_check(c->next.ruleset, err)) < 0)
+	if ((rc = ruleset_check_next(c->next.ruleset, err)) < 0)
 		return err_while(err, "ruleset.nft");
 	return l7_next_start(c->l7, &c->next_l7, err);
 }

@@ -115,10 +115,16 @@ static struct nft_ctx *open_nft(void)
 
 static int run(struct nft_ctx *ctx, const char *text, struct err *err)
 {
+	struct str said, line;
+
 	if (nft_run_cmd_from_buffer(ctx, text) == 0)
 		return 0;
-	return err_set(err, -EINVAL, "nft: %.*s", 400,
-		       nft_ctx_get_error_buffer(ctx));
+	/* What follows shows the line again, and where in it. */
+	said = str_of(nft_ctx_get_error_buffer(ctx));
+	if (!str_line(&said, &line))
+		line = STR("no reason given");
+	return err_set(err, -EINVAL, "nft: %.*s",
+		       STR_ARG(str_slice(line, 0, 400)));
 }
 
 static int compare(struct nft_ctx *ctx, struct str text, struct err *err)
@@ -158,9 +164,10 @@ int ruleset_load(struct str text, struct err *err)
 	return compare(ctx, text, err);
 }
 
-int ruleset_replace(struct str text, struct str elements, struct err *err)
+/* The kernel tries what is added against what is there, in a dry run, too. */
+static int run_instead(struct nft_ctx *ctx, struct str text,
+		       struct str elements, struct err *err)
 {
-	auto_nft struct nft_ctx *ctx = open_nft();
 	struct arena *a = arena_new();
 	struct buf all;
 	int rc;
@@ -172,10 +179,16 @@ int ruleset_replace(struct str text, struct str elements, struct err *err)
 	buf_add(&all, elements);
 	rc = ctx ? run(ctx, arena_cstr(a, buf_str(&all)), err)
 		 : err_set(err, -ENOMEM, "libnftables: out of memory");
-	if (rc == 0)
-		rc = compare(ctx, text, err);
 	arena_free(a);
 	return rc;
+}
+
+int ruleset_replace(struct str text, struct str elements, struct err *err)
+{
+	auto_nft struct nft_ctx *ctx = open_nft();
+	int rc = run_instead(ctx, text, elements, err);
+
+	return rc < 0 ? rc : compare(ctx, text, err);
 }
 
 int ruleset_check(struct str text, struct err *err)
@@ -186,6 +199,15 @@ int ruleset_check(struct str text, struct err *err)
 		return err_set(err, -ENOMEM, "libnftables: out of memory");
 	nft_ctx_set_dry_run(ctx, true);
 	return run(ctx, text.p, err);
+}
+
+int ruleset_check_next(struct str text, struct err *err)
+{
+	auto_nft struct nft_ctx *ctx = open_nft();
+
+	if (ctx)
+		nft_ctx_set_dry_run(ctx, true);
+	return run_instead(ctx, text, STR(""), err);
 }
 
 void ruleset_hosts_text(struct str text, const struct names_hosts *hosts,

@@ -33,8 +33,10 @@ must_check int ruleset_load(struct str text, struct err *err);
  */
 must_check int ruleset_replace(struct str text, struct str elements,
 			       struct err *err);
-/* As far as nft's dry run goes. */
+/* As far as nft's dry run goes; there is no table yet. */
 must_check int ruleset_check(struct str text, struct err *err);
+/* The same of a text that is to take the place of one that was loaded. */
+must_check int ruleset_check_next(struct str text, struct err *err);
 /* nft's commands for the host's addresses: into host4 and host6, where the text
  * has those sets. */
 void ruleset_hosts_text(struct str text, const struct names_hosts *hosts,

@@ -3,6 +3,7 @@
 root, else 77. The plans are the compiler's; what arrives at the servers judges.
 """
 import contextlib
+import json
 import os
 import pathlib
 import signal
@@ -387,6 +388,17 @@ def check_flow(world):
             os.waitpid(pid, 0)
 
 
+def check_networks(world):
+    """Intervals of the next ruleset may lie across those of this one; the
+    floor's have holes where the policy opens it."""
+    with compiled(NOTHING) as plan, Gate(world, plan) as g:
+        for nets in (["11.2.0.1"], ["11.2.0.0/16"], ["11.2.0.0/24"],
+                     ["169.254.169.254", "11.2.0.0/17"], ["fe80::1"],
+                     ["2001:db8::1"], ["2001:db8::/32", "127.0.0.1"], []):
+            said = g.change(HEAD + "allow: %s\n" % json.dumps(nets))
+            check(said.get("ok"), "applied", nets, said)
+
+
 def check_nonsense(world, plan):
     for line in ("change 1 keep", "change 2", "change 2 kept", "x" * 40,
                  "change 2 keep now", "{}"):
@@ -409,6 +421,7 @@ def check_all(v6):
                 check_killed(g, g.first["ca"])
                 check_many(g)
             check_from_nothing(world)
+            check_networks(world)
             check_flow(world)
             with compiled(FIRST) as plan:
                 check_nonsense(world, plan)
