@@ -193,6 +193,7 @@ static __always_inline void on_socket(struct socket *sock, enum watch_op op,
 	put_socket_of(s.m, sock);
 	s.m->head.args[0] = (__u64)-1;
 	s.m->head.args[1] = (__u32)backlog;
+	s.m->head.args[4] = (__u64)sock; /* listen() may choose its port */
 	hook_end(&s, ret);
 }
 

@@ -274,7 +274,6 @@ typedef struct {
 } atomic_t;
 struct signal_struct {
 	atomic_t live;
-	int nr_threads;
 };
 #ifdef __TARGET_ARCH_x86
 struct thread_info {

@@ -135,9 +135,7 @@ static __always_inline bool is_last(struct task_struct *t)
 	struct ended key = {(__u64)t->signal, t->group_leader->start_boottime};
 	__u8 one = 1;
 
-	if (t->signal->live.counter)
-		return false;
-	return t->signal->nr_threads == 1 ||
+	return t->signal->live.counter == 0 &&
 	       bpf_map_update_elem(&ended, &key, &one, BPF_NOEXIST) == 0;
 }
 

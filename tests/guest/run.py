@@ -18,12 +18,21 @@ import sys
 import tarfile
 import tempfile
 
-import actions
-from actions import check
-from machine import THIS, Cpio, Machine, skip
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent /
+                    "random"))
+import account  # noqa: E402
+import actions  # noqa: E402
+import compare  # noqa: E402
+import history  # noqa: E402
+import world  # noqa: E402
+from actions import check  # noqa: E402
+from machine import THIS, Cpio, Machine, skip  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 BACK_ENDS = ("fexit", "lsm", "sys_exit")
+# Of the agent that acts by chance; another one: SEED=7 tests/guest/run.py
+SEEDS = {b: int(os.environ.get("SEED", n + 1))
+         for n, b in enumerate(BACK_ENDS)}
 
 
 def initramfs(machine, overlay, folder):
@@ -35,7 +44,7 @@ def initramfs(machine, overlay, folder):
     c.add("bin/sh", 0o120777, b"busybox")
     c.file("init", HERE / "init")
     c.file("overlay.ko", overlay)
-    for agent in sorted(folder.glob("agent*")):
+    for agent in sorted((*folder.glob("agent*"), folder / "random")):
         c.file(agent.name, agent)
     c.file("membrane-watch", machine.build / "bin/membrane-watch")
     c.add("plan/trace.json", 0o100644, json.dumps(actions.PLAN).encode())
@@ -96,6 +105,23 @@ def run(machine, image, folder, *words):
     return out
 
 
+def judge_chance(back_end, seed, out):
+    """The agent that acts by chance: tests/random."""
+    what = "%s, seed %d" % (back_end, seed)
+    if not check(out.get("random-%s.status" % back_end) == b"0\n",
+                 what + ": it ends well",
+                 out.get("random-%s.said" % back_end)):
+        return
+    first, *lines, last = frames(out["random-%s.trace" % back_end])
+    check(actions.args(last)["lost"] == 0, what + ": the last line", last)
+    records = account.read(gzip.decompress(
+        out["random-%s.account" % back_end]))
+    problems = compare.Comparison(
+        history.History(records, back_end), lines,
+        capable="cap_capable" not in actions.args(first)["missing"]).run()
+    check(not problems, what, "\n".join(problems[:8]))
+
+
 def named(out):
     said = out.get("named.said", b"").decode()
     check("this kernel cannot give 'cap_capable'" in said,
@@ -104,11 +130,14 @@ def named(out):
 
 def all_back_ends(machine, image, folder):
     out = run(machine, image, folder,
-              "back_ends=" + ",".join((*BACK_ENDS, "chosen")))
+              "back_ends=" + ",".join((*BACK_ENDS, "chosen")),
+              "seeds=" + ",".join("%s:%d" % pair for pair in SEEDS.items()))
     for back_end in BACK_ENDS:
         judge(machine, back_end, back_end, out)
     judge(machine, "chosen", "fexit", out)
     named(out)
+    for back_end, seed in SEEDS.items():
+        judge_chance(back_end, seed, out)
 
 
 def without_bpf_lsm(machine, image, folder):
@@ -153,6 +182,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         actions.build(folder / "agent", machine.cc())
+        world.build(folder / "random", machine.cc())
         if machine.cc32():
             actions.build(folder / "agent32", machine.cc32())
         for suite, tests in TESTS[arch]:

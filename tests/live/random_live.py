@@ -54,8 +54,8 @@ class Run:
         self.first, *self.lines, self.last = lines
         self.end = args(self.last)
         self.taken = {e["name"] for e in trace["events"]}
-        hooked = args(self.first)["back_end"] != "sys_exit"
-        self.history = history.History(account.read(data), hooked)
+        self.history = history.History(account.read(data),
+                                       args(self.first)["back_end"])
         check(status == 0, self.what + ": the agent ends well", [status])
         check(self.end["events"] == len(self.lines),
               self.what + ": the last line counts", [self.end, len(lines)])

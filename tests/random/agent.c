@@ -1,10 +1,12 @@
 /*
- * An agent that does what nobody has thought of: agent FOLDER SEED STEPS. From
+ * An agent that does what nobody has thought of: agent FOLDER SEED STEPS, and
+ * behind them "no-ring" where what an io_uring does is told of its workers. From
  * the seed it takes which calls it makes, of those that the tracer tells of,
  * and with what; what it did, and what the kernel then said, is put on the
  * account (account.h), and judge.py says what a trace has to hold of it.
  *
- * FOLDER is empty. It begins as root, as the first process of a pid
+ * agent lend FILE COMMAND... runs a command that may become it, with FILE for the
+ * account. FOLDER is empty. It begins as root, as the first process of a pid
  * namespace, in a network namespace of its own. Static, so that a machine
  * without libraries runs it, and at a fixed place, so that 32 bits reach its
  * memory.
@@ -169,6 +171,20 @@ static void begin(int i)
 	work(i);
 }
 
+/* For a shell that knows no numbers above 9. */
+static int lend(const char *file, char **command)
+{
+	int account = open(file, O_RDWR), proc = open("/proc", O_PATH);
+
+	if (account < 0 || proc < 0 || dup2(account, ACCOUNT_FD) < 0 ||
+	    dup2(proc, ACCOUNT_PROC_FD) < 0)
+		return 2;
+	close(account);
+	close(proc);
+	execvp(command[0], command);
+	return 2;
+}
+
 int main(int n, char **v)
 {
 	struct rlimit many = {20000, 20000};
@@ -177,16 +193,20 @@ int main(int n, char **v)
 
 	setrlimit(RLIMIT_NOFILE, &many);
 	signal(SIGPIPE, SIG_IGN);
+	if (n > 3 && strcmp(v[1], "lend") == 0)
+		return lend(v[2], v + 3);
 	account_open();
 	if (next)
 		program_main(v, next);
-	if (n != 4)
+	if (n != 4 && n != 5)
 		return 2;
 	seed = strtoull(v[2], NULL, 0);
 	steps = (unsigned)atoi(v[3]);
 	raise_loopback();
 	for (int i = 0; i < ROLES; i++)
-		worker_init(&workers[i], i, roles[i].may, seed * 64 + i, 0);
+		worker_init(&workers[i], i,
+			    roles[i].may & ~(n == 5 ? MAY_RING : 0),
+			    seed * 64 + i, 0);
 	program_born(&workers[0], v);
 	for (int i = 1; i < ROLES; i++)
 		make_home(&workers[0], &workers[i], v[1], roles[i].uid);

@@ -23,13 +23,29 @@ class Comparison:
         self.capable = capable
         self.problems = []
         self.found = [Found(line) for line in lines]
+        if history.judge.hooked:
+            self.found = [f for f in self.found if not self.is_several(f)]
         self.wanted = collections.defaultdict(list)
         for thread, events in history.of.items():
             for event in events:
-                event.optional = taken(event) is None
-                if event.optional or taken(event):
+                there = taken(event)
+                if (history.judge.hooked and
+                        event.name == "net_packet_dns_request" and any(
+                            r.thread == thread and r.call == "sendmmsg"
+                            for r in history.records)):
+                    there = False
+                event.optional = there is None or event.maybe
+                if there is not False:
                     self.wanted[thread].append(event)
         self.pairs = []
+
+    def is_several(self, f):
+        """Of these the judge does not know what hooks see, nor what is asked
+        by them."""
+        r = next((r for r in self.history.records if r.thread == f.thread and
+                  r.call == "sendmmsg"), None)
+        return f.line["syscall"] == "sendmmsg" or (
+            r is not None and f.name == "net_packet_dns_request")
 
     def problem(self, text):
         self.problems.append(text)

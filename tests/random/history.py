@@ -46,8 +46,8 @@ class Process:
 class History:
     """The demands of an account: self.of[thread] is a list of events."""
 
-    def __init__(self, records, hooked=False, exact_files=True):
-        self.judge = Judge(hooked, exact_files)
+    def __init__(self, records, back_end="sys_exit"):
+        self.judge = Judge(back_end)
         self.records = records
         self.of = collections.defaultdict(list)
         self.processes, self.ended, self.ringed = {}, set(), set()

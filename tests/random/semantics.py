@@ -102,9 +102,8 @@ def path_of(record, hooked, directory, at):
         # Put together from where things are when the call has ended.
         moves = record.ret == 0 and record.call in ("umount2", "move_mount")
         return ANY if moves and text_of(record, at)[:1] != b"/" else asked
-    if record.one("ITEM_ROOT"):
-        return ANY
-    return Among(asked, *record.all("ITEM_FOUND", at))
+    found = record.all("ITEM_FOUND", at)
+    return Among(asked, *found) if found else ANY
 
 
 # --- addresses ---------------------------------------------------------------
@@ -182,6 +181,10 @@ def goes_to(said, leads):
 
 # --- what a call is told as --------------------------------------------------
 
+# Refused before the kernel looks for a file, or by then.
+EITHER = (-errno.EINVAL, -errno.EAGAIN)
+EARLY = (-errno.EFAULT, -errno.E2BIG)
+
 # call: (event, ((directory, path), ...)): what was not there is no event
 NAMED = {
     "unlink": ("security_inode_unlink", ((None, 0),)),
@@ -221,6 +224,7 @@ PLAIN = {"fchmod", "fchown", "ftruncate", "fsmount", "ptrace",
          "perf_event_open", "userfaultfd", "io_uring_setup", "init_module",
          "finit_module", "kexec_load", "kexec_file_load", "reboot", "iopl",
          "ioperm", "keyctl", "unshare", "setns", "open_by_handle_at"}
+SENDS = ("sendto", "sendmsg", "sendmmsg", "write")
 OPENS = {"open": (None, 0, 1), "openat": (0, 1, 2), "openat2": (0, 1, 2),
          "creat": (None, 0, None)}
 MISSING = (-errno.ENOENT, -errno.ENOTDIR)
@@ -239,6 +243,7 @@ class Event:
         self.compat = bool(record.narrow)
         self.is_first = True  # of the message that the kernel's side sends
         self.reads = False
+        self.maybe = False  # it may be missing
         self.comm = record.comm
         self.__dict__.update(more)
 
@@ -248,10 +253,11 @@ class Event:
 
 
 class Judge:
-    """hooked: a back end that tells names as they were found."""
+    """Of a back end: with hooks names are told as they were found."""
 
-    def __init__(self, hooked=False, exact_files=True):
-        self.hooked, self.exact_files = hooked, exact_files
+    def __init__(self, back_end):
+        self.hooked = back_end != "sys_exit"
+        self.hooks_opens = back_end == "fexit"
 
     def events(self, r):
         """Of one call, in order."""
@@ -265,8 +271,9 @@ class Judge:
             return [self.plain(r)]
         if r.call in ("connect", "bind", "listen", "accept", "accept4"):
             return self.socket(r)
-        if r.call in ("sendto", "sendmsg", "sendmmsg", "write"):
-            return self.sent(r)
+        if r.call in SENDS:
+            # Hooks tell of a message that was refused as well.
+            return [] if self.hooked and r.call == "sendmmsg" else self.sent(r)
         if r.call in ("clone", "clone3"):
             return self.cloned(r)
         return []
@@ -284,8 +291,6 @@ class Judge:
     def file(self, r):
         """(dev, inode, mode): as the kernel has a device, in 12 and 20
         bits."""
-        if not self.exact_files:
-            return ANY, ANY, ANY
         inode, dev, mode, _ = struct.unpack("<QQII", r.one("ITEM_FILE"))
         major = (dev >> 8 & 0xfff) | (dev >> 32 & ~0xfff)
         minor = (dev & 0xff) | (dev >> 12 & ~0xff)
@@ -307,9 +312,15 @@ class Judge:
         reads = r.ret >= 0 and not (
             flags & (O_CREAT | O_TRUNC) or
             flags & O_ACCMODE and not flags & O_PATH)
+        if self.hooks_opens and (r.ret in EARLY or len(
+                r.one("ITEM_TEXT", at) or b"") > TEXT_MAX):
+            return []
+        if self.hooks_opens and r.call == "openat2":
+            values["flags"] = ANY  # as the kernel has made them
         leaf = r.link(0xfffe) or b""
         return [Event(r, "security_file_open", min(r.ret, 0), values,
-                      reads=reads, leaf=leaf.rpartition(b"/")[2])]
+                      reads=reads, leaf=leaf.rpartition(b"/")[2],
+                      maybe=self.hooks_opens and r.ret in EITHER)]
 
     def named(self, r):
         name, places = NAMED[r.call]
