@@ -212,6 +212,8 @@ static int start_tracer(struct launch *l, struct err *err)
 			  l->session.id, l->watchdog.keep_fd, err);
 	if (rc == 0)
 		l->run.tracer->file.copy = l->trace_copy;
+	if (l->run.tracer->pid)
+		watchdog_tell(&l->watchdog, l->run.tracer->pid);
 	l->run.gate->tracer = l->run.tracer;
 	return rc;
 }
