@@ -10,7 +10,6 @@
 #include "compiler/plan/manifest.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -3,7 +3,6 @@
 #include "compiler/base/ascii.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* arena_fmt() has no va_list. */

@@ -3,8 +3,6 @@
 #include "compiler/emit/cfg_write.h"
 #include "compiler/emit/profiles.h"
 
-#include <string.h>
-
 #define LEAF_NAMES 100u /* names in one certificate */
 
 /* One key, all of its tokens. */

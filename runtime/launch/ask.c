@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 
 /* Only what the launcher does not know by itself. */
 static struct str request(struct arena *a, uint32_t base, const char *staged,

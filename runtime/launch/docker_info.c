@@ -2,7 +2,6 @@
 
 #include "runtime/launch/docker_parts.h"
 
-#include <errno.h>
 #include <string.h>
 
 int docker_has_image(struct docker *d, const char *ref, struct err *err)
