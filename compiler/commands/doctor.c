@@ -106,6 +106,9 @@ static void look_at_daemon(struct visit *v, const struct endpoint *at)
 		      : DOCTOR_OK,
 	      *i->seccomp ? arena_fmt(v->a, "profile %s", i->seccomp).p : NULL);
 	found(v, DOCTOR_MAC, *i->mac ? DOCTOR_OK : DOCTOR_MISSING, i->mac);
+	found(v, DOCTOR_USERS, i->remapped ? DOCTOR_MISSING : DOCTOR_OK,
+	      i->remapped ? "those of containers are others on the host"
+			  : NULL);
 	found(v, DOCTOR_RUNC,
 	      *i->runc == '\0' || is_old_runc(i->runc) ? DOCTOR_UNKNOWN
 						       : DOCTOR_OK,
@@ -175,12 +178,12 @@ static void look_for_tracee(struct visit *v)
 static void not_asked(struct visit *v)
 {
 	static const enum doctor_id its[] = {
-		DOCTOR_STORAGE,	    DOCTOR_LIMITS,	DOCTOR_SECCOMP,
-		DOCTOR_MAC,	    DOCTOR_RUNC,	DOCTOR_IMAGE_GATE,
-		DOCTOR_IMAGE_AGENT, DOCTOR_IMAGE_WATCH, DOCTOR_GATE,
-		DOCTOR_HAPROXY,	    DOCTOR_TRACER,	DOCTOR_BACK_END,
-		DOCTOR_IO_URING,    DOCTOR_REFUSALS,	DOCTOR_SYSBOX,
-		DOCTOR_KATA,	    DOCTOR_TRACEE};
+		DOCTOR_STORAGE,	   DOCTOR_LIMITS,      DOCTOR_SECCOMP,
+		DOCTOR_MAC,	   DOCTOR_USERS,       DOCTOR_RUNC,
+		DOCTOR_IMAGE_GATE, DOCTOR_IMAGE_AGENT, DOCTOR_IMAGE_WATCH,
+		DOCTOR_GATE,	   DOCTOR_HAPROXY,     DOCTOR_TRACER,
+		DOCTOR_BACK_END,   DOCTOR_IO_URING,    DOCTOR_REFUSALS,
+		DOCTOR_SYSBOX,	   DOCTOR_KATA,	       DOCTOR_TRACEE};
 
 	for (size_t i = 0; i < ARRAY_LEN(its); i++)
 		unasked(v, its[i], "Docker does not answer");

@@ -93,6 +93,8 @@ static void read_option(struct docker *d, const char *text,
 	}
 	if (str_is(name, "rootless"))
 		out->rootless = true;
+	else if (str_is(name, "userns"))
+		out->remapped = true;
 	else if (str_is(name, "seccomp"))
 		out->seccomp =
 			arena_cstr(d->a, profile.n ? profile : STR("default"));

@@ -17,6 +17,7 @@ struct docker_info {
 	const char *mac;      /* "apparmor", "selinux" */
 	const char *runtimes; /* "kata, runc" */
 	bool rootless, limits_memory, limits_pids;
+	bool remapped; /* 'userns-remap': users of containers are others here */
 };
 
 must_check int docker_info(struct docker *d, struct docker_info *out,

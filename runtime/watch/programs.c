@@ -48,6 +48,20 @@ static int on_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
+/* Whether our users are the host's: all of them are mapped to themselves. A
+ * kernel without user namespaces has no such file. */
+static bool hosts_users(void)
+{
+	FILE *f = fopen("/proc/self/uid_map", "re");
+	unsigned long from = 0, to = 0, n = UINT32_MAX;
+
+	if (f && fscanf(f, "%lu %lu %lu", &from, &to, &n) != 3)
+		n = 0;
+	if (f)
+		fclose(f);
+	return from == 0 && to == 0 && n == UINT32_MAX;
+}
+
 static int explain(int rc, const char *log, struct err *err)
 {
 	struct stat st;
@@ -56,6 +70,11 @@ static int explain(int rc, const char *log, struct err *err)
 		return err_set(err, -ENOENT,
 			       "the kernel has no type "
 			       "information: CONFIG_DEBUG_INFO_BTF is needed");
+	if (rc == -EPERM && !hosts_users())
+		return err_set(err, rc,
+			       "in a user namespace nothing can be traced: "
+			       "Docker has to be without 'userns-remap', and "
+			       "not rootless");
 	if (rc == -EPERM)
 		return err_set(err, rc,
 			       "no privilege to trace: CAP_BPF and "

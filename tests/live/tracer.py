@@ -58,11 +58,11 @@ def plan(folder, events, **more):
 class Watch:
     """The tracer in a pid namespace of its own, as a container gives it."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *unshared):
         # Nobody who reads a pipe is as fast as a file.
         self.frames = open(folder / "frames", "w+b")
         self.p = subprocess.Popen(
-            ["unshare", "--pid", "--fork", "--kill-child",
+            ["unshare", *unshared, "--pid", "--fork", "--kill-child",
              "--mount-proc", WATCH, "--plan", folder], stdin=subprocess.PIPE,
             stdout=self.frames, stderr=subprocess.PIPE)
         self.first = self.said()

@@ -316,6 +316,10 @@ def refusals(folder):
         watch.end()
         check(watch.p.returncode == 1, "its status", watch.p.returncode)
     plan(folder, ["sched_process_exec"])
+    watch = Watch(folder, "--user", "--map-root-user")
+    check("user namespace" in args(watch.first).get("message", ""),
+          "root of a user namespace alone", watch.first)
+    watch.end()
     for hello in ([], {}, {"version": 1, "host": "x", "netns": 0, "pidns": 1},
                   {"version": 1, "host": "x", "netns": 1, "pidns": 1,
                    "agent": "both"},

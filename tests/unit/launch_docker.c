@@ -32,7 +32,7 @@ static const struct canned table[] = {
 	 "\"2\",\"CgroupDriver\":\"systemd\",\"KernelVersion\":\"6.1\","
 	 "\"MemoryLimit\":true,\"PidsLimit\":false,\"SecurityOptions\":["
 	 "\"name=seccomp,profile=builtin\",\"name=rootless\",7,\"name="
-	 "selinux\"],"
+	 "selinux\",\"name=userns\"],"
 	 "\"Runtimes\":{\"runc\":{},\"sysbox-runc\":{}}}"},
 	{"GET /v1.48/version", 200,
 	 "{\"ApiVersion\":\"1.99\",\"Components\":[{\"Name\":\"Engine\"},"
@@ -175,7 +175,7 @@ static void check_info(struct docker *d)
 	      strcmp(i.kernel, "6.1") == 0);
 	CHECK(strcmp(i.cgroup_version, "2") == 0 &&
 	      strcmp(i.cgroup_driver, "systemd") == 0);
-	CHECK(i.rootless && i.limits_memory && !i.limits_pids);
+	CHECK(i.rootless && i.remapped && i.limits_memory && !i.limits_pids);
 	CHECK(strcmp(i.seccomp, "builtin") == 0 &&
 	      strcmp(i.mac, "selinux") == 0);
 	CHECK(strcmp(i.runtimes, "runc, sysbox-runc") == 0);
