@@ -1,34 +1,6 @@
 #include "runtime/reader/text.h"
 
 #include <string.h>
-#include <strings.h>
-
-bool text_is_token(unsigned char c)
-{
-	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	    (c >= '0' && c <= '9'))
-		return true;
-	return c && strchr("!#$%&'*+-.^_`|~", c);
-}
-
-bool text_is_value(unsigned char c)
-{
-	return (c >= ' ' && c != 127) || c == '\t';
-}
-
-bool text_is_target(unsigned char c)
-{
-	return c > ' ' && c < 127 && c != '#';
-}
-
-size_t text_span(struct text t, bool (*is)(unsigned char c))
-{
-	size_t n = 0;
-
-	while (n < t.n && is((unsigned char)t.p[n]))
-		n++;
-	return n;
-}
 
 size_t text_before(struct text t, const char *any)
 {
@@ -46,11 +18,6 @@ struct text text_trimmed(struct text t)
 	while (t.n && text_is_blank(t.p[t.n - 1]))
 		t.n--;
 	return t;
-}
-
-bool text_is(struct text t, const char *word)
-{
-	return t.n == strlen(word) && strncasecmp(t.p, word, t.n) == 0;
 }
 
 bool text_has_word(struct text list, const char *word)
