@@ -167,8 +167,7 @@ static struct ir_origin origin(const struct access *x, uint32_t rule, int side)
 	return (r->g[side] ? r->g[side] : rule_grant(r))->from;
 }
 
-/* The two decisions, as the whole policies make them; n rules made the cell's.
- */
+/* The two decisions, as the whole policies make them; n rules did. */
 static void give_reasons(struct access *x, const struct access_cell *c,
 			 uint32_t n, struct access_change *out)
 {
