@@ -60,6 +60,9 @@ static void put_global(struct cfg *c)
 	cfg_line(c, "tune.ssl.default-dh-param 2048");
 	cfg_line(c, "ssl-default-bind-options ssl-min-ver TLSv1.2");
 	cfg_line(c, "ssl-default-server-options ssl-min-ver TLSv1.2");
+	cfg_line(c, "# For a client that is HAProxy's own, and that nothing "
+		    "here calls: no roots are read for it.");
+	cfg_line(c, "httpclient.ssl.verify none");
 	cfg_section(c, "defaults");
 	cfg_line(c, "log global");
 	cfg_line(c, "retries 0");
