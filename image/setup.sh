@@ -18,7 +18,9 @@ build=(gcc/gcc make/make bison/bison flex/flex pkg-config/pkg-config
 	libssl-dev libnftables-dev libnftnl-dev libmnl-dev libldns-dev
 	libcap-dev clang/clang llvm/llvm-strip libbpf-dev libelf-dev zlib1g-dev
 	libdeflate-dev libyajl-dev libseccomp-dev)
-run=(docker.io/dockerd iptables/iptables haproxy/haproxy ca-certificates)
+# From Debian 13 on, the command is a package of its own.
+run=(docker.io/dockerd ?docker-cli/docker iptables/iptables haproxy/haproxy
+	ca-certificates)
 # Only where debian:bookworm-slim cannot be pulled; image/base.sh asks.
 base=(debootstrap/debootstrap)
 test=(?libclang-rt-dev libhttp-parser-dev llvm/llvm-symbolizer nftables/nft iproute2/ip
