@@ -6,6 +6,7 @@
 #   make check      install what the tests need, run all of them
 #   make test       unit tests and golden cases only (no root, no Docker)
 #   make guest      the tracer on Debian's own kernels, emulated; ARCH=arm64
+#   make stock      whole sessions on stock Debian hosts, emulated
 #   make install    PREFIX=/usr/local DESTDIR=
 
 SHELL := /bin/bash
@@ -260,7 +261,7 @@ uninstall:
 # --- images and tests ------------------------------------------------------
 
 # What a fresh machine needs, and only what is missing: image/setup.sh.
-.PHONY: run images test check guest fuzzers fuzz live bench
+.PHONY: run images test check guest stock fuzzers fuzz live bench
 run:
 	@image/run.sh
 
@@ -303,6 +304,11 @@ guest:
 	@image/setup.sh build test $(filter-out $(THIS),$(ARCH))
 	$(MAKE) $(BIN)/membrane-watch
 	tests/guest/run.py $(ARCH)
+
+# Whole sessions there, with Debian's Docker: half an hour.
+stock: images
+	@image/setup.sh test base
+	tests/guest/sessions.py
 
 bench: images $(BENCH)
 	@image/setup.sh test bench

@@ -14,6 +14,7 @@ from actions import check
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CACHE = ROOT / "build/guest"
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
+SHIFT = 1   # an instruction takes 2^SHIFT ns on a clock that counts them
 THIS = {v: k for k, v in MACHINES.items()}.get(os.uname().machine)
 
 
@@ -32,7 +33,7 @@ class Machine:
         self.machine = MACHINES[arch]
         self.build = ROOT / ("build" if self.own else "build/" + arch)
         self.emulator, self.package, self.seconds = {
-            "amd64": ("qemu-system-x86_64", "qemu-system-x86", 120),
+            "amd64": ("qemu-system-x86_64", "qemu-system-x86", 600),
             "arm64": ("qemu-system-aarch64", "qemu-system-arm", 900)}[arch]
         # This board has one line of its own; the other is a PCI device.
         self.console, self.out = {"amd64": ("ttyS0", "ttyS1"),
@@ -61,34 +62,69 @@ class Machine:
         return (self.own and os.access("/dev/kvm", os.R_OK | os.W_OK) and
                 (self.arch != "amd64" or "vmx" in flags or "svm" in flags))
 
-    def processor(self):
+    def processor(self, counted):
+        """With counted, its clock is how many instructions it has done."""
+        if counted:
+            return ["-accel", "tcg,thread=single", "-cpu", "max",
+                    "-icount", "shift=%d,sleep=off" % SHIFT]
         if self.has_kvm():
             return ["-accel", "kvm", "-cpu", "host"]
         # Pointers are signed by a hash that takes most of the time otherwise.
         return ["-accel", "tcg,thread=multi", "-cpu",
                 "max,pauth-impdef=on" if self.arch == "arm64" else "max"]
 
-    def boot(self, image, folder, *words):
-        """What the console said."""
-        (folder / "out").write_bytes(b"")
-        serial = ["-serial", "file:%s" % (folder / "out")]
+    def emulate(self, folder, seconds, words, *more, counted=False):
+        """What the console said until the machine went off."""
         board = []
         if self.arch == "arm64":
             board = ["-machine", "virt,gic-version=max"]
-            serial = ["-chardev", "file,id=out,path=%s" % (folder / "out"),
-                      "-device", "pci-serial,chardev=out"]
-        argv = [self.emulator, *board, *self.processor(), "-m", "1024",
-                "-smp", "2", "-nodefaults", "-display", "none", "-no-reboot",
-                "-nic", "none", "-serial", "file:%s" % (folder / "console"),
-                *serial, "-kernel", image, "-initrd", folder / "initramfs",
-                "-append", " ".join(["console=" + self.console, "quiet",
-                                     "panic=-1", "out=" + self.out, *words])]
+        argv = [self.emulator, *board, *self.processor(counted),
+                "-smp", "1" if counted else "2", "-nodefaults", "-display",
+                "none", "-no-reboot", "-nic", "none",
+                "-serial", "file:%s" % (folder / "console"), *more, "-append", " ".join(["console=" + self.console, "quiet", "panic=-1",
+                          *words])]
         try:
-            subprocess.run(argv, check=True, timeout=self.seconds,
+            subprocess.run(argv, check=True, timeout=seconds,
                            stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
-            check(False, "the guest ended in %d s" % self.seconds)
+            check(False, "the guest ended in %d s" % seconds)
         return (folder / "console").read_text("utf-8", "replace")
+
+    def boot(self, image, folder, *words, counted=False):
+        """An initramfs of one's own, and nothing else: what it left, by name,
+        and what the console said."""
+        (folder / "out").write_bytes(b"")
+        serial = ["-serial", "file:%s" % (folder / "out")]
+        if self.arch == "arm64":
+            serial = ["-chardev", "file,id=out,path=%s" % (folder / "out"),
+                      "-device", "pci-serial,chardev=out"]
+        console = self.emulate(
+            folder, 1800 if counted else self.seconds,
+            ["out=" + self.out, *words], "-m", "1024",
+            *serial, "-kernel", image, "-initrd", folder / "initramfs",
+            counted=counted)
+        try:
+            with tarfile.open(folder / "out") as tar:
+                return {m.name.removeprefix("./"): tar.extractfile(m).read()
+                        for m in tar if m.isfile()}, console
+        except tarfile.ReadError:
+            return {}, console
+
+    def initramfs(self, overlay, programs, plans):
+        """Of init, the tracer, programs, and plans by name."""
+        c = Cpio()
+        for name in ("bin", "dev", "proc", "sys", "tmp", "out", *plans):
+            c.folder(name)
+        c.add("dev/console", 0o20600, device=(5, 1))
+        c.file("bin/busybox", self.busybox())
+        c.add("bin/sh", 0o120777, b"busybox")
+        c.file("init", ROOT / "tests/guest/init")
+        c.file("overlay.ko", overlay)
+        for program in (*programs, self.build / "bin/membrane-watch"):
+            c.file(program.name, program)
+        for name, text in plans.items():
+            c.add(name + "/trace.json", 0o100644, text.encode())
+        return c.done()
 
     def apt(self, *argv):
         env = dict(os.environ, LC_ALL="C")

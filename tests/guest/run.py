@@ -15,7 +15,6 @@ import pathlib
 import shutil
 import struct
 import sys
-import tarfile
 import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent /
@@ -26,9 +25,8 @@ import compare  # noqa: E402
 import history  # noqa: E402
 import world  # noqa: E402
 from actions import check  # noqa: E402
-from machine import THIS, Cpio, Machine, skip  # noqa: E402
+from machine import THIS, Machine, skip  # noqa: E402
 
-HERE = pathlib.Path(__file__).resolve().parent
 BACK_ENDS = ("fexit", "lsm", "sys_exit")
 # Of the agent that acts by chance; another one: SEED=7 tests/guest/run.py
 SEEDS = {b: int(os.environ.get("SEED", n + 1))
@@ -36,22 +34,10 @@ SEEDS = {b: int(os.environ.get("SEED", n + 1))
 
 
 def initramfs(machine, overlay, folder):
-    c = Cpio()
-    for name in ("bin", "dev", "proc", "sys", "tmp", "out", "plan", "named"):
-        c.folder(name)
-    c.add("dev/console", 0o20600, device=(5, 1))
-    c.file("bin/busybox", machine.busybox())
-    c.add("bin/sh", 0o120777, b"busybox")
-    c.file("init", HERE / "init")
-    c.file("overlay.ko", overlay)
-    for agent in sorted((*folder.glob("agent*"), folder / "random")):
-        c.file(agent.name, agent)
-    c.file("membrane-watch", machine.build / "bin/membrane-watch")
-    c.add("plan/trace.json", 0o100644, json.dumps(actions.PLAN).encode())
-    c.add("named/trace.json", 0o100644, json.dumps(dict(
-        actions.PLAN, events=[{"name": "cap_capable", "filters": []}]
-    )).encode())
-    return c.done()
+    named = dict(actions.PLAN, events=[{"name": "cap_capable", "filters": []}])
+    return machine.initramfs(
+        overlay, sorted((*folder.glob("agent*"), folder / "random")),
+        {"plan": json.dumps(actions.PLAN), "named": json.dumps(named)})
 
 
 def frames(data):
@@ -62,16 +48,6 @@ def frames(data):
         for line in gzip.decompress(data[at + 4:at + 4 + size]).splitlines():
             yield json.loads(line)
         at += 4 + size
-
-
-def output(folder):
-    """What came over the line, by name; nothing when that was no tar file."""
-    try:
-        with tarfile.open(folder / "out") as tar:
-            return {m.name.removeprefix("./"): tar.extractfile(m).read()
-                    for m in tar if m.isfile()}
-    except tarfile.ReadError:
-        return {}
 
 
 def judge(machine, back_end, used, out):
@@ -90,13 +66,7 @@ def judge(machine, back_end, used, out):
 
 def run(machine, image, folder, *words):
     """What the guest left, by name; nothing when that was no tar file."""
-    console = machine.boot(image, folder, "syscall.x32=y", *words)
-    try:
-        with tarfile.open(folder / "out") as tar:
-            out = {m.name.removeprefix("./"): tar.extractfile(m).read()
-                   for m in tar if m.isfile()}
-    except tarfile.ReadError:
-        out = {}
+    out, console = machine.boot(image, folder, "syscall.x32=y", *words)
     if keep := os.environ.get("KEEP"):
         pathlib.Path(keep).mkdir(exist_ok=True)
         for path, data in out.items():

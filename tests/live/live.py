@@ -27,6 +27,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HERE = ROOT / "tests" / "live"
 TESTS = []
 failures = []
+# How many times slower than others a machine is (tests/guest): of bounds alone.
+SLOW = int(os.environ.get("MEMBRANE_SLOW", "1"))
 
 
 def test(function):
@@ -114,7 +116,7 @@ class World:
     def docker(self, *argv, check_it=True, **more):
         return subprocess.run(
             ["docker", "-H", self.docker_host, *argv], check=check_it,
-            text=True, capture_output=True, timeout=60, **more)
+            text=True, capture_output=True, timeout=60 * SLOW, **more)
 
 
 the = None  # the World; set by tests/live/run
@@ -143,6 +145,16 @@ def matching(events, event=None, **fields):
             v(e.get(k)) if callable(v) else e.get(k) == v
             for k, v in fields.items())
     return [e for e in events if fits(e)]
+
+
+class Process(subprocess.Popen):
+    """Waited for as long as this machine needs."""
+
+    def wait(self, timeout=None):
+        return super().wait(timeout and timeout * SLOW)
+
+    def communicate(self, input=None, timeout=None):
+        return super().communicate(input, timeout and timeout * SLOW)
 
 
 class Place:
@@ -181,7 +193,7 @@ class Place:
         more.setdefault("stdin", subprocess.DEVNULL)
         more.setdefault("stdout", subprocess.PIPE)
         more.setdefault("stderr", subprocess.PIPE)
-        return subprocess.Popen(self.argv(*args), **more)
+        return Process(self.argv(*args), **more)
 
     def membrane(self, *args, data=None, timeout=90, text=True):
         """Run to the end: a Session."""
@@ -191,13 +203,15 @@ class Place:
             "stdin": subprocess.DEVNULL}
         try:
             done = subprocess.run(self.argv(*args), capture_output=True,
-                                  timeout=timeout, check=False, **more)
+                                  timeout=timeout * SLOW, check=False,
+                                  **more)
             status, stdout, stderr = (done.returncode, done.stdout,
                                       done.stderr)
         except subprocess.TimeoutExpired as e:
             status, stdout, stderr = "timeout", e.stdout or b"", \
                 e.stderr or b""
-            check(False, "%s ended in %d s" % (" ".join(args)[:200], timeout),
+            check(False, "%s ended in %d s" % (" ".join(args)[:200],
+                                               timeout * SLOW),
                   stderr.decode("utf-8", "replace"))
         if text:
             stdout = stdout.decode("utf-8", "replace")
@@ -312,7 +326,7 @@ def strays():
 
 
 def within(seconds, function):
-    until = time.monotonic() + seconds
+    until = time.monotonic() + seconds * SLOW
     while not function():
         if time.monotonic() > until:
             return False

@@ -15,6 +15,8 @@
 # and that link is its only way out: no packet can reach the real network.
 # Names carry a digest of this folder, so that two trees can do this at once,
 # and MEMBRANE_WORLD (a letter or digit), so that one tree can have several.
+# With MEMBRANE_HOST=machine, the Docker host is this machine as it is, and its
+# own daemon is used: for one that has no other network (tests/guest).
 source "$(dirname "$0")/../../image/lib.sh"
 
 [[ ${MEMBRANE_WORLD-} =~ ^[a-z0-9]?$ ]] ||
@@ -28,6 +30,8 @@ docker_sock=$run/docker.sock
 cgroup=membrane-live-$id
 # No such user or group is made: numbers are enough for the kernel.
 user=61000 group=61001
+machine=${MEMBRANE_HOST-}
+[[ -z $machine ]] || docker_sock=/run/docker.sock
 
 tag() { docker image inspect -f '{{.Id}}' "$1" 2>/dev/null; }
 sealed() { docker -H "unix://$docker_sock" "$@"; }
@@ -36,7 +40,13 @@ sealed() { docker -H "unix://$docker_sock" "$@"; }
 
 links() {
 	ip netns add "$inet"
-	ip netns add "$host"
+	if [[ $machine ]]; then
+		[[ -z $(ip -4 route show default; ip -6 route show default) ]] ||
+			die "this machine has a network of its own"
+		ip netns attach "$host" $$
+	else
+		ip netns add "$host"
+	fi
 	ip -n "$inet" link add wire type veth peer name uplink netns "$host"
 	ip -n "$inet" link set lo up
 	ip -n "$inet" link set wire up
@@ -120,7 +130,13 @@ daemon_inside() {
 		--shutdown-timeout 2
 }
 
-daemon() {
+# The machine's, in place of one that is started.
+daemon_of_machine() {
+	ln -s /run/docker.pid "$run/dockerd.pid"
+	within 30 sealed version >/dev/null
+}
+
+daemon_of_its_own() {
 	# What a killed daemon left; images and layers stay.
 	rm -rf "$state"/docker/{containers,network,containerd,runtimes,tmp}
 	printf 'nameserver 8.8.8.8\n' >"$run/resolv.conf"
@@ -135,6 +151,14 @@ daemon() {
 	# Clients that do not read DOCKER_HOST shall not find the machine's own.
 	[[ ! -S /run/docker.sock ]] ||
 		enter mount --bind "$docker_sock" /run/docker.sock
+}
+
+daemon() {
+	if [[ $machine ]]; then
+		daemon_of_machine
+	else
+		daemon_of_its_own
+	fi
 	# The user may not be allowed into the folder that this tree is in.
 	mkdir -p "$run/tree"
 	enter mount --bind "$PWD" "$run/tree"
@@ -158,7 +182,7 @@ hand() {
 		sealed image inspect "$image" >/dev/null 2>&1 &&
 		return 0
 	say "handing $image over to the sealed daemon"
-	docker save "$now" | sealed load -q >/dev/null
+	[[ $machine ]] || docker save "$now" | sealed load -q >/dev/null
 	sealed tag "$now" "$image"
 	echo "$now" >"$mark"
 }
@@ -253,7 +277,8 @@ gone() { ! alive "$1"; }
 remains() {
 	local ns
 	for ns in "$inet" "$host"; do
-		ip netns pids "$ns" 2>/dev/null || true
+		[[ $machine && $ns == "$host" ]] ||
+			ip netns pids "$ns" 2>/dev/null || true
 	done
 	find /sys/fs/cgroup -path "*/$cgroup/*" -name cgroup.procs \
 		-exec cat {} + 2>/dev/null || true
@@ -268,9 +293,19 @@ none_remain() {
 	return 1
 }
 
+# What of it is in the machine's own namespaces.
+leave_machine() {
+	! alive host || kill "$(<"$run/host.pid")"
+	umount -l "$run/tree" 2>/dev/null || true
+}
+
 down() {
-	! alive dockerd || kill "$(<"$run/dockerd.pid")"
-	within 15 gone dockerd || true
+	if [[ $machine ]]; then
+		leave_machine
+	else
+		! alive dockerd || kill "$(<"$run/dockerd.pid")"
+		within 15 gone dockerd || true
+	fi
 	within 10 none_remain || say "some processes of the world remain"
 	ip netns del "$inet" 2>/dev/null || true
 	ip netns del "$host" 2>/dev/null || true
