@@ -124,3 +124,12 @@ def name(event):
 
 def args(event):
     return {a["name"]: a["value"] for a in event["args"]}
+
+
+def why_not(folder):
+    """Why nothing can be traced here; None: it can."""
+    plan(folder, ["sched_process_exec"])
+    watch = Watch(folder)
+    watch.end()
+    return None if name(watch.first) == "loaded" else (
+        args(watch.first)["message"])

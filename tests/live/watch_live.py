@@ -14,7 +14,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/guest"))
 import actions  # noqa: E402
-from tracer import Agent, Watch, args, name, plan, storm_program  # noqa: E402
+from tracer import (Agent, Watch, args, name, plan,  # noqa: E402
+                    storm_program, why_not)
 
 passed = failed = 0
 
@@ -372,11 +373,8 @@ def main():
     with tempfile.TemporaryDirectory() as name_:
         folder = pathlib.Path(name_)
         storm = storm_program(folder)
-        plan(folder, ["sched_process_exec"])
-        watch = Watch(folder)
-        watch.end()
-        if name(watch.first) != "loaded":
-            print("no tracing here: %s" % args(watch.first)["message"])
+        if why := why_not(folder):
+            print("no tracing here: %s" % why)
             sys.exit(77)
         records(folder)
         selection(folder)

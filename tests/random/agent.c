@@ -1,13 +1,13 @@
 /*
  * An agent that does what nobody has thought of: agent FOLDER SEED STEPS, and
- * behind them "no-ring" where what an io_uring does is told of its workers. From
- * the seed it takes which calls it makes, of those that the tracer tells of,
- * and with what; what it did, and what the kernel then said, is put on the
+ * behind them "no-ring" where what an io_uring does is told of its workers.
+ * From the seed it takes which calls it makes, of those that the tracer tells
+ * of, and with what; what it did, and what the kernel then said, is put on the
  * account (account.h), and judge.py says what a trace has to hold of it.
  *
- * agent lend FILE COMMAND... runs a command that may become it, with FILE for the
- * account. FOLDER is empty. It begins as root, as the first process of a pid
- * namespace, in a network namespace of its own. Static, so that a machine
+ * agent lend FILE COMMAND... runs a command that may become it, with FILE for
+ * the account. FOLDER is empty. It begins as root, as the first process of a
+ * pid namespace, in a network namespace of its own. Static, so that a machine
  * without libraries runs it, and at a fixed place, so that 32 bits reach its
  * memory.
  */
