@@ -15,17 +15,20 @@ static __always_inline __u64 arg(const struct message *m, __s8 n)
 	return i < 6 ? m->head.args[i] : 0;
 }
 
+#define MASKS 8 /* one on the other */
+
 /* A mask is a mount: the name is the one of the place that it is on. */
 static __always_inline struct dentry *leaf_of(struct file *f)
 {
 	struct dentry *d = GET(f, f_path.dentry);
 	struct vfsmount *mnt = GET(f, f_path.mnt);
-	struct mount *m;
+	struct mount *m = mount_of((__u64)mnt);
 
-	if (d != GET(mnt, mnt_root))
-		return d;
-	m = mount_of((__u64)mnt);
-	return GET(m, mnt_mountpoint);
+	for (int i = 0; i < MASKS && d == GET(m, mnt.mnt_root); i++) {
+		d = GET(m, mnt_mountpoint);
+		m = GET(m, mnt_parent);
+	}
+	return d;
 }
 
 /* Of nearly all names the length and the first byte say enough. */
