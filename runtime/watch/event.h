@@ -21,10 +21,10 @@
 #define WATCH_ITEMS_MAX	  0x4000u /* bytes of items, before the last one */
 #define WATCH_ITEM_MAX	  8192u	  /* bytes of one item */
 #define WATCH_COMM	  16u
-#define WATCH_DATA_MAX	  512u /* RFC 1035, 4.2.1 */
-#define WATCH_QUESTIONS	  16u  /* in one message */
-#define WATCH_DEPTH	  64u  /* components of one path */
-#define WATCH_LEAF_MAX	  64u  /* bytes of a name in the table of leaves */
+#define WATCH_DATA_MAX	  512u	/* RFC 1035, 4.2.1 */
+#define WATCH_QUESTIONS	  16u	/* in one message */
+#define WATCH_DEPTH	  8192u /* of one path, which has fewer bytes */
+#define WATCH_LEAF_MAX	  64u	/* bytes of a name in the table of leaves */
 
 enum watch_kind {
 	WATCH_EXEC,

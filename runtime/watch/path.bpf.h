@@ -99,7 +99,7 @@ __noinline int put_path(__u64 dentry, __u64 mnt, __u32 tag, __u32 part,
 	w.mount = mount;
 	w.root = GET(mount, mnt.mnt_root);
 	/* Mounts are steps of their own. */
-	bpf_loop(2 * WATCH_DEPTH, step, &w, 0);
+	bpf_loop(WATCH_DEPTH, step, &w, 0);
 	i = (struct watch_item *)&m->items[masked(at)];
 	i->bytes = (__u16)w.bytes;
 	return 0;

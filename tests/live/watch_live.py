@@ -119,6 +119,26 @@ def writes_alone(folder):
           "no name that is only alike, and what opening alone changes", mine)
 
 
+DEEP = r"""
+import os
+for _ in range(700):
+    os.mkdir("deep-down")
+    os.chdir("deep-down")
+os.close(os.open("file", os.O_WRONLY | os.O_CREAT))
+"""
+
+
+def deep(folder):
+    """No path loses its beginning, by which filters know it."""
+    (folder / "deep.py").write_text(DEEP)
+    plan(folder, ["security_file_open"], reads=False)
+    _, found, _ = trace(folder, "sh", "-c", "cd %s; exec python3 -SE deep.py"
+                        % folder)
+    opened = [args(e)["pathname"] for e in found[1:-1]]
+    check(opened == [str(folder) + 700 * "/deep-down" + "/file"],
+          "a path of 700 folders", [(len(p), p[:80]) for p in opened])
+
+
 def counts(folder, storm):
     """What finds no room is counted, to the last event."""
     for ring, each, parts in ((4096, 20000, 4), (8 << 20, 20000, 4)):
@@ -379,6 +399,7 @@ def main():
         records(folder)
         selection(folder)
         writes_alone(folder)
+        deep(folder)
         counts(folder, storm)
         what_says_most(folder, storm)
         questions(folder)
