@@ -26,6 +26,6 @@ int err_errno(struct err *err, const char *what);
 
 /* A cleanup handler; it keeps errno. Below 0: nothing. */
 void fd_close(int *fd);
-#define auto_fd	  __attribute__((cleanup(fd_close)))
+#define auto_fd __attribute__((cleanup(fd_close)))
 
 #endif

@@ -143,8 +143,7 @@ static bool put_flat(struct buf *out, const cJSON *v, size_t end)
 		return out->n <= end;
 	}
 	buf_addc(out, object ? '{' : '[');
-	cJSON_ArrayForEach(item, v)
-	{
+	cJSON_ArrayForEach(item, v) {
 		if (item != v->child)
 			buf_adds(out, ", ");
 		if (object)
@@ -169,7 +168,9 @@ static size_t line_width(const cJSON *v)
 
 	if (!cJSON_IsObject(v))
 		return LINE_WIDTH;
-	cJSON_ArrayForEach(item, v) if (item->child) return LINE_WIDTH;
+	cJSON_ArrayForEach(item, v)
+		if (item->child)
+			return LINE_WIDTH;
 	return RECORD_WIDTH;
 }
 
@@ -188,7 +189,8 @@ static void note_place(struct printer *p, const cJSON *v)
 		if (p->places[i].item == v)
 			p->places[i].at = p->out->n;
 	if (p->n)
-		cJSON_ArrayForEach(item, v) note_place(p, item);
+		cJSON_ArrayForEach(item, v)
+			note_place(p, item);
 }
 
 static void put_value(struct printer *p, const cJSON *v, unsigned depth,
@@ -209,8 +211,7 @@ static void put_value(struct printer *p, const cJSON *v, unsigned depth,
 		return;
 	}
 	buf_addc(out, object ? '{' : '[');
-	cJSON_ArrayForEach(item, v)
-	{
+	cJSON_ArrayForEach(item, v) {
 		size_t before;
 
 		put_indent(out, depth + 1);
@@ -278,7 +279,8 @@ static void hide_secrets(cJSON *node)
 			memset(node->valuestring + found.beg, '*',
 			       found.end - found.beg);
 	}
-	cJSON_ArrayForEach(child, node) hide_secrets(child);
+	cJSON_ArrayForEach(child, node)
+		hide_secrets(child);
 }
 
 struct str json_shown(struct arena *a, cJSON *root)

@@ -1,6 +1,7 @@
 /*
- * `help events`, `help EVENT` and `help filter`: what a policy can have recorded, and how a
- * trace is asked about it. At most 24 lines of 80 columns each.
+ * `help events`, `help EVENT` and `help filter`: what a policy can have
+ * recorded, and how a trace is asked about it. At most 24 lines of 80 columns
+ * each.
  */
 #ifndef COMPILER_COMMANDS_HELP_TRACE_H
 #define COMPILER_COMMANDS_HELP_TRACE_H

@@ -97,8 +97,7 @@ static bool only(const cJSON *object, const char *const *names, size_t n)
 
 	if (!cJSON_IsObject(object))
 		return false;
-	cJSON_ArrayForEach(m, object)
-	{
+	cJSON_ArrayForEach(m, object) {
 		size_t i = 0;
 
 		while (i < n && strcmp(m->string, names[i]) != 0)
@@ -142,8 +141,7 @@ static bool read_entry(struct arena *a, const cJSON *object,
 	e->workspace = arena_str(a, e->workspace);
 	e->digest = arena_str(a, e->digest);
 	e->when = arena_str(a, e->when);
-	cJSON_ArrayForEach(item, adds)
-	{
+	cJSON_ArrayForEach(item, adds) {
 		if (!cJSON_IsString(item))
 			return false;
 		*vec_push(a, &e->adds) =
@@ -164,10 +162,9 @@ static bool read_entries(struct arena *a, const cJSON *root,
 	    !json_get_array(root, "approved", &list) ||
 	    cJSON_GetArraySize(list) > (int)LIMIT_TRUST_ENTRIES)
 		return false;
-	cJSON_ArrayForEach(
-		item,
-		list) if (!read_entry(a, item,
-				      vec_push(a, &out->entries))) return false;
+	cJSON_ArrayForEach(item, list)
+		if (!read_entry(a, item, vec_push(a, &out->entries)))
+			return false;
 	return true;
 }
 

@@ -61,8 +61,9 @@ static bool has_text(const cJSON *list, struct str s)
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item,
-			   list) if (str_is(s, item->valuestring)) return true;
+	cJSON_ArrayForEach(item, list)
+		if (str_is(s, item->valuestring))
+			return true;
 	return false;
 }
 

@@ -81,8 +81,7 @@ static int parse_files(struct arena *a, const cJSON *list, struct plan *out,
 	const cJSON *item;
 	struct str name;
 
-	cJSON_ArrayForEach(item, list)
-	{
+	cJSON_ArrayForEach(item, list) {
 		if (out->files.n == LIMIT_PLAN_FILES)
 			return err_set(err, -EPROTO, "%s: more than %u files",
 				       MANIFEST_NAME, LIMIT_PLAN_FILES);
@@ -104,8 +103,7 @@ static int parse_sources(struct arena *a, const cJSON *list, struct plan *out,
 	struct str name, sha256;
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, list)
-	{
+	cJSON_ArrayForEach(item, list) {
 		/* Flags are one more source than there are files. */
 		if (out->sources.n > LIMIT_SOURCES)
 			return err_set(err, -EPROTO, "%s: more than %u sources",

@@ -196,9 +196,8 @@ static bool has_value(const struct have *h, const struct filter_node *n)
 	case FILTER_GE:
 		return h->is_number && h->number >= n->value->number;
 	case FILTER_GLOB:
-		return n->field == FILTER_PATH
-			       ? glob_path(n->value->text, text)
-			       : glob(n->value->text, text);
+		return n->field == FILTER_PATH ? glob_path(n->value->text, text)
+					       : glob(n->value->text, text);
 	case FILTER_REGEX:
 		return matches_regex(n->regex, text);
 	case FILTER_IN:

@@ -12,8 +12,7 @@ static int take_hosts(const cJSON *host, struct names_hosts *hosts,
 
 	if (!cJSON_IsArray(host))
 		return err_set(err, -EPROTO, "no addresses of the host");
-	cJSON_ArrayForEach(item, host)
-	{
+	cJSON_ArrayForEach(item, host) {
 		struct addr a;
 
 		if (!cJSON_IsString(item) ||
@@ -46,8 +45,7 @@ static int take_credentials(const cJSON *list, struct hello_credentials *out,
 
 	if (list && !cJSON_IsObject(list))
 		return err_set(err, -EPROTO, "malformed credentials");
-	cJSON_ArrayForEach(item, list)
-	{
+	cJSON_ArrayForEach(item, list) {
 		if (out->n == HELLO_CREDENTIALS_MAX ||
 		    !str_u64(str_of(item->string), 9999, &number) ||
 		    item->string[0] == '0')
@@ -89,8 +87,10 @@ static void wipe(cJSON *tree)
 	cJSON *list = cJSON_GetObjectItemCaseSensitive(tree, "credentials");
 	cJSON *item;
 
-	cJSON_ArrayForEach(item, list) if (cJSON_IsString(item))
-		explicit_bzero(item->valuestring, strlen(item->valuestring));
+	cJSON_ArrayForEach(item, list)
+		if (cJSON_IsString(item))
+			explicit_bzero(item->valuestring,
+				       strlen(item->valuestring));
 }
 
 int hello_parse(struct str line, struct names_hosts *hosts,

@@ -28,9 +28,9 @@
 #define L7_LEAVES    L7_DIR "leaf/"
 #define L7_PINS	     L7_DIR "pins.map"
 #define L7_CRTLIST   "/plan/crt.lst"
-#define L7_SETTLE_MS 60		/* for the last lines of HAProxy */
-#define L7_COUNT_MS  5000	/* between two looks at what it dropped */
-#define L7_PAST	     4u		/* processes that only end what they have */
+#define L7_SETTLE_MS 60	  /* for the last lines of HAProxy */
+#define L7_COUNT_MS  5000 /* between two looks at what it dropped */
+#define L7_PAST	     4u	  /* processes that only end what they have */
 
 enum l7_slot {
 	L7_SLOT_END,

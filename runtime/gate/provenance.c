@@ -58,11 +58,10 @@ static int take_rules(struct provenance *p, struct err *err)
 			  sizeof(*p->rules));
 	if (!p->rules)
 		return err_set(err, -ENOMEM, "out of memory");
-	cJSON_ArrayForEach(item, rules) if (
-		!take_rule(item,
-			   &p->rules[p->n++])) return err_set(err, -EPROTO,
-							      "rule '%.32s'",
-							      item->string);
+	cJSON_ArrayForEach(item, rules)
+		if (!take_rule(item, &p->rules[p->n++]))
+			return err_set(err, -EPROTO, "rule '%.32s'",
+				       item->string);
 	qsort(p->rules, p->n, sizeof(*p->rules), by_id);
 	return 0;
 }

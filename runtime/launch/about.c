@@ -76,8 +76,7 @@ static bool parse(struct arena *a, const cJSON *o, struct about *out)
 	end = strptime(started->valuestring, STARTED, &tm);
 	if (!end || *end)
 		return false;
-	cJSON_ArrayForEach(word, words)
-	{
+	cJSON_ArrayForEach(word, words) {
 		if (!cJSON_IsString(word))
 			return false;
 		*vec_push(a, &out->command) =
@@ -86,9 +85,8 @@ static bool parse(struct arena *a, const cJSON *o, struct about *out)
 	out->started_s = timegm(&tm);
 	out->workspace = arena_cstr(a, str_of(where->valuestring));
 	/* without these it is of a version that kept nobody's streams */
-	out->streams = (struct about_streams){truth(o, "detached"),
-					      truth(o, "terminal"),
-					      truth(o, "input")};
+	out->streams = (struct about_streams){
+		truth(o, "detached"), truth(o, "terminal"), truth(o, "input")};
 	return true;
 }
 

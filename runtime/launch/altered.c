@@ -79,8 +79,7 @@ static bool texts_of(struct arena *a, const cJSON *o, const char *key,
 	if (!cJSON_IsArray(list) ||
 	    cJSON_GetArraySize(list) > (int)ALTERED_TEXTS)
 		return false;
-	cJSON_ArrayForEach(m, list)
-	{
+	cJSON_ArrayForEach(m, list) {
 		if (!cJSON_IsString(m) ||
 		    strlen(m->valuestring) > ALTERED_TEXT_MAX)
 			return false;

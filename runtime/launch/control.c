@@ -290,9 +290,8 @@ static int record(struct control *c, struct err *err)
 {
 	const char *path =
 		arena_fmt(c->a, "%s/" ALTERED_FILE, c->session->dir).p;
-	struct str line =
-		arena_fmt(c->a, "%s\n",
-			  json_compact(c->a, altered_json(&c->change)).p);
+	struct str line = arena_fmt(
+		c->a, "%s\n", json_compact(c->a, altered_json(&c->change)).p);
 	auto_fd int fd =
 		open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	int rc = fd < 0 ? err_set(err, -errno, "%s: %s", path, strerror(errno))

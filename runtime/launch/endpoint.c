@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONFIG_MAX (1u << 20)
+#define CONFIG_MAX	 (1u << 20)
 #define ENDPOINT_DEFAULT "unix:///var/run/docker.sock"
 
 struct finder {
@@ -104,7 +104,8 @@ static int from_url(struct finder *f, const char *url, bool tls,
 				       url);
 		tls = tls || str_starts(u, STR("https://"));
 		e->base = arena_fmt(f->a, "%s://%.*s", tls ? "https" : "http",
-				    STR_ARG(at)).p;
+				    STR_ARG(at))
+				  .p;
 		return 0;
 	}
 	if (str_starts(u, STR("ssh://")) || str_starts(u, STR("npipe://")) ||
@@ -114,8 +115,10 @@ static int from_url(struct finder *f, const char *url, bool tls,
 			       "by unix:// or tcp:// only; forward the socket, "
 			       "for example with ssh -L, and set DOCKER_HOST",
 			       url);
-	return err_set(f->err, -EINVAL, "docker endpoint '%s' is not a URL of "
-		       "the form unix:///path or tcp://host:port", url);
+	return err_set(f->err, -EINVAL,
+		       "docker endpoint '%s' is not a URL of "
+		       "the form unix:///path or tcp://host:port",
+		       url);
 }
 
 static int from_context(struct finder *f, const char *name, struct endpoint *e)
@@ -127,15 +130,18 @@ static int from_context(struct finder *f, const char *name, struct endpoint *e)
 	int rc;
 
 	sha256_hex(str_of(name), hex);
-	rc = read_json(f, arena_fmt(f->a, "%s/contexts/meta/%s/meta.json",
-				    f->folder, hex).p, &root);
+	rc = read_json(
+		f,
+		arena_fmt(f->a, "%s/contexts/meta/%s/meta.json", f->folder, hex)
+			.p,
+		&root);
 	if (rc < 0)
 		return err_while(f->err, "docker context '%s'", name);
 	docker = cJSON_GetObjectItemCaseSensitive(
 		cJSON_GetObjectItemCaseSensitive(root, "Endpoints"), "docker");
 	host = copy_string(f, cJSON_GetObjectItemCaseSensitive(docker, "Host"));
-	e->tls_verify = !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(
-		docker, "SkipTLSVerify"));
+	e->tls_verify = !cJSON_IsTrue(
+		cJSON_GetObjectItemCaseSensitive(docker, "SkipTLSVerify"));
 	cJSON_Delete(root);
 	if (!host)
 		return err_set(f->err, -EINVAL,

@@ -12,8 +12,8 @@
 #include "compiler/base/err.h"
 
 struct endpoint {
-	const char *socket;  /* path of a unix socket; else NULL */
-	const char *base;    /* "http://localhost", "https://10.0.0.1:2376" */
+	const char *socket; /* path of a unix socket; else NULL */
+	const char *base;   /* "http://localhost", "https://10.0.0.1:2376" */
 	const char *ca, *cert, *key; /* PEM files for https; may be NULL */
 	bool tls_verify;
 	long timeout_ms; /* for one answer; 0: as long as a session waits */

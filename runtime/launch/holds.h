@@ -31,7 +31,7 @@
 struct holds {
 	struct arena *a;
 	const char *state, *session; /* {state}/sessions/{session}/journal */
-	int root;                    /* the workspace, open */
+	int root;		     /* the workspace, open */
 	struct str root_path;
 	int fd; /* the journal, -1 until there is something to write */
 };

@@ -149,8 +149,8 @@ struct str hosts_hello(struct arena *a, const char *session, const hosts *h,
 	cJSON_AddStringToObject(root, "session", session);
 	list = cJSON_AddArrayToObject(root, "host");
 	vec_each(addr, h)
-		cJSON_AddItemToArray(
-			list, cJSON_CreateString(addr_text(addr, buf)));
+		cJSON_AddItemToArray(list,
+				     cJSON_CreateString(addr_text(addr, buf)));
 	add_secrets(root, s);
 	text = cJSON_PrintUnformatted(root);
 	line = arena_fmt(a, "%s\n", text ? text : "");

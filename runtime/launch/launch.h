@@ -20,14 +20,14 @@
 #include "runtime/launch/keeper.h"
 
 struct launch_opts {
-	const char *state;     /* absolute; made (0700) when missing */
-	const char *workspace; /* absolute; a directory that exists */
-	const struct plan *plan;      /* what runs; written to the session */
-	char *const *command;         /* NULL at the end; empty: the image's */
-	const char *session_id_file;  /* gets the session's ID; or NULL */
-	const char *trace_log;        /* gets a copy of the decisions; or NULL */
+	const char *state;	     /* absolute; made (0700) when missing */
+	const char *workspace;	     /* absolute; a directory that exists */
+	const struct plan *plan;     /* what runs; written to the session */
+	char *const *command;	     /* NULL at the end; empty: the image's */
+	const char *session_id_file; /* gets the session's ID; or NULL */
+	const char *trace_log;	     /* gets a copy of the decisions; or NULL */
 	bool no_update; /* an image that is not here is an error, no pull */
-	bool quiet;     /* no progress lines, no summary of refusals */
+	bool quiet;	/* no progress lines, no summary of refusals */
 	struct keeper *keeper; /* in the background; NULL: where we are */
 };
 
@@ -70,8 +70,8 @@ must_check int launch_reset(const char *state, const char *which,
  *   -ESRCH      it has ended before
  *   -ETIMEDOUT  it does not end
  */
-must_check int launch_stop(struct arena *a, const char *state,
-			   struct str which, const uint32_t *grace_s,
-			   const char **out_id, struct err *err);
+must_check int launch_stop(struct arena *a, const char *state, struct str which,
+			   const uint32_t *grace_s, const char **out_id,
+			   struct err *err);
 
 #endif

@@ -23,9 +23,9 @@ struct masks_opts {
 
 struct masks {
 	VEC(const char *) words; /* "--mount", "type=bind,…", … */
-	VEC(struct str) notes;   /* for stderr: a sentence each */
-	VEC(struct mask) list;   /* sorted as by wspath_cmp, without repeats */
-	uint64_t entries;        /* of the workspace, looked at */
+	VEC(struct str) notes;	 /* for stderr: a sentence each */
+	VEC(struct mask) list;	 /* sorted as by wspath_cmp, without repeats */
+	uint64_t entries;	 /* of the workspace, looked at */
 };
 
 /*
@@ -54,7 +54,6 @@ must_check int masks_release(const char *state, const char *session,
  * this process is raised.
  *   -E2BIG  it will not fit; says by how much
  */
-must_check int masks_fit(char *const *argv, char *const *envp,
-			 struct err *err);
+must_check int masks_fit(char *const *argv, char *const *envp, struct err *err);
 
 #endif

@@ -50,7 +50,8 @@ static int read_pattern(struct reader *r, struct gitignore *g, struct str text)
 	enum gitignore_fault f;
 
 	if (gitignore_count(r->plan.ignore) +
-		    gitignore_count(r->plan.readonly) >= LIMIT_PATTERNS)
+		    gitignore_count(r->plan.readonly) >=
+	    LIMIT_PATTERNS)
 		return err_set(r->err, -E2BIG,
 			       "mounts.plan: more than %u patterns",
 			       LIMIT_PATTERNS);
@@ -66,7 +67,8 @@ static int read_hold(struct reader *r, struct str path)
 	if (!is_path(path))
 		return fault(r, "not a path below the workspace");
 	if (r->plan.holds.n >= LIMIT_PATTERNS)
-		return err_set(r->err, -E2BIG, "mounts.plan: more than %u holds",
+		return err_set(r->err, -E2BIG,
+			       "mounts.plan: more than %u holds",
 			       LIMIT_PATTERNS);
 	*vec_push(r->a, &r->plan.holds) =
 		(struct mountsplan_hold){path, is_dir};

@@ -19,7 +19,7 @@
 
 struct mountsplan_hold {
 	struct str path; /* without the slash at its end */
-	bool is_dir;     /* what a placeholder would have to be */
+	bool is_dir;	 /* what a placeholder would have to be */
 };
 
 struct mountsplan {

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD,
-			     SIGPIPE};
+static const int caught[] = {SIGINT,  SIGTERM, SIGHUP,
+			     SIGQUIT, SIGCHLD, SIGPIPE};
 
 /* Handlers take no argument: their state is the module's. */
 static struct sigaction before[ARRAY_LEN(caught)];
@@ -148,8 +148,12 @@ size_t proc_read(int *fd, char *buf, size_t size)
 int proc_spawn_piped(char *const *argv, int keep, pid_t *out_pid, int *out_in,
 		     int *out_out, int *out_err, struct err *err)
 {
-	struct proc_opts o = {.argv = argv, .group = PROC_SESSION,
-			      .in = -1, .out = -1, .err = -1, .keep = keep};
+	struct proc_opts o = {.argv = argv,
+			      .group = PROC_SESSION,
+			      .in = -1,
+			      .out = -1,
+			      .err = -1,
+			      .keep = keep};
 	int rc = proc_pipe(&o.in, out_in, err);
 
 	if (rc == 0)

@@ -21,8 +21,8 @@ struct proc_opts {
 	char *const *argv; /* argv[0] is looked up in PATH */
 	enum proc_group group;
 	int in, out, err; /* become 0, 1 and 2; -1: inherited */
-	int keep;         /* stays open in the child; -1: none */
-	char **env;       /* "NAME=VALUE", NULL at the end; NULL: inherited */
+	int keep;	  /* stays open in the child; -1: none */
+	char **env;	  /* "NAME=VALUE", NULL at the end; NULL: inherited */
 };
 
 /* Both ends close-on-exec. */

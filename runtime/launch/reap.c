@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define END_TIMEOUT_MS 20000 /* for a living launcher to end */
-#define END_STEP_MS 50
-#define REMOVE_TRIES 10
+#define END_STEP_MS    50
+#define REMOVE_TRIES   10
 #define REMOVE_STEP_MS 200
 
 static bool is_agent(const struct docker_container *c)
@@ -165,7 +165,8 @@ static int end_living(struct reset *r, struct session *s)
 		if (proc_now_ms() > until)
 			return err_set(r->err, -ETIMEDOUT,
 				       "session %s: its launcher (process "
-				       "%ld) does not end", s->id, (long)pid);
+				       "%ld) does not end",
+				       s->id, (long)pid);
 		poll(NULL, 0, END_STEP_MS);
 	}
 }
@@ -203,8 +204,8 @@ static int reset_all(struct reset *r, const char *state, const char *which)
 		rc = end_session(r, state, s);
 	}
 	if (rc == 0 && !found)
-		rc = err_set(r->err, -ENOENT, "no session '%.64s' in %s",
-			     which, state);
+		rc = err_set(r->err, -ENOENT, "no session '%.64s' in %s", which,
+			     state);
 	return rc;
 }
 

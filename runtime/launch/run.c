@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define RETRY_MS 50       /* for a signal that came before its container */
-#define REPEAT_MS 300     /* signals closer than this are one */
-#define LOOK_MS 500       /* for a container of which no event came */
+#define RETRY_MS    50	  /* for a signal that came before its container */
+#define REPEAT_MS   300	  /* signals closer than this are one */
+#define LOOK_MS	    500	  /* for a container of which no event came */
 #define WAIT_MAX_MS 60000 /* of one poll */
 
 int64_t run_elapsed(const struct run *r)
@@ -92,7 +92,9 @@ static void start_agent(struct run *r)
 	struct proc_opts o = {.argv = r->agent_argv,
 			      .group = r->shares_terminal ? PROC_SAME
 							  : PROC_GROUP,
-			      .in = -1, .out = -1, .err = -1,
+			      .in = -1,
+			      .out = -1,
+			      .err = -1,
 			      .keep = r->watchdog->keep_fd};
 	struct err err;
 	int rc;
@@ -144,8 +146,7 @@ static void on_event(void *ctx, const struct docker_event *e)
 		if (strcmp(e->action, "destroy") == 0)
 			r->gate_removed = true;
 	}
-	if (strcmp(e->role, "tracer") == 0 &&
-	    strcmp(e->action, "destroy") == 0)
+	if (strcmp(e->role, "tracer") == 0 && strcmp(e->action, "destroy") == 0)
 		r->tracer_removed = true;
 	if (strcmp(e->role, "agent") != 0)
 		return;
@@ -218,8 +219,8 @@ static const char *signal_name(int signo)
 static void deliver(struct run *r)
 {
 	struct err err;
-	int rc = docker_signal(r->docker, r->agent_name,
-			       signal_name(r->signal), &err);
+	int rc = docker_signal(r->docker, r->agent_name, signal_name(r->signal),
+			       &err);
 
 	/* not there or not running yet: until the deadline, again */
 	r->signal_pending = rc == -ENOENT;
@@ -327,8 +328,10 @@ static void take_trace(struct run *r)
 		r->at.tracer_ready = run_elapsed(r);
 	if (t->state == TRACER_FAILED && t->required &&
 	    r->phase != RUN_ENDING) {
-		err_set(&err, -EIO, "the trace is required, and the tracer "
-			"failed: %s", t->why.text);
+		err_set(&err, -EIO,
+			"the trace is required, and the tracer "
+			"failed: %s",
+			t->why.text);
 		run_stop(r, &err);
 	}
 }
@@ -527,9 +530,9 @@ static int result(struct run *r, struct err *err)
 static size_t run_fds(const struct run *r, struct pollfd *out)
 {
 	const struct tracer *t = r->tracer;
-	int fds[] = {proc_signals_fd(), r->gate->out, r->gate->err,
-		     t ? t->out : -1, t ? t->err : -1,
-		     r->agent_runs ? -1 : r->caller};
+	int fds[] = {proc_signals_fd(), r->gate->out,
+		     r->gate->err,	t ? t->out : -1,
+		     t ? t->err : -1,	r->agent_runs ? -1 : r->caller};
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++)

@@ -16,10 +16,10 @@
 #include "runtime/launch/tracer.h"
 #include "runtime/launch/watchdog.h"
 
-#define RUN_READY_MS 60000   /* a gate, from its start to "ready" */
-#define RUN_GRACE_S 5        /* a command, after a signal */
-#define RUN_END_MS 20000     /* a docker command, after its container's end */
-#define RUN_PROGRESS_MS 500  /* then a person is told what takes so long */
+#define RUN_READY_MS	60000 /* a gate, from its start to "ready" */
+#define RUN_GRACE_S	5     /* a command, after a signal */
+#define RUN_END_MS	20000 /* a docker command, after its container's end */
+#define RUN_PROGRESS_MS 500   /* then a person is told what takes so long */
 
 enum run_phase {
 	RUN_STARTING, /* the gate is not ready, or the tracer */
@@ -50,7 +50,7 @@ struct run {
 	const char *uplink;  /* the gate's own; NULL: it has left that */
 	struct control *control;
 	const char *agent_host; /* what a tracer knows it by; or NULL */
-	struct stage *stage; /* the command's streams; NULL: our own */
+	struct stage *stage;	/* the command's streams; NULL: our own */
 	int caller; /* while the agent is not known to run: its end is our end,
 		       too; -1: nobody waits */
 	/* called once, when the agent's container runs; or NULL */
@@ -69,17 +69,18 @@ struct run {
 	pid_t agent; /* its docker command; 0: not started, or ended */
 	int agent_status;
 	/* as Docker told */
-	bool agent_made, agent_runs, agent_removed, gate_removed, tracer_removed;
+	bool agent_made, agent_runs, agent_removed, gate_removed,
+		tracer_removed;
 	bool shares_terminal; /* the agent's command is in our group */
-	int signal;           /* the first that came; 0: none */
+	int signal;	      /* the first that came; 0: none */
 	bool signal_pending;  /* not delivered: no container yet */
-	bool killing;         /* the agent must go, however often it takes */
-	bool was_told;        /* a progress line is on the terminal */
+	bool killing;	      /* the agent must go, however often it takes */
+	bool was_told;	      /* a progress line is on the terminal */
 	int64_t deadline;     /* for what the phase waits for; 0: none */
 	int64_t signal_at, ending_at, look_at; /* proc_now_ms() */
-	int ended_hard;       /* how often the deadline has passed in ENDING */
-	bool left;	      /* Docker still removes the gate or the tracer */
-	int failed;           /* 0, or the code in why */
+	int ended_hard; /* how often the deadline has passed in ENDING */
+	bool left;	/* Docker still removes the gate or the tracer */
+	int failed;	/* 0, or the code in why */
 	struct err why;
 	struct run_times at;
 };

@@ -101,8 +101,7 @@ static void grow_inodes(struct scanner *s)
 			*slot(s, old[i].dev, old[i].ino) = old[i];
 }
 
-static void remember(struct scanner *s, const struct stat *st,
-		     enum cover cover)
+static void remember(struct scanner *s, const struct stat *st, enum cover cover)
 {
 	struct inode *in;
 
@@ -142,9 +141,9 @@ static void find_link(struct scanner *s, int dirfd, const char *name,
 		return;
 	in = slot(s, st.st_dev, st.st_ino);
 	if (in->cover > cover)
-		add_mask(s, here(s), in->cover == COVER_IGNORE
-					     ? MASK_IGNORE_FILE
-					     : MASK_READONLY_FILE);
+		add_mask(s, here(s),
+			 in->cover == COVER_IGNORE ? MASK_IGNORE_FILE
+						   : MASK_READONLY_FILE);
 }
 
 /* --- one entry -------------------------------------------------------------
@@ -160,19 +159,18 @@ static enum cover judge(const struct scanner *s, bool is_dir, enum cover cover)
 {
 	if (matches(s->plan->ignore, here(s), is_dir))
 		return COVER_IGNORE;
-	if (cover == COVER_NONE &&
-	    matches(s->plan->readonly, here(s), is_dir))
+	if (cover == COVER_NONE && matches(s->plan->readonly, here(s), is_dir))
 		return COVER_READONLY;
 	return cover;
 }
 
 /* Mask where a matching link leads, if that is inside. */
-static void mask_target(struct scanner *s, struct str text,
-			enum cover as_file, enum cover as_dir)
+static void mask_target(struct scanner *s, struct str text, enum cover as_file,
+			enum cover as_dir)
 {
 	struct str dir = str_parent(here(s));
-	struct wspath_place to = wspath_resolve(s->a, s->root, s->root_path,
-						dir, text);
+	struct wspath_place to =
+		wspath_resolve(s->a, s->root, s->root_path, dir, text);
 	enum cover cover;
 	struct mask *m;
 	bool is_dir;
@@ -230,8 +228,9 @@ static void judge_file(struct scanner *s, int dirfd, const char *name,
 	if (now == COVER_NONE)
 		return;
 	if (now != cover)
-		add_mask(s, here(s), now == COVER_IGNORE ? MASK_IGNORE_FILE
-							 : MASK_READONLY_FILE);
+		add_mask(s, here(s),
+			 now == COVER_IGNORE ? MASK_IGNORE_FILE
+					     : MASK_READONLY_FILE);
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		remember(s, &st, now);
 }
@@ -328,8 +327,9 @@ static int visit_dir(struct scanner *s, int dirfd, const char *name,
 	rc = scan_dir(s, fd, now);
 	s->depth--;
 	if (rc < 0 && !is_ours(-rc)) {
-		mask_unseen(s, rc == -ENAMETOOLONG ? SCAN_NOTE_TOO_DEEP
-						   : SCAN_NOTE_UNREADABLE,
+		mask_unseen(s,
+			    rc == -ENAMETOOLONG ? SCAN_NOTE_TOO_DEEP
+						: SCAN_NOTE_UNREADABLE,
 			    -rc);
 		rc = 0;
 	}
@@ -520,8 +520,8 @@ int scan_workspace(struct arena *a, int root, struct str root_path,
 {
 	struct scanner *s = arena_new_of(a, struct scanner);
 	struct scan found = {0};
-	size_t front = root_path.n > plan->target.n ? root_path.n
-						    : plan->target.n;
+	size_t front =
+		root_path.n > plan->target.n ? root_path.n : plan->target.n;
 	int rc;
 
 	/* The runtime puts its own root in front of the target. */

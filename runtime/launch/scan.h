@@ -30,11 +30,11 @@ struct mask {
 };
 
 enum scan_note_kind {
-	SCAN_NOTE_UNREADABLE, /* masked whole; error says why */
-	SCAN_NOTE_TOO_DEEP,   /* masked whole: SCAN_DEPTH, or too long */
-	SCAN_NOTE_LINK_ABOVE, /* a matching link to a directory it is in */
-	SCAN_NOTE_LINK_FREE,  /* readonly, but a link: may be replaced */
-	SCAN_NOTE_HOLD_OUT,   /* a hold through a link that leads out */
+	SCAN_NOTE_UNREADABLE,  /* masked whole; error says why */
+	SCAN_NOTE_TOO_DEEP,    /* masked whole: SCAN_DEPTH, or too long */
+	SCAN_NOTE_LINK_ABOVE,  /* a matching link to a directory it is in */
+	SCAN_NOTE_LINK_FREE,   /* readonly, but a link: may be replaced */
+	SCAN_NOTE_HOLD_OUT,    /* a hold through a link that leads out */
 	SCAN_NOTE_HOLD_DENIED, /* may not be made; its directory is kept */
 	SCAN_NOTE_STATE,       /* membrane's own folder; masked */
 };

@@ -10,8 +10,10 @@
 
 #include "runtime/launch/vectors.h"
 
-#define SECRETS_VALUE_MAX 4096u  /* bytes of one; HELLO_VALUE_MAX of the gate */
-#define SECRETS_ALL_MAX   49152u /* of all: a pipe takes them with the rest */
+#define SECRETS_VALUE_MAX                                                      \
+	4096u		       /* bytes of one; HELLO_VALUE_MAX of the gate    \
+				*/
+#define SECRETS_ALL_MAX 49152u /* of all: a pipe takes them with the rest */
 
 struct secret {
 	uint32_t n;

@@ -12,17 +12,17 @@
 #include "compiler/base/arena.h"
 #include "compiler/base/err.h"
 
-#define SESSION_ID_LEN 12u
-#define SESSION_KEEP 50u    /* finished sessions kept for reading */
-#define SESSION_MAX 100000u /* folders looked at */
-#define SESSION_SOCKET "attach"   /* in its folder: see stage.h */
-#define SESSION_CONTROL "control" /* the same: see control.h */
-#define SESSION_GRACE_MAX 86400u /* seconds */
+#define SESSION_ID_LEN	  12u
+#define SESSION_KEEP	  50u	    /* finished sessions kept for reading */
+#define SESSION_MAX	  100000u   /* folders looked at */
+#define SESSION_SOCKET	  "attach"  /* in its folder: see stage.h */
+#define SESSION_CONTROL	  "control" /* the same: see control.h */
+#define SESSION_GRACE_MAX 86400u    /* seconds */
 
 struct session {
 	char id[SESSION_ID_LEN + 1]; /* lower-case hex digits */
-	const char *dir;             /* state/sessions/ID */
-	int lock_fd;                 /* -1: not ours */
+	const char *dir;	     /* state/sessions/ID */
+	int lock_fd;		     /* -1: not ours */
 };
 
 typedef VEC(struct session) sessions;
@@ -36,8 +36,8 @@ must_check int session_list(struct arena *a, const char *state, sessions *out,
 
 enum session_found {
 	SESSION_FINISHED, /* no lock: only the record is there */
-	SESSION_ALIVE,    /* somebody else has the lock */
-	SESSION_DEAD,     /* the lock is ours now, in s->lock_fd */
+	SESSION_ALIVE,	  /* somebody else has the lock */
+	SESSION_DEAD,	  /* the lock is ours now, in s->lock_fd */
 };
 /* A negative errno, or an enum session_found. */
 must_check int session_take(struct session *s, struct err *err);

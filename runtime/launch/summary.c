@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define DEST_MAX 80u  /* printed bytes of a destination */
+#define DEST_MAX   80u /* printed bytes of a destination */
 #define METHOD_MAX 20u
-#define WIDTH_MAX 40u /* of its column; longer ones push the rest right */
+#define WIDTH_MAX  40u /* of its column; longer ones push the rest right */
 
 enum proto { PROTO_NONE, PROTO_TCP, PROTO_UDP, PROTO_OTHER };
 
@@ -16,7 +16,7 @@ struct entry {
 	enum proto proto; /* NONE: only asked for, never connected to */
 	uint16_t port;
 	struct str method, path; /* where they are what was refused */
-	struct str source; /* of the rule that denied */
+	struct str source;	 /* of the rule that denied */
 	uint32_t line;
 	/* one lookup asks for A and for AAAA: count it once */
 	uint64_t connects, asked_a, asked_aaaa, asked_other;
@@ -134,8 +134,8 @@ int summary_add(struct summary *s, const cJSON *d, struct err *err)
 		return 0;
 	}
 	if (!str_is(verdict, "deny"))
-		return err_set(err, -EPROTO,
-			       "a decision with verdict '%.40s'", verdict.p);
+		return err_set(err, -EPROTO, "a decision with verdict '%.40s'",
+			       verdict.p);
 	if (!reason_parse(text_of(d, "reason"), &now.reason))
 		return err_set(err, -EPROTO,
 			       "a decision for an unknown reason '%.40s'",
@@ -214,8 +214,9 @@ static bool print_rule(const struct entry *e, struct buf *out)
 	if (!e->is_name || !made_of(e->method, UPPER) ||
 	    !made_of(e->path, UPPER LOWER DIGIT "/-_.~"))
 		return false;
-	buf_addf(out, "{dest: %.*s, ports: [%u], "
-		      "http: [{methods: [%.*s], paths: [%.*s]}]}",
+	buf_addf(out,
+		 "{dest: %.*s, ports: [%u], "
+		 "http: [{methods: [%.*s], paths: [%.*s]}]}",
 		 STR_ARG(e->dest), e->port, STR_ARG(e->method),
 		 STR_ARG(e->path));
 	return true;
@@ -226,7 +227,8 @@ static bool can_be_written(const struct entry *e)
 {
 	for (size_t i = 0; i < e->dest.n; i++)
 		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWX"
-			    "YZ0123456789-_.:", e->dest.p[i]))
+			    "YZ0123456789-_.:",
+			    e->dest.p[i]))
 			return false;
 	return e->dest.n > 0 && e->dest.n <= 253;
 }
@@ -239,8 +241,7 @@ static bool print_grant(const struct entry *e, struct buf *out)
 	if (!can_be_written(e) || e->proto == PROTO_OTHER)
 		return false;
 	if (e->reason == REASON_PRIVATE_ADDRESS && e->is_name) {
-		buf_addf(out, "{dest: %.*s, private: true}",
-			 STR_ARG(e->dest));
+		buf_addf(out, "{dest: %.*s, private: true}", STR_ARG(e->dest));
 		return true;
 	}
 	if (e->method.n && e->port)
@@ -249,8 +250,9 @@ static bool print_grant(const struct entry *e, struct buf *out)
 	    e->reason != REASON_UDP)
 		return false;
 	if (e->proto == PROTO_UDP)
-		buf_addf(out, v6 ? "{dest: \"%.*s\", ports: [%u/udp]}"
-				 : "{dest: %.*s, ports: [%u/udp]}",
+		buf_addf(out,
+			 v6 ? "{dest: \"%.*s\", ports: [%u/udp]}"
+			    : "{dest: %.*s, ports: [%u/udp]}",
 			 STR_ARG(e->dest), e->port);
 	else if (v6)
 		buf_addf(out, e->port ? "\"[%.*s]:%u\"" : "\"%.*s\"",
@@ -301,8 +303,7 @@ static size_t widest(const struct summary *s, unsigned *out_digits,
 		if (digits > *out_digits)
 			*out_digits = digits;
 		if (strlen(reason_name(e->reason)) > *out_reason)
-			*out_reason =
-				(unsigned)strlen(reason_name(e->reason));
+			*out_reason = (unsigned)strlen(reason_name(e->reason));
 	}
 	return width;
 }

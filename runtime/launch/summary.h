@@ -18,7 +18,7 @@
 #include <cjson/cJSON.h>
 
 #define SUMMARY_ENTRIES_MAX 1024u /* destinations kept apart */
-#define SUMMARY_LINES_MAX 20u     /* destinations printed */
+#define SUMMARY_LINES_MAX   20u	  /* destinations printed */
 
 struct summary;
 

@@ -393,8 +393,7 @@ static bool read_events(struct tracee *t, const cJSON *list)
 
 	if (!cJSON_IsArray(list))
 		return false;
-	cJSON_ArrayForEach(e, list)
-	{
+	cJSON_ArrayForEach(e, list) {
 		const cJSON *name = cJSON_GetObjectItemCaseSensitive(e, "name");
 		const cJSON *filters =
 			cJSON_GetObjectItemCaseSensitive(e, "filters");

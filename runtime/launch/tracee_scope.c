@@ -249,8 +249,7 @@ static const cJSON *argument(const cJSON *o, const char *wanted)
 {
 	const cJSON *args = cJSON_GetObjectItemCaseSensitive(o, "args"), *arg;
 
-	cJSON_ArrayForEach(arg, args)
-	{
+	cJSON_ArrayForEach(arg, args) {
 		const cJSON *name =
 			cJSON_GetObjectItemCaseSensitive(arg, "name");
 

@@ -81,8 +81,7 @@ static void list(struct arena *a, DIR *dir, kept_list *out)
 /* Not under one who writes it: a session that has been silent is old, too. */
 static void remove_unused(int dir, const char *name)
 {
-	auto_fd int fd =
-		openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	auto_fd int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
 		unlinkat(dir, name, 0);
@@ -104,8 +103,7 @@ static void prune(const struct tracefile *f)
 		bytes += all.v[i].bytes;
 		/* The newest may be one that nobody has locked yet. */
 		if (i > 0 && (i >= f->limits.files || bytes > f->limits.total))
-			remove_unused(dirfd(dir),
-				      arena_cstr(a, all.v[i].name));
+			remove_unused(dirfd(dir), arena_cstr(a, all.v[i].name));
 	}
 	if (dir)
 		closedir(dir);

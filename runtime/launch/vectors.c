@@ -80,8 +80,8 @@ static int read_credential(struct arena *a, const cJSON *o,
 
 	if (cJSON_GetArraySize(o) != 2 || !cJSON_IsNumber(n) ||
 	    n->valuedouble != n->valueint || n->valueint < 1 ||
-	    n->valueint > VECTORS_CREDENTIALS_MAX ||
-	    !cJSON_IsString(source) || !source->valuestring[0])
+	    n->valueint > VECTORS_CREDENTIALS_MAX || !cJSON_IsString(source) ||
+	    !source->valuestring[0])
 		return bad(err, "a malformed credential");
 	out->n = (uint32_t)n->valueint;
 	*(env ? &out->env : &out->file) =
@@ -138,8 +138,7 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 	if (text && strcmp(m->string, "link") == 0) {
 		out->link = strcmp(text, "veth") == 0 ? VECTORS_VETH
 						      : VECTORS_BRIDGE;
-		return out->link == VECTORS_VETH ||
-				       strcmp(text, "bridge") == 0
+		return out->link == VECTORS_VETH || strcmp(text, "bridge") == 0
 			       ? 0
 			       : bad(err, "unknown link");
 	}
@@ -212,8 +211,7 @@ static int add_word(struct expansion *x, const char *word)
 {
 	size_t n = strlen(word) + 1;
 
-	if (x->out.n >= VECTORS_WORDS_MAX ||
-	    n > VECTORS_BYTES_MAX - x->bytes)
+	if (x->out.n >= VECTORS_WORDS_MAX || n > VECTORS_BYTES_MAX - x->bytes)
 		return err_set(x->err, -E2BIG,
 			       "the command line for docker is too long "
 			       "(%u words, %zu bytes so far)",
@@ -240,8 +238,7 @@ static int text_of(struct expansion *x, struct str name, const char **out)
 		return unknown(x, name);
 	else
 		*out = v->env(v->env_ctx,
-			      arena_cstr(x->a, str_slice(name, env.n,
-							 name.n)));
+			      arena_cstr(x->a, str_slice(name, env.n, name.n)));
 	if (!*out)
 		return err_set(x->err, -ENOENT,
 			       "environment variable '%.*s' is not set, and "
@@ -349,7 +346,8 @@ static int replace_mount(struct expansion *x, struct str word, struct buf *out)
 		int rc;
 
 		if (!csv_field(x->a, &word, &field, &more))
-			return err_set(x->err, -EPROTO, "docker.json: a "
+			return err_set(x->err, -EPROTO,
+				       "docker.json: a "
 				       "--mount value is not CSV");
 		buf_init(&b, x->a);
 		rc = replace(x, field, &b);
@@ -386,8 +384,7 @@ static int expand_text(struct expansion *x, const char *word, bool is_mount)
 	return rc < 0 ? rc : add_word(x, b.n ? b.p : "");
 }
 
-static int expand_list(struct expansion *x, const char *const *words,
-		       size_t n)
+static int expand_list(struct expansion *x, const char *const *words, size_t n)
 {
 	int rc = 0;
 

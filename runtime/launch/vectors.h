@@ -18,8 +18,8 @@
 #include "compiler/base/limits.h"
 
 /* In one expanded vector; two words for each mask. */
-#define VECTORS_WORDS_MAX (2 * LIMIT_MASKS + 16384u)
-#define VECTORS_BYTES_MAX (8u << 20)
+#define VECTORS_WORDS_MAX	(2 * LIMIT_MASKS + 16384u)
+#define VECTORS_BYTES_MAX	(8u << 20)
 #define VECTORS_CREDENTIALS_MAX 64
 /* With a terminal: docker's command has keys that end it alone; not these. */
 #define VECTORS_NO_KEYS                                                        \
@@ -50,12 +50,12 @@ struct vectors {
 
 struct vectors_values {
 	const char *session, *workspace, *home, *state;
-	const char *owner; /* "UID:GID" */
-	bool tty;          /* the command gets a terminal */
-	bool narrow;       /* Docker lets CAP_BPF alone load programs */
+	const char *owner;	  /* "UID:GID" */
+	bool tty;		  /* the command gets a terminal */
+	bool narrow;		  /* Docker lets CAP_BPF alone load programs */
 	const char *const *masks; /* words */
 	size_t n_masks;
-	char *const *command; /* NULL at the end */
+	char *const *command;				 /* NULL at the end */
 	const char *(*env)(void *ctx, const char *name); /* NULL: unset */
 	void *env_ctx;
 };

@@ -192,8 +192,7 @@ static void take_fact(const cJSON *o, const char *name, char *to, size_t n)
 {
 	const cJSON *args = cJSON_GetObjectItemCaseSensitive(o, "args"), *a;
 
-	cJSON_ArrayForEach(a, args)
-	{
+	cJSON_ArrayForEach(a, args) {
 		const cJSON *is = cJSON_GetObjectItemCaseSensitive(a, "name");
 		const cJSON *v = cJSON_GetObjectItemCaseSensitive(a, "value");
 

@@ -41,7 +41,7 @@ struct watch {
 	unsigned char head[4];
 	size_t head_n, frame_n, frame_bytes;
 	bool was_last; /* a frame of no bytes: none follows */
-	char *frame; /* room for WATCH_FRAME_MAX, in the arena */
+	char *frame;   /* room for WATCH_FRAME_MAX, in the arena */
 };
 
 void watch_init(struct watch *w, struct arena *a);

@@ -12,13 +12,13 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#define ROUNDS 60      /* of cleaning, while docker commands still run */
-#define ROUND_MS 500
+#define ROUNDS	       60 /* of cleaning, while docker commands still run */
+#define ROUND_MS       500
 #define PATIENT_ROUNDS 6 /* before they are killed */
-#define TAKE_TRIES 1000
-#define TAKE_STEP_MS 10
+#define TAKE_TRIES     1000
+#define TAKE_STEP_MS   10
 #define REMOVED_MS     20000 /* for Docker, which was asked to */
-#define COMMANDS_MAX 3u  /* the gate's, the tracer's and the agent's */
+#define COMMANDS_MAX   3u    /* the gate's, the tracer's and the agent's */
 
 enum what {
 	WORD_COMMAND, /* one was started */

@@ -50,7 +50,11 @@ static size_t utf8_at(struct str s, size_t i)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	uint8_t c = (uint8_t)s.p[i];
-	size_t n = c < 0x80 ? 1 : c < 0xc0 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+	size_t n = c < 0x80   ? 1
+		   : c < 0xc0 ? 0
+		   : c < 0xe0 ? 2
+		   : c < 0xf0 ? 3
+			      : 4;
 	uint32_t v = n == 1 ? c : c & (0x7fu >> n);
 
 	if (n == 0 || c > 0xf4 || s.n - i < n)

@@ -23,10 +23,10 @@ bool wspath_is_utf8(struct str s);
 /* Where a path leads once its links are resolved. */
 enum wspath_end {
 	WSPATH_FOUND,
-	WSPATH_ROOT,    /* the workspace itself */
-	WSPATH_FILE,    /* more segments behind what is no directory */
+	WSPATH_ROOT,	/* the workspace itself */
+	WSPATH_FILE,	/* more segments behind what is no directory */
 	WSPATH_MISSING, /* no such entry */
-	WSPATH_OUT,     /* out of the workspace, a loop, or unreadable */
+	WSPATH_OUT,	/* out of the workspace, a loop, or unreadable */
 };
 
 struct wspath_place {
@@ -34,8 +34,8 @@ struct wspath_place {
 	struct str path; /* what there is: the whole, the file in the way, or
 			    the directory in which rest is missing */
 	struct str rest;
-	struct stat st;  /* of path, when FOUND or FILE */
-	bool by_link;    /* a link was on the way */
+	struct stat st; /* of path, when FOUND or FILE */
+	bool by_link;	/* a link was on the way */
 };
 
 /*

@@ -121,8 +121,7 @@ static int share_maps(struct programs *p, const struct programs_job *job)
 	struct bpf_map *m;
 	int rc = 0;
 
-	bpf_object__for_each_map(m, p->halves[0].object)
-	{
+	bpf_object__for_each_map(m, p->halves[0].object) {
 		int fd = make_map(m, job);
 
 		rc = fd < 0 ? fd : 0;
@@ -194,8 +193,7 @@ static void deal(struct programs *p, const struct programs_job *job)
 	struct half *h = p->halves;
 	struct bpf_program *one, *other = NULL;
 
-	bpf_object__for_each_program(one, h[0].object)
-	{
+	bpf_object__for_each_program(one, h[0].object) {
 		bool wanted = backend_uses(job->backend, job->kernel,
 					   job->select, bpf_program__name(one));
 		unsigned to = h[1].instructions < h[0].instructions;
@@ -239,8 +237,7 @@ static int attach(struct programs *p, const struct half *h)
 {
 	struct bpf_program *prog;
 
-	bpf_object__for_each_program(prog, h->object)
-	{
+	bpf_object__for_each_program(prog, h->object) {
 		if (!bpf_program__autoload(prog))
 			continue;
 		if (p->n_links == LINKS_MAX)
@@ -340,7 +337,7 @@ uint64_t programs_missed(const struct programs *p)
 	uint64_t all = 0;
 
 	for (unsigned i = 0; i < HALVES; i++)
-		bpf_object__for_each_program(prog, p->halves[i].object) all +=
-			missed(prog);
+		bpf_object__for_each_program(prog, p->halves[i].object)
+			all += missed(prog);
 	return all;
 }

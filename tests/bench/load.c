@@ -62,9 +62,9 @@ static int send_bytes(SSL *tls, size_t n)
 {
 	static const char block[BUF_SIZE];
 	char head[128];
-	int size = snprintf(head, sizeof(head),
-			    "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n",
-			    n);
+	int size =
+		snprintf(head, sizeof(head),
+			 "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n", n);
 
 	/* One write for a small answer, as a real server has it. */
 	if (n <= 100) {
@@ -95,7 +95,8 @@ static void *serve_one(void *arg)
 	no_delay(fd);
 	SSL_set_fd(tls, fd);
 	while (SSL_is_init_finished(tls) || SSL_accept(tls) > 0) {
-		int n = SSL_read(tls, buf + used, (int)(sizeof(buf) - used) - 1);
+		int n = SSL_read(tls, buf + used,
+				 (int)(sizeof(buf) - used) - 1);
 		char *end;
 
 		if (n <= 0)
@@ -121,7 +122,8 @@ out:
 	return NULL;
 }
 
-static _Noreturn void serve(const char *port, const char *certificate, const char *key)
+static _Noreturn void serve(const char *port, const char *certificate,
+			    const char *key)
 {
 	struct sockaddr_in6 at = {.sin6_family = AF_INET6,
 				  .sin6_port = htons((uint16_t)atoi(port))};
@@ -156,7 +158,7 @@ struct job {
 	const char *name;
 	struct sockaddr_in to;
 	uint64_t until;
-	int fresh;     /* a new connection for each request */
+	int fresh;	/* a new connection for each request */
 	uint32_t *took; /* microseconds of each request */
 	size_t count;
 };
@@ -265,8 +267,7 @@ static int get(struct job *base, int connections, double seconds)
 	all = calloc(total + 1, sizeof(*all));
 	total = 0;
 	for (int i = 0; i < connections; i++) {
-		memcpy(all + total, jobs[i].took,
-		       jobs[i].count * sizeof(*all));
+		memcpy(all + total, jobs[i].took, jobs[i].count * sizeof(*all));
 		total += jobs[i].count;
 	}
 	qsort(all, total, sizeof(*all), up);

@@ -131,8 +131,8 @@ int main(int argc, char **argv)
 	}
 	printf("scan: %llu entries, %u masks: %.1f ms; listing alone: %u "
 	       "entries, %.1f ms; ratio %.2f\n",
-	       (unsigned long long)entries, masks, best_scan, listed,
-	       best_list, best_scan / best_list);
+	       (unsigned long long)entries, masks, best_scan, listed, best_list,
+	       best_scan / best_list);
 	if (chdir("/") < 0 || fileio_remove_tree(AT_FDCWD, top, &err) < 0)
 		return 1;
 	return 0;

@@ -94,8 +94,7 @@ static char **expand(const cJSON *list)
 	const cJSON *w;
 	size_t n = 0;
 
-	cJSON_ArrayForEach(w, list)
-	{
+	cJSON_ArrayForEach(w, list) {
 		struct str s = str_of(w->valuestring);
 		struct buf b;
 

@@ -17,24 +17,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SETS 500
+#define SETS	 500
 #define PATTERNS 20
-#define ENTRIES 400
+#define ENTRIES	 400
 
 static const char *const names[] = {
-	"a",  "b",   "ab",	"ba",  "abc", "a.c", "b.c", ".c",  "a b", "*",
-	"[",  "a]",  "\\",	"!a",  "#a",  "-",   "a-",  "caf\xc3\xa9", "\xff",
-	"1",  "foo", "a ",	"a**", "...", "A",   "x.c~",
+	"a",	"b", "ab",  "ba", "abc", "a.c", "b.c", ".c",   "a b",
+	"*",	"[", "a]",  "\\", "!a",	 "#a",	"-",   "a-",   "caf\xc3\xa9",
+	"\xff", "1", "foo", "a ", "a**", "...", "A",   "x.c~",
 };
 
 /* Pieces of patterns; those without a wildcard come often enough to hit. */
 static const char *const pieces[] = {
-	"a",	 "b",	 "c",	 "a",	     "b",     "ab",   ".c",  "foo", "*",
-	"*",	 "**",	 "/",	 "/",	     "/",     "/**/", "**/", "/**", "?",
-	"[ab]",	 "[!a]", "[a-c]", "[]a]",    "[^]a]", "[a-]", "[",   "]",   "\\*",
-	"\\",	 "\\/",	 "\\a",	 "[[:alpha:]]", "[[:x:]]", "[[:a]", "[\\]]", "[/]", " ",
-	"\\ ",	 "-",	 "1",	 "#",	     "!",     ".",    "..",  "\xff", "\xc3\xa9",
-	"[b-a]", "[+--]", "***", "[a\\-c]",  "[--0]",
+	"a",	 "b",	  "c",		 "a",	    "b",     "ab",    ".c",
+	"foo",	 "*",	  "*",		 "**",	    "/",     "/",     "/",
+	"/**/",	 "**/",	  "/**",	 "?",	    "[ab]",  "[!a]",  "[a-c]",
+	"[]a]",	 "[^]a]", "[a-]",	 "[",	    "]",     "\\*",   "\\",
+	"\\/",	 "\\a",	  "[[:alpha:]]", "[[:x:]]", "[[:a]", "[\\]]", "[/]",
+	" ",	 "\\ ",	  "-",		 "1",	    "#",     "!",     ".",
+	"..",	 "\xff",  "\xc3\xa9",	 "[b-a]",   "[+--]", "***",   "[a\\-c]",
+	"[--0]",
 };
 
 static uint32_t below(uint32_t n)
@@ -96,8 +98,8 @@ static bool is_gits_fault(struct str p)
 		return false;
 	while (i < p.n && !strchr("*?[\\", p.p[i]))
 		i++;
-	if (i == 0 || p.p[i - 1] == '/' || !str_starts(str_slice(p, i, p.n),
-						       STR("**")))
+	if (i == 0 || p.p[i - 1] == '/' ||
+	    !str_starts(str_slice(p, i, p.n), STR("**")))
 		return false;
 	while (i < p.n && p.p[i] == '*')
 		i++;
@@ -185,7 +187,8 @@ static void compare(struct arena *a, const struct gitignore *g,
 		CHECK(str_eq(path, tree.v[seen].path));
 		str_u64(line, PATTERNS, &want);
 		got = judge(g, lines, path, tree.v[seen].is_dir);
-		CHECK_MSG(got == want, "%.*s: git line %u '%.*s', ours %u '%.*s'",
+		CHECK_MSG(got == want,
+			  "%.*s: git line %u '%.*s', ours %u '%.*s'",
 			  STR_ARG(path), (unsigned)want, STR_ARG(pattern), got,
 			  STR_ARG(got ? text[got - 1] : STR("")));
 		decided += want != 0;

@@ -105,7 +105,7 @@ struct model_addr {
 };
 struct model_port {
 	bool udp;
-	uint32_t ports; /* those of model_ports */
+	uint32_t ports;	 /* those of model_ports */
 	uint32_t either; /* that have its number, whichever protocol */
 };
 struct model_url {
@@ -392,7 +392,8 @@ static inline bool model_denies_quic(const struct model_rule *r,
 	if (!r->deny)
 		return false;
 	if (model_is_http(r))
-		return r->scheme != MODEL_CLEAR && (port->either >> r->ports & 1);
+		return r->scheme != MODEL_CLEAR &&
+		       (port->either >> r->ports & 1);
 	return r->who == MODEL_NAME && model_has_port(r, port);
 }
 
@@ -414,13 +415,13 @@ static inline bool model_quic(const struct model_policy *p,
 		bool http = model_is_http(r) && r->scheme != MODEL_CLEAR;
 
 		if (!r->deny && !model_is_http(r) && model_has_port(r, port))
-			blind |= model_covers(r, a) ||
-				 (r->who == MODEL_ANY && a->set &&
-				  a->scope == 0);
+			blind |=
+				model_covers(r, a) || (r->who == MODEL_ANY &&
+						       a->set && a->scope == 0);
 		denied |= model_denies_quic(r, port);
 		at |= r->deny && http && model_covers(r, a);
-		about |= model_denies_quic(r, port) && http &&
-			 model_names(r, n);
+		about |=
+			model_denies_quic(r, port) && http && model_names(r, n);
 	}
 	return !(denied && (blind || at)) && !about;
 }

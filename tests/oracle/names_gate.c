@@ -44,8 +44,8 @@ static void probe(struct test_policy *t, const struct names_map *map,
 	struct names_match match;
 	struct names_classes classes;
 	bool resolves = decide_resolve(&t->policy, name, STR("A")).allow;
-	bool matched = !names_denied(map, name) &&
-		       names_match(map, name, &match);
+	bool matched =
+		!names_denied(map, name) && names_match(map, name, &match);
 	char shown[ADDR_TEXT_MAX];
 
 	CHECK_MSG(resolves == matched, "%.*s: decide %d, gate %d\n%s",

@@ -217,10 +217,9 @@ static bool is_doc(const struct doc *d, enum layer layer, const char *source)
 
 static void test_order(void)
 {
-	const struct front_flag flags[] = {
-		{.kind = FRONT_FLAG_IMAGE,
-		 .spelling = STR("--image"),
-		 .value = STR("i")}};
+	const struct front_flag flags[] = {{.kind = FRONT_FLAG_IMAGE,
+					    .spelling = STR("--image"),
+					    .value = STR("i")}};
 	struct place_rig t;
 	struct err err;
 	docs list;

@@ -40,8 +40,7 @@ static int at(const char *vector, const char *word)
 	const cJSON *v = cJSON_GetObjectItem(json, vector), *w;
 	int i = 0;
 
-	cJSON_ArrayForEach(w, cJSON_GetObjectItem(v, "argv"))
-	{
+	cJSON_ArrayForEach(w, cJSON_GetObjectItem(v, "argv")) {
 		if (strcmp(w->valuestring, word) == 0)
 			return i;
 		i++;

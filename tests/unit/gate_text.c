@@ -140,9 +140,9 @@ static void records(void)
 	buf[n] = '\0';
 	CHECK(strcmp(buf, "{\"event\":\"generation\",\"generation\":2,"
 			  "\"ok\":true,\"ms\":70}\n") == 0);
-	n = record_change(&(struct record_change){.generation = 3,
-						  .why_not = "no\nroom"},
-			  buf);
+	n = record_change(
+		&(struct record_change){.generation = 3, .why_not = "no\nroom"},
+		buf);
 	buf[n] = '\0';
 	CHECK(strstr(buf, "\"ok\":false") &&
 	      strstr(buf, "\"message\":\"no\\nroom\""));

@@ -160,8 +160,7 @@ static void test_order(struct arena *a)
 	CHECK(gitignore_add(g, STR("!/a/public.key"), NULL) == GITIGNORE_OK);
 	CHECK(gitignore_match(g, STR("x.key"), false, &by) == GITIGNORE_MATCH);
 	CHECK(by == 0);
-	CHECK(gitignore_match(g, STR("pub.key"), false, &by) ==
-	      GITIGNORE_BACK);
+	CHECK(gitignore_match(g, STR("pub.key"), false, &by) == GITIGNORE_BACK);
 	CHECK(by == 1);
 	CHECK(gitignore_match(g, STR("public.key"), false, &by) ==
 	      GITIGNORE_MATCH);
@@ -178,8 +177,9 @@ static void test_many(struct arena *a)
 	uint32_t by;
 
 	for (unsigned i = 0; i < 4000; i++)
-		CHECK(gitignore_add(g, arena_fmt(a, "%sname%u", i % 3 ? "" : "!",
-						 i % 1000),
+		CHECK(gitignore_add(g,
+				    arena_fmt(a, "%sname%u", i % 3 ? "" : "!",
+					      i % 1000),
 				    NULL) == GITIGNORE_OK);
 	for (unsigned i = 3000; i < 4000; i++) {
 		enum gitignore_verdict want =

@@ -90,8 +90,9 @@ static void make_context(struct arena *a, const char *dir, const char *name,
 	meta = arena_fmt(a, "%s/contexts/meta/%s", dir, hex).p;
 	CHECK(fileio_mkdirs(meta, 0700, &err) == 0);
 	write_text(arena_fmt(a, "%s/meta.json", meta).p,
-		   arena_fmt(a, "{\"Name\":\"%s\",\"Endpoints\":{\"docker\":"
-				"{\"Host\":\"%s\",\"SkipTLSVerify\":false}}}",
+		   arena_fmt(a,
+			     "{\"Name\":\"%s\",\"Endpoints\":{\"docker\":"
+			     "{\"Host\":\"%s\",\"SkipTLSVerify\":false}}}",
 			     name, host));
 }
 
@@ -108,7 +109,8 @@ static void check_contexts(struct arena *a)
 	      strcmp(found.socket, "/var/run/docker.sock") == 0);
 	make_context(a, dir, "rootless", "unix:///run/user/1/docker.sock");
 	make_context(a, dir, "far", "ssh://far");
-	write_text(config, STR("{\"auths\":{},\"currentContext\":\"rootless\"}"));
+	write_text(config,
+		   STR("{\"auths\":{},\"currentContext\":\"rootless\"}"));
 	CHECK(find(a) == 0 &&
 	      strcmp(found.socket, "/run/user/1/docker.sock") == 0);
 	set(4, "DOCKER_CONTEXT", "default");

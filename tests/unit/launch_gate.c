@@ -99,10 +99,11 @@ static void check_protocol(struct arena *a)
 	o = play(a, "printf 'docker: no such image\\nRun '\"'\"'docker run "
 		    "--help'\"'\"' for more\\n' >&2; exit 125");
 	CHECK(o.status == 125 && strcmp(o.words, "docker: no such image") == 0);
-	o = play(a, "echo 'docker: Error response from daemon: failed to create "
-		    "task: error during container init: open "
-		    "/proc/sys/net/ipv6/conf/all/forwarding: no such file' "
-		    ">&2; exit 127");
+	o = play(a,
+		 "echo 'docker: Error response from daemon: failed to create "
+		 "task: error during container init: open "
+		 "/proc/sys/net/ipv6/conf/all/forwarding: no such file' "
+		 ">&2; exit 127");
 	CHECK(strstr(o.words, "start it without 'ipv6.disable=1'") &&
 	      str_starts(o.log, STR("docker: Error")));
 	o = play(a, "exit 0");

@@ -102,10 +102,14 @@ static void check_nonsense(void)
 		const char *bytes;
 		size_t n;
 	} bad[] = {
-		{"GET / HTTP/1.1\r\n", 16}, {"x\0\0", 3},
-		{"i\377\377", 3},	    {"i\20\1", 3},
-		{"s\0\3abc", 6},	    {"s\0\5abcde", 8},
-		{"e\0\1x", 4},		    {"\0\0\0", 3},
+		{"GET / HTTP/1.1\r\n", 16},
+		{"x\0\0", 3},
+		{"i\377\377", 3},
+		{"i\20\1", 3},
+		{"s\0\3abc", 6},
+		{"s\0\5abcde", 8},
+		{"e\0\1x", 4},
+		{"\0\0\0", 3},
 	};
 	int good;
 
@@ -202,10 +206,10 @@ static void check_output(void)
 	stage_pump(&s, 0);
 	CHECK(take(fd) == -1);
 	CHECK(spool_reader_open(&r, dir, &err) == 0);
-	CHECK(spool_next(&r, &stream, &got, &err) == 1 &&
-	      stream == SPOOL_OUT && str_is(got, "out"));
-	CHECK(spool_next(&r, &stream, &got, &err) == 1 &&
-	      stream == SPOOL_ERR && str_is(got, "err"));
+	CHECK(spool_next(&r, &stream, &got, &err) == 1 && stream == SPOOL_OUT &&
+	      str_is(got, "out"));
+	CHECK(spool_next(&r, &stream, &got, &err) == 1 && stream == SPOOL_ERR &&
+	      str_is(got, "err"));
 	spool_reader_done(&r);
 	CHECK(s.words_n == 3 && !stage_is_over(&s));
 	stage_close_child(&s);

@@ -16,8 +16,8 @@ static int add(struct summary *s, const char *json)
 }
 
 #define CONNECT(rest) "{\"kind\":\"connect\",\"verdict\":\"deny\"," rest "}"
-#define REQUEST(rest)                                               \
-	"{\"kind\":\"request\",\"verdict\":\"deny\",\"name\":\"a.test\"," \
+#define REQUEST(rest)                                                          \
+	"{\"kind\":\"request\",\"verdict\":\"deny\",\"name\":\"a.test\","      \
 	"\"proto\":\"tcp\",\"addr\":\"192.0.2.4\",\"port\":443," rest "}"
 #define RESOLVE(rest) "{\"kind\":\"resolve\",\"verdict\":\"deny\"," rest "}"
 

@@ -7,8 +7,8 @@
 
 #define WRAP(gate_words, agent_words)                                          \
 	"{\"version\":1,\"engine\":\"docker\",\"runtime\":\"runc\","           \
-	"\"link\":\"veth\",\"gate\":{\"image\":\"g\",\"argv\":[\"docker\","     \
-	"\"run\"," gate_words "]},\"agent\":{\"image\":\"a\",\"argv\":["        \
+	"\"link\":\"veth\",\"gate\":{\"image\":\"g\",\"argv\":[\"docker\","    \
+	"\"run\"," gate_words "]},\"agent\":{\"image\":\"a\",\"argv\":["       \
 	"\"docker\",\"run\"," agent_words "]}}\n"
 
 static const char *env(void *ctx, const char *name)
@@ -70,10 +70,11 @@ static const struct expansion_case cases[] = {
 	 "--mount|type=bind,source=/e|i|echo|{session}|--mount|a,b", 0},
 	{WRAP("\"g\"", "\"{terminal}\",\"i\""), "--interactive|i", 0},
 	{WRAP("\"g\"", "\"{{x}}{state}{{\",\"}}\""), "{x}/s{|}", 0},
-	{WRAP("\"g\"", "\"-e=A={env:TOKEN}{env:EMPTY}\""),
-	 "-e=A=s,e\"c{ret}", 0},
+	{WRAP("\"g\"", "\"-e=A={env:TOKEN}{env:EMPTY}\""), "-e=A=s,e\"c{ret}",
+	 0},
 	/* in --mount the value is one CSV field, whatever is in it */
-	{WRAP("\"g\"", "\"--mount\",\"type=bind,source={env:TOKEN},target=/t\""),
+	{WRAP("\"g\"",
+	      "\"--mount\",\"type=bind,source={env:TOKEN},target=/t\""),
 	 "--mount|type=bind,\"source=s,e\"\"c{ret}\",target=/t", 0},
 	{WRAP("\"g\"", "\"--mount=type=bind,\\\"source=/a,{home}\\\",x\""),
 	 "--mount=type=bind,\"source=/a,/s/home\",x", 0},
@@ -100,9 +101,11 @@ static const struct expansion_case cases[] = {
 	{"{\"version\":1,\"engine\":\"podman\"}", NULL, -EPROTO},
 	{"{\"version\":1,\"link\":\"wire\"}", NULL, -EPROTO},
 	{"{\"version\":1,\"gate\":{\"image\":\"g\",\"argv\":[\"rm\",\"-rf\","
-	 "\"x\"]}}", NULL, -EPROTO},
+	 "\"x\"]}}",
+	 NULL, -EPROTO},
 	{"{\"version\":1,\"gate\":{\"image\":\"g\",\"argv\":[\"docker\","
-	 "\"run\",\"x\"],\"env\":[]}}", NULL, -EPROTO},
+	 "\"run\",\"x\"],\"env\":[]}}",
+	 NULL, -EPROTO},
 };
 
 static void check_cases(struct arena *a)
@@ -130,17 +133,21 @@ static void check_more(struct arena *a)
 	v.tty = true;
 	v.command = none;
 	v.n_masks = 0;
-	got = expand(a, WRAP("\"g\"", "\"{terminal}\",\"{masks}\",\"{command}\""),
+	got = expand(a,
+		     WRAP("\"g\"", "\"{terminal}\",\"{masks}\",\"{command}\""),
 		     &v, &code);
-	CHECK(got && strcmp(got, "docker|run|--interactive|--tty|"
-			    VECTORS_NO_KEYS) == 0);
+	CHECK(got &&
+	      strcmp(got, "docker|run|--interactive|--tty|" VECTORS_NO_KEYS) ==
+		      0);
 	v.workspace = "/a\r\nb";
 	CHECK(!expand(a, WRAP("\"g\"", "\"--mount\",\"s={workspace}\""), &v,
-		      &code) && code == -EINVAL);
+		      &code) &&
+	      code == -EINVAL);
 	v.workspace = "/a\nb,c\"d";
 	got = expand(a, WRAP("\"g\"", "\"--mount\",\"s={workspace},t\""), &v,
 		     &code);
-	CHECK(got && strcmp(got, "docker|run|--mount|\"s=/a\nb,c\"\"d\",t") == 0);
+	CHECK(got &&
+	      strcmp(got, "docker|run|--mount|\"s=/a\nb,c\"\"d\",t") == 0);
 	/* the gate's vector and the head of the file */
 	{
 		struct vectors r;

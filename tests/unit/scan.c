@@ -149,7 +149,8 @@ static void test_basics(void)
 	put("vendor/.env");
 	put("vendor/deep/.env");
 	EXPECT("", "");
-	EXPECT("ignore .env\n", "i:.env P:a i:a/.env P:a/b P:a/b/c "
+	EXPECT("ignore .env\n",
+	       "i:.env P:a i:a/.env P:a/b P:a/b/c "
 	       "i:a/b/c/.env P:vendor i:vendor/.env P:vendor/deep "
 	       "i:vendor/deep/.env");
 	EXPECT("ignore secrets/\n", "I:secrets");
@@ -183,20 +184,29 @@ static void test_words(void)
 	for (uint32_t i = 0; i < b.masks.words.n; i += 2)
 		CHECK(strcmp(b.masks.words.v[i], "--mount") == 0);
 	CHECK(strcmp(b.masks.words.v[1],
-		     arena_fmt(b.a, "type=bind,\"source=%s/a,b\","
-			       "\"target=/workspace/a,b\"", b.ws).p) == 0);
+		     arena_fmt(b.a,
+			       "type=bind,\"source=%s/a,b\","
+			       "\"target=/workspace/a,b\"",
+			       b.ws)
+			     .p) == 0);
 	CHECK(strcmp(b.masks.words.v[3],
-		     arena_fmt(b.a, "type=bind,source=%s/empty/file,"
+		     arena_fmt(b.a,
+			       "type=bind,source=%s/empty/file,"
 			       "\"target=/workspace/a,b/\"\"q\"\"\",readonly",
-			       b.state).p) == 0);
+			       b.state)
+			     .p) == 0);
 	CHECK(strcmp(b.masks.words.v[5],
-		     arena_fmt(b.a, "type=bind,source=%s/p: =,"
-			       "target=/workspace/p: =,readonly", b.ws).p) ==
-	      0);
+		     arena_fmt(b.a,
+			       "type=bind,source=%s/p: =,"
+			       "target=/workspace/p: =,readonly",
+			       b.ws)
+			     .p) == 0);
 	CHECK(strcmp(b.masks.words.v[7],
-		     arena_fmt(b.a, "type=bind,source=%s/empty/file,"
+		     arena_fmt(b.a,
+			       "type=bind,source=%s/empty/file,"
 			       "\"target=/workspace/x\ny\",readonly",
-			       b.state).p) == 0);
+			       b.state)
+			     .p) == 0);
 	put("bad\xff.key");
 	CHECK(prepare_as(&b, "s1", "ignore *.key\n") == -EILSEQ);
 	CHECK(strstr(b.err.text, "bad\\xff.key"));
@@ -287,8 +297,7 @@ static void test_hard_links(void)
 	CHECK(link("s/deep/er/key", "stolen") == 0);
 	EXPECT("ignore s/\n", "I:s i:stolen");
 	EXPECT("readonly s/\n", "R:s r:stolen");
-	EXPECT("ignore /stolen\nreadonly s/\n",
-	       "R:s i:s/deep/er/key i:stolen");
+	EXPECT("ignore /stolen\nreadonly s/\n", "R:s i:s/deep/er/key i:stolen");
 	CHECK(symlink("s/deep", "lk") == 0);
 	EXPECT("ignore lk\n", "P:s I:s/deep i:stolen");
 	EXPECT("readonly lk\n", "P:s R:s/deep r:stolen");
@@ -373,7 +382,8 @@ static void test_too_many(void)
 		CHECK(fd >= 0);
 		close(fd);
 	}
-	CHECK(prepare_as(&b, "s1", "ignore .env\nignore *.key\n"
+	CHECK(prepare_as(&b, "s1",
+			 "ignore .env\nignore *.key\n"
 			 "hold .git/hooks/\n") == -E2BIG);
 	CHECK(strstr(b.err.text, "24580 mounts"));
 	CHECK(strstr(b.err.text, "24576 in many/"));
@@ -444,8 +454,8 @@ static void test_commondir(void)
 
 	bed_init(&b);
 	CHECK(prepare_as(&b, "s1", "hold .git/commondir\n") == 0);
-	CHECK(fileio_read(b.a, AT_FDCWD, ".git/commondir", 99, &text,
-			  &b.err) == 0);
+	CHECK(fileio_read(b.a, AT_FDCWD, ".git/commondir", 99, &text, &b.err) ==
+	      0);
 	CHECK(str_is(text, ".\n"));
 	CHECK(masks_release(b.state, "s1", &b.err) == 0);
 	CHECK(!there(".git"));
@@ -461,7 +471,8 @@ static void test_undo(void)
 	struct bed b;
 
 	bed_init(&b);
-	CHECK(prepare_as(&b, "s1", "hold .git/config\nhold .git/hooks/\n"
+	CHECK(prepare_as(&b, "s1",
+			 "hold .git/config\nhold .git/hooks/\n"
 			 "hold .git/a\nhold .git/b\n") == 0);
 	CHECK(there(".git/config") && there(".git/hooks"));
 	/* The host writes into one, replaces another, puts a file into a
@@ -487,8 +498,8 @@ static void test_shared(void)
 	session(&b, "s2");
 	session(&b, "s3");
 	CHECK(prepare_as(&b, "s1", "hold .git/hooks/\n") == 0);
-	CHECK(prepare_as(&b, "s2",
-			 "hold .git/hooks/\nhold .git/config\n") == 0);
+	CHECK(prepare_as(&b, "s2", "hold .git/hooks/\nhold .git/config\n") ==
+	      0);
 	CHECK(strcmp(listed(&b), "P:.git r:.git/config R:.git/hooks") == 0);
 	/* Not by a hold, but it stands on a placeholder all the same. */
 	CHECK(prepare_as(&b, "s3", "readonly hooks/\n") == 0);
@@ -556,8 +567,8 @@ static void test_killed(void)
 		if (there(".git"))
 			CHECK(rmdir(".git") == 0);
 	}
-	CHECK(fileio_write(AT_FDCWD, journal(&b, "s1"),
-			   STR("something else\n"), 0600, &err) == 0);
+	CHECK(fileio_write(AT_FDCWD, journal(&b, "s1"), STR("something else\n"),
+			   0600, &err) == 0);
 	CHECK(masks_release(b.state, "s1", &b.err) == -EPROTO);
 	bed_done(&b);
 }
@@ -590,7 +601,8 @@ static void test_kill_9(void)
 static int one_of_crowd(struct bed *b, const char *id)
 {
 	for (unsigned round = 0; round < 15; round++) {
-		if (prepare_as(b, id, "hold .git/hooks/\nhold .git/config\n"
+		if (prepare_as(b, id,
+			       "hold .git/hooks/\nhold .git/config\n"
 			       "hold .vscode/tasks.json\n") < 0)
 			return 2;
 		for (unsigned i = 0; i < 5; i++) {
@@ -648,7 +660,7 @@ static void test_submount(void)
 	EXPECT("ignore .env\nreadonly vendor/\n",
 	       "R:vendor R:vendor/disk i:vendor/disk/deep/.env R:vendor/same");
 	EXPECT("ignore .env\n", "P:vendor P:vendor/disk P:vendor/disk/deep "
-	       "i:vendor/disk/deep/.env");
+				"i:vendor/disk/deep/.env");
 	CHECK(umount("vendor/disk") == 0 && umount("vendor/same") == 0);
 	bed_done(&b);
 }
@@ -702,7 +714,7 @@ static void test_unreadable(void)
 		if (geteuid() == 0 && (setgid(65534) || setuid(65534)))
 			_exit(9);
 		EXPECT("ignore .env\n", "I:closed P:listed i:listed/.env "
-		       "P:open i:open/.env");
+					"P:open i:open/.env");
 		CHECK(b.masks.notes.n == 1);
 		CHECK(strstr(b.masks.notes.v[0].p, "closed: cannot be read"));
 		/* Its owner could change the mode, inside. */
@@ -730,7 +742,8 @@ static void test_plan(void)
 	} plans[] = {
 		{"membrane-mounts 1\nworkspace /w\n", NULL},
 		{"membrane-mounts 1\nworkspace /w\nignore a\nignore !b c\n"
-		 "readonly d/\nhold e/f\nhold g/\n", NULL},
+		 "readonly d/\nhold e/f\nhold g/\n",
+		 NULL},
 		{"", "cut"},
 		{"membrane-mounts 1\nworkspace /w", "cut"},
 		{"membrane-mounts 2\nworkspace /w\n", "line 1"},
@@ -761,13 +774,12 @@ static void test_plan(void)
 	for (size_t i = 0; i < ARRAY_LEN(plans); i++) {
 		struct mountsplan plan;
 		struct err err = {0};
-		int rc = mountsplan_read(a, str_of(plans[i].text), &plan,
-					 &err);
+		int rc = mountsplan_read(a, str_of(plans[i].text), &plan, &err);
 
 		CHECK_MSG(rc == (plans[i].why ? -EPROTO : 0), "%s: %s",
 			  plans[i].text, err.text);
-		CHECK_MSG(!plans[i].why || strstr(err.text, plans[i].why),
-			  "%s", err.text);
+		CHECK_MSG(!plans[i].why || strstr(err.text, plans[i].why), "%s",
+			  err.text);
 	}
 	arena_free(a);
 }

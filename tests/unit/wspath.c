@@ -34,8 +34,8 @@ static void test_utf8(struct arena *a)
 	CHECK(wspath_is_utf8(STR("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80")));
 	CHECK(!wspath_is_utf8(STR("\xff")));
 	CHECK(!wspath_is_utf8(STR("\xc3")));
-	CHECK(!wspath_is_utf8(STR("\xc0\xaf")));         /* overlong */
-	CHECK(!wspath_is_utf8(STR("\xed\xa0\x80")));     /* surrogate */
+	CHECK(!wspath_is_utf8(STR("\xc0\xaf")));	 /* overlong */
+	CHECK(!wspath_is_utf8(STR("\xed\xa0\x80")));	 /* surrogate */
 	CHECK(!wspath_is_utf8(STR("\xf4\x90\x80\x80"))); /* above U+10FFFF */
 	CHECK(!wspath_is_utf8(STR("\xe0\x80\x80")));
 	CHECK(!wspath_is_utf8(STR("\x80")));
@@ -48,8 +48,8 @@ static struct rng rng = {1};
 /* A path of up to five pieces, which may climb or start at the workspace. */
 static struct str random_path(struct arena *a, const char *root)
 {
-	static const char *const pieces[] = {"a", "b", "c", "d", "a", "b",
-					     "..", "..", ".", ""};
+	static const char *const pieces[] = {"a", "b",	"c",  "d", "a",
+					     "b", "..", "..", ".", ""};
 	struct str p = STR("");
 
 	if (rng_below(&rng, 8) == 0)
