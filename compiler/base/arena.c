@@ -119,7 +119,7 @@ static bool extended(struct arena *a, const void *p, size_t n, size_t size)
 {
 	struct block *b = a->blocks;
 
-	if (!b || (const char *)p + n != (char *)b->data + b->used ||
+	if (!b || !p || (const char *)p + n != (char *)b->data + b->used ||
 	    b->size - b->used < size - n)
 		return false;
 	b->used += size - n;
