@@ -350,21 +350,50 @@ int l7_shut_down(const char *admin, struct err *err)
 	return admin_do(admin, (struct str){text, at}, servers, NULL, err);
 }
 
+/* How many connections to servers it has: used_cur, the seventh word. */
+static int count_open(const char *admin, uint64_t *out, struct err *err)
+{
+	char answer[ADMIN_ANSWER_MAX];
+	struct str rest, line, word = {0};
+	size_t n = 0;
+	int rc = admin_ask(admin, STR("show servers conn\n"), answer, &n, err);
+
+	*out = 0;
+	rest = (struct str){answer, n};
+	while (rc == 0 && str_line(&rest, &line)) {
+		bool found = line.n > 0 && line.p[0] != '#';
+		uint64_t used;
+
+		for (int i = 0; found && i < 7; i++)
+			found = str_field(&line, ' ', &word);
+		if (found && str_u64(word, UINT32_MAX, &used))
+			*out += used;
+	}
+	return rc;
+}
+
+void l7_hear_out(struct l7 *l, const char *admin)
+{
+	struct pollfd p = {l->log, POLLIN, 0};
+	int64_t deadline_ms = clock_ms() + L7_CLOSE_MS;
+	uint64_t open = 1;
+	bool speaks = true;
+	struct err err;
+
+	while ((open || speaks) && clock_ms() < deadline_ms) {
+		if (count_open(admin, &open, &err) < 0)
+			return;
+		speaks = poll(&p, 1, L7_SETTLE_MS) > 0;
+		if (speaks)
+			(void)l7log_read(l->log, l->on_line, l->data);
+	}
+}
+
 static void end_others(struct l7 *l)
 {
 	haproxy_end(&l->next);
 	for (size_t i = 0; i < L7_PAST; i++)
 		haproxy_end(&l->past[i].haproxy);
-}
-
-/* What it says of connections that it was told to close just now. */
-static void hear_out(struct l7 *l)
-{
-	struct pollfd p = {l->log, POLLIN, 0};
-	int64_t deadline_ms = clock_ms() + L7_SETTLE_MS;
-
-	while (clock_ms() < deadline_ms && poll(&p, 1, L7_SETTLE_MS / 3) > 0)
-		(void)l7log_read(l->log, l->on_line, l->data);
 }
 
 void l7_end(struct l7 *l)
@@ -374,7 +403,7 @@ void l7_end(struct l7 *l)
 	end_others(l);
 	if (l->haproxy.pid) {
 		if (l7_shut_down(L7_ADMIN, &err) == 0)
-			hear_out(l);
+			l7_hear_out(l, L7_ADMIN);
 		if (count_dropped(l, L7_ADMIN, &err) < 0)
 			l->dropped = 0; /* it has ended: nothing to ask */
 		haproxy_end(&l->haproxy);

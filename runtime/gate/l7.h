@@ -28,7 +28,8 @@
 #define L7_LEAVES    L7_DIR "leaf/"
 #define L7_PINS	     L7_DIR "pins.map"
 #define L7_CRTLIST   "/plan/crt.lst"
-#define L7_SETTLE_MS 60	  /* for the last lines of HAProxy */
+#define L7_SETTLE_MS 20	  /* of silence: its last line was read */
+#define L7_CLOSE_MS  2000 /* for HAProxy to close what is open */
 #define L7_COUNT_MS  5000 /* between two looks at what it dropped */
 #define L7_PAST	     4u	  /* processes that only end what they have */
 
@@ -113,6 +114,8 @@ int l7_wait_ms(const struct l7 *l, int64_t now_ms);
 void l7_count_dropped(struct l7 *l, const char *admin);
 /* End every connection that HAProxy has to a server, so that it logs them. */
 must_check int l7_shut_down(const char *admin, struct err *err);
+/* After that: until all of them are closed, and it has no more to say. */
+void l7_hear_out(struct l7 *l, const char *admin);
 /* End every connection, read what HAProxy says of them, end it. */
 void l7_end(struct l7 *l);
 

@@ -192,6 +192,8 @@ static void take_leave(struct l7 *l, bool cut)
 	l7_count_dropped(l, KEEP_ADMIN);
 	if (cut && l7_shut_down(KEEP_ADMIN, &err) < 0)
 		l->on_error(l->data, err.text);
+	else if (cut)
+		l7_hear_out(l, KEEP_ADMIN);
 	haproxy_finish(&l->haproxy);
 }
 

@@ -14,7 +14,7 @@
 #include "runtime/gate/l7.h"
 
 #define L7_KEEP	  L7_DIR "keep/"
-#define L7_CUT_MS 60 /* for its last log lines */
+#define L7_CUT_MS 60 /* for what it still sends to clients */
 
 /*
  * Start it, for this plan. -EOPNOTSUPP: it decrypts, and the session, which
