@@ -43,6 +43,9 @@
 #ifndef SYS_lchown
 #define SYS_lchown -1
 #endif
+#ifndef SYS_access
+#define SYS_access -1
+#endif
 #ifndef SYS_iopl
 #define SYS_iopl -1
 #endif
