@@ -147,6 +147,14 @@ def kill_9_of_membrane():
         check(names == {"probe.py", "x.env"}, "no placeholder is left", names)
 
 
+def nothing_is_left(where):
+    s = where.membrane("run", "--", "true")
+    check(s.status == 0, "the next one runs", s.stderr)
+    no_leftovers(10, "after eight kills")
+    names = {x.name for x in where.work.iterdir()}
+    check(names == {"probe.py", ".env"}, "no placeholder is left", names)
+
+
 @test
 def kill_9_at_any_moment():
     with Place("ignore: [.env]\n", files={".env": "s\n"}) as where:
@@ -155,11 +163,7 @@ def kill_9_at_any_moment():
             time.sleep(ms / 1000)
             p.kill()
             p.communicate(timeout=30)
-        s = where.membrane("run", "--", "true")
-        check(s.status == 0, "the next one runs", s.stderr)
-        no_leftovers(10, "after eight kills")
-        names = {x.name for x in where.work.iterdir()}
-        check(names == {"probe.py", ".env"}, "no placeholder is left", names)
+        nothing_is_left(where)
 
 
 @test
@@ -172,11 +176,7 @@ def kill_9_near_the_end():
             time.sleep(max(0, took - 0.03 * before))
             p.kill()
             p.communicate(timeout=30)
-        s = where.membrane("run", "--", "true")
-        check(s.status == 0, "the next one runs", s.stderr)
-        no_leftovers(10, "after eight kills")
-        names = {x.name for x in where.work.iterdir()}
-        check(names == {"probe.py", ".env"}, "no placeholder is left", names)
+        nothing_is_left(where)
 
 
 def locks(where):
