@@ -324,20 +324,28 @@ const struct profiles *l7_profiles_of(const struct l7 *l, pid_t pid,
 
 /* --- the end ------------------------------------------------------------- */
 
-/* Every server of "show servers conn": its first word is BACKEND/SERVER. */
+/* The next of "show servers conn": BACKEND/SERVER, and the words behind it. */
+static bool next_server(struct str *answer, struct str *server,
+			struct str *words)
+{
+	while (str_line(answer, words))
+		if (words->n > 0 && words->p[0] != '#' &&
+		    str_field(words, ' ', server))
+			return true;
+	return false;
+}
+
 int l7_shut_down(const char *admin, struct err *err)
 {
 	char answer[ADMIN_ANSWER_MAX], text[ADMIN_BATCH_MAX];
-	struct str rest, line, server;
+	struct str rest, server, words;
 	size_t n = 0, at = 0;
 	unsigned servers = 0;
 	int rc = admin_ask(admin, STR("show servers conn\n"), answer, &n, err);
 
 	rest = (struct str){answer, n};
-	while (rc == 0 && str_line(&rest, &line)) {
-		if (line.n == 0 || line.p[0] == '#' ||
-		    !str_field(&line, ' ', &server) ||
-		    at + server.n + 64 > sizeof(text))
+	while (rc == 0 && next_server(&rest, &server, &words)) {
+		if (at + server.n + 64 > sizeof(text))
 			continue;
 		at += (size_t)snprintf(text + at, sizeof(text) - at,
 				       "shutdown sessions server %.*s;",
@@ -354,18 +362,18 @@ int l7_shut_down(const char *admin, struct err *err)
 static int count_open(const char *admin, uint64_t *out, struct err *err)
 {
 	char answer[ADMIN_ANSWER_MAX];
-	struct str rest, line, word = {0};
+	struct str rest, server, words, word;
 	size_t n = 0;
 	int rc = admin_ask(admin, STR("show servers conn\n"), answer, &n, err);
 
 	*out = 0;
 	rest = (struct str){answer, n};
-	while (rc == 0 && str_line(&rest, &line)) {
-		bool found = line.n > 0 && line.p[0] != '#';
+	while (rc == 0 && next_server(&rest, &server, &words)) {
+		bool found = true;
 		uint64_t used;
 
-		for (int i = 0; found && i < 7; i++)
-			found = str_field(&line, ' ', &word);
+		for (int i = 1; found && i < 7; i++)
+			found = str_field(&words, ' ', &word);
 		if (found && str_u64(word, UINT32_MAX, &used))
 			*out += used;
 	}
