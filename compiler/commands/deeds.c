@@ -14,7 +14,6 @@
 #define SLOTS	     (8 * DEEDS_MAX)
 #define WORKSPACE    "/workspace/"
 #define TYPE_STREAM  1
-#define SWITCHING    101 /* RFC 9110, section 15.2.2 */
 #define SCRATCH_USES 4096u
 
 /* Texts and a number for each: deeds, flows that were decided, addresses. */
@@ -314,15 +313,14 @@ static void take_flow(struct deeds *d, const cJSON *o, bool is_request,
 	if (seen) {
 		struct ir_request r = url_of(&c, tls, method, path);
 
-		x = add(d, &r, then, reason);
-		if (x)
-			x->upgraded |= number_of(o, "status") == SWITCHING;
+		add(d, &r, then, reason);
 	}
 	/* Of a request that was refused, the connection may have been fine. */
 	if (seen && then == DEED_REFUSED)
 		return;
 	x = add(d, &c, then, reason);
-	if (x)
+	/* What failed tells not whether it would have been looked into. */
+	if (x && reason == REASON_GRANTED)
 		x->unseen += !seen;
 }
 

@@ -28,7 +28,6 @@ struct deed {
 	uint64_t n;
 	/* Of n, connections that nothing looked into. */
 	uint64_t unseen;
-	bool upgraded;	/* a request that changed the protocol */
 	uint32_t order; /* in which it was first seen, from 1 */
 };
 

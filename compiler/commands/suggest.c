@@ -1,169 +1,62 @@
 #include "compiler/commands/suggest.h"
 
 #include "compiler/base/secret.h"
-#include "compiler/lint/third_party.h"
-
-#include <string.h>
+#include "compiler/commands/suggest_merge.h"
+#include "compiler/commands/suggest_within.h"
+#include "compiler/ir/http.h"
+#include "compiler/ir/text.h"
 
 #define NAME_ONLY_PORT 443 /* of a name that was only asked for */
 
-/* --- paths ---------------------------------------------------------------- */
+typedef VEC(const struct deed *) deed_list;
 
-static int by_rule(const void *va, const void *vb)
+/* What was seen of one destination: of each of its ports, of it at all. */
+struct seen_port {
+	enum ir_proto proto;
+	uint16_t port;
+	bool open;	    /* something flowed that nobody looked into */
+	deed_list requests; /* of HTTP */
+};
+struct seen {
+	struct str who;
+	bool is_addr, is_v6;
+	VEC(struct seen_port) ports;
+	deed_list all;
+};
+
+struct maker {
+	struct arena *a;
+	const struct ir_policy *under; /* or NULL */
+	bool checked;		       /* whatever is put in fits under it */
+	struct suggestion *out;
+};
+
+/* --- what was seen -------------------------------------------------------- */
+
+static struct seen_port *port_of(struct arena *a, struct seen *s,
+				 enum ir_proto proto, uint16_t port)
 {
-	const struct suggest_http *a = va, *b = vb;
-	int c = str_cmp(a->method, b->method);
-
-	return c ? c : str_cmp(a->path, b->path);
-}
-
-static void sort_rules(suggest_rules *list)
-{
-	uint32_t n = 0;
-
-	vec_sort(list, by_rule);
-	vec_each(x, list)
-		if (n == 0 || by_rule(&list->v[n - 1], x))
-			list->v[n++] = *x;
-	list->n = n;
-}
-
-/* "/a/b" of "/a/b/c" and of "/a/b/c/"; empty at the root. */
-static struct str folder(struct str path)
-{
-	while (path.n && path.p[path.n - 1] == '/')
-		path.n--;
-	return str_parent(path);
-}
-
-static bool covers(const struct suggest_http *outer,
-		   const struct suggest_http *x)
-{
-	struct str p = outer->path;
-
-	while (p.n && p.p[p.n - 1] == '/')
-		p.n--;
-	return outer != x && str_eq(outer->method, x->method) &&
-	       str_starts(x->path, p) &&
-	       (x->path.n == p.n || x->path.p[p.n] == '/');
-}
-
-/* All that another one permits as well. */
-static void drop_covered(suggest_rules *list)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < list->n; i++) {
-		bool covered = false;
-
-		for (uint32_t k = 0; k < list->n && !covered; k++)
-			covered = covers(&list->v[k], &list->v[i]) &&
-				  (k < n || k > i);
-		if (!covered)
-			list->v[n++] = list->v[i];
-	}
-	list->n = n;
-}
-
-/* Which methods a path is asked with, among these rules: "GET,POST". */
-static struct str methods_of(struct arena *a, const suggest_rules *list,
-			     struct str path)
-{
-	struct buf b;
-
-	buf_init(&b, a);
-	vec_each(x, list)
-		if (str_eq(x->path, path))
-			buf_addf(&b, "%s%.*s", b.n ? "," : "",
-				 STR_ARG(x->method));
-	return buf_str(&b);
-}
-
-/* Three or more in one folder, asked with the same methods, become it. */
-static bool merge_paths(struct arena *a, suggest_rules *list)
-{
-	for (uint32_t i = 0; i < list->n; i++) {
-		struct str in = folder(list->v[i].path);
-		struct str methods = methods_of(a, list, list->v[i].path);
-		uint32_t n = 0;
-
-		if (in.n == 0)
-			continue;
-		for (uint32_t k = 0; k < list->n; k++)
-			n += str_eq(list->v[k].method, list->v[i].method) &&
-			     str_eq(folder(list->v[k].path), in) &&
-			     str_eq(methods_of(a, list, list->v[k].path),
-				    methods);
-		if (n < SUGGEST_SIBLINGS)
-			continue;
-		*vec_push(a, list) = (struct suggest_http){
-			list->v[i].method, arena_fmt(a, "%.*s/", STR_ARG(in))};
-		sort_rules(list);
-		drop_covered(list);
-		return true;
-	}
-	return false;
-}
-
-/* --- one destination ------------------------------------------------------ */
-
-static struct suggest_port *port_of(struct arena *a, struct suggest_grant *g,
-				    enum ir_proto proto, uint16_t port)
-{
-	vec_each(p, &g->ports)
+	vec_each(p, &s->ports)
 		if (p->proto == proto && p->port == port)
 			return p;
-	*vec_push(a, &g->ports) =
-		(struct suggest_port){.proto = proto, .port = port};
-	return &g->ports.v[g->ports.n - 1];
+	*vec_push(a, &s->ports) =
+		(struct seen_port){.proto = proto, .port = port};
+	return &s->ports.v[s->ports.n - 1];
 }
 
-/* A path may hold what should not stand in a policy: then its folder. */
-static struct str without_secret(struct str path)
+static void see_deed(struct arena *a, struct seen *s, const struct deed *d)
 {
-	struct secret s;
+	struct seen_port *p;
 
-	while (path.n && secret_next(path, 0, &s))
-		path = folder(path);
-	return path.n ? path : STR("/");
-}
-
-static bool is_method(struct str m)
-{
-	for (size_t i = 0; i < m.n; i++)
-		if (m.p[i] < 'A' || m.p[i] > 'Z')
-			return false;
-	return m.n > 0 && !str_is(m, "CONNECT");
-}
-
-static void add_url(struct arena *a, struct suggest_grant *g,
-		    const struct deed *d)
-{
-	const struct ir_url *u = &d->r.url;
-	struct suggest_port *p = port_of(a, g, IR_PROTO_TCP, u->port);
-
-	/* What no rule can say, needs a grant without rules. */
-	p->unseen |= d->upgraded || !is_method(d->r.method) ||
-		     !decide_path_canonical(u->path) ||
-		     (g->is_addr && u->scheme == IR_SCHEME_HTTPS);
-	*vec_push(a, &p->http) =
-		(struct suggest_http){d->r.method, without_secret(u->path)};
-}
-
-static void add_deed(struct arena *a, struct suggest_grant *g,
-		     const struct deed *d)
-{
-	struct suggest_port *p;
-
+	*vec_push(a, &s->all) = d;
 	switch (d->r.kind) {
 	case IR_REQ_CONNECT:
-		g->private |= !g->is_addr && d->r.has_addr &&
-			      addr_scope(&d->r.addr) == ADDR_PRIVATE;
-		p = port_of(a, g, d->r.proto, d->r.port);
-		p->unseen |= d->unseen > 0;
+		p = port_of(a, s, d->r.proto, d->r.port);
+		p->open |= d->unseen > 0;
 		return;
 	case IR_REQ_HTTP:
-		add_url(a, g, d);
+		p = port_of(a, s, IR_PROTO_TCP, d->r.url.port);
+		*vec_push(a, &p->requests) = d;
 		return;
 	case IR_REQ_RESOLVE:
 	case IR_REQ_READ:
@@ -173,109 +66,216 @@ static void add_deed(struct arena *a, struct suggest_grant *g,
 	}
 }
 
-static int by_port(const void *va, const void *vb)
+static bool at_private(const struct deed *d)
 {
-	const struct suggest_port *a = va, *b = vb;
-
-	if (a->proto != b->proto)
-		return (int)a->proto - (int)b->proto;
-	return (int)a->port - (int)b->port;
+	return d->r.kind == IR_REQ_CONNECT && d->r.has_addr &&
+	       addr_scope(&d->r.addr) == ADDR_PRIVATE;
 }
 
-static void finish(struct arena *a, struct suggest_grant *g)
+static bool any_private(const struct seen *s)
 {
-	if (g->ports.n == 0) /* the least that lets a name be resolved */
-		port_of(a, g, IR_PROTO_TCP, NAME_ONLY_PORT)->unseen = true;
-	vec_sort(&g->ports, by_port);
-	vec_each(p, &g->ports) {
-		p->unseen |= p->http.n == 0;
-		if (p->unseen)
-			p->http.n = 0;
-		sort_rules(&p->http);
-		drop_covered(&p->http);
-		while (merge_paths(a, &p->http))
-			;
+	vec_each(d, &s->all)
+		if (!s->is_addr && at_private(*d))
+			return true;
+	return false;
+}
+
+/* --- requests as rules ---------------------------------------------------- */
+
+/* A path may hold what should not stand in a policy: then its folder. */
+static struct str without_secret(struct str path)
+{
+	struct secret s;
+
+	while (path.n && secret_next(path, 0, &s))
+		path = suggest_merge_folder(path);
+	return path.n ? path : STR("/");
+}
+
+static void note(struct arena *a, suggest_texts *list, const struct deed *d)
+{
+	struct ir_request r = d->r;
+
+	if (r.kind == IR_REQ_HTTP)
+		r.url.path = without_secret(r.url.path);
+	*vec_push(a, list) = ir_request_text(a, &r);
+}
+
+/* CONNECT names no path; TLS at an address without a name, no server. */
+static bool is_sayable(struct arena *a, const struct seen *s,
+		       const struct deed *d)
+{
+	const char *near;
+
+	return http_method_fits(a, d->r.method, &near) &&
+	       !str_is(d->r.method, "CONNECT") &&
+	       decide_path_canonical(d->r.url.path) &&
+	       !(s->is_addr && d->r.url.scheme == IR_SCHEME_HTTPS);
+}
+
+static bool rules_of(struct arena *a, const struct seen *s,
+		     const struct seen_port *p, suggest_rules *out)
+{
+	bool all = true;
+
+	vec_each(d, &p->requests) {
+		if (!is_sayable(a, s, *d)) {
+			all = false;
+			continue;
+		}
+		*vec_push(a, out) = (struct suggest_http){
+			(*d)->r.method, without_secret((*d)->r.url.path)};
 	}
+	suggest_merge_same(out);
+	return all;
 }
 
-/* --- names alike ---------------------------------------------------------- */
+/* --- what fits ------------------------------------------------------------ */
 
-static bool same_ports(const struct suggest_grant *x,
-		       const struct suggest_grant *y)
+static bool fits_grant(void *ctx, const struct suggest_grant *g)
 {
-	if (x->private != y->private || x->ports.n != y->ports.n)
-		return false;
-	for (uint32_t i = 0; i < x->ports.n; i++) {
-		const suggest_rules *p = &x->ports.v[i].http;
-		const suggest_rules *q = &y->ports.v[i].http;
+	struct maker *m = ctx;
+	suggest_grants one = {0};
 
-		if (by_port(&x->ports.v[i], &y->ports.v[i]) || p->n != q->n)
-			return false;
-		for (uint32_t k = 0; k < p->n; k++)
-			if (by_rule(&p->v[k], &q->v[k]))
-				return false;
-	}
-	return true;
-}
-
-static struct str parent(struct str name)
-{
-	return str_slice(name, str_find(name, '.', 0) + 1, name.n);
-}
-
-/* "co.uk", "com.au": names are sold below it. A guess on the safe side. */
-static bool is_suffix(struct str name)
-{
-	size_t dot = str_find(name, '.', 0);
-	struct str tld = str_slice(name, dot + 1, name.n);
-
-	if (dot == name.n)
+	if (!m->checked)
 		return true;
-	return str_find(tld, '.', 0) == tld.n && tld.n == 2 && dot <= 4;
+	*vec_push(m->a, &one) = *g;
+	return suggest_within(m->under, &one);
 }
 
-/* Does "*.x" reach no more places of others than these names did? */
-static bool may_merge(const struct suggest_grant *g, struct str pattern)
+/* Alone, with these rules. */
+static bool fits_port(struct maker *m, const struct suggest_grant *g,
+		      const struct suggest_port *p, const suggest_rules *http)
 {
-	const struct third_party *row;
+	struct suggest_grant one = *g;
+	struct suggest_port port = *p;
 
-	if (is_suffix(parent(g->dest)))
-		return false;
-	for (size_t i = 0; (row = third_party_at(i)); i++)
-		if (decide_name_matches(row->dest, g->dest) ||
-		    str_eq(row->dest, pattern) ||
-		    decide_name_matches(pattern, row->dest))
-			return false;
-	return true;
+	port.http = *http;
+	one.ports.v = &port;
+	one.ports.n = 1;
+	return fits_grant(m, &one);
 }
 
-static bool alike(const struct suggest_grant *x, const struct suggest_grant *g)
+/* Those of the rules that fit by themselves; others are told of. */
+static suggest_rules fitting_rules(struct maker *m,
+				   const struct suggest_grant *g,
+				   const struct suggest_port *p,
+				   const suggest_rules *list)
 {
-	return !x->merged && !x->is_addr &&
-	       str_eq(parent(x->dest), parent(g->dest)) && same_ports(x, g);
-}
+	suggest_rules out = {0};
 
-static void merge_names(struct arena *a, suggest_grants *list)
-{
-	uint32_t all = list->n;
+	vec_each(x, list) {
+		suggest_rules one = {.v = x, .n = 1};
 
-	for (uint32_t i = 0; i < all; i++) {
-		struct suggest_grant g = list->v[i];
-		uint32_t n = 0;
-
-		if (g.merged || g.is_addr)
-			continue;
-		for (uint32_t k = i; k < all; k++)
-			n += alike(&list->v[k], &g);
-		g.dest = arena_fmt(a, "*.%.*s", STR_ARG(parent(g.dest)));
-		if (n < SUGGEST_SIBLINGS || !may_merge(&list->v[i], g.dest))
-			continue;
-		for (uint32_t k = i; k < all; k++)
-			if (k != i && alike(&list->v[k], &list->v[i]))
-				list->v[k].merged = true;
-		list->v[i].merged = true;
-		*vec_push(a, list) = g;
+		if (fits_port(m, g, p, &one))
+			*vec_push(m->a, &out) = *x;
+		else
+			*vec_push(m->a, &m->out->beyond) =
+				arena_fmt(m->a, "%.*s %.*s at %.*s:%u",
+					  STR_ARG(x->method), STR_ARG(x->path),
+					  STR_ARG(g->dest), p->port);
 	}
+	return out;
+}
+
+static void note_unsayable(struct maker *m, const struct seen *s,
+			   const struct seen_port *p)
+{
+	vec_each(d, &p->requests)
+		if (!is_sayable(m->a, s, *d))
+			note(m->a, &m->out->unsaid, *d);
+}
+
+static void note_connects(struct maker *m, const struct seen *s,
+			  const struct seen_port *p)
+{
+	vec_each(d, &s->all)
+		if ((*d)->r.kind == IR_REQ_RESOLVE ||
+		    ((*d)->r.kind == IR_REQ_CONNECT &&
+		     (*d)->r.proto == p->proto && (*d)->r.port == p->port))
+			note(m->a, &m->out->beyond, *d);
+}
+
+/* The widest of what fits: whatever flows, folders, what was asked for. */
+static void add_port(struct maker *m, const struct seen *s,
+		     const struct seen_port *seen, struct suggest_grant *g)
+{
+	struct suggest_port p = {.proto = seen->proto, .port = seen->port};
+	suggest_rules exact = {0}, merged = {0};
+	bool all = rules_of(m->a, s, seen, &exact);
+	bool open = seen->open || (m->under && !all);
+
+	if ((open || seen->requests.n == 0) && fits_port(m, g, &p, &p.http)) {
+		*vec_push(m->a, &g->ports) = p;
+		return;
+	}
+	note_unsayable(m, s, seen);
+	vec_each(x, &exact)
+		*vec_push(m->a, &merged) = *x;
+	suggest_merge_paths(m->a, &merged);
+	if (exact.n && fits_port(m, g, &p, &merged))
+		p.http = merged;
+	else
+		p.http = fitting_rules(m, g, &p, &exact);
+	if (p.http.n)
+		*vec_push(m->a, &g->ports) = p;
+	else if (exact.n == 0 && seen->open)
+		note_connects(m, s, seen);
+}
+
+/* --- one destination ------------------------------------------------------ */
+
+static void add_grant(struct maker *m, const struct seen *s, bool private)
+{
+	struct seen_port only = {
+		.proto = IR_PROTO_TCP, .port = NAME_ONLY_PORT, .open = true};
+	struct suggest_grant g = {.dest = s->who,
+				  .is_addr = s->is_addr,
+				  .is_v6 = s->is_v6,
+				  .private = private};
+
+	vec_each(p, &s->ports)
+		add_port(m, s, p, &g);
+	if (s->ports.n == 0) /* the least that lets a name be resolved */
+		add_port(m, s, &only, &g);
+	vec_sort(&g.ports, suggest_merge_by_port);
+	if (g.ports.n)
+		*vec_push(m->a, &m->out->grants) = g;
+}
+
+/* A name at private addresses that a network was granted for. */
+static void add_private_addrs(struct maker *m, const struct seen *s)
+{
+	char text[ADDR_TEXT_MAX];
+
+	vec_each(d, &s->all) {
+		struct suggest_grant g = {.is_addr = true};
+
+		if (!at_private(*d))
+			continue;
+		g.dest =
+			arena_str(m->a, str_of(addr_text(&(*d)->r.addr, text)));
+		g.is_v6 = (*d)->r.addr.family == ADDR_V6;
+		*vec_push(m->a, &g.ports) = (struct suggest_port){
+			.proto = (*d)->r.proto, .port = (*d)->r.port};
+		if (fits_grant(m, &g))
+			*vec_push(m->a, &m->out->grants) = g;
+	}
+}
+
+static void add_seen(struct maker *m, const struct seen *s)
+{
+	struct suggestion before = *m->out;
+	bool private = any_private(s);
+
+	add_grant(m, s, private);
+	if (!private || !m->checked || m->out->beyond.n == before.beyond.n)
+		return;
+	m->out->grants.n = before.grants.n;
+	m->out->beyond.n = before.beyond.n;
+	m->out->unsaid.n = before.unsaid.n;
+	add_private_addrs(m, s);
+	add_grant(m, s, false);
 }
 
 /* --- all ------------------------------------------------------------------ */
@@ -293,6 +293,7 @@ struct one {
 	struct str who;
 	const struct deed *d;
 };
+typedef VEC(struct one) one_list;
 
 static int by_who(const void *va, const void *vb)
 {
@@ -302,10 +303,62 @@ static int by_who(const void *va, const void *vb)
 	return c ? c : (a->d > b->d) - (a->d < b->d);
 }
 
-void suggest_make(struct arena *a, const struct deeds *d, suggest_grants *out)
+/* Of whom things were permitted; next: where to go on. */
+static bool seen_next(struct arena *a, const one_list *ones, uint32_t *next,
+		      struct seen *out)
 {
-	VEC(struct one) ones = {0};
+	uint32_t i = *next;
 	struct addr addr;
+
+	if (i == ones->n)
+		return false;
+	*out = (struct seen){.who = ones->v[i].who};
+	out->is_addr = addr_parse(out->who, &addr);
+	out->is_v6 = out->is_addr && addr.family == ADDR_V6;
+	for (; i < ones->n && str_eq(ones->v[i].who, out->who); i++)
+		see_deed(a, out, ones->v[i].d);
+	*next = i;
+	return true;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+static void sort_texts(suggest_texts *list)
+{
+	uint32_t n = 0;
+
+	vec_sort(list, by_text);
+	vec_each(x, list)
+		if (n == 0 || !str_eq(list->v[n - 1], *x))
+			list->v[n++] = *x;
+	list->n = n;
+}
+
+static void make_all(struct maker *m, const one_list *ones)
+{
+	suggest_grants *list = &m->out->grants;
+	struct seen s;
+	uint32_t next = 0;
+
+	*m->out = (struct suggestion){.bounded = m->under != NULL};
+	while (seen_next(m->a, ones, &next, &s))
+		add_seen(m, &s);
+	suggest_merge_names(m->a, list, fits_grant, m);
+	vec_sort(list, by_dest);
+	while (list->n && list->v[list->n - 1].merged)
+		list->n--;
+	sort_texts(&m->out->unsaid);
+	sort_texts(&m->out->beyond);
+}
+
+void suggest_make(struct arena *a, const struct deeds *d,
+		  const struct ir_policy *under, struct suggestion *out)
+{
+	struct maker m = {.a = a, .under = under, .out = out};
+	one_list ones = {0};
 
 	vec_each(x, &d->v) {
 		struct str who = deed_who(a, x);
@@ -314,20 +367,10 @@ void suggest_make(struct arena *a, const struct deeds *d, suggest_grants *out)
 			*vec_push(a, &ones) = (struct one){who, x};
 	}
 	vec_sort(&ones, by_who);
-	vec_each(x, &ones) {
-		if (x == ones.v || !str_eq(x[-1].who, x->who)) {
-			struct suggest_grant *g = vec_push(a, out);
-
-			g->dest = x->who;
-			g->is_addr = addr_parse(x->who, &addr);
-			g->is_v6 = g->is_addr && addr.family == ADDR_V6;
-		}
-		add_deed(a, &out->v[out->n - 1], x->d);
-	}
-	vec_each(g, out)
-		finish(a, g);
-	merge_names(a, out);
-	vec_sort(out, by_dest);
-	while (out->n && out->v[out->n - 1].merged)
-		out->n--;
+	make_all(&m, &ones);
+	if (!under || suggest_within(under, &out->grants))
+		return;
+	/* Mostly it fits as a whole; else each part is held against it. */
+	m.checked = true;
+	make_all(&m, &ones);
 }

@@ -5,6 +5,7 @@
 #include "compiler/emit/yaml_write.h"
 
 #define FILES_SHOWN 20u
+#define LEFT_SHOWN  20u
 #define TEXT_MAX    400u
 
 static void put_text(struct yaml_write *w, struct str s)
@@ -242,17 +243,31 @@ static void put_files(struct buf *out, const struct deeds *d)
 	}
 }
 
-struct str suggest_yaml(struct arena *a, const suggest_grants *grants,
-			const struct deeds *d, struct str session,
-			const char *log)
+/* What was done all the same, in a policy that does not grant it. */
+static void put_left(struct buf *out, const char *why,
+		     const suggest_texts *list)
+{
+	uint32_t n = 0;
+
+	if (list->n == 0)
+		return;
+	comment(out, arena_fmt(out->a, "\n%s:", why));
+	vec_each(x, list) {
+		if (n++ == LEFT_SHOWN) {
+			buf_addf(out, "#   and %u more\n",
+				 list->n - LEFT_SHOWN);
+			break;
+		}
+		buf_addf(out, "#   %s\n", plain(out->a, *x).p);
+	}
+}
+
+static void put_policy(struct arena *a, const suggest_grants *grants,
+		       struct buf *out)
 {
 	struct yaml_write w;
-	struct buf out;
 
-	buf_init(&out, a);
-	put_head(&out, d, session, log);
-	put_files(&out, d);
-	yaml_write_begin(&w, a, &out);
+	yaml_write_begin(&w, a, out);
 	yaml_write_map(&w, YAML_BLOCK_MAPPING_STYLE);
 	put_text(&w, STR("allow"));
 	yaml_write_list(&w, grants->n ? YAML_BLOCK_SEQUENCE_STYLE
@@ -262,5 +277,31 @@ struct str suggest_yaml(struct arena *a, const suggest_grants *grants,
 	yaml_write_list_end(&w);
 	yaml_write_map_end(&w);
 	yaml_write_end(&w);
+}
+
+struct str suggest_grants_yaml(struct arena *a, const suggest_grants *grants)
+{
+	struct buf out;
+
+	buf_init(&out, a);
+	put_policy(a, grants, &out);
+	return buf_str(&out);
+}
+
+struct str suggest_yaml(struct arena *a, const struct suggestion *s,
+			const struct deeds *d, struct str session,
+			const char *log)
+{
+	struct buf out;
+
+	buf_init(&out, a);
+	put_head(&out, d, session, log);
+	put_left(&out, "Left out, since no rule can say it", &s->unsaid);
+	put_left(&out,
+		 "Left out, since a grant for it would permit more than the "
+		 "session had",
+		 &s->beyond);
+	put_files(&out, d);
+	put_policy(a, &s->grants, &out);
 	return buf_str(&out);
 }

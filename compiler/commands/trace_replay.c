@@ -202,7 +202,7 @@ int trace_suggest(struct arena *a, const struct options *o, const char *state,
 		  struct str what)
 {
 	struct past p = {.a = a};
-	suggest_grants grants = {0};
+	struct suggestion made;
 	int status = past_load(&p, o, state, what);
 	const char *log;
 
@@ -210,9 +210,10 @@ int trace_suggest(struct arena *a, const struct options *o, const char *state,
 		log = arena_fmt(a, "~/.membrane/sessions/%.*s/decisions.jsonl",
 				STR_ARG(p.id))
 			      .p;
-		suggest_make(a, &p.deeds, &grants);
+		suggest_make(a, &p.deeds,
+			     p.has_policy ? &p.under.c.policy : NULL, &made);
 		status = say_result(
-			suggest_yaml(a, &grants, &p.deeds, p.label, log));
+			suggest_yaml(a, &made, &p.deeds, p.label, log));
 	}
 	past_done(&p);
 	return status;

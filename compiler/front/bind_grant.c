@@ -158,32 +158,22 @@ void bind_grant_port(struct binder *b, const struct yaml_pair *pair,
 
 static bool method(struct binder *b, const struct text *t)
 {
-	struct str up = ascii_upper(b->c->a, t->s);
-	const char *near = NULL;
+	const char *near;
 
 	if (str_is(t->s, "*")) {
 		bind_error(b, DIAG_METHOD, t->at, "a '*' for a method");
 		bind_help(b, "leave 'methods' out for any method");
 		return false;
 	}
-	for (size_t i = 0; http_known_method(i); i++) {
-		const char *known = http_known_method(i);
-
-		if (str_is(t->s, known))
-			return true;
-		if (!near && str_distance(up, str_of(known), 1) <= 1)
-			near = known;
-		if (str_is(up, known))
-			near = known;
-	}
-	if (!near && ascii_is_token(t->s) && str_eq(t->s, up))
+	if (http_method_fits(b->c->a, t->s, &near))
 		return true;
 	bind_error(b, DIAG_METHOD, t->at, "unknown method '%s'",
 		   bind_quote(b, t->s));
 	if (near)
 		bind_help(b, "did you mean '%s'?", near);
 	else if (ascii_is_token(t->s))
-		bind_help(b, "methods are upper case: '%s'", up.p);
+		bind_help(b, "methods are upper case: '%s'",
+			  ascii_upper(b->c->a, t->s).p);
 	else
 		bind_help(b, "a method is letters and digits (RFC 9110)");
 	return false;

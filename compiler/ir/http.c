@@ -1,5 +1,7 @@
 #include "compiler/ir/http.h"
 
+#include "compiler/base/ascii.h"
+
 struct http_rules http_rules(struct arena *a, const struct ir_grant *g)
 {
 	struct ir_http *any;
@@ -88,4 +90,20 @@ const char *http_known_method(size_t i)
 	};
 
 	return i < ARRAY_LEN(methods) ? methods[i] : NULL;
+}
+
+bool http_method_fits(struct arena *a, struct str method, const char **out_near)
+{
+	struct str up = ascii_upper(a, method);
+	const char *known;
+
+	*out_near = NULL;
+	for (size_t i = 0; (known = http_known_method(i)); i++) {
+		if (str_is(method, known))
+			return true;
+		if (str_is(up, known) ||
+		    (!*out_near && str_distance(up, str_of(known), 1) <= 1))
+			*out_near = known;
+	}
+	return !*out_near && ascii_is_token(method) && str_eq(method, up);
 }

@@ -27,5 +27,11 @@ bool http_has_methods(struct arena *a, const struct ir_grant *g);
 
 /* Methods that people know, to tell a slip by; NULL behind the last. */
 const char *http_known_method(size_t i);
+/*
+ * May a rule name it: one that people know, or another token of capitals that
+ * is no slip of one? If not, *out_near is what may be meant, or NULL.
+ */
+bool http_method_fits(struct arena *a, struct str method,
+		      const char **out_near);
 
 #endif
