@@ -16,6 +16,8 @@ struct search {
 	ir_ports ports; /* none: all */
 	struct ir_http http;
 	const struct target *to;
+	bool leads;    /* the name of to leads there, or may */
+	bool to_addr;  /* the address of to is in the set */
 	uint64_t work; /* pairs, those of many rules more than once */
 	bool found;
 	struct ir_request witness;
@@ -89,28 +91,33 @@ static void ask(struct search *x, const struct ir_request *r)
 	x->decision = ruling.d;
 }
 
+/* Whoever reaches an address may state a name there that led elsewhere. */
 static void visit_request(void *ctx, const struct cells_http *h)
 {
 	struct search *x = ctx;
+	struct ir_request r = h->request;
 
-	if (!is_url(x->set) ||
-	    h->request.url.scheme == x->set->dest.u.url.scheme)
-		ask(x, &h->request);
+	if (is_url(x->set) && r.url.scheme != x->set->dest.u.url.scheme)
+		return;
+	if (x->leads)
+		ask(x, &r);
+	r.unresolved = true;
+	if (x->to->has_addr && x->to->name.n && x->to_addr)
+		ask(x, &r);
 }
 
 static void visit_ports(void *ctx, const struct cells_ports *p)
 {
 	struct search *x = ctx;
 	struct ir_request r = cells_connect(x->to, p->proto, p->shown);
-	bool both = x->to->has_addr && x->to->name.n;
 
 	if (x->found)
 		return;
-	if (!x->http_only) {
+	if (!x->http_only && x->leads) {
 		sides_put_all(x->s, p->ids, p->n);
 		ask(x, &r);
 	}
-	if (!both && p->proto == IR_PROTO_TCP && !x->found)
+	if (p->proto == IR_PROTO_TCP && !x->found)
 		cells_http(x->s, x->to, p->shown, p->ids, p->n, &x->http,
 			   visit_request, x);
 }
@@ -138,6 +145,7 @@ static void search_alone(struct search *x, const struct spot *spot)
 
 	if (x->found || !spot->wanted)
 		return;
+	x->leads = true;
 	search_at(x, &spot->to, spot->ids, spot->n);
 	if (x->found || x->http_only || x->ports.n || spot->to.has_addr)
 		return;
@@ -151,14 +159,17 @@ static void search_pair(struct search *x, const struct spot *name,
 			const struct spot *addr)
 {
 	struct target both = {name->to.name, true, addr->to.addr};
-	uint32_t n, *ids = spots_rules(x->s, name, addr, &n);
+	uint32_t n, *ids;
 
+	x->to_addr = addr->wanted;
+	if (x->found || !(x->to_addr || (name->wanted && x->leads)))
+		return;
+	ids = spots_rules(x->s, name, addr, &n);
 	x->work += 1 + n / 8;
-	if (!x->found && (name->wanted || addr->wanted))
-		search_at(x, &both, ids, n);
+	search_at(x, &both, ids, n);
 }
 
-/* Of names alike, one that leads somewhere; spots_sort() put them together. */
+/* One of a kind with one of a kind; spots_sort() put those alike together. */
 static void search_pairs(struct search *x, struct spots *all)
 {
 	uint32_t done = UINT32_MAX;
@@ -168,12 +179,13 @@ static void search_pairs(struct search *x, struct spots *all)
 	vec_each(name, &all->names) {
 		uint32_t seen = UINT32_MAX;
 
-		if (x->found || x->work > LIMIT_PAIRS)
-			return;
-		if (name->kind == done || !resolves(x, name))
+		if (name->kind == done)
 			continue;
 		done = name->kind;
+		x->leads = resolves(x, name);
 		vec_each(addr, &all->addrs) {
+			if (x->found || x->work > LIMIT_PAIRS)
+				return;
 			if (addr->kind == seen)
 				continue;
 			seen = addr->kind;
@@ -206,13 +218,13 @@ static bool find_net(struct arena *a, const struct ir_policy *p,
 	x.http_only = is_url(set) || set->methods.n || set->paths.n;
 	take_ports(&x, a);
 	take_http(&x, a);
-	spots_find(&s, set->has_dest ? &set->dest : &everything, &all);
+	spots_find(&s, set->has_dest ? &set->dest : &everything, true, &all);
 	leave_private_out(set, &all);
 	vec_each(spot, &all.names)
 		search_alone(&x, spot);
 	vec_each(spot, &all.addrs)
 		search_alone(&x, spot);
-	if (!x.found && !x.http_only)
+	if (!x.found)
 		search_pairs(&x, &all);
 	sides_done(&s);
 	if (!x.found && all.complete && x.work <= LIMIT_PAIRS)

@@ -13,10 +13,12 @@
  * A request of the set that p, which is IR_NORMALISED, permits. False: there
  * is none, proved.
  *
- * A set of destinations holds connections, under a name or to an address (or
- * both, where p lets the name be resolved), requests of HTTP, and questions to
- * the resolver; one with methods, paths or a URL holds requests of HTTP alone,
- * one with ports no questions. '*' is every public address and every name, as
+ * A set of destinations holds connections and requests of HTTP, under a name or
+ * to an address (or both, where p lets the name be resolved), and questions to
+ * the resolver; one with methods, paths or a URL holds requests alone, one with
+ * ports no questions. A request to an address is in a set of addresses whatever
+ * name it states; in a set of names where the name led to the address, and not
+ * where it is only stated: which names answer in a network nobody knows. '*' is every public address and every name, as
  * in a grant; no dest at all is private addresses as well. A path of the set
  * is a prefix, which no other spelling evades. An option of docker without a
  * value is every value of it.

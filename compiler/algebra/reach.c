@@ -394,7 +394,7 @@ bool reach_compare(struct arena *a, const struct ir_policy *old,
 
 	sides_init(&s, a, old, now);
 	r.x = access_new(a, &s, out);
-	spots_find(&s, NULL, &all);
+	spots_find(&s, NULL, false, &all);
 	vec_each(spot, &all.names)
 		compare_spot(&r, spot);
 	vec_each(spot, &all.addrs)

@@ -249,7 +249,7 @@ static bool find(struct arena *a, const struct ir_policy *p, bool deny,
 	u.out = arena_array(a, n + 1, sizeof(*u.out));
 	for (uint32_t i = 0; i < n; i++)
 		u.denied_by[i] = SIDES_NONE;
-	spots_find(&s, NULL, &all);
+	spots_find(&s, NULL, false, &all);
 	vec_each(spot, &all.names)
 		visit_spot(&u, spot);
 	vec_each(spot, &all.addrs)

@@ -27,10 +27,10 @@ static bool has_effect(const struct rule *r)
 	       (r->deny && ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTPS));
 }
 
-static void number_effects(struct finder *f)
+static void number_effects(struct finder *f, bool requests)
 {
-	f->alike = effects_number(f->s, false);
-	for (uint32_t i = 0; i < f->s->rules.n; i++)
+	f->alike = effects_number(f->s, requests);
+	for (uint32_t i = 0; !requests && i < f->s->rules.n; i++)
 		if (!has_effect(&f->s->rules.v[i]))
 			f->alike[i] = 0;
 }
@@ -121,7 +121,8 @@ static void add_dest(struct finder *f, struct names *names, struct nets *nets,
 		names_add(names, name, id);
 }
 
-void spots_find(struct sides *s, const struct ir_dest *only, struct spots *out)
+void spots_find(struct sides *s, const struct ir_dest *only, bool requests,
+		struct spots *out)
 {
 	struct finder f = {.s = s, .out = out};
 	struct names *names = names_new(s->a);
@@ -130,7 +131,7 @@ void spots_find(struct sides *s, const struct ir_dest *only, struct spots *out)
 	*out = (struct spots){.complete = false};
 	/* one for each rule, and what is between them */
 	vec_reserve(s->a, &out->names, s->rules.n + s->rules.n / 4);
-	number_effects(&f);
+	number_effects(&f, requests);
 	for (uint32_t i = 0; i < s->rules.n; i++)
 		add_dest(&f, names, nets, &rule_grant(&s->rules.v[i])->dest, i);
 	if (only)

@@ -1,7 +1,8 @@
 /*
  * Where connections can go, in classes: names, and addresses. Two spots are
- * alike when connections to them are decided alike, whatever they are combined
- * with; of each kind one is enough to ask about a name and an address together.
+ * alike when connections to them are decided alike, and requests where that is
+ * asked for, whatever they are combined with; of each kind one is enough to ask
+ * about a name and an address together.
  */
 #ifndef COMPILER_ALGEBRA_SPOTS_H
 #define COMPILER_ALGEBRA_SPOTS_H
@@ -26,8 +27,12 @@ struct spots {
 	bool complete; /* else too many names: some were left out */
 };
 
-/* only: a destination that counts as a rule, for spot.wanted; or NULL. */
-void spots_find(struct sides *s, const struct ir_dest *only, struct spots *out);
+/*
+ * only      a destination that counts as a rule, for spot.wanted; or NULL
+ * requests  what is alike to connections and not to requests is of two kinds
+ */
+void spots_find(struct sides *s, const struct ir_dest *only, bool requests,
+		struct spots *out);
 /* As strcmp(): of two names, or of two addresses. */
 int spots_by_place(const struct spot *a, const struct spot *b);
 /* In groups of those alike, in place; the number of kinds. */

@@ -622,13 +622,51 @@ static bool in_ports(const struct model_rule *x, const struct model_port *p)
 	return x->ports == 0 || (p->ports >> x->ports & 1);
 }
 
+/*
+ * Requests to an address under a name: in a set of addresses whatever name is
+ * stated, in one of names where the session let the name lead there.
+ */
+static bool brute_never_both(const struct universe *u,
+			     const struct model_policy *p,
+			     const struct model_rule *x, const bool *urls)
+{
+	struct model_name nobody = {.set = false};
+	uint32_t n = u->n_names * u->n_addrs;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct model_name *name = &u->name[i / u->n_addrs];
+		const struct model_addr *addr = &u->addr[i % u->n_addrs];
+		bool led = in_set(x, name, addr) && model_resolve(p, name);
+		bool said = in_set(x, &nobody, addr);
+
+		for (uint32_t k = 0; (led || said) && k < TCP_PORTS * u->n_urls;
+		     k++) {
+			const struct model_port *port = &u->port[k % TCP_PORTS];
+			const struct model_url *url = &u->url[k / TCP_PORTS];
+
+			if (!urls[k / TCP_PORTS] || !in_ports(x, port))
+				continue;
+			if ((led &&
+			     model_http_both(p, name, addr, true, port, url)) ||
+			    (said &&
+			     model_http_both(p, name, addr, false, port, url)))
+				return true;
+		}
+	}
+	return false;
+}
+
 static bool brute_never(const struct universe *u, const struct model_policy *p,
 			const struct model_rule *x, const struct ir_never *set)
 {
 	bool http = set->methods.n || set->paths.n;
 	struct model_addr none = {.set = false};
 	struct model_name nobody = {.set = false};
+	bool urls[ARRAY_LEN(u->url)];
 
+	for (uint32_t v = 0; v < u->n_urls; v++)
+		urls[v] = (!set->methods.n || u->url[v].method == 2) &&
+			  (!set->paths.n || (u->url[v].decoded & 8));
 	for (uint32_t i = 0; !http && i <= u->n_names; i++)
 		for (uint32_t k = 0; k <= u->n_addrs; k++) {
 			const struct model_name *n = &u->name[i];
@@ -648,9 +686,7 @@ static bool brute_never(const struct universe *u, const struct model_policy *p,
 		for (uint32_t v = 0; v < u->n_urls; v++) {
 			const struct model_url *url = &u->url[v];
 
-			if (!in_ports(x, &u->port[q]) ||
-			    (set->methods.n && url->method != 2) ||
-			    (set->paths.n && !(url->decoded & 8)))
+			if (!urls[v] || !in_ports(x, &u->port[q]))
 				continue;
 			for (uint32_t i = 0; i < u->n_names; i++)
 				if (in_set(x, &u->name[i], &none) &&
@@ -663,7 +699,7 @@ static bool brute_never(const struct universe *u, const struct model_policy *p,
 						    url))
 					return true;
 		}
-	return false;
+	return brute_never_both(u, p, x, urls);
 }
 
 static void check_never(const struct universe *u, struct rng *r, struct side *s)

@@ -28,8 +28,9 @@ static unsigned broken, held, refused;
 
 static const char *const names[] = {"a.test",	  "x.a.test", "y.a.test",
 				    "z.y.a.test", "b.test",   "x.b.test"};
-static const char *const addrs[] = {"8.8.8.0", "8.8.8.1",  "8.8.8.2",
-				    "8.8.8.4", "10.0.0.1", "10.0.0.5"};
+static const char *const addrs[] = {"8.8.8.0",	  "8.8.8.1",  "8.8.8.2",
+				    "8.8.8.4",	  "10.0.0.1", "10.0.0.5",
+				    "2001:db8::1"};
 static const char *const protos[] = {"tcp", "tcp", "tcp", "tcp", "udp", "udp"};
 static const char *const ports[] = {"22", "80", "443", "8080", "53", "54"};
 static const char *const methods[] = {"GET", "POST", "PUT"};
@@ -71,6 +72,24 @@ static void add_http(struct world *w, const char *host)
 			}
 }
 
+/* To an address under a name, which led there or did not. */
+static void add_http_at(struct world *w, const char *name, const char *addr)
+{
+	static const char *const schemes[] = {"http", "https"};
+	static const char *const known[] = {"", " unresolved"};
+
+	for (unsigned i = 0; i < 32; i++)
+		ADD(w, "%s %s://%s:%s%s at %s%s", methods[i & 1],
+		    schemes[i >> 1 & 1], name, ports[1 + (i >> 2 & 1)],
+		    paths[i >> 3 & 1 ? 2 : 0], addr, known[i >> 4 & 1]);
+}
+
+/* In brackets where it needs them. */
+static const char *as_host(struct world *w, const char *addr)
+{
+	return strchr(addr, ':') ? arena_fmt(w->a, "[%s]", addr).p : addr;
+}
+
 static void add_connects(struct world *w, const char *host, const char *name)
 {
 	for (size_t p = 0; p < ARRAY_LEN(ports); p++)
@@ -99,12 +118,14 @@ static void world_init(struct world *w)
 		add_connects(w, names[i], "");
 		add_http(w, names[i]);
 		ADD(w, "resolve %s", names[i]);
-		for (size_t k = 0; k < ARRAY_LEN(addrs); k++)
-			add_connects(w, addrs[k], names[i]);
+		for (size_t k = 0; k < ARRAY_LEN(addrs); k++) {
+			add_connects(w, as_host(w, addrs[k]), names[i]);
+			add_http_at(w, names[i], addrs[k]);
+		}
 	}
 	for (size_t k = 0; k < ARRAY_LEN(addrs); k++) {
-		add_connects(w, addrs[k], "");
-		add_http(w, addrs[k]);
+		add_connects(w, as_host(w, addrs[k]), "");
+		add_http(w, as_host(w, addrs[k]));
 	}
 	add_files(w, "", 3);
 }
@@ -139,7 +160,7 @@ static bool dest_fits(const struct ir_dest *d, struct str name,
 {
 	switch (d->kind) {
 	case IR_DEST_ANY:
-		return name.n || addr_scope(addr) == ADDR_PUBLIC;
+		return name.n || (addr && addr_scope(addr) == ADDR_PUBLIC);
 	case IR_DEST_HOST:
 		return str_eq(d->u.host.name, name);
 	case IR_DEST_PATTERN:
@@ -204,13 +225,31 @@ static bool http_fits(struct arena *a, const struct ir_never *n,
 	       (!url || n->dest.u.url.scheme == r->url.scheme);
 }
 
+/*
+ * Whom a request is to: a name where it leads, and the address, whatever name
+ * is stated there. None is stated as led to that does not resolve.
+ */
+static bool whom_fits(const struct ir_policy *p, const struct ir_never *n,
+		      const struct ir_request *r)
+{
+	const struct str none = {0};
+
+	if (r->url.who == IR_DEST_CIDR)
+		return !n->has_dest ||
+		       dest_fits(&n->dest, none, &r->url.net.addr);
+	if (!r->has_addr)
+		return !n->has_dest || dest_fits(&n->dest, r->url.name, NULL);
+	if (r->unresolved)
+		return !n->has_dest || dest_fits(&n->dest, none, &r->addr);
+	return decide_resolve(p, r->url.name, STR("A")).allow &&
+	       (!n->has_dest || dest_fits(&n->dest, r->url.name, &r->addr));
+}
+
 static bool net_fits(struct arena *a, const struct ir_policy *p,
 		     const struct ir_never *n, const struct ir_request *r)
 {
 	bool http = n->methods.n || n->paths.n ||
 		    (n->has_dest && n->dest.kind == IR_DEST_URL);
-	bool by_addr = r->url.who == IR_DEST_CIDR;
-	struct str none = {0};
 
 	switch (r->kind) {
 	case IR_REQ_CONNECT:
@@ -224,10 +263,7 @@ static bool net_fits(struct arena *a, const struct ir_policy *p,
 				  r->has_addr ? &r->addr : NULL));
 	case IR_REQ_HTTP:
 		return port_fits(n, IR_PROTO_TCP, r->url.port) &&
-		       http_fits(a, n, r) &&
-		       (!n->has_dest ||
-			dest_fits(&n->dest, by_addr ? none : r->url.name,
-				  by_addr ? &r->url.net.addr : NULL));
+		       http_fits(a, n, r) && whom_fits(p, n, r);
 	case IR_REQ_RESOLVE:
 		return !http && !n->ports.n &&
 		       !(n->has_dest && n->dest.has_port) &&
@@ -301,6 +337,9 @@ static const char *const dests[] = {
 	"y.a.test",
 	"8.8.8.2/31",
 	"https://*.a.test/p",
+	"https://10.0.0.1/",
+	"https://[2001:db8::1]/p",
+	"2001:db8::/32",
 };
 static const char *const port_lists[] = {"[443]", "[22, 80]", "[53/udp]",
 					 "[80-8080]", "[443, 53/udp]"};
