@@ -75,6 +75,60 @@ int fileio_write_all(int fd, struct str data, struct err *err)
 	return 0;
 }
 
+/* --- making --------------------------------------------------------------- */
+
+/* What root makes for somebody else is theirs, as if they had made it. */
+static void give(int fd, int dirfd, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[PATH_MAX] = ".";
+	struct stat st;
+	size_t n;
+
+	if (geteuid() != 0)
+		return;
+	if (slash) {
+		n = slash == path ? 1 : (size_t)(slash - path);
+		if (n >= sizeof(dir))
+			return;
+		memcpy(dir, path, n);
+		dir[n] = '\0';
+	}
+	/* Where it cannot be, as on a file system that squashes root, it is
+	 * usable at least for who made it. */
+	if (fstatat(dirfd, dir, &st, 0) == 0 && st.st_uid != 0 &&
+	    fchown(fd, st.st_uid, st.st_gid) < 0)
+		return;
+}
+
+int fileio_create(int dirfd, const char *path, int flags, unsigned mode)
+{
+	int how = flags | O_CLOEXEC | O_NOFOLLOW;
+	int fd = openat(dirfd, path, how | O_CREAT | O_EXCL, mode);
+
+	if (fd >= 0)
+		give(fd, dirfd, path);
+	else if (errno == EEXIST && !(flags & O_EXCL))
+		fd = openat(dirfd, path, how);
+	return fd;
+}
+
+int fileio_mkdir(int dirfd, const char *path, unsigned mode, struct err *err)
+{
+	auto_fd int fd = -1;
+
+	if (mkdirat(dirfd, path, mode) < 0)
+		return errno == EEXIST ? 0 : err_errno(err, path);
+	if (geteuid() != 0)
+		return 0;
+	fd = openat(dirfd, path,
+		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(err, path);
+	give(fd, dirfd, path);
+	return 0;
+}
+
 int fileio_write(int dirfd, const char *path, struct str data, unsigned mode,
 		 struct err *err)
 {
@@ -85,10 +139,9 @@ int fileio_write(int dirfd, const char *path, struct str data, unsigned mode,
 	if (snprintf(tmp, sizeof(tmp), "%s.%ld.tmp", path, (long)getpid()) >=
 	    (int)sizeof(tmp))
 		return err_set(err, -ENAMETOOLONG, "%s: name too long", path);
-	fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	fd = fileio_create(dirfd, tmp, O_WRONLY | O_EXCL, mode);
 	if (fd < 0 && errno == EEXIST && unlinkat(dirfd, tmp, 0) == 0)
-		fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-			    mode);
+		fd = fileio_create(dirfd, tmp, O_WRONLY | O_EXCL, mode);
 	if (fd < 0)
 		return err_errno(err, tmp);
 	rc = fileio_write_all(fd, data, err);
@@ -114,8 +167,8 @@ int fileio_mkdirs(const char *path, unsigned mode, struct err *err)
 		if (p[i] != '/' && p[i] != '\0')
 			continue;
 		p[i] = '\0';
-		if (mkdir(p, mode) < 0 && errno != EEXIST)
-			return err_errno(err, p);
+		if (fileio_mkdir(AT_FDCWD, p, mode, err) < 0)
+			return err->code;
 		if (i < n)
 			p[i] = '/';
 	}

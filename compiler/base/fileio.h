@@ -21,6 +21,15 @@
  */
 must_check int fileio_read(struct arena *a, int dirfd, const char *path,
 			   size_t max, struct str *out, struct err *err);
+/*
+ * open(2) with O_CREAT, and never through a link at the end. What root makes
+ * belongs to who the folder belongs to. O_EXCL: it must be new.
+ */
+must_check int fileio_create(int dirfd, const char *path, int flags,
+			     unsigned mode);
+/* mkdir(2), likewise; that there is something of that name is no error. */
+must_check int fileio_mkdir(int dirfd, const char *path, unsigned mode,
+			    struct err *err);
 /* Replace the file at path; mode as for open(2). */
 must_check int fileio_write(int dirfd, const char *path, struct str data,
 			    unsigned mode, struct err *err);

@@ -1,13 +1,11 @@
 #include "compiler/commands/amend.h"
 
-#include "compiler/base/fileio.h"
 #include "compiler/commands/contribution.h"
 #include "compiler/commands/saving.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/trust_ask.h"
 #include "compiler/front/edit.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 static int fail(struct amend *x, int status, const struct err *err)
@@ -103,7 +101,8 @@ static int write_file(struct amend *x, struct err *err)
 	const struct amend_save *s = &x->save;
 
 	if (s->is_new && access(s->path, F_OK) < 0)
-		return fileio_write(AT_FDCWD, s->path, s->after, 0644, err);
+		return saving_new(x->a, s->in.workspace, s->file, s->after,
+				  err);
 	return saving_write(x->a, s->in.state, s->in.workspace, s->file,
 			    s->before, s->after, err);
 }

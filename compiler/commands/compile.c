@@ -1,22 +1,28 @@
-#include "compiler/base/fileio.h"
+#include "compiler/base/outfile.h"
 #include "compiler/base/sha256.h"
 #include "compiler/commands/inputs.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/sealed.h"
 #include "compiler/commands/view.h"
+#include "runtime/launch/workspaces.h"
 
-#include <string.h>
+#include <fcntl.h>
 
-/* The folder above dir, so that the plan can be written beside its place. */
-static int make_parent(struct arena *a, const char *dir, struct err *err)
+/* By default into the workspace, where others write, too. */
+static int write_there(struct arena *a, const char *dir,
+		       const struct inputs *in, const struct plan *p,
+		       struct err *err)
 {
-	const char *slash = strrchr(dir, '/');
+	struct workspaces_ask ask = {a, in->state, in->workspace};
+	struct outfile_rule rule = {workspaces_hold, &ask};
+	struct pathwalk_end at;
+	int rc = outfile_find(a, &rule, AT_FDCWD, dir, 0777, &at, err);
 
-	if (!slash || slash == dir)
-		return 0;
-	return fileio_mkdirs(
-		arena_cstr(a, (struct str){dir, (size_t)(slash - dir)}), 0777,
-		err);
+	if (rc < 0)
+		return rc;
+	rc = plan_write_at(at.dir_fd, at.name, dir, p, err);
+	fd_close(&at.dir_fd);
+	return rc;
 }
 
 static int write_plan(const struct options *o, const struct inputs *in,
@@ -27,8 +33,7 @@ static int write_plan(const struct options *o, const struct inputs *in,
 	struct err err;
 
 	if ((!dir && sealed_default(c->a, in->workspace, &dir, &err) < 0) ||
-	    make_parent(c->a, dir, &err) < 0 ||
-	    plan_write(dir, &c->plan, &err) < 0) {
+	    write_there(c->a, dir, in, &c->plan, &err) < 0) {
 		say("%s", view_cleaned(c->a, str_of(err.text)).p);
 		return STATUS_IO;
 	}

@@ -3,6 +3,7 @@
 #include "compiler/base/fileio.h"
 #include "compiler/base/json.h"
 #include "compiler/base/limits.h"
+#include "compiler/base/outfile.h"
 #include "compiler/base/sha256.h"
 
 #include <errno.h>
@@ -74,9 +75,23 @@ static int write_over(int fd, struct str have, struct str text, struct err *err)
 	return rc;
 }
 
-static int open_policy(const char *path, struct err *err)
+/* In a workspace no link is followed, above the file neither. */
+static int find_policy(struct arena *a, const char *workspace, struct str file,
+		       struct pathwalk_end *out, struct err *err)
 {
-	int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	static const struct outfile_rule rule = {NULL, NULL};
+	auto_fd int dir = open(workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir < 0)
+		return err_errno(err, workspace);
+	return outfile_find(a, &rule, dir, arena_cstr(a, file), 0, out, err);
+}
+
+static int open_policy(const struct pathwalk_end *at, const char *path,
+		       struct err *err)
+{
+	int fd = openat(at->dir_fd, at->name,
+			O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 
 	if (fd < 0)
@@ -85,6 +100,23 @@ static int open_policy(const char *path, struct err *err)
 		return fd;
 	fd_close(&fd);
 	return err_set(err, -EINVAL, "%s: not a file", path);
+}
+
+int saving_new(struct arena *a, const char *workspace, struct str file,
+	       struct str text, struct err *err)
+{
+	struct pathwalk_end at;
+	int rc = find_policy(a, workspace, file, &at, err);
+
+	if (rc < 0)
+		return rc;
+	if (at.exists)
+		rc = err_set(err, -EEXIST, "%.*s was made meanwhile",
+			     STR_ARG(file));
+	else
+		rc = fileio_write(at.dir_fd, at.name, text, 0644, err);
+	fd_close(&at.dir_fd);
+	return rc;
 }
 
 /* --- the journal ---------------------------------------------------------- */
@@ -101,10 +133,8 @@ static bool is_same(int fd, const char *path)
 static int lock(struct journal *j, bool make, struct err *err)
 {
 	for (int waited = 0; waited < WAIT_MS; waited += STEP_MS) {
-		j->fd = open(j->path,
-			     O_RDWR | O_CLOEXEC | O_NOFOLLOW |
-				     (make ? O_CREAT : 0),
-			     0600);
+		j->fd = make ? fileio_create(AT_FDCWD, j->path, O_RDWR, 0600)
+			     : open(j->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 		if (j->fd < 0)
 			return err_errno(err, j->path);
 		if (flock(j->fd, LOCK_EX | LOCK_NB) == 0 &&
@@ -220,11 +250,16 @@ static int put_back(struct arena *a, const char *workspace,
 {
 	const char *path =
 		arena_fmt(a, "%s/%.*s", workspace, STR_ARG(f->file)).p;
+	struct pathwalk_end at = {.dir_fd = -1};
 	struct err ignored;
 	struct str have;
-	auto_fd int fd = open_policy(path, &ignored);
+	auto_fd int fd = -1, dir = -1;
 
-	if (fd < 0 || fileio_read(a, AT_FDCWD, path, LIMIT_SOURCE_BYTES, &have,
+	if (find_policy(a, workspace, f->file, &at, &ignored) == 0) {
+		dir = at.dir_fd;
+		fd = open_policy(&at, path, &ignored);
+	}
+	if (fd < 0 || fileio_read(a, dir, at.name, LIMIT_SOURCE_BYTES, &have,
 				  &ignored) < 0)
 		return keep_aside(a, j, f, out_what, err);
 	if (str_eq(have, f->before) || str_eq(have, f->after))
@@ -264,11 +299,12 @@ int saving_recover(struct arena *a, const char *state, const char *workspace,
 
 /* --- before one ----------------------------------------------------------- */
 
-static int check(struct arena *a, const char *path, struct str before,
-		 struct err *err)
+static int check(struct arena *a, const struct pathwalk_end *at,
+		 const char *path, struct str before, struct err *err)
 {
 	struct str have;
-	int rc = fileio_read(a, AT_FDCWD, path, LIMIT_SOURCE_BYTES, &have, err);
+	int rc = fileio_read(a, at->dir_fd, at->name, LIMIT_SOURCE_BYTES, &have,
+			     err);
 
 	if (rc == 0 && !str_eq(have, before))
 		rc = err_set(err, -ESTALE,
@@ -282,19 +318,23 @@ int saving_write(struct arena *a, const char *state, const char *workspace,
 		 struct err *err)
 {
 	const char *path = arena_fmt(a, "%s/%.*s", workspace, STR_ARG(file)).p;
-	auto_fd int fd = open_policy(path, err);
-	int rc = fd < 0 ? fd : 0;
+	struct pathwalk_end at = {.dir_fd = -1};
+	int rc = find_policy(a, workspace, file, &at, err);
+	auto_fd int dir = rc < 0 ? -1 : at.dir_fd;
+	auto_fd int fd = rc < 0 ? -1 : open_policy(&at, path, err);
 	bool is_touched;
 	struct journal j;
 
+	if (fd < 0)
+		return err->code;
+
 	find(a, state, workspace, &j);
-	if (rc == 0)
-		rc = fileio_mkdirs(j.dir, 0700, err);
+	rc = fileio_mkdirs(j.dir, 0700, err);
 	if (rc == 0)
 		rc = lock(&j, true, err);
 	if (rc < 0)
 		return rc;
-	rc = check(a, path, before, err);
+	rc = check(a, &at, path, before, err);
 	if (rc == 0)
 		rc = begin(a, &j, file, before, after, err);
 	is_touched = rc == 0;
@@ -304,7 +344,7 @@ int saving_write(struct arena *a, const char *state, const char *workspace,
 		err_while(err, "%s", path);
 	/* In the middle of it: the next one who reads puts it back. */
 	if (rc == 0 || !is_touched ||
-	    check(a, path, before, &(struct err){0}) == 0)
+	    check(a, &at, path, before, &(struct err){0}) == 0)
 		finish(&j);
 	fd_close(&j.fd);
 	return rc;

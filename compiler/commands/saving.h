@@ -25,6 +25,12 @@ must_check int saving_write(struct arena *a, const char *state,
 			    struct str before, struct str after,
 			    struct err *err);
 /*
+ * The first text of a policy.
+ *   -EEXIST  there is one by now, or something else of that name
+ */
+must_check int saving_new(struct arena *a, const char *workspace,
+			  struct str file, struct str text, struct err *err);
+/*
  * After a saving_write() that never came to its end: its file has the text
  * that it had, and *out_what says so to people; NULL when there was nothing to
  * do. A text that is neither nor a mixture is somebody's work since: it stays.

@@ -1,5 +1,5 @@
-#include "compiler/base/fileio.h"
 #include "compiler/base/json.h"
+#include "compiler/base/outfile.h"
 #include "compiler/commands/expect.h"
 #include "compiler/commands/inputs.h"
 #include "compiler/commands/junit.h"
@@ -7,6 +7,7 @@
 #include "compiler/commands/say.h"
 #include "compiler/commands/view.h"
 #include "compiler/front/testfiles.h"
+#include "runtime/launch/workspaces.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -78,18 +79,19 @@ static struct str as_text(struct compilation *c, const expectations *list)
 
 /* --- the command --------------------------------------------------------- */
 
-static int report(const struct options *o, struct compilation *c,
-		  const expectations *list)
+static int report(const struct options *o, const struct inputs *in,
+		  struct compilation *c, const expectations *list)
 {
 	const char *junit = options_value(c->a, o, OPTION_JUNIT, NULL);
+	struct workspaces_ask ask = {c->a, in->state, in->workspace};
+	struct outfile_rule rule = {workspaces_hold, &ask};
 	int status;
 	struct err err;
 
-	if (junit &&
-	    fileio_write(AT_FDCWD, junit, junit_text(c->a, &c->sources, list),
-			 0644, &err) < 0) {
-		say("%s: %s", view_cleaned(c->a, str_of(junit)).p,
-		    strerror(-err.code));
+	if (junit && outfile_write(c->a, &rule, AT_FDCWD, junit,
+				   junit_text(c->a, &c->sources, list), 0644,
+				   &err) < 0) {
+		say("%s", view_cleaned(c->a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
 	status = say_result(options_get(o, OPTION_JSON) ? as_json(c, list)
@@ -141,7 +143,7 @@ int command_test(struct arena *a, const struct options *o)
 	if (status == STATUS_OK)
 		expect_all(&c, &tests, &list);
 	if (status != STATUS_IO)
-		status = report(o, &c, &list);
+		status = report(o, &in, &c, &list);
 	driver_done(&c);
 	return status;
 }

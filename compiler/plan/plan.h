@@ -44,6 +44,10 @@ struct str plan_manifest(struct arena *a, const struct plan *p);
  */
 must_check int plan_write(const char *dir, const struct plan *p,
 			  struct err *err);
+/* The same, as name in a folder that is open, where name is no link; shown is
+ * what messages call it. */
+must_check int plan_write_at(int dirfd, const char *name, const char *shown,
+			     const struct plan *p, struct err *err);
 /*
  * Read and verify.
  *   -ENOENT  no such directory, or no manifest in it

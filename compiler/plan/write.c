@@ -1,6 +1,7 @@
 #include "compiler/plan/manifest.h"
 
 #include "compiler/base/fileio.h"
+#include "compiler/base/pathwalk.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,26 +11,43 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* The place of a plan: what is above it is open. */
+struct spot {
+	int dir_fd;
+	const char *name;
+	const char *shown; /* the path, for messages */
+};
+
+static int open_folder(const struct spot *at, const char *name, struct err *err)
+{
+	int fd = openat(at->dir_fd, name,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? err_errno(err, at->shown) : fd;
+}
+
 /*
  * Whether the directory may be removed: it is empty, or holds a plan of ours
  * and nothing else. A manifest.json alone proves nothing: web applications
  * have one too.
  */
-static int may_replace(const char *dir, struct err *err)
+static int may_replace(const struct spot *at, struct err *err)
 {
 	struct arena *a = arena_new();
-	auto_fd int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_fd int fd = open_folder(at, at->name, err);
+	int copy = fd < 0 ? -1 : dup(fd);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
 	struct plan p = {0};
 	struct str text;
 	struct dirent *e;
-	DIR *d = NULL;
-	int rc = 0;
+	int rc = fd < 0 ? fd : 0;
 
-	if (fd < 0 || !(d = opendir(dir))) {
-		rc = err_errno(err, dir);
-		goto out;
+	if (rc == 0 && !d) {
+		rc = err_errno(err, at->shown);
+		fd_close(&copy);
 	}
-	if (fileio_read(a, fd, MANIFEST_NAME, MANIFEST_BYTES, &text, err) ==
+	if (rc == 0 &&
+	    fileio_read(a, fd, MANIFEST_NAME, MANIFEST_BYTES, &text, err) ==
 		    0 &&
 	    manifest_parse(a, text, &p, err) == 0)
 		vec_push(a, &p.files)->name = STR(MANIFEST_NAME);
@@ -39,22 +57,22 @@ static int may_replace(const char *dir, struct err *err)
 			rc = err_set(err, -EEXIST,
 				     "%s: holds '%s', which is "
 				     "no part of a plan",
-				     dir, e->d_name);
-out:
+				     at->shown, e->d_name);
 	if (d)
 		closedir(d);
 	arena_free(a);
 	return rc;
 }
 
-static int write_files(const char *dir, const struct plan *p, struct err *err)
+static int write_files(const struct spot *at, const char *name,
+		       const struct plan *p, struct err *err)
 {
-	auto_fd int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_fd int fd = open_folder(at, name, err);
 	struct arena *a;
 	int rc = 0;
 
 	if (fd < 0)
-		return err_errno(err, dir);
+		return fd;
 	a = arena_new();
 	vec_each(f, &p->files) {
 		if (!manifest_name_ok(f->name))
@@ -74,88 +92,92 @@ static int write_files(const char *dir, const struct plan *p, struct err *err)
 }
 
 /*
- * Put the directory tmp in the place of dir, which exists. Where the system
- * cannot swap two names, dir keeps a name of its own until the new one is
+ * Put the directory tmp in the place of the one that is there. Where the system
+ * cannot swap two names, that keeps a name of its own until the new one is
  * there, and gets its old one back when that fails.
  */
-static int swap(const char *tmp, const char *dir, struct err *err)
+static int swap(const struct spot *at, const char *tmp, struct err *err)
 {
-	char old[PATH_MAX];
+	char old[NAME_MAX + 1];
 	int rc;
 
 #ifdef RENAME_EXCHANGE
-	if (renameat2(AT_FDCWD, tmp, AT_FDCWD, dir, RENAME_EXCHANGE) == 0)
-		return fileio_remove_tree(AT_FDCWD, tmp, err);
+	if (renameat2(at->dir_fd, tmp, at->dir_fd, at->name, RENAME_EXCHANGE) ==
+	    0)
+		return fileio_remove_tree(at->dir_fd, tmp, err);
 	if (errno != EINVAL && errno != ENOSYS)
-		return err_errno(err, dir);
+		return err_errno(err, at->shown);
 #endif
 	if (snprintf(old, sizeof(old), "%s.old", tmp) >= (int)sizeof(old))
 		return err_set(err, -ENAMETOOLONG, "%s: name too long", tmp);
-	if (rename(dir, old) < 0)
-		return err_errno(err, dir);
-	if (rename(tmp, dir) < 0) {
-		rc = err_errno(err, dir);
-		if (rename(old, dir) < 0)
+	if (renameat(at->dir_fd, at->name, at->dir_fd, old) < 0)
+		return err_errno(err, at->shown);
+	if (renameat(at->dir_fd, tmp, at->dir_fd, at->name) < 0) {
+		rc = err_errno(err, at->shown);
+		if (renameat(at->dir_fd, old, at->dir_fd, at->name) < 0)
 			return err_while(err, "the old plan is in %s", old);
 		return rc;
 	}
-	return fileio_remove_tree(AT_FDCWD, old, err);
+	return fileio_remove_tree(at->dir_fd, old, err);
 }
 
-/*
- * The directory that a name stands for: links followed, so that a rename hits
- * what they lead to; no slash at the end. *out_exists: it is there.
- */
-static int target(const char *dir, char out[PATH_MAX], bool *out_exists,
-		  struct err *err)
+static int write_there(const struct spot *at, bool exists, const char *tmp,
+		       const struct plan *p, struct err *err)
 {
-	size_t n = strlen(dir);
+	int rc = fileio_mkdir(at->dir_fd, tmp, 0755, err);
 
-	if (realpath(dir, out)) {
-		*out_exists = true;
-		return 0;
-	}
-	if (errno != ENOENT)
-		return err_errno(err, dir);
-	while (n > 1 && dir[n - 1] == '/')
-		n--;
-	if (n == 0 || n >= PATH_MAX - 32)
-		return err_set(err, -ENAMETOOLONG,
-			       "'%s': not a name for a "
-			       "directory",
-			       dir);
-	memcpy(out, dir, n);
-	out[n] = '\0';
-	*out_exists = false;
+	if (rc == 0)
+		rc = write_files(at, tmp, p, err);
+	if (rc == 0 && exists)
+		rc = swap(at, tmp, err);
+	else if (rc == 0 && renameat(at->dir_fd, tmp, at->dir_fd, at->name) < 0)
+		rc = err_errno(err, at->shown);
+	return rc;
+}
+
+int plan_write_at(int dirfd, const char *name, const char *shown,
+		  const struct plan *p, struct err *err)
+{
+	struct spot at = {dirfd, name, shown};
+	char tmp[NAME_MAX + 1];
+	struct err ignored;
+	struct stat st;
+	bool exists = fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	int rc = exists ? may_replace(&at, err) : 0;
+
+	if (rc < 0)
+		return rc;
+	if (snprintf(tmp, sizeof(tmp), "%s.%ld.tmp", name, (long)getpid()) >=
+	    (int)sizeof(tmp))
+		return err_set(err, -ENAMETOOLONG, "%s: name too long", shown);
+	/* What a process of the same number left behind when it was killed. */
+	rc = fileio_remove_tree(dirfd, tmp, err);
+	if (rc < 0)
+		return rc;
+	rc = write_there(&at, exists, tmp, p, err);
+	if (rc < 0 && fileio_remove_tree(dirfd, tmp, &ignored) < 0)
+		return rc; /* the first error says more */
+	return rc;
+}
+
+/* Everybody's own path: it means what it means to any program. */
+static int follow(void *ctx, int dirfd, struct str path, struct err *err)
+{
+	(void)ctx, (void)dirfd, (void)path, (void)err;
 	return 0;
 }
 
 int plan_write(const char *dir, const struct plan *p, struct err *err)
 {
-	char path[PATH_MAX], tmp[PATH_MAX];
-	struct err ignored;
-	bool exists;
-	int rc = target(dir, path, &exists, err);
+	static const struct pathwalk w = {.on_link = follow};
+	struct arena *a = arena_new();
+	struct pathwalk_end at;
+	int rc = pathwalk_find(a, &w, AT_FDCWD, dir, &at, err);
 
-	if (rc < 0)
-		return rc;
-	if (exists && (rc = may_replace(path, err)) < 0)
-		return rc;
-	if (snprintf(tmp, sizeof(tmp), "%s.%ld.tmp", path, (long)getpid()) >=
-	    (int)sizeof(tmp))
-		return err_set(err, -ENAMETOOLONG, "%s: name too long", path);
-	/* What a process of the same number left behind when it was killed. */
-	rc = fileio_remove_tree(AT_FDCWD, tmp, err);
-	if (rc < 0)
-		return rc;
-	if (mkdir(tmp, 0755) < 0)
-		return err_errno(err, tmp);
-	rc = write_files(tmp, p, err);
-	if (rc == 0 && exists)
-		rc = swap(tmp, path, err);
-	else if (rc == 0 && rename(tmp, path) < 0)
-		rc = err_errno(err, path);
-	if (rc < 0 && fileio_remove_tree(AT_FDCWD, tmp, &ignored) < 0)
-		return rc; /* the first error says more */
+	if (rc == 0) {
+		rc = plan_write_at(at.dir_fd, at.name, dir, p, err);
+		fd_close(&at.dir_fd);
+	}
+	arena_free(a);
 	return rc;
 }

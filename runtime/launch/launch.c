@@ -1,6 +1,7 @@
 #include "runtime/launch/launch.h"
 
 #include "compiler/base/fileio.h"
+#include "compiler/base/outfile.h"
 #include "runtime/launch/about.h"
 #include "runtime/launch/docker_session.h"
 #include "runtime/launch/hosts.h"
@@ -14,6 +15,7 @@
 #include "runtime/launch/secrets.h"
 #include "runtime/launch/tracer.h"
 #include "runtime/launch/watchdog.h"
+#include "runtime/launch/workspaces.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -73,6 +75,9 @@ static int set_values(struct launch *l, struct err *err)
 			       strerror(errno));
 	l->o.workspace = arena_cstr(l->a, str_of(real));
 	free(real);
+	rc = workspaces_note(l->a, l->o.state, l->o.workspace, err);
+	if (rc < 0)
+		return rc;
 	rc = about_write(l->a, &l->session, l->o.workspace, l->o.command,
 			 &streams, err);
 	if (rc == 0)
@@ -148,14 +153,16 @@ static int prepare_agent(struct launch *l, struct err *err)
 /* --trace-log: the trace; the decisions where nothing traces. */
 static int open_trace_log(struct launch *l, struct err *err)
 {
-	const char *path = l->o.trace_log;
-	int fd;
+	struct workspaces_ask ask = {l->a, l->o.state, l->o.workspace};
+	struct outfile_rule rule = {workspaces_hold, &ask};
+	int fd, rc;
 
-	if (!path)
+	if (!l->o.trace_log)
 		return 0;
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	rc = outfile_open(l->a, &rule, AT_FDCWD, l->o.trace_log, 0600, &fd,
+			  err);
+	if (rc < 0)
+		return rc;
 	if (l->vectors.tracer.image)
 		l->trace_copy = fd;
 	else

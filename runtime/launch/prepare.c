@@ -1,7 +1,9 @@
 #include "runtime/launch/prepare.h"
 
 #include "compiler/base/fileio.h"
+#include "compiler/base/outfile.h"
 #include "runtime/launch/docker_info.h"
+#include "runtime/launch/workspaces.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -83,25 +85,13 @@ int prepare_readable(struct arena *a, const char *dir, const struct plan *p,
 	return 0;
 }
 
-/* Not by renaming: the user may have named a FIFO or a device. */
-static int write_id(struct arena *a, const char *path, const char *id,
-		    struct err *err)
-{
-	auto_fd int fd =
-		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-
-	if (fd < 0)
-		return err_errno(err, path);
-	if (fileio_write_all(fd, arena_fmt(a, "%s\n", id), err) < 0)
-		return err_while(err, "%s", path);
-	return 0;
-}
-
 int prepare_folder(struct arena *a, const struct launch_opts *o,
 		   const struct session *s, struct err *err)
 {
 	const char *plan = arena_fmt(a, "%s/plan", s->dir).p;
 	const char *resolv = arena_fmt(a, "%s/resolv.conf", s->dir).p;
+	struct workspaces_ask ask = {a, o->state, o->workspace};
+	struct outfile_rule rule = {workspaces_hold, &ask};
 	int rc = plan_write(plan, o->plan, err);
 
 	if (rc == 0)
@@ -114,7 +104,8 @@ int prepare_folder(struct arena *a, const struct launch_opts *o,
 	if (rc == 0 && chmod(resolv, 0644) < 0)
 		rc = err_errno(err, resolv);
 	if (rc == 0 && o->session_id_file)
-		rc = write_id(a, o->session_id_file, s->id, err);
+		rc = outfile_write(a, &rule, AT_FDCWD, o->session_id_file,
+				   arena_fmt(a, "%s\n", s->id), 0644, err);
 	return rc;
 }
 

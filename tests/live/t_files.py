@@ -129,6 +129,48 @@ def links():
 
 
 @test
+def nothing_is_written_through_an_agents_link():
+    """What one session leaves is in the way of the next one's files."""
+    with Place("") as where:
+        victims = [where.root / name for name in ("one", "two")]
+        for victim in victims:
+            victim.write_text("mine\n")
+        where.own()
+        inside(where, "ln -s ../one id; ln -s ../two log; ln -s .. out; "
+               "mkfifo pipe; mkdir d")
+        for flag, name in (("--session-id-file", "id"),
+                           ("--trace-log", "log"),
+                           ("--session-id-file", "out/one"),
+                           ("--trace-log", str(where.work / "out/two")),
+                           ("--trace-log", "pipe")):
+            s = inside(where, "echo ran", flag, name)
+            check(s.status == 125 and not s.stdout and
+                  name.split("/")[-1 if "/" not in name else -2] in s.stderr,
+                  "%s %s" % (flag, name), (s.status, s.stdout, s.stderr))
+        s = where.membrane("compile", "-o", "out/plan")
+        check(s.status == 3 and not (where.root / "plan").exists(), "compile",
+              (s.status, s.stderr))
+        check([v.read_text() for v in victims] == ["mine\n"] * 2,
+              "what the links lead to")
+        s = inside(where, "echo ran", "--session-id-file", "d/id",
+                   "--trace-log", "d/log")
+        check(s.stdout == "ran\n" and (where.work / "d/id").exists() and
+              (where.work / "d/log").stat().st_size, "without one",
+              (s.status, s.stderr))
+        (where.root / "own").symlink_to("one")
+        s = inside(where, "echo ran", "--session-id-file", "../own")
+        check(s.stdout == "ran\n" and victims[0].read_text() != "mine\n",
+              "a link where no agent writes", (s.status, s.stderr))
+        # The same folder by another name, seen from another workspace.
+        os.rename(where.work, where.root / "old")
+        where.work.mkdir()
+        where.own()
+        s = inside(where, "echo ran", "--session-id-file", "../old/log")
+        check(s.status == 125 and victims[1].read_text() == "mine\n",
+              "an earlier workspace", (s.status, s.stderr))
+
+
+@test
 def unreadable_directory_is_masked_whole():
     with Place("ignore: [.env]\n", files={"shut/x": "secret\n"}) as where:
         os.chmod(where.work / "shut", 0o000)
