@@ -46,6 +46,8 @@ static void put_page_of_events(struct buf *out)
 	put_events(out, "default:", is_default);
 	put_events(out, "full: all of these, and", is_rest);
 	put_events(out, "not on every kernel:", is_somewhere);
+	buf_adds(out, "execve, execveat: those that failed, unless nothing of "
+		      "that name was there\n");
 	buf_adds(out, "\nfilters of one: comm, uid, pid, tid, ppid, syscall, "
 		      "retval, data.FIELD; as in\n"
 		      "  {event: security_file_open, filters: "

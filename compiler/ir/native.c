@@ -31,8 +31,6 @@ const char *native_event_meant(struct str name)
 {
 	static const char *const others[][2] = {
 		{"exec", "sched_process_exec"},
-		{"execve", "sched_process_exec"},
-		{"execveat", "sched_process_exec"},
 		{"fork", "sched_process_fork"},
 		{"vfork", "sched_process_fork"},
 		{"exit", "sched_process_exit"},

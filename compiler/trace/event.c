@@ -235,10 +235,13 @@ static const struct {
 
 enum trace_kind trace_kind(const struct trace_event *e)
 {
-	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+	enum trace_kind kind = TRACE_OTHER;
+
+	for (size_t i = 0; i < ARRAY_LEN(known) && kind == TRACE_OTHER; i++)
 		if (same(e->name, known[i].name))
-			return known[i].kind;
-	return TRACE_OTHER;
+			kind = known[i].kind;
+	/* The program goes on as what it was. */
+	return kind == TRACE_EXEC && e->ret < 0 ? TRACE_ATTEMPT : kind;
 }
 
 struct str trace_known(size_t i)

@@ -236,6 +236,8 @@ static __always_inline bool is_no_news(const volatile struct watch_call *c,
 	if ((c->flags & WATCH_NO_MISSING) &&
 	    (ret == -ENOENT || ret == -ENOTDIR))
 		return true;
+	if ((c->flags & WATCH_ONLY_FAILED) && ret >= 0)
+		return true;
 	return (c->flags & WATCH_NO_RETRY) && ret == -EAGAIN;
 }
 

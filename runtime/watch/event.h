@@ -127,6 +127,7 @@ enum watch_call_flags {
 	WATCH_DATAGRAM = 4,   /* on sockets of IP that are no streams, and where
 				 the call connects one */
 	WATCH_QUESTION = 8,   /* with what is sent to port 53 */
+	WATCH_ONLY_FAILED = 16, /* what worked is told of by another event */
 };
 
 struct watch_call {

@@ -43,6 +43,7 @@ enum {
 	RETRY = WATCH_NO_RETRY,
 	DATAGRAM = WATCH_DATAGRAM,
 	QUESTION = WATCH_QUESTION,
+	FAILED = WATCH_ONLY_FAILED,
 };
 
 static const struct events_call known[] = {

@@ -180,6 +180,8 @@ static void make_call(struct record *r, const struct parts *p,
 			r->v[k] = value_text(parts_path(r, p, part));
 		else if (strcmp(type, "string") == 0)
 			r->v[k] = value_text((struct str){0});
+		else if (type[0] == '[') /* of pointers: nobody read them */
+			r->v[k] = (struct value){.kind = VALUE_NONE};
 		else
 			r->v[k] = value_number(type,
 					       k < 6 ? r->head->args[k] : 0);

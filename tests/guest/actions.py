@@ -109,6 +109,9 @@ def table(d, secret):
         ("net_packet_dns_request", {"dns_questions": [{
             "query": "second.test", "query_type": "A",
             "query_class": "IN"}]}, 0),
+        ("execve", {"pathname": d + "/folder", "argv": None, "envp": None},
+         -EACCES),
+        ("execveat", {"pathname": d + "/folder"}, -EACCES),
         ("mount", {"source": "none", "target": d + "/folder"}, -EPERM),
         ("umount2", {}, -EPERM),
         ("chroot", {"path": d + "/folder"}, -EPERM),

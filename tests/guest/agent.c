@@ -200,8 +200,11 @@ static void race(void)
 
 static void attempts(const char *secret)
 {
-	char insns[16] = {0};
+	char insns[16] = {0}, *none[] = {NULL};
 
+	ignore(execve("folder", none, none));
+	ignore(execve("absent", none, none));
+	ignore((int)syscall(SYS_execveat, AT_FDCWD, "./folder", none, none, 0));
 	ignore(mount("none", "folder", "tmpfs", 0, NULL));
 	ignore(umount2("folder", MNT_DETACH));
 	ignore(chroot("folder"));

@@ -70,6 +70,9 @@ class History:
         if r.kind == "ACCOUNT_CALL" and r.call in ("execve", "execveat"):
             if r.ret == 0:
                 self.program(r)
+            else:
+                for event in self.judge.no_program(r):
+                    self.add(event)
         elif r.kind == "ACCOUNT_CALL":
             if r.call in ("clone", "clone3") and r.ret > 0:
                 self.fork(r, r.ret, r.ret)

@@ -278,6 +278,20 @@ class Judge:
             return self.cloned(r)
         return []
 
+    # --- programs
+
+    def no_program(self, r):
+        """One that could not be run; of its arguments only the path is
+        told."""
+        directory, path = r.args[0], text_of(r, 0)
+        if r.ret in MISSING:
+            return []
+        values = dict.fromkeys((a for a, _ in EVENTS[r.call][1]), ANY)
+        if r.call == "execve" or path[:1] == b"/" or directory == AT_FDCWD:
+            values["pathname"] = resolve(r.link(0xffff), path,
+                                         r.one("ITEM_ROOT") or b"/")
+        return [Event(r, r.call, r.ret, values)]
+
     # --- files
 
     def open_flags(self, r, at):
