@@ -2,6 +2,7 @@
 
 #include "compiler/base/date.h"
 #include "compiler/base/limits.h"
+#include "compiler/commands/reached.h"
 #include "compiler/commands/saving.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/view.h"
@@ -231,7 +232,8 @@ int inputs_find(struct arena *a, const struct options *o, struct inputs *out,
 	out->workspace = arena_cstr(a, str_of(real));
 	if (inputs_state(a, &out->state, err) < 0)
 		return err->code;
-	if (inputs_recover(a, out->state, out->workspace, err) < 0)
+	if (reached_find(a, where, out, err) < 0 ||
+	    inputs_recover(a, out->state, out->workspace, err) < 0)
 		return err->code;
 	out->config = join(a, out->state, "config.yaml");
 	out->front.workspace = out->workspace;
@@ -301,21 +303,30 @@ bool inputs_denied(const struct options *o, struct compilation *c, bool quiet)
 	return true;
 }
 
+/* Is path the folder dir, or below it? */
+static bool is_within(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return n <= 1 || (strncmp(path, dir, n) == 0 &&
+			  (path[n] == '/' || path[n] == '\0'));
+}
+
 /* What does not exist yet will be made below the nearest folder that does. */
 bool inputs_apart(struct arena *a, const struct inputs *in)
 {
 	char *path = arena_cstr(a, str_of(in->state));
-	struct str root = str_of(in->workspace);
+	bool there = access(path, F_OK) == 0, holds;
 	char real[PATH_MAX], *slash;
 
 	while (!realpath(path, real) && (slash = strrchr(path, '/')))
 		slash[slash == path] = '\0';
-	if (root.n > 1 && (!str_starts(str_of(real), root) ||
-			   (real[root.n] != '/' && real[root.n] != '\0')))
+	holds = is_within(real, in->workspace);
+	if (!holds && !(there && is_within(in->workspace, real)))
 		return true;
-	say("the workspace %s holds membrane's own folder, %s: choose another "
-	    "one",
-	    view_cleaned(a, root).p, view_cleaned(a, str_of(in->state)).p);
+	say("the workspace %s %s membrane's own folder, %s: choose another one",
+	    view_cleaned(a, str_of(in->workspace)).p,
+	    holds ? "holds" : "lies in", view_cleaned(a, str_of(in->state)).p);
 	return false;
 }
 

@@ -15,6 +15,8 @@ struct inputs {
 	const char *config;    /* the global file, in state */
 	const char *standard;  /* policies/default.yaml */
 	bool first_use;	       /* config is wanted and does not exist */
+	/* Links on the way to the workspace, empty for none: reached.h */
+	struct str link, agents_link;
 };
 
 /*
@@ -44,7 +46,8 @@ must_check int inputs_compile(struct arena *a, const struct options *o,
 must_check bool inputs_denied(const struct options *o, struct compilation *c,
 			      bool quiet);
 /*
- * Whether the workspace is apart from membrane's own folder; says so if not.
+ * Whether the workspace is apart from membrane's own folder, neither above it
+ * nor in it; says so if not.
  * An agent that can write that folder writes the next policy, and approves it.
  * The read-only patterns would hold that off, but they are a policy's.
  */

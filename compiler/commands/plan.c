@@ -3,6 +3,7 @@
 #include "compiler/commands/plan_json.h"
 #include "compiler/commands/plan_markdown.h"
 #include "compiler/commands/plan_view.h"
+#include "compiler/commands/reached.h"
 #include "compiler/commands/say.h"
 #include "compiler/emit/emit.h"
 
@@ -60,6 +61,7 @@ int command_plan(struct arena *a, const struct options *o)
 	int status = inputs_compile(a, o, true, &in, &c);
 
 	if (status == STATUS_OK) {
+		reached_say(c.a, &in);
 		status = show(o, &in, &c);
 		if (status == STATUS_OK && inputs_denied(o, &c, true))
 			status = STATUS_REFUSED;

@@ -3,6 +3,7 @@
 #include "compiler/commands/inputs.h"
 #include "compiler/commands/last.h"
 #include "compiler/commands/outside.h"
+#include "compiler/commands/reached.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/sealed.h"
 #include "compiler/commands/trust_ask.h"
@@ -211,7 +212,8 @@ static int launch(struct attempt *t)
 static bool may_run(struct arena *a, struct attempt *t)
 {
 	return inputs_compile(a, t->o, false, &t->in, &t->c) == STATUS_OK &&
-	       inputs_apart(t->c.a, &t->in) && can_enforce(t) &&
+	       inputs_apart(t->c.a, &t->in) &&
+	       reached_allowed(t->c.a, &t->in) && can_enforce(t) &&
 	       is_trusted(t) && is_sealed(t) && write_config(t);
 }
 

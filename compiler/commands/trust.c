@@ -1,3 +1,4 @@
+#include "compiler/commands/reached.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/trust_ask.h"
 
@@ -184,7 +185,7 @@ static int decide(struct attempt *t)
 	case TRUST_OPEN:
 		break;
 	}
-	if (!inputs_apart(t->c.a, &t->in))
+	if (!inputs_apart(t->c.a, &t->in) || !reached_allowed(t->c.a, &t->in))
 		return STATUS_REFUSED;
 	return options_get(t->o, OPTION_YES) ? approve(t, false) : ask(t);
 }

@@ -96,8 +96,7 @@ void trust_view(const struct view *v, const struct compilation *c,
 	}
 }
 
-/* For a shell, in quotes where it needs them. */
-static void add_word(struct buf *out, struct str word)
+void trust_word(struct buf *out, struct str word)
 {
 	bool plain = word.n > 0;
 
@@ -133,10 +132,10 @@ struct str trust_command(struct arena *a, const struct options *o,
 		buf_adds(&b, "--no-global-config ");
 	if (policies) {
 		buf_adds(&b, "--policies ");
-		add_word(&b, policies->value);
+		trust_word(&b, policies->value);
 		buf_addc(&b, ' ');
 	}
-	add_word(&b, str_of(workspace));
+	trust_word(&b, str_of(workspace));
 	return view_cleaned(a, buf_str(&b));
 }
 

@@ -31,6 +31,8 @@ must_check bool trust_holds(struct compilation *c, const struct inputs *in);
 /* What it adds, one row each with its place. */
 void trust_view(const struct view *v, const struct compilation *c,
 		const struct contribution *x);
+/* A word for a shell, in quotes where it needs them. */
+void trust_word(struct buf *out, struct str word);
 /* The one command that approves, for a shell; cleaned. */
 struct str trust_command(struct arena *a, const struct options *o,
 			 const char *workspace);

@@ -114,3 +114,44 @@ def a_terminal_that_nobody_sees():
         check(status == 0 and "status 125" in screen, "refused", screen)
         check(QUESTION.decode() not in (where.work / "out").read_text(),
               "not asked")
+
+
+@test
+def a_link_to_another_workspace_is_asked_about():
+    """What one agent left must not become the next one's workspace unseen."""
+    with Place("", files={"../outside/key": "secret\n"}) as where:
+        s = where.membrane("run", "--", "ln", "-s", "../outside", "sub")
+        check(s.status == 0 and (where.work / "sub").is_symlink(),
+              "an agent makes a link", s.stderr)
+        run = ["run", "--", "sh", "-c", "cat key"]
+        outside = where.root / "outside"
+        named = "the workspace is %s (reached through the link %s)" % (
+            outside, where.work / "sub")
+        for flags, pwd in ((["--workspace", "sub"], where.work),
+                           (["--workspace", "."], None)):
+            there = where.work
+            if not pwd:   # as `cd sub` in a shell
+                where.work = there / "sub"
+            where.env["PWD"] = str(where.work)
+            s = where.membrane(run[0], *flags, *run[1:])
+            check(s.status == 125 and not s.stdout and named in s.stderr and
+                  "--workspace %s\n" % outside in s.stderr,
+                  "refused without a terminal", (flags, s.status, s.stderr))
+            status, screen = on_a_terminal(
+                where, run[0], *flags, *run[1:], keys=b"n\r", when=QUESTION,
+                seconds=60)
+            check(status == 125 and "secret" not in screen and
+                  "reached through" in screen, "no is no", (status, screen))
+            where.work = there
+        status, screen = on_a_terminal(
+            where, "run", "--workspace", "sub", *run[1:], keys=b"y\r",
+            when=QUESTION, seconds=60)
+        check(status == 0 and "secret" in screen, "yes is yes",
+              (status, screen))
+        s = where.membrane("run", "--workspace", str(outside), *run[1:])
+        check(s.stdout == "secret\n" and "link" not in s.stderr,
+              "by its own name nobody asks", (s.status, s.stderr))
+        (where.root / "mine").symlink_to(outside)
+        s = where.membrane("run", "--workspace", "../mine", *run[1:])
+        check(s.stdout == "secret\n" and "reached through" in s.stderr,
+              "a link of one's own is only said", (s.status, s.stderr))
