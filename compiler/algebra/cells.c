@@ -278,8 +278,9 @@ static void add_rule(struct requests *q, uint32_t id)
 		add_entry(q, id, WHOLE, STR(""), false);
 		return;
 	}
-	/* What TLS without a name goes by: that there is such a denial. */
-	if (r->deny && q->to->has_addr && g->has_http)
+	/* What TLS without a name goes by: that there is such a denial,
+	 * of whatever path. */
+	if (r->deny && q->to->has_addr)
 		add_entry(q, id, WHOLE, STR(""), false);
 	rules = http_rules(q->s->scratch, g);
 	for (uint32_t i = 0; i < rules.n; i++) {

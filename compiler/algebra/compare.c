@@ -5,7 +5,11 @@
 #include "compiler/algebra/raw_args.h"
 #include "compiler/algebra/reach.h"
 #include "compiler/algebra/settings.h"
+#include "compiler/algebra/witness.h"
 #include "compiler/ir/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 
 static int by_text(const void *va, const void *vb)
 {
@@ -38,6 +42,27 @@ static void add_unknown(struct arena *a, struct comparison *out,
 		.way = ACCESS_OTHER, .kind = kind, .text = str_of(text)};
 }
 
+/* A request that does not show what it is to show is never printed. */
+static void want_witnesses(const struct ir_policy *old,
+			   const struct ir_policy *now,
+			   const struct comparison *out)
+{
+	const struct access_change *c = witness_refuted(old, now, out);
+
+	if (!c)
+		return;
+	fputs("membrane: bug: two parts of it disagree on a request: ", stderr);
+	for (size_t i = 0; i < c->witness.text.n; i++) {
+		char byte = c->witness.text.p[i];
+
+		fputc(byte >= ' ' && byte <= '~' ? byte : '?', stderr);
+	}
+	fputs("\n  nothing is said of these two policies; please report "
+	      "both\n",
+	      stderr);
+	exit(4);
+}
+
 static void compare(struct arena *a, const struct ir_policy *old,
 		    const struct ir_policy *now, struct comparison *out)
 {
@@ -51,6 +76,7 @@ static void compare(struct arena *a, const struct ir_policy *old,
 	inspect_compare(a, old, now, out);
 	vec_sort(&out->changes, by_text);
 	vec_sort(&out->kept, by_text);
+	want_witnesses(old, now, out);
 	out->same_text = out->changes.n == 0 &&
 			 same_grants(&old->allow, &now->allow) &&
 			 same_grants(&old->deny, &now->deny) &&

@@ -102,7 +102,9 @@ struct comparison {
 
 /*
  * Both IR_NORMALISED, and borrowed by *out. What is too large to be compared
- * (limits.h) is one change ACCESS_OTHER.
+ * (limits.h) is one change ACCESS_OTHER. Every witness is tried on both sides
+ * (witness.h); where one does not show what it is to show, that is a bug: it
+ * is reported and the program ends with status 4.
  */
 void compare_policies(struct arena *a, const struct ir_policy *old,
 		      const struct ir_policy *now, struct comparison *out);

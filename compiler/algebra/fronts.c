@@ -128,11 +128,26 @@ static struct access_cell decided(struct fronts *f, enum access_kind kind,
 	return c;
 }
 
+/* Is it told of the one alone? CONNECT is where a rule of it names that. */
+static bool is_told(const struct fronts *f, const struct spot *one,
+		    const struct cells_http *h)
+{
+	if (!str_is(h->request.method, "CONNECT"))
+		return true;
+	for (uint32_t i = 0; i < h->n; i++)
+		for (uint32_t k = 0; k < one->n; k++)
+			if (h->ids[i] == one->ids[k] &&
+			    rule_connect(&f->s->rules.v[h->ids[i]]))
+				return true;
+	return false;
+}
+
 /* Did the same to the name alone, or to the address alone, change so? */
-static bool follows(struct requests *q, const struct ir_request *r,
-		    enum access_way way)
+static bool follows(struct requests *q, const struct cells_http *h,
+		    const struct ir_request *r, enum access_way way)
 {
 	struct ir_request name = *r, addr = *r;
+	const struct fronts *f = q->f;
 	enum access_way alone;
 	struct access_cell c;
 
@@ -141,13 +156,15 @@ static bool follows(struct requests *q, const struct ir_request *r,
 	name.has_addr = addr.has_addr = false;
 	name.unresolved = addr.unresolved = false;
 	c = decided(q->f, ACCESS_HTTP, &name);
-	if (access_way_of(&c, &alone) && alone == way)
+	if (access_way_of(&c, &alone) && alone == way &&
+	    is_told(f, f->name->spot, h))
 		return true;
 	addr.url.who = IR_DEST_CIDR;
 	addr.url.name = (struct str){0};
 	addr.url.net = (struct cidr){r->addr, addr_bits(r->addr.family)};
 	c = decided(q->f, ACCESS_HTTP, &addr);
-	return access_way_of(&c, &alone) && alone == way;
+	return access_way_of(&c, &alone) && alone == way &&
+	       is_told(f, f->addr->spot, h);
 }
 
 static void visit_request(void *ctx, const struct cells_http *h)
@@ -166,7 +183,7 @@ static void visit_request(void *ctx, const struct cells_http *h)
 			continue;
 		r.unresolved = unresolved;
 		c = decided(q->f, ACCESS_HTTP, &r);
-		if (!access_way_of(&c, &way) || follows(q, &r, way))
+		if (!access_way_of(&c, &way) || follows(q, h, &r, way))
 			continue;
 		c.lo = q->ports->lo;
 		c.hi = q->ports->hi;

@@ -24,6 +24,7 @@
 #define LIMIT_PAIRS	    262144u /* names and networks looked at together */
 #define LIMIT_FILE_STATES   131072u /* sets of paths that patterns tell apart */
 #define LIMIT_FILE_STEPS    (1u << 27) /* places in patterns, for those */
+#define LIMIT_WITNESSES	    (1u << 25) /* rules looked at to try what is shown */
 /* mounts made from one scan: some 0.2 ms each, argv is 6 MiB */
 #define LIMIT_MASKS	    24576u
 #define LIMIT_PATH_BYTES    4096u	/* PATH_MAX */

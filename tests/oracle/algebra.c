@@ -110,6 +110,11 @@ static struct universe universes[] = {
 	 .addrs = few_addrs,
 	 .n_addrs = ARRAY_LEN(few_addrs),
 	 .n_paths = ARRAY_LEN(paths)},
+	{.mix = {3, 80, 60, false},
+	 .labels = 2,
+	 .addrs = all_addrs,
+	 .n_addrs = ARRAY_LEN(all_addrs),
+	 .n_paths = ARRAY_LEN(paths)},
 };
 
 /* --- brute force ---------------------------------------------------------- */

@@ -616,6 +616,7 @@ static inline bool model_http_addr(const struct model_policy *p,
 		if (!model_has_port(r, port))
 			continue;
 		denied |= (r->who == MODEL_ANY || model_covers(r, a)) &&
+			  (r->deny || !model_net(p, a, port)) &&
 			  model_refuses_path(r, u);
 		if (r->deny && !model_is_http(r)) {
 			if (r->who == MODEL_ANY || model_covers(r, a))
@@ -773,6 +774,14 @@ static inline void model_http_of(struct rng *r, const struct model_mix *mix,
 	}
 }
 
+/* A URL is about one host. */
+static inline bool model_has_url(const struct model_rule *x)
+{
+	return x->who == MODEL_NAME ||
+	       (x->who == MODEL_NET && model_nets[x->which].bytes == 4 &&
+		model_nets[x->which].bits == 32);
+}
+
 static inline struct model_rule model_rule(struct rng *r,
 					   const struct model_mix *mix)
 {
@@ -792,7 +801,7 @@ static inline struct model_rule model_rule(struct rng *r,
 	x.inspect = !x.deny && rng_below(r, 12) == 0;
 	if (!http)
 		return x;
-	if (x.who == MODEL_NAME && rng_below(r, 3) == 0) {
+	if (model_has_url(&x) && rng_below(r, 3) == 0) {
 		x.url = true;
 		x.ports = 1 + rng_below(r, 2);
 		x.scheme = x.ports == 1 ? MODEL_HTTPS : MODEL_CLEAR;
@@ -823,7 +832,10 @@ static inline size_t model_line(const struct model_rule *r, char *out)
 		p += sprintf(p, "%s", model_patterns[r->which]);
 		break;
 	case MODEL_NET:
-		p += sprintf(p, "%s", model_nets[r->which].text);
+		p += sprintf(p, "%.*s",
+			     (int)strcspn(model_nets[r->which].text,
+					  r->url ? "/" : ""),
+			     model_nets[r->which].text);
 		break;
 	}
 	if (r->url)

@@ -9,6 +9,7 @@
 #include "compiler/algebra/names.h"
 #include "compiler/algebra/option.h"
 #include "compiler/algebra/rules.h"
+#include "compiler/algebra/witness.h"
 #include "compiler/ir/text.h"
 
 #include "tests/check.h"
@@ -159,6 +160,34 @@ static void check_changes(void)
 		test_policy_done(&old);
 		test_policy_done(&now);
 	}
+}
+
+/* What is shown is tried; what does not show it is no line of output. */
+static void check_refuted(void)
+{
+	struct test_policy old, now;
+	const struct ir_policy *p[2] = {&old.policy, &now.policy};
+	struct comparison c;
+
+	CHECK(test_policy_make(&old, "allow a.test:443\nignore x\n"));
+	CHECK(test_policy_make(&now, "allow b.test:443\nignore y\n"));
+	compare_whole(old.a, p[0], p[1], &c);
+	CHECK(c.changes.n == 4 && c.kept.n > 0);
+	CHECK(!witness_refuted(p[0], p[1], &c));
+	vec_each(x, &c.changes) {
+		struct access_change forged = *x;
+
+		CHECK(witness_holds(old.a, p[0], p[1], x));
+		CHECK(!witness_holds(old.a, p[1], p[0], x));
+		CHECK(!witness_holds(old.a, p[0], p[0], x));
+		forged.way =
+			x->way == ACCESS_LOST ? ACCESS_GAINED : ACCESS_LOST;
+		CHECK(!witness_holds(old.a, p[0], p[1], &forged));
+	}
+	c.changes.v[c.changes.n - 1].witness = c.changes.v[0].witness;
+	CHECK(witness_refuted(p[0], p[1], &c) == &c.changes.v[c.changes.n - 1]);
+	test_policy_done(&old);
+	test_policy_done(&now);
 }
 
 /* "= text | witness < before\n" of what is unchanged, but files. */
@@ -585,6 +614,7 @@ static void check_many_patterns(void)
 int main(void)
 {
 	check_changes();
+	check_refuted();
 	check_kept();
 	check_counts();
 	check_settings();
