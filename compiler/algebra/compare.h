@@ -78,7 +78,8 @@ struct access_change {
 	struct str text;
 	struct access_set set; /* of ACCESS_CONNECT, _QUIC, _HTTP, _RESOLVE */
 	/* One policy permits it and the other refuses it, or both permit it
-	 * where it is kept. Settings have none. */
+	 * where it is kept. Settings have none, nor has what a mount lies on
+	 * (covers.h). */
 	bool has_witness;
 	struct ir_request witness;
 	/* Of the witness. Where thousands of rules speak of one destination,

@@ -1,5 +1,6 @@
 #include "compiler/algebra/settings.h"
 
+#include "compiler/algebra/covers.h"
 #include "compiler/base/buf.h"
 #include "compiler/ir/text.h"
 
@@ -250,6 +251,36 @@ static ir_texts protections(struct arena *a, const struct ir_policy *p)
 
 /* --- hardening ----------------------------------------------------------- */
 
+/* An empty folder: what it lies on goes out of sight, and comes back. */
+static void compare_tmpfs(struct settings *s)
+{
+	const char *key = "hardening.tmpfs";
+	const ir_texts *list[2] = {&s->p[0]->hardening.tmpfs,
+				   &s->p[1]->hardening.tmpfs};
+	struct covers c;
+	bool empty;
+
+	covers_init(&c, s->a, s->p[0], s->p[1], s->out);
+	for (int side = 0; side < 2; side++) {
+		vec_each(t, list[side]) {
+			const struct ir_text *had =
+				find_text(list[!side], t->s);
+			struct str text =
+				arena_fmt(s->a, "%s %.*s", key, STR_ARG(t->s));
+
+			if (had && side)
+				keep(s, text, had->from, t->from);
+			if (!had && covers_tell(&c, DOCKER_RUN_tmpfs, t->s,
+						text, t->from, side == 0,
+						&empty) != COVERS_INSIDE)
+				add(s, ACCESS_OTHER,
+				    arena_fmt(s->a, "%s %c %.*s", key,
+					      side ? '+' : '-', STR_ARG(t->s)),
+				    t->from, side == 0);
+		}
+	}
+}
+
 static struct value of_seccomp(const ir_opt_str *profile)
 {
 	struct value v = of_str(profile, "default");
@@ -267,7 +298,7 @@ static void compare_hardening(struct settings *s)
 
 	compare_bool(s, "hardening.read_only", &x->read_only, &y->read_only,
 		     true);
-	compare_texts(s, "hardening.tmpfs", &x->tmpfs, &y->tmpfs, true);
+	compare_tmpfs(s);
 	compare_u64(s, "hardening.pids", &x->pids, &y->pids);
 	compare_u64(s, "hardening.memory", &x->memory, &y->memory);
 	compare_u64(s, "hardening.cpus, in thousandths,", &x->cpus_milli,

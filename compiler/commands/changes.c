@@ -1,5 +1,7 @@
 #include "compiler/commands/changes.h"
 
+#include "compiler/algebra/promises.h"
+
 static const char *const ways[] = {
 	[ACCESS_GAINED] = "gained",
 	[ACCESS_LOST] = "lost",
@@ -73,6 +75,15 @@ void changes_make(struct arena *a, const struct compilation *old,
 	vec_each(c, &out->found.changes)
 		out->n[c->way]++;
 	find_places(out);
+}
+
+void changes_make_promises(struct changes *x)
+{
+	uint32_t n = x->found.changes.n;
+
+	promises_compare(x->a, &x->old->policy, &x->now->policy, &x->found);
+	for (; n < x->found.changes.n; n++)
+		x->n[x->found.changes.v[n].way]++;
 }
 
 enum changes_verdict changes_verdict(const struct changes *x)

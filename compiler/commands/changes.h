@@ -33,6 +33,8 @@ enum changes_verdict {
 void changes_make(struct arena *a, const struct compilation *old,
 		  const struct compilation *now, bool with_kept,
 		  struct changes *out);
+/* And what the two say of themselves, which a plan does not: promises.h. */
+void changes_make_promises(struct changes *x);
 enum changes_verdict changes_verdict(const struct changes *x);
 /* "the same", "same access, other text", "narrowed", "widened" */
 const char *changes_verdict_about(enum changes_verdict v);

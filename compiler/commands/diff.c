@@ -16,14 +16,13 @@ static bool same_requests(struct arena *a, const ir_requests *x,
 	return true;
 }
 
-/* What is said of the policy beside what it permits: tests, exceptions. */
+/* What must hold beside what is permitted. One less of it is a change. */
 static bool same_words(struct arena *a, const struct ir_policy *x,
 		       const struct ir_policy *y)
 {
 	if (!same_requests(a, &x->tests.allow, &y->tests.allow) ||
 	    !same_requests(a, &x->tests.deny, &y->tests.deny) ||
-	    x->tests.never.n != y->tests.never.n ||
-	    x->waivers.n != y->waivers.n)
+	    x->tests.never.n != y->tests.never.n)
 		return false;
 	for (uint32_t i = 0; i < x->tests.never.n; i++)
 		if (!str_eq(ir_never_text(a, &x->tests.never.v[i]),
@@ -160,6 +159,8 @@ int command_diff(struct arena *a, const struct options *o)
 			if (sides[i].kind == SIDE_PLAN)
 				derived_adopt(&sides[i].c, &sides[1 - i].c);
 		changes_make(a, &sides[0].c, &sides[1].c, true, &d.access);
+		if (sides[0].kind != SIDE_PLAN && sides[1].kind != SIDE_PLAN)
+			changes_make_promises(&d.access);
 		d.unchanged = options_get(o, OPTION_UNCHANGED) != NULL;
 		d.is_forged = sides[1].forged > 0;
 		status = show(o, &d);

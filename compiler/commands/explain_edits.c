@@ -280,7 +280,10 @@ static bool same_edit(const struct explain_edit *a,
 	       explain_hunks_same_texts(&a->left_out, &b->left_out);
 }
 
-/* Of files, what a pattern is about says too much where others take it back. */
+/*
+ * Of files, what a pattern is about says too much where others take it back;
+ * what a mount lies on is about that alone, and has no witness.
+ */
 static void find_effects(struct attempt *t, struct explain_edit *out)
 {
 	struct comparison cmp;
@@ -288,7 +291,8 @@ static void find_effects(struct attempt *t, struct explain_edit *out)
 	compare_policies(t->a, &t->draft.base->policy, &t->draft.c->policy,
 			 &cmp);
 	vec_each(x, &cmp.changes)
-		if (x->kind != ACCESS_READ && x->kind != ACCESS_WRITE)
+		if ((x->kind != ACCESS_READ && x->kind != ACCESS_WRITE) ||
+		    !x->has_witness)
 			*vec_push(t->a, &out->effects) =
 				(struct explain_effect){
 					x->way, arena_str(t->a, x->text)};

@@ -1,5 +1,6 @@
 #include "compiler/passes/args_judge.h"
 
+#include "compiler/ir/docker_mount.h"
 #include "compiler/passes/args_env.h"
 
 #include <string.h>
@@ -81,50 +82,6 @@ static bool is_any(struct str s, const char *const *names, size_t n)
 
 /* --- paths --------------------------------------------------------------- */
 
-/*
- * A path without '.', '..', empty segments and a slash at the end, as the
- * kernel would walk it if it had no links; "/" for the root.
- */
-static struct str clean(struct arena *a, struct str path)
-{
-	VEC(struct str) parts = {0};
-	struct str rest = path, part;
-	bool absolute = path.n && path.p[0] == '/';
-	struct buf b;
-
-	while (str_field(&rest, '/', &part)) {
-		if (part.n == 0 || str_is(part, "."))
-			continue;
-		if (!str_is(part, ".."))
-			*vec_push(a, &parts) = part;
-		else if (parts.n && !str_is(parts.v[parts.n - 1], ".."))
-			parts.n--;
-		else if (!absolute)
-			*vec_push(a, &parts) = part;
-	}
-	buf_init(&b, a);
-	vec_each(p, &parts) {
-		if (absolute || p != parts.v)
-			buf_addc(&b, '/');
-		buf_add(&b, *p);
-	}
-	if (b.n == 0)
-		buf_addc(&b, absolute ? '/' : '.');
-	return buf_str(&b);
-}
-
-/* Whether path is outer or lies below it. Both are clean; an empty one is not
- * known, and holds nothing. */
-static bool within(struct str path, struct str outer)
-{
-	if (outer.n == 0 || path.n == 0)
-		return false;
-	if (str_is(outer, "/"))
-		return path.p[0] == '/';
-	return str_starts(path, outer) &&
-	       (path.n == outer.n || path.p[outer.n] == '/');
-}
-
 static bool has_segment(struct str path, const char *name)
 {
 	struct str part;
@@ -168,7 +125,7 @@ static bool holds_a_home(struct str path)
 	for (size_t i = 0; i < ARRAY_LEN(homes); i++) {
 		struct str home = str_of(homes[i]);
 
-		if (within(path, home) &&
+		if (docker_mount_within(path, home) &&
 		    str_find(path, '/', home.n + 1) >= path.n)
 			return true;
 	}
@@ -177,7 +134,7 @@ static bool holds_a_home(struct str path)
 
 static struct str known(struct arena *a, struct str place)
 {
-	return place.n ? clean(a, place) : place;
+	return place.n ? docker_mount_clean(a, place) : place;
 }
 
 static const struct hot {
@@ -233,19 +190,22 @@ static struct args_verdict judge_path(struct arena *a, struct str path,
 		return undoing("it is the whole host");
 	if (is_engine_socket(path))
 		return undoing("whoever has that socket is root on the host");
-	if (within(path, state) || within(state, path) || within(home, path) ||
-	    has_segment(path, ".membrane") || holds_a_home(path))
+	if (docker_mount_within(path, state) ||
+	    docker_mount_within(state, path) ||
+	    docker_mount_within(home, path) || has_segment(path, ".membrane") ||
+	    holds_a_home(path))
 		return undoing("it holds membrane's own folder, and with it "
 			       "the policy of the next session");
-	if (within(path, workspace) || within(workspace, path) ||
+	if (docker_mount_within(path, workspace) ||
+	    docker_mount_within(workspace, path) ||
 	    !strchr("/" ARGS_HOME ARGS_PWD ARGS_STATE, path.p[0]))
 		return undoing("it shows the workspace a second time, without "
 			       "what 'ignore' and 'readonly' say");
 	for (size_t i = 0; i < ARRAY_LEN(hot); i++) {
 		struct str at = str_of(hot[i].path);
 
-		if (within(at, path) ||
-		    (within(path, at) && !in_user_runtime(path)))
+		if (docker_mount_within(at, path) ||
+		    (docker_mount_within(path, at) && !in_user_runtime(path)))
 			return undoing(hot[i].why);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(whole); i++)
@@ -257,17 +217,20 @@ static struct args_verdict judge_path(struct arena *a, struct str path,
 static struct args_verdict judge_source(struct arena *a, struct str source,
 					const struct args_places *places)
 {
-	struct args_verdict v = judge_path(a, clean(a, source), places);
+	struct args_verdict v =
+		judge_path(a, docker_mount_clean(a, source), places);
 
 	if (places->resolve && v.class < ARG_UNDOING)
-		v = worse(v, judge_path(a, clean(a, places->resolve(a, source)),
+		v = worse(v, judge_path(a,
+					docker_mount_clean(
+						a, places->resolve(a, source)),
 					places));
 	return v;
 }
 
 static struct args_verdict judge_target(struct arena *a, struct str target)
 {
-	struct str path = clean(a, target);
+	struct str path = docker_mount_clean(a, target);
 
 	if (!unknown(path) && !(path.n && path.p[0] == '/'))
 		return fault(DIAG_ARG_MOUNT,
@@ -278,19 +241,14 @@ static struct args_verdict judge_target(struct arena *a, struct str target)
 			     "nothing can be mounted on the container's root");
 	if (str_is(path, "/workspace") || str_is(path, "/home/agent") ||
 	    str_is(path, "/etc/resolv.conf") ||
-	    within(path, STR("/etc/membrane")))
+	    docker_mount_within(path, STR("/etc/membrane")))
 		return ours("membrane mounts that place itself");
 	/* Something else is there than in the workspace. */
-	return within(path, STR("/workspace")) ? widening() : harmless();
+	return docker_mount_within(path, STR("/workspace")) ? widening()
+							    : harmless();
 }
 
 /* --- mounts -------------------------------------------------------------- */
-
-/* Shared mounts travel back to the host. */
-static bool is_shared(struct str propagation)
-{
-	return IS_ANY(propagation, "shared", "rshared");
-}
 
 static struct args_verdict judge_volume(struct arena *a, struct str value,
 					const struct args_places *places)
@@ -317,95 +275,22 @@ static struct args_verdict judge_volume(struct arena *a, struct str value,
 	/* A volume with a name outlives the session, and has other users. */
 	v = worse(v, bind ? judge_source(a, source, places) : widening());
 	while (str_field(&rest, ',', &option))
-		if (is_shared(option))
+		if (docker_mount_shared(option))
 			v = worse(v, undoing("a mount made inside would "
 					     "appear on the host"));
 	return v;
-}
-
-/* One field of a record as Go's encoding/csv reads it. */
-static bool csv_field(struct arena *a, struct str *rest, bool *more,
-		      struct str *out)
-{
-	struct str s = *rest;
-	struct buf b;
-	size_t i = 1;
-
-	if (s.n == 0 || s.p[0] != '"') {
-		i = str_find(s, ',', 0);
-		*out = str_slice(s, 0, i);
-		if (str_find(*out, '"', 0) < out->n)
-			return false;
-	} else {
-		buf_init(&b, a);
-		for (;; i++) {
-			if (i >= s.n)
-				return false;
-			if (s.p[i] == '"' &&
-			    !(i + 1 < s.n && s.p[i + 1] == '"'))
-				break;
-			i += s.p[i] == '"';
-			buf_addc(&b, s.p[i]);
-		}
-		*out = buf_str(&b);
-		i++;
-		if (i < s.n && s.p[i] != ',')
-			return false;
-	}
-	*more = i < s.n;
-	*rest = str_slice(s, i + 1, s.n);
-	return true;
-}
-
-struct mount {
-	struct str type, source, target;
-	bool has_driver, shared, strange;
-};
-
-static bool mount_parse(struct arena *a, struct str value, struct mount *m)
-{
-	struct str rest = value, field;
-	bool more = true;
-
-	m->type = STR("volume");
-	while (more) {
-		struct str key, val;
-
-		if (!csv_field(a, &rest, &more, &field))
-			return false;
-		val = field;
-		if (!str_field(&val, '=', &key))
-			return false;
-		if (IS_ANY(key, "type"))
-			m->type = val;
-		else if (IS_ANY(key, "source", "src"))
-			m->source = val;
-		else if (IS_ANY(key, "target", "dst", "destination"))
-			m->target = val;
-		else if (IS_ANY(key, "volume-opt", "volume-driver"))
-			m->has_driver = true;
-		else if (IS_ANY(key, "bind-propagation"))
-			m->shared = is_shared(val);
-		else if (!IS_ANY(key, "readonly", "ro", "consistency",
-				 "bind-nonrecursive", "bind-recursive",
-				 "volume-nocopy", "volume-label",
-				 "volume-subpath", "image-subpath",
-				 "tmpfs-size", "tmpfs-mode", "tmpfs-options"))
-			m->strange = true;
-	}
-	return true;
 }
 
 static struct args_verdict judge_mount(struct arena *a, struct str value,
 				       const struct args_places *places)
 {
 	struct args_verdict v;
-	struct mount m = {0};
+	struct docker_mount m;
 
 	/* docker reads the first record of several; here there is one. */
 	if (str_find(value, '\n', 0) < value.n)
 		return fault(DIAG_ARG_MOUNT, "a line end");
-	if (!mount_parse(a, value, &m))
+	if (!docker_mount_parse(a, value, &m))
 		return fault(DIAG_ARG_MOUNT, "not a list of key=value with "
 					     "commas between");
 	if (m.strange)

@@ -7,7 +7,8 @@
 #include "compiler/algebra/meet.h"
 #include "compiler/algebra/never.h"
 #include "compiler/algebra/names.h"
-#include "compiler/algebra/option.h"
+#include "compiler/algebra/docker_effect.h"
+#include "compiler/algebra/raw_args.h"
 #include "compiler/algebra/rules.h"
 #include "compiler/algebra/witness.h"
 #include "compiler/ir/text.h"
@@ -160,6 +161,73 @@ static void check_changes(void)
 		test_policy_done(&old);
 		test_policy_done(&now);
 	}
+}
+
+/* --- raw arguments ---------------------------------------------------------
+ */
+
+static bool is_listed(const char *const *list, const char *name)
+{
+	for (; *list; list++)
+		if (strcmp(*list, name) == 0)
+			return true;
+	return false;
+}
+
+/* The way of the option alone, coming or going. */
+static struct str arg_way(struct arena *a, const char *name, const char *value,
+			  bool goes)
+{
+	struct arg arg = {.option = str_of(name),
+			  .has_value = true,
+			  .value = str_of(value)};
+	struct ir_policy none = {0}, one = {0};
+	struct comparison c = {0};
+
+	*vec_push(a, &one.docker_args) = arg;
+	raw_args_compare(a, goes ? &one : &none, goes ? &none : &one, &c);
+	return said(a, &c);
+}
+
+/*
+ * Every option has an answer; what goes is lost only where it is on this list,
+ * and what comes is never said to narrow.
+ */
+static void check_options(void)
+{
+	static const char *const adds[] = {
+		"cap-add", "device-cgroup-rule", "gpus",	   "privileged",
+		"publish", "publish-all",	 "use-api-socket", NULL};
+	static const char *const lifts[] = {"cgroupns", "ipc", "pid",
+					    "userns",	"uts", NULL};
+	struct arena *a = arena_new();
+
+	for (int i = 0; i < DOCKER_RUN_IDS; i++) {
+		const struct docker_run_option *d =
+			docker_run_option((enum docker_run_id)i);
+		bool flag = d->type == DOCKER_RUN_FLAG;
+		char way;
+
+		CHECK_MSG(docker_effect_row(d->id)->effect !=
+				  DOCKER_EFFECT_NONE,
+			  "--%s has no answer", d->name);
+		CHECK_MSG(arg_way(a, d->name, flag ? "true" : "8", true).p[0] ==
+				  (is_listed(adds, d->name) ? '-' : '~'),
+			  "--%s goes", d->name);
+		way = arg_way(a, d->name, flag ? "true" : "8", false).p[0];
+		CHECK_MSG(is_listed(adds, d->name) ? way == '+' : way != '-',
+			  "--%s comes", d->name);
+		CHECK_MSG(flag || arg_way(a, d->name, "host", true).p[0] ==
+					  (is_listed(adds, d->name) ||
+							   is_listed(lifts,
+								     d->name)
+						   ? '-'
+						   : '~'),
+			  "--%s=host goes", d->name);
+		/* A flag that is off does not add. */
+		CHECK(!flag || arg_way(a, d->name, "false", true).p[0] == '~');
+	}
+	arena_free(a);
 }
 
 /* What is shown is tried; what does not show it is no line of output. */
@@ -614,6 +682,7 @@ static void check_many_patterns(void)
 int main(void)
 {
 	check_changes();
+	check_options();
 	check_refuted();
 	check_kept();
 	check_counts();
