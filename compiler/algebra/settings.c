@@ -285,7 +285,7 @@ static struct value of_seccomp(const ir_opt_str *profile)
 {
 	struct value v = of_str(profile, "default");
 
-	v.loose = str_is(v.text, "unconfined");
+	v.loose = str_is(v.text, "unconfined") ? 2 : str_is(v.text, "docker");
 	return v;
 }
 
@@ -310,6 +310,8 @@ static void compare_hardening(struct settings *s)
 	compare_bool(s, "hardening.no_new_privileges", &x->no_new_privileges,
 		     &y->no_new_privileges, true);
 	compare_partly(s, "hardening.seccomp", &was, &is);
+	compare_bool(s, "hardening.user_namespaces", &x->user_namespaces,
+		     &y->user_namespaces, false);
 }
 
 /* --- trace --------------------------------------------------------------- */

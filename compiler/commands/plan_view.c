@@ -4,6 +4,7 @@
 #include "compiler/base/lint.h"
 #include "compiler/commands/plan_reach.h"
 #include "compiler/commands/plan_trace.h"
+#include "compiler/emit/seccomp.h"
 #include "compiler/ir/inside.h"
 
 /* Where the second column of "how it is run" begins. */
@@ -102,6 +103,21 @@ static struct str cpus_text(struct arena *a, uint64_t milli)
 	return arena_str(a, s);
 }
 
+static struct str system_calls(const struct settings *s)
+{
+	const struct ir_policy *p = s->m->policy;
+	struct str profile = p->hardening.seccomp.v;
+
+	if (seccomp_wanted(p))
+		return arena_fmt(s->m->a, "%u, in seccomp.json",
+				 seccomp_calls(p));
+	if (str_is(profile, "default") || str_is(profile, "docker"))
+		return STR("what Docker's default permits");
+	if (str_is(profile, "unconfined"))
+		return STR("all, unfiltered");
+	return profile;
+}
+
 static void hardening(struct settings *s)
 {
 	const struct ir_hardening *h = &s->m->policy->hardening;
@@ -125,8 +141,12 @@ static void hardening(struct settings *s)
 		h->no_new_privileges.v ? STR("never new ones")
 				       : STR("set-uid programs work"),
 		h->no_new_privileges.from);
-	setting(s, "seccomp", h->seccomp.set ? h->seccomp.v : STR("default"),
-		h->seccomp.from);
+	setting(s, "system calls", system_calls(s), h->seccomp.from);
+	setting(s, "namespaces",
+		h->user_namespaces.set && h->user_namespaces.v
+			? STR("the agent makes its own")
+			: STR("none of its own"),
+		h->user_namespaces.from);
 	setting(s, "processes",
 		arena_fmt(a, "at most %s", view_number(a, h->pids.v).p),
 		h->pids.from);

@@ -4,6 +4,7 @@
 #include "compiler/emit/docker_check.h"
 #include "compiler/emit/docker_tracer.h"
 #include "compiler/emit/gate_cfg.h"
+#include "compiler/emit/seccomp.h"
 
 #include <inttypes.h>
 
@@ -100,6 +101,20 @@ static cJSON *gate(struct argv *w)
 
 /* --- the agent ----------------------------------------------------------- */
 
+/* Docker's command reads the file, here; what it hands to the daemon is its
+ * text. Without a word the daemon's own default holds. */
+static void put_seccomp(struct argv *w)
+{
+	const ir_opt_str *s = &w->in->policy->hardening.seccomp;
+
+	if (seccomp_wanted(w->in->policy))
+		argv_put(w, "--security-opt=seccomp="
+			    "{state}/sessions/{session}/plan/seccomp.json");
+	else if (s->set && !str_is(s->v, "default") && !str_is(s->v, "docker"))
+		argv_value(w, "security-opt",
+			   arena_fmt(w->in->a, "seccomp=%.*s", STR_ARG(s->v)));
+}
+
 static void put_hardening(struct argv *w)
 {
 	const struct ir_hardening *h = &w->in->policy->hardening;
@@ -115,10 +130,7 @@ static void put_hardening(struct argv *w)
 		argv_value(w, "cap-add", cap->s);
 	if (!h->no_new_privileges.set || h->no_new_privileges.v)
 		argv_put(w, "--security-opt=no-new-privileges");
-	if (h->seccomp.set && !str_is(h->seccomp.v, "default"))
-		argv_value(w, "security-opt",
-			   arena_fmt(w->in->a, "seccomp=%.*s",
-				     STR_ARG(h->seccomp.v)));
+	put_seccomp(w);
 	if (h->read_only.set && h->read_only.v)
 		argv_put(w, "--read-only");
 	vec_each(t, &h->tmpfs)

@@ -2,6 +2,7 @@
 
 #include "compiler/base/near.h"
 #include "compiler/emit/docker_names.h"
+#include "compiler/emit/seccomp.h"
 
 #include <inttypes.h>
 
@@ -77,7 +78,31 @@ static bool check_seccomp(const struct emit_in *in)
 		return true;
 	diag_error(in->diags, DIAG_HARDENING, s->from.at,
 		   "no seccomp profile is named");
-	diag_help(in->diags, "write 'default', 'unconfined' or a file");
+	diag_help(in->diags,
+		  "write 'default', 'docker', 'unconfined' or a file");
+	return false;
+}
+
+/* Only our own filter knows of it: elsewhere the word would do nothing. */
+static bool check_user_namespaces(const struct emit_in *in)
+{
+	const struct ir_hardening *h = &in->policy->hardening;
+	bool named = h->seccomp.set && !str_is(h->seccomp.v, "default");
+
+	if (!h->user_namespaces.set || !h->user_namespaces.v ||
+	    seccomp_wanted(in->policy))
+		return true;
+	diag_error(in->diags, DIAG_HARDENING, h->user_namespaces.from.at,
+		   "'user_namespaces' is for membrane's own filter of system "
+		   "calls");
+	if (named)
+		diag_note(in->diags, h->seccomp.from.at,
+			  "here another one is named");
+	else
+		diag_note(in->diags, in->policy->runtime.from.at,
+			  "with this runtime Docker's own holds");
+	diag_help(in->diags,
+		  named ? "leave one of the two out" : "leave it out");
 	return false;
 }
 
@@ -85,6 +110,8 @@ static bool check_hardening(const struct emit_in *in)
 {
 	const struct ir_hardening *h = &in->policy->hardening;
 	bool ok = check_seccomp(in);
+
+	ok &= check_user_namespaces(in);
 
 	vec_each(cap, &h->capabilities)
 		ok &= check_capability(in, cap);

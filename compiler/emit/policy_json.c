@@ -199,6 +199,7 @@ static void put_hardening(struct arena *a, cJSON *root,
 	put_texts(o, "capabilities", &h->capabilities);
 	put_opt_bool(o, "no_new_privileges", &h->no_new_privileges);
 	put_opt_str(o, "seccomp", &h->seccomp);
+	put_opt_bool(o, "user_namespaces", &h->user_namespaces);
 	json_put(root, "hardening", o);
 }
 

@@ -284,11 +284,12 @@ static bool printable(struct str s)
 void bind_value_seccomp(struct binder *b, const struct yaml_pair *pair,
 			void *field)
 {
-	static const char *const names[] = {"default", "unconfined"};
+	static const char *const names[] = {"default", "docker", "unconfined"};
 	const struct text *t = &pair->value->text;
 	const char *near;
 
 	if (str_is(t->s, names[0]) || str_is(t->s, names[1]) ||
+	    str_is(t->s, names[2]) ||
 	    (str_starts(t->s, STR("/")) && printable(t->s))) {
 		SET(b, pair, field, ir_opt_str, t->s);
 		return;
@@ -300,5 +301,6 @@ void bind_value_seccomp(struct binder *b, const struct yaml_pair *pair,
 	if (near)
 		bind_help(b, "did you mean '%s'?", near);
 	else
-		bind_help(b, "'default', 'unconfined' or an absolute path");
+		bind_help(b, "'default', 'docker', 'unconfined' or an "
+			     "absolute path");
 }

@@ -161,7 +161,8 @@ struct ir_hardening {
 	ir_opt_str user;	       /* UID[:GID]; default the owner */
 	ir_texts capabilities;	       /* added, CAP_ prefix off, upper case */
 	ir_opt_bool no_new_privileges; /* default true */
-	ir_opt_str seccomp;	       /* "default", "unconfined" or a path */
+	ir_opt_str seccomp; /* "default", "docker", "unconfined" or a path */
+	ir_opt_bool user_namespaces; /* default false */
 };
 
 /* Files that only these executables may open. */

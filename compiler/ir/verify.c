@@ -83,6 +83,7 @@ static void check_defaults(const struct ir_policy *p)
 	want(p->hardening.no_new_privileges.set, "no_new_privileges is set",
 	     none);
 	want(p->hardening.seccomp.set, "seccomp is set", none);
+	want(p->hardening.user_namespaces.set, "user_namespaces is set", none);
 	want(p->trace.engine.set, "trace engine is set", none);
 	want(p->trace.required.set, "trace.required is set", none);
 	want(p->workspace_trust.set, "workspace_trust is set", none);

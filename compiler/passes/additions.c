@@ -73,6 +73,7 @@ static void take_trusted(struct add *s, const struct ir_policy *from)
 	TAKE(hardening.user);
 	TAKE(hardening.no_new_privileges);
 	TAKE(hardening.seccomp);
+	TAKE(hardening.user_namespaces);
 	TAKE(trace.engine);
 	TAKE(trace.reads);
 	TAKE(trace.required);
@@ -266,6 +267,8 @@ static void add_hardening(struct add *s, const struct ir_hardening *h)
 	add_guard(s, "hardening.no_new_privileges false", &h->no_new_privileges,
 		  &t->no_new_privileges, false);
 	add_str(s, "hardening.seccomp", &h->seccomp, &t->seccomp);
+	add_guard(s, "hardening.user_namespaces true", &h->user_namespaces,
+		  &t->user_namespaces, true);
 }
 
 static void add_rotate(struct add *s, const struct ir_trace *t)

@@ -344,8 +344,6 @@ static struct args_verdict judge_security_opt(struct str value)
 			  : undoing("set-user-ID programs would raise the "
 				    "agent's privileges");
 	}
-	if (str_is(key, "seccomp") && str_is(rest, "builtin"))
-		return harmless();
 	if (str_is(key, "seccomp"))
 		return (struct args_verdict){
 			.class = ARG_UNDOING,

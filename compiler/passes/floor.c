@@ -103,6 +103,8 @@ static void add_scalars(struct writer *w, struct ir_policy *p)
 	SCALAR(p->hardening.no_new_privileges, "  no_new_privileges: ", "true",
 	       true);
 	SCALAR(p->hardening.seccomp, "  seccomp: ", "default", STR("default"));
+	SCALAR(p->hardening.user_namespaces, "  user_namespaces: ", "false",
+	       false);
 	buf_adds(&w->text, "trace:\n");
 	SCALAR(p->trace.engine, "  engine: ", "native", IR_TRACE_NATIVE);
 	SCALAR(p->trace.required, "  required: ", "false", false);

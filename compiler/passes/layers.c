@@ -29,6 +29,7 @@ static void merge_hardening(struct arena *a, struct ir_hardening *to,
 	APPEND(capabilities);
 	REPLACE(no_new_privileges);
 	REPLACE(seccomp);
+	REPLACE(user_namespaces);
 }
 
 static void merge_trace(struct arena *a, struct ir_trace *to,

@@ -4,7 +4,9 @@
  * daemon must get as far as missing it. A word that it does not know, or a
  * value in the wrong place, it would refuse before that.
  */
+#include "compiler/base/fileio.h"
 #include "compiler/emit/docker.h"
+#include "compiler/emit/seccomp.h"
 #include "compiler/passes/args_judge.h"
 #include "tests/check.h"
 #include "tests/unit/policy.h"
@@ -18,6 +20,7 @@
 static struct arena *a;
 static struct test_policy t;
 static struct buf missing; /* options of this client, not of the table */
+static char state[] = "/tmp/membrane-cli-XXXXXX";
 
 /* Values for options that take not just any word or number. */
 static const char *const samples[][2] = {
@@ -82,11 +85,11 @@ static const char *sample(const struct docker_run_option *o)
 /* Placeholders as the launcher would fill them, near enough. */
 static char **expand(const cJSON *list)
 {
-	static const char *const text[][2] = {
+	const char *const text[][2] = {
 		{"{session}", "0123456789ab"},
 		{"{workspace}", "/w"},
 		{"{home}", "/h"},
-		{"{state}", "/s"},
+		{"{state}", state},
 		{"{owner}", "1:1"},
 	};
 	char **argv = arena_array(a, (size_t)cJSON_GetArraySize(list) + 4,
@@ -201,6 +204,25 @@ static void start(void)
 	t.doc.uplink.v = STR("lab");
 }
 
+/* The client reads the filter of system calls, and hands on what it holds. */
+static void put_filter(void)
+{
+	struct str folder = STR("sessions/0123456789ab/plan");
+	struct str path = arena_fmt(a, "%s/%.*s", state, STR_ARG(folder));
+	struct emit_in in;
+	struct buf out;
+	struct err err;
+
+	start();
+	CHECK(test_policy_done(&t));
+	in = test_policy_in(&t);
+	buf_init(&out, a);
+	CHECK(seccomp_emit(&in, &out));
+	CHECK(fileio_mkdirs(path.p, 0700, &err) == 0);
+	CHECK(fileio_write(AT_FDCWD, arena_fmt(a, "%s/seccomp.json", path.p).p,
+			   buf_str(&out), 0600, &err) == 0);
+}
+
 /* One option, spelled in one of four ways. */
 static void option(const struct docker_run_option *o, unsigned way)
 {
@@ -307,12 +329,16 @@ static void table(void)
 
 int main(void)
 {
+	struct err err;
+
 	if (system("docker --version >/dev/null 2>&1") != 0) {
 		puts("skipped: no docker client");
 		return 77;
 	}
 	a = arena_new();
 	buf_init(&missing, a);
+	CHECK(mkdtemp(state));
+	put_filter();
 	table();
 	start();
 	run("nothing", false);
@@ -325,6 +351,7 @@ int main(void)
 		if (!skipped(o))
 			option(o, i % 4);
 	}
+	CHECK(fileio_remove_tree(AT_FDCWD, state, &err) == 0);
 	if (missing.n)
 		printf("not in grammar/docker-run.def, which is from docker "
 		       "%s, and so refused:%s; run grammar/docker-options.sh "

@@ -159,6 +159,8 @@ static const struct {
 	 HARD("no_new_privileges: false"), HARD("no_new_privileges: true")},
 	{"HARDENING", "seccomp", WIDENS, "", HARD("seccomp: unconfined"),
 	 HARD("seccomp: /a")},
+	{"HARDENING", "user_namespaces", WIDENS, "",
+	 HARD("user_namespaces: true"), HARD("user_namespaces: false")},
 	{"PROTECT", "files", WIDENS,
 	 "protect: [{files: [a], executables: [/a]}]",
 	 "protect: [{files: [b], executables: [/a]}]",
