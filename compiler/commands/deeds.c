@@ -255,6 +255,7 @@ static bool then_of(const cJSON *o, enum deed_then *out, enum reason *reason)
 	case REASON_PROTOCOL:
 	case REASON_BAD_QUERY:
 	case REASON_BAD_HELLO:
+	case REASON_SECOND_HELLO:
 	case REASON_BAD_REQUEST:
 	case REASON_NOT_RESOLVED:
 	case REASON_OVERRIDE:

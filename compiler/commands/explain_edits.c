@@ -198,6 +198,7 @@ static bool step_allow(struct attempt *t)
 	case REASON_QUERY_TYPE:
 	case REASON_BAD_QUERY:
 	case REASON_BAD_HELLO:
+	case REASON_SECOND_HELLO:
 	case REASON_BAD_REQUEST:
 	case REASON_OVERRIDE:
 	case REASON_UPGRADE:

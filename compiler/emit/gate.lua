@@ -51,11 +51,115 @@ local function parse(b)
 end
 
 core.register_action("hello", {"tcp-req"}, function(txn)
-  local reason, name, ech = parse(txn.f:req_payload(0, 0) or "")
+  local b = txn.f:req_payload(0, 0) or ""
+  -- What follows may be data sent early, or another hello: see "second".
+  if #b >= 5 then b = sub(b, 1, 5 + u16(b, 4)) end
+  local reason, name, ech = parse(b)
   txn:set_var("sess.reason", reason)
   if name then txn:set_var("sess.name", name) end
   if ech then txn:set_var("sess.ech", "1") end
 end)
+
+local function refuse(txn, chn, reason, name)
+  txn:set_var("sess.verdict", "deny")
+  txn:set_var("sess.reason", reason)
+  txn:set_var("sess.rule", "-")
+  if name then txn:set_var("sess.name", name) end
+  chn:remove(0, -1)
+  error(reason, 0)
+end
+
+-- A server that wants another key asks for a second hello in the clear, and
+-- obeys the name in that one: RFC 8446, 4.1.4. Until the server's own hello
+-- says that none follows, all that a client sends of a handshake is a hello as
+-- exact as the first, with its name. Encrypted records pass: of data that is
+-- sent early, which a server that asks passes over.
+local second = {id = "second", flags = 0}
+second.__index = second
+
+-- The Random of a server that asks: RFC 8446, 4.1.3.
+local ask = "\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\x02\x1e\x65\xb8\x91" ..
+            "\xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\x07\x9e\x09\xe2\xc8\xa8\x33\x9c"
+local record_max = 1 << 14
+
+-- The next record of a handshake, whole; nil: not there yet; false: no record.
+local function handshake(way)
+  while true do
+    local over = math.min(way.over, #way.said)
+    way.said, way.over = sub(way.said, over + 1), way.over - over
+    local kind, major = byte(way.said, 1, 2)
+    if kind and (kind < 20 or kind > 24) or major and major ~= 3 then
+      return false
+    end
+    if #way.said < 5 then return nil end
+    local size = u16(way.said, 4)
+    if kind == 22 and size > record_max then return false end
+    if kind == 22 then
+      if #way.said < 5 + size then return nil end
+      local record = sub(way.said, 1, 5 + size)
+      way.said = sub(way.said, 6 + size)
+      return record
+    end
+    way.over = 5 + size
+  end
+end
+
+-- Whether the server asks for no other hello; false: that is not known.
+local function settled(way)
+  while true do
+    local m = way.message
+    if #m >= 38 then
+      if byte(m) ~= 2 then return false end
+      if sub(m, 7, 38) ~= ask then return true end
+      local size = 4 + byte(m, 2) * 65536 + u16(m, 3)
+      if size > record_max then return false end
+      if #m >= size then way.message = sub(m, size + 1) end
+    end
+    if #m < 38 or way.message == m then
+      local record = handshake(way)
+      if not record then return record end
+      way.message = m .. sub(record, 6)
+    end
+  end
+end
+
+function second:new()
+  return setmetatable({
+    up = {said = "", over = 0},
+    down = {said = "", over = 0, message = ""},
+  }, second)
+end
+
+function second:start_analyze(txn, chn)
+  filter.register_data_filter(self, chn)
+end
+
+-- What is forwarded before it is decided is never a whole hello.
+function second:tcp_payload(txn, chn)
+  local b = chn:data(0, -1) or ""
+  local way = chn:is_resp() and self.down or self.up
+  if self.done or txn:get_var("sess.bump") then
+    return filter.unregister_data_filter(self, chn)
+  end
+  way.said = way.said .. b
+  if chn:is_resp() then
+    self.done = settled(way)
+    if self.done ~= nil then filter.unregister_data_filter(self, chn) end
+    return
+  end
+  local record = handshake(way)
+  while record do
+    local reason, name, ech = parse(record)
+    if reason == "no-sni" then name = "-" end
+    if not name or name ~= txn:get_var("sess.name") or ech then
+      refuse(txn, chn, "second-hello", name)
+    end
+    record = handshake(way)
+  end
+  if record == false then refuse(txn, chn, "second-hello") end
+end
+
+core.register_filter("second", second, function(self, args) return self end)
 
 -- A certificate for the name, made by the gate on first use.
 core.register_action("leaf", {"tcp-req"}, function(txn)
@@ -117,10 +221,7 @@ function late:tcp_payload(txn, chn)
   self.said = self.said .. b
   local what = kind(self.said)
   if what == "http" or what == "tls" then
-    txn:set_var("sess.verdict", "deny")
-    txn:set_var("sess.reason", what == "tls" and "bad-hello" or "bad-request")
-    chn:remove(0, -1)
-    error("TLS or HTTP after a silence", 0)
+    refuse(txn, chn, what == "tls" and "bad-hello" or "bad-request")
   end
   if what then filter.unregister_data_filter(self, chn) end
 end

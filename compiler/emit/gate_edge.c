@@ -329,6 +329,7 @@ static void put_tls(struct gate *g)
 	cfg_section(c, "# TLS: one record, one hello, one name");
 	buf_adds(c->out, "backend tls\n");
 	cfg_line(c, "mode tcp");
+	cfg_line(c, "filter lua.second");
 	cfg_line(c, "tcp-request inspect-delay 5s");
 	gate_match_acls(g, "sess");
 	gate_match_credential_acls(g, "sess");

@@ -27,7 +27,8 @@ import time
 
 import dns
 import sites
-from origin import Certificates, Server, Web, WebServer, text, where
+from origin import (RETRY, Certificates, Server, Web, WebServer, text,
+                    where)
 
 BANNERS = {22: b"SSH-2.0-OpenSSH_9.2p1 fake\r\n", 25: b"220 mail.test\r\n",
            5432: b"", 9418: b"", 8000: None, 8080: None, 8443: None}
@@ -255,7 +256,7 @@ def play_internet(state, iface):
             serve_tcp(port, banner_tcp(log, hello))
     serve_tcp(HALF_PORT, half_tcp(log))
     WebServer(80).start()
-    for port in (443, 4443):
+    for port in (443, 4443, RETRY):
         WebServer(port, certificates).start()
 
 

@@ -40,6 +40,8 @@ RECORDER = "11.0.20.1"
 # Names whose server offers HTTP/2, and whose certificate covers all of them.
 H2 = ("h2.test", "a.h2.test", "b.h2.test", "c.h2.test")
 SHARED = ("site.test", "neighbour.test")
+# A port whose server wants a key that no client offers unasked.
+RETRY = 4446
 connections = itertools.count(1)
 
 
@@ -395,6 +397,8 @@ class WebServer(Server):
             sock.context = self.certificates.context(name or here["addr"])
         context.sni_callback = choose
         context.load_cert_chain(*self.certificates.files("fake.test"))
+        if here["port"] == RETRY:
+            context.set_ecdh_curve("secp384r1")
         return context.wrap_socket(request, server_side=True)
 
     def finish_request(self, request, client_address):

@@ -21,7 +21,7 @@ import urllib.request
 
 try:
     from wire import (cert, half_close, half_closed, hello, http,  # noqa: F401
-                      late, silent, slowly, websocket)
+                      late, second, silent, slowly, websocket)
 except ImportError:   # only where a test put it (l7.py)
     pass
 

@@ -2,6 +2,7 @@
 from l7 import (API, H2, OTHER, SITE, connected, reached, reasons,
                 request, web)
 from live import check, session, test
+from origin import RETRY
 
 FAKE = "the fake internet"
 ODD = ["none", "empty", "two names", "two extensions", "ech", "esni", "split",
@@ -62,6 +63,42 @@ def hello_cut_so_that_two_readers_see_two_names():
         check(not result["ok"], "refused", result)
     check(not s.arrived("hello") and not connected(s, SITE),
           "no server saw any name", s.out)
+
+
+SECOND = ["other", "bare", "nameless", "two names", "ech", "split",
+          "split, same", "bytes", "early", "early, at once", "at once",
+          "behind", "third", "alert", "SSLv2"]
+
+
+@test
+def a_second_hello_states_the_first_ones_name():
+    # A server that asks for another key obeys the name in the hello that
+    # brings it, and neighbour.test has the address of site.test.
+    tries = [["second", SITE, RETRY, how, "site.test", "neighbour.test"]
+             for how in SECOND]
+    tries.append(tries[0] + [{"dribble": 1}])
+    fine = [["second", SITE, RETRY, how, "site.test"]
+            for how in ("same", "upper", "early, same")]
+    fine += [fine[0] + [{"dribble": 1}],
+             ["cert", "site.test", RETRY, "site.test"],
+             ["get", "https://site.test:%d/" % RETRY]]
+    s = web("allow: [site.test]\n", [["resolve", "site.test"]] + tries + fine)
+    for result, what in zip(s.tried[1:], tries):
+        check(not result["ok"], "refused: " + what[3], result)
+        check(result["ms"] < 5000, "at once: " + what[3], result)
+    for result, what in zip(s.tried[1 + len(tries):], fine):
+        check(result["ok"], "permitted: %s" % what, result)
+    others = [e for e in s.arrived("hello")
+              if e["sni"].lower() != "site.test"]
+    check(not others, "no server was told of another", others)
+    seen = [d for d in s.decided if d["reason"] == "second-hello"]
+    check(len(seen) == len(tries), "each on record",
+          [d for d in s.decided if d["verdict"] == "deny"])
+    check(all(d["verdict"] == "deny" and d["kind"] == "connect" and
+              d["port"] == RETRY for d in seen), "as refused", seen)
+    check(sum(d.get("name") == "neighbour.test" for d in seen) >= 6,
+          "with what it asked for", seen)
+    check("neighbour.test" in s.stderr, "the summary has it", s.stderr)
 
 
 @test

@@ -72,6 +72,29 @@ def shifted(head, extensions, shown, real):
     return record(message[:cut]) + record(message[cut:])
 
 
+def renamed(message, *names):
+    """The same hello with other names in it; without any, with none."""
+    head, extensions = take_apart(message)
+    out = []
+    for kind, data in extensions:
+        if kind == 0 and not names:
+            continue
+        out.append(sni(*names) if kind == 0 else (kind, data))
+    return put_together(head, out)
+
+
+def with_extension(message, kind, data):
+    head, extensions = take_apart(message)
+    return put_together(head, extensions + [(kind, data)])
+
+
+def with_early_data(message):
+    """As if it knew a secret of the server's: RFC 8446, 4.2.10 and 4.2.11."""
+    secret = (b"\0\x26\0\x20" + bytes(32) + bytes(4) +
+              b"\0\x21\x20" + bytes(32))
+    return with_extension(with_extension(message, 42, b""), 41, secret)
+
+
 def shape(how, name, other):
     """The bytes of a hello of one shape."""
     message = hello_bytes(name)
@@ -155,6 +178,112 @@ def hello(host, port, how, name, other="", dribble=0, wait=7):
         got, end = read_some(s, wait)
     return {"ok": got[:1] == b"\x16", "size": len(got), "end": end,
             "error": "no handshake", "first": got[:6].hex()}
+
+
+# --- second hellos ---------------------------------------------------------
+
+CHANGE = b"\x14\3\3\0\1\1"
+EARLY = b"\x17\3\3\0\x40" + bytes(64)
+
+
+def stepped(s, first, back):
+    """Send the first hello; what a client says to the server's answer."""
+    s.sendall(record(first))
+    answer = stream(s, 5)
+    answer += stream(s, struct.unpack("!H", answer[3:5])[0])
+    back.write(answer)
+    return answer
+
+
+def stream(s, n):
+    data = b""
+    while len(data) < n:
+        part = s.recv(n - len(data))
+        if not part:
+            raise EOFError("the connection ended")
+        data += part
+    return data
+
+
+def both_hellos(host, port, name):
+    """(first hello, second hello) as a client sends them to a server that wants
+    another key than the first one offers."""
+    context = ssl.create_default_context()
+    back, out = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = context.wrap_bio(back, out, server_hostname=name)
+    with socket.create_connection((host, port), 4) as s:
+        s.settimeout(7)
+        for step in range(2):
+            try:
+                tls.do_handshake()
+            except ssl.SSLWantReadError:
+                pass
+            if step == 0:
+                first = out.read()[5:]
+                stepped(s, first, back)
+    second = out.read()
+    if second.startswith(CHANGE):
+        second = second[len(CHANGE):]
+    return first, second[5:]
+
+
+def second_parts(how, first, second, name, other):
+    """What is sent at once, and then what after each answer."""
+    wrong = renamed(second, other)
+    half = len(wrong) // 2
+    return {
+        "same": lambda: [record(first), CHANGE + record(second)],
+        "upper": lambda: [record(first),
+                          CHANGE + record(renamed(second, name.upper()))],
+        "other": lambda: [record(first), CHANGE + record(wrong)],
+        "bare": lambda: [record(first), record(wrong)],
+        "nameless": lambda: [record(first), CHANGE + record(renamed(second))],
+        "two names": lambda: [record(first), CHANGE + record(
+            renamed(second, name, other))],
+        "ech": lambda: [record(first), CHANGE + record(with_extension(
+            second, 0xfe0d, b"\0\0\1\0\1\7\0\x20" + bytes(32) +
+            b"\0\x80" + bytes(128)))],
+        "split": lambda: [record(first), CHANGE + record(wrong[:half]) +
+                          record(wrong[half:])],
+        "split, same": lambda: [record(first), CHANGE + record(
+            second[:half]) + record(second[half:])],
+        "bytes": lambda: [record(first), CHANGE + b"".join(
+            record(wrong[i:i + 1]) for i in range(len(wrong)))],
+        "early": lambda: [record(with_early_data(first)), EARLY + CHANGE +
+                          record(wrong)],
+        "early, at once": lambda: [record(with_early_data(first)) + EARLY,
+                                   CHANGE + record(wrong)],
+        "early, same": lambda: [record(with_early_data(first)) + EARLY,
+                                CHANGE + record(second)],
+        "at once": lambda: [record(first) + CHANGE + record(wrong)],
+        "behind": lambda: [record(first), CHANGE + record(
+            b"\x18\0\0\1\0" + wrong)],
+        "third": lambda: [record(first), CHANGE + record(second) +
+                          record(wrong)],
+        "alert": lambda: [record(first), b"\x15\3\3\0\2\1\x5a" +
+                          record(wrong)],
+        "SSLv2": lambda: [record(first), b"\x80\x2e\1\3\1\0\x15\0\0\0\x10" +
+                          bytes(37)],
+    }[how]()
+
+
+def second(host, port, how, name, other="", dribble=0):
+    """A second hello, in one of many shapes; ok when it was answered."""
+    parts = second_parts(how, *both_hellos(host, port, name), name, other)
+    with socket.create_connection((host, port), 4) as s:
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        s.settimeout(7)
+        for part in parts[:-1]:
+            s.sendall(part)
+            size = stream(s, 5)
+            stream(s, struct.unpack("!H", size[3:])[0])
+        step = dribble or len(parts[-1])
+        for i in range(0, len(parts[-1]), step):
+            s.sendall(parts[-1][i:i + step])
+            time.sleep(0.002 if dribble else 0)
+        got, end = read_some(s, 5)
+    return {"ok": b"\x16\3\3" in got, "size": len(got), "end": end,
+            "error": end, "first": got[:6].hex()}
 
 
 # --- inside TLS ------------------------------------------------------------
@@ -270,13 +399,14 @@ def silent(host, port, wait=12):
 def late(host, port, how, name, other="", pause=0.0, first=""):
     """Say nothing, or something else, and only later a hello or a request
     (how is then its text)."""
+    data = how.encode("latin-1") if "\r\n" in how else \
+        shape(how, name, other)
     with socket.create_connection((host, port), 5) as s:
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if first:
             s.sendall(first.encode("latin-1"))
         time.sleep(pause)
-        s.sendall(how.encode("latin-1") if "\r\n" in how else
-                  shape(how, name, other))
+        s.sendall(data)
         got, end = read_some(s, 5)
     return {"ok": b"\x16\3" in got or 200 in statuses(got), "end": end,
             "error": end, "data": got[:300].decode("latin-1")}

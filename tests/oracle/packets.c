@@ -234,6 +234,7 @@ static const char *expected_prefix(enum reason r)
 	case REASON_QUERY_TYPE:
 	case REASON_BAD_QUERY:
 	case REASON_BAD_HELLO:
+	case REASON_SECOND_HELLO:
 	case REASON_BAD_REQUEST:
 	case REASON_OVERRIDE:
 	case REASON_UPGRADE:

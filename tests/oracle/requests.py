@@ -540,7 +540,13 @@ def shapes():
     yield "a hello in two records", [split], 2, 443, 0, nothing, 0.15
     yield "two names", [hello("a.test", b"\0\0\0\x0b\0\x09\0\0\x06x.test")], 2, 443, 0, nothing, 0.15
     yield "an encrypted name", [hello("a.test", b"\xfe\x0d\0\4abcd")], 2, 443, 0, nothing, 0.15
-    yield "something behind the hello", [whole + b"\x14\x03\x03\0\1\1"], 2, 443, 0, nothing, 0.15
+    change, early = b"\x14\x03\x03\0\1\1", b"\x17\x03\x03\0\1x"
+    for name, text in (("a cipher change", change), ("early data", early), ("an alert", b"\x15\3\3\0\2\1\x5a")):
+        yield name + " behind the hello", [whole + text], 2, 443, 0, rb"[\x15\x16]\x03\x03", 0.15
+    for name, text in (("no record", b"x"), ("HTTP", get), ("another name", hello("evil.test")), ("a hello in two records", split),
+                       ("another name, behind data,", change + early + hello("evil.test")), ("another message", b"\x16\3\3\0\4\x10\0\0\0"),
+                       ("an empty message", b"\x16\3\3\0\0"), ("a long record", b"\x16\3\3\x40\1"), ("SSLv2", b"\x80\x2e\x01\3\1")):
+        yield name + " behind the hello", [whole + text], 2, 443, 0, nothing, 0.15
     yield "a name that nothing grants", [hello("evil.test")], 2, 443, 0, nothing, 0.15
 
 
