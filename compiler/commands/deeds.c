@@ -4,6 +4,7 @@
 #include "compiler/base/ascii.h"
 #include "compiler/base/json.h"
 #include "compiler/ir/text.h"
+#include "runtime/launch/decisions.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -349,12 +350,13 @@ static void take_question(struct deeds *d, const cJSON *o, enum deed_then then,
 static void take_decision(struct deeds *d, const cJSON *o)
 {
 	struct str kind = text_of(o, "kind");
+	enum summary_news news;
 	enum deed_then then;
 	enum reason reason;
 	struct err ignored;
 
 	if (!str_is(text_of(o, "event"), "decision") ||
-	    summary_add(d->refused, o, &ignored) < 0)
+	    summary_add(d->refused, o, &news, &ignored) < 0)
 		return;
 	d->decisions++;
 	if (!then_of(o, &then, &reason))
@@ -365,7 +367,7 @@ static void take_decision(struct deeds *d, const cJSON *o)
 		take_flow(d, o, str_is(kind, "request"), then, reason);
 }
 
-int deeds_decisions(struct deeds *d, const char *path, struct err *err)
+static int take_part(struct deeds *d, const char *path, struct err *err)
 {
 	FILE *f = fopen(path, "re");
 	char *line = NULL;
@@ -374,8 +376,7 @@ int deeds_decisions(struct deeds *d, const char *path, struct err *err)
 	int rc = 0;
 
 	if (!f)
-		return err_set(err, -errno, "%s: %s", path, strerror(errno));
-	d->has_decisions = true;
+		return err_errno(err, path);
 	while ((n = getline(&line, &room, f)) > 0) {
 		cJSON *o = cJSON_ParseWithLength(line, (size_t)n);
 
@@ -387,6 +388,18 @@ int deeds_decisions(struct deeds *d, const char *path, struct err *err)
 	free(line);
 	fclose(f);
 	return rc;
+}
+
+int deeds_decisions(struct deeds *d, const char *dir, struct err *err)
+{
+	unsigned part = 0;
+	int rc;
+
+	do
+		rc = take_part(d, decisions_path(d->a, dir, part++), err);
+	while (rc == 0);
+	d->has_decisions = part > 1;
+	return rc == -ENOENT && d->has_decisions ? 0 : rc;
 }
 
 /* --- the trace ------------------------------------------------------------ */

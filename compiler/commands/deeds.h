@@ -44,10 +44,11 @@ struct deeds {
 
 void deeds_init(struct deeds *d, struct arena *a);
 /*
- * The records of one session: before its trace. A line that is no decision is
- * passed over. -ENOENT and so on when the file cannot be read.
+ * The records of one session, whose folder that is: before its trace. A line
+ * that is no decision is passed over. -ENOENT and so on when they cannot be
+ * read.
  */
-must_check int deeds_decisions(struct deeds *d, const char *path,
+must_check int deeds_decisions(struct deeds *d, const char *dir,
 			       struct err *err);
 /*
  * One event of the trace. p and files: what the session ran under, to tell

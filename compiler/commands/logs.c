@@ -2,6 +2,7 @@
 #include "compiler/commands/inputs.h"
 #include "compiler/commands/logs_line.h"
 #include "compiler/commands/say.h"
+#include "runtime/launch/decisions.h"
 #include "runtime/launch/join.h"
 #include "runtime/launch/keeper.h"
 
@@ -15,6 +16,8 @@
 
 struct reading {
 	struct about about;
+	struct arena *a;
+	unsigned part; /* of the decisions; the file below is it */
 	const char *path;
 	bool json, follow;
 	bool colour;
@@ -74,12 +77,38 @@ static bool runs(const struct reading *r)
 }
 
 /* -ENOENT: a session that just begins, or that never got to its gate. */
-static int open_file(struct reading *r, struct err *err)
+static int open_part(struct reading *r, unsigned part, struct err *err)
 {
-	r->file = fopen(r->path, "re");
-	return r->file ? 0
-		       : err_set(err, -errno, "%s: %s", r->path,
-				 strerror(errno));
+	const char *path = decisions_path(r->a, r->about.session.dir, part);
+	FILE *file = fopen(path, "re");
+
+	if (!file)
+		return err_errno(err, path);
+	if (r->file)
+		fclose(r->file);
+	r->file = file;
+	r->path = path;
+	r->part = part;
+	return 0;
+}
+
+/* What a part has got to when the next one is there, it keeps. */
+static int read_parts(struct reading *r, struct err *err)
+{
+	bool is_next =
+		access(decisions_path(r->a, r->about.session.dir, r->part + 1),
+		       F_OK) == 0;
+	int rc = read_lines(r, err);
+
+	while (rc == 0 && is_next) {
+		rc = open_part(r, r->part + 1, err);
+		is_next = access(decisions_path(r->a, r->about.session.dir,
+						r->part + 1),
+				 F_OK) == 0;
+		if (rc == 0)
+			rc = read_lines(r, err);
+	}
+	return rc;
 }
 
 static int read_all(struct reading *r, struct err *err)
@@ -90,11 +119,11 @@ static int read_all(struct reading *r, struct err *err)
 	do {
 		/* Asked first: what it wrote until then is read after that. */
 		last = !r->follow || !runs(r);
-		rc = r->file ? 0 : open_file(r, err);
+		rc = r->file ? 0 : open_part(r, 0, err);
 		if (rc == -ENOENT && !last)
 			rc = 0;
 		else if (rc == 0)
-			rc = read_lines(r, err);
+			rc = read_parts(r, err);
 		fflush(stdout);
 	} while (rc == 0 && !last && !ferror(stdout) &&
 		 fileio_wait(STDOUT_FILENO, FOLLOW_MS));
@@ -141,6 +170,7 @@ int command_logs(struct arena *a, const struct options *o)
 {
 	bool output = options_get(o, OPTION_AGENT) != NULL;
 	struct reading r = {
+		.a = a,
 		.json = options_get(o, OPTION_JSON) != NULL,
 		.follow = options_get(o, OPTION_FOLLOW) != NULL,
 		.colour = say_colour(STDOUT_FILENO),
@@ -165,8 +195,6 @@ int command_logs(struct arena *a, const struct options *o)
 	if (rc == 0 && output)
 		return show_output(a, o, &r.about);
 	if (rc == 0) {
-		r.path = arena_fmt(a, "%s/decisions.jsonl", r.about.session.dir)
-				 .p;
 		rc = read_all(&r, &err);
 		if (r.file)
 			fclose(r.file);

@@ -125,7 +125,7 @@ static int past_load(struct past *p, const struct options *o, const char *state,
 	load_policy(p, o, state);
 	if (p->id.n && exists(in_session(p, state, "decisions.jsonl")))
 		rc = deeds_decisions(&p->deeds,
-				     in_session(p, state, "decisions.jsonl"),
+				     in_session(p, state, "."),
 				     &err);
 	if (rc == 0)
 		rc = traces_read(&paths, visit, p, &err);

@@ -140,7 +140,7 @@ static void put_helpers(struct buf *out)
 	/* Asking for bytes makes the kernel count them; the mark is for the
 	 * record of the flow's end: runtime/gate/flow_msg.h. */
 	nft_rule(out, "ct bytes > 0 ct mark set 0x00000001");
-	nft_rule(out, "log prefix \"membrane:allow:\" group 77 accept");
+	nft_rule(out, "log prefix \"membrane:allow:\" group 78 accept");
 	nft_chain_end(out);
 	buf_addc(out, '\n');
 	nft_chain_begin(out, "refuse");

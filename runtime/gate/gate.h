@@ -7,6 +7,7 @@
 #include "runtime/gate/change.h"
 #include "runtime/gate/dns_gate.h"
 #include "runtime/gate/flows.h"
+#include "runtime/gate/fold.h"
 #include "runtime/gate/l7.h"
 #include "runtime/gate/link.h"
 #include "runtime/gate/nflog.h"
@@ -25,10 +26,13 @@ struct gate {
 	struct seen seen;
 	struct dns_gate dns;
 	struct l7 l7;
-	struct nflog nflog;
+	/* Each with a queue in the kernel: what is refused, however often,
+	 * takes no room from what is permitted. */
+	struct nflog permitted, refused;
 	struct flows flows;
 	bool counted; /* the kernel counts the bytes of flows */
 	struct outlog out;
+	struct fold folded; /* refusals, until out has room */
 	struct onward onward;
 	uint64_t answers_lost; /* not yet told */
 };

@@ -1,8 +1,9 @@
 /*
- * What the packet filter logs: NFLOG group 77.
+ * What the packet filter logs: refusals in one NFLOG group, new connections
+ * that it lets through by itself in another.
  *
- * The kernel's queue is bounded; what it drops is counted. Each record comes
- * at once, not in batches: they are refusals and new connections only.
+ * The kernel's queue of each is bounded; what it drops is counted. Each record
+ * comes at once, not in batches.
  */
 #ifndef RUNTIME_GATE_NFLOG_H
 #define RUNTIME_GATE_NFLOG_H
@@ -12,7 +13,8 @@
 
 #include <libmnl/libmnl.h>
 
-#define NFLOG_GROUP	 77
+#define NFLOG_REFUSED	 77
+#define NFLOG_PERMITTED	 78
 #define NFLOG_HEAD_BYTES 128u /* of each packet */
 #define NFLOG_READS_MAX	 64u  /* receptions before others get their turn */
 
@@ -24,7 +26,7 @@ struct nflog {
 typedef void nflog_fn(void *data, struct str prefix,
 		      const struct packet *packet);
 
-must_check int nflog_open(struct nflog *l, struct err *err);
+must_check int nflog_open(struct nflog *l, uint16_t group, struct err *err);
 int nflog_fd(const struct nflog *l);
 /*
  * Hand over what is there, without waiting. *out_lost counts the times that

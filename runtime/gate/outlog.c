@@ -45,8 +45,16 @@ void outlog_line(struct outlog *o, const char *line, size_t n)
 	/* Once there is room again, not line by line while there is not. */
 	if (o->n < OUTLOG_BYTES / 2)
 		report_lost(o);
-	if (n == 0 || o->n_lost || !put(o, line, n))
-		o->n_lost++;
+	if (n > 0 && put(o, line, n))
+		return;
+	/* Who does not read is not waited for with each line. */
+	if (n > 0 && !o->stuck) {
+		outlog_drain(o, OUTLOG_WAIT_MS);
+		if (put(o, line, n))
+			return;
+		o->stuck = true;
+	}
+	o->n_lost++;
 }
 
 void outlog_lost(struct outlog *o, uint64_t n)
@@ -81,6 +89,7 @@ void outlog_write(struct outlog *o)
 	if (done < 0 && errno != EAGAIN && errno != EINTR)
 		o->closed = true;
 	if (done > 0) {
+		o->stuck = false;
 		o->head = (o->head + (size_t)done) % OUTLOG_BYTES;
 		o->n -= (size_t)done;
 	}

@@ -107,6 +107,19 @@ size_t record_decision(const struct record *r, char buf[RECORD_MAX])
 	return finish(o, buf);
 }
 
+size_t record_folded(struct str line, const struct timespec *time,
+		     uint64_t count, char buf[RECORD_MAX])
+{
+	cJSON *o = cJSON_ParseWithLength(line.p, line.n);
+	char text[ADDR_TEXT_MAX];
+
+	cJSON_ReplaceItemInObjectCaseSensitive(
+		o, "time", cJSON_CreateString(clock_text(time, text)));
+	if (count > 1)
+		cJSON_AddNumberToObject(o, "count", (double)count);
+	return finish(o, buf);
+}
+
 size_t record_change(const struct record_change *c, char buf[RECORD_MAX])
 {
 	cJSON *o = cJSON_CreateObject();

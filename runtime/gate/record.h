@@ -43,6 +43,12 @@ struct record {
 
 /* One line with its LF into buf. The length, 0 when it does not fit. */
 size_t record_decision(const struct record *r, char buf[RECORD_MAX]);
+/*
+ * The same line for several decisions that are alike: "count" says how many,
+ * time when the last of them was. One that was alone has no count.
+ */
+size_t record_folded(struct str line, const struct timespec *time,
+		     uint64_t count, char buf[RECORD_MAX]);
 
 /*
  * What a question got, for the tracer: by whom it was asked is for that to find

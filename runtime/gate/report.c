@@ -7,6 +7,27 @@
 
 #define CUT_PATH_BYTES 160
 
+void report_folded(struct gate *g)
+{
+	char line[RECORD_MAX];
+
+	while (g->folded.n && outlog_has_room(&g->out))
+		outlog_line(&g->out, line, fold_take(&g->folded, line));
+}
+
+/* Refusals are told one by one as long as there is room for all. */
+static bool is_folded(struct gate *g, const struct record *r)
+{
+	if (r->allow)
+		return false;
+	report_folded(g);
+	if (outlog_has_room(&g->out))
+		return false;
+	if (!fold_add(&g->folded, r))
+		outlog_lost(&g->out, 1);
+	return true;
+}
+
 void report_record(void *data, const struct record *given)
 {
 	struct gate *g = data;
@@ -20,6 +41,8 @@ void report_record(void *data, const struct record *given)
 		r.generation = g->now.number;
 	if (r.id.n)
 		r.rule = provenance_find(&g->now.provenance, r.id);
+	if (is_folded(g, &r))
+		return;
 	n = record_decision(&r, line);
 	if (n == 0 && r.flow) {
 		/* A long path is better cut than the record lost. */

@@ -11,7 +11,9 @@
 
 #include "runtime/gate/gate.h"
 
-#define REPORT_DRAIN_MS 100 /* what is left to tell when the session ends */
+#define REPORT_DRAIN_MS 100
+/* What is left to tell when the session ends, and the link is down already. */
+#define REPORT_END_MS 5000
 
 void report_record(void *data, const struct record *given);
 /* Never in the way of a decision: those without room are counted. */
@@ -19,6 +21,8 @@ void report_answer(void *data, const struct record_answer *given);
 void report_flow(void *data, const struct flow *flow);
 /* At the end, where there may be many at once, and nothing else to wait for. */
 void report_rest(void *data, const struct flow *flow);
+/* What was folded, as far as there is room. */
+void report_folded(struct gate *g);
 void report_lost(void *data, uint64_t n);
 void report_error(void *data, const char *message);
 void report_packet(void *data, struct str prefix, const struct packet *packet);

@@ -20,7 +20,8 @@
 
 enum slot {
 	SLOT_SUPERVISOR,
-	SLOT_NFLOG,
+	SLOT_PERMITTED,
+	SLOT_REFUSED,
 	SLOT_FLOWS,
 	SLOT_OUT,
 	SLOT_L7,
@@ -162,7 +163,8 @@ static int open_resolver(struct gate *g, bool ipv6, struct err *err)
 	g->dns.ipv6 = ipv6;
 	g->counted = flows_counted();
 	if ((rc = nftset_open(&g->sets, err)) < 0 ||
-	    (rc = nflog_open(&g->nflog, err)) < 0 ||
+	    (rc = nflog_open(&g->permitted, NFLOG_PERMITTED, err)) < 0 ||
+	    (rc = nflog_open(&g->refused, NFLOG_REFUSED, err)) < 0 ||
 	    (rc = flows_open(&g->flows, err)) < 0)
 		return rc;
 	return dns_gate_open(&g->dns, LINK_GATE_V4, ipv6 ? LINK_GATE_V6 : NULL,
@@ -254,14 +256,21 @@ static int tell_ready(struct gate *g, bool ipv6, int64_t ms, struct err *err)
 
 /* --- the loop ------------------------------------------------------------ */
 
-static int read_nflog(struct gate *g, struct err *err)
+static int read_nflog(struct gate *g, struct nflog *from, struct err *err)
 {
 	uint64_t lost;
-	int rc = nflog_read(&g->nflog, report_packet, g, &lost, err);
+	int rc = nflog_read(from, report_packet, g, &lost, err);
 
 	if (lost)
 		outlog_lost(&g->out, lost);
 	return rc;
+}
+
+static int read_nflogs(struct gate *g, struct err *err)
+{
+	int rc = read_nflog(g, &g->permitted, err);
+
+	return rc < 0 ? rc : read_nflog(g, &g->refused, err);
 }
 
 static int wait_ms(const struct gate *g, int64_t now_ms)
@@ -281,7 +290,7 @@ static int settle(void *data, struct err *err)
 	struct gate *g = data;
 
 	(void)l7log_read(g->l7.log, g->l7.on_line, g->l7.data);
-	return read_nflog(g, err);
+	return read_nflogs(g, err);
 }
 
 static void init_change(struct gate *g, const struct worker_args *args)
@@ -347,7 +356,10 @@ static int serve(struct gate *g, const struct worker_args *args,
 
 		p[SLOT_SUPERVISOR] =
 			(struct pollfd){args->supervisor, POLLIN, 0};
-		p[SLOT_NFLOG] = (struct pollfd){nflog_fd(&g->nflog), POLLIN, 0};
+		p[SLOT_PERMITTED] =
+			(struct pollfd){nflog_fd(&g->permitted), POLLIN, 0};
+		p[SLOT_REFUSED] =
+			(struct pollfd){nflog_fd(&g->refused), POLLIN, 0};
 		p[SLOT_FLOWS] = (struct pollfd){flows_fd(&g->flows), POLLIN, 0};
 		p[SLOT_OUT] = (struct pollfd){
 			outlog_pending(&g->out) ? g->out.fd : -1, POLLOUT, 0};
@@ -359,7 +371,8 @@ static int serve(struct gate *g, const struct worker_args *args,
 				       strerror(errno));
 		if (p[SLOT_SUPERVISOR].revents && on_supervisor(g, args))
 			return 0;
-		if (p[SLOT_NFLOG].revents && read_nflog(g, err) < 0)
+		if ((p[SLOT_PERMITTED].revents || p[SLOT_REFUSED].revents) &&
+		    read_nflogs(g, err) < 0)
 			return err->code;
 		if (p[SLOT_FLOWS].revents &&
 		    flows_read(&g->flows, report_flow, g, err) < 0)
@@ -372,6 +385,7 @@ static int serve(struct gate *g, const struct worker_args *args,
 		dns_gate_step(&g->dns, p + SLOT_DNS, clock_ms());
 		if (p[SLOT_OUT].revents)
 			outlog_write(&g->out);
+		report_folded(g);
 	}
 }
 
@@ -397,14 +411,16 @@ int worker_run(const struct worker_args *args)
 	if (rc < 0)
 		report_error(g, err.text);
 	/* The link goes first, the rules with the namespace. */
-	if (link_gate_down(&err) < 0 || read_nflog(g, &err) < 0 ||
+	if (link_gate_down(&err) < 0 || read_nflogs(g, &err) < 0 ||
 	    flows_read(&g->flows, report_flow, g, &err) < 0 ||
 	    flows_rest(&g->flows, report_rest, g, &err) < 0)
 		report_error(g, err.text);
 	l7_end(&g->l7);
 	report_idle(g, INT64_MAX);
+	outlog_drain(&g->out, REPORT_END_MS);
+	report_folded(g);
 	outlog_line(&g->out, line, record_done(line));
-	outlog_drain(&g->out, REPORT_DRAIN_MS);
+	outlog_drain(&g->out, REPORT_END_MS);
 	return rc < 0;
 }
 

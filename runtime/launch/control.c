@@ -317,7 +317,7 @@ static void applied(struct control *c)
 	if (rename(c->staged, kept) == 0)
 		c->staged = NULL;
 	if (record(c, &err) < 0)
-		c->gate->unwritten++;
+		c->gate->decisions.unwritten++;
 	*now = c->next;
 	c->now = now;
 	if (c->now_a)

@@ -31,7 +31,8 @@ void gate_init(struct gate *g, struct summary *summary)
 {
 	memset(g, 0, sizeof(*g));
 	g->in = g->out = g->err = -1;
-	g->decisions = g->log = g->bundle = g->copy = -1;
+	decisions_init(&g->decisions);
+	g->log = g->bundle = -1;
 	g->summary = summary;
 }
 
@@ -41,7 +42,7 @@ int gate_start(struct gate *g, char *const *argv, const char *dir, int keep_fd,
 	int rc;
 
 	g->dir = dir;
-	rc = open_record(dir, "decisions.jsonl", &g->decisions, err);
+	rc = decisions_open(&g->decisions, dir, err);
 	if (rc == 0)
 		rc = open_record(dir, "gate.log", &g->log, err);
 	if (rc == 0)
@@ -177,24 +178,24 @@ static int on_generation(struct gate *g, const cJSON *o, struct err *err)
 
 int gate_note(struct gate *g, struct str line, struct err *err)
 {
-	int rc = fileio_write_all(g->decisions, line, err);
-
-	g->decision_bytes += line.n;
-	if (rc == 0 && g->copy >= 0)
-		rc = fileio_write_all(g->copy, line, err);
-	return rc;
+	return decisions_add(&g->decisions, line, DECISIONS_PERMITTED, err);
 }
 
-/* What the gate decided, as long as there is room for it. */
-static int keep_record(struct gate *g, struct str line, struct err *err)
+static int on_decision(struct gate *g, const cJSON *o, struct str line,
+		       struct err *err)
 {
-	if (g->decision_bytes + line.n + 1 > GATE_DECISIONS_MAX) {
-		g->unwritten++;
-		return 0;
-	}
+	enum decisions_kind kind;
+	enum summary_news news;
+	int rc = summary_add(g->summary, o, &news, err);
+
+	if (rc < 0)
+		return rc;
+	kind = news == SUMMARY_PERMITTED ? DECISIONS_PERMITTED
+	       : news == SUMMARY_NEW	 ? DECISIONS_REFUSED_NEW
+					 : DECISIONS_REFUSED;
 	/* line lies in g->line, with the LF behind it */
 	line.n++;
-	return gate_note(g, line, err);
+	return decisions_add(&g->decisions, line, kind, err);
 }
 
 static int on_event(struct gate *g, const cJSON *o, struct str line,
@@ -203,7 +204,6 @@ static int on_event(struct gate *g, const cJSON *o, struct str line,
 	const cJSON *event = cJSON_GetObjectItemCaseSensitive(o, "event");
 	const cJSON *message = cJSON_GetObjectItemCaseSensitive(o, "message");
 	const char *name = cJSON_IsString(event) ? event->valuestring : "";
-	int rc = 0;
 
 	if (g->done)
 		return err_set(err, -EPROTO,
@@ -226,17 +226,19 @@ static int on_event(struct gate *g, const cJSON *o, struct str line,
 	if (strcmp(name, "generation") == 0)
 		return on_generation(g, o, err);
 	if (strcmp(name, "answer") == 0) {
-		line.n++; /* with its LF, as in keep_record() */
+		line.n++; /* with its LF, as in on_decision() */
 		if (g->tracer)
 			tracer_answer(g->tracer, line);
 		return 0;
 	}
 	if (strcmp(name, "decision") == 0)
-		rc = summary_add(g->summary, o, err);
-	else if (strcmp(name, "end") != 0)
-		rc = err_set(err, -EPROTO,
-			     "the gate sent an unknown event '%.40s'", name);
-	return rc < 0 ? rc : keep_record(g, line, err);
+		return on_decision(g, o, line, err);
+	if (strcmp(name, "end") == 0) {
+		line.n++;
+		return gate_note(g, line, err);
+	}
+	return err_set(err, -EPROTO, "the gate sent an unknown event '%.40s'",
+		       name);
 }
 
 static int on_line(struct gate *g, struct str line, struct err *err)
@@ -333,11 +335,10 @@ void gate_done(struct gate *g)
 	gate_close_stdin(g);
 	fd_close(&g->out);
 	fd_close(&g->err);
-	fd_close(&g->decisions);
+	decisions_done(&g->decisions);
 	fd_close(&g->log);
-	fd_close(&g->copy);
 	fd_close(&g->bundle);
-	g->out = g->err = g->decisions = g->log = g->copy = g->bundle = -1;
+	g->out = g->err = g->log = g->bundle = -1;
 }
 
 const char *gate_last_words(const struct gate *g)

@@ -11,25 +11,25 @@
 #ifndef RUNTIME_LAUNCH_GATE_H
 #define RUNTIME_LAUNCH_GATE_H
 
+#include "runtime/launch/decisions.h"
 #include "runtime/launch/summary.h"
 #include "runtime/launch/tracer.h"
 
 #include <sys/types.h>
 
-#define GATE_LINE_MAX	   65536u
-#define GATE_LOG_MAX	   (4u << 20)  /* bytes of gate.log */
-#define GATE_DECISIONS_MAX (64u << 20) /* bytes of decisions.jsonl */
-#define GATE_BUNDLE_MAX	   (8u << 20)  /* bytes of bundle.pem */
+#define GATE_LINE_MAX	65536u
+#define GATE_LOG_MAX	(4u << 20) /* bytes of gate.log */
+#define GATE_BUNDLE_MAX (8u << 20) /* bytes of bundle.pem */
 
 struct gate {
 	pid_t pid; /* of its docker command; 0 once that has ended */
 	int status;
-	int in, out, err; /* -1 once closed */
-	int decisions, log;
+	int in, out, err;	    /* -1 once closed */
+	struct decisions decisions; /* its copy is --trace-log's */
+	int log;
 	const char *dir; /* of the session; borrowed */
 	int bundle;	 /* the roots that the agent gets; -1: none yet */
 	size_t bundle_bytes;
-	int copy; /* of the decisions, for --trace-log; -1: none */
 	bool ready;
 	bool ipv6; /* its uplink has it; known when ready */
 	bool done; /* all that it had to tell has been read */
@@ -41,8 +41,7 @@ struct gate {
 	struct tracer *tracer; /* hears of DNS answers; NULL: nobody does */
 	size_t line_n;
 	char line[GATE_LINE_MAX];
-	size_t log_bytes, decision_bytes;
-	uint64_t unwritten; /* decisions beyond GATE_DECISIONS_MAX */
+	size_t log_bytes;
 	/* Called when the gate says what became of another plan; or NULL. */
 	void (*on_generation)(void *ctx, uint32_t number, bool ok,
 			      const char *message);

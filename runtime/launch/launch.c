@@ -166,7 +166,7 @@ static int open_trace_log(struct launch *l, struct err *err)
 	if (l->vectors.tracer.image)
 		l->trace_copy = fd;
 	else
-		l->run.gate->copy = fd;
+		l->run.gate->decisions.copy = fd;
 	return 0;
 }
 

@@ -118,11 +118,12 @@ void outcome_print(const struct outcome *o)
 	buf_init(&text, o->a);
 	control_words(r->control, &text);
 	summary_print(r->gate->summary, log, colour, &text);
-	if (r->gate->unwritten)
+	if (r->gate->decisions.unwritten)
 		buf_addf(&text,
-			 "membrane: %s is full: %llu decisions are not "
-			 "in it\n",
-			 log, (unsigned long long)r->gate->unwritten);
+			 "membrane: %llu more refusals are counted above and "
+			 "not in %s, which has %u MB of them\n",
+			 (unsigned long long)r->gate->decisions.unwritten, log,
+			 DECISIONS_REFUSED_MAX >> 20);
 	if (r->gate->words_done && !r->failed)
 		buf_addf(&text, "membrane: the gate says: %s\n",
 			 gate_last_words(r->gate));

@@ -72,18 +72,26 @@ static bool same(const struct entry *e, const struct entry *now)
 	return e->proto == now->proto && e->port == now->port;
 }
 
+/* A record may stand for several that were alike. */
+static uint64_t times(const cJSON *d)
+{
+	uint64_t n = (uint64_t)number_of(d, "count", UINT32_MAX);
+
+	return n ? n : 1;
+}
+
 static void count(struct entry *e, const cJSON *d, bool is_connect)
 {
 	struct str type = text_of(d, "type");
 
 	if (is_connect)
-		e->connects++;
+		e->connects += times(d);
 	else if (str_is(type, "A"))
-		e->asked_a++;
+		e->asked_a += times(d);
 	else if (str_is(type, "AAAA"))
-		e->asked_aaaa++;
+		e->asked_aaaa += times(d);
 	else
-		e->asked_other++;
+		e->asked_other += times(d);
 }
 
 static uint64_t total(const struct entry *e)
@@ -92,17 +100,20 @@ static uint64_t total(const struct entry *e)
 	       (e->asked_a > e->asked_aaaa ? e->asked_a : e->asked_aaaa);
 }
 
-static void fold(struct summary *s, const struct entry *now, const cJSON *d,
+/* Was there one like it? */
+static bool fold(struct summary *s, const struct entry *now, const cJSON *d,
 		 bool is_connect)
 {
 	struct entry *found = NULL;
+	bool known;
 
 	vec_each(e, &s->entries)
 		if (!found && same(e, now))
 			found = e;
+	known = found != NULL;
 	if (!found && s->entries.n >= SUMMARY_ENTRIES_MAX) {
-		s->beyond++;
-		return;
+		s->beyond += times(d);
+		return true;
 	}
 	if (!found) {
 		found = vec_push(s->a, &s->entries);
@@ -117,9 +128,11 @@ static void fold(struct summary *s, const struct entry *now, const cJSON *d,
 		found->port = now->port;
 	}
 	count(found, d, is_connect);
+	return known;
 }
 
-int summary_add(struct summary *s, const cJSON *d, struct err *err)
+int summary_add(struct summary *s, const cJSON *d, enum summary_news *out_news,
+		struct err *err)
 {
 	struct str kind = text_of(d, "kind"), verdict = text_of(d, "verdict");
 	struct str name = text_of(d, "name"), addr = text_of(d, "addr");
@@ -131,6 +144,7 @@ int summary_add(struct summary *s, const cJSON *d, struct err *err)
 			       "a decision of unknown kind '%.40s'", kind.p);
 	if (str_is(verdict, "allow")) {
 		s->allowed++;
+		*out_news = SUMMARY_PERMITTED;
 		return 0;
 	}
 	if (!str_is(verdict, "deny"))
@@ -153,7 +167,7 @@ int summary_add(struct summary *s, const cJSON *d, struct err *err)
 	}
 	now.source = text_of(d, "source");
 	now.line = (uint32_t)number_of(d, "line", UINT32_MAX);
-	fold(s, &now, d, is_connect);
+	*out_news = fold(s, &now, d, is_connect) ? SUMMARY_KNOWN : SUMMARY_NEW;
 	return 0;
 }
 

@@ -23,12 +23,17 @@
 struct summary;
 
 struct summary *summary_new(struct arena *a);
+enum summary_news {
+	SUMMARY_PERMITTED,
+	SUMMARY_KNOWN, /* refused as before, or there is no room to tell */
+	SUMMARY_NEW,   /* the first refusal of its kind */
+};
 /*
  * Take one decision record of the gate; permitted ones are only counted.
  * -EPROTO: not a decision as the contract of the gate has it.
  */
 must_check int summary_add(struct summary *s, const cJSON *decision,
-			   struct err *err);
+			   enum summary_news *out_news, struct err *err);
 /*
  * The text, with an LF behind every line; nothing when nothing was refused.
  * log: where all records are, named when not all destinations fit.

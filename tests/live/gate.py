@@ -101,7 +101,7 @@ table inet membrane {
 	}
 
 	chain granted {
-		log prefix "membrane:allow:" group 77 accept
+		log prefix "membrane:allow:" group 78 accept
 	}
 
 	chain refuse {
@@ -613,6 +613,50 @@ def check_floods(world, plan):
         g.host("nft", "delete", "table", "inet", "membrane")
 
 
+def refused_and_granted(rounds, refused):
+    """Ports of connections that were granted, among many that were not."""
+    def fn():
+        ports = []
+        for _ in range(rounds):
+            many_connects(refused)()
+            with socket.create_connection(("11.0.0.1", 443), 10) as s:
+                ports.append(s.getsockname()[1])
+                s.recv(64)
+        return ports
+    return fn
+
+
+def check_pressure(world, plan):
+    """Who reads slowly misses no grant, and learns how much was refused."""
+    rounds, refused = 40, 500
+    with Gate(world, plan, collect=False) as g:
+        def collect():
+            for n, line in enumerate(g.p.stdout):
+                g.events.append(json.loads(line))
+                if n < 3000:
+                    time.sleep(0.0005)
+        g.agent(ask("good.test"))
+        reader = threading.Thread(target=collect, daemon=True)
+        reader.start()
+        ports = g.agent(refused_and_granted(rounds, refused))
+        g.p.stdin.close()
+        reader.join(30)
+        g.p.wait(10)
+        told = [e for e in g.events if e.get("kind") == "connect"]
+        allowed = {e["sport"] for e in told if e["verdict"] == "allow"}
+        check(set(ports) <= allowed, "each grant is on record",
+              len(ports), sorted(set(ports) - allowed))
+        denied = [e.get("count", 1) for e in told
+                  if e["verdict"] == "deny" and e["addr"].startswith("11.7.")]
+        lost = sum(int(e["message"].split()[0]) for e in g.events
+                   if e["event"] == "error" and "lost" in e["message"])
+        check(len(denied) < sum(denied) <= rounds * refused and
+              max(denied) > 1, "refusals are folded",
+              len(denied), sum(denied), lost)
+        check(g.events[-1]["event"] == "done", "and the end", g.events[-1])
+        g.host("nft", "delete", "table", "inet", "membrane")
+
+
 def check_bridge(world, plan):
     """The runtime brings the agent's interface, some time after the start."""
     (plan / "docker.json").write_text('{"version":1,"link":"bridge"}')
@@ -837,6 +881,7 @@ def check_all(v6):
             check_servfail(g)
             g.host("nft", "delete", "table", "inet", "membrane")
         check_floods(world, plan)
+        check_pressure(world, plan)
         check_bridge(world, plan)
         check_end(world, plan)
         check_refusals(world, plan)

@@ -9,7 +9,8 @@ static int add(struct summary *s, const char *json)
 {
 	cJSON *o = cJSON_Parse(json);
 	struct err err;
-	int rc = summary_add(s, o, &err);
+	enum summary_news news;
+	int rc = summary_add(s, o, &news, &err);
 
 	cJSON_Delete(o);
 	return rc;
