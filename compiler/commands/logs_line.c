@@ -120,6 +120,8 @@ static bool decision(const struct view *v, const cJSON *d)
 		return false;
 	buf_init(&b, v->out->a);
 	object(&b, d, kind);
+	if (number_of(d, "count") > 1) /* several that were alike */
+		buf_addf(&b, "  %u×", number_of(d, "count"));
 	view_clean(v->out, str_slice(time, CLOCK_AT, CLOCK_AT + CLOCK_BYTES));
 	buf_addc(v->out, ' ');
 	view_paint(v, allow ? VIEW_GOOD : VIEW_BAD,
