@@ -3,195 +3,31 @@
 #include "compiler/base/ascii.h"
 #include "compiler/base/buf.h"
 #include "compiler/base/limits.h"
-#include "runtime/launch/proc.h"
+#include "runtime/launch/gitcmd.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
-#define TIMEOUT_MS    30000
-#define WORDS_MAX     24u
-#define COMPLAINT_MAX 4096u /* of what git says when it fails */
-#define LISTING_MAX   (64u << 10)
-
-extern char **environ;
+#define TIMEOUT_MS  30000
+#define LISTING_MAX (64u << 10)
 
 /* --- one run of git ------------------------------------------------------ */
 
-struct run {
-	pid_t pid;
-	int out, err; /* our ends of its pipes, -1 at their end */
-	struct buf text, complaint;
-	size_t max;
-};
-
-/* Before the subcommand: nothing that a repository's configuration names is
- * run, and a folder that looks like a bare repository is none. */
-static const char *const first[] = {
-	"git",
-	"--no-pager",
-	"--no-replace-objects",
-	"--literal-pathspecs",
-	"-c",
-	"core.fsmonitor=false",
-	"-c",
-	"core.hooksPath=/dev/null",
-	"-c",
-	"safe.bareRepository=explicit",
-	"-C",
-};
-
-/* A clone without all objects would fetch them: from wherever its remotes
- * lead, by whatever command they name. */
-static const char *const settings[] = {
-	"LC_ALL=C",
-	"GIT_ALLOW_PROTOCOL=none",
-	"GIT_NO_LAZY_FETCH=1",
-	"GIT_OPTIONAL_LOCKS=0",
-	"GIT_TERMINAL_PROMPT=0",
-};
-
-static bool is_set_here(const char *variable)
-{
-	for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
-		size_t n = strcspn(settings[i], "=") + 1;
-
-		if (!strncmp(variable, settings[i], n))
-			return true;
-	}
-	return false;
-}
-
-static char **environment(struct arena *a)
-{
-	size_t n = 0, k = 0;
-	char **env;
-
-	while (environ[n])
-		n++;
-	env = arena_array(a, n + ARRAY_LEN(settings) + 1, sizeof(*env));
-	for (size_t i = 0; i < n; i++)
-		if (!is_set_here(environ[i]))
-			env[k++] = environ[i];
-	for (size_t i = 0; i < ARRAY_LEN(settings); i++)
-		env[k++] = arena_cstr(a, str_of(settings[i]));
-	return env;
-}
-
-static int spawn(struct arena *a, const char *dir, const char *const *words,
-		 struct run *r, struct err *err)
-{
-	char *argv[ARRAY_LEN(first) + 1 + WORDS_MAX + 1] = {0};
-	auto_fd int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	auto_fd int out = -1, complaint = -1;
-	struct proc_opts o = {.argv = argv, .group = PROC_SAME, .keep = -1};
-	size_t n = 0;
-
-	if (in < 0)
-		return err_set(err, -errno, "/dev/null: %s", strerror(errno));
-	for (size_t i = 0; i < ARRAY_LEN(first); i++)
-		argv[n++] = arena_cstr(a, str_of(first[i]));
-	argv[n++] = arena_cstr(a, str_of(dir));
-	for (size_t i = 0; words[i] && i < WORDS_MAX; i++)
-		argv[n++] = arena_cstr(a, str_of(words[i]));
-	if (proc_pipe(&r->out, &out, err) < 0 ||
-	    proc_pipe(&r->err, &complaint, err) < 0)
-		return err->code;
-	o.in = in;
-	o.out = out;
-	o.err = complaint;
-	o.env = environment(a);
-	return proc_spawn(&o, &r->pid, err);
-}
-
-/* What is there to read, once; the end closes. More than max is an error. */
-static int drain(int *fd, struct buf *into, size_t max)
-{
-	char room[16384];
-	ssize_t n = read(*fd, room, sizeof(room));
-
-	if (n < 0)
-		return errno == EINTR || errno == EAGAIN ? 0 : -errno;
-	if (n == 0) {
-		fd_close(fd);
-		*fd = -1;
-		return 0;
-	}
-	if (into->n + (size_t)n > max)
-		return -EFBIG;
-	buf_add(into, (struct str){room, (size_t)n});
-	return 0;
-}
-
-/* Until both pipes end. */
-static int collect(struct run *r)
-{
-	int64_t deadline = proc_now_ms() + TIMEOUT_MS;
-
-	while (r->out >= 0 || r->err >= 0) {
-		struct pollfd p[2] = {{.fd = r->out, .events = POLLIN},
-				      {.fd = r->err, .events = POLLIN}};
-		int64_t left = deadline - proc_now_ms();
-		int rc = left > 0 ? poll(p, 2, (int)left) : 0;
-
-		if (rc < 0 && errno != EINTR)
-			return -errno;
-		if (rc == 0)
-			return -ETIMEDOUT;
-		rc = p[0].revents ? drain(&r->out, &r->text, r->max) : 0;
-		if (rc < 0)
-			return rc;
-		/* Beyond its bound a complaint is cut, and git is let talk. */
-		if (p[1].revents &&
-		    drain(&r->err, &r->complaint, COMPLAINT_MAX) == -EFBIG)
-			continue;
-	}
-	return 0;
-}
-
-static int reap(pid_t pid)
-{
-	int status;
-
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return 128;
-	return proc_status(status);
-}
-
-/*
- * Run git in dir. *out_text: what it printed, at most max bytes; *out_status:
- * its exit status, 128 with a complaint when it failed.
- */
 static int run(struct arena *a, const char *dir, const char *const *words,
 	       size_t max, struct str *out_text, int *out_status,
 	       struct str *out_complaint, struct err *err)
 {
-	struct run r = {.out = -1, .err = -1, .max = max};
-	int rc;
+	struct gitcmd g = {.dir = dir,
+			   .words = words,
+			   .of = GITCMD_USER,
+			   .max = max,
+			   .timeout_ms = TIMEOUT_MS};
+	int rc = gitcmd_run(a, &g, err);
 
-	buf_init(&r.text, a);
-	buf_init(&r.complaint, a);
-	rc = spawn(a, dir, words, &r, err);
-	if (rc == 0) {
-		rc = collect(&r);
-		if (rc < 0) {
-			kill(r.pid, SIGKILL);
-			err_set(err, rc, "git %s: %s", words[0],
-				rc == -EFBIG ? "more than was asked for"
-					     : strerror(-rc));
-		}
-		*out_status = reap(r.pid);
-	}
-	fd_close(&r.out);
-	fd_close(&r.err);
-	*out_text = buf_str(&r.text);
-	*out_complaint = buf_str(&r.complaint);
+	*out_text = g.text;
+	*out_complaint = g.complaint;
+	*out_status = g.status;
 	return rc;
 }
 
