@@ -9,6 +9,7 @@
 #include "compiler/base/sha256.h"
 #include "compiler/commands/changes.h"
 #include "compiler/commands/derived.h"
+#include "compiler/commands/plan_git.h"
 #include "compiler/commands/risks.h"
 #include "compiler/commands/trust_ask.h"
 #include "compiler/driver.h"
@@ -27,6 +28,7 @@ struct plan_model {
 	enum trust_state trust;
 	struct err trust_err; /* TRUST_UNKNOWN: why */
 	struct diags refused; /* what cannot be enforced: errors */
+	plan_git git;	      /* as the workspace is now */
 	risk_list risks;
 	const struct plan *last; /* that ran here before, or NULL */
 	/* What it says, and how access changed since, when this version can

@@ -181,6 +181,7 @@ struct str plan_json(const struct plan_model *m)
 	json_put(root, "additions", additions(m));
 	json_put(root, "trust", trust(m));
 	json_put(root, "not_enforced", diag_list(m->refused, true));
+	json_put(root, "git", plan_git_json(&m->git));
 	json_put(root, "residual_risks", risks(m));
 	json_put(root, "third_parties", third_parties(m));
 	json_put(root, "warnings", diag_list(*m->diags, false));

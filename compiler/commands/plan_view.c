@@ -556,6 +556,7 @@ void plan_view(const struct view *v, const struct plan_model *m)
 	plan_reach(v, m);
 	patterns(v, m, "cannot see", &m->policy->ignore);
 	patterns(v, m, "cannot change", &m->policy->readonly);
+	plan_git_view(v, &m->git);
 	how(v, m);
 	decrypted(v, m);
 	name_checked(v, m);

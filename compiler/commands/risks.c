@@ -252,6 +252,14 @@ static void find_files(struct finder *f)
 	add(f, "home", (struct ir_origin){0},
 	    STR("~/.membrane/home outlives sessions and is the same for all "
 		"workspaces: what one agent leaves there, the next one reads"));
+	add(f, "new-repository", (struct ir_origin){0},
+	    STR("a git repository that the agent makes or brings runs what its "
+		"own configuration and hooks say, once git is used in it"));
+	if (f->p->ignore.n)
+		add(f, "hidden-history", f->p->ignore.v[0].from,
+		    STR("'ignore' hides files, not what git has committed of "
+			"them: 'git show HEAD:FILE' gives it, and a commit "
+			"made inside can empty them"));
 	if (f->p->ignore.n + f->p->readonly.n == 0)
 		return;
 	add(f, "mask-later", (struct ir_origin){0},

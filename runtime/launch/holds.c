@@ -109,9 +109,7 @@ static int give(int fd, int dirfd)
  */
 static struct str content_of(struct str path)
 {
-	struct str file = STR(".git/commondir");
-
-	if (str_eq(path, file) || str_ends(path, STR("/.git/commondir")))
+	if (str_is(path, "commondir") || str_ends(path, STR("/commondir")))
 		return STR(".\n");
 	return STR("");
 }

@@ -3,6 +3,8 @@
 #include "compiler/base/buf.h"
 #include "compiler/base/fileio.h"
 #include "compiler/base/limits.h"
+#include "runtime/launch/committed.h"
+#include "runtime/launch/gitfound.h"
 #include "runtime/launch/holds.h"
 #include "runtime/launch/wspath.h"
 
@@ -319,6 +321,36 @@ static void add_notes(struct arena *a, const struct scan *found,
 	}
 }
 
+/* What is run and cannot be held; what is hidden and yet to be had. */
+static void add_git_notes(struct arena *a, struct str root,
+			  const struct scan *found, const struct gitfound *git,
+			  struct masks *out)
+{
+	struct committed c;
+
+	vec_each(n, &git->notes)
+		*vec_push(a, &out->notes) = *n;
+	vec_each(p, &git->loose)
+		if (p->is_root)
+			*vec_push(a, &out->notes) = arena_fmt(
+				a,
+				"%s: git's hooks are looked for in a folder "
+				"with a whole repository in it, which cannot "
+				"be read-only: a hook that the agent writes "
+				"there runs on the host",
+				wspath_show(a, p->at.file));
+	committed_find(a, root, found, &git->repos, &c);
+	if (c.paths.n)
+		*vec_push(a, &out->notes) = arena_fmt(
+			a,
+			"git has committed what is hidden here, so that 'git "
+			"show HEAD:FILE' gives it, and a commit made inside "
+			"can empty it: %s",
+			committed_text(a, &c).p);
+	vec_each(n, &c.unknown)
+		*vec_push(a, &out->notes) = *n;
+}
+
 /* --- preparing -------------------------------------------------------------
  */
 
@@ -394,6 +426,7 @@ static int prepare(struct arena *a, const struct masks_opts *o,
 		   struct err *err)
 {
 	struct mountsplan plan;
+	struct gitfound git;
 	struct scan found;
 	int rc = mountsplan_read(a, o->plan, &plan, err);
 
@@ -402,6 +435,8 @@ static int prepare(struct arena *a, const struct masks_opts *o,
 				    err);
 	if (rc < 0)
 		return rc;
+	gitfound_look(a, h->root_path, &found, &git);
+	gitfound_hold(a, &git, &plan);
 	hide_state(a, str_of(state), h->root_path, &found);
 	rc = holds_make(h, &plan, &found, err);
 	if (rc < 0)
@@ -411,8 +446,10 @@ static int prepare(struct arena *a, const struct masks_opts *o,
 	rc = add_words(a, out, o->state, h->root_path, plan.target, err);
 	if (rc == 0)
 		rc = holds_claim(h, out->list.v, out->list.n, err);
-	if (rc == 0)
+	if (rc == 0) {
 		add_notes(a, &found, out);
+		add_git_notes(a, h->root_path, &found, &git, out);
+	}
 	return rc;
 }
 

@@ -389,6 +389,16 @@ static enum entry_type type_of(int dirfd, const struct dirent *e)
 	}
 }
 
+/* What git takes a folder for a repository by. */
+static void note_git(struct scanner *s, const char *name, enum entry_type type)
+{
+	if (strcmp(name, "HEAD") == 0)
+		*vec_push(s->a, &s->out->heads) =
+			arena_str(s->a, str_parent(here(s)));
+	else if (strcmp(name, ".git") == 0 && type != ENTRY_DIR)
+		*vec_push(s->a, &s->out->gitlinks) = arena_str(s->a, here(s));
+}
+
 static int visit(struct scanner *s, int dirfd, const struct dirent *e,
 		 enum cover cover)
 {
@@ -396,7 +406,10 @@ static int visit(struct scanner *s, int dirfd, const struct dirent *e,
 
 	if (s->pass == PASS_GATHER)
 		return gather(s, dirfd, e->d_name, type, cover);
-	s->out->entries += s->pass == PASS_JUDGE;
+	if (s->pass == PASS_JUDGE) {
+		s->out->entries++;
+		note_git(s, e->d_name, type);
+	}
 	switch (type) {
 	case ENTRY_DIR:
 		return visit_dir(s, dirfd, e->d_name, cover);

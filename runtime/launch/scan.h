@@ -45,9 +45,14 @@ struct scan_note {
 	int error; /* errno, or 0 */
 };
 
+typedef VEC(struct str) scan_paths;
+
 struct scan {
 	VEC(struct mask) masks; /* as found: unsorted, with repetitions */
 	VEC(struct scan_note) notes;
+	/* What may belong to repositories: folders with a HEAD in them, and
+	 * each .git that is no folder; not what masks hide. */
+	scan_paths heads, gitlinks;
 	uint64_t entries; /* looked at, not counting what masks hide */
 };
 

@@ -208,6 +208,58 @@ def what_the_host_would_run_later_is_readonly():
 
 
 @test
+def what_git_is_told_to_run_is_readonly():
+    def git(*words):
+        subprocess.run(live.the.as_user("git", *words, cwd=where.work),
+                       check=True, capture_output=True)
+
+    with Place("", files={"tools/clean.js": "x\n", "git.inc": "",
+                          "other/keep": "y\n"}) as where:
+        git("init", "-q", ".")
+        git("config", "core.hooksPath", ".hooks/_")
+        git("config", "include.path", "../git.inc")
+        git("config", "-f", "git.inc", "filter.x.clean",
+            "node tools/clean.js")
+        git("init", "-q", "sub")
+        git("init", "-q", "--bare", "store")
+        git("-C", "sub", "config", "core.fsmonitor", "./watch.sh")
+        s = inside(where, "for f in .hooks/_/pre-commit git.inc "
+                   "tools/clean.js sub/watch.sh sub/.git/commondir "
+                   "sub/.git/hooks/x store/config store/hooks/x "
+                   "store/commondir; do "
+                   "mkdir -p $(dirname $f) 2>/dev/null; "
+                   "echo bad >> $f && echo \"wrote $f\"; done 2>/dev/null; "
+                   "for d in .hooks tools sub store; do "
+                   "mv $d gone && echo \"moved $d\"; done 2>/dev/null; "
+                   "git config core.hooksPath /tmp 2>/dev/null && echo set; "
+                   "for r in . sub; do git -C $r -c user.name=a "
+                   "-c user.email=a@b commit -qm z --allow-empty && "
+                   "echo committed; done; "
+                   "echo fine > tools/other && cat tools/other")
+        check(s.stdout.split() == ["committed"] * 2 + ["fine"],
+              "only what git does not run was written", s.stdout + s.stderr)
+        for name in (".hooks", "sub/watch.sh", "sub/.git/commondir",
+                     "store/commondir", "sub/.git/config.worktree"):
+            check(not (where.work / name).exists(),
+                  "no placeholder stays behind", name)
+        check((where.work / "other/keep").exists(), "nothing is lost")
+
+
+@test
+def what_git_has_committed_is_said():
+    with Place("ignore: [.env]\n", files={
+            ".env": "secret\n", "sub/.env": "secret\n", "a": "b\n"}) as where:
+        for words in (("init", "-q", "."), ("add", ".env", "a")):
+            subprocess.run(live.the.as_user("git", *words, cwd=where.work),
+                           check=True, capture_output=True)
+        s = inside(where, "cat .env sub/.env; git show :.env")
+        check(s.stdout == "secret\n", "git has it", s.stdout + s.stderr)
+        line = [w for w in s.stderr.splitlines() if "git has committed" in w]
+        check(len(line) == 1 and line[0].endswith(": .env"),
+              "it is said, of that file alone", s.stderr)
+
+
+@test
 def ignore_file_and_flags():
     with Place("", files={".membraneignore": "*.pem\n!ok.pem\n",
                           "a.pem": "secret\n", "ok.pem": "fine\n",

@@ -466,6 +466,41 @@ static void test_commondir(void)
 	bed_done(&b);
 }
 
+/* Wherever a repository is, and whatever its configuration names. */
+static void test_repositories(void)
+{
+	static const char config[] = "[core]\n\thooksPath = h\n";
+	struct bed b;
+
+	bed_init(&b);
+	setenv("HOME", b.top, 1);
+	setenv("GIT_CONFIG_SYSTEM", "/dev/null", 1);
+	put("a/HEAD"); /* none: the rest is missing */
+	put("x/HEAD");
+	put("x/objects/o");
+	put("x/refs/r");
+	CHECK(fileio_write(AT_FDCWD, "x/config", str_of(config), 0644,
+			   &b.err) == 0);
+	put("y/.git/HEAD");
+	put("y/.git/objects/o");
+	put("y/.git/refs/r");
+	put("y/.git/hooks/h");
+	EXPECT("", "P:x r:x/commondir r:x/config r:x/config.worktree R:x/h "
+		   "R:x/hooks P:y P:y/.git r:y/.git/commondir r:y/.git/config "
+		   "r:y/.git/config.worktree R:y/.git/hooks");
+	CHECK(!there("x/commondir") && !there("x/h") &&
+	      !there("y/.git/config"));
+	EXPECT("ignore x/\nreadonly y/\n", "I:x R:y");
+	CHECK(unlink("y/.git/HEAD") == 0);
+	/* Nobody else's repository is named by replacing this. */
+	CHECK(fileio_write(AT_FDCWD, "y/z", STR("gitdir: ../x\n"), 0644,
+			   &b.err) == 0);
+	CHECK(mkdir("z", 0755) == 0 && rename("y/z", "z/.git") == 0);
+	EXPECT("", "P:x r:x/commondir r:x/config r:x/config.worktree R:x/h "
+		   "R:x/hooks P:z r:z/.git R:z/h");
+	bed_done(&b);
+}
+
 static void test_undo(void)
 {
 	struct bed b;
@@ -832,6 +867,7 @@ int main(void)
 	test_holds();
 	test_hold_odd();
 	test_commondir();
+	test_repositories();
 	test_undo();
 	test_shared();
 	test_nested();
