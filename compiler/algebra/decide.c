@@ -72,30 +72,22 @@ static bool covers(const struct ir_grant *g, const struct addr *addr)
 	       cidr_has(&g->dest.u.cidr.net, addr);
 }
 
-/* The longest network granted around an address, or -1. */
-static int granted_bits(const struct ir_policy *p, const struct addr *addr)
+/* Does a grant open the address as such, whatever the port? */
+static bool is_covered(const struct ir_policy *p, const struct addr *addr)
 {
-	int bits = -1;
-
 	vec_each(g, &p->allow)
-		if (covers(g, addr) && g->dest.u.cidr.net.bits > bits)
-			bits = g->dest.u.cidr.net.bits;
-	return bits;
+		if (!ir_grant_http(g) && ir_grant_reaches(g, addr))
+			return true;
+	return false;
 }
 
-/*
- * The floor's denial of an address, unless a more specific grant opens it:
- * semantics.md, section 3.
- */
+/* The floor's denial of an address that no grant opens. */
 static const struct ir_grant *floor_of(const struct ir_policy *p,
 				       const struct addr *addr)
 {
-	int granted = granted_bits(p, addr);
-
 	vec_each(d, &p->deny)
-		if (d->from.layer == LAYER_FLOOR && covers(d, addr) &&
-		    granted <= d->dest.u.cidr.net.bits)
-			return d;
+		if (d->from.layer == LAYER_FLOOR && covers(d, addr))
+			return is_covered(p, addr) ? NULL : d;
 	return NULL;
 }
 
@@ -103,26 +95,16 @@ enum decide_keep decide_answer(const struct ir_policy *p, struct str name,
 			       const struct addr *addr)
 {
 	enum addr_scope scope = addr_scope(addr);
-	int granted = granted_bits(p, addr);
 
 	if (scope == ADDR_PUBLIC)
 		return DECIDE_KEEP_OPEN;
-	if (scope == ADDR_NEVER) {
-		const struct addr_special *s;
-		struct cidr net;
-
-		for (size_t i = 0; (s = addr_special(i)); i++) {
-			cidr_parse(str_of(s->text), &net);
-			if (s->scope == ADDR_NEVER && cidr_has(&net, addr) &&
-			    granted <= net.bits)
-				return DECIDE_DROP_FLOOR;
-		}
-		return DECIDE_KEEP_COVERED;
-	}
+	if (scope == ADDR_NEVER)
+		return is_covered(p, addr) ? DECIDE_KEEP_COVERED
+					   : DECIDE_DROP_FLOOR;
 	vec_each(g, &p->allow)
 		if (is_private(g) && dest_names(&g->dest, name))
 			return DECIDE_KEEP_OPEN;
-	return granted >= 0 ? DECIDE_KEEP_COVERED : DECIDE_DROP_PRIVATE;
+	return is_covered(p, addr) ? DECIDE_KEEP_COVERED : DECIDE_DROP_PRIVATE;
 }
 
 /* --- flows --------------------------------------------------------------- */
@@ -186,16 +168,13 @@ static enum reach reach(const struct ir_policy *p, const struct ir_grant *g,
 	case IR_DEST_HOST:
 	case IR_DEST_PATTERN:
 		return reach_by_name(p, g, f);
-	case IR_DEST_CIDR:
-		return f->has_addr && cidr_has(&g->dest.u.cidr.net, &f->addr)
-			       ? REACH_DEST
-			       : REACH_NOT;
 	case IR_DEST_URL:
 		if (g->dest.u.url.who != IR_DEST_CIDR)
 			return reach_by_name(p, g, f);
-		return f->has_addr && cidr_has(&g->dest.u.url.net, &f->addr)
-			       ? REACH_DEST
-			       : REACH_NOT;
+		[[fallthrough]];
+	case IR_DEST_CIDR:
+		return f->has_addr && ir_grant_reaches(g, &f->addr) ? REACH_DEST
+								    : REACH_NOT;
 	case IR_DEST_POISON:
 		return REACH_NOT;
 	}
@@ -276,7 +255,9 @@ static bool quic_granted(const struct ir_policy *p, const struct decide_flow *f,
 
 		if (!ports_has(&g->ports, f->proto, f->port))
 			continue;
-		*out_unnamed |= (f->has_addr && covers(g, &f->addr)) || any;
+		*out_unnamed |= (f->has_addr && !ir_grant_http(g) &&
+				 ir_grant_reaches(g, &f->addr)) ||
+				any;
 		named |= reach(p, g, f) == REACH_DEST;
 	}
 	return named;

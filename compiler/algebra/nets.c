@@ -46,17 +46,12 @@ static const struct entry *cuts(uint32_t *out_n)
 	static struct entry list[CUTS_MAX];
 	static uint32_t n;
 	const struct addr_special *s;
-	struct cidr net;
 
 	*out_n = n;
 	if (n)
 		return list;
 	for (size_t i = 0; n < CUTS_MAX && (s = addr_special(i)); i++)
-		if (s->scope == ADDR_NEVER &&
-		    cidr_parse(str_of(s->text), &net) == CIDR_OK)
-			list[n++] = (struct entry){net, CUTS, ADDR_NEVER};
-	for (size_t at = 0; n < CUTS_MAX && addr_private_next(&at, &net);)
-		list[n++] = (struct entry){net, CUTS, ADDR_PRIVATE};
+		list[n++] = (struct entry){s->net, CUTS, s->scope};
 	qsort(list, n, sizeof(*list), by_net);
 	*out_n = n;
 	return list;

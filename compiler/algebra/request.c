@@ -132,6 +132,8 @@ static bool speaks(const struct ir_grant *g, const struct asked *q)
 {
 	const struct cidr *net = ir_dest_net(&g->dest);
 
+	if (net && g->key != IR_KEY_DENY)
+		return q->r->has_addr && ir_grant_reaches(g, &q->r->addr);
 	if (net)
 		return q->r->has_addr && cidr_has(net, &q->r->addr);
 	if (q->name.n == 0)
@@ -187,7 +189,7 @@ static const struct ir_grant *net_of(const struct ir_policy *p,
 	if (!r->has_addr)
 		return NULL;
 	vec_each(g, &p->allow)
-		if (is_net(g) && cidr_has(&g->dest.u.cidr.net, &r->addr) &&
+		if (is_net(g) && ir_grant_reaches(g, &r->addr) &&
 		    has_port(g, r->port))
 			return g;
 	return NULL;

@@ -37,9 +37,20 @@ static void number_effects(struct finder *f, bool requests)
 
 /* --- spots --------------------------------------------------------------- */
 
-/* more: room for what the caller adds to the key. */
+/* On the floor two grants may be alike, and only one of them lead there. */
+static bool is_opener(const struct rule *r, const struct addr *at)
+{
+	return !r->deny && addr_scope(at) == ADDR_NEVER &&
+	       ir_grant_reaches(rule_grant(r), at);
+}
+
+/*
+ * more: room for what the caller adds to the key; at: the address, or NULL of
+ * names
+ */
 static struct spot *add_spot(struct finder *f, spot_list *to,
-			     const uint32_t *ids, uint32_t n, uint32_t more)
+			     const uint32_t *ids, uint32_t n, uint32_t more,
+			     const struct addr *at)
 {
 	struct arena *a = f->s->a;
 	struct spot *p = vec_push(a, to);
@@ -54,7 +65,9 @@ static struct spot *add_spot(struct finder *f, spot_list *to,
 		}
 		p->ids[p->n++] = ids[i];
 		if (f->alike[ids[i]])
-			p->key[p->n_key++] = f->alike[ids[i]];
+			p->key[p->n_key++] =
+				f->alike[ids[i]] << 1 |
+				(at && is_opener(&f->s->rules.v[ids[i]], at));
 	}
 	p->n_key = numbers_unique(p->key, p->n_key);
 	vec_each(id, &f->any)
@@ -66,7 +79,7 @@ static struct spot *add_spot(struct finder *f, spot_list *to,
 static void visit_name(void *ctx, const struct names_class *c)
 {
 	struct finder *f = ctx;
-	struct spot *p = add_spot(f, &f->out->names, c->ids, c->n, 0);
+	struct spot *p = add_spot(f, &f->out->names, c->ids, c->n, 0, NULL);
 
 	p->to.name = c->name;
 }
@@ -94,7 +107,8 @@ static uint32_t floor_bits(struct finder *f, struct spot *p)
 static void visit_net(void *ctx, const struct nets_class *c)
 {
 	struct finder *f = ctx;
-	struct spot *p = add_spot(f, &f->out->addrs, c->ids, c->n, 1);
+	struct spot *p =
+		add_spot(f, &f->out->addrs, c->ids, c->n, 1, &c->shown);
 
 	p->to.has_addr = true;
 	p->to.addr = c->shown;

@@ -130,16 +130,22 @@ bool cidr_covers(const struct cidr *outer, const struct cidr *inner)
 }
 
 /*
- * Order does not matter: no two rows with different scopes overlap, but for
- * the wrapped IPv4 forms that addr_scope() looks into.
+ * Where two rows have the same address, the stricter one counts. What wraps
+ * IPv4 addresses behind no prefix that is known beforehand is judged as the
+ * worst that it may hold.
  */
-static const struct addr_special specials[] = {
+static const struct special {
+	const char *text;
+	enum addr_scope scope;
+	const char *about;
+} specials[] = {
 	{"0.0.0.0/8", ADDR_NEVER, "this network, RFC 791"},
 	{"10.0.0.0/8", ADDR_PRIVATE, "private, RFC 1918"},
 	{"100.64.0.0/10", ADDR_PRIVATE, "carrier-grade NAT, RFC 6598"},
 	{"127.0.0.0/8", ADDR_NEVER, "loopback, RFC 1122"},
 	{"169.254.0.0/16", ADDR_NEVER, "link-local, RFC 3927"},
 	{"172.16.0.0/12", ADDR_PRIVATE, "private, RFC 1918"},
+	{"192.0.0.0/24", ADDR_PRIVATE, "protocol assignments, RFC 6890"},
 	{"192.0.0.0/29", ADDR_NEVER, "the gate's own link, RFC 7335"},
 	{"192.168.0.0/16", ADDR_PRIVATE, "private, RFC 1918"},
 	{"198.18.0.0/15", ADDR_PRIVATE, "benchmarking, RFC 2544"},
@@ -148,7 +154,10 @@ static const struct addr_special specials[] = {
 	{"::/128", ADDR_NEVER, "unspecified, RFC 4291"},
 	{"::1/128", ADDR_NEVER, "loopback, RFC 4291"},
 	{"::ffff:0:0/96", ADDR_NEVER, "IPv4-mapped, RFC 4291"},
-	{"64:ff9b:1::/48", ADDR_PRIVATE, "local-use NAT64, RFC 8215"},
+	{"64:ff9b:1::/48", ADDR_NEVER, "local-use NAT64, RFC 8215"},
+	{"2001::/32", ADDR_NEVER, "Teredo, RFC 4380"},
+	{"2001:2::/48", ADDR_PRIVATE, "benchmarking, RFC 5180"},
+	{"5f00::/16", ADDR_PRIVATE, "segment routing, RFC 9602"},
 	{"fc00::/7", ADDR_PRIVATE, "unique-local, RFC 4193"},
 	{"fd00:6d65:6d62::/64", ADDR_NEVER, "the gate's own link"},
 	{"fe80::/10", ADDR_NEVER, "link-local, RFC 4291"},
@@ -156,63 +165,33 @@ static const struct addr_special specials[] = {
 	{"ff00::/8", ADDR_NEVER, "multicast, RFC 4291"},
 };
 
-const struct addr_special *addr_special(size_t i)
-{
-	return i < ARRAY_LEN(specials) ? &specials[i] : NULL;
-}
-
-/* The same as networks, read once: everything asks for them. */
-static const struct cidr *special_net(size_t i)
-{
-	static struct cidr nets[ARRAY_LEN(specials)];
-	static bool read;
-
-	for (size_t k = 0; !read && k < ARRAY_LEN(specials); k++)
-		cidr_parse(str_of(specials[k].text), &nets[k]);
-	read = true;
-	return &nets[i];
-}
-
 /* Where the IPv4 address lies in the IPv6 forms that wrap one. */
 static const struct wrap {
 	uint8_t prefix[12];
 	uint8_t bytes; /* of the prefix; the IPv4 address follows */
+	const char *about;
 } wraps[] = {
-	{{0, 0x64, 0xff, 0x9b}, 12}, /* NAT64, RFC 6052 */
-	{{0}, 12},		     /* IPv4-compatible, RFC 4291 */
-	{{0x20, 0x02}, 2},	     /* 6to4, RFC 3056 */
+	{{0, 0x64, 0xff, 0x9b}, 12, "in NAT64, RFC 6052"},
+	{{0}, 12, "IPv4-compatible, RFC 4291"},
+	{{[8] = 0xff, 0xff}, 12, "IPv4-translated, RFC 2765"},
+	{{0x20, 0x02}, 2, "in 6to4, RFC 3056"},
 };
 
-static struct cidr wrap_net(const struct wrap *w, const struct cidr *net)
+bool cidr_wrapped(size_t i, const struct cidr *v4, struct cidr *out)
 {
+	const struct wrap *w = &wraps[i];
 	struct cidr c = {.addr.family = ADDR_V6};
 
+	if (i >= ARRAY_LEN(wraps) || v4->addr.family != ADDR_V4)
+		return false;
 	memcpy(c.addr.b, w->prefix, w->bytes);
-	memcpy(c.addr.b + w->bytes, net->addr.b, 4);
-	c.bits = (uint8_t)(w->bytes * 8 + net->bits);
-	return c;
+	memcpy(c.addr.b + w->bytes, v4->addr.b, 4);
+	c.bits = (uint8_t)(w->bytes * 8 + v4->bits);
+	*out = c;
+	return true;
 }
 
-bool addr_private_next(size_t *at, struct cidr *out)
-{
-	const size_t n = ARRAY_LEN(specials);
-
-	for (size_t i = *at; i < n * (1 + ARRAY_LEN(wraps)); i++) {
-		const struct addr_special *s = &specials[i % n];
-		struct cidr c = *special_net(i % n);
-
-		if (i >= n && c.addr.family == ADDR_V6)
-			continue;
-		if (i < n && s->scope != ADDR_PRIVATE)
-			continue;
-		*out = i < n ? c : wrap_net(&wraps[i / n - 1], &c);
-		*at = i + 1;
-		return true;
-	}
-	return false;
-}
-
-static bool wrapped_v4(const struct addr *a, struct addr *out)
+bool addr_wrapped(const struct addr *a, struct addr *out_v4)
 {
 	if (a->family != ADDR_V6)
 		return false;
@@ -221,25 +200,85 @@ static bool wrapped_v4(const struct addr *a, struct addr *out)
 
 		if (memcmp(a->b, w->prefix, w->bytes) != 0)
 			continue;
-		*out = (struct addr){.family = ADDR_V4};
-		memcpy(out->b, a->b + w->bytes, 4);
+		*out_v4 = (struct addr){.family = ADDR_V4};
+		memcpy(out_v4->b, a->b + w->bytes, 4);
 		return true;
 	}
 	return false;
 }
 
+#define ROWS_MAX (ARRAY_LEN(specials) * (1 + ARRAY_LEN(wraps)))
+
+static struct {
+	struct addr_special row[ROWS_MAX];
+	char about[ROWS_MAX][80];
+	size_t n;
+} table;
+
+static void add_row(const struct cidr *net, enum addr_scope scope,
+		    const char *about, const char *wrapped)
+{
+	char *text = table.about[table.n];
+
+	snprintf(text, sizeof(table.about[0]), "%s%s%s", about,
+		 *wrapped ? ", " : "", wrapped);
+	table.row[table.n++] =
+		(struct addr_special){*net, scope, *wrapped != '\0', text};
+}
+
+/* The rows as they are written, then those of IPv4 as each form wraps them. */
+static void make_table(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(specials); i++) {
+		struct cidr net;
+
+		cidr_parse(str_of(specials[i].text), &net);
+		add_row(&net, specials[i].scope, specials[i].about, "");
+	}
+	for (size_t i = 0; i < ARRAY_LEN(specials); i++) {
+		struct cidr net = table.row[i].net, c;
+
+		for (size_t k = 0; cidr_wrapped(k, &net, &c); k++)
+			add_row(&c, specials[i].scope, specials[i].about,
+				wraps[k].about);
+	}
+}
+
+const struct addr_special *addr_special(size_t i)
+{
+	if (!table.n)
+		make_table();
+	return i < table.n ? &table.row[i] : NULL;
+}
+
 enum addr_scope addr_scope(const struct addr *a)
 {
 	enum addr_scope scope = ADDR_PUBLIC;
+	const struct addr_special *s;
 	struct addr inner;
 
-	for (size_t i = 0; i < ARRAY_LEN(specials); i++)
-		if (cidr_has(special_net(i), a) && specials[i].scope > scope)
-			scope = specials[i].scope;
-	if (scope == ADDR_PUBLIC && wrapped_v4(a, &inner) &&
-	    addr_scope(&inner) != ADDR_PUBLIC)
-		scope = ADDR_PRIVATE;
+	for (size_t i = 0; i < ARRAY_LEN(specials); i++) {
+		s = addr_special(i);
+		if (s->scope > scope && cidr_has(&s->net, a))
+			scope = s->scope;
+	}
+	if (scope != ADDR_NEVER && addr_wrapped(a, &inner)) {
+		enum addr_scope wrapped = addr_scope(&inner);
+
+		scope = wrapped > scope ? wrapped : scope;
+	}
 	return scope;
+}
+
+const struct addr_special *addr_never_around(const struct cidr *net)
+{
+	const struct addr_special *s, *best = NULL;
+
+	for (size_t i = 0; (s = addr_special(i)); i++)
+		if (s->scope == ADDR_NEVER && cidr_covers(&s->net, net) &&
+		    (!best || s->net.bits > best->net.bits))
+			best = s;
+	return best;
 }
 
 bool addr_step_up(struct addr *a)

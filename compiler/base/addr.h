@@ -52,31 +52,38 @@ bool cidr_covers(const struct cidr *outer, const struct cidr *inner);
 
 /*
  * What an address is, for names: semantics.md, section 3. Special purposes
- * after RFC 6890 and the IANA registries it set up.
+ * after RFC 6890 and the IANA registries it set up. An IPv6 address that wraps
+ * one of IPv4 (NAT64, 6to4, IPv4-compatible, IPv4-translated) is what it wraps:
+ * whoever undoes it sends the packets there.
  */
 enum addr_scope {
 	ADDR_PUBLIC,
-	ADDR_PRIVATE, /* RFC 1918, CGNAT, unique-local, benchmarking, and
-			 NAT64, 6to4 or mapped forms of such an IPv4 address */
+	ADDR_PRIVATE, /* RFC 1918, CGNAT, unique-local, benchmarking, … */
 	ADDR_NEVER,   /* unspecified, loopback, link-local, multicast,
-			 broadcast, reserved, and the gate's own links */
+			 broadcast, reserved, the gate's own links, and what may
+			 wrap such an address and does not say where */
 };
 enum addr_scope addr_scope(const struct addr *a);
 
-/* The networks behind addr_scope(), for artefacts; NULL at the end. */
+/*
+ * The networks behind addr_scope(), those that wrap others included; NULL at
+ * the end. Of those that overlap the strictest counts.
+ */
 struct addr_special {
-	const char *text;
+	struct cidr net;
 	enum addr_scope scope;
-	const char *about; /* "loopback, RFC 1122" */
+	bool wraps;	   /* it is such a form of another */
+	const char *about; /* "loopback, RFC 1122, in NAT64, RFC 6052" */
 };
 const struct addr_special *addr_special(size_t i);
+/* The longest of scope ADDR_NEVER that holds all of a network, or NULL. */
+const struct addr_special *addr_never_around(const struct cidr *net);
 
-/*
- * Every network of scope ADDR_PRIVATE, the wrapped forms of IPv4 networks
- * included (those overlap some of ADDR_NEVER, which comes first). *at begins
- * with 0. False at the end.
- */
-bool addr_private_next(size_t *at, struct cidr *out);
+/* The IPv4 address that an IPv6 address wraps; ::ffff:192.0.2.1 wraps none. */
+bool addr_wrapped(const struct addr *a, struct addr *out_v4);
+/* A network of IPv4 as form i wraps it, from 0; false at the end, and of any
+ * other network. */
+bool cidr_wrapped(size_t i, const struct cidr *v4, struct cidr *out);
 
 /* One step up or down; false, and nothing done, at the end of the family. */
 bool addr_step_up(struct addr *a);

@@ -20,9 +20,18 @@ static int by_ports(const void *va, const void *vb)
 	return str_cmp(a->grant->canon, b->grant->canon);
 }
 
+/* Does the floor deny all of it? */
+static bool is_floors(const struct ir_grant *g)
+{
+	const struct cidr *net = ir_dest_net(&g->dest);
+
+	return net && g->key != IR_KEY_DENY && addr_never_around(net) &&
+	       !ir_grant_reaches(g, &net->addr);
+}
+
 /*
- * Without the floor's, and without grants that denials make void: a warning
- * speaks of those. *out_n: how many there are.
+ * Without the floor's, and without grants that denials or the floor make void:
+ * a warning speaks of those. *out_n: how many there are.
  */
 static struct line *sorted(struct arena *a, const ir_grants *grants,
 			   const bool *denied, uint32_t *out_n)
@@ -32,7 +41,7 @@ static struct line *sorted(struct arena *a, const ir_grants *grants,
 	uint32_t n = 0;
 
 	vec_each(g, grants)
-		if (g->from.layer != LAYER_FLOOR &&
+		if (g->from.layer != LAYER_FLOOR && !is_floors(g) &&
 		    !(denied && denied[g - grants->v]))
 			lines[n++] = (struct line){ir_grant_ports(g), g};
 	qsort(lines, n, sizeof(*lines), by_ports);
@@ -103,29 +112,34 @@ static void groups(const struct view *v, const struct plan_model *m,
 /* A network of the policy inside one of the floor: it is opened. */
 static bool opens_floor(const struct ir_policy *p)
 {
-	vec_each(g, &p->allow)
-		if (g->dest.kind == IR_DEST_CIDR &&
-		    addr_scope(&g->dest.u.cidr.net.addr) == ADDR_NEVER)
+	vec_each(g, &p->allow) {
+		const struct cidr *net = ir_dest_net(&g->dest);
+
+		if (net && addr_scope(&net->addr) == ADDR_NEVER &&
+		    ir_grant_reaches(g, &net->addr))
 			return true;
+	}
 	return false;
 }
 
 static void floor_line(const struct view *v, const struct plan_model *m)
 {
+	const struct addr_special *s;
+	char text[CIDR_TEXT_MAX];
 	struct buf b;
 
 	buf_init(&b, m->a);
-	vec_each(g, &m->policy->deny)
-		if (g->from.layer == LAYER_FLOOR)
-			buf_addf(&b, "%.*s, ",
-				 STR_ARG(ir_dest_text(m->a, &g->dest)));
+	for (size_t i = 0; (s = addr_special(i)); i++)
+		if (s->scope == ADDR_NEVER && !s->wraps)
+			buf_addf(&b, "%s, ", cidr_text(&s->net, text));
+	buf_adds(&b, "what wraps one of these in IPv6, ");
 	buf_adds(v->out, "  ");
 	view_wrap(v, 2, 2,
 		  arena_fmt(m->a,
-			    "everything else; and never %sthe gate and "
+			    "everything else; and never %.*sthe gate and "
 			    "the host itself; nor, by a name, private "
 			    "networks that nothing grants%s",
-			    b.n ? b.p : "",
+			    STR_ARG(buf_str(&b)),
 			    opens_floor(m->policy)
 				    ? "; but for the networks above that "
 				      "are narrower"

@@ -118,10 +118,13 @@ static void find_names(struct finder *f)
 
 static const struct ir_grant *first_of_floor(const struct ir_policy *p)
 {
-	vec_each(g, &p->allow)
-		if (g->dest.kind == IR_DEST_CIDR &&
-		    addr_scope(&g->dest.u.cidr.net.addr) == ADDR_NEVER)
+	vec_each(g, &p->allow) {
+		const struct cidr *net = ir_dest_net(&g->dest);
+
+		if (net && addr_scope(&net->addr) == ADDR_NEVER &&
+		    ir_grant_reaches(g, &net->addr))
 			return g;
+	}
 	return NULL;
 }
 

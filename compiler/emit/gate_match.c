@@ -168,7 +168,7 @@ void gate_match_acls(struct gate *g, const char *s)
 {
 	struct cfg *c = &g->c;
 	const struct addr_special *special;
-	struct cidr net;
+	struct addr ignored;
 	char text[CIDR_TEXT_MAX];
 	bool is_tls = s[0] == 's'; /* before it is decrypted */
 
@@ -176,13 +176,9 @@ void gate_match_acls(struct gate *g, const char *s)
 	buf_adds(c->out, "    acl private dst");
 	for (size_t i = 0; (special = addr_special(i)); i++) {
 		/* HAProxy looks up IPv4 addresses as mapped ones, too. */
-		if (strncmp(special->text, "::ffff:", 7) == 0)
-			continue;
-		cidr_parse(str_of(special->text), &net);
-		buf_addf(c->out, " %s", cidr_text(&net, text));
+		if (!addr_mapped(&special->net.addr, &ignored))
+			buf_addf(c->out, " %s", cidr_text(&special->net, text));
 	}
-	for (size_t at = 0; addr_private_next(&at, &net);)
-		buf_addf(c->out, " %s", cidr_text(&net, text));
 	buf_addc(c->out, '\n');
 	if (any_scheme(&g->p->allow) || any_scheme(&g->p->deny)) {
 		cfg_line(c, "acl tls %s", is_tls ? "always_true" : "ssl_fc");

@@ -93,17 +93,15 @@ static void put_nets(const struct emit_in *in, struct buf *out)
 {
 	lines floor = {0}, private = {0}, cover = {0};
 	const struct addr_special *s;
-	struct cidr net;
 
-	for (size_t i = 0; (s = addr_special(i)); i++) {
-		cidr_parse(str_of(s->text), &net);
+	for (size_t i = 0; (s = addr_special(i)); i++)
 		if (s->scope == ADDR_NEVER)
 			*vec_push(in->a, &floor) = net_line(
-				in, "floor", &net, NULL, MARKS_FOR(FLOOR));
-	}
-	for (size_t at = 0; addr_private_next(&at, &net);)
-		*vec_push(in->a, &private) = net_line(
-			in, "private", &net, NULL, MARKS_FOR(PRIVATE_ADDRESS));
+				in, "floor", &s->net, NULL, MARKS_FOR(FLOOR));
+		else
+			*vec_push(in->a, &private) =
+				net_line(in, "private", &s->net, NULL,
+					 MARKS_FOR(PRIVATE_ADDRESS));
 	vec_each(g, &in->policy->allow)
 		if (g->dest.kind == IR_DEST_CIDR && !g->has_http)
 			*vec_push(in->a, &cover) =

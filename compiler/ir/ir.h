@@ -382,6 +382,13 @@ const struct cidr *ir_dest_net(const struct ir_dest *d);
 bool ir_dest_has_scheme(const struct ir_dest *d, enum ir_scheme s);
 /* Decided by requests and not by packets alone. */
 bool ir_grant_http(const struct ir_grant *g);
+/*
+ * Does a grant by address lead there, on whichever port? To the floor
+ * (addr_special()) only one that is more specific than the floor's entry and
+ * has no rules of http: for those HAProxy makes the connection, and what is
+ * loopback or a link to it is the gate's own.
+ */
+bool ir_grant_reaches(const struct ir_grant *g, const struct addr *addr);
 /* What is never permitted, for people: "POST gist.github.com tcp/443". */
 struct str ir_never_text(struct arena *a, const struct ir_never *n);
 

@@ -135,6 +135,21 @@ bool ir_grant_http(const struct ir_grant *g)
 	return g->has_http || g->dest.kind == IR_DEST_URL;
 }
 
+bool ir_grant_reaches(const struct ir_grant *g, const struct addr *addr)
+{
+	const struct cidr *net = ir_dest_net(&g->dest);
+
+	struct cidr one = {*addr, addr_bits(addr->family)};
+	const struct addr_special *floor;
+
+	if (!net || !cidr_has(net, addr))
+		return false;
+	if (addr_scope(addr) != ADDR_NEVER)
+		return true;
+	floor = addr_never_around(&one);
+	return !ir_grant_http(g) && net->bits > floor->net.bits;
+}
+
 void ir_ports_put(struct buf *b, const ir_ports *ports)
 {
 	add_ports(b, ports);

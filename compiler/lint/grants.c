@@ -38,49 +38,29 @@ static void lint_paths(struct pass_ctx *c, const struct ir_grant *g)
 		}
 }
 
-/* The floor's own denials: few, and looked at for each grant by address. */
-struct floor {
-	const struct addr_special *about[32];
-	struct cidr net[32];
-	size_t n;
-};
-
-static void floor_init(struct floor *f)
+static void lint_floor(struct pass_ctx *c, const struct ir_grant *g)
 {
-	const struct addr_special *s;
+	const struct cidr *net = ir_dest_net(&g->dest);
+	const struct addr_special *floor = net ? addr_never_around(net) : NULL;
 
-	f->n = 0;
-	for (size_t i = 0; (s = addr_special(i)); i++)
-		if (s->scope == ADDR_NEVER && f->n < ARRAY_LEN(f->net)) {
-			f->about[f->n] = s;
-			cidr_parse(str_of(s->text), &f->net[f->n++]);
-		}
-}
-
-static void lint_floor(struct pass_ctx *c, const struct floor *f,
-		       const struct ir_grant *g)
-{
-	const struct cidr *net = &g->dest.u.cidr.net;
-	size_t i = 0;
-
-	if (g->dest.kind != IR_DEST_CIDR)
+	if (!floor)
 		return;
-	while (i < f->n && !cidr_covers(&f->net[i], net))
-		i++;
-	if (i == f->n)
-		return;
-	if (net->bits > f->net[i].bits) {
+	if (ir_grant_reaches(g, &net->addr)) {
 		diag_warn(c->diags, DIAG_OPENS_FLOOR, g->from.at,
 			  "'%s' opens a part of the floor: %s", quoted(c, g),
-			  f->about[i]->about);
+			  floor->about);
 		about(c, g);
 		return;
 	}
 	diag_warn(c->diags, DIAG_FLOOR_GRANT, g->from.at,
 		  "'%s' stays denied by the floor: %s", quoted(c, g),
-		  f->about[i]->about);
+		  floor->about);
 	about(c, g);
-	diag_help(c->diags, "a grant of a smaller network opens that part");
+	diag_help(c->diags,
+		  net->bits > floor->net.bits
+			  ? "with 'http' nothing of the floor is opened; a "
+			    "grant of the address and its port is"
+			  : "a grant of a smaller network opens that part");
 }
 
 /* private: true is about what names lead to. */
@@ -144,13 +124,10 @@ static void lint_credentials(struct pass_ctx *c, const struct ir_policy *p)
 void grants_lint(struct pass_ctx *c, const struct ir_policy *p,
 		 const bool *denied)
 {
-	struct floor floor;
-
-	floor_init(&floor);
 	vec_each(g, &p->allow) {
 		lint_paths(c, g);
 		if (!denied[g - p->allow.v])
-			lint_floor(c, &floor, g);
+			lint_floor(c, g);
 		lint_private(c, g);
 		lint_any(c, g);
 	}

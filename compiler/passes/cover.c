@@ -146,16 +146,11 @@ static const struct ir_grant *find_by_name(const struct cover *c,
 static bool opens_as_much(const struct cidr *by, const struct cidr *net)
 {
 	const struct addr_special *s;
-	struct cidr floor;
 
-	for (size_t i = 0; (s = addr_special(i)); i++) {
-		if (s->scope != ADDR_NEVER)
-			continue;
-		cidr_parse(str_of(s->text), &floor);
-		if (floor.bits < net->bits && cidr_covers(&floor, net) &&
-		    !(floor.bits < by->bits && cidr_covers(&floor, by)))
+	for (size_t i = 0; (s = addr_special(i)); i++)
+		if (s->scope == ADDR_NEVER && s->net.bits < net->bits &&
+		    cidr_covers(&s->net, net) && by->bits <= s->net.bits)
 			return false;
-	}
 	return true;
 }
 

@@ -56,6 +56,7 @@ static struct ir_origin put(struct writer *w, const char *before,
 static void add_deny(struct arena *a, struct writer *w, struct ir_policy *p)
 {
 	const struct addr_special *s;
+	char text[CIDR_TEXT_MAX];
 
 	buf_adds(&w->text, "deny:\n");
 	for (size_t i = 0; (s = addr_special(i)); i++) {
@@ -64,12 +65,12 @@ static void add_deny(struct arena *a, struct writer *w, struct ir_policy *p)
 		if (s->scope != ADDR_NEVER)
 			continue;
 		g = vec_push(a, &p->deny);
-		g->from = put(w, "  - \"", s->text, "\"");
+		g->from = put(w, "  - \"", cidr_text(&s->net, text), "\"");
 		buf_addf(&w->text, " # %s\n", s->about);
 		g->key = IR_KEY_DENY;
 		g->dest.kind = IR_DEST_CIDR;
 		g->dest.at = g->from.at;
-		cidr_parse(str_of(s->text), &g->dest.u.cidr.net);
+		g->dest.u.cidr.net = s->net;
 	}
 }
 

@@ -191,6 +191,7 @@ static inline struct model_addr model_addr(const struct addr *a)
 		{4, {127}, 8, 2},
 		{4, {169, 254}, 16, 2},
 		{4, {172, 16}, 12, 1},
+		{4, {192, 0, 0}, 24, 1},
 		{4, {192, 0, 0}, 29, 2},
 		{4, {192, 168}, 16, 1},
 		{4, {198, 18}, 15, 1},
@@ -199,7 +200,10 @@ static inline struct model_addr model_addr(const struct addr *a)
 		{16, {0}, 128, 2},
 		{16, {[15] = 1}, 128, 2},
 		{16, {[10] = 0xff, 0xff}, 96, 2},
-		{16, {0, 0x64, 0xff, 0x9b, 0, 1}, 48, 1},
+		{16, {0, 0x64, 0xff, 0x9b, 0, 1}, 48, 2},
+		{16, {0x20, 1}, 32, 2},
+		{16, {0x20, 1, 0, 2}, 48, 1},
+		{16, {0x5f}, 16, 1},
 		{16, {0xfc}, 7, 1},
 		{16, {0xfd, 0, 0x6d, 0x65, 0x6d, 0x62}, 64, 2},
 		{16, {0xfe, 0x80}, 10, 2},
@@ -209,7 +213,10 @@ static inline struct model_addr model_addr(const struct addr *a)
 	/* IPv4 in IPv6: where it lies, and what stands before it. */
 	static const struct {
 		uint8_t b[12], bytes;
-	} wraps[] = {{{0, 0x64, 0xff, 0x9b}, 12}, {{0}, 12}, {{0x20, 2}, 2}};
+	} wraps[] = {{{0, 0x64, 0xff, 0x9b}, 12},
+		     {{0}, 12},
+		     {{[8] = 0xff, 0xff}, 12},
+		     {{0x20, 2}, 2}};
 	struct model_addr out = {.set = true, .floor = -1};
 	uint8_t bytes = a->family == ADDR_V4 ? 4 : 16;
 
@@ -219,16 +226,21 @@ static inline struct model_addr model_addr(const struct addr *a)
 			continue;
 		if (special[i].scope > out.scope)
 			out.scope = special[i].scope;
-		if (special[i].scope == 2)
+		if (special[i].scope == 2 && special[i].bits > out.floor)
 			out.floor = special[i].bits;
 	}
-	for (size_t i = 0; bytes == 16 && out.scope == 0 && i < 3; i++) {
+	for (size_t i = 0; bytes == 16 && i < ARRAY_LEN(wraps); i++) {
 		struct addr inner = {.family = ADDR_V4};
+		struct model_addr in;
 
 		if (memcmp(a->b, wraps[i].b, wraps[i].bytes) != 0)
 			continue;
 		memcpy(inner.b, a->b + wraps[i].bytes, 4);
-		out.scope = model_addr(&inner).scope != 0;
+		in = model_addr(&inner);
+		if (in.scope > out.scope)
+			out.scope = in.scope;
+		if (in.floor >= 0 && in.floor + wraps[i].bytes * 8 > out.floor)
+			out.floor = in.floor + wraps[i].bytes * 8;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(model_nets); i++)
 		if (model_nets[i].bytes == bytes &&
@@ -334,19 +346,28 @@ static inline bool model_covers(const struct model_rule *r,
 	return r->who == MODEL_NET && a->set && (a->nets >> r->which & 1);
 }
 
-/* Section 3: only a grant more specific than its entry opens the floor. */
-static inline bool model_floor(const struct model_policy *p,
+/*
+ * Section 3: only a grant more specific than its entry opens the floor, on the
+ * ports that it has; and none with rules of http.
+ */
+static inline bool model_opens(const struct model_rule *r,
 			       const struct model_addr *a)
+{
+	return a->floor < 0 || (!r->deny && !model_is_http(r) &&
+				model_nets[r->which].bits > a->floor);
+}
+
+static inline bool model_floor(const struct model_policy *p,
+			       const struct model_addr *a,
+			       const struct model_port *port)
 {
 	if (!a->set || a->floor < 0)
 		return false;
-	for (uint32_t i = 0; i < p->n; i++) {
-		const struct model_rule *r = &p->rules[i];
-
-		if (!r->deny && !model_is_http(r) && model_covers(r, a) &&
-		    model_nets[r->which].bits > a->floor)
+	for (uint32_t i = 0; i < p->n; i++)
+		if (model_covers(&p->rules[i], a) &&
+		    model_opens(&p->rules[i], a) &&
+		    model_has_port(&p->rules[i], port))
 			return false;
-	}
 	return true;
 }
 
@@ -370,7 +391,7 @@ static inline bool model_connect(const struct model_policy *p,
 {
 	bool granted = false;
 
-	if (model_floor(p, a))
+	if (model_floor(p, a, port))
 		return false;
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct model_rule *r = &p->rules[i];
@@ -606,7 +627,7 @@ static inline bool model_http_addr(const struct model_policy *p,
 	bool unseen = model_unseen(p), direct = false, granted = false;
 	bool net = false, denied = false, aimed = false;
 
-	if (model_floor(p, a) ||
+	if (model_floor(p, a, port) ||
 	    (u->connect && !u->tls && !model_direct(p, a, port)))
 		return false;
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -654,7 +675,7 @@ static inline bool model_http_both(const struct model_policy *p,
 	bool granted = false, net = model_net(p, a, port);
 	bool seen = !u->tls || model_decrypts(p, n, a, resolved, port);
 
-	if (model_floor(p, a) ||
+	if (model_floor(p, a, port) ||
 	    (u->connect && seen && !model_direct(p, a, port)))
 		return false;
 	for (uint32_t i = 0; i < p->n; i++) {

@@ -79,7 +79,6 @@ static const struct {
 	 "+ tcp/80 169.254.169.254/32 | tcp 169.254.169.254:80\n"},
 	{"", "allow 169.254.0.0/16\n", ""},
 	{"", "allow 169.254.0.0/16\nallow 169.254.169.254 udp/9\n",
-	 "+ tcp/1-65535 169.254.0.0/16 | tcp 169.254.169.254:443\n"
 	 "+ udp/9 169.254.169.254/32 | udp 169.254.169.254:9\n"},
 	{"allow a.test:443\n", "allow a.test:443 private\n",
 	 "+ tcp/443 a.test at private addresses | tcp 10.0.0.1:443 a.test\n"},
