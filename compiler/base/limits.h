@@ -34,10 +34,10 @@
 #define LIMIT_PLAN_BYTES    (64u << 20) /* one artefact */
 #define LIMIT_WAIVERS	    1024u /* exceptions from warnings, all layers */
 #define LIMIT_TRUST_ENTRIES 512u  /* approvals that are remembered */
-#define LIMIT_TRUST_ADDS    64u	  /* texts kept of one of them */
+#define LIMIT_TRUST_ADDS    64u	  /* texts kept of one of them, twice */
 #define LIMIT_TRUST_TEXT    160u  /* bytes kept of one text */
 /* all of trust.json: more than the three together can be */
-#define LIMIT_TRUST_BYTES (64u << 20)
+#define LIMIT_TRUST_BYTES (128u << 20)
 #define LIMIT_ERRORS	  20u /* diagnostics of error rank shown */
 #define LIMIT_WARNINGS	  20u /* and of warnings */
 

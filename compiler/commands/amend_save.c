@@ -135,7 +135,7 @@ static int approve(struct amend *x)
 		return STATUS_OK;
 	}
 	if (trust_store_add(x->a, s->in.state, str_of(s->in.workspace),
-			    str_of(all.digest), &all.adds, &err) < 0)
+			    str_of(all.digest), &all.adds, &all.cuts, &err) < 0)
 		return fail(x, STATUS_IO, &err);
 	return STATUS_OK;
 }

@@ -1,24 +1,33 @@
 #include "compiler/commands/contribution.h"
 
 #include "compiler/algebra/compare.h"
+#include "compiler/algebra/meet.h"
 #include "compiler/ir/text.h"
 
-/* Another way of writing the texts down needs another number. */
-#define HEAD "membrane contribution 1"
+/* Another way of writing the texts down, or of meaning them, needs another
+ * number. */
+#define HEAD "membrane contribution 2"
 
-static void digest_of(struct arena *a, const ir_texts *adds,
-		      char out[SHA256_HEX_MAX])
+/* No text of a policy holds a NUL, and none is empty. */
+static void put_texts(struct buf *b, const ir_texts *texts)
+{
+	vec_each(t, texts) {
+		buf_add(b, t->s);
+		buf_addc(b, '\0');
+	}
+	buf_addc(b, '\0');
+}
+
+void contribution_digest(struct arena *a, const ir_texts *adds,
+			 const ir_texts *cuts, char out[SHA256_HEX_MAX])
 {
 	struct buf b;
 
 	buf_init(&b, a);
 	buf_adds(&b, HEAD);
 	buf_addc(&b, '\0');
-	/* No text of a policy holds a NUL. */
-	vec_each(t, adds) {
-		buf_add(&b, t->s);
-		buf_addc(&b, '\0');
-	}
+	put_texts(&b, adds);
+	put_texts(&b, cuts);
 	sha256_hex(buf_str(&b), out);
 }
 
@@ -39,6 +48,7 @@ struct work {
 	struct comparison diff;
 	spots gains, adds; /* of diff.changes and of found, by place */
 	bool unknown[2];   /* but not of requests [0], of files [1] */
+	VEC(const struct ir_grant *) granted; /* those that are added */
 };
 
 static bool is_file(enum access_kind kind)
@@ -199,6 +209,71 @@ static void put_rest(struct work *w)
 	}
 }
 
+/* --- what cuts into it --------------------------------------------------- */
+
+/* Beyond so many pairs each denial counts: that only asks more. */
+#define PAIRS_MAX (1u << 20)
+
+/* On whichever protocol: what denies requests refuses QUIC, too. */
+static bool ports_meet(const ir_ports *x, const ir_ports *y)
+{
+	vec_each(p, x)
+		vec_each(q, y)
+			if (p->lo <= q->hi && q->lo <= p->hi)
+				return true;
+	return false;
+}
+
+/* Can the denial take anything from the grant? A name may lead anywhere. */
+static bool meets(struct arena *a, const struct ir_grant *deny,
+		  const struct ir_grant *g)
+{
+	bool net = ir_dest_net(&deny->dest) != NULL;
+	struct ir_dest met;
+
+	if (!ports_meet(&deny->ports, &g->ports))
+		return false;
+	return net != (ir_dest_net(&g->dest) != NULL) ||
+	       meet_dest(a, &deny->dest, &g->dest, &met);
+}
+
+/* Whether whatever is denied may cut into it. */
+static bool is_all_cut(const struct work *w, uint32_t denials)
+{
+	vec_each(x, &w->found)
+		if (x->part == ADDITION_CREDENTIAL)
+			return true;
+	vec_each(t, &w->out->adds)
+		if (str_starts(t->s, STR("access ")))
+			return true;
+	return (uint64_t)w->granted.n * denials > PAIRS_MAX;
+}
+
+static bool cuts_into(const struct work *w, const struct addition *x)
+{
+	if (!x->grant)
+		return true;
+	vec_each(g, &w->granted)
+		if (meets(w->c->a, x->grant, *g))
+			return true;
+	return false;
+}
+
+static void find_cuts(struct work *w, struct pass_ctx *ctx, const docs *with)
+{
+	addition_list found = {0};
+	bool all;
+
+	if (w->out->adds.n == 0)
+		return;
+	passes_cuts(ctx, with, &found);
+	all = is_all_cut(w, found.n);
+	vec_each(x, &found)
+		if (all || cuts_into(w, x))
+			*vec_push(w->c->a, &w->out->cuts) =
+				(struct ir_text){x->from, x->text};
+}
+
 void contribution_make(struct compilation *c, struct contribution *out)
 {
 	struct pass_ctx ctx = driver_ctx(c);
@@ -215,9 +290,13 @@ void contribution_make(struct compilation *c, struct contribution *out)
 	vec_each(x, &w.found) {
 		const struct access_change *g = gain_of(&w, x);
 
-		if (g || !is_decided(&w, x))
-			put(&w, x->from, x->text, g);
+		if (!g && is_decided(&w, x))
+			continue;
+		put(&w, x->from, x->text, g);
+		if (x->grant)
+			*vec_push(c->a, &w.granted) = x->grant;
 	}
 	put_rest(&w);
-	digest_of(c->a, &out->adds, out->digest);
+	find_cuts(&w, &ctx, &with);
+	contribution_digest(c->a, &out->adds, &out->cuts, out->digest);
 }

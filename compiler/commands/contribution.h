@@ -6,9 +6,11 @@
  *
  * Its digest is made of what compiling made of the workspace's part, from the
  * very sources that the plan was made of: nothing is read a second time. It
- * does not depend on comments, order where order has no meaning, or spelling,
- * nor on what narrows; it depends on everything that adds, to the byte. Values
- * of variables are no part of it, their names are.
+ * does not depend on comments, order where order has no meaning, or spelling;
+ * it depends on everything that adds, to the byte, and on what of the same
+ * workspace cuts into that: an approval is of both together. What narrows
+ * something else is no part of it. Values of variables are none, their names
+ * are.
  */
 #ifndef COMPILER_COMMANDS_CONTRIBUTION_H
 #define COMPILER_COMMANDS_CONTRIBUTION_H
@@ -34,10 +36,22 @@ struct contribution {
 	 */
 	ir_texts adds;
 	VEC(struct contribution_note) notes; /* one for each of adds */
-	/* of adds: no two lists of texts have the same */
+	/* passes_cuts(): denials that meet what is added, and the rest where
+	 * anything is; sorted as they are */
+	ir_texts cuts;
+	/* What cut into it when it was approved last, and does no longer. Set
+	 * by trust_state(). */
+	ir_texts gone;
+	/* When it was approved by a version that did not ask about cuts; empty:
+	 * it was not, or has been again. Set by trust_state(). */
+	struct str older;
+	/* contribution_digest() */
 	char digest[SHA256_HEX_MAX];
 };
 
+/* Of adds and cuts: no two pairs of lists have the same. */
+void contribution_digest(struct arena *a, const ir_texts *adds,
+			 const ir_texts *cuts, char out[SHA256_HEX_MAX]);
 /* c is ok. */
 void contribution_make(struct compilation *c, struct contribution *out);
 

@@ -404,6 +404,7 @@ static void additions(const struct view *v, const struct plan_model *m)
 			 model_source(m, t->from));
 	}
 	paragraph(v, trust_text(m));
+	trust_view_older(v, &m->adds);
 }
 
 /* "any-grant, .membrane.yaml:3" */

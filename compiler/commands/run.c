@@ -91,7 +91,7 @@ static bool remember(struct attempt *t, const struct contribution *x)
 	struct err err;
 
 	if (trust_store_add(t->c.a, t->in.state, str_of(t->in.workspace),
-			    str_of(x->digest), &x->adds, &err) == 0)
+			    str_of(x->digest), &x->adds, &x->cuts, &err) == 0)
 		return true;
 	fail(t, &err);
 	say("the approval cannot be kept: --trust-workspace is for one run");

@@ -61,7 +61,11 @@ static void view_entry(const struct view *v, const struct trust_entry *e,
 	view_row(v, 0, VIEW_PLAIN, head, (struct str){0});
 	vec_each(t, &e->adds)
 		view_row(v, 2, VIEW_GOOD,
-			 arena_fmt(a, "+ %s", view_cleaned(a, *t).p),
+			 arena_fmt(a, "+ %s", view_cleaned(a, t->s).p),
+			 (struct str){0});
+	vec_each(t, &e->cuts)
+		view_row(v, 2, VIEW_DIM,
+			 arena_fmt(a, "- %s  (of it)", view_cleaned(a, t->s).p),
 			 (struct str){0});
 	if (e->more)
 		view_row(v, 2, VIEW_DIM,
@@ -87,6 +91,11 @@ static int list(struct arena *a, const struct options *o)
 	vec_each(e, &store.entries)
 		if (!only.p || str_eq(only, e->workspace))
 			view_entry(&v, e, false);
+	vec_each(e, &store.older)
+		if (!only.p || str_eq(only, e->workspace))
+			buf_addf(&out, "%s  no longer counts  %s\n",
+				 view_cleaned(a, e->when).p,
+				 view_cleaned(a, e->workspace).p);
 	if (out.n == 0)
 		say("nothing is approved%s", only.p ? " there" : "");
 	return out.n ? say_result(buf_str(&out)) : STATUS_OK;
@@ -136,7 +145,7 @@ static int approve(struct attempt *t, bool told)
 	struct err err;
 
 	if (trust_store_add(a, t->in.state, where, str_of(t->x.digest),
-			    &t->x.adds, &err) < 0)
+			    &t->x.adds, &t->x.cuts, &err) < 0)
 		return failed(a, &err);
 	buf_addf(&out, "approved %s of %s\n",
 		 counted(a, t->x.adds.n, "addition"), view_cleaned(a, where).p);

@@ -12,17 +12,40 @@
 #include <strings.h>
 #include <termios.h>
 
+static bool is_among(const ir_texts *list, struct str s)
+{
+	vec_each(t, list)
+		if (str_eq(t->s, s))
+			return true;
+	return false;
+}
+
 static bool was_added(const struct trust_store *s, struct str workspace,
 		      struct str text)
 {
 	vec_each(e, &s->entries) {
 		if (!str_eq(e->workspace, workspace))
 			continue;
-		vec_each(t, &e->adds)
-			if (str_eq(*t, text))
-				return true;
+		if (is_among(&e->adds, text))
+			return true;
 	}
 	return false;
+}
+
+/* The reason to ask where all that is added was approved before. */
+static void find_gone(struct arena *a, const struct trust_store *s,
+		      const struct inputs *in, struct contribution *x)
+{
+	const struct trust_entry *last = NULL;
+
+	vec_each(e, &s->entries)
+		if (str_eq(e->workspace, str_of(in->workspace)))
+			last = e;
+	if (!last)
+		return;
+	vec_each(t, &last->cuts)
+		if (!is_among(&x->cuts, t->s))
+			*vec_push(a, &x->gone) = *t;
 }
 
 static void mark_known(const struct trust_store *s, const struct inputs *in,
@@ -37,6 +60,7 @@ enum trust_state trust_state(struct compilation *c, const struct inputs *in,
 			     struct contribution *x, struct err *err)
 {
 	const ir_opt_trust *habit = &c->policy.workspace_trust;
+	const struct trust_entry *older;
 	struct trust_store store;
 
 	if (x->adds.n == 0)
@@ -47,9 +71,16 @@ enum trust_state trust_state(struct compilation *c, const struct inputs *in,
 		return TRUST_NEVER;
 	if (trust_store_read(c->a, in->state, &store, err) < 0)
 		return TRUST_UNKNOWN;
-	if (trust_store_find(&store, str_of(in->workspace), str_of(x->digest)))
+	if (trust_store_find(&store, str_of(in->workspace),
+			     str_of(x->digest)) ||
+	    trust_store_within(c->a, &store, str_of(in->workspace), &x->adds,
+			       &x->cuts))
 		return TRUST_APPROVED;
 	mark_known(&store, in, x);
+	find_gone(c->a, &store, in, x);
+	older = trust_store_older(&store, str_of(in->workspace));
+	if (older)
+		x->older = older->when;
 	return TRUST_OPEN;
 }
 
@@ -74,6 +105,20 @@ bool trust_holds(struct compilation *c, const struct inputs *in)
 
 /* --- what is shown ------------------------------------------------------- */
 
+void trust_view_older(const struct view *v, const struct contribution *x)
+{
+	if (x->older.n == 0)
+		return;
+	buf_adds(v->out, "  ");
+	view_wrap(v, 2, 2,
+		  arena_fmt(v->out->a,
+			    "An approval of %s no longer counts: it was of "
+			    "what is added alone, and what cuts into that "
+			    "could be taken out unasked. One of now is of "
+			    "both.",
+			    view_cleaned(v->out->a, x->older).p));
+}
+
 void trust_view(const struct view *v, const struct compilation *c,
 		const struct contribution *x)
 {
@@ -94,6 +139,17 @@ void trust_view(const struct view *v, const struct compilation *c,
 				 arena_fmt(c->a, "%s → %s", reason_name(n->was),
 					   reason_name(n->is)));
 	}
+	vec_each(t, &x->cuts)
+		view_row(v, 2, VIEW_DIM,
+			 arena_fmt(c->a, "- %s  (of it)",
+				   view_cleaned(c->a, t->s).p),
+			 view_source(c->a, &c->sources, t->from.at));
+	vec_each(t, &x->gone)
+		view_row(v, 2, VIEW_WARN,
+			 arena_fmt(c->a, "! %s  (no longer)",
+				   view_cleaned(c->a, t->s).p),
+			 (struct str){0});
+	trust_view_older(v, x);
 }
 
 void trust_word(struct buf *out, struct str word)

@@ -20,19 +20,23 @@ enum trust_state {
 };
 
 /*
- * trust.json is read only where it decides. What an earlier approval had as
- * well is marked in x->notes.
+ * trust.json is read only where it decides. Approved is what was, and what is
+ * that but for denials beside it (trust_store_within()). What an earlier
+ * approval had as well is marked in x->notes.
  */
 enum trust_state trust_state(struct compilation *c, const struct inputs *in,
 			     struct contribution *x, struct err *err);
 /* Would `run` take all that the workspace adds, and ask nobody? */
 must_check bool trust_holds(struct compilation *c, const struct inputs *in);
 
-/* What it adds, one row each with its place. */
+/* What it adds, and what of that it holds back, one row each with its place;
+ * then trust_view_older(). */
 void trust_view(const struct view *v, const struct compilation *c,
 		const struct contribution *x);
 /* A word for a shell, in quotes where it needs them. */
 void trust_word(struct buf *out, struct str word);
+/* That an approval of before no longer counts, and why; or nothing. */
+void trust_view_older(const struct view *v, const struct contribution *x);
 /* The one command that approves, for a shell; cleaned. */
 struct str trust_command(struct arena *a, const struct options *o,
 			 const char *workspace);

@@ -3,6 +3,8 @@
 #include "compiler/base/fileio.h"
 #include "compiler/base/json.h"
 #include "compiler/base/limits.h"
+#include "compiler/commands/contribution.h"
+#include "compiler/ir/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +15,8 @@
 #include <unistd.h>
 
 #define NAME	"trust.json"
-#define VERSION 1
+#define VERSION 2
+#define OLDER	1
 
 const char *trust_store_path(struct arena *a, const char *state)
 {
@@ -121,31 +124,78 @@ static bool get_count(const cJSON *object, const char *name, uint64_t *out)
 	return true;
 }
 
-static bool read_entry(struct arena *a, const cJSON *object,
+static bool read_texts(struct arena *a, const cJSON *object, const char *name,
+		       ir_texts *out)
+{
+	const cJSON *list, *item;
+
+	if (!json_get_array(object, name, &list) ||
+	    cJSON_GetArraySize(list) > (int)LIMIT_TRUST_ADDS)
+		return false;
+	cJSON_ArrayForEach(item, list) {
+		if (!cJSON_IsString(item))
+			return false;
+		vec_push(a, out)->s = arena_str(a, str_of(item->valuestring));
+	}
+	return true;
+}
+
+/* Whose, and when: all that an older one is. */
+static bool read_head(struct arena *a, const cJSON *object,
+		      struct trust_entry *e)
+{
+	*e = (struct trust_entry){0};
+	if (!json_get_str(object, "workspace", &e->workspace) ||
+	    !json_get_str(object, "when", &e->when) ||
+	    !str_starts(e->workspace, STR("/")))
+		return false;
+	e->workspace = arena_str(a, e->workspace);
+	e->when = arena_str(a, e->when);
+	return true;
+}
+
+/* Of version 1 without cuts. */
+static bool read_entry(struct arena *a, const cJSON *object, bool older,
 		       struct trust_entry *e)
 {
 	static const char *const names[] = {"workspace", "digest", "when",
-					    "adds", "more"};
-	const cJSON *adds, *item;
+					    "adds",	 "more",   "cuts"};
 
-	*e = (struct trust_entry){0};
-	if (!only(object, names, ARRAY_LEN(names)) ||
-	    !json_get_str(object, "workspace", &e->workspace) ||
+	if (!only(object, names, ARRAY_LEN(names) - older) ||
+	    !read_head(a, object, e) ||
 	    !json_get_str(object, "digest", &e->digest) ||
-	    !json_get_str(object, "when", &e->when) ||
-	    !json_get_array(object, "adds", &adds) ||
-	    !get_count(object, "more", &e->more) || !sha256_is_hex(e->digest) ||
-	    !str_starts(e->workspace, STR("/")) ||
-	    cJSON_GetArraySize(adds) > (int)LIMIT_TRUST_ADDS)
+	    !sha256_is_hex(e->digest) ||
+	    !read_texts(a, object, "adds", &e->adds) ||
+	    (!older && !read_texts(a, object, "cuts", &e->cuts)) ||
+	    !get_count(object, "more", &e->more))
 		return false;
-	e->workspace = arena_str(a, e->workspace);
 	e->digest = arena_str(a, e->digest);
-	e->when = arena_str(a, e->when);
-	cJSON_ArrayForEach(item, adds) {
-		if (!cJSON_IsString(item))
+	return true;
+}
+
+static bool read_list(const cJSON *root, const char *name, const cJSON **out)
+{
+	return json_get_array(root, name, out) &&
+	       cJSON_GetArraySize(*out) <= (int)LIMIT_TRUST_ENTRIES;
+}
+
+/* As it was: none of it counts. */
+static bool read_version_1(struct arena *a, const cJSON *root,
+			   struct trust_store *out)
+{
+	static const char *const names[] = {"version", "approved"};
+	const cJSON *list, *item;
+
+	if (!only(root, names, ARRAY_LEN(names)) ||
+	    !read_list(root, "approved", &list))
+		return false;
+	cJSON_ArrayForEach(item, list) {
+		struct trust_entry e;
+
+		if (!read_entry(a, item, true, &e))
 			return false;
-		*vec_push(a, &e->adds) =
-			arena_str(a, str_of(item->valuestring));
+		*vec_push(a, &out->older) = (struct trust_entry){
+			.workspace = e.workspace, .when = e.when};
 	}
 	return true;
 }
@@ -153,17 +203,25 @@ static bool read_entry(struct arena *a, const cJSON *object,
 static bool read_entries(struct arena *a, const cJSON *root,
 			 struct trust_store *out)
 {
-	static const char *const names[] = {"version", "approved"};
-	const cJSON *list, *item;
+	static const char *const names[] = {"version", "approved", "older"};
+	static const char *const of_older[] = {"workspace", "when"};
+	const cJSON *list, *older, *item;
 	uint64_t version;
 
-	if (!only(root, names, ARRAY_LEN(names)) ||
-	    !get_count(root, "version", &version) || version != VERSION ||
-	    !json_get_array(root, "approved", &list) ||
-	    cJSON_GetArraySize(list) > (int)LIMIT_TRUST_ENTRIES)
+	if (!cJSON_IsObject(root) || !get_count(root, "version", &version))
+		return false;
+	if (version == OLDER)
+		return read_version_1(a, root, out);
+	if (version != VERSION || !only(root, names, ARRAY_LEN(names)) ||
+	    !read_list(root, "approved", &list) ||
+	    !read_list(root, "older", &older))
 		return false;
 	cJSON_ArrayForEach(item, list)
-		if (!read_entry(a, item, vec_push(a, &out->entries)))
+		if (!read_entry(a, item, false, vec_push(a, &out->entries)))
+			return false;
+	cJSON_ArrayForEach(item, older)
+		if (!only(item, of_older, ARRAY_LEN(of_older)) ||
+		    !read_head(a, item, vec_push(a, &out->older)))
 			return false;
 	return true;
 }
@@ -219,7 +277,76 @@ const struct trust_entry *trust_store_find(const struct trust_store *s,
 	return NULL;
 }
 
+static bool has_text(const ir_texts *list, struct str s)
+{
+	vec_each(t, list)
+		if (str_eq(t->s, s))
+			return true;
+	return false;
+}
+
+/* Are its texts all there was, whole? Only then do they make the digest. */
+static bool is_whole(struct arena *a, const struct trust_entry *e)
+{
+	char digest[SHA256_HEX_MAX];
+
+	contribution_digest(a, &e->adds, &e->cuts, digest);
+	return str_is(e->digest, digest);
+}
+
+const struct trust_entry *trust_store_within(struct arena *a,
+					     const struct trust_store *s,
+					     struct str workspace,
+					     const ir_texts *adds,
+					     const ir_texts *cuts)
+{
+	vec_each(e, &s->entries) {
+		bool all = true;
+
+		if (!str_eq(e->workspace, workspace) ||
+		    !ir_texts_same(&e->adds, adds))
+			continue;
+		vec_each(t, &e->cuts)
+			all &= has_text(cuts, t->s);
+		if (all && is_whole(a, e))
+			return e;
+	}
+	return NULL;
+}
+
+const struct trust_entry *trust_store_older(const struct trust_store *s,
+					    struct str workspace)
+{
+	const struct trust_entry *found = NULL;
+
+	vec_each(e, &s->older)
+		if (str_eq(e->workspace, workspace))
+			found = e;
+	return found;
+}
+
 /* --- entries to text ----------------------------------------------------- */
+
+static cJSON *texts_json(const ir_texts *texts)
+{
+	cJSON *out = json_array();
+
+	vec_each(t, texts)
+		json_push_str(out, t->s);
+	return out;
+}
+
+/* What is older has no digest. */
+static cJSON *head_json(const struct trust_entry *e)
+{
+	cJSON *o = json_object();
+
+	json_put_str(o, "workspace", e->workspace);
+	if (e->digest.n)
+		json_put_str(o, "digest", e->digest);
+	json_put_str(o, "when", e->when);
+	return o;
+}
 
 static int write_store(struct arena *a, int dir, const char *path,
 		       const struct trust_store *s, struct err *err)
@@ -228,22 +355,22 @@ static int write_store(struct arena *a, int dir, const char *path,
 				? s->entries.n - LIMIT_TRUST_ENTRIES
 				: 0;
 	cJSON *root = json_object(), *list = json_array();
+	cJSON *older = json_array();
 
 	for (uint32_t i = from; i < s->entries.n; i++) {
 		const struct trust_entry *e = &s->entries.v[i];
-		cJSON *o = json_object(), *adds = json_array();
+		cJSON *o = head_json(e);
 
-		json_put_str(o, "workspace", e->workspace);
-		json_put_str(o, "digest", e->digest);
-		json_put_str(o, "when", e->when);
-		vec_each(t, &e->adds)
-			json_push_str(adds, *t);
-		json_put(o, "adds", adds);
+		json_put(o, "adds", texts_json(&e->adds));
+		json_put(o, "cuts", texts_json(&e->cuts));
 		json_put_u64(o, "more", e->more);
 		json_push(list, o);
 	}
+	vec_each(e, &s->older)
+		json_push(older, head_json(e));
 	json_put_u64(root, "version", VERSION);
 	json_put(root, "approved", list);
+	json_put(root, "older", older);
 	if (fileio_write(dir, NAME, json_text(a, root), 0600, err) < 0)
 		return err_while(err, "%s", path);
 	return 0;
@@ -294,7 +421,8 @@ static struct str now(struct arena *a)
 	return arena_str(a, str_of(text));
 }
 
-/* All but those of the workspace, or but the one with this digest. */
+/* All but those of the workspace, or but the one with this digest; of those
+ * that are older, all of the workspace. */
 static uint32_t forget(struct trust_store *s, struct str workspace,
 		       const struct str *digest)
 {
@@ -305,7 +433,13 @@ static uint32_t forget(struct trust_store *s, struct str workspace,
 		    (digest && !str_eq(e->digest, *digest)))
 			s->entries.v[n++] = *e;
 	s->entries.n = n;
-	return before - n;
+	n = before - n;
+	before = 0;
+	vec_each(e, &s->older)
+		if (!str_eq(e->workspace, workspace))
+			s->older.v[before++] = *e;
+	s->older.n = before;
+	return n;
 }
 
 /* For people: what is approved is the digest. */
@@ -320,8 +454,18 @@ static struct str cut(struct arena *a, struct str text)
 	return arena_fmt(a, "%.*s…", (int)n, text.p);
 }
 
+/* How many were too many. */
+static uint32_t keep_texts(struct arena *a, const ir_texts *from, ir_texts *to)
+{
+	vec_each(t, from)
+		if (to->n < LIMIT_TRUST_ADDS)
+			vec_push(a, to)->s = cut(a, t->s);
+	return from->n - to->n;
+}
+
 int trust_store_add(struct arena *a, const char *state, struct str workspace,
-		    struct str digest, const ir_texts *adds, struct err *err)
+		    struct str digest, const ir_texts *adds,
+		    const ir_texts *cuts, struct err *err)
 {
 	auto_fd int dir = -1;
 	struct trust_store s;
@@ -337,12 +481,8 @@ int trust_store_add(struct arena *a, const char *state, struct str workspace,
 	e = vec_push(a, &s.entries);
 	*e = (struct trust_entry){
 		.workspace = workspace, .digest = digest, .when = now(a)};
-	vec_each(t, adds) {
-		if (e->adds.n < LIMIT_TRUST_ADDS)
-			*vec_push(a, &e->adds) = cut(a, t->s);
-		else
-			e->more++;
-	}
+	e->more = keep_texts(a, adds, &e->adds);
+	(void)keep_texts(a, cuts, &e->cuts);
 	return write_store(a, dir, trust_store_path(a, state), &s, err);
 }
 
@@ -351,12 +491,14 @@ int trust_store_revoke(struct arena *a, const char *state, struct str workspace,
 {
 	auto_fd int dir = -1;
 	struct trust_store s;
-	uint32_t n;
+	uint32_t n, older;
 
 	if (begin(a, state, &dir, &s, err) < 0)
 		return err->code;
+	older = s.older.n;
 	n = forget(&s, workspace, NULL);
-	if (n && write_store(a, dir, trust_store_path(a, state), &s, err) < 0)
+	if ((n || s.older.n < older) &&
+	    write_store(a, dir, trust_store_path(a, state), &s, err) < 0)
 		return err->code;
 	*out = n;
 	return 0;

@@ -2,24 +2,31 @@
  * trust.json: which contributions of which workspaces were approved.
  *
  *	{
- *	  "version": 1,
+ *	  "version": 2,
  *	  "approved": [
  *	    {
  *	      "workspace": "/home/me/project",
  *	      "digest": "<64 hexadecimal digits>",
  *	      "when": "2026-01-31T12:00:00Z",
- *	      "adds": ["allow a.example tcp/443", "args --init"],
+ *	      "adds": ["allow *.example tcp/443", "args --init"],
+ *	      "cuts": ["deny b.example tcp/1-65535,udp/1-65535"],
  *	      "more": 0
  *	    }
- *	  ]
+ *	  ],
+ *	  "older": [{"workspace": "/home/me/x", "when": "2025-12-31T12:00:00Z"}]
  *	}
  *
  * workspace  absolute, every link followed: the path that `run` works on
- * digest     of what the workspace adds: contribution.h
- * when       UTC; for people, as the rest is
- * adds       the texts behind the digest, for people: at most
- *            LIMIT_TRUST_ADDS of them, each cut at LIMIT_TRUST_TEXT bytes
- * more       how many there were beside them
+ * digest     of what the workspace adds, and of what cuts into it:
+ *            contribution.h
+ * when       UTC; for people
+ * adds,      the texts behind the digest, for people: at most LIMIT_TRUST_ADDS
+ * cuts       of each, each cut at LIMIT_TRUST_TEXT bytes. Where they make the
+ *            digest, they are all there was
+ * more       how many there were beside adds
+ * older      approvals of version 1, which was about what is added alone, so
+ *            that what cut into it could go: they count for nothing, and are
+ *            kept so that whoever is asked again can be told why
  *
  * One workspace may have several, as of several branches. What is beyond
  * LIMIT_TRUST_ENTRIES is forgotten, the oldest first: membrane asks again.
@@ -27,7 +34,8 @@
  * The file and its folder must belong to who runs membrane, and nobody else
  * may write them; the file must not be a link. Anything else, another version,
  * an unknown member, a wrong type: the whole file is refused, nothing in it
- * counts, and nothing writes over it. Changes are made under a lock on the
+ * counts, and nothing writes over it. Version 1 is read, and all of it is older
+ * (above). Changes are made under a lock on the
  * folder and replace the file at once.
  */
 #ifndef COMPILER_COMMANDS_TRUST_STORE_H
@@ -41,12 +49,13 @@ struct trust_entry {
 	struct str workspace;
 	struct str digest;
 	struct str when;
-	VEC(struct str) adds;
+	ir_texts adds, cuts;
 	uint64_t more;
 };
 
 struct trust_store {
 	VEC(struct trust_entry) entries; /* the newest last */
+	VEC(struct trust_entry) older;	 /* a workspace and when, alone */
 };
 
 /* "STATE/trust.json" */
@@ -67,14 +76,28 @@ const struct trust_entry *trust_store_find(const struct trust_store *s,
 					   struct str workspace,
 					   struct str digest);
 /*
+ * An entry for this path that has all of these additions and no others, where
+ * all that cut into them then does now: what is denied beside is less, and not
+ * more. NULL: none does, or none is known to.
+ */
+const struct trust_entry *trust_store_within(struct arena *a,
+					     const struct trust_store *s,
+					     struct str workspace,
+					     const ir_texts *adds,
+					     const ir_texts *cuts);
+/* The newest approval of this path that no longer counts, or NULL. */
+const struct trust_entry *trust_store_older(const struct trust_store *s,
+					    struct str workspace);
+/*
  * Remember an approval, now. Reads what is there first, under the lock.
  *   -EILSEQ  a path that is not UTF-8, and so none for JSON
  * and as trust_store_read().
  */
 must_check int trust_store_add(struct arena *a, const char *state,
 			       struct str workspace, struct str digest,
-			       const ir_texts *adds, struct err *err);
-/* Forget all of a workspace; *out says how many there were. */
+			       const ir_texts *adds, const ir_texts *cuts,
+			       struct err *err);
+/* Forget all of a workspace; *out says how many there were that counted. */
 must_check int trust_store_revoke(struct arena *a, const char *state,
 				  struct str workspace, uint32_t *out,
 				  struct err *err);

@@ -16,6 +16,8 @@ struct add {
 	struct ir_policy trusted; /* what all but the workspace say */
 	struct cover *grants;	  /* its allow, normalised */
 	VEC(struct item) items;
+	/* Patterns of each list that take back, so far, in whatever file. */
+	uint32_t back_ignore, back_readonly;
 };
 
 static void say(struct add *s, enum addition_part part, struct ir_origin from,
@@ -89,18 +91,28 @@ static bool is_plain(const struct ir_grant *g)
 	       !g->has_http && !g->tls.set && !g->private.set;
 }
 
+static struct ir_grant *normalised(struct add *s, const struct ir_grant *g)
+{
+	struct ir_grant *copy = arena_new_of(s->c->a, struct ir_grant);
+
+	*copy = *g;
+	normalise_grant(s->c->a, copy);
+	return copy;
+}
+
 static void add_grants(struct add *s, const ir_grants *grants)
 {
 	vec_each(g, grants) {
-		struct ir_grant copy = *g;
+		struct ir_grant *copy;
 
 		if (g->dest.kind == IR_DEST_POISON)
 			continue;
-		normalise_grant(s->c->a, &copy);
-		if (cover_find(s->grants, &copy, true))
+		copy = normalised(s, g);
+		if (cover_find(s->grants, copy, true))
 			continue;
-		SAY(GRANT, g->from, "allow %.*s", STR_ARG(copy.canon));
+		SAY(GRANT, g->from, "allow %.*s", STR_ARG(copy->canon));
 		s->items.v[s->items.n - 1].x.is_plain = is_plain(g);
+		s->items.v[s->items.n - 1].x.grant = copy;
 	}
 }
 
@@ -238,8 +250,10 @@ static void add_resolver(struct add *s, const ir_opt_resolver *r)
 		    addr_text(&r->v.addr, text), r->v.port);
 		return;
 	case IR_TRANSPORT_TLS:
-		SAY(SETTING, r->from, "dns_resolver tls://%s",
-		    addr_text(&r->v.addr, text));
+		SAY(SETTING, r->from,
+		    v6 ? "dns_resolver tls://[%s]:%u"
+		       : "dns_resolver tls://%s:%u",
+		    addr_text(&r->v.addr, text), r->v.port);
 		return;
 	case IR_TRANSPORT_HTTPS:
 		SAY(SETTING, r->from, "dns_resolver %.*s", STR_ARG(r->v.url));
@@ -312,6 +326,18 @@ static void add_trace(struct add *s, const struct ir_trace *tr)
 		  false);
 }
 
+static void add_credential(struct add *s, const struct ir_credential *x)
+{
+	struct str port = STR("");
+
+	if (x->host.has_port)
+		port = arena_fmt(s->c->a, ":%u", x->host.port.lo);
+	SAY(CREDENTIAL, x->from, "credentials %s%.*s: %.*s '%.*s' from %s%.*s",
+	    ir_dest_text(s->c->a, &x->host).p, STR_ARG(port),
+	    STR_ARG(x->header), STR_ARG(x->format),
+	    x->from_env ? "$" : "the file ", STR_ARG(x->source));
+}
+
 static void add_policy(struct add *s, const struct ir_policy *p)
 {
 	const struct ir_policy *t = &s->trusted;
@@ -336,16 +362,105 @@ static void add_policy(struct add *s, const struct ir_policy *p)
 		    ir_runtime_name(p->runtime.v));
 	add_hardening(s, &p->hardening);
 	vec_each(x, &p->credentials)
-		SAY(CREDENTIAL, x->from,
-		    "credentials %s: %.*s '%.*s' from %s%.*s",
-		    ir_dest_text(s->c->a, &x->host).p, STR_ARG(x->header),
-		    STR_ARG(x->format), x->from_env ? "$" : "the file ",
-		    STR_ARG(x->source));
+		add_credential(s, x);
 	/* Where others protect as well, the executables of both may open. */
 	if (t->protect.n)
 		vec_each(x, &p->protect)
 			add_protect(s, x);
 	add_trace(s, &p->trace);
+}
+
+/* --- what holds back ----------------------------------------------------- */
+
+static void cut_denials(struct add *s, const struct ir_policy *p)
+{
+	vec_each(g, &p->deny) {
+		struct ir_grant *copy;
+
+		if (g->dest.kind == IR_DEST_POISON)
+			continue;
+		copy = normalised(s, g);
+		SAY(GRANT, g->from, "deny %.*s", STR_ARG(copy->canon));
+		s->items.v[s->items.n - 1].x.grant = copy;
+	}
+	vec_each(n, &p->tests.never)
+		SAY(SETTING, n->from, "never %.*s",
+		    STR_ARG(ir_never_text(s->c->a, n)));
+}
+
+/* Behind how many that take back: in front of all of them it holds nothing. */
+static void cut_patterns(struct add *s, const char *key,
+			 const ir_patterns *patterns,
+			 const ir_patterns *trusted, uint32_t *back)
+{
+	vec_each(p, patterns) {
+		*back += takes_back(p, trusted);
+		if (!p->back)
+			SAY(PATTERN, p->from, "%s %.*s behind %u", key,
+			    STR_ARG(p->line), *back);
+	}
+}
+
+static void cut_limit(struct add *s, const char *key, const ir_opt_u64 *v,
+		      const ir_opt_u64 *trusted)
+{
+	if (v->set && !(trusted->set && trusted->v <= v->v))
+		SAY(SETTING, v->from, "%s %llu", key, (unsigned long long)v->v);
+}
+
+/* All in one: one more of them can let another executable in. */
+static void cut_protect(struct add *s, const struct ir_policy *p)
+{
+	struct buf b;
+
+	if (p->protect.n == 0 || s->trusted.protect.n)
+		return;
+	buf_init(&b, s->c->a);
+	vec_each(x, &p->protect) {
+		buf_adds(&b, x == p->protect.v ? "protect" : ";");
+		vec_each(f, &x->files)
+			buf_addf(&b, " '%.*s'", STR_ARG(f->line));
+		buf_adds(&b, listed(s->c->a, " for ", &x->executables));
+	}
+	SAY(SETTING, p->protect.v[0].from, "%s", buf_keep(&b).p);
+}
+
+static void cut_settings(struct add *s, const struct ir_policy *p)
+{
+	const struct ir_hardening *h = &p->hardening;
+	const struct ir_policy *t = &s->trusted;
+
+	if (p->tls.set && p->tls.v == IR_TLS_INSPECT &&
+	    t->tls.v != IR_TLS_INSPECT)
+		SAY(SETTING, p->tls.from, "tls inspect");
+	add_guard(s, "ssl_insecure false", &p->ssl_insecure, &t->ssl_insecure,
+		  false);
+	add_guard(s, "hardening.read_only true", &h->read_only,
+		  &t->hardening.read_only, true);
+	add_guard(s, "hardening.no_new_privileges true", &h->no_new_privileges,
+		  &t->hardening.no_new_privileges, true);
+	add_guard(s, "hardening.user_namespaces false", &h->user_namespaces,
+		  &t->hardening.user_namespaces, false);
+	cut_limit(s, "hardening.pids", &h->pids, &t->hardening.pids);
+	cut_limit(s, "hardening.memory", &h->memory, &t->hardening.memory);
+	cut_limit(s, "hardening.cpus, in thousandths,", &h->cpus_milli,
+		  &t->hardening.cpus_milli);
+	add_guard(s, "trace.reads true", &p->trace.reads, &t->trace.reads,
+		  true);
+	add_guard(s, "trace.required true", &p->trace.required,
+		  &t->trace.required, true);
+	cut_protect(s, p);
+}
+
+static void cut_policy(struct add *s, const struct ir_policy *p)
+{
+	const struct ir_policy *t = &s->trusted;
+
+	cut_denials(s, p);
+	cut_patterns(s, "ignore", &p->ignore, &t->ignore, &s->back_ignore);
+	cut_patterns(s, "readonly", &p->readonly, &t->readonly,
+		     &s->back_readonly);
+	cut_settings(s, p);
 }
 
 /* --- in order ------------------------------------------------------------ */
@@ -383,19 +498,49 @@ static void settle(struct add *s, addition_list *out)
 	}
 }
 
+static void take_all_trusted(struct add *s, const docs *list)
+{
+	struct doc floor;
+
+	floor_doc(s->c, &floor);
+	take_trusted(s, &floor.policy);
+	vec_each(d, list)
+		if (d->layer != LAYER_WORKSPACE)
+			take_trusted(s, &d->policy);
+}
+
 void passes_additions(struct pass_ctx *c, const docs *list, addition_list *out)
 {
 	struct add add = {.c = c};
-	struct doc floor;
 
-	floor_doc(c, &floor);
-	take_trusted(&add, &floor.policy);
-	vec_each(d, list)
-		if (d->layer != LAYER_WORKSPACE)
-			take_trusted(&add, &d->policy);
+	take_all_trusted(&add, list);
 	add.grants = cover_new(c->a, &add.trusted.allow);
 	vec_each(d, list)
 		if (d->layer == LAYER_WORKSPACE)
 			add_policy(&add, &d->policy);
 	settle(&add, out);
+}
+
+/* Nothing is taken back: what is hidden beside holds nothing of it. */
+static void drop_patterns(struct add *s)
+{
+	uint32_t n = 0;
+
+	vec_each(i, &s->items)
+		if (i->x.part != ADDITION_PATTERN)
+			s->items.v[n++] = *i;
+	s->items.n = n;
+}
+
+void passes_cuts(struct pass_ctx *c, const docs *list, addition_list *out)
+{
+	struct add cut = {.c = c};
+
+	take_all_trusted(&cut, list);
+	vec_each(d, list)
+		if (d->layer == LAYER_WORKSPACE)
+			cut_policy(&cut, &d->policy);
+	if (cut.back_ignore + cut.back_readonly == 0)
+		drop_patterns(&cut);
+	settle(&cut, out);
 }

@@ -57,9 +57,17 @@ struct addition {
 	/* Connections by name and files are all that it is about: no rules on
 	 * requests, no decryption, no private addresses, no setting. */
 	bool is_plain;
+	const struct ir_grant *grant; /* of ADDITION_GRANT, normalised */
 };
 typedef VEC(struct addition) addition_list;
 void passes_additions(struct pass_ctx *c, const docs *docs, addition_list *out);
+/*
+ * What the same layer holds back, in the same form: its denials, what may never
+ * be, tighter settings, and, where it takes back patterns of others, those that
+ * it hides or keeps behind them. With one of these less, what it adds may be
+ * more; one more adds nothing.
+ */
+void passes_cuts(struct pass_ctx *c, const docs *docs, addition_list *out);
 
 /*
  * What the runtime cannot enforce yet: `http`, name and url denials,

@@ -4,6 +4,7 @@
 #include "compiler/base/buf.h"
 #include "compiler/base/fileio.h"
 #include "compiler/base/limits.h"
+#include "compiler/commands/contribution.h"
 #include "tests/check.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ static int add(const char *workspace, unsigned n, const char *text)
 	if (text)
 		*vec_push(a, &adds) = (struct ir_text){.s = str_of(text)};
 	return trust_store_add(a, state, str_of(workspace), digest_of(n), &adds,
-			       &err);
+			       &(ir_texts){0}, &err);
 }
 
 static bool has(const char *workspace, unsigned n)
@@ -79,7 +80,7 @@ static void check_entries(void)
 	CHECK(!has("/w", 3) && !has("/w/x", 2) && !has("/", 1) &&
 	      !has("/w/", 1));
 	CHECK(trust_store_read(a, state, &s, &err) == 0 && s.entries.n == 3);
-	CHECK(str_is(s.entries.v[0].adds.v[0], "allow \"a\\b\" \xc3\xa9\n"));
+	CHECK(str_is(s.entries.v[0].adds.v[0].s, "allow \"a\\b\" \xc3\xa9\n"));
 	CHECK(add("/w", 1, NULL) == 0); /* once, and the newest */
 	CHECK(trust_store_read(a, state, &s, &err) == 0 && s.entries.n == 3);
 	CHECK(str_eq(s.entries.v[2].digest, digest_of(1)));
@@ -105,6 +106,11 @@ static void refuses(int code, const char *text)
 }
 
 #define ENTRY(workspace, digest, rest)                                         \
+	"{\"version\": 2, \"older\": [], \"approved\": [{\"workspace\": "      \
+	"\"" workspace "\", \"digest\": \"" digest "\", \"when\": \"x\"" rest  \
+	", \"cuts\": []}]}"
+/* As they were before cuts. */
+#define ENTRY_1(workspace, digest, rest)                                       \
 	"{\"version\": 1, \"approved\": [{\"workspace\": \"" workspace         \
 	"\", \"digest\": \"" digest "\", \"when\": \"x\"" rest "}]}"
 #define HEX  "00000000000000000000000000000000000000000000000000000000000000aF"
@@ -120,6 +126,14 @@ static void check_malformed(void)
 		"{}",
 		"{\"version\": 1}",
 		"{\"version\": 2, \"approved\": []}",
+		"{\"version\": 2, \"older\": []}",
+		"{\"version\": 2, \"approved\": [], \"older\": [1]}",
+		"{\"version\": 2, \"approved\": [], \"older\": "
+		"[{\"workspace\": \"w\", \"when\": \"x\"}]}",
+		"{\"version\": 3, \"approved\": [], \"older\": []}",
+		ENTRY_1("/w", GOOD,
+			", \"adds\": [], \"more\": 0, \"cuts\": []"),
+		ENTRY_1("/w", "00", ", \"adds\": [], \"more\": 0"),
 		"{\"version\": 1.5, \"approved\": []}",
 		"{\"version\": \"1\", \"approved\": []}",
 		"{\"version\": 1, \"approved\": {}}",
@@ -219,14 +233,85 @@ static void check_bounds(void)
 	for (unsigned i = 0; i < LIMIT_TRUST_ENTRIES + 2; i++)
 		check_failed += add("/w", i, "x") < 0;
 	CHECK(trust_store_add(a, state, STR("/w"),
-			      digest_of(LIMIT_TRUST_ENTRIES + 2), &adds,
+			      digest_of(LIMIT_TRUST_ENTRIES + 2), &adds, &adds,
 			      &err) == 0);
 	CHECK(trust_store_read(a, state, &s, &err) == 0);
 	CHECK(s.entries.n == LIMIT_TRUST_ENTRIES);
 	CHECK(!has("/w", 2) && has("/w", 3) && has("/w", LIMIT_TRUST_ENTRIES));
 	last = &s.entries.v[s.entries.n - 1];
 	CHECK(last->adds.n == LIMIT_TRUST_ADDS && last->more == 5);
-	CHECK(last->adds.v[0].n < 2 * LIMIT_TRUST_TEXT);
+	CHECK(last->cuts.n == LIMIT_TRUST_ADDS);
+	CHECK(last->adds.v[0].s.n < 2 * LIMIT_TRUST_TEXT);
+}
+
+/* What counted before counts no longer, and is said until it is renewed. */
+static void check_older(void)
+{
+	const struct trust_entry *older;
+	struct trust_store s;
+	struct err err;
+	uint32_t n;
+
+	put(ENTRY_1("/w", GOOD, ", \"adds\": [\"x\"], \"more\": 0"), 0600);
+	CHECK(!has("/w", 0xaf));
+	CHECK(trust_store_read(a, state, &s, &err) == 0 && s.entries.n == 0);
+	older = trust_store_older(&s, STR("/w"));
+	CHECK(older && str_is(older->when, "x"));
+	CHECK(!trust_store_older(&s, STR("/v")));
+	/* kept where another one is written */
+	CHECK(add("/v", 1, NULL) == 0);
+	CHECK(trust_store_read(a, state, &s, &err) == 0 && s.entries.n == 1 &&
+	      trust_store_older(&s, STR("/w")));
+	CHECK(add("/w", 1, NULL) == 0 && has("/w", 1));
+	CHECK(trust_store_read(a, state, &s, &err) == 0 &&
+	      !trust_store_older(&s, STR("/w")));
+	put(ENTRY_1("/w", GOOD, ", \"adds\": [], \"more\": 0"), 0600);
+	CHECK(trust_store_revoke(a, state, STR("/w"), &n, &err) == 0 && n == 0);
+	CHECK(trust_store_read(a, state, &s, &err) == 0 && s.older.n == 0);
+}
+
+static ir_texts texts(const char *x, const char *y)
+{
+	ir_texts out = {0};
+
+	if (x)
+		vec_push(a, &out)->s = str_of(x);
+	if (y)
+		vec_push(a, &out)->s = str_of(y);
+	return out;
+}
+
+static bool within(const char *add_1, const char *cut_1, const char *cut_2)
+{
+	ir_texts adds = texts(add_1, NULL), cuts = texts(cut_1, cut_2);
+	struct trust_store s;
+	struct err err;
+
+	return trust_store_read(a, state, &s, &err) == 0 &&
+	       trust_store_within(a, &s, STR("/w"), &adds, &cuts);
+}
+
+/* More that cuts is within what was approved, less is not. */
+static void check_within(void)
+{
+	ir_texts adds = texts("allow a", NULL), cuts = texts("deny b", NULL);
+	char digest[SHA256_HEX_MAX];
+	struct err err;
+
+	unlink(trust_store_path(a, state));
+	contribution_digest(a, &adds, &cuts, digest);
+	CHECK(trust_store_add(a, state, STR("/w"), str_of(digest), &adds, &cuts,
+			      &err) == 0);
+	CHECK(within("allow a", "deny b", NULL));
+	CHECK(within("allow a", "deny b", "deny c"));
+	CHECK(!within("allow a", NULL, NULL));
+	CHECK(!within("allow a", "deny c", NULL));
+	CHECK(!within("allow b", "deny b", NULL));
+	CHECK(!within(NULL, "deny b", NULL));
+	/* texts that do not make the digest are not all there was */
+	CHECK(trust_store_add(a, state, STR("/w"), digest_of(7), &adds,
+			      &(ir_texts){0}, &err) == 0);
+	CHECK(!within("allow a", "deny c", NULL));
 }
 
 int main(void)
@@ -237,6 +322,8 @@ int main(void)
 	check_entries();
 	check_malformed();
 	check_mode();
+	check_older();
+	check_within();
 	check_writers();
 	check_bounds();
 	CHECK(system(arena_fmt(a, "rm -r %s", state).p) == 0);
