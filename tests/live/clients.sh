@@ -2,7 +2,8 @@
 # What live tests mount into the agent's image to see real clients at work:
 #
 #   build/clients/npm   agents, and a Node for them: clients/package.json
-#   build/clients/usr   a /usr that has Go, Ruby and cargo too
+#   build/clients/usr   a /usr that has Go, Ruby, cargo, Java, make, debuggers and
+#                       bubblewrap too
 #
 # Fetched once, by npm and apt-get in a container of the agent's image, on the
 # machine's own network; 77 when that does not lead to their servers. The tests
@@ -31,7 +32,7 @@ fetched() {
 		--mount "type=bind,source=$roots,target=/roots,readonly" \
 		-e HOME=/tmp -e NODE_EXTRA_CA_CERTS=/roots \
 		-e npm_config_cafile=/roots -e OWNER="$owner" -w /to \
-		"$agent" timeout 240 sh -ec "$script" \
+		"$agent" timeout 500 sh -ec "$script" \
 		>"build/log/clients-$name" 2>&1 || {
 		tail -n 5 "build/log/clients-$name"
 		return 77
@@ -51,9 +52,13 @@ npm=$! status=0
 fetched usr 0:0 '
 	apt-get -o Acquire::http::Timeout=20 update
 	DEBIAN_FRONTEND=noninteractive apt-get install -y \
-		--no-install-recommends golang-go ruby cargo
+		--no-install-recommends golang-go ruby cargo bubblewrap \
+		default-jre-headless gdb make strace
 	rm -rf /usr/share/doc /usr/share/man /usr/share/locale
 	cp -a /usr/. /to
+	# Its settings are links into /etc.
+	rm -rf /to/lib/jvm
+	cp -aL "$(readlink -f /usr/lib/jvm/default-java)" /to/lib/jvm
 	chown -R "$OWNER" /to' || status=$?
 wait "$npm" || status=$?
 ((status == 0)) || echo "npm or apt-get failed in a container (see above)"
