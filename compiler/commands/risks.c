@@ -1,5 +1,6 @@
 #include "compiler/commands/risks.h"
 
+#include "compiler/emit/seccomp.h"
 #include "compiler/commands/view.h"
 #include "compiler/ir/inside.h"
 #include "compiler/ir/ports.h"
@@ -300,6 +301,42 @@ static void find_args(struct finder *f)
 	}
 }
 
+/*
+ * Masks are mounts, and a mount holds a name only in the namespaces that it is
+ * part of: in one without it the file below can be moved, and then be read.
+ */
+static void find_filter(struct finder *f)
+{
+	const struct ir_hardening *h = &f->p->hardening;
+	struct str profile = h->seccomp.set ? h->seccomp.v : STR("default");
+
+	if (h->user_namespaces.set && h->user_namespaces.v)
+		add(f, "user-namespaces", h->user_namespaces.from,
+		    STR("the agent makes mount namespaces of its own, where it "
+			"can move what is hidden or read-only, and so read and "
+			"change it; and it reaches more of the kernel"));
+	if (str_is(profile, "unconfined"))
+		add(f, "seccomp", h->seccomp.from,
+		    STR("no system call is filtered: more of the kernel can be "
+			"attacked, and in a mount namespace of its own the "
+			"agent can read and change what is hidden or "
+			"read-only"));
+	else if (str_starts(profile, STR("/")))
+		add(f, "seccomp", h->seccomp.from,
+		    STR("the filter of system calls is a file of yours: where "
+			"it permits mount namespaces, what is hidden or "
+			"read-only is not held"));
+	else if (!seccomp_wanted(f->p))
+		add(f, "seccomp", h->seccomp.from,
+		    STR("the filter of system calls is Docker's default, and "
+			"not this plan's: what it permits is as its release "
+			"has it, AF_VSOCK before 25.0"));
+	if (f->p->runtime.v == IR_RUNTIME_KATA && seccomp_wanted(f->p))
+		add(f, "guest-seccomp", f->p->runtime.from,
+		    STR("Kata filters system calls in its guest only where it "
+			"is told to (disable_guest_seccomp)"));
+}
+
 static void find_hardening(struct finder *f)
 {
 	const struct ir_hardening *h = &f->p->hardening;
@@ -312,10 +349,7 @@ static void find_hardening(struct finder *f)
 		add(f, "new-privileges", h->no_new_privileges.from,
 		    STR("set-uid programs work inside: a user there can become "
 			"root there"));
-	if (h->seccomp.set && str_is(h->seccomp.v, "unconfined"))
-		add(f, "seccomp", h->seccomp.from,
-		    STR("no system call is filtered: more of the kernel can be "
-			"attacked"));
+	find_filter(f);
 	if (f->p->runtime.v != IR_RUNTIME_KATA)
 		add(f, "shared-kernel", (struct ir_origin){0},
 		    STR("containers share the host's kernel: a hole in it is a "

@@ -75,6 +75,35 @@ def user_namespaces_are_a_word_of_the_policy():
         check(got.get(name) == how, "%s: %s" % (name, how), got.get(name))
 
 
+MOVE = """import ctypes, os
+libc = ctypes.CDLL(None)
+fd = os.open(".", os.O_DIRECTORY)
+# A mount namespace in which the masks are not; then they are no obstacle.
+libc.unshare(0x10020000)
+libc.mount(b"none", b"/", None, 0x44000, None)
+libc.mount(b"none", b"/tmp", b"tmpfs", 0, None)
+os.makedirs("/tmp/old", exist_ok=True)
+libc.syscall(155, b"/tmp", b"/tmp/old")
+os.chdir("/")
+libc.umount2(b"/old", 2)
+for name in (".env", ".git"):
+    try:
+        os.rename(name, "moved" + name, src_dir_fd=fd, dst_dir_fd=fd)
+        print("moved", name)
+    except OSError as e:
+        print("held")
+"""
+
+
+@test
+def masks_hold_where_there_are_no_namespaces():
+    files = {"move.py": MOVE, ".env": "secret", ".git/config": ""}
+    s = shell("ignore: [.env]\n", "python3 move.py; cat .env moved.env",
+              files=files)
+    check(s.stdout == "held\nheld\n", "neither moved, nothing read",
+          s.stdout)
+
+
 @test
 def languages_of_the_image():
     s = shell("allow: ['git.test:443', 'registry.npmjs.org:443']\n", """set -e
