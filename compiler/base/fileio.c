@@ -120,13 +120,24 @@ int fileio_mkdir(int dirfd, const char *path, unsigned mode, struct err *err)
 	if (mkdirat(dirfd, path, mode) < 0)
 		return errno == EEXIST ? 0 : err_errno(err, path);
 	if (geteuid() != 0)
-		return 0;
+		return 1;
 	fd = openat(dirfd, path,
 		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return err_errno(err, path);
 	give(fd, dirfd, path);
-	return 0;
+	return 1;
+}
+
+void fileio_give(int dirfd, const char *name)
+{
+	struct stat st;
+
+	if (geteuid() == 0 && fstatat(dirfd, ".", &st, 0) == 0 &&
+	    st.st_uid != 0 &&
+	    fchownat(dirfd, name, st.st_uid, st.st_gid, AT_SYMLINK_NOFOLLOW) <
+		    0)
+		return; /* as in give() */
 }
 
 int fileio_write(int dirfd, const char *path, struct str data, unsigned mode,
@@ -214,6 +225,12 @@ int fileio_remove_tree(int dirfd, const char *path, struct err *err)
 	if (rc == 0 && unlinkat(dirfd, path, AT_REMOVEDIR) < 0)
 		rc = err_errno(err, path);
 	return rc;
+}
+
+bool fileio_may_obey(uid_t file, uid_t folder)
+{
+	return file == 0 || file == geteuid() ||
+	       (geteuid() == 0 && file == folder);
 }
 
 bool fileio_wait(int fd, int ms)

@@ -12,6 +12,8 @@
 #include "compiler/base/arena.h"
 #include "compiler/base/err.h"
 
+#include <sys/types.h>
+
 /*
  * Read the file at path, at most max bytes, into the arena; those of /proc,
  * whose size is said to be 0, too.
@@ -27,9 +29,11 @@ must_check int fileio_read(struct arena *a, int dirfd, const char *path,
  */
 must_check int fileio_create(int dirfd, const char *path, int flags,
 			     unsigned mode);
-/* mkdir(2), likewise; that there is something of that name is no error. */
+/* mkdir(2), likewise: 1 when it was made, 0 where the name was taken. */
 must_check int fileio_mkdir(int dirfd, const char *path, unsigned mode,
 			    struct err *err);
+/* The same for what bind(2) has made: name, in an open folder. */
+void fileio_give(int dirfd, const char *name);
 /* Replace the file at path; mode as for open(2). */
 must_check int fileio_write(int dirfd, const char *path, struct str data,
 			    unsigned mode, struct err *err);
@@ -40,6 +44,12 @@ must_check int fileio_mkdirs(const char *path, unsigned mode, struct err *err);
 must_check int fileio_remove_tree(int dirfd, const char *path, struct err *err);
 /* Write all of data to a descriptor, through short writes and EINTR. */
 must_check int fileio_write_all(int fd, struct str data, struct err *err);
+
+/*
+ * Does a file of the state folder say what holds for who runs this, by whose it
+ * is? It may be one's own, or root's; for root also whose the folder is.
+ */
+must_check bool fileio_may_obey(uid_t file, uid_t folder);
 
 /*
  * Wait so long; false at once when what is written to fd has no reader any

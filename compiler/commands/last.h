@@ -7,6 +7,8 @@
 
 #include "compiler/plan/plan.h"
 
+#define LAST_KEEP 200u /* workspaces, the ones that were used last */
+
 /* NULL when none ran here, or what is there cannot be read any more. */
 const struct plan *last_read(struct arena *a, const char *state,
 			     const char *workspace);

@@ -97,9 +97,10 @@ static int remove_images(struct err *err)
  */
 static int remove_folder(const char *state, struct err *err)
 {
-	static const char *const ours[] = {
-		"config.yaml", "empty",	   "holds.lock", "home",
-		"last",	       "sessions", "trace",	 "trust.json"};
+	static const char *const ours[] = {"config.yaml", "empty", "holds.lock",
+					   "home",	  "last",  "saving",
+					   "sessions",	  "trace", "trust.json",
+					   "workspaces"};
 	auto_fd int fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0 && errno == ENOENT)

@@ -25,9 +25,10 @@ const char *trust_store_path(struct arena *a, const char *state)
 
 /* --- safe from others ---------------------------------------------------- */
 
-static int unsafe(const char *path, const struct stat *st, struct err *err)
+static int unsafe(const char *path, const struct stat *st, uid_t owner,
+		  struct err *err)
 {
-	if (st->st_uid != geteuid())
+	if (!fileio_may_obey(st->st_uid, owner))
 		return err_set(err, -EPERM,
 			       "%s belongs to user %u, and not to %u: what it "
 			       "says does not count",
@@ -51,7 +52,7 @@ static int open_state(const char *state, int *out, struct err *err)
 		return 0;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_set(err, -errno, "%s: %s", state, strerror(errno));
-	if (unsafe(state, &st, err) < 0)
+	if (unsafe(state, &st, st.st_uid, err) < 0)
 		return err->code;
 	*out = fd;
 	fd = -1;
@@ -72,7 +73,7 @@ static int lock(int dir, int how, const char *state, struct err *err)
 static int read_text(struct arena *a, int dir, const char *path,
 		     struct str *out, struct err *err)
 {
-	struct stat st;
+	struct stat st, of_dir;
 	int rc;
 
 	*out = (struct str){0};
@@ -85,9 +86,17 @@ static int read_text(struct arena *a, int dir, const char *path,
 		return err_set(err, -EPERM,
 			       "%s is a link: what is behind it does not count",
 			       path);
-	if (unsafe(path, &st, err) < 0)
+	if (fstat(dir, &of_dir) < 0)
+		return err_errno(err, path);
+	if (unsafe(path, &st, of_dir.st_uid, err) < 0)
 		return err->code;
 	rc = fileio_read(a, dir, NAME, LIMIT_TRUST_BYTES, out, err);
+	if (rc == -EACCES)
+		return err_set(
+			err, rc,
+			"%s belongs to user %u and cannot be read: 'sudo "
+			"chown' it, or remove it and approve again",
+			path, (unsigned)st.st_uid);
 	return rc < 0 ? err_while(err, "%s", path) : 0;
 }
 

@@ -31,8 +31,9 @@
  * One workspace may have several, as of several branches. What is beyond
  * LIMIT_TRUST_ENTRIES is forgotten, the oldest first: membrane asks again.
  *
- * The file and its folder must belong to who runs membrane, and nobody else
- * may write them; the file must not be a link. Anything else, another version,
+ * The file and its folder must belong to who runs membrane or to root (and,
+ * where root runs it, may be whose the folder is), and nobody else may write
+ * them; the file must not be a link. Anything else, another version,
  * an unknown member, a wrong type: the whole file is refused, nothing in it
  * counts, and nothing writes over it. Version 1 is read, and all of it is older
  * (above). Changes are made under a lock on the

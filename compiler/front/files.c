@@ -52,6 +52,22 @@ static enum files_status refuse(struct files *f, struct span at,
 	return FILES_REFUSED;
 }
 
+/* Another user's policy is not passed over: what it denies would be gone. */
+static bool others(struct files *f, int dir, const char *rel, struct str name)
+{
+	struct stat file, folder;
+
+	if (fstatat(dir, rel, &file, 0) < 0 || fstat(dir, &folder) < 0 ||
+	    fileio_may_obey(file.st_uid, folder.st_uid))
+		return false;
+	err_set(f->err, -EPERM,
+		"%s belongs to user %u, and not to %u: look at it, then 'sudo "
+		"chown' it, or remove it",
+		diag_quote(f->c->diags, name), (unsigned)file.st_uid,
+		(unsigned)geteuid());
+	return true;
+}
+
 static enum files_status failed(struct files *f, struct str name, int code)
 {
 	err_set(f->err, code, "%s: %s", diag_quote(f->c->diags, name),
@@ -173,6 +189,8 @@ enum files_status files_read(struct files *f, enum files_root root,
 		if (s != FILES_OK)
 			return s;
 	}
+	if (root == FILES_STATE && others(f, dir, rel, name))
+		return FILES_FAILED;
 	rc = fileio_read(f->c->a, dir, rel, LIMIT_SOURCE_BYTES, out, &err);
 	if (rc == -ENOENT || rc == -ENOTDIR)
 		return FILES_ABSENT;

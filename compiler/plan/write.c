@@ -126,7 +126,7 @@ static int write_there(const struct spot *at, bool exists, const char *tmp,
 {
 	int rc = fileio_mkdir(at->dir_fd, tmp, 0755, err);
 
-	if (rc == 0)
+	if (rc >= 0)
 		rc = write_files(at, tmp, p, err);
 	if (rc == 0 && exists)
 		rc = swap(at, tmp, err);

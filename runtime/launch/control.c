@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <pwd.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <time.h>
@@ -293,7 +294,7 @@ static int record(struct control *c, struct err *err)
 	struct str line = arena_fmt(
 		c->a, "%s\n", json_compact(c->a, altered_json(&c->change)).p);
 	auto_fd int fd =
-		open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+		fileio_create(AT_FDCWD, path, O_WRONLY | O_APPEND, 0600);
 	int rc = fd < 0 ? err_set(err, -errno, "%s: %s", path, strerror(errno))
 			: fileio_write_all(fd, line, err);
 
@@ -374,6 +375,7 @@ int64_t control_deadline(const struct control *c)
 static void let_in(struct control *c)
 {
 	int fd = c->listen < 0 ? -1 : accept(c->listen, NULL, NULL);
+	struct stat st;
 	struct err err;
 	uid_t uid;
 
@@ -385,7 +387,8 @@ static void let_in(struct control *c)
 	if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 || proc_nonblock(fd, &err) < 0 ||
 	    local_peer(fd, &uid, &err) < 0)
 		refuse(c, false, "nobody can be told who asks");
-	else if (uid != geteuid())
+	else if (uid != geteuid() &&
+		 (stat(c->session->dir, &st) < 0 || uid != st.st_uid))
 		refuse(c, false, "this is the session of another user");
 }
 

@@ -21,7 +21,7 @@ static int open_record(const char *dir, const char *name, int *out,
 	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >=
 	    (int)sizeof(path))
 		return err_set(err, -ENAMETOOLONG, "%s: name too long", dir);
-	*out = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	*out = fileio_create(AT_FDCWD, path, O_WRONLY | O_APPEND, 0600);
 	if (*out < 0)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
 	return 0;
@@ -89,7 +89,7 @@ static int open_shared(const struct gate *g, const char *name, int *out,
 	if (snprintf(path, sizeof(path), "%s/%s", g->dir, name) >=
 	    (int)sizeof(path))
 		return err_set(err, -ENAMETOOLONG, "%s: name too long", g->dir);
-	*out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	*out = fileio_create(AT_FDCWD, path, O_WRONLY | O_TRUNC, 0644);
 	if (*out < 0 || fchmod(*out, 0644) < 0)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
 	return 0;

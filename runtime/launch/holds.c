@@ -23,7 +23,7 @@ int holds_lock(const char *state, int *out_fd, struct err *err)
 	if (snprintf(path, sizeof(path), "%s/holds.lock", state) >=
 	    (int)sizeof(path))
 		return err_set(err, -ENAMETOOLONG, "%s: name too long", state);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	fd = fileio_create(AT_FDCWD, path, O_RDWR, 0600);
 	if (fd < 0)
 		return err_errno(err, path);
 	clock_gettime(CLOCK_MONOTONIC, &from);

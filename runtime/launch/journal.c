@@ -131,9 +131,8 @@ static int append(struct holds *h, struct str line, struct err *err)
 
 	buf_init(&b, h->a);
 	if (h->fd < 0) {
-		h->fd = open(path,
-			     O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC,
-			     0600);
+		h->fd = fileio_create(AT_FDCWD, path,
+				      O_WRONLY | O_EXCL | O_APPEND, 0600);
 		if (h->fd < 0)
 			return err_errno(err, path);
 		buf_adds(&b, "membrane-journal 1\nworkspace ");
@@ -190,7 +189,8 @@ int journal_each_other(struct arena *a, const char *state, const char *session,
 			continue;
 		rc = journal_load(a, journal_path(a, state, e->d_name), &j,
 				  err);
-		if (rc == -ENOENT || rc == -ENOTDIR)
+		/* -EACCES: another user's, as all of that session */
+		if (rc == -ENOENT || rc == -ENOTDIR || rc == -EACCES)
 			rc = 0;
 		else if (rc == 0)
 			rc = use(ctx, &j, err);

@@ -38,7 +38,8 @@ must_check int journal_made(struct holds *h, struct str path,
 
 /* Below 0 with *err set ends the walk. */
 typedef int journal_use(void *ctx, const struct journal *j, struct err *err);
-/* Each journal of this state folder but the one of this session. */
+/* Each journal of this state folder but the one of this session, and those of
+ * other users, which cannot be read. */
 must_check int journal_each_other(struct arena *a, const char *state,
 				  const char *session, journal_use *use,
 				  void *ctx, struct err *err);

@@ -1,5 +1,6 @@
 #include "runtime/launch/keeper.h"
 
+#include "compiler/base/fileio.h"
 #include "runtime/launch/proc.h"
 
 #include <errno.h>
@@ -44,8 +45,7 @@ static int take_stderr(const struct session *s, struct err *err)
 	auto_fd int log = -1;
 
 	if (dir >= 0)
-		log = openat(dir, KEEPER_LOG,
-			     O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+		log = fileio_create(dir, KEEPER_LOG, O_WRONLY | O_APPEND, 0600);
 	if (log < 0 || dup2(log, STDERR_FILENO) < 0)
 		return err_errno(err, "the keeper's log");
 	return 0;

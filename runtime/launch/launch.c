@@ -4,6 +4,7 @@
 #include "compiler/base/outfile.h"
 #include "runtime/launch/about.h"
 #include "runtime/launch/docker_session.h"
+#include "runtime/launch/foreign.h"
 #include "runtime/launch/hosts.h"
 #include "runtime/launch/masks.h"
 #include "runtime/launch/outcome.h"
@@ -520,6 +521,8 @@ int launch_run(const struct launch_opts *o, struct err *err)
 		rc = endpoint_find(a, endpoint_getenv, &l->at, err);
 	if (rc == 0)
 		rc = fileio_mkdirs(o->state, 0700, err);
+	if (rc == 0)
+		rc = foreign_set_aside(a, o->state, o->quiet, err);
 	if (rc == 0)
 		rc = proc_signals_catch(err);
 	if (rc == 0) {

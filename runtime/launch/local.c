@@ -1,5 +1,6 @@
 #include "runtime/launch/local.h"
 
+#include "compiler/base/fileio.h"
 #include "runtime/launch/proc.h"
 
 #include <errno.h>
@@ -26,6 +27,8 @@ static int within(const char *dir, const char *name, meet *fn, int *out,
 		return err_errno(err, dir);
 	if (fn(fd, (struct sockaddr *)&at, sizeof(at)) < 0)
 		rc = err_errno(err, name);
+	else if (fn == bind)
+		fileio_give(AT_FDCWD, name);
 	if (fchdir(here) < 0 && rc == 0)
 		rc = err_errno(err, "back to the folder");
 	if (rc < 0)

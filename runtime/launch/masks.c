@@ -356,8 +356,7 @@ static void add_git_notes(struct arena *a, struct str root,
 
 static int make_file(const char *path, struct err *err)
 {
-	auto_fd int fd =
-		open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+	auto_fd int fd = fileio_create(AT_FDCWD, path, O_RDONLY | O_EXCL, 0444);
 	struct stat st;
 
 	if (fd >= 0)
@@ -377,8 +376,8 @@ static int make_dir(const char *path, struct err *err)
 	unsigned n = 0;
 	DIR *dir;
 
-	if (mkdir(path, 0555) < 0 && errno != EEXIST)
-		return err_errno(err, path);
+	if (fileio_mkdir(AT_FDCWD, path, 0555, err) < 0)
+		return err->code;
 	dir = opendir(path);
 	if (!dir)
 		return err_errno(err, path);
@@ -399,8 +398,8 @@ static int make_sources(struct arena *a, const char *state, struct err *err)
 	const char *empty = arena_fmt(a, "%s/empty", state).p;
 	int rc;
 
-	if (mkdir(empty, 0755) < 0 && errno != EEXIST)
-		return err_errno(err, empty);
+	if (fileio_mkdir(AT_FDCWD, empty, 0755, err) < 0)
+		return err->code;
 	rc = make_file(arena_fmt(a, "%s/file", empty).p, err);
 	return rc < 0 ? rc : make_dir(arena_fmt(a, "%s/dir", empty).p, err);
 }

@@ -25,8 +25,16 @@ static bool is_empty(const char *path)
 	return n <= 2; /* "." and ".." */
 }
 
-static int make_home(const struct prepare_owner *owner, bool quiet,
-		     struct err *err)
+/* In somebody's own state folder the home is theirs, too. */
+static bool is_roots(const char *state)
+{
+	struct stat st;
+
+	return stat(state, &st) == 0 && st.st_uid == 0;
+}
+
+static int make_home(const char *state, const struct prepare_owner *owner,
+		     bool quiet, struct err *err)
 {
 	struct stat st;
 	int rc = fileio_mkdirs(owner->home, 0700, err);
@@ -37,7 +45,7 @@ static int make_home(const struct prepare_owner *owner, bool quiet,
 		return err_errno(err, owner->home);
 	if (st.st_uid == owner->uid)
 		return 0;
-	if (geteuid() == 0 && is_empty(owner->home))
+	if (geteuid() == 0 && is_roots(state) && is_empty(owner->home))
 		return chown(owner->home, owner->uid, owner->gid) < 0
 			       ? err_errno(err, owner->home)
 			       : 0;
@@ -65,7 +73,7 @@ int prepare_owner(struct arena *a, const struct launch_opts *o,
 	out->gid = st.st_gid;
 	out->text = arena_fmt(a, "%ld:%ld", (long)st.st_uid, (long)st.st_gid).p;
 	out->home = arena_fmt(a, "%s/home", o->state).p;
-	return make_home(out, o->quiet, err);
+	return make_home(o->state, out, o->quiet, err);
 }
 
 int prepare_readable(struct arena *a, const char *dir, const struct plan *p,

@@ -24,9 +24,10 @@ struct prepare_owner {
 
 /*
  * Make state/home (0700) when it is missing. Where root launches for a
- * workspace of somebody else, a home that it makes, or that is still empty, is
- * given to that user; any other mismatch is said on stderr, and the session
- * goes on with a home that the agent cannot write to.
+ * workspace of somebody else, with a state folder of its own, a home that it
+ * makes, or that is still empty, is given to that user; any other mismatch is
+ * said on stderr, and the session goes on with a home that the agent cannot
+ * write to.
  */
 must_check int prepare_owner(struct arena *a, const struct launch_opts *o,
 			     struct prepare_owner *out, struct err *err);

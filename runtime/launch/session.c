@@ -1,6 +1,7 @@
 #include "runtime/launch/session.h"
 
 #include "compiler/base/fileio.h"
+#include "runtime/launch/foreign.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,6 +27,7 @@ static int make_folder(struct arena *a, const char *state, struct session *s,
 		       struct err *err)
 {
 	unsigned char random[SESSION_ID_LEN / 2];
+	int rc;
 
 	for (int attempt = 0; attempt < 16; attempt++) {
 		if (getentropy(random, sizeof(random)) < 0)
@@ -33,10 +35,9 @@ static int make_folder(struct arena *a, const char *state, struct session *s,
 		for (size_t i = 0; i < sizeof(random); i++)
 			snprintf(s->id + 2 * i, 3, "%02x", random[i]);
 		s->dir = arena_fmt(a, "%s/sessions/%s", state, s->id).p;
-		if (mkdir(s->dir, 0700) == 0)
-			return 0;
-		if (errno != EEXIST)
-			return err_errno(err, s->dir);
+		rc = fileio_mkdir(AT_FDCWD, s->dir, 0700, err);
+		if (rc != 0)
+			return rc < 0 ? rc : 0;
 	}
 	return err_set(err, -EEXIST, "%s: no free session ID", s->dir);
 }
@@ -48,7 +49,7 @@ static int make_lock(struct arena *a, struct session *s, struct err *err)
 	const char *path = arena_fmt(a, "%s/lock", s->dir).p;
 	struct str pid = arena_fmt(a, "%ld\n", (long)getpid());
 
-	s->lock_fd = open(new, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	s->lock_fd = fileio_create(AT_FDCWD, new, O_RDWR | O_EXCL, 0600);
 	if (s->lock_fd < 0 || flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
 		return err_errno(err, new);
 	if (fileio_write_all(s->lock_fd, pid, err) < 0)
@@ -85,13 +86,17 @@ int session_list(struct arena *a, const char *state, sessions *out,
 	const char *path = arena_fmt(a, "%s/sessions", state).p;
 	DIR *dir = opendir(path);
 	const struct dirent *e;
+	struct stat st;
 
 	if (!dir)
 		return errno == ENOENT ? 0 : err_errno(err, path);
 	while (out->n < SESSION_MAX && (e = readdir(dir))) {
 		struct session *s;
 
-		if (!session_is_id(str_of(e->d_name)))
+		if (!session_is_id(str_of(e->d_name)) ||
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) <
+			    0 ||
+		    foreign_is(&st))
 			continue;
 		s = vec_push(a, out);
 		memcpy(s->id, e->d_name, SESSION_ID_LEN);
@@ -244,14 +249,24 @@ static int by_age(const void *a, const void *b)
 	return strcmp(x->session->id, y->session->id);
 }
 
+static bool is_old(const struct aged *x, time_t now)
+{
+	return now - x->changed.tv_sec > SESSION_KEEP_S;
+}
+
 void session_prune(struct arena *a, const char *state)
 {
+	const char *path = arena_fmt(a, "%s/sessions", state).p;
+	auto_fd int lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	VEC(struct aged) done = {0};
+	time_t now = time(NULL);
 	sessions all = {0};
 	struct err ignored;
 	struct stat st;
 
-	if (session_list(a, state, &all, &ignored) < 0 || all.n <= SESSION_KEEP)
+	/* somebody else is at it */
+	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0 ||
+	    session_list(a, state, &all, &ignored) < 0)
 		return;
 	vec_each(s, &all) {
 		int fd = open_lock(s);
@@ -259,15 +274,15 @@ void session_prune(struct arena *a, const char *state)
 		if (fd < 0 && errno == ENOENT && stat(s->dir, &st) == 0)
 			*vec_push(a, &done) = (struct aged){
 				.session = s,
-				.changed = {st.st_mtime, 0},
+				.changed = st.st_mtim,
 			};
 		fd_close(&fd);
 	}
-	if (done.n <= SESSION_KEEP)
-		return;
-	qsort(done.v, done.n, sizeof(*done.v), by_age);
-	for (uint32_t i = SESSION_KEEP; i < done.n; i++)
-		if (fileio_remove_tree(AT_FDCWD, done.v[i].session->dir,
+	if (done.n)
+		qsort(done.v, done.n, sizeof(*done.v), by_age);
+	for (uint32_t i = 0; i < done.n; i++)
+		if ((i >= SESSION_KEEP || is_old(&done.v[i], now)) &&
+		    fileio_remove_tree(AT_FDCWD, done.v[i].session->dir,
 				       &ignored) < 0)
-			continue; /* another launcher was first */
+			continue; /* it costs room and nothing else */
 }

@@ -13,11 +13,12 @@
 #include "compiler/base/err.h"
 
 #define SESSION_ID_LEN	  12u
-#define SESSION_KEEP	  50u	    /* finished sessions kept for reading */
-#define SESSION_MAX	  100000u   /* folders looked at */
-#define SESSION_SOCKET	  "attach"  /* in its folder: see stage.h */
-#define SESSION_CONTROL	  "control" /* the same: see control.h */
-#define SESSION_GRACE_MAX 86400u    /* seconds */
+#define SESSION_KEEP	  200u	       /* finished sessions kept for reading */
+#define SESSION_KEEP_S	  (30 * 86400) /* so long after their end */
+#define SESSION_MAX	  100000u      /* folders looked at */
+#define SESSION_SOCKET	  "attach"     /* in its folder: see stage.h */
+#define SESSION_CONTROL	  "control"    /* the same: see control.h */
+#define SESSION_GRACE_MAX 86400u       /* seconds */
 
 struct session {
 	char id[SESSION_ID_LEN + 1]; /* lower-case hex digits */
@@ -30,7 +31,8 @@ typedef VEC(struct session) sessions;
 /* Make the folder (0700) and take its lock. */
 must_check int session_new(struct arena *a, const char *state,
 			   struct session *out, struct err *err);
-/* Every session folder, finished or not; none of the locks is taken. */
+/* Every session folder but other users', finished or not; none of the locks is
+ * taken. */
 must_check int session_list(struct arena *a, const char *state, sessions *out,
 			    struct err *err);
 
@@ -62,7 +64,10 @@ uint32_t session_grace(const struct session *s, uint32_t otherwise);
 void session_shut(const struct session *s);
 /* Let go of the lock; finished: and remove it, nothing is left to clean. */
 void session_release(struct session *s, bool finished);
-/* Remove the oldest finished sessions beyond SESSION_KEEP; best effort. */
+/*
+ * Remove finished sessions: the oldest beyond SESSION_KEEP, and those that are
+ * over for SESSION_KEEP_S. Best effort; one at a time.
+ */
 void session_prune(struct arena *a, const char *state);
 bool session_is_id(struct str name);
 

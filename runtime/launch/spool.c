@@ -1,5 +1,7 @@
 #include "runtime/launch/spool.h"
 
+#include "compiler/base/fileio.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,8 +27,7 @@ static int begin(struct spool *s, uint32_t segment)
 	int fd;
 
 	name_of(segment, name);
-	fd = openat(s->dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-		    0600);
+	fd = fileio_create(s->dir_fd, name, O_WRONLY | O_EXCL, 0600);
 	if (fd < 0)
 		return -1;
 	fd_close(&s->fd);
@@ -46,8 +47,8 @@ int spool_open(struct spool *s, const char *dir, struct err *err)
 	*s = (struct spool){.dir_fd = -1, .fd = -1};
 	if (top < 0)
 		return err_errno(err, dir);
-	if (mkdirat(top, SPOOL_FOLDER, 0700) < 0)
-		return err_errno(err, "the folder for the output");
+	if (fileio_mkdir(top, SPOOL_FOLDER, 0700, err) < 0)
+		return err_while(err, "the folder for the output");
 	s->dir_fd =
 		openat(top, SPOOL_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->dir_fd < 0 || begin(s, 1) < 0)

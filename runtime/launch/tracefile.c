@@ -125,7 +125,7 @@ static int begin(struct tracefile *f, struct err *err)
 		return rc;
 	if (n >= (int)sizeof(path))
 		return err_set(err, -ENAMETOOLONG, "%s: name too long", f->dir);
-	f->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	f->fd = fileio_create(AT_FDCWD, path, O_WRONLY | O_EXCL, 0600);
 	if (f->fd < 0 || flock(f->fd, LOCK_SH) < 0)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
 	f->bytes = 0;

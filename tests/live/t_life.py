@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -450,3 +451,76 @@ def resolver_file_is_ours():
     s = shell("", "cat /etc/resolv.conf; hostname; cat /etc/hosts")
     check("nameserver 192.0.0.1" in s.stdout, "the gate resolves", s.stdout)
     check("8.8.8.8" not in s.stdout, "and nobody else", s.stdout)
+
+
+def as_root(where, *args):
+    """As `sudo -E membrane`: root, with the user's HOME."""
+    return subprocess.run(live.the.enter(
+        "env", "-C", str(where.work), "HOME=%s" % where.root,
+        "DOCKER_HOST=" + live.the.docker_host, live.the.membrane, *args),
+        stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=90 * live.SLOW, check=False)
+
+
+def owners(top):
+    """{uid: a path} of all that is there."""
+    return {os.lstat(path).st_uid: path for top, dirs, names in os.walk(top)
+            for path in [os.path.join(top, n) for n in ["."] + dirs + names]}
+
+
+@test
+def state_belongs_to_whose_home_it_is_in():
+    """Once as root with the user's HOME, and then as the user."""
+    with Place("") as where:
+        shutil.rmtree(where.state)
+        where.state = where.root / ".membrane"
+        s = as_root(where, "run", "--", "sh", "-c", "id -u; touch ~/kept")
+        check(s.returncode == 0 and s.stdout == "%d\n" % live.the.uid,
+              "as root", (s.returncode, s.stderr))
+        s = as_root(where, "start", "--", "sh", "-c", "sleep 300")
+        session = s.stdout.strip()
+        check(s.returncode == 0, "as root, detached", s.stderr)
+        mine = owners(where.state)
+        check(set(mine) == {live.the.uid}, "all of it is the user's", mine)
+        s = where.membrane("ps")
+        check(session in s.stdout and "lost" not in s.stdout, "ps", s.stdout)
+        s = where.membrane("run", "--", "sh", "-c", "ls ~/kept; echo ran")
+        check(s.status == 0 and s.stdout.endswith("ran\n") and
+              not s.stderr, "as the user beside it", (s.status, s.stderr))
+        s = where.membrane("stop", session)
+        check(s.status == 3 and "cannot be signalled" in s.stderr,
+              "root's process is root's to stop", (s.status, s.stderr))
+        s = as_root(where, "stop", session)
+        check(s.returncode == 0 and not leftovers(), "stop", s.stderr)
+        # As older versions left it.
+        for name in ("sessions", "trace", "last", "holds.lock", "workspaces"):
+            path = where.state / name
+            for top, dirs, names in os.walk(path):
+                for one in dirs + names:
+                    os.lchown(os.path.join(top, one), 0, 0)
+            os.lchown(path, 0, 0)
+            os.chmod(path, 0o700 if path.is_dir() else 0o600)
+        s = where.membrane("run", "--", "echo", "ran")
+        check(s.status == 0 and s.stdout == "ran\n" and
+              "sessions.of-0" in s.stderr and "holds.lock.of-0" in s.stderr,
+              "said, and passed over", (s.status, s.stderr))
+        s = where.membrane("run", "--", "echo", "ran")
+        check(s.status == 0 and not s.stderr, "said once", s.stderr)
+        one = next((where.state / "sessions").iterdir())
+        os.chown(one, 0, 0)
+        os.chmod(one, 0o700)
+        s = where.membrane("run", "--", "echo", "ran")
+        check(s.status == 0 and "1 session in" in s.stderr and
+              "left alone" in s.stderr, "a session of root's",
+              (s.status, s.stderr))
+        # What somebody else says is not obeyed, and not passed over.
+        config = where.state / "config.yaml"
+        os.chown(config, 4242, 4242)
+        os.chmod(config, 0o644)
+        s = where.membrane("run", "--", "echo", "ran")
+        check(s.status == 125 and not s.stdout and
+              "belongs to user 4242" in s.stderr, "somebody's policy",
+              (s.status, s.stderr))
+        os.chown(config, 0, 0)
+        s = where.membrane("run", "--", "echo", "ran")
+        check(s.stdout == "ran\n", "root's policy", (s.status, s.stderr))

@@ -1,6 +1,8 @@
 #include "runtime/launch/session.h"
 
 #include "compiler/base/fileio.h"
+#include "runtime/launch/foreign.h"
+#include "runtime/launch/holds.h"
 #include "tests/check.h"
 
 #include <errno.h>
@@ -10,6 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 static struct err err;
 
@@ -95,6 +99,95 @@ static void check_inherited(struct arena *a, const char *state)
 	session_release(&s, true);
 }
 
+/* As if all that was done with it had been days ago. */
+static void make_old(const struct session *s, long days)
+{
+	struct timespec t[2];
+
+	clock_gettime(CLOCK_REALTIME, &t[0]);
+	t[0].tv_sec -= days * 86400;
+	t[1] = t[0];
+	CHECK(utimensat(AT_FDCWD, s->dir, t, 0) == 0);
+}
+
+static void check_age(struct arena *a, const char *state)
+{
+	struct session alive, dead, young, old;
+
+	CHECK(session_new(a, state, &alive, &err) == 0);
+	CHECK(session_new(a, state, &dead, &err) == 0);
+	CHECK(session_new(a, state, &young, &err) == 0);
+	CHECK(session_new(a, state, &old, &err) == 0);
+	session_release(&dead, false);
+	session_release(&young, true);
+	session_release(&old, true);
+	make_old(&alive, 90);
+	make_old(&dead, 90);
+	make_old(&young, SESSION_KEEP_S / 86400 - 1);
+	make_old(&old, SESSION_KEEP_S / 86400 + 1);
+	session_prune(a, state);
+	CHECK(exists(alive.dir) && exists(dead.dir) && exists(young.dir));
+	CHECK(!exists(old.dir));
+	CHECK(session_take(&dead, &err) == SESSION_DEAD);
+	session_release(&dead, true);
+	session_release(&alive, true);
+	session_prune(a, state);
+	/* their ends, of which the folders tell, were just now */
+	CHECK(exists(alive.dir) && exists(dead.dir));
+}
+
+#define OTHER 4242
+
+/* What root makes in a user's state folder, and what it left there before. */
+static int check_as_user(struct arena *a, const char *state)
+{
+	struct session s;
+	sessions list = {0};
+	int lock;
+
+	CHECK(setgid(OTHER) == 0 && setuid(OTHER) == 0);
+	CHECK(session_list(a, state, &list, &err) == 0 && list.n == 2);
+	vec_each(one, &list)
+		CHECK(session_take(one, &err) == SESSION_DEAD);
+	CHECK(foreign_set_aside(a, state, true, &err) == 0);
+	CHECK(exists(arena_fmt(a, "%s/holds.lock.of-0", state).p));
+	CHECK(exists(arena_fmt(a, "%s/trace.of-0", state).p));
+	CHECK(!exists(arena_fmt(a, "%s/sessions.of-0", state).p));
+	CHECK(holds_lock(state, &lock, &err) == 0);
+	CHECK(session_new(a, state, &s, &err) == 0);
+	return check_status();
+}
+
+static void check_foreign(struct arena *a, const char *top)
+{
+	const char *state = arena_fmt(a, "%s/theirs", top).p;
+	struct session mine, theirs, other;
+	int status;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		return;
+	CHECK(chmod(top, 0711) == 0 && mkdir(state, 0700) == 0 &&
+	      chown(state, OTHER, OTHER) == 0);
+	CHECK(session_new(a, state, &mine, &err) == 0);
+	CHECK(session_new(a, state, &theirs, &err) == 0);
+	CHECK(session_new(a, state, &other, &err) == 0);
+	session_release(&mine, false);
+	session_release(&theirs, false);
+	session_release(&other, false);
+	/* as an older version left it */
+	CHECK(chown(other.dir, 0, 0) == 0);
+	CHECK(mkdir(arena_fmt(a, "%s/trace", state).p, 0700) == 0);
+	status = open(arena_fmt(a, "%s/holds.lock", state).p, O_CREAT | O_RDWR,
+		      0600);
+	CHECK(status >= 0);
+	close(status);
+	pid = fork();
+	if (pid == 0)
+		_exit(check_as_user(a, state));
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
 static void check_prune(struct arena *a, const char *state)
 {
 	struct session alive, s;
@@ -123,7 +216,9 @@ int main(void)
 	CHECK(!session_is_id(STR("../../../../")));
 	check_life(a, dir);
 	check_inherited(a, dir);
+	check_age(a, dir);
 	check_prune(a, dir);
+	check_foreign(a, dir);
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
 	arena_free(a);
 	return check_status();

@@ -176,6 +176,10 @@ static void check_mode(void)
 	if (geteuid() == 0) {
 		CHECK(chown(path, 1, 0) == 0 && !has("/w", 0xaf));
 		CHECK(add("/w", 1, NULL) == -EPERM);
+		/* root, in a folder of somebody's: that one's word counts */
+		CHECK(chown(state, 1, 0) == 0 && has("/w", 0xaf));
+		CHECK(chown(path, 2, 0) == 0 && !has("/w", 0xaf));
+		CHECK(chown(state, 0, 0) == 0);
 		CHECK(chown(path, 0, 0) == 0 && has("/w", 0xaf));
 	}
 	CHECK(rename(path, arena_fmt(a, "%s/other", state).p) == 0 &&
