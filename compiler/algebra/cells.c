@@ -80,15 +80,14 @@ static void add_edges(struct arena *a, edge_list *to, const ir_ports *ports,
 	}
 }
 
-/* And where a denial of requests is about QUIC. */
+/* And where a denial of requests, or of some ports, is about QUIC. */
 static void add_rule_edges(struct arena *a, edge_list *to, const struct rule *r,
 			   uint32_t id)
 {
 	const struct ir_grant *g = rule_grant(r);
 	ir_ports ports = {0};
 
-	if (!r->deny || !ir_grant_http(g) ||
-	    !ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTPS)) {
+	if (!r->deny || !(inside_denies_tls(g) || inside_quic_names(g))) {
 		add_edges(a, to, &g->ports, id);
 		return;
 	}

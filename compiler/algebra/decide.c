@@ -231,7 +231,7 @@ static bool denies_requests(const struct ir_policy *p,
 	return false;
 }
 
-/* The denial of requests to the name that QUIC could carry on that port. */
+/* The denial about the name that QUIC could get by on that port. */
 static const struct ir_grant *quic_of_name(const struct ir_policy *p,
 					   const struct decide_flow *f)
 {

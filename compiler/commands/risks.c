@@ -211,10 +211,27 @@ static bool is_unread(const struct finder *f, const struct ir_grant *d)
 	return false;
 }
 
+/* Of a name or of requests to it, while '*' grants every other name. */
+static bool is_led_around(const struct finder *f, const struct ir_grant *d)
+{
+	if (!inside_denies(d) || ir_dest_net(&d->dest) ||
+	    d->dest.kind == IR_DEST_ANY)
+		return false;
+	vec_each(g, &f->p->allow)
+		if (g->dest.kind == IR_DEST_ANY && inside_meets(&d->ports, g))
+			return true;
+	return false;
+}
+
 static void find_denials(struct finder *f)
 {
 	const ir_grants *deny = &f->p->deny;
 
+	add_first(f, "denial-led-around", deny, is_led_around,
+		  STR("under '*' a denial by name holds for the name that a "
+		      "client states: another name of the same server, or "
+		      "one that somebody points to its address, leads around "
+		      "it, and so do relays. Grant names instead"));
 	add_first(f, "unnamed-denial", deny, is_unnamed,
 		  STR("at addresses that are granted as such, a denial by "
 		      "name or request holds for the name that a TLS hello "

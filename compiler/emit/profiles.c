@@ -45,8 +45,10 @@ bool profiles_wanted(const struct ir_policy *p)
 	bool direct = inside_unseen(p);
 
 	vec_each(g, &p->allow) {
+		/* Which private address is whose, only names say. */
 		if (concerns(&none, g) &&
-		    !(direct && g->dest.kind == IR_DEST_ANY))
+		    !(direct && g->dest.kind == IR_DEST_ANY &&
+		      !(g->private.set && g->private.v)))
 			return true;
 		if (g->dest.kind == IR_DEST_CIDR && any_meets(p, g))
 			return true;

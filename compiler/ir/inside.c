@@ -43,26 +43,29 @@ bool inside_denies_tls(const struct ir_grant *d)
 	       ir_dest_has_scheme(&d->dest, IR_SCHEME_HTTPS);
 }
 
-/* Requests are of TCP ports as they are written, and of UDP by HTTP/3. */
-static bool may_be_quic(const struct ir_grant *d, const struct ir_port *p)
+/*
+ * What is denied over TCP goes by HTTP/3 on the same number: what is written
+ * of a name's port 443 means its web server, however that is spoken to.
+ */
+static bool may_be_quic(const struct ir_grant *d)
 {
-	if (ir_grant_http(d))
-		return inside_denies_tls(d);
-	return is_named(d) && p->proto == IR_PROTO_UDP;
+	return ir_grant_http(d) ? inside_denies_tls(d) : is_named(d);
 }
 
 bool inside_quic(const struct ir_grant *d, uint16_t port)
 {
 	vec_each(p, &d->ports)
-		if (may_be_quic(d, p) && p->lo <= port && port <= p->hi)
+		if (may_be_quic(d) && p->lo <= port && port <= p->hi)
 			return true;
 	return false;
 }
 
+/* A name that is denied whole does not resolve: nothing is known of it. */
 bool inside_quic_names(const struct ir_grant *d)
 {
-	return is_named(d) && ir_grant_http(d) && ir_dest_name(&d->dest).n &&
-	       ir_dest_has_scheme(&d->dest, IR_SCHEME_HTTPS);
+	return may_be_quic(d) && inside_has_tcp(d) &&
+	       ir_dest_name(&d->dest).n &&
+	       (ir_grant_http(d) || !ports_all(&d->ports));
 }
 
 /* Does a grant of UDP have one of the ports, whatever their protocol? */
@@ -110,7 +113,7 @@ ir_ports inside_quic_ports(struct arena *a, const struct ir_policy *p)
 
 	vec_each(d, &p->deny)
 		vec_each(x, &d->ports) {
-			if (!may_be_quic(d, x))
+			if (!may_be_quic(d))
 				continue;
 			*vec_push(a, &out) = *x;
 			out.v[out.n - 1].proto = IR_PROTO_UDP;
@@ -169,13 +172,8 @@ bool inside_unseen(const struct ir_policy *p)
 	vec_each(d, &p->deny)
 		if (inside_denies(d))
 			return false;
-	vec_each(g, &p->allow) {
+	vec_each(g, &p->allow)
 		if (inside_has_tcp(g) && inside_decrypts(p, g))
 			return false;
-		/* Which private address is whose, only names say. */
-		if (g->dest.kind == IR_DEST_ANY && g->private.set &&
-		    g->private.v)
-			return false;
-	}
 	return true;
 }

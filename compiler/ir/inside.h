@@ -23,10 +23,12 @@
  * UDP states no name that the gate reads. QUIC does to the server, and hides it
  * from who is in between (RFC 9001, section 5.2): to networks and to '*' its
  * first packets are refused on the ports of such denials, whichever name is in
- * them. A request that is denied may go by QUIC too (RFC 9114, section 3.1).
- * Where requests to an address are denied, that holds for names that lead
- * there, too; and where requests to a name are, for the addresses that the name
- * leads to, whichever name a grant of UDP is about.
+ * them. What is denied over TCP, a request or a name on some ports, may go by
+ * QUIC to the same number (RFC 9114, section 3.1). Where requests to an address
+ * are denied, that holds for names that lead there, too; and where requests to
+ * a name are, or some ports of it, for the addresses that the name leads to,
+ * whichever name a grant of UDP is about. Where a name is denied whole it does
+ * not resolve, and which addresses it has nobody knows.
  */
 #ifndef COMPILER_IR_INSIDE_H
 #define COMPILER_IR_INSIDE_H
@@ -41,16 +43,17 @@ bool inside_denies(const struct ir_grant *d);
 bool inside_denies_tls(const struct ir_grant *d);
 /* The TCP ports on which some denial is; normalised, may be empty. */
 ir_ports inside_ports(struct arena *a, const struct ir_policy *p);
-/* Is it one of requests over TLS, or of a name on UDP ports, so that QUIC could
- * be for it on that port? */
+/* Is it one of requests over TLS, or of a name, so that QUIC could be for it on
+ * that port? */
 bool inside_quic(const struct ir_grant *d, uint16_t port);
 /* The UDP ports of those; normalised, may be empty. */
 ir_ports inside_quic_ports(struct arena *a, const struct ir_policy *p);
-/* Is it about requests to names, that QUIC could carry? */
+/* Is it about requests to names that QUIC could carry, or about names on some
+ * ports? */
 bool inside_quic_names(const struct ir_grant *d);
 /* Is it that, and can a grant of UDP by name let it through? */
 bool inside_quic_guards(const struct ir_policy *p, const struct ir_grant *d);
-/* Its TCP ports as UDP's; normalised. */
+/* Its ports as UDP's; normalised. */
 ir_ports inside_quic_same(struct arena *a, const ir_ports *ports);
 /* The network at which it denies requests that QUIC could carry, or NULL. */
 const struct cidr *inside_quic_net(const struct ir_grant *d);

@@ -415,7 +415,9 @@ static inline bool model_denies_quic(const struct model_rule *r,
 	if (model_is_http(r))
 		return r->scheme != MODEL_CLEAR &&
 		       (port->either >> r->ports & 1);
-	return r->who == MODEL_NAME && model_has_port(r, port);
+	/* What is denied over TCP goes by HTTP/3 to the same number. */
+	return r->who == MODEL_NAME &&
+	       (r->ports == 0 || (port->either >> r->ports & 1));
 }
 
 /*
@@ -441,8 +443,8 @@ static inline bool model_quic(const struct model_policy *p,
 						       a->set && a->scope == 0);
 		denied |= model_denies_quic(r, port);
 		at |= r->deny && http && model_covers(r, a);
-		about |=
-			model_denies_quic(r, port) && http && model_names(r, n);
+		about |= model_denies_quic(r, port) && model_names(r, n) &&
+			 (http || r->who == MODEL_NAME);
 	}
 	return !(denied && (blind || at)) && !about;
 }
@@ -512,8 +514,6 @@ static inline bool model_unseen(const struct model_policy *p)
 		const struct model_rule *r = &p->rules[i];
 		bool tcp = r->ports != 6;
 
-		if (!r->deny && r->who == MODEL_ANY && r->private)
-			return false;
 		if (!tcp)
 			continue;
 		if (r->deny && (model_is_http(r) || r->who == MODEL_NAME))
