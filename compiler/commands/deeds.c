@@ -1,5 +1,7 @@
 #include "compiler/commands/deeds.h"
 
+#include "compiler/commands/grantable.h"
+
 #include "compiler/algebra/ask.h"
 #include "compiler/base/ascii.h"
 #include "compiler/base/json.h"
@@ -31,7 +33,7 @@ struct deeds_index {
 void deeds_init(struct deeds *d, struct arena *a)
 {
 	*d = (struct deeds){.a = a,
-			    .refused = summary_new(a),
+			    .refused = summary_new(a, grantable),
 			    .index = arena_new_of(a, struct deeds_index)};
 }
 

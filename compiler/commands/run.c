@@ -1,6 +1,7 @@
 #include "compiler/base/fileio.h"
 #include "compiler/base/limits.h"
 #include "compiler/commands/inputs.h"
+#include "compiler/commands/grantable.h"
 #include "compiler/commands/last.h"
 #include "compiler/commands/outside.h"
 #include "compiler/commands/reached.h"
@@ -190,6 +191,7 @@ static int launch(struct attempt *t)
 			options_value(a, t->o, OPTION_SESSION_ID, NULL),
 		.trace_log = options_value(a, t->o, OPTION_TRACE_LOG, NULL),
 		.no_update = options_get(t->o, OPTION_NO_UPDATE) != NULL,
+		.can_grant = grantable,
 		.keeper = t->keeper,
 	};
 	struct err err;

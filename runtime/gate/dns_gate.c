@@ -71,18 +71,19 @@ int dns_gate_open(struct dns_gate *g, const char *v4, const char *v6,
 static void tell(struct dns_gate *g, const struct dns_flight *f, bool allow,
 		 enum reason reason, const struct addr *addr)
 {
-	char type[16];
+	char type[16], name[DNS_MSG_NAME_TEXT_MAX];
 	struct record r = {
 		.kind = RECORD_RESOLVE,
 		.allow = allow,
 		.reason = reason,
 		.addr = addr,
-		.names = {f->q.name[0] ? f->q.name : "."},
+		.names = {name},
 		.n_names = f->q.has_question,
 		.type = f->q.has_question ? dns_msg_type_text(f->q.type, type)
 					  : NULL,
 	};
 
+	dns_msg_name_text(&f->q, name);
 	if (f->match.n_lines)
 		r.id = f->match.lines[0]->id;
 	g->on_record(g->data, &r);

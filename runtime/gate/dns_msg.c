@@ -74,6 +74,29 @@ static bool name_text(const uint8_t *qname, size_t n,
 	return len > 0;
 }
 
+void dns_msg_name_text(const struct dns_query *q,
+		       char out[DNS_MSG_NAME_TEXT_MAX])
+{
+	ldns_rdf *name;
+	char *text;
+	size_t n;
+
+	snprintf(out, DNS_MSG_NAME_TEXT_MAX, "%s", q->name[0] ? q->name : ".");
+	if (q->name[0] || q->qname_n == 0)
+		return;
+	name = ldns_rdf_new_frm_data(LDNS_RDF_TYPE_DNAME, q->qname_n, q->qname);
+	if (name)
+		ldns_dname2canonical(name);
+	text = name ? ldns_rdf2str(name) : NULL;
+	n = text ? strlen(text) : 0;
+	if (n > 1 && n <= DNS_MSG_NAME_TEXT_MAX) {
+		text[n - 1] = '\0'; /* the root's dot */
+		snprintf(out, DNS_MSG_NAME_TEXT_MAX, "%s", text);
+	}
+	free(text);
+	ldns_rdf_deep_free(name);
+}
+
 static bool take_question(const ldns_pkt *p, struct dns_query *out)
 {
 	const ldns_rr *rr = ldns_rr_list_rr(ldns_pkt_question(p), 0);

@@ -51,6 +51,15 @@ enum dns_msg_todo dns_msg_query(const uint8_t *wire, size_t n,
 				struct dns_query *out,
 				ldns_pkt_rcode *out_rcode);
 
+#define DNS_MSG_NAME_TEXT_MAX (4u * DNS_MSG_QNAME_MAX)
+/*
+ * The name that is asked for, for people, without its last dot: as in a master
+ * file, so that a byte that is no letter of a host name is \DDD, a dot within a
+ * label \. (RFC 1035, 5.1), and no two names look alike. The root is ".".
+ */
+void dns_msg_name_text(const struct dns_query *q,
+		       char out[DNS_MSG_NAME_TEXT_MAX]);
+
 /* A, AAAA, CNAME, SRV, MX, TXT, PTR, HTTPS, SVCB: semantics.md, section 4. */
 bool dns_msg_type_served(uint16_t type);
 /* "A"; "TYPE10" for those without a name. */

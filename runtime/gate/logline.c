@@ -38,6 +38,18 @@ static void copy(char *to, size_t size, const char *from)
 	to[n] = '\0';
 }
 
+/* A part of a name would be another name: it shows that it goes on. */
+static void take_name(char to[LIMIT_NAME_BYTES + 1], const char *from)
+{
+	static const char more[] = "…";
+
+	copy(to, LIMIT_NAME_BYTES + 1, from);
+	if (strlen(from) <= LIMIT_NAME_BYTES)
+		return;
+	copy(to, LIMIT_NAME_BYTES + 2 - sizeof(more), from);
+	strcat(to, more);
+}
+
 static void take_texts(const cJSON *o, struct logline *l)
 {
 	const char *rule = text_of(o, "rule"), *name = text_of(o, "name");
@@ -46,7 +58,7 @@ static void take_texts(const cJSON *o, struct logline *l)
 		copy(l->rule, sizeof(l->rule), rule);
 	/* No host is called that: HAProxy's own word for nothing. */
 	if (strcmp(name, "-") != 0)
-		copy(l->name, sizeof(l->name), name);
+		take_name(l->name, name);
 	copy(l->method, sizeof(l->method), text_of(o, "method"));
 	copy(l->path, sizeof(l->path), text_of(o, "path"));
 	copy(l->error, sizeof(l->error),

@@ -177,7 +177,7 @@ static const char *rcode_text(ldns_pkt_rcode rcode)
 static cJSON *answer_object(const struct record_answer *r, size_t max)
 {
 	cJSON *o = cJSON_CreateObject();
-	char ns[32], type[16];
+	char ns[32], type[16], name[DNS_MSG_NAME_TEXT_MAX];
 
 	add(o, "event", "answer");
 	snprintf(ns, sizeof(ns), "%llu",
@@ -189,7 +189,8 @@ static cJSON *answer_object(const struct record_answer *r, size_t max)
 	add_end(o, "server", "server_port", r->server);
 	cJSON_AddNumberToObject(o, "id", r->q->id);
 	cJSON_AddNumberToObject(o, "bytes", (double)r->bytes);
-	add(o, "name", r->q->name);
+	dns_msg_name_text(r->q, name);
+	add(o, "name", name);
 	add(o, "type", dns_msg_type_text(r->q->type, type));
 	add(o, "rcode", rcode_text(r->rcode));
 	if (r->refused)

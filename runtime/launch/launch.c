@@ -376,7 +376,7 @@ static void init_run(struct launch *l)
 	r->a = l->a;
 	r->session = &l->session;
 	r->gate = arena_new_of(l->a, struct gate);
-	gate_init(r->gate, summary_new(l->a));
+	gate_init(r->gate, summary_new(l->a, l->o.can_grant));
 	r->control = arena_new_of(l->a, struct control);
 	r->control->listen = r->control->client = -1;
 	l->trace_copy = -1;

@@ -18,6 +18,7 @@
 #include "compiler/base/err.h"
 #include "compiler/plan/plan.h"
 #include "runtime/launch/keeper.h"
+#include "runtime/launch/summary.h"
 
 struct launch_opts {
 	const char *state;	     /* absolute; made (0700) when missing */
@@ -28,6 +29,7 @@ struct launch_opts {
 	const char *trace_log;	     /* gets a copy of the decisions; or NULL */
 	bool no_update; /* an image that is not here is an error, no pull */
 	bool quiet;	/* no progress lines, no summary of refusals */
+	summary_can_grant *can_grant;
 	struct keeper *keeper; /* in the background; NULL: where we are */
 };
 

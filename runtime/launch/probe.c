@@ -299,7 +299,7 @@ static int end(struct trial *t, struct err *err)
 static void init_trial(struct trial *t)
 {
 	t->gate = arena_new_of(t->a, struct gate);
-	gate_init(t->gate, summary_new(t->a));
+	gate_init(t->gate, summary_new(t->a, NULL));
 	t->tracer = arena_new_of(t->a, struct tracer);
 	tracer_init(t->tracer);
 	t->values = (struct vectors_values){

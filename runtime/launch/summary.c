@@ -3,9 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
-#define DEST_MAX   80u /* printed bytes of a destination */
-#define METHOD_MAX 20u
-#define WIDTH_MAX  40u /* of its column; longer ones push the rest right */
+#define DEST_MAX     80u /* printed bytes of a destination */
+#define METHOD_MAX   20u
+#define SANDBOX_NAME "membrane" /* --hostname, compiler/emit/docker.c */
+#define WIDTH_MAX    40u /* of its column; longer ones push the rest right */
 
 enum proto { PROTO_NONE, PROTO_TCP, PROTO_UDP, PROTO_OTHER };
 
@@ -24,15 +25,17 @@ struct entry {
 
 struct summary {
 	struct arena *a;
+	summary_can_grant *can_grant;
 	VEC(struct entry) entries; /* in the order first seen */
 	uint64_t allowed, beyond;
 };
 
-struct summary *summary_new(struct arena *a)
+struct summary *summary_new(struct arena *a, summary_can_grant *can)
 {
 	struct summary *s = arena_new_of(a, struct summary);
 
 	s->a = a;
+	s->can_grant = can;
 	return s;
 }
 
@@ -236,23 +239,30 @@ static bool print_rule(const struct entry *e, struct buf *out)
 	return true;
 }
 
-/* What a destination may consist of, so that the line can be copied. */
-static bool can_be_written(const struct entry *e)
+/* Why no line in a policy is advised for the name, or NULL. */
+static const char *why_none(const struct summary *s, const struct entry *e)
 {
-	for (size_t i = 0; i < e->dest.n; i++)
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWX"
-			    "YZ0123456789-_.:",
-			    e->dest.p[i]))
-			return false;
-	return e->dest.n > 0 && e->dest.n <= 253;
+	if (!e->is_name)
+		return NULL;
+	if (!s->can_grant || !s->can_grant(s->a, e->dest))
+		return "no policy can grant such a name";
+	/* What is granted already is no stranger. */
+	if (e->reason != REASON_NO_GRANT ||
+	    str_find(e->dest, '.', 0) < e->dest.n)
+		return NULL;
+	return str_is(e->dest, SANDBOX_NAME)
+		       ? "the sandbox's own host name"
+		       : "one label is no public name: grant it by hand where "
+			 "your own resolver knows it";
 }
 
 /* The entry of `allow` for it, or false where no line would help. */
-static bool print_grant(const struct entry *e, struct buf *out)
+static bool print_grant(const struct summary *s, const struct entry *e,
+			struct buf *out)
 {
 	bool v6 = !e->is_name && str_find(e->dest, ':', 0) < e->dest.n;
 
-	if (!can_be_written(e) || e->proto == PROTO_OTHER)
+	if (e->dest.n == 0 || e->proto == PROTO_OTHER || why_none(s, e))
 		return false;
 	if (e->reason == REASON_PRIVATE_ADDRESS && e->is_name) {
 		buf_addf(out, "{dest: %.*s, private: true}", STR_ARG(e->dest));
@@ -278,18 +288,21 @@ static bool print_grant(const struct entry *e, struct buf *out)
 	return true;
 }
 
-static void print_remedy(struct arena *a, const struct entry *e,
+static void print_remedy(const struct summary *s, const struct entry *e,
 			 struct buf *out)
 {
+	const char *why = why_none(s, e);
 	struct buf grant;
 
-	buf_init(&grant, a);
-	if (print_grant(e, &grant)) {
+	buf_init(&grant, s->a);
+	if (print_grant(s, e, &grant)) {
 		buf_addf(out, "add to .membrane.yaml:  allow: [%s]", grant.p);
 	} else if (e->source.n && e->line) {
 		buf_addf(out, "%s (", reason_about(e->reason));
 		summary_escape(out, e->source, DEST_MAX);
 		buf_addf(out, ":%u)", e->line);
+	} else if (why && e->reason == REASON_NO_GRANT) {
+		buf_adds(out, why);
 	} else {
 		buf_adds(out, reason_about(e->reason));
 	}
@@ -347,7 +360,7 @@ void summary_print(const struct summary *s, const char *log, bool colour,
 			 (int)width, dest.p, off, (int)digits,
 			 (unsigned long long)total(e), yellow, (int)reason,
 			 reason_name(e->reason), off);
-		print_remedy(s->a, e, out);
+		print_remedy(s, e, out);
 		buf_addc(out, '\n');
 	}
 	if (all > SUMMARY_LINES_MAX)

@@ -22,7 +22,12 @@
 
 struct summary;
 
-struct summary *summary_new(struct arena *a);
+/* Is it a name that an `allow` could hold? Of whom the grammar is. */
+typedef bool summary_can_grant(struct arena *a, struct str name);
+
+/* can: NULL where nothing is printed. */
+struct summary *summary_new(struct arena *a, summary_can_grant *can);
+
 enum summary_news {
 	SUMMARY_PERMITTED,
 	SUMMARY_KNOWN, /* refused as before, or there is no room to tell */

@@ -99,6 +99,23 @@ static void as_answer(const uint8_t *data, size_t size)
 	dns_msg_done(&a);
 }
 
+/* Printable, and the one text of that name. */
+static void check_text(const struct dns_query *q)
+{
+	char text[DNS_MSG_NAME_TEXT_MAX];
+	ldns_rdf *back, *name;
+
+	dns_msg_name_text(q, text);
+	must(text[0]);
+	for (const char *c = text; *c; c++)
+		must(*c > ' ' && *c < 127);
+	back = ldns_dname_new_frm_str(text);
+	name = ldns_rdf_new_frm_data(LDNS_RDF_TYPE_DNAME, q->qname_n, q->qname);
+	must(back && name && ldns_dname_compare(back, name) == 0);
+	ldns_rdf_deep_free(back);
+	ldns_rdf_deep_free(name);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	ldns_pkt_rcode rcode = LDNS_RCODE_NOERROR;
@@ -114,6 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ldns_pkt_free(replied(&q, rcode, NULL, 512));
 		break;
 	case DNS_MSG_ASK:
+		check_text(&q);
 		n = dns_msg_ask(&q, 1, out, sizeof(out));
 		must(n > 0 &&
 		     dns_msg_query(out, n, &again, &rcode) == DNS_MSG_ASK);

@@ -67,10 +67,11 @@ def resolve(name):
 
 
 def put_name(name):
+    """As in a master file: \\056 is a dot within a label."""
     out = b""
     for label in name.split("."):
         if label:
-            raw = label.encode("latin-1")
+            raw = label.replace("\\056", ".").encode("latin-1")
             out += bytes([len(raw)]) + raw
     return out + b"\0"
 

@@ -62,6 +62,25 @@ def another_resolver_can_be_granted():
 
 
 @test
+def odd_names_are_on_record_as_they_are():
+    odd = {".": ".", "a\\056b.test": "a\\.b.test", "\x1b[m.test":
+           "\\027[m.test", "a\0b.test": "a\\000b.test", "membrane":
+           "membrane", "wpad": "wpad", "-x.test": "-x.test",
+           "_tcp.fine.test": "_tcp.fine.test"}
+    s = session("allow: [site.test]\n", [ask(name) for name in odd])
+    for result in s.tried:
+        check(rcode(result, NXDOMAIN), "refused", result)
+    seen = [d["name"] for d in s.decided if d["verdict"] == "deny"]
+    check(seen == list(odd.values()), "each by a name of its own", seen)
+    lines = {line.split()[0]: line for line in s.stderr.splitlines()
+             if line.startswith("  ")}
+    check(set(lines) == set(odd.values()), "and in the summary", s.stderr)
+    advised = {n for n, line in lines.items() if "allow: [" in line}
+    check(advised == {"_tcp.fine.test"}, "which advises what can be granted",
+          s.stderr)
+
+
+@test
 def udp_and_tcp_answer_alike():
     s = session("allow: [site.test, many.test, truncated.test]\n", [
         ask("site.test"), ask("site.test", tcp=True),

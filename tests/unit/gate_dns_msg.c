@@ -111,6 +111,48 @@ static const char *name_of(const char *body, size_t n)
 	return dns_msg_query(wire, n, &q, &rcode) == DNS_MSG_ASK ? q.name : "?";
 }
 
+static const char *shown(const char *body, size_t n)
+{
+	static char text[DNS_MSG_NAME_TEXT_MAX];
+	struct dns_query q;
+	ldns_pkt_rcode rcode;
+
+	n = raw(7, 0, one, body, n);
+	if (dns_msg_query(wire, n, &q, &rcode) != DNS_MSG_ASK)
+		return "?";
+	dns_msg_name_text(&q, text);
+	return text;
+}
+
+static void names_for_people(void)
+{
+	char body[300];
+	size_t n = 0;
+
+	CHECK(strcmp(shown(BODY("\0" A_IN)), ".") == 0);
+	CHECK(strcmp(shown(BODY("\1A\4Test\0" A_IN)), "a.test") == 0);
+	CHECK(strcmp(shown(BODY("\4A.bc\4test\0" A_IN)), "a\\.bc.test") == 0);
+	CHECK(strcmp(shown(BODY("\2a.\0" A_IN)), "a\\.") == 0);
+	CHECK(strcmp(shown(BODY("\1.\0" A_IN)), "\\.") == 0);
+	CHECK(strcmp(shown(BODY("\4a\0bc\4test\0" A_IN)), "a\\000bc.test") ==
+	      0);
+	CHECK(strcmp(shown(BODY("\3\033[m\1x\0" A_IN)), "\\027[m.x") == 0);
+	CHECK(strcmp(shown(BODY("\4a\\bc\4test\0" A_IN)), "a\\\\bc.test") == 0);
+	CHECK(strcmp(shown(BODY("\2\303\244\4test\0" A_IN)),
+		     "\\195\\164.test") == 0);
+	CHECK(strcmp(shown(BODY("\3a b\4test\0" A_IN)), "a\\032b.test") == 0);
+	/* the longest */
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned size = i < 3 ? 63 : 61;
+
+		body[n] = (char)size;
+		memset(body + n + 1, 1, size);
+		n += size + 1;
+	}
+	memcpy(body + n, "\0" A_IN, 5);
+	CHECK(strlen(shown(body, n + 5)) == 250 * 4 + 3);
+}
+
 static void odd_names(void)
 {
 	char body[300];
@@ -341,6 +383,7 @@ int main(void)
 	queries();
 	hostile_queries();
 	odd_names();
+	names_for_people();
 	foreign_answers();
 	chains();
 	sizes();

@@ -37,6 +37,23 @@ static bool line(const char *text)
 	"\"addr\":\"203.0.113.11\",\"port\":443,\"up\":432,\"down\":70000,"    \
 	"\"name\":\"b.test\"}"
 
+/* What is too long shows that it goes on. */
+static void long_names(void)
+{
+	char text[600], name[301];
+
+	for (size_t n = 253; n <= 300; n += 47) {
+		memset(name, 'a', n);
+		name[n] = '\0';
+		snprintf(text, sizeof(text),
+			 "{\"k\":\"conn\",\"verdict\":\"deny\","
+			 "\"reason\":\"no-grant\",\"name\":\"%s\"}",
+			 name);
+		CHECK(line(text) && strlen(l.name) == 253);
+		CHECK((strcmp(l.name + 250, "…") == 0) == (n > 253));
+	}
+}
+
 static void connections(void)
 {
 	CHECK(line(CONN("allow", "granted") "\n") && l.allow && l.tls);
@@ -462,6 +479,7 @@ static void fake_haproxy(void)
 int main(void)
 {
 	connections();
+	long_names();
 	requests();
 	onwards();
 	answers();

@@ -39,7 +39,7 @@ static struct outcome play(struct arena *a, const char *script)
 
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0 &&
 	      fileio_mkdirs(dir, 0700, &err) == 0);
-	gate_init(g, summary_new(a));
+	gate_init(g, summary_new(a, NULL));
 	CHECK(gate_start(g, argv, dir, -1, &err) == 0);
 	if (gate_hello(g, STR("hello\n"), &err) < 0)
 		CHECK(err.code == -EPIPE); /* it was quick to end */
@@ -137,7 +137,7 @@ static void check_missing(struct arena *a)
 	struct gate *g = arena_new_of(a, struct gate);
 	char *argv[] = {arena_cstr(a, STR("membrane-no-such-program")), NULL};
 
-	gate_init(g, summary_new(a));
+	gate_init(g, summary_new(a, NULL));
 	CHECK(gate_start(g, argv, dir, -1, &err) == -ENOENT);
 	CHECK(strstr(err.text, "membrane-no-such-program"));
 	gate_done(g);
