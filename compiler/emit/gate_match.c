@@ -164,6 +164,8 @@ static bool any_scheme(const profile_list *l)
 	return false;
 }
 
+#define WORDS 48u /* behind an ACL's: HAProxy takes 64 in a line */
+
 void gate_match_acls(struct gate *g, const char *s)
 {
 	struct cfg *c = &g->c;
@@ -172,12 +174,15 @@ void gate_match_acls(struct gate *g, const char *s)
 	char text[CIDR_TEXT_MAX];
 	bool is_tls = s[0] == 's'; /* before it is decrypted */
 
-	/* In one line: one look into a tree, not one for each network. */
-	buf_adds(c->out, "    acl private dst");
-	for (size_t i = 0; (special = addr_special(i)); i++) {
+	/* Many in a line: one look into a tree, not one for each network. */
+	for (size_t i = 0, n = 0; (special = addr_special(i)); i++) {
 		/* HAProxy looks up IPv4 addresses as mapped ones, too. */
-		if (!addr_mapped(&special->net.addr, &ignored))
-			buf_addf(c->out, " %s", cidr_text(&special->net, text));
+		if (addr_mapped(&special->net.addr, &ignored))
+			continue;
+		if (n++ % WORDS == 0)
+			buf_addf(c->out, "%s    acl private dst",
+				 n > 1 ? "\n" : "");
+		buf_addf(c->out, " %s", cidr_text(&special->net, text));
 	}
 	buf_addc(c->out, '\n');
 	if (any_scheme(&g->p->allow) || any_scheme(&g->p->deny)) {
