@@ -5,6 +5,8 @@
 #   make run        install what is missing, build, prepare the images, demo
 #   make check      install what the tests need, run all of them
 #   make test       unit tests and golden cases only (no root, no Docker)
+#   make check-all  and what takes an hour: a fault at every step of a session,
+#                   200 sessions in a row and 50 at once
 #   make guest      the tracer on Debian's own kernels, emulated; ARCH=arm64
 #   make stock      whole sessions on stock Debian hosts, emulated
 #   make install    PREFIX=/usr/local DESTDIR=
@@ -263,7 +265,7 @@ uninstall:
 # --- images and tests ------------------------------------------------------
 
 # What a fresh machine needs, and only what is missing: image/setup.sh.
-.PHONY: run images test check guest stock fuzzers fuzz live bench
+.PHONY: run images test check check-all guest stock fuzzers fuzz live bench
 run:
 	@image/run.sh
 
@@ -273,6 +275,9 @@ images: all
 
 check:
 	@tests/check.sh
+
+check-all: check
+	FAULTS=all MANY=all tests/live/run faults many
 
 test: all units
 	tests/layers

@@ -24,7 +24,7 @@ run=(docker.io/dockerd ?docker-cli/docker iptables/iptables haproxy/haproxy
 # Only where debian:bookworm-slim cannot be pulled; image/base.sh asks.
 base=(debootstrap/debootstrap)
 test=(?libclang-rt-dev libhttp-parser-dev llvm/llvm-symbolizer nftables/nft iproute2/ip
-	python3/python3 python3-h2 python3-jsonschema python3-yaml openssl/openssl
+	python3/python3 python3-h2 python3-jsonschema python3-yaml openssl/openssl strace/strace
 	util-linux/unshare procps/ps git/git passwd/useradd zsh/zsh
 	fish/fish mandoc/mandoc ?qemu-system-x86 ?busybox-static)
 bench=(?mitmproxy/mitmdump)
