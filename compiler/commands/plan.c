@@ -6,6 +6,7 @@
 #include "compiler/commands/reached.h"
 #include "compiler/commands/say.h"
 #include "compiler/emit/emit.h"
+#include "runtime/launch/scan.h"
 
 /* --emit=NAME: one artefact as it is in the plan. */
 static int emit(struct arena *a, const struct compilation *c, struct str name)
@@ -62,6 +63,9 @@ int command_plan(struct arena *a, const struct options *o)
 
 	if (status == STATUS_OK) {
 		reached_say(c.a, &in);
+		if (scan_is_readonly(in.workspace))
+			say("you cannot write to the workspace's folder, so "
+			    "'run' makes all of it read-only");
 		status = show(o, &in, &c);
 		if (status == STATUS_OK && inputs_denied(o, &c, true))
 			status = STATUS_REFUSED;

@@ -100,7 +100,7 @@ static int look(struct finder *f, const char *workspace,
 	auto_fd int root = open(workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct str path = str_of(workspace);
 	struct mountsplan m;
-	struct scan found;
+	struct scan found = {0};
 	int rc;
 
 	if (root < 0 || !mounts)

@@ -92,6 +92,7 @@ static int set_values(struct launch *l, struct err *err)
 		.state = l->o.state,
 		.owner = l->owner.text,
 		.tty = streams.tty,
+		.readonly = scan_is_readonly(l->o.workspace),
 		.command = l->o.command,
 		.env = from_environment,
 	};
@@ -121,7 +122,8 @@ static int find_masks(struct launch *l, struct err *err)
 	const struct plan_file *f = plan_file(l->o.plan, "mounts.plan");
 	struct masks_opts o = {.state = l->o.state,
 			       .session = l->session.id,
-			       .workspace = l->o.workspace};
+			       .workspace = l->o.workspace,
+			       .readonly = l->values.readonly};
 	struct masks *m = arena_new_of(l->a, struct masks);
 	int rc;
 
@@ -131,6 +133,10 @@ static int find_masks(struct launch *l, struct err *err)
 	rc = masks_prepare(l->a, &o, m, err);
 	if (rc < 0)
 		return rc;
+	if (o.readonly && !l->o.quiet)
+		fputs("membrane: you cannot write to the workspace's folder, "
+		      "so all of it is read-only for the command\n",
+		      stderr);
 	vec_each(note, &m->notes)
 		if (!l->o.quiet)
 			fprintf(stderr, "membrane: %.*s\n", STR_ARG(*note));

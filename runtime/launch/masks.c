@@ -72,7 +72,8 @@ static void arrange(struct arena *a, const struct scan *found,
 	for (uint32_t i = 0; i < n; i++) {
 		const struct mask *m = &all[i];
 		bool in_readonly =
-			readonly.n && wspath_below(m->path, readonly);
+			found->readonly ||
+			(readonly.n && wspath_below(m->path, readonly));
 
 		if (i && str_eq(m->path, last))
 			continue;
@@ -426,7 +427,7 @@ static int prepare(struct arena *a, const struct masks_opts *o,
 {
 	struct mountsplan plan;
 	struct gitfound git;
-	struct scan found;
+	struct scan found = {.readonly = o->readonly};
 	int rc = mountsplan_read(a, o->plan, &plan, err);
 
 	if (rc == 0)
@@ -437,7 +438,8 @@ static int prepare(struct arena *a, const struct masks_opts *o,
 	gitfound_look(a, h->root_path, &found, &git);
 	gitfound_hold(a, &git, &plan);
 	hide_state(a, str_of(state), h->root_path, &found);
-	rc = holds_make(h, &plan, &found, err);
+	if (!found.readonly) /* else nobody can make what is missing */
+		rc = holds_make(h, &plan, &found, err);
 	if (rc < 0)
 		return rc;
 	out->entries = found.entries;

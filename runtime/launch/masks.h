@@ -19,6 +19,7 @@ struct masks_opts {
 	const char *session;   /* its ID */
 	const char *workspace; /* absolute; links are resolved */
 	struct str plan;       /* the text of mounts.plan */
+	bool readonly; /* the workspace is mounted so: scan_is_readonly() */
 };
 
 struct masks {

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -52,11 +53,34 @@ static int make_home(const char *state, const struct prepare_owner *owner,
 	if (!quiet)
 		fprintf(stderr,
 			"membrane: warning: %s belongs to user %ld and the "
-			"workspace to user %ld: the command cannot use its "
+			"command runs as user %ld: it cannot use its "
 			"home (chown -R %s %s)\n",
 			owner->home, (long)st.st_uid, (long)owner->uid,
 			owner->text, owner->home);
 	return 0;
+}
+
+static bool is_member(gid_t group)
+{
+	gid_t groups[NGROUPS_MAX];
+	int n = getgroups(NGROUPS_MAX, groups);
+
+	for (int i = 0; i < n; i++)
+		if (groups[i] == group)
+			return true;
+	return group == getegid();
+}
+
+/*
+ * The owner, for root and for the owner. Anybody else has their own rights
+ * there, and not the owner's.
+ */
+static void find_user(const struct stat *st, struct prepare_owner *out)
+{
+	bool own = geteuid() == 0 || geteuid() == st->st_uid;
+
+	out->uid = own ? st->st_uid : geteuid();
+	out->gid = own || is_member(st->st_gid) ? st->st_gid : getegid();
 }
 
 int prepare_owner(struct arena *a, const struct launch_opts *o,
@@ -69,9 +93,8 @@ int prepare_owner(struct arena *a, const struct launch_opts *o,
 	if (!S_ISDIR(st.st_mode))
 		return err_set(err, -ENOTDIR, "%s: not a directory",
 			       o->workspace);
-	out->uid = st.st_uid;
-	out->gid = st.st_gid;
-	out->text = arena_fmt(a, "%ld:%ld", (long)st.st_uid, (long)st.st_gid).p;
+	find_user(&st, out);
+	out->text = arena_fmt(a, "%ld:%ld", (long)out->uid, (long)out->gid).p;
 	out->home = arena_fmt(a, "%s/home", o->state).p;
 	return make_home(o->state, out, o->quiet, err);
 }

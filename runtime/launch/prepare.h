@@ -14,7 +14,10 @@
 
 #define PREPARE_RESOLVER DOCKER_LINK_GATEWAY /* the gate's end */
 
-/* UID:GID of the workspace's owner, and its home folder. */
+/*
+ * Whom the command runs as, and its home folder: the workspace's owner, or who
+ * launches it where that is neither root nor the owner.
+ */
 struct prepare_owner {
 	uid_t uid;
 	gid_t gid;

@@ -487,7 +487,7 @@ static int scan_root(struct scanner *s, enum pass pass)
 		return -errno;
 	s->pass = pass;
 	s->n = s->depth = 0;
-	return scan_dir(s, fd, COVER_NONE);
+	return scan_dir(s, fd, s->out->readonly ? COVER_READONLY : COVER_NONE);
 }
 
 /* Below each directory mask; readonly ones were entered unless by a link. */
@@ -527,12 +527,17 @@ static int find_hard_links(struct scanner *s)
 	return rc == 0 && s->n_inodes ? scan_root(s, PASS_LINKS) : rc;
 }
 
+bool scan_is_readonly(const char *workspace)
+{
+	return faccessat(AT_FDCWD, workspace, W_OK, AT_EACCESS) < 0;
+}
+
 int scan_workspace(struct arena *a, int root, struct str root_path,
 		   const struct mountsplan *plan, struct scan *out,
 		   struct err *err)
 {
 	struct scanner *s = arena_new_of(a, struct scanner);
-	struct scan found = {0};
+	struct scan found = {.readonly = out->readonly};
 	size_t front =
 		root_path.n > plan->target.n ? root_path.n : plan->target.n;
 	int rc;

@@ -53,6 +53,7 @@ struct scan {
 	/* What may belong to repositories: folders with a HEAD in them, and
 	 * each .git that is no folder; not what masks hide. */
 	scan_paths heads, gitlinks;
+	bool readonly;	  /* the whole workspace: scan_is_readonly() */
 	uint64_t entries; /* looked at, not counting what masks hide */
 };
 
@@ -60,7 +61,13 @@ struct scan {
 #define SCAN_DEPTH 250
 
 /*
- * Look over the workspace.
+ * May the user not write to this folder? Then the command must not either: the
+ * workspace is mounted read-only, whole.
+ */
+must_check bool scan_is_readonly(const char *workspace);
+/*
+ * Look over the workspace. Where out->readonly is set before, nothing needs to
+ * be kept as it is but other file systems that are mounted below.
  *
  * root       its directory, open for reading; borrowed
  * root_path  its absolute, real path: what absolute links are compared with

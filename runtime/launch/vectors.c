@@ -367,6 +367,16 @@ static int replace_mount(struct expansion *x, struct str word, struct buf *out)
 	return 0;
 }
 
+static bool is_workspace(struct str mount)
+{
+	struct str field;
+
+	while (str_field(&mount, ',', &field))
+		if (str_is(field, "source={workspace}"))
+			return true;
+	return false;
+}
+
 static int expand_text(struct expansion *x, const char *word, bool is_mount)
 {
 	struct str text = str_of(word);
@@ -381,6 +391,8 @@ static int expand_text(struct expansion *x, const char *word, bool is_mount)
 		is_mount = true;
 	}
 	rc = is_mount ? replace_mount(x, text, &b) : replace(x, text, &b);
+	if (is_mount && x->values->readonly && is_workspace(text))
+		buf_adds(&b, ",readonly");
 	return rc < 0 ? rc : add_word(x, b.n ? b.p : "");
 }
 

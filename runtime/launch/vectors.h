@@ -7,6 +7,8 @@
  * are replaced as text, `{{` and `}}` are a brace; as whole words `{masks}`,
  * `{terminal}`, `{owner}`, `{tracing}` and `{command}` stand for words:
  * `{terminal}` for --interactive and, for a terminal, --tty VECTORS_NO_KEYS.
+ * The mount whose source is `{workspace}` alone is read-only where the user
+ * could not write there.
  * Replaced text is never looked at again. Anything else in braces refuses the
  * vector.
  */
@@ -52,6 +54,7 @@ struct vectors_values {
 	const char *session, *workspace, *home, *state;
 	const char *owner;	  /* "UID:GID" */
 	bool tty;		  /* the command gets a terminal */
+	bool readonly;		  /* the workspace's mount is */
 	bool narrow;		  /* Docker lets CAP_BPF alone load programs */
 	const char *const *masks; /* words */
 	size_t n_masks;

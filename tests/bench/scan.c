@@ -87,7 +87,7 @@ static double scan_once(int root, const char *path, unsigned *out_masks,
 {
 	struct arena *a = arena_new();
 	struct mountsplan plan;
-	struct scan found;
+	struct scan found = {0};
 	struct err err;
 	double from = now_ms();
 

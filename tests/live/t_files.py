@@ -171,6 +171,58 @@ def nothing_is_written_through_an_agents_link():
 
 
 @test
+def a_workspace_that_one_may_only_read_is_read_only():
+    files = {"a": "text\n", ".env": "secret\n", "mine/b": "text\n",
+             "deep/er/.env": "secret\n"}
+    with Place("ignore: [.env]\nreadonly: [a]\n", files=files) as where:
+        for path in (where.work, where.work / "a", where.work / "deep"):
+            os.chown(path, 0, 0)
+        s = inside(where, "id -u; cat a mine/b .env deep/er/.env; touch made; "
+                   "touch mine/made; touch deep/er/made; mkdir .git; "
+                   "chmod 777 .; rm -f a; mv deep gone; echo end")
+        check(s.status == 0 and s.stdout.split() ==
+              [str(live.the.uid), "text", "text", "end"], "seen",
+              (s.status, s.stdout, s.stderr))
+        check(s.stderr.count("Read-only file system") >= 5 and
+              "all of it is read-only" in s.stderr, "said", s.stderr)
+        check(sorted(p.name for p in where.work.iterdir()) == sorted(
+            {".env", "a", "deep", "mine", "probe.py"}) and
+              os.listdir(where.work / "mine") == ["b"] and
+              os.listdir(where.work / "deep/er") == [".env"],
+              "nothing was made", list(where.work.rglob("*")))
+        s = where.membrane("plan")
+        check(s.status == 0 and "makes all of it read-only" in s.stderr,
+              "plan", s.stderr)
+        # One's own folder, without the right: the command cannot take it.
+        os.chown(where.work, live.the.uid, live.the.gid)
+        os.chmod(where.work, 0o555)
+        s = inside(where, "chmod 755 .; touch made; echo end")
+        check(s.stdout == "end\n" and not (where.work / "made").exists(),
+              "of one's own", (s.status, s.stderr))
+        os.chmod(where.work, 0o755)
+        s = inside(where, "touch made; echo end")
+        check((where.work / "made").exists() and not s.stderr, "with it",
+              s.stderr)
+
+
+@test
+def somebody_elses_workspace_gives_nobody_its_owners_rights():
+    files = {"a": "text\n", "theirs": "secret\n"}
+    with Place("", files=files) as where:
+        os.chown(where.work, 4242, live.the.gid)
+        os.chmod(where.work, 0o775)
+        os.chown(where.work / "theirs", 4242, 4242)
+        os.chmod(where.work / "theirs", 0o600)
+        s = inside(where, "id -u; id -g; cat a theirs; touch made ~/kept; "
+                   "echo end")
+        check(s.status == 0 and s.stdout.split() ==
+              [str(live.the.uid), str(live.the.gid), "text", "end"], "seen",
+              (s.status, s.stdout, s.stderr))
+        check((where.work / "made").stat().st_uid == live.the.uid and
+              (where.state / "home/kept").exists(), "written", s.stderr)
+
+
+@test
 def unreadable_directory_is_masked_whole():
     with Place("ignore: [.env]\n", files={"shut/x": "secret\n"}) as where:
         os.chmod(where.work / "shut", 0o000)

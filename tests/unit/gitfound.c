@@ -67,7 +67,7 @@ static void look(struct bed *b)
 	struct str plan = STR("membrane-mounts 1\nworkspace /workspace\n");
 	int root = open(b->ws.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct mountsplan m;
-	struct scan found;
+	struct scan found = {0};
 
 	CHECK(mountsplan_read(b->a, plan, &m, &b->err) == 0);
 	CHECK(scan_workspace(b->a, root, b->ws, &m, &found, &b->err) == 0);

@@ -123,6 +123,31 @@ static void check_cases(struct arena *a)
 	}
 }
 
+/* The workspace's mount, and no other that begins like it. */
+static void check_readonly(struct arena *a)
+{
+	static const char json[] = WRAP(
+		"\"g\"", "\"--mount=type=bind,source={workspace},target=/w\","
+			 "\"--mount=type=bind,source={home},target=/h\","
+			 "\"--mount=type=bind,source={workspace}/x,target=/x\","
+			 "\"source={workspace}\"");
+	static const char want[] =
+		"docker|run|--mount=type=bind,source=/ws,target=/w%s|"
+		"--mount=type=bind,source=%s,target=/h|"
+		"--mount=type=bind,source=/ws/x,target=/x|source=/ws";
+	struct vectors_values v = base;
+	const char *got;
+	int code;
+
+	v.workspace = "/ws";
+	got = expand(a, json, &v, &code);
+	CHECK(got && strcmp(got, arena_fmt(a, want, "", v.home).p) == 0);
+	v.readonly = true;
+	got = expand(a, json, &v, &code);
+	CHECK(got &&
+	      strcmp(got, arena_fmt(a, want, ",readonly", v.home).p) == 0);
+}
+
 static void check_more(struct arena *a)
 {
 	struct vectors_values v = base;
@@ -167,6 +192,7 @@ int main(void)
 
 	check_cases(a);
 	check_more(a);
+	check_readonly(a);
 	arena_free(a);
 	return check_status();
 }
