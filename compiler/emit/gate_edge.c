@@ -18,7 +18,8 @@
 	      "][^\\n]*\\n))"
 #define LIKE_HTTP                                                              \
 	BEGIN "([" TOK "]+[" BLANK "][^\\n]*[" BLANK                           \
-	      "]HTTP/|(GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE|"  \
+	      "](?i:HTTP)/"                                                    \
+	      "|(GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE|"        \
 	      "PRI)([ \\t\\x0b\\x0c]|\\r[^\\n]))"
 
 /* The same in hexadecimal: a NUL may stand in the target, nowhere else. */
@@ -29,7 +30,7 @@
 #define HEX_TLS	   "1[4578](0[^3]|[^0].)|[89A-F].(..){3}"
 #define HEX_DECIDED                                                            \
 	"^(" HEX_TLS "|(0[9A-D]|20)*(00|" HEX_TOK "+00|" HEX_TARGET "0A))"
-#define HEX_HTTP HEX_BEGIN HEX_TARGET HEX_BLANK "485454502F"
+#define HEX_HTTP HEX_BEGIN HEX_TARGET HEX_BLANK "[46]8([57]4){2}[57]02F"
 
 enum edge {
 	EDGE_RAW,     /* other protocols may pass, and servers speak first */
@@ -193,8 +194,10 @@ static void put_hops(struct cfg *c)
 {
 	cfg_section(c, "backend nowhere");
 	cfg_line(c, "mode tcp");
-	cfg_section(c, "backend direct");
+	cfg_section(c, "# another protocol, unless a request is found in it");
+	buf_adds(c->out, "backend direct\n");
 	cfg_line(c, "mode tcp");
+	cfg_line(c, "filter lua.late");
 	cfg_line(c, "server origin 0.0.0.0");
 	cfg_section(c, "# nobody spoke: when the client is the first to, its "
 		       "bytes are looked at after all");

@@ -1,5 +1,5 @@
 """TLS by name: what a hello says, and what the server behind it saw."""
-from l7 import (API, H2, OTHER, SITE, connected, reached, reasons,
+from l7 import (API, H2, OTHER, RAW, SITE, connected, reached, reasons,
                 request, web)
 from live import check, session, test
 from origin import RETRY
@@ -219,6 +219,36 @@ def a_name_that_comes_late_is_checked_all_the_same():
           s.arrived("hello"))
     check(not s.arrived("http", host="neighbour.test"), "no request",
           s.arrived("http"))
+
+
+@test
+def a_request_behind_something_else_is_one_too():
+    # raw.test's server takes whatever has an empty line in it as a request.
+    ask = request("/x", "neighbour.test")
+    odd = [ask.replace("HTTP", "http"), ask.lower(), "\xef\xbb\xbf" + ask,
+           "junk\r\n" + ask, "\0" + ask, "\r\n" * 9 + ask, " \t" + ask,
+           "junk\r\nget /x\r\n\r\n", "junk\r\nPRI * HTTP/2.0\r\n\r\n"]
+    tries = [["http", RAW, port, text] for text in odd
+             for port in (80, 8000)]
+    parts = [["http", RAW, 80, text.replace("/", "/\0PAUSE\0", 1)]
+             for text in odd[2:5]]
+    s = web("allow: [raw.test, site.test]\n", [
+        ["resolve", "raw.test"], *tries, *parts,
+        ["http", RAW, 80, "one\r\n\r\n"],
+        ["tcp", "site.test", 5432, "get key\r\n"],
+        ["tcp", "site.test", 22, "SSH-2.0-x\r\n"],
+        ["tcp", "site.test", 25, "EHLO x\r\n"]])
+    for result in s.tried[1:-3]:
+        check(not result["ok"], "refused", result)
+    check("HTTP" not in s.tried[-4]["data"], "nor is an answer of HTTP's "
+          "passed on", s.tried[-4])
+    for result in s.tried[-3:]:
+        check(result["ok"] and result["data"], "other protocols", result)
+    seen = [e["data"] for e in s.arrived("raw")]
+    check(not [d for d in seen if "neighbour" in d or "/x" in d],
+          "no request arrived", seen)
+    check(reasons(s).count("bad-request") + reasons(s).count("no-grant") >=
+          len(tries) + len(parts) + 1, "each on record", reasons(s))
 
 
 @test

@@ -536,6 +536,18 @@ def shapes():
     for name, text in (("as data", b"\x17\x01x"), ("as SSLv2", b"\x80\x2e\x02\0\2"), ("high", b"\xff\xfb\x01\xff")):
         yield "raw, begins " + name, [text], 1, 9000, 0, rb"got:" + re.escape(text), 0.15
         yield "raw, late, begins " + name, [text], 1, 9000, 0.5, rb"got:" + re.escape(text), 0.15
+    for name, text in (("small letters", b"get / http/1.1\r\nhost: evil.test\r\n\r\n"), ("a small version", get.replace(b"HTTP", b"http"))):
+        yield "a request in " + name, [text], 1, 9000, 0, rb"HTTP/1.1 400", 0.15
+        yield "a request in " + name + ", late", [text], 1, 9000, 0.5, nothing, 0.15
+    for name, text in (("a byte order mark", b"\xef\xbb\xbf"), ("a junk line", b"junk\r\n"), ("junk lines", b"a b\n\xff\xff c\n" * 99), ("a NUL", b"\0"),
+                       ("NULs and blanks", b"\0 \0\t\r\n\0"), ("PROXY", b"PROXY TCP4 1.2.3.4 1.2.3.4 1 2\r\n"), ("junk", b"\1\2\3\4")):
+        for kind, ask in (("HTTP/1", get), ("HTTP/0.9", b"GET /x\r\n"), ("HTTP/0.9 in small letters", b"get /x\r\n"), ("HTTP/2", talk.PREFACE)):
+            yield kind + " behind " + name, [text + ask], 1, 9000, 0, nothing, 0.15
+            yield kind + " behind " + name + ", late", [text + ask], 1, 9000, 0.5, nothing, 0.15
+    for name, text in (("SSH", b"SSH-2.0-OpenSSH_9.2\r\n"), ("Redis", b"*2\r\n$3\r\nGET\r\n$5\r\n/path\r\n"), ("git", b"0032git-upload-pack /get.git\0host=a.test\0"),
+                       ("PostgreSQL", b"\0\0\0\x2c\0\3\0\0user\0get\0options\0-c a\0database\0get\0\0"), ("SMTP", b"EHLO get\r\n"), ("AMQP", b"AMQP\0\0\t\1"),
+                       ("memcached", b"get key\r\n"), ("Kafka", b"\0\0\0\x11\0\x12\0\0\0\0\0\1\0\7http/1x")):
+        yield name, [text], 1, 9000, 0, rb"got:" + re.escape(text), 0.15
     yield "a hello", [whole], 2, 443, 0, rb"\x16\x03\x03", 0.15
     yield "a hello in two records", [split], 2, 443, 0, nothing, 0.15
     yield "two names", [hello("a.test", b"\0\0\0\x0b\0\x09\0\0\x06x.test")], 2, 443, 0, nothing, 0.15

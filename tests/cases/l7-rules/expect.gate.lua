@@ -172,8 +172,10 @@ core.register_action("leaf", {"tcp-req"}, function(txn)
   s:close()
 end)
 
--- Where nobody spoke in time, other protocols may pass: but not a client that
--- waits before it speaks TLS or HTTP, whose name nobody checks then.
+-- Other protocols pass. But not a client that waits before it speaks TLS or
+-- HTTP, whose name nobody checks then; nor one whose request stands behind
+-- something that lenient servers pass over, or is spelt as they alone take it:
+-- what a client says is looked at until the server answers, however much it is.
 local late = {id = "late", flags = 0}
 late.__index = late
 
@@ -184,6 +186,23 @@ local methods = {
   GET = 1, HEAD = 1, POST = 1, PUT = 1, DELETE = 1, OPTIONS = 1, PATCH = 1,
   CONNECT = 1, TRACE = 1, PRI = 1,
 }
+
+-- What a version, or a method with blanks and a target, may take of the bytes
+-- that were there before.
+local tail_max = 256
+
+-- A version behind a blank, or a method before a target, in any letters.
+local function has_request(b)
+  b = b:upper()
+  if b:find("[ \t\v\f\r\0]HTTP/") then return true end
+  for word, at in b:gmatch("%f[%a](%a+)[ \t\v\f\r\0]+()") do
+    local target = sub(b, at, at + 3)
+    if methods[word] and (target:match("^[/*]") or target == "HTTP") then
+      return true
+    end
+  end
+  return false
+end
 
 -- "http", "tls", "raw"; nil while it could still become any.
 local function kind(b)
@@ -202,28 +221,52 @@ local function kind(b)
   if rest:match("^\r\n") or not rest:match("^[ \t\v\f\r]") then return "raw" end
   if methods[method] then return "http" end
   local target, ended = rest:match("^([^\n]*)(.?)")
-  if target:match("[ \t\v\f\r]HTTP/") then return "http" end
+  if target:upper():match("[ \t\v\f\r]HTTP/") then return "http" end
   return (ended ~= "" or #b > line_max) and "raw" or nil
 end
 
 function late:new()
-  return setmetatable({said = ""}, late)
+  return setmetatable({said = "", tail = "", heard = ""}, late)
 end
 
 function late:start_analyze(txn, chn)
-  if not chn:is_resp() then filter.register_data_filter(self, chn) end
+  filter.register_data_filter(self, chn)
 end
 
 -- What is forwarded before it is decided is never a whole request line.
+function late:from_client(txn, chn, b)
+  if not self.raw then
+    self.said = self.said .. b
+    local what = kind(self.said)
+    if what == "tls" then refuse(txn, chn, "bad-hello") end
+    if what == "http" then refuse(txn, chn, "bad-request") end
+    self.raw = what == "raw"
+  end
+  b = self.tail .. b
+  if not self.answered and has_request(b) then
+    refuse(txn, chn, "bad-request")
+  end
+  self.tail, self.spoke = sub(b, -tail_max), true
+  if self.raw and self.answered then
+    filter.unregister_data_filter(self, chn)
+  end
+end
+
+-- Whoever answers as servers of HTTP do has read a request.
+function late:from_server(txn, chn, b)
+  self.heard = self.heard .. sub(b, 1, 5)
+  local start = sub(self.heard, 1, 5):upper()
+  if self.spoke and start == "HTTP/" then refuse(txn, chn, "bad-request") end
+  if self.spoke and start == sub("HTTP/", 1, #start) then return end
+  self.answered = true
+  filter.unregister_data_filter(self, chn)
+end
+
 function late:tcp_payload(txn, chn)
   local b = chn:data(0, -1) or ""
   if b == "" then return end
-  self.said = self.said .. b
-  local what = kind(self.said)
-  if what == "http" or what == "tls" then
-    refuse(txn, chn, what == "tls" and "bad-hello" or "bad-request")
-  end
-  if what then filter.unregister_data_filter(self, chn) end
+  if chn:is_resp() then return self:from_server(txn, chn, b) end
+  self:from_client(txn, chn, b)
 end
 
 core.register_filter("late", late, function(self, args) return self end)
