@@ -264,6 +264,7 @@ bool nft_emit(const struct emit_in *in, struct buf *out)
 	put_input(&r);
 	put_helpers(out);
 	put_forward(&r);
+	nft_quic_chain(&r);
 	put_postrouting(out);
 	buf_adds(out, "}\n");
 	return true;

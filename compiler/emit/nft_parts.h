@@ -36,6 +36,7 @@ struct nft {
 	ir_ports quic; /* and of UDP, where QUIC could be for those */
 	/* Denials of requests to names that it could be for: emit.h. */
 	emit_classes quics;
+	bool asks_quic; /* some rule does */
 	ir_ports published;
 };
 
@@ -121,5 +122,7 @@ void nft_match_nets(struct nft *r, bool is_inside, enum addr_family f,
 void nft_quic_find(struct nft *r);
 /* QUIC to where names or requests are denied; before what is established. */
 void nft_quic_put(struct nft *r, enum addr_family f);
+/* What QUIC is, where a rule asks for that. */
+void nft_quic_chain(struct nft *r);
 
 #endif

@@ -3,15 +3,43 @@
 #include "compiler/ir/inside.h"
 #include "compiler/ir/ports.h"
 
+#define ASK "jump quic"
+
 /*
- * The first packets of QUIC, which are long ones: a first byte with its top bit
- * set, and a version (RFC 8999, section 5.1). 1 and 2, drafts, Google's and
- * Meta's own; a server answers others with a list of those that it knows.
+ * How clients of QUIC begin. Every version has the long header (RFC 8999,
+ * section 5.1): a first byte, four of version, the length of a number and that
+ * number. From 0xc0 on the first byte is nothing else's where protocols share a
+ * port (RFC 9443, section 3); but DNS begins with any byte, and NTP of a clock
+ * that is not set with 0xe3. Those are short, where a client's first packet has
+ * 1200 bytes (RFC 9000, section 14.1), and where that length stands, which a
+ * client has from 8 to 20 (section 7.2), they have 0 or 1.
+ * Google's own could be shorter, and a server that was met before may let the
+ * second bit be clear (RFC 9287), with which RTP begins: of these the versions
+ * that are known, Google's, the IETF's with its drafts, Microsoft's, Meta's.
+ * None of them reads as a question of DNS.
+ * Google's until Q043 had flags, a number of 8 bytes, and only then a version.
  */
-#define QUIC                                                                   \
-	"@th,64,8 >= 0x80 @th,72,32 { 0x1, 0x51000000-0x51ffffff, "            \
-	"0x54000000-0x54ffffff, 0x6b3343cf, 0xfaceb000-0xfaceb0ff, "           \
-	"0xff000000-0xff0000ff } " NFT_REFUSE("quic")
+void nft_quic_chain(struct nft *r)
+{
+	struct buf *out = r->out;
+
+	if (!r->asks_quic)
+		return;
+	nft_chain_begin(out, "quic");
+	nft_rule(out,
+		 "@th,64,8 >= 0xc0 udp length >= 1208 " NFT_REFUSE("quic"));
+	nft_rule(out,
+		 "@th,64,8 >= 0xc0 @th,104,8 0x8-0x14 " NFT_REFUSE("quic"));
+	nft_rule(out,
+		 "@th,64,8 >= 0x80 @th,72,32 { 0x1, 0x51303030-0x51303939, "
+		 "0x54303030-0x54303939, 0x6b3343cf, 0x709a50c4, "
+		 "0xabcd0000-0xabcd000f, 0xfaceb000-0xfaceb0ff, "
+		 "0xff000001-0xff0000ff } " NFT_REFUSE("quic"));
+	nft_rule(out, "@th,64,8 & 0xc9 == 0x9 @th,136,32 "
+		      "0x51303030-0x51303939 " NFT_REFUSE("quic"));
+	nft_chain_end(out);
+	buf_addc(out, '\n');
+}
 
 /* Of a class of grants, those where QUIC could be for what is denied. */
 static ir_ports ports_of(struct nft *r, uint32_t k)
@@ -46,7 +74,8 @@ static void put_unnamed(struct nft *r, enum nft_kind kind, enum addr_family f)
 		if (ports.n)
 			nft_marks_default(r, nft_marks_both(f) & MARKS_UDP,
 					  MARKS_FOR(QUIC));
-		nft_match_class(r, kind, f, k, &ports, IR_PROTO_UDP, QUIC);
+		nft_match_class(r, kind, f, k, &ports, IR_PROTO_UDP, ASK);
+		r->asks_quic |= ports.n > 0;
 	}
 }
 
@@ -65,8 +94,9 @@ static void put_named(struct nft *r, enum addr_family f)
 		nft_daddr(r->out, nft_kind_set(NFT_HOST, f, k), true);
 		nft_daddr(r->out, (struct nft_set){"requests", f, 0}, true);
 		nft_dport(r->out, &ports, IR_PROTO_UDP);
-		nft_word(r->out, QUIC);
+		nft_word(r->out, ASK);
 		nft_end(r->out);
+		r->asks_quic = true;
 	}
 }
 
@@ -99,8 +129,9 @@ static void put_guard(struct nft *r, enum addr_family f, uint32_t k, uint32_t q)
 	nft_daddr(r->out, nft_kind_set(NFT_HOST, f, k), true);
 	nft_daddr(r->out, (struct nft_set){"quic", f, q + 1}, true);
 	nft_dport(r->out, &ports, IR_PROTO_UDP);
-	nft_word(r->out, QUIC);
+	nft_word(r->out, ASK);
 	nft_end(r->out);
+	r->asks_quic = true;
 }
 
 /* Names that lead to where names lead whose requests are denied. */

@@ -13,6 +13,7 @@ The world is that of witness_live.py. A connection to an address with a name is
 tried as other protocols speak (where the name resolves), in TLS that states the
 name, and in HTTP that does.
 """
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -234,9 +235,57 @@ DATAGRAMS = [
     ("2a0e:1::7", 443, [b"\xe3\xff\0\0\x1d" + bytes(1195)], False),
     ("2a0e:1::7", 443, [b"hello"], True),
     ("11.1.2.3", 444, [b"\xc3\0\0\0\1" + bytes(1195)], True),
-    ("11.1.2.3", 443, [b"\xc3\x12\x34\x56\x78" + bytes(20)], True),
     ("11.1.2.3", 443, [b"\x43\0\0\0\1" + bytes(20)], True),
 ]
+# How clients of QUIC begin, whatever the version: none comes through, after
+# other datagrams either.
+NUMBER = b"\x08" + bytes(range(8))
+QUIC = [first + version + NUMBER + bytes(1200) for first, version in (
+    (b"\xc3", b"\0\0\0\1"), (b"\xd3", b"\x6b\x33\x43\xcf"),
+    (b"\xc3", b"\xab\xcd\0\0"), (b"\xc3", b"\x70\x9a\x50\xc4"),
+    (b"\xe3", b"\xff\1\0\7"), (b"\xe3", b"\xff\0\0\x1d"),
+    (b"\xf0", b"\x1a\x2a\x3a\x4a"), (b"\xff", b"\x12\x34\x56\x78"),
+    (b"\xc3", b"Q050"), (b"\xc3", b"T051"), (b"\xc0", b"\xfa\xce\xb0\2"),
+    (b"\xc0", bytes(4)), (b"\x83", b"\0\0\0\1"),
+    (b"\x93", b"\x6b\x33\x43\xcf"))]
+QUIC += [b"\xc3\x12\x34\x56\x78" + bytes(1195), b"\xc3Q046\x50" + bytes(1100),
+         b"\xc3\xfe\xdc\xba\x98" + NUMBER + bytes(20)]
+QUIC += [bytes([flags]) + bytes(range(8)) + version + b"\1" + bytes(1100)
+         for flags in (0x09, 0x0d, 0x19, 0x29, 0x3d)
+         for version in (b"Q043", b"Q039", b"Q025")]
+# How others do, on the same port: all come through.
+OTHERS = {
+    "DNS": gate.question("a.test", gate.A, 0xc305),
+    "DNS, its number all ones": gate.question("a.test", gate.A, 0xffff, edns=1232),
+    "DNS of a resolver": gate.question("a.test", gate.A, 0xe0ff, flags=0),
+    "DNS, low": gate.question("a.test", gate.A, 0x0951),
+    "NTP": b"\x23\0\6\xec" + bytes(44),
+    "NTP of a clock not set": b"\xe3\0\6\xec\0\1\0\0\0\1" + bytes(38),
+    "NTP 3": b"\x1b\2\6\xec" + bytes(44),
+    "STUN": b"\0\1\0\0\x21\x12\xa4\x42" + bytes(12),
+    "TURN": b"\x40\0\4\xb0" + bytes(1200),
+    "ZRTP": b"\x10\0\0\1ZRTP" + bytes(40),
+    "DTLS": b"\x16\xfe\xfd" + bytes(8) + b"\4\xb0\1" + bytes(1200),
+    "DTLS, data": b"\x17\xfe\xfd" + bytes(8) + b"\4\xb0" + bytes(1200),
+    "DTLS with numbers": b"\x19\xfe\xfd" + bytes(8) + b"\4\xb0" + bytes(1200),
+    "DTLS 1.3": b"\x2d" + bytes(range(8)) + bytes(1200),
+    "RTP, PCMU": b"\x80\0\x12\x34\0\0\1\0" + bytes(164),
+    "RTP, Opus": b"\x80\x6f\x33\x43\1\0\1\0" + bytes(80),
+    "RTP, video": b"\x90\xe0\x43\xcf\x12\0\1\0" + bytes(1192),
+    "RTCP": b"\x81\xc9\0\7" + bytes(28),
+    **{"WireGuard %d" % kind: bytes([kind, 0, 0, 0]) + bytes(144)
+       for kind in (1, 2, 3, 4)},
+    "OpenVPN": b"\x38" + bytes(range(8)) + bytes(5),
+    "OpenVPN, data": b"\x48\0\0\1" + bytes(1300),
+    "SIP": b"INVITE sip:Q043@a.test SIP/2.0\r\n" + b"x" * 1200,
+    "SIP, about": b"INFO sip:Q043@a.test SIP/2.0\r\n" + b"x" * 1200,
+    "syslog": b"<34>1 2026-11-22T00:00:00Z a b - - - c",
+    "SNMP": b"\x30\x29\2\1\0\4\6public" + bytes(30),
+    "CoAP": b"\x44\1\x30\x39\0\1\2\3" + bytes(8),
+    "L2TP": b"\xc8\2\0\x44\0\0\0\0" + bytes(60),
+    "QUIC, later on": b"\x43" + bytes(range(20)) + bytes(1200),
+    "one byte": b"\xc3",
+}
 
 
 # The same where a name leads to an address at which requests are denied.
@@ -292,6 +341,15 @@ def datagrams(addr, port, said):
     return fn
 
 
+def all_said(addr, port, messages):
+    """Each from a socket of its own: a refusal may be silent, and waited for."""
+    def fn():
+        with concurrent.futures.ThreadPoolExecutor(16) as pool:
+            return list(pool.map(lambda m: datagrams(addr, port, [m])(),
+                                 messages))
+    return fn
+
+
 def check_quic(world):
     with gate.compiled(witness_live.HEAD + QUIC_POLICY,
                        stderr=subprocess.DEVNULL) as plan, \
@@ -304,6 +362,12 @@ def check_quic(world):
         for addr in ("11.1.2.3", "2a0e:1::7"):
             check(g.decided(verdict="deny", reason="quic", addr=addr),
                   "a record of it", addr)
+            got = g.agent(all_said(addr, 443, QUIC))
+            for said, (through, why) in zip(QUIC, got):
+                check(not through, "QUIC", addr, said[:16], why)
+            got = g.agent(all_said(addr, 443, OTHERS.values()))
+            for what, (through, why) in zip(OTHERS, got):
+                check(through, what, addr, why)
 
 
 def check_quic_named(world):

@@ -184,13 +184,123 @@ static enum answer resolve(struct ruleset *r, const char *map, const char *name,
 
 /* --- one probe ----------------------------------------------------------- */
 
+/* How protocols over UDP begin, and how long that is. */
+static const struct datagram {
+	const char *name;
+	bool is_quic;
+	unsigned n_zeros; /* behind */
+	unsigned char data[24];
+	unsigned n;
+} datagrams[] = {
+#define SAID(name, quic, zeros, text)                                          \
+	{                                                                      \
+		name, quic, zeros, text, sizeof(text) - 1                      \
+	}
+	SAID("QUIC 1", true, 1190,
+	     "\xc3\0\0\0\1\x8"
+	     "12345678"),
+	SAID("QUIC 2", true, 1190,
+	     "\xd3\x6b\x33\x43\xcf\x8"
+	     "12345678"),
+	SAID("QUIC, draft 29", true, 1190,
+	     "\xe3\xff\0\0\x1d\x14"
+	     "12345678"),
+	SAID("QUIC 2, draft", true, 1190,
+	     "\xc3\x70\x9a\x50\xc4\x8"
+	     "1234"),
+	SAID("QUIC, Microsoft's", true, 1190,
+	     "\xc3\xab\xcd\0\0\x8"
+	     "1234"),
+	SAID("QUIC, an early 2", true, 1190,
+	     "\xc3\xff\1\0\7\x8"
+	     "12345678"),
+	SAID("QUIC, a reserved one", true, 1190,
+	     "\xc3\x1a\x2a\x3a\x4a\x8"
+	     "1"),
+	SAID("QUIC, of tomorrow", true, 1200, "\xff\x12\x34\x56\x78\0"),
+	SAID("QUIC, a short one", true, 30,
+	     "\xc0\x12\x34\x56\x78\x8"
+	     "12345678"),
+	SAID("QUIC, a list of versions", true, 30,
+	     "\xc0\0\0\0\0\x8"
+	     "12345678"),
+	SAID("Google's T051, short", true, 1000,
+	     "\xc3"
+	     "T051\0"),
+	SAID("QUIC, its bit cleared", true, 1190,
+	     "\x83\0\0\0\1\x8"
+	     "12345678"),
+	SAID("Google's Q050", true, 1190,
+	     "\xc3Q050\x8"
+	     "12345678"),
+	SAID("Google's Q046", true, 1190,
+	     "\xc3Q046\x50"
+	     "12345678"),
+	SAID("Google's Q043", true, 1100,
+	     "\x9"
+	     "12345678"
+	     "Q043\1"),
+	SAID("Google's Q039", true, 1100,
+	     "\x19"
+	     "12345678"
+	     "Q039\1"),
+	SAID("Google's Q025", true, 1100,
+	     "\x3d"
+	     "12345678"
+	     "Q025\1"),
+	SAID("QUIC, later on", false, 1190,
+	     "\x43\0\0\0\1\x8"
+	     "12345678"),
+	SAID("DNS", false, 0, "\xc3\x5\1\0\0\1\0\0\0\0\0\0\1a\4test\0\0\1"),
+	SAID("DNS, another", false, 0,
+	     "\xff\xff\1\0\0\1\0\0\0\0\0\1\1a\4test\0"),
+	SAID("DNS of a resolver", false, 0,
+	     "\xff\xff\0\0\0\1\0\0\0\0\0\0\1a\4test\0"),
+	SAID("DNS, Q", false, 0, "\x90\x51\1\0\0\1\0\0\0\0\0\0\1a\4test\0"),
+	SAID("DNS, low", false, 0, "\x9\xff\1\0\0\1\0\0\0\0\0\1\1a\4test\0"),
+	SAID("NTP of a clock not set", false, 40, "\xe3\0\6\xec\0\1\0\0"),
+	SAID("NTP 3", false, 40, "\x1b\2\6\xec\0\0\1\2"),
+	SAID("STUN", false, 0,
+	     "\0\1\0\0\x21\x12\xa4\x42"
+	     "123456789012"),
+	SAID("TURN's channels", false, 1200, "\x40\0\4\xb0"),
+	SAID("ZRTP", false, 40, "\x10\0\0\1ZRTP"),
+	SAID("DTLS", false, 1300, "\x16\xfe\xff\0\0\0\0\0\0\0\0\5\x14\1"),
+	SAID("DTLS 1.3", false, 1300,
+	     "\x2d\0\0\0\1\x8"
+	     "Q0431234"),
+	SAID("DTLS with numbers", false, 1300, "\x19\xfe\xfd\0\1\0\0\0\0\0\1"),
+	SAID("RTP, PCMU", false, 160, "\x80\0\x12\x34\0\0\1\0"),
+	SAID("RTP, Opus", false, 90, "\x80\x6f\x33\x44\xcf\0\1\0"),
+	SAID("RTP, video", false, 1190, "\x90\xe0\x43\xcf\x12\0\1\0"),
+	SAID("RTCP", false, 40, "\x81\xc9\0\7\0\0\0\1"),
+	SAID("WireGuard 1", false, 144, "\1\0\0\0"),
+	SAID("WireGuard 2", false, 88, "\2\0\0\0"),
+	SAID("WireGuard 3", false, 60, "\3\0\0\0"),
+	SAID("WireGuard 4", false, 1400, "\4\0\0\0\xff\1\2\3"),
+	SAID("OpenVPN, hello", false, 20,
+	     "\x38"
+	     "12345678\0\0\0\0\0"),
+	SAID("OpenVPN, data", false, 1300, "\x48\0\0\1\0\0\0\1"),
+	SAID("SIP", false, 1300, "INVITE sip:Q043@a.test"),
+	SAID("SIP, about", false, 1300, "INFO sip:Q043@a.test"),
+	SAID("syslog", false, 40, "<34>1 2026-11-22T00:00"),
+	SAID("SNMP", false, 40, "\x30\x29\2\1\0\4\6public"),
+	SAID("CoAP", false, 10, "\x44\1\x30\x39\0\1\2\3"),
+	SAID("L2TP", false, 60, "\xc8\2\0\x44\0\0\0\0"),
+	SAID("RADIUS", false, 60, "\1\x40\0\x50"),
+	SAID("nothing", false, 0, ""),
+	SAID("one byte", false, 0, "\xc3"),
+#undef SAID
+};
+
 struct probe {
 	struct addr addr;
 	enum ir_proto proto;
 	uint16_t port;
 	const char *name; /* resolved first, to addr; or NULL */
 	bool is_host;
-	uint32_t quic; /* a version of it; 0: none */
+	const struct datagram *said; /* of UDP */
 };
 
 static struct ip ip_from(const struct addr *a)
@@ -221,9 +331,9 @@ static const char *expected_prefix(enum reason r)
 	case REASON_NOT_HTTP:
 	case REASON_PRIVATE_ADDRESS:
 	case REASON_UDP:
-	case REASON_PROTOCOL:
 	case REASON_NOT_RESOLVED:
 		return "\"membrane:no-grant:\"";
+	case REASON_PROTOCOL:
 	case REASON_SCHEME:
 	case REASON_METHOD:
 	case REASON_PATH:
@@ -306,26 +416,37 @@ static bool agree_packet(struct decision want, struct ruleset *rules,
 	return same;
 }
 
+static struct packet packet_of(const struct probe *x)
+{
+	struct packet p = {.iif = "agent0",
+			   .oif = "eth0",
+			   .daddr = ip_from(&x->addr),
+			   .proto = x->proto == IR_PROTO_TCP ? "tcp" : "udp",
+			   .dport = x->port,
+			   .state = "new",
+			   .direction = "original",
+			   .status = "",
+			   .pkttype = "host",
+			   .hops = 64};
+
+	if (x->said) {
+		p.data = x->said->data;
+		p.n_data = x->said->n;
+		p.n_zeros = x->said->n_zeros;
+	}
+	return p;
+}
+
 static bool agree(const char *policy, const struct probe *x, char *why,
 		  size_t size)
 {
 	struct test_policy t;
 	struct ruleset *rules;
-	struct decide_flow flow = {x->proto,   x->port,	     true, x->addr,
-				   x->is_host, x->quic != 0, {0}};
-	struct packet packet = {"agent0",
-				"eth0",
-				ip_from(&x->addr),
-				x->proto == IR_PROTO_TCP ? "tcp" : "udp",
-				x->port,
-				"new",
-				"original",
-				"",
-				"host",
-				0,
-				NULL,
-				x->quic ? 0xc3 : 0x45,
-				x->quic};
+	struct decide_flow flow = {x->proto,   x->port,
+				   true,       x->addr,
+				   x->is_host, x->said && x->said->is_quic,
+				   {0}};
+	struct packet packet = packet_of(x);
 	struct decision want;
 	bool same = true;
 
@@ -370,16 +491,15 @@ static void show(struct gen_policy *p, const struct probe *x, uint64_t seed)
 		if (!agree(gen_text(p, mask & ~(1u << i)), x, why, sizeof(why)))
 			mask &= ~(1u << i);
 	agree(gen_text(p, mask), x, why, sizeof(why));
-	CHECK_MSG(false, "seed %llu: %s %s port %u%s%s%s%s\n%s\n%s",
+	CHECK_MSG(false, "seed %llu: %s %s port %u%s%s%s%s%s\n%s\n%s",
 		  (unsigned long long)seed,
 		  x->proto == IR_PROTO_TCP ? "tcp" : "udp",
 		  addr_text(&x->addr, text), x->port,
 		  x->name ? " resolved for " : "", x->name ? x->name : "",
 		  x->is_host ? ", the host itself" : "",
-		  x->quic ? ", QUIC" : "", why, p->text);
+		  x->said ? ", saying " : "", x->said ? x->said->name : "", why,
+		  p->text);
 }
-
-static const uint32_t versions[] = {1, 0x6b3343cf, 0xff00001d, 0x51303530};
 
 static struct probe gen_probe(struct rng *r)
 {
@@ -391,8 +511,8 @@ static struct probe gen_probe(struct rng *r)
 	if (rng_below(r, 2))
 		x.name = GEN_PICK(r, gen_names);
 	x.is_host = rng_below(r, 20) == 0;
-	if (x.proto == IR_PROTO_UDP && rng_below(r, 2))
-		x.quic = GEN_PICK(r, versions);
+	if (x.proto == IR_PROTO_UDP)
+		x.said = &datagrams[rng_below(r, ARRAY_LEN(datagrams))];
 	return x;
 }
 
@@ -401,11 +521,19 @@ static struct probe gen_probe(struct rng *r)
 static struct packet packet_to(const char *addr, const char *proto,
 			       unsigned port)
 {
-	struct packet p = {"agent0", "eth0",	 {0}, proto,  port,
-			   "new",    "original", "",  "host", 0,
-			   NULL,     0,		 0};
+	struct packet p = {.iif = "agent0",
+			   .oif = "eth0",
+			   .proto = proto,
+			   .dport = port,
+			   .state = "new",
+			   .direction = "original",
+			   .status = "",
+			   .pkttype = "host",
+			   .hops = 64};
 
-	if (!ip_of(addr, &p.daddr))
+	if (!ip_of(addr, &p.daddr) ||
+	    !ip_of(p.daddr.version == 4 ? "192.0.0.2" : "fd00:6d65:6d62::2",
+		   &p.saddr))
 		rs_die("an address", addr);
 	return p;
 }

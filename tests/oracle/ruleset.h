@@ -52,15 +52,20 @@ struct ruleset {
 
 struct packet {
 	const char *iif, *oif;
-	struct ip daddr;
-	const char *proto; /* "tcp", "udp", "icmp" */
+	struct ip saddr, daddr;
+	const char *proto; /* "tcp", "udp", "icmp", "ipv6-icmp" */
 	unsigned dport;
 	const char *state, *direction, *status;
 	const char *pkttype;
-	unsigned icmpv6;  /* not one of the named types */
+	const char *icmp; /* the type of ICMP, of either family; or NULL */
+	const char *code;
 	const char *mark; /* or NULL */
-	/* Of UDP: its payload begins with a byte and a number of 32 bits. */
-	unsigned first, version;
+	unsigned hops;
+	bool options; /* of IPv4, or a routing header of IPv6's */
+	bool flood;   /* one of very many */
+	/* Of UDP: what is in it, with zeros behind. */
+	const unsigned char *data;
+	unsigned n_data, n_zeros;
 };
 
 enum rs_verdict { RS_NONE, RS_ACCEPT, RS_DROP, RS_REJECT };
@@ -305,21 +310,32 @@ static inline bool hit_oif(struct ruleset *r, const struct packet *p,
 	return rs_quoted(word, p->oif);
 }
 
-static inline bool hit_daddr(struct ruleset *r, const struct packet *p,
-			     const char *word)
+static inline bool rs_has(struct ruleset *r, struct ip a, const char *word)
 {
 	struct rs_set *s;
 	struct ip_range range;
 
 	if (word[0] != '@') {
 		range = rs_range(word);
-		return p->daddr.version == range.lo.version &&
-		       range.lo.v <= p->daddr.v && p->daddr.v <= range.hi.v;
+		return a.version == range.lo.version && range.lo.v <= a.v &&
+		       a.v <= range.hi.v;
 	}
 	s = rs_set_of(r, word + 1);
 	if (!s)
 		rs_die("a set", word);
-	return rs_within(s, p->daddr);
+	return rs_within(s, a);
+}
+
+static inline bool hit_daddr(struct ruleset *r, const struct packet *p,
+			     const char *word)
+{
+	return rs_has(r, p->daddr, word);
+}
+
+static inline bool hit_saddr(struct ruleset *r, const struct packet *p,
+			     const char *word)
+{
+	return rs_has(r, p->saddr, word);
 }
 
 static inline bool hit_port(struct ruleset *r, const struct packet *p,
@@ -334,18 +350,6 @@ static inline bool hit_port(struct ruleset *r, const struct packet *p,
 		hi = lo;
 	}
 	return lo <= p->dport && p->dport <= hi;
-}
-
-static inline bool hit_version(struct ruleset *r, const struct packet *p,
-			       const char *word)
-{
-	char *dash;
-	unsigned long lo = strtoul(word, &dash, 0), hi = lo;
-
-	(void)r;
-	if (*dash == '-')
-		hi = strtoul(dash + 1, NULL, 0);
-	return lo <= p->version && p->version <= hi;
 }
 
 static inline bool hit_proto(struct ruleset *r, const struct packet *p,
@@ -390,6 +394,20 @@ static inline bool hit_status(struct ruleset *r, const struct packet *p,
 	return strcmp(word, p->status) == 0;
 }
 
+static inline bool hit_icmp(struct ruleset *r, const struct packet *p,
+			    const char *word)
+{
+	(void)r;
+	return p->icmp && strcmp(word, p->icmp) == 0;
+}
+
+static inline bool hit_code(struct ruleset *r, const struct packet *p,
+			    const char *word)
+{
+	(void)r;
+	return p->code && strcmp(word, p->code) == 0;
+}
+
 static inline bool hit_nothing(struct ruleset *r, const struct packet *p,
 			       const char *word)
 {
@@ -416,27 +434,104 @@ static inline bool hit_mark(struct ruleset *r, const struct packet *p,
 	return p->mark && strcmp(word, p->mark) == 0;
 }
 
+/* Bits of a datagram from its header on; false where it is too short. */
+static inline bool rs_bits(const struct packet *p, const char *key,
+			   unsigned *out)
+{
+	unsigned at, bits;
+
+	if (sscanf(key, "@th,%u,%u", &at, &bits) != 2 || at < 64)
+		rs_die("a place in a datagram", key);
+	at = at / 8 - 8;
+	if (at + bits / 8 > p->n_data + p->n_zeros)
+		return false;
+	*out = 0;
+	for (unsigned i = at; i < at + bits / 8; i++)
+		*out = *out << 8 | (i < p->n_data ? p->data[i] : 0);
+	return true;
+}
+
+static inline bool rs_number_in(const char *word, unsigned n)
+{
+	char *dash;
+	unsigned long lo = strtoul(word, &dash, 0), hi = lo;
+
+	if (*dash == '-')
+		hi = strtoul(dash + 1, NULL, 0);
+	return lo <= n && n <= hi;
+}
+
+/* ">= 0x80", "& 0xc9 == 0x9", "0x1-0x2" or "{ 0x1, 0x5 }" */
+static inline bool rs_compare(struct rs_words *ws, bool known, unsigned n)
+{
+	const char *word = rs_word(ws);
+	bool any = false;
+
+	if (strcmp(word, ">=") == 0)
+		return known & (n >= strtoul(rs_word(ws), NULL, 0));
+	if (strcmp(word, "&") == 0) {
+		n &= (unsigned)strtoul(rs_word(ws), NULL, 0);
+		if (strcmp(rs_word(ws), "==") != 0)
+			rs_die("a comparison", word);
+		return known & rs_number_in(rs_word(ws), n);
+	}
+	if (strcmp(word, "{") != 0)
+		return known && rs_number_in(word, n);
+	for (word = rs_word(ws); strcmp(word, "}") != 0; word = rs_word(ws))
+		any |= rs_number_in(word, n);
+	return known && any;
+}
+
+/* "rate over 1000/second burst 5000 packets", or without "over" */
+static inline bool rs_limit(struct rs_words *ws, const struct packet *p)
+{
+	bool over = strcmp(rs_word(ws), "over") == 0;
+
+	for (int i = 0; i < (over ? 4 : 3); i++)
+		rs_word(ws);
+	return p->flood == over;
+}
+
 /* A key and its second word, like "ip daddr"; whether the packet matches. */
 static inline bool rs_condition(struct ruleset *r, const struct packet *p,
 				const char *key, struct rs_words *ws)
 {
+	bool of_proto, known;
+	unsigned n = 0;
 	const char *sub;
-	bool of_proto;
 
 	if (rs_is(key, "iifname"))
 		return rs_match(ws, hit_iif, r, p);
 	if (rs_is(key, "oifname"))
 		return rs_match(ws, hit_oif, r, p);
-	if (rs_is(key, "@th,72,32"))
-		return rs_match(ws, hit_version, r, p);
+	if (strncmp(key, "@th,", 4) == 0) {
+		known = rs_bits(p, key, &n);
+		return rs_compare(ws, known, n);
+	}
 	sub = rs_word(ws);
-	if (rs_is(key, "@th,64,8") && rs_is(sub, ">="))
-		return p->first >= strtoul(rs_word(ws), NULL, 0);
-	if ((rs_is(key, "ip") || rs_is(key, "ip6")) && rs_is(sub, "daddr")) {
+	if (rs_is(key, "limit"))
+		return rs_limit(ws, p);
+	if (rs_is(key, "udp") && rs_is(sub, "length"))
+		return rs_compare(ws, rs_is(p->proto, "udp"),
+				  8 + p->n_data + p->n_zeros);
+	if (rs_is(key, "ip") && rs_is(sub, "hdrlength")) {
+		if (!rs_is(rs_word(ws), "!=") || !rs_is(rs_word(ws), "5"))
+			rs_die("a length", key);
+		return p->options && p->daddr.version == 4;
+	}
+	if (rs_is(key, "exthdr") && rs_is(sub, "rt"))
+		return rs_is(rs_word(ws), "exists") && p->options &&
+		       p->daddr.version == 6;
+	if (rs_is(key, "ip6") && rs_is(sub, "hoplimit"))
+		return rs_compare(ws, p->daddr.version == 6, p->hops);
+	if ((rs_is(key, "ip") || rs_is(key, "ip6")) &&
+	    (rs_is(sub, "daddr") || rs_is(sub, "saddr"))) {
 		bool of_family = p->daddr.version == (rs_is(key, "ip") ? 4 : 6);
 
 		/* The family is a condition of its own, before "!=". */
-		return rs_match(ws, hit_daddr, r, p) && of_family;
+		return rs_match(ws, rs_is(sub, "saddr") ? hit_saddr : hit_daddr,
+				r, p) &&
+		       of_family;
 	}
 	if ((rs_is(key, "tcp") || rs_is(key, "udp")) && rs_is(sub, "dport")) {
 		of_proto = rs_is(key, p->proto);
@@ -466,8 +561,13 @@ static inline bool rs_condition(struct ruleset *r, const struct packet *p,
 	}
 	if (rs_is(key, "ct") && rs_is(sub, "status"))
 		return rs_match(ws, hit_status, r, p);
-	if (rs_is(key, "icmpv6") && rs_is(sub, "type"))
-		return rs_match(ws, hit_nothing, r, p);
+	if (rs_is(key, "icmpv6") || rs_is(key, "icmp")) {
+		of_proto = rs_is(p->proto,
+				 rs_is(key, "icmp") ? "icmp" : "ipv6-icmp");
+		return rs_match(ws, rs_is(sub, "type") ? hit_icmp : hit_code, r,
+				p) &&
+		       of_proto;
+	}
 	rs_die("a condition", key);
 }
 
@@ -520,6 +620,8 @@ static inline enum rs_verdict rs_one(struct ruleset *r, char *text,
 			*left = true;
 			return rs_run(r, rs_word(&ws), p, out);
 		}
+		if (rs_is(key, "jump"))
+			return rs_run(r, rs_word(&ws), p, out);
 		if (!rs_condition(r, p, key, &ws))
 			return RS_NONE;
 	}
