@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/fib_rules.h>
 #include <linux/if_addr.h>
+#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <poll.h>
@@ -108,6 +109,10 @@ int link_facts_read(struct link_facts *out, struct err *err)
 	return 0;
 }
 
+/* Of the pair's two ends: made up here, so that neither has to ask. */
+static const uint8_t gate_mac[6] = {0x02, 0x6d, 0x65, 0x6d, 0x62, 0x01};
+static const uint8_t agent_mac[6] = {0x02, 0x6d, 0x65, 0x6d, 0x62, 0x02};
+
 static int make_pair(struct rt *rt, pid_t peer, uint32_t mtu, struct err *err)
 {
 	struct nlmsghdr *h = rt_begin(rt, RTM_NEWLINK,
@@ -118,6 +123,7 @@ static int make_pair(struct rt *rt, pid_t peer, uint32_t mtu, struct err *err)
 	mnl_nlmsg_put_extra_header(h, sizeof(struct ifinfomsg));
 	mnl_attr_put_strz(h, IFLA_IFNAME, LINK_GATE_IF);
 	mnl_attr_put_u32(h, IFLA_MTU, mtu);
+	mnl_attr_put(h, IFLA_ADDRESS, sizeof(gate_mac), gate_mac);
 	info = mnl_attr_nest_start(h, IFLA_LINKINFO);
 	mnl_attr_put_str(h, IFLA_INFO_KIND, "veth");
 	data = mnl_attr_nest_start(h, IFLA_INFO_DATA);
@@ -125,6 +131,7 @@ static int make_pair(struct rt *rt, pid_t peer, uint32_t mtu, struct err *err)
 	mnl_nlmsg_put_extra_header(h, sizeof(struct ifinfomsg));
 	mnl_attr_put_strz(h, IFLA_IFNAME, LINK_AGENT_IF);
 	mnl_attr_put_u32(h, IFLA_MTU, mtu);
+	mnl_attr_put(h, IFLA_ADDRESS, sizeof(agent_mac), agent_mac);
 	mnl_attr_put_u32(h, IFLA_NET_NS_PID, (uint32_t)peer);
 	mnl_attr_nest_end(h, end);
 	mnl_attr_nest_end(h, data);
@@ -202,6 +209,31 @@ static int add_address(struct rt *rt, uint32_t index, const char *text,
 	return 0;
 }
 
+/* Who is at the other end, for good: nobody can say otherwise, and nobody has
+ * to ask, which without a link-local address the gate could not. */
+static int add_neighbour(struct rt *rt, uint32_t index, const char *text,
+			 const uint8_t mac[6], struct err *err)
+{
+	struct nlmsghdr *h = rt_begin(rt, RTM_NEWNEIGH,
+				      NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK);
+	struct ndmsg *nd = mnl_nlmsg_put_extra_header(h, sizeof(*nd));
+	struct addr a;
+	int rc;
+
+	if (!addr_parse(str_of(text), &a))
+		return err_set(err, -EINVAL, "neighbour '%s'", text);
+	nd->ndm_family = a.family == ADDR_V6 ? AF_INET6 : AF_INET;
+	nd->ndm_ifindex = (int)index;
+	nd->ndm_state = NUD_PERMANENT;
+	mnl_attr_put(h, NDA_DST, addr_bits(a.family) / 8u, a.b);
+	mnl_attr_put(h, NDA_LLADDR, 6, mac);
+	rc = rt_talk(rt, h, NULL);
+	if (rc < 0)
+		return err_set(err, rc, "neighbour %s: %s", text,
+			       strerror(-rc));
+	return 0;
+}
+
 static int add_default(struct rt *rt, uint32_t index, const char *gateway,
 		       struct err *err)
 {
@@ -257,8 +289,14 @@ int link_gate_up(pid_t peer, uint32_t mtu, bool ipv6, struct err *err)
 	    (rc = make_pair(&rt, peer, mtu, err)) < 0 ||
 	    (rc = if_index(LINK_GATE_IF, &index, err)) < 0)
 		return rc;
-	return addresses_up(&rt, index, LINK_GATE_V4, LINK_V4_BITS,
-			    ipv6 ? LINK_GATE_V6 : NULL, err);
+	rc = addresses_up(&rt, index, LINK_GATE_V4, LINK_V4_BITS,
+			  ipv6 ? LINK_GATE_V6 : NULL, err);
+	if (rc < 0 ||
+	    (rc = add_neighbour(&rt, index, LINK_AGENT_V4, agent_mac, err)) <
+		    0 ||
+	    !ipv6)
+		return rc;
+	return add_neighbour(&rt, index, LINK_AGENT_V6, agent_mac, err);
 }
 
 int link_gate_down(struct err *err)
@@ -285,9 +323,13 @@ int link_agent_up(bool ipv6, struct err *err)
 	    (rc = if_index(LINK_AGENT_IF, &index, err)) < 0 ||
 	    (rc = addresses_up(&rt, index, LINK_AGENT_V4, LINK_V4_BITS,
 			       ipv6 ? LINK_AGENT_V6 : NULL, err)) < 0 ||
+	    (rc = add_neighbour(&rt, index, LINK_GATE_V4, gate_mac, err)) < 0 ||
 	    (rc = add_default(&rt, index, LINK_GATE_V4, err)) < 0)
 		return rc;
-	return ipv6 ? add_default(&rt, index, LINK_GATE_V6, err) : 0;
+	if (!ipv6 ||
+	    (rc = add_neighbour(&rt, index, LINK_GATE_V6, gate_mac, err)) < 0)
+		return rc;
+	return add_default(&rt, index, LINK_GATE_V6, err);
 }
 
 /* Down, renamed, its addresses gone with what the runtime gave it. */

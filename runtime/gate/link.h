@@ -4,7 +4,8 @@
  * By rtnetlink, in the network namespace of the calling process. The gate's
  * end is agent0, 192.0.0.1/30 and fd00:6d65:6d62::1/64; the agent's is eth0
  * with .2 and ::2, and default routes through the gate. Neither end has an
- * IPv6 link-local address: what is not used is not there.
+ * IPv6 link-local address: what is not used is not there; each knows the
+ * other's hardware address from the start.
  */
 #ifndef RUNTIME_GATE_LINK_H
 #define RUNTIME_GATE_LINK_H
