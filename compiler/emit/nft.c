@@ -54,7 +54,6 @@ static void put_divert(struct nft *r)
 	nft_chain_hook(out, "filter", "prerouting", "mangle", "accept");
 	nft_rule(out, "iifname != \"agent0\" accept");
 	nft_rule(out, "meta nfproto != ipv6 accept");
-	nft_rule(out, "tcp dport { 15001, 15002 } accept");
 	nft_match_denied_any(r, IR_PROTO_TCP, "accept", 0);
 	/* Flows that are open: their address may have left its set. */
 	nft_match_set(out, "host", ADDR_V6, "accept");

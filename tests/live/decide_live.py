@@ -403,6 +403,41 @@ def check_quic_guarded(world):
     (world.certs / witness_live.ELSEWHERE).write_text("{}")
 
 
+# --- ports that HAProxy has, too ---------------------------------------------
+
+PORTS_POLICY = """\
+allow: [11.1.0.0/16, "2a0e:1::/32"]
+deny: [evil.test]
+"""
+
+
+def spoken(addr, port):
+    def fn():
+        try:
+            with socket.create_connection((addr, port), 5) as s:
+                s.sendall(b"hello\n")
+                return s.recv(64).decode("latin-1")
+        except OSError as e:
+            return str(e)
+    return fn
+
+
+def check_ports_of_ours(world):
+    with gate.compiled(witness_live.HEAD + PORTS_POLICY,
+                       stderr=subprocess.DEVNULL) as plan, \
+            l7_live.Gate(world, plan, {}) as g:
+        check(g.first.get("event") == "ready", "ready", g.first)
+        for port in (15001, 15002, 15003):
+            for addr in ("11.1.2.3", "2a0e:1::7"):
+                got = g.agent(spoken(addr, port))
+                check(got == "banner", "a port like one of ours", addr, port,
+                      got)
+            for addr in ("192.0.0.1", "fd00:6d65:6d62::1", "11.9.0.1",
+                         "2a0e:9::1"):
+                got = g.agent(spoken(addr, port))
+                check("refused" in got, "and nothing besides", addr, port, got)
+
+
 # --- the test ---------------------------------------------------------------
 
 def main():
@@ -416,6 +451,7 @@ def main():
         check_quic(world)
         check_quic_named(world)
         check_quic_guarded(world)
+        check_ports_of_ours(world)
         for policy, requests in policies:
             got = witness_live.verdicts(world, policy, requests)
             for r in requests:

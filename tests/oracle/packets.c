@@ -626,6 +626,29 @@ static void check_published(struct ruleset *r)
 	CHECK(judge(r, "forward", p) == RS_REJECT);
 }
 
+/* HAProxy's own ports are others' ports elsewhere. */
+static void check_ports_of_ours(void)
+{
+	static const char *const addrs[] = {"1.2.3.4", "2606:4700::1"};
+	struct test_policy t;
+	struct ruleset *r;
+	struct packet p;
+
+	CHECK(test_policy_make(&t, "allow 1.2.3.4\nallow 2606:4700::1\n"
+				   "deny a.test tcp/15001,tcp/15002\n"));
+	r = rs_read(test_policy_emit(&t, nft_emit).p);
+	for (unsigned port = 15001; port <= 15002; port++)
+		for (size_t i = 0; i < ARRAY_LEN(addrs); i++) {
+			p = packet_to(addrs[i], "tcp", port);
+			CHECK(diverted(r, &p) == 15001);
+		}
+	p = packet_to("fd00:6d65:6d62::1", "tcp", 15001);
+	CHECK(diverted(r, &p) == 0);
+	CHECK(judge(r, "input", p) == RS_REJECT);
+	rs_free(r);
+	test_policy_done(&t);
+}
+
 static void check_fixed(void)
 {
 	struct test_policy t;
@@ -650,6 +673,7 @@ static void check_fixed(void)
 	check_input(r, true);
 	rs_free(r);
 	test_policy_done(&t);
+	check_ports_of_ours();
 }
 
 int main(int argc, char **argv)
