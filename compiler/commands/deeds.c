@@ -220,7 +220,8 @@ static struct str name_of(struct deeds *d, struct str name)
 
 /*
  * What a record says of the policy. False where it speaks of something else: a
- * malformed message, a hello, packets that are neither TCP nor UDP.
+ * malformed message, a hello, packets that are neither TCP nor UDP, or not the
+ * agent's.
  */
 static bool then_of(const cJSON *o, enum deed_then *out, enum reason *reason)
 {
@@ -256,6 +257,7 @@ static bool then_of(const cJSON *o, enum deed_then *out, enum reason *reason)
 	case REASON_HOST_ADDRESS:
 	case REASON_QUIC:
 	case REASON_PROTOCOL:
+	case REASON_FORGED_SOURCE:
 	case REASON_BAD_QUERY:
 	case REASON_BAD_HELLO:
 	case REASON_SECOND_HELLO:

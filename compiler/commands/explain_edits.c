@@ -195,6 +195,7 @@ static bool step_allow(struct attempt *t)
 	case REASON_NAME_MISMATCH:
 	case REASON_HOST_ADDRESS:
 	case REASON_PROTOCOL:
+	case REASON_FORGED_SOURCE:
 	case REASON_QUERY_TYPE:
 	case REASON_BAD_QUERY:
 	case REASON_BAD_HELLO:

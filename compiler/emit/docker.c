@@ -1,5 +1,6 @@
 #include "compiler/emit/docker.h"
 
+#include "compiler/base/agent_link.h"
 #include "compiler/emit/argv.h"
 #include "compiler/emit/docker_check.h"
 #include "compiler/emit/docker_tracer.h"
@@ -232,6 +233,8 @@ static cJSON *agent(struct argv *w)
 	if (over_bridge(p)) {
 		argv_value(w, "runtime", str_of(ir_runtime_name(p->runtime.v)));
 		argv_put(w, "--network=membrane-{session}");
+		/* As on the other link: the packet filter knows no other. */
+		argv_put(w, "--ip=" LINK_AGENT_V4);
 		/* The built-in tracer knows it by this, and nobody else's. */
 		argv_put(w, "--hostname=membrane-{session}");
 	} else {

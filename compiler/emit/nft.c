@@ -1,5 +1,6 @@
 #include "compiler/emit/nft.h"
 
+#include "compiler/base/agent_link.h"
 #include "compiler/emit/nft_parts.h"
 #include "compiler/emit/profiles.h"
 #include "compiler/ir/inside.h"
@@ -76,9 +77,9 @@ static void put_published(struct nft *r)
 			nft_begin(r->out);
 			nft_word(r->out, "iifname != \"agent0\"");
 			nft_dport(r->out, &r->published, *p);
-			nft_word(r->out, *f == ADDR_V4 ? "dnat ip to 192.0.0.2"
-						       : "dnat ip6 to "
-							 "fd00:6d65:6d62::2");
+			nft_word(r->out,
+				 *f == ADDR_V4 ? "dnat ip to " LINK_AGENT_V4
+					       : "dnat ip6 to " LINK_AGENT_V6);
 			nft_end(r->out);
 		}
 	}
@@ -117,10 +118,10 @@ static void put_input(struct nft *r)
 	nft_rule(out, "iifname != \"agent0\" ct state established,related "
 		      "accept");
 	nft_rule(out, "iifname != \"agent0\" drop");
-	nft_rule(out, "ip daddr 192.0.0.1 udp dport 53 accept");
-	nft_rule(out, "ip daddr 192.0.0.1 tcp dport 53 accept");
-	nft_rule(out, "ip6 daddr fd00:6d65:6d62::1 udp dport 53 accept");
-	nft_rule(out, "ip6 daddr fd00:6d65:6d62::1 tcp dport 53 accept");
+	nft_rule(out, "ip daddr " LINK_GATE_V4 " udp dport 53 accept");
+	nft_rule(out, "ip daddr " LINK_GATE_V4 " tcp dport 53 accept");
+	nft_rule(out, "ip6 daddr " LINK_GATE_V6 " udp dport 53 accept");
+	nft_rule(out, "ip6 daddr " LINK_GATE_V6 " tcp dport 53 accept");
 	/* What the chains above sent to HAProxy, and nothing else there. */
 	if (r->l7) {
 		nft_rule(out, "tcp dport { 15001, 15002 } ct status dnat "
@@ -142,11 +143,7 @@ static void put_helpers(struct buf *out)
 	nft_rule(out, "log prefix \"membrane:allow:\" group 78 accept");
 	nft_chain_end(out);
 	buf_addc(out, '\n');
-	nft_chain_begin(out, "refuse");
-	nft_rule(out, "meta l4proto tcp reject with tcp reset");
-	nft_rule(out, "reject with icmpx admin-prohibited");
-	nft_chain_end(out);
-	buf_addc(out, '\n');
+	nft_link_refuse(out);
 }
 
 /* Whatever a grant says, and of flows that are open, too. */
@@ -213,6 +210,7 @@ static void put_forward(struct nft *r)
 	if (r->published.n)
 		nft_rule(out, "ct direction reply ct state "
 			      "established,related accept");
+	nft_link_options(out);
 	put_refused(r);
 	nft_rule(out, "ct state established,related accept");
 	nft_rule(out, "ct state invalid drop");
@@ -258,9 +256,11 @@ bool nft_emit(const struct emit_in *in, struct buf *out)
 	make_published(&r);
 	buf_adds(out, "table inet membrane {\n");
 	nft_sets_put(&r);
+	nft_link_source(out);
 	put_prerouting(&r);
 	put_divert(&r);
 	put_input(&r);
+	nft_link_output(out);
 	put_helpers(out);
 	put_forward(&r);
 	nft_quic_chain(&r);

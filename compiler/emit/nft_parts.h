@@ -5,7 +5,8 @@
  * there is a rule, and most often a set, for each kind of destination in it:
  * nft_kind.c knows them, nft_sets.c writes the sets, nft_match.c the rules,
  * nft_quic.c those about QUIC, and nft_marks.c says of each where it came
- * from. nft.c has the chains, and puts everything together.
+ * from. nft_link.c has what no policy changes, nft.c the other chains, and puts
+ * everything together.
  */
 #ifndef COMPILER_EMIT_NFT_PARTS_H
 #define COMPILER_EMIT_NFT_PARTS_H
@@ -124,5 +125,11 @@ void nft_quic_find(struct nft *r);
 void nft_quic_put(struct nft *r, enum addr_family f);
 /* What QUIC is, where a rule asks for that. */
 void nft_quic_chain(struct nft *r);
+
+/* The chains of the agent's link, and the rules of a chain: nft_link.c. */
+void nft_link_source(struct buf *out);
+void nft_link_output(struct buf *out);
+void nft_link_refuse(struct buf *out);
+void nft_link_options(struct buf *out);
 
 #endif

@@ -47,8 +47,19 @@ static int listen_on(const char *text, int type, int *out, struct err *err)
 	return 0;
 }
 
-int dns_gate_open(struct dns_gate *g, const char *v4, const char *v6,
-		  struct err *err)
+static int listen_both(const struct dns_gate_ends *ends, int out[2],
+		       struct addr *agent, struct err *err)
+{
+	int rc;
+
+	if (!addr_parse(str_of(ends->agent), agent))
+		return err_set(err, -EINVAL, "address '%s'", ends->agent);
+	rc = listen_on(ends->gate, SOCK_DGRAM, &out[0], err);
+	return rc < 0 ? rc : listen_on(ends->gate, SOCK_STREAM, &out[1], err);
+}
+
+int dns_gate_open(struct dns_gate *g, const struct dns_gate_ends *v4,
+		  const struct dns_gate_ends *v6, struct err *err)
 {
 	int rc;
 
@@ -58,12 +69,23 @@ int dns_gate_open(struct dns_gate *g, const char *v4, const char *v6,
 		dns_client_init(&g->clients[i]);
 	for (size_t i = 0; i < DNS_GATE_FLIGHTS; i++)
 		upstream_init(&g->flights[i].up);
-	if ((rc = listen_on(v4, SOCK_DGRAM, &g->listeners[0], err)) < 0 ||
-	    (rc = listen_on(v4, SOCK_STREAM, &g->listeners[1], err)) < 0 || !v6)
+	rc = listen_both(v4, g->listeners, &g->agent4, err);
+	if (rc < 0 || !v6)
 		return rc;
-	if ((rc = listen_on(v6, SOCK_DGRAM, &g->listeners[2], err)) < 0)
-		return rc;
-	return listen_on(v6, SOCK_STREAM, &g->listeners[3], err);
+	return listen_both(v6, g->listeners + 2, &g->agent6, err);
+}
+
+/* The packet filter says so, too; here an answer would leave. */
+static bool is_agent(const struct dns_gate *g,
+		     const struct sockaddr_storage *peer)
+{
+	const struct sockaddr_in6 *v6 = (const void *)peer;
+	const struct sockaddr_in *v4 = (const void *)peer;
+
+	if (peer->ss_family == AF_INET6)
+		return memcmp(&v6->sin6_addr, g->agent6.b, 16) == 0;
+	return peer->ss_family == AF_INET &&
+	       memcmp(&v4->sin_addr, g->agent4.b, 4) == 0;
 }
 
 /* --- what is told -------------------------------------------------------- */
@@ -419,6 +441,8 @@ static void read_udp(struct dns_gate *g, int fd, int64_t now_ms)
 			     (struct sockaddr *)&peer, &peer_n);
 		if (n < 0)
 			return;
+		if (!is_agent(g, &peer))
+			continue;
 		f->from = DNS_FROM_UDP;
 		f->listener = fd;
 		f->peer = peer;
@@ -436,7 +460,7 @@ static void accept_client(struct dns_gate *g, int fd, int64_t now_ms)
 
 	if (got < 0)
 		return;
-	for (size_t i = 0; i < DNS_GATE_CLIENTS; i++) {
+	for (size_t i = 0; is_agent(g, &peer) && i < DNS_GATE_CLIENTS; i++) {
 		if (g->clients[i].fd >= 0)
 			continue;
 		dns_client_open(&g->clients[i], got, &peer, now_ms);

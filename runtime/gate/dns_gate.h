@@ -63,6 +63,7 @@ struct dns_gate {
 	void *data;
 	bool ipv6;
 
+	struct addr agent4, agent6;	   /* nobody else gets an answer */
 	int listeners[DNS_GATE_LISTENERS]; /* -1: none */
 	struct dns_client clients[DNS_GATE_CLIENTS];
 	struct dns_flight flights[DNS_GATE_FLIGHTS];
@@ -72,9 +73,13 @@ struct dns_gate {
 	int64_t tick_ms;
 };
 
-/* Bind to the gate's address; -EADDRINUSE and the like. */
-must_check int dns_gate_open(struct dns_gate *g, const char *v4, const char *v6,
-			     struct err *err);
+/* The two ends of the agent's link, in one family. */
+struct dns_gate_ends {
+	const char *gate, *agent;
+};
+/* Bind to the gate's address; v6 may be NULL. -EADDRINUSE and the like. */
+must_check int dns_gate_open(struct dns_gate *g, const struct dns_gate_ends *v4,
+			     const struct dns_gate_ends *v6, struct err *err);
 /*
  * *names is another map now. Questions on their way are held against that;
  * exact names are resolved as at the start.

@@ -10,17 +10,13 @@
 #ifndef RUNTIME_GATE_LINK_H
 #define RUNTIME_GATE_LINK_H
 
+#include "compiler/base/agent_link.h"
 #include "compiler/base/err.h"
 #include "runtime/gate/link_facts.h"
 
 #include <sys/types.h>
 
-#define LINK_GATE_IF	  "agent0"
 #define LINK_AGENT_IF	  "eth0"
-#define LINK_GATE_V4	  "192.0.0.1"
-#define LINK_AGENT_V4	  "192.0.0.2"
-#define LINK_GATE_V6	  "fd00:6d65:6d62::1"
-#define LINK_AGENT_V6	  "fd00:6d65:6d62::2"
 #define LINK_V4_BITS	  30
 #define LINK_TPROXY_MARK  1
 #define LINK_TPROXY_TABLE 100

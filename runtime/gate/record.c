@@ -79,6 +79,9 @@ size_t record_decision(const struct record *r, char buf[RECORD_MAX])
 		add_packet(o, r->packet);
 	else if (r->addr)
 		add(o, "addr", addr_text(r->addr, text));
+	/* Of all others it is the agent. */
+	if (r->packet && r->reason == REASON_FORGED_SOURCE)
+		add(o, "src", addr_text(&r->packet->src, text));
 	if (r->n_names)
 		add(o, "name", r->names[0]);
 	if (r->n_names > 1)

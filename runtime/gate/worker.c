@@ -148,6 +148,8 @@ static int make_link(struct gate *g, const struct worker_args *args, bool ipv6,
 
 static int open_resolver(struct gate *g, bool ipv6, struct err *err)
 {
+	static const struct dns_gate_ends v4 = {LINK_GATE_V4, LINK_AGENT_V4},
+					  v6 = {LINK_GATE_V6, LINK_AGENT_V6};
 	int rc;
 
 	seen_init(&g->seen);
@@ -167,8 +169,7 @@ static int open_resolver(struct gate *g, bool ipv6, struct err *err)
 	    (rc = nflog_open(&g->refused, NFLOG_REFUSED, err)) < 0 ||
 	    (rc = flows_open(&g->flows, err)) < 0)
 		return rc;
-	return dns_gate_open(&g->dns, LINK_GATE_V4, ipv6 ? LINK_GATE_V6 : NULL,
-			     err);
+	return dns_gate_open(&g->dns, &v4, ipv6 ? &v6 : NULL, err);
 }
 
 static int start_l7(struct gate *g, bool ipv6, struct err *err)

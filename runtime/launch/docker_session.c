@@ -1,5 +1,6 @@
 #include "runtime/launch/docker_session.h"
 
+#include "compiler/base/agent_link.h"
 #include "runtime/launch/docker_parts.h"
 
 #include <errno.h>
@@ -125,8 +126,8 @@ int docker_make_link(struct docker *d, const char *name, const char *session,
 	json_put(root, "Options", options);
 	json_put_cstr(labels, DOCKER_LABEL, session);
 	json_put(root, "Labels", labels);
-	json_put_cstr(range, "Subnet", DOCKER_LINK_SUBNET);
-	json_put_cstr(range, "Gateway", DOCKER_LINK_GATEWAY);
+	json_put_cstr(range, "Subnet", LINK_SUBNET_V4);
+	json_put_cstr(range, "Gateway", LINK_GATE_V4);
 	json_push(ranges, range);
 	json_put(ipam, "Config", ranges);
 	json_put(root, "IPAM", ipam);
@@ -140,10 +141,14 @@ int docker_connect(struct docker *d, const char *network, const char *container,
 	const char *path = arena_fmt(d->a, "/networks/%s/connect",
 				     docker_escaped(d, network))
 				   .p;
-	cJSON *root = json_object();
+	cJSON *root = json_object(), *end = json_object();
+	cJSON *ipam = json_object();
 	int rc;
 
 	json_put_cstr(root, "Container", container);
+	json_put_cstr(ipam, "IPv4Address", LINK_SPARE_V4);
+	json_put(end, "IPAMConfig", ipam);
+	json_put(root, "EndpointConfig", end);
 	rc = docker_request(d, "POST", path, root, 0, NULL, err);
 	return rc < 0 ? rc : 0;
 }

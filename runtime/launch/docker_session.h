@@ -9,9 +9,6 @@
 
 #include "runtime/launch/docker.h"
 
-#define DOCKER_LINK_SUBNET  "192.0.0.0/29" /* both ends, and Docker's own */
-#define DOCKER_LINK_GATEWAY "192.0.0.1"
-
 struct docker_container {
 	const char *id, *name, *session; /* session: its label; may be "" */
 	const char *role, *state;	 /* "gate", "running"; may be "" */
@@ -47,7 +44,10 @@ must_check int docker_list_networks(struct docker *d, const char *session,
  */
 must_check int docker_make_link(struct docker *d, const char *name,
 				const char *session, struct err *err);
-/* -ENOENT: no such network, or no such container yet. */
+/*
+ * Give the gate its place there: with an address that it drops, so that the
+ * agent's is free. -ENOENT: no such network, or no such container yet.
+ */
 must_check int docker_connect(struct docker *d, const char *network,
 			      const char *container, struct err *err);
 /* One that is gone is no error. */

@@ -7,12 +7,13 @@
 #ifndef RUNTIME_LAUNCH_PREPARE_H
 #define RUNTIME_LAUNCH_PREPARE_H
 
+#include "compiler/base/agent_link.h"
 #include "runtime/launch/docker_session.h"
 #include "runtime/launch/launch.h"
 #include "runtime/launch/session.h"
 #include "runtime/launch/vectors.h"
 
-#define PREPARE_RESOLVER DOCKER_LINK_GATEWAY /* the gate's end */
+#define PREPARE_RESOLVER LINK_GATE_V4 /* the gate's end */
 
 /*
  * Whom the command runs as, and its home folder: the workspace's owner, or who

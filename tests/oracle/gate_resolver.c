@@ -177,10 +177,13 @@ static void renewals(void)
 	CHECK(turn(1400000, 100) == 0);
 }
 
-static bool asked(const char *name, uint16_t type, const char *want)
+#define AGENT "127.0.0.3"
+
+static bool asked_from(const char *who, const char *name, uint16_t type,
+		       const char *want)
 {
 	struct sockaddr_in to = {AF_INET, htons(53), {htonl(0x7f000001)}, {0}};
-	auto_fd int fd = bind_udp("127.0.0.3", 4053);
+	auto_fd int fd = bind_udp(who, 4053);
 	unsigned before = answers;
 	uint8_t wire[512];
 	struct dns_query q;
@@ -195,6 +198,26 @@ static bool asked(const char *name, uint16_t type, const char *want)
 		return true;
 	printf("%u answers, the last %s\n", answers - before, answer);
 	return false;
+}
+
+static bool asked(const char *name, uint16_t type, const char *want)
+{
+	return asked_from(AGENT, name, type, want);
+}
+
+/* Nobody else is answered, or even heard. */
+static void strangers(void)
+{
+	struct sockaddr_in to = {AF_INET, htons(53), {htonl(0x7f000001)}, {0}};
+	auto_fd int tcp = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char got;
+
+	CHECK(!asked_from("127.0.0.4", "a.test", LDNS_RR_TYPE_A, ""));
+	CHECK(!asked_from("127.0.0.1", "c.test", LDNS_RR_TYPE_A, ""));
+	CHECK(connect(tcp, (struct sockaddr *)&to, sizeof(to)) == 0);
+	turn(1400000, 60);
+	CHECK(recv(tcp, &got, 1, 0) == 0);
+	CHECK(answers == 0);
 }
 
 /* Whoever asks is told, and so is the tracer; renewals are nobody's. */
@@ -231,8 +254,9 @@ static void step(int64_t now_ms)
 static void waits_its_turn(void)
 {
 	struct sockaddr_in to = {AF_INET, htons(53), {htonl(0x7f000001)}, {0}};
-	auto_fd int udp = bind_udp("127.0.0.3", 4053);
+	auto_fd int udp = bind_udp(AGENT, 4053);
 	auto_fd int tcp = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in from = {AF_INET, 0, {0}, {0}};
 	uint8_t wire[514], got[514];
 	struct dns_query q;
 	size_t n;
@@ -241,6 +265,8 @@ static void waits_its_turn(void)
 	n = dns_msg_ask(&q, 0x1234, wire + 2, sizeof(wire) - 2);
 	wire[0] = 0;
 	wire[1] = (uint8_t)n;
+	inet_pton(AF_INET, AGENT, &from.sin_addr);
+	CHECK(bind(tcp, (struct sockaddr *)&from, sizeof(from)) == 0);
 	CHECK(connect(tcp, (struct sockaddr *)&to, sizeof(to)) == 0);
 	step(1400000);
 	for (unsigned i = 0; i < DNS_GATE_FLIGHTS; i++) {
@@ -312,6 +338,8 @@ static void many(void)
 
 int main(void)
 {
+	static const struct dns_gate_ends ends = {"127.0.0.1", AGENT};
+
 	if (private_network() < 0) {
 		printf("needs root\n");
 		return 77;
@@ -332,8 +360,9 @@ int main(void)
 	gate.on_record = on_record;
 	gate.on_answer = on_answer;
 	gate.on_error = on_error;
-	CHECK(dns_gate_open(&gate, "127.0.0.1", NULL, &err) == 0);
+	CHECK(dns_gate_open(&gate, &ends, NULL, &err) == 0);
 	renewals();
+	strangers();
 	answered();
 	waits_its_turn();
 	races();

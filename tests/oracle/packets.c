@@ -334,6 +334,7 @@ static const char *expected_prefix(enum reason r)
 	case REASON_NOT_RESOLVED:
 		return "\"membrane:no-grant:\"";
 	case REASON_PROTOCOL:
+	case REASON_FORGED_SOURCE:
 	case REASON_SCHEME:
 	case REASON_METHOD:
 	case REASON_PATH:
@@ -538,10 +539,111 @@ static struct packet packet_to(const char *addr, const char *proto,
 	return p;
 }
 
+static struct packet from(const char *addr, struct packet p)
+{
+	if (!ip_of(addr, &p.saddr))
+		rs_die("an address", addr);
+	return p;
+}
+
+static struct packet icmp6_to(const char *addr, const char *type)
+{
+	struct packet p = packet_to(addr, "ipv6-icmp", 0);
+
+	p.icmp = type;
+	p.hops = 255;
+	return p;
+}
+
 static enum rs_verdict judge(struct ruleset *r, const char *chain,
 			     struct packet p)
 {
 	return rs_judge(r, chain, &p).verdict;
+}
+
+/* Who may send on the agent's link, whatever it is. */
+static void check_source(struct ruleset *r)
+{
+	static const char *const others[] = {
+		"192.0.0.1", "192.0.0.3",  "127.0.0.1",	      "0.0.0.0",
+		"8.8.8.8",   "172.17.0.2", "255.255.255.255", "224.0.0.1"};
+	static const char *const others6[] = {"fd00:6d65:6d62::1",
+					      "fd00:6d65:6d62::3",
+					      "::1",
+					      "::",
+					      "fe80::1",
+					      "2606:4700::1",
+					      "ff02::1",
+					      "::ffff:192.0.0.2"};
+	struct packet p = packet_to("1.2.3.4", "tcp", 443);
+	struct packet p6 = packet_to("2606:4700::1", "udp", 53);
+	struct packet nd = icmp6_to("ff02::1:ff00:1", "nd-neighbor-solicit");
+
+	CHECK(judge(r, "source", p) == RS_ACCEPT);
+	CHECK(judge(r, "source", p6) == RS_ACCEPT);
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		struct rs_result got;
+		struct packet x = from(others[i], p);
+
+		got = rs_judge(r, "source", &x);
+		CHECK(got.verdict == RS_DROP &&
+		      strcmp(got.prefix, "\"membrane:forged-source:\"") == 0);
+		x.flood = true;
+		got = rs_judge(r, "source", &x);
+		CHECK(got.verdict == RS_DROP && !got.prefix[0]);
+		x.iif = "eth0";
+		CHECK(judge(r, "source", x) == RS_ACCEPT);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(others6); i++)
+		CHECK(judge(r, "source", from(others6[i], p6)) == RS_DROP);
+	CHECK(judge(r, "source", nd) == RS_ACCEPT);
+	CHECK(judge(r, "source", from("fe80::5", nd)) == RS_ACCEPT);
+	CHECK(judge(r, "source", from("::", nd)) == RS_ACCEPT);
+	CHECK(judge(r, "source", from("fd00:6d65:6d62::3", nd)) == RS_DROP);
+	CHECK(judge(r, "source", from("2606:4700::1", nd)) == RS_DROP);
+	nd.hops = 254;
+	CHECK(judge(r, "source", from("fe80::5", nd)) == RS_DROP);
+	nd = icmp6_to("ff02::1", "nd-router-advert");
+	CHECK(judge(r, "source", from("fe80::5", nd)) == RS_DROP);
+	CHECK(judge(r, "input", nd) == RS_REJECT);
+}
+
+/* What the gate itself sends: answers go to the agent, by its link. */
+static void check_output(struct ruleset *r)
+{
+	struct packet p = packet_to("8.8.8.8", "udp", 53);
+
+	CHECK(judge(r, "output", p) == RS_ACCEPT);
+	p.state = "established";
+	CHECK(judge(r, "output", p) == RS_ACCEPT);
+	p.direction = "reply";
+	CHECK(judge(r, "output", p) == RS_DROP);
+	p.oif = "agent0";
+	CHECK(judge(r, "output", p) == RS_DROP);
+	p = packet_to("192.0.0.2", "udp", 40000);
+	p.direction = "reply";
+	CHECK(judge(r, "output", p) == RS_DROP);
+	p.oif = "agent0";
+	CHECK(judge(r, "output", p) == RS_ACCEPT);
+	p = packet_to("2606:4700::1", "ipv6-icmp", 0);
+	p.icmp = "destination-unreachable";
+	p.state = "related";
+	CHECK(judge(r, "output", p) == RS_DROP);
+	p.icmp = "packet-too-big";
+	CHECK(judge(r, "output", p) == RS_ACCEPT);
+	p.oif = "agent0";
+	CHECK(judge(r, "output", p) == RS_DROP);
+	p = packet_to("8.8.8.8", "icmp", 0);
+	p.icmp = "destination-unreachable";
+	p.code = "admin-prohibited";
+	p.state = "related";
+	CHECK(judge(r, "output", p) == RS_DROP);
+	p.code = "frag-needed";
+	CHECK(judge(r, "output", p) == RS_ACCEPT);
+	CHECK(judge(r, "output", icmp6_to("fe80::1", "nd-neighbor-advert")) ==
+	      RS_ACCEPT);
+	CHECK(judge(r, "output", icmp6_to("ff02::1", "nd-router-advert")) ==
+	      RS_DROP);
 }
 
 static void check_input(struct ruleset *r, bool with_l7)
@@ -587,6 +689,17 @@ static void check_forward(struct ruleset *r)
 	p = packet_to("1.2.3.4", "tcp", 443);
 	p.state = "invalid";
 	CHECK(judge(r, "forward", p) == RS_DROP);
+	p = packet_to("9.9.9.9", "tcp", 443);
+	p.flood = true;
+	CHECK(judge(r, "forward", p) == RS_DROP);
+	/* What only routers read. */
+	p = packet_to("1.2.3.4", "tcp", 443);
+	p.state = "established";
+	p.options = true;
+	CHECK(judge(r, "forward", p) == RS_REJECT);
+	p = packet_to("2606:4700::1", "tcp", 443);
+	p.options = true;
+	CHECK(judge(r, "forward", p) == RS_REJECT);
 	/* The floor and denials hold for flows that are open already. */
 	p = packet_to("169.254.169.254", "tcp", 80);
 	p.state = "established";
@@ -657,6 +770,8 @@ static void check_fixed(void)
 
 	CHECK(test_policy_make(&t, "allow 1.2.3.4 tcp/443\ndeny 5.5.5.5\n"));
 	r = rs_read(test_policy_emit(&t, nft_emit).p);
+	check_source(r);
+	check_output(r);
 	check_input(r, false);
 	check_forward(r);
 	rs_free(r);
@@ -670,6 +785,8 @@ static void check_fixed(void)
 	test_policy_done(&t);
 	CHECK(test_policy_make(&t, "allow a.test tcp/443\n"));
 	r = rs_read(test_policy_emit(&t, nft_emit).p);
+	check_source(r);
+	check_output(r);
 	check_input(r, true);
 	rs_free(r);
 	test_policy_done(&t);

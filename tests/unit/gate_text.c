@@ -87,6 +87,7 @@ static void records(void)
 	struct packet p = {.proto = IPPROTO_TCP,
 			   .has_port = true,
 			   .dport = 443,
+			   .src = {ADDR_V4, {11, 66, 6, 6}},
 			   .dst = {ADDR_V4, {8, 8, 4, 4}}};
 	struct record r = {.kind = RECORD_CONNECT,
 			   .reason = REASON_PORT,
@@ -115,6 +116,10 @@ static void records(void)
 		     "\"addr\":\"8.8.4.4\",\"port\":443,\"name\":\"a.test\","
 		     "\"id\":\"g-0123456789\",\"source\":\".membrane.yaml\","
 		     "\"line\":3}\n"));
+	r.reason = REASON_FORGED_SOURCE;
+	buf[record_decision(&r, buf)] = '\0';
+	CHECK(strstr(buf, "\"reason\":\"forged-source\"") &&
+	      strstr(buf, "\"port\":443,\"src\":\"11.66.6.6\""));
 	r = (struct record){.kind = RECORD_RESOLVE,
 			    .allow = true,
 			    .reason = REASON_GRANTED,

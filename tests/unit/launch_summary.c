@@ -88,7 +88,7 @@ static const char golden[] =
 	"add to .membrane.yaml:  "
 	"allow: [{dest: \"2001:db8::1\", ports: [53/udp]}]\n"
 	"  192.0.2.9             1×  protocol         "
-	"neither TCP nor UDP\n"
+	"neither plain TCP nor plain UDP\n"
 	"  nas.lan               1×  private-address  "
 	"add to .membrane.yaml:  allow: [{dest: nas.lan, private: true}]\n"
 	"  192.0.2.7:80          1×  denied           "
