@@ -59,8 +59,8 @@ void help_overview(struct buf *out)
 	for (int i = 0; i < COMMANDS; i++)
 		i = (int)overview_line(out, (enum command_id)i);
 	buf_adds(out,
-		 "\n'membrane help COMMAND' lists its flags; 'help lint', "
-		 "'events', 'filter': more.\n"
+		 "\n'help COMMAND' lists flags; 'help lint', 'events', "
+		 "'filter', 'readonly': more.\n"
 		 "Policy: presets, ~/.membrane/config.yaml, .membrane.yaml, "
 		 "flags, in this order.\n"
 		 "Status: 0 done; 1 refused, drifted; 2 bad command line; 3 "
@@ -217,6 +217,64 @@ static bool help_lint(struct buf *out, struct str word)
 	return out->n > 0;
 }
 
+/* --- what tools run ------------------------------------------------------ */
+
+enum rule { RULE_HELD, RULE_TOLD };
+
+static const struct executed {
+	enum rule rule;
+	const char *tool, *patterns, *why;
+} executed[] = {
+#define EXECUTED(rule, tool, patterns, why) {RULE_##rule, tool, patterns, why},
+#include "grammar/executed.def"
+#undef EXECUTED
+};
+
+/* As people name them: of a path that is also held elsewhere, once. */
+static void put_executed(struct buf *out, const struct executed *e)
+{
+	struct view v = {out, 80, false};
+	struct str list = str_of(e->patterns), one;
+	struct buf b;
+
+	buf_init(&b, out->a);
+	buf_addf(&b, "%s:", e->tool);
+	while (str_field(&list, '|', &one)) {
+		size_t skip = str_starts(one, STR("**/")) ? 3
+			      : str_starts(one, STR("/")) ? 1
+							  : 0;
+		struct str name = arena_fmt(
+			out->a, " %.*s", STR_ARG(str_slice(one, skip, one.n)));
+
+		if (memmem(b.p, b.n, arena_fmt(out->a, "%s,", name.p).p,
+			   name.n + 1))
+			continue;
+		buf_addf(&b, "%s,", name.p);
+	}
+	b.n--;
+	buf_addf(&b, " (%s)", e->why);
+	buf_adds(out, "  ");
+	view_wrap(&v, 2, 4, buf_str(&b));
+}
+
+static void help_readonly(struct buf *out)
+{
+	buf_adds(out, "What tools on the host run, or take commands from, "
+		      "without being told to.\n"
+		      "Read-only in every session, whatever a policy says:\n");
+	for (size_t i = 0; i < ARRAY_LEN(executed); i++) {
+		if (i && executed[i].rule != executed[i - 1].rule)
+			buf_adds(out, "Named at the session's end when new or "
+				      "changed, as is what is new of the "
+				      "above:\n");
+		put_executed(out, &executed[i]);
+	}
+	buf_adds(out, "What git's configuration names is read-only, too: "
+		      "'membrane plan' lists it. Not\n"
+		      "listed here is what runs when it is called "
+		      "(package.json, Makefile): read changes.\n");
+}
+
 int command_help(struct arena *a, const struct options *o)
 {
 	enum command_id id = COMMAND_HELP;
@@ -234,6 +292,10 @@ int command_help(struct arena *a, const struct options *o)
 	}
 	if (o->words.n == 0 || command_find(o->words.v[0], &id))
 		return help_print(a, id);
+	if (str_is(o->words.v[0], "readonly")) {
+		help_readonly(&b);
+		return say_result(buf_str(&b));
+	}
 	if (help_lint(&b, o->words.v[0]) || help_trace(&b, o->words.v[0]))
 		return say_result(buf_str(&b));
 	say("there is no command '%s'",

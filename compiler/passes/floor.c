@@ -5,26 +5,15 @@
  * semantics.md, section 5. The nested ones are readonly where they exist; the
  * anchored literal ones also where they do not exist yet.
  */
-static const char *const readonly_lines[] = {
-	"/.membrane.yaml",
-	"/.membrane/",
-	"/.membraneignore",
-	"/.git/hooks/",
-	"/.git/config",
-	"/.git/config.worktree",
-	"/.git/commondir", /* git would read hooks and config elsewhere */
-	"/.git/modules/**/hooks/",
-	"/.git/modules/**/config",
-	"**/.git/hooks/",
-	"**/.git/config",
-	"**/.git/config.worktree",
-	"**/.git/commondir",
-	"/.vscode/tasks.json",
-	"/.vscode/launch.json",
-	"/.vscode/settings.json",
-	"/.idea/workspace.xml",
-	"/.idea/runConfigurations/",
-	"/.idea/watcherTasks.xml",
+enum rule { RULE_HELD, RULE_TOLD };
+
+static const struct {
+	enum rule rule;
+	const char *patterns;
+} executed[] = {
+#define EXECUTED(rule, tool, patterns, why) {RULE_##rule, patterns},
+#include "grammar/executed.def"
+#undef EXECUTED
 };
 
 /* The text so far, and where it will lie among the sources. */
@@ -77,11 +66,16 @@ static void add_deny(struct arena *a, struct writer *w, struct ir_policy *p)
 static void add_readonly(struct arena *a, struct writer *w, struct ir_policy *p)
 {
 	buf_adds(&w->text, "readonly:\n");
-	for (size_t i = 0; i < ARRAY_LEN(readonly_lines); i++) {
-		struct ir_pattern *r = vec_push(a, &p->readonly);
+	for (size_t i = 0; i < ARRAY_LEN(executed); i++) {
+		struct str list = str_of(executed[i].patterns), line;
 
-		r->from = put(w, "  - \"", readonly_lines[i], "\"\n");
-		r->line = str_of(readonly_lines[i]);
+		while (executed[i].rule == RULE_HELD &&
+		       str_field(&list, '|', &line)) {
+			struct ir_pattern *r = vec_push(a, &p->readonly);
+
+			r->from = put(w, "  - \"", arena_cstr(a, line), "\"\n");
+			r->line = line;
+		}
 	}
 }
 

@@ -40,6 +40,7 @@ struct launch {
 	struct watchdog watchdog;
 	struct run run;
 	int trace_copy; /* --trace-log; -1: nowhere */
+	struct executed before;
 };
 
 static const char *from_environment(void *ctx, const char *name)
@@ -130,6 +131,7 @@ static int find_masks(struct launch *l, struct err *err)
 	if (!f)
 		return err_set(err, -EPROTO, "the plan has no mounts.plan");
 	o.plan = f->data;
+	executed_look(l->a, l->o.workspace, &l->before);
 	rc = masks_prepare(l->a, &o, m, err);
 	if (rc < 0)
 		return rc;
@@ -459,9 +461,21 @@ static void let_go(struct launch *l, bool cleaned)
 	watchdog_stop(&l->watchdog);
 }
 
+/* What the agent had no part in is not said of it. */
+static void find_executed(struct launch *l, struct executed *out)
+{
+	struct executed now;
+
+	if (!l->run.agent_made)
+		return;
+	executed_look(l->a, l->o.workspace, &now);
+	executed_changed(l->a, &l->before, &now, out);
+}
+
 static int in_session(struct launch *l, struct err *err)
 {
 	struct termios terminal;
+	struct executed executed = {0};
 	struct outcome outcome;
 	bool saved = tcgetattr(STDIN_FILENO, &terminal) == 0, cleaned;
 	int rc = watchdog_start(l->o.state, &l->session, &l->at, &l->watchdog,
@@ -486,7 +500,9 @@ static int in_session(struct launch *l, struct err *err)
 	fd_close(&l->trace_copy);
 	rc = end_stage(l, rc, err);
 	cleaned = clean(l);
+	find_executed(l, &executed);
 	outcome = (struct outcome){.a = l->a,
+				   .executed = &executed,
 				   .workspace = l->o.workspace,
 				   .run = &l->run,
 				   .status = rc,

@@ -74,6 +74,8 @@ void outcome_write(const struct outcome *o)
 	if (r->tracer)
 		add_trace(o->a, root, r->tracer);
 	cJSON_AddItemToObject(root, "changes", control_json(r->control));
+	cJSON_AddItemToObject(root, "executed",
+			      executed_json(o->a, o->executed));
 	cJSON_AddItemToObject(root, "refused", summary_json(r->gate->summary));
 	text = cJSON_Print(root);
 	if (text && fileio_write(AT_FDCWD, path, arena_fmt(o->a, "%s\n", text),
@@ -118,6 +120,7 @@ void outcome_print(const struct outcome *o)
 	buf_init(&text, o->a);
 	control_words(r->control, &text);
 	summary_print(r->gate->summary, log, colour, &text);
+	executed_words(o->executed, &text);
 	if (r->gate->decisions.unwritten)
 		buf_addf(&text,
 			 "membrane: %llu more refusals are counted above and "

@@ -7,12 +7,14 @@
 #ifndef RUNTIME_LAUNCH_OUTCOME_H
 #define RUNTIME_LAUNCH_OUTCOME_H
 
+#include "runtime/launch/executed.h"
 #include "runtime/launch/run.h"
 
 /* All borrowed. */
 struct outcome {
 	struct arena *a;
 	const char *workspace;
+	const struct executed *executed;
 	const struct run *run; /* with its gate, control and tracer */
 	int status;	       /* the command's; below 0: of why */
 	const struct err *why;
@@ -24,8 +26,8 @@ struct outcome {
  */
 void outcome_write(const struct outcome *o);
 /*
- * What was changed and refused, and what the records lack; nothing, where there
- * is nothing of that.
+ * What was changed and refused, what tools on the host will run of it, and what
+ * the records lack; nothing, where there is nothing of that.
  */
 void outcome_print(const struct outcome *o);
 

@@ -298,6 +298,24 @@ def what_git_is_told_to_run_is_readonly():
 
 
 @test
+def what_tools_run_is_held_or_named():
+    with Place("", files={".envrc": "a\n", ".husky/pre-commit": "b\n",
+                          "x/.mcp.json": "{}\n"}) as where:
+        s = inside(where, "for f in .husky/pre-commit .husky/new "
+                   "x/.mcp.json; do echo bad >> $f && echo \"wrote $f\"; "
+                   "done 2>/dev/null; echo b >> .envrc; "
+                   "git init -q made; mkdir $'o\\e[2J'; "
+                   "echo c > $'o\\e[2J/.mcp.json'; echo end")
+        check(s.stdout.split() == ["end"], "held", s.stdout + s.stderr)
+        line = [w for w in s.stderr.splitlines() if "on your machine" in w]
+        check(len(line) == 1 and line[0].split("machine: ")[1] ==
+              ".envrc (direnv, mise), made/.git (git), "
+              "o\\x1b[2J/.mcp.json (MCP clients)", "named", s.stderr)
+        s = inside(where, "echo c > plain")
+        check("on your machine" not in s.stderr, "nothing to name", s.stderr)
+
+
+@test
 def what_git_has_committed_is_said():
     with Place("ignore: [.env]\n", files={
             ".env": "secret\n", "sub/.env": "secret\n", "a": "b\n"}) as where:
