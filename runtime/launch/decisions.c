@@ -23,7 +23,7 @@ static int open_part(struct decisions *d, struct err *err)
 	int rc = 0;
 
 	d->bytes = 0;
-	d->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	d->fd = fileio_create(AT_FDCWD, path, O_WRONLY | O_APPEND, 0600);
 	if (d->fd < 0)
 		rc = err_errno(err, path);
 	arena_free(a);
