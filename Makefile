@@ -250,6 +250,7 @@ install: all
 	cp -R image policies $(SHARE)/membrane/
 	chmod -R u=rwX,go=rX $(SHARE)/membrane
 	install -m 644 README.md LICENSE $(DOC)/
+	cp -R doc $(DOC)/
 	$(BIN)/membrane help --man > $(MAN)/membrane.1
 	$(BIN)/membrane completion bash > $(word 1,$(COMPLETIONS))
 	$(BIN)/membrane completion zsh > $(word 2,$(COMPLETIONS))
