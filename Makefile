@@ -81,7 +81,7 @@ INSIDE_SRC := $(wildcard runtime/inside/*.c)
 GATE_SRC := $(BASE_SRC) $(INSIDE_SRC) $(wildcard runtime/gate/*.c)
 READER_SRC := $(wildcard runtime/reader/*.c)
 WATCH_SRC := $(wildcard runtime/watch/*.c)
-WATCH_SRC := $(addprefix compiler/base/,arena.c buf.c err.c fileio.c str.c) \
+WATCH_SRC := $(addprefix compiler/base/,arena.c buf.c err.c fileio.c pathwalk.c str.c) \
 	$(INSIDE_SRC) $(filter-out %.bpf.c,$(WATCH_SRC))
 GRAMMARS := $(basename $(notdir $(wildcard grammar/*.y)))
 GEN_SRC := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.c \

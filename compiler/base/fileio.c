@@ -1,5 +1,7 @@
 #include "compiler/base/fileio.h"
 
+#include "compiler/base/pathwalk.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,10 +24,9 @@ static char *grown(struct arena *a, const char *p, size_t n, size_t max,
 	return more;
 }
 
-int fileio_read(struct arena *a, int dirfd, const char *path, size_t max,
-		struct str *out, struct err *err)
+static int read_open(struct arena *a, int fd, const char *path, size_t max,
+		     struct str *out, struct err *err)
 {
-	auto_fd int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	size_t n = 0, room;
 	struct stat st;
 	char *p;
@@ -58,6 +59,33 @@ int fileio_read(struct arena *a, int dirfd, const char *path, size_t max,
 	}
 	*out = (struct str){p, n};
 	return 0;
+}
+
+int fileio_read(struct arena *a, int dirfd, const char *path, size_t max,
+		struct str *out, struct err *err)
+{
+	auto_fd int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	return read_open(a, fd, path, max, out, err);
+}
+
+int fileio_read_inside(struct arena *a, int dirfd, struct str path, size_t max,
+		       struct str *out, struct err *err)
+{
+	const char *whole = arena_cstr(a, path);
+	auto_fd int in = pathwalk_enter(dirfd, "."), fd = -1;
+	struct str seg = STR("");
+
+	while (in >= 0 && str_field(&path, '/', &seg) && path.n) {
+		int next = pathwalk_enter(in, arena_cstr(a, seg));
+
+		fd_close(&in);
+		in = next;
+	}
+	if (in >= 0)
+		fd = openat(in, arena_cstr(a, seg),
+			    O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	return read_open(a, fd, whole, max, out, err);
 }
 
 int fileio_write_all(int fd, struct str data, struct err *err)

@@ -24,6 +24,13 @@
 must_check int fileio_read(struct arena *a, int dirfd, const char *path,
 			   size_t max, struct str *out, struct err *err);
 /*
+ * The same, and no part of path may be a link: it is opened folder by folder,
+ * so that none can be put there on the way.
+ *   -ELOOP, -ENOTDIR  one is
+ */
+must_check int fileio_read_inside(struct arena *a, int dirfd, struct str path,
+				  size_t max, struct str *out, struct err *err);
+/*
  * open(2) with O_CREAT, and never through a link at the end. What root makes
  * belongs to who the folder belongs to. O_EXCL: it must be new.
  */

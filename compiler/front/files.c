@@ -191,7 +191,12 @@ enum files_status files_read(struct files *f, enum files_root root,
 	}
 	if (root == FILES_STATE && others(f, dir, rel, name))
 		return FILES_FAILED;
-	rc = fileio_read(f->c->a, dir, rel, LIMIT_SOURCE_BYTES, out, &err);
+	/* an agent of another session may put a link there at any moment */
+	rc = root == FILES_WORKSPACE
+		     ? fileio_read_inside(f->c->a, dir, path,
+					  LIMIT_SOURCE_BYTES, out, &err)
+		     : fileio_read(f->c->a, dir, rel, LIMIT_SOURCE_BYTES, out,
+				   &err);
 	if (rc == -ENOENT || rc == -ENOTDIR)
 		return FILES_ABSENT;
 	if (rc == -EINVAL && fstatat(dir, rel, &st, 0) == 0)

@@ -5,12 +5,26 @@
 
 #include <errno.h>
 
-int docker_list(struct docker *d, const char *session, docker_containers *out,
-		struct err *err)
+static void read_writes(struct docker *d, const cJSON *mounts,
+			struct docker_container *c)
 {
-	const char *path = arena_fmt(d->a, "/containers/json?all=1&filters=%s",
-				     docker_label_filter(d, session, false))
-				   .p;
+	const cJSON *m;
+
+	cJSON_ArrayForEach(m, mounts) {
+		const char *at = docker_text(d, m, "Destination");
+
+		if (strcmp(docker_text(d, m, "Type"), "bind") == 0 &&
+		    cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(m, "RW")) &&
+		    !str_starts(str_of(at), STR("/workspace/")))
+			*vec_push(d->a, &c->writes) =
+				docker_text(d, m, "Source");
+	}
+}
+
+static int list_containers(struct docker *d, const char *query,
+			   docker_containers *out, struct err *err)
+{
+	const char *path = arena_fmt(d->a, "/containers/json?%s", query).p;
 	cJSON *root = NULL;
 	const cJSON *o;
 	int rc = docker_request_list(d, path, &root, err);
@@ -33,7 +47,90 @@ int docker_list(struct docker *d, const char *session, docker_containers *out,
 			c->name = arena_cstr(
 				d->a, str_of(name->valuestring +
 					     (name->valuestring[0] == '/')));
+		read_writes(d, cJSON_GetObjectItemCaseSensitive(o, "Mounts"),
+			    c);
 	}
+	cJSON_Delete(root);
+	return 0;
+}
+
+int docker_list(struct docker *d, const char *session, docker_containers *out,
+		struct err *err)
+{
+	const char *query = arena_fmt(d->a, "all=1&filters=%s",
+				      docker_label_filter(d, session, false))
+				    .p;
+
+	return list_containers(d, query, out, err);
+}
+
+int docker_list_agents(struct docker *d, docker_containers *out,
+		       struct err *err)
+{
+	const char *filter =
+		docker_escaped(d, "{\"label\":[\"" DOCKER_LABEL "\","
+				  "\"membrane.role=agent\"],"
+				  "\"status\":[\"running\",\"paused\"]}");
+
+	return list_containers(d, arena_fmt(d->a, "filters=%s", filter).p, out,
+			       err);
+}
+
+/* "pause", "unpause": 409 and 500 do not say which of several it is. */
+static int set_paused(struct docker *d, const char *container, bool paused,
+		      struct err *err)
+{
+	const char *name = docker_escaped(d, container);
+	const char *path = arena_fmt(d->a, "/containers/%s/%s", name,
+				     paused ? "pause" : "unpause")
+				   .p;
+	int rc = docker_request(d, "POST", path, NULL, 0, NULL, err);
+	const cJSON *state;
+	cJSON *root = NULL;
+	struct err ignored;
+
+	if (rc != -EREMOTEIO)
+		return rc < 0 ? rc : 0;
+	path = arena_fmt(d->a, "/containers/%s/json", name).p;
+	if (docker_request(d, "GET", path, NULL, 0, &root, &ignored) < 0)
+		return ignored.code == -ENOENT ? -ENOENT : rc;
+	state = cJSON_GetObjectItemCaseSensitive(root, "State");
+	if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(state, "Running")))
+		rc = -ENOENT;
+	else if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(
+			 state, "Paused")) == paused)
+		rc = -EALREADY;
+	cJSON_Delete(root);
+	return rc;
+}
+
+int docker_pause(struct docker *d, const char *container, struct err *err)
+{
+	return set_paused(d, container, true, err);
+}
+
+int docker_unpause(struct docker *d, const char *container, struct err *err)
+{
+	return set_paused(d, container, false, err);
+}
+
+int docker_pid(struct docker *d, const char *container, int64_t *out,
+	       struct err *err)
+{
+	const char *path = arena_fmt(d->a, "/containers/%s/json",
+				     docker_escaped(d, container))
+				   .p;
+	cJSON *root = NULL;
+	int rc = docker_request(d, "GET", path, NULL, 0, &root, err);
+	const cJSON *pid;
+
+	if (rc < 0 && rc != -ENOENT)
+		return rc;
+	pid = cJSON_GetObjectItemCaseSensitive(
+		cJSON_GetObjectItemCaseSensitive(root, "State"), "Pid");
+	*out = cJSON_IsNumber(pid) && pid->valuedouble > 0
+		       ? (int64_t)pid->valuedouble
+		       : 0;
 	cJSON_Delete(root);
 	return 0;
 }

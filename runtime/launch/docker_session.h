@@ -12,6 +12,9 @@
 struct docker_container {
 	const char *id, *name, *session; /* session: its label; may be "" */
 	const char *role, *state;	 /* "gate", "running"; may be "" */
+	/* The host's folders that it can write; those below /workspace, which
+	 * are parts of one of them, are left out. */
+	VEC(const char *) writes;
 };
 typedef VEC(struct docker_container) docker_containers;
 
@@ -26,6 +29,23 @@ typedef VEC(struct docker_network) docker_networks;
  */
 must_check int docker_list(struct docker *d, const char *session,
 			   docker_containers *out, struct err *err);
+/* Every agent's container that runs or is paused, whose session ever. */
+must_check int docker_list_agents(struct docker *d, docker_containers *out,
+				  struct err *err);
+/*
+ * Stop all processes of a container, and let them go on. -ENOENT: there is no
+ * such container, or it does not run; -EALREADY: it is (not) paused.
+ */
+must_check int docker_pause(struct docker *d, const char *container,
+			    struct err *err);
+must_check int docker_unpause(struct docker *d, const char *container,
+			      struct err *err);
+/*
+ * The first process of a container, as the daemon's host counts; 0 when it
+ * does not run (any more).
+ */
+must_check int docker_pid(struct docker *d, const char *container, int64_t *out,
+			  struct err *err);
 /* -ENOENT: no such container, or (signal) none that runs. */
 must_check int docker_signal(struct docker *d, const char *container,
 			     const char *signame, struct err *err);

@@ -2,6 +2,7 @@
 
 #include "compiler/base/fileio.h"
 #include "runtime/launch/journal.h"
+#include "runtime/launch/place.h"
 #include "runtime/launch/wspath.h"
 
 #include <errno.h>
@@ -16,11 +17,17 @@
 
 int holds_lock(const char *state, int *out_fd, struct err *err)
 {
+	return holds_lock_file(state, "holds.lock", out_fd, err);
+}
+
+int holds_lock_file(const char *state, const char *name, int *out_fd,
+		    struct err *err)
+{
 	char path[PATH_MAX];
 	struct timespec from, now;
 	int fd;
 
-	if (snprintf(path, sizeof(path), "%s/holds.lock", state) >=
+	if (snprintf(path, sizeof(path), "%s/%s", state, name) >=
 	    (int)sizeof(path))
 		return err_set(err, -ENAMETOOLONG, "%s: name too long", state);
 	fd = fileio_create(AT_FDCWD, path, O_RDWR, 0600);
@@ -403,10 +410,12 @@ static void remove_one(struct arena *a, int root,
 static void remove_all(struct arena *a, const struct journal *j,
 		       const bool *keep)
 {
-	auto_fd int root = open(arena_cstr(a, j->workspace),
-				O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_fd int root = -1;
+	struct err ignored;
 
-	if (root < 0)
+	/* an agent may have put a link there: not out of the workspace */
+	if (place_open(arena_cstr(a, j->workspace), O_RDONLY | O_DIRECTORY,
+		       &root, &ignored) < 0)
 		return; /* the workspace is gone, and they with it */
 	for (uint32_t i = j->records.n; i-- > 0;) {
 		const struct journal_record *r = &j->records.v[i];

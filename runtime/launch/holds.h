@@ -45,6 +45,10 @@ struct holds {
  */
 must_check int holds_lock(const char *state, int *out_fd, struct err *err);
 
+/* The same with another lock, {state}/NAME. */
+must_check int holds_lock_file(const char *state, const char *name, int *out_fd,
+			       struct err *err);
+
 /*
  * See that each hold is in found: as a readonly mask where the path exists,
  * as a placeholder and its mask where it does not. One below a masked or

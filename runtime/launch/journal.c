@@ -1,6 +1,5 @@
 #include "runtime/launch/journal.h"
 
-#include "compiler/base/buf.h"
 #include "compiler/base/fileio.h"
 
 #include <dirent.h>
@@ -12,7 +11,7 @@
 /* It holds a line or two per hold. */
 #define JOURNAL_BYTES (4u << 20)
 
-static void add_path(struct buf *b, struct str path)
+void journal_add_path(struct buf *b, struct str path)
 {
 	for (size_t i = 0; i < path.n; i++) {
 		uint8_t c = (uint8_t)path.p[i];
@@ -31,7 +30,7 @@ static int hex(char c)
 				      : -1;
 }
 
-static bool read_path(struct arena *a, struct str text, struct str *out)
+bool journal_read_path(struct arena *a, struct str text, struct str *out)
 {
 	char *p = arena_alloc(a, text.n + 1);
 	size_t n = 0;
@@ -75,7 +74,7 @@ static bool read_record(struct arena *a, struct str line,
 	if (r->made && (!str_field(&line, ' ', &number) ||
 			!str_u64(number, UINT64_MAX, &r->ino)))
 		return false;
-	return read_path(a, line, &r->path);
+	return journal_read_path(a, line, &r->path);
 }
 
 static bool parse(struct arena *a, struct str text, struct journal *j)
@@ -92,7 +91,8 @@ static bool parse(struct arena *a, struct str text, struct journal *j)
 	if (text.n == 0)
 		return true;
 	if (!str_line(&text, &line) || !str_starts(line, prefix) ||
-	    !read_path(a, str_slice(line, prefix.n, line.n), &j->workspace) ||
+	    !journal_read_path(a, str_slice(line, prefix.n, line.n),
+			       &j->workspace) ||
 	    j->workspace.p[0] != '/')
 		return false;
 	while (str_line(&text, &line)) {
@@ -136,7 +136,7 @@ static int append(struct holds *h, struct str line, struct err *err)
 		if (h->fd < 0)
 			return err_errno(err, path);
 		buf_adds(&b, "membrane-journal 1\nworkspace ");
-		add_path(&b, h->root_path);
+		journal_add_path(&b, h->root_path);
 		buf_addc(&b, '\n');
 	}
 	buf_add(&b, line);
@@ -153,7 +153,7 @@ int journal_intent(struct holds *h, struct str path, bool is_dir,
 	buf_init(&b, h->a);
 	buf_addf(&b, "intent %s %lld ", is_dir ? "dir" : "file",
 		 (long long)time(NULL));
-	add_path(&b, path);
+	journal_add_path(&b, path);
 	buf_addc(&b, '\n');
 	return append(h, buf_str(&b), err);
 }
@@ -167,7 +167,7 @@ int journal_made(struct holds *h, struct str path, const struct stat *st,
 	buf_addf(
 		&b, "made %s %llu %llu ", S_ISDIR(st->st_mode) ? "dir" : "file",
 		(unsigned long long)st->st_dev, (unsigned long long)st->st_ino);
-	add_path(&b, path);
+	journal_add_path(&b, path);
 	buf_addc(&b, '\n');
 	return append(h, buf_str(&b), err);
 }

@@ -5,6 +5,7 @@
 #ifndef RUNTIME_LAUNCH_JOURNAL_H
 #define RUNTIME_LAUNCH_JOURNAL_H
 
+#include "compiler/base/buf.h"
 #include "runtime/launch/holds.h"
 
 #include <sys/stat.h>
@@ -21,6 +22,9 @@ struct journal {
 	VEC(struct journal_record) records;
 };
 
+/* A path as it stands in such files, up to the end of its line. */
+void journal_add_path(struct buf *b, struct str path);
+bool journal_read_path(struct arena *a, struct str text, struct str *out);
 /* state/sessions/SESSION/journal */
 const char *journal_path(struct arena *a, const char *state,
 			 const char *session);

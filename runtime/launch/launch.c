@@ -6,7 +6,9 @@
 #include "runtime/launch/docker_session.h"
 #include "runtime/launch/foreign.h"
 #include "runtime/launch/hosts.h"
+#include "runtime/launch/freeze.h"
 #include "runtime/launch/masks.h"
+#include "runtime/launch/mounts.h"
 #include "runtime/launch/outcome.h"
 #include "runtime/launch/prepare.h"
 #include "runtime/launch/probe.h"
@@ -41,6 +43,7 @@ struct launch {
 	struct run run;
 	int trace_copy; /* --trace-log; -1: nowhere */
 	struct executed before;
+	struct mounts mounts;
 };
 
 static const char *from_environment(void *ctx, const char *name)
@@ -77,13 +80,15 @@ static int set_values(struct launch *l, struct err *err)
 			       strerror(errno));
 	l->o.workspace = arena_cstr(l->a, str_of(real));
 	free(real);
-	rc = workspaces_note(l->a, l->o.state, l->o.workspace, err);
+	rc = mounts_open(&l->mounts, l->o.workspace, err);
+	if (rc == 0)
+		rc = workspaces_note(l->a, l->o.state, l->o.workspace, err);
 	if (rc < 0)
 		return rc;
 	rc = about_write(l->a, &l->session, l->o.workspace, l->o.command,
 			 &streams, err);
 	if (rc == 0)
-		rc = prepare_owner(l->a, &l->o, &l->owner, err);
+		rc = prepare_owner(l->a, &l->o, l->mounts.root, &l->owner, err);
 	if (rc < 0)
 		return rc;
 	l->values = (struct vectors_values){
@@ -118,45 +123,56 @@ static int tell_gate(struct launch *l, struct err *err)
 	return rc;
 }
 
-static int find_masks(struct launch *l, struct err *err)
+/*
+ * 0, or 1: not now, since somebody else's agent or start is in the way; with
+ * may_stop agents are not.
+ */
+static int prepare_agent(struct launch *l, bool may_stop, struct err *err)
 {
 	const struct plan_file *f = plan_file(l->o.plan, "mounts.plan");
-	struct masks_opts o = {.state = l->o.state,
-			       .session = l->session.id,
-			       .workspace = l->o.workspace,
-			       .readonly = l->values.readonly};
-	struct masks *m = arena_new_of(l->a, struct masks);
+	char **argv = NULL;
 	int rc;
 
 	if (!f)
 		return err_set(err, -EPROTO, "the plan has no mounts.plan");
-	o.plan = f->data;
-	executed_look(l->a, l->o.workspace, &l->before);
-	rc = masks_prepare(l->a, &o, m, err);
-	if (rc < 0)
-		return rc;
-	if (o.readonly && !l->o.quiet)
-		fputs("membrane: you cannot write to the workspace's folder, "
-		      "so all of it is read-only for the command\n",
-		      stderr);
-	vec_each(note, &m->notes)
-		if (!l->o.quiet)
-			fprintf(stderr, "membrane: %.*s\n", STR_ARG(*note));
-	l->values.masks = m->words.v;
-	l->values.n_masks = m->words.n;
-	return 0;
+	if (!l->before.at)
+		executed_look(l->a, l->o.workspace, &l->before);
+	rc = mounts_prepare(&l->mounts, l->run.docker, &l->vectors.agent,
+			    &l->values, f->data, may_stop, &argv, err);
+	if (rc == 0)
+		rc = masks_fit(argv, environ, err);
+	if (rc == 0)
+		l->run.agent_argv = argv;
+	if (l->mounts.alone_at)
+		l->run.at.alone = l->mounts.alone_at - l->run.begun;
+	l->run.at.prepared = run_elapsed(&l->run);
+	return rc;
 }
 
-static int prepare_agent(struct launch *l, struct err *err)
+/* Gate and tracer are ready. What could be done before them has been. */
+static int on_ready(void *ctx, struct err *err)
 {
-	char **argv = NULL;
-	int rc = find_masks(l, err);
+	struct launch *l = ctx;
 
-	if (rc == 0)
-		rc = vectors_expand(l->a, &l->vectors.agent, &l->values, &argv,
-				    err);
-	l->run.agent_argv = argv;
-	return rc < 0 ? rc : masks_fit(argv, environ, err);
+	return l->run.agent_argv ? 0 : prepare_agent(l, true, err);
+}
+
+static int on_started(void *ctx, struct err *err)
+{
+	struct launch *l = ctx;
+	int rc = mounts_check(&l->mounts, l->run.docker, l->run.agent_name,
+			      l->vectors.runtime, err);
+
+	l->run.at.checked = run_elapsed(&l->run);
+	return rc;
+}
+
+/* Another session stopped our agent; should that have died, it goes on. */
+static bool on_paused(void *ctx, const char *container)
+{
+	struct launch *l = ctx;
+
+	return freeze_rescue(l->run.docker, l->o.state, container);
 }
 
 /* --trace-log: the trace; the decisions where nothing traces. */
@@ -316,6 +332,9 @@ static int start_gate(struct launch *l, struct err *err)
 	if (rc == 0)
 		rc = prepare_docker(r->docker, &l->vectors, l->o.no_update,
 				    err);
+	/* not while others stand still for it */
+	if (rc == 0)
+		rc = prepare_fetch(l->a, r->docker, &l->vectors.agent, err);
 	if (rc == 0)
 		rc = check_release(l, err);
 	if (rc == 0)
@@ -345,8 +364,7 @@ static int run_session(struct launch *l, struct err *err)
 	int rc = tell_gate(l, &why);
 
 	if (rc == 0)
-		rc = prepare_agent(l, &why);
-	r->at.prepared = run_elapsed(r);
+		rc = prepare_agent(l, false, &why);
 	if (rc < 0)
 		run_stop(r, &why);
 	return run_loop(r, err);
@@ -388,10 +406,14 @@ static void init_run(struct launch *l)
 	r->control = arena_new_of(l->a, struct control);
 	r->control->listen = r->control->client = -1;
 	l->trace_copy = -1;
+	mounts_init(&l->mounts, l->a, l->o.state, &l->session, l->o.quiet);
 	r->tracer_name = arena_fmt(l->a, "membrane-tracer-%s", l->session.id).p;
 	r->gate_name = arena_fmt(l->a, "membrane-gate-%s", l->session.id).p;
 	r->agent_name = arena_fmt(l->a, "membrane-agent-%s", l->session.id).p;
 	r->watchdog = &l->watchdog;
+	r->on_ready = on_ready;
+	r->on_started = on_started;
+	r->on_paused = on_paused;
 	r->on_agent_gone = release_masks;
 	r->on_agent_runs = l->o.keeper ? tell_caller : NULL;
 	r->caller = l->o.keeper ? l->o.keeper->caller : -1;
@@ -414,6 +436,9 @@ static bool clean(struct launch *l)
 		rc = masks_release(l->o.state, l->session.id, &err);
 	else if (l->run.docker)
 		rc = reap_session(l->run.docker, l->o.state, &l->session, &err);
+	/* last: no container of ours can start any more */
+	if (rc == 0)
+		rc = mounts_end(&l->mounts, l->run.docker, &err);
 	l->run.at.cleaned = run_elapsed(&l->run);
 	if (rc < 0)
 		fprintf(stderr,

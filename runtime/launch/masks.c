@@ -6,6 +6,7 @@
 #include "runtime/launch/committed.h"
 #include "runtime/launch/gitfound.h"
 #include "runtime/launch/holds.h"
+#include "runtime/launch/place.h"
 #include "runtime/launch/wspath.h"
 
 #include <dirent.h>
@@ -17,6 +18,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define FILES_SPARE 256u /* open files for all else */
 
 /* --- arranging -------------------------------------------------------------
  */
@@ -263,8 +266,6 @@ static int add_words(struct arena *a, struct masks *out, const char *state,
 	struct str empty = arena_fmt(a, "%s/empty", state);
 	int rc = 0;
 
-	if (out->list.n > LIMIT_MASKS)
-		return too_many(a, out, err);
 	if (out->list.n)
 		rc = check_path(a, root, err);
 	if (rc == 0 && out->list.n)
@@ -405,6 +406,122 @@ static int make_sources(struct arena *a, const char *state, struct err *err)
 	return rc < 0 ? rc : make_dir(arena_fmt(a, "%s/dir", empty).p, err);
 }
 
+/* --- sources ---------------------------------------------------------------
+ */
+
+/* One descriptor each, on top of all others. */
+static int make_room(uint32_t n, struct err *err)
+{
+	struct rlimit files;
+	rlim_t want = (rlim_t)n + FILES_SPARE;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return err_errno(err, "the limit of open files");
+	if (files.rlim_cur == RLIM_INFINITY || files.rlim_cur >= want)
+		return 0;
+	if (files.rlim_max != RLIM_INFINITY && files.rlim_max < want)
+		return err_set(err, -EMFILE,
+			       "ignore and readonly need %llu open files, and "
+			       "%llu are permitted (ulimit -Hn): a pattern for "
+			       "a whole directory needs a single one",
+			       (unsigned long long)want,
+			       (unsigned long long)files.rlim_max);
+	files.rlim_cur = want;
+	return setrlimit(RLIMIT_NOFILE, &files) < 0
+		       ? err_errno(err, "the limit of open files")
+		       : 0;
+}
+
+/*
+ * What is there already, a mount by itself, cannot be renamed in the container:
+ * it is a mount there as well.
+ */
+static bool needs_pin(int fd)
+{
+#ifdef STATX_ATTR_MOUNT_ROOT
+	struct statx sx;
+
+	if (statx(fd, "", AT_EMPTY_PATH, 0, &sx) == 0 &&
+	    sx.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
+		return !(sx.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+#endif
+	return true;
+}
+
+/* -1 in m->fd: a pin that is not needed. */
+static int hold_source(struct arena *a, const struct holds *h,
+		       const struct masks *out, struct mask *m, struct err *err)
+{
+	int flags = O_PATH, rc;
+
+	switch (m->kind) {
+	case MASK_IGNORE_DIR:
+		m->fd = out->empty_dir;
+		return 0;
+	case MASK_IGNORE_FILE:
+		m->fd = out->empty_file;
+		return 0;
+	case MASK_READONLY_FILE:
+		break;
+	case MASK_READONLY_DIR:
+	case MASK_PIN_DIR:
+		flags |= O_DIRECTORY;
+		break;
+	}
+	rc = place_open_below(h->root, m->path, flags, &m->fd, err);
+	if (rc < 0)
+		return err_set(err, rc,
+			       "%s was changed while it was looked at (%s): "
+			       "start again",
+			       wspath_show(a, shorten(m->path)), strerror(-rc));
+	if (m->kind == MASK_PIN_DIR && !needs_pin(m->fd)) {
+		fd_close(&m->fd);
+		m->fd = -1;
+	}
+	return 0;
+}
+
+/* From here on they are what they are, whatever becomes of their names. */
+static int hold_sources(struct arena *a, const struct holds *h,
+			struct masks *out, struct err *err)
+{
+	const char *dir = arena_fmt(a, "%s/empty/dir", h->state).p;
+	const char *file = arena_fmt(a, "%s/empty/file", h->state).p;
+	uint32_t n = out->list.n, kept = 0;
+	int rc = n > LIMIT_MASKS ? too_many(a, out, err) : make_room(n, err);
+
+	out->list.n = 0;
+	if (rc < 0)
+		return rc;
+	out->empty_dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	out->empty_file = open(file, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (out->empty_dir < 0 || out->empty_file < 0)
+		return err_errno(err, dir);
+	for (uint32_t i = 0; rc == 0 && i < n; i++) {
+		struct mask m = out->list.v[i];
+
+		rc = hold_source(a, h, out, &m, err);
+		if (rc == 0 && m.fd >= 0)
+			out->list.v[kept++] = m;
+		out->list.n = kept;
+	}
+	return rc;
+}
+
+void masks_close(struct masks *m)
+{
+	vec_each(one, &m->list)
+		if (one->kind != MASK_IGNORE_DIR &&
+		    one->kind != MASK_IGNORE_FILE)
+			fd_close(&one->fd);
+	m->list.n = 0;
+	if (m->target.n == 0)
+		return;
+	fd_close(&m->empty_dir);
+	fd_close(&m->empty_file);
+	m->empty_dir = m->empty_file = -1;
+}
+
 /* The folder that records what the agent did is none of the agent's. */
 static void hide_state(struct arena *a, struct str state, struct str root,
 		       struct scan *found)
@@ -444,7 +561,11 @@ static int prepare(struct arena *a, const struct masks_opts *o,
 		return rc;
 	out->entries = found.entries;
 	arrange(a, &found, out);
-	rc = add_words(a, out, o->state, h->root_path, plan.target, err);
+	out->target = plan.target;
+	rc = hold_sources(a, h, out, err);
+	if (rc == 0)
+		rc = add_words(a, out, o->state, h->root_path, plan.target,
+			       err);
 	if (rc == 0)
 		rc = holds_claim(h, out->list.v, out->list.n, err);
 	if (rc == 0) {
@@ -454,12 +575,12 @@ static int prepare(struct arena *a, const struct masks_opts *o,
 	return rc;
 }
 
-/* The workspace and the state folder as the kernel knows them. */
-static int real_paths(const struct masks_opts *o, char root[PATH_MAX],
-		      char state[PATH_MAX], struct err *err)
+/* The state folder as the kernel knows it, apart from the workspace. */
+static int real_state(const struct masks_opts *o, char state[PATH_MAX],
+		      struct err *err)
 {
-	if (!realpath(o->workspace, root))
-		return err_errno(err, o->workspace);
+	const char *root = o->workspace;
+
 	if (!realpath(o->state, state))
 		return err_errno(err, o->state);
 	if (strcmp(root, "/") == 0 || strcmp(root, state) == 0 ||
@@ -471,24 +592,23 @@ static int real_paths(const struct masks_opts *o, char root[PATH_MAX],
 int masks_prepare(struct arena *a, const struct masks_opts *o,
 		  struct masks *out, struct err *err)
 {
-	char root_path[PATH_MAX], state[PATH_MAX];
-	struct holds h = {
-		.a = a, .state = o->state, .session = o->session, .fd = -1};
-	auto_fd int root = -1, lock = -1;
-	struct masks made = {0};
+	char state[PATH_MAX];
+	struct holds h = {.a = a,
+			  .state = o->state,
+			  .session = o->session,
+			  .root = o->root,
+			  .root_path = str_of(o->workspace),
+			  .fd = -1};
+	auto_fd int lock = -1;
+	struct masks made = {.empty_dir = -1, .empty_file = -1};
 	struct err ignored;
 	int rc;
 
-	rc = real_paths(o, root_path, state, err);
+	rc = real_state(o, state, err);
 	if (rc == 0)
 		rc = make_sources(a, o->state, err);
 	if (rc < 0)
 		return rc;
-	root = open(root_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return err_errno(err, root_path);
-	h.root = root;
-	h.root_path = str_of(root_path);
 	rc = holds_lock(o->state, &lock, err);
 	if (rc < 0)
 		return rc;
@@ -496,9 +616,12 @@ int masks_prepare(struct arena *a, const struct masks_opts *o,
 	fd_close(&h.fd);
 	fd_close(&lock); /* holds_undo() takes it itself */
 	lock = -1;
-	if (rc == 0)
+	if (rc == 0) {
 		*out = made;
-	else if (masks_release(o->state, o->session, &ignored) < 0)
+		return 0;
+	}
+	masks_close(&made);
+	if (masks_release(o->state, o->session, &ignored) < 0)
 		return err_while(err, "(%s)", ignored.text);
 	return rc;
 }

@@ -17,7 +17,8 @@
 struct masks_opts {
 	const char *state;     /* absolute; sessions/{session} is there */
 	const char *session;   /* its ID */
-	const char *workspace; /* absolute; links are resolved */
+	const char *workspace; /* absolute, without a link on it */
+	int root;	       /* the same folder, open for reading; borrowed */
 	struct str plan;       /* the text of mounts.plan */
 	bool readonly; /* the workspace is mounted so: scan_is_readonly() */
 };
@@ -25,8 +26,12 @@ struct masks_opts {
 struct masks {
 	VEC(const char *) words; /* "--mount", "type=bind,…", … */
 	VEC(struct str) notes;	 /* for stderr: a sentence each */
-	VEC(struct mask) list;	 /* sorted as by wspath_cmp, without repeats */
-	uint64_t entries;	 /* of the workspace, looked at */
+	VEC(struct mask)
+	list;			   /* sorted as by wspath_cmp, without repeats;
+				      what each is made of is open: fd */
+	struct str target;	   /* where the workspace is, inside */
+	int empty_dir, empty_file; /* fd of those that are ignored; -1 */
+	uint64_t entries;	   /* of the workspace, looked at */
 };
 
 /*
@@ -41,6 +46,8 @@ struct masks {
  */
 must_check int masks_prepare(struct arena *a, const struct masks_opts *o,
 			     struct masks *out, struct err *err);
+/* Let go of what they are made of. Of a zeroed one: nothing. */
+void masks_close(struct masks *m);
 
 /*
  * Take away what masks_prepare() left in the workspace. After the session's

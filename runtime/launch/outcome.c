@@ -18,6 +18,7 @@ static void add_times(cJSON *o, const struct run_times *t)
 	cJSON *ms = cJSON_AddObjectToObject(o, "ms");
 
 	add_ms(ms, "gate_spawned", t->gate_spawned);
+	add_ms(ms, "alone", t->alone);
 	add_ms(ms, "prepared", t->prepared);
 	add_ms(ms, "gate_started", t->gate_started);
 	add_ms(ms, "ready", t->ready);
@@ -26,6 +27,7 @@ static void add_times(cJSON *o, const struct run_times *t)
 	add_ms(ms, "agent_spawned", t->agent_spawned);
 	add_ms(ms, "agent_created", t->agent_created);
 	add_ms(ms, "agent_started", t->agent_started);
+	add_ms(ms, "checked", t->checked);
 	add_ms(ms, "agent_died", t->agent_died);
 	add_ms(ms, "agent_ended", t->agent_ended);
 	add_ms(ms, "gate_died", t->gate_died);

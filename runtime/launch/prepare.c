@@ -3,14 +3,18 @@
 #include "compiler/base/fileio.h"
 #include "compiler/base/outfile.h"
 #include "runtime/launch/docker_info.h"
+#include "runtime/launch/proc.h"
 #include "runtime/launch/workspaces.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static bool is_empty(const char *path)
 {
@@ -83,12 +87,12 @@ static void find_user(const struct stat *st, struct prepare_owner *out)
 	out->gid = own || is_member(st->st_gid) ? st->st_gid : getegid();
 }
 
-int prepare_owner(struct arena *a, const struct launch_opts *o,
+int prepare_owner(struct arena *a, const struct launch_opts *o, int workspace,
 		  struct prepare_owner *out, struct err *err)
 {
 	struct stat st;
 
-	if (stat(o->workspace, &st) < 0)
+	if (fstat(workspace, &st) < 0)
 		return err_errno(err, o->workspace);
 	if (!S_ISDIR(st.st_mode))
 		return err_set(err, -ENOTDIR, "%s: not a directory",
@@ -196,4 +200,56 @@ int prepare_docker(struct docker *d, const struct vectors *v, bool no_update,
 			       "(`docker info` lists those it has)",
 			       v->runtime);
 	return rc < 0 ? rc : 0;
+}
+
+/* A signal to us alone is passed on, and ends the wait with its child. */
+static int wait_for_pull(pid_t pid, const char *image, struct err *err)
+{
+	struct pollfd signals = {.fd = proc_signals_fd(), .events = POLLIN};
+	bool asked = false;
+	struct proc_signal s;
+	int status = 0;
+
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		if (poll(&signals, 1, -1) < 0 && errno != EINTR)
+			return err_errno(err, "poll");
+		while (proc_signals_next(&s)) {
+			if (s.signo == SIGCHLD)
+				continue;
+			asked = true;
+			kill(pid, SIGTERM);
+		}
+	}
+	if (asked)
+		return err_set(err, -EINTR, "fetching '%s' was interrupted",
+			       image);
+	if (proc_status(status) != 0)
+		return err_set(err, -ENOENT,
+			       "image '%s' is not here, and docker could not "
+			       "fetch it",
+			       image);
+	return 0;
+}
+
+int prepare_fetch(struct arena *a, struct docker *d, const struct vector *v,
+		  struct err *err)
+{
+	vectors_words words = {0};
+	struct proc_opts o = {
+		.in = -1, .out = STDERR_FILENO, .err = -1, .keep = -1};
+	pid_t pid;
+	int rc = docker_has_image(d, v->image, err);
+
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	*vec_push(a, &words) = arena_cstr(a, STR("docker"));
+	*vec_push(a, &words) = arena_cstr(a, STR("pull"));
+	vec_each(w, &v->words)
+		if (str_starts(str_of(*w), STR("--platform=")))
+			*vec_push(a, &words) = *w;
+	*vec_push(a, &words) = arena_cstr(a, str_of(v->image));
+	*vec_push(a, &words) = NULL;
+	o.argv = words.v;
+	rc = proc_spawn(&o, &pid, err);
+	return rc < 0 ? rc : wait_for_pull(pid, v->image, err);
 }

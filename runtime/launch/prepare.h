@@ -31,10 +31,11 @@ struct prepare_owner {
  * workspace of somebody else, with a state folder of its own, a home that it
  * makes, or that is still empty, is given to that user; any other mismatch is
  * said on stderr, and the session goes on with a home that the agent cannot
- * write to.
+ * write to. workspace: its folder, open.
  */
 must_check int prepare_owner(struct arena *a, const struct launch_opts *o,
-			     struct prepare_owner *out, struct err *err);
+			     int workspace, struct prepare_owner *out,
+			     struct err *err);
 /*
  * plan/ as the gate reads it: by a root without CAP_DAC_OVERRIDE, so every
  * file of it is readable for all (the folders above are not). And resolv.conf.
@@ -46,5 +47,13 @@ must_check int prepare_folder(struct arena *a, const struct launch_opts *o,
 /* -ENOENT: an image or the runtime is missing; *err says what to do. */
 must_check int prepare_docker(struct docker *d, const struct vectors *v,
 			      bool no_update, struct err *err);
+/*
+ * Fetch the agent's image, if it is not here: `docker pull`, which speaks on
+ * stderr. prepare_docker() has said that it may be.
+ *   -ENOENT  it could not be had; docker has said why
+ *   -EINTR   a signal came
+ */
+must_check int prepare_fetch(struct arena *a, struct docker *d,
+			     const struct vector *v, struct err *err);
 
 #endif

@@ -1,6 +1,7 @@
 #include "runtime/launch/reap.h"
 
 #include "runtime/launch/docker_session.h"
+#include "runtime/launch/freeze.h"
 #include "runtime/launch/launch.h"
 #include "runtime/launch/masks.h"
 #include "runtime/launch/proc.h"
@@ -85,6 +86,8 @@ int reap_dead(struct arena *a, const char *state, const struct endpoint *at,
 			rc = need_docker(a, at, docker, &one);
 			if (rc == 0)
 				rc = reap_session(*docker, state, s, &one);
+			if (rc == 0)
+				rc = freeze_thaw(a, *docker, state, s, &one);
 			session_release(s, rc == 0);
 			if (rc == 0)
 				++*out_ended;
@@ -181,6 +184,8 @@ static int end_session(struct reset *r, const char *state, struct session *s)
 		rc = end_living(r, s);
 	if (rc == SESSION_DEAD) {
 		rc = reap_session(r->docker, state, s, r->err);
+		if (rc == 0)
+			rc = freeze_thaw(r->a, r->docker, state, s, r->err);
 		session_release(s, rc == 0);
 	}
 	if (rc < 0)

@@ -12,6 +12,8 @@
 #define RETRY_MS    50	  /* for a signal that came before its container */
 #define REPEAT_MS   300	  /* signals closer than this are one */
 #define LOOK_MS	    500	  /* for a container of which no event came */
+#define LATE_MS	    100	  /* between looks at others that start here */
+#define PAUSED_MS   1000  /* between looks at who has paused the agent */
 #define WAIT_MAX_MS 60000 /* of one poll */
 
 int64_t run_elapsed(const struct run *r)
@@ -123,15 +125,34 @@ static void start_agent(struct run *r)
 
 static void agent_runs(struct run *r)
 {
-	struct err err;
-
 	if (r->agent_runs)
 		return;
 	r->agent_runs = true;
 	if (r->tracer)
 		tracer_agent_runs(r->tracer, proc_now_ms());
-	if (r->on_agent_runs && r->on_agent_runs(r->ctx, &err) < 0)
+}
+
+/* At once, before anything else is looked at. */
+static void check_start(struct run *r)
+{
+	struct err err;
+
+	if (!r->agent_runs || r->is_checked)
+		return;
+	r->is_checked = true;
+	if (r->on_started(r->ctx, &err) < 0 ||
+	    (r->on_agent_runs && r->on_agent_runs(r->ctx, &err) < 0))
 		run_stop(r, &err);
+}
+
+static void note_pause(struct run *r, const struct docker_event *e)
+{
+	if (strcmp(e->action, "pause") == 0) {
+		r->paused = arena_cstr(r->a, str_of(e->id));
+		r->paused_at = proc_now_ms();
+	} else if (strcmp(e->action, "unpause") == 0) {
+		r->paused = NULL;
+	}
 }
 
 static void on_event(void *ctx, const struct docker_event *e)
@@ -152,6 +173,7 @@ static void on_event(void *ctx, const struct docker_event *e)
 		return;
 	if (r->tracer && tracer_wants_agent(r->tracer))
 		tracer_agent(r->tracer, e->id);
+	note_pause(r, e);
 	if (strcmp(e->action, "create") == 0)
 		r->at.agent_created = run_elapsed(r);
 	if (strcmp(e->action, "destroy") == 0)
@@ -177,8 +199,7 @@ bool run_left_nothing(const struct run *r)
 /* Somebody waits to hear of the agent's container. */
 static bool is_awaited(const struct run *r)
 {
-	return ((r->on_agent_runs || r->tracer) && !r->agent_runs &&
-		r->agent != 0) ||
+	return (!r->agent_runs && r->agent != 0) ||
 	       (r->agent_made && r->tracer && tracer_wants_agent(r->tracer));
 }
 
@@ -219,8 +240,15 @@ static const char *signal_name(int signo)
 static void deliver(struct run *r)
 {
 	struct err err;
-	int rc = docker_signal(r->docker, r->agent_name, signal_name(r->signal),
-			       &err);
+	int rc;
+
+	/* a signal would let it go on, while another session counts on that
+	 * it does not */
+	r->signal_pending = r->paused && r->on_paused(r->ctx, r->paused);
+	if (r->signal_pending)
+		return;
+	rc = docker_signal(r->docker, r->agent_name, signal_name(r->signal),
+			   &err);
 
 	/* not there or not running yet: until the deadline, again */
 	r->signal_pending = rc == -ENOENT;
@@ -370,9 +398,16 @@ static void on_deadline(struct run *r)
 	struct err err;
 
 	if (r->phase == RUN_STARTING) {
-		err_set(&err, -ETIMEDOUT, "the %s was not ready within %d s",
-			r->gate->ready ? "tracer" : "gate",
-			RUN_READY_MS / 1000);
+		if (r->is_late)
+			err_set(&err, -ETIMEDOUT,
+				"other sessions that start in the same folders "
+				"took more than %d s",
+				RUN_LATE_MS / 1000);
+		else
+			err_set(&err, -ETIMEDOUT,
+				"the %s was not ready within %d s",
+				r->gate->ready ? "tracer" : "gate",
+				RUN_READY_MS / 1000);
 		run_stop(r, &err);
 	} else if (r->phase == RUN_AGENT) {
 		r->deadline = 0;
@@ -420,6 +455,10 @@ static int next_wait(const struct run *r)
 		wait = RETRY_MS;
 	if (is_awaited(r) && wait > LOOK_MS)
 		wait = LOOK_MS;
+	if (r->paused && wait > PAUSED_MS)
+		wait = PAUSED_MS;
+	if (r->is_late && r->phase == RUN_STARTING && wait > LATE_MS)
+		wait = LATE_MS;
 	if (r->network && r->phase == RUN_STARTING && wait > RETRY_MS)
 		wait = RETRY_MS;
 	if (r->tracer && tracer_wait_ms(r->tracer) >= 0 &&
@@ -460,6 +499,10 @@ static void on_time(struct run *r)
 	}
 	if (r->network && r->phase == RUN_STARTING)
 		join_network(r);
+	if (r->paused && now - r->paused_at >= PAUSED_MS) {
+		r->paused_at = now;
+		(void)r->on_paused(r->ctx, r->paused);
+	}
 
 	if (r->signal_pending && r->agent)
 		deliver(r);
@@ -567,6 +610,28 @@ static void check_caller(struct run *r)
 	run_stop(r, &err);
 }
 
+/* Nothing else can be in the way of the agent's mounts; or not yet. */
+static void get_ready(struct run *r)
+{
+	int64_t now = proc_now_ms();
+	struct err err;
+	int rc;
+
+	if (r->is_late && now < r->ready_at)
+		return;
+	rc = r->on_ready(r->ctx, &err);
+	if (rc < 0)
+		run_stop(r, &err);
+	if (rc == 0)
+		start_agent(r);
+	if (rc != 1)
+		return;
+	r->ready_at = now + LATE_MS;
+	if (!r->is_late)
+		r->deadline = now + RUN_LATE_MS;
+	r->is_late = true;
+}
+
 int run_loop(struct run *r, struct err *err)
 {
 	struct pollfd fds[DOCKER_FDS_MAX];
@@ -580,6 +645,7 @@ int run_loop(struct run *r, struct err *err)
 		if (docker_poll(r->docker, fds, run_fds(r, fds), next_wait(r),
 				&ignored) < 0)
 			run_stop(r, &ignored);
+		check_start(r);
 		leave_uplink(r);
 		take_signals(r);
 		take_output(r);
@@ -590,7 +656,7 @@ int run_loop(struct run *r, struct err *err)
 		check_caller(r);
 		grant_wish(r);
 		if (r->phase == RUN_STARTING && is_ready(r))
-			start_agent(r);
+			get_ready(r);
 		on_time(r);
 		if (r->agent == 0 && r->agent_removed && r->on_agent_gone) {
 			r->on_agent_gone(r->ctx);

@@ -16,10 +16,11 @@
 #include "runtime/launch/tracer.h"
 #include "runtime/launch/watchdog.h"
 
-#define RUN_READY_MS	60000 /* a gate, from its start to "ready" */
-#define RUN_GRACE_S	5     /* a command, after a signal */
-#define RUN_END_MS	20000 /* a docker command, after its container's end */
-#define RUN_PROGRESS_MS 500   /* then a person is told what takes so long */
+#define RUN_READY_MS	60000  /* a gate, from its start to "ready" */
+#define RUN_LATE_MS	120000 /* then, for others that start there */
+#define RUN_GRACE_S	5      /* a command, after a signal */
+#define RUN_END_MS	20000  /* a docker command, after its container's end */
+#define RUN_PROGRESS_MS 500    /* then a person is told what takes so long */
 
 enum run_phase {
 	RUN_STARTING, /* the gate is not ready, or the tracer */
@@ -29,9 +30,10 @@ enum run_phase {
 
 /* When, in ms after launch_run() was called; 0: did not happen. */
 struct run_times {
-	int64_t gate_spawned, prepared, gate_started, ready;
+	int64_t gate_spawned, alone, prepared, gate_started, ready;
 	int64_t tracer_loaded, tracer_ready;
 	int64_t agent_spawned, agent_created, agent_started, agent_died;
+	int64_t checked;
 	int64_t agent_ended, gate_died, gate_ended, cleaned;
 };
 
@@ -53,6 +55,14 @@ struct run {
 	struct stage *stage;	/* the command's streams; NULL: our own */
 	int caller; /* while the agent is not known to run: its end is our end,
 		       too; -1: nobody waits */
+	/* called when gate and tracer are ready, until it is not 1 any more:
+	 * then agent_argv is there */
+	int (*on_ready)(void *ctx, struct err *err);
+	/* called once, right after the agent's container was started */
+	int (*on_started)(void *ctx, struct err *err);
+	/* called now and then while the agent's container is paused: true when
+	 * another session wants it to be */
+	bool (*on_paused)(void *ctx, const char *container);
 	/* called once, when the agent's container runs; or NULL */
 	int (*on_agent_runs)(void *ctx, struct err *err);
 	/* called once, when the agent's container is gone and the gate's may
@@ -69,15 +79,19 @@ struct run {
 	pid_t agent; /* its docker command; 0: not started, or ended */
 	int agent_status;
 	/* as Docker told */
+	const char *paused; /* the agent's container, while it is; or NULL */
 	bool agent_made, agent_runs, agent_removed, gate_removed,
 		tracer_removed;
 	bool shares_terminal; /* the agent's command is in our group */
 	int signal;	      /* the first that came; 0: none */
-	bool signal_pending;  /* not delivered: no container yet */
+	bool signal_pending;  /* not delivered: no container yet, or paused */
+	bool is_late;	      /* others that start here are waited for */
+	bool is_checked;      /* on_started was called */
 	bool killing;	      /* the agent must go, however often it takes */
 	bool was_told;	      /* a progress line is on the terminal */
 	int64_t deadline;     /* for what the phase waits for; 0: none */
 	int64_t signal_at, ending_at, look_at; /* proc_now_ms() */
+	int64_t paused_at, ready_at;
 	int ended_hard; /* how often the deadline has passed in ENDING */
 	bool left;	/* Docker still removes the gate or the tracer */
 	int failed;	/* 0, or the code in why */

@@ -27,6 +27,7 @@ struct mask {
 	bool hold;     /* it stands in a hold line */
 	bool submount; /* a mount of the host inside a readonly tree */
 	bool by_link;  /* a symbolic link led here */
+	int fd;	       /* masks.h: its source, O_PATH; of none in a scan */
 };
 
 enum scan_note_kind {

@@ -1,6 +1,7 @@
 #include "runtime/launch/vectors.h"
 
 #include "compiler/base/limits.h"
+#include "runtime/launch/binds.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -301,37 +302,6 @@ static void put_csv(struct buf *out, struct str field)
 	buf_addc(out, '"');
 }
 
-/* Take one CSV field (RFC 4180) off *rest, unquoted. */
-static bool csv_field(struct arena *a, struct str *rest, struct str *out,
-		      bool *out_more)
-{
-	struct buf b;
-	size_t i = 0;
-
-	if (rest->n == 0 || rest->p[0] != '"') {
-		i = str_find(*rest, ',', 0);
-		*out = str_slice(*rest, 0, i);
-		if (str_find(*out, '"', 0) != out->n)
-			return false;
-	} else {
-		buf_init(&b, a);
-		for (i = 1; i < rest->n; i++) {
-			if (rest->p[i] == '"' &&
-			    (i + 1 == rest->n || rest->p[++i] != '"'))
-				break;
-			buf_addc(&b, rest->p[i]);
-		}
-		if (i + 1 == rest->n && rest->p[i] == '"')
-			i = rest->n;
-		else if (i >= rest->n || rest->p[i] != ',')
-			return false;
-		*out = buf_str(&b);
-	}
-	*out_more = i < rest->n;
-	*rest = str_slice(*rest, i + 1, rest->n);
-	return true;
-}
-
 /*
  * A --mount value: fields are taken apart before text is put in, so that no
  * comma of a path becomes an option of the mount.
@@ -345,7 +315,7 @@ static int replace_mount(struct expansion *x, struct str word, struct buf *out)
 		struct buf b;
 		int rc;
 
-		if (!csv_field(x->a, &word, &field, &more))
+		if (!binds_field(x->a, &word, &field, &more))
 			return err_set(x->err, -EPROTO,
 				       "docker.json: a "
 				       "--mount value is not CSV");

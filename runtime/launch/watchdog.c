@@ -1,5 +1,6 @@
 #include "runtime/launch/watchdog.h"
 
+#include "runtime/launch/freeze.h"
 #include "runtime/launch/proc.h"
 #include "runtime/launch/reap.h"
 
@@ -161,6 +162,9 @@ static void clean(const char *state, struct session *s,
 		if (!last || rc < 0)
 			poll(&p, last ? 0 : 1, ROUND_MS);
 	}
+	/* whom it had stopped: once nothing of its own can start any more */
+	if (docker && freeze_thaw(a, docker, state, s, &err) < 0)
+		rc = err.code;
 	session_release(s, rc == 0);
 	docker_close(docker);
 	arena_free(a);

@@ -290,6 +290,19 @@ static void check_files(void)
 	CHECK(mkfifoat(fd, "pipe", 0600) == 0);
 	CHECK(fileio_read(a, fd, "pipe", 5, &text, &err) == -EINVAL);
 	CHECK(fileio_read(a, fd, ".", 5, &text, &err) == -EINVAL);
+	CHECK(symlinkat("f", fd, "to-f") == 0 && mkdirat(fd, "in", 0755) == 0 &&
+	      symlinkat(".", fd, "to-here") == 0 &&
+	      symlinkat("../f", fd, "in/to-f") == 0);
+	CHECK(fileio_read_inside(a, fd, STR("f"), 6, &text, &err) == 0);
+	CHECK(fileio_read_inside(a, fd, STR("in/../f"), 6, &text, &err) == 0);
+	CHECK(fileio_read_inside(a, fd, STR("f"), 5, &text, &err) == -EFBIG);
+	CHECK(fileio_read_inside(a, fd, STR("to-f"), 6, &text, &err) == -ELOOP);
+	CHECK(fileio_read_inside(a, fd, STR("in/to-f"), 6, &text, &err) ==
+	      -ELOOP);
+	CHECK(fileio_read_inside(a, fd, STR("to-here/f"), 6, &text, &err) < 0);
+	CHECK(fileio_read_inside(a, fd, STR("in/none"), 6, &text, &err) ==
+	      -ENOENT);
+	CHECK(fileio_read_inside(a, fd, STR(""), 6, &text, &err) < 0);
 	CHECK(fileio_mkdirs(arena_fmt(a, "%s/a/b//c", dir).p, 0700, &err) == 0);
 	CHECK(fileio_mkdirs(arena_fmt(a, "%s/a/b", dir).p, 0700, &err) == 0);
 	CHECK(fileio_mkdirs(arena_fmt(a, "%s/f", dir).p, 0700, &err) ==
