@@ -1,5 +1,6 @@
 #include "compiler/driver.h"
 
+#include "compiler/base/limits.h"
 #include "compiler/base/sha256.h"
 #include "compiler/emit/emit.h"
 #include "compiler/invariants.h"
@@ -69,6 +70,7 @@ int driver_compile(struct compilation *c, const struct front_input *in,
 	bool bound = false;
 	int rc;
 
+	arena_bound(LIMIT_MEMORY_BYTES);
 	c->a = arena_new();
 	c->marks.a = c->a;
 	sources_init(&c->sources, c->a);

@@ -22,10 +22,40 @@ struct arena {
 	size_t bytes; /* of the next block */
 };
 
+/* Of all arenas together; 0: no bound. */
+static size_t live, bound;
+static int failure = 3;
+
 static _Noreturn void out_of_memory(void)
 {
 	fputs("membrane: out of memory\n", stderr);
-	exit(3);
+	exit(failure);
+}
+
+void arena_failure(int status)
+{
+	failure = status;
+}
+
+void arena_bound(size_t bytes)
+{
+	bound = bytes;
+}
+
+/* Before it is asked for: a machine may promise more than it has. */
+static void take(size_t bytes)
+{
+	if (bound && (live > bound || bytes > bound - live)) {
+		fprintf(stderr,
+			"membrane: this needs more than %zu MiB of memory, "
+			"which is the most that is taken\n"
+			"  fewer rules, or simpler ones: networks and "
+			"wildcards "
+			"instead of single names, and fewer '*' within names\n",
+			bound >> 20);
+		exit(failure);
+	}
+	live += bytes;
 }
 
 struct arena *arena_new(void)
@@ -46,6 +76,7 @@ void arena_free(struct arena *a)
 		return;
 	for (b = a->blocks; b; b = next) {
 		next = b->next;
+		live -= b->size;
 		free(b);
 	}
 	free(a);
@@ -53,8 +84,10 @@ void arena_free(struct arena *a)
 
 static struct block *block_add(struct arena *a, size_t size)
 {
-	struct block *b = calloc(1, sizeof(*b) + size);
+	struct block *b;
 
+	take(size);
+	b = calloc(1, sizeof(*b) + size);
 	if (!b)
 		out_of_memory();
 	b->size = size;
@@ -134,6 +167,7 @@ static void *resized(struct arena *a, const void *p, size_t n, size_t size)
 	for (struct block **at = &a->blocks; (b = *at); at = &b->next) {
 		if (p != b->data || n != b->size)
 			continue;
+		take(size - n);
 		b = realloc(b, sizeof(*b) + size);
 		if (!b)
 			out_of_memory();

@@ -15,6 +15,13 @@ struct arena;
 
 struct arena *arena_new(void);
 void arena_free(struct arena *a); /* NULL is allowed */
+/*
+ * From now on all arenas together have at most so many bytes. More prints what
+ * to do and exits with status 3, before a machine that has less runs dry.
+ */
+void arena_bound(size_t bytes);
+/* What it exits with instead, as where 3 is the command's own word. */
+void arena_failure(int status);
 
 void *arena_alloc(struct arena *a, size_t size);
 /* n objects of size bytes; a product that overflows ends the program. */

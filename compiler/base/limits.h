@@ -24,14 +24,19 @@
 #define LIMIT_PAIRS	    262144u /* names and networks looked at together */
 #define LIMIT_FILE_STATES   131072u /* sets of paths that patterns tell apart */
 #define LIMIT_FILE_STEPS    (1u << 27) /* places in patterns, for those */
-#define LIMIT_WITNESSES	    (1u << 25) /* rules looked at to try what is shown */
+#define LIMIT_WITNESSES	    (1u << 23) /* rules looked at to try what is shown */
 /* mounts made from one scan: some 0.2 ms each, argv is 6 MiB */
-#define LIMIT_MASKS	    24576u
-#define LIMIT_PATH_BYTES    4096u	/* PATH_MAX */
-#define LIMIT_NAME_BYTES    253u	/* RFC 1035, without the last dot */
-#define LIMIT_LABEL_BYTES   63u		/* RFC 1035 */
-#define LIMIT_PLAN_FILES    32u		/* artefacts in one plan */
-#define LIMIT_PLAN_BYTES    (64u << 20) /* one artefact */
+#define LIMIT_MASKS	  24576u
+#define LIMIT_PATH_BYTES  4096u	      /* PATH_MAX */
+#define LIMIT_NAME_BYTES  253u	      /* RFC 1035, without the last dot */
+#define LIMIT_LABEL_BYTES 63u	      /* RFC 1035 */
+#define LIMIT_PLAN_FILES  32u	      /* artefacts in one plan */
+#define LIMIT_PLAN_BYTES  (64u << 20) /* one artefact */
+/* policy.json, which is a policy again: longer than what people write */
+#define LIMIT_DERIVED_BYTES (16u << 20)
+#define LIMIT_DERIVED_NODES 1000000u
+/* all that a policy is compiled and compared in; a runner may have 512 MiB */
+#define LIMIT_MEMORY_BYTES  (384u << 20)
 #define LIMIT_WAIVERS	    1024u /* exceptions from warnings, all layers */
 #define LIMIT_TRUST_ENTRIES 512u  /* approvals that are remembered */
 #define LIMIT_TRUST_ADDS    64u	  /* texts kept of one of them, twice */

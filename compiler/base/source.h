@@ -36,6 +36,7 @@ struct source {
 	struct str text;
 	uint32_t base; /* offset of its first byte */
 	enum layer layer;
+	bool derived;	     /* of a plan: LIMIT_DERIVED_BYTES holds */
 	VEC(uint32_t) lines; /* offset of each line's first byte in text */
 };
 

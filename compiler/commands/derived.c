@@ -56,6 +56,7 @@ static int compile(const struct plan *p, struct front_input in,
 	int rc;
 
 	in.global = DERIVED_POLICY;
+	in.derived = true;
 	in.tree = &m.tree;
 	if (!f)
 		return err_set(err, -ENOENT, "%s%s: missing", prefix,

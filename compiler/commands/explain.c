@@ -110,23 +110,30 @@ static int explain(const struct options *o, const struct inputs *in,
 	int status;
 
 	buf_init(&out, c->a);
-	v = (struct view){&out, say_width(STDOUT_FILENO),
-			  say_colour(STDOUT_FILENO)};
 	vec_each(r, &q->list) {
+		/* What one answer takes goes with it: there may be many. */
+		struct compilation one = *c;
 		struct explanation e;
 		struct explain_flip flip;
+		struct buf text;
 
-		explain_model_make(c, files, r, &e);
+		one.a = arena_new();
+		buf_init(&text, one.a);
+		v = (struct view){&text, say_width(STDOUT_FILENO),
+				  say_colour(STDOUT_FILENO)};
+		explain_model_make(&one, files, r, &e);
 		assume_trust(c, in, &e, &approved);
-		explain_edits_find(c->a, in, c, &e, &flip);
+		explain_edits_find(one.a, in, &one, &e, &flip);
 		denied |= !e.decision.allow;
 		if (json) {
-			json_push(list, explain_json_one(c, &e, &flip));
-			continue;
+			json_push(list, explain_json_one(&one, &e, &flip));
+		} else {
+			if (r != q->list.v)
+				buf_addc(&out, '\n');
+			explain_view(&v, &one, &e, &flip);
+			buf_add(&out, buf_str(&text));
 		}
-		if (r != q->list.v)
-			buf_addc(&out, '\n');
-		explain_view(&v, c, &e, &flip);
+		arena_free(one.a);
 	}
 	if (json)
 		status = say_result(explain_json(c->a, list));

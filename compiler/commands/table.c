@@ -54,6 +54,8 @@ int command_main(int argc, char **argv)
 	} else if (options_get(&o, OPTION_VERSION)) {
 		status = command_version(a, &o);
 	} else {
+		if (usage_status(&o) == STATUS_RUN_FAILED)
+			arena_failure(STATUS_RUN_FAILED);
 		status = table[o.command].run(a, &o);
 	}
 	arena_free(a);

@@ -1,6 +1,7 @@
 #include "compiler/emit/policy_json.h"
 
 #include "compiler/base/json.h"
+#include "compiler/base/limits.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -334,6 +335,32 @@ static void put_tests(struct arena *a, cJSON *root, const struct ir_tests *t)
 	json_put(root, "tests", o);
 }
 
+/* Each begins behind one of these, which strings may hold as well. */
+static size_t values_at_most(struct str text)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < text.n; i++)
+		n += strchr(",:[{", text.p[i]) && text.p[i];
+	return n;
+}
+
+/* What could not be read again could be neither checked nor compared. */
+static bool is_readable(const struct emit_in *in, struct str text)
+{
+	size_t n = values_at_most(text);
+
+	if (text.n <= LIMIT_DERIVED_BYTES && n <= LIMIT_DERIVED_NODES)
+		return true;
+	diag_error(in->diags, DIAG_TOO_BIG, (struct span){0},
+		   "the policy, written out, has %zu bytes and some %zu "
+		   "values, at most %u and %u",
+		   text.n, n, LIMIT_DERIVED_BYTES, LIMIT_DERIVED_NODES);
+	diag_help(in->diags, "grant networks or wildcards instead of single "
+			     "names, and ranges instead of single ports");
+	return false;
+}
+
 bool policy_json_emit(const struct emit_in *in, struct buf *out)
 {
 	const struct ir_policy *p = in->policy;
@@ -362,5 +389,5 @@ bool policy_json_emit(const struct emit_in *in, struct buf *out)
 	put_trace(a, root, &p->trace);
 	put_tests(a, root, &p->tests);
 	json_add(out, root);
-	return true;
+	return is_readable(in, buf_str(out));
 }

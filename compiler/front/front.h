@@ -70,6 +70,7 @@ struct front_input {
 	/* What the names of those files begin with for people, "main:"; a
 	 * global file that is given then goes by its own. NULL: neither. */
 	const char *prefix;
+	bool derived;	      /* that file is a plan's own policy.json */
 	const char *policies; /* directory of the presets */
 	bool no_global;	      /* --no-global-config */
 	const struct front_flag *flags;

@@ -248,6 +248,9 @@ static bool bind_text(struct presets *p, const struct presets_file *me,
 		sources_add(p->sources, me->name, text, layer);
 	struct yaml_node *root;
 
+	if (me->root == FILES_GIVEN)
+		p->sources->list.v[p->sources->list.n - 1].derived =
+			p->files->in->derived;
 	*out = (struct doc){.layer = layer,
 			    .source = me->name,
 			    .preset = me->root == FILES_POLICIES};

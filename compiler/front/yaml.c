@@ -168,12 +168,15 @@ static bool next(struct reader *r, yaml_event_t *e)
 
 static bool count(struct reader *r, struct span at, uint32_t more)
 {
-	if (more <= LIMIT_YAML_NODES - r->nodes) {
+	uint32_t most =
+		r->src->derived ? LIMIT_DERIVED_NODES : LIMIT_YAML_NODES;
+
+	if (more <= most - r->nodes) {
 		r->nodes += more;
 		return true;
 	}
 	diag_error(r->d, more > 1 ? DIAG_ALIAS : DIAG_TOO_BIG, at,
-		   "more than %u values in one file%s", LIMIT_YAML_NODES,
+		   "more than %u values in one file%s", most,
 		   more > 1 ? ", aliases counted" : "");
 	return false;
 }
@@ -510,14 +513,14 @@ bool yaml_parse(struct arena *a, struct diags *d, const struct source *src,
 		struct yaml_node **out)
 {
 	struct reader r = {.a = a, .d = d, .src = src};
+	uint32_t most = src->derived ? LIMIT_DERIVED_BYTES : LIMIT_SOURCE_BYTES;
 	struct yaml_node *root = NULL;
 	bool ok;
 
-	if (src->text.n > LIMIT_SOURCE_BYTES) {
+	if (src->text.n > most) {
 		diag_error(d, DIAG_TOO_BIG, (struct span){0},
 			   "'%s' has %zu bytes, at most %u",
-			   diag_quote(d, src->name), src->text.n,
-			   LIMIT_SOURCE_BYTES);
+			   diag_quote(d, src->name), src->text.n, most);
 		return false;
 	}
 	if (!yaml_check_bytes(d, src))

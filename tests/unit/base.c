@@ -8,6 +8,10 @@
 
 #include "tests/check.h"
 
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -44,6 +48,43 @@ static void check_arena(void)
 	CHECK(arena_str(a, (struct str){NULL, 0}).p[0] == '\0');
 	arena_free(a);
 	arena_free(NULL);
+}
+
+/* How a process ends that takes so many KiB in all, in two arenas. */
+static int ending_of(size_t bound, size_t kib)
+{
+	pid_t pid = fork();
+	int status = -1;
+
+	if (pid == 0) {
+		struct arena *x = arena_new(), *y = arena_new();
+
+		if (!freopen("/dev/null", "w", stderr))
+			_exit(1);
+		arena_bound(bound);
+		for (size_t i = 0; i < kib; i++)
+			arena_alloc(i % 2 ? x : y, 1024);
+		/* what is given back does not count */
+		arena_free(x);
+		arena_free(y);
+		for (int i = 0; i < 20; i++) {
+			x = arena_new();
+			arena_alloc(x, bound / 4);
+			arena_free(x);
+		}
+		_exit(0);
+	}
+	if (pid > 0)
+		waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void check_bound(void)
+{
+	CHECK(ending_of(8u << 20, 1024) == 0);
+	CHECK(ending_of(8u << 20, 3 << 10) == 0);
+	CHECK(ending_of(8u << 20, 10 << 10) == 3);
+	CHECK(ending_of(0, 10 << 10) == 0);
 }
 
 /* Several that grow in turn, and one that does alone: each keeps its own. */
@@ -351,6 +392,7 @@ static void check_ascii(void)
 int main(void)
 {
 	check_arena();
+	check_bound();
 	check_growth();
 	check_sort();
 	check_buf();
