@@ -249,15 +249,16 @@ int holds_make(struct holds *h, const struct mountsplan *plan,
 
 struct claim {
 	struct holds *h;
-	const struct mask *masks;
+	const struct mask *masks; /* NULL: every folder */
 	uint32_t n;
-	VEC(struct journal_record) mine;
 };
 
-static bool is_masked(const struct claim *c, struct str path)
+static bool is_wanted(const struct claim *c, struct str path, bool is_dir)
 {
 	uint32_t lo = 0, hi = c->n;
 
+	if (!c->masks)
+		return is_dir;
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 		int d = wspath_cmp(c->masks[mid].path, path);
@@ -302,7 +303,7 @@ static int claim_from(void *ctx, const struct journal *j, struct err *err)
 		bool have = false;
 
 		if (!rebase(a, r->path, j->workspace, c->h->root_path, &path) ||
-		    !is_masked(c, path) ||
+		    !is_wanted(c, path, r->is_dir) ||
 		    fstatat(c->h->root, arena_cstr(a, path), &st,
 			    AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
@@ -311,16 +312,24 @@ static int claim_from(void *ctx, const struct journal *j, struct err *err)
 		if (r->made ? !same_inode(r, &st)
 			    : st.st_ctime < (time_t)r->at - 1)
 			continue;
-		vec_each(m, &c->mine)
-			have |= str_eq(m->path, path);
+		vec_each(mine, &c->h->claimed)
+			have |= str_eq(*mine, path);
 		if (have)
 			continue;
-		*vec_push(a, &c->mine) = (struct journal_record){.path = path};
+		*vec_push(a, &c->h->claimed) = path;
 		rc = journal_made(c->h, path, &st, err);
 		if (rc < 0)
 			return rc;
 	}
 	return rc;
+}
+
+int holds_claim_folders(struct holds *h, struct err *err)
+{
+	struct claim c = {.h = h};
+
+	return journal_each_other(h->a, h->state, h->session, claim_from, &c,
+				  err);
 }
 
 int holds_claim(struct holds *h, const struct mask *masks, uint32_t n,

@@ -34,6 +34,7 @@ struct holds {
 	int root;		     /* the workspace, open */
 	struct str root_path;
 	int fd; /* the journal, -1 until there is something to write */
+	VEC(struct str) claimed; /* of others; they are in it */
 };
 
 /*
@@ -58,6 +59,13 @@ must_check int holds_lock_file(const char *state, const char *name, int *out_fd,
  */
 must_check int holds_make(struct holds *h, const struct mountsplan *plan,
 			  struct scan *found, struct err *err);
+
+/*
+ * Claim the folders that other sessions made here: what holds_make() makes may
+ * lie in one of them, and would keep it from going with the session that made
+ * it. Before that, so that a kill in between leaves a folder to somebody.
+ */
+must_check int holds_claim_folders(struct holds *h, struct err *err);
 
 /* Claim the placeholders of other sessions that masks (sorted as by
  * wspath_cmp) stand on. */

@@ -555,7 +555,8 @@ static int prepare(struct arena *a, const struct masks_opts *o,
 	gitfound_look(a, h->root_path, &found, &git);
 	gitfound_hold(a, &git, &plan);
 	hide_state(a, str_of(state), h->root_path, &found);
-	if (!found.readonly) /* else nobody can make what is missing */
+	rc = holds_claim_folders(h, err);
+	if (rc == 0 && !found.readonly) /* else nobody can make it */
 		rc = holds_make(h, &plan, &found, err);
 	if (rc < 0)
 		return rc;

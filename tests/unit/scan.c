@@ -2,6 +2,7 @@
  * Masks over real trees: what is found, in which order, and what becomes of
  * placeholders. The words as Docker takes them are tests/live's.
  */
+#include "runtime/launch/journal.h"
 #include "runtime/launch/masks.h"
 
 #include "compiler/base/buf.h"
@@ -551,6 +552,32 @@ static void test_shared(void)
 	bed_done(&b);
 }
 
+/* One that was killed right after it made something in another's folder: who
+ * comes and undoes both, in whichever order, finds nothing in the way. */
+static void test_killed_in_a_folder(void)
+{
+	struct journal j = {0};
+	bool has_folder = false;
+	struct bed b;
+
+	bed_init(&b);
+	session(&b, "s2");
+	CHECK(prepare_as(&b, "s1", "hold .idea/a\n") == 0);
+	CHECK(prepare_as(&b, "s2", "hold .idea/a\nhold .idea/b\n") == 0);
+	/* In the order of the journal: the folder before what lies in it. */
+	CHECK(journal_load(b.a, journal(&b, "s2"), &j, &b.err) == 0);
+	vec_each(r, &j.records) {
+		has_folder |= r->made && str_is(r->path, ".idea");
+		if (str_is(r->path, ".idea/b"))
+			break;
+	}
+	CHECK(has_folder);
+	CHECK(masks_release(b.state, "s1", &b.err) == 0);
+	CHECK(masks_release(b.state, "s2", &b.err) == 0);
+	CHECK(!there(".idea"));
+	bed_done(&b);
+}
+
 /* A workspace inside another one's. */
 static void test_nested(void)
 {
@@ -876,6 +903,7 @@ int main(void)
 	test_repositories();
 	test_undo();
 	test_shared();
+	test_killed_in_a_folder();
 	test_nested();
 	test_killed();
 	test_kill_9();
