@@ -6,6 +6,7 @@
 #include "compiler/commands/saving.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/view.h"
+#include "runtime/launch/programs.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -43,7 +44,7 @@ static int absolute(struct arena *a, const char *path, const char **out,
 	return 0;
 }
 
-int inputs_state(struct arena *a, const char **out, struct err *err)
+static int find_state(struct arena *a, const char **out, struct err *err)
 {
 	const char *set = getenv("MEMBRANE_HOME"), *home = getenv("HOME");
 	const struct passwd *pw;
@@ -59,6 +60,18 @@ int inputs_state(struct arena *a, const char **out, struct err *err)
 			       "there is no home directory: set "
 			       "HOME or MEMBRANE_HOME");
 	*out = join(a, home, ".membrane");
+	return 0;
+}
+
+int inputs_state(struct arena *a, const char **out, struct err *err)
+{
+	struct workspaces_ask ask = {.a = a};
+	int rc = find_state(a, out, err);
+
+	if (rc < 0)
+		return rc;
+	ask.state = *out;
+	programs_trust_path(&ask);
 	return 0;
 }
 
@@ -230,8 +243,10 @@ int inputs_find(struct arena *a, const struct options *o, struct inputs *out,
 		return err_set(err, -ENOTDIR, "the workspace %s: not a folder",
 			       where);
 	out->workspace = arena_cstr(a, str_of(real));
-	if (inputs_state(a, &out->state, err) < 0)
+	if (find_state(a, &out->state, err) < 0)
 		return err->code;
+	programs_trust_path(
+		&(struct workspaces_ask){a, out->state, out->workspace});
 	if (reached_find(a, where, out, err) < 0 ||
 	    inputs_recover(a, out->state, out->workspace, err) < 0)
 		return err->code;

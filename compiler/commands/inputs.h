@@ -52,7 +52,8 @@ must_check bool inputs_denied(const struct options *o, struct compilation *c,
  * The read-only patterns would hold that off, but they are a policy's.
  */
 must_check bool inputs_apart(struct arena *a, const struct inputs *in);
-/* ~/.membrane, or MEMBRANE_HOME; absolute. */
+/* ~/.membrane, or MEMBRANE_HOME; absolute. PATH is what programs.h makes of it
+ * from here on. */
 must_check int inputs_state(struct arena *a, const char **out, struct err *err);
 
 /* All of stdin, LIMIT_SOURCE_BYTES at most. False: said. */

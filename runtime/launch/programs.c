@@ -1,0 +1,35 @@
+#include "runtime/launch/programs.h"
+
+#include "compiler/base/buf.h"
+#include "compiler/base/fileio.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+static bool is_trusted(struct workspaces_ask *ask, struct str dir)
+{
+	auto_fd int fd = -1;
+
+	if (!str_starts(dir, STR("/")))
+		return false;
+	fd = open(arena_cstr(ask->a, dir), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	/* What is not there now is not looked into later. */
+	return fd >= 0 && !workspaces_hold(ask, fd);
+}
+
+void programs_trust_path(struct workspaces_ask *ask)
+{
+	const char *path = getenv("PATH");
+	struct str rest, dir;
+	struct buf kept;
+
+	if (!path)
+		return; /* execvp(3) then has folders of the system's */
+	buf_init(&kept, ask->a);
+	rest = str_of(path);
+	while (str_field(&rest, ':', &dir))
+		if (is_trusted(ask, dir))
+			buf_addf(&kept, "%s%.*s", kept.n ? ":" : "",
+				 STR_ARG(dir));
+	setenv("PATH", buf_str(&kept).p, 1);
+}
