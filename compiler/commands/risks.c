@@ -367,6 +367,13 @@ static void find_hardening(struct finder *f)
 		    STR("set-uid programs work inside: a user there can become "
 			"root there"));
 	find_filter(f);
+	if (f->p->runtime.v != IR_RUNTIME_RUNC)
+		add(f, "bridge", f->p->runtime.from,
+		    STR("the agent's link is a Docker network, of which the "
+			"host is a part: who may send raw packets in there, as "
+			"root inside Sysbox may, can address the host past the "
+			"gate, and what becomes of that is for the host's own "
+			"packet filter"));
 	if (f->p->runtime.v != IR_RUNTIME_KATA)
 		add(f, "shared-kernel", (struct ir_origin){0},
 		    STR("containers share the host's kernel: a hole in it is a "

@@ -195,19 +195,38 @@ def kill_programs(name):
     return bool(found)
 
 
-def restart_docker():
-    """kill -9, and begun anew where it was."""
+def power_of_containers():
+    """All that runs in this world's containers, and what watches over it."""
+    mine = str(live.the.run).encode() + b"/exec/"
+    for path in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            text = (path / "cgroup").read_text()
+            shim = (path / "comm").read_text().startswith("containerd-shim")
+            if "/%s/" % live.the.run.name in text or (
+                    shim and mine in (path / "cmdline").read_bytes()):
+                os.kill(int(path.name), signal.SIGKILL)
+        except OSError:
+            continue
+
+
+def restart_docker(and_all=False):
+    """kill -9, with the user's processes and all containers where that is
+    wanted, and begun anew where it was."""
     old = int(live.the.pid)
     argv = pathlib.Path("/proc/%d/cmdline" % old).read_bytes().split(b"\0")
     spaces = [os.open("/proc/%d/ns/%s" % (old, s), os.O_RDONLY)
               for s in ("mnt", "net")]
     pids = [live.the.run / "dockerd.pid",
             live.the.run / "exec/containerd/containerd.pid"]
+    for pid in users() if and_all else ():
+        os.kill(pid, signal.SIGKILL)
     for path in pids:
         pid = int(path.read_text())
         os.kill(pid, signal.SIGKILL)
         within(10, lambda: state_of(pid) in ("Z", "gone"))
         path.unlink()
+    if and_all:
+        power_of_containers()
     with open(live.the.state / "log" / "dockerd", "ab") as log:
         subprocess.Popen(
             ["nsenter", "--mount=/proc/self/fd/%d" % spaces[0],
@@ -229,6 +248,20 @@ VICTIMS = {
     "the tracer": lambda: kill_programs("membrane-watch"),
     "Docker": restart_docker,
 }
+
+
+def users():
+    """The processes of the unprivileged user in this world."""
+    pids = subprocess.run(["ip", "netns", "pids", live.the.host], text=True,
+                          capture_output=True, check=True).stdout.split()
+    out = []
+    for pid in map(int, pids):
+        try:
+            if os.stat("/proc/%d" % pid).st_uid == live.the.uid:
+                out.append(pid)
+        except OSError:
+            continue   # it has ended
+    return out
 
 
 def state_of(pid):
@@ -298,3 +331,16 @@ def tracer_dies_at_a_step():
 @test
 def docker_dies_at_a_step():
     part_dies("Docker")
+
+
+@test
+def power_is_lost_at_a_step():
+    """All of it at once; what was written stays."""
+    with place() as where:
+        for call, n, line in some(with_containers(steps(where)), "part"):
+            what = "no power at %s %d: %s" % (call, n, line)
+            t, _ = stop_at(where, call, n)
+            restart_docker(and_all=True)
+            _, out, _, _ = t.end()
+            check(b"s\n" not in out, "nothing was seen: " + what, out)
+            nothing_is_left(where, what)
