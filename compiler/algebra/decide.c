@@ -157,6 +157,13 @@ static enum reach reach_by_name(const struct ir_policy *p,
 	return REACH_PRIVATE;
 }
 
+static enum reach reach_by_addr(const struct ir_grant *g,
+				const struct decide_flow *f)
+{
+	return f->has_addr && ir_grant_reaches(g, &f->addr) ? REACH_DEST
+							    : REACH_NOT;
+}
+
 static enum reach reach(const struct ir_policy *p, const struct ir_grant *g,
 			const struct decide_flow *f)
 {
@@ -169,12 +176,11 @@ static enum reach reach(const struct ir_policy *p, const struct ir_grant *g,
 	case IR_DEST_PATTERN:
 		return reach_by_name(p, g, f);
 	case IR_DEST_URL:
-		if (g->dest.u.url.who != IR_DEST_CIDR)
-			return reach_by_name(p, g, f);
-		[[fallthrough]];
+		return g->dest.u.url.who == IR_DEST_CIDR
+			       ? reach_by_addr(g, f)
+			       : reach_by_name(p, g, f);
 	case IR_DEST_CIDR:
-		return f->has_addr && ir_grant_reaches(g, &f->addr) ? REACH_DEST
-								    : REACH_NOT;
+		return reach_by_addr(g, f);
 	case IR_DEST_POISON:
 		return REACH_NOT;
 	}

@@ -16,25 +16,28 @@ void nft_nets_settle(struct nft_nets *n)
 	ranges_settle(&n->v6);
 }
 
-/* What more specific grants open of the floor. */
-static void find_opened(struct arena *a, const ir_grants *grants,
-			struct nft_nets *out)
-{
-	vec_each(g, grants) {
-		const struct cidr *net = ir_dest_net(&g->dest);
-
-		if (net && addr_scope(&net->addr) == ADDR_NEVER &&
-		    ir_grant_reaches(g, &net->addr))
-			nft_nets_add(a, out, net);
-	}
-	nft_nets_settle(out);
-}
-
 /* Does a grant of that network open what of an entry lies in it? */
 static bool opens(const struct ir_grant *g, const struct cidr *net,
 		  const struct cidr *entry)
 {
 	return !ir_grant_http(g) && net->bits > entry->bits;
+}
+
+/* What more specific grants open of the floor: of any entry of it, as there
+ * may be narrower ones inside that stay closed. */
+static void find_opened(struct arena *a, const ir_grants *grants,
+			struct nft_nets *out)
+{
+	vec_each(g, grants) {
+		const struct cidr *net = ir_dest_net(&g->dest);
+		const struct addr_special *s;
+
+		for (size_t i = 0; net && (s = addr_special(i)); i++)
+			if (s->scope == ADDR_NEVER && opens(g, net, &s->net) &&
+			    cidr_covers(&s->net, net))
+				nft_nets_add(a, out, net);
+	}
+	nft_nets_settle(out);
 }
 
 /*
