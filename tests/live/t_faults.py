@@ -243,7 +243,6 @@ def restart_docker(and_all=False):
 
 VICTIMS = {
     "the gate": lambda: kill_containers("gate"),
-    "the agent": lambda: kill_containers("agent"),
     "HAProxy": lambda: kill_programs("haproxy"),
     "the tracer": lambda: kill_programs("membrane-watch"),
     "Docker": restart_docker,
@@ -311,11 +310,6 @@ def part_dies(name):
 @test
 def gate_dies_at_a_step():
     part_dies("the gate")
-
-
-@test
-def agent_dies_at_a_step():
-    part_dies("the agent")
 
 
 @test
