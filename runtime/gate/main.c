@@ -27,7 +27,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define END_WAIT_MS 300 /* for the worker to tell what is left */
+/* For the worker: the link goes first, then it tells what is left. */
+#define END_WAIT_MS 3000
 
 struct supervisor {
 	pid_t worker;

@@ -110,3 +110,13 @@ void outlog_drain(struct outlog *o, int timeout_ms)
 		outlog_write(o);
 	}
 }
+
+void outlog_finish(struct outlog *o)
+{
+	size_t before = 0;
+
+	for (int i = 0; i < OUTLOG_ROUNDS && o->n != before; i++) {
+		before = o->n;
+		outlog_drain(o, OUTLOG_WAIT_MS);
+	}
+}

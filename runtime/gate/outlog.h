@@ -15,6 +15,7 @@
 
 #define OUTLOG_BYTES   (256u << 10)
 #define OUTLOG_WAIT_MS 1000
+#define OUTLOG_ROUNDS  3
 
 /* Zeroed by the caller, but for fd. */
 struct outlog {
@@ -37,5 +38,8 @@ bool outlog_pending(const struct outlog *o);
 void outlog_write(struct outlog *o);
 /* Wait for the reader, but no longer than that. */
 void outlog_drain(struct outlog *o, int timeout_ms);
+/* At the end: as long as somebody reads, OUTLOG_ROUNDS times OUTLOG_WAIT_MS at
+ * most. */
+void outlog_finish(struct outlog *o);
 
 #endif

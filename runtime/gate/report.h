@@ -12,8 +12,6 @@
 #include "runtime/gate/gate.h"
 
 #define REPORT_DRAIN_MS 100
-/* What is left to tell when the session ends, and the link is down already. */
-#define REPORT_END_MS 5000
 
 void report_record(void *data, const struct record *given);
 /* Never in the way of a decision: those without room are counted. */

@@ -418,10 +418,10 @@ int worker_run(const struct worker_args *args)
 		report_error(g, err.text);
 	l7_end(&g->l7);
 	report_idle(g, INT64_MAX);
-	outlog_drain(&g->out, REPORT_END_MS);
+	outlog_finish(&g->out);
 	report_folded(g);
 	outlog_line(&g->out, line, record_done(line));
-	outlog_drain(&g->out, REPORT_END_MS);
+	outlog_finish(&g->out);
 	return rc < 0;
 }
 

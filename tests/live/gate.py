@@ -633,7 +633,7 @@ def check_pressure(world, plan):
         def collect():
             for n, line in enumerate(g.p.stdout):
                 g.events.append(json.loads(line))
-                if n < 3000:
+                if n < 1500:
                     time.sleep(0.0005)
         g.agent(ask("good.test"))
         reader = threading.Thread(target=collect, daemon=True)
