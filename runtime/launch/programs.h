@@ -11,7 +11,8 @@
 
 /*
  * Keep in this process's PATH only the folders that are named by an absolute
- * path and lie in no folder of an agent's. Before anything is started.
+ * path and lie in no folder of an agent's; those of the system where none is
+ * left. Before anything is started.
  */
 void programs_trust_path(struct workspaces_ask *ask);
 
