@@ -15,6 +15,7 @@
 #define LATE_MS	    100	  /* between looks at others that start here */
 #define PAUSED_MS   1000  /* between looks at who has paused the agent */
 #define WAIT_MAX_MS 60000 /* of one poll */
+#define GATE_ENDED  "the gate ended"
 
 int64_t run_elapsed(const struct run *r)
 {
@@ -332,7 +333,7 @@ static void take_output(struct run *r)
 	}
 	if (running && (r->gate->out < 0 || r->gate->pid == 0)) {
 		/* whatever it said last is read until its end, and put in */
-		err_set(&err, -EPIPE, "the gate ended");
+		err_set(&err, -EPIPE, GATE_ENDED);
 		run_stop(r, &err);
 	} else if (r->gate->ready && !r->at.ready) {
 		r->at.ready = run_elapsed(r);
@@ -553,14 +554,39 @@ static bool can_leave(const struct run *r)
 	       r->gate->done && (!r->tracer || tracer_is_done(r->tracer));
 }
 
-static int result(struct run *r, struct err *err)
+/*
+ * No command ran, and the gate did not end well. What docker's status says then
+ * is said of a network that is gone, at times as if the command were missing.
+ */
+static bool lost_gate(const struct run *r)
 {
+	return !r->failed && !r->signal && !r->agent_runs &&
+	       r->agent_status >= 125 && r->agent_status <= 127 &&
+	       (r->gate->status != 0 || r->gate->words_done);
+}
+
+/* Its status where it is known that it is one of a failure. */
+static int say_gate(const struct run *r, struct err *err)
+{
+	const char *words = gate_last_words(r->gate);
 	char how[PROC_STATUS_TEXT_MAX];
 
+	if (r->gate->status == 0)
+		return err_set(err, -EPIPE, "%s: %s", r->why.text, words);
+	return err_set(err, -EPIPE, "%s (%s): %s", r->why.text,
+		       proc_status_text(r->gate->status, how), words);
+}
+
+static int result(struct run *r, struct err *err)
+{
+	struct err why;
+
+	if (lost_gate(r)) {
+		err_set(&why, -EPIPE, GATE_ENDED);
+		fail(r, &why);
+	}
 	if (r->failed == -EPIPE)
-		return err_set(err, -EPIPE, "%s (%s): %s", r->why.text,
-			       proc_status_text(r->gate->status, how),
-			       gate_last_words(r->gate));
+		return say_gate(r, err);
 	if (r->failed) {
 		*err = r->why;
 		return r->failed;
