@@ -55,7 +55,8 @@ else ifeq ($(FUZZ),1)
 OPT := -O1 -g
 WARN := -w
 HARDEN := -fPIE -fno-omit-frame-pointer -fno-sanitize-recover=all \
-	-fsanitize=fuzzer-no-link,address,undefined -DARENA_MALLOC
+	-fsanitize=fuzzer-no-link,address,undefined -DARENA_MALLOC \
+	-DLIMIT_FILE_STATES=4096u
 LDHARDEN := -pie -fsanitize=address,undefined
 else
 HARDEN += -D_FORTIFY_SOURCE=3

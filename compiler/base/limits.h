@@ -22,9 +22,13 @@
 #define LIMIT_CLASSES	    256u       /* distinct port lists */
 #define LIMIT_NAME_CLASSES  262144u    /* sets of names that rules tell apart */
 #define LIMIT_PAIRS	    262144u /* names and networks looked at together */
-#define LIMIT_FILE_STATES   131072u /* sets of paths that patterns tell apart */
-#define LIMIT_FILE_STEPS    (1u << 27) /* places in patterns, for those */
-#define LIMIT_WITNESSES	    (1u << 23) /* rules looked at to try what is shown */
+/* sets of paths that patterns tell apart; fuzz targets take fewer, as their
+ * instruments make a step forty times as long */
+#ifndef LIMIT_FILE_STATES
+#define LIMIT_FILE_STATES 131072u
+#endif
+#define LIMIT_FILE_STEPS (1u << 27) /* places in patterns, for those */
+#define LIMIT_WITNESSES	 (1u << 23) /* rules looked at to try what is shown */
 /* mounts made from one scan: some 0.2 ms each, argv is 6 MiB */
 #define LIMIT_MASKS	  24576u
 #define LIMIT_PATH_BYTES  4096u	      /* PATH_MAX */
