@@ -42,13 +42,33 @@ bool ascii_is_token(struct str s)
 	return s.n > 0;
 }
 
+static char lower(char c)
+{
+	return ascii_is_upper(c) ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_same(struct str s, struct str name)
+{
+	for (size_t i = 0; i < s.n && i < name.n; i++)
+		if (lower(s.p[i]) != lower(name.p[i]))
+			return false;
+	return s.n == name.n;
+}
+
+bool ascii_is_any(struct str s, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_same(s, str_of(names[i])))
+			return true;
+	return false;
+}
+
 struct str ascii_lower(struct arena *a, struct str s)
 {
 	char *p = arena_cstr(a, s);
 
 	for (size_t i = 0; i < s.n; i++)
-		if (ascii_is_upper(p[i]))
-			p[i] = (char)(p[i] - 'A' + 'a');
+		p[i] = lower(p[i]);
 	return (struct str){p, s.n};
 }
 

@@ -36,6 +36,11 @@ int ascii_hex(char c);
 bool ascii_is_hex(struct str s);
 /* A token of RFC 9110, section 5.6.2: a method, the name of a header. */
 bool ascii_is_token(struct str s);
+/* Is s one of the names? Letters count as the same in either case. */
+bool ascii_is_any(struct str s, const char *const *names, size_t n);
+#define ASCII_IS_ANY(s, ...)                                                   \
+	ascii_is_any((s), (const char *const[]){__VA_ARGS__},                  \
+		     ARRAY_LEN(((const char *const[]){__VA_ARGS__})))
 /* Copies in the arena, with a NUL behind; other bytes stay as they are. */
 struct str ascii_lower(struct arena *a, struct str s);
 struct str ascii_upper(struct arena *a, struct str s);

@@ -186,11 +186,7 @@ static bool is_setting(struct str v)
 	static const char *const words[] = {"true", "false", "yes",  "no", "on",
 					    "off",  "none",  "null", "0",  "1"};
 
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (v.n == strlen(words[i]) &&
-		    strncasecmp(v.p, words[i], v.n) == 0)
-			return true;
-	return v.n == 0;
+	return v.n == 0 || ascii_is_any(v, words, ARRAY_LEN(words));
 }
 
 /* A value that stands for another: a variable, a path, a gap to be filled. */

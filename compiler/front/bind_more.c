@@ -115,16 +115,14 @@ void bind_more_header(struct binder *b, const struct yaml_pair *pair,
 		bind_help(b, "a name alone, as in 'Authorization' (RFC 9110)");
 		return;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(framing); i++)
-		if (strlen(framing[i]) == t->s.n &&
-		    strncasecmp(t->s.p, framing[i], t->s.n) == 0) {
-			bind_error(b, DIAG_HEADER, t->at,
-				   "'%s' says how the message is framed",
-				   bind_quote(b, t->s));
-			bind_help(b, "a secret goes into a header of its own, "
-				     "as in 'Authorization'");
-			return;
-		}
+	if (ascii_is_any(t->s, framing, ARRAY_LEN(framing))) {
+		bind_error(b, DIAG_HEADER, t->at,
+			   "'%s' says how the message is framed",
+			   bind_quote(b, t->s));
+		bind_help(b, "a secret goes into a header of its own, as in "
+			     "'Authorization'");
+		return;
+	}
 	*(struct str *)field = t->s;
 }
 

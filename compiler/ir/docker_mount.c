@@ -1,21 +1,8 @@
 #include "compiler/ir/docker_mount.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/buf.h"
 #include "compiler/ir/variable.h"
-
-#include <strings.h>
-
-static bool is_any(struct str s, const char *const *names, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (s.n == strlen(names[i]) &&
-		    strncasecmp(s.p, names[i], s.n) == 0)
-			return true;
-	return false;
-}
-#define IS_ANY(s, ...)                                                         \
-	is_any((s), (const char *const[]){__VA_ARGS__},                        \
-	       ARRAY_LEN(((const char *const[]){__VA_ARGS__})))
 
 /* --- paths --------------------------------------------------------------- */
 
@@ -61,7 +48,7 @@ bool docker_mount_within(struct str path, struct str outer)
 
 bool docker_mount_shared(struct str propagation)
 {
-	return IS_ANY(propagation, "shared", "rshared");
+	return ASCII_IS_ANY(propagation, "shared", "rshared");
 }
 
 /* One field of a record as Go's encoding/csv reads it. */
@@ -113,21 +100,22 @@ bool docker_mount_parse(struct arena *a, struct str value,
 		val = field;
 		if (!str_field(&val, '=', &key))
 			return false;
-		if (IS_ANY(key, "type"))
+		if (ASCII_IS_ANY(key, "type"))
 			m->type = val;
-		else if (IS_ANY(key, "source", "src"))
+		else if (ASCII_IS_ANY(key, "source", "src"))
 			m->source = val;
-		else if (IS_ANY(key, "target", "dst", "destination"))
+		else if (ASCII_IS_ANY(key, "target", "dst", "destination"))
 			m->target = val;
-		else if (IS_ANY(key, "volume-opt", "volume-driver"))
+		else if (ASCII_IS_ANY(key, "volume-opt", "volume-driver"))
 			m->has_driver = true;
-		else if (IS_ANY(key, "bind-propagation"))
+		else if (ASCII_IS_ANY(key, "bind-propagation"))
 			m->shared = docker_mount_shared(val);
-		else if (!IS_ANY(key, "readonly", "ro", "consistency",
-				 "bind-nonrecursive", "bind-recursive",
-				 "volume-nocopy", "volume-label",
-				 "volume-subpath", "image-subpath",
-				 "tmpfs-size", "tmpfs-mode", "tmpfs-options"))
+		else if (!ASCII_IS_ANY(key, "readonly", "ro", "consistency",
+				       "bind-nonrecursive", "bind-recursive",
+				       "volume-nocopy", "volume-label",
+				       "volume-subpath", "image-subpath",
+				       "tmpfs-size", "tmpfs-mode",
+				       "tmpfs-options"))
 			m->strange = true;
 	}
 	return true;
@@ -203,8 +191,9 @@ static bool mount_place(struct arena *a, struct str value, struct str *target,
 	    !docker_mount_parse(a, text, &m))
 		return false;
 	*target = m.target;
-	*empty = IS_ANY(m.type, "tmpfs") ||
-		 (IS_ANY(m.type, "volume") && !m.source.n && !m.has_driver);
+	*empty = ASCII_IS_ANY(m.type, "tmpfs") ||
+		 (ASCII_IS_ANY(m.type, "volume") && !m.source.n &&
+		  !m.has_driver);
 	return true;
 }
 

@@ -1,10 +1,10 @@
 #include "compiler/passes/args_judge.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/ir/docker_mount.h"
 #include "compiler/passes/args_env.h"
 
 #include <string.h>
-#include <strings.h>
 
 static const struct args_option table[] = {
 #define OPTION(id, home, judge, why)                                           \
@@ -67,18 +67,6 @@ static bool unknown(struct str value)
 {
 	return value.n && str_find(value, ARGS_UNKNOWN[0], 0) < value.n;
 }
-
-static bool is_any(struct str s, const char *const *names, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (s.n == strlen(names[i]) &&
-		    strncasecmp(s.p, names[i], s.n) == 0)
-			return true;
-	return false;
-}
-#define IS_ANY(s, ...)                                                         \
-	is_any((s), (const char *const[]){__VA_ARGS__},                        \
-	       ARRAY_LEN(((const char *const[]){__VA_ARGS__})))
 
 /* --- paths --------------------------------------------------------------- */
 
@@ -305,14 +293,14 @@ static struct args_verdict judge_mount(struct arena *a, struct str value,
 				     "host"));
 	if (unknown(value))
 		return worse(v, widening());
-	if (IS_ANY(m.type, "bind") && !m.source.n)
+	if (ASCII_IS_ANY(m.type, "bind") && !m.source.n)
 		return fault(DIAG_ARG_MOUNT, "no source");
-	if (IS_ANY(m.type, "bind"))
+	if (ASCII_IS_ANY(m.type, "bind"))
 		return worse(v, judge_source(a, m.source, places));
-	if (IS_ANY(m.type, "tmpfs") ||
-	    (IS_ANY(m.type, "volume") && !m.source.n))
+	if (ASCII_IS_ANY(m.type, "tmpfs") ||
+	    (ASCII_IS_ANY(m.type, "volume") && !m.source.n))
 		return v;
-	if (IS_ANY(m.type, "volume", "image"))
+	if (ASCII_IS_ANY(m.type, "volume", "image"))
 		return worse(v, widening());
 	return worse(v, fault(DIAG_ARG_MOUNT, "a type that is not bind, "
 					      "volume, tmpfs or image"));
@@ -357,7 +345,7 @@ static struct args_verdict judge_security_opt(struct str value)
 
 static struct args_verdict judge_ipc(struct str value)
 {
-	if (IS_ANY(value, "none", "private", "shareable"))
+	if (ASCII_IS_ANY(value, "none", "private", "shareable"))
 		return harmless();
 	return undoing("it shares memory with processes outside");
 }
@@ -443,7 +431,8 @@ struct args_verdict args_judge(struct arena *a, const struct args_option *o,
 	case ARGS_JUDGE_OURS:
 		return ours(o->why);
 	case ARGS_JUDGE_host_or_private:
-		return IS_ANY(value, "private") ? harmless() : undoing(o->why);
+		return ASCII_IS_ANY(value, "private") ? harmless()
+						      : undoing(o->why);
 	case ARGS_JUDGE_own_lookups:
 		return judge_own_lookups();
 	case ARGS_JUDGE_env:
