@@ -14,6 +14,6 @@
  * path and lie in no folder of an agent's; those of the system where none is
  * left. Before anything is started.
  */
-void programs_trust_path(struct workspaces_ask *ask);
+void programs_trust_path(const struct workspaces_ask *ask);
 
 #endif

@@ -21,6 +21,11 @@ struct noted {
 
 typedef VEC(struct noted) noted_list;
 
+struct workspaces {
+	noted_list list;
+	bool all; /* else some are not known */
+};
+
 static bool parse_line(struct str line, struct noted *out)
 {
 	struct str rest = line, dev, ino;
@@ -105,24 +110,25 @@ static bool is_same(const struct stat *x, const struct stat *y)
 }
 
 /* What the noted paths stand for now, beside what they stood for. */
-static noted_list known(const struct workspaces_ask *ask, bool *out_all)
+const struct workspaces *workspaces_read(const struct workspaces_ask *ask)
 {
-	noted_list list = {0};
+	struct workspaces *w = arena_new_of(ask->a, struct workspaces);
+	noted_list *list = &w->list;
 	struct err ignored;
 	struct stat st;
 	uint32_t n;
 
-	*out_all = read_list(ask->a, ask->state, &list, &ignored) == 0;
+	w->all = read_list(ask->a, ask->state, list, &ignored) == 0;
 	if (ask->workspace)
-		*vec_push(ask->a, &list) =
+		*vec_push(ask->a, list) =
 			(struct noted){.path = str_of(ask->workspace)};
-	*vec_push(ask->a, &list) = (struct noted){.path = str_of(ask->state)};
-	n = list.n;
+	*vec_push(ask->a, list) = (struct noted){.path = str_of(ask->state)};
+	n = list->n;
 	for (uint32_t i = 0; i < n; i++)
-		if (stat(arena_cstr(ask->a, list.v[i].path), &st) == 0)
-			*vec_push(ask->a, &list) = (struct noted){
+		if (stat(arena_cstr(ask->a, list->v[i].path), &st) == 0)
+			*vec_push(ask->a, list) = (struct noted){
 				.dev = st.st_dev, .ino = st.st_ino};
-	return list;
+	return w;
 }
 
 static bool has(const noted_list *list, const struct stat *st)
@@ -133,20 +139,17 @@ static bool has(const noted_list *list, const struct stat *st)
 	return false;
 }
 
-bool workspaces_hold(void *ctx, int dirfd)
+bool workspaces_have(const struct workspaces *w, int dirfd)
 {
-	const struct workspaces_ask *ask = ctx;
 	struct stat here, above = {0};
-	bool all;
-	noted_list list = known(ask, &all);
 	int fd = pathwalk_enter(dirfd, "."), up;
 
-	while (all && fd >= 0 && fstat(fd, &here) == 0) {
+	while (w->all && fd >= 0 && fstat(fd, &here) == 0) {
 		if (is_same(&here, &above)) { /* the root */
 			fd_close(&fd);
 			return false;
 		}
-		if (has(&list, &here))
+		if (has(&w->list, &here))
 			break;
 		above = here;
 		up = pathwalk_enter(fd, "..");
@@ -155,4 +158,9 @@ bool workspaces_hold(void *ctx, int dirfd)
 	}
 	fd_close(&fd);
 	return true;
+}
+
+bool workspaces_hold(void *ask, int dirfd)
+{
+	return workspaces_have(workspaces_read(ask), dirfd);
 }

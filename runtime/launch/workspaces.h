@@ -34,4 +34,9 @@ struct workspaces_ask {
  */
 must_check bool workspaces_hold(void *ask, int dirfd);
 
+/* The same of several folders: as the note, and what is noted, are now. */
+struct workspaces;
+const struct workspaces *workspaces_read(const struct workspaces_ask *ask);
+must_check bool workspaces_have(const struct workspaces *w, int dirfd);
+
 #endif

@@ -386,6 +386,10 @@ static void check_ascii(void)
 	CHECK(!ascii_is_hex(STR("")) && !ascii_is_hex(STR("0\0")));
 	CHECK(ascii_is_unreserved('~') && ascii_is_unreserved('Z'));
 	CHECK(!ascii_is_unreserved('%') && !ascii_is_unreserved((char)0xe4));
+	CHECK(ASCII_IS_ANY(STR("tMpfs"), "bind", "tmpfs"));
+	CHECK(!ASCII_IS_ANY(STR("tmpf"), "bind", "tmpfs"));
+	CHECK(!ASCII_IS_ANY(STR("tmpfs\0"), "tmpfs"));
+	CHECK(!ASCII_IS_ANY(STR(""), "tmpfs") && ASCII_IS_ANY(STR(""), ""));
 	CHECK(ascii_is_token(STR("M-SEARCH")) && !ascii_is_token(STR("A B")));
 }
 

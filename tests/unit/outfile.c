@@ -3,6 +3,7 @@
 
 #include "compiler/base/buf.h"
 #include "compiler/base/fileio.h"
+#include "runtime/launch/programs.h"
 #include "runtime/launch/workspaces.h"
 #include "tests/check.h"
 
@@ -178,6 +179,52 @@ static void check_workspaces(void)
 	close(deep);
 }
 
+static void set_path(const char *text)
+{
+	CHECK(setenv("PATH", text, 1) == 0);
+}
+
+/* Of PATH stay absolute folders that are there and no agent's. */
+static void check_path(void)
+{
+	struct workspaces_ask ask = {a, in("state"), in("current")};
+	const char *before = arena_cstr(a, str_of(getenv("PATH")));
+	const struct workspaces *read;
+	int ours, fd;
+
+	CHECK(mkdir(in("current"), 0700) == 0 &&
+	      mkdir(in("current/bin"), 0700) == 0);
+	CHECK(mkdir(in("ours"), 0700) == 0 && mkdir(in("ours/bin"), 0700) == 0);
+	CHECK(mkdir(in("old"), 0700) == 0 && mkdir(in("old/bin"), 0700) == 0);
+	CHECK(fileio_write(AT_FDCWD, in("state/workspaces"), STR(""), 0600,
+			   &err) == 0);
+	CHECK(workspaces_note(a, in("state"), in("old"), &err) == 0);
+	set_path(arena_fmt(a, "%s:bin::%s:%s:%s:%s:%s", in("current/bin"),
+			   in("ours/bin"), in("old/bin"), in("nowhere"),
+			   in("ours"), in("state"))
+			 .p);
+	programs_trust_path(&ask);
+	CHECK(!strcmp(getenv("PATH"),
+		      arena_fmt(a, "%s:%s", in("ours/bin"), in("ours")).p));
+	/* the list as it was read, and anew */
+	ours = open(in("ours/bin"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = open(in("old/bin"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	read = workspaces_read(&ask);
+	CHECK(workspaces_note(a, in("state"), in("ours"), &err) == 0);
+	CHECK(workspaces_have(read, fd) && !workspaces_have(read, ours));
+	CHECK(workspaces_hold(&ask, fd) && workspaces_hold(&ask, ours));
+	close(ours);
+	close(fd);
+	/* nothing left; and a list that cannot be read */
+	programs_trust_path(&ask);
+	CHECK(str_starts(str_of(getenv("PATH")), STR("/usr/local/sbin:")));
+	set_path(in("nowhere"));
+	put("state/workspaces", "rubbish");
+	programs_trust_path(&ask);
+	CHECK(str_starts(str_of(getenv("PATH")), STR("/usr/local/sbin:")));
+	set_path(before);
+}
+
 static void check_bound(void)
 {
 	struct workspaces_ask ask = {a, in("state"), NULL};
@@ -236,6 +283,7 @@ int main(void)
 	check_others();
 	check_below();
 	check_workspaces();
+	check_path();
 	check_bound();
 	check_owner();
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
