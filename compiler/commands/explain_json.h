@@ -1,5 +1,5 @@
 /*
- * Explanations for programs: one JSON object, described in README.md. Members
+ * Explanations for programs: one JSON object, described in doc/json.md. Members
  * are added; none changes its meaning under one "version".
  */
 #ifndef COMPILER_COMMANDS_EXPLAIN_JSON_H

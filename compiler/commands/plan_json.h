@@ -1,5 +1,5 @@
 /*
- * The plan for programs: one JSON object, described in README.md. Members are
+ * The plan for programs: one JSON object, described in doc/json.md. Members are
  * added as membrane grows; none changes its meaning under one "version".
  */
 #ifndef COMPILER_COMMANDS_PLAN_JSON_H
