@@ -16,6 +16,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-builtin-rules
 
 PREFIX ?= /usr/local
+# The only place that says it; whatever else names a version is held against it
+# by tests/version.
 VERSION := 0.1.0
 
 # Another machine's programs: make ARCH=arm64, with what image/setup.sh arm64
@@ -61,8 +63,7 @@ LDHARDEN := -pie -fsanitize=address,undefined
 else
 HARDEN += -D_FORTIFY_SOURCE=3
 endif
-CPPFLAGS := -I. -I$(GEN) -D_GNU_SOURCE -DMEMBRANE_VERSION='"$(VERSION)"' \
-	-DMEMBRANE_PREFIX='"$(PREFIX)"'
+CPPFLAGS := -I. -I$(GEN) -D_GNU_SOURCE -DMEMBRANE_PREFIX='"$(PREFIX)"'
 CFLAGS := -std=gnu17 $(OPT) $(WARN) $(HARDEN)
 
 LIBS_MEMBRANE := -lyajl -lz -lyaml -lcjson -lidn2 -lcrypto
@@ -88,7 +89,7 @@ GRAMMARS := $(basename $(notdir $(wildcard grammar/*.y)))
 GEN_SRC := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.c \
 	$(GEN)/grammar/$g.lex.c)
 GEN_HDR := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.h \
-	$(GEN)/grammar/$g.lex.h)
+	$(GEN)/grammar/$g.lex.h) $(GEN)/version.h
 GEN_INC := $(if $(wildcard grammar/tracee-events.tsv),\
 	$(GEN)/grammar/tracee-events.inc $(GEN)/grammar/native-events.inc) \
 	$(GEN)/compiler/emit/gate.lua.inc \
@@ -121,10 +122,13 @@ FUZZ_HOST := $(filter-out $(FUZZ_GATE),\
 
 # --- build -----------------------------------------------------------------
 
-.PHONY: all units
+.PHONY: all units version
 all: $(BIN)/membrane $(BIN)/membrane-gate $(BIN)/membrane-watch \
 	$(BIN)/membrane-reader.so
 units: $(UNIT_HOST) $(UNIT_GATE) $(UNIT_WATCH)
+
+version:
+	@echo $(VERSION)
 
 $(BIN)/membrane: $(HOST_OBJ)
 	@mkdir -p $(@D)
@@ -197,6 +201,12 @@ $(GEN)/grammar/tracee-events.inc: grammar/tracee-events.tsv \
 		grammar/tracee-events.awk
 	@mkdir -p $(@D)
 	awk -f grammar/tracee-events.awk $< > $@
+
+# Written when it says another, so that what includes it is built again.
+$(GEN)/version.h: FORCE
+	@mkdir -p $(@D)
+	@echo '#define MEMBRANE_VERSION "$(VERSION)"' > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 # A text file as one C string, line by line.
 $(GEN)/%.inc: %

@@ -92,6 +92,7 @@ step units "unit tests and oracles" tests/units build
 step cases "golden cases" tests/run
 step presets "presets compile" tests/presets
 step schema "the JSON Schema agrees with the binder" tests/schema
+step version "one version, wherever it is said" tests/version
 step manpage "the man page" tests/manpage
 step completions "bash, zsh and fish complete" tests/completions
 step readme "what the README walks through" tests/readme

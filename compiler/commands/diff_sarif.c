@@ -2,6 +2,7 @@
 #include "compiler/base/json.h"
 #include "compiler/base/sha256.h"
 #include "compiler/commands/diff.h"
+#include "version.h"
 
 /* SARIF 2.1.0; the section numbers below are its own. */
 #define SCHEMA "https://json.schemastore.org/sarif-2.1.0.json"

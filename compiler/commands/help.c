@@ -6,6 +6,7 @@
 #include "compiler/commands/options.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/view.h"
+#include "version.h"
 
 #include <stdio.h>
 

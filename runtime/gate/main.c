@@ -13,6 +13,7 @@
 #include "runtime/gate/link.h"
 #include "runtime/gate/worker.h"
 #include "runtime/inside/signals.h"
+#include "version.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -18,6 +18,7 @@
 #include "runtime/watch/pack.h"
 #include "runtime/watch/question.h"
 #include "runtime/watch/sensor.h"
+#include "version.h"
 
 #include <errno.h>
 #include <fcntl.h>
