@@ -1,5 +1,6 @@
 /*
- * Changes of access for programs: a member each of "diff --json" in doc/json.md.
+ * Changes of access for programs: a member each of "diff --json" in
+ * doc/json.md.
  */
 #ifndef COMPILER_COMMANDS_CHANGES_JSON_H
 #define COMPILER_COMMANDS_CHANGES_JSON_H
