@@ -1,6 +1,7 @@
 #include "compiler/commands/amend.h"
 
 #include "compiler/commands/say.h"
+#include "compiler/commands/confirm.h"
 #include "compiler/commands/trust_ask.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ static int confirm(struct amend *x)
 
 	if (yes)
 		return json ? STATUS_OK : say_result(shown(x, STDOUT_FILENO));
-	tty = json ? -1 : trust_terminal();
+	tty = json ? -1 : confirm_terminal();
 	if (tty < 0) {
 		if (!json && say_result(shown(x, STDOUT_FILENO)) != STATUS_OK)
 			return STATUS_IO;
@@ -35,9 +36,9 @@ static int confirm(struct amend *x)
 		    "changed");
 		return STATUS_REFUSED;
 	}
-	if (trust_confirm(tty, shown(x, tty),
-			  x->save.wanted ? STR("Do that, and save it? [y/N] ")
-					 : STR("Do that? [y/N] ")))
+	if (confirm_ask(tty, shown(x, tty),
+			x->save.wanted ? STR("Do that, and save it? [y/N] ")
+				       : STR("Do that? [y/N] ")))
 		return STATUS_OK;
 	say("nothing was changed");
 	return STATUS_REFUSED;

@@ -9,22 +9,13 @@
 #define COMPILER_COMMANDS_COMMAND_H
 
 #include "compiler/base/arena.h"
+#include "compiler/commands/status.h"
 
 enum command_id {
 #define COMMAND(id, name, args, words, run, about) COMMAND_##id,
 #include "compiler/commands/commands.def"
 #undef COMMAND
 	COMMANDS,
-};
-
-/* semantics.md, section 8 */
-enum status {
-	STATUS_OK = 0,
-	STATUS_REFUSED = 1,
-	STATUS_USAGE = 2,
-	STATUS_IO = 3,
-	STATUS_BUG = 4,
-	STATUS_RUN_FAILED = 125,
 };
 
 struct options;

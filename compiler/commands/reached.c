@@ -2,7 +2,7 @@
 
 #include "compiler/base/pathwalk.h"
 #include "compiler/commands/say.h"
-#include "compiler/commands/trust_ask.h"
+#include "compiler/commands/confirm.h"
 #include "compiler/commands/view.h"
 #include "runtime/launch/workspaces.h"
 
@@ -90,7 +90,7 @@ static void say_no(struct arena *a, const struct inputs *in)
 
 	buf_init(&b, a);
 	buf_adds(&b, "--workspace ");
-	trust_word(&b, str_of(in->workspace));
+	view_shell_word(&b, str_of(in->workspace));
 	say("%s", words(a, in).p);
 	say("that link lies where an agent could write, and may be its work; "
 	    "there is no terminal to ask at\n"
@@ -111,13 +111,13 @@ bool reached_allowed(struct arena *a, const struct inputs *in)
 		reached_say(a, in);
 		return true;
 	}
-	tty = trust_terminal();
+	tty = confirm_terminal();
 	if (tty < 0) {
 		say_no(a, in);
 		return false;
 	}
-	if (trust_confirm(tty, text,
-			  STR("Is that the folder that you mean? [y/N] ")))
+	if (confirm_ask(tty, text,
+			STR("Is that the folder that you mean? [y/N] ")))
 		return true;
 	say("nothing was done");
 	return false;

@@ -7,6 +7,7 @@
 #include "compiler/commands/reached.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/sealed.h"
+#include "compiler/commands/confirm.h"
 #include "compiler/commands/trust_ask.h"
 #include "compiler/commands/view.h"
 #include "compiler/passes/args.h"
@@ -143,7 +144,7 @@ static bool is_trusted(struct attempt *t)
 	}
 	if (flag)
 		return true;
-	tty = trust_terminal();
+	tty = confirm_terminal();
 	if (tty < 0)
 		return refuse(t, &x, false);
 	if (trust_ask(tty, &t->c, &t->in, &x))

@@ -1,7 +1,7 @@
 #include "compiler/commands/say.h"
 
 #include "compiler/base/fileio.h"
-#include "compiler/commands/command.h"
+#include "compiler/commands/status.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

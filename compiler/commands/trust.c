@@ -1,5 +1,6 @@
 #include "compiler/commands/reached.h"
 #include "compiler/commands/say.h"
+#include "compiler/commands/confirm.h"
 #include "compiler/commands/trust_ask.h"
 
 #include <errno.h>
@@ -156,7 +157,7 @@ static int approve(struct attempt *t, bool told)
 
 static int ask(struct attempt *t)
 {
-	auto_fd int tty = trust_terminal();
+	auto_fd int tty = confirm_terminal();
 	struct buf out;
 	struct view v = to_stdout(&out, t->c.a);
 

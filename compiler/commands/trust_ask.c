@@ -1,16 +1,9 @@
 #include "compiler/commands/trust_ask.h"
 
-#include "compiler/base/ascii.h"
-#include "compiler/base/fileio.h"
-#include "compiler/commands/model.h"
+#include "compiler/commands/confirm.h"
 #include "compiler/commands/say.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <termios.h>
 
 static bool is_among(const ir_texts *list, struct str s)
 {
@@ -152,30 +145,6 @@ void trust_view(const struct view *v, const struct compilation *c,
 	trust_view_older(v, x);
 }
 
-void trust_word(struct buf *out, struct str word)
-{
-	bool plain = word.n > 0;
-
-	for (size_t i = 0; i < word.n; i++) {
-		char c = word.p[i];
-
-		if (!ascii_is_alnum(c) && !strchr("/._-+@%:,", c))
-			plain = false;
-	}
-	if (plain) {
-		buf_add(out, word);
-		return;
-	}
-	buf_addc(out, '\'');
-	for (size_t i = 0; i < word.n; i++) {
-		if (word.p[i] == '\'')
-			buf_adds(out, "'\\''");
-		else
-			buf_addc(out, word.p[i]);
-	}
-	buf_addc(out, '\'');
-}
-
 struct str trust_command(struct arena *a, const struct options *o,
 			 const char *workspace)
 {
@@ -188,76 +157,11 @@ struct str trust_command(struct arena *a, const struct options *o,
 		buf_adds(&b, "--no-global-config ");
 	if (policies) {
 		buf_adds(&b, "--policies ");
-		trust_word(&b, policies->value);
+		view_shell_word(&b, policies->value);
 		buf_addc(&b, ' ');
 	}
-	trust_word(&b, str_of(workspace));
+	view_shell_word(&b, str_of(workspace));
 	return view_cleaned(a, buf_str(&b));
-}
-
-/* --- asking -------------------------------------------------------------- */
-
-int trust_terminal(void)
-{
-	auto_fd int fd = -1;
-	int tty;
-
-	if (!isatty(STDIN_FILENO) && !isatty(STDERR_FILENO))
-		return -1;
-	fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0 || tcgetpgrp(fd) != getpgrp())
-		return -1;
-	tty = fd;
-	fd = -1;
-	return tty;
-}
-
-/* One line; false at the end of input, or when it is longer. */
-static bool read_answer(int tty, char *line, size_t size)
-{
-	size_t n = 0;
-	char c;
-
-	for (;;) {
-		ssize_t got = read(tty, &c, 1);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		if (c == '\n')
-			break;
-		if (n + 1 >= size)
-			return false;
-		line[n++] = c;
-	}
-	line[n] = '\0';
-	return true;
-}
-
-static bool is_yes(struct str answer)
-{
-	answer = str_trim(answer);
-	return (answer.n == 1 && strncasecmp(answer.p, "y", 1) == 0) ||
-	       (answer.n == 3 && strncasecmp(answer.p, "yes", 3) == 0);
-}
-
-bool trust_confirm(int tty, struct str text, struct str question)
-{
-	char line[16];
-	struct err err;
-	bool answered;
-
-	if (fileio_write_all(tty, text, &err) < 0)
-		return false;
-	/* What was typed before the question is not an answer to it. */
-	tcflush(tty, TCIFLUSH);
-	if (fileio_write_all(tty, question, &err) < 0)
-		return false;
-	answered = read_answer(tty, line, sizeof(line));
-	if (!answered)
-		tcflush(tty, TCIFLUSH); /* the rest of a long line */
-	return answered && is_yes(str_of(line));
 }
 
 bool trust_ask(int tty, struct compilation *c, const struct inputs *in,
@@ -275,5 +179,5 @@ bool trust_ask(int tty, struct compilation *c, const struct inputs *in,
 	buf_addf(&out, "membrane: %s adds %u thing%s to your policy:\n",
 		 where.p, x->adds.n, x->adds.n == 1 ? "" : "s");
 	trust_view(&v, c, x);
-	return trust_confirm(tty, buf_str(&out), question);
+	return confirm_ask(tty, buf_str(&out), question);
 }

@@ -33,24 +33,12 @@ must_check bool trust_holds(struct compilation *c, const struct inputs *in);
  * then trust_view_older(). */
 void trust_view(const struct view *v, const struct compilation *c,
 		const struct contribution *x);
-/* A word for a shell, in quotes where it needs them. */
-void trust_word(struct buf *out, struct str word);
 /* That an approval of before no longer counts, and why; or nothing. */
 void trust_view_older(const struct view *v, const struct contribution *x);
 /* The one command that approves, for a shell; cleaned. */
 struct str trust_command(struct arena *a, const struct options *o,
 			 const char *workspace);
 
-/*
- * The terminal to ask at; -1 when there is none, or nobody who sees it: the
- * command is in the background, or all of it is redirected.
- */
-must_check int trust_terminal(void);
-/*
- * Show a text and ask, on the terminal alone. What was typed ahead is no
- * answer; only "y" and "yes" are one.
- */
-must_check bool trust_confirm(int tty, struct str text, struct str question);
 /*
  * Show what is added and ask, on the terminal alone. What was typed ahead is
  * no answer; only "y" and "yes" are one.

@@ -1,6 +1,9 @@
 #include "compiler/commands/view.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/secret.h"
+
+#include <string.h>
 
 static const char *const codes[] = {
 	[VIEW_PLAIN] = "",	 [VIEW_TITLE] = "\033[1m",
@@ -235,4 +238,28 @@ struct str view_number(struct arena *a, uint64_t n)
 		buf_addc(&b, digits.p[i]);
 	}
 	return buf_str(&b);
+}
+
+void view_shell_word(struct buf *out, struct str word)
+{
+	bool plain = word.n > 0;
+
+	for (size_t i = 0; i < word.n; i++) {
+		char c = word.p[i];
+
+		if (!ascii_is_alnum(c) && !strchr("/._-+@%:,", c))
+			plain = false;
+	}
+	if (plain) {
+		buf_add(out, word);
+		return;
+	}
+	buf_addc(out, '\'');
+	for (size_t i = 0; i < word.n; i++) {
+		if (word.p[i] == '\'')
+			buf_adds(out, "'\\''");
+		else
+			buf_addc(out, word.p[i]);
+	}
+	buf_addc(out, '\'');
 }

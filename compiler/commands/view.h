@@ -74,5 +74,7 @@ struct str view_source(struct arena *a, const struct sources *s,
 		       struct span at);
 /* 12345 as "12,345". */
 struct str view_number(struct arena *a, uint64_t n);
+/* A word for a shell, in quotes where it needs them. */
+void view_shell_word(struct buf *out, struct str word);
 
 #endif

@@ -9,7 +9,7 @@
 #ifndef COMPILER_PASSES_ARGS_H
 #define COMPILER_PASSES_ARGS_H
 
-#include "compiler/passes/passes.h"
+#include "compiler/ir/doc.h"
 
 /*
  * Parse p->args into p->docker_args; part of normalise. Errors: unknown

@@ -5,7 +5,7 @@
 #ifndef COMPILER_PASSES_TRACE_H
 #define COMPILER_PASSES_TRACE_H
 
-#include "compiler/passes/passes.h"
+#include "compiler/ir/doc.h"
 
 /*
  * Part of normalise. p->trace.events becomes one entry per event, in the order

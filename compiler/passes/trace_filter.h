@@ -6,7 +6,7 @@
 #define COMPILER_PASSES_TRACE_FILTER_H
 
 #include "compiler/ir/tracee.h"
-#include "compiler/passes/passes.h"
+#include "compiler/ir/doc.h"
 
 struct trace_filter_ctx {
 	struct pass_ctx *c;
