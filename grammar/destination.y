@@ -1,5 +1,5 @@
 /*
- * Destinations and ports: semantics.md, section 2.
+ * Destinations and ports: doc/semantics.md, section 2.
  *
  * The grammar knows the shape alone; what a name, a number or a path may be,
  * and every message, is compiler/front/dest_parser.h's. A location is a pair

@@ -1,5 +1,5 @@
 /*
- * Requests: semantics.md, section 6. Hosts, ports and URLs within one are
+ * Requests: doc/semantics.md, section 6. Hosts, ports and URLs within one are
  * words here; grammar/destination.y takes them apart.
  */
 %code requires {

@@ -86,6 +86,7 @@ step build "building (log: build/log/build-plain)" \
 begin images image/images.sh agent gate watch
 begin guest tests/guest/run.py
 step layers "who includes whom" tests/layers
+step references "what is cited of doc/ is there" tests/references
 step limits "the table of limits agrees with the headers" tests/limits
 step warnings "each warning has a name" tests/warnings
 step units "unit tests and oracles" tests/units build

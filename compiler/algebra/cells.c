@@ -185,7 +185,7 @@ static void put_ports(struct sweep *w, const struct edge *from, uint32_t end)
 
 /*
  * Where the floor denies, a grant of a network matters beyond its own ports:
- * it decides whether others reach through. semantics.md, section 3.
+ * it decides whether others reach through. doc/semantics.md, section 3.
  */
 static void add_openers(struct sweep *w, const uint32_t *ids, uint32_t n)
 {

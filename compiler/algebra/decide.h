@@ -1,5 +1,5 @@
 /*
- * The one decision function: semantics.md, section 6.
+ * The one decision function: doc/semantics.md, section 6.
  *
  * What the packet filter, the resolver and the mounts enforce, said a second
  * time and straight from the policy; the oracles compare the two. Everything
@@ -67,7 +67,7 @@ struct decision decide_request(struct arena *a, const struct ir_policy *p,
 bool decide_decrypts(const struct ir_policy *p, const struct decide_request *r);
 /*
  * Is the path, without its query, spelled in the one way that rules use?
- * semantics.md, section 3.
+ * doc/semantics.md, section 3.
  */
 bool decide_path_canonical(struct str path);
 /* What denials compare: the path with its escapes decoded. */

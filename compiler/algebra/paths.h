@@ -1,6 +1,6 @@
 /*
  * All canonical paths of requests, in classes: two of a class lie under the
- * same of the prefixes that were added. semantics.md, section 2.
+ * same of the prefixes that were added. doc/semantics.md, section 2.
  */
 #ifndef COMPILER_ALGEBRA_PATHS_H
 #define COMPILER_ALGEBRA_PATHS_H

@@ -51,7 +51,7 @@ bool addr_mapped(const struct addr *a, struct addr *out_v4);
 bool cidr_covers(const struct cidr *outer, const struct cidr *inner);
 
 /*
- * What an address is, for names: semantics.md, section 3. Special purposes
+ * What an address is, for names: doc/semantics.md, section 3. Special purposes
  * after RFC 6890 and the IANA registries it set up. An IPv6 address that wraps
  * one of IPv4 (NAT64, 6to4, IPv4-compatible, IPv4-translated) is what it wraps:
  * whoever undoes it sends the packets there.

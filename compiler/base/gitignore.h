@@ -1,11 +1,11 @@
 /*
  * gitignore patterns: parse once, match many paths.
  *
- * gitignore(5), as semantics.md, section 5 has it: a pattern without a slash in
- * its middle matches a base name at any depth, one with a slash is anchored at
- * the root, a trailing slash means directories only, `*` and `?` stay within a
- * segment, `**` crosses, `[a-z]` and backslash escapes work, `!` takes back,
- * later patterns win. Bytes, not characters; no locale.
+ * gitignore(5), as doc/semantics.md, section 5 has it: a pattern without a
+ * slash in its middle matches a base name at any depth, one with a slash is
+ * anchored at the root, a trailing slash means directories only, `*` and `?`
+ * stay within a segment, `**` crosses, `[a-z]` and backslash escapes work, `!`
+ * takes back, later patterns win. Bytes, not characters; no locale.
  */
 #ifndef COMPILER_BASE_GITIGNORE_H
 #define COMPILER_BASE_GITIGNORE_H

@@ -16,7 +16,7 @@ struct span {
 	uint32_t beg, end;
 };
 
-/* In the order in which they apply; semantics.md, section 1. */
+/* In the order in which they apply; doc/semantics.md, section 1. */
 enum layer {
 	LAYER_FLOOR,
 	LAYER_PRESET,

@@ -2,8 +2,8 @@
  * The subcommands: one function each, found through one table.
  *
  * A command gets its parsed command line and returns the exit status of
- * semantics.md, section 8. Its result goes to stdout; everything that is said
- * about it goes to stderr.
+ * doc/semantics.md, section 8. Its result goes to stdout; everything that is
+ * said about it goes to stderr.
  */
 #ifndef COMPILER_COMMANDS_COMMAND_H
 #define COMPILER_COMMANDS_COMMAND_H

@@ -69,7 +69,7 @@ struct str diff_remark(struct arena *a, const struct side *s)
 	return (struct str){0};
 }
 
-/* --fail-on: semantics.md, section 8. */
+/* --fail-on: doc/semantics.md, section 8. */
 static int status_of(const struct options *o, const struct diff *d)
 {
 	const struct option_given *when = options_get(o, OPTION_FAIL_ON);

@@ -121,7 +121,7 @@ static bool refuse(struct attempt *t, const struct contribution *x, bool never)
 	return false;
 }
 
-/* semantics.md, section 7. What is asked about is what runs: t->c. */
+/* doc/semantics.md, section 7. What is asked about is what runs: t->c. */
 static bool is_trusted(struct attempt *t)
 {
 	bool flag = options_get(t->o, OPTION_TRUST) != NULL;

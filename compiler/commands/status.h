@@ -1,5 +1,5 @@
 /*
- * The exit statuses of membrane: semantics.md, section 8.
+ * The exit statuses of membrane: doc/semantics.md, section 8.
  */
 #ifndef COMPILER_COMMANDS_STATUS_H
 #define COMPILER_COMMANDS_STATUS_H

@@ -1,6 +1,6 @@
 /*
  * Whether a workspace's contribution may run, and asking who sits there.
- * semantics.md, section 7.
+ * doc/semantics.md, section 7.
  */
 #ifndef COMPILER_COMMANDS_TRUST_ASK_H
 #define COMPILER_COMMANDS_TRUST_ASK_H

@@ -12,7 +12,7 @@
  * port (RFC 9443, section 3); but DNS begins with any byte, and NTP of a clock
  * that is not set with 0xe3. Those are short, where a client's first packet has
  * 1200 bytes (RFC 9000, section 14.1), and where that length stands, which a
- * client has from 8 to 20 (section 7.2), they have 0 or 1.
+ * client has from 8 to 20 (RFC 9000, section 7.2), they have 0 or 1.
  * Google's own could be shorter, and a server that was met before may let the
  * second bit be clear (RFC 9287), with which RTP begins: of these the versions
  * that are known, Google's, the IETF's with its drafts, Microsoft's, Meta's.

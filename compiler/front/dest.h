@@ -1,5 +1,5 @@
 /*
- * Destinations, ports and paths of URLs, out of their text: semantics.md,
+ * Destinations, ports and paths of URLs, out of their text: doc/semantics.md,
  * sections 2 and 3. The grammar is grammar/destination.y.
  */
 #ifndef COMPILER_FRONT_DEST_H

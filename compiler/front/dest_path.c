@@ -1,5 +1,5 @@
 /*
- * The one spelling of a path that a rule may use; semantics.md, section 3.
+ * The one spelling of a path that a rule may use; doc/semantics.md, section 3.
  *
  * A request whose path is spelled in another way is refused by the gate and
  * never repaired, so a rule with such a path could match nothing, or worse,

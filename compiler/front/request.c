@@ -234,7 +234,7 @@ static bool is_method(struct request_parser *p, struct str s, struct span url)
 /*
  * The path is whatever a client might send, spelled as it likes: that a rule
  * takes only one spelling is the policy's to say. Rules look at the path alone,
- * so the query goes: semantics.md, section 3.
+ * so the query goes: doc/semantics.md, section 3.
  */
 bool request_http(struct request_parser *p, struct str method, struct span url)
 {

@@ -1,7 +1,8 @@
 /*
- * The requests of `tests` and of `membrane explain`: semantics.md, section 6.
- * A method is any token (RFC 9110), but one that is known in capitals is
- * refused in other letters: a test that forbids "get" would forbid nothing.
+ * The requests of `tests` and of `membrane explain`: doc/semantics.md,
+ * section 6. A method is any token (RFC 9110), but one that is known in
+ * capitals is refused in other letters: a test that forbids "get" would forbid
+ * nothing.
  *
  *	github.com:22            connect; "tcp" and "connect" may stand before
  *	udp 192.0.2.1:53         connect

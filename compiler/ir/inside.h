@@ -4,9 +4,9 @@
  * A network that is granted without rules of http passes as packets: what is
  * inside is nobody's business, and the packet filter alone is the fast way.
  * Not so where a denial is about a name, a URL, a method: `deny` wins over
- * every grant, so on the ports of such denials HAProxy is asked (semantics.md,
- * sections 1 and 3). What it refuses there is what a denial says, and what
- * might be that and cannot be read:
+ * every grant, so on the ports of such denials HAProxy is asked
+ * (doc/semantics.md, sections 1 and 3). What it refuses there is what a denial
+ * says, and what might be that and cannot be read:
  *
  *	a name that is denied, in the TLS hello or in a Host
  *	a request that is denied; its TLS is decrypted to see it
@@ -59,7 +59,7 @@ ir_ports inside_quic_same(struct arena *a, const ir_ports *ports);
 const struct cidr *inside_quic_net(const struct ir_grant *d);
 /* Is one of the TCP ports the grant's, too? */
 bool inside_meets(const ir_ports *ports, const struct ir_grant *g);
-/* Whether the TLS of a grant is decrypted by itself; semantics.md, 3. */
+/* Is the TLS of a grant decrypted by itself: doc/semantics.md, section 3. */
 bool inside_decrypts(const struct ir_policy *p, const struct ir_grant *g);
 /* The same for the sake of a grant, or of a denial. */
 bool inside_opens(const struct ir_policy *p, const struct ir_grant *g);

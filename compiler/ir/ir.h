@@ -205,7 +205,7 @@ struct ir_trace {
 	ir_opt_bool required;
 };
 
-/* One expectation of `tests`; semantics.md, section 6. */
+/* One expectation of `tests`; doc/semantics.md, section 6. */
 enum ir_request_kind {
 	IR_REQ_CONNECT, /* "github.com:22", "udp 8.8.8.8:53", "tcp 1.2.3.4:80
 			   x.y", "quic x.y:443" */

@@ -141,7 +141,7 @@ static const struct ir_grant *find_by_name(const struct cover *c,
 
 /*
  * A network opens the part of the floor that it is more specific than; one
- * that holds it need not (semantics.md, section 3).
+ * that holds it need not (doc/semantics.md, section 3).
  */
 static bool opens_as_much(const struct cidr *by, const struct cidr *net)
 {

@@ -2,8 +2,8 @@
 
 /*
  * What a host tool would execute or obey later, and our own files.
- * semantics.md, section 5. The nested ones are readonly where they exist; the
- * anchored literal ones also where they do not exist yet.
+ * doc/semantics.md, section 5. The nested ones are readonly where they exist;
+ * the anchored literal ones also where they do not exist yet.
  */
 enum rule { RULE_HELD, RULE_TOLD };
 

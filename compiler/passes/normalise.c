@@ -50,7 +50,7 @@ static void settle_ports(struct arena *a, struct ir_grant *g)
 
 /* --- http ---------------------------------------------------------------- */
 
-/* A path without a leading '/' is relative to the URL's; semantics.md, 2. */
+/* Without a leading '/' relative to the URL's: doc/semantics.md, section 2. */
 static struct str absolute(struct arena *a, const struct ir_dest *dest,
 			   struct str path)
 {

@@ -35,7 +35,7 @@ must_check bool passes_conflicts(struct pass_ctx *c, const struct ir_policy *p);
  * What the workspace layer (the file, what it extends, and the ignore file)
  * adds to the policy: grants, raw arguments, an image, a weaker setting.
  * Appends one text with its origin per addition; empty when it only narrows.
- * semantics.md, sections 1 and 7.
+ * doc/semantics.md, sections 1 and 7.
  *
  * The texts are what is approved, so they are exact and canonical: they hold
  * every value whole, in one spelling, unescaped; they come by part, then by

@@ -60,7 +60,7 @@ enum dns_msg_todo dns_msg_query(const uint8_t *wire, size_t n,
 void dns_msg_name_text(const struct dns_query *q,
 		       char out[DNS_MSG_NAME_TEXT_MAX]);
 
-/* A, AAAA, CNAME, SRV, MX, TXT, PTR, HTTPS, SVCB: semantics.md, section 4. */
+/* Is it one of those of doc/semantics.md, section 4? */
 bool dns_msg_type_served(uint16_t type);
 /* "A"; "TYPE10" for those without a name. */
 const char *dns_msg_type_text(uint16_t type, char buf[16]);

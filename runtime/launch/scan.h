@@ -5,7 +5,7 @@
  * no symbolic link is followed on the way; other file systems mounted below
  * the workspace are looked at too. What becomes of the result (order, pins,
  * mount words) is for masks.h, paths that do not exist yet for holds.h.
- * The rules are those of semantics.md, section 5.
+ * The rules are those of doc/semantics.md, section 5.
  */
 #ifndef RUNTIME_LAUNCH_SCAN_H
 #define RUNTIME_LAUNCH_SCAN_H

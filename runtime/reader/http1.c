@@ -291,7 +291,7 @@ static enum http1_fault read_line(struct http1 *h, struct text line)
 
 	switch (h->state) {
 	case HTTP1_START:
-		/* Empty lines before a request: section 2.2. */
+		/* Empty lines before it: RFC 9112, section 2.2. */
 		if (line.n)
 			fault = read_request(h, line);
 		if (line.n && !fault)

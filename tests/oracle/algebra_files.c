@@ -1,9 +1,9 @@
 /*
  * What compare.h finds between two policies about files is what they decide
- * differently, path by path: by a model of gitignore(5) and of section 5 of
- * semantics.md, over every path of up to four of six names, 640,000 pairs.
- * Patterns cannot tell more names apart: those that they are made of, and
- * others. What differs deeper alone is checked by its witness.
+ * differently, path by path: by a model of gitignore(5) and of
+ * doc/semantics.md, section 5, over every path of up to four of six names,
+ * 640,000 pairs. Patterns cannot tell more names apart: those that they are
+ * made of, and others. What differs deeper alone is checked by its witness.
  *
  *	algebra_files [PAIRS [SEED]]
  */

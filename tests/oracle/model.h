@@ -1,5 +1,5 @@
 /*
- * Who may reach whom, said a third time: straight from semantics.md, over
+ * Who may reach whom, said a third time: straight from doc/semantics.md, over
  * small universes, as sets of table entries. Nothing here calls decide().
  *
  * A rule is made of entries of the tables below; a request is the sets of
@@ -347,8 +347,8 @@ static inline bool model_covers(const struct model_rule *r,
 }
 
 /*
- * Section 3: only a grant more specific than its entry opens the floor, on the
- * ports that it has; and none with rules of http.
+ * doc/semantics.md, section 3: only a grant more specific than its entry opens
+ * the floor, on the ports that it has; and none with rules of http.
  */
 static inline bool model_opens(const struct model_rule *r,
 			       const struct model_addr *a)
