@@ -1,5 +1,5 @@
 """Policies that nobody has thought of, and which events they take: Tracee's
-filters as README.md and its documentation have them."""
+filters as doc/trace.md and its documentation have them."""
 import re
 
 from account import ANY, Among

@@ -1,4 +1,4 @@
-"""Which events a call has to leave in a trace, by README.md and the fields that
+"""Which events a call has to leave in a trace, by doc/trace.md and the fields that
 grammar/tracee-events.tsv gives them. Nothing here is read from the tracer."""
 import csv
 import errno
