@@ -96,6 +96,8 @@ step schema "the JSON Schema agrees with the binder" tests/schema
 step version "one version, wherever it is said" tests/version
 step manpage "the man page" tests/manpage
 step completions "bash, zsh and fish complete" tests/completions
+step tables "tables of doc/ say what their sources say" tests/tables
+step links "links of the pages lead somewhere" tests/links
 step docs "what README.md and doc/ walk through" tests/docs
 step promises "tests that hold what doc/security.md promises" tests/promises
 step explain "edits that explain proposes, made" tests/explain
