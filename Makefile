@@ -90,10 +90,13 @@ GEN_SRC := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.c \
 	$(GEN)/grammar/$g.lex.c)
 GEN_HDR := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.h \
 	$(GEN)/grammar/$g.lex.h) $(GEN)/version.h
+# All subcommands: each has a man page.
+VERBS := $(shell awk -F'"' '/^COMMAND/ { print $$2 }' \
+	compiler/commands/commands.def)
 GEN_INC := $(if $(wildcard grammar/tracee-events.tsv),\
 	$(GEN)/grammar/tracee-events.inc $(GEN)/grammar/native-events.inc) \
 	$(GEN)/compiler/emit/gate.lua.inc \
-	$(GEN)/compiler/commands/membrane.mdoc.inc
+	$(GEN)/doc/man/pages.inc
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(patsubst $(GEN)/%,gen/%,$1))
 HOST_OBJ := $(call obj,$(HOST_SRC) $(GEN_SRC))
@@ -213,6 +216,13 @@ $(GEN)/%.inc: %
 	@mkdir -p $(@D)
 	sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
 
+# The text of all man pages likewise, each behind a line with its name.
+$(GEN)/doc/man/pages.inc: $(patsubst %,doc/man/%.mdoc,membrane policy $(VERBS))
+	@mkdir -p $(@D)
+	for page in $^; do \
+		echo "@PAGE $$(basename $$page .mdoc)"; cat $$page; \
+	done | sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' > $@
+
 $(GEN)/grammar/native-events.inc: grammar/native-events.awk \
 		grammar/native-events.def grammar/tracee-events.tsv
 	@mkdir -p $(@D)
@@ -237,7 +247,9 @@ clean:
 
 SHARE := $(DESTDIR)$(PREFIX)/share
 DOC := $(SHARE)/doc/membrane
-MAN := $(SHARE)/man/man1
+MAN := $(SHARE)/man
+MAN1 := $(MAN)/man1/membrane.1 $(VERBS:%=$(MAN)/man1/membrane-%.1)
+MAN5 := $(MAN)/man5/membrane-policy.5
 COMPLETIONS := $(SHARE)/bash-completion/completions/membrane \
 	$(SHARE)/zsh/site-functions/_membrane \
 	$(SHARE)/fish/vendor_completions.d/membrane.fish
@@ -253,7 +265,7 @@ $(B)/obj/compiler/commands/inputs.o: $(B)/prefix
 FORCE:
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/membrane $(DOC) \
-		$(dir $(COMPLETIONS)) $(MAN)
+		$(dir $(COMPLETIONS)) $(MAN)/man1 $(MAN)/man5
 	install -m 755 $(BIN)/membrane $(BIN)/membrane-gate \
 		$(BIN)/membrane-watch \
 		$(DESTDIR)$(PREFIX)/bin/
@@ -262,7 +274,13 @@ install: all
 	chmod -R u=rwX,go=rX $(SHARE)/membrane
 	install -m 644 README.md LICENSE $(DOC)/
 	cp -R doc $(DOC)/
-	$(BIN)/membrane help --man > $(MAN)/membrane.1
+	rm -rf $(DOC)/doc/man
+	$(BIN)/membrane help --man > $(firstword $(MAN1))
+	for verb in $(VERBS); do \
+		$(BIN)/membrane help --man $$verb \
+			> $(MAN)/man1/membrane-$$verb.1 || exit; \
+	done
+	$(BIN)/membrane help --man policy > $(MAN5)
 	$(BIN)/membrane completion bash > $(word 1,$(COMPLETIONS))
 	$(BIN)/membrane completion zsh > $(word 2,$(COMPLETIONS))
 	$(BIN)/membrane completion fish > $(word 3,$(COMPLETIONS))
@@ -271,7 +289,7 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/membrane \
 		$(DESTDIR)$(PREFIX)/bin/membrane-gate \
 		$(DESTDIR)$(PREFIX)/bin/membrane-watch $(COMPLETIONS) \
-		$(MAN)/membrane.1
+		$(MAN1) $(MAN5)
 	rm -rf $(SHARE)/membrane $(DOC)
 
 # --- images and tests ------------------------------------------------------

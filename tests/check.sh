@@ -94,7 +94,7 @@ step cases "golden cases" tests/run
 step presets "presets compile" tests/presets
 step schema "the JSON Schema agrees with the binder" tests/schema
 step version "one version, wherever it is said" tests/version
-step manpage "the man page" tests/manpage
+step manpage "the man pages, installed" tests/manpage
 step completions "bash, zsh and fish complete" tests/completions
 step tables "tables of doc/ say what their sources say" tests/tables
 step links "links of the pages lead somewhere" tests/links

@@ -74,7 +74,7 @@ void completion_word_list(struct buf *out, enum completion_words words)
 		return;
 	case COMPLETION_COMMAND: /* and what else can be explained: warnings */
 		completion_commands(out, " ");
-		buf_adds(out, " lint events filter");
+		buf_adds(out, " policy lint events filter readonly");
 		for (size_t i = 0; lint_at(i); i++)
 			buf_addf(out, " %s", lint_at(i)->name);
 		return;

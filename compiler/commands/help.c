@@ -3,6 +3,7 @@
 #include "compiler/base/lint.h"
 #include "compiler/commands/help_trace.h"
 #include "compiler/commands/man.h"
+#include "compiler/commands/man_keys.h"
 #include "compiler/commands/options.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/view.h"
@@ -60,8 +61,8 @@ void help_overview(struct buf *out)
 	for (int i = 0; i < COMMANDS; i++)
 		i = (int)overview_line(out, (enum command_id)i);
 	buf_adds(out,
-		 "\n'help COMMAND' lists flags; 'help lint', 'events', "
-		 "'filter', 'readonly': more.\n"
+		 "\n'help COMMAND' has flags; 'help policy', lint, events, "
+		 "filter, readonly: more.\n"
 		 "Policy: presets, ~/.membrane/config.yaml, .membrane.yaml, "
 		 "flags, in this order.\n"
 		 "Status: 0 done; 1 refused, drifted; 2 bad command line; 3 "
@@ -276,16 +277,45 @@ static void help_readonly(struct buf *out)
 		      "(package.json, Makefile): read changes.\n");
 }
 
+static void help_policy(struct buf *out)
+{
+	buf_adds(out,
+		 "The keys of a policy; 'man membrane-policy' has all that "
+		 "they hold.\n");
+	man_keys_overview(out);
+}
+
+static int unknown_word(struct arena *a, const char *what, struct str word)
+{
+	say("there is no %s '%s'", what,
+	    view_cleaned(a, str_slice(word, 0, 60)).p);
+	return STATUS_USAGE;
+}
+
+/* A man page: membrane(1), or of what a word names. */
+static int help_man(struct arena *a, const struct options *o)
+{
+	struct str name = o->words.n ? o->words.v[0] : STR("membrane");
+	struct buf b;
+
+	buf_init(&b, a);
+	if (o->words.n > 1) {
+		say("'membrane help --man' prints one page at a time");
+		return STATUS_USAGE;
+	}
+	if (!man_write(&b, name))
+		return unknown_word(a, "man page", name);
+	return say_result(buf_str(&b));
+}
+
 int command_help(struct arena *a, const struct options *o)
 {
 	enum command_id id = COMMAND_HELP;
 	struct buf b;
 
 	buf_init(&b, a);
-	if (options_get(o, OPTION_MAN)) {
-		man_write(&b);
-		return say_result(buf_str(&b));
-	}
+	if (options_get(o, OPTION_MAN))
+		return help_man(a, o);
 	/* "help trace show" is meant, and well so: one page has them all. */
 	if (o->words.n > 1 && !str_is(o->words.v[0], "trace")) {
 		say("'membrane help' explains one thing at a time");
@@ -293,15 +323,14 @@ int command_help(struct arena *a, const struct options *o)
 	}
 	if (o->words.n == 0 || command_find(o->words.v[0], &id))
 		return help_print(a, id);
-	if (str_is(o->words.v[0], "readonly")) {
+	if (str_is(o->words.v[0], "readonly"))
 		help_readonly(&b);
-		return say_result(buf_str(&b));
-	}
-	if (help_lint(&b, o->words.v[0]) || help_trace(&b, o->words.v[0]))
-		return say_result(buf_str(&b));
-	say("there is no command '%s'",
-	    view_cleaned(a, str_slice(o->words.v[0], 0, 60)).p);
-	return STATUS_USAGE;
+	else if (str_is(o->words.v[0], "policy"))
+		help_policy(&b);
+	else if (!help_lint(&b, o->words.v[0]) &&
+		 !help_trace(&b, o->words.v[0]))
+		return unknown_word(a, "command", o->words.v[0]);
+	return say_result(buf_str(&b));
 }
 
 int command_version(struct arena *a, const struct options *o)

@@ -1,56 +1,35 @@
 #include "compiler/commands/man.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/lint.h"
+#include "compiler/commands/man_keys.h"
+#include "compiler/commands/man_text.h"
 #include "compiler/commands/options.h"
+#include "version.h"
 
+/* When the text was last gone through. */
+#define WRITTEN "November 22, 2026"
+
+/* doc/man, one file after another, each behind a line "@PAGE name". */
 static const char prose[] =
-#include "compiler/commands/membrane.mdoc.inc"
+#include "doc/man/pages.inc"
 	;
 
-/* A line of text: no part of it is a request or an escape. */
-static void text(struct buf *out, const char *s)
+/* --- tables -------------------------------------------------------------- */
+
+static bool has_option(const struct option *o, enum command_id id)
 {
-	if (*s == '.' || *s == '\'')
-		buf_adds(out, "\\&");
-	for (; *s; s++) {
-		if (*s == '\\')
-			buf_adds(out, "\\e");
-		else if (*s == '-')
-			buf_adds(out, "\\-");
-		else
-			buf_addc(out, *s);
-	}
+	return o->about && o->id != OPTION_HELP && o->commands & 1u << id;
 }
 
-/* As the argument of a macro: macros' own names and blanks in it are text. */
-static void argument(struct buf *out, const char *s)
-{
-	buf_adds(out, "\"\\&");
-	for (; *s; s++) {
-		if (*s == '"')
-			buf_adds(out, "\\(dq");
-		else if (*s == '\\')
-			buf_adds(out, "\\e");
-		else if (*s == '-')
-			buf_adds(out, "\\-");
-		else
-			buf_addc(out, *s);
-	}
-	buf_addc(out, '"');
-}
-
-static bool has(const struct option *o, enum command_id id)
-{
-	return o->commands & 1u << id;
-}
-
-/* Flags of the policy are those that both plan and run have: one section. */
+/* Flags of the policy are those that both plan and run have: one group. */
 static bool is_shared(const struct option *o)
 {
-	return has(o, COMMAND_PLAN) && has(o, COMMAND_RUN);
+	return o->commands & 1u << COMMAND_PLAN &&
+	       o->commands & 1u << COMMAND_RUN;
 }
 
-static void option(struct buf *out, const struct option *o)
+static void put_option_head(struct buf *out, const struct option *o)
 {
 	buf_adds(out, ".It ");
 	if (o->letter)
@@ -71,12 +50,10 @@ static void option(struct buf *out, const struct option *o)
 		break;
 	}
 	buf_addc(out, '\n');
-	text(out, o->about);
-	buf_addc(out, '\n');
 }
 
-/* "Takes: manifest, policy, …" below an option of few words. */
-static void option_words(struct buf *out, const struct option *o)
+/* "One of: manifest, policy, …" below an option of few words. */
+static void put_option_words(struct buf *out, const struct option *o)
 {
 	const char *w;
 
@@ -84,80 +61,166 @@ static void option_words(struct buf *out, const struct option *o)
 		return;
 	buf_adds(out, ".Pp\nOne of:\n");
 	for (size_t i = 0; (w = option_word(o->id, i)); i++) {
-		text(out, w);
+		man_text(out, w);
 		buf_adds(out, option_word(o->id, i + 1) ? ",\n" : ".\n");
 	}
 }
 
-static void own_options(struct buf *out, enum command_id id)
+/* A list of those that are shared, or of those that are not. */
+static bool put_option_list(struct buf *out, enum command_id id, bool shared,
+			    const char *before)
 {
 	const struct option *o;
 	bool any = false;
 
 	for (size_t i = 0; (o = option_at(i)); i++) {
-		if (!o->about || !has(o, id) || is_shared(o) ||
-		    o->id == OPTION_HELP)
+		if (!has_option(o, id) || is_shared(o) != shared)
 			continue;
 		if (!any)
-			buf_adds(out, ".Bl -tag -width Ds\n");
+			buf_addf(out, "%s.Bl -tag -width Ds\n", before);
 		any = true;
-		option(out, o);
-		option_words(out, o);
+		put_option_head(out, o);
+		man_text(out, o->about);
+		buf_addc(out, '\n');
+		put_option_words(out, o);
 	}
 	if (any)
 		buf_adds(out, ".El\n");
+	return any;
 }
 
-static void commands(struct buf *out)
+static void put_options(struct buf *out, enum command_id id)
+{
+	static const char heading[] = ".Sh OPTIONS\n";
+	bool own = put_option_list(out, id, false, heading);
+
+	put_option_list(out, id, true,
+			own ? ".Pp\n"
+			      "The flags of the policy, one more layer of it:\n"
+			    : heading);
+}
+
+static void put_commands(struct buf *out)
 {
 	for (int i = 0; i < COMMANDS; i++) {
 		const struct command *c = command_get((enum command_id)i);
 
 		buf_adds(out, ".It Ic ");
-		argument(out, c->name);
-		if (*c->args) {
-			buf_adds(out, " No ");
-			argument(out, c->args);
-		}
+		man_argument(out, c->name);
 		buf_addc(out, '\n');
-		text(out, c->about);
+		man_text(out, c->about);
 		buf_addc(out, '\n');
-		own_options(out, (enum command_id)i);
 	}
 }
 
-static void shared_options(struct buf *out)
-{
-	const struct option *o;
-
-	for (size_t i = 0; (o = option_at(i)); i++)
-		if (o->about && is_shared(o) && o->id != OPTION_HELP)
-			option(out, o);
-}
-
-static void warnings(struct buf *out)
+static void put_warnings(struct buf *out)
 {
 	const struct lint *l;
 
 	for (size_t i = 0; (l = lint_at(i)); i++) {
 		buf_addf(out, ".It Sy %s Pq W%03d\n", l->name, (int)l->id);
-		text(out, l->about);
+		man_text(out, l->about);
 		buf_addc(out, '\n');
 	}
 }
 
-void man_write(struct buf *out)
+/* --- pages --------------------------------------------------------------- */
+
+struct page {
+	struct str name;     /* as in "run" */
+	const char *section; /* "1" */
+	const char *about;
+	enum command_id verb; /* COMMANDS: of none */
+};
+
+static bool page_find(struct str name, struct page *out)
 {
-	struct str rest = str_of(prose), line;
+	*out = (struct page){name, "1", NULL, COMMANDS};
+	if (str_is(name, "membrane")) {
+		out->about = "a selectively permeable boundary for AI agents";
+	} else if (str_is(name, "policy")) {
+		out->section = "5";
+		out->about = "what a sandboxed command may reach, see and "
+			     "change";
+	} else if (command_find(name, &out->verb)) {
+		out->about = command_get(out->verb)->about;
+	}
+	return out->about;
+}
+
+/* The name and the line of it that apropos(1) shows. */
+static void put_head(struct buf *out, const struct page *p)
+{
+	struct str name = p->name;
+
+	if (!str_is(name, "membrane"))
+		name = arena_fmt(out->a, "membrane-%.*s", STR_ARG(name));
+	buf_addf(out, ".Dd %s\n.Dt %s %s\n.Os membrane %s\n", WRITTEN,
+		 ascii_upper(out->a, name).p, p->section, MEMBRANE_VERSION);
+	buf_addf(out, ".Sh NAME\n.Nm %.*s\n.Nd ", STR_ARG(name));
+	man_text(out, p->about);
+	buf_addc(out, '\n');
+}
+
+static void put_use(struct buf *out, const char *name, const char *args)
+{
+	buf_addf(out, ".Nm membrane%s%s\n", *name ? " " : "", name);
+	if (!*args)
+		return;
+	buf_adds(out, ".No ");
+	man_argument(out, args);
+	buf_addc(out, '\n');
+}
+
+static void put_synopsis(struct buf *out, const struct page *p)
+{
+	const struct command *run = command_get(COMMAND_RUN);
+	const struct command *verb =
+		p->verb == COMMANDS ? NULL : command_get(p->verb);
+
+	if (!verb && !str_is(p->name, "membrane"))
+		return;
+	buf_adds(out, ".Sh SYNOPSIS\n");
+	if (verb)
+		put_use(out, verb->name, verb->args);
+	else
+		put_use(out, "", "COMMAND [flags]");
+	if (!verb || verb == run)
+		put_use(out, "", run->args);
+}
+
+/* The lines of a page's own file. */
+static void put_prose(struct buf *out, const struct page *p)
+{
+	struct str rest = str_of(prose), line, mark = STR("@PAGE ");
+	bool ours = false;
 
 	while (str_line(&rest, &line)) {
-		if (str_is(line, "@COMMANDS@"))
-			commands(out);
-		else if (str_is(line, "@FLAGS@"))
-			shared_options(out);
+		if (str_starts(line, mark))
+			ours = str_eq(str_slice(line, mark.n, line.n), p->name);
+		else if (!ours)
+			continue;
+		else if (str_is(line, "@COMMANDS@"))
+			put_commands(out);
+		else if (str_is(line, "@OPTIONS@"))
+			put_options(out, p->verb);
+		else if (str_is(line, "@KEYS@"))
+			man_keys(out);
 		else if (str_is(line, "@WARNINGS@"))
-			warnings(out);
+			put_warnings(out);
 		else
 			buf_addf(out, "%.*s\n", STR_ARG(line));
 	}
+}
+
+bool man_write(struct buf *out, struct str name)
+{
+	struct page p;
+
+	if (!page_find(name, &p))
+		return false;
+	put_head(out, &p);
+	put_synopsis(out, &p);
+	put_prose(out, &p);
+	return true;
 }
