@@ -8,8 +8,8 @@
  * here is only checked what decides how a word of a vector is replaced.
  *
  * Nothing is ever written to stdout and nothing read from stdin: both are the
- * command's, unless a keeper holds them for it. What it means:
- * doc/semantics.md, sections 5 and 8.
+ * command's, unless a keeper holds them for it. How its parts hang together:
+ * doc/design.md, section 4; what it means: doc/semantics.md, sections 5 and 8.
  */
 #ifndef RUNTIME_LAUNCH_LAUNCH_H
 #define RUNTIME_LAUNCH_LAUNCH_H
