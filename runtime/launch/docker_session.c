@@ -157,7 +157,9 @@ int docker_remove(struct docker *d, const char *container, struct err *err)
 	/* 409: its removal is under way */
 	int rc = docker_request(d, "DELETE", path, NULL, 409, NULL, err);
 
-	return rc < 0 && rc != -ENOENT ? rc : 0;
+	if (rc < 0)
+		return rc == -ENOENT ? 0 : rc;
+	return rc == 409;
 }
 
 static void read_network(struct docker *d, const cJSON *o, docker_networks *out)

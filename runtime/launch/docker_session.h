@@ -49,7 +49,7 @@ must_check int docker_pid(struct docker *d, const char *container, int64_t *out,
 /* -ENOENT: no such container, or (signal) none that runs. */
 must_check int docker_signal(struct docker *d, const char *container,
 			     const char *signame, struct err *err);
-/* Kill and remove. A container that is gone, or going, is no error. */
+/* Kill and remove. 0: it is gone; 1: its removal is under way, by another. */
 must_check int docker_remove(struct docker *d, const char *container,
 			     struct err *err);
 

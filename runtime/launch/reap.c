@@ -21,18 +21,21 @@ static bool is_agent(const struct docker_container *c)
 	return str_starts(str_of(c->name), STR("membrane-agent-"));
 }
 
+/* 0, or 1: Docker is still removing one, and may yet fail. */
 static int remove_containers(struct docker *d, const struct session *s,
 			     struct err *err)
 {
 	docker_containers list = {0};
-	int rc = docker_list(d, s->id, &list, err);
+	int rc = docker_list(d, s->id, &list, err), going = 0;
 
-	for (int pass = 0; pass < 2 && rc == 0; pass++)
+	for (int pass = 0; pass < 2 && rc >= 0; pass++)
 		vec_each(c, &list)
-			if (rc == 0 && strcmp(c->session, s->id) == 0 &&
-			    is_agent(c) == (pass == 0))
+			if (rc >= 0 && strcmp(c->session, s->id) == 0 &&
+			    is_agent(c) == (pass == 0)) {
 				rc = docker_remove(d, c->id, err);
-	return rc;
+				going |= rc == 1;
+			}
+	return rc < 0 ? rc : going;
 }
 
 static int remove_networks(struct docker *d, const struct session *s,
@@ -54,6 +57,9 @@ int reap_session(struct docker *d, const char *state, const struct session *s,
 
 	for (int i = 0; i < REMOVE_TRIES; i++) {
 		rc = remove_containers(d, s, err);
+		if (rc == 1)
+			rc = err_set(err, -EBUSY,
+				     "docker is still removing a container");
 		if (rc == 0)
 			rc = remove_networks(d, s, err);
 		if (rc == 0)
@@ -161,7 +167,7 @@ static int end_living(struct reset *r, struct session *s)
 		kill(pid, SIGTERM);
 	while (true) {
 		rc = remove_containers(r->docker, s, r->err);
-		if (rc == 0)
+		if (rc >= 0)
 			rc = session_take(s, r->err);
 		if (rc != SESSION_ALIVE)
 			return rc;

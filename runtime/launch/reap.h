@@ -15,6 +15,7 @@
 /*
  * Remove all of it; the agent's container before the gate's. The caller has
  * the session's lock, or knows that its launcher ends.
+ *   -EBUSY  Docker is still removing a container: to be called again
  */
 must_check int reap_session(struct docker *d, const char *state,
 			    const struct session *s, struct err *err);

@@ -5,6 +5,7 @@
 #include "runtime/launch/docker_session.h"
 #include "runtime/launch/hosts.h"
 #include "runtime/launch/prepare.h"
+#include "runtime/launch/reap.h"
 #include "tests/check.h"
 
 #include <errno.h>
@@ -42,6 +43,16 @@ static const struct canned table[] = {
 	 200,
 	 "[{\"Id\":\"abc\",\"Names\":[\"/membrane-gate-0123\"],\"Labels\":"
 	 "{\"membrane.session\":\"0123\"}},{\"Id\":\"d\"}]"},
+	{"GET /v1.48/containers/json?all=1&filters=%7B%22label%22%3A%5B%22"
+	 "membrane.session%3D0456%22%5D%7D ",
+	 200,
+	 "[{\"Id\":\"gone\",\"Labels\":{\"membrane.session\":\"0456\"}},"
+	 "{\"Id\":\"up\",\"Labels\":{\"membrane.session\":\"0456\"}}]"},
+	{"GET /v1.48/containers/json?all=1&filters=%7B%22label%22%3A%5B%22"
+	 "membrane.session%3D0789%22%5D%7D ",
+	 200,
+	 "[{\"Id\":\"going\",\"Labels\":{\"membrane.session\":\"0789\"}},"
+	 "{\"Id\":\"up\",\"Labels\":{\"membrane.session\":\"0789\"}}]"},
 	{"POST /v1.48/containers/gone/kill?signal=SIGTERM", 404,
 	 "{\"message\":\"No such container: gone\"}"},
 	{"POST /v1.48/containers/new/kill", 409,
@@ -59,6 +70,12 @@ static const struct canned table[] = {
 	 "\"fd01::/64\",\"Gateway\":\"fd01::1/64\"}]}},{\"Id\":\"m\",\"Name\":"
 	 "\"none\",\"IPAM\":{\"Config\":[]}},{\"Id\":\"o\",\"Name\":\"own\","
 	 "\"IPAM\":{\"Config\":[{\"Subnet\":\"10.9.0.0/24\"}]}}]"},
+	{"GET /v1.48/networks?filters=%7B%22label%22%3A%5B%22"
+	 "membrane.session%3D0456",
+	 200, "[]"},
+	{"GET /v1.48/networks?filters=%7B%22label%22%3A%5B%22"
+	 "membrane.session%3D0789",
+	 200, "[]"},
 	{"GET /v1.48/networks?filters=", 200, "{\"a\":{\"Id\":\"n\"}}"},
 	{"POST /v1.48/networks/create", 403,
 	 "{\"message\":\"Pool overlaps with other one\"}"},
@@ -217,11 +234,24 @@ static void check_containers(struct docker *d)
 	CHECK(docker_signal(d, "new", "SIGTERM", &err) == -ENOENT);
 	CHECK(docker_remove(d, "up", &err) == 0);
 	CHECK(docker_remove(d, "gone", &err) == 0);
-	CHECK(docker_remove(d, "going", &err) == 0);
+	CHECK(docker_remove(d, "going", &err) == 1);
 	CHECK(docker_remove(d, "stuck", &err) == -EREMOTEIO &&
 	      strcmp(err.text, "docker: disk \"full\"") == 0);
 	CHECK(docker_make_link(d, "membrane-0123", "0123", &err) < 0 &&
 	      strstr(err.text, "Pool overlaps"));
+}
+
+/*
+ * Docker may keep a line of a container that is gone. One that it is just
+ * removing is still there: should that fail, somebody has to ask again.
+ */
+static void check_reap(struct docker *d, const char *dir)
+{
+	struct session gone = {.id = "0456", .dir = dir, .lock_fd = -1};
+	struct session going = {.id = "0789", .dir = dir, .lock_fd = -1};
+
+	CHECK(reap_session(d, dir, &gone, &err) == 0);
+	CHECK(reap_session(d, dir, &going, &err) == -EBUSY);
 }
 
 static void check_hosts(struct arena *a, struct docker *d)
@@ -305,6 +335,7 @@ int main(void)
 		check_images(d);
 		check_info(d);
 		check_containers(d);
+		check_reap(d, dir);
 		check_hosts(a, d);
 		check_events(d);
 	}
