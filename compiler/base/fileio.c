@@ -1,5 +1,6 @@
 #include "compiler/base/fileio.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/pathwalk.h"
 
 #include <dirent.h>
@@ -253,6 +254,42 @@ int fileio_remove_tree(int dirfd, const char *path, struct err *err)
 	if (rc == 0 && unlinkat(dirfd, path, AT_REMOVEDIR) < 0)
 		rc = err_errno(err, path);
 	return rc;
+}
+
+/* NAME.PID.tmp, and what a plan's folder that is replaced is moved to. */
+static bool is_unfinished(struct str entry, const char *name)
+{
+	static const struct str tmp = STR_INIT(".tmp"), old = STR_INIT(".old");
+	size_t n;
+
+	if (str_ends(entry, old))
+		entry.n -= old.n;
+	if (!str_ends(entry, tmp))
+		return false;
+	entry.n -= tmp.n;
+	for (n = entry.n; n > 0 && ascii_is_digit(entry.p[n - 1]);)
+		n--;
+	if (n < 2 || n == entry.n || entry.p[n - 1] != '.')
+		return false;
+	return !name || str_is(str_slice(entry, 0, n - 1), name);
+}
+
+void fileio_remove_unfinished(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+	struct err ignored;
+
+	if (!dir) {
+		fd_close(&fd);
+		return;
+	}
+	while ((e = readdir(dir)))
+		if (is_unfinished(str_of(e->d_name), name) &&
+		    fileio_remove_tree(fd, e->d_name, &ignored) < 0)
+			continue; /* it costs room and nothing else */
+	closedir(dir);
 }
 
 bool fileio_may_obey(uid_t file, uid_t folder)

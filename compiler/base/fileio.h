@@ -44,6 +44,12 @@ void fileio_give(int dirfd, const char *name);
 /* Replace the file at path; mode as for open(2). */
 must_check int fileio_write(int dirfd, const char *path, struct str data,
 			    unsigned mode, struct err *err);
+/*
+ * Remove what processes that were killed left beside name (NULL: beside any
+ * name) in an open folder while they wrote it. Nobody may be writing it: the
+ * caller has the lock of all who do. Best effort.
+ */
+void fileio_remove_unfinished(int dirfd, const char *name);
 /* mkdir -p; mode for the directories that it makes. */
 must_check int fileio_mkdirs(const char *path, unsigned mode, struct err *err);
 /* Remove a directory and all below it, never following a link. A path that

@@ -102,6 +102,7 @@ int last_write(struct arena *a, const char *state, const char *workspace,
 	if (fd < 0)
 		return err_set(err, -errno, "%s/last: %s", state,
 			       strerror(errno));
+	fileio_remove_unfinished(fd, NULL);
 	if (plan_write(place(a, state, workspace), p, err) < 0)
 		return err->code;
 	prune(a, fd);

@@ -398,8 +398,10 @@ static int begin(struct arena *a, const char *state, int *out_dir,
 		return err->code;
 	if (dir < 0)
 		return err_set(err, -ENOENT, "%s: gone", state);
-	if (lock(dir, LOCK_EX, state, err) < 0 ||
-	    read_text(a, dir, trust_store_path(a, state), &text, err) < 0 ||
+	if (lock(dir, LOCK_EX, state, err) < 0)
+		return err->code;
+	fileio_remove_unfinished(dir, NAME);
+	if (read_text(a, dir, trust_store_path(a, state), &text, err) < 0 ||
 	    (text.p && trust_store_parse(a, trust_store_path(a, state), text,
 					 out, err) < 0))
 		return err->code;

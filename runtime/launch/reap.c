@@ -1,5 +1,6 @@
 #include "runtime/launch/reap.h"
 
+#include "compiler/base/fileio.h"
 #include "runtime/launch/docker_session.h"
 #include "runtime/launch/freeze.h"
 #include "runtime/launch/launch.h"
@@ -7,6 +8,7 @@
 #include "runtime/launch/proc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -50,6 +52,15 @@ static int remove_networks(struct docker *d, const struct session *s,
 	return rc;
 }
 
+/* Nobody writes there any more: its launcher is gone, or calls this. */
+static void remove_unfinished(const struct session *s)
+{
+	auto_fd int dir = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir >= 0)
+		fileio_remove_unfinished(dir, NULL);
+}
+
 int reap_session(struct docker *d, const char *state, const struct session *s,
 		 struct err *err)
 {
@@ -67,6 +78,7 @@ int reap_session(struct docker *d, const char *state, const struct session *s,
 		/* Docker refuses what it is just starting or ending */
 		poll(NULL, 0, REMOVE_STEP_MS);
 	}
+	remove_unfinished(s);
 	/* only now: a placeholder may still be mounted on before */
 	return rc < 0 ? rc : masks_release(state, s->id, err);
 }

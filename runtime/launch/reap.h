@@ -1,6 +1,6 @@
 /*
  * Removing what a session has outside its folder: containers, networks and
- * the placeholders in the workspace.
+ * the placeholders in the workspace; and in it, what is half written.
  *
  * Everything is found by the session's own label and journal, and only for IDs
  * that are folders of this state folder: other users' and other state

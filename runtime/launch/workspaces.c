@@ -93,6 +93,7 @@ int workspaces_note(struct arena *a, const char *state, const char *workspace,
 	while (flock(dir, LOCK_EX) < 0)
 		if (errno != EINTR)
 			return err_errno(err, state);
+	fileio_remove_unfinished(dir, NAME);
 	rc = read_list(a, state, &list, err);
 	if (rc < 0)
 		return rc;

@@ -97,7 +97,7 @@ def contents(where):
 
 def half_written(where):
     """Files of the state folder that are not what their names say."""
-    bad = []
+    bad = [str(p) for p in where.state.rglob("*.tmp*")]
     for path in where.state.rglob("*.json"):
         try:
             json.loads(path.read_text())

@@ -361,6 +361,35 @@ static void check_files(void)
 	arena_free(a);
 }
 
+/* What a writer that was killed left, and what only looks like it. */
+static void check_unfinished(void)
+{
+	static const char *const all[] = {
+		"f.12.tmp", "f.tmp",   ".12.tmp", "f.x2.tmp", "f.12.tmpx",
+		"g.7.tmp",  "g.7.old", "f",	  "12.tmp",
+	};
+	char dir[] = "/tmp/membrane-unit-XXXXXX";
+	struct err err;
+	int fd;
+
+	CHECK(mkdtemp(dir) != NULL);
+	fd = open(dir, O_RDONLY | O_DIRECTORY);
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		CHECK(fileio_write(fd, all[i], STR("x"), 0600, &err) == 0);
+	CHECK(fileio_mkdir(fd, "f.34.tmp.old", 0700, &err) == 1);
+	CHECK(fileio_write(fd, "f.34.tmp.old/x", STR("x"), 0600, &err) == 0);
+	fileio_remove_unfinished(fd, "f");
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		CHECK((faccessat(fd, all[i], F_OK, 0) == 0) == (i > 0));
+	CHECK(faccessat(fd, "f.34.tmp.old", F_OK, 0) < 0);
+	fileio_remove_unfinished(fd, NULL);
+	for (size_t i = 1; i < ARRAY_LEN(all); i++)
+		CHECK((faccessat(fd, all[i], F_OK, 0) == 0) ==
+		      (strcmp(all[i], "g.7.tmp") != 0));
+	close(fd);
+	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
+}
+
 static void check_err(void)
 {
 	struct err err;
@@ -406,6 +435,7 @@ int main(void)
 	check_diag();
 	check_many_errors();
 	check_files();
+	check_unfinished();
 	check_err();
 	return check_status();
 }
