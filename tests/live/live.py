@@ -27,6 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HERE = ROOT / "tests" / "live"
 TESTS = []
 failures = []
+notes = []   # what a test says that passed: how much of what there is it did
 # How many times slower than others a machine is (tests/guest): of bounds alone.
 SLOW = int(os.environ.get("MEMBRANE_SLOW", "1"))
 
