@@ -96,6 +96,8 @@ VERBS := $(shell awk -F'"' '/^COMMAND/ { print $$2 }' \
 GEN_INC := $(if $(wildcard grammar/tracee-events.tsv),\
 	$(GEN)/grammar/tracee-events.inc $(GEN)/grammar/native-events.inc) \
 	$(GEN)/compiler/emit/gate.lua.inc \
+	$(addprefix $(GEN)/,$(addsuffix .inc,\
+		$(wildcard compiler/emit/*.cfg compiler/emit/*/*.cfg))) \
 	$(GEN)/doc/man/pages.inc
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(patsubst $(GEN)/%,gen/%,$1))
@@ -211,6 +213,16 @@ $(GEN)/version.h: FORCE
 	@echo '#define MEMBRANE_VERSION "$(VERSION)"' > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
+# HAProxy's text in parts, each a C string of the name that "#: NAME" gives it;
+# lines that begin with "##" are for whoever changes the text.
+$(GEN)/%.cfg.inc: %.cfg
+	@mkdir -p $(@D)
+	@awk '/^##/ {next} \
+		/^#: / {print end "static const char " $$2 "[] ="; end = ";\n"; \
+			next} \
+		{gsub(/[\\"]/, "\\\\&"); print "\"" $$0 "\\n\""} \
+		END {print ";"}' $< > $@
+
 # A text file as one C string, line by line.
 $(GEN)/%.inc: %
 	@mkdir -p $(@D)
@@ -228,7 +240,7 @@ $(GEN)/grammar/native-events.inc: grammar/native-events.awk \
 	@mkdir -p $(@D)
 	awk -f $^ > $@
 
-.SECONDARY: $(GEN_SRC) $(GEN_HDR)
+.SECONDARY: $(GEN_SRC) $(GEN_HDR) $(GEN_INC)
 
 -include $(patsubst %.o,%.d,$(HOST_OBJ) $(GATE_OBJ) $(WATCH_OBJ) \
 	$(call obj,$(UNIT_SRC) $(READER_SRC)))

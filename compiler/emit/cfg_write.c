@@ -17,22 +17,16 @@ static void put_list(struct cfg *c, const char *fmt, va_list args)
 		buf_adds(c->out, text);
 }
 
+void cfg_text(struct cfg *c, const char *part)
+{
+	buf_adds(c->out, part);
+}
+
 void cfg_line(struct cfg *c, const char *fmt, ...)
 {
 	va_list args;
 
 	buf_adds(c->out, "    ");
-	va_start(args, fmt);
-	put_list(c, fmt, args);
-	va_end(args);
-	buf_addc(c->out, '\n');
-}
-
-void cfg_section(struct cfg *c, const char *fmt, ...)
-{
-	va_list args;
-
-	buf_addc(c->out, '\n');
 	va_start(args, fmt);
 	put_list(c, fmt, args);
 	va_end(args);

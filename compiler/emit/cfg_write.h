@@ -18,10 +18,10 @@ struct cfg {
 	bool ok; /* false after the first refusal */
 };
 
+/* Text of ours: a part of one of the .cfg files here. */
+void cfg_text(struct cfg *c, const char *part);
 /* A line of ours, indented. */
 void cfg_line(struct cfg *c, const char *fmt, ...) printf_like(2, 3);
-/* A line at the left edge, after an empty one. */
-void cfg_section(struct cfg *c, const char *fmt, ...) printf_like(2, 3);
 
 /*
  * " 'text'" where a word may stand: printable ASCII, no blank at its start.

@@ -1,9 +1,10 @@
 /*
  * The parts of gate.cfg, and what they share. The frontends at the edge look at
- * first bytes and at TLS hellos (gate_edge.c), the inner one at requests
- * (gate_requests.c) and says what it refused (gate_answers.c); all of them ask
- * which profiles a name has and whether one of them is reached (gate_match.c).
- * gate_cfg.c puts them together.
+ * first bytes (gate_edge.c), a backend at TLS hellos (gate_tls.c), the inner
+ * frontend at requests (gate_requests.c) and says what it refused
+ * (gate_answers.c); all of them ask which profiles a name has and whether one
+ * of them is reached (gate_match.c). gate_cfg.c puts them together. What no
+ * policy changes is in the .cfg file of the same name.
  */
 #ifndef COMPILER_EMIT_GATE_PARTS_H
 #define COMPILER_EMIT_GATE_PARTS_H
@@ -46,6 +47,7 @@ void gate_match_reason(struct gate *g, const char *rule, const char *s,
 void gate_match_misses(struct gate *g, const char *rule, const char *s);
 
 void gate_edge_put(struct gate *g);
+void gate_tls_put(struct gate *g);
 void gate_requests_put(struct gate *g);
 /*
  * The end of the frontend's rules, by which "granted" is known; the backend
