@@ -146,11 +146,57 @@ void cfg_path_regex(struct cfg *c, struct str path, struct span at)
 	buf_adds(c->out, "(/|\\z)'");
 }
 
-void cfg_ports(struct cfg *c, const ir_ports *ports)
+#define WORDS 48u /* behind a head: HAProxy takes 64 in a line */
+
+static void begin_line(struct cfg_list *l)
 {
+	struct buf *out = l->c->out;
+
+	l->line = out->n;
+	l->n = 0;
+	buf_addf(out, "    %.*s", STR_ARG(l->head));
+	l->word = out->n;
+}
+
+struct cfg_list cfg_list_begin(struct cfg *c, struct str head)
+{
+	struct cfg_list l = {.c = c, .head = head};
+
+	begin_line(&l);
+	return l;
+}
+
+void cfg_list_word(struct cfg_list *l)
+{
+	struct buf *out = l->c->out;
+
+	if (l->n && (l->n == WORDS || out->n - l->line > CFG_COLUMNS)) {
+		struct str word = arena_str(
+			l->c->a, str_slice(buf_str(out), l->word, out->n));
+
+		buf_cut(out, l->word);
+		buf_addc(out, '\n');
+		begin_line(l);
+		buf_add(out, word);
+	}
+	l->n++;
+	l->word = out->n;
+}
+
+void cfg_list_end(struct cfg_list *l)
+{
+	buf_addc(l->c->out, '\n');
+}
+
+void cfg_ports(struct cfg *c, struct str head, const ir_ports *ports)
+{
+	struct cfg_list l = cfg_list_begin(c, head);
+
 	vec_each(p, ports) {
 		buf_addf(c->out, " %u", p->lo);
 		if (p->hi != p->lo)
 			buf_addf(c->out, ":%u", p->hi);
+		cfg_list_word(&l);
 	}
+	cfg_list_end(&l);
 }

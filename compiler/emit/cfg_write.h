@@ -11,6 +11,8 @@
 
 #include "compiler/emit/emit.h"
 
+#define CFG_COLUMNS 160u /* of a line, but for a word that is longer */
+
 struct cfg {
 	struct arena *a;
 	struct diags *diags;
@@ -34,8 +36,24 @@ void cfg_format(struct cfg *c, struct str text, struct span at);
 void cfg_name_regex(struct cfg *c, struct str pattern, struct span at);
 /* A prefix of a path as one, where an escape and its character are the same. */
 void cfg_path_regex(struct cfg *c, struct str path, struct span at);
-/* " 443 8000:8999" */
-void cfg_ports(struct cfg *c, const ir_ports *ports);
+
+/*
+ * A list of words behind a head ("acl port_7 dst_port"), in as many lines as it
+ * takes, each with the head before it: HAProxy takes one of many lines of a
+ * name for the name, and so many words in a line.
+ */
+struct cfg_list {
+	struct cfg *c;
+	struct str head;
+	size_t line, word; /* where both begin */
+	uint32_t n;	   /* words in the line */
+};
+struct cfg_list cfg_list_begin(struct cfg *c, struct str head);
+/* The word behind this: it was written as " WORD". */
+void cfg_list_word(struct cfg_list *l);
+void cfg_list_end(struct cfg_list *l);
+/* "443", "8000:8999" */
+void cfg_ports(struct cfg *c, struct str head, const ir_ports *ports);
 
 /* A name or pattern for a map: letters, digits, '-', '_', '.', '*'. */
 must_check bool cfg_name_ok(struct str name);

@@ -45,6 +45,7 @@ static void put_strict(struct gate *g)
 
 void gate_edge_put(struct gate *g)
 {
+	cfg_text(&g->c, edge_shared);
 	put_raw(g);
 	put_patient(g);
 	put_strict(g);

@@ -81,6 +81,19 @@ static void mark(const struct emit_in *in, size_t at, const struct key *k,
 		marks_add(in->marks, one);
 }
 
+/* Networks that a name leads to only where a grant says so, which HAProxy asks
+ * with those of the policy. IPv4 in IPv6's clothes is IPv4 for it. */
+static void add_private(const struct emit_in *in, keys *to)
+{
+	const struct addr_special *special;
+	struct addr ignored;
+
+	for (size_t i = 0; (special = addr_special(i)); i++)
+		if (!addr_mapped(&special->net.addr, &ignored))
+			*vec_push(in->a, to) = (struct key){
+				.net = &special->net, .token = STR("private")};
+}
+
 static void put_word(struct buf *out, struct str word)
 {
 	buf_add(out, word);
@@ -116,20 +129,32 @@ bool gate_maps_hosts(const struct emit_in *in, struct buf *out)
 	return true;
 }
 
+typedef VEC(const struct key *) key_refs;
+
+/* One that is private may lie in another. */
+static bool is_said(const key_refs *l, const struct key *const *x)
+{
+	for (const struct key *const *y = l->v; y < x; y++)
+		if (!(*x)->from && !(*y)->from)
+			return true;
+	return false;
+}
+
 bool gate_maps_addrs(const struct emit_in *in, struct buf *out)
 {
 	const struct profiles *p = profiles_make(in);
-	VEC(const struct key *) around = {0};
+	key_refs around = {0};
 	keys k;
 
 	if (!p)
 		return false;
 	k = sorted_keys(in, p, true);
+	add_private(in, &k);
+	vec_sort(&k, by_key);
 	buf_adds(out,
 		 "# network, and what is said of it and of those around\n");
 	/* HAProxy looks up IPv4 addresses as mapped ones, too. */
-	if (k.n)
-		buf_adds(out, "::ffff:0:0/96 .\n");
+	buf_adds(out, "::ffff:0:0/96 .\n");
 	for (uint32_t i = 0, end; i < k.n; i = end) {
 		char text[CIDR_TEXT_MAX];
 		size_t at = out->n;
@@ -143,9 +168,12 @@ bool gate_maps_addrs(const struct emit_in *in, struct buf *out)
 		buf_adds(out, " .");
 		/* HAProxy takes the longest; it has to say all. */
 		vec_each(x, &around) {
+			if (is_said(&around, x))
+				continue;
 			buf_add(out, (*x)->token);
 			buf_addc(out, '.');
-			mark(in, at, *x, k.v[i].net);
+			if ((*x)->from)
+				mark(in, at, *x, k.v[i].net);
 		}
 		buf_addc(out, '\n');
 	}

@@ -1,6 +1,24 @@
 #include "compiler/emit/gate_marks.h"
+#include "compiler/emit/gate_match.cfg.inc"
 
-#include <string.h>
+/* The texts of both scopes. */
+struct texts {
+	const char *of_name, *exact, *star, *of_address, *schemes, *networks;
+};
+
+static const struct texts tls_texts = {
+	tls_of_name,	tls_exact,   tls_star,
+	tls_of_address, tls_schemes, tls_networks,
+};
+static const struct texts request_texts = {
+	request_of_name,    request_exact,   request_star,
+	request_of_address, request_schemes, request_networks,
+};
+
+const struct gate_scope gate_scope_tls = {"tcp-request content", "sess",
+					  MARKS_HELLO, &tls_texts};
+const struct gate_scope gate_scope_request = {"http-request", "txn",
+					      MARKS_REQUEST, &request_texts};
 
 /* --- which profiles a name or an address has ----------------------------- */
 
@@ -49,29 +67,10 @@ static struct str any_tokens(struct gate *g)
 	return buf_str(&b);
 }
 
-static void put_join(struct gate *g, const char *rule, const char *s)
-{
-	cfg_line(&g->c, "%s set-var(%s.k) var(%s.k),map_str(/plan/hosts.map,.)",
-		 rule, s, s);
-	cfg_line(&g->c, "%s set-var(%s.p) var(%s.p),concat(,%s.k)", rule, s, s,
-		 s);
-}
-
-/* SCOPE.net: the address is granted as such, and only denials count. */
-static void put_net(struct gate *g, const char *rule, const char *s)
-{
-	vec_each(x, &g->p->allow) {
-		if (!profiles_net(x))
-			continue;
-		buf_addf(g->c.out, "    %s set-var(%s.net) str(1) if", rule, s);
-		gate_match_aimed(g, x);
-		buf_addc(g->c.out, '\n');
-	}
-}
-
 /* Patterns of more than one label. */
-static void put_deep(struct gate *g, const char *rule, const char *s)
+static void put_deep(struct gate *g, const struct gate_scope *at)
 {
+	const char *rule = at->rule, *s = at->scope;
 	struct cfg *c = &g->c;
 	bool deep[LABELS_MAX] = {false};
 
@@ -80,80 +79,60 @@ static void put_deep(struct gate *g, const char *rule, const char *s)
 		if (!deep[n])
 			continue;
 		/* The mark before the name keeps the apex from matching. */
-		cfg_line(c, "%s set-var(%s.k) str(^.),concat(,%s.name)", rule,
+		cfg_line(c, "%s set-var(%s.key) str(^.),concat(,%s.name)", rule,
 			 s, s);
 		cfg_line(c,
-			 "%s set-var(%s.k) var(%s.k),field(-1,.,%u),"
+			 "%s set-var(%s.key) var(%s.key),field(-1,.,%u),"
 			 "regsub('^[^.^]+','**')",
 			 rule, s, s, n + 1);
-		put_join(g, rule, s);
+		cfg_line(c,
+			 "%s set-var(%s.key) var(%s.key),"
+			 "map_str(/plan/hosts.map,.)",
+			 rule, s, s);
+		cfg_line(c,
+			 "%s set-var(%s.of_name) "
+			 "var(%s.of_name),concat(,%s.key)",
+			 rule, s, s, s);
 	}
 }
 
 /* Patterns that no key of a map stands for. */
-static void put_odd(struct gate *g, const char *rule, const char *s)
+static void put_odd(struct gate *g, const struct gate_scope *at)
 {
+	const char *s = at->scope;
 	struct cfg *c = &g->c;
+	uint32_t n = 0;
 
 	vec_each(e, &g->p->entries) {
 		if (!e->name.n || !is_other(e->name))
 			continue;
-		buf_addf(c->out,
-			 "    %s set-var(%s.p) var(%s.p),concat(.%.*s.) if { "
-			 "var(%s.name) -m reg --",
-			 rule, s, s, STR_ARG(e->token), s);
+		buf_addf(c->out, "    acl pattern_%u var(%s.name) -m reg --",
+			 ++n, s);
 		cfg_name_regex(c, e->name, (struct span){0});
-		buf_adds(c->out, " }\n");
+		buf_addc(c->out, '\n');
+		cfg_line(
+			c,
+			"%s set-var(%s.of_name) var(%s.of_name),concat(.%.*s.) "
+			"if pattern_%u",
+			at->rule, s, s, STR_ARG(e->token), n);
 	}
 }
 
-/* rule: "tcp-request content"; s: the scope of variables. */
-void gate_match_lookup(struct gate *g, const char *rule, const char *s)
+/* Networks without http, whose addresses are granted as such. */
+static void put_networks(struct gate *g, const struct gate_scope *at)
 {
-	struct cfg *c = &g->c;
-
-	cfg_line(c, "# .p: what is said of the name; .a: of the address");
-	cfg_line(c, "%s set-var(%s.p) str(%s)", rule, s, any_tokens(g).p);
-	cfg_line(c, "%s set-var(%s.k) var(%s.name)", rule, s, s);
-	put_join(g, rule, s);
-	if (any_entry(g, profiles_star)) {
-		cfg_line(c, "%s set-var(%s.k) var(%s.name),field(2,.,0)", rule,
-			 s, s);
-		cfg_line(c, "%s set-var(%s.k) str(*.),concat(,%s.k)", rule, s,
-			 s);
-		put_join(g, rule, s);
-	}
-	put_deep(g, rule, s);
-	put_odd(g, rule, s);
-	cfg_line(c, "%s set-var(%s.a) dst,map_ip(/plan/addr.map,.)", rule, s);
-	cfg_line(c, "%s set-var(%s.k) dst", rule, s);
-	cfg_line(c, "%s set-var(%s.k) var(%s.name),concat(@,%s.k)", rule, s, s,
-		 s);
-	cfg_line(c, "%s set-var(%s.pin) var(%s.k),map_str(/run/gate/pins.map)",
-		 rule, s, s);
-	cfg_line(c, "%s set-var(%s.vouched) str(1) if pinned", rule, s);
-	cfg_line(c, "%s set-var(%s.vouched) str(1) if !private", rule, s);
-	put_net(g, rule, s);
-}
-
-/* --- conditions ---------------------------------------------------------- */
-
-static bool all_ports(const struct profile *x)
-{
-	return x->ports.v[0].lo == 1 && x->ports.v[0].hi == 65535;
-}
-
-static void put_acl(struct gate *g, const struct profile *x, const char *s)
-{
-	struct cfg *c = &g->c;
-
-	cfg_line(c, "acl n%.*s var(%s.%s) -m sub .%.*s.", STR_ARG(x->token), s,
-		 x->who == PROFILE_ADDR ? "a" : "p", STR_ARG(x->token));
-	if (all_ports(x))
+	if (!g->p->any_net)
 		return;
-	buf_addf(c->out, "    acl p%.*s dst_port", STR_ARG(x->token));
-	cfg_ports(c, &x->ports);
-	buf_addc(c->out, '\n');
+	cfg_text(&g->c, at->texts->networks);
+	vec_each(x, &g->p->allow) {
+		if (!profiles_net(x))
+			continue;
+		gate_match_acls(g, x, at);
+		buf_addf(g->c.out, "    %s set-var(%s.net) str(1) if", at->rule,
+			 at->scope);
+		gate_match_aimed(g, x);
+		buf_addc(g->c.out, '\n');
+	}
 }
 
 static bool any_scheme(const profile_list *l)
@@ -164,48 +143,63 @@ static bool any_scheme(const profile_list *l)
 	return false;
 }
 
-#define WORDS 48u /* behind an ACL's: HAProxy takes 64 in a line */
-
-void gate_match_acls(struct gate *g, const char *s)
+void gate_match_schemes(struct gate *g, const struct gate_scope *at)
 {
-	struct cfg *c = &g->c;
-	const struct addr_special *special;
-	struct addr ignored;
-	char text[CIDR_TEXT_MAX];
-	bool is_tls = s[0] == 's'; /* before it is decrypted */
-
-	/* Many in a line: one look into a tree, not one for each network. */
-	for (size_t i = 0, n = 0; (special = addr_special(i)); i++) {
-		/* HAProxy looks up IPv4 addresses as mapped ones, too. */
-		if (addr_mapped(&special->net.addr, &ignored))
-			continue;
-		if (n++ % WORDS == 0)
-			buf_addf(c->out, "%s    acl private dst",
-				 n > 1 ? "\n" : "");
-		buf_addf(c->out, " %s", cidr_text(&special->net, text));
-	}
-	buf_addc(c->out, '\n');
-	if (any_scheme(&g->p->allow) || any_scheme(&g->p->deny)) {
-		cfg_line(c, "acl tls %s", is_tls ? "always_true" : "ssl_fc");
-		cfg_line(c, "acl clear %s",
-			 is_tls ? "always_false" : "ssl_fc,not");
-	}
-	cfg_line(c, "acl pinned var(%s.pin) -m found", s);
-	cfg_line(c, "acl vouched var(%s.vouched) -m found", s);
-	vec_each(x, &g->p->allow)
-		put_acl(g, x, s);
-	vec_each(x, &g->p->deny)
-		put_acl(g, x, s);
-	if (g->p->any_net)
-		cfg_line(c, "acl net var(%s.net) -m found", s);
+	if (any_scheme(&g->p->allow) || any_scheme(&g->p->deny))
+		cfg_text(&g->c, at->texts->schemes);
 }
 
-/* " n3" and " p3" */
+void gate_match_lookup(struct gate *g, const struct gate_scope *at)
+{
+	struct cfg *c = &g->c;
+
+	cfg_text(c, at->texts->of_name);
+	cfg_line(c, "%s set-var(%s.of_name) str(%s)", at->rule, at->scope,
+		 any_tokens(g).p);
+	cfg_text(c, at->texts->exact);
+	if (any_entry(g, profiles_star))
+		cfg_text(c, at->texts->star);
+	put_deep(g, at);
+	put_odd(g, at);
+	cfg_text(c, at->texts->of_address);
+	gate_match_schemes(g, at);
+	put_networks(g, at);
+}
+
+/* --- conditions ---------------------------------------------------------- */
+
+static bool all_ports(const struct profile *x)
+{
+	return x->ports.v[0].lo == 1 && x->ports.v[0].hi == 65535;
+}
+
+static const char *who(const struct profile *x)
+{
+	return x->who == PROFILE_ADDR ? "network" : "name";
+}
+
+void gate_match_acls(struct gate *g, const struct profile *x,
+		     const struct gate_scope *at)
+{
+	struct cfg *c = &g->c;
+
+	cfg_line(c, "acl %s_%.*s var(%s.%s) -m sub .%.*s.", who(x),
+		 STR_ARG(x->token), at->scope,
+		 x->who == PROFILE_ADDR ? "of_addr" : "of_name",
+		 STR_ARG(x->token));
+	if (!all_ports(x))
+		cfg_ports(c,
+			  arena_fmt(c->a, "acl port_%.*s dst_port",
+				    STR_ARG(x->token)),
+			  &x->ports);
+}
+
+/* " name_3" and " port_3" */
 static void put_on_port(struct gate *g, const struct profile *x)
 {
-	buf_addf(g->c.out, " n%.*s", STR_ARG(x->token));
+	buf_addf(g->c.out, " %s_%.*s", who(x), STR_ARG(x->token));
 	if (!all_ports(x))
-		buf_addf(g->c.out, " p%.*s", STR_ARG(x->token));
+		buf_addf(g->c.out, " port_%.*s", STR_ARG(x->token));
 }
 
 /* The same, and the scheme. */
@@ -213,7 +207,7 @@ void gate_match_aimed(struct gate *g, const struct profile *x)
 {
 	put_on_port(g, x);
 	if (!x->tls || !x->clear)
-		buf_adds(g->c.out, x->tls ? " tls" : " clear");
+		buf_adds(g->c.out, x->tls ? " over_tls" : " in_clear");
 }
 
 /* Everything about a connection that a grant asks for. */
@@ -223,81 +217,106 @@ void gate_match_reached(struct gate *g, const struct profile *x)
 	if (x->who == PROFILE_ADDR)
 		return;
 	if (!x->private)
-		buf_adds(g->c.out, " !private");
+		buf_adds(g->c.out, " !private_address");
 	if (x->who == PROFILE_NAME)
-		buf_adds(g->c.out, " pinned");
+		buf_adds(g->c.out, " resolved");
 	else if (x->private)
-		buf_adds(g->c.out, " vouched");
-}
-
-void gate_match_reason(struct gate *g, const char *rule, const char *s,
-		       const char *reason)
-{
-	buf_addf(g->c.out, "    %s set-var(%s.reason) str(%s) if", rule, s,
-		 reason);
+		buf_adds(g->c.out, " resolved_or_public");
 }
 
 const char *gate_match_unless_net(const struct gate *g)
 {
-	return g->p->any_net ? " !net" : "";
+	return g->p->any_net ? " !network_granted" : "";
 }
 
-/* Why a name is not reached, the telling ones last: decide.c has the order. */
-void gate_match_misses(struct gate *g, const char *rule, const char *s)
-{
-	unsigned use = s[0] == 's' ? MARKS_HELLO : MARKS_REQUEST;
-	struct buf *out = g->c.out;
+/* --- why a name is not reached ------------------------------------------- */
 
-	gate_marks_default(g, use, MARKS_FOR(NO_GRANT));
-	cfg_line(&g->c, "%s set-var(%s.reason) str(no-grant)", rule, s);
+void gate_match_reason(struct gate *g, const struct gate_scope *at,
+		       const char *reason)
+{
+	buf_addf(g->c.out, "    %s set-var(%s.reason) str(%s) if", at->rule,
+		 at->scope, reason);
+}
+
+static void put_wrong_port(struct gate *g, const struct gate_scope *at)
+{
 	vec_each(x, &g->p->allow) {
 		if (profiles_net(x))
 			continue; /* the packet filter has its other ports */
-		gate_marks_profile(g, x, use, MARKS_FOR(PORT), 0);
-		gate_match_reason(g, rule, s, "port");
-		buf_addf(out, " n%.*s\n", STR_ARG(x->token));
+		gate_marks_profile(g, x, at->use, MARKS_FOR(PORT), 0);
+		gate_match_reason(g, at, "port");
+		buf_addf(g->c.out, " %s_%.*s\n", who(x), STR_ARG(x->token));
 	}
+}
+
+static void put_wrong_scheme(struct gate *g, const struct gate_scope *at)
+{
 	vec_each(x, &g->p->allow) {
 		if (x->tls && x->clear)
 			continue;
-		gate_marks_profile(g, x, use, MARKS_FOR(SCHEME), 0);
-		gate_match_reason(g, rule, s, "scheme");
+		gate_marks_profile(g, x, at->use, MARKS_FOR(SCHEME), 0);
+		gate_match_reason(g, at, "scheme");
 		put_on_port(g, x);
-		buf_addc(out, '\n');
+		buf_addc(g->c.out, '\n');
 	}
+}
+
+static void put_private(struct gate *g, const struct gate_scope *at)
+{
 	vec_each(x, &g->p->allow) {
 		if (x->who == PROFILE_ADDR || x->private)
 			continue;
-		gate_marks_profile(g, x, use, MARKS_FOR(PRIVATE_ADDRESS), 0);
-		gate_match_reason(g, rule, s, "private-address");
+		gate_marks_profile(g, x, at->use, MARKS_FOR(PRIVATE_ADDRESS),
+				   0);
+		gate_match_reason(g, at, "private-address");
 		gate_match_aimed(g, x);
-		buf_adds(out, " private\n");
+		buf_adds(g->c.out, " private_address\n");
 	}
+}
+
+static void put_unresolved(struct gate *g, const struct gate_scope *at)
+{
+	struct buf *out = g->c.out;
+
 	vec_each(x, &g->p->allow) {
 		if (x->who == PROFILE_ADDR ||
 		    (x->who == PROFILE_ANY && !x->private))
 			continue;
-		gate_marks_profile(g, x, use, MARKS_FOR(NOT_RESOLVED), 0);
-		gate_match_reason(g, rule, s, "not-resolved");
+		gate_marks_profile(g, x, at->use, MARKS_FOR(NOT_RESOLVED), 0);
+		gate_match_reason(g, at, "not-resolved");
 		gate_match_aimed(g, x);
-		buf_adds(out, x->private ? "" : " !private");
-		buf_adds(out,
-			 x->who == PROFILE_NAME ? " !pinned\n" : " !vouched\n");
+		buf_adds(out, x->private ? "" : " !private_address");
+		buf_adds(out, x->who == PROFILE_NAME
+				      ? " !resolved\n"
+				      : " !resolved_or_public\n");
 	}
 }
 
-void gate_match_credential_acls(struct gate *g, const char *s)
+void gate_match_misses(struct gate *g, const struct gate_scope *at)
+{
+	gate_marks_default(g, at->use, MARKS_FOR(NO_GRANT));
+	cfg_line(&g->c, "%s set-var(%s.reason) str(no-grant)", at->rule,
+		 at->scope);
+	put_wrong_port(g, at);
+	put_wrong_scheme(g, at);
+	put_private(g, at);
+	put_unresolved(g, at);
+}
+
+/* --- credentials --------------------------------------------------------- */
+
+void gate_match_credential_acls(struct gate *g, const struct gate_scope *at)
 {
 	uint32_t n = 0;
 
 	vec_each(x, &g->in->policy->credentials) {
 		n++;
-		buf_addf(g->c.out, "    acl nc%u var(%s.p) -m sub .c%u.\n", n,
-			 s, n);
+		cfg_line(&g->c, "acl name_c%u var(%s.of_name) -m sub .c%u.", n,
+			 at->scope, n);
 		if (x->host.has_port)
-			cfg_line(&g->c, "acl pc%u dst_port %u", n,
+			cfg_line(&g->c, "acl port_c%u dst_port %u", n,
 				 x->host.port.lo);
 		else
-			cfg_line(&g->c, "acl pc%u always_true", n);
+			cfg_line(&g->c, "acl port_c%u always_true", n);
 	}
 }

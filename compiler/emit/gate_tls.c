@@ -5,100 +5,109 @@
 #include "compiler/emit/gate_marks.h"
 #include "compiler/emit/gate_tls.cfg.inc"
 
-static void put_splice(struct gate *g)
-{
-	struct cfg *c = &g->c;
-	const char *t = "tcp-request content";
-
-	vec_each(x, &g->p->allow) {
-		gate_marks_profile(g, x, MARKS_HELLO, MARKS_FOR(GRANTED), 0);
-		buf_addf(c->out, "    %s set-var(sess.rule) str(%.*s) if", t,
-			 STR_ARG(x->token));
-		gate_match_reached(g, x);
-		buf_addc(c->out, '\n');
-	}
-	cfg_text(c, granted);
-	vec_each(x, &g->p->deny) {
-		if (x->http)
-			continue;
-		gate_marks_profile(g, x, MARKS_HELLO, MARKS_FOR(DENIED), 0);
-		gate_match_reason(g, t, "sess", "denied");
-		gate_match_aimed(g, x);
-		buf_addf(c->out, "\n    %s set-var(sess.rule) str(%.*s) if", t,
-			 STR_ARG(x->token));
-		gate_match_aimed(g, x);
-		buf_addc(c->out, '\n');
-	}
-	cfg_text(c, else_refused);
-}
-
-/* Which of them are decrypted. */
-static void put_bumps(struct gate *g)
-{
-	struct cfg *c = &g->c;
-	const char *t = "tcp-request content";
-	uint32_t n = 0;
-
-	vec_each(x, &g->p->allow) {
-		if (!x->bump)
-			continue;
-		buf_addf(c->out, "    %s set-var(sess.bump) str(1) if", t);
-		gate_match_reached(g, x);
-		buf_addf(c->out, "%s\n", gate_match_unless_net(g));
-	}
-	vec_each(x, &g->p->deny) {
-		if (!x->http || !x->tls)
-			continue;
-		buf_addf(c->out, "    %s set-var(sess.bump) str(1) if", t);
-		gate_match_aimed(g, x);
-		buf_addc(c->out, '\n');
-	}
-	vec_each(x, &g->in->policy->credentials) {
-		(void)x;
-		n++;
-		cfg_line(c, "%s set-var(sess.bump) str(1) if nc%u pc%u%s", t, n,
-			 n, gate_match_unless_net(g));
-	}
-}
+#define RULE "tcp-request content"
 
 /*
  * A hello without a name: only to an address that is granted as such, and not
  * by the way of addresses where a denied name leads.
  */
-static void put_nameless(struct gate *g)
+static void put_lookup(struct gate *g)
 {
 	struct cfg *c = &g->c;
-	const char *t = "tcp-request content";
 
-	if (!g->p->any_net) {
+	if (g->p->any_net) {
+		cfg_text(c, nameless);
+	} else {
 		gate_marks_default(g, MARKS_HELLO, MARKS_FOR(NO_SNI));
 		cfg_text(c, named);
-		gate_match_lookup(g, t, "sess");
-		return;
 	}
-	cfg_text(c, nameless);
-	gate_match_lookup(g, t, "sess");
-	gate_marks_default(g, MARKS_HELLO, MARKS_FOR(NO_SNI));
-	cfg_text(c, nameless_net);
+	gate_match_lookup(g, &gate_scope_tls);
+	if (g->p->any_net) {
+		gate_marks_default(g, MARKS_HELLO, MARKS_FOR(NO_SNI));
+		cfg_text(c, nameless_net);
+	}
 }
 
-/* No request behind it is seen, and one that is denied might be. */
-static void put_nameless_denied(struct gate *g)
+static void put_rule(struct gate *g, const struct profile *x)
 {
-	const char *t = "tcp-request content";
+	buf_addf(g->c.out, "    " RULE " set-var(sess.rule) str(%.*s) if",
+		 STR_ARG(x->token));
+}
 
-	if (!g->p->any_net)
+static void put_grant(struct gate *g, const struct profile *x)
+{
+	struct buf *out = g->c.out;
+
+	buf_addc(out, '\n');
+	if (!profiles_net(x))
+		gate_match_acls(g, x, &gate_scope_tls);
+	gate_marks_profile(g, x, MARKS_HELLO, MARKS_FOR(GRANTED), 0);
+	put_rule(g, x);
+	gate_match_reached(g, x);
+	buf_addc(out, '\n');
+	if (!x->bump)
 		return;
-	vec_each(x, &g->p->deny) {
-		if (!x->http || !x->tls || x->who == PROFILE_NAME)
-			continue;
-		gate_marks_profile(g, x, MARKS_HELLO, MARKS_FOR(NO_SNI), 0);
-		gate_match_reason(g, t, "sess", "no-sni");
-		buf_adds(g->c.out, " nameless");
-		gate_match_aimed(g, x);
-		buf_addc(g->c.out, '\n');
+	buf_adds(out, "    " RULE " set-var(sess.bump) str(1) if");
+	gate_match_reached(g, x);
+	buf_addf(out, "%s\n", gate_match_unless_net(g));
+}
+
+/* Requests are denied once they are seen; no hello without a name shows one. */
+static void put_denied_requests(struct gate *g, const struct profile *x)
+{
+	struct buf *out = g->c.out;
+
+	buf_adds(out, "    " RULE " set-var(sess.bump) str(1) if");
+	gate_match_aimed(g, x);
+	buf_addc(out, '\n');
+	if (!g->p->any_net || x->who == PROFILE_NAME)
+		return;
+	gate_marks_profile(g, x, MARKS_HELLO, MARKS_FOR(NO_SNI), 0);
+	buf_adds(out, "    " RULE " set-var(sess.unseen) str(1) if nameless");
+	gate_match_aimed(g, x);
+	buf_addc(out, '\n');
+}
+
+static void put_denial(struct gate *g, const struct profile *x)
+{
+	if (x->http && !x->tls)
+		return;
+	buf_addc(g->c.out, '\n');
+	gate_match_acls(g, x, &gate_scope_tls);
+	if (x->http) {
+		put_denied_requests(g, x);
+		return;
 	}
-	cfg_text(&g->c, nameless_denied);
+	gate_marks_profile(g, x, MARKS_HELLO, MARKS_FOR(DENIED), 0);
+	put_rule(g, x);
+	gate_match_aimed(g, x);
+	buf_addc(g->c.out, '\n');
+}
+
+/* Where a credential goes is decrypted. */
+static void put_credentials(struct gate *g)
+{
+	uint32_t n = 0;
+
+	if (g->in->policy->credentials.n)
+		buf_addc(g->c.out, '\n');
+	gate_match_credential_acls(g, &gate_scope_tls);
+	vec_each(x, &g->in->policy->credentials) {
+		(void)x;
+		n++;
+		cfg_line(&g->c,
+			 RULE " set-var(sess.bump) str(1) if name_c%u "
+			      "port_c%u%s",
+			 n, n, gate_match_unless_net(g));
+	}
+}
+
+static bool any_unseen(const struct gate *g)
+{
+	vec_each(x, &g->p->deny)
+		if (x->http && x->tls && x->who != PROFILE_NAME)
+			return g->p->any_net;
+	return false;
 }
 
 void gate_tls_put(struct gate *g)
@@ -106,14 +115,21 @@ void gate_tls_put(struct gate *g)
 	struct cfg *c = &g->c;
 
 	cfg_text(c, tls_head);
-	gate_match_acls(g, "sess");
-	gate_match_credential_acls(g, "sess");
 	cfg_text(c, hello);
-	put_nameless(g);
-	gate_match_misses(g, "tcp-request content", "sess");
-	put_splice(g);
-	put_bumps(g);
-	put_nameless_denied(g);
+	put_lookup(g);
+	vec_each(x, &g->p->allow)
+		put_grant(g, x);
+	vec_each(x, &g->p->deny)
+		put_denial(g, x);
+	put_credentials(g);
+	cfg_text(c, verdict);
+	if (any_unseen(g))
+		cfg_text(c, unseen);
 	cfg_text(c, passed);
-	cfg_text(c, g->p->any_bump ? decrypted : passed_on);
+	if (g->p->any_bump)
+		cfg_text(c, decrypts);
+	cfg_text(c, refused_from_here);
+	gate_match_misses(g, &gate_scope_tls);
+	cfg_text(c, denied);
+	cfg_text(c, g->p->any_bump ? decrypted_or_passed_on : passed_on);
 }

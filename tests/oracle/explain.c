@@ -382,7 +382,18 @@ static bool has(struct str s, const char *part)
 	return false;
 }
 
-/* The token of the rule's profile stands in the line: "n3", "nd1". */
+static bool has_word(struct str text, const char *stem, struct str token)
+{
+	char word[32];
+
+	snprintf(word, sizeof(word), " %s_%.*s ", stem, STR_ARG(token));
+	if (has(text, word))
+		return true;
+	word[strlen(word) - 1] = '\0';
+	return str_ends(text, str_of(word));
+}
+
+/* The ACL of the rule's profile stands in the line: "name_3", "network_d1". */
 static bool has_profile(const struct compilation *c,
 			const struct explanation *e,
 			const struct explain_line *l)
@@ -390,16 +401,11 @@ static bool has_profile(const struct compilation *c,
 	struct str map = artefact(c, "profiles.map"), line;
 
 	while (str_line(&map, &line)) {
-		size_t end = str_find(line, ' ', 0);
-		char word[24];
+		struct str token = str_slice(line, 0, str_find(line, ' ', 0));
 
-		if (!str_ends(line, e->rule.id))
-			continue;
-		snprintf(word, sizeof(word), " n%.*s ", (int)end, line.p);
-		if (has(l->text, word))
-			return true;
-		word[strlen(word) - 1] = '\0';
-		if (str_ends(l->text, str_of(word)))
+		if (str_ends(line, e->rule.id) &&
+		    (has_word(l->text, "name", token) ||
+		     has_word(l->text, "network", token)))
 			return true;
 	}
 	/* What holds for all that is raw, or for all that is not. */
@@ -414,8 +420,8 @@ static const char *const defaults[] = {
 	"floor ",
 	"private ",
 	"str(path-not-canonical)",
-	"sess.reason) -m str -- -",
-	"nameless !net",
+	"reject unless read_well",
+	"nameless !network_granted",
 };
 
 static bool is_default(const struct explain_line *l)
