@@ -3,6 +3,7 @@
 #include "compiler/base/limits.h"
 #include "compiler/base/sha256.h"
 #include "compiler/emit/emit.h"
+#include "compiler/emit/places.h"
 #include "compiler/invariants.h"
 #include "compiler/origins.h"
 
@@ -29,7 +30,9 @@ static struct emit_in emit_in(struct compilation *c)
 				c->a,
 				c->mark_lines ? &c->marks : NULL,
 				NULL,
-				c->unwritten};
+				c->unwritten,
+				c->places.n ? places_read(c->a, c->places)
+					    : NULL};
 }
 
 /* Whether --dump-ir asked for the policy as it is after this pass. */

@@ -40,6 +40,9 @@ struct compilation {
 	/* Set it to the provenance.json of the plan whose policy.json is
 	 * compiled: origins.h. Empty: places are where things stand. */
 	struct str origins;
+	/* The same for comments in artefacts alone: they are those of the plan,
+	 * and everything else is said of its policy.json. */
+	struct str places;
 	/*
 	 * For --dump-ir: one of driver_pass(); set it before driver_compile(),
 	 * which then prints the policy as it is after that pass into dump and

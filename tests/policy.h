@@ -290,7 +290,7 @@ static inline struct str test_policy_emit(struct test_policy *t,
 						       struct buf *out))
 {
 	struct emit_in in = {&t->policy, &t->sources, &t->diags, t->a,
-			     NULL,	 NULL,	      false};
+			     NULL,	 NULL,	      false,	 NULL};
 	struct buf out;
 
 	buf_init(&out, t->a);

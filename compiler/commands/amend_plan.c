@@ -332,13 +332,13 @@ static void say_why_not(struct amend *x)
 
 /* --- compiling ------------------------------------------------------------ */
 
-static int derive(struct amend *x, const struct front_flag *v, uint32_t n,
-		  struct derived *out)
+static int derive(struct amend *x, const struct plan *told,
+		  const struct front_flag *v, uint32_t n, struct derived *out)
 {
 	const char *prefix = arena_fmt(x->a, "%s/plan/", x->about.session.id).p;
 	struct err err;
 
-	if (derived_extend(&x->base, prefix, v, n, out, &err) < 0)
+	if (derived_extend(&x->base, told, prefix, v, n, out, &err) < 0)
 		return fail(x, STATUS_IO, &err);
 	if (out->c.ok)
 		return STATUS_OK;
@@ -372,9 +372,9 @@ int amend_compile(struct amend *x)
 	before = flags_of(x, &n);
 	settle(x, before, n);
 	settle(x, flags, n + 1);
-	status = derive(x, flags, n + 1, &x->now);
+	status = derive(x, NULL, flags, n + 1, &x->now);
 	if (status == STATUS_OK)
-		status = derive(x, before, n, &x->old);
+		status = derive(x, &x->running, before, n, &x->old);
 	return status == STATUS_OK ? judge(x) : status;
 }
 

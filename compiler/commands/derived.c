@@ -68,11 +68,21 @@ static int compile(const struct plan *p, struct front_input in,
 	return rc;
 }
 
+/* Comments say of rules where that plan has them. */
+static void adopt_places(const struct plan *told, struct compilation *c)
+{
+	const struct plan_file *f = plan_file(told, "provenance.json");
+
+	if (f)
+		c->places = f->data;
+}
+
 int derived_make(const struct plan *p, const char *prefix, struct derived *out,
 		 struct err *err)
 {
 	/* Whose 'never' its tests hold, it does not say: the sources bind. */
 	*out = (struct derived){.c.unbound = true};
+	adopt_places(p, &out->c);
 	return compile(p, (struct front_input){.prefix = prefix}, out, err);
 }
 
@@ -93,9 +103,9 @@ static void name_sources(const struct plan *p, struct compilation *c)
 					  str_of(sha256_hex(s->text, hex)))};
 }
 
-int derived_extend(const struct plan *p, const char *prefix,
-		   const struct front_flag *changes, size_t n,
-		   struct derived *out, struct err *err)
+int derived_extend(const struct plan *p, const struct plan *told,
+		   const char *prefix, const struct front_flag *changes,
+		   size_t n, struct derived *out, struct err *err)
 {
 	const struct plan_file *f = plan_file(p, "provenance.json");
 	struct front_input in = {
@@ -105,6 +115,8 @@ int derived_extend(const struct plan *p, const char *prefix,
 	*out = (struct derived){.c.unbound = true};
 	if (f)
 		out->c.origins = f->data;
+	if (told)
+		adopt_places(told, &out->c);
 	rc = compile(p, in, out, err);
 	if (rc == 0 && out->c.ok)
 		name_sources(p, &out->c);

@@ -31,9 +31,11 @@ must_check int derived_make(const struct plan *p, const char *prefix,
 /*
  * The same with what was changed while the session ran: a flag each. Rules are
  * where the plan's provenance.json says. The plan that comes out names the
- * sources of p, and those changes as "session".
+ * sources of p, and those changes as "session". told: what is to come out, as
+ * it was written: comments have its places; or NULL.
  */
-must_check int derived_extend(const struct plan *p, const char *prefix,
+must_check int derived_extend(const struct plan *p, const struct plan *told,
+			      const char *prefix,
 			      const struct front_flag *changes, size_t n,
 			      struct derived *out, struct err *err);
 

@@ -20,6 +20,11 @@ struct emit_memo {
 	const struct profiles *profiles; /* profiles_make() */
 };
 
+struct places;
+
+/* Which grants or denials made one thing. */
+typedef VEC(const struct ir_grant *) emit_members;
+
 struct emit_in {
 	const struct ir_policy *policy; /* IR_NORMALISED */
 	const struct sources *sources;
@@ -28,6 +33,7 @@ struct emit_in {
 	struct marks *marks;	/* NULL: nobody asks where lines came from */
 	struct emit_memo *memo; /* NULL: each makes its own */
 	bool unwritten;		/* of emit_all(): only what may refuse */
+	const struct places *places; /* NULL: rules are where they stand */
 };
 
 struct emitter {

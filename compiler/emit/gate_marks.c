@@ -2,17 +2,15 @@
 
 #include "compiler/ir/ports.h"
 
-typedef VEC(const struct ir_grant *) members;
-
 struct gate_marks {
-	members *allow, *deny; /* by profile */
+	emit_members *allow, *deny; /* by profile */
 };
 
-static members *collect(const struct gate *g, const profile_list *l,
-			const ir_grants *grants)
+static emit_members *collect(const struct gate *g, const profile_list *l,
+			     const ir_grants *grants)
 {
 	const struct emit_in *in = g->in;
-	members *out = arena_array(in->a, l->n + 1, sizeof(*out));
+	emit_members *out = arena_array(in->a, l->n + 1, sizeof(*out));
 
 	vec_each(x, grants) {
 		const struct profile *p = profiles_of(g->p, in->policy, x);
@@ -27,8 +25,6 @@ struct gate_marks *gate_marks_new(const struct gate *g)
 {
 	struct gate_marks *m;
 
-	if (!g->in->marks)
-		return NULL;
 	m = arena_new_of(g->in->a, struct gate_marks);
 	m->allow = collect(g, &g->p->allow, &g->in->policy->allow);
 	m->deny = collect(g, &g->p->deny, &g->in->policy->deny);
@@ -40,6 +36,13 @@ static bool is_of(const profile_list *l, const struct profile *x)
 	return l->n && x >= l->v && x < l->v + l->n;
 }
 
+const emit_members *gate_marks_members(const struct gate *g,
+				       const struct profile *x)
+{
+	return is_of(&g->p->allow, x) ? &g->marks->allow[x - g->p->allow.v]
+				      : &g->marks->deny[x - g->p->deny.v];
+}
+
 void gate_marks_profile(const struct gate *g, const struct profile *x,
 			unsigned uses, uint64_t reasons, uint32_t rule)
 {
@@ -47,12 +50,10 @@ void gate_marks_profile(const struct gate *g, const struct profile *x,
 				.uses = uses,
 				.reasons = reasons,
 				.rule = rule};
-	const members *of;
+	const emit_members *of = gate_marks_members(g, x);
 
-	if (!g->marks)
+	if (!g->in->marks)
 		return;
-	of = is_of(&g->p->allow, x) ? &g->marks->allow[x - g->p->allow.v]
-				    : &g->marks->deny[x - g->p->deny.v];
 	vec_each(m, of) {
 		one.from = &(*m)->from;
 		marks_add(g->in->marks, one);

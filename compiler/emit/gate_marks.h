@@ -8,8 +8,11 @@
 
 #include "compiler/emit/gate_parts.h"
 
-/* NULL where nobody asks; g->p is borrowed. */
+/* g->p is borrowed. */
 struct gate_marks *gate_marks_new(const struct gate *g);
+/* Who has a profile: never nobody. */
+const emit_members *gate_marks_members(const struct gate *g,
+				       const struct profile *x);
 
 /* The line stands for a profile; rule: of its rules of http, 0 for all. */
 void gate_marks_profile(const struct gate *g, const struct profile *x,

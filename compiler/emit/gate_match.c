@@ -1,3 +1,4 @@
+#include "compiler/emit/comment.h"
 #include "compiler/emit/gate_marks.h"
 #include "compiler/emit/gate_match.cfg.inc"
 
@@ -127,6 +128,8 @@ static void put_networks(struct gate *g, const struct gate_scope *at)
 	vec_each(x, &g->p->allow) {
 		if (!profiles_net(x))
 			continue;
+		comment_grants(g->in, g->c.out, "    ",
+			       gate_marks_members(g, x));
 		gate_match_acls(g, x, at);
 		buf_addf(g->c.out, "    %s set-var(%s.net) str(1) if", at->rule,
 			 at->scope);
@@ -176,6 +179,12 @@ static bool all_ports(const struct profile *x)
 static const char *who(const struct profile *x)
 {
 	return x->who == PROFILE_ADDR ? "network" : "name";
+}
+
+void gate_match_block(struct gate *g, const struct profile *x)
+{
+	buf_addc(g->c.out, '\n');
+	comment_grants(g->in, g->c.out, "    ", gate_marks_members(g, x));
 }
 
 void gate_match_acls(struct gate *g, const struct profile *x,
@@ -311,6 +320,11 @@ void gate_match_credential_acls(struct gate *g, const struct gate_scope *at)
 
 	vec_each(x, &g->in->policy->credentials) {
 		n++;
+		comment_text(g->c.out, "    ",
+			     arena_fmt(g->in->a,
+				       "credential %u, for %.*s: %.*s", n,
+				       STR_ARG(ir_dest_name(&x->host)),
+				       STR_ARG(x->header)));
 		cfg_line(&g->c, "acl name_c%u var(%s.of_name) -m sub .c%u.", n,
 			 at->scope, n);
 		if (x->host.has_port)

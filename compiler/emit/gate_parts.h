@@ -19,7 +19,7 @@ struct gate {
 	struct cfg c;
 	const struct profiles *p;
 	bool insecure;
-	const struct gate_marks *marks; /* NULL where nobody asks */
+	const struct gate_marks *marks;
 };
 
 /*
@@ -42,6 +42,8 @@ extern const struct gate_scope gate_scope_tls, gate_scope_request;
 void gate_match_lookup(struct gate *g, const struct gate_scope *at);
 /* The ACLs of schemes, where a rule asks for one. */
 void gate_match_schemes(struct gate *g, const struct gate_scope *at);
+/* The block of a profile: an empty line, and whose it is. */
+void gate_match_block(struct gate *g, const struct profile *x);
 /* name_3 or network_3, and port_3. */
 void gate_match_acls(struct gate *g, const struct profile *x,
 		     const struct gate_scope *at);

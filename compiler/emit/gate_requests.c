@@ -110,7 +110,7 @@ static void put_profile(struct gate *g, const struct profile *x, bool deny)
 	const char *unless = deny ? "" : gate_match_unless_net(g);
 	struct buf *out = g->c.out;
 
-	buf_addc(out, '\n');
+	gate_match_block(g, x);
 	if (deny || !profiles_net(x))
 		gate_match_acls(g, x, &gate_scope_request);
 	put_rule_acls(g, x, deny);

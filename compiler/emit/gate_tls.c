@@ -38,7 +38,7 @@ static void put_grant(struct gate *g, const struct profile *x)
 {
 	struct buf *out = g->c.out;
 
-	buf_addc(out, '\n');
+	gate_match_block(g, x);
 	if (!profiles_net(x))
 		gate_match_acls(g, x, &gate_scope_tls);
 	gate_marks_profile(g, x, MARKS_HELLO, MARKS_FOR(GRANTED), 0);
@@ -72,7 +72,7 @@ static void put_denial(struct gate *g, const struct profile *x)
 {
 	if (x->http && !x->tls)
 		return;
-	buf_addc(g->c.out, '\n');
+	gate_match_block(g, x);
 	gate_match_acls(g, x, &gate_scope_tls);
 	if (x->http) {
 		put_denied_requests(g, x);

@@ -51,6 +51,9 @@ static void put_divert(struct nft *r)
 
 	if (!r->l7)
 		return;
+	nft_about(out, "IPv6 over TCP that HAProxy decides: it gets those as "
+		       "they are. :15001 may be anything");
+	nft_about(out, "that is granted, :15002 HTTP and TLS alone");
 	nft_chain_begin(out, "divert");
 	nft_chain_hook(out, "filter", "prerouting", "mangle", "accept");
 	nft_rule(out, "iifname != \"agent0\" accept");
@@ -59,6 +62,8 @@ static void put_divert(struct nft *r)
 	/* Flows that are open: their address may have left its set. */
 	nft_match_set(out, "host", ADDR_V6, "accept");
 	nft_match_set(out, "floor", ADDR_V6, "accept");
+	nft_note(out, "Flows that are open: their address may have left its "
+		      "set");
 	nft_rule(out, "ct state established socket transparent 1 meta mark set "
 		      "0x00000001 accept");
 	put_diversion(r, ADDR_V6, "accept",
@@ -91,6 +96,12 @@ static void put_prerouting(struct nft *r)
 
 	if (r->published.n == 0 && !r->l7)
 		return;
+	nft_about(out, r->l7 ? "IPv4 over TCP that HAProxy decides goes there: "
+			       ":15001 may be anything that is granted,"
+			     : "Ports that are published lead to the agent");
+	if (r->l7)
+		nft_about(out, ":15002 HTTP and TLS alone; ports that are "
+			       "published lead to the agent");
 	nft_chain_begin(out, "prerouting");
 	nft_chain_hook(out, "nat", "prerouting", "dstnat", "accept");
 	put_published(r);
@@ -110,6 +121,8 @@ static void put_input(struct nft *r)
 {
 	struct buf *out = r->out;
 
+	nft_about(out, "What the gate itself takes: questions for its "
+		       "resolver, and what was sent to HAProxy above");
 	nft_chain_begin(out, "input");
 	nft_chain_hook(out, "filter", "input", "filter", "drop");
 	nft_rule(out, "iifname \"lo\" accept");
@@ -136,6 +149,8 @@ static void put_input(struct nft *r)
 
 static void put_helpers(struct buf *out)
 {
+	nft_about(out, "A flow that is granted: recorded, and its bytes "
+		       "counted");
 	nft_chain_begin(out, "granted");
 	/* Asking for bytes makes the kernel count them; the mark is for the
 	 * record of the flow's end: runtime/gate/flow_msg.h. */
@@ -198,6 +213,8 @@ static void put_forward(struct nft *r)
 {
 	struct buf *out = r->out;
 
+	nft_about(out, "What goes through the gate: refused whatever a grant "
+		       "says, then granted, then refused");
 	nft_chain_begin(out, "forward");
 	nft_chain_hook(out, "filter", "forward", "filter", "drop");
 	nft_rule(out, "iifname != \"agent0\" oifname \"agent0\" ct state "
@@ -211,10 +228,15 @@ static void put_forward(struct nft *r)
 		nft_rule(out, "ct direction reply ct state "
 			      "established,related accept");
 	nft_link_options(out);
+	nft_note(out, "Refused whatever a grant says, and in flows that are "
+		      "open, too");
 	put_refused(r);
+	nft_note(out, "Granted; TCP to names, where HAProxy is, does not get "
+		      "here");
 	nft_rule(out, "ct state established,related accept");
 	nft_rule(out, "ct state invalid drop");
 	put_granted(r);
+	nft_note(out, "Everything else");
 	nft_rule(out, "meta l4proto != { tcp, udp } " NFT_REFUSE("protocol"));
 	nft_marks_default(r, MARKS_TCP | MARKS_UDP,
 			  MARKS_FOR(NO_GRANT) | MARKS_FOR(PORT) |
@@ -227,6 +249,7 @@ static void put_forward(struct nft *r)
 
 static void put_postrouting(struct buf *out)
 {
+	nft_about(out, "The world sees the gate's address");
 	nft_chain_begin(out, "postrouting");
 	nft_chain_hook(out, "nat", "postrouting", "srcnat", "accept");
 	nft_rule(out, "oifname != \"agent0\" masquerade");
@@ -254,7 +277,14 @@ bool nft_emit(const struct emit_in *in, struct buf *out)
 	nft_nets_floor(in, &r.floor);
 	nft_nets_private(in->a, &r.private);
 	make_published(&r);
-	buf_adds(out, "table inet membrane {\n");
+	buf_adds(out,
+		 "# The packet filter of one policy, in the words in which nft "
+		 "lists it. Sets come first; grants of the\n"
+		 "# same ports share one, for each kind of destination. The "
+		 "agent sends by agent0; TCP that names decide goes\n"
+		 "# to HAProxy (gate.cfg), everything else is decided in chain "
+		 "forward.\n"
+		 "table inet membrane {\n");
 	nft_sets_put(&r);
 	nft_link_source(out);
 	put_prerouting(&r);

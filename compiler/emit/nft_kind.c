@@ -10,11 +10,6 @@ const struct nft_side *nft_kind_side(const struct nft *r, enum nft_kind kind)
 	return kind == NFT_DENY || kind == NFT_GUARD ? &r->denials : &r->grants;
 }
 
-const nft_members *nft_kind_members(const struct nft_side *s, uint32_t k)
-{
-	return s->members ? &s->members[k] : NULL;
-}
-
 /* What is private is the same for every class. */
 struct nft_set nft_kind_set(enum nft_kind kind, enum addr_family f, uint32_t k)
 {

@@ -20,6 +20,8 @@
  */
 void nft_link_source(struct buf *out)
 {
+	nft_about(out, "First of all: what comes from the agent bears the "
+		       "agent's own addresses");
 	nft_chain_begin(out, "source");
 	nft_chain_hook(out, "filter", "prerouting", "-450", "accept");
 	nft_rule(out, "iifname != " ON_LINK " accept");
@@ -45,6 +47,8 @@ void nft_link_source(struct buf *out)
  */
 void nft_link_output(struct buf *out)
 {
+	nft_about(out, "What the gate itself sends: to the agent, and what "
+		       "resolver and HAProxy begin");
 	nft_chain_begin(out, "output");
 	nft_chain_hook(out, "filter", "output", "filter", "drop");
 	nft_rule(out, "oifname \"lo\" accept");
@@ -67,6 +71,8 @@ void nft_link_output(struct buf *out)
 /* So many refusals are answered that nobody waits for nothing, and no more. */
 void nft_link_refuse(struct buf *out)
 {
+	nft_about(out, "Refused packets are answered, so that nobody waits; "
+		       "a flood of them is not");
 	nft_chain_begin(out, "refuse");
 	nft_rule(out, "limit rate over 1000/second burst 5000 packets counter "
 		      "drop");
@@ -80,6 +86,8 @@ void nft_link_refuse(struct buf *out)
  * be for somebody else. */
 void nft_link_options(struct buf *out)
 {
+	nft_note(out, "Options of IPv4, a route of IPv6's: for routers, who "
+		      "may send it to somebody else");
 	nft_rule(out, "ip hdrlength != 5 " NFT_REFUSE("protocol"));
 	nft_rule(out, "exthdr rt exists " NFT_REFUSE("protocol"));
 }

@@ -1,14 +1,11 @@
 #include "compiler/emit/nft_parts.h"
 
-nft_members *nft_marks_members(const struct emit_in *in,
-			       const emit_classes *classes,
-			       const ir_grants *grants)
+emit_members *nft_marks_members(const struct emit_in *in,
+				const emit_classes *classes,
+				const ir_grants *grants)
 {
-	nft_members *out;
+	emit_members *out = arena_array(in->a, classes->n + 1, sizeof(*out));
 
-	if (!in->marks)
-		return NULL;
-	out = arena_array(in->a, classes->n + 1, sizeof(*out));
 	vec_each(g, grants) {
 		uint32_t k = g->from.layer == LAYER_FLOOR
 				     ? 0
@@ -32,10 +29,10 @@ unsigned nft_marks_both(enum addr_family f)
 	return use_of(f, IR_PROTO_TCP) | use_of(f, IR_PROTO_UDP);
 }
 
-void nft_marks_rule(struct nft *r, const nft_members *of, enum nft_kind kind,
+void nft_marks_rule(struct nft *r, const emit_members *of, enum nft_kind kind,
 		    enum addr_family f, enum ir_proto proto, uint64_t reasons)
 {
-	if (!of || !reasons)
+	if (!r->in->marks || !reasons)
 		return;
 	vec_each(g, of)
 		if (nft_kind_is(kind, f, *g))

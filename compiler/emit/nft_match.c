@@ -50,8 +50,7 @@ void nft_match_kind(struct nft *r, enum nft_kind kind, enum addr_family f,
 		if (!nft_kind_has(r, kind, f, k) ||
 		    !nft_has_proto(ports, proto))
 			continue;
-		nft_marks_rule(r, nft_kind_members(s, k), kind, f, proto,
-			       reasons);
+		nft_marks_rule(r, &s->members[k], kind, f, proto, reasons);
 		nft_match_class(r, kind, f, k, ports, proto, verdict);
 	}
 }
@@ -67,8 +66,8 @@ void nft_match_denied_any(struct nft *r, enum ir_proto proto,
 		if (!class->has_any || !nft_has_proto(&class->ports, proto))
 			continue;
 		each_family(f)
-			nft_marks_rule(r, nft_kind_members(s, k), NFT_ANY, *f,
-				       proto, reasons);
+			nft_marks_rule(r, &s->members[k], NFT_ANY, *f, proto,
+				       reasons);
 		put_match(r->out, NULL, true, &class->ports, proto, verdict);
 	}
 }
@@ -87,8 +86,8 @@ void nft_match_nets(struct nft *r, bool is_inside, enum addr_family f,
 				    &r->inside, IR_PROTO_TCP, is_inside);
 		if (ports.n == 0)
 			continue;
-		nft_marks_rule(r, nft_kind_members(s, k), NFT_CIDR, f,
-			       IR_PROTO_TCP, MARKS_FOR(GRANTED));
+		nft_marks_rule(r, &s->members[k], NFT_CIDR, f, IR_PROTO_TCP,
+			       MARKS_FOR(GRANTED));
 		nft_match_class(r, NFT_CIDR, f, k, &ports, IR_PROTO_TCP,
 				verdict);
 	}

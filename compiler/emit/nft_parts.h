@@ -15,12 +15,9 @@
 #include "compiler/emit/nft_nets.h"
 #include "compiler/emit/nft_write.h"
 
-/* Which grants or denials are in a class. */
-typedef VEC(const struct ir_grant *) nft_members;
-
 struct nft_side {
 	emit_classes classes;
-	nft_members *members; /* by class, from 0; or NULL: nft_kind_members */
+	emit_members *members; /* by class, from 0 */
 };
 
 struct nft {
@@ -63,8 +60,6 @@ enum nft_kind {
 };
 
 const struct nft_side *nft_kind_side(const struct nft *r, enum nft_kind kind);
-/* Who is in class k of a side; NULL where nobody asks for marks. */
-const nft_members *nft_kind_members(const struct nft_side *s, uint32_t k);
 /* Its set for class k, from 0. */
 struct nft_set nft_kind_set(enum nft_kind kind, enum addr_family f, uint32_t k);
 /* The networks of a kind that is made of them, by class. */
@@ -76,13 +71,13 @@ bool nft_kind_has(const struct nft *r, enum nft_kind kind, enum addr_family f,
 bool nft_kind_is(enum nft_kind kind, enum addr_family f,
 		 const struct ir_grant *g);
 
-/* By class, from 0; NULL where nobody asks for marks. */
-nft_members *nft_marks_members(const struct emit_in *in,
-			       const emit_classes *classes,
-			       const ir_grants *grants);
-/* The rule that is written next is there for some of a class; NULL: nobody
- * asks. No reasons: nothing is decided by it. */
-void nft_marks_rule(struct nft *r, const nft_members *of, enum nft_kind kind,
+/* By class, from 0. */
+emit_members *nft_marks_members(const struct emit_in *in,
+				const emit_classes *classes,
+				const ir_grants *grants);
+/* The rule that is written next is there for some of a class. No reasons:
+ * nothing is decided by it. */
+void nft_marks_rule(struct nft *r, const emit_members *of, enum nft_kind kind,
 		    enum addr_family f, enum ir_proto proto, uint64_t reasons);
 /* It refuses where no rule of the policy decides. uses: marks.h */
 void nft_marks_default(struct nft *r, unsigned uses, uint64_t reasons);

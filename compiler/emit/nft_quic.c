@@ -25,6 +25,8 @@ void nft_quic_chain(struct nft *r)
 
 	if (!r->asks_quic)
 		return;
+	nft_about(out, "What is QUIC, and could be for a name or a request "
+		       "that is denied");
 	nft_chain_begin(out, "quic");
 	nft_rule(out,
 		 "@th,64,8 >= 0xc0 udp length >= 1208 " NFT_REFUSE("quic"));

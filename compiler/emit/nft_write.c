@@ -50,6 +50,16 @@ void nft_put_dynamic(struct buf *out, struct nft_set set)
 	buf_adds(out, "\t\tsize 65535\n\t\tflags timeout\n\t}\n\n");
 }
 
+void nft_about(struct buf *out, const char *text)
+{
+	buf_addf(out, "\t# %s\n", text);
+}
+
+void nft_note(struct buf *out, const char *text)
+{
+	buf_addf(out, "\t\t# %s\n", text);
+}
+
 void nft_chain_begin(struct buf *out, const char *name)
 {
 	buf_addf(out, "\tchain %s {\n", name);

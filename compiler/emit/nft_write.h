@@ -2,7 +2,8 @@
  * A typed writer of nftables text, in the style in which nft lists it.
  *
  * The gate loads ruleset.nft and compares it with what the kernel then lists,
- * so every blank counts: nft 1.0.6, `nft -s list table`. Only literals of the
+ * so every word counts: nft 1.0.6, `nft -s list table`. Lines of comments do
+ * not. Only literals of the
  * compiler, numbers and addresses go in; no string of a user's has a way here.
  */
 #ifndef COMPILER_EMIT_NFT_WRITE_H
@@ -26,6 +27,9 @@ void nft_put_ranges_at(struct buf *out, struct nft_set set, const ranges *r,
 /* A set of addresses with timeouts, for the resolver to fill. */
 void nft_put_dynamic(struct buf *out, struct nft_set set);
 
+/* A comment of ours above a set or a chain, and one above a rule. */
+void nft_about(struct buf *out, const char *text);
+void nft_note(struct buf *out, const char *text);
 void nft_chain_begin(struct buf *out, const char *name);
 /* type, hook and priority as nft spells them */
 void nft_chain_hook(struct buf *out, const char *type, const char *hook,

@@ -1,7 +1,8 @@
 /*
  * provenance.json: from the id of a grant or a denial to what it says and
- * where it was written. The one artefact that holds places: a line that moves
- * changes this and the digest of the source, nothing else.
+ * where it was written. A line that moves changes this, the comments that say
+ * the same in gate.cfg and ruleset.nft, and the digest of the source: nothing
+ * that anybody decides by. Access is compared by policy.json.
  */
 #ifndef COMPILER_EMIT_PROVENANCE_H
 #define COMPILER_EMIT_PROVENANCE_H

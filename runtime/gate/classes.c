@@ -77,7 +77,8 @@ void classes_read(struct str ruleset, struct classes *out)
 
 	out->n = 0;
 	while (str_line(&ruleset, &line))
-		if (str_find(line, '@', 0) < line.n)
+		if (str_find(line, '@', 0) < line.n &&
+		    !str_starts(str_trim(line), STR("#")))
 			read_rule(line, out);
 }
 

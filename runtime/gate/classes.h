@@ -7,7 +7,7 @@
  *
  *	ip daddr @host4_1 tcp dport { 443, 8000-8999 } goto granted
  *
- * What is not understood is left out: then a record names the first grant of
+ * Comments are passed over. What is not understood is left out: then a record names the first grant of
  * the name. Nothing is permitted or refused by this.
  */
 #ifndef RUNTIME_GATE_CLASSES_H

@@ -24,7 +24,9 @@ static unsigned compiled, refused;
 static char root[] = "/tmp/membrane-recompile-XXXXXX";
 static char work[64], state[64], again[64];
 
-static bool compile(struct compilation *c, const char *global)
+/* places: a provenance.json, or nothing. */
+static bool compile(struct compilation *c, const char *global,
+		    struct str places)
 {
 	struct front_input in = {.workspace = work,
 				 .state = state,
@@ -32,7 +34,7 @@ static bool compile(struct compilation *c, const char *global)
 				 .policies = "policies"};
 	struct err err = {0};
 
-	*c = (struct compilation){0};
+	*c = (struct compilation){.places = places};
 	if (driver_compile(c, &in, &err) < 0) {
 		CHECK_MSG(false, "%s: %s", global, err.text);
 		return false;
@@ -98,7 +100,7 @@ static void check_file(const char *about, const char *path, bool must)
 	const struct plan_file *json;
 	struct err err = {0};
 
-	if (!compile(&one, path)) {
+	if (!compile(&one, path, STR(""))) {
 		CHECK_MSG(!must, "%s is refused", about);
 		if (must)
 			show_errors(&one);
@@ -110,7 +112,8 @@ static void check_file(const char *about, const char *path, bool must)
 	json = plan_file(&one.plan, "policy.json");
 	CHECK_MSG(json != NULL, "%s: no policy.json", about);
 	CHECK(fileio_write(AT_FDCWD, again, json->data, 0600, &err) == 0);
-	if (compile(&two, again)) {
+	if (compile(&two, again,
+		    plan_file(&one.plan, "provenance.json")->data)) {
 		compare(about, &one.plan, &two.plan);
 		same_access(about, &one, &two);
 	} else {

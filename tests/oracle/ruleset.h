@@ -206,7 +206,8 @@ static inline struct ruleset *rs_read(const char *text)
 	for (line = strtok_r(copy, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		line += strspn(line, " \t");
-		if (strcmp(line, "table inet membrane {") == 0)
+		if (line[0] == '#' ||
+		    strcmp(line, "table inet membrane {") == 0)
 			continue;
 		if (!in_elements && strcmp(line, "}") == 0) {
 			set = NULL;

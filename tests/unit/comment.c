@@ -1,0 +1,121 @@
+/* Comments in artefacts: nothing of a policy or a file name gets out of one. */
+#include "compiler/emit/comment.h"
+
+#include "tests/check.h"
+
+#include <string.h>
+
+static struct str grant_comment(struct arena *a, struct str canon,
+				struct str source, const char *indent)
+{
+	struct sources s;
+	struct emit_in in = {.sources = &s, .a = a};
+	struct ir_grant g = {
+		.key = IR_KEY_ALLOW, .canon = canon, .id = STR("g-0123456789")};
+	struct buf out;
+
+	sources_init(&s, a);
+	sources_add(&s, source, STR("\n\nallow"), LAYER_WORKSPACE);
+	g.from = (struct ir_origin){
+		{s.list.v[0].base + 2, s.list.v[0].base + 3}, LAYER_WORKSPACE};
+	buf_init(&out, a);
+	comment_grant(&in, &out, indent, &g);
+	return buf_str(&out);
+}
+
+/* Each line is a comment of its own, printable, and not too long. */
+static void check_safe(struct str text, const char *indent)
+{
+	struct str line;
+	size_t n = strlen(indent);
+
+	CHECK(text.n && text.p[text.n - 1] == '\n');
+	while (str_line(&text, &line)) {
+		CHECK(str_starts(line, str_of(indent)) && line.p[n] == '#');
+		CHECK(line.n <= n + COMMENT_COLUMNS);
+		CHECK(line.p[line.n - 1] != '\\');
+		for (size_t i = n; i < line.n; i++)
+			CHECK(line.p[i] >= ' ' && line.p[i] <= '~');
+	}
+}
+
+static void plain(struct arena *a)
+{
+	CHECK(str_is(
+		grant_comment(a, STR("a.test tcp/443"), STR("p.yaml"), "    "),
+		"    # allow a.test tcp/443  g-0123456789  p.yaml:3\n"));
+}
+
+static void hostile(struct arena *a)
+{
+	static const struct str words[] = {
+		STR("x\n}\nchain evil { accept }"),
+		STR("x\r\n    acl granted always_true"),
+		STR("back\\"),
+		STR("\x1b[2J\x7f\0nul\xc3\xa9\x85\xe2\x80\xa8"),
+		STR("#"),
+		STR(" "),
+		STR("   two  blanks   "),
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		check_safe(grant_comment(a, words[i], STR("p.yaml"), "\t"),
+			   "\t");
+		check_safe(grant_comment(a, STR("a.test"), words[i], "    "),
+			   "    ");
+	}
+	CHECK(str_is(grant_comment(a, STR("a.test"), STR("x\\\ny"), ""),
+		     "# allow a.test  g-0123456789  x\\x5C\\x0Ay:3\n"));
+}
+
+/* No length of a word, and no place in a line, is too much. */
+static void lengths(struct arena *a)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	for (unsigned i = 0; i < 400; i++) {
+		struct str word = buf_keep(&b);
+
+		check_safe(grant_comment(a, word, STR("p"), "\t\t"), "\t\t");
+		check_safe(grant_comment(a, STR("a b c"), word, ""), "");
+		buf_addc(&b, i % 7 ? 'x' : '\\');
+	}
+}
+
+static void many(struct arena *a)
+{
+	struct sources s;
+	struct emit_in in = {.sources = &s, .a = a};
+	struct ir_grant g = {.key = IR_KEY_DENY,
+			     .canon = STR("a.test"),
+			     .id = STR("d-0123456789")};
+	emit_members of = {0};
+	struct buf out;
+	struct str text, line;
+	unsigned n = 0;
+
+	sources_init(&s, a);
+	for (unsigned i = 0; i < 1000; i++)
+		*vec_push(a, &of) = &g;
+	buf_init(&out, a);
+	comment_grants(&in, &out, "\t", &of);
+	text = buf_str(&out);
+	check_safe(text, "\t");
+	while (str_line(&text, &line))
+		n++;
+	CHECK(n == 9);
+	CHECK(str_starts(line, STR("\t# and 992 more")));
+}
+
+int main(void)
+{
+	struct arena *a = arena_new();
+
+	plain(a);
+	hostile(a);
+	lengths(a);
+	many(a);
+	arena_free(a);
+	return check_status();
+}
