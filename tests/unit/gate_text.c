@@ -352,7 +352,8 @@ static void ports(void)
 {
 	static struct classes c;
 
-	classes_read(STR("set host4_1 {\n"
+	classes_read(STR("\t# allow a.test  x tcp @host4_9 tcp dport 7 \n"
+			 "set host4_1 {\n"
 			 "\t\tip daddr @host4_1 tcp dport 443 goto granted\n"
 			 "\t\tip6 daddr @host6_2 udp dport { 53, 8000-8999 } "
 			 "goto granted\n"
