@@ -14,6 +14,7 @@ from live import ROOT, SLOW, Place, check, test
 LOOSE = ((re.compile(r"\b[0-9a-f]{12}\b"), "ID"),
          (re.compile(r"\d{4}-\d\d-\d\dT[\d:]+Z"), "TIME"),
          (re.compile(r"^\d\d:\d\d:\d\d\.\d{3}", re.M), "TIME"),
+         (re.compile(r"\bafter \d+ ms\b"), "after N ms"),
          (re.compile(r"(?<=\w)\[\d+\] *(?= )"), "[PID]"))
 
 
@@ -74,4 +75,4 @@ def sessions_are_as_shown():
                 n += 1
                 check(docs.matches(plain(want), plain(out)),
                       "%s: $ %s" % (page.name, command), out)
-    check(n > 5, "there are such blocks", n)
+    check(n > 8, "there are such blocks", n)
