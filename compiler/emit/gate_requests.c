@@ -184,6 +184,7 @@ void gate_requests_put(struct gate *g)
 	struct cfg *c = &g->c;
 
 	put_head(g);
+	cfg_text(c, blocks);
 	vec_each(x, &g->p->allow)
 		put_profile(g, x, false);
 	vec_each(x, &g->p->deny)

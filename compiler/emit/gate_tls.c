@@ -117,6 +117,7 @@ void gate_tls_put(struct gate *g)
 	cfg_text(c, tls_head);
 	cfg_text(c, hello);
 	put_lookup(g);
+	cfg_text(c, blocks);
 	vec_each(x, &g->p->allow)
 		put_grant(g, x);
 	vec_each(x, &g->p->deny)

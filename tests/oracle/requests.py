@@ -710,6 +710,10 @@ def check_cases():
             (folder / name).write_text("# empty\n")
         (folder / "crt.lst").write_text("/run/gate/leaf/1.pem a.test\n")
         n += 1
+        for line, text in enumerate(cfg.read_text().splitlines(), 1):
+            if len(text) > 160:
+                bad += 1
+                print(f"{cfg}:{line}: {len(text)} columns", file=sys.stderr)
         try:
             Gate(folder, False)
         except Bad as e:
