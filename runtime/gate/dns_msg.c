@@ -1,5 +1,6 @@
 #include "runtime/gate/dns_msg.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,17 @@ enum svc_key {
 	SVC_ECH = 5,
 	SVC_IPV6HINT = 6,
 };
+
+/*
+ * ldns does not live on without memory, whatever its functions return then
+ * (ldns_wire2pkt() fills lists that it could not make). So neither does this:
+ * the gate dies, and the container stops.
+ */
+static void *made(void *p)
+{
+	assert(p);
+	return p;
+}
 
 static void pkt_free(ldns_pkt **p)
 {
@@ -36,7 +48,8 @@ const char *dns_msg_type_text(uint16_t type, char buf[16])
 {
 	const ldns_rr_descriptor *d = ldns_rr_descript(type);
 
-	if (type && d && d->_name && ldns_rr_descript(0) != d)
+	/* One without a name stands for all that have none. */
+	if (d->_name)
 		snprintf(buf, 16, "%s", d->_name);
 	else
 		snprintf(buf, 16, "TYPE%u", type);
@@ -46,19 +59,18 @@ const char *dns_msg_type_text(uint16_t type, char buf[16])
 /*
  * The host name that a wire-form name spells: letters, digits, '-' and '_'
  * only, so that no byte can pretend to be a dot. False for all others, which
- * nothing can grant, and for the root.
+ * nothing can grant, and for the root. Whatever comes here, ldns has taken for
+ * a name: its labels and its length are within their bounds.
  */
 static bool name_text(const uint8_t *qname, size_t n,
 		      char out[LIMIT_NAME_BYTES + 1])
 {
 	size_t len = 0;
 
-	for (size_t at = 0; at < n && qname[at]; at += qname[at] + 1u) {
+	for (size_t at = 0; qname[at]; at += qname[at] + 1u) {
+		assert(at + qname[at] + 1u < n && n <= LIMIT_NAME_BYTES + 2u);
 		if (len)
 			out[len++] = '.';
-		if (qname[at] > LIMIT_LABEL_BYTES ||
-		    len + qname[at] > LIMIT_NAME_BYTES)
-			return false;
 		for (size_t i = 1; i <= qname[at]; i++) {
 			char c = (char)qname[at + i];
 
@@ -84,12 +96,12 @@ void dns_msg_name_text(const struct dns_query *q,
 	snprintf(out, DNS_MSG_NAME_TEXT_MAX, "%s", q->name[0] ? q->name : ".");
 	if (q->name[0] || q->qname_n == 0)
 		return;
-	name = ldns_rdf_new_frm_data(LDNS_RDF_TYPE_DNAME, q->qname_n, q->qname);
-	if (name)
-		ldns_dname2canonical(name);
-	text = name ? ldns_rdf2str(name) : NULL;
-	n = text ? strlen(text) : 0;
-	if (n > 1 && n <= DNS_MSG_NAME_TEXT_MAX) {
+	name = made(ldns_rdf_new_frm_data(LDNS_RDF_TYPE_DNAME, q->qname_n,
+					  q->qname));
+	ldns_dname2canonical(name);
+	text = made(ldns_rdf2str(name));
+	n = strlen(text);
+	if (n > 1) {
 		text[n - 1] = '\0'; /* the root's dot */
 		snprintf(out, DNS_MSG_NAME_TEXT_MAX, "%s", text);
 	}
@@ -97,20 +109,18 @@ void dns_msg_name_text(const struct dns_query *q,
 	ldns_rdf_deep_free(name);
 }
 
-static bool take_question(const ldns_pkt *p, struct dns_query *out)
+static void take_question(const ldns_pkt *p, struct dns_query *out)
 {
 	const ldns_rr *rr = ldns_rr_list_rr(ldns_pkt_question(p), 0);
 	const ldns_rdf *owner = ldns_rr_owner(rr);
 
-	if (!owner || ldns_rdf_size(owner) > DNS_MSG_QNAME_MAX)
-		return false;
+	assert(owner && ldns_rdf_size(owner) <= DNS_MSG_QNAME_MAX);
 	out->qname_n = (uint16_t)ldns_rdf_size(owner);
 	memcpy(out->qname, ldns_rdf_data(owner), out->qname_n);
 	out->type = (uint16_t)ldns_rr_get_type(rr);
 	out->has_question = true;
 	if (!name_text(out->qname, out->qname_n, out->name))
 		out->name[0] = '\0';
-	return true;
 }
 
 static void take_edns(const ldns_pkt *p, struct dns_query *out)
@@ -123,13 +133,13 @@ static void take_edns(const ldns_pkt *p, struct dns_query *out)
 		out->udp_max = size < DNS_MSG_UDP_MAX ? size : DNS_MSG_UDP_MAX;
 }
 
-/* ldns keeps the OPT record out of the additional section. */
+/*
+ * Of what the header's counts allow, OPT alone may be there: ldns keeps that
+ * out of the additional section, and TSIG too.
+ */
 static bool only_question(const ldns_pkt *p)
 {
-	return ldns_rr_list_rr_count(ldns_pkt_question(p)) == 1 &&
-	       ldns_rr_list_rr_count(ldns_pkt_answer(p)) == 0 &&
-	       ldns_rr_list_rr_count(ldns_pkt_authority(p)) == 0 &&
-	       ldns_rr_list_rr_count(ldns_pkt_additional(p)) == 0 &&
+	return ldns_rr_list_rr_count(ldns_pkt_additional(p)) == 0 &&
 	       !ldns_pkt_tsig(p);
 }
 
@@ -153,9 +163,9 @@ enum dns_msg_todo dns_msg_query(const uint8_t *wire, size_t n,
 	    LDNS_ANCOUNT(wire) || LDNS_NSCOUNT(wire) ||
 	    LDNS_ARCOUNT(wire) > 1 || LDNS_TC_WIRE(wire))
 		return DNS_MSG_REFUSE;
-	if (ldns_wire2pkt(&p, wire, n) != LDNS_STATUS_OK || !only_question(p) ||
-	    !take_question(p, out))
+	if (ldns_wire2pkt(&p, wire, n) != LDNS_STATUS_OK || !only_question(p))
 		return DNS_MSG_REFUSE;
+	take_question(p, out);
 	take_edns(p, out);
 	*out_rcode = LDNS_RCODE_REFUSED;
 	if (ldns_rr_get_class(ldns_rr_list_rr(ldns_pkt_question(p), 0)) !=
@@ -169,13 +179,14 @@ enum dns_msg_todo dns_msg_query(const uint8_t *wire, size_t n,
 bool dns_msg_query_for(const char *name, uint16_t type, struct dns_query *out)
 {
 	ldns_rdf *dname = ldns_dname_new_frm_str(name);
-	bool ok = dname && ldns_rdf_size(dname) <= DNS_MSG_QNAME_MAX;
+	bool ok = dname;
 
 	*out = (struct dns_query){.type = type,
 				  .rd = true,
 				  .has_question = true,
 				  .udp_max = DNS_MSG_UDP_MAX};
 	if (ok) {
+		assert(ldns_rdf_size(dname) <= DNS_MSG_QNAME_MAX);
 		out->qname_n = (uint16_t)ldns_rdf_size(dname);
 		memcpy(out->qname, ldns_rdf_data(dname), out->qname_n);
 		ok = name_text(out->qname, out->qname_n, out->name);
@@ -184,46 +195,43 @@ bool dns_msg_query_for(const char *name, uint16_t type, struct dns_query *out)
 	return ok;
 }
 
-/* A packet with q's question in it, or NULL. */
+static void push(ldns_pkt *p, ldns_pkt_section section, ldns_rr *rr)
+{
+	bool pushed = ldns_pkt_push_rr(p, section, rr);
+
+	assert(pushed);
+}
+
+/* A packet with q's question in it. */
 static ldns_pkt *pkt_with(const struct dns_query *q, bool lower)
 {
-	ldns_pkt *p = ldns_pkt_new();
-	ldns_rdf *owner = NULL;
-	ldns_rr *rr = NULL;
+	ldns_pkt *p = made(ldns_pkt_new());
+	ldns_rdf *owner;
+	ldns_rr *rr;
 
-	if (!p || !q->has_question)
+	if (!q->has_question)
 		return p;
-	owner = ldns_rdf_new_frm_data(LDNS_RDF_TYPE_DNAME, q->qname_n,
-				      q->qname);
-	rr = ldns_rr_new();
-	if (!owner || !rr) {
-		ldns_rdf_deep_free(owner);
-		ldns_rr_free(rr);
-		ldns_pkt_free(p);
-		return NULL;
-	}
+	owner = made(ldns_rdf_new_frm_data(LDNS_RDF_TYPE_DNAME, q->qname_n,
+					   q->qname));
+	rr = made(ldns_rr_new());
 	if (lower)
 		ldns_dname2canonical(owner);
 	ldns_rr_set_owner(rr, owner);
 	ldns_rr_set_type(rr, q->type);
 	ldns_rr_set_class(rr, LDNS_RR_CLASS_IN);
 	ldns_rr_set_question(rr, true);
-	if (!ldns_pkt_push_rr(p, LDNS_SECTION_QUESTION, rr)) {
-		ldns_rr_free(rr);
-		ldns_pkt_free(p);
-		return NULL;
-	}
+	push(p, LDNS_SECTION_QUESTION, rr);
 	return p;
 }
 
-/* The length, 0 when it fails, more than max when it does not fit. */
+/* The length, more than max when it does not fit. */
 static size_t pkt_write(const ldns_pkt *p, uint8_t *out, size_t max)
 {
 	uint8_t *wire = NULL;
 	size_t n = 0;
+	ldns_status status = ldns_pkt2wire(&wire, p, &n);
 
-	if (ldns_pkt2wire(&wire, p, &n) != LDNS_STATUS_OK)
-		return 0;
+	assert(status == LDNS_STATUS_OK);
 	if (n <= max)
 		memcpy(out, wire, n);
 	LDNS_FREE(wire);
@@ -236,8 +244,6 @@ size_t dns_msg_ask(const struct dns_query *q, uint16_t id, uint8_t *out,
 	auto_pkt ldns_pkt *p = pkt_with(q, true);
 	size_t n;
 
-	if (!p)
-		return 0;
 	ldns_pkt_set_id(p, id);
 	ldns_pkt_set_rd(p, true);
 	ldns_pkt_set_opcode(p, LDNS_PACKET_QUERY);
@@ -306,9 +312,8 @@ static bool strip_svc(ldns_rr *rr)
 		}
 		at += len;
 	}
-	rdf = ldns_rdf_new_frm_data(LDNS_RDF_TYPE_SVCPARAMS, n_kept, kept);
-	if (!rdf)
-		return false;
+	rdf = made(
+		ldns_rdf_new_frm_data(LDNS_RDF_TYPE_SVCPARAMS, n_kept, kept));
 	ldns_rdf_deep_free(ldns_rr_set_rdf(rr, rdf, 2));
 	return true;
 }
@@ -319,9 +324,9 @@ static bool take_address(const ldns_rr *rr, struct dns_answer *out)
 	bool v4 = ldns_rr_get_type(rr) == LDNS_RR_TYPE_A;
 	struct dns_msg_addr *a = &out->addrs[out->n_addrs];
 
-	if (out->n_addrs == DNS_MSG_ADDRS_MAX || !rdf ||
-	    ldns_rdf_size(rdf) != (v4 ? 4u : 16u))
+	if (out->n_addrs == DNS_MSG_ADDRS_MAX || !rdf)
 		return false;
+	assert(ldns_rdf_size(rdf) == (v4 ? 4u : 16u));
 	*a = (struct dns_msg_addr){
 		.addr.family = v4 ? ADDR_V4 : ADDR_V6,
 		.ttl_s = bound_ttl(ldns_rr_ttl(rr)),
@@ -333,33 +338,29 @@ static bool take_address(const ldns_rr *rr, struct dns_answer *out)
 }
 
 /* Rebuild one record into the answer; those that are no use stay out. */
-static bool take_rr(const ldns_rr *rr, struct dns_answer *out)
+static void take_rr(const ldns_rr *rr, struct dns_answer *out)
 {
 	uint16_t type = (uint16_t)ldns_rr_get_type(rr);
 	uint32_t ttl = bound_ttl(ldns_rr_ttl(rr));
-	bool first = ldns_rr_list_rr_count(out->rrs) == 0;
+	bool first = ldns_rr_list_rr_count(out->rrs) == 0, pushed;
 	ldns_rr *copy;
 
 	if (ldns_rr_list_rr_count(out->rrs) == DNS_MSG_RRS_MAX)
-		return true;
+		return;
 	if ((type == LDNS_RR_TYPE_A || type == LDNS_RR_TYPE_AAAA) &&
 	    !take_address(rr, out))
-		return true;
-	copy = ldns_rr_clone(rr);
-	if (!copy)
-		return false;
+		return;
+	copy = made(ldns_rr_clone(rr));
 	if ((type == LDNS_RR_TYPE_HTTPS || type == LDNS_RR_TYPE_SVCB) &&
 	    !strip_svc(copy)) {
 		ldns_rr_free(copy);
-		return true;
+		return;
 	}
 	ldns_rr_set_ttl(copy, ttl);
 	if (first || ttl < out->ttl_s)
 		out->ttl_s = ttl;
-	if (ldns_rr_list_push_rr(out->rrs, copy))
-		return true;
-	ldns_rr_free(copy);
-	return false;
+	pushed = ldns_rr_list_push_rr(out->rrs, copy);
+	assert(pushed);
 }
 
 /* The record of that type and owner after the first `from`, or NULL. */
@@ -397,14 +398,14 @@ static bool take_chain(const ldns_pkt *p, const ldns_rdf *qname, uint16_t type,
 		rr = find_rr(list, &from, owner, LDNS_RR_TYPE_CNAME);
 		if (!rr || ldns_rr_rd_count(rr) != 1)
 			break;
-		if (i == DNS_MSG_CHAIN_MAX || !take_rr(rr, out))
+		if (i == DNS_MSG_CHAIN_MAX)
 			return false;
+		take_rr(rr, out);
 		owner = ldns_rr_rdf(rr, 0);
 	}
 	from = 0;
 	while ((rr = find_rr(list, &from, owner, type)))
-		if (!take_rr(rr, out))
-			return false;
+		take_rr(rr, out);
 	return true;
 }
 
@@ -421,7 +422,7 @@ static bool is_ours(const ldns_pkt *p, const struct dns_query *q)
 	ldns_rdf_set_size(&owner, q->qname_n);
 	ldns_rdf_set_data(&owner, (void *)(uintptr_t)q->qname);
 	return ldns_rr_get_type(rr) == (ldns_rr_type)q->type &&
-	       ldns_rr_get_class(rr) == LDNS_RR_CLASS_IN && ldns_rr_owner(rr) &&
+	       ldns_rr_get_class(rr) == LDNS_RR_CLASS_IN &&
 	       same_name(ldns_rr_owner(rr), &owner);
 }
 
@@ -443,9 +444,8 @@ enum dns_msg_got dns_msg_answer(const uint8_t *wire, size_t n,
 	a.rcode = ldns_pkt_get_rcode(p);
 	if (a.rcode != LDNS_RCODE_NOERROR && a.rcode != LDNS_RCODE_NXDOMAIN)
 		return DNS_MSG_GOT_FAILURE;
-	a.rrs = ldns_rr_list_new();
-	if (!a.rrs ||
-	    !take_chain(p,
+	a.rrs = made(ldns_rr_list_new());
+	if (!take_chain(p,
 			ldns_rr_owner(ldns_rr_list_rr(ldns_pkt_question(p), 0)),
 			q->type, &a)) {
 		dns_msg_done(&a);
@@ -461,25 +461,19 @@ void dns_msg_done(struct dns_answer *a)
 	a->rrs = NULL;
 }
 
-static bool add_records(ldns_pkt *p, const struct dns_answer *answer)
+static void add_records(ldns_pkt *p, const struct dns_answer *answer)
 {
 	uint32_t n_addr = 0;
 
 	for (size_t i = 0; i < ldns_rr_list_rr_count(answer->rrs); i++) {
 		const ldns_rr *rr = ldns_rr_list_rr(answer->rrs, i);
 		uint16_t type = (uint16_t)ldns_rr_get_type(rr);
-		ldns_rr *copy;
 
 		if ((type == LDNS_RR_TYPE_A || type == LDNS_RR_TYPE_AAAA) &&
 		    !answer->addrs[n_addr++].keep)
 			continue;
-		copy = ldns_rr_clone(rr);
-		if (!copy || !ldns_pkt_push_rr(p, LDNS_SECTION_ANSWER, copy)) {
-			ldns_rr_free(copy);
-			return false;
-		}
+		push(p, LDNS_SECTION_ANSWER, made(ldns_rr_clone(rr)));
 	}
-	return true;
 }
 
 size_t dns_msg_reply(const struct dns_query *q, ldns_pkt_rcode rcode,
@@ -488,8 +482,6 @@ size_t dns_msg_reply(const struct dns_query *q, ldns_pkt_rcode rcode,
 	auto_pkt ldns_pkt *p = pkt_with(q, false);
 	size_t n;
 
-	if (!p)
-		return 0;
 	ldns_pkt_set_id(p, q->id);
 	ldns_pkt_set_qr(p, true);
 	ldns_pkt_set_opcode(p, LDNS_PACKET_QUERY);
@@ -498,8 +490,8 @@ size_t dns_msg_reply(const struct dns_query *q, ldns_pkt_rcode rcode,
 	ldns_pkt_set_rcode(p, (uint8_t)rcode);
 	if (q->edns)
 		ldns_pkt_set_edns_udp_size(p, DNS_MSG_UDP_MAX);
-	if (answer && !add_records(p, answer))
-		return 0;
+	if (answer)
+		add_records(p, answer);
 	n = pkt_write(p, out, max);
 	if (n <= max || !answer)
 		return n <= max ? n : 0;
@@ -522,6 +514,7 @@ static void show_data(const ldns_rr *rr, char *out, size_t size)
 	for (size_t i = 0; i < ldns_rr_rd_count(rr) && n < size; i++) {
 		char *text = ldns_rdf2str(ldns_rr_rdf(rr, i));
 
+		/* There is none for parameters with an odd value. */
 		if (text)
 			n += (size_t)snprintf(out + n, size - n, "%s%s",
 					      i ? " " : "", text);
@@ -542,7 +535,7 @@ size_t dns_msg_show(const struct dns_answer *a, struct dns_shown *out,
 		bool is_addr =
 			type == LDNS_RR_TYPE_A || type == LDNS_RR_TYPE_AAAA;
 
-		if (is_addr && addr < a->n_addrs && !a->addrs[addr++].keep)
+		if (is_addr && !a->addrs[addr++].keep)
 			continue;
 		if (n < max) {
 			dns_msg_type_text((uint16_t)type, out[n].type);

@@ -71,7 +71,7 @@ must_check bool dns_msg_query_for(const char *name, uint16_t type,
 
 /*
  * The message for the upstream: q's name in lower case, id, RD, EDNS with
- * DNS_MSG_UDP_MAX. Returns its length, 0 when it cannot be built.
+ * DNS_MSG_UDP_MAX. Returns its length, 0 when it does not fit.
  */
 size_t dns_msg_ask(const struct dns_query *q, uint16_t id, uint8_t *out,
 		   size_t max);
@@ -120,7 +120,7 @@ size_t dns_msg_show(const struct dns_answer *a, struct dns_shown *out,
 /*
  * The reply to q: answer's records without the addresses that are not kept,
  * or none when answer is NULL. What does not fit into max bytes goes as an
- * empty reply with TC. Returns the length, 0 when it cannot be built.
+ * empty reply with TC. Returns the length, 0 when not even that fits.
  */
 size_t dns_msg_reply(const struct dns_query *q, ldns_pkt_rcode rcode,
 		     const struct dns_answer *answer, uint8_t *out, size_t max);

@@ -2,6 +2,7 @@
 
 #include "runtime/reader/http1_parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -311,7 +312,8 @@ static enum http1_fault read_line(struct http1 *h, struct text line)
 	case HTTP1_NOTHING:
 		break;
 	}
-	return HTTP1_GOOD;
+	/* No lines are read there: take_unit(). */
+	abort();
 }
 
 /* The next line with its end; 0: not there yet. */

@@ -2,6 +2,7 @@
 
 #include "runtime/reader/http1_parts.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,8 +29,8 @@ static void put(struct out *o, struct text t)
 {
 	size_t n = t.n < SHOWN_MAX ? t.n : SHOWN_MAX;
 
-	if (o->n + n > HTTP1_REFUSAL_MAX)
-		n = HTTP1_REFUSAL_MAX - o->n;
+	/* A path, Host and Accept are the three that may be long. */
+	assert(o->n + n <= HTTP1_REFUSAL_MAX);
 	memcpy(o->p + o->n, t.p, n);
 	o->n += n;
 }
@@ -163,15 +164,13 @@ bool http1_page(const char *p, size_t n, char *out)
 	text = page_text(p + sizeof("HTTP/1.1"));
 	/* Twice: its own length is in it. */
 	for (int i = 0; i < 2; i++) {
-		int got = snprintf(
+		size = (size_t)snprintf(
 			head, sizeof(head),
 			"%.*s\r\nContent-Length: %zu\r\nConnection: close\r\n"
 			"Content-Type: text/plain\r\n\r\n",
 			(int)text_before((struct text){p, n}, "\r"), p, body);
-
-		if (got < 0 || (size_t)got + strlen(text) + 1 > n)
+		if (size + strlen(text) + 1 > n)
 			return false;
-		size = (size_t)got;
 		body = n - size;
 	}
 	memset(out, ' ', n);

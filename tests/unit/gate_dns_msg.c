@@ -41,6 +41,9 @@ static void queries(void)
 		BODY(EXAMPLE A_IN "\0\0\51\377\377\0\0\0\0\0\0"));
 	CHECK(dns_msg_query(wire, n, &q, &rcode) == DNS_MSG_ASK);
 	CHECK(!q.rd && q.edns && q.udp_max == DNS_MSG_UDP_MAX);
+	n = raw(7, 0, with_opt, BODY(EXAMPLE A_IN "\0\0\51\3\0\0\0\0\0\0\0"));
+	CHECK(dns_msg_query(wire, n, &q, &rcode) == DNS_MSG_ASK &&
+	      q.udp_max == 768);
 	n = raw(7, 0, with_opt, BODY(EXAMPLE A_IN "\0\0\51\0\2\0\0\0\0\0\0"));
 	CHECK(dns_msg_query(wire, n, &q, &rcode) == DNS_MSG_ASK &&
 	      q.udp_max == 512);
@@ -83,6 +86,12 @@ static void hostile_queries(void)
 	CHECK(refused(raw(7, 0, one_more,
 			  BODY(EXAMPLE A_IN "\1x\0\0\1\0\1\0\0\0\0\0\4abcd")),
 		      LDNS_RCODE_FORMERR));
+	/* a signature that nobody here could check */
+	CHECK(refused(
+		raw(7, 0, one_more,
+		    BODY(EXAMPLE A_IN "\1k\0\0\372\0\377\0\0\0\0\0\23\1h\0"
+				      "\0\0\0\0\0\0\1\54\0\0\0\0\0\0\0\0")),
+		LDNS_RCODE_FORMERR));
 	CHECK(refused(raw(7, 0x0200, one, BODY(EXAMPLE A_IN)),
 		      LDNS_RCODE_FORMERR));
 	CHECK(refused(raw(7, 0, one, BODY(EXAMPLE "\0\1")),
@@ -126,9 +135,12 @@ static const char *shown(const char *body, size_t n)
 
 static void names_for_people(void)
 {
-	char body[300];
+	char body[300], text[DNS_MSG_NAME_TEXT_MAX];
 	size_t n = 0;
 
+	/* no question at all */
+	dns_msg_name_text(&(struct dns_query){0}, text);
+	CHECK(strcmp(text, ".") == 0);
 	CHECK(strcmp(shown(BODY("\0" A_IN)), ".") == 0);
 	CHECK(strcmp(shown(BODY("\1A\4Test\0" A_IN)), "a.test") == 0);
 	CHECK(strcmp(shown(BODY("\4A.bc\4test\0" A_IN)), "a\\.bc.test") == 0);
@@ -165,7 +177,10 @@ static void odd_names(void)
 	CHECK(strcmp(name_of(BODY("\4a\\bc\4test\0" A_IN)), "") == 0);
 	CHECK(strcmp(name_of(BODY("\1*\4test\0" A_IN)), "") == 0);
 	CHECK(strcmp(name_of(BODY("\2\303\244\4test\0" A_IN)), "") == 0);
+	CHECK(strcmp(name_of(BODY("\2a{\4test\0" A_IN)), "") == 0);
+	CHECK(strcmp(name_of(BODY("\2a@\4test\0" A_IN)), "") == 0);
 	CHECK(strcmp(name_of(BODY("\4_TcP\4test\0" A_IN)), "_tcp.test") == 0);
+	CHECK(strcmp(name_of(BODY("\4a-90\4test\0" A_IN)), "a-90.test") == 0);
 	/* 253 characters are the most that a name can have */
 	for (unsigned i = 0; i < 3; i++) {
 		body[n] = 63;
@@ -177,6 +192,13 @@ static void odd_names(void)
 	n += 62;
 	memcpy(body + n, "\0" A_IN, 5);
 	CHECK(strlen(name_of(body, n + 5)) == 253);
+	/* one more, and four whole labels: no name */
+	body[192] = 62;
+	memcpy(body + n, "b\0" A_IN, 6);
+	CHECK(strcmp(name_of(body, n + 6), "?") == 0);
+	body[192] = 63;
+	memcpy(body + n, "bb\0" A_IN, 7);
+	CHECK(strcmp(name_of(body, n + 7), "?") == 0);
 }
 
 /* --- answers ---------------------------------------------------------------
@@ -258,6 +280,69 @@ static void foreign_answers(void)
 	n = answer_of("a.test", LDNS_RR_TYPE_A, "a.test 60 IN A 192.0.2.1");
 	wire[2] |= 2;
 	CHECK(got(n, &a) == DNS_MSG_GOT_TRUNCATED);
+	wire[2] |= 0x28;
+	CHECK(got(n, &a) == DNS_MSG_GOT_FOREIGN);
+	CHECK(got(DNS_MSG_MAX + 1, &a) == DNS_MSG_GOT_FOREIGN);
+	/* no question, one of another class */
+	CHECK(got(raw(99, 0x8000, (const uint16_t[4]){0}, BODY("")), &a) ==
+	      DNS_MSG_GOT_FOREIGN);
+	CHECK(got(raw(99, 0x8000, one, BODY("\1a\4test\0\0\1\0\3")), &a) ==
+	      DNS_MSG_GOT_FOREIGN);
+}
+
+#define A_TEST "\1a\4test\0"
+#define B_TEST "\1b\4test\0"
+#define SIXTY  "\0\0\0\74"
+
+/* One record that is not as its type wants it. */
+static uint32_t records_of(const char *body, size_t n, uint32_t *addresses)
+{
+	static const uint16_t both[4] = {1, 1, 0, 0};
+	struct dns_answer a = {0};
+	uint32_t found;
+
+	n = raw(99, 0x8000, both, body, n);
+	if (got(n, &a) != DNS_MSG_GOT_ANSWER)
+		return UINT32_MAX;
+	found = (uint32_t)ldns_rr_list_rr_count(a.rrs);
+	*addresses = a.n_addrs;
+	dns_msg_done(&a);
+	return found;
+}
+
+static void odd_records(void)
+{
+	uint32_t n;
+
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_A, &query));
+	CHECK(records_of(BODY(A_TEST A_IN A_TEST A_IN SIXTY "\0\4\1\2\3\4"),
+			 &n) == 1 &&
+	      n == 1);
+	/* without data, with more than an address, a chain to nowhere */
+	CHECK(records_of(BODY(A_TEST A_IN A_TEST A_IN SIXTY "\0\0"), &n) == 0 &&
+	      n == 0);
+	CHECK(records_of(BODY(A_TEST A_IN A_TEST A_IN SIXTY "\0\5\1\2\3\4\5"),
+			 &n) == 1 &&
+	      n == 1);
+	CHECK(records_of(BODY(A_TEST A_IN A_TEST "\0\5\0\1" SIXTY "\0\0"),
+			 &n) == 0);
+	/* a TTL that is negative where it is signed, another class */
+	CHECK(records_of(BODY(A_TEST A_IN A_TEST A_IN "\200\0\0\0\0\4\1\2\3\4"),
+			 &n) == 1);
+	CHECK(records_of(
+		      BODY(A_TEST A_IN A_TEST "\0\1\0\3" SIXTY "\0\4\1\2\3\4"),
+		      &n) == 0);
+	/* parameters that end in their head, or in their value */
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_SVCB, &query));
+	CHECK(records_of(BODY(A_TEST "\0\100\0\1" A_TEST "\0\100\0\1" SIXTY
+				     "\0\11\0\1\0\0\3\0\2\1\273"),
+			 &n) == 1);
+	CHECK(records_of(BODY(A_TEST "\0\100\0\1" A_TEST "\0\100\0\1" SIXTY
+				     "\0\6\0\1\0\0\3\0"),
+			 &n) == 0);
+	CHECK(records_of(BODY(A_TEST "\0\100\0\1" A_TEST "\0\100\0\1" SIXTY
+				     "\0\10\0\1\0\0\3\0\2\1"),
+			 &n) == 0);
 }
 
 static void chains(void)
@@ -319,6 +404,77 @@ static void sizes(void)
 	CHECK(a.n_addrs == DNS_MSG_ADDRS_MAX);
 	CHECK(reply_records(&a, 512) == -1);
 	CHECK(reply_records(&a, DNS_MSG_MAX) == DNS_MSG_ADDRS_MAX);
+	/* not even the question fits */
+	CHECK(dns_msg_reply(&query, a.rcode, &a, wire, 12) == 0);
+	CHECK(dns_msg_reply(&query, a.rcode, NULL, wire, 12) == 0);
+	dns_msg_done(&a);
+	n = 0;
+	for (unsigned i = 0; i <= DNS_MSG_RRS_MAX; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "a. TXT %u;",
+				      i);
+	CHECK(dns_msg_query_for("a", LDNS_RR_TYPE_TXT, &query));
+	n = answer_of("a", LDNS_RR_TYPE_TXT, text);
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(ldns_rr_list_rr_count(a.rrs) == DNS_MSG_RRS_MAX);
+	dns_msg_done(&a);
+}
+
+/* What logs and records tell of an answer. */
+static void shows(void)
+{
+	struct dns_shown out[4];
+	struct dns_answer a = {0};
+	char text[400];
+	size_t n;
+
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_AAAA, &query));
+	n = answer_of("a.test", LDNS_RR_TYPE_AAAA,
+		      "a.test 60 IN CNAME b.test;b.test 60 IN AAAA 2001:db8::1;"
+		      "b.test 50 IN AAAA 2001:db8::2");
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER && a.n_addrs == 2);
+	a.addrs[0].keep = false;
+	CHECK(dns_msg_show(&a, out, 4) == 2);
+	CHECK(strcmp(out[0].type, "CNAME") == 0 &&
+	      strcmp(out[0].data, "b.test") == 0 && out[0].ttl_s == 60);
+	CHECK(strcmp(out[1].type, "AAAA") == 0 &&
+	      strcmp(out[1].data, "2001:db8::2") == 0 && out[1].ttl_s == 50);
+	CHECK(reply_records(&a, 512) == 2);
+	memset(out, 0, sizeof(out));
+	CHECK(dns_msg_show(&a, out, 1) == 2 && !out[1].type[0]);
+	dns_msg_done(&a);
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_A, &query));
+	n = answer_of("a.test", LDNS_RR_TYPE_A, "a.test 60 IN A 192.0.2.1");
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(dns_msg_show(&a, out, 4) == 1);
+	dns_msg_done(&a);
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_MX, &query));
+	n = answer_of("a.test", LDNS_RR_TYPE_MX,
+		      "a.test 60 IN MX 10 m.test;a.test 60 IN MX 0 .");
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(dns_msg_show(&a, out, 4) == 2);
+	CHECK(strcmp(out[0].data, "10 m.test") == 0);
+	CHECK(strcmp(out[1].data, "0 ") == 0);
+	dns_msg_done(&a);
+	/* a value that has no text: the rest of the record is told */
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_SVCB, &query));
+	n = raw(99, 0x8000, (const uint16_t[4]){1, 1, 0, 0},
+		BODY(A_TEST "\0\100\0\1" A_TEST "\0\100\0\1" SIXTY
+			    "\0\11\0\1\0\0\1\0\2\5h"));
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(dns_msg_show(&a, out, 4) == 1 && strcmp(out[0].data, "1 ") == 0);
+	dns_msg_done(&a);
+	/* the root alone, and more than there is room for */
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_PTR, &query));
+	n = answer_of("a.test", LDNS_RR_TYPE_PTR, "a.test 60 IN PTR .");
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(dns_msg_show(&a, out, 4) == 1 && strcmp(out[0].data, ".") == 0);
+	dns_msg_done(&a);
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_TXT, &query));
+	snprintf(text, sizeof(text), "a.test 60 IN TXT %0150u %0150u x", 1, 2);
+	n = answer_of("a.test", LDNS_RR_TYPE_TXT, text);
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(dns_msg_show(&a, out, 4) == 1 &&
+	      strlen(out[0].data) == sizeof(out[0].data) - 1);
 	dns_msg_done(&a);
 }
 
@@ -351,6 +507,13 @@ static void services(void)
 	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
 	CHECK(ldns_rr_list_rr_count(a.rrs) == 1);
 	dns_msg_done(&a);
+	/* what is mandatory stays */
+	n = answer_of("a.test", LDNS_RR_TYPE_HTTPS,
+		      "a.test 60 IN HTTPS 1 . mandatory=alpn,port alpn=h2 "
+		      "port=443");
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(ldns_rr_list_rr_count(a.rrs) == 1);
+	dns_msg_done(&a);
 }
 
 static void asks(void)
@@ -370,10 +533,18 @@ static void asks(void)
 	/* the client's spelling goes back */
 	n = dns_msg_reply(&query, LDNS_RCODE_NXDOMAIN, NULL, out, sizeof(out));
 	CHECK(n > 12 && memcmp(out + 12, EXAMPLE, 14) == 0);
+	query.edns = true;
+	n = dns_msg_reply(&query, LDNS_RCODE_NXDOMAIN, NULL, out, sizeof(out));
+	CHECK(n > 12 && LDNS_ARCOUNT(out) == 1);
 	CHECK(!dns_msg_query_for("a..b", LDNS_RR_TYPE_A, &q));
 	CHECK(strcmp(dns_msg_type_text(1, type), "A") == 0);
 	CHECK(strcmp(dns_msg_type_text(65, type), "HTTPS") == 0);
 	CHECK(strcmp(dns_msg_type_text(65280, type), "TYPE65280") == 0);
+	CHECK(strcmp(dns_msg_type_text(0, type), "TYPE0") == 0);
+	for (unsigned t = 0; t < 70; t++)
+		CHECK(dns_msg_type_served((uint16_t)t) ==
+		      (t == 1 || t == 5 || t == 12 || t == 15 || t == 16 ||
+		       t == 28 || t == 33 || t == 64 || t == 65));
 	CHECK(dns_msg_type_served(64) && !dns_msg_type_served(10) &&
 	      !dns_msg_type_served(255) && !dns_msg_type_served(0));
 }
@@ -388,6 +559,8 @@ int main(void)
 	chains();
 	sizes();
 	services();
+	odd_records();
+	shows();
 	asks();
 	return check_status();
 }

@@ -105,6 +105,7 @@ static const char *const good[] = {
 	"OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n"
 	"GET /http://b/ HTTP/1.1\r\nHost: a\r\n\r\n"
 	"GET /x HTTP/1.0\r\nContent-Length: 0\r\n\r\n",
+	"POST /x HTTP/1.0\r\nContent-Length: 1\r\n\r\nx",
 	"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\n\n \n",
 };
 
@@ -184,6 +185,44 @@ static const struct {
 		 "an upgrade to websocket without a key (RFC 6455, 4.1)")},
 	{"GET / HTTP/1.1\r\nMembrane-Upgrade: 1\r\n",
 	 "GET / HTTP/1.1\r\n" WORDS("a header that is the gate's own")},
+	{"GET http://123/ HTTP/1.1\r\nHost: a\r\n",
+	 "GET http://123/ HTTP/1.1\r\nHost: 123\r\n" WORDS(
+		 "a target whose authority is not Host's (3.2.2)")},
+	{"GET http://a:123456/ HTTP/1.1\r\nHost: a\r\n",
+	 "GET http://a:123456/ HTTP/1.1\r\nHost: a:123456\r\n" WORDS(
+		 "a target whose authority is not Host's (3.2.2)")},
+	{"GET http://ab12/ HTTP/1.1\r\nHost: a\r\n",
+	 "GET http://ab12/ HTTP/1.1\r\nHost: ab12\r\n" WORDS(
+		 "a target whose authority is not Host's (3.2.2)")},
+	{"GET http://a:80/ HTTP/1.1\r\nHost: ab\r\n",
+	 "GET http://a:80/ HTTP/1.1\r\nHost: a:80\r\n" WORDS(
+		 "a target whose authority is not Host's (3.2.2)")},
+	{"GET http://a:80/ HTTP/1.1\r\nHost: b\r\n",
+	 "GET http://a:80/ HTTP/1.1\r\nHost: a:80\r\n" WORDS(
+		 "a target whose authority is not Host's (3.2.2)")},
+	{"CONNECT a:443 HTTP/1.1\r\nHost: b\r\n",
+	 "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n" WORDS(
+		 "a target whose authority is not Host's (3.2.2)")},
+	{"POST / HTTP/1.1\r\nContent-Length: \r\n",
+	 "POST / HTTP/1.1\r\n" WORDS(
+		 "a Content-Length that is not one number (6.2)")},
+	{"POST / HTTP/1.1\r\nContent-Length: 1a\r\n",
+	 "POST / HTTP/1.1\r\n" WORDS(
+		 "a Content-Length that is not one number (6.2)")},
+	{"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: "
+	 "chunked\r\n",
+	 "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" WORDS(
+		 "a Transfer-Encoding that is not just chunked (6.1)")},
+	{"GET / HTTP/1.1\r\nMembrane-Refused: 1\r\n",
+	 "GET / HTTP/1.1\r\n" WORDS("a header that is the gate's own")},
+	{"GET http://a/ HTTP/1.1\r\nHost: a\r\nX y\r\n",
+	 "GET http://a/ HTTP/1.1\r\nHost: a\r\n" WORDS(
+		 "a header line without a proper name and colon (5)")},
+	{"GET / HTTP/1.1\r\nUpgrade: websocket\r\nSec-WebSocket-Key: "
+	 "AAAAAAAAAAAAAAAAAAAAAA==\r\nX y\r\n",
+	 "GET / HTTP/1.1\r\nUpgrade: websocket\r\nSec-WebSocket-Key: "
+	 "AAAAAAAAAAAAAAAAAAAAAA==\r\n" WORDS(
+		 "a header line without a proper name and colon (5)")},
 };
 
 static void refuses_what_is_not(void)
@@ -249,6 +288,58 @@ static void says_what_it_can(void)
 		 "Host: b\r\n\r\n",
 		 "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" WORDS(
 			 "a trailer that is about framing or routing (6.5)")},
+		{"GET :a HTTP/1.1\r\n",
+		 "GET / HTTP/1.1\r\n" WORDS(
+			 "a target that is none of HTTP's forms (3.2)")},
+		{"GET 1a://b HTTP/1.1\r\n",
+		 "GET / HTTP/1.1\r\n" WORDS(
+			 "a target that is none of HTTP's forms (3.2)")},
+		{"CONNECT a/b HTTP/1.1\r\nHost: a\r\n",
+		 "- / HTTP/1.1\r\nHost: a\r\n" WORDS(
+			 "a target that is none of HTTP's forms (3.2)")},
+		{"CONNECT a HTTP/1.1\r\n",
+		 "- / HTTP/1.1\r\n" WORDS(
+			 "a target that is none of HTTP's forms (3.2)")},
+		{" GET / HTTP/1.1\r\n",
+		 "- / HTTP/1.1\r\n" WORDS("a malformed request line (3)")},
+		{"GET\r\n",
+		 "GET / HTTP/1.1\r\n" WORDS("a malformed request line (3)")},
+		{"GET:/ HTTP/1.1\r\n",
+		 "GET / HTTP/1.1\r\n" WORDS("a malformed request line (3)")},
+		{"GET / HTTQ/1.1\r\n",
+		 "GET / HTTP/1.1\r\n" WORDS("a malformed request line (3)")},
+		{"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA /x HTTP/1.1\n",
+		 "- / HTTP/1.1\r\n" WORDS("a line ends in a bare LF (2.2)")},
+		{"GET /x HTTP/1.1\nAccept: a\nAccept: b\n",
+		 "GET /x HTTP/1.1\r\nAccept: a\r\n" WORDS(
+			 "a line ends in a bare LF (2.2)")},
+		{"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1g\r\n",
+		 "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" WORDS(
+			 "a malformed chunk (7.1)")},
+		{"POST / HTTP/1.1\r\nTransfer-Encoding: "
+		 "chunked\r\n\r\n00000000000000001\r\n",
+		 "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" WORDS(
+			 "a malformed chunk (7.1)")},
+		{"POST / HTTP/1.1\r\nTransfer-Encoding: "
+		 "chunked\r\n\r\n1;\1\r\n",
+		 "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" WORDS(
+			 "a malformed chunk (7.1)")},
+		{"POST / HTTP/1.1\r\nTransfer-Encoding: "
+		 "chunked\r\n\r\n0\r\nContent-Length: 1\r\n",
+		 "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" WORDS(
+			 "a trailer that is about framing or routing (6.5)")},
+		{"POST / HTTP/1.1\r\nTransfer-Encoding: "
+		 "chunked\r\n\r\n0\r\nTransfer-Encoding: chunked\r\n",
+		 "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" WORDS(
+			 "a trailer that is about framing or routing (6.5)")},
+		{"POST / HTTP/1.1\r\nTransfer-Encoding: "
+		 "chunked\r\n\r\n0\r\nUpgrade: x\r\n",
+		 "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" WORDS(
+			 "a trailer that is about framing or routing (6.5)")},
+		{"POST / HTTP/1.1\r\nTransfer-Encoding: "
+		 "chunked\r\n\r\n0\r\nConnection: x\r\n",
+		 "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" WORDS(
+			 "a trailer that is about framing or routing (6.5)")},
 	};
 
 	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
@@ -299,6 +390,8 @@ static void ends_short(void)
 	CHECK(seen.last == 0 && seen.out[seen.n - 1] == 'x');
 }
 
+#define CHUNKED "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+
 static void bounds(void)
 {
 	static char text[OUT_MAX];
@@ -327,6 +420,36 @@ static void bounds(void)
 	      strcmp(seen.out + n - 6,
 		     "GET / HTTP/1.1\r\n" WORDS("a line ends in a bare LF "
 						"(2.2)")) == 0);
+	n = (size_t)sprintf(text, "GET http://");
+	memset(text + n, 'a', HTTP1_AUTHORITY_MAX + 1);
+	n += HTTP1_AUTHORITY_MAX + 1;
+	n += (size_t)sprintf(text + n, "/ HTTP/1.1\r\n");
+	run((struct pieces){text, n, 0, n, 0, false}, 32768);
+	CHECK(got("GET / HTTP/1.1\r\n" WORDS(
+		"a target that is none of HTTP's forms (3.2)")));
+	/* Of a path so much is quoted, of a header's value all or nothing. */
+	n = (size_t)sprintf(text, "GET /");
+	memset(text + n, 'a', 3000);
+	n += 3000;
+	n += (size_t)sprintf(text + n, "\nAccept: ");
+	memset(text + n, 'b', 3000);
+	n += 3000;
+	text[n++] = '\n';
+	run((struct pieces){text, n, 0, n, 0, false}, 32768);
+	CHECK(seen.n < 1200 && !strstr(seen.out, "Accept") &&
+	      strstr(seen.out,
+		     "a HTTP/1.1\r\n" WORDS("a line ends in a bare LF (2.2)")));
+	/* Lines of chunks and of trailers. */
+	n = (size_t)sprintf(text, CHUNKED "1;");
+	memset(text + n, 'x', HTTP1_CHUNK_LINE_MAX);
+	n += HTTP1_CHUNK_LINE_MAX;
+	run((struct pieces){text, n, 0, n, 0, false}, 32768);
+	CHECK(strstr(seen.out, "a malformed chunk (7.1)"));
+	n = (size_t)sprintf(text, CHUNKED "0\r\n");
+	for (int i = 0; i <= HTTP1_LINES_MAX; i++)
+		n += (size_t)sprintf(text + n, "X: y\r\n");
+	run((struct pieces){text, n, 0, n, 0, false}, 32768);
+	CHECK(strstr(seen.out, "too many header lines"));
 	/* Nothing behind a CONNECT. */
 	n = (size_t)sprintf(text, "CONNECT a:1 HTTP/1.1\r\n\r\nGET / HTTP/1.1");
 	run((struct pieces){text, n, 0, n, 0, false}, 32768);
@@ -336,6 +459,8 @@ static void bounds(void)
 #define ASK                                                                    \
 	"GET /ws HTTP/1.1\r\nUpgrade: websocket\r\n"                           \
 	"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+
+#define PLAIN "GET / HTTP/1.1\r\nUpgrade: other\r\n"
 
 /* The number of the last upgrade, from what was handed on. */
 static const char *number(const char *text)
@@ -375,6 +500,16 @@ static void upgrades(void)
 	p = (struct pieces){"\x81\n \n", 4, 0, 4, 0, false};
 	CHECK(stream_read(&s, piece, &p, buf, 100) == 4);
 	stream_done(&s);
+	/* What nobody waits for changes nothing. */
+	memset(&s, 0, sizeof(s));
+	http1_answer(&s.http, answer, strlen(answer));
+	CHECK(s.http.state == HTTP1_START);
+	/* Another protocol than websocket has no key, and is marked. */
+	run((struct pieces){PLAIN "X: y\r\n\r\n", sizeof(PLAIN) + 7, 0, 100, 0,
+			    false},
+	    1000);
+	CHECK(strncmp(seen.out, PLAIN "X: y\r\nMembrane-Upgrade: ",
+		      sizeof(PLAIN) + 23) == 0);
 	/* Frames before the answer: no words may go into a tunnel. */
 	run((struct pieces){ASK "\r\n\x81\n", sizeof(ASK) + 3, 0, 100, 0,
 			    false},
@@ -388,12 +523,28 @@ static void upgrades(void)
 	"Content-Type: text/html\r\n\r\n<html><body><h1>" title                \
 	"</h1>\nYour browser sent an invalid request.\n</body></html>\n"
 
+#define FILLER "X: 0123456789012345678901234567890123456789"
+#define LONG   FILLER FILLER FILLER FILLER FILLER FILLER FILLER FILLER FILLER
+
 static void says_pages_in_our_words(void)
 {
 	static const char page[] =
 		HTML("400 Bad request", "90", "400 Bad request");
 	static const char late[] =
 		HTML("408 Request Time-out", "110", "408 Request Time-out");
+	static const char ours[] = HTML("500 Internal Server Error", "90",
+					"500 Internal Server Error");
+	static const char brief[] =
+		"HTTP/1.1 408 x\r\nContent-length: 1\r\n"
+		"Content-Type: text/html\r\n\r\n<html><body><h1>"
+		"</body></html>\n";
+	static const char sizes[] =
+		"HTTP/1.1 400 x\r\n" FILLER "\r\n"
+		"Content-Type: text/html\r\n\r\n<html><body><h1>"
+		"</body></html>\n";
+	static const char types[] =
+		"HTTP/1.1 400 x\r\nContent-length: 1\r\n" FILLER "\r\n\r\n"
+		"</body></html>\n";
 	char out[HTTP1_PAGE_MAX + 1] = "", *body;
 
 	CHECK(http1_page(page, sizeof(page) - 1, out));
@@ -406,6 +557,18 @@ static void says_pages_in_our_words(void)
 	memset(out, 0, sizeof(out));
 	CHECK(http1_page(late, sizeof(late) - 1, out));
 	CHECK(strlen(out) == sizeof(late) - 1 && strstr(out, "in time"));
+	memset(out, 0, sizeof(out));
+	CHECK(http1_page(ours, sizeof(ours) - 1, out));
+	CHECK(strstr(out, "membrane: an error in the gate"));
+	/* Too short for our words, too long for theirs, parts of one. */
+	CHECK(!http1_page(brief, sizeof(brief) - 1, out));
+	CHECK(!http1_page(
+		HTML("400 Bad request", "600", "400 Bad request" LONG),
+		sizeof(HTML("400 Bad request", "600", "400 Bad request" LONG)) -
+			1,
+		out));
+	CHECK(!http1_page(sizes, sizeof(sizes) - 1, out));
+	CHECK(!http1_page(types, sizeof(types) - 1, out));
 	/* An answer of a server's, and what is not all of a page. */
 	CHECK(!http1_page(page, sizeof(page) - 2, out));
 	CHECK(!http1_page(page + 1, sizeof(page) - 2, out));

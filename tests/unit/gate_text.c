@@ -183,6 +183,16 @@ static void hellos(void)
 	CHECK(hello("{\"version\":1,\"host\":[1]}", &h) == -EPROTO);
 	CHECK(hello("{\"version\":1,\"host\":[\"10.0.0\"]}", &h) == -EPROTO);
 	CHECK(hello("{\"version\":1,\"host\":[\"10.0.0.5 \"]}", &h) == -EPROTO);
+	for (unsigned more = 0; more < 2; more++) {
+		char text[8192];
+		int n = sprintf(text, "{\"version\":1,\"host\":[\"10.0.1.0\"");
+
+		for (unsigned i = 1; i < NAMES_HOSTS_MAX + more; i++)
+			n += sprintf(text + n, ",\"10.0.1.%u\"", i);
+		sprintf(text + n, "]}");
+		CHECK(hello(text, &h) == (more ? -EPROTO : 0));
+		CHECK(h.n == NAMES_HOSTS_MAX);
+	}
 }
 
 #define WITH(list) "{\"version\":1,\"host\":[],\"credentials\":" list "}"
@@ -208,6 +218,27 @@ static void credentials(void)
 	CHECK(hello(WITH("{\"1\":1}"), &h) == -EPROTO);
 	CHECK(hello(WITH("{\"1\":\"hush\\nx\"}"), &h) == -EPROTO &&
 	      !strstr(err.text, "hush"));
+	CHECK(hello(WITH("{\"1\":\"hush\177x\"}"), &h) == -EPROTO);
+	CHECK(hello(WITH("{\"1\":\"x\"}"), &h) == 0 &&
+	      hello_covers(&creds, STR("MEMBRANE_CREDENTIAL_1")) &&
+	      hello_covers(&creds, STR("MEMBRANE_CREDENTIAL_1x")));
+	for (unsigned more = 0; more < 2; more++) {
+		static char text[HELLO_VALUE_MAX + 100];
+
+		sprintf(text, WITH("{\"1\":\"%0*u\"}"),
+			(int)(HELLO_VALUE_MAX + more), 7u);
+		CHECK(hello(text, &h) == (more ? -EPROTO : 0));
+	}
+	for (unsigned more = 0; more < 2; more++) {
+		char list[2048], text[4096];
+		int n = 0;
+
+		for (unsigned i = 1; i <= HELLO_CREDENTIALS_MAX + more; i++)
+			n += sprintf(list + n, ",\"%u\":\"x\"", i);
+		sprintf(text, WITH("{%s}"), list + 1);
+		CHECK(hello(text, &h) == (more ? -EPROTO : 0));
+		CHECK(creds.n == HELLO_CREDENTIALS_MAX);
+	}
 }
 
 static int rules_of(const char *text)
