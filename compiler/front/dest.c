@@ -63,7 +63,8 @@ static void odd_dot(struct dest_parser *p, struct span part)
 
 static void odd_path(struct dest_parser *p, struct span part)
 {
-	if (p->is_url && part.beg && p->text.s.p[part.beg - 1] == ':') {
+	/* In a URL, its scheme is before. */
+	if (p->is_url && p->text.s.p[part.beg - 1] == ':') {
 		dest_fail(p, DIAG_PORT, part, "no port behind the ':'");
 		dest_help(p, "without the ':' it is the scheme's own");
 	} else if (p->is_url) {

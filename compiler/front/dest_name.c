@@ -268,7 +268,8 @@ static bool join(struct dest_parser *p, struct span part, struct str *out)
 	struct buf b;
 
 	buf_init_in(&b, p->c->a, room, sizeof(room));
-	vec_each(l, &p->labels) {
+	for (uint32_t i = 0; i < p->labels.n; i++) {
+		const struct dest_label *l = &p->labels.v[i];
 		struct str s = l->s;
 
 		if (l->kind == DEST_LABEL_TEXT &&

@@ -2,6 +2,7 @@
 
 #include "compiler/base/ascii.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* --- addresses and networks ---------------------------------------------- */
@@ -233,7 +234,8 @@ bool dest_url_name(struct dest_parser *p, struct span part)
 		return false;
 	case IR_DEST_POISON:
 	case IR_DEST_URL:
-		return false;
+		/* A name is neither. */
+		abort();
 	}
 	url.who = d->kind;
 	d->kind = IR_DEST_URL;
@@ -245,7 +247,8 @@ bool dest_url_port(struct dest_parser *p, struct span part)
 {
 	struct span at = part;
 
-	if (p->port.proto == IR_PROTO_TCP && p->port.lo == p->port.hi) {
+	/* Behind a '/' stands its path: it has no protocol. */
+	if (p->port.lo == p->port.hi) {
 		p->dest.u.url.port = p->port.lo;
 		return true;
 	}

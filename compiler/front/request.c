@@ -11,6 +11,8 @@
 #define YYLTYPE REQUESTS_LTYPE
 #include "grammar/request.lex.h"
 
+#include <stdlib.h>
+
 static struct text sub(const struct request_parser *p, struct span part)
 {
 	const struct text *t = &p->text;
@@ -39,7 +41,7 @@ static const char *example(enum ir_request_kind kind)
 	case IR_REQ_ARG:
 		return "as in 'docker-arg --privileged'";
 	}
-	return "";
+	abort();
 }
 
 static bool fail(struct request_parser *p, struct span part, const char *what,
@@ -113,9 +115,10 @@ static bool one_host(struct request_parser *p, struct span part,
 		return fail(p, part, "a URL without a method",
 			    "as in 'GET https://example.com/'");
 	case IR_DEST_POISON:
-		return false;
+		break;
 	}
-	return false;
+	/* dest_parse() made none of it. */
+	abort();
 }
 
 static bool one_port(struct request_parser *p, struct span part,
@@ -162,7 +165,6 @@ bool request_to(struct request_parser *p, struct span to,
 		const struct span *port, const struct span *name)
 {
 	struct text t = sub(p, to);
-	struct ir_port apart;
 	struct ir_dest d;
 
 	p->out.kind = IR_REQ_CONNECT;
@@ -174,14 +176,13 @@ bool request_to(struct request_parser *p, struct span to,
 		return fail(p, *port, "a second port", NULL);
 	if (port) {
 		t = sub(p, *port);
-		if (!dest_parse_port(p->c, &t, &apart) ||
-		    !one_port(p, *port, &apart))
+		if (!dest_parse_port(p->c, &t, &d.port))
 			return false;
 	} else if (!d.has_port) {
 		return fail(p, to, "a connection without a port", NULL);
-	} else if (!one_port(p, to, &d.port)) {
-		return false;
 	}
+	if (!one_port(p, port ? *port : to, &d.port))
+		return false;
 	if (!name)
 		return true;
 	if (!p->out.has_addr)

@@ -29,6 +29,8 @@ static const struct {
 	{"**.github.com:22", IR_DEST_PATTERN, "**.github.com", 22, 22, 0},
 	{"a.*.b.com", IR_DEST_PATTERN, "a.*.b.com", 0, 0, 0},
 	{"a.*", IR_DEST_PATTERN, "a.*", 0, 0, 0},
+	{"10.0.0.0.*", IR_DEST_PATTERN, "10.0.0.0.*", 0, 0, 0},
+	{"a.0xzz", IR_DEST_HOST, "a.0xzz", 0, 0, 0},
 	{"192.0.2.1", IR_DEST_CIDR, "192.0.2.1/32", 0, 0, 0},
 	{"192.0.2.1:80", IR_DEST_CIDR, "192.0.2.1/32", 80, 80, 0},
 	{"192.0.2.0/24:80", IR_DEST_CIDR, "192.0.2.0/24", 80, 80, 0},
@@ -117,6 +119,21 @@ static const struct {
 	{"a;b", DIAG_DEST, 1, 2},
 	{"\360\237\222\251.a", DIAG_IDN, 0, 4},
 	{"xn--zzzz", DIAG_IDN, 0, 8},
+	/* a ligature beside a letter that stays, and a full stop of Chinese */
+	{"\357\254\201\303\274.a", DIAG_IDN, 0, 5},
+	{"\303\274\343\200\202b", DIAG_IDN, 0, 6},
+	{".", DIAG_LABEL, 0, 1},
+	{"10.0.0.0/255.255.255.255", DIAG_PREFIX, 9, 24},
+	{"2001:db8::/1.2.3.4", DIAG_PREFIX, 11, 18},
+	{"a.b:1-0", DIAG_PORT, 6, 7},
+	{"*.b:1/x", DIAG_PROTO, 6, 7},
+	{"https://[1::2::3]/", DIAG_IPV6, 9, 16},
+	{"https://h/%2x", DIAG_URL_PATH, 10, 11},
+	{"https://h/%5C", DIAG_URL_PATH, 10, 13},
+	{"https://h/%25", DIAG_URL_PATH, 10, 13},
+	{"https://h/%01", DIAG_URL_PATH, 10, 13},
+	{"https://h/%7F", DIAG_URL_PATH, 10, 13},
+	{"https://h/%3b", DIAG_URL_PATH, 10, 13},
 };
 
 static void test_bad(void)
@@ -244,6 +261,62 @@ static void test_requests(void)
 	rig_done(&r);
 }
 
+/* Where the error of a request points, and which. */
+static const struct {
+	const char *text;
+	enum diag_id id;
+	unsigned beg, end;
+} bad_requests[] = {
+	{"write", DIAG_REQUEST, 5, 5},
+	{"resolve a..b", DIAG_LABEL, 10, 11},
+	{"udp *:53", DIAG_REQUEST, 4, 8},
+	{"tcp a.b 0", DIAG_PORT, 8, 9},
+	{"udp 192.0.2.1 0 a.b", DIAG_PORT, 14, 15},
+	{"GET https://a.b#x", DIAG_REQUEST, 15, 17},
+	{"GET https://a..b/", DIAG_LABEL, 14, 15},
+	{"GET https://a.b/ at 1.2.3", DIAG_IPV4, 20, 25},
+	{"GET https://a.b/ at 1.2.3 unresolved", DIAG_IPV4, 20, 25},
+	{"GET https://a.b/ at 192.0.2.1:443-444", DIAG_REQUEST, 20, 37},
+	{"GET https://a.b/ at 192.0.2.1:443/udp", DIAG_REQUEST, 20, 37},
+	{"read ./x", DIAG_REQUEST, 5, 8},
+};
+
+static void test_bad_requests(void)
+{
+	struct rig r;
+	struct ir_request q;
+	struct ir_port port;
+	struct text t;
+
+	for (size_t i = 0; i < ARRAY_LEN(bad_requests); i++) {
+		struct diag_view v = {0};
+
+		rig_init(&r);
+		t = rig_text(&r, str_of(bad_requests[i].text));
+		CHECK_MSG(!request_parse(&r.c, &t, &q), "%s",
+			  bad_requests[i].text);
+		CHECK_MSG(r.diags.errors == 1, "%s", bad_requests[i].text);
+		diags_get(&r.diags, 0, &v);
+		CHECK_MSG(v.id == bad_requests[i].id &&
+				  v.at.beg - t.at.beg == bad_requests[i].beg &&
+				  v.at.end - t.at.beg == bad_requests[i].end,
+			  "%s: %d, %u to %u", bad_requests[i].text, v.id,
+			  v.at.beg - t.at.beg, v.at.end - t.at.beg);
+		rig_done(&r);
+	}
+	rig_init(&r);
+	t = rig_text(&r, STR("read a\0b"));
+	CHECK(!request_parse(&r.c, &t, &q) && r.diags.errors == 1);
+	t = rig_text(&r, STR(" "));
+	CHECK(!dest_parse_port(&r.c, &t, &port) && r.diags.errors == 2);
+	t = rig_text(&r, STR("/a#b"));
+	CHECK(!dest_path_check(&r.c, &t, (struct span){0, 4}) &&
+	      r.diags.errors == 3);
+	t = rig_text(&r, STR("GET https://a.b"));
+	CHECK(request_parse(&r.c, &t, &q) && str_is(q.url.path, "/"));
+	rig_done(&r);
+}
+
 int main(void)
 {
 	test_good();
@@ -251,5 +324,6 @@ int main(void)
 	test_lengths();
 	test_bytes();
 	test_requests();
+	test_bad_requests();
 	return check_status();
 }
