@@ -1,6 +1,8 @@
 /* Comments in artefacts: nothing of a policy or a file name gets out of one. */
 #include "compiler/emit/comment.h"
 
+#include "compiler/emit/places.h"
+
 #include "tests/check.h"
 
 #include <string.h>
@@ -108,6 +110,32 @@ static void many(struct arena *a)
 	CHECK(str_starts(line, STR("\t# and 992 more")));
 }
 
+/* A provenance.json is a file of a plan that somebody else may have written. */
+static void places(struct arena *a)
+{
+	static const char *const odd[] = {
+		"",
+		"null",
+		"[1]",
+		"{\"rules\": [{\"source\": \"x\", \"line\": 1}]}",
+		"{\"rules\": {\"g-1\": {\"source\": \"x\", \"line\": -1}}}",
+		"{\"rules\": {\"g-1\": {\"source\": \"x\", \"line\": 1e300}}}",
+		"{\"rules\": {\"g-1\": {\"source\": 7, \"line\": 1}}}",
+		"{\"rules\": {\"g-1\": 3}}",
+	};
+	struct str source = STR("mine");
+	uint32_t line = 9;
+
+	for (size_t i = 0; i < ARRAY_LEN(odd); i++)
+		places_find(places_read(a, str_of(odd[i])), STR("g-1"), &source,
+			    &line);
+	CHECK(str_is(source, "mine") && line == 9);
+	places_find(places_read(a, STR("{\"rules\": {\"g-2\": {}, \"g-1\": "
+				       "{\"source\": \"p\", \"line\": 4}}}")),
+		    STR("g-1"), &source, &line);
+	CHECK(str_is(source, "p") && line == 4);
+}
+
 int main(void)
 {
 	struct arena *a = arena_new();
@@ -116,6 +144,7 @@ int main(void)
 	hostile(a);
 	lengths(a);
 	many(a);
+	places(a);
 	arena_free(a);
 	return check_status();
 }
