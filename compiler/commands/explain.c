@@ -2,6 +2,7 @@
 #include "compiler/base/limits.h"
 #include "compiler/commands/explain_json.h"
 #include "compiler/commands/explain_view.h"
+#include "compiler/commands/found.h"
 #include "compiler/commands/plan_json.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/trust_ask.h"
@@ -98,10 +99,37 @@ static void assume_trust(struct compilation *c, const struct inputs *in,
 			"('membrane trust'), which nobody did";
 }
 
+static bool asks_files(const struct asked *q)
+{
+	vec_each(r, &q->list)
+		if (r->kind == IR_REQ_READ || r->kind == IR_REQ_WRITE)
+			return true;
+	return false;
+}
+
+/* A policy alone does not say all that is hidden or read-only. */
+static bool look(const struct inputs *in, struct compilation *c,
+		 struct found *out)
+{
+	struct err err;
+
+	if (found_look(c->a, in, &c->plan, out, &err) == 0) {
+		vec_each(note, &out->looked.git.notes)
+			say("%s", view_cleaned(c->a, *note).p);
+		return true;
+	}
+	say("the workspace cannot be looked at (%s): what links and git do to "
+	    "a path is not known",
+	    view_cleaned(c->a, str_of(err.text)).p);
+	return false;
+}
+
 static int explain(const struct options *o, const struct inputs *in,
 		   struct compilation *c, const struct asked *q)
 {
 	const struct decide_files *files = decide_files_new(c->a, &c->policy);
+	struct found found = {0};
+	bool looked = asks_files(q) && look(in, c, &found);
 	bool json = options_get(o, OPTION_JSON) != NULL, denied = false;
 	cJSON *list = json_array();
 	int approved = -1;
@@ -121,7 +149,7 @@ static int explain(const struct options *o, const struct inputs *in,
 		buf_init(&text, one.a);
 		v = (struct view){&text, say_width(STDOUT_FILENO),
 				  say_colour(STDOUT_FILENO)};
-		explain_model_make(&one, files, r, &e);
+		explain_model_make(&one, files, looked ? &found : NULL, r, &e);
 		assume_trust(c, in, &e, &approved);
 		explain_edits_find(one.a, in, &one, &e, &flip);
 		denied |= !e.decision.allow;
@@ -135,6 +163,7 @@ static int explain(const struct options *o, const struct inputs *in,
 		}
 		arena_free(one.a);
 	}
+	found_done(&found);
 	if (json)
 		status = say_result(explain_json(c->a, list));
 	else

@@ -416,6 +416,11 @@ void explain_edits_find(struct arena *a, const struct inputs *in,
 			    .want = !e->decision.allow};
 
 	*out = (struct explain_flip){0};
+	/* No policy lifts what the workspace itself does. */
+	if (e->held.text.n) {
+		explain_notes_find(a, c, e, out);
+		return;
+	}
 	try_all(&t, e->decision.reason, out);
 	if (out->edits.n == 0 && e->decision.reason == REASON_DENIED)
 		try_leaving(&t, out);

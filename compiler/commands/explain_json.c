@@ -90,6 +90,18 @@ static struct str utf8(struct arena *a, struct str s)
 	return s;
 }
 
+static cJSON *held(const struct explain_held *h)
+{
+	cJSON *o = json_object();
+
+	json_put_str(o, "text", h->text);
+	if (h->source.n) {
+		json_put_str(o, "source", h->source);
+		json_put_u64(o, "line", h->line);
+	}
+	return o;
+}
+
 cJSON *explain_json_one(const struct compilation *c,
 			const struct explanation *e,
 			const struct explain_flip *flip)
@@ -114,6 +126,8 @@ cJSON *explain_json_one(const struct compilation *c,
 	json_put_cstr(o, "about", explain_model_about(e));
 	json_put(o, "rule",
 		 e->has_rule ? rule(c, &e->rule) : cJSON_CreateNull());
+	json_put(o, "held",
+		 e->held.text.n ? held(&e->held) : cJSON_CreateNull());
 	json_put(o, "others", others);
 	json_put(o, "artefacts", lines);
 	json_put(o, "edits", edits(flip));

@@ -2,6 +2,7 @@
 
 #include "compiler/algebra/ask.h"
 #include "compiler/algebra/option.h"
+#include "compiler/commands/explain_found.h"
 #include "compiler/ir/http.h"
 #include "compiler/ir/inside.h"
 
@@ -518,7 +519,7 @@ static bool is_but_quic(struct asked *q)
 	       !decide_asked(q->a, q->p, NULL, &quic).allow;
 }
 
-static void find_assumed(struct asked *q)
+static void find_assumed(struct asked *q, const struct found *found)
 {
 	const struct ir_request *r = q->r;
 
@@ -551,10 +552,11 @@ static void find_assumed(struct asked *q)
 		return;
 	case IR_REQ_READ:
 	case IR_REQ_WRITE:
-		assume(q, str_ends(r->path, STR("/"))
-				  ? "the path is a folder"
-				  : "the path is a file, and no link leads "
-				    "there");
+		assume(q, str_ends(r->path, STR("/")) ? "the path is a folder"
+						      : "the path is a file");
+		assume(q, found ? "links and git's configuration are as now"
+				: "no link leads there, and git does not run "
+				  "it");
 		return;
 	case IR_REQ_ARG:
 		return;
@@ -563,18 +565,22 @@ static void find_assumed(struct asked *q)
 }
 
 void explain_model_make(struct compilation *c, const struct decide_files *files,
-			const struct ir_request *r, struct explanation *out)
+			struct found *found, const struct ir_request *r,
+			struct explanation *out)
 {
 	struct asked q = {c->a, c, &c->policy, files, r, out};
+	bool file = r->kind == IR_REQ_READ || r->kind == IR_REQ_WRITE;
 
 	*out = (struct explanation){.request = r};
 	out->decision = decide_asked(c->a, &c->policy, files, r);
 	out->has_rule = explain_model_rule(c->a, &c->policy, r, &out->decision,
 					   &out->rule);
+	if (file && found)
+		explain_found(c->a, found, out);
 	out->rule.allow = out->decision.allow;
 	out->rule.reason = out->decision.reason;
 	find_http(&q);
 	find_others(&q);
 	find_lines(&q, out->decision.reason);
-	find_assumed(&q);
+	find_assumed(&q, found);
 }

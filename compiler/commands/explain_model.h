@@ -35,6 +35,13 @@ struct explain_line {
 	struct str text;
 };
 
+/* What the workspace does to a path beside the policy: explain_found.h. */
+struct explain_held {
+	struct str text;   /* a sentence, cleaned; empty: nothing */
+	struct str source; /* whose line names it; cleaned, or empty */
+	uint32_t line;	   /* 0: not known */
+};
+
 struct explanation {
 	const struct ir_request *request;
 	struct decision decision;
@@ -45,7 +52,11 @@ struct explanation {
 	explain_rules others;
 	VEC(struct explain_line) lines;
 	VEC(const char *) assumed;
+	struct explain_held held;
+	bool committed; /* it is hidden, and git has it */
 };
+
+struct found;
 
 /* "allow", "ignore": the key of a policy, too. */
 const char *explain_kind_name(enum explain_kind k);
@@ -55,10 +66,12 @@ const char *explain_model_about(const struct explanation *e);
 
 /*
  * c was compiled with mark_lines and is ok; files: decide_files_new() of its
- * policy. What is pointed to lives as long as c.
+ * policy. found: the workspace, or NULL where it is not known or not asked
+ * about. What is pointed to lives as long as c.
  */
 void explain_model_make(struct compilation *c, const struct decide_files *files,
-			const struct ir_request *r, struct explanation *out);
+			struct found *found, const struct ir_request *r,
+			struct explanation *out);
 /* The decision alone, and its rule; false when no rule of the policy's
  * decided or came near. */
 bool explain_model_rule(struct arena *a, const struct ir_policy *p,

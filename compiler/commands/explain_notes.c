@@ -19,6 +19,10 @@ static const char *stuck(const struct compilation *c,
 {
 	enum reason reason = e->decision.reason;
 
+	if (e->held.text.n)
+		return "it follows from the workspace as it is now, its links "
+		       "and git's configuration: no edit of a policy is "
+		       "proposed";
 	if ((reason == REASON_DENIED || e->decision.allow) && is_preset(c, e))
 		return "the rule is a preset's, which another file extends "
 		       "that is not edited here";
@@ -54,6 +58,10 @@ void explain_notes_find(struct arena *a, const struct compilation *c,
 
 	if (out->edits.n == 0)
 		note(a, out, stuck(c, e));
+	if (e->committed)
+		note(a, out,
+		     "git has committed it: 'git show HEAD:FILE' gives it "
+		     "inside all the same");
 	if (out->edits.n && denied && is_preset(c, e))
 		note(a, out,
 		     "the denial is the preset's: it goes with all that the "

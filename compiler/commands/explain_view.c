@@ -80,6 +80,18 @@ static void rule(const struct page *p)
 				   p->v->colour);
 }
 
+static void held(const struct page *p)
+{
+	const struct explain_held *h = &p->e->held;
+
+	if (h->text.n == 0)
+		return;
+	end_line(p);
+	if (h->source.n)
+		buf_addf(p->v->out, "%.*s:%u: ", STR_ARG(h->source), h->line);
+	buf_addf(p->v->out, "%.*s\n", STR_ARG(h->text));
+}
+
 /* --- others -------------------------------------------------------------- */
 
 static struct str where(const struct page *p, struct span at)
@@ -174,7 +186,10 @@ static const char *no_line(const struct explanation *e)
 			       : "the resolver itself: no line of names.map";
 	case IR_REQ_READ:
 	case IR_REQ_WRITE:
-		return "no line of mounts.plan matches it";
+		return e->held.text.n && !e->has_rule
+			       ? "no line: it follows from the workspace as it "
+				 "is now"
+			       : "no line of mounts.plan matches it";
 	case IR_REQ_ARG:
 		return "no word of docker.json";
 	}
@@ -283,6 +298,7 @@ void explain_view(const struct view *v, const struct compilation *c,
 
 	verdict(&p);
 	rule(&p);
+	held(&p);
 	others(&p);
 	lines(&p);
 	edits(&p, flip);

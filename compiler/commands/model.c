@@ -41,7 +41,7 @@ void model_make(struct plan_model *m, struct compilation *c,
 	if (!passes_enforceable(&ctx, &c->policy))
 		m->refused.last = NULL;
 	risks_find(c->a, &c->policy, &m->risks);
-	plan_git_find(c->a, in->workspace, m->plan, &m->git, &m->risks);
+	plan_git_find(c->a, in, m->plan, &m->git, &m->risks);
 	if (c->unsearched)
 		risks_unsearched(c->a, &m->risks);
 	if (last)

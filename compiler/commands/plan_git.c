@@ -1,19 +1,13 @@
 #include "compiler/commands/plan_git.h"
 
-#include "runtime/launch/committed.h"
-#include "runtime/launch/gitfound.h"
-#include "runtime/launch/wspath.h"
-
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
+#include "compiler/commands/found.h"
 
 #define LOOSE_MAX 5u /* commands that are risks of their own */
 
 struct finder {
 	struct arena *a;
-	struct gitfound git;
-	struct committed committed;
+	struct found found;
+	const struct gitfound *git; /* in found */
 	risk_list *risks;
 };
 
@@ -33,7 +27,7 @@ static void add_loose(struct finder *f)
 {
 	uint32_t n = 0, more = 0;
 
-	vec_each(p, &f->git.loose) {
+	vec_each(p, &f->git->loose) {
 		struct str value =
 			view_fit(f->a, view_cleaned(f->a, p->value), 60);
 
@@ -67,19 +61,21 @@ static void add_loose(struct finder *f)
 
 static void add_committed(struct finder *f)
 {
-	if (f->committed.paths.n)
+	const struct committed *c = found_committed(&f->found);
+
+	if (c->paths.n)
 		add_risk(f, "committed",
 			 arena_fmt(f->a,
 				   "git has committed what is hidden, and the "
 				   "agent can read it from there: %s",
-				   committed_text(f->a, &f->committed).p));
-	vec_each(note, &f->committed.unknown)
+				   committed_text(f->a, c).p));
+	vec_each(note, &c->unknown)
 		add_risk(f, "git-unread", view_cleaned(f->a, *note));
 }
 
 static void add_paths(struct finder *f, plan_git *out)
 {
-	vec_each(p, &f->git.paths) {
+	vec_each(p, &f->git->paths) {
 		if (p->is_own)
 			continue;
 		*vec_push(f->a, out) = (struct plan_git_path){
@@ -87,41 +83,18 @@ static void add_paths(struct finder *f, plan_git *out)
 			.is_dir = p->is_dir,
 			.key = view_cleaned(f->a, p->at.key),
 			.file = view_cleaned(f->a, p->at.file),
-			.line = gitfound_line(f->a, &p->at),
+			.line = found_line(&f->found, p),
 		};
 	}
 }
 
-/* As `run` does it: scan, then look. */
-static int look(struct finder *f, const char *workspace,
-		const struct plan *plan, struct err *err)
-{
-	const struct plan_file *mounts = plan_file(plan, "mounts.plan");
-	auto_fd int root = open(workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct str path = str_of(workspace);
-	struct mountsplan m;
-	struct scan found = {0};
-	int rc;
-
-	if (root < 0 || !mounts)
-		return err_errno(err, workspace);
-	rc = mountsplan_read(f->a, mounts->data, &m, err);
-	if (rc == 0)
-		rc = scan_workspace(f->a, root, path, &m, &found, err);
-	if (rc < 0)
-		return rc;
-	gitfound_look(f->a, path, &found, &f->git);
-	committed_find(f->a, path, &found, &f->git.repos, &f->committed);
-	return 0;
-}
-
-void plan_git_find(struct arena *a, const char *workspace,
+void plan_git_find(struct arena *a, const struct inputs *in,
 		   const struct plan *plan, plan_git *out, risk_list *risks)
 {
 	struct finder f = {.a = a, .risks = risks};
 	struct err err;
 
-	if (look(&f, workspace, plan, &err) < 0) {
+	if (found_look(a, in, plan, &f.found, &err) < 0) {
 		add_risk(&f, "git-unread",
 			 arena_fmt(a,
 				   "the workspace cannot be looked at (%s): "
@@ -129,11 +102,13 @@ void plan_git_find(struct arena *a, const char *workspace,
 				   view_cleaned(a, str_of(err.text)).p));
 		return;
 	}
+	f.git = &f.found.looked.git;
 	add_paths(&f, out);
 	add_committed(&f);
 	add_loose(&f);
-	vec_each(note, &f.git.notes)
+	vec_each(note, &f.git->notes)
 		add_risk(&f, "git-unread", view_cleaned(a, *note));
+	found_done(&f.found);
 }
 
 void plan_git_view(const struct view *v, const plan_git *g)

@@ -7,6 +7,7 @@
 #define COMPILER_COMMANDS_PLAN_GIT_H
 
 #include "compiler/base/json.h"
+#include "compiler/commands/inputs.h"
 #include "compiler/commands/risks.h"
 #include "compiler/commands/view.h"
 #include "compiler/plan/plan.h"
@@ -22,7 +23,7 @@ struct plan_git_path {
 typedef VEC(struct plan_git_path) plan_git;
 
 /* Look; what is left open goes to risks. */
-void plan_git_find(struct arena *a, const char *workspace,
+void plan_git_find(struct arena *a, const struct inputs *in,
 		   const struct plan *plan, plan_git *out, risk_list *risks);
 /* A section, where there is any. */
 void plan_git_view(const struct view *v, const plan_git *g);

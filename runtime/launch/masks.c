@@ -4,8 +4,8 @@
 #include "compiler/base/fileio.h"
 #include "compiler/base/limits.h"
 #include "runtime/launch/committed.h"
-#include "runtime/launch/gitfound.h"
 #include "runtime/launch/holds.h"
+#include "runtime/launch/looked.h"
 #include "runtime/launch/place.h"
 #include "runtime/launch/wspath.h"
 
@@ -283,31 +283,6 @@ static int add_words(struct arena *a, struct masks *out, const char *state,
 /* --- notes -----------------------------------------------------------------
  */
 
-static const char *note_text(enum scan_note_kind kind)
-{
-	switch (kind) {
-	case SCAN_NOTE_UNREADABLE:
-		return "cannot be read, so it is hidden whole";
-	case SCAN_NOTE_TOO_DEEP:
-		return "too deep to be looked into, so it is hidden whole";
-	case SCAN_NOTE_LINK_ABOVE:
-		return "matches, but is a link to a folder that it is in; "
-		       "left as it is";
-	case SCAN_NOTE_LINK_FREE:
-		return "is or passes a symbolic link; what it leads to is "
-		       "read-only, but the link itself can be replaced";
-	case SCAN_NOTE_HOLD_OUT:
-		return "a symbolic link leads out of the workspace, so it "
-		       "cannot be kept as it is";
-	case SCAN_NOTE_HOLD_DENIED:
-		return "not there and cannot be made, so its folder is kept "
-		       "read-only";
-	case SCAN_NOTE_STATE:
-		return "membrane's own folder, so it is hidden whole";
-	}
-	return "?";
-}
-
 static void add_notes(struct arena *a, const struct scan *found,
 		      struct masks *out)
 {
@@ -316,10 +291,10 @@ static void add_notes(struct arena *a, const struct scan *found,
 
 		*vec_push(a, &out->notes) =
 			n->error ? arena_fmt(a, "%s: %s (%s)", path,
-					     note_text(n->kind),
+					     scan_note_text(n->kind),
 					     strerror(n->error))
 				 : arena_fmt(a, "%s: %s", path,
-					     note_text(n->kind));
+					     scan_note_text(n->kind));
 	}
 }
 
@@ -522,56 +497,37 @@ void masks_close(struct masks *m)
 	m->empty_dir = m->empty_file = -1;
 }
 
-/* The folder that records what the agent did is none of the agent's. */
-static void hide_state(struct arena *a, struct str state, struct str root,
-		       struct scan *found)
-{
-	struct str path;
-
-	if (!wspath_below(state, root))
-		return;
-	path = str_slice(state, root.n + 1, state.n);
-	*vec_push(a, &found->masks) =
-		(struct mask){.path = path, .kind = MASK_IGNORE_DIR};
-	*vec_push(a, &found->notes) =
-		(struct scan_note){SCAN_NOTE_STATE, path, 0};
-}
-
 /* Under the lock: look, hold, arrange, claim. */
 static int prepare(struct arena *a, const struct masks_opts *o,
 		   const char *state, struct holds *h, struct masks *out,
 		   struct err *err)
 {
-	struct mountsplan plan;
-	struct gitfound git;
-	struct scan found = {.readonly = o->readonly};
-	int rc = mountsplan_read(a, o->plan, &plan, err);
+	struct looked_at at = {.state = str_of(state),
+			       .root_path = h->root_path,
+			       .root = h->root,
+			       .mounts = o->plan,
+			       .readonly = o->readonly};
+	struct looked l;
+	int rc = looked_make(a, &at, &l, err);
 
 	if (rc == 0)
-		rc = scan_workspace(a, h->root, h->root_path, &plan, &found,
-				    err);
+		rc = holds_claim_folders(h, err);
+	if (rc == 0 && !o->readonly) /* else nobody can make it */
+		rc = holds_make(h, &l.plan, &l.found, err);
 	if (rc < 0)
 		return rc;
-	gitfound_look(a, h->root_path, &found, &git);
-	gitfound_hold(a, &git, &plan);
-	hide_state(a, str_of(state), h->root_path, &found);
-	rc = holds_claim_folders(h, err);
-	if (rc == 0 && !found.readonly) /* else nobody can make it */
-		rc = holds_make(h, &plan, &found, err);
-	if (rc < 0)
-		return rc;
-	out->entries = found.entries;
-	arrange(a, &found, out);
-	out->target = plan.target;
+	out->entries = l.found.entries;
+	arrange(a, &l.found, out);
+	out->target = l.plan.target;
 	rc = hold_sources(a, h, out, err);
 	if (rc == 0)
-		rc = add_words(a, out, o->state, h->root_path, plan.target,
+		rc = add_words(a, out, o->state, h->root_path, l.plan.target,
 			       err);
 	if (rc == 0)
 		rc = holds_claim(h, out->list.v, out->list.n, err);
 	if (rc == 0) {
-		add_notes(a, &found, out);
-		add_git_notes(a, h->root_path, &found, &git, out);
+		add_notes(a, &l.found, out);
+		add_git_notes(a, h->root_path, &l.found, &l.git, out);
 	}
 	return rc;
 }

@@ -46,6 +46,9 @@ struct scan_note {
 	int error; /* errno, or 0 */
 };
 
+/* A clause about the path: "cannot be read, so it is hidden whole". */
+const char *scan_note_text(enum scan_note_kind kind);
+
 typedef VEC(struct str) scan_paths;
 
 struct scan {

@@ -648,8 +648,8 @@ static void check_one(struct world *w, const char *text)
 		return;
 	}
 	check_text(w, &r);
-	explain_model_make(&w->c, decide_files_new(w->c.a, &w->c.policy), &r,
-			   &e);
+	explain_model_make(&w->c, decide_files_new(w->c.a, &w->c.policy), NULL,
+			   &r, &e);
 	CHECK(e.decision.allow == ask(&w->c, &r).allow);
 	CHECK(e.decision.allow == (e.decision.reason == REASON_GRANTED));
 	explain_edits_find(w->a, &w->in, &w->c, &e, &flip);
