@@ -37,6 +37,7 @@ enum access_kind {
 	ACCESS_WRITE,
 	ACCESS_ARG,
 	ACCESS_SETTING,
+	ACCESS_CALL, /* a system call, of profiles of their own: calls.h */
 };
 
 /* Requests of HTTP under one path. */

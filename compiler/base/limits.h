@@ -28,7 +28,10 @@
 #define LIMIT_FILE_STATES 131072u
 #endif
 #define LIMIT_FILE_STEPS (1u << 27) /* places in patterns, for those */
-#define LIMIT_WITNESSES	 (1u << 23) /* rules looked at to try what is shown */
+/* of seccomp profiles: entries about one call, and sets of arguments */
+#define LIMIT_CALLS_RULES 64u
+#define LIMIT_CALLS_STEPS (1u << 22)
+#define LIMIT_WITNESSES	  (1u << 23) /* rules looked at to try what is shown */
 /* mounts made from one scan: some 0.2 ms each, argv is 6 MiB */
 #define LIMIT_MASKS	  24576u
 #define LIMIT_PATH_BYTES  4096u	      /* PATH_MAX */

@@ -9,10 +9,11 @@ static const char *const ways[] = {
 	[ACCESS_KEPT] = "unchanged",
 };
 static const char *const kinds[] = {
-	[ACCESS_CONNECT] = "connect", [ACCESS_QUIC] = "quic",
-	[ACCESS_HTTP] = "http",	      [ACCESS_RESOLVE] = "resolve",
-	[ACCESS_READ] = "read",	      [ACCESS_WRITE] = "write",
-	[ACCESS_ARG] = "docker-arg",  [ACCESS_SETTING] = "setting",
+	[ACCESS_CONNECT] = "connect",  [ACCESS_QUIC] = "quic",
+	[ACCESS_HTTP] = "http",	       [ACCESS_RESOLVE] = "resolve",
+	[ACCESS_READ] = "read",	       [ACCESS_WRITE] = "write",
+	[ACCESS_ARG] = "docker-arg",   [ACCESS_SETTING] = "setting",
+	[ACCESS_CALL] = "system-call",
 };
 static const struct {
 	const char *name, *about;
@@ -77,13 +78,37 @@ void changes_make(struct arena *a, const struct compilation *old,
 	find_places(out);
 }
 
+/* Those that were found behind the first n. */
+static void count_more(struct changes *x, uint32_t n)
+{
+	for (; n < x->found.changes.n; n++)
+		x->n[x->found.changes.v[n].way]++;
+}
+
 void changes_make_promises(struct changes *x)
 {
 	uint32_t n = x->found.changes.n;
 
 	promises_compare(x->a, &x->old->policy, &x->now->policy, &x->found);
-	for (; n < x->found.changes.n; n++)
-		x->n[x->found.changes.v[n].way]++;
+	count_more(x, n);
+}
+
+int changes_make_calls(struct changes *x, const struct calls *old,
+		       const struct calls *now, struct err *err)
+{
+	uint32_t n = x->found.changes.n;
+	int rc = 0;
+
+	if (old && now)
+		rc = calls_compare(x->a, old, now, &x->found, err);
+	else
+		*vec_push(x->a, &x->found.changes) = (struct access_change){
+			.way = ACCESS_OTHER,
+			.kind = ACCESS_CALL,
+			.text = old ? STR("calls: seccomp.json -> none")
+				    : STR("calls: none -> seccomp.json")};
+	count_more(x, n);
+	return rc;
 }
 
 enum changes_verdict changes_verdict(const struct changes *x)

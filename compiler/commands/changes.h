@@ -6,7 +6,7 @@
 #ifndef COMPILER_COMMANDS_CHANGES_H
 #define COMPILER_COMMANDS_CHANGES_H
 
-#include "compiler/algebra/compare.h"
+#include "compiler/algebra/calls.h"
 #include "compiler/commands/view.h"
 #include "compiler/driver.h"
 #include "compiler/lint/third_party.h"
@@ -35,6 +35,10 @@ void changes_make(struct arena *a, const struct compilation *old,
 		  struct changes *out);
 /* And what the two say of themselves, which a plan does not: promises.h. */
 void changes_make_promises(struct changes *x);
+/* And the system calls of two profiles, one of which may be NULL: there is
+ * none there. Fails as calls_compare() does. */
+must_check int changes_make_calls(struct changes *x, const struct calls *old,
+				  const struct calls *now, struct err *err);
 enum changes_verdict changes_verdict(const struct changes *x);
 /* "the same", "same access, other text", "narrowed", "widened" */
 const char *changes_verdict_about(enum changes_verdict v);

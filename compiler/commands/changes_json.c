@@ -80,6 +80,7 @@ static bool has_set(const struct access_change *c)
 	case ACCESS_WRITE:
 	case ACCESS_ARG:
 	case ACCESS_SETTING:
+	case ACCESS_CALL:
 		return false;
 	}
 	abort();

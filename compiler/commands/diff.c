@@ -1,7 +1,9 @@
 #include "compiler/commands/diff.h"
 
+#include "compiler/commands/diff_calls.h"
 #include "compiler/commands/plan_json.h"
 #include "compiler/commands/say.h"
+#include "compiler/emit/seccomp.h"
 #include "compiler/ir/text.h"
 
 static bool same_requests(struct arena *a, const ir_requests *x,
@@ -57,10 +59,11 @@ struct str diff_remark(struct arena *a, const struct side *s)
 			"%s is not what its own policy.json compiles to "
 			"(%s%s): "
 			"edited by hand, or written by another version of "
-			"membrane. What is compared here is policy.json, and "
+			"membrane. What is compared here is policy.json%s, and "
 			"not what would run",
 			name, view_cleaned(a, s->forged_first).p,
-			s->forged > 1 ? ", …" : "");
+			s->forged > 1 ? ", …" : "",
+			s->calls_forged ? " and " SECCOMP_FILE : "");
 	if (s->is_personal)
 		return arena_fmt(a,
 				 "%s was compiled with somebody's own "
@@ -161,6 +164,9 @@ int command_diff(struct arena *a, const struct options *o)
 		changes_make(a, &sides[0].c, &sides[1].c, true, &d.access);
 		if (sides[0].kind != SIDE_PLAN && sides[1].kind != SIDE_PLAN)
 			changes_make_promises(&d.access);
+		status = diff_calls(&d);
+	}
+	if (status == STATUS_OK) {
 		d.unchanged = options_get(o, OPTION_UNCHANGED) != NULL;
 		d.is_forged = sides[1].forged > 0;
 		status = show(o, &d);

@@ -7,6 +7,7 @@
 #include "compiler/commands/inputs.h"
 #include "compiler/commands/say.h"
 #include "compiler/commands/view.h"
+#include "compiler/emit/seccomp.h"
 #include "compiler/plan/manifest.h"
 
 #include <errno.h>
@@ -195,6 +196,9 @@ static int load_plan(struct finder *f, const struct plan *p, const char *prefix,
 	s->forged = d.n;
 	if (d.n)
 		s->forged_first = d.deltas[0].name;
+	for (uint32_t i = 0; i < d.n; i++)
+		s->calls_forged |= str_is(d.deltas[i].name, SECCOMP_FILE);
+	s->seccomp = plan_file(p, SECCOMP_FILE);
 	return compiled(f, s, rc, &err);
 }
 

@@ -32,7 +32,9 @@ struct side {
 	 * and the first of them */
 	uint32_t forged;
 	struct str forged_first;
-	bool is_revision; /* REV, without a path */
+	bool calls_forged;		 /* seccomp.json is among them */
+	const struct plan_file *seccomp; /* of the plan as it stands, or NULL */
+	bool is_revision;		 /* REV, without a path */
 	/* "HEAD:", what the names of its sources begin with; or empty. */
 	struct str revision;
 	bool is_personal; /* a plan that was compiled with a global file */

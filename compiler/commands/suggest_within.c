@@ -18,6 +18,7 @@ static bool is_network(enum access_kind kind)
 	case ACCESS_WRITE:
 	case ACCESS_ARG:
 	case ACCESS_SETTING:
+	case ACCESS_CALL:
 		break;
 	}
 	return false;

@@ -110,7 +110,7 @@ static void put_seccomp(struct argv *w)
 
 	if (seccomp_wanted(w->in->policy))
 		argv_put(w, "--security-opt=seccomp="
-			    "{state}/sessions/{session}/plan/seccomp.json");
+			    "{state}/sessions/{session}/plan/" SECCOMP_FILE);
 	else if (s->set && !str_is(s->v, "default") && !str_is(s->v, "docker"))
 		argv_value(w, "security-opt",
 			   arena_fmt(w->in->a, "seccomp=%.*s", STR_ARG(s->v)));

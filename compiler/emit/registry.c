@@ -24,7 +24,7 @@ static const struct emitter emitters[] = {
 	{"profiles", "profiles.map", gate_maps_profiles, gate_cfg_wanted,
 	 false},
 	{"provenance", "provenance.json", provenance_emit, NULL, true},
-	{"seccomp", "seccomp.json", seccomp_emit, seccomp_wanted, true},
+	{"seccomp", SECCOMP_FILE, seccomp_emit, seccomp_wanted, true},
 	{"trace", "trace.json", trace_json_emit, trace_json_wanted, false},
 	{"tracee", "tracee.yaml", tracee_emit, tracee_wanted, false},
 };

@@ -288,6 +288,7 @@ static int kind_of(enum access_kind k)
 	case ACCESS_WRITE:
 	case ACCESS_ARG:
 	case ACCESS_SETTING:
+	case ACCESS_CALL:
 		break;
 	}
 	return KINDS;
