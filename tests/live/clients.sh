@@ -46,7 +46,8 @@ fetched npm "$owner" '
 	npm install --no-audit --no-fund --loglevel=error \
 		--fetch-retries=1 --fetch-timeout=30000
 	# Half of it: what its installation has copied elsewhere.
-	rm -rf node_modules/@anthropic-ai/claude-code-linux-*' &
+	rm -rf node_modules/@anthropic-ai/claude-code-linux-* \
+		node_modules/opencode-linux-*' &
 npm=$! status=0
 # shellcheck disable=SC2016
 fetched usr 0:0 '

@@ -194,10 +194,12 @@ def models(field):
     """What a model answers, as both interfaces put it; also as a stream."""
     def site(web, path, body):
         if web.command != "POST" or path.split("?")[0] not in (
-                "/v1/messages", "/v1/chat/completions"):
+                "/v1/messages", "/v1/chat/completions", "/v1/responses"):
             return web.reply(b'{"type":"error"}', "application/json", 404)
         asked = json.loads(body or b"{}")
         web.note("model", streamed=bool(asked.get("stream")))
+        if path.split("?")[0] == "/v1/responses":
+            return web.reply(responses(asked), "text/event-stream")
         if field == "content":
             answer = {"id": "msg_1", "type": "message", "role": "assistant",
                       "model": asked.get("model", "m"), "content": [
@@ -232,6 +234,43 @@ def stream(web, answer):
         {"type": "message_stop"}]
     web.reply("".join("event: %s\ndata: %s\n\n" % (e["type"], json.dumps(e))
                       for e in events).encode(), "text/event-stream")
+
+
+def responses(asked):
+    """The interface that codex speaks. Where the prompt is `run COMMAND`, the
+    model first has that command run, and then answers with what it said."""
+    def texts(item):
+        content = item.get("content") or []
+        return [content] if isinstance(content, str) else [
+            c.get("text", "") for c in content]
+    items = asked.get("input") or []
+    said = [i["output"] for i in items
+            if i.get("type") == "function_call_output"]
+    wanted = [t[4:] for i in items if i.get("role") == "user"
+              for t in texts(i) if t.startswith("run ")]
+    tools = [t.get("name") for t in asked.get("tools") or []]
+    if wanted and not said and "exec_command" in tools:
+        item = {"type": "function_call", "name": "exec_command",
+                "call_id": "call_1",
+                "arguments": json.dumps({"cmd": wanted[-1]})}
+    elif wanted and not said:
+        item = message("no tool of %s" % tools)
+    else:
+        item = message(said[-1] if said else "hello from the model")
+    usage = {"input_tokens": 1, "output_tokens": 4, "total_tokens": 5}
+    events = [
+        {"type": "response.created", "response": {"id": "r_1"}},
+        {"type": "response.output_item.done", "output_index": 0,
+         "item": item},
+        {"type": "response.completed",
+         "response": {"id": "r_1", "usage": usage}}]
+    return "".join("event: %s\ndata: %s\n\n" % (e["type"], json.dumps(e))
+                   for e in events).encode()
+
+
+def message(text):
+    return {"type": "message", "role": "assistant", "id": "m_1",
+            "content": [{"type": "output_text", "text": text}]}
 
 
 def all_sites(state):

@@ -14,21 +14,40 @@ credentials:
 """
 CLAUDE = "claude -p 'say hello'"
 PI = "pi --provider anthropic -p 'say hello'"
+OPENCODE = "opencode run -m anthropic/claude-sonnet-4-5 --title t 'say hello'"
+CODEX_POLICY = """allow:
+  - {dest: api.openai.com:443, http: [{methods: [POST], paths: [/v1/responses]}]}
+credentials:
+  - {host: api.openai.com, header: authorization, from_env: LIVE_KEY, format: 'Bearer {}'}
+"""
+# A model whose tools the fake one knows how to ask for.
+CODEX = "env CODEX_API_KEY=none codex exec -m gpt-5-codex --skip-git-repo-check"
+# The calls that are answered as the filter does, each on a line behind "refused".
+TRACED = r"""strace -f -qq -Z -o /tmp/trace %s
+status=$?
+sed -nE -e 's/^[0-9]+ +(<\.\.\. )?([a-z0-9_]+).* = -1 (EPERM|ENOSYS|EPROTONOSUPPORT) .*/refused \2 \3/p' \
+    -e 's/.*(SIGSYS).*/refused \1/p' /tmp/trace | sort -u >&2
+exit $status"""
 
 
-def agent(policy, command):
-    """A session with npm's programs in front of the path."""
-    if not (ROOT / "build/clients/npm.stamp").exists():
-        raise Skip("not fetched from npm: tests/live/clients.sh")
-    return shell(policy + "args: [--mount, 'type=bind,source=%s/build/clients/"
-                 "npm,target=/npm,readonly', -e, ANTHROPIC_API_KEY=none]\n" %
-                 ROOT, "PATH=/npm/node_modules/.bin:$PATH; timeout 60 " +
-                 command, env={"LIVE_KEY": KEY})
+def agent(policy, command, usr=False):
+    """A session with npm's programs in front of the path; usr: one that has
+    strace, too."""
+    folders = ["npm", "usr"] if usr else ["npm"]
+    for name in folders:
+        if not (ROOT / ("build/clients/%s.stamp" % name)).exists():
+            raise Skip("not fetched: tests/live/clients.sh")
+    mounts = ", ".join("--mount, 'type=bind,source=%s/build/clients/%s,"
+                       "target=/%s,readonly'" % (ROOT, name, name)
+                       for name in folders)
+    return shell(policy + "args: [%s, -e, ANTHROPIC_API_KEY=none]\n" % mounts,
+                 "PATH=/npm/node_modules/.bin:$PATH; timeout 60 " + command,
+                 env={"LIVE_KEY": KEY})
 
 
 def prints_the_answer(command, user_agent):
     s = agent(POLICY % "POST", command)
-    check(s.status == 0 and s.stdout == "hello from the model\n",
+    check(s.status == 0 and s.stdout.strip() == "hello from the model",
           "the client prints the answer", (s.status, s.stdout, s.stderr))
     asked = s.arrived("model")
     check([m["streamed"] for m in asked] == [True], "one, as a stream", asked)
@@ -57,6 +76,57 @@ def claude():
 @test
 def pi():
     prints_the_answer(PI, "Anthropic/JS")
+
+
+@test
+def opencode():
+    prints_the_answer(OPENCODE, "opencode/")
+
+
+@test
+def codex():
+    s = agent(CODEX_POLICY, CODEX + " 'say hello'")
+    check(s.status == 0 and s.stdout.strip() == "hello from the model",
+          "the client prints the answer", (s.status, s.stdout, s.stderr))
+    check({path for _, path in reached(s)} == {"/v1/responses"},
+          "nothing else arrived", reached(s))
+    for event in s.arrived("http"):
+        check(header(event, "authorization") == ["Bearer " + KEY],
+              "with the gate's key", event["headers"])
+    check(KEY not in s.stdout + s.stderr + json.dumps(s.decided),
+          "the key stands in no record", s.decided)
+
+
+@test
+def codex_has_a_sandbox_of_its_own():
+    """bubblewrap, which takes a user namespace: a word of the policy."""
+    ran = CODEX + " 'run id -u; touch /workspace/made || echo held'"
+    own = "hardening: {user_namespaces: true}\n"
+    s = agent(CODEX_POLICY, ran)
+    check("No permissions to create" in s.stdout and "held" not in s.stdout,
+          "without, it says what it lacks, and runs nothing",
+          (s.status, s.stdout, s.stderr))
+    s = agent(own + CODEX_POLICY, ran)
+    check(s.status == 0 and "61000" in s.stdout and "held" in s.stdout,
+          "with, its sandbox stands and holds",
+          (s.status, s.stdout, s.stderr))
+
+
+@test
+def agents_need_nothing_that_the_filter_refuses():
+    """By strace: what is answered like that has another way, which they take.
+    What codex's clone() asks for is a user namespace."""
+    usual = {"clone3 ENOSYS", "io_uring_setup ENOSYS"}
+    for policy, command, more in (
+            (POLICY % "POST", OPENCODE, set()),
+            (CODEX_POLICY, CODEX + " 'say hello'", {"clone EPERM"})):
+        s = agent(policy, TRACED % command, usr=True)
+        said = {line[8:] for line in s.stderr.splitlines()
+                if line.startswith("refused ")}
+        check(s.status == 0 and "hello from the model" in s.stdout,
+              "it works under strace", (s.status, s.stdout, s.stderr))
+        check("clone3 ENOSYS" in said and said <= usual | more,
+              "refused: " + command, said)
 
 
 @test
