@@ -77,8 +77,10 @@ test_maybe_unused static void test_policy_show(const struct test_policy *t)
 
 test_maybe_unused static struct emit_in test_policy_in(struct test_policy *t)
 {
-	return (struct emit_in){&t->policy, &t->sources, &t->diags, t->a,
-				NULL,	    NULL,	 false};
+	return (struct emit_in){.policy = &t->policy,
+				.sources = &t->sources,
+				.diags = &t->diags,
+				.a = t->a};
 }
 
 #endif
