@@ -7,6 +7,7 @@
 #   make test       unit tests and golden cases only (no root, no Docker)
 #   make check-all  and what takes half an hour: a fault at every third step of
 #                   a session, 200 sessions in a row and 50 at once
+#   make coverage   what of the code its tests run, folder by folder
 #   make guest      the tracer on Debian's own kernels, emulated; ARCH=arm64
 #   make stock      whole sessions on stock Debian hosts, emulated
 #   make install    PREFIX=/usr/local DESTDIR=
@@ -60,6 +61,16 @@ HARDEN := -fPIE -fno-omit-frame-pointer -fno-sanitize-recover=all \
 	-fsanitize=fuzzer-no-link,address,undefined -DARENA_MALLOC \
 	-DLIMIT_FILE_STATES=4096u
 LDHARDEN := -pie -fsanitize=address,undefined
+else ifeq ($(COVERAGE),1)
+# Counted in the source, before anything is optimised: tests/coverage.
+OPT := -O1
+WARN := -w
+COUNTED := -fprofile-instr-generate=$(CURDIR)/$(B)/counts/%8m.profraw
+HARDEN := -fPIE $(COUNTED) -fcoverage-mapping -DCOVERAGE
+COUNTING := $(B)/obj/tests/coverage.o
+LDHARDEN := -pie $(COUNTED) -Wl,--wrap=_exit,--wrap=execve,--wrap=execvp \
+	$(COUNTING)
+WATCH_LINK := $(LDHARDEN)
 else
 HARDEN += -D_FORTIFY_SOURCE=3
 endif
@@ -131,6 +142,8 @@ FUZZ_HOST := $(filter-out $(FUZZ_GATE),\
 all: $(BIN)/membrane $(BIN)/membrane-gate $(BIN)/membrane-watch \
 	$(BIN)/membrane-reader.so
 units: $(UNIT_HOST) $(UNIT_GATE) $(UNIT_WATCH)
+$(BIN)/membrane $(BIN)/membrane-gate $(BIN)/membrane-watch $(UNIT_HOST) \
+	$(UNIT_GATE) $(UNIT_WATCH): | $(COUNTING)
 
 version:
 	@echo $(VERSION)
@@ -245,9 +258,14 @@ $(GEN)/grammar/native-events.inc: grammar/native-events.awk \
 -include $(patsubst %.o,%.d,$(HOST_OBJ) $(GATE_OBJ) $(WATCH_OBJ) \
 	$(call obj,$(UNIT_SRC) $(READER_SRC)))
 
-.PHONY: asan fmt compile_commands.json clean
+.PHONY: asan coverage fmt compile_commands.json clean
 asan:
 	$(MAKE) B=build/asan SAN=1 all units
+
+# What the tests reach, against tests/coverage.floors: tests/coverage.
+coverage:
+	$(MAKE) B=build/coverage COVERAGE=1 CC=clang all units
+	tests/coverage
 
 fmt:
 	clang-format -i $$(git ls-files '*.c' '*.h')

@@ -117,6 +117,10 @@ step asan-units "unit tests and oracles, with sanitizers" \
 	tests/units build/asan
 step asan-cases "golden cases, with sanitizers" \
 	env MEMBRANE=build/asan/bin/membrane tests/run
+step counted "building with counters (log: build/log/build-coverage)" \
+	build coverage B=build/coverage COVERAGE=1 CC=clang all units
+step coverage "what of each folder the tests run, against its floor" \
+	tests/coverage
 step clients "clients of live tests, since the images" finish clients
 # They wait more than they work, each in network namespaces of its own.
 live=(tests/live/gate.py tests/live/*_live.py)

@@ -16,8 +16,8 @@
 #define WORKERS_COUNTS 8
 #define WORKERS_MAX    8
 
-/* Sanitizers take their time. */
-#ifdef ARENA_MALLOC
+/* Sanitizers take their time; what counts branches needs each but once. */
+#if defined(ARENA_MALLOC) || defined(COVERAGE)
 #define WORKERS_SCALED(n) ((n) / 50)
 #else
 #define WORKERS_SCALED(n) (n)
