@@ -342,6 +342,7 @@ check-all: check
 
 test: all units
 	tests/layers
+	tests/references
 	tests/warnings
 	tests/units $(B)
 	tests/run

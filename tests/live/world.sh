@@ -268,7 +268,12 @@ up() {
 	trap - EXIT
 }
 
-alive() { [[ -e $run/$1.pid ]] && kill -0 "$(<"$run/$1.pid")" 2>/dev/null; }
+# Who ends takes its file away, at any moment: $(<FILE) would end this script.
+pid_of() { cat "$run/$1.pid" 2>/dev/null; }
+alive() {
+	local pid
+	pid=$(pid_of "$1") && kill -0 "$pid" 2>/dev/null
+}
 stands() { alive inet && alive host && alive dockerd && sealed info >/dev/null; }
 
 gone() { ! alive "$1"; }
@@ -295,7 +300,7 @@ none_remain() {
 
 # What of it is in the machine's own namespaces.
 leave_machine() {
-	! alive host || kill "$(<"$run/host.pid")"
+	! alive host || kill "$(pid_of host)" || true
 	umount -l "$run/tree" 2>/dev/null || true
 }
 
@@ -303,7 +308,7 @@ down() {
 	if [[ $machine ]]; then
 		leave_machine
 	else
-		! alive dockerd || kill "$(<"$run/dockerd.pid")"
+		! alive dockerd || kill "$(pid_of dockerd)" || true
 		within 15 gone dockerd || true
 	fi
 	within 10 none_remain || say "some processes of the world remain"
