@@ -18,7 +18,7 @@ MAKEFLAGS += --no-builtin-rules
 
 PREFIX ?= /usr/local
 # The only place that says it; whatever else names a version is held against it
-# by tests/version.
+# by tests/check/version.
 VERSION := 0.1.0
 
 # Another machine's programs: make ARCH=arm64, with what image/setup.sh arm64
@@ -62,12 +62,12 @@ HARDEN := -fPIE -fno-omit-frame-pointer -fno-sanitize-recover=all \
 	-DLIMIT_FILE_STATES=4096u
 LDHARDEN := -pie -fsanitize=address,undefined
 else ifeq ($(COVERAGE),1)
-# Counted in the source, before anything is optimised: tests/coverage.
+# Counted in the source, before anything is optimised: tests/check/coverage.
 OPT := -O1
 WARN := -w
 COUNTED := -fprofile-instr-generate=$(CURDIR)/$(B)/counts/%8m.profraw
 HARDEN := -fPIE $(COUNTED) -fcoverage-mapping -DCOVERAGE
-COUNTING := $(B)/obj/tests/coverage.o
+COUNTING := $(B)/obj/tests/check/coverage.o
 LDHARDEN := -pie $(COUNTED) -Wl,--wrap=_exit,--wrap=execve,--wrap=execvp \
 	$(COUNTING)
 WATCH_LINK := $(LDHARDEN)
@@ -85,17 +85,13 @@ LIBS_GATE := -lnftables -lnftnl -lmnl -lldns -lcjson -lcap -lssl -lcrypto
 # --- sources ---------------------------------------------------------------
 
 BASE_SRC := $(wildcard compiler/base/*.c)
-HOST_SRC := $(BASE_SRC) $(wildcard compiler/*.c compiler/front/*.c \
-	compiler/ir/*.c compiler/passes/*.c compiler/algebra/*.c \
-	compiler/lint/*.c \
-	compiler/emit/*.c compiler/plan/*.c compiler/trace/*.c compiler/commands/*.c \
-	runtime/launch/*.c)
-INSIDE_SRC := $(wildcard runtime/inside/*.c)
-GATE_SRC := $(BASE_SRC) $(INSIDE_SRC) $(wildcard runtime/gate/*.c)
+# Rooms, and the rooms inside them.
+HOST_SRC := $(wildcard compiler/*.c compiler/*/*.c compiler/*/*/*.c \
+	runtime/launch/*.c runtime/launch/*/*.c)
+GATE_SRC := $(BASE_SRC) $(wildcard runtime/gate/*.c runtime/gate/*/*.c)
 READER_SRC := $(wildcard runtime/reader/*.c)
-WATCH_SRC := $(wildcard runtime/watch/*.c)
-WATCH_SRC := $(addprefix compiler/base/,arena.c buf.c err.c fileio.c pathwalk.c str.c) \
-	$(INSIDE_SRC) $(filter-out %.bpf.c,$(WATCH_SRC))
+WATCH_SRC := $(addprefix compiler/base/,arena.c buf.c err.c fileio.c pathwalk.c \
+	signals.c str.c) $(wildcard runtime/watch/*.c)
 GRAMMARS := $(basename $(notdir $(wildcard grammar/*.y)))
 GEN_SRC := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.c \
 	$(GEN)/grammar/$g.lex.c)
@@ -103,10 +99,10 @@ GEN_HDR := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.h \
 	$(GEN)/grammar/$g.lex.h) $(GEN)/version.h
 # All subcommands: each has a man page.
 VERBS := $(shell awk -F'"' '/^COMMAND/ { print $$2 }' \
-	compiler/commands/commands.def)
+	compiler/cli/frame/commands.def)
 GEN_INC := $(if $(wildcard grammar/tracee-events.tsv),\
 	$(GEN)/grammar/tracee-events.inc $(GEN)/grammar/native-events.inc) \
-	$(GEN)/compiler/emit/gate.lua.inc \
+	$(GEN)/compiler/emit/gate/gate.lua.inc \
 	$(addprefix $(GEN)/,$(addsuffix .inc,\
 		$(wildcard compiler/emit/*.cfg compiler/emit/*/*.cfg))) \
 	$(GEN)/doc/man/pages.inc
@@ -116,18 +112,18 @@ HOST_OBJ := $(call obj,$(HOST_SRC) $(GEN_SRC))
 GATE_OBJ := $(call obj,$(GATE_SRC))
 WATCH_OBJ := $(call obj,$(WATCH_SRC))
 WATCH_LIB_OBJ := $(filter-out $(B)/obj/runtime/watch/main.o,$(WATCH_OBJ))
-WATCH_BPF := $(B)/obj/runtime/watch/watch.bpf.o
-HOST_LIB_OBJ := $(filter-out $(B)/obj/compiler/main.o,$(HOST_OBJ))
+WATCH_BPF := $(B)/obj/runtime/watch/kernel/watch.bpf.o
+HOST_LIB_OBJ := $(filter-out $(B)/obj/compiler/cli/main.o,$(HOST_OBJ))
 GATE_LIB_OBJ := $(filter-out $(B)/obj/runtime/gate/main.o,$(GATE_OBJ)) \
 	$(call obj,$(filter-out %/interpose.c,$(READER_SRC)))
 
-# Unit tests and oracles: one program per file. Those of the gate are named
-# gate_*.c and link with its objects, those of the tracer watch_*.c.
-UNIT_SRC := $(wildcard tests/unit/*.c tests/oracle/*.c)
+# Unit tests and oracles: one program per file. Those of the gate (gate/, and
+# gate_*.c of the oracles) link with its objects, those of the tracer with its.
+UNIT_SRC := $(wildcard tests/unit/*/*.c tests/oracle/*.c)
 UNIT_GATE := $(filter $(B)/%,$(patsubst tests/%.c,$(B)/tests/%,\
-	$(wildcard tests/unit/gate_*.c tests/oracle/gate_*.c)))
+	$(wildcard tests/unit/gate/*.c tests/oracle/gate_*.c)))
 UNIT_WATCH := $(patsubst tests/%.c,$(B)/tests/%,\
-	$(wildcard tests/unit/watch_*.c))
+	$(wildcard tests/unit/watch/*.c))
 UNIT_HOST := $(filter-out $(UNIT_GATE) $(UNIT_WATCH),\
 	$(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC)))
 
@@ -169,8 +165,8 @@ $(BIN)/membrane-reader.so: $(READER_SRC) $(wildcard runtime/reader/*.h \
 # For the kernel: no sanitizer, no hardening, one object for all kernels.
 BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(firstword \
 	$(subst -, ,$(shell $(CC) -dumpmachine)))))
-$(WATCH_BPF): runtime/watch/watch.bpf.c runtime/watch/event.h \
-		runtime/watch/kernel.h $(wildcard runtime/watch/*.bpf.h)
+$(WATCH_BPF): runtime/watch/kernel/watch.bpf.c runtime/watch/kernel/event.h \
+		runtime/watch/kernel/kernel.h $(wildcard runtime/watch/kernel/*.bpf.h)
 	@mkdir -p $(@D)
 	clang -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -I. -O2 -g -Wall -c \
 		-o $@ $<
@@ -262,10 +258,10 @@ $(GEN)/grammar/native-events.inc: grammar/native-events.awk \
 asan:
 	$(MAKE) B=build/asan SAN=1 all units
 
-# What the tests reach, against tests/coverage.floors: tests/coverage.
+# What the tests reach, against tests/check/coverage.floors: tests/check/coverage.
 coverage:
 	$(MAKE) B=build/coverage COVERAGE=1 CC=clang all units
-	tests/coverage
+	tests/check/coverage
 
 fmt:
 	clang-format -i $$(git ls-files '*.c' '*.h')
@@ -289,7 +285,7 @@ COMPLETIONS := $(SHARE)/bash-completion/completions/membrane \
 $(B)/prefix: FORCE
 	@mkdir -p $(@D)
 	@echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' > $@
-$(B)/obj/compiler/commands/inputs.o: $(B)/prefix
+$(B)/obj/compiler/cli/workspace/inputs.o: $(B)/prefix
 
 .PHONY: install uninstall FORCE
 FORCE:
@@ -341,12 +337,12 @@ check-all: check
 	MANY=all tests/live/run -v -j 1 many.
 
 test: all units
-	tests/layers
-	tests/references
-	tests/warnings
+	tests/check/layers
+	tests/check/references
+	tests/check/warnings
 	tests/units $(B)
 	tests/run
-	tests/determinism
+	tests/check/determinism
 
 live: images
 	@image/setup.sh test

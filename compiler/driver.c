@@ -4,7 +4,7 @@
 #include "compiler/base/sha256.h"
 #include "compiler/emit/emit.h"
 #include "compiler/emit/places.h"
-#include "compiler/invariants.h"
+#include "compiler/lint/invariants.h"
 #include "compiler/origins.h"
 
 #include <errno.h>

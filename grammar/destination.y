@@ -2,11 +2,11 @@
  * Destinations and ports: doc/semantics.md, section 2.
  *
  * The grammar knows the shape alone; what a name, a number or a path may be,
- * and every message, is compiler/front/dest_parser.h's. A location is a pair
+ * and every message, is compiler/front/word/dest_parser.h's. A location is a pair
  * of offsets into the string that is parsed.
  */
 %code requires {
-#include "compiler/front/dest_parser.h"
+#include "compiler/front/word/dest_parser.h"
 }
 %code {
 #include "grammar/destination.lex.h"

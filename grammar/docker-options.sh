@@ -8,7 +8,7 @@
 # is too old for. Options that the help hides are listed here, and options of
 # other releases are kept from the file that is there; both are tried on the
 # client, which says whether it knows them and whether they take a value.
-# What each may do is said by hand: compiler/passes/docker_options.def.
+# What each may do is said by hand: compiler/passes/args/docker_options.def.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export DOCKER_HOST=unix:///nonexistent LC_ALL=C

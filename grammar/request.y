@@ -3,7 +3,7 @@
  * words here; grammar/destination.y takes them apart.
  */
 %code requires {
-#include "compiler/front/request_parser.h"
+#include "compiler/front/word/request_parser.h"
 }
 %code {
 #define YYSTYPE REQUESTS_STYPE

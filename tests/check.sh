@@ -85,25 +85,25 @@ step build "building (log: build/log/build-plain)" \
 # what waits for Docker.
 begin images image/images.sh agent gate watch
 begin guest tests/guest/run.py
-step layers "who includes whom" tests/layers
-step references "what is cited of doc/ is there" tests/references
-step limits "the table of limits agrees with the headers" tests/limits
-step warnings "each warning has a name" tests/warnings
+step layers "who includes whom" tests/check/layers
+step references "what is cited of doc/ is there" tests/check/references
+step limits "the table of limits agrees with the headers" tests/check/limits
+step warnings "each warning has a name" tests/check/warnings
 step units "unit tests and oracles" tests/units build
 step cases "golden cases" tests/run
-step presets "presets compile" tests/presets
-step schema "the JSON Schema agrees with the binder" tests/schema
-step version "one version, wherever it is said" tests/version
-step manpage "the man pages, installed" tests/manpage
-step completions "bash, zsh and fish complete" tests/completions
-step tables "tables of doc/ say what their sources say" tests/tables
-step links "links of the pages lead somewhere" tests/links
-step docs "what README.md and doc/ walk through" tests/docs
-step promises "tests that hold what doc/security.md promises" tests/promises
-step explain "edits that explain proposes, made" tests/explain
-step suggest "policies that trace suggest writes, replayed" tests/suggest
-step ci "hooks and workflows of policies/ci" tests/ci
-step determinism "the same sources give the same bytes" tests/determinism
+step presets "presets compile" tests/check/presets
+step schema "the JSON Schema agrees with the binder" tests/check/schema
+step version "one version, wherever it is said" tests/check/version
+step manpage "the man pages, installed" tests/check/manpage
+step completions "bash, zsh and fish complete" tests/check/completions
+step tables "tables of doc/ say what their sources say" tests/check/tables
+step links "links of the pages lead somewhere" tests/check/links
+step docs "what README.md and doc/ walk through" tests/check/docs
+step promises "tests that hold what doc/security.md promises" tests/check/promises
+step explain "edits that explain proposes, made" tests/check/explain
+step suggest "policies that trace suggest writes, replayed" tests/check/suggest
+step ci "hooks and workflows of policies/ci" tests/check/ci
+step determinism "the same sources give the same bytes" tests/check/determinism
 step guest "the tracer's back ends on Debian's kernel, emulated" finish guest
 step images "images, since the build" finish images
 begin clients tests/live/clients.sh
@@ -120,7 +120,7 @@ step asan-cases "golden cases, with sanitizers" \
 step counted "building with counters (log: build/log/build-coverage)" \
 	build coverage B=build/coverage COVERAGE=1 CC=clang all units
 step coverage "what of each folder the tests run, against its floor" \
-	tests/coverage
+	tests/check/coverage
 step clients "clients of live tests, since the images" finish clients
 # They wait more than they work, each in network namespaces of its own.
 live=(tests/live/gate.py tests/live/*_live.py)

@@ -1,14 +1,14 @@
-#include "compiler/emit/docker.h"
+#include "compiler/emit/docker/docker.h"
+#include "compiler/emit/docker/seccomp.h"
 #include "compiler/emit/emit.h"
-#include "compiler/emit/gate_cfg.h"
+#include "compiler/emit/gate/gate_cfg.h"
 #include "compiler/emit/mounts.h"
 #include "compiler/emit/names.h"
-#include "compiler/emit/nft.h"
+#include "compiler/emit/nft/nft.h"
 #include "compiler/emit/policy_json.h"
 #include "compiler/emit/provenance.h"
-#include "compiler/emit/seccomp.h"
-#include "compiler/emit/trace_json.h"
-#include "compiler/emit/tracee.h"
+#include "compiler/emit/trace/trace_json.h"
+#include "compiler/emit/trace/tracee.h"
 
 static const struct emitter emitters[] = {
 	{"addrs", "addr.map", gate_maps_addrs, gate_cfg_wanted, false},

@@ -1,8 +1,8 @@
 #include "compiler/front/flags.h"
 
 #include "compiler/base/limits.h"
-#include "compiler/front/bind.h"
-#include "compiler/front/yaml.h"
+#include "compiler/front/bind/bind.h"
+#include "compiler/front/yaml/yaml.h"
 
 /* The key that a flag is short for; NULL for --no-trace. */
 static const char *key_of(enum front_flag_kind kind)

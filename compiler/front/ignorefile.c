@@ -1,8 +1,8 @@
 #include "compiler/front/ignorefile.h"
 
 #include "compiler/base/limits.h"
-#include "compiler/front/bind_types.h"
-#include "compiler/front/yaml.h"
+#include "compiler/front/bind/bind_types.h"
+#include "compiler/front/yaml/yaml.h"
 
 /* gitignore(5): blank lines and comments; a line of blanks alone is blank. */
 static bool says_nothing(struct str line)

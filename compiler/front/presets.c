@@ -3,8 +3,8 @@
 #include "compiler/base/ascii.h"
 #include "compiler/base/limits.h"
 #include "compiler/base/near.h"
-#include "compiler/front/bind.h"
-#include "compiler/front/yaml.h"
+#include "compiler/front/bind/bind.h"
+#include "compiler/front/yaml/yaml.h"
 
 #include <dirent.h>
 #include <fcntl.h>

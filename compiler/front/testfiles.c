@@ -1,9 +1,9 @@
 #include "compiler/front/testfiles.h"
 
 #include "compiler/base/limits.h"
-#include "compiler/front/bind.h"
+#include "compiler/front/bind/bind.h"
 #include "compiler/front/files.h"
-#include "compiler/front/yaml.h"
+#include "compiler/front/yaml/yaml.h"
 
 #include <dirent.h>
 #include <errno.h>

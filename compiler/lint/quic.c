@@ -1,6 +1,6 @@
 #include "compiler/lint/quic.h"
 
-#include "compiler/algebra/meet.h"
+#include "compiler/algebra/space/meet.h"
 #include "compiler/ir/inside.h"
 
 #define HTTPS 443

@@ -1,6 +1,6 @@
 #include "compiler/lint/uses.h"
 
-#include "compiler/algebra/rules.h"
+#include "compiler/algebra/compare/rules.h"
 
 /* Whose rules are held against each other. */
 enum author { AUTHOR_USER, AUTHOR_WORKSPACE, AUTHOR_FLAGS, AUTHORS };

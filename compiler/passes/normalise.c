@@ -4,8 +4,8 @@
 #include "compiler/base/sha256.h"
 #include "compiler/ir/ports.h"
 #include "compiler/ir/text.h"
-#include "compiler/passes/args.h"
-#include "compiler/passes/trace.h"
+#include "compiler/passes/args/args.h"
+#include "compiler/passes/trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 #include "runtime/gate/change.h"
 
-#include "runtime/gate/conntrack.h"
-#include "runtime/gate/l7_next.h"
-#include "runtime/gate/link.h"
-#include "runtime/gate/ruleset.h"
+#include "runtime/gate/l7/l7_next.h"
+#include "runtime/gate/packet/conntrack.h"
+#include "runtime/gate/packet/link.h"
+#include "runtime/gate/packet/ruleset.h"
 
 #include <errno.h>
 

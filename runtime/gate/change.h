@@ -15,7 +15,7 @@
 #ifndef RUNTIME_GATE_CHANGE_H
 #define RUNTIME_GATE_CHANGE_H
 
-#include "runtime/gate/dns_gate.h"
+#include "runtime/gate/dns/dns_gate.h"
 #include "runtime/gate/generation.h"
 
 #define CHANGE_POLL_MS 2 /* between two looks whether HAProxy answers */

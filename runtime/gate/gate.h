@@ -5,14 +5,14 @@
 #define RUNTIME_GATE_GATE_H
 
 #include "runtime/gate/change.h"
-#include "runtime/gate/dns_gate.h"
-#include "runtime/gate/flows.h"
-#include "runtime/gate/fold.h"
-#include "runtime/gate/l7.h"
-#include "runtime/gate/link.h"
-#include "runtime/gate/nflog.h"
+#include "runtime/gate/dns/dns_gate.h"
+#include "runtime/gate/l7/l7.h"
 #include "runtime/gate/onward.h"
-#include "runtime/gate/outlog.h"
+#include "runtime/gate/packet/flows.h"
+#include "runtime/gate/packet/link.h"
+#include "runtime/gate/packet/nflog.h"
+#include "runtime/gate/record/fold.h"
+#include "runtime/gate/record/outlog.h"
 #include "runtime/gate/worker.h"
 
 struct gate {

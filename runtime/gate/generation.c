@@ -1,6 +1,6 @@
 #include "runtime/gate/generation.h"
 
-#include "runtime/gate/planfile.h"
+#include "runtime/gate/plan/planfile.h"
 
 #include <errno.h>
 

@@ -5,10 +5,10 @@
 #ifndef RUNTIME_GATE_GENERATION_H
 #define RUNTIME_GATE_GENERATION_H
 
-#include "runtime/gate/classes.h"
-#include "runtime/gate/l7.h"
-#include "runtime/gate/names.h"
-#include "runtime/gate/provenance.h"
+#include "runtime/gate/l7/l7.h"
+#include "runtime/gate/plan/classes.h"
+#include "runtime/gate/plan/names.h"
+#include "runtime/gate/record/provenance.h"
 
 struct generation {
 	uint32_t number; /* from 1 */

@@ -8,11 +8,11 @@
  * "change N keep" or "change N cut" with the number that it is to have; which
  * is for the worker to do. Any other line ends the session.
  */
+#include "compiler/base/clock.h"
+#include "compiler/base/signals.h"
 #include "runtime/gate/caps.h"
-#include "runtime/gate/clock.h"
-#include "runtime/gate/link.h"
+#include "runtime/gate/packet/link.h"
 #include "runtime/gate/worker.h"
-#include "runtime/inside/signals.h"
 #include "version.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 #ifndef RUNTIME_GATE_ONWARD_H
 #define RUNTIME_GATE_ONWARD_H
 
-#include "runtime/gate/logline.h"
+#include "runtime/gate/record/logline.h"
 
 #define ONWARD_MAX     64u
 #define ONWARD_WAIT_MS 300

@@ -1,6 +1,6 @@
 #include "runtime/gate/report.h"
 
-#include "runtime/gate/clock.h"
+#include "compiler/base/clock.h"
 
 #include <netinet/in.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 #include "runtime/gate/worker.h"
 
+#include "compiler/base/clock.h"
 #include "runtime/gate/caps.h"
-#include "runtime/gate/clock.h"
-#include "runtime/gate/hello.h"
+#include "runtime/gate/l7/hello.h"
+#include "runtime/gate/l7/trial.h"
+#include "runtime/gate/packet/ruleset.h"
 #include "runtime/gate/report.h"
-#include "runtime/gate/ruleset.h"
-#include "runtime/gate/trial.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -16,7 +16,7 @@
 #ifndef RUNTIME_GATE_WORKER_H
 #define RUNTIME_GATE_WORKER_H
 
-#include "runtime/gate/planfile.h"
+#include "runtime/gate/plan/planfile.h"
 
 #include <stdint.h>
 

@@ -2,9 +2,9 @@
 
 #include "compiler/base/fileio.h"
 #include "compiler/base/json.h"
+#include "compiler/base/proc.h"
 #include "runtime/launch/control.h"
-#include "runtime/launch/local.h"
-#include "runtime/launch/proc.h"
+#include "runtime/launch/session/local.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,10 +2,10 @@
 
 #include "compiler/base/fileio.h"
 #include "compiler/base/json.h"
-#include "runtime/launch/local.h"
+#include "compiler/base/proc.h"
 #include "runtime/launch/prepare.h"
-#include "runtime/launch/proc.h"
-#include "runtime/launch/summary.h"
+#include "runtime/launch/session/local.h"
+#include "runtime/launch/session/summary.h"
 
 #include <errno.h>
 #include <fcntl.h>

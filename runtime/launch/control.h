@@ -24,8 +24,8 @@
 #define RUNTIME_LAUNCH_CONTROL_H
 
 #include "compiler/plan/plan.h"
-#include "runtime/launch/altered.h"
 #include "runtime/launch/gate.h"
+#include "runtime/launch/session/altered.h"
 
 #include <poll.h>
 

@@ -1,8 +1,8 @@
 #include "runtime/launch/gate.h"
 
 #include "compiler/base/fileio.h"
+#include "compiler/base/proc.h"
 #include "runtime/launch/advice.h"
-#include "runtime/launch/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>

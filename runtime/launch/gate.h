@@ -11,9 +11,9 @@
 #ifndef RUNTIME_LAUNCH_GATE_H
 #define RUNTIME_LAUNCH_GATE_H
 
-#include "runtime/launch/decisions.h"
-#include "runtime/launch/summary.h"
-#include "runtime/launch/tracer.h"
+#include "runtime/launch/session/decisions.h"
+#include "runtime/launch/session/summary.h"
+#include "runtime/launch/tracer/tracer.h"
 
 #include <sys/types.h>
 

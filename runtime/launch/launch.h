@@ -17,8 +17,8 @@
 #include "compiler/base/arena.h"
 #include "compiler/base/err.h"
 #include "compiler/plan/plan.h"
-#include "runtime/launch/keeper.h"
-#include "runtime/launch/summary.h"
+#include "runtime/launch/attach/keeper.h"
+#include "runtime/launch/session/summary.h"
 
 struct launch_opts {
 	const char *state;	     /* absolute; made (0700) when missing */

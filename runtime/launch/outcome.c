@@ -1,7 +1,7 @@
 #include "runtime/launch/outcome.h"
 
 #include "compiler/base/fileio.h"
-#include "runtime/launch/about.h"
+#include "runtime/launch/session/about.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #ifndef RUNTIME_LAUNCH_OUTCOME_H
 #define RUNTIME_LAUNCH_OUTCOME_H
 
-#include "runtime/launch/executed.h"
 #include "runtime/launch/run.h"
+#include "runtime/launch/workspace/executed.h"
 
 /* All borrowed. */
 struct outcome {

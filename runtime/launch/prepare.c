@@ -2,9 +2,9 @@
 
 #include "compiler/base/fileio.h"
 #include "compiler/base/outfile.h"
-#include "runtime/launch/docker_info.h"
-#include "runtime/launch/proc.h"
-#include "runtime/launch/workspaces.h"
+#include "compiler/base/proc.h"
+#include "runtime/launch/docker/docker_info.h"
+#include "runtime/launch/workspace/workspaces.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -8,10 +8,10 @@
 #define RUNTIME_LAUNCH_PREPARE_H
 
 #include "compiler/base/agent_link.h"
-#include "runtime/launch/docker_session.h"
+#include "runtime/launch/docker/docker_session.h"
+#include "runtime/launch/docker/vectors.h"
 #include "runtime/launch/launch.h"
-#include "runtime/launch/session.h"
-#include "runtime/launch/vectors.h"
+#include "runtime/launch/session/session.h"
 
 #define PREPARE_RESOLVER LINK_GATE_V4 /* the gate's end */
 

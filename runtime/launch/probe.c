@@ -1,12 +1,12 @@
 #include "runtime/launch/probe.h"
 
 #include "compiler/base/fileio.h"
+#include "compiler/base/proc.h"
+#include "runtime/launch/docker/hosts.h"
 #include "runtime/launch/gate.h"
-#include "runtime/launch/hosts.h"
 #include "runtime/launch/prepare.h"
-#include "runtime/launch/proc.h"
 #include "runtime/launch/reap.h"
-#include "runtime/launch/tracer.h"
+#include "runtime/launch/tracer/tracer.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #define RUNTIME_LAUNCH_PROBE_H
 
 #include "compiler/plan/plan.h"
-#include "runtime/launch/docker.h"
+#include "runtime/launch/docker/docker.h"
 #include "runtime/launch/facts.h"
 
 #define PROBE_TRY_MS 20000

@@ -1,11 +1,11 @@
 #include "runtime/launch/reap.h"
 
 #include "compiler/base/fileio.h"
-#include "runtime/launch/docker_session.h"
-#include "runtime/launch/freeze.h"
+#include "compiler/base/proc.h"
+#include "runtime/launch/docker/docker_session.h"
 #include "runtime/launch/launch.h"
-#include "runtime/launch/masks.h"
-#include "runtime/launch/proc.h"
+#include "runtime/launch/mounts/freeze.h"
+#include "runtime/launch/mounts/masks.h"
 
 #include <errno.h>
 #include <fcntl.h>

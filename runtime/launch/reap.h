@@ -9,8 +9,8 @@
 #ifndef RUNTIME_LAUNCH_REAP_H
 #define RUNTIME_LAUNCH_REAP_H
 
-#include "runtime/launch/docker.h"
-#include "runtime/launch/session.h"
+#include "runtime/launch/docker/docker.h"
+#include "runtime/launch/session/session.h"
 
 /*
  * Remove all of it; the agent's container before the gate's. The caller has

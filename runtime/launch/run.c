@@ -1,7 +1,7 @@
 #include "runtime/launch/run.h"
 
-#include "runtime/launch/docker_session.h"
-#include "runtime/launch/proc.h"
+#include "compiler/base/proc.h"
+#include "runtime/launch/docker/docker_session.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -8,12 +8,12 @@
 #ifndef RUNTIME_LAUNCH_RUN_H
 #define RUNTIME_LAUNCH_RUN_H
 
+#include "runtime/launch/attach/stage.h"
 #include "runtime/launch/control.h"
-#include "runtime/launch/docker_events.h"
+#include "runtime/launch/docker/docker_events.h"
 #include "runtime/launch/gate.h"
-#include "runtime/launch/session.h"
-#include "runtime/launch/stage.h"
-#include "runtime/launch/tracer.h"
+#include "runtime/launch/session/session.h"
+#include "runtime/launch/tracer/tracer.h"
 #include "runtime/launch/watchdog.h"
 
 #define RUN_READY_MS	60000  /* a gate, from its start to "ready" */

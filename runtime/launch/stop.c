@@ -1,8 +1,8 @@
 #include "runtime/launch/launch.h"
 
-#include "runtime/launch/about.h"
-#include "runtime/launch/proc.h"
+#include "compiler/base/proc.h"
 #include "runtime/launch/reap.h"
+#include "runtime/launch/session/about.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 #include "runtime/launch/watchdog.h"
 
-#include "runtime/launch/freeze.h"
-#include "runtime/launch/proc.h"
+#include "compiler/base/proc.h"
+#include "runtime/launch/mounts/freeze.h"
 #include "runtime/launch/reap.h"
 
 #include <errno.h>

@@ -11,8 +11,8 @@
 #ifndef RUNTIME_LAUNCH_WATCHDOG_H
 #define RUNTIME_LAUNCH_WATCHDOG_H
 
-#include "runtime/launch/endpoint.h"
-#include "runtime/launch/session.h"
+#include "runtime/launch/docker/endpoint.h"
+#include "runtime/launch/session/session.h"
 
 struct watchdog {
 	pid_t pid;

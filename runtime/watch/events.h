@@ -8,7 +8,7 @@
 #define RUNTIME_WATCH_EVENTS_H
 
 #include "compiler/base/str.h"
-#include "runtime/watch/event.h"
+#include "runtime/watch/kernel/event.h"
 
 enum watch_event {
 #define EVENT(name, set) WATCH_EVENT_##name,

@@ -10,7 +10,7 @@
 #ifndef RUNTIME_WATCH_FOREIGN_H
 #define RUNTIME_WATCH_FOREIGN_H
 
-#include "runtime/watch/event.h"
+#include "runtime/watch/kernel/event.h"
 
 /* Fill foreign and sockets of out, whose calls are filled already. */
 void foreign_fill(struct watch_config *out);

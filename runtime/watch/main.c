@@ -12,7 +12,7 @@
  *                     found (the agent's processes), lost, end, error
  */
 #include "compiler/base/fileio.h"
-#include "runtime/inside/signals.h"
+#include "compiler/base/signals.h"
 #include "runtime/watch/answers.h"
 #include "runtime/watch/line.h"
 #include "runtime/watch/pack.h"

@@ -5,7 +5,7 @@
 #define RUNTIME_WATCH_VALUE_H
 
 #include "compiler/base/str.h"
-#include "runtime/watch/event.h"
+#include "runtime/watch/kernel/event.h"
 
 #include <sys/socket.h>
 

@@ -6,8 +6,8 @@
  *
  *	algebra [GRANTS]
  */
-#include "compiler/algebra/compare.h"
-#include "compiler/algebra/rules.h"
+#include "compiler/algebra/compare/compare.h"
+#include "compiler/algebra/compare/rules.h"
 
 #include "tests/policy.h"
 

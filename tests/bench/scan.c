@@ -5,7 +5,7 @@
  *
  *	bench/scan [FILES [DIRECTORIES]]
  */
-#include "runtime/launch/scan.h"
+#include "runtime/launch/workspace/scan.h"
 
 #include "compiler/base/buf.h"
 #include "compiler/base/fileio.h"

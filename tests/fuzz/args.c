@@ -3,8 +3,8 @@
  * it takes from its own spelling again, and it never takes what would undo the
  * sandbox. The words that come out are looked at as docker would read them.
  */
-#include "compiler/emit/docker.h"
-#include "compiler/passes/args_judge.h"
+#include "compiler/emit/docker/docker.h"
+#include "compiler/passes/args/args_judge.h"
 #include "tests/unit/policy.h"
 
 #include <cjson/cJSON.h>

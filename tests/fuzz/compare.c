@@ -4,11 +4,11 @@
  * read back, and that the two decide as is said. Each is equal to itself, and
  * what is gained one way is lost the other.
  */
-#include "compiler/algebra/ask.h"
-#include "compiler/algebra/compare.h"
-#include "compiler/algebra/rules.h"
-#include "compiler/front/bind.h"
-#include "compiler/front/request.h"
+#include "compiler/algebra/compare/compare.h"
+#include "compiler/algebra/compare/rules.h"
+#include "compiler/algebra/decide/ask.h"
+#include "compiler/front/bind/bind.h"
+#include "compiler/front/word/request.h"
 #include "compiler/ir/text.h"
 #include "compiler/passes/passes.h"
 

@@ -2,8 +2,8 @@
  * One destination, port, request and path per line. A destination that is
  * accepted is accepted again in its canonical text, and means the same.
  */
-#include "compiler/front/dest.h"
-#include "compiler/front/request.h"
+#include "compiler/front/word/dest.h"
+#include "compiler/front/word/request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,8 +2,8 @@
  * DNS messages: what the agent sends, and what an upstream sends back for the
  * question that the message itself holds, all the way to the reply.
  */
-#include "runtime/gate/dns_msg.h"
-#include "runtime/gate/names.h"
+#include "runtime/gate/plan/names.h"
+#include "runtime/gate/wire/dns_msg.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* What HAProxy logs and answers, and the plan's lists for it. */
-#include "runtime/gate/admin.h"
-#include "runtime/gate/crtlist.h"
-#include "runtime/gate/logline.h"
-#include "runtime/gate/profiles.h"
-#include "runtime/gate/record.h"
+#include "runtime/gate/l7/admin.h"
+#include "runtime/gate/l7/crtlist.h"
+#include "runtime/gate/plan/profiles.h"
+#include "runtime/gate/record/logline.h"
+#include "runtime/gate/record/record.h"
 
 #include <netinet/in.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* names.map: parsed whole or refused; each exact name matches itself. */
-#include "runtime/gate/names.h"
+#include "runtime/gate/plan/names.h"
 
 #include <stdlib.h>
 

@@ -3,11 +3,11 @@
  * provenance.json, a log record's prefix and packet, the ruleset's listing.
  * The first byte chooses.
  */
-#include "runtime/gate/classes.h"
-#include "runtime/gate/hello.h"
-#include "runtime/gate/packet.h"
-#include "runtime/gate/record.h"
-#include "runtime/gate/ruleset.h"
+#include "runtime/gate/l7/hello.h"
+#include "runtime/gate/packet/ruleset.h"
+#include "runtime/gate/plan/classes.h"
+#include "runtime/gate/record/record.h"
+#include "runtime/gate/wire/packet.h"
 
 #include <netinet/in.h>
 #include <stdlib.h>

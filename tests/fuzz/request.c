@@ -3,9 +3,9 @@
  * again from its canonical text, and means the same; every request that is
  * read is decided.
  */
-#include "compiler/algebra/ask.h"
-#include "compiler/front/bind.h"
-#include "compiler/front/request.h"
+#include "compiler/algebra/decide/ask.h"
+#include "compiler/front/bind/bind.h"
+#include "compiler/front/word/request.h"
 #include "compiler/ir/text.h"
 #include "compiler/passes/passes.h"
 

@@ -3,7 +3,7 @@
  * that are found by what they hold.
  */
 #include "compiler/base/limits.h"
-#include "compiler/commands/trust_store.h"
+#include "compiler/cli/trust/trust_store.h"
 
 #include <stdlib.h>
 

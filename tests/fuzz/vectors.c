@@ -1,7 +1,7 @@
 /*
  * docker.json and its placeholders: whatever is read expands or is refused.
  */
-#include "runtime/launch/vectors.h"
+#include "runtime/launch/docker/vectors.h"
 
 #include <string.h>
 

@@ -4,11 +4,11 @@
  * gets an artefact from every emitter; what breaks one of its 'never' is a
  * request that can be written down, and that it permits.
  */
-#include "compiler/algebra/ask.h"
-#include "compiler/algebra/never.h"
+#include "compiler/algebra/compare/never.h"
+#include "compiler/algebra/decide/ask.h"
 #include "compiler/emit/emit.h"
-#include "compiler/front/bind.h"
-#include "compiler/front/request.h"
+#include "compiler/front/bind/bind.h"
+#include "compiler/front/word/request.h"
 #include "compiler/lint/lint.h"
 #include "compiler/lint/waive.h"
 #include "compiler/passes/passes.h"

@@ -2,7 +2,7 @@
  * Edits of a text: each is refused or gives a text, and never touches what is
  * not there.
  */
-#include "compiler/front/edit.h"
+#include "compiler/front/yaml/edit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

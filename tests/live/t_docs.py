@@ -19,8 +19,8 @@ LOOSE = ((re.compile(r"\b[0-9a-f]{12}\b"), "ID"),
 
 
 def program():
-    """tests/docs, which knows what a walk-through is."""
-    path = str(ROOT / "tests/docs")
+    """tests/check/docs, which knows what a walk-through is."""
+    path = str(ROOT / "tests/check/docs")
     loader = importlib.machinery.SourceFileLoader("docs", path)
     spec = importlib.util.spec_from_loader("docs", loader)
     module = importlib.util.module_from_spec(spec)

@@ -6,8 +6,8 @@
  * account for: two contributions with the same lines differ in no more than
  * what was approved.
  */
-#include "compiler/algebra/ask.h"
-#include "compiler/commands/contribution.h"
+#include "compiler/algebra/decide/ask.h"
+#include "compiler/cli/trust/contribution.h"
 #include "tests/check.h"
 #include "tests/oracle/generate.h"
 #include "tests/policy.h"

@@ -7,9 +7,9 @@
  *
  *	algebra_files [PAIRS [SEED]]
  */
-#include "compiler/algebra/ask.h"
-#include "compiler/algebra/compare.h"
-#include "compiler/algebra/never.h"
+#include "compiler/algebra/compare/compare.h"
+#include "compiler/algebra/compare/never.h"
+#include "compiler/algebra/decide/ask.h"
 #include "compiler/ir/text.h"
 
 #include "tests/check.h"

@@ -4,8 +4,8 @@
  * knows nothing of sets. Every difference is to be told, with the right sign,
  * and nothing else; and each example is one.
  */
-#include "compiler/algebra/calls.h"
-#include "compiler/emit/seccomp.h"
+#include "compiler/algebra/compare/calls.h"
+#include "compiler/emit/docker/seccomp.h"
 #include "tests/check.h"
 #include "tests/rng.h"
 #include "tests/unit/policy.h"

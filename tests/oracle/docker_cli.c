@@ -5,9 +5,9 @@
  * value in the wrong place, it would refuse before that.
  */
 #include "compiler/base/fileio.h"
-#include "compiler/emit/docker.h"
-#include "compiler/emit/seccomp.h"
-#include "compiler/passes/args_judge.h"
+#include "compiler/emit/docker/docker.h"
+#include "compiler/emit/docker/seccomp.h"
+#include "compiler/passes/args/args_judge.h"
 #include "tests/check.h"
 #include "tests/unit/policy.h"
 
@@ -355,7 +355,8 @@ int main(void)
 	if (missing.n)
 		printf("not in grammar/docker-run.def, which is from docker "
 		       "%s, and so refused:%s; run grammar/docker-options.sh "
-		       "and class them in compiler/passes/docker_options.def\n",
+		       "and class them in "
+		       "compiler/passes/args/docker_options.def\n",
 		       docker_run_version(), missing.p);
 	/* Of another release that is no fault, and worth a line all the same.
 	 */

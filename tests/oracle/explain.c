@@ -12,10 +12,10 @@
  *   gate.cfg name the profile that the rule has;
  * - the request, in canonical text, is read back as the same.
  */
-#include "compiler/algebra/ask.h"
-#include "compiler/commands/explain_edits.h"
-#include "compiler/front/edit.h"
-#include "compiler/front/request.h"
+#include "compiler/algebra/decide/ask.h"
+#include "compiler/cli/explain/explain_edits.h"
+#include "compiler/front/word/request.h"
+#include "compiler/front/yaml/edit.h"
 #include "compiler/ir/text.h"
 #include "tests/check.h"
 #include "tests/oracle/generate.h"

@@ -3,9 +3,9 @@
  * and what the sets hold then. In a private network namespace, where this
  * program is agent, upstream and gate in one; needs root, else 77.
  */
-#include "runtime/gate/dns_gate.h"
+#include "runtime/gate/dns/dns_gate.h"
 
-#include "runtime/gate/ruleset.h"
+#include "runtime/gate/packet/ruleset.h"
 #include "tests/check.h"
 
 #include <arpa/inet.h>

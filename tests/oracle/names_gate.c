@@ -4,7 +4,7 @@
  *
  *	names_gate [POLICIES [SEED]]
  */
-#include "compiler/algebra/decide.h"
+#include "compiler/algebra/decide/decide.h"
 #include "compiler/emit/names.h"
 
 #include "tests/check.h"
@@ -13,7 +13,7 @@
 
 /* Pure, and all that it needs is base: read here instead of linked, since
  * programs of the host and of the gate share no objects. */
-#include "runtime/gate/names.c"
+#include "runtime/gate/plan/names.c"
 
 #define PROBES 40
 

@@ -7,11 +7,11 @@
  *
  *	never [POLICIES [SEED]]
  */
-#include "compiler/algebra/ask.h"
-#include "compiler/algebra/never.h"
+#include "compiler/algebra/compare/never.h"
+#include "compiler/algebra/decide/ask.h"
 #include "compiler/base/gitignore.h"
-#include "compiler/front/bind.h"
-#include "compiler/front/request.h"
+#include "compiler/front/bind/bind.h"
+#include "compiler/front/word/request.h"
 #include "compiler/passes/passes.h"
 
 #include "tests/check.h"

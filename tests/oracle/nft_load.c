@@ -6,7 +6,7 @@
  *	nft_load [POLICIES [SEED]]
  */
 #include "compiler/base/fileio.h"
-#include "compiler/emit/nft.h"
+#include "compiler/emit/nft/nft.h"
 
 #include "tests/check.h"
 #include "tests/oracle/generate.h"

@@ -6,9 +6,9 @@
  *
  *	packets [POLICIES [SEED]]
  */
-#include "compiler/algebra/decide.h"
+#include "compiler/algebra/decide/decide.h"
 #include "compiler/emit/names.h"
-#include "compiler/emit/nft.h"
+#include "compiler/emit/nft/nft.h"
 
 #include "tests/check.h"
 #include "tests/oracle/generate.h"

@@ -5,9 +5,9 @@
  *
  *	recompile [POLICIES [SEED]]
  */
-#include "compiler/algebra/compare.h"
+#include "compiler/algebra/compare/compare.h"
 #include "compiler/base/fileio.h"
-#include "compiler/commands/derived.h"
+#include "compiler/cli/review/derived.h"
 
 #include "tests/check.h"
 #include "tests/oracle/generate.h"

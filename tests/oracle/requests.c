@@ -8,8 +8,8 @@
  *
  *	requests [POLICIES [SEED [CONNECTIONS]]]
  */
-#include "compiler/algebra/decide.h"
-#include "compiler/emit/gate_cfg.h"
+#include "compiler/algebra/decide/decide.h"
+#include "compiler/emit/gate/gate_cfg.h"
 #include "compiler/ir/inside.h"
 #include "compiler/ir/ports.h"
 

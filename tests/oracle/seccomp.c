@@ -4,7 +4,7 @@
  * it answers is compared with what the JSON says by itself, for every call
  * there is and arguments at the borders, and with a table of what matters.
  */
-#include "compiler/emit/seccomp.h"
+#include "compiler/emit/docker/seccomp.h"
 #include "tests/check.h"
 #include "tests/rng.h"
 #include "tests/unit/policy.h"

@@ -5,7 +5,7 @@
  *
  *	third_party [POLICIES [SEED]]
  */
-#include "compiler/algebra/never.h"
+#include "compiler/algebra/compare/never.h"
 #include "compiler/lint/third_party.h"
 #include "tests/check.h"
 #include "tests/oracle/generate.h"

@@ -3,7 +3,7 @@
  * every event and field looked up in the schema's own text, every value held
  * against what Tracee's policy checker and filter parser refuse or ignore.
  */
-#include "compiler/emit/tracee.h"
+#include "compiler/emit/trace/tracee.h"
 #include "tests/check.h"
 #include "tests/unit/policy.h"
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_FRONT_H
 #define TESTS_UNIT_FRONT_H
 
-#include "compiler/front/bind.h"
+#include "compiler/front/bind/bind.h"
 #include "tests/check.h"
 
 #include <string.h>

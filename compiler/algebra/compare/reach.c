@@ -1,0 +1,407 @@
+#include "compiler/algebra/compare/reach.h"
+
+#include "compiler/algebra/compare/fronts.h"
+#include "compiler/algebra/space/spots.h"
+#include "compiler/base/limits.h"
+
+#include <string.h>
+
+struct reach {
+	struct sides *s;
+	struct access *x;
+	const struct spot *spot;
+	bool keep; /* what is unchanged is wanted, too */
+	/* That access to the spot changed, or that something of it did not. */
+	bool ways[ACCESS_KEPT + 1];
+	uint64_t work; /* pairs, those of many rules more than once */
+};
+
+static struct access_cell decided(struct sides *s, enum access_kind kind,
+				  const struct ir_request *r)
+{
+	struct access_cell c = {.kind = kind, .request = *r};
+
+	c.by[0] = sides_ask(s, 0, r);
+	c.by[1] = sides_ask(s, 1, r);
+	return c;
+}
+
+/* Where all rules are shared, one answer is that of both. */
+static struct access_cell decided_once(struct sides *s, enum access_kind kind,
+				       const struct ir_request *r)
+{
+	struct access_cell c = {.kind = kind, .request = *r};
+
+	c.by[0] = c.by[1] = sides_ask(s, 1, r);
+	return c;
+}
+
+static void add(struct reach *r, const struct access_cell *c,
+		const uint32_t *ids, uint32_t n)
+{
+	enum access_way way;
+
+	if (!access_way_of(c, &way))
+		return;
+	r->ways[way] = true;
+	access_add(r->x, c, ids, n);
+}
+
+static void keep(struct reach *r, const struct access_cell *c)
+{
+	if (!r->keep || !access_is_kept(c))
+		return;
+	r->ways[ACCESS_KEPT] = true;
+	access_keep(r->x, c);
+}
+
+/* --- one destination ----------------------------------------------------- */
+
+struct changed {
+	struct access_cell cell;
+	uint32_t *ids, n;
+};
+
+/* Requests on one port, until it is known what goes without saying. */
+struct requests {
+	struct reach *r;
+	const struct cells_ports *ports;
+	VEC(struct changed) changed;
+	uint32_t all, permitted;    /* by the new policy */
+	bool same;		    /* the rules of both are */
+	bool kept;		    /* connections are, which says it all */
+	bool ways[ACCESS_KEPT + 1]; /* of the destination, so far */
+};
+
+static void visit_request(void *ctx, const struct cells_http *h)
+{
+	struct requests *q = ctx;
+	struct access_cell c =
+		q->same ? decided_once(q->r->s, ACCESS_HTTP, &h->request)
+			: decided(q->r->s, ACCESS_HTTP, &h->request);
+	enum access_way way;
+	uint32_t *ids;
+
+	c.all = q->r->spot->ids;
+	c.n_all = q->r->spot->n;
+	c.lo = q->ports->lo;
+	c.hi = q->ports->hi;
+	c.other = h->other;
+	q->all++;
+	q->permitted += c.by[1].d.allow;
+	if (!q->kept)
+		keep(q->r, &c);
+	if (!access_way_of(&c, &way))
+		return;
+	ids = arena_array(q->r->s->scratch, h->n + 1, sizeof(*ids));
+	if (h->n)
+		memcpy(ids, h->ids, h->n * sizeof(*ids));
+	*vec_push(q->r->s->scratch, &q->changed) =
+		(struct changed){c, ids, h->n};
+}
+
+/*
+ * Requests that were gained with the whole port, or lost with it, are not
+ * mentioned apart.
+ */
+static void add_requests(struct requests *q, const struct access_cell *connect)
+{
+	enum access_way whole, way;
+	bool has_whole = access_way_of(connect, &whole);
+
+	if (has_whole && q->permitted != (whole == ACCESS_GAINED ? q->all : 0))
+		has_whole = false;
+	vec_each(c, &q->changed) {
+		if (!access_way_of(&c->cell, &way) ||
+		    (has_whole && way == whole))
+			continue;
+		add(q->r, &c->cell, c->ids, c->n);
+	}
+}
+
+/* Where nothing else of the destination changed like it. */
+static void visit_crooked(void *ctx, const struct cells_http *h)
+{
+	struct requests *q = ctx;
+	struct access_cell c = decided(q->r->s, ACCESS_HTTP, &h->request);
+	enum access_way way;
+
+	if (!access_way_of(&c, &way) || q->ways[way])
+		return;
+	c.all = q->r->spot->ids;
+	c.n_all = q->r->spot->n;
+	c.lo = q->ports->lo;
+	c.hi = q->ports->hi;
+	c.other = h->other;
+	c.crooked = true;
+	/* The reasons leave other rules in the views. */
+	*vec_push(q->r->s->scratch, &q->changed) =
+		(struct changed){c, q->ports->ids, q->ports->n};
+}
+
+static void add_crooked(struct requests *q)
+{
+	struct reach *r = q->r;
+
+	q->changed.n = 0;
+	memcpy(q->ways, r->ways, sizeof(q->ways));
+	cells_crooked(r->s, &r->spot->to, q->ports->shown, q->ports->ids,
+		      q->ports->n, visit_crooked, q);
+	vec_each(c, &q->changed)
+		add(r, &c->cell, c->ids, c->n);
+}
+
+/* Where datagrams changed the same way, it goes without saying. */
+static void compare_quic(struct reach *r, const struct cells_ports *p,
+			 const struct access_cell *connect)
+{
+	struct ir_request to = cells_quic(&r->spot->to, p->shown);
+	struct access_cell c = decided(r->s, ACCESS_QUIC, &to);
+	enum access_way way, whole;
+
+	if (!access_way_of(&c, &way) ||
+	    (access_way_of(connect, &whole) && way == whole))
+		return;
+	c.all = r->spot->ids;
+	c.n_all = r->spot->n;
+	c.lo = p->lo;
+	c.hi = p->hi;
+	add(r, &c, p->ids, p->n);
+}
+
+static void visit_ports(void *ctx, const struct cells_ports *p)
+{
+	struct reach *r = ctx;
+	struct requests q = {.r = r, .ports = p};
+	struct ir_request to = cells_connect(&r->spot->to, p->proto, p->shown);
+	struct access_cell connect;
+
+	q.same = sides_same(r->s, p->ids, p->n);
+	if (q.same && !r->keep)
+		return;
+	sides_put_all(r->s, p->ids, p->n);
+	connect = q.same ? decided_once(r->s, ACCESS_CONNECT, &to)
+			 : decided(r->s, ACCESS_CONNECT, &to);
+	connect.all = r->spot->ids;
+	connect.n_all = r->spot->n;
+	connect.lo = p->lo;
+	connect.hi = p->hi;
+	if (p->proto == IR_PROTO_UDP && !q.same) {
+		compare_quic(r, p, &connect);
+		sides_put_all(r->s, p->ids, p->n);
+	}
+	add(r, &connect, p->ids, p->n);
+	keep(r, &connect);
+	q.kept = access_is_kept(&connect);
+	if (p->proto != IR_PROTO_TCP || (q.same && q.kept) ||
+	    cells_no_requests(r->s, &r->spot->to, p->ids, p->n))
+		return;
+	cells_http(r->s, &r->spot->to, p->shown, p->ids, p->n, NULL,
+		   visit_request, &q);
+	add_requests(&q, &connect);
+	if (!q.same)
+		add_crooked(&q);
+}
+
+static void compare_question(struct reach *r, const struct spot *spot)
+{
+	struct ir_request question = cells_resolve(spot->to.name);
+	struct access_cell c;
+	enum access_way way;
+
+	sides_put_all(r->s, spot->ids, spot->n);
+	c = decided(r->s, ACCESS_RESOLVE, &question);
+	c.all = spot->ids;
+	c.n_all = spot->n;
+	if (access_way_of(&c, &way) && !r->ways[way])
+		access_add(r->x, &c, spot->ids, spot->n);
+	if (!r->ways[ACCESS_KEPT])
+		keep(r, &c);
+}
+
+static void compare_spot(struct reach *r, const struct spot *spot)
+{
+	if (!r->keep && sides_same(r->s, spot->ids, spot->n))
+		return;
+	r->spot = spot;
+	memset(r->ways, 0, sizeof(r->ways));
+	cells_ports(r->s, spot->ids, spot->n, NULL, visit_ports, r);
+	if (!spot->to.has_addr)
+		compare_question(r, spot);
+	sides_rest(r->s);
+}
+
+/* --- a name and an address ----------------------------------------------- */
+
+struct pair {
+	struct reach *r;
+	const struct spot *name, *addr;
+	uint32_t *ids, n;      /* rules that speak of either */
+	bool by_name, by_addr; /* which of the two a change is due to */
+};
+
+/* By what rule of the new policy both together are permitted. */
+static void keep_pair(struct pair *x, struct access_cell *c)
+{
+	enum access_due due;
+
+	if (!x->r->keep || !access_is_kept(c))
+		return;
+	due = access_keep(x->r->x, c);
+	x->by_name |= due == ACCESS_DUE_NAME;
+	x->by_addr |= due == ACCESS_DUE_ADDR;
+}
+
+/* Name and address together, the name alone, the address alone. */
+static void decide_pair(struct pair *x, const struct cells_ports *p, bool quic,
+			struct access_cell out[3])
+{
+	struct target both = {x->name->to.name, true, x->addr->to.addr};
+	const struct target *to[] = {&both, &x->name->to, &x->addr->to};
+
+	sides_put_all(x->r->s, p->ids, p->n);
+	for (int i = 0; i < 3; i++) {
+		struct ir_request r =
+			quic ? cells_quic(to[i], p->shown)
+			     : cells_connect(to[i], p->proto, p->shown);
+
+		out[i] = decided(x->r->s, quic ? ACCESS_QUIC : ACCESS_CONNECT,
+				 &r);
+	}
+	out[0].lo = p->lo;
+	out[0].hi = p->hi;
+	out[0].both = true;
+	out[0].all = x->ids;
+	out[0].n_all = x->n;
+}
+
+static bool goes(const struct access_cell *c, enum access_way way)
+{
+	enum access_way its;
+
+	return access_way_of(c, &its) && its == way;
+}
+
+/* What changed with both together, and with neither alone. */
+static void add_pair(struct pair *x, const struct cells_ports *p,
+		     const struct access_cell c[3])
+{
+	struct sides *s = x->r->s;
+	enum access_way way;
+	uint32_t rule;
+	int side;
+
+	if (!access_way_of(&c[0], &way) || goes(&c[1], way) || goes(&c[2], way))
+		return;
+	rule = access_cause(s, &c[0], p->ids, p->n, &side);
+	if (ir_dest_net(&rule_grant(&s->rules.v[rule])->dest))
+		x->by_addr = true;
+	else
+		x->by_name = true;
+	access_add(x->r->x, &c[0], p->ids, p->n);
+}
+
+static void visit_pair_ports(void *ctx, const struct cells_ports *p)
+{
+	struct pair *x = ctx;
+	struct access_cell c[3], q[3];
+	enum access_way way;
+
+	if (sides_same(x->r->s, p->ids, p->n))
+		return;
+	decide_pair(x, p, false, c);
+	if (!access_is_kept(&c[1]) && !access_is_kept(&c[2]))
+		keep_pair(x, &c[0]);
+	if (p->proto == IR_PROTO_UDP) {
+		decide_pair(x, p, true, q);
+		/* As datagrams did, of these or of one of the two. */
+		if (access_way_of(&q[0], &way) && !goes(&c[0], way))
+			add_pair(x, p, q);
+	}
+	add_pair(x, p, c);
+}
+
+static void compare_pair(struct pair *x, const struct spot *name,
+			 const struct spot *addr)
+{
+	struct sides *s = x->r->s;
+	uint32_t n, *ids = spots_rules(s, name, addr, &n);
+
+	x->r->work += 1 + n / 8;
+	x->name = name;
+	x->addr = addr;
+	x->ids = ids;
+	x->n = n;
+	if (!sides_same(s, ids, n))
+		cells_ports(s, ids, n, NULL, visit_pair_ports, x);
+	sides_rest(s);
+}
+
+static const struct spot *end_of_kind(const spot_list *l, const struct spot *p)
+{
+	const struct spot *end = p;
+
+	while (end < l->v + l->n && end->kind == p->kind)
+		end++;
+	return end;
+}
+
+/*
+ * One of a kind with one of a kind; where they differ, the others too that
+ * would be responsible.
+ */
+static void compare_kinds(struct reach *r, const struct spot *name,
+			  const struct spot *name_end, const struct spot *addr,
+			  const struct spot *addr_end)
+{
+	struct pair first = {.r = r}, x = {.r = r};
+
+	compare_pair(&first, name, addr);
+	for (const struct spot *p = name + 1; first.by_name && p < name_end;
+	     p++)
+		compare_pair(&x, p, addr);
+	for (const struct spot *p = addr + 1; first.by_addr && p < addr_end;
+	     p++)
+		compare_pair(&x, name, p);
+}
+
+static bool compare_pairs(struct reach *r, struct spots *all)
+{
+	const struct spot *n, *n_end, *k, *k_end;
+
+	spots_sort(&all->names);
+	spots_sort(&all->addrs);
+	for (n = all->names.v; n < all->names.v + all->names.n; n = n_end) {
+		n_end = end_of_kind(&all->names, n);
+		for (k = all->addrs.v; k < all->addrs.v + all->addrs.n;
+		     k = k_end) {
+			k_end = end_of_kind(&all->addrs, k);
+			if (r->work > LIMIT_PAIRS)
+				return false;
+			compare_kinds(r, n, n_end, k, k_end);
+		}
+	}
+	return true;
+}
+
+bool reach_compare(struct arena *a, const struct ir_policy *old,
+		   const struct ir_policy *now, struct comparison *out)
+{
+	struct sides s;
+	struct spots all;
+	struct reach r = {.s = &s, .keep = out->with_kept};
+	bool complete;
+
+	sides_init(&s, a, old, now);
+	r.x = access_new(a, &s, out);
+	spots_find(&s, NULL, false, &all);
+	vec_each(spot, &all.names)
+		compare_spot(&r, spot);
+	vec_each(spot, &all.addrs)
+		compare_spot(&r, spot);
+	complete = all.complete && compare_pairs(&r, &all) &&
+		   fronts_compare(&s, r.x, &all);
+	access_finish(r.x);
+	sides_done(&s);
+	return complete;
+}

@@ -1,0 +1,303 @@
+#include "compiler/algebra/compare/rules.h"
+
+#include "compiler/algebra/space/numbers.h"
+#include "compiler/algebra/space/spots.h"
+#include "compiler/algebra/space/trie.h"
+#include "compiler/ir/ports.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A cell of requests, and which rules permit them, or deny them. */
+struct cell {
+	trie_ids rules;
+	uint32_t left; /* of them, those that are not told to go */
+};
+
+struct uses {
+	struct arena *a;
+	struct sides *s;
+	const struct spot *spot;
+	bool deny; /* it is about denials */
+	VEC(struct cell) cells;
+	trie_ids *of;	     /* per rule: its cells that count */
+	bool *spoken;	     /* per rule: it has a cell, denied or not */
+	uint32_t *denied_by; /* per rule: a denial of a cell of its own */
+	struct rule_finding *out;
+};
+
+/* --- cells --------------------------------------------------------------- */
+
+/* Would the rule decide so by itself? Only the floor stands beside it. */
+static bool by_itself(struct uses *u, uint32_t rule, const uint32_t *ids,
+		      uint32_t n, const struct ir_request *r)
+{
+	const struct rule *rules = u->s->rules.v;
+	bool deny = rules[rule].deny;
+
+	sides_clear(u->s);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ir_grant *g = rule_grant(&rules[ids[i]]);
+		bool floor = g->from.layer == LAYER_FLOOR;
+
+		/* Beside a denial all grants, or there would be nothing. */
+		if (ids[i] == rule || floor || (deny && !rules[ids[i]].deny))
+			sides_put(u->s, ids[i], NULL, 0);
+	}
+	return sides_ask(u->s, 1, r).d.allow != deny;
+}
+
+static void add_cell(struct uses *u, const uint32_t *ids, uint32_t n,
+		     const struct ir_request *r)
+{
+	const struct rule *rules = u->s->rules.v;
+	struct cell cell = {.left = 0};
+	struct ruling all;
+	uint32_t at = u->cells.n;
+
+	sides_clear(u->s);
+	for (uint32_t i = 0; i < n; i++)
+		sides_put(u->s, ids[i], NULL, 0);
+	all = sides_ask(u->s, 1, r);
+	if (u->deny && all.d.reason != REASON_DENIED)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		if (rules[ids[i]].deny != u->deny ||
+		    rule_grant(&rules[ids[i]])->from.layer == LAYER_FLOOR)
+			continue;
+		/* What is alone has decided by itself. */
+		if (n == 1 ? all.d.allow == u->deny
+			   : !by_itself(u, ids[i], ids, n, r))
+			continue;
+		u->spoken[ids[i]] = true;
+		*vec_push(u->a, &cell.rules) = ids[i];
+		if (!u->deny && !all.d.allow)
+			u->denied_by[ids[i]] = all.rule;
+	}
+	if (cell.rules.n == 0 || (!u->deny && !all.d.allow))
+		return;
+	cell.left = cell.rules.n;
+	*vec_push(u->a, &u->cells) = cell;
+	vec_each(id, &cell.rules)
+		*vec_push(u->a, &u->of[*id]) = at;
+}
+
+static void visit_request(void *ctx, const struct cells_http *h)
+{
+	struct uses *u = ctx;
+
+	add_cell(u, h->ids, h->n, &h->request);
+}
+
+static bool is_private(const struct rule *r)
+{
+	const struct ir_grant *g = rule_grant(r);
+
+	return g->private.set && g->private.v;
+}
+
+static void visit_ports(void *ctx, const struct cells_ports *p)
+{
+	struct uses *u = ctx;
+	struct ir_request r = cells_connect(&u->spot->to, p->proto, p->shown);
+	struct target inside = u->spot->to;
+	bool private = false;
+
+	numbers_sort(p->ids, p->n);
+	add_cell(u, p->ids, p->n, &r);
+	for (uint32_t i = 0; i < p->n; i++)
+	private |= is_private(&u->s->rules.v[p->ids[i]]);
+	if (private && !u->spot->to.has_addr) {
+		inside.has_addr = addr_parse(STR("10.0.0.1"), &inside.addr);
+		r = cells_connect(&inside, p->proto, p->shown);
+		add_cell(u, p->ids, p->n, &r);
+	}
+	if (p->proto == IR_PROTO_TCP &&
+	    !cells_no_requests(u->s, &u->spot->to, p->ids, p->n))
+		cells_http(u->s, &u->spot->to, p->shown, p->ids, p->n, NULL,
+			   visit_request, u);
+}
+
+static void visit_spot(struct uses *u, const struct spot *spot)
+{
+	bool some = false;
+
+	for (uint32_t i = 0; i < spot->n; i++)
+		some |= u->s->rules.v[spot->ids[i]].deny == u->deny;
+	if (!some)
+		return;
+	u->spot = spot;
+	cells_ports(u->s, spot->ids, spot->n, NULL, visit_ports, u);
+	sides_rest(u->s);
+}
+
+/* --- findings ------------------------------------------------------------ */
+
+/* Of the rules in the cells of one, that which is in most of them. */
+static uint32_t most_common(struct uses *u, uint32_t rule, uint32_t *counts,
+			    bool left_only)
+{
+	uint32_t best = SIDES_NONE, n_best = 0;
+
+	vec_each(c, &u->of[rule])
+		vec_each(id, &u->cells.v[*c].rules) {
+			if (*id == rule ||
+			    (left_only && u->out[*id].use == RULE_SHADOWED))
+				continue;
+			counts[*id]++;
+			if (counts[*id] > n_best ||
+			    (counts[*id] == n_best && *id < best)) {
+				n_best = counts[*id];
+				best = *id;
+			}
+		}
+	vec_each(c, &u->of[rule])
+		vec_each(id, &u->cells.v[*c].rules)
+			counts[*id] = 0;
+	return best;
+}
+
+static bool is_needed(const struct uses *u, uint32_t rule)
+{
+	const struct ir_grant *g = rule_grant(&u->s->rules.v[rule]);
+
+	/* Requests look the same, and yet it decides who sees them. */
+	if (!u->deny && g->tls.set && g->tls.v == IR_TLS_INSPECT)
+		return true;
+	vec_each(c, &u->of[rule])
+		if (u->cells.v[*c].left < 2)
+			return true;
+	return false;
+}
+
+struct order {
+	uint32_t rule, cells;
+	uint32_t at; /* where it was written */
+};
+
+/* The narrowest first, and of those alike what was written last. */
+static int by_width(const void *va, const void *vb)
+{
+	const struct order *a = va, *b = vb;
+
+	if (a->cells != b->cells)
+		return a->cells < b->cells ? -1 : 1;
+	if (a->at != b->at)
+		return a->at > b->at ? -1 : 1;
+	return (a->rule > b->rule) - (a->rule < b->rule);
+}
+
+static void judge(struct uses *u, uint32_t rule, uint32_t *counts)
+{
+	struct rule_finding *f = &u->out[rule];
+	uint32_t by;
+
+	if (u->of[rule].n == 0) {
+		if (u->deny)
+			return;
+		f->use = RULE_DEAD;
+		if (u->spoken[rule] && u->denied_by[rule] != SIDES_NONE)
+			f->by = rule_grant(&u->s->rules.v[u->denied_by[rule]]);
+		return;
+	}
+	by = most_common(u, rule, counts, true);
+	if (by == SIDES_NONE)
+		return;
+	f->by = rule_grant(&u->s->rules.v[by]);
+	f->use = RULE_OVERLAPS;
+	if (is_needed(u, rule))
+		return;
+	f->use = RULE_SHADOWED;
+	vec_each(c, &u->of[rule])
+		u->cells.v[*c].left--;
+}
+
+static void judge_all(struct uses *u)
+{
+	uint32_t n = u->s->rules.n, m = 0;
+	struct order *order = arena_array(u->a, n + 1, sizeof(*order));
+	uint32_t *counts = arena_array(u->a, n + 1, sizeof(*counts));
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct rule *r = &u->s->rules.v[i];
+
+		if (r->deny == u->deny &&
+		    rule_grant(r)->from.layer != LAYER_FLOOR)
+			order[m++] = (struct order){i, u->of[i].n,
+						    rule_grant(r)->from.at.beg};
+	}
+	if (m)
+		qsort(order, m, sizeof(*order), by_width);
+	for (uint32_t i = 0; i < m; i++)
+		judge(u, order[i].rule, counts);
+}
+
+/* Rules in the order of sides.h: grants as they are, then denials. */
+static bool find(struct arena *a, const struct ir_policy *p, bool deny,
+		 struct rule_finding *out)
+{
+	struct sides s;
+	struct spots all;
+	struct uses u = {.a = a, .s = &s, .deny = deny};
+	uint32_t n;
+
+	sides_init(&s, a, NULL, p);
+	n = s.rules.n;
+	u.of = arena_array(a, n + 1, sizeof(*u.of));
+	u.spoken = arena_array(a, n + 1, sizeof(*u.spoken));
+	u.denied_by = arena_array(a, n + 1, sizeof(*u.denied_by));
+	u.out = arena_array(a, n + 1, sizeof(*u.out));
+	for (uint32_t i = 0; i < n; i++)
+		u.denied_by[i] = SIDES_NONE;
+	spots_find(&s, NULL, false, &all);
+	vec_each(spot, &all.names)
+		visit_spot(&u, spot);
+	vec_each(spot, &all.addrs)
+		visit_spot(&u, spot);
+	if (all.complete) {
+		judge_all(&u);
+		memcpy(out, u.out + (deny ? p->allow.n : 0),
+		       (deny ? p->deny.n : p->allow.n) * sizeof(*out));
+	}
+	sides_done(&s);
+	return all.complete;
+}
+
+/* Every destination, so that denials have something to deny. */
+static struct ir_policy all_granted(struct arena *a, const struct ir_policy *p)
+{
+	struct ir_policy out = *p;
+	struct ir_grant *g;
+
+	memset(&out.allow, 0, sizeof(out.allow));
+	g = vec_push(a, &out.allow);
+	g->dest.kind = IR_DEST_ANY;
+	g->from.layer = LAYER_GLOBAL; /* the floor grants no request */
+	g->private.set = g->private.v = true;
+	*vec_push(a, &g->ports) =
+		(struct ir_port){.proto = IR_PROTO_TCP, .lo = 1, .hi = 65535};
+	*vec_push(a, &g->ports) =
+		(struct ir_port){.proto = IR_PROTO_UDP, .lo = 1, .hi = 65535};
+	g->canon = ir_grant_text(a, g);
+	return out;
+}
+
+static bool denies(const struct ir_policy *p)
+{
+	vec_each(d, &p->deny)
+		if (d->from.layer != LAYER_FLOOR)
+			return true;
+	return false;
+}
+
+bool rules_find(struct arena *a, const struct ir_policy *p,
+		struct rule_finding **out_allow, struct rule_finding **out_deny)
+{
+	struct ir_policy granted = all_granted(a, p);
+	bool ok;
+
+	*out_allow = arena_array(a, p->allow.n + 1, sizeof(**out_allow));
+	*out_deny = arena_array(a, p->deny.n + 1, sizeof(**out_deny));
+	ok = find(a, p, false, *out_allow);
+	return (!denies(p) || find(a, &granted, true, *out_deny)) && ok;
+}

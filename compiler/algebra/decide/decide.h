@@ -1,0 +1,107 @@
+/*
+ * The one decision function: doc/semantics.md, section 6.
+ *
+ * What the packet filter, the resolver and the mounts enforce, said a second
+ * time and straight from the policy; the oracles compare the two. Everything
+ * takes a policy that is IR_NORMALISED and looks at it alone: what the host's
+ * own addresses are, and what a name resolves to, is the caller's to say.
+ */
+#ifndef COMPILER_ALGEBRA_DECIDE_DECIDE_H
+#define COMPILER_ALGEBRA_DECIDE_DECIDE_H
+
+#include "compiler/base/arena.h"
+#include "compiler/base/reason.h"
+#include "compiler/ir/ir.h"
+
+struct decision {
+	bool allow;
+	enum reason reason;
+	/* What decided, or the grant that came nearest; may be NULL. */
+	const struct ir_grant *grant;
+	const struct ir_pattern *pattern; /* of read and write */
+};
+
+struct decide_flow {
+	enum ir_proto proto;
+	uint16_t port;
+	bool has_addr;
+	struct addr addr;
+	bool is_host;	 /* addr is one of the host's own */
+	bool is_quic;	 /* a first packet of QUIC */
+	struct str name; /* that the address was resolved for, canonical, or
+			    empty; alone: as if it led to a public address */
+};
+
+/* May the agent open this flow? */
+struct decision decide_connect(const struct ir_policy *p,
+			       const struct decide_flow *flow);
+/*
+ * Is QUIC there refused for whatever denial of a name or of requests has its
+ * port, whomever that is about? compiler/ir/inside.h
+ */
+bool decide_quic_blind(const struct ir_policy *p,
+		       const struct decide_flow *flow);
+
+/*
+ * A request of HTTP, or with a TLS hello alone: what HAProxy is asked, and what
+ * passes without it (compiler/ir/inside.h).
+ *
+ * host and sni are canonical names (lower case, no dot at the end), or empty;
+ * an address in host, too. path is the target as it was sent, with its query.
+ */
+struct decide_request {
+	bool tls;
+	uint16_t port;
+	bool has_addr;
+	struct addr addr;
+	bool is_pinned;	 /* this session resolved the name to addr; as if so
+			    where has_addr is not set */
+	bool is_guarded; /* a name that is denied there led to addr */
+	struct str sni;	 /* tls */
+	bool only_hello; /* nothing behind the hello is looked at yet */
+	struct str host, method, path;
+};
+struct decision decide_request(struct arena *a, const struct ir_policy *p,
+			       const struct decide_request *r);
+/* Is the TLS of that name on that port decrypted, when it is granted? */
+bool decide_decrypts(const struct ir_policy *p, const struct decide_request *r);
+/*
+ * Is the path, without its query, spelled in the one way that rules use?
+ * doc/semantics.md, section 3.
+ */
+bool decide_path_canonical(struct str path);
+/* What denials compare: the path with its escapes decoded. */
+struct str decide_path_decoded(struct arena *a, struct str path);
+
+/* Does the resolver answer? type as in zone files: "A", "TXT". */
+struct decision decide_resolve(const struct ir_policy *p, struct str name,
+			       struct str type);
+
+/* What the resolver does with an address in the answer for a name. */
+enum decide_keep {
+	DECIDE_DROP_FLOOR,   /* never in an answer */
+	DECIDE_DROP_PRIVATE, /* private, neither covered nor granted */
+	DECIDE_KEEP_COVERED, /* kept for a cidr grant, which has the ports */
+	DECIDE_KEEP_OPEN,    /* kept, and open on the ports of the name */
+};
+enum decide_keep decide_answer(const struct ir_policy *p, struct str name,
+			       const struct addr *addr);
+
+/*
+ * Whether a name is one that the pattern speaks of: "*.x" has one label in
+ * place of each '*', "**.x" one or more; both canonical.
+ */
+bool decide_name_matches(struct str pattern, struct str name);
+
+/* The patterns of a policy, compiled once. */
+struct decide_files;
+struct decide_files *decide_files_new(struct arena *a,
+				      const struct ir_policy *p);
+/*
+ * May the agent read or write this path, relative to the workspace? A '/' at
+ * its end says that it is a directory.
+ */
+struct decision decide_read(const struct decide_files *f, struct str path);
+struct decision decide_write(const struct decide_files *f, struct str path);
+
+#endif

@@ -1,0 +1,164 @@
+#include "compiler/cli/amend/amend.h"
+
+#include "compiler/cli/text/confirm.h"
+#include "compiler/cli/text/say.h"
+#include "compiler/cli/trust/trust_ask.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define TRIES 20u /* when the session is changed between looking and asking */
+
+static struct str shown(struct amend *x, int fd)
+{
+	struct buf out;
+	struct view v = {&out, say_width(fd), say_colour(fd)};
+
+	buf_init(&out, x->a);
+	amend_view(&v, x);
+	return buf_str(&out);
+}
+
+/* What was looked at is what is agreed to. */
+static int confirm(struct amend *x)
+{
+	bool yes = options_get(x->o, OPTION_YES) != NULL;
+	bool json = options_get(x->o, OPTION_JSON) != NULL;
+	auto_fd int tty = -1;
+
+	if (yes)
+		return json ? STATUS_OK : say_result(shown(x, STDOUT_FILENO));
+	tty = json ? -1 : confirm_terminal();
+	if (tty < 0) {
+		if (!json && say_result(shown(x, STDOUT_FILENO)) != STATUS_OK)
+			return STATUS_IO;
+		say("nobody can be asked here: --yes does it; nothing was "
+		    "changed");
+		return STATUS_REFUSED;
+	}
+	if (confirm_ask(tty, shown(x, tty),
+			x->save.wanted ? STR("Do that, and save it? [y/N] ")
+				       : STR("Do that? [y/N] ")))
+		return STATUS_OK;
+	say("nothing was changed");
+	return STATUS_REFUSED;
+}
+
+static void add_texts(struct amend *x, enum access_way way, altered_texts *out)
+{
+	vec_each(c, &x->diff.found.changes) {
+		struct str text = view_cleaned(x->a, c->text);
+
+		if ((way == ACCESS_GAINED) == (c->way == ACCESS_GAINED) &&
+		    out->n < ALTERED_TEXTS)
+			*vec_push(x->a, out) = arena_cstr(
+				x->a, str_slice(text, 0, ALTERED_TEXT_MAX));
+	}
+}
+
+static int hand_over(struct amend *x)
+{
+	struct altered what = {.allow = x->allow,
+			       .dest = arena_cstr(x->a, x->dest),
+			       .saved = x->save.wanted};
+	struct err err;
+	int rc;
+
+	/* Whatever is not only more: open connections may be part of it. */
+	what.cut = x->diff.n[ACCESS_LOST] + x->diff.n[ACCESS_OTHER] > 0;
+	add_texts(x, ACCESS_GAINED, &what.gained);
+	add_texts(x, ACCESS_LOST, &what.lost);
+	rc = ask_change(x->a, &x->about.session, x->generation, &x->now.c.plan,
+			&what, &x->answer, &err);
+	if (rc == -ENOENT) {
+		say("session %s takes no changes now: it is starting, or "
+		    "ending, or an older membrane started it",
+		    x->about.session.id);
+		return STATUS_REFUSED;
+	}
+	if (rc < 0) {
+		say("%s", view_cleaned(x->a, str_of(err.text)).p);
+		return STATUS_IO;
+	}
+	if (x->answer.ok || x->answer.stale)
+		return STATUS_OK;
+	say("%s", view_cleaned(x->a, str_of(x->answer.message)).p);
+	return STATUS_REFUSED;
+}
+
+static void release(struct amend *x)
+{
+	amend_release(x);
+	amend_save_release(x);
+	x->save.hunks.n = 0;
+}
+
+/* Once: STATUS_OK with answer.ok, or stale, when the change was handed over. */
+static int attempt(struct amend *x)
+{
+	int status = amend_compile(x);
+
+	if (status == STATUS_OK && x->save.wanted)
+		status = amend_save_prepare(x);
+	if (status == STATUS_OK)
+		status = confirm(x);
+	if (status == STATUS_OK && !x->is_idle)
+		status = hand_over(x);
+	return status;
+}
+
+static int finish(struct amend *x)
+{
+	int status = STATUS_OK, printed = STATUS_OK;
+
+	if (x->save.wanted)
+		status = amend_save_write(x);
+	if (options_get(x->o, OPTION_JSON))
+		printed = say_result(amend_json(x));
+	else if (x->answer.ok)
+		say("in force in session %s after %.0f ms (generation %u)",
+		    x->about.session.id, x->answer.ms, x->answer.generation);
+	if (x->save.done)
+		say("saved to %.*s", STR_ARG(x->save.file));
+	return status == STATUS_OK ? printed : status;
+}
+
+static int amend(struct arena *a, const struct options *o, bool allow)
+{
+	struct amend x = {.a = a, .o = o, .allow = allow};
+	int status;
+
+	if (o->words.n != 1 || o->words.v[0].n == 0) {
+		say("%s needs one destination: 'membrane help %s'",
+		    allow ? "allow" : "deny", allow ? "allow" : "deny");
+		return STATUS_USAGE;
+	}
+	x.dest = o->words.v[0];
+	x.save.wanted = options_get(o, OPTION_SAVE) != NULL;
+	status = amend_find(&x);
+	for (unsigned i = 0; status == STATUS_OK && i < TRIES; i++) {
+		release(&x);
+		x.answer = (struct ask_answer){0};
+		status = attempt(&x);
+		if (status != STATUS_OK || !x.answer.stale)
+			break;
+		say("the session was changed meanwhile: this is against what "
+		    "it is now");
+	}
+	if (status == STATUS_OK && x.answer.stale)
+		status = STATUS_REFUSED;
+	if (status == STATUS_OK)
+		status = finish(&x);
+	release(&x);
+	return status;
+}
+
+int command_allow(struct arena *a, const struct options *o)
+{
+	return amend(a, o, true);
+}
+
+int command_deny(struct arena *a, const struct options *o)
+{
+	return amend(a, o, false);
+}

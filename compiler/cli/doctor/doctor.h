@@ -1,0 +1,38 @@
+/*
+ * What `membrane doctor` found, for its two outputs.
+ */
+#ifndef COMPILER_CLI_DOCTOR_DOCTOR_H
+#define COMPILER_CLI_DOCTOR_DOCTOR_H
+
+#include "compiler/cli/text/view.h"
+#include "runtime/launch/docker/docker_info.h"
+#include "runtime/launch/facts.h"
+#include "runtime/launch/probe.h"
+
+#define DOCTOR_JSON_VERSION 1
+
+enum doctor_id {
+#define CHECK(id, group, name, needed, consequence, remedy) DOCTOR_##id,
+#include "compiler/cli/doctor/doctor.def"
+#undef CHECK
+	DOCTOR_CHECKS,
+};
+
+enum doctor_state { DOCTOR_UNKNOWN, DOCTOR_MISSING, DOCTOR_OK };
+
+struct doctor_finding {
+	enum doctor_state state;
+	const char *detail; /* as it was found: not cleaned; NULL: nothing */
+	bool unasked;	    /* of UNKNOWN: another finding is in the way */
+};
+
+struct doctor {
+	struct doctor_finding of[DOCTOR_CHECKS];
+};
+
+/* Whether a session of the default policy runs here. */
+bool doctor_runs(const struct doctor *d);
+void doctor_view(const struct view *v, const struct doctor *d);
+struct str doctor_json(struct arena *a, const struct doctor *d);
+
+#endif

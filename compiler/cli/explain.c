@@ -1,0 +1,197 @@
+#include "compiler/algebra/decide/decide.h"
+#include "compiler/base/limits.h"
+#include "compiler/cli/explain/explain_json.h"
+#include "compiler/cli/explain/explain_view.h"
+#include "compiler/cli/plan/plan_json.h"
+#include "compiler/cli/text/say.h"
+#include "compiler/cli/trust/trust_ask.h"
+#include "compiler/cli/workspace/found.h"
+#include "compiler/front/word/request.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What was asked: the words of the command line, or the lines of stdin. */
+struct asked {
+	struct arena *a;
+	struct sources sources;
+	struct diags diags;
+	ir_requests list;
+};
+
+static void parse(struct asked *q, const struct source *src, struct str part)
+{
+	struct pass_ctx ctx = {q->a, &q->sources, &q->diags};
+	uint32_t at = src->base + (uint32_t)(part.p - src->text.p);
+	struct text text = {part, {at, at + (uint32_t)part.n}, at};
+	struct ir_request r;
+
+	if (request_parse(&ctx, &text, &r))
+		*vec_push(q->a, &q->list) = r;
+}
+
+static void parse_words(struct asked *q, const struct options *o)
+{
+	const struct source *src;
+	struct buf b;
+
+	buf_init(&b, q->a);
+	vec_each(w, &o->words) {
+		if (w != o->words.v)
+			buf_addc(&b, ' ');
+		buf_add(&b, *w);
+	}
+	src = sources_add(&q->sources, STR("<request>"), buf_str(&b),
+			  LAYER_FLAGS);
+	parse(q, src, src->text);
+}
+
+/* One request on a line; none on an empty one and behind a '#'. */
+static void parse_lines(struct asked *q, struct str text)
+{
+	const struct source *src =
+		sources_add(&q->sources, STR("<stdin>"), text, LAYER_FLAGS);
+	struct str rest = src->text, line;
+
+	while (str_line(&rest, &line)) {
+		line = str_trim(line);
+		if (line.n && line.p[0] != '#')
+			parse(q, src, line);
+	}
+}
+
+static int read_requests(struct asked *q, const struct options *o)
+{
+	struct str text;
+
+	if (o->words.n == 0) {
+		say("nothing is asked\n"
+		    "  as in 'membrane explain GET https://example.com/'; "
+		    "'-' reads requests from stdin");
+		return STATUS_USAGE;
+	}
+	if (o->words.n > 1 || !str_is(o->words.v[0], "-"))
+		parse_words(q, o);
+	else if (!inputs_stdin(q->a, &text))
+		return STATUS_IO;
+	else
+		parse_lines(q, text);
+	say_diags(q->a, &q->diags);
+	return q->diags.errors ? STATUS_USAGE : STATUS_OK;
+}
+
+/*
+ * A decision that stands on the workspace's own word is said to do so.
+ * *approved: -1 until that was found out.
+ */
+static void assume_trust(struct compilation *c, const struct inputs *in,
+			 struct explanation *e, int *approved)
+{
+	if (!e->decision.allow || !e->has_rule ||
+	    e->rule.from->layer != LAYER_WORKSPACE)
+		return;
+	if (*approved < 0)
+		*approved = trust_holds(c, in);
+	if (!*approved)
+		*vec_push(c->a, &e->assumed) =
+			"somebody approved what this workspace adds "
+			"('membrane trust'), which nobody did";
+}
+
+static bool asks_files(const struct asked *q)
+{
+	vec_each(r, &q->list)
+		if (r->kind == IR_REQ_READ || r->kind == IR_REQ_WRITE)
+			return true;
+	return false;
+}
+
+/* A policy alone does not say all that is hidden or read-only. */
+static bool look(const struct inputs *in, struct compilation *c,
+		 struct found *out)
+{
+	struct err err;
+
+	if (found_look(c->a, in, &c->plan, out, &err) == 0) {
+		vec_each(note, &out->looked.git.notes)
+			say("%s", view_cleaned(c->a, *note).p);
+		return true;
+	}
+	say("the workspace cannot be looked at (%s): what links and git do to "
+	    "a path is not known",
+	    view_cleaned(c->a, str_of(err.text)).p);
+	return false;
+}
+
+static int explain(const struct options *o, const struct inputs *in,
+		   struct compilation *c, const struct asked *q)
+{
+	const struct decide_files *files = decide_files_new(c->a, &c->policy);
+	struct found found = {0};
+	bool looked = asks_files(q) && look(in, c, &found);
+	bool json = options_get(o, OPTION_JSON) != NULL, denied = false;
+	cJSON *list = json_array();
+	int approved = -1;
+	struct view v;
+	struct buf out;
+	int status;
+
+	buf_init(&out, c->a);
+	vec_each(r, &q->list) {
+		/* What one answer takes goes with it: there may be many. */
+		struct compilation one = *c;
+		struct explanation e;
+		struct explain_flip flip;
+		struct buf text;
+
+		one.a = arena_new();
+		buf_init(&text, one.a);
+		v = (struct view){&text, say_width(STDOUT_FILENO),
+				  say_colour(STDOUT_FILENO)};
+		explain_model_make(&one, files, looked ? &found : NULL, r, &e);
+		assume_trust(c, in, &e, &approved);
+		explain_edits_find(one.a, in, &one, &e, &flip);
+		denied |= !e.decision.allow;
+		if (json) {
+			json_push(list, explain_json_one(&one, &e, &flip));
+		} else {
+			if (r != q->list.v)
+				buf_addc(&out, '\n');
+			explain_view(&v, &one, &e, &flip);
+			buf_add(&out, buf_str(&text));
+		}
+		arena_free(one.a);
+	}
+	found_done(&found);
+	if (json)
+		status = say_result(explain_json(c->a, list));
+	else
+		status = say_result(buf_str(&out));
+	if (!json)
+		cJSON_Delete(list);
+	return status == STATUS_OK && denied ? STATUS_REFUSED : status;
+}
+
+int command_explain(struct arena *a, const struct options *o)
+{
+	struct compilation c = {.mark_lines = true};
+	struct asked q = {.a = a};
+	struct inputs in;
+	int status;
+
+	sources_init(&q.sources, a);
+	diags_init(&q.diags, a, &q.sources);
+	status = read_requests(&q, o);
+	if (status != STATUS_OK)
+		return status;
+	status = inputs_compile(a, o, true, &in, &c);
+	if (status == STATUS_OK)
+		status = explain(o, &in, &c, &q);
+	else if (status == STATUS_REFUSED && options_get(o, OPTION_JSON) &&
+		 say_result(plan_json_refused(c.a, EXPLAIN_JSON_VERSION,
+					      &c.diags)) != STATUS_OK)
+		status = STATUS_IO;
+	driver_done(&c);
+	return status;
+}

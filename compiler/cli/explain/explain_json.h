@@ -1,0 +1,20 @@
+/*
+ * Explanations for programs: one JSON object, described in doc/json.md. Members
+ * are added; none changes its meaning under one "version".
+ */
+#ifndef COMPILER_CLI_EXPLAIN_EXPLAIN_JSON_H
+#define COMPILER_CLI_EXPLAIN_EXPLAIN_JSON_H
+
+#include "compiler/base/json.h"
+#include "compiler/cli/explain/explain_edits.h"
+
+#define EXPLAIN_JSON_VERSION 1
+
+/* One request's; the caller's, for explain_json(). */
+cJSON *explain_json_one(const struct compilation *c,
+			const struct explanation *e,
+			const struct explain_flip *flip);
+/* All of them: an array, which is taken. */
+struct str explain_json(struct arena *a, cJSON *take_requests);
+
+#endif

@@ -1,0 +1,586 @@
+#include "compiler/cli/explain/explain_model.h"
+
+#include "compiler/algebra/decide/ask.h"
+#include "compiler/algebra/decide/option.h"
+#include "compiler/cli/explain/explain_found.h"
+#include "compiler/ir/http.h"
+#include "compiler/ir/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *explain_kind_name(enum explain_kind k)
+{
+	switch (k) {
+	case EXPLAIN_ALLOW:
+		return "allow";
+	case EXPLAIN_DENY:
+		return "deny";
+	case EXPLAIN_IGNORE:
+		return "ignore";
+	case EXPLAIN_READONLY:
+		return "readonly";
+	case EXPLAIN_ARG:
+		return "args";
+	}
+	abort();
+}
+
+/* Files are open and docker gets what args say without a grant. */
+const char *explain_model_about(const struct explanation *e)
+{
+	if (e->decision.reason == REASON_GRANTED) {
+		if (e->request->kind == IR_REQ_READ)
+			return "no pattern hides it";
+		if (e->request->kind == IR_REQ_WRITE)
+			return "no pattern hides it or makes it read-only";
+		if (e->request->kind == IR_REQ_ARG)
+			return "docker gets it";
+	}
+	return reason_about(e->decision.reason);
+}
+
+struct asked {
+	struct arena *a;
+	struct compilation *c;
+	const struct ir_policy *p;
+	const struct decide_files *files;
+	const struct ir_request *r;
+	struct explanation *out;
+};
+
+/* --- rules --------------------------------------------------------------- */
+
+static struct explain_rule of_grant(const struct ir_grant *g)
+{
+	return (struct explain_rule){
+		.kind = g->key == IR_KEY_DENY ? EXPLAIN_DENY : EXPLAIN_ALLOW,
+		.from = &g->from,
+		.text = g->canon,
+		.id = g->id,
+	};
+}
+
+static bool is_in(const ir_patterns *list, const struct ir_pattern *p)
+{
+	return list->n && p >= list->v && p < list->v + list->n;
+}
+
+static struct explain_rule of_pattern(const struct ir_policy *p,
+				      const struct ir_pattern *x)
+{
+	return (struct explain_rule){
+		.kind = is_in(&p->ignore, x) ? EXPLAIN_IGNORE
+					     : EXPLAIN_READONLY,
+		.from = &x->from,
+		.text = x->line,
+	};
+}
+
+static struct explain_rule of_arg(struct arena *a, const struct arg *arg)
+{
+	struct option o = option_of(arg);
+
+	return (struct explain_rule){
+		.kind = EXPLAIN_ARG,
+		.from = &arg->from,
+		.text = option_text(a, &o),
+	};
+}
+
+/* --- one pattern by itself ----------------------------------------------- */
+
+/* Does the line match the path or a folder above it? Taking back counts. */
+static bool pattern_speaks(struct arena *a, const struct ir_pattern *x,
+			   const struct ir_request *r)
+{
+	struct ir_pattern one = *x;
+	struct ir_policy alone = {0};
+
+	if (one.back) {
+		one.line = str_slice(one.line, 1, one.line.n);
+		one.back = false;
+	}
+	alone.ignore.v = &one;
+	alone.ignore.n = 1;
+	return !decide_read(decide_files_new(a, &alone), r->path).allow;
+}
+
+/* Of a path that may be read or written: the last line that takes it back. */
+static const struct ir_pattern *taken_back(struct arena *a,
+					   const ir_patterns *list,
+					   const struct ir_request *r)
+{
+	const struct ir_pattern *last = NULL;
+
+	vec_each(x, list)
+		if (x->back && pattern_speaks(a, x, r))
+			last = x;
+	return last;
+}
+
+/* The pattern that decided: one that matches, or the last that takes back. */
+static const struct ir_pattern *pattern_of(struct arena *a,
+					   const struct ir_policy *p,
+					   const struct ir_request *r,
+					   const struct decision *d)
+{
+	const struct ir_pattern *x = d->pattern;
+
+	if (!x && r->kind == IR_REQ_WRITE)
+		x = taken_back(a, &p->readonly, r);
+	return x ? x : taken_back(a, &p->ignore, r);
+}
+
+bool explain_model_rule(struct arena *a, const struct ir_policy *p,
+			const struct ir_request *r, const struct decision *d,
+			struct explain_rule *out)
+{
+	const struct ir_pattern *x;
+
+	switch (r->kind) {
+	case IR_REQ_CONNECT:
+	case IR_REQ_HTTP:
+	case IR_REQ_RESOLVE:
+		if (d->grant)
+			*out = of_grant(d->grant);
+		return d->grant != NULL;
+	case IR_REQ_READ:
+	case IR_REQ_WRITE:
+		x = pattern_of(a, p, r, d);
+		if (x)
+			*out = of_pattern(p, x);
+		return x != NULL;
+	case IR_REQ_ARG:
+		if (d->allow)
+			*out = of_arg(a,
+				      option_find(a, &p->docker_args, r->arg));
+		return d->allow;
+	}
+	abort();
+}
+
+/* --- other rules --------------------------------------------------------- */
+
+static void add_other(struct asked *q, struct explain_rule rule, bool allow,
+		      enum reason reason)
+{
+	if (q->out->has_rule && rule.from == q->out->rule.from)
+		return;
+	rule.allow = allow;
+	rule.reason = reason;
+	*vec_push(q->a, &q->out->others) = rule;
+}
+
+static struct decision ask_net(struct asked *q, const struct ir_policy *part)
+{
+	if (q->r->kind == IR_REQ_HTTP)
+		return decide_url(q->a, part, inside_unseen(q->p), q->r);
+	return decide_asked(q->a, part, q->files, q->r);
+}
+
+/* What a grant says of the request when nothing else does. */
+static enum reason grant_alone(struct asked *q, const struct ir_grant *g)
+{
+	struct ir_policy part = *q->p;
+	struct ir_grant one = *g;
+
+	part.allow.v = &one;
+	part.allow.n = 1;
+	part.deny.n = 0;
+	return ask_net(q, &part).reason;
+}
+
+/* Everything, so that only a denial is in the way. */
+static uint32_t everything(struct asked *q, struct ir_grant out[3])
+{
+	static const char *const nets[] = {"0.0.0.0/0", "::/0"};
+	struct ir_port *ports = arena_array(q->a, 2, sizeof(*ports));
+
+	ports[0] =
+		(struct ir_port){.proto = IR_PROTO_TCP, .lo = 1, .hi = 65535};
+	ports[1] =
+		(struct ir_port){.proto = IR_PROTO_UDP, .lo = 1, .hi = 65535};
+	for (uint32_t i = 0; i < 3; i++) {
+		struct ir_grant *g = &out[i];
+
+		*g = (struct ir_grant){.key = IR_KEY_ALLOW,
+				       .from = {.layer = LAYER_FLAGS},
+				       .dest = {.kind = IR_DEST_ANY}};
+		g->ports.v = ports;
+		g->ports.n = 2;
+		g->private.set = g->private.v = true;
+		if (i == 2)
+			continue;
+		g->dest.kind = IR_DEST_CIDR;
+		cidr_parse(str_of(nets[i]), &g->dest.u.cidr.net);
+	}
+	return 3;
+}
+
+static enum reason denial_alone(struct asked *q, const struct ir_grant *d)
+{
+	struct ir_policy part = *q->p;
+	struct ir_grant one = *d, all[3];
+
+	part.allow.n = everything(q, all);
+	part.allow.v = all;
+	part.deny.v = &one;
+	part.deny.n = 1;
+	return ask_net(q, &part).reason;
+}
+
+static void find_net(struct asked *q)
+{
+	enum reason r;
+
+	vec_each(d, &q->p->deny) {
+		r = denial_alone(q, d);
+		if (r == REASON_DENIED || r == REASON_FLOOR)
+			add_other(q, of_grant(d), false, r);
+	}
+	vec_each(g, &q->p->allow) {
+		r = grant_alone(q, g);
+		if (r != REASON_NO_GRANT && r != REASON_NO_SNI)
+			add_other(q, of_grant(g), r == REASON_GRANTED, r);
+	}
+}
+
+static void find_patterns(struct asked *q, const ir_patterns *list,
+			  enum reason reason)
+{
+	vec_each(x, list)
+		if (pattern_speaks(q->a, x, q->r))
+			add_other(q, of_pattern(q->p, x), x->back,
+				  x->back ? REASON_GRANTED : reason);
+}
+
+/* The same option with another value. */
+static void find_args(struct asked *q)
+{
+	option_list wanted = {0};
+
+	if (!option_parse(q->a, q->r->arg, &wanted))
+		return;
+	vec_each(arg, &q->p->docker_args)
+		vec_each(o, &wanted) {
+			struct option has = option_of(arg);
+			bool same = o->any || str_eq(o->value, has.value);
+
+			if (str_eq(o->name, has.name))
+				add_other(q, of_arg(q->a, arg), same,
+					  same ? REASON_GRANTED
+					       : REASON_NO_GRANT);
+		}
+}
+
+static void find_others(struct asked *q)
+{
+	switch (q->r->kind) {
+	case IR_REQ_CONNECT:
+	case IR_REQ_HTTP:
+	case IR_REQ_RESOLVE:
+		find_net(q);
+		return;
+	case IR_REQ_WRITE:
+		find_patterns(q, &q->p->ignore, REASON_IGNORED);
+		find_patterns(q, &q->p->readonly, REASON_READONLY);
+		return;
+	case IR_REQ_READ:
+		find_patterns(q, &q->p->ignore, REASON_IGNORED);
+		return;
+	case IR_REQ_ARG:
+		find_args(q);
+		return;
+	}
+	abort();
+}
+
+/* --- rules of http ------------------------------------------------------- */
+
+/* Whether rule i, by itself, comes to the same as the whole grant. */
+static bool http_decides(struct asked *q, const struct ir_grant *g, uint32_t i)
+{
+	struct ir_grant one = *g;
+
+	if (!g->has_http)
+		return true;
+	one.http.v = &g->http.v[i];
+	one.http.n = 1;
+	return (g->key == IR_KEY_DENY
+			? denial_alone(q, &one)
+			: grant_alone(q, &one)) == q->out->decision.reason;
+}
+
+static void find_http(struct asked *q)
+{
+	const struct ir_grant *g = q->out->decision.grant;
+
+	if (q->r->kind != IR_REQ_HTTP || !g || !g->has_http)
+		return;
+	for (uint32_t i = 0; i < g->http.n; i++)
+		if (http_decides(q, g, i))
+			*vec_push(q->a, &q->out->http) = g->http.v[i].at;
+}
+
+/* --- lines of artefacts -------------------------------------------------- */
+
+/* The address that the request goes to, or NULL. */
+static const struct addr *addr_of(const struct ir_request *r)
+{
+	if ((r->kind == IR_REQ_CONNECT || r->kind == IR_REQ_HTTP) &&
+	    r->has_addr)
+		return &r->addr;
+	if (r->kind == IR_REQ_HTTP && r->url.who == IR_DEST_CIDR)
+		return &r->url.net.addr;
+	return NULL;
+}
+
+static unsigned packet_uses(const struct ir_request *r)
+{
+	const struct addr *addr = addr_of(r);
+	unsigned family = MARKS_TCP4 | MARKS_UDP4 | MARKS_TCP6 | MARKS_UDP6;
+
+	if (addr && addr->family == ADDR_V4)
+		family = MARKS_TCP4 | MARKS_UDP4;
+	else if (addr)
+		family = MARKS_TCP6 | MARKS_UDP6;
+	if (r->kind == IR_REQ_CONNECT && r->proto == IR_PROTO_UDP)
+		return family & MARKS_UDP;
+	return family & MARKS_TCP;
+}
+
+static unsigned http_uses(struct asked *q)
+{
+	const struct ir_url *u = &q->r->url;
+	struct decide_request one = {.tls = true,
+				     .port = u->port,
+				     .has_addr = q->r->has_addr,
+				     .addr = q->r->addr,
+				     .is_pinned = !q->r->unresolved,
+				     .sni = u->name,
+				     .host = u->name};
+	unsigned uses = packet_uses(q->r);
+
+	if (u->who != IR_DEST_CIDR)
+		uses |= MARKS_NAME;
+	if (u->scheme == IR_SCHEME_HTTP)
+		return uses | MARKS_REQUEST;
+	uses |= MARKS_HELLO;
+	if (u->who != IR_DEST_CIDR && decide_decrypts(q->p, &one))
+		uses |= MARKS_REQUEST;
+	return uses;
+}
+
+static unsigned connect_uses(struct asked *q)
+{
+	const struct ir_request *r = q->r;
+	unsigned uses = packet_uses(r) | (r->name.n ? MARKS_NAME : 0u);
+
+	if (r->proto != IR_PROTO_TCP)
+		return uses;
+	/* A name that is denied at an address is what a client states there. */
+	if (r->name.n && r->has_addr &&
+	    q->out->decision.reason == REASON_DENIED)
+		uses |= MARKS_HELLO | MARKS_REQUEST;
+	return uses | MARKS_RAW;
+}
+
+static unsigned uses_of(struct asked *q)
+{
+	switch (q->r->kind) {
+	case IR_REQ_CONNECT:
+		return connect_uses(q);
+	case IR_REQ_HTTP:
+		return http_uses(q);
+	case IR_REQ_RESOLVE:
+		return MARKS_NAME;
+	case IR_REQ_READ:
+		return MARKS_READ;
+	case IR_REQ_WRITE:
+		return MARKS_WRITE;
+	case IR_REQ_ARG:
+		return MARKS_ARG;
+	}
+	abort();
+}
+
+static bool in_range(const struct marks_one *m, const struct addr *addr)
+{
+	if (!m->has_range)
+		return true;
+	return addr && addr->family == m->lo.family &&
+	       addr_cmp(&m->lo, addr) <= 0 && addr_cmp(addr, &m->hi) <= 0;
+}
+
+/* Maps of networks go by the longest one: another mark that is within m. */
+static bool is_outdone(struct asked *q, const struct marks_one *m)
+{
+	const struct addr *addr = addr_of(q->r);
+
+	if (!m->has_range)
+		return false;
+	vec_each(x, &q->c->marks.list)
+		if (x->has_range && x->from == m->from && in_range(x, addr) &&
+		    strcmp(x->file, m->file) == 0 &&
+		    (addr_cmp(&x->lo, &m->lo) > 0 ||
+		     addr_cmp(&x->hi, &m->hi) < 0))
+			return true;
+	return false;
+}
+
+static bool http_rule(struct asked *q, uint32_t rule)
+{
+	const struct ir_grant *g = q->out->decision.grant;
+
+	return rule == 0 || !g || !g->has_http || rule > g->http.n ||
+	       http_decides(q, g, rule - 1);
+}
+
+static bool carries(struct asked *q, const struct marks_one *m, unsigned uses,
+		    enum reason reason)
+{
+	const struct explanation *e = q->out;
+
+	if (!(m->uses & uses) || !(m->reasons & UINT64_C(1) << reason) ||
+	    !in_range(m, addr_of(q->r)))
+		return false;
+	/* CONNECT is refused without a look at any grant. */
+	if (!m->from)
+		return reason != REASON_METHOD || !e->has_rule;
+	return e->has_rule && m->from == e->rule.from &&
+	       http_rule(q, m->rule) && !is_outdone(q, m);
+}
+
+static int by_place(const void *va, const void *vb)
+{
+	const struct explain_line *a = va, *b = vb;
+	int c = strcmp(a->file, b->file);
+
+	return c ? c : (a->line > b->line) - (a->line < b->line);
+}
+
+static void find_lines(struct asked *q, enum reason reason)
+{
+	struct explanation *e = q->out;
+	unsigned uses = uses_of(q);
+	uint32_t n = 0;
+
+	vec_each(m, &q->c->marks.list) {
+		const struct plan_file *f;
+		struct explain_line l = {.file = m->file};
+
+		if (!carries(q, m, uses, reason))
+			continue;
+		f = plan_file(&q->c->plan, m->file);
+		l.line = marks_line(f->data, m->at, &l.text);
+		*vec_push(q->a, &e->lines) = l;
+	}
+	/* A denial where nothing is granted needs no line of its own. */
+	if (e->lines.n == 0 && reason == REASON_DENIED)
+		find_lines(q, REASON_NO_GRANT);
+	if (e->lines.n == 0)
+		return;
+	vec_sort(&e->lines, by_place);
+	for (uint32_t i = 1; i < e->lines.n; i++)
+		if (by_place(&e->lines.v[n], &e->lines.v[i]) != 0)
+			e->lines.v[++n] = e->lines.v[i];
+	e->lines.n = n + 1;
+}
+
+/* --- what was assumed ---------------------------------------------------- */
+
+static void assume(struct asked *q, const char *what)
+{
+	*vec_push(q->a, &q->out->assumed) = what;
+}
+
+/* Where a name leads is not known here, nor whether a network is there. */
+static void assume_public(struct asked *q)
+{
+	bool nets = false;
+
+	vec_each(g, &q->p->allow)
+		nets |= g->dest.kind == IR_DEST_CIDR &&
+			addr_scope(&g->dest.u.cidr.net.addr) == ADDR_PUBLIC;
+	assume(q, nets ? "the name leads to public addresses that are not "
+			 "granted as such, and the session resolved it"
+		       : "the name leads to public addresses, and the session "
+			 "resolved it");
+}
+
+/* Are datagrams permitted there, and QUIC refused? */
+static bool is_but_quic(struct asked *q)
+{
+	struct ir_request quic = *q->r;
+
+	quic.quic = true;
+	return q->r->proto == IR_PROTO_UDP && q->out->decision.allow &&
+	       !decide_asked(q->a, q->p, NULL, &quic).allow;
+}
+
+static void find_assumed(struct asked *q, const struct found *found)
+{
+	const struct ir_request *r = q->r;
+
+	switch (r->kind) {
+	case IR_REQ_CONNECT:
+		if (is_but_quic(q))
+			assume(q, "it is not QUIC: that is refused there, see "
+				  "'explain quic …'");
+		if (r->has_addr)
+			assume(q, "the address is none of the host's own");
+		else
+			assume_public(q);
+		if (r->has_addr && r->name.n)
+			assume(q, "the session resolved the name to that "
+				  "address");
+		return;
+	case IR_REQ_HTTP:
+		if (r->url.who == IR_DEST_CIDR || r->has_addr)
+			assume(q, "the address is none of the host's own");
+		else
+			assume_public(q);
+		if (r->has_addr && !r->unresolved)
+			assume(q, "the session resolved the name to that "
+				  "address");
+		if (r->url.scheme == IR_SCHEME_HTTPS &&
+		    r->url.who != IR_DEST_CIDR)
+			assume(q, "the TLS hello states the same name");
+		return;
+	case IR_REQ_RESOLVE:
+		return;
+	case IR_REQ_READ:
+	case IR_REQ_WRITE:
+		assume(q, str_ends(r->path, STR("/")) ? "the path is a folder"
+						      : "the path is a file");
+		assume(q, found ? "links and git's configuration are as now"
+				: "no link leads there, and git does not run "
+				  "it");
+		return;
+	case IR_REQ_ARG:
+		return;
+	}
+	abort();
+}
+
+void explain_model_make(struct compilation *c, const struct decide_files *files,
+			struct found *found, const struct ir_request *r,
+			struct explanation *out)
+{
+	struct asked q = {c->a, c, &c->policy, files, r, out};
+	bool file = r->kind == IR_REQ_READ || r->kind == IR_REQ_WRITE;
+
+	*out = (struct explanation){.request = r};
+	out->decision = decide_asked(c->a, &c->policy, files, r);
+	out->has_rule = explain_model_rule(c->a, &c->policy, r, &out->decision,
+					   &out->rule);
+	if (file && found)
+		explain_found(c->a, found, out);
+	out->rule.allow = out->decision.allow;
+	out->rule.reason = out->decision.reason;
+	find_http(&q);
+	find_others(&q);
+	find_lines(&q, out->decision.reason);
+	find_assumed(&q, found);
+}

@@ -1,0 +1,226 @@
+#include "compiler/cli/frame/man.h"
+
+#include "compiler/base/ascii.h"
+#include "compiler/base/lint.h"
+#include "compiler/cli/frame/man_keys.h"
+#include "compiler/cli/frame/man_text.h"
+#include "compiler/cli/frame/options.h"
+#include "version.h"
+
+/* When the text was last gone through. */
+#define WRITTEN "November 22, 2026"
+
+/* doc/man, one file after another, each behind a line "@PAGE name". */
+static const char prose[] =
+#include "doc/man/pages.inc"
+	;
+
+/* --- tables -------------------------------------------------------------- */
+
+static bool has_option(const struct option *o, enum command_id id)
+{
+	return o->about && o->id != OPTION_HELP && o->commands & 1u << id;
+}
+
+/* Flags of the policy are those that both plan and run have: one group. */
+static bool is_shared(const struct option *o)
+{
+	return o->commands & 1u << COMMAND_PLAN &&
+	       o->commands & 1u << COMMAND_RUN;
+}
+
+static void put_option_head(struct buf *out, const struct option *o)
+{
+	buf_adds(out, ".It ");
+	if (o->letter)
+		buf_addf(out, "Fl %c , ", o->letter);
+	buf_addf(out, "Fl -%s", o->name);
+	switch (o->value) {
+	case VALUE_NONE:
+		break;
+	case VALUE_TEXT:
+	case VALUE_SESSION:
+	case VALUE_FILE:
+	case VALUE_DIR:
+	case VALUE_WORDS:
+		buf_addf(out, " Ar %s", o->meta);
+		break;
+	case VALUE_MAYBE:
+		buf_addf(out, " Ns Op = Ns Ar %s", o->meta);
+		break;
+	}
+	buf_addc(out, '\n');
+}
+
+/* "One of: manifest, policy, …" below an option of few words. */
+static void put_option_words(struct buf *out, const struct option *o)
+{
+	const char *w;
+
+	if (o->value != VALUE_WORDS)
+		return;
+	buf_adds(out, ".Pp\nOne of:\n");
+	for (size_t i = 0; (w = option_word(o->id, i)); i++) {
+		man_text(out, w);
+		buf_adds(out, option_word(o->id, i + 1) ? ",\n" : ".\n");
+	}
+}
+
+/* A list of those that are shared, or of those that are not. */
+static bool put_option_list(struct buf *out, enum command_id id, bool shared,
+			    const char *before)
+{
+	const struct option *o;
+	bool any = false;
+
+	for (size_t i = 0; (o = option_at(i)); i++) {
+		if (!has_option(o, id) || is_shared(o) != shared)
+			continue;
+		if (!any)
+			buf_addf(out, "%s.Bl -tag -width Ds\n", before);
+		any = true;
+		put_option_head(out, o);
+		man_text(out, o->about);
+		buf_addc(out, '\n');
+		put_option_words(out, o);
+	}
+	if (any)
+		buf_adds(out, ".El\n");
+	return any;
+}
+
+static void put_options(struct buf *out, enum command_id id)
+{
+	static const char heading[] = ".Sh OPTIONS\n";
+	bool own = put_option_list(out, id, false, heading);
+
+	put_option_list(out, id, true,
+			own ? ".Pp\n"
+			      "The flags of the policy, one more layer of it:\n"
+			    : heading);
+}
+
+static void put_commands(struct buf *out)
+{
+	for (int i = 0; i < COMMANDS; i++) {
+		const struct command *c = command_get((enum command_id)i);
+
+		buf_adds(out, ".It Ic ");
+		man_argument(out, c->name);
+		buf_addc(out, '\n');
+		man_text(out, c->about);
+		buf_addc(out, '\n');
+	}
+}
+
+static void put_warnings(struct buf *out)
+{
+	const struct lint *l;
+
+	for (size_t i = 0; (l = lint_at(i)); i++) {
+		buf_addf(out, ".It Sy %s Pq W%03d\n", l->name, (int)l->id);
+		man_text(out, l->about);
+		buf_addc(out, '\n');
+	}
+}
+
+/* --- pages --------------------------------------------------------------- */
+
+struct page {
+	struct str name;     /* as in "run" */
+	const char *section; /* "1" */
+	const char *about;
+	enum command_id verb; /* COMMANDS: of none */
+};
+
+static bool page_find(struct str name, struct page *out)
+{
+	*out = (struct page){name, "1", NULL, COMMANDS};
+	if (str_is(name, "membrane")) {
+		out->about = "a selectively permeable boundary for AI agents";
+	} else if (str_is(name, "policy")) {
+		out->section = "5";
+		out->about = "what a sandboxed command may reach, see and "
+			     "change";
+	} else if (command_find(name, &out->verb)) {
+		out->about = command_get(out->verb)->about;
+	}
+	return out->about;
+}
+
+/* The name and the line of it that apropos(1) shows. */
+static void put_head(struct buf *out, const struct page *p)
+{
+	struct str name = p->name;
+
+	if (!str_is(name, "membrane"))
+		name = arena_fmt(out->a, "membrane-%.*s", STR_ARG(name));
+	buf_addf(out, ".Dd %s\n.Dt %s %s\n.Os membrane %s\n", WRITTEN,
+		 ascii_upper(out->a, name).p, p->section, MEMBRANE_VERSION);
+	buf_addf(out, ".Sh NAME\n.Nm %.*s\n.Nd ", STR_ARG(name));
+	man_text(out, p->about);
+	buf_addc(out, '\n');
+}
+
+static void put_use(struct buf *out, const char *name, const char *args)
+{
+	buf_addf(out, ".Nm membrane%s%s\n", *name ? " " : "", name);
+	if (!*args)
+		return;
+	buf_adds(out, ".No ");
+	man_argument(out, args);
+	buf_addc(out, '\n');
+}
+
+static void put_synopsis(struct buf *out, const struct page *p)
+{
+	const struct command *run = command_get(COMMAND_RUN);
+	const struct command *verb =
+		p->verb == COMMANDS ? NULL : command_get(p->verb);
+
+	if (!verb && !str_is(p->name, "membrane"))
+		return;
+	buf_adds(out, ".Sh SYNOPSIS\n");
+	if (verb)
+		put_use(out, verb->name, verb->args);
+	else
+		put_use(out, "", "COMMAND [flags]");
+	if (!verb || verb == run)
+		put_use(out, "", run->args);
+}
+
+/* The lines of a page's own file. */
+static void put_prose(struct buf *out, const struct page *p)
+{
+	struct str rest = str_of(prose), line, mark = STR("@PAGE ");
+	bool ours = false;
+
+	while (str_line(&rest, &line)) {
+		if (str_starts(line, mark))
+			ours = str_eq(str_slice(line, mark.n, line.n), p->name);
+		else if (!ours)
+			continue;
+		else if (str_is(line, "@COMMANDS@"))
+			put_commands(out);
+		else if (str_is(line, "@OPTIONS@"))
+			put_options(out, p->verb);
+		else if (str_is(line, "@KEYS@"))
+			man_keys(out);
+		else if (str_is(line, "@WARNINGS@"))
+			put_warnings(out);
+		else
+			buf_addf(out, "%.*s\n", STR_ARG(line));
+	}
+}
+
+bool man_write(struct buf *out, struct str name)
+{
+	struct page p;
+
+	if (!page_find(name, &p))
+		return false;
+	put_head(out, &p);
+	put_synopsis(out, &p);
+	put_prose(out, &p);
+	return true;
+}

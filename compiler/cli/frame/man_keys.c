@@ -1,0 +1,113 @@
+#include "compiler/cli/frame/man_keys.h"
+
+#include "compiler/base/limits.h"
+#include "compiler/cli/frame/man_text.h"
+#include "compiler/front/bind/bind_types.h"
+
+#include <string.h>
+
+#define MUST   1u
+#define GLOBAL 2u
+#define ONE    4u
+
+static const struct key {
+	enum bind_map map;
+	const char *name;
+	enum bind_type type;
+	const char *setting;
+	unsigned flags;
+	const char *about;
+} keys[] = {
+#define KEY(map, key, type, field, setting, flags, doc)                        \
+	{BIND_MAP_##map, key, BIND_TYPE_##type, setting, flags, doc},
+#include "grammar/schema.def"
+};
+
+static const char *const maps[] = {
+#define MAP(name, where, prefix) where,
+#include "grammar/schema.def"
+};
+
+static const struct {
+	unsigned max; /* items of a list; 0 for anything else */
+	const char *what;
+} types[] = {
+#define TYPE(name, shape, max, what) {max, what},
+#include "grammar/schema.def"
+};
+
+static const struct {
+	enum bind_type type;
+	enum bind_map map;
+} item_maps[] = {
+#define ITEM_MAP(type, map) {BIND_TYPE_##type, BIND_MAP_##map},
+#include "grammar/schema.def"
+};
+
+/* "not beside x": another key of the same setting in the same mapping. */
+static void put_rivals(struct buf *out, const struct key *k)
+{
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (&keys[i] != k && keys[i].map == k->map &&
+		    strcmp(keys[i].setting, k->setting) == 0) {
+			buf_adds(out, ";\nnot beside ");
+			man_text(out, keys[i].name);
+		}
+}
+
+/* Where what its mappings hold is listed. */
+static void put_below(struct buf *out, enum bind_type type)
+{
+	for (size_t i = 0; i < ARRAY_LEN(item_maps); i++)
+		if (item_maps[i].type == type) {
+			buf_adds(out, ";\nsee the keys of ");
+			man_text(out, maps[item_maps[i].map]);
+		}
+}
+
+static void put_key(struct buf *out, const struct key *k)
+{
+	buf_adds(out, ".It Sy ");
+	man_argument(out, k->name);
+	buf_adds(out, " Pq ");
+	man_argument(out, types[k->type].what);
+	buf_addc(out, '\n');
+	man_text(out, k->about);
+	if (k->flags & MUST)
+		buf_adds(out, ";\nhas to be there");
+	if (k->flags & ONE)
+		buf_adds(out, ";\nit or the other has to be there");
+	if (k->flags & GLOBAL)
+		buf_adds(out, ";\nin the global file alone");
+	put_rivals(out, k);
+	put_below(out, k->type);
+	if (types[k->type].max)
+		buf_addf(out, ";\nat most %u", types[k->type].max);
+	buf_addc(out, '\n');
+}
+
+void man_keys(struct buf *out)
+{
+	for (int map = 0; map < BIND_MAPS; map++) {
+		buf_adds(out, ".Ss Keys of ");
+		man_argument(out, maps[map]);
+		buf_adds(out, "\n.Bl -tag -width Ds\n");
+		for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+			if ((int)keys[i].map == map)
+				put_key(out, &keys[i]);
+		buf_adds(out, ".El\n");
+	}
+}
+
+void man_keys_overview(struct buf *out)
+{
+	const char *last = "";
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		if (keys[i].map == BIND_MAP_POLICY &&
+		    strcmp(keys[i].setting, last) != 0)
+			buf_addf(out, "  %-16s%s\n", keys[i].name,
+				 keys[i].about);
+		last = keys[i].setting;
+	}
+}

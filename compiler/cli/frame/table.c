@@ -1,0 +1,63 @@
+#include "compiler/cli/frame/command.h"
+
+#include "compiler/cli/frame/help.h"
+#include "compiler/cli/frame/options.h"
+#include "compiler/cli/text/say.h"
+
+static const struct command table[] = {
+#define COMMAND(id, name, args, words, run, about)                             \
+	[COMMAND_##id] = {name, args, about, words, command_##run},
+#include "compiler/cli/frame/commands.def"
+#undef COMMAND
+};
+
+const struct command *command_get(enum command_id id)
+{
+	return &table[id];
+}
+
+bool command_find(struct str name, enum command_id *out)
+{
+	for (int i = 0; i < COMMANDS; i++)
+		if (str_is(name, table[i].name)) {
+			*out = (enum command_id)i;
+			return true;
+		}
+	return false;
+}
+
+/* A command that was run, or is joined, may well end with 2 itself. */
+static int usage_status(const struct options *o)
+{
+	return options_launch(o) || o->command == COMMAND_ATTACH
+		       ? STATUS_RUN_FAILED
+		       : STATUS_USAGE;
+}
+
+int command_main(int argc, char **argv)
+{
+	struct arena *a = arena_new();
+	struct buf complaint;
+	struct options o;
+	int status;
+
+	buf_init(&complaint, a);
+	if (!options_parse(a, argc, argv, &o, &complaint)) {
+		say("%s\n  'membrane help%s%s' lists what there is",
+		    complaint.p,
+		    o.named && o.command != COMMAND_HELP ? " " : "",
+		    o.named && o.command != COMMAND_HELP ? table[o.command].name
+							 : "");
+		status = usage_status(&o);
+	} else if (options_get(&o, OPTION_HELP)) {
+		status = help_print(a, o.named ? o.command : COMMAND_HELP);
+	} else if (options_get(&o, OPTION_VERSION)) {
+		status = command_version(a, &o);
+	} else {
+		if (usage_status(&o) == STATUS_RUN_FAILED)
+			arena_failure(STATUS_RUN_FAILED);
+		status = table[o.command].run(a, &o);
+	}
+	arena_free(a);
+	return status;
+}

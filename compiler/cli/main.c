@@ -1,0 +1,6 @@
+#include "compiler/cli/frame/command.h"
+
+int main(int argc, char **argv)
+{
+	return command_main(argc, argv);
+}

@@ -1,0 +1,79 @@
+#include "compiler/cli/plan/plan_json.h"
+#include "compiler/cli/plan/plan_markdown.h"
+#include "compiler/cli/plan/plan_view.h"
+#include "compiler/cli/text/say.h"
+#include "compiler/cli/workspace/inputs.h"
+#include "compiler/cli/workspace/last.h"
+#include "compiler/cli/workspace/reached.h"
+#include "compiler/emit/emit.h"
+#include "runtime/launch/workspace/scan.h"
+
+/* --emit=NAME: one artefact as it is in the plan. */
+static int emit(struct arena *a, const struct compilation *c, struct str name)
+{
+	const struct plan_file *f = NULL;
+
+	for (size_t i = 0; emitter_at(i); i++)
+		if (str_is(name, emitter_at(i)->name))
+			f = plan_file(&c->plan, emitter_at(i)->file);
+	if (str_is(name, "manifest"))
+		return say_result(plan_manifest(a, &c->plan));
+	if (f)
+		return say_result(f->data);
+	say("this policy has no artefact '%.*s'", STR_ARG(name));
+	return STATUS_REFUSED;
+}
+
+static int show(const struct options *o, const struct inputs *in,
+		struct compilation *c)
+{
+	const struct option_given *one = options_get(o, OPTION_EMIT);
+	struct plan_model m;
+	struct buf out;
+	struct view v = {&out, say_width(STDOUT_FILENO),
+			 say_colour(STDOUT_FILENO)};
+	struct str text;
+
+	if (c->stop_after)
+		return say_result(c->dump);
+	if (one)
+		return emit(c->a, c, one->value);
+	model_make(&m, c, in, last_read(c->a, in->state, in->workspace));
+	if (options_get(o, OPTION_JSON)) {
+		text = plan_json(&m);
+	} else {
+		buf_init(&out, c->a);
+		if (options_get(o, OPTION_MARKDOWN))
+			plan_markdown(&out, &m);
+		else
+			plan_view(&v, &m);
+		text = buf_str(&out);
+	}
+	model_done(&m);
+	return say_result(text);
+}
+
+int command_plan(struct arena *a, const struct options *o)
+{
+	bool json = options_get(o, OPTION_JSON) != NULL;
+	struct compilation c = {
+		.stop_after = options_value(a, o, OPTION_DUMP_IR, NULL)};
+	struct inputs in;
+	int status = inputs_compile(a, o, true, &in, &c);
+
+	if (status == STATUS_OK) {
+		reached_say(c.a, &in);
+		if (scan_is_readonly(in.workspace))
+			say("you cannot write to the workspace's folder, so "
+			    "'run' makes all of it read-only");
+		status = show(o, &in, &c);
+		if (status == STATUS_OK && inputs_denied(o, &c, true))
+			status = STATUS_REFUSED;
+	} else if (status == STATUS_REFUSED && json &&
+		   say_result(plan_json_refused(c.a, PLAN_JSON_VERSION,
+						&c.diags)) != STATUS_OK) {
+		status = STATUS_IO;
+	}
+	driver_done(&c);
+	return status;
+}

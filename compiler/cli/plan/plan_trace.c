@@ -1,0 +1,116 @@
+#include "compiler/cli/plan/plan_trace.h"
+
+#include "compiler/ir/tracee.h"
+
+/* A paragraph of a section. */
+static void paragraph(const struct view *v, const char *text)
+{
+	buf_adds(v->out, "  ");
+	view_wrap(v, 2, 2, str_of(text));
+}
+
+static void nothing(const struct view *v, const struct plan_model *m,
+		    const char *text, struct ir_origin from)
+{
+	view_title(v, "traced", 0, NULL);
+	view_row(v, 2, VIEW_PLAIN, str_of(text), model_source(m, from));
+}
+
+/* What is recorded whole, as one paragraph; then what only under conditions. */
+static void events(const struct view *v, const struct plan_model *m,
+		   const struct ir_trace *t)
+{
+	struct buf b;
+
+	buf_init(&b, m->a);
+	vec_each(e, &t->events)
+		if (e->filters.n == 0)
+			buf_addf(&b, "%s%.*s", b.n ? ", " : "",
+				 STR_ARG(e->name));
+	if (b.n)
+		paragraph(v, b.p);
+	vec_each(e, &t->events) {
+		if (e->filters.n == 0)
+			continue;
+		buf_init(&b, m->a);
+		buf_addf(&b, "%.*s where", STR_ARG(e->name));
+		vec_each(f, &e->filters) {
+			buf_adds(&b, f == e->filters.v ? " '" : ", '");
+			view_clean(&b, f->s);
+			buf_addc(&b, '\'');
+		}
+		view_row(v, 2, VIEW_PLAIN, buf_str(&b),
+			 model_source(m, e->from));
+	}
+	vec_each(x, &t->exclude)
+		view_row(v, 2, VIEW_PLAIN,
+			 arena_fmt(m->a, "not under %s",
+				   view_cleaned(m->a, x->s).p),
+			 model_source(m, x->from));
+}
+
+static void by_tracee(const struct view *v, const struct plan_model *m)
+{
+	const ir_opt_str *version = &m->policy->trace.version;
+	struct str release =
+		version->set ? version->v : STR(TRACEE_DEFAULT_VERSION);
+
+	paragraph(v, arena_fmt(m->a,
+			       "By the image aquasec/tracee:%.*s, which has to "
+			       "be here, and sees all of the host.",
+			       STR_ARG(release))
+			     .p);
+}
+
+/* Of what becomes of the files, that which somebody asked for. */
+static void files(const struct view *v, const struct plan_model *m,
+		  const struct ir_trace *t)
+{
+	const struct {
+		const char *before, *behind;
+		const ir_opt_u64 *o;
+	} bounds[] = {
+		{"a new file at", " bytes", &t->rotate_bytes},
+		{"a new file after", " seconds", &t->rotate_age_s},
+		{"of all sessions, kept:", " files", &t->keep_files},
+		{"of all sessions, kept:", " bytes", &t->keep_bytes},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(bounds); i++) {
+		const ir_opt_u64 *o = bounds[i].o;
+
+		if (!o->set || o->from.layer == LAYER_FLOOR)
+			continue;
+		view_row(v, 2, VIEW_PLAIN,
+			 arena_fmt(m->a, "%s %s%s", bounds[i].before,
+				   view_number(m->a, o->v).p, bounds[i].behind),
+			 model_source(m, o->from));
+	}
+	if (t->required.v)
+		view_row(v, 2, VIEW_PLAIN,
+			 STR("required: where it fails, the session ends"),
+			 model_source(m, t->required.from));
+}
+
+void plan_trace(const struct view *v, const struct plan_model *m)
+{
+	const struct ir_trace *t = &m->policy->trace;
+
+	if (t->engine.v == IR_TRACE_OFF) {
+		nothing(v, m, "nothing", t->engine.from);
+		return;
+	}
+	if (m->policy->runtime.v == IR_RUNTIME_KATA) {
+		nothing(v, m, "nothing, with this runtime",
+			m->policy->runtime.from);
+		return;
+	}
+	view_title(v, "traced", t->events.n, "event");
+	events(v, m, t);
+	if (t->engine.v == IR_TRACE_TRACEE)
+		by_tracee(v, m);
+	else if (!t->reads.v)
+		paragraph(v, "Of files that are only read: those with names "
+			     "that are hidden, or known for secrets.");
+	files(v, m, t);
+}

@@ -1,0 +1,573 @@
+#include "compiler/cli/plan/plan_view.h"
+
+#include "compiler/base/date.h"
+#include "compiler/base/lint.h"
+#include "compiler/cli/plan/plan_reach.h"
+#include "compiler/cli/plan/plan_trace.h"
+#include "compiler/emit/docker/seccomp.h"
+#include "compiler/ir/inside.h"
+
+/* Where the second column of "how it is run" begins. */
+#define KEY_COLUMNS 14
+
+/* A paragraph of a section. */
+static void paragraph(const struct view *v, const char *text)
+{
+	buf_adds(v->out, "  ");
+	view_wrap(v, 2, 2, str_of(text));
+}
+
+/* --- what it cannot see or change --- */
+
+/*
+ * Those that are built in come first and are many: one paragraph. Later ones
+ * win, so the order stays.
+ */
+static void patterns(const struct view *v, const struct plan_model *m,
+		     const char *title, const ir_patterns *list)
+{
+	uint32_t i = 0, n = 0;
+	struct buf built_in;
+
+	buf_init(&built_in, m->a);
+	vec_each(p, list) {
+		if (p->from.layer != LAYER_FLOOR)
+			n++;
+		else
+			buf_addf(&built_in, "%s%.*s",
+				 built_in.n ? ", " : "built in: ",
+				 STR_ARG(p->line));
+	}
+	view_title(v, title, list->n, list->n ? "pattern" : NULL);
+	if (list->n == 0)
+		paragraph(v, "nothing");
+	if (built_in.n)
+		paragraph(v, built_in.p);
+	vec_each(p, list) {
+		if (p->from.layer == LAYER_FLOOR)
+			continue;
+		if (view_more(v, 2, i++, n))
+			break;
+		view_row(v, 2, p->back ? VIEW_WARN : VIEW_PLAIN,
+			 view_cleaned(m->a, p->line), model_source(m, p->from));
+	}
+}
+
+/* --- how it is run --- */
+
+/* What somebody set is a row; what nobody set goes into *usual. */
+struct settings {
+	const struct view *v;
+	const struct plan_model *m;
+	struct buf usual;
+};
+
+static void setting(struct settings *s, const char *key, struct str value,
+		    struct ir_origin from)
+{
+	struct str shown = view_cleaned(s->m->a, value);
+
+	if (from.layer == LAYER_FLOOR)
+		buf_addf(&s->usual, "%s%s: %.*s", s->usual.n ? "; " : "", key,
+			 STR_ARG(shown));
+	else
+		view_row(s->v, 2, VIEW_PLAIN,
+			 arena_fmt(s->m->a, "%-*s%.*s", KEY_COLUMNS, key,
+				   STR_ARG(shown)),
+			 model_source(s->m, from));
+}
+
+static struct str bytes_text(struct arena *a, uint64_t n)
+{
+	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB",
+					    "TiB"};
+	size_t u = 0;
+
+	while (u + 1 < ARRAY_LEN(units) && n && n % 1024 == 0) {
+		n /= 1024;
+		u++;
+	}
+	return arena_fmt(a, "%llu %s", (unsigned long long)n, units[u]);
+}
+
+static struct str cpus_text(struct arena *a, uint64_t milli)
+{
+	struct str s =
+		arena_fmt(a, "%llu.%03llu", (unsigned long long)milli / 1000,
+			  (unsigned long long)milli % 1000);
+
+	while (s.p[s.n - 1] == '0')
+		s.n--;
+	if (s.p[s.n - 1] == '.')
+		s.n--;
+	return arena_str(a, s);
+}
+
+static struct str system_calls(const struct settings *s)
+{
+	const struct ir_policy *p = s->m->policy;
+	struct str profile = p->hardening.seccomp.v;
+
+	if (seccomp_wanted(p))
+		return arena_fmt(s->m->a, "%u, in seccomp.json",
+				 seccomp_calls(p));
+	if (str_is(profile, "default") || str_is(profile, "docker"))
+		return STR("what Docker's default permits");
+	if (str_is(profile, "unconfined"))
+		return STR("all, unfiltered");
+	return profile;
+}
+
+static void hardening(struct settings *s)
+{
+	const struct ir_hardening *h = &s->m->policy->hardening;
+	struct ir_origin none = {0};
+	struct arena *a = s->m->a;
+
+	setting(s, "user",
+		h->user.set ? h->user.v : STR("owner of the workspace"),
+		h->user.set ? h->user.from : none);
+	setting(s, "root",
+		h->read_only.v ? STR("read-only")
+			       : STR("writable, thrown away"),
+		h->read_only.from);
+	vec_each(t, &h->tmpfs)
+		setting(s, "tmpfs", t->s, t->from);
+	if (h->capabilities.n == 0)
+		setting(s, "capabilities", STR("none"), none);
+	vec_each(c, &h->capabilities)
+		setting(s, "capability", c->s, c->from);
+	setting(s, "privileges",
+		h->no_new_privileges.v ? STR("never new ones")
+				       : STR("set-uid programs work"),
+		h->no_new_privileges.from);
+	setting(s, "system calls", system_calls(s), h->seccomp.from);
+	setting(s, "namespaces",
+		h->user_namespaces.set && h->user_namespaces.v
+			? STR("the agent makes its own")
+			: STR("none of its own"),
+		h->user_namespaces.from);
+	setting(s, "processes",
+		arena_fmt(a, "at most %s", view_number(a, h->pids.v).p),
+		h->pids.from);
+	setting(s, "memory",
+		h->memory.set ? bytes_text(a, h->memory.v) : STR("no limit"),
+		h->memory.set ? h->memory.from : none);
+	setting(s, "cpus",
+		h->cpus_milli.set ? cpus_text(a, h->cpus_milli.v)
+				  : STR("no limit"),
+		h->cpus_milli.set ? h->cpus_milli.from : none);
+}
+
+static struct str resolver_text(struct arena *a, const struct ir_resolver *r)
+{
+	char text[ADDR_TEXT_MAX];
+	const char *addr;
+
+	if (r->transport == IR_TRANSPORT_HTTPS)
+		return r->url;
+	addr = addr_text(&r->addr, text);
+	return arena_fmt(a, r->addr.family == ADDR_V6 ? "%s[%s]:%u" : "%s%s:%u",
+			 r->transport == IR_TRANSPORT_TLS ? "tls://" : "", addr,
+			 r->port);
+}
+
+static void docker_args(struct settings *s)
+{
+	static const char *const classes[] = {
+		[ARG_HARMLESS] = "",
+		[ARG_WIDENING] = "  (widens)",
+		[ARG_UNDOING] = "  (undoes the sandbox)",
+		[ARG_OURS] = "",
+	};
+	const arg_list *list = &s->m->policy->docker_args;
+	struct arena *a = s->m->a;
+	uint32_t i = 0;
+
+	vec_each(arg, list) {
+		if (view_more(s->v, 2, i++, list->n))
+			break;
+		if (arg->is_publish) {
+			setting(s, "publishes", arg->publish.text, arg->from);
+			continue;
+		}
+		view_row(s->v, 2,
+			 arg->class == ARG_HARMLESS ? VIEW_PLAIN : VIEW_WARN,
+			 arena_fmt(a, "%-*s--%s%s%s%s", KEY_COLUMNS,
+				   arg->home == ARG_GATE ? "gate gets"
+							 : "docker gets",
+				   view_cleaned(a, arg->option).p,
+				   arg->has_value ? " " : "",
+				   view_cleaned(a, arg->value).p,
+				   classes[arg->class]),
+			 model_source(s->m, arg->from));
+	}
+}
+
+static void how(const struct view *v, const struct plan_model *m)
+{
+	struct settings s = {.v = v, .m = m};
+	const struct ir_policy *p = m->policy;
+
+	buf_init(&s.usual, m->a);
+	view_title(v, "how it is run", 0, NULL);
+	setting(&s, "image", p->image.v, p->image.from);
+	setting(&s, "engine", str_of(ir_engine_name(p->engine.v)),
+		p->engine.from);
+	setting(&s, "runtime", str_of(ir_runtime_name(p->runtime.v)),
+		p->runtime.from);
+	hardening(&s);
+	setting(&s, "uplink",
+		p->uplink.set ? p->uplink.v : STR("Docker's own bridge"),
+		p->uplink.set ? p->uplink.from : (struct ir_origin){0});
+	setting(&s, "resolver", resolver_text(m->a, &p->resolver.v),
+		p->resolver.from);
+	docker_args(&s);
+	if (s.usual.n)
+		paragraph(v, s.usual.p);
+}
+
+/* --- decrypted --- */
+
+/* Why a grant's TLS is decrypted, or what its denial is for. */
+static const char *why_decrypted(const struct ir_policy *p,
+				 const struct ir_grant *g)
+{
+	if (g->key == IR_KEY_DENY)
+		return "some of its requests are denied";
+	if (g->has_http)
+		return "http rules";
+	if (g->dest.kind == IR_DEST_URL)
+		return "a URL";
+	return g->tls.set && g->tls.v == IR_TLS_INSPECT ? "tls: inspect"
+	       : p->tls.v == IR_TLS_INSPECT ? "tls: inspect, for all"
+					    : "";
+}
+
+static void decrypted_row(const struct view *v, const struct plan_model *m,
+			  struct str what, const char *why,
+			  struct ir_origin from)
+{
+	view_row(v, 2, VIEW_PLAIN,
+		 arena_fmt(m->a, "%s: %s", view_cleaned(m->a, what).p, why),
+		 model_source(m, from));
+}
+
+static void decrypted(const struct view *v, const struct plan_model *m)
+{
+	const struct ir_policy *p = m->policy;
+	const ir_grants *lists[] = {&p->allow, &p->deny};
+	uint64_t n = p->credentials.n, i = 0;
+
+	for (int k = 0; k < 2; k++)
+		vec_each(g, lists[k])
+			n += inside_opens(p, g);
+	view_title(v, "decrypted", n, n ? "destination" : NULL);
+	if (n == 0)
+		paragraph(v, "nothing: no http rules, no credentials, no 'tls: "
+			     "inspect', so the session has no certificate "
+			     "authority of its own");
+	for (int k = 0; k < 2; k++)
+		vec_each(g, lists[k]) {
+			if (!inside_opens(p, g))
+				continue;
+			if (view_more(v, 2, i++, n))
+				return;
+			decrypted_row(v, m, ir_dest_text(m->a, &g->dest),
+				      why_decrypted(p, g), g->from);
+		}
+	vec_each(c, &p->credentials) {
+		if (view_more(v, 2, i++, n))
+			return;
+		decrypted_row(v, m, ir_dest_text(m->a, &c->host),
+			      arena_fmt(m->a, "gets the header %s",
+					view_cleaned(m->a, c->header).p)
+				      .p,
+			      c->from);
+	}
+}
+
+/* Names whose TLS passes as it is, when the hello says one that is granted. */
+static bool is_name_checked(const struct ir_policy *p, const struct ir_grant *g)
+{
+	if ((g->dest.kind != IR_DEST_HOST && g->dest.kind != IR_DEST_PATTERN) ||
+	    inside_opens(p, g))
+		return false;
+	vec_each(d, &p->deny)
+		if (inside_opens(p, d) &&
+		    str_eq(ir_dest_name(&d->dest), ir_dest_name(&g->dest)))
+			return false;
+	return true;
+}
+
+static void name_checked(const struct view *v, const struct plan_model *m)
+{
+	uint64_t n = 0, i = 0;
+
+	vec_each(g, &m->policy->allow)
+		n += is_name_checked(m->policy, g);
+	if (n == 0)
+		return;
+	view_title(v, "only name-checked", n, "destination");
+	vec_each(g, &m->policy->allow) {
+		if (!is_name_checked(m->policy, g))
+			continue;
+		if (view_more(v, 2, i++, n))
+			break;
+		view_row(v, 2, VIEW_PLAIN,
+			 view_cleaned(m->a, ir_dest_text(m->a, &g->dest)),
+			 model_source(m, g->from));
+	}
+}
+
+/*
+ * Where somebody else can read what is sent; for '*', which reaches all of it,
+ * one line.
+ */
+static void third_parties(const struct view *v, const struct plan_model *m)
+{
+	uint32_t n = m->reached.n, i = 0;
+	const struct ir_grant *any = NULL;
+
+	if (n == 0)
+		return;
+	view_title(v, "others can read what is sent to", n, "place");
+	vec_each(h, &m->reached) {
+		if (h->grant->dest.kind == IR_DEST_ANY) {
+			any = h->grant;
+			continue;
+		}
+		if (view_more(v, 2, i++, n))
+			break;
+		view_row(v, 2, VIEW_WARN,
+			 arena_fmt(m->a, "%s%s  (%s)", h->name.p,
+				   h->place->path.n > 1 ? h->place->path.p : "",
+				   third_party_kind_name(h->place->kind)),
+			 model_source(m, h->grant->from));
+		view_row(v, 4, VIEW_DIM, str_of(h->place->what),
+			 (struct str){0});
+	}
+	if (any)
+		view_row(v, 2, VIEW_WARN, STR("*: every place that is known"),
+			 model_source(m, any->from));
+}
+
+/* --- what else there is to say --- */
+
+/* "mark text (place)", wrapped under itself. */
+static void point(const struct view *v, const char *mark, enum view_paint paint,
+		  struct str text, struct str place)
+{
+	if (place.n)
+		text = arena_fmt(v->out->a, "%.*s (%.*s)", STR_ARG(text),
+				 STR_ARG(place));
+	buf_adds(v->out, "  ");
+	view_paint(v, paint, str_of(mark));
+	buf_addc(v->out, ' ');
+	view_wrap(v, 4, 4, text);
+}
+
+static const char *trust_text(const struct plan_model *m)
+{
+	switch (m->trust) {
+	case TRUST_NOTHING:
+		return "";
+	case TRUST_ALWAYS:
+		return "'workspace_trust: always': 'run' does not ask.";
+	case TRUST_NEVER:
+		return "'workspace_trust: never': 'run' refuses this.";
+	case TRUST_APPROVED:
+		return "You approved this.";
+	case TRUST_OPEN:
+		return "Nobody approved this: 'run' asks at a terminal, "
+		       "'membrane trust' approves it.";
+	case TRUST_UNKNOWN:
+		break;
+	}
+	return arena_fmt(m->a, "Whether this is approved is not known: %s.",
+			 view_cleaned(m->a, str_of(m->trust_err.text)).p)
+		.p;
+}
+
+static void additions(const struct view *v, const struct plan_model *m)
+{
+	uint32_t i = 0;
+
+	if (m->adds.adds.n == 0)
+		return;
+	view_title(v, "added by the workspace", m->adds.adds.n, "addition");
+	vec_each(t, &m->adds.adds) {
+		if (view_more(v, 2, i++, m->adds.adds.n))
+			break;
+		view_row(v, 2, VIEW_GOOD,
+			 arena_fmt(m->a, "+ %s", view_cleaned(m->a, t->s).p),
+			 model_source(m, t->from));
+	}
+	paragraph(v, trust_text(m));
+	trust_view_older(v, &m->adds);
+}
+
+/* "any-grant, .membrane.yaml:3" */
+static struct str lint_place(const struct plan_model *m,
+			     const struct diag_view *one)
+{
+	struct str at = model_source(m, (struct ir_origin){.at = one->at});
+	const struct lint *lint = one->error ? NULL : lint_of(one->id);
+
+	if (!lint)
+		return at;
+	return arena_fmt(m->a, "%s%s%.*s", lint->name, at.n ? ", " : "",
+			 STR_ARG(at));
+}
+
+static void diag_points(const struct view *v, const struct plan_model *m,
+			struct diags d, bool errors, const char *title)
+{
+	unsigned n = errors ? d.errors : d.warnings, shown = 0;
+	struct diag_view one;
+
+	if (n == 0)
+		return;
+	view_title(v, title, n, NULL);
+	for (unsigned i = 0; diags_get(&d, i, &one); i++) {
+		if (one.error != errors)
+			continue;
+		if (view_more(v, 2, shown++, n))
+			break;
+		point(v, errors ? "✗" : "!", errors ? VIEW_BAD : VIEW_WARN,
+		      view_cleaned(m->a, one.text), lint_place(m, &one));
+	}
+}
+
+static void excepted(const struct view *v, const struct plan_model *m)
+{
+	uint32_t i = 0;
+
+	if (m->waived.n == 0)
+		return;
+	view_title(v, "warnings with an exception", m->waived.n, NULL);
+	vec_each(w, &m->waived) {
+		if (view_more(v, 2, i++, m->waived.n))
+			break;
+		point(v, "·", VIEW_DIM, view_cleaned(m->a, w->view.text),
+		      lint_place(m, &w->view));
+		buf_adds(v->out, "    ");
+		view_wrap(
+			v, 4, 4,
+			arena_fmt(m->a, "%s%s%s: %s",
+				  model_source(m, w->waiver->from).p,
+				  w->waiver->has_until ? ", until " : "",
+				  w->waiver->has_until
+					  ? date_text(m->a, w->waiver->until).p
+					  : "",
+				  view_cleaned(m->a, w->waiver->reason).p));
+	}
+}
+
+static void risks(const struct view *v, const struct plan_model *m)
+{
+	uint32_t i = 0;
+
+	view_title(v, "residual risks", m->risks.n, NULL);
+	vec_each(r, &m->risks) {
+		if (view_more(v, 2, i++, m->risks.n))
+			break;
+		point(v, "·", VIEW_WARN, r->text,
+		      r->from.layer == LAYER_FLOOR ? (struct str){0}
+						   : model_source(m, r->from));
+	}
+}
+
+/* Lines moved, or another version wrote it: no word about access. */
+static void other_text(const struct view *v, const struct plan_model *m)
+{
+	struct buf names;
+
+	buf_init(&names, m->a);
+	for (uint32_t i = 0; i < m->n_files; i++)
+		buf_addf(&names, "%s%.*s", i ? ", " : "",
+			 STR_ARG(m->files[i].name));
+	view_title(
+		v,
+		model_has_changes(m)
+			? "the same access as the plan that ran here last"
+			: "another version wrote the plan that ran here last",
+		0, NULL);
+	paragraph(v, arena_fmt(m->a, "In other words: %s", names.p).p);
+}
+
+static void changes(const struct view *v, const struct plan_model *m)
+{
+	const struct changes *x = &m->changes;
+	uint32_t i = 0;
+
+	if (!m->last) {
+		view_title(v, "no plan ran here before", 0, NULL);
+		return;
+	}
+	if (m->n_files == 0) {
+		view_title(v, "the same as the plan that ran here last", 0,
+			   NULL);
+		return;
+	}
+	if (!model_has_changes(m) || x->found.changes.n == 0) {
+		other_text(v, m);
+		return;
+	}
+	view_title(v, "changes since the plan that ran here last",
+		   x->found.changes.n, "change");
+	vec_each(c, &x->found.changes) {
+		if (view_more(v, 2, i++, x->found.changes.n))
+			break;
+		changes_view_one(v, x, c);
+	}
+}
+
+/* Where that is so, most of what follows is no longer true. */
+static void undone(const struct view *v, const struct plan_model *m)
+{
+	unsigned n = 0;
+
+	vec_each(arg, &m->policy->docker_args)
+		n += arg->class == ARG_UNDOING;
+	if (n == 0)
+		return;
+	buf_adds(v->out, "  ");
+	view_paint(v, VIEW_BAD, STR("✗"));
+	buf_addc(v->out, ' ');
+	view_wrap(v, 4, 4,
+		  arena_fmt(m->a,
+			    "%u docker argument%s the sandbox: with %s, little "
+			    "of what follows holds an agent that wants out",
+			    n, n == 1 ? " undoes" : "s undo",
+			    n == 1 ? "it" : "them"));
+}
+
+void plan_view(const struct view *v, const struct plan_model *m)
+{
+	view_row(v, 0, VIEW_TITLE, arena_fmt(m->a, "plan %.12s", m->digest),
+		 arena_fmt(m->a, "%u artefacts of %u source%s",
+			   m->plan->files.n, m->plan->sources.n,
+			   m->plan->sources.n == 1 ? "" : "s"));
+	if (m->first_use)
+		paragraph(v,
+			  "There is no ~/.membrane/config.yaml yet: this is "
+			  "the default that the first 'run' will write there.");
+	undone(v, m);
+	plan_reach(v, m);
+	patterns(v, m, "cannot see", &m->policy->ignore);
+	patterns(v, m, "cannot change", &m->policy->readonly);
+	plan_git_view(v, &m->git);
+	how(v, m);
+	decrypted(v, m);
+	name_checked(v, m);
+	third_parties(v, m);
+	plan_trace(v, m);
+	additions(v, m);
+	diag_points(v, m, m->refused, true,
+		    "not enforced yet: 'run' refuses this policy");
+	risks(v, m);
+	diag_points(v, m, *m->diags, false, "warnings");
+	excepted(v, m);
+	changes(v, m);
+}

@@ -1,0 +1,38 @@
+#include "compiler/cli/review/changes_json.h"
+#include "compiler/cli/review/diff.h"
+
+static cJSON *side(const struct diff *d, const struct side *s)
+{
+	static const char *const kinds[] = {
+		[SIDE_FILE] = "file",
+		[SIDE_WORKSPACE] = "workspace",
+		[SIDE_PLAN] = "plan",
+	};
+	struct str remark = diff_remark(d->a, s);
+	cJSON *o = json_object();
+
+	json_put_str(o, "name", s->label);
+	json_put_cstr(o, "kind", kinds[s->kind]);
+	if (remark.n)
+		json_put_str(o, "remark", remark);
+	return o;
+}
+
+struct str diff_json(const struct diff *d)
+{
+	const struct changes *x = &d->access;
+	cJSON *root = json_object();
+
+	json_put_u64(root, "version", DIFF_JSON_VERSION);
+	json_put(root, "old", side(d, d->old));
+	json_put(root, "new", side(d, d->now));
+	json_put_cstr(root, "verdict", changes_verdict_name(diff_verdict(d)));
+	for (int w = 0; w <= ACCESS_OTHER; w++)
+		json_put_u64(root, changes_way_name((enum access_way)w),
+			     x->n[w]);
+	json_put_u64(root, "unchanged", x->found.unchanged);
+	json_put(root, "changes", changes_json(x));
+	json_put(root, "unchanged_access", changes_json_kept(x));
+	json_put(root, "third_parties", changes_json_places(x));
+	return json_shown(d->a, root);
+}

@@ -1,0 +1,271 @@
+#include "compiler/base/fileio.h"
+#include "compiler/base/limits.h"
+#include "compiler/cli/review/sealed.h"
+#include "compiler/cli/text/confirm.h"
+#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/view.h"
+#include "compiler/cli/trust/trust_ask.h"
+#include "compiler/cli/workspace/grantable.h"
+#include "compiler/cli/workspace/inputs.h"
+#include "compiler/cli/workspace/last.h"
+#include "compiler/cli/workspace/outside.h"
+#include "compiler/cli/workspace/reached.h"
+#include "compiler/passes/args/args.h"
+#include "runtime/launch/launch.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Everything that run checks before it starts anything. */
+struct attempt {
+	const struct options *o;
+	struct inputs in;
+	struct compilation c;
+	struct keeper *keeper; /* of start, in the background */
+};
+
+static bool fail(struct attempt *t, const struct err *err)
+{
+	say("%s", view_cleaned(t->c.a, str_of(err->text)).p);
+	return false;
+}
+
+/* The global file, from the default policy, at the first use. */
+static bool write_config(struct attempt *t)
+{
+	const struct inputs *in = &t->in;
+	struct str text;
+	struct err err;
+
+	if (!in->first_use)
+		return true;
+	if (fileio_read(t->c.a, AT_FDCWD, in->standard, LIMIT_SOURCE_BYTES,
+			&text, &err) < 0 ||
+	    fileio_mkdirs(in->state, 0700, &err) < 0 ||
+	    fileio_write(AT_FDCWD, in->config, text, 0600, &err) < 0) {
+		err_while(&err, "writing the first %s", in->config);
+		return fail(t, &err);
+	}
+	say("wrote %s, the policy for all workspaces: edit it as you like",
+	    view_cleaned(t->c.a, str_of(in->config)).p);
+	return true;
+}
+
+static const char *environment(const char *name)
+{
+	return getenv(name);
+}
+
+/* A path that does not exist leads nowhere else. */
+static struct str where_it_leads(struct arena *a, struct str path)
+{
+	char real[PATH_MAX];
+
+	return realpath(arena_cstr(a, path), real) ? arena_str(a, str_of(real))
+						   : path;
+}
+
+/* What this version cannot enforce, and variables that are not set. */
+static bool can_enforce(struct attempt *t)
+{
+	const struct outside_places at = {
+		t->in.workspace, arena_fmt(t->c.a, "%s/home", t->in.state).p,
+		getenv("HOME")};
+	struct pass_ctx ctx = driver_ctx(&t->c);
+	struct diags found;
+	bool ok;
+
+	diags_init(&found, t->c.a, &t->c.sources);
+	ctx.diags = &found;
+	ok = passes_enforceable(&ctx, &t->c.policy);
+	ok = outside_check(&ctx, &t->c.policy, &at) && ok;
+	ok = args_check_env(&ctx, &t->c.policy, environment, t->in.workspace,
+			    t->in.state, where_it_leads) &&
+	     ok;
+	say_diags(t->c.a, &found);
+	return ok;
+}
+
+static bool remember(struct attempt *t, const struct contribution *x)
+{
+	struct err err;
+
+	if (trust_store_add(t->c.a, t->in.state, str_of(t->in.workspace),
+			    str_of(x->digest), &x->adds, &x->cuts, &err) == 0)
+		return true;
+	fail(t, &err);
+	say("the approval cannot be kept: --trust-workspace is for one run");
+	return false;
+}
+
+/* Nobody to ask, or nothing to ask for. */
+static bool refuse(struct attempt *t, const struct contribution *x, bool never)
+{
+	struct buf out;
+	struct view v = {&out, say_width(STDERR_FILENO),
+			 say_colour(STDERR_FILENO)};
+
+	buf_init(&out, t->c.a);
+	say("the workspace adds to the policy, and nobody has approved that:");
+	trust_view(&v, &t->c, x);
+	fwrite(out.p, 1, out.n, stderr);
+	if (never)
+		say("'workspace_trust: never' in the global file: remove that, "
+		    "or what the workspace adds");
+	else
+		say("this approves it (--trust-workspace: for one run):\n"
+		    "  %s",
+		    trust_command(t->c.a, t->o, t->in.workspace).p);
+	return false;
+}
+
+/* doc/semantics.md, section 7. What is asked about is what runs: t->c. */
+static bool is_trusted(struct attempt *t)
+{
+	bool flag = options_get(t->o, OPTION_TRUST) != NULL;
+	auto_fd int tty = -1;
+	struct contribution x;
+	struct err err;
+
+	contribution_make(&t->c, &x);
+	switch (trust_state(&t->c, &t->in, &x, &err)) {
+	case TRUST_NOTHING:
+	case TRUST_ALWAYS:
+	case TRUST_APPROVED:
+		return true;
+	case TRUST_NEVER:
+		return refuse(t, &x, true);
+	case TRUST_UNKNOWN:
+		return flag || fail(t, &err);
+	case TRUST_OPEN:
+		break;
+	}
+	if (flag)
+		return true;
+	tty = confirm_terminal();
+	if (tty < 0)
+		return refuse(t, &x, false);
+	if (trust_ask(tty, &t->c, &t->in, &x))
+		return remember(t, &x);
+	say("not approved: nothing was run");
+	return false;
+}
+
+/*
+ * --plan DIR: run what was reviewed, or nothing. What runs is the plan in
+ * memory, which is then the one in DIR to the byte: DIR is not read again.
+ */
+static bool is_sealed(struct attempt *t)
+{
+	const char *dir = options_value(t->c.a, t->o, OPTION_SEALED, NULL);
+	struct sealed s = {0};
+	struct buf report;
+	struct view v = {&report, say_width(STDERR_FILENO),
+			 say_colour(STDERR_FILENO)};
+	struct err err;
+
+	if (!dir)
+		return true;
+	if (sealed_compare(dir, &t->in, &t->c, &s, &err) < 0)
+		return fail(t, &err);
+	if (!s.is_current) {
+		buf_init(&report, t->c.a);
+		sealed_view(&v, &s);
+		say("%s  so nothing was run", report.p);
+	}
+	sealed_done(&s);
+	return s.is_current;
+}
+
+static int launch(struct attempt *t)
+{
+	static char *const none[] = {NULL};
+	struct arena *a = t->c.a;
+	struct launch_opts opts = {
+		.state = t->in.state,
+		.workspace = t->in.workspace,
+		.plan = &t->c.plan,
+		.command = t->o->exec ? t->o->exec : none,
+		.session_id_file =
+			options_value(a, t->o, OPTION_SESSION_ID, NULL),
+		.trace_log = options_value(a, t->o, OPTION_TRACE_LOG, NULL),
+		.no_update = options_get(t->o, OPTION_NO_UPDATE) != NULL,
+		.can_grant = grantable,
+		.keeper = t->keeper,
+	};
+	struct err err;
+	int status;
+
+	status = launch_run(&opts, &err);
+	if (status < 0) {
+		fail(t, &err);
+		return STATUS_RUN_FAILED;
+	}
+	/* Afterwards: what could not start is not what ran here last. */
+	if (last_write(a, opts.state, opts.workspace, opts.plan, &err) < 0)
+		say("what ran is not kept for 'membrane plan' to compare "
+		    "with: %s",
+		    view_cleaned(a, str_of(err.text)).p);
+	return status;
+}
+
+/* Everything that can be said no to while nothing runs. */
+static bool may_run(struct arena *a, struct attempt *t)
+{
+	return inputs_compile(a, t->o, false, &t->in, &t->c) == STATUS_OK &&
+	       inputs_apart(t->c.a, &t->in) &&
+	       reached_allowed(t->c.a, &t->in) && can_enforce(t) &&
+	       is_trusted(t) && is_sealed(t) && write_config(t);
+}
+
+int command_run(struct arena *a, const struct options *o)
+{
+	struct attempt t = {.o = o};
+	int status = STATUS_RUN_FAILED;
+
+	if (options_get(o, OPTION_RESET))
+		return command_reset(a, o);
+	if (may_run(a, &t))
+		status = launch(&t);
+	driver_done(&t.c);
+	return status;
+}
+
+static int in_background(void *ctx, struct keeper *k)
+{
+	struct attempt *t = ctx;
+
+	t->keeper = k;
+	return launch(t);
+}
+
+static int start(struct attempt *t)
+{
+	struct keeper k = {
+		.stage = {.tty = options_get(t->o, OPTION_TTY) != NULL,
+			  .input = options_get(t->o, OPTION_INTERACTIVE) !=
+				   NULL},
+	};
+	char id[SESSION_ID_LEN + 1];
+	int status = STATUS_RUN_FAILED;
+	struct err err;
+
+	if (keeper_start(&k, in_background, t, id, &status, &err) < 0)
+		fail(t, &err);
+	else if (id[0])
+		status = say_result(arena_fmt(t->c.a, "%s\n", id));
+	return status;
+}
+
+int command_start(struct arena *a, const struct options *o)
+{
+	struct attempt t = {.o = o};
+	int status = STATUS_RUN_FAILED;
+
+	if (may_run(a, &t))
+		status = start(&t);
+	driver_done(&t.c);
+	return status;
+}

@@ -1,0 +1,370 @@
+#include "compiler/cli/workspace/inputs.h"
+
+#include "compiler/base/date.h"
+#include "compiler/base/limits.h"
+#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/view.h"
+#include "compiler/cli/workspace/reached.h"
+#include "compiler/cli/workspace/saving.h"
+#include "runtime/launch/workspace/programs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static bool exists(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0;
+}
+
+static const char *join(struct arena *a, const char *dir, const char *name)
+{
+	return arena_fmt(a, "%s/%s", dir, name).p;
+}
+
+static int absolute(struct arena *a, const char *path, const char **out,
+		    struct err *err)
+{
+	char cwd[PATH_MAX];
+
+	if (path[0] == '/') {
+		*out = path;
+		return 0;
+	}
+	if (!getcwd(cwd, sizeof(cwd)))
+		return err_set(err, -errno, "the current folder: %s",
+			       strerror(errno));
+	*out = join(a, cwd, path);
+	return 0;
+}
+
+static int find_state(struct arena *a, const char **out, struct err *err)
+{
+	const char *set = getenv("MEMBRANE_HOME"), *home = getenv("HOME");
+	const struct passwd *pw;
+
+	if (set && *set)
+		return absolute(a, set, out, err);
+	if (!home || !*home) {
+		pw = getpwuid(getuid());
+		home = pw ? pw->pw_dir : NULL;
+	}
+	if (!home || home[0] != '/')
+		return err_set(err, -ENOENT,
+			       "there is no home directory: set "
+			       "HOME or MEMBRANE_HOME");
+	*out = join(a, home, ".membrane");
+	return 0;
+}
+
+int inputs_state(struct arena *a, const char **out, struct err *err)
+{
+	struct workspaces_ask ask = {.a = a};
+	int rc = find_state(a, out, err);
+
+	if (rc < 0)
+		return rc;
+	ask.state = *out;
+	programs_trust_path(&ask);
+	return 0;
+}
+
+/*
+ * The presets beside this program: those of the source tree that it was built
+ * in, or those that were installed with it.
+ */
+static const char *beside(struct arena *a)
+{
+	static const char build[] = "/build/", bin[] = "/bin/";
+	char self[PATH_MAX], *end;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	const char *dir;
+
+	if (n <= 0)
+		return NULL;
+	self[n] = '\0';
+	end = strstr(self, build);
+	for (char *next = end; next; next = strstr(next + 1, build))
+		end = next;
+	if (end) {
+		dir = arena_fmt(a, "%.*s/policies", (int)(end - self), self).p;
+		if (exists(join(a, dir, "default.yaml")))
+			return dir;
+	}
+	end = strrchr(self, '/');
+	if (!end || end - self < (ptrdiff_t)sizeof(bin) - 2)
+		return NULL;
+	end -= sizeof(bin) - 2;
+	if (strncmp(end, bin, sizeof(bin) - 1) != 0)
+		return NULL;
+	dir = arena_fmt(a, "%.*s/share/membrane/policies", (int)(end - self),
+			self)
+		      .p;
+	return exists(join(a, dir, "default.yaml")) ? dir : NULL;
+}
+
+static const char *policies(struct arena *a, const struct options *o)
+{
+	const char *set = getenv("MEMBRANE_POLICIES"), *found;
+
+	set = options_value(a, o, OPTION_POLICIES, set && *set ? set : NULL);
+	if (set)
+		return set;
+	found = beside(a);
+	return found ? found : MEMBRANE_PREFIX "/share/membrane/policies";
+}
+
+/* The flag of the front for an option, or -1 for those that are not policy. */
+static int flag_kind(enum option_id id)
+{
+	switch (id) {
+	case OPTION_HOSTNAME:
+		return FRONT_FLAG_HOSTNAME;
+	case OPTION_CIDR:
+		return FRONT_FLAG_CIDR;
+	case OPTION_ALLOW:
+		return FRONT_FLAG_ALLOW;
+	case OPTION_DENY:
+		return FRONT_FLAG_DENY;
+	case OPTION_IGNORE:
+		return FRONT_FLAG_IGNORE;
+	case OPTION_READONLY:
+		return FRONT_FLAG_READONLY;
+	case OPTION_ARG:
+		return FRONT_FLAG_ARG;
+	case OPTION_RESOLVER:
+		return FRONT_FLAG_RESOLVER;
+	case OPTION_IMAGE:
+		return FRONT_FLAG_IMAGE;
+	case OPTION_UPLINK:
+		return FRONT_FLAG_UPLINK;
+	case OPTION_NO_TRACE:
+		return FRONT_FLAG_NO_TRACE;
+	case OPTION_NO_GLOBAL:
+	case OPTION_WITH_GLOBAL:
+	case OPTION_WORKSPACE:
+	case OPTION_POLICIES:
+	case OPTION_DENY_WARNINGS:
+	case OPTION_JSON:
+	case OPTION_MARKDOWN:
+	case OPTION_SARIF:
+	case OPTION_UNCHANGED:
+	case OPTION_FAIL_ON:
+	case OPTION_EMIT:
+	case OPTION_DUMP_IR:
+	case OPTION_JUNIT:
+	case OPTION_OUTPUT:
+	case OPTION_TRUST:
+	case OPTION_TTY:
+	case OPTION_INTERACTIVE:
+	case OPTION_ALL:
+	case OPTION_IDS:
+	case OPTION_AGENT:
+	case OPTION_LOGS:
+	case OPTION_TAIL:
+	case OPTION_DETACH_KEYS:
+	case OPTION_NO_STDIN:
+	case OPTION_TIMEOUT:
+	case OPTION_SINCE:
+	case OPTION_FOLLOW:
+	case OPTION_POLICY:
+	case OPTION_YES:
+	case OPTION_SESSION:
+	case OPTION_SAVE:
+	case OPTION_SHOW:
+	case OPTION_LIST:
+	case OPTION_REVOKE:
+	case OPTION_SEALED:
+	case OPTION_NO_UPDATE:
+	case OPTION_SESSION_ID:
+	case OPTION_TRACE_LOG:
+	case OPTION_RESET:
+	case OPTION_MAN:
+	case OPTION_HELP:
+	case OPTION_VERSION:
+	case OPTIONS:
+		break;
+	}
+	return -1;
+}
+
+static void find_flags(struct arena *a, const struct options *o,
+		       struct front_input *in)
+{
+	struct front_flag *flags =
+		arena_array(a, (size_t)o->given.n + 1, sizeof(*flags));
+
+	in->flags = flags;
+	vec_each(g, &o->given) {
+		int kind = flag_kind(g->id);
+
+		if (kind >= 0)
+			flags[in->n_flags++] = (struct front_flag){
+				.kind = (enum front_flag_kind)kind,
+				.spelling = g->spelling,
+				.value = g->value};
+	}
+}
+
+/* Before anything reads it: half of a policy may permit what neither does. */
+int inputs_recover(struct arena *a, const char *state, const char *workspace,
+		   struct err *err)
+{
+	const char *what;
+	int rc = saving_recover(a, state, workspace, &what, err);
+
+	if (rc == 0 && what)
+		say("%s", view_cleaned(a, str_of(what)).p);
+	return rc;
+}
+
+int inputs_find(struct arena *a, const struct options *o, struct inputs *out,
+		struct err *err)
+{
+	/* The word of `trust` is the workspace. */
+	const char *word = o->command == COMMAND_TRUST && o->words.n
+				   ? arena_cstr(a, o->words.v[0])
+				   : ".";
+	const char *where = options_value(a, o, OPTION_WORKSPACE, word);
+	char real[PATH_MAX];
+	struct stat st;
+
+	*out = (struct inputs){0};
+	if (!realpath(where, real) || stat(real, &st) < 0)
+		return err_set(err, -errno, "the workspace %s: %s", where,
+			       strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return err_set(err, -ENOTDIR, "the workspace %s: not a folder",
+			       where);
+	out->workspace = arena_cstr(a, str_of(real));
+	if (find_state(a, &out->state, err) < 0)
+		return err->code;
+	programs_trust_path(
+		&(struct workspaces_ask){a, out->state, out->workspace});
+	if (reached_find(a, where, out, err) < 0 ||
+	    inputs_recover(a, out->state, out->workspace, err) < 0)
+		return err->code;
+	out->config = join(a, out->state, "config.yaml");
+	out->front.workspace = out->workspace;
+	out->front.state = out->state;
+	out->front.policies = policies(a, o);
+	out->front.no_global = options_get(o, OPTION_NO_GLOBAL) != NULL;
+	out->standard = join(a, out->front.policies, "default.yaml");
+	out->first_use = !out->front.no_global && !exists(out->config);
+	if (out->first_use)
+		out->front.global = out->standard;
+	find_flags(a, o, &out->front);
+	return 0;
+}
+
+/*
+ * The day that exceptions from warnings are judged by: reproducible where
+ * SOURCE_DATE_EPOCH is set (reproducible-builds.org/specs/source-date-epoch).
+ */
+static bool find_today(uint32_t *out)
+{
+	const char *set = getenv("SOURCE_DATE_EPOCH");
+	uint64_t t = (uint64_t)time(NULL);
+
+	if (set && *set &&
+	    !str_u64(str_of(set), (uint64_t)UINT32_MAX * DATE_DAY_S, &t)) {
+		say("SOURCE_DATE_EPOCH is not a number of seconds");
+		return false;
+	}
+	*out = (uint32_t)(t / DATE_DAY_S);
+	return true;
+}
+
+int inputs_compile(struct arena *a, const struct options *o, bool quiet,
+		   struct inputs *in, struct compilation *c)
+{
+	bool plan = o->command == COMMAND_PLAN;
+	struct driver_look look = {.patterns = plan};
+	struct err err;
+
+	if (!find_today(&look.today))
+		return STATUS_USAGE;
+	if (inputs_find(a, o, in, &err) < 0 ||
+	    driver_compile(c, &in->front, &err) < 0) {
+		say("%s", view_cleaned(a, str_of(err.text)).p);
+		return STATUS_IO;
+	}
+	/* Others are about the policy, whatever it meets here. */
+	if (plan || options_launch(o))
+		look.workspace = in->workspace;
+	if (c->ok && !c->stop_after)
+		driver_lint(c, &look);
+	if (!quiet || c->diags.errors)
+		say_diags(c->a, &c->diags);
+	return c->ok || (c->stop_after && c->dump.n) ? STATUS_OK
+						     : STATUS_REFUSED;
+}
+
+bool inputs_denied(const struct options *o, struct compilation *c, bool quiet)
+{
+	unsigned n = c->diags.warnings;
+
+	if (n == 0 || !options_get(o, OPTION_DENY_WARNINGS))
+		return false;
+	if (quiet)
+		say_diags(c->a, &c->diags);
+	say("%u warning%s, and --deny-warnings", n, n == 1 ? "" : "s");
+	return true;
+}
+
+/* Is path the folder dir, or below it? */
+static bool is_within(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return n <= 1 || (strncmp(path, dir, n) == 0 &&
+			  (path[n] == '/' || path[n] == '\0'));
+}
+
+/* What does not exist yet will be made below the nearest folder that does. */
+bool inputs_apart(struct arena *a, const struct inputs *in)
+{
+	char *path = arena_cstr(a, str_of(in->state));
+	bool there = access(path, F_OK) == 0, holds;
+	char real[PATH_MAX], *slash;
+
+	while (!realpath(path, real) && (slash = strrchr(path, '/')))
+		slash[slash == path] = '\0';
+	holds = is_within(real, in->workspace);
+	if (!holds && !(there && is_within(in->workspace, real)))
+		return true;
+	say("the workspace %s %s membrane's own folder, %s: choose another one",
+	    view_cleaned(a, str_of(in->workspace)).p,
+	    holds ? "holds" : "lies in", view_cleaned(a, str_of(in->state)).p);
+	return false;
+}
+
+bool inputs_stdin(struct arena *a, struct str *out)
+{
+	char *p = arena_alloc(a, LIMIT_SOURCE_BYTES + 1);
+	size_t n = 0;
+
+	for (;;) {
+		ssize_t got =
+			read(STDIN_FILENO, p + n, LIMIT_SOURCE_BYTES + 1 - n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0 || n + (size_t)got > LIMIT_SOURCE_BYTES) {
+			say("stdin: %s",
+			    got < 0 ? strerror(errno) : "more than a megabyte");
+			return false;
+		}
+		if (got == 0)
+			break;
+		n += (size_t)got;
+	}
+	*out = (struct str){p, n};
+	return true;
+}

@@ -1,0 +1,84 @@
+#include "compiler/cli/workspace/outside.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool within(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	while (n && folder[n - 1] == '/')
+		n--;
+	return strncmp(path, folder, n) == 0 &&
+	       (path[n] == '/' || path[n] == '\0');
+}
+
+struct way {
+	bool through; /* some folder or link on it is the agent's */
+	bool into;    /* so is what it leads to */
+};
+
+/* What does not exist leads nowhere: the launch will say so. */
+static struct way follow(struct arena *a, struct str path,
+			 const struct outside_places *at)
+{
+	struct way way = {0};
+	char real[PATH_MAX];
+
+	for (size_t i = 1; i <= path.n; i++) {
+		if (i < path.n && path.p[i] != '/')
+			continue;
+		if (!realpath(arena_cstr(a, str_slice(path, 0, i)), real))
+			break;
+		way.into =
+			within(real, at->workspace) || within(real, at->agent);
+		way.through |= way.into;
+	}
+	return way;
+}
+
+static bool check_credential(struct pass_ctx *c, const struct ir_credential *x,
+			     const struct outside_places *at)
+{
+	struct str path = x->source;
+	struct way way;
+
+	if (x->from_env)
+		return true;
+	if (str_starts(path, STR("~/")) && at->home)
+		path = arena_fmt(c->a, "%s%.*s", at->home, (int)path.n - 1,
+				 path.p + 1);
+	way = follow(c->a, path, at);
+	if (!way.through || way.into)
+		return true;
+	diag_error(c->diags, DIAG_IN_REACH, x->source_at,
+		   "'%s' leads out of what the agent can write",
+		   diag_quote(c->diags, x->source));
+	diag_help(c->diags, "an agent could make such a link to any file: "
+			    "write the path that it leads to");
+	return false;
+}
+
+static bool check_seccomp(struct pass_ctx *c, const ir_opt_str *v,
+			  const struct outside_places *at)
+{
+	if (!v->set || v->v.n == 0 || v->v.p[0] != '/' ||
+	    !follow(c->a, v->v, at).through)
+		return true;
+	diag_error(c->diags, DIAG_IN_REACH, v->from.at,
+		   "the agent can rewrite the filter '%s'",
+		   diag_quote(c->diags, v->v));
+	diag_help(c->diags, "put it where the agent cannot write");
+	return false;
+}
+
+bool outside_check(struct pass_ctx *c, const struct ir_policy *p,
+		   const struct outside_places *at)
+{
+	bool ok = check_seccomp(c, &p->hardening.seccomp, at);
+
+	vec_each(x, &p->credentials)
+		ok &= check_credential(c, x, at);
+	return ok;
+}

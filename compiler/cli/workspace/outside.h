@@ -1,0 +1,24 @@
+/*
+ * Files that a launch reads for the policy, out of the agent's reach.
+ *
+ * A policy is approved with the paths in it, not with what is in the files.
+ * What the agent can write (the workspace and its home) must therefore not
+ * decide, in a later session, how tight the sandbox is, nor by a link which of
+ * the host's files is read and sent out as a credential.
+ */
+#ifndef COMPILER_CLI_WORKSPACE_OUTSIDE_H
+#define COMPILER_CLI_WORKSPACE_OUTSIDE_H
+
+#include "compiler/ir/doc.h"
+
+struct outside_places {
+	const char *workspace; /* real paths; */
+	const char *agent;     /* its home; need not exist */
+	const char *home;      /* the user's, for "~/"; may be NULL */
+};
+
+/* Looks at the host's files. An error per path; false when there is one. */
+must_check bool outside_check(struct pass_ctx *c, const struct ir_policy *p,
+			      const struct outside_places *at);
+
+#endif

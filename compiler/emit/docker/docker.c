@@ -1,0 +1,277 @@
+#include "compiler/emit/docker/docker.h"
+
+#include "compiler/base/agent_link.h"
+#include "compiler/emit/docker/argv.h"
+#include "compiler/emit/docker/docker_check.h"
+#include "compiler/emit/docker/docker_tracer.h"
+#include "compiler/emit/docker/seccomp.h"
+#include "compiler/emit/gate/gate_cfg.h"
+
+#include <inttypes.h>
+
+#define AGENT_IMAGE "membrane-agent"
+#define GATE_IMAGE  "membrane-gate"
+
+static enum ir_runtime runtime_of(const struct ir_policy *p)
+{
+	return p->runtime.set ? p->runtime.v : IR_RUNTIME_RUNC;
+}
+
+/* Else the agent joins the gate's network namespace. */
+static bool over_bridge(const struct ir_policy *p)
+{
+	return runtime_of(p) != IR_RUNTIME_RUNC;
+}
+
+/* --- raw arguments ------------------------------------------------------- */
+
+static bool is_host_identity(const struct arg *arg)
+{
+	return str_is(arg->option, "hostname") ||
+	       str_is(arg->option, "domainname") ||
+	       str_is(arg->option, "add-host");
+}
+
+/* Over a bridge, names and hosts file are the agent's own. */
+static enum arg_home home_of(const struct ir_policy *p, const struct arg *arg)
+{
+	return over_bridge(p) && is_host_identity(arg) ? ARG_AGENT : arg->home;
+}
+
+static void put_args(struct argv *w, enum arg_home home)
+{
+	const struct ir_policy *p = w->in->policy;
+
+	vec_each(arg, &p->docker_args)
+		if (home_of(p, arg) == home)
+			argv_raw(w, arg);
+}
+
+/* --- the gate ------------------------------------------------------------ */
+
+/*
+ * HAProxy has a user of its own, which the gate can start it as, and end. It
+ * has a thread for each processor, two descriptors for each end of what it
+ * decrypts, and a log that it does not wait for. The gate has all that where
+ * nothing needs HAProxy, too: a session may be allowed something that does.
+ */
+static void put_proxy(struct argv *w)
+{
+	argv_put(w, "--cap-add=KILL");
+	argv_put(w, "--cap-add=SETGID");
+	argv_put(w, "--cap-add=SETUID");
+	argv_put(w, "--sysctl=net.unix.max_dgram_qlen=4096");
+	argv_put(w, "--tmpfs=/run/gate:mode=770,uid=64100,gid=0,size=64m");
+	argv_put(w, "--ulimit=nofile=20000:20000");
+	argv_put(w, "--pids-limit=1024");
+	argv_put(w, "--memory=1g");
+}
+
+/*
+ * SYS_ADMIN for the second network namespace; given up, with the rest but
+ * NET_ADMIN, once the link is up. The switches must be set from outside: the
+ * container's /proc/sys is read-only.
+ */
+static cJSON *gate(struct argv *w)
+{
+	const ir_opt_str *uplink = &w->in->policy->uplink;
+
+	argv_begin(w, &(struct argv_run){.image = STR(GATE_IMAGE),
+					 .name = "gate",
+					 .input = "--interactive"});
+	argv_put(w, "--hostname=membrane");
+	if (uplink->set)
+		argv_value(w, "network", uplink->v);
+	argv_put(w, "--cap-drop=ALL");
+	argv_put(w, "--cap-add=NET_ADMIN");
+	argv_put(w, "--cap-add=NET_BIND_SERVICE");
+	argv_put(w, "--cap-add=SETPCAP");
+	argv_put(w, "--cap-add=SYS_ADMIN");
+	argv_put(w, "--security-opt=no-new-privileges");
+	argv_put(w, "--read-only");
+	argv_put(w, "--sysctl=net.ipv4.ip_forward=1");
+	argv_put(w, "--sysctl=net.ipv6.conf.all.forwarding=1");
+	/* Docker turns it off for interfaces to come; agent0 is one. */
+	argv_put(w, "--sysctl=net.ipv6.conf.default.disable_ipv6=0");
+	put_proxy(w);
+	argv_plan(w);
+	put_args(w, ARG_GATE);
+	argv_image(w);
+	return argv_end(w);
+}
+
+/* --- the agent ----------------------------------------------------------- */
+
+/* Docker's command reads the file, here; what it hands to the daemon is its
+ * text. Without a word the daemon's own default holds. */
+static void put_seccomp(struct argv *w)
+{
+	const ir_opt_str *s = &w->in->policy->hardening.seccomp;
+
+	if (seccomp_wanted(w->in->policy))
+		argv_put(w, "--security-opt=seccomp="
+			    "{state}/sessions/{session}/plan/" SECCOMP_FILE);
+	else if (s->set && !str_is(s->v, "default") && !str_is(s->v, "docker"))
+		argv_value(w, "security-opt",
+			   arena_fmt(w->in->a, "seccomp=%.*s", STR_ARG(s->v)));
+}
+
+static void put_hardening(struct argv *w)
+{
+	const struct ir_hardening *h = &w->in->policy->hardening;
+
+	if (h->user.set) {
+		argv_value(w, "user", h->user.v);
+	} else {
+		argv_put(w, "--user");
+		argv_put(w, "{owner}");
+	}
+	argv_put(w, "--cap-drop=ALL");
+	vec_each(cap, &h->capabilities)
+		argv_value(w, "cap-add", cap->s);
+	if (!h->no_new_privileges.set || h->no_new_privileges.v)
+		argv_put(w, "--security-opt=no-new-privileges");
+	put_seccomp(w);
+	if (h->read_only.set && h->read_only.v)
+		argv_put(w, "--read-only");
+	vec_each(t, &h->tmpfs)
+		argv_value(w, "tmpfs", t->s);
+	argv_u64(w, "pids-limit", h->pids.set ? h->pids.v : 4096);
+	if (h->memory.set)
+		argv_u64(w, "memory", h->memory.v);
+	if (h->cpus_milli.set)
+		argv_value(w, "cpus",
+			   arena_fmt(w->in->a, "%" PRIu64 ".%03" PRIu64,
+				     h->cpus_milli.v / 1000,
+				     h->cpus_milli.v % 1000));
+}
+
+/* Where programs look for roots; those that add to their own get the one. */
+static const struct {
+	const char *name, *file;
+} ca_variables[] = {
+	{"AWS_CA_BUNDLE", "bundle"},  {"CARGO_HTTP_CAINFO", "bundle"},
+	{"CURL_CA_BUNDLE", "bundle"}, {"DENO_CERT", "ca"},
+	{"GIT_SSL_CAINFO", "bundle"}, {"NODE_EXTRA_CA_CERTS", "ca"},
+	{"PIP_CERT", "bundle"},	      {"REQUESTS_CA_BUNDLE", "bundle"},
+	{"SSL_CERT_FILE", "bundle"},  {"npm_config_cafile", "bundle"},
+};
+
+static bool has_own_image(const struct ir_policy *p)
+{
+	return !p->image.set || str_is(p->image.v, AGENT_IMAGE);
+}
+
+static void put_roots(struct argv *w)
+{
+	static const char *const files[] = {"bundle", "ca"};
+
+	if (!gate_cfg_decrypts(w->in->policy))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		argv_put(w,
+			 arena_fmt(
+				 w->in->a,
+				 "--mount=type=bind,source={state}/sessions/"
+				 "{session}/%s.pem,target=/etc/membrane/%s.pem,"
+				 "readonly",
+				 files[i], files[i])
+				 .p);
+	/* For those that no variable reaches: apt, wget. */
+	if (has_own_image(w->in->policy))
+		argv_put(w,
+			 "--mount=type=bind,source={state}/sessions/{session}/"
+			 "bundle.pem,target=/etc/ssl/certs/ca-certificates.crt,"
+			 "readonly");
+	for (size_t i = 0; i < ARRAY_LEN(ca_variables); i++)
+		argv_put(w,
+			 arena_fmt(w->in->a, "--env=%s=/etc/membrane/%s.pem",
+				   ca_variables[i].name, ca_variables[i].file)
+				 .p);
+}
+
+static void put_mounts(struct argv *w)
+{
+	argv_put(w, "--mount=type=bind,"
+		    "source={state}/sessions/{session}/resolv.conf,"
+		    "target=/etc/resolv.conf,readonly");
+	argv_put(w, "--mount=type=bind,source={workspace},target=/workspace");
+	argv_put(w, "--mount=type=bind,source={home},target=/home/agent");
+	argv_put(w, "{masks}");
+	argv_put(w, "--workdir=/workspace");
+	argv_put(w, "--env=HOME=/home/agent");
+	put_roots(w);
+}
+
+/* Where the launcher finds what the gate gets; never what it is. */
+static cJSON *credentials(const struct ir_policy *p)
+{
+	cJSON *list = json_array();
+	uint32_t n = 0;
+
+	vec_each(c, &p->credentials) {
+		cJSON *o = json_object();
+
+		json_put_u64(o, "n", ++n);
+		json_put_str(o, c->from_env ? "from_env" : "from_file",
+			     c->source);
+		json_push(list, o);
+	}
+	return list;
+}
+
+static cJSON *agent(struct argv *w)
+{
+	const struct ir_policy *p = w->in->policy;
+	bool own = has_own_image(p);
+
+	argv_begin(w, &(struct argv_run){.image = own ? STR(AGENT_IMAGE)
+						      : p->image.v,
+					 .name = "agent",
+					 .input = "{terminal}",
+					 .may_pull = !own});
+	if (over_bridge(p)) {
+		argv_value(w, "runtime", str_of(ir_runtime_name(p->runtime.v)));
+		argv_put(w, "--network=membrane-{session}");
+		/* As on the other link: the packet filter knows no other. */
+		argv_put(w, "--ip=" LINK_AGENT_V4);
+		/* The built-in tracer knows it by this, and nobody else's. */
+		argv_put(w, "--hostname=membrane-{session}");
+	} else {
+		argv_put(w, "--network=container:membrane-gate-{session}");
+	}
+	put_hardening(w);
+	put_mounts(w);
+	put_args(w, ARG_AGENT);
+	argv_image(w);
+	argv_put(w, "{command}");
+	return argv_end(w);
+}
+
+bool docker_wanted(const struct ir_policy *p)
+{
+	return !p->engine.set || p->engine.v == IR_ENGINE_DOCKER;
+}
+
+bool docker_emit(const struct emit_in *in, struct buf *out)
+{
+	const struct ir_policy *p = in->policy;
+	bool bridge = over_bridge(p);
+	struct argv w = {.in = in};
+	cJSON *root;
+
+	if (!docker_check(in, bridge))
+		return false;
+	root = json_object();
+	json_put_u64(root, "version", 1);
+	json_put_cstr(root, "engine", "docker");
+	json_put_cstr(root, "runtime", ir_runtime_name(runtime_of(p)));
+	json_put_cstr(root, "link", bridge ? "bridge" : "veth");
+	json_put(root, "gate", gate(&w));
+	json_put(root, "agent", agent(&w));
+	docker_tracer_put(&w, root);
+	if (p->credentials.n)
+		json_put(root, "credentials", credentials(p));
+	argv_text(&w, root, out);
+	return true;
+}

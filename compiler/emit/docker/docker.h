@@ -1,0 +1,29 @@
+/*
+ * docker.json: the argument vectors of gate, agent and tracer, as the launcher
+ * runs them.
+ *
+ *	{"version": 1, "engine": "docker", "runtime": "runc", "link": "veth",
+ *	 "gate":  {"image": …, "argv": ["docker", "run", …]},
+ *	 "agent": {…}, "tracer": {…} where something traces}
+ *
+ * {session}, {workspace}, {home}, {state} and {env:NAME} stand for text,
+ * {masks}, {terminal}, {owner} and {command} for words; {{ and }} are braces.
+ *
+ * link veth: the agent joins the network namespace that the gate's first
+ * process is in, so everything that is about the network goes to the gate's
+ * vector. link bridge, for runtimes that bring their own namespace: the
+ * launcher makes the network membrane-{session}, the gate joins it.
+ *
+ * There is no --init: the command is the container's first process, as in
+ * docker run, its images that bring an init of their own work, and no file of
+ * the daemon's host is needed. Who wants one writes args: [--init].
+ */
+#ifndef COMPILER_EMIT_DOCKER_DOCKER_H
+#define COMPILER_EMIT_DOCKER_DOCKER_H
+
+#include "compiler/emit/emit.h"
+
+bool docker_wanted(const struct ir_policy *p);
+bool docker_emit(const struct emit_in *in, struct buf *out);
+
+#endif

@@ -1,0 +1,198 @@
+#include "compiler/emit/docker/docker_check.h"
+
+#include "compiler/base/near.h"
+#include "compiler/emit/docker/docker_names.h"
+#include "compiler/emit/docker/seccomp.h"
+
+#include <inttypes.h>
+
+/* Docker refuses less: daemon/daemon_unix.go. */
+#define MEMORY_MIN_BYTES (6u << 20)
+
+static bool check_image(const struct emit_in *in)
+{
+	const ir_opt_str *image = &in->policy->image;
+
+	if (!image->set || docker_names_image(image->v))
+		return true;
+	diag_error(in->diags, DIAG_IMAGE, image->from.at,
+		   "'%s' is not the name of an image",
+		   diag_quote(in->diags, image->v));
+	diag_help(in->diags, "write [HOST/]NAME[:TAG][@DIGEST], the name in "
+			     "lower case");
+	return false;
+}
+
+static bool check_uplink(const struct emit_in *in)
+{
+	const ir_opt_str *uplink = &in->policy->uplink;
+
+	if (!uplink->set || docker_names_network(uplink->v))
+		return true;
+	diag_error(in->diags, DIAG_UPLINK, uplink->from.at,
+		   "'%s' is no Docker network that the gate could go out "
+		   "through",
+		   diag_quote(in->diags, uplink->v));
+	diag_help(in->diags, "write the name of a network that 'docker "
+			     "network ls' shows with driver bridge");
+	return false;
+}
+
+static bool check_capability(const struct emit_in *in,
+			     const struct ir_text *cap)
+{
+	struct near near = {.word = cap->s, .below = 3};
+	const char *c;
+
+	if (docker_names_capability(cap->s))
+		return true;
+	for (size_t i = 0; (c = docker_names_capability_at(i)); i++)
+		(void)near_offer(&near, c);
+	diag_error(in->diags, DIAG_HARDENING, cap->from.at,
+		   "unknown capability '%s'", diag_quote(in->diags, cap->s));
+	if (near.name)
+		diag_help(in->diags, "did you mean '%s'?", near.name);
+	return false;
+}
+
+static bool check_tmpfs(const struct emit_in *in, const struct ir_text *t)
+{
+	struct str path = str_slice(t->s, 0, str_find(t->s, ':', 0));
+
+	if (path.n > 1 && path.p[0] == '/' && !str_is(path, "/workspace") &&
+	    !str_is(path, "/home/agent"))
+		return true;
+	diag_error(in->diags, DIAG_HARDENING, t->from.at,
+		   "no temporary file system can be at '%s'",
+		   diag_quote(in->diags, t->s));
+	diag_help(in->diags, "write an absolute path in the container, but "
+			     "not /workspace, /home/agent or /");
+	return false;
+}
+
+static bool check_seccomp(const struct emit_in *in)
+{
+	const ir_opt_str *s = &in->policy->hardening.seccomp;
+
+	if (!s->set || s->v.n > 0)
+		return true;
+	diag_error(in->diags, DIAG_HARDENING, s->from.at,
+		   "no seccomp profile is named");
+	diag_help(in->diags,
+		  "write 'default', 'docker', 'unconfined' or a file");
+	return false;
+}
+
+/* Only our own filter knows of it: elsewhere the word would do nothing. */
+static bool check_user_namespaces(const struct emit_in *in)
+{
+	const struct ir_hardening *h = &in->policy->hardening;
+	bool named = h->seccomp.set && !str_is(h->seccomp.v, "default");
+
+	if (!h->user_namespaces.set || !h->user_namespaces.v ||
+	    seccomp_wanted(in->policy))
+		return true;
+	diag_error(in->diags, DIAG_HARDENING, h->user_namespaces.from.at,
+		   "'user_namespaces' is for membrane's own filter of system "
+		   "calls");
+	if (named)
+		diag_note(in->diags, h->seccomp.from.at,
+			  "here another one is named");
+	else
+		diag_note(in->diags, in->policy->runtime.from.at,
+			  "with this runtime Docker's own holds");
+	diag_help(in->diags,
+		  named ? "leave one of the two out" : "leave it out");
+	return false;
+}
+
+static bool check_hardening(const struct emit_in *in)
+{
+	const struct ir_hardening *h = &in->policy->hardening;
+	bool ok = check_seccomp(in);
+
+	ok &= check_user_namespaces(in);
+
+	vec_each(cap, &h->capabilities)
+		ok &= check_capability(in, cap);
+	vec_each(t, &h->tmpfs)
+		ok &= check_tmpfs(in, t);
+	if (h->user.set && !docker_names_user(h->user.v)) {
+		diag_error(in->diags, DIAG_HARDENING, h->user.from.at,
+			   "'%s' is not a user",
+			   diag_quote(in->diags, h->user.v));
+		diag_help(in->diags, "write USER or USER:GROUP, by name or "
+				     "number");
+		ok = false;
+	}
+	if (h->memory.set && h->memory.v < MEMORY_MIN_BYTES) {
+		diag_error(in->diags, DIAG_HARDENING, h->memory.from.at,
+			   "%" PRIu64 " bytes of memory: Docker wants 6 MiB "
+			   "at least",
+			   h->memory.v);
+		ok = false;
+	}
+	if (h->pids.set && h->pids.v == 0) {
+		/* Docker takes 0 for "no limit". */
+		diag_error(in->diags, DIAG_HARDENING, h->pids.from.at,
+			   "no process at all could run");
+		ok = false;
+	}
+	return ok;
+}
+
+/* Addresses and names on a network need one that Docker gives such to. */
+static bool check_needs(const struct emit_in *in)
+{
+	static const char *const needy[] = {"ip", "ip6", "link-local-ip",
+					    "net-alias", "network-alias"};
+	const struct ir_policy *p = in->policy;
+	bool ok = true;
+
+	if (p->uplink.set && !str_is(p->uplink.v, "bridge"))
+		return true;
+	vec_each(arg, &p->docker_args)
+		for (size_t i = 0; i < ARRAY_LEN(needy); i++) {
+			if (!str_is(arg->option, needy[i]))
+				continue;
+			diag_error(in->diags, DIAG_ARG_NEEDS, arg->from.at,
+				   "'--%s' is for a network of one's own",
+				   needy[i]);
+			diag_help(in->diags, "name it: 'uplink: NETWORK'");
+			ok = false;
+		}
+	return ok;
+}
+
+/* Over a bridge the built-in tracer knows the agent by its host name. */
+static bool check_host_name(const struct emit_in *in, bool bridge)
+{
+	const struct ir_policy *p = in->policy;
+	bool ok = true;
+
+	if (!bridge || p->trace.engine.v != IR_TRACE_NATIVE ||
+	    p->trace.events.n == 0)
+		return true;
+	vec_each(arg, &p->docker_args) {
+		if (!str_is(arg->option, "hostname"))
+			continue;
+		diag_error(in->diags, DIAG_ARG_NEEDS, arg->from.at,
+			   "with this runtime the built-in tracer knows the "
+			   "agent by its host name");
+		diag_help(in->diags, "leave it out, or write 'trace: {engine: "
+				     "\"off\"}'");
+		ok = false;
+	}
+	return ok;
+}
+
+bool docker_check(const struct emit_in *in, bool bridge)
+{
+	bool ok = check_image(in);
+
+	ok &= check_uplink(in);
+	ok &= check_hardening(in);
+	ok &= check_needs(in);
+	ok &= check_host_name(in, bridge);
+	return ok;
+}

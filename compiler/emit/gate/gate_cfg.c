@@ -1,0 +1,43 @@
+#include "compiler/emit/gate/gate_cfg.h"
+
+#include "compiler/emit/gate/gate_global.cfg.inc"
+#include "compiler/emit/gate/gate_marks.h"
+#include "compiler/ir/inside.h"
+
+bool gate_cfg_wanted(const struct ir_policy *p)
+{
+	return profiles_wanted(p);
+}
+
+bool gate_cfg_decrypts(const struct ir_policy *p)
+{
+	if (!profiles_wanted(p))
+		return false;
+	if (p->credentials.n)
+		return true;
+	vec_each(g, &p->allow)
+		if (inside_opens(p, g))
+			return true;
+	vec_each(d, &p->deny)
+		if (inside_opens(p, d))
+			return true;
+	return false;
+}
+
+bool gate_cfg_emit(const struct emit_in *in, struct buf *out)
+{
+	struct gate g = {.in = in,
+			 .p = profiles_make(in),
+			 .c = {in->a, in->diags, out, true},
+			 .insecure = in->policy->ssl_insecure.set &&
+				     in->policy->ssl_insecure.v};
+
+	if (!g.p)
+		return false;
+	g.marks = gate_marks_new(&g);
+	cfg_text(&g.c, text_global);
+	gate_edge_put(&g);
+	gate_tls_put(&g);
+	gate_requests_put(&g);
+	return g.c.ok;
+}

@@ -1,0 +1,53 @@
+#include "compiler/emit/gate/gate_edge.cfg.inc"
+#include "compiler/emit/gate/gate_marks.h"
+
+/* Where other protocols may pass, and servers speak first. */
+static void put_raw(struct gate *g)
+{
+	struct cfg *c = &g->c;
+
+	cfg_text(c, raw_head);
+	if (g->p->any_net)
+		cfg_text(c, beside_networks);
+	cfg_text(c, first_bytes);
+	cfg_text(c, other_found);
+	gate_marks_all(g, &g->p->allow, false, MARKS_RAW, MARKS_FOR(GRANTED));
+	cfg_text(c, other_passes);
+	cfg_text(c, raw_routes);
+}
+
+/* The same, where servers hardly ever do. */
+static void put_patient(struct gate *g)
+{
+	struct cfg *c = &g->c;
+
+	cfg_text(c, patient_head);
+	if (g->p->any_net)
+		cfg_text(c, beside_networks);
+	cfg_text(c, first_bytes);
+	cfg_text(c, other_found);
+	cfg_text(c, other_passes);
+	cfg_text(c, patient_routes);
+}
+
+/* Where only HTTP and TLS may pass. */
+static void put_strict(struct gate *g)
+{
+	struct cfg *c = &g->c;
+
+	cfg_text(c, strict_head);
+	cfg_text(c, first_bytes);
+	gate_marks_all(g, &g->p->allow, true, MARKS_RAW, MARKS_FOR(NOT_HTTP));
+	gate_marks_guarded(g, MARKS_RAW, MARKS_FOR(DENIED));
+	cfg_text(c, only_http);
+	cfg_text(c, strict_routes);
+}
+
+void gate_edge_put(struct gate *g)
+{
+	cfg_text(&g->c, edge_shared);
+	put_raw(g);
+	put_patient(g);
+	put_strict(g);
+	cfg_text(&g->c, hops);
+}

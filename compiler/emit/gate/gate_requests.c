@@ -1,0 +1,206 @@
+/*
+ * The part of gate.cfg that decides requests, and what goes on from there.
+ */
+#include "compiler/emit/gate/gate_requests.cfg.inc"
+#include "compiler/emit/gate/gate_marks.h"
+#include "compiler/ir/http.h"
+
+#define RULE "http-request"
+
+/* --- one rule of http ---------------------------------------------------- */
+
+void gate_requests_method_acl(struct gate *g, const struct profile *x,
+			      const struct ir_http *h, uint32_t i)
+{
+	struct cfg *c = &g->c;
+	struct cfg_list l;
+
+	if (h->any_method)
+		return;
+	l = cfg_list_begin(
+		c,
+		arena_fmt(c->a, "acl method_%.*s_%u var(txn.method) -m str --",
+			  STR_ARG(x->token), i));
+	vec_each(m, &h->methods) {
+		cfg_word(c, m->s, m->from.at);
+		cfg_list_word(&l);
+	}
+	cfg_list_end(&l);
+}
+
+void gate_requests_method(struct gate *g, const struct profile *x,
+			  const struct ir_http *h, uint32_t i)
+{
+	if (!h->any_method)
+		buf_addf(g->c.out, " method_%.*s_%u", STR_ARG(x->token), i);
+}
+
+static void put_paths(struct gate *g, const struct profile *x,
+		      const ir_texts *paths, uint32_t i, bool deny)
+{
+	struct cfg *c = &g->c;
+	struct cfg_list l =
+		cfg_list_begin(c, arena_fmt(c->a, "acl path_%.*s_%u %s --",
+					    STR_ARG(x->token), i,
+					    deny ? "var(txn.path) -m reg"
+						 : "var(txn.slashed) -m beg"));
+
+	vec_each(p, paths) {
+		if (deny)
+			cfg_path_regex(c, p->s, p->from.at);
+		else
+			cfg_word(c, arena_fmt(c->a, "%.*s/", STR_ARG(p->s)),
+				 p->from.at);
+		cfg_list_word(&l);
+	}
+	cfg_list_end(&l);
+}
+
+static void put_path_acl(struct gate *g, const struct profile *x,
+			 const struct ir_http *h, uint32_t i, bool deny)
+{
+	const struct ir_dest *d = &x->like->dest;
+	ir_texts paths;
+
+	if (http_any_path(d, h))
+		return;
+	paths = http_paths(g->in->a, d, h);
+	if (paths.n)
+		put_paths(g, x, &paths, i, deny);
+	else
+		cfg_line(&g->c, "acl path_%.*s_%u always_false",
+			 STR_ARG(x->token), i);
+}
+
+static void put_rule_acls(struct gate *g, const struct profile *x, bool deny)
+{
+	struct http_rules rules = http_rules(g->in->a, x->like);
+
+	for (uint32_t i = 0; i < rules.n; i++) {
+		gate_requests_method_acl(g, x, &rules.v[i], i + 1);
+		put_path_acl(g, x, &rules.v[i], i + 1, deny);
+	}
+}
+
+/* " method_3_1 path_3_1" */
+static void put_asked(struct gate *g, const struct profile *x,
+		      const struct ir_http *h, uint32_t i)
+{
+	gate_requests_method(g, x, h, i);
+	if (!http_any_path(&x->like->dest, h))
+		buf_addf(g->c.out, " path_%.*s_%u", STR_ARG(x->token), i);
+}
+
+/* Set a variable where a rule that could decide minds something. */
+static void put_minds(struct gate *g, const struct profile *x, const char *name,
+		      bool minds, const char *unless)
+{
+	if (!x->http || !minds)
+		return;
+	buf_addf(g->c.out, "    " RULE " set-var(txn.%s) str(1) if", name);
+	gate_match_aimed(g, x);
+	buf_addf(g->c.out, "%s\n", unless);
+}
+
+/* --- all of a profile ---------------------------------------------------- */
+
+static void put_profile(struct gate *g, const struct profile *x, bool deny)
+{
+	struct http_rules rules = http_rules(g->in->a, x->like);
+	const char *unless = deny ? "" : gate_match_unless_net(g);
+	struct buf *out = g->c.out;
+
+	gate_match_block(g, x);
+	if (deny || !profiles_net(x))
+		gate_match_acls(g, x, &gate_scope_request);
+	put_rule_acls(g, x, deny);
+	for (uint32_t i = 0; i < rules.n; i++) {
+		gate_marks_profile(
+			g, x, MARKS_REQUEST,
+			deny ? MARKS_FOR(DENIED) : MARKS_FOR(GRANTED), i + 1);
+		buf_addf(out, "    " RULE " set-var(txn.rule) str(%.*s) if",
+			 STR_ARG(x->token));
+		if (deny)
+			gate_match_aimed(g, x);
+		else
+			gate_match_reached(g, x);
+		put_asked(g, x, &rules.v[i], i + 1);
+		buf_addc(out, '\n');
+	}
+	put_minds(g, x, "by_method", http_has_methods(g->in->a, x->like),
+		  unless);
+	put_minds(g, x, "by_path", http_has_paths(g->in->a, x->like), unless);
+}
+
+static void put_credentials(struct gate *g)
+{
+	uint32_t n = 0;
+
+	if (g->in->policy->credentials.n)
+		cfg_text(&g->c, credentials);
+	gate_match_credential_acls(g, &gate_scope_request);
+	vec_each(x, &g->in->policy->credentials) {
+		struct cfg *c = &g->c;
+		size_t at = 0;
+
+		n++;
+		while (at + 1 < x->format.n &&
+		       !(x->format.p[at] == '{' && x->format.p[at + 1] == '}'))
+			at++;
+		buf_adds(c->out, "    " RULE " set-header");
+		cfg_word(c, x->header, x->from.at);
+		buf_adds(c->out, " '");
+		cfg_format(c, str_slice(x->format, 0, at), x->from.at);
+		buf_addf(c->out, "%%[env(MEMBRANE_CREDENTIAL_%u)]", n);
+		if (at + 2 < x->format.n)
+			cfg_format(c, str_slice(x->format, at + 2, x->format.n),
+				   x->from.at);
+		buf_addf(c->out, "' if granted { ssl_fc } name_c%u port_c%u\n",
+			 n, n);
+	}
+}
+
+/* --- the frontend -------------------------------------------------------- */
+
+static void put_head(struct gate *g)
+{
+	struct cfg *c = &g->c;
+
+	cfg_text(c, requests_head);
+	if (g->p->any_bump)
+		cfg_text(c, bind_tls);
+	cfg_text(c, bind_clear);
+	cfg_text(c, failures);
+	cfg_text(c, variables);
+	gate_match_lookup(g, &gate_scope_request);
+	cfg_text(c, shape);
+	gate_marks_default(g, MARKS_REQUEST, MARKS_FOR(METHOD));
+	cfg_text(c, connect);
+	cfg_text(c, same_name);
+}
+
+void gate_requests_put(struct gate *g)
+{
+	struct cfg *c = &g->c;
+
+	put_head(g);
+	cfg_text(c, blocks);
+	vec_each(x, &g->p->allow)
+		put_profile(g, x, false);
+	vec_each(x, &g->p->deny)
+		put_profile(g, x, true);
+	cfg_text(c, canonical);
+	gate_marks_default(g, MARKS_REQUEST, MARKS_FOR(PATH_NOT_CANONICAL));
+	cfg_text(c, not_canonical);
+	cfg_text(c, verdict);
+	cfg_text(c, absolute);
+	put_credentials(g);
+	cfg_text(c, upgrades);
+	if (g->p->any_bump)
+		cfg_text(c, to_origin_tls);
+	cfg_text(c, to_origin);
+	gate_answers_put(g);
+	cfg_text(c, origins);
+	if (g->p->any_bump)
+		cfg_text(c, g->insecure ? origin_tls_insecure : origin_tls);
+}

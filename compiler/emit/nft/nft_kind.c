@@ -1,0 +1,102 @@
+#include "compiler/emit/nft/nft_parts.h"
+
+#include <stdlib.h>
+
+const enum addr_family nft_families[2] = {ADDR_V4, ADDR_V6};
+const enum ir_proto nft_protos[2] = {IR_PROTO_TCP, IR_PROTO_UDP};
+
+const struct nft_side *nft_kind_side(const struct nft *r, enum nft_kind kind)
+{
+	return kind == NFT_DENY || kind == NFT_GUARD ? &r->denials : &r->grants;
+}
+
+/* What is private is the same for every class. */
+struct nft_set nft_kind_set(enum nft_kind kind, enum addr_family f, uint32_t k)
+{
+	switch (kind) {
+	case NFT_CIDR:
+		return (struct nft_set){"cidr", f, k + 1};
+	case NFT_CIDR_HTTP:
+		return (struct nft_set){"cidrhttp", f, k + 1};
+	case NFT_HOST:
+		return (struct nft_set){"host", f, k + 1};
+	case NFT_HTTP:
+		return (struct nft_set){"http", f, k + 1};
+	case NFT_ANY:
+	case NFT_ANY_HTTP:
+		return (struct nft_set){"private", f, 0};
+	case NFT_DENY:
+		return (struct nft_set){"deny", f, k + 1};
+	case NFT_GUARD:
+		return (struct nft_set){"guard", f, k + 1};
+	}
+	abort();
+}
+
+struct nft_nets *nft_kind_nets(const struct nft *r, enum nft_kind kind)
+{
+	switch (kind) {
+	case NFT_CIDR:
+		return r->grant_nets;
+	case NFT_CIDR_HTTP:
+		return r->http_nets;
+	case NFT_DENY:
+		return r->denial_nets;
+	case NFT_HOST:
+	case NFT_HTTP:
+	case NFT_ANY:
+	case NFT_ANY_HTTP:
+	case NFT_GUARD:
+		break;
+	}
+	abort();
+}
+
+bool nft_kind_has(const struct nft *r, enum nft_kind kind, enum addr_family f,
+		  uint32_t k)
+{
+	const struct emit_class *class = &nft_kind_side(r, kind)->classes.v[k];
+
+	switch (kind) {
+	case NFT_CIDR:
+	case NFT_CIDR_HTTP:
+	case NFT_DENY:
+		return nft_nets_of(&nft_kind_nets(r, kind)[k], f)->n > 0;
+	case NFT_HOST:
+	case NFT_GUARD:
+		return class->has_name;
+	case NFT_HTTP:
+		return class->has_http;
+	case NFT_ANY:
+		return class->has_any;
+	case NFT_ANY_HTTP:
+		return class->has_anyhttp;
+	}
+	abort();
+}
+
+bool nft_kind_is(enum nft_kind kind, enum addr_family f,
+		 const struct ir_grant *g)
+{
+	const struct cidr *net = ir_dest_net(&g->dest);
+	bool http = ir_grant_http(g), any = g->dest.kind == IR_DEST_ANY;
+	bool named = !net && (!any || (g->private.set && g->private.v));
+
+	switch (kind) {
+	case NFT_CIDR:
+	case NFT_DENY:
+		return net && !http && net->addr.family == f;
+	case NFT_CIDR_HTTP:
+		return net && http && net->addr.family == f;
+	case NFT_HOST:
+	case NFT_GUARD:
+		return named && !http;
+	case NFT_HTTP:
+		return named && http;
+	case NFT_ANY:
+		return any && !http;
+	case NFT_ANY_HTTP:
+		return any && http;
+	}
+	abort();
+}

@@ -1,0 +1,93 @@
+/*
+ * What ruleset.nft says of the agent's link whatever the policy is: who may
+ * send there, and what the gate itself may send where. The addresses are
+ * constants (compiler/base/agent_link.h), so that the text is, too.
+ */
+#include "compiler/base/agent_link.h"
+#include "compiler/emit/nft/nft_parts.h"
+
+#define ON_LINK "\"" LINK_GATE_IF "\""
+/* Neighbour discovery is for neighbours: no router has lowered it. */
+#define NEIGHBOURS                                                             \
+	"icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept"
+
+/*
+ * Sources, before pieces are put together, before conntrack and NAT: whoever
+ * may send raw packets writes any source, and with IPV6_FREEBIND every process
+ * does in IPv6; what the gate answers would go there. A kernel that has an
+ * address of its own looks for neighbours from there, or from none while it
+ * makes sure that nobody else has it. By itself it also says where it listens.
+ */
+void nft_link_source(struct buf *out)
+{
+	nft_about(out, "First of all: what comes from the agent bears the "
+		       "agent's own addresses");
+	nft_chain_begin(out, "source");
+	nft_chain_hook(out, "filter", "prerouting", "-450", "accept");
+	nft_rule(out, "iifname != " ON_LINK " accept");
+	nft_rule(out, "ip saddr " LINK_AGENT_V4 " accept");
+	nft_rule(out, "ip6 saddr " LINK_AGENT_V6 " accept");
+	nft_rule(out,
+		 "ip6 saddr { ::, fe80::/10 } ip6 hoplimit 255 " NEIGHBOURS);
+	nft_rule(out, "ip6 saddr { ::, fe80::/10 } icmpv6 type { "
+		      "mld-listener-report, mld-listener-done, "
+		      "nd-router-solicit, mld2-listener-report } counter "
+		      "drop");
+	nft_rule(out, "limit rate 6/minute burst 10 packets log prefix "
+		      "\"membrane:forged-source:\" group 77");
+	nft_rule(out, "counter drop");
+	nft_chain_end(out);
+	buf_addc(out, '\n');
+}
+
+/*
+ * The gate's own packets. To the agent: all; nobody else is on that link. By
+ * the uplink: what resolver and HAProxy begin, neighbours, and that a packet of
+ * the world's was too big. No answer goes there, as there is no service.
+ */
+void nft_link_output(struct buf *out)
+{
+	nft_about(out, "What the gate itself sends: to the agent, and what "
+		       "resolver and HAProxy begin");
+	nft_chain_begin(out, "output");
+	nft_chain_hook(out, "filter", "output", "filter", "drop");
+	nft_rule(out, "oifname \"lo\" accept");
+	nft_rule(out, "oifname " ON_LINK " ip daddr " LINK_AGENT_V4 " accept");
+	nft_rule(out, "oifname " ON_LINK " ip6 daddr " LINK_AGENT_V6 " accept");
+	nft_rule(out, NEIGHBOURS);
+	nft_rule(out, "oifname " ON_LINK " drop");
+	nft_rule(out, "meta l4proto { tcp, udp } ct direction original ct "
+		      "state established,new accept");
+	nft_rule(out, "icmpv6 type { mld-listener-report, "
+		      "mld2-listener-report } accept");
+	nft_rule(out, "ct state related icmp type destination-unreachable "
+		      "icmp code frag-needed accept");
+	nft_rule(out, "ct state related icmpv6 type packet-too-big accept");
+	nft_rule(out, "counter drop");
+	nft_chain_end(out);
+	buf_addc(out, '\n');
+}
+
+/* So many refusals are answered that nobody waits for nothing, and no more. */
+void nft_link_refuse(struct buf *out)
+{
+	nft_about(out, "Refused packets are answered, so that nobody waits; "
+		       "a flood of them is not");
+	nft_chain_begin(out, "refuse");
+	nft_rule(out, "limit rate over 1000/second burst 5000 packets counter "
+		      "drop");
+	nft_rule(out, "meta l4proto tcp reject with tcp reset");
+	nft_rule(out, "reject with icmpx admin-prohibited");
+	nft_chain_end(out);
+	buf_addc(out, '\n');
+}
+
+/* Options of IPv4, a route of IPv6's: for routers, behind whom the packet may
+ * be for somebody else. */
+void nft_link_options(struct buf *out)
+{
+	nft_note(out, "Options of IPv4, a route of IPv6's: for routers, who "
+		      "may send it to somebody else");
+	nft_rule(out, "ip hdrlength != 5 " NFT_REFUSE("protocol"));
+	nft_rule(out, "exthdr rt exists " NFT_REFUSE("protocol"));
+}

@@ -1,0 +1,362 @@
+/* Destinations and what hangs on them: ports, requests, the resolver. */
+#include "compiler/base/ascii.h"
+#include "compiler/front/bind/bind_types.h"
+#include "compiler/front/word/dest.h"
+#include "compiler/ir/http.h"
+
+#include <stddef.h>
+
+/* --- grants -------------------------------------------------------------- */
+
+/* Ports behind the destination and under `ports` as well. */
+static bool ports_once(struct binder *b, struct ir_grant *g)
+{
+	bool url = g->dest.kind == IR_DEST_URL;
+
+	if (g->ports.n == 0 || !(g->dest.has_port || url))
+		return true;
+	bind_error(b, DIAG_PORT_TWICE, g->ports.v[0].at,
+		   url ? "ports for a URL" : "ports in two places");
+	bind_note(b, g->dest.at,
+		  url ? "the URL has its port already" : "the other is here");
+	bind_help(b, url ? "write the port in the URL, or the host instead"
+			 : "keep the list, and leave the port out here");
+	return false;
+}
+
+/* What hostnames and cidrs do not take. */
+static bool kind_fits(struct binder *b, const struct ir_grant *g)
+{
+	const struct ir_dest *d = &g->dest;
+	bool host = d->kind == IR_DEST_HOST || d->kind == IR_DEST_PATTERN;
+
+	if (d->kind == IR_DEST_POISON)
+		return false;
+	if (g->key == IR_KEY_ALLOW || g->key == IR_KEY_DENY)
+		return true;
+	if (g->key == IR_KEY_HOSTNAMES ? !host : d->kind != IR_DEST_CIDR) {
+		bind_error(b, DIAG_DEST_KIND, d->at,
+			   g->key == IR_KEY_HOSTNAMES
+				   ? "not a host name"
+				   : "not an address or network");
+		bind_help(b, "'allow' takes every kind of destination");
+		return false;
+	}
+	if (!d->has_port)
+		return true;
+	bind_error(b, DIAG_DEST_KIND, d->port.at, "a port under '%s'",
+		   g->key == IR_KEY_HOSTNAMES ? "hostnames" : "cidrs");
+	bind_help(b, "'hostnames' and 'cidrs' open every TCP port; with a port "
+		     "it goes under 'allow'");
+	return false;
+}
+
+/* A bare '*' in deny states what holds anyway. */
+static bool says_nothing(struct binder *b, const struct ir_grant *g)
+{
+	if (g->key != IR_KEY_DENY || g->dest.kind != IR_DEST_ANY ||
+	    g->dest.has_port || g->ports.n || g->has_http)
+		return false;
+	diag_warn(b->c->diags, DIAG_DENY_ALL, g->dest.at,
+		  "a '*' in 'deny' changes nothing");
+	bind_help(b, "what nothing allows is denied already; a denial of "
+		     "everything would be an empty 'allow'");
+	return true;
+}
+
+static void one_grant(struct binder *b, const struct yaml_node *node,
+		      enum ir_grant_key key, ir_grants *list)
+{
+	struct ir_grant g = {.key = key};
+	bool map_fits = key == IR_KEY_ALLOW || key == IR_KEY_DENY;
+	unsigned before = b->c->diags->errors;
+
+	g.from = bind_from(b, node->text.at);
+	if (node->kind == YAML_MAP && map_fits) {
+		bind_map(b,
+			 key == IR_KEY_DENY ? BIND_MAP_DENIAL : BIND_MAP_GRANT,
+			 node, &g);
+		g.from.at = g.dest.at;
+	} else if (!bind_word(b, node, "a destination") ||
+		   !dest_parse(b->c, &node->text, &g.dest)) {
+		return;
+	}
+	if (b->c->diags->errors == before && kind_fits(b, &g) &&
+	    ports_once(b, &g) && !says_nothing(b, &g))
+		*vec_push(b->c->a, list) = g;
+}
+
+static void grants(struct binder *b, const struct yaml_pair *pair,
+		   enum ir_grant_key key, ir_grants *list)
+{
+	vec_reserve(b->c->a, list, pair->value->items.n);
+	vec_each(item, &pair->value->items)
+		one_grant(b, *item, key, list);
+}
+
+void bind_grant_allow(struct binder *b, const struct yaml_pair *pair,
+		      void *field)
+{
+	grants(b, pair, IR_KEY_ALLOW, field);
+}
+
+void bind_grant_deny(struct binder *b, const struct yaml_pair *pair,
+		     void *field)
+{
+	grants(b, pair, IR_KEY_DENY, field);
+}
+
+void bind_grant_hostnames(struct binder *b, const struct yaml_pair *pair,
+			  void *field)
+{
+	grants(b, pair, IR_KEY_HOSTNAMES, field);
+}
+
+void bind_grant_cidrs(struct binder *b, const struct yaml_pair *pair,
+		      void *field)
+{
+	grants(b, pair, IR_KEY_CIDRS, field);
+}
+
+void bind_grant_dest(struct binder *b, const struct yaml_pair *pair,
+		     void *field)
+{
+	if (!dest_parse(b->c, &pair->value->text, field))
+		return;
+}
+
+static void push_port(struct binder *b, ir_ports *ports, const struct text *t)
+{
+	struct ir_port port;
+
+	if (dest_parse_port(b->c, t, &port))
+		*vec_push(b->c->a, ports) = port;
+}
+
+void bind_grant_ports(struct binder *b, const struct yaml_pair *pair,
+		      void *field)
+{
+	ir_ports *ports = field;
+
+	if (pair->value->items.n == 0) {
+		bind_error(b, DIAG_TEXT, pair->value->text.at,
+			   "an empty list of ports");
+		bind_help(b, "remove 'ports' for any TCP port");
+	}
+	vec_each(item, &pair->value->items)
+		if (bind_word(b, *item, "a port"))
+			push_port(b, ports, &(*item)->text);
+}
+
+void bind_grant_port(struct binder *b, const struct yaml_pair *pair,
+		     void *field)
+{
+	push_port(b, field, &pair->value->text);
+}
+
+/* --- http rules ---------------------------------------------------------- */
+
+static bool method(struct binder *b, const struct text *t)
+{
+	const char *near;
+
+	if (str_is(t->s, "*")) {
+		bind_error(b, DIAG_METHOD, t->at, "a '*' for a method");
+		bind_help(b, "leave 'methods' out for any method");
+		return false;
+	}
+	if (http_method_fits(b->c->a, t->s, &near))
+		return true;
+	bind_error(b, DIAG_METHOD, t->at, "unknown method '%s'",
+		   bind_quote(b, t->s));
+	if (near)
+		bind_help(b, "did you mean '%s'?", near);
+	else if (ascii_is_token(t->s))
+		bind_help(b, "methods are upper case: '%s'",
+			  ascii_upper(b->c->a, t->s).p);
+	else
+		bind_help(b, "a method is letters and digits (RFC 9110)");
+	return false;
+}
+
+static void push(struct binder *b, ir_texts *list, const struct text *t)
+{
+	*vec_push(b->c->a, list) = (struct ir_text){bind_from(b, t->at), t->s};
+}
+
+static void no_items(struct binder *b, const struct yaml_pair *pair)
+{
+	if (pair->value->items.n)
+		return;
+	bind_error(b, DIAG_TEXT, pair->value->text.at, "an empty list of %.*s",
+		   STR_ARG(pair->key.s));
+	bind_help(b, "it would permit nothing; remove '%.*s' for any",
+		  STR_ARG(pair->key.s));
+}
+
+void bind_grant_methods(struct binder *b, const struct yaml_pair *pair,
+			void *field)
+{
+	no_items(b, pair);
+	vec_each(item, &pair->value->items)
+		if (bind_word(b, *item, "a method") &&
+		    method(b, &(*item)->text))
+			push(b, field, &(*item)->text);
+}
+
+void bind_grant_method(struct binder *b, const struct yaml_pair *pair,
+		       void *field)
+{
+	if (method(b, &pair->value->text))
+		push(b, field, &pair->value->text);
+}
+
+static void push_path(struct binder *b, ir_texts *paths, const struct text *t)
+{
+	if (t->s.n == 0)
+		bind_error(b, DIAG_URL_PATH, t->at, "an empty path");
+	else if (dest_path_check(b->c, t, (struct span){0, (uint32_t)t->s.n}))
+		push(b, paths, t);
+}
+
+void bind_grant_url_paths(struct binder *b, const struct yaml_pair *pair,
+			  void *field)
+{
+	no_items(b, pair);
+	vec_each(item, &pair->value->items)
+		if (bind_word(b, *item, "a path"))
+			push_path(b, field, &(*item)->text);
+}
+
+void bind_grant_url_path(struct binder *b, const struct yaml_pair *pair,
+			 void *field)
+{
+	push_path(b, field, &pair->value->text);
+}
+
+void bind_grant_http_rules(struct binder *b, const struct yaml_pair *pair,
+			   void *field)
+{
+	struct ir_grant *g =
+		(struct ir_grant *)(void *)((char *)field -
+					    offsetof(struct ir_grant, http));
+
+	g->has_http = true;
+	no_items(b, pair);
+	vec_each(item, &pair->value->items) {
+		struct ir_http rule = {.at = (*item)->text.at};
+
+		if ((*item)->kind != YAML_MAP) {
+			bind_error(b, DIAG_TYPE, (*item)->text.at,
+				   "an 'http' rule is a mapping");
+			bind_help(b, "as in '{methods: [GET], paths: [/v1/]}'");
+			continue;
+		}
+		bind_map(b, BIND_MAP_HTTP, *item, &rule);
+		rule.any_method = rule.methods.n == 0;
+		rule.any_path = rule.paths.n == 0;
+		*vec_push(b->c->a, &g->http) = rule;
+	}
+}
+
+/* --- the resolver -------------------------------------------------------- */
+
+static void resolver_help(struct binder *b)
+{
+	bind_help(b, "an address, as in '9.9.9.9' or '[2620:fe::fe]:53', "
+		     "'tls://9.9.9.9' or 'https://dns.quad9.net/dns-query'");
+}
+
+static bool resolver_url(struct binder *b, const struct ir_dest *d,
+			 const struct text *t, struct ir_resolver *out)
+{
+	if (d->u.url.scheme != IR_SCHEME_HTTPS) {
+		bind_error(b, DIAG_RESOLVER, t->at,
+			   "a resolver by HTTP in the clear");
+		resolver_help(b);
+		return false;
+	}
+	if (d->u.url.who == IR_DEST_PATTERN) {
+		bind_error(b, DIAG_RESOLVER, t->at, "a wildcard in a resolver");
+		resolver_help(b);
+		return false;
+	}
+	out->transport = IR_TRANSPORT_HTTPS;
+	out->port = d->u.url.port;
+	out->url = t->s;
+	return true;
+}
+
+/*
+ * Seen from the gate, loopback is the gate: 127.0.0.53, which many hosts ask,
+ * is nobody there. Link-local is where some clouds have their resolver.
+ */
+static bool nobody_there(const struct addr *a)
+{
+	struct cidr link_local;
+
+	cidr_parse(STR("169.254.0.0/16"), &link_local);
+	return addr_scope(a) == ADDR_NEVER && !cidr_has(&link_local, a);
+}
+
+static bool resolver_addr(struct binder *b, const struct ir_dest *d,
+			  const struct text *t, struct ir_resolver *out)
+{
+	if (d->kind != IR_DEST_CIDR) {
+		bind_error(b, DIAG_RESOLVER, t->at,
+			   "a resolver is given by its address");
+		resolver_help(b);
+		return false;
+	}
+	if (d->u.cidr.net.bits != addr_bits(d->u.cidr.net.addr.family) ||
+	    str_find(t->s, '/', 0) < t->s.n) {
+		bind_error(b, DIAG_RESOLVER, t->at, "a network for a resolver");
+		resolver_help(b);
+		return false;
+	}
+	if (d->has_port && (d->port.lo != d->port.hi)) {
+		bind_error(b, DIAG_RESOLVER, d->port.at,
+			   "several ports for a resolver");
+		resolver_help(b);
+		return false;
+	}
+	if (nobody_there(&d->u.cidr.net.addr)) {
+		bind_error(b, DIAG_RESOLVER, t->at,
+			   "no resolver can be at '%s'", bind_quote(b, t->s));
+		bind_help(b, "the gate asks from a network of its own: write "
+			     "the address of the resolver that this host's "
+			     "own one asks");
+		return false;
+	}
+	out->addr = d->u.cidr.net.addr;
+	if (d->has_port)
+		out->port = d->port.lo;
+	return true;
+}
+
+void bind_grant_resolver(struct binder *b, const struct yaml_pair *pair,
+			 void *field)
+{
+	struct ir_resolver r = {.transport = IR_TRANSPORT_DNS, .port = 53};
+	const struct text *whole = &pair->value->text;
+	struct text t = *whole;
+	struct ir_dest d;
+
+	if (str_starts(t.s, STR("tls://"))) {
+		r = (struct ir_resolver){.transport = IR_TRANSPORT_TLS,
+					 .port = 853};
+		t.s = str_slice(t.s, 6, t.s.n);
+		if (t.verbatim)
+			t.verbatim += 6;
+	}
+	if (!dest_parse(b->c, &t, &d))
+		return;
+	if (d.kind == IR_DEST_URL && r.transport == IR_TRANSPORT_DNS) {
+		if (!resolver_url(b, &d, whole, &r))
+			return;
+	} else if (!resolver_addr(b, &d, &t, &r)) {
+		return;
+	}
+	*(ir_opt_resolver *)field = (ir_opt_resolver){
+		.set = true, .from = bind_from(b, whole->at), .v = r};
+}

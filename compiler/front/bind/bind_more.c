@@ -1,0 +1,418 @@
+/* Mappings within mappings: protect, credentials, trace, tests. */
+#include "compiler/base/ascii.h"
+#include "compiler/front/bind/bind_types.h"
+#include "compiler/front/word/dest.h"
+#include "compiler/front/word/request.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define outer(type, member, field)                                             \
+	((type *)(void *)((char *)(field)-offsetof(type, member)))
+
+/* --- the mappings -------------------------------------------------------- */
+
+void bind_more_network(struct binder *b, const struct yaml_pair *pair,
+		       void *field)
+{
+	(void)field;
+	bind_map_seen(b, BIND_MAP_NETWORK, pair->value, b->policy,
+		      b->policy_seen);
+}
+
+void bind_more_hardening(struct binder *b, const struct yaml_pair *pair,
+			 void *field)
+{
+	bind_map(b, BIND_MAP_HARDENING, pair->value, field);
+}
+
+void bind_more_trace(struct binder *b, const struct yaml_pair *pair,
+		     void *field)
+{
+	bind_map(b, BIND_MAP_TRACE, pair->value, field);
+}
+
+void bind_more_rotate(struct binder *b, const struct yaml_pair *pair,
+		      void *field)
+{
+	bind_map(b, BIND_MAP_ROTATE, pair->value,
+		 outer(struct ir_trace, engine, field));
+}
+
+void bind_more_tests(struct binder *b, const struct yaml_pair *pair,
+		     void *field)
+{
+	bind_map(b, BIND_MAP_TESTS, pair->value, field);
+}
+
+static bool is_map(struct binder *b, const struct yaml_node *n,
+		   const char *example)
+{
+	if (n->kind == YAML_MAP)
+		return true;
+	bind_error(b, DIAG_TYPE, n->text.at, "a mapping belongs here");
+	bind_help(b, "as in '%s'", example);
+	return false;
+}
+
+/* --- protect ------------------------------------------------------------- */
+
+void bind_more_protects(struct binder *b, const struct yaml_pair *pair,
+			void *field)
+{
+	struct ir_policy *p = outer(struct ir_policy, protect, field);
+
+	vec_each(item, &pair->value->items) {
+		struct ir_protect entry = {
+			.from = bind_from(b, (*item)->text.at)};
+
+		if (!is_map(b, *item,
+			    "{files: [.netrc], executables: "
+			    "[/usr/bin/git]}"))
+			continue;
+		bind_map(b, BIND_MAP_PROTECT, *item, &entry);
+		*vec_push(b->c->a, &p->protect) = entry;
+	}
+}
+
+/* --- credentials --------------------------------------------------------- */
+
+void bind_more_credential_host(struct binder *b, const struct yaml_pair *pair,
+			       void *field)
+{
+	const struct text *t = &pair->value->text;
+	struct ir_dest d;
+
+	if (!dest_parse(b->c, t, &d))
+		return;
+	if (d.kind == IR_DEST_HOST) {
+		*(struct ir_dest *)field = d;
+		return;
+	}
+	bind_error(b, DIAG_DEST_KIND, t->at,
+		   "a credential goes to one host by name");
+	bind_help(b, "as in 'api.example.com'");
+}
+
+/* Headers that frame the message or name the host: RFC 9110, 9112. */
+static const char *const framing[] = {
+	"host",		  "connection",
+	"content-length", "transfer-encoding",
+	"upgrade",	  "te",
+	"trailer",	  "keep-alive",
+	"expect",	  "proxy-connection",
+};
+
+void bind_more_header(struct binder *b, const struct yaml_pair *pair,
+		      void *field)
+{
+	const struct text *t = &pair->value->text;
+
+	if (!ascii_is_token(t->s)) {
+		bind_error(b, DIAG_HEADER, t->at,
+			   "'%s' is not the name of a header",
+			   bind_quote(b, t->s));
+		bind_help(b, "a name alone, as in 'Authorization' (RFC 9110)");
+		return;
+	}
+	if (ascii_is_any(t->s, framing, ARRAY_LEN(framing))) {
+		bind_error(b, DIAG_HEADER, t->at,
+			   "'%s' says how the message is framed",
+			   bind_quote(b, t->s));
+		bind_help(b, "a secret goes into a header of its own, as in "
+			     "'Authorization'");
+		return;
+	}
+	*(struct str *)field = t->s;
+}
+
+static void set_source(struct ir_credential *cred, const struct text *t,
+		       bool from_env)
+{
+	cred->from_env = from_env;
+	cred->source = t->s;
+	cred->source_at = t->at;
+}
+
+void bind_more_env_name(struct binder *b, const struct yaml_pair *pair,
+			void *field)
+{
+	const struct text *t = &pair->value->text;
+	bool ok = t->s.n > 0 && !ascii_is_digit(t->s.p[0]);
+
+	for (size_t i = 0; i < t->s.n; i++) {
+		ok &= ascii_is_alnum(t->s.p[i]) || t->s.p[i] == '_';
+	}
+	if (ok) {
+		set_source(outer(struct ir_credential, source, field), t, true);
+		return;
+	}
+	bind_error(b, DIAG_TEXT, t->at, "'%s' is not the name of a variable",
+		   bind_quote(b, t->s));
+	bind_help(b, "the name alone, without '$', as in 'GITHUB_TOKEN'");
+}
+
+void bind_more_file_name(struct binder *b, const struct yaml_pair *pair,
+			 void *field)
+{
+	const struct text *t = &pair->value->text;
+
+	if (t->s.n && str_find(t->s, '\n', 0) == t->s.n) {
+		set_source(outer(struct ir_credential, source, field), t,
+			   false);
+		return;
+	}
+	bind_error(b, DIAG_TEXT, t->at, "not a path");
+	bind_help(b, "as in '~/.config/token'");
+}
+
+void bind_more_format(struct binder *b, const struct yaml_pair *pair,
+		      void *field)
+{
+	const struct text *t = &pair->value->text;
+	unsigned places = 0;
+	bool printable = true;
+
+	for (size_t i = 0; i < t->s.n; i++) {
+		printable &= t->s.p[i] >= 0x20 && t->s.p[i] < 0x7f;
+		if (t->s.p[i] == '{' && i + 1 < t->s.n && t->s.p[i + 1] == '}')
+			places++;
+	}
+	if (places == 1 && printable) {
+		*(struct str *)field = t->s;
+		return;
+	}
+	bind_error(b, DIAG_FORMAT, t->at,
+		   printable ? "%u places for the secret in a format"
+			     : "a format that is not printable ASCII",
+		   places);
+	bind_help(b, "one '{}' stands for the secret, as in 'Bearer {}'");
+}
+
+void bind_more_credentials(struct binder *b, const struct yaml_pair *pair,
+			   void *field)
+{
+	struct ir_policy *p = outer(struct ir_policy, credentials, field);
+
+	vec_each(item, &pair->value->items) {
+		struct ir_credential entry = {.format = STR("{}")};
+		struct bind_seen seen = {.n = 0};
+
+		if (!is_map(b, *item,
+			    "{host: api.example.com, header: "
+			    "Authorization, from_env: TOKEN}"))
+			continue;
+		entry.from = bind_from(b, (*item)->text.at);
+		bind_map_seen(b, BIND_MAP_CREDENTIAL, *item, &entry, &seen);
+		if (!bind_has(&seen, "source")) {
+			bind_error(b, DIAG_MISSING, (*item)->text.at,
+				   "a credential without its secret");
+			bind_help(b, "'from_env' names a variable, "
+				     "'from_file' a file");
+		}
+		*vec_push(b->c->a, &p->credentials) = entry;
+	}
+}
+
+/* --- trace --------------------------------------------------------------- */
+
+static bool event_name(struct binder *b, const struct text *t)
+{
+	bool ok = t->s.n > 0;
+
+	for (size_t i = 0; i < t->s.n; i++) {
+		char c = t->s.p[i];
+
+		ok &= ascii_is_alnum(c) || c == '_' || c == '-' || c == '*' ||
+		      c == '.';
+	}
+	if (ok)
+		return true;
+	bind_error(b, DIAG_TEXT, t->at, "'%s' is not the name of an event",
+		   bind_quote(b, t->s));
+	bind_help(b, "as in 'execve', 'net_packet_*' or '{event: openat, "
+		     "filters: [data.pathname=/etc/*]}'");
+	return false;
+}
+
+void bind_more_event_name(struct binder *b, const struct yaml_pair *pair,
+			  void *field)
+{
+	struct ir_trace_event *e = outer(struct ir_trace_event, name, field);
+
+	if (!event_name(b, &pair->value->text))
+		return;
+	e->name = pair->value->text.s;
+	e->from.at = pair->value->text.at; /* rather than of the mapping */
+}
+
+void bind_more_filters(struct binder *b, const struct yaml_pair *pair,
+		       void *field)
+{
+	vec_each(item, &pair->value->items) {
+		const struct text *t = &(*item)->text;
+
+		if (!bind_word(b, *item, "a filter"))
+			continue;
+		*vec_push(b->c->a, (ir_texts *)field) =
+			(struct ir_text){bind_from(b, t->at), t->s};
+	}
+}
+
+void bind_more_events(struct binder *b, const struct yaml_pair *pair,
+		      void *field)
+{
+	struct ir_trace *trace = outer(struct ir_trace, events, field);
+
+	trace->has_events = true;
+	if (pair->value->items.n == 0) {
+		/* It would trace nothing, and look like the default. */
+		bind_error(b, DIAG_TEXT, pair->value->text.at,
+			   "an empty list of events");
+		bind_help(b, "'engine: off' traces nothing; without 'events' "
+			     "the usual ones are");
+	}
+	vec_each(item, &pair->value->items) {
+		struct ir_trace_event e = {
+			.from = bind_from(b, (*item)->text.at)};
+
+		if ((*item)->kind == YAML_MAP) {
+			bind_map(b, BIND_MAP_EVENT, *item, &e);
+		} else if (bind_word(b, *item, "an event") &&
+			   event_name(b, &(*item)->text)) {
+			e.name = (*item)->text.s;
+		}
+		if (e.name.n)
+			*vec_push(b->c->a, &trace->events) = e;
+	}
+}
+
+/* --- tests --------------------------------------------------------------- */
+
+void bind_more_requests(struct binder *b, const struct yaml_pair *pair,
+			void *field)
+{
+	ir_requests *list = field;
+
+	vec_each(item, &pair->value->items) {
+		struct ir_request req;
+
+		if (!bind_word(b, *item, "a request") ||
+		    !request_parse(b->c, &(*item)->text, &req))
+			continue;
+		req.from.layer = b->layer;
+		*vec_push(b->c->a, list) = req;
+	}
+}
+
+void bind_more_never_files(struct binder *b, const struct yaml_pair *pair,
+			   void *field)
+{
+	const struct text *t = &pair->value->text;
+	ir_patterns one = {0};
+
+	if (t->s.n && t->s.p[0] == '!') {
+		bind_error(b, DIAG_PATTERN, t->at, "a pattern that takes back");
+		bind_help(b, "there is nothing before it: name what must not "
+			     "be");
+	} else if (bind_list_pattern(b->c, b->layer, t, &one)) {
+		*(struct str *)field = t->s;
+	}
+}
+
+void bind_more_never_arg(struct binder *b, const struct yaml_pair *pair,
+			 void *field)
+{
+	const struct text *t = &pair->value->text;
+
+	if (str_starts(t->s, STR("-"))) {
+		*(struct str *)field = t->s;
+		return;
+	}
+	bind_error(b, DIAG_TEXT, t->at, "'%s' is no option of docker run",
+		   bind_quote(b, t->s));
+	bind_help(b, "as in '--privileged' or '--network=host'");
+}
+
+/* What the keys of an entry make of it. False after reporting. */
+static bool never_kind(struct binder *b, const struct bind_seen *seen,
+		       struct ir_never *n)
+{
+	static const struct {
+		const char *key;
+		enum ir_never_kind kind;
+	} alone[] = {
+		{"read", IR_NEVER_READ},
+		{"write", IR_NEVER_WRITE},
+		{"docker_arg", IR_NEVER_ARG},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(alone); i++) {
+		if (!bind_has(seen, alone[i].key))
+			continue;
+		n->kind = alone[i].kind;
+		if (seen->n == 1)
+			return true;
+		bind_error(b, DIAG_SPELLINGS, n->from.at,
+			   "'%s' together with other keys", alone[i].key);
+		bind_help(b, "it stands alone in an entry of 'never'");
+		return false;
+	}
+	n->kind = IR_NEVER_NET;
+	n->has_dest = bind_has(seen, "dest");
+	return true;
+}
+
+/* From the first key to the last value: what a caret goes under. */
+static struct span pairs_at(const struct yaml_node *node)
+{
+	struct span at = node->text.at;
+
+	vec_each(p, &node->pairs) {
+		struct span value = p->value->text.at;
+
+		if (p == node->pairs.v)
+			at = p->key.at;
+		vec_each(item, &p->value->items)
+			value = (*item)->text.at;
+		if (value.end > at.end) /* not an alias of something earlier */
+			at.end = value.end;
+	}
+	return at;
+}
+
+static void never(struct binder *b, const struct yaml_node *node,
+		  struct ir_tests *tests)
+{
+	struct ir_never n = {.from = bind_from(b, pairs_at(node))};
+	unsigned before = b->c->diags->errors;
+
+	if (node->kind == YAML_MAP) {
+		struct bind_seen seen = {.n = 0};
+
+		bind_map_seen(b, BIND_MAP_NEVER, node, &n, &seen);
+		if (node->pairs.n == 0)
+			bind_error(b, DIAG_TEXT, node->text.at,
+				   "an entry of 'never' that says nothing");
+		if (b->c->diags->errors != before || !never_kind(b, &seen, &n))
+			return;
+	} else {
+		if (!bind_word(b, node, "a destination") ||
+		    !dest_parse(b->c, &node->text, &n.dest))
+			return;
+		n.has_dest = true;
+	}
+	*vec_push(b->c->a, &tests->never) = n;
+}
+
+/* One set may stand without the list around it. */
+void bind_more_nevers(struct binder *b, const struct yaml_pair *pair,
+		      void *field)
+{
+	struct ir_tests *tests = outer(struct ir_tests, never, field);
+
+	if (pair->value->kind == YAML_MAP)
+		never(b, pair->value, tests);
+	vec_each(item, &pair->value->items)
+		never(b, *item, tests);
+}

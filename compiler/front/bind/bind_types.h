@@ -1,0 +1,143 @@
+/*
+ * How the binders of one type look, and what they share.
+ */
+#ifndef COMPILER_FRONT_BIND_BIND_TYPES_H
+#define COMPILER_FRONT_BIND_BIND_TYPES_H
+
+#include "compiler/front/bind/bind.h"
+
+enum bind_map {
+#define MAP(name, where, prefix) BIND_MAP_##name,
+#include "grammar/schema.def"
+	BIND_MAPS,
+};
+
+enum bind_type {
+#define TYPE(name, shape, max, what) BIND_TYPE_##name,
+#include "grammar/schema.def"
+	BIND_TYPES,
+};
+
+/* Most keys that one mapping has; bind.c asserts it. */
+#define BIND_KEYS_MAX 32
+
+/* The keys that were met in one mapping. */
+struct bind_seen {
+	unsigned n;
+	struct bind_met {
+		const char *setting, *name, *prefix;
+		struct span at;
+	} v[BIND_KEYS_MAX];
+};
+
+struct binder {
+	struct pass_ctx *c;
+	enum layer layer;
+	ir_texts *extends;
+	struct ir_policy *policy;
+	struct bind_seen *policy_seen; /* shared with `network` */
+};
+
+/* A value on its way into *field, a member of the map's structure. */
+typedef void (*bind_fn)(struct binder *b, const struct yaml_pair *pair,
+			void *field);
+
+/* Bind the pairs of a mapping into a structure. */
+void bind_map(struct binder *b, enum bind_map map, const struct yaml_node *node,
+	      void *into);
+/* The same, and which settings were met. */
+void bind_map_seen(struct binder *b, enum bind_map map,
+		   const struct yaml_node *node, void *into,
+		   struct bind_seen *seen);
+bool bind_has(const struct bind_seen *seen, const char *setting);
+
+/* An item of a list that must be a word: reports anything else. */
+must_check bool bind_word(struct binder *b, const struct yaml_node *node,
+			  const char *what);
+
+struct ir_origin bind_from(const struct binder *b, struct span at);
+
+#define bind_error(b, id, at, ...)                                             \
+	diag_error((b)->c->diags, (id), (at), __VA_ARGS__)
+#define bind_note(b, at, ...) diag_note((b)->c->diags, (at), __VA_ARGS__)
+#define bind_help(b, ...)     diag_help((b)->c->diags, __VA_ARGS__)
+#define bind_quote(b, s)      diag_quote((b)->c->diags, (s))
+
+/*
+ * The nearest of n names to s, or NULL when none is near: for "did you mean".
+ */
+const char *bind_nearest(struct str s, const char *const *names, size_t n);
+
+/* bind_value.c: scalars and lists of words */
+void bind_value_bool(struct binder *, const struct yaml_pair *, void *);
+void bind_value_tls(struct binder *, const struct yaml_pair *, void *);
+void bind_value_engine(struct binder *, const struct yaml_pair *, void *);
+void bind_value_runtime(struct binder *, const struct yaml_pair *, void *);
+void bind_value_trace_engine(struct binder *, const struct yaml_pair *, void *);
+void bind_value_trust(struct binder *, const struct yaml_pair *, void *);
+void bind_value_count(struct binder *, const struct yaml_pair *, void *);
+void bind_value_size(struct binder *, const struct yaml_pair *, void *);
+void bind_value_age(struct binder *, const struct yaml_pair *, void *);
+void bind_value_cpus(struct binder *, const struct yaml_pair *, void *);
+void bind_value_image(struct binder *, const struct yaml_pair *, void *);
+void bind_value_name(struct binder *, const struct yaml_pair *, void *);
+void bind_value_version(struct binder *, const struct yaml_pair *, void *);
+void bind_value_user(struct binder *, const struct yaml_pair *, void *);
+void bind_value_seccomp(struct binder *, const struct yaml_pair *, void *);
+
+/* bind_list.c: lists of words */
+void bind_list_extends(struct binder *, const struct yaml_pair *, void *);
+void bind_list_patterns(struct binder *, const struct yaml_pair *, void *);
+void bind_list_args(struct binder *, const struct yaml_pair *, void *);
+void bind_list_paths(struct binder *, const struct yaml_pair *, void *);
+void bind_list_capabilities(struct binder *, const struct yaml_pair *, void *);
+/* One pattern; also the lines of an ignore file. False after reporting. */
+must_check bool bind_list_pattern(struct pass_ctx *c, enum layer layer,
+				  const struct text *line, ir_patterns *out);
+
+/* bind_grant.c: destinations and what hangs on them */
+void bind_grant_allow(struct binder *, const struct yaml_pair *, void *);
+void bind_grant_deny(struct binder *, const struct yaml_pair *, void *);
+void bind_grant_hostnames(struct binder *, const struct yaml_pair *, void *);
+void bind_grant_cidrs(struct binder *, const struct yaml_pair *, void *);
+void bind_grant_dest(struct binder *, const struct yaml_pair *, void *);
+void bind_grant_resolver(struct binder *, const struct yaml_pair *, void *);
+void bind_grant_ports(struct binder *, const struct yaml_pair *, void *);
+void bind_grant_port(struct binder *, const struct yaml_pair *, void *);
+void bind_grant_method(struct binder *, const struct yaml_pair *, void *);
+void bind_grant_url_path(struct binder *, const struct yaml_pair *, void *);
+void bind_grant_http_rules(struct binder *, const struct yaml_pair *, void *);
+void bind_grant_methods(struct binder *, const struct yaml_pair *, void *);
+void bind_grant_url_paths(struct binder *, const struct yaml_pair *, void *);
+
+/* bind_more.c: protect, credentials, trace, tests */
+void bind_more_credential_host(struct binder *, const struct yaml_pair *,
+			       void *);
+void bind_more_header(struct binder *, const struct yaml_pair *, void *);
+void bind_more_env_name(struct binder *, const struct yaml_pair *, void *);
+void bind_more_file_name(struct binder *, const struct yaml_pair *, void *);
+void bind_more_format(struct binder *, const struct yaml_pair *, void *);
+void bind_more_event_name(struct binder *, const struct yaml_pair *, void *);
+void bind_more_protects(struct binder *, const struct yaml_pair *, void *);
+void bind_more_credentials(struct binder *, const struct yaml_pair *, void *);
+void bind_more_events(struct binder *, const struct yaml_pair *, void *);
+void bind_more_filters(struct binder *, const struct yaml_pair *, void *);
+void bind_more_requests(struct binder *, const struct yaml_pair *, void *);
+void bind_more_nevers(struct binder *, const struct yaml_pair *, void *);
+void bind_more_never_files(struct binder *, const struct yaml_pair *, void *);
+void bind_more_never_arg(struct binder *, const struct yaml_pair *, void *);
+void bind_more_network(struct binder *, const struct yaml_pair *, void *);
+void bind_more_hardening(struct binder *, const struct yaml_pair *, void *);
+void bind_more_trace(struct binder *, const struct yaml_pair *, void *);
+void bind_more_rotate(struct binder *, const struct yaml_pair *, void *);
+void bind_more_tests(struct binder *, const struct yaml_pair *, void *);
+
+/* bind_lint.c: exceptions from warnings */
+void bind_lint_name(struct binder *, const struct yaml_pair *, void *);
+void bind_lint_dest(struct binder *, const struct yaml_pair *, void *);
+void bind_lint_text(struct binder *, const struct yaml_pair *, void *);
+void bind_lint_reason(struct binder *, const struct yaml_pair *, void *);
+void bind_lint_date(struct binder *, const struct yaml_pair *, void *);
+void bind_lint_waivers(struct binder *, const struct yaml_pair *, void *);
+
+#endif

@@ -1,6 +1,0 @@
-#include "compiler/commands/command.h"
-
-int main(int argc, char **argv)
-{
-	return command_main(argc, argv);
-}

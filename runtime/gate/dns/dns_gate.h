@@ -1,0 +1,95 @@
+/*
+ * The session's resolver: UDP and TCP towards the agent, one upstream.
+ *
+ * Decides with names.h, understands messages with dns_msg.h, asks with
+ * upstream.h, and opens addresses with nftset.h before their answer leaves.
+ * Never waits: the caller polls what dns_gate_poll() lists.
+ *
+ * Exact names are resolved once at the start, in the background. A name is
+ * renewed shortly before its elements run out if it was in use since it was
+ * last resolved: the agent asked for it, or opened a permitted connection to
+ * one of its addresses.
+ */
+#ifndef RUNTIME_GATE_DNS_DNS_GATE_H
+#define RUNTIME_GATE_DNS_DNS_GATE_H
+
+#include "runtime/gate/dns/dns_client.h"
+#include "runtime/gate/dns/seen.h"
+#include "runtime/gate/dns/upstream.h"
+#include "runtime/gate/l7/pins.h"
+#include "runtime/gate/packet/nftset.h"
+#include "runtime/gate/plan/names.h"
+#include "runtime/gate/record/record.h"
+
+#define DNS_GATE_PORT	   53
+#define DNS_GATE_LISTENERS 4u	 /* UDP and TCP, IPv4 and IPv6 */
+#define DNS_GATE_CLIENTS   32u	 /* TCP connections of the agent */
+#define DNS_GATE_FLIGHTS   256u	 /* questions on their way */
+#define DNS_GATE_RENEWALS  8u	 /* of them, at most that many of our own */
+#define DNS_GATE_NAMES	   1024u /* exact names resolved at the start */
+#define DNS_GATE_TICK_MS   1000
+#define DNS_GATE_POLL	   (DNS_GATE_LISTENERS + DNS_GATE_CLIENTS + DNS_GATE_FLIGHTS)
+
+enum dns_flight_from {
+	DNS_FROM_UDP,
+	DNS_FROM_TCP,
+	DNS_FROM_US, /* a renewal */
+};
+
+struct dns_flight {
+	bool live;
+	enum dns_flight_from from;
+	int listener; /* fd, for UDP */
+	struct sockaddr_storage peer;
+	socklen_t peer_n;
+	uint32_t client, generation; /* for TCP */
+	struct dns_query q;
+	struct names_match match;
+	struct upstream up;
+};
+
+struct dns_gate {
+	/* Borrowed, set by the caller with the rest zeroed. */
+	const struct names_map *names;
+	const struct names_hosts *hosts;
+	struct nftset *sets;
+	struct seen *seen;
+	struct pins *pins;
+	/* Takes what happened; time is filled in there. */
+	void (*on_record)(void *data, const struct record *r);
+	/* Takes what the agent was told, just before it is; likewise. */
+	void (*on_answer)(void *data, const struct record_answer *r);
+	void (*on_error)(void *data, const char *message);
+	void *data;
+	bool ipv6;
+
+	struct addr agent4, agent6;	   /* nobody else gets an answer */
+	int listeners[DNS_GATE_LISTENERS]; /* -1: none */
+	struct dns_client clients[DNS_GATE_CLIENTS];
+	struct dns_flight flights[DNS_GATE_FLIGHTS];
+	unsigned n_live, n_renewals;
+	uint32_t next_exact; /* name to resolve next at the start, twice: */
+	bool next_aaaa;	     /* A, then AAAA */
+	int64_t tick_ms;
+};
+
+/* The two ends of the agent's link, in one family. */
+struct dns_gate_ends {
+	const char *gate, *agent;
+};
+/* Bind to the gate's address; v6 may be NULL. -EADDRINUSE and the like. */
+must_check int dns_gate_open(struct dns_gate *g, const struct dns_gate_ends *v4,
+			     const struct dns_gate_ends *v6, struct err *err);
+/*
+ * *names is another map now. Questions on their way are held against that;
+ * exact names are resolved as at the start.
+ */
+void dns_gate_changed(struct dns_gate *g);
+/* Fill exactly DNS_GATE_POLL entries. */
+void dns_gate_poll(struct dns_gate *g, struct pollfd *p);
+/* After poll, with the same entries. */
+void dns_gate_step(struct dns_gate *g, const struct pollfd *p, int64_t now_ms);
+/* How long poll may wait at most. */
+int dns_gate_wait_ms(const struct dns_gate *g, int64_t now_ms);
+
+#endif

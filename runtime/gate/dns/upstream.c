@@ -1,0 +1,190 @@
+#include "runtime/gate/dns/upstream.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void upstream_init(struct upstream *u)
+{
+	u->fd = -1;
+	u->tcp = false;
+	u->tries = 0;
+}
+
+void upstream_stop(struct upstream *u)
+{
+	if (u->fd >= 0)
+		close(u->fd);
+	upstream_init(u);
+}
+
+static enum upstream_event fail(struct upstream *u)
+{
+	upstream_stop(u);
+	return UPSTREAM_FAILED;
+}
+
+static socklen_t sockaddr_of(const struct addr *a, uint16_t port,
+			     struct sockaddr_storage *out)
+{
+	struct sockaddr_in6 *v6 = (void *)out;
+	struct sockaddr_in *v4 = (void *)out;
+
+	*out = (struct sockaddr_storage){0};
+	if (a->family == ADDR_V6) {
+		v6->sin6_family = AF_INET6;
+		v6->sin6_port = htons(port);
+		memcpy(&v6->sin6_addr, a->b, 16);
+		return sizeof(*v6);
+	}
+	v4->sin_family = AF_INET;
+	v4->sin_port = htons(port);
+	memcpy(&v4->sin_addr, a->b, 4);
+	return sizeof(*v4);
+}
+
+static bool open_socket(struct upstream *u, const struct addr *server,
+			uint16_t port)
+{
+	int type = u->tcp ? SOCK_STREAM : SOCK_DGRAM;
+	struct sockaddr_storage sa;
+	socklen_t n = sockaddr_of(server, port, &sa);
+
+	u->fd = socket(sa.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	return u->fd >= 0 && (connect(u->fd, (struct sockaddr *)&sa, n) == 0 ||
+			      errno == EINPROGRESS);
+}
+
+static enum upstream_event start(struct upstream *u, const struct addr *server,
+				 uint16_t port, const struct dns_query *q,
+				 int64_t now_ms)
+{
+	size_t n;
+
+	u->deadline_ms = now_ms + UPSTREAM_WAIT_MS;
+	if (getrandom(&u->id, sizeof(u->id), 0) != sizeof(u->id) ||
+	    !open_socket(u, server, port))
+		return fail(u);
+	n = dns_msg_ask(q, u->id, u->buf + 2, sizeof(u->buf) - 2);
+	if (n == 0)
+		return fail(u);
+	u->buf[0] = (uint8_t)(n >> 8);
+	u->buf[1] = (uint8_t)n;
+	u->n = 0;
+	u->want = n + 2;
+	u->sending = u->tcp;
+	if (!u->tcp && send(u->fd, u->buf + 2, n, 0) != (ssize_t)n)
+		return fail(u);
+	return UPSTREAM_WAIT;
+}
+
+enum upstream_event upstream_ask(struct upstream *u, const struct addr *server,
+				 uint16_t port, const struct dns_query *q,
+				 int64_t now_ms)
+{
+	upstream_init(u);
+	u->tries = 1;
+	return start(u, server, port, q, now_ms);
+}
+
+short upstream_poll_events(const struct upstream *u)
+{
+	return u->sending ? POLLOUT : POLLIN;
+}
+
+/* Once more, with another port and id; by TCP if tcp is set. */
+static enum upstream_event again(struct upstream *u, const struct addr *server,
+				 uint16_t port, const struct dns_query *q,
+				 bool tcp, int64_t now_ms)
+{
+	unsigned tries = u->tries;
+
+	/* A truncated answer does not count: the upstream is there. */
+	if (tcp == u->tcp && tries >= UPSTREAM_TRIES)
+		return fail(u);
+	upstream_stop(u);
+	u->tcp = tcp;
+	u->tries = tries + 1;
+	return start(u, server, port, q, now_ms);
+}
+
+/* Bytes of a TCP message, out or in. False when the connection is no more. */
+static bool stream_step(struct upstream *u)
+{
+	ssize_t n = u->sending ? send(u->fd, u->buf + u->n, u->want - u->n,
+				      MSG_NOSIGNAL)
+			       : recv(u->fd, u->buf + u->n, u->want - u->n, 0);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return true;
+	if (n <= 0)
+		return false;
+	u->n += (size_t)n;
+	if (u->sending && u->n == u->want) {
+		u->sending = false;
+		u->n = 0;
+		u->want = 2;
+	} else if (!u->sending && u->n == 2 && u->want == 2) {
+		u->want = 2u + (size_t)(u->buf[0] << 8 | u->buf[1]);
+		return u->want > 2;
+	}
+	return true;
+}
+
+static enum upstream_event tcp_step(struct upstream *u,
+				    const struct dns_query *q,
+				    struct dns_answer *out)
+{
+	enum dns_msg_got got;
+
+	if (!stream_step(u))
+		return fail(u);
+	if (u->sending || u->want == 2 || u->n < u->want)
+		return UPSTREAM_WAIT;
+	got = dns_msg_answer(u->buf + 2, u->want - 2, q, u->id, out);
+	upstream_stop(u);
+	return got == DNS_MSG_GOT_ANSWER ? UPSTREAM_ANSWER : UPSTREAM_FAILED;
+}
+
+static enum upstream_event udp_step(struct upstream *u,
+				    const struct addr *server, uint16_t port,
+				    const struct dns_query *q, int64_t now_ms,
+				    struct dns_answer *out)
+{
+	ssize_t n = recv(u->fd, u->buf, sizeof(u->buf), MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return UPSTREAM_WAIT;
+	if (n < 0) /* nobody listens there: an ICMP error */
+		return again(u, server, port, q, false, now_ms);
+	switch (dns_msg_answer(u->buf, (size_t)n, q, u->id, out)) {
+	case DNS_MSG_GOT_ANSWER:
+		upstream_stop(u);
+		return UPSTREAM_ANSWER;
+	case DNS_MSG_GOT_TRUNCATED:
+		return again(u, server, port, q, true, now_ms);
+	case DNS_MSG_GOT_FAILURE:
+		return again(u, server, port, q, false, now_ms);
+	case DNS_MSG_GOT_FOREIGN:
+		return UPSTREAM_WAIT;
+	}
+	return UPSTREAM_WAIT;
+}
+
+enum upstream_event upstream_step(struct upstream *u, const struct addr *server,
+				  uint16_t port, const struct dns_query *q,
+				  bool ready, int64_t now_ms,
+				  struct dns_answer *out)
+{
+	if (ready && u->tcp)
+		return tcp_step(u, q, out);
+	if (ready)
+		return udp_step(u, server, port, q, now_ms, out);
+	if (now_ms < u->deadline_ms)
+		return UPSTREAM_WAIT;
+	return again(u, server, port, q, u->tcp, now_ms);
+}

@@ -1,0 +1,135 @@
+#include "runtime/gate/l7/hello.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int take_hosts(const cJSON *host, struct names_hosts *hosts,
+		      struct err *err)
+{
+	const cJSON *item;
+
+	if (!cJSON_IsArray(host))
+		return err_set(err, -EPROTO, "no addresses of the host");
+	cJSON_ArrayForEach(item, host) {
+		struct addr a;
+
+		if (!cJSON_IsString(item) ||
+		    !addr_parse(str_of(item->valuestring), &a))
+			return err_set(err, -EPROTO, "not an address");
+		if (!names_hosts_add(hosts, &a))
+			return err_set(err, -EPROTO,
+				       "more than %u addresses of the host",
+				       NAMES_HOSTS_MAX);
+	}
+	return 0;
+}
+
+/* What a header may hold: RFC 9110, section 5.5, without the tab. */
+static bool is_value(const char *text)
+{
+	size_t n = strlen(text);
+
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)text[i] < ' ' || text[i] == 127)
+			return false;
+	return n > 0 && n <= HELLO_VALUE_MAX;
+}
+
+static int take_credentials(const cJSON *list, struct hello_credentials *out,
+			    struct err *err)
+{
+	const cJSON *item;
+	uint64_t number;
+
+	if (list && !cJSON_IsObject(list))
+		return err_set(err, -EPROTO, "malformed credentials");
+	cJSON_ArrayForEach(item, list) {
+		if (out->n == HELLO_CREDENTIALS_MAX ||
+		    !str_u64(str_of(item->string), 9999, &number) ||
+		    item->string[0] == '0')
+			return err_set(err, -EPROTO,
+				       "too many credentials, "
+				       "or one without a number");
+		if (!cJSON_IsString(item) || !is_value(item->valuestring))
+			return err_set(err, -EPROTO,
+				       "credential %u is empty, too long or "
+				       "has a control byte",
+				       (unsigned)number);
+		snprintf(out->v[out->n++], sizeof(out->v[0]), "%s%u=%s",
+			 HELLO_VARIABLE, (unsigned)number, item->valuestring);
+	}
+	return 0;
+}
+
+static int take(const cJSON *tree, struct names_hosts *hosts,
+		struct hello_credentials *out, struct err *err)
+{
+	const cJSON *version =
+		cJSON_GetObjectItemCaseSensitive(tree, "version");
+	int rc;
+
+	if (!cJSON_IsNumber(version) || version->valueint != HELLO_VERSION)
+		return err_set(err, -EPROTO, "unknown version");
+	rc = take_hosts(cJSON_GetObjectItemCaseSensitive(tree, "host"), hosts,
+			err);
+	if (rc < 0)
+		return rc;
+	return take_credentials(
+		cJSON_GetObjectItemCaseSensitive(tree, "credentials"), out,
+		err);
+}
+
+/* What the tree holds of them is memory that others get next. */
+static void wipe(cJSON *tree)
+{
+	cJSON *list = cJSON_GetObjectItemCaseSensitive(tree, "credentials");
+	cJSON *item;
+
+	cJSON_ArrayForEach(item, list)
+		if (cJSON_IsString(item))
+			explicit_bzero(item->valuestring,
+				       strlen(item->valuestring));
+}
+
+int hello_parse(struct str line, struct names_hosts *hosts,
+		struct hello_credentials *out, struct err *err)
+{
+	const char *end = NULL;
+	cJSON *tree = cJSON_ParseWithLengthOpts(line.p, line.n, &end, 0);
+	int rc = tree && end == line.p + line.n
+			 ? take(tree, hosts, out, err)
+			 : err_set(err, -EPROTO, "not one JSON object");
+
+	wipe(tree);
+	cJSON_Delete(tree);
+	return rc;
+}
+
+bool hello_covers(const struct hello_credentials *c, struct str text)
+{
+	static const struct str word = STR_INIT(HELLO_VARIABLE);
+
+	for (size_t at = 0; (at = str_find(text, 'M', at)) < text.n; at++) {
+		struct str rest = str_slice(text, at, text.n);
+		size_t n = word.n;
+		bool found = false;
+
+		if (!str_starts(rest, word))
+			continue;
+		while (n < rest.n && rest.p[n] >= '0' && rest.p[n] <= '9')
+			n++;
+		for (uint32_t i = 0; i < c->n && !found; i++)
+			found = strncmp(c->v[i], rest.p, n) == 0 &&
+				c->v[i][n] == '=';
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+void hello_forget(struct hello_credentials *c)
+{
+	explicit_bzero(c, sizeof(*c));
+}

@@ -1,0 +1,38 @@
+/*
+ * The launcher's first line: {"version":1,"session":"ID","host":["ADDR",...],
+ * "credentials":{"1":"value",...}}; the last member only when there are any.
+ *
+ * Pure. The values are secrets: they are for HAProxy's environment, and for
+ * nothing else.
+ */
+#ifndef RUNTIME_GATE_L7_HELLO_H
+#define RUNTIME_GATE_L7_HELLO_H
+
+#include "runtime/gate/plan/names.h"
+
+#define HELLO_VERSION	      1
+#define HELLO_BYTES_MAX	      65536u /* of the line; what a pipe holds */
+#define HELLO_CREDENTIALS_MAX 64u
+#define HELLO_VALUE_MAX	      4096u /* bytes */
+#define HELLO_VARIABLE	      "MEMBRANE_CREDENTIAL_"
+
+/* As they go into an environment: "MEMBRANE_CREDENTIAL_1=value". */
+struct hello_credentials {
+	char v[HELLO_CREDENTIALS_MAX]
+	      [sizeof(HELLO_VARIABLE) + 8 + HELLO_VALUE_MAX];
+	uint32_t n;
+};
+
+/*
+ * Add the host's addresses to *hosts, and the credentials to *out. -EPROTO for
+ * anything else than the line above: an address that does not parse, a value
+ * that is empty, too long or has a control byte. *err never holds a value.
+ */
+must_check int hello_parse(struct str line, struct names_hosts *hosts,
+			   struct hello_credentials *out, struct err *err);
+/* True when every variable that the text mentions is there. */
+bool hello_covers(const struct hello_credentials *c, struct str text);
+/* Overwrite the values. */
+void hello_forget(struct hello_credentials *c);
+
+#endif

@@ -1,0 +1,423 @@
+#include "runtime/gate/l7/l7.h"
+
+#include "compiler/base/clock.h"
+#include "runtime/gate/l7/admin.h"
+#include "runtime/gate/l7/crtlist.h"
+#include "runtime/gate/l7/proof.h"
+#include "runtime/gate/plan/planfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SWEEP_MS 1000
+
+/* --- set-up -------------------------------------------------------------- */
+
+/* 1 when it is there, 0 when not. */
+static int read_optional(const char *plan, const char *name, struct str *out,
+			 struct err *err)
+{
+	int rc = planfile_read(plan, name, out, err);
+
+	return rc == -ENOENT ? 0 : rc < 0 ? rc : 1;
+}
+
+static int load_profiles(struct l7_plan *p, const char *plan, struct err *err)
+{
+	struct str text;
+	int rc = planfile_read(plan, "profiles.map", &text, err);
+
+	if (rc < 0)
+		return rc;
+	rc = profiles_parse(text, &p->profiles, err);
+	planfile_free(text);
+	return rc < 0 ? err_while(err, "profiles.map") : 0;
+}
+
+int l7_load(struct l7_plan *out, const char *plan, struct err *err)
+{
+	struct l7_plan p = {.generation = 1};
+	int rc = read_optional(plan, "gate.cfg", &p.config, err);
+
+	if (rc > 0) {
+		p.wanted = true;
+		snprintf(p.path, sizeof(p.path), "%s/gate.cfg", plan);
+		rc = load_profiles(&p, plan, err);
+		if (rc == 0)
+			rc = read_optional(plan, "crt.lst", &p.crtlist, err);
+		p.decrypts = rc > 0;
+	}
+	if (rc < 0)
+		l7_plan_free(&p);
+	else
+		*out = p;
+	return rc < 0 ? rc : 0;
+}
+
+void l7_plan_free(struct l7_plan *p)
+{
+	planfile_free(p->config);
+	planfile_free(p->crtlist);
+	profiles_free(&p->profiles);
+	*p = (struct l7_plan){0};
+}
+
+void l7_init(struct l7 *l)
+{
+	l->haproxy = l->next = haproxy_none();
+	for (size_t i = 0; i < L7_PAST; i++)
+		l->past[i].haproxy = haproxy_none();
+	l->log = l->signer.listener = -1;
+	pins_init(&l->pins, L7_PINS);
+}
+
+/* HAProxy has read the one that may be there, and does not do it again. */
+static int write_leaf(const char *path, struct str leaf, struct err *err)
+{
+	auto_fd int fd =
+		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	ssize_t n = fd < 0 ? -1 : write(fd, leaf.p, leaf.n);
+
+	if (n < 0)
+		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	return (size_t)n == leaf.n ? 0
+				   : err_set(err, -ENOSPC, "%s: no room", path);
+}
+
+/* One leaf for each line of the list. */
+static int make_leaves(struct l7 *l, const struct l7_plan *p, struct err *err)
+{
+	static struct crtlist_line line;
+	static char leaf[CA_LEAF_MAX];
+	struct str rest = p->crtlist;
+	char path[128];
+	size_t n = 0;
+	int rc;
+
+	while ((rc = crtlist_next(&rest, &line, err)) > 0) {
+		snprintf(path, sizeof(path), "%.*s", STR_ARG(line.path));
+		rc = ca_leaf(&l->ca, line.names, line.n_names, leaf, &n, err);
+		if (rc == 0)
+			rc = write_leaf(path, (struct str){leaf, n}, err);
+		if (rc < 0)
+			break;
+	}
+	explicit_bzero(leaf, sizeof(leaf));
+	return rc < 0 ? err_while(err, "crt.lst") : 0;
+}
+
+int l7_leaves(struct l7 *l, const struct l7_plan *p, struct err *err)
+{
+	int rc = l->ca.key ? 0 : ca_new(&l->ca, err);
+
+	if (rc < 0)
+		return rc;
+	if (mkdir(L7_LEAVES, 0755) < 0 && errno != EEXIST)
+		return err_set(err, -errno, L7_LEAVES ": %s", strerror(errno));
+	return make_leaves(l, p, err);
+}
+
+static int open_signer(struct l7 *l, const struct l7_plan *p, struct err *err)
+{
+	int rc = l7_leaves(l, p, err);
+
+	if (rc < 0 || l->signer.listener >= 0)
+		return rc;
+	l->signer.ca = &l->ca;
+	l->signer.names = l->names;
+	l->signer.profiles = &l->plan.profiles;
+	l->signer.admin = L7_ADMIN;
+	l->signer.list = L7_CRTLIST;
+	l->signer.dir = L7_LEAVES;
+	return signer_open(&l->signer, L7_SIGNER, err);
+}
+
+int l7_prepare(struct l7 *l, const struct l7_plan *p, struct err *err)
+{
+	int rc;
+
+	if (!hello_covers(&l->credentials, p->config))
+		return err_set(err, -ENOENT,
+			       "the launcher sent too few credentials");
+	if (p->decrypts && (rc = open_signer(l, p, err)) < 0)
+		return rc;
+	if (l->log < 0) {
+		l->log = l7log_open(L7_LOG, err);
+		if (l->log < 0)
+			return l->log;
+	}
+	rc = pins_file(&l->pins, L7_PINS, err);
+	return rc < 0 ? rc : haproxy_listen(&l->ports, err);
+}
+
+int l7_start(struct l7 *l, struct err *err)
+{
+	int rc;
+
+	if (!l->plan.wanted)
+		return 0;
+	rc = l7_prepare(l, &l->plan, err);
+	if (rc < 0)
+		return rc;
+	planfile_free(l->plan.config);
+	l->plan.config = (struct str){0};
+	l->pins.admin = L7_ADMIN;
+	return haproxy_start(&l->haproxy, &l->ports, l->plan.path,
+			     &l->credentials, err);
+}
+
+int l7_prove(const struct l7_plan *p, struct err *err)
+{
+	static struct crtlist_line line;
+	struct str rest = p->crtlist;
+	int rc = access(L7_PLAIN, F_OK) == 0 ? proof_plain(L7_PLAIN, err) : 0;
+
+	if (rc < 0 || access(L7_TLS, F_OK) < 0)
+		return rc;
+	/* Without a line leaves are made when they are asked for. */
+	rc = crtlist_next(&rest, &line, err);
+	return rc > 0 ? proof_tls(L7_TLS, line.names[0], err) : rc;
+}
+
+int l7_wait(struct l7 *l, struct err *err)
+{
+	int rc;
+
+	if (!l->plan.wanted)
+		return 0;
+	rc = haproxy_wait(&l->haproxy, L7_ADMIN, L7_PINS, err);
+	return rc < 0 ? rc : l7_prove(&l->plan, err);
+}
+
+/* --- the loop ------------------------------------------------------------ */
+
+void l7_poll(const struct l7 *l, struct pollfd *p)
+{
+	for (size_t i = 0; i < L7_POLL; i++)
+		p[i] = (struct pollfd){-1, POLLIN, 0};
+	p[L7_SLOT_LOG].fd = l->log;
+	if (!l->plan.wanted)
+		return;
+	p[L7_SLOT_END].fd = l->haproxy.pidfd;
+	p[L7_SLOT_WORDS].fd = l->haproxy.words;
+	if (l->plan.decrypts)
+		signer_poll(&l->signer, p + L7_SLOT_SIGNER);
+}
+
+/* Lines that HAProxy could not send are records that are missing. */
+static int count_dropped(struct l7 *l, const char *admin, struct err *err)
+{
+	static const char key[] = "\nDroppedLogs: ";
+	char answer[ADMIN_ANSWER_MAX + 1];
+	uint64_t dropped = 0;
+	const char *at;
+	size_t n = 0;
+	int rc = admin_ask(admin, STR("show info\n"), answer, &n, err);
+
+	if (rc < 0)
+		return rc;
+	answer[n] = '\0';
+	at = strstr(answer, key);
+	if (at) {
+		at += sizeof(key) - 1;
+		(void)str_u64((struct str){at, strcspn(at, "\n")}, UINT64_MAX,
+			      &dropped);
+	}
+	if (dropped > l->dropped)
+		l->on_lost(l->data, dropped - l->dropped);
+	l->dropped = dropped;
+	return 0;
+}
+
+void l7_count_dropped(struct l7 *l, const char *admin)
+{
+	struct err err;
+
+	if (count_dropped(l, admin, &err) < 0)
+		l->on_error(l->data, err.text);
+}
+
+/* Those that have ended, or have to. */
+static void sweep_past(struct l7 *l, int64_t now_ms)
+{
+	for (size_t i = 0; i < L7_PAST; i++) {
+		struct l7_past *p = &l->past[i];
+
+		if (!p->haproxy.pid)
+			continue;
+		haproxy_read(&p->haproxy);
+		if (!haproxy_ended(&p->haproxy) &&
+		    (!p->kill_ms || now_ms < p->kill_ms))
+			continue;
+		haproxy_end(&p->haproxy);
+		(void)l7log_read(l->log, l->on_line, l->data);
+		profiles_free(&p->profiles);
+	}
+}
+
+static void on_time(struct l7 *l, int64_t now_ms)
+{
+	struct err err;
+	int rc = 0;
+
+	sweep_past(l, now_ms);
+	/* What is about to start begins with the pins that there are. */
+	if (now_ms >= l->sweep_ms && !l->next.pid) {
+		rc = pins_sweep(&l->pins, now_ms, &err);
+		l->sweep_ms = now_ms + SWEEP_MS;
+	}
+	if (rc == 0 && l->haproxy.pid && now_ms >= l->count_ms) {
+		rc = count_dropped(l, l->pins.admin, &err);
+		l->count_ms = now_ms + L7_COUNT_MS;
+	}
+	if (rc < 0)
+		l->on_error(l->data, err.text);
+}
+
+int l7_step(struct l7 *l, const struct pollfd *p, int64_t now_ms,
+	    struct err *err)
+{
+	struct err why;
+
+	if (p[L7_SLOT_LOG].revents)
+		(void)l7log_read(l->log, l->on_line, l->data);
+	if (p[L7_SLOT_WORDS].revents)
+		haproxy_read(&l->haproxy);
+	if (p[L7_SLOT_END].revents) {
+		haproxy_read(&l->haproxy);
+		return err_set(err, -EPIPE, "HAProxy ended: %s",
+			       haproxy_words(&l->haproxy));
+	}
+	if (l->plan.decrypts &&
+	    signer_step(&l->signer, p + L7_SLOT_SIGNER, now_ms, &why) < 0)
+		l->on_error(l->data, why.text);
+	on_time(l, now_ms);
+	return 0;
+}
+
+int l7_wait_ms(const struct l7 *l, int64_t now_ms)
+{
+	int64_t until_ms = l->sweep_ms;
+
+	for (size_t i = 0; i < L7_PAST; i++)
+		if (l->past[i].haproxy.pid && l->past[i].kill_ms &&
+		    l->past[i].kill_ms < until_ms)
+			until_ms = l->past[i].kill_ms;
+	return until_ms < now_ms ? 0 : (int)(until_ms - now_ms);
+}
+
+const struct profiles *l7_profiles_of(const struct l7 *l, pid_t pid,
+				      uint32_t *out_generation)
+{
+	for (size_t i = 0; i < L7_PAST; i++) {
+		if (!pid || l->past[i].haproxy.pid != pid)
+			continue;
+		*out_generation = l->past[i].generation;
+		return &l->past[i].profiles;
+	}
+	*out_generation = l->plan.generation;
+	return &l->plan.profiles;
+}
+
+/* --- the end ------------------------------------------------------------- */
+
+/* The next of "show servers conn": BACKEND/SERVER, and the words behind it. */
+static bool next_server(struct str *answer, struct str *server,
+			struct str *words)
+{
+	while (str_line(answer, words))
+		if (words->n > 0 && words->p[0] != '#' &&
+		    str_field(words, ' ', server))
+			return true;
+	return false;
+}
+
+int l7_shut_down(const char *admin, struct err *err)
+{
+	char answer[ADMIN_ANSWER_MAX], text[ADMIN_BATCH_MAX];
+	struct str rest, server, words;
+	size_t n = 0, at = 0;
+	unsigned servers = 0;
+	int rc = admin_ask(admin, STR("show servers conn\n"), answer, &n, err);
+
+	rest = (struct str){answer, n};
+	while (rc == 0 && next_server(&rest, &server, &words)) {
+		if (at + server.n + 64 > sizeof(text))
+			continue;
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+				       "shutdown sessions server %.*s;",
+				       STR_ARG(server));
+		servers++;
+	}
+	if (rc < 0 || servers == 0)
+		return rc;
+	text[at - 1] = '\n';
+	return admin_do(admin, (struct str){text, at}, servers, NULL, err);
+}
+
+/* How many connections to servers it has: used_cur, the seventh word. */
+static int count_open(const char *admin, uint64_t *out, struct err *err)
+{
+	char answer[ADMIN_ANSWER_MAX];
+	struct str rest, server, words, word;
+	size_t n = 0;
+	int rc = admin_ask(admin, STR("show servers conn\n"), answer, &n, err);
+
+	*out = 0;
+	rest = (struct str){answer, n};
+	while (rc == 0 && next_server(&rest, &server, &words)) {
+		bool found = true;
+		uint64_t used;
+
+		for (int i = 1; found && i < 7; i++)
+			found = str_field(&words, ' ', &word);
+		if (found && str_u64(word, UINT32_MAX, &used))
+			*out += used;
+	}
+	return rc;
+}
+
+void l7_hear_out(struct l7 *l, const char *admin)
+{
+	struct pollfd p = {l->log, POLLIN, 0};
+	int64_t deadline_ms = clock_ms() + L7_CLOSE_MS;
+	uint64_t open = 1;
+	bool speaks = true;
+	struct err err;
+
+	while ((open || speaks) && clock_ms() < deadline_ms) {
+		if (count_open(admin, &open, &err) < 0)
+			return;
+		speaks = poll(&p, 1, L7_SETTLE_MS) > 0;
+		if (speaks)
+			(void)l7log_read(l->log, l->on_line, l->data);
+	}
+}
+
+static void end_others(struct l7 *l)
+{
+	haproxy_end(&l->next);
+	for (size_t i = 0; i < L7_PAST; i++)
+		haproxy_end(&l->past[i].haproxy);
+}
+
+void l7_end(struct l7 *l)
+{
+	struct err err;
+
+	end_others(l);
+	if (l->haproxy.pid) {
+		if (l7_shut_down(L7_ADMIN, &err) == 0)
+			l7_hear_out(l, L7_ADMIN);
+		if (count_dropped(l, L7_ADMIN, &err) < 0)
+			l->dropped = 0; /* it has ended: nothing to ask */
+		haproxy_end(&l->haproxy);
+	}
+	if (l->log >= 0)
+		(void)l7log_read(l->log, l->on_line, l->data);
+	hello_forget(&l->credentials);
+	ca_done(&l->ca);
+}

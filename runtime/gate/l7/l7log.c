@@ -1,0 +1,81 @@
+#include "runtime/gate/l7/l7log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#define QUEUE_LINES "4096"
+
+/* In a container it is set from outside; either way the default will do. */
+static void lengthen_queue(void)
+{
+	auto_fd int fd =
+		open("/proc/sys/net/unix/max_dgram_qlen", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		(void)!write(fd, QUEUE_LINES, sizeof(QUEUE_LINES) - 1);
+}
+
+int l7log_open(const char *path, struct err *err)
+{
+	struct sockaddr_un sa = {.sun_family = AF_UNIX};
+	auto_fd int fd = -1;
+	int got, on = 1;
+
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
+	lengthen_queue();
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0 ||
+	    bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
+	    chmod(path, 0666) < 0)
+		return err_set(err, -errno, "%s: %s", path, strerror(errno));
+	got = fd;
+	fd = -1;
+	return got;
+}
+
+/* One datagram, and who sent it. */
+static ssize_t receive(int fd, char buf[LOGLINE_MAX], pid_t *pid)
+{
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(sizeof(struct ucred))];
+	} control;
+	struct iovec io = {buf, LOGLINE_MAX};
+	struct msghdr m = {.msg_iov = &io,
+			   .msg_iovlen = 1,
+			   .msg_control = &control,
+			   .msg_controllen = sizeof(control)};
+	ssize_t got = recvmsg(fd, &m, MSG_DONTWAIT);
+	const struct cmsghdr *c = got < 0 ? NULL : CMSG_FIRSTHDR(&m);
+	struct ucred from = {0};
+
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
+		memcpy(&from, CMSG_DATA(c), sizeof(from));
+	*pid = from.pid;
+	return got;
+}
+
+unsigned l7log_read(int fd, l7log_fn *fn, void *data)
+{
+	char buf[LOGLINE_MAX];
+	struct logline line;
+	unsigned n;
+
+	for (n = 0; n < L7LOG_READS_MAX; n++) {
+		pid_t pid;
+		ssize_t got = receive(fd, buf, &pid);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			break;
+		if (logline_parse((struct str){buf, (size_t)got}, &line))
+			fn(data, pid, &line);
+	}
+	return n;
+}

@@ -1,0 +1,185 @@
+#include "runtime/gate/l7/trial.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define ROOT	  "/sys" /* what the child hides: it is there everywhere */
+#define WORDS_MAX 4096u
+#define REFUSED	  1 /* as `haproxy -c` says it */
+#define UNTRIED	  2
+
+/* What HAProxy and its libraries are read from. */
+static const char *const shared[] = {"usr",  "lib", "lib64", "bin",
+				     "sbin", "etc", "dev"};
+
+static int put(const char *path, const char *text)
+{
+	auto_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
+}
+
+/* A namespace in which we may mount: as root, or as root of our own. */
+static int enter(struct err *err)
+{
+	unsigned uid = geteuid(), gid = getegid();
+	char map[64];
+
+	if (uid == 0 && unshare(CLONE_NEWNS) == 0)
+		return 0;
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+		return err_set(err, -errno, "a namespace to try it in: %s",
+			       strerror(errno));
+	snprintf(map, sizeof(map), "0 %u 1\n", uid);
+	if (put("/proc/self/setgroups", "deny") < 0 ||
+	    put("/proc/self/uid_map", map) < 0)
+		return err_set(err, -EPERM, "no user namespace");
+	snprintf(map, sizeof(map), "0 %u 1\n", gid);
+	return put("/proc/self/gid_map", map) < 0
+		       ? err_set(err, -EPERM, "no user namespace")
+		       : 0;
+}
+
+static int bind(const char *from, const char *to, struct err *err)
+{
+	if ((mkdir(to, 0755) < 0 && errno != EEXIST) ||
+	    mount(from, to, NULL, MS_BIND | MS_REC, NULL) < 0)
+		return err_set(err, -errno, "%s: %s", to, strerror(errno));
+	return 0;
+}
+
+/* What is a link in the root is one in this, too. */
+static int share(const char *name, struct err *err)
+{
+	char from[16], to[32], target[64];
+	struct stat st;
+	ssize_t n;
+
+	snprintf(from, sizeof(from), "/%s", name);
+	snprintf(to, sizeof(to), ROOT "/%s", name);
+	if (lstat(from, &st) < 0)
+		return 0;
+	if (!S_ISLNK(st.st_mode))
+		return bind(from, to, err);
+	n = readlink(from, target, sizeof(target) - 1);
+	if (n < 0)
+		return err_set(err, -errno, "%s: %s", from, strerror(errno));
+	target[n] = '\0';
+	return symlink(target, to) < 0
+		       ? err_set(err, -errno, "%s: %s", to, strerror(errno))
+		       : 0;
+}
+
+static int make_root(const char *plan, struct err *err)
+{
+	char real[512];
+	auto_fd int fd = open(plan, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int rc = 0;
+
+	if (fd < 0)
+		return err_set(err, -errno, "%s: %s", plan, strerror(errno));
+	/* It may lie below what is hidden next. */
+	snprintf(real, sizeof(real), "/proc/self/fd/%d", fd);
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("none", ROOT, "tmpfs", 0, "mode=0755") < 0)
+		return err_set(err, -errno, ROOT ": %s", strerror(errno));
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(shared); i++)
+		rc = share(shared[i], err);
+	if (rc == 0)
+		rc = bind(real, ROOT "/plan", err);
+	if (rc == 0 && (chroot(ROOT) < 0 || chdir("/") < 0 ||
+			mkdir("/run", 0755) < 0 || mkdir(L7_DIR, 0755) < 0))
+		return err_set(err, -errno, "a root to try it in: %s",
+			       strerror(errno));
+	return rc;
+}
+
+/* Not opened, and none has its value: but the configuration asks for them. */
+static char **variables(void)
+{
+	static char env[HELLO_CREDENTIALS_MAX][sizeof(HELLO_VARIABLE) + 16];
+	static char *vars[HELLO_CREDENTIALS_MAX + 6] = {
+		(char *)(uintptr_t) "MEMBRANE_RAW4=0.0.0.0:15001",
+		(char *)(uintptr_t) "MEMBRANE_RAW6=[::]:15001",
+		(char *)(uintptr_t) "MEMBRANE_HTTP4=0.0.0.0:15002",
+		(char *)(uintptr_t) "MEMBRANE_HTTP6=[::]:15002",
+		(char *)(uintptr_t) "MEMBRANE_READER=1",
+	};
+
+	for (unsigned i = 0; i < HELLO_CREDENTIALS_MAX; i++) {
+		snprintf(env[i], sizeof(env[i]), HELLO_VARIABLE "%u=x", i + 1);
+		vars[5 + i] = env[i];
+	}
+	return vars;
+}
+
+static int become(const struct l7_plan *p, const char *plan, int words,
+		  struct err *err)
+{
+	char *argv[] = {(char *)(uintptr_t) "haproxy", (char *)(uintptr_t) "-c",
+			(char *)(uintptr_t) "-f",
+			(char *)(uintptr_t) "/plan/gate.cfg", NULL};
+	static struct l7 l; /* too large for a stack */
+	int rc;
+
+	l7_init(&l);
+	if ((rc = enter(err)) < 0 || (rc = make_root(plan, err)) < 0 ||
+	    (rc = pins_file(&l.pins, L7_PINS, err)) < 0 ||
+	    (p->decrypts && (rc = l7_leaves(&l, p, err)) < 0))
+		return rc;
+	if (dup2(words, STDOUT_FILENO) < 0 || dup2(words, STDERR_FILENO) < 0)
+		return err_set(err, -errno, "dup2: %s", strerror(errno));
+	execve(HAPROXY_PROGRAM, argv, variables());
+	return err_set(err, -errno, HAPROXY_PROGRAM ": %s", strerror(errno));
+}
+
+/* The first complaint, in one line. */
+static void first_words(char *text)
+{
+	char *at = strstr(text, "[ALERT]");
+
+	if (!at)
+		at = text;
+	memmove(text, at, strlen(at) + 1);
+	text[strcspn(text, "\n")] = '\0';
+}
+
+int trial_haproxy(const struct l7_plan *p, const char *plan, struct err *err)
+{
+	char words[WORDS_MAX];
+	int pair[2], status;
+	size_t n = 0;
+	ssize_t got;
+	pid_t pid;
+
+	if (!p->wanted)
+		return 0;
+	if (pipe2(pair, O_CLOEXEC) < 0)
+		return err_set(err, -errno, "pipe: %s", strerror(errno));
+	pid = fork();
+	if (pid == 0) {
+		close(pair[0]);
+		(void)become(p, plan, pair[1], err);
+		(void)!write(pair[1], err->text, strlen(err->text));
+		_exit(UNTRIED);
+	}
+	close(pair[1]);
+	while (n < sizeof(words) - 1 &&
+	       (got = read(pair[0], words + n, sizeof(words) - 1 - n)) > 0)
+		n += (size_t)got;
+	close(pair[0]);
+	words[n] = '\0';
+	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+		return err_set(err, -errno, "fork: %s", strerror(errno));
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	first_words(words);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == REFUSED)
+		return err_set(err, -EPROTO, "gate.cfg: %s", words);
+	return err_set(err, -EIO, "trying gate.cfg: %s", words);
+}

@@ -1,0 +1,454 @@
+#include "runtime/gate/packet/link.h"
+
+#include "compiler/base/clock.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fib_rules.h>
+#include <linux/if_addr.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <linux/veth.h>
+#include <poll.h>
+#include <string.h>
+
+struct rt {
+	struct mnl_socket *nl;
+	uint32_t seq;
+	/* Large enough for what one recv returns, aligned for nlmsghdr. */
+	uint64_t room[4096];
+};
+
+static void rt_done(struct rt *rt)
+{
+	if (rt->nl)
+		mnl_socket_close(rt->nl);
+}
+#define auto_rt __attribute__((cleanup(rt_done)))
+
+static int rt_open(struct rt *rt, unsigned groups, struct err *err)
+{
+	rt->seq = 1;
+	rt->nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+	if (!rt->nl || mnl_socket_bind(rt->nl, groups, MNL_SOCKET_AUTOPID) < 0)
+		return err_set(err, -errno, "rtnetlink socket: %s",
+			       strerror(errno));
+	return 0;
+}
+
+static struct nlmsghdr *rt_begin(struct rt *rt, uint16_t type, uint16_t flags)
+{
+	struct nlmsghdr *h = mnl_nlmsg_put_header(rt->room);
+
+	h->nlmsg_type = type;
+	h->nlmsg_flags = NLM_F_REQUEST | flags;
+	h->nlmsg_seq = ++rt->seq;
+	return h;
+}
+
+static int take_fact(const struct nlmsghdr *h, void *facts)
+{
+	link_facts_add(facts, h);
+	return MNL_CB_OK;
+}
+
+/* Send, and read the answer to its end; facts may be NULL. */
+static int rt_talk(struct rt *rt, const struct nlmsghdr *h,
+		   struct link_facts *facts)
+{
+	unsigned port = mnl_socket_get_portid(rt->nl);
+	int rc = 1;
+
+	if (mnl_socket_sendto(rt->nl, h, h->nlmsg_len) < 0)
+		return -errno;
+	while (rc > 0) {
+		ssize_t n =
+			mnl_socket_recvfrom(rt->nl, rt->room, sizeof(rt->room));
+
+		if (n < 0)
+			return -errno;
+		rc = mnl_cb_run(rt->room, (size_t)n, rt->seq, port,
+				facts ? take_fact : NULL, facts);
+		if (rc < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+static int dump(struct rt *rt, uint16_t type, size_t body,
+		struct link_facts *out, struct err *err)
+{
+	struct nlmsghdr *h = rt_begin(rt, type, NLM_F_DUMP);
+	int rc;
+
+	mnl_nlmsg_put_extra_header(h, body);
+	rc = rt_talk(rt, h, out);
+	if (rc < 0)
+		return err_set(err, rc, "listing links and routes: %s",
+			       strerror(-rc));
+	return 0;
+}
+
+int link_facts_read(struct link_facts *out, struct err *err)
+{
+	auto_rt struct rt rt = {0};
+	struct link_facts facts = {0};
+	int rc = rt_open(&rt, 0, err);
+
+	if (rc < 0)
+		return rc;
+	if ((rc = dump(&rt, RTM_GETLINK, sizeof(struct ifinfomsg), &facts,
+		       err)) < 0 ||
+	    (rc = dump(&rt, RTM_GETADDR, sizeof(struct ifaddrmsg), &facts,
+		       err)) < 0 ||
+	    (rc = dump(&rt, RTM_GETROUTE, sizeof(struct rtmsg), &facts, err)) <
+		    0)
+		return rc;
+	*out = facts;
+	return 0;
+}
+
+/* Of the pair's two ends: made up here, so that neither has to ask. */
+static const uint8_t gate_mac[6] = {0x02, 0x6d, 0x65, 0x6d, 0x62, 0x01};
+static const uint8_t agent_mac[6] = {0x02, 0x6d, 0x65, 0x6d, 0x62, 0x02};
+
+static int make_pair(struct rt *rt, pid_t peer, uint32_t mtu, struct err *err)
+{
+	struct nlmsghdr *h = rt_begin(rt, RTM_NEWLINK,
+				      NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK);
+	struct nlattr *info, *data, *end;
+	int rc;
+
+	mnl_nlmsg_put_extra_header(h, sizeof(struct ifinfomsg));
+	mnl_attr_put_strz(h, IFLA_IFNAME, LINK_GATE_IF);
+	mnl_attr_put_u32(h, IFLA_MTU, mtu);
+	mnl_attr_put(h, IFLA_ADDRESS, sizeof(gate_mac), gate_mac);
+	info = mnl_attr_nest_start(h, IFLA_LINKINFO);
+	mnl_attr_put_str(h, IFLA_INFO_KIND, "veth");
+	data = mnl_attr_nest_start(h, IFLA_INFO_DATA);
+	end = mnl_attr_nest_start(h, VETH_INFO_PEER);
+	mnl_nlmsg_put_extra_header(h, sizeof(struct ifinfomsg));
+	mnl_attr_put_strz(h, IFLA_IFNAME, LINK_AGENT_IF);
+	mnl_attr_put_u32(h, IFLA_MTU, mtu);
+	mnl_attr_put(h, IFLA_ADDRESS, sizeof(agent_mac), agent_mac);
+	mnl_attr_put_u32(h, IFLA_NET_NS_PID, (uint32_t)peer);
+	mnl_attr_nest_end(h, end);
+	mnl_attr_nest_end(h, data);
+	mnl_attr_nest_end(h, info);
+	rc = rt_talk(rt, h, NULL);
+	if (rc < 0)
+		return err_set(err, rc, "making the agent's link: %s",
+			       strerror(-rc));
+	return 0;
+}
+
+static struct nlmsghdr *begin_link(struct rt *rt, uint32_t index, bool change,
+				   bool up)
+{
+	struct nlmsghdr *h = rt_begin(rt, RTM_NEWLINK, NLM_F_ACK);
+	struct ifinfomsg *ifi =
+		mnl_nlmsg_put_extra_header(h, sizeof(struct ifinfomsg));
+
+	ifi->ifi_index = (int)index;
+	ifi->ifi_change = change ? IFF_UP : 0;
+	ifi->ifi_flags = up ? IFF_UP : 0;
+	return h;
+}
+
+/* No IPv6 address that nobody asked for. A kernel without IPv6 has none. */
+static int no_link_local(struct rt *rt, uint32_t index, struct err *err)
+{
+	struct nlmsghdr *h = begin_link(rt, index, false, false);
+	struct nlattr *spec = mnl_attr_nest_start(h, IFLA_AF_SPEC);
+	struct nlattr *inet6 = mnl_attr_nest_start(h, AF_INET6);
+	int rc;
+
+	mnl_attr_put_u8(h, IFLA_INET6_ADDR_GEN_MODE, IN6_ADDR_GEN_MODE_NONE);
+	mnl_attr_nest_end(h, inet6);
+	mnl_attr_nest_end(h, spec);
+	rc = rt_talk(rt, h, NULL);
+	if (rc < 0 && rc != -EAFNOSUPPORT && rc != -EOPNOTSUPP)
+		return err_set(err, rc, "no link-local address: %s",
+			       strerror(-rc));
+	return 0;
+}
+
+static int set_up(struct rt *rt, uint32_t index, bool up, struct err *err)
+{
+	int rc = rt_talk(rt, begin_link(rt, index, true, up), NULL);
+
+	if (rc < 0)
+		return err_set(err, rc, "setting a link %s: %s",
+			       up ? "up" : "down", strerror(-rc));
+	return 0;
+}
+
+static int add_address(struct rt *rt, uint32_t index, const char *text,
+		       uint8_t bits, struct err *err)
+{
+	struct nlmsghdr *h = rt_begin(rt, RTM_NEWADDR,
+				      NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK);
+	struct ifaddrmsg *ifa = mnl_nlmsg_put_extra_header(h, sizeof(*ifa));
+	struct addr a;
+	int rc;
+
+	if (!addr_parse(str_of(text), &a))
+		return err_set(err, -EINVAL, "address '%s'", text);
+	ifa->ifa_family = a.family == ADDR_V6 ? AF_INET6 : AF_INET;
+	ifa->ifa_prefixlen = bits;
+	ifa->ifa_index = index;
+	/* Nobody else can be on a link of two: no wait for duplicates. */
+	if (a.family == ADDR_V6)
+		ifa->ifa_flags = IFA_F_NODAD;
+	mnl_attr_put(h, IFA_LOCAL, addr_bits(a.family) / 8u, a.b);
+	mnl_attr_put(h, IFA_ADDRESS, addr_bits(a.family) / 8u, a.b);
+	rc = rt_talk(rt, h, NULL);
+	if (rc < 0)
+		return err_set(err, rc, "address %s: %s", text, strerror(-rc));
+	return 0;
+}
+
+/* Who is at the other end, for good: nobody can say otherwise, and nobody has
+ * to ask, which without a link-local address the gate could not. */
+static int add_neighbour(struct rt *rt, uint32_t index, const char *text,
+			 const uint8_t mac[6], struct err *err)
+{
+	struct nlmsghdr *h = rt_begin(rt, RTM_NEWNEIGH,
+				      NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK);
+	struct ndmsg *nd = mnl_nlmsg_put_extra_header(h, sizeof(*nd));
+	struct addr a;
+	int rc;
+
+	if (!addr_parse(str_of(text), &a))
+		return err_set(err, -EINVAL, "neighbour '%s'", text);
+	nd->ndm_family = a.family == ADDR_V6 ? AF_INET6 : AF_INET;
+	nd->ndm_ifindex = (int)index;
+	nd->ndm_state = NUD_PERMANENT;
+	mnl_attr_put(h, NDA_DST, addr_bits(a.family) / 8u, a.b);
+	mnl_attr_put(h, NDA_LLADDR, 6, mac);
+	rc = rt_talk(rt, h, NULL);
+	if (rc < 0)
+		return err_set(err, rc, "neighbour %s: %s", text,
+			       strerror(-rc));
+	return 0;
+}
+
+static int add_default(struct rt *rt, uint32_t index, const char *gateway,
+		       struct err *err)
+{
+	struct nlmsghdr *h = rt_begin(rt, RTM_NEWROUTE,
+				      NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK);
+	struct rtmsg *r = mnl_nlmsg_put_extra_header(h, sizeof(*r));
+	struct addr a;
+	int rc;
+
+	if (!addr_parse(str_of(gateway), &a))
+		return err_set(err, -EINVAL, "gateway '%s'", gateway);
+	r->rtm_family = a.family == ADDR_V6 ? AF_INET6 : AF_INET;
+	r->rtm_table = RT_TABLE_MAIN;
+	r->rtm_protocol = RTPROT_BOOT;
+	r->rtm_scope = RT_SCOPE_UNIVERSE;
+	r->rtm_type = RTN_UNICAST;
+	mnl_attr_put(h, RTA_GATEWAY, addr_bits(a.family) / 8u, a.b);
+	mnl_attr_put_u32(h, RTA_OIF, index);
+	rc = rt_talk(rt, h, NULL);
+	if (rc < 0)
+		return err_set(err, rc, "route through %s: %s", gateway,
+			       strerror(-rc));
+	return 0;
+}
+
+static int if_index(const char *name, uint32_t *out, struct err *err)
+{
+	*out = if_nametoindex(name);
+	if (!*out)
+		return err_set(err, -errno, "interface %s: %s", name,
+			       strerror(errno));
+	return 0;
+}
+
+static int addresses_up(struct rt *rt, uint32_t index, const char *v4,
+			uint8_t v4_bits, const char *v6, struct err *err)
+{
+	int rc = no_link_local(rt, index, err);
+
+	if (rc < 0 || (rc = add_address(rt, index, v4, v4_bits, err)) < 0 ||
+	    (rc = set_up(rt, index, true, err)) < 0)
+		return rc;
+	return v6 ? add_address(rt, index, v6, LINK_V6_BITS, err) : 0;
+}
+
+int link_gate_up(pid_t peer, uint32_t mtu, bool ipv6, struct err *err)
+{
+	auto_rt struct rt rt = {0};
+	uint32_t index;
+	int rc;
+
+	if ((rc = rt_open(&rt, 0, err)) < 0 ||
+	    (rc = make_pair(&rt, peer, mtu, err)) < 0 ||
+	    (rc = if_index(LINK_GATE_IF, &index, err)) < 0)
+		return rc;
+	rc = addresses_up(&rt, index, LINK_GATE_V4, LINK_V4_BITS,
+			  ipv6 ? LINK_GATE_V6 : NULL, err);
+	if (rc < 0 ||
+	    (rc = add_neighbour(&rt, index, LINK_AGENT_V4, agent_mac, err)) <
+		    0 ||
+	    !ipv6)
+		return rc;
+	return add_neighbour(&rt, index, LINK_AGENT_V6, agent_mac, err);
+}
+
+int link_gate_down(struct err *err)
+{
+	auto_rt struct rt rt = {0};
+	uint32_t index;
+	int rc;
+
+	if ((rc = rt_open(&rt, 0, err)) < 0 ||
+	    (rc = if_index(LINK_GATE_IF, &index, err)) < 0)
+		return rc;
+	return set_up(&rt, index, false, err);
+}
+
+int link_agent_up(bool ipv6, struct err *err)
+{
+	auto_rt struct rt rt = {0};
+	uint32_t lo, index;
+	int rc;
+
+	if ((rc = rt_open(&rt, 0, err)) < 0 ||
+	    (rc = if_index("lo", &lo, err)) < 0 ||
+	    (rc = set_up(&rt, lo, true, err)) < 0 ||
+	    (rc = if_index(LINK_AGENT_IF, &index, err)) < 0 ||
+	    (rc = addresses_up(&rt, index, LINK_AGENT_V4, LINK_V4_BITS,
+			       ipv6 ? LINK_AGENT_V6 : NULL, err)) < 0 ||
+	    (rc = add_neighbour(&rt, index, LINK_GATE_V4, gate_mac, err)) < 0 ||
+	    (rc = add_default(&rt, index, LINK_GATE_V4, err)) < 0)
+		return rc;
+	if (!ipv6 ||
+	    (rc = add_neighbour(&rt, index, LINK_GATE_V6, gate_mac, err)) < 0)
+		return rc;
+	return add_default(&rt, index, LINK_GATE_V6, err);
+}
+
+/* Down, renamed, its addresses gone with what the runtime gave it. */
+static int rename_agent(struct rt *rt, uint32_t index, struct err *err)
+{
+	struct nlmsghdr *h;
+	int rc = set_up(rt, index, false, err);
+
+	if (rc < 0)
+		return rc;
+	h = begin_link(rt, index, false, false);
+	mnl_attr_put_strz(h, IFLA_IFNAME, LINK_GATE_IF);
+	rc = rt_talk(rt, h, NULL);
+	if (rc < 0)
+		return err_set(err, rc, "renaming the agent's link: %s",
+			       strerror(-rc));
+	return 0;
+}
+
+int link_bridge_up(bool ipv6, struct err *err)
+{
+	auto_rt struct rt rt = {0}, events = {0};
+	int64_t deadline_ms = clock_ms() + LINK_BRIDGE_WAIT_MS;
+	const struct link_if *found = NULL;
+	struct link_facts facts;
+	uint32_t index;
+	int rc;
+
+	if ((rc = rt_open(&rt, 0, err)) < 0 ||
+	    (rc = rt_open(&events, RTMGRP_LINK | RTMGRP_IPV4_IFADDR, err)) < 0)
+		return rc;
+	for (;;) {
+		struct pollfd p = {mnl_socket_get_fd(events.nl), POLLIN, 0};
+		int64_t left_ms = deadline_ms - clock_ms();
+
+		if ((rc = link_facts_read(&facts, err)) < 0)
+			return rc;
+		if ((found = link_facts_agent(&facts)))
+			break;
+		if (left_ms <= 0)
+			return err_set(err, -ETIMEDOUT,
+				       "no second interface for the agent");
+		if (poll(&p, 1, (int)left_ms) > 0)
+			(void)!recv(p.fd, events.room, sizeof(events.room),
+				    MSG_DONTWAIT);
+	}
+	index = found->index;
+	if ((rc = rename_agent(&rt, index, err)) < 0)
+		return rc;
+	return addresses_up(&rt, index, LINK_GATE_V4, LINK_BRIDGE_V4_BITS,
+			    ipv6 ? LINK_GATE_V6 : NULL, err);
+}
+
+static int add_mark_rule(struct rt *rt, struct err *err)
+{
+	struct nlmsghdr *h = rt_begin(rt, RTM_NEWRULE,
+				      NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK);
+	struct fib_rule_hdr *r = mnl_nlmsg_put_extra_header(h, sizeof(*r));
+	int rc;
+
+	r->family = AF_INET6;
+	r->action = FR_ACT_TO_TBL;
+	r->table = LINK_TPROXY_TABLE;
+	mnl_attr_put_u32(h, FRA_FWMARK, LINK_TPROXY_MARK);
+	mnl_attr_put_u32(h, FRA_TABLE, LINK_TPROXY_TABLE);
+	rc = rt_talk(rt, h, NULL);
+	if (rc < 0 && rc != -EEXIST)
+		return err_set(err, rc, "rule for marked packets: %s",
+			       strerror(-rc));
+	return 0;
+}
+
+int link_tproxy_up(struct err *err)
+{
+	auto_rt struct rt rt = {0};
+	struct nlmsghdr *h;
+	struct rtmsg *r;
+	uint32_t lo;
+	int rc;
+
+	if ((rc = rt_open(&rt, 0, err)) < 0 ||
+	    (rc = if_index("lo", &lo, err)) < 0 ||
+	    (rc = set_up(&rt, lo, true, err)) < 0 ||
+	    (rc = add_mark_rule(&rt, err)) < 0)
+		return rc;
+	h = rt_begin(&rt, RTM_NEWROUTE,
+		     NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK);
+	r = mnl_nlmsg_put_extra_header(h, sizeof(*r));
+	r->rtm_family = AF_INET6;
+	r->rtm_table = LINK_TPROXY_TABLE;
+	r->rtm_protocol = RTPROT_BOOT;
+	r->rtm_scope = RT_SCOPE_HOST;
+	r->rtm_type = RTN_LOCAL;
+	mnl_attr_put_u32(h, RTA_OIF, lo);
+	rc = rt_talk(&rt, h, NULL);
+	if (rc < 0)
+		return err_set(err, rc, "route for marked packets: %s",
+			       strerror(-rc));
+	return 0;
+}
+
+/* True when the switch reads 1, if need be after writing it. */
+static bool switched_on(const char *path)
+{
+	auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	auto_fd int out = -1;
+	char c;
+
+	if (fd >= 0 && read(fd, &c, 1) == 1 && c == '1')
+		return true;
+	out = open(path, O_WRONLY | O_CLOEXEC);
+	return out >= 0 && write(out, "1", 1) == 1;
+}
+
+int link_forwarding(bool *ipv6, struct err *err)
+{
+	if (!switched_on("/proc/sys/net/ipv4/ip_forward"))
+		return err_set(err, -EPERM, "net.ipv4.ip_forward is off");
+	if (*ipv6 && !switched_on("/proc/sys/net/ipv6/conf/all/forwarding"))
+		*ipv6 = false;
+	return 0;
+}

@@ -1,0 +1,59 @@
+/*
+ * The gate's two links: the uplink that it finds, the agent's that it makes.
+ *
+ * By rtnetlink, in the network namespace of the calling process. The gate's
+ * end is agent0, 192.0.0.1/30 and fd00:6d65:6d62::1/64; the agent's is eth0
+ * with .2 and ::2, and default routes through the gate. Neither end has an
+ * IPv6 link-local address: what is not used is not there; each knows the
+ * other's hardware address from the start.
+ */
+#ifndef RUNTIME_GATE_PACKET_LINK_H
+#define RUNTIME_GATE_PACKET_LINK_H
+
+#include "compiler/base/agent_link.h"
+#include "compiler/base/err.h"
+#include "runtime/gate/wire/link_facts.h"
+
+#include <sys/types.h>
+
+#define LINK_AGENT_IF	  "eth0"
+#define LINK_V4_BITS	  30
+#define LINK_TPROXY_MARK  1
+#define LINK_TPROXY_TABLE 100
+#define LINK_V6_BITS	  64
+/* Docker's own addresses on the network need room too. */
+#define LINK_BRIDGE_V4_BITS 29
+#define LINK_BRIDGE_WAIT_MS 60000
+
+must_check int link_facts_read(struct link_facts *out, struct err *err);
+/*
+ * Make the pair, its far end in the network namespace of process peer, and set
+ * up this end. mtu is the uplink's.
+ */
+must_check int link_gate_up(pid_t peer, uint32_t mtu, bool ipv6,
+			    struct err *err);
+/*
+ * Cut the agent off: set the link down. It goes with the namespaces that its
+ * ends are in; removing it would wait for all processors.
+ */
+must_check int link_gate_down(struct err *err);
+/* In the agent's namespace: loopback, address, routes. */
+must_check int link_agent_up(bool ipv6, struct err *err);
+/*
+ * The bridge link: wait for the interface that the container runtime brings,
+ * and make it agent0. -ETIMEDOUT after LINK_BRIDGE_WAIT_MS.
+ */
+must_check int link_bridge_up(bool ipv6, struct err *err);
+/*
+ * Packets of IPv6 that the ruleset marks with LINK_TPROXY_MARK are for this
+ * host, whatever their destination: HAProxy gets them (`tproxy`; a redirect
+ * would lose that destination).
+ */
+must_check int link_tproxy_up(struct err *err);
+/*
+ * Forwarding between the links is on, or can be switched on. *ipv6 is cleared
+ * when that of IPv6 cannot.
+ */
+must_check int link_forwarding(bool *ipv6, struct err *err);
+
+#endif

@@ -1,0 +1,510 @@
+#include "runtime/gate/plan/names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum section {
+	SECTION_START,
+	SECTION_UPSTREAM,
+	SECTION_FLOOR,
+	SECTION_PRIVATE,
+	SECTION_COVER,
+	SECTION_NAME,
+	SECTION_DENY,
+	SECTION_GUARD,
+};
+
+static const struct {
+	const char *word;
+	enum section section;
+} records[] = {
+	{"upstream", SECTION_UPSTREAM}, {"floor", SECTION_FLOOR},
+	{"private", SECTION_PRIVATE},	{"cover", SECTION_COVER},
+	{"name", SECTION_NAME},		{"deny", SECTION_DENY},
+	{"guard", SECTION_GUARD},
+};
+
+/* One field up to a blank; empty fields and trailing blanks do not parse. */
+static bool take_field(struct str *rest, struct str *out)
+{
+	size_t end = str_find(*rest, ' ', 0);
+
+	if (end == 0 || (end < rest->n && end + 1 == rest->n))
+		return false;
+	*out = str_slice(*rest, 0, end);
+	*rest = str_slice(*rest, end + 1, rest->n);
+	return true;
+}
+
+static bool parse_label(struct str l, bool first)
+{
+	if (str_is(l, "*") || (first && str_is(l, "**")))
+		return true;
+	if (l.n == 0 || l.n > LIMIT_LABEL_BYTES)
+		return false;
+	for (size_t i = 0; i < l.n; i++) {
+		char c = l.p[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+		      c == '-' || c == '_'))
+			return false;
+	}
+	return true;
+}
+
+bool names_pattern(struct str name)
+{
+	bool first = true;
+	size_t at = 0;
+
+	if (name.n == 0 || name.n > LIMIT_NAME_BYTES)
+		return false;
+	while (at <= name.n) {
+		size_t dot = str_find(name, '.', at);
+
+		if (!parse_label(str_slice(name, at, dot), first))
+			return false;
+		first = false;
+		at = dot + 1;
+	}
+	return true;
+}
+
+static bool parse_classes(struct str text, struct names_classes *out)
+{
+	uint64_t last = 0;
+	size_t at = 0;
+
+	if (str_is(text, "-"))
+		return true;
+	while (at <= text.n) {
+		size_t comma = str_find(text, ',', at);
+		bool http = at < text.n && text.p[at] == 'h';
+		struct str digits = str_slice(text, at + http, comma);
+		uint64_t k;
+
+		if (!str_u64(digits, LIMIT_CLASSES, &k) || digits.p[0] == '0')
+			return false;
+		if (http)
+			k += LIMIT_CLASSES;
+		if (k <= last)
+			return false;
+		out->w[(k - 1) / 64] |= UINT64_C(1) << ((k - 1) % 64);
+		last = k;
+		at = comma + 1;
+	}
+	return true;
+}
+
+static bool parse_id(struct str id, char kind)
+{
+	if (id.n != 12 || id.p[0] != kind || id.p[1] != '-')
+		return false;
+	for (size_t i = 2; i < id.n; i++)
+		if (!((id.p[i] >= '0' && id.p[i] <= '9') ||
+		      (id.p[i] >= 'a' && id.p[i] <= 'f')))
+			return false;
+	return true;
+}
+
+static bool parse_name_line(struct str rest, struct names_line *out)
+{
+	struct str classes, flags;
+
+	if (!take_field(&rest, &out->name) || !names_pattern(out->name) ||
+	    !take_field(&rest, &classes) ||
+	    !parse_classes(classes, &out->classes) ||
+	    !take_field(&rest, &flags) || !parse_id(rest, 'g'))
+		return false;
+	out->id = rest;
+	out->private_ok = str_is(flags, "private");
+	return out->private_ok || str_is(flags, "-");
+}
+
+static bool parse_deny_line(struct str rest, struct names_line *out)
+{
+	if (!take_field(&rest, &out->name) || !names_pattern(out->name) ||
+	    !parse_id(rest, 'd'))
+		return false;
+	out->id = rest;
+	return true;
+}
+
+static bool parse_guard_line(struct str rest, struct names_line *out)
+{
+	struct str digits;
+	uint64_t k;
+	bool quic;
+
+	if (!take_field(&rest, &out->name) || !names_pattern(out->name) ||
+	    !take_field(&rest, &digits))
+		return false;
+	quic = str_starts(digits, STR("q"));
+	digits = str_slice(digits, quic, digits.n);
+	if (!str_u64(digits, LIMIT_CLASSES, &k) || digits.p[0] == '0' ||
+	    !parse_id(rest, 'd'))
+		return false;
+	k += (quic ? 3 : 2) * LIMIT_CLASSES;
+	out->classes.w[(k - 1) / 64] |= UINT64_C(1) << ((k - 1) % 64);
+	out->id = rest;
+	return true;
+}
+
+static bool parse_upstream(struct str rest, struct names_map *map)
+{
+	struct str kind, addr;
+	uint64_t port;
+
+	if (!take_field(&rest, &kind))
+		return false;
+	if (str_is(kind, "https")) {
+		map->upstream = NAMES_UPSTREAM_HTTPS;
+		map->upstream_url = rest;
+		return str_starts(rest, STR("https://")) &&
+		       str_find(rest, ' ', 0) == rest.n;
+	}
+	if (str_is(kind, "udp"))
+		map->upstream = NAMES_UPSTREAM_UDP;
+	else if (str_is(kind, "tls"))
+		map->upstream = NAMES_UPSTREAM_TLS;
+	else
+		return false;
+	if (!take_field(&rest, &addr) ||
+	    !addr_parse(addr, &map->upstream_addr) ||
+	    !str_u64(rest, UINT16_MAX, &port) || port == 0)
+		return false;
+	map->upstream_port = (uint16_t)port;
+	return true;
+}
+
+static bool parse_net(struct str rest, struct names_nets *nets)
+{
+	if (cidr_parse(rest, &nets->v[nets->n]) != CIDR_OK ||
+	    str_find(rest, '/', 0) == rest.n)
+		return false;
+	nets->n++;
+	return true;
+}
+
+static bool parse_record(struct names_map *map, enum section section,
+			 struct str rest)
+{
+	struct names_line line = {0};
+
+	switch (section) {
+	case SECTION_START:
+		return false;
+	case SECTION_UPSTREAM:
+		return parse_upstream(rest, map);
+	case SECTION_FLOOR:
+		return parse_net(rest, &map->floor);
+	case SECTION_PRIVATE:
+		return parse_net(rest, &map->priv);
+	case SECTION_COVER:
+		return parse_net(rest, &map->cover);
+	case SECTION_NAME:
+		if (!parse_name_line(rest, &line))
+			return false;
+		if (memchr(line.name.p, '*', line.name.n))
+			map->wild[map->n_wild++] = line;
+		else
+			map->exact[map->n_exact++] = line;
+		return true;
+	case SECTION_DENY:
+		if (!parse_deny_line(rest, &line))
+			return false;
+		map->deny[map->n_deny++] = line;
+		return true;
+	case SECTION_GUARD:
+		if (!parse_guard_line(rest, &line))
+			return false;
+		map->guard[map->n_guard++] = line;
+		return true;
+	}
+	return false;
+}
+
+static int parse_line(struct names_map *map, struct str line, enum section *at,
+		      unsigned number, struct err *err)
+{
+	struct str word, rest = line;
+
+	if (memchr(line.p, '\0', line.n) || !take_field(&rest, &word))
+		return err_set(err, -EPROTO, "line %u: malformed", number);
+	for (size_t i = 0; i < ARRAY_LEN(records); i++) {
+		if (!str_is(word, records[i].word))
+			continue;
+		if (records[i].section < *at ||
+		    (records[i].section == *at && *at == SECTION_UPSTREAM))
+			return err_set(err, -EPROTO,
+				       "line %u: '%s' out of order", number,
+				       records[i].word);
+		*at = records[i].section;
+		if (!parse_record(map, *at, rest))
+			return err_set(err, -EPROTO,
+				       "line %u: malformed '%s' record", number,
+				       records[i].word);
+		return 0;
+	}
+	return err_set(err, -EPROTO, "line %u: unknown record", number);
+}
+
+static int parse_lines(struct names_map *map, struct str text, struct err *err)
+{
+	enum section at = SECTION_START;
+	struct str line;
+	unsigned number = 1;
+
+	if (!str_line(&text, &line) || !str_is(line, "membrane-names 1"))
+		return err_set(err, -EPROTO, "unknown version");
+	while (str_line(&text, &line)) {
+		int rc = parse_line(map, line, &at, ++number, err);
+
+		if (rc < 0)
+			return rc;
+		if (map->n_exact + map->n_wild + map->n_deny + map->n_guard >
+		    LIMIT_GRANTS)
+			return err_set(err, -EPROTO, "more than %u names",
+				       LIMIT_GRANTS);
+	}
+	if (at < SECTION_UPSTREAM)
+		return err_set(err, -EPROTO, "no upstream");
+	return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct names_line *x = a, *y = b;
+	int c = str_cmp(x->name, y->name);
+
+	return c ? c : str_cmp(x->id, y->id);
+}
+
+/* Every array gets room for one element per line: start-up memory only. */
+static bool allocate(struct names_map *map, struct str text)
+{
+	size_t lines = 1;
+
+	for (size_t i = 0; i < text.n; i++)
+		lines += text.p[i] == '\n';
+	map->text = malloc(text.n + 1);
+	map->floor.v = calloc(lines, sizeof(*map->floor.v));
+	map->priv.v = calloc(lines, sizeof(*map->priv.v));
+	map->cover.v = calloc(lines, sizeof(*map->cover.v));
+	map->exact = calloc(lines, sizeof(*map->exact));
+	map->wild = calloc(lines, sizeof(*map->wild));
+	map->deny = calloc(lines, sizeof(*map->deny));
+	map->guard = calloc(lines, sizeof(*map->guard));
+	if (!map->text || !map->floor.v || !map->priv.v || !map->cover.v ||
+	    !map->exact || !map->wild || !map->deny || !map->guard)
+		return false;
+	memcpy(map->text, text.p, text.n);
+	map->text[text.n] = '\0';
+	return true;
+}
+
+int names_parse(struct str text, struct names_map *out, struct err *err)
+{
+	struct names_map map = {0};
+	int rc;
+
+	if (text.n == 0 || text.n > LIMIT_PLAN_BYTES ||
+	    text.p[text.n - 1] != '\n')
+		return err_set(err, -EPROTO, "not whole lines");
+	if (!allocate(&map, text)) {
+		names_free(&map);
+		return err_set(err, -ENOMEM, "out of memory");
+	}
+	rc = parse_lines(&map, (struct str){map.text, text.n}, err);
+	if (rc < 0) {
+		names_free(&map);
+		return rc;
+	}
+	qsort(map.exact, map.n_exact, sizeof(*map.exact), by_name);
+	*out = map;
+	return 0;
+}
+
+void names_free(struct names_map *map)
+{
+	free(map->text);
+	free(map->floor.v);
+	free(map->priv.v);
+	free(map->cover.v);
+	free(map->exact);
+	free(map->wild);
+	free(map->deny);
+	free(map->guard);
+	*map = (struct names_map){0};
+}
+
+/* The label before end, and where it begins. */
+static struct str last_label(struct str s, size_t end, size_t *out_beg)
+{
+	size_t beg = end;
+
+	while (beg > 0 && s.p[beg - 1] != '.')
+		beg--;
+	*out_beg = beg;
+	return str_slice(s, beg, end);
+}
+
+/*
+ * Labels compared from the right. What "**" meets at the left end must be one
+ * or more labels, which any rest of a well-formed name is.
+ */
+bool names_pattern_has(struct str pattern, struct str name)
+{
+	size_t p_end = pattern.n, n_end = name.n;
+
+	for (;;) {
+		size_t p_beg, n_beg;
+		struct str p = last_label(pattern, p_end, &p_beg);
+		struct str n = last_label(name, n_end, &n_beg);
+
+		if (str_is(p, "**"))
+			return n_end > 0;
+		if (n.n == 0 || (!str_is(p, "*") && !str_eq(p, n)))
+			return false;
+		if (p_beg == 0 || n_beg == 0)
+			return p_beg == 0 && n_beg == 0;
+		p_end = p_beg - 1;
+		n_end = n_beg - 1;
+	}
+}
+
+static void match_add(struct names_match *m, const struct names_line *line)
+{
+	for (size_t i = 0; i < NAMES_CLASS_WORDS; i++) {
+		m->classes.w[i] |= line->classes.w[i];
+		if (line->private_ok)
+			m->classes_private.w[i] |= line->classes.w[i];
+	}
+	m->private_ok |= line->private_ok;
+	if (m->n_lines < NAMES_MATCH_MAX)
+		m->lines[m->n_lines] = line;
+	m->n_lines++;
+}
+
+/* Private or not: wherever an address is opened, the guard goes with it. */
+static void match_guard(struct names_match *m, const struct names_classes *c)
+{
+	for (size_t i = 0; i < NAMES_CLASS_WORDS; i++) {
+		m->classes.w[i] |= c->w[i];
+		m->classes_private.w[i] |= c->w[i];
+	}
+}
+
+bool names_match(const struct names_map *map, struct str name,
+		 struct names_match *out)
+{
+	uint32_t lo = 0, hi = map->n_exact;
+
+	*out = (struct names_match){0};
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (str_cmp(map->exact[mid].name, name) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < map->n_exact && str_eq(map->exact[lo].name, name); lo++)
+		match_add(out, &map->exact[lo]);
+	for (uint32_t i = 0; i < map->n_wild; i++)
+		if (names_pattern_has(map->wild[i].name, name))
+			match_add(out, &map->wild[i]);
+	for (uint32_t i = 0; out->n_lines && i < map->n_guard; i++)
+		if (names_pattern_has(map->guard[i].name, name))
+			match_guard(out, &map->guard[i].classes);
+	return out->n_lines > 0;
+}
+
+const struct names_line *names_denied(const struct names_map *map,
+				      struct str name)
+{
+	for (uint32_t i = 0; i < map->n_deny; i++)
+		if (names_pattern_has(map->deny[i].name, name))
+			return &map->deny[i];
+	return NULL;
+}
+
+static bool nets_have(const struct names_nets *nets, const struct addr *a)
+{
+	for (uint32_t i = 0; i < nets->n; i++)
+		if (cidr_has(&nets->v[i], a))
+			return true;
+	return false;
+}
+
+/* The longest of the networks that an address lies in, or -1. */
+static int nets_bits(const struct names_nets *nets, const struct addr *a)
+{
+	int bits = -1;
+
+	for (uint32_t i = 0; i < nets->n; i++)
+		if (nets->v[i].bits > bits && cidr_has(&nets->v[i], a))
+			bits = nets->v[i].bits;
+	return bits;
+}
+
+bool names_covered(const struct names_map *map, const struct addr *addr)
+{
+	return nets_have(&map->cover, addr);
+}
+
+enum names_verdict names_judge(const struct names_map *map,
+			       const struct names_match *match,
+			       const struct names_hosts *hosts,
+			       const struct addr *addr,
+			       struct names_classes *out_classes)
+{
+	enum addr_scope scope = addr_scope(addr);
+	int floor = nets_bits(&map->floor, addr);
+	bool opened = floor >= 0 && nets_bits(&map->cover, addr) > floor;
+
+	/* addr_scope() again: the map can add to it, never take from it. */
+	if ((scope == ADDR_NEVER || floor >= 0) && !opened)
+		return NAMES_FLOOR;
+	for (uint32_t i = 0; i < hosts->n; i++)
+		if (addr_eq(&hosts->v[i], addr))
+			return NAMES_HOST;
+	/* Whatever names say: its cidr grant has the ports. */
+	if (opened)
+		return NAMES_COVERED;
+	if (scope == ADDR_PUBLIC && !nets_have(&map->priv, addr)) {
+		*out_classes = match->classes;
+		return NAMES_OPEN;
+	}
+	if (match->private_ok) {
+		*out_classes = match->classes_private;
+		return NAMES_OPEN;
+	}
+	return names_covered(map, addr) ? NAMES_COVERED : NAMES_PRIVATE;
+}
+
+bool names_hosts_add(struct names_hosts *hosts, const struct addr *addr)
+{
+	for (uint32_t i = 0; i < hosts->n; i++)
+		if (addr_eq(&hosts->v[i], addr))
+			return true;
+	if (hosts->n == NAMES_HOSTS_MAX)
+		return false;
+	hosts->v[hosts->n++] = *addr;
+	return true;
+}
+
+unsigned names_class_next(const struct names_classes *c, unsigned k)
+{
+	for (; k >= 1 && k <= NAMES_CLASSES_MAX; k++)
+		if (names_class_has(c, k))
+			return k;
+	return 0;
+}
+
+bool names_class_has(const struct names_classes *c, unsigned k)
+{
+	return k >= 1 && k <= NAMES_CLASSES_MAX &&
+	       (c->w[(k - 1) / 64] >> ((k - 1) % 64) & 1);
+}

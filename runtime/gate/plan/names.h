@@ -1,0 +1,147 @@
+/*
+ * names.map: which names resolve, and which sets their addresses go into.
+ *
+ * Pure: parses the compiler's text, matches names against it and judges
+ * addresses. What it leaves to others: reading the file, asking the upstream,
+ * and putting addresses into sets.
+ *
+ * The text, one record per line, fields separated by single spaces, LF:
+ *
+ *	membrane-names 1
+ *	upstream udp ADDR PORT | upstream tls ADDR PORT | upstream https URL
+ *	floor CIDR                      in an answer only when a longer cover
+ *	                                line opens it, whatever names say
+ *	private CIDR                    in an answer only when covered or
+ *	                                granted
+ *	cover CIDR                      granted by address: kept in answers
+ *	name NAME K[,K...]|- private|- ID
+ *	deny NAME ID                    does not resolve, whatever name lines
+ *	guard NAME K ID                 resolves, and its addresses go into the
+ *	                                guard sets of denial class K as well:
+ *	                                there the denial is by name
+ *	guard NAME qK ID                the same for the quic sets of class K:
+ *	                                requests are denied, and HTTP/3 hides
+ *	                                them
+ *
+ * Sections come in this order; upstream is there once. NAME is a host name,
+ * "*" in place of exactly one label, "**." in front for one or more, "**" for
+ * every name. K counts port classes from 1, ascending, then the same for those
+ * where only HTTP may flow ("h1"); without any, the name resolves and its
+ * addresses go into no set.
+ */
+#ifndef RUNTIME_GATE_PLAN_NAMES_H
+#define RUNTIME_GATE_PLAN_NAMES_H
+
+#include "compiler/base/addr.h"
+#include "compiler/base/err.h"
+#include "compiler/base/limits.h"
+
+#define NAMES_CLASSES_MAX (4 * LIMIT_CLASSES)
+#define NAMES_CLASS_WORDS (NAMES_CLASSES_MAX / 64u)
+#define NAMES_MATCH_MAX	  16u /* matching lines that are remembered */
+#define NAMES_HOSTS_MAX	  128u
+
+enum names_upstream {
+	NAMES_UPSTREAM_UDP,
+	NAMES_UPSTREAM_TLS,
+	NAMES_UPSTREAM_HTTPS,
+};
+
+/*
+ * A set of port classes; class K is bit K - 1, "hK" is class LIMIT_CLASSES + K,
+ * class K of a guard is 2 * LIMIT_CLASSES + K, "qK" is 3 * LIMIT_CLASSES + K.
+ */
+struct names_classes {
+	uint64_t w[NAMES_CLASS_WORDS];
+};
+
+struct names_line {
+	struct str name;
+	struct str id;
+	struct names_classes classes;
+	bool private_ok;
+};
+
+struct names_nets {
+	struct cidr *v;
+	uint32_t n;
+};
+
+struct names_map {
+	enum names_upstream upstream;
+	struct addr upstream_addr; /* udp and tls */
+	uint16_t upstream_port;
+	struct str upstream_url; /* https */
+	struct names_nets floor, priv, cover;
+	struct names_line *exact; /* sorted by name */
+	struct names_line *wild;
+	struct names_line *deny, *guard;
+	uint32_t n_exact, n_wild, n_deny, n_guard;
+	char *text; /* what the strings above point into; owned */
+};
+
+struct names_match {
+	struct names_classes classes;	      /* of all lines that match */
+	struct names_classes classes_private; /* of those marked private */
+	const struct names_line *lines[NAMES_MATCH_MAX]; /* exact ones first */
+	uint32_t n_lines; /* that match; may be more than NAMES_MATCH_MAX */
+	bool private_ok;  /* one of them is marked private */
+};
+
+/* The host's own addresses, from the launcher and the routes. */
+struct names_hosts {
+	struct addr v[NAMES_HOSTS_MAX];
+	uint32_t n;
+};
+
+enum names_verdict {
+	NAMES_OPEN,    /* goes into the sets of the classes */
+	NAMES_COVERED, /* stays in the answer; its cidr grant decides */
+	NAMES_FLOOR,
+	NAMES_HOST,
+	NAMES_PRIVATE,
+};
+
+/*
+ * Parse the whole text. Copies it; names_free() releases. On a refusal
+ * (-EPROTO, or -ENOMEM) *out is untouched and nothing is left allocated.
+ */
+must_check int names_parse(struct str text, struct names_map *out,
+			   struct err *err);
+void names_free(struct names_map *map);
+
+/*
+ * Every line that matches name: lower case, no trailing dot. False when none
+ * does; *out is filled either way.
+ */
+bool names_match(const struct names_map *map, struct str name,
+		 struct names_match *out);
+
+/* The first denial that matches name; NULL: none. */
+const struct names_line *names_denied(const struct names_map *map,
+				      struct str name);
+
+/*
+ * What becomes of an address in the answer for a name that matched. On
+ * NAMES_OPEN *out_classes says into which sets it goes; perhaps none.
+ */
+enum names_verdict names_judge(const struct names_map *map,
+			       const struct names_match *match,
+			       const struct names_hosts *hosts,
+			       const struct addr *addr,
+			       struct names_classes *out_classes);
+
+/* A host name, or a pattern as a `name` line may have one. */
+bool names_pattern(struct str text);
+/* Does a pattern that parsed match a host name that did? */
+bool names_pattern_has(struct str pattern, struct str name);
+
+/* Add once; false when full. */
+bool names_hosts_add(struct names_hosts *hosts, const struct addr *addr);
+
+/* The next class at or after k, from 1; 0 when there is none. */
+unsigned names_class_next(const struct names_classes *c, unsigned k);
+bool names_class_has(const struct names_classes *c, unsigned k);
+bool names_covered(const struct names_map *map, const struct addr *addr);
+
+#endif

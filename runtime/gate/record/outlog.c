@@ -1,0 +1,122 @@
+#include "runtime/gate/record/outlog.h"
+
+#include "compiler/base/clock.h"
+#include "runtime/gate/record/record.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool put(struct outlog *o, const char *line, size_t n)
+{
+	size_t tail = (o->head + o->n) % OUTLOG_BYTES;
+	size_t first = OUTLOG_BYTES - tail;
+
+	if (n > OUTLOG_BYTES - o->n)
+		return false;
+	if (first > n)
+		first = n;
+	memcpy(o->ring + tail, line, first);
+	memcpy(o->ring, line + first, n - first);
+	o->n += n;
+	return true;
+}
+
+static void report_lost(struct outlog *o)
+{
+	char text[96], line[RECORD_MAX];
+	size_t n;
+
+	if (!o->n_lost)
+		return;
+	snprintf(text, sizeof(text), "%llu decision records were lost",
+		 (unsigned long long)o->n_lost);
+	n = record_error(text, line);
+	if (put(o, line, n))
+		o->n_lost = 0;
+}
+
+void outlog_line(struct outlog *o, const char *line, size_t n)
+{
+	if (o->closed)
+		return;
+	/* Once there is room again, not line by line while there is not. */
+	if (o->n < OUTLOG_BYTES / 2)
+		report_lost(o);
+	if (n > 0 && put(o, line, n))
+		return;
+	/* Who does not read is not waited for with each line. */
+	if (n > 0 && !o->stuck) {
+		outlog_drain(o, OUTLOG_WAIT_MS);
+		if (put(o, line, n))
+			return;
+		o->stuck = true;
+	}
+	o->n_lost++;
+}
+
+void outlog_lost(struct outlog *o, uint64_t n)
+{
+	o->n_lost += n;
+}
+
+bool outlog_has_room(const struct outlog *o)
+{
+	return o->n_lost == 0 && o->n < OUTLOG_BYTES / 2;
+}
+
+bool outlog_pending(const struct outlog *o)
+{
+	return !o->closed && (o->n || o->n_lost);
+}
+
+void outlog_write(struct outlog *o)
+{
+	size_t n = OUTLOG_BYTES - o->head;
+	ssize_t done;
+
+	if (o->n < OUTLOG_BYTES / 2)
+		report_lost(o);
+	if (n > o->n)
+		n = o->n;
+	if (n > PIPE_BUF)
+		n = PIPE_BUF;
+	if (n == 0)
+		return;
+	done = write(o->fd, o->ring + o->head, n);
+	if (done < 0 && errno != EAGAIN && errno != EINTR)
+		o->closed = true;
+	if (done > 0) {
+		o->stuck = false;
+		o->head = (o->head + (size_t)done) % OUTLOG_BYTES;
+		o->n -= (size_t)done;
+	}
+}
+
+void outlog_drain(struct outlog *o, int timeout_ms)
+{
+	int64_t deadline_ms = clock_ms() + timeout_ms;
+
+	while (outlog_pending(o)) {
+		struct pollfd p = {o->fd, POLLOUT, 0};
+		int64_t left_ms = deadline_ms - clock_ms();
+
+		if (left_ms <= 0 || poll(&p, 1, (int)left_ms) <= 0)
+			return;
+		if (!(p.revents & POLLOUT))
+			return;
+		outlog_write(o);
+	}
+}
+
+void outlog_finish(struct outlog *o)
+{
+	size_t before = 0;
+
+	for (int i = 0; i < OUTLOG_ROUNDS && o->n != before; i++) {
+		before = o->n;
+		outlog_drain(o, OUTLOG_WAIT_MS);
+	}
+}

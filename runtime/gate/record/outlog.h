@@ -1,0 +1,45 @@
+/*
+ * Lines on their way to the launcher, through a queue of fixed size.
+ *
+ * What can be folded or left out asks for room first, and leaves half of the
+ * queue to what cannot. For that the queue is emptied when it is full, which
+ * waits for the launcher; only one that reads nothing for OUTLOG_WAIT_MS costs
+ * lines. They are counted, and the count goes out as soon as there is room.
+ */
+#ifndef RUNTIME_GATE_RECORD_OUTLOG_H
+#define RUNTIME_GATE_RECORD_OUTLOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define OUTLOG_BYTES   (256u << 10)
+#define OUTLOG_WAIT_MS 1000
+#define OUTLOG_ROUNDS  3
+
+/* Zeroed by the caller, but for fd. */
+struct outlog {
+	int fd;
+	bool closed;	 /* the reader is gone */
+	bool stuck;	 /* it was waited for in vain, and has read nothing */
+	size_t head, n;	 /* of the ring */
+	uint64_t n_lost; /* lines not yet reported as lost */
+	char ring[OUTLOG_BYTES];
+};
+
+/* Take a whole line, wait for room, or count it as lost. */
+void outlog_line(struct outlog *o, const char *line, size_t n);
+void outlog_lost(struct outlog *o, uint64_t n);
+/* Room for what can be told later, or not at all? */
+bool outlog_has_room(const struct outlog *o);
+bool outlog_pending(const struct outlog *o);
+/* To be called when poll says that fd can be written to: at most PIPE_BUF
+ * bytes, which a pipe that says so takes without blocking. */
+void outlog_write(struct outlog *o);
+/* Wait for the reader, but no longer than that. */
+void outlog_drain(struct outlog *o, int timeout_ms);
+/* At the end: as long as somebody reads, OUTLOG_ROUNDS times OUTLOG_WAIT_MS at
+ * most. */
+void outlog_finish(struct outlog *o);
+
+#endif

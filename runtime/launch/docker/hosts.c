@@ -1,0 +1,161 @@
+#include "runtime/launch/docker/hosts.h"
+
+#include "runtime/launch/docker/docker_session.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static int add(struct arena *a, hosts *h, const struct addr *addr,
+	       struct err *err)
+{
+	if (addr_scope(addr) == ADDR_NEVER)
+		return 0;
+	if (h->n >= HOSTS_MAX)
+		return err_set(err, -E2BIG,
+			       "this host has more than %u addresses",
+			       HOSTS_MAX);
+	*vec_push(a, h) = *addr;
+	return 0;
+}
+
+static bool from_sockaddr(const struct sockaddr *sa, struct addr *out)
+{
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+
+	*out = (struct addr){0};
+	if (sa && sa->sa_family == AF_INET) {
+		memcpy(&v4, sa, sizeof(v4));
+		out->family = ADDR_V4;
+		memcpy(out->b, &v4.sin_addr, 4);
+		return true;
+	}
+	if (sa && sa->sa_family == AF_INET6) {
+		memcpy(&v6, sa, sizeof(v6));
+		out->family = ADDR_V6;
+		memcpy(out->b, &v6.sin6_addr, 16);
+		return true;
+	}
+	return false;
+}
+
+static int add_interfaces(struct arena *a, hosts *out, struct err *err)
+{
+	struct ifaddrs *list;
+	struct addr addr;
+	int rc = 0;
+
+	if (getifaddrs(&list) < 0)
+		return err_set(err, -errno, "getifaddrs: %s", strerror(errno));
+	for (const struct ifaddrs *i = list; i && rc == 0; i = i->ifa_next)
+		if (from_sockaddr(i->ifa_addr, &addr))
+			rc = add(a, out, &addr, err);
+	freeifaddrs(list);
+	return rc;
+}
+
+/* Docker leaves it out where it chose the first address itself. */
+static bool gateway_of(const struct docker_network *n, struct addr *out)
+{
+	struct str text = str_of(n->gateway);
+	struct cidr subnet;
+
+	/* some drivers write it with a prefix length */
+	if (addr_parse(str_slice(text, 0, str_find(text, '/', 0)), out))
+		return true;
+	if (cidr_parse(str_of(n->subnet), &subnet) != CIDR_OK)
+		return false;
+	*out = subnet.addr;
+	out->b[out->family == ADDR_V4 ? 3 : 15] |= 1;
+	return true;
+}
+
+static int add_gateways(struct arena *a, struct docker *d, hosts *out,
+			struct err *err)
+{
+	docker_networks list = {0};
+	struct addr addr;
+	int rc = docker_list_networks(d, NULL, &list, err);
+
+	vec_each(n, &list)
+		if (rc == 0 && gateway_of(n, &addr))
+			rc = add(a, out, &addr, err);
+	return rc;
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	return addr_cmp(a, b);
+}
+
+int hosts_find(struct arena *a, struct docker *d, hosts *out, struct err *err)
+{
+	uint32_t kept = 0;
+	int rc = add_interfaces(a, out, err);
+
+	if (rc == 0)
+		rc = add_gateways(a, d, out, err);
+	if (rc < 0 || out->n == 0)
+		return rc;
+	qsort(out->v, out->n, sizeof(*out->v), by_addr);
+	for (uint32_t i = 0; i < out->n; i++)
+		if (i == 0 || !addr_eq(&out->v[i], &out->v[kept - 1]))
+			out->v[kept++] = out->v[i];
+	out->n = kept;
+	return 0;
+}
+
+static void add_secrets(cJSON *root, const secrets *s)
+{
+	cJSON *list;
+	char key[16];
+
+	if (s->n == 0)
+		return;
+	list = cJSON_AddObjectToObject(root, "credentials");
+	vec_each(x, s) {
+		snprintf(key, sizeof(key), "%u", x->n);
+		cJSON_AddStringToObject(list, key, x->value);
+	}
+}
+
+/* cJSON gives memory back as it is. */
+static void wipe(cJSON *root, char *text)
+{
+	cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "credentials");
+	cJSON *item;
+
+	cJSON_ArrayForEach(item, list)
+		explicit_bzero(item->valuestring, strlen(item->valuestring));
+	if (text)
+		explicit_bzero(text, strlen(text));
+}
+
+struct str hosts_hello(struct arena *a, const char *session, const hosts *h,
+		       const secrets *s)
+{
+	cJSON *root = cJSON_CreateObject();
+	char buf[ADDR_TEXT_MAX];
+	struct str line;
+	cJSON *list;
+	char *text;
+
+	cJSON_AddNumberToObject(root, "version", 1);
+	cJSON_AddStringToObject(root, "session", session);
+	list = cJSON_AddArrayToObject(root, "host");
+	vec_each(addr, h)
+		cJSON_AddItemToArray(list,
+				     cJSON_CreateString(addr_text(addr, buf)));
+	add_secrets(root, s);
+	text = cJSON_PrintUnformatted(root);
+	line = arena_fmt(a, "%s\n", text ? text : "");
+	wipe(root, text);
+	cJSON_free(text);
+	cJSON_Delete(root);
+	return line;
+}

@@ -1,0 +1,433 @@
+#include "runtime/launch/docker/vectors.h"
+
+#include "compiler/base/limits.h"
+#include "runtime/launch/docker/binds.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <string.h>
+
+static int bad(struct err *err, const char *what)
+{
+	return err_set(err, -EPROTO, "docker.json: %s", what);
+}
+
+/* A string that JSON ends early with \u0000 would read as a shorter one. */
+static bool has_nul_escape(struct str json)
+{
+	for (size_t i = 0; i + 6 <= json.n; i++) {
+		if (json.p[i] != '\\')
+			continue;
+		if (memcmp(json.p + i, "\\u0000", 6) == 0)
+			return true;
+		i++; /* the byte that this backslash escapes */
+	}
+	return memchr(json.p, '\0', json.n) != NULL;
+}
+
+static int read_words(struct arena *a, const cJSON *list, vectors_words *out,
+		      struct err *err)
+{
+	const cJSON *w;
+
+	if (!cJSON_IsArray(list))
+		return bad(err, "argv is not a list");
+	cJSON_ArrayForEach(w, list) {
+		if (!cJSON_IsString(w))
+			return bad(err, "argv holds something else than text");
+		if (out->n >= VECTORS_WORDS_MAX)
+			return bad(err, "argv has too many words");
+		*vec_push(a, out) = arena_cstr(a, str_of(w->valuestring));
+	}
+	if (out->n < 3 || strcmp(out->v[0], "docker") != 0 ||
+	    strcmp(out->v[1], "run") != 0)
+		return bad(err, "argv is not a 'docker run'");
+	return 0;
+}
+
+static int read_vector(struct arena *a, const cJSON *o, struct vector *out,
+		       struct err *err)
+{
+	const cJSON *m;
+	int rc;
+
+	if (!cJSON_IsObject(o) || out->image)
+		return bad(err, "a vector is not an object, or there twice");
+	cJSON_ArrayForEach(m, o) {
+		if (strcmp(m->string, "image") == 0 && cJSON_IsString(m) &&
+		    !out->image && m->valuestring[0]) {
+			out->image = arena_cstr(a, str_of(m->valuestring));
+		} else if (strcmp(m->string, "argv") == 0 && !out->words.n) {
+			rc = read_words(a, m, &out->words, err);
+			if (rc < 0)
+				return rc;
+		} else {
+			return bad(err, "unknown or repeated member in a "
+					"vector");
+		}
+	}
+	if (!out->image || !out->words.n)
+		return bad(err, "a vector without image or argv");
+	return 0;
+}
+
+static int read_credential(struct arena *a, const cJSON *o,
+			   struct vectors_credential *out, struct err *err)
+{
+	const cJSON *n = cJSON_GetObjectItemCaseSensitive(o, "n");
+	const cJSON *env = cJSON_GetObjectItemCaseSensitive(o, "from_env");
+	const cJSON *file = cJSON_GetObjectItemCaseSensitive(o, "from_file");
+	const cJSON *source = env ? env : file;
+
+	if (cJSON_GetArraySize(o) != 2 || !cJSON_IsNumber(n) ||
+	    n->valuedouble != n->valueint || n->valueint < 1 ||
+	    n->valueint > VECTORS_CREDENTIALS_MAX || !cJSON_IsString(source) ||
+	    !source->valuestring[0])
+		return bad(err, "a malformed credential");
+	out->n = (uint32_t)n->valueint;
+	*(env ? &out->env : &out->file) =
+		arena_cstr(a, str_of(source->valuestring));
+	return 0;
+}
+
+static int read_credentials(struct arena *a, const cJSON *list,
+			    struct vectors *out, struct err *err)
+{
+	const cJSON *item;
+
+	if (!cJSON_IsArray(list) || out->credentials.n ||
+	    cJSON_GetArraySize(list) > VECTORS_CREDENTIALS_MAX)
+		return bad(err, "malformed credentials, or too many");
+	cJSON_ArrayForEach(item, list) {
+		struct vectors_credential c = {0};
+		int rc = read_credential(a, item, &c, err);
+
+		if (rc < 0)
+			return rc;
+		*vec_push(a, &out->credentials) = c;
+	}
+	return 0;
+}
+
+static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
+		       struct err *err)
+{
+	const char *text = cJSON_IsString(m) ? m->valuestring : NULL;
+
+	if (strcmp(m->string, "gate") == 0)
+		return read_vector(a, m, &out->gate, err);
+	if (strcmp(m->string, "agent") == 0)
+		return read_vector(a, m, &out->agent, err);
+	if (strcmp(m->string, "credentials") == 0)
+		return read_credentials(a, m, out, err);
+	if (strcmp(m->string, "tracer") == 0)
+		return read_vector(a, m, &out->tracer, err);
+	if (strcmp(m->string, "tracer_version") == 0)
+		return read_vector(a, m, &out->tracer_version, err);
+	if (strcmp(m->string, "version") == 0)
+		return cJSON_IsNumber(m) && m->valuedouble == 1
+			       ? 0
+			       : bad(err, "version is not 1");
+	if (text && strcmp(m->string, "engine") == 0)
+		return strcmp(text, "docker") == 0
+			       ? 0
+			       : bad(err, "engine is not 'docker'");
+	if (text && strcmp(m->string, "runtime") == 0 && !out->runtime) {
+		out->runtime = arena_cstr(a, str_of(text));
+		return 0;
+	}
+	if (text && strcmp(m->string, "link") == 0) {
+		out->link = strcmp(text, "veth") == 0 ? VECTORS_VETH
+						      : VECTORS_BRIDGE;
+		return out->link == VECTORS_VETH || strcmp(text, "bridge") == 0
+			       ? 0
+			       : bad(err, "unknown link");
+	}
+	return err_set(err, -EPROTO,
+		       "docker.json: unknown or repeated member '%.40s'",
+		       m->string);
+}
+
+static int read_root(struct arena *a, const cJSON *root, struct vectors *out,
+		     struct err *err)
+{
+	const cJSON *m;
+
+	if (!cJSON_IsObject(root))
+		return bad(err, "not an object");
+	if (!cJSON_HasObjectItem(root, "version"))
+		return bad(err, "no version");
+	cJSON_ArrayForEach(m, root) {
+		int rc = read_member(a, m, out, err);
+
+		if (rc < 0)
+			return rc;
+	}
+	if (!out->gate.image || !out->agent.image || !out->runtime)
+		return bad(err, "gate, agent or runtime is missing");
+	return 0;
+}
+
+int vectors_parse(struct arena *a, struct str json, struct vectors *out,
+		  struct err *err)
+{
+	struct vectors read = {0};
+	const char *end = NULL;
+	cJSON *root;
+	int rc;
+
+	if (json.n > LIMIT_PLAN_BYTES || has_nul_escape(json))
+		return bad(err, "too long, or a NUL in it");
+	root = cJSON_ParseWithLengthOpts(json.p, json.n, &end, false);
+	if (!root)
+		return bad(err, "not JSON");
+	for (; end < json.p + json.n && *end == '\n'; end++)
+		;
+	rc = end == json.p + json.n ? read_root(a, root, &read, err)
+				    : bad(err, "bytes behind the end");
+	cJSON_Delete(root);
+	if (rc == 0)
+		*out = read;
+	return rc;
+}
+
+/* --- expanding ----------------------------------------------------------- */
+
+struct expansion {
+	struct arena *a;
+	const struct vectors_values *values;
+	vectors_words out;
+	size_t bytes;
+	struct err *err;
+};
+
+static int unknown(struct expansion *x, struct str name)
+{
+	return err_set(x->err, -EPROTO,
+		       "docker.json: unknown placeholder '{%.*s}'",
+		       (int)(name.n < 60 ? name.n : 60), name.p);
+}
+
+static int add_word(struct expansion *x, const char *word)
+{
+	size_t n = strlen(word) + 1;
+
+	if (x->out.n >= VECTORS_WORDS_MAX || n > VECTORS_BYTES_MAX - x->bytes)
+		return err_set(x->err, -E2BIG,
+			       "the command line for docker is too long "
+			       "(%u words, %zu bytes so far)",
+			       x->out.n, x->bytes);
+	x->bytes += n;
+	*vec_push(x->a, &x->out) = arena_cstr(x->a, str_of(word));
+	return 0;
+}
+
+static int text_of(struct expansion *x, struct str name, const char **out)
+{
+	const struct vectors_values *v = x->values;
+	struct str env = STR("env:");
+
+	if (str_is(name, "session"))
+		*out = v->session;
+	else if (str_is(name, "workspace"))
+		*out = v->workspace;
+	else if (str_is(name, "home"))
+		*out = v->home;
+	else if (str_is(name, "state"))
+		*out = v->state;
+	else if (!str_starts(name, env) || name.n == env.n)
+		return unknown(x, name);
+	else
+		*out = v->env(v->env_ctx,
+			      arena_cstr(x->a, str_slice(name, env.n, name.n)));
+	if (!*out)
+		return err_set(x->err, -ENOENT,
+			       "environment variable '%.*s' is not set, and "
+			       "the policy's args use it",
+			       (int)(name.n - env.n), name.p + env.n);
+	return 0;
+}
+
+/* One run of text with its placeholders replaced. */
+static int replace(struct expansion *x, struct str word, struct buf *out)
+{
+	for (size_t i = 0; i < word.n; i++) {
+		char c = word.p[i];
+		const char *text = NULL;
+		size_t end;
+		int rc;
+
+		if (c != '{' && c != '}') {
+			buf_addc(out, c);
+			continue;
+		}
+		if (i + 1 < word.n && word.p[i + 1] == c) {
+			buf_addc(out, c);
+			i++;
+			continue;
+		}
+		end = str_find(word, '}', i);
+		if (c == '}' || end == word.n)
+			return err_set(x->err, -EPROTO,
+				       "docker.json: a lone '%c' in '%.*s'", c,
+				       (int)(word.n < 80 ? word.n : 80),
+				       word.p);
+		rc = text_of(x, str_slice(word, i + 1, end), &text);
+		if (rc < 0)
+			return rc;
+		buf_adds(out, text);
+		i = end;
+	}
+	return 0;
+}
+
+/* One CSV field as `--mount` reads it, quoted where it must be. */
+static void put_csv(struct buf *out, struct str field)
+{
+	bool plain = field.n > 0;
+
+	for (size_t i = 0; i < field.n; i++)
+		if (strchr(",\"\r\n", field.p[i]))
+			plain = false;
+	if (plain) {
+		buf_add(out, field);
+		return;
+	}
+	buf_addc(out, '"');
+	for (size_t i = 0; i < field.n; i++) {
+		if (field.p[i] == '"')
+			buf_addc(out, '"');
+		buf_addc(out, field.p[i]);
+	}
+	buf_addc(out, '"');
+}
+
+/*
+ * A --mount value: fields are taken apart before text is put in, so that no
+ * comma of a path becomes an option of the mount.
+ */
+static int replace_mount(struct expansion *x, struct str word, struct buf *out)
+{
+	bool more = true;
+
+	for (bool first = true; more; first = false) {
+		struct str field, value;
+		struct buf b;
+		int rc;
+
+		if (!binds_field(x->a, &word, &field, &more))
+			return err_set(x->err, -EPROTO,
+				       "docker.json: a "
+				       "--mount value is not CSV");
+		buf_init(&b, x->a);
+		rc = replace(x, field, &b);
+		if (rc < 0)
+			return rc;
+		value = buf_str(&b);
+		/* Docker's CSV reader turns CR LF into LF */
+		for (size_t i = 0; i + 1 < value.n; i++)
+			if (value.p[i] == '\r' && value.p[i + 1] == '\n')
+				return err_set(x->err, -EINVAL,
+					       "docker cannot mount a path "
+					       "with CR LF in it");
+		if (!first)
+			buf_addc(out, ',');
+		put_csv(out, value);
+	}
+	return 0;
+}
+
+static bool is_workspace(struct str mount)
+{
+	struct str field;
+
+	while (str_field(&mount, ',', &field))
+		if (str_is(field, "source={workspace}"))
+			return true;
+	return false;
+}
+
+static int expand_text(struct expansion *x, const char *word, bool is_mount)
+{
+	struct str text = str_of(word);
+	struct str option = STR("--mount=");
+	struct buf b;
+	int rc;
+
+	buf_init(&b, x->a);
+	if (!is_mount && str_starts(text, option)) {
+		buf_add(&b, option);
+		text = str_slice(text, option.n, text.n);
+		is_mount = true;
+	}
+	rc = is_mount ? replace_mount(x, text, &b) : replace(x, text, &b);
+	if (is_mount && x->values->readonly && is_workspace(text))
+		buf_adds(&b, ",readonly");
+	return rc < 0 ? rc : add_word(x, b.n ? b.p : "");
+}
+
+static int expand_list(struct expansion *x, const char *const *words, size_t n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = add_word(x, words[i]);
+	return rc;
+}
+
+/* The least that lets a container load programs into the kernel. */
+static int expand_tracing(struct expansion *x)
+{
+	int rc;
+
+	if (!x->values->narrow)
+		return add_word(x, "--cap-add=SYS_ADMIN");
+	rc = add_word(x, "--cap-add=BPF");
+	return rc == 0 ? add_word(x, "--cap-add=PERFMON") : rc;
+}
+
+static int expand_word(struct expansion *x, const char *word, bool is_mount)
+{
+	const struct vectors_values *v = x->values;
+	size_t n = 0;
+	int rc;
+
+	if (strcmp(word, "{masks}") == 0)
+		return expand_list(x, v->masks, v->n_masks);
+	if (strcmp(word, "{terminal}") == 0) {
+		rc = add_word(x, "--interactive");
+		if (rc == 0 && v->tty)
+			rc = add_word(x, "--tty");
+		/* keys that end docker's command would end the session */
+		return rc == 0 && v->tty ? add_word(x, VECTORS_NO_KEYS) : rc;
+	}
+	if (strcmp(word, "{tracing}") == 0)
+		return expand_tracing(x);
+	if (strcmp(word, "{owner}") == 0)
+		return add_word(x, v->owner);
+	if (strcmp(word, "{command}") == 0) {
+		for (rc = 0; rc == 0 && v->command && v->command[n]; n++)
+			rc = add_word(x, v->command[n]);
+		return rc;
+	}
+	return expand_text(x, word, is_mount);
+}
+
+int vectors_expand(struct arena *a, const struct vector *v,
+		   const struct vectors_values *values, char ***out_argv,
+		   struct err *err)
+{
+	struct expansion x = {.a = a, .values = values, .err = err};
+	bool is_mount = false;
+
+	for (uint32_t i = 0; i < v->words.n; i++) {
+		int rc = expand_word(&x, v->words.v[i], is_mount);
+
+		if (rc < 0)
+			return rc;
+		is_mount = strcmp(v->words.v[i], "--mount") == 0;
+	}
+	*vec_push(a, &x.out) = NULL;
+	*out_argv = x.out.v;
+	return 0;
+}

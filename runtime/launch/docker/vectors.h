@@ -1,0 +1,83 @@
+/*
+ * docker.json: the argument vectors of gate and agent, and what their
+ * placeholders stand for at launch.
+ *
+ * Pure: no files, no environment but through the function that it is given.
+ * In a word `{session}`, `{workspace}`, `{home}`, `{state}` and `{env:NAME}`
+ * are replaced as text, `{{` and `}}` are a brace; as whole words `{masks}`,
+ * `{terminal}`, `{owner}`, `{tracing}` and `{command}` stand for words:
+ * `{terminal}` for --interactive and, for a terminal, --tty VECTORS_NO_KEYS.
+ * The mount whose source is `{workspace}` alone is read-only where the user
+ * could not write there.
+ * Replaced text is never looked at again. Anything else in braces refuses the
+ * vector.
+ */
+#ifndef RUNTIME_LAUNCH_DOCKER_VECTORS_H
+#define RUNTIME_LAUNCH_DOCKER_VECTORS_H
+
+#include "compiler/base/buf.h"
+#include "compiler/base/err.h"
+#include "compiler/base/limits.h"
+
+/* In one expanded vector; two words for each mask. */
+#define VECTORS_WORDS_MAX	(2 * LIMIT_MASKS + 16384u)
+#define VECTORS_BYTES_MAX	(8u << 20)
+#define VECTORS_CREDENTIALS_MAX 64
+/* With a terminal: docker's command has keys that end it alone; not these. */
+#define VECTORS_NO_KEYS                                                        \
+	"--detach-keys=ctrl-^,ctrl-_,ctrl-^,ctrl-_,ctrl-^,ctrl-_"
+
+typedef VEC(char *) vectors_words;
+
+struct vector {
+	const char *image;
+	vectors_words words; /* as in the plan, with placeholders */
+};
+
+/* Where the value of credential n of gate.cfg comes from: one of the two. */
+struct vectors_credential {
+	uint32_t n;
+	const char *env, *file;
+};
+
+enum vectors_link { VECTORS_VETH, VECTORS_BRIDGE };
+
+struct vectors {
+	const char *runtime; /* "runc" is what every daemon has */
+	enum vectors_link link;
+	struct vector gate, agent, tracer; /* tracer.image: NULL for none */
+	struct vector tracer_version; /* says its release; image: likewise */
+	VEC(struct vectors_credential) credentials;
+};
+
+struct vectors_values {
+	const char *session, *workspace, *home, *state;
+	const char *owner;	  /* "UID:GID" */
+	bool tty;		  /* the command gets a terminal */
+	bool readonly;		  /* the workspace's mount is */
+	bool narrow;		  /* Docker lets CAP_BPF alone load programs */
+	const char *const *masks; /* words */
+	size_t n_masks;
+	char *const *command;				 /* NULL at the end */
+	const char *(*env)(void *ctx, const char *name); /* NULL: unset */
+	void *env_ctx;
+};
+
+/*
+ * Read docker.json. Strict: an unknown member, a wrong type or a byte behind
+ * the end is -EPROTO.
+ */
+must_check int vectors_parse(struct arena *a, struct str json,
+			     struct vectors *out, struct err *err);
+/*
+ * The words to exec, NULL at the end.
+ *   -EPROTO  an unknown placeholder or a lone brace
+ *   -ENOENT  {env:NAME} of a variable that is not set
+ *   -EINVAL  a value that --mount cannot hold
+ *   -E2BIG   more than VECTORS_WORDS_MAX or VECTORS_BYTES_MAX
+ */
+must_check int vectors_expand(struct arena *a, const struct vector *v,
+			      const struct vectors_values *values,
+			      char ***out_argv, struct err *err);
+
+#endif

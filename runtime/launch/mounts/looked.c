@@ -1,0 +1,165 @@
+#include "runtime/launch/mounts/looked.h"
+
+#include "runtime/launch/workspace/wspath.h"
+
+/* The folder that records what the agent did is none of the agent's. */
+static void hide_state(struct arena *a, const struct looked_at *at,
+		       struct scan *found)
+{
+	struct str path = at->state;
+
+	if (!path.n || !wspath_below(path, at->root_path))
+		return;
+	path = str_slice(path, at->root_path.n + 1, path.n);
+	*vec_push(a, &found->masks) =
+		(struct mask){.path = path, .kind = MASK_IGNORE_DIR};
+	*vec_push(a, &found->notes) =
+		(struct scan_note){SCAN_NOTE_STATE, path, 0};
+}
+
+/*
+ * Where path leads from the workspace's folder; what is missing there counts as
+ * if it were there. Empty: out of it, or to the folder itself.
+ */
+static struct str lead(struct arena *a, const struct looked *l, struct str path)
+{
+	struct wspath_place to =
+		wspath_resolve(a, l->at.root, l->at.root_path, STR(""), path);
+
+	/* As the host sees it; else as it is seen in the container. */
+	if (to.end == WSPATH_OUT)
+		to = wspath_resolve(a, l->at.root, l->plan.target, STR(""),
+				    path);
+	switch (to.end) {
+	case WSPATH_FOUND:
+	case WSPATH_FILE:
+		return to.path;
+	case WSPATH_MISSING:
+		return wspath_join(a, to.path, to.rest);
+	case WSPATH_ROOT:
+	case WSPATH_OUT:
+		break;
+	}
+	return STR("");
+}
+
+int looked_make(struct arena *a, const struct looked_at *at, struct looked *out,
+		struct err *err)
+{
+	int rc;
+
+	*out = (struct looked){.at = *at, .found.readonly = at->readonly};
+	rc = mountsplan_read(a, at->mounts, &out->plan, err);
+	if (rc == 0)
+		rc = scan_workspace(a, at->root, at->root_path, &out->plan,
+				    &out->found, err);
+	if (rc < 0)
+		return rc;
+	gitfound_look(a, at->root_path, &out->found, &out->git);
+	gitfound_hold(a, &out->git, &out->plan);
+	hide_state(a, at, &out->found);
+	vec_each(h, &out->plan.holds)
+		*vec_push(a, &out->places) = lead(a, out, h->path);
+	return 0;
+}
+
+/* --- asking --------------------------------------------------------------- */
+
+static bool hides(enum mask_kind kind)
+{
+	switch (kind) {
+	case MASK_IGNORE_DIR:
+	case MASK_IGNORE_FILE:
+		return true;
+	case MASK_READONLY_DIR:
+	case MASK_READONLY_FILE:
+	case MASK_PIN_DIR:
+		break;
+	}
+	return false;
+}
+
+static bool covers(struct str place, struct str path)
+{
+	return place.n && (str_eq(place, path) || wspath_below(path, place));
+}
+
+static bool find_mask(const struct looked *l, struct str path, bool hidden,
+		      struct looked_word *out)
+{
+	vec_each(m, &l->found.masks) {
+		if (hides(m->kind) != hidden || !covers(m->path, path))
+			continue;
+		*out = (struct looked_word){
+			.kind = LOOKED_MASK, .path = m->path, .mask = m};
+		return true;
+	}
+	return false;
+}
+
+/* What configuration names goes before what is a repository's own. */
+static bool find_git(const struct looked *l, struct str path, bool own,
+		     struct looked_word *out)
+{
+	uint32_t first = l->plan.holds.n - l->git.paths.n;
+
+	vec_each(p, &l->git.paths) {
+		uint32_t i = first + (uint32_t)(p - l->git.paths.v);
+
+		if (p->is_own != own || !covers(l->places.v[i], path))
+			continue;
+		*out = (struct looked_word){
+			.kind = LOOKED_GIT, .path = p->path, .git = p};
+		return true;
+	}
+	return false;
+}
+
+static bool find_hold(const struct looked *l, struct str path,
+		      struct looked_word *out)
+{
+	for (uint32_t i = 0; i + l->git.paths.n < l->plan.holds.n; i++) {
+		if (!covers(l->places.v[i], path))
+			continue;
+		*out = (struct looked_word){.kind = LOOKED_HOLD,
+					    .path = l->plan.holds.v[i].path};
+		return true;
+	}
+	return false;
+}
+
+static struct str asked(struct arena *a, const struct looked *l,
+			struct str path)
+{
+	return lead(a, l,
+		    str_slice(path, 0, path.n - str_ends(path, STR("/"))));
+}
+
+bool looked_hides(struct arena *a, const struct looked *l, struct str path,
+		  struct looked_word *out)
+{
+	struct str at = asked(a, l, path);
+
+	return at.n && find_mask(l, at, true, out);
+}
+
+bool looked_holds(struct arena *a, const struct looked *l, struct str path,
+		  struct looked_word *out)
+{
+	struct str at = asked(a, l, path);
+
+	if (at.n == 0)
+		return false;
+	if (find_git(l, at, false, out) || find_git(l, at, true, out))
+		return true;
+	*out = (struct looked_word){.kind = LOOKED_WHOLE};
+	return l->found.readonly;
+}
+
+bool looked_keeps(struct arena *a, const struct looked *l, struct str path,
+		  struct looked_word *out)
+{
+	struct str at = asked(a, l, path);
+
+	return at.n && (find_hold(l, at, out) || find_mask(l, at, false, out));
+}

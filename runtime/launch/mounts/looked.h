@@ -1,0 +1,62 @@
+/*
+ * One look at a workspace, as `run` begins with it: what the patterns match and
+ * where links lead, what git runs. Reads only. The mounts of a session are made
+ * from it (masks.h), `plan` lists it, and `explain` answers from it: a policy
+ * alone does not know all that is read-only, or hidden.
+ */
+#ifndef RUNTIME_LAUNCH_MOUNTS_LOOKED_H
+#define RUNTIME_LAUNCH_MOUNTS_LOOKED_H
+
+#include "runtime/launch/workspace/gitfound.h"
+
+struct looked_at {
+	struct str state; /* membrane's folder, absolute and real: hidden if it
+			     is inside; empty: there is none */
+	struct str root_path; /* the workspace, absolute and real */
+	int root;	      /* the same folder, open for reading; borrowed */
+	struct str mounts;    /* the text of mounts.plan */
+	bool readonly;	      /* scan_is_readonly() */
+};
+
+struct looked {
+	struct looked_at at;
+	struct mountsplan plan; /* its holds: the policy's, then git's */
+	/* Of each hold: where links lead; empty where that is not inside. */
+	scan_paths places;
+	struct scan found;
+	struct gitfound git;
+};
+
+/* In the arena; borrows from *at. Errors are those of mountsplan_read() and
+ * scan_workspace(). */
+must_check int looked_make(struct arena *a, const struct looked_at *at,
+			   struct looked *out, struct err *err);
+
+enum looked_kind {
+	LOOKED_MASK,  /* mask: of the scan */
+	LOOKED_HOLD,  /* a hold of the policy's */
+	LOOKED_GIT,   /* git: what it runs or reads */
+	LOOKED_WHOLE, /* the user may not write to the workspace either */
+};
+
+struct looked_word {
+	enum looked_kind kind;
+	struct str path; /* it, or a folder above it; of a hold as that has it:
+			    links may lead from there */
+	const struct mask *mask;
+	const struct gitfound_path *git;
+};
+
+/*
+ * Is this path of the workspace hidden; read-only, whatever the policy says;
+ * read-only for the policy's sake? path may end in a slash, pass links and not
+ * exist. False for what leads out of the workspace.
+ */
+must_check bool looked_hides(struct arena *a, const struct looked *l,
+			     struct str path, struct looked_word *out);
+must_check bool looked_holds(struct arena *a, const struct looked *l,
+			     struct str path, struct looked_word *out);
+must_check bool looked_keeps(struct arena *a, const struct looked *l,
+			     struct str path, struct looked_word *out);
+
+#endif

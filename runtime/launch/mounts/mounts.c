@@ -1,0 +1,216 @@
+#include "runtime/launch/mounts/mounts.h"
+
+#include "compiler/base/proc.h"
+#include "runtime/launch/mounts/freeze.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+/* Made by us, and under a name that no other session has. */
+#define OWN_MOUNT "/etc/resolv.conf"
+
+void mounts_init(struct mounts *m, struct arena *a, const char *state,
+		 const struct session *s, bool quiet)
+{
+	*m = (struct mounts){
+		.a = a,
+		.state = state,
+		.session = s,
+		.root = -1,
+		.quiet = quiet,
+		.overlap = {.a = a, .state = state, .session = s, .reach = -1},
+	};
+}
+
+int mounts_open(struct mounts *m, const char *workspace, struct err *err)
+{
+	m->workspace = workspace;
+	if (place_open(workspace, O_RDONLY | O_DIRECTORY, &m->root, err) < 0)
+		return err_while(err, "the workspace");
+	return 0;
+}
+
+/* --- looking ---------------------------------------------------------------
+ */
+
+/* What is mounted besides masks: as `docker run` will be told. */
+static int find_binds(struct mounts *m, const struct vector *v,
+		      const struct vectors_values *all, struct err *err)
+{
+	static char *const no_command[] = {NULL};
+	struct vectors_values values = *all;
+	char **argv;
+	int rc;
+
+	values.masks = NULL;
+	values.n_masks = 0;
+	values.command = no_command;
+	m->binds.n = 0;
+	rc = vectors_expand(m->a, v, &values, &argv, err);
+	if (rc == 0)
+		binds_read(m->a, argv, &m->binds);
+	return rc;
+}
+
+/* Is the workspace still at its path, now that nobody can move it? */
+static int check_workspace(const struct mounts *m, struct err *err)
+{
+	struct place_id held = {0, 0}, now = {0, 0};
+	auto_fd int fd = -1;
+	int rc = place_open(m->workspace, O_PATH | O_DIRECTORY, &fd, err);
+
+	if (rc == 0)
+		rc = place_id(fd, &now, err);
+	if (rc == 0)
+		rc = place_id(m->root, &held, err);
+	if (rc == 0 && place_same(&now, &held))
+		return 0;
+	return err_set(err, -ESTALE,
+		       "the workspace %s was replaced while the session "
+		       "started",
+		       m->workspace);
+}
+
+static int find_masks(struct mounts *m, struct str plan, bool readonly,
+		      struct err *err)
+{
+	struct masks_opts o = {.state = m->state,
+			       .session = m->session->id,
+			       .workspace = m->workspace,
+			       .root = m->root,
+			       .plan = plan,
+			       .readonly = readonly};
+	int rc = masks_prepare(m->a, &o, &m->masks, err);
+
+	if (rc < 0)
+		return rc;
+	if (readonly && !m->quiet)
+		fputs("membrane: you cannot write to the workspace's folder, "
+		      "so all of it is read-only for the command\n",
+		      stderr);
+	vec_each(note, &m->masks.notes)
+		if (!m->quiet)
+			fprintf(stderr, "membrane: %.*s\n", STR_ARG(*note));
+	return 0;
+}
+
+static void hold_masks(struct mounts *m, struct str target)
+{
+	vec_each(one, &m->masks.list)
+		*vec_push(m->a, &m->meant) = (struct meant_mount){
+			.target = arena_fmt(m->a, "%.*s/%.*s", STR_ARG(target),
+					    STR_ARG(one->path)),
+			.fd = one->fd,
+			.below = true,
+		};
+}
+
+/* Open from here until the container has started. */
+static int hold_mounts(struct mounts *m, struct err *err)
+{
+	vec_each(b, &m->binds) {
+		struct str target = str_of(b->target);
+		bool is_workspace = str_eq(target, m->masks.target);
+		int fd = is_workspace ? fcntl(m->root, F_DUPFD_CLOEXEC, 0)
+				      : open(b->source, O_PATH | O_CLOEXEC);
+
+		/* Docker's to refuse, or to make; or out of our reach */
+		if (fd < 0 && (errno == ENOENT || errno == EACCES))
+			continue;
+		if (fd < 0)
+			return err_errno(err, b->source);
+		*vec_push(m->a, &m->meant) =
+			(struct meant_mount){.target = target, .fd = fd};
+		if (is_workspace)
+			hold_masks(m, target);
+	}
+	return 0;
+}
+
+static void let_go(struct mounts *m)
+{
+	vec_each(one, &m->meant)
+		if (!one->below)
+			fd_close(&one->fd);
+	m->meant.n = 0;
+	masks_close(&m->masks);
+}
+
+int mounts_prepare(struct mounts *m, struct docker *d, const struct vector *v,
+		   struct vectors_values *values, struct str plan,
+		   bool may_stop, char ***out_argv, struct err *err)
+{
+	int rc = find_binds(m, v, values, err);
+
+	if (rc == 0)
+		rc = overlap_begin(&m->overlap, d, &m->binds, may_stop, err);
+	if (rc != 0)
+		return rc;
+	m->alone_at = proc_now_ms();
+	rc = check_workspace(m, err);
+	if (rc == 0)
+		rc = find_masks(m, plan, values->readonly, err);
+	if (rc == 0)
+		rc = hold_mounts(m, err);
+	if (rc < 0)
+		return rc;
+	values->masks = m->masks.words.v;
+	values->n_masks = m->masks.words.n;
+	return vectors_expand(m->a, v, values, out_argv, err);
+}
+
+/* --- comparing -------------------------------------------------------------
+ */
+
+/* A process of that number may be another machine's. */
+static bool is_ours(const struct mounts *m, const mountinfo_list *have)
+{
+	vec_each(one, &m->meant)
+		if (!one->below && str_is(one->target, OWN_MOUNT))
+			return meant_is_in(one, have);
+	return false;
+}
+
+static int compare(struct mounts *m, struct docker *d, const char *container,
+		   const char *runtime, struct err *err)
+{
+	mountinfo_list have = {0};
+	struct err ignored;
+	int64_t pid = 0;
+	int rc = docker_pid(d, container, &pid, err);
+
+	if (rc < 0 || pid == 0)
+		return rc;
+	/* one that is just ending has none any more */
+	if (place_mounts(m->a, arena_fmt(m->a, "%lld", (long long)pid).p, &have,
+			 &ignored) < 0)
+		return 0;
+	if (strcmp(runtime, "kata") != 0 &&
+	    meant_locate(m->a, &m->meant, &ignored) == 0 && is_ours(m, &have))
+		return meant_compare(m->a, &m->meant, &have, err);
+	if (!m->quiet)
+		fprintf(stderr, "membrane: the container's mounts cannot be "
+				"compared with what was looked at: its "
+				"processes are not to be seen from here\n");
+	return 0;
+}
+
+int mounts_check(struct mounts *m, struct docker *d, const char *container,
+		 const char *runtime, struct err *err)
+{
+	int rc = compare(m, d, container, runtime, err);
+
+	let_go(m);
+	if (rc == 0)
+		rc = freeze_check(m->a, d, m->session, err);
+	return rc == 0 ? overlap_end(&m->overlap, d, err) : rc;
+}
+
+int mounts_end(struct mounts *m, struct docker *d, struct err *err)
+{
+	let_go(m);
+	fd_close(&m->root);
+	m->root = -1;
+	return overlap_end(&m->overlap, d, err);
+}

@@ -1,0 +1,395 @@
+#include "runtime/launch/session/summary.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define DEST_MAX     80u /* printed bytes of a destination */
+#define METHOD_MAX   20u
+#define SANDBOX_NAME "membrane" /* --hostname, compiler/emit/docker/docker.c   \
+				 */
+#define WIDTH_MAX 40u /* of its column; longer ones push the rest right */
+
+enum proto { PROTO_NONE, PROTO_TCP, PROTO_UDP, PROTO_OTHER };
+
+struct entry {
+	struct str dest; /* name, or address where no name is known */
+	bool is_name;
+	enum reason reason;
+	enum proto proto; /* NONE: only asked for, never connected to */
+	uint16_t port;
+	struct str method, path; /* where they are what was refused */
+	struct str source;	 /* of the rule that denied */
+	uint32_t line;
+	/* one lookup asks for A and for AAAA: count it once */
+	uint64_t connects, asked_a, asked_aaaa, asked_other;
+};
+
+struct summary {
+	struct arena *a;
+	summary_can_grant *can_grant;
+	VEC(struct entry) entries; /* in the order first seen */
+	uint64_t allowed, beyond;
+};
+
+struct summary *summary_new(struct arena *a, summary_can_grant *can)
+{
+	struct summary *s = arena_new_of(a, struct summary);
+
+	s->a = a;
+	s->can_grant = can;
+	return s;
+}
+
+static struct str text_of(const cJSON *o, const char *key)
+{
+	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, key);
+
+	if (cJSON_IsArray(m))
+		m = cJSON_GetArrayItem(m, 0);
+	return cJSON_IsString(m) ? str_of(m->valuestring) : STR("");
+}
+
+static double number_of(const cJSON *o, const char *key, double max)
+{
+	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, key);
+
+	if (!cJSON_IsNumber(m) || m->valuedouble < 0 || m->valuedouble > max)
+		return 0;
+	return m->valuedouble;
+}
+
+static enum proto proto_of(struct str text)
+{
+	if (str_is(text, "tcp"))
+		return PROTO_TCP;
+	return str_is(text, "udp") ? PROTO_UDP : PROTO_OTHER;
+}
+
+/* The same thing refused for the same reason; a question goes with any port. */
+static bool same(const struct entry *e, const struct entry *now)
+{
+	if (!str_eq(e->dest, now->dest) || e->reason != now->reason ||
+	    !str_eq(e->method, now->method) || !str_eq(e->path, now->path))
+		return false;
+	if (e->proto == PROTO_NONE || now->proto == PROTO_NONE)
+		return true;
+	return e->proto == now->proto && e->port == now->port;
+}
+
+/* A record may stand for several that were alike. */
+static uint64_t times(const cJSON *d)
+{
+	uint64_t n = (uint64_t)number_of(d, "count", UINT32_MAX);
+
+	return n ? n : 1;
+}
+
+static void count(struct entry *e, const cJSON *d, bool is_connect)
+{
+	struct str type = text_of(d, "type");
+
+	if (is_connect)
+		e->connects += times(d);
+	else if (str_is(type, "A"))
+		e->asked_a += times(d);
+	else if (str_is(type, "AAAA"))
+		e->asked_aaaa += times(d);
+	else
+		e->asked_other += times(d);
+}
+
+static uint64_t total(const struct entry *e)
+{
+	return e->connects + e->asked_other +
+	       (e->asked_a > e->asked_aaaa ? e->asked_a : e->asked_aaaa);
+}
+
+/* Was there one like it? */
+static bool fold(struct summary *s, const struct entry *now, const cJSON *d,
+		 bool is_connect)
+{
+	struct entry *found = NULL;
+	bool known;
+
+	vec_each(e, &s->entries)
+		if (!found && same(e, now))
+			found = e;
+	known = found != NULL;
+	if (!found && s->entries.n >= SUMMARY_ENTRIES_MAX) {
+		s->beyond += times(d);
+		return true;
+	}
+	if (!found) {
+		found = vec_push(s->a, &s->entries);
+		*found = *now;
+		found->dest = arena_str(s->a, now->dest);
+		found->method = arena_str(s->a, now->method);
+		found->path = arena_str(s->a, now->path);
+		found->source = arena_str(s->a, now->source);
+	}
+	if (found->proto == PROTO_NONE) {
+		found->proto = now->proto;
+		found->port = now->port;
+	}
+	count(found, d, is_connect);
+	return known;
+}
+
+int summary_add(struct summary *s, const cJSON *d, enum summary_news *out_news,
+		struct err *err)
+{
+	struct str kind = text_of(d, "kind"), verdict = text_of(d, "verdict");
+	struct str name = text_of(d, "name"), addr = text_of(d, "addr");
+	bool is_connect = str_is(kind, "connect") || str_is(kind, "request");
+	struct entry now = {0};
+
+	if (!is_connect && !str_is(kind, "resolve"))
+		return err_set(err, -EPROTO,
+			       "a decision of unknown kind '%.40s'", kind.p);
+	if (str_is(verdict, "allow")) {
+		s->allowed++;
+		*out_news = SUMMARY_PERMITTED;
+		return 0;
+	}
+	if (!str_is(verdict, "deny"))
+		return err_set(err, -EPROTO, "a decision with verdict '%.40s'",
+			       verdict.p);
+	if (!reason_parse(text_of(d, "reason"), &now.reason))
+		return err_set(err, -EPROTO,
+			       "a decision for an unknown reason '%.40s'",
+			       text_of(d, "reason").p);
+	now.is_name = name.n > 0;
+	now.dest = now.is_name ? name : addr;
+	if (is_connect) {
+		now.proto = proto_of(text_of(d, "proto"));
+		now.port = (uint16_t)number_of(d, "port", 65535);
+	}
+	if (now.reason == REASON_METHOD || now.reason == REASON_PATH ||
+	    now.reason == REASON_SCHEME) {
+		now.method = text_of(d, "method");
+		now.path = text_of(d, "path");
+	}
+	now.source = text_of(d, "source");
+	now.line = (uint32_t)number_of(d, "line", UINT32_MAX);
+	*out_news = fold(s, &now, d, is_connect) ? SUMMARY_KNOWN : SUMMARY_NEW;
+	return 0;
+}
+
+void summary_escape(struct buf *out, struct str text, size_t max)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		unsigned char c = (unsigned char)text.p[i];
+
+		if (i >= max) {
+			buf_adds(out, "…");
+			return;
+		}
+		if (c >= ' ' && c < 0x7f)
+			buf_addc(out, (char)c);
+		else
+			buf_addf(out, "\\x%02x", c);
+	}
+}
+
+/* "api.example.com:443", "[2001:db8::1]:443", "8.8.8.8:53/udp". */
+static void print_dest(const struct entry *e, struct buf *out)
+{
+	bool v6 = !e->is_name && str_find(e->dest, ':', 0) < e->dest.n;
+
+	if (e->method.n) {
+		summary_escape(out, e->method, METHOD_MAX);
+		buf_addc(out, ' ');
+	}
+	if (e->dest.n == 0)
+		buf_adds(out, "(unknown)");
+	if (v6 && e->port)
+		buf_addc(out, '[');
+	summary_escape(out, e->dest, DEST_MAX);
+	if (v6 && e->port)
+		buf_addc(out, ']');
+	if (e->port)
+		buf_addf(out, ":%u", e->port);
+	if (e->proto == PROTO_UDP)
+		buf_adds(out, "/udp");
+	summary_escape(out, e->path, DEST_MAX);
+}
+
+static bool made_of(struct str text, const char *set)
+{
+	for (size_t i = 0; i < text.n; i++)
+		if (!strchr(set, text.p[i]))
+			return false;
+	return text.n > 0;
+}
+
+#define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define LOWER "abcdefghijklmnopqrstuvwxyz"
+#define DIGIT "0123456789"
+
+/* The rule that lets the request through, and no other path or method. */
+static bool print_rule(const struct entry *e, struct buf *out)
+{
+	if (!e->is_name || !made_of(e->method, UPPER) ||
+	    !made_of(e->path, UPPER LOWER DIGIT "/-_.~"))
+		return false;
+	buf_addf(out,
+		 "{dest: %.*s, ports: [%u], "
+		 "http: [{methods: [%.*s], paths: [%.*s]}]}",
+		 STR_ARG(e->dest), e->port, STR_ARG(e->method),
+		 STR_ARG(e->path));
+	return true;
+}
+
+/* Why no line in a policy is advised for the name, or NULL. */
+static const char *why_none(const struct summary *s, const struct entry *e)
+{
+	if (!e->is_name)
+		return NULL;
+	if (!s->can_grant || !s->can_grant(s->a, e->dest))
+		return "no policy can grant such a name";
+	/* What is granted already is no stranger. */
+	if (e->reason != REASON_NO_GRANT ||
+	    str_find(e->dest, '.', 0) < e->dest.n)
+		return NULL;
+	return str_is(e->dest, SANDBOX_NAME)
+		       ? "the sandbox's own host name"
+		       : "one label is no public name: grant it by hand where "
+			 "your own resolver knows it";
+}
+
+/* The entry of `allow` for it, or false where no line would help. */
+static bool print_grant(const struct summary *s, const struct entry *e,
+			struct buf *out)
+{
+	bool v6 = !e->is_name && str_find(e->dest, ':', 0) < e->dest.n;
+
+	if (e->dest.n == 0 || e->proto == PROTO_OTHER || why_none(s, e))
+		return false;
+	if (e->reason == REASON_PRIVATE_ADDRESS && e->is_name) {
+		buf_addf(out, "{dest: %.*s, private: true}", STR_ARG(e->dest));
+		return true;
+	}
+	if (e->method.n && e->port)
+		return print_rule(e, out);
+	if (e->reason != REASON_NO_GRANT && e->reason != REASON_PORT &&
+	    e->reason != REASON_UDP)
+		return false;
+	if (e->proto == PROTO_UDP)
+		buf_addf(out,
+			 v6 ? "{dest: \"%.*s\", ports: [%u/udp]}"
+			    : "{dest: %.*s, ports: [%u/udp]}",
+			 STR_ARG(e->dest), e->port);
+	else if (v6)
+		buf_addf(out, e->port ? "\"[%.*s]:%u\"" : "\"%.*s\"",
+			 STR_ARG(e->dest), e->port);
+	else if (e->port)
+		buf_addf(out, "%.*s:%u", STR_ARG(e->dest), e->port);
+	else
+		buf_add(out, e->dest);
+	return true;
+}
+
+static void print_remedy(const struct summary *s, const struct entry *e,
+			 struct buf *out)
+{
+	const char *why = why_none(s, e);
+	struct buf grant;
+
+	buf_init(&grant, s->a);
+	if (print_grant(s, e, &grant)) {
+		buf_addf(out, "add to .membrane.yaml:  allow: [%s]", grant.p);
+	} else if (e->source.n && e->line) {
+		buf_addf(out, "%s (", reason_about(e->reason));
+		summary_escape(out, e->source, DEST_MAX);
+		buf_addf(out, ":%u)", e->line);
+	} else if (why && e->reason == REASON_NO_GRANT) {
+		buf_adds(out, why);
+	} else {
+		buf_adds(out, reason_about(e->reason));
+	}
+}
+
+static size_t widest(const struct summary *s, unsigned *out_digits,
+		     unsigned *out_reason)
+{
+	size_t width = 0;
+	unsigned lines = 0;
+
+	*out_digits = *out_reason = 0;
+	vec_each(e, &s->entries) {
+		struct buf b;
+		unsigned digits = 1;
+
+		if (lines++ >= SUMMARY_LINES_MAX)
+			break;
+		buf_init(&b, s->a);
+		print_dest(e, &b);
+		if (b.n > width && b.n <= WIDTH_MAX)
+			width = b.n;
+		for (uint64_t n = total(e); n >= 10; n /= 10)
+			digits++;
+		if (digits > *out_digits)
+			*out_digits = digits;
+		if (strlen(reason_name(e->reason)) > *out_reason)
+			*out_reason = (unsigned)strlen(reason_name(e->reason));
+	}
+	return width;
+}
+
+void summary_print(const struct summary *s, const char *log, bool colour,
+		   struct buf *out)
+{
+	const char *bold = colour ? "\033[1m" : "";
+	const char *yellow = colour ? "\033[33m" : "";
+	const char *off = colour ? "\033[0m" : "";
+	uint64_t all = s->entries.n + s->beyond;
+	unsigned digits, reason, lines = 0;
+	size_t width = widest(s, &digits, &reason);
+
+	if (all == 0)
+		return;
+	buf_addf(out, "membrane: %llu destination%s refused\n",
+		 (unsigned long long)all, all == 1 ? " was" : "s were");
+	vec_each(e, &s->entries) {
+		struct buf dest;
+
+		if (lines++ >= SUMMARY_LINES_MAX)
+			break;
+		buf_init(&dest, s->a);
+		print_dest(e, &dest);
+		buf_addf(out, "  %s%-*s%s  %*llu×  %s%-*s%s  ", bold,
+			 (int)width, dest.p, off, (int)digits,
+			 (unsigned long long)total(e), yellow, (int)reason,
+			 reason_name(e->reason), off);
+		print_remedy(s, e, out);
+		buf_addc(out, '\n');
+	}
+	if (all > SUMMARY_LINES_MAX)
+		buf_addf(out, "  and %llu more: %s\n",
+			 (unsigned long long)(all - SUMMARY_LINES_MAX), log);
+}
+
+cJSON *summary_json(const struct summary *s)
+{
+	static const char *const protos[] = {NULL, "tcp", "udp", "other"};
+	cJSON *list = cJSON_CreateArray();
+
+	vec_each(e, &s->entries) {
+		cJSON *o = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(o, e->is_name ? "name" : "addr",
+					e->dest.p);
+		if (e->proto != PROTO_NONE)
+			cJSON_AddStringToObject(o, "proto", protos[e->proto]);
+		if (e->port)
+			cJSON_AddNumberToObject(o, "port", e->port);
+		if (e->method.n)
+			cJSON_AddStringToObject(o, "method", e->method.p);
+		if (e->path.n)
+			cJSON_AddStringToObject(o, "path", e->path.p);
+		cJSON_AddStringToObject(o, "reason", reason_name(e->reason));
+		cJSON_AddNumberToObject(o, "count", (double)total(e));
+		cJSON_AddItemToArray(list, o);
+	}
+	return list;
+}

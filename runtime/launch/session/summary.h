@@ -1,0 +1,53 @@
+/*
+ * What was refused in a session, folded by destination, with the line that
+ * would allow each.
+ *
+ *	membrane: 2 destinations were refused
+ *	  api.example.com:443  3×  no-grant  add to .membrane.yaml:  allow: […]
+ *
+ * Pure: decision records in, text out. Names in the records come from the
+ * agent's own questions, so nothing but printable ASCII gets to the terminal.
+ */
+#ifndef RUNTIME_LAUNCH_SESSION_SUMMARY_H
+#define RUNTIME_LAUNCH_SESSION_SUMMARY_H
+
+#include "compiler/base/buf.h"
+#include "compiler/base/err.h"
+#include "compiler/base/reason.h"
+
+#include <cjson/cJSON.h>
+
+#define SUMMARY_ENTRIES_MAX 1024u /* destinations kept apart */
+#define SUMMARY_LINES_MAX   20u	  /* destinations printed */
+
+struct summary;
+
+/* Is it a name that an `allow` could hold? Of whom the grammar is. */
+typedef bool summary_can_grant(struct arena *a, struct str name);
+
+/* can: NULL where nothing is printed. */
+struct summary *summary_new(struct arena *a, summary_can_grant *can);
+
+enum summary_news {
+	SUMMARY_PERMITTED,
+	SUMMARY_KNOWN, /* refused as before, or there is no room to tell */
+	SUMMARY_NEW,   /* the first refusal of its kind */
+};
+/*
+ * Take one decision record of the gate; permitted ones are only counted.
+ * -EPROTO: not a decision as the contract of the gate has it.
+ */
+must_check int summary_add(struct summary *s, const cJSON *decision,
+			   enum summary_news *out_news, struct err *err);
+/*
+ * The text, with an LF behind every line; nothing when nothing was refused.
+ * log: where all records are, named when not all destinations fit.
+ */
+void summary_print(const struct summary *s, const char *log, bool colour,
+		   struct buf *out);
+/* "refused":[…] for summary.json; the caller owns it. */
+cJSON *summary_json(const struct summary *s);
+/* text for a terminal: printable ASCII, the rest as \xNN; bounded. */
+void summary_escape(struct buf *out, struct str text, size_t max);
+
+#endif

@@ -1,0 +1,139 @@
+#include "runtime/launch/workspace/mountsplan.h"
+
+#include "compiler/base/limits.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum section { SECTION_IGNORE, SECTION_READONLY, SECTION_HOLD };
+
+struct reader {
+	struct arena *a;
+	struct mountsplan plan;
+	enum section section;
+	uint32_t line;
+	struct err *err;
+};
+
+static int fault(const struct reader *r, const char *what)
+{
+	return err_set(r->err, -EPROTO, "mounts.plan, line %u: %s", r->line,
+		       what);
+}
+
+static bool clean(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if ((uint8_t)s.p[i] < 0x20 || s.p[i] == 0x7f)
+			return false;
+	return s.n < LIMIT_PATH_BYTES;
+}
+
+/* Segments that are there, none of them '.' or '..'. */
+static bool is_path(struct str s)
+{
+	size_t beg = 0;
+
+	while (beg <= s.n) {
+		size_t end = str_find(s, '/', beg);
+		struct str seg = str_slice(s, beg, end);
+
+		if (seg.n == 0 || str_is(seg, ".") || str_is(seg, ".."))
+			return false;
+		beg = end + 1;
+	}
+	return clean(s);
+}
+
+static int read_pattern(struct reader *r, struct gitignore *g, struct str text)
+{
+	enum gitignore_fault f;
+
+	if (gitignore_count(r->plan.ignore) +
+		    gitignore_count(r->plan.readonly) >=
+	    LIMIT_PATTERNS)
+		return err_set(r->err, -E2BIG,
+			       "mounts.plan: more than %u patterns",
+			       LIMIT_PATTERNS);
+	f = gitignore_add(g, text, NULL);
+	return f == GITIGNORE_OK ? 0 : fault(r, gitignore_fault_text(f));
+}
+
+static int read_hold(struct reader *r, struct str path)
+{
+	bool is_dir = str_ends(path, STR("/"));
+
+	path.n -= is_dir;
+	if (!is_path(path))
+		return fault(r, "not a path below the workspace");
+	if (r->plan.holds.n >= LIMIT_PATTERNS)
+		return err_set(r->err, -E2BIG,
+			       "mounts.plan: more than %u holds",
+			       LIMIT_PATTERNS);
+	*vec_push(r->a, &r->plan.holds) =
+		(struct mountsplan_hold){path, is_dir};
+	return 0;
+}
+
+static int read_record(struct reader *r, struct str line)
+{
+	static const char *const words[] = {"ignore", "readonly", "hold"};
+	struct str word = STR("");
+	size_t s = 0;
+
+	str_field(&line, ' ', &word); /* not from an empty line */
+	while (s < ARRAY_LEN(words) && !str_is(word, words[s]))
+		s++;
+	if (s == ARRAY_LEN(words))
+		return fault(r, "unknown record");
+	if (s < r->section)
+		return fault(r, "record out of order");
+	r->section = (enum section)s;
+	switch (r->section) {
+	case SECTION_IGNORE:
+		return read_pattern(r, r->plan.ignore, line);
+	case SECTION_READONLY:
+		return read_pattern(r, r->plan.readonly, line);
+	case SECTION_HOLD:
+		return read_hold(r, line);
+	}
+	return fault(r, "unknown record");
+}
+
+static int read_head(struct reader *r, struct str *rest)
+{
+	struct str line;
+
+	r->line = 1;
+	if (!str_line(rest, &line) || !str_is(line, "membrane-mounts 1"))
+		return fault(r, "expected 'membrane-mounts 1'");
+	r->line = 2;
+	if (!str_line(rest, &line) || !str_starts(line, STR("workspace /")))
+		return fault(r, "expected 'workspace /PATH'");
+	r->plan.target = str_slice(line, strlen("workspace "), line.n);
+	if (!is_path(str_slice(r->plan.target, 1, r->plan.target.n)))
+		return fault(r, "expected 'workspace /PATH'");
+	return 0;
+}
+
+int mountsplan_read(struct arena *a, struct str text, struct mountsplan *out,
+		    struct err *err)
+{
+	struct reader r = {.a = a, .err = err};
+	struct str line;
+	int rc;
+
+	r.plan.ignore = gitignore_new(a);
+	r.plan.readonly = gitignore_new(a);
+	if (!str_ends(text, STR("\n")))
+		return err_set(err, -EPROTO,
+			       "mounts.plan: empty, or cut in its last line");
+	rc = read_head(&r, &text);
+	while (rc == 0 && str_line(&text, &line)) {
+		r.line++;
+		rc = read_record(&r, line);
+	}
+	if (rc == 0)
+		*out = r.plan;
+	return rc;
+}

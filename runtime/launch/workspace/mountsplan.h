@@ -1,0 +1,40 @@
+/*
+ * Reading mounts.plan: which paths of the workspace the agent does not see,
+ * may not change, and may not even create.
+ *
+ *	membrane-mounts 1
+ *	workspace /workspace
+ *	ignore PATTERN          in order; the rest of the line, verbatim
+ *	readonly PATTERN
+ *	hold PATH               relative; a directory when it ends in a slash
+ *
+ * Sections in that order, each line ended by LF. Anything else refuses the
+ * whole, as does a pattern that gitignore_add() finds fault with.
+ */
+#ifndef RUNTIME_LAUNCH_WORKSPACE_MOUNTSPLAN_H
+#define RUNTIME_LAUNCH_WORKSPACE_MOUNTSPLAN_H
+
+#include "compiler/base/err.h"
+#include "compiler/base/gitignore.h"
+
+struct mountsplan_hold {
+	struct str path; /* without the slash at its end */
+	bool is_dir;	 /* what a placeholder would have to be */
+};
+
+struct mountsplan {
+	struct str target; /* where the workspace is, inside: "/workspace" */
+	struct gitignore *ignore, *readonly;
+	VEC(struct mountsplan_hold) holds;
+};
+
+/*
+ * Parse text; *out borrows from it.
+ *   -EPROTO  unknown version or record, a record out of order, a faulty
+ *            pattern or path, a missing LF
+ *   -E2BIG   more than LIMIT_PATTERNS patterns or holds
+ */
+must_check int mountsplan_read(struct arena *a, struct str text,
+			       struct mountsplan *out, struct err *err);
+
+#endif

@@ -1,0 +1,48 @@
+/* The plans that ran last are bounded in number, the newest stay. */
+#include "compiler/cli/workspace/last.h"
+
+#include "compiler/base/fileio.h"
+#include "tests/check.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static struct err err;
+
+static void age(const char *dir, const char *name, time_t at)
+{
+	struct timespec t[2] = {{at, 0}, {at, 0}};
+	struct arena *a = arena_new();
+
+	CHECK(utimensat(AT_FDCWD, arena_fmt(a, "%s/last/%s", dir, name).p, t,
+			0) == 0);
+	arena_free(a);
+}
+
+int main(void)
+{
+	char dir[] = "/tmp/membrane-last-XXXXXX";
+	struct arena *a = arena_new();
+	struct plan p = {0};
+
+	CHECK(mkdtemp(dir) != NULL);
+	plan_add(a, &p, STR("a.txt"), STR("text\n"));
+	CHECK(last_write(a, dir, "/first", &p, &err) == 0);
+	CHECK(last_read(a, dir, "/first") != NULL);
+	for (unsigned i = 0; i < LAST_KEEP; i++) {
+		const char *name = arena_fmt(a, "%04u", i).p;
+
+		CHECK(mkdir(arena_fmt(a, "%s/last/%s", dir, name).p, 0700) ==
+		      0);
+		age(dir, name, 1000 + i);
+	}
+	CHECK(last_write(a, dir, "/second", &p, &err) == 0);
+	CHECK(last_read(a, dir, "/first") && last_read(a, dir, "/second"));
+	CHECK(access(arena_fmt(a, "%s/last/0001", dir).p, F_OK) < 0);
+	CHECK(access(arena_fmt(a, "%s/last/0002", dir).p, F_OK) == 0);
+	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
+	arena_free(a);
+	return check_status();
+}

@@ -1,0 +1,293 @@
+/* docker.json: whose vector a word lands in, and what Docker would refuse. */
+#include "compiler/emit/docker/docker.h"
+#include "compiler/emit/docker/docker_names.h"
+#include "tests/check.h"
+#include "tests/unit/policy.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+
+static struct arena *a;
+static struct test_policy t;
+static cJSON *json;
+
+static bool emit(void)
+{
+	struct emit_in in;
+	struct buf out;
+
+	cJSON_Delete(json);
+	json = NULL;
+	if (!test_policy_done(&t)) {
+		test_policy_show(&t);
+		return false;
+	}
+	in = test_policy_in(&t);
+	buf_init(&out, a);
+	if (!docker_emit(&in, &out)) {
+		if (getenv("VERBOSE"))
+			test_policy_show(&t);
+		return false;
+	}
+	json = cJSON_Parse(out.p);
+	CHECK(json);
+	return true;
+}
+
+/* Index of a word in the vector of gate or agent; -1 when it is not there. */
+static int at(const char *vector, const char *word)
+{
+	const cJSON *v = cJSON_GetObjectItem(json, vector), *w;
+	int i = 0;
+
+	cJSON_ArrayForEach(w, cJSON_GetObjectItem(v, "argv")) {
+		if (strcmp(w->valuestring, word) == 0)
+			return i;
+		i++;
+	}
+	return -1;
+}
+
+static void start(void)
+{
+	test_policy_init(&t, a, LAYER_GLOBAL);
+}
+
+static void defaults(void)
+{
+	start();
+	CHECK(emit());
+	CHECK(at("agent", "docker") == 0 && at("agent", "run") == 1);
+	CHECK(at("agent", "--cap-drop=ALL") > 0);
+	CHECK(at("agent", "--security-opt=no-new-privileges") > 0);
+	CHECK(at("agent", "--pids-limit=4096") > 0);
+	CHECK(at("agent", "--read-only") < 0);
+	CHECK(at("agent", "{owner}") == at("agent", "--user") + 1);
+	CHECK(at("agent", "{command}") == at("agent", "membrane-agent") + 1);
+	CHECK(at("agent", "--network=container:membrane-gate-{session}") > 0);
+	CHECK(at("gate", "membrane-gate") > at("gate", "--read-only"));
+	CHECK(at("gate", "--rm") > 0 && at("gate", "--privileged") < 0);
+	CHECK(at("tracer", "membrane-watch") > at("tracer", "--network=none"));
+	CHECK(at("tracer", "--cap-drop=ALL") + 1 == at("tracer", "{tracing}"));
+	CHECK(at("tracer", "--privileged") < 0);
+}
+
+static void moving(void)
+{
+	start();
+	test_policy_arg(&t, "-p");
+	test_policy_arg(&t, "8080:80");
+	test_policy_arg(&t, "-h");
+	test_policy_arg(&t, "-x");
+	test_policy_arg(&t, "--dns=1.1.1.1");
+	test_policy_arg(&t, "--add-host=a:1.2.3.4");
+	test_policy_arg(&t, "-e");
+	test_policy_arg(&t, "A={b}$C${D}e$$F");
+	test_policy_arg(&t, "--init");
+	test_policy_arg(&t, "--cap-add=NET_RAW");
+	CHECK(emit());
+	CHECK(at("gate", "--publish=8080:80") > 0);
+	CHECK(at("gate", "--publish=8080:80") < at("gate", "membrane-gate"));
+	CHECK(at("gate", "--hostname=-x") > at("gate", "--hostname=membrane"));
+	CHECK(at("gate", "--dns=1.1.1.1") > 0);
+	CHECK(at("gate", "--add-host=a:1.2.3.4") > 0);
+	CHECK(at("agent", "--publish=8080:80") < 0);
+	CHECK(at("agent", "--env=A={{b}}{env:C}{env:D}e$F") > 0);
+	CHECK(at("agent", "--init") > at("agent", "{masks}"));
+	CHECK(at("agent", "--init") < at("agent", "membrane-agent"));
+	CHECK(at("agent", "--cap-add=NET_RAW") > 0);
+}
+
+static void set(ir_opt_str *o, const char *s)
+{
+	struct ir_text text = test_policy_text(&t, s);
+
+	o->set = true;
+	o->from = text.from;
+	o->v = text.s;
+}
+
+static void hardening(void)
+{
+	struct ir_hardening *h = &t.doc.hardening;
+
+	start();
+	set(&h->user, "0:0");
+	set(&h->seccomp, "unconfined");
+	set(&t.doc.image, "debian:bookworm-slim");
+	set(&t.doc.uplink, "lab");
+	h->read_only = (ir_opt_bool){.set = true, .v = true};
+	h->no_new_privileges = (ir_opt_bool){.set = true, .v = false};
+	h->memory = (ir_opt_u64){.set = true, .v = 1ull << 40};
+	h->cpus_milli = (ir_opt_u64){.set = true, .v = 1050};
+	h->pids = (ir_opt_u64){.set = true, .v = 7};
+	*vec_push(a, &h->capabilities) = test_policy_text(&t, "SYS_PTRACE");
+	*vec_push(a, &h->tmpfs) = test_policy_text(&t, "/tmp");
+	CHECK(emit());
+	CHECK(at("agent", "--user=0:0") > 0 && at("agent", "{owner}") < 0);
+	CHECK(at("agent", "--security-opt=seccomp=unconfined") > 0);
+	CHECK(at("agent", "--security-opt=no-new-privileges") < 0);
+	CHECK(at("agent", "--memory=1099511627776") > 0);
+	CHECK(at("agent", "--cpus=1.050") > 0);
+	CHECK(at("agent", "--pids-limit=7") > 0);
+	CHECK(at("agent", "--read-only") > 0);
+	CHECK(at("agent", "--cap-add=SYS_PTRACE") >
+	      at("agent", "--cap-drop=ALL"));
+	CHECK(at("agent", "--tmpfs=/tmp") > 0);
+	CHECK(at("agent", "debian:bookworm-slim") > 0);
+	CHECK(at("agent", "--pull=never") < 0);
+	CHECK(at("gate", "--network=lab") > 0);
+}
+
+static void runtimes(void)
+{
+	start();
+	t.doc.runtime.set = true;
+	t.doc.runtime.v = IR_RUNTIME_SYSBOX;
+	t.doc.trace.engine.set = true; /* it would want the host name */
+	t.doc.trace.engine.v = IR_TRACE_OFF;
+	test_policy_arg(&t, "-h");
+	test_policy_arg(&t, "box");
+	test_policy_arg(&t, "-p80");
+	CHECK(emit());
+	CHECK(strcmp(cJSON_GetObjectItem(json, "link")->valuestring,
+		     "bridge") == 0);
+	CHECK(at("agent", "--runtime=sysbox-runc") > 0);
+	CHECK(at("agent", "--network=membrane-{session}") > 0);
+	CHECK(at("agent", "--hostname=box") > 0);
+	CHECK(at("gate", "--hostname=box") < 0);
+	CHECK(at("gate", "--publish=80") > 0);
+	CHECK(at("gate", "--runtime=sysbox-runc") < 0);
+}
+
+static void tracing(void)
+{
+	start();
+	t.doc.trace.engine.set = true;
+	t.doc.trace.engine.v = IR_TRACE_TRACEE;
+	CHECK(emit());
+	CHECK(at("tracer", "aquasec/tracee:0.24.1") > 0);
+	CHECK(at("tracer", "/plan/tracee.yaml") > 0);
+}
+
+static void refused(enum diag_id id)
+{
+	struct diag_view v = {0};
+
+	CHECK(!emit());
+	diags_get(&t.diags, 0, &v);
+	CHECK(v.id == id);
+}
+
+static void refusals(void)
+{
+	start();
+	set(&t.doc.image, "-privileged");
+	refused(DIAG_IMAGE);
+	start();
+	set(&t.doc.uplink, "host");
+	refused(DIAG_UPLINK);
+	start();
+	set(&t.doc.uplink, "container:other");
+	refused(DIAG_UPLINK);
+	start();
+	set(&t.doc.hardening.user, "a b");
+	refused(DIAG_HARDENING);
+	start();
+	*vec_push(a, &t.doc.hardening.tmpfs) = test_policy_text(&t, "tmp");
+	refused(DIAG_HARDENING);
+	start();
+	*vec_push(a, &t.doc.hardening.capabilities) =
+		test_policy_text(&t, "SYS_PTRAC");
+	refused(DIAG_HARDENING);
+	start();
+	t.doc.hardening.memory = (ir_opt_u64){.set = true, .v = 4096};
+	refused(DIAG_HARDENING);
+	start();
+	t.doc.hardening.pids = (ir_opt_u64){.set = true, .v = 0};
+	refused(DIAG_HARDENING);
+	start();
+	test_policy_arg(&t, "--ip=10.0.0.1");
+	refused(DIAG_ARG_NEEDS);
+}
+
+static void names(void)
+{
+	static const char *const good[] = {
+		"debian",
+		"debian:bookworm",
+		"library/debian",
+		"a/b/c:T_.-1",
+		"localhost/x",
+		"localhost:5000/x:y",
+		"ghcr.io/o/i",
+		"a--b__c.d",
+		"[::1]:5000/x",
+		"Host/x",
+		"x@sha256:0123456789abcdef0123456789abcdef",
+		"r.io:1/x:t@sha256:0123456789abcdef0123456789abcdef",
+	};
+	static const char *const bad[] = {
+		"",
+		"-x",
+		"--privileged",
+		"Debian",
+		"a:",
+		":a",
+		"a//b",
+		"/a",
+		"a/",
+		"a:b:c",
+		"a b",
+		"a:-t",
+		"a..b",
+		"a___b",
+		"-a/b",
+		"a@b",
+		"a@sha256:012",
+		"a@sha256:0123456789ABCDEF0123456789abcdef",
+		"a.b.:1/x",
+		"a:99999/x",
+		"{masks}",
+		"$X",
+		"a\nb",
+		"a_-b",
+		"_a",
+		"a_",
+		"https://a/b",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(good); i++)
+		if (!docker_names_image(str_of(good[i])))
+			CHECK(!good[i]);
+		else
+			check_passed++;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		if (docker_names_image(str_of(bad[i]))) {
+			printf("'%s' is taken for an image\n", bad[i]);
+			check_failed++;
+		}
+	CHECK(docker_names_user(STR("1000")));
+	CHECK(docker_names_user(STR("me:staff")));
+	CHECK(!docker_names_user(STR("me:")));
+	CHECK(!docker_names_user(STR("")));
+	CHECK(!docker_names_user(STR("a:b:c")));
+	CHECK(docker_names_network(STR("my_net.1")));
+	CHECK(!docker_names_network(STR("-x")));
+	CHECK(!docker_names_network(STR("")));
+}
+
+int main(void)
+{
+	a = arena_new();
+	defaults();
+	moving();
+	hardening();
+	runtimes();
+	tracing();
+	refusals();
+	names();
+	cJSON_Delete(json);
+	arena_free(a);
+	return check_status();
+}

@@ -1,0 +1,566 @@
+/* DNS messages, the hostile ones included. */
+#include "runtime/gate/wire/dns_msg.h"
+
+#include "tests/check.h"
+
+#include <string.h>
+
+static uint8_t wire[DNS_MSG_MAX];
+
+/* header, then question bytes */
+static size_t raw(uint16_t id, uint16_t flags, const uint16_t counts[4],
+		  const char *body, size_t n)
+{
+	uint16_t h[6] = {id, flags, counts[0], counts[1], counts[2], counts[3]};
+
+	for (size_t i = 0; i < 6; i++) {
+		wire[2 * i] = (uint8_t)(h[i] >> 8);
+		wire[2 * i + 1] = (uint8_t)h[i];
+	}
+	memcpy(wire + 12, body, n);
+	return 12 + n;
+}
+
+static const uint16_t one[4] = {1, 0, 0, 0};
+#define EXAMPLE "\7Example\4test\0"
+#define A_IN	"\0\1\0\1"
+#define BODY(s) s, sizeof(s) - 1
+
+static void queries(void)
+{
+	static const uint16_t with_opt[4] = {1, 0, 0, 1};
+	ldns_pkt_rcode rcode;
+	struct dns_query q;
+	size_t n = raw(7, 0x0100, one, BODY(EXAMPLE A_IN));
+
+	CHECK(dns_msg_query(wire, n, &q, &rcode) == DNS_MSG_ASK);
+	CHECK(q.id == 7 && q.rd && !q.edns && q.type == LDNS_RR_TYPE_A);
+	CHECK(strcmp(q.name, "example.test") == 0 && q.udp_max == 512);
+	CHECK(memcmp(q.qname, EXAMPLE, q.qname_n) == 0);
+	n = raw(7, 0, with_opt,
+		BODY(EXAMPLE A_IN "\0\0\51\377\377\0\0\0\0\0\0"));
+	CHECK(dns_msg_query(wire, n, &q, &rcode) == DNS_MSG_ASK);
+	CHECK(!q.rd && q.edns && q.udp_max == DNS_MSG_UDP_MAX);
+	n = raw(7, 0, with_opt, BODY(EXAMPLE A_IN "\0\0\51\3\0\0\0\0\0\0\0"));
+	CHECK(dns_msg_query(wire, n, &q, &rcode) == DNS_MSG_ASK &&
+	      q.udp_max == 768);
+	n = raw(7, 0, with_opt, BODY(EXAMPLE A_IN "\0\0\51\0\2\0\0\0\0\0\0"));
+	CHECK(dns_msg_query(wire, n, &q, &rcode) == DNS_MSG_ASK &&
+	      q.udp_max == 512);
+}
+
+static bool refused(size_t n, ldns_pkt_rcode want)
+{
+	ldns_pkt_rcode rcode = LDNS_RCODE_NOERROR;
+	uint8_t out[DNS_MSG_UDP_MAX];
+	struct dns_query q;
+
+	if (dns_msg_query(wire, n, &q, &rcode) != DNS_MSG_REFUSE)
+		return false;
+	return rcode == want && dns_msg_reply(&q, rcode, NULL, out, 512) >= 12;
+}
+
+static void hostile_queries(void)
+{
+	static const uint16_t two[4] = {2, 0, 0, 0}, none[4],
+			      an[4] = {1, 1, 0, 0}, ns[4] = {1, 0, 1, 0},
+			      ar[4] = {1, 0, 0, 2}, one_more[4] = {1, 0, 0, 1},
+			      many[4] = {0xffff, 0xffff, 0xffff, 0xffff};
+	ldns_pkt_rcode rcode;
+	struct dns_query q;
+	size_t n = raw(7, 0x8100, one, BODY(EXAMPLE A_IN));
+
+	CHECK(dns_msg_query(wire, n, &q, &rcode) == DNS_MSG_DROP);
+	CHECK(dns_msg_query(wire, 11, &q, &rcode) == DNS_MSG_DROP);
+	CHECK(dns_msg_query(wire, 0, &q, &rcode) == DNS_MSG_DROP);
+	CHECK(refused(raw(7, 0x2800, one, BODY(EXAMPLE A_IN)),
+		      LDNS_RCODE_NOTIMPL));
+	CHECK(refused(raw(7, 0, two, BODY(EXAMPLE A_IN EXAMPLE A_IN)),
+		      LDNS_RCODE_FORMERR));
+	CHECK(refused(raw(7, 0, none, BODY(EXAMPLE A_IN)), LDNS_RCODE_FORMERR));
+	CHECK(refused(raw(7, 0, an, BODY(EXAMPLE A_IN)), LDNS_RCODE_FORMERR));
+	CHECK(refused(raw(7, 0, ns, BODY(EXAMPLE A_IN)), LDNS_RCODE_FORMERR));
+	CHECK(refused(raw(7, 0, ar, BODY(EXAMPLE A_IN)), LDNS_RCODE_FORMERR));
+	CHECK(refused(raw(7, 0, many, BODY(EXAMPLE A_IN)), LDNS_RCODE_FORMERR));
+	/* another record where only OPT may be */
+	CHECK(refused(raw(7, 0, one_more,
+			  BODY(EXAMPLE A_IN "\1x\0\0\1\0\1\0\0\0\0\0\4abcd")),
+		      LDNS_RCODE_FORMERR));
+	/* a signature that nobody here could check */
+	CHECK(refused(
+		raw(7, 0, one_more,
+		    BODY(EXAMPLE A_IN "\1k\0\0\372\0\377\0\0\0\0\0\23\1h\0"
+				      "\0\0\0\0\0\0\1\54\0\0\0\0\0\0\0\0")),
+		LDNS_RCODE_FORMERR));
+	CHECK(refused(raw(7, 0x0200, one, BODY(EXAMPLE A_IN)),
+		      LDNS_RCODE_FORMERR));
+	CHECK(refused(raw(7, 0, one, BODY(EXAMPLE "\0\1")),
+		      LDNS_RCODE_FORMERR));
+	CHECK(refused(raw(7, 0, one, BODY("\7Exam")), LDNS_RCODE_FORMERR));
+	/* pointers to itself, forwards, and label types that are no more */
+	CHECK(refused(raw(7, 0, one, BODY("\300\14" A_IN)),
+		      LDNS_RCODE_FORMERR));
+	CHECK(refused(raw(7, 0, one, BODY("\300\60" A_IN)),
+		      LDNS_RCODE_FORMERR));
+	CHECK(refused(raw(7, 0, one, BODY("\100ab\0" A_IN)),
+		      LDNS_RCODE_FORMERR));
+	CHECK(refused(raw(7, 0, one, BODY(EXAMPLE "\0\1\0\3")),
+		      LDNS_RCODE_REFUSED));
+	memset(wire + 12, 0, sizeof(wire) - 12);
+	raw(7, 0, one, BODY(EXAMPLE A_IN));
+	CHECK(refused(DNS_MSG_QUERY_MAX + 1, LDNS_RCODE_FORMERR));
+}
+
+static const char *name_of(const char *body, size_t n)
+{
+	static struct dns_query q;
+	ldns_pkt_rcode rcode;
+
+	n = raw(7, 0, one, body, n);
+	return dns_msg_query(wire, n, &q, &rcode) == DNS_MSG_ASK ? q.name : "?";
+}
+
+static const char *shown(const char *body, size_t n)
+{
+	static char text[DNS_MSG_NAME_TEXT_MAX];
+	struct dns_query q;
+	ldns_pkt_rcode rcode;
+
+	n = raw(7, 0, one, body, n);
+	if (dns_msg_query(wire, n, &q, &rcode) != DNS_MSG_ASK)
+		return "?";
+	dns_msg_name_text(&q, text);
+	return text;
+}
+
+static void names_for_people(void)
+{
+	char body[300], text[DNS_MSG_NAME_TEXT_MAX];
+	size_t n = 0;
+
+	/* no question at all */
+	dns_msg_name_text(&(struct dns_query){0}, text);
+	CHECK(strcmp(text, ".") == 0);
+	CHECK(strcmp(shown(BODY("\0" A_IN)), ".") == 0);
+	CHECK(strcmp(shown(BODY("\1A\4Test\0" A_IN)), "a.test") == 0);
+	CHECK(strcmp(shown(BODY("\4A.bc\4test\0" A_IN)), "a\\.bc.test") == 0);
+	CHECK(strcmp(shown(BODY("\2a.\0" A_IN)), "a\\.") == 0);
+	CHECK(strcmp(shown(BODY("\1.\0" A_IN)), "\\.") == 0);
+	CHECK(strcmp(shown(BODY("\4a\0bc\4test\0" A_IN)), "a\\000bc.test") ==
+	      0);
+	CHECK(strcmp(shown(BODY("\3\033[m\1x\0" A_IN)), "\\027[m.x") == 0);
+	CHECK(strcmp(shown(BODY("\4a\\bc\4test\0" A_IN)), "a\\\\bc.test") == 0);
+	CHECK(strcmp(shown(BODY("\2\303\244\4test\0" A_IN)),
+		     "\\195\\164.test") == 0);
+	CHECK(strcmp(shown(BODY("\3a b\4test\0" A_IN)), "a\\032b.test") == 0);
+	/* the longest */
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned size = i < 3 ? 63 : 61;
+
+		body[n] = (char)size;
+		memset(body + n + 1, 1, size);
+		n += size + 1;
+	}
+	memcpy(body + n, "\0" A_IN, 5);
+	CHECK(strlen(shown(body, n + 5)) == 250 * 4 + 3);
+}
+
+static void odd_names(void)
+{
+	char body[300];
+	size_t n = 0;
+
+	/* not host names: nothing can grant them */
+	CHECK(strcmp(name_of(BODY("\0" A_IN)), "") == 0);
+	CHECK(strcmp(name_of(BODY("\4a.bc\4test\0" A_IN)), "") == 0);
+	CHECK(strcmp(name_of(BODY("\4a\0bc\4test\0" A_IN)), "") == 0);
+	CHECK(strcmp(name_of(BODY("\4a\\bc\4test\0" A_IN)), "") == 0);
+	CHECK(strcmp(name_of(BODY("\1*\4test\0" A_IN)), "") == 0);
+	CHECK(strcmp(name_of(BODY("\2\303\244\4test\0" A_IN)), "") == 0);
+	CHECK(strcmp(name_of(BODY("\2a{\4test\0" A_IN)), "") == 0);
+	CHECK(strcmp(name_of(BODY("\2a@\4test\0" A_IN)), "") == 0);
+	CHECK(strcmp(name_of(BODY("\4_TcP\4test\0" A_IN)), "_tcp.test") == 0);
+	CHECK(strcmp(name_of(BODY("\4a-90\4test\0" A_IN)), "a-90.test") == 0);
+	/* 253 characters are the most that a name can have */
+	for (unsigned i = 0; i < 3; i++) {
+		body[n] = 63;
+		memset(body + n + 1, 'a', 63);
+		n += 64;
+	}
+	body[n] = 61;
+	memset(body + n + 1, 'b', 61);
+	n += 62;
+	memcpy(body + n, "\0" A_IN, 5);
+	CHECK(strlen(name_of(body, n + 5)) == 253);
+	/* one more, and four whole labels: no name */
+	body[192] = 62;
+	memcpy(body + n, "b\0" A_IN, 6);
+	CHECK(strcmp(name_of(body, n + 6), "?") == 0);
+	body[192] = 63;
+	memcpy(body + n, "bb\0" A_IN, 7);
+	CHECK(strcmp(name_of(body, n + 7), "?") == 0);
+}
+
+/* --- answers ---------------------------------------------------------------
+ */
+
+static struct dns_query query;
+
+/* An upstream's message with these records (zone file text, ; between). */
+static size_t answer_of(const char *name, ldns_rr_type type,
+			const char *records)
+{
+	ldns_pkt *p = ldns_pkt_query_new(ldns_dname_new_frm_str(name), type,
+					 LDNS_RR_CLASS_IN, LDNS_RD);
+	char text[4096], *save = NULL;
+	uint8_t *out;
+	size_t n;
+
+	ldns_pkt_set_id(p, 99);
+	ldns_pkt_set_qr(p, true);
+	snprintf(text, sizeof(text), "%s", records);
+	for (char *r = strtok_r(text, ";", &save); r;
+	     r = strtok_r(NULL, ";", &save)) {
+		ldns_rr *rr = NULL;
+
+		CHECK(ldns_rr_new_frm_str(&rr, r, 0, NULL, NULL) ==
+		      LDNS_STATUS_OK);
+		ldns_pkt_push_rr(p, LDNS_SECTION_ANSWER, rr);
+	}
+	CHECK(ldns_pkt2wire(&out, p, &n) == LDNS_STATUS_OK);
+	memcpy(wire, out, n);
+	free(out);
+	ldns_pkt_free(p);
+	return n;
+}
+
+static enum dns_msg_got got(size_t n, struct dns_answer *a)
+{
+	return dns_msg_answer(wire, n, &query, 99, a);
+}
+
+/* Number of records in a reply of at most max bytes; -1 when it has TC. */
+static int reply_records(const struct dns_answer *a, size_t max)
+{
+	static uint8_t out[DNS_MSG_MAX];
+	size_t n = dns_msg_reply(&query, a->rcode, a, out, max);
+	ldns_pkt *p = NULL;
+	int count;
+
+	CHECK(n > 0 && n <= max);
+	CHECK(ldns_wire2pkt(&p, out, n) == LDNS_STATUS_OK);
+	count = ldns_pkt_tc(p) ? -1
+			       : (int)ldns_rr_list_rr_count(ldns_pkt_answer(p));
+	if (ldns_pkt_tc(p))
+		CHECK(ldns_rr_list_rr_count(ldns_pkt_answer(p)) == 0);
+	ldns_pkt_free(p);
+	return count;
+}
+
+static void foreign_answers(void)
+{
+	struct dns_answer a = {0};
+	size_t n;
+
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_A, &query));
+	n = answer_of("a.test", LDNS_RR_TYPE_A, "a.test 60 IN A 192.0.2.1");
+	CHECK(dns_msg_answer(wire, n, &query, 98, &a) == DNS_MSG_GOT_FOREIGN);
+	CHECK(dns_msg_answer(wire, 11, &query, 99, &a) == DNS_MSG_GOT_FOREIGN);
+	CHECK(dns_msg_answer(wire, n - 1, &query, 99, &a) ==
+	      DNS_MSG_GOT_FOREIGN);
+	wire[2] &= 0x7f;
+	CHECK(got(n, &a) == DNS_MSG_GOT_FOREIGN);
+	n = answer_of("b.test", LDNS_RR_TYPE_A, "b.test 60 IN A 192.0.2.1");
+	CHECK(got(n, &a) == DNS_MSG_GOT_FOREIGN);
+	n = answer_of("a.test", LDNS_RR_TYPE_AAAA, "");
+	CHECK(got(n, &a) == DNS_MSG_GOT_FOREIGN);
+	n = answer_of("a.test", LDNS_RR_TYPE_A, "a.test 60 IN A 192.0.2.1");
+	wire[3] |= LDNS_RCODE_SERVFAIL;
+	CHECK(got(n, &a) == DNS_MSG_GOT_FAILURE);
+	n = answer_of("a.test", LDNS_RR_TYPE_A, "a.test 60 IN A 192.0.2.1");
+	wire[2] |= 2;
+	CHECK(got(n, &a) == DNS_MSG_GOT_TRUNCATED);
+	wire[2] |= 0x28;
+	CHECK(got(n, &a) == DNS_MSG_GOT_FOREIGN);
+	CHECK(got(DNS_MSG_MAX + 1, &a) == DNS_MSG_GOT_FOREIGN);
+	/* no question, one of another class */
+	CHECK(got(raw(99, 0x8000, (const uint16_t[4]){0}, BODY("")), &a) ==
+	      DNS_MSG_GOT_FOREIGN);
+	CHECK(got(raw(99, 0x8000, one, BODY("\1a\4test\0\0\1\0\3")), &a) ==
+	      DNS_MSG_GOT_FOREIGN);
+}
+
+#define A_TEST "\1a\4test\0"
+#define B_TEST "\1b\4test\0"
+#define SIXTY  "\0\0\0\74"
+
+/* One record that is not as its type wants it. */
+static uint32_t records_of(const char *body, size_t n, uint32_t *addresses)
+{
+	static const uint16_t both[4] = {1, 1, 0, 0};
+	struct dns_answer a = {0};
+	uint32_t found;
+
+	n = raw(99, 0x8000, both, body, n);
+	if (got(n, &a) != DNS_MSG_GOT_ANSWER)
+		return UINT32_MAX;
+	found = (uint32_t)ldns_rr_list_rr_count(a.rrs);
+	*addresses = a.n_addrs;
+	dns_msg_done(&a);
+	return found;
+}
+
+static void odd_records(void)
+{
+	uint32_t n;
+
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_A, &query));
+	CHECK(records_of(BODY(A_TEST A_IN A_TEST A_IN SIXTY "\0\4\1\2\3\4"),
+			 &n) == 1 &&
+	      n == 1);
+	/* without data, with more than an address, a chain to nowhere */
+	CHECK(records_of(BODY(A_TEST A_IN A_TEST A_IN SIXTY "\0\0"), &n) == 0 &&
+	      n == 0);
+	CHECK(records_of(BODY(A_TEST A_IN A_TEST A_IN SIXTY "\0\5\1\2\3\4\5"),
+			 &n) == 1 &&
+	      n == 1);
+	CHECK(records_of(BODY(A_TEST A_IN A_TEST "\0\5\0\1" SIXTY "\0\0"),
+			 &n) == 0);
+	/* a TTL that is negative where it is signed, another class */
+	CHECK(records_of(BODY(A_TEST A_IN A_TEST A_IN "\200\0\0\0\0\4\1\2\3\4"),
+			 &n) == 1);
+	CHECK(records_of(
+		      BODY(A_TEST A_IN A_TEST "\0\1\0\3" SIXTY "\0\4\1\2\3\4"),
+		      &n) == 0);
+	/* parameters that end in their head, or in their value */
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_SVCB, &query));
+	CHECK(records_of(BODY(A_TEST "\0\100\0\1" A_TEST "\0\100\0\1" SIXTY
+				     "\0\11\0\1\0\0\3\0\2\1\273"),
+			 &n) == 1);
+	CHECK(records_of(BODY(A_TEST "\0\100\0\1" A_TEST "\0\100\0\1" SIXTY
+				     "\0\6\0\1\0\0\3\0"),
+			 &n) == 0);
+	CHECK(records_of(BODY(A_TEST "\0\100\0\1" A_TEST "\0\100\0\1" SIXTY
+				     "\0\10\0\1\0\0\3\0\2\1"),
+			 &n) == 0);
+}
+
+static void chains(void)
+{
+	struct dns_answer a = {0};
+	size_t n;
+
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_A, &query));
+	n = answer_of("A.test", LDNS_RR_TYPE_A,
+		      "z.evil 60 IN A 192.0.2.66;c.test 50 IN A 192.0.2.3;"
+		      "b.test 60 IN CNAME C.test;a.test 60 IN CNAME b.test;"
+		      "c.test 60 IN AAAA 2001:db8::1;c.test 40 IN TXT x;"
+		      "c.test 3000000 IN A 192.0.2.4");
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(a.n_addrs == 2 && ldns_rr_list_rr_count(a.rrs) == 4);
+	CHECK(a.addrs[0].addr.b[3] == 3 && a.addrs[1].addr.b[3] == 4);
+	CHECK(a.addrs[0].ttl_s == 50 && a.ttl_s == 50 &&
+	      a.addrs[1].ttl_s == DNS_MSG_TTL_MAX_S);
+	CHECK(reply_records(&a, 512) == 4);
+	a.addrs[0].keep = false;
+	CHECK(reply_records(&a, 512) == 3);
+	dns_msg_done(&a);
+	/* a circle, and a chain that is too long */
+	n = answer_of("a.test", LDNS_RR_TYPE_A,
+		      "a.test 60 IN CNAME b.test;b.test 60 IN CNAME a.test");
+	CHECK(got(n, &a) == DNS_MSG_GOT_FAILURE);
+	/* the chain leads nowhere: no address of another name */
+	n = answer_of("a.test", LDNS_RR_TYPE_A,
+		      "a.test 60 IN CNAME b.test;x.test 60 IN A 192.0.2.1");
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER && a.n_addrs == 0);
+	dns_msg_done(&a);
+	n = answer_of("a.test", LDNS_RR_TYPE_A, "");
+	wire[3] |= LDNS_RCODE_NXDOMAIN;
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER &&
+	      a.rcode == LDNS_RCODE_NXDOMAIN);
+	CHECK(reply_records(&a, 512) == 0);
+	dns_msg_done(&a);
+	/* asked for CNAME: that record, not what it leads to */
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_CNAME, &query));
+	n = answer_of("a.test", LDNS_RR_TYPE_CNAME,
+		      "a.test 60 IN CNAME b.test;b.test 60 IN CNAME c.test");
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(ldns_rr_list_rr_count(a.rrs) == 1);
+	dns_msg_done(&a);
+}
+
+static void sizes(void)
+{
+	struct dns_answer a = {0};
+	char text[4096];
+	size_t n = 0;
+
+	for (unsigned i = 0; i < 100; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "a.test 60 IN A 192.0.2.%u;", i);
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_A, &query));
+	n = answer_of("a.test", LDNS_RR_TYPE_A, text);
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(a.n_addrs == DNS_MSG_ADDRS_MAX);
+	CHECK(reply_records(&a, 512) == -1);
+	CHECK(reply_records(&a, DNS_MSG_MAX) == DNS_MSG_ADDRS_MAX);
+	/* not even the question fits */
+	CHECK(dns_msg_reply(&query, a.rcode, &a, wire, 12) == 0);
+	CHECK(dns_msg_reply(&query, a.rcode, NULL, wire, 12) == 0);
+	dns_msg_done(&a);
+	n = 0;
+	for (unsigned i = 0; i <= DNS_MSG_RRS_MAX; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "a. TXT %u;",
+				      i);
+	CHECK(dns_msg_query_for("a", LDNS_RR_TYPE_TXT, &query));
+	n = answer_of("a", LDNS_RR_TYPE_TXT, text);
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(ldns_rr_list_rr_count(a.rrs) == DNS_MSG_RRS_MAX);
+	dns_msg_done(&a);
+}
+
+/* What logs and records tell of an answer. */
+static void shows(void)
+{
+	struct dns_shown out[4];
+	struct dns_answer a = {0};
+	char text[400];
+	size_t n;
+
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_AAAA, &query));
+	n = answer_of("a.test", LDNS_RR_TYPE_AAAA,
+		      "a.test 60 IN CNAME b.test;b.test 60 IN AAAA 2001:db8::1;"
+		      "b.test 50 IN AAAA 2001:db8::2");
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER && a.n_addrs == 2);
+	a.addrs[0].keep = false;
+	CHECK(dns_msg_show(&a, out, 4) == 2);
+	CHECK(strcmp(out[0].type, "CNAME") == 0 &&
+	      strcmp(out[0].data, "b.test") == 0 && out[0].ttl_s == 60);
+	CHECK(strcmp(out[1].type, "AAAA") == 0 &&
+	      strcmp(out[1].data, "2001:db8::2") == 0 && out[1].ttl_s == 50);
+	CHECK(reply_records(&a, 512) == 2);
+	memset(out, 0, sizeof(out));
+	CHECK(dns_msg_show(&a, out, 1) == 2 && !out[1].type[0]);
+	dns_msg_done(&a);
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_A, &query));
+	n = answer_of("a.test", LDNS_RR_TYPE_A, "a.test 60 IN A 192.0.2.1");
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(dns_msg_show(&a, out, 4) == 1);
+	dns_msg_done(&a);
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_MX, &query));
+	n = answer_of("a.test", LDNS_RR_TYPE_MX,
+		      "a.test 60 IN MX 10 m.test;a.test 60 IN MX 0 .");
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(dns_msg_show(&a, out, 4) == 2);
+	CHECK(strcmp(out[0].data, "10 m.test") == 0);
+	CHECK(strcmp(out[1].data, "0 ") == 0);
+	dns_msg_done(&a);
+	/* a value that has no text: the rest of the record is told */
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_SVCB, &query));
+	n = raw(99, 0x8000, (const uint16_t[4]){1, 1, 0, 0},
+		BODY(A_TEST "\0\100\0\1" A_TEST "\0\100\0\1" SIXTY
+			    "\0\11\0\1\0\0\1\0\2\5h"));
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(dns_msg_show(&a, out, 4) == 1 && strcmp(out[0].data, "1 ") == 0);
+	dns_msg_done(&a);
+	/* the root alone, and more than there is room for */
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_PTR, &query));
+	n = answer_of("a.test", LDNS_RR_TYPE_PTR, "a.test 60 IN PTR .");
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(dns_msg_show(&a, out, 4) == 1 && strcmp(out[0].data, ".") == 0);
+	dns_msg_done(&a);
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_TXT, &query));
+	snprintf(text, sizeof(text), "a.test 60 IN TXT %0150u %0150u x", 1, 2);
+	n = answer_of("a.test", LDNS_RR_TYPE_TXT, text);
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(dns_msg_show(&a, out, 4) == 1 &&
+	      strlen(out[0].data) == sizeof(out[0].data) - 1);
+	dns_msg_done(&a);
+}
+
+static struct str svc_params(const struct dns_answer *a)
+{
+	const ldns_rr *rr = ldns_rr_list_rr(a->rrs, 0);
+	const ldns_rdf *rdf = ldns_rr_rdf(rr, 2);
+
+	return (struct str){(const char *)ldns_rdf_data(rdf),
+			    ldns_rdf_size(rdf)};
+}
+
+static void services(void)
+{
+	struct dns_answer a = {0};
+	size_t n;
+
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_HTTPS, &query));
+	n = answer_of("a.test", LDNS_RR_TYPE_HTTPS,
+		      "a.test 60 IN HTTPS 1 . alpn=h2 port=8443 "
+		      "ipv4hint=192.0.2.1 ech=AAAA ipv6hint=2001:db8::1");
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(str_eq(svc_params(&a), STR("\0\1\0\3\2h2\0\3\0\2\40\373")));
+	CHECK(reply_records(&a, 512) == 1);
+	dns_msg_done(&a);
+	/* what makes a parameter that goes mandatory is of no use */
+	n = answer_of("a.test", LDNS_RR_TYPE_HTTPS,
+		      "a.test 60 IN HTTPS 1 . mandatory=alpn,ech alpn=h2 "
+		      "ech=AAAA;a.test 60 IN HTTPS 0 b.test");
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(ldns_rr_list_rr_count(a.rrs) == 1);
+	dns_msg_done(&a);
+	/* what is mandatory stays */
+	n = answer_of("a.test", LDNS_RR_TYPE_HTTPS,
+		      "a.test 60 IN HTTPS 1 . mandatory=alpn,port alpn=h2 "
+		      "port=443");
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(ldns_rr_list_rr_count(a.rrs) == 1);
+	dns_msg_done(&a);
+}
+
+static void asks(void)
+{
+	ldns_pkt_rcode rcode;
+	struct dns_query q;
+	uint8_t out[512];
+	char type[16];
+	size_t n = raw(7, 0x0100, one, BODY(EXAMPLE A_IN));
+
+	CHECK(dns_msg_query(wire, n, &query, &rcode) == DNS_MSG_ASK);
+	n = dns_msg_ask(&query, 99, out, sizeof(out));
+	CHECK(n > 12 && LDNS_ID_WIRE(out) == 99);
+	CHECK(dns_msg_query(out, n, &q, &rcode) == DNS_MSG_ASK && q.edns);
+	CHECK(memcmp(q.qname, "\7example\4test", 14) == 0);
+	CHECK(dns_msg_ask(&query, 99, out, 12) == 0);
+	/* the client's spelling goes back */
+	n = dns_msg_reply(&query, LDNS_RCODE_NXDOMAIN, NULL, out, sizeof(out));
+	CHECK(n > 12 && memcmp(out + 12, EXAMPLE, 14) == 0);
+	query.edns = true;
+	n = dns_msg_reply(&query, LDNS_RCODE_NXDOMAIN, NULL, out, sizeof(out));
+	CHECK(n > 12 && LDNS_ARCOUNT(out) == 1);
+	CHECK(!dns_msg_query_for("a..b", LDNS_RR_TYPE_A, &q));
+	CHECK(strcmp(dns_msg_type_text(1, type), "A") == 0);
+	CHECK(strcmp(dns_msg_type_text(65, type), "HTTPS") == 0);
+	CHECK(strcmp(dns_msg_type_text(65280, type), "TYPE65280") == 0);
+	CHECK(strcmp(dns_msg_type_text(0, type), "TYPE0") == 0);
+	for (unsigned t = 0; t < 70; t++)
+		CHECK(dns_msg_type_served((uint16_t)t) ==
+		      (t == 1 || t == 5 || t == 12 || t == 15 || t == 16 ||
+		       t == 28 || t == 33 || t == 64 || t == 65));
+	CHECK(dns_msg_type_served(64) && !dns_msg_type_served(10) &&
+	      !dns_msg_type_served(255) && !dns_msg_type_served(0));
+}
+
+int main(void)
+{
+	queries();
+	hostile_queries();
+	odd_names();
+	names_for_people();
+	foreign_answers();
+	chains();
+	sizes();
+	services();
+	odd_records();
+	shows();
+	asks();
+	return check_status();
+}

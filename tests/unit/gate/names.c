@@ -1,0 +1,269 @@
+/* names.map: what is refused, what matches, what becomes of an address. */
+#include "runtime/gate/plan/names.h"
+
+#include "tests/check.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define HEAD "membrane-names 1\nupstream udp 8.8.8.8 53\n"
+
+static struct err err;
+
+static bool parses(const char *text)
+{
+	struct names_map map;
+
+	if (names_parse(str_of(text), &map, &err) < 0) {
+		CHECK(err.code == -EPROTO && err.text[0]);
+		return false;
+	}
+	names_free(&map);
+	return true;
+}
+
+static void accepts(void)
+{
+	CHECK(parses(HEAD));
+	CHECK(parses("membrane-names 1\nupstream tls 2001:db8::1 853\n"));
+	CHECK(parses("membrane-names 1\nupstream https https://d.test/q\n"));
+	CHECK(parses(HEAD "floor 127.0.0.0/8\nprivate fc00::/7\n"
+			  "cover 10.1.2.3/32\n"
+			  "name ** - - g-0123456789\n"
+			  "name **.a.b 1,2,256 private g-0123456789\n"
+			  "name *.*.b 1 - g-0123456789\n"
+			  "name _x.a-b.c 1 - g-0123456789\n"));
+}
+
+static void refuses(void)
+{
+	static const char *const bad[] = {
+		"",
+		"\n",
+		"membrane-names 1",
+		"membrane-names 2\nupstream udp 8.8.8.8 53\n",
+		"membrane-names 1\n",
+		" " HEAD,
+		HEAD "\n",
+		HEAD "# comment\n",
+		HEAD "name a.b 1 - g-0123456789",
+		HEAD "upstream udp 8.8.8.8 53\n",
+		"membrane-names 1\nupstream udp 8.8.8.8 0\n",
+		"membrane-names 1\nupstream udp 8.8.8.8 65536\n",
+		"membrane-names 1\nupstream udp 8.8.8.8 +53\n",
+		"membrane-names 1\nupstream udp 8.8.8.8 53 \n",
+		"membrane-names 1\nupstream udp 8.8.8.8  53\n",
+		"membrane-names 1\nupstream tcp 8.8.8.8 53\n",
+		"membrane-names 1\nupstream https http://d.test/\n",
+		"membrane-names 1\nupstream https https://d.test/ x\n",
+		"membrane-names 1\nfloor 127.0.0.0/8\nupstream udp 8.8.8.8 "
+		"53\n",
+		HEAD "floor 127.0.0.1\n",
+		HEAD "floor 127.0.0.1/8\n",
+		HEAD "floor 127.0.0.0/8 x\n",
+		HEAD "private 10.0.0.0/8\nfloor 127.0.0.0/8\n",
+		HEAD "cover 10.0.0.0/33\n",
+		HEAD "nmae a.b 1 - g-0123456789\n",
+		HEAD "name\n",
+		HEAD "name a.b\n",
+		HEAD "name A.b 1 - g-0123456789\n",
+		HEAD "name a..b 1 - g-0123456789\n",
+		HEAD "name a.b. 1 - g-0123456789\n",
+		HEAD "name .a 1 - g-0123456789\n",
+		HEAD "name a*.b 1 - g-0123456789\n",
+		HEAD "name a.**.b 1 - g-0123456789\n",
+		HEAD "name *** 1 - g-0123456789\n",
+		HEAD "name a.b 0 - g-0123456789\n",
+		HEAD "name a.b 01 - g-0123456789\n",
+		HEAD "name a.b 257 - g-0123456789\n",
+		HEAD "name a.b 2,1 - g-0123456789\n",
+		HEAD "name a.b 1,1 - g-0123456789\n",
+		HEAD "name a.b 1, - g-0123456789\n",
+		HEAD "name a.b ,1 - g-0123456789\n",
+		HEAD "name a.b 1 public g-0123456789\n",
+		HEAD "name a.b 1 - g-012345678\n",
+		HEAD "name a.b 1 - d-0123456789\n",
+		HEAD "name a.b 1 - g-012345678G\n",
+		HEAD "name a.b 1 - g-0123456789 \n",
+		HEAD "name a.b 1 - g-0123456789\r\n",
+	};
+	char text[512];
+	struct names_map map;
+
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		if (parses(bad[i]))
+			printf("accepted: %s\n", bad[i]);
+		CHECK(!parses(bad[i]));
+	}
+	memcpy(text, HEAD, sizeof(HEAD));
+	text[20] = '\0';
+	CHECK(names_parse((struct str){text, sizeof(HEAD) - 1}, &map, &err) <
+	      0);
+	snprintf(text, sizeof(text), HEAD "name %064d.b 1 - g-0123456789\n", 0);
+	CHECK(!parses(text));
+	snprintf(text, sizeof(text), HEAD "name %063d.b 1 - g-0123456789\n", 0);
+	CHECK(parses(text));
+}
+
+static const char map_text[] = HEAD "floor 127.0.0.0/8\n"
+				    "private 10.0.0.0/8\n"
+				    "private 11.0.0.0/8\n"
+				    "cover 10.1.0.0/16\n"
+				    "name **.deep.test 3 - g-0000000003\n"
+				    "name *.*.two.test 9 - g-0000000009\n"
+				    "name *.one.test 2 - g-0000000002\n"
+				    "name a.one.test 7 - g-0000000007\n"
+				    "name exact.test 1 - g-0000000001\n"
+				    "name exact.test 5 private g-0000000005\n"
+				    "name inner.test - private g-0000000006\n";
+
+static bool matches(const struct names_map *map, const char *name,
+		    uint32_t n_lines)
+{
+	struct names_match m;
+	bool any = names_match(map, str_of(name), &m);
+
+	return any == (n_lines > 0) && m.n_lines == n_lines;
+}
+
+static void match(void)
+{
+	struct names_map map;
+	struct names_match m;
+
+	CHECK(names_parse(str_of(map_text), &map, &err) == 0);
+	CHECK(matches(&map, "exact.test", 2));
+	CHECK(matches(&map, "x.exact.test", 0));
+	CHECK(matches(&map, "xexact.test", 0));
+	CHECK(matches(&map, "exact.tes", 0));
+	CHECK(matches(&map, "test", 0));
+	CHECK(matches(&map, "", 0));
+	CHECK(matches(&map, "one.test", 0));
+	CHECK(matches(&map, "b.one.test", 1));
+	CHECK(matches(&map, "a.one.test", 2));
+	CHECK(matches(&map, "b.a.one.test", 0));
+	CHECK(matches(&map, "bone.test", 0));
+	CHECK(matches(&map, "two.test", 0));
+	CHECK(matches(&map, "a.two.test", 0));
+	CHECK(matches(&map, "a.b.two.test", 1));
+	CHECK(matches(&map, "a.b.c.two.test", 0));
+	CHECK(matches(&map, "deep.test", 0));
+	CHECK(matches(&map, "a.deep.test", 1));
+	CHECK(matches(&map, "c.b.a.deep.test", 1));
+	CHECK(matches(&map, "adeep.test", 0));
+	CHECK(names_match(&map, STR("a.one.test"), &m));
+	CHECK(str_is(m.lines[0]->id, "g-0000000007"));
+	CHECK(names_class_next(&m.classes, 1) == 2 &&
+	      names_class_next(&m.classes, 3) == 7 &&
+	      names_class_next(&m.classes, 8) == 0);
+	names_free(&map);
+	CHECK(names_parse(STR(HEAD "name ** 1 - g-0123456789\n"), &map, &err) ==
+	      0);
+	CHECK(matches(&map, "anything.at.all", 1));
+	CHECK(matches(&map, "", 0));
+	names_free(&map);
+}
+
+/* Sets of their own, beside those of the grant. */
+static void guards(void)
+{
+	struct names_map map;
+	struct names_match m;
+
+	CHECK(names_parse(STR(HEAD "name **.test 3 - g-0123456789\n"
+				   "guard *.test 2 d-0123456789\n"
+				   "guard a.test q4 d-0123456789\n"),
+			  &map, &err) == 0);
+	CHECK(names_match(&map, STR("a.test"), &m));
+	CHECK(names_class_next(&m.classes, 1) == 3 &&
+	      names_class_next(&m.classes, 4) == 2 * LIMIT_CLASSES + 2 &&
+	      names_class_next(&m.classes, 2 * LIMIT_CLASSES + 3) ==
+		      3 * LIMIT_CLASSES + 4);
+	CHECK(names_match(&map, STR("b.test"), &m));
+	CHECK(!names_class_has(&m.classes, 3 * LIMIT_CLASSES + 4));
+	names_free(&map);
+	CHECK(names_parse(STR(HEAD "guard a.test q d-0123456789\n"), &map,
+			  &err) == -EPROTO);
+	CHECK(names_parse(STR(HEAD "guard a.test q0 d-0123456789\n"), &map,
+			  &err) == -EPROTO);
+	CHECK(names_parse(STR(HEAD "guard a.test q257 d-0123456789\n"), &map,
+			  &err) == -EPROTO);
+	CHECK(names_parse(STR(HEAD "guard a.test h1 d-0123456789\n"), &map,
+			  &err) == -EPROTO);
+}
+
+static enum names_verdict judge(const struct names_map *map, const char *name,
+				const char *text, unsigned *out_first)
+{
+	struct names_hosts hosts = {0};
+	struct names_classes classes = {0};
+	struct names_match m;
+	enum names_verdict v;
+	struct addr a;
+
+	CHECK(addr_parse(STR("192.0.2.77"), &a));
+	CHECK(names_hosts_add(&hosts, &a));
+	CHECK(names_match(map, str_of(name), &m));
+	CHECK(addr_parse(str_of(text), &a));
+	v = names_judge(map, &m, &hosts, &a, &classes);
+	*out_first = names_class_next(&classes, 1);
+	return v;
+}
+
+static void judges(void)
+{
+	struct names_map map;
+	unsigned k;
+
+	CHECK(names_parse(str_of(map_text), &map, &err) == 0);
+	CHECK(judge(&map, "b.one.test", "192.0.2.1", &k) == NAMES_OPEN &&
+	      k == 2);
+	CHECK(judge(&map, "b.one.test", "10.2.0.1", &k) == NAMES_PRIVATE);
+	CHECK(judge(&map, "b.one.test", "10.1.0.1", &k) == NAMES_COVERED);
+	/* the map can call more private than addr_scope() does */
+	CHECK(judge(&map, "b.one.test", "11.0.0.1", &k) == NAMES_PRIVATE);
+	/* and cannot leave anything out */
+	CHECK(judge(&map, "b.one.test", "192.168.1.1", &k) == NAMES_PRIVATE);
+	CHECK(judge(&map, "b.one.test", "100.64.0.1", &k) == NAMES_PRIVATE);
+	CHECK(judge(&map, "b.one.test", "fd12::1", &k) == NAMES_PRIVATE);
+	CHECK(judge(&map, "b.one.test", "64:ff9b::a00:1", &k) == NAMES_PRIVATE);
+	CHECK(judge(&map, "b.one.test", "2002:a00:1::1", &k) == NAMES_PRIVATE);
+	CHECK(judge(&map, "exact.test", "192.0.2.1", &k) == NAMES_OPEN &&
+	      k == 1);
+	CHECK(judge(&map, "exact.test", "10.1.0.1", &k) == NAMES_OPEN &&
+	      k == 5);
+	CHECK(judge(&map, "inner.test", "10.9.0.1", &k) == NAMES_OPEN &&
+	      k == 0);
+	CHECK(judge(&map, "exact.test", "127.0.0.1", &k) == NAMES_FLOOR);
+	CHECK(judge(&map, "exact.test", "169.254.169.254", &k) == NAMES_FLOOR);
+	CHECK(judge(&map, "exact.test", "::ffff:8.8.8.8", &k) == NAMES_FLOOR);
+	CHECK(judge(&map, "exact.test", "fe80::1", &k) == NAMES_FLOOR);
+	CHECK(judge(&map, "exact.test", "192.0.0.1", &k) == NAMES_FLOOR);
+	CHECK(judge(&map, "exact.test", "192.0.2.77", &k) == NAMES_HOST);
+	names_free(&map);
+}
+
+static void hosts(void)
+{
+	struct names_hosts h = {0};
+	struct addr a = {.family = ADDR_V4};
+
+	for (unsigned i = 0; i < NAMES_HOSTS_MAX; i++) {
+		a.b[3] = (uint8_t)i;
+		CHECK(names_hosts_add(&h, &a));
+	}
+	CHECK(names_hosts_add(&h, &a) && h.n == NAMES_HOSTS_MAX);
+	a.b[2] = 1;
+	CHECK(!names_hosts_add(&h, &a));
+}
+
+int main(void)
+{
+	accepts();
+	refuses();
+	match();
+	guards();
+	judges();
+	hosts();
+	return check_status();
+}

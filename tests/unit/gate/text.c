@@ -1,0 +1,481 @@
+/* The small pure parts: packets, records, the launcher's line, the listing. */
+#include "runtime/gate/dns/seen.h"
+#include "runtime/gate/l7/hello.h"
+#include "runtime/gate/packet/ruleset.h"
+#include "runtime/gate/plan/classes.h"
+#include "runtime/gate/record/outlog.h"
+#include "runtime/gate/record/record.h"
+
+#include "tests/check.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+static struct err err;
+
+static void packets(void)
+{
+	static const uint8_t v4[] = {0x45, 0, 0, 40,  0, 0,   0, 0, 64,
+				     6,	   0, 0, 192, 0, 0,   2, 8, 8,
+				     8,	   8, 1, 2,   1, 187, 0, 0};
+	static const uint8_t v6[] = {0x60, 0, 0,    0, 0, 16, 0, 64, 0xfd, 0, 0,
+				     0,	   0, 0,    0, 0, 0,  0, 0,  0,	   0, 0,
+				     0,	   2, 0x20, 1, 0, 0,  0, 0,  0,	   0, 0,
+				     0,	   0, 0,    0, 0, 0,  1, 17, 0,	   0, 0,
+				     0,	   0, 0,    0, 1, 2,  0, 53};
+	uint8_t copy[sizeof(v6)];
+	struct packet p;
+	char text[8];
+
+	CHECK(packet_parse(v4, sizeof(v4), &p));
+	CHECK(p.proto == IPPROTO_TCP && p.has_port && p.dport == 443 &&
+	      p.sport == 258 && p.dst.b[0] == 8 && p.src.b[0] == 192);
+	CHECK(packet_parse(v4, 22, &p) && !p.has_port);
+	CHECK(!packet_parse(v4, 19, &p));
+	CHECK(!packet_parse(v4, 0, &p));
+	memcpy(copy, v4, sizeof(v4));
+	copy[7] = 1; /* a later fragment */
+	CHECK(packet_parse(copy, sizeof(v4), &p) && !p.has_port);
+	memcpy(copy, v4, sizeof(v4));
+	copy[0] = 0x44;
+	CHECK(!packet_parse(copy, sizeof(v4), &p));
+	copy[0] = 0x4f;
+	CHECK(!packet_parse(copy, sizeof(v4), &p));
+	CHECK(packet_parse(v6, sizeof(v6), &p));
+	CHECK(p.proto == IPPROTO_UDP && p.has_port && p.dport == 53);
+	for (size_t n = 0; n < sizeof(v6); n++)
+		CHECK(packet_parse(v6, n, &p) == (n >= 40) && !p.has_port);
+	memcpy(copy, v6, sizeof(v6));
+	copy[41] = 255; /* an extension longer than the packet */
+	CHECK(packet_parse(copy, sizeof(v6), &p) && !p.has_port);
+	CHECK(strcmp(packet_proto_text(132, text), "sctp") == 0);
+	CHECK(strcmp(packet_proto_text(47, text), "47") == 0);
+}
+
+static void prefixes(void)
+{
+	struct record_prefix p;
+	struct packet tcp = {.proto = IPPROTO_TCP},
+		      udp = {.proto = IPPROTO_UDP},
+		      icmp = {.proto = IPPROTO_ICMP};
+
+	CHECK(record_prefix(STR("membrane:allow:"), &p) && p.allow &&
+	      p.reason == REASON_GRANTED && p.id.n == 0);
+	CHECK(record_prefix(STR("membrane:denied:d-0123456789"), &p) &&
+	      !p.allow && p.reason == REASON_DENIED &&
+	      str_is(p.id, "d-0123456789"));
+	CHECK(record_prefix(STR("membrane:no-grant: "), &p) &&
+	      p.reason == REASON_NO_GRANT && p.id.n == 0);
+	CHECK(record_reason(&p, &tcp, false) == REASON_NO_GRANT);
+	CHECK(record_reason(&p, &tcp, true) == REASON_PORT);
+	CHECK(record_reason(&p, &udp, false) == REASON_NO_GRANT);
+	CHECK(record_reason(&p, &udp, true) == REASON_UDP);
+	CHECK(record_reason(&p, &icmp, true) == REASON_PROTOCOL);
+	CHECK(record_prefix(STR("membrane:floor:"), &p) &&
+	      record_reason(&p, &icmp, true) == REASON_FLOOR);
+	CHECK(!record_prefix(STR("membrane:floor"), &p));
+	CHECK(!record_prefix(STR("membrane:what:"), &p));
+	CHECK(!record_prefix(STR("other:floor:"), &p));
+	CHECK(!record_prefix(STR(""), &p));
+}
+
+static void records(void)
+{
+	static const struct provenance_rule rule = {
+		.id = "g-0123456789", .source = ".membrane.yaml", .line = 3};
+	struct packet p = {.proto = IPPROTO_TCP,
+			   .has_port = true,
+			   .dport = 443,
+			   .src = {ADDR_V4, {11, 66, 6, 6}},
+			   .dst = {ADDR_V4, {8, 8, 4, 4}}};
+	struct record r = {.kind = RECORD_CONNECT,
+			   .reason = REASON_PORT,
+			   .packet = &p,
+			   .time = {1767225600, 1234567},
+			   .names = {"a.test"},
+			   .n_names = 1,
+			   .id = STR("g-0123456789"),
+			   .rule = &rule};
+	const struct flow flow = {.packet = {.proto = IPPROTO_UDP,
+					     .has_port = true,
+					     .sport = 40000,
+					     .dport = 53,
+					     .dst = p.dst},
+				  .sent = {2, 56},
+				  .received = {1, UINT64_C(5000000000)}};
+	static char big[2 * RECORD_MAX];
+	char buf[RECORD_MAX];
+	size_t n = record_decision(&r, buf);
+
+	CHECK(str_is((struct str){buf, n},
+		     "{\"event\":\"decision\","
+		     "\"time\":\"2026-01-01T00:00:00.001234Z\","
+		     "\"kind\":\"connect\",\"verdict\":\"deny\","
+		     "\"reason\":\"port\",\"proto\":\"tcp\","
+		     "\"addr\":\"8.8.4.4\",\"port\":443,\"name\":\"a.test\","
+		     "\"id\":\"g-0123456789\",\"source\":\".membrane.yaml\","
+		     "\"line\":3}\n"));
+	r.reason = REASON_FORGED_SOURCE;
+	buf[record_decision(&r, buf)] = '\0';
+	CHECK(strstr(buf, "\"reason\":\"forged-source\"") &&
+	      strstr(buf, "\"port\":443,\"src\":\"11.66.6.6\""));
+	r = (struct record){.kind = RECORD_RESOLVE,
+			    .allow = true,
+			    .reason = REASON_GRANTED,
+			    .type = "AAAA",
+			    .names = {"a\"\n\x7f.test"},
+			    .n_names = 1,
+			    .time = {1767225600, 0}};
+	n = record_decision(&r, buf);
+	CHECK(n && memchr(buf, '\n', n) == buf + n - 1);
+	CHECK(strstr(buf, "\"name\":\"a\\\"\\n") && strstr(buf, "\"AAAA\""));
+	n = record_end(&flow, &r.time, buf);
+	CHECK(str_is((struct str){buf, n},
+		     "{\"event\":\"end\","
+		     "\"time\":\"2026-01-01T00:00:00.000000Z\","
+		     "\"kind\":\"connect\",\"proto\":\"udp\","
+		     "\"addr\":\"8.8.4.4\",\"port\":53,\"sport\":40000,"
+		     "\"sent\":56,\"sent_packets\":2,"
+		     "\"received\":5000000000,\"received_packets\":1}\n"));
+	memset(big, 'x', sizeof(big) - 1);
+	CHECK(record_error(big, buf) == 0);
+	n = record_change(&(struct record_change){.generation = 2, .ms = 70},
+			  buf);
+	buf[n] = '\0';
+	CHECK(strcmp(buf, "{\"event\":\"generation\",\"generation\":2,"
+			  "\"ok\":true,\"ms\":70}\n") == 0);
+	n = record_change(
+		&(struct record_change){.generation = 3, .why_not = "no\nroom"},
+		buf);
+	buf[n] = '\0';
+	CHECK(strstr(buf, "\"ok\":false") &&
+	      strstr(buf, "\"message\":\"no\\nroom\""));
+	n = record_ready(&(struct record_ready){.ipv6 = true, .ms = 12}, buf);
+	CHECK(str_is((struct str){buf, n},
+		     "{\"event\":\"ready\",\"ipv6\":true,\"ms\":12}\n"));
+}
+
+static struct hello_credentials creds;
+
+static int hello(const char *text, struct names_hosts *h)
+{
+	*h = (struct names_hosts){0};
+	hello_forget(&creds);
+	return hello_parse(str_of(text), h, &creds, &err);
+}
+
+static void hellos(void)
+{
+	struct names_hosts h;
+
+	CHECK(hello("{\"version\":1,\"session\":\"x\",\"host\":[\"10.0.0.5\","
+		    "\"fd00::1\",\"10.0.0.5\"]}",
+		    &h) == 0 &&
+	      h.n == 2);
+	CHECK(hello("{\"version\":1,\"host\":[]}", &h) == 0 && h.n == 0);
+	CHECK(hello("", &h) == -EPROTO);
+	CHECK(hello("{}", &h) == -EPROTO);
+	CHECK(hello("{\"version\":2,\"host\":[]}", &h) == -EPROTO);
+	CHECK(hello("{\"version\":1,\"host\":[]}x", &h) == -EPROTO);
+	CHECK(hello("{\"version\":1}", &h) == -EPROTO);
+	CHECK(hello("{\"version\":1,\"host\":\"10.0.0.5\"}", &h) == -EPROTO);
+	CHECK(hello("{\"version\":1,\"host\":[1]}", &h) == -EPROTO);
+	CHECK(hello("{\"version\":1,\"host\":[\"10.0.0\"]}", &h) == -EPROTO);
+	CHECK(hello("{\"version\":1,\"host\":[\"10.0.0.5 \"]}", &h) == -EPROTO);
+	for (unsigned more = 0; more < 2; more++) {
+		char text[8192];
+		int n = sprintf(text, "{\"version\":1,\"host\":[\"10.0.1.0\"");
+
+		for (unsigned i = 1; i < NAMES_HOSTS_MAX + more; i++)
+			n += sprintf(text + n, ",\"10.0.1.%u\"", i);
+		sprintf(text + n, "]}");
+		CHECK(hello(text, &h) == (more ? -EPROTO : 0));
+		CHECK(h.n == NAMES_HOSTS_MAX);
+	}
+}
+
+#define WITH(list) "{\"version\":1,\"host\":[],\"credentials\":" list "}"
+
+static void credentials(void)
+{
+	struct names_hosts h;
+
+	CHECK(hello(WITH("{\"1\":\"s3cret\",\"12\":\"=x\"}"), &h) == 0 &&
+	      creds.n == 2);
+	CHECK(strcmp(creds.v[0], "MEMBRANE_CREDENTIAL_1=s3cret") == 0);
+	CHECK(strcmp(creds.v[1], "MEMBRANE_CREDENTIAL_12==x") == 0);
+	CHECK(hello_covers(&creds, STR("a env(MEMBRANE_CREDENTIAL_1) b "
+				       "env(MEMBRANE_CREDENTIAL_12) MEM")));
+	CHECK(!hello_covers(&creds, STR("env(MEMBRANE_CREDENTIAL_2)")));
+	CHECK(!hello_covers(&creds, STR("env(MEMBRANE_CREDENTIAL_)")));
+	CHECK(!hello_covers(&creds, STR("env(MEMBRANE_CREDENTIAL_123)")));
+	CHECK(hello(WITH("{}"), &h) == 0 && creds.n == 0);
+	CHECK(hello(WITH("[]"), &h) == -EPROTO);
+	CHECK(hello(WITH("{\"a\":\"x\"}"), &h) == -EPROTO);
+	CHECK(hello(WITH("{\"01\":\"x\"}"), &h) == -EPROTO);
+	CHECK(hello(WITH("{\"1\":\"\"}"), &h) == -EPROTO);
+	CHECK(hello(WITH("{\"1\":1}"), &h) == -EPROTO);
+	CHECK(hello(WITH("{\"1\":\"hush\\nx\"}"), &h) == -EPROTO &&
+	      !strstr(err.text, "hush"));
+	CHECK(hello(WITH("{\"1\":\"hush\177x\"}"), &h) == -EPROTO);
+	CHECK(hello(WITH("{\"1\":\"x\"}"), &h) == 0 &&
+	      hello_covers(&creds, STR("MEMBRANE_CREDENTIAL_1")) &&
+	      hello_covers(&creds, STR("MEMBRANE_CREDENTIAL_1x")));
+	for (unsigned more = 0; more < 2; more++) {
+		static char text[HELLO_VALUE_MAX + 100];
+
+		sprintf(text, WITH("{\"1\":\"%0*u\"}"),
+			(int)(HELLO_VALUE_MAX + more), 7u);
+		CHECK(hello(text, &h) == (more ? -EPROTO : 0));
+	}
+	for (unsigned more = 0; more < 2; more++) {
+		char list[2048], text[4096];
+		int n = 0;
+
+		for (unsigned i = 1; i <= HELLO_CREDENTIALS_MAX + more; i++)
+			n += sprintf(list + n, ",\"%u\":\"x\"", i);
+		sprintf(text, WITH("{%s}"), list + 1);
+		CHECK(hello(text, &h) == (more ? -EPROTO : 0));
+		CHECK(creds.n == HELLO_CREDENTIALS_MAX);
+	}
+}
+
+static int rules_of(const char *text)
+{
+	struct provenance p;
+	int rc = provenance_parse(str_of(text), &p, &err);
+
+	if (rc == 0)
+		provenance_free(&p);
+	return rc;
+}
+
+#define RULE(id, text)                                                         \
+	"\"" id "\":{\"text\":\"" text "\",\"source\":\"s\",\"line\":1}"
+
+static const char *rule_for(const struct provenance *p, char kind,
+			    const char *addr, uint8_t proto, uint16_t port)
+{
+	struct packet packet = {
+		.proto = proto, .has_port = port != 0, .dport = port};
+	const struct provenance_rule *r;
+
+	CHECK(addr_parse(str_of(addr), &packet.dst));
+	r = provenance_packet(p, kind, &packet);
+	return r ? r->id : "";
+}
+
+#define RULED(kind, addr, proto, port, id)                                     \
+	CHECK(strcmp(rule_for(&p, kind, addr, IPPROTO_##proto, port), id) == 0)
+
+/* Which rule of the packet filter a flow is under. */
+static void provenances_of_packets(void)
+{
+	struct provenance p;
+
+	CHECK(provenance_parse(
+		      STR("{\"version\":1,\"rules\":{" RULE(
+			      "g-any",
+			      "* "
+			      "tcp/"
+			      "80,udp/"
+			      "53") "," RULE("g-wide",
+					     "10.0.0.0/8 tcp/1-65535") "," RULE("g-narrow",
+										"10.1.0.0/16 tcp/22") "," RULE("g-http",
+													       "10.2.0.0/16 "
+													       "tcp/22 http [* "
+													       "*]") "," RULE("g-"
+															      "na"
+															      "m"
+															      "e",
+															      "a."
+															      "te"
+															      "st"
+															      " t"
+															      "cp"
+															      "/2"
+															      "2") "," RULE("g-six",
+																	    "2001:db8::/32 udp/1000-2000") "," RULE("d-net",
+																						    "10.9.0.0/16 tcp/22") "}}"),
+		      &p, &err) == 0);
+	RULED('g', "10.0.0.1", TCP, 22, "g-wide");
+	RULED('g', "10.1.0.1", TCP, 22, "g-narrow");
+	RULED('g', "10.1.0.1", TCP, 23, "g-wide");
+	RULED('g', "10.2.0.1", TCP, 22, "g-wide");
+	RULED('g', "8.8.8.8", TCP, 80, "g-any");
+	RULED('g', "8.8.8.8", UDP, 53, "g-any");
+	RULED('g', "8.8.8.8", UDP, 80, "");
+	RULED('g', "10.0.0.1", TCP, 0, "");
+	RULED('g', "10.0.0.1", ICMP, 22, "");
+	RULED('g', "2001:db8::1", UDP, 1000, "g-six");
+	RULED('g', "2001:db8::1", UDP, 2001, "");
+	RULED('d', "10.9.1.1", TCP, 22, "d-net");
+	RULED('d', "10.1.0.1", TCP, 22, "");
+	provenance_free(&p);
+}
+
+static void provenances(void)
+{
+	struct provenance p;
+	const struct provenance_rule *r;
+
+	CHECK(provenance_parse(STR("{\"version\":1,\"rules\":{"
+				   "\"g-2\":{\"source\":\"b\",\"line\":2},"
+				   "\"g-1\":{\"source\":\"a\",\"line\":1}}}\n"),
+			       &p, &err) == 0);
+	r = provenance_find(&p, STR("g-1"));
+	CHECK(r && r->line == 1 && strcmp(r->source, "a") == 0);
+	CHECK(provenance_find(&p, STR("g-2")));
+	CHECK(!provenance_find(&p, STR("g-3")));
+	CHECK(!provenance_find(&p, STR("")));
+	provenance_free(&p);
+	CHECK(rules_of("{\"version\":1,\"rules\":{}}") == 0);
+	CHECK(rules_of("") == -EPROTO);
+	CHECK(rules_of("{\"version\":2,\"rules\":{}}") == -EPROTO);
+	CHECK(rules_of("{\"version\":1}") == -EPROTO);
+	CHECK(rules_of("{\"version\":1,\"rules\":{}}{") == -EPROTO);
+	CHECK(rules_of("{\"version\":1,\"rules\":{\"g-1\":{}}}") == -EPROTO);
+	CHECK(rules_of("{\"version\":1,\"rules\":{\"g-1\":"
+		       "{\"source\":\"a\",\"line\":-1}}}") == -EPROTO);
+}
+
+static bool same(const char *text, const char *listing, unsigned want_line)
+{
+	struct str want, have;
+	unsigned line = 0;
+	bool ok = ruleset_same(str_of(text), str_of(listing), &line, &want,
+			       &have);
+
+	return ok ? want_line == 0 : line == want_line;
+}
+
+static void listings(void)
+{
+	CHECK(same("table inet membrane {\n\tset a {\n\t}\n}\n",
+		   "table inet membrane {\n\tset a {\n\t}\n}\n", 0));
+	CHECK(same("# why\ntable x {\n  # more\n\n}\n", "table x {\n}\n", 0));
+	CHECK(same("a { 1, 2 }\n", "a { 1,\n\t\t2 }\n", 0));
+	/* a '#' within a line is no comment, nor is one in the listing */
+	CHECK(same("a \"# b\"\n", "a \"# b\"\n", 0));
+	CHECK(same("a\n# b\n", "a\n# b\n", 3));
+	CHECK(same("a\nb\nc\n", "a\nb\nd\n", 3));
+	CHECK(same("a\nb\n", "a\nb\nc\n", 3));
+	CHECK(same("a\nb\nc\n", "a\nb\n", 3));
+	CHECK(same("a b\n", "ab\n", 1));
+	CHECK(same("", "", 0));
+	/* what the gate put into a set that is empty in the text, only there */
+	CHECK(same("set a {\n\tflags timeout\n}\nb\n",
+		   "set a {\n\tflags timeout\n\telements = { 1.2.3.4 timeout "
+		   "1m expires 59s,\n\t\t5.6.7.8 timeout 2m }\n}\nb\n",
+		   0));
+	CHECK(same("set a {\n\telements = { 1 }\n}\n",
+		   "set a {\n\telements = { 1, 2 }\n}\n", 2));
+	CHECK(same("set a {\n\telements = { 1 }\n}\n", "set a {\n}\n", 2));
+	CHECK(same("set a {\n}\nb\n", "set a {\n\telements = { 1 }\n", 2));
+	CHECK(same("a\n", "elements = { 1 }\na\n", 1));
+	CHECK(ruleset_has_set(STR("\tset host4 {\n"), "host4"));
+	CHECK(!ruleset_has_set(STR("\tset host4_1 {\n"), "host4"));
+	CHECK(!ruleset_has_set(STR("# set host4 {\n"), "host4"));
+}
+
+static void ports(void)
+{
+	static struct classes c;
+
+	classes_read(STR("\t# allow a.test  x tcp @host4_9 tcp dport 7 \n"
+			 "set host4_1 {\n"
+			 "\t\tip daddr @host4_1 tcp dport 443 goto granted\n"
+			 "\t\tip6 daddr @host6_2 udp dport { 53, 8000-8999 } "
+			 "goto granted\n"
+			 "\t\tip daddr @host4 counter log prefix \"x\"\n"
+			 "\t\tip daddr @cidr4_3 tcp dport 22 goto granted\n"
+			 "\t\tip daddr @host4_4 tcp dport {\n"
+			 "@host4_5\n"),
+		     &c);
+	CHECK(c.n == 3);
+	CHECK(classes_have(&c, 1, IPPROTO_TCP, 443));
+	CHECK(!classes_have(&c, 1, IPPROTO_UDP, 443));
+	CHECK(!classes_have(&c, 2, IPPROTO_TCP, 443));
+	CHECK(classes_have(&c, 2, IPPROTO_UDP, 53));
+	CHECK(classes_have(&c, 2, IPPROTO_UDP, 8999));
+	CHECK(!classes_have(&c, 2, IPPROTO_UDP, 9000));
+}
+
+static struct seen seen;
+
+static void sights(void)
+{
+	struct seen_name *names[4];
+	struct addr a = {ADDR_V4, {1, 2, 3, 4}};
+	char name[32];
+
+	seen_init(&seen);
+	CHECK(seen_names_of(&seen, &a, names, 4) == 0);
+	seen_addr(&seen, STR("one.test"), &a);
+	seen_addr(&seen, STR("two.test"), &a);
+	seen_addr(&seen, STR("one.test"), &a);
+	CHECK(seen_names_of(&seen, &a, names, 4) == 2);
+	CHECK(strcmp(names[0]->name, "two.test") == 0);
+	CHECK(seen_names_of(&seen, &a, names, 1) == 1);
+	/* many more than there is room for: the old ones are forgotten */
+	for (unsigned i = 0; i < 5 * SEEN_ADDRS; i++) {
+		struct addr b = {
+			ADDR_V4,
+			{9, (uint8_t)(i >> 16), (uint8_t)(i >> 8), (uint8_t)i}};
+
+		snprintf(name, sizeof(name), "n%u.test", i);
+		seen_addr(&seen, str_of(name), &b);
+		CHECK(seen_names_of(&seen, &b, names, 4) == 1 &&
+		      strcmp(names[0]->name, name) == 0);
+	}
+	CHECK(seen_names_of(&seen, &a, names, 4) == 0);
+}
+
+static struct outlog out;
+
+static void lines(void)
+{
+	int pair[2];
+	char line[1000], got[1200];
+	unsigned n = 0, lost = 0;
+	FILE *f;
+
+	CHECK(pipe(pair) == 0);
+	out.fd = pair[1];
+	memset(line, 'x', sizeof(line));
+	line[sizeof(line) - 1] = '\n';
+	for (unsigned i = 0; i < 1000; i++)
+		outlog_line(&out, line, sizeof(line));
+	/* nobody reads: that is waited for once, and writing stops by itself */
+	CHECK(out.stuck && out.n_lost > 0);
+	CHECK(outlog_pending(&out));
+	f = fdopen(pair[0], "r");
+	outlog_drain(&out, 1);
+	while (fgets(got, sizeof(got), f) &&
+	       (got[0] == 'x' || sscanf(strstr(got, "message") ?: "",
+					"message\":\"%u", &lost) != 1)) {
+		n++;
+		outlog_drain(&out, 1);
+	}
+	CHECK(n >= OUTLOG_BYTES / sizeof(line) && n + lost == 1000);
+	CHECK(!outlog_pending(&out));
+	fclose(f);
+	close(pair[1]);
+}
+
+int main(void)
+{
+	packets();
+	prefixes();
+	records();
+	hellos();
+	credentials();
+	provenances();
+	provenances_of_packets();
+	listings();
+	ports();
+	sights();
+	lines();
+	return check_status();
+}

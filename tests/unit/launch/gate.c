@@ -1,0 +1,159 @@
+/* The gate's protocol, spoken by shell scripts instead of a container. */
+#include "runtime/launch/gate.h"
+
+#include "compiler/base/fileio.h"
+#include "compiler/base/proc.h"
+#include "tests/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define DECISION                                                               \
+	"{\"event\":\"decision\",\"kind\":\"resolve\",\"verdict\":\"deny\","   \
+	"\"reason\":\"no-grant\",\"name\":\"a.test\",\"type\":\"A\"}"
+
+static char dir[] = "/tmp/membrane-gate-XXXXXX";
+static struct err err;
+
+struct outcome {
+	int rc; /* of the pump that failed, or 0 */
+	bool ready, done;
+	int status;
+	const char *words;
+	struct str decisions, log;
+};
+
+static struct outcome play(struct arena *a, const char *script)
+{
+	struct gate *g = arena_new_of(a, struct gate);
+	char *argv[] = {arena_cstr(a, STR("sh")), arena_cstr(a, STR("-c")),
+			arena_cstr(a, str_of(script)), NULL};
+	struct outcome o = {0};
+	int64_t until = proc_now_ms() + 20000;
+	int status = 0;
+
+	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0 &&
+	      fileio_mkdirs(dir, 0700, &err) == 0);
+	gate_init(g, summary_new(a, NULL));
+	CHECK(gate_start(g, argv, dir, -1, &err) == 0);
+	if (gate_hello(g, STR("hello\n"), &err) < 0)
+		CHECK(err.code == -EPIPE); /* it was quick to end */
+	gate_close_stdin(g);
+	while (o.rc == 0 && (g->out >= 0 || g->err >= 0) &&
+	       proc_now_ms() < until) {
+		struct pollfd p[] = {{g->out, POLLIN, 0}, {g->err, POLLIN, 0}};
+
+		poll(p, 2, 1000);
+		o.rc = gate_pump(g, &err);
+	}
+	if (o.rc < 0)
+		kill(g->pid, SIGKILL);
+	waitpid(g->pid, &status, 0);
+	o.ready = g->ready;
+	o.done = g->done;
+	o.status = proc_status(status);
+	o.words = arena_cstr(a, str_of(gate_last_words(g)));
+	gate_done(g);
+	CHECK(fileio_read(a, AT_FDCWD,
+			  arena_fmt(a, "%s/decisions.jsonl", dir).p, 1 << 20,
+			  &o.decisions, &err) == 0);
+	CHECK(fileio_read(a, AT_FDCWD, arena_fmt(a, "%s/gate.log", dir).p,
+			  1 << 20, &o.log, &err) == 0);
+	return o;
+}
+
+static void check_protocol(struct arena *a)
+{
+	struct outcome o;
+
+	o = play(a, "read l; echo got $l >&2; echo '{\"event\":\"ready\","
+		    "\"ms\":3}'; printf '%s' '{\"event\":\"deci'; "
+		    "echo '"
+		    "sion\",\"kind\":\"resolve\",\"verdict\":\"deny\","
+		    "\"reason\":\"no-grant\",\"name\":\"a.test\"}'; exit 3");
+	CHECK_MSG(o.rc == 0 && o.ready && o.status == 3, "%d %d %d %s", o.rc,
+		  o.ready, o.status, err.text);
+	CHECK(strcmp(o.words, "got hello") == 0);
+	CHECK(str_is(o.log, "got hello\n"));
+	CHECK(str_is(o.decisions,
+		     "{\"event\":\"decision\",\"kind\":\"resolve\","
+		     "\"verdict\":\"deny\",\"reason\":\"no-grant\","
+		     "\"name\":\"a.test\"}\n"));
+	o = play(a, "echo '{\"event\":\"end\",\"sent\":1}'");
+	CHECK(o.rc == 0 && !o.done &&
+	      str_is(o.decisions, "{\"event\":\"end\",\"sent\":1}\n"));
+	o = play(a, "echo '" DECISION "'; echo '{\"event\":\"done\"}'");
+	CHECK(o.rc == 0 && o.done && o.decisions.n == sizeof(DECISION));
+	o = play(a,
+		 "echo '" DECISION "'; echo '" DECISION "'; "
+		 "echo '{\"event\":\"error\",\"message\":\"no \\u001b room\"}';"
+		 "echo later >&2");
+	CHECK(o.rc == 0 && !o.ready && o.decisions.n == 2 * sizeof(DECISION));
+	CHECK(strcmp(o.words, "no \\x1b room") == 0 ||
+	      strcmp(o.words, "later") == 0);
+	o = play(a, "printf 'docker: no such image\\nRun '\"'\"'docker run "
+		    "--help'\"'\"' for more\\n' >&2; exit 125");
+	CHECK(o.status == 125 && strcmp(o.words, "docker: no such image") == 0);
+	o = play(a,
+		 "echo 'docker: Error response from daemon: failed to create "
+		 "task: error during container init: open "
+		 "/proc/sys/net/ipv6/conf/all/forwarding: no such file' "
+		 ">&2; exit 127");
+	CHECK(strstr(o.words, "start it without 'ipv6.disable=1'") &&
+	      str_starts(o.log, STR("docker: Error")));
+	o = play(a, "exit 0");
+	CHECK(o.rc == 0 && strcmp(o.words, "it said nothing") == 0);
+}
+
+static void check_refused(struct arena *a)
+{
+	static const char *const bad[] = {
+		"echo hello",
+		"echo '[]'",
+		"echo '{}'",
+		"echo '{\"event\":\"party\"}'",
+		"echo '{\"event\":\"decision\"}'",
+		"echo",
+		"echo '{\"event\":\"ready\"} x'",
+		"echo '{\"event\":\"done\"}'; echo '" DECISION "'",
+		"head -c 70000 /dev/zero | tr '\\0' a; sleep 20",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		struct outcome o = play(a, bad[i]);
+
+		CHECK_MSG(o.rc == -EPROTO, "%s: %d", bad[i], o.rc);
+		CHECK(!o.ready);
+	}
+}
+
+static void check_missing(struct arena *a)
+{
+	struct gate *g = arena_new_of(a, struct gate);
+	char *argv[] = {arena_cstr(a, STR("membrane-no-such-program")), NULL};
+
+	gate_init(g, summary_new(a, NULL));
+	CHECK(gate_start(g, argv, dir, -1, &err) == -ENOENT);
+	CHECK(strstr(err.text, "membrane-no-such-program"));
+	gate_done(g);
+}
+
+int main(void)
+{
+	struct arena *a = arena_new();
+
+	CHECK(mkdtemp(dir) != NULL);
+	CHECK(proc_signals_catch(&err) == 0);
+	check_protocol(a);
+	check_refused(a);
+	check_missing(a);
+	proc_signals_restore();
+	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
+	arena_free(a);
+	return check_status();
+}

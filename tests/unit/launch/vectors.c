@@ -1,0 +1,198 @@
+#include "runtime/launch/docker/vectors.h"
+
+#include "tests/check.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define WRAP(gate_words, agent_words)                                          \
+	"{\"version\":1,\"engine\":\"docker\",\"runtime\":\"runc\","           \
+	"\"link\":\"veth\",\"gate\":{\"image\":\"g\",\"argv\":[\"docker\","    \
+	"\"run\"," gate_words "]},\"agent\":{\"image\":\"a\",\"argv\":["       \
+	"\"docker\",\"run\"," agent_words "]}}\n"
+
+static const char *env(void *ctx, const char *name)
+{
+	(void)ctx;
+	if (strcmp(name, "TOKEN") == 0)
+		return "s,e\"c{ret}";
+	return strcmp(name, "EMPTY") == 0 ? "" : NULL;
+}
+
+static const char *const masks[] = {"--mount", "type=bind,source=/e"};
+static char words[4][12] = {"echo", "{session}", "--mount", "a,b"};
+static char *const command[] = {words[0], words[1], words[2], words[3], NULL};
+
+static const struct vectors_values base = {
+	.session = "0123456789ab",
+	.workspace = "/w",
+	.home = "/s/home",
+	.state = "/s",
+	.owner = "1000:1001",
+	.masks = masks,
+	.n_masks = 2,
+	.command = command,
+	.env = env,
+};
+
+/* The agent's words expanded, joined by '|'; NULL: refused, with *code. */
+static const char *expand(struct arena *a, const char *json,
+			  const struct vectors_values *values, int *code)
+{
+	struct vectors v;
+	struct err err = {0};
+	struct buf out;
+	char **argv;
+
+	*code = vectors_parse(a, str_of(json), &v, &err);
+	if (*code == 0)
+		*code = vectors_expand(a, &v.agent, values, &argv, &err);
+	if (*code < 0) {
+		CHECK_MSG(err.text[0], "%s", json);
+		return NULL;
+	}
+	buf_init(&out, a);
+	for (size_t i = 0; argv[i]; i++)
+		buf_addf(&out, i ? "|%s" : "%s", argv[i]);
+	return out.p;
+}
+
+struct expansion_case {
+	const char *json;
+	const char *want; /* behind "docker|run|"; NULL: refused */
+	int code;
+};
+
+static const struct expansion_case cases[] = {
+	{WRAP("\"g\"", "\"--name=m-{session}\",\"{owner}\",\"img\""),
+	 "--name=m-0123456789ab|1000:1001|img", 0},
+	{WRAP("\"g\"", "\"{masks}\",\"i\",\"{command}\""),
+	 "--mount|type=bind,source=/e|i|echo|{session}|--mount|a,b", 0},
+	{WRAP("\"g\"", "\"{terminal}\",\"i\""), "--interactive|i", 0},
+	{WRAP("\"g\"", "\"{{x}}{state}{{\",\"}}\""), "{x}/s{|}", 0},
+	{WRAP("\"g\"", "\"-e=A={env:TOKEN}{env:EMPTY}\""), "-e=A=s,e\"c{ret}",
+	 0},
+	/* in --mount the value is one CSV field, whatever is in it */
+	{WRAP("\"g\"",
+	      "\"--mount\",\"type=bind,source={env:TOKEN},target=/t\""),
+	 "--mount|type=bind,\"source=s,e\"\"c{ret}\",target=/t", 0},
+	{WRAP("\"g\"", "\"--mount=type=bind,\\\"source=/a,{home}\\\",x\""),
+	 "--mount=type=bind,\"source=/a,/s/home\",x", 0},
+	{WRAP("\"g\"", "\"--mount\",\"a=\\\"b\""), NULL, -EPROTO},
+	{WRAP("\"g\"", "\"--mount\",\"\\\"a\\\"b\""), NULL, -EPROTO},
+	{WRAP("\"g\"", "\"--mount\",\"\\\"a\""), NULL, -EPROTO},
+	/* refused */
+	{WRAP("\"g\"", "\"{nonsense}\""), NULL, -EPROTO},
+	{WRAP("\"g\"", "\"x{masks}\""), NULL, -EPROTO},
+	{WRAP("\"g\"", "\"{command}x\""), NULL, -EPROTO},
+	{WRAP("\"g\"", "\"{}\""), NULL, -EPROTO},
+	{WRAP("\"g\"", "\"{session\""), NULL, -EPROTO},
+	{WRAP("\"g\"", "\"session}\""), NULL, -EPROTO},
+	{WRAP("\"g\"", "\"{env:}\""), NULL, -EPROTO},
+	{WRAP("\"g\"", "\"{env:MISSING}\""), NULL, -ENOENT},
+	{WRAP("\"g\"", "1"), NULL, -EPROTO},
+	{WRAP("\"g\"", "\"a\\u0000b\""), NULL, -EPROTO},
+	{WRAP("\"g\"", "\"i\"") "x", NULL, -EPROTO},
+	{"{\"version\":2}", NULL, -EPROTO},
+	{"{\"version\":1}", NULL, -EPROTO},
+	{"[]", NULL, -EPROTO},
+	{"", NULL, -EPROTO},
+	{"{\"version\":1,\"extra\":1}", NULL, -EPROTO},
+	{"{\"version\":1,\"engine\":\"podman\"}", NULL, -EPROTO},
+	{"{\"version\":1,\"link\":\"wire\"}", NULL, -EPROTO},
+	{"{\"version\":1,\"gate\":{\"image\":\"g\",\"argv\":[\"rm\",\"-rf\","
+	 "\"x\"]}}",
+	 NULL, -EPROTO},
+	{"{\"version\":1,\"gate\":{\"image\":\"g\",\"argv\":[\"docker\","
+	 "\"run\",\"x\"],\"env\":[]}}",
+	 NULL, -EPROTO},
+};
+
+static void check_cases(struct arena *a)
+{
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const struct expansion_case *c = &cases[i];
+		int code;
+		const char *got = expand(a, c->json, &base, &code);
+
+		CHECK_MSG(code == c->code, "case %zu: %d", i, code);
+		if (c->want)
+			CHECK_MSG(got && strncmp(got, "docker|run|", 11) == 0 &&
+					  strcmp(got + 11, c->want) == 0,
+				  "case %zu: %s", i, got ? got : "(refused)");
+	}
+}
+
+/* The workspace's mount, and no other that begins like it. */
+static void check_readonly(struct arena *a)
+{
+	static const char json[] = WRAP(
+		"\"g\"", "\"--mount=type=bind,source={workspace},target=/w\","
+			 "\"--mount=type=bind,source={home},target=/h\","
+			 "\"--mount=type=bind,source={workspace}/x,target=/x\","
+			 "\"source={workspace}\"");
+	static const char want[] =
+		"docker|run|--mount=type=bind,source=/ws,target=/w%s|"
+		"--mount=type=bind,source=%s,target=/h|"
+		"--mount=type=bind,source=/ws/x,target=/x|source=/ws";
+	struct vectors_values v = base;
+	const char *got;
+	int code;
+
+	v.workspace = "/ws";
+	got = expand(a, json, &v, &code);
+	CHECK(got && strcmp(got, arena_fmt(a, want, "", v.home).p) == 0);
+	v.readonly = true;
+	got = expand(a, json, &v, &code);
+	CHECK(got &&
+	      strcmp(got, arena_fmt(a, want, ",readonly", v.home).p) == 0);
+}
+
+static void check_more(struct arena *a)
+{
+	struct vectors_values v = base;
+	char *const none[] = {NULL};
+	const char *got;
+	int code;
+
+	v.tty = true;
+	v.command = none;
+	v.n_masks = 0;
+	got = expand(a,
+		     WRAP("\"g\"", "\"{terminal}\",\"{masks}\",\"{command}\""),
+		     &v, &code);
+	CHECK(got &&
+	      strcmp(got, "docker|run|--interactive|--tty|" VECTORS_NO_KEYS) ==
+		      0);
+	v.workspace = "/a\r\nb";
+	CHECK(!expand(a, WRAP("\"g\"", "\"--mount\",\"s={workspace}\""), &v,
+		      &code) &&
+	      code == -EINVAL);
+	v.workspace = "/a\nb,c\"d";
+	got = expand(a, WRAP("\"g\"", "\"--mount\",\"s={workspace},t\""), &v,
+		     &code);
+	CHECK(got &&
+	      strcmp(got, "docker|run|--mount|\"s=/a\nb,c\"\"d\",t") == 0);
+	/* the gate's vector and the head of the file */
+	{
+		struct vectors r;
+		struct err err;
+
+		CHECK(vectors_parse(a, str_of(WRAP("\"g\"", "\"i\"")), &r,
+				    &err) == 0);
+		CHECK(strcmp(r.runtime, "runc") == 0 && !r.tracer.image &&
+		      r.link == VECTORS_VETH && r.gate.words.n == 3 &&
+		      strcmp(r.gate.image, "g") == 0);
+	}
+}
+
+int main(void)
+{
+	struct arena *a = arena_new();
+
+	check_cases(a);
+	check_more(a);
+	check_readonly(a);
+	arena_free(a);
+	return check_status();
+}
