@@ -298,7 +298,8 @@ install: all
 	rm -rf $(SHARE)/membrane/image $(SHARE)/membrane/policies
 	cp -R image policies $(SHARE)/membrane/
 	chmod -R u=rwX,go=rX $(SHARE)/membrane
-	install -m 644 README.md LICENSE $(DOC)/
+	install -m 644 README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md \
+		LICENSE $(DOC)/
 	cp -R doc $(DOC)/
 	rm -rf $(DOC)/doc/man
 	$(BIN)/membrane help --man > $(firstword $(MAN1))
