@@ -3,6 +3,7 @@ under its real name: a small fake of it, out there (sites.py)."""
 import json
 
 from l7 import header, reached, reasons
+import live
 from live import ROOT, Skip, check, shell, test
 
 KEY = "sk-ant-of-the-gate"
@@ -41,7 +42,8 @@ def agent(policy, command, usr=False):
                        "target=/%s,readonly'" % (ROOT, name, name)
                        for name in folders)
     return shell(policy + "args: [%s, -e, ANTHROPIC_API_KEY=none]\n" % mounts,
-                 "PATH=/npm/node_modules/.bin:$PATH; timeout 60 " + command,
+                 "PATH=/npm/node_modules/.bin:$PATH; timeout %d %s"
+                 % (85 * live.SLOW, command),
                  env={"LIVE_KEY": KEY})
 
 
