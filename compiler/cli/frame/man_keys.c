@@ -2,26 +2,9 @@
 
 #include "compiler/base/limits.h"
 #include "compiler/cli/frame/man_text.h"
-#include "compiler/front/bind/bind_types.h"
+#include "compiler/front/bind/bind_keys.h"
 
 #include <string.h>
-
-#define MUST   1u
-#define GLOBAL 2u
-#define ONE    4u
-
-static const struct key {
-	enum bind_map map;
-	const char *name;
-	enum bind_type type;
-	const char *setting;
-	unsigned flags;
-	const char *about;
-} keys[] = {
-#define KEY(map, key, type, field, setting, flags, doc)                        \
-	{BIND_MAP_##map, key, BIND_TYPE_##type, setting, flags, doc},
-#include "grammar/schema.def"
-};
 
 static const char *const maps[] = {
 #define MAP(name, where, prefix) where,
@@ -45,13 +28,13 @@ static const struct {
 };
 
 /* "not beside x": another key of the same setting in the same mapping. */
-static void put_rivals(struct buf *out, const struct key *k)
+static void put_rivals(struct buf *out, const struct bind_key *k)
 {
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-		if (&keys[i] != k && keys[i].map == k->map &&
-		    strcmp(keys[i].setting, k->setting) == 0) {
+	for (size_t i = 0; i < bind_keys_n; i++)
+		if (&bind_keys[i] != k && bind_keys[i].map == k->map &&
+		    strcmp(bind_keys[i].setting, k->setting) == 0) {
 			buf_adds(out, ";\nnot beside ");
-			man_text(out, keys[i].name);
+			man_text(out, bind_keys[i].name);
 		}
 }
 
@@ -65,7 +48,7 @@ static void put_below(struct buf *out, enum bind_type type)
 		}
 }
 
-static void put_key(struct buf *out, const struct key *k)
+static void put_key(struct buf *out, const struct bind_key *k)
 {
 	buf_adds(out, ".It Sy ");
 	man_argument(out, k->name);
@@ -73,11 +56,11 @@ static void put_key(struct buf *out, const struct key *k)
 	man_argument(out, types[k->type].what);
 	buf_addc(out, '\n');
 	man_text(out, k->about);
-	if (k->flags & MUST)
+	if (k->flags & BIND_KEY_MUST)
 		buf_adds(out, ";\nhas to be there");
-	if (k->flags & ONE)
+	if (k->flags & BIND_KEY_ONE)
 		buf_adds(out, ";\nit or the other has to be there");
-	if (k->flags & GLOBAL)
+	if (k->flags & BIND_KEY_GLOBAL)
 		buf_adds(out, ";\nin the global file alone");
 	put_rivals(out, k);
 	put_below(out, k->type);
@@ -92,9 +75,9 @@ void man_keys(struct buf *out)
 		buf_adds(out, ".Ss Keys of ");
 		man_argument(out, maps[map]);
 		buf_adds(out, "\n.Bl -tag -width Ds\n");
-		for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-			if ((int)keys[i].map == map)
-				put_key(out, &keys[i]);
+		for (size_t i = 0; i < bind_keys_n; i++)
+			if ((int)bind_keys[i].map == map)
+				put_key(out, &bind_keys[i]);
 		buf_adds(out, ".El\n");
 	}
 }
@@ -103,11 +86,11 @@ void man_keys_overview(struct buf *out)
 {
 	const char *last = "";
 
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-		if (keys[i].map == BIND_MAP_POLICY &&
-		    strcmp(keys[i].setting, last) != 0)
-			buf_addf(out, "  %-16s%s\n", keys[i].name,
-				 keys[i].about);
-		last = keys[i].setting;
+	for (size_t i = 0; i < bind_keys_n; i++) {
+		if (bind_keys[i].map == BIND_MAP_POLICY &&
+		    strcmp(bind_keys[i].setting, last) != 0)
+			buf_addf(out, "  %-16s%s\n", bind_keys[i].name,
+				 bind_keys[i].about);
+		last = bind_keys[i].setting;
 	}
 }

@@ -3,7 +3,7 @@
 #include "compiler/base/ascii.h"
 #include "compiler/base/json.h"
 #include "compiler/base/limits.h"
-#include "compiler/front/bind/bind_types.h"
+#include "compiler/front/bind/bind_keys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,23 +11,6 @@
 /* --- grammar/schema.def as tables ---------------------------------------- */
 
 enum shape { SHAPE_WORD, SHAPE_LIST, SHAPE_MAPPING, SHAPE_EITHER };
-
-#define MUST   1
-#define GLOBAL 2 /* one schema serves both files: its description says it */
-#define ONE    4
-
-static const struct key {
-	enum bind_map map;
-	const char *name;
-	enum bind_type type;
-	const char *setting;
-	unsigned flags;
-	const char *doc;
-} keys[] = {
-#define KEY(map, key, type, field, setting, flags, doc)                        \
-	{BIND_MAP_##map, key, BIND_TYPE_##type, setting, flags, doc},
-#include "grammar/schema.def"
-};
 
 /* As in "$defs/grant". */
 static const struct {
@@ -270,7 +253,7 @@ static cJSON *names_of(const char *key, cJSON *take_names)
 	return o;
 }
 
-static cJSON *both(const struct key *k, const struct key *other)
+static cJSON *both(const struct bind_key *k, const struct bind_key *other)
 {
 	cJSON *names = json_array();
 
@@ -280,8 +263,8 @@ static cJSON *both(const struct key *k, const struct key *other)
 }
 
 /* "not network.allow beside allow": one setting on two levels. */
-static cJSON *not_below(const struct key *k, const struct key *outer,
-			const struct key *inner)
+static cJSON *not_below(const struct bind_key *k, const struct bind_key *outer,
+			const struct bind_key *inner)
 {
 	cJSON *names = json_array(), *below = json_array();
 	cJSON *o = json_object(), *of = json_object();
@@ -298,27 +281,31 @@ static cJSON *not_below(const struct key *k, const struct key *outer,
 /* Keys of one setting exclude each other. */
 static void push_exclusions(cJSON *all, enum bind_map map)
 {
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-		for (size_t j = i + 1; j < ARRAY_LEN(keys); j++)
-			if (keys[i].map == map && keys[j].map == map &&
-			    strcmp(keys[i].setting, keys[j].setting) == 0)
-				json_push(all, both(&keys[i], &keys[j]));
+	for (size_t i = 0; i < bind_keys_n; i++)
+		for (size_t j = i + 1; j < bind_keys_n; j++)
+			if (bind_keys[i].map == map &&
+			    bind_keys[j].map == map &&
+			    strcmp(bind_keys[i].setting,
+				   bind_keys[j].setting) == 0)
+				json_push(all,
+					  both(&bind_keys[i], &bind_keys[j]));
 }
 
 /* So do those of the top level and of `network`. */
 static void push_network(cJSON *all)
 {
-	const struct key *network = keys;
+	const struct bind_key *network = bind_keys;
 
 	while (network->type != BIND_TYPE_NETWORK)
 		network++;
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-		for (size_t j = 0; j < ARRAY_LEN(keys); j++)
-			if (keys[i].map == BIND_MAP_POLICY &&
-			    keys[j].map == BIND_MAP_NETWORK &&
-			    strcmp(keys[i].setting, keys[j].setting) == 0)
-				json_push(all, not_below(&keys[i], network,
-							 &keys[j]));
+	for (size_t i = 0; i < bind_keys_n; i++)
+		for (size_t j = 0; j < bind_keys_n; j++)
+			if (bind_keys[i].map == BIND_MAP_POLICY &&
+			    bind_keys[j].map == BIND_MAP_NETWORK &&
+			    strcmp(bind_keys[i].setting,
+				   bind_keys[j].setting) == 0)
+				json_push(all, not_below(&bind_keys[i], network,
+							 &bind_keys[j]));
 }
 
 /* An entry of never with a key that stands alone in it. */
@@ -327,15 +314,15 @@ static void push_alone(cJSON *all)
 	static const enum bind_type alone[] = {BIND_TYPE_NEVER_FILES,
 					       BIND_TYPE_NEVER_ARG};
 
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+	for (size_t i = 0; i < bind_keys_n; i++)
 		for (size_t t = 0; t < ARRAY_LEN(alone); t++) {
 			cJSON *names, *o, *most;
 
-			if (keys[i].map != BIND_MAP_NEVER ||
-			    keys[i].type != alone[t])
+			if (bind_keys[i].map != BIND_MAP_NEVER ||
+			    bind_keys[i].type != alone[t])
 				continue;
 			names = json_array();
-			json_push_str(names, str_of(keys[i].name));
+			json_push_str(names, str_of(bind_keys[i].name));
 			o = json_object();
 			json_put(o, "if", names_of("required", names));
 			most = json_object();
@@ -349,11 +336,12 @@ static void put_all(cJSON *o, enum bind_map map)
 {
 	cJSON *all = json_array(), *one = json_array();
 
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-		if (keys[i].map == map && keys[i].flags & ONE) {
+	for (size_t i = 0; i < bind_keys_n; i++)
+		if (bind_keys[i].map == map &&
+		    bind_keys[i].flags & BIND_KEY_ONE) {
 			cJSON *names = json_array();
 
-			json_push_str(names, str_of(keys[i].name));
+			json_push_str(names, str_of(bind_keys[i].name));
 			json_push(one, names_of("required", names));
 		}
 	if (one->child)
@@ -375,9 +363,10 @@ static void put_required(cJSON *o, enum bind_map map)
 {
 	cJSON *names = json_array();
 
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-		if (keys[i].map == map && keys[i].flags & MUST)
-			json_push_str(names, str_of(keys[i].name));
+	for (size_t i = 0; i < bind_keys_n; i++)
+		if (bind_keys[i].map == map &&
+		    bind_keys[i].flags & BIND_KEY_MUST)
+			json_push_str(names, str_of(bind_keys[i].name));
 	if (names->child)
 		json_put(o, "required", names);
 	else
@@ -391,19 +380,19 @@ static void put_map(struct arena *a, cJSON *o, enum bind_map map)
 	cJSON *properties = json_object();
 
 	json_put_cstr(o, "type", "object");
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+	for (size_t i = 0; i < bind_keys_n; i++) {
 		cJSON *v;
 
-		if (keys[i].map != map)
+		if (bind_keys[i].map != map)
 			continue;
-		v = value(a, keys[i].type);
+		v = value(a, bind_keys[i].type);
 		json_put(v, "description",
-			 json_str(arena_fmt(a, "%s%s", keys[i].doc,
-					    keys[i].flags & GLOBAL
+			 json_str(arena_fmt(a, "%s%s", bind_keys[i].about,
+					    bind_keys[i].flags & BIND_KEY_GLOBAL
 						    ? "; in the global file "
 						      "alone"
 						    : "")));
-		json_put(properties, keys[i].name, v);
+		json_put(properties, bind_keys[i].name, v);
 	}
 	json_put(o, "properties", properties);
 	json_put_bool(o, "additionalProperties", false);
@@ -438,9 +427,9 @@ static void reach_map(struct reach *r, enum bind_map map)
 	if (r->map[map])
 		return;
 	r->map[map] = true;
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-		if (keys[i].map == map)
-			reach_type(r, keys[i].type);
+	for (size_t i = 0; i < bind_keys_n; i++)
+		if (bind_keys[i].map == map)
+			reach_type(r, bind_keys[i].type);
 }
 
 static cJSON *defs(struct arena *a, enum bind_map root)
