@@ -209,6 +209,7 @@ void sensor_follow_pidns(struct sensor *s, uint32_t pidns, uint32_t level)
 {
 	/* Never a level that goes with another namespace. */
 	s->scope->level = 0;
+	s->scope->began_ns = 0;
 	s->scope->pidns = pidns;
 	s->scope->level = level;
 }

@@ -326,6 +326,30 @@ def nothing_of_others(folder):
     check(ran == ["/bin/sh"], "one program, and none of the host's", ran)
 
 
+def nothing_of_the_next(folder):
+    """The kernel gives the number of a namespace that ended to a new one."""
+    plan(folder, ["security_file_open"])
+    watch = Watch(folder)
+    agent = Agent("readlink", "/proc/self/ns/pid")
+    watch.hello(agent.netns)
+    number, _ = agent.p.communicate(b"go\n", timeout=120)
+    others = 0
+    for _ in range(60):
+        other = subprocess.run(
+            ["unshare", "--pid", "--fork", "--mount-proc", "sh", "-c",
+             "readlink /proc/self/ns/pid; cat /etc/hostname"],
+            stdout=subprocess.PIPE)
+        others += other.stdout.startswith(number)
+        if others == 2:
+            break
+    found, _ = watch.end()
+    opened = [args(e)["pathname"] for e in found
+              if name(e) == "security_file_open"]
+    check(others, "its number is another's")
+    check(opened and "/etc/hostname" not in opened, "of which nothing is told",
+          opened)
+
+
 def refusals(folder):
     for text in ("", "[]", "{}", '{"version": 2}', "{", json.dumps(
             {"version": 1, "events": [{"name": "nosuch", "filters": []}],
@@ -406,6 +430,7 @@ def main():
         answers(folder)
         many_answers(folder)
         nothing_of_others(folder)
+        nothing_of_the_next(folder)
         refusals(folder)
         known_actions(folder)
     passed, failed = passed + actions.total()[0], failed + actions.total()[1]

@@ -106,11 +106,24 @@ static __always_inline struct upid *number_at(struct pid *pid, __u32 level)
 	return &pid->numbers[level];
 }
 
-static __always_inline __u32 inum_at(struct pid *pid, __u32 level)
+static __always_inline struct pid_namespace *ns_at(struct pid *pid, __u32 level)
 {
 	struct upid *up = number_at(pid, level);
 
-	return GET(up, ns, ns.inum);
+	return GET(up, ns);
+}
+
+static __always_inline __u32 inum_at(struct pid *pid, __u32 level)
+{
+	struct pid_namespace *ns = ns_at(pid, level);
+
+	return GET(ns, ns.inum);
+}
+
+/* Of a pid namespace: when its first process was started. */
+static __always_inline __u64 began(struct pid_namespace *ns)
+{
+	return GET(ns, child_reaper, group_leader, start_boottime);
 }
 
 /* What the task's own level says costs no read: most are of no container. */
@@ -124,8 +137,13 @@ static __always_inline bool may_be_in_scope(struct task_struct *t)
 
 static __always_inline bool in_scope(struct task_struct *t)
 {
-	return may_be_in_scope(t) &&
-	       inum_at(t->thread_pid, scope.level) == scope.pidns;
+	struct pid_namespace *ns;
+
+	if (!may_be_in_scope(t))
+		return false;
+	ns = ns_at(t->thread_pid, scope.level);
+	return GET(ns, ns.inum) == scope.pidns &&
+	       (!scope.began_ns || began(ns) == scope.began_ns);
 }
 
 /* Whole words: behind the name the kernel keeps zeros. */
@@ -146,6 +164,7 @@ static __always_inline bool has_host_name(struct task_struct *t)
 static __always_inline bool learn(struct task_struct *t)
 {
 	struct pid *pid = t->thread_pid;
+	struct pid_namespace *ns;
 	__u32 inum;
 
 	if (scope.level || !(scope.netns || scope.host[0]) || !pid ||
@@ -154,9 +173,11 @@ static __always_inline bool learn(struct task_struct *t)
 	if (scope.netns ? t->nsproxy->net_ns->ns.inum != scope.netns
 			: !has_host_name(t))
 		return false;
-	inum = inum_at(pid, pid->level);
+	ns = ns_at(pid, pid->level);
+	inum = GET(ns, ns.inum);
 	if (inum == 0 || inum == scope.not_pidns)
 		return false;
+	scope.began_ns = began(ns);
 	scope.pidns = inum;
 	scope.level = pid->level;
 	return true;

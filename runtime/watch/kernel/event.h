@@ -202,13 +202,15 @@ struct watch_config {
  * Whose processes: those of a pid namespace, at a level, and everything below
  * it. Until it is known: of the first program that is started in a network
  * namespace, or where there is none to know, under a host name; outside one
- * pid namespace.
+ * pid namespace. The kernel gives a namespace's number to the next one at once:
+ * which it is, the time says at which its first process was started.
  */
 #define WATCH_HOST 64 /* without the NUL, as the kernel has it */
 struct watch_scope {
 	__u32 pidns, level; /* level 0: not known yet */
 	__u32 netns, not_pidns;
 	__u32 hooked; /* a hook was called for a process of this scope */
+	__u64 began_ns; /* since boot; 0: whichever has the number */
 	__u64 host[WATCH_HOST / 8]; /* zeros behind it, as the kernel has */
 };
 

@@ -61,6 +61,7 @@ struct ns_common {
 };
 struct pid_namespace {
 	unsigned int level;
+	struct task_struct *child_reaper;
 	struct ns_common ns;
 };
 struct upid {
