@@ -209,7 +209,7 @@ struct watch_config {
 struct watch_scope {
 	__u32 pidns, level; /* level 0: not known yet */
 	__u32 netns, not_pidns;
-	__u32 hooked; /* a hook was called for a process of this scope */
+	__u32 hooked;	/* a hook was called for a process of this scope */
 	__u64 began_ns; /* since boot; 0: whichever has the number */
 	__u64 host[WATCH_HOST / 8]; /* zeros behind it, as the kernel has */
 };
