@@ -3,6 +3,8 @@
 #include "compiler/algebra/decide/ask.h"
 #include "compiler/base/limits.h"
 
+#include <stdlib.h>
+
 struct trial {
 	struct arena *a;
 	const struct ir_policy *p[2];
@@ -46,7 +48,7 @@ static bool holds(struct trial *t, const struct access_change *c)
 	case ACCESS_KEPT:
 		return was && is;
 	}
-	__builtin_unreachable();
+	abort();
 }
 
 bool witness_holds(struct arena *a, const struct ir_policy *old,

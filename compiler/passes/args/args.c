@@ -5,6 +5,8 @@
 #include "compiler/ir/variable.h"
 #include "compiler/passes/args/args_judge.h"
 
+#include <stdlib.h>
+
 struct parser {
 	struct pass_ctx *c;
 	struct ir_policy *p;
@@ -161,7 +163,7 @@ static bool trusted(enum layer layer)
 	case LAYER_WORKSPACE:
 		return false;
 	}
-	__builtin_unreachable();
+	abort();
 }
 
 static const char *spelled(struct pass_ctx *c, const struct arg *arg)

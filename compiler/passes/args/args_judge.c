@@ -4,6 +4,7 @@
 #include "compiler/ir/docker_mount.h"
 #include "compiler/passes/args/args_env.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct args_option table[] = {
@@ -456,5 +457,5 @@ struct args_verdict args_judge(struct arena *a, const struct args_option *o,
 	case ARGS_JUDGE_volume:
 		return judge_volume(a, value, places);
 	}
-	__builtin_unreachable();
+	abort();
 }
