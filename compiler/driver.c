@@ -10,11 +10,49 @@
 #include <errno.h>
 #include <string.h>
 
-static const char *const passes[] = {"layers", "normalise"};
+static bool pass_layers(struct pass_ctx *ctx, struct compilation *c)
+{
+	return passes_layers(ctx, &c->docs, &c->policy);
+}
+
+static bool pass_normalise(struct pass_ctx *ctx, struct compilation *c)
+{
+	return passes_normalise(ctx, &c->policy);
+}
+
+static bool pass_conflicts(struct pass_ctx *ctx, struct compilation *c)
+{
+	return passes_conflicts(ctx, &c->policy);
+}
+
+static bool pass_invariants(struct pass_ctx *ctx, struct compilation *c)
+{
+	return c->unbound || invariants_hold(ctx, &c->policy);
+}
+
+static bool pass_enforceable(struct pass_ctx *ctx, struct compilation *c)
+{
+	return passes_enforceable(ctx, &c->policy);
+}
+
+/* In order. */
+static const struct pass {
+	const char *name;
+	bool (*run)(struct pass_ctx *ctx, struct compilation *c);
+	enum ir_stage ensures;
+	bool if_asked; /* `run` has it behind the plan, with a list of its own
+			*/
+} passes[] = {
+	{"layers", pass_layers, IR_MERGED, false},
+	{"normalise", pass_normalise, IR_NORMALISED, false},
+	{"conflicts", pass_conflicts, IR_NORMALISED, false},
+	{"invariants", pass_invariants, IR_NORMALISED, false},
+	{"enforceable", pass_enforceable, IR_NORMALISED, true},
+};
 
 const char *driver_pass(size_t i)
 {
-	return i < ARRAY_LEN(passes) ? passes[i] : NULL;
+	return i < ARRAY_LEN(passes) ? passes[i].name : NULL;
 }
 
 struct pass_ctx driver_ctx(struct compilation *c)
@@ -35,19 +73,40 @@ static struct emit_in emit_in(struct compilation *c)
 					    : NULL};
 }
 
-/* Whether --dump-ir asked for the policy as it is after this pass. */
-static bool stops(struct compilation *c, const char *pass)
+static bool is_asked_for(const struct compilation *c, const struct pass *pass)
+{
+	return c->stop_after && strcmp(c->stop_after, pass->name) == 0;
+}
+
+/* For --dump-ir: the policy as it is now. */
+static void dump_policy(struct compilation *c)
 {
 	struct emit_in in = emit_in(c);
 	struct buf out;
 
-	if (!c->stop_after || strcmp(c->stop_after, pass) != 0)
-		return false;
 	buf_init(&out, c->a);
 	for (size_t i = 0; emitter_at(i); i++)
 		if (strcmp(emitter_at(i)->name, "policy") == 0)
 			c->ok = emitter_at(i)->emit(&in, &out);
 	c->dump = buf_str(&out);
+}
+
+/* False where the policy is refused, or where --dump-ir goes no further. */
+static bool run_passes(struct pass_ctx *ctx, struct compilation *c)
+{
+	for (size_t i = 0; i < ARRAY_LEN(passes); i++) {
+		const struct pass *pass = &passes[i];
+
+		if (pass->if_asked && !is_asked_for(c, pass))
+			continue;
+		if (!pass->run(ctx, c))
+			return false;
+		ir_verify(&c->policy, pass->ensures);
+		if (is_asked_for(c, pass)) {
+			dump_policy(c);
+			return false;
+		}
+	}
 	return true;
 }
 
@@ -82,17 +141,7 @@ int driver_compile(struct compilation *c, const struct front_input *in,
 	rc = front_load(&ctx, &c->sources, in, &c->docs, &bound, err);
 	if (rc < 0 || !bound)
 		return rc;
-	if (!passes_layers(&ctx, &c->docs, &c->policy))
-		return 0;
-	ir_verify(&c->policy, IR_MERGED);
-	if (stops(c, "layers"))
-		return 0;
-	if (!passes_normalise(&ctx, &c->policy))
-		return 0;
-	ir_verify(&c->policy, IR_NORMALISED);
-	if (stops(c, "normalise") || !passes_conflicts(&ctx, &c->policy))
-		return 0;
-	if (!c->unbound && !invariants_hold(&ctx, &c->policy))
+	if (!run_passes(&ctx, c))
 		return 0;
 	if (c->origins.n && !origins_adopt(&ctx, c->origins, &c->policy))
 		return err_set(err, -EPROTO, "provenance.json: not one");

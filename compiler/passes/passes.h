@@ -70,9 +70,10 @@ void passes_additions(struct pass_ctx *c, const docs *docs, addition_list *out);
 void passes_cuts(struct pass_ctx *c, const docs *docs, addition_list *out);
 
 /*
- * What the runtime cannot enforce yet: `http`, name and url denials,
- * `tls: inspect`, credentials, protect, … One error per construct with the
- * key's place; for `run` only. True when nothing was found.
+ * enforceable: errors for what can be written, compared and compiled, and what
+ * the runtime of this version does not do: one for each place. Requires
+ * IR_NORMALISED. For `run`, and for `plan` as a remark: a policy may be made
+ * for another version.
  */
 must_check bool passes_enforceable(struct pass_ctx *c,
 				   const struct ir_policy *p);
