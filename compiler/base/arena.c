@@ -47,11 +47,8 @@ static void take(size_t bytes)
 {
 	if (bound && (live > bound || bytes > bound - live)) {
 		fprintf(stderr,
-			"membrane: this needs more than %zu MiB of memory, "
-			"which is the most that is taken\n"
-			"  fewer rules, or simpler ones: networks and "
-			"wildcards "
-			"instead of single names, and fewer '*' within names\n",
+			"membrane: this needs more than %zu MiB of memory, which is the most that is taken\n"
+			"  fewer rules, or simpler ones: networks and wildcards instead of single names, and fewer '*' within names\n",
 			bound >> 20);
 		exit(failure);
 	}

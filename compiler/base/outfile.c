@@ -15,11 +15,10 @@ static int judge_link(void *ctx, int dirfd, struct str path, struct err *err)
 {
 	if (!is_agents(ctx, dirfd))
 		return 0;
-	return err_set(err, -ELOOP,
-		       "%.*s is a symbolic link in a folder that an agent "
-		       "writes to, so nothing is written through it: remove "
-		       "it, or name the place that it leads to",
-		       STR_ARG(path));
+	return err_set(
+		err, -ELOOP,
+		"%.*s is a symbolic link in a folder that an agent writes to, so nothing is written through it: remove it, or name the place that it leads to",
+		STR_ARG(path));
 }
 
 int outfile_find(struct arena *a, const struct outfile_rule *rule, int dirfd,
@@ -42,10 +41,10 @@ static int replace(struct arena *a, const struct pathwalk_end *at,
 	auto_fd int fd = -1;
 
 	if (at->exists && !S_ISREG(at->st.st_mode))
-		return err_set(err, -EINVAL,
-			       "%.*s is no file, and in a folder that an agent "
-			       "writes to: remove it, or name another place",
-			       STR_ARG(at->path));
+		return err_set(
+			err, -EINVAL,
+			"%.*s is no file, and in a folder that an agent writes to: remove it, or name another place",
+			STR_ARG(at->path));
 	fd = fileio_create(at->dir_fd, tmp, O_WRONLY | O_EXCL, mode);
 	if (fd < 0 && errno == EEXIST && unlinkat(at->dir_fd, tmp, 0) == 0)
 		fd = fileio_create(at->dir_fd, tmp, O_WRONLY | O_EXCL, mode);

@@ -36,9 +36,7 @@ static bool read_flags(const struct options *o, struct join_opts *out)
 	};
 	if (!detach_parse(keys ? keys->value : STR(DETACH_DEFAULT),
 			  &out->keys)) {
-		say("--detach-keys takes keys with commas between them, each a "
-		    "character\n  or ctrl- and one of a-z @ [ \\ ] ^ _, as in "
-		    "" DETACH_DEFAULT);
+		say("--detach-keys takes keys with commas between them, each a character\n  or ctrl- and one of a-z @ [ \\ ] ^ _, as in " DETACH_DEFAULT);
 		return false;
 	}
 	if (tail && !str_u64(tail->value, UINT32_MAX, &out->lines)) {
@@ -71,8 +69,7 @@ static int lost(const struct attaching *t)
 	enum session_found state;
 	struct err ignored;
 
-	say("session %s was lost: its keeper was killed, or the host went "
-	    "down",
+	say("session %s was lost: its keeper was killed, or the host went down",
 	    t->id);
 	if (about_state(&t->about, &state, &ignored) == 0 &&
 	    state == SESSION_DEAD)
@@ -120,8 +117,7 @@ static int join(struct attaching *t)
 	case JOIN_LOST:
 		return lost(t);
 	case JOIN_DETACHED:
-		say("left session %s, which goes on: 'membrane attach %s' "
-		    "joins it again",
+		say("left session %s, which goes on: 'membrane attach %s' joins it again",
 		    t->id, t->id);
 		return STATUS_OK;
 	case JOIN_SIGNAL:
@@ -148,10 +144,10 @@ static int find(struct attaching *t, const struct options *o, struct err *err)
 	t->join.about = &t->about;
 	if (t->about.streams.kept)
 		return 0;
-	return err_set(err, -ENOENT,
-		       "session %s has its caller's terminal or streams: those "
-		       "of 'membrane start' can be joined",
-		       t->id);
+	return err_set(
+		err, -ENOENT,
+		"session %s has its caller's terminal or streams: those of 'membrane start' can be joined",
+		t->id);
 }
 
 int command_attach(struct arena *a, const struct options *o)

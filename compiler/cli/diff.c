@@ -1,4 +1,5 @@
-/* `membrane diff`: two policies, and what one permits that the other does not. */
+/* `membrane diff`: two policies, and what one permits that the other does not.
+ */
 #include "compiler/cli/plan/plan_json.h"
 #include "compiler/cli/review/diff.h"
 #include "compiler/cli/review/diff_calls.h"

@@ -67,8 +67,7 @@ static int read_requests(struct asked *q, const struct options *o)
 
 	if (o->words.n == 0) {
 		say("nothing is asked\n"
-		    "  as in 'membrane explain GET https://example.com/'; "
-		    "'-' reads requests from stdin");
+		    "  as in 'membrane explain GET https://example.com/'; '-' reads requests from stdin");
 		return STATUS_USAGE;
 	}
 	if (o->words.n > 1 || !str_is(o->words.v[0], "-"))
@@ -95,8 +94,7 @@ static void assume_trust(struct compilation *c, const struct inputs *in,
 		*approved = trust_holds(c, in);
 	if (!*approved)
 		*vec_push(c->a, &e->assumed) =
-			"somebody approved what this workspace adds "
-			"('membrane trust'), which nobody did";
+			"somebody approved what this workspace adds ('membrane trust'), which nobody did";
 }
 
 static bool asks_files(const struct asked *q)
@@ -118,8 +116,7 @@ static bool look(const struct inputs *in, struct compilation *c,
 			say("%s", view_cleaned(c->a, *note).p);
 		return true;
 	}
-	say("the workspace cannot be looked at (%s): what links and git do to "
-	    "a path is not known",
+	say("the workspace cannot be looked at (%s): what links and git do to a path is not known",
 	    view_cleaned(c->a, str_of(err.text)).p);
 	return false;
 }

@@ -152,14 +152,12 @@ static int show_output(struct arena *a, const struct options *o,
 	rc = join_print(x, tail != NULL, lines,
 			options_get(o, OPTION_FOLLOW) != NULL, &skipped, &err);
 	if (skipped)
-		say("the beginning is gone: the last %u MB of what a command "
-		    "prints are kept",
+		say("the beginning is gone: the last %u MB of what a command prints are kept",
 		    SPOOL_SEGMENTS * (SPOOL_SEGMENT >> 20));
 	if (rc == 0)
 		return STATUS_OK;
 	if (rc == -ENOENT)
-		say("session %s has no record of its output, which went to "
-		    "its caller\n  those of 'membrane start' have one",
+		say("session %s has no record of its output, which went to its caller\n  those of 'membrane start' have one",
 		    x->session.id);
 	else
 		say("%s", view_cleaned(a, str_of(err.text)).p);
@@ -181,10 +179,8 @@ int command_logs(struct arena *a, const struct options *o)
 	int rc;
 
 	if (output ? r.json : options_get(o, OPTION_TAIL) != NULL) {
-		say(output ? "--json goes with what the gate decided, not with "
-			     "--agent"
-			   : "--tail is of what the command printed: it needs "
-			     "--agent");
+		say(output ? "--json goes with what the gate decided, not with --agent"
+			   : "--tail is of what the command printed: it needs --agent");
 		return STATUS_USAGE;
 	}
 	rc = inputs_state(a, &state, &err);

@@ -64,8 +64,7 @@ int command_plan(struct arena *a, const struct options *o)
 	if (status == STATUS_OK) {
 		reached_say(c.a, &in);
 		if (scan_is_readonly(in.workspace))
-			say("you cannot write to the workspace's folder, so "
-			    "'run' makes all of it read-only");
+			say("you cannot write to the workspace's folder, so 'run' makes all of it read-only");
 		status = show(o, &in, &c);
 		if (status == STATUS_OK && inputs_denied(o, &c, true))
 			status = STATUS_REFUSED;

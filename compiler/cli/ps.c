@@ -138,8 +138,9 @@ static struct str containers_text(const struct list *l, const struct one *x)
 	if (b.n == 0)
 		buf_adds(&b, l->asked ? "no container" : "containers unknown");
 	if (x->state == SESSION_DEAD)
-		buf_adds(&b, "; its launcher is gone: the next 'membrane run' "
-			     "removes what is left");
+		buf_adds(
+			&b,
+			"; its launcher is gone: the next 'membrane run' removes what is left");
 	return buf_str(&b);
 }
 

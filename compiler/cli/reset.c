@@ -134,8 +134,7 @@ int command_reset(struct arena *a, const struct options *o)
 	int rc;
 
 	if (o->exec) {
-		say("--reset runs nothing: '--' and what follows do not belong "
-		    "here");
+		say("--reset runs nothing: '--' and what follows do not belong here");
 		return STATUS_USAGE;
 	}
 	rc = inputs_state(a, &state, &err);

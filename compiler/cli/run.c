@@ -112,8 +112,7 @@ static bool refuse(struct attempt *t, const struct contribution *x, bool never)
 	trust_view(&v, &t->c, x);
 	fwrite(out.p, 1, out.n, stderr);
 	if (never)
-		say("'workspace_trust: never' in the global file: remove that, "
-		    "or what the workspace adds");
+		say("'workspace_trust: never' in the global file: remove that, or what the workspace adds");
 	else
 		say("this approves it (--trust-workspace: for one run):\n"
 		    "  %s",
@@ -205,8 +204,7 @@ static int launch(struct attempt *t)
 	}
 	/* Afterwards: what could not start is not what ran here last. */
 	if (last_write(a, opts.state, opts.workspace, opts.plan, &err) < 0)
-		say("what ran is not kept for 'membrane plan' to compare "
-		    "with: %s",
+		say("what ran is not kept for 'membrane plan' to compare with: %s",
 		    view_cleaned(a, str_of(err.text)).p);
 	return status;
 }

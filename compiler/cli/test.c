@@ -99,8 +99,7 @@ static int report(const struct options *o, const struct inputs *in,
 	if (status != STATUS_OK)
 		return status;
 	if (list->n == 0)
-		say("there are no tests: 'tests' in a policy, or a file "
-		    "beside it that ends in " TESTFILES_ENDING);
+		say("there are no tests: 'tests' in a policy, or a file beside it that ends in " TESTFILES_ENDING);
 	return expect_failed(list) ? STATUS_REFUSED : STATUS_OK;
 }
 

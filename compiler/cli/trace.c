@@ -67,12 +67,10 @@ static bool find_how(struct asked *q)
 			return true;
 		}
 	if (word.n == 0)
-		say("trace needs one of show, grep, stats, tree, follow, "
-		    "replay, suggest\n"
+		say("trace needs one of show, grep, stats, tree, follow, replay, suggest\n"
 		    "  'membrane help trace' explains them");
 	else
-		say("trace knows show, grep, stats, tree, follow, replay and "
-		    "suggest, not '%s'",
+		say("trace knows show, grep, stats, tree, follow, replay and suggest, not '%s'",
 		    view_cleaned(q->a, word).p);
 	return false;
 }
@@ -116,15 +114,13 @@ static bool find_words(struct asked *q)
 	q->expression = str_trim(buf_str(&b));
 	if (q->what.n && i < q->o->words.n &&
 	    traces_is_name(q->a, q->o->words.v[i])) {
-		say("trace %s reads one session or file; several files: cat "
-		    "FILE... | membrane trace %s -",
+		say("trace %s reads one session or file; several files: cat FILE... | membrane trace %s -",
 		    hows[q->how], hows[q->how]);
 		return false;
 	}
 	if (q->how != HOW_GREP || q->expression.n)
 		return true;
-	say("trace grep needs an expression, as in: membrane trace grep "
-	    "'event == exec and comm != \"git\"'");
+	say("trace grep needs an expression, as in: membrane trace grep 'event == exec and comm != \"git\"'");
 	return false;
 }
 
@@ -136,9 +132,7 @@ static bool find_since(struct asked *q)
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (!given || trace_since(given->value, now.tv_sec, &q->look.since_ns))
 		return true;
-	say("--since takes a time before now, as in 90s, 10m or 1h30m; one of "
-	    "today,\n  as in 12:00; or a date, as in 2026-01-31 or "
-	    "2026-01-31T12:00:00Z. It is UTC\n  unless an offset is written");
+	say("--since takes a time before now, as in 90s, 10m or 1h30m; one of today,\n  as in 12:00; or a date, as in 2026-01-31 or 2026-01-31T12:00:00Z. It is UTC\n  unless an offset is written");
 	return false;
 }
 
@@ -170,8 +164,7 @@ static bool find_filter(struct asked *q)
 	q->filter = filter_parse(&diags, &sources, q->expression, event_at);
 	say_diags(q->a, &diags);
 	if (!q->filter && is_one_word(q->o->words.v[1]) && !q->what.n)
-		say("nor is there a file or session '%s'; 'membrane ps --all' "
-		    "lists sessions",
+		say("nor is there a file or session '%s'; 'membrane ps --all' lists sessions",
 		    view_cleaned(q->a, q->o->words.v[1]).p);
 	return q->filter != NULL;
 }

@@ -170,8 +170,7 @@ static int ask(struct attempt *t)
 	trust_view(&v, &t->c, &t->x);
 	if (say_result(buf_str(&out)) != STATUS_OK)
 		return STATUS_IO;
-	say("there is no terminal to ask at, so this is not approved; --yes "
-	    "approves it");
+	say("there is no terminal to ask at, so this is not approved; --yes approves it");
 	return STATUS_REFUSED;
 }
 
@@ -181,13 +180,12 @@ static int decide(struct attempt *t)
 
 	switch (trust_state(&t->c, &t->in, &t->x, &err)) {
 	case TRUST_NOTHING:
-		return say_result(STR("the workspace adds nothing: there is "
-				      "nothing to approve\n"));
+		return say_result(STR(
+			"the workspace adds nothing: there is nothing to approve\n"));
 	case TRUST_APPROVED:
 		return say_result(STR("approved already\n"));
 	case TRUST_NEVER:
-		say("'workspace_trust: never' in the global file: nothing of "
-		    "a workspace is ever approved");
+		say("'workspace_trust: never' in the global file: nothing of a workspace is ever approved");
 		return STATUS_REFUSED;
 	case TRUST_UNKNOWN:
 		return failed(t->c.a, &err);

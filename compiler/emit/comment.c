@@ -127,8 +127,8 @@ void comment_grants(const struct emit_in *in, struct buf *out,
 	for (uint32_t i = 0; i < of->n && i < SHOWN; i++)
 		comment_grant(in, out, indent, of->v[i]);
 	if (of->n > SHOWN)
-		buf_addf(out,
-			 "%s# and %u more, with the same ports and rules: see "
-			 "policy.json\n",
-			 indent, of->n - SHOWN);
+		buf_addf(
+			out,
+			"%s# and %u more, with the same ports and rules: see policy.json\n",
+			indent, of->n - SHOWN);
 }

@@ -352,12 +352,13 @@ static bool is_readable(const struct emit_in *in, struct str text)
 
 	if (text.n <= LIMIT_DERIVED_BYTES && n <= LIMIT_DERIVED_NODES)
 		return true;
-	diag_error(in->diags, DIAG_TOO_BIG, (struct span){0},
-		   "the policy, written out, has %zu bytes and some %zu "
-		   "values, at most %u and %u",
-		   text.n, n, LIMIT_DERIVED_BYTES, LIMIT_DERIVED_NODES);
-	diag_help(in->diags, "grant networks or wildcards instead of single "
-			     "names, and ranges instead of single ports");
+	diag_error(
+		in->diags, DIAG_TOO_BIG, (struct span){0},
+		"the policy, written out, has %zu bytes and some %zu values, at most %u and %u",
+		text.n, n, LIMIT_DERIVED_BYTES, LIMIT_DERIVED_NODES);
+	diag_help(
+		in->diags,
+		"grant networks or wildcards instead of single names, and ranges instead of single ports");
 	return false;
 }
 

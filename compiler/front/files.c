@@ -45,8 +45,9 @@ static enum files_status refuse(struct files *f, struct span at,
 	diag_error(d, DIAG_NOT_A_FILE, at, "'%s' is %s", diag_quote(d, name),
 		   kind_of(mode));
 	if (S_ISLNK(mode))
-		diag_help(d, "in a workspace membrane follows no link: put the "
-			     "file itself there");
+		diag_help(
+			d,
+			"in a workspace membrane follows no link: put the file itself there");
 	else
 		diag_help(d, "a policy is a regular file");
 	return FILES_REFUSED;
@@ -61,8 +62,7 @@ static bool others(struct files *f, int dir, const char *rel, struct str name)
 	    fileio_may_obey(file.st_uid, folder.st_uid))
 		return false;
 	err_set(f->err, -EPERM,
-		"%s belongs to user %u, and not to %u: look at it, then 'sudo "
-		"chown' it, or remove it",
+		"%s belongs to user %u, and not to %u: look at it, then 'sudo chown' it, or remove it",
 		diag_quote(f->c->diags, name), (unsigned)file.st_uid,
 		(unsigned)geteuid());
 	return true;
@@ -113,8 +113,9 @@ static void too_big(struct files *f, struct span at, struct str name)
 	diag_error(f->c->diags, DIAG_TOO_BIG, at,
 		   "'%s' is larger than %u bytes",
 		   diag_quote(f->c->diags, name), LIMIT_SOURCE_BYTES);
-	diag_help(f->c->diags, "a policy is written and read by people; grant "
-			       "networks or wildcards instead of single names");
+	diag_help(
+		f->c->diags,
+		"a policy is written and read by people; grant networks or wildcards instead of single names");
 }
 
 /* The folder that a root is when it is not on disk, or NULL. */

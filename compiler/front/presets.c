@@ -70,9 +70,9 @@ static void help_presets(struct presets *p, const struct ir_text *t)
 		for (size_t i = 0; i < ARRAY_LEN(folders); i++)
 			list_folder(p, folders[i], &all);
 	if (all.n == 0) {
-		diag_help(diags(p), "no presets are installed; a file is "
-				    "given with its ending, as in "
-				    "'base.yaml'");
+		diag_help(
+			diags(p),
+			"no presets are installed; a file is given with its ending, as in 'base.yaml'");
 		return;
 	}
 	vec_sort(&all, by_name);
@@ -163,8 +163,9 @@ static enum files_status extend_file(struct presets *p, const struct ir_text *t,
 	fault = path_fault(rel);
 	if (fault) {
 		report(p, DIAG_PRESET_PATH, t, fault);
-		diag_help(diags(p), "a file that is extended lies below the "
-				    "folder of the one that extends it");
+		diag_help(
+			diags(p),
+			"a file that is extended lies below the folder of the one that extends it");
 		return FILES_REFUSED;
 	}
 	while (dir.n && dir.p[dir.n - 1] != '/')

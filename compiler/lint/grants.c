@@ -28,13 +28,14 @@ static void lint_paths(struct pass_ctx *c, const struct ir_grant *g)
 		vec_each(p, &h->paths) {
 			if (is_under(p->s, g->dest.u.url.path))
 				continue;
-			diag_warn(c->diags, DIAG_PATH_OUTSIDE, p->from.at,
-				  "'%s' is not under the URL's path and "
-				  "matches nothing",
-				  diag_quote(c->diags, p->s));
+			diag_warn(
+				c->diags, DIAG_PATH_OUTSIDE, p->from.at,
+				"'%s' is not under the URL's path and matches nothing",
+				diag_quote(c->diags, p->s));
 			about(c, g);
-			diag_help(c->diags, "a path without a leading '/' is "
-					    "relative to the URL's");
+			diag_help(
+				c->diags,
+				"a path without a leading '/' is relative to the URL's");
 		}
 }
 
@@ -56,11 +57,11 @@ static void lint_floor(struct pass_ctx *c, const struct ir_grant *g)
 		  "'%s' stays denied by the floor: %s", quoted(c, g),
 		  floor->about);
 	about(c, g);
-	diag_help(c->diags,
-		  net->bits > floor->net.bits
-			  ? "with 'http' nothing of the floor is opened; a "
-			    "grant of the address and its port is"
-			  : "a grant of a smaller network opens that part");
+	diag_help(
+		c->diags,
+		net->bits > floor->net.bits
+			? "with 'http' nothing of the floor is opened; a grant of the address and its port is"
+			: "a grant of a smaller network opens that part");
 }
 
 /* private: true is about what names lead to. */

@@ -41,13 +41,11 @@ static void warn_reached(struct pass_ctx *c, const struct third_party_hit *hit,
 			  "'%s' can carry data to others: %s (%s)%s",
 			  quoted(c, hit->grant), row->what,
 			  third_party_kind_name(row->kind), more(c, n - 1));
-		diag_help(c->diags,
-			  ir_grant_http(hit->grant)
-				  ? "leave out what is not needed; if it is, "
-				    "'allow_lint' says why"
-				  : "rules on requests ('http') can leave it "
-				    "out; if it is needed, 'allow_lint' says "
-				    "why");
+		diag_help(
+			c->diags,
+			ir_grant_http(hit->grant)
+				? "leave out what is not needed; if it is, 'allow_lint' says why"
+				: "rules on requests ('http') can leave it out; if it is needed, 'allow_lint' says why");
 	}
 	diag_about(c->diags, ir_dest_text(c->a, &hit->grant->dest));
 }

@@ -19,8 +19,9 @@ static void warn(struct pass_ctx *c, struct span at, const char *where,
 	diag_warn(c->diags, DIAG_LITERAL_SECRET, at, "'%s' holds %s", where,
 		  found->what);
 	diag_about(c->diags, subject);
-	diag_help(c->diags, "write '$NAME' for a variable of yours; with "
-			    "'credentials' the agent never holds it");
+	diag_help(
+		c->diags,
+		"write '$NAME' for a variable of yours; with 'credentials' the agent never holds it");
 }
 
 void literals_lint(struct pass_ctx *c, const struct ir_policy *p)

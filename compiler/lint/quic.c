@@ -54,14 +54,15 @@ static bool lint_refused(struct pass_ctx *c, const struct ir_policy *p,
 		if (!port || !inside_quic(d, port) || !ir_grant_http(d) ||
 		    !is_about(c, g, d))
 			continue;
-		diag_warn(c->diags, DIAG_QUIC_REFUSED, udp->at,
-			  "QUIC to '%s' is refused on udp/%u: nobody sees the "
-			  "requests in it",
-			  quoted(c, &g->dest), port);
+		diag_warn(
+			c->diags, DIAG_QUIC_REFUSED, udp->at,
+			"QUIC to '%s' is refused on udp/%u: nobody sees the requests in it",
+			quoted(c, &g->dest), port);
 		diag_about(c->diags, ir_dest_text(c->a, &g->dest));
 		diag_note(c->diags, d->from.at, "this denies some of them");
-		diag_help(c->diags, "clients use TCP where QUIC is refused; "
-				    "other datagrams pass");
+		diag_help(
+			c->diags,
+			"clients use TCP where QUIC is refused; other datagrams pass");
 		return true;
 	}
 	return false;

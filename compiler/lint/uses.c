@@ -109,8 +109,9 @@ static void warn_overlap(struct uses *u, const struct ir_grant *g,
 		  "a part of '%s' is allowed elsewhere, too", quoted(u, g));
 	about(u, g);
 	diag_note(u->c->diags, by->from.at, "here");
-	diag_help(u->c->diags, "what either permits is permitted: what both do "
-			       "needs one of them");
+	diag_help(
+		u->c->diags,
+		"what either permits is permitted: what both do needs one of them");
 }
 
 /*

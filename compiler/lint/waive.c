@@ -135,10 +135,11 @@ static void warn_unused(struct waive *v, const struct ir_waiver *w)
 	diag_warn(v->c->diags, DIAG_WAIVER_UNUSED, w->from.at,
 		  "this exception from '%s' hides nothing",
 		  lint_of((enum diag_id)w->lint)->name);
-	diag_help(v->c->diags, w->from.layer == LAYER_WORKSPACE
-				       ? "remove it; a workspace's exceptions "
-					 "hold for its own rules alone"
-				       : "remove it");
+	diag_help(
+		v->c->diags,
+		w->from.layer == LAYER_WORKSPACE
+			? "remove it; a workspace's exceptions hold for its own rules alone"
+			: "remove it");
 }
 
 void waive_warnings(struct pass_ctx *c, const struct ir_policy *p,

@@ -94,8 +94,9 @@ static void warn_unmatched(struct look *l)
 			  "'%s' matches nothing here that is not hidden anyway",
 			  diag_quote(d, w->pattern->line));
 		diag_about(d, w->pattern->line);
-		diag_help(d, "a pattern with a '/' in its middle begins at the "
-			     "top of the workspace");
+		diag_help(
+			d,
+			"a pattern with a '/' in its middle begins at the top of the workspace");
 	}
 }
 

@@ -8,8 +8,9 @@ static bool check_http(struct pass_ctx *c, const struct ir_grant *g)
 			continue;
 		diag_error(c->diags, DIAG_HTTP_UDP, p->at,
 			   "'http' rules on a UDP port");
-		diag_help(c->diags, "list TCP ports here, and the UDP port in "
-				    "an entry of its own");
+		diag_help(
+			c->diags,
+			"list TCP ports here, and the UDP port in an entry of its own");
 		return false;
 	}
 	return true;

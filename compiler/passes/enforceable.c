@@ -16,16 +16,18 @@ static bool check_address(struct pass_ctx *c, const struct ir_grant *g)
 	    g->dest.u.url.scheme == IR_SCHEME_HTTPS) {
 		diag_error(c->diags, DIAG_ADDRESS_TLS, g->dest.at,
 			   "the certificate of an address cannot be checked");
-		diag_help(c->diags, "grant a name, or the address and its port "
-				    "as a whole");
+		diag_help(
+			c->diags,
+			"grant a name, or the address and its port as a whole");
 		return false;
 	}
 	if (g->dest.kind == IR_DEST_CIDR && !g->has_http && g->tls.set &&
 	    g->tls.v == IR_TLS_INSPECT) {
 		diag_error(c->diags, DIAG_ADDRESS_TLS, g->tls.from.at,
 			   "'tls: inspect' for addresses without a name");
-		diag_help(c->diags, "what is granted by address passes as it "
-				    "is; with 'http' requests are decided");
+		diag_help(
+			c->diags,
+			"what is granted by address passes as it is; with 'http' requests are decided");
 		return false;
 	}
 	return true;
@@ -37,11 +39,12 @@ static bool is_seen(struct pass_ctx *c, const struct ir_policy *p)
 	if (p->runtime.v != IR_RUNTIME_KATA || p->trace.events.n == 0 ||
 	    p->trace.engine.v == IR_TRACE_OFF)
 		return true;
-	diag_error(c->diags, DIAG_NEEDS_TRACE, p->runtime.from.at,
-		   "nothing can be traced: Kata gives the agent a virtual "
-		   "machine, and no tracer sees into it from outside");
-	diag_help(c->diags, "--no-trace, or 'trace: {engine: \"off\"}', runs "
-			    "without a trace; other runtimes have one");
+	diag_error(
+		c->diags, DIAG_NEEDS_TRACE, p->runtime.from.at,
+		"nothing can be traced: Kata gives the agent a virtual machine, and no tracer sees into it from outside");
+	diag_help(
+		c->diags,
+		"--no-trace, or 'trace: {engine: \"off\"}', runs without a trace; other runtimes have one");
 	return false;
 }
 
@@ -73,8 +76,9 @@ static bool check_scalars(struct pass_ctx *c, const struct ir_policy *p)
 	if (p->resolver.v.transport != IR_TRANSPORT_DNS) {
 		diag_error(c->diags, DIAG_NEEDS_RESOLVER, p->resolver.from.at,
 			   "DNS over TLS and HTTPS are not there yet");
-		diag_help(c->diags, "an address, as in '9.9.9.9', is asked "
-				    "over UDP and TCP");
+		diag_help(
+			c->diags,
+			"an address, as in '9.9.9.9', is asked over UDP and TCP");
 		ok = false;
 	}
 	return check_trace(c, p) && ok;

@@ -84,10 +84,10 @@ static bool may_say(struct pass_ctx *c, const struct doc *doc)
 	diag_error(c->diags, DIAG_ONLY_GLOBAL,
 		   doc->policy.workspace_trust.from.at,
 		   "'workspace_trust' is for the global file alone");
-	diag_help(c->diags,
-		  "move it to ~/.membrane/config.yaml; a %s does not "
-		  "decide whether it is trusted",
-		  doc->layer == LAYER_PRESET ? "preset" : "workspace");
+	diag_help(
+		c->diags,
+		"move it to ~/.membrane/config.yaml; a %s does not decide whether it is trusted",
+		doc->layer == LAYER_PRESET ? "preset" : "workspace");
 	return false;
 }
 

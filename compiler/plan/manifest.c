@@ -87,10 +87,10 @@ static int parse_files(struct arena *a, const cJSON *list, struct plan *out,
 				       MANIFEST_NAME, LIMIT_PLAN_FILES);
 		if (!json_get_str(item, "name", &name) ||
 		    !manifest_name_ok(name))
-			return err_set(err, -EPROTO,
-				       "%s: file %u has no name "
-				       "that a plan can hold",
-				       MANIFEST_NAME, out->files.n + 1);
+			return err_set(
+				err, -EPROTO,
+				"%s: file %u has no name that a plan can hold",
+				MANIFEST_NAME, out->files.n + 1);
 		*vec_push(a, &out->files) =
 			(struct plan_file){.name = arena_str(a, name)};
 	}
@@ -133,10 +133,10 @@ static int parse_root(struct arena *a, const cJSON *root, struct plan *out,
 		return err_set(err, -EPROTO, "%s: not of a membrane plan",
 			       MANIFEST_NAME);
 	if (!cJSON_IsNumber(version) || version->valuedouble != PLAN_VERSION)
-		return err_set(err, -EPROTO,
-			       "%s: a version of plan that is not known here "
-			       "(this is %d)",
-			       MANIFEST_NAME, PLAN_VERSION);
+		return err_set(
+			err, -EPROTO,
+			"%s: a version of plan that is not known here (this is %d)",
+			MANIFEST_NAME, PLAN_VERSION);
 	if (!json_get_array(root, "files", &files) ||
 	    !json_get_array(root, "sources", &sources))
 		return err_set(err, -EPROTO, "%s: no files or no sources",
@@ -173,10 +173,10 @@ static int mismatch(struct str text, const struct plan *p, struct err *err)
 
 		if (!memmem(text.p, text.n, sha256_hex(f->data, hex),
 			    SHA256_HEX_MAX - 1))
-			return err_set(err, -EPROTO,
-				       "%.*s: altered since the "
-				       "plan was written",
-				       STR_ARG(f->name));
+			return err_set(
+				err, -EPROTO,
+				"%.*s: altered since the plan was written",
+				STR_ARG(f->name));
 	}
 	return err_set(err, -EPROTO, "%s: altered since the plan was written",
 		       MANIFEST_NAME);

@@ -54,10 +54,10 @@ static int may_replace(const struct spot *at, struct err *err)
 	while (rc == 0 && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
 		    !plan_file(&p, e->d_name))
-			rc = err_set(err, -EEXIST,
-				     "%s: holds '%s', which is "
-				     "no part of a plan",
-				     at->shown, e->d_name);
+			rc = err_set(
+				err, -EEXIST,
+				"%s: holds '%s', which is no part of a plan",
+				at->shown, e->d_name);
 	if (d)
 		closedir(d);
 	arena_free(a);
@@ -77,8 +77,7 @@ static int write_files(const struct spot *at, const char *name,
 	vec_each(f, &p->files) {
 		if (!manifest_name_ok(f->name))
 			rc = err_set(err, -EINVAL,
-				     "'%.*s': not a name for an "
-				     "artefact",
+				     "'%.*s': not a name for an artefact",
 				     STR_ARG(f->name));
 		if (rc == 0)
 			rc = fileio_write(fd, arena_cstr(a, f->name), f->data,

@@ -276,10 +276,9 @@ static bool unknown_field(struct filter_parser *p, struct span part,
 	else if (g->best.n)
 		diag_help(p->d, "did you mean '%.*s'?", STR_ARG(g->best));
 	else
-		diag_help(p->d,
-			  "event, comm, path, addr, port, name, pid, "
-			  "ppid, tid, uid, ret, syscall, container, or an "
-			  "argument, as in args.flags");
+		diag_help(
+			p->d,
+			"event, comm, path, addr, port, name, pid, ppid, tid, uid, ret, syscall, container, or an argument, as in args.flags");
 	return false;
 }
 
@@ -381,8 +380,9 @@ static bool check_addr(struct filter_parser *p, const struct filter_value *v)
 		break;
 	}
 	filter_error(p, v->at, "'%s' is no address", diag_quote(p->d, v->text));
-	diag_help(p->d, "names that were asked for are 'name'; paths of "
-			"sockets go in quotes");
+	diag_help(
+		p->d,
+		"names that were asked for are 'name'; paths of sockets go in quotes");
 	return false;
 }
 

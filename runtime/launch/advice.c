@@ -7,9 +7,7 @@ static const struct {
 	const char *words;
 } table[] = {
 	{"open /proc/sys/net/ipv6/",
-	 "this kernel is without IPv6, whose switches are set in the gate: "
-	 "start it without 'ipv6.disable=1' ('sysctl "
-	 "net.ipv6.conf.all.disable_ipv6=1' may be)"},
+	 "this kernel is without IPv6, whose switches are set in the gate: start it without 'ipv6.disable=1' ('sysctl net.ipv6.conf.all.disable_ipv6=1' may be)"},
 };
 
 struct str advice_for(struct str line)

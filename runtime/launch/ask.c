@@ -41,17 +41,15 @@ static int read_line(int fd, char line[4096], size_t *out_n, struct err *err)
 		ssize_t got;
 
 		if (left <= 0 || poll(&p, 1, (int)left) == 0)
-			return err_set(err, -ETIMEDOUT,
-				       "the session does not "
-				       "say what became of it: 'membrane ps' "
-				       "tells");
+			return err_set(
+				err, -ETIMEDOUT,
+				"the session does not say what became of it: 'membrane ps' tells");
 		got = read(fd, line + n, 4096 - n);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0 || n + (size_t)got == 4096)
 			return err_set(err, -EPIPE,
-				       "the session ended before "
-				       "it answered");
+				       "the session ended before it answered");
 		n += (size_t)got;
 	}
 	*out_n = n - 1;

@@ -205,16 +205,13 @@ static int check_request(struct control *c, const cJSON *o, struct err *err)
 	    cJSON_HasObjectItem(o, "generation") ||
 	    cJSON_HasObjectItem(o, "ms"))
 		return err_set(err, -EPROTO,
-			       "no request that this launcher "
-			       "understands");
+			       "no request that this launcher understands");
 	if (base->valuedouble != generation(c))
 		return err_set(err, -ESTALE,
-			       "the session was changed "
-			       "meanwhile");
+			       "the session was changed meanwhile");
 	if (c->done.n >= ALTERED_MAX)
 		return err_set(err, -ENOSPC,
-			       "this session was changed %u "
-			       "times: no more",
+			       "this session was changed %u times: no more",
 			       c->done.n);
 	return 0;
 }
@@ -232,10 +229,10 @@ static int read_next(struct control *c, struct err *err)
 		return err_while(err, "the new plan");
 	what = control_forbidden(c->next_a, c->now, &c->next);
 	if (what)
-		return err_set(err, -EPERM,
-			       "the new plan has another %s: "
-			       "only what the gate enforces may change",
-			       what);
+		return err_set(
+			err, -EPERM,
+			"the new plan has another %s: only what the gate enforces may change",
+			what);
 	return 0;
 }
 
@@ -345,8 +342,7 @@ static void on_generation(void *ctx, uint32_t number, bool ok,
 		return;
 	}
 	err_set(&err, -ECANCELED,
-		"the gate refuses it, and nothing has "
-		"changed: %.300s",
+		"the gate refuses it, and nothing has changed: %.300s",
 		message);
 	if (put_plan(c, &c->next, c->now, &(struct err){0}) < 0)
 		err_while(&err, "the session's plan folder is not whole");
@@ -418,10 +414,9 @@ int control_pump(struct control *c, struct err *err)
 {
 	if (c->deadline && proc_now_ms() >= c->deadline) {
 		if (c->busy)
-			return err_set(err, -ETIMEDOUT,
-				       "the gate did not say "
-				       "what became of a change of its "
-				       "policy");
+			return err_set(
+				err, -ETIMEDOUT,
+				"the gate did not say what became of a change of its policy");
 		refuse(c, false, "nothing was asked for in time");
 	}
 	if (c->client < 0)

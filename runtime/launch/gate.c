@@ -102,8 +102,7 @@ static int add_roots(struct gate *g, const cJSON *pem, struct err *err)
 
 	if (g->ready || !cJSON_IsString(pem))
 		return err_set(err, -EPROTO,
-			       "the gate sent roots at a wrong "
-			       "time, or none");
+			       "the gate sent roots at a wrong time, or none");
 	text = str_of(pem->valuestring);
 	if (text.n > GATE_BUNDLE_MAX - g->bundle_bytes)
 		return err_set(err, -EPROTO, "the gate sent too many roots");
@@ -121,8 +120,7 @@ static int take_ca(struct gate *g, const cJSON *pem, struct err *err)
 
 	if (!cJSON_IsString(pem) || g->bundle < 0)
 		return err_set(err, -EPROTO,
-			       "the gate sent a CA without "
-			       "roots");
+			       "the gate sent a CA without roots");
 	text = str_of(pem->valuestring);
 	rc = open_shared(g, "ca.pem", &fd, err);
 	if (rc == 0)
@@ -166,9 +164,9 @@ static int on_generation(struct gate *g, const cJSON *o, struct err *err)
 	uint32_t n = number(o, "generation");
 
 	if (!n || !g->on_generation)
-		return err_set(err, -EPROTO,
-			       "the gate tells of a change that "
-			       "nobody asked for");
+		return err_set(
+			err, -EPROTO,
+			"the gate tells of a change that nobody asked for");
 	g->on_generation(
 		g->ctx, n,
 		cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "ok")),
@@ -264,10 +262,10 @@ static int on_output(struct gate *g, struct str got, struct err *err)
 		int rc;
 
 		if (g->line_n >= GATE_LINE_MAX)
-			return err_set(err, -EPROTO,
-				       "the gate sent a line of "
-				       "more than %u bytes",
-				       GATE_LINE_MAX);
+			return err_set(
+				err, -EPROTO,
+				"the gate sent a line of more than %u bytes",
+				GATE_LINE_MAX);
 		g->line[g->line_n++] = got.p[i];
 		if (got.p[i] != '\n')
 			continue;

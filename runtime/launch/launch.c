@@ -230,10 +230,9 @@ static int start_tracer(struct launch *l, struct err *err)
 	if (!l->vectors.tracer.image)
 		return 0;
 	if (!f)
-		return err_set(err, -ENOTSUP,
-			       "the plan asks for a tracer that "
-			       "this version cannot start; --no-trace runs "
-			       "without");
+		return err_set(
+			err, -ENOTSUP,
+			"the plan asks for a tracer that this version cannot start; --no-trace runs without");
 	l->values.narrow = docker_minor(l->run.docker) >= DOCKER_NARROW_MINOR;
 	rc = vectors_expand(l->a, &l->vectors.tracer, &l->values, &argv, err);
 	if (rc < 0)
@@ -309,8 +308,9 @@ static int make_link(struct launch *l, struct err *err)
 		 reap_is_under_way(l->a, l->o.state) &&
 		 poll(&signals, 1, LINK_STEP_MS) == 0);
 	if (rc < 0)
-		return err_while(err, "making the link to the agent (one "
-				      "session with such a runtime at a time)");
+		return err_while(
+			err,
+			"making the link to the agent (one session with such a runtime at a time)");
 	return 0;
 }
 
@@ -442,8 +442,7 @@ static bool clean(struct launch *l)
 	l->run.at.cleaned = run_elapsed(&l->run);
 	if (rc < 0)
 		fprintf(stderr,
-			"membrane: left for the next call to clean "
-			"up: %s\n",
+			"membrane: left for the next call to clean up: %s\n",
 			err.text);
 	return rc == 0;
 }
@@ -464,8 +463,7 @@ static int end_stage(struct launch *l, int rc, struct err *err)
 		fwrite(r->stage->words, 1, r->stage->words_n, stderr);
 	if (r->stage->spool.unwritten)
 		fprintf(stderr,
-			"membrane: the record of the output lacks %llu "
-			"bytes, for which there was no room\n",
+			"membrane: the record of the output lacks %llu bytes, for which there was no room\n",
 			(unsigned long long)r->stage->spool.unwritten);
 	stage_done(r->stage);
 	return rc;

@@ -94,19 +94,17 @@ static void add_trace_words(struct arena *a, const struct tracer *t,
 	struct str lacks = tracer_lacks(a, t);
 
 	if (*t->watch.missing)
-		buf_addf(out,
-			 "membrane: this kernel does not let the tracer "
-			 "see: %s\n",
-			 t->watch.missing);
+		buf_addf(
+			out,
+			"membrane: this kernel does not let the tracer see: %s\n",
+			t->watch.missing);
 	if (t->state == TRACER_FAILED)
 		buf_addf(out,
-			 "membrane: this session's trace is not whole: "
-			 "%s\n",
+			 "membrane: this session's trace is not whole: %s\n",
 			 t->why.text);
 	else if (lacks.n)
 		buf_addf(out,
-			 "membrane: this session's trace is not whole: "
-			 "%.*s\n",
+			 "membrane: this session's trace is not whole: %.*s\n",
 			 STR_ARG(lacks));
 }
 
@@ -124,11 +122,11 @@ void outcome_print(const struct outcome *o)
 	summary_print(r->gate->summary, log, colour, &text);
 	executed_words(o->executed, &text);
 	if (r->gate->decisions.unwritten)
-		buf_addf(&text,
-			 "membrane: %llu more refusals are counted above and "
-			 "not in %s, which has %u MB of them\n",
-			 (unsigned long long)r->gate->decisions.unwritten, log,
-			 DECISIONS_REFUSED_MAX >> 20);
+		buf_addf(
+			&text,
+			"membrane: %llu more refusals are counted above and not in %s, which has %u MB of them\n",
+			(unsigned long long)r->gate->decisions.unwritten, log,
+			DECISIONS_REFUSED_MAX >> 20);
 	if (r->gate->words_done && !r->failed)
 		buf_addf(&text, "membrane: the gate says: %s\n",
 			 gate_last_words(r->gate));

@@ -56,9 +56,7 @@ static int make_home(const char *state, const struct prepare_owner *owner,
 			       : 0;
 	if (!quiet)
 		fprintf(stderr,
-			"membrane: warning: %s belongs to user %ld and the "
-			"command runs as user %ld: it cannot use its "
-			"home (chown -R %s %s)\n",
+			"membrane: warning: %s belongs to user %ld and the command runs as user %ld: it cannot use its home (chown -R %s %s)\n",
 			owner->home, (long)st.st_uid, (long)owner->uid,
 			owner->text, owner->home);
 	return 0;
@@ -162,22 +160,21 @@ static int check_image(struct docker *d, const char *image, bool no_update,
 		return rc < 0 ? rc : 0;
 	/* ours are in no registry: whatever answers to the name is not it */
 	if (is_ours(image))
-		return err_set(err, -ENOENT,
-			       "image '%s' is not here; `make images` in "
-			       "membrane's source folder builds it",
-			       image);
+		return err_set(
+			err, -ENOENT,
+			"image '%s' is not here; `make images` in membrane's source folder builds it",
+			image);
 	/* it gets near to everything: fetching it is for a person to do */
 	if (str_starts(str_of(image), STR("aquasec/tracee:")))
-		return err_set(err, -ENOENT,
-			       "image '%s', which the policy traces with, is "
-			       "not here; `docker pull %s` fetches it, "
-			       "--no-trace runs without a trace",
-			       image, image);
+		return err_set(
+			err, -ENOENT,
+			"image '%s', which the policy traces with, is not here; `docker pull %s` fetches it, --no-trace runs without a trace",
+			image, image);
 	if (no_update)
-		return err_set(err, -ENOENT,
-			       "image '%s' is not here, and --no-update "
-			       "forbids to fetch it; `docker pull %s` does",
-			       image, image);
+		return err_set(
+			err, -ENOENT,
+			"image '%s' is not here, and --no-update forbids to fetch it; `docker pull %s` does",
+			image, image);
 	return 0;
 }
 
@@ -194,11 +191,10 @@ int prepare_docker(struct docker *d, const struct vectors *v, bool no_update,
 		return rc;
 	rc = docker_has_runtime(d, v->runtime, err);
 	if (rc == 0)
-		return err_set(err, -ENOENT,
-			       "the policy asks for the runtime '%s', which "
-			       "this Docker daemon does not have "
-			       "(`docker info` lists those it has)",
-			       v->runtime);
+		return err_set(
+			err, -ENOENT,
+			"the policy asks for the runtime '%s', which this Docker daemon does not have (`docker info` lists those it has)",
+			v->runtime);
 	return rc < 0 ? rc : 0;
 }
 
@@ -224,10 +220,10 @@ static int wait_for_pull(pid_t pid, const char *image, struct err *err)
 		return err_set(err, -EINTR, "fetching '%s' was interrupted",
 			       image);
 	if (proc_status(status) != 0)
-		return err_set(err, -ENOENT,
-			       "image '%s' is not here, and docker could not "
-			       "fetch it",
-			       image);
+		return err_set(
+			err, -ENOENT,
+			"image '%s' is not here, and docker could not fetch it",
+			image);
 	return 0;
 }
 

@@ -184,10 +184,10 @@ static int end_living(struct reset *r, struct session *s)
 		if (rc != SESSION_ALIVE)
 			return rc;
 		if (proc_now_ms() > until)
-			return err_set(r->err, -ETIMEDOUT,
-				       "session %s: its launcher (process "
-				       "%ld) does not end",
-				       s->id, (long)pid);
+			return err_set(
+				r->err, -ETIMEDOUT,
+				"session %s: its launcher (process %ld) does not end",
+				s->id, (long)pid);
 		poll(NULL, 0, END_STEP_MS);
 	}
 }

@@ -358,8 +358,7 @@ static void take_trace(struct run *r)
 	if (t->state == TRACER_FAILED && t->required &&
 	    r->phase != RUN_ENDING) {
 		err_set(&err, -EIO,
-			"the trace is required, and the tracer "
-			"failed: %s",
+			"the trace is required, and the tracer failed: %s",
 			t->why.text);
 		run_stop(r, &err);
 	}
@@ -401,8 +400,7 @@ static void on_deadline(struct run *r)
 	if (r->phase == RUN_STARTING) {
 		if (r->is_late)
 			err_set(&err, -ETIMEDOUT,
-				"other sessions that start in the same folders "
-				"took more than %d s",
+				"other sessions that start in the same folders took more than %d s",
 				RUN_LATE_MS / 1000);
 		else
 			err_set(&err, -ETIMEDOUT,

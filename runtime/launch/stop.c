@@ -20,16 +20,16 @@ static int wait_for_end(struct session *s, uint32_t grace_s, struct err *err)
 	int rc;
 
 	if (pid <= 1 || kill(pid, SIGTERM) < 0)
-		return err_set(err, -EPERM,
-			       "session %s: its launcher (process %ld) cannot "
-			       "be signalled",
-			       s->id, (long)pid);
+		return err_set(
+			err, -EPERM,
+			"session %s: its launcher (process %ld) cannot be signalled",
+			s->id, (long)pid);
 	while ((rc = session_take(s, err)) == SESSION_ALIVE) {
 		if (proc_now_ms() > until)
-			return err_set(err, -ETIMEDOUT,
-				       "session %s does not end; 'membrane "
-				       "reset %s' removes it by force",
-				       s->id, s->id);
+			return err_set(
+				err, -ETIMEDOUT,
+				"session %s does not end; 'membrane reset %s' removes it by force",
+				s->id, s->id);
 		poll(NULL, 0, STEP_MS);
 	}
 	return rc;

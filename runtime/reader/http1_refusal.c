@@ -131,11 +131,9 @@ size_t http1_refusal(const struct http1 *h, enum http1_fault fault,
 static const char *page_text(const char *status)
 {
 	if (memcmp(status, "408", 3) == 0)
-		return "membrane refused this: bad-request, the head was not "
-		       "complete in time";
+		return "membrane refused this: bad-request, the head was not complete in time";
 	if (status[0] == '4')
-		return "membrane refused this: bad-request, what HTTP/1 does "
-		       "not permit";
+		return "membrane refused this: bad-request, what HTTP/1 does not permit";
 	return "membrane: an error in the gate";
 }
 

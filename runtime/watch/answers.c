@@ -158,8 +158,7 @@ int answers_take(struct answers *a, struct str line, int64_t now_ms,
 
 	if (line.n > ANSWERS_LINE_MAX)
 		return err_set(err, -EPROTO,
-			       "a line about an answer that is "
-			       "too long");
+			       "a line about an answer that is too long");
 	if (a->n == WAITING_MAX) {
 		a->lost++;
 		return 0;

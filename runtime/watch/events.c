@@ -19,8 +19,8 @@ static const struct watch_event_info infos[] = {
 #undef WATCH_EVENT
 };
 
-_Static_assert(ARRAY_LEN(infos) == WATCH_EVENTS, "one table is of another "
-						 "native-events.def");
+_Static_assert(ARRAY_LEN(infos) == WATCH_EVENTS,
+	       "one table is of another native-events.def");
 
 const struct watch_event_info *events_info(enum watch_event e)
 {

@@ -275,8 +275,7 @@ static int follow(struct watcher *w, yajl_val hello, struct err *err)
 	    !number(hello, "pidns", &pidns) || !name || n >= WATCH_HOST ||
 	    (netns == 0) != (n > 0))
 		return err_set(err, -EPROTO,
-			       "the first line on stdin is not "
-			       "the launcher's");
+			       "the first line on stdin is not the launcher's");
 	snprintf(w->lines.host, sizeof(w->lines.host), "%s",
 		 YAJL_GET_STRING(name));
 	sensor_follow(w->sensor, netns, agent, pidns);
@@ -295,10 +294,10 @@ static int on_hello(struct watcher *w, const char *line, struct err *err)
 		{"missing", missing(w), 0},
 		{"version", MEMBRANE_VERSION, 0},
 	};
-	int rc = YAJL_IS_OBJECT(hello) ? follow(w, hello, err)
-				       : err_set(err, -EPROTO,
-						 "the first line on stdin is "
-						 "no JSON object");
+	int rc = YAJL_IS_OBJECT(hello)
+			 ? follow(w, hello, err)
+			 : err_set(err, -EPROTO,
+				   "the first line on stdin is no JSON object");
 
 	yajl_tree_free(hello);
 	return rc < 0 ? rc
@@ -324,8 +323,7 @@ static int on_line(struct watcher *w, struct str line, struct err *err)
 		return on_answer(w, line, err);
 	if (line.n >= sizeof(text))
 		return err_set(err, -EPROTO,
-			       "the first line on stdin is not "
-			       "the launcher's");
+			       "the first line on stdin is not the launcher's");
 	memcpy(text, line.p, line.n);
 	text[line.n] = '\0';
 	return on_hello(w, text, err);
@@ -505,8 +503,7 @@ int main(int argc, char **argv)
 		} else if (c == 'p') {
 			plan = optarg;
 		} else {
-			fputs("usage: membrane-watch [--plan DIR] "
-			      "[--back-end fexit|lsm|sys_exit]\n",
+			fputs("usage: membrane-watch [--plan DIR] [--back-end fexit|lsm|sys_exit]\n",
 			      stderr);
 			return 2;
 		}

@@ -67,18 +67,17 @@ static int explain(int rc, const char *log, struct err *err)
 	struct stat st;
 
 	if (stat("/sys/kernel/btf/vmlinux", &st) < 0)
-		return err_set(err, -ENOENT,
-			       "the kernel has no type "
-			       "information: CONFIG_DEBUG_INFO_BTF is needed");
+		return err_set(
+			err, -ENOENT,
+			"the kernel has no type information: CONFIG_DEBUG_INFO_BTF is needed");
 	if (rc == -EPERM && !hosts_users())
-		return err_set(err, rc,
-			       "in a user namespace nothing can be traced: "
-			       "Docker has to be without 'userns-remap', and "
-			       "not rootless");
+		return err_set(
+			err, rc,
+			"in a user namespace nothing can be traced: Docker has to be without 'userns-remap', and not rootless");
 	if (rc == -EPERM)
-		return err_set(err, rc,
-			       "no privilege to trace: CAP_BPF and "
-			       "CAP_PERFMON, or CAP_SYS_ADMIN, are needed");
+		return err_set(
+			err, rc,
+			"no privilege to trace: CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN, are needed");
 	return err_set(err, rc, "the kernel takes no program: %s",
 		       *log ? log : strerror(-rc));
 }
@@ -158,8 +157,7 @@ static int fill_leaves(int fd, const struct select *sel, struct err *err)
 
 		if (strlen(leaves[i]) >= sizeof(key))
 			return err_set(err, -EPROTO,
-				       "trace.json: the name "
-				       "'%s' is too long",
+				       "trace.json: the name '%s' is too long",
 				       leaves[i]);
 		memcpy(key, leaves[i], strlen(leaves[i]));
 		if (bpf_map_update_elem(fd, key, &one, BPF_ANY) < 0)

@@ -95,10 +95,9 @@ static int take_events(struct select *s, yajl_val list, struct err *err)
 		if (!name || !filters ||
 		    !events_find(str_of(YAJL_GET_STRING(name)), &e) ||
 		    s->events[e].is)
-			return bad(err,
-				   "an event that this tracer does not "
-				   "know: the image membrane-watch and the "
-				   "program are of two versions");
+			return bad(
+				err,
+				"an event that this tracer does not know: the image membrane-watch and the program are of two versions");
 		s->events[e].is = true;
 		s->events[e].optional =
 			YAJL_IS_TRUE(member(o, "optional", yajl_t_any));

@@ -47,9 +47,9 @@ static int reach(struct sensor *s, struct err *err)
 	s->ring = ring_buffer__new(programs_map(s->programs, "ring"), on_sample,
 				   s, NULL);
 	if (s->scope == MAP_FAILED || !s->ring)
-		return err_set(err, -EIO,
-			       "the programs are loaded, and "
-			       "cannot be reached");
+		return err_set(
+			err, -EIO,
+			"the programs are loaded, and cannot be reached");
 	return 0;
 }
 
@@ -103,9 +103,9 @@ static int prove(struct sensor *s, struct err *err)
 	hooked = hooked || s->scope->hooked;
 	sensor_follow_pidns(s, 0, 0);
 	if (ring_buffer__consume(s->ring) < 0 || !s->proved)
-		return err_set(err, -EIO,
-			       "the programs are attached, and an "
-			       "event of our own did not come back");
+		return err_set(
+			err, -EIO,
+			"the programs are attached, and an event of our own did not come back");
 	s->proving = false;
 	return hooked ? 0
 		      : err_set(err, -EIO,
@@ -120,10 +120,10 @@ static int check_events(const struct sensor *s, const struct select *sel,
 		if (select_wants(sel, (enum watch_event)e) &&
 		    !select_optional(sel, (enum watch_event)e) &&
 		    !backend_gives(s->backend, &s->kernel, (enum watch_event)e))
-			return err_set(err, -ENOTSUP,
-				       "this kernel cannot give '%s': it needs "
-				       "the back end fexit, or Linux 6.13",
-				       events_info((enum watch_event)e)->name);
+			return err_set(
+				err, -ENOTSUP,
+				"this kernel cannot give '%s': it needs the back end fexit, or Linux 6.13",
+				events_info((enum watch_event)e)->name);
 	return 0;
 }
 

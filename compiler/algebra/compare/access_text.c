@@ -192,10 +192,8 @@ static const char *both_text(const struct access_change *c)
 
 	if (c->set.dest.kind == IR_DEST_ANY && c->has_before)
 		return ir_dest_net(&c->is.grant->dest)
-			       ? " (addresses granted now, under names that "
-				 "were)"
-			       : " (names granted now, at addresses that "
-				 "were)";
+			       ? " (addresses granted now, under names that were)"
+			       : " (names granted now, at addresses that were)";
 	if (ir_dest_net(&c->set.dest))
 		return " under granted names";
 	if (addr_scope(&r->addr) != ADDR_PUBLIC)

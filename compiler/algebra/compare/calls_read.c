@@ -131,9 +131,9 @@ static bool add_condition(const struct reader *r, struct calls_rule *rule,
 {
 	for (uint32_t i = 0; i < rule->n; i++)
 		if (rule->conditions[i].index == c.index)
-			return refuse_plain(r,
-					    "two conditions of one argument, "
-					    "which runtimes do not agree on");
+			return refuse_plain(
+				r,
+				"two conditions of one argument, which runtimes do not agree on");
 	rule->conditions[rule->n++] = c;
 	return true;
 }
@@ -275,10 +275,10 @@ static int by_text(const void *x, const void *y)
 
 static int too_many(struct err *err, struct str name)
 {
-	return err_set(err, -E2BIG,
-		       "too many entries and conditions about '%.*s' to be "
-		       "compared",
-		       STR_ARG(str_slice(name, 0, 60)));
+	return err_set(
+		err, -E2BIG,
+		"too many entries and conditions about '%.*s' to be compared",
+		STR_ARG(str_slice(name, 0, 60)));
 }
 
 /* Which of two answers holds, where both entries are met, nobody says. */
@@ -299,8 +299,7 @@ static int check_rules(const struct calls_rule *rules, uint32_t n,
 			    calls_solve(budget, both, 2, NULL, 0, &point))
 				return err_set(
 					err, -EPROTO,
-					"two entries about '%.*s' contradict "
-					"each other",
+					"two entries about '%.*s' contradict each other",
 					STR_ARG(str_slice(rules->name, 0, 60)));
 			if (budget->steps == 0)
 				return too_many(err, rules->name);

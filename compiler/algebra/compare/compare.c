@@ -57,8 +57,7 @@ static void want_witnesses(const struct ir_policy *old,
 
 		fputc(byte >= ' ' && byte <= '~' ? byte : '?', stderr);
 	}
-	fputs("\n  nothing is said of these two policies; please report "
-	      "both\n",
+	fputs("\n  nothing is said of these two policies; please report both\n",
 	      stderr);
 	exit(4);
 }
@@ -67,9 +66,9 @@ static void compare(struct arena *a, const struct ir_policy *old,
 		    const struct ir_policy *now, struct comparison *out)
 {
 	if (!reach_compare(a, old, now, out))
-		add_unknown(a, out, ACCESS_CONNECT,
-			    "more combinations of names and networks than can "
-			    "be compared");
+		add_unknown(
+			a, out, ACCESS_CONNECT,
+			"more combinations of names and networks than can be compared");
 	files_compare(a, old, now, out);
 	raw_args_compare(a, old, now, out);
 	settings_compare(a, old, now, out);

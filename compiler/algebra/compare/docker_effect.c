@@ -15,9 +15,9 @@ static const char answered[] = {
 #include "compiler/algebra/compare/docker_effects.def"
 #undef EFFECT
 };
-_Static_assert(ARRAY_LEN(answered) == DOCKER_RUN_IDS,
-	       "each option of grammar/docker-run.def has its line in "
-	       "docker_effects.def");
+_Static_assert(
+	ARRAY_LEN(answered) == DOCKER_RUN_IDS,
+	"each option of grammar/docker-run.def has its line in docker_effects.def");
 
 const struct docker_effect_row *docker_effect_row(enum docker_run_id id)
 {

@@ -450,10 +450,8 @@ static void add_unknown(struct compare *c, bool ordered)
 	*vec_push(c->a, &c->out->changes) = (struct access_change){
 		.way = gains ? ACCESS_OTHER : ACCESS_LOST,
 		.kind = ACCESS_READ,
-		.text = gains ? STR("more combinations of patterns than can "
-				    "be compared")
-			      : STR("perhaps more: too many combinations of "
-				    "patterns, of which none gives access")};
+		.text = gains ? STR("more combinations of patterns than can be compared")
+			      : STR("perhaps more: too many combinations of patterns, of which none gives access")};
 }
 
 static void walk(struct compare *c, bool ignore, bool readonly, bool ordered)

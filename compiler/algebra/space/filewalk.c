@@ -136,8 +136,8 @@ static void add_state(struct filewalk *w, struct state *s)
 
 /* --- bytes --------------------------------------------------------------- */
 
-static const char liked[] = "xabcdefghijklmnopqrstuvwyz0123456789-_"
-			    "ABCDEFGHIJKLMNOPQRSTUVWXYZ.,+=@%~";
+static const char liked[] =
+	"xabcdefghijklmnopqrstuvwyz0123456789-_ABCDEFGHIJKLMNOPQRSTUVWXYZ.,+=@%~";
 
 #define BYTES_TRIED (sizeof(liked) - 1 + 256)
 

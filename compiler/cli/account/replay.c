@@ -243,17 +243,16 @@ void replay_view(const struct view *v, const struct replay *r)
 		view_wrap(v, 0, 0, STR("Nothing that was done is refused."));
 	view_wrap(v, 0, 0, counts_text(r));
 	if (!r->deeds->has_decisions)
-		view_wrap(v, 0, 0,
-			  STR("The gate's decisions are not here: names are "
-			      "those of answers in the trace, and which "
-			      "connections were refused is not known."));
+		view_wrap(
+			v, 0, 0,
+			STR("The gate's decisions are not here: names are those of answers in the trace, and which connections were refused is not known."));
 	if (r->deeds->beyond)
-		view_wrap(v, 0, 0,
-			  arena_fmt(r->a,
-				    "%.*s records are left out, there was no "
-				    "room",
-				    STR_ARG(view_number(r->a,
-							r->deeds->beyond))));
+		view_wrap(
+			v, 0, 0,
+			arena_fmt(
+				r->a,
+				"%.*s records are left out, there was no room",
+				STR_ARG(view_number(r->a, r->deeds->beyond))));
 }
 
 static cJSON *items_json(const struct replay *r, const replay_items *list)

@@ -185,24 +185,23 @@ static void put_head(struct buf *out, const struct deeds *d, struct str session,
 {
 	struct buf refused;
 
-	comment(out, arena_fmt(out->a,
-			       "What %.*s needed of the network, from "
-			       "'membrane trace suggest'.\nPaths are prefixes. "
-			       "Read it, compare it with 'membrane diff', and "
-			       "only then use it.\n",
-			       STR_ARG(plain(out->a, session))));
+	comment(out,
+		arena_fmt(
+			out->a,
+			"What %.*s needed of the network, from 'membrane trace suggest'.\nPaths are prefixes. Read it, compare it with 'membrane diff', and only then use it.\n",
+			STR_ARG(plain(out->a, session))));
 	if (is_cut(d))
-		comment(out, STR("A path that holds a secret is cut before "
-				 "it, which permits more."));
+		comment(out,
+			STR("A path that holds a secret is cut before it, which permits more."));
 	if (!d->has_decisions)
-		comment(out, STR("The gate's decisions are not here: names are "
-				 "those of answers in the\ntrace, and which "
-				 "connections were refused is not known.\n"));
+		comment(out,
+			STR("The gate's decisions are not here: names are those of answers in the\ntrace, and which connections were refused is not known.\n"));
 	if (d->beyond)
-		comment(out, arena_fmt(out->a,
-				       "%llu records are left out: there was "
-				       "no room.\n",
-				       (unsigned long long)d->beyond));
+		comment(out,
+			arena_fmt(
+				out->a,
+				"%llu records are left out: there was no room.\n",
+				(unsigned long long)d->beyond));
 	buf_init(&refused, out->a);
 	summary_print(d->refused, log, false, &refused);
 	if (refused.n) {
@@ -224,13 +223,12 @@ static void put_files(struct buf *out, const struct deeds *d)
 	if (reads + writes == 0)
 		return;
 	comment(out,
-		arena_fmt(out->a,
-			  "\nFiles of the workspace in the trace: %llu "
-			  "read, %llu changed.%s\n",
-			  (unsigned long long)reads, (unsigned long long)writes,
-			  reads ? " What should not\nhave been read "
-				  "belongs in 'ignore':"
-				: ""));
+		arena_fmt(
+			out->a,
+			"\nFiles of the workspace in the trace: %llu read, %llu changed.%s\n",
+			(unsigned long long)reads, (unsigned long long)writes,
+			reads ? " What should not\nhave been read belongs in 'ignore':"
+			      : ""));
 	vec_each(x, &d->v) {
 		if (x->r.kind != IR_REQ_READ || x->then == DEED_REFUSED)
 			continue;
@@ -297,10 +295,10 @@ struct str suggest_yaml(struct arena *a, const struct suggestion *s,
 	buf_init(&out, a);
 	put_head(&out, d, session, log);
 	put_left(&out, "Left out, since no rule can say it", &s->unsaid);
-	put_left(&out,
-		 "Left out, since a grant for it would permit more than the "
-		 "session had",
-		 &s->beyond);
+	put_left(
+		&out,
+		"Left out, since a grant for it would permit more than the session had",
+		&s->beyond);
 	put_files(&out, d);
 	put_policy(a, &s->grants, &out);
 	return buf_str(&out);

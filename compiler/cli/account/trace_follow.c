@@ -139,8 +139,7 @@ int trace_follow(struct arena *a, const char *state, struct str what,
 	while (rc == 0 && f.path)
 		rc = follow_one(&f, a, &f.path, err);
 	if (rc == 0 && f.is_session && !f.has_end && !lives(&f))
-		say("session %s is over, and its trace has no end: the tracer "
-		    "was stopped, or its disk is full",
+		say("session %s is over, and its trace has no end: the tracer was stopped, or its disk is full",
 		    f.about.session.id);
 	return rc;
 }

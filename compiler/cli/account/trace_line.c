@@ -32,9 +32,7 @@ const char *trace_clock(uint64_t at_ns, char buf[TRACE_CLOCK_MAX])
 static bool is_plain(struct str word)
 {
 	for (size_t i = 0; i < word.n; i++)
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWX"
-			    "YZ"
-			    "0123456789_@%+=:,./-",
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-",
 			    word.p[i]) ||
 		    word.p[i] == '\0')
 			return false;

@@ -96,8 +96,7 @@ static void load_policy(struct past *p, const struct options *o,
 	if (p->has_policy)
 		p->files = decide_files_new(p->under.c.a, &p->under.c.policy);
 	else
-		say("what the session ran under cannot be read: what became "
-		    "of files is not known");
+		say("what the session ran under cannot be read: what became of files is not known");
 }
 
 static int visit(void *ctx, const struct trace_event *e)

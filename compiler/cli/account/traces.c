@@ -76,23 +76,23 @@ static int choose(const parts *all, struct str what, struct str *out,
 		if (!str_starts(p->id, what))
 			continue;
 		if (what.n && best && !str_eq(best->id, p->id))
-			return err_set(err, -ENOENT,
-				       "'%.*s' is the beginning of several "
-				       "sessions",
-				       STR_ARG(what));
+			return err_set(
+				err, -ENOENT,
+				"'%.*s' is the beginning of several sessions",
+				STR_ARG(what));
 		if (!best || p->at > best->at ||
 		    (p->at == best->at && str_cmp(p->id, best->id) > 0))
 			best = p;
 	}
 	if (!best && what.n)
-		return err_set(err, -ENOENT,
-			       "there is no trace of a session '%.*s': "
-			       "'membrane ps --all' lists sessions",
-			       STR_ARG(what));
+		return err_set(
+			err, -ENOENT,
+			"there is no trace of a session '%.*s': 'membrane ps --all' lists sessions",
+			STR_ARG(what));
 	if (!best)
-		return err_set(err, -ENOENT,
-			       "there is no trace yet: 'membrane "
-			       "run' makes one");
+		return err_set(
+			err, -ENOENT,
+			"there is no trace yet: 'membrane run' makes one");
 	*out = best->id;
 	return 0;
 }
@@ -204,8 +204,7 @@ void traces_tell_missing(const trace_paths *paths)
 		return;
 	missing = last.number + 1 - paths->n;
 	if (missing)
-		say("the first %llu of %llu files of this trace are gone: "
-		    "'trace: {rotate: …}' says how much is kept",
+		say("the first %llu of %llu files of this trace are gone: 'trace: {rotate: …}' says how much is kept",
 		    (unsigned long long)missing,
 		    (unsigned long long)last.number + 1);
 }
@@ -225,15 +224,15 @@ static void tell(const char *path, const struct reader_counts *c)
 static int judge(const struct reader_counts *c, struct err *err)
 {
 	if (c->records == 0 && (c->bad || c->damaged))
-		return err_set(err, -EPROTO,
-			       "no trace: records are JSON, each on a line of "
-			       "its own, plain or gzip");
+		return err_set(
+			err, -EPROTO,
+			"no trace: records are JSON, each on a line of its own, plain or gzip");
 	if (c->damaged)
-		return err_set(err, -EBADMSG,
-			       "damaged in %llu place%s: what was there is "
-			       "missing",
-			       (unsigned long long)c->damaged,
-			       c->damaged == 1 ? "" : "s");
+		return err_set(
+			err, -EBADMSG,
+			"damaged in %llu place%s: what was there is missing",
+			(unsigned long long)c->damaged,
+			c->damaged == 1 ? "" : "s");
 	return 0;
 }
 

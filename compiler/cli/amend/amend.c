@@ -32,8 +32,7 @@ static int confirm(struct amend *x)
 	if (tty < 0) {
 		if (!json && say_result(shown(x, STDOUT_FILENO)) != STATUS_OK)
 			return STATUS_IO;
-		say("nobody can be asked here: --yes does it; nothing was "
-		    "changed");
+		say("nobody can be asked here: --yes does it; nothing was changed");
 		return STATUS_REFUSED;
 	}
 	if (confirm_ask(tty, shown(x, tty),
@@ -71,8 +70,7 @@ static int hand_over(struct amend *x)
 	rc = ask_change(x->a, &x->about.session, x->generation, &x->now.c.plan,
 			&what, &x->answer, &err);
 	if (rc == -ENOENT) {
-		say("session %s takes no changes now: it is starting, or "
-		    "ending, or an older membrane started it",
+		say("session %s takes no changes now: it is starting, or ending, or an older membrane started it",
 		    x->about.session.id);
 		return STATUS_REFUSED;
 	}
@@ -142,8 +140,7 @@ static int amend(struct arena *a, const struct options *o, bool allow)
 		status = attempt(&x);
 		if (status != STATUS_OK || !x.answer.stale)
 			break;
-		say("the session was changed meanwhile: this is against what "
-		    "it is now");
+		say("the session was changed meanwhile: this is against what it is now");
 	}
 	if (status == STATUS_OK && x.answer.stale)
 		status = STATUS_REFUSED;

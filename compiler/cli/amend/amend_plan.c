@@ -49,8 +49,7 @@ static int find_only(struct amend *x)
 	if (n == 0)
 		say("no session runs");
 	else
-		say("%u sessions run: name one with --session ('membrane ps' "
-		    "lists them)",
+		say("%u sessions run: name one with --session ('membrane ps' lists them)",
 		    n);
 	return STATUS_REFUSED;
 }
@@ -195,8 +194,7 @@ static bool is_what_runs(struct amend *x)
 	for (uint32_t i = 0; i < n; i++) {
 		if (is_told_by_sources(all[i].name))
 			continue;
-		say("the session runs another %.*s than this membrane makes "
-		    "of its policy: another version started it",
+		say("the session runs another %.*s than this membrane makes of its policy: another version started it",
 		    STR_ARG(all[i].name));
 		return false;
 	}
@@ -232,12 +230,9 @@ static bool is_only_network(struct amend *x)
 		return true;
 	if (gate_cfg_decrypts(&x->now.c.policy) &&
 	    !gate_cfg_decrypts(&x->old.c.policy))
-		say("requests can be told apart only inside TLS, and this "
-		    "session decrypts nothing: its agent trusts no CA. Name "
-		    "the host alone, or start another session with it");
+		say("requests can be told apart only inside TLS, and this session decrypts nothing: its agent trusts no CA. Name the host alone, or start another session with it");
 	else
-		say("this would change %s as well: what a session is besides "
-		    "its network does not change while it runs",
+		say("this would change %s as well: what a session is besides its network does not change while it runs",
 		    what);
 	return false;
 }
@@ -326,8 +321,7 @@ static void say_why_not(struct amend *x)
 	else if (!x->allow)
 		say("nothing of %s is allowed: nothing would change", dest);
 	else
-		say("that gives no access that the session does not have: "
-		    "nothing would change");
+		say("that gives no access that the session does not have: nothing would change");
 }
 
 /* --- compiling ------------------------------------------------------------ */

@@ -51,9 +51,7 @@ static int edit(struct amend *x)
 	if (edit_add(x->a, s->before, x->allow ? "allow" : "deny",
 		     edit_scalar(x->a, x->dest), &s->after))
 		return STATUS_OK;
-	say("%.*s has a shape that is not edited here, and nothing was "
-	    "changed: write the\n  line yourself, and leave out --save to "
-	    "change the session",
+	say("%.*s has a shape that is not edited here, and nothing was changed: write the\n  line yourself, and leave out --save to change the session",
 	    STR_ARG(s->file));
 	return STATUS_REFUSED;
 }
@@ -66,8 +64,7 @@ int amend_save_prepare(struct amend *x)
 	int status;
 
 	if (!x->about.known) {
-		say("session %s does not say which workspace it works on: "
-		    "nothing can be saved",
+		say("session %s does not say which workspace it works on: nothing can be saved",
 		    x->about.session.id);
 		return STATUS_REFUSED;
 	}
@@ -86,8 +83,7 @@ int amend_save_prepare(struct amend *x)
 		return status;
 	changes_make(x->a, &s->old, &s->now, false, &s->diff);
 	if (changes_verdict(&s->diff) <= CHANGES_COSMETIC) {
-		say("for other sessions in this workspace nothing would "
-		    "change: it is not saved");
+		say("for other sessions in this workspace nothing would change: it is not saved");
 		return STATUS_REFUSED;
 	}
 	s->was_trusted = trust_holds(&s->old, &s->in);
@@ -123,15 +119,13 @@ static int approve(struct amend *x)
 	case TRUST_UNKNOWN:
 		return fail(x, STATUS_IO, &err);
 	case TRUST_NEVER:
-		say("'workspace_trust: never' in the global file: no session "
-		    "runs with what this workspace adds");
+		say("'workspace_trust: never' in the global file: no session runs with what this workspace adds");
 		return STATUS_OK;
 	case TRUST_OPEN:
 		break;
 	}
 	if (!s->was_trusted) {
-		say("the workspace adds other things that nobody approved: "
-		    "'membrane trust' shows them, and asks");
+		say("the workspace adds other things that nobody approved: 'membrane trust' shows them, and asks");
 		return STATUS_OK;
 	}
 	if (trust_store_add(x->a, s->in.state, str_of(s->in.workspace),

@@ -54,10 +54,9 @@ void amend_view(const struct view *v, const struct amend *x)
 			 (struct str){0});
 		verdict(v, &x->diff);
 		if (x->diff.n[ACCESS_LOST] + x->diff.n[ACCESS_OTHER])
-			buf_adds(v->out,
-				 "  open connections by name are ended; "
-				 "those that stay permitted can be "
-				 "opened again\n");
+			buf_adds(
+				v->out,
+				"  open connections by name are ended; those that stay permitted can be opened again\n");
 	}
 	if (!x->save.wanted)
 		return;

@@ -165,8 +165,9 @@ static void look_for_tracee(struct visit *v)
 	/* Tracee says so at debug level alone, and goes on without */
 	if (known.n && v->facts.kprobes == FACT_NO &&
 	    str_is(str_of(v->info.kernel), v->facts.kernel))
-		buf_adds(&known, "; without kprobes in this kernel it cannot "
-				 "record files and sockets");
+		buf_adds(
+			&known,
+			"; without kprobes in this kernel it cannot record files and sockets");
 	if (known.n)
 		found(v, DOCTOR_TRACEE, DOCTOR_OK,
 		      arena_cstr(v->a, buf_str(&known)));
@@ -268,8 +269,7 @@ static int try_parts(struct visit *v, const char *state,
 		return rc;
 	tried(v, DOCTOR_GATE, &s.gate,
 	      arena_fmt(v->a,
-			"tried: its rules are in the kernel after %lld "
-			"ms",
+			"tried: its rules are in the kernel after %lld ms",
 			(long long)s.gate.ms)
 		      .p);
 	if (s.gate.works == FACT_YES)
@@ -280,8 +280,7 @@ static int try_parts(struct visit *v, const char *state,
 	tried(v, DOCTOR_HAPROXY, &s.haproxy, s.haproxy.words);
 	tried(v, DOCTOR_TRACER, &s.tracer,
 	      arena_fmt(v->a,
-			"tried: it sees the kernel's events after %lld "
-			"ms",
+			"tried: it sees the kernel's events after %lld ms",
 			(long long)s.tracer.ms)
 		      .p);
 	tell_back_end(v, &s);

@@ -111,13 +111,13 @@ void doctor_view(const struct view *v, const struct doctor *d)
 	}
 	buf_addc(v->out, '\n');
 	if (n == 0)
-		buf_adds(v->out, "'membrane run' works here with the default "
-				 "policy\n");
+		buf_adds(v->out,
+			 "'membrane run' works here with the default policy\n");
 	else
-		buf_addf(v->out,
-			 "'membrane run' does not work here: it lacks %u of "
-			 "what it needs\n",
-			 n);
+		buf_addf(
+			v->out,
+			"'membrane run' does not work here: it lacks %u of what it needs\n",
+			n);
 }
 
 struct str doctor_json(struct arena *a, const struct doctor *d)

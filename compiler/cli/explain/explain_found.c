@@ -11,10 +11,10 @@ static struct str of_git(struct arena *a, const struct gitfound_path *p)
 	const char *path = view_cleaned(a, p->path).p;
 
 	if (p->is_own)
-		return arena_fmt(a,
-				 "'%s' belongs to a git repository, which runs "
-				 "or reads it, so it is read-only",
-				 path);
+		return arena_fmt(
+			a,
+			"'%s' belongs to a git repository, which runs or reads it, so it is read-only",
+			path);
 	return arena_fmt(a, "git runs or reads '%s' (%s), so it is read-only",
 			 path, view_cleaned(a, p->at.key).p);
 }
@@ -33,19 +33,18 @@ static struct str of_mask(struct arena *a, const struct scan *found,
 				 "a link that a pattern matches leads to '%s'",
 				 path.p);
 	if (!str_eq(asked, m->path) && !wspath_below(asked, m->path))
-		return arena_fmt(a,
-				 "a link leads from there to '%s', which a "
-				 "pattern matches",
-				 path.p);
+		return arena_fmt(
+			a,
+			"a link leads from there to '%s', which a pattern matches",
+			path.p);
 	if (m->kind == MASK_IGNORE_DIR || m->kind == MASK_READONLY_DIR)
 		return arena_fmt(a,
-				 "'%s' is a folder, and a pattern matches "
-				 "it",
+				 "'%s' is a folder, and a pattern matches it",
 				 path.p);
-	return arena_fmt(a,
-			 "'%s' is another name (a hard link) of a file that a "
-			 "pattern matches",
-			 path.p);
+	return arena_fmt(
+		a,
+		"'%s' is another name (a hard link) of a file that a pattern matches",
+		path.p);
 }
 
 static struct str sentence(struct arena *a, const struct found *f,
@@ -55,15 +54,15 @@ static struct str sentence(struct arena *a, const struct found *f,
 	case LOOKED_MASK:
 		return of_mask(a, &f->looked.found, w->mask, asked);
 	case LOOKED_HOLD:
-		return arena_fmt(a,
-				 "'%s' is read-only, and links lead from there "
-				 "to here",
-				 view_cleaned(a, w->path).p);
+		return arena_fmt(
+			a,
+			"'%s' is read-only, and links lead from there to here",
+			view_cleaned(a, w->path).p);
 	case LOOKED_GIT:
 		return of_git(a, w->git);
 	case LOOKED_WHOLE:
-		return STR("you cannot write to the workspace's folder, so all "
-			   "of it is read-only");
+		return STR(
+			"you cannot write to the workspace's folder, so all of it is read-only");
 	}
 	abort();
 }

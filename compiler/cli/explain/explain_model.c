@@ -503,10 +503,9 @@ static void assume_public(struct asked *q)
 	vec_each(g, &q->p->allow)
 		nets |= g->dest.kind == IR_DEST_CIDR &&
 			addr_scope(&g->dest.u.cidr.net.addr) == ADDR_PUBLIC;
-	assume(q, nets ? "the name leads to public addresses that are not "
-			 "granted as such, and the session resolved it"
-		       : "the name leads to public addresses, and the session "
-			 "resolved it");
+	assume(q,
+	       nets ? "the name leads to public addresses that are not granted as such, and the session resolved it"
+		    : "the name leads to public addresses, and the session resolved it");
 }
 
 /* Are datagrams permitted there, and QUIC refused? */
@@ -526,15 +525,15 @@ static void find_assumed(struct asked *q, const struct found *found)
 	switch (r->kind) {
 	case IR_REQ_CONNECT:
 		if (is_but_quic(q))
-			assume(q, "it is not QUIC: that is refused there, see "
-				  "'explain quic …'");
+			assume(q,
+			       "it is not QUIC: that is refused there, see 'explain quic …'");
 		if (r->has_addr)
 			assume(q, "the address is none of the host's own");
 		else
 			assume_public(q);
 		if (r->has_addr && r->name.n)
-			assume(q, "the session resolved the name to that "
-				  "address");
+			assume(q,
+			       "the session resolved the name to that address");
 		return;
 	case IR_REQ_HTTP:
 		if (r->url.who == IR_DEST_CIDR || r->has_addr)
@@ -542,8 +541,8 @@ static void find_assumed(struct asked *q, const struct found *found)
 		else
 			assume_public(q);
 		if (r->has_addr && !r->unresolved)
-			assume(q, "the session resolved the name to that "
-				  "address");
+			assume(q,
+			       "the session resolved the name to that address");
 		if (r->url.scheme == IR_SCHEME_HTTPS &&
 		    r->url.who != IR_DEST_CIDR)
 			assume(q, "the TLS hello states the same name");
@@ -554,9 +553,9 @@ static void find_assumed(struct asked *q, const struct found *found)
 	case IR_REQ_WRITE:
 		assume(q, str_ends(r->path, STR("/")) ? "the path is a folder"
 						      : "the path is a file");
-		assume(q, found ? "links and git's configuration are as now"
-				: "no link leads there, and git does not run "
-				  "it");
+		assume(q,
+		       found ? "links and git's configuration are as now"
+			     : "no link leads there, and git does not run it");
 		return;
 	case IR_REQ_ARG:
 		return;

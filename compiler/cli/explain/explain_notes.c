@@ -20,20 +20,15 @@ static const char *stuck(const struct compilation *c,
 	enum reason reason = e->decision.reason;
 
 	if (e->held.text.n)
-		return "it follows from the workspace as it is now, its links "
-		       "and git's configuration: no edit of a policy is "
-		       "proposed";
+		return "it follows from the workspace as it is now, its links and git's configuration: no edit of a policy is proposed";
 	if ((reason == REASON_DENIED || e->decision.allow) && is_preset(c, e))
-		return "the rule is a preset's, which another file extends "
-		       "that is not edited here";
+		return "the rule is a preset's, which another file extends that is not edited here";
 	if (reason == REASON_FLOOR)
 		return "the floor is built in: no policy opens this part of it";
 	if (reason == REASON_QUERY_TYPE)
-		return "the resolver answers no such type, whatever a policy "
-		       "says";
+		return "the resolver answers no such type, whatever a policy says";
 	if (reason == REASON_PATH_NOT_CANONICAL)
-		return "where a rule has paths, no other spelling of a path is "
-		       "taken: ask for the canonical one";
+		return "where a rule has paths, no other spelling of a path is taken: ask for the canonical one";
 	if (reason == REASON_METHOD && !e->has_rule)
 		return "CONNECT is never forwarded";
 	if (e->request->kind == IR_REQ_ARG && !e->decision.allow)
@@ -60,16 +55,13 @@ void explain_notes_find(struct arena *a, const struct compilation *c,
 		note(a, out, stuck(c, e));
 	if (e->committed)
 		note(a, out,
-		     "git has committed it: 'git show HEAD:FILE' gives it "
-		     "inside all the same");
+		     "git has committed it: 'git show HEAD:FILE' gives it inside all the same");
 	if (out->edits.n && denied && is_preset(c, e))
 		note(a, out,
-		     "the denial is the preset's: it goes with all that the "
-		     "preset says");
+		     "the denial is the preset's: it goes with all that the preset says");
 	if (denied && (layer == LAYER_GLOBAL || layer == LAYER_PRESET))
 		note(a, out,
-		     "no workspace can lift it: a denial in the global file "
-		     "and its presets holds for all of them");
+		     "no workspace can lift it: a denial in the global file and its presets holds for all of them");
 	if (out->edits.n && !e->decision.allow &&
 	    e->request->kind == IR_REQ_RESOLVE)
 		note(a, out,

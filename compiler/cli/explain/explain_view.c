@@ -181,14 +181,12 @@ static const char *no_line(const struct explanation *e)
 		return "no line of the plan speaks of it";
 	case IR_REQ_RESOLVE:
 		return e->decision.reason == REASON_NO_GRANT
-			       ? "names.map has no line for the name, so it "
-				 "does not resolve"
+			       ? "names.map has no line for the name, so it does not resolve"
 			       : "the resolver itself: no line of names.map";
 	case IR_REQ_READ:
 	case IR_REQ_WRITE:
 		return e->held.text.n && !e->has_rule
-			       ? "no line: it follows from the workspace as it "
-				 "is now"
+			       ? "no line: it follows from the workspace as it is now"
 			       : "no line of mounts.plan matches it";
 	case IR_REQ_ARG:
 		return "no word of docker.json";

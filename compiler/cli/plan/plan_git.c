@@ -32,31 +32,29 @@ static void add_loose(struct finder *f)
 			view_fit(f->a, view_cleaned(f->a, p->value), 60);
 
 		if (p->is_root)
-			add_risk(f, "git-hooks-here",
-				 arena_fmt(f->a,
-					   "git looks for hooks in '%s' (%s), "
-					   "with "
-					   "a whole repository in it, which "
-					   "cannot be read-only: a hook that "
-					   "the agent writes there runs on the "
-					   "host",
-					   value.p, place_text(f, &p->at).p));
+			add_risk(
+				f, "git-hooks-here",
+				arena_fmt(
+					f->a,
+					"git looks for hooks in '%s' (%s), with a whole repository in it, which cannot be read-only: a hook that the agent writes there runs on the host",
+					value.p, place_text(f, &p->at).p));
 		else if (n++ < LOOSE_MAX)
-			add_risk(f, "git-command",
-				 arena_fmt(f->a,
-					   "git runs '%s' (%s): what that runs "
-					   "in its turn is not known, and not "
-					   "read-only",
-					   value.p, place_text(f, &p->at).p));
+			add_risk(
+				f, "git-command",
+				arena_fmt(
+					f->a,
+					"git runs '%s' (%s): what that runs in its turn is not known, and not read-only",
+					value.p, place_text(f, &p->at).p));
 		else
 			more++;
 	}
 	if (more)
-		add_risk(f, "git-command",
-			 arena_fmt(f->a,
-				   "git's configuration has %u more such "
-				   "commands",
-				   more));
+		add_risk(
+			f, "git-command",
+			arena_fmt(
+				f->a,
+				"git's configuration has %u more such commands",
+				more));
 }
 
 static void add_committed(struct finder *f)
@@ -64,11 +62,12 @@ static void add_committed(struct finder *f)
 	const struct committed *c = found_committed(&f->found);
 
 	if (c->paths.n)
-		add_risk(f, "committed",
-			 arena_fmt(f->a,
-				   "git has committed what is hidden, and the "
-				   "agent can read it from there: %s",
-				   committed_text(f->a, c).p));
+		add_risk(
+			f, "committed",
+			arena_fmt(
+				f->a,
+				"git has committed what is hidden, and the agent can read it from there: %s",
+				committed_text(f->a, c).p));
 	vec_each(note, &c->unknown)
 		add_risk(f, "git-unread", view_cleaned(f->a, *note));
 }
@@ -95,11 +94,12 @@ void plan_git_find(struct arena *a, const struct inputs *in,
 	struct err err;
 
 	if (found_look(a, in, plan, &f.found, &err) < 0) {
-		add_risk(&f, "git-unread",
-			 arena_fmt(a,
-				   "the workspace cannot be looked at (%s): "
-				   "what git would run there is not known",
-				   view_cleaned(a, str_of(err.text)).p));
+		add_risk(
+			&f, "git-unread",
+			arena_fmt(
+				a,
+				"the workspace cannot be looked at (%s): what git would run there is not known",
+				view_cleaned(a, str_of(err.text)).p));
 		return;
 	}
 	f.git = &f.found.looked.git;

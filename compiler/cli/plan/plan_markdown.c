@@ -35,13 +35,13 @@ void plan_markdown(struct buf *out, const struct plan_model *m)
 	buf_init(&text, m->a);
 	plan_view(&v, m);
 	buf_addf(out, "### membrane plan `%.12s`\n\n", m->digest);
-	buf_addf(out,
-		 "%u grants, %u denials, %u hidden and %u read-only "
-		 "patterns, %u residual risks, %u warnings%s\n",
-		 m->policy->allow.n, denials, m->policy->ignore.n,
-		 m->policy->readonly.n, m->risks.n, m->diags->warnings,
-		 m->refused.errors ? "; **this version refuses to run it**"
-				   : "");
+	buf_addf(
+		out,
+		"%u grants, %u denials, %u hidden and %u read-only patterns, %u residual risks, %u warnings%s\n",
+		m->policy->allow.n, denials, m->policy->ignore.n,
+		m->policy->readonly.n, m->risks.n, m->diags->warnings,
+		m->refused.errors ? "; **this version refuses to run it**"
+				  : "");
 	additions(out, m);
 	buf_adds(out, "\n<details><summary>The whole plan</summary>\n\n");
 	markdown_block(out, "text", buf_str(&text));

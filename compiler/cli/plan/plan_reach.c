@@ -134,16 +134,15 @@ static void floor_line(const struct view *v, const struct plan_model *m)
 			buf_addf(&b, "%s, ", cidr_text(&s->net, text));
 	buf_adds(&b, "what wraps one of these in IPv6, ");
 	buf_adds(v->out, "  ");
-	view_wrap(v, 2, 2,
-		  arena_fmt(m->a,
-			    "everything else; and never %.*sthe gate and "
-			    "the host itself; nor, by a name, private "
-			    "networks that nothing grants%s",
-			    STR_ARG(buf_str(&b)),
-			    opens_floor(m->policy)
-				    ? "; but for the networks above that "
-				      "are narrower"
-				    : ""));
+	view_wrap(
+		v, 2, 2,
+		arena_fmt(
+			m->a,
+			"everything else; and never %.*sthe gate and the host itself; nor, by a name, private networks that nothing grants%s",
+			STR_ARG(buf_str(&b)),
+			opens_floor(m->policy)
+				? "; but for the networks above that are narrower"
+				: ""));
 }
 
 void plan_reach(const struct view *v, const struct plan_model *m)

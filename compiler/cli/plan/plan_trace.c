@@ -55,11 +55,13 @@ static void by_tracee(const struct view *v, const struct plan_model *m)
 	struct str release =
 		version->set ? version->v : STR(TRACEE_DEFAULT_VERSION);
 
-	paragraph(v, arena_fmt(m->a,
-			       "By the image aquasec/tracee:%.*s, which has to "
-			       "be here, and sees all of the host.",
-			       STR_ARG(release))
-			     .p);
+	paragraph(
+		v,
+		arena_fmt(
+			m->a,
+			"By the image aquasec/tracee:%.*s, which has to be here, and sees all of the host.",
+			STR_ARG(release))
+			.p);
 }
 
 /* Of what becomes of the files, that which somebody asked for. */
@@ -110,7 +112,8 @@ void plan_trace(const struct view *v, const struct plan_model *m)
 	if (t->engine.v == IR_TRACE_TRACEE)
 		by_tracee(v, m);
 	else if (!t->reads.v)
-		paragraph(v, "Of files that are only read: those with names "
-			     "that are hidden, or known for secrets.");
+		paragraph(
+			v,
+			"Of files that are only read: those with names that are hidden, or known for secrets.");
 	files(v, m, t);
 }

@@ -264,9 +264,9 @@ static void decrypted(const struct view *v, const struct plan_model *m)
 			n += inside_opens(p, g);
 	view_title(v, "decrypted", n, n ? "destination" : NULL);
 	if (n == 0)
-		paragraph(v, "nothing: no http rules, no credentials, no 'tls: "
-			     "inspect', so the session has no certificate "
-			     "authority of its own");
+		paragraph(
+			v,
+			"nothing: no http rules, no credentials, no 'tls: inspect', so the session has no certificate authority of its own");
 	for (int k = 0; k < 2; k++)
 		vec_each(g, lists[k]) {
 			if (!inside_opens(p, g))
@@ -379,8 +379,7 @@ static const char *trust_text(const struct plan_model *m)
 	case TRUST_APPROVED:
 		return "You approved this.";
 	case TRUST_OPEN:
-		return "Nobody approved this: 'run' asks at a terminal, "
-		       "'membrane trust' approves it.";
+		return "Nobody approved this: 'run' asks at a terminal, 'membrane trust' approves it.";
 	case TRUST_UNKNOWN:
 		break;
 	}
@@ -535,12 +534,13 @@ static void undone(const struct view *v, const struct plan_model *m)
 	buf_adds(v->out, "  ");
 	view_paint(v, VIEW_BAD, STR("✗"));
 	buf_addc(v->out, ' ');
-	view_wrap(v, 4, 4,
-		  arena_fmt(m->a,
-			    "%u docker argument%s the sandbox: with %s, little "
-			    "of what follows holds an agent that wants out",
-			    n, n == 1 ? " undoes" : "s undo",
-			    n == 1 ? "it" : "them"));
+	view_wrap(
+		v, 4, 4,
+		arena_fmt(
+			m->a,
+			"%u docker argument%s the sandbox: with %s, little of what follows holds an agent that wants out",
+			n, n == 1 ? " undoes" : "s undo",
+			n == 1 ? "it" : "them"));
 }
 
 void plan_view(const struct view *v, const struct plan_model *m)
@@ -550,9 +550,9 @@ void plan_view(const struct view *v, const struct plan_model *m)
 			   m->plan->files.n, m->plan->sources.n,
 			   m->plan->sources.n == 1 ? "" : "s"));
 	if (m->first_use)
-		paragraph(v,
-			  "There is no ~/.membrane/config.yaml yet: this is "
-			  "the default that the first 'run' will write there.");
+		paragraph(
+			v,
+			"There is no ~/.membrane/config.yaml yet: this is the default that the first 'run' will write there.");
 	undone(v, m);
 	plan_reach(v, m);
 	patterns(v, m, "cannot see", &m->policy->ignore);

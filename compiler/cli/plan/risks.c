@@ -80,39 +80,29 @@ static void find_names(struct finder *f)
 	const struct ir_grant *pattern = first_grant(f->p, IR_DEST_PATTERN);
 
 	if (pattern || first_grant(f->p, IR_DEST_HOST)) {
-		add_first(f, "fronting", allow, is_spliced,
-			  STR("where only the name of a TLS connection is "
-			      "checked, a server with several sites can be "
-			      "asked for another one inside it: 'tls: inspect' "
-			      "closes that"));
-		add_first(f, "shared-address", allow, is_raw,
-			  STR("other protocols than TLS and HTTP state no "
-			      "name: without 'http' rules they reach whoever "
-			      "listens at an address that a granted name leads "
-			      "to"));
-		add_first(f, "datagrams", allow, is_unread_udp,
-			  STR("datagrams are not read: UDP that is granted by "
-			      "name reaches whoever listens at an address that "
-			      "the name leads to, and QUIC (HTTP/3) and DTLS "
-			      "there may state another name, and ask for "
-			      "anything"));
+		add_first(
+			f, "fronting", allow, is_spliced,
+			STR("where only the name of a TLS connection is checked, a server with several sites can be asked for another one inside it: 'tls: inspect' closes that"));
+		add_first(
+			f, "shared-address", allow, is_raw,
+			STR("other protocols than TLS and HTTP state no name: without 'http' rules they reach whoever listens at an address that a granted name leads to"));
+		add_first(
+			f, "datagrams", allow, is_unread_udp,
+			STR("datagrams are not read: UDP that is granted by name reaches whoever listens at an address that the name leads to, and QUIC (HTTP/3) and DTLS there may state another name, and ask for anything"));
 		add(f, "dead-drop", (struct ir_origin){0},
-		    STR("a granted server that takes uploads (gists, object "
-			"storage, an API with somebody else's key) is a way "
-			"out for all that the agent can read"));
+		    STR("a granted server that takes uploads (gists, object storage, an API with somebody else's key) is a way out for all that the agent can read"));
 	}
 	if (pattern)
 		add(f, "dns-labels", pattern->from,
 		    arena_fmt(
 			    f->a,
-			    "labels under '%s' reach the name servers "
-			    "of its zone: a slow channel to whoever runs them",
+			    "labels under '%s' reach the name servers of its zone: a slow channel to whoever runs them",
 			    view_cleaned(f->a,
 					 ir_dest_text(f->a, &pattern->dest))
 				    .p));
-	add_first(f, "private-names", allow, is_private,
-		  STR("with 'private: true' whoever runs a name's zone chooses "
-		      "which address of your private networks it opens"));
+	add_first(
+		f, "private-names", allow, is_private,
+		STR("with 'private: true' whoever runs a name's zone chooses which address of your private networks it opens"));
 }
 
 /* --- addresses ----------------------------------------------------------- */
@@ -137,24 +127,20 @@ static void find_addresses(struct finder *f)
 
 	if (any)
 		add(f, "any-destination", any->from,
-		    STR("'*' reaches every public address: all that the agent "
-			"can read can leave"));
+		    STR("'*' reaches every public address: all that the agent can read can leave"));
 	if (cidr)
 		add(f, "unnamed", cidr->from,
-		    STR("for granted addresses no name is checked: whoever "
-			"answers there is trusted"));
+		    STR("for granted addresses no name is checked: whoever answers there is trusted"));
 	if (floor)
 		add(f, "floor-opened", floor->from,
-		    arena_fmt(f->a,
-			      "'%s' opens a part of what is "
-			      "otherwise never reachable (link-local, "
-			      "metadata services, loopback)",
-			      ir_dest_text(f->a, &floor->dest).p));
+		    arena_fmt(
+			    f->a,
+			    "'%s' opens a part of what is otherwise never reachable (link-local, metadata services, loopback)",
+			    ir_dest_text(f->a, &floor->dest).p));
 	if (f->p->resolver.set &&
 	    f->p->resolver.v.transport == IR_TRANSPORT_DNS)
 		add(f, "plain-dns", f->p->resolver.from,
-		    STR("the names that are asked for travel to the upstream "
-			"resolver in the clear"));
+		    STR("the names that are asked for travel to the upstream resolver in the clear"));
 }
 
 /* --- denials ------------------------------------------------------------- */
@@ -227,26 +213,18 @@ static void find_denials(struct finder *f)
 {
 	const ir_grants *deny = &f->p->deny;
 
-	add_first(f, "denial-led-around", deny, is_led_around,
-		  STR("under '*' a denial by name holds for the name that a "
-		      "client states: another name of the same server, or "
-		      "one that somebody points to its address, leads around "
-		      "it, and so do relays. Grant names instead"));
-	add_first(f, "unnamed-denial", deny, is_unnamed,
-		  STR("at addresses that are granted as such, a denial by "
-		      "name or request holds for the name that a TLS hello "
-		      "or a request states: TLS without a name, and other "
-		      "protocols, state none and pass"));
-	add_first(f, "unnamed-datagrams", deny, is_got_by,
-		  STR("at addresses that are granted as such, a denial by "
-		      "name holds for datagrams only where the session saw "
-		      "the name lead, and for the beginning of QUIC: others "
-		      "(DTLS too) are not read and pass"));
-	add_first(f, "unread-denial", deny, is_unread,
-		  STR("where requests to an address are denied, what "
-		      "is neither TLS nor HTTP is not read, and "
-		      "passes where a grant without 'http' rules "
-		      "covers it"));
+	add_first(
+		f, "denial-led-around", deny, is_led_around,
+		STR("under '*' a denial by name holds for the name that a client states: another name of the same server, or one that somebody points to its address, leads around it, and so do relays. Grant names instead"));
+	add_first(
+		f, "unnamed-denial", deny, is_unnamed,
+		STR("at addresses that are granted as such, a denial by name or request holds for the name that a TLS hello or a request states: TLS without a name, and other protocols, state none and pass"));
+	add_first(
+		f, "unnamed-datagrams", deny, is_got_by,
+		STR("at addresses that are granted as such, a denial by name holds for datagrams only where the session saw the name lead, and for the beginning of QUIC: others (DTLS too) are not read and pass"));
+	add_first(
+		f, "unread-denial", deny, is_unread,
+		STR("where requests to an address are denied, what is neither TLS nor HTTP is not read, and passes where a grant without 'http' rules covers it"));
 }
 
 /* --- the rest ------------------------------------------------------------ */
@@ -255,40 +233,29 @@ static void find_requests(struct finder *f)
 {
 	if (f->p->ssl_insecure.set && f->p->ssl_insecure.v)
 		add(f, "unverified", f->p->ssl_insecure.from,
-		    STR("'ssl_insecure': where TLS is decrypted, the servers' "
-			"certificates are not verified, and whoever sits on "
-			"the way there can read and answer"));
+		    STR("'ssl_insecure': where TLS is decrypted, the servers' certificates are not verified, and whoever sits on the way there can read and answer"));
 	if (f->p->credentials.n)
 		add(f, "credential-use", f->p->credentials.v[0].from,
-		    STR("the agent never sees a credential, and can use it: "
-			"for every request that the rules of its host let "
-			"through"));
+		    STR("the agent never sees a credential, and can use it: for every request that the rules of its host let through"));
 }
 
 static void find_files(struct finder *f)
 {
 	add(f, "written-code", (struct ir_origin){0},
-	    STR("what the agent writes into the workspace may run on the host "
-		"later (build files, scripts, dependencies): read it first"));
+	    STR("what the agent writes into the workspace may run on the host later (build files, scripts, dependencies): read it first"));
 	add(f, "home", (struct ir_origin){0},
-	    STR("~/.membrane/home outlives sessions and is the same for all "
-		"workspaces: what one agent leaves there, the next one reads"));
+	    STR("~/.membrane/home outlives sessions and is the same for all workspaces: what one agent leaves there, the next one reads"));
 	add(f, "new-repository", (struct ir_origin){0},
-	    STR("a git repository that the agent makes or brings runs what its "
-		"own configuration and hooks say, once git is used in it"));
+	    STR("a git repository that the agent makes or brings runs what its own configuration and hooks say, once git is used in it"));
 	if (f->p->ignore.n)
 		add(f, "hidden-history", f->p->ignore.v[0].from,
-		    STR("'ignore' hides files, not what git has committed of "
-			"them: 'git show HEAD:FILE' gives it, and a commit "
-			"made inside can empty them"));
+		    STR("'ignore' hides files, not what git has committed of them: 'git show HEAD:FILE' gives it, and a commit made inside can empty them"));
 	if (f->p->ignore.n + f->p->readonly.n == 0)
 		return;
 	add(f, "mask-later", (struct ir_origin){0},
-	    STR("a file that comes to match a pattern after the start is "
-		"neither hidden nor read-only until the next session"));
+	    STR("a file that comes to match a pattern after the start is neither hidden nor read-only until the next session"));
 	add(f, "mask-replaced", (struct ir_origin){0},
-	    STR("a file that a program on the host replaces (an editor's "
-		"atomic save) loses its mask until the next session"));
+	    STR("a file that a program on the host replaces (an editor's atomic save) loses its mask until the next session"));
 }
 
 static void find_args(struct finder *f)
@@ -298,23 +265,23 @@ static void find_args(struct finder *f)
 
 		if (arg->is_publish)
 			add(f, "published", arg->from,
-			    arena_fmt(f->a,
-				      "whoever reaches the host's "
-				      "published port (%s) reaches the agent",
-				      value));
+			    arena_fmt(
+				    f->a,
+				    "whoever reaches the host's published port (%s) reaches the agent",
+				    value));
 		else if (arg->class == ARG_WIDENING ||
 			 arg->class == ARG_UNDOING)
 			add(f,
 			    arg->class == ARG_UNDOING ? "undone"
 						      : "raw-argument",
 			    arg->from,
-			    arena_fmt(f->a, "'--%s%s%s' %s",
-				      view_cleaned(f->a, arg->option).p,
-				      arg->has_value ? " " : "", value,
-				      arg->class == ARG_UNDOING
-					      ? "undoes the sandbox"
-					      : "gives the agent more than "
-						"the policy's own keys do"));
+			    arena_fmt(
+				    f->a, "'--%s%s%s' %s",
+				    view_cleaned(f->a, arg->option).p,
+				    arg->has_value ? " " : "", value,
+				    arg->class == ARG_UNDOING
+					    ? "undoes the sandbox"
+					    : "gives the agent more than the policy's own keys do"));
 	}
 }
 
@@ -329,29 +296,19 @@ static void find_filter(struct finder *f)
 
 	if (h->user_namespaces.set && h->user_namespaces.v)
 		add(f, "user-namespaces", h->user_namespaces.from,
-		    STR("the agent makes mount namespaces of its own, where it "
-			"can move what is hidden or read-only, and so read and "
-			"change it; and it reaches more of the kernel"));
+		    STR("the agent makes mount namespaces of its own, where it can move what is hidden or read-only, and so read and change it; and it reaches more of the kernel"));
 	if (str_is(profile, "unconfined"))
 		add(f, "seccomp", h->seccomp.from,
-		    STR("no system call is filtered: more of the kernel can be "
-			"attacked, and in a mount namespace of its own the "
-			"agent can read and change what is hidden or "
-			"read-only"));
+		    STR("no system call is filtered: more of the kernel can be attacked, and in a mount namespace of its own the agent can read and change what is hidden or read-only"));
 	else if (str_starts(profile, STR("/")))
 		add(f, "seccomp", h->seccomp.from,
-		    STR("the filter of system calls is a file of yours: where "
-			"it permits mount namespaces, what is hidden or "
-			"read-only is not held"));
+		    STR("the filter of system calls is a file of yours: where it permits mount namespaces, what is hidden or read-only is not held"));
 	else if (!seccomp_wanted(f->p))
 		add(f, "seccomp", h->seccomp.from,
-		    STR("the filter of system calls is Docker's default, and "
-			"not this plan's: what it permits is as its release "
-			"has it, AF_VSOCK before 25.0"));
+		    STR("the filter of system calls is Docker's default, and not this plan's: what it permits is as its release has it, AF_VSOCK before 25.0"));
 	if (f->p->runtime.v == IR_RUNTIME_KATA && seccomp_wanted(f->p))
 		add(f, "guest-seccomp", f->p->runtime.from,
-		    STR("Kata filters system calls in its guest only where it "
-			"is told to (disable_guest_seccomp)"));
+		    STR("Kata filters system calls in its guest only where it is told to (disable_guest_seccomp)"));
 }
 
 static void find_hardening(struct finder *f)
@@ -364,20 +321,14 @@ static void find_hardening(struct finder *f)
 			      view_cleaned(f->a, cap->s).p));
 	if (h->no_new_privileges.set && !h->no_new_privileges.v)
 		add(f, "new-privileges", h->no_new_privileges.from,
-		    STR("set-uid programs work inside: a user there can become "
-			"root there"));
+		    STR("set-uid programs work inside: a user there can become root there"));
 	find_filter(f);
 	if (f->p->runtime.v != IR_RUNTIME_RUNC)
 		add(f, "bridge", f->p->runtime.from,
-		    STR("the agent's link is a Docker network, of which the "
-			"host is a part: who may send raw packets in there, as "
-			"root inside Sysbox may, can address the host past the "
-			"gate, and what becomes of that is for the host's own "
-			"packet filter"));
+		    STR("the agent's link is a Docker network, of which the host is a part: who may send raw packets in there, as root inside Sysbox may, can address the host past the gate, and what becomes of that is for the host's own packet filter"));
 	if (f->p->runtime.v != IR_RUNTIME_KATA)
 		add(f, "shared-kernel", (struct ir_origin){0},
-		    STR("containers share the host's kernel: a hole in it is a "
-			"hole in the boundary"));
+		    STR("containers share the host's kernel: a hole in it is a hole in the boundary"));
 }
 
 void risks_find(struct arena *a, const struct ir_policy *p, risk_list *out)
@@ -398,6 +349,5 @@ void risks_unsearched(struct arena *a, risk_list *out)
 	struct finder f = {a, NULL, out};
 
 	add(&f, "unsearched", (struct ir_origin){0},
-	    STR("the workspace is large, or in part unreadable: not all of it "
-		"was searched for files that likely hold secrets"));
+	    STR("the workspace is large, or in part unreadable: not all of it was searched for files that likely hold secrets"));
 }

@@ -307,14 +307,15 @@ static void view_folded(const struct view *v, const struct changes *x)
 		view_row(v, 2, VIEW_DIM,
 			 view_cleaned(x->a, x->found.kept.v[i].text),
 			 (struct str){0});
-	view_row(v, 2, VIEW_DIM,
-		 shown < n ? arena_fmt(x->a,
-				       "… and %s more; --unchanged has a "
-				       "request and a rule for each",
-				       view_number(x->a, n - shown).p)
-			   : STR("--unchanged has a request and a rule for "
-				 "each"),
-		 (struct str){0});
+	view_row(
+		v, 2, VIEW_DIM,
+		shown < n
+			? arena_fmt(
+				  x->a,
+				  "… and %s more; --unchanged has a request and a rule for each",
+				  view_number(x->a, n - shown).p)
+			: STR("--unchanged has a request and a rule for each"),
+		(struct str){0});
 }
 
 void changes_view_kept(const struct view *v, const struct changes *x,

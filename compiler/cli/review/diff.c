@@ -53,18 +53,14 @@ struct str diff_remark(struct arena *a, const struct side *s)
 	if (s->forged)
 		return arena_fmt(
 			a,
-			"%s is not what its own policy.json compiles to "
-			"(%s%s): "
-			"edited by hand, or written by another version of "
-			"membrane. What is compared here is policy.json%s, and "
-			"not what would run",
+			"%s is not what its own policy.json compiles to (%s%s): edited by hand, or written by another version of membrane. What is compared here is policy.json%s, and not what would run",
 			name, view_cleaned(a, s->forged_first).p,
 			s->forged > 1 ? ", …" : "",
 			s->calls_forged ? " and " SECCOMP_FILE : "");
 	if (s->is_personal)
-		return arena_fmt(a,
-				 "%s was compiled with somebody's own "
-				 "~/.membrane/config.yaml",
-				 name);
+		return arena_fmt(
+			a,
+			"%s was compiled with somebody's own ~/.membrane/config.yaml",
+			name);
 	return (struct str){0};
 }

@@ -103,18 +103,18 @@ static void kept(struct writer *w)
 	}
 	if (shown == 0)
 		return;
-	buf_addf(w->out,
-		 "\n<details><summary>%s unchanged: a request that both "
-		 "permit, and the rule%s</summary>\n\n",
-		 view_number(d->a, n).p, n == 1 ? "" : "s");
+	buf_addf(
+		w->out,
+		"\n<details><summary>%s unchanged: a request that both permit, and the rule%s</summary>\n\n",
+		view_number(d->a, n).p, n == 1 ? "" : "s");
 	markdown_block(w->out, "diff", buf_str(&text));
 	buf_adds(w->out, "\n</details>\n");
 	if (shown < n)
-		buf_addf(w->out,
-			 "\n%s of what is unchanged %s not shown: `membrane "
-			 "diff --unchanged` lists all.\n",
-			 view_number(d->a, n - shown).p,
-			 n - shown == 1 ? "is" : "are");
+		buf_addf(
+			w->out,
+			"\n%s of what is unchanged %s not shown: `membrane diff --unchanged` lists all.\n",
+			view_number(d->a, n - shown).p,
+			n - shown == 1 ? "is" : "are");
 }
 
 static void places(struct writer *w)
@@ -137,10 +137,10 @@ static void places(struct writer *w)
 	}
 	if (any)
 		line(&text, "", changes_place(x, any));
-	buf_addf(w->out,
-		 "\n<details open><summary>others can now read what is sent "
-		 "to %s place%s</summary>\n\n",
-		 view_number(x->a, x->places.n).p, x->places.n == 1 ? "" : "s");
+	buf_addf(
+		w->out,
+		"\n<details open><summary>others can now read what is sent to %s place%s</summary>\n\n",
+		view_number(x->a, x->places.n).p, x->places.n == 1 ? "" : "s");
 	markdown_block(w->out, "text", buf_str(&text));
 	buf_adds(w->out, "\n</details>\n");
 }
@@ -177,10 +177,10 @@ struct str diff_markdown(const struct diff *d)
 	if (!w.cut)
 		kept(&w);
 	else
-		buf_addf(&out,
-			 "\n**%s differences are not shown**: a comment has "
-			 "no room for them. `membrane diff` lists all.\n",
-			 view_number(d->a, w.cut).p);
+		buf_addf(
+			&out,
+			"\n**%s differences are not shown**: a comment has no room for them. `membrane diff` lists all.\n",
+			view_number(d->a, w.cut).p);
 	return buf_str(&out);
 }
 

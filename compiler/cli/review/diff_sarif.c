@@ -20,14 +20,14 @@ static const struct {
 	[ACCESS_LOST] = {"access-lost", "AccessLost",
 			 "The policy refuses requests that it permitted",
 			 "note"},
-	[ACCESS_OTHER] = {"access-changed", "AccessChanged",
-			  "What the policy permits is neither more nor less "
-			  "than before",
-			  "warning"},
-	[RULE_FORGED] = {"plan-forged", "PlanForged",
-			 "The artefacts of a plan do not follow from its "
-			 "policy.json",
-			 "error"},
+	[ACCESS_OTHER] =
+		{"access-changed", "AccessChanged",
+		 "What the policy permits is neither more nor less than before",
+		 "warning"},
+	[RULE_FORGED] =
+		{"plan-forged", "PlanForged",
+		 "The artefacts of a plan do not follow from its policy.json",
+		 "error"},
 	[RULE_PLACE] = {"third-party-reached", "ThirdPartyReached",
 			"Somebody else can now read what is sent there",
 			"warning"},

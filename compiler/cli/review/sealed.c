@@ -20,11 +20,10 @@ int sealed_default(struct arena *a, const char *workspace, const char **out_dir,
 		const char *path = arena_fmt(a, "%s/%s", workspace, way[i]).p;
 
 		if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
-			return err_set(err, -ELOOP,
-				       "%s is a symbolic link, and may lead "
-				       "out of the workspace: name the folder "
-				       "that is meant",
-				       way[i]);
+			return err_set(
+				err, -ELOOP,
+				"%s is a symbolic link, and may lead out of the workspace: name the folder that is meant",
+				way[i]);
 		*out_dir = path;
 	}
 	return 0;

@@ -77,10 +77,9 @@ static void by_hand(const struct view *v, const struct sealed *s)
 	if (s->own.n == 0)
 		return;
 	buf_adds(v->out, "  ");
-	view_wrap(v, 2, 2,
-		  STR("edited by hand, or written by another version of "
-		      "membrane: this does not follow from the plan's own "
-		      "policy.json"));
+	view_wrap(
+		v, 2, 2,
+		STR("edited by hand, or written by another version of membrane: this does not follow from the plan's own policy.json"));
 	for (uint32_t i = 0; i < s->own.n; i++)
 		show_delta(v->out, &s->own.deltas[i], &s->old, &s->own.c.plan);
 }
@@ -138,14 +137,12 @@ static const char *direction(const struct sealed *s)
 		return "narrowed: the policy permits less than the plan";
 	case CHANGES_WIDENED:
 		return s->access.n[ACCESS_LOST]
-			       ? "widened: the policy permits more than the "
-				 "plan, and less"
-			       : "widened: the policy permits more than the "
-				 "plan";
+			       ? "widened: the policy permits more than the plan, and less"
+			       : "widened: the policy permits more than the plan";
 	}
-	return s->own.n ? "the plan's policy.json has the access that the "
-			  "policy gives"
-			: "cosmetic: same access, other text";
+	return s->own.n
+		       ? "the plan's policy.json has the access that the policy gives"
+		       : "cosmetic: same access, other text";
 }
 
 /* Most often somebody's own file, in one of the two. */
@@ -156,15 +153,14 @@ static void other_sources(const struct view *v, const struct sealed *s)
 	if (s->odd_source.n == 0)
 		return;
 	buf_adds(v->out, "  ");
-	view_wrap(v, 2, 2,
-		  arena_fmt(s->a, "it was compiled %s %s%s",
-			    s->odd_in_plan ? "with" : "without",
-			    s->odd_source.p,
-			    !global	     ? ""
-			    : s->odd_in_plan ? ": compile it anew with "
-					       "--no-global-config"
-					     : ": check it with "
-					       "--no-global-config"));
+	view_wrap(
+		v, 2, 2,
+		arena_fmt(s->a, "it was compiled %s %s%s",
+			  s->odd_in_plan ? "with" : "without", s->odd_source.p,
+			  !global ? ""
+			  : s->odd_in_plan
+				  ? ": compile it anew with --no-global-config"
+				  : ": check it with --no-global-config"));
 }
 
 void sealed_view(const struct view *v, const struct sealed *s)
@@ -186,10 +182,9 @@ void sealed_view(const struct view *v, const struct sealed *s)
 	by_hand(v, s);
 	if (s->is_of_sources && changes_verdict(&s->access) != CHANGES_SAME) {
 		buf_adds(v->out, "  ");
-		view_wrap(v, 2, 2,
-			  STR("its policy.json was edited by hand, or written "
-			      "by another version of membrane: the sources are "
-			      "those that it was made of"));
+		view_wrap(
+			v, 2, 2,
+			STR("its policy.json was edited by hand, or written by another version of membrane: the sources are those that it was made of"));
 	}
 	other_sources(v, s);
 	buf_addf(v->out, "  %s\n", direction(s));

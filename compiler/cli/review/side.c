@@ -481,8 +481,7 @@ static int split(struct finder *f, struct str word, struct spec out[2])
 		dots++;
 	if (is_path(word) || dots == word.n ||
 	    str_find(word, ':', 0) < word.n) {
-		say("'membrane diff' needs two policies, OLD and NEW, or a "
-		    "range of revisions A..B");
+		say("'membrane diff' needs two policies, OLD and NEW, or a range of revisions A..B");
 		return STATUS_USAGE;
 	}
 	n = str_starts(str_slice(word, dots, word.n), STR("...")) ? 3 : 2;
@@ -513,8 +512,7 @@ int side_load_both(struct arena *a, const struct options *o, struct side out[2])
 
 	memset(out, 0, 2 * sizeof(*out));
 	if (o->words.n == 0) {
-		say("'membrane diff' needs two policies, OLD and NEW, or a "
-		    "range of revisions A..B");
+		say("'membrane diff' needs two policies, OLD and NEW, or a range of revisions A..B");
 		return STATUS_USAGE;
 	}
 	if (inputs_find(a, o, &f.in, &err) < 0)

@@ -103,13 +103,12 @@ void trust_view_older(const struct view *v, const struct contribution *x)
 	if (x->older.n == 0)
 		return;
 	buf_adds(v->out, "  ");
-	view_wrap(v, 2, 2,
-		  arena_fmt(v->out->a,
-			    "An approval of %s no longer counts: it was of "
-			    "what is added alone, and what cuts into that "
-			    "could be taken out unasked. One of now is of "
-			    "both.",
-			    view_cleaned(v->out->a, x->older).p));
+	view_wrap(
+		v, 2, 2,
+		arena_fmt(
+			v->out->a,
+			"An approval of %s no longer counts: it was of what is added alone, and what cuts into that could be taken out unasked. One of now is of both.",
+			view_cleaned(v->out->a, x->older).p));
 }
 
 void trust_view(const struct view *v, const struct compilation *c,

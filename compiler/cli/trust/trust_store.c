@@ -29,15 +29,15 @@ static int unsafe(const char *path, const struct stat *st, uid_t owner,
 		  struct err *err)
 {
 	if (!fileio_may_obey(st->st_uid, owner))
-		return err_set(err, -EPERM,
-			       "%s belongs to user %u, and not to %u: what it "
-			       "says does not count",
-			       path, (unsigned)st->st_uid, (unsigned)geteuid());
+		return err_set(
+			err, -EPERM,
+			"%s belongs to user %u, and not to %u: what it says does not count",
+			path, (unsigned)st->st_uid, (unsigned)geteuid());
 	if (st->st_mode & 022)
-		return err_set(err, -EPERM,
-			       "%s can be written by others (mode %04o): look "
-			       "at it, then 'chmod go-w' it, or remove it",
-			       path, (unsigned)st->st_mode & 07777);
+		return err_set(
+			err, -EPERM,
+			"%s can be written by others (mode %04o): look at it, then 'chmod go-w' it, or remove it",
+			path, (unsigned)st->st_mode & 07777);
 	return 0;
 }
 
@@ -94,8 +94,7 @@ static int read_text(struct arena *a, int dir, const char *path,
 	if (rc == -EACCES)
 		return err_set(
 			err, rc,
-			"%s belongs to user %u and cannot be read: 'sudo "
-			"chown' it, or remove it and approve again",
+			"%s belongs to user %u and cannot be read: 'sudo chown' it, or remove it and approve again",
 			path, (unsigned)st.st_uid);
 	return rc < 0 ? err_while(err, "%s", path) : 0;
 }
@@ -249,11 +248,10 @@ int trust_store_parse(struct arena *a, const char *path, struct str text,
 	if (ok)
 		return 0;
 	*out = (struct trust_store){0};
-	return err_set(err, -EBADMSG,
-		       "%s is not what this membrane writes, so it counts for "
-		       "nothing and stays as it is: mend it, or remove it and "
-		       "approve again",
-		       path);
+	return err_set(
+		err, -EBADMSG,
+		"%s is not what this membrane writes, so it counts for nothing and stays as it is: mend it, or remove it and approve again",
+		path);
 }
 
 int trust_store_read(struct arena *a, const char *state,
@@ -483,9 +481,9 @@ int trust_store_add(struct arena *a, const char *state, struct str workspace,
 	struct trust_entry *e;
 
 	if (!is_utf8(workspace))
-		return err_set(err, -EILSEQ,
-			       "the workspace's path is not UTF-8, and cannot "
-			       "be written down");
+		return err_set(
+			err, -EILSEQ,
+			"the workspace's path is not UTF-8, and cannot be written down");
 	if (begin(a, state, &dir, &s, err) < 0)
 		return err->code;
 	forget(&s, workspace, &digest);

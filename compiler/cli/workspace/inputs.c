@@ -56,9 +56,9 @@ static int find_state(struct arena *a, const char **out, struct err *err)
 		home = pw ? pw->pw_dir : NULL;
 	}
 	if (!home || home[0] != '/')
-		return err_set(err, -ENOENT,
-			       "there is no home directory: set "
-			       "HOME or MEMBRANE_HOME");
+		return err_set(
+			err, -ENOENT,
+			"there is no home directory: set HOME or MEMBRANE_HOME");
 	*out = join(a, home, ".membrane");
 	return 0;
 }

@@ -55,8 +55,9 @@ static bool check_credential(struct pass_ctx *c, const struct ir_credential *x,
 	diag_error(c->diags, DIAG_IN_REACH, x->source_at,
 		   "'%s' leads out of what the agent can write",
 		   diag_quote(c->diags, x->source));
-	diag_help(c->diags, "an agent could make such a link to any file: "
-			    "write the path that it leads to");
+	diag_help(
+		c->diags,
+		"an agent could make such a link to any file: write the path that it leads to");
 	return false;
 }
 

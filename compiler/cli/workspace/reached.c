@@ -60,10 +60,10 @@ int reached_find(struct arena *a, const char *where, struct inputs *in,
 	fd_close(&at.dir_fd);
 	if (str_is(at.path, in->workspace))
 		return 0;
-	return err_set(err, -ESTALE,
-		       "the workspace %s: it is %s, and was another folder "
-		       "just now",
-		       where, in->workspace);
+	return err_set(
+		err, -ESTALE,
+		"the workspace %s: it is %s, and was another folder just now",
+		where, in->workspace);
 }
 
 static struct str words(struct arena *a, const struct inputs *in)
@@ -92,8 +92,7 @@ static void say_no(struct arena *a, const struct inputs *in)
 	buf_adds(&b, "--workspace ");
 	view_shell_word(&b, str_of(in->workspace));
 	say("%s", words(a, in).p);
-	say("that link lies where an agent could write, and may be its work; "
-	    "there is no terminal to ask at\n"
+	say("that link lies where an agent could write, and may be its work; there is no terminal to ask at\n"
 	    "  if that folder is what you mean, name it: %s",
 	    view_cleaned(a, buf_str(&b)).p);
 }
@@ -101,11 +100,11 @@ static void say_no(struct arena *a, const struct inputs *in)
 bool reached_allowed(struct arena *a, const struct inputs *in)
 {
 	auto_fd int tty = -1;
-	struct str text = arena_fmt(a,
-				    "membrane: %s\n"
-				    "That link lies where an agent could "
-				    "write, and may be its work.\n",
-				    words(a, in).p);
+	struct str text = arena_fmt(
+		a,
+		"membrane: %s\n"
+		"That link lies where an agent could write, and may be its work.\n",
+		words(a, in).p);
 
 	if (in->agents_link.n == 0) {
 		reached_say(a, in);

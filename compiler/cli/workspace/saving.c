@@ -235,11 +235,10 @@ static int keep_aside(struct arena *a, const struct journal *j,
 	const char *kept = arena_fmt(a, "%s.before", j->path).p;
 
 	*out_what =
-		arena_fmt(a,
-			  "'membrane allow' or 'deny --save' was interrupted "
-			  "while it wrote %.*s, which somebody changed "
-			  "since: what it was before is in %s",
-			  STR_ARG(f->file), kept)
+		arena_fmt(
+			a,
+			"'membrane allow' or 'deny --save' was interrupted while it wrote %.*s, which somebody changed since: what it was before is in %s",
+			STR_ARG(f->file), kept)
 			.p;
 	return fileio_write(AT_FDCWD, kept, f->before, 0600, err);
 }
@@ -267,11 +266,10 @@ static int put_back(struct arena *a, const char *workspace,
 	if (!is_mixture(f, have))
 		return keep_aside(a, j, f, out_what, err);
 	*out_what =
-		arena_fmt(a,
-			  "%.*s was half written when 'membrane allow' or "
-			  "'deny --save' was interrupted: it is again as it "
-			  "was before",
-			  STR_ARG(f->file))
+		arena_fmt(
+			a,
+			"%.*s was half written when 'membrane allow' or 'deny --save' was interrupted: it is again as it was before",
+			STR_ARG(f->file))
 			.p;
 	return write_over(fd, have, f->before, err);
 }

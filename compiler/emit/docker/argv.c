@@ -101,8 +101,9 @@ void argv_raw(struct argv *w, const struct arg *arg)
 
 void argv_plan(struct argv *w)
 {
-	argv_put(w, "--mount=type=bind,source={state}/sessions/{session}/plan,"
-		    "target=/plan,readonly");
+	argv_put(
+		w,
+		"--mount=type=bind,source={state}/sessions/{session}/plan,target=/plan,readonly");
 }
 
 void argv_image(struct argv *w)

@@ -109,8 +109,9 @@ static void put_seccomp(struct argv *w)
 	const ir_opt_str *s = &w->in->policy->hardening.seccomp;
 
 	if (seccomp_wanted(w->in->policy))
-		argv_put(w, "--security-opt=seccomp="
-			    "{state}/sessions/{session}/plan/" SECCOMP_FILE);
+		argv_put(
+			w,
+			"--security-opt=seccomp={state}/sessions/{session}/plan/" SECCOMP_FILE);
 	else if (s->set && !str_is(s->v, "default") && !str_is(s->v, "docker"))
 		argv_value(w, "security-opt",
 			   arena_fmt(w->in->a, "seccomp=%.*s", STR_ARG(s->v)));
@@ -169,20 +170,18 @@ static void put_roots(struct argv *w)
 	if (!gate_cfg_decrypts(w->in->policy))
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(files); i++)
-		argv_put(w,
-			 arena_fmt(
-				 w->in->a,
-				 "--mount=type=bind,source={state}/sessions/"
-				 "{session}/%s.pem,target=/etc/membrane/%s.pem,"
-				 "readonly",
-				 files[i], files[i])
-				 .p);
+		argv_put(
+			w,
+			arena_fmt(
+				w->in->a,
+				"--mount=type=bind,source={state}/sessions/{session}/%s.pem,target=/etc/membrane/%s.pem,readonly",
+				files[i], files[i])
+				.p);
 	/* For those that no variable reaches: apt, wget. */
 	if (has_own_image(w->in->policy))
-		argv_put(w,
-			 "--mount=type=bind,source={state}/sessions/{session}/"
-			 "bundle.pem,target=/etc/ssl/certs/ca-certificates.crt,"
-			 "readonly");
+		argv_put(
+			w,
+			"--mount=type=bind,source={state}/sessions/{session}/bundle.pem,target=/etc/ssl/certs/ca-certificates.crt,readonly");
 	for (size_t i = 0; i < ARRAY_LEN(ca_variables); i++)
 		argv_put(w,
 			 arena_fmt(w->in->a, "--env=%s=/etc/membrane/%s.pem",
@@ -192,9 +191,9 @@ static void put_roots(struct argv *w)
 
 static void put_mounts(struct argv *w)
 {
-	argv_put(w, "--mount=type=bind,"
-		    "source={state}/sessions/{session}/resolv.conf,"
-		    "target=/etc/resolv.conf,readonly");
+	argv_put(
+		w,
+		"--mount=type=bind,source={state}/sessions/{session}/resolv.conf,target=/etc/resolv.conf,readonly");
 	argv_put(w, "--mount=type=bind,source={workspace},target=/workspace");
 	argv_put(w, "--mount=type=bind,source={home},target=/home/agent");
 	argv_put(w, "{masks}");

@@ -18,8 +18,8 @@ static bool check_image(const struct emit_in *in)
 	diag_error(in->diags, DIAG_IMAGE, image->from.at,
 		   "'%s' is not the name of an image",
 		   diag_quote(in->diags, image->v));
-	diag_help(in->diags, "write [HOST/]NAME[:TAG][@DIGEST], the name in "
-			     "lower case");
+	diag_help(in->diags,
+		  "write [HOST/]NAME[:TAG][@DIGEST], the name in lower case");
 	return false;
 }
 
@@ -29,12 +29,13 @@ static bool check_uplink(const struct emit_in *in)
 
 	if (!uplink->set || docker_names_network(uplink->v))
 		return true;
-	diag_error(in->diags, DIAG_UPLINK, uplink->from.at,
-		   "'%s' is no Docker network that the gate could go out "
-		   "through",
-		   diag_quote(in->diags, uplink->v));
-	diag_help(in->diags, "write the name of a network that 'docker "
-			     "network ls' shows with driver bridge");
+	diag_error(
+		in->diags, DIAG_UPLINK, uplink->from.at,
+		"'%s' is no Docker network that the gate could go out through",
+		diag_quote(in->diags, uplink->v));
+	diag_help(
+		in->diags,
+		"write the name of a network that 'docker network ls' shows with driver bridge");
 	return false;
 }
 
@@ -65,8 +66,9 @@ static bool check_tmpfs(const struct emit_in *in, const struct ir_text *t)
 	diag_error(in->diags, DIAG_HARDENING, t->from.at,
 		   "no temporary file system can be at '%s'",
 		   diag_quote(in->diags, t->s));
-	diag_help(in->diags, "write an absolute path in the container, but "
-			     "not /workspace, /home/agent or /");
+	diag_help(
+		in->diags,
+		"write an absolute path in the container, but not /workspace, /home/agent or /");
 	return false;
 }
 
@@ -92,9 +94,9 @@ static bool check_user_namespaces(const struct emit_in *in)
 	if (!h->user_namespaces.set || !h->user_namespaces.v ||
 	    seccomp_wanted(in->policy))
 		return true;
-	diag_error(in->diags, DIAG_HARDENING, h->user_namespaces.from.at,
-		   "'user_namespaces' is for membrane's own filter of system "
-		   "calls");
+	diag_error(
+		in->diags, DIAG_HARDENING, h->user_namespaces.from.at,
+		"'user_namespaces' is for membrane's own filter of system calls");
 	if (named)
 		diag_note(in->diags, h->seccomp.from.at,
 			  "here another one is named");
@@ -121,14 +123,14 @@ static bool check_hardening(const struct emit_in *in)
 		diag_error(in->diags, DIAG_HARDENING, h->user.from.at,
 			   "'%s' is not a user",
 			   diag_quote(in->diags, h->user.v));
-		diag_help(in->diags, "write USER or USER:GROUP, by name or "
-				     "number");
+		diag_help(in->diags,
+			  "write USER or USER:GROUP, by name or number");
 		ok = false;
 	}
 	if (h->memory.set && h->memory.v < MEMORY_MIN_BYTES) {
 		diag_error(in->diags, DIAG_HARDENING, h->memory.from.at,
-			   "%" PRIu64 " bytes of memory: Docker wants 6 MiB "
-			   "at least",
+			   "%" PRIu64
+			   " bytes of memory: Docker wants 6 MiB at least",
 			   h->memory.v);
 		ok = false;
 	}
@@ -176,11 +178,11 @@ static bool check_host_name(const struct emit_in *in, bool bridge)
 	vec_each(arg, &p->docker_args) {
 		if (!str_is(arg->option, "hostname"))
 			continue;
-		diag_error(in->diags, DIAG_ARG_NEEDS, arg->from.at,
-			   "with this runtime the built-in tracer knows the "
-			   "agent by its host name");
-		diag_help(in->diags, "leave it out, or write 'trace: {engine: "
-				     "\"off\"}'");
+		diag_error(
+			in->diags, DIAG_ARG_NEEDS, arg->from.at,
+			"with this runtime the built-in tracer knows the agent by its host name");
+		diag_help(in->diags,
+			  "leave it out, or write 'trace: {engine: \"off\"}'");
 		ok = false;
 	}
 	return ok;

@@ -63,8 +63,9 @@ static cJSON *tracee(struct argv *w, struct str image, unsigned release)
 	/* It gets near to everything: what is not here is not fetched. */
 	argv_begin(w, &(struct argv_run){.image = image, .name = "tracer"});
 	put_tracee_rights(w);
-	argv_put(w, "--mount=type=bind,source=/etc/os-release,"
-		    "target=/etc/os-release-host,readonly");
+	argv_put(
+		w,
+		"--mount=type=bind,source=/etc/os-release,target=/etc/os-release-host,readonly");
 	argv_put(w, "--env=LIBBPFGO_OSRELEASE_FILE=/etc/os-release-host");
 	argv_plan(w);
 	put_tracee_program(w);

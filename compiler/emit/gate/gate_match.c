@@ -82,18 +82,18 @@ static void put_deep(struct gate *g, const struct gate_scope *at)
 		/* The mark before the name keeps the apex from matching. */
 		cfg_line(c, "%s set-var(%s.key) str(^.),concat(,%s.name)", rule,
 			 s, s);
-		cfg_line(c,
-			 "%s set-var(%s.key) var(%s.key),field(-1,.,%u),"
-			 "regsub('^[^.^]+','**')",
-			 rule, s, s, n + 1);
-		cfg_line(c,
-			 "%s set-var(%s.key) var(%s.key),"
-			 "map_str(/plan/hosts.map,.)",
-			 rule, s, s);
-		cfg_line(c,
-			 "%s set-var(%s.of_name) "
-			 "var(%s.of_name),concat(,%s.key)",
-			 rule, s, s, s);
+		cfg_line(
+			c,
+			"%s set-var(%s.key) var(%s.key),field(-1,.,%u),regsub('^[^.^]+','**')",
+			rule, s, s, n + 1);
+		cfg_line(
+			c,
+			"%s set-var(%s.key) var(%s.key),map_str(/plan/hosts.map,.)",
+			rule, s, s);
+		cfg_line(
+			c,
+			"%s set-var(%s.of_name) var(%s.of_name),concat(,%s.key)",
+			rule, s, s, s);
 	}
 }
 
@@ -113,8 +113,7 @@ static void put_odd(struct gate *g, const struct gate_scope *at)
 		buf_addc(c->out, '\n');
 		cfg_line(
 			c,
-			"%s set-var(%s.of_name) var(%s.of_name),concat(.%.*s.) "
-			"if pattern_%u",
+			"%s set-var(%s.of_name) var(%s.of_name),concat(.%.*s.) if pattern_%u",
 			at->rule, s, s, STR_ARG(e->token), n);
 	}
 }

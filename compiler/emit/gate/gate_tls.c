@@ -96,8 +96,8 @@ static void put_credentials(struct gate *g)
 		(void)x;
 		n++;
 		cfg_line(&g->c,
-			 RULE " set-var(sess.bump) str(1) if name_c%u "
-			      "port_c%u%s",
+			 RULE
+			 " set-var(sess.bump) str(1) if name_c%u port_c%u%s",
 			 n, n, gate_match_unless_net(g));
 	}
 }

@@ -51,8 +51,9 @@ static void put_divert(struct nft *r)
 
 	if (!r->l7)
 		return;
-	nft_about(out, "IPv6 over TCP that HAProxy decides: it gets those as "
-		       "they are. :15001 may be anything");
+	nft_about(
+		out,
+		"IPv6 over TCP that HAProxy decides: it gets those as they are. :15001 may be anything");
 	nft_about(out, "that is granted, :15002 HTTP and TLS alone");
 	nft_chain_begin(out, "divert");
 	nft_chain_hook(out, "filter", "prerouting", "mangle", "accept");
@@ -62,10 +63,11 @@ static void put_divert(struct nft *r)
 	/* Flows that are open: their address may have left its set. */
 	nft_match_set(out, "host", ADDR_V6, "accept");
 	nft_match_set(out, "floor", ADDR_V6, "accept");
-	nft_note(out, "Flows that are open: their address may have left its "
-		      "set");
-	nft_rule(out, "ct state established socket transparent 1 meta mark set "
-		      "0x00000001 accept");
+	nft_note(out,
+		 "Flows that are open: their address may have left its set");
+	nft_rule(
+		out,
+		"ct state established socket transparent 1 meta mark set 0x00000001 accept");
 	put_diversion(r, ADDR_V6, "accept",
 		      "tproxy ip6 to :15001 meta mark set 0x00000001 accept",
 		      "tproxy ip6 to :15002 meta mark set 0x00000001 accept");
@@ -96,12 +98,14 @@ static void put_prerouting(struct nft *r)
 
 	if (r->published.n == 0 && !r->l7)
 		return;
-	nft_about(out, r->l7 ? "IPv4 over TCP that HAProxy decides goes there: "
-			       ":15001 may be anything that is granted,"
-			     : "Ports that are published lead to the agent");
+	nft_about(
+		out,
+		r->l7 ? "IPv4 over TCP that HAProxy decides goes there: :15001 may be anything that is granted,"
+		      : "Ports that are published lead to the agent");
 	if (r->l7)
-		nft_about(out, ":15002 HTTP and TLS alone; ports that are "
-			       "published lead to the agent");
+		nft_about(
+			out,
+			":15002 HTTP and TLS alone; ports that are published lead to the agent");
 	nft_chain_begin(out, "prerouting");
 	nft_chain_hook(out, "nat", "prerouting", "dstnat", "accept");
 	put_published(r);
@@ -121,15 +125,17 @@ static void put_input(struct nft *r)
 {
 	struct buf *out = r->out;
 
-	nft_about(out, "What the gate itself takes: questions for its "
-		       "resolver, and what was sent to HAProxy above");
+	nft_about(
+		out,
+		"What the gate itself takes: questions for its resolver, and what was sent to HAProxy above");
 	nft_chain_begin(out, "input");
 	nft_chain_hook(out, "filter", "input", "filter", "drop");
 	nft_rule(out, "iifname \"lo\" accept");
-	nft_rule(out, "icmpv6 type { nd-neighbor-solicit, "
-		      "nd-neighbor-advert } accept");
-	nft_rule(out, "iifname != \"agent0\" ct state established,related "
-		      "accept");
+	nft_rule(
+		out,
+		"icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept");
+	nft_rule(out,
+		 "iifname != \"agent0\" ct state established,related accept");
 	nft_rule(out, "iifname != \"agent0\" drop");
 	nft_rule(out, "ip daddr " LINK_GATE_V4 " udp dport 53 accept");
 	nft_rule(out, "ip daddr " LINK_GATE_V4 " tcp dport 53 accept");
@@ -137,8 +143,8 @@ static void put_input(struct nft *r)
 	nft_rule(out, "ip6 daddr " LINK_GATE_V6 " tcp dport 53 accept");
 	/* What the chains above sent to HAProxy, and nothing else there. */
 	if (r->l7) {
-		nft_rule(out, "tcp dport { 15001, 15002 } ct status dnat "
-			      "accept");
+		nft_rule(out,
+			 "tcp dport { 15001, 15002 } ct status dnat accept");
 		nft_rule(out, "meta l4proto tcp meta mark 0x00000001 accept");
 	}
 	nft_rule(out, "meta pkttype != host drop");
@@ -149,8 +155,8 @@ static void put_input(struct nft *r)
 
 static void put_helpers(struct buf *out)
 {
-	nft_about(out, "A flow that is granted: recorded, and its bytes "
-		       "counted");
+	nft_about(out,
+		  "A flow that is granted: recorded, and its bytes counted");
 	nft_chain_begin(out, "granted");
 	/* Asking for bytes makes the kernel count them; the mark is for the
 	 * record of the flow's end: runtime/gate/wire/flow_msg.h. */
@@ -213,26 +219,31 @@ static void put_forward(struct nft *r)
 {
 	struct buf *out = r->out;
 
-	nft_about(out, "What goes through the gate: refused whatever a grant "
-		       "says, then granted, then refused");
+	nft_about(
+		out,
+		"What goes through the gate: refused whatever a grant says, then granted, then refused");
 	nft_chain_begin(out, "forward");
 	nft_chain_hook(out, "filter", "forward", "filter", "drop");
-	nft_rule(out, "iifname != \"agent0\" oifname \"agent0\" ct state "
-		      "established,related accept");
+	nft_rule(
+		out,
+		"iifname != \"agent0\" oifname \"agent0\" ct state established,related accept");
 	if (r->published.n)
-		nft_rule(out, "iifname != \"agent0\" oifname \"agent0\" "
-			      "ct status dnat accept");
+		nft_rule(
+			out,
+			"iifname != \"agent0\" oifname \"agent0\" ct status dnat accept");
 	nft_rule(out, "iifname != \"agent0\" drop");
 	/* Answers to who came in through a published port: perhaps the host. */
 	if (r->published.n)
-		nft_rule(out, "ct direction reply ct state "
-			      "established,related accept");
+		nft_rule(
+			out,
+			"ct direction reply ct state established,related accept");
 	nft_link_options(out);
-	nft_note(out, "Refused whatever a grant says, and in flows that are "
-		      "open, too");
+	nft_note(
+		out,
+		"Refused whatever a grant says, and in flows that are open, too");
 	put_refused(r);
-	nft_note(out, "Granted; TCP to names, where HAProxy is, does not get "
-		      "here");
+	nft_note(out,
+		 "Granted; TCP to names, where HAProxy is, does not get here");
 	nft_rule(out, "ct state established,related accept");
 	nft_rule(out, "ct state invalid drop");
 	put_granted(r);
@@ -277,14 +288,12 @@ bool nft_emit(const struct emit_in *in, struct buf *out)
 	nft_nets_floor(in, &r.floor);
 	nft_nets_private(in->a, &r.private);
 	make_published(&r);
-	buf_adds(out,
-		 "# The packet filter of one policy, in the words in which nft "
-		 "lists it. Sets come first; grants of the\n"
-		 "# same ports share one, for each kind of destination. The "
-		 "agent sends by agent0; TCP that names decide goes\n"
-		 "# to HAProxy (gate.cfg), everything else is decided in chain "
-		 "forward.\n"
-		 "table inet membrane {\n");
+	buf_adds(
+		out,
+		"# The packet filter of one policy, in the words in which nft lists it. Sets come first; grants of the\n"
+		"# same ports share one, for each kind of destination. The agent sends by agent0; TCP that names decide goes\n"
+		"# to HAProxy (gate.cfg), everything else is decided in chain forward.\n"
+		"table inet membrane {\n");
 	nft_sets_put(&r);
 	nft_link_source(out);
 	put_prerouting(&r);

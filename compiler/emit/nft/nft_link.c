@@ -20,8 +20,9 @@
  */
 void nft_link_source(struct buf *out)
 {
-	nft_about(out, "First of all: what comes from the agent bears the "
-		       "agent's own addresses");
+	nft_about(
+		out,
+		"First of all: what comes from the agent bears the agent's own addresses");
 	nft_chain_begin(out, "source");
 	nft_chain_hook(out, "filter", "prerouting", "-450", "accept");
 	nft_rule(out, "iifname != " ON_LINK " accept");
@@ -29,12 +30,12 @@ void nft_link_source(struct buf *out)
 	nft_rule(out, "ip6 saddr " LINK_AGENT_V6 " accept");
 	nft_rule(out,
 		 "ip6 saddr { ::, fe80::/10 } ip6 hoplimit 255 " NEIGHBOURS);
-	nft_rule(out, "ip6 saddr { ::, fe80::/10 } icmpv6 type { "
-		      "mld-listener-report, mld-listener-done, "
-		      "nd-router-solicit, mld2-listener-report } counter "
-		      "drop");
-	nft_rule(out, "limit rate 6/minute burst 10 packets log prefix "
-		      "\"membrane:forged-source:\" group 77");
+	nft_rule(
+		out,
+		"ip6 saddr { ::, fe80::/10 } icmpv6 type { mld-listener-report, mld-listener-done, nd-router-solicit, mld2-listener-report } counter drop");
+	nft_rule(
+		out,
+		"limit rate 6/minute burst 10 packets log prefix \"membrane:forged-source:\" group 77");
 	nft_rule(out, "counter drop");
 	nft_chain_end(out);
 	buf_addc(out, '\n');
@@ -47,8 +48,9 @@ void nft_link_source(struct buf *out)
  */
 void nft_link_output(struct buf *out)
 {
-	nft_about(out, "What the gate itself sends: to the agent, and what "
-		       "resolver and HAProxy begin");
+	nft_about(
+		out,
+		"What the gate itself sends: to the agent, and what resolver and HAProxy begin");
 	nft_chain_begin(out, "output");
 	nft_chain_hook(out, "filter", "output", "filter", "drop");
 	nft_rule(out, "oifname \"lo\" accept");
@@ -56,12 +58,15 @@ void nft_link_output(struct buf *out)
 	nft_rule(out, "oifname " ON_LINK " ip6 daddr " LINK_AGENT_V6 " accept");
 	nft_rule(out, NEIGHBOURS);
 	nft_rule(out, "oifname " ON_LINK " drop");
-	nft_rule(out, "meta l4proto { tcp, udp } ct direction original ct "
-		      "state established,new accept");
-	nft_rule(out, "icmpv6 type { mld-listener-report, "
-		      "mld2-listener-report } accept");
-	nft_rule(out, "ct state related icmp type destination-unreachable "
-		      "icmp code frag-needed accept");
+	nft_rule(
+		out,
+		"meta l4proto { tcp, udp } ct direction original ct state established,new accept");
+	nft_rule(
+		out,
+		"icmpv6 type { mld-listener-report, mld2-listener-report } accept");
+	nft_rule(
+		out,
+		"ct state related icmp type destination-unreachable icmp code frag-needed accept");
 	nft_rule(out, "ct state related icmpv6 type packet-too-big accept");
 	nft_rule(out, "counter drop");
 	nft_chain_end(out);
@@ -71,11 +76,12 @@ void nft_link_output(struct buf *out)
 /* So many refusals are answered that nobody waits for nothing, and no more. */
 void nft_link_refuse(struct buf *out)
 {
-	nft_about(out, "Refused packets are answered, so that nobody waits; "
-		       "a flood of them is not");
+	nft_about(
+		out,
+		"Refused packets are answered, so that nobody waits; a flood of them is not");
 	nft_chain_begin(out, "refuse");
-	nft_rule(out, "limit rate over 1000/second burst 5000 packets counter "
-		      "drop");
+	nft_rule(out,
+		 "limit rate over 1000/second burst 5000 packets counter drop");
 	nft_rule(out, "meta l4proto tcp reject with tcp reset");
 	nft_rule(out, "reject with icmpx admin-prohibited");
 	nft_chain_end(out);
@@ -86,8 +92,9 @@ void nft_link_refuse(struct buf *out)
  * be for somebody else. */
 void nft_link_options(struct buf *out)
 {
-	nft_note(out, "Options of IPv4, a route of IPv6's: for routers, who "
-		      "may send it to somebody else");
+	nft_note(
+		out,
+		"Options of IPv4, a route of IPv6's: for routers, who may send it to somebody else");
 	nft_rule(out, "ip hdrlength != 5 " NFT_REFUSE("protocol"));
 	nft_rule(out, "exthdr rt exists " NFT_REFUSE("protocol"));
 }

@@ -25,20 +25,22 @@ void nft_quic_chain(struct nft *r)
 
 	if (!r->asks_quic)
 		return;
-	nft_about(out, "What is QUIC, and could be for a name or a request "
-		       "that is denied");
+	nft_about(
+		out,
+		"What is QUIC, and could be for a name or a request that is denied");
 	nft_chain_begin(out, "quic");
 	nft_rule(out,
 		 "@th,64,8 >= 0xc0 udp length >= 1208 " NFT_REFUSE("quic"));
 	nft_rule(out,
 		 "@th,64,8 >= 0xc0 @th,104,8 0x8-0x14 " NFT_REFUSE("quic"));
-	nft_rule(out,
-		 "@th,64,8 >= 0x80 @th,72,32 { 0x1, 0x51303030-0x51303939, "
-		 "0x54303030-0x54303939, 0x6b3343cf, 0x709a50c4, "
-		 "0xabcd0000-0xabcd000f, 0xfaceb000-0xfaceb0ff, "
-		 "0xff000001-0xff0000ff } " NFT_REFUSE("quic"));
-	nft_rule(out, "@th,64,8 & 0xc9 == 0x9 @th,136,32 "
-		      "0x51303030-0x51303939 " NFT_REFUSE("quic"));
+	nft_rule(
+		out,
+		"@th,64,8 >= 0x80 @th,72,32 { 0x1, 0x51303030-0x51303939, 0x54303030-0x54303939, 0x6b3343cf, 0x709a50c4, 0xabcd0000-0xabcd000f, 0xfaceb000-0xfaceb0ff, 0xff000001-0xff0000ff } " NFT_REFUSE(
+			"quic"));
+	nft_rule(
+		out,
+		"@th,64,8 & 0xc9 == 0x9 @th,136,32 0x51303030-0x51303939 " NFT_REFUSE(
+			"quic"));
 	nft_chain_end(out);
 	buf_addc(out, '\n');
 }

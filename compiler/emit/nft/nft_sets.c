@@ -26,8 +26,7 @@ static const char *about_kind(enum nft_kind kind)
 	case NFT_CIDR_HTTP:
 		return "networks that only HTTP and TLS may reach";
 	case NFT_HOST:
-		return "addresses of names that are granted, as the resolver "
-		       "finds them";
+		return "addresses of names that are granted, as the resolver finds them";
 	case NFT_HTTP:
 		return "addresses of names that only HTTP and TLS may reach";
 	case NFT_ANY:
@@ -70,8 +69,9 @@ static void put_private(struct nft *r)
 {
 	const struct nft_side *s = &r->grants;
 
-	nft_about(r->out, "Private networks, and all that never is public: a "
-			  "name or '*' does not lead there");
+	nft_about(
+		r->out,
+		"Private networks, and all that never is public: a name or '*' does not lead there");
 	for (uint32_t k = 0; k < s->classes.n; k++) {
 		if (s->classes.v[k].has_any)
 			put_about(r, NFT_ANY, ADDR_V4, k);
@@ -83,8 +83,9 @@ static void put_private(struct nft *r)
 
 static void put_floor(struct nft *r)
 {
-	nft_about(r->out, "The floor: nobody goes there, but where a network "
-			  "inside is granted, which is left out here");
+	nft_about(
+		r->out,
+		"The floor: nobody goes there, but where a network inside is granted, which is left out here");
 	each_family(f) {
 		const ranges *nets = nft_nets_of(&r->floor, *f);
 		size_t *at = arena_array(r->in->a, nets->n + 1, sizeof(*at));
@@ -106,8 +107,9 @@ static void put_requests(struct nft *r)
 {
 	each_family(f)
 		if (nft_nets_of(&r->requests, *f)->n) {
-			nft_about(r->out, "Networks in which requests are "
-					  "denied: no QUIC goes there");
+			nft_about(
+				r->out,
+				"Networks in which requests are denied: no QUIC goes there");
 			nft_put_ranges(r->out,
 				       (struct nft_set){"requests", *f, 0},
 				       nft_nets_of(&r->requests, *f));
@@ -163,8 +165,9 @@ static void put_quics(struct nft *r)
 		vec_each(d, &r->in->policy->deny)
 			if (emit_quic_of(&r->quics, d) == q + 1)
 				*vec_push(r->in->a, &of) = d;
-		nft_about(r->out, "Addresses of names whose requests are "
-				  "denied: no QUIC goes there");
+		nft_about(
+			r->out,
+			"Addresses of names whose requests are denied: no QUIC goes there");
 		comment_grants(r->in, r->out, "\t", &of);
 		each_family(f)
 			nft_put_dynamic(r->out,

@@ -46,8 +46,9 @@ static bool kind_fits(struct binder *b, const struct ir_grant *g)
 		return true;
 	bind_error(b, DIAG_DEST_KIND, d->port.at, "a port under '%s'",
 		   g->key == IR_KEY_HOSTNAMES ? "hostnames" : "cidrs");
-	bind_help(b, "'hostnames' and 'cidrs' open every TCP port; with a port "
-		     "it goes under 'allow'");
+	bind_help(
+		b,
+		"'hostnames' and 'cidrs' open every TCP port; with a port it goes under 'allow'");
 	return false;
 }
 
@@ -59,8 +60,9 @@ static bool says_nothing(struct binder *b, const struct ir_grant *g)
 		return false;
 	diag_warn(b->c->diags, DIAG_DENY_ALL, g->dest.at,
 		  "a '*' in 'deny' changes nothing");
-	bind_help(b, "what nothing allows is denied already; a denial of "
-		     "everything would be an empty 'allow'");
+	bind_help(
+		b,
+		"what nothing allows is denied already; a denial of everything would be an empty 'allow'");
 	return true;
 }
 
@@ -263,8 +265,9 @@ void bind_grant_http_rules(struct binder *b, const struct yaml_pair *pair,
 
 static void resolver_help(struct binder *b)
 {
-	bind_help(b, "an address, as in '9.9.9.9' or '[2620:fe::fe]:53', "
-		     "'tls://9.9.9.9' or 'https://dns.quad9.net/dns-query'");
+	bind_help(
+		b,
+		"an address, as in '9.9.9.9' or '[2620:fe::fe]:53', 'tls://9.9.9.9' or 'https://dns.quad9.net/dns-query'");
 }
 
 static bool resolver_url(struct binder *b, const struct ir_dest *d,
@@ -323,9 +326,9 @@ static bool resolver_addr(struct binder *b, const struct ir_dest *d,
 	if (nobody_there(&d->u.cidr.net.addr)) {
 		bind_error(b, DIAG_RESOLVER, t->at,
 			   "no resolver can be at '%s'", bind_quote(b, t->s));
-		bind_help(b, "the gate asks from a network of its own: write "
-			     "the address of the resolver that this host's "
-			     "own one asks");
+		bind_help(
+			b,
+			"the gate asks from a network of its own: write the address of the resolver that this host's own one asks");
 		return false;
 	}
 	out->addr = d->u.cidr.net.addr;

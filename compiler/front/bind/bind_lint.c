@@ -123,8 +123,9 @@ void bind_lint_waivers(struct binder *b, const struct yaml_pair *pair,
 		if ((*item)->kind != YAML_MAP) {
 			bind_error(b, DIAG_TYPE, (*item)->text.at,
 				   "a mapping belongs here");
-			bind_help(b, "as in '{id: third-party, dest: "
-				     "github.com, reason: we push there}'");
+			bind_help(
+				b,
+				"as in '{id: third-party, dest: github.com, reason: we push there}'");
 			continue;
 		}
 		bind_map(b, BIND_MAP_WAIVER, *item, &w);

@@ -55,8 +55,9 @@ static void pattern_help(struct diags *d, enum gitignore_fault fault)
 		diag_help(d, "write '?' for a byte that cannot be written");
 		return;
 	case GITIGNORE_ABOVE:
-		diag_help(d, "patterns are relative to the workspace and "
-			     "never leave it");
+		diag_help(
+			d,
+			"patterns are relative to the workspace and never leave it");
 		return;
 	}
 }
@@ -98,8 +99,9 @@ void bind_list_patterns(struct binder *b, const struct yaml_pair *pair,
 		} else if (t->s.p[0] == '#') {
 			bind_error(b, DIAG_PATTERN, t->at,
 				   "a pattern that is a comment");
-			bind_help(b, "write '\\#' for a name that begins "
-				     "with '#'");
+			bind_help(
+				b,
+				"write '\\#' for a name that begins with '#'");
 		} else if (!bind_list_pattern(b->c, b->layer, t, field)) {
 			continue;
 		}
@@ -154,8 +156,9 @@ void bind_list_paths(struct binder *b, const struct yaml_pair *pair,
 		}
 		bind_error(b, DIAG_ABSOLUTE, t->at, "the path '%s' %s",
 			   bind_quote(b, t->s), fault);
-		bind_help(b, "an absolute path in the container, as in "
-			     "'/usr/bin/git'");
+		bind_help(
+			b,
+			"an absolute path in the container, as in '/usr/bin/git'");
 	}
 }
 

@@ -67,8 +67,7 @@ void bind_more_protects(struct binder *b, const struct yaml_pair *pair,
 			.from = bind_from(b, (*item)->text.at)};
 
 		if (!is_map(b, *item,
-			    "{files: [.netrc], executables: "
-			    "[/usr/bin/git]}"))
+			    "{files: [.netrc], executables: [/usr/bin/git]}"))
 			continue;
 		bind_map(b, BIND_MAP_PROTECT, *item, &entry);
 		*vec_push(b->c->a, &p->protect) = entry;
@@ -119,8 +118,9 @@ void bind_more_header(struct binder *b, const struct yaml_pair *pair,
 		bind_error(b, DIAG_HEADER, t->at,
 			   "'%s' says how the message is framed",
 			   bind_quote(b, t->s));
-		bind_help(b, "a secret goes into a header of its own, as in "
-			     "'Authorization'");
+		bind_help(
+			b,
+			"a secret goes into a header of its own, as in 'Authorization'");
 		return;
 	}
 	*(struct str *)field = t->s;
@@ -199,16 +199,16 @@ void bind_more_credentials(struct binder *b, const struct yaml_pair *pair,
 		struct bind_seen seen = {.n = 0};
 
 		if (!is_map(b, *item,
-			    "{host: api.example.com, header: "
-			    "Authorization, from_env: TOKEN}"))
+			    "{host: api.example.com, header: Authorization, from_env: TOKEN}"))
 			continue;
 		entry.from = bind_from(b, (*item)->text.at);
 		bind_map_seen(b, BIND_MAP_CREDENTIAL, *item, &entry, &seen);
 		if (!bind_has(&seen, "source")) {
 			bind_error(b, DIAG_MISSING, (*item)->text.at,
 				   "a credential without its secret");
-			bind_help(b, "'from_env' names a variable, "
-				     "'from_file' a file");
+			bind_help(
+				b,
+				"'from_env' names a variable, 'from_file' a file");
 		}
 		*vec_push(b->c->a, &p->credentials) = entry;
 	}
@@ -230,8 +230,9 @@ static bool event_name(struct binder *b, const struct text *t)
 		return true;
 	bind_error(b, DIAG_TEXT, t->at, "'%s' is not the name of an event",
 		   bind_quote(b, t->s));
-	bind_help(b, "as in 'execve', 'net_packet_*' or '{event: openat, "
-		     "filters: [data.pathname=/etc/*]}'");
+	bind_help(
+		b,
+		"as in 'execve', 'net_packet_*' or '{event: openat, filters: [data.pathname=/etc/*]}'");
 	return false;
 }
 
@@ -269,8 +270,9 @@ void bind_more_events(struct binder *b, const struct yaml_pair *pair,
 		/* It would trace nothing, and look like the default. */
 		bind_error(b, DIAG_TEXT, pair->value->text.at,
 			   "an empty list of events");
-		bind_help(b, "'engine: off' traces nothing; without 'events' "
-			     "the usual ones are");
+		bind_help(
+			b,
+			"'engine: off' traces nothing; without 'events' the usual ones are");
 	}
 	vec_each(item, &pair->value->items) {
 		struct ir_trace_event e = {
@@ -313,8 +315,8 @@ void bind_more_never_files(struct binder *b, const struct yaml_pair *pair,
 
 	if (t->s.n && t->s.p[0] == '!') {
 		bind_error(b, DIAG_PATTERN, t->at, "a pattern that takes back");
-		bind_help(b, "there is nothing before it: name what must not "
-			     "be");
+		bind_help(b,
+			  "there is nothing before it: name what must not be");
 	} else if (bind_list_pattern(b->c, b->layer, t, &one)) {
 		*(struct str *)field = t->s;
 	}

@@ -231,10 +231,10 @@ static void set_text(struct binder *b, const struct yaml_pair *pair,
 	}
 	bind_error(b, DIAG_TEXT, t->at, "'%s' is not %s", bind_quote(b, t->s),
 		   what);
-	bind_help(b,
-		  "it begins with a letter or digit and holds letters, "
-		  "digits and '%s'",
-		  also);
+	bind_help(
+		b,
+		"it begins with a letter or digit and holds letters, digits and '%s'",
+		also);
 }
 
 void bind_value_image(struct binder *b, const struct yaml_pair *pair,
@@ -301,6 +301,7 @@ void bind_value_seccomp(struct binder *b, const struct yaml_pair *pair,
 	if (near)
 		bind_help(b, "did you mean '%s'?", near);
 	else
-		bind_help(b, "'default', 'docker', 'unconfined' or an "
-			     "absolute path");
+		bind_help(
+			b,
+			"'default', 'docker', 'unconfined' or an absolute path");
 }

@@ -387,11 +387,11 @@ static void put_map(struct arena *a, cJSON *o, enum bind_map map)
 			continue;
 		v = value(a, bind_keys[i].type);
 		json_put(v, "description",
-			 json_str(arena_fmt(a, "%s%s", bind_keys[i].about,
-					    bind_keys[i].flags & BIND_KEY_GLOBAL
-						    ? "; in the global file "
-						      "alone"
-						    : "")));
+			 json_str(arena_fmt(
+				 a, "%s%s", bind_keys[i].about,
+				 bind_keys[i].flags & BIND_KEY_GLOBAL
+					 ? "; in the global file alone"
+					 : "")));
 		json_put(properties, bind_keys[i].name, v);
 	}
 	json_put(o, "properties", properties);
@@ -469,9 +469,9 @@ struct str schema_text(struct arena *a, enum schema_file file)
 		      file == SCHEMA_POLICY ? "A policy of membrane"
 					    : "Tests of a policy of membrane");
 	json_put_cstr(o, "$comment",
-		      file == SCHEMA_POLICY ? "written by 'membrane schema'"
-					    : "written by 'membrane schema "
-					      "tests'");
+		      file == SCHEMA_POLICY
+			      ? "written by 'membrane schema'"
+			      : "written by 'membrane schema tests'");
 	put_map(a, o, root);
 	json_put(o, "$defs", defs(a, root));
 	return json_text(a, o);

@@ -126,8 +126,9 @@ void dest_unexpected(struct dest_parser *p, enum dest_odd odd, struct span part,
 		return;
 	case DEST_ODD_STAR:
 		dest_fail(p, DIAG_PORT, part, "a '*' for a port");
-		dest_help(p, "leave the port out for any TCP port, or write "
-			     "'1-65535'");
+		dest_help(
+			p,
+			"leave the port out for any TCP port, or write '1-65535'");
 		return;
 	case DEST_ODD_WORD:
 		odd_word(p, part);

@@ -188,15 +188,17 @@ static bool octet(struct dest_parser *p, const struct dest_label *l,
 		dest_fail(p, DIAG_IPV4, l->part,
 			  "'%s' is no part of an IPv4 address",
 			  dest_quote(p, l->s));
-		dest_help(p, "four decimal numbers from 0 to 255, as in "
-			     "'192.0.2.1'; a name does not end in a number");
+		dest_help(
+			p,
+			"four decimal numbers from 0 to 255, as in '192.0.2.1'; a name does not end in a number");
 		return false;
 	}
 	if (l->s.n > 1 && l->s.p[0] == '0') {
 		dest_fail(p, DIAG_IPV4, l->part, "a leading zero in '%s'",
 			  dest_quote(p, l->s));
-		dest_help(p, "some programs read it as octal; write it in "
-			     "decimal");
+		dest_help(
+			p,
+			"some programs read it as octal; write it in decimal");
 		return false;
 	}
 	if (!str_u64(l->s, 255, &v)) {
@@ -219,8 +221,9 @@ static bool addr4(struct dest_parser *p, struct span part, struct addr *out)
 		dest_fail(p, DIAG_IPV4, part,
 			  "an IPv4 address has four parts, this has %u",
 			  p->labels.n);
-		dest_help(p, "a name does not end in a number; for a network "
-			     "write '10.0.0.0/8'");
+		dest_help(
+			p,
+			"a name does not end in a number; for a network write '10.0.0.0/8'");
 		return false;
 	}
 	*out = a;
@@ -251,9 +254,9 @@ static bool wildcards(struct dest_parser *p, bool *out_any)
 			dest_fail(p, DIAG_WILDCARD, l->part,
 				  "'%s' has a wildcard inside a label",
 				  dest_quote(p, l->s));
-			dest_help(p, "a '*' stands for one whole label, as in "
-				     "'*.example.com', a leading '**' for one "
-				     "or more");
+			dest_help(
+				p,
+				"a '*' stands for one whole label, as in '*.example.com', a leading '**' for one or more");
 			return false;
 		}
 		*out_any = true;

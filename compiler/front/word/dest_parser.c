@@ -93,8 +93,9 @@ static bool parse6(struct dest_parser *p, struct str s, struct span part,
 	if (!addr_parse(s, out)) {
 		dest_fail(p, DIAG_IPV6, part, "'%s' is not an IPv6 address",
 			  dest_quote(p, s));
-		dest_help(p, "eight groups of hex digits, '::' once for a run "
-			     "of zeros; with a port: '[2001:db8::1]:443'");
+		dest_help(
+			p,
+			"eight groups of hex digits, '::' once for a run of zeros; with a port: '[2001:db8::1]:443'");
 		return false;
 	}
 	if (out->family == ADDR_V4) {
@@ -206,8 +207,9 @@ bool dest_scheme(struct dest_parser *p, struct str s, struct span part)
 		dest_help(p, "did you mean 'https'?");
 		return false;
 	}
-	dest_help(p, "only 'http' and 'https' have rules; anything else is "
-		     "granted by host and port, as in 'example.com:22'");
+	dest_help(
+		p,
+		"only 'http' and 'https' have rules; anything else is granted by host and port, as in 'example.com:22'");
 	return false;
 }
 
@@ -323,10 +325,10 @@ bool dest_proto(struct dest_parser *p, struct str tail, struct span part)
 	else
 		dest_fail(p, DIAG_PROTO, part, "no protocol behind '/'");
 	if (p->dest.kind == IR_DEST_HOST || p->dest.kind == IR_DEST_PATTERN)
-		dest_help(p,
-			  "'tcp' or 'udp'; for a path write a URL: "
-			  "'https://%s'",
-			  dest_quote(p, p->text.s));
+		dest_help(
+			p,
+			"'tcp' or 'udp'; for a path write a URL: 'https://%s'",
+			dest_quote(p, p->text.s));
 	else
 		dest_help(p, "'tcp' or 'udp'; nothing else passes the gate");
 	return false;

@@ -78,8 +78,8 @@ static bool byte(struct path_walk *w, size_t i)
 			   ch == ' ' ? "a blank" : "a control character");
 	if (ch == '*') {
 		bad(w, i, end, "a '*'");
-		diag_help(w->c->diags, "paths are prefixes: '/api' matches "
-				       "all below it");
+		diag_help(w->c->diags,
+			  "paths are prefixes: '/api' matches all below it");
 		return false;
 	}
 	if (ch < 0x80)

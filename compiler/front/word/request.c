@@ -32,8 +32,7 @@ static const char *example(enum ir_request_kind kind)
 	case IR_REQ_HTTP:
 		return "as in 'GET https://example.com/'";
 	case IR_REQ_RESOLVE:
-		return "as in 'resolve example.com' or 'resolve example.com "
-		       "TXT'";
+		return "as in 'resolve example.com' or 'resolve example.com TXT'";
 	case IR_REQ_READ:
 		return "as in 'read .env'";
 	case IR_REQ_WRITE:
@@ -108,9 +107,9 @@ static bool one_host(struct request_parser *p, struct span part,
 		return true;
 	case IR_DEST_ANY:
 	case IR_DEST_PATTERN:
-		return fail(p, part, "a wildcard in a request",
-			    "name one host: what the policy says of it is "
-			    "the answer");
+		return fail(
+			p, part, "a wildcard in a request",
+			"name one host: what the policy says of it is the answer");
 	case IR_DEST_URL:
 		return fail(p, part, "a URL without a method",
 			    "as in 'GET https://example.com/'");
@@ -156,8 +155,9 @@ static bool unknown_kind(struct request_parser *p, struct span word)
 	if (near.name)
 		diag_help(d, "did you mean '%s'?", near.name);
 	else
-		diag_help(d, "'host:port', 'METHOD url', 'resolve name', "
-			     "'read path', 'write path' or 'docker-arg word'");
+		diag_help(
+			d,
+			"'host:port', 'METHOD url', 'resolve name', 'read path', 'write path' or 'docker-arg word'");
 	return false;
 }
 
@@ -186,9 +186,9 @@ bool request_to(struct request_parser *p, struct span to,
 	if (!name)
 		return true;
 	if (!p->out.has_addr)
-		return fail(p, *name, "a second name",
-			    "only an address is followed by the name that it "
-			    "was resolved from");
+		return fail(
+			p, *name, "a second name",
+			"only an address is followed by the name that it was resolved from");
 	return host_name(p, *name, &p->out.name);
 }
 
@@ -257,9 +257,9 @@ bool request_http(struct request_parser *p, struct str method, struct span url)
 	if (d.kind != IR_DEST_URL)
 		return fail(p, url, "not the URL of a request", NULL);
 	if (d.u.url.who == IR_DEST_PATTERN)
-		return fail(p, url, "a wildcard in a request",
-			    "name one host: what the policy says of it is "
-			    "the answer");
+		return fail(
+			p, url, "a wildcard in a request",
+			"name one host: what the policy says of it is the answer");
 	path = str_slice(s, end, str_find(s, '?', end));
 	p->out.url = d.u.url;
 	if (path.n)
@@ -284,9 +284,9 @@ bool request_at(struct request_parser *p, struct span addr, bool unresolved)
 	if (d.has_port &&
 	    (d.port.lo != d.port.hi || d.port.proto != IR_PROTO_TCP ||
 	     d.port.lo != p->out.url.port))
-		return fail(p, addr, "another port than the URL's",
-			    "as in 'GET http://example.com:8080/ at "
-			    "192.0.2.1'");
+		return fail(
+			p, addr, "another port than the URL's",
+			"as in 'GET http://example.com:8080/ at 192.0.2.1'");
 	p->out.has_addr = true;
 	p->out.addr = d.u.cidr.net.addr;
 	p->out.unresolved = unresolved;

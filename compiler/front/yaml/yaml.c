@@ -120,8 +120,9 @@ static bool star(struct reader *r, size_t at, const char *what)
 	       (ascii_is_alnum(s.p[at - 1]) || s.p[at - 1] == '-' ||
 		s.p[at - 1] == '_'))
 		at--;
-	if (strcmp(what, "did not find expected alphabetic or numeric "
-			 "character") != 0 ||
+	if (strcmp(what,
+		   "did not find expected alphabetic or numeric character") !=
+		    0 ||
 	    at == 0 || at > s.n || s.p[at - 1] != '*')
 		return false;
 	while (end < s.n && !strchr(" \t\n,]}", s.p[end]))
@@ -400,8 +401,9 @@ static bool read_key(struct reader *r, const yaml_event_t *e, struct text *out)
 		return false;
 	if (plain && str_is(out->s, "<<")) {
 		diag_error(r->d, DIAG_MERGE, out->at, "a merge key");
-		diag_help(r->d, "lists of several files append; within one "
-				"file write the keys out");
+		diag_help(
+			r->d,
+			"lists of several files append; within one file write the keys out");
 		return false;
 	}
 	return true;
@@ -496,8 +498,9 @@ static bool read_stream(struct reader *r, struct yaml_node **out)
 			} else if (++documents > 1) {
 				diag_error(r->d, DIAG_DOCUMENTS, at,
 					   "a second document");
-				diag_help(r->d, "one file is one policy; "
-						"split it and use 'extends'");
+				diag_help(
+					r->d,
+					"one file is one policy; split it and use 'extends'");
 				ok = false;
 			}
 		} else if (e.type != YAML_STREAM_START_EVENT &&

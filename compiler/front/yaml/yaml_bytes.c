@@ -49,21 +49,21 @@ bool yaml_check_bytes(struct diags *d, const struct source *src)
 			return fail(d, src, i, i + 1, DIAG_ENCODING,
 				    "a NUL byte", "remove it");
 		if (p[i] == '\r')
-			return fail(d, src, i, i + 1, DIAG_LINE_END,
-				    "a carriage return",
-				    "end lines with a line feed alone; "
-				    "`dos2unix` converts a file");
+			return fail(
+				d, src, i, i + 1, DIAG_LINE_END,
+				"a carriage return",
+				"end lines with a line feed alone; `dos2unix` converts a file");
 		if ((p[i] < 0x20 && p[i] != '\t' && p[i] != '\n') ||
 		    p[i] == 0x7f || (p[i] == 0xc2 && p[i + 1] < 0xa0))
-			return fail(d, src, i, i + len, DIAG_ENCODING,
-				    "a control character",
-				    "remove it, or write it as an escape in "
-				    "double quotes");
+			return fail(
+				d, src, i, i + len, DIAG_ENCODING,
+				"a control character",
+				"remove it, or write it as an escape in double quotes");
 		if (len == 3 && is_bidi(p + i))
-			return fail(d, src, i, i + len, DIAG_ENCODING,
-				    "a character that reorders the text "
-				    "around it",
-				    "remove it: a policy reads as it acts");
+			return fail(
+				d, src, i, i + len, DIAG_ENCODING,
+				"a character that reorders the text around it",
+				"remove it: a policy reads as it acts");
 	}
 	return true;
 }

@@ -52,8 +52,9 @@ static bool expand(struct pass_ctx *c, struct str s, struct span at,
 			diag_error(c->diags, DIAG_ARG_VARIABLE, at,
 				   "a '$' that begins no variable in '%s'",
 				   diag_quote(c->diags, s));
-			diag_help(c->diags, "write $NAME, ${NAME}, or $$ for "
-					    "the dollar sign itself");
+			diag_help(
+				c->diags,
+				"write $NAME, ${NAME}, or $$ for the dollar sign itself");
 			return false;
 		}
 		if (name.n == 0)
@@ -101,8 +102,9 @@ static bool publish_fault(struct pass_ctx *c, struct span at, struct str value,
 {
 	diag_error(c->diags, DIAG_ARG_PUBLISH, at, "'%s': %s",
 		   diag_quote(c->diags, value), what);
-	diag_help(c->diags, "write [ADDRESS:][PORT:]PORT[/tcp|/udp], the port "
-			    "in the container last");
+	diag_help(
+		c->diags,
+		"write [ADDRESS:][PORT:]PORT[/tcp|/udp], the port in the container last");
 	return false;
 }
 
@@ -116,9 +118,9 @@ static bool publish_parse(struct pass_ctx *c, struct span at, struct str raw,
 
 	*out = (struct arg_publish){.text = raw, .proto = IR_PROTO_TCP};
 	if (str_find(value, '=', 0) < value.n)
-		return publish_fault(c, at, raw,
-				     "the form with key=value is "
-				     "not for 'docker run'");
+		return publish_fault(
+			c, at, raw,
+			"the form with key=value is not for 'docker run'");
 	for (size_t i = 0; i < value.n; i++)
 		if (value.p[i] == '/')
 			slash = i;
@@ -136,9 +138,9 @@ static bool publish_parse(struct pass_ctx *c, struct span at, struct str raw,
 		colon--;
 	host = str_slice(ports, 0, colon ? colon - 1 : 0);
 	if (!port_range(str_slice(ports, colon, ports.n), &out->lo, &out->hi))
-		return publish_fault(c, at, raw,
-				     "no port from 1 to 65535 for "
-				     "the container");
+		return publish_fault(
+			c, at, raw,
+			"no port from 1 to 65535 for the container");
 	for (colon = host.n; colon > 0 && host.p[colon - 1] != ':';)
 		colon--;
 	host = str_slice(host, colon, host.n);
@@ -203,8 +205,9 @@ static bool report(struct pass_ctx *c, const struct arg *arg,
 		diag_error(c->diags, DIAG_ARG_UNDOING, at,
 			   "'%s' undoes the sandbox: %s", spelled(c, arg),
 			   v->why);
-		diag_help(c->diags, "a workspace cannot ask for it; "
-				    "~/.membrane/config.yaml and --arg can");
+		diag_help(
+			c->diags,
+			"a workspace cannot ask for it; ~/.membrane/config.yaml and --arg can");
 	} else if (v->class == ARG_UNDOING) {
 		diag_warn(c->diags, DIAG_ARG_UNDOING, at,
 			  "'%s' undoes the sandbox: %s", spelled(c, arg),
@@ -340,10 +343,10 @@ static bool unknown_option(struct parser *ps, const struct ir_text *word,
 		   diag_quote(d, str_slice(word->s, 0,
 					   str_find(word->s, '=', 0))));
 	if (blank < name.n)
-		diag_help(d,
-			  "one word per item: write '--%s' and what "
-			  "follows it as two items",
-			  diag_quote(d, str_slice(name, 0, blank)));
+		diag_help(
+			d,
+			"one word per item: write '--%s' and what follows it as two items",
+			diag_quote(d, str_slice(name, 0, blank)));
 	else if (near)
 		diag_help(d, "did you mean '--%s'?", near);
 	return false;
@@ -356,8 +359,9 @@ static bool variable_option(struct parser *ps, const struct ir_text *word)
 	diag_error(d, DIAG_ARG_VARIABLE, word->from.at,
 		   "a variable in the place of an option: '%s'",
 		   diag_quote(d, word->s));
-	diag_help(d, "what docker is asked for must stand in the policy; only "
-		     "values can come from variables");
+	diag_help(
+		d,
+		"what docker is asked for must stand in the policy; only values can come from variables");
 	return false;
 }
 
@@ -370,10 +374,10 @@ static bool blank_behind(struct parser *ps, const struct ir_text *word,
 	diag_error(d, DIAG_ARG_WORD, word->from.at,
 		   "a blank behind '-%c' in '%s'", letter,
 		   diag_quote(d, word->s));
-	diag_help(d,
-		  "one word per item: write '-%c' and what follows it as two "
-		  "items",
-		  letter);
+	diag_help(
+		d,
+		"one word per item: write '-%c' and what follows it as two items",
+		letter);
 	return false;
 }
 
@@ -384,8 +388,9 @@ static bool no_option(struct parser *ps, const struct ir_text *word)
 	diag_error(d, DIAG_ARG_WORD, word->from.at,
 		   "'%s' is neither an option nor the value of one",
 		   diag_quote(d, word->s));
-	diag_help(d, "the image is the key 'image'; the command stands behind "
-		     "'--' on the command line");
+	diag_help(
+		d,
+		"the image is the key 'image'; the command stands behind '--' on the command line");
 	return false;
 }
 

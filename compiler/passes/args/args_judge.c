@@ -20,9 +20,9 @@ static const char judged[] = {
 #include "compiler/passes/args/docker_options.def"
 #undef OPTION
 };
-_Static_assert(ARRAY_LEN(judged) == DOCKER_RUN_IDS,
-	       "each option of grammar/docker-run.def has its line in "
-	       "docker_options.def");
+_Static_assert(
+	ARRAY_LEN(judged) == DOCKER_RUN_IDS,
+	"each option of grammar/docker-run.def has its line in docker_options.def");
 
 const struct args_option *args_option(enum docker_run_id id)
 {
@@ -183,13 +183,13 @@ static struct args_verdict judge_path(struct arena *a, struct str path,
 	    docker_mount_within(state, path) ||
 	    docker_mount_within(home, path) || has_segment(path, ".membrane") ||
 	    holds_a_home(path))
-		return undoing("it holds membrane's own folder, and with it "
-			       "the policy of the next session");
+		return undoing(
+			"it holds membrane's own folder, and with it the policy of the next session");
 	if (docker_mount_within(path, workspace) ||
 	    docker_mount_within(workspace, path) ||
 	    !strchr("/" ARGS_HOME ARGS_PWD ARGS_STATE, path.p[0]))
-		return undoing("it shows the workspace a second time, without "
-			       "what 'ignore' and 'readonly' say");
+		return undoing(
+			"it shows the workspace a second time, without what 'ignore' and 'readonly' say");
 	for (size_t i = 0; i < ARRAY_LEN(hot); i++) {
 		struct str at = str_of(hot[i].path);
 
@@ -222,9 +222,9 @@ static struct args_verdict judge_target(struct arena *a, struct str target)
 	struct str path = docker_mount_clean(a, target);
 
 	if (!unknown(path) && !(path.n && path.p[0] == '/'))
-		return fault(DIAG_ARG_MOUNT,
-			     "the place in the container must be an absolute "
-			     "path");
+		return fault(
+			DIAG_ARG_MOUNT,
+			"the place in the container must be an absolute path");
 	if (str_is(path, "/"))
 		return fault(DIAG_ARG_MOUNT,
 			     "nothing can be mounted on the container's root");
@@ -265,8 +265,9 @@ static struct args_verdict judge_volume(struct arena *a, struct str value,
 	v = worse(v, bind ? judge_source(a, source, places) : widening());
 	while (str_field(&rest, ',', &option))
 		if (docker_mount_shared(option))
-			v = worse(v, undoing("a mount made inside would "
-					     "appear on the host"));
+			v = worse(
+				v,
+				undoing("a mount made inside would appear on the host"));
 	return v;
 }
 
@@ -280,8 +281,8 @@ static struct args_verdict judge_mount(struct arena *a, struct str value,
 	if (str_find(value, '\n', 0) < value.n)
 		return fault(DIAG_ARG_MOUNT, "a line end");
 	if (!docker_mount_parse(a, value, &m))
-		return fault(DIAG_ARG_MOUNT, "not a list of key=value with "
-					     "commas between");
+		return fault(DIAG_ARG_MOUNT,
+			     "not a list of key=value with commas between");
 	if (m.strange)
 		return fault(DIAG_ARG_MOUNT, "a key that mounts do not have");
 	if (!m.target.n)
@@ -290,8 +291,9 @@ static struct args_verdict judge_mount(struct arena *a, struct str value,
 	if (m.has_driver)
 		v = worse(v, undoing("a volume driver mounts what it likes"));
 	if (m.shared)
-		v = worse(v, undoing("a mount made inside would appear on the "
-				     "host"));
+		v = worse(
+			v,
+			undoing("a mount made inside would appear on the host"));
 	if (unknown(value))
 		return worse(v, widening());
 	if (ASCII_IS_ANY(m.type, "bind") && !m.source.n)
@@ -303,8 +305,9 @@ static struct args_verdict judge_mount(struct arena *a, struct str value,
 		return v;
 	if (ASCII_IS_ANY(m.type, "volume", "image"))
 		return worse(v, widening());
-	return worse(v, fault(DIAG_ARG_MOUNT, "a type that is not bind, "
-					      "volume, tmpfs or image"));
+	return worse(v,
+		     fault(DIAG_ARG_MOUNT,
+			   "a type that is not bind, volume, tmpfs or image"));
 }
 
 static struct args_verdict judge_tmpfs(struct arena *a, struct str value)
@@ -330,8 +333,7 @@ static struct args_verdict judge_security_opt(struct str value)
 		if (rest.n && !docker_run_bool(rest, &on))
 			return fault(DIAG_ARG_VALUE, "neither true nor false");
 		return on ? harmless()
-			  : undoing("set-user-ID programs would raise the "
-				    "agent's privileges");
+			  : undoing("set-user-ID programs would raise the agent's privileges");
 	}
 	if (str_is(key, "seccomp"))
 		return (struct args_verdict){
@@ -340,8 +342,8 @@ static struct args_verdict judge_security_opt(struct str value)
 			.help = "write 'seccomp' under 'hardening'"};
 	if (str_is(key, "apparmor") && str_is(rest, "docker-default"))
 		return harmless();
-	return undoing("it lifts what the host's kernel holds against the "
-		       "container");
+	return undoing(
+		"it lifts what the host's kernel holds against the container");
 }
 
 static struct args_verdict judge_ipc(struct str value)
@@ -355,16 +357,16 @@ static struct args_verdict judge_label(struct str value)
 {
 	if (unknown(value) || str_starts(value, STR("membrane.")) ||
 	    str_is(value, "membrane"))
-		return ours("labels named membrane.* say which session a "
-			    "container belongs to");
+		return ours(
+			"labels named membrane.* say which session a container belongs to");
 	return widening(); /* programs on the host act on labels */
 }
 
 static struct args_verdict judge_sysctl(struct str value)
 {
 	if (str_starts(value, STR("net.")) || unknown(value))
-		return ours("the network namespace is the gate's, and so are "
-			    "its settings");
+		return ours(
+			"the network namespace is the gate's, and so are its settings");
 	return harmless();
 }
 
@@ -410,8 +412,8 @@ static struct args_verdict judge_own_lookups(void)
 {
 	struct args_verdict v = harmless();
 
-	v.warning = "this is for the gate's own lookups: the agent's only "
-		    "resolver is membrane's";
+	v.warning =
+		"this is for the gate's own lookups: the agent's only resolver is membrane's";
 	v.help = "for the agent write 'dns_resolver'";
 	return v;
 }

@@ -79,14 +79,15 @@ static bool unknown_event(struct expander *x,
 	diag_error(d, DIAG_TRACE_EVENT, entry->from.at, "unknown event '%s'",
 		   diag_quote(d, entry->name));
 	if (str_starts(entry->name, STR("-")))
-		diag_help(x->f.c->diags,
-			  "leaving events out of a set is for Tracee's command "
-			  "line; name those that are wanted");
+		diag_help(
+			x->f.c->diags,
+			"leaving events out of a set is for Tracee's command line; name those that are wanted");
 	else if (near)
 		diag_help(d, "did you mean '%s'?", near);
 	else
-		diag_help(d, "'membrane help events' lists those of the "
-			     "built-in tracer");
+		diag_help(
+			d,
+			"'membrane help events' lists those of the built-in tracer");
 	return false;
 }
 
@@ -99,10 +100,10 @@ static bool is_whole(struct expander *x, const struct ir_trace_event *entry,
 	if (x->f.native || entry->filters.n == 0 ||
 	    strcmp(e->name, TRACEE_NESTING_EVENT) != 0)
 		return true;
-	diag_error(d, DIAG_TRACE_FILTER, entry->filters.v[0].from.at,
-		   "'%s' takes no filter: by it containers within the agent's "
-		   "are told",
-		   e->name);
+	diag_error(
+		d, DIAG_TRACE_FILTER, entry->filters.v[0].from.at,
+		"'%s' takes no filter: by it containers within the agent's are told",
+		e->name);
 	diag_help(d, "leave the filter out");
 	return false;
 }
@@ -323,8 +324,9 @@ static bool settle_release(struct pass_ctx *c, const struct ir_trace *t,
 	diag_error(c->diags, DIAG_TRACE_VERSION, t->version.from.at,
 		   "Tracee '%s' is not known here",
 		   diag_quote(c->diags, t->version.v));
-	diag_help(c->diags, "releases from 0.20.0 to 0.24 are, written whole; "
-			    "without 'version' it is " TRACEE_DEFAULT_VERSION);
+	diag_help(
+		c->diags,
+		"releases from 0.20.0 to 0.24 are, written whole; without 'version' it is " TRACEE_DEFAULT_VERSION);
 	return false;
 }
 
@@ -380,9 +382,9 @@ static void judge_version(struct pass_ctx *c, const struct ir_trace *t)
 {
 	if (!t->version.set || t->version.from.layer == LAYER_FLOOR)
 		return;
-	diag_warn(c->diags, DIAG_TRACE_VOID, t->version.from.at,
-		  "'version' changes nothing: it is Tracee's, and this is the "
-		  "built-in tracer");
+	diag_warn(
+		c->diags, DIAG_TRACE_VOID, t->version.from.at,
+		"'version' changes nothing: it is Tracee's, and this is the built-in tracer");
 	diag_help(c->diags, "'engine: tracee' records with that");
 }
 

@@ -52,8 +52,7 @@ static const struct field {
 	{"syscall", FIELD_TEXT, NULL},
 	{"retval", FIELD_RETVAL, NULL},
 	{"container", FIELD_DEAD,
-	 "its value is ignored by Tracee, and only the agent's containers are "
-	 "recorded in any case"},
+	 "its value is ignored by Tracee, and only the agent's containers are recorded in any case"},
 	{"hostParentProcessId", FIELD_DEAD,
 	 "Tracee compares another number with it; write parentProcessId="},
 	{"containerImageDigest", FIELD_DEAD, "Tracee never evaluates it"},
@@ -142,9 +141,9 @@ static bool parse_filter(const struct trace_filter_ctx *x,
 	if (f->value.n == 0)
 		return malformed(x, f, "no value", "write NAME=VALUE");
 	if (f->value.p[f->value.n - 1] == ',')
-		return malformed(x, f, "an empty value behind the last comma",
-				 "values are divided at commas; one with a "
-				 "comma cannot be written");
+		return malformed(
+			x, f, "an empty value behind the last comma",
+			"values are divided at commas; one with a comma cannot be written");
 	if (!str_eq(str_trim(f->name), f->name) || f->name.n == 0 ||
 	    !str_eq(str_trim(f->value), f->value))
 		return malformed(x, f, "blanks around name or value",
@@ -170,8 +169,7 @@ static bool check_integers(const struct trace_filter_ctx *x,
 		if (!integer(one))
 			return malformed(
 				x, f, "not a number",
-				"filters compare the raw value: write the "
-				"number, as 32768 for O_LARGEFILE");
+				"filters compare the raw value: write the number, as 32768 for O_LARGEFILE");
 	return true;
 }
 
@@ -184,9 +182,9 @@ static bool check_pattern(const struct trace_filter_ctx *x,
 	bool front, back;
 
 	if (v.n == 0)
-		return malformed(x, f, "an empty value between commas",
-				 "values are divided at commas; one with a "
-				 "comma cannot be written");
+		return malformed(
+			x, f, "an empty value between commas",
+			"values are divided at commas; one with a comma cannot be written");
 	if (str_is(v, "*") || str_is(v, "**"))
 		return malformed(x, f, "a pattern that matches everything",
 				 "leave the filter out");
@@ -194,19 +192,19 @@ static bool check_pattern(const struct trace_filter_ctx *x,
 	back = v.p[v.n - 1] == '*';
 	inner = str_slice(v, front, v.n - back);
 	if (str_find(inner, '*', 0) < inner.n)
-		return malformed(x, f, "a '*' inside a value",
-				 "write an exact value, prefix*, *suffix or "
-				 "*contains*");
+		return malformed(
+			x, f, "a '*' inside a value",
+			"write an exact value, prefix*, *suffix or *contains*");
 	if (kernel_side && front && back)
-		return malformed(x, f,
-				 "this path is compared in the kernel, "
-				 "which does not look inside",
-				 "write an exact path, prefix* or *suffix");
+		return malformed(
+			x, f,
+			"this path is compared in the kernel, which does not look inside",
+			"write an exact path, prefix* or *suffix");
 	if (kernel_side && v.n > 255)
-		return malformed(x, f,
-				 "this path is compared in the kernel, "
-				 "255 bytes at most",
-				 NULL);
+		return malformed(
+			x, f,
+			"this path is compared in the kernel, 255 bytes at most",
+			NULL);
 	return true;
 }
 
@@ -229,11 +227,10 @@ static bool check_object(const struct trace_filter_ctx *x,
 
 	while (str_field(&rest, ',', &one))
 		if (one.n < 3 || one.p[0] != '*' || one.p[one.n - 1] != '*')
-			return trap(x, f,
-				    "the value is a record, and is "
-				    "compared as its whole text",
-				    "write what it contains, as in "
-				    "*sin_addr:10.0.0.5 *");
+			return trap(
+				x, f,
+				"the value is a record, and is compared as its whole text",
+				"write what it contains, as in *sin_addr:10.0.0.5 *");
 	return check_patterns(x, f, false);
 }
 
@@ -282,31 +279,29 @@ static bool check_data(const struct trace_filter_ctx *x, const struct filter *f)
 	const struct tracee_arg *arg;
 
 	if (f->op != OP_EQ && f->op != OP_NE)
-		return malformed(x, f,
-				 "fields are compared with = and != "
-				 "alone",
-				 NULL);
+		return malformed(
+			x, f, "fields are compared with = and != alone", NULL);
 	if (f->event->kind == TRACEE_SIGNATURE)
 		return check_patterns(x, f, false);
 	arg = tracee_arg_named(f->event, name, x->release);
 	if (!arg)
 		return unknown_field(x, f, name);
 	if (str_find(name, '.', 0) < name.n)
-		return trap(x, f,
-			    "Tracee cannot filter a field with a dot in "
-			    "its name",
-			    NULL);
+		return trap(
+			x, f,
+			"Tracee cannot filter a field with a dot in its name",
+			NULL);
 	if (arg->flags & TRACEE_UNDECLARED)
-		return trap(x, f,
-			    "this field is there only with an option, "
-			    "and no policy can filter it",
-			    NULL);
+		return trap(
+			x, f,
+			"this field is there only with an option, and no policy can filter it",
+			NULL);
 	if (!x->native && (arg->flags & TRACEE_NO_MOUNT) &&
 	    below_a_mount(f->value))
-		return trap(x, f,
-			    "this path is the one in its file system, "
-			    "without where that is mounted",
-			    "write the end of the path, as in */src/main.c");
+		return trap(
+			x, f,
+			"this path is the one in its file system, without where that is mounted",
+			"write the end of the path, as in */src/main.c");
 	switch (arg->shape) {
 	case TRACEE_NUMBER:
 		return check_integers(x, f);
@@ -316,10 +311,10 @@ static bool check_data(const struct trace_filter_ctx *x, const struct filter *f)
 	case TRACEE_STRINGS:
 	case TRACEE_OBJECT:
 		if (x->native)
-			return trap(x, f,
-				    "the built-in tracer compares texts and "
-				    "numbers, and this is a record",
-				    "leave this filter out");
+			return trap(
+				x, f,
+				"the built-in tracer compares texts and numbers, and this is a record",
+				"leave this filter out");
 		return check_object(x, f);
 	case TRACEE_BOOL:
 		return str_is(f->value, "true") || str_is(f->value, "false") ||
@@ -347,10 +342,10 @@ static bool check_text_field(const struct trace_filter_ctx *x,
 	if (str_is(f->name, "comm") || str_is(f->name, "processName"))
 		while (str_field(&rest, ',', &one))
 			if (bare(one).n > 15)
-				return trap(x, f,
-					    "the kernel keeps 15 bytes "
-					    "of a command's name",
-					    "write the first 15 bytes of it");
+				return trap(
+					x, f,
+					"the kernel keeps 15 bytes of a command's name",
+					"write the first 15 bytes of it");
 	return check_patterns(x, f, false);
 }
 
@@ -358,16 +353,14 @@ static bool check_retval(const struct trace_filter_ctx *x,
 			 const struct filter *f)
 {
 	if (f->op == OP_LT || f->op == OP_GT)
-		return malformed(x, f,
-				 "in a policy, retval knows =, !=, <= "
-				 "and >=",
-				 f->op == OP_LT
-					 ? "write retval<=N with one less"
-					 : "write retval>=N with one more");
+		return malformed(
+			x, f, "in a policy, retval knows =, !=, <= and >=",
+			f->op == OP_LT ? "write retval<=N with one less"
+				       : "write retval>=N with one more");
 	if (!integer(f->value))
-		return malformed(x, f, "retval takes one whole number",
-				 "an error is a negative one, as -2 for "
-				 "ENOENT");
+		return malformed(
+			x, f, "retval takes one whole number",
+			"an error is a negative one, as -2 for ENOENT");
 	return true;
 }
 
@@ -382,8 +375,8 @@ static bool unknown_name(const struct trace_filter_ctx *x,
 	if (str_starts(f->name, STR("scope.")) ||
 	    str_starts(f->name, STR(".")) ||
 	    str_starts(f->name, STR("context."))) {
-		say(x, "that is for Tracee's command line; in a policy the "
-		       "name stands alone, as in 'comm=git'");
+		say(x,
+		    "that is for Tracee's command line; in a policy the name stands alone, as in 'comm=git'");
 		return false;
 	}
 	if (tracee_arg_named(f->event, f->name, x->release)) {
@@ -420,8 +413,7 @@ static bool check_filter(const struct trace_filter_ctx *x,
 	if (x->native && !native_field(f->name))
 		return trap(
 			x, f, "only Tracee compares this",
-			"the built-in tracer has comm, uid, pid, tid, ppid, "
-			"mntns, pidns, syscall and retval");
+			"the built-in tracer has comm, uid, pid, tid, ppid, mntns, pidns, syscall and retval");
 	switch (field->kind) {
 	case FIELD_INT:
 		return check_integers(x, f);
@@ -433,11 +425,10 @@ static bool check_filter(const struct trace_filter_ctx *x,
 		return trap(x, f, "a filter that filters nothing",
 			    field->instead);
 	case FIELD_NAMES:
-		return trap(x, f,
-			    "Tracee asks Docker for this, and gets no socket "
-			    "of it",
-			    "leave it out: only the agent's containers are "
-			    "recorded");
+		return trap(
+			x, f,
+			"Tracee asks Docker for this, and gets no socket of it",
+			"leave it out: only the agent's containers are recorded");
 	}
 	abort();
 }
@@ -489,8 +480,7 @@ static bool no_contradiction(const struct trace_filter_ctx *x,
 			    (a->op != OP_EQ && b->op != OP_EQ))
 				continue;
 			trap(x, b,
-			     "with = and another operator on one field, "
-			     "Tracee looks at = alone",
+			     "with = and another operator on one field, Tracee looks at = alone",
 			     "keep one of the two");
 			diag_note(x->c->diags, a->at, "the other is here");
 			return false;
@@ -510,10 +500,8 @@ static bool no_exclude_conflict(const struct trace_filter_ctx *x,
 	    !str_is(data_name(f->name), "pathname"))
 		return true;
 	trap(x, f,
-	     "with 'exclude' there are = and != on one field, and "
-	     "Tracee looks at = alone",
-	     "what is not under the path is left out already: drop "
-	     "'exclude', or filter by another field");
+	     "with 'exclude' there are = and != on one field, and Tracee looks at = alone",
+	     "what is not under the path is left out already: drop 'exclude', or filter by another field");
 	diag_note(x->c->diags, x->t->exclude.v[0].from.at, "'exclude' is here");
 	return false;
 }

@@ -49,14 +49,14 @@ static int take_credentials(const cJSON *list, struct hello_credentials *out,
 		if (out->n == HELLO_CREDENTIALS_MAX ||
 		    !str_u64(str_of(item->string), 9999, &number) ||
 		    item->string[0] == '0')
-			return err_set(err, -EPROTO,
-				       "too many credentials, "
-				       "or one without a number");
+			return err_set(
+				err, -EPROTO,
+				"too many credentials, or one without a number");
 		if (!cJSON_IsString(item) || !is_value(item->valuestring))
-			return err_set(err, -EPROTO,
-				       "credential %u is empty, too long or "
-				       "has a control byte",
-				       (unsigned)number);
+			return err_set(
+				err, -EPROTO,
+				"credential %u is empty, too long or has a control byte",
+				(unsigned)number);
 		snprintf(out->v[out->n++], sizeof(out->v[0]), "%s%u=%s",
 			 HELLO_VARIABLE, (unsigned)number, item->valuestring);
 	}

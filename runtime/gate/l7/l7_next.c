@@ -124,9 +124,9 @@ int l7_next_start(struct l7 *l, const struct l7_plan *p, struct err *err)
 	int rc;
 
 	if (p->decrypts && !l->ca.key)
-		return err_set(err, -EOPNOTSUPP,
-			       "this session decrypts nothing: the agent "
-			       "trusts no CA of it");
+		return err_set(
+			err, -EOPNOTSUPP,
+			"this session decrypts nothing: the agent trusts no CA of it");
 	if (!p->wanted)
 		return 0;
 	if (l->haproxy.pid && (rc = keep(err)) < 0) {

@@ -18,9 +18,9 @@ static int judge(const char *answer, size_t n, struct err *err)
 {
 	if (memmem(answer, n, ANSWER, sizeof(ANSWER) - 1))
 		return 0;
-	return err_set(err, -EPROTO,
-		       "HAProxy takes in requests that the gate's reader has "
-		       "not read: this HAProxy is not one that it knows");
+	return err_set(
+		err, -EPROTO,
+		"HAProxy takes in requests that the gate's reader has not read: this HAProxy is not one that it knows");
 }
 
 int proof_plain(const char *path, struct err *err)

@@ -119,8 +119,7 @@ int flows_rest(struct flows *f, flows_fn *fn, void *data, struct err *err)
 					&r);
 		if (rc < 0)
 			return err_set(err, -errno,
-				       "the flows that are left: "
-				       "%s",
+				       "the flows that are left: %s",
 				       strerror(errno));
 	}
 	return 0;

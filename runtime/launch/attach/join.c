@@ -242,8 +242,7 @@ static int hear_hello(struct join *j, struct spool_place *out, struct err *err)
 
 		if (left <= 0 || poll(&p, 1, (int)left) == 0)
 			return err_set(err, -ETIMEDOUT,
-				       "the session's keeper "
-				       "does not answer");
+				       "the session's keeper does not answer");
 		got = recv(j->fd, hello + n, sizeof(hello) - n, MSG_DONTWAIT);
 		if (got == 0 || (got < 0 && errno == ECONNRESET))
 			return err_set(err, -ENOENT, "nobody was let in");
@@ -251,9 +250,9 @@ static int hear_hello(struct join *j, struct spool_place *out, struct err *err)
 			n += (size_t)got;
 	}
 	if (memcmp(hello, STAGE_MAGIC, 4) != 0)
-		return err_set(err, -EPROTO,
-			       "the session's keeper is of "
-			       "another version of membrane");
+		return err_set(
+			err, -EPROTO,
+			"the session's keeper is of another version of membrane");
 	out->segment = (uint32_t)get_be(hello + 4, 4);
 	out->at = get_be(hello + 8, 8);
 	j->modes.on = (uint32_t)get_be(hello + 16, 4);
@@ -315,11 +314,10 @@ static int come_in(struct join *j, struct spool_place *out, struct err *err)
 		fd_close(&j->fd);
 		j->fd = -1;
 		if (proc_now_ms() > until)
-			return err_set(err, -EBUSY,
-				       "nobody can join this "
-				       "session now: %u have, or it is at its "
-				       "end",
-				       STAGE_GUESTS);
+			return err_set(
+				err, -EBUSY,
+				"nobody can join this session now: %u have, or it is at its end",
+				STAGE_GUESTS);
 		poll(NULL, 0, FOLLOW_MS);
 	}
 }
@@ -454,8 +452,8 @@ int join_run(struct arena *a, const struct join_opts *o, enum join_how *out,
 	else if (rc == -ENOENT)
 		*out = JOIN_ENDED;
 	if (rc == 0 && j->reader.skipped)
-		fprintf(stderr, "membrane: some of the output was gone before "
-				"it could be shown\n");
+		fprintf(stderr,
+			"membrane: some of the output was gone before it could be shown\n");
 	if ((rc == 0 && *out == JOIN_ENDED) || rc == -ENOENT) {
 		*out = how_it_ended(a, o->about);
 		rc = 0;

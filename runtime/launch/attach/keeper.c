@@ -120,8 +120,7 @@ static int wait_for_end(pid_t child, int *out_rc, struct err *err)
 	}
 	if (WIFSIGNALED(status))
 		return err_set(err, -EIO,
-			       "the session's keeper was killed by "
-			       "signal %d",
+			       "the session's keeper was killed by signal %d",
 			       WTERMSIG(status));
 	*out_rc = proc_status(status);
 	return 0;

@@ -190,10 +190,10 @@ static int set_version(struct docker *d, struct err *err)
 
 	if (wanted && !(str_field(&rest, '.', &major) && str_is(major, "1") &&
 			str_u64(rest, 9999, &minor)))
-		return err_set(err, -EINVAL,
-			       "DOCKER_API_VERSION is '%.32s', and no version "
-			       "such as 1.41",
-			       wanted);
+		return err_set(
+			err, -EINVAL,
+			"DOCKER_API_VERSION is '%.32s', and no version such as 1.41",
+			wanted);
 	snprintf(d->version, sizeof(d->version), "v%u.%u", API_MAJOR,
 		 (unsigned)minor);
 	return 0;

@@ -67,10 +67,10 @@ int docker_list(struct docker *d, const char *session, docker_containers *out,
 int docker_list_agents(struct docker *d, docker_containers *out,
 		       struct err *err)
 {
-	const char *filter =
-		docker_escaped(d, "{\"label\":[\"" DOCKER_LABEL "\","
-				  "\"membrane.role=agent\"],"
-				  "\"status\":[\"running\",\"paused\"]}");
+	const char *filter = docker_escaped(
+		d,
+		"{\"label\":[\"" DOCKER_LABEL
+		"\",\"membrane.role=agent\"],\"status\":[\"running\",\"paused\"]}");
 
 	return list_containers(d, arena_fmt(d->a, "filters=%s", filter).p, out,
 			       err);

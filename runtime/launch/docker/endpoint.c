@@ -110,15 +110,14 @@ static int from_url(struct finder *f, const char *url, bool tls,
 	}
 	if (str_starts(u, STR("ssh://")) || str_starts(u, STR("npipe://")) ||
 	    str_starts(u, STR("fd://")))
-		return err_set(f->err, -ENOTSUP,
-			       "docker endpoint '%s': membrane reaches Docker "
-			       "by unix:// or tcp:// only; forward the socket, "
-			       "for example with ssh -L, and set DOCKER_HOST",
-			       url);
-	return err_set(f->err, -EINVAL,
-		       "docker endpoint '%s' is not a URL of "
-		       "the form unix:///path or tcp://host:port",
-		       url);
+		return err_set(
+			f->err, -ENOTSUP,
+			"docker endpoint '%s': membrane reaches Docker by unix:// or tcp:// only; forward the socket, for example with ssh -L, and set DOCKER_HOST",
+			url);
+	return err_set(
+		f->err, -EINVAL,
+		"docker endpoint '%s' is not a URL of the form unix:///path or tcp://host:port",
+		url);
 }
 
 static int from_context(struct finder *f, const char *name, struct endpoint *e)

@@ -11,21 +11,18 @@ static int check(const char *what, const char *name, struct str value,
 {
 	if (value.n == 0)
 		return err_set(err, -EINVAL,
-			       "the credential from %s '%.200s' "
-			       "is empty",
-			       what, name);
+			       "the credential from %s '%.200s' is empty", what,
+			       name);
 	if (value.n > SECRETS_VALUE_MAX || all + value.n > SECRETS_ALL_MAX)
 		return err_set(err, -EINVAL,
-			       "the credential from %s '%.200s' "
-			       "is too long",
+			       "the credential from %s '%.200s' is too long",
 			       what, name);
 	for (size_t i = 0; i < value.n; i++)
 		if ((unsigned char)value.p[i] < ' ' || value.p[i] == 127)
-			return err_set(err, -EINVAL,
-				       "the credential from %s "
-				       "'%.200s' has a line end or another "
-				       "control byte",
-				       what, name);
+			return err_set(
+				err, -EINVAL,
+				"the credential from %s '%.200s' has a line end or another control byte",
+				what, name);
 	return 0;
 }
 
@@ -38,11 +35,10 @@ static int read_file(struct arena *a, const char *path, const char *user_home,
 	if (strncmp(path, "~/", 2) == 0 && user_home)
 		real = arena_fmt(a, "%s/%s", user_home, path + 2).p;
 	if (real[0] != '/')
-		return err_set(err, -EINVAL,
-			       "the credential from file "
-			       "'%.200s': write an absolute path, or one that "
-			       "begins with '~/'",
-			       path);
+		return err_set(
+			err, -EINVAL,
+			"the credential from file '%.200s': write an absolute path, or one that begins with '~/'",
+			path);
 	rc = fileio_read(a, AT_FDCWD, real, SECRETS_VALUE_MAX + 2, out, err);
 	if (rc < 0)
 		return err_while(err, "the credential from a file");
@@ -59,10 +55,10 @@ static int read_env(const struct vectors_values *values, const char *name,
 	const char *value = values->env(values->env_ctx, name);
 
 	if (!value)
-		return err_set(err, -ENOENT,
-			       "the credential from variable "
-			       "'%.200s': it is not set here",
-			       name);
+		return err_set(
+			err, -ENOENT,
+			"the credential from variable '%.200s': it is not set here",
+			name);
 	*out = str_of(value);
 	return 0;
 }

@@ -62,8 +62,8 @@ static int read_vector(struct arena *a, const cJSON *o, struct vector *out,
 			if (rc < 0)
 				return rc;
 		} else {
-			return bad(err, "unknown or repeated member in a "
-					"vector");
+			return bad(err,
+				   "unknown or repeated member in a vector");
 		}
 	}
 	if (!out->image || !out->words.n)
@@ -213,10 +213,10 @@ static int add_word(struct expansion *x, const char *word)
 	size_t n = strlen(word) + 1;
 
 	if (x->out.n >= VECTORS_WORDS_MAX || n > VECTORS_BYTES_MAX - x->bytes)
-		return err_set(x->err, -E2BIG,
-			       "the command line for docker is too long "
-			       "(%u words, %zu bytes so far)",
-			       x->out.n, x->bytes);
+		return err_set(
+			x->err, -E2BIG,
+			"the command line for docker is too long (%u words, %zu bytes so far)",
+			x->out.n, x->bytes);
 	x->bytes += n;
 	*vec_push(x->a, &x->out) = arena_cstr(x->a, str_of(word));
 	return 0;
@@ -241,10 +241,10 @@ static int text_of(struct expansion *x, struct str name, const char **out)
 		*out = v->env(v->env_ctx,
 			      arena_cstr(x->a, str_slice(name, env.n, name.n)));
 	if (!*out)
-		return err_set(x->err, -ENOENT,
-			       "environment variable '%.*s' is not set, and "
-			       "the policy's args use it",
-			       (int)(name.n - env.n), name.p + env.n);
+		return err_set(
+			x->err, -ENOENT,
+			"environment variable '%.*s' is not set, and the policy's args use it",
+			(int)(name.n - env.n), name.p + env.n);
 	return 0;
 }
 
@@ -316,9 +316,9 @@ static int replace_mount(struct expansion *x, struct str word, struct buf *out)
 		int rc;
 
 		if (!binds_field(x->a, &word, &field, &more))
-			return err_set(x->err, -EPROTO,
-				       "docker.json: a "
-				       "--mount value is not CSV");
+			return err_set(
+				x->err, -EPROTO,
+				"docker.json: a --mount value is not CSV");
 		buf_init(&b, x->a);
 		rc = replace(x, field, &b);
 		if (rc < 0)
@@ -327,9 +327,9 @@ static int replace_mount(struct expansion *x, struct str word, struct buf *out)
 		/* Docker's CSV reader turns CR LF into LF */
 		for (size_t i = 0; i + 1 < value.n; i++)
 			if (value.p[i] == '\r' && value.p[i + 1] == '\n')
-				return err_set(x->err, -EINVAL,
-					       "docker cannot mount a path "
-					       "with CR LF in it");
+				return err_set(
+					x->err, -EINVAL,
+					"docker cannot mount a path with CR LF in it");
 		if (!first)
 			buf_addc(out, ',');
 		put_csv(out, value);

@@ -118,10 +118,7 @@ int freeze_check(struct arena *a, struct docker *d, const struct session *s,
 		    strcmp(c->state, "paused") != 0)
 			return err_set(
 				err, -EBUSY,
-				"the agent of session %s went on while "
-				"this one started in the same folders, "
-				"and was to be stopped until then: start "
-				"again",
+				"the agent of session %s went on while this one started in the same folders, and was to be stopped until then: start again",
 				c->session);
 	return 0;
 }

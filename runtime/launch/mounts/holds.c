@@ -215,10 +215,10 @@ static int hold(struct holds *h, const struct mountsplan_hold *want,
 		return 0;
 	if (at.end == WSPATH_ROOT || at.end == WSPATH_OUT) {
 		if (!at.by_link)
-			return err_set(err, -EACCES,
-				       "%s: cannot be looked at, and so not "
-				       "be held",
-				       wspath_show(h->a, want->path));
+			return err_set(
+				err, -EACCES,
+				"%s: cannot be looked at, and so not be held",
+				wspath_show(h->a, want->path));
 		note(h, found, SCAN_NOTE_HOLD_OUT, want->path, 0);
 		return 0;
 	}

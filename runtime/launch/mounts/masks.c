@@ -171,11 +171,10 @@ static int too_many(struct arena *a, const struct masks *m, struct err *err)
 		buf_addf(&b, "%s%u in %s", i ? ", " : "", dirs[i].n,
 			 dirs[i].dir.n ? wspath_show(a, shorten(dirs[i].dir))
 				       : "the workspace's own folder");
-	return err_set(err, -E2BIG,
-		       "ignore and readonly need %u mounts, at most %u are "
-		       "possible; %s: a pattern for a whole directory, such as "
-		       "'build/', needs a single one",
-		       m->list.n, LIMIT_MASKS, buf_str(&b).p);
+	return err_set(
+		err, -E2BIG,
+		"ignore and readonly need %u mounts, at most %u are possible; %s: a pattern for a whole directory, such as 'build/', needs a single one",
+		m->list.n, LIMIT_MASKS, buf_str(&b).p);
 }
 
 /* --- words -----------------------------------------------------------------
@@ -225,11 +224,10 @@ static int check_path(struct arena *a, struct str path, struct err *err)
 
 	if (!why)
 		return 0;
-	return err_set(err, -EILSEQ,
-		       "%s: this name %s, so that docker cannot be told to "
-		       "mask it: rename it, or ignore a directory that it is "
-		       "in",
-		       wspath_show(a, shorten(path)), why);
+	return err_set(
+		err, -EILSEQ,
+		"%s: this name %s, so that docker cannot be told to mask it: rename it, or ignore a directory that it is in",
+		wspath_show(a, shorten(path)), why);
 }
 
 static void add_word(struct arena *a, struct masks *out, const struct mask *m,
@@ -311,18 +309,13 @@ static void add_git_notes(struct arena *a, struct str root,
 		if (p->is_root)
 			*vec_push(a, &out->notes) = arena_fmt(
 				a,
-				"%s: git's hooks are looked for in a folder "
-				"with a whole repository in it, which cannot "
-				"be read-only: a hook that the agent writes "
-				"there runs on the host",
+				"%s: git's hooks are looked for in a folder with a whole repository in it, which cannot be read-only: a hook that the agent writes there runs on the host",
 				wspath_show(a, p->at.file));
 	committed_find(a, root, found, &git->repos, &c);
 	if (c.paths.n)
 		*vec_push(a, &out->notes) = arena_fmt(
 			a,
-			"git has committed what is hidden here, so that 'git "
-			"show HEAD:FILE' gives it, and a commit made inside "
-			"can empty it: %s",
+			"git has committed what is hidden here, so that 'git show HEAD:FILE' gives it, and a commit made inside can empty it: %s",
 			committed_text(a, &c).p);
 	vec_each(n, &c.unknown)
 		*vec_push(a, &out->notes) = *n;
@@ -362,10 +355,10 @@ static int make_dir(const char *path, struct err *err)
 		n += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
 	closedir(dir);
 	if (n)
-		return err_set(err, -EEXIST,
-			       "%s: not an empty folder; masks need it to be "
-			       "one",
-			       path);
+		return err_set(
+			err, -EEXIST,
+			"%s: not an empty folder; masks need it to be one",
+			path);
 	return 0;
 }
 
@@ -395,12 +388,11 @@ static int make_room(uint32_t n, struct err *err)
 	if (files.rlim_cur == RLIM_INFINITY || files.rlim_cur >= want)
 		return 0;
 	if (files.rlim_max != RLIM_INFINITY && files.rlim_max < want)
-		return err_set(err, -EMFILE,
-			       "ignore and readonly need %llu open files, and "
-			       "%llu are permitted (ulimit -Hn): a pattern for "
-			       "a whole directory needs a single one",
-			       (unsigned long long)want,
-			       (unsigned long long)files.rlim_max);
+		return err_set(
+			err, -EMFILE,
+			"ignore and readonly need %llu open files, and %llu are permitted (ulimit -Hn): a pattern for a whole directory needs a single one",
+			(unsigned long long)want,
+			(unsigned long long)files.rlim_max);
 	files.rlim_cur = want;
 	return setrlimit(RLIMIT_NOFILE, &files) < 0
 		       ? err_errno(err, "the limit of open files")
@@ -445,10 +437,10 @@ static int hold_source(struct arena *a, const struct holds *h,
 	}
 	rc = place_open_below(h->root, m->path, flags, &m->fd, err);
 	if (rc < 0)
-		return err_set(err, rc,
-			       "%s was changed while it was looked at (%s): "
-			       "start again",
-			       wspath_show(a, shorten(m->path)), strerror(-rc));
+		return err_set(
+			err, rc,
+			"%s was changed while it was looked at (%s): start again",
+			wspath_show(a, shorten(m->path)), strerror(-rc));
 	if (m->kind == MASK_PIN_DIR && !needs_pin(m->fd)) {
 		fd_close(&m->fd);
 		m->fd = -1;
@@ -613,11 +605,10 @@ static size_t size_of(char *const *v, size_t *longest)
 
 static int too_long(size_t have, size_t most, struct err *err)
 {
-	return err_set(err, -E2BIG,
-		       "the mounts make a command line of %zu bytes, at most "
-		       "%zu are possible: ignore whole folders in place of "
-		       "the files in them",
-		       have, most);
+	return err_set(
+		err, -E2BIG,
+		"the mounts make a command line of %zu bytes, at most %zu are possible: ignore whole folders in place of the files in them",
+		have, most);
 }
 
 int masks_fit(char *const *argv, char *const *envp, struct err *err)

@@ -32,15 +32,15 @@ static int differs(struct arena *a, const struct meant_mount *m,
 	const char *target = wspath_show(a, m->target);
 
 	if (!m->in_fs)
-		return err_set(err, -EXDEV,
-			       "what was to be mounted on %s was removed while "
-			       "the session started",
-			       target);
-	return err_set(err, -EXDEV,
-		       "%s is mounted on %s in place of %s: a folder was "
-		       "changed while the session started",
-		       x ? wspath_show(a, x->root) : "nothing", target,
-		       wspath_show(a, str_of(m->in_fs)));
+		return err_set(
+			err, -EXDEV,
+			"what was to be mounted on %s was removed while the session started",
+			target);
+	return err_set(
+		err, -EXDEV,
+		"%s is mounted on %s in place of %s: a folder was changed while the session started",
+		x ? wspath_show(a, x->root) : "nothing", target,
+		wspath_show(a, str_of(m->in_fs)));
 }
 
 /* Of a mount of its own; *out_at is where it really is. */

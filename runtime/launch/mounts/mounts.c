@@ -66,10 +66,10 @@ static int check_workspace(const struct mounts *m, struct err *err)
 		rc = place_id(m->root, &held, err);
 	if (rc == 0 && place_same(&now, &held))
 		return 0;
-	return err_set(err, -ESTALE,
-		       "the workspace %s was replaced while the session "
-		       "started",
-		       m->workspace);
+	return err_set(
+		err, -ESTALE,
+		"the workspace %s was replaced while the session started",
+		m->workspace);
 }
 
 static int find_masks(struct mounts *m, struct str plan, bool readonly,
@@ -86,8 +86,7 @@ static int find_masks(struct mounts *m, struct str plan, bool readonly,
 	if (rc < 0)
 		return rc;
 	if (readonly && !m->quiet)
-		fputs("membrane: you cannot write to the workspace's folder, "
-		      "so all of it is read-only for the command\n",
+		fputs("membrane: you cannot write to the workspace's folder, so all of it is read-only for the command\n",
 		      stderr);
 	vec_each(note, &m->masks.notes)
 		if (!m->quiet)
@@ -190,9 +189,8 @@ static int compare(struct mounts *m, struct docker *d, const char *container,
 	    meant_locate(m->a, &m->meant, &ignored) == 0 && is_ours(m, &have))
 		return meant_compare(m->a, &m->meant, &have, err);
 	if (!m->quiet)
-		fprintf(stderr, "membrane: the container's mounts cannot be "
-				"compared with what was looked at: its "
-				"processes are not to be seen from here\n");
+		fprintf(stderr,
+			"membrane: the container's mounts cannot be compared with what was looked at: its processes are not to be seen from here\n");
 	return 0;
 }
 

@@ -303,12 +303,10 @@ static int refuse(const struct overlap *o, const struct docker_container *c,
 	struct err why = *err;
 
 	(void)o;
-	return err_set(err, why.code,
-		       "session %s works in the same folders, and its agent "
-		       "cannot be stopped while this one starts (%s): end it "
-		       "first (membrane stop %s), or start this one in a "
-		       "folder apart",
-		       c->session, why.text, c->session);
+	return err_set(
+		err, why.code,
+		"session %s works in the same folders, and its agent cannot be stopped while this one starts (%s): end it first (membrane stop %s), or start this one in a folder apart",
+		c->session, why.text, c->session);
 }
 
 /* How many were stopped; or 1 when one would have to be, and may not. */

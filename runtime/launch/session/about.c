@@ -175,10 +175,10 @@ int about_find_kept(struct arena *a, const char *state, struct about *out,
 	}
 	if (rc < 0 || found == 1)
 		return rc;
-	return err_set(err, -ENOENT, "%s",
-		       found ? "several sessions run that 'start' began: "
-			       "'membrane ps' lists them"
-			     : "no session runs that 'start' began");
+	return err_set(
+		err, -ENOENT, "%s",
+		found ? "several sessions run that 'start' began: 'membrane ps' lists them"
+		      : "no session runs that 'start' began");
 }
 
 int about_find(struct arena *a, const char *state, struct str which,
@@ -202,14 +202,14 @@ int about_find(struct arena *a, const char *state, struct str which,
 			best = x;
 	}
 	if (found == 0 && which.n == 0)
-		return err_set(err, -ENOENT,
-			       "there is no session yet: 'membrane run' makes "
-			       "one");
+		return err_set(
+			err, -ENOENT,
+			"there is no session yet: 'membrane run' makes one");
 	if (found == 0)
-		return err_set(err, -ENOENT,
-			       "there is no session '%.*s': 'membrane ps "
-			       "--all' lists them",
-			       STR_ARG(str_slice(which, 0, 64)));
+		return err_set(
+			err, -ENOENT,
+			"there is no session '%.*s': 'membrane ps --all' lists them",
+			STR_ARG(str_slice(which, 0, 64)));
 	if (found > 1 && which.n)
 		return err_set(err, -ENOENT,
 			       "'%.*s' is the beginning of several sessions",

@@ -19,8 +19,7 @@ static void note(const char *state, const char *name, const struct stat *st,
 		 const char *aside)
 {
 	fprintf(stderr,
-		"membrane: %s/%s belongs to user %u and cannot be used: it is "
-		"now %s\n",
+		"membrane: %s/%s belongs to user %u and cannot be used: it is now %s\n",
 		state, name, (unsigned)st->st_uid, aside);
 }
 
@@ -61,8 +60,7 @@ static void count_sessions(int dir, const char *state)
 	closedir(all);
 	if (n)
 		fprintf(stderr,
-			"membrane: %u session%s in %s/sessions belong%s to "
-			"another user, and %s left alone\n",
+			"membrane: %u session%s in %s/sessions belong%s to another user, and %s left alone\n",
 			n, n == 1 ? "" : "s", state, n == 1 ? "s" : "",
 			n == 1 ? "is" : "are");
 }
@@ -80,11 +78,10 @@ int foreign_set_aside(struct arena *a, const char *state, bool quiet,
 	if (geteuid() == 0)
 		return 0;
 	if (dir < 0 || faccessat(dir, ".", R_OK | W_OK | X_OK, AT_EACCESS) < 0)
-		return err_set(err, -errno,
-			       "%s: %s; if all in it is yours: sudo chown -R "
-			       "%u %s",
-			       state, strerror(errno), (unsigned)geteuid(),
-			       state);
+		return err_set(
+			err, -errno,
+			"%s: %s; if all in it is yours: sudo chown -R %u %s",
+			state, strerror(errno), (unsigned)geteuid(), state);
 	for (size_t i = 0; i < ARRAY_LEN(needed); i++) {
 		int how = R_OK | W_OK;
 

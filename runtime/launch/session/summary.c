@@ -3,10 +3,11 @@
 #include <errno.h>
 #include <string.h>
 
-#define DEST_MAX     80u /* printed bytes of a destination */
-#define METHOD_MAX   20u
-#define SANDBOX_NAME "membrane" /* --hostname, compiler/emit/docker/docker.c   \
-				 */
+#define DEST_MAX   80u /* printed bytes of a destination */
+#define METHOD_MAX 20u
+#define SANDBOX_NAME                                                           \
+	"membrane"    /* --hostname, compiler/emit/docker/docker.c             \
+		       */
 #define WIDTH_MAX 40u /* of its column; longer ones push the rest right */
 
 enum proto { PROTO_NONE, PROTO_TCP, PROTO_UDP, PROTO_OTHER };
@@ -232,11 +233,11 @@ static bool print_rule(const struct entry *e, struct buf *out)
 	if (!e->is_name || !made_of(e->method, UPPER) ||
 	    !made_of(e->path, UPPER LOWER DIGIT "/-_.~"))
 		return false;
-	buf_addf(out,
-		 "{dest: %.*s, ports: [%u], "
-		 "http: [{methods: [%.*s], paths: [%.*s]}]}",
-		 STR_ARG(e->dest), e->port, STR_ARG(e->method),
-		 STR_ARG(e->path));
+	buf_addf(
+		out,
+		"{dest: %.*s, ports: [%u], http: [{methods: [%.*s], paths: [%.*s]}]}",
+		STR_ARG(e->dest), e->port, STR_ARG(e->method),
+		STR_ARG(e->path));
 	return true;
 }
 
@@ -253,8 +254,7 @@ static const char *why_none(const struct summary *s, const struct entry *e)
 		return NULL;
 	return str_is(e->dest, SANDBOX_NAME)
 		       ? "the sandbox's own host name"
-		       : "one label is no public name: grant it by hand where "
-			 "your own resolver knows it";
+		       : "one label is no public name: grant it by hand where your own resolver knows it";
 }
 
 /* The entry of `allow` for it, or false where no line would help. */

@@ -270,9 +270,9 @@ int tracee_tick(struct tracee *t, int64_t now_ms, struct err *err)
 		rc = flush(t, err);
 	if (rc == 0 && t->sees_start && t->n.events == 0 && t->agent_ms &&
 	    !t->is_ending && now_ms - t->agent_ms >= TRACEE_SILENT_MS)
-		rc = err_set(err, -ETIMEDOUT,
-			     "Tracee is ready, and sends no record of the "
-			     "agent");
+		rc = err_set(
+			err, -ETIMEDOUT,
+			"Tracee is ready, and sends no record of the agent");
 	return rc;
 }
 
@@ -420,9 +420,9 @@ int tracee_new(struct arena *a, const cJSON *plan, tracee_write *write,
 	t->write_ctx = write_ctx;
 	if (!cJSON_IsString(release) ||
 	    !read_events(t, cJSON_GetObjectItemCaseSensitive(plan, "events")))
-		return err_set(err, -EPROTO,
-			       "trace.json: no release or no "
-			       "events for Tracee");
+		return err_set(
+			err, -EPROTO,
+			"trace.json: no release or no events for Tracee");
 	t->release = arena_cstr(a, str_of(release->valuestring));
 	t->block.room = TRACEE_BLOCK_BYTES + TRACEE_LINE_MAX + 1;
 	t->line = malloc(TRACEE_LINE_MAX);

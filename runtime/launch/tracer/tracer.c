@@ -56,8 +56,7 @@ static int read_limits(struct tracer *t, const cJSON *root,
 	    number(rotate, "total", &out->total))
 		return 0;
 	return err_set(err, -EPROTO,
-		       "trace.json: no 'required', or no whole "
-		       "'rotate'");
+		       "trace.json: no 'required', or no whole 'rotate'");
 }
 
 static int write_member(void *ctx, struct str member, struct err *err)
@@ -120,8 +119,7 @@ void tracer_tell(struct tracer *t, uint32_t netns, uint32_t pidns,
 	t->told = true;
 	if (netns == 0 && !host) {
 		err_set(&err, -ENOTSUP,
-			"the gate could not say which "
-			"processes are the agent's");
+			"the gate could not say which processes are the agent's");
 		fail(t, &err);
 		return;
 	}
@@ -148,11 +146,10 @@ int tracer_check_release(struct str json, const char *said, struct err *err)
 	if (!cJSON_IsString(release))
 		rc = err_set(err, -EPROTO, "trace.json: no release");
 	else if (!str_is(release_in(said), release->valuestring))
-		rc = err_set(err, -EPROTO,
-			     "the policy is for Tracee %s, and the image of "
-			     "that name says '%.100s'; 'docker pull "
-			     "aquasec/tracee:%s' fetches that release again",
-			     release->valuestring, said, release->valuestring);
+		rc = err_set(
+			err, -EPROTO,
+			"the policy is for Tracee %s, and the image of that name says '%.100s'; 'docker pull aquasec/tracee:%s' fetches that release again",
+			release->valuestring, said, release->valuestring);
 	cJSON_Delete(root);
 	return rc;
 }
@@ -454,11 +451,10 @@ struct str tracer_lacks(struct arena *a, const struct tracer *t)
 		more = STR("the tracer saw no process of the agent");
 	buf_init(&b, a);
 	if (tracer_lost(t))
-		buf_addf(&b,
-			 "it lacks %llu events ('membrane trace stats' says "
-			 "why)%s",
-			 (unsigned long long)tracer_lost(t),
-			 more.n ? "; " : "");
+		buf_addf(
+			&b,
+			"it lacks %llu events ('membrane trace stats' says why)%s",
+			(unsigned long long)tracer_lost(t), more.n ? "; " : "");
 	buf_add(&b, more);
 	return buf_str(&b);
 }

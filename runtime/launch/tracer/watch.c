@@ -125,8 +125,7 @@ static size_t take_head(struct watch *w, struct str got, struct err *err)
 	err->code = w->frame_bytes <= WATCH_FRAME_MAX && !w->was_last
 			    ? 0
 			    : err_set(err, -EPROTO,
-				      "the tracer sent a frame "
-				      "that is none");
+				      "the tracer sent a frame that is none");
 	if (w->frame_bytes == 0) {
 		w->was_last = true;
 		w->head_n = 0;

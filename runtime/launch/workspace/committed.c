@@ -38,8 +38,7 @@ static void add_unknown(struct look *l, struct str place, const char *why)
 {
 	*vec_push(l->a, &l->out->unknown) = arena_fmt(
 		l->a,
-		"%s: %s, so it is not known whether git has committed "
-		"what is hidden",
+		"%s: %s, so it is not known whether git has committed what is hidden",
 		place.n ? wspath_show(l->a, place) : "the workspace", why);
 }
 

@@ -209,8 +209,9 @@ void executed_words(const struct executed *changed, struct buf *out)
 
 	if (n == 0)
 		return;
-	buf_adds(out, "membrane: changed in this session, and run by tools on "
-		      "your machine:");
+	buf_adds(
+		out,
+		"membrane: changed in this session, and run by tools on your machine:");
 	for (uint32_t i = 0; i < n && i < NAMED_MAX; i++) {
 		const struct executed_file *f = &changed->files.v[i];
 
@@ -219,10 +220,11 @@ void executed_words(const struct executed *changed, struct buf *out)
 	}
 	if (n > NAMED_MAX)
 		buf_addf(out, " and %u more", n - NAMED_MAX);
-	buf_adds(out, changed->whole
-			      ? "\n"
-			      : "; the workspace is large, and not all of it "
-				"was looked at\n");
+	buf_adds(
+		out,
+		changed->whole
+			? "\n"
+			: "; the workspace is large, and not all of it was looked at\n");
 }
 
 cJSON *executed_json(struct arena *a, const struct executed *changed)

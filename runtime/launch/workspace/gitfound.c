@@ -112,11 +112,12 @@ static void parse_config(struct look *l, struct config *c)
 		e->value = one;
 	}
 	if (complaint.n)
-		add_note(l,
-			 arena_fmt(l->a,
-				   "%.*s: git cannot read this behind its "
-				   "first %u settings, and takes none of it",
-				   STR_ARG(shown(l, c->path)), c->entries.n));
+		add_note(
+			l,
+			arena_fmt(
+				l->a,
+				"%.*s: git cannot read this behind its first %u settings, and takes none of it",
+				STR_ARG(shown(l, c->path)), c->entries.n));
 	c->ok = true;
 }
 
@@ -144,13 +145,15 @@ static struct config *load_config(struct look *l, struct str path)
 		parse_config(l, c);
 		return c->ok ? c : NULL;
 	}
-	add_note(l, arena_fmt(l->a,
-			      "%.*s: not read (%s), so what it makes git "
-			      "run is not held",
-			      STR_ARG(shown(l, path)),
-			      str_starts(str_of(err.text), path)
-				      ? err.text + path.n + 2
-				      : err.text));
+	add_note(
+		l,
+		arena_fmt(
+			l->a,
+			"%.*s: not read (%s), so what it makes git run is not held",
+			STR_ARG(shown(l, path)),
+			str_starts(str_of(err.text), path)
+				? err.text + path.n + 2
+				: err.text));
 	return NULL;
 }
 
@@ -176,8 +179,9 @@ static void add_path(struct look *l, struct str path, bool is_dir,
 		if (str_eq(known->path, path) && known->is_own == p.is_own)
 			return;
 	if (l->out->paths.n >= PATHS_MAX) {
-		add_note(l, STR("git's configuration names too much: not all "
-				"of it is held"));
+		add_note(
+			l,
+			STR("git's configuration names too much: not all of it is held"));
 		return;
 	}
 	if (at)
@@ -349,8 +353,9 @@ static void read_file(struct look *l, struct str path)
 			return;
 	if (l->seen.n >= CONFIGS_MAX) {
 		if (l->seen.n == CONFIGS_MAX)
-			add_note(l, STR("git's configuration is in too many "
-					"files: not all were read"));
+			add_note(
+				l,
+				STR("git's configuration is in too many files: not all were read"));
 		l->seen.n = CONFIGS_MAX + 1;
 		return;
 	}
@@ -453,15 +458,16 @@ void gitfound_look(struct arena *a, struct str root_path,
 		read_repository(&l);
 	}
 	if (out->repos.cut)
-		add_note(&l,
-			 arena_fmt(a,
-				   "more than %u git repositories: the "
-				   "configuration of the others is not read",
-				   GITREPOS_MAX));
+		add_note(
+			&l,
+			arena_fmt(
+				a,
+				"more than %u git repositories: the configuration of the others is not read",
+				GITREPOS_MAX));
 	if (l.no_git)
-		add_note(&l, STR("there is no git here to read its "
-				 "configuration: what that makes git run is "
-				 "not held"));
+		add_note(
+			&l,
+			STR("there is no git here to read its configuration: what that makes git run is not held"));
 }
 
 void gitfound_hold(struct arena *a, const struct gitfound *g,

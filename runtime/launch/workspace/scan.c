@@ -536,17 +536,13 @@ const char *scan_note_text(enum scan_note_kind kind)
 	case SCAN_NOTE_TOO_DEEP:
 		return "too deep to be looked into, so it is hidden whole";
 	case SCAN_NOTE_LINK_ABOVE:
-		return "matches, but is a link to a folder that it is in; "
-		       "left as it is";
+		return "matches, but is a link to a folder that it is in; left as it is";
 	case SCAN_NOTE_LINK_FREE:
-		return "is or passes a symbolic link; what it leads to is "
-		       "read-only, but the link itself can be replaced";
+		return "is or passes a symbolic link; what it leads to is read-only, but the link itself can be replaced";
 	case SCAN_NOTE_HOLD_OUT:
-		return "a symbolic link leads out of the workspace, so it "
-		       "cannot be kept as it is";
+		return "a symbolic link leads out of the workspace, so it cannot be kept as it is";
 	case SCAN_NOTE_HOLD_DENIED:
-		return "not there and cannot be made, so its folder is kept "
-		       "read-only";
+		return "not there and cannot be made, so its folder is kept read-only";
 	case SCAN_NOTE_STATE:
 		return "membrane's own folder, so it is hidden whole";
 	}

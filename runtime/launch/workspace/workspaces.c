@@ -50,10 +50,10 @@ static int read_list(struct arena *a, const char *state, noted_list *out,
 		return rc == -ENOENT ? 0 : rc;
 	while (str_field(&text, '\0', &line))
 		if (line.n && !parse_line(line, vec_push(a, out)))
-			return err_set(err, -EPROTO,
-				       "%s is not what membrane writes: look "
-				       "at it, then remove it",
-				       path);
+			return err_set(
+				err, -EPROTO,
+				"%s is not what membrane writes: look at it, then remove it",
+				path);
 	return 0;
 }
 
