@@ -2,6 +2,7 @@
 
 #include "compiler/emit/profiles.h"
 #include "compiler/ir/ports.h"
+#include "compiler/plan/names_map.h"
 
 #include <stdlib.h>
 
@@ -56,18 +57,18 @@ static void put_upstream(struct buf *out, const struct ir_resolver *r)
 {
 	char text[ADDR_TEXT_MAX];
 
-	buf_adds(out, "upstream ");
+	buf_adds(out, NAMES_MAP_UPSTREAM " ");
 	switch (r->transport) {
 	case IR_TRANSPORT_DNS:
-		buf_addf(out, "udp %s %u\n", addr_text(&r->addr, text),
-			 r->port);
+		buf_addf(out, NAMES_MAP_UDP " %s %u\n",
+			 addr_text(&r->addr, text), r->port);
 		return;
 	case IR_TRANSPORT_TLS:
-		buf_addf(out, "tls %s %u\n", addr_text(&r->addr, text),
-			 r->port);
+		buf_addf(out, NAMES_MAP_TLS " %s %u\n",
+			 addr_text(&r->addr, text), r->port);
 		return;
 	case IR_TRANSPORT_HTTPS:
-		buf_addf(out, "https %.*s\n", STR_ARG(r->url));
+		buf_addf(out, NAMES_MAP_HTTPS " %.*s\n", STR_ARG(r->url));
 		return;
 	}
 	abort();
@@ -96,20 +97,38 @@ static void put_nets(const struct emit_in *in, struct buf *out)
 
 	for (size_t i = 0; (s = addr_special(i)); i++)
 		if (s->scope == ADDR_NEVER)
-			*vec_push(in->a, &floor) = net_line(
-				in, "floor", &s->net, NULL, MARKS_FOR(FLOOR));
+			*vec_push(in->a, &floor) =
+				net_line(in, NAMES_MAP_FLOOR, &s->net, NULL,
+					 MARKS_FOR(FLOOR));
 		else
 			*vec_push(in->a, &private) =
-				net_line(in, "private", &s->net, NULL,
+				net_line(in, NAMES_MAP_PRIVATE, &s->net, NULL,
 					 MARKS_FOR(PRIVATE_ADDRESS));
 	vec_each(g, &in->policy->allow)
 		if (g->dest.kind == IR_DEST_CIDR && !g->has_http)
-			*vec_push(in->a, &cover) =
-				net_line(in, "cover", &g->dest.u.cidr.net,
-					 &g->from, MARKS_FOR(GRANTED));
+			*vec_push(in->a, &cover) = net_line(
+				in, NAMES_MAP_COVER, &g->dest.u.cidr.net,
+				&g->from, MARKS_FOR(GRANTED));
 	put_lines(in, out, &floor);
 	put_lines(in, out, &private);
 	put_lines(in, out, &cover);
+}
+
+static void put_ports_of(struct buf *out, const char *letter,
+			 const emit_classes *classes)
+{
+	for (uint32_t k = 0; k < classes->n; k++)
+		buf_addf(out, NAMES_MAP_PORTS " %s%u %.*s\n", letter, k + 1,
+			 STR_ARG(classes->v[k].text));
+}
+
+/* In the order of their numbers: not of bytes, as the other sections. */
+static void put_ports(struct buf *out, const emit_classes *grants,
+		      const emit_classes *denials, const emit_classes *quics)
+{
+	put_ports_of(out, "", grants);
+	put_ports_of(out, NAMES_MAP_DENIAL, denials);
+	put_ports_of(out, NAMES_MAP_QUIC, quics);
 }
 
 static void put_names(const struct emit_in *in, struct buf *out,
@@ -127,18 +146,19 @@ static void put_names(const struct emit_in *in, struct buf *out,
 		if (name.n == 0)
 			continue;
 		buf_init_in(&b, in->a, room, sizeof(room));
-		buf_adds(&b, "name ");
+		buf_adds(&b, NAMES_MAP_NAME " ");
 		buf_add(&b, name);
 		buf_addc(&b, ' ');
 		k = emit_class_of(classes, g);
 		/* '*' opens every public address by a rule of its own. */
 		if (!k || (g->dest.kind == IR_DEST_ANY && !private)) {
-			buf_addc(&b, '-');
+			buf_adds(&b, NAMES_MAP_NONE);
 		} else {
-			buf_adds(&b, ir_grant_http(g) ? "h" : "");
+			buf_adds(&b, ir_grant_http(g) ? NAMES_MAP_HTTP : "");
 			buf_addu(&b, k);
 		}
-		buf_adds(&b, private ? " private " : " - ");
+		buf_adds(&b, private ? " " NAMES_MAP_PRIVATE " "
+				     : " " NAMES_MAP_NONE " ");
 		buf_add(&b, g->id);
 		*vec_push(in->a, &names) = (struct line){
 			buf_keep(&b), &g->from,
@@ -161,11 +181,13 @@ static void add_quics(const struct emit_in *in, const emit_classes *quics,
 
 		if (!k)
 			continue;
-		*vec_push(in->a, to) =
-			(struct line){arena_fmt(in->a, "guard %.*s q%u %.*s",
-						STR_ARG(ir_dest_name(&d->dest)),
-						k, STR_ARG(d->id)),
-				      &d->from, MARKS_FOR(QUIC), NULL};
+		*vec_push(in->a, to) = (struct line){
+			arena_fmt(in->a,
+				  NAMES_MAP_GUARD " %.*s " NAMES_MAP_QUIC
+						  "%u %.*s",
+				  STR_ARG(ir_dest_name(&d->dest)), k,
+				  STR_ARG(d->id)),
+			&d->from, MARKS_FOR(QUIC), NULL};
 	}
 }
 
@@ -183,14 +205,17 @@ static void put_denials(const struct emit_in *in, struct buf *out,
 			continue;
 		if (ports_all(&d->ports))
 			*vec_push(in->a, &denied) = denial_line(
-				d, arena_fmt(in->a, "deny %.*s %.*s",
+				d, arena_fmt(in->a, NAMES_MAP_DENY " %.*s %.*s",
 					     STR_ARG(name), STR_ARG(d->id)));
 		else
 			*vec_push(in->a, &guarded) = denial_line(
-				d, arena_fmt(in->a, "guard %.*s %u %.*s",
-					     STR_ARG(name),
-					     emit_class_of(classes, d),
-					     STR_ARG(d->id)));
+				d,
+				arena_fmt(in->a,
+					  NAMES_MAP_GUARD
+					  " %.*s " NAMES_MAP_DENIAL "%u %.*s",
+					  STR_ARG(name),
+					  emit_class_of(classes, d),
+					  STR_ARG(d->id)));
 	}
 	add_quics(in, quics, &guarded);
 	put_lines(in, out, &denied);
@@ -204,9 +229,10 @@ bool names_emit(const struct emit_in *in, struct buf *out)
 	if (!emit_classes_make(in, &classes) ||
 	    !emit_denials_make(in, &denials) || !emit_quics_make(in, &quics))
 		return false;
-	buf_adds(out, "membrane-names 1\n");
+	buf_adds(out, NAMES_MAP_HEAD "\n");
 	put_upstream(out, &in->policy->resolver.v);
 	put_nets(in, out);
+	put_ports(out, &classes, &denials, &quics);
 	put_names(in, out, &classes);
 	put_denials(in, out, &denials, &quics);
 	return true;

@@ -47,7 +47,6 @@ int generation_load(const char *plan, struct generation *out,
 		generation_free(out);
 		return rc;
 	}
-	classes_read(out->ruleset, &out->classes);
 	out->number = 1;
 	return 0;
 }

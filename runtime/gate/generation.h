@@ -6,7 +6,6 @@
 #define RUNTIME_GATE_GENERATION_H
 
 #include "runtime/gate/l7/l7.h"
-#include "runtime/gate/plan/classes.h"
 #include "runtime/gate/plan/names.h"
 #include "runtime/gate/record/provenance.h"
 
@@ -14,7 +13,6 @@ struct generation {
 	uint32_t number; /* from 1 */
 	struct str ruleset;
 	struct names_map names;
-	struct classes classes;
 	struct provenance provenance;
 };
 

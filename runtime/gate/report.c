@@ -112,18 +112,14 @@ void report_error(void *data, const char *message)
 	outlog_line(&g->out, line, record_error(message, line));
 }
 
-/* Does one of the line's classes hold the packet's port? */
 static bool line_permits(const struct gate *g, const struct names_line *line,
 			 const struct packet *p)
 {
-	const struct names_classes *c = &line->classes;
+	char buf[8];
 
-	for (unsigned k = names_class_next(c, 1); k;
-	     k = names_class_next(c, k + 1))
-		if (p->has_port &&
-		    classes_have(&g->now.classes, k, p->proto, p->dport))
-			return true;
-	return false;
+	return p->has_port &&
+	       names_permits(&g->now.names, line,
+			     packet_proto_text(p->proto, buf), p->dport);
 }
 
 /*

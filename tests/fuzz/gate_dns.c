@@ -43,8 +43,9 @@ static void judge_all(struct dns_answer *a)
 	struct err err;
 
 	if (!map.text &&
-	    names_parse(STR("membrane-names 1\nupstream udp 8.8.8.8 53\n"
-			    "cover 10.0.0.0/8\nname ** 1 - g-0123456789\n"),
+	    names_parse(STR("membrane-names 2\nupstream udp 8.8.8.8 53\n"
+			    "cover 10.0.0.0/8\nports 1 tcp/443\n"
+			    "name ** 1 - g-0123456789\n"),
 			&map, &err) < 0)
 		abort();
 	names_match(&map, STR("a"), &match);

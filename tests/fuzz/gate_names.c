@@ -25,6 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 	names_match(&map, STR("a.b.test"), &match);
 	(void)names_judge(&map, &match, &hosts, &a, &classes);
+	for (uint32_t i = 0; i < match.n_lines && i < NAMES_MATCH_MAX; i++)
+		(void)names_permits(&map, match.lines[i], "tcp", 443);
 	names_free(&map);
 	return 0;
 }

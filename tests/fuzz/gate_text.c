@@ -5,7 +5,6 @@
  */
 #include "runtime/gate/l7/hello.h"
 #include "runtime/gate/packet/ruleset.h"
-#include "runtime/gate/plan/classes.h"
 #include "runtime/gate/record/record.h"
 #include "runtime/gate/wire/packet.h"
 
@@ -13,8 +12,6 @@
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static struct classes classes;
 
 static void listing(struct str text)
 {
@@ -24,7 +21,6 @@ static void listing(struct str text)
 	(void)str_field(&right, '\1', &left);
 	(void)ruleset_same(left, right, &line, &want, &have);
 	(void)ruleset_has_set(text, "host4");
-	classes_read(text, &classes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

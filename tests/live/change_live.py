@@ -245,7 +245,7 @@ def check_refused(g, ca):
             ({"gate_cfg": good["gate.cfg"] + "    nonsense\n"}, "nonsense"),
             ({"gate_cfg": good["gate.cfg"].replace(
                 "/run/gate/pins.map", "/plan/hosts.map")}, "no map"),
-            ({"names_map": "membrane-names 2\n"}, "names.map"),
+            ({"names_map": "membrane-names 1\n"}, "names.map"),
             ({"crt_lst": "/etc/x a.test\n"}, "crt.lst"),
             # what the kernel holds is not what was written
             ({"ruleset_nft": good["ruleset.nft"].replace(

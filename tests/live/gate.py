@@ -132,13 +132,15 @@ table inet membrane {
 }
 """
 NAMES = """\
-membrane-names 1
+membrane-names 2
 upstream udp 203.0.113.1 53
 floor 127.0.0.0/8
 floor 169.254.0.0/16
 private 10.0.0.0/8
 private 192.168.0.0/16
 cover 192.168.7.0/24
+ports 1 tcp/443
+ports 2 tcp/80
 name **.wild.test 1,2 - g-00000000aa
 name *.star.test 1 - g-00000000ab
 name big.test 1 - g-00000000b1

@@ -73,10 +73,11 @@ RULES = gate.RULES.replace("""\
 """)
 
 NAMES = """\
-membrane-names 1
+membrane-names 2
 upstream udp 203.0.113.1 53
 floor 127.0.0.0/8
 private 10.0.0.0/8
+ports 1 tcp/443
 name **.wild.test h1 - g-0000000002
 name good.test 1 - g-0000000001
 name mixed.test h1 - g-0000000003

@@ -17,7 +17,8 @@
 #include <sys/ioctl.h>
 
 #define MAP                                                                    \
-	"membrane-names 1\nupstream udp 127.0.0.2 53\n"                        \
+	"membrane-names 2\nupstream udp 127.0.0.2 53\n"                        \
+	"ports 1 tcp/443\nports 2 tcp/80\n"                                    \
 	"name a.test 1,2 - g-0000000001\n"                                     \
 	"name b.test 1 - g-0000000002\n"
 #define SET(name)                                                              \

@@ -1,11 +1,13 @@
 /*
  * The gate's own reader of names.map says of every name and address what the
- * decision function says of the policy.
+ * decision function says of the policy, and of every line the ports of its
+ * grant.
  *
  *	names_gate [POLICIES [SEED]]
  */
 #include "compiler/algebra/decide/decide.h"
 #include "compiler/emit/names.h"
+#include "compiler/ir/ports.h"
 
 #include "tests/check.h"
 #include "tests/oracle/generate.h"
@@ -61,6 +63,37 @@ static void probe(struct test_policy *t, const struct names_map *map,
 	}
 }
 
+/* Sets are filled by the resolver: not those of every public address. */
+static bool opens(const struct ir_grant *g, enum ir_proto proto, uint16_t port)
+{
+	bool private = g->private.set && g->private.v;
+
+	return !ir_grant_http(g) && (g->dest.kind != IR_DEST_ANY || private) &&
+	       ports_has(&g->ports, proto, port);
+}
+
+static void check_ports(struct test_policy *t, const struct names_map *map,
+			const struct names_line *line, struct rng *r,
+			const char *text)
+{
+	static const uint16_t often[] = {22, 53, 80, 443, 8000};
+	uint16_t port = rng_below(r, 2) ? GEN_PICK(r, often)
+					: (uint16_t)(1 + rng_below(r, 65535));
+	uint32_t n = 0;
+
+	vec_each(g, &t->policy.allow) {
+		if (!str_eq(g->id, line->id))
+			continue;
+		n++;
+		CHECK_MSG(names_permits(map, line, "tcp", port) ==
+					  opens(g, IR_PROTO_TCP, port) &&
+				  names_permits(map, line, "udp", port) ==
+					  opens(g, IR_PROTO_UDP, port),
+			  "%.*s: port %u\n%s", STR_ARG(g->canon), port, text);
+	}
+	CHECK_MSG(n == 1, "%.*s: %u grants\n%s", STR_ARG(line->id), n, text);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned policies = argc > 1 ? (unsigned)atoi(argv[1]) : 2000;
@@ -81,6 +114,11 @@ int main(int argc, char **argv)
 		} else {
 			for (unsigned k = 0; k < PROBES; k++)
 				probe(&t, &map, p.text, &r);
+			for (uint32_t k = 0; k < map.n_exact; k++)
+				check_ports(&t, &map, &map.exact[k], &r,
+					    p.text);
+			for (uint32_t k = 0; k < map.n_wild; k++)
+				check_ports(&t, &map, &map.wild[k], &r, p.text);
 			names_free(&map);
 		}
 		test_policy_done(&t);

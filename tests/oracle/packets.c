@@ -115,7 +115,7 @@ static void map_denial(struct map_state *m, const char *line, const char *name)
 		return;
 	}
 	quic = sscanf(line, "guard %299s q%u", pattern, &class) == 2;
-	if (!quic && sscanf(line, "guard %299s %u", pattern, &class) != 2)
+	if (!quic && sscanf(line, "guard %299s d%u", pattern, &class) != 2)
 		rs_die("a denial", line);
 	else if (map_matches(pattern, name))
 		m->to[m->n++] =

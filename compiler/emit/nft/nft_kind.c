@@ -1,5 +1,7 @@
 #include "compiler/emit/nft/nft_parts.h"
 
+#include "compiler/plan/names_map.h"
+
 #include <stdlib.h>
 
 const enum addr_family nft_families[2] = {ADDR_V4, ADDR_V6};
@@ -19,16 +21,16 @@ struct nft_set nft_kind_set(enum nft_kind kind, enum addr_family f, uint32_t k)
 	case NFT_CIDR_HTTP:
 		return (struct nft_set){"cidrhttp", f, k + 1};
 	case NFT_HOST:
-		return (struct nft_set){"host", f, k + 1};
+		return (struct nft_set){NAMES_MAP_SET_GRANT, f, k + 1};
 	case NFT_HTTP:
-		return (struct nft_set){"http", f, k + 1};
+		return (struct nft_set){NAMES_MAP_SET_HTTP, f, k + 1};
 	case NFT_ANY:
 	case NFT_ANY_HTTP:
 		return (struct nft_set){"private", f, 0};
 	case NFT_DENY:
 		return (struct nft_set){"deny", f, k + 1};
 	case NFT_GUARD:
-		return (struct nft_set){"guard", f, k + 1};
+		return (struct nft_set){NAMES_MAP_SET_DENIAL, f, k + 1};
 	}
 	abort();
 }

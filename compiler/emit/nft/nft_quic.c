@@ -2,6 +2,7 @@
 
 #include "compiler/ir/inside.h"
 #include "compiler/ir/ports.h"
+#include "compiler/plan/names_map.h"
 
 #define ASK "jump quic"
 
@@ -131,7 +132,7 @@ static void put_guard(struct nft *r, enum addr_family f, uint32_t k, uint32_t q)
 	mark(r, f, q + 1);
 	nft_begin(r->out);
 	nft_daddr(r->out, nft_kind_set(NFT_HOST, f, k), true);
-	nft_daddr(r->out, (struct nft_set){"quic", f, q + 1}, true);
+	nft_daddr(r->out, (struct nft_set){NAMES_MAP_SET_QUIC, f, q + 1}, true);
 	nft_dport(r->out, &ports, IR_PROTO_UDP);
 	nft_word(r->out, ASK);
 	nft_end(r->out);

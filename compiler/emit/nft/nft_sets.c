@@ -1,5 +1,6 @@
 #include "compiler/emit/comment.h"
 #include "compiler/emit/nft/nft_parts.h"
+#include "compiler/plan/names_map.h"
 
 #include <stdlib.h>
 
@@ -171,7 +172,8 @@ static void put_quics(struct nft *r)
 		comment_grants(r->in, r->out, "\t", &of);
 		each_family(f)
 			nft_put_dynamic(r->out,
-					(struct nft_set){"quic", *f, q + 1});
+					(struct nft_set){NAMES_MAP_SET_QUIC, *f,
+							 q + 1});
 	}
 }
 

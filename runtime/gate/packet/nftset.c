@@ -1,6 +1,7 @@
 #include "runtime/gate/packet/nftset.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/plan/names_map.h"
 #include "runtime/gate/packet/ruleset.h"
 
 #include <errno.h>
@@ -53,7 +54,9 @@ static void batch_begin(struct batch *b, struct nftset *s)
 static void set_name(uint16_t class, enum addr_family family,
 		     char out[SET_NAME_MAX])
 {
-	static const char *const kinds[] = {"host", "http", "guard", "quic"};
+	static const char *const kinds[] = {
+		NAMES_MAP_SET_GRANT, NAMES_MAP_SET_HTTP, NAMES_MAP_SET_DENIAL,
+		NAMES_MAP_SET_QUIC};
 
 	snprintf(out, SET_NAME_MAX, "%s%d_%u",
 		 kinds[(class - 1) / LIMIT_CLASSES], (int)family,

@@ -1,5 +1,8 @@
 #include "runtime/gate/plan/names.h"
 
+#include "compiler/base/portlist.h"
+#include "compiler/plan/names_map.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +13,7 @@ enum section {
 	SECTION_FLOOR,
 	SECTION_PRIVATE,
 	SECTION_COVER,
+	SECTION_PORTS,
 	SECTION_NAME,
 	SECTION_DENY,
 	SECTION_GUARD,
@@ -19,10 +23,14 @@ static const struct {
 	const char *word;
 	enum section section;
 } records[] = {
-	{"upstream", SECTION_UPSTREAM}, {"floor", SECTION_FLOOR},
-	{"private", SECTION_PRIVATE},	{"cover", SECTION_COVER},
-	{"name", SECTION_NAME},		{"deny", SECTION_DENY},
-	{"guard", SECTION_GUARD},
+	{NAMES_MAP_UPSTREAM, SECTION_UPSTREAM},
+	{NAMES_MAP_FLOOR, SECTION_FLOOR},
+	{NAMES_MAP_PRIVATE, SECTION_PRIVATE},
+	{NAMES_MAP_COVER, SECTION_COVER},
+	{NAMES_MAP_PORTS, SECTION_PORTS},
+	{NAMES_MAP_NAME, SECTION_NAME},
+	{NAMES_MAP_DENY, SECTION_DENY},
+	{NAMES_MAP_GUARD, SECTION_GUARD},
 };
 
 /* One field up to a blank; empty fields and trailing blanks do not parse. */
@@ -71,26 +79,77 @@ bool names_pattern(struct str name)
 	return true;
 }
 
-static bool parse_classes(struct str text, struct names_classes *out)
+/* In the order in which their classes are counted. */
+enum kind {
+	KIND_GRANT,
+	KIND_HTTP,
+	KIND_DENIAL,
+	KIND_QUIC,
+};
+static const char *const letters[] = {"", NAMES_MAP_HTTP, NAMES_MAP_DENIAL,
+				      NAMES_MAP_QUIC};
+
+/* "12" or "h12", as one number; 0 when it is none. */
+static unsigned class_of(struct str text, enum kind *out_kind)
 {
-	uint64_t last = 0;
+	enum kind kind = KIND_GRANT;
+	uint64_t k;
+
+	for (size_t i = KIND_HTTP; i < ARRAY_LEN(letters); i++)
+		if (str_starts(text, str_of(letters[i])))
+			kind = (enum kind)i;
+	*out_kind = kind;
+	text = str_slice(text, strlen(letters[kind]), text.n);
+	if (!str_u64(text, LIMIT_CLASSES, &k) || text.p[0] == '0')
+		return 0;
+	return (unsigned)kind * LIMIT_CLASSES + (unsigned)k;
+}
+
+/* Those of "h" are the grants': it says how they are used. */
+static struct str ports_of(const struct names_map *map, unsigned class,
+			   enum kind kind)
+{
+	return map->ports[class - 1 - (kind == KIND_HTTP ? LIMIT_CLASSES : 0)];
+}
+
+static void class_set(struct names_classes *c, unsigned k)
+{
+	c->w[(k - 1) / 64] |= UINT64_C(1) << ((k - 1) % 64);
+}
+
+static bool parse_ports(struct str rest, struct names_map *map)
+{
+	struct str text;
+	enum kind kind;
+	unsigned k;
+
+	if (!take_field(&rest, &text))
+		return false;
+	k = class_of(text, &kind);
+	if (k <= map->last_ports || kind == KIND_HTTP || !portlist_ok(rest))
+		return false;
+	map->ports[k - 1] = rest;
+	map->last_ports = k;
+	return true;
+}
+
+static bool parse_classes(const struct names_map *map, struct str text,
+			  struct names_classes *out)
+{
+	unsigned last = 0;
 	size_t at = 0;
 
-	if (str_is(text, "-"))
+	if (str_is(text, NAMES_MAP_NONE))
 		return true;
 	while (at <= text.n) {
 		size_t comma = str_find(text, ',', at);
-		bool http = at < text.n && text.p[at] == 'h';
-		struct str digits = str_slice(text, at + http, comma);
-		uint64_t k;
+		enum kind kind;
+		unsigned k = class_of(str_slice(text, at, comma), &kind);
 
-		if (!str_u64(digits, LIMIT_CLASSES, &k) || digits.p[0] == '0')
+		if (k <= last || (kind != KIND_GRANT && kind != KIND_HTTP) ||
+		    ports_of(map, k, kind).n == 0)
 			return false;
-		if (http)
-			k += LIMIT_CLASSES;
-		if (k <= last)
-			return false;
-		out->w[(k - 1) / 64] |= UINT64_C(1) << ((k - 1) % 64);
+		class_set(out, k);
 		last = k;
 		at = comma + 1;
 	}
@@ -108,18 +167,19 @@ static bool parse_id(struct str id, char kind)
 	return true;
 }
 
-static bool parse_name_line(struct str rest, struct names_line *out)
+static bool parse_name_line(const struct names_map *map, struct str rest,
+			    struct names_line *out)
 {
 	struct str classes, flags;
 
 	if (!take_field(&rest, &out->name) || !names_pattern(out->name) ||
 	    !take_field(&rest, &classes) ||
-	    !parse_classes(classes, &out->classes) ||
+	    !parse_classes(map, classes, &out->classes) ||
 	    !take_field(&rest, &flags) || !parse_id(rest, 'g'))
 		return false;
 	out->id = rest;
-	out->private_ok = str_is(flags, "private");
-	return out->private_ok || str_is(flags, "-");
+	out->private_ok = str_is(flags, NAMES_MAP_PRIVATE);
+	return out->private_ok || str_is(flags, NAMES_MAP_NONE);
 }
 
 static bool parse_deny_line(struct str rest, struct names_line *out)
@@ -131,22 +191,21 @@ static bool parse_deny_line(struct str rest, struct names_line *out)
 	return true;
 }
 
-static bool parse_guard_line(struct str rest, struct names_line *out)
+static bool parse_guard_line(const struct names_map *map, struct str rest,
+			     struct names_line *out)
 {
-	struct str digits;
-	uint64_t k;
-	bool quic;
+	struct str class;
+	enum kind kind;
+	unsigned k;
 
 	if (!take_field(&rest, &out->name) || !names_pattern(out->name) ||
-	    !take_field(&rest, &digits))
+	    !take_field(&rest, &class))
 		return false;
-	quic = str_starts(digits, STR("q"));
-	digits = str_slice(digits, quic, digits.n);
-	if (!str_u64(digits, LIMIT_CLASSES, &k) || digits.p[0] == '0' ||
-	    !parse_id(rest, 'd'))
+	k = class_of(class, &kind);
+	if (!k || (kind != KIND_DENIAL && kind != KIND_QUIC) ||
+	    ports_of(map, k, kind).n == 0 || !parse_id(rest, 'd'))
 		return false;
-	k += (quic ? 3 : 2) * LIMIT_CLASSES;
-	out->classes.w[(k - 1) / 64] |= UINT64_C(1) << ((k - 1) % 64);
+	class_set(&out->classes, k);
 	out->id = rest;
 	return true;
 }
@@ -158,15 +217,15 @@ static bool parse_upstream(struct str rest, struct names_map *map)
 
 	if (!take_field(&rest, &kind))
 		return false;
-	if (str_is(kind, "https")) {
+	if (str_is(kind, NAMES_MAP_HTTPS)) {
 		map->upstream = NAMES_UPSTREAM_HTTPS;
 		map->upstream_url = rest;
 		return str_starts(rest, STR("https://")) &&
 		       str_find(rest, ' ', 0) == rest.n;
 	}
-	if (str_is(kind, "udp"))
+	if (str_is(kind, NAMES_MAP_UDP))
 		map->upstream = NAMES_UPSTREAM_UDP;
-	else if (str_is(kind, "tls"))
+	else if (str_is(kind, NAMES_MAP_TLS))
 		map->upstream = NAMES_UPSTREAM_TLS;
 	else
 		return false;
@@ -203,8 +262,10 @@ static bool parse_record(struct names_map *map, enum section section,
 		return parse_net(rest, &map->priv);
 	case SECTION_COVER:
 		return parse_net(rest, &map->cover);
+	case SECTION_PORTS:
+		return parse_ports(rest, map);
 	case SECTION_NAME:
-		if (!parse_name_line(rest, &line))
+		if (!parse_name_line(map, rest, &line))
 			return false;
 		if (memchr(line.name.p, '*', line.name.n))
 			map->wild[map->n_wild++] = line;
@@ -217,7 +278,7 @@ static bool parse_record(struct names_map *map, enum section section,
 		map->deny[map->n_deny++] = line;
 		return true;
 	case SECTION_GUARD:
-		if (!parse_guard_line(rest, &line))
+		if (!parse_guard_line(map, rest, &line))
 			return false;
 		map->guard[map->n_guard++] = line;
 		return true;
@@ -256,7 +317,7 @@ static int parse_lines(struct names_map *map, struct str text, struct err *err)
 	struct str line;
 	unsigned number = 1;
 
-	if (!str_line(&text, &line) || !str_is(line, "membrane-names 1"))
+	if (!str_line(&text, &line) || !str_is(line, NAMES_MAP_HEAD))
 		return err_set(err, -EPROTO, "unknown version");
 	while (str_line(&text, &line)) {
 		int rc = parse_line(map, line, &at, ++number, err);
@@ -292,12 +353,14 @@ static bool allocate(struct names_map *map, struct str text)
 	map->floor.v = calloc(lines, sizeof(*map->floor.v));
 	map->priv.v = calloc(lines, sizeof(*map->priv.v));
 	map->cover.v = calloc(lines, sizeof(*map->cover.v));
+	map->ports = calloc(NAMES_CLASSES_MAX, sizeof(*map->ports));
 	map->exact = calloc(lines, sizeof(*map->exact));
 	map->wild = calloc(lines, sizeof(*map->wild));
 	map->deny = calloc(lines, sizeof(*map->deny));
 	map->guard = calloc(lines, sizeof(*map->guard));
 	if (!map->text || !map->floor.v || !map->priv.v || !map->cover.v ||
-	    !map->exact || !map->wild || !map->deny || !map->guard)
+	    !map->ports || !map->exact || !map->wild || !map->deny ||
+	    !map->guard)
 		return false;
 	memcpy(map->text, text.p, text.n);
 	map->text[text.n] = '\0';
@@ -332,6 +395,7 @@ void names_free(struct names_map *map)
 	free(map->floor.v);
 	free(map->priv.v);
 	free(map->cover.v);
+	free(map->ports);
 	free(map->exact);
 	free(map->wild);
 	free(map->deny);
@@ -419,6 +483,17 @@ bool names_match(const struct names_map *map, struct str name,
 		if (names_pattern_has(map->guard[i].name, name))
 			match_guard(out, &map->guard[i].classes);
 	return out->n_lines > 0;
+}
+
+bool names_permits(const struct names_map *map, const struct names_line *line,
+		   const char *proto, uint16_t port)
+{
+	for (unsigned k = names_class_next(&line->classes, 1);
+	     k && k <= LIMIT_CLASSES;
+	     k = names_class_next(&line->classes, k + 1))
+		if (portlist_has(map->ports[k - 1], proto, port))
+			return true;
+	return false;
 }
 
 const struct names_line *names_denied(const struct names_map *map,

@@ -5,29 +5,8 @@
  * addresses. What it leaves to others: reading the file, asking the upstream,
  * and putting addresses into sets.
  *
- * The text, one record per line, fields separated by single spaces, LF:
- *
- *	membrane-names 1
- *	upstream udp ADDR PORT | upstream tls ADDR PORT | upstream https URL
- *	floor CIDR                      in an answer only when a longer cover
- *	                                line opens it, whatever names say
- *	private CIDR                    in an answer only when covered or
- *	                                granted
- *	cover CIDR                      granted by address: kept in answers
- *	name NAME K[,K...]|- private|- ID
- *	deny NAME ID                    does not resolve, whatever name lines
- *	guard NAME K ID                 resolves, and its addresses go into the
- *	                                guard sets of denial class K as well:
- *	                                there the denial is by name
- *	guard NAME qK ID                the same for the quic sets of class K:
- *	                                requests are denied, and HTTP/3 hides
- *	                                them
- *
- * Sections come in this order; upstream is there once. NAME is a host name,
- * "*" in place of exactly one label, "**." in front for one or more, "**" for
- * every name. K counts port classes from 1, ascending, then the same for those
- * where only HTTP may flow ("h1"); without any, the name resolves and its
- * addresses go into no set.
+ * The text is that of compiler/plan/names_map.h. A class counts as one number:
+ * see struct names_classes.
  */
 #ifndef RUNTIME_GATE_PLAN_NAMES_H
 #define RUNTIME_GATE_PLAN_NAMES_H
@@ -49,7 +28,7 @@ enum names_upstream {
 
 /*
  * A set of port classes; class K is bit K - 1, "hK" is class LIMIT_CLASSES + K,
- * class K of a guard is 2 * LIMIT_CLASSES + K, "qK" is 3 * LIMIT_CLASSES + K.
+ * "dK" is 2 * LIMIT_CLASSES + K, "qK" is 3 * LIMIT_CLASSES + K.
  */
 struct names_classes {
 	uint64_t w[NAMES_CLASS_WORDS];
@@ -73,6 +52,8 @@ struct names_map {
 	uint16_t upstream_port;
 	struct str upstream_url; /* https */
 	struct names_nets floor, priv, cover;
+	struct str *ports; /* of class K at K - 1; empty where there is none */
+	unsigned last_ports;	  /* the class of the last ports line */
 	struct names_line *exact; /* sorted by name */
 	struct names_line *wild;
 	struct names_line *deny, *guard;
@@ -116,6 +97,13 @@ void names_free(struct names_map *map);
  */
 bool names_match(const struct names_map *map, struct str name,
 		 struct names_match *out);
+
+/*
+ * Has one of the line's classes that any protocol may use this port of "tcp" or
+ * "udp"? Nothing is permitted or refused by this: records ask it.
+ */
+bool names_permits(const struct names_map *map, const struct names_line *line,
+		   const char *proto, uint16_t port);
 
 /* The first denial that matches name; NULL: none. */
 const struct names_line *names_denied(const struct names_map *map,

@@ -1,5 +1,7 @@
 #include "runtime/gate/record/provenance.h"
 
+#include "compiler/base/portlist.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -116,29 +118,11 @@ const struct provenance_rule *provenance_find(const struct provenance *p,
 
 static bool has_port(struct str ports, const struct packet *packet)
 {
-	struct str proto =
-		packet->proto == IPPROTO_TCP ? STR("tcp/") : STR("udp/");
-	struct str one;
+	char buf[8];
 
-	if (!packet->has_port ||
-	    (packet->proto != IPPROTO_TCP && packet->proto != IPPROTO_UDP))
-		return false;
-	while (str_field(&ports, ',', &one)) {
-		size_t dash = str_find(one, '-', 0);
-		uint64_t lo = 0, hi = 0;
-
-		if (!str_starts(one, proto) ||
-		    !str_u64(str_slice(one, proto.n, dash), UINT16_MAX, &lo))
-			continue;
-		if (dash == one.n)
-			hi = lo;
-		else if (!str_u64(str_slice(one, dash + 1, one.n), UINT16_MAX,
-				  &hi))
-			continue;
-		if (lo <= packet->dport && packet->dport <= hi)
-			return true;
-	}
-	return false;
+	return packet->has_port &&
+	       portlist_has(ports, packet_proto_text(packet->proto, buf),
+			    packet->dport);
 }
 
 const struct provenance_rule *provenance_packet(const struct provenance *p,

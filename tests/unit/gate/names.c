@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define HEAD "membrane-names 1\nupstream udp 8.8.8.8 53\n"
+#define HEAD "membrane-names 2\nupstream udp 8.8.8.8 53\n"
+#define ONE  HEAD "ports 1 tcp/443\n"
 
 static struct err err;
 
@@ -25,14 +26,17 @@ static bool parses(const char *text)
 static void accepts(void)
 {
 	CHECK(parses(HEAD));
-	CHECK(parses("membrane-names 1\nupstream tls 2001:db8::1 853\n"));
-	CHECK(parses("membrane-names 1\nupstream https https://d.test/q\n"));
+	CHECK(parses("membrane-names 2\nupstream tls 2001:db8::1 853\n"));
+	CHECK(parses("membrane-names 2\nupstream https https://d.test/q\n"));
 	CHECK(parses(HEAD "floor 127.0.0.0/8\nprivate fc00::/7\n"
 			  "cover 10.1.2.3/32\n"
+			  "ports 1 tcp/443\n"
+			  "ports 2 tcp/1-65535,udp/1-65535\n"
+			  "ports 256 udp/53\n"
 			  "name ** - - g-0123456789\n"
 			  "name **.a.b 1,2,256 private g-0123456789\n"
 			  "name *.*.b 1 - g-0123456789\n"
-			  "name _x.a-b.c 1 - g-0123456789\n"));
+			  "name _x.a-b.c 1,h1 - g-0123456789\n"));
 }
 
 static void refuses(void)
@@ -40,52 +44,78 @@ static void refuses(void)
 	static const char *const bad[] = {
 		"",
 		"\n",
-		"membrane-names 1",
-		"membrane-names 2\nupstream udp 8.8.8.8 53\n",
-		"membrane-names 1\n",
+		"membrane-names 2",
+		"membrane-names 1\nupstream udp 8.8.8.8 53\n",
+		"membrane-names 2\n",
 		" " HEAD,
 		HEAD "\n",
 		HEAD "# comment\n",
-		HEAD "name a.b 1 - g-0123456789",
+		ONE "name a.b 1 - g-0123456789",
 		HEAD "upstream udp 8.8.8.8 53\n",
-		"membrane-names 1\nupstream udp 8.8.8.8 0\n",
-		"membrane-names 1\nupstream udp 8.8.8.8 65536\n",
-		"membrane-names 1\nupstream udp 8.8.8.8 +53\n",
-		"membrane-names 1\nupstream udp 8.8.8.8 53 \n",
-		"membrane-names 1\nupstream udp 8.8.8.8  53\n",
-		"membrane-names 1\nupstream tcp 8.8.8.8 53\n",
-		"membrane-names 1\nupstream https http://d.test/\n",
-		"membrane-names 1\nupstream https https://d.test/ x\n",
-		"membrane-names 1\nfloor 127.0.0.0/8\nupstream udp 8.8.8.8 "
+		"membrane-names 2\nupstream udp 8.8.8.8 0\n",
+		"membrane-names 2\nupstream udp 8.8.8.8 65536\n",
+		"membrane-names 2\nupstream udp 8.8.8.8 +53\n",
+		"membrane-names 2\nupstream udp 8.8.8.8 53 \n",
+		"membrane-names 2\nupstream udp 8.8.8.8  53\n",
+		"membrane-names 2\nupstream tcp 8.8.8.8 53\n",
+		"membrane-names 2\nupstream https http://d.test/\n",
+		"membrane-names 2\nupstream https https://d.test/ x\n",
+		"membrane-names 2\nfloor 127.0.0.0/8\nupstream udp 8.8.8.8 "
 		"53\n",
 		HEAD "floor 127.0.0.1\n",
 		HEAD "floor 127.0.0.1/8\n",
 		HEAD "floor 127.0.0.0/8 x\n",
 		HEAD "private 10.0.0.0/8\nfloor 127.0.0.0/8\n",
 		HEAD "cover 10.0.0.0/33\n",
+		HEAD "ports 1\n",
+		HEAD "ports 1 \n",
+		HEAD "ports - tcp/1\n",
+		HEAD "ports 0 tcp/1\n",
+		HEAD "ports 257 tcp/1\n",
+		HEAD "ports h1 tcp/1\n",
+		HEAD "ports x1 tcp/1\n",
+		HEAD "ports 1 443\n",
+		HEAD "ports 1 sctp/443\n",
+		HEAD "ports 1 tcp/0\n",
+		HEAD "ports 1 tcp/65536\n",
+		HEAD "ports 1 tcp/9-8\n",
+		HEAD "ports 1 tcp/8-\n",
+		HEAD "ports 1 tcp/443,\n",
+		HEAD "ports 1 ,tcp/443\n",
+		HEAD "ports 1 tcp/443 udp/53\n",
+		HEAD "ports 2 tcp/1\nports 1 tcp/2\n",
+		HEAD "ports 1 tcp/1\nports 1 tcp/1\n",
+		HEAD "ports d1 tcp/1\nports 1 tcp/1\n",
+		HEAD "name a.b - - g-0123456789\nports 1 tcp/1\n",
+		HEAD "name a.b 1 - g-0123456789\n",
+		ONE "name a.b 1,2 - g-0123456789\n",
+		ONE "name a.b h2 - g-0123456789\n",
+		ONE "name a.b d1 - g-0123456789\n",
+		ONE "guard a.b 1 d-0123456789\n",
+		ONE "guard a.b d1 d-0123456789\n",
 		HEAD "nmae a.b 1 - g-0123456789\n",
 		HEAD "name\n",
 		HEAD "name a.b\n",
-		HEAD "name A.b 1 - g-0123456789\n",
-		HEAD "name a..b 1 - g-0123456789\n",
-		HEAD "name a.b. 1 - g-0123456789\n",
-		HEAD "name .a 1 - g-0123456789\n",
-		HEAD "name a*.b 1 - g-0123456789\n",
-		HEAD "name a.**.b 1 - g-0123456789\n",
-		HEAD "name *** 1 - g-0123456789\n",
-		HEAD "name a.b 0 - g-0123456789\n",
-		HEAD "name a.b 01 - g-0123456789\n",
-		HEAD "name a.b 257 - g-0123456789\n",
-		HEAD "name a.b 2,1 - g-0123456789\n",
-		HEAD "name a.b 1,1 - g-0123456789\n",
-		HEAD "name a.b 1, - g-0123456789\n",
-		HEAD "name a.b ,1 - g-0123456789\n",
-		HEAD "name a.b 1 public g-0123456789\n",
-		HEAD "name a.b 1 - g-012345678\n",
-		HEAD "name a.b 1 - d-0123456789\n",
-		HEAD "name a.b 1 - g-012345678G\n",
-		HEAD "name a.b 1 - g-0123456789 \n",
-		HEAD "name a.b 1 - g-0123456789\r\n",
+		ONE "name A.b 1 - g-0123456789\n",
+		ONE "name a..b 1 - g-0123456789\n",
+		ONE "name a.b. 1 - g-0123456789\n",
+		ONE "name .a 1 - g-0123456789\n",
+		ONE "name a*.b 1 - g-0123456789\n",
+		ONE "name a.**.b 1 - g-0123456789\n",
+		ONE "name *** 1 - g-0123456789\n",
+		ONE "name a.b 0 - g-0123456789\n",
+		ONE "name a.b 01 - g-0123456789\n",
+		ONE "name a.b 257 - g-0123456789\n",
+		ONE "name a.b 2,1 - g-0123456789\n",
+		ONE "name a.b 1,1 - g-0123456789\n",
+		ONE "name a.b 1, - g-0123456789\n",
+		ONE "name a.b ,1 - g-0123456789\n",
+		ONE "name a.b 1 public g-0123456789\n",
+		ONE "name a.b 1 - g-012345678\n",
+		ONE "name a.b 1 - d-0123456789\n",
+		ONE "name a.b 1 - g-012345678G\n",
+		ONE "name a.b 1 - g-0123456789 \n",
+		ONE "name a.b 1 - g-0123456789\r\n",
 	};
 	char text[512];
 	struct names_map map;
@@ -99,9 +129,9 @@ static void refuses(void)
 	text[20] = '\0';
 	CHECK(names_parse((struct str){text, sizeof(HEAD) - 1}, &map, &err) <
 	      0);
-	snprintf(text, sizeof(text), HEAD "name %064d.b 1 - g-0123456789\n", 0);
+	snprintf(text, sizeof(text), ONE "name %064d.b 1 - g-0123456789\n", 0);
 	CHECK(!parses(text));
-	snprintf(text, sizeof(text), HEAD "name %063d.b 1 - g-0123456789\n", 0);
+	snprintf(text, sizeof(text), ONE "name %063d.b 1 - g-0123456789\n", 0);
 	CHECK(parses(text));
 }
 
@@ -109,6 +139,12 @@ static const char map_text[] = HEAD "floor 127.0.0.0/8\n"
 				    "private 10.0.0.0/8\n"
 				    "private 11.0.0.0/8\n"
 				    "cover 10.1.0.0/16\n"
+				    "ports 1 tcp/443,udp/8000-8999\n"
+				    "ports 2 udp/53\n"
+				    "ports 3 tcp/22\n"
+				    "ports 5 tcp/80\n"
+				    "ports 7 tcp/443\n"
+				    "ports 9 tcp/443\n"
 				    "name **.deep.test 3 - g-0000000003\n"
 				    "name *.*.two.test 9 - g-0000000009\n"
 				    "name *.one.test 2 - g-0000000002\n"
@@ -157,12 +193,14 @@ static void match(void)
 	      names_class_next(&m.classes, 3) == 7 &&
 	      names_class_next(&m.classes, 8) == 0);
 	names_free(&map);
-	CHECK(names_parse(STR(HEAD "name ** 1 - g-0123456789\n"), &map, &err) ==
+	CHECK(names_parse(STR(ONE "name ** 1 - g-0123456789\n"), &map, &err) ==
 	      0);
 	CHECK(matches(&map, "anything.at.all", 1));
 	CHECK(matches(&map, "", 0));
 	names_free(&map);
 }
+
+#define QUIC ONE "ports q1 tcp/443\n"
 
 /* Sets of their own, beside those of the grant. */
 static void guards(void)
@@ -170,8 +208,10 @@ static void guards(void)
 	struct names_map map;
 	struct names_match m;
 
-	CHECK(names_parse(STR(HEAD "name **.test 3 - g-0123456789\n"
-				   "guard *.test 2 d-0123456789\n"
+	CHECK(names_parse(STR(HEAD "ports 3 tcp/443\nports d2 tcp/22\n"
+				   "ports q4 tcp/443\n"
+				   "name **.test 3 - g-0123456789\n"
+				   "guard *.test d2 d-0123456789\n"
 				   "guard a.test q4 d-0123456789\n"),
 			  &map, &err) == 0);
 	CHECK(names_match(&map, STR("a.test"), &m));
@@ -182,14 +222,36 @@ static void guards(void)
 	CHECK(names_match(&map, STR("b.test"), &m));
 	CHECK(!names_class_has(&m.classes, 3 * LIMIT_CLASSES + 4));
 	names_free(&map);
-	CHECK(names_parse(STR(HEAD "guard a.test q d-0123456789\n"), &map,
-			  &err) == -EPROTO);
-	CHECK(names_parse(STR(HEAD "guard a.test q0 d-0123456789\n"), &map,
-			  &err) == -EPROTO);
-	CHECK(names_parse(STR(HEAD "guard a.test q257 d-0123456789\n"), &map,
-			  &err) == -EPROTO);
-	CHECK(names_parse(STR(HEAD "guard a.test h1 d-0123456789\n"), &map,
-			  &err) == -EPROTO);
+	CHECK(!parses(QUIC "guard a.test q d-0123456789\n"));
+	CHECK(!parses(QUIC "guard a.test q0 d-0123456789\n"));
+	CHECK(!parses(QUIC "guard a.test q2 d-0123456789\n"));
+	CHECK(!parses(QUIC "guard a.test q257 d-0123456789\n"));
+	CHECK(!parses(QUIC "guard a.test h1 d-0123456789\n"));
+	CHECK(!parses(QUIC "guard a.test 1 d-0123456789\n"));
+	CHECK(parses(QUIC "guard a.test q1 d-0123456789\n"));
+}
+
+/* The ports of a line's classes; "h" is no grant of what is not HTTP. */
+static void permits(void)
+{
+	struct names_map map;
+	struct names_match m;
+
+	CHECK(names_parse(STR(HEAD "ports 1 tcp/443,udp/8000-8999\n"
+				   "ports 2 udp/53\nports 3 tcp/80\n"
+				   "name a.test 1,2,h3 - g-0123456789\n"),
+			  &map, &err) == 0);
+	CHECK(names_match(&map, STR("a.test"), &m));
+	CHECK(names_permits(&map, m.lines[0], "tcp", 443));
+	CHECK(!names_permits(&map, m.lines[0], "udp", 443));
+	CHECK(!names_permits(&map, m.lines[0], "tcp", 444));
+	CHECK(names_permits(&map, m.lines[0], "udp", 8000));
+	CHECK(names_permits(&map, m.lines[0], "udp", 8999));
+	CHECK(!names_permits(&map, m.lines[0], "udp", 9000));
+	CHECK(names_permits(&map, m.lines[0], "udp", 53));
+	CHECK(!names_permits(&map, m.lines[0], "tcp", 80));
+	CHECK(!names_permits(&map, m.lines[0], "icmp", 443));
+	names_free(&map);
 }
 
 static enum names_verdict judge(const struct names_map *map, const char *name,
@@ -263,6 +325,7 @@ int main(void)
 	refuses();
 	match();
 	guards();
+	permits();
 	judges();
 	hosts();
 	return check_status();

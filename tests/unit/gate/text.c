@@ -2,7 +2,6 @@
 #include "runtime/gate/dns/seen.h"
 #include "runtime/gate/l7/hello.h"
 #include "runtime/gate/packet/ruleset.h"
-#include "runtime/gate/plan/classes.h"
 #include "runtime/gate/record/outlog.h"
 #include "runtime/gate/record/record.h"
 
@@ -379,29 +378,6 @@ static void listings(void)
 	CHECK(!ruleset_has_set(STR("# set host4 {\n"), "host4"));
 }
 
-static void ports(void)
-{
-	static struct classes c;
-
-	classes_read(STR("\t# allow a.test  x tcp @host4_9 tcp dport 7 \n"
-			 "set host4_1 {\n"
-			 "\t\tip daddr @host4_1 tcp dport 443 goto granted\n"
-			 "\t\tip6 daddr @host6_2 udp dport { 53, 8000-8999 } "
-			 "goto granted\n"
-			 "\t\tip daddr @host4 counter log prefix \"x\"\n"
-			 "\t\tip daddr @cidr4_3 tcp dport 22 goto granted\n"
-			 "\t\tip daddr @host4_4 tcp dport {\n"
-			 "@host4_5\n"),
-		     &c);
-	CHECK(c.n == 3);
-	CHECK(classes_have(&c, 1, IPPROTO_TCP, 443));
-	CHECK(!classes_have(&c, 1, IPPROTO_UDP, 443));
-	CHECK(!classes_have(&c, 2, IPPROTO_TCP, 443));
-	CHECK(classes_have(&c, 2, IPPROTO_UDP, 53));
-	CHECK(classes_have(&c, 2, IPPROTO_UDP, 8999));
-	CHECK(!classes_have(&c, 2, IPPROTO_UDP, 9000));
-}
-
 static struct seen seen;
 
 static void sights(void)
@@ -474,7 +450,6 @@ int main(void)
 	provenances();
 	provenances_of_packets();
 	listings();
-	ports();
 	sights();
 	lines();
 	return check_status();

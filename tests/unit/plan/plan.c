@@ -26,7 +26,7 @@ static struct plan sample(const char *ruleset)
 	struct plan p = {0};
 
 	plan_add(a, &p, STR("ruleset.nft"), str_of(ruleset));
-	plan_add(a, &p, STR("names.map"), STR("membrane-names 1\n"));
+	plan_add(a, &p, STR("names.map"), STR("membrane-names 2\n"));
 	plan_add(a, &p, STR("docker.json"), STR("{}\n"));
 	*vec_push(a, &p.sources) = (struct plan_source){
 		STR(".membrane.yaml"), STR("e3b0c44298fc1c149afbf4c8996fb92427a"
@@ -75,7 +75,7 @@ static void round_trip(void)
 	CHECK(reread(in("p"), &q) == 0);
 	CHECK(q.files.n == 3 && q.sources.n == 1);
 	CHECK(str_eq(plan_manifest(a, &p), plan_manifest(a, &q)));
-	CHECK(str_is(plan_file(&q, "names.map")->data, "membrane-names 1\n"));
+	CHECK(str_is(plan_file(&q, "names.map")->data, "membrane-names 2\n"));
 	CHECK(!plan_file(&q, "manifest.json"));
 	CHECK(reread(in("nowhere"), &q) == -ENOENT);
 	CHECK(mkdir(in("empty"), 0755) == 0);
