@@ -57,21 +57,8 @@ static void put_upstream(struct buf *out, const struct ir_resolver *r)
 {
 	char text[ADDR_TEXT_MAX];
 
-	buf_adds(out, NAMES_MAP_UPSTREAM " ");
-	switch (r->transport) {
-	case IR_TRANSPORT_DNS:
-		buf_addf(out, NAMES_MAP_UDP " %s %u\n",
-			 addr_text(&r->addr, text), r->port);
-		return;
-	case IR_TRANSPORT_TLS:
-		buf_addf(out, NAMES_MAP_TLS " %s %u\n",
-			 addr_text(&r->addr, text), r->port);
-		return;
-	case IR_TRANSPORT_HTTPS:
-		buf_addf(out, NAMES_MAP_HTTPS " %.*s\n", STR_ARG(r->url));
-		return;
-	}
-	abort();
+	buf_addf(out, NAMES_MAP_UPSTREAM " " NAMES_MAP_UDP " %s %u\n",
+		 addr_text(&r->addr, text), r->port);
 }
 
 static struct line net_line(const struct emit_in *in, const char *word,

@@ -170,22 +170,6 @@ static void put_grants(struct arena *a, cJSON *o, const char *key,
 
 /* --- the rest ------------------------------------------------------------ */
 
-static void put_resolver(struct arena *a, cJSON *o, const struct ir_resolver *r)
-{
-	const char *scheme = r->transport == IR_TRANSPORT_TLS ? "tls://" : "";
-	char text[ADDR_TEXT_MAX];
-	struct str s = r->url;
-
-	if (r->transport != IR_TRANSPORT_HTTPS) {
-		bool v6 = r->addr.family == ADDR_V6;
-
-		s = arena_fmt(a, "%s%s%s%s:%u", scheme, v6 ? "[" : "",
-			      addr_text(&r->addr, text), v6 ? "]" : "",
-			      r->port);
-	}
-	json_put_str(o, "dns_resolver", s);
-}
-
 static void put_hardening(struct arena *a, cJSON *root,
 			  const struct ir_hardening *h)
 {
@@ -373,7 +357,8 @@ bool policy_json_emit(const struct emit_in *in, struct buf *out)
 	put_patterns(root, "ignore", &p->ignore);
 	put_patterns(root, "readonly", &p->readonly);
 	if (p->resolver.set)
-		put_resolver(a, root, &p->resolver.v);
+		json_put_str(root, "dns_resolver",
+			     ir_resolver_text(a, &p->resolver.v));
 	if (p->tls.set)
 		json_put_cstr(root, "tls", ir_tls_name(p->tls.v));
 	put_opt_str(root, "uplink", &p->uplink);

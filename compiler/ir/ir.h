@@ -133,20 +133,14 @@ struct ir_pattern {
 };
 typedef VEC(struct ir_pattern) ir_patterns;
 
-enum ir_transport {
-	IR_TRANSPORT_DNS,   /* UDP, and TCP where UDP truncates */
-	IR_TRANSPORT_TLS,   /* RFC 7858 */
-	IR_TRANSPORT_HTTPS, /* RFC 8484 */
-};
+/* Asked over UDP, and over TCP where UDP truncates. */
 struct ir_resolver {
-	enum ir_transport transport;
-	struct addr addr; /* for dns and tls */
+	struct addr addr;
 	uint16_t port;
-	struct str url; /* for https */
 };
 typedef IR_OPT(struct ir_resolver) ir_opt_resolver;
 
-enum ir_engine { IR_ENGINE_DOCKER, IR_ENGINE_NATIVE, IR_ENGINE_PODMAN };
+enum ir_engine { IR_ENGINE_DOCKER, IR_ENGINE_NATIVE };
 typedef IR_OPT(enum ir_engine) ir_opt_engine;
 /* runc joins the gate's network namespace; sysbox and kata need a bridge. */
 enum ir_runtime { IR_RUNTIME_RUNC, IR_RUNTIME_SYSBOX, IR_RUNTIME_KATA };
@@ -370,6 +364,8 @@ struct str ir_dest_text(struct arena *a, const struct ir_dest *d);
 struct str ir_ports_text(struct arena *a, const ir_ports *ports);
 struct str ir_http_text(struct arena *a, const struct ir_http *h);
 struct str ir_grant_text(struct arena *a, const struct ir_grant *g);
+/* "9.9.9.9:53", "[2620:fe::fe]:53" */
+struct str ir_resolver_text(struct arena *a, const struct ir_resolver *r);
 /* The text of the ports of a normalised grant, which is in that of it all. */
 struct str ir_grant_ports(const struct ir_grant *g);
 /* The names that it is about: a name, a pattern, "**" for any; none (empty)

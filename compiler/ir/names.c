@@ -42,8 +42,6 @@ const char *ir_engine_name(enum ir_engine e)
 		return "docker";
 	case IR_ENGINE_NATIVE:
 		return "native";
-	case IR_ENGINE_PODMAN:
-		return "podman";
 	}
 	abort();
 }

@@ -363,3 +363,11 @@ bool ir_texts_same(const ir_texts *x, const ir_texts *y)
 			return false;
 	return true;
 }
+
+struct str ir_resolver_text(struct arena *a, const struct ir_resolver *r)
+{
+	char text[ADDR_TEXT_MAX];
+
+	return arena_fmt(a, r->addr.family == ADDR_V6 ? "[%s]:%u" : "%s:%u",
+			 addr_text(&r->addr, text), r->port);
+}

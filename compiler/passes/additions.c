@@ -232,34 +232,14 @@ static void add_guard(struct add *s, const char *text, const ir_opt_bool *v,
 static bool resolver_eq(const struct ir_resolver *a,
 			const struct ir_resolver *b)
 {
-	return a->transport == b->transport && a->port == b->port &&
-	       addr_eq(&a->addr, &b->addr) && str_eq(a->url, b->url);
+	return a->port == b->port && addr_eq(&a->addr, &b->addr);
 }
 
 static void add_resolver(struct add *s, const ir_opt_resolver *r)
 {
-	bool v6 = r->v.addr.family == ADDR_V6;
-	char text[ADDR_TEXT_MAX];
-
-	if (!r->set || resolver_eq(&r->v, &s->trusted.resolver.v))
-		return;
-	switch (r->v.transport) {
-	case IR_TRANSPORT_DNS:
-		SAY(SETTING, r->from,
-		    v6 ? "dns_resolver [%s]:%u" : "dns_resolver %s:%u",
-		    addr_text(&r->v.addr, text), r->v.port);
-		return;
-	case IR_TRANSPORT_TLS:
-		SAY(SETTING, r->from,
-		    v6 ? "dns_resolver tls://[%s]:%u"
-		       : "dns_resolver tls://%s:%u",
-		    addr_text(&r->v.addr, text), r->v.port);
-		return;
-	case IR_TRANSPORT_HTTPS:
-		SAY(SETTING, r->from, "dns_resolver %.*s", STR_ARG(r->v.url));
-		return;
-	}
-	abort();
+	if (r->set && !resolver_eq(&r->v, &s->trusted.resolver.v))
+		SAY(SETTING, r->from, "dns_resolver %.*s",
+		    STR_ARG(ir_resolver_text(s->c->a, &r->v)));
 }
 
 static void add_hardening(struct add *s, const struct ir_hardening *h)

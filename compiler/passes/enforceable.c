@@ -73,14 +73,6 @@ static bool check_scalars(struct pass_ctx *c, const struct ir_policy *p)
 		diag_help(c->diags, "'engine: docker' is");
 		ok = false;
 	}
-	if (p->resolver.v.transport != IR_TRANSPORT_DNS) {
-		diag_error(c->diags, DIAG_NEEDS_RESOLVER, p->resolver.from.at,
-			   "DNS over TLS and HTTPS are not there yet");
-		diag_help(
-			c->diags,
-			"an address, as in '9.9.9.9', is asked over UDP and TCP");
-		ok = false;
-	}
 	return check_trace(c, p) && ok;
 }
 

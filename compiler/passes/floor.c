@@ -81,8 +81,7 @@ static void add_readonly(struct arena *a, struct writer *w, struct ir_policy *p)
 
 static void add_scalars(struct writer *w, struct ir_policy *p)
 {
-	struct ir_resolver resolver = {.transport = IR_TRANSPORT_DNS,
-				       .port = 53};
+	struct ir_resolver resolver = {.port = 53};
 
 	addr_parse(STR("8.8.8.8"), &resolver.addr);
 	SCALAR(p->resolver, "dns_resolver: ", "8.8.8.8:53", resolver);

@@ -5,7 +5,7 @@
  * One record per line, fields separated by single spaces, LF:
  *
  *	membrane-names 2
- *	upstream udp ADDR PORT | upstream tls ADDR PORT | upstream https URL
+ *	upstream udp ADDR PORT
  *	floor CIDR                      in an answer only when a longer cover
  *	                                line opens it, whatever names say
  *	private CIDR                    in an answer only when covered or
@@ -48,9 +48,7 @@
 #define NAMES_MAP_DENY	   "deny"
 #define NAMES_MAP_GUARD	   "guard"
 
-#define NAMES_MAP_UDP	"udp"
-#define NAMES_MAP_TLS	"tls"
-#define NAMES_MAP_HTTPS "https"
+#define NAMES_MAP_UDP "udp"
 
 #define NAMES_MAP_NONE "-"
 

@@ -38,9 +38,6 @@ int generation_load(const char *plan, struct generation *out,
 		rc = load_names(plan, &out->names, err);
 	if (rc == 0)
 		rc = load_provenance(plan, &out->provenance, err);
-	if (rc == 0 && out->names.upstream != NAMES_UPSTREAM_UDP)
-		rc = err_set(err, -EOPNOTSUPP,
-			     "an upstream by TLS or HTTPS is not enforced");
 	if (rc == 0)
 		rc = l7_load(l7, plan, err);
 	if (rc < 0) {

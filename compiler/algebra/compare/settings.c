@@ -374,24 +374,7 @@ static void compare_trace(struct settings *s)
 
 static struct value of_resolver(struct arena *a, const ir_opt_resolver *r)
 {
-	struct value v = {.set = r->set, .from = r->from};
-	bool v6 = r->v.addr.family == ADDR_V6;
-	char text[ADDR_TEXT_MAX];
-
-	switch (r->v.transport) {
-	case IR_TRANSPORT_DNS:
-		v.text = arena_fmt(a, v6 ? "[%s]:%u" : "%s:%u",
-				   addr_text(&r->v.addr, text), r->v.port);
-		return v;
-	case IR_TRANSPORT_TLS:
-		v.text = arena_fmt(a, v6 ? "tls://[%s]:%u" : "tls://%s:%u",
-				   addr_text(&r->v.addr, text), r->v.port);
-		return v;
-	case IR_TRANSPORT_HTTPS:
-		v.text = r->v.url;
-		return v;
-	}
-	abort();
+	return (struct value){ir_resolver_text(a, &r->v), r->set, r->from, 0};
 }
 
 static void compare_kinds(struct settings *s)

@@ -159,19 +159,6 @@ static void hardening(struct settings *s)
 		h->cpus_milli.set ? h->cpus_milli.from : none);
 }
 
-static struct str resolver_text(struct arena *a, const struct ir_resolver *r)
-{
-	char text[ADDR_TEXT_MAX];
-	const char *addr;
-
-	if (r->transport == IR_TRANSPORT_HTTPS)
-		return r->url;
-	addr = addr_text(&r->addr, text);
-	return arena_fmt(a, r->addr.family == ADDR_V6 ? "%s[%s]:%u" : "%s%s:%u",
-			 r->transport == IR_TRANSPORT_TLS ? "tls://" : "", addr,
-			 r->port);
-}
-
 static void docker_args(struct settings *s)
 {
 	static const char *const classes[] = {
@@ -220,7 +207,7 @@ static void how(const struct view *v, const struct plan_model *m)
 	setting(&s, "uplink",
 		p->uplink.set ? p->uplink.v : STR("Docker's own bridge"),
 		p->uplink.set ? p->uplink.from : (struct ir_origin){0});
-	setting(&s, "resolver", resolver_text(m->a, &p->resolver.v),
+	setting(&s, "resolver", ir_resolver_text(m->a, &p->resolver.v),
 		p->resolver.from);
 	docker_args(&s);
 	if (s.usual.n)

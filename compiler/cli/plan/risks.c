@@ -137,8 +137,7 @@ static void find_addresses(struct finder *f)
 			    f->a,
 			    "'%s' opens a part of what is otherwise never reachable (link-local, metadata services, loopback)",
 			    ir_dest_text(f->a, &floor->dest).p));
-	if (f->p->resolver.set &&
-	    f->p->resolver.v.transport == IR_TRANSPORT_DNS)
+	if (f->p->resolver.set)
 		add(f, "plain-dns", f->p->resolver.from,
 		    STR("the names that are asked for travel to the upstream resolver in the clear"));
 }

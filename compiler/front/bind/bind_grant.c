@@ -263,31 +263,19 @@ void bind_grant_http_rules(struct binder *b, const struct yaml_pair *pair,
 
 /* --- the resolver -------------------------------------------------------- */
 
-static void resolver_help(struct binder *b)
+static bool refuse_resolver(struct binder *b, struct span at, const char *why)
 {
+	bind_error(b, DIAG_RESOLVER, at, "%s", why);
 	bind_help(
 		b,
-		"an address, as in '9.9.9.9' or '[2620:fe::fe]:53', 'tls://9.9.9.9' or 'https://dns.quad9.net/dns-query'");
+		"write 'IP' or 'IP:PORT', as in '9.9.9.9' or '[2620:fe::fe]:53'; the gate asks it over the uplink, in the clear");
+	return false;
 }
 
-static bool resolver_url(struct binder *b, const struct ir_dest *d,
-			 const struct text *t, struct ir_resolver *out)
+/* "tls://", "https://": its questions would be no plain DNS. */
+static bool has_scheme(struct str s)
 {
-	if (d->u.url.scheme != IR_SCHEME_HTTPS) {
-		bind_error(b, DIAG_RESOLVER, t->at,
-			   "a resolver by HTTP in the clear");
-		resolver_help(b);
-		return false;
-	}
-	if (d->u.url.who == IR_DEST_PATTERN) {
-		bind_error(b, DIAG_RESOLVER, t->at, "a wildcard in a resolver");
-		resolver_help(b);
-		return false;
-	}
-	out->transport = IR_TRANSPORT_HTTPS;
-	out->port = d->u.url.port;
-	out->url = t->s;
-	return true;
+	return str_starts(str_slice(s, str_find(s, ':', 0), s.n), STR("://"));
 }
 
 /*
@@ -305,24 +293,20 @@ static bool nobody_there(const struct addr *a)
 static bool resolver_addr(struct binder *b, const struct ir_dest *d,
 			  const struct text *t, struct ir_resolver *out)
 {
-	if (d->kind != IR_DEST_CIDR) {
-		bind_error(b, DIAG_RESOLVER, t->at,
-			   "a resolver is given by its address");
-		resolver_help(b);
-		return false;
-	}
+	bool has_slash = str_find(t->s, '/', 0) < t->s.n;
+
+	if (d->kind != IR_DEST_CIDR)
+		return refuse_resolver(b, t->at,
+				       "a resolver is given by its address");
 	if (d->u.cidr.net.bits != addr_bits(d->u.cidr.net.addr.family) ||
-	    str_find(t->s, '/', 0) < t->s.n) {
-		bind_error(b, DIAG_RESOLVER, t->at, "a network for a resolver");
-		resolver_help(b);
-		return false;
-	}
-	if (d->has_port && (d->port.lo != d->port.hi)) {
-		bind_error(b, DIAG_RESOLVER, d->port.at,
-			   "several ports for a resolver");
-		resolver_help(b);
-		return false;
-	}
+	    (has_slash && !d->has_port))
+		return refuse_resolver(b, t->at, "a network for a resolver");
+	if (d->has_port && d->port.lo != d->port.hi)
+		return refuse_resolver(b, d->port.at,
+				       "several ports for a resolver");
+	if (has_slash)
+		return refuse_resolver(
+			b, t->at, "a resolver is one address and one port");
 	if (nobody_there(&d->u.cidr.net.addr)) {
 		bind_error(b, DIAG_RESOLVER, t->at,
 			   "no resolver can be at '%s'", bind_quote(b, t->s));
@@ -340,26 +324,17 @@ static bool resolver_addr(struct binder *b, const struct ir_dest *d,
 void bind_grant_resolver(struct binder *b, const struct yaml_pair *pair,
 			 void *field)
 {
-	struct ir_resolver r = {.transport = IR_TRANSPORT_DNS, .port = 53};
-	const struct text *whole = &pair->value->text;
-	struct text t = *whole;
+	const struct text *t = &pair->value->text;
+	struct ir_resolver r = {.port = 53};
 	struct ir_dest d;
 
-	if (str_starts(t.s, STR("tls://"))) {
-		r = (struct ir_resolver){.transport = IR_TRANSPORT_TLS,
-					 .port = 853};
-		t.s = str_slice(t.s, 6, t.s.n);
-		if (t.verbatim)
-			t.verbatim += 6;
-	}
-	if (!dest_parse(b->c, &t, &d))
-		return;
-	if (d.kind == IR_DEST_URL && r.transport == IR_TRANSPORT_DNS) {
-		if (!resolver_url(b, &d, whole, &r))
-			return;
-	} else if (!resolver_addr(b, &d, &t, &r)) {
+	if (has_scheme(t->s)) {
+		refuse_resolver(b, t->at,
+				"a resolver is asked in plain DNS alone");
 		return;
 	}
+	if (!dest_parse(b->c, t, &d) || !resolver_addr(b, &d, t, &r))
+		return;
 	*(ir_opt_resolver *)field = (ir_opt_resolver){
-		.set = true, .from = bind_from(b, whole->at), .v = r};
+		.set = true, .from = bind_from(b, t->at), .v = r};
 }

@@ -215,21 +215,8 @@ static bool parse_upstream(struct str rest, struct names_map *map)
 	struct str kind, addr;
 	uint64_t port;
 
-	if (!take_field(&rest, &kind))
-		return false;
-	if (str_is(kind, NAMES_MAP_HTTPS)) {
-		map->upstream = NAMES_UPSTREAM_HTTPS;
-		map->upstream_url = rest;
-		return str_starts(rest, STR("https://")) &&
-		       str_find(rest, ' ', 0) == rest.n;
-	}
-	if (str_is(kind, NAMES_MAP_UDP))
-		map->upstream = NAMES_UPSTREAM_UDP;
-	else if (str_is(kind, NAMES_MAP_TLS))
-		map->upstream = NAMES_UPSTREAM_TLS;
-	else
-		return false;
-	if (!take_field(&rest, &addr) ||
+	if (!take_field(&rest, &kind) || !str_is(kind, NAMES_MAP_UDP) ||
+	    !take_field(&rest, &addr) ||
 	    !addr_parse(addr, &map->upstream_addr) ||
 	    !str_u64(rest, UINT16_MAX, &port) || port == 0)
 		return false;

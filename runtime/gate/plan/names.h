@@ -20,12 +20,6 @@
 #define NAMES_MATCH_MAX	  16u /* matching lines that are remembered */
 #define NAMES_HOSTS_MAX	  128u
 
-enum names_upstream {
-	NAMES_UPSTREAM_UDP,
-	NAMES_UPSTREAM_TLS,
-	NAMES_UPSTREAM_HTTPS,
-};
-
 /*
  * A set of port classes; class K is bit K - 1, "hK" is class LIMIT_CLASSES + K,
  * "dK" is 2 * LIMIT_CLASSES + K, "qK" is 3 * LIMIT_CLASSES + K.
@@ -47,10 +41,8 @@ struct names_nets {
 };
 
 struct names_map {
-	enum names_upstream upstream;
-	struct addr upstream_addr; /* udp and tls */
+	struct addr upstream_addr;
 	uint16_t upstream_port;
-	struct str upstream_url; /* https */
 	struct names_nets floor, priv, cover;
 	struct str *ports; /* of class K at K - 1; empty where there is none */
 	unsigned last_ports;	  /* the class of the last ports line */

@@ -92,7 +92,7 @@ static void test_everything(void)
 		       "hostnames: [e.f]\ncidrs: [192.0.2.0/24]\n"
 		       "deny: ['*', 198.51.100.0/24]\n"
 		       "ignore: [.env, '!x']\nreadonly: [/y]\n"
-		       "resolver: tls://192.0.2.53\n"
+		       "resolver: 192.0.2.53:5353\n"
 		       "args: ['', --env, 'A=b\tc']\n"
 		       "credentials: [{host: a.b, header: X, from_env: T}]\n"
 		       "protect: [{files: [k], executables: [/bin/x]}]\n"
@@ -112,8 +112,7 @@ static void test_everything(void)
 	/* A bare '*' in deny is a warning and nothing else. */
 	CHECK(p.deny.n == 1 && r.diags.warnings == 1);
 	CHECK(p.ignore.n == 2 && p.ignore.v[1].back && !p.ignore.v[0].back);
-	CHECK(p.resolver.v.transport == IR_TRANSPORT_TLS &&
-	      p.resolver.v.port == 853);
+	CHECK(p.resolver.v.port == 5353);
 	CHECK(p.args.n == 3 && p.args.v[0].s.n == 0);
 	CHECK(str_is(p.credentials.v[0].format, "{}") &&
 	      p.credentials.v[0].from_env);
