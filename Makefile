@@ -104,7 +104,8 @@ GEN_INC := $(if $(wildcard grammar/tracee-events.tsv),\
 	$(GEN)/grammar/tracee-events.inc $(GEN)/grammar/native-events.inc) \
 	$(GEN)/compiler/emit/gate/gate.lua.inc \
 	$(addprefix $(GEN)/,$(addsuffix .inc,\
-		$(wildcard compiler/emit/*.cfg compiler/emit/*/*.cfg))) \
+		$(wildcard compiler/emit/*.cfg compiler/emit/*/*.cfg \
+			compiler/cli/complete.*sh))) \
 	$(GEN)/doc/man/pages.inc
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(patsubst $(GEN)/%,gen/%,$1))

@@ -291,7 +291,7 @@ static struct str list_json(const struct list *l)
 
 /* --- the command ---------------------------------------------------------- */
 
-/* What completions read. */
+/* What scripts read. */
 static struct str list_ids(const struct list *l)
 {
 	struct buf out;

@@ -66,6 +66,17 @@ static int by_part(const void *va, const void *vb)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
+void traces_ids(struct arena *a, const char *state, trace_ids *out)
+{
+	parts all = {0};
+
+	list(a, arena_fmt(a, "%s/trace", state).p, &all);
+	vec_sort(&all, by_part);
+	vec_each(p, &all)
+		if (!out->n || !str_eq(out->v[out->n - 1], p->id))
+			*vec_push(a, out) = p->id;
+}
+
 /* The ID that is meant: the newest, or the only one that begins so. */
 static int choose(const parts *all, struct str what, struct str *out,
 		  struct err *err)

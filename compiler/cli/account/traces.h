@@ -20,6 +20,9 @@ typedef struct {
  */
 must_check int traces_find(struct arena *a, const char *state, struct str what,
 			   trace_paths *out, struct err *err);
+typedef VEC(struct str) trace_ids;
+/* Every session that has a trace, once; none when they cannot be listed. */
+void traces_ids(struct arena *a, const char *state, trace_ids *out);
 /* Is this word meant as one of those, and not as an expression? */
 bool traces_is_name(struct arena *a, struct str word);
 

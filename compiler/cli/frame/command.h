@@ -12,10 +12,24 @@
 #include "compiler/cli/text/status.h"
 
 enum command_id {
-#define COMMAND(id, name, args, words, run, about) COMMAND_##id,
+#define COMMAND(id, name, args, max, first, rest, run, about) COMMAND_##id,
+#define HIDDEN						      COMMAND
 #include "compiler/cli/frame/commands.def"
 #undef COMMAND
 	COMMANDS,
+};
+
+/* What a word is that is neither a flag nor the value of one. */
+enum command_words {
+	WORDS_NONE,   /* nothing that can be listed */
+	WORDS_LISTED, /* one of those in words.def */
+	WORDS_TOPIC,  /* the same, or a command, or a warning */
+	WORDS_DIR,
+	WORDS_FILE,
+	WORDS_PATH,    /* a file, where the word before it takes one */
+	WORDS_SESSION, /* one that runs */
+	WORDS_RECORD,  /* a session, though it may have ended */
+	WORDS_TRACE,   /* a session that has a trace; or a file */
 };
 
 struct options;
@@ -23,6 +37,8 @@ struct options;
 struct command {
 	const char *name, *args, *about;
 	uint32_t words; /* that it takes, at most */
+	enum command_words first, rest;
+	bool hidden;
 	int (*run)(struct arena *a, const struct options *o);
 };
 
@@ -30,10 +46,19 @@ const struct command *command_get(enum command_id id);
 /* False when there is none of this name. */
 bool command_find(struct str name, enum command_id *out);
 
-#define COMMAND(id, name, args, words, run, about)                             \
+/* What help and man page say of a command's words: see words.def. */
+struct command_word {
+	enum command_id command;
+	const char *name, *about;
+};
+/* In their order; NULL at the end. */
+const struct command_word *command_word_at(size_t i);
+
+#define COMMAND(id, name, args, max, first, rest, run, about)                  \
 	int command_##run(struct arena *a, const struct options *o);
 #include "compiler/cli/frame/commands.def"
 #undef COMMAND
+#undef HIDDEN
 
 /* Parse the command line and run what it says; the exit status. */
 int command_main(int argc, char **argv);

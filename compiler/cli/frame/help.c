@@ -59,7 +59,8 @@ void help_overview(struct buf *out)
 		      "       membrane [flags] [-- command...]    "
 		      "the same as membrane run\n\n");
 	for (int i = 0; i < COMMANDS; i++)
-		i = (int)overview_line(out, (enum command_id)i);
+		if (!command_get((enum command_id)i)->hidden)
+			i = (int)overview_line(out, (enum command_id)i);
 	buf_adds(out,
 		 "\n'help COMMAND' has flags; 'help policy', lint, events, "
 		 "filter, readonly: more.\n"

@@ -19,14 +19,7 @@ static const char prose[] =
 
 static bool has_option(const struct option *o, enum command_id id)
 {
-	return o->about && o->id != OPTION_HELP && o->commands & 1u << id;
-}
-
-/* Flags of the policy are those that both plan and run have: one group. */
-static bool is_shared(const struct option *o)
-{
-	return o->commands & 1u << COMMAND_PLAN &&
-	       o->commands & 1u << COMMAND_RUN;
+	return option_belongs(o, id) && o->id != OPTION_HELP;
 }
 
 static void put_option_head(struct buf *out, const struct option *o)
@@ -66,15 +59,15 @@ static void put_option_words(struct buf *out, const struct option *o)
 	}
 }
 
-/* A list of those that are shared, or of those that are not. */
-static bool put_option_list(struct buf *out, enum command_id id, bool shared,
-			    const char *before)
+/* Those of a section. */
+static bool put_option_list(struct buf *out, enum command_id id,
+			    enum option_section section, const char *before)
 {
 	const struct option *o;
 	bool any = false;
 
 	for (size_t i = 0; (o = option_at(i)); i++) {
-		if (!has_option(o, id) || is_shared(o) != shared)
+		if (!has_option(o, id) || o->section != section)
 			continue;
 		if (!any)
 			buf_addf(out, "%s.Bl -tag -width Ds\n", before);
@@ -92,9 +85,9 @@ static bool put_option_list(struct buf *out, enum command_id id, bool shared,
 static void put_options(struct buf *out, enum command_id id)
 {
 	static const char heading[] = ".Sh OPTIONS\n";
-	bool own = put_option_list(out, id, false, heading);
+	bool own = put_option_list(out, id, SECTION_OWN, heading);
 
-	put_option_list(out, id, true,
+	put_option_list(out, id, SECTION_POLICY,
 			own ? ".Pp\n"
 			      "The flags of the policy, one more layer of it:\n"
 			    : heading);
@@ -105,6 +98,8 @@ static void put_commands(struct buf *out)
 	for (int i = 0; i < COMMANDS; i++) {
 		const struct command *c = command_get((enum command_id)i);
 
+		if (c->hidden)
+			continue;
 		buf_adds(out, ".It Ic ");
 		man_argument(out, c->name);
 		buf_addc(out, '\n');
@@ -142,7 +137,8 @@ static bool page_find(struct str name, struct page *out)
 		out->section = "5";
 		out->about = "what a sandboxed command may reach, see and "
 			     "change";
-	} else if (command_find(name, &out->verb)) {
+	} else if (command_find(name, &out->verb) &&
+		   !command_get(out->verb)->hidden) {
 		out->about = command_get(out->verb)->about;
 	}
 	return out->about;

@@ -5,6 +5,7 @@
 #include "compiler/cli/text/view.h"
 #include "compiler/driver.h"
 #include "compiler/emit/emit.h"
+#include "compiler/front/front.h"
 #include "compiler/plan/manifest.h"
 
 #define FOR(id)	    (1u << COMMAND_##id)
@@ -33,10 +34,15 @@
 #define FOR_NONE 0u
 #define FOR_ALL	 ((1u << COMMANDS) - 1)
 
+#define OWN	SECTION_OWN, -1
+#define SHARED	SECTION_POLICY, -1
+#define FLAG(x) SECTION_POLICY, FRONT_FLAG_##x
+
 static const struct option table[] = {
-#define OPTION(id, name, letter, value, meta, commands, about)                 \
-	{OPTION_##id, name, letter, VALUE_##value, meta, commands, about},
-#define ALIAS(id, name) {OPTION_##id, name, 0, VALUE_TEXT, "", 0, NULL},
+#define OPTION(id, name, letter, value, meta, commands, section, about)        \
+	{OPTION_##id, name,	letter,	 VALUE_##value,                        \
+	 meta,	      commands, section, about},
+#define ALIAS(id, name) {OPTION_##id, name, 0, VALUE_TEXT, "", 0, OWN, NULL},
 #include "compiler/cli/frame/options.def"
 #undef OPTION
 #undef ALIAS
@@ -47,8 +53,28 @@ const struct option *option_at(size_t i)
 	return i < ARRAY_LEN(table) ? &table[i] : NULL;
 }
 
-/* The row of an option itself, not of its alias. */
-static const struct option *row_of(enum option_id id)
+const struct option *option_named(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		if (str_is(name, table[i].name))
+			return &table[i];
+	return NULL;
+}
+
+const struct option *option_lettered(char letter)
+{
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		if (table[i].letter && table[i].letter == letter)
+			return &table[i];
+	return NULL;
+}
+
+bool option_belongs(const struct option *o, enum command_id id)
+{
+	return o->about && o->commands & 1u << id;
+}
+
+const struct option *option_row(enum option_id id)
 {
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		if (table[i].id == id && table[i].about)
@@ -70,6 +96,13 @@ const char *option_word(enum option_id id, size_t i)
 	if (i == 0)
 		return "manifest";
 	return emitter_at(i - 1) ? emitter_at(i - 1)->name : NULL;
+}
+
+const char *option_word_file(enum option_id id, size_t i)
+{
+	if (id != OPTION_EMIT)
+		return NULL;
+	return i == 0 ? MANIFEST_NAME : emitter_at(i - 1)->file;
 }
 
 struct parser {
@@ -124,7 +157,9 @@ static const char *near_command(struct str name)
 		if (str_is(name, other_names[i][0]))
 			return other_names[i][1];
 	for (int i = 0; i < COMMANDS; i++)
-		(void)near_offer(&near, command_get((enum command_id)i)->name);
+		if (!command_get((enum command_id)i)->hidden)
+			(void)near_offer(&near,
+					 command_get((enum command_id)i)->name);
 	return near.name;
 }
 
@@ -141,15 +176,13 @@ static bool unknown_option(struct parser *p, struct str spelling,
 /* An artefact goes by its file's name, too. */
 static struct str word_meant(const struct option *o, struct str value)
 {
-	const struct emitter *e;
+	const char *w, *file;
 
-	if (o->id != OPTION_EMIT)
-		return value;
-	if (str_is(value, MANIFEST_NAME))
-		return STR("manifest");
-	for (size_t i = 0; (e = emitter_at(i)); i++)
-		if (str_is(value, e->file))
-			return str_of(e->name);
+	for (size_t i = 0; (w = option_word(o->id, i)); i++) {
+		file = option_word_file(o->id, i);
+		if (file && str_is(value, file))
+			return str_of(w);
+	}
 	return value;
 }
 
@@ -194,7 +227,7 @@ static bool give_next(struct parser *p, const struct option *o,
 {
 	if (p->i == p->argc) {
 		buf_addf(p->complaint, "'%.*s' needs a value: %s",
-			 STR_ARG(spelling), row_of(o->id)->meta);
+			 STR_ARG(spelling), option_row(o->id)->meta);
 		return false;
 	}
 	return give(p, o, spelling, str_of(p->argv[p->i++]));
@@ -206,11 +239,8 @@ static bool parse_long(struct parser *p, struct str word)
 	struct str spelling = str_slice(word, 0, eq);
 	struct str name = str_slice(spelling, 2, spelling.n);
 	struct str value = str_slice(word, eq + 1, word.n);
-	const struct option *o = NULL;
+	const struct option *o = option_named(name);
 
-	for (size_t i = 0; i < ARRAY_LEN(table) && !o; i++)
-		if (str_is(name, table[i].name))
-			o = &table[i];
 	if (!o)
 		return unknown_option(p, spelling, name);
 	switch (o->value) {
@@ -239,12 +269,9 @@ static bool parse_long(struct parser *p, struct str word)
 static bool parse_letters(struct parser *p, struct str word)
 {
 	for (size_t k = 1; k < word.n; k++) {
-		const struct option *o = NULL;
+		const struct option *o = option_lettered(word.p[k]);
 		struct str spelling, rest = str_slice(word, k + 1, word.n);
 
-		for (size_t i = 0; i < ARRAY_LEN(table) && !o; i++)
-			if (table[i].letter && table[i].letter == word.p[k])
-				o = &table[i];
 		spelling = arena_fmt(p->a, "-%c", word.p[k]);
 		if (!o)
 			return unknown_option(p, k == 1 ? word : spelling,
@@ -288,7 +315,7 @@ static bool check(struct parser *p)
 	const struct command *c = command_get(o->command);
 
 	vec_each(g, &o->given) {
-		unsigned commands = row_of(g->id)->commands;
+		unsigned commands = option_row(g->id)->commands;
 
 		if (commands && !(commands & 1u << o->command)) {
 			buf_addf(p->complaint,
@@ -306,7 +333,7 @@ static bool check(struct parser *p)
 					       "command that is to run");
 		return false;
 	}
-	if (o->exec && !options_launch(o)) {
+	if (o->exec && !options_launch(o) && o->command != COMMAND_COMPLETE) {
 		buf_addf(p->complaint,
 			 "'membrane %s' runs nothing: '--' and "
 			 "what follows do not belong here",

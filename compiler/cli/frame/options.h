@@ -12,7 +12,8 @@
 #include "compiler/cli/frame/command.h"
 
 enum option_id {
-#define OPTION(id, name, letter, value, meta, commands, about) OPTION_##id,
+#define OPTION(id, name, letter, value, meta, commands, section, about)        \
+	OPTION_##id,
 #define ALIAS(id, name)
 #include "compiler/cli/frame/options.def"
 #undef OPTION
@@ -30,6 +31,8 @@ enum option_value {
 	VALUE_MAYBE, /* only as --x=y, and may be absent */
 };
 
+enum option_section { SECTION_OWN, SECTION_POLICY };
+
 /* One spelling; an alias is a row of its own with the same id. */
 struct option {
 	enum option_id id;
@@ -38,13 +41,24 @@ struct option {
 	enum option_value value;
 	const char *meta;
 	unsigned commands; /* 1u << command_id */
+	enum option_section section;
+	int flag;	   /* enum front_flag_kind; -1: no line of a policy */
 	const char *about; /* NULL for an alias */
 };
 
 /* In the order of the help; NULL at the end. */
 const struct option *option_at(size_t i);
+/* By the whole of its long name, or by its letter; NULL when there is none. */
+const struct option *option_named(struct str name);
+const struct option *option_lettered(char letter);
+/* The row of an option itself, not of its alias. */
+const struct option *option_row(enum option_id id);
+/* Whether it is one of a command's, and no alias. */
+bool option_belongs(const struct option *o, enum command_id id);
 /* What a VALUE_WORDS option takes; NULL at the end. */
 const char *option_word(enum option_id id, size_t i);
+/* Of a word that there is: the file that it stands for, or NULL. */
+const char *option_word_file(enum option_id id, size_t i);
 
 struct option_given {
 	enum option_id id;

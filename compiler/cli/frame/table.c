@@ -5,15 +5,32 @@
 #include "compiler/cli/text/say.h"
 
 static const struct command table[] = {
-#define COMMAND(id, name, args, words, run, about)                             \
-	[COMMAND_##id] = {name, args, about, words, command_##run},
+#define ROW(id, name, args, max, first, rest, hidden, run, about)              \
+	[COMMAND_##id] = {name,		 args,	       about,  max,            \
+			  WORDS_##first, WORDS_##rest, hidden, command_##run},
+#define COMMAND(id, name, args, max, first, rest, run, about)                  \
+	ROW(id, name, args, max, first, rest, false, run, about)
+#define HIDDEN(id, name, args, max, first, rest, run, about)                   \
+	ROW(id, name, args, max, first, rest, true, run, about)
 #include "compiler/cli/frame/commands.def"
 #undef COMMAND
+#undef HIDDEN
+};
+
+static const struct command_word words[] = {
+#define WORD(command, name, about) {COMMAND_##command, name, about},
+#include "compiler/cli/frame/words.def"
+#undef WORD
 };
 
 const struct command *command_get(enum command_id id)
 {
 	return &table[id];
+}
+
+const struct command_word *command_word_at(size_t i)
+{
+	return i < ARRAY_LEN(words) ? &words[i] : NULL;
 }
 
 bool command_find(struct str name, enum command_id *out)

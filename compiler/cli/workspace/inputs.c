@@ -120,80 +120,6 @@ static const char *policies(struct arena *a, const struct options *o)
 	return found ? found : MEMBRANE_PREFIX "/share/membrane/policies";
 }
 
-/* The flag of the front for an option, or -1 for those that are not policy. */
-static int flag_kind(enum option_id id)
-{
-	switch (id) {
-	case OPTION_HOSTNAME:
-		return FRONT_FLAG_HOSTNAME;
-	case OPTION_CIDR:
-		return FRONT_FLAG_CIDR;
-	case OPTION_ALLOW:
-		return FRONT_FLAG_ALLOW;
-	case OPTION_DENY:
-		return FRONT_FLAG_DENY;
-	case OPTION_IGNORE:
-		return FRONT_FLAG_IGNORE;
-	case OPTION_READONLY:
-		return FRONT_FLAG_READONLY;
-	case OPTION_ARG:
-		return FRONT_FLAG_ARG;
-	case OPTION_RESOLVER:
-		return FRONT_FLAG_RESOLVER;
-	case OPTION_IMAGE:
-		return FRONT_FLAG_IMAGE;
-	case OPTION_UPLINK:
-		return FRONT_FLAG_UPLINK;
-	case OPTION_NO_TRACE:
-		return FRONT_FLAG_NO_TRACE;
-	case OPTION_NO_GLOBAL:
-	case OPTION_WITH_GLOBAL:
-	case OPTION_WORKSPACE:
-	case OPTION_POLICIES:
-	case OPTION_DENY_WARNINGS:
-	case OPTION_JSON:
-	case OPTION_MARKDOWN:
-	case OPTION_SARIF:
-	case OPTION_UNCHANGED:
-	case OPTION_FAIL_ON:
-	case OPTION_EMIT:
-	case OPTION_DUMP_IR:
-	case OPTION_JUNIT:
-	case OPTION_OUTPUT:
-	case OPTION_TRUST:
-	case OPTION_TTY:
-	case OPTION_INTERACTIVE:
-	case OPTION_ALL:
-	case OPTION_IDS:
-	case OPTION_AGENT:
-	case OPTION_LOGS:
-	case OPTION_TAIL:
-	case OPTION_DETACH_KEYS:
-	case OPTION_NO_STDIN:
-	case OPTION_TIMEOUT:
-	case OPTION_SINCE:
-	case OPTION_FOLLOW:
-	case OPTION_POLICY:
-	case OPTION_YES:
-	case OPTION_SESSION:
-	case OPTION_SAVE:
-	case OPTION_SHOW:
-	case OPTION_LIST:
-	case OPTION_REVOKE:
-	case OPTION_SEALED:
-	case OPTION_NO_UPDATE:
-	case OPTION_SESSION_ID:
-	case OPTION_TRACE_LOG:
-	case OPTION_RESET:
-	case OPTION_MAN:
-	case OPTION_HELP:
-	case OPTION_VERSION:
-	case OPTIONS:
-		break;
-	}
-	return -1;
-}
-
 static void find_flags(struct arena *a, const struct options *o,
 		       struct front_input *in)
 {
@@ -202,7 +128,7 @@ static void find_flags(struct arena *a, const struct options *o,
 
 	in->flags = flags;
 	vec_each(g, &o->given) {
-		int kind = flag_kind(g->id);
+		int kind = option_row(g->id)->flag;
 
 		if (kind >= 0)
 			flags[in->n_flags++] = (struct front_flag){
