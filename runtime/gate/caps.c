@@ -15,7 +15,7 @@ static void caps_free(cap_t *c)
 static const cap_value_t kept[] = {CAP_NET_ADMIN, CAP_KILL, CAP_SETUID,
 				   CAP_SETGID};
 
-static bool keeps(int n, cap_value_t c)
+static bool keeps_cap(int n, cap_value_t c)
 {
 	for (int i = 0; i < n; i++)
 		if (kept[i] == c)
@@ -26,7 +26,7 @@ static bool keeps(int n, cap_value_t c)
 static int drop_bounds(int n, struct err *err)
 {
 	for (cap_value_t c = 0; c < cap_max_bits(); c++) {
-		if (keeps(n, c))
+		if (keeps_cap(n, c))
 			continue;
 		if (cap_get_bound(c) > 0 && cap_drop_bound(c) < 0 &&
 		    errno != EPERM)

@@ -9,14 +9,14 @@
 
 /* --- its beginning ------------------------------------------------------- */
 
-static void forget(struct change *c)
+static void forget_next(struct change *c)
 {
 	generation_free(&c->next);
 	l7_plan_free(&c->next_l7);
 	c->state = CHANGE_NONE;
 }
 
-static int start(struct change *c, struct err *err)
+static int start_next(struct change *c, struct err *err)
 {
 	int rc;
 
@@ -42,9 +42,9 @@ int change_begin(struct change *c, uint32_t number, bool cut, int64_t now_ms,
 		return rc;
 	c->next.number = c->next_l7.generation = number;
 	c->cut = cut;
-	rc = start(c, err);
+	rc = start_next(c, err);
 	if (rc < 0) {
-		forget(c);
+		forget_next(c);
 		return rc;
 	}
 	c->state = CHANGE_STARTING;
@@ -76,8 +76,8 @@ static void note_pin(struct change *c, const struct names_map *names,
 }
 
 /* The packet filter of a plan, with its sets filled. */
-static int filter(struct change *c, const struct generation *g, int64_t now_ms,
-		  struct err *err)
+static int fill_filter(struct change *c, const struct generation *g,
+		       int64_t now_ms, struct err *err)
 {
 	const struct pins *pins = &c->l7->pins;
 	struct arena *a = arena_new();
@@ -102,12 +102,12 @@ static int filter(struct change *c, const struct generation *g, int64_t now_ms,
 static int swap_filter(struct change *c, int64_t now_ms, struct err *err)
 {
 	struct err why;
-	int rc = filter(c, &c->next, now_ms, err);
+	int rc = fill_filter(c, &c->next, now_ms, err);
 
 	if (rc == 0)
 		return 0;
 	/* Where there are no rules any more, the old ones again. */
-	if (rc != -EINVAL && filter(c, c->now, now_ms, &why) < 0) {
+	if (rc != -EINVAL && fill_filter(c, c->now, now_ms, &why) < 0) {
 		err_while(&why, "after '%s': the rules before", err->text);
 		*err = why;
 		return rc == -ECANCELED ? -EPROTO : rc;
@@ -116,7 +116,7 @@ static int swap_filter(struct change *c, int64_t now_ms, struct err *err)
 	return -ECANCELED;
 }
 
-static int apply(struct change *c, int64_t now_ms, struct err *err)
+static int apply_next(struct change *c, int64_t now_ms, struct err *err)
 {
 	int rc = c->settle(c->data, err);
 
@@ -133,10 +133,10 @@ static int apply(struct change *c, int64_t now_ms, struct err *err)
 	return 0;
 }
 
-static int cancel(struct change *c, struct err *err)
+static int cancel_change(struct change *c, struct err *err)
 {
 	l7_next_drop(c->l7);
-	forget(c);
+	forget_next(c);
 	err->code = -ECANCELED;
 	return -ECANCELED;
 }
@@ -148,11 +148,11 @@ static int try_apply(struct change *c, int64_t now_ms, struct err *err)
 	if (rc == 0 && now_ms >= c->deadline_ms)
 		rc = err_set(err, -ETIMEDOUT, "HAProxy does not begin");
 	if (rc < 0)
-		return cancel(c, err);
+		return cancel_change(c, err);
 	if (rc == 0)
 		return 0;
-	rc = apply(c, now_ms, err);
-	return rc == -ECANCELED ? cancel(c, err) : rc;
+	rc = apply_next(c, now_ms, err);
+	return rc == -ECANCELED ? cancel_change(c, err) : rc;
 }
 
 int change_step(struct change *c, int64_t now_ms, struct err *err)

@@ -40,7 +40,7 @@ struct supervisor {
 	size_t n_line;
 };
 
-static void usage(FILE *to)
+static void print_usage(FILE *to)
 {
 	fputs("usage: membrane-gate [--check] [--plan DIR]\n", to);
 }
@@ -67,18 +67,19 @@ static int start_worker(struct supervisor *s, struct worker_args *args,
 }
 
 /* 0 when /proc does not say: then no tracer can be told. */
-static uint32_t namespace(const char *name)
+static uint32_t namespace_inode(const char *name)
 {
 	struct stat st;
 
 	return stat(name, &st) < 0 ? 0 : (uint32_t)st.st_ino;
 }
 
-static int say(struct supervisor *s, enum worker_word word, struct err *err)
+static int say_to_worker(struct supervisor *s, enum worker_word word,
+			 struct err *err)
 {
 	struct worker_msg m = {.word = (uint8_t)word,
-			       .netns = namespace("/proc/self/ns/net"),
-			       .pidns = namespace("/proc/self/ns/pid")};
+			       .netns = namespace_inode("/proc/self/ns/net"),
+			       .pidns = namespace_inode("/proc/self/ns/pid")};
 
 	if (send(s->pair, &m, sizeof(m), MSG_NOSIGNAL) != sizeof(m))
 		return err_set(err, -EPIPE, "the worker is gone");
@@ -87,7 +88,7 @@ static int say(struct supervisor *s, enum worker_word word, struct err *err)
 
 /*
  * One message of the worker. -EPIPE when it is gone: it has said why, or
- * supervise() will.
+ * supervise_worker() will.
  */
 static int on_message(struct supervisor *s, struct err *err)
 {
@@ -103,7 +104,7 @@ static int on_message(struct supervisor *s, struct err *err)
 			worker_complain(err->text);
 			return rc;
 		}
-		return say(s, WORKER_UP, err);
+		return say_to_worker(s, WORKER_UP, err);
 	case WORKER_READY:
 		s->watch_stdin = true;
 		return caps_drop(CAPS_NONE, err);
@@ -116,7 +117,7 @@ static int on_message(struct supervisor *s, struct err *err)
 }
 
 /* True when the worker is no more. */
-static bool reap(struct supervisor *s)
+static bool reap_children(struct supervisor *s)
 {
 	pid_t pid;
 
@@ -134,7 +135,7 @@ static bool on_signal(struct supervisor *s)
 	while (read(s->signals, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo != SIGCHLD)
 			return true;
-		if (reap(s)) {
+		if (reap_children(s)) {
 			s->status = 1;
 			return true;
 		}
@@ -181,7 +182,7 @@ static bool read_stdin(struct supervisor *s)
 	return n > 0;
 }
 
-static void supervise(struct supervisor *s)
+static void supervise_worker(struct supervisor *s)
 {
 	struct err err;
 
@@ -208,12 +209,12 @@ static void supervise(struct supervisor *s)
 }
 
 /* Let the worker tell what is left, then make sure that it is gone. */
-static void end(struct supervisor *s)
+static void end_worker(struct supervisor *s)
 {
 	int64_t deadline_ms = clock_ms() + END_WAIT_MS;
 
 	close(s->pair);
-	while (s->worker && !reap(s)) {
+	while (s->worker && !reap_children(s)) {
 		struct pollfd p = {s->signals, POLLIN, 0};
 		struct signalfd_siginfo info;
 		int64_t left_ms = deadline_ms - clock_ms();
@@ -229,7 +230,7 @@ static void end(struct supervisor *s)
 	}
 }
 
-static int run(struct worker_args *args, struct err *err)
+static int run_supervisor(struct worker_args *args, struct err *err)
 {
 	struct supervisor s = {0};
 	int rc = planfile_link(args->plan, &args->link, err);
@@ -246,11 +247,11 @@ static int run(struct worker_args *args, struct err *err)
 			rc = err_set(err, -errno, "a network for the agent: %s",
 				     strerror(errno));
 		else
-			(void)say(&s, WORKER_AGENT, err);
+			(void)say_to_worker(&s, WORKER_AGENT, err);
 	}
 	if (rc == 0)
-		supervise(&s);
-	end(&s);
+		supervise_worker(&s);
+	end_worker(&s);
 	return rc < 0 ? rc : s.status;
 }
 
@@ -277,17 +278,17 @@ int main(int argc, char **argv)
 			puts("membrane-gate " MEMBRANE_VERSION);
 			return 0;
 		} else {
-			usage(c == 'h' ? stdout : stderr);
+			print_usage(c == 'h' ? stdout : stderr);
 			return c == 'h' ? 0 : 2;
 		}
 	}
 	if (optind < argc) {
-		usage(stderr);
+		print_usage(stderr);
 		return 2;
 	}
 	if (check)
 		return worker_check(args.plan);
-	rc = run(&args, &err);
+	rc = run_supervisor(&args, &err);
 	if (rc < 0)
 		worker_complain(err.text);
 	return rc ? 1 : 0;

@@ -97,8 +97,8 @@ static int read_hello(struct gate *g, struct err *err)
 	return rc;
 }
 
-static int tell(const struct worker_args *args, enum worker_word word,
-		bool ipv6, struct err *err)
+static int tell_supervisor(const struct worker_args *args,
+			   enum worker_word word, bool ipv6, struct err *err)
 {
 	struct worker_msg m = {.word = (uint8_t)word, .ipv6 = ipv6};
 
@@ -123,8 +123,8 @@ static int hear_msg(const struct worker_args *args, enum worker_word word,
 	return 0;
 }
 
-static int hear(const struct worker_args *args, enum worker_word word,
-		struct err *err)
+static int hear_word(const struct worker_args *args, enum worker_word word,
+		     struct err *err)
 {
 	struct worker_msg ignored;
 
@@ -138,10 +138,10 @@ static int make_link(struct gate *g, const struct worker_args *args, bool ipv6,
 
 	if (args->link == PLANFILE_BRIDGE)
 		return link_bridge_up(ipv6, err);
-	if ((rc = hear(args, WORKER_AGENT, err)) < 0 ||
+	if ((rc = hear_word(args, WORKER_AGENT, err)) < 0 ||
 	    (rc = link_gate_up(getppid(), link_facts_uplink(&g->facts)->mtu,
 			       ipv6, err)) < 0 ||
-	    (rc = tell(args, WORKER_LINK, ipv6, err)) < 0)
+	    (rc = tell_supervisor(args, WORKER_LINK, ipv6, err)) < 0)
 		return rc;
 	return hear_msg(args, WORKER_UP, &g->agent, err);
 }
@@ -286,7 +286,7 @@ static int wait_ms(const struct gate *g, int64_t now_ms)
 
 /* --- another plan -------------------------------------------------------- */
 
-static int settle(void *data, struct err *err)
+static int settle_records(void *data, struct err *err)
 {
 	struct gate *g = data;
 
@@ -300,7 +300,7 @@ static void init_change(struct gate *g, const struct worker_args *args)
 				    .now = &g->now,
 				    .l7 = &g->l7,
 				    .dns = &g->dns,
-				    .settle = settle,
+				    .settle = settle_records,
 				    .data = g};
 }
 
@@ -347,8 +347,8 @@ static int go_on(struct gate *g, struct err *err)
 	return 0;
 }
 
-static int serve(struct gate *g, const struct worker_args *args,
-		 struct err *err)
+static int serve_session(struct gate *g, const struct worker_args *args,
+			 struct err *err)
 {
 	struct pollfd p[SLOT_DNS + DNS_GATE_POLL];
 
@@ -402,13 +402,13 @@ int worker_run(const struct worker_args *args)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	g->out.fd = STDOUT_FILENO;
 	if (set_up(g, args, &ipv6, &err) < 0 ||
-	    tell(args, WORKER_READY, ipv6, &err) < 0 ||
+	    tell_supervisor(args, WORKER_READY, ipv6, &err) < 0 ||
 	    tell_ready(g, ipv6, clock_ms() - args->start_ms, &err) < 0) {
 		worker_complain(err.text);
 		return 1;
 	}
 	init_change(g, args);
-	rc = serve(g, args, &err);
+	rc = serve_session(g, args, &err);
 	if (rc < 0)
 		report_error(g, err.text);
 	/* The link goes first, the rules with the namespace. */

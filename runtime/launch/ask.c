@@ -12,8 +12,8 @@
 #include <signal.h>
 
 /* Only what the launcher does not know by itself. */
-static struct str request(struct arena *a, uint32_t base, const char *staged,
-			  const struct altered *what)
+static struct str request_line(struct arena *a, uint32_t base,
+			       const char *staged, const struct altered *what)
 {
 	static const char *const theirs[] = {"event", "time",	    "kind",
 					     "who",   "generation", "ms"};
@@ -56,8 +56,8 @@ static int read_line(int fd, char line[4096], size_t *out_n, struct err *err)
 	return 0;
 }
 
-static int hear(struct arena *a, int fd, struct ask_answer *out,
-		struct err *err)
+static int hear_answer(struct arena *a, int fd, struct ask_answer *out,
+		       struct err *err)
 {
 	char line[4096];
 	size_t n = 0;
@@ -100,10 +100,11 @@ int ask_change(struct arena *a, const struct session *s, uint32_t base,
 	if (rc == 0)
 		rc = plan_write(dir, plan, err);
 	if (rc == 0)
-		rc = fileio_write_all(fd, request(a, base, staged, what), err);
+		rc = fileio_write_all(fd, request_line(a, base, staged, what),
+				      err);
 	/* Who is turned away at the door has an answer waiting all the same. */
 	if (rc == 0 || rc == -EPIPE)
-		rc = hear(a, fd, out, err);
+		rc = hear_answer(a, fd, out, err);
 	/* Whoever took it has renamed or removed it. */
 	if (fileio_remove_tree(AT_FDCWD, dir, &ignored) < 0)
 		return rc; /* it goes with the session's folder */

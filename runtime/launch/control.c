@@ -33,7 +33,7 @@ int control_open(struct control *c, struct arena *a, const struct session *s,
 			    &c->listen, err);
 }
 
-static uint32_t generation(const struct control *c)
+static uint32_t current_generation(const struct control *c)
 {
 	return c->done.n + 1;
 }
@@ -42,7 +42,7 @@ static uint32_t generation(const struct control *c)
 
 /* The line fits into what a socket takes at once; a client that is gone, or
  * does not read, has no need of it. */
-static void answer(struct control *c, cJSON *o)
+static void answer_client(struct control *c, cJSON *o)
 {
 	struct str line = arena_fmt(c->a, "%s\n", json_compact(c->a, o).p);
 	struct err ignored;
@@ -55,14 +55,14 @@ static void answer(struct control *c, cJSON *o)
 	c->deadline = 0;
 }
 
-static void refuse(struct control *c, bool stale, const char *message)
+static void refuse_client(struct control *c, bool stale, const char *message)
 {
 	cJSON *o = cJSON_CreateObject();
 
 	cJSON_AddBoolToObject(o, "ok", false);
 	cJSON_AddBoolToObject(o, "stale", stale);
 	cJSON_AddStringToObject(o, "message", message);
-	answer(c, o);
+	answer_client(c, o);
 }
 
 static void forget_next(struct control *c)
@@ -189,7 +189,7 @@ static int read_change(struct control *c, cJSON *o, struct err *err)
 	cJSON_AddNumberToObject(who, "uid", (double)geteuid());
 	cJSON_AddStringToObject(who, "name", name_of(c->a, geteuid()));
 	cJSON_AddStringToObject(o, "time", time_text(c->a));
-	cJSON_AddNumberToObject(o, "generation", generation(c) + 1);
+	cJSON_AddNumberToObject(o, "generation", current_generation(c) + 1);
 	cJSON_AddNumberToObject(o, "ms", 0);
 	return altered_parse(c->a, o, &c->change, err);
 }
@@ -206,7 +206,7 @@ static int check_request(struct control *c, const cJSON *o, struct err *err)
 	    cJSON_HasObjectItem(o, "ms"))
 		return err_set(err, -EPROTO,
 			       "no request that this launcher understands");
-	if (base->valuedouble != generation(c))
+	if (base->valuedouble != current_generation(c))
 		return err_set(err, -ESTALE,
 			       "the session was changed meanwhile");
 	if (c->done.n >= ALTERED_MAX)
@@ -236,7 +236,7 @@ static int read_next(struct control *c, struct err *err)
 	return 0;
 }
 
-static int begin(struct control *c, cJSON *o, struct err *err)
+static int begin_change(struct control *c, cJSON *o, struct err *err)
 {
 	struct err why;
 	int rc;
@@ -256,8 +256,8 @@ static int begin(struct control *c, cJSON *o, struct err *err)
 	c->deadline = c->began + CONTROL_GATE_MS;
 	rc = put_plan(c, c->now, &c->next, err);
 	if (rc == 0)
-		rc = gate_change(c->gate, generation(c) + 1, c->change.cut,
-				 err);
+		rc = gate_change(c->gate, current_generation(c) + 1,
+				 c->change.cut, err);
 	/* Best effort: what is in force is in the gate already. */
 	if (rc < 0 && put_plan(c, &c->next, c->now, &why) < 0)
 		err_while(err, "%s, after", why.text);
@@ -272,19 +272,19 @@ static void take_request(struct control *c)
 	int rc;
 
 	if (cJSON_IsObject(o) && end == c->line + c->n - 1)
-		rc = begin(c, o, &err);
+		rc = begin_change(c, o, &err);
 	else
 		rc = err_set(&err, -EPROTO, "the request is no line of JSON");
 	cJSON_Delete(o);
 	if (rc == 0)
 		return;
 	forget_next(c);
-	refuse(c, rc == -ESTALE, err.text);
+	refuse_client(c, rc == -ESTALE, err.text);
 }
 
 /* --- the gate's answer ---------------------------------------------------- */
 
-static int record(struct control *c, struct err *err)
+static int record_change(struct control *c, struct err *err)
 {
 	const char *path =
 		arena_fmt(c->a, "%s/" ALTERED_FILE, c->session->dir).p;
@@ -301,7 +301,7 @@ static int record(struct control *c, struct err *err)
 }
 
 /* It is in force: from here on it is what the session runs. */
-static void applied(struct control *c)
+static void on_applied(struct control *c)
 {
 	const char *kept = arena_fmt(c->a, "%s/plan.%u", c->session->dir,
 				     c->change.generation)
@@ -314,7 +314,7 @@ static void applied(struct control *c)
 	*vec_push(c->a, &c->done) = c->change;
 	if (rename(c->staged, kept) == 0)
 		c->staged = NULL;
-	if (record(c, &err) < 0)
+	if (record_change(c, &err) < 0)
 		c->gate->decisions.unwritten++;
 	*now = c->next;
 	c->now = now;
@@ -326,7 +326,7 @@ static void applied(struct control *c)
 	cJSON_AddBoolToObject(o, "ok", true);
 	cJSON_AddNumberToObject(o, "generation", c->change.generation);
 	cJSON_AddNumberToObject(o, "ms", c->change.ms);
-	answer(c, o);
+	answer_client(c, o);
 }
 
 static void on_generation(void *ctx, uint32_t number, bool ok,
@@ -338,7 +338,7 @@ static void on_generation(void *ctx, uint32_t number, bool ok,
 	if (!c->busy || number != c->change.generation)
 		return;
 	if (ok) {
-		applied(c);
+		on_applied(c);
 		return;
 	}
 	err_set(&err, -ECANCELED,
@@ -347,7 +347,7 @@ static void on_generation(void *ctx, uint32_t number, bool ok,
 	if (put_plan(c, &c->next, c->now, &(struct err){0}) < 0)
 		err_while(&err, "the session's plan folder is not whole");
 	forget_next(c);
-	refuse(c, false, err.text);
+	refuse_client(c, false, err.text);
 }
 
 /* --- the loop's side ------------------------------------------------------ */
@@ -382,18 +382,18 @@ static void let_in(struct control *c)
 	c->deadline = proc_now_ms() + CONTROL_REQUEST_MS;
 	if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 || proc_nonblock(fd, &err) < 0 ||
 	    local_peer(fd, &uid, &err) < 0)
-		refuse(c, false, "nobody can be told who asks");
+		refuse_client(c, false, "nobody can be told who asks");
 	else if (uid != geteuid() &&
 		 (stat(c->session->dir, &st) < 0 || uid != st.st_uid))
-		refuse(c, false, "this is the session of another user");
+		refuse_client(c, false, "this is the session of another user");
 }
 
-static void hear(struct control *c)
+static void hear_client(struct control *c)
 {
 	ssize_t got;
 
 	if (c->n == sizeof(c->line)) {
-		refuse(c, false, "the request is too long");
+		refuse_client(c, false, "the request is too long");
 		return;
 	}
 	got = read(c->client, c->line + c->n, sizeof(c->line) - c->n);
@@ -417,12 +417,12 @@ int control_pump(struct control *c, struct err *err)
 			return err_set(
 				err, -ETIMEDOUT,
 				"the gate did not say what became of a change of its policy");
-		refuse(c, false, "nothing was asked for in time");
+		refuse_client(c, false, "nothing was asked for in time");
 	}
 	if (c->client < 0)
 		let_in(c);
 	if (c->client >= 0 && !c->busy)
-		hear(c);
+		hear_client(c);
 	return 0;
 }
 
@@ -434,7 +434,7 @@ void control_close(struct control *c)
 	fd_close(&c->listen);
 	c->listen = -1;
 	if (c->client >= 0)
-		refuse(c, false, "the session ends");
+		refuse_client(c, false, "the session ends");
 	if (c->busy)
 		forget_next(c);
 }

@@ -47,7 +47,7 @@ static enum fact user_namespaces(struct arena *a)
 }
 
 /* Ask for it on a file that nobody else has: that blocks nobody. */
-static void fanotify(struct facts *out)
+static void find_fanotify(struct facts *out)
 {
 	auto_fd int file = memfd_create("membrane", MFD_CLOEXEC);
 	auto_fd int fd =
@@ -82,5 +82,5 @@ void facts_read(struct arena *a, struct facts *out)
 	out->bridge_netfilter =
 		is_there("/proc/sys/net/bridge/bridge-nf-call-iptables");
 	out->user_namespaces = user_namespaces(a);
-	fanotify(out);
+	find_fanotify(out);
 }

@@ -69,7 +69,7 @@ int gate_change(struct gate *g, uint32_t number, bool cut, struct err *err)
 	return fileio_write_all(g->in, str_of(line), err);
 }
 
-static void say(struct gate *g, struct str text)
+static void set_words(struct gate *g, struct str text)
 {
 	struct arena *a = arena_new();
 	struct buf b;
@@ -132,7 +132,7 @@ static int take_ca(struct gate *g, const cJSON *pem, struct err *err)
 	return rc;
 }
 
-static uint32_t number(const cJSON *o, const char *name)
+static uint32_t number_of(const cJSON *o, const char *name)
 {
 	const cJSON *n = cJSON_GetObjectItemCaseSensitive(o, name);
 
@@ -151,8 +151,8 @@ static int on_ready(struct gate *g, const cJSON *o, struct err *err)
 	if (rc < 0)
 		return rc;
 	g->ready_ms = cJSON_IsNumber(ms) ? ms->valuedouble : 0;
-	g->netns = number(o, "netns");
-	g->pidns = number(o, "pidns");
+	g->netns = number_of(o, "netns");
+	g->pidns = number_of(o, "pidns");
 	g->ipv6 = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "ipv6"));
 	g->ready = true;
 	return 0;
@@ -161,7 +161,7 @@ static int on_ready(struct gate *g, const cJSON *o, struct err *err)
 static int on_generation(struct gate *g, const cJSON *o, struct err *err)
 {
 	const cJSON *why = cJSON_GetObjectItemCaseSensitive(o, "message");
-	uint32_t n = number(o, "generation");
+	uint32_t n = number_of(o, "generation");
 
 	if (!n || !g->on_generation)
 		return err_set(
@@ -217,7 +217,7 @@ static int on_event(struct gate *g, const cJSON *o, struct str line,
 				 err);
 	if (strcmp(name, "error") == 0) {
 		if (cJSON_IsString(message))
-			say(g, str_of(message->valuestring));
+			set_words(g, str_of(message->valuestring));
 		g->words_done = true;
 		return 0;
 	}
@@ -292,12 +292,12 @@ static void on_stderr(struct gate *g, struct str got)
 		line = str_trim(line);
 		if (line.n && !str_starts(line, STR("Run 'docker")) &&
 		    !str_starts(line, STR("See 'docker")))
-			say(g, advice_for(line));
+			set_words(g, advice_for(line));
 	}
 }
 
 /* Read what there is; *fd is -1 afterwards when that was the end. */
-static int drain(struct gate *g, int *fd, bool is_err, struct err *err)
+static int drain_pipe(struct gate *g, int *fd, bool is_err, struct err *err)
 {
 	char buf[CHUNK];
 	int rc = 0;
@@ -317,9 +317,9 @@ static int drain(struct gate *g, int *fd, bool is_err, struct err *err)
 
 int gate_pump(struct gate *g, struct err *err)
 {
-	int rc = drain(g, &g->err, true, err);
+	int rc = drain_pipe(g, &g->err, true, err);
 
-	return rc < 0 ? rc : drain(g, &g->out, false, err);
+	return rc < 0 ? rc : drain_pipe(g, &g->out, false, err);
 }
 
 void gate_close_stdin(struct gate *g)

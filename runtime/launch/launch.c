@@ -370,7 +370,8 @@ static int run_session(struct launch *l, struct err *err)
 	return run_loop(r, err);
 }
 
-/* While the gate ends. Should it fail, clean() does it again, and says so. */
+/* While the gate ends. Should it fail, clean_session() does it again, and says
+ * so. */
 static void release_masks(void *ctx)
 {
 	struct launch *l = ctx;
@@ -426,7 +427,7 @@ static void init_run(struct launch *l)
 /* --- the end ------------------------------------------------------------- */
 
 /* Both containers are gone; what Docker still has of them goes with this. */
-static bool clean(struct launch *l)
+static bool clean_session(struct launch *l)
 {
 	struct err err;
 	int rc = 0;
@@ -522,7 +523,7 @@ static int in_session(struct launch *l, struct err *err)
 		tracer_done(l->run.tracer);
 	fd_close(&l->trace_copy);
 	rc = end_stage(l, rc, err);
-	cleaned = clean(l);
+	cleaned = clean_session(l);
 	find_executed(l, &executed);
 	outcome = (struct outcome){.a = l->a,
 				   .executed = &executed,
@@ -539,7 +540,7 @@ static int in_session(struct launch *l, struct err *err)
 }
 
 /* Best effort: a dead session that cannot be cleaned up harms nobody. */
-static void reap(struct launch *l)
+static void reap_others(struct launch *l)
 {
 	struct docker *docker = NULL;
 	unsigned ended = 0;
@@ -571,7 +572,7 @@ int launch_run(const struct launch_opts *o, struct err *err)
 	if (rc == 0)
 		rc = proc_signals_catch(err);
 	if (rc == 0) {
-		reap(l);
+		reap_others(l);
 		rc = session_new(a, o->state, &l->session, err);
 		if (rc == 0)
 			rc = in_session(l, err);

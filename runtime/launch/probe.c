@@ -38,8 +38,8 @@ static const char *no_variable(void *ctx, const char *name)
 	return NULL;
 }
 
-static void settle(struct trial *t, struct probe_part *p, enum fact works,
-		   const char *words)
+static void settle_part(struct trial *t, struct probe_part *p, enum fact works,
+			const char *words)
 {
 	if (p->works != FACT_UNKNOWN)
 		return;
@@ -98,7 +98,7 @@ static void reap_commands(struct trial *t)
 		tracer_ended(t->tracer, proc_status(status));
 }
 
-static void pump(struct trial *t)
+static void pump_trial(struct trial *t)
 {
 	struct gate *g = t->gate;
 	bool ended;
@@ -107,12 +107,12 @@ static void pump(struct trial *t)
 	reap_commands(t);
 	ended = g->pid == 0;
 	if (g->out >= 0 && gate_pump(g, &err) < 0)
-		settle(t, &t->out->gate, FACT_NO, err.text);
+		settle_part(t, &t->out->gate, FACT_NO, err.text);
 	t->out->ipv6 = g->ready && g->ipv6;
 	if (g->ready)
-		settle(t, &t->out->gate, FACT_YES, "");
+		settle_part(t, &t->out->gate, FACT_YES, "");
 	else if (ended)
-		settle(t, &t->out->gate, FACT_NO, gate_last_words(g));
+		settle_part(t, &t->out->gate, FACT_NO, gate_last_words(g));
 	if (t->tracer->out >= 0 || t->tracer->err >= 0)
 		tracer_pump(t->tracer);
 	switch (t->tracer->state) {
@@ -121,18 +121,18 @@ static void pump(struct trial *t)
 	case TRACER_LOADED:
 	case TRACER_READY:
 	case TRACER_ENDED:
-		settle(t, &t->out->tracer, FACT_YES, "");
+		settle_part(t, &t->out->tracer, FACT_YES, "");
 		t->out->back_end = t->tracer->watch.back_end;
 		t->out->io_uring = t->tracer->watch.io_uring;
 		t->out->missing = t->tracer->watch.missing;
 		break;
 	case TRACER_FAILED:
-		settle(t, &t->out->tracer, FACT_NO, t->tracer->why.text);
+		settle_part(t, &t->out->tracer, FACT_NO, t->tracer->why.text);
 		break;
 	}
 }
 
-static bool interrupted(void)
+static bool is_interrupted(void)
 {
 	struct proc_signal s;
 
@@ -158,18 +158,18 @@ static int wait_for_both(struct trial *t, struct err *err)
 	int64_t until = t->begun + PROBE_TRY_MS;
 
 	for (;;) {
-		pump(t);
+		pump_trial(t);
 		if (t->out->gate.works != FACT_UNKNOWN &&
 		    t->out->tracer.works != FACT_UNKNOWN)
 			return 0;
-		if (interrupted())
+		if (is_interrupted())
 			return err_set(err, -EINTR, "interrupted");
 		if (proc_now_ms() > until)
 			break;
 		wait_step(t);
 	}
-	settle(t, &t->out->gate, FACT_NO, "it is not ready in time");
-	settle(t, &t->out->tracer, FACT_NO, "it is not ready in time");
+	settle_part(t, &t->out->gate, FACT_NO, "it is not ready in time");
+	settle_part(t, &t->out->tracer, FACT_NO, "it is not ready in time");
 	return 0;
 }
 
@@ -260,9 +260,9 @@ static void try_haproxy(struct trial *t)
 	for (size_t i = 0; words[i]; i++)
 		argv[i] = arena_cstr(a, str_of(words[i]));
 	if (probe_line(a, argv, &line, &err) < 0)
-		settle(t, &t->out->haproxy, FACT_NO, err.text);
+		settle_part(t, &t->out->haproxy, FACT_NO, err.text);
 	else
-		settle(t, &t->out->haproxy, FACT_YES, line);
+		settle_part(t, &t->out->haproxy, FACT_YES, line);
 }
 
 /* --- the end -------------------------------------------------------------- */
@@ -277,7 +277,7 @@ static void kill_command(pid_t pid)
 }
 
 /* Both end with their stdin; what does not is removed. */
-static int end(struct trial *t, struct err *err)
+static int end_trial(struct trial *t, struct err *err)
 {
 	int64_t until = proc_now_ms() + PROBE_END_MS;
 
@@ -285,9 +285,9 @@ static int end(struct trial *t, struct err *err)
 	tracer_end(t->tracer, proc_now_ms());
 	while ((t->gate->pid > 0 || t->tracer->pid > 0) &&
 	       proc_now_ms() < until) {
-		pump(t);
+		pump_trial(t);
 		wait_step(t);
-		interrupted();
+		is_interrupted();
 	}
 	kill_command(t->gate->pid);
 	kill_command(t->tracer->pid);
@@ -330,17 +330,19 @@ static int try_parts(struct trial *t, bool have_gate, bool have_tracer,
 		try_haproxy(t);
 	t->begun = proc_now_ms();
 	if (!have_gate)
-		settle(t, &t->out->gate, FACT_NO, "there is no image of it");
+		settle_part(t, &t->out->gate, FACT_NO,
+			    "there is no image of it");
 	else if (start_gate(t, &why) < 0)
-		settle(t, &t->out->gate, FACT_NO, why.text);
+		settle_part(t, &t->out->gate, FACT_NO, why.text);
 	if (!have_tracer)
-		settle(t, &t->out->tracer, FACT_NO, "there is no image of it");
+		settle_part(t, &t->out->tracer, FACT_NO,
+			    "there is no image of it");
 	else if (start_tracer(t, &why) < 0)
-		settle(t, &t->out->tracer, FACT_NO, why.text);
+		settle_part(t, &t->out->tracer, FACT_NO, why.text);
 	rc = wait_for_both(t, err);
 	if (rc == 0)
-		return end(t, err);
-	(void)!end(t, &why);
+		return end_trial(t, err);
+	(void)!end_trial(t, &why);
 	return rc;
 }
 

@@ -151,8 +151,8 @@ struct reset {
 	struct err *err;
 };
 
-static bool named(const struct reset *r, const struct session *s,
-		  const char *which)
+static bool is_named(const struct reset *r, const struct session *s,
+		     const char *which)
 {
 	struct str w = str_of(which);
 
@@ -221,7 +221,7 @@ static int reset_all(struct reset *r, const char *state, const char *which)
 	if (rc == 0)
 		rc = docker_list(r->docker, NULL, &r->containers, r->err);
 	vec_each(s, &all) {
-		if (rc < 0 || (which && !named(r, s, which)))
+		if (rc < 0 || (which && !is_named(r, s, which)))
 			continue;
 		found = true;
 		rc = end_session(r, state, s);

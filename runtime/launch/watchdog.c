@@ -58,7 +58,7 @@ static void leave_terminal(void)
 }
 
 /* One word, and the descriptor that comes with it, or -1. */
-static bool hear(int alive, struct word *out, int *out_fd)
+static bool hear_word(int alive, struct word *out, int *out_fd)
 {
 	union {
 		struct cmsghdr align;
@@ -88,7 +88,7 @@ static bool launcher_ended(int alive, struct commands *c, struct session *s)
 {
 	struct word w;
 
-	while (hear(alive, &w, &s->lock_fd)) {
+	while (hear_word(alive, &w, &s->lock_fd)) {
 		switch (w.what) {
 		case WORD_COMMAND:
 			if (c->n < COMMANDS_MAX)
@@ -113,7 +113,7 @@ static void kill_commands(const struct commands *c)
 }
 
 /* False when another launcher reaps it already. */
-static bool take(struct session *s)
+static bool take_lock(struct session *s)
 {
 	int rc = SESSION_ALIVE;
 	struct err err;
@@ -141,8 +141,8 @@ static void let_docker(struct session *s, const struct commands *c)
  * A docker command in flight may still make a container; so clean until the
  * last of them has closed its end of the pipe, and once more.
  */
-static void clean(const char *state, struct session *s,
-		  const struct endpoint *at, const struct commands *c)
+static void clean_session(const char *state, struct session *s,
+			  const struct endpoint *at, const struct commands *c)
 {
 	struct arena *a = arena_new();
 	struct pollfd p = {.fd = c->fd};
@@ -170,16 +170,16 @@ static void clean(const char *state, struct session *s,
 	arena_free(a);
 }
 
-static void watch(int alive, const char *state, struct session *s,
-		  const struct endpoint *at, struct commands *c)
+static void watch_launcher(int alive, const char *state, struct session *s,
+			   const struct endpoint *at, struct commands *c)
 {
 	if (!launcher_ended(alive, c, s))
 		return;
 	if (s->lock_fd >= 0)
 		let_docker(s, c);
-	else if (!take(s))
+	else if (!take_lock(s))
 		return;
-	clean(state, s, at, c);
+	clean_session(state, s, at, c);
 }
 
 int watchdog_start(const char *state, const struct session *s,
@@ -206,7 +206,7 @@ int watchdog_start(const char *state, const struct session *s,
 		leave_terminal();
 		proc_close_others(alive[0], commands[0]);
 		told.fd = commands[0];
-		watch(alive[0], state, &own, at, &told);
+		watch_launcher(alive[0], state, &own, at, &told);
 		_exit(0);
 	}
 	if (pid < 0)

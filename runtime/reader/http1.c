@@ -202,7 +202,7 @@ static enum http1_fault end_head(struct http1 *h)
 	return HTTP1_GOOD;
 }
 
-static void begin(struct http1 *h)
+static void begin_head(struct http1 *h)
 {
 	h->connect = h->chunked = h->upgrade = h->marked = h->old = false;
 	h->has_host = h->has_accept = h->has_length = false;
@@ -214,7 +214,7 @@ static void begin(struct http1 *h)
 
 /* --- bodies -------------------------------------------------------------- */
 
-static int hex(char c)
+static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -228,8 +228,8 @@ static enum http1_fault read_size(struct http1 *h, struct text line)
 	size_t n = 0;
 
 	h->left = 0;
-	for (; n < line.n && n < CHUNK_DIGITS && hex(line.p[n]) >= 0; n++)
-		h->left = h->left * 16 + (uint64_t)hex(line.p[n]);
+	for (; n < line.n && n < CHUNK_DIGITS && hex_digit(line.p[n]) >= 0; n++)
+		h->left = h->left * 16 + (uint64_t)hex_digit(line.p[n]);
 	if (n == 0 || h->left > CHUNK_MAX || (n < line.n && line.p[n] != ';') ||
 	    text_span(line, text_is_value) != line.n)
 		return HTTP1_CHUNK;
@@ -261,7 +261,7 @@ static enum http1_fault read_trailer(struct http1 *h, struct text line)
 }
 
 /* Bytes of a body, and of a chunk; a chunk's last two are a CRLF. */
-static size_t skip(struct http1 *h, struct text t, enum http1_fault *fault)
+static size_t skip_body(struct http1 *h, struct text t, enum http1_fault *fault)
 {
 	size_t n = t.n < h->left ? t.n : (size_t)h->left;
 
@@ -335,7 +335,7 @@ static size_t next_line(struct http1 *h, struct text t, enum http1_fault *fault)
 }
 
 /* HTTP/2 without TLS or ALPN: 1 it is, 0 it may be, -1 not. */
-static int preface(struct text t)
+static int match_preface(struct text t)
 {
 	size_t n = sizeof(PREFACE) - 1;
 
@@ -353,7 +353,7 @@ static bool in_head(enum http1_state s)
 static size_t take_unit(struct http1 *h, struct text t, struct http1_found *f)
 {
 	if (h->state == HTTP1_START && h->n_head == 0 && !h->begun) {
-		int found = preface(t);
+		int found = match_preface(t);
 
 		if (found == 0)
 			return 0;
@@ -368,7 +368,7 @@ static size_t take_unit(struct http1 *h, struct text t, struct http1_found *f)
 	if (h->state == HTTP1_UNREAD)
 		return t.n;
 	if (h->state == HTTP1_BODY || h->state == HTTP1_DATA)
-		return skip(h, t, &f->fault);
+		return skip_body(h, t, &f->fault);
 	return next_line(h, t, &f->fault);
 }
 
@@ -388,7 +388,7 @@ void http1_feed(struct http1 *h, const char *p, size_t n,
 		if (was == HTTP1_HEAD && h->state != HTTP1_HEAD)
 			cut = f.vetted;
 		if (was != HTTP1_START && h->state == HTTP1_START) {
-			begin(h);
+			begin_head(h);
 			cut = SIZE_MAX;
 		}
 		f.vetted += got;

@@ -25,7 +25,7 @@ static const char *fault_text(enum http1_fault fault)
 	return texts[fault];
 }
 
-static void put(struct out *o, struct text t)
+static void put_text(struct out *o, struct text t)
 {
 	size_t n = t.n < SHOWN_MAX ? t.n : SHOWN_MAX;
 
@@ -37,7 +37,7 @@ static void put(struct out *o, struct text t)
 
 static void put_word(struct out *o, const char *word)
 {
-	put(o, (struct text){word, strlen(word)});
+	put_text(o, (struct text){word, strlen(word)});
 }
 
 /* What can be read of a line that is no request line. */
@@ -54,9 +54,9 @@ static void put_request(struct out *o, struct text line)
 	/* HAProxy wants targets of their own for these. */
 	if (text_is(method, "CONNECT") || text_is(method, "PRI"))
 		method.n = 0;
-	put(o, method.n && method.n < 40 ? method : (struct text){"-", 1});
+	put_text(o, method.n && method.n < 40 ? method : (struct text){"-", 1});
 	put_word(o, " ");
-	put(o, path);
+	put_text(o, path);
 	put_word(o, " HTTP/1.1\r\n");
 }
 
@@ -73,9 +73,9 @@ static struct text take_line(struct text *t)
 
 static void put_line(struct out *o, struct text name, struct text value)
 {
-	put(o, name);
+	put_text(o, name);
 	put_word(o, ": ");
-	put(o, value);
+	put_text(o, value);
 	put_word(o, "\r\n");
 }
 

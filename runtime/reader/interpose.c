@@ -78,7 +78,7 @@ static bool is_plain(int fd)
 }
 
 /* Without room for its reader a connection is not taken. */
-static int accepted(int fd)
+static int take_plain(int fd)
 {
 	struct plain *p;
 
@@ -96,12 +96,12 @@ static int accepted(int fd)
 
 STANDS_IN int accept(int fd, struct sockaddr *sa, socklen_t *n)
 {
-	return accepted(real_accept(fd, sa, n));
+	return take_plain(real_accept(fd, sa, n));
 }
 
 STANDS_IN int accept4(int fd, struct sockaddr *sa, socklen_t *n, int flags)
 {
-	return accepted(real_accept4(fd, sa, n, flags));
+	return take_plain(real_accept4(fd, sa, n, flags));
 }
 
 STANDS_IN int close(int fd)
@@ -254,7 +254,7 @@ static void look_at_alpn(const SSL *ssl, struct inner *in)
 	in->begun = true;
 }
 
-static int tell(struct inner *in, int error)
+static int say_error(struct inner *in, int error)
 {
 	in->has_said = true;
 	in->said = error;
@@ -285,11 +285,11 @@ STANDS_IN int SSL_read(SSL *ssl, void *buf, int n)
 		return real_ssl_read(ssl, buf, n);
 	got = stream_read(&in->stream, from_tls, ssl, buf, (size_t)n);
 	if (got == STREAM_AGAIN)
-		return tell(in, SSL_ERROR_WANT_READ);
+		return say_error(in, SSL_ERROR_WANT_READ);
 	if (got == STREAM_ERROR)
-		return tell(in, SSL_ERROR_SSL);
+		return say_error(in, SSL_ERROR_SSL);
 	if (got == 0 && in->stream.end != STREAM_OPEN)
-		return tell(in, SSL_ERROR_ZERO_RETURN);
+		return say_error(in, SSL_ERROR_ZERO_RETURN);
 	return (int)got;
 }
 
@@ -330,7 +330,7 @@ static bool stand_in(const char *name, void *out_real)
 	       us.dli_fbase == them.dli_fbase;
 }
 
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void find_originals(void)
 {
 	bool all = stand_in("close", &real_close) &
 		   stand_in("recv", &real_recv) & stand_in("send", &real_send) &

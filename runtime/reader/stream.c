@@ -42,8 +42,8 @@ static size_t take_held(struct stream *s, char *buf, size_t n)
 }
 
 /* Behind what is vetted come the words of a refusal, where they can. */
-static void refuse(struct stream *s, const struct http1_found *f,
-		   const char *rest, size_t n)
+static void refuse_request(struct stream *s, const struct http1_found *f,
+			   const char *rest, size_t n)
 {
 	char words[HTTP1_REFUSAL_MAX];
 
@@ -86,7 +86,8 @@ static bool put_mark(struct stream *s, const char *rest, size_t n)
 }
 
 /* What is new in p; so many bytes of it are good as they are. */
-static size_t look(struct stream *s, const char *p, size_t n, bool is_held)
+static size_t look_at_bytes(struct stream *s, const char *p, size_t n,
+			    bool is_held)
 {
 	struct http1_found f;
 	size_t good;
@@ -106,7 +107,7 @@ static size_t look(struct stream *s, const char *p, size_t n, bool is_held)
 	p += f.vetted;
 	n -= f.vetted;
 	if (f.fault) {
-		refuse(s, &f, p, n);
+		refuse_request(s, &f, p, n);
 	} else if (is_held) {
 		s->held = s->vetted + n;
 	} else if (n && s->http.state != HTTP1_NOTHING && hold_open(s)) {
@@ -122,7 +123,7 @@ static ssize_t fill_hold(struct stream *s, stream_source *source, void *data)
 	ssize_t got = source(data, s->hold + s->held, STREAM_HOLD - s->held);
 
 	if (got > 0)
-		(void)look(s, s->hold, s->held + (size_t)got, true);
+		(void)look_at_bytes(s, s->hold, s->held + (size_t)got, true);
 	return got;
 }
 
@@ -133,7 +134,7 @@ static ssize_t fill_buf(struct stream *s, stream_source *source, void *data,
 	ssize_t got = source(data, room.p, room.n);
 
 	if (got > 0)
-		*out_good = look(s, room.p, (size_t)got, false);
+		*out_good = look_at_bytes(s, room.p, (size_t)got, false);
 	return got;
 }
 
@@ -158,7 +159,7 @@ static void end_short(struct stream *s)
 {
 	struct http1_found f = {.fault = HTTP1_SHORT, .in_head = true};
 
-	refuse(s, &f, s->hold, s->held);
+	refuse_request(s, &f, s->hold, s->held);
 }
 
 ssize_t stream_read(struct stream *s, stream_source *source, void *data,

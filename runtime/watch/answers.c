@@ -72,8 +72,8 @@ static bool is_by(const struct asked *a, const struct asked *by, uint16_t port)
 
 /* The question that has waited longest; the newest connection, which asks more
  * than once. */
-static struct question *find(struct answers *a, const struct asked *by,
-			     uint16_t port)
+static struct question *find_question(struct answers *a, const struct asked *by,
+				      uint16_t port)
 {
 	for (uint32_t i = 0; i < ASKED_MAX; i++) {
 		uint32_t at = by->by == ASKED_TCP ? ASKED_MAX - 1 - i : i;
@@ -89,9 +89,9 @@ static struct question *find(struct answers *a, const struct asked *by,
 static bool take_question(struct answers *a, const struct asked *by,
 			  struct watch_head *out)
 {
-	struct question *q = find(a, by, by->port);
+	struct question *q = find_question(a, by, by->port);
 
-	q = q ? q : find(a, by, 0);
+	q = q ? q : find_question(a, by, 0);
 	if (!q)
 		return false;
 	*out = q->who;
@@ -102,16 +102,17 @@ static bool take_question(struct answers *a, const struct asked *by,
 
 /* --- what the gate tells -------------------------------------------------- */
 
-static yajl_val member(yajl_val o, const char *name, yajl_type type)
+static yajl_val member_of(yajl_val o, const char *name, yajl_type type)
 {
 	const char *path[] = {name, NULL};
 
 	return yajl_tree_get(o, path, type);
 }
 
-static bool number(yajl_val o, const char *name, long long max, long long *out)
+static bool number_of(yajl_val o, const char *name, long long max,
+		      long long *out)
 {
-	yajl_val v = member(o, name, yajl_t_number);
+	yajl_val v = member_of(o, name, yajl_t_number);
 
 	if (!YAJL_IS_INTEGER(v) || YAJL_GET_INTEGER(v) < 0 ||
 	    YAJL_GET_INTEGER(v) > max)
@@ -120,24 +121,24 @@ static bool number(yajl_val o, const char *name, long long max, long long *out)
 	return true;
 }
 
-static struct str text(yajl_val o, const char *name)
+static struct str text_of(yajl_val o, const char *name)
 {
-	yajl_val v = member(o, name, yajl_t_string);
+	yajl_val v = member_of(o, name, yajl_t_string);
 
 	return v ? str_of(YAJL_GET_STRING(v)) : (struct str){0};
 }
 
-static bool take(struct answers *a, yajl_val o, int64_t now_ms)
+static bool take_answer(struct answers *a, yajl_val o, int64_t now_ms)
 {
-	bool tcp = YAJL_IS_TRUE(member(o, "tcp", yajl_t_any));
+	bool tcp = YAJL_IS_TRUE(member_of(o, "tcp", yajl_t_any));
 	struct waiting *w = &a->waiting[a->n];
 	long long port, id, ignored;
 
-	if (!number(o, "port", UINT16_MAX, &port) ||
-	    !number(o, "id", UINT16_MAX, &id) ||
-	    !number(o, "time_ns", INT64_MAX, &ignored) ||
-	    !member(o, "name", yajl_t_string) ||
-	    !member(o, "records", yajl_t_array))
+	if (!number_of(o, "port", UINT16_MAX, &port) ||
+	    !number_of(o, "id", UINT16_MAX, &id) ||
+	    !number_of(o, "time_ns", INT64_MAX, &ignored) ||
+	    !member_of(o, "name", yajl_t_string) ||
+	    !member_of(o, "records", yajl_t_array))
 		return false;
 	*w = (struct waiting){
 		o,
@@ -166,9 +167,9 @@ int answers_take(struct answers *a, struct str line, int64_t now_ms,
 	memcpy(copy, line.p, line.n);
 	copy[line.n] = '\0';
 	o = yajl_tree_parse(copy, why, sizeof(why));
-	if (YAJL_IS_OBJECT(o) && take(a, o, now_ms))
+	if (YAJL_IS_OBJECT(o) && take_answer(a, o, now_ms))
 		return 0;
-	if (YAJL_IS_OBJECT(o) && number(o, "missing", INT64_MAX, &missing)) {
+	if (YAJL_IS_OBJECT(o) && number_of(o, "missing", INT64_MAX, &missing)) {
 		a->lost += (uint64_t)missing;
 		yajl_tree_free(o);
 		return 0;
@@ -184,11 +185,11 @@ static void take_end(yajl_val o, const char *addr, const char *port,
 {
 	struct sockaddr_in *in = (struct sockaddr_in *)out;
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)out;
-	const char *s = text(o, addr).p;
+	const char *s = text_of(o, addr).p;
 	long long n = 0;
 
 	memset(out, 0, sizeof(*out));
-	(void)number(o, port, UINT16_MAX, &n);
+	(void)number_of(o, port, UINT16_MAX, &n);
 	if (s && inet_pton(AF_INET6, s, &in6->sin6_addr) == 1) {
 		in6->sin6_family = AF_INET6;
 		in6->sin6_port = htons((uint16_t)n);
@@ -212,24 +213,25 @@ static void take_records(struct record *r, yajl_val list, struct str *out)
 
 		if (!YAJL_IS_OBJECT(o))
 			continue;
-		(void)number(o, "ttl", UINT32_MAX, &n);
+		(void)number_of(o, "ttl", UINT32_MAX, &n);
 		snprintf(ttl, sizeof(ttl), "%lld", n);
-		if (record_add_text(r, out, text(o, "type")) &&
+		if (record_add_text(r, out, text_of(o, "type")) &&
 		    record_add_text(r, out, str_of(ttl)) &&
-		    record_add_text(r, out, text(o, "data")))
+		    record_add_text(r, out, text_of(o, "data")))
 			continue;
 		*out = whole;
 		r->used = used;
 	}
 }
 
-static void make(struct answers *a, yajl_val o, bool tcp, struct record *r)
+static void make_record(struct answers *a, yajl_val o, bool tcp,
+			struct record *r)
 {
-	bool cut = YAJL_IS_TRUE(member(o, "cut", yajl_t_any));
+	bool cut = YAJL_IS_TRUE(member_of(o, "cut", yajl_t_any));
 	struct str list = {r->text, 0};
 	long long n = 0;
 
-	(void)number(o, "time_ns", INT64_MAX, &n);
+	(void)number_of(o, "time_ns", INT64_MAX, &n);
 	a->head.time_ns = (uint64_t)(n - a->boot_epoch_ns);
 	r->head = &a->head;
 	r->event = WATCH_EVENT_net_packet_dns_response;
@@ -243,15 +245,15 @@ static void make(struct answers *a, yajl_val o, bool tcp, struct record *r)
 	take_end(o, "client", "port", &r->v[0].packet.dst);
 	r->v[0].packet.tcp = tcp;
 	n = 0;
-	(void)number(o, "bytes", UINT32_MAX, &n);
+	(void)number_of(o, "bytes", UINT32_MAX, &n);
 	r->v[0].packet.bytes = (uint32_t)n;
 	/* These fit: the line that they are of is shorter than the room. */
-	if (record_add_text(r, &list, text(o, "name")) &&
-	    record_add_text(r, &list, text(o, "type")) &&
-	    record_add_text(r, &list, text(o, "rcode")) &&
-	    record_add_text(r, &list, text(o, "refused")) &&
+	if (record_add_text(r, &list, text_of(o, "name")) &&
+	    record_add_text(r, &list, text_of(o, "type")) &&
+	    record_add_text(r, &list, text_of(o, "rcode")) &&
+	    record_add_text(r, &list, text_of(o, "refused")) &&
 	    record_add_text(r, &list, cut ? STR("cut") : STR("")))
-		take_records(r, member(o, "records", yajl_t_array), &list);
+		take_records(r, member_of(o, "records", yajl_t_array), &list);
 	r->v[1] = (struct value){VALUE_ANSWERS, {.s = list}};
 }
 
@@ -279,7 +281,7 @@ bool answers_next(struct answers *a, int64_t now_ms, bool all,
 		a->n--;
 		memmove(&a->waiting[i], &a->waiting[i + 1],
 			(a->n - i) * sizeof(a->waiting[0]));
-		make(a, w.told, w.asked.by == ASKED_TCP, out);
+		make_record(a, w.told, w.asked.by == ASKED_TCP, out);
 		return true;
 	}
 	return false;

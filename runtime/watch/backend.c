@@ -58,7 +58,7 @@ static const struct {
 
 /* Once through all types, of which there are more than a hundred thousand; ids
  * of what is not there stay 0. */
-static void seek(const struct btf *btf, uint32_t ids[SOUGHT])
+static void seek_types(const struct btf *btf, uint32_t ids[SOUGHT])
 {
 	uint32_t n = btf ? btf__type_cnt(btf) : 0;
 
@@ -77,7 +77,7 @@ static void seek(const struct btf *btf, uint32_t ids[SOUGHT])
 
 /* The parameters of a tracepoint's functions, its context among them; 0 when
  * there is none. */
-static unsigned params(const struct btf *btf, uint32_t id)
+static unsigned parameters_of(const struct btf *btf, uint32_t id)
 {
 	const struct btf_type *t = id ? btf__type_by_id(btf, id) : NULL;
 
@@ -87,7 +87,8 @@ static unsigned params(const struct btf *btf, uint32_t id)
 }
 
 /* Does it load a program at that function? Lists of features promise more. */
-static bool takes(enum bpf_prog_type type, enum bpf_attach_type at, uint32_t id)
+static bool takes_program(enum bpf_prog_type type, enum bpf_attach_type at,
+			  uint32_t id)
 {
 	static const struct bpf_insn nothing[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K},
@@ -111,19 +112,20 @@ void backend_kernel_read(struct backend_kernel *out)
 	struct btf *btf = btf__load_vmlinux_btf();
 	uint32_t ids[SOUGHT] = {0};
 
-	seek(btf, ids);
+	seek_types(btf, ids);
 	*out = (struct backend_kernel){
-		.takes = {takes(BPF_PROG_TYPE_TRACING, BPF_TRACE_FEXIT,
-				ids[FEXIT_CANARY]),
-			  takes(BPF_PROG_TYPE_LSM, BPF_LSM_MAC,
-				ids[LSM_CANARY]),
+		.takes = {takes_program(BPF_PROG_TYPE_TRACING, BPF_TRACE_FEXIT,
+					ids[FEXIT_CANARY]),
+			  takes_program(BPF_PROG_TYPE_LSM, BPF_LSM_MAC,
+					ids[LSM_CANARY]),
 			  true},
 		.casts = ids[CASTS] != 0,
-		.capable = params(btf, ids[TP_CAPABLE]) == 6,
-		.ring_requests = params(btf, ids[TP_RING_REQUEST]) == 2,
+		.capable = parameters_of(btf, ids[TP_CAPABLE]) == 6,
+		.ring_requests = parameters_of(btf, ids[TP_RING_REQUEST]) == 2,
 		/* Before 6.0 with more, and requests of another shape. */
-		.ring_sqes = params(btf, ids[TP_RING_SQE]) == 3,
-		.ring_done_cqes = params(btf, ids[TP_RING_COMPLETE]) == 4,
+		.ring_sqes = parameters_of(btf, ids[TP_RING_SQE]) == 3,
+		.ring_done_cqes =
+			parameters_of(btf, ids[TP_RING_COMPLETE]) == 4,
 	};
 	btf__free(btf);
 }
@@ -235,7 +237,7 @@ bool backend_uses(enum backend b, const struct backend_kernel *k,
 /* --- what they hold ------------------------------------------------------- */
 
 /* Who asked is also who gets the answer. */
-static bool asks(const struct select *s)
+static bool wants_asker(const struct select *s)
 {
 	return select_wants(s, WATCH_EVENT_net_packet_dns_request) ||
 	       select_wants(s, WATCH_EVENT_net_packet_dns_response);
@@ -250,7 +252,7 @@ static bool connects_too(const struct watch_call *c)
 static void fill_calls(struct watch_config *c, const struct select *s)
 {
 	const struct events_call *known = events_calls();
-	bool questions = asks(s);
+	bool questions = wants_asker(s);
 	bool connects = select_wants(s, WATCH_EVENT_security_socket_connect);
 
 	for (unsigned i = 0; i < WATCH_CALLS_MAX; i++)
@@ -308,7 +310,7 @@ void backend_config(enum backend b, const struct backend_kernel *k,
 		.exit = select_wants(s, WATCH_EVENT_sched_process_exit),
 		.reads = select_reads(s),
 		.leaves = n > 0,
-		.questions = asks(s),
+		.questions = wants_asker(s),
 		.casts = k->casts,
 		.hooks = b != BACKEND_SYS_EXIT,
 		.opens = b == BACKEND_FEXIT,

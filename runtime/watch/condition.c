@@ -209,8 +209,8 @@ static bool any_equals(const struct conditions *all, const struct condition *c,
 	return false;
 }
 
-static bool holds(const struct conditions *all, const struct condition *c,
-		  const struct record *r)
+static bool condition_holds(const struct conditions *all,
+			    const struct condition *c, const struct record *r)
 {
 	switch (c->op) {
 	case OP_EQ:
@@ -229,7 +229,7 @@ static bool holds(const struct conditions *all, const struct condition *c,
 bool condition_all_hold(const struct conditions *all, const struct record *r)
 {
 	for (size_t i = 0; i < all->n; i++)
-		if (!holds(all, &all->each[i], r))
+		if (!condition_holds(all, &all->each[i], r))
 			return false;
 	return true;
 }

@@ -97,8 +97,8 @@ static bool any_socket(const struct watch_config *c)
 }
 
 /* The call of that name; NULL: it has no name. */
-static struct watch_foreign named(const struct watch_config *c,
-				  const char *name)
+static struct watch_foreign named_call(const struct watch_config *c,
+				       const char *name)
 {
 	struct watch_foreign f = {.nr = WATCH_CALLS_MAX, .narrow = true};
 	const char *own = name;
@@ -117,10 +117,11 @@ static struct watch_foreign named(const struct watch_config *c,
 	return f;
 }
 
-static struct watch_foreign compat(const struct watch_config *c, unsigned nr)
+static struct watch_foreign compat_call(const struct watch_config *c,
+					unsigned nr)
 {
 	char *name = seccomp_syscall_resolve_num_arch(COMPAT_ARCH, (int)nr);
-	struct watch_foreign f = named(c, name);
+	struct watch_foreign f = named_call(c, name);
 
 	free(name);
 	if (f.known || nr < COMMON_FIRST)
@@ -134,12 +135,12 @@ void foreign_fill(struct watch_config *c)
 {
 	fill_sockets(c);
 	for (unsigned i = 0; i < WATCH_NUMBERS; i++)
-		c->foreign[i] = compat(c, i);
+		c->foreign[i] = compat_call(c, i);
 	for (unsigned i = WATCH_X32; i < WATCH_FOREIGN; i++) {
 		char *name = seccomp_syscall_resolve_num_arch(
 			SCMP_ARCH_X32, (int)(X32_BIT | i));
 
-		c->foreign[i] = named(c, name);
+		c->foreign[i] = named_call(c, name);
 		c->foreign[i].shape = WATCH_SAME;
 		free(name);
 	}

@@ -15,7 +15,7 @@
 
 /* --- the text ------------------------------------------------------------- */
 
-static bool grow(struct line_writer *w, size_t n)
+static bool grow_line(struct line_writer *w, size_t n)
 {
 	size_t more = w->room;
 	char *text;
@@ -37,7 +37,7 @@ static void on_print(void *ctx, const char *text, size_t n)
 {
 	struct line_writer *w = ctx;
 
-	if (n > w->room - w->n && !grow(w, n))
+	if (n > w->room - w->n && !grow_line(w, n))
 		return;
 	if (n == 1)
 		w->text[w->n] = *text;
@@ -135,7 +135,7 @@ static void put_text(struct line_writer *w, struct str s)
 }
 
 /* The library's integers are signed, and take it a call of sprintf() each. */
-static struct str decimal(char digits[DECIMAL_MAX], uint64_t u)
+static struct str decimal_text(char digits[DECIMAL_MAX], uint64_t u)
 {
 	char *end = digits + DECIMAL_MAX, *at = end;
 
@@ -148,7 +148,7 @@ static struct str decimal(char digits[DECIMAL_MAX], uint64_t u)
 static void put_uint(struct line_writer *w, uint64_t u)
 {
 	char digits[DECIMAL_MAX];
-	struct str s = decimal(digits, u);
+	struct str s = decimal_text(digits, u);
 
 	yajl_gen_number(w->json, s.p, s.n);
 }
@@ -185,7 +185,7 @@ static void put_quoted(struct line_writer *w, struct str name, uint64_t u)
 	char digits[DECIMAL_MAX];
 
 	put_valid(w, name);
-	put_valid(w, decimal(digits, u));
+	put_valid(w, decimal_text(digits, u));
 }
 
 static void put_list(struct line_writer *w, struct str rest)
@@ -214,8 +214,8 @@ static void put_unix(struct line_writer *w, const struct sockaddr_un *un)
 	put_member(w, STR("sun_path"), (struct str){un->sun_path, n});
 }
 
-static struct str address(char text[INET6_ADDRSTRLEN], int family,
-			  const void *from)
+static struct str address_text(char text[INET6_ADDRSTRLEN], int family,
+			       const void *from)
 {
 	inet_ntop(family, from, text, INET6_ADDRSTRLEN);
 	return str_of(text);
@@ -242,13 +242,13 @@ static void put_addr(struct line_writer *w, const struct sockaddr_storage *a)
 	case AF_INET:
 		put_member(w, STR("sa_family"), STR("AF_INET"));
 		put_member(w, STR("sin_addr"),
-			   address(text, AF_INET, &in->sin_addr));
+			   address_text(text, AF_INET, &in->sin_addr));
 		put_quoted(w, STR("sin_port"), ntohs(in->sin_port));
 		break;
 	case AF_INET6:
 		put_member(w, STR("sa_family"), STR("AF_INET6"));
 		put_member(w, STR("sin6_addr"),
-			   address(text, AF_INET6, &in6->sin6_addr));
+			   address_text(text, AF_INET6, &in6->sin6_addr));
 		put_quoted(w, STR("sin6_port"), ntohs(in6->sin6_port));
 		put_quoted(w, STR("sin6_flowinfo"), ntohl(in6->sin6_flowinfo));
 		put_quoted(w, STR("sin6_scopeid"), in6->sin6_scope_id);
@@ -272,9 +272,9 @@ static void put_end(struct line_writer *w, struct str ip, struct str port,
 	char text[INET6_ADDRSTRLEN] = "";
 
 	put_member(w, ip,
-		   address(text, a->ss_family,
-			   v6 ? (const void *)&in6->sin6_addr
-			      : (const void *)&in->sin_addr));
+		   address_text(text, a->ss_family,
+				v6 ? (const void *)&in6->sin6_addr
+				   : (const void *)&in->sin_addr));
 	put_number(w, port, ntohs(v6 ? in6->sin6_port : in->sin_port));
 }
 

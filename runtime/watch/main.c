@@ -76,8 +76,8 @@ static void tell_facts(struct watcher *w, const char *event,
 	line_done(&line);
 }
 
-static void tell(struct watcher *w, const char *event, const char *name,
-		 const char *text, uint64_t number)
+static void tell_event(struct watcher *w, const char *event, const char *name,
+		       const char *text, uint64_t number)
 {
 	struct line_fact fact = {name, text, number};
 
@@ -85,7 +85,7 @@ static void tell(struct watcher *w, const char *event, const char *name,
 }
 
 /* Events that were wanted and cannot be had; "" for none. */
-static const char *missing(struct watcher *w)
+static const char *missing_events(struct watcher *w)
 {
 	size_t n = 0;
 
@@ -106,21 +106,21 @@ static void tell_loaded(struct watcher *w)
 	const struct line_fact facts[] = {
 		{"back_end", sensor_back_end(w->sensor), 0},
 		{"io_uring", sensor_io_uring(w->sensor), 0},
-		{"missing", missing(w), 0},
+		{"missing", missing_events(w), 0},
 	};
 
 	tell_facts(w, "loaded", facts, ARRAY_LEN(facts));
 }
 
-static int fail(struct watcher *w, const struct err *err)
+static int tell_failure(struct watcher *w, const struct err *err)
 {
-	tell(w, "error", "message", err->text, 0);
+	tell_event(w, "error", "message", err->text, 0);
 	return 1;
 }
 
 /* --- events --------------------------------------------------------------- */
 
-static int flush(struct watcher *w, struct err *err)
+static int flush_lines(struct watcher *w, struct err *err)
 {
 	struct str text = line_text(&w->lines);
 	int rc;
@@ -144,7 +144,7 @@ static int tell_record(struct watcher *w)
 	if (line_record(&w->lines, &w->record, &w->err) < 0)
 		return w->err.code;
 	if (line_text(&w->lines).n >= BLOCK_BYTES)
-		return flush(w, &w->err);
+		return flush_lines(w, &w->err);
 	return 0;
 }
 
@@ -194,7 +194,7 @@ struct losses {
 	uint64_t answers, all;
 };
 
-static struct losses losses(const struct watcher *w)
+static struct losses losses_of(const struct watcher *w)
 {
 	struct losses l = {
 		.kernel = sensor_counts(w->sensor),
@@ -208,13 +208,13 @@ static struct losses losses(const struct watcher *w)
 
 static void tell_lost(struct watcher *w)
 {
-	uint64_t n = losses(w).all;
+	uint64_t n = losses_of(w).all;
 
 	if (n == w->lost_told || now_ms() - w->told_ms < TELL_LOST_MS)
 		return;
 	w->told_ms = now_ms();
 	w->lost_told = n;
-	tell(w, "lost", "events", NULL, n);
+	tell_event(w, "lost", "events", NULL, n);
 }
 
 static void tell_found(struct watcher *w)
@@ -222,10 +222,10 @@ static void tell_found(struct watcher *w)
 	if (w->found || !w->following || !sensor_has_found(w->sensor))
 		return;
 	w->found = true;
-	tell(w, "found", "agent", NULL, 1);
+	tell_event(w, "found", "agent", NULL, 1);
 }
 
-static int pump(struct watcher *w, struct err *err)
+static int pump_sensor(struct watcher *w, struct err *err)
 {
 	int rc = sensor_read(w->sensor);
 
@@ -244,12 +244,12 @@ static int pump(struct watcher *w, struct err *err)
 		return 0;
 	if (w->block_ms == 0)
 		w->block_ms = now_ms();
-	return now_ms() - w->block_ms >= BLOCK_AGE_MS ? flush(w, err) : 0;
+	return now_ms() - w->block_ms >= BLOCK_AGE_MS ? flush_lines(w, err) : 0;
 }
 
 /* --- the launcher --------------------------------------------------------- */
 
-static bool number(yajl_val o, const char *name, uint32_t *out)
+static bool number_of(yajl_val o, const char *name, uint32_t *out)
 {
 	const char *path[] = {name, NULL};
 	yajl_val v = yajl_tree_get(o, path, yajl_t_number);
@@ -261,7 +261,7 @@ static bool number(yajl_val o, const char *name, uint32_t *out)
 	return true;
 }
 
-static int follow(struct watcher *w, yajl_val hello, struct err *err)
+static int follow_agent(struct watcher *w, yajl_val hello, struct err *err)
 {
 	const char *host[] = {"host", NULL}, *its[] = {"agent", NULL};
 	yajl_val name = yajl_tree_get(hello, host, yajl_t_string);
@@ -270,9 +270,9 @@ static int follow(struct watcher *w, yajl_val hello, struct err *err)
 	size_t n = agent ? strlen(agent) : 0;
 	uint32_t version, netns, pidns;
 
-	if (!number(hello, "version", &version) || version != 1 ||
-	    !number(hello, "netns", &netns) ||
-	    !number(hello, "pidns", &pidns) || !name || n >= WATCH_HOST ||
+	if (!number_of(hello, "version", &version) || version != 1 ||
+	    !number_of(hello, "netns", &netns) ||
+	    !number_of(hello, "pidns", &pidns) || !name || n >= WATCH_HOST ||
 	    (netns == 0) != (n > 0))
 		return err_set(err, -EPROTO,
 			       "the first line on stdin is not the launcher's");
@@ -280,7 +280,7 @@ static int follow(struct watcher *w, yajl_val hello, struct err *err)
 		 YAJL_GET_STRING(name));
 	sensor_follow(w->sensor, netns, agent, pidns);
 	w->following = true;
-	tell(w, "ready", "ms", NULL, (uint64_t)(now_ms() - w->begun_ms));
+	tell_event(w, "ready", "ms", NULL, (uint64_t)(now_ms() - w->begun_ms));
 	return 0;
 }
 
@@ -291,11 +291,11 @@ static int on_hello(struct watcher *w, const char *line, struct err *err)
 	struct line_fact facts[] = {
 		{"back_end", sensor_back_end(w->sensor), 0},
 		{"io_uring", sensor_io_uring(w->sensor), 0},
-		{"missing", missing(w), 0},
+		{"missing", missing_events(w), 0},
 		{"version", MEMBRANE_VERSION, 0},
 	};
 	int rc = YAJL_IS_OBJECT(hello)
-			 ? follow(w, hello, err)
+			 ? follow_agent(w, hello, err)
 			 : err_set(err, -EPROTO,
 				   "the first line on stdin is no JSON object");
 
@@ -308,7 +308,7 @@ static int on_hello(struct watcher *w, const char *line, struct err *err)
 /* The question is in the ring: it was sent before it was answered. */
 static int on_answer(struct watcher *w, struct str line, struct err *err)
 {
-	int rc = pump(w, err);
+	int rc = pump_sensor(w, err);
 
 	if (rc < 0 || !w->answers)
 		return rc;
@@ -353,7 +353,7 @@ static int on_stdin(struct watcher *w, struct err *err)
 	return rc;
 }
 
-static int loop(struct watcher *w, int signals, struct err *err)
+static int poll_loop(struct watcher *w, int signals, struct err *err)
 {
 	for (;;) {
 		struct pollfd fds[] = {
@@ -369,7 +369,7 @@ static int loop(struct watcher *w, int signals, struct err *err)
 		rc = fds[0].revents ? on_stdin(w, err) : 0;
 		if (rc != 0 || fds[2].revents)
 			return rc < 0 ? rc : 0;
-		rc = pump(w, err);
+		rc = pump_sensor(w, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -377,7 +377,7 @@ static int loop(struct watcher *w, int signals, struct err *err)
 
 static int end_trace(struct watcher *w, struct err *err)
 {
-	struct losses l = losses(w);
+	struct losses l = losses_of(w);
 	struct line_fact facts[] = {
 		{"events", NULL, w->events},
 		{"filtered", NULL, w->filtered},
@@ -393,18 +393,18 @@ static int end_trace(struct watcher *w, struct err *err)
 			    err);
 
 	if (rc == 0)
-		rc = flush(w, err);
+		rc = flush_lines(w, err);
 	if (rc == 0)
 		rc = pack_end(STDOUT_FILENO, err);
 	if (rc == 0)
-		tell(w, "end", "lost", NULL, l.all);
+		tell_event(w, "end", "lost", NULL, l.all);
 	return rc;
 }
 
 /* What is in the ring, and what was told, still belongs to the trace. */
-static int finish(struct watcher *w, struct err *err)
+static int finish_trace(struct watcher *w, struct err *err)
 {
-	int rc = pump(w, err);
+	int rc = pump_sensor(w, err);
 
 	if (rc == 0 && tell_answers(w, true) < 0) {
 		*err = w->err;
@@ -439,8 +439,8 @@ static int open_answers(struct watcher *w, struct err *err)
 			  : err_set(err, -ENOMEM, "no memory for the trace");
 }
 
-static int start(struct watcher *w, const char *plan,
-		 const enum backend *forced, struct err *err)
+static int start_watcher(struct watcher *w, const char *plan,
+			 const enum backend *forced, struct err *err)
 {
 	int rc = line_init(&w->lines, "", err);
 
@@ -459,18 +459,19 @@ static int start(struct watcher *w, const char *plan,
 	return rc;
 }
 
-static int run(struct watcher *w, const char *plan, const enum backend *forced)
+static int run_watcher(struct watcher *w, const char *plan,
+		       const enum backend *forced)
 {
 	struct err err = {0};
 	int signals = signals_open(false, &err);
-	int rc = signals < 0 ? signals : start(w, plan, forced, &err);
+	int rc = signals < 0 ? signals : start_watcher(w, plan, forced, &err);
 
 	if (rc == 0)
-		rc = loop(w, signals, &err);
+		rc = poll_loop(w, signals, &err);
 	if (rc == 0)
-		rc = finish(w, &err);
+		rc = finish_trace(w, &err);
 	if (rc < 0)
-		rc = fail(w, &err);
+		rc = tell_failure(w, &err);
 	sensor_close(w->sensor);
 	answers_free(w->answers);
 	select_free(w->select);
@@ -508,5 +509,5 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	return run(&w, plan, forced);
+	return run_watcher(&w, plan, forced);
 }

@@ -24,7 +24,7 @@ void pack_done(struct pack *p)
 	memset(p, 0, sizeof(*p));
 }
 
-static int reserve(struct pack *p, size_t need, struct err *err)
+static int reserve_room(struct pack *p, size_t need, struct err *err)
 {
 	char *out;
 
@@ -42,7 +42,7 @@ int pack_write(struct pack *p, int fd, struct str text, struct err *err)
 {
 	unsigned char head[4];
 	size_t most = libdeflate_gzip_compress_bound(p->gzip, text.n), n;
-	int rc = reserve(p, sizeof(head) + most, err);
+	int rc = reserve_room(p, sizeof(head) + most, err);
 
 	if (rc < 0)
 		return rc;

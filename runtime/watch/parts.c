@@ -70,7 +70,7 @@ bool parts_take(struct parts *p, const char *at, const char *end)
 /* --- paths ---------------------------------------------------------------- */
 
 /* Components, leaf first, as a path from the root. */
-static struct str join(struct record *r, struct str leaf_first)
+static struct str join_parts(struct record *r, struct str leaf_first)
 {
 	size_t n = leaf_first.n ? leaf_first.n : 1, end = leaf_first.n;
 	char *out = record_room(r, n), *at = out;
@@ -105,8 +105,8 @@ static bool is_below(struct str path, struct str dir)
 }
 
 /* "/a/b" and "../c" as "/a/c"; floor: bytes that no '..' takes away. */
-static struct str resolve(struct record *r, struct str base, struct str text,
-			  size_t floor)
+static struct str resolve_path(struct record *r, struct str base,
+			       struct str text, size_t floor)
 {
 	size_t n = base.n > 1 ? base.n : 0;
 	char *out = record_room(r, base.n + text.n + 2);
@@ -141,15 +141,15 @@ static struct str join_text(struct record *r, const struct parts *p,
 	if (str_starts(text, STR("/")))
 		root = base;
 	else if (p->has_path[WATCH_ROOT])
-		root = join(r, p->path[WATCH_ROOT]);
-	return resolve(r, base, text,
-		       root.n > 1 && is_below(base, root) ? root.n : 0);
+		root = join_parts(r, p->path[WATCH_ROOT]);
+	return resolve_path(r, base, text,
+			    root.n > 1 && is_below(base, root) ? root.n : 0);
 }
 
 struct str parts_base(struct record *r, const struct parts *p,
 		      enum watch_part part)
 {
-	return join(r, p->base[part]);
+	return join_parts(r, p->base[part]);
 }
 
 struct str parts_path(struct record *r, const struct parts *p,
@@ -158,7 +158,7 @@ struct str parts_path(struct record *r, const struct parts *p,
 	struct str text = parts_text(p->text[part]);
 
 	if (p->has_path[part])
-		return join(r, p->path[part]);
+		return join_parts(r, p->path[part]);
 	if (p->has_base[part])
 		return join_text(r, p, parts_base(r, p, part), text);
 	return text;

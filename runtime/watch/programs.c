@@ -62,7 +62,7 @@ static bool hosts_users(void)
 	return from == 0 && to == 0 && n == UINT32_MAX;
 }
 
-static int explain(int rc, const char *log, struct err *err)
+static int explain_failure(int rc, const char *log, struct err *err)
 {
 	struct stat st;
 
@@ -85,13 +85,14 @@ static int explain(int rc, const char *log, struct err *err)
 /* --- maps ----------------------------------------------------------------- */
 
 /* Ours are found: they are of the same build. */
-static struct bpf_map *map(const struct half *h, const char *name)
+static struct bpf_map *map_of(const struct half *h, const char *name)
 {
 	return bpf_object__find_map_by_name(h->object, name);
 }
 
 /* What this back end does not need takes no memory. */
-static uint32_t entries(const struct bpf_map *m, const struct programs_job *job)
+static uint32_t map_entries(const struct bpf_map *m,
+			    const struct programs_job *job)
 {
 	struct str name = str_of(bpf_map__name(m));
 	bool raw = job->backend == BACKEND_SYS_EXIT;
@@ -110,7 +111,7 @@ static int make_map(const struct bpf_map *m, const struct programs_job *job)
 		    .map_flags = bpf_map__map_flags(m));
 	int fd = bpf_map_create(bpf_map__type(m), bpf_map__name(m),
 				bpf_map__key_size(m), bpf_map__value_size(m),
-				entries(m, job), &opts);
+				map_entries(m, job), &opts);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -126,7 +127,7 @@ static int share_maps(struct programs *p, const struct programs_job *job)
 		rc = fd < 0 ? fd : 0;
 		for (unsigned i = 0; i < HALVES && rc == 0; i++)
 			rc = bpf_map__reuse_fd(
-				map(&p->halves[i], bpf_map__name(m)), fd);
+				map_of(&p->halves[i], bpf_map__name(m)), fd);
 		if (fd >= 0)
 			close(fd);
 		if (rc < 0)
@@ -172,21 +173,21 @@ static int make_maps(struct programs *p, const struct programs_job *job,
 {
 	int rc;
 
-	if (bpf_map__value_size(map(&p->halves[0], ".rodata")) !=
+	if (bpf_map__value_size(map_of(&p->halves[0], ".rodata")) !=
 	    sizeof(*job->config))
 		return err_set(err, -EPROTO, "programs of another build");
 	rc = share_maps(p, job);
 	if (rc == 0)
 		rc = fill_config(programs_map(p, ".rodata"), job->config);
 	if (rc < 0)
-		return explain(rc, p->halves[0].log, err);
+		return explain_failure(rc, p->halves[0].log, err);
 	return fill_leaves(programs_map(p, "leaves"), job->select, err);
 }
 
 /* --- programs ------------------------------------------------------------- */
 
 /* The same object twice: what is open after each other are the same ones. */
-static void deal(struct programs *p, const struct programs_job *job)
+static void deal_programs(struct programs *p, const struct programs_job *job)
 {
 	struct half *h = p->halves;
 	struct bpf_program *one, *other = NULL;
@@ -227,11 +228,11 @@ static int load_halves(struct programs *p, struct err *err)
 		load_half(&h[1]);
 	for (unsigned i = 0; i < HALVES; i++)
 		if (h[i].rc < 0)
-			return explain(h[i].rc, h[i].log, err);
+			return explain_failure(h[i].rc, h[i].log, err);
 	return 0;
 }
 
-static int attach(struct programs *p, const struct half *h)
+static int attach_half(struct programs *p, const struct half *h)
 {
 	struct bpf_program *prog;
 
@@ -255,10 +256,10 @@ static int attach_all(struct programs *p, struct err *err)
 		int rc;
 
 		logging = h;
-		rc = attach(p, h);
+		rc = attach_half(p, h);
 		logging = NULL;
 		if (rc < 0)
-			return explain(rc, h->log, err);
+			return explain_failure(rc, h->log, err);
 	}
 	return 0;
 }
@@ -272,7 +273,7 @@ static int open_half(struct half *h, struct err *err)
 	h->object = bpf_object__open_mem(
 		watch_object, (size_t)(watch_object_end - watch_object), &opts);
 	logging = NULL;
-	return h->object ? 0 : explain(-errno, h->log, err);
+	return h->object ? 0 : explain_failure(-errno, h->log, err);
 }
 
 int programs_load(const struct programs_job *job, struct programs **out,
@@ -289,7 +290,7 @@ int programs_load(const struct programs_job *job, struct programs **out,
 	if (rc == 0)
 		rc = make_maps(p, job, err);
 	if (rc == 0) {
-		deal(p, job);
+		deal_programs(p, job);
 		rc = load_halves(p, err);
 	}
 	if (rc == 0)
@@ -315,10 +316,10 @@ void programs_free(struct programs *p)
 
 int programs_map(const struct programs *p, const char *name)
 {
-	return bpf_map__fd(map(&p->halves[0], name));
+	return bpf_map__fd(map_of(&p->halves[0], name));
 }
 
-static uint64_t missed(const struct bpf_program *prog)
+static uint64_t missed_runs(const struct bpf_program *prog)
 {
 	struct bpf_prog_info info = {0};
 	uint32_t n = sizeof(info);
@@ -336,6 +337,6 @@ uint64_t programs_missed(const struct programs *p)
 
 	for (unsigned i = 0; i < HALVES; i++)
 		bpf_object__for_each_program(prog, p->halves[i].object)
-			all += missed(prog);
+			all += missed_runs(prog);
 	return all;
 }

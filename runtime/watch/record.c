@@ -34,7 +34,7 @@ static void make_exec(struct record *r, const struct parts *p)
 }
 
 /* Nobody's: not known here. */
-static struct value epoch(const struct record *r, uint64_t start_ns)
+static struct value epoch_value(const struct record *r, uint64_t start_ns)
 {
 	return value_uint(start_ns ? (uint64_t)r->boot_epoch_ns + start_ns : 0);
 }
@@ -57,7 +57,7 @@ static void make_fork(struct record *r, const struct parts *p)
 		for (unsigned k = 0; k < ARRAY_LEN(ids[0]); k++)
 			r->v[i * ARRAY_LEN(ids[0]) + k] =
 				k < 4 ? value_int((int64_t)ids[i][k])
-				      : epoch(r, ids[i][k]);
+				      : epoch_value(r, ids[i][k]);
 }
 
 static void make_exit(struct record *r)

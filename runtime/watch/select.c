@@ -51,14 +51,14 @@ bool select_takes(const struct select *s, const struct record *r)
 
 /* --- trace.json ----------------------------------------------------------- */
 
-static yajl_val member(yajl_val o, const char *name, yajl_type type)
+static yajl_val member_of(yajl_val o, const char *name, yajl_type type)
 {
 	const char *path[] = {name, NULL};
 
 	return yajl_tree_get(o, path, type);
 }
 
-static int bad(struct err *err, const char *what)
+static int fail_plan(struct err *err, const char *what)
 {
 	return err_set(err, -EPROTO, "trace.json: %s", what);
 }
@@ -75,7 +75,7 @@ static int take_filters(struct wanted *w, yajl_val list, struct err *err)
 
 		if (!text ||
 		    !condition_parse(str_of(text), &all->each[all->n++]))
-			return bad(err, "a filter that is none");
+			return fail_plan(err, "a filter that is none");
 	}
 	return 0;
 }
@@ -85,22 +85,22 @@ static int take_events(struct select *s, yajl_val list, struct err *err)
 	for (size_t i = 0; i < list->u.array.len; i++) {
 		yajl_val o = list->u.array.values[i];
 		yajl_val name = YAJL_IS_OBJECT(o)
-					? member(o, "name", yajl_t_string)
+					? member_of(o, "name", yajl_t_string)
 					: NULL;
 		yajl_val filters =
-			name ? member(o, "filters", yajl_t_array) : NULL;
+			name ? member_of(o, "filters", yajl_t_array) : NULL;
 		enum watch_event e;
 		int rc;
 
 		if (!name || !filters ||
 		    !events_find(str_of(YAJL_GET_STRING(name)), &e) ||
 		    s->events[e].is)
-			return bad(
+			return fail_plan(
 				err,
 				"an event that this tracer does not know: the image membrane-watch and the program are of two versions");
 		s->events[e].is = true;
 		s->events[e].optional =
-			YAJL_IS_TRUE(member(o, "optional", yajl_t_any));
+			YAJL_IS_TRUE(member_of(o, "optional", yajl_t_any));
 		rc = take_filters(&s->events[e], filters, err);
 		if (rc < 0)
 			return rc;
@@ -118,33 +118,33 @@ static int take_texts(yajl_val list, const char ***out, size_t *out_n,
 		const char *text = YAJL_GET_STRING(list->u.array.values[i]);
 
 		if (!text)
-			return bad(err, "a text that is none");
+			return fail_plan(err, "a text that is none");
 		(*out)[(*out_n)++] = text;
 	}
 	return 0;
 }
 
-static int take(struct select *s, struct err *err)
+static int take_plan(struct select *s, struct err *err)
 {
-	yajl_val version = member(s->tree, "version", yajl_t_number);
-	yajl_val events = member(s->tree, "events", yajl_t_array);
-	yajl_val exclude = member(s->tree, "exclude", yajl_t_array);
-	yajl_val leaves = member(s->tree, "sensitive", yajl_t_array);
-	yajl_val reads = member(s->tree, "reads", yajl_t_any);
-	yajl_val ring = member(s->tree, "ring", yajl_t_number);
+	yajl_val version = member_of(s->tree, "version", yajl_t_number);
+	yajl_val events = member_of(s->tree, "events", yajl_t_array);
+	yajl_val exclude = member_of(s->tree, "exclude", yajl_t_array);
+	yajl_val leaves = member_of(s->tree, "sensitive", yajl_t_array);
+	yajl_val reads = member_of(s->tree, "reads", yajl_t_any);
+	yajl_val ring = member_of(s->tree, "ring", yajl_t_number);
 	int rc;
 
 	if (!version || YAJL_GET_INTEGER(version) != 1)
-		return bad(err, "not of version 1");
+		return fail_plan(err, "not of version 1");
 	if (!events || !exclude || !leaves || !reads)
-		return bad(err, "a member is missing");
+		return fail_plan(err, "a member is missing");
 	s->reads = YAJL_IS_TRUE(reads);
 	s->ring = RING_DEFAULT;
 	if (ring) {
 		long long n = YAJL_GET_INTEGER(ring);
 
 		if (n < 4096 || n > RING_MAX || (n & (n - 1)))
-			return bad(err, "a ring of no power of two");
+			return fail_plan(err, "a ring of no power of two");
 		s->ring = (uint32_t)n;
 	}
 	rc = take_events(s, events, err);
@@ -153,7 +153,7 @@ static int take(struct select *s, struct err *err)
 	if (rc == 0)
 		rc = take_texts(leaves, &s->leaves, &s->n_leaves, err);
 	if (rc == 0 && s->n_leaves > SELECT_LEAVES_MAX)
-		return bad(err, "too many names");
+		return fail_plan(err, "too many names");
 	return rc;
 }
 
@@ -167,8 +167,8 @@ int select_parse(struct str text, struct select **out, struct err *err)
 		return err_set(err, -ENOMEM, "no memory");
 	/* With a NUL behind it: fileio and tests see to that. */
 	s->tree = yajl_tree_parse(text.p, why, sizeof(why));
-	rc = YAJL_IS_OBJECT(s->tree) ? take(s, err)
-				     : bad(err, "not a JSON object");
+	rc = YAJL_IS_OBJECT(s->tree) ? take_plan(s, err)
+				     : fail_plan(err, "not a JSON object");
 	if (rc < 0) {
 		select_free(s);
 		return rc;

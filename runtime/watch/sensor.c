@@ -40,7 +40,7 @@ static int on_sample(void *ctx, void *data, size_t bytes)
 	return s->on_message(s->ctx, data, bytes);
 }
 
-static int reach(struct sensor *s, struct err *err)
+static int reach_programs(struct sensor *s, struct err *err)
 {
 	s->scope = mmap(NULL, sizeof(*s->scope), PROT_READ | PROT_WRITE,
 			MAP_SHARED, programs_map(s->programs, ".bss"), 0);
@@ -53,7 +53,8 @@ static int reach(struct sensor *s, struct err *err)
 	return 0;
 }
 
-static int load(struct sensor *s, const struct select *sel, struct err *err)
+static int load_programs(struct sensor *s, const struct select *sel,
+			 struct err *err)
 {
 	struct watch_config config;
 	const struct programs_job job = {
@@ -66,7 +67,7 @@ static int load(struct sensor *s, const struct select *sel, struct err *err)
 
 	backend_config(s->backend, &s->kernel, sel, PROVE_CALL, &config);
 	rc = programs_load(&job, &s->programs, err);
-	return rc < 0 ? rc : reach(s, err);
+	return rc < 0 ? rc : reach_programs(s, err);
 }
 
 static int own_pidns(uint32_t *out, struct err *err)
@@ -84,7 +85,7 @@ static int own_pidns(uint32_t *out, struct err *err)
  * Has an event of our own come back, and was a hook called for it? Needs a pid
  * namespace that is not the first one.
  */
-static int prove(struct sensor *s, struct err *err)
+static int prove_event(struct sensor *s, struct err *err)
 {
 	bool hooked = s->backend == BACKEND_SYS_EXIT;
 	struct timespec ignored;
@@ -138,9 +139,9 @@ static int try_backend(enum backend b, const struct backend_kernel *k,
 		return err_set(err, -ENOMEM, "no memory");
 	s->backend = b;
 	s->kernel = *k;
-	rc = load(s, sel, err);
+	rc = load_programs(s, sel, err);
 	if (rc == 0)
-		rc = prove(s, err);
+		rc = prove_event(s, err);
 	if (rc == 0)
 		rc = check_events(s, sel, err);
 	if (rc < 0) {

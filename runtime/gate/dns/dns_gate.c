@@ -90,8 +90,9 @@ static bool is_agent(const struct dns_gate *g,
 
 /* --- what is told -------------------------------------------------------- */
 
-static void tell(struct dns_gate *g, const struct dns_flight *f, bool allow,
-		 enum reason reason, const struct addr *addr)
+static void tell_decision(struct dns_gate *g, const struct dns_flight *f,
+			  bool allow, enum reason reason,
+			  const struct addr *addr)
 {
 	char type[16], name[DNS_MSG_NAME_TEXT_MAX];
 	struct record r = {
@@ -148,9 +149,9 @@ static void tell_answer(struct dns_gate *g, const struct dns_flight *f,
 }
 
 /* A reply of one's own size for each transport. */
-static void reply(struct dns_gate *g, const struct dns_flight *f,
-		  ldns_pkt_rcode rcode, enum reason why,
-		  const struct dns_answer *answer)
+static void send_reply(struct dns_gate *g, const struct dns_flight *f,
+		       ldns_pkt_rcode rcode, enum reason why,
+		       const struct dns_answer *answer)
 {
 	uint8_t buf[DNS_MSG_UDP_MAX], *room;
 	struct dns_client *c;
@@ -180,7 +181,7 @@ static void reply(struct dns_gate *g, const struct dns_flight *f,
 	}
 }
 
-static void land(struct dns_gate *g, struct dns_flight *f)
+static void land_flight(struct dns_gate *g, struct dns_flight *f)
 {
 	if (f->from == DNS_FROM_US)
 		g->n_renewals--;
@@ -281,7 +282,7 @@ static bool open_addresses(struct dns_gate *g, const struct dns_flight *f,
 		if (m->keep)
 			seen_addr(g->seen, str_of(f->q.name), &m->addr);
 		else if (f->from != DNS_FROM_US)
-			tell(g, f, false, reason_of(v), &m->addr);
+			tell_decision(g, f, false, reason_of(v), &m->addr);
 	}
 	if (!tie_name(g, f, a, now_ms))
 		return false;
@@ -296,31 +297,31 @@ static bool open_addresses(struct dns_gate *g, const struct dns_flight *f,
 	return true;
 }
 
-static void answered(struct dns_gate *g, struct dns_flight *f,
-		     struct dns_answer *a, int64_t now_ms)
+static void use_answer(struct dns_gate *g, struct dns_flight *f,
+		       struct dns_answer *a, int64_t now_ms)
 {
 	const struct addr *first = NULL;
 
 	if (!open_addresses(g, f, a, now_ms)) {
-		reply(g, f, LDNS_RCODE_SERVFAIL, REASON_UPSTREAM, NULL);
-		land(g, f);
+		send_reply(g, f, LDNS_RCODE_SERVFAIL, REASON_UPSTREAM, NULL);
+		land_flight(g, f);
 		return;
 	}
 	for (uint32_t i = a->n_addrs; i-- > 0;)
 		if (a->addrs[i].keep)
 			first = &a->addrs[i].addr;
-	reply(g, f, a->rcode, REASON_GRANTED, a);
+	send_reply(g, f, a->rcode, REASON_GRANTED, a);
 	if (f->from != DNS_FROM_US && (first || a->n_addrs == 0))
-		tell(g, f, true, REASON_GRANTED, first);
-	land(g, f);
+		tell_decision(g, f, true, REASON_GRANTED, first);
+	land_flight(g, f);
 }
 
-static void failed(struct dns_gate *g, struct dns_flight *f)
+static void on_failure(struct dns_gate *g, struct dns_flight *f)
 {
-	reply(g, f, LDNS_RCODE_SERVFAIL, REASON_UPSTREAM, NULL);
+	send_reply(g, f, LDNS_RCODE_SERVFAIL, REASON_UPSTREAM, NULL);
 	if (f->from != DNS_FROM_US)
-		tell(g, f, false, REASON_UPSTREAM, NULL);
-	land(g, f);
+		tell_decision(g, f, false, REASON_UPSTREAM, NULL);
+	land_flight(g, f);
 }
 
 /* --- questions ----------------------------------------------------------- */
@@ -338,7 +339,8 @@ static struct dns_flight *flight_new(struct dns_gate *g)
 	return NULL;
 }
 
-static void launch(struct dns_gate *g, struct dns_flight *f, int64_t now_ms)
+static void launch_flight(struct dns_gate *g, struct dns_flight *f,
+			  int64_t now_ms)
 {
 	f->live = true;
 	g->n_live++;
@@ -347,22 +349,22 @@ static void launch(struct dns_gate *g, struct dns_flight *f, int64_t now_ms)
 	if (upstream_ask(&f->up, &g->names->upstream_addr,
 			 g->names->upstream_port, &f->q,
 			 now_ms) == UPSTREAM_FAILED)
-		failed(g, f);
+		on_failure(g, f);
 }
 
-static void refuse(struct dns_gate *g, struct dns_flight *f,
-		   ldns_pkt_rcode rcode, enum reason reason)
+static void refuse_flight(struct dns_gate *g, struct dns_flight *f,
+			  ldns_pkt_rcode rcode, enum reason reason)
 {
-	reply(g, f, rcode, reason, NULL);
-	tell(g, f, false, reason, NULL);
+	send_reply(g, f, rcode, reason, NULL);
+	tell_decision(g, f, false, reason, NULL);
 }
 
 /*
  * One message of the agent. f says where it came from; its slot is taken only
  * if the question is forwarded.
  */
-static void question(struct dns_gate *g, struct dns_flight *f,
-		     const uint8_t *wire, size_t n, int64_t now_ms)
+static void put_question(struct dns_gate *g, struct dns_flight *f,
+			 const uint8_t *wire, size_t n, int64_t now_ms)
 {
 	const struct names_line *denied;
 	ldns_pkt_rcode rcode;
@@ -373,7 +375,7 @@ static void question(struct dns_gate *g, struct dns_flight *f,
 			dns_client_close(&g->clients[f->client]);
 		return;
 	case DNS_MSG_REFUSE:
-		refuse(g, f, rcode, REASON_BAD_QUERY);
+		refuse_flight(g, f, rcode, REASON_BAD_QUERY);
 		return;
 	case DNS_MSG_ASK:
 		break;
@@ -382,23 +384,23 @@ static void question(struct dns_gate *g, struct dns_flight *f,
 	if (denied) {
 		f->match.lines[0] = denied;
 		f->match.n_lines = 1;
-		refuse(g, f, LDNS_RCODE_NXDOMAIN, REASON_DENIED);
+		refuse_flight(g, f, LDNS_RCODE_NXDOMAIN, REASON_DENIED);
 		return;
 	}
 	if (!f->q.name[0] ||
 	    !names_match(g->names, str_of(f->q.name), &f->match)) {
-		refuse(g, f, LDNS_RCODE_NXDOMAIN, REASON_NO_GRANT);
+		refuse_flight(g, f, LDNS_RCODE_NXDOMAIN, REASON_NO_GRANT);
 		return;
 	}
 	if (!dns_msg_type_served(f->q.type)) {
-		refuse(g, f, LDNS_RCODE_NOTIMPL, REASON_QUERY_TYPE);
+		refuse_flight(g, f, LDNS_RCODE_NOTIMPL, REASON_QUERY_TYPE);
 		return;
 	}
 	if (f->q.type == LDNS_RR_TYPE_AAAA && !g->ipv6) {
-		reply(g, f, LDNS_RCODE_NOERROR, REASON_GRANTED, NULL);
+		send_reply(g, f, LDNS_RCODE_NOERROR, REASON_GRANTED, NULL);
 		return;
 	}
-	launch(g, f, now_ms);
+	launch_flight(g, f, now_ms);
 }
 
 void dns_gate_changed(struct dns_gate *g)
@@ -417,9 +419,9 @@ void dns_gate_changed(struct dns_gate *g)
 		f->match.lines[0] = denied;
 		upstream_stop(&f->up);
 		if (f->from != DNS_FROM_US)
-			refuse(g, f, LDNS_RCODE_NXDOMAIN,
-			       denied ? REASON_DENIED : REASON_NO_GRANT);
-		land(g, f);
+			refuse_flight(g, f, LDNS_RCODE_NXDOMAIN,
+				      denied ? REASON_DENIED : REASON_NO_GRANT);
+		land_flight(g, f);
 	}
 	g->next_exact = 0;
 	g->next_aaaa = false;
@@ -447,7 +449,7 @@ static void read_udp(struct dns_gate *g, int fd, int64_t now_ms)
 		f->listener = fd;
 		f->peer = peer;
 		f->peer_n = peer_n;
-		question(g, f, buf, (size_t)n, now_ms);
+		put_question(g, f, buf, (size_t)n, now_ms);
 	}
 }
 
@@ -485,14 +487,14 @@ static void take_client(struct dns_gate *g, struct dns_client *c,
 	f->from = DNS_FROM_TCP;
 	f->client = (uint32_t)(c - g->clients);
 	f->generation = c->generation;
-	question(g, f, wire, n, now_ms);
+	put_question(g, f, wire, n, now_ms);
 }
 
 /* --- our own questions --------------------------------------------------- */
 
 /* Ask for a name of our own accord; false when there is no room now. */
-static bool renew(struct dns_gate *g, const char *name, uint16_t type,
-		  int64_t now_ms)
+static bool renew_name(struct dns_gate *g, const char *name, uint16_t type,
+		       int64_t now_ms)
 {
 	struct dns_flight *f;
 
@@ -505,7 +507,7 @@ static bool renew(struct dns_gate *g, const char *name, uint16_t type,
 	if (dns_msg_query_for(name, type, &f->q) &&
 	    !names_denied(g->names, str_of(name)) &&
 	    names_match(g->names, str_of(name), &f->match))
-		launch(g, f, now_ms);
+		launch_flight(g, f, now_ms);
 	return true;
 }
 
@@ -517,9 +519,10 @@ static void resolve_exact(struct dns_gate *g, int64_t now_ms)
 		char text[LIMIT_NAME_BYTES + 1];
 
 		snprintf(text, sizeof(text), "%.*s", STR_ARG(name));
-		if (!renew(g, text,
-			   g->next_aaaa ? LDNS_RR_TYPE_AAAA : LDNS_RR_TYPE_A,
-			   now_ms))
+		if (!renew_name(g, text,
+				g->next_aaaa ? LDNS_RR_TYPE_AAAA
+					     : LDNS_RR_TYPE_A,
+				now_ms))
 			return;
 		if (g->ipv6 && !g->next_aaaa) {
 			g->next_aaaa = true;
@@ -542,7 +545,8 @@ static void renew_used(struct dns_gate *g, int64_t now_ms)
 		for (size_t k = 0; n->name[0] && k < SEEN_KINDS; k++) {
 			if (n->due_ms[k] == 0 || n->due_ms[k] > now_ms)
 				continue;
-			if (n->used && !renew(g, n->name, types[k], now_ms))
+			if (n->used &&
+			    !renew_name(g, n->name, types[k], now_ms))
 				return;
 			n->due_ms[k] = 0;
 			any = true;
@@ -580,10 +584,10 @@ static void step_flight(struct dns_gate *g, struct dns_flight *f, bool ready,
 	case UPSTREAM_WAIT:
 		return;
 	case UPSTREAM_FAILED:
-		failed(g, f);
+		on_failure(g, f);
 		return;
 	case UPSTREAM_ANSWER:
-		answered(g, f, &a, now_ms);
+		use_answer(g, f, &a, now_ms);
 		dns_msg_done(&a);
 		return;
 	}

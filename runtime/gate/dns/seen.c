@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* FNV-1a. */
-static uint32_t bucket(const void *bytes, size_t n)
+static uint32_t bucket_of(const void *bytes, size_t n)
 {
 	const uint8_t *p = bytes;
 	uint32_t h = 2166136261u;
@@ -15,7 +15,7 @@ static uint32_t bucket(const void *bytes, size_t n)
 
 static uint32_t addr_bucket(const struct addr *a)
 {
-	return bucket(a->b, sizeof(a->b));
+	return bucket_of(a->b, sizeof(a->b));
 }
 
 void seen_init(struct seen *s)
@@ -27,7 +27,7 @@ void seen_init(struct seen *s)
 static void forget_name(struct seen *s, int32_t at)
 {
 	struct seen_name *n = &s->names[at];
-	int32_t *p = &s->name_heads[bucket(n->name, strlen(n->name))];
+	int32_t *p = &s->name_heads[bucket_of(n->name, strlen(n->name))];
 
 	for (; *p >= 0; p = &s->names[*p].next) {
 		if (*p == at) {
@@ -40,7 +40,7 @@ static void forget_name(struct seen *s, int32_t at)
 
 struct seen_name *seen_name(struct seen *s, struct str name)
 {
-	int32_t *head = &s->name_heads[bucket(name.p, name.n)];
+	int32_t *head = &s->name_heads[bucket_of(name.p, name.n)];
 	struct seen_name *n;
 	int32_t at;
 

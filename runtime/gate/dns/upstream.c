@@ -22,7 +22,7 @@ void upstream_stop(struct upstream *u)
 	upstream_init(u);
 }
 
-static enum upstream_event fail(struct upstream *u)
+static enum upstream_event fail_query(struct upstream *u)
 {
 	upstream_stop(u);
 	return UPSTREAM_FAILED;
@@ -59,26 +59,27 @@ static bool open_socket(struct upstream *u, const struct addr *server,
 			      errno == EINPROGRESS);
 }
 
-static enum upstream_event start(struct upstream *u, const struct addr *server,
-				 uint16_t port, const struct dns_query *q,
-				 int64_t now_ms)
+static enum upstream_event start_query(struct upstream *u,
+				       const struct addr *server, uint16_t port,
+				       const struct dns_query *q,
+				       int64_t now_ms)
 {
 	size_t n;
 
 	u->deadline_ms = now_ms + UPSTREAM_WAIT_MS;
 	if (getrandom(&u->id, sizeof(u->id), 0) != sizeof(u->id) ||
 	    !open_socket(u, server, port))
-		return fail(u);
+		return fail_query(u);
 	n = dns_msg_ask(q, u->id, u->buf + 2, sizeof(u->buf) - 2);
 	if (n == 0)
-		return fail(u);
+		return fail_query(u);
 	u->buf[0] = (uint8_t)(n >> 8);
 	u->buf[1] = (uint8_t)n;
 	u->n = 0;
 	u->want = n + 2;
 	u->sending = u->tcp;
 	if (!u->tcp && send(u->fd, u->buf + 2, n, 0) != (ssize_t)n)
-		return fail(u);
+		return fail_query(u);
 	return UPSTREAM_WAIT;
 }
 
@@ -88,7 +89,7 @@ enum upstream_event upstream_ask(struct upstream *u, const struct addr *server,
 {
 	upstream_init(u);
 	u->tries = 1;
-	return start(u, server, port, q, now_ms);
+	return start_query(u, server, port, q, now_ms);
 }
 
 short upstream_poll_events(const struct upstream *u)
@@ -97,19 +98,20 @@ short upstream_poll_events(const struct upstream *u)
 }
 
 /* Once more, with another port and id; by TCP if tcp is set. */
-static enum upstream_event again(struct upstream *u, const struct addr *server,
-				 uint16_t port, const struct dns_query *q,
-				 bool tcp, int64_t now_ms)
+static enum upstream_event ask_again(struct upstream *u,
+				     const struct addr *server, uint16_t port,
+				     const struct dns_query *q, bool tcp,
+				     int64_t now_ms)
 {
 	unsigned tries = u->tries;
 
 	/* A truncated answer does not count: the upstream is there. */
 	if (tcp == u->tcp && tries >= UPSTREAM_TRIES)
-		return fail(u);
+		return fail_query(u);
 	upstream_stop(u);
 	u->tcp = tcp;
 	u->tries = tries + 1;
-	return start(u, server, port, q, now_ms);
+	return start_query(u, server, port, q, now_ms);
 }
 
 /* Bytes of a TCP message, out or in. False when the connection is no more. */
@@ -142,7 +144,7 @@ static enum upstream_event tcp_step(struct upstream *u,
 	enum dns_msg_got got;
 
 	if (!stream_step(u))
-		return fail(u);
+		return fail_query(u);
 	if (u->sending || u->want == 2 || u->n < u->want)
 		return UPSTREAM_WAIT;
 	got = dns_msg_answer(u->buf + 2, u->want - 2, q, u->id, out);
@@ -160,15 +162,15 @@ static enum upstream_event udp_step(struct upstream *u,
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return UPSTREAM_WAIT;
 	if (n < 0) /* nobody listens there: an ICMP error */
-		return again(u, server, port, q, false, now_ms);
+		return ask_again(u, server, port, q, false, now_ms);
 	switch (dns_msg_answer(u->buf, (size_t)n, q, u->id, out)) {
 	case DNS_MSG_GOT_ANSWER:
 		upstream_stop(u);
 		return UPSTREAM_ANSWER;
 	case DNS_MSG_GOT_TRUNCATED:
-		return again(u, server, port, q, true, now_ms);
+		return ask_again(u, server, port, q, true, now_ms);
 	case DNS_MSG_GOT_FAILURE:
-		return again(u, server, port, q, false, now_ms);
+		return ask_again(u, server, port, q, false, now_ms);
 	case DNS_MSG_GOT_FOREIGN:
 		return UPSTREAM_WAIT;
 	}
@@ -186,5 +188,5 @@ enum upstream_event upstream_step(struct upstream *u, const struct addr *server,
 		return udp_step(u, server, port, q, now_ms, out);
 	if (now_ms < u->deadline_ms)
 		return UPSTREAM_WAIT;
-	return again(u, server, port, q, u->tcp, now_ms);
+	return ask_again(u, server, port, q, u->tcp, now_ms);
 }

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-static int dial(const char *path, int *out, struct err *err)
+static int dial_socket(const char *path, int *out, struct err *err)
 {
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};
 	auto_fd int fd = -1;
@@ -34,7 +34,8 @@ static int wait_for(int fd, short events, int64_t deadline_ms, struct err *err)
 	return 0;
 }
 
-static int put(int fd, struct str text, int64_t deadline_ms, struct err *err)
+static int put_command(int fd, struct str text, int64_t deadline_ms,
+		       struct err *err)
 {
 	while (text.n) {
 		ssize_t n = send(fd, text.p, text.n, MSG_NOSIGNAL);
@@ -51,8 +52,8 @@ static int put(int fd, struct str text, int64_t deadline_ms, struct err *err)
 	return 0;
 }
 
-static int get(int fd, char answer[ADMIN_ANSWER_MAX], size_t *out_n,
-	       int64_t deadline_ms, struct err *err)
+static int get_answer(int fd, char answer[ADMIN_ANSWER_MAX], size_t *out_n,
+		      int64_t deadline_ms, struct err *err)
 {
 	for (size_t n = 0;;) {
 		int rc = wait_for(fd, POLLIN, deadline_ms, err);
@@ -86,10 +87,10 @@ int admin_ask(const char *path, struct str text, char answer[ADMIN_ANSWER_MAX],
 
 	if (text.n > ADMIN_BATCH_MAX)
 		return err_set(err, -EMSGSIZE, "a batch of %zu bytes", text.n);
-	if ((rc = dial(path, &fd, err)) < 0 ||
-	    (rc = put(fd, text, deadline_ms, err)) < 0)
+	if ((rc = dial_socket(path, &fd, err)) < 0 ||
+	    (rc = put_command(fd, text, deadline_ms, err)) < 0)
 		return rc;
-	return get(fd, answer, out_n, deadline_ms, err);
+	return get_answer(fd, answer, out_n, deadline_ms, err);
 }
 
 bool admin_done(struct str answer, unsigned n, const char *fine,

@@ -28,7 +28,7 @@ static void bio_free(BIO **b)
 #define auto_cert __attribute__((cleanup(cert_free)))
 #define auto_bio  __attribute__((cleanup(bio_free)))
 
-static int fail(struct err *err, const char *what)
+static int fail_openssl(struct err *err, const char *what)
 {
 	char text[160];
 
@@ -60,7 +60,7 @@ static bool set_serial(X509 *c)
 }
 
 /* An hour back, for a client whose clock is late. */
-static X509 *begin(EVP_PKEY *key)
+static X509 *begin_certificate(EVP_PKEY *key)
 {
 	X509 *c = X509_new();
 
@@ -73,7 +73,7 @@ static X509 *begin(EVP_PKEY *key)
 	return NULL;
 }
 
-static bool extend(X509 *c, X509 *issuer, int nid, const char *value)
+static bool add_extension(X509 *c, X509 *issuer, int nid, const char *value)
 {
 	X509_EXTENSION *e;
 	X509V3_CTX ctx;
@@ -90,18 +90,19 @@ static bool extend(X509 *c, X509 *issuer, int nid, const char *value)
 int ca_new(struct ca *ca, struct err *err)
 {
 	auto_key EVP_PKEY *key = EVP_EC_gen("P-256");
-	auto_cert X509 *c = key ? begin(key) : NULL;
+	auto_cert X509 *c = key ? begin_certificate(key) : NULL;
 	X509_NAME *name = c ? X509_get_subject_name(c) : NULL;
 
 	if (!name || !add_name(name, "O", "membrane") ||
 	    !add_name(name, "CN", "membrane session CA") ||
 	    X509_set_issuer_name(c, name) != 1 ||
-	    !extend(c, c, NID_basic_constraints,
-		    "critical,CA:TRUE,pathlen:0") ||
-	    !extend(c, c, NID_key_usage, "critical,keyCertSign,cRLSign") ||
-	    !extend(c, c, NID_subject_key_identifier, "hash") ||
+	    !add_extension(c, c, NID_basic_constraints,
+			   "critical,CA:TRUE,pathlen:0") ||
+	    !add_extension(c, c, NID_key_usage,
+			   "critical,keyCertSign,cRLSign") ||
+	    !add_extension(c, c, NID_subject_key_identifier, "hash") ||
 	    X509_sign(c, key, EVP_sha256()) == 0)
-		return fail(err, "making the session's CA");
+		return fail_openssl(err, "making the session's CA");
 	*ca = (struct ca){key, c};
 	key = NULL;
 	c = NULL;
@@ -123,7 +124,7 @@ int ca_pem(const struct ca *ca, char out[CA_CERT_MAX], struct err *err)
 	if (b && PEM_write_bio_X509(b, ca->cert) == 1)
 		n = BIO_read(b, out, CA_CERT_MAX - 1);
 	if (n <= 0 || n == CA_CERT_MAX - 1)
-		return fail(err, "writing the session's CA");
+		return fail_openssl(err, "writing the session's CA");
 	out[n] = '\0';
 	return 0;
 }
@@ -157,16 +158,19 @@ static bool add_names(X509 *c, const struct str *names, size_t n)
 static X509 *sign_leaf(const struct ca *ca, EVP_PKEY *key,
 		       const struct str *names, size_t n)
 {
-	X509 *c = begin(key);
+	X509 *c = begin_certificate(key);
 
 	if (c && add_name(X509_get_subject_name(c), "O", "membrane") &&
 	    add_name(X509_get_subject_name(c), "CN", "membrane session") &&
 	    X509_set_issuer_name(c, X509_get_subject_name(ca->cert)) == 1 &&
-	    extend(c, ca->cert, NID_basic_constraints, "critical,CA:FALSE") &&
-	    extend(c, ca->cert, NID_key_usage, "critical,digitalSignature") &&
-	    extend(c, ca->cert, NID_ext_key_usage, "serverAuth") &&
-	    extend(c, ca->cert, NID_subject_key_identifier, "hash") &&
-	    extend(c, ca->cert, NID_authority_key_identifier, "keyid:always") &&
+	    add_extension(c, ca->cert, NID_basic_constraints,
+			  "critical,CA:FALSE") &&
+	    add_extension(c, ca->cert, NID_key_usage,
+			  "critical,digitalSignature") &&
+	    add_extension(c, ca->cert, NID_ext_key_usage, "serverAuth") &&
+	    add_extension(c, ca->cert, NID_subject_key_identifier, "hash") &&
+	    add_extension(c, ca->cert, NID_authority_key_identifier,
+			  "keyid:always") &&
 	    add_names(c, names, n) && X509_sign(c, ca->key, EVP_sha256()) > 0)
 		return c;
 	X509_free(c);
@@ -189,7 +193,7 @@ int ca_leaf(const struct ca *ca, const struct str *names, size_t n,
 	    PEM_write_bio_PrivateKey(b, key, NULL, NULL, 0, NULL, NULL) == 1)
 		got = BIO_read(b, out, CA_LEAF_MAX - 1);
 	if (got <= 0 || got == CA_LEAF_MAX - 1)
-		return fail(err, "making a certificate");
+		return fail_openssl(err, "making a certificate");
 	out[got] = '\0';
 	*out_n = (size_t)got;
 	return 0;

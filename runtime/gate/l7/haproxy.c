@@ -138,7 +138,7 @@ static void raise_files(void)
 }
 
 /* Nothing here may allocate or return: exec, or status 127. */
-static void become(const struct start *s)
+static void become_haproxy(const struct start *s)
 {
 	char *argv[] = {(char *)(uintptr_t) "haproxy",
 			(char *)(uintptr_t) "-db", (char *)(uintptr_t) "-f",
@@ -170,8 +170,9 @@ static void become(const struct start *s)
 	_exit(127);
 }
 
-static int prepare(struct start *s, int *out_words,
-		   const struct hello_credentials *secrets, struct err *err)
+static int prepare_start(struct start *s, int *out_words,
+			 const struct hello_credentials *secrets,
+			 struct err *err)
 {
 	size_t n = 0;
 	int pair[2];
@@ -213,11 +214,11 @@ int haproxy_start(struct haproxy *h, const struct haproxy_ports *ports,
 
 	*h = haproxy_none();
 	h->secrets = secrets;
-	rc = prepare(&s, &h->words, secrets, err);
+	rc = prepare_start(&s, &h->words, secrets, err);
 	if (rc == 0) {
 		h->pid = fork();
 		if (h->pid == 0)
-			become(&s);
+			become_haproxy(&s);
 		if (h->pid < 0) {
 			h->pid = 0;
 			rc = err_set(err, -errno, "fork: %s", strerror(errno));
@@ -296,7 +297,7 @@ static bool has_ended(const struct haproxy *h, int timeout_ms)
 	return poll(&p, 1, timeout_ms) > 0;
 }
 
-static int ended(struct haproxy *h, struct err *err)
+static int say_ended(struct haproxy *h, struct err *err)
 {
 	haproxy_read(h);
 	return err_set(err, -EPIPE, "HAProxy ended: %s", haproxy_words(h));
@@ -312,8 +313,8 @@ static bool is_from(const struct haproxy *h, const char *answer)
 }
 
 /* It listens before it answers, and another may do both before it. */
-static int look(const struct haproxy *h, const char *admin, const char *map,
-		struct err *err)
+static int look_for_map(const struct haproxy *h, const char *admin,
+			const char *map, struct err *err)
 {
 	char ask[160], answer[ADMIN_ANSWER_MAX + 1];
 	size_t n = 0;
@@ -336,11 +337,11 @@ static int look(const struct haproxy *h, const char *admin, const char *map,
 int haproxy_ready(struct haproxy *h, const char *admin, const char *map,
 		  struct err *err)
 {
-	int rc = look(h, admin, map, err);
+	int rc = look_for_map(h, admin, map, err);
 
 	haproxy_read(h);
 	if (rc <= 0 && has_ended(h, rc < 0 ? SETTLE_MS : RETRY_MS))
-		return ended(h, err);
+		return say_ended(h, err);
 	return rc;
 }
 

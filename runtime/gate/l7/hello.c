@@ -63,8 +63,8 @@ static int take_credentials(const cJSON *list, struct hello_credentials *out,
 	return 0;
 }
 
-static int take(const cJSON *tree, struct names_hosts *hosts,
-		struct hello_credentials *out, struct err *err)
+static int take_hello(const cJSON *tree, struct names_hosts *hosts,
+		      struct hello_credentials *out, struct err *err)
 {
 	const cJSON *version =
 		cJSON_GetObjectItemCaseSensitive(tree, "version");
@@ -82,7 +82,7 @@ static int take(const cJSON *tree, struct names_hosts *hosts,
 }
 
 /* What the tree holds of them is memory that others get next. */
-static void wipe(cJSON *tree)
+static void wipe_tree(cJSON *tree)
 {
 	cJSON *list = cJSON_GetObjectItemCaseSensitive(tree, "credentials");
 	cJSON *item;
@@ -99,10 +99,10 @@ int hello_parse(struct str line, struct names_hosts *hosts,
 	const char *end = NULL;
 	cJSON *tree = cJSON_ParseWithLengthOpts(line.p, line.n, &end, 0);
 	int rc = tree && end == line.p + line.n
-			 ? take(tree, hosts, out, err)
+			 ? take_hello(tree, hosts, out, err)
 			 : err_set(err, -EPROTO, "not one JSON object");
 
-	wipe(tree);
+	wipe_tree(tree);
 	cJSON_Delete(tree);
 	return rc;
 }

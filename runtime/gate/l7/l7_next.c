@@ -73,7 +73,7 @@ static int link_all(const struct sockets *s, struct err *err)
 }
 
 /* Forget what was kept. */
-static void unkeep(void)
+static void forget_sockets(void)
 {
 	struct sockets kept;
 	char path[128];
@@ -85,14 +85,14 @@ static void unkeep(void)
 	}
 }
 
-static int keep(struct err *err)
+static int keep_sockets(struct err *err)
 {
 	struct sockets s;
 
 	if ((mkdir(L7_KEEP, 0700) < 0 && errno != EEXIST) ||
 	    chmod(L7_KEEP, 0777) < 0)
 		return err_set(err, -errno, L7_KEEP ": %s", strerror(errno));
-	unkeep();
+	forget_sockets();
 	find_sockets(L7_DIR, &s);
 	return link_all(&s, err);
 }
@@ -129,8 +129,8 @@ int l7_next_start(struct l7 *l, const struct l7_plan *p, struct err *err)
 			"this session decrypts nothing: the agent trusts no CA of it");
 	if (!p->wanted)
 		return 0;
-	if (l->haproxy.pid && (rc = keep(err)) < 0) {
-		unkeep();
+	if (l->haproxy.pid && (rc = keep_sockets(err)) < 0) {
+		forget_sockets();
 		return rc;
 	}
 	reach_by(l, KEEP_ADMIN);
@@ -197,15 +197,15 @@ static void take_leave(struct l7 *l, bool cut)
 	haproxy_finish(&l->haproxy);
 }
 
-static void retire(struct l7 *l, bool cut, int64_t now_ms)
+static void retire_haproxy(struct l7 *l, bool cut, int64_t now_ms)
 {
 	int64_t kill_ms = cut ? now_ms + L7_CUT_MS : 0;
 	struct l7_past *p;
 
 	if (l->haproxy.pid) {
 		/* Where nothing took its place, nothing was kept. */
-		if (!l->next.pid && keep(&(struct err){0}) < 0)
-			unkeep();
+		if (!l->next.pid && keep_sockets(&(struct err){0}) < 0)
+			forget_sockets();
 		take_leave(l, cut);
 		p = past_new(l);
 		p->haproxy = l->haproxy;
@@ -221,8 +221,8 @@ static void retire(struct l7 *l, bool cut, int64_t now_ms)
 
 void l7_next_take(struct l7 *l, struct l7_plan *p, bool cut, int64_t now_ms)
 {
-	retire(l, cut, now_ms);
-	unkeep();
+	retire_haproxy(l, cut, now_ms);
+	forget_sockets();
 	l->haproxy = l->next;
 	l->next = haproxy_none();
 	l7_plan_free(&l->plan);

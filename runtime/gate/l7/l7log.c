@@ -39,7 +39,7 @@ int l7log_open(const char *path, struct err *err)
 }
 
 /* One datagram, and who sent it. */
-static ssize_t receive(int fd, char buf[LOGLINE_MAX], pid_t *pid)
+static ssize_t receive_line(int fd, char buf[LOGLINE_MAX], pid_t *pid)
 {
 	union {
 		struct cmsghdr align;
@@ -68,7 +68,7 @@ unsigned l7log_read(int fd, l7log_fn *fn, void *data)
 
 	for (n = 0; n < L7LOG_READS_MAX; n++) {
 		pid_t pid;
-		ssize_t got = receive(fd, buf, &pid);
+		ssize_t got = receive_line(fd, buf, &pid);
 
 		if (got < 0 && errno == EINTR)
 			continue;

@@ -37,7 +37,8 @@ static int32_t *head_of(struct pins *p, struct str name, const struct addr *a)
 	return &p->heads[(h ^ h >> 15) % PINS_BUCKETS];
 }
 
-static struct pin *find(struct pins *p, struct str name, const struct addr *a)
+static struct pin *find_pin(struct pins *p, struct str name,
+			    const struct addr *a)
 {
 	for (int32_t at = *head_of(p, name, a); at >= 0; at = p->v[at].next)
 		if (str_is(name, p->v[at].name) && addr_eq(&p->v[at].addr, a))
@@ -45,7 +46,7 @@ static struct pin *find(struct pins *p, struct str name, const struct addr *a)
 	return NULL;
 }
 
-static bool speakable(struct str name)
+static bool is_speakable(struct str name)
 {
 	for (size_t i = 0; i < name.n; i++) {
 		char c = name.p[i];
@@ -57,8 +58,8 @@ static bool speakable(struct str name)
 	return name.n > 0 && name.n <= LIMIT_NAME_BYTES;
 }
 
-static int flush(const struct pins *p, struct batch *b, const char *fine,
-		 struct err *err)
+static int flush_batch(const struct pins *p, struct batch *b, const char *fine,
+		       struct err *err)
 {
 	int rc;
 
@@ -77,9 +78,9 @@ static int flush(const struct pins *p, struct batch *b, const char *fine,
  * One command into the batch, which goes out when it is full. Only adding
  * takes a value, and only deleting has something that is fine to hear.
  */
-static int push(const struct pins *p, struct batch *b, const char *verb,
-		struct str name, const struct addr *a, const char *fine,
-		struct err *err)
+static int push_command(const struct pins *p, struct batch *b, const char *verb,
+			struct str name, const struct addr *a, const char *fine,
+			struct err *err)
 {
 	char text[ADDR_TEXT_MAX];
 
@@ -88,19 +89,20 @@ static int push(const struct pins *p, struct batch *b, const char *verb,
 				 STR_ARG(name), addr_text(a, text),
 				 fine ? "" : " 1");
 	b->commands++;
-	return b->n + COMMAND_MAX > sizeof(b->text) ? flush(p, b, fine, err)
-						    : 0;
+	return b->n + COMMAND_MAX > sizeof(b->text)
+		       ? flush_batch(p, b, fine, err)
+		       : 0;
 }
 
-static uint32_t room(const struct pins *p)
+static uint32_t room_left(const struct pins *p)
 {
 	return PINS_MAX - p->n;
 }
 
-static void keep(struct pins *p, struct str name, const struct addr *a,
-		 int64_t until_ms)
+static void keep_pin(struct pins *p, struct str name, const struct addr *a,
+		     int64_t until_ms)
 {
-	struct pin *pin = find(p, name, a);
+	struct pin *pin = find_pin(p, name, a);
 	int32_t at = p->free;
 
 	if (pin) {
@@ -129,21 +131,22 @@ int pins_add(struct pins *p, struct str name, const struct addr *const *addrs,
 	struct batch b = {.n = 0};
 	int rc = 0;
 
-	if (!speakable(name))
+	if (!is_speakable(name))
 		return 0;
-	if (n > room(p))
+	if (n > room_left(p))
 		return err_set(err, -ENFILE, "too many names and addresses");
 	for (size_t i = 0; rc == 0 && i < n; i++)
-		if (!find(p, name, addrs[i]))
-			rc = push(p, &b, "add", name, addrs[i], NULL, err);
+		if (!find_pin(p, name, addrs[i]))
+			rc = push_command(p, &b, "add", name, addrs[i], NULL,
+					  err);
 	if (rc == 0)
-		rc = flush(p, &b, NULL, err);
+		rc = flush_batch(p, &b, NULL, err);
 	for (size_t i = 0; rc == 0 && i < n; i++)
-		keep(p, name, addrs[i], until_ms);
+		keep_pin(p, name, addrs[i], until_ms);
 	return rc;
 }
 
-static void forget(struct pins *p, struct pin *pin)
+static void forget_pin(struct pins *p, struct pin *pin)
 {
 	int32_t at = (int32_t)(pin - p->v);
 	int32_t *head = head_of(p, str_of(pin->name), &pin->addr);
@@ -170,14 +173,14 @@ int pins_sweep(struct pins *p, int64_t now_ms, struct err *err)
 
 		if (!pin->name[0] || pin->until_ms > now_ms)
 			continue;
-		rc = push(p, &b, "del", str_of(pin->name), &pin->addr, gone,
-			  err);
+		rc = push_command(p, &b, "del", str_of(pin->name), &pin->addr,
+				  gone, err);
 		if (rc < 0)
 			return rc;
-		forget(p, pin);
+		forget_pin(p, pin);
 		n++;
 	}
-	return flush(p, &b, gone, err);
+	return flush_batch(p, &b, gone, err);
 }
 
 /* --- for the next HAProxy ------------------------------------------------- */
@@ -213,7 +216,7 @@ int pins_follow(struct pins *p, const char *admin, struct err *err)
 	p->admin = admin;
 	for (uint32_t i = 0; rc == 0 && i < p->n_ever; i++)
 		if (p->v[i].name[0] && !p->v[i].filed)
-			rc = push(p, &b, "add", str_of(p->v[i].name),
-				  &p->v[i].addr, NULL, err);
-	return rc == 0 ? flush(p, &b, NULL, err) : rc;
+			rc = push_command(p, &b, "add", str_of(p->v[i].name),
+					  &p->v[i].addr, NULL, err);
+	return rc == 0 ? flush_batch(p, &b, NULL, err) : rc;
 }

@@ -14,7 +14,7 @@
 #define ASK	"GET / HTTP/1.1\nHost: membrane\nConnection: close\n\n"
 #define ANSWER	"a bare LF"
 
-static int judge(const char *answer, size_t n, struct err *err)
+static int judge_answer(const char *answer, size_t n, struct err *err)
 {
 	if (memmem(answer, n, ANSWER, sizeof(ANSWER) - 1))
 		return 0;
@@ -29,10 +29,10 @@ int proof_plain(const char *path, struct err *err)
 	size_t n = 0;
 	int rc = admin_ask(path, STR(FROM_US ASK), answer, &n, err);
 
-	return rc < 0 ? rc : judge(answer, n, err);
+	return rc < 0 ? rc : judge_answer(answer, n, err);
 }
 
-static int dial(const char *path, int *out, struct err *err)
+static int dial_socket(const char *path, int *out, struct err *err)
 {
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};
 	struct timeval wait = {.tv_sec = PROOF_WAIT_S};
@@ -50,7 +50,7 @@ static int dial(const char *path, int *out, struct err *err)
 }
 
 /* The other end is behind a socket of ours: nobody to be verified. */
-static int talk(SSL *tls, int fd, const char *name, struct err *err)
+static int talk_tls(SSL *tls, int fd, const char *name, struct err *err)
 {
 	char answer[ADMIN_ANSWER_MAX];
 	size_t n = 0;
@@ -65,7 +65,7 @@ static int talk(SSL *tls, int fd, const char *name, struct err *err)
 		got = SSL_read(tls, answer + n, (int)(sizeof(answer) - n));
 		n += got > 0 ? (size_t)got : 0;
 	}
-	return judge(answer, n, err);
+	return judge_answer(answer, n, err);
 }
 
 int proof_tls(const char *path, struct str name, struct err *err)
@@ -74,7 +74,7 @@ int proof_tls(const char *path, struct str name, struct err *err)
 	auto_fd int fd = -1;
 	SSL_CTX *context;
 	SSL *tls;
-	int rc = dial(path, &fd, err);
+	int rc = dial_socket(path, &fd, err);
 
 	if (rc < 0)
 		return rc;
@@ -84,7 +84,7 @@ int proof_tls(const char *path, struct str name, struct err *err)
 		host[0] = 'x';
 	context = SSL_CTX_new(TLS_client_method());
 	tls = context ? SSL_new(context) : NULL;
-	rc = talk(tls, fd, host, err);
+	rc = talk_tls(tls, fd, host, err);
 	SSL_free(tls);
 	SSL_CTX_free(context);
 	return rc;

@@ -27,7 +27,7 @@ int signer_open(struct signer *s, const char *path, struct err *err)
 	return 0;
 }
 
-static void drop(struct signer_client *c)
+static void drop_client(struct signer_client *c)
 {
 	if (c->fd >= 0)
 		close(c->fd);
@@ -45,8 +45,8 @@ static bool has_leaf(const struct signer *s, struct str name)
 }
 
 /* One command, which says what it did in words of its own. */
-static int say(const struct signer *s, struct str text, const char *wanted,
-	       struct err *err)
+static int ask_haproxy(const struct signer *s, struct str text,
+		       const char *wanted, struct err *err)
 {
 	char answer[ADMIN_ANSWER_MAX + 1];
 	size_t n = 0;
@@ -65,34 +65,34 @@ static int say(const struct signer *s, struct str text, const char *wanted,
 #define FILE_ARGS s->dir, STR_ARG(name)
 #define FILE_FMT  "%.80sgen-%.*s.pem"
 
-static int install(const struct signer *s, struct str name, const char *leaf,
-		   struct err *err)
+static int install_leaf(const struct signer *s, struct str name,
+			const char *leaf, struct err *err)
 {
 	char text[ADMIN_BATCH_MAX];
 	int n, rc;
 
 	n = snprintf(text, sizeof(text), "new ssl cert " FILE_FMT "\n",
 		     FILE_ARGS);
-	rc = say(s, (struct str){text, (size_t)n}, "New empty", err);
+	rc = ask_haproxy(s, (struct str){text, (size_t)n}, "New empty", err);
 	if (rc < 0)
 		return rc;
 	n = snprintf(text, sizeof(text), "set ssl cert " FILE_FMT " <<\n%s\n",
 		     FILE_ARGS, leaf);
 	if (n >= (int)sizeof(text))
 		return err_set(err, -EMSGSIZE, "a leaf too long");
-	rc = say(s, (struct str){text, (size_t)n}, "Transaction", err);
+	rc = ask_haproxy(s, (struct str){text, (size_t)n}, "Transaction", err);
 	explicit_bzero(text, sizeof(text));
 	if (rc < 0)
 		return rc;
 	n = snprintf(text, sizeof(text), "commit ssl cert " FILE_FMT "\n",
 		     FILE_ARGS);
-	rc = say(s, (struct str){text, (size_t)n}, "Success", err);
+	rc = ask_haproxy(s, (struct str){text, (size_t)n}, "Success", err);
 	if (rc < 0)
 		return rc;
 	n = snprintf(text, sizeof(text),
 		     "add ssl crt-list %.80s " FILE_FMT "\n", s->list,
 		     FILE_ARGS);
-	return say(s, (struct str){text, (size_t)n}, "Success", err);
+	return ask_haproxy(s, (struct str){text, (size_t)n}, "Success", err);
 }
 
 static void remove_leaf(const struct signer *s, struct str name)
@@ -105,11 +105,12 @@ static void remove_leaf(const struct signer *s, struct str name)
 			 s->list, FILE_ARGS, FILE_ARGS);
 
 	/* Should it stay, it is still a good leaf for that name. */
-	if (say(s, (struct str){text, (size_t)n}, "deleted", &ignored) < 0)
+	if (ask_haproxy(s, (struct str){text, (size_t)n}, "deleted", &ignored) <
+	    0)
 		return;
 }
 
-static int make(struct signer *s, struct str name, struct err *err)
+static int make_leaf(struct signer *s, struct str name, struct err *err)
 {
 	char leaf[CA_LEAF_MAX];
 	char *slot = s->leaves[s->next];
@@ -117,7 +118,7 @@ static int make(struct signer *s, struct str name, struct err *err)
 	int rc = ca_leaf(s->ca, &name, 1, leaf, &n, err);
 
 	if (rc == 0)
-		rc = install(s, name, leaf, err);
+		rc = install_leaf(s, name, leaf, err);
 	explicit_bzero(leaf, sizeof(leaf));
 	if (rc < 0) {
 		remove_leaf(s, name);
@@ -149,19 +150,20 @@ static bool may_sign(const struct signer *s, struct str name)
 
 /* --- clients ------------------------------------------------------------- */
 
-static int answer(struct signer *s, struct signer_client *c, struct err *err)
+static int answer_client(struct signer *s, struct signer_client *c,
+			 struct err *err)
 {
 	struct str name = {c->line, c->n - 1};
 	bool ok = may_sign(s, name);
 	int rc = 0;
 
 	if (ok && !has_leaf(s, name)) {
-		rc = make(s, name, err);
+		rc = make_leaf(s, name, err);
 		ok = rc == 0;
 	}
 	(void)!send(c->fd, ok ? "ok\n" : "no\n", 3,
 		    MSG_DONTWAIT | MSG_NOSIGNAL);
-	drop(c);
+	drop_client(c);
 	return rc;
 }
 
@@ -174,14 +176,14 @@ static int read_client(struct signer *s, struct signer_client *c,
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (n <= 0) {
-		drop(c);
+		drop_client(c);
 		return 0;
 	}
 	c->n += (size_t)n;
 	if (c->line[c->n - 1] == '\n')
-		return answer(s, c, err);
+		return answer_client(s, c, err);
 	if (c->n == sizeof(c->line))
-		drop(c);
+		drop_client(c);
 	return 0;
 }
 
@@ -229,7 +231,7 @@ int signer_step(struct signer *s, const struct pollfd *p, int64_t now_ms,
 			if (read_client(s, c, err) < 0)
 				rc = -1;
 		} else if (now_ms >= c->deadline_ms) {
-			drop(c);
+			drop_client(c);
 		}
 	}
 	if (p[0].revents)

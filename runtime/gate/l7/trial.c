@@ -17,7 +17,7 @@
 static const char *const shared[] = {"usr",  "lib", "lib64", "bin",
 				     "sbin", "etc", "dev"};
 
-static int put(const char *path, const char *text)
+static int write_file(const char *path, const char *text)
 {
 	auto_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
 
@@ -25,7 +25,7 @@ static int put(const char *path, const char *text)
 }
 
 /* A namespace in which we may mount: as root, or as root of our own. */
-static int enter(struct err *err)
+static int enter_namespace(struct err *err)
 {
 	unsigned uid = geteuid(), gid = getegid();
 	char map[64];
@@ -36,16 +36,16 @@ static int enter(struct err *err)
 		return err_set(err, -errno, "a namespace to try it in: %s",
 			       strerror(errno));
 	snprintf(map, sizeof(map), "0 %u 1\n", uid);
-	if (put("/proc/self/setgroups", "deny") < 0 ||
-	    put("/proc/self/uid_map", map) < 0)
+	if (write_file("/proc/self/setgroups", "deny") < 0 ||
+	    write_file("/proc/self/uid_map", map) < 0)
 		return err_set(err, -EPERM, "no user namespace");
 	snprintf(map, sizeof(map), "0 %u 1\n", gid);
-	return put("/proc/self/gid_map", map) < 0
+	return write_file("/proc/self/gid_map", map) < 0
 		       ? err_set(err, -EPERM, "no user namespace")
 		       : 0;
 }
 
-static int bind(const char *from, const char *to, struct err *err)
+static int bind_folder(const char *from, const char *to, struct err *err)
 {
 	if ((mkdir(to, 0755) < 0 && errno != EEXIST) ||
 	    mount(from, to, NULL, MS_BIND | MS_REC, NULL) < 0)
@@ -54,7 +54,7 @@ static int bind(const char *from, const char *to, struct err *err)
 }
 
 /* What is a link in the root is one in this, too. */
-static int share(const char *name, struct err *err)
+static int share_folder(const char *name, struct err *err)
 {
 	char from[16], to[32], target[64];
 	struct stat st;
@@ -65,7 +65,7 @@ static int share(const char *name, struct err *err)
 	if (lstat(from, &st) < 0)
 		return 0;
 	if (!S_ISLNK(st.st_mode))
-		return bind(from, to, err);
+		return bind_folder(from, to, err);
 	n = readlink(from, target, sizeof(target) - 1);
 	if (n < 0)
 		return err_set(err, -errno, "%s: %s", from, strerror(errno));
@@ -89,9 +89,9 @@ static int make_root(const char *plan, struct err *err)
 	    mount("none", ROOT, "tmpfs", 0, "mode=0755") < 0)
 		return err_set(err, -errno, ROOT ": %s", strerror(errno));
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(shared); i++)
-		rc = share(shared[i], err);
+		rc = share_folder(shared[i], err);
 	if (rc == 0)
-		rc = bind(real, ROOT "/plan", err);
+		rc = bind_folder(real, ROOT "/plan", err);
 	if (rc == 0 && (chroot(ROOT) < 0 || chdir("/") < 0 ||
 			mkdir("/run", 0755) < 0 || mkdir(L7_DIR, 0755) < 0))
 		return err_set(err, -errno, "a root to try it in: %s",
@@ -100,7 +100,7 @@ static int make_root(const char *plan, struct err *err)
 }
 
 /* Not opened, and none has its value: but the configuration asks for them. */
-static char **variables(void)
+static char **trial_variables(void)
 {
 	static char env[HELLO_CREDENTIALS_MAX][sizeof(HELLO_VARIABLE) + 16];
 	static char *vars[HELLO_CREDENTIALS_MAX + 6] = {
@@ -118,8 +118,8 @@ static char **variables(void)
 	return vars;
 }
 
-static int become(const struct l7_plan *p, const char *plan, int words,
-		  struct err *err)
+static int become_trial(const struct l7_plan *p, const char *plan, int words,
+			struct err *err)
 {
 	char *argv[] = {(char *)(uintptr_t) "haproxy", (char *)(uintptr_t) "-c",
 			(char *)(uintptr_t) "-f",
@@ -128,13 +128,14 @@ static int become(const struct l7_plan *p, const char *plan, int words,
 	int rc;
 
 	l7_init(&l);
-	if ((rc = enter(err)) < 0 || (rc = make_root(plan, err)) < 0 ||
+	if ((rc = enter_namespace(err)) < 0 ||
+	    (rc = make_root(plan, err)) < 0 ||
 	    (rc = pins_file(&l.pins, L7_PINS, err)) < 0 ||
 	    (p->decrypts && (rc = l7_leaves(&l, p, err)) < 0))
 		return rc;
 	if (dup2(words, STDOUT_FILENO) < 0 || dup2(words, STDERR_FILENO) < 0)
 		return err_set(err, -errno, "dup2: %s", strerror(errno));
-	execve(HAPROXY_PROGRAM, argv, variables());
+	execve(HAPROXY_PROGRAM, argv, trial_variables());
 	return err_set(err, -errno, HAPROXY_PROGRAM ": %s", strerror(errno));
 }
 
@@ -164,7 +165,7 @@ int trial_haproxy(const struct l7_plan *p, const char *plan, struct err *err)
 	pid = fork();
 	if (pid == 0) {
 		close(pair[0]);
-		(void)become(p, plan, pair[1], err);
+		(void)become_trial(p, plan, pair[1], err);
 		(void)!write(pair[1], err->text, strlen(err->text));
 		_exit(UNTRIED);
 	}

@@ -21,7 +21,7 @@ static void close_nl(struct mnl_socket **nl)
 
 /* One message of conntrack's, about those whose status has that bit (0: about
  * all), and what the kernel says to it. */
-static int ask(unsigned message, uint32_t status, struct err *err)
+static int ask_kernel(unsigned message, uint32_t status, struct err *err)
 {
 	auto_nl struct mnl_socket *nl = nfnl_open(0);
 	uint64_t room[1024];
@@ -50,10 +50,10 @@ static int ask(unsigned message, uint32_t status, struct err *err)
 
 int conntrack_check(struct err *err)
 {
-	return ask(IPCTNL_MSG_CT_GET_STATS, 0, err);
+	return ask_kernel(IPCTNL_MSG_CT_GET_STATS, 0, err);
 }
 
 int conntrack_forget(struct err *err)
 {
-	return ask(IPCTNL_MSG_CT_DELETE, IPS_SRC_NAT, err);
+	return ask_kernel(IPCTNL_MSG_CT_DELETE, IPS_SRC_NAT, err);
 }

@@ -90,7 +90,7 @@ int flows_read(struct flows *f, flows_fn *fn, void *data, struct err *err)
 	return rc < 0 ? err_set(err, rc, "flows: %s", strerror(-rc)) : 0;
 }
 
-static struct nlmsghdr *question(void *room)
+static struct nlmsghdr *flows_question(void *room)
 {
 	struct nlmsghdr *h = nfnl_begin(room, NFNL_SUBSYS_CTNETLINK,
 					IPCTNL_MSG_CT_GET, NLM_F_DUMP, 1);
@@ -104,7 +104,7 @@ int flows_rest(struct flows *f, flows_fn *fn, void *data, struct err *err)
 {
 	struct reader r = {fn, data};
 	uint64_t room[4096];
-	const struct nlmsghdr *h = question(room);
+	const struct nlmsghdr *h = flows_question(room);
 	unsigned port = mnl_socket_get_portid(f->asked);
 	int rc = MNL_CB_OK;
 

@@ -76,8 +76,8 @@ static int rt_talk(struct rt *rt, const struct nlmsghdr *h,
 	return 0;
 }
 
-static int dump(struct rt *rt, uint16_t type, size_t body,
-		struct link_facts *out, struct err *err)
+static int dump_objects(struct rt *rt, uint16_t type, size_t body,
+			struct link_facts *out, struct err *err)
 {
 	struct nlmsghdr *h = rt_begin(rt, type, NLM_F_DUMP);
 	int rc;
@@ -98,12 +98,12 @@ int link_facts_read(struct link_facts *out, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	if ((rc = dump(&rt, RTM_GETLINK, sizeof(struct ifinfomsg), &facts,
-		       err)) < 0 ||
-	    (rc = dump(&rt, RTM_GETADDR, sizeof(struct ifaddrmsg), &facts,
-		       err)) < 0 ||
-	    (rc = dump(&rt, RTM_GETROUTE, sizeof(struct rtmsg), &facts, err)) <
-		    0)
+	if ((rc = dump_objects(&rt, RTM_GETLINK, sizeof(struct ifinfomsg),
+			       &facts, err)) < 0 ||
+	    (rc = dump_objects(&rt, RTM_GETADDR, sizeof(struct ifaddrmsg),
+			       &facts, err)) < 0 ||
+	    (rc = dump_objects(&rt, RTM_GETROUTE, sizeof(struct rtmsg), &facts,
+			       err)) < 0)
 		return rc;
 	*out = facts;
 	return 0;

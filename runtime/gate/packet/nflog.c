@@ -20,7 +20,7 @@ struct reader {
 	void *data;
 };
 
-static struct nlmsghdr *begin(void *room, uint16_t group, uint32_t seq)
+static struct nlmsghdr *begin_message(void *room, uint16_t group, uint32_t seq)
 {
 	struct nlmsghdr *h = nfnl_begin(room, NFNL_SUBSYS_ULOG,
 					NFULNL_MSG_CONFIG, NLM_F_ACK, seq);
@@ -30,7 +30,7 @@ static struct nlmsghdr *begin(void *room, uint16_t group, uint32_t seq)
 	return h;
 }
 
-static int talk(struct nflog *l, const struct nlmsghdr *h)
+static int talk_to_kernel(struct nflog *l, const struct nlmsghdr *h)
 {
 	uint64_t room[1024];
 	const struct nlmsghdr *answer = (const void *)room;
@@ -50,7 +50,7 @@ static int talk(struct nflog *l, const struct nlmsghdr *h)
 		       : 0;
 }
 
-static int configure(struct nflog *l, uint16_t group, struct err *err)
+static int configure_group(struct nflog *l, uint16_t group, struct err *err)
 {
 	struct nfulnl_msg_config_cmd cmd = {.command = NFULNL_CFG_CMD_BIND};
 	struct nfulnl_msg_config_mode mode = {
@@ -58,16 +58,16 @@ static int configure(struct nflog *l, uint16_t group, struct err *err)
 		.copy_mode = NFULNL_COPY_PACKET,
 	};
 	uint64_t room[64];
-	struct nlmsghdr *h = begin(room, group, 1);
+	struct nlmsghdr *h = begin_message(room, group, 1);
 	int rc;
 
 	mnl_attr_put(h, NFULA_CFG_CMD, sizeof(cmd), &cmd);
-	rc = talk(l, h);
+	rc = talk_to_kernel(l, h);
 	if (rc == 0) {
-		h = begin(room, group, 2);
+		h = begin_message(room, group, 2);
 		mnl_attr_put(h, NFULA_CFG_MODE, sizeof(mode), &mode);
 		mnl_attr_put_u32(h, NFULA_CFG_QTHRESH, htonl(1));
-		rc = talk(l, h);
+		rc = talk_to_kernel(l, h);
 	}
 	if (rc < 0)
 		return err_set(err, rc, "nflog group %d: %s", group,
@@ -84,7 +84,7 @@ int nflog_open(struct nflog *l, uint16_t group, struct err *err)
 		return err_set(err, -errno, "netlink socket for nflog: %s",
 			       strerror(errno));
 	nfnl_widen(l->nl);
-	rc = configure(l, group, err);
+	rc = configure_group(l, group, err);
 	if (rc < 0) {
 		mnl_socket_close(l->nl);
 		l->nl = NULL;

@@ -230,8 +230,9 @@ static void mirror_put(struct nftset *s, const struct nftset_elem *e,
 
 /* Send what is in the batch; one by one when something in it has just run out
  * of the set. */
-static int flush(struct nftset *s, struct batch *b, const struct nftset_elem *v,
-		 size_t n, int64_t now_ms, struct err *err)
+static int flush_batch(struct nftset *s, struct batch *b,
+		       const struct nftset_elem *v, size_t n, int64_t now_ms,
+		       struct err *err)
 {
 	int rc = batch_send(b, s, err);
 
@@ -281,12 +282,12 @@ int nftset_add(struct nftset *s, const struct nftset_elem *v, size_t n,
 		if (b.n + 3 * MESSAGE_BYTES <= BATCH_BYTES &&
 		    n_queued < ARRAY_LEN(queued))
 			continue;
-		rc = flush(s, &b, queued, n_queued, now_ms, err);
+		rc = flush_batch(s, &b, queued, n_queued, now_ms, err);
 		if (rc < 0)
 			return rc;
 		n_queued = 0;
 	}
-	return n_queued ? flush(s, &b, queued, n_queued, now_ms, err) : 0;
+	return n_queued ? flush_batch(s, &b, queued, n_queued, now_ms, err) : 0;
 }
 
 /* --- another ruleset ------------------------------------------------------ */

@@ -113,7 +113,7 @@ static struct nft_ctx *open_nft(void)
 	return ctx;
 }
 
-static int run(struct nft_ctx *ctx, const char *text, struct err *err)
+static int run_commands(struct nft_ctx *ctx, const char *text, struct err *err)
 {
 	struct str said, line;
 
@@ -127,13 +127,13 @@ static int run(struct nft_ctx *ctx, const char *text, struct err *err)
 		       STR_ARG(str_slice(line, 0, 400)));
 }
 
-static int compare(struct nft_ctx *ctx, struct str text, struct err *err)
+static int compare_listed(struct nft_ctx *ctx, struct str text, struct err *err)
 {
 	struct str want, have;
 	unsigned line;
 	int rc;
 
-	rc = run(ctx, "list table inet " RULESET_TABLE, err);
+	rc = run_commands(ctx, "list table inet " RULESET_TABLE, err);
 	if (rc < 0)
 		return rc;
 	if (ruleset_same(text, str_of(nft_ctx_get_output_buffer(ctx)), &line,
@@ -158,10 +158,10 @@ int ruleset_load(struct str text, struct err *err)
 			       "table inet " RULESET_TABLE " exists already");
 	nft_ctx_get_error_buffer(ctx);
 	nft_ctx_get_output_buffer(ctx);
-	rc = run(ctx, text.p, err);
+	rc = run_commands(ctx, text.p, err);
 	if (rc < 0)
 		return rc;
-	return compare(ctx, text, err);
+	return compare_listed(ctx, text, err);
 }
 
 /* The kernel tries what is added against what is there, in a dry run, too. */
@@ -177,7 +177,7 @@ static int run_instead(struct nft_ctx *ctx, struct str text,
 	buf_add(&all, text);
 	buf_addc(&all, '\n');
 	buf_add(&all, elements);
-	rc = ctx ? run(ctx, arena_cstr(a, buf_str(&all)), err)
+	rc = ctx ? run_commands(ctx, arena_cstr(a, buf_str(&all)), err)
 		 : err_set(err, -ENOMEM, "libnftables: out of memory");
 	arena_free(a);
 	return rc;
@@ -188,7 +188,7 @@ int ruleset_replace(struct str text, struct str elements, struct err *err)
 	auto_nft struct nft_ctx *ctx = open_nft();
 	int rc = run_instead(ctx, text, elements, err);
 
-	return rc < 0 ? rc : compare(ctx, text, err);
+	return rc < 0 ? rc : compare_listed(ctx, text, err);
 }
 
 int ruleset_check(struct str text, struct err *err)
@@ -198,7 +198,7 @@ int ruleset_check(struct str text, struct err *err)
 	if (!ctx)
 		return err_set(err, -ENOMEM, "libnftables: out of memory");
 	nft_ctx_set_dry_run(ctx, true);
-	return run(ctx, text.p, err);
+	return run_commands(ctx, text.p, err);
 }
 
 int ruleset_check_next(struct str text, struct err *err)
@@ -238,7 +238,7 @@ int ruleset_hosts(struct str text, const struct names_hosts *hosts,
 	if (!ctx)
 		rc = err_set(err, -ENOMEM, "libnftables: out of memory");
 	else if (cmd.n)
-		rc = run(ctx, arena_cstr(a, buf_str(&cmd)), err);
+		rc = run_commands(ctx, arena_cstr(a, buf_str(&cmd)), err);
 	arena_free(a);
 	return rc;
 }

@@ -330,7 +330,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Every array gets room for one element per line: start-up memory only. */
-static bool allocate(struct names_map *map, struct str text)
+static bool allocate_arrays(struct names_map *map, struct str text)
 {
 	size_t lines = 1;
 
@@ -362,7 +362,7 @@ int names_parse(struct str text, struct names_map *out, struct err *err)
 	if (text.n == 0 || text.n > LIMIT_PLAN_BYTES ||
 	    text.p[text.n - 1] != '\n')
 		return err_set(err, -EPROTO, "not whole lines");
-	if (!allocate(&map, text)) {
+	if (!allocate_arrays(&map, text)) {
 		names_free(&map);
 		return err_set(err, -ENOMEM, "out of memory");
 	}

@@ -88,8 +88,8 @@ void profiles_free(struct profiles *p)
 	*p = (struct profiles){0};
 }
 
-static bool fits(const struct profiles_line *l, struct str name,
-		 const struct addr *addr)
+static bool fits_place(const struct profiles_line *l, struct str name,
+		       const struct addr *addr)
 {
 	if (l->is_net)
 		return addr && cidr_has(&l->net, addr);
@@ -100,7 +100,7 @@ bool profiles_minds(const struct profiles *p, struct str name)
 {
 	for (uint32_t i = 0; i < p->n; i++)
 		if (p->v[i].is_net || (str_starts(p->v[i].token, STR("d")) &&
-				       fits(&p->v[i], name, NULL)))
+				       fits_place(&p->v[i], name, NULL)))
 			return true;
 	return false;
 }
@@ -119,7 +119,7 @@ struct str profiles_find(const struct profiles *p, struct str token,
 			hi = mid;
 	}
 	for (; lo < p->n && str_eq(p->v[lo].token, token); lo++)
-		if (fits(&p->v[lo], name, addr))
+		if (fits_place(&p->v[lo], name, addr))
 			return p->v[lo].id;
 	return (struct str){0};
 }

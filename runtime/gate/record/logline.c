@@ -26,7 +26,7 @@ static uint64_t number_of(const cJSON *o, const char *key, uint64_t max)
 }
 
 /* Cut where a character begins. */
-static void copy(char *to, size_t size, const char *from)
+static void copy_text(char *to, size_t size, const char *from)
 {
 	size_t n = strlen(from);
 
@@ -43,10 +43,10 @@ static void take_name(char to[LIMIT_NAME_BYTES + 1], const char *from)
 {
 	static const char more[] = "…";
 
-	copy(to, LIMIT_NAME_BYTES + 1, from);
+	copy_text(to, LIMIT_NAME_BYTES + 1, from);
 	if (strlen(from) <= LIMIT_NAME_BYTES)
 		return;
-	copy(to, LIMIT_NAME_BYTES + 2 - sizeof(more), from);
+	copy_text(to, LIMIT_NAME_BYTES + 2 - sizeof(more), from);
 	strcat(to, more);
 }
 
@@ -55,16 +55,16 @@ static void take_texts(const cJSON *o, struct logline *l)
 	const char *rule = text_of(o, "rule"), *name = text_of(o, "name");
 
 	if (strcmp(rule, "-") != 0)
-		copy(l->rule, sizeof(l->rule), rule);
+		copy_text(l->rule, sizeof(l->rule), rule);
 	/* No host is called that: HAProxy's own word for nothing. */
 	if (strcmp(name, "-") != 0)
 		take_name(l->name, name);
-	copy(l->method, sizeof(l->method), text_of(o, "method"));
-	copy(l->path, sizeof(l->path), text_of(o, "path"));
-	copy(l->error, sizeof(l->error),
-	     strlen(text_of(o, "why")) > 1	? text_of(o, "why")
-	     : strlen(text_of(o, "tlserr")) > 1 ? text_of(o, "tlserr")
-						: text_of(o, "err"));
+	copy_text(l->method, sizeof(l->method), text_of(o, "method"));
+	copy_text(l->path, sizeof(l->path), text_of(o, "path"));
+	copy_text(l->error, sizeof(l->error),
+		  strlen(text_of(o, "why")) > 1	     ? text_of(o, "why")
+		  : strlen(text_of(o, "tlserr")) > 1 ? text_of(o, "tlserr")
+						     : text_of(o, "err"));
 }
 
 static bool take_connect(const cJSON *o, struct logline *l)
@@ -100,7 +100,7 @@ static bool take_request(const cJSON *o, struct logline *l)
 	return true;
 }
 
-static bool take(const cJSON *o, struct logline *l)
+static bool take_fields(const cJSON *o, struct logline *l)
 {
 	const char *kind = text_of(o, "k"), *reason = text_of(o, "reason");
 
@@ -118,8 +118,8 @@ static bool take(const cJSON *o, struct logline *l)
 				    ? REASON_BAD_REQUEST
 				    : REASON_HANDSHAKE;
 	if (l->reason == REASON_BAD_REQUEST && l->status == REQUEST_TIMEOUT)
-		copy(l->error, sizeof(l->error),
-		     "the head was not complete in time");
+		copy_text(l->error, sizeof(l->error),
+			  "the head was not complete in time");
 	if (strcmp(kind, "conn") == 0)
 		return take_connect(o, l);
 	return strcmp(kind, "req") == 0 && take_request(o, l);
@@ -137,7 +137,7 @@ bool logline_parse(struct str line, struct logline *out)
 	o = cJSON_ParseWithLengthOpts(line.p, line.n, &end, false);
 	while (o && end < line.p + line.n && *end == '\n')
 		end++;
-	ok = cJSON_IsObject(o) && end == line.p + line.n && take(o, &l);
+	ok = cJSON_IsObject(o) && end == line.p + line.n && take_fields(o, &l);
 	cJSON_Delete(o);
 	if (ok)
 		*out = l;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool put(struct outlog *o, const char *line, size_t n)
+static bool put_line(struct outlog *o, const char *line, size_t n)
 {
 	size_t tail = (o->head + o->n) % OUTLOG_BYTES;
 	size_t first = OUTLOG_BYTES - tail;
@@ -34,7 +34,7 @@ static void report_lost(struct outlog *o)
 	snprintf(text, sizeof(text), "%llu decision records were lost",
 		 (unsigned long long)o->n_lost);
 	n = record_error(text, line);
-	if (put(o, line, n))
+	if (put_line(o, line, n))
 		o->n_lost = 0;
 }
 
@@ -45,12 +45,12 @@ void outlog_line(struct outlog *o, const char *line, size_t n)
 	/* Once there is room again, not line by line while there is not. */
 	if (o->n < OUTLOG_BYTES / 2)
 		report_lost(o);
-	if (n > 0 && put(o, line, n))
+	if (n > 0 && put_line(o, line, n))
 		return;
 	/* Who does not read is not waited for with each line. */
 	if (n > 0 && !o->stuck) {
 		outlog_drain(o, OUTLOG_WAIT_MS);
-		if (put(o, line, n))
+		if (put_line(o, line, n))
 			return;
 		o->stuck = true;
 	}

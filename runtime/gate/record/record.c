@@ -5,12 +5,12 @@
 #include <netinet/in.h>
 #include <string.h>
 
-static void add(cJSON *o, const char *key, const char *text)
+static void add_text(cJSON *o, const char *key, const char *text)
 {
 	cJSON_AddStringToObject(o, key, text);
 }
 
-static size_t finish(cJSON *o, char buf[RECORD_MAX])
+static size_t print_line(cJSON *o, char buf[RECORD_MAX])
 {
 	size_t n = 0;
 
@@ -27,8 +27,8 @@ static void add_packet(cJSON *o, const struct packet *p)
 {
 	char proto[8], addr[ADDR_TEXT_MAX];
 
-	add(o, "proto", packet_proto_text(p->proto, proto));
-	add(o, "addr", addr_text(&p->dst, addr));
+	add_text(o, "proto", packet_proto_text(p->proto, proto));
+	add_text(o, "addr", addr_text(&p->dst, addr));
 	if (p->has_port)
 		cJSON_AddNumberToObject(o, "port", p->dport);
 	if (p->sport)
@@ -52,17 +52,17 @@ static void add_flow(cJSON *o, const struct logline *l)
 {
 	cJSON_AddBoolToObject(o, "tls", l->tls);
 	if (l->method[0])
-		add(o, "method", l->method);
+		add_text(o, "method", l->method);
 	if (l->path[0])
-		add(o, "path", l->path);
+		add_text(o, "path", l->path);
 	if (l->status)
 		cJSON_AddNumberToObject(o, "status", l->status);
 	cJSON_AddNumberToObject(o, "sent", (double)l->up);
 	cJSON_AddNumberToObject(o, "received", (double)l->down);
 	if (l->reason == REASON_UPSTREAM && l->error[0])
-		add(o, "error", l->error);
+		add_text(o, "error", l->error);
 	if (l->reason == REASON_BAD_REQUEST && strlen(l->error) > 1)
-		add(o, "detail", l->error);
+		add_text(o, "detail", l->error);
 }
 
 size_t record_decision(const struct record *r, char buf[RECORD_MAX])
@@ -70,20 +70,20 @@ size_t record_decision(const struct record *r, char buf[RECORD_MAX])
 	cJSON *o = cJSON_CreateObject();
 	char text[ADDR_TEXT_MAX];
 
-	add(o, "event", "decision");
-	add(o, "time", clock_text(&r->time, text));
-	add(o, "kind", kind_text(r->kind));
-	add(o, "verdict", r->allow ? "allow" : "deny");
-	add(o, "reason", reason_name(r->reason));
+	add_text(o, "event", "decision");
+	add_text(o, "time", clock_text(&r->time, text));
+	add_text(o, "kind", kind_text(r->kind));
+	add_text(o, "verdict", r->allow ? "allow" : "deny");
+	add_text(o, "reason", reason_name(r->reason));
 	if (r->packet)
 		add_packet(o, r->packet);
 	else if (r->addr)
-		add(o, "addr", addr_text(r->addr, text));
+		add_text(o, "addr", addr_text(r->addr, text));
 	/* Of all others it is the agent. */
 	if (r->packet && r->reason == REASON_FORGED_SOURCE)
-		add(o, "src", addr_text(&r->packet->src, text));
+		add_text(o, "src", addr_text(&r->packet->src, text));
 	if (r->n_names)
-		add(o, "name", r->names[0]);
+		add_text(o, "name", r->names[0]);
 	if (r->n_names > 1)
 		cJSON_AddItemToObject(
 			o, "names",
@@ -94,20 +94,20 @@ size_t record_decision(const struct record *r, char buf[RECORD_MAX])
 	if (r->uncounted)
 		cJSON_AddBoolToObject(o, "counted", false);
 	if (r->type)
-		add(o, "type", r->type);
+		add_text(o, "type", r->type);
 	if (r->id.n) {
 		char id[32];
 
 		snprintf(id, sizeof(id), "%.*s", STR_ARG(r->id));
-		add(o, "id", id);
+		add_text(o, "id", id);
 	}
 	if (r->rule) {
-		add(o, "source", r->rule->source);
+		add_text(o, "source", r->rule->source);
 		cJSON_AddNumberToObject(o, "line", r->rule->line);
 	}
 	if (r->generation > 1)
 		cJSON_AddNumberToObject(o, "generation", r->generation);
-	return finish(o, buf);
+	return print_line(o, buf);
 }
 
 size_t record_folded(struct str line, const struct timespec *time,
@@ -120,20 +120,20 @@ size_t record_folded(struct str line, const struct timespec *time,
 		o, "time", cJSON_CreateString(clock_text(time, text)));
 	if (count > 1)
 		cJSON_AddNumberToObject(o, "count", (double)count);
-	return finish(o, buf);
+	return print_line(o, buf);
 }
 
 size_t record_change(const struct record_change *c, char buf[RECORD_MAX])
 {
 	cJSON *o = cJSON_CreateObject();
 
-	add(o, "event", "generation");
+	add_text(o, "event", "generation");
 	cJSON_AddNumberToObject(o, "generation", c->generation);
 	cJSON_AddBoolToObject(o, "ok", c->why_not == NULL);
 	cJSON_AddNumberToObject(o, "ms", (double)c->ms);
 	if (c->why_not)
-		add(o, "message", c->why_not);
-	return finish(o, buf);
+		add_text(o, "message", c->why_not);
+	return print_line(o, buf);
 }
 
 /* The text of an address, and its port. */
@@ -149,7 +149,7 @@ static void add_end(cJSON *o, const char *addr, const char *port,
 		  v6 ? (const void *)&in6->sin6_addr
 		     : (const void *)&in->sin_addr,
 		  text, sizeof(text));
-	add(o, addr, text);
+	add_text(o, addr, text);
 	cJSON_AddNumberToObject(o, port,
 				ntohs(v6 ? in6->sin6_port : in->sin_port));
 }
@@ -163,9 +163,9 @@ static void add_records(cJSON *o, const struct dns_answer *a, size_t max)
 	for (size_t i = 0; i < n && i < max; i++) {
 		cJSON *one = cJSON_CreateObject();
 
-		add(one, "type", shown[i].type);
+		add_text(one, "type", shown[i].type);
 		cJSON_AddNumberToObject(one, "ttl", shown[i].ttl_s);
-		add(one, "data", shown[i].data);
+		add_text(one, "data", shown[i].data);
 		cJSON_AddItemToArray(list, one);
 	}
 }
@@ -182,7 +182,7 @@ static cJSON *answer_object(const struct record_answer *r, size_t max)
 	cJSON *o = cJSON_CreateObject();
 	char ns[32], type[16], name[DNS_MSG_NAME_TEXT_MAX];
 
-	add(o, "event", "answer");
+	add_text(o, "event", "answer");
 	snprintf(ns, sizeof(ns), "%llu",
 		 (unsigned long long)r->time.tv_sec * 1000000000u +
 			 (unsigned long long)r->time.tv_nsec);
@@ -193,11 +193,11 @@ static cJSON *answer_object(const struct record_answer *r, size_t max)
 	cJSON_AddNumberToObject(o, "id", r->q->id);
 	cJSON_AddNumberToObject(o, "bytes", (double)r->bytes);
 	dns_msg_name_text(r->q, name);
-	add(o, "name", name);
-	add(o, "type", dns_msg_type_text(r->q->type, type));
-	add(o, "rcode", rcode_text(r->rcode));
+	add_text(o, "name", name);
+	add_text(o, "type", dns_msg_type_text(r->q->type, type));
+	add_text(o, "rcode", rcode_text(r->rcode));
 	if (r->refused)
-		add(o, "refused", reason_name(r->reason));
+		add_text(o, "refused", reason_name(r->reason));
 	cJSON_AddBoolToObject(o, "cut", r->cut);
 	add_records(o, r->answer, max);
 	return o;
@@ -209,7 +209,7 @@ size_t record_answer(const struct record_answer *r, char buf[RECORD_MAX])
 
 	/* Long records may not fit all together. */
 	for (size_t max = RECORD_ANSWERS_MAX; n == 0 && max; max /= 2)
-		n = finish(answer_object(r, max), buf);
+		n = print_line(answer_object(r, max), buf);
 	return n;
 }
 
@@ -217,9 +217,9 @@ size_t record_answers_lost(uint64_t n, char buf[RECORD_MAX])
 {
 	cJSON *o = cJSON_CreateObject();
 
-	add(o, "event", "answer");
+	add_text(o, "event", "answer");
 	cJSON_AddNumberToObject(o, "missing", (double)n);
-	return finish(o, buf);
+	return print_line(o, buf);
 }
 
 static void add_counter(cJSON *o, const char *way, const char *packets,
@@ -235,37 +235,37 @@ size_t record_end(const struct flow *f, const struct timespec *time,
 	cJSON *o = cJSON_CreateObject();
 	char text[ADDR_TEXT_MAX];
 
-	add(o, "event", "end");
-	add(o, "time", clock_text(time, text));
-	add(o, "kind", kind_text(RECORD_CONNECT));
+	add_text(o, "event", "end");
+	add_text(o, "time", clock_text(time, text));
+	add_text(o, "kind", kind_text(RECORD_CONNECT));
 	add_packet(o, &f->packet);
 	add_counter(o, "sent", "sent_packets", &f->sent);
 	add_counter(o, "received", "received_packets", &f->received);
-	return finish(o, buf);
+	return print_line(o, buf);
 }
 
 size_t record_done(char buf[RECORD_MAX])
 {
 	cJSON *o = cJSON_CreateObject();
 
-	add(o, "event", "done");
-	return finish(o, buf);
+	add_text(o, "event", "done");
+	return print_line(o, buf);
 }
 
 size_t record_ready(const struct record_ready *r, char buf[RECORD_MAX])
 {
 	cJSON *o = cJSON_CreateObject();
 
-	add(o, "event", "ready");
+	add_text(o, "event", "ready");
 	cJSON_AddBoolToObject(o, "ipv6", r->ipv6);
 	cJSON_AddNumberToObject(o, "ms", (double)r->ms);
 	if (r->ca)
-		add(o, "ca", r->ca);
+		add_text(o, "ca", r->ca);
 	if (r->netns) {
 		cJSON_AddNumberToObject(o, "netns", r->netns);
 		cJSON_AddNumberToObject(o, "pidns", r->pidns);
 	}
-	return finish(o, buf);
+	return print_line(o, buf);
 }
 
 size_t record_roots(struct str pem, char buf[RECORD_MAX])
@@ -274,18 +274,18 @@ size_t record_roots(struct str pem, char buf[RECORD_MAX])
 	char text[RECORD_ROOTS_MAX + 1];
 
 	snprintf(text, sizeof(text), "%.*s", STR_ARG(pem));
-	add(o, "event", "roots");
-	add(o, "pem", text);
-	return finish(o, buf);
+	add_text(o, "event", "roots");
+	add_text(o, "pem", text);
+	return print_line(o, buf);
 }
 
 size_t record_error(const char *message, char buf[RECORD_MAX])
 {
 	cJSON *o = cJSON_CreateObject();
 
-	add(o, "event", "error");
-	add(o, "message", message);
-	return finish(o, buf);
+	add_text(o, "event", "error");
+	add_text(o, "message", message);
+	return print_line(o, buf);
 }
 
 bool record_prefix(struct str prefix, struct record_prefix *out)

@@ -18,7 +18,7 @@ enum svc_key {
  * (ldns_wire2pkt() fills lists that it could not make). So neither does this:
  * the gate dies, and the container stops.
  */
-static void *made(void *p)
+static void *checked_memory(void *p)
 {
 	assert(p);
 	return p;
@@ -96,10 +96,10 @@ void dns_msg_name_text(const struct dns_query *q,
 	snprintf(out, DNS_MSG_NAME_TEXT_MAX, "%s", q->name[0] ? q->name : ".");
 	if (q->name[0] || q->qname_n == 0)
 		return;
-	name = made(ldns_rdf_new_frm_data(LDNS_RDF_TYPE_DNAME, q->qname_n,
-					  q->qname));
+	name = checked_memory(ldns_rdf_new_frm_data(LDNS_RDF_TYPE_DNAME,
+						    q->qname_n, q->qname));
 	ldns_dname2canonical(name);
-	text = made(ldns_rdf2str(name));
+	text = checked_memory(ldns_rdf2str(name));
 	n = strlen(text);
 	if (n > 1) {
 		text[n - 1] = '\0'; /* the root's dot */
@@ -195,7 +195,7 @@ bool dns_msg_query_for(const char *name, uint16_t type, struct dns_query *out)
 	return ok;
 }
 
-static void push(ldns_pkt *p, ldns_pkt_section section, ldns_rr *rr)
+static void push_rr(ldns_pkt *p, ldns_pkt_section section, ldns_rr *rr)
 {
 	bool pushed = ldns_pkt_push_rr(p, section, rr);
 
@@ -205,22 +205,22 @@ static void push(ldns_pkt *p, ldns_pkt_section section, ldns_rr *rr)
 /* A packet with q's question in it. */
 static ldns_pkt *pkt_with(const struct dns_query *q, bool lower)
 {
-	ldns_pkt *p = made(ldns_pkt_new());
+	ldns_pkt *p = checked_memory(ldns_pkt_new());
 	ldns_rdf *owner;
 	ldns_rr *rr;
 
 	if (!q->has_question)
 		return p;
-	owner = made(ldns_rdf_new_frm_data(LDNS_RDF_TYPE_DNAME, q->qname_n,
-					   q->qname));
-	rr = made(ldns_rr_new());
+	owner = checked_memory(ldns_rdf_new_frm_data(LDNS_RDF_TYPE_DNAME,
+						     q->qname_n, q->qname));
+	rr = checked_memory(ldns_rr_new());
 	if (lower)
 		ldns_dname2canonical(owner);
 	ldns_rr_set_owner(rr, owner);
 	ldns_rr_set_type(rr, q->type);
 	ldns_rr_set_class(rr, LDNS_RR_CLASS_IN);
 	ldns_rr_set_question(rr, true);
-	push(p, LDNS_SECTION_QUESTION, rr);
+	push_rr(p, LDNS_SECTION_QUESTION, rr);
 	return p;
 }
 
@@ -312,7 +312,7 @@ static bool strip_svc(ldns_rr *rr)
 		}
 		at += len;
 	}
-	rdf = made(
+	rdf = checked_memory(
 		ldns_rdf_new_frm_data(LDNS_RDF_TYPE_SVCPARAMS, n_kept, kept));
 	ldns_rdf_deep_free(ldns_rr_set_rdf(rr, rdf, 2));
 	return true;
@@ -350,7 +350,7 @@ static void take_rr(const ldns_rr *rr, struct dns_answer *out)
 	if ((type == LDNS_RR_TYPE_A || type == LDNS_RR_TYPE_AAAA) &&
 	    !take_address(rr, out))
 		return;
-	copy = made(ldns_rr_clone(rr));
+	copy = checked_memory(ldns_rr_clone(rr));
 	if ((type == LDNS_RR_TYPE_HTTPS || type == LDNS_RR_TYPE_SVCB) &&
 	    !strip_svc(copy)) {
 		ldns_rr_free(copy);
@@ -444,7 +444,7 @@ enum dns_msg_got dns_msg_answer(const uint8_t *wire, size_t n,
 	a.rcode = ldns_pkt_get_rcode(p);
 	if (a.rcode != LDNS_RCODE_NOERROR && a.rcode != LDNS_RCODE_NXDOMAIN)
 		return DNS_MSG_GOT_FAILURE;
-	a.rrs = made(ldns_rr_list_new());
+	a.rrs = checked_memory(ldns_rr_list_new());
 	if (!take_chain(p,
 			ldns_rr_owner(ldns_rr_list_rr(ldns_pkt_question(p), 0)),
 			q->type, &a)) {
@@ -472,7 +472,8 @@ static void add_records(ldns_pkt *p, const struct dns_answer *answer)
 		if ((type == LDNS_RR_TYPE_A || type == LDNS_RR_TYPE_AAAA) &&
 		    !answer->addrs[n_addr++].keep)
 			continue;
-		push(p, LDNS_SECTION_ANSWER, made(ldns_rr_clone(rr)));
+		push_rr(p, LDNS_SECTION_ANSWER,
+			checked_memory(ldns_rr_clone(rr)));
 	}
 }
 

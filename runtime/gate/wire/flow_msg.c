@@ -14,7 +14,7 @@ struct attrs {
 	const struct nlattr *v[ATTRS_MAX];
 };
 
-static int take(const struct nlattr *a, void *data)
+static int take_attr(const struct nlattr *a, void *data)
 {
 	struct attrs *all = data;
 
@@ -23,17 +23,17 @@ static int take(const struct nlattr *a, void *data)
 	return MNL_CB_OK;
 }
 
-static struct attrs inside(const struct nlattr *nest)
+static struct attrs nested_attrs(const struct nlattr *nest)
 {
 	struct attrs out = {0};
 
-	if (nest && mnl_attr_parse_nested(nest, take, &out) < 0)
+	if (nest && mnl_attr_parse_nested(nest, take_attr, &out) < 0)
 		return (struct attrs){0};
 	return out;
 }
 
 /* NULL where it is missing, or of another size. */
-static const void *bytes(const struct nlattr *a, size_t n)
+static const void *attr_bytes(const struct nlattr *a, size_t n)
 {
 	return a && mnl_attr_get_payload_len(a) == n ? mnl_attr_get_payload(a)
 						     : NULL;
@@ -41,7 +41,8 @@ static const void *bytes(const struct nlattr *a, size_t n)
 
 static bool take_addr(const struct attrs *ip, int v4, int v6, struct addr *out)
 {
-	const void *four = bytes(ip->v[v4], 4), *six = bytes(ip->v[v6], 16);
+	const void *four = attr_bytes(ip->v[v4], 4),
+		   *six = attr_bytes(ip->v[v6], 16);
 
 	if (!four && !six)
 		return false;
@@ -53,7 +54,7 @@ static bool take_addr(const struct attrs *ip, int v4, int v6, struct addr *out)
 static bool take_port(const struct nlattr *a, uint16_t *out)
 {
 	uint16_t port;
-	const void *p = bytes(a, sizeof(port));
+	const void *p = attr_bytes(a, sizeof(port));
 
 	if (!p)
 		return false;
@@ -64,10 +65,10 @@ static bool take_port(const struct nlattr *a, uint16_t *out)
 
 static bool take_tuple(const struct nlattr *nest, struct packet *out)
 {
-	struct attrs tuple = inside(nest);
-	struct attrs ip = inside(tuple.v[CTA_TUPLE_IP]);
-	struct attrs proto = inside(tuple.v[CTA_TUPLE_PROTO]);
-	const uint8_t *number = bytes(proto.v[CTA_PROTO_NUM], 1);
+	struct attrs tuple = nested_attrs(nest);
+	struct attrs ip = nested_attrs(tuple.v[CTA_TUPLE_IP]);
+	struct attrs proto = nested_attrs(tuple.v[CTA_TUPLE_PROTO]);
+	const uint8_t *number = attr_bytes(proto.v[CTA_PROTO_NUM], 1);
 	struct packet p = {.has_port = true};
 
 	if (!number || (*number != IPPROTO_TCP && *number != IPPROTO_UDP))
@@ -85,7 +86,7 @@ static bool take_tuple(const struct nlattr *nest, struct packet *out)
 static bool take_number(const struct nlattr *a, uint64_t *out)
 {
 	uint64_t number;
-	const void *p = bytes(a, sizeof(number));
+	const void *p = attr_bytes(a, sizeof(number));
 
 	if (!p)
 		return false;
@@ -96,7 +97,7 @@ static bool take_number(const struct nlattr *a, uint64_t *out)
 
 static bool take_counter(const struct nlattr *nest, struct flow_counter *out)
 {
-	struct attrs c = inside(nest);
+	struct attrs c = nested_attrs(nest);
 
 	return take_number(c.v[CTA_COUNTERS_PACKETS], &out->packets) &&
 	       take_number(c.v[CTA_COUNTERS_BYTES], &out->bytes);
@@ -110,9 +111,9 @@ bool flow_msg_parse(const struct nlmsghdr *h, struct flow *out)
 
 	if (NFNL_SUBSYS_ID(h->nlmsg_type) != NFNL_SUBSYS_CTNETLINK ||
 	    h->nlmsg_len < NLMSG_LENGTH(sizeof(struct nfgenmsg)) ||
-	    mnl_attr_parse(h, sizeof(struct nfgenmsg), take, &all) < 0)
+	    mnl_attr_parse(h, sizeof(struct nfgenmsg), take_attr, &all) < 0)
 		return false;
-	mark = bytes(all.v[CTA_MARK], sizeof(f.mark));
+	mark = attr_bytes(all.v[CTA_MARK], sizeof(f.mark));
 	if (mark)
 		memcpy(&f.mark, mark, sizeof(f.mark));
 	f.mark = ntohl(f.mark);

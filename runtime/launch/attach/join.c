@@ -39,7 +39,7 @@ struct join {
 
 /* --- what was printed ----------------------------------------------------- */
 
-static int print(enum spool_stream stream, struct str s, struct err *err)
+static int print_output(enum spool_stream stream, struct str s, struct err *err)
 {
 	return fileio_write_all(
 		stream == SPOOL_ERR ? STDERR_FILENO : STDOUT_FILENO, s, err);
@@ -58,7 +58,7 @@ static int print_new(struct spool_reader *r, size_t within, struct modes *m,
 		within = 0;
 		if (stream == SPOOL_OUT)
 			modes_take(m, s);
-		rc = print(stream, s, err);
+		rc = print_output(stream, s, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -151,7 +151,7 @@ static void send_unsent(struct join *j)
 	}
 }
 
-static void say(struct join *j, char what, const void *data, size_t n)
+static void say_to_stage(struct join *j, char what, const void *data, size_t n)
 {
 	unsigned char *p;
 
@@ -187,7 +187,7 @@ static void say_size(struct join *j, unsigned more)
 	four[1] = (unsigned char)size.ws_row;
 	four[2] = (unsigned char)(size.ws_col >> 8);
 	four[3] = (unsigned char)size.ws_col;
-	say(j, STAGE_SIZE, four, sizeof(four));
+	say_to_stage(j, STAGE_SIZE, four, sizeof(four));
 }
 
 /* True when the keys were typed. */
@@ -203,17 +203,17 @@ static bool take_typed(struct join *j)
 	if (got <= 0) {
 		j->listening = false;
 		if (!j->o->about->streams.tty)
-			say(j, STAGE_EOF, NULL, 0);
+			say_to_stage(j, STAGE_EOF, NULL, 0);
 		return false;
 	}
 	if (!j->raw) { /* no keys, then: it may be anything */
-		say(j, STAGE_INPUT, typed, (size_t)got);
+		say_to_stage(j, STAGE_INPUT, typed, (size_t)got);
 		return false;
 	}
 	detach =
 		detach_take(&j->keys, (struct str){typed, (size_t)got}, on, &n);
 	if (n)
-		say(j, STAGE_INPUT, on, n);
+		say_to_stage(j, STAGE_INPUT, on, n);
 	return detach;
 }
 
@@ -405,8 +405,8 @@ static int go_on(struct join *j, enum join_how *out, struct err *err)
 	}
 }
 
-static int joined(struct join *j, struct spool_place now, enum join_how *out,
-		  struct err *err)
+static int follow_session(struct join *j, struct spool_place now,
+			  enum join_how *out, struct err *err)
 {
 	int rc;
 
@@ -448,7 +448,7 @@ int join_run(struct arena *a, const struct join_opts *o, enum join_how *out,
 	if (rc == 0)
 		rc = spool_reader_open(&j->reader, o->about->session.dir, err);
 	if (rc == 0)
-		rc = joined(j, now, out, err);
+		rc = follow_session(j, now, out, err);
 	else if (rc == -ENOENT)
 		*out = JOIN_ENDED;
 	if (rc == 0 && j->reader.skipped)

@@ -20,7 +20,7 @@ static const struct {
 	{1016, false}, {2004, false},
 };
 
-static void set(struct modes *m, bool high)
+static void set_modes(struct modes *m, bool high)
 {
 	for (unsigned k = 0; k < m->n_seen; k++)
 		for (unsigned i = 0; i < ARRAY_LEN(known); i++) {
@@ -53,11 +53,11 @@ static void take_private(struct modes *m, char c)
 	if (c == ';')
 		return;
 	if (c == 'h' || c == 'l')
-		set(m, c == 'h');
+		set_modes(m, c == 'h');
 	m->state = TEXT;
 }
 
-static void take(struct modes *m, char c)
+static void take_char(struct modes *m, char c)
 {
 	if (c == '\033') { /* also ends one that was not finished */
 		m->state = ESCAPE;
@@ -84,7 +84,7 @@ static void take(struct modes *m, char c)
 void modes_take(struct modes *m, struct str printed)
 {
 	for (size_t i = 0; i < printed.n; i++)
-		take(m, printed.p[i]);
+		take_char(m, printed.p[i]);
 }
 
 void modes_enter(uint32_t on, struct buf *out)

@@ -21,7 +21,7 @@ static void name_of(uint32_t segment, char name[NAME_SIZE])
 
 /* --- writing -------------------------------------------------------------- */
 
-static int begin(struct spool *s, uint32_t segment)
+static int begin_segment(struct spool *s, uint32_t segment)
 {
 	char name[NAME_SIZE];
 	int fd;
@@ -51,7 +51,7 @@ int spool_open(struct spool *s, const char *dir, struct err *err)
 		return err_while(err, "the folder for the output");
 	s->dir_fd =
 		openat(top, SPOOL_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (s->dir_fd < 0 || begin(s, 1) < 0)
+	if (s->dir_fd < 0 || begin_segment(s, 1) < 0)
 		return err_errno(err, "the record of the output");
 	return 0;
 }
@@ -82,7 +82,7 @@ static void write_frame(struct spool *s, enum spool_stream stream,
 void spool_add(struct spool *s, enum spool_stream stream, struct str bytes)
 {
 	if (s->end.at + HEAD + bytes.n > SPOOL_SEGMENT &&
-	    begin(s, s->end.segment + 1) < 0) {
+	    begin_segment(s, s->end.segment + 1) < 0) {
 		s->unwritten += bytes.n;
 		return;
 	}
@@ -99,7 +99,7 @@ void spool_done(struct spool *s)
 /* --- reading -------------------------------------------------------------- */
 
 /* The first segment that is kept; 0: none is. */
-static uint32_t oldest(const struct spool_reader *r)
+static uint32_t oldest_segment(const struct spool_reader *r)
 {
 	int fd = dup(r->dir_fd);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -120,7 +120,7 @@ static uint32_t oldest(const struct spool_reader *r)
 	return least;
 }
 
-static bool exists(const struct spool_reader *r, uint32_t segment)
+static bool segment_exists(const struct spool_reader *r, uint32_t segment)
 {
 	char name[NAME_SIZE];
 
@@ -150,7 +150,7 @@ int spool_reader_open(struct spool_reader *r, const char *dir, struct err *err)
 		openat(top, SPOOL_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (r->dir_fd < 0)
 		return err_errno(err, "the record of the output");
-	r->place.segment = oldest(r);
+	r->place.segment = oldest_segment(r);
 	if (r->place.segment == 0)
 		r->place.segment = 1;
 	r->skipped = r->place.segment > 1;
@@ -175,7 +175,7 @@ static bool open_segment(struct spool_reader *r)
 		r->fd = openat(r->dir_fd, name, O_RDONLY | O_CLOEXEC);
 		if (r->fd >= 0)
 			return true;
-		least = oldest(r);
+		least = oldest_segment(r);
 		if (least <= r->place.segment)
 			return false;
 		r->place = (struct spool_place){least, 0};
@@ -229,8 +229,8 @@ int spool_next(struct spool_reader *r, enum spool_stream *out_stream,
 {
 	while (open_segment(r)) {
 		/* Asked first: then nothing more comes into this one. */
-		bool done = exists(r, r->place.segment + 1) ||
-			    !exists(r, r->place.segment);
+		bool done = segment_exists(r, r->place.segment + 1) ||
+			    !segment_exists(r, r->place.segment);
 		int rc = read_frame(r, out_stream, out, err);
 
 		if (rc != 0 || !done)

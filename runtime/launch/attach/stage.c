@@ -126,7 +126,7 @@ static void keep_words(struct stage *s, struct str got)
 }
 
 /* A terminal whose other end is closed fails to be read. */
-static bool drain(struct stage *s, int *fd, enum spool_stream stream)
+static bool drain_output(struct stage *s, int *fd, enum spool_stream stream)
 {
 	char bytes[CHUNK];
 	bool any = false;
@@ -200,7 +200,7 @@ static void take_size(struct stage *s, const unsigned char *p, pid_t agent)
 
 /* --- guests --------------------------------------------------------------- */
 
-static void leave(struct stage_guest *g)
+static void drop_guest(struct stage_guest *g)
 {
 	fd_close(&g->fd);
 	g->fd = -1;
@@ -212,7 +212,7 @@ static void put_be(unsigned char *to, uint64_t v, unsigned bytes)
 		to[i] = (unsigned char)(v >> (8 * (bytes - 1 - i)));
 }
 
-static void greet(struct stage *s, struct stage_guest *g)
+static void greet_guest(struct stage *s, struct stage_guest *g)
 {
 	unsigned char hello[STAGE_HELLO];
 
@@ -223,10 +223,10 @@ static void greet(struct stage *s, struct stage_guest *g)
 	g->n = 0;
 	/* the socket is empty: there is room */
 	if (send(g->fd, hello, sizeof(hello), 0) != sizeof(hello))
-		leave(g);
+		drop_guest(g);
 }
 
-static void welcome(struct stage *s)
+static void accept_guests(struct stage *s)
 {
 	struct err ignored;
 	int fd;
@@ -243,7 +243,7 @@ static void welcome(struct stage *s)
 			continue;
 		}
 		free_one->fd = fd;
-		greet(s, free_one);
+		greet_guest(s, free_one);
 	}
 }
 
@@ -278,13 +278,13 @@ static void take_messages(struct stage *s, struct stage_guest *g, pid_t agent)
 		size_t n = (size_t)g->message[1] << 8 | g->message[2];
 
 		if (n > STAGE_DATA) {
-			leave(g);
+			drop_guest(g);
 			return;
 		}
 		if (g->n < STAGE_HEAD + n)
 			return;
 		if (!take_message(s, g, n, agent)) {
-			leave(g);
+			drop_guest(g);
 			return;
 		}
 		g->n -= STAGE_HEAD + n;
@@ -304,7 +304,7 @@ static void listen_to(struct stage *s, struct stage_guest *g, pid_t agent)
 		if (got < 0 && errno == EAGAIN)
 			return;
 		if (got <= 0) {
-			leave(g);
+			drop_guest(g);
 			return;
 		}
 		g->n += (size_t)got;
@@ -318,7 +318,7 @@ static void tell_more(struct stage_guest *g)
 	static const char more = STAGE_MORE;
 
 	if (send(g->fd, &more, 1, 0) < 0 && errno != EAGAIN && errno != EINTR)
-		leave(g);
+		drop_guest(g);
 }
 
 /* --- */
@@ -345,15 +345,15 @@ size_t stage_fds(const struct stage *s, struct pollfd *out)
 
 void stage_pump(struct stage *s, pid_t agent)
 {
-	bool any = drain(s, &s->out, SPOOL_OUT);
+	bool any = drain_output(s, &s->out, SPOOL_OUT);
 
-	any = drain(s, &s->err, SPOOL_ERR) || any;
+	any = drain_output(s, &s->err, SPOOL_ERR) || any;
 	write_pending(s);
 	for (unsigned i = 0; i < STAGE_GUESTS; i++)
 		if (s->guests[i].fd >= 0)
 			listen_to(s, &s->guests[i], agent);
 	if (s->listen >= 0)
-		welcome(s);
+		accept_guests(s);
 	for (unsigned i = 0; i < STAGE_GUESTS && any; i++)
 		if (s->guests[i].fd >= 0)
 			tell_more(&s->guests[i]);

@@ -68,7 +68,8 @@ void docker_set_endpoint(CURL *c, const struct endpoint *e)
 }
 
 /* "message" of Docker's answer, or its first bytes. */
-static int refused(struct docker *d, const struct answer *r, struct err *err)
+static int fail_refused(struct docker *d, const struct answer *r,
+			struct err *err)
 {
 	cJSON *root = cJSON_ParseWithLength(r->body.p, r->body.n);
 	const cJSON *m = cJSON_GetObjectItemCaseSensitive(root, "message");
@@ -81,8 +82,8 @@ static int refused(struct docker *d, const struct answer *r, struct err *err)
 		       "docker: %.*s", STR_ARG(text));
 }
 
-static int unanswered(struct docker *d, const struct answer *r, CURLcode rc,
-		      const char *detail, struct err *err)
+static int fail_unanswered(struct docker *d, const struct answer *r,
+			   CURLcode rc, const char *detail, struct err *err)
 {
 	const char *why = detail[0] ? detail : curl_easy_strerror(rc);
 	const char *at = d->at->socket ? d->at->socket : d->at->base;
@@ -99,8 +100,8 @@ static int unanswered(struct docker *d, const struct answer *r, CURLcode rc,
 		       "docker at %s does not answer: %s", at, why);
 }
 
-static int perform(struct docker *d, const char *url, struct answer *r,
-		   struct err *err)
+static int perform_request(struct docker *d, const char *url, struct answer *r,
+			   struct err *err)
 {
 	char detail[CURL_ERROR_SIZE] = "";
 	CURLcode rc;
@@ -117,7 +118,7 @@ static int perform(struct docker *d, const char *url, struct answer *r,
 	rc = curl_easy_perform(d->easy);
 	curl_easy_setopt(d->easy, CURLOPT_ERRORBUFFER, NULL);
 	if (rc != CURLE_OK)
-		return unanswered(d, r, rc, detail, err);
+		return fail_unanswered(d, r, rc, detail, err);
 	curl_easy_getinfo(d->easy, CURLINFO_RESPONSE_CODE, &r->status);
 	return 0;
 }
@@ -142,12 +143,12 @@ int docker_request(struct docker *d, const char *method, const char *path,
 		curl_easy_setopt(d->easy, CURLOPT_HTTPHEADER, headers);
 		curl_easy_setopt(d->easy, CURLOPT_POSTFIELDS, text);
 	}
-	rc = perform(d, url, &r, err);
+	rc = perform_request(d, url, &r, err);
 	curl_slist_free_all(headers);
 	if (rc < 0)
 		return rc;
 	if ((r.status < 200 || r.status > 299) && r.status != ok)
-		return refused(d, &r, err);
+		return fail_refused(d, &r, err);
 	if (out) {
 		*out = cJSON_ParseWithLength(r.body.p ? r.body.p : "",
 					     r.body.n);
@@ -207,7 +208,7 @@ static int agree_version(struct docker *d, struct err *err)
 
 	buf_init(&r.body, d->a);
 	docker_set_endpoint(d->easy, d->at);
-	rc = perform(d, url, &r, err);
+	rc = perform_request(d, url, &r, err);
 	if (rc < 0)
 		return rc;
 	if (r.status != 200 || r.minor == 0)

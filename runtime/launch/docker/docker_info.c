@@ -74,7 +74,7 @@ int docker_has_runtime(struct docker *d, const char *name, struct err *err)
 	return rc;
 }
 
-static bool truth(const cJSON *o, const char *key)
+static bool is_true(const cJSON *o, const char *key)
 {
 	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, key));
 }
@@ -114,8 +114,8 @@ static void read_info(struct docker *d, const cJSON *root,
 	out->cgroup_driver = docker_text(d, root, "CgroupDriver");
 	/* Docker has it from 20.10 on; before, there was only one. */
 	out->cgroup_version = docker_text(d, root, "CgroupVersion");
-	out->limits_memory = truth(root, "MemoryLimit");
-	out->limits_pids = truth(root, "PidsLimit");
+	out->limits_memory = is_true(root, "MemoryLimit");
+	out->limits_pids = is_true(root, "PidsLimit");
 	out->seccomp = out->mac = "";
 	cJSON_ArrayForEach(
 		o, cJSON_GetObjectItemCaseSensitive(root, "SecurityOptions"))

@@ -77,7 +77,7 @@ static void use_certs(struct finder *f, const char *folder, struct endpoint *e)
 	e->key = arena_fmt(f->a, "%s/key.pem", folder).p;
 }
 
-static const char *existing(const char *path)
+static const char *if_readable(const char *path)
 {
 	return path && access(path, R_OK) == 0 ? path : NULL;
 }
@@ -147,9 +147,9 @@ static int from_context(struct finder *f, const char *name, struct endpoint *e)
 			       "docker context '%s' names no host", name);
 	tls = arena_fmt(f->a, "%s/contexts/tls/%s/docker", f->folder, hex).p;
 	use_certs(f, tls, e);
-	e->ca = existing(e->ca);
-	e->cert = existing(e->cert);
-	e->key = existing(e->key);
+	e->ca = if_readable(e->ca);
+	e->cert = if_readable(e->cert);
+	e->key = if_readable(e->key);
 	return from_url(f, host, e->ca || e->cert, e);
 }
 

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static int add(struct arena *a, hosts *h, const struct addr *addr,
-	       struct err *err)
+static int add_host(struct arena *a, hosts *h, const struct addr *addr,
+		    struct err *err)
 {
 	if (addr_scope(addr) == ADDR_NEVER)
 		return 0;
@@ -54,7 +54,7 @@ static int add_interfaces(struct arena *a, hosts *out, struct err *err)
 		return err_set(err, -errno, "getifaddrs: %s", strerror(errno));
 	for (const struct ifaddrs *i = list; i && rc == 0; i = i->ifa_next)
 		if (from_sockaddr(i->ifa_addr, &addr))
-			rc = add(a, out, &addr, err);
+			rc = add_host(a, out, &addr, err);
 	freeifaddrs(list);
 	return rc;
 }
@@ -84,7 +84,7 @@ static int add_gateways(struct arena *a, struct docker *d, hosts *out,
 
 	vec_each(n, &list)
 		if (rc == 0 && gateway_of(n, &addr))
-			rc = add(a, out, &addr, err);
+			rc = add_host(a, out, &addr, err);
 	return rc;
 }
 
@@ -125,7 +125,7 @@ static void add_secrets(cJSON *root, const secrets *s)
 }
 
 /* cJSON gives memory back as it is. */
-static void wipe(cJSON *root, char *text)
+static void wipe_tree(cJSON *root, char *text)
 {
 	cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "credentials");
 	cJSON *item;
@@ -154,7 +154,7 @@ struct str hosts_hello(struct arena *a, const char *session, const hosts *h,
 	add_secrets(root, s);
 	text = cJSON_PrintUnformatted(root);
 	line = arena_fmt(a, "%s\n", text ? text : "");
-	wipe(root, text);
+	wipe_tree(root, text);
 	cJSON_free(text);
 	cJSON_Delete(root);
 	return line;

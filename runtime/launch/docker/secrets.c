@@ -6,8 +6,8 @@
 #include <fcntl.h>
 #include <string.h>
 
-static int check(const char *what, const char *name, struct str value,
-		 size_t all, struct err *err)
+static int check_secret(const char *what, const char *name, struct str value,
+			size_t all, struct err *err)
 {
 	if (value.n == 0)
 		return err_set(err, -EINVAL,
@@ -77,8 +77,8 @@ int secrets_read(struct arena *a, const struct vectors *v,
 				: read_file(a, name, user_home, &value, err);
 
 		if (rc == 0)
-			rc = check(c->env ? "variable" : "file", name, value,
-				   all, err);
+			rc = check_secret(c->env ? "variable" : "file", name,
+					  value, all, err);
 		if (rc < 0)
 			return rc;
 		all += value.n;

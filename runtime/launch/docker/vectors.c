@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-static int bad(struct err *err, const char *what)
+static int fail_vectors(struct err *err, const char *what)
 {
 	return err_set(err, -EPROTO, "docker.json: %s", what);
 }
@@ -31,17 +31,18 @@ static int read_words(struct arena *a, const cJSON *list, vectors_words *out,
 	const cJSON *w;
 
 	if (!cJSON_IsArray(list))
-		return bad(err, "argv is not a list");
+		return fail_vectors(err, "argv is not a list");
 	cJSON_ArrayForEach(w, list) {
 		if (!cJSON_IsString(w))
-			return bad(err, "argv holds something else than text");
+			return fail_vectors(
+				err, "argv holds something else than text");
 		if (out->n >= VECTORS_WORDS_MAX)
-			return bad(err, "argv has too many words");
+			return fail_vectors(err, "argv has too many words");
 		*vec_push(a, out) = arena_cstr(a, str_of(w->valuestring));
 	}
 	if (out->n < 3 || strcmp(out->v[0], "docker") != 0 ||
 	    strcmp(out->v[1], "run") != 0)
-		return bad(err, "argv is not a 'docker run'");
+		return fail_vectors(err, "argv is not a 'docker run'");
 	return 0;
 }
 
@@ -52,7 +53,8 @@ static int read_vector(struct arena *a, const cJSON *o, struct vector *out,
 	int rc;
 
 	if (!cJSON_IsObject(o) || out->image)
-		return bad(err, "a vector is not an object, or there twice");
+		return fail_vectors(
+			err, "a vector is not an object, or there twice");
 	cJSON_ArrayForEach(m, o) {
 		if (strcmp(m->string, "image") == 0 && cJSON_IsString(m) &&
 		    !out->image && m->valuestring[0]) {
@@ -62,12 +64,12 @@ static int read_vector(struct arena *a, const cJSON *o, struct vector *out,
 			if (rc < 0)
 				return rc;
 		} else {
-			return bad(err,
-				   "unknown or repeated member in a vector");
+			return fail_vectors(
+				err, "unknown or repeated member in a vector");
 		}
 	}
 	if (!out->image || !out->words.n)
-		return bad(err, "a vector without image or argv");
+		return fail_vectors(err, "a vector without image or argv");
 	return 0;
 }
 
@@ -83,7 +85,7 @@ static int read_credential(struct arena *a, const cJSON *o,
 	    n->valuedouble != n->valueint || n->valueint < 1 ||
 	    n->valueint > VECTORS_CREDENTIALS_MAX || !cJSON_IsString(source) ||
 	    !source->valuestring[0])
-		return bad(err, "a malformed credential");
+		return fail_vectors(err, "a malformed credential");
 	out->n = (uint32_t)n->valueint;
 	*(env ? &out->env : &out->file) =
 		arena_cstr(a, str_of(source->valuestring));
@@ -97,7 +99,7 @@ static int read_credentials(struct arena *a, const cJSON *list,
 
 	if (!cJSON_IsArray(list) || out->credentials.n ||
 	    cJSON_GetArraySize(list) > VECTORS_CREDENTIALS_MAX)
-		return bad(err, "malformed credentials, or too many");
+		return fail_vectors(err, "malformed credentials, or too many");
 	cJSON_ArrayForEach(item, list) {
 		struct vectors_credential c = {0};
 		int rc = read_credential(a, item, &c, err);
@@ -127,11 +129,11 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 	if (strcmp(m->string, "version") == 0)
 		return cJSON_IsNumber(m) && m->valuedouble == 1
 			       ? 0
-			       : bad(err, "version is not 1");
+			       : fail_vectors(err, "version is not 1");
 	if (text && strcmp(m->string, "engine") == 0)
 		return strcmp(text, "docker") == 0
 			       ? 0
-			       : bad(err, "engine is not 'docker'");
+			       : fail_vectors(err, "engine is not 'docker'");
 	if (text && strcmp(m->string, "runtime") == 0 && !out->runtime) {
 		out->runtime = arena_cstr(a, str_of(text));
 		return 0;
@@ -141,7 +143,7 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 						      : VECTORS_BRIDGE;
 		return out->link == VECTORS_VETH || strcmp(text, "bridge") == 0
 			       ? 0
-			       : bad(err, "unknown link");
+			       : fail_vectors(err, "unknown link");
 	}
 	return err_set(err, -EPROTO,
 		       "docker.json: unknown or repeated member '%.40s'",
@@ -154,9 +156,9 @@ static int read_root(struct arena *a, const cJSON *root, struct vectors *out,
 	const cJSON *m;
 
 	if (!cJSON_IsObject(root))
-		return bad(err, "not an object");
+		return fail_vectors(err, "not an object");
 	if (!cJSON_HasObjectItem(root, "version"))
-		return bad(err, "no version");
+		return fail_vectors(err, "no version");
 	cJSON_ArrayForEach(m, root) {
 		int rc = read_member(a, m, out, err);
 
@@ -164,7 +166,7 @@ static int read_root(struct arena *a, const cJSON *root, struct vectors *out,
 			return rc;
 	}
 	if (!out->gate.image || !out->agent.image || !out->runtime)
-		return bad(err, "gate, agent or runtime is missing");
+		return fail_vectors(err, "gate, agent or runtime is missing");
 	return 0;
 }
 
@@ -177,14 +179,14 @@ int vectors_parse(struct arena *a, struct str json, struct vectors *out,
 	int rc;
 
 	if (json.n > LIMIT_PLAN_BYTES || has_nul_escape(json))
-		return bad(err, "too long, or a NUL in it");
+		return fail_vectors(err, "too long, or a NUL in it");
 	root = cJSON_ParseWithLengthOpts(json.p, json.n, &end, false);
 	if (!root)
-		return bad(err, "not JSON");
+		return fail_vectors(err, "not JSON");
 	for (; end < json.p + json.n && *end == '\n'; end++)
 		;
 	rc = end == json.p + json.n ? read_root(a, root, &read, err)
-				    : bad(err, "bytes behind the end");
+				    : fail_vectors(err, "bytes behind the end");
 	cJSON_Delete(root);
 	if (rc == 0)
 		*out = read;
@@ -201,7 +203,7 @@ struct expansion {
 	struct err *err;
 };
 
-static int unknown(struct expansion *x, struct str name)
+static int fail_placeholder(struct expansion *x, struct str name)
 {
 	return err_set(x->err, -EPROTO,
 		       "docker.json: unknown placeholder '{%.*s}'",
@@ -236,7 +238,7 @@ static int text_of(struct expansion *x, struct str name, const char **out)
 	else if (str_is(name, "state"))
 		*out = v->state;
 	else if (!str_starts(name, env) || name.n == env.n)
-		return unknown(x, name);
+		return fail_placeholder(x, name);
 	else
 		*out = v->env(v->env_ctx,
 			      arena_cstr(x->a, str_slice(name, env.n, name.n)));
@@ -249,7 +251,8 @@ static int text_of(struct expansion *x, struct str name, const char **out)
 }
 
 /* One run of text with its placeholders replaced. */
-static int replace(struct expansion *x, struct str word, struct buf *out)
+static int replace_placeholders(struct expansion *x, struct str word,
+				struct buf *out)
 {
 	for (size_t i = 0; i < word.n; i++) {
 		char c = word.p[i];
@@ -320,7 +323,7 @@ static int replace_mount(struct expansion *x, struct str word, struct buf *out)
 				x->err, -EPROTO,
 				"docker.json: a --mount value is not CSV");
 		buf_init(&b, x->a);
-		rc = replace(x, field, &b);
+		rc = replace_placeholders(x, field, &b);
 		if (rc < 0)
 			return rc;
 		value = buf_str(&b);
@@ -360,7 +363,8 @@ static int expand_text(struct expansion *x, const char *word, bool is_mount)
 		text = str_slice(text, option.n, text.n);
 		is_mount = true;
 	}
-	rc = is_mount ? replace_mount(x, text, &b) : replace(x, text, &b);
+	rc = is_mount ? replace_mount(x, text, &b)
+		      : replace_placeholders(x, text, &b);
 	if (is_mount && x->values->readonly && is_workspace(text))
 		buf_adds(&b, ",readonly");
 	return rc < 0 ? rc : add_word(x, b.n ? b.p : "");

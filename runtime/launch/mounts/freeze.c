@@ -31,7 +31,7 @@ static int read_record(struct arena *a, const struct session *s, ids *out,
 	return 0;
 }
 
-static bool has(const ids *list, struct str id)
+static bool has_id(const ids *list, struct str id)
 {
 	vec_each(one, list)
 		if (str_eq(*one, id))
@@ -53,7 +53,7 @@ static bool is_held(struct arena *a, const char *state, const struct session *s,
 
 		if (strcmp(other->id, s->id) != 0 &&
 		    read_record(a, other, &theirs, &ignored) == 0 &&
-		    has(&theirs, id))
+		    has_id(&theirs, id))
 			return true;
 	}
 	return false;
@@ -83,7 +83,7 @@ int freeze_agent(struct arena *a, struct docker *d, const char *state,
 	if (paused && !is_held(a, state, s, id))
 		return 0;
 	rc = read_record(a, s, &mine, err);
-	if (rc < 0 || has(&mine, id))
+	if (rc < 0 || has_id(&mine, id))
 		return rc;
 	*vec_push(a, &mine) = id;
 	rc = write_record(a, s, &mine, err);
@@ -114,7 +114,7 @@ int freeze_check(struct arena *a, struct docker *d, const struct session *s,
 	if (rc < 0)
 		return rc;
 	vec_each(c, &now)
-		if (has(&mine, str_of(c->id)) &&
+		if (has_id(&mine, str_of(c->id)) &&
 		    strcmp(c->state, "paused") != 0)
 			return err_set(
 				err, -EBUSY,
@@ -123,8 +123,8 @@ int freeze_check(struct arena *a, struct docker *d, const struct session *s,
 	return 0;
 }
 
-static int thaw(struct arena *a, struct docker *d, const char *state,
-		const struct session *s, struct err *err)
+static int thaw_agents(struct arena *a, struct docker *d, const char *state,
+		       const struct session *s, struct err *err)
 {
 	ids mine = {0};
 	int rc = read_record(a, s, &mine, err), first = 0;
@@ -157,7 +157,7 @@ int freeze_thaw(struct arena *a, struct docker *d, const char *state,
 	if (access(record_of(a, s), F_OK) < 0)
 		return 0;
 	rc = holds_lock_file(state, FREEZE_LOCK, &lock, err);
-	return rc < 0 ? rc : thaw(a, d, state, s, err);
+	return rc < 0 ? rc : thaw_agents(a, d, state, s, err);
 }
 
 bool freeze_rescue(struct docker *d, const char *state, const char *container)
@@ -176,12 +176,12 @@ bool freeze_rescue(struct docker *d, const char *state, const char *container)
 		if (read_record(a, s, &theirs, &ignored) < 0 || theirs.n == 0)
 			continue;
 		rc = session_take(s, &ignored);
-		wanted |=
-			rc == SESSION_ALIVE && has(&theirs, str_of(container));
+		wanted |= rc == SESSION_ALIVE &&
+			  has_id(&theirs, str_of(container));
 		/* what does not go now does in a second */
 		if (rc == SESSION_DEAD &&
 		    freeze_thaw(a, d, state, s, &ignored) < 0)
-			wanted |= has(&theirs, str_of(container));
+			wanted |= has_id(&theirs, str_of(container));
 		session_release(s, false);
 	}
 	arena_free(a);

@@ -55,14 +55,14 @@ int holds_lock_file(const char *state, const char *name, int *out_fd,
 /* --- making ----------------------------------------------------------------
  */
 
-static void note(struct holds *h, struct scan *found, enum scan_note_kind kind,
-		 struct str path, int error)
+static void note_path(struct holds *h, struct scan *found,
+		      enum scan_note_kind kind, struct str path, int error)
 {
 	*vec_push(h->a, &found->notes) = (struct scan_note){kind, path, error};
 }
 
-static void mask(struct holds *h, struct scan *found, struct str path,
-		 bool is_dir)
+static void mask_path(struct holds *h, struct scan *found, struct str path,
+		      bool is_dir)
 {
 	*vec_push(h->a, &found->masks) = (struct mask){
 		.path = path,
@@ -98,7 +98,7 @@ static int open_parent(struct arena *a, int root, struct str path,
 }
 
 /* By root for somebody else: theirs, as if they had made it. */
-static int give(int fd, int dirfd)
+static int give_to_owner(int fd, int dirfd)
 {
 	struct stat dir;
 
@@ -141,7 +141,7 @@ static int make_entry(int dirfd, const char *name, bool is_dir,
 	}
 	if (fd < 0)
 		return -errno;
-	rc = give(fd, dirfd);
+	rc = give_to_owner(fd, dirfd);
 	if (rc == 0 && !is_dir)
 		rc = fileio_write_all(fd, content, &unused);
 	if (rc == 0 && fstat(fd, out_st) < 0)
@@ -149,7 +149,8 @@ static int make_entry(int dirfd, const char *name, bool is_dir,
 	return rc;
 }
 
-static int make(struct holds *h, struct str path, bool is_dir, struct err *err)
+static int make_placeholder(struct holds *h, struct str path, bool is_dir,
+			    struct err *err)
 {
 	struct stat st;
 	const char *name;
@@ -182,8 +183,8 @@ static int keep_dir(struct holds *h, struct str dir, struct str path, int code,
 		return 0;
 	if ((code != -EACCES && code != -EPERM) || dir.n == 0)
 		return err_while(err, "placeholder");
-	mask(h, found, dir, true);
-	note(h, found, SCAN_NOTE_HOLD_DENIED, path, -code);
+	mask_path(h, found, dir, true);
+	note_path(h, found, SCAN_NOTE_HOLD_DENIED, path, -code);
 	return 0;
 }
 
@@ -197,16 +198,16 @@ static int make_missing(struct holds *h, struct str dir, struct str rest,
 	while (str_field(&rest, '/', &seg)) {
 		dir = path;
 		path = wspath_join(h->a, dir, seg);
-		rc = make(h, path, rest.n || is_dir, err);
+		rc = make_placeholder(h, path, rest.n || is_dir, err);
 		if (rc < 0)
 			return keep_dir(h, dir, path, rc, found, err);
 	}
-	mask(h, found, path, is_dir);
+	mask_path(h, found, path, is_dir);
 	return 0;
 }
 
-static int hold(struct holds *h, const struct mountsplan_hold *want,
-		struct scan *found, struct err *err)
+static int hold_path(struct holds *h, const struct mountsplan_hold *want,
+		     struct scan *found, struct err *err)
 {
 	struct wspath_place at = wspath_resolve(h->a, h->root, h->root_path,
 						STR(""), want->path);
@@ -219,13 +220,13 @@ static int hold(struct holds *h, const struct mountsplan_hold *want,
 				err, -EACCES,
 				"%s: cannot be looked at, and so not be held",
 				wspath_show(h->a, want->path));
-		note(h, found, SCAN_NOTE_HOLD_OUT, want->path, 0);
+		note_path(h, found, SCAN_NOTE_HOLD_OUT, want->path, 0);
 		return 0;
 	}
 	if (at.by_link)
-		note(h, found, SCAN_NOTE_LINK_FREE, want->path, 0);
+		note_path(h, found, SCAN_NOTE_LINK_FREE, want->path, 0);
 	if (at.end == WSPATH_FOUND || at.end == WSPATH_FILE) {
-		mask(h, found, at.path, S_ISDIR(at.st.st_mode));
+		mask_path(h, found, at.path, S_ISDIR(at.st.st_mode));
 		return 0;
 	}
 	if (is_covered(found, at.path))
@@ -240,7 +241,7 @@ int holds_make(struct holds *h, const struct mountsplan *plan,
 
 	vec_each(want, &plan->holds)
 		if (rc == 0)
-			rc = hold(h, want, found, err);
+			rc = hold_path(h, want, found, err);
 	return rc;
 }
 
@@ -280,8 +281,8 @@ static bool same_inode(const struct journal_record *r, const struct stat *st)
 }
 
 /* path of one workspace as seen from another; false when it is not below. */
-static bool rebase(struct arena *a, struct str path, struct str from,
-		   struct str to, struct str *out)
+static bool rebase_path(struct arena *a, struct str path, struct str from,
+			struct str to, struct str *out)
 {
 	struct str whole = wspath_join(a, from, path);
 
@@ -302,7 +303,8 @@ static int claim_from(void *ctx, const struct journal *j, struct err *err)
 		struct stat st;
 		bool have = false;
 
-		if (!rebase(a, r->path, j->workspace, c->h->root_path, &path) ||
+		if (!rebase_path(a, r->path, j->workspace, c->h->root_path,
+				 &path) ||
 		    !is_wanted(c, path, r->is_dir) ||
 		    fstatat(c->h->root, arena_cstr(a, path), &st,
 			    AT_SYMLINK_NOFOLLOW) < 0)
@@ -358,8 +360,8 @@ static int keep_from(void *ctx, const struct journal *j, struct err *err)
 	vec_each(r, &j->records) {
 		struct str path;
 
-		if (!rebase(u->a, r->path, j->workspace, u->mine->workspace,
-			    &path))
+		if (!rebase_path(u->a, r->path, j->workspace,
+				 u->mine->workspace, &path))
 			continue;
 		for (uint32_t i = 0; r->made && i < u->mine->records.n; i++) {
 			const struct journal_record *m = &u->mine->records.v[i];
@@ -434,8 +436,8 @@ static void remove_all(struct arena *a, const struct journal *j,
 	}
 }
 
-static int undo(struct arena *a, const char *state, const char *session,
-		struct err *err)
+static int undo_holds(struct arena *a, const char *state, const char *session,
+		      struct err *err)
 {
 	const char *path = journal_path(a, state, session);
 	struct journal j = {0};
@@ -462,7 +464,7 @@ static int undo(struct arena *a, const char *state, const char *session,
 int holds_undo(const char *state, const char *session, struct err *err)
 {
 	struct arena *a = arena_new();
-	int rc = undo(a, state, session, err);
+	int rc = undo_holds(a, state, session, err);
 
 	arena_free(a);
 	return rc;

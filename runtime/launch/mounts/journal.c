@@ -23,7 +23,7 @@ void journal_add_path(struct buf *b, struct str path)
 	}
 }
 
-static int hex(char c)
+static int hex_digit(char c)
 {
 	return c >= '0' && c <= '9'   ? c - '0'
 	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -43,8 +43,8 @@ bool journal_read_path(struct arena *a, struct str text, struct str *out)
 			continue;
 		if (text.n - i < 3)
 			return false;
-		hi = hex(text.p[i + 1]);
-		lo = hex(text.p[i + 2]);
+		hi = hex_digit(text.p[i + 1]);
+		lo = hex_digit(text.p[i + 2]);
 		if (hi < 0 || lo < 0 || (hi == 0 && lo == 0))
 			return false;
 		p[n - 1] = (char)(hi << 4 | lo);
@@ -77,7 +77,7 @@ static bool read_record(struct arena *a, struct str line,
 	return journal_read_path(a, line, &r->path);
 }
 
-static bool parse(struct arena *a, struct str text, struct journal *j)
+static bool parse_journal(struct arena *a, struct str text, struct journal *j)
 {
 	struct str line, prefix = STR("workspace ");
 
@@ -119,12 +119,12 @@ int journal_load(struct arena *a, const char *path, struct journal *out,
 
 	if (rc < 0)
 		return rc;
-	if (!parse(a, text, out))
+	if (!parse_journal(a, text, out))
 		return err_set(err, -EPROTO, "%s: not a journal", path);
 	return 0;
 }
 
-static int append(struct holds *h, struct str line, struct err *err)
+static int append_line(struct holds *h, struct str line, struct err *err)
 {
 	const char *path = journal_path(h->a, h->state, h->session);
 	struct buf b;
@@ -155,7 +155,7 @@ int journal_intent(struct holds *h, struct str path, bool is_dir,
 		 (long long)time(NULL));
 	journal_add_path(&b, path);
 	buf_addc(&b, '\n');
-	return append(h, buf_str(&b), err);
+	return append_line(h, buf_str(&b), err);
 }
 
 int journal_made(struct holds *h, struct str path, const struct stat *st,
@@ -169,7 +169,7 @@ int journal_made(struct holds *h, struct str path, const struct stat *st,
 		(unsigned long long)st->st_dev, (unsigned long long)st->st_ino);
 	journal_add_path(&b, path);
 	buf_addc(&b, '\n');
-	return append(h, buf_str(&b), err);
+	return append_line(h, buf_str(&b), err);
 }
 
 int journal_each_other(struct arena *a, const char *state, const char *session,

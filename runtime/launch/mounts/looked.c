@@ -21,7 +21,8 @@ static void hide_state(struct arena *a, const struct looked_at *at,
  * Where path leads from the workspace's folder; what is missing there counts as
  * if it were there. Empty: out of it, or to the folder itself.
  */
-static struct str lead(struct arena *a, const struct looked *l, struct str path)
+static struct str resolve_path(struct arena *a, const struct looked *l,
+			       struct str path)
 {
 	struct wspath_place to =
 		wspath_resolve(a, l->at.root, l->at.root_path, STR(""), path);
@@ -59,13 +60,13 @@ int looked_make(struct arena *a, const struct looked_at *at, struct looked *out,
 	gitfound_hold(a, &out->git, &out->plan);
 	hide_state(a, at, &out->found);
 	vec_each(h, &out->plan.holds)
-		*vec_push(a, &out->places) = lead(a, out, h->path);
+		*vec_push(a, &out->places) = resolve_path(a, out, h->path);
 	return 0;
 }
 
 /* --- asking --------------------------------------------------------------- */
 
-static bool hides(enum mask_kind kind)
+static bool hides_place(enum mask_kind kind)
 {
 	switch (kind) {
 	case MASK_IGNORE_DIR:
@@ -79,7 +80,7 @@ static bool hides(enum mask_kind kind)
 	return false;
 }
 
-static bool covers(struct str place, struct str path)
+static bool covers_path(struct str place, struct str path)
 {
 	return place.n && (str_eq(place, path) || wspath_below(path, place));
 }
@@ -88,7 +89,8 @@ static bool find_mask(const struct looked *l, struct str path, bool hidden,
 		      struct looked_word *out)
 {
 	vec_each(m, &l->found.masks) {
-		if (hides(m->kind) != hidden || !covers(m->path, path))
+		if (hides_place(m->kind) != hidden ||
+		    !covers_path(m->path, path))
 			continue;
 		*out = (struct looked_word){
 			.kind = LOOKED_MASK, .path = m->path, .mask = m};
@@ -106,7 +108,7 @@ static bool find_git(const struct looked *l, struct str path, bool own,
 	vec_each(p, &l->git.paths) {
 		uint32_t i = first + (uint32_t)(p - l->git.paths.v);
 
-		if (p->is_own != own || !covers(l->places.v[i], path))
+		if (p->is_own != own || !covers_path(l->places.v[i], path))
 			continue;
 		*out = (struct looked_word){
 			.kind = LOOKED_GIT, .path = p->path, .git = p};
@@ -119,7 +121,7 @@ static bool find_hold(const struct looked *l, struct str path,
 		      struct looked_word *out)
 {
 	for (uint32_t i = 0; i + l->git.paths.n < l->plan.holds.n; i++) {
-		if (!covers(l->places.v[i], path))
+		if (!covers_path(l->places.v[i], path))
 			continue;
 		*out = (struct looked_word){.kind = LOOKED_HOLD,
 					    .path = l->plan.holds.v[i].path};
@@ -128,17 +130,17 @@ static bool find_hold(const struct looked *l, struct str path,
 	return false;
 }
 
-static struct str asked(struct arena *a, const struct looked *l,
-			struct str path)
+static struct str asked_place(struct arena *a, const struct looked *l,
+			      struct str path)
 {
-	return lead(a, l,
-		    str_slice(path, 0, path.n - str_ends(path, STR("/"))));
+	return resolve_path(
+		a, l, str_slice(path, 0, path.n - str_ends(path, STR("/"))));
 }
 
 bool looked_hides(struct arena *a, const struct looked *l, struct str path,
 		  struct looked_word *out)
 {
-	struct str at = asked(a, l, path);
+	struct str at = asked_place(a, l, path);
 
 	return at.n && find_mask(l, at, true, out);
 }
@@ -146,7 +148,7 @@ bool looked_hides(struct arena *a, const struct looked *l, struct str path,
 bool looked_holds(struct arena *a, const struct looked *l, struct str path,
 		  struct looked_word *out)
 {
-	struct str at = asked(a, l, path);
+	struct str at = asked_place(a, l, path);
 
 	if (at.n == 0)
 		return false;
@@ -159,7 +161,7 @@ bool looked_holds(struct arena *a, const struct looked *l, struct str path,
 bool looked_keeps(struct arena *a, const struct looked *l, struct str path,
 		  struct looked_word *out)
 {
-	struct str at = asked(a, l, path);
+	struct str at = asked_place(a, l, path);
 
 	return at.n && (find_hold(l, at, out) || find_mask(l, at, false, out));
 }

@@ -62,8 +62,8 @@ static void pin_above(struct arena *a, struct masks *out, const struct mask *m)
  * can be renamed, and only what is hidden, or another mount of the host's,
  * needs its own.
  */
-static void arrange(struct arena *a, const struct scan *found,
-		    struct masks *out)
+static void arrange_masks(struct arena *a, const struct scan *found,
+			  struct masks *out)
 {
 	struct str hidden = STR(""), readonly = STR(""), last = STR("");
 	uint32_t n = found->masks.n;
@@ -153,7 +153,7 @@ static uint32_t count_dirs(const struct masks *m, bool top, struct heap *dirs)
 	return kept;
 }
 
-static struct str shorten(struct str path)
+static struct str shorten_path(struct str path)
 {
 	return path.n > 60 ? str_slice(path, 0, 60) : path;
 }
@@ -169,8 +169,9 @@ static int too_many(struct arena *a, const struct masks *m, struct err *err)
 	buf_init(&b, a);
 	for (uint32_t i = 0; i < n && i < 3; i++)
 		buf_addf(&b, "%s%u in %s", i ? ", " : "", dirs[i].n,
-			 dirs[i].dir.n ? wspath_show(a, shorten(dirs[i].dir))
-				       : "the workspace's own folder");
+			 dirs[i].dir.n
+				 ? wspath_show(a, shorten_path(dirs[i].dir))
+				 : "the workspace's own folder");
 	return err_set(
 		err, -E2BIG,
 		"ignore and readonly need %u mounts, at most %u are possible; %s: a pattern for a whole directory, such as 'build/', needs a single one",
@@ -227,7 +228,7 @@ static int check_path(struct arena *a, struct str path, struct err *err)
 	return err_set(
 		err, -EILSEQ,
 		"%s: this name %s, so that docker cannot be told to mask it: rename it, or ignore a directory that it is in",
-		wspath_show(a, shorten(path)), why);
+		wspath_show(a, shorten_path(path)), why);
 }
 
 static void add_word(struct arena *a, struct masks *out, const struct mask *m,
@@ -440,7 +441,7 @@ static int hold_source(struct arena *a, const struct holds *h,
 		return err_set(
 			err, rc,
 			"%s was changed while it was looked at (%s): start again",
-			wspath_show(a, shorten(m->path)), strerror(-rc));
+			wspath_show(a, shorten_path(m->path)), strerror(-rc));
 	if (m->kind == MASK_PIN_DIR && !needs_pin(m->fd)) {
 		fd_close(&m->fd);
 		m->fd = -1;
@@ -490,9 +491,9 @@ void masks_close(struct masks *m)
 }
 
 /* Under the lock: look, hold, arrange, claim. */
-static int prepare(struct arena *a, const struct masks_opts *o,
-		   const char *state, struct holds *h, struct masks *out,
-		   struct err *err)
+static int prepare_masks(struct arena *a, const struct masks_opts *o,
+			 const char *state, struct holds *h, struct masks *out,
+			 struct err *err)
 {
 	struct looked_at at = {.state = str_of(state),
 			       .root_path = h->root_path,
@@ -509,7 +510,7 @@ static int prepare(struct arena *a, const struct masks_opts *o,
 	if (rc < 0)
 		return rc;
 	out->entries = l.found.entries;
-	arrange(a, &l.found, out);
+	arrange_masks(a, &l.found, out);
 	out->target = l.plan.target;
 	rc = hold_sources(a, h, out, err);
 	if (rc == 0)
@@ -561,7 +562,7 @@ int masks_prepare(struct arena *a, const struct masks_opts *o,
 	rc = holds_lock(o->state, &lock, err);
 	if (rc < 0)
 		return rc;
-	rc = prepare(a, o, state, &h, &made, err);
+	rc = prepare_masks(a, o, state, &h, &made, err);
 	fd_close(&h.fd);
 	fd_close(&lock); /* holds_undo() takes it itself */
 	lock = -1;

@@ -26,8 +26,8 @@ bool meant_is_in(const struct meant_mount *m, const mountinfo_list *have)
 	return find_same(m, have) != NULL;
 }
 
-static int differs(struct arena *a, const struct meant_mount *m,
-		   const struct mountinfo_mount *x, struct err *err)
+static int mount_differs(struct arena *a, const struct meant_mount *m,
+			 const struct mountinfo_mount *x, struct err *err)
 {
 	const char *target = wspath_show(a, m->target);
 
@@ -60,7 +60,7 @@ static int compare_one(struct arena *a, const struct meant_mount *m,
 			return 0;
 		}
 	}
-	return differs(a, m, x, err);
+	return mount_differs(a, m, x, err);
 }
 
 static int compare_below(struct arena *a, const struct meant_mount *m,
@@ -74,7 +74,7 @@ static int compare_below(struct arena *a, const struct meant_mount *m,
 			: arena_fmt(a, "%.*s%.*s", STR_ARG(at), STR_ARG(rest));
 	const struct mountinfo_mount *x = mountinfo_at(have, path);
 
-	return x && is_same(m, x) ? 0 : differs(a, m, x, err);
+	return x && is_same(m, x) ? 0 : mount_differs(a, m, x, err);
 }
 
 int meant_compare(struct arena *a, const meant_list *meant,

@@ -9,7 +9,7 @@ static bool is_octal(char c)
 }
 
 /* The kernel writes blank, tab, LF, '\' and '#' as \ooo. */
-static struct str unescape(struct arena *a, struct str s)
+static struct str unescape_field(struct arena *a, struct str s)
 {
 	char *p = arena_alloc(a, s.n + 1);
 	size_t n = 0;
@@ -49,8 +49,8 @@ static bool read_mount(struct arena *a, struct str line,
 		return false;
 	out->major = (uint32_t)major;
 	out->minor = (uint32_t)minor;
-	out->root = unescape(a, root);
-	out->at = unescape(a, at);
+	out->root = unescape_field(a, root);
+	out->at = unescape_field(a, at);
 	return true;
 }
 

@@ -171,8 +171,9 @@ static bool is_ours(const struct mounts *m, const mountinfo_list *have)
 	return false;
 }
 
-static int compare(struct mounts *m, struct docker *d, const char *container,
-		   const char *runtime, struct err *err)
+static int compare_mounts(struct mounts *m, struct docker *d,
+			  const char *container, const char *runtime,
+			  struct err *err)
 {
 	mountinfo_list have = {0};
 	struct err ignored;
@@ -197,7 +198,7 @@ static int compare(struct mounts *m, struct docker *d, const char *container,
 int mounts_check(struct mounts *m, struct docker *d, const char *container,
 		 const char *runtime, struct err *err)
 {
-	int rc = compare(m, d, container, runtime, err);
+	int rc = compare_mounts(m, d, container, runtime, err);
 
 	let_go(m);
 	if (rc == 0)

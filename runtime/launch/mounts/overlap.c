@@ -43,7 +43,7 @@ bool overlap_harms(const struct overlap_root *w, const struct overlap_root *s)
 	return true;
 }
 
-static bool harm(const overlap_roots *writers, const overlap_roots *mounts)
+static bool harms_any(const overlap_roots *writers, const overlap_roots *mounts)
 {
 	vec_each(w, writers)
 		vec_each(s, mounts)
@@ -283,7 +283,7 @@ static bool may_write(struct overlap *o, const mountinfo_list *own,
 		if (r.moved || r.at.self.ino)
 			*vec_push(o->a, &roots) = r;
 	}
-	return harm(&roots, &o->roots);
+	return harms_any(&roots, &o->roots);
 }
 
 static bool is_in_the_way(struct overlap *o, const mountinfo_list *own,
@@ -293,12 +293,12 @@ static bool is_in_the_way(struct overlap *o, const mountinfo_list *own,
 		return false;
 	vec_each(x, list)
 		if (strcmp(x->session.id, c->session) == 0)
-			return harm(&x->roots, &o->roots);
+			return harms_any(&x->roots, &o->roots);
 	return may_write(o, own, c);
 }
 
-static int refuse(const struct overlap *o, const struct docker_container *c,
-		  struct err *err)
+static int refuse_overlap(const struct overlap *o,
+			  const struct docker_container *c, struct err *err)
 {
 	struct err why = *err;
 
@@ -325,7 +325,7 @@ static int stop_agents(struct overlap *o, struct docker *d,
 			return 1;
 		rc = freeze_agent(o->a, d, o->state, o->session, c, err);
 		if (rc < 0)
-			return refuse(o, c, err);
+			return refuse_overlap(o, c, err);
 		*out_again |= strcmp(c->state, "paused") != 0;
 	}
 	return rc;
@@ -353,8 +353,8 @@ static int look_around(struct overlap *o, struct docker *d,
 			rc = find_others(o, &own, &list, err);
 		vec_each(x, &list)
 			if (rc == 0 && x->starting &&
-			    (harm(&x->roots, &o->roots) ||
-			     harm(&o->roots, &x->roots)))
+			    (harms_any(&x->roots, &o->roots) ||
+			     harms_any(&o->roots, &x->roots)))
 				return 1;
 		if (rc == 0)
 			rc = stop_agents(o, d, &own, &list, may_stop, &again,

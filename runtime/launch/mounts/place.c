@@ -71,7 +71,8 @@ bool place_same(const struct place_id *a, const struct place_id *b)
 	return a->dev == b->dev && a->ino == b->ino;
 }
 
-static int climb(struct arena *a, int fd, struct place *p, struct err *err)
+static int climb_to_root(struct arena *a, int fd, struct place *p,
+			 struct err *err)
 {
 	auto_fd int at = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct place_id last = p->self, id = {0, 0};
@@ -100,7 +101,7 @@ int place_find(struct arena *a, int fd, struct place *out, struct err *err)
 	if (rc == 0 && fstat(fd, &st) < 0)
 		rc = err_errno(err, "looking at what is open");
 	if (rc == 0 && S_ISDIR(st.st_mode))
-		rc = climb(a, fd, &p, err);
+		rc = climb_to_root(a, fd, &p, err);
 	if (rc == 0)
 		*out = p;
 	return rc;
@@ -157,7 +158,7 @@ int place_mounts(struct arena *a, const char *pid, mountinfo_list *out,
 	return rc < 0 ? rc : mountinfo_parse(a, text, out, err);
 }
 
-static bool holds(struct str x, struct str y)
+static bool holds_path(struct str x, struct str y)
 {
 	if (str_is(x, "/"))
 		return y.n > 1;
@@ -172,5 +173,5 @@ bool place_is_above(const struct place *x, const struct place *y)
 	/* a part of it, bound elsewhere */
 	return x->in_fs && y->in_fs && x->major == y->major &&
 	       x->minor == y->minor &&
-	       holds(str_of(x->in_fs), str_of(y->in_fs));
+	       holds_path(str_of(x->in_fs), str_of(y->in_fs));
 }

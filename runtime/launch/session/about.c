@@ -56,12 +56,12 @@ int about_write(struct arena *a, const struct session *s, const char *workspace,
 	return fileio_write(AT_FDCWD, file_of(a, s), line, 0600, err);
 }
 
-static bool truth(const cJSON *o, const char *name)
+static bool is_true(const cJSON *o, const char *name)
 {
 	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, name));
 }
 
-static bool parse(struct arena *a, const cJSON *o, struct about *out)
+static bool parse_about(struct arena *a, const cJSON *o, struct about *out)
 {
 	const cJSON *started = cJSON_GetObjectItemCaseSensitive(o, "started");
 	const cJSON *where = cJSON_GetObjectItemCaseSensitive(o, "workspace");
@@ -85,8 +85,9 @@ static bool parse(struct arena *a, const cJSON *o, struct about *out)
 	out->started_s = timegm(&tm);
 	out->workspace = arena_cstr(a, str_of(where->valuestring));
 	/* without these it is of a version that kept nobody's streams */
-	out->streams = (struct about_streams){
-		truth(o, "detached"), truth(o, "terminal"), truth(o, "input")};
+	out->streams = (struct about_streams){is_true(o, "detached"),
+					      is_true(o, "terminal"),
+					      is_true(o, "input")};
 	return true;
 }
 
@@ -101,7 +102,7 @@ void about_read(struct arena *a, const struct session *s, struct about *out)
 			&ignored) == 0) {
 		cJSON *o = cJSON_ParseWithLength(text.p, text.n);
 
-		x.known = parse(a, o, &x);
+		x.known = parse_about(a, o, &x);
 		cJSON_Delete(o);
 	}
 	if (!x.known) {

@@ -15,8 +15,8 @@ bool foreign_is(const struct stat *st)
 	return geteuid() != 0 && st->st_uid != geteuid();
 }
 
-static void note(const char *state, const char *name, const struct stat *st,
-		 const char *aside)
+static void say_aside(const char *state, const char *name,
+		      const struct stat *st, const char *aside)
 {
 	fprintf(stderr,
 		"membrane: %s/%s belongs to user %u and cannot be used: it is now %s\n",
@@ -93,7 +93,7 @@ int foreign_set_aside(struct arena *a, const char *state, bool quiet,
 		if (faccessat(dir, needed[i], how, AT_EACCESS) == 0)
 			continue;
 		if (put_aside(a, dir, needed[i], &st, &aside) == 0 && !quiet)
-			note(state, needed[i], &st, aside);
+			say_aside(state, needed[i], &st, aside);
 	}
 	if (!quiet)
 		count_sessions(dir, state);

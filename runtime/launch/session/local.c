@@ -13,8 +13,8 @@
 typedef int meet(int fd, const struct sockaddr *at, socklen_t n);
 
 /* Call fn with a socket and the name of it, from within the folder. */
-static int within(const char *dir, const char *name, meet *fn, int *out,
-		  struct err *err)
+static int call_within(const char *dir, const char *name, meet *fn, int *out,
+		       struct err *err)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	auto_fd int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -41,7 +41,7 @@ static int within(const char *dir, const char *name, meet *fn, int *out,
 int local_listen(const char *dir, const char *name, int backlog, int *out,
 		 struct err *err)
 {
-	int rc = within(dir, name, bind, out, err);
+	int rc = call_within(dir, name, bind, out, err);
 
 	if (rc < 0)
 		return err_while(err, "the session's socket");
@@ -52,7 +52,7 @@ int local_listen(const char *dir, const char *name, int backlog, int *out,
 
 int local_connect(const char *dir, const char *name, int *out, struct err *err)
 {
-	int rc = within(dir, name, connect, out, err);
+	int rc = call_within(dir, name, connect, out, err);
 
 	if (rc == -ECONNREFUSED || rc == -ENOENT)
 		return err_set(err, -ENOENT, "nobody listens there");

@@ -67,7 +67,7 @@ static enum proto proto_of(struct str text)
 }
 
 /* The same thing refused for the same reason; a question goes with any port. */
-static bool same(const struct entry *e, const struct entry *now)
+static bool is_same_entry(const struct entry *e, const struct entry *now)
 {
 	if (!str_eq(e->dest, now->dest) || e->reason != now->reason ||
 	    !str_eq(e->method, now->method) || !str_eq(e->path, now->path))
@@ -78,46 +78,46 @@ static bool same(const struct entry *e, const struct entry *now)
 }
 
 /* A record may stand for several that were alike. */
-static uint64_t times(const cJSON *d)
+static uint64_t times_of(const cJSON *d)
 {
 	uint64_t n = (uint64_t)number_of(d, "count", UINT32_MAX);
 
 	return n ? n : 1;
 }
 
-static void count(struct entry *e, const cJSON *d, bool is_connect)
+static void count_refusal(struct entry *e, const cJSON *d, bool is_connect)
 {
 	struct str type = text_of(d, "type");
 
 	if (is_connect)
-		e->connects += times(d);
+		e->connects += times_of(d);
 	else if (str_is(type, "A"))
-		e->asked_a += times(d);
+		e->asked_a += times_of(d);
 	else if (str_is(type, "AAAA"))
-		e->asked_aaaa += times(d);
+		e->asked_aaaa += times_of(d);
 	else
-		e->asked_other += times(d);
+		e->asked_other += times_of(d);
 }
 
-static uint64_t total(const struct entry *e)
+static uint64_t total_of(const struct entry *e)
 {
 	return e->connects + e->asked_other +
 	       (e->asked_a > e->asked_aaaa ? e->asked_a : e->asked_aaaa);
 }
 
 /* Was there one like it? */
-static bool fold(struct summary *s, const struct entry *now, const cJSON *d,
-		 bool is_connect)
+static bool fold_entry(struct summary *s, const struct entry *now,
+		       const cJSON *d, bool is_connect)
 {
 	struct entry *found = NULL;
 	bool known;
 
 	vec_each(e, &s->entries)
-		if (!found && same(e, now))
+		if (!found && is_same_entry(e, now))
 			found = e;
 	known = found != NULL;
 	if (!found && s->entries.n >= SUMMARY_ENTRIES_MAX) {
-		s->beyond += times(d);
+		s->beyond += times_of(d);
 		return true;
 	}
 	if (!found) {
@@ -132,7 +132,7 @@ static bool fold(struct summary *s, const struct entry *now, const cJSON *d,
 		found->proto = now->proto;
 		found->port = now->port;
 	}
-	count(found, d, is_connect);
+	count_refusal(found, d, is_connect);
 	return known;
 }
 
@@ -172,7 +172,8 @@ int summary_add(struct summary *s, const cJSON *d, enum summary_news *out_news,
 	}
 	now.source = text_of(d, "source");
 	now.line = (uint32_t)number_of(d, "line", UINT32_MAX);
-	*out_news = fold(s, &now, d, is_connect) ? SUMMARY_KNOWN : SUMMARY_NEW;
+	*out_news = fold_entry(s, &now, d, is_connect) ? SUMMARY_KNOWN
+						       : SUMMARY_NEW;
 	return 0;
 }
 
@@ -309,8 +310,8 @@ static void print_remedy(const struct summary *s, const struct entry *e,
 	}
 }
 
-static size_t widest(const struct summary *s, unsigned *out_digits,
-		     unsigned *out_reason)
+static size_t widest_column(const struct summary *s, unsigned *out_digits,
+			    unsigned *out_reason)
 {
 	size_t width = 0;
 	unsigned lines = 0;
@@ -326,7 +327,7 @@ static size_t widest(const struct summary *s, unsigned *out_digits,
 		print_dest(e, &b);
 		if (b.n > width && b.n <= WIDTH_MAX)
 			width = b.n;
-		for (uint64_t n = total(e); n >= 10; n /= 10)
+		for (uint64_t n = total_of(e); n >= 10; n /= 10)
 			digits++;
 		if (digits > *out_digits)
 			*out_digits = digits;
@@ -344,7 +345,7 @@ void summary_print(const struct summary *s, const char *log, bool colour,
 	const char *off = colour ? "\033[0m" : "";
 	uint64_t all = s->entries.n + s->beyond;
 	unsigned digits, reason, lines = 0;
-	size_t width = widest(s, &digits, &reason);
+	size_t width = widest_column(s, &digits, &reason);
 
 	if (all == 0)
 		return;
@@ -359,7 +360,7 @@ void summary_print(const struct summary *s, const char *log, bool colour,
 		print_dest(e, &dest);
 		buf_addf(out, "  %s%-*s%s  %*llu×  %s%-*s%s  ", bold,
 			 (int)width, dest.p, off, (int)digits,
-			 (unsigned long long)total(e), yellow, (int)reason,
+			 (unsigned long long)total_of(e), yellow, (int)reason,
 			 reason_name(e->reason), off);
 		print_remedy(s, e, out);
 		buf_addc(out, '\n');
@@ -388,7 +389,7 @@ cJSON *summary_json(const struct summary *s)
 		if (e->path.n)
 			cJSON_AddStringToObject(o, "path", e->path.p);
 		cJSON_AddStringToObject(o, "reason", reason_name(e->reason));
-		cJSON_AddNumberToObject(o, "count", (double)total(e));
+		cJSON_AddNumberToObject(o, "count", (double)total_of(e));
 		cJSON_AddItemToArray(list, o);
 	}
 	return list;

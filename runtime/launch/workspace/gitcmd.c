@@ -74,7 +74,7 @@ static bool is_set_here(const char *variable, enum gitcmd_of of)
 		names_one_of(variable, nobodys, ARRAY_LEN(nobodys)));
 }
 
-static char **environment(struct arena *a, enum gitcmd_of of)
+static char **git_environment(struct arena *a, enum gitcmd_of of)
 {
 	size_t n = 0, k = 0;
 	char **env;
@@ -117,8 +117,8 @@ static int open_input(struct str input, struct err *err)
 	return fd;
 }
 
-static int spawn(struct arena *a, const struct gitcmd *g, struct run *r,
-		 struct err *err)
+static int spawn_git(struct arena *a, const struct gitcmd *g, struct run *r,
+		     struct err *err)
 {
 	char *argv[ARRAY_LEN(first) + 1 + GITCMD_WORDS_MAX + 1] = {0};
 	auto_fd int in = open_input(g->input, err);
@@ -139,12 +139,12 @@ static int spawn(struct arena *a, const struct gitcmd *g, struct run *r,
 	o.in = in;
 	o.out = out;
 	o.err = complaint;
-	o.env = environment(a, g->of);
+	o.env = git_environment(a, g->of);
 	return proc_spawn(&o, &r->pid, err);
 }
 
 /* What is there to read, once; the end closes. More than max is an error. */
-static int drain(int *fd, struct buf *into, size_t max)
+static int drain_pipe(int *fd, struct buf *into, size_t max)
 {
 	char room[16384];
 	ssize_t n = read(*fd, room, sizeof(room));
@@ -163,7 +163,7 @@ static int drain(int *fd, struct buf *into, size_t max)
 }
 
 /* Until both pipes end. */
-static int collect(struct run *r, unsigned timeout_ms)
+static int collect_output(struct run *r, unsigned timeout_ms)
 {
 	int64_t deadline = proc_now_ms() + timeout_ms;
 
@@ -177,18 +177,18 @@ static int collect(struct run *r, unsigned timeout_ms)
 			return -errno;
 		if (rc == 0)
 			return -ETIMEDOUT;
-		rc = p[0].revents ? drain(&r->out, &r->text, r->max) : 0;
+		rc = p[0].revents ? drain_pipe(&r->out, &r->text, r->max) : 0;
 		if (rc < 0)
 			return rc;
 		/* Beyond its bound a complaint is cut, and git is let talk. */
 		if (p[1].revents &&
-		    drain(&r->err, &r->complaint, COMPLAINT_MAX) == -EFBIG)
+		    drain_pipe(&r->err, &r->complaint, COMPLAINT_MAX) == -EFBIG)
 			continue;
 	}
 	return 0;
 }
 
-static int reap(pid_t pid)
+static int reap_git(pid_t pid)
 {
 	int status;
 
@@ -206,16 +206,16 @@ int gitcmd_run(struct arena *a, struct gitcmd *g, struct err *err)
 	*err = (struct err){0};
 	buf_init(&r.text, a);
 	buf_init(&r.complaint, a);
-	rc = spawn(a, g, &r, err);
+	rc = spawn_git(a, g, &r, err);
 	if (rc == 0) {
-		rc = collect(&r, g->timeout_ms);
+		rc = collect_output(&r, g->timeout_ms);
 		if (rc < 0) {
 			kill(r.pid, SIGKILL);
 			err_set(err, rc, "git %s: %s", g->words[0],
 				rc == -EFBIG ? "more than was asked for"
 					     : strerror(-rc));
 		}
-		g->status = reap(r.pid);
+		g->status = reap_git(r.pid);
 	}
 	fd_close(&r.out);
 	fd_close(&r.err);

@@ -79,7 +79,7 @@ static int list_entries(struct arena *a, struct str text, struct str *out,
 	return rc;
 }
 
-static struct str shown(const struct look *l, struct str path)
+static struct str shown_path(const struct look *l, struct str path)
 {
 	const char *home = getenv("HOME");
 
@@ -101,7 +101,7 @@ static void parse_config(struct look *l, struct config *c)
 		l->no_git |= err.code == -ENOENT;
 		if (!l->no_git)
 			add_note(l, arena_fmt(l->a, "%.*s: %s",
-					      STR_ARG(shown(l, c->path)),
+					      STR_ARG(shown_path(l, c->path)),
 					      err.text));
 		return;
 	}
@@ -117,7 +117,7 @@ static void parse_config(struct look *l, struct config *c)
 			arena_fmt(
 				l->a,
 				"%.*s: git cannot read this behind its first %u settings, and takes none of it",
-				STR_ARG(shown(l, c->path)), c->entries.n));
+				STR_ARG(shown_path(l, c->path)), c->entries.n));
 	c->ok = true;
 }
 
@@ -150,7 +150,7 @@ static struct config *load_config(struct look *l, struct str path)
 		arena_fmt(
 			l->a,
 			"%.*s: not read (%s), so what it makes git run is not held",
-			STR_ARG(shown(l, path)),
+			STR_ARG(shown_path(l, path)),
 			str_starts(str_of(err.text), path)
 				? err.text + path.n + 2
 				: err.text));
@@ -164,7 +164,7 @@ static struct gitfound_at at_entry(const struct look *l, const struct config *c,
 				   const struct entry *e)
 {
 	return (struct gitfound_at){.key = e->key,
-				    .file = shown(l, c->path),
+				    .file = shown_path(l, c->path),
 				    .text = c->text,
 				    .index = (uint32_t)(e - c->entries.v)};
 }

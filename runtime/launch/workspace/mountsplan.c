@@ -15,13 +15,13 @@ struct reader {
 	struct err *err;
 };
 
-static int fault(const struct reader *r, const char *what)
+static int plan_fault(const struct reader *r, const char *what)
 {
 	return err_set(r->err, -EPROTO, "mounts.plan, line %u: %s", r->line,
 		       what);
 }
 
-static bool clean(struct str s)
+static bool is_clean_path(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if ((uint8_t)s.p[i] < 0x20 || s.p[i] == 0x7f)
@@ -42,7 +42,7 @@ static bool is_path(struct str s)
 			return false;
 		beg = end + 1;
 	}
-	return clean(s);
+	return is_clean_path(s);
 }
 
 static int read_pattern(struct reader *r, struct gitignore *g, struct str text)
@@ -56,7 +56,7 @@ static int read_pattern(struct reader *r, struct gitignore *g, struct str text)
 			       "mounts.plan: more than %u patterns",
 			       LIMIT_PATTERNS);
 	f = gitignore_add(g, text, NULL);
-	return f == GITIGNORE_OK ? 0 : fault(r, gitignore_fault_text(f));
+	return f == GITIGNORE_OK ? 0 : plan_fault(r, gitignore_fault_text(f));
 }
 
 static int read_hold(struct reader *r, struct str path)
@@ -65,7 +65,7 @@ static int read_hold(struct reader *r, struct str path)
 
 	path.n -= is_dir;
 	if (!is_path(path))
-		return fault(r, "not a path below the workspace");
+		return plan_fault(r, "not a path below the workspace");
 	if (r->plan.holds.n >= LIMIT_PATTERNS)
 		return err_set(r->err, -E2BIG,
 			       "mounts.plan: more than %u holds",
@@ -85,9 +85,9 @@ static int read_record(struct reader *r, struct str line)
 	while (s < ARRAY_LEN(words) && !str_is(word, words[s]))
 		s++;
 	if (s == ARRAY_LEN(words))
-		return fault(r, "unknown record");
+		return plan_fault(r, "unknown record");
 	if (s < r->section)
-		return fault(r, "record out of order");
+		return plan_fault(r, "record out of order");
 	r->section = (enum section)s;
 	switch (r->section) {
 	case SECTION_IGNORE:
@@ -97,7 +97,7 @@ static int read_record(struct reader *r, struct str line)
 	case SECTION_HOLD:
 		return read_hold(r, line);
 	}
-	return fault(r, "unknown record");
+	return plan_fault(r, "unknown record");
 }
 
 static int read_head(struct reader *r, struct str *rest)
@@ -106,13 +106,13 @@ static int read_head(struct reader *r, struct str *rest)
 
 	r->line = 1;
 	if (!str_line(rest, &line) || !str_is(line, "membrane-mounts 1"))
-		return fault(r, "expected 'membrane-mounts 1'");
+		return plan_fault(r, "expected 'membrane-mounts 1'");
 	r->line = 2;
 	if (!str_line(rest, &line) || !str_starts(line, STR("workspace /")))
-		return fault(r, "expected 'workspace /PATH'");
+		return plan_fault(r, "expected 'workspace /PATH'");
 	r->plan.target = str_slice(line, strlen("workspace "), line.n);
 	if (!is_path(str_slice(r->plan.target, 1, r->plan.target.n)))
-		return fault(r, "expected 'workspace /PATH'");
+		return plan_fault(r, "expected 'workspace /PATH'");
 	return 0;
 }
 

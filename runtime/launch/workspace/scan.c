@@ -55,7 +55,7 @@ struct scanner {
 
 static int scan_dir(struct scanner *s, int fd, enum cover cover);
 
-static struct str here(const struct scanner *s)
+static struct str path_here(const struct scanner *s)
 {
 	return (struct str){s->path, s->n};
 }
@@ -79,7 +79,7 @@ static void add_note(struct scanner *s, enum scan_note_kind kind,
 /* --- inodes with several links ---------------------------------------------
  */
 
-static struct inode *slot(const struct scanner *s, dev_t dev, ino_t ino)
+static struct inode *inode_slot(const struct scanner *s, dev_t dev, ino_t ino)
 {
 	uint64_t h = (ino ^ dev * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
 	size_t i = (h ^ h >> 32) & (s->size - 1);
@@ -99,10 +99,11 @@ static void grow_inodes(struct scanner *s)
 	s->inodes = arena_array(s->a, s->size, sizeof(*old));
 	for (size_t i = 0; i < n; i++)
 		if (old[i].cover != COVER_NONE)
-			*slot(s, old[i].dev, old[i].ino) = old[i];
+			*inode_slot(s, old[i].dev, old[i].ino) = old[i];
 }
 
-static void remember(struct scanner *s, const struct stat *st, enum cover cover)
+static void remember_inode(struct scanner *s, const struct stat *st,
+			   enum cover cover)
 {
 	struct inode *in;
 
@@ -110,7 +111,7 @@ static void remember(struct scanner *s, const struct stat *st, enum cover cover)
 		return;
 	if (s->n_inodes * 2 >= s->size)
 		grow_inodes(s);
-	in = slot(s, st->st_dev, st->st_ino);
+	in = inode_slot(s, st->st_dev, st->st_ino);
 	if (in->cover == COVER_NONE) {
 		*in = (struct inode){st->st_dev, st->st_ino, cover};
 		s->n_inodes++;
@@ -120,7 +121,7 @@ static void remember(struct scanner *s, const struct stat *st, enum cover cover)
 }
 
 /* PASS_SUSPECT, at a file that no pattern masks. */
-static int suspect(int dirfd, const char *name)
+static int stop_at_links(int dirfd, const char *name)
 {
 	struct stat st;
 
@@ -140,9 +141,9 @@ static void find_link(struct scanner *s, int dirfd, const char *name,
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISREG(st.st_mode) || st.st_nlink < 2)
 		return;
-	in = slot(s, st.st_dev, st.st_ino);
+	in = inode_slot(s, st.st_dev, st.st_ino);
 	if (in->cover > cover)
-		add_mask(s, here(s),
+		add_mask(s, path_here(s),
 			 in->cover == COVER_IGNORE ? MASK_IGNORE_FILE
 						   : MASK_READONLY_FILE);
 }
@@ -150,17 +151,20 @@ static void find_link(struct scanner *s, int dirfd, const char *name,
 /* --- one entry -------------------------------------------------------------
  */
 
-static bool matches(const struct gitignore *g, struct str path, bool is_dir)
+static bool matches_pattern(const struct gitignore *g, struct str path,
+			    bool is_dir)
 {
 	return gitignore_match(g, path, is_dir, NULL) == GITIGNORE_MATCH;
 }
 
 /* What the patterns say of the entry at hand itself. */
-static enum cover judge(const struct scanner *s, bool is_dir, enum cover cover)
+static enum cover judge_entry(const struct scanner *s, bool is_dir,
+			      enum cover cover)
 {
-	if (matches(s->plan->ignore, here(s), is_dir))
+	if (matches_pattern(s->plan->ignore, path_here(s), is_dir))
 		return COVER_IGNORE;
-	if (cover == COVER_NONE && matches(s->plan->readonly, here(s), is_dir))
+	if (cover == COVER_NONE &&
+	    matches_pattern(s->plan->readonly, path_here(s), is_dir))
 		return COVER_READONLY;
 	return cover;
 }
@@ -169,7 +173,7 @@ static enum cover judge(const struct scanner *s, bool is_dir, enum cover cover)
 static void mask_target(struct scanner *s, struct str text, enum cover as_file,
 			enum cover as_dir)
 {
-	struct str dir = str_parent(here(s));
+	struct str dir = str_parent(path_here(s));
 	struct wspath_place to =
 		wspath_resolve(s->a, s->root, s->root_path, dir, text);
 	enum cover cover;
@@ -182,9 +186,9 @@ static void mask_target(struct scanner *s, struct str text, enum cover as_file,
 	is_dir = S_ISDIR(to.st.st_mode);
 	cover = is_dir ? as_dir : as_file;
 	if (to.end == WSPATH_ROOT ||
-	    (to.end == WSPATH_FOUND && wspath_below(here(s), to.path))) {
+	    (to.end == WSPATH_FOUND && wspath_below(path_here(s), to.path))) {
 		if (as_dir != COVER_NONE)
-			add_note(s, SCAN_NOTE_LINK_ABOVE, here(s), 0);
+			add_note(s, SCAN_NOTE_LINK_ABOVE, path_here(s), 0);
 		return;
 	}
 	if (to.end != WSPATH_FOUND || cover == COVER_NONE)
@@ -196,7 +200,7 @@ static void mask_target(struct scanner *s, struct str text, enum cover as_file,
 		m = add_mask(s, to.path,
 			     is_dir ? MASK_READONLY_DIR : MASK_READONLY_FILE);
 	m->by_link = true;
-	remember(s, &to.st, cover);
+	remember_inode(s, &to.st, cover);
 }
 
 /*
@@ -206,8 +210,8 @@ static void mask_target(struct scanner *s, struct str text, enum cover as_file,
 static void visit_link(struct scanner *s, int dirfd, const char *name,
 		       enum cover cover)
 {
-	enum cover as_file = judge(s, false, COVER_NONE);
-	enum cover as_dir = judge(s, true, COVER_NONE);
+	enum cover as_file = judge_entry(s, false, COVER_NONE);
+	enum cover as_dir = judge_entry(s, true, COVER_NONE);
 	char text[LIMIT_PATH_BYTES];
 	ssize_t n;
 
@@ -218,7 +222,7 @@ static void visit_link(struct scanner *s, int dirfd, const char *name,
 		return;
 	mask_target(s, (struct str){text, (size_t)n}, as_file, as_dir);
 	if (cover == COVER_NONE && as_file == COVER_READONLY)
-		add_note(s, SCAN_NOTE_LINK_FREE, here(s), 0);
+		add_note(s, SCAN_NOTE_LINK_FREE, path_here(s), 0);
 }
 
 static void judge_file(struct scanner *s, int dirfd, const char *name,
@@ -229,24 +233,24 @@ static void judge_file(struct scanner *s, int dirfd, const char *name,
 	if (now == COVER_NONE)
 		return;
 	if (now != cover)
-		add_mask(s, here(s),
+		add_mask(s, path_here(s),
 			 now == COVER_IGNORE ? MASK_IGNORE_FILE
 					     : MASK_READONLY_FILE);
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-		remember(s, &st, now);
+		remember_inode(s, &st, now);
 }
 
 static int visit_file(struct scanner *s, int dirfd, const char *name,
 		      enum cover cover)
 {
-	enum cover now = judge(s, false, cover);
+	enum cover now = judge_entry(s, false, cover);
 
 	switch (s->pass) {
 	case PASS_JUDGE:
 		judge_file(s, dirfd, name, cover, now);
 		return 0;
 	case PASS_SUSPECT:
-		return now == COVER_IGNORE ? 0 : suspect(dirfd, name);
+		return now == COVER_IGNORE ? 0 : stop_at_links(dirfd, name);
 	case PASS_LINKS:
 		if (now != COVER_IGNORE)
 			find_link(s, dirfd, name, now);
@@ -262,8 +266,8 @@ static void mask_unseen(struct scanner *s, enum scan_note_kind why, int error)
 {
 	if (s->pass != PASS_JUDGE)
 		return;
-	add_mask(s, here(s), MASK_IGNORE_DIR);
-	add_note(s, why, here(s), error);
+	add_mask(s, path_here(s), MASK_IGNORE_DIR);
+	add_note(s, why, path_here(s), error);
 }
 
 /* The root of a mount: a readonly bind of its parent may not reach it. */
@@ -297,16 +301,16 @@ static int open_dir(int dirfd, const char *name)
 static int visit_dir(struct scanner *s, int dirfd, const char *name,
 		     enum cover cover)
 {
-	enum cover now = judge(s, true, cover);
+	enum cover now = judge_entry(s, true, cover);
 	int fd, rc;
 
 	if (now == COVER_IGNORE) {
 		if (s->pass == PASS_JUDGE)
-			add_mask(s, here(s), MASK_IGNORE_DIR);
+			add_mask(s, path_here(s), MASK_IGNORE_DIR);
 		return 0;
 	}
 	if (now != cover && s->pass == PASS_JUDGE)
-		add_mask(s, here(s), MASK_READONLY_DIR);
+		add_mask(s, path_here(s), MASK_READONLY_DIR);
 	if (s->depth >= SCAN_DEPTH) {
 		mask_unseen(s, SCAN_NOTE_TOO_DEEP, 0);
 		return 0;
@@ -323,7 +327,7 @@ static int visit_dir(struct scanner *s, int dirfd, const char *name,
 	}
 	if (cover == COVER_READONLY && s->pass == PASS_JUDGE &&
 	    is_submount(dirfd, fd))
-		add_mask(s, here(s), MASK_READONLY_DIR)->submount = true;
+		add_mask(s, path_here(s), MASK_READONLY_DIR)->submount = true;
 	s->depth++;
 	rc = scan_dir(s, fd, now);
 	s->depth--;
@@ -338,8 +342,8 @@ static int visit_dir(struct scanner *s, int dirfd, const char *name,
 }
 
 /* PASS_GATHER: below a mask nothing is judged, only remembered. */
-static int gather(struct scanner *s, int dirfd, const char *name,
-		  enum entry_type type, enum cover cover)
+static int gather_inodes(struct scanner *s, int dirfd, const char *name,
+			 enum entry_type type, enum cover cover)
 {
 	struct stat st;
 	int fd, rc;
@@ -349,7 +353,7 @@ static int gather(struct scanner *s, int dirfd, const char *name,
 	switch (type) {
 	case ENTRY_FILE:
 		if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-			remember(s, &st, cover);
+			remember_inode(s, &st, cover);
 		return 0;
 	case ENTRY_DIR:
 		/* What the user cannot read, they have no links to show. */
@@ -395,18 +399,19 @@ static void note_git(struct scanner *s, const char *name, enum entry_type type)
 {
 	if (strcmp(name, "HEAD") == 0)
 		*vec_push(s->a, &s->out->heads) =
-			arena_str(s->a, str_parent(here(s)));
+			arena_str(s->a, str_parent(path_here(s)));
 	else if (strcmp(name, ".git") == 0 && type != ENTRY_DIR)
-		*vec_push(s->a, &s->out->gitlinks) = arena_str(s->a, here(s));
+		*vec_push(s->a, &s->out->gitlinks) =
+			arena_str(s->a, path_here(s));
 }
 
-static int visit(struct scanner *s, int dirfd, const struct dirent *e,
-		 enum cover cover)
+static int visit_entry(struct scanner *s, int dirfd, const struct dirent *e,
+		       enum cover cover)
 {
 	enum entry_type type = type_of(dirfd, e);
 
 	if (s->pass == PASS_GATHER)
-		return gather(s, dirfd, e->d_name, type, cover);
+		return gather_inodes(s, dirfd, e->d_name, type, cover);
 	if (s->pass == PASS_JUDGE) {
 		s->out->entries++;
 		note_git(s, e->d_name, type);
@@ -453,7 +458,7 @@ static int each_entry(struct scanner *s, DIR *dir, enum cover cover)
 			return -ENAMETOOLONG;
 		memcpy(s->path + start, e->d_name, len);
 		s->n = start + len;
-		rc = visit(s, dirfd(dir), e, cover);
+		rc = visit_entry(s, dirfd(dir), e, cover);
 		s->n = n;
 	}
 	return rc;
@@ -507,8 +512,8 @@ static int gather_all(struct scanner *s, uint64_t budget)
 		s->n = m->path.n;
 		s->path[s->n] = '\0';
 		s->depth = 0;
-		rc = gather(s, s->root, s->path, ENTRY_DIR,
-			    ignore ? COVER_IGNORE : COVER_READONLY);
+		rc = gather_inodes(s, s->root, s->path, ENTRY_DIR,
+				   ignore ? COVER_IGNORE : COVER_READONLY);
 		if (rc != 0)
 			return rc;
 	}

@@ -132,7 +132,7 @@ const struct workspaces *workspaces_read(const struct workspaces_ask *ask)
 	return w;
 }
 
-static bool has(const noted_list *list, const struct stat *st)
+static bool has_folder(const noted_list *list, const struct stat *st)
 {
 	vec_each(n, list)
 		if (n->ino && n->dev == st->st_dev && n->ino == st->st_ino)
@@ -150,7 +150,7 @@ bool workspaces_have(const struct workspaces *w, int dirfd)
 			fd_close(&fd);
 			return false;
 		}
-		if (has(&w->list, &here))
+		if (has_folder(&w->list, &here))
 			break;
 		above = here;
 		up = pathwalk_enter(fd, "..");

@@ -118,7 +118,7 @@ struct walk {
 };
 
 /* cur as a path of the workspace; false when it is outside. */
-static bool inside(const struct walk *w, struct str *out)
+static bool path_inside(const struct walk *w, struct str *out)
 {
 	if (str_eq(w->cur, w->at)) {
 		*out = STR("");
@@ -131,7 +131,7 @@ static bool inside(const struct walk *w, struct str *out)
 }
 
 /* The link at rel (where cur is) is put in front of what is to do. */
-static bool follow(struct walk *w, const char *rel)
+static bool follow_link(struct walk *w, const char *rel)
 {
 	char text[LIMIT_PATH_BYTES];
 	ssize_t n = readlinkat(w->root, rel, text, sizeof(text));
@@ -154,7 +154,7 @@ static bool is_done(struct str todo)
 	return true;
 }
 
-static bool climbs(struct str todo)
+static bool has_parent_step(struct str todo)
 {
 	struct str c;
 
@@ -165,7 +165,7 @@ static bool climbs(struct str todo)
 }
 
 /* c and what is to do, as a path. */
-static struct str remaining(const struct walk *w, struct str c)
+static struct str remaining_path(const struct walk *w, struct str c)
 {
 	struct str todo = w->todo, more;
 
@@ -176,7 +176,8 @@ static struct str remaining(const struct walk *w, struct str c)
 }
 
 /* One component; true to go on, false when *out holds the answer. */
-static bool step(struct walk *w, struct str c, struct wspath_place *out)
+static bool walk_component(struct walk *w, struct str c,
+			   struct wspath_place *out)
 {
 	struct str up = w->cur, rel;
 	const char *name;
@@ -185,25 +186,25 @@ static bool step(struct walk *w, struct str c, struct wspath_place *out)
 	out->end = WSPATH_OUT;
 	if (w->cur.n >= 2 * LIMIT_PATH_BYTES)
 		return false;
-	if (!inside(w, &rel) || rel.n == 0)
+	if (!path_inside(w, &rel) || rel.n == 0)
 		return true;
 	name = arena_cstr(w->a, rel);
 	if (fstatat(w->root, name, &out->st, AT_SYMLINK_NOFOLLOW) < 0) {
-		if (errno != ENOENT || climbs(w->todo))
+		if (errno != ENOENT || has_parent_step(w->todo))
 			return false;
 		out->end = WSPATH_MISSING;
-		out->rest = remaining(w, c);
+		out->rest = remaining_path(w, c);
 		w->cur = up;
-		inside(w, &out->path);
+		path_inside(w, &out->path);
 		return false;
 	}
 	if (S_ISLNK(out->st.st_mode)) {
 		out->by_link = true;
-		return follow(w, name);
+		return follow_link(w, name);
 	}
 	if (S_ISDIR(out->st.st_mode) || is_done(w->todo))
 		return true;
-	if (climbs(w->todo))
+	if (has_parent_step(w->todo))
 		return false;
 	out->end = WSPATH_FILE;
 	out->path = rel;
@@ -227,11 +228,11 @@ struct wspath_place wspath_resolve(struct arena *a, int root, struct str at,
 			continue;
 		if (str_is(c, ".."))
 			w.cur = str_parent(w.cur);
-		else if (!step(&w, c, &out))
+		else if (!walk_component(&w, c, &out))
 			return out;
 	}
 	out.end = WSPATH_OUT;
-	if (!inside(&w, &out.path))
+	if (!path_inside(&w, &out.path))
 		return out;
 	/* Again, since the last step may have been upwards. */
 	if (out.path.n == 0)
