@@ -156,7 +156,7 @@ $(BIN)/membrane-gate: $(GATE_OBJ)
 # In HAProxy's process: no sanitizer, and nothing of HAProxy's names, which
 # would come before ours.
 $(BIN)/membrane-reader.so: $(READER_SRC) $(wildcard runtime/reader/*.h \
-		runtime/reader/*.def)
+		runtime/reader/*.def) compiler/plan/gate.h
 	@mkdir -p $(@D)
 	$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O2 -g $(WARN) -fPIC \
 		-fvisibility=hidden \
@@ -341,6 +341,7 @@ check-all: check
 test: all units
 	tests/check/layers
 	tests/check/references
+	tests/check/constants
 	tests/check/warnings
 	tests/units $(B)
 	tests/run

@@ -87,6 +87,8 @@ begin images image/images.sh agent gate watch
 begin guest tests/guest/run.py
 step layers "who includes whom" tests/check/layers
 step references "what is cited of doc/ is there" tests/check/references
+step constants "what compiler and gate go by is said once" \
+	tests/check/constants
 step limits "the table of limits agrees with the headers" tests/check/limits
 step warnings "each warning has a name" tests/check/warnings
 step units "unit tests and oracles" tests/units build

@@ -1,5 +1,7 @@
 #include "compiler/base/addr.h"
 
+#include "compiler/base/agent_link.h"
+
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -146,7 +148,7 @@ static const struct special {
 	{"169.254.0.0/16", ADDR_NEVER, "link-local, RFC 3927"},
 	{"172.16.0.0/12", ADDR_PRIVATE, "private, RFC 1918"},
 	{"192.0.0.0/24", ADDR_PRIVATE, "protocol assignments, RFC 6890"},
-	{"192.0.0.0/29", ADDR_NEVER, "the gate's own link, RFC 7335"},
+	{LINK_SUBNET_V4, ADDR_NEVER, "the gate's own link, RFC 7335"},
 	{"192.168.0.0/16", ADDR_PRIVATE, "private, RFC 1918"},
 	{"198.18.0.0/15", ADDR_PRIVATE, "benchmarking, RFC 2544"},
 	{"224.0.0.0/4", ADDR_NEVER, "multicast, RFC 5771"},
@@ -159,7 +161,7 @@ static const struct special {
 	{"2001:2::/48", ADDR_PRIVATE, "benchmarking, RFC 5180"},
 	{"5f00::/16", ADDR_PRIVATE, "segment routing, RFC 9602"},
 	{"fc00::/7", ADDR_PRIVATE, "unique-local, RFC 4193"},
-	{"fd00:6d65:6d62::/64", ADDR_NEVER, "the gate's own link"},
+	{LINK_SUBNET_V6, ADDR_NEVER, "the gate's own link"},
 	{"fe80::/10", ADDR_NEVER, "link-local, RFC 4291"},
 	{"fec0::/10", ADDR_PRIVATE, "site-local, RFC 3879"},
 	{"ff00::/8", ADDR_NEVER, "multicast, RFC 4291"},

@@ -13,6 +13,7 @@
 /* Where a Docker network is the link: all of it, and what Docker calls the
  * gate's before the gate takes its own. */
 #define LINK_SUBNET_V4 "192.0.0.0/29"
+#define LINK_SUBNET_V6 "fd00:6d65:6d62::/64"
 #define LINK_SPARE_V4  "192.0.0.6"
 
 #endif

@@ -10,6 +10,7 @@
  */
 #include "compiler/base/clock.h"
 #include "compiler/base/signals.h"
+#include "compiler/plan/gate.h"
 #include "runtime/gate/caps.h"
 #include "runtime/gate/packet/link.h"
 #include "runtime/gate/worker.h"
@@ -264,7 +265,7 @@ int main(int argc, char **argv)
 		{"version", no_argument, NULL, 'v'},
 		{0},
 	};
-	struct worker_args args = {.plan = "/plan", .start_ms = clock_ms()};
+	struct worker_args args = {.plan = GATE_PLAN, .start_ms = clock_ms()};
 	bool check = false;
 	struct err err;
 	int c, rc;

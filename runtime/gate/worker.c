@@ -1,6 +1,7 @@
 #include "runtime/gate/worker.h"
 
 #include "compiler/base/clock.h"
+#include "compiler/plan/gate.h"
 #include "runtime/gate/caps.h"
 #include "runtime/gate/l7/hello.h"
 #include "runtime/gate/l7/trial.h"
@@ -165,8 +166,8 @@ static int open_resolver(struct gate *g, bool ipv6, struct err *err)
 	g->dns.ipv6 = ipv6;
 	g->counted = flows_counted();
 	if ((rc = nftset_open(&g->sets, err)) < 0 ||
-	    (rc = nflog_open(&g->permitted, NFLOG_PERMITTED, err)) < 0 ||
-	    (rc = nflog_open(&g->refused, NFLOG_REFUSED, err)) < 0 ||
+	    (rc = nflog_open(&g->permitted, GATE_LOG_GRANTED, err)) < 0 ||
+	    (rc = nflog_open(&g->refused, GATE_LOG_REFUSED, err)) < 0 ||
 	    (rc = flows_open(&g->flows, err)) < 0)
 		return rc;
 	return dns_gate_open(&g->dns, &v4, ipv6 ? &v6 : NULL, err);

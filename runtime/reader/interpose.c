@@ -11,6 +11,7 @@
  * It says that it is there by MEMBRANE_READER in the environment, once each of
  * its functions is the one that a program gets; gate.cfg is refused without.
  */
+#include "compiler/plan/gate.h"
 #include "runtime/reader/http1_refusal.h"
 #include "runtime/reader/stream.h"
 
@@ -343,7 +344,7 @@ __attribute__((constructor)) static void find_originals(void)
 
 	inner_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, inner_free);
 	if (all && inner_index >= 0)
-		setenv("MEMBRANE_READER", "1", 1);
+		setenv(GATE_ENV_READER, "1", 1);
 	else
-		unsetenv("MEMBRANE_READER");
+		unsetenv(GATE_ENV_READER);
 }

@@ -13,6 +13,7 @@
  */
 #include "compiler/base/fileio.h"
 #include "compiler/base/signals.h"
+#include "compiler/plan/gate.h"
 #include "runtime/watch/answers.h"
 #include "runtime/watch/line.h"
 #include "runtime/watch/pack.h"
@@ -489,7 +490,7 @@ int main(int argc, char **argv)
 		{0},
 	};
 	static struct watcher w;
-	const char *plan = "/plan";
+	const char *plan = GATE_PLAN;
 	enum backend backend, *forced = NULL;
 	int c;
 

@@ -1,6 +1,7 @@
 #include "compiler/emit/docker/argv.h"
 
 #include "compiler/ir/variable.h"
+#include "compiler/plan/gate.h"
 
 #include <inttypes.h>
 
@@ -103,7 +104,8 @@ void argv_plan(struct argv *w)
 {
 	argv_put(
 		w,
-		"--mount=type=bind,source={state}/sessions/{session}/plan,target=/plan,readonly");
+		"--mount=type=bind,source={state}/sessions/{session}/plan,target=" GATE_PLAN
+		",readonly");
 }
 
 void argv_image(struct argv *w)

@@ -1,11 +1,11 @@
 #include "compiler/emit/docker/docker.h"
 
-#include "compiler/base/agent_link.h"
 #include "compiler/emit/docker/argv.h"
 #include "compiler/emit/docker/docker_check.h"
 #include "compiler/emit/docker/docker_tracer.h"
 #include "compiler/emit/docker/seccomp.h"
 #include "compiler/emit/gate/gate_cfg.h"
+#include "compiler/plan/gate.h"
 
 #include <inttypes.h>
 
@@ -61,7 +61,8 @@ static void put_proxy(struct argv *w)
 	argv_put(w, "--cap-add=SETGID");
 	argv_put(w, "--cap-add=SETUID");
 	argv_put(w, "--sysctl=net.unix.max_dgram_qlen=4096");
-	argv_put(w, "--tmpfs=/run/gate:mode=770,uid=64100,gid=0,size=64m");
+	argv_put(w, "--tmpfs=" GATE_DIR
+		    ":mode=770,uid=" GATE_TEXT(GATE_UID) ",gid=0,size=64m");
 	argv_put(w, "--ulimit=nofile=20000:20000");
 	argv_put(w, "--pids-limit=1024");
 	argv_put(w, "--memory=1g");
@@ -79,7 +80,7 @@ static cJSON *gate(struct argv *w)
 	argv_begin(w, &(struct argv_run){.image = STR(GATE_IMAGE),
 					 .name = "gate",
 					 .input = "--interactive"});
-	argv_put(w, "--hostname=membrane");
+	argv_put(w, "--hostname=" GATE_AGENT_HOST);
 	if (uplink->set)
 		argv_value(w, "network", uplink->v);
 	argv_put(w, "--cap-drop=ALL");

@@ -1,6 +1,7 @@
 #include "compiler/emit/docker/docker_tracer.h"
 
 #include "compiler/ir/tracee.h"
+#include "compiler/plan/gate.h"
 
 #define WATCH_IMAGE "membrane-watch"
 
@@ -70,7 +71,7 @@ static cJSON *tracee(struct argv *w, struct str image, unsigned release)
 	argv_plan(w);
 	put_tracee_program(w);
 	argv_put(w, "--policy");
-	argv_put(w, "/plan/tracee.yaml");
+	argv_put(w, GATE_PLAN "/tracee.yaml");
 	argv_put(w, "--output");
 	argv_put(w, "json");
 	/* That it is ready, and what it cannot record, it says only so. */

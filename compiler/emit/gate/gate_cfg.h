@@ -2,11 +2,11 @@
  * gate.cfg and the files beside it: what HAProxy decides.
  *
  * Two TCP frontends look at the first bytes of what the packet filter
- * redirects: :15001 where other protocols may pass, :15002 where only HTTP and
- * TLS may. TLS goes to a backend that reads the ClientHello and splices what
- * is granted through untouched, or hands it to the inner frontend, which
- * decrypts; HTTP in the clear goes there too. One table of rules decides each
- * request. The rules speak of profiles (profiles.h); hosts.map leads from
+ * redirects: GATE_PORT_RAW where other protocols may pass, GATE_PORT_HTTP where
+ * only HTTP and TLS may. TLS goes to a backend that reads the ClientHello and
+ * splices what is granted through untouched, or hands it to the inner frontend,
+ * which decrypts; HTTP in the clear goes there too. One table of rules decides
+ * each request. The rules speak of profiles (profiles.h); hosts.map leads from
  * names to those.
  */
 #ifndef COMPILER_EMIT_GATE_GATE_CFG_H

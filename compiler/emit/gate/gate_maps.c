@@ -2,6 +2,7 @@
 
 #include "compiler/emit/gate/cfg_write.h"
 #include "compiler/emit/profiles.h"
+#include "compiler/plan/gate.h"
 
 #define LEAF_NAMES 100u /* names in one certificate */
 
@@ -216,11 +217,11 @@ bool gate_maps_leaves(const struct emit_in *in, struct buf *out)
 		    (i && k.v[i - 1].bump && same_key(&k.v[i - 1], &k.v[i])))
 			continue;
 		if (n % LEAF_NAMES == 0)
-			buf_addf(out, "%s/run/gate/leaf/%u.pem", n ? "\n" : "",
+			buf_addf(out, "%s" GATE_LEAVES "%u.pem", n ? "\n" : "",
 				 n / LEAF_NAMES + 1);
 		buf_addf(out, " %.*s", STR_ARG(k.v[i].name));
 		n++;
 	}
-	buf_adds(out, n ? "\n" : "/run/gate/leaf/1.pem membrane.invalid\n");
+	buf_adds(out, n ? "\n" : GATE_LEAVES "1.pem membrane.invalid\n");
 	return true;
 }

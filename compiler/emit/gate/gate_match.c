@@ -1,6 +1,7 @@
 #include "compiler/emit/comment.h"
 #include "compiler/emit/gate/gate_marks.h"
 #include "compiler/emit/gate/gate_match.cfg.inc"
+#include "compiler/plan/gate.h"
 
 /* The texts of both scopes. */
 struct texts {
@@ -86,10 +87,10 @@ static void put_deep(struct gate *g, const struct gate_scope *at)
 			c,
 			"%s set-var(%s.key) var(%s.key),field(-1,.,%u),regsub('^[^.^]+','**')",
 			rule, s, s, n + 1);
-		cfg_line(
-			c,
-			"%s set-var(%s.key) var(%s.key),map_str(/plan/hosts.map,.)",
-			rule, s, s);
+		cfg_line(c,
+			 "%s set-var(%s.key) var(%s.key),map_str(" GATE_PLAN
+			 "/hosts.map,.)",
+			 rule, s, s);
 		cfg_line(
 			c,
 			"%s set-var(%s.of_name) var(%s.of_name),concat(,%s.key)",

@@ -4,6 +4,7 @@
 #include "compiler/emit/gate/gate_requests.cfg.inc"
 #include "compiler/emit/gate/gate_marks.h"
 #include "compiler/ir/http.h"
+#include "compiler/plan/gate.h"
 
 #define RULE "http-request"
 
@@ -151,7 +152,7 @@ static void put_credentials(struct gate *g)
 		cfg_word(c, x->header, x->from.at);
 		buf_adds(c->out, " '");
 		cfg_format(c, str_slice(x->format, 0, at), x->from.at);
-		buf_addf(c->out, "%%[env(MEMBRANE_CREDENTIAL_%u)]", n);
+		buf_addf(c->out, "%%[env(" GATE_ENV_SECRET "%u)]", n);
 		if (at + 2 < x->format.n)
 			cfg_format(c, str_slice(x->format, at + 2, x->format.n),
 				   x->from.at);

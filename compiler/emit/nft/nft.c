@@ -1,12 +1,15 @@
 #include "compiler/emit/nft/nft.h"
 
-#include "compiler/base/agent_link.h"
 #include "compiler/emit/nft/nft_parts.h"
 #include "compiler/emit/profiles.h"
 #include "compiler/ir/inside.h"
 #include "compiler/ir/ports.h"
 
 #define PASS "goto granted"
+#define RAW  ":" GATE_TEXT(GATE_PORT_RAW)
+#define HTTP ":" GATE_TEXT(GATE_PORT_HTTP)
+/* IPv6 that HAProxy gets: the mark routes it there. */
+#define TAKEN "meta mark set " GATE_TEXT(GATE_MARK_TPROXY) " accept"
 
 static void make_published(struct nft *r)
 {
@@ -53,11 +56,12 @@ static void put_divert(struct nft *r)
 		return;
 	nft_about(
 		out,
-		"IPv6 over TCP that HAProxy decides: it gets those as they are. :15001 may be anything");
-	nft_about(out, "that is granted, :15002 HTTP and TLS alone");
+		"IPv6 over TCP that HAProxy decides: it gets those as they are. " RAW
+		" may be anything");
+	nft_about(out, "that is granted, " HTTP " HTTP and TLS alone");
 	nft_chain_begin(out, "divert");
 	nft_chain_hook(out, "filter", "prerouting", "mangle", "accept");
-	nft_rule(out, "iifname != \"agent0\" accept");
+	nft_rule(out, "iifname != " NFT_LINK " accept");
 	nft_rule(out, "meta nfproto != ipv6 accept");
 	nft_match_denied_any(r, IR_PROTO_TCP, "accept", 0);
 	/* Flows that are open: their address may have left its set. */
@@ -65,12 +69,9 @@ static void put_divert(struct nft *r)
 	nft_match_set(out, "floor", ADDR_V6, "accept");
 	nft_note(out,
 		 "Flows that are open: their address may have left its set");
-	nft_rule(
-		out,
-		"ct state established socket transparent 1 meta mark set 0x00000001 accept");
-	put_diversion(r, ADDR_V6, "accept",
-		      "tproxy ip6 to :15001 meta mark set 0x00000001 accept",
-		      "tproxy ip6 to :15002 meta mark set 0x00000001 accept");
+	nft_rule(out, "ct state established socket transparent 1 " TAKEN);
+	put_diversion(r, ADDR_V6, "accept", "tproxy ip6 to " RAW " " TAKEN,
+		      "tproxy ip6 to " HTTP " " TAKEN);
 	nft_chain_end(out);
 	buf_addc(out, '\n');
 }
@@ -82,7 +83,7 @@ static void put_published(struct nft *r)
 			continue;
 		each_family(f) {
 			nft_begin(r->out);
-			nft_word(r->out, "iifname != \"agent0\"");
+			nft_word(r->out, "iifname != " NFT_LINK);
 			nft_dport(r->out, &r->published, *p);
 			nft_word(r->out,
 				 *f == ADDR_V4 ? "dnat ip to " LINK_AGENT_V4
@@ -98,24 +99,24 @@ static void put_prerouting(struct nft *r)
 
 	if (r->published.n == 0 && !r->l7)
 		return;
-	nft_about(
-		out,
-		r->l7 ? "IPv4 over TCP that HAProxy decides goes there: :15001 may be anything that is granted,"
-		      : "Ports that are published lead to the agent");
+	nft_about(out,
+		  r->l7 ? "IPv4 over TCP that HAProxy decides goes there: " RAW
+			  " may be anything that is granted,"
+			: "Ports that are published lead to the agent");
 	if (r->l7)
 		nft_about(
-			out,
-			":15002 HTTP and TLS alone; ports that are published lead to the agent");
+			out, HTTP
+			" HTTP and TLS alone; ports that are published lead to the agent");
 	nft_chain_begin(out, "prerouting");
 	nft_chain_hook(out, "nat", "prerouting", "dstnat", "accept");
 	put_published(r);
 	if (r->l7) {
-		nft_rule(out, "iifname != \"agent0\" accept");
+		nft_rule(out, "iifname != " NFT_LINK " accept");
 		nft_match_denied_any(r, IR_PROTO_TCP, "accept", 0);
 		nft_match_set(out, "host", ADDR_V4, "accept");
 		nft_match_set(out, "floor", ADDR_V4, "accept");
-		put_diversion(r, ADDR_V4, "accept", "redirect to :15001",
-			      "redirect to :15002");
+		put_diversion(r, ADDR_V4, "accept", "redirect to " RAW,
+			      "redirect to " HTTP);
 	}
 	nft_chain_end(out);
 	buf_addc(out, '\n');
@@ -135,8 +136,8 @@ static void put_input(struct nft *r)
 		out,
 		"icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept");
 	nft_rule(out,
-		 "iifname != \"agent0\" ct state established,related accept");
-	nft_rule(out, "iifname != \"agent0\" drop");
+		 "iifname != " NFT_LINK " ct state established,related accept");
+	nft_rule(out, "iifname != " NFT_LINK " drop");
 	nft_rule(out, "ip daddr " LINK_GATE_V4 " udp dport 53 accept");
 	nft_rule(out, "ip daddr " LINK_GATE_V4 " tcp dport 53 accept");
 	nft_rule(out, "ip6 daddr " LINK_GATE_V6 " udp dport 53 accept");
@@ -144,8 +145,10 @@ static void put_input(struct nft *r)
 	/* What the chains above sent to HAProxy, and nothing else there. */
 	if (r->l7) {
 		nft_rule(out,
-			 "tcp dport { 15001, 15002 } ct status dnat accept");
-		nft_rule(out, "meta l4proto tcp meta mark 0x00000001 accept");
+			 "tcp dport { " GATE_TEXT(GATE_PORT_RAW) ", " GATE_TEXT(
+				 GATE_PORT_HTTP) " } ct status dnat accept");
+		nft_rule(out, "meta l4proto tcp meta mark " GATE_TEXT(
+				      GATE_MARK_TPROXY) " accept");
 	}
 	nft_rule(out, "meta pkttype != host drop");
 	nft_rule(out, NFT_REFUSE("floor"));
@@ -160,8 +163,9 @@ static void put_helpers(struct buf *out)
 	nft_chain_begin(out, "granted");
 	/* Asking for bytes makes the kernel count them; the mark is for the
 	 * record of the flow's end: runtime/gate/wire/flow_msg.h. */
-	nft_rule(out, "ct bytes > 0 ct mark set 0x00000001");
-	nft_rule(out, "log prefix \"membrane:allow:\" group 78 accept");
+	nft_rule(out, "ct bytes > 0 ct mark set " GATE_TEXT(GATE_MARK_FLOW));
+	nft_rule(out, "log prefix \"" GATE_LOG_PREFIX GATE_LOG_ALLOW
+		      ":\" group " GATE_TEXT(GATE_LOG_GRANTED) " accept");
 	nft_chain_end(out);
 	buf_addc(out, '\n');
 	nft_link_refuse(out);
@@ -224,14 +228,12 @@ static void put_forward(struct nft *r)
 		"What goes through the gate: refused whatever a grant says, then granted, then refused");
 	nft_chain_begin(out, "forward");
 	nft_chain_hook(out, "filter", "forward", "filter", "drop");
-	nft_rule(
-		out,
-		"iifname != \"agent0\" oifname \"agent0\" ct state established,related accept");
+	nft_rule(out, "iifname != " NFT_LINK " oifname " NFT_LINK
+		      " ct state established,related accept");
 	if (r->published.n)
-		nft_rule(
-			out,
-			"iifname != \"agent0\" oifname \"agent0\" ct status dnat accept");
-	nft_rule(out, "iifname != \"agent0\" drop");
+		nft_rule(out, "iifname != " NFT_LINK " oifname " NFT_LINK
+			      " ct status dnat accept");
+	nft_rule(out, "iifname != " NFT_LINK " drop");
 	/* Answers to who came in through a published port: perhaps the host. */
 	if (r->published.n)
 		nft_rule(
@@ -263,7 +265,7 @@ static void put_postrouting(struct buf *out)
 	nft_about(out, "The world sees the gate's address");
 	nft_chain_begin(out, "postrouting");
 	nft_chain_hook(out, "nat", "postrouting", "srcnat", "accept");
-	nft_rule(out, "oifname != \"agent0\" masquerade");
+	nft_rule(out, "oifname != " NFT_LINK " masquerade");
 	nft_chain_end(out);
 }
 
@@ -291,9 +293,10 @@ bool nft_emit(const struct emit_in *in, struct buf *out)
 	buf_adds(
 		out,
 		"# The packet filter of one policy, in the words in which nft lists it. Sets come first; grants of the\n"
-		"# same ports share one, for each kind of destination. The agent sends by agent0; TCP that names decide goes\n"
+		"# same ports share one, for each kind of destination. The agent sends by " LINK_GATE_IF
+		"; TCP that names decide goes\n"
 		"# to HAProxy (gate.cfg), everything else is decided in chain forward.\n"
-		"table inet membrane {\n");
+		"table inet " GATE_TABLE " {\n");
 	nft_sets_put(&r);
 	nft_link_source(out);
 	put_prerouting(&r);

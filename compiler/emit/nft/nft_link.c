@@ -1,12 +1,10 @@
 /*
  * What ruleset.nft says of the agent's link whatever the policy is: who may
  * send there, and what the gate itself may send where. The addresses are
- * constants (compiler/base/agent_link.h), so that the text is, too.
+ * constants (compiler/plan/gate.h), so that the text is, too.
  */
-#include "compiler/base/agent_link.h"
 #include "compiler/emit/nft/nft_parts.h"
 
-#define ON_LINK "\"" LINK_GATE_IF "\""
 /* Neighbour discovery is for neighbours: no router has lowered it. */
 #define NEIGHBOURS                                                             \
 	"icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept"
@@ -25,7 +23,7 @@ void nft_link_source(struct buf *out)
 		"First of all: what comes from the agent bears the agent's own addresses");
 	nft_chain_begin(out, "source");
 	nft_chain_hook(out, "filter", "prerouting", "-450", "accept");
-	nft_rule(out, "iifname != " ON_LINK " accept");
+	nft_rule(out, "iifname != " NFT_LINK " accept");
 	nft_rule(out, "ip saddr " LINK_AGENT_V4 " accept");
 	nft_rule(out, "ip6 saddr " LINK_AGENT_V6 " accept");
 	nft_rule(out,
@@ -35,7 +33,8 @@ void nft_link_source(struct buf *out)
 		"ip6 saddr { ::, fe80::/10 } icmpv6 type { mld-listener-report, mld-listener-done, nd-router-solicit, mld2-listener-report } counter drop");
 	nft_rule(
 		out,
-		"limit rate 6/minute burst 10 packets log prefix \"membrane:forged-source:\" group 77");
+		"limit rate 6/minute burst 10 packets log prefix \"" GATE_LOG_PREFIX
+		"forged-source:\" group " GATE_TEXT(GATE_LOG_REFUSED));
 	nft_rule(out, "counter drop");
 	nft_chain_end(out);
 	buf_addc(out, '\n');
@@ -54,10 +53,11 @@ void nft_link_output(struct buf *out)
 	nft_chain_begin(out, "output");
 	nft_chain_hook(out, "filter", "output", "filter", "drop");
 	nft_rule(out, "oifname \"lo\" accept");
-	nft_rule(out, "oifname " ON_LINK " ip daddr " LINK_AGENT_V4 " accept");
-	nft_rule(out, "oifname " ON_LINK " ip6 daddr " LINK_AGENT_V6 " accept");
+	nft_rule(out, "oifname " NFT_LINK " ip daddr " LINK_AGENT_V4 " accept");
+	nft_rule(out,
+		 "oifname " NFT_LINK " ip6 daddr " LINK_AGENT_V6 " accept");
 	nft_rule(out, NEIGHBOURS);
-	nft_rule(out, "oifname " ON_LINK " drop");
+	nft_rule(out, "oifname " NFT_LINK " drop");
 	nft_rule(
 		out,
 		"meta l4proto { tcp, udp } ct direction original ct state established,new accept");

@@ -14,6 +14,7 @@
 #include "compiler/emit/emit.h"
 #include "compiler/emit/nft/nft_nets.h"
 #include "compiler/emit/nft/nft_write.h"
+#include "compiler/plan/gate.h"
 
 struct nft_side {
 	emit_classes classes;
@@ -91,8 +92,10 @@ void nft_marks_elements(struct nft *r, const ranges *set, const size_t *at,
 
 void nft_sets_put(struct nft *r);
 
+#define NFT_LINK "\"" LINK_GATE_IF "\""
 #define NFT_REFUSE(reason)                                                     \
-	"counter log prefix \"membrane:" reason ":\" group 77 goto refuse"
+	"counter log prefix \"" GATE_LOG_PREFIX reason                         \
+	":\" group " GATE_TEXT(GATE_LOG_REFUSED) " goto refuse"
 
 /* One rule for a set that is no class's: "floor", "host". */
 void nft_match_set(struct buf *out, const char *stem, enum addr_family f,

@@ -1,5 +1,6 @@
 #include "runtime/gate/l7/crtlist.h"
 
+#include "compiler/plan/gate.h"
 #include "runtime/gate/plan/names.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 
 static bool is_path(struct str path)
 {
-	static const struct str dir = STR_INIT(CRTLIST_DIR);
+	static const struct str dir = STR_INIT(GATE_LEAVES);
 	struct str file = str_slice(path, dir.n, path.n);
 
 	if (!str_starts(path, dir) || file.n == 0 ||

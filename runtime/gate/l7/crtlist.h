@@ -1,7 +1,7 @@
 /*
  * crt.lst: HAProxy's list of certificates, and so the gate's list of leaves.
  *
- * Pure. One line for each leaf: "/run/gate/leaf/FILE NAME...", where FILE is
+ * Pure. One line for each leaf: GATE_LEAVES, "FILE NAME...", where FILE is
  * made of letters, digits, '-' and '.', and a NAME is a host name, or has "*"
  * as its first label. Single spaces, LF, at most CA_NAMES_MAX names.
  */
@@ -11,7 +11,6 @@
 #include "compiler/base/err.h"
 #include "runtime/gate/l7/ca.h"
 
-#define CRTLIST_DIR	 "/run/gate/leaf/"
 #define CRTLIST_FILE_MAX 64u /* bytes of FILE */
 
 struct crtlist_line {

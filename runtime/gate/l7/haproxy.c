@@ -1,6 +1,7 @@
 #include "runtime/gate/l7/haproxy.h"
 
 #include "compiler/base/clock.h"
+#include "compiler/plan/gate.h"
 #include "runtime/gate/l7/admin.h"
 
 #include <errno.h>
@@ -38,10 +39,10 @@ static const struct {
 	bool v6;
 	uint16_t port;
 } listeners[LISTENERS] = {
-	{"MEMBRANE_RAW4", false, HAPROXY_PORT_RAW},
-	{"MEMBRANE_RAW6", true, HAPROXY_PORT_RAW},
-	{"MEMBRANE_HTTP4", false, HAPROXY_PORT_HTTP},
-	{"MEMBRANE_HTTP6", true, HAPROXY_PORT_HTTP},
+	{GATE_ENV_RAW4, false, GATE_PORT_RAW},
+	{GATE_ENV_RAW6, true, GATE_PORT_RAW},
+	{GATE_ENV_HTTP4, false, GATE_PORT_HTTP},
+	{GATE_ENV_HTTP6, true, GATE_PORT_HTTP},
 };
 
 struct start {
@@ -158,8 +159,8 @@ static void become_haproxy(const struct start *s)
 			_exit(127);
 	/* From root to another user: every capability goes with it. */
 	if (setgroups(0, NULL) < 0 ||
-	    setresgid(HAPROXY_UID, HAPROXY_UID, HAPROXY_UID) < 0 ||
-	    setresuid(HAPROXY_UID, HAPROXY_UID, HAPROXY_UID) < 0 ||
+	    setresgid(GATE_UID, GATE_UID, GATE_UID) < 0 ||
+	    setresuid(GATE_UID, GATE_UID, GATE_UID) < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != s->parent ||
 	    sigprocmask(SIG_SETMASK, &none, NULL) < 0)

@@ -17,12 +17,9 @@
 
 #include <sys/types.h>
 
-#define HAPROXY_PROGRAM	  "/usr/sbin/haproxy"
-#define HAPROXY_READER	  "/membrane-reader.so" /* runtime/reader */
-#define HAPROXY_UID	  64100
-#define HAPROXY_PORT_RAW  15001
-#define HAPROXY_PORT_HTTP 15002
-#define HAPROXY_WAIT_MS	  10000
+#define HAPROXY_PROGRAM "/usr/sbin/haproxy"
+#define HAPROXY_READER	"/membrane-reader.so" /* runtime/reader */
+#define HAPROXY_WAIT_MS 10000
 
 #define HAPROXY_PORTS 4u
 

@@ -58,7 +58,7 @@ static int take_credentials(const cJSON *list, struct hello_credentials *out,
 				"credential %u is empty, too long or has a control byte",
 				(unsigned)number);
 		snprintf(out->v[out->n++], sizeof(out->v[0]), "%s%u=%s",
-			 HELLO_VARIABLE, (unsigned)number, item->valuestring);
+			 GATE_ENV_SECRET, (unsigned)number, item->valuestring);
 	}
 	return 0;
 }
@@ -109,7 +109,7 @@ int hello_parse(struct str line, struct names_hosts *hosts,
 
 bool hello_covers(const struct hello_credentials *c, struct str text)
 {
-	static const struct str word = STR_INIT(HELLO_VARIABLE);
+	static const struct str word = STR_INIT(GATE_ENV_SECRET);
 
 	for (size_t at = 0; (at = str_find(text, 'M', at)) < text.n; at++) {
 		struct str rest = str_slice(text, at, text.n);

@@ -8,18 +8,18 @@
 #ifndef RUNTIME_GATE_L7_HELLO_H
 #define RUNTIME_GATE_L7_HELLO_H
 
+#include "compiler/plan/gate.h"
 #include "runtime/gate/plan/names.h"
 
 #define HELLO_VERSION	      1
 #define HELLO_BYTES_MAX	      65536u /* of the line; what a pipe holds */
 #define HELLO_CREDENTIALS_MAX 64u
 #define HELLO_VALUE_MAX	      4096u /* bytes */
-#define HELLO_VARIABLE	      "MEMBRANE_CREDENTIAL_"
 
 /* As they go into an environment: "MEMBRANE_CREDENTIAL_1=value". */
 struct hello_credentials {
 	char v[HELLO_CREDENTIALS_MAX]
-	      [sizeof(HELLO_VARIABLE) + 8 + HELLO_VALUE_MAX];
+	      [sizeof(GATE_ENV_SECRET) + 8 + HELLO_VALUE_MAX];
 	uint32_t n;
 };
 

@@ -71,7 +71,7 @@ void l7_init(struct l7 *l)
 	for (size_t i = 0; i < L7_PAST; i++)
 		l->past[i].haproxy = haproxy_none();
 	l->log = l->signer.listener = -1;
-	pins_init(&l->pins, L7_PINS);
+	pins_init(&l->pins, GATE_PINS);
 }
 
 /* HAProxy has read the one that may be there, and does not do it again. */
@@ -115,8 +115,9 @@ int l7_leaves(struct l7 *l, const struct l7_plan *p, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	if (mkdir(L7_LEAVES, 0755) < 0 && errno != EEXIST)
-		return err_set(err, -errno, L7_LEAVES ": %s", strerror(errno));
+	if (mkdir(GATE_LEAVES, 0755) < 0 && errno != EEXIST)
+		return err_set(err, -errno, GATE_LEAVES ": %s",
+			       strerror(errno));
 	return make_leaves(l, p, err);
 }
 
@@ -129,10 +130,10 @@ static int open_signer(struct l7 *l, const struct l7_plan *p, struct err *err)
 	l->signer.ca = &l->ca;
 	l->signer.names = l->names;
 	l->signer.profiles = &l->plan.profiles;
-	l->signer.admin = L7_ADMIN;
+	l->signer.admin = GATE_ADMIN;
 	l->signer.list = L7_CRTLIST;
-	l->signer.dir = L7_LEAVES;
-	return signer_open(&l->signer, L7_SIGNER, err);
+	l->signer.dir = GATE_LEAVES;
+	return signer_open(&l->signer, GATE_SIGNER, err);
 }
 
 int l7_prepare(struct l7 *l, const struct l7_plan *p, struct err *err)
@@ -145,11 +146,11 @@ int l7_prepare(struct l7 *l, const struct l7_plan *p, struct err *err)
 	if (p->decrypts && (rc = open_signer(l, p, err)) < 0)
 		return rc;
 	if (l->log < 0) {
-		l->log = l7log_open(L7_LOG, err);
+		l->log = l7log_open(GATE_LOG, err);
 		if (l->log < 0)
 			return l->log;
 	}
-	rc = pins_file(&l->pins, L7_PINS, err);
+	rc = pins_file(&l->pins, GATE_PINS, err);
 	return rc < 0 ? rc : haproxy_listen(&l->ports, err);
 }
 
@@ -164,7 +165,7 @@ int l7_start(struct l7 *l, struct err *err)
 		return rc;
 	planfile_free(l->plan.config);
 	l->plan.config = (struct str){0};
-	l->pins.admin = L7_ADMIN;
+	l->pins.admin = GATE_ADMIN;
 	return haproxy_start(&l->haproxy, &l->ports, l->plan.path,
 			     &l->credentials, err);
 }
@@ -173,13 +174,15 @@ int l7_prove(const struct l7_plan *p, struct err *err)
 {
 	static struct crtlist_line line;
 	struct str rest = p->crtlist;
-	int rc = access(L7_PLAIN, F_OK) == 0 ? proof_plain(L7_PLAIN, err) : 0;
+	int rc = access(GATE_L7_PLAIN, F_OK) == 0
+			 ? proof_plain(GATE_L7_PLAIN, err)
+			 : 0;
 
-	if (rc < 0 || access(L7_TLS, F_OK) < 0)
+	if (rc < 0 || access(GATE_L7_TLS, F_OK) < 0)
 		return rc;
 	/* Without a line leaves are made when they are asked for. */
 	rc = crtlist_next(&rest, &line, err);
-	return rc > 0 ? proof_tls(L7_TLS, line.names[0], err) : rc;
+	return rc > 0 ? proof_tls(GATE_L7_TLS, line.names[0], err) : rc;
 }
 
 int l7_wait(struct l7 *l, struct err *err)
@@ -188,7 +191,7 @@ int l7_wait(struct l7 *l, struct err *err)
 
 	if (!l->plan.wanted)
 		return 0;
-	rc = haproxy_wait(&l->haproxy, L7_ADMIN, L7_PINS, err);
+	rc = haproxy_wait(&l->haproxy, GATE_ADMIN, GATE_PINS, err);
 	return rc < 0 ? rc : l7_prove(&l->plan, err);
 }
 
@@ -410,9 +413,9 @@ void l7_end(struct l7 *l)
 
 	end_others(l);
 	if (l->haproxy.pid) {
-		if (l7_shut_down(L7_ADMIN, &err) == 0)
-			l7_hear_out(l, L7_ADMIN);
-		if (count_dropped(l, L7_ADMIN, &err) < 0)
+		if (l7_shut_down(GATE_ADMIN, &err) == 0)
+			l7_hear_out(l, GATE_ADMIN);
+		if (count_dropped(l, GATE_ADMIN, &err) < 0)
 			l->dropped = 0; /* it has ended: nothing to ask */
 		haproxy_end(&l->haproxy);
 	}

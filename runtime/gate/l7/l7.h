@@ -7,7 +7,7 @@
  * what it logs, and says when it is gone. Without a gate.cfg in the plan it
  * does nothing at all.
  *
- * /run/gate must be there, of group 0 with mode 0770 and of user HAPROXY_UID:
+ * /run/gate must be there, of group 0 with mode 0770 and of user GATE_UID:
  * nobody else gets near the sockets and keys in it.
  */
 #ifndef RUNTIME_GATE_L7_L7_H
@@ -19,15 +19,7 @@
 #include "runtime/gate/l7/signer.h"
 #include "runtime/gate/plan/profiles.h"
 
-#define L7_DIR	     "/run/gate/"
-#define L7_ADMIN     L7_DIR "admin.sock"
-#define L7_LOG	     L7_DIR "log.sock"
-#define L7_SIGNER    L7_DIR "signer.sock"
-#define L7_PLAIN     L7_DIR "l7plain.sock"
-#define L7_TLS	     L7_DIR "l7tls.sock"
-#define L7_LEAVES    L7_DIR "leaf/"
-#define L7_PINS	     L7_DIR "pins.map"
-#define L7_CRTLIST   "/plan/crt.lst"
+#define L7_CRTLIST   GATE_PLAN "/crt.lst"
 #define L7_SETTLE_MS 20	  /* of silence: its last line was read */
 #define L7_CLOSE_MS  2000 /* for HAProxy to close what is open */
 #define L7_COUNT_MS  5000 /* between two looks at what it dropped */
@@ -87,7 +79,8 @@ must_check int l7_prove(const struct l7_plan *p, struct err *err);
 must_check int l7_load(struct l7_plan *out, const char *plan, struct err *err);
 void l7_plan_free(struct l7_plan *p);
 void l7_init(struct l7 *l);
-/* A CA where there is none, and the leaves that a plan names, in L7_LEAVES. */
+/* A CA where there is none, and the leaves that a plan names, in GATE_LEAVES.
+ */
 must_check int l7_leaves(struct l7 *l, const struct l7_plan *p,
 			 struct err *err);
 /*

@@ -33,7 +33,7 @@ static void find_sockets(const char *dir, struct sockets *out)
 		if (strlen(e->d_name) >= SOCKET_MAX ||
 		    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
-		if (S_ISSOCK(st.st_mode) && st.st_uid == HAPROXY_UID)
+		if (S_ISSOCK(st.st_mode) && st.st_uid == GATE_UID)
 			snprintf(out->names[out->n++], SOCKET_MAX, "%.63s",
 				 e->d_name);
 	}
@@ -55,11 +55,11 @@ static int link_all(const struct sockets *s, struct err *err)
 	char from[128], to[128];
 	int rc = 0;
 
-	if (seteuid(HAPROXY_UID) < 0)
+	if (seteuid(GATE_UID) < 0)
 		return err_set(err, -errno, "keeping sockets: %s",
 			       strerror(errno));
 	for (size_t i = 0; rc == 0 && i < s->n; i++) {
-		path_in(L7_DIR, s->names[i], from);
+		path_in(GATE_DIR "/", s->names[i], from);
 		path_in(L7_KEEP, s->names[i], to);
 		if (link(from, to) < 0)
 			rc = err_set(err, -errno, "keeping %s: %s", from,
@@ -93,7 +93,7 @@ static int keep_sockets(struct err *err)
 	    chmod(L7_KEEP, 0777) < 0)
 		return err_set(err, -errno, L7_KEEP ": %s", strerror(errno));
 	forget_sockets();
-	find_sockets(L7_DIR, &s);
+	find_sockets(GATE_DIR "/", &s);
 	return link_all(&s, err);
 }
 
@@ -105,7 +105,7 @@ static void put_back(void)
 	find_sockets(L7_KEEP, &kept);
 	for (size_t i = 0; i < kept.n; i++) {
 		path_in(L7_KEEP, kept.names[i], from);
-		path_in(L7_DIR, kept.names[i], to);
+		path_in(GATE_DIR "/", kept.names[i], to);
 		(void)rename(from, to);
 	}
 }
@@ -149,10 +149,10 @@ int l7_next_ready(struct l7 *l, const struct l7_plan *p, struct err *err)
 
 	if (!p->wanted)
 		return 1;
-	rc = haproxy_ready(&l->next, L7_ADMIN, L7_PINS, err);
+	rc = haproxy_ready(&l->next, GATE_ADMIN, GATE_PINS, err);
 	if (rc <= 0 || (rc = l7_prove(p, err)) < 0)
 		return rc;
-	rc = pins_follow(&l->pins, L7_ADMIN, err);
+	rc = pins_follow(&l->pins, GATE_ADMIN, err);
 	return rc < 0 ? rc : 1;
 }
 
@@ -160,7 +160,7 @@ void l7_next_drop(struct l7 *l)
 {
 	haproxy_end(&l->next);
 	put_back();
-	reach_by(l, L7_ADMIN);
+	reach_by(l, GATE_ADMIN);
 }
 
 /* --- its turn ------------------------------------------------------------ */
@@ -233,7 +233,7 @@ void l7_next_take(struct l7 *l, struct l7_plan *p, bool cut, int64_t now_ms)
 	/* It has only the leaves of its list, and has dropped nothing yet. */
 	memset(l->signer.leaves, 0, sizeof(l->signer.leaves));
 	l->dropped = 0;
-	reach_by(l, L7_ADMIN);
+	reach_by(l, GATE_ADMIN);
 }
 
 bool l7_next_cutting(const struct l7 *l)

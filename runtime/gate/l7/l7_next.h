@@ -13,7 +13,7 @@
 
 #include "runtime/gate/l7/l7.h"
 
-#define L7_KEEP	  L7_DIR "keep/"
+#define L7_KEEP	  GATE_DIR "/keep/"
 #define L7_CUT_MS 60 /* for what it still sends to clients */
 
 /*

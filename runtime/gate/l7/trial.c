@@ -1,5 +1,7 @@
 #include "runtime/gate/l7/trial.h"
 
+#include "compiler/plan/gate.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -91,9 +93,9 @@ static int make_root(const char *plan, struct err *err)
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(shared); i++)
 		rc = share_folder(shared[i], err);
 	if (rc == 0)
-		rc = bind_folder(real, ROOT "/plan", err);
+		rc = bind_folder(real, ROOT GATE_PLAN, err);
 	if (rc == 0 && (chroot(ROOT) < 0 || chdir("/") < 0 ||
-			mkdir("/run", 0755) < 0 || mkdir(L7_DIR, 0755) < 0))
+			mkdir("/run", 0755) < 0 || mkdir(GATE_DIR, 0755) < 0))
 		return err_set(err, -errno, "a root to try it in: %s",
 			       strerror(errno));
 	return rc;
@@ -102,17 +104,21 @@ static int make_root(const char *plan, struct err *err)
 /* Not opened, and none has its value: but the configuration asks for them. */
 static char **trial_variables(void)
 {
-	static char env[HELLO_CREDENTIALS_MAX][sizeof(HELLO_VARIABLE) + 16];
+	static char env[HELLO_CREDENTIALS_MAX][sizeof(GATE_ENV_SECRET) + 16];
 	static char *vars[HELLO_CREDENTIALS_MAX + 6] = {
-		(char *)(uintptr_t) "MEMBRANE_RAW4=0.0.0.0:15001",
-		(char *)(uintptr_t) "MEMBRANE_RAW6=[::]:15001",
-		(char *)(uintptr_t) "MEMBRANE_HTTP4=0.0.0.0:15002",
-		(char *)(uintptr_t) "MEMBRANE_HTTP6=[::]:15002",
-		(char *)(uintptr_t) "MEMBRANE_READER=1",
+		(char *)(uintptr_t)GATE_ENV_RAW4
+		"=0.0.0.0:" GATE_TEXT(GATE_PORT_RAW),
+		(char *)(uintptr_t)GATE_ENV_RAW6
+		"=[::]:" GATE_TEXT(GATE_PORT_RAW),
+		(char *)(uintptr_t)GATE_ENV_HTTP4
+		"=0.0.0.0:" GATE_TEXT(GATE_PORT_HTTP),
+		(char *)(uintptr_t)GATE_ENV_HTTP6
+		"=[::]:" GATE_TEXT(GATE_PORT_HTTP),
+		(char *)(uintptr_t)GATE_ENV_READER "=1",
 	};
 
 	for (unsigned i = 0; i < HELLO_CREDENTIALS_MAX; i++) {
-		snprintf(env[i], sizeof(env[i]), HELLO_VARIABLE "%u=x", i + 1);
+		snprintf(env[i], sizeof(env[i]), GATE_ENV_SECRET "%u=x", i + 1);
 		vars[5 + i] = env[i];
 	}
 	return vars;
@@ -123,14 +129,14 @@ static int become_trial(const struct l7_plan *p, const char *plan, int words,
 {
 	char *argv[] = {(char *)(uintptr_t) "haproxy", (char *)(uintptr_t) "-c",
 			(char *)(uintptr_t) "-f",
-			(char *)(uintptr_t) "/plan/gate.cfg", NULL};
+			(char *)(uintptr_t)GATE_PLAN "/gate.cfg", NULL};
 	static struct l7 l; /* too large for a stack */
 	int rc;
 
 	l7_init(&l);
 	if ((rc = enter_namespace(err)) < 0 ||
 	    (rc = make_root(plan, err)) < 0 ||
-	    (rc = pins_file(&l.pins, L7_PINS, err)) < 0 ||
+	    (rc = pins_file(&l.pins, GATE_PINS, err)) < 0 ||
 	    (p->decrypts && (rc = l7_leaves(&l, p, err)) < 0))
 		return rc;
 	if (dup2(words, STDOUT_FILENO) < 0 || dup2(words, STDERR_FILENO) < 0)

@@ -1,5 +1,6 @@
 #include "runtime/gate/packet/flows.h"
 
+#include "compiler/plan/gate.h"
 #include "runtime/gate/packet/nfnl.h"
 
 #include <arpa/inet.h>
@@ -25,7 +26,7 @@ static int take_message(const struct nlmsghdr *h, void *data)
 	const struct reader *r = data;
 	struct flow flow;
 
-	if (flow_msg_parse(h, &flow) && flow.mark == FLOW_MARK)
+	if (flow_msg_parse(h, &flow) && flow.mark == GATE_MARK_FLOW)
 		r->fn(r->data, &flow);
 	return MNL_CB_OK;
 }
@@ -95,7 +96,7 @@ static struct nlmsghdr *flows_question(void *room)
 	struct nlmsghdr *h = nfnl_begin(room, NFNL_SUBSYS_CTNETLINK,
 					IPCTNL_MSG_CT_GET, NLM_F_DUMP, 1);
 
-	mnl_attr_put_u32(h, CTA_MARK, htonl(FLOW_MARK));
+	mnl_attr_put_u32(h, CTA_MARK, htonl(GATE_MARK_FLOW));
 	mnl_attr_put_u32(h, CTA_MARK_MASK, htonl(UINT32_MAX));
 	return h;
 }

@@ -1,6 +1,7 @@
 #include "runtime/gate/packet/link.h"
 
 #include "compiler/base/clock.h"
+#include "compiler/plan/gate.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -393,7 +394,7 @@ static int add_mark_rule(struct rt *rt, struct err *err)
 	r->family = AF_INET6;
 	r->action = FR_ACT_TO_TBL;
 	r->table = LINK_TPROXY_TABLE;
-	mnl_attr_put_u32(h, FRA_FWMARK, LINK_TPROXY_MARK);
+	mnl_attr_put_u32(h, FRA_FWMARK, GATE_MARK_TPROXY);
 	mnl_attr_put_u32(h, FRA_TABLE, LINK_TPROXY_TABLE);
 	rc = rt_talk(rt, h, NULL);
 	if (rc < 0 && rc != -EEXIST)

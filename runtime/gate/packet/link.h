@@ -2,10 +2,10 @@
  * The gate's two links: the uplink that it finds, the agent's that it makes.
  *
  * By rtnetlink, in the network namespace of the calling process. The gate's
- * end is agent0, 192.0.0.1/30 and fd00:6d65:6d62::1/64; the agent's is eth0
- * with .2 and ::2, and default routes through the gate. Neither end has an
- * IPv6 link-local address: what is not used is not there; each knows the
- * other's hardware address from the start.
+ * end is agent0, LINK_GATE_V4 and LINK_GATE_V6; the agent's is eth0
+ * with LINK_AGENT_V4 and LINK_AGENT_V6, and default routes through the gate.
+ * Neither end has an IPv6 link-local address: what is not used is not there;
+ * each knows the other's hardware address from the start.
  */
 #ifndef RUNTIME_GATE_PACKET_LINK_H
 #define RUNTIME_GATE_PACKET_LINK_H
@@ -18,7 +18,6 @@
 
 #define LINK_AGENT_IF	  "eth0"
 #define LINK_V4_BITS	  30
-#define LINK_TPROXY_MARK  1
 #define LINK_TPROXY_TABLE 100
 #define LINK_V6_BITS	  64
 /* Docker's own addresses on the network need room too. */
@@ -45,7 +44,7 @@ must_check int link_agent_up(bool ipv6, struct err *err);
  */
 must_check int link_bridge_up(bool ipv6, struct err *err);
 /*
- * Packets of IPv6 that the ruleset marks with LINK_TPROXY_MARK are for this
+ * Packets of IPv6 that the ruleset marks with GATE_MARK_TPROXY are for this
  * host, whatever their destination: HAProxy gets them (`tproxy`; a redirect
  * would lose that destination).
  */

@@ -13,8 +13,6 @@
 
 #include <libmnl/libmnl.h>
 
-#define NFLOG_REFUSED	 77
-#define NFLOG_PERMITTED	 78
 #define NFLOG_HEAD_BYTES 128u /* of each packet */
 #define NFLOG_READS_MAX	 64u  /* receptions before others get their turn */
 

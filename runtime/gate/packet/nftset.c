@@ -1,6 +1,7 @@
 #include "runtime/gate/packet/nftset.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/plan/gate.h"
 #include "compiler/plan/names_map.h"
 #include "runtime/gate/packet/ruleset.h"
 
@@ -82,7 +83,7 @@ static bool batch_elem(struct batch *b, struct nftset *s, uint16_t msg,
 		return false;
 	}
 	set_name(e->class, e->addr.family, name);
-	nftnl_set_set_str(set, NFTNL_SET_TABLE, RULESET_TABLE);
+	nftnl_set_set_str(set, NFTNL_SET_TABLE, GATE_TABLE);
 	nftnl_set_set_str(set, NFTNL_SET_NAME, name);
 	nftnl_set_elem_set(el, NFTNL_SET_ELEM_KEY, e->addr.b,
 			   addr_bits(e->addr.family) / 8u);
@@ -324,7 +325,7 @@ void nftset_text(const struct nftset *s, int64_t now_ms, struct buf *out)
 			continue;
 		set_name(m->class, m->addr.family, name);
 		buf_addf(out,
-			 "add element inet " RULESET_TABLE
+			 "add element inet " GATE_TABLE
 			 " %s { %s timeout %lldms }\n",
 			 name, addr_text(&m->addr, addr),
 			 (long long)(m->until_ms - now_ms));

@@ -1,5 +1,7 @@
 #include "runtime/gate/packet/ruleset.h"
 
+#include "compiler/plan/gate.h"
+
 #include <errno.h>
 #include <nftables/libnftables.h>
 #include <string.h>
@@ -133,7 +135,7 @@ static int compare_listed(struct nft_ctx *ctx, struct str text, struct err *err)
 	unsigned line;
 	int rc;
 
-	rc = run_commands(ctx, "list table inet " RULESET_TABLE, err);
+	rc = run_commands(ctx, "list table inet " GATE_TABLE, err);
 	if (rc < 0)
 		return rc;
 	if (ruleset_same(text, str_of(nft_ctx_get_output_buffer(ctx)), &line,
@@ -153,9 +155,9 @@ int ruleset_load(struct str text, struct err *err)
 	if (!ctx)
 		return err_set(err, -ENOMEM, "libnftables: out of memory");
 	/* Loading into a table that is there would add to it. */
-	if (nft_run_cmd_from_buffer(ctx, "list table inet " RULESET_TABLE) == 0)
+	if (nft_run_cmd_from_buffer(ctx, "list table inet " GATE_TABLE) == 0)
 		return err_set(err, -EEXIST,
-			       "table inet " RULESET_TABLE " exists already");
+			       "table inet " GATE_TABLE " exists already");
 	nft_ctx_get_error_buffer(ctx);
 	nft_ctx_get_output_buffer(ctx);
 	rc = run_commands(ctx, text.p, err);
@@ -173,7 +175,7 @@ static int run_instead(struct nft_ctx *ctx, struct str text,
 	int rc;
 
 	buf_init(&all, a);
-	buf_adds(&all, "delete table inet " RULESET_TABLE "\n");
+	buf_adds(&all, "delete table inet " GATE_TABLE "\n");
 	buf_add(&all, text);
 	buf_addc(&all, '\n');
 	buf_add(&all, elements);
@@ -221,7 +223,7 @@ void ruleset_hosts_text(struct str text, const struct names_hosts *hosts,
 
 		if (ruleset_has_set(text, set))
 			buf_addf(out, "add element inet %s %s { %s }\n",
-				 RULESET_TABLE, set, addr_text(a, addr));
+				 GATE_TABLE, set, addr_text(a, addr));
 	}
 }
 

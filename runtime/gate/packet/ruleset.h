@@ -16,8 +16,6 @@
 #include "compiler/base/err.h"
 #include "runtime/gate/plan/names.h"
 
-#define RULESET_TABLE "membrane"
-
 /*
  * Load the text (a NUL follows it) in one transaction into the network
  * namespace of the caller, list it and compare.

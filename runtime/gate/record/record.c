@@ -1,5 +1,7 @@
 #include "runtime/gate/record/record.h"
 
+#include "compiler/plan/gate.h"
+
 #include <arpa/inet.h>
 #include <cjson/cJSON.h>
 #include <netinet/in.h>
@@ -290,7 +292,7 @@ size_t record_error(const char *message, char buf[RECORD_MAX])
 
 bool record_prefix(struct str prefix, struct record_prefix *out)
 {
-	static const struct str head = STR_INIT("membrane:");
+	static const struct str head = STR_INIT(GATE_LOG_PREFIX);
 	struct record_prefix p = {0};
 	struct str word;
 	size_t colon;
@@ -301,7 +303,7 @@ bool record_prefix(struct str prefix, struct record_prefix *out)
 	if (colon == prefix.n)
 		return false;
 	word = str_slice(prefix, head.n, colon);
-	p.allow = str_is(word, "allow");
+	p.allow = str_is(word, GATE_LOG_ALLOW);
 	p.reason = REASON_GRANTED;
 	if (!p.allow && !reason_parse(word, &p.reason))
 		return false;

@@ -12,16 +12,13 @@
 
 #include <linux/netlink.h>
 
-/* What chain "granted" of ruleset.nft puts on a flow whose bytes count. */
-#define FLOW_MARK 1u
-
 struct flow_counter {
 	uint64_t packets, bytes; /* bytes: of IP packets, their headers too */
 };
 
 struct flow {
 	struct packet packet; /* as the agent sent its first */
-	uint32_t mark;
+	uint32_t mark;	      /* GATE_MARK_FLOW: chain "granted" put it on */
 	struct flow_counter sent, received;
 };
 

@@ -1,14 +1,13 @@
 #include "runtime/launch/session/summary.h"
 
+#include "compiler/plan/gate.h"
+
 #include <errno.h>
 #include <string.h>
 
 #define DEST_MAX   80u /* printed bytes of a destination */
 #define METHOD_MAX 20u
-#define SANDBOX_NAME                                                           \
-	"membrane"    /* --hostname, compiler/emit/docker/docker.c             \
-		       */
-#define WIDTH_MAX 40u /* of its column; longer ones push the rest right */
+#define WIDTH_MAX  40u /* of its column; longer ones push the rest right */
 
 enum proto { PROTO_NONE, PROTO_TCP, PROTO_UDP, PROTO_OTHER };
 
@@ -253,7 +252,7 @@ static const char *why_none(const struct summary *s, const struct entry *e)
 	if (e->reason != REASON_NO_GRANT ||
 	    str_find(e->dest, '.', 0) < e->dest.n)
 		return NULL;
-	return str_is(e->dest, SANDBOX_NAME)
+	return str_is(e->dest, GATE_AGENT_HOST)
 		       ? "the sandbox's own host name"
 		       : "one label is no public name: grant it by hand where your own resolver knows it";
 }

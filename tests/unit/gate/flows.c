@@ -1,4 +1,5 @@
 /* Messages of connection tracking: one as the kernel sends it, and broken. */
+#include "compiler/plan/gate.h"
 #include "runtime/gate/wire/flow_msg.h"
 
 #include "tests/check.h"
@@ -59,7 +60,7 @@ static struct nlmsghdr *message(void *room, const struct shape *s)
 		put_counter(h, CTA_COUNTERS_REPLY, 4, 160);
 	}
 	if (s->marked)
-		mnl_attr_put_u32(h, CTA_MARK, htonl(FLOW_MARK));
+		mnl_attr_put_u32(h, CTA_MARK, htonl(GATE_MARK_FLOW));
 	return h;
 }
 
@@ -77,7 +78,7 @@ static void whole(void)
 	char text[ADDR_TEXT_MAX];
 	struct flow f;
 
-	CHECK(parses(&s, &f) && f.mark == FLOW_MARK);
+	CHECK(parses(&s, &f) && f.mark == GATE_MARK_FLOW);
 	CHECK(f.packet.proto == IPPROTO_TCP && f.packet.has_port &&
 	      f.packet.sport == 40000 && f.packet.dport == 443);
 	CHECK(strcmp(addr_text(&f.packet.dst, text), "11.0.5.1") == 0);

@@ -1,0 +1,57 @@
+/*
+ * What the compiler writes of the gate and the gate itself goes by: ports,
+ * marks, groups of the log, user, paths, variables. With compiler/base/
+ * agent_link.h, which has the addresses, the one place of each; the texts that
+ * cannot include it (*.cfg, gate.lua) are held against it by
+ * tests/check/constants.
+ */
+#ifndef COMPILER_PLAN_GATE_H
+#define COMPILER_PLAN_GATE_H
+
+#include "compiler/base/agent_link.h"
+
+/* A number of these, in a text. */
+#define GATE_TEXT(number)  GATE_TEXT_(number)
+#define GATE_TEXT_(number) #number
+
+/* Where HAProxy listens: for what may be any protocol, for HTTP and TLS alone.
+ * The gate opens these ports and hands them over in variables. */
+#define GATE_PORT_RAW	15001
+#define GATE_PORT_HTTP	15002
+#define GATE_ENV_RAW4	"MEMBRANE_RAW4"
+#define GATE_ENV_RAW6	"MEMBRANE_RAW6"
+#define GATE_ENV_HTTP4	"MEMBRANE_HTTP4"
+#define GATE_ENV_HTTP6	"MEMBRANE_HTTP6"
+#define GATE_ENV_READER "MEMBRANE_READER"      /* runtime/reader is there */
+#define GATE_ENV_SECRET "MEMBRANE_CREDENTIAL_" /* and its number */
+
+/* The user that HAProxy is. */
+#define GATE_UID 64100
+
+/* Packets of IPv6 that are HAProxy's, and flows whose end is told. */
+#define GATE_MARK_TPROXY 0x00000001
+#define GATE_MARK_FLOW	 0x00000001
+
+#define GATE_TABLE "membrane" /* of nftables, family inet */
+
+/* The log of nftables: groups, and what stands in front of a reason. */
+#define GATE_LOG_REFUSED 77
+#define GATE_LOG_GRANTED 78
+#define GATE_LOG_PREFIX	 "membrane:"
+#define GATE_LOG_ALLOW	 "allow"
+
+/* In the gate's container: the plan, and the session's own. */
+#define GATE_PLAN     "/plan"
+#define GATE_DIR      "/run/gate"
+#define GATE_ADMIN    GATE_DIR "/admin.sock" /* of HAProxy's commands */
+#define GATE_LOG      GATE_DIR "/log.sock"
+#define GATE_SIGNER   GATE_DIR "/signer.sock"
+#define GATE_L7_PLAIN GATE_DIR "/l7plain.sock"
+#define GATE_L7_TLS   GATE_DIR "/l7tls.sock"
+#define GATE_L7_AGAIN GATE_DIR "/patient.sock"
+#define GATE_PINS     GATE_DIR "/pins.map"
+#define GATE_LEAVES   GATE_DIR "/leaf/"
+
+#define GATE_AGENT_HOST "membrane" /* how the agent's own machine is called */
+
+#endif
