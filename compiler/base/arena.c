@@ -43,7 +43,7 @@ void arena_bound(size_t bytes)
 }
 
 /* Before it is asked for: a machine may promise more than it has. */
-static void take(size_t bytes)
+static void take_bytes(size_t bytes)
 {
 	if (bound && (live > bound || bytes > bound - live)) {
 		fprintf(stderr,
@@ -83,7 +83,7 @@ static struct block *block_add(struct arena *a, size_t size)
 {
 	struct block *b;
 
-	take(size);
+	take_bytes(size);
 	b = calloc(1, sizeof(*b) + size);
 	if (!b)
 		out_of_memory();
@@ -145,7 +145,8 @@ void *arena_array(struct arena *a, size_t n, size_t size)
 }
 
 /* The last thing of a block can have more of it. Both as room_of() has them. */
-static bool extended(struct arena *a, const void *p, size_t n, size_t size)
+static bool extend_in_place(struct arena *a, const void *p, size_t n,
+			    size_t size)
 {
 	struct block *b = a->blocks;
 
@@ -157,14 +158,15 @@ static bool extended(struct arena *a, const void *p, size_t n, size_t size)
 }
 
 /* What has a block of its own takes it along. */
-static void *resized(struct arena *a, const void *p, size_t n, size_t size)
+static void *resized_object(struct arena *a, const void *p, size_t n,
+			    size_t size)
 {
 	struct block *b;
 
 	for (struct block **at = &a->blocks; (b = *at); at = &b->next) {
 		if (p != b->data || n != b->size)
 			continue;
-		take(size - n);
+		take_bytes(size - n);
 		b = realloc(b, sizeof(*b) + size);
 		if (!b)
 			out_of_memory();
@@ -175,7 +177,7 @@ static void *resized(struct arena *a, const void *p, size_t n, size_t size)
 	return NULL;
 }
 
-static void *moved(struct arena *a, const void *p, size_t n, size_t size)
+static void *moved_object(struct arena *a, const void *p, size_t n, size_t size)
 {
 	void *to = arena_alloc(a, size);
 
@@ -189,10 +191,10 @@ void *arena_grow(struct arena *a, void *p, size_t n, size_t size)
 	size_t had = room_of(n), room = room_of(size);
 	void *to;
 
-	if (extended(a, p, had, room))
+	if (extend_in_place(a, p, had, room))
 		return p;
-	to = resized(a, p, had, room);
-	return to ? to : moved(a, p, n, size);
+	to = resized_object(a, p, had, room);
+	return to ? to : moved_object(a, p, n, size);
 }
 
 char *arena_cstr(struct arena *a, struct str s)
@@ -233,24 +235,24 @@ struct str arena_fmt(struct arena *a, const char *fmt, ...)
 }
 
 /* The same elements, with room for more. Others may look at the old ones. */
-static void *roomier(struct arena *a, void *v, uint32_t *cap, size_t more,
-		     size_t size)
+static void *roomier_array(struct arena *a, void *v, uint32_t *cap, size_t more,
+			   size_t size)
 {
 	size_t n = *cap * size;
 
 	if (more > UINT32_MAX || (size && more > SIZE_MAX / 2 / size))
 		out_of_memory();
 	*cap = (uint32_t)more;
-	return extended(a, v, room_of(n), room_of(more * size))
+	return extend_in_place(a, v, room_of(n), room_of(more * size))
 		       ? v
-		       : moved(a, v, n, more * size);
+		       : moved_object(a, v, n, more * size);
 }
 
 void *vec_grow_(struct arena *a, void *v, uint32_t *n, uint32_t *cap,
 		size_t size)
 {
 	if (*n == *cap)
-		v = roomier(a, v, cap, *cap ? (size_t)*cap * 2 : 4, size);
+		v = roomier_array(a, v, cap, *cap ? (size_t)*cap * 2 : 4, size);
 	++*n;
 	return v;
 }
@@ -262,7 +264,7 @@ void *vec_reserve_(struct arena *a, void *v, uint32_t n, uint32_t *cap,
 		return v;
 	if (more > UINT32_MAX)
 		out_of_memory();
-	return roomier(a, v, cap, n + more, size);
+	return roomier_array(a, v, cap, n + more, size);
 }
 
 void vec_sort_(void *v, uint32_t n, size_t size,

@@ -20,7 +20,7 @@ struct str buf_keep(const struct buf *b)
 	return arena_str(b->a, buf_str(b));
 }
 
-static void grow(struct buf *b, size_t n)
+static void grow_buf(struct buf *b, size_t n)
 {
 	size_t cap = b->cap;
 
@@ -31,17 +31,17 @@ static void grow(struct buf *b, size_t n)
 }
 
 /* Room for n more bytes and the NUL. */
-static inline void reserve(struct buf *b, size_t n)
+static inline void reserve_room(struct buf *b, size_t n)
 {
 	if (n >= b->cap - b->n)
-		grow(b, n);
+		grow_buf(b, n);
 }
 
 void buf_add(struct buf *b, struct str s)
 {
 	if (s.n == 0)
 		return;
-	reserve(b, s.n);
+	reserve_room(b, s.n);
 	memcpy(b->p + b->n, s.p, s.n);
 	b->n += s.n;
 	b->p[b->n] = '\0';
@@ -54,7 +54,7 @@ void buf_adds(struct buf *b, const char *cstr)
 
 void buf_addc(struct buf *b, char c)
 {
-	reserve(b, 1);
+	reserve_room(b, 1);
 	b->p[b->n++] = c;
 	b->p[b->n] = '\0';
 }
@@ -73,7 +73,7 @@ void buf_addf(struct buf *b, const char *fmt, ...)
 		return;
 	}
 	if ((size_t)n >= b->cap - b->n) {
-		reserve(b, (size_t)n);
+		reserve_room(b, (size_t)n);
 		va_start(ap, fmt);
 		vsnprintf(b->p + b->n, (size_t)n + 1, fmt, ap);
 		va_end(ap);

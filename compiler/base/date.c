@@ -20,7 +20,7 @@ static unsigned days_of_month(unsigned year, unsigned month)
 	return month == 2 && is_leap(year) ? 29 : days[month - 1];
 }
 
-static bool number(struct str s, size_t beg, size_t n, unsigned *out)
+static bool number_at(struct str s, size_t beg, size_t n, unsigned *out)
 {
 	uint64_t v;
 
@@ -36,8 +36,8 @@ bool date_parse(struct str s, uint32_t *out_days)
 	uint32_t days = 0;
 
 	if (s.n != 10 || s.p[4] != '-' || s.p[7] != '-' ||
-	    !number(s, 0, 4, &year) || !number(s, 5, 2, &month) ||
-	    !number(s, 8, 2, &day))
+	    !number_at(s, 0, 4, &year) || !number_at(s, 5, 2, &month) ||
+	    !number_at(s, 8, 2, &day))
 		return false;
 	if (year < YEAR_FIRST || month < 1 || month > 12 || day < 1 ||
 	    day > days_of_month(year, month))

@@ -29,7 +29,7 @@ void diags_init(struct diags *d, struct arena *a, const struct sources *s)
 	*d = (struct diags){.a = a, .sources = s};
 }
 
-static struct str format(struct diags *d, const char *fmt, va_list ap)
+static struct str format_text(struct diags *d, const char *fmt, va_list ap)
 {
 	char text[1024];
 	int n = vsnprintf(text, sizeof(text), fmt, ap);
@@ -59,7 +59,7 @@ void diag_error(struct diags *d, enum diag_id id, struct span at,
 	va_list ap;
 
 	va_start(ap, fmt);
-	open_diag(d, PART_ERROR, id, at, format(d, fmt, ap));
+	open_diag(d, PART_ERROR, id, at, format_text(d, fmt, ap));
 	va_end(ap);
 	d->errors++;
 }
@@ -70,7 +70,7 @@ void diag_warn(struct diags *d, enum diag_id id, struct span at,
 	va_list ap;
 
 	va_start(ap, fmt);
-	open_diag(d, PART_WARNING, id, at, format(d, fmt, ap));
+	open_diag(d, PART_WARNING, id, at, format_text(d, fmt, ap));
 	va_end(ap);
 	d->warnings++;
 }
@@ -94,7 +94,7 @@ void diag_note(struct diags *d, struct span at, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	add_part(d, PART_NOTE, at, format(d, fmt, ap));
+	add_part(d, PART_NOTE, at, format_text(d, fmt, ap));
 	va_end(ap);
 }
 
@@ -103,7 +103,7 @@ void diag_help(struct diags *d, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	add_part(d, PART_HELP, (struct span){0}, format(d, fmt, ap));
+	add_part(d, PART_HELP, (struct span){0}, format_text(d, fmt, ap));
 	va_end(ap);
 }
 
@@ -130,7 +130,7 @@ static bool is_hidden(const char *s, size_t n)
  * Bytes of s as they may go to a terminal. keep_tabs: a tab stays one, so that
  * a caret under it stands right. C1 controls (c2 80 to c2 9f) are escaped too.
  */
-static void printable(struct buf *out, struct str s, bool keep_tabs)
+static void put_printable(struct buf *out, struct str s, bool keep_tabs)
 {
 	for (size_t i = 0; i < s.n;) {
 		unsigned char c = (unsigned char)s.p[i];
@@ -168,19 +168,20 @@ const char *diag_quote(struct diags *d, struct str s)
 			cut--;
 	}
 	buf_init(&b, d->a);
-	printable(&b, str_slice(s, 0, cut), false);
+	put_printable(&b, str_slice(s, 0, cut), false);
 	if (cut < s.n)
 		buf_adds(&b, "…");
 	return b.p;
 }
 
-/* Columns that a piece of a line takes when printed by printable(). */
-static void under(struct buf *out, struct arena *a, struct str s, char mark)
+/* Columns that a piece of a line takes when printed by put_printable(). */
+static void put_underline(struct buf *out, struct arena *a, struct str s,
+			  char mark)
 {
 	struct buf shown;
 
 	buf_init(&shown, a);
-	printable(&shown, s, true);
+	put_printable(&shown, s, true);
 	for (size_t i = 0; i < shown.n; i++) {
 		char c = shown.p[i];
 
@@ -225,13 +226,14 @@ static void print_line(struct buf *out, struct place p, struct span at,
 	if (len > line.n - (col - from))
 		len = line.n - (col - from);
 	buf_addf(out, "%5u | ", p.line);
-	printable(out, line, true);
+	put_printable(out, line, true);
 	buf_adds(out, "\n      | ");
-	under(out, a, str_slice(line, 0, col - from), ' ');
+	put_underline(out, a, str_slice(line, 0, col - from), ' ');
 	buf_adds(out, on);
 	if (len)
-		under(out, a, str_slice(line, col - from, col - from + len),
-		      '^');
+		put_underline(out, a,
+			      str_slice(line, col - from, col - from + len),
+			      '^');
 	else
 		buf_addc(out, '^');
 	buf_adds(out, off);
@@ -266,7 +268,7 @@ static void print_part(const struct diags *d, struct buf *out,
 	}
 	buf_adds(out, c->bold);
 	if (p.source) {
-		printable(out, p.source->name, false);
+		put_printable(out, p.source->name, false);
 		buf_addf(out, ":%u:%u: ", p.line, p.column);
 	} else {
 		buf_adds(out, "membrane: ");
@@ -295,7 +297,7 @@ static int by_place(const void *va, const void *vb)
 	return a->order < b->order ? -1 : 1;
 }
 
-static struct diag **sorted(const struct diags *d, struct arena *a)
+static struct diag **sorted_diags(const struct diags *d, struct arena *a)
 {
 	struct diag **list = arena_array(a, d->list.n + 1, sizeof(*list));
 
@@ -309,7 +311,7 @@ static struct diag **sorted(const struct diags *d, struct arena *a)
 void diags_print(const struct diags *d, struct buf *out, bool colour)
 {
 	const struct paint *c = colour ? &colours : &plain;
-	struct diag **list = sorted(d, out->a);
+	struct diag **list = sorted_diags(d, out->a);
 	unsigned errors = 0, warnings = 0;
 
 	for (uint32_t i = 0; i < d->list.n; i++) {
@@ -340,7 +342,7 @@ void diags_show(const struct diags *d, struct buf *out, struct span at,
 
 	buf_adds(out, c->bold);
 	if (p.source) {
-		printable(out, p.source->name, false);
+		put_printable(out, p.source->name, false);
 		buf_addf(out, ":%u:%u: ", p.line, p.column);
 	}
 	buf_addf(out, "%s%.*s\n", c->off, STR_ARG(text));
@@ -355,7 +357,7 @@ bool diags_get(struct diags *d, unsigned i, struct diag_view *out)
 	if (i >= d->list.n)
 		return false;
 	if (!d->sorted)
-		d->sorted = sorted(d, d->a);
+		d->sorted = sorted_diags(d, d->a);
 	g = d->sorted[i];
 	*out = (struct diag_view){
 		.error = g->parts.v[0].kind == PART_ERROR,
@@ -374,7 +376,7 @@ void diags_filter(struct diags *d,
 		  bool (*keep)(void *ctx, const struct diag_view *view),
 		  void *ctx)
 {
-	struct diag **all = sorted(d, d->a);
+	struct diag **all = sorted_diags(d, d->a);
 	uint32_t n = d->list.n, kept = 0;
 	struct diag_view view;
 

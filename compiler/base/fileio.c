@@ -14,8 +14,8 @@
 
 /* Twice the room, never more than for max bytes and the one that is too many;
  * always one byte more, which stays 0. */
-static char *grown(struct arena *a, const char *p, size_t n, size_t max,
-		   size_t *room)
+static char *grown_buffer(struct arena *a, const char *p, size_t n, size_t max,
+			  size_t *room)
 {
 	char *more;
 
@@ -56,7 +56,7 @@ static int read_open(struct arena *a, int fd, const char *path, size_t max,
 			return err_set(err, -EFBIG, "%s: more than %zu bytes",
 				       path, max);
 		if (n == room)
-			p = grown(a, p, n, max, &room);
+			p = grown_buffer(a, p, n, max, &room);
 	}
 	*out = (struct str){p, n};
 	return 0;
@@ -107,7 +107,7 @@ int fileio_write_all(int fd, struct str data, struct err *err)
 /* --- making --------------------------------------------------------------- */
 
 /* What root makes for somebody else is theirs, as if they had made it. */
-static void give(int fd, int dirfd, const char *path)
+static void give_to_owner(int fd, int dirfd, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char dir[PATH_MAX] = ".";
@@ -136,7 +136,7 @@ int fileio_create(int dirfd, const char *path, int flags, unsigned mode)
 	int fd = openat(dirfd, path, how | O_CREAT | O_EXCL, mode);
 
 	if (fd >= 0)
-		give(fd, dirfd, path);
+		give_to_owner(fd, dirfd, path);
 	else if (errno == EEXIST && !(flags & O_EXCL))
 		fd = openat(dirfd, path, how);
 	return fd;
@@ -154,7 +154,7 @@ int fileio_mkdir(int dirfd, const char *path, unsigned mode, struct err *err)
 		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return err_errno(err, path);
-	give(fd, dirfd, path);
+	give_to_owner(fd, dirfd, path);
 	return 1;
 }
 
@@ -166,7 +166,7 @@ void fileio_give(int dirfd, const char *name)
 	    st.st_uid != 0 &&
 	    fchownat(dirfd, name, st.st_uid, st.st_gid, AT_SYMLINK_NOFOLLOW) <
 		    0)
-		return; /* as in give() */
+		return; /* as in give_to_owner() */
 }
 
 int fileio_write(int dirfd, const char *path, struct str data, unsigned mode,

@@ -55,7 +55,7 @@ static void file_in(struct pattern **buckets, uint32_t mask, struct pattern *pt)
 	buckets[pt->hash & mask] = pt;
 }
 
-static void grow(struct gitignore *g)
+static void grow_patterns(struct gitignore *g)
 {
 	uint32_t mask = g->mask * 2 + 1;
 	struct pattern **to = arena_array(g->a, mask + 1, sizeof(*to));
@@ -78,7 +78,7 @@ static void grow(struct gitignore *g)
 	g->mask = mask;
 }
 
-static void append(struct gitignore *g, struct pattern *pt)
+static void append_pattern(struct gitignore *g, struct pattern *pt)
 {
 	pt->index = g->n++;
 	*vec_push(g->a, &g->all) = pt;
@@ -89,7 +89,7 @@ static void append(struct gitignore *g, struct pattern *pt)
 	if (pt->kind == PATTERN_SUFFIX)
 		g->has_suffix = true;
 	if (g->filed++ > g->mask)
-		grow(g);
+		grow_patterns(g);
 	file_in(g->buckets, g->mask, pt);
 }
 
@@ -103,7 +103,7 @@ enum gitignore_fault gitignore_add(struct gitignore *g, struct str line,
 	if (out_at)
 		*out_at = at;
 	if (fault == GITIGNORE_OK)
-		append(g, pt);
+		append_pattern(g, pt);
 	return fault;
 }
 

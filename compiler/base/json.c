@@ -12,7 +12,7 @@
 #define LINE_WIDTH   78
 #define RECORD_WIDTH 158
 
-static cJSON *some(cJSON *item)
+static cJSON *or_die(cJSON *item)
 {
 	if (item)
 		return item;
@@ -22,22 +22,22 @@ static cJSON *some(cJSON *item)
 
 cJSON *json_object(void)
 {
-	return some(cJSON_CreateObject());
+	return or_die(cJSON_CreateObject());
 }
 
 cJSON *json_array(void)
 {
-	return some(cJSON_CreateArray());
+	return or_die(cJSON_CreateArray());
 }
 
 cJSON *json_str(struct str s)
 {
-	cJSON *item = some(cJSON_CreateNull());
+	cJSON *item = or_die(cJSON_CreateNull());
 
 	item->type = cJSON_String;
 	item->valuestring = cJSON_malloc(s.n + 1);
 	if (!item->valuestring)
-		some(NULL);
+		or_die(NULL);
 	if (s.n)
 		memcpy(item->valuestring, s.p, s.n);
 	item->valuestring[s.n] = '\0';
@@ -47,7 +47,7 @@ cJSON *json_str(struct str s)
 void json_put(cJSON *object, const char *key, cJSON *value)
 {
 	if (!cJSON_AddItemToObjectCS(object, key, value))
-		some(NULL);
+		or_die(NULL);
 }
 
 void json_put_str(cJSON *object, const char *key, struct str s)
@@ -57,7 +57,7 @@ void json_put_str(cJSON *object, const char *key, struct str s)
 
 void json_put_cstr(cJSON *object, const char *key, const char *s)
 {
-	json_put(object, key, some(cJSON_CreateString(s)));
+	json_put(object, key, or_die(cJSON_CreateString(s)));
 }
 
 void json_put_u64(cJSON *object, const char *key, uint64_t v)
@@ -68,18 +68,18 @@ void json_put_u64(cJSON *object, const char *key, uint64_t v)
 	/* Raw: a double would round above 2^53. */
 	buf_init_in(&text, NULL, room, sizeof(room));
 	buf_addu(&text, v);
-	json_put(object, key, some(cJSON_CreateRaw(text.p)));
+	json_put(object, key, or_die(cJSON_CreateRaw(text.p)));
 }
 
 void json_put_bool(cJSON *object, const char *key, bool v)
 {
-	json_put(object, key, some(cJSON_CreateBool(v)));
+	json_put(object, key, or_die(cJSON_CreateBool(v)));
 }
 
 void json_push(cJSON *array, cJSON *value)
 {
 	if (!cJSON_AddItemToArray(array, value))
-		some(NULL);
+		or_die(NULL);
 }
 
 void json_push_str(cJSON *array, struct str s)
@@ -92,7 +92,7 @@ static void put_scalar(struct buf *out, const cJSON *v)
 	char *text = cJSON_PrintUnformatted(v);
 
 	if (!text)
-		some(NULL);
+		or_die(NULL);
 	buf_adds(out, text);
 	cJSON_free(text);
 }
@@ -259,7 +259,7 @@ struct str json_compact(struct arena *a, cJSON *take_root)
 	struct str copy;
 
 	if (!text)
-		some(NULL);
+		or_die(NULL);
 	copy = arena_str(a, str_of(text));
 	cJSON_free(text);
 	cJSON_Delete(take_root);

@@ -33,8 +33,8 @@ int outfile_find(struct arena *a, const struct outfile_rule *rule, int dirfd,
 }
 
 /* A new one in the place of whatever has the name. */
-static int replace(struct arena *a, const struct pathwalk_end *at,
-		   unsigned mode, int *out_fd, struct err *err)
+static int replace_file(struct arena *a, const struct pathwalk_end *at,
+			unsigned mode, int *out_fd, struct err *err)
 {
 	const char *tmp =
 		arena_fmt(a, "%s.%ld.tmp", at->name, (long)getpid()).p;
@@ -79,7 +79,7 @@ int outfile_open(struct arena *a, const struct outfile_rule *rule, int dirfd,
 	if (rc < 0)
 		return rc;
 	if (is_agents(rule, at.dir_fd))
-		rc = replace(a, &at, mode, out_fd, err);
+		rc = replace_file(a, &at, mode, out_fd, err);
 	else
 		rc = open_there(a, &at, mode, out_fd, err);
 	fd_close(&at.dir_fd);

@@ -28,14 +28,14 @@ int pathwalk_enter(int dirfd, const char *name)
 	return openat(dirfd, name, FOLDER);
 }
 
-static struct str below(const struct state *s, const char *name)
+static struct str path_below(const struct state *s, const char *name)
 {
 	return arena_fmt(s->a, "%.*s/%s", STR_ARG(s->at), name);
 }
 
-static int failed(const struct state *s, const char *name)
+static int fail_at(const struct state *s, const char *name)
 {
-	return err_errno(s->err, below(s, name).p);
+	return err_errno(s->err, path_below(s, name).p);
 }
 
 static void move_to(struct state *s, int fd, struct str at)
@@ -56,9 +56,9 @@ static bool is_last(struct str todo)
 	return true;
 }
 
-static int follow(struct state *s, const char *name)
+static int follow_link(struct state *s, const char *name)
 {
-	struct str path = below(s, name);
+	struct str path = path_below(s, name);
 	char text[PATH_MAX];
 	ssize_t n;
 	int rc = s->w->on_link(s->w->ctx, s->fd, path, s->err);
@@ -67,7 +67,7 @@ static int follow(struct state *s, const char *name)
 		return rc;
 	n = readlinkat(s->fd, name, text, sizeof(text));
 	if (n <= 0 || (size_t)n == sizeof(text))
-		return failed(s, name);
+		return fail_at(s, name);
 	if (++s->links > PATHWALK_LINKS_MAX ||
 	    s->todo.n > PATHWALK_LINKS_MAX * (size_t)PATH_MAX)
 		return err_set(s->err, -ELOOP, "%s: too many links", path.p);
@@ -91,7 +91,7 @@ static bool is_link(int dirfd, const char *name)
 }
 
 /* One part that others follow. */
-static int enter(struct state *s, const char *name)
+static int enter_folder(struct state *s, const char *name)
 {
 	bool up = strcmp(name, "..") == 0;
 	int fd = pathwalk_enter(s->fd, name);
@@ -103,22 +103,23 @@ static int enter(struct state *s, const char *name)
 	}
 	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP) &&
 	    is_link(s->fd, name))
-		return follow(s, name);
+		return follow_link(s, name);
 	if (fd < 0)
-		return failed(s, name);
-	move_to(s, fd, up ? str_parent(s->at) : below(s, name));
+		return fail_at(s, name);
+	move_to(s, fd, up ? str_parent(s->at) : path_below(s, name));
 	return 0;
 }
 
 /* 1: *out is what was looked for; 0: it was a link, and there is more to do. */
-static int look(struct state *s, const char *name, struct pathwalk_end *out)
+static int look_at_name(struct state *s, const char *name,
+			struct pathwalk_end *out)
 {
 	struct stat st;
 
 	*out = (struct pathwalk_end){
-		.dir_fd = s->fd, .name = name, .path = below(s, name)};
+		.dir_fd = s->fd, .name = name, .path = path_below(s, name)};
 	if (fstatat(s->fd, name, &out->st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 1 : failed(s, name);
+		return errno == ENOENT ? 1 : fail_at(s, name);
 	out->exists = true;
 	if (!S_ISLNK(out->st.st_mode))
 		return 1;
@@ -129,7 +130,7 @@ static int look(struct state *s, const char *name, struct pathwalk_end *out)
 			       ? s->err->code
 			       : 1;
 	}
-	return follow(s, name);
+	return follow_link(s, name);
 }
 
 /* The path ended in dots: the folder that was come to, by its name above. */
@@ -144,10 +145,10 @@ static int name_folder(struct state *s, struct pathwalk_end *out)
 				     .path = s->at.n ? s->at : STR("/"),
 				     .exists = true};
 	if (fstat(s->fd, &out->st) < 0)
-		return failed(s, "");
+		return fail_at(s, "");
 	fd = pathwalk_enter(s->fd, "..");
 	if (fd < 0)
-		return failed(s, "");
+		return fail_at(s, "");
 	if (s->at.n)
 		out->name =
 			arena_cstr(s->a, str_slice(s->at, up.n + 1, s->at.n));
@@ -162,7 +163,7 @@ static int name_folder(struct state *s, struct pathwalk_end *out)
 	return 0;
 }
 
-static int walk(struct state *s, struct pathwalk_end *out)
+static int walk_names(struct state *s, struct pathwalk_end *out)
 {
 	struct str c;
 	int rc;
@@ -173,19 +174,19 @@ static int walk(struct state *s, struct pathwalk_end *out)
 		if (c.n == 0 || str_is(c, "."))
 			continue;
 		if (!is_last(s->todo) || str_is(c, "..")) {
-			rc = enter(s, name);
+			rc = enter_folder(s, name);
 			if (rc < 0)
 				return rc;
 			continue;
 		}
-		rc = look(s, name, out);
+		rc = look_at_name(s, name, out);
 		if (rc != 0)
 			return rc < 0 ? rc : 0;
 	}
 	return name_folder(s, out);
 }
 
-static int begin(struct state *s, int dirfd, const char *path)
+static int begin_walk(struct state *s, int dirfd, const char *path)
 {
 	char cwd[PATH_MAX];
 
@@ -208,10 +209,10 @@ int pathwalk_find(struct arena *a, const struct pathwalk *w, int dirfd,
 {
 	struct state s = {.a = a, .w = w, .fd = -1, .err = err};
 	struct pathwalk_end end;
-	int rc = begin(&s, dirfd, path);
+	int rc = begin_walk(&s, dirfd, path);
 
 	if (rc == 0)
-		rc = walk(&s, &end);
+		rc = walk_names(&s, &end);
 	if (rc < 0) {
 		fd_close(&s.fd);
 		return rc;

@@ -248,8 +248,8 @@ static bool bad_segment(struct str p, size_t *out_at)
 }
 
 /* The literal bytes in tokens beg..end, in the arena. */
-static struct str literal(struct arena *a, const struct pattern *pt,
-			  uint32_t beg, uint32_t end)
+static struct str literal_part(struct arena *a, const struct pattern *pt,
+			       uint32_t beg, uint32_t end)
 {
 	char *p = arena_alloc(a, end - beg + 1);
 
@@ -265,13 +265,13 @@ static uint32_t literal_run(const struct pattern *pt, uint32_t beg)
 	return beg;
 }
 
-static void classify(struct arena *a, struct pattern *pt)
+static void classify_pattern(struct arena *a, struct pattern *pt)
 {
 	uint32_t n = pt->tokens.n;
 
 	if (literal_run(pt, 0) == n) {
 		pt->kind = PATTERN_LITERAL;
-		pt->lit = literal(a, pt, 0, n);
+		pt->lit = literal_part(a, pt, 0, n);
 		pt->hash = pattern_hash(
 			str_slice(pt->lit, pattern_base(pt->lit), pt->lit.n));
 		return;
@@ -279,12 +279,12 @@ static void classify(struct arena *a, struct pattern *pt)
 	if (!pt->anchored && pt->tokens.v[0].kind == GITIGNORE_STAR &&
 	    literal_run(pt, 1) == n) {
 		pt->kind = PATTERN_SUFFIX;
-		pt->lit = literal(a, pt, 1, n);
+		pt->lit = literal_part(a, pt, 1, n);
 		pt->hash = pattern_hash(pt->lit);
 		return;
 	}
 	pt->kind = PATTERN_GLOB;
-	pt->lit = literal(a, pt, 0, literal_run(pt, 0));
+	pt->lit = literal_part(a, pt, 0, literal_run(pt, 0));
 }
 
 /* A `*.ext` can be looked up by what follows the last dot. */
@@ -305,7 +305,7 @@ bool pattern_is_filed(const struct pattern *pt)
  * Take the marks off both ends of a pattern; *off is how far it moved from
  * the start of its line.
  */
-static struct str strip(struct pattern *pt, struct str p, size_t *off)
+static struct str strip_marks(struct pattern *pt, struct str p, size_t *off)
 {
 	*off = p.p[0] == '!';
 	pt->back = *off == 1;
@@ -341,7 +341,7 @@ enum gitignore_fault pattern_read(struct arena *a, struct str line,
 	if (p.n == 0 || p.p[0] == '#' || str_is(p, "!"))
 		return GITIGNORE_BLANK;
 	pt = arena_new_of(a, struct pattern);
-	p = strip(pt, p, &off);
+	p = strip_marks(pt, p, &off);
 	if (bad_segment(p, &at)) {
 		*out_at = off + at;
 		return GITIGNORE_ABOVE;
@@ -357,7 +357,7 @@ enum gitignore_fault pattern_read(struct arena *a, struct str line,
 	*out_at = off + at;
 	if (fault != GITIGNORE_OK)
 		return fault;
-	classify(a, pt);
+	classify_pattern(a, pt);
 	*out = pt;
 	return GITIGNORE_OK;
 }
@@ -394,7 +394,7 @@ static bool back_up(struct str s, struct retry *star, struct retry *dirs,
 	return true;
 }
 
-static bool glob(const struct pattern *pt, struct str s)
+static bool glob_match(const struct pattern *pt, struct str s)
 {
 	struct retry star = {0}, dirs = {0};
 	uint32_t t = 0;
@@ -451,7 +451,7 @@ bool pattern_match(const struct pattern *pt, struct str path, struct str base)
 	case PATTERN_SUFFIX:
 		return str_ends(base, pt->lit);
 	case PATTERN_GLOB:
-		return str_starts(s, pt->lit) && glob(pt, s);
+		return str_starts(s, pt->lit) && glob_match(pt, s);
 	}
 	abort();
 }

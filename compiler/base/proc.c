@@ -59,7 +59,7 @@ int proc_nonblock(int fd, struct err *err)
 }
 
 /* Put fd where the program expects it; from is not close-on-exec there. */
-static int place(int from, int to)
+static int place_fd(int from, int to)
 {
 	int flags;
 
@@ -72,7 +72,7 @@ static int place(int from, int to)
 }
 
 /* In the child: everything here is async-signal-safe. */
-static void become(const struct proc_opts *o, int report)
+static void become_program(const struct proc_opts *o, int report)
 {
 	int code;
 
@@ -83,9 +83,9 @@ static void become(const struct proc_opts *o, int report)
 	if (catching)
 		for (size_t i = 0; i < ARRAY_LEN(caught); i++)
 			sigaction(caught[i], &before[i], NULL);
-	if (place(o->in, 0) >= 0 && place(o->out, 1) >= 0 &&
-	    place(o->err, 2) >= 0 &&
-	    (o->keep < 0 || place(o->keep, o->keep) >= 0)) {
+	if (place_fd(o->in, 0) >= 0 && place_fd(o->out, 1) >= 0 &&
+	    place_fd(o->err, 2) >= 0 &&
+	    (o->keep < 0 || place_fd(o->keep, o->keep) >= 0)) {
 		if (o->env)
 			environ = o->env;
 		execvp(o->argv[0], o->argv);
@@ -108,7 +108,7 @@ int proc_spawn(const struct proc_opts *o, pid_t *out_pid, struct err *err)
 		return rc;
 	pid = fork();
 	if (pid == 0)
-		become(o, child_end);
+		become_program(o, child_end);
 	fd_close(&child_end);
 	if (pid < 0)
 		return err_set(err, -errno, "fork: %s", strerror(errno));

@@ -17,7 +17,7 @@ static bool is_noncharacter(const char *s, size_t n)
 }
 
 /* What stands for an ASCII character, or NULL for itself. */
-static const char *escape(char c, bool in_attr)
+static const char *escape_char(char c, bool in_attr)
 {
 	switch (c) {
 	case '&':
@@ -36,12 +36,12 @@ static const char *escape(char c, bool in_attr)
 	return NULL;
 }
 
-static void put(struct buf *out, struct str s, bool in_attr)
+static void put_escaped(struct buf *out, struct str s, bool in_attr)
 {
 	for (size_t i = 0; i < s.n;) {
 		unsigned char c = (unsigned char)s.p[i];
 		size_t n = str_utf8(s, i);
-		const char *as = n == 1 ? escape(s.p[i], in_attr) : NULL;
+		const char *as = n == 1 ? escape_char(s.p[i], in_attr) : NULL;
 		bool control =
 			(c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
 
@@ -87,7 +87,7 @@ void xml_attr(struct xml *x, const char *name, struct str value)
 {
 	assert(x->in_tag);
 	buf_addf(x->out, " %s=\"", name);
-	put(x->out, value, true);
+	put_escaped(x->out, value, true);
 	buf_addc(x->out, '"');
 }
 
@@ -102,7 +102,7 @@ void xml_attr_u64(struct xml *x, const char *name, uint64_t value)
 void xml_text(struct xml *x, struct str s)
 {
 	end_tag(x);
-	put(x->out, s, false);
+	put_escaped(x->out, s, false);
 	x->has_text = true;
 }
 

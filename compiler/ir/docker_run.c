@@ -89,9 +89,9 @@ static enum docker_run_status long_option(struct docker_run_reader *r,
 }
 
 /* -x, -xvalue, -x=value, -x value; a flag leaves the rest of its word. */
-static enum docker_run_status letter(struct docker_run_reader *r,
-				     struct str word,
-				     struct docker_run_found *out)
+static enum docker_run_status read_letter(struct docker_run_reader *r,
+					  struct str word,
+					  struct docker_run_found *out)
 {
 	size_t i = r->in ? r->in : 1;
 	const struct docker_run_option *o = docker_run_lettered(word.p[i]);
@@ -130,7 +130,7 @@ enum docker_run_status docker_run_read(struct docker_run_reader *r,
 		return DOCKER_RUN_END;
 	word = r->word(r->ctx, r->next);
 	if (r->in)
-		return letter(r, word, out);
+		return read_letter(r, word, out);
 	if (str_is(word, "--")) {
 		r->next++;
 		return DOCKER_RUN_IMAGE;
@@ -138,6 +138,6 @@ enum docker_run_status docker_run_read(struct docker_run_reader *r,
 	if (str_starts(word, STR("--")))
 		return long_option(r, word, out);
 	if (word.n > 1 && word.p[0] == '-')
-		return letter(r, word, out);
+		return read_letter(r, word, out);
 	return DOCKER_RUN_IMAGE;
 }

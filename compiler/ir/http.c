@@ -13,7 +13,7 @@ struct http_rules http_rules(struct arena *a, const struct ir_grant *g)
 	return (struct http_rules){any, 1};
 }
 
-static struct ir_text trimmed(struct ir_text t)
+static struct ir_text trimmed_text(struct ir_text t)
 {
 	if (str_ends(t.s, STR("/")))
 		t.s.n--;
@@ -42,14 +42,14 @@ ir_texts http_paths(struct arena *a, const struct ir_dest *d,
 		base.s = d->u.url.path;
 		base.from.at = d->u.url.path_at;
 	}
-	base = trimmed(base);
+	base = trimmed_text(base);
 	if (h->any_path) {
 		if (base.s.n)
 			*vec_push(a, &out) = base;
 		return out;
 	}
 	vec_each(p, &h->paths) {
-		struct ir_text t = trimmed(*p);
+		struct ir_text t = trimmed_text(*p);
 
 		if (is_under(t.s, base.s))
 			*vec_push(a, &out) = t;

@@ -3,30 +3,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static _Noreturn void broken(const char *promise, struct str about)
+static _Noreturn void die_of_promise(const char *promise, struct str about)
 {
 	fprintf(stderr, "membrane: bug: IR promise broken: %s: %.*s\n", promise,
 		STR_ARG(about));
 	exit(4);
 }
 
-static void want(bool kept, const char *promise, struct str about)
+static void want_promise(bool kept, const char *promise, struct str about)
 {
 	if (!kept)
-		broken(promise, about);
+		die_of_promise(promise, about);
 }
 
 static void check_ports(const ir_ports *ports, struct str about)
 {
 	const struct ir_port *last = NULL;
 
-	want(ports->n > 0, "a grant has ports", about);
+	want_promise(ports->n > 0, "a grant has ports", about);
 	vec_each(p, ports) {
-		want(p->lo > 0 && p->lo <= p->hi, "a port range", about);
-		want(!last || last->proto < p->proto ||
-			     (last->proto == p->proto &&
-			      (unsigned)last->hi + 1 < p->lo),
-		     "ports are sorted and merged", about);
+		want_promise(p->lo > 0 && p->lo <= p->hi, "a port range",
+			     about);
+		want_promise(!last || last->proto < p->proto ||
+				     (last->proto == p->proto &&
+				      (unsigned)last->hi + 1 < p->lo),
+			     "ports are sorted and merged", about);
 		last = p;
 	}
 }
@@ -34,19 +35,20 @@ static void check_ports(const ir_ports *ports, struct str about)
 static void check_texts(const ir_texts *texts, struct str about)
 {
 	for (uint32_t i = 1; i < texts->n; i++)
-		want(str_cmp(texts->v[i - 1].s, texts->v[i].s) < 0,
-		     "methods and paths are sorted and unique", about);
+		want_promise(str_cmp(texts->v[i - 1].s, texts->v[i].s) < 0,
+			     "methods and paths are sorted and unique", about);
 }
 
 static void check_http(const struct ir_grant *g)
 {
-	want(g->has_http || g->http.n == 0, "http rules are marked", g->canon);
+	want_promise(g->has_http || g->http.n == 0, "http rules are marked",
+		     g->canon);
 	vec_each(h, &g->http) {
 		check_texts(&h->methods, g->canon);
 		check_texts(&h->paths, g->canon);
 		vec_each(p, &h->paths)
-			want(p->s.n && p->s.p[0] == '/', "paths are absolute",
-			     p->s);
+			want_promise(p->s.n && p->s.p[0] == '/',
+				     "paths are absolute", p->s);
 	}
 }
 
@@ -55,13 +57,15 @@ static void check_grants(const ir_grants *grants, enum ir_grant_key key)
 	struct str last = {0};
 
 	vec_each(g, grants) {
-		want(g->canon.n > 0 && g->id.n == 12, "canon and id are set",
-		     g->canon);
-		want(g->dest.kind != IR_DEST_POISON, "no poison", g->canon);
-		want(g->key == key, "keys became allow or deny", g->canon);
-		want(!g->dest.has_port, "ports moved", g->canon);
-		want(str_cmp(last, g->canon) < 0,
-		     "grants are sorted and unique", g->canon);
+		want_promise(g->canon.n > 0 && g->id.n == 12,
+			     "canon and id are set", g->canon);
+		want_promise(g->dest.kind != IR_DEST_POISON, "no poison",
+			     g->canon);
+		want_promise(g->key == key, "keys became allow or deny",
+			     g->canon);
+		want_promise(!g->dest.has_port, "ports moved", g->canon);
+		want_promise(str_cmp(last, g->canon) < 0,
+			     "grants are sorted and unique", g->canon);
 		check_ports(&g->ports, g->canon);
 		check_http(g);
 		last = g->canon;
@@ -72,39 +76,40 @@ static void check_defaults(const struct ir_policy *p)
 {
 	struct str none = {0};
 
-	want(p->resolver.set, "resolver is set", none);
-	want(p->tls.set, "tls is set", none);
-	want(p->ssl_insecure.set, "ssl_insecure is set", none);
-	want(p->image.set, "image is set", none);
-	want(p->engine.set, "engine is set", none);
-	want(p->runtime.set, "runtime is set", none);
-	want(p->hardening.read_only.set, "read_only is set", none);
-	want(p->hardening.pids.set, "pids is set", none);
-	want(p->hardening.no_new_privileges.set, "no_new_privileges is set",
-	     none);
-	want(p->hardening.seccomp.set, "seccomp is set", none);
-	want(p->hardening.user_namespaces.set, "user_namespaces is set", none);
-	want(p->trace.engine.set, "trace engine is set", none);
-	want(p->trace.required.set, "trace.required is set", none);
-	want(p->workspace_trust.set, "workspace_trust is set", none);
+	want_promise(p->resolver.set, "resolver is set", none);
+	want_promise(p->tls.set, "tls is set", none);
+	want_promise(p->ssl_insecure.set, "ssl_insecure is set", none);
+	want_promise(p->image.set, "image is set", none);
+	want_promise(p->engine.set, "engine is set", none);
+	want_promise(p->runtime.set, "runtime is set", none);
+	want_promise(p->hardening.read_only.set, "read_only is set", none);
+	want_promise(p->hardening.pids.set, "pids is set", none);
+	want_promise(p->hardening.no_new_privileges.set,
+		     "no_new_privileges is set", none);
+	want_promise(p->hardening.seccomp.set, "seccomp is set", none);
+	want_promise(p->hardening.user_namespaces.set, "user_namespaces is set",
+		     none);
+	want_promise(p->trace.engine.set, "trace engine is set", none);
+	want_promise(p->trace.required.set, "trace.required is set", none);
+	want_promise(p->workspace_trust.set, "workspace_trust is set", none);
 }
 
 static void check_patterns(const ir_patterns *patterns)
 {
 	vec_each(p, patterns) {
-		want(p->line.n > 0, "a pattern has text", p->line);
-		want(p->back == (p->line.p[0] == '!'), "back says '!'",
-		     p->line);
+		want_promise(p->line.n > 0, "a pattern has text", p->line);
+		want_promise(p->back == (p->line.p[0] == '!'), "back says '!'",
+			     p->line);
 	}
 }
 
 static void check_events(const struct ir_policy *p)
 {
 	for (uint32_t i = 1; i < p->trace.events.n; i++)
-		want(str_cmp(p->trace.events.v[i - 1].name,
-			     p->trace.events.v[i].name) < 0,
-		     "trace events are sorted and unique",
-		     p->trace.events.v[i].name);
+		want_promise(str_cmp(p->trace.events.v[i - 1].name,
+				     p->trace.events.v[i].name) < 0,
+			     "trace events are sorted and unique",
+			     p->trace.events.v[i].name);
 }
 
 static void check_layers(const ir_grants *grants)
@@ -112,8 +117,8 @@ static void check_layers(const ir_grants *grants)
 	enum layer last = LAYER_FLOOR;
 
 	vec_each(g, grants) {
-		want(g->from.layer >= last, "sources in order of layers",
-		     g->canon);
+		want_promise(g->from.layer >= last,
+			     "sources in order of layers", g->canon);
 		last = g->from.layer;
 	}
 }

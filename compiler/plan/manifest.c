@@ -166,7 +166,7 @@ int manifest_parse(struct arena *a, struct str text, struct plan *out,
 }
 
 /* Say which file it is, where a digest is what differs. */
-static int mismatch(struct str text, const struct plan *p, struct err *err)
+static int fail_mismatch(struct str text, const struct plan *p, struct err *err)
 {
 	vec_each(f, &p->files) {
 		char hex[SHA256_HEX_MAX];
@@ -200,7 +200,7 @@ int manifest_open(struct arena *a, struct str text, manifest_read read,
 			return err_set(err, -EPROTO, "%s: files out of order",
 				       MANIFEST_NAME);
 	if (!str_eq(plan_manifest(a, &p), text))
-		return mismatch(text, &p, err);
+		return fail_mismatch(text, &p, err);
 	*out = p;
 	return 0;
 }

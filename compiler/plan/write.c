@@ -95,7 +95,7 @@ static int write_files(const struct spot *at, const char *name,
  * cannot swap two names, that keeps a name of its own until the new one is
  * there, and gets its old one back when that fails.
  */
-static int swap(const struct spot *at, const char *tmp, struct err *err)
+static int swap_folders(const struct spot *at, const char *tmp, struct err *err)
 {
 	char old[NAME_MAX + 1];
 	int rc;
@@ -128,7 +128,7 @@ static int write_there(const struct spot *at, bool exists, const char *tmp,
 	if (rc >= 0)
 		rc = write_files(at, tmp, p, err);
 	if (rc == 0 && exists)
-		rc = swap(at, tmp, err);
+		rc = swap_folders(at, tmp, err);
 	else if (rc == 0 && renameat(at->dir_fd, tmp, at->dir_fd, at->name) < 0)
 		rc = err_errno(err, at->shown);
 	return rc;
@@ -160,7 +160,7 @@ int plan_write_at(int dirfd, const char *name, const char *shown,
 }
 
 /* Everybody's own path: it means what it means to any program. */
-static int follow(void *ctx, int dirfd, struct str path, struct err *err)
+static int allow_link(void *ctx, int dirfd, struct str path, struct err *err)
 {
 	(void)ctx, (void)dirfd, (void)path, (void)err;
 	return 0;
@@ -168,7 +168,7 @@ static int follow(void *ctx, int dirfd, struct str path, struct err *err)
 
 int plan_write(const char *dir, const struct plan *p, struct err *err)
 {
-	static const struct pathwalk w = {.on_link = follow};
+	static const struct pathwalk w = {.on_link = allow_link};
 	struct arena *a = arena_new();
 	struct pathwalk_end at;
 	int rc = pathwalk_find(a, &w, AT_FDCWD, dir, &at, err);
