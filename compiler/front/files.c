@@ -37,8 +37,8 @@ static const char *kind_of(mode_t mode)
 	return "a device";
 }
 
-static enum files_status refuse(struct files *f, struct span at,
-				struct str name, mode_t mode)
+static enum files_status refuse_file(struct files *f, struct span at,
+				     struct str name, mode_t mode)
 {
 	struct diags *d = f->c->diags;
 
@@ -54,7 +54,8 @@ static enum files_status refuse(struct files *f, struct span at,
 }
 
 /* Another user's policy is not passed over: what it denies would be gone. */
-static bool others(struct files *f, int dir, const char *rel, struct str name)
+static bool is_others(struct files *f, int dir, const char *rel,
+		      struct str name)
 {
 	struct stat file, folder;
 
@@ -68,7 +69,7 @@ static bool others(struct files *f, int dir, const char *rel, struct str name)
 	return true;
 }
 
-static enum files_status failed(struct files *f, struct str name, int code)
+static enum files_status fail_file(struct files *f, struct str name, int code)
 {
 	err_set(f->err, code, "%s: %s", diag_quote(f->c->diags, name),
 		strerror(-code));
@@ -99,11 +100,11 @@ static enum files_status no_links(struct files *f, int dir, struct str path,
 		if (fstatat(dir, prefix, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			return errno == ENOENT || errno == ENOTDIR
 				       ? FILES_ABSENT
-				       : failed(f, name, -errno);
+				       : fail_file(f, name, -errno);
 		if (S_ISLNK(st.st_mode))
-			return refuse(f, at, str_of(prefix), st.st_mode);
+			return refuse_file(f, at, str_of(prefix), st.st_mode);
 		if (end == path.n && !S_ISREG(st.st_mode))
-			return refuse(f, at, name, st.st_mode);
+			return refuse_file(f, at, name, st.st_mode);
 	}
 	return FILES_OK;
 }
@@ -153,7 +154,7 @@ static enum files_status read_tree(struct files *f, const struct front_tree *t,
 		*f->err = err;
 		return FILES_FAILED;
 	}
-	return S_ISREG(mode) ? FILES_OK : refuse(f, at, name, mode);
+	return S_ISREG(mode) ? FILES_OK : refuse_file(f, at, name, mode);
 }
 
 enum files_status files_read(struct files *f, enum files_root root,
@@ -181,16 +182,16 @@ enum files_status files_read(struct files *f, enum files_root root,
 	if (dir < 0 && errno == ENOENT && root != FILES_WORKSPACE)
 		return FILES_ABSENT;
 	if (dir < 0)
-		return failed(f,
-			      root == FILES_WORKSPACE ? STR("the workspace")
-						      : name,
-			      -errno);
+		return fail_file(f,
+				 root == FILES_WORKSPACE ? STR("the workspace")
+							 : name,
+				 -errno);
 	if (root == FILES_WORKSPACE) {
 		s = no_links(f, dir, path, name, at);
 		if (s != FILES_OK)
 			return s;
 	}
-	if (root == FILES_STATE && others(f, dir, rel, name))
+	if (root == FILES_STATE && is_others(f, dir, rel, name))
 		return FILES_FAILED;
 	/* an agent of another session may put a link there at any moment */
 	rc = root == FILES_WORKSPACE
@@ -201,12 +202,12 @@ enum files_status files_read(struct files *f, enum files_root root,
 	if (rc == -ENOENT || rc == -ENOTDIR)
 		return FILES_ABSENT;
 	if (rc == -EINVAL && fstatat(dir, rel, &st, 0) == 0)
-		return refuse(f, at, name, st.st_mode);
+		return refuse_file(f, at, name, st.st_mode);
 	if (rc == -EFBIG) {
 		too_big(f, at, name);
 		return FILES_REFUSED;
 	}
-	return rc < 0 ? failed(f, name, rc) : FILES_OK;
+	return rc < 0 ? fail_file(f, name, rc) : FILES_OK;
 }
 
 bool files_exists(struct files *f, enum files_root root, const char *path)

@@ -33,7 +33,7 @@ struct front {
 	bool ok;
 };
 
-static struct diags *diags(struct front *f)
+static struct diags *diags_of(struct front *f)
 {
 	return f->files.c->diags;
 }
@@ -46,25 +46,25 @@ static void check_names(struct front *f)
 		    !files_exists(&f->files, misnamed[i].root,
 				  misnamed[i].wrong))
 			continue;
-		diag_error(diags(f), DIAG_MISNAMED, (struct span){0},
+		diag_error(diags_of(f), DIAG_MISNAMED, (struct span){0},
 			   "'%s' is not a name that membrane reads",
 			   misnamed[i].shown);
-		diag_help(diags(f), "rename it to '%s'", misnamed[i].right);
+		diag_help(diags_of(f), "rename it to '%s'", misnamed[i].right);
 		f->ok = false;
 	}
 }
 
 /* Which of the two is there: an index, 2 for neither; both is an error. */
-static unsigned which(struct front *f, const char *const names[2])
+static unsigned which_is_there(struct front *f, const char *const names[2])
 {
 	bool here = files_exists(&f->files, FILES_WORKSPACE, names[0]);
 	bool older = files_exists(&f->files, FILES_WORKSPACE, names[1]);
 
 	if (here && older) {
-		diag_error(diags(f), DIAG_LAYOUT, (struct span){0},
+		diag_error(diags_of(f), DIAG_LAYOUT, (struct span){0},
 			   "both '%s' and '%s' in the workspace", names[0],
 			   names[1]);
-		diag_help(diags(f), "keep '%s' and remove the older one",
+		diag_help(diags_of(f), "keep '%s' and remove the older one",
 			  names[0]);
 		f->ok = false;
 		return 2;
@@ -73,7 +73,7 @@ static unsigned which(struct front *f, const char *const names[2])
 }
 
 /* What people know a file of the workspace by. */
-static struct str named(struct front *f, const char *path)
+static struct str named_file(struct front *f, const char *path)
 {
 	const char *prefix = f->files.in->prefix;
 
@@ -91,7 +91,7 @@ static enum files_status load_global(struct front *f)
 		return FILES_OK;
 	if (in->global) {
 		s = presets_load(&f->presets, FILES_GIVEN, str_of(in->global),
-				 in->prefix ? named(f, in->global)
+				 in->prefix ? named_file(f, in->global)
 					    : GLOBAL_NAME,
 				 LAYER_GLOBAL);
 		if (s != FILES_ABSENT)
@@ -111,18 +111,18 @@ static enum files_status load_global(struct front *f)
 
 static enum files_status load_workspace(struct front *f)
 {
-	unsigned i = which(f, policy_names);
+	unsigned i = which_is_there(f, policy_names);
 
 	if (i == 2)
 		return FILES_OK;
 	return presets_load(&f->presets, FILES_WORKSPACE,
-			    str_of(policy_names[i]), named(f, policy_names[i]),
-			    LAYER_WORKSPACE);
+			    str_of(policy_names[i]),
+			    named_file(f, policy_names[i]), LAYER_WORKSPACE);
 }
 
 static enum files_status load_ignore(struct front *f)
 {
-	unsigned i = which(f, ignore_names);
+	unsigned i = which_is_there(f, ignore_names);
 	struct doc doc = {.layer = LAYER_WORKSPACE};
 	const struct source *src;
 	enum files_status s;
@@ -130,7 +130,7 @@ static enum files_status load_ignore(struct front *f)
 
 	if (i == 2)
 		return FILES_OK;
-	doc.source = named(f, ignore_names[i]);
+	doc.source = named_file(f, ignore_names[i]);
 	s = files_read(&f->files, FILES_WORKSPACE, str_of(ignore_names[i]),
 		       doc.source, (struct span){0}, &text);
 	if (s != FILES_OK)

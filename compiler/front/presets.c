@@ -10,24 +10,24 @@
 #include <fcntl.h>
 #include <string.h>
 
-static enum files_status load(struct presets *p, enum files_root root,
-			      struct str path, struct str name,
-			      enum layer layer, struct span at);
+static enum files_status load_preset(struct presets *p, enum files_root root,
+				     struct str path, struct str name,
+				     enum layer layer, struct span at);
 
 /* Where a preset may lie, below the folder of policies. */
 static const char *const folders[] = {"", "agents/", "registries/", "forges/",
 				      "clouds/"};
 
-static struct diags *diags(struct presets *p)
+static struct diags *diags_of(struct presets *p)
 {
 	return p->files->c->diags;
 }
 
-static void report(struct presets *p, enum diag_id id, const struct ir_text *t,
-		   const char *what)
+static void report_text(struct presets *p, enum diag_id id,
+			const struct ir_text *t, const char *what)
 {
-	diag_error(diags(p), id, t->from.at, "%s '%s'", what,
-		   diag_quote(diags(p), t->s));
+	diag_error(diags_of(p), id, t->from.at, "%s '%s'", what,
+		   diag_quote(diags_of(p), t->s));
 	p->ok = false;
 }
 
@@ -71,7 +71,7 @@ static void help_presets(struct presets *p, const struct ir_text *t)
 			list_folder(p, folders[i], &all);
 	if (all.n == 0) {
 		diag_help(
-			diags(p),
+			diags_of(p),
 			"no presets are installed; a file is given with its ending, as in 'base.yaml'");
 		return;
 	}
@@ -82,9 +82,9 @@ static void help_presets(struct presets *p, const struct ir_text *t)
 		buf_addf(&b, "%s%s", b.n ? ", " : "", *n);
 	}
 	if (near.name)
-		diag_help(diags(p), "did you mean '%s'?", near.name);
+		diag_help(diags_of(p), "did you mean '%s'?", near.name);
 	else
-		diag_help(diags(p), "the presets are %s", b.p);
+		diag_help(diags_of(p), "the presets are %s", b.p);
 }
 
 /* --- words of `extends` -------------------------------------------------- */
@@ -119,13 +119,13 @@ static enum files_status extend_preset(struct presets *p,
 	for (size_t i = 0; preset_word(t->s) && i < ARRAY_LEN(folders); i++) {
 		struct str path =
 			arena_fmt(a, "%s%.*s.yaml", folders[i], STR_ARG(t->s));
-		enum files_status s =
-			load(p, FILES_POLICIES, path, name, layer, t->from.at);
+		enum files_status s = load_preset(p, FILES_POLICIES, path, name,
+						  layer, t->from.at);
 
 		if (s != FILES_ABSENT)
 			return s;
 	}
-	report(p, DIAG_PRESET, t, "unknown preset");
+	report_text(p, DIAG_PRESET, t, "unknown preset");
 	help_presets(p, t);
 	return FILES_REFUSED;
 }
@@ -162,9 +162,9 @@ static enum files_status extend_file(struct presets *p, const struct ir_text *t,
 		rel = str_slice(rel, 2, rel.n);
 	fault = path_fault(rel);
 	if (fault) {
-		report(p, DIAG_PRESET_PATH, t, fault);
+		report_text(p, DIAG_PRESET_PATH, t, fault);
 		diag_help(
-			diags(p),
+			diags_of(p),
 			"a file that is extended lies below the folder of the one that extends it");
 		return FILES_REFUSED;
 	}
@@ -181,17 +181,17 @@ static enum files_status extend_file(struct presets *p, const struct ir_text *t,
 		name = arena_fmt(a, "~/.membrane/%.*s", STR_ARG(path));
 	if (from->root == FILES_POLICIES)
 		name = arena_fmt(a, SOURCE_PRESET "%.*s", STR_ARG(path));
-	s = load(p, from->root, path, name, layer, t->from.at);
+	s = load_preset(p, from->root, path, name, layer, t->from.at);
 	if (s != FILES_ABSENT)
 		return s;
-	report(p, DIAG_PRESET, t, "no file");
-	diag_help(diags(p), "it is looked for beside '%s'",
-		  diag_quote(diags(p), from->name));
+	report_text(p, DIAG_PRESET, t, "no file");
+	diag_help(diags_of(p), "it is looked for beside '%s'",
+		  diag_quote(diags_of(p), from->name));
 	return FILES_REFUSED;
 }
 
-static enum files_status extend(struct presets *p, const ir_texts *list,
-				struct presets_file from, enum layer layer)
+static enum files_status extend_from(struct presets *p, const ir_texts *list,
+				     struct presets_file from, enum layer layer)
 {
 	if (layer == LAYER_GLOBAL)
 		layer = LAYER_PRESET;
@@ -208,24 +208,24 @@ static enum files_status extend(struct presets *p, const ir_texts *list,
 
 /* --- one file ------------------------------------------------------------ */
 
-static enum files_status cycle(struct presets *p, uint32_t first,
-			       struct span at)
+static enum files_status find_cycle(struct presets *p, uint32_t first,
+				    struct span at)
 {
-	diag_error(diags(p), DIAG_CYCLE, at, "'%s' extends itself",
-		   diag_quote(diags(p), p->known.v[first].name));
+	diag_error(diags_of(p), DIAG_CYCLE, at, "'%s' extends itself",
+		   diag_quote(diags_of(p), p->known.v[first].name));
 	for (uint32_t i = first + 1; i < p->known.n; i++)
 		if (p->known.v[i].open)
-			diag_note(diags(p), p->known.v[i].at,
+			diag_note(diags_of(p), p->known.v[i].at,
 				  "through '%s', extended here",
-				  diag_quote(diags(p), p->known.v[i].name));
-	diag_help(diags(p), "remove one of these");
+				  diag_quote(diags_of(p), p->known.v[i].name));
+	diag_help(diags_of(p), "remove one of these");
 	return FILES_REFUSED;
 }
 
 static bool within_bounds(struct presets *p, struct span at)
 {
 	if (p->depth >= LIMIT_EXTENDS_DEPTH) {
-		diag_error(diags(p), DIAG_EXTENDS_DEPTH, at,
+		diag_error(diags_of(p), DIAG_EXTENDS_DEPTH, at,
 			   "presets more than %u deep", LIMIT_EXTENDS_DEPTH);
 		return false;
 	}
@@ -233,7 +233,7 @@ static bool within_bounds(struct presets *p, struct span at)
 		if (p->full)
 			return false;
 		p->full = true;
-		diag_error(diags(p), DIAG_SOURCES, at, "more than %u files",
+		diag_error(diags_of(p), DIAG_SOURCES, at, "more than %u files",
 			   LIMIT_SOURCES);
 		return false;
 	}
@@ -263,8 +263,8 @@ static bool bind_text(struct presets *p, const struct presets_file *me,
  * A file of the workspace that is part of its policy is as readonly as
  * .membrane.yaml is: else an agent could widen the policy of the next session.
  */
-static void hold(struct presets *p, struct str path, struct span at,
-		 struct doc *doc)
+static void hold_readonly(struct presets *p, struct str path, struct span at,
+			  struct doc *doc)
 {
 	struct buf line;
 
@@ -279,9 +279,9 @@ static void hold(struct presets *p, struct str path, struct span at,
 		.from = {at, doc->layer}, .line = buf_str(&line)};
 }
 
-static enum files_status load(struct presets *p, enum files_root root,
-			      struct str path, struct str name,
-			      enum layer layer, struct span at)
+static enum files_status load_preset(struct presets *p, enum files_root root,
+				     struct str path, struct str name,
+				     enum layer layer, struct span at)
 {
 	struct presets_file me = {root, path, name, true, at};
 	enum files_status s;
@@ -296,7 +296,7 @@ static enum files_status load(struct presets *p, enum files_root root,
 		if (k->root != root || !str_eq(k->path, path))
 			continue;
 		p->ok &= !k->open;
-		return k->open ? cycle(p, i, at) : FILES_OK;
+		return k->open ? find_cycle(p, i, at) : FILES_OK;
 	}
 	s = files_read(p->files, root, path, name, at, &text);
 	p->ok &= s == FILES_OK || s == FILES_ABSENT;
@@ -309,9 +309,9 @@ static enum files_status load(struct presets *p, enum files_root root,
 	*vec_push(p->files->c->a, &p->known) = me;
 	p->ok &= bind_text(p, &me, text, layer, &doc, &extends);
 	if (root == FILES_WORKSPACE && at.beg)
-		hold(p, path, at, &doc);
+		hold_readonly(p, path, at, &doc);
 	p->depth++;
-	s = extend(p, &extends, me, layer);
+	s = extend_from(p, &extends, me, layer);
 	p->depth--;
 	p->known.v[index].open = false;
 	*vec_push(p->files->c->a, p->out) = doc;
@@ -322,5 +322,5 @@ enum files_status presets_load(struct presets *p, enum files_root root,
 			       struct str path, struct str name,
 			       enum layer layer)
 {
-	return load(p, root, path, name, layer, (struct span){0});
+	return load_preset(p, root, path, name, layer, (struct span){0});
 }

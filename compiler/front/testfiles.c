@@ -39,7 +39,7 @@ static void check_ending(struct testfiles *t, struct str name)
 	t->ok = false;
 }
 
-static void find(struct testfiles *t, names *out)
+static void find_files(struct testfiles *t, names *out)
 {
 	struct arena *a = t->files.c->a;
 	DIR *dir = opendir(t->files.in->workspace);
@@ -121,7 +121,7 @@ int testfiles_load(struct pass_ctx *c, struct sources *sources,
 	struct testfiles t = {{c, in, err}, sources, out, true};
 	names found = {0};
 
-	find(&t, &found);
+	find_files(&t, &found);
 	vec_each(name, &found) {
 		enum files_status s;
 

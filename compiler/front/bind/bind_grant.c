@@ -88,8 +88,8 @@ static void one_grant(struct binder *b, const struct yaml_node *node,
 		*vec_push(b->c->a, list) = g;
 }
 
-static void grants(struct binder *b, const struct yaml_pair *pair,
-		   enum ir_grant_key key, ir_grants *list)
+static void bind_grants(struct binder *b, const struct yaml_pair *pair,
+			enum ir_grant_key key, ir_grants *list)
 {
 	vec_reserve(b->c->a, list, pair->value->items.n);
 	vec_each(item, &pair->value->items)
@@ -99,25 +99,25 @@ static void grants(struct binder *b, const struct yaml_pair *pair,
 void bind_grant_allow(struct binder *b, const struct yaml_pair *pair,
 		      void *field)
 {
-	grants(b, pair, IR_KEY_ALLOW, field);
+	bind_grants(b, pair, IR_KEY_ALLOW, field);
 }
 
 void bind_grant_deny(struct binder *b, const struct yaml_pair *pair,
 		     void *field)
 {
-	grants(b, pair, IR_KEY_DENY, field);
+	bind_grants(b, pair, IR_KEY_DENY, field);
 }
 
 void bind_grant_hostnames(struct binder *b, const struct yaml_pair *pair,
 			  void *field)
 {
-	grants(b, pair, IR_KEY_HOSTNAMES, field);
+	bind_grants(b, pair, IR_KEY_HOSTNAMES, field);
 }
 
 void bind_grant_cidrs(struct binder *b, const struct yaml_pair *pair,
 		      void *field)
 {
-	grants(b, pair, IR_KEY_CIDRS, field);
+	bind_grants(b, pair, IR_KEY_CIDRS, field);
 }
 
 void bind_grant_dest(struct binder *b, const struct yaml_pair *pair,
@@ -158,7 +158,7 @@ void bind_grant_port(struct binder *b, const struct yaml_pair *pair,
 
 /* --- http rules ---------------------------------------------------------- */
 
-static bool method(struct binder *b, const struct text *t)
+static bool bind_method(struct binder *b, const struct text *t)
 {
 	const char *near;
 
@@ -181,7 +181,7 @@ static bool method(struct binder *b, const struct text *t)
 	return false;
 }
 
-static void push(struct binder *b, ir_texts *list, const struct text *t)
+static void push_text(struct binder *b, ir_texts *list, const struct text *t)
 {
 	*vec_push(b->c->a, list) = (struct ir_text){bind_from(b, t->at), t->s};
 }
@@ -202,15 +202,15 @@ void bind_grant_methods(struct binder *b, const struct yaml_pair *pair,
 	no_items(b, pair);
 	vec_each(item, &pair->value->items)
 		if (bind_word(b, *item, "a method") &&
-		    method(b, &(*item)->text))
-			push(b, field, &(*item)->text);
+		    bind_method(b, &(*item)->text))
+			push_text(b, field, &(*item)->text);
 }
 
 void bind_grant_method(struct binder *b, const struct yaml_pair *pair,
 		       void *field)
 {
-	if (method(b, &pair->value->text))
-		push(b, field, &pair->value->text);
+	if (bind_method(b, &pair->value->text))
+		push_text(b, field, &pair->value->text);
 }
 
 static void push_path(struct binder *b, ir_texts *paths, const struct text *t)
@@ -218,7 +218,7 @@ static void push_path(struct binder *b, ir_texts *paths, const struct text *t)
 	if (t->s.n == 0)
 		bind_error(b, DIAG_URL_PATH, t->at, "an empty path");
 	else if (dest_path_check(b->c, t, (struct span){0, (uint32_t)t->s.n}))
-		push(b, paths, t);
+		push_text(b, paths, t);
 }
 
 void bind_grant_url_paths(struct binder *b, const struct yaml_pair *pair,

@@ -21,7 +21,7 @@ static const struct lint *by_number(struct str s)
 	return lint_of((enum diag_id)n);
 }
 
-static void unknown(struct binder *b, const struct text *t)
+static void refuse_unknown(struct binder *b, const struct text *t)
 {
 	const struct lint *near = by_number(t->s);
 
@@ -42,7 +42,7 @@ void bind_lint_name(struct binder *b, const struct yaml_pair *pair, void *field)
 	struct ir_waiver *w = outer(lint, field);
 
 	if (!l) {
-		unknown(b, t);
+		refuse_unknown(b, t);
 		return;
 	}
 	if (l->id == DIAG_WAIVER_EXPIRED || l->id == DIAG_WAIVER_UNUSED) {

@@ -188,7 +188,8 @@ static struct str cap_name(struct arena *a, struct str s)
 	return str_starts(s, STR("CAP_")) ? str_slice(s, 4, s.n) : s;
 }
 
-static void capability(struct binder *b, const struct text *t, ir_texts *list)
+static void bind_capability(struct binder *b, const struct text *t,
+			    ir_texts *list)
 {
 	struct str name = cap_name(b->c->a, t->s);
 	const char *near;
@@ -214,5 +215,5 @@ void bind_list_capabilities(struct binder *b, const struct yaml_pair *pair,
 {
 	vec_each(item, &pair->value->items)
 		if (bind_word(b, *item, "a capability"))
-			capability(b, &(*item)->text, field);
+			bind_capability(b, &(*item)->text, field);
 }

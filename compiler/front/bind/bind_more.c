@@ -383,8 +383,8 @@ static struct span pairs_at(const struct yaml_node *node)
 	return at;
 }
 
-static void never(struct binder *b, const struct yaml_node *node,
-		  struct ir_tests *tests)
+static void bind_never(struct binder *b, const struct yaml_node *node,
+		       struct ir_tests *tests)
 {
 	struct ir_never n = {.from = bind_from(b, pairs_at(node))};
 	unsigned before = b->c->diags->errors;
@@ -414,7 +414,7 @@ void bind_more_nevers(struct binder *b, const struct yaml_pair *pair,
 	struct ir_tests *tests = outer(struct ir_tests, never, field);
 
 	if (pair->value->kind == YAML_MAP)
-		never(b, pair->value, tests);
+		bind_never(b, pair->value, tests);
 	vec_each(item, &pair->value->items)
-		never(b, *item, tests);
+		bind_never(b, *item, tests);
 }

@@ -49,8 +49,8 @@ static const struct {
 };
 
 /* Index of the word among those of its type; -1 after reporting. */
-static int choose(struct binder *b, const struct yaml_pair *pair,
-		  enum bind_type type)
+static int choose_word(struct binder *b, const struct yaml_pair *pair,
+		       enum bind_type type)
 {
 	const struct text *t = &pair->value->text;
 	const char *names[ARRAY_LEN(words)], *near;
@@ -80,7 +80,7 @@ static int choose(struct binder *b, const struct yaml_pair *pair,
 #define CHOICE(fn, opt, value_type, bound)                                     \
 	void fn(struct binder *b, const struct yaml_pair *pair, void *field)   \
 	{                                                                      \
-		int i = choose(b, pair, BIND_TYPE_##bound);                    \
+		int i = choose_word(b, pair, BIND_TYPE_##bound);               \
                                                                                \
 		if (i >= 0)                                                    \
 			SET(b, pair, field, opt, (value_type)i);               \
@@ -180,7 +180,7 @@ void bind_value_age(struct binder *b, const struct yaml_pair *pair, void *field)
 }
 
 /* "1.5": at most three decimals. Thousandths. */
-static bool cpus(struct str s, uint64_t *out)
+static bool parse_cpus(struct str s, uint64_t *out)
 {
 	size_t dot = str_find(s, '.', 0);
 	struct str frac = str_slice(s, dot + 1, s.n);
@@ -200,7 +200,7 @@ void bind_value_cpus(struct binder *b, const struct yaml_pair *pair,
 {
 	uint64_t v;
 
-	if (cpus(pair->value->text.s, &v))
+	if (parse_cpus(pair->value->text.s, &v))
 		SET(b, pair, field, ir_opt_u64, v);
 	else
 		not_a(b, pair, "a number of processors",
@@ -273,7 +273,7 @@ void bind_value_user(struct binder *b, const struct yaml_pair *pair,
 	bind_help(b, "numbers: what a name means depends on the image");
 }
 
-static bool printable(struct str s)
+static bool is_printable(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
@@ -290,7 +290,7 @@ void bind_value_seccomp(struct binder *b, const struct yaml_pair *pair,
 
 	if (str_is(t->s, names[0]) || str_is(t->s, names[1]) ||
 	    str_is(t->s, names[2]) ||
-	    (str_starts(t->s, STR("/")) && printable(t->s))) {
+	    (str_starts(t->s, STR("/")) && is_printable(t->s))) {
 		SET(b, pair, field, ir_opt_str, t->s);
 		return;
 	}

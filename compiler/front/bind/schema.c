@@ -78,7 +78,7 @@ static const struct {
 
 /* Where the schema of a map or of a word is: "#/$defs/dest". Both share the
  * names; those of maps end in "_keys". */
-static cJSON *ref(struct arena *a, const char *name, const char *tail)
+static cJSON *ref_schema(struct arena *a, const char *name, const char *tail)
 {
 	cJSON *o = json_object();
 
@@ -90,12 +90,12 @@ static cJSON *ref(struct arena *a, const char *name, const char *tail)
 
 static cJSON *map_ref(struct arena *a, enum bind_map map)
 {
-	return ref(a, maps[map].name, "_keys");
+	return ref_schema(a, maps[map].name, "_keys");
 }
 
 static cJSON *type_ref(struct arena *a, enum bind_type type)
 {
-	return ref(a, types[type].name, "");
+	return ref_schema(a, types[type].name, "");
 }
 
 /* What a word without a form may be written as: text that happens to look
@@ -160,7 +160,7 @@ static void put_form(struct arena *a, cJSON *o, enum bind_type type)
 	json_put_u64(o, "maxLength", LIMIT_SCALAR_BYTES);
 }
 
-static cJSON *word(struct arena *a, enum bind_type type)
+static cJSON *word_schema(struct arena *a, enum bind_type type)
 {
 	cJSON *o = json_object();
 
@@ -201,7 +201,7 @@ static cJSON *item_schema(struct arena *a, enum bind_type type)
 	return o;
 }
 
-static cJSON *list(struct arena *a, enum bind_type type)
+static cJSON *list_schema(struct arena *a, enum bind_type type)
 {
 	cJSON *o = json_object();
 
@@ -215,11 +215,11 @@ static cJSON *list(struct arena *a, enum bind_type type)
 }
 
 /* A list, or one of its mappings. */
-static cJSON *either(struct arena *a, enum bind_type type)
+static cJSON *word_or_list(struct arena *a, enum bind_type type)
 {
 	cJSON *o = json_object(), *any = json_array();
 
-	json_push(any, list(a, type));
+	json_push(any, list_schema(a, type));
 	for (size_t i = 0; i < ARRAY_LEN(item_maps); i++)
 		if (item_maps[i].type == type)
 			json_push(any, map_ref(a, item_maps[i].map));
@@ -228,17 +228,17 @@ static cJSON *either(struct arena *a, enum bind_type type)
 }
 
 /* What a value of the type is: a reference, or a list of references. */
-static cJSON *value(struct arena *a, enum bind_type type)
+static cJSON *value_schema(struct arena *a, enum bind_type type)
 {
 	switch (types[type].shape) {
 	case SHAPE_WORD:
 		return type_ref(a, type);
 	case SHAPE_LIST:
-		return list(a, type);
+		return list_schema(a, type);
 	case SHAPE_MAPPING:
 		return item_schema(a, type);
 	case SHAPE_EITHER:
-		return either(a, type);
+		return word_or_list(a, type);
 	}
 	abort();
 }
@@ -253,7 +253,7 @@ static cJSON *names_of(const char *key, cJSON *take_names)
 	return o;
 }
 
-static cJSON *both(const struct bind_key *k, const struct bind_key *other)
+static cJSON *both_keys(const struct bind_key *k, const struct bind_key *other)
 {
 	cJSON *names = json_array();
 
@@ -287,8 +287,8 @@ static void push_exclusions(cJSON *all, enum bind_map map)
 			    bind_keys[j].map == map &&
 			    strcmp(bind_keys[i].setting,
 				   bind_keys[j].setting) == 0)
-				json_push(all,
-					  both(&bind_keys[i], &bind_keys[j]));
+				json_push(all, both_keys(&bind_keys[i],
+							 &bind_keys[j]));
 }
 
 /* So do those of the top level and of `network`. */
@@ -385,7 +385,7 @@ static void put_map(struct arena *a, cJSON *o, enum bind_map map)
 
 		if (bind_keys[i].map != map)
 			continue;
-		v = value(a, bind_keys[i].type);
+		v = value_schema(a, bind_keys[i].type);
 		json_put(v, "description",
 			 json_str(arena_fmt(
 				 a, "%s%s", bind_keys[i].about,
@@ -432,7 +432,7 @@ static void reach_map(struct reach *r, enum bind_map map)
 			reach_type(r, bind_keys[i].type);
 }
 
-static cJSON *defs(struct arena *a, enum bind_map root)
+static cJSON *all_defs(struct arena *a, enum bind_map root)
 {
 	cJSON *o = json_object();
 	struct reach reach = {0};
@@ -453,7 +453,7 @@ static cJSON *defs(struct arena *a, enum bind_map root)
 	for (int i = 0; i < BIND_TYPES; i++)
 		if (reach.type[i] && types[i].shape == SHAPE_WORD)
 			json_put(o, ascii_lower(a, str_of(types[i].name)).p,
-				 word(a, (enum bind_type)i));
+				 word_schema(a, (enum bind_type)i));
 	return o;
 }
 
@@ -473,6 +473,6 @@ struct str schema_text(struct arena *a, enum schema_file file)
 			      ? "written by 'membrane schema'"
 			      : "written by 'membrane schema tests'");
 	put_map(a, o, root);
-	json_put(o, "$defs", defs(a, root));
+	json_put(o, "$defs", all_defs(a, root));
 	return json_text(a, o);
 }

@@ -163,7 +163,7 @@ void *dest_room(struct dest_parser *p, size_t size)
 	return at;
 }
 
-static bool run(struct dest_parser *p, int first)
+static bool run_parser(struct dest_parser *p, int first)
 {
 	struct str s = p->text.s;
 	yyscan_t scanner = NULL;
@@ -193,7 +193,8 @@ bool dest_parse(struct pass_ctx *c, const struct text *text,
 		struct ir_dest *out)
 {
 	struct dest_parser p = {.c = c, .text = *text};
-	bool ok = !is_blank(&p, "destination") && run(&p, DEST_T_FIRST_DEST);
+	bool ok = !is_blank(&p, "destination") &&
+		  run_parser(&p, DEST_T_FIRST_DEST);
 
 	if (!ok)
 		p.dest = (struct ir_dest){.kind = IR_DEST_POISON};
@@ -207,7 +208,7 @@ bool dest_parse_port(struct pass_ctx *c, const struct text *text,
 {
 	struct dest_parser p = {.c = c, .text = *text};
 
-	if (is_blank(&p, "port") || !run(&p, DEST_T_FIRST_PORT))
+	if (is_blank(&p, "port") || !run_parser(&p, DEST_T_FIRST_PORT))
 		return false;
 	*out = p.port;
 	return true;

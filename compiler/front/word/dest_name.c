@@ -21,7 +21,7 @@ static size_t code_points(const uint8_t *s)
 }
 
 /* A copy in the arena of what libidn2 allocated. */
-static struct str adopt(struct arena *a, void *s)
+static struct str adopt_idn(struct arena *a, void *s)
 {
 	struct str copy = s ? arena_str(a, str_of(s)) : STR("");
 
@@ -54,17 +54,17 @@ static bool idn_label(struct dest_parser *p, struct str label, struct span part,
 
 	if (rc != IDN2_OK)
 		return idn_fail(p, part, label, idn2_strerror(rc));
-	ascii = adopt(p->c->a, got);
+	ascii = adopt_idn(p->c->a, got);
 	rc = idn2_to_unicode_8z8z(ascii.p, &back, 0);
 	if (rc != IDN2_OK)
 		return idn_fail(p, part, label, idn2_strerror(rc));
-	plain = adopt(p->c->a, back);
+	plain = adopt_idn(p->c->a, back);
 	got = NULL;
 	rc = idn2_lookup_u8((const uint8_t *)plain.p, &got,
 			    flags | IDN2_NO_TR46);
 	if (rc != IDN2_OK)
 		return idn_fail(p, part, label, idn2_strerror(rc));
-	again = adopt(p->c->a, got);
+	again = adopt_idn(p->c->a, got);
 	if (!str_eq(ascii, again))
 		return idn_fail(p, part, label, "it has two encodings");
 	if (!ascii_is(label) &&
@@ -97,7 +97,7 @@ static bool label_shape(struct dest_parser *p, struct str s, struct span part)
 }
 
 /* Most are in lower case already. */
-static struct str lower(struct arena *a, struct str s)
+static struct str lower_text(struct arena *a, struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if (ascii_is_upper(s.p[i]))
@@ -109,7 +109,7 @@ static struct str lower(struct arena *a, struct str s)
 static bool label_ascii(struct dest_parser *p, struct str label,
 			struct span part, struct str *out)
 {
-	struct str s = lower(p->c->a, label);
+	struct str s = lower_text(p->c->a, label);
 
 	if (ascii_is(s) && !label_shape(p, s, part))
 		return false;
@@ -179,8 +179,8 @@ static bool wildcard_network(struct dest_parser *p, struct span part)
 	return true;
 }
 
-static bool octet(struct dest_parser *p, const struct dest_label *l,
-		  uint8_t *out)
+static bool parse_octet(struct dest_parser *p, const struct dest_label *l,
+			uint8_t *out)
 {
 	uint64_t v;
 
@@ -210,12 +210,13 @@ static bool octet(struct dest_parser *p, const struct dest_label *l,
 	return true;
 }
 
-static bool addr4(struct dest_parser *p, struct span part, struct addr *out)
+static bool parse_addr4(struct dest_parser *p, struct span part,
+			struct addr *out)
 {
 	struct addr a = {.family = ADDR_V4};
 
 	for (uint32_t i = 0; i < p->labels.n && i < 4; i++)
-		if (!octet(p, &p->labels.v[i], &a.b[i]))
+		if (!parse_octet(p, &p->labels.v[i], &a.b[i]))
 			return false;
 	if (p->labels.n != 4) {
 		dest_fail(p, DIAG_IPV4, part,
@@ -265,7 +266,8 @@ static bool wildcards(struct dest_parser *p, bool *out_any)
 }
 
 /* The labels joined, in canonical form. */
-static bool join(struct dest_parser *p, struct span part, struct str *out)
+static bool join_labels(struct dest_parser *p, struct span part,
+			struct str *out)
 {
 	char room[256];
 	struct buf b;
@@ -315,13 +317,13 @@ bool dest_name(struct dest_parser *p, struct span part)
 	if (ends_in_number(last)) {
 		struct cidr net = {.bits = 32};
 
-		if (!addr4(p, part, &net.addr))
+		if (!parse_addr4(p, part, &net.addr))
 			return false;
 		d->kind = IR_DEST_CIDR;
 		d->u.cidr.net = net;
 		return true;
 	}
-	if (!join(p, part, &name))
+	if (!join_labels(p, part, &name))
 		return false;
 	d->kind = wild ? IR_DEST_PATTERN : IR_DEST_HOST;
 	if (wild)

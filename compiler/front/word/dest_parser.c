@@ -42,8 +42,9 @@ static bool prefix_len(struct dest_parser *p, const struct addr *a,
 	return false;
 }
 
-static bool network(struct dest_parser *p, const struct addr *a,
-		    struct span part, struct str tail, struct span tail_part)
+static bool check_network(struct dest_parser *p, const struct addr *a,
+			  struct span part, struct str tail,
+			  struct span tail_part)
 {
 	char is[ADDR_TEXT_MAX], want[CIDR_TEXT_MAX];
 	struct span whole = {part.beg, tail_part.end};
@@ -74,7 +75,8 @@ bool dest_network(struct dest_parser *p, struct span part, struct str tail,
 	if (!dest_name(p, part))
 		return false;
 	if (d->kind == IR_DEST_CIDR)
-		return network(p, &d->u.cidr.net.addr, part, tail, tail_part);
+		return check_network(p, &d->u.cidr.net.addr, part, tail,
+				     tail_part);
 	dest_fail(p, DIAG_PATH_WITHOUT_URL, tail_part,
 		  "a path behind a bare name");
 	dest_help(p, "write a URL: 'https://%s%s'",
@@ -83,8 +85,8 @@ bool dest_network(struct dest_parser *p, struct span part, struct str tail,
 	return false;
 }
 
-static bool parse6(struct dest_parser *p, struct str s, struct span part,
-		   struct addr *out)
+static bool parse_addr6(struct dest_parser *p, struct str s, struct span part,
+			struct addr *out)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	char text[ADDR_TEXT_MAX];
@@ -118,7 +120,7 @@ bool dest_addr6(struct dest_parser *p, struct str s, struct span part)
 	struct ir_dest *d = &p->dest;
 	struct cidr net = {.bits = 128};
 
-	if (!parse6(p, s, part, &net.addr))
+	if (!parse_addr6(p, s, part, &net.addr))
 		return false;
 	if (p->is_url) {
 		d->u.url.who = IR_DEST_CIDR;
@@ -135,9 +137,9 @@ bool dest_network6(struct dest_parser *p, struct str s, struct span part,
 {
 	struct addr a;
 
-	return parse6(p, s, part, &a) &&
-	       network(p, &a, (struct span){part.beg, tail_part.beg}, tail,
-		       tail_part);
+	return parse_addr6(p, s, part, &a) &&
+	       check_network(p, &a, (struct span){part.beg, tail_part.beg},
+			     tail, tail_part);
 }
 
 void dest_bracketed_network(struct dest_parser *p, struct str s,

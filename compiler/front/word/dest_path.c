@@ -16,7 +16,8 @@ struct path_walk {
 	uint32_t base; /* its offset in the text */
 };
 
-static bool bad(struct path_walk *w, size_t beg, size_t end, const char *what)
+static bool bad_path(struct path_walk *w, size_t beg, size_t end,
+		     const char *what)
 {
 	struct span part = {w->base + (uint32_t)beg, w->base + (uint32_t)end};
 
@@ -25,59 +26,60 @@ static bool bad(struct path_walk *w, size_t beg, size_t end, const char *what)
 	return false;
 }
 
-static bool escape(struct path_walk *w, size_t i)
+static bool check_escape(struct path_walk *w, size_t i)
 {
 	int hi = i + 1 < w->s.n ? ascii_hex(w->s.p[i + 1]) : -1;
 	int lo = i + 2 < w->s.n ? ascii_hex(w->s.p[i + 2]) : -1;
 	int v = hi * 16 + lo;
 
 	if (hi < 0 || lo < 0) {
-		bad(w, i, i + 1, "a '%' without two hex digits");
+		bad_path(w, i, i + 1, "a '%' without two hex digits");
 		return false;
 	}
 	if (v == '/' || v == '\\' || v == '.' || v == '%' || v < 0x20 ||
 	    v == 0x7f) {
-		bad(w, i, i + 3,
-		    v == '%'		    ? "an encoded '%'"
-		    : v < 0x20 || v == 0x7f ? "an encoded control character"
-					    : "an encoded '/', '\\' or '.'");
+		bad_path(w, i, i + 3,
+			 v == '%' ? "an encoded '%'"
+			 : v < 0x20 || v == 0x7f
+				 ? "an encoded control character"
+				 : "an encoded '/', '\\' or '.'");
 		diag_help(w->c->diags,
 			  "the gate refuses every request with one");
 		return false;
 	}
 	if (ascii_is_unreserved((char)v)) {
-		bad(w, i, i + 3, "an escape that needs none");
+		bad_path(w, i, i + 3, "an escape that needs none");
 		diag_help(w->c->diags, "write '%c'", v);
 		return false;
 	}
 	if ((w->s.p[i + 1] >= 'a') || (w->s.p[i + 2] >= 'a')) {
-		bad(w, i, i + 3, "an escape in lower case");
+		bad_path(w, i, i + 3, "an escape in lower case");
 		diag_help(w->c->diags, "write '%%%02X'", (unsigned)v);
 		return false;
 	}
 	return true;
 }
 
-static bool byte(struct path_walk *w, size_t i)
+static bool check_byte(struct path_walk *w, size_t i)
 {
 	unsigned char ch = (unsigned char)w->s.p[i];
 	size_t end = i + 1;
 
 	if (ch == '%')
-		return escape(w, i);
+		return check_escape(w, i);
 	if (ch == '?' || ch == '#') {
-		bad(w, i, w->s.n, ch == '?' ? "a query" : "a fragment");
+		bad_path(w, i, w->s.n, ch == '?' ? "a query" : "a fragment");
 		diag_help(w->c->diags,
 			  "leave it out: rules look at the path alone");
 		return false;
 	}
 	if (ch == '\\')
-		return bad(w, i, end, "a backslash");
+		return bad_path(w, i, end, "a backslash");
 	if (ch <= 0x20 || ch == 0x7f)
-		return bad(w, i, end,
-			   ch == ' ' ? "a blank" : "a control character");
+		return bad_path(w, i, end,
+				ch == ' ' ? "a blank" : "a control character");
 	if (ch == '*') {
-		bad(w, i, end, "a '*'");
+		bad_path(w, i, end, "a '*'");
 		diag_help(w->c->diags,
 			  "paths are prefixes: '/api' matches all below it");
 		return false;
@@ -86,7 +88,7 @@ static bool byte(struct path_walk *w, size_t i)
 		return true;
 	while (end < w->s.n && ((unsigned char)w->s.p[end] & 0xc0) == 0x80)
 		end++;
-	bad(w, i, end, "a character outside ASCII");
+	bad_path(w, i, end, "a character outside ASCII");
 	if (end - i == 2)
 		diag_help(w->c->diags, "write '%%%02X%%%02X'", ch,
 			  (unsigned char)w->s.p[i + 1]);
@@ -96,7 +98,7 @@ static bool byte(struct path_walk *w, size_t i)
 }
 
 /* beg to end: what stands between two slashes. */
-static bool segment(struct path_walk *w, size_t beg, size_t end)
+static bool check_segment(struct path_walk *w, size_t beg, size_t end)
 {
 	struct str s = str_slice(w->s, beg, end);
 	struct str name = str_slice(s, 0, str_find(s, ';', 0));
@@ -104,8 +106,9 @@ static bool segment(struct path_walk *w, size_t beg, size_t end)
 	if (!str_is(name, ".") && !str_is(name, ".."))
 		return true;
 	if (name.n < s.n)
-		return bad(w, beg, end, "a ';' in a dot segment");
-	bad(w, beg, end, str_is(s, ".") ? "a '.' segment" : "a '..' segment");
+		return bad_path(w, beg, end, "a ';' in a dot segment");
+	bad_path(w, beg, end,
+		 str_is(s, ".") ? "a '.' segment" : "a '..' segment");
 	diag_help(w->c->diags, "write the path that it leads to");
 	return false;
 }
@@ -118,17 +121,17 @@ bool dest_path_check(struct pass_ctx *c, const struct text *text,
 	size_t beg = 0;
 
 	for (size_t i = 0; i < s.n; i++)
-		if (!byte(&w, i))
+		if (!check_byte(&w, i))
 			return false;
 	for (;;) {
 		size_t end = str_find(s, '/', beg);
 
 		if (end == beg && beg > 0 && end < s.n) {
-			bad(&w, beg - 1, beg + 1, "an empty segment");
+			bad_path(&w, beg - 1, beg + 1, "an empty segment");
 			diag_help(c->diags, "write one '/'");
 			return false;
 		}
-		if (!segment(&w, beg, end))
+		if (!check_segment(&w, beg, end))
 			return false;
 		if (end == s.n)
 			return true;

@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-static struct text sub(const struct request_parser *p, struct span part)
+static struct text sub_text(const struct request_parser *p, struct span part)
 {
 	const struct text *t = &p->text;
 
@@ -24,7 +24,7 @@ static struct text sub(const struct request_parser *p, struct span part)
 	};
 }
 
-static const char *example(enum ir_request_kind kind)
+static const char *example_of(enum ir_request_kind kind)
 {
 	switch (kind) {
 	case IR_REQ_CONNECT:
@@ -43,13 +43,13 @@ static const char *example(enum ir_request_kind kind)
 	abort();
 }
 
-static bool fail(struct request_parser *p, struct span part, const char *what,
-		 const char *help)
+static bool fail_request(struct request_parser *p, struct span part,
+			 const char *what, const char *help)
 {
 	struct diags *d = p->c->diags;
 
 	diag_error(d, DIAG_REQUEST, text_at(&p->text, part), "%s", what);
-	diag_help(d, "%s", help ? help : example(p->out.kind));
+	diag_help(d, "%s", help ? help : example_of(p->out.kind));
 	return false;
 }
 
@@ -64,7 +64,7 @@ void request_unexpected(struct request_parser *p, struct span part)
 	else
 		diag_error(d, DIAG_REQUEST, text_at(&p->text, part),
 			   "unexpected '%s' in a request", diag_quote(d, s));
-	diag_help(d, "%s", example(p->out.kind));
+	diag_help(d, "%s", example_of(p->out.kind));
 }
 
 /* --- connections --------------------------------------------------------- */
@@ -79,14 +79,14 @@ void request_proto(struct request_parser *p, struct str name)
 static bool host_name(struct request_parser *p, struct span part,
 		      struct str *out)
 {
-	struct text t = sub(p, part);
+	struct text t = sub_text(p, part);
 	struct ir_dest d;
 
 	if (!dest_parse(p->c, &t, &d))
 		return false;
 	if (d.kind != IR_DEST_HOST || d.has_port)
-		return fail(p, part, "not the name of one host",
-			    "as in 'example.com'");
+		return fail_request(p, part, "not the name of one host",
+				    "as in 'example.com'");
 	*out = d.u.host.name;
 	return true;
 }
@@ -100,19 +100,19 @@ static bool one_host(struct request_parser *p, struct span part,
 		return true;
 	case IR_DEST_CIDR:
 		if (d->u.cidr.net.bits != addr_bits(d->u.cidr.net.addr.family))
-			return fail(p, part, "a request goes to one address",
-				    NULL);
+			return fail_request(
+				p, part, "a request goes to one address", NULL);
 		p->out.has_addr = true;
 		p->out.addr = d->u.cidr.net.addr;
 		return true;
 	case IR_DEST_ANY:
 	case IR_DEST_PATTERN:
-		return fail(
+		return fail_request(
 			p, part, "a wildcard in a request",
 			"name one host: what the policy says of it is the answer");
 	case IR_DEST_URL:
-		return fail(p, part, "a URL without a method",
-			    "as in 'GET https://example.com/'");
+		return fail_request(p, part, "a URL without a method",
+				    "as in 'GET https://example.com/'");
 	case IR_DEST_POISON:
 		break;
 	}
@@ -126,11 +126,12 @@ static bool one_port(struct request_parser *p, struct span part,
 	struct str s = str_slice(p->text.s, part.beg, part.end);
 
 	if (port->lo != port->hi)
-		return fail(p, part, "a request has one port", NULL);
+		return fail_request(p, part, "a request has one port", NULL);
 	if (p->has_proto && port->proto != p->out.proto &&
 	    (port->proto == IR_PROTO_UDP || str_ends(s, STR("/tcp"))))
-		return fail(p, part, "two protocols in one request",
-			    "as in 'udp 192.0.2.1:53' or '192.0.2.1:53/udp'");
+		return fail_request(
+			p, part, "two protocols in one request",
+			"as in 'udp 192.0.2.1:53' or '192.0.2.1:53/udp'");
 	p->out.port = port->lo;
 	if (port->proto == IR_PROTO_UDP)
 		p->out.proto = IR_PROTO_UDP;
@@ -164,7 +165,7 @@ static bool unknown_kind(struct request_parser *p, struct span word)
 bool request_to(struct request_parser *p, struct span to,
 		const struct span *port, const struct span *name)
 {
-	struct text t = sub(p, to);
+	struct text t = sub_text(p, to);
 	struct ir_dest d;
 
 	p->out.kind = IR_REQ_CONNECT;
@@ -173,20 +174,20 @@ bool request_to(struct request_parser *p, struct span to,
 	if (!dest_parse(p->c, &t, &d) || !one_host(p, to, &d))
 		return false;
 	if (port && d.has_port)
-		return fail(p, *port, "a second port", NULL);
+		return fail_request(p, *port, "a second port", NULL);
 	if (port) {
-		t = sub(p, *port);
+		t = sub_text(p, *port);
 		if (!dest_parse_port(p->c, &t, &d.port))
 			return false;
 	} else if (!d.has_port) {
-		return fail(p, to, "a connection without a port", NULL);
+		return fail_request(p, to, "a connection without a port", NULL);
 	}
 	if (!one_port(p, port ? *port : to, &d.port))
 		return false;
 	if (!name)
 		return true;
 	if (!p->out.has_addr)
-		return fail(
+		return fail_request(
 			p, *name, "a second name",
 			"only an address is followed by the name that it was resolved from");
 	return host_name(p, *name, &p->out.name);
@@ -218,7 +219,8 @@ static bool is_method(struct request_parser *p, struct str s, struct span url)
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (str_is(s, kinds[i]))
-			return fail(p, url, "a URL without a method", NULL);
+			return fail_request(p, url, "a URL without a method",
+					    NULL);
 	for (size_t i = 0; http_known_method(i) && !str_eq(s, up); i++) {
 		if (!str_is(up, http_known_method(i)))
 			continue;
@@ -241,7 +243,7 @@ bool request_http(struct request_parser *p, struct str method, struct span url)
 {
 	struct str s = str_slice(p->text.s, url.beg, url.end), path;
 	uint32_t end = authority_end(s);
-	struct text t = sub(p, (struct span){url.beg, url.beg + end});
+	struct text t = sub_text(p, (struct span){url.beg, url.beg + end});
 	uint32_t hash = (uint32_t)str_find(s, '#', end);
 	struct ir_dest d;
 
@@ -249,15 +251,15 @@ bool request_http(struct request_parser *p, struct str method, struct span url)
 	if (!is_method(p, method, url))
 		return false;
 	if (hash < s.n)
-		return fail(p, (struct span){url.beg + hash, url.end},
-			    "a fragment in a request",
-			    "leave it out: it never leaves the client");
+		return fail_request(p, (struct span){url.beg + hash, url.end},
+				    "a fragment in a request",
+				    "leave it out: it never leaves the client");
 	if (!dest_parse(p->c, &t, &d))
 		return false;
 	if (d.kind != IR_DEST_URL)
-		return fail(p, url, "not the URL of a request", NULL);
+		return fail_request(p, url, "not the URL of a request", NULL);
 	if (d.u.url.who == IR_DEST_PATTERN)
-		return fail(
+		return fail_request(
 			p, url, "a wildcard in a request",
 			"name one host: what the policy says of it is the answer");
 	path = str_slice(s, end, str_find(s, '?', end));
@@ -269,22 +271,23 @@ bool request_http(struct request_parser *p, struct str method, struct span url)
 
 bool request_at(struct request_parser *p, struct span addr, bool unresolved)
 {
-	struct text t = sub(p, addr);
+	struct text t = sub_text(p, addr);
 	struct ir_dest d;
 
 	if (p->out.url.who == IR_DEST_CIDR)
-		return fail(p, addr, "a second address",
-			    "the URL has one: 'at' is for names");
+		return fail_request(p, addr, "a second address",
+				    "the URL has one: 'at' is for names");
 	if (!dest_parse(p->c, &t, &d))
 		return false;
 	if (d.kind != IR_DEST_CIDR ||
 	    d.u.cidr.net.bits != addr_bits(d.u.cidr.net.addr.family))
-		return fail(p, addr, "not one address",
-			    "as in 'GET http://example.com/ at 192.0.2.1'");
+		return fail_request(
+			p, addr, "not one address",
+			"as in 'GET http://example.com/ at 192.0.2.1'");
 	if (d.has_port &&
 	    (d.port.lo != d.port.hi || d.port.proto != IR_PROTO_TCP ||
 	     d.port.lo != p->out.url.port))
-		return fail(
+		return fail_request(
 			p, addr, "another port than the URL's",
 			"as in 'GET http://example.com:8080/ at 192.0.2.1'");
 	p->out.has_addr = true;
@@ -310,8 +313,8 @@ bool request_resolve(struct request_parser *p, struct span name,
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (str_is(p->out.type, known[i]))
 			return true;
-	return fail(p, *type, "an unknown type of record",
-		    "upper case, as in 'AAAA' or 'TXT'");
+	return fail_request(p, *type, "an unknown type of record",
+			    "upper case, as in 'AAAA' or 'TXT'");
 }
 
 bool request_path(struct request_parser *p, struct span path)
@@ -320,12 +323,13 @@ bool request_path(struct request_parser *p, struct span path)
 
 	p->out.path = rest;
 	if (rest.p[0] == '/')
-		return fail(p, path, "an absolute path",
-			    "paths are relative to the workspace");
+		return fail_request(p, path, "an absolute path",
+				    "paths are relative to the workspace");
 	while (str_field(&rest, '/', &seg))
 		if (seg.n == 0 || str_is(seg, ".") || str_is(seg, ".."))
-			return fail(p, path, "not a path in the workspace",
-				    "no '.', '..' or empty segment");
+			return fail_request(p, path,
+					    "not a path in the workspace",
+					    "no '.', '..' or empty segment");
 	return true;
 }
 
@@ -347,14 +351,14 @@ bool request_parse(struct pass_ctx *c, const struct text *text,
 	if (text->s.n == 0) {
 		diag_error(c->diags, DIAG_REQUEST, text->at,
 			   "an empty request");
-		diag_help(c->diags, "%s", example(IR_REQ_CONNECT));
+		diag_help(c->diags, "%s", example_of(IR_REQ_CONNECT));
 		return false;
 	}
 	nul = (uint32_t)str_find(text->s, '\0', 0);
 	if (nul < text->s.n)
-		return fail(&p, (struct span){nul, nul + 1},
-			    "a NUL byte in a request",
-			    "neither names nor paths have one");
+		return fail_request(&p, (struct span){nul, nul + 1},
+				    "a NUL byte in a request",
+				    "neither names nor paths have one");
 	requests_lex_init_extra(&p, &scanner);
 	requests__scan_bytes(text->s.p, (int)text->s.n, scanner);
 	rc = requests_parse(&p, scanner);

@@ -14,7 +14,7 @@ struct edit {
 	struct yaml_node *root;
 };
 
-static bool begin(struct edit *e, struct arena *a, struct str text)
+static bool begin_edit(struct edit *e, struct arena *a, struct str text)
 {
 	const struct source *src;
 
@@ -64,8 +64,8 @@ static size_t line_end(struct str s, size_t at)
 	return at < s.n ? at + 1 : s.n;
 }
 
-static struct str replaced(struct arena *a, struct str s, size_t beg,
-			   size_t end, struct str with)
+static struct str replaced_text(struct arena *a, struct str s, size_t beg,
+				size_t end, struct str with)
 {
 	struct buf b;
 
@@ -82,7 +82,7 @@ static struct str with_lines(struct arena *a, struct str s, size_t at,
 {
 	bool open = at > 0 && s.p[at - 1] != '\n';
 
-	return replaced(
+	return replaced_text(
 		a, s, at, at,
 		arena_fmt(a, "%s%.*s", open ? "\n" : "", STR_ARG(lines)));
 }
@@ -184,7 +184,7 @@ static bool put_copy(struct edit *e, const struct yaml_pair *p, uint32_t i,
 
 	if (!s.alias || !copy.n)
 		return false;
-	*out = replaced(e->a, e->text, s.beg, s.end, copy);
+	*out = replaced_text(e->a, e->text, s.beg, s.end, copy);
 	return true;
 }
 
@@ -199,22 +199,22 @@ static struct str add_flow(struct edit *e, const struct yaml_node *list,
 	size_t at = list->close - 1, beg, indent;
 
 	if (list->items.n == 0)
-		return replaced(e->a, s, at, at, item);
+		return replaced_text(e->a, s, at, at, item);
 	last = list->items.v[list->items.n - 1];
 	if (beg_of(last) < beg_of(list))
-		return replaced(e->a, s, at, at,
-				arena_fmt(e->a, ", %.*s", STR_ARG(item)));
+		return replaced_text(e->a, s, at, at,
+				     arena_fmt(e->a, ", %.*s", STR_ARG(item)));
 	at = end_of(last);
 	beg = line_beg(s, beg_of(last));
 	for (indent = beg; s.p[indent] == ' '; indent++)
 		;
 	if (indent != beg_of(last) || beg <= beg_of(list))
-		return replaced(e->a, s, at, at,
-				arena_fmt(e->a, ", %.*s", STR_ARG(item)));
-	return replaced(e->a, s, at, at,
-			arena_fmt(e->a, ",\n%.*s%.*s",
-				  STR_ARG(str_slice(s, beg, indent)),
-				  STR_ARG(item)));
+		return replaced_text(e->a, s, at, at,
+				     arena_fmt(e->a, ", %.*s", STR_ARG(item)));
+	return replaced_text(e->a, s, at, at,
+			     arena_fmt(e->a, ",\n%.*s%.*s",
+				       STR_ARG(str_slice(s, beg, indent)),
+				       STR_ARG(item)));
 }
 
 static bool add_to_list(struct edit *e, const struct yaml_node *list,
@@ -248,10 +248,10 @@ static bool add_key(struct edit *e, const struct yaml_node *map,
 	size_t beg;
 
 	if (map->close) {
-		*out = replaced(e->a, s, map->close - 1, map->close - 1,
-				arena_fmt(e->a, "%s%s: [%.*s]",
-					  map->pairs.n ? ", " : "", key,
-					  STR_ARG(item)));
+		*out = replaced_text(e->a, s, map->close - 1, map->close - 1,
+				     arena_fmt(e->a, "%s%s: [%.*s]",
+					       map->pairs.n ? ", " : "", key,
+					       STR_ARG(item)));
 		return true;
 	}
 	beg = line_beg(s, beg_of(map));
@@ -272,7 +272,7 @@ bool edit_add(struct arena *a, struct str text, const char *key,
 	const struct yaml_node *map;
 	struct edit e;
 
-	if (!begin(&e, a, text))
+	if (!begin_edit(&e, a, text))
 		return false;
 	if (!e.root) {
 		*out = with_lines(
@@ -329,8 +329,8 @@ static bool find_under(const struct yaml_node *map, size_t at, const char *key,
 	return false;
 }
 
-static bool find(const struct yaml_node *map, size_t at, const char *key,
-		 struct found *out)
+static bool find_key(const struct yaml_node *map, size_t at, const char *key,
+		     struct found *out)
 {
 	return (key && find_under(map, at, key, out)) ||
 	       find_under(map, at, NULL, out);
@@ -350,8 +350,8 @@ static bool hand_on(struct edit *e, const struct found *f)
 		return true;
 	if (str_find(item, '\n', 0) < item.n)
 		return false;
-	e->text = replaced(e->a, e->text, n->uses.v[0].beg - 1,
-			   n->uses.v[0].end - 1, item);
+	e->text = replaced_text(e->a, e->text, n->uses.v[0].beg - 1,
+				n->uses.v[0].end - 1, item);
 	return true;
 }
 
@@ -364,7 +364,7 @@ static struct str remove_flow(struct edit *e, const struct found *f)
 		s.end = stand_at(e, list, f->i + 1).beg;
 	else if (f->i > 0)
 		s.beg = stand_at(e, list, f->i - 1).end;
-	return replaced(e->a, e->text, s.beg, s.end, (struct str){0});
+	return replaced_text(e->a, e->text, s.beg, s.end, (struct str){0});
 }
 
 /* Its lines; with the key where it was the only one. */
@@ -380,17 +380,18 @@ static bool remove_block(struct edit *e, const struct found *f, struct str *out)
 	if (!str_is(before, "-"))
 		return false;
 	if (list->items.n > 1) {
-		*out = replaced(e->a, s, beg, end, (struct str){0});
+		*out = replaced_text(e->a, s, beg, end, (struct str){0});
 		return true;
 	}
 	beg = line_beg(s, key);
 	if (str_trim(str_slice(s, beg, key)).n)
 		return false;
 	if (f->map == e->root) {
-		*out = replaced(e->a, s, beg, end, (struct str){0});
+		*out = replaced_text(e->a, s, beg, end, (struct str){0});
 		return true;
 	}
-	*out = replaced(e->a, s, f->pair->key.at.end - 1, end, STR(": []\n"));
+	*out = replaced_text(e->a, s, f->pair->key.at.end - 1, end,
+			     STR(": []\n"));
 	return true;
 }
 
@@ -412,7 +413,7 @@ bool edit_remove(struct arena *a, struct str text, size_t at, const char *key,
 	struct found f;
 	struct edit e;
 
-	return begin(&e, a, text) && find(e.root, at, key, &f) &&
+	return begin_edit(&e, a, text) && find_key(e.root, at, key, &f) &&
 	       remove_found(&e, &f, out);
 }
 
@@ -422,7 +423,7 @@ bool edit_remove_nth(struct arena *a, struct str text, const char *key,
 	struct found f;
 	struct edit e;
 
-	if (!begin(&e, a, text))
+	if (!begin_edit(&e, a, text))
 		return false;
 	f = (struct found){e.root, pair_of(e.root, key), i};
 	return f.pair && i < f.pair->value->items.n &&
@@ -436,14 +437,14 @@ bool edit_replace(struct arena *a, struct str text, size_t at, const char *key,
 	struct found f;
 	struct edit e;
 
-	if (!begin(&e, a, text) || !find(e.root, at, key, &f))
+	if (!begin_edit(&e, a, text) || !find_key(e.root, at, key, &f))
 		return false;
 	if (value_of(&e, f.pair).alias)
 		return put_copy(&e, f.pair, f.i, item, out);
 	if (!hand_on(&e, &f))
 		return false;
 	s = stand_at(&e, f.pair->value, f.i);
-	*out = replaced(a, e.text, s.beg, s.end, item);
+	*out = replaced_text(a, e.text, s.beg, s.end, item);
 	return true;
 }
 
@@ -454,7 +455,7 @@ bool edit_extend(struct arena *a, struct str text, size_t at, const char *key,
 	struct found f;
 	struct edit e;
 
-	if (!begin(&e, a, text) || !find(e.root, at, NULL, &f))
+	if (!begin_edit(&e, a, text) || !find_key(e.root, at, NULL, &f))
 		return false;
 	pair = pair_of(f.pair->value->items.v[f.i], key);
 	if (!pair)
@@ -473,8 +474,8 @@ struct str edit_add_line(struct arena *a, struct str text, struct str line)
 
 struct str edit_remove_line(struct arena *a, struct str text, size_t at)
 {
-	return replaced(a, text, line_beg(text, at), line_end(text, at),
-			(struct str){0});
+	return replaced_text(a, text, line_beg(text, at), line_end(text, at),
+			     (struct str){0});
 }
 
 /* --- scalars ------------------------------------------------------------- */

@@ -52,7 +52,7 @@ static size_t mark_byte(struct reader *r, const yaml_mark_t *m)
 	return r->bytes;
 }
 
-static struct span place(struct reader *r, size_t beg, size_t end)
+static struct span span_of(struct reader *r, size_t beg, size_t end)
 {
 	return (struct span){r->src->base + (uint32_t)beg,
 			     r->src->base + (uint32_t)end};
@@ -67,7 +67,7 @@ static struct span event_at(struct reader *r, const yaml_event_t *e)
 
 	while (end > beg && strchr(" \t\n", p[end - 1]))
 		end--;
-	return place(r, beg, end);
+	return span_of(r, beg, end);
 }
 
 /* --- errors of libyaml --------------------------------------------------- */
@@ -111,7 +111,7 @@ static bool tab_before(struct reader *r, size_t at, size_t *out)
 }
 
 /* An unquoted wildcard: YAML takes it for an alias, and stops at its dot. */
-static bool star(struct reader *r, size_t at, const char *what)
+static bool refuse_star(struct reader *r, size_t at, const char *what)
 {
 	struct str s = r->src->text;
 	size_t end = at;
@@ -127,7 +127,7 @@ static bool star(struct reader *r, size_t at, const char *what)
 		return false;
 	while (end < s.n && !strchr(" \t\n,]}", s.p[end]))
 		end++;
-	diag_error(r->d, DIAG_YAML, place(r, at - 1, end),
+	diag_error(r->d, DIAG_YAML, span_of(r, at - 1, end),
 		   "a value that begins with '*' needs quotes");
 	diag_help(r->d, "write \"%s\"",
 		  diag_quote(r->d, str_slice(s, at - 1, end)));
@@ -141,18 +141,18 @@ static bool libyaml_fail(struct reader *r)
 	const char *what = y->problem ? y->problem : "unreadable";
 
 	if (tab_before(r, at, &tab)) {
-		diag_error(r->d, DIAG_TAB, place(r, tab, tab + 1),
+		diag_error(r->d, DIAG_TAB, span_of(r, tab, tab + 1),
 			   "a tab in the indentation");
 		diag_help(r->d, "YAML indents with blanks");
 		return false;
 	}
-	if (star(r, at, what))
+	if (refuse_star(r, at, what))
 		return false;
-	diag_error(r->d, DIAG_YAML, place(r, at, at), "not YAML: %s", what);
+	diag_error(r->d, DIAG_YAML, span_of(r, at, at), "not YAML: %s", what);
 	if (y->context && y->context_mark.index < y->problem_mark.index) {
 		size_t from = mark_byte(r, &y->context_mark);
 
-		diag_note(r->d, place(r, from, from), "%s", y->context);
+		diag_note(r->d, span_of(r, from, from), "%s", y->context);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(remedies); i++)
 		if (strcmp(what, remedies[i].problem) == 0)
@@ -160,14 +160,14 @@ static bool libyaml_fail(struct reader *r)
 	return false;
 }
 
-static bool next(struct reader *r, yaml_event_t *e)
+static bool next_event(struct reader *r, yaml_event_t *e)
 {
 	return yaml_parser_parse(&r->parser, e) || libyaml_fail(r);
 }
 
 /* --- nodes --------------------------------------------------------------- */
 
-static bool count(struct reader *r, struct span at, uint32_t more)
+static bool count_nodes(struct reader *r, struct span at, uint32_t more)
 {
 	uint32_t most =
 		r->src->derived ? LIMIT_DERIVED_NODES : LIMIT_YAML_NODES;
@@ -210,7 +210,7 @@ static bool no_tag(struct reader *r, struct span at, const yaml_char_t *tag)
 	while (end < src.n && !strchr(" \t\n,[]{}", src.p[end]))
 		end++;
 	s = str_slice(src, beg, end);
-	diag_error(r->d, DIAG_TAG, place(r, beg, end), "a tag, '%s'",
+	diag_error(r->d, DIAG_TAG, span_of(r, beg, end), "a tag, '%s'",
 		   diag_quote(r->d, s.n ? s : text_of(tag)));
 	diag_help(r->d, "remove it: types are known from the key");
 	return false;
@@ -219,7 +219,7 @@ static bool no_tag(struct reader *r, struct span at, const yaml_char_t *tag)
 /*
  * The value's own bytes: between quotes when no escape or fold changed them.
  */
-static uint32_t verbatim(struct reader *r, struct span at, struct str value)
+static uint32_t verbatim_at(struct reader *r, struct span at, struct str value)
 {
 	uint32_t inset = 0, beg = at.beg - r->src->base;
 	struct str src = r->src->text;
@@ -282,7 +282,7 @@ static bool read_scalar(struct reader *r, const yaml_event_t *e,
 	at = behind_anchor(r, at, e->data.scalar.anchor);
 	if (!scalar_bytes(r, at, s))
 		return false;
-	*out = (struct text){arena_str(r->a, s), at, verbatim(r, at, s)};
+	*out = (struct text){arena_str(r->a, s), at, verbatim_at(r, at, s)};
 	*out_plain = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 	return true;
 }
@@ -326,7 +326,7 @@ static bool read_alias(struct reader *r, const yaml_event_t *e, unsigned depth,
 			return false;
 		}
 		if (too_deep(r, at, depth + n->height - 1) ||
-		    !count(r, at, n->size))
+		    !count_nodes(r, at, n->size))
 			return false;
 		*vec_push(r->a, &n->uses) = at;
 		*out = n;
@@ -344,7 +344,7 @@ static bool read_alias(struct reader *r, const yaml_event_t *e, unsigned depth,
 static bool read_node(struct reader *r, const yaml_event_t *e, unsigned depth,
 		      struct yaml_node **out);
 
-static void adopt(struct yaml_node *n, const struct yaml_node *child)
+static void adopt_child(struct yaml_node *n, const struct yaml_node *child)
 {
 	n->size += child->size;
 	if (n->height <= child->height)
@@ -352,7 +352,7 @@ static void adopt(struct yaml_node *n, const struct yaml_node *child)
 }
 
 /* Only a bracket is in the text; the end of a block is where others begin. */
-static uint32_t closing(struct reader *r, const yaml_event_t *e)
+static uint32_t find_closing(struct reader *r, const yaml_event_t *e)
 {
 	struct span at = event_at(r, e);
 
@@ -366,10 +366,10 @@ static bool read_items(struct reader *r, struct yaml_node *n, unsigned depth)
 		yaml_event_t e;
 		bool ok;
 
-		if (!next(r, &e))
+		if (!next_event(r, &e))
 			return false;
 		if (e.type == YAML_SEQUENCE_END_EVENT) {
-			n->close = closing(r, &e);
+			n->close = find_closing(r, &e);
 			yaml_event_delete(&e);
 			return true;
 		}
@@ -378,7 +378,7 @@ static bool read_items(struct reader *r, struct yaml_node *n, unsigned depth)
 		if (!ok)
 			return false;
 		*vec_push(r->a, &n->items) = item;
-		adopt(n, item);
+		adopt_child(n, item);
 	}
 }
 
@@ -416,23 +416,23 @@ static bool read_pairs(struct reader *r, struct yaml_node *n, unsigned depth)
 		yaml_event_t e;
 		bool ok;
 
-		if (!next(r, &e))
+		if (!next_event(r, &e))
 			return false;
 		if (e.type == YAML_MAPPING_END_EVENT) {
-			n->close = closing(r, &e);
+			n->close = find_closing(r, &e);
 			yaml_event_delete(&e);
 			return true;
 		}
 		ok = read_key(r, &e, &pair.key);
 		yaml_event_delete(&e);
-		if (!ok || !next(r, &e))
+		if (!ok || !next_event(r, &e))
 			return false;
 		ok = read_node(r, &e, depth + 1, &pair.value);
 		yaml_event_delete(&e);
 		if (!ok)
 			return false;
 		*vec_push(r->a, &n->pairs) = pair;
-		adopt(n, pair.value);
+		adopt_child(n, pair.value);
 	}
 }
 
@@ -449,7 +449,7 @@ static bool read_node(struct reader *r, const yaml_event_t *e, unsigned depth,
 	n = arena_new_of(r->a, struct yaml_node);
 	n->size = n->height = 1;
 	n->text.at = event_at(r, e);
-	if (too_deep(r, n->text.at, depth) || !count(r, n->text.at, 1))
+	if (too_deep(r, n->text.at, depth) || !count_nodes(r, n->text.at, 1))
 		return false;
 	if (e->type == YAML_SCALAR_EVENT) {
 		n->kind = YAML_SCALAR;
@@ -481,7 +481,7 @@ static bool read_stream(struct reader *r, struct yaml_node **out)
 	while (ok && !end) {
 		yaml_event_t e;
 
-		if (!next(r, &e))
+		if (!next_event(r, &e))
 			return false;
 		if (e.type == YAML_STREAM_END_EVENT) {
 			end = true;
