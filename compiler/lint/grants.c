@@ -6,7 +6,7 @@ static const char *quoted(struct pass_ctx *c, const struct ir_grant *g)
 }
 
 /* What was just warned of is about this grant. */
-static void about(struct pass_ctx *c, const struct ir_grant *g)
+static void name_grant(struct pass_ctx *c, const struct ir_grant *g)
 {
 	diag_about(c->diags, ir_dest_text(c->a, &g->dest));
 }
@@ -32,7 +32,7 @@ static void lint_paths(struct pass_ctx *c, const struct ir_grant *g)
 				c->diags, DIAG_PATH_OUTSIDE, p->from.at,
 				"'%s' is not under the URL's path and matches nothing",
 				diag_quote(c->diags, p->s));
-			about(c, g);
+			name_grant(c, g);
 			diag_help(
 				c->diags,
 				"a path without a leading '/' is relative to the URL's");
@@ -50,13 +50,13 @@ static void lint_floor(struct pass_ctx *c, const struct ir_grant *g)
 		diag_warn(c->diags, DIAG_OPENS_FLOOR, g->from.at,
 			  "'%s' opens a part of the floor: %s", quoted(c, g),
 			  floor->about);
-		about(c, g);
+		name_grant(c, g);
 		return;
 	}
 	diag_warn(c->diags, DIAG_FLOOR_GRANT, g->from.at,
 		  "'%s' stays denied by the floor: %s", quoted(c, g),
 		  floor->about);
-	about(c, g);
+	name_grant(c, g);
 	diag_help(
 		c->diags,
 		net->bits > floor->net.bits
@@ -75,7 +75,7 @@ static void lint_private(struct pass_ctx *c, const struct ir_grant *g)
 		return;
 	diag_warn(c->diags, DIAG_PRIVATE_VOID, g->private.from.at,
 		  "'private' changes nothing for an address");
-	about(c, g);
+	name_grant(c, g);
 	diag_help(c->diags, "a grant by address opens private ones too");
 }
 
@@ -85,7 +85,7 @@ static void lint_any(struct pass_ctx *c, const struct ir_grant *g)
 		return;
 	diag_warn(c->diags, DIAG_ANY_GRANT, g->from.at,
 		  "'*' lets the agent send to anybody what it can read");
-	about(c, g);
+	name_grant(c, g);
 	diag_help(c->diags,
 		  "name the destinations; 'deny' takes single ones back");
 }

@@ -13,7 +13,7 @@ static const char *quoted(struct pass_ctx *c, const struct ir_grant *g)
 /* --- places that others read -----------------------------------------------
  */
 
-static const char *more(struct pass_ctx *c, uint32_t n)
+static const char *and_more(struct pass_ctx *c, uint32_t n)
 {
 	return n ? arena_fmt(c->a, ", and %u more such place%s", n,
 			     n == 1 ? "" : "s")
@@ -34,13 +34,13 @@ static void warn_reached(struct pass_ctx *c, const struct third_party_hit *hit,
 		diag_warn(c->diags, DIAG_SHARED_HOSTING, hit->grant->from.at,
 			  "'%s' is about names that anybody gets: %s%s%s%s",
 			  quoted(c, hit->grant), same ? "" : hit->name.p,
-			  same ? "" : ", ", row->what, more(c, n - 1));
+			  same ? "" : ", ", row->what, and_more(c, n - 1));
 		diag_help(c->diags, "name those that are meant");
 	} else {
 		diag_warn(c->diags, DIAG_THIRD_PARTY, hit->grant->from.at,
 			  "'%s' can carry data to others: %s (%s)%s",
 			  quoted(c, hit->grant), row->what,
-			  third_party_kind_name(row->kind), more(c, n - 1));
+			  third_party_kind_name(row->kind), and_more(c, n - 1));
 		diag_help(
 			c->diags,
 			ir_grant_http(hit->grant)

@@ -13,8 +13,9 @@ static struct str subject_of(struct pass_ctx *c, const struct arg *arg)
 			 arg->value.p);
 }
 
-static void warn(struct pass_ctx *c, struct span at, const char *where,
-		 struct str subject, const struct secret *found)
+static void warn_of_secret(struct pass_ctx *c, struct span at,
+			   const char *where, struct str subject,
+			   const struct secret *found)
 {
 	diag_warn(c->diags, DIAG_LITERAL_SECRET, at, "'%s' holds %s", where,
 		  found->what);
@@ -32,11 +33,12 @@ void literals_lint(struct pass_ctx *c, const struct ir_policy *p)
 		struct str subject = subject_of(c, arg);
 
 		if (arg->has_value && secret_next(arg->value, 0, &found))
-			warn(c, arg->value_at, diag_quote(c->diags, subject),
-			     subject, &found);
+			warn_of_secret(c, arg->value_at,
+				       diag_quote(c->diags, subject), subject,
+				       &found);
 	}
 	vec_each(x, &p->credentials)
 		if (secret_next(x->format, 0, &found))
-			warn(c, x->from.at, "format", x->host.u.host.name,
-			     &found);
+			warn_of_secret(c, x->from.at, "format",
+				       x->host.u.host.name, &found);
 }

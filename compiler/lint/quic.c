@@ -9,7 +9,7 @@
  * A port that a grant of UDP and a rule on requests have in common, or 0. Where
  * the rule is about every port, only that of HTTPS counts: nobody means DNS.
  */
-static uint16_t shared(const struct ir_port *udp, const ir_ports *ports)
+static uint16_t shared_port(const struct ir_port *udp, const ir_ports *ports)
 {
 	uint16_t at = 0;
 
@@ -49,7 +49,7 @@ static bool lint_refused(struct pass_ctx *c, const struct ir_policy *p,
 			 const struct ir_grant *g, const struct ir_port *udp)
 {
 	vec_each(d, &p->deny) {
-		uint16_t port = shared(udp, &d->ports);
+		uint16_t port = shared_port(udp, &d->ports);
 
 		if (!port || !inside_quic(d, port) || !ir_grant_http(d) ||
 		    !is_about(c, g, d))
@@ -72,7 +72,7 @@ static void lint_unread(struct pass_ctx *c, const struct ir_policy *p,
 			const struct ir_grant *g, const struct ir_port *udp)
 {
 	vec_each(h, &p->allow) {
-		uint16_t port = shared(udp, &h->ports);
+		uint16_t port = shared_port(udp, &h->ports);
 
 		if (!port || !inside_decrypts(p, h) || !is_about(c, g, h))
 			continue;

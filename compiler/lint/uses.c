@@ -30,12 +30,12 @@ static const char *quoted(struct uses *u, const struct ir_grant *g)
 	return diag_quote(u->c->diags, ir_dest_text(u->c->a, &g->dest));
 }
 
-static void about(struct uses *u, const struct ir_grant *g)
+static void name_grant(struct uses *u, const struct ir_grant *g)
 {
 	diag_about(u->c->diags, ir_dest_text(u->c->a, &g->dest));
 }
 
-static const char *done(const struct ir_grant *g)
+static const char *verdict_word(const struct ir_grant *g)
 {
 	return g->key == IR_KEY_DENY ? "denied" : "allowed";
 }
@@ -77,7 +77,7 @@ static void warn_denied(struct uses *u, const struct ir_grant *g,
 {
 	diag_warn(u->c->diags, DIAG_DENIED_GRANT, g->from.at,
 		  "'%s' is allowed and denied, and stays denied", quoted(u, g));
-	about(u, g);
+	name_grant(u, g);
 	diag_note(u->c->diags, by->from.at, "denied here");
 }
 
@@ -86,8 +86,8 @@ static void warn_shadowed(struct uses *u, const struct ir_grant *g,
 {
 	diag_warn(u->c->diags, DIAG_SHADOWED_RULE, g->from.at,
 		  "'%s' changes nothing: all of it is %s without it",
-		  quoted(u, g), done(g));
-	about(u, g);
+		  quoted(u, g), verdict_word(g));
+	name_grant(u, g);
 	diag_note(u->c->diags, by->from.at, "here");
 	diag_help(u->c->diags, "remove one of them");
 }
@@ -96,8 +96,8 @@ static void warn_twice(struct uses *u, const struct ir_grant *g,
 		       struct ir_origin first, struct ir_origin again)
 {
 	diag_warn(u->c->diags, DIAG_SHADOWED_RULE, again.at, "'%s' is %s twice",
-		  quoted(u, g), done(g));
-	about(u, g);
+		  quoted(u, g), verdict_word(g));
+	name_grant(u, g);
 	diag_note(u->c->diags, first.at, "the first is here");
 	diag_help(u->c->diags, "remove one of them");
 }
@@ -107,7 +107,7 @@ static void warn_overlap(struct uses *u, const struct ir_grant *g,
 {
 	diag_warn(u->c->diags, DIAG_OVERLAPPING_RULES, g->from.at,
 		  "a part of '%s' is allowed elsewhere, too", quoted(u, g));
-	about(u, g);
+	name_grant(u, g);
 	diag_note(u->c->diags, by->from.at, "here");
 	diag_help(
 		u->c->diags,
@@ -132,7 +132,7 @@ static bool is_told(struct uses *u, const struct rules *r, uint32_t i)
 	       !is_at_hand(u, by->from, g->from);
 }
 
-static void judge(struct uses *u, const struct rules *r)
+static void judge_rules(struct uses *u, const struct rules *r)
 {
 	for (uint32_t i = 0; i < r->list->n; i++) {
 		const struct ir_grant *g = &r->list->v[i];
@@ -237,8 +237,8 @@ static void lint_author(struct uses *u, enum author author,
 		allow = (struct rules){&own.allow, found_allow, &own_allow};
 		deny = (struct rules){&own.deny, found_deny, &own_deny};
 	}
-	judge(u, &allow);
-	judge(u, &deny);
+	judge_rules(u, &allow);
+	judge_rules(u, &deny);
 }
 
 const bool *uses_lint(struct pass_ctx *c, const struct ir_policy *p)

@@ -54,7 +54,8 @@ static struct str subject_of(const struct waive *v,
 }
 
 /* A file of the workspace, by a pattern of it or of a folder above it. */
-static bool matches(const struct waive *v, struct str pattern, struct str path)
+static bool matches_path(const struct waive *v, struct str pattern,
+			 struct str path)
 {
 	struct gitignore *g = gitignore_new(v->c->a);
 	bool is_dir = false;
@@ -67,8 +68,8 @@ static bool matches(const struct waive *v, struct str pattern, struct str path)
 	return false;
 }
 
-static bool covers(const struct waive *v, const struct ir_waiver *w,
-		   const struct diag_view *view)
+static bool covers_place(const struct waive *v, const struct ir_waiver *w,
+			 const struct diag_view *view)
 {
 	switch (w->kind) {
 	case IR_WAIVER_ALL:
@@ -77,7 +78,7 @@ static bool covers(const struct waive *v, const struct ir_waiver *w,
 		return str_eq(w->subject, subject_of(v, view));
 	case IR_WAIVER_TEXT:
 		if (view->id == DIAG_VISIBLE_SECRET)
-			return matches(v, w->subject, view->subject);
+			return matches_path(v, w->subject, view->subject);
 		return str_eq(w->subject, subject_of(v, view));
 	}
 	return false;
@@ -88,7 +89,7 @@ static bool covers(const struct waive *v, const struct ir_waiver *w,
  * from the same warning, or the same rule stands in another file, too, and a
  * warning has one place.
  */
-static bool keep(void *ctx, const struct diag_view *view)
+static bool keep_warning(void *ctx, const struct diag_view *view)
 {
 	struct waive *v = ctx;
 	const struct source *by = NULL;
@@ -99,7 +100,7 @@ static bool keep(void *ctx, const struct diag_view *view)
 		bool *used = &v->used[w - v->p->waivers.v];
 
 		if (w->lint != (int)view->id || is_over(v, w) ||
-		    !covers(v, w, view))
+		    !covers_place(v, w, view))
 			continue;
 		if (!has_say(v, w, view)) {
 			*used |= w->kind != IR_WAIVER_ALL;
@@ -150,7 +151,7 @@ void waive_warnings(struct pass_ctx *c, const struct ir_policy *p,
 	if (p->waivers.n == 0)
 		return;
 	v.used = arena_array(c->a, p->waivers.n, sizeof(*v.used));
-	diags_filter(c->diags, keep, &v);
+	diags_filter(c->diags, keep_warning, &v);
 	vec_each(w, &p->waivers) {
 		if (is_over(&v, w))
 			warn_over(&v, w);

@@ -104,7 +104,7 @@ static void warn_unmatched(struct look *l)
  */
 
 /* What a file begins with; empty when it cannot be read. */
-static struct str beginning(struct look *l, int dir, const char *name)
+static struct str first_bytes(struct look *l, int dir, const char *name)
 {
 	auto_fd int fd = openat(dir, name,
 				O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -124,7 +124,7 @@ static void look_at_file(struct look *l, int dir, const char *name,
 	const struct secret_file *row = secret_files_row(l->secrets, path);
 	struct diags *d = l->c->diags;
 
-	if (!row || !secret_files_holds(row, beginning(l, dir, name)))
+	if (!row || !secret_files_holds(row, first_bytes(l, dir, name)))
 		return;
 	l->finds++;
 	diag_warn(d, DIAG_VISIBLE_SECRET, (struct span){0},
@@ -167,7 +167,7 @@ static int by_name(const void *va, const void *vb)
 }
 
 /* In the order of names: what is found first is the same on every machine. */
-static struct entry *list(struct look *l, DIR *dir, uint32_t *out_n)
+static struct entry *list_folder(struct look *l, DIR *dir, uint32_t *out_n)
 {
 	VEC(struct entry) found = {0};
 	const struct dirent *e;
@@ -215,7 +215,7 @@ static void look_into(struct look *l, struct str folder)
 		l->whole = false;
 		return;
 	}
-	entries = list(l, dir, &n);
+	entries = list_folder(l, dir, &n);
 	for (uint32_t i = 0; i < n; i++)
 		look_at_entry(l, dirfd(dir), folder, &entries[i]);
 	closedir(dir);

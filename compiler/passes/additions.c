@@ -20,8 +20,8 @@ struct add {
 	uint32_t back_ignore, back_readonly;
 };
 
-static void say(struct add *s, enum addition_part part, struct ir_origin from,
-		struct str text)
+static void say_addition(struct add *s, enum addition_part part,
+			 struct ir_origin from, struct str text)
 {
 	uint32_t n = s->items.n;
 
@@ -31,7 +31,8 @@ static void say(struct add *s, enum addition_part part, struct ir_origin from,
 
 /* Strings of the user's as they are, whole: what is approved is this text. */
 #define SAY(part, from, ...)                                                   \
-	say(s, ADDITION_##part, (from), arena_fmt(s->c->a, __VA_ARGS__))
+	say_addition(s, ADDITION_##part, (from),                               \
+		     arena_fmt(s->c->a, __VA_ARGS__))
 
 /* --- what is trusted ----------------------------------------------------- */
 
@@ -91,7 +92,8 @@ static bool is_plain(const struct ir_grant *g)
 	       !g->has_http && !g->tls.set && !g->private.set;
 }
 
-static struct ir_grant *normalised(struct add *s, const struct ir_grant *g)
+static struct ir_grant *normalised_grant(struct add *s,
+					 const struct ir_grant *g)
 {
 	struct ir_grant *copy = arena_new_of(s->c->a, struct ir_grant);
 
@@ -107,7 +109,7 @@ static void add_grants(struct add *s, const ir_grants *grants)
 
 		if (g->dest.kind == IR_DEST_POISON)
 			continue;
-		copy = normalised(s, g);
+		copy = normalised_grant(s, g);
 		if (cover_find(s->grants, copy, true))
 			continue;
 		SAY(GRANT, g->from, "allow %.*s", STR_ARG(copy->canon));
@@ -123,8 +125,8 @@ static void add_texts(struct add *s, const char *key, const ir_texts *texts)
 }
 
 /* The words behind a lead, divided by blanks; empty when there are none. */
-static const char *listed(struct arena *a, const char *lead,
-			  const ir_texts *words)
+static const char *listed_text(struct arena *a, const char *lead,
+			       const ir_texts *words)
 {
 	struct buf b;
 
@@ -176,7 +178,7 @@ static void add_protect(struct add *s, const struct ir_protect *x)
 	vec_each(p, &x->files)
 		buf_addf(&files, " '%.*s'", STR_ARG(p->line));
 	SAY(SETTING, x->from, "protect%s%s", files.n ? files.p : "",
-	    listed(s->c->a, " for ", &x->executables));
+	    listed_text(s->c->a, " for ", &x->executables));
 }
 
 /* What takes back only the workspace's own patterns adds nothing. */
@@ -297,7 +299,7 @@ static void add_trace(struct add *s, const struct ir_trace *tr)
 	/* Events of one's own are traced instead of the default ones. */
 	vec_each(e, &tr->events)
 		SAY(SETTING, e->from, "trace.events %.*s%s%s", STR_ARG(e->name),
-		    listed(s->c->a, " where ", &e->filters),
+		    listed_text(s->c->a, " where ", &e->filters),
 		    e->optional.v ? ", optional" : "");
 	add_texts(s, "trace.exclude", &tr->exclude);
 	add_guard(s, "trace.reads false", &tr->reads, &t->reads, false);
@@ -359,7 +361,7 @@ static void cut_denials(struct add *s, const struct ir_policy *p)
 
 		if (g->dest.kind == IR_DEST_POISON)
 			continue;
-		copy = normalised(s, g);
+		copy = normalised_grant(s, g);
 		SAY(GRANT, g->from, "deny %.*s", STR_ARG(copy->canon));
 		s->items.v[s->items.n - 1].x.grant = copy;
 	}
@@ -400,7 +402,7 @@ static void cut_protect(struct add *s, const struct ir_policy *p)
 		buf_adds(&b, x == p->protect.v ? "protect" : ";");
 		vec_each(f, &x->files)
 			buf_addf(&b, " '%.*s'", STR_ARG(f->line));
-		buf_adds(&b, listed(s->c->a, " for ", &x->executables));
+		buf_adds(&b, listed_text(s->c->a, " for ", &x->executables));
 	}
 	SAY(SETTING, p->protect.v[0].from, "%s", buf_keep(&b).p);
 }
@@ -462,7 +464,7 @@ static int by_part(const void *va, const void *vb)
 	return c ? c : a->n < b->n ? -1 : 1;
 }
 
-static void settle(struct add *s, addition_list *out)
+static void settle_additions(struct add *s, addition_list *out)
 {
 	const struct item *before = NULL;
 
@@ -498,7 +500,7 @@ void passes_additions(struct pass_ctx *c, const docs *list, addition_list *out)
 	vec_each(d, list)
 		if (d->layer == LAYER_WORKSPACE)
 			add_policy(&add, &d->policy);
-	settle(&add, out);
+	settle_additions(&add, out);
 }
 
 /* Nothing is taken back: what is hidden beside holds nothing of it. */
@@ -522,5 +524,5 @@ void passes_cuts(struct pass_ctx *c, const docs *list, addition_list *out)
 			cut_policy(&cut, &d->policy);
 	if (cut.back_ignore + cut.back_readonly == 0)
 		drop_patterns(&cut);
-	settle(&cut, out);
+	settle_additions(&cut, out);
 }

@@ -65,8 +65,8 @@ struct cover *cover_new(struct arena *a, const ir_grants *grants)
 }
 
 /* Given that its destination holds g's. */
-static bool holds(const struct ir_grant *by, const struct ir_grant *g,
-		  bool as_grant)
+static bool covers_grant(const struct ir_grant *by, const struct ir_grant *g,
+			 bool as_grant)
 {
 	if (str_eq(by->canon, g->canon))
 		return true;
@@ -97,7 +97,7 @@ static const struct ir_grant *find_name(const struct cover *c, struct str name,
 	while (at > c->names.v && str_eq(at[-1].name, name))
 		at--;
 	for (; at < end && str_eq(at->name, name); at++)
-		if (holds(at->grant, g, as_grant))
+		if (covers_grant(at->grant, g, as_grant))
 			return at->grant;
 	return NULL;
 }
@@ -178,7 +178,7 @@ static const struct ir_grant *find_by_net(const struct cover *c,
 		while (at > c->nets.v && by_net(at - 1, &key) == 0)
 			at--;
 		for (; at < end && by_net(at, &key) == 0; at++)
-			if (holds(at->grant, g, as_grant) &&
+			if (covers_grant(at->grant, g, as_grant) &&
 			    (!as_grant || opens_as_much(&at->net, net)))
 				return at->grant;
 	}

@@ -22,8 +22,8 @@ struct writer {
 	uint32_t base;
 };
 
-static struct ir_origin put(struct writer *w, const char *before,
-			    const char *value, const char *after)
+static struct ir_origin put_text(struct writer *w, const char *before,
+				 const char *value, const char *after)
 {
 	struct ir_origin from = {.layer = LAYER_FLOOR};
 
@@ -38,7 +38,7 @@ static struct ir_origin put(struct writer *w, const char *before,
 #define SCALAR(opt, before, text, ...)                                         \
 	do {                                                                   \
 		(opt).set = true;                                              \
-		(opt).from = put(w, before, text, "\n");                       \
+		(opt).from = put_text(w, before, text, "\n");                  \
 		(opt).v = __VA_ARGS__;                                         \
 	} while (0)
 
@@ -54,7 +54,7 @@ static void add_deny(struct arena *a, struct writer *w, struct ir_policy *p)
 		if (s->scope != ADDR_NEVER)
 			continue;
 		g = vec_push(a, &p->deny);
-		g->from = put(w, "  - \"", cidr_text(&s->net, text), "\"");
+		g->from = put_text(w, "  - \"", cidr_text(&s->net, text), "\"");
 		buf_addf(&w->text, " # %s\n", s->about);
 		g->key = IR_KEY_DENY;
 		g->dest.kind = IR_DEST_CIDR;
@@ -73,7 +73,8 @@ static void add_readonly(struct arena *a, struct writer *w, struct ir_policy *p)
 		       str_field(&list, '|', &line)) {
 			struct ir_pattern *r = vec_push(a, &p->readonly);
 
-			r->from = put(w, "  - \"", arena_cstr(a, line), "\"\n");
+			r->from = put_text(w, "  - \"", arena_cstr(a, line),
+					   "\"\n");
 			r->line = line;
 		}
 	}

@@ -48,8 +48,8 @@ static void merge_trace(struct arena *a, struct ir_trace *to,
 	REPLACE(required);
 }
 
-static void merge(struct arena *a, struct ir_policy *to,
-		  const struct ir_policy *from, bool preset)
+static void merge_layer(struct arena *a, struct ir_policy *to,
+			const struct ir_policy *from, bool preset)
 {
 	APPEND(allow);
 	APPEND(deny);
@@ -91,8 +91,8 @@ static bool may_say(struct pass_ctx *c, const struct doc *doc)
 	return false;
 }
 
-static bool within(struct pass_ctx *c, uint32_t n, uint32_t limit,
-		   struct span at, const char *what)
+static bool is_within(struct pass_ctx *c, uint32_t n, uint32_t limit,
+		      struct span at, const char *what)
 {
 	if (n <= limit)
 		return true;
@@ -103,12 +103,12 @@ static bool within(struct pass_ctx *c, uint32_t n, uint32_t limit,
 
 /* The first item that is one too many is where the error points. */
 #define WITHIN(list, limit, what)                                              \
-	within(c, (list).n, (limit),                                           \
-	       (list).n > (limit) ? (list).v[limit].from.at                    \
-				  : (struct span){0},                          \
-	       what)
+	is_within(c, (list).n, (limit),                                        \
+		  (list).n > (limit) ? (list).v[limit].from.at                 \
+				     : (struct span){0},                       \
+		  what)
 
-static bool limits(struct pass_ctx *c, const struct ir_policy *p)
+static bool check_limits(struct pass_ctx *c, const struct ir_policy *p)
 {
 	bool ok = true;
 
@@ -128,13 +128,13 @@ bool passes_layers(struct pass_ctx *c, const docs *list, struct ir_policy *out)
 
 	floor_doc(c, &floor);
 	*out = (struct ir_policy){0};
-	merge(c->a, out, &floor.policy, false);
+	merge_layer(c->a, out, &floor.policy, false);
 	vec_each(doc, list) {
 		ir_verify(&doc->policy, IR_BOUND);
 		ok &= may_say(c, doc);
-		merge(c->a, out, &doc->policy, doc->preset);
+		merge_layer(c->a, out, &doc->policy, doc->preset);
 	}
-	if (!limits(c, out))
+	if (!check_limits(c, out))
 		return false;
 	ir_verify(out, IR_MERGED);
 	return ok;

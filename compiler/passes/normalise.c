@@ -51,8 +51,8 @@ static void settle_ports(struct arena *a, struct ir_grant *g)
 /* --- http ---------------------------------------------------------------- */
 
 /* Without a leading '/' relative to the URL's: doc/semantics.md, section 2. */
-static struct str absolute(struct arena *a, const struct ir_dest *dest,
-			   struct str path)
+static struct str absolute_path(struct arena *a, const struct ir_dest *dest,
+				struct str path)
 {
 	struct str base = STR("/");
 
@@ -95,7 +95,7 @@ static void settle_http(struct arena *a, struct ir_grant *g)
 		h->methods = ir_texts_sorted(a, &h->methods);
 		h->paths = ir_texts_sorted(a, &h->paths);
 		vec_each(p, &h->paths)
-			p->s = absolute(a, &g->dest, p->s);
+			p->s = absolute_path(a, &g->dest, p->s);
 		h->paths = ir_texts_sorted(a, &h->paths);
 		rules[i].text = ir_http_text(a, h);
 	}

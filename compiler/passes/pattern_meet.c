@@ -22,7 +22,7 @@ static bool last_segment(const struct ir_pattern *p, struct str *out)
 	       !str_is(*out, "**");
 }
 
-static bool same(char a, char b)
+static bool same_char(char a, char b)
 {
 	return a == b || a == '?' || b == '?';
 }
@@ -45,7 +45,7 @@ static bool globs_meet(struct str a, struct str b)
 			if (star_a || star_b)
 				meet[j] = below || right;
 			else if (i < a.n && j < b.n)
-				meet[j] = same(a.p[i], b.p[j]) && before;
+				meet[j] = same_char(a.p[i], b.p[j]) && before;
 			else
 				meet[j] = i == a.n && j == b.n;
 			before = below;

@@ -153,7 +153,7 @@ static bool publish_parse(struct pass_ctx *c, struct span at, struct str raw,
 
 /* --- judging ------------------------------------------------------------- */
 
-static bool trusted(enum layer layer)
+static bool is_trusted_layer(enum layer layer)
 {
 	switch (layer) {
 	case LAYER_FLOOR:
@@ -168,7 +168,7 @@ static bool trusted(enum layer layer)
 	abort();
 }
 
-static const char *spelled(struct pass_ctx *c, const struct arg *arg)
+static const char *spelled_option(struct pass_ctx *c, const struct arg *arg)
 {
 	const char *name = diag_quote(c->diags, arg->option);
 
@@ -180,13 +180,14 @@ static const char *spelled(struct pass_ctx *c, const struct arg *arg)
 }
 
 /* What was just warned of is about this option. */
-static void about(struct pass_ctx *c, const struct arg *arg)
+static void name_option(struct pass_ctx *c, const struct arg *arg)
 {
 	diag_about(c->diags, arena_fmt(c->a, "--%.*s", STR_ARG(arg->option)));
 }
 
-static bool report(struct pass_ctx *c, const struct arg *arg,
-		   const struct args_option *o, const struct args_verdict *v)
+static bool report_arg(struct pass_ctx *c, const struct arg *arg,
+		       const struct args_option *o,
+		       const struct args_verdict *v)
 {
 	struct span at =
 		o->judge == ARGS_JUDGE_UNDOING || o->judge == ARGS_JUDGE_OURS
@@ -195,31 +196,32 @@ static bool report(struct pass_ctx *c, const struct arg *arg,
 	bool ok = false;
 
 	if (v->fault) {
-		diag_error(c->diags, v->fault, at, "'%s': %s", spelled(c, arg),
-			   v->why);
+		diag_error(c->diags, v->fault, at, "'%s': %s",
+			   spelled_option(c, arg), v->why);
 	} else if (v->class == ARG_OURS) {
 		diag_error(c->diags, DIAG_ARG_OURS, at,
-			   "'%s' is membrane's to say: %s", spelled(c, arg),
-			   v->why);
-	} else if (v->class == ARG_UNDOING && !trusted(arg->from.layer)) {
+			   "'%s' is membrane's to say: %s",
+			   spelled_option(c, arg), v->why);
+	} else if (v->class == ARG_UNDOING &&
+		   !is_trusted_layer(arg->from.layer)) {
 		diag_error(c->diags, DIAG_ARG_UNDOING, at,
-			   "'%s' undoes the sandbox: %s", spelled(c, arg),
-			   v->why);
+			   "'%s' undoes the sandbox: %s",
+			   spelled_option(c, arg), v->why);
 		diag_help(
 			c->diags,
 			"a workspace cannot ask for it; ~/.membrane/config.yaml and --arg can");
 	} else if (v->class == ARG_UNDOING) {
 		diag_warn(c->diags, DIAG_ARG_UNDOING, at,
-			  "'%s' undoes the sandbox: %s", spelled(c, arg),
+			  "'%s' undoes the sandbox: %s", spelled_option(c, arg),
 			  v->why);
-		about(c, arg);
+		name_option(c, arg);
 		ok = true;
 	} else {
 		ok = true;
 		if (v->warning) {
 			diag_warn(c->diags, DIAG_ARG_IGNORED, at, "'%s': %s",
-				  spelled(c, arg), v->warning);
-			about(c, arg);
+				  spelled_option(c, arg), v->warning);
+			name_option(c, arg);
 		}
 	}
 	if (v->help)
@@ -227,7 +229,7 @@ static bool report(struct pass_ctx *c, const struct arg *arg,
 	return ok;
 }
 
-static bool number(struct str s)
+static bool is_number(struct str s)
 {
 	uint64_t ignored;
 
@@ -263,8 +265,8 @@ static bool judge_flag(struct parser *ps, const struct args_option *o,
 	return true;
 }
 
-static bool add(struct parser *ps, const struct docker_run_option *d,
-		struct arg *arg)
+static bool add_arg(struct parser *ps, const struct docker_run_option *d,
+		    struct arg *arg)
 {
 	const struct args_option *o = args_option(d->id);
 	struct pass_ctx *c = ps->c;
@@ -280,7 +282,7 @@ static bool add(struct parser *ps, const struct docker_run_option *d,
 			return false;
 	} else {
 		if (d->type == DOCKER_RUN_NUMBER &&
-		    !has_secret_variable(value) && !number(value))
+		    !has_secret_variable(value) && !is_number(value))
 			return value_fault(c, arg, "a whole number");
 		if (o->judge == ARGS_JUDGE_publish) {
 			arg->is_publish = true;
@@ -294,7 +296,7 @@ static bool add(struct parser *ps, const struct docker_run_option *d,
 		v.class =
 			ARG_WIDENING; /* something of the host's environment */
 	arg->class = v.class;
-	if (!report(c, arg, o, &v))
+	if (!report_arg(c, arg, o, &v))
 		return false;
 	*vec_push(c->a, &ps->p->docker_args) = *arg;
 	return true;
@@ -310,7 +312,7 @@ static struct str word_at(const void *ctx, uint32_t i)
 }
 
 /* Another source ends the words: no value comes out of another file. */
-static bool joins(const void *ctx, uint32_t i)
+static bool joins_value(const void *ctx, uint32_t i)
 {
 	const struct parser *ps = ctx;
 	const struct ir_text *word = &ps->p->args.v[i];
@@ -409,7 +411,7 @@ static bool control_byte(struct pass_ctx *c, const struct ir_text *word)
 	return false;
 }
 
-static bool take(struct parser *ps, const struct docker_run_found *f)
+static bool take_found(struct parser *ps, const struct docker_run_found *f)
 {
 	const struct ir_text *word = &ps->p->args.v[f->at];
 	struct arg arg = {
@@ -422,7 +424,7 @@ static bool take(struct parser *ps, const struct docker_run_found *f)
 	if (f->is_letter && f->value_at == f->at && f->has_value &&
 	    f->value.p == f->text.p + 1 && f->value.p[0] == ' ')
 		return blank_behind(ps, word, f->text.p[0]);
-	return add(ps, f->option, &arg);
+	return add_arg(ps, f->option, &arg);
 }
 
 static bool refuse_unknown(struct parser *ps, const struct docker_run_found *f)
@@ -468,7 +470,7 @@ static bool read_all(struct parser *ps)
 		case DOCKER_RUN_END:
 			return ok;
 		case DOCKER_RUN_TAKEN:
-			ok &= take(ps, &f);
+			ok &= take_found(ps, &f);
 			break;
 		case DOCKER_RUN_IMAGE:
 			ok &= refuse_word(ps, &f);
@@ -494,7 +496,9 @@ bool args_resolve(struct pass_ctx *c, struct ir_policy *p)
 		.p = p,
 		.places = {STR(ARGS_HOME), STR(ARGS_PWD), STR(ARGS_STATE),
 			   NULL},
-		.words = {.word = word_at, .joins = joins, .n = p->args.n},
+		.words = {.word = word_at,
+			  .joins = joins_value,
+			  .n = p->args.n},
 	};
 
 	if (p->args.n > LIMIT_ARGS) {
@@ -535,7 +539,7 @@ static bool check_one(struct pass_ctx *c, const struct arg *arg, args_env env,
 	/* What was seen without the environment has been reported. */
 	if (v.class <= arg->class && !v.fault)
 		return true;
-	return report(c, arg, o, &v);
+	return report_arg(c, arg, o, &v);
 }
 
 bool args_check_env(struct pass_ctx *c, const struct ir_policy *p, args_env env,

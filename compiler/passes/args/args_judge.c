@@ -31,40 +31,41 @@ const struct args_option *args_option(enum docker_run_id id)
 
 /* --- verdicts ------------------------------------------------------------ */
 
-static struct args_verdict harmless(void)
+static struct args_verdict harmless_verdict(void)
 {
 	return (struct args_verdict){.class = ARG_HARMLESS};
 }
 
-static struct args_verdict widening(void)
+static struct args_verdict widening_verdict(void)
 {
 	return (struct args_verdict){.class = ARG_WIDENING};
 }
 
-static struct args_verdict undoing(const char *why)
+static struct args_verdict undoing_verdict(const char *why)
 {
 	return (struct args_verdict){.class = ARG_UNDOING, .why = why};
 }
 
-static struct args_verdict ours(const char *why)
+static struct args_verdict ours_verdict(const char *why)
 {
 	return (struct args_verdict){.class = ARG_OURS, .why = why};
 }
 
-static struct args_verdict fault(enum diag_id id, const char *why)
+static struct args_verdict fault_verdict(enum diag_id id, const char *why)
 {
 	return (struct args_verdict){
 		.class = ARG_OURS, .fault = id, .why = why};
 }
 
-static struct args_verdict worse(struct args_verdict a, struct args_verdict b)
+static struct args_verdict worse_verdict(struct args_verdict a,
+					 struct args_verdict b)
 {
 	if (a.fault || b.fault)
 		return a.fault ? a : b;
 	return b.class > a.class ? b : a;
 }
 
-static bool unknown(struct str value)
+static bool is_unknown(struct str value)
 {
 	return value.n && str_find(value, ARGS_UNKNOWN[0], 0) < value.n;
 }
@@ -121,7 +122,7 @@ static bool holds_a_home(struct str path)
 	return false;
 }
 
-static struct str known(struct arena *a, struct str place)
+static struct str known_place(struct arena *a, struct str place)
 {
 	return place.n ? docker_mount_clean(a, place) : place;
 }
@@ -171,36 +172,37 @@ static bool in_user_runtime(struct str path)
 static struct args_verdict judge_path(struct arena *a, struct str path,
 				      const struct args_places *places)
 {
-	struct str home = known(a, places->home);
-	struct str state = known(a, places->state);
-	struct str workspace = known(a, places->workspace);
+	struct str home = known_place(a, places->home);
+	struct str state = known_place(a, places->state);
+	struct str workspace = known_place(a, places->workspace);
 
 	if (str_is(path, "/"))
-		return undoing("it is the whole host");
+		return undoing_verdict("it is the whole host");
 	if (is_engine_socket(path))
-		return undoing("whoever has that socket is root on the host");
+		return undoing_verdict(
+			"whoever has that socket is root on the host");
 	if (docker_mount_within(path, state) ||
 	    docker_mount_within(state, path) ||
 	    docker_mount_within(home, path) || has_segment(path, ".membrane") ||
 	    holds_a_home(path))
-		return undoing(
+		return undoing_verdict(
 			"it holds membrane's own folder, and with it the policy of the next session");
 	if (docker_mount_within(path, workspace) ||
 	    docker_mount_within(workspace, path) ||
 	    !strchr("/" ARGS_HOME ARGS_PWD ARGS_STATE, path.p[0]))
-		return undoing(
+		return undoing_verdict(
 			"it shows the workspace a second time, without what 'ignore' and 'readonly' say");
 	for (size_t i = 0; i < ARRAY_LEN(hot); i++) {
 		struct str at = str_of(hot[i].path);
 
 		if (docker_mount_within(at, path) ||
 		    (docker_mount_within(path, at) && !in_user_runtime(path)))
-			return undoing(hot[i].why);
+			return undoing_verdict(hot[i].why);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(whole); i++)
 		if (str_is(path, whole[i].path))
-			return undoing(whole[i].why);
-	return widening();
+			return undoing_verdict(whole[i].why);
+	return widening_verdict();
 }
 
 static struct args_verdict judge_source(struct arena *a, struct str source,
@@ -210,10 +212,11 @@ static struct args_verdict judge_source(struct arena *a, struct str source,
 		judge_path(a, docker_mount_clean(a, source), places);
 
 	if (places->resolve && v.class < ARG_UNDOING)
-		v = worse(v, judge_path(a,
-					docker_mount_clean(
-						a, places->resolve(a, source)),
-					places));
+		v = worse_verdict(
+			v, judge_path(a,
+				      docker_mount_clean(
+					      a, places->resolve(a, source)),
+				      places));
 	return v;
 }
 
@@ -221,20 +224,22 @@ static struct args_verdict judge_target(struct arena *a, struct str target)
 {
 	struct str path = docker_mount_clean(a, target);
 
-	if (!unknown(path) && !(path.n && path.p[0] == '/'))
-		return fault(
+	if (!is_unknown(path) && !(path.n && path.p[0] == '/'))
+		return fault_verdict(
 			DIAG_ARG_MOUNT,
 			"the place in the container must be an absolute path");
 	if (str_is(path, "/"))
-		return fault(DIAG_ARG_MOUNT,
-			     "nothing can be mounted on the container's root");
+		return fault_verdict(
+			DIAG_ARG_MOUNT,
+			"nothing can be mounted on the container's root");
 	if (str_is(path, "/workspace") || str_is(path, "/home/agent") ||
 	    str_is(path, "/etc/resolv.conf") ||
 	    docker_mount_within(path, STR("/etc/membrane")))
-		return ours("membrane mounts that place itself");
+		return ours_verdict("membrane mounts that place itself");
 	/* Something else is there than in the workspace. */
-	return docker_mount_within(path, STR("/workspace")) ? widening()
-							    : harmless();
+	return docker_mount_within(path, STR("/workspace"))
+		       ? widening_verdict()
+		       : harmless_verdict();
 }
 
 /* --- mounts -------------------------------------------------------------- */
@@ -242,7 +247,7 @@ static struct args_verdict judge_target(struct arena *a, struct str target)
 static struct args_verdict judge_volume(struct arena *a, struct str value,
 					const struct args_places *places)
 {
-	struct args_verdict v = harmless();
+	struct args_verdict v = harmless_verdict();
 	struct str rest = value, source = {0}, target, option;
 	bool bind;
 
@@ -250,24 +255,27 @@ static struct args_verdict judge_volume(struct arena *a, struct str value,
 	if (source.n == value.n) /* an anonymous volume */
 		return judge_target(a, value);
 	if (!str_field(&rest, ':', &target))
-		return fault(DIAG_ARG_MOUNT,
-			     "no place in the container behind the ':'");
+		return fault_verdict(
+			DIAG_ARG_MOUNT,
+			"no place in the container behind the ':'");
 	/* An unknown variable can hold a ':', and anything behind it. */
-	if (unknown(source))
-		return widening();
+	if (is_unknown(source))
+		return widening_verdict();
 	bind = source.n &&
 	       strchr("/.~" ARGS_HOME ARGS_PWD ARGS_STATE, source.p[0]);
 	if (source.n && source.p[0] == '~')
-		return fault(DIAG_ARG_MOUNT,
-			     "docker does not know '~'; write $HOME");
-	v = worse(v, judge_target(a, target));
+		return fault_verdict(DIAG_ARG_MOUNT,
+				     "docker does not know '~'; write $HOME");
+	v = worse_verdict(v, judge_target(a, target));
 	/* A volume with a name outlives the session, and has other users. */
-	v = worse(v, bind ? judge_source(a, source, places) : widening());
+	v = worse_verdict(v, bind ? judge_source(a, source, places)
+				  : widening_verdict());
 	while (str_field(&rest, ',', &option))
 		if (docker_mount_shared(option))
-			v = worse(
+			v = worse_verdict(
 				v,
-				undoing("a mount made inside would appear on the host"));
+				undoing_verdict(
+					"a mount made inside would appear on the host"));
 	return v;
 }
 
@@ -279,34 +287,40 @@ static struct args_verdict judge_mount(struct arena *a, struct str value,
 
 	/* docker reads the first record of several; here there is one. */
 	if (str_find(value, '\n', 0) < value.n)
-		return fault(DIAG_ARG_MOUNT, "a line end");
+		return fault_verdict(DIAG_ARG_MOUNT, "a line end");
 	if (!docker_mount_parse(a, value, &m))
-		return fault(DIAG_ARG_MOUNT,
-			     "not a list of key=value with commas between");
+		return fault_verdict(
+			DIAG_ARG_MOUNT,
+			"not a list of key=value with commas between");
 	if (m.strange)
-		return fault(DIAG_ARG_MOUNT, "a key that mounts do not have");
+		return fault_verdict(DIAG_ARG_MOUNT,
+				     "a key that mounts do not have");
 	if (!m.target.n)
-		return fault(DIAG_ARG_MOUNT, "no target");
+		return fault_verdict(DIAG_ARG_MOUNT, "no target");
 	v = judge_target(a, m.target);
 	if (m.has_driver)
-		v = worse(v, undoing("a volume driver mounts what it likes"));
+		v = worse_verdict(
+			v, undoing_verdict(
+				   "a volume driver mounts what it likes"));
 	if (m.shared)
-		v = worse(
+		v = worse_verdict(
 			v,
-			undoing("a mount made inside would appear on the host"));
-	if (unknown(value))
-		return worse(v, widening());
+			undoing_verdict(
+				"a mount made inside would appear on the host"));
+	if (is_unknown(value))
+		return worse_verdict(v, widening_verdict());
 	if (ASCII_IS_ANY(m.type, "bind") && !m.source.n)
-		return fault(DIAG_ARG_MOUNT, "no source");
+		return fault_verdict(DIAG_ARG_MOUNT, "no source");
 	if (ASCII_IS_ANY(m.type, "bind"))
-		return worse(v, judge_source(a, m.source, places));
+		return worse_verdict(v, judge_source(a, m.source, places));
 	if (ASCII_IS_ANY(m.type, "tmpfs") ||
 	    (ASCII_IS_ANY(m.type, "volume") && !m.source.n))
 		return v;
 	if (ASCII_IS_ANY(m.type, "volume", "image"))
-		return worse(v, widening());
-	return worse(v,
-		     fault(DIAG_ARG_MOUNT,
+		return worse_verdict(v, widening_verdict());
+	return worse_verdict(
+		v, fault_verdict(
+			   DIAG_ARG_MOUNT,
 			   "a type that is not bind, volume, tmpfs or image"));
 }
 
@@ -325,15 +339,18 @@ static struct args_verdict judge_security_opt(struct str value)
 	struct str rest = value, key = {0};
 	bool on = true;
 
-	if (unknown(value))
-		return undoing("what a variable holds is not known here");
+	if (is_unknown(value))
+		return undoing_verdict(
+			"what a variable holds is not known here");
 	/* docker takes the old ':' where there is no '=' */
 	str_field(&rest, str_find(value, '=', 0) < value.n ? '=' : ':', &key);
 	if (str_is(key, "no-new-privileges")) {
 		if (rest.n && !docker_run_bool(rest, &on))
-			return fault(DIAG_ARG_VALUE, "neither true nor false");
-		return on ? harmless()
-			  : undoing("set-user-ID programs would raise the agent's privileges");
+			return fault_verdict(DIAG_ARG_VALUE,
+					     "neither true nor false");
+		return on ? harmless_verdict()
+			  : undoing_verdict(
+				    "set-user-ID programs would raise the agent's privileges");
 	}
 	if (str_is(key, "seccomp"))
 		return (struct args_verdict){
@@ -341,33 +358,33 @@ static struct args_verdict judge_security_opt(struct str value)
 			.why = "it replaces the filter of system calls",
 			.help = "write 'seccomp' under 'hardening'"};
 	if (str_is(key, "apparmor") && str_is(rest, "docker-default"))
-		return harmless();
-	return undoing(
+		return harmless_verdict();
+	return undoing_verdict(
 		"it lifts what the host's kernel holds against the container");
 }
 
 static struct args_verdict judge_ipc(struct str value)
 {
 	if (ASCII_IS_ANY(value, "none", "private", "shareable"))
-		return harmless();
-	return undoing("it shares memory with processes outside");
+		return harmless_verdict();
+	return undoing_verdict("it shares memory with processes outside");
 }
 
 static struct args_verdict judge_label(struct str value)
 {
-	if (unknown(value) || str_starts(value, STR("membrane.")) ||
+	if (is_unknown(value) || str_starts(value, STR("membrane.")) ||
 	    str_is(value, "membrane"))
-		return ours(
+		return ours_verdict(
 			"labels named membrane.* say which session a container belongs to");
-	return widening(); /* programs on the host act on labels */
+	return widening_verdict(); /* programs on the host act on labels */
 }
 
 static struct args_verdict judge_sysctl(struct str value)
 {
-	if (str_starts(value, STR("net.")) || unknown(value))
-		return ours(
+	if (str_starts(value, STR("net.")) || is_unknown(value))
+		return ours_verdict(
 			"the network namespace is the gate's, and so are its settings");
-	return harmless();
+	return harmless_verdict();
 }
 
 static struct args_verdict judge_env(struct str value)
@@ -376,8 +393,8 @@ static struct args_verdict judge_env(struct str value)
 
 	/* A bare name takes the host's value along. */
 	if (equals == value.n || args_env_steers(str_slice(value, 0, equals)))
-		return widening();
-	return harmless();
+		return widening_verdict();
+	return harmless_verdict();
 }
 
 /* docker reads the file on the host, in the workspace or anywhere. */
@@ -385,8 +402,9 @@ static struct args_verdict judge_env_file(struct arena *a, struct str value,
 					  const struct args_places *places)
 {
 	if (value.n == 0)
-		return fault(DIAG_ARG_VALUE, "no file");
-	return unknown(value) ? widening() : judge_source(a, value, places);
+		return fault_verdict(DIAG_ARG_VALUE, "no file");
+	return is_unknown(value) ? widening_verdict()
+				 : judge_source(a, value, places);
 }
 
 /* A number that is not 0 in any spelling; names are the image's to map. */
@@ -404,13 +422,13 @@ static struct args_verdict judge_user(struct str value)
 
 	str_field(&value, ':', &name);
 	if (!plain_id(name) || (has_group && !plain_id(value)))
-		return widening();
-	return harmless();
+		return widening_verdict();
+	return harmless_verdict();
 }
 
 static struct args_verdict judge_own_lookups(void)
 {
-	struct args_verdict v = harmless();
+	struct args_verdict v = harmless_verdict();
 
 	v.warning =
 		"this is for the gate's own lookups: the agent's only resolver is membrane's";
@@ -425,17 +443,17 @@ struct args_verdict args_judge(struct arena *a, const struct args_option *o,
 	switch (o->judge) {
 	case ARGS_JUDGE_HARMLESS:
 	case ARGS_JUDGE_read_only: /* its value: args.c */
-		return harmless();
+		return harmless_verdict();
 	case ARGS_JUDGE_WIDENING:
 	case ARGS_JUDGE_publish: /* taken apart in args.c */
-		return widening();
+		return widening_verdict();
 	case ARGS_JUDGE_UNDOING:
-		return undoing(o->why);
+		return undoing_verdict(o->why);
 	case ARGS_JUDGE_OURS:
-		return ours(o->why);
+		return ours_verdict(o->why);
 	case ARGS_JUDGE_host_or_private:
-		return ASCII_IS_ANY(value, "private") ? harmless()
-						      : undoing(o->why);
+		return ASCII_IS_ANY(value, "private") ? harmless_verdict()
+						      : undoing_verdict(o->why);
 	case ARGS_JUDGE_own_lookups:
 		return judge_own_lookups();
 	case ARGS_JUDGE_env:

@@ -26,7 +26,7 @@ struct expander {
 /* --- events -------------------------------------------------------------- */
 
 /* '*' stands for any run of bytes. */
-static bool glob(struct str pattern, struct str s)
+static bool glob_match(struct str pattern, struct str s)
 {
 	size_t p = 0, i = 0, star = SIZE_MAX, mark = 0;
 
@@ -198,7 +198,7 @@ static bool add_many(struct expander *x, const struct ir_trace_event *entry)
 	for (size_t i = 0; (e = tracee_event_at(i)); i++) {
 		if (!in_release(x, e) ||
 		    (x->f.native && !native_event_named(str_of(e->name))) ||
-		    !(wild ? glob(entry->name, str_of(e->name))
+		    !(wild ? glob_match(entry->name, str_of(e->name))
 			   : tracee_event_in_set(e, entry->name)))
 			continue;
 		any = true;
@@ -238,8 +238,8 @@ static int by_name(const void *va, const void *vb)
  * what all its filters permit. So one without filters decides; two with
  * different filters cannot be said in one rule.
  */
-static bool unite(struct expander *x, struct ir_trace_event *to,
-		  const struct ir_trace_event *more)
+static bool unite_events(struct expander *x, struct ir_trace_event *to,
+			 const struct ir_trace_event *more)
 {
 	struct diags *d = x->f.c->diags;
 
@@ -265,7 +265,7 @@ static bool unite(struct expander *x, struct ir_trace_event *to,
 	return true;
 }
 
-static bool settle(struct expander *x)
+static bool settle_events(struct expander *x)
 {
 	struct ir_trace_event *v = x->out.v;
 	uint32_t n = 0;
@@ -277,7 +277,7 @@ static bool settle(struct expander *x)
 		qsort(v, x->out.n, sizeof(*v), by_name);
 	for (uint32_t i = 0; i < x->out.n; i++) {
 		if (n && str_eq(v[n - 1].name, v[i].name))
-			ok &= unite(x, &v[n - 1], &v[i]);
+			ok &= unite_events(x, &v[n - 1], &v[i]);
 		else
 			v[n++] = v[i];
 	}
@@ -407,7 +407,7 @@ bool trace_expand(struct pass_ctx *c, struct ir_policy *p)
 		take_defaults(&x);
 	vec_each(entry, &p->trace.events)
 		ok &= expand_one(&x, entry);
-	ok = ok && settle(&x);
+	ok = ok && settle_events(&x);
 	p->trace.events.v = x.out.v;
 	p->trace.events.n = x.out.n;
 	p->trace.events.cap = x.out.cap;

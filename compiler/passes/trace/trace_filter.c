@@ -67,7 +67,7 @@ static const struct field *field_named(struct str name)
 	return NULL;
 }
 
-static void say(const struct trace_filter_ctx *x, const char *help)
+static void say_help(const struct trace_filter_ctx *x, const char *help)
 {
 	if (help)
 		diag_help(x->c->diags, "%s", help);
@@ -84,22 +84,24 @@ struct filter {
 	const struct tracee_event *event;
 };
 
-static bool malformed(const struct trace_filter_ctx *x, const struct filter *f,
-		      const char *what, const char *right)
+static bool report_malformed(const struct trace_filter_ctx *x,
+			     const struct filter *f, const char *what,
+			     const char *right)
 {
 	diag_error(x->c->diags, DIAG_TRACE_FILTER, f->at, "'%s': %s",
 		   diag_quote(x->c->diags, f->text), what);
-	say(x, right);
+	say_help(x, right);
 	return false;
 }
 
 /* Tracee would take it, and then not do it. */
-static bool trap(const struct trace_filter_ctx *x, const struct filter *f,
-		 const char *what, const char *right)
+static bool report_trap(const struct trace_filter_ctx *x,
+			const struct filter *f, const char *what,
+			const char *right)
 {
 	diag_error(x->c->diags, DIAG_TRACE_TRAP, f->at, "'%s': %s",
 		   diag_quote(x->c->diags, f->text), what);
-	say(x, right);
+	say_help(x, right);
 	return false;
 }
 
@@ -116,8 +118,8 @@ static bool parse_filter(const struct trace_filter_ctx *x,
 		i++;
 	f->name = str_slice(s, 0, i);
 	if (i == s.n)
-		return malformed(x, f, "a filter without an operator",
-				 "write NAME=VALUE or NAME!=VALUE");
+		return report_malformed(x, f, "a filter without an operator",
+					"write NAME=VALUE or NAME!=VALUE");
 	if (i + 1 < s.n && s.p[i + 1] == '=' && s.p[i] != '=')
 		n = 2;
 	switch (s.p[i]) {
@@ -132,26 +134,26 @@ static bool parse_filter(const struct trace_filter_ctx *x,
 		break;
 	case '!':
 		if (n == 1)
-			return malformed(x, f, "a '!' without its '='",
-					 "write NAME!=VALUE");
+			return report_malformed(x, f, "a '!' without its '='",
+						"write NAME!=VALUE");
 		f->op = OP_NE;
 		break;
 	}
 	f->value = str_slice(s, i + n, s.n);
 	if (f->value.n == 0)
-		return malformed(x, f, "no value", "write NAME=VALUE");
+		return report_malformed(x, f, "no value", "write NAME=VALUE");
 	if (f->value.p[f->value.n - 1] == ',')
-		return malformed(
+		return report_malformed(
 			x, f, "an empty value behind the last comma",
 			"values are divided at commas; one with a comma cannot be written");
 	if (!str_eq(str_trim(f->name), f->name) || f->name.n == 0 ||
 	    !str_eq(str_trim(f->value), f->value))
-		return malformed(x, f, "blanks around name or value",
-				 "write NAME=VALUE without blanks");
+		return report_malformed(x, f, "blanks around name or value",
+					"write NAME=VALUE without blanks");
 	return true;
 }
 
-static bool integer(struct str s)
+static bool is_integer(struct str s)
 {
 	uint64_t v;
 
@@ -166,8 +168,8 @@ static bool check_integers(const struct trace_filter_ctx *x,
 	struct str rest = f->value, one;
 
 	while (str_field(&rest, ',', &one))
-		if (!integer(one))
-			return malformed(
+		if (!is_integer(one))
+			return report_malformed(
 				x, f, "not a number",
 				"filters compare the raw value: write the number, as 32768 for O_LARGEFILE");
 	return true;
@@ -182,26 +184,27 @@ static bool check_pattern(const struct trace_filter_ctx *x,
 	bool front, back;
 
 	if (v.n == 0)
-		return malformed(
+		return report_malformed(
 			x, f, "an empty value between commas",
 			"values are divided at commas; one with a comma cannot be written");
 	if (str_is(v, "*") || str_is(v, "**"))
-		return malformed(x, f, "a pattern that matches everything",
-				 "leave the filter out");
+		return report_malformed(x, f,
+					"a pattern that matches everything",
+					"leave the filter out");
 	front = v.p[0] == '*';
 	back = v.p[v.n - 1] == '*';
 	inner = str_slice(v, front, v.n - back);
 	if (str_find(inner, '*', 0) < inner.n)
-		return malformed(
+		return report_malformed(
 			x, f, "a '*' inside a value",
 			"write an exact value, prefix*, *suffix or *contains*");
 	if (kernel_side && front && back)
-		return malformed(
+		return report_malformed(
 			x, f,
 			"this path is compared in the kernel, which does not look inside",
 			"write an exact path, prefix* or *suffix");
 	if (kernel_side && v.n > 255)
-		return malformed(
+		return report_malformed(
 			x, f,
 			"this path is compared in the kernel, 255 bytes at most",
 			NULL);
@@ -227,7 +230,7 @@ static bool check_object(const struct trace_filter_ctx *x,
 
 	while (str_field(&rest, ',', &one))
 		if (one.n < 3 || one.p[0] != '*' || one.p[one.n - 1] != '*')
-			return trap(
+			return report_trap(
 				x, f,
 				"the value is a record, and is compared as its whole text",
 				"write what it contains, as in *sin_addr:10.0.0.5 *");
@@ -279,7 +282,7 @@ static bool check_data(const struct trace_filter_ctx *x, const struct filter *f)
 	const struct tracee_arg *arg;
 
 	if (f->op != OP_EQ && f->op != OP_NE)
-		return malformed(
+		return report_malformed(
 			x, f, "fields are compared with = and != alone", NULL);
 	if (f->event->kind == TRACEE_SIGNATURE)
 		return check_patterns(x, f, false);
@@ -287,18 +290,18 @@ static bool check_data(const struct trace_filter_ctx *x, const struct filter *f)
 	if (!arg)
 		return unknown_field(x, f, name);
 	if (str_find(name, '.', 0) < name.n)
-		return trap(
+		return report_trap(
 			x, f,
 			"Tracee cannot filter a field with a dot in its name",
 			NULL);
 	if (arg->flags & TRACEE_UNDECLARED)
-		return trap(
+		return report_trap(
 			x, f,
 			"this field is there only with an option, and no policy can filter it",
 			NULL);
 	if (!x->native && (arg->flags & TRACEE_NO_MOUNT) &&
 	    below_a_mount(f->value))
-		return trap(
+		return report_trap(
 			x, f,
 			"this path is the one in its file system, without where that is mounted",
 			"write the end of the path, as in */src/main.c");
@@ -311,20 +314,20 @@ static bool check_data(const struct trace_filter_ctx *x, const struct filter *f)
 	case TRACEE_STRINGS:
 	case TRACEE_OBJECT:
 		if (x->native)
-			return trap(
+			return report_trap(
 				x, f,
 				"the built-in tracer compares texts and numbers, and this is a record",
 				"leave this filter out");
 		return check_object(x, f);
 	case TRACEE_BOOL:
 		return str_is(f->value, "true") || str_is(f->value, "false") ||
-		       malformed(x, f, "neither true nor false", NULL);
+		       report_malformed(x, f, "neither true nor false", NULL);
 	}
 	abort();
 }
 
 /* A value without the '*' at its ends. */
-static struct str bare(struct str s)
+static struct str bare_text(struct str s)
 {
 	if (str_starts(s, STR("*")))
 		s = str_slice(s, 1, s.n);
@@ -337,12 +340,12 @@ static bool check_text_field(const struct trace_filter_ctx *x,
 	struct str rest = f->value, one;
 
 	if (f->op != OP_EQ && f->op != OP_NE)
-		return malformed(x, f, "text is compared with = and != alone",
-				 NULL);
+		return report_malformed(
+			x, f, "text is compared with = and != alone", NULL);
 	if (str_is(f->name, "comm") || str_is(f->name, "processName"))
 		while (str_field(&rest, ',', &one))
-			if (bare(one).n > 15)
-				return trap(
+			if (bare_text(one).n > 15)
+				return report_trap(
 					x, f,
 					"the kernel keeps 15 bytes of a command's name",
 					"write the first 15 bytes of it");
@@ -353,12 +356,12 @@ static bool check_retval(const struct trace_filter_ctx *x,
 			 const struct filter *f)
 {
 	if (f->op == OP_LT || f->op == OP_GT)
-		return malformed(
+		return report_malformed(
 			x, f, "in a policy, retval knows =, !=, <= and >=",
 			f->op == OP_LT ? "write retval<=N with one less"
 				       : "write retval>=N with one more");
-	if (!integer(f->value))
-		return malformed(
+	if (!is_integer(f->value))
+		return report_malformed(
 			x, f, "retval takes one whole number",
 			"an error is a negative one, as -2 for ENOENT");
 	return true;
@@ -375,8 +378,9 @@ static bool unknown_name(const struct trace_filter_ctx *x,
 	if (str_starts(f->name, STR("scope.")) ||
 	    str_starts(f->name, STR(".")) ||
 	    str_starts(f->name, STR("context."))) {
-		say(x,
-		    "that is for Tracee's command line; in a policy the name stands alone, as in 'comm=git'");
+		say_help(
+			x,
+			"that is for Tracee's command line; in a policy the name stands alone, as in 'comm=git'");
 		return false;
 	}
 	if (tracee_arg_named(f->event, f->name, x->release)) {
@@ -391,7 +395,7 @@ static bool unknown_name(const struct trace_filter_ctx *x,
 	if (near.name)
 		diag_help(d, "did you mean '%s'?", near.name);
 	else
-		say(x, "a field of the event is 'data.FIELD'");
+		say_help(x, "a field of the event is 'data.FIELD'");
 	return false;
 }
 
@@ -411,7 +415,7 @@ static bool check_filter(const struct trace_filter_ctx *x,
 	if (!field)
 		return unknown_name(x, f);
 	if (x->native && !native_field(f->name))
-		return trap(
+		return report_trap(
 			x, f, "only Tracee compares this",
 			"the built-in tracer has comm, uid, pid, tid, ppid, mntns, pidns, syscall and retval");
 	switch (field->kind) {
@@ -422,10 +426,10 @@ static bool check_filter(const struct trace_filter_ctx *x,
 	case FIELD_RETVAL:
 		return check_retval(x, f);
 	case FIELD_DEAD:
-		return trap(x, f, "a filter that filters nothing",
-			    field->instead);
+		return report_trap(x, f, "a filter that filters nothing",
+				   field->instead);
 	case FIELD_NAMES:
-		return trap(
+		return report_trap(
 			x, f,
 			"Tracee asks Docker for this, and gets no socket of it",
 			"leave it out: only the agent's containers are recorded");
@@ -479,9 +483,10 @@ static bool no_contradiction(const struct trace_filter_ctx *x,
 			if (!one_field(a->name, b->name) || a->op == b->op ||
 			    (a->op != OP_EQ && b->op != OP_EQ))
 				continue;
-			trap(x, b,
-			     "with = and another operator on one field, Tracee looks at = alone",
-			     "keep one of the two");
+			report_trap(
+				x, b,
+				"with = and another operator on one field, Tracee looks at = alone",
+				"keep one of the two");
 			diag_note(x->c->diags, a->at, "the other is here");
 			return false;
 		}
@@ -499,9 +504,10 @@ static bool no_exclude_conflict(const struct trace_filter_ctx *x,
 	    !tracee_has_path(f->event) ||
 	    !str_is(data_name(f->name), "pathname"))
 		return true;
-	trap(x, f,
-	     "with 'exclude' there are = and != on one field, and Tracee looks at = alone",
-	     "what is not under the path is left out already: drop 'exclude', or filter by another field");
+	report_trap(
+		x, f,
+		"with 'exclude' there are = and != on one field, and Tracee looks at = alone",
+		"what is not under the path is left out already: drop 'exclude', or filter by another field");
 	diag_note(x->c->diags, x->t->exclude.v[0].from.at, "'exclude' is here");
 	return false;
 }
