@@ -160,7 +160,8 @@ uint32_t access_cause(struct sides *s, const struct access_cell *c,
 
 /* --- groups -------------------------------------------------------------- */
 
-static struct ir_origin origin(const struct access *x, uint32_t rule, int side)
+static struct ir_origin origin_of(const struct access *x, uint32_t rule,
+				  int side)
 {
 	const struct rule *r = &x->s->rules.v[rule];
 
@@ -241,9 +242,9 @@ static struct access_change *change_of(const struct access *x,
 }
 
 /* The change of a group that is new. */
-static struct access_change *begin(struct access *x, struct group *g,
-				   const struct access_cell *c,
-				   enum access_way way)
+static struct access_change *begin_change(struct access *x, struct group *g,
+					  const struct access_cell *c,
+					  enum access_way way)
 {
 	struct access_change *k;
 
@@ -265,8 +266,8 @@ static struct access_change *begin(struct access *x, struct group *g,
 }
 
 /* The part of the cause that the grant is about as well. */
-static void narrow(struct access *x, struct group *g, bool is_new, bool afar,
-		   const struct access_cell *c)
+static void narrow_group(struct access *x, struct group *g, bool is_new,
+			 bool afar, const struct access_cell *c)
 {
 	const struct rule *rules = x->s->rules.v;
 	uint32_t grant = c->by[c->by[1].d.allow].rule;
@@ -378,14 +379,14 @@ void access_add(struct access *x, const struct access_cell *c,
 				  SIDES_NONE},
 		     variant_of(c, way, afar));
 	if (x->groups.n > had) {
-		struct access_change *k = begin(x, g, c, way);
+		struct access_change *k = begin_change(x, g, c, way);
 
 		g->cause = rule;
-		k->why = origin(x, rule, side);
+		k->why = origin_of(x, rule, side);
 		k->why_old = side == 0;
 		give_reasons(x, c, n, k);
 	}
-	narrow(x, g, x->groups.n > had, afar, c);
+	narrow_group(x, g, x->groups.n > had, afar, c);
 	add_cell(x->a, &change_of(x, g)->set, c);
 }
 
@@ -400,8 +401,8 @@ bool access_is_kept(const struct access_cell *c)
  * The two rules that permit it: one that both policies have, where there is
  * one, since what permits it in one of them does in the other.
  */
-static void keepers(const struct sides *s, const struct access_cell *c,
-		    uint32_t out[2])
+static void find_keepers(const struct sides *s, const struct access_cell *c,
+			 uint32_t out[2])
 {
 	for (int k = 0; k < 2; k++)
 		out[k] = c->by[k].rule;
@@ -421,8 +422,8 @@ static bool is_net(const struct access *x, uint32_t rule)
  * A name that one policy grants, at an address that the other does: true of
  * any two such, so all of them are one set.
  */
-static bool crosses(const struct access *x, const struct access_cell *c,
-		    const uint32_t rules[2])
+static bool crosses_cell(const struct access *x, const struct access_cell *c,
+			 const uint32_t rules[2])
 {
 	return c->both && is_net(x, rules[0]) != is_net(x, rules[1]);
 }
@@ -435,7 +436,7 @@ static struct ir_dest kept_dest(struct access *x, const struct access_cell *c,
 	const struct ir_dest *is = &rule_grant(&list[rules[1]])->dest;
 	struct ir_dest met;
 
-	if (crosses(x, c, rules))
+	if (crosses_cell(x, c, rules))
 		return (struct ir_dest){.kind = IR_DEST_ANY};
 	if (c->both || rules[0] == rules[1] ||
 	    !meet_dest(x->a, &rule_grant(&list[rules[0]])->dest, is, &met))
@@ -450,21 +451,21 @@ enum access_due access_keep(struct access *x, const struct access_cell *c)
 	struct group *g;
 	bool one;
 
-	keepers(x->s, c, rules);
-	one = crosses(x, c, rules);
+	find_keepers(x->s, c, rules);
+	one = crosses_cell(x, c, rules);
 	g = group_of(x,
 		     (uint32_t[]){one ? SIDES_NONE : rules[0],
 				  one ? is_net(x, rules[1]) : rules[1]},
 		     variant_of(c, ACCESS_KEPT, false));
 	if (x->groups.n > had) {
-		k = begin(x, g, c, ACCESS_KEPT);
+		k = begin_change(x, g, c, ACCESS_KEPT);
 		k->was = c->by[0].d;
 		k->is = c->by[1].d;
 		k->was.grant = x->s->rules.v[rules[0]].g[0];
 		k->is.grant = x->s->rules.v[rules[1]].g[1];
-		k->why = origin(x, rules[1], 1);
+		k->why = origin_of(x, rules[1], 1);
 		k->has_before = rules[0] != rules[1];
-		k->before = origin(x, rules[0], 0);
+		k->before = origin_of(x, rules[0], 0);
 		k->set.dest = kept_dest(x, c, rules);
 	}
 	add_cell(x->a, &change_of(x, g)->set, c);

@@ -54,7 +54,7 @@ static bool same_methods(const struct access_http *x,
 }
 
 /* Are all of its methods among the other's? */
-static bool within(const struct access_http *x, const struct access_http *y)
+static bool is_within(const struct access_http *x, const struct access_http *y)
 {
 	if (y->other)
 		return true;
@@ -89,7 +89,7 @@ static void tidy_http(struct access_set *set)
 
 		for (uint32_t i = 0; i < n && !said; i++)
 			said = is_below(h->path, set->http.v[i].path) &&
-			       within(h, &set->http.v[i]);
+			       is_within(h, &set->http.v[i]);
 		if (!said)
 			set->http.v[n++] = *h;
 	}
@@ -114,7 +114,7 @@ static void put_paths(struct buf *b, const struct access_set *set,
 }
 
 /* Is it the first with its methods? */
-static bool leads(const struct access_set *set, uint32_t at)
+static bool leads_set(const struct access_set *set, uint32_t at)
 {
 	for (uint32_t i = 0; i < at; i++)
 		if (same_methods(&set->http.v[i], &set->http.v[at]))
@@ -127,7 +127,7 @@ static void put_more(struct buf *b, const struct access_set *set)
 	uint32_t lists = 1;
 
 	for (uint32_t i = 1; i < set->http.n; i++) {
-		if (!leads(set, i))
+		if (!leads_set(set, i))
 			continue;
 		if (lists++ >= SHOWN_LISTS) {
 			buf_adds(b, "; and more");

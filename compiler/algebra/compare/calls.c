@@ -82,7 +82,7 @@ static bool first_value(const struct stretch *s, uint64_t *out)
 	return *out <= s->hi;
 }
 
-static bool narrow(struct stretch *s, const struct stretch *by)
+static bool narrow_stretch(struct stretch *s, const struct stretch *by)
 {
 	uint64_t ignored;
 
@@ -110,7 +110,7 @@ static uint32_t split_bits(uint64_t value, uint64_t mask, struct stretch *out)
 	return n;
 }
 
-static enum calls_op opposite(enum calls_op op)
+static enum calls_op opposite_op(enum calls_op op)
 {
 	static const enum calls_op ops[] = {
 		[CALLS_EQ] = CALLS_NE,	       [CALLS_NE] = CALLS_EQ,
@@ -123,13 +123,13 @@ static enum calls_op opposite(enum calls_op op)
 }
 
 /* What meets a condition, or does not: that many parts, at most 64. */
-static uint32_t split(const struct calls_condition *c, bool meets,
-		      struct stretch out[64])
+static uint32_t split_condition(const struct calls_condition *c, bool meets,
+				struct stretch out[64])
 {
 	uint64_t v = c->value, max = UINT64_MAX;
 	uint32_t n = 0;
 
-	switch (meets ? c->op : opposite(c->op)) {
+	switch (meets ? c->op : opposite_op(c->op)) {
 	case CALLS_EQ:
 		out[n++] = (struct stretch){v, v, 0, 0};
 		break;
@@ -167,7 +167,7 @@ static uint32_t split(const struct calls_condition *c, bool meets,
 static bool find_within(struct search *s, const struct box *b, uint32_t rule,
 			uint32_t condition);
 
-static bool spend(struct search *s)
+static bool spend_step(struct search *s)
 {
 	if (s->budget->steps == 0)
 		return false;
@@ -181,7 +181,7 @@ static bool find_outside(struct search *s, struct box b, uint32_t rule)
 	const struct calls_rule *r;
 	struct stretch parts[64];
 
-	if (!spend(s))
+	if (!spend_step(s))
 		return false;
 	if (rule == s->n_out) {
 		for (uint32_t i = 0; i < CALLS_CONDITIONS; i++)
@@ -192,18 +192,19 @@ static bool find_outside(struct search *s, struct box b, uint32_t rule)
 	r = s->out[rule];
 	for (uint32_t i = 0; i < r->n; i++) {
 		const struct calls_condition *c = &r->conditions[i];
-		uint32_t n = split(c, false, parts);
+		uint32_t n = split_condition(c, false, parts);
 
 		for (uint32_t k = 0; k < n; k++) {
 			struct box part = b;
 
-			if (narrow(&part.args[c->index], &parts[k]) &&
+			if (narrow_stretch(&part.args[c->index], &parts[k]) &&
 			    find_outside(s, part, rule + 1))
 				return true;
 		}
 		/* What is left meets it, unless nothing is. */
-		n = split(c, true, parts);
-		if (n == 0 || (n == 1 && !narrow(&b.args[c->index], &parts[0])))
+		n = split_condition(c, true, parts);
+		if (n == 0 ||
+		    (n == 1 && !narrow_stretch(&b.args[c->index], &parts[0])))
 			break;
 	}
 	return false;
@@ -222,11 +223,12 @@ static bool find_within(struct search *s, const struct box *b, uint32_t rule,
 	if (condition == s->in[rule]->n)
 		return find_within(s, b, rule + 1, 0);
 	c = &s->in[rule]->conditions[condition];
-	n = split(c, true, parts);
+	n = split_condition(c, true, parts);
 	for (uint32_t k = 0; k < n; k++) {
 		struct box part = *b;
 
-		if (spend(s) && narrow(&part.args[c->index], &parts[k]) &&
+		if (spend_step(s) &&
+		    narrow_stretch(&part.args[c->index], &parts[k]) &&
 		    find_within(s, &part, rule, condition + 1))
 			return true;
 	}

@@ -168,8 +168,8 @@ static void take_rule(const struct comparer *c, const struct call *call,
 }
 
 /* Is there a call that these two answer? */
-static bool meet(struct comparer *c, const struct call *call,
-		 const struct pair *p, struct calls_point *out)
+static bool meet_calls(struct comparer *c, const struct call *call,
+		       const struct pair *p, struct calls_point *out)
 {
 	const struct calls_rule *in[2], *outside[2 * LIMIT_CALLS_RULES];
 	uint32_t n_in = 0, n_out = 0;
@@ -202,7 +202,8 @@ static bool changes_whole(struct comparer *c, const struct call *call,
 
 	for (uint32_t i = 0; i <= call->n[!side]; i++) {
 		take_rule(c, call, !side, i, &with);
-		if (way_of(&with) != way && meet(c, call, &with, &ignored))
+		if (way_of(&with) != way &&
+		    meet_calls(c, call, &with, &ignored))
 			return false;
 	}
 	return true;
@@ -264,7 +265,7 @@ static void compare_call(struct comparer *c, const struct call *call)
 		for (uint32_t k = 0; k <= call->n[1]; k++) {
 			take_rule(c, call, 1, k, &p);
 			if (way_of(&p) != ACCESS_KEPT &&
-			    meet(c, call, &p, &point))
+			    meet_calls(c, call, &p, &point))
 				tell_pair(c, call, &p, &point);
 		}
 	}

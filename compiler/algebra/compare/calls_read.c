@@ -16,7 +16,8 @@ struct reader {
 	uint32_t entry; /* that is being read, from 1; 0 outside of them */
 };
 
-static bool refuse(const struct reader *r, const char *what, struct str word)
+static bool refuse_profile(const struct reader *r, const char *what,
+			   struct str word)
 {
 	struct str cut = str_slice(word, 0, 60);
 	const char *where =
@@ -29,7 +30,7 @@ static bool refuse(const struct reader *r, const char *what, struct str word)
 
 static bool refuse_plain(const struct reader *r, const char *what)
 {
-	return refuse(r, what, (struct str){0});
+	return refuse_profile(r, what, (struct str){0});
 }
 
 /* --- values --------------------------------------------------------------- */
@@ -49,10 +50,10 @@ static bool has_keys(const struct reader *r, const cJSON *o,
 		while (keys[i] && !str_is(key, keys[i]))
 			i++;
 		if (!keys[i])
-			return refuse(r, "unknown key", key);
+			return refuse_profile(r, "unknown key", key);
 		for (other = item->next; other; other = other->next)
 			if (str_is(key, other->string))
-				return refuse(r, "twice the key", key);
+				return refuse_profile(r, "twice the key", key);
 	}
 	return true;
 }
@@ -68,7 +69,8 @@ static bool get_number(const struct reader *r, const cJSON *o, const char *key,
 	if (!cJSON_IsNumber(v) || !(v->valuedouble >= 0) ||
 	    v->valuedouble > (double)max ||
 	    v->valuedouble != (double)(uint64_t)v->valuedouble)
-		return refuse(r, "no number that can be used:", str_of(key));
+		return refuse_profile(
+			r, "no number that can be used:", str_of(key));
 	*out = (uint64_t)v->valuedouble;
 	return true;
 }
@@ -77,7 +79,7 @@ static bool get_text(const struct reader *r, const cJSON *o, const char *key,
 		     struct str *out)
 {
 	if (!json_get_str(o, key, out))
-		return refuse(r, "no text:", str_of(key));
+		return refuse_profile(r, "no text:", str_of(key));
 	*out = arena_str(r->a, *out);
 	return true;
 }
@@ -86,7 +88,7 @@ static bool get_list(const struct reader *r, const cJSON *o, const char *key,
 		     const cJSON **out)
 {
 	return json_get_array(o, key, out) ||
-	       refuse(r, "no list:", str_of(key));
+	       refuse_profile(r, "no list:", str_of(key));
 }
 
 /* --- answers -------------------------------------------------------------- */
@@ -118,7 +120,7 @@ static bool read_answer(const struct reader *r, const cJSON *o,
 		i++;
 	/* Also those that leave it to somebody else. */
 	if (i == ARRAY_LEN(actions))
-		return refuse(r, "unknown action", name);
+		return refuse_profile(r, "unknown action", name);
 	out->action = actions[i].action;
 	out->error = out->action == CALLS_ERRNO ? (uint32_t)error : 0;
 	return true;
@@ -167,7 +169,7 @@ static bool read_condition(const struct reader *r, const cJSON *o,
 	while (i < ARRAY_LEN(ops) && !str_is(op, ops[i]))
 		i++;
 	if (i == ARRAY_LEN(ops))
-		return refuse(r, "unknown operator", op);
+		return refuse_profile(r, "unknown operator", op);
 	if (i == CALLS_MASKED && (two & ~value))
 		return refuse_plain(r, "a condition has bits beside its mask");
 	return add_condition(r, rule,
@@ -308,7 +310,7 @@ static int check_rules(const struct calls_rule *rules, uint32_t n,
 	return 0;
 }
 
-static int check(const struct calls *c, struct err *err)
+static int check_calls(const struct calls *c, struct err *err)
 {
 	struct calls_budget budget = {LIMIT_CALLS_STEPS};
 	uint32_t n;
@@ -384,7 +386,7 @@ int calls_read(struct arena *a, struct str json, struct calls *out,
 		return err->code;
 	vec_sort(&found.rules, by_name);
 	vec_sort(&found.conventions, by_text);
-	rc = check(&found, err);
+	rc = check_calls(&found, err);
 	if (rc == 0)
 		*out = found;
 	return rc;

@@ -62,8 +62,8 @@ static void want_witnesses(const struct ir_policy *old,
 	exit(4);
 }
 
-static void compare(struct arena *a, const struct ir_policy *old,
-		    const struct ir_policy *now, struct comparison *out)
+static void compare_parts(struct arena *a, const struct ir_policy *old,
+			  const struct ir_policy *now, struct comparison *out)
 {
 	if (!reach_compare(a, old, now, out))
 		add_unknown(
@@ -88,14 +88,14 @@ void compare_policies(struct arena *a, const struct ir_policy *old,
 		      const struct ir_policy *now, struct comparison *out)
 {
 	*out = (struct comparison){.with_kept = false};
-	compare(a, old, now, out);
+	compare_parts(a, old, now, out);
 }
 
 void compare_whole(struct arena *a, const struct ir_policy *old,
 		   const struct ir_policy *now, struct comparison *out)
 {
 	*out = (struct comparison){.with_kept = true};
-	compare(a, old, now, out);
+	compare_parts(a, old, now, out);
 }
 
 bool compare_widens(const struct comparison *c)

@@ -52,9 +52,9 @@ static bool is_covered(const struct covers *c, int side, struct str path)
 }
 
 /* Only a folder can have an empty one on it; else what it is is not known. */
-static bool may(struct covers *c, int side, struct str path, bool folder,
-		struct decision (*decide)(const struct decide_files *,
-					  struct str))
+static bool may_reach(struct covers *c, int side, struct str path, bool folder,
+		      struct decision (*decide)(const struct decide_files *,
+						struct str))
 {
 	struct str below = arena_fmt(c->a, "%.*s/", STR_ARG(path));
 
@@ -64,8 +64,8 @@ static bool may(struct covers *c, int side, struct str path, bool folder,
 	       (!folder && decide(c->files[side], path).allow);
 }
 
-static void tell(struct covers *c, enum access_kind kind, struct str path,
-		 struct str text, struct ir_origin from, bool old)
+static void tell_cover(struct covers *c, enum access_kind kind, struct str path,
+		       struct str text, struct ir_origin from, bool old)
 {
 	*vec_push(c->a, &c->out->changes) = (struct access_change){
 		.way = old ? ACCESS_GAINED : ACCESS_LOST,
@@ -94,11 +94,11 @@ enum covers_place covers_tell(struct covers *c, enum docker_run_id option,
 		return COVERS_OUTSIDE;
 	if (is_covered(c, side, path))
 		return COVERS_NOTHING;
-	read = may(c, side, path, *out_empty, decide_read);
-	write = may(c, side, path, *out_empty, decide_write);
+	read = may_reach(c, side, path, *out_empty, decide_read);
+	write = may_reach(c, side, path, *out_empty, decide_write);
 	if (read)
-		tell(c, ACCESS_READ, path, text, from, old);
+		tell_cover(c, ACCESS_READ, path, text, from, old);
 	if (write)
-		tell(c, ACCESS_WRITE, path, text, from, old);
+		tell_cover(c, ACCESS_WRITE, path, text, from, old);
 	return read || write ? COVERS_INSIDE : COVERS_NOTHING;
 }

@@ -58,7 +58,7 @@ bool docker_effect_key(const struct option *o, struct str *out_key)
 }
 
 /* "host"; "unconfined" behind its key. */
-static bool lifts(const struct option *o)
+static bool lifts_option(const struct option *o)
 {
 	struct str key, word = o->value;
 
@@ -75,7 +75,7 @@ bool docker_effect_adds(const struct option *o)
 	case DOCKER_EFFECT_ADDS:
 		return d->type != DOCKER_RUN_FLAG || str_is(o->value, "true");
 	case DOCKER_EFFECT_LIFTS:
-		return lifts(o);
+		return lifts_option(o);
 	case DOCKER_EFFECT_COVERS:
 	case DOCKER_EFFECT_CHANGES:
 	case DOCKER_EFFECT_NONE:

@@ -12,7 +12,8 @@ struct list {
 	VEC(const struct ir_pattern *) patterns; /* by index in compiled */
 };
 
-static void compile(struct arena *a, struct list *l, const ir_patterns *from)
+static void compile_list(struct arena *a, struct list *l,
+			 const ir_patterns *from)
 {
 	l->compiled = gitignore_new(a);
 	vec_each(p, from)
@@ -40,8 +41,8 @@ bool files_same_patterns(const ir_patterns *x, const ir_patterns *y)
 
 /* --- witnesses ----------------------------------------------------------- */
 
-static struct ir_request request(struct arena *a, enum access_kind kind,
-				 struct str path)
+static struct ir_request request_for(struct arena *a, enum access_kind kind,
+				     struct str path)
 {
 	struct ir_request r = {.kind = kind == ACCESS_READ ? IR_REQ_READ
 							   : IR_REQ_WRITE,
@@ -78,19 +79,20 @@ struct compare {
 	bool all_known; /* and nothing is looked for any more */
 };
 
-static uint32_t pending(const struct compare *c, uint32_t *out_gains);
+static uint32_t pending_changes(const struct compare *c, uint32_t *out_gains);
 
-static struct decision ask(const struct compare *c, int side,
-			   const struct ir_request *r)
+static struct decision ask_decision(const struct compare *c, int side,
+				    const struct ir_request *r)
 {
 	return r->kind == IR_REQ_READ ? decide_read(c->files[side], r->path)
 				      : decide_write(c->files[side], r->path);
 }
 
-static bool shows(const struct compare *c, enum access_way way,
-		  const struct ir_request *r)
+static bool shows_way(const struct compare *c, enum access_way way,
+		      const struct ir_request *r)
 {
-	bool was = ask(c, 0, r).allow, is = ask(c, 1, r).allow;
+	bool was = ask_decision(c, 0, r).allow,
+	     is = ask_decision(c, 1, r).allow;
 
 	return was != is && is == (way == ACCESS_GAINED);
 }
@@ -114,21 +116,21 @@ static void add_change(struct compare *c, enum access_way way,
 	x->kind = kind;
 	x->text = text_of(c->a, kind, cause->line);
 	x->has_witness = true;
-	x->witness = request(c->a, kind, path);
+	x->witness = request_for(c->a, kind, path);
 	for (int below = 0; below < 2; below++) {
 		struct str p = likely_path(c->a, cause->line, below);
 		struct ir_request r;
 
 		if (!p.n)
 			continue;
-		r = request(c->a, kind, p);
-		if (!shows(c, way, &r))
+		r = request_for(c->a, kind, p);
+		if (!shows_way(c, way, &r))
 			continue;
 		x->witness = r;
 		break;
 	}
-	x->was = ask(c, 0, &x->witness);
-	x->is = ask(c, 1, &x->witness);
+	x->was = ask_decision(c, 0, &x->witness);
+	x->is = ask_decision(c, 1, &x->witness);
 	x->why = cause->from;
 	x->why_old = list == OLD_IGNORE || list == OLD_READONLY;
 }
@@ -137,9 +139,9 @@ static void add_change(struct compare *c, enum access_way way,
  * What holds a path in one policy and not in the other: the pattern that the
  * other has not, or else the one that takes it back there.
  */
-static void changed(struct compare *c, struct filewalk *w,
-		    const struct filewalk_end *e, enum access_way way,
-		    enum access_kind kind, uint32_t list)
+static void note_change(struct compare *c, struct filewalk *w,
+			const struct filewalk_end *e, enum access_way way,
+			enum access_kind kind, uint32_t list)
 {
 	uint32_t other = list ^ 1u, by = e->held[list], gains;
 	bool *known;
@@ -153,39 +155,40 @@ static void changed(struct compare *c, struct filewalk *w,
 	if (*known)
 		return;
 	*known = true;
-	c->all_known =
-		c->ordered && !c->out->with_kept && pending(c, &gains) == 0;
+	c->all_known = c->ordered && !c->out->with_kept &&
+		       pending_changes(c, &gains) == 0;
 	add_change(c, way, kind, list, c->lists[list].patterns.v[by],
 		   filewalk_path(w, e->is_dir));
 }
 
-static bool holds(const struct filewalk_end *e, uint32_t list)
+static bool holds_list(const struct filewalk_end *e, uint32_t list)
 {
 	return e->held[list] != AUTOMATON_NONE;
 }
 
 /* Which of a pair of lists alone holds the path. */
-static bool differ(const struct filewalk_end *e, uint32_t old,
-		   enum access_way *out_way, uint32_t *out_list)
+static bool ends_differ(const struct filewalk_end *e, uint32_t old,
+			enum access_way *out_way, uint32_t *out_list)
 {
-	if (holds(e, old) == holds(e, old + 1))
+	if (holds_list(e, old) == holds_list(e, old + 1))
 		return false;
-	*out_way = holds(e, old) ? ACCESS_GAINED : ACCESS_LOST;
-	*out_list = holds(e, old) ? old : old + 1;
+	*out_way = holds_list(e, old) ? ACCESS_GAINED : ACCESS_LOST;
+	*out_list = holds_list(e, old) ? old : old + 1;
 	return true;
 }
 
 /* A path that people know, where nothing speaks of paths. */
-static struct str usual(const struct compare *c, enum access_kind kind,
-			struct str path)
+static struct str usual_path(const struct compare *c, enum access_kind kind,
+			     struct str path)
 {
 	static const char *const known[] = {"README.md", "src/main.c",
 					    "Makefile", "docs/index.md"};
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-		struct ir_request r = request(c->a, kind, str_of(known[i]));
+		struct ir_request r = request_for(c->a, kind, str_of(known[i]));
 
-		if (ask(c, 0, &r).allow && ask(c, 1, &r).allow)
+		if (ask_decision(c, 0, &r).allow &&
+		    ask_decision(c, 1, &r).allow)
 			return r.path;
 	}
 	return path;
@@ -201,8 +204,9 @@ static struct str taken_back(const struct compare *c, enum access_kind kind,
 
 		if (!p.n)
 			continue;
-		r = request(c->a, kind, p);
-		if (ask(c, 0, &r).allow && ask(c, 1, &r).allow)
+		r = request_for(c->a, kind, p);
+		if (ask_decision(c, 0, &r).allow &&
+		    ask_decision(c, 1, &r).allow)
 			return p;
 	}
 	return path;
@@ -228,20 +232,20 @@ static void add_kept(struct compare *c, const struct kept *k, uint32_t old,
 		x->text = k->kind == ACCESS_READ
 				  ? STR("read what nothing hides")
 				  : STR("write what nothing protects");
-		path = usual(c, k->kind, path);
+		path = usual_path(c, k->kind, path);
 	}
 	if (by[0] && !(by[1] && str_eq(by[0]->line, by[1]->line))) {
 		x->has_before = true;
 		x->before = by[0]->from;
 	}
-	x->witness = request(c->a, k->kind, path);
-	x->was = ask(c, 0, &x->witness);
-	x->is = ask(c, 1, &x->witness);
+	x->witness = request_for(c->a, k->kind, path);
+	x->was = ask_decision(c, 0, &x->witness);
+	x->is = ask_decision(c, 1, &x->witness);
 }
 
-static void keep(struct compare *c, struct filewalk *w,
-		 const struct filewalk_end *e, enum access_kind kind,
-		 uint32_t old)
+static void keep_change(struct compare *c, struct filewalk *w,
+			const struct filewalk_end *e, enum access_kind kind,
+			uint32_t old)
 {
 	struct kept k = {kind, {e->back[old], e->back[old + 1]}};
 
@@ -253,21 +257,21 @@ static void keep(struct compare *c, struct filewalk *w,
 	add_kept(c, &k, old, filewalk_path(w, e->is_dir));
 }
 
-/* Whatever both permit; changes are told apart by visit(). */
+/* Whatever both permit; changes are told apart by visit_end(). */
 static void visit_kept(struct compare *c, struct filewalk *w,
 		       const struct filewalk_end *e)
 {
-	if (holds(e, OLD_IGNORE) || holds(e, NOW_IGNORE))
+	if (holds_list(e, OLD_IGNORE) || holds_list(e, NOW_IGNORE))
 		return;
-	keep(c, w, e, ACCESS_READ, OLD_IGNORE);
-	if ((e->dropped & READONLYS) || holds(e, OLD_READONLY) ||
-	    holds(e, NOW_READONLY))
+	keep_change(c, w, e, ACCESS_READ, OLD_IGNORE);
+	if ((e->dropped & READONLYS) || holds_list(e, OLD_READONLY) ||
+	    holds_list(e, NOW_READONLY))
 		return;
-	keep(c, w, e, ACCESS_WRITE, OLD_READONLY);
+	keep_change(c, w, e, ACCESS_WRITE, OLD_READONLY);
 }
 
-static uint32_t visit(void *ctx, struct filewalk *w,
-		      const struct filewalk_end *e)
+static uint32_t visit_end(void *ctx, struct filewalk *w,
+			  const struct filewalk_end *e)
 {
 	struct compare *c = ctx;
 	enum access_way way;
@@ -280,17 +284,17 @@ static uint32_t visit(void *ctx, struct filewalk *w,
 	if (c->out->with_kept)
 		visit_kept(c, w, e);
 	/* What can be read can be written, but for readonly: not said twice. */
-	if (differ(e, OLD_IGNORE, &way, &list)) {
-		changed(c, w, e, way, ACCESS_READ, list);
+	if (ends_differ(e, OLD_IGNORE, &way, &list)) {
+		note_change(c, w, e, way, ACCESS_READ, list);
 		return 0; /* below, more of the same */
 	}
-	if (holds(e, OLD_IGNORE))
+	if (holds_list(e, OLD_IGNORE))
 		return 0;
 	if (e->dropped & READONLYS)
 		return IGNORES;
-	if (differ(e, OLD_READONLY, &way, &list))
-		changed(c, w, e, way, ACCESS_WRITE, list);
-	return holds(e, OLD_READONLY) || holds(e, NOW_READONLY)
+	if (ends_differ(e, OLD_READONLY, &way, &list))
+		note_change(c, w, e, way, ACCESS_WRITE, list);
+	return holds_list(e, OLD_READONLY) || holds_list(e, NOW_READONLY)
 		       ? IGNORES
 		       : IGNORES | READONLYS;
 }
@@ -362,11 +366,12 @@ static bool try_likely(struct compare *c, uint32_t list, uint32_t by)
 
 		if (!p.n)
 			continue;
-		r = request(c->a, kind, p);
-		read = request(c->a, ACCESS_READ, p);
+		r = request_for(c->a, kind, p);
+		read = request_for(c->a, ACCESS_READ, p);
 		/* What cannot be read in one of them is another change. */
-		if (!shows(c, way, &r) || (write && (!ask(c, 0, &read).allow ||
-						     !ask(c, 1, &read).allow)))
+		if (!shows_way(c, way, &r) ||
+		    (write && (!ask_decision(c, 0, &read).allow ||
+			       !ask_decision(c, 1, &read).allow)))
 			continue;
 		*known_of(c, list, by) = true;
 		add_change(c, way, kind, list, line, p);
@@ -376,7 +381,7 @@ static bool try_likely(struct compare *c, uint32_t list, uint32_t by)
 }
 
 /* Lines of one list alone that no change is known of: how many may give. */
-static uint32_t pending(const struct compare *c, uint32_t *out_gains)
+static uint32_t pending_changes(const struct compare *c, uint32_t *out_gains)
 {
 	uint32_t n = 0;
 
@@ -427,7 +432,7 @@ static void keep_likely(struct compare *c, enum access_kind kind, uint32_t old)
 			add_kept(c, &by, old, p);
 		}
 	}
-	if (usual(c, kind, STR("")).n) {
+	if (usual_path(c, kind, STR("")).n) {
 		*vec_push(c->a, &c->kept) = none;
 		add_kept(c, &none, old, STR(""));
 	}
@@ -435,8 +440,8 @@ static void keep_likely(struct compare *c, enum access_kind kind, uint32_t old)
 
 static bool has_usual(const struct compare *c)
 {
-	return usual(c, ACCESS_READ, STR("")).n &&
-	       usual(c, ACCESS_WRITE, STR("")).n;
+	return usual_path(c, ACCESS_READ, STR("")).n &&
+	       usual_path(c, ACCESS_WRITE, STR("")).n;
 }
 
 /* Beyond the bounds: what was not looked at may have been widened, unless
@@ -446,7 +451,7 @@ static void add_unknown(struct compare *c, bool ordered)
 	uint32_t gains = 1;
 
 	if (ordered)
-		(void)pending(c, &gains);
+		(void)pending_changes(c, &gains);
 	*vec_push(c->a, &c->out->changes) = (struct access_change){
 		.way = gains ? ACCESS_OTHER : ACCESS_LOST,
 		.kind = ACCESS_READ,
@@ -454,7 +459,8 @@ static void add_unknown(struct compare *c, bool ordered)
 			      : STR("perhaps more: too many combinations of patterns, of which none gives access")};
 }
 
-static void walk(struct compare *c, bool ignore, bool readonly, bool ordered)
+static void walk_lists(struct compare *c, bool ignore, bool readonly,
+		       bool ordered)
 {
 	const struct gitignore *lists[FILEWALK_LISTS];
 
@@ -465,7 +471,7 @@ static void walk(struct compare *c, bool ignore, bool readonly, bool ordered)
 	if (readonly)
 		lists[NOW_READONLY] = lists[OLD_READONLY];
 	c->ordered = ordered;
-	if (!filewalk_run(filewalk_new(c->a, lists, FILEWALK_LISTS), visit,
+	if (!filewalk_run(filewalk_new(c->a, lists, FILEWALK_LISTS), visit_end,
 			  c) &&
 	    !(ignore && readonly))
 		add_unknown(c, ordered);
@@ -485,7 +491,7 @@ void files_compare(struct arena *a, const struct ir_policy *old,
 	if (ignore && readonly && !out->with_kept)
 		return;
 	for (uint32_t i = 0; i < FILEWALK_LISTS; i++) {
-		compile(a, &c.lists[i], from[i]);
+		compile_list(a, &c.lists[i], from[i]);
 		c.known[i] = arena_array(a, c.lists[i].patterns.n + 1, 4);
 	}
 	c.files[0] = decide_files_new(a, old);
@@ -499,10 +505,10 @@ void files_compare(struct arena *a, const struct ir_policy *old,
 		keep_likely(&c, ACCESS_READ, OLD_IGNORE);
 		keep_likely(&c, ACCESS_WRITE, OLD_READONLY);
 	}
-	if (ordered && pending(&c, &gains) == 0 &&
+	if (ordered && pending_changes(&c, &gains) == 0 &&
 	    (!out->with_kept || has_usual(&c)))
 		return;
-	walk(&c, ignore, readonly, ordered);
+	walk_lists(&c, ignore, readonly, ordered);
 }
 
 /* --- never --------------------------------------------------------------- */
@@ -519,9 +525,9 @@ static uint32_t visit_never(void *ctx, struct filewalk *w,
 {
 	struct never *n = ctx;
 
-	if (holds(e, IGNORE) || (n->write && holds(e, READONLY)))
+	if (holds_list(e, IGNORE) || (n->write && holds_list(e, READONLY)))
 		return 0;
-	if (!holds(e, SET))
+	if (!holds_list(e, SET))
 		return 7;
 	n->found = true;
 	n->path = filewalk_path(w, e->is_dir);
@@ -541,16 +547,16 @@ bool files_never(struct arena *a, const struct ir_policy *p,
 	const struct gitignore *compiled[3];
 	struct list lists[3] = {0};
 
-	compile(a, &lists[IGNORE], &p->ignore);
-	compile(a, &lists[SET], &wanted);
-	compile(a, &lists[READONLY], n.write ? &p->readonly : &none);
+	compile_list(a, &lists[IGNORE], &p->ignore);
+	compile_list(a, &lists[SET], &wanted);
+	compile_list(a, &lists[READONLY], n.write ? &p->readonly : &none);
 	for (int i = 0; i < 3; i++)
 		compiled[i] = lists[i].compiled;
 	*out_unknown =
 		!filewalk_run(filewalk_new(a, compiled, 3), visit_never, &n);
 	if (!n.found)
 		return false;
-	*out = request(a, kind, n.path);
+	*out = request_for(a, kind, n.path);
 	for (int below = 0; below < 2; below++) {
 		const struct decide_files *f = decide_files_new(a, p);
 		struct str path = likely_path(a, set->pattern, below);
@@ -566,7 +572,7 @@ bool files_never(struct arena *a, const struct ir_policy *p,
 		    !(n.write ? decide_write(f, path) : decide_read(f, path))
 			     .allow)
 			continue;
-		*out = request(a, kind, path);
+		*out = request_for(a, kind, path);
 		break;
 	}
 	return true;

@@ -116,8 +116,8 @@ struct requests {
 	VEC(struct changed) changed;
 };
 
-static struct access_cell decided(struct fronts *f, enum access_kind kind,
-				  const struct ir_request *r)
+static struct access_cell decided_cell(struct fronts *f, enum access_kind kind,
+				       const struct ir_request *r)
 {
 	struct access_cell c = {.kind = kind, .request = *r, .both = true};
 
@@ -143,8 +143,8 @@ static bool is_told(const struct fronts *f, const struct spot *one,
 }
 
 /* Did the same to the name alone, or to the address alone, change so? */
-static bool follows(struct requests *q, const struct cells_http *h,
-		    const struct ir_request *r, enum access_way way)
+static bool follows_http(struct requests *q, const struct cells_http *h,
+			 const struct ir_request *r, enum access_way way)
 {
 	struct ir_request name = *r, addr = *r;
 	const struct fronts *f = q->f;
@@ -155,14 +155,14 @@ static bool follows(struct requests *q, const struct cells_http *h,
 		return true;
 	name.has_addr = addr.has_addr = false;
 	name.unresolved = addr.unresolved = false;
-	c = decided(q->f, ACCESS_HTTP, &name);
+	c = decided_cell(q->f, ACCESS_HTTP, &name);
 	if (access_way_of(&c, &alone) && alone == way &&
 	    is_told(f, f->name->spot, h))
 		return true;
 	addr.url.who = IR_DEST_CIDR;
 	addr.url.name = (struct str){0};
 	addr.url.net = (struct cidr){r->addr, addr_bits(r->addr.family)};
-	c = decided(q->f, ACCESS_HTTP, &addr);
+	c = decided_cell(q->f, ACCESS_HTTP, &addr);
 	return access_way_of(&c, &alone) && alone == way &&
 	       is_told(f, f->addr->spot, h);
 }
@@ -182,8 +182,8 @@ static void visit_request(void *ctx, const struct cells_http *h)
 		if (unresolved && str_is(r.method, "CONNECT"))
 			continue;
 		r.unresolved = unresolved;
-		c = decided(q->f, ACCESS_HTTP, &r);
-		if (!access_way_of(&c, &way) || follows(q, h, &r, way))
+		c = decided_cell(q->f, ACCESS_HTTP, &r);
+		if (!access_way_of(&c, &way) || follows_http(q, h, &r, way))
 			continue;
 		c.lo = q->ports->lo;
 		c.hi = q->ports->hi;
@@ -208,7 +208,7 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 	if (p->proto != IR_PROTO_TCP || sides_same(f->s, p->ids, p->n))
 		return;
 	sides_put_all(f->s, p->ids, p->n);
-	connect = decided(f, ACCESS_CONNECT, &r);
+	connect = decided_cell(f, ACCESS_CONNECT, &r);
 	q.whole = access_way_of(&connect, &q.way);
 	cells_http(f->s, &to, p->shown, p->ids, p->n, NULL, visit_request, &q);
 	vec_each(c, &q.changed) {

@@ -16,7 +16,7 @@ static int by_dest(const void *va, const void *vb)
 }
 
 /* One per destination: inspected when one of its grants says so. */
-static void join(seen_list *l)
+static void join_seen(seen_list *l)
 {
 	uint32_t n = 0;
 
@@ -51,7 +51,7 @@ static seen_list seen_of(struct arena *a, const struct ir_policy *p)
 			ir_dest_text(a, &g->dest), tls == IR_TLS_INSPECT,
 			g->tls.set, g->tls.set ? g->tls.from : g->from};
 	}
-	join(&out);
+	join_seen(&out);
 	return out;
 }
 

@@ -3,7 +3,7 @@
 #include "compiler/base/buf.h"
 
 /* What stands for a '*' at i: "id_rsa", ".env.local", "file.pem". */
-static const char *filling(struct str line, size_t i)
+static const char *filling_for(struct str line, size_t i)
 {
 	static const struct {
 		const char *before, *word;
@@ -50,7 +50,7 @@ struct str likely_path(struct arena *a, struct str line, bool below)
 		else if (c != '*')
 			buf_addc(&b, c);
 		else if (i == 0 || line.p[i - 1] != '*')
-			buf_adds(&b, filling(line, i));
+			buf_adds(&b, filling_for(line, i));
 	}
 	if (str_ends(line, STR("/")))
 		buf_adds(&b, "file");

@@ -45,8 +45,8 @@ static void take_ports(struct search *x, struct arena *a)
 }
 
 /* Relative to the URL's path, where there is a URL. */
-static struct str absolute(struct arena *a, const struct ir_never *set,
-			   struct str path)
+static struct str absolute_path(struct arena *a, const struct ir_never *set,
+				struct str path)
 {
 	struct str base = STR("/");
 
@@ -67,8 +67,8 @@ static void take_http(struct search *x, struct arena *a)
 			    .methods = x->set->methods};
 
 	vec_each(p, &x->set->paths)
-		*vec_push(a, &h.paths) =
-			(struct ir_text){p->from, absolute(a, x->set, p->s)};
+		*vec_push(a, &h.paths) = (struct ir_text){
+			p->from, absolute_path(a, x->set, p->s)};
 	x->http = h;
 	x->http.any_path = http_any_path(d, &h);
 	if (!x->http.any_path)
@@ -77,7 +77,7 @@ static void take_http(struct search *x, struct arena *a)
 
 /* --- the search ---------------------------------------------------------- */
 
-static void ask(struct search *x, const struct ir_request *r)
+static void ask_for_witness(struct search *x, const struct ir_request *r)
 {
 	struct ruling ruling;
 
@@ -100,10 +100,10 @@ static void visit_request(void *ctx, const struct cells_http *h)
 	if (is_url(x->set) && r.url.scheme != x->set->dest.u.url.scheme)
 		return;
 	if (x->leads)
-		ask(x, &r);
+		ask_for_witness(x, &r);
 	r.unresolved = true;
 	if (x->to->has_addr && x->to->name.n && x->to_addr)
-		ask(x, &r);
+		ask_for_witness(x, &r);
 }
 
 static void visit_ports(void *ctx, const struct cells_ports *p)
@@ -115,7 +115,7 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 		return;
 	if (!x->http_only && x->leads) {
 		sides_put_all(x->s, p->ids, p->n);
-		ask(x, &r);
+		ask_for_witness(x, &r);
 	}
 	if (p->proto == IR_PROTO_TCP && !x->found)
 		cells_http(x->s, x->to, p->shown, p->ids, p->n, &x->http,
@@ -131,7 +131,7 @@ static void search_at(struct search *x, const struct target *to,
 	sides_rest(x->s);
 }
 
-static bool resolves(struct search *x, const struct spot *name)
+static bool resolves_name(struct search *x, const struct spot *name)
 {
 	struct ir_request r = cells_resolve(name->to.name);
 
@@ -150,7 +150,7 @@ static void search_alone(struct search *x, const struct spot *spot)
 	if (x->found || x->http_only || x->ports.n || spot->to.has_addr)
 		return;
 	sides_put_all(x->s, spot->ids, spot->n);
-	ask(x, &question);
+	ask_for_witness(x, &question);
 }
 
 /* --- a name and an address ----------------------------------------------- */
@@ -182,7 +182,7 @@ static void search_pairs(struct search *x, struct spots *all)
 		if (name->kind == done)
 			continue;
 		done = name->kind;
-		x->leads = resolves(x, name);
+		x->leads = resolves_name(x, name);
 		vec_each(addr, &all->addrs) {
 			if (x->found || x->work > LIMIT_PAIRS)
 				return;

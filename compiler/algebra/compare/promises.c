@@ -46,7 +46,7 @@ static ir_texts waivers(struct arena *a, const struct ir_policy *p)
 	return out;
 }
 
-static bool has(const ir_texts *list, struct str s)
+static bool has_text(const ir_texts *list, struct str s)
 {
 	vec_each(t, list)
 		if (str_eq(t->s, s))
@@ -59,7 +59,7 @@ static void add_missing(struct arena *a, const char *key, const ir_texts *x,
 			const ir_texts *y, bool old, struct comparison *out)
 {
 	vec_each(t, x)
-		if (!has(y, t->s))
+		if (!has_text(y, t->s))
 			*vec_push(a, &out->changes) = (struct access_change){
 				.way = ACCESS_OTHER,
 				.kind = ACCESS_SETTING,

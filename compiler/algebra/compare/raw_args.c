@@ -167,8 +167,8 @@ static void compare_last(struct comparing *s, const struct arg *arg)
 }
 
 /* Values of that option that both have, in the order of the first. */
-static struct str common(struct arena *a, const arg_list *args,
-			 const arg_list *other, struct str name)
+static struct str common_head(struct arena *a, const arg_list *args,
+			      const arg_list *other, struct str name)
 {
 	struct buf b;
 
@@ -194,8 +194,8 @@ static void compare_order(struct comparing *s, const struct arg *arg)
 	for (const struct arg *x = s->is->v; x < arg; x++)
 		if (str_eq(option_of(x).name, o.name))
 			return; /* the first of them speaks for all */
-	was = common(s->a, s->was, s->is, o.name);
-	is = common(s->a, s->is, s->was, o.name);
+	was = common_head(s->a, s->was, s->is, o.name);
+	is = common_head(s->a, s->is, s->was, o.name);
 	if (!str_eq(was, is))
 		add_order(s, "order", o.name, was, is, arg);
 }

@@ -16,8 +16,8 @@ struct reach {
 	uint64_t work; /* pairs, those of many rules more than once */
 };
 
-static struct access_cell decided(struct sides *s, enum access_kind kind,
-				  const struct ir_request *r)
+static struct access_cell decided_cell(struct sides *s, enum access_kind kind,
+				       const struct ir_request *r)
 {
 	struct access_cell c = {.kind = kind, .request = *r};
 
@@ -36,8 +36,8 @@ static struct access_cell decided_once(struct sides *s, enum access_kind kind,
 	return c;
 }
 
-static void add(struct reach *r, const struct access_cell *c,
-		const uint32_t *ids, uint32_t n)
+static void add_cell(struct reach *r, const struct access_cell *c,
+		     const uint32_t *ids, uint32_t n)
 {
 	enum access_way way;
 
@@ -47,7 +47,7 @@ static void add(struct reach *r, const struct access_cell *c,
 	access_add(r->x, c, ids, n);
 }
 
-static void keep(struct reach *r, const struct access_cell *c)
+static void keep_cell(struct reach *r, const struct access_cell *c)
 {
 	if (!r->keep || !access_is_kept(c))
 		return;
@@ -78,7 +78,7 @@ static void visit_request(void *ctx, const struct cells_http *h)
 	struct requests *q = ctx;
 	struct access_cell c =
 		q->same ? decided_once(q->r->s, ACCESS_HTTP, &h->request)
-			: decided(q->r->s, ACCESS_HTTP, &h->request);
+			: decided_cell(q->r->s, ACCESS_HTTP, &h->request);
 	enum access_way way;
 	uint32_t *ids;
 
@@ -90,7 +90,7 @@ static void visit_request(void *ctx, const struct cells_http *h)
 	q->all++;
 	q->permitted += c.by[1].d.allow;
 	if (!q->kept)
-		keep(q->r, &c);
+		keep_cell(q->r, &c);
 	if (!access_way_of(&c, &way))
 		return;
 	ids = arena_array(q->r->s->scratch, h->n + 1, sizeof(*ids));
@@ -115,7 +115,7 @@ static void add_requests(struct requests *q, const struct access_cell *connect)
 		if (!access_way_of(&c->cell, &way) ||
 		    (has_whole && way == whole))
 			continue;
-		add(q->r, &c->cell, c->ids, c->n);
+		add_cell(q->r, &c->cell, c->ids, c->n);
 	}
 }
 
@@ -123,7 +123,7 @@ static void add_requests(struct requests *q, const struct access_cell *connect)
 static void visit_crooked(void *ctx, const struct cells_http *h)
 {
 	struct requests *q = ctx;
-	struct access_cell c = decided(q->r->s, ACCESS_HTTP, &h->request);
+	struct access_cell c = decided_cell(q->r->s, ACCESS_HTTP, &h->request);
 	enum access_way way;
 
 	if (!access_way_of(&c, &way) || q->ways[way])
@@ -148,7 +148,7 @@ static void add_crooked(struct requests *q)
 	cells_crooked(r->s, &r->spot->to, q->ports->shown, q->ports->ids,
 		      q->ports->n, visit_crooked, q);
 	vec_each(c, &q->changed)
-		add(r, &c->cell, c->ids, c->n);
+		add_cell(r, &c->cell, c->ids, c->n);
 }
 
 /* Where datagrams changed the same way, it goes without saying. */
@@ -156,7 +156,7 @@ static void compare_quic(struct reach *r, const struct cells_ports *p,
 			 const struct access_cell *connect)
 {
 	struct ir_request to = cells_quic(&r->spot->to, p->shown);
-	struct access_cell c = decided(r->s, ACCESS_QUIC, &to);
+	struct access_cell c = decided_cell(r->s, ACCESS_QUIC, &to);
 	enum access_way way, whole;
 
 	if (!access_way_of(&c, &way) ||
@@ -166,7 +166,7 @@ static void compare_quic(struct reach *r, const struct cells_ports *p,
 	c.n_all = r->spot->n;
 	c.lo = p->lo;
 	c.hi = p->hi;
-	add(r, &c, p->ids, p->n);
+	add_cell(r, &c, p->ids, p->n);
 }
 
 static void visit_ports(void *ctx, const struct cells_ports *p)
@@ -181,7 +181,7 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 		return;
 	sides_put_all(r->s, p->ids, p->n);
 	connect = q.same ? decided_once(r->s, ACCESS_CONNECT, &to)
-			 : decided(r->s, ACCESS_CONNECT, &to);
+			 : decided_cell(r->s, ACCESS_CONNECT, &to);
 	connect.all = r->spot->ids;
 	connect.n_all = r->spot->n;
 	connect.lo = p->lo;
@@ -190,8 +190,8 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 		compare_quic(r, p, &connect);
 		sides_put_all(r->s, p->ids, p->n);
 	}
-	add(r, &connect, p->ids, p->n);
-	keep(r, &connect);
+	add_cell(r, &connect, p->ids, p->n);
+	keep_cell(r, &connect);
 	q.kept = access_is_kept(&connect);
 	if (p->proto != IR_PROTO_TCP || (q.same && q.kept) ||
 	    cells_no_requests(r->s, &r->spot->to, p->ids, p->n))
@@ -210,13 +210,13 @@ static void compare_question(struct reach *r, const struct spot *spot)
 	enum access_way way;
 
 	sides_put_all(r->s, spot->ids, spot->n);
-	c = decided(r->s, ACCESS_RESOLVE, &question);
+	c = decided_cell(r->s, ACCESS_RESOLVE, &question);
 	c.all = spot->ids;
 	c.n_all = spot->n;
 	if (access_way_of(&c, &way) && !r->ways[way])
 		access_add(r->x, &c, spot->ids, spot->n);
 	if (!r->ways[ACCESS_KEPT])
-		keep(r, &c);
+		keep_cell(r, &c);
 }
 
 static void compare_spot(struct reach *r, const struct spot *spot)
@@ -265,8 +265,8 @@ static void decide_pair(struct pair *x, const struct cells_ports *p, bool quic,
 			quic ? cells_quic(to[i], p->shown)
 			     : cells_connect(to[i], p->proto, p->shown);
 
-		out[i] = decided(x->r->s, quic ? ACCESS_QUIC : ACCESS_CONNECT,
-				 &r);
+		out[i] = decided_cell(x->r->s,
+				      quic ? ACCESS_QUIC : ACCESS_CONNECT, &r);
 	}
 	out[0].lo = p->lo;
 	out[0].hi = p->hi;
@@ -275,7 +275,7 @@ static void decide_pair(struct pair *x, const struct cells_ports *p, bool quic,
 	out[0].n_all = x->n;
 }
 
-static bool goes(const struct access_cell *c, enum access_way way)
+static bool goes_way(const struct access_cell *c, enum access_way way)
 {
 	enum access_way its;
 
@@ -291,7 +291,8 @@ static void add_pair(struct pair *x, const struct cells_ports *p,
 	uint32_t rule;
 	int side;
 
-	if (!access_way_of(&c[0], &way) || goes(&c[1], way) || goes(&c[2], way))
+	if (!access_way_of(&c[0], &way) || goes_way(&c[1], way) ||
+	    goes_way(&c[2], way))
 		return;
 	rule = access_cause(s, &c[0], p->ids, p->n, &side);
 	if (ir_dest_net(&rule_grant(&s->rules.v[rule])->dest))
@@ -315,7 +316,7 @@ static void visit_pair_ports(void *ctx, const struct cells_ports *p)
 	if (p->proto == IR_PROTO_UDP) {
 		decide_pair(x, p, true, q);
 		/* As datagrams did, of these or of one of the two. */
-		if (access_way_of(&q[0], &way) && !goes(&c[0], way))
+		if (access_way_of(&q[0], &way) && !goes_way(&c[0], way))
 			add_pair(x, p, q);
 	}
 	add_pair(x, p, c);

@@ -187,7 +187,7 @@ static int by_width(const void *va, const void *vb)
 	return (a->rule > b->rule) - (a->rule < b->rule);
 }
 
-static void judge(struct uses *u, uint32_t rule, uint32_t *counts)
+static void judge_uses(struct uses *u, uint32_t rule, uint32_t *counts)
 {
 	struct rule_finding *f = &u->out[rule];
 	uint32_t by;
@@ -229,12 +229,12 @@ static void judge_all(struct uses *u)
 	if (m)
 		qsort(order, m, sizeof(*order), by_width);
 	for (uint32_t i = 0; i < m; i++)
-		judge(u, order[i].rule, counts);
+		judge_uses(u, order[i].rule, counts);
 }
 
 /* Rules in the order of sides.h: grants as they are, then denials. */
-static bool find(struct arena *a, const struct ir_policy *p, bool deny,
-		 struct rule_finding *out)
+static bool find_rules(struct arena *a, const struct ir_policy *p, bool deny,
+		       struct rule_finding *out)
 {
 	struct sides s;
 	struct spots all;
@@ -282,7 +282,7 @@ static struct ir_policy all_granted(struct arena *a, const struct ir_policy *p)
 	return out;
 }
 
-static bool denies(const struct ir_policy *p)
+static bool denies_any(const struct ir_policy *p)
 {
 	vec_each(d, &p->deny)
 		if (d->from.layer != LAYER_FLOOR)
@@ -298,6 +298,7 @@ bool rules_find(struct arena *a, const struct ir_policy *p,
 
 	*out_allow = arena_array(a, p->allow.n + 1, sizeof(**out_allow));
 	*out_deny = arena_array(a, p->deny.n + 1, sizeof(**out_deny));
-	ok = find(a, p, false, *out_allow);
-	return (!denies(p) || find(a, &granted, true, *out_deny)) && ok;
+	ok = find_rules(a, p, false, *out_allow);
+	return (!denies_any(p) || find_rules(a, &granted, true, *out_deny)) &&
+	       ok;
 }

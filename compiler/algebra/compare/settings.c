@@ -21,8 +21,8 @@ struct value {
 	uint64_t loose; /* what is looser has a higher one */
 };
 
-static void add(struct settings *s, enum access_way way, struct str text,
-		struct ir_origin why, bool why_old)
+static void add_setting(struct settings *s, enum access_way way,
+			struct str text, struct ir_origin why, bool why_old)
 {
 	*vec_push(s->a, &s->out->changes) =
 		(struct access_change){.way = way,
@@ -39,15 +39,15 @@ static void add_value(struct settings *s, enum access_way way, const char *key,
 	bool old = was->set && was->from.layer != LAYER_FLOOR &&
 		   (!is->set || is->from.layer == LAYER_FLOOR);
 
-	add(s, way,
-	    arena_fmt(s->a, "%s %.*s -> %.*s", key, STR_ARG(was->text),
-		      STR_ARG(is->text)),
-	    old ? was->from : is->from, old);
+	add_setting(s, way,
+		    arena_fmt(s->a, "%s %.*s -> %.*s", key, STR_ARG(was->text),
+			      STR_ARG(is->text)),
+		    old ? was->from : is->from, old);
 }
 
 /* What somebody wrote, and which is as it was. */
-static void keep(struct settings *s, struct str text, struct ir_origin was,
-		 struct ir_origin is)
+static void keep_setting(struct settings *s, struct str text,
+			 struct ir_origin was, struct ir_origin is)
 {
 	if (!s->out->with_kept || s->silent || was.layer == LAYER_FLOOR ||
 	    is.layer == LAYER_FLOOR)
@@ -64,8 +64,9 @@ static void keep_value(struct settings *s, const char *key,
 		       const struct value *was, const struct value *is)
 {
 	if (was->set && is->set)
-		keep(s, arena_fmt(s->a, "%s %.*s", key, STR_ARG(is->text)),
-		     was->from, is->from);
+		keep_setting(s,
+			     arena_fmt(s->a, "%s %.*s", key, STR_ARG(is->text)),
+			     was->from, is->from);
 }
 
 /* Ordered: looser is more. */
@@ -192,18 +193,22 @@ static void compare_texts(struct settings *s, const char *key,
 		const struct ir_text *had = find_text(was, t->s);
 
 		if (!had)
-			add(s, more ? ACCESS_GAINED : ACCESS_LOST,
-			    arena_fmt(s->a, "%s + %.*s", key, STR_ARG(t->s)),
-			    t->from, false);
+			add_setting(s, more ? ACCESS_GAINED : ACCESS_LOST,
+				    arena_fmt(s->a, "%s + %.*s", key,
+					      STR_ARG(t->s)),
+				    t->from, false);
 		else
-			keep(s, arena_fmt(s->a, "%s %.*s", key, STR_ARG(t->s)),
-			     had->from, t->from);
+			keep_setting(
+				s,
+				arena_fmt(s->a, "%s %.*s", key, STR_ARG(t->s)),
+				had->from, t->from);
 	}
 	vec_each(t, was)
 		if (!find_text(is, t->s))
-			add(s, more ? ACCESS_LOST : ACCESS_GAINED,
-			    arena_fmt(s->a, "%s - %.*s", key, STR_ARG(t->s)),
-			    t->from, true);
+			add_setting(s, more ? ACCESS_LOST : ACCESS_GAINED,
+				    arena_fmt(s->a, "%s - %.*s", key,
+					      STR_ARG(t->s)),
+				    t->from, true);
 }
 
 static ir_texts credentials(struct arena *a, const struct ir_policy *p)
@@ -269,14 +274,15 @@ static void compare_tmpfs(struct settings *s)
 				arena_fmt(s->a, "%s %.*s", key, STR_ARG(t->s));
 
 			if (had && side)
-				keep(s, text, had->from, t->from);
+				keep_setting(s, text, had->from, t->from);
 			if (!had && covers_tell(&c, DOCKER_RUN_tmpfs, t->s,
 						text, t->from, side == 0,
 						&empty) != COVERS_INSIDE)
-				add(s, ACCESS_OTHER,
-				    arena_fmt(s->a, "%s %c %.*s", key,
-					      side ? '+' : '-', STR_ARG(t->s)),
-				    t->from, side == 0);
+				add_setting(s, ACCESS_OTHER,
+					    arena_fmt(s->a, "%s %c %.*s", key,
+						      side ? '+' : '-',
+						      STR_ARG(t->s)),
+					    t->from, side == 0);
 		}
 	}
 }

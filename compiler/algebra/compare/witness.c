@@ -17,7 +17,7 @@ static bool is_file(const struct access_change *c)
 	return c->kind == ACCESS_READ || c->kind == ACCESS_WRITE;
 }
 
-static bool decided(struct trial *t, int side, const struct access_change *c)
+static bool decided_by(struct trial *t, int side, const struct access_change *c)
 {
 	const struct ir_policy *p = t->p[side];
 
@@ -28,14 +28,14 @@ static bool decided(struct trial *t, int side, const struct access_change *c)
 	return decide_asked(t->a, p, t->files[side], &c->witness).allow;
 }
 
-static bool holds(struct trial *t, const struct access_change *c)
+static bool change_holds(struct trial *t, const struct access_change *c)
 {
 	bool was, is;
 
 	if (!c->has_witness)
 		return true;
-	was = decided(t, 0, c);
-	is = decided(t, 1, c);
+	was = decided_by(t, 0, c);
+	is = decided_by(t, 1, c);
 	if (was != c->was.allow || is != c->is.allow)
 		return false;
 	switch (c->way) {
@@ -56,7 +56,7 @@ bool witness_holds(struct arena *a, const struct ir_policy *old,
 {
 	struct trial t = {.a = a, .p = {old, now}};
 
-	return holds(&t, c);
+	return change_holds(&t, c);
 }
 
 const struct access_change *witness_refuted(const struct ir_policy *old,
@@ -67,10 +67,10 @@ const struct access_change *witness_refuted(const struct ir_policy *old,
 	const struct access_change *found = NULL;
 
 	vec_each(x, &c->changes)
-		if (!found && t.work < LIMIT_WITNESSES && !holds(&t, x))
+		if (!found && t.work < LIMIT_WITNESSES && !change_holds(&t, x))
 			found = x;
 	vec_each(x, &c->kept)
-		if (!found && t.work < LIMIT_WITNESSES && !holds(&t, x))
+		if (!found && t.work < LIMIT_WITNESSES && !change_holds(&t, x))
 			found = x;
 	arena_free(t.a);
 	return found;

@@ -66,7 +66,7 @@ static bool is_private(const struct ir_grant *g)
 
 /* --- addresses ----------------------------------------------------------- */
 
-static bool covers(const struct ir_grant *g, const struct addr *addr)
+static bool covers_address(const struct ir_grant *g, const struct addr *addr)
 {
 	return g->dest.kind == IR_DEST_CIDR && !g->has_http &&
 	       cidr_has(&g->dest.u.cidr.net, addr);
@@ -86,7 +86,7 @@ static const struct ir_grant *floor_of(const struct ir_policy *p,
 				       const struct addr *addr)
 {
 	vec_each(d, &p->deny)
-		if (d->from.layer == LAYER_FLOOR && covers(d, addr))
+		if (d->from.layer == LAYER_FLOOR && covers_address(d, addr))
 			return is_covered(p, addr) ? NULL : d;
 	return NULL;
 }
@@ -118,13 +118,13 @@ static bool has_proto(const ir_ports *ports, enum ir_proto proto)
 }
 
 /* Does a denial speak of the flow's destination, whatever the port? */
-static bool denies(const struct ir_grant *d, const struct decide_flow *f)
+static bool denies_flow(const struct ir_grant *d, const struct decide_flow *f)
 {
 	switch (d->dest.kind) {
 	case IR_DEST_ANY:
 		return !d->has_http;
 	case IR_DEST_CIDR:
-		return f->has_addr && covers(d, &f->addr);
+		return f->has_addr && covers_address(d, &f->addr);
 	case IR_DEST_HOST:
 	case IR_DEST_PATTERN:
 		return !d->has_http && f->name.n &&
@@ -188,8 +188,9 @@ static enum reach reach(const struct ir_policy *p, const struct ir_grant *g,
 }
 
 /* What one grant has to say; NO_GRANT when it is about something else. */
-static enum reason judge(const struct ir_policy *p, const struct ir_grant *g,
-			 const struct decide_flow *f)
+static enum reason judge_grant(const struct ir_policy *p,
+			       const struct ir_grant *g,
+			       const struct decide_flow *f)
 {
 	enum reach r = reach(p, g, f);
 
@@ -206,7 +207,7 @@ static enum reason judge(const struct ir_policy *p, const struct ir_grant *g,
 }
 
 /* Which of two refusals tells the reader more. */
-static int weight(enum reason r)
+static int weight_of(enum reason r)
 {
 	static const enum reason rising[] = {
 		REASON_NO_GRANT,	REASON_UDP,	 REASON_PORT,
@@ -219,7 +220,7 @@ static int weight(enum reason r)
 	abort();
 }
 
-static struct decision refuse(enum reason r, const struct ir_grant *g)
+static struct decision refusal_for(enum reason r, const struct ir_grant *g)
 {
 	return (struct decision){.reason = r, .grant = g};
 }
@@ -296,24 +297,24 @@ struct decision decide_connect(const struct ir_policy *p,
 			       const struct decide_flow *f)
 {
 	const struct ir_grant *floor;
-	struct decision best = refuse(REASON_NO_GRANT, NULL);
+	struct decision best = refusal_for(REASON_NO_GRANT, NULL);
 
 	if (f->has_addr && f->is_host)
-		return refuse(REASON_HOST_ADDRESS, NULL);
+		return refusal_for(REASON_HOST_ADDRESS, NULL);
 	floor = f->has_addr ? floor_of(p, &f->addr) : NULL;
 	if (floor)
-		return refuse(REASON_FLOOR, floor);
+		return refusal_for(REASON_FLOOR, floor);
 	vec_each(d, &p->deny)
-		if (d->from.layer != LAYER_FLOOR && denies(d, f) &&
+		if (d->from.layer != LAYER_FLOOR && denies_flow(d, f) &&
 		    ports_has(&d->ports, f->proto, f->port))
-			return refuse(REASON_DENIED, d);
+			return refusal_for(REASON_DENIED, d);
 	if (quic_of(p, f))
-		return refuse(REASON_QUIC, quic_of(p, f));
+		return refusal_for(REASON_QUIC, quic_of(p, f));
 	vec_each(g, &p->allow) {
-		enum reason r = judge(p, g, f);
+		enum reason r = judge_grant(p, g, f);
 
-		if (weight(r) > weight(best.reason))
-			best = refuse(r, g);
+		if (weight_of(r) > weight_of(best.reason))
+			best = refusal_for(r, g);
 	}
 	best.allow = best.reason == REASON_GRANTED;
 	return best;
@@ -333,7 +334,7 @@ static bool is_answered(struct str type)
 }
 
 /* A name itself before a pattern, a pattern before '*'. */
-static int closeness(const struct ir_grant *g)
+static int closeness_of(const struct ir_grant *g)
 {
 	switch (g->dest.kind) {
 	case IR_DEST_HOST:
@@ -359,15 +360,15 @@ struct decision decide_resolve(const struct ir_policy *p, struct str name,
 		if (d->dest.kind != IR_DEST_ANY &&
 		    d->dest.kind != IR_DEST_URL && !d->has_http &&
 		    ports_all(&d->ports) && dest_names(&d->dest, name))
-			return refuse(REASON_DENIED, d);
+			return refusal_for(REASON_DENIED, d);
 	vec_each(g, &p->allow)
 		if (dest_names(&g->dest, name) &&
-		    (!best || closeness(g) > closeness(best)))
+		    (!best || closeness_of(g) > closeness_of(best)))
 			best = g;
 	if (!best)
-		return refuse(REASON_NO_GRANT, NULL);
+		return refusal_for(REASON_NO_GRANT, NULL);
 	if (!is_answered(type))
-		return refuse(REASON_QUERY_TYPE, best);
+		return refusal_for(REASON_QUERY_TYPE, best);
 	return (struct decision){true, REASON_GRANTED, best, NULL};
 }
 
@@ -383,8 +384,8 @@ struct decide_files {
 	struct list ignore, readonly;
 };
 
-static void compile(struct arena *a, struct list *l,
-		    const ir_patterns *patterns)
+static void compile_patterns(struct arena *a, struct list *l,
+			     const ir_patterns *patterns)
 {
 	l->compiled = gitignore_new(a);
 	vec_each(p, patterns)
@@ -397,8 +398,8 @@ struct decide_files *decide_files_new(struct arena *a,
 {
 	struct decide_files *f = arena_new_of(a, struct decide_files);
 
-	compile(a, &f->ignore, &p->ignore);
-	compile(a, &f->readonly, &p->readonly);
+	compile_patterns(a, &f->ignore, &p->ignore);
+	compile_patterns(a, &f->readonly, &p->readonly);
 	return f;
 }
 

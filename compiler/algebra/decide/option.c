@@ -14,7 +14,8 @@ static bool is_flag(const struct docker_run_option *d)
 	return d && d->type == DOCKER_RUN_FLAG;
 }
 
-static struct option make(struct str name, bool has_value, struct str value)
+static struct option make_option(struct str name, bool has_value,
+				 struct str value)
 {
 	struct option o = {name, !has_value, value};
 	bool on = true;
@@ -33,11 +34,11 @@ static struct option make(struct str name, bool has_value, struct str value)
 
 struct option option_of(const struct arg *arg)
 {
-	return make(arg->option, arg->has_value, arg->value);
+	return make_option(arg->option, arg->has_value, arg->value);
 }
 
 /* What follows the name: "=value", " value", or nothing. */
-static struct str after(struct str text, size_t at)
+static struct str text_after(struct str text, size_t at)
 {
 	return str_slice(text, at + 1, text.n);
 }
@@ -49,8 +50,8 @@ static bool parse_long(struct arena *a, struct str text, option_list *out)
 
 	if (end == 2)
 		return false;
-	*vec_push(a, out) =
-		make(str_slice(text, 2, end), end < text.n, after(text, end));
+	*vec_push(a, out) = make_option(str_slice(text, 2, end), end < text.n,
+					text_after(text, end));
 	return true;
 }
 
@@ -59,18 +60,20 @@ static bool parse_short(struct arena *a, struct str text, option_list *out)
 	for (size_t i = 1; i < text.n; i++) {
 		const struct docker_run_option *d =
 			docker_run_lettered(text.p[i]);
-		struct str rest = after(text, i);
+		struct str rest = text_after(text, i);
 		bool eq = str_starts(rest, STR("="));
 
 		if (!d)
 			return false;
 		if (is_flag(d) && !eq) {
-			*vec_push(a, out) = make(str_of(d->name), false, rest);
+			*vec_push(a, out) =
+				make_option(str_of(d->name), false, rest);
 			continue;
 		}
 		if (eq || str_starts(rest, STR(" ")))
 			rest = str_slice(rest, 1, rest.n);
-		*vec_push(a, out) = make(str_of(d->name), i + 1 < text.n, rest);
+		*vec_push(a, out) =
+			make_option(str_of(d->name), i + 1 < text.n, rest);
 		return true;
 	}
 	return true;
@@ -93,7 +96,8 @@ struct str option_text(struct arena *a, const struct option *o)
 	return arena_fmt(a, "--%.*s=%.*s", STR_ARG(o->name), STR_ARG(o->value));
 }
 
-static const struct arg *find(const arg_list *args, const struct option *o)
+static const struct arg *find_option(const arg_list *args,
+				     const struct option *o)
 {
 	vec_each(arg, args) {
 		struct option has = option_of(arg);
@@ -112,7 +116,7 @@ bool option_among(struct arena *a, const arg_list *args, struct str text)
 	if (!option_parse(a, text, &wanted))
 		return false;
 	vec_each(o, &wanted)
-		if (!find(args, o))
+		if (!find_option(args, o))
 			return false;
 	return true;
 }
@@ -125,7 +129,7 @@ const struct arg *option_find(struct arena *a, const arg_list *args,
 	if (!option_parse(a, text, &wanted))
 		return NULL;
 	vec_each(o, &wanted)
-		if (find(args, o))
-			return find(args, o);
+		if (find_option(args, o))
+			return find_option(args, o);
 	return NULL;
 }

@@ -11,7 +11,7 @@
 /* --- paths --------------------------------------------------------------- */
 
 /* The byte behind '%' at i, or -1: none, in lower case, or one to refuse. */
-static int escaped(struct str s, size_t i)
+static int escaped_byte(struct str s, size_t i)
 {
 	int hi = i + 1 < s.n ? ascii_hex(s.p[i + 1]) : -1;
 	int lo = i + 2 < s.n ? ascii_hex(s.p[i + 2]) : -1;
@@ -42,7 +42,7 @@ bool decide_path_canonical(struct str path)
 
 		if (c <= 0x20 || c >= 0x7f || c == '\\' || c == '#')
 			return false;
-		if (c == '%' && escaped(path, i) < 0)
+		if (c == '%' && escaped_byte(path, i) < 0)
 			return false;
 	}
 	for (;;) {
@@ -61,7 +61,7 @@ bool decide_path_canonical(struct str path)
 /* One byte of a canonical path, an escape decoded; *i moves on. */
 static int next_byte(struct str s, size_t *i)
 {
-	int v = s.p[*i] == '%' ? escaped(s, *i) : -1;
+	int v = s.p[*i] == '%' ? escaped_byte(s, *i) : -1;
 
 	if (v >= 0)
 		*i += 3;
@@ -128,7 +128,7 @@ static bool is_address(struct str name)
 }
 
 /* Does the destination speak of the request's? */
-static bool speaks(const struct ir_grant *g, const struct asked *q)
+static bool speaks_http(const struct ir_grant *g, const struct asked *q)
 {
 	const struct cidr *net = ir_dest_net(&g->dest);
 
@@ -160,11 +160,11 @@ static bool speaks(const struct ir_grant *g, const struct asked *q)
 }
 
 /* Is the request one to the grant's destination, port and scheme? */
-static bool aims(const struct ir_grant *g, const struct asked *q)
+static bool aims_at_grant(const struct ir_grant *g, const struct asked *q)
 {
 	enum ir_scheme s = q->r->tls ? IR_SCHEME_HTTPS : IR_SCHEME_HTTP;
 
-	return speaks(g, q) && has_port(g, q->r->port) &&
+	return speaks_http(g, q) && has_port(g, q->r->port) &&
 	       ir_dest_has_scheme(&g->dest, s);
 }
 
@@ -204,17 +204,18 @@ static bool is_inside(const struct ir_policy *p, uint16_t port)
 }
 
 /* Everything but method and path; GRANTED when there is nothing to say. */
-static enum reason reached(const struct ir_grant *g, const struct asked *q)
+static enum reason reached_reason(const struct ir_grant *g,
+				  const struct asked *q)
 {
 	bool is_public =
 		!q->r->has_addr || addr_scope(&q->r->addr) == ADDR_PUBLIC;
 	bool private = g->private.set && g->private.v;
 
-	if (!speaks(g, q))
+	if (!speaks_http(g, q))
 		return REASON_NO_GRANT;
 	if (!has_port(g, q->r->port))
 		return REASON_PORT;
-	if (!aims(g, q))
+	if (!aims_at_grant(g, q))
 		return REASON_SCHEME;
 	if (ir_dest_net(&g->dest))
 		return REASON_GRANTED;
@@ -269,7 +270,7 @@ static enum reason by_rules(const struct asked *q, const struct ir_grant *g)
 	return best;
 }
 
-static int weight(enum reason r)
+static int weight_of(enum reason r)
 {
 	static const enum reason rising[] = {
 		REASON_NO_GRANT,     REASON_PORT,
@@ -284,7 +285,7 @@ static int weight(enum reason r)
 	abort();
 }
 
-static struct decision said(enum reason r, const struct ir_grant *g)
+static struct decision said_decision(enum reason r, const struct ir_grant *g)
 {
 	return (struct decision){
 		.allow = r == REASON_GRANTED, .reason = r, .grant = g};
@@ -292,8 +293,8 @@ static struct decision said(enum reason r, const struct ir_grant *g)
 
 static struct decision best_grant(const struct asked *q, bool hello)
 {
-	struct decision best =
-		said(q->net ? REASON_GRANTED : REASON_NO_GRANT, q->net);
+	struct decision best = said_decision(
+		q->net ? REASON_GRANTED : REASON_NO_GRANT, q->net);
 
 	vec_each(g, &q->p->allow) {
 		enum reason r;
@@ -301,11 +302,11 @@ static struct decision best_grant(const struct asked *q, bool hello)
 		/* Their other ports are the packet filter's to speak of. */
 		if (is_net(g) || !inside_has_tcp(g))
 			continue;
-		r = reached(g, q);
+		r = reached_reason(g, q);
 		if (r == REASON_GRANTED && !hello)
 			r = by_rules(q, g);
-		if (weight(r) > weight(best.reason))
-			best = said(r, g);
+		if (weight_of(r) > weight_of(best.reason))
+			best = said_decision(r, g);
 	}
 	return best;
 }
@@ -316,12 +317,13 @@ static struct decision best_grant(const struct asked *q, bool hello)
 static bool decrypts_asked(const struct asked *q)
 {
 	vec_each(d, &q->p->deny)
-		if (inside_denies(d) && ir_grant_http(d) && aims(d, q))
+		if (inside_denies(d) && ir_grant_http(d) && aims_at_grant(d, q))
 			return true;
 	if (q->net)
 		return false;
 	vec_each(g, &q->p->allow)
-		if (inside_decrypts(q->p, g) && reached(g, q) == REASON_GRANTED)
+		if (inside_decrypts(q->p, g) &&
+		    reached_reason(g, q) == REASON_GRANTED)
 			return true;
 	vec_each(c, &q->p->credentials)
 		if (str_eq(c->host.u.host.name, q->name) &&
@@ -340,24 +342,25 @@ bool decide_decrypts(const struct ir_policy *p, const struct decide_request *r)
 }
 
 /* TLS without a name: only to an address that is granted as such. */
-static struct decision nameless(const struct asked *q)
+static struct decision decide_nameless(const struct asked *q)
 {
 	if (!q->net || q->r->is_guarded)
-		return said(REASON_NO_SNI, NULL);
+		return said_decision(REASON_NO_SNI, NULL);
 	vec_each(d, &q->p->deny)
 		if (aims_nameless(d, q))
-			return said(REASON_NO_SNI, d);
-	return said(REASON_GRANTED, q->net);
+			return said_decision(REASON_NO_SNI, d);
+	return said_decision(REASON_GRANTED, q->net);
 }
 
-static struct decision hello(struct asked *q)
+static struct decision decide_hello(struct asked *q)
 {
 	q->name = q->r->sni;
 	if (q->name.n == 0)
-		return nameless(q);
+		return decide_nameless(q);
 	vec_each(x, &q->p->deny)
-		if (inside_denies(x) && !ir_grant_http(x) && aims(x, q))
-			return said(REASON_DENIED, x);
+		if (inside_denies(x) && !ir_grant_http(x) &&
+		    aims_at_grant(x, q))
+			return said_decision(REASON_DENIED, x);
 	return best_grant(q, true);
 }
 
@@ -365,13 +368,14 @@ static struct decision hello(struct asked *q)
 static bool minds_paths(const struct asked *q)
 {
 	vec_each(d, &q->p->deny)
-		if (inside_denies(d) && ir_grant_http(d) && aims(d, q) &&
-		    http_has_paths(q->a, d))
+		if (inside_denies(d) && ir_grant_http(d) &&
+		    aims_at_grant(d, q) && http_has_paths(q->a, d))
 			return true;
 	if (q->net)
 		return false;
 	vec_each(g, &q->p->allow)
-		if (ir_grant_http(g) && aims(g, q) && http_has_paths(q->a, g))
+		if (ir_grant_http(g) && aims_at_grant(g, q) &&
+		    http_has_paths(q->a, g))
 			return true;
 	return false;
 }
@@ -382,9 +386,9 @@ struct decision decide_request(struct arena *a, const struct ir_policy *p,
 	struct asked q = {.a = a, .p = p, .r = r, .net = net_of(p, r)};
 
 	if (q.net && !is_inside(p, r->port))
-		return said(REASON_GRANTED, q.net); /* packets */
+		return said_decision(REASON_GRANTED, q.net); /* packets */
 	if (r->tls) {
-		struct decision d = hello(&q);
+		struct decision d = decide_hello(&q);
 
 		if (!d.allow || r->only_hello || q.name.n == 0 ||
 		    !decrypts_asked(&q))
@@ -393,14 +397,14 @@ struct decision decide_request(struct arena *a, const struct ir_policy *p,
 	q.name = r->host;
 	q.path = str_slice(r->path, 0, str_find(r->path, '?', 0));
 	if (r->tls && !str_eq(r->sni, r->host))
-		return said(REASON_NAME_MISMATCH, NULL);
+		return said_decision(REASON_NAME_MISMATCH, NULL);
 	if (str_is(r->method, "CONNECT"))
-		return said(REASON_METHOD, NULL);
+		return said_decision(REASON_METHOD, NULL);
 	if (minds_paths(&q) && !decide_path_canonical(q.path))
-		return said(REASON_PATH_NOT_CANONICAL, NULL);
+		return said_decision(REASON_PATH_NOT_CANONICAL, NULL);
 	vec_each(d, &p->deny)
-		if (inside_denies(d) && aims(d, &q) &&
+		if (inside_denies(d) && aims_at_grant(d, &q) &&
 		    by_rules(&q, d) == REASON_GRANTED)
-			return said(REASON_DENIED, d);
+			return said_decision(REASON_DENIED, d);
 	return best_grant(&q, false);
 }

@@ -82,7 +82,7 @@ struct automaton *automaton_new(struct arena *a, const struct gitignore *g)
 /* --- sets ---------------------------------------------------------------- */
 
 /* The place, and those that it leads to without a byte. */
-static void put(struct automaton *m, uint32_t at, automaton_set *out)
+static void put_state(struct automaton *m, uint32_t at, automaton_set *out)
 {
 	struct place *p = &m->places.v[at];
 
@@ -98,7 +98,7 @@ static void put(struct automaton *m, uint32_t at, automaton_set *out)
 	}
 }
 
-static void begin(struct automaton *m, automaton_set *out)
+static void begin_set(struct automaton *m, automaton_set *out)
 {
 	m->stamp++;
 	out->n = 0;
@@ -119,7 +119,7 @@ static bool is_sure(const struct automaton *m, const struct place *p)
  * are about names alone do not matter. Without this, each list of lines as
  * "*key*" would have as many sets as it has subsets.
  */
-static void forget(const struct automaton *m, automaton_set *out)
+static void forget_set(const struct automaton *m, automaton_set *out)
 {
 	uint32_t sure = 0, n = 0;
 
@@ -152,9 +152,9 @@ static void sort_most(automaton_set *out)
 	}
 }
 
-static void finish(const struct automaton *m, automaton_set *out)
+static void finish_set(const struct automaton *m, automaton_set *out)
 {
-	forget(m, out);
+	forget_set(m, out);
 	if (out->n < SMALL_SET)
 		sort_most(out);
 	else
@@ -163,12 +163,12 @@ static void finish(const struct automaton *m, automaton_set *out)
 
 void automaton_start(struct automaton *m, automaton_set *out)
 {
-	begin(m, out);
+	begin_set(m, out);
 	vec_each(at, &m->anchored)
-		put(m, *at, out);
+		put_state(m, *at, out);
 	vec_each(at, &m->base)
-		put(m, *at, out);
-	finish(m, out);
+		put_state(m, *at, out);
+	finish_set(m, out);
 }
 
 static void step_token(struct automaton *m, uint32_t at, uint8_t byte,
@@ -181,26 +181,26 @@ static void step_token(struct automaton *m, uint32_t at, uint8_t byte,
 	switch (t->kind) {
 	case GITIGNORE_BYTE:
 		if (t->byte == byte)
-			put(m, p->next, out);
+			put_state(m, p->next, out);
 		return;
 	case GITIGNORE_ANY:
 		if (!slash)
-			put(m, p->next, out);
+			put_state(m, p->next, out);
 		return;
 	case GITIGNORE_SET:
 		if (t->bits[byte >> 6] >> (byte & 63) & 1)
-			put(m, p->next, out);
+			put_state(m, p->next, out);
 		return;
 	case GITIGNORE_STAR:
 		if (!slash)
-			put(m, at, out);
+			put_state(m, at, out);
 		return;
 	case GITIGNORE_DIRS:
 		if (!slash)
-			put(m, at + 1, out);
+			put_state(m, at + 1, out);
 		return;
 	case GITIGNORE_REST:
-		put(m, at, out);
+		put_state(m, at, out);
 		return;
 	}
 	abort();
@@ -216,7 +216,7 @@ static void step_place(struct automaton *m, uint32_t at, uint8_t byte,
 		step_token(m, at, byte, out);
 		return;
 	case PLACE_INSIDE:
-		put(m, byte == '/' ? p->next : at, out);
+		put_state(m, byte == '/' ? p->next : at, out);
 		return;
 	case PLACE_END:
 		return;
@@ -227,14 +227,14 @@ static void step_place(struct automaton *m, uint32_t at, uint8_t byte,
 void automaton_step(struct automaton *m, const automaton_set *from,
 		    uint8_t byte, automaton_set *out)
 {
-	begin(m, out);
+	begin_set(m, out);
 	/* Patterns for base names hold no slash: they all end here. */
 	vec_each(at, from)
 		step_place(m, *at, byte, out);
 	if (byte == '/')
 		vec_each(at, &m->base)
-			put(m, *at, out);
-	finish(m, out);
+			put_state(m, *at, out);
+	finish_set(m, out);
 }
 
 uint32_t automaton_verdict(const struct automaton *m, const automaton_set *at,

@@ -128,7 +128,7 @@ struct sweep {
 	uint32_t within; /* ranges of only that are open */
 };
 
-static void step(struct sweep *w, const struct edge *e)
+static void step_edge(struct sweep *w, const struct edge *e)
 {
 	uint32_t at, last;
 	bool deny;
@@ -231,7 +231,7 @@ void cells_ports(struct sides *s, const uint32_t *ids, uint32_t n,
 	for (uint32_t i = 0; i < edges.n; i++) {
 		const struct edge *e = &edges.v[i], *next = e + 1;
 
-		step(&w, e);
+		step_edge(&w, e);
 		if (i + 1 < edges.n && next->proto == e->proto &&
 		    next->at > e->at)
 			put_ports(&w, e, next->at);
@@ -371,8 +371,8 @@ static struct str other_method(struct arena *a, const ir_texts *named)
 			return s;
 }
 
-static void ask(struct requests *q, struct str path, struct str method,
-		bool other)
+static void ask_request(struct requests *q, struct str path, struct str method,
+			bool other)
 {
 	const struct target *to = q->to;
 	struct cells_http c = {
@@ -409,12 +409,13 @@ static void visit_path(void *ctx, const struct paths_class *c)
 	if (q->only && !q->only->any_method)
 		list = &q->only->methods;
 	else
-		ask(q, c->path, other_method(q->s->scratch, &named), true);
+		ask_request(q, c->path, other_method(q->s->scratch, &named),
+			    true);
 	vec_each(m, list) {
 		if (str_is(m->s, "CONNECT") || is_among(&done, m->s))
 			continue;
 		*vec_push(q->s->scratch, &done) = *m;
-		ask(q, c->path, m->s, false);
+		ask_request(q, c->path, m->s, false);
 	}
 }
 
@@ -440,7 +441,7 @@ static void ask_connect(struct requests *q, const uint32_t *ids, uint32_t n)
 	for (uint32_t i = 0; i < n; i++)
 		*vec_push(q->s->scratch, &q->rules) = ids[i];
 	sides_put_all(q->s, q->rules.v, q->rules.n);
-	ask(q, STR("/"), STR("CONNECT"), false);
+	ask_request(q, STR("/"), STR("CONNECT"), false);
 }
 
 void cells_http(struct sides *s, const struct target *to, uint16_t port,
@@ -495,11 +496,12 @@ void cells_crooked(struct sides *s, const struct target *to, uint16_t port,
 	if (!paths)
 		return;
 	sides_put_all(s, ids, n);
-	ask(&q, STR(CELLS_CROOKED), other_method(s->scratch, &named), true);
+	ask_request(&q, STR(CELLS_CROOKED), other_method(s->scratch, &named),
+		    true);
 	vec_each(m, &named) {
 		if (str_is(m->s, "CONNECT") || is_among(&done, m->s))
 			continue;
 		*vec_push(s->scratch, &done) = *m;
-		ask(&q, STR(CELLS_CROOKED), m->s, false);
+		ask_request(&q, STR(CELLS_CROOKED), m->s, false);
 	}
 }

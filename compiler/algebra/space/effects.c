@@ -36,8 +36,8 @@ static int by_key(const void *va, const void *vb)
 }
 
 /* Of thousands of rules, few do anything of their own. */
-static struct trie_node *find(struct trie *t, const struct rule *r,
-			      bool requests)
+static struct trie_node *find_node(struct trie *t, const struct rule *r,
+				   bool requests)
 {
 	char room[256];
 	struct trie_node *found;
@@ -62,7 +62,7 @@ uint32_t *effects_number(const struct sides *s, bool requests)
 
 	trie_init(&t, s->a);
 	for (uint32_t i = 0; i < s->rules.n; i++) {
-		struct trie_node *c = find(&t, &s->rules.v[i], requests);
+		struct trie_node *c = find_node(&t, &s->rules.v[i], requests);
 
 		*vec_push(s->a, &c->here) = i;
 	}

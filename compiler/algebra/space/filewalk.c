@@ -87,7 +87,7 @@ static bool same_state(const struct filewalk *w, const struct state *x,
 	return true;
 }
 
-static void grow(struct filewalk *w)
+static void grow_states(struct filewalk *w)
 {
 	w->mask = w->mask * 2 + 1;
 	w->buckets = arena_array(w->a, w->mask + 1, sizeof(*w->buckets));
@@ -99,7 +99,7 @@ static void grow(struct filewalk *w)
 	}
 }
 
-static automaton_set copy(struct arena *a, const automaton_set *from)
+static automaton_set copy_set(struct arena *a, const automaton_set *from)
 {
 	automaton_set out = {0};
 
@@ -126,12 +126,12 @@ static void add_state(struct filewalk *w, struct state *s)
 		return;
 	}
 	for (uint32_t i = 0; i < w->n; i++)
-		s->at[i] = copy(w->a, &s->at[i]);
+		s->at[i] = copy_set(w->a, &s->at[i]);
 	s->in_bucket = w->buckets[s->hash & w->mask];
 	w->buckets[s->hash & w->mask] = w->states.n + 1;
 	*vec_push(w->a, &w->states) = *s;
 	if (w->states.n > w->mask)
-		grow(w);
+		grow_states(w);
 }
 
 /* --- bytes --------------------------------------------------------------- */
@@ -162,8 +162,8 @@ static bool is_like(const struct automaton_split *split, uint8_t x, uint8_t y)
 }
 
 /* One byte of each class, but '/' and NUL. */
-static uint32_t choose(struct filewalk *w, const struct state *s,
-		       uint8_t out[256])
+static uint32_t choose_byte(struct filewalk *w, const struct state *s,
+			    uint8_t out[256])
 {
 	struct automaton_split split = {0};
 	uint32_t n = 0;
@@ -191,7 +191,7 @@ static uint32_t choose(struct filewalk *w, const struct state *s,
 
 /* --- the walk ------------------------------------------------------------ */
 
-static enum segment longer(enum segment was, uint8_t byte)
+static enum segment longer_segment(enum segment was, uint8_t byte)
 {
 	if (byte != '.')
 		return SEGMENT_NAME;
@@ -207,14 +207,16 @@ static enum segment longer(enum segment was, uint8_t byte)
 	abort();
 }
 
-static void step(struct filewalk *w, uint32_t from, uint8_t byte,
-		 uint32_t dropped, automaton_set room[FILEWALK_LISTS])
+static void step_byte(struct filewalk *w, uint32_t from, uint8_t byte,
+		      uint32_t dropped, automaton_set room[FILEWALK_LISTS])
 {
 	struct state next = {.parent = from, .byte = byte, .dropped = dropped};
 
-	next.segment = (uint8_t)(byte == '/' ? SEGMENT_EMPTY
-					     : longer(w->states.v[from].segment,
-						      byte));
+	next.segment =
+		(uint8_t)(byte == '/'
+				  ? SEGMENT_EMPTY
+				  : longer_segment(w->states.v[from].segment,
+						   byte));
 	for (uint32_t i = 0; i < w->n; i++) {
 		if (!is_own(w, &next, i))
 			continue;
@@ -246,7 +248,7 @@ static struct filewalk_end end_of(const struct filewalk *w, bool is_dir)
 }
 
 /* A list that another stands for is dropped only with it. */
-static uint32_t droppable(const struct filewalk *w, uint32_t wanted)
+static uint32_t droppable_states(const struct filewalk *w, uint32_t wanted)
 {
 	for (uint32_t i = 0; i < w->n; i++)
 		if (wanted >> i & 1)
@@ -279,10 +281,12 @@ bool filewalk_run(struct filewalk *w, filewalk_visit visit, void *ctx)
 			return true;
 		wanted &= ~w->states.v[at].dropped;
 		if (wanted)
-			step(w, at, '/', droppable(w, wanted), room);
-		n = choose(w, &w->states.v[at], bytes);
+			step_byte(w, at, '/', droppable_states(w, wanted),
+				  room);
+		n = choose_byte(w, &w->states.v[at], bytes);
 		for (uint32_t i = 0; i < n; i++)
-			step(w, at, bytes[i], w->states.v[at].dropped, room);
+			step_byte(w, at, bytes[i], w->states.v[at].dropped,
+				  room);
 		if (w->overflow || w->steps > LIMIT_FILE_STEPS)
 			return false;
 	}

@@ -28,7 +28,7 @@ static bool is_deep(const label_list *l, uint32_t i)
 	return i + 1 == l->n && str_is(l->v[i], "**");
 }
 
-static struct str joined(struct arena *a, const label_list *l)
+static struct str joined_labels(struct arena *a, const label_list *l)
 {
 	struct buf b;
 
@@ -65,7 +65,7 @@ bool meet_names(struct arena *a, struct str x, struct str y, struct str *out)
 		else
 			return false;
 	}
-	*out = joined(a, &met);
+	*out = joined_labels(a, &met);
 	return true;
 }
 

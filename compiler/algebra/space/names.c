@@ -231,10 +231,11 @@ static void visit_here(struct walk *w, struct set at)
 	w->visit(w->ctx, &c);
 }
 
-static bool walk(struct walk *w, struct set at);
+static bool walk_set(struct walk *w, struct set at);
 
 /* Down one label, of the literals, or another that only '*' and '**' take. */
-static bool down(struct walk *w, struct set at, struct step step, bool literal)
+static bool go_down(struct walk *w, struct set at, struct step step,
+		    bool literal)
 {
 	uint32_t kept = w->deep.n, beg = w->nodes.n;
 	bool owed = w->owed, named = w->named;
@@ -256,7 +257,7 @@ static bool down(struct walk *w, struct set at, struct step step, bool literal)
 	w->named = literal;
 	w->owed = w->nodes.n > beg && (w->deep.n > kept || (owed && !literal));
 	if (!too_long(w))
-		ok = walk(w, (struct set){beg, w->nodes.n});
+		ok = walk_set(w, (struct set){beg, w->nodes.n});
 	w->nodes.n = beg;
 	w->owed = owed;
 	w->named = named;
@@ -272,7 +273,7 @@ static bool down_other(struct walk *w, struct set at, const label_list *labels)
 			     other_label(a, labels, w->depth, true),
 			     shortest_label(a, labels)};
 
-	return down(w, at, other, false);
+	return go_down(w, at, other, false);
 }
 
 /* Does a label that no pattern names lead to a class of its own? */
@@ -294,7 +295,7 @@ static bool is_like_others(const struct walk *w, struct set at)
 	return true;
 }
 
-static bool walk(struct walk *w, struct set at)
+static bool walk_set(struct walk *w, struct set at)
 {
 	label_list labels = labels_of(w, at);
 
@@ -310,7 +311,7 @@ static bool walk(struct walk *w, struct set at)
 	if (goes_on(w, at) && !down_other(w, at, &labels))
 		return false;
 	vec_each(l, &labels)
-		if (!down(w, at, (struct step){*l, *l, *l}, true))
+		if (!go_down(w, at, (struct step){*l, *l, *l}, true))
 			return false;
 	return true;
 }
@@ -321,5 +322,5 @@ bool names_each(struct names *n, names_visit visit, void *ctx)
 		.n = n, .visit = visit, .ctx = ctx, .left = LIMIT_NAME_CLASSES};
 
 	*vec_push(n->a, &w.nodes) = &n->trie.root;
-	return walk(&w, (struct set){0, 1});
+	return walk_set(&w, (struct set){0, 1});
 }

@@ -41,7 +41,7 @@ static int by_net(const void *va, const void *vb)
 }
 
 /* The networks behind addr_scope(), sorted: the same for every list. */
-static const struct entry *cuts(uint32_t *out_n)
+static const struct entry *all_cuts(uint32_t *out_n)
 {
 	static struct entry list[CUTS_MAX];
 	static uint32_t n;
@@ -94,7 +94,8 @@ static const struct addr *known_addrs(void)
  * One that people know; else the first, but for one that ends in zero and looks
  * like a network's.
  */
-static struct addr shown(const struct addr *first, const struct addr *last)
+static struct addr shown_address(const struct addr *first,
+				 const struct addr *last)
 {
 	const struct addr *list = known_addrs();
 	struct addr a = *first;
@@ -110,7 +111,7 @@ static struct addr shown(const struct addr *first, const struct addr *last)
 }
 
 /* What lies open from s->at up to last. */
-static void put(struct sweep *s, const struct addr *last)
+static void put_range(struct sweep *s, const struct addr *last)
 {
 	struct nets_class c = {.first = s->at, .last = *last};
 
@@ -123,7 +124,7 @@ static void put(struct sweep *s, const struct addr *last)
 		if (e->scope > c.scope)
 			c.scope = e->scope;
 	}
-	c.shown = shown(&c.first, &c.last);
+	c.shown = shown_address(&c.first, &c.last);
 	c.ids = s->ids.v;
 	c.n = s->ids.n;
 	s->visit(s->ctx, &c);
@@ -140,7 +141,7 @@ static void close_until(struct sweep *s, const struct addr *next)
 
 		if (next && addr_cmp(&last, next) >= 0)
 			return;
-		put(s, &last);
+		put_range(s, &last);
 		s->open.n--;
 	}
 }
@@ -164,7 +165,7 @@ static const struct entry *next_entry(struct sweep *s, enum addr_family f)
 	return a;
 }
 
-static void family(struct sweep *s, enum addr_family f)
+static void sweep_family(struct sweep *s, enum addr_family f)
 {
 	const struct cidr all = {.addr.family = f};
 	struct addr last = cidr_last(&all);
@@ -176,19 +177,19 @@ static void family(struct sweep *s, enum addr_family f)
 
 		close_until(s, &e->net.addr);
 		if (addr_step_down(&before))
-			put(s, &before);
+			put_range(s, &before);
 		*vec_push(s->n->a, &s->open) = *e;
 	}
 	close_until(s, NULL);
-	put(s, &last);
+	put_range(s, &last);
 }
 
 void nets_each(struct nets *n, nets_visit visit, void *ctx)
 {
 	struct sweep s = {.n = n, .visit = visit, .ctx = ctx};
 
-	s.cuts = cuts(&s.n_cuts);
+	s.cuts = all_cuts(&s.n_cuts);
 	vec_sort(&n->list, by_net);
-	family(&s, ADDR_V4);
-	family(&s, ADDR_V6);
+	sweep_family(&s, ADDR_V4);
+	sweep_family(&s, ADDR_V6);
 }

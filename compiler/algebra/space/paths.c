@@ -48,7 +48,7 @@ struct walk {
 	trie_ids ids; /* of the nodes on the way */
 };
 
-static void take(struct walk *w, const struct trie_node *at)
+static void take_node(struct walk *w, const struct trie_node *at)
 {
 	if (!at)
 		return;
@@ -56,41 +56,41 @@ static void take(struct walk *w, const struct trie_node *at)
 		*vec_push(w->p->a, &w->ids) = *id;
 }
 
-static void walk(struct walk *w, struct str path, const struct trie_node *s,
-		 const struct trie_node *d);
+static void walk_trie(struct walk *w, struct str path,
+		      const struct trie_node *s, const struct trie_node *d);
 
-static void down(struct walk *w, struct str path, struct str label,
-		 const struct trie_node *s, const struct trie_node *d)
+static void go_down(struct walk *w, struct str path, struct str label,
+		    const struct trie_node *s, const struct trie_node *d)
 {
 	uint32_t kept = w->ids.n;
 
 	path = arena_fmt(w->p->a, "%.*s/%.*s", STR_ARG(path), STR_ARG(label));
-	walk(w, path, s, d);
+	walk_trie(w, path, s, d);
 	w->ids.n = kept;
 }
 
-static void walk(struct walk *w, struct str path, const struct trie_node *s,
-		 const struct trie_node *d)
+static void walk_trie(struct walk *w, struct str path,
+		      const struct trie_node *s, const struct trie_node *d)
 {
 	struct paths *p = w->p;
 
-	take(w, s);
-	take(w, d);
+	take_node(w, s);
+	take_node(w, d);
 	w->visit(w->ctx, &(struct paths_class){path.n ? path : STR("/"),
 					       w->ids.v, w->ids.n});
 	for (struct trie_node *c = s ? s->children : NULL; c; c = c->sibling)
-		down(w, path, c->label, c,
-		     d ? trie_child(&p->decoded, d,
-				    decide_path_decoded(p->a, c->label))
-		       : NULL);
+		go_down(w, path, c->label, c,
+			d ? trie_child(&p->decoded, d,
+				       decide_path_decoded(p->a, c->label))
+			  : NULL);
 	for (struct trie_node *c = d ? d->children : NULL; c; c = c->sibling)
 		if (!trie_child(&p->spelled, s, c->label))
-			down(w, path, c->label, NULL, c);
+			go_down(w, path, c->label, NULL, c);
 }
 
 void paths_each(struct paths *p, paths_visit visit, void *ctx)
 {
 	struct walk w = {.p = p, .visit = visit, .ctx = ctx};
 
-	walk(&w, (struct str){0}, &p->spelled.root, &p->decoded.root);
+	walk_trie(&w, (struct str){0}, &p->spelled.root, &p->decoded.root);
 }

@@ -7,7 +7,7 @@ void trie_init(struct trie *t, struct arena *a)
 }
 
 /* FNV-1a over the key, begun with the parent. */
-static uint32_t hash(const struct trie_node *parent, struct str key)
+static uint32_t hash_of(const struct trie_node *parent, struct str key)
 {
 	uint64_t h = ((uintptr_t)parent >> 4) + 14695981039346656037u;
 
@@ -22,7 +22,7 @@ struct trie_node *trie_child(const struct trie *t,
 	struct trie_node *c = NULL;
 
 	if (parent)
-		c = t->buckets[hash(parent, key) & t->mask];
+		c = t->buckets[hash_of(parent, key) & t->mask];
 	while (c && (c->parent != parent || !str_eq(c->key, key)))
 		c = c->in_bucket;
 	return c;
@@ -31,13 +31,13 @@ struct trie_node *trie_child(const struct trie *t,
 static void file_in(struct trie *t, struct trie_node *c)
 {
 	struct trie_node **bucket =
-		&t->buckets[hash(c->parent, c->key) & t->mask];
+		&t->buckets[hash_of(c->parent, c->key) & t->mask];
 
 	c->in_bucket = *bucket;
 	*bucket = c;
 }
 
-static void grow(struct trie *t)
+static void grow_trie(struct trie *t)
 {
 	struct trie_node **old = t->buckets;
 	uint32_t end = t->mask + 1;
@@ -68,7 +68,7 @@ struct trie_node *trie_child_make(struct trie *t, struct trie_node *parent,
 		parent->children = c;
 	parent->last = c;
 	if (t->n++ > t->mask)
-		grow(t);
+		grow_trie(t);
 	file_in(t, c);
 	return c;
 }
