@@ -45,7 +45,7 @@ static void mark_name(struct emit_class *k, bool http)
 	k->has_http |= http;
 }
 
-static void mark(struct emit_class *k, const struct ir_grant *g)
+static void mark_class(struct emit_class *k, const struct ir_grant *g)
 {
 	bool http = ir_grant_http(g);
 
@@ -114,14 +114,14 @@ static struct emit_class *class_for(struct arena *a, emit_classes *classes,
 }
 
 /* Sorted; goes no further than one more than there may be. */
-static emit_classes collect(struct arena *a, const ir_grants *grants)
+static emit_classes collect_classes(struct arena *a, const ir_grants *grants)
 {
 	emit_classes out = {0};
 
 	vec_each(g, grants)
 		if (out.n <= LIMIT_CLASSES && has_class(g) &&
 		    g->from.layer != LAYER_FLOOR)
-			mark(class_for(a, &out, g), g);
+			mark_class(class_for(a, &out, g), g);
 	return out;
 }
 
@@ -157,8 +157,8 @@ static struct span last_of(const emit_classes *classes)
 	return last;
 }
 
-static bool keep(const struct emit_in *in, emit_classes classes,
-		 emit_classes *out)
+static bool bound_classes(const struct emit_in *in, emit_classes classes,
+			  emit_classes *out)
 {
 	struct span at = last_of(&classes);
 
@@ -176,17 +176,19 @@ static bool keep(const struct emit_in *in, emit_classes classes,
 
 bool emit_classes_make(const struct emit_in *in, emit_classes *out)
 {
-	return keep(in, collect(in->a, &in->policy->allow), out);
+	return bound_classes(in, collect_classes(in->a, &in->policy->allow),
+			     out);
 }
 
 bool emit_denials_make(const struct emit_in *in, emit_classes *out)
 {
-	return keep(in, collect(in->a, &in->policy->deny), out);
+	return bound_classes(in, collect_classes(in->a, &in->policy->deny),
+			     out);
 }
 
 bool emit_quics_make(const struct emit_in *in, emit_classes *out)
 {
-	return keep(in, collect_quics(in), out);
+	return bound_classes(in, collect_quics(in), out);
 }
 
 static uint32_t number_of(const emit_classes *classes, const struct ir_grant *g)

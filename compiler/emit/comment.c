@@ -12,7 +12,7 @@ struct pen {
 	bool fresh; /* no word in this line yet */
 };
 
-static size_t columns(const char *indent)
+static size_t columns_of(const char *indent)
 {
 	size_t n = 0;
 
@@ -24,7 +24,7 @@ static size_t columns(const char *indent)
 static void begin_comment(struct pen *p, const char *mark)
 {
 	buf_addf(p->out, "%s%s", p->indent, mark);
-	p->column = columns(p->indent) + str_of(mark).n;
+	p->column = columns_of(p->indent) + str_of(mark).n;
 	p->fresh = true;
 }
 
@@ -39,7 +39,7 @@ static bool is_plain(char c)
 	return c > ' ' && c <= '~' && c != '\\';
 }
 
-static size_t width(struct str word)
+static size_t width_of(struct str word)
 {
 	size_t n = 0;
 
@@ -67,7 +67,7 @@ static void put_word(struct pen *p, const char *blanks, struct str word)
 {
 	size_t apart = str_of(blanks).n;
 
-	if (!p->fresh && p->column + apart + width(word) > COMMENT_COLUMNS)
+	if (!p->fresh && p->column + apart + width_of(word) > COMMENT_COLUMNS)
 		wrap_comment(p);
 	buf_adds(p->out, blanks);
 	p->column += apart;

@@ -22,7 +22,7 @@ static int by_bytes(const void *va, const void *vb)
 	return str_cmp(a->text, b->text);
 }
 
-static void mark(const struct emit_in *in, size_t at, const struct line *l)
+static void mark_line(const struct emit_in *in, size_t at, const struct line *l)
 {
 	struct marks_one one = {.at = at,
 				.from = l->from,
@@ -49,7 +49,7 @@ static void put_lines(const struct emit_in *in, struct buf *out, lines *l)
 			buf_add(out, l->v[i].text);
 			buf_addc(out, '\n');
 		}
-		mark(in, at, &l->v[i]);
+		mark_line(in, at, &l->v[i]);
 	}
 }
 

@@ -135,7 +135,7 @@ static void put_http(cJSON *o, const struct ir_grant *g)
 	json_put(o, "http", list);
 }
 
-static cJSON *grant(struct arena *a, const struct ir_grant *g)
+static cJSON *grant_json(struct arena *a, const struct ir_grant *g)
 {
 	cJSON *o = json_object(), *ports = json_array();
 
@@ -164,7 +164,7 @@ static void put_grants(struct arena *a, cJSON *o, const char *key,
 
 	vec_each(g, grants)
 		if (g->from.layer != LAYER_FLOOR)
-			json_push(list, grant(a, g));
+			json_push(list, grant_json(a, g));
 	json_put(o, key, list);
 }
 
@@ -277,7 +277,7 @@ static void put_never_net(struct arena *a, cJSON *o, const struct ir_never *n)
 		put_texts(o, "paths", &n->paths);
 }
 
-static cJSON *never(struct arena *a, const struct ir_never *n)
+static cJSON *never_json(struct arena *a, const struct ir_never *n)
 {
 	cJSON *o = json_object();
 
@@ -314,7 +314,7 @@ static void put_tests(struct arena *a, cJSON *root, const struct ir_tests *t)
 	put_requests(o, "allow", &t->allow);
 	put_requests(o, "deny", &t->deny);
 	vec_each(n, &t->never)
-		json_push(list, never(a, n));
+		json_push(list, never_json(a, n));
 	json_put(o, "never", list);
 	json_put(root, "tests", o);
 }

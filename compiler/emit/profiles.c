@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Does HAProxy need to know of it? ports: inside_ports() */
-static bool concerns(const ir_ports *ports, const struct ir_grant *g)
+static bool concerns_ports(const ir_ports *ports, const struct ir_grant *g)
 {
 	if (g->key == IR_KEY_DENY)
 		return inside_denies(g);
@@ -46,7 +46,7 @@ bool profiles_wanted(const struct ir_policy *p)
 
 	vec_each(g, &p->allow) {
 		/* Which private address is whose, only names say. */
-		if (concerns(&none, g) &&
+		if (concerns_ports(&none, g) &&
 		    !(direct && g->dest.kind == IR_DEST_ANY &&
 		      !(g->private.set && g->private.v)))
 			return true;
@@ -145,9 +145,10 @@ static uint32_t place_of(const profile_list *l, struct str text)
  * The profiles of a list, in the order of their texts; of[]: that of each
  * grant, from 1.
  */
-static profile_list collect(const struct emit_in *in, const ir_ports *ports,
-			    const ir_grants *grants, const char *prefix,
-			    uint32_t *of)
+static profile_list collect_profiles(const struct emit_in *in,
+				     const ir_ports *ports,
+				     const ir_grants *grants,
+				     const char *prefix, uint32_t *of)
 {
 	profile_list out = {0};
 	uint32_t *now;
@@ -159,7 +160,7 @@ static profile_list collect(const struct emit_in *in, const ir_ports *ports,
 		struct buf b;
 		uint32_t at;
 
-		if (!concerns(ports, g) || out.n > LIMIT_CLASSES)
+		if (!concerns_ports(ports, g) || out.n > LIMIT_CLASSES)
 			continue;
 		buf_init_in(&b, in->a, room, sizeof(room));
 		p = profile_of(in->a, in->policy, g, &b);
@@ -195,7 +196,7 @@ static bool was_said(struct diags *d)
 	return false;
 }
 
-static bool check(const struct emit_in *in, const profile_list *l)
+static bool check_count(const struct emit_in *in, const profile_list *l)
 {
 	if (l->n <= LIMIT_CLASSES)
 		return true;
@@ -246,16 +247,16 @@ static void add_entries(const struct emit_in *in, struct profiles *p)
 					       true};
 }
 
-static bool make(const struct emit_in *in, struct profiles *p)
+static bool make_profiles(const struct emit_in *in, struct profiles *p)
 {
 	const ir_grants *allow = &in->policy->allow, *deny = &in->policy->deny;
 	ir_ports inside = inside_ports(in->a, in->policy);
 
 	p->allow_of = arena_array(in->a, allow->n, sizeof(*p->allow_of));
 	p->deny_of = arena_array(in->a, deny->n, sizeof(*p->deny_of));
-	p->allow = collect(in, &inside, allow, "", p->allow_of);
-	p->deny = collect(in, &inside, deny, "d", p->deny_of);
-	if (!check(in, &p->allow) || !check(in, &p->deny))
+	p->allow = collect_profiles(in, &inside, allow, "", p->allow_of);
+	p->deny = collect_profiles(in, &inside, deny, "d", p->deny_of);
+	if (!check_count(in, &p->allow) || !check_count(in, &p->deny))
 		return false;
 	p->any_bump = in->policy->credentials.n > 0;
 	vec_each(x, &p->allow) {
@@ -276,7 +277,7 @@ const struct profiles *profiles_make(const struct emit_in *in)
 	if (in->memo && in->memo->profiles)
 		return in->memo->profiles;
 	p = arena_new_of(in->a, struct profiles);
-	if (!make(in, p))
+	if (!make_profiles(in, p))
 		return NULL;
 	if (in->memo)
 		in->memo->profiles = p;

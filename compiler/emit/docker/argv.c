@@ -43,7 +43,7 @@ cJSON *argv_end(struct argv *w)
 }
 
 /* Braces of the policy's own are no placeholders. */
-static void escape(struct buf *out, struct str s)
+static void put_escaped(struct buf *out, struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		if (s.p[i] == '{' || s.p[i] == '}')
@@ -58,7 +58,7 @@ void argv_value(struct argv *w, const char *option, struct str value)
 
 	buf_init(&b, w->in->a);
 	buf_addf(&b, "--%s=", option);
-	escape(&b, value);
+	put_escaped(&b, value);
 	json_push_str(w->list, buf_str(&b));
 }
 
@@ -83,7 +83,7 @@ void argv_raw(struct argv *w, const struct arg *arg)
 
 		n = s.p[i] == '$' ? variable_at(s, i, &name) : 0;
 		if (n == 0) {
-			escape(&b, str_slice(s, i, i + 1));
+			put_escaped(&b, str_slice(s, i, i + 1));
 			n = 1;
 		} else if (name.n) {
 			buf_addf(&b, "{env:%.*s}", STR_ARG(name));

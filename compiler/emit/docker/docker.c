@@ -73,7 +73,7 @@ static void put_proxy(struct argv *w)
  * NET_ADMIN, once the link is up. The switches must be set from outside: the
  * container's /proc/sys is read-only.
  */
-static cJSON *gate(struct argv *w)
+static cJSON *gate_vectors(struct argv *w)
 {
 	const ir_opt_str *uplink = &w->in->policy->uplink;
 
@@ -204,7 +204,7 @@ static void put_mounts(struct argv *w)
 }
 
 /* Where the launcher finds what the gate gets; never what it is. */
-static cJSON *credentials(const struct ir_policy *p)
+static cJSON *credentials_json(const struct ir_policy *p)
 {
 	cJSON *list = json_array();
 	uint32_t n = 0;
@@ -220,7 +220,7 @@ static cJSON *credentials(const struct ir_policy *p)
 	return list;
 }
 
-static cJSON *agent(struct argv *w)
+static cJSON *agent_vectors(struct argv *w)
 {
 	const struct ir_policy *p = w->in->policy;
 	bool own = has_own_image(p);
@@ -267,11 +267,11 @@ bool docker_emit(const struct emit_in *in, struct buf *out)
 	json_put_cstr(root, "engine", "docker");
 	json_put_cstr(root, "runtime", ir_runtime_name(runtime_of(p)));
 	json_put_cstr(root, "link", bridge ? "bridge" : "veth");
-	json_put(root, "gate", gate(&w));
-	json_put(root, "agent", agent(&w));
+	json_put(root, "gate", gate_vectors(&w));
+	json_put(root, "agent", agent_vectors(&w));
 	docker_tracer_put(&w, root);
 	if (p->credentials.n)
-		json_put(root, "credentials", credentials(p));
+		json_put(root, "credentials", credentials_json(p));
 	argv_text(&w, root, out);
 	return true;
 }

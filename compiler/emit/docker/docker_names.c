@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-static bool lower(char c)
+static bool is_lower(char c)
 {
 	return ascii_is_lower(c) || ascii_is_digit(c);
 }
 
-static bool word(struct str s, const char *more)
+static bool is_word(struct str s, const char *more)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if (!ascii_is_alnum(s.p[i]) &&
@@ -24,10 +24,10 @@ static bool path_component(struct str s)
 {
 	size_t i = 0;
 
-	while (i < s.n && lower(s.p[i])) {
+	while (i < s.n && is_lower(s.p[i])) {
 		size_t sep;
 
-		while (i < s.n && lower(s.p[i]))
+		while (i < s.n && is_lower(s.p[i]))
 			i++;
 		if (i == s.n)
 			return true;
@@ -49,7 +49,7 @@ static bool domain_name(struct str s)
 	for (size_t i = 0; i < s.n; i++)
 		dots += s.p[i] == '.';
 	while (str_field(&s, '.', &part)) {
-		if (!word(part, "-") || part.p[0] == '-' ||
+		if (!is_word(part, "-") || part.p[0] == '-' ||
 		    part.p[part.n - 1] == '-')
 			return false;
 		parts++;
@@ -57,14 +57,14 @@ static bool domain_name(struct str s)
 	return parts == dots + 1;
 }
 
-static bool domain(struct str s)
+static bool is_domain(struct str s)
 {
 	uint64_t port;
 	size_t colon;
 
 	if (s.n && s.p[0] == '[') { /* an IPv6 address */
 		colon = str_find(s, ']', 0);
-		if (colon == s.n || !word(str_slice(s, 1, colon), ":"))
+		if (colon == s.n || !is_word(str_slice(s, 1, colon), ":"))
 			return false;
 		colon++;
 		if (colon < s.n && s.p[colon] != ':')
@@ -78,16 +78,17 @@ static bool domain(struct str s)
 	       str_u64(str_slice(s, colon + 1, s.n), 65535, &port);
 }
 
-static bool tag(struct str s)
+static bool is_tag(struct str s)
 {
-	return s.n <= 128 && word(s, "_.-") && s.p[0] != '.' && s.p[0] != '-';
+	return s.n <= 128 && is_word(s, "_.-") && s.p[0] != '.' &&
+	       s.p[0] != '-';
 }
 
-static bool digest(struct str s)
+static bool is_digest(struct str s)
 {
 	struct str algorithm;
 
-	if (!str_field(&s, ':', &algorithm) || !word(algorithm, "+._-") ||
+	if (!str_field(&s, ':', &algorithm) || !is_word(algorithm, "+._-") ||
 	    s.n < 32)
 		return false;
 	return ascii_is_hex(s);
@@ -109,19 +110,19 @@ bool docker_names_image(struct str s)
 	size_t at = str_find(s, '@', 0), slash, colon;
 	struct str name = str_slice(s, 0, at), part;
 
-	if (at < s.n && !digest(str_slice(s, at + 1, s.n)))
+	if (at < s.n && !is_digest(str_slice(s, at + 1, s.n)))
 		return false;
 	for (slash = name.n; slash > 0 && name.p[slash - 1] != '/';)
 		slash--;
 	colon = str_find(name, ':', slash);
-	if (colon < name.n && !tag(str_slice(name, colon + 1, name.n)))
+	if (colon < name.n && !is_tag(str_slice(name, colon + 1, name.n)))
 		return false;
 	name = str_slice(name, 0, colon);
 	if (name.n == 0 || name.n > 255 || name.p[name.n - 1] == '/')
 		return false;
 	slash = str_find(name, '/', 0);
 	if (slash < name.n && names_host(str_slice(name, 0, slash))) {
-		if (!domain(str_slice(name, 0, slash)))
+		if (!is_domain(str_slice(name, 0, slash)))
 			return false;
 		name = str_slice(name, slash + 1, name.n);
 	}
@@ -133,8 +134,9 @@ bool docker_names_image(struct str s)
 
 bool docker_names_network(struct str s)
 {
-	return word(s, "_.-") && ascii_is_alnum(s.p[0]) && !str_is(s, "host") &&
-	       !str_is(s, "none") && !str_is(s, "default") && s.n <= 128;
+	return is_word(s, "_.-") && ascii_is_alnum(s.p[0]) &&
+	       !str_is(s, "host") && !str_is(s, "none") &&
+	       !str_is(s, "default") && s.n <= 128;
 }
 
 bool docker_names_user(struct str s)
@@ -143,10 +145,10 @@ bool docker_names_user(struct str s)
 	struct str user = str_slice(s, 0, colon);
 	struct str group = str_slice(s, colon + 1, s.n);
 
-	if (!word(user, "_.-") || user.p[0] == '-' || user.p[0] == '.')
+	if (!is_word(user, "_.-") || user.p[0] == '-' || user.p[0] == '.')
 		return false;
-	return colon == s.n ||
-	       (word(group, "_.-") && group.p[0] != '-' && group.p[0] != '.');
+	return colon == s.n || (is_word(group, "_.-") && group.p[0] != '-' &&
+				group.p[0] != '.');
 }
 
 static const char *const capabilities[] = {

@@ -59,7 +59,7 @@ static void put_tracee_rights(struct argv *w)
 	argv_put(w, "--memory=1g");
 }
 
-static cJSON *tracee(struct argv *w, struct str image, unsigned release)
+static cJSON *tracee_vector(struct argv *w, struct str image, unsigned release)
 {
 	/* It gets near to everything: what is not here is not fetched. */
 	argv_begin(w, &(struct argv_run){.image = image, .name = "tracer"});
@@ -97,7 +97,7 @@ static void put_tracee(struct argv *w, cJSON *root)
 
 	/* Known: passes/trace refuses any other. */
 	(void)!tracee_release(version, &release);
-	json_put(root, "tracer", tracee(w, image, release));
+	json_put(root, "tracer", tracee_vector(w, image, release));
 	json_put(root, "tracer_version", tracee_version(w, image));
 }
 
@@ -106,7 +106,7 @@ static void put_tracee(struct argv *w, cJSON *root)
  * network, no file but the plan, no process but itself. {tracing} is the least
  * that the running Docker can give for loading programs.
  */
-static cJSON *watch(struct argv *w)
+static cJSON *watch_vector(struct argv *w)
 {
 	argv_begin(w, &(struct argv_run){.image = STR(WATCH_IMAGE),
 					 .name = "tracer",
@@ -131,7 +131,7 @@ void docker_tracer_put(struct argv *w, cJSON *root)
 		return;
 	switch (t->engine.v) {
 	case IR_TRACE_NATIVE:
-		json_put(root, "tracer", watch(w));
+		json_put(root, "tracer", watch_vector(w));
 		return;
 	case IR_TRACE_TRACEE:
 		put_tracee(w, root);

@@ -104,7 +104,7 @@ static bool has_capability(const struct ir_policy *p, const char *cap)
 	return false;
 }
 
-static bool holds(const struct ir_policy *p, const struct row *r)
+static bool row_holds(const struct ir_policy *p, const struct row *r)
 {
 	const ir_opt_bool *own = &p->hardening.user_namespaces;
 
@@ -133,7 +133,7 @@ bool seccomp_wanted(const struct ir_policy *p)
 
 /* --- writing ------------------------------------------------------------- */
 
-static cJSON *arguments(const struct row *r)
+static cJSON *arguments_json(const struct row *r)
 {
 	cJSON *list = json_array();
 
@@ -151,7 +151,7 @@ static cJSON *arguments(const struct row *r)
 	return list;
 }
 
-static cJSON *entry(const struct row *r)
+static cJSON *entry_json(const struct row *r)
 {
 	struct str names = str_of(r->names), name;
 	cJSON *o = json_object(), *list = json_array();
@@ -165,7 +165,7 @@ static cJSON *entry(const struct row *r)
 	if (r->error != OPEN)
 		json_put_u64(o, "errnoRet", r->error);
 	if (r->args[0].op)
-		json_put(o, "args", arguments(r));
+		json_put(o, "args", arguments_json(r));
 	if (r->when.kind == WHEN_TRACING) {
 		cJSON *includes = json_object();
 
@@ -177,7 +177,7 @@ static cJSON *entry(const struct row *r)
 
 /* One calling convention for each machine. On one that is not named here the
  * filter is of its own, alone, too. */
-static cJSON *machines(void)
+static cJSON *machines_json(void)
 {
 	static const char *const names[] = {"SCMP_ARCH_X86_64",
 					    "SCMP_ARCH_AARCH64"};
@@ -203,11 +203,11 @@ bool seccomp_emit(const struct emit_in *in, struct buf *out)
 	cJSON *root = json_object(), *calls = json_array();
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (holds(in->policy, &rows[i]))
-			json_push(calls, entry(&rows[i]));
+		if (row_holds(in->policy, &rows[i]))
+			json_push(calls, entry_json(&rows[i]));
 	json_put_cstr(root, "defaultAction", "SCMP_ACT_ERRNO");
 	json_put_u64(root, "defaultErrnoRet", ERROR_EPERM);
-	json_put(root, "archMap", machines());
+	json_put(root, "archMap", machines_json());
 	json_put(root, "syscalls", calls);
 	json_add(out, root);
 	return true;
@@ -220,7 +220,7 @@ static bool is_counted(const struct ir_policy *p, size_t rows_before,
 	for (size_t i = 0; i < rows_before; i++) {
 		struct str names = str_of(rows[i].names), other;
 
-		if (rows[i].error != OPEN || !holds(p, &rows[i]))
+		if (rows[i].error != OPEN || !row_holds(p, &rows[i]))
 			continue;
 		while (str_field(&names, ' ', &other))
 			if (str_eq(other, name))
@@ -236,7 +236,7 @@ unsigned seccomp_calls(const struct ir_policy *p)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct str names = str_of(rows[i].names), name;
 
-		if (rows[i].error != OPEN || !holds(p, &rows[i]))
+		if (rows[i].error != OPEN || !row_holds(p, &rows[i]))
 			continue;
 		while (str_field(&names, ' ', &name))
 			n += !is_counted(p, i, name);

@@ -33,7 +33,7 @@ void cfg_line(struct cfg *c, const char *fmt, ...)
 	buf_addc(c->out, '\n');
 }
 
-static bool refuse(struct cfg *c, struct str text, struct span at)
+static bool refuse_text(struct cfg *c, struct str text, struct span at)
 {
 	c->ok = false;
 	diag_error(c->diags, DIAG_QUOTE, at,
@@ -43,13 +43,13 @@ static bool refuse(struct cfg *c, struct str text, struct span at)
 	return false;
 }
 
-static bool printable(struct cfg *c, struct str text, struct span at,
-		      char first)
+static bool check_printable(struct cfg *c, struct str text, struct span at,
+			    char first)
 {
 	for (size_t i = 0; i < text.n; i++)
 		if (text.p[i] < first || text.p[i] > '~')
-			return refuse(c, text, at);
-	return text.n ? true : refuse(c, text, at);
+			return refuse_text(c, text, at);
+	return text.n ? true : refuse_text(c, text, at);
 }
 
 /* Between strong quotes everything is itself, but for the quote. */
@@ -66,7 +66,7 @@ static void put_quoted(struct cfg *c, struct str text)
 
 void cfg_word(struct cfg *c, struct str text, struct span at)
 {
-	if (!printable(c, text, at, '!'))
+	if (!check_printable(c, text, at, '!'))
 		return;
 	buf_addc(c->out, ' ');
 	put_quoted(c, text);
@@ -74,7 +74,7 @@ void cfg_word(struct cfg *c, struct str text, struct span at)
 
 void cfg_format(struct cfg *c, struct str text, struct span at)
 {
-	if (text.n == 0 || !printable(c, text, at, ' '))
+	if (text.n == 0 || !check_printable(c, text, at, ' '))
 		return;
 	for (size_t i = 0; i < text.n; i++)
 		if (text.p[i] == '\'')
@@ -100,7 +100,7 @@ bool cfg_name_ok(struct str name)
 void cfg_name_regex(struct cfg *c, struct str pattern, struct span at)
 {
 	if (!cfg_name_ok(pattern)) {
-		refuse(c, pattern, at);
+		refuse_text(c, pattern, at);
 		return;
 	}
 	buf_adds(c->out, " '^");
@@ -123,7 +123,7 @@ void cfg_name_regex(struct cfg *c, struct str pattern, struct span at)
 
 void cfg_path_regex(struct cfg *c, struct str path, struct span at)
 {
-	if (path.n && !printable(c, path, at, '!'))
+	if (path.n && !check_printable(c, path, at, '!'))
 		return;
 	buf_adds(c->out, " '^");
 	for (size_t i = 0; i < path.n; i++) {

@@ -68,8 +68,8 @@ static keys sorted_keys(const struct emit_in *in, const struct profiles *p,
 }
 
 /* The line at that offset leads from a name or network to a key's token. */
-static void mark(const struct emit_in *in, size_t at, const struct key *k,
-		 const struct cidr *net)
+static void mark_key(const struct emit_in *in, size_t at, const struct key *k,
+		     const struct cidr *net)
 {
 	struct marks_one one = {.at = at,
 				.from = k->from,
@@ -121,7 +121,7 @@ bool gate_maps_hosts(const struct emit_in *in, struct buf *out)
 			buf_add(out, k.v[end].token);
 			buf_addc(out, '.');
 			leaf |= k.v[end].bump;
-			mark(in, at, &k.v[end], NULL);
+			mark_key(in, at, &k.v[end], NULL);
 		}
 		if (leaf && !on_demand(k.v[i].name))
 			buf_adds(out, "m.");
@@ -174,7 +174,7 @@ bool gate_maps_addrs(const struct emit_in *in, struct buf *out)
 			buf_add(out, (*x)->token);
 			buf_addc(out, '.');
 			if ((*x)->from)
-				mark(in, at, *x, k.v[i].net);
+				mark_key(in, at, *x, k.v[i].net);
 		}
 		buf_addc(out, '\n');
 	}

@@ -6,8 +6,8 @@ struct gate_marks {
 	emit_members *allow, *deny; /* by profile */
 };
 
-static emit_members *collect(const struct gate *g, const profile_list *l,
-			     const ir_grants *grants)
+static emit_members *collect_marks(const struct gate *g, const profile_list *l,
+				   const ir_grants *grants)
 {
 	const struct emit_in *in = g->in;
 	emit_members *out = arena_array(in->a, l->n + 1, sizeof(*out));
@@ -26,8 +26,8 @@ struct gate_marks *gate_marks_new(const struct gate *g)
 	struct gate_marks *m;
 
 	m = arena_new_of(g->in->a, struct gate_marks);
-	m->allow = collect(g, &g->p->allow, &g->in->policy->allow);
-	m->deny = collect(g, &g->p->deny, &g->in->policy->deny);
+	m->allow = collect_marks(g, &g->p->allow, &g->in->policy->allow);
+	m->deny = collect_marks(g, &g->p->deny, &g->in->policy->deny);
 	return m;
 }
 

@@ -38,7 +38,7 @@ static bool is_other(struct str name)
 	       !profiles_deep(name) && !str_is(name, "**");
 }
 
-static uint32_t labels(struct str name)
+static uint32_t label_count(struct str name)
 {
 	uint32_t n = 1;
 
@@ -53,8 +53,9 @@ static uint32_t labels(struct str name)
 static void find_deep(struct gate *g, bool out[LABELS_MAX])
 {
 	vec_each(e, &g->p->entries)
-		if (profiles_deep(e->name) && labels(e->name) <= LABELS_MAX)
-			out[labels(e->name) - 1] = true;
+		if (profiles_deep(e->name) &&
+		    label_count(e->name) <= LABELS_MAX)
+			out[label_count(e->name) - 1] = true;
 }
 
 static struct str any_tokens(struct gate *g)
@@ -176,7 +177,7 @@ static bool all_ports(const struct profile *x)
 	return x->ports.v[0].lo == 1 && x->ports.v[0].hi == 65535;
 }
 
-static const char *who(const struct profile *x)
+static const char *who_text(const struct profile *x)
 {
 	return x->who == PROFILE_ADDR ? "network" : "name";
 }
@@ -192,7 +193,7 @@ void gate_match_acls(struct gate *g, const struct profile *x,
 {
 	struct cfg *c = &g->c;
 
-	cfg_line(c, "acl %s_%.*s var(%s.%s) -m sub .%.*s.", who(x),
+	cfg_line(c, "acl %s_%.*s var(%s.%s) -m sub .%.*s.", who_text(x),
 		 STR_ARG(x->token), at->scope,
 		 x->who == PROFILE_ADDR ? "of_addr" : "of_name",
 		 STR_ARG(x->token));
@@ -206,7 +207,7 @@ void gate_match_acls(struct gate *g, const struct profile *x,
 /* " name_3" and " port_3" */
 static void put_on_port(struct gate *g, const struct profile *x)
 {
-	buf_addf(g->c.out, " %s_%.*s", who(x), STR_ARG(x->token));
+	buf_addf(g->c.out, " %s_%.*s", who_text(x), STR_ARG(x->token));
 	if (!all_ports(x))
 		buf_addf(g->c.out, " port_%.*s", STR_ARG(x->token));
 }
@@ -254,7 +255,8 @@ static void put_wrong_port(struct gate *g, const struct gate_scope *at)
 			continue; /* the packet filter has its other ports */
 		gate_marks_profile(g, x, at->use, MARKS_FOR(PORT), 0);
 		gate_match_reason(g, at, "port");
-		buf_addf(g->c.out, " %s_%.*s\n", who(x), STR_ARG(x->token));
+		buf_addf(g->c.out, " %s_%.*s\n", who_text(x),
+			 STR_ARG(x->token));
 	}
 }
 

@@ -17,8 +17,8 @@ void nft_nets_settle(struct nft_nets *n)
 }
 
 /* Does a grant of that network open what of an entry lies in it? */
-static bool opens(const struct ir_grant *g, const struct cidr *net,
-		  const struct cidr *entry)
+static bool opens_net(const struct ir_grant *g, const struct cidr *net,
+		      const struct cidr *entry)
 {
 	return !ir_grant_http(g) && net->bits > entry->bits;
 }
@@ -33,7 +33,8 @@ static void find_opened(struct arena *a, const ir_grants *grants,
 		const struct addr_special *s;
 
 		for (size_t i = 0; net && (s = addr_special(i)); i++)
-			if (s->scope == ADDR_NEVER && opens(g, net, &s->net) &&
+			if (s->scope == ADDR_NEVER &&
+			    opens_net(g, net, &s->net) &&
 			    cidr_covers(&s->net, net))
 				nft_nets_add(a, out, net);
 	}
@@ -55,7 +56,7 @@ static void add_reached(struct arena *a, struct nft_nets *to,
 
 	ranges_add(a, &whole, net);
 	for (size_t i = 0; open->n && (s = addr_special(i)); i++)
-		if (s->scope == ADDR_NEVER && !opens(g, net, &s->net) &&
+		if (s->scope == ADDR_NEVER && !opens_net(g, net, &s->net) &&
 		    (cidr_covers(net, &s->net) || cidr_covers(&s->net, net)))
 			ranges_add(a, &less, &s->net);
 	ranges_settle(&less);

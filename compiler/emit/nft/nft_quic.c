@@ -106,7 +106,7 @@ static void put_named(struct nft *r, enum addr_family f)
 }
 
 /* The rule that is written next is there for denials of that class. */
-static void mark(struct nft *r, enum addr_family f, uint32_t class)
+static void mark_class(struct nft *r, enum addr_family f, uint32_t class)
 {
 	if (!r->in->marks)
 		return;
@@ -129,7 +129,7 @@ static void put_guard(struct nft *r, enum addr_family f, uint32_t k, uint32_t q)
 
 	if (!ports.n)
 		return;
-	mark(r, f, q + 1);
+	mark_class(r, f, q + 1);
 	nft_begin(r->out);
 	nft_daddr(r->out, nft_kind_set(NFT_HOST, f, k), true);
 	nft_daddr(r->out, (struct nft_set){NAMES_MAP_SET_QUIC, f, q + 1}, true);

@@ -87,14 +87,14 @@ void nft_begin(struct buf *out)
 	buf_addc(out, '\t');
 }
 
-static void part(struct buf *out)
+static void put_part(struct buf *out)
 {
 	buf_addc(out, out->p[out->n - 1] == '\t' ? '\t' : ' ');
 }
 
 void nft_daddr(struct buf *out, struct nft_set set, bool is_in)
 {
-	part(out);
+	put_part(out);
 	buf_adds(out, set.family == ADDR_V4 ? "ip daddr " : "ip6 daddr ");
 	buf_adds(out, is_in ? "@" : "!= @");
 	put_set_name(out, set);
@@ -116,7 +116,7 @@ bool nft_dport(struct buf *out, const ir_ports *ports, enum ir_proto proto)
 		n += p->proto == proto;
 	if (n == 0)
 		return false;
-	part(out);
+	put_part(out);
 	buf_addf(out, "%s dport ", ir_proto_name(proto));
 	/* A set of one element is listed without its braces. */
 	if (n > 1)
@@ -137,7 +137,7 @@ bool nft_dport(struct buf *out, const ir_ports *ports, enum ir_proto proto)
 
 void nft_word(struct buf *out, const char *text)
 {
-	part(out);
+	put_part(out);
 	buf_adds(out, text);
 }
 

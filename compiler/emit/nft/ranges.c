@@ -14,7 +14,7 @@ static int by_start(const void *va, const void *vb)
 }
 
 /* Whether r begins within last or right behind it. */
-static bool touches(const struct range *last, const struct range *r)
+static bool touches_range(const struct range *last, const struct range *r)
 {
 	struct addr next = last->hi;
 
@@ -31,7 +31,7 @@ void ranges_settle(ranges *r)
 		return;
 	vec_sort(r, by_start);
 	for (uint32_t i = 1; i < r->n; i++) {
-		if (!touches(&r->v[n], &r->v[i]))
+		if (!touches_range(&r->v[n], &r->v[i]))
 			r->v[++n] = r->v[i];
 		else if (addr_cmp(&r->v[i].hi, &r->v[n].hi) > 0)
 			r->v[n].hi = r->v[i].hi;

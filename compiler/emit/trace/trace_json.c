@@ -26,7 +26,7 @@ bool trace_json_wanted(const struct ir_policy *p)
 	       p->trace.engine.v != IR_TRACE_OFF;
 }
 
-static cJSON *events(const struct ir_trace *t)
+static cJSON *events_json(const struct ir_trace *t)
 {
 	cJSON *list = json_array();
 
@@ -68,7 +68,7 @@ static bool has_text(const cJSON *list, struct str s)
 }
 
 /* What is hidden is worth a record when somebody asks for it. */
-static cJSON *names(const struct ir_policy *p)
+static cJSON *names_json(const struct ir_policy *p)
 {
 	cJSON *list = json_array();
 
@@ -92,7 +92,7 @@ static void put_choice(cJSON *root, const struct ir_policy *p)
 	cJSON *exclude = json_array();
 
 	json_put_bool(root, "reads", p->trace.reads.v);
-	json_put(root, "sensitive", names(p));
+	json_put(root, "sensitive", names_json(p));
 	vec_each(e, &p->trace.exclude)
 		json_push_str(exclude, e->s);
 	json_put(root, "exclude", exclude);
@@ -108,7 +108,7 @@ bool trace_json_emit(const struct emit_in *in, struct buf *out)
 		json_put_str(root, "tracee",
 			     t->version.set ? t->version.v
 					    : STR(TRACEE_DEFAULT_VERSION));
-	json_put(root, "events", events(t));
+	json_put(root, "events", events_json(t));
 	if (t->engine.v == IR_TRACE_NATIVE)
 		put_choice(root, in->policy);
 	json_put_u64(rotate, "size",

@@ -49,7 +49,7 @@ static void put_head(struct writer *w)
 }
 
 /* "/usr" leaves out itself and all below it. */
-static struct str excluded(struct writer *w)
+static struct str excluded_names(struct writer *w)
 {
 	struct buf b;
 
@@ -94,7 +94,7 @@ static void put_rule(struct writer *w, const struct ir_trace_event *e)
 		vec_each(f, &e->filters)
 			put_filter(w, f->s);
 		if (exclude)
-			put_filter(w, excluded(w));
+			put_filter(w, excluded_names(w));
 		yaml_write_list_end(&w->out);
 	}
 	yaml_write_map_end(&w->out);
