@@ -11,7 +11,7 @@ struct count *count_new(struct arena *a)
 }
 
 /* FNV-1a: texts are paths and names, and nobody gains by a collision. */
-static uint32_t hash(struct str s)
+static uint32_t hash_of(struct str s)
 {
 	uint32_t h = 2166136261u;
 
@@ -26,7 +26,7 @@ void count_add(struct count *c, struct str text)
 	uint32_t i;
 
 	text = str_slice(text, 0, COUNT_TEXT_MAX);
-	i = hash(text) % ARRAY_LEN(c->slot);
+	i = hash_of(text) % ARRAY_LEN(c->slot);
 	c->total++;
 	for (;; i = (i + 1) % ARRAY_LEN(c->slot)) {
 		e = &c->slot[i];

@@ -75,7 +75,7 @@ static const struct {
 };
 
 /* Keys of an object are looked up for each event: by their lengths first. */
-static bool same(struct str a, struct str b)
+static bool same_text(struct str a, struct str b)
 {
 	return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
@@ -91,7 +91,7 @@ struct trace_object trace_object(const struct trace_event *e)
 	for (uint32_t i = 0; i < e->n; i++)
 		for (size_t k = 0; e->leaf[i].text.n && k < ARRAY_LEN(says);
 		     k++) {
-			if (!same(e->leaf[i].key, says[k].key))
+			if (!same_text(e->leaf[i].key, says[k].key))
 				continue;
 			if (k < rank[says[k].part]) {
 				rank[says[k].part] = k;
@@ -238,7 +238,7 @@ enum trace_kind trace_kind(const struct trace_event *e)
 	enum trace_kind kind = TRACE_OTHER;
 
 	for (size_t i = 0; i < ARRAY_LEN(known) && kind == TRACE_OTHER; i++)
-		if (same(e->name, known[i].name))
+		if (same_text(e->name, known[i].name))
 			kind = known[i].kind;
 	/* The program goes on as what it was. */
 	return kind == TRACE_EXEC && e->ret < 0 ? TRACE_ATTEMPT : kind;

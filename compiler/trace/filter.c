@@ -72,12 +72,12 @@ static bool is_number(enum filter_field f)
 
 /* --- building ------------------------------------------------------------- */
 
-static struct span at(const struct filter_parser *p, struct span part)
+static struct span span_at(const struct filter_parser *p, struct span part)
 {
 	return (struct span){p->base + part.beg, p->base + part.end};
 }
 
-static struct str words(const struct filter_parser *p, struct span part)
+static struct str words_at(const struct filter_parser *p, struct span part)
 {
 	return str_slice(p->text, part.beg, part.end);
 }
@@ -91,12 +91,12 @@ void filter_error(struct filter_parser *p, struct span part, const char *fmt,
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	diag_error(p->d, DIAG_FILTER, at(p, part), "%s", text);
+	diag_error(p->d, DIAG_FILTER, span_at(p, part), "%s", text);
 }
 
 void filter_unexpected(struct filter_parser *p, struct span part)
 {
-	struct str s = words(p, part);
+	struct str s = words_at(p, part);
 
 	if (s.n == 0)
 		filter_error(p, part, "an expression that ends too early");
@@ -124,7 +124,7 @@ struct filter_node *filter_pair(struct filter_parser *p, enum filter_kind kind,
 	return n;
 }
 
-static struct str unquoted(struct arena *a, struct str s)
+static struct str unquoted_text(struct arena *a, struct str s)
 {
 	struct buf b;
 
@@ -201,7 +201,7 @@ struct filter_value *filter_value(struct filter_parser *p, struct span part,
 				  bool quoted)
 {
 	struct filter_value *v = arena_new_of(p->a, struct filter_value);
-	struct str s = words(p, part);
+	struct str s = words_at(p, part);
 
 	if (!quoted && has_typeset_quotes(s)) {
 		filter_error(p, part, "typographic quotes in '%s'",
@@ -210,7 +210,7 @@ struct filter_value *filter_value(struct filter_parser *p, struct span part,
 		return NULL;
 	}
 	v->at = part;
-	v->text = quoted ? unquoted(p->a, s) : s;
+	v->text = quoted ? unquoted_text(p->a, s) : s;
 	v->quoted = quoted;
 	v->is_number = parse_number(v->text, &v->number);
 	v->is_net = !v->is_number && parse_net(v->text, &v->net);
@@ -225,13 +225,13 @@ struct guess {
 	unsigned least;
 };
 
-static struct guess guess(struct str name)
+static struct guess guess_name(struct str name)
 {
 	return (struct guess){.name = name, .least = 3};
 }
 
 /* True when it is that one. */
-static bool offer(struct guess *g, struct str name)
+static bool offer_name(struct guess *g, struct str name)
 {
 	unsigned d = str_distance(g->name, name, 2);
 
@@ -245,7 +245,7 @@ static bool offer(struct guess *g, struct str name)
 static bool is_kind(struct guess *g)
 {
 	for (int k = 0; k < TRACE_KINDS; k++)
-		if (offer(g, str_of(trace_kind_name((enum trace_kind)k))))
+		if (offer_name(g, str_of(trace_kind_name((enum trace_kind)k))))
 			return true;
 	return false;
 }
@@ -257,10 +257,10 @@ static bool is_event(const struct filter_parser *p, struct guess *g)
 	if (is_kind(g))
 		return true;
 	for (size_t i = 0; (name = trace_known(i)).n; i++)
-		if (offer(g, name))
+		if (offer_name(g, name))
 			return true;
 	for (size_t i = 0; p->event_at && (name = p->event_at(i)).n; i++)
-		if (offer(g, name))
+		if (offer_name(g, name))
 			return true;
 	return false;
 }
@@ -268,7 +268,7 @@ static bool is_event(const struct filter_parser *p, struct guess *g)
 static bool unknown_field(struct filter_parser *p, struct span part,
 			  const struct guess *g)
 {
-	struct guess kind = guess(g->name);
+	struct guess kind = guess_name(g->name);
 
 	filter_error(p, part, "unknown field '%s'", diag_quote(p->d, g->name));
 	if (is_kind(&kind))
@@ -285,8 +285,8 @@ static bool unknown_field(struct filter_parser *p, struct span part,
 static bool find_field(struct filter_parser *p, struct span part,
 		       struct filter_node *n)
 {
-	struct str name = words(p, part), rest = str_slice(name, 5, name.n);
-	struct guess g = guess(name);
+	struct str name = words_at(p, part), rest = str_slice(name, 5, name.n);
+	struct guess g = guess_name(name);
 
 	if (rest.n && (str_starts(name, STR("args.")) ||
 		       str_starts(name, STR("data.")))) {
@@ -295,7 +295,7 @@ static bool find_field(struct filter_parser *p, struct span part,
 		return true;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
-		if (offer(&g, str_of(fields[i].name))) {
+		if (offer_name(&g, str_of(fields[i].name))) {
 			n->field = fields[i].field;
 			return true;
 		}
@@ -309,7 +309,7 @@ static bool check_order(struct filter_parser *p, const struct filter_node *n,
 {
 	if (!is_number(n->field) && n->field != FILTER_ARG) {
 		filter_error(p, field, "'%s' is no number",
-			     diag_quote(p->d, words(p, field)));
+			     diag_quote(p->d, words_at(p, field)));
 	} else if (!n->value->is_number) {
 		filter_error(p, n->value->at, "'%s' is no number",
 			     diag_quote(p->d, n->value->text));
@@ -341,7 +341,7 @@ static bool check_number(struct filter_parser *p, enum filter_field field,
 
 static bool check_event(struct filter_parser *p, const struct filter_value *v)
 {
-	struct guess g = guess(v->text);
+	struct guess g = guess_name(v->text);
 
 	if (!p->event_at || v->text.n == 0 || is_event(p, &g))
 		return true;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* How many bytes of s from i on one character of the pattern takes; 0: none. */
-static size_t one(struct str pattern, size_t p, struct str s, size_t i)
+static size_t match_one(struct str pattern, size_t p, struct str s, size_t i)
 {
 	size_t n = 1;
 
@@ -26,7 +26,7 @@ static size_t one(struct str pattern, size_t p, struct str s, size_t i)
  * either kind is ever tried again: what an earlier one could take, a later one
  * can, too.
  */
-static bool glob(struct str pattern, struct str s)
+static bool glob_match(struct str pattern, struct str s)
 {
 	struct {
 		bool is_there;
@@ -48,7 +48,7 @@ static bool glob(struct str pattern, struct str s)
 			within.is_there = true;
 			within.in_pattern = ++p;
 			within.in_s = i;
-		} else if ((taken = one(pattern, p, s, i))) {
+		} else if ((taken = match_one(pattern, p, s, i))) {
 			p++;
 			i += taken;
 		} else if (within.is_there && within.in_s < s.n &&
@@ -71,13 +71,13 @@ static bool glob_path(struct str pattern, struct str path)
 {
 	size_t last = path.n;
 
-	if (glob(pattern, path))
+	if (glob_match(pattern, path))
 		return true;
 	if (str_find(pattern, '/', 0) < pattern.n)
 		return false;
 	while (last && path.p[last - 1] != '/')
 		last--;
-	return last && glob(pattern, str_slice(path, last, path.n));
+	return last && glob_match(pattern, str_slice(path, last, path.n));
 }
 
 /* A field of an event: text, or a number. */
@@ -149,7 +149,7 @@ static bool is_within(struct str text, const struct filter_value *v)
 	       (addr_mapped(&addr, &v4) && cidr_has(&v->net, &v4));
 }
 
-static bool equals(const struct have *h, const struct filter_value *v)
+static bool equals_value(const struct have *h, const struct filter_value *v)
 {
 	if (h->is_number)
 		return v->is_number && v->number == h->number;
@@ -159,7 +159,7 @@ static bool equals(const struct have *h, const struct filter_value *v)
 static bool is_in(const struct have *h, const struct filter_value *v)
 {
 	for (; v; v = v->next)
-		if (equals(h, v))
+		if (equals_value(h, v))
 			return true;
 	return false;
 }
@@ -184,9 +184,9 @@ static bool has_value(const struct have *h, const struct filter_node *n)
 	}
 	switch (n->op) {
 	case FILTER_EQ:
-		return equals(h, n->value);
+		return equals_value(h, n->value);
 	case FILTER_NE:
-		return !equals(h, n->value);
+		return !equals_value(h, n->value);
 	case FILTER_LT:
 		return h->is_number && h->number < n->value->number;
 	case FILTER_LE:
@@ -196,8 +196,9 @@ static bool has_value(const struct have *h, const struct filter_node *n)
 	case FILTER_GE:
 		return h->is_number && h->number >= n->value->number;
 	case FILTER_GLOB:
-		return n->field == FILTER_PATH ? glob_path(n->value->text, text)
-					       : glob(n->value->text, text);
+		return n->field == FILTER_PATH
+			       ? glob_path(n->value->text, text)
+			       : glob_match(n->value->text, text);
 	case FILTER_REGEX:
 		return matches_regex(n->regex, text);
 	case FILTER_IN:
@@ -249,22 +250,23 @@ static bool matches_test(const struct filter_node *n,
 				  : has_value(&h, n) || has_value(&kind, n);
 }
 
-static bool matches(const struct filter_node *n, const struct trace_event *e)
+static bool matches_node(const struct filter_node *n,
+			 const struct trace_event *e)
 {
 	switch (n->kind) {
 	case FILTER_TEST:
 		return matches_test(n, e);
 	case FILTER_NOT:
-		return !matches(n->a, e);
+		return !matches_node(n->a, e);
 	case FILTER_AND:
-		return matches(n->a, e) && matches(n->b, e);
+		return matches_node(n->a, e) && matches_node(n->b, e);
 	case FILTER_OR:
-		return matches(n->a, e) || matches(n->b, e);
+		return matches_node(n->a, e) || matches_node(n->b, e);
 	}
 	abort();
 }
 
 bool filter_matches(const struct filter *f, const struct trace_event *e)
 {
-	return matches(f->root, e);
+	return matches_node(f->root, e);
 }

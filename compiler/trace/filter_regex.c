@@ -24,7 +24,7 @@ static size_t behind_bracket(struct str s, size_t i)
 }
 
 /* The larger number of "{2,5}" at i; 1 when that is no interval. */
-static uint64_t times(struct str s, size_t i)
+static uint64_t times_at(struct str s, size_t i)
 {
 	uint64_t most = 1, n = 0;
 
@@ -56,7 +56,7 @@ static uint64_t size_of(struct str s)
 		if (s.p[i] == ')' && depth) {
 			last = whole[depth--];
 		} else if (s.p[i] == '{') {
-			last *= times(s, i) - 1;
+			last *= times_at(s, i) - 1;
 		} else {
 			if (s.p[i] == '[')
 				i = behind_bracket(s, i) - 1;
@@ -82,8 +82,8 @@ static bool refers_back(struct str s)
 	return false;
 }
 
-static bool refuse(struct filter_parser *p, const struct filter_value *v,
-		   const char *why)
+static bool refuse_regex(struct filter_parser *p, const struct filter_value *v,
+			 const char *why)
 {
 	filter_error(p, v->at, "not a regular expression: %s", why);
 	diag_help(p->d, "extended ones, as grep -E has them");
@@ -93,9 +93,9 @@ static bool refuse(struct filter_parser *p, const struct filter_value *v,
 static bool is_bounded(struct filter_parser *p, const struct filter_value *v)
 {
 	if (refers_back(v->text))
-		return refuse(p, v, "there are no references back");
+		return refuse_regex(p, v, "there are no references back");
 	if (size_of(v->text) > FILTER_REGEX_MAX)
-		return refuse(p, v, "it repeats too much");
+		return refuse_regex(p, v, "it repeats too much");
 	return true;
 }
 
@@ -118,6 +118,6 @@ regex_t *filter_regex(struct filter_parser *p, const struct filter_value *v)
 	}
 	regerror(rc, r, why, sizeof(why));
 	free(r);
-	refuse(p, v, why);
+	refuse_regex(p, v, why);
 	return NULL;
 }

@@ -59,7 +59,7 @@ void input_close(struct input *in)
 }
 
 /* At least `least` bytes in the buffer: 1. 0: there are not so many yet. */
-static int have(struct input *in, unsigned least, struct err *err)
+static int have_bytes(struct input *in, unsigned least, struct err *err)
 {
 	ssize_t n;
 
@@ -80,18 +80,18 @@ static int have(struct input *in, unsigned least, struct err *err)
 	return 1;
 }
 
-static void skip(struct input *in, size_t n)
+static void skip_bytes(struct input *in, size_t n)
 {
 	in->z.next_in += n;
 	in->z.avail_in -= (unsigned)n;
 }
 
-static int begin(struct input *in, struct err *err)
+static int begin_member(struct input *in, struct err *err)
 {
-	int rc = have(in, 1, err);
+	int rc = have_bytes(in, 1, err);
 
 	if (rc > 0 && in->z.next_in[0] == magic[0])
-		rc = have(in, 2, err);
+		rc = have_bytes(in, 2, err);
 	if (rc <= 0)
 		return rc;
 	in->state = in->z.next_in[0] == magic[0] && in->z.next_in[1] == magic[1]
@@ -100,7 +100,7 @@ static int begin(struct input *in, struct err *err)
 	return 1;
 }
 
-static void damage(struct input *in)
+static void note_damage(struct input *in)
 {
 	in->state = IN_DAMAGE;
 	in->untold = true;
@@ -109,19 +109,19 @@ static void damage(struct input *in)
 /* Zeros may fill up what lies behind a member, as gzip(1) has it. */
 static int next_member(struct input *in, struct err *err)
 {
-	int rc = have(in, 1, err);
+	int rc = have_bytes(in, 1, err);
 
 	if (rc > 0 && in->z.next_in[0] == 0) {
-		skip(in, 1);
+		skip_bytes(in, 1);
 		return 1;
 	}
 	if (rc > 0)
-		rc = have(in, MAGIC, err);
+		rc = have_bytes(in, MAGIC, err);
 	if (rc <= 0)
 		return rc;
 	if (memcmp(in->z.next_in, magic, MAGIC) != 0 ||
 	    inflateReset(&in->z) != Z_OK)
-		damage(in);
+		note_damage(in);
 	else
 		in->state = IN_MEMBER;
 	return 1;
@@ -129,24 +129,24 @@ static int next_member(struct input *in, struct err *err)
 
 static int find_member(struct input *in, struct err *err)
 {
-	int rc = have(in, MAGIC, err);
+	int rc = have_bytes(in, MAGIC, err);
 	const unsigned char *at;
 
 	if (rc <= 0)
 		return rc;
 	at = memmem(in->z.next_in, in->z.avail_in, magic, MAGIC);
 	/* the last two may be the beginning of one */
-	skip(in,
-	     at ? (size_t)(at - in->z.next_in) : in->z.avail_in - (MAGIC - 1));
+	skip_bytes(in, at ? (size_t)(at - in->z.next_in)
+			  : in->z.avail_in - (MAGIC - 1));
 	if (at)
 		in->state = BEFORE_MEMBER;
 	return 1;
 }
 
 /* Bytes for z.next_out, until that is full. */
-static int member(struct input *in, struct err *err)
+static int read_member(struct input *in, struct err *err)
 {
-	int rc = have(in, 1, err);
+	int rc = have_bytes(in, 1, err);
 
 	if (rc <= 0)
 		return rc;
@@ -156,31 +156,31 @@ static int member(struct input *in, struct err *err)
 	else if (rc == Z_MEM_ERROR)
 		return err_set(err, -ENOMEM, "no memory");
 	else if (rc != Z_OK && rc != Z_BUF_ERROR)
-		damage(in);
+		note_damage(in);
 	return 1;
 }
 
-static int plain(struct input *in, char *to, unsigned n, struct err *err)
+static int read_plain(struct input *in, char *to, unsigned n, struct err *err)
 {
-	int rc = have(in, 1, err);
+	int rc = have_bytes(in, 1, err);
 
 	if (rc <= 0)
 		return rc;
 	n = n < in->z.avail_in ? n : in->z.avail_in;
 	memcpy(to, in->z.next_in, n);
-	skip(in, n);
+	skip_bytes(in, n);
 	return (int)n;
 }
 
-static int step(struct input *in, struct err *err)
+static int read_step(struct input *in, struct err *err)
 {
 	switch (in->state) {
 	case AT_BEGINNING:
-		return begin(in, err);
+		return begin_member(in, err);
 	case BEFORE_MEMBER:
 		return next_member(in, err);
 	case IN_MEMBER:
-		return member(in, err);
+		return read_member(in, err);
 	case IN_DAMAGE:
 		return find_member(in, err);
 	case IN_PLAIN:
@@ -197,8 +197,8 @@ int input_read(struct input *in, char *to, unsigned n, struct err *err)
 	in->z.avail_out = n;
 	while (rc > 0 && in->z.avail_out == n && !in->untold) {
 		if (in->state == IN_PLAIN)
-			return plain(in, to, n, err);
-		rc = step(in, err);
+			return read_plain(in, to, n, err);
+		rc = read_step(in, err);
 	}
 	if (rc < 0)
 		return rc;

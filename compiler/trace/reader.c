@@ -65,7 +65,7 @@ struct reader {
 
 /* --- texts ---------------------------------------------------------------- */
 
-static struct str keep(struct reader *r, const char *p, size_t n)
+static struct str keep_text(struct reader *r, const char *p, size_t n)
 {
 	struct str s = {r->space + r->used, n};
 
@@ -107,8 +107,9 @@ static const struct member of_arg[] = {
 static const struct member of_no_interest = {STR_INIT(""), AS_NOTHING, 0};
 
 /* Called for each member of each record: most differ by their length. */
-static const struct member *find(const struct member *table, size_t n_table,
-				 const unsigned char *p, size_t n)
+static const struct member *find_member(const struct member *table,
+					size_t n_table, const unsigned char *p,
+					size_t n)
 {
 	for (size_t i = 0; i < n_table; i++)
 		if (table[i].name.n == n && memcmp(table[i].name.p, p, n) == 0)
@@ -137,7 +138,7 @@ static void take_text(struct reader *r, const char *p, size_t n)
 {
 	if (r->member->as == AS_TEXT)
 		*(struct str *)((char *)&r->event + r->member->offset) =
-			keep(r, p, n);
+			keep_text(r, p, n);
 }
 
 static void add_leaf(struct reader *r, const char *p, size_t n, bool number)
@@ -146,8 +147,9 @@ static void add_leaf(struct reader *r, const char *p, size_t n, bool number)
 
 	if (e->n == TRACE_LEAVES_MAX)
 		return;
-	e->leaf[e->n++] = (struct trace_leaf){keep(r, r->arg_key, r->arg_key_n),
-					      keep(r, p, n), number};
+	e->leaf[e->n++] =
+		(struct trace_leaf){keep_text(r, r->arg_key, r->arg_key_n),
+				    keep_text(r, p, n), number};
 }
 
 /* --- parsing -------------------------------------------------------------- */
@@ -221,10 +223,10 @@ static int on_key(void *ctx, const unsigned char *p, size_t n)
 
 	switch (r->place) {
 	case IN_RECORD:
-		r->member = find(of_record, ARRAY_LEN(of_record), p, n);
+		r->member = find_member(of_record, ARRAY_LEN(of_record), p, n);
 		return 1;
 	case IN_ARG:
-		r->member = find(of_arg, ARRAY_LEN(of_arg), p, n);
+		r->member = find_member(of_arg, ARRAY_LEN(of_arg), p, n);
 		return 1;
 	case IN_VALUE:
 		extend_key(r, p, n);
@@ -341,7 +343,7 @@ static int new_parser(struct reader *r, struct err *err)
 	return 0;
 }
 
-static void reset(struct reader *r, struct str line)
+static void reset_reader(struct reader *r, struct str line)
 {
 	struct trace_event *e = &r->event;
 
@@ -363,7 +365,7 @@ static bool is_record(struct reader *r, struct str line)
 	static const unsigned char end[] = "\n";
 	yajl_status status;
 
-	reset(r, line);
+	reset_reader(r, line);
 	status = yajl_parse(r->json, (const unsigned char *)line.p, line.n);
 	if (status == yajl_status_ok)
 		status = yajl_parse(r->json, end, 1);
@@ -377,7 +379,7 @@ static void count_bad(struct reader *r)
 		r->counts.first_bad = r->lines;
 }
 
-static int parse(struct reader *r, struct str line, struct err *err)
+static int parse_record(struct reader *r, struct str line, struct err *err)
 {
 	if (is_record(r, line)) {
 		r->counts.records++;
@@ -421,7 +423,7 @@ static int fill_more(struct reader *r, struct err *err)
 }
 
 /* More bytes behind those that are there: 1. 0: none. */
-static int fill(struct reader *r, struct err *err)
+static int fill_record(struct reader *r, struct err *err)
 {
 	int rc = fill_more(r, err);
 
@@ -462,7 +464,7 @@ int reader_next(struct reader *r, const struct trace_event **out,
 		int rc;
 
 		if (n == rest.n) {
-			rc = fill(r, err);
+			rc = fill_record(r, err);
 			if (rc > 0)
 				continue;
 			return rc < 0 ? rc : last_line(r, out, err);
@@ -477,7 +479,7 @@ int reader_next(struct reader *r, const struct trace_event **out,
 		r->lines++;
 		if (str_trim(line).n == 0)
 			continue;
-		rc = parse(r, line, err);
+		rc = parse_record(r, line, err);
 		if (rc < 0)
 			return rc;
 		if (rc > 0) {
