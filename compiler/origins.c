@@ -36,8 +36,8 @@ static uint32_t number_of(const cJSON *o, const char *key, uint32_t max)
 		       : 0;
 }
 
-static void find(struct arena *a, const cJSON *rules, ir_grants *grants,
-		 origins *out)
+static void find_rule(struct arena *a, const cJSON *rules, ir_grants *grants,
+		      origins *out)
 {
 	vec_each(g, grants) {
 		const cJSON *o = cJSON_GetObjectItemCaseSensitive(
@@ -115,8 +115,8 @@ bool origins_adopt(struct pass_ctx *c, struct str text, struct ir_policy *p)
 		cJSON_Delete(root);
 		return false;
 	}
-	find(c->a, rules, &p->allow, &all);
-	find(c->a, rules, &p->deny, &all);
+	find_rule(c->a, rules, &p->allow, &all);
+	find_rule(c->a, rules, &p->deny, &all);
 	cJSON_Delete(root);
 	vec_sort(&all, by_place);
 	for (uint32_t i = 1; i <= all.n; i++) {
