@@ -115,7 +115,7 @@ WATCH_OBJ := $(call obj,$(WATCH_SRC))
 WATCH_LIB_OBJ := $(filter-out $(B)/obj/runtime/watch/main.o,$(WATCH_OBJ))
 WATCH_BPF := $(B)/obj/runtime/watch/kernel/watch.bpf.o
 HOST_LIB_OBJ := $(filter-out $(B)/obj/compiler/cli/main.o,$(HOST_OBJ))
-GATE_LIB_OBJ := $(filter-out $(B)/obj/runtime/gate/main.o,$(GATE_OBJ)) \
+GATE_LIB_OBJ := $(filter-out $(B)/obj/runtime/gate/supervisor.o,$(GATE_OBJ)) \
 	$(call obj,$(filter-out %/interpose.c,$(READER_SRC)))
 
 # Unit tests and oracles: one program per file. Those of the gate (gate/, and
