@@ -301,7 +301,7 @@ install: all
 	chmod -R u=rwX,go=rX $(SHARE)/membrane
 	install -m 644 README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md \
 		LICENSE $(DOC)/
-	cp -R doc $(DOC)/
+	cp -RL doc $(DOC)/
 	rm -rf $(DOC)/doc/man
 	$(BIN)/membrane help --man > $(firstword $(MAN1))
 	for verb in $(VERBS); do \

@@ -95,6 +95,7 @@ step units "unit tests and oracles" tests/units build
 step cases "golden cases" tests/run
 step presets "presets compile" tests/check/presets
 step schema "the JSON Schema agrees with the binder" tests/check/schema
+step jsonschema "outputs and their JSON Schemas" tests/check/jsonschema
 step version "one version, wherever it is said" tests/check/version
 step manpage "the man pages, installed" tests/check/manpage
 step completions "bash, zsh and fish complete" tests/check/completions
