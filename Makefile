@@ -158,7 +158,7 @@ $(BIN)/membrane-gate: $(GATE_OBJ)
 $(BIN)/membrane-reader.so: $(READER_SRC) $(wildcard runtime/reader/*.h \
 		runtime/reader/*.def) compiler/plan/gate.h
 	@mkdir -p $(@D)
-	$(CC) -I. -D_GNU_SOURCE -std=gnu17 -O2 -g $(WARN) -fPIC \
+	$(CC) -I. -D_GNU_SOURCE -std=gnu17 $(OPT) $(WARN) -fPIC \
 		-fvisibility=hidden \
 		-fstack-protector-strong -D_FORTIFY_SOURCE=3 -shared \
 		-Wl,-z,relro,-z,now -o $@ $(READER_SRC) -lssl -lcrypto
@@ -169,8 +169,8 @@ BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(firstword \
 $(WATCH_BPF): runtime/watch/kernel/watch.bpf.c runtime/watch/kernel/event.h \
 		runtime/watch/kernel/kernel.h $(wildcard runtime/watch/kernel/*.bpf.h)
 	@mkdir -p $(@D)
-	clang -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -I. -O2 -g -Wall -c \
-		-o $@ $<
+	clang -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -I. -O2 -g -Wall \
+		-ffile-prefix-map=$(CURDIR)=. -c -o $@ $<
 	llvm-strip -g $@
 
 $(B)/obj/runtime/watch/programs.o: CPPFLAGS += -DWATCH_OBJECT='"$(WATCH_BPF)"'
@@ -272,6 +272,10 @@ clean:
 
 # --- install ---------------------------------------------------------------
 
+# Programs that go into images, and are run in these alone.
+LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/membrane
+# What `membrane images` builds them with.
+IMAGE := $(addprefix image/,images.sh base.sh lib.sh agent gate watch)
 SHARE := $(DESTDIR)$(PREFIX)/share
 DOC := $(SHARE)/doc/membrane
 MAN := $(SHARE)/man
@@ -286,18 +290,19 @@ COMPLETIONS := $(SHARE)/bash-completion/completions/membrane \
 $(B)/prefix: FORCE
 	@mkdir -p $(@D)
 	@echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' > $@
-$(B)/obj/compiler/cli/workspace/inputs.o: $(B)/prefix
+$(B)/obj/compiler/cli/workspace/installed.o: $(B)/prefix
 
 .PHONY: install uninstall FORCE
 FORCE:
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/membrane $(DOC) \
-		$(dir $(COMPLETIONS)) $(MAN)/man1 $(MAN)/man5
-	install -m 755 $(BIN)/membrane $(BIN)/membrane-gate \
-		$(BIN)/membrane-watch \
-		$(DESTDIR)$(PREFIX)/bin/
-	rm -rf $(SHARE)/membrane/image $(SHARE)/membrane/policies
-	cp -R image policies $(SHARE)/membrane/
+	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(SHARE)/membrane/image \
+		$(DOC) $(dir $(COMPLETIONS)) $(MAN)/man1 $(MAN)/man5
+	install -m 755 $(BIN)/membrane $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(BIN)/membrane-gate $(BIN)/membrane-watch $(LIBEXEC)/
+	install -m 644 $(BIN)/membrane-reader.so $(LIBEXEC)/
+	rm -rf $(SHARE)/membrane/image/* $(SHARE)/membrane/policies
+	cp -R policies $(SHARE)/membrane/
+	cp -R $(IMAGE) $(SHARE)/membrane/image/
 	chmod -R u=rwX,go=rX $(SHARE)/membrane
 	install -m 644 README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md \
 		LICENSE $(DOC)/
@@ -314,11 +319,8 @@ install: all
 	$(BIN)/membrane completion fish > $(word 3,$(COMPLETIONS))
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/membrane \
-		$(DESTDIR)$(PREFIX)/bin/membrane-gate \
-		$(DESTDIR)$(PREFIX)/bin/membrane-watch $(COMPLETIONS) \
-		$(MAN1) $(MAN5)
-	rm -rf $(SHARE)/membrane $(DOC)
+	rm -f $(DESTDIR)$(PREFIX)/bin/membrane $(COMPLETIONS) $(MAN1) $(MAN5)
+	rm -rf $(LIBEXEC) $(SHARE)/membrane $(DOC)
 
 # --- images and tests ------------------------------------------------------
 

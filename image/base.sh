@@ -17,13 +17,16 @@ pull() {
 
 bootstrap() {
 	local dir
-	image/setup.sh base
+	[[ ! -e image/setup.sh ]] || image/setup.sh base
+	PATH=$PATH:/usr/sbin:/sbin command -v debootstrap >/dev/null ||
+		die "no registry has $official for us, and debootstrap, which" \
+		    "would make the like of it, is not installed"
 	say "no registry: making $ours with debootstrap (a minute)"
-	mkdir -p build/image
-	dir=$(mktemp -d "$PWD/build/image/base.XXXXXX")
+	mkdir -p "$made/image"
+	dir=$(mktemp -d "$made/image/base.XXXXXX")
 	# shellcheck disable=SC2064  # now, not when it runs
 	trap "root rm -rf '$dir'" EXIT
-	quietly build/log/debootstrap root debootstrap --variant=minbase \
+	quietly "$made/log/debootstrap" root debootstrap --variant=minbase \
 		bookworm "$dir" "$mirror"
 	root tee "$dir/etc/apt/sources.list" >/dev/null <<-END
 		deb $mirror bookworm main

@@ -1,6 +1,8 @@
 #!/bin/bash
 # Build the images that are missing or whose inputs changed: image/images.sh
-# agent|gate|watch... The label membrane.inputs is a digest of what went in.
+# agent|gate|watch... `make images` runs it in a source tree; `membrane images`
+# there, and where it was installed. The label membrane.inputs is a digest of
+# what went in.
 # MEMBRANE_TAG: another tag than `latest`, for a tree that shares its daemon
 # with others (tests/live hands the images on under their own names).
 source "$(dirname "$0")/lib.sh"
@@ -19,7 +21,7 @@ replace() {
 	local tag=$1 old
 	shift
 	old=$(docker image inspect -f '{{.Id}}' "$tag" 2>/dev/null) || old=
-	quietly "build/log/image-$tag" "$@"
+	quietly "$made/log/image-$tag" "$@"
 	# It stays while a session runs from it, or under another tag: to
 	# remove it by its digest would remove all of its tags.
 	[[ -z $old || $(docker image inspect -f '{{len .RepoTags}}' \
@@ -27,6 +29,8 @@ replace() {
 }
 
 digest() { sha256sum | cut -c1-64; }
+
+built() { [[ -e $programs/$1 ]] || die "there is no $programs/$1"; }
 
 agent() {
 	local base inputs
@@ -44,19 +48,19 @@ agent() {
 stage() {
 	local haproxy root=$1
 	haproxy=$(PATH=$PATH:/usr/sbin:/sbin command -v haproxy) ||
-		die "there is no haproxy: image/setup.sh run"
+		die "there is no haproxy, which the gate is made of: install it"
 	rm -rf "$root"
 	mkdir -p "$root"
-	install -m 755 build/bin/membrane-gate "$root/membrane-gate"
+	install -m 755 "$programs/membrane-gate" "$root/membrane-gate"
 	install -D -m 755 "$haproxy" "$root/usr/sbin/haproxy"
-	install -D -m 755 build/bin/membrane-reader.so \
+	install -D -m 755 "$programs/membrane-reader.so" \
 		"$root/membrane-reader.so"
 	# libnftables names protocols by it when it lists the rules.
 	install -D -m 644 image/gate/protocols "$root/etc/protocols"
 	# By these it verifies servers.
 	install -D -m 644 /etc/ssl/certs/ca-certificates.crt \
 		"$root/etc/ssl/certs/ca-certificates.crt"
-	ldd build/bin/membrane-gate "$haproxy" |
+	ldd "$programs/membrane-gate" "$haproxy" |
 		awk '$2 == "=>" && $3 ~ /^\// { print $3 }
 			NF == 2 && $1 ~ /^\// && $1 !~ /:$/ { print $1 }
 			/ not found/ { exit 1 }' |
@@ -66,9 +70,9 @@ stage() {
 }
 
 gate() {
-	local inputs context=build/image/gate
-	[[ -x build/bin/membrane-gate && -x build/bin/membrane-reader.so ]] ||
-		die "build membrane-gate first"
+	local inputs context=$made/image/gate
+	built membrane-gate
+	built membrane-reader.so
 	mkdir -p "$context"
 	stage "$context/rootfs"
 	inputs=$( (cat image/gate/Dockerfile &&
@@ -82,10 +86,12 @@ gate() {
 }
 
 watch() {
-	local inputs context=build/image/watch
-	[[ -x build/bin/membrane-watch ]] || die "build membrane-watch first"
+	local inputs context=$made/image/watch
+	built membrane-watch
 	mkdir -p "$context"
-	install -m 755 -s build/bin/membrane-watch "$context/membrane-watch"
+	install -m 755 "$programs/membrane-watch" "$context/membrane-watch"
+	# One that was installed is without them, on a machine without strip.
+	[[ $made != "$PWD/build" ]] || strip "$context/membrane-watch"
 	inputs=$(cat image/watch/Dockerfile "$context/membrane-watch" | digest)
 	! fresh "membrane-watch:$tag" "$inputs" || return 0
 	say "building the image membrane-watch"
@@ -94,8 +100,10 @@ watch() {
 		-t "membrane-watch:$tag" "$context"
 }
 
-mkdir -p build/image
-exec 9>build/image/lock
+command -v docker >/dev/null || die "there is no docker command: install it"
+docker version >/dev/null 2>&1 || die "Docker does not answer: membrane doctor"
+mkdir -p "$made/image"
+exec 9>"$made/image/lock"
 flock 9
 for image; do
 	case $image in

@@ -1,8 +1,18 @@
-# Sourced by the scripts beside it and by tests/live: strict mode, messages,
-# and what needs root. The caller's folder becomes that of the repository.
+# Sourced by the scripts beside it and by tests: strict mode, messages, and what
+# needs root. The caller's folder becomes that of the repository, or, where this
+# was installed, PREFIX/share/membrane.
 # shellcheck shell=bash
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# Where the programs are, and where what is made of them may lie with its logs.
+# shellcheck disable=SC2034  # for those who source this
+if [[ -e image/setup.sh ]]; then
+	programs=$PWD/build/bin made=$PWD/build
+else
+	programs=$(realpath -m ../../libexec/membrane)
+	made=${XDG_CACHE_HOME:-${HOME:?is not set}/.cache}/membrane
+fi
 
 say() { printf '== %s\n' "$*" >&2; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }

@@ -162,7 +162,7 @@ static int check_image(struct docker *d, const char *image, bool no_update,
 	if (is_ours(image))
 		return err_set(
 			err, -ENOENT,
-			"image '%s' is not here; `make images` in membrane's source folder builds it",
+			"image '%s' is not here; `membrane images` builds it",
 			image);
 	/* it gets near to everything: fetching it is for a person to do */
 	if (str_starts(str_of(image), STR("aquasec/tracee:")))

@@ -18,6 +18,8 @@ static const struct {
 } together[] = {
 	{COMMAND_RUN, COMMAND_ATTACH,
 	 "run a command inside the policy; detached; join such a one"},
+	{COMMAND_INIT, COMMAND_IMAGES,
+	 "write a first .membrane.yaml; build the images of sessions"},
 	{COMMAND_PS, COMMAND_STOP,
 	 "list the sessions that run; what one decided; end one"},
 	{COMMAND_ALLOW, COMMAND_DENY,

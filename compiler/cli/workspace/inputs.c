@@ -4,6 +4,7 @@
 #include "compiler/base/limits.h"
 #include "compiler/cli/text/say.h"
 #include "compiler/cli/text/view.h"
+#include "compiler/cli/workspace/installed.h"
 #include "compiler/cli/workspace/reached.h"
 #include "compiler/cli/workspace/saving.h"
 #include "runtime/launch/workspace/programs.h"
@@ -75,49 +76,12 @@ int inputs_state(struct arena *a, const char **out, struct err *err)
 	return 0;
 }
 
-/*
- * The presets beside this program: those of the source tree that it was built
- * in, or those that were installed with it.
- */
-static const char *beside(struct arena *a)
-{
-	static const char build[] = "/build/", bin[] = "/bin/";
-	char self[PATH_MAX], *end;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	const char *dir;
-
-	if (n <= 0)
-		return NULL;
-	self[n] = '\0';
-	end = strstr(self, build);
-	for (char *next = end; next; next = strstr(next + 1, build))
-		end = next;
-	if (end) {
-		dir = arena_fmt(a, "%.*s/policies", (int)(end - self), self).p;
-		if (exists(join(a, dir, "default.yaml")))
-			return dir;
-	}
-	end = strrchr(self, '/');
-	if (!end || end - self < (ptrdiff_t)sizeof(bin) - 2)
-		return NULL;
-	end -= sizeof(bin) - 2;
-	if (strncmp(end, bin, sizeof(bin) - 1) != 0)
-		return NULL;
-	dir = arena_fmt(a, "%.*s/share/membrane/policies", (int)(end - self),
-			self)
-		      .p;
-	return exists(join(a, dir, "default.yaml")) ? dir : NULL;
-}
-
 static const char *policies(struct arena *a, const struct options *o)
 {
-	const char *set = getenv("MEMBRANE_POLICIES"), *found;
+	const char *set = getenv("MEMBRANE_POLICIES");
 
 	set = options_value(a, o, OPTION_POLICIES, set && *set ? set : NULL);
-	if (set)
-		return set;
-	found = beside(a);
-	return found ? found : MEMBRANE_PREFIX "/share/membrane/policies";
+	return set ? set : installed_folder(a, "policies", "default.yaml");
 }
 
 static void find_flags(struct arena *a, const struct options *o,

@@ -173,7 +173,7 @@ static void check_images(struct docker *d)
 	      strstr(err.text, "--no-update"));
 	v.agent.image = "membrane-agent"; /* never pulled */
 	CHECK(prepare_docker(d, &v, false, &err) == -ENOENT &&
-	      strstr(err.text, "make images"));
+	      strstr(err.text, "membrane images"));
 	v.agent.image = "here";
 	v.runtime = "kata";
 	CHECK(prepare_docker(d, &v, false, &err) == -ENOENT &&

@@ -1,0 +1,98 @@
+#include "compiler/base/proc.h"
+#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/view.h"
+#include "compiler/cli/workspace/inputs.h"
+#include "compiler/cli/workspace/installed.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char script[] = "images.sh";
+
+typedef VEC(char *) arguments;
+
+static bool is_image(struct str word)
+{
+	const struct command_word *w;
+
+	for (size_t i = 0; (w = command_word_at(i)); i++)
+		if (w->command == COMMAND_IMAGES && str_is(word, w->name))
+			return true;
+	return false;
+}
+
+/* Those that are asked for, or all. */
+static void add_images(struct arena *a, const struct options *o, arguments *out)
+{
+	const struct command_word *w;
+
+	vec_each(word, &o->words)
+		*vec_push(a, out) = arena_cstr(a, *word);
+	for (size_t i = 0; o->words.n == 0 && (w = command_word_at(i)); i++)
+		if (w->command == COMMAND_IMAGES)
+			*vec_push(a, out) = arena_cstr(a, str_of(w->name));
+}
+
+/* To its end; what it said went to stderr. */
+static int run_script(char *const *argv, struct err *err)
+{
+	const struct proc_opts o = {
+		.argv = argv, .in = -1, .out = -1, .err = -1, .keep = -1};
+	char text[PROC_STATUS_TEXT_MAX];
+	int rc, status;
+	pid_t pid;
+
+	rc = proc_spawn(&o, &pid, err);
+	if (rc < 0)
+		return rc;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return err_set(err, -errno, "%s: %s", argv[0],
+				       strerror(errno));
+	status = proc_status(status);
+	if (status)
+		return err_set(err, -EIO, "the images are not built: %s",
+			       proc_status_text(status, text));
+	return 0;
+}
+
+static int build_images(struct arena *a, const struct options *o,
+			struct err *err)
+{
+	const char *folder = installed_folder(a, "image", script), *state;
+	char *path = arena_cstr(a, arena_fmt(a, "%s/%s", folder, script));
+	arguments argv = {0};
+	int rc;
+
+	if (access(path, X_OK) < 0)
+		return err_set(
+			err, -ENOENT,
+			"what images are built from is not installed: %s is part of the package membrane-images",
+			path);
+	/* For PATH: the script finds its programs by it. */
+	rc = inputs_state(a, &state, err);
+	if (rc < 0)
+		return rc;
+	*vec_push(a, &argv) = path;
+	add_images(a, o, &argv);
+	*vec_push(a, &argv) = NULL;
+	return run_script(argv.v, err);
+}
+
+int command_images(struct arena *a, const struct options *o)
+{
+	struct err err;
+
+	vec_each(word, &o->words)
+		if (!is_image(*word)) {
+			say("there is no image '%s': agent, gate and watch are",
+			    view_cleaned(a, str_slice(*word, 0, 60)).p);
+			return STATUS_USAGE;
+		}
+	if (build_images(a, o, &err) == 0)
+		return STATUS_OK;
+	say("%s", view_cleaned(a, str_of(err.text)).p);
+	return STATUS_IO;
+}
