@@ -2,6 +2,7 @@
 #include "compiler/cli/text/say.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/inputs.h"
+#include "compiler/plan/docker_json.h"
 #include "runtime/launch/launch.h"
 
 #include <errno.h>
@@ -62,9 +63,9 @@ static int remove_images(struct err *err)
 					    "image",
 					    "rm",
 					    "--force",
-					    "membrane-gate",
-					    "membrane-agent",
-					    "membrane-watch",
+					    DOCKER_JSON_IMAGE_GATE,
+					    DOCKER_JSON_IMAGE_AGENT,
+					    DOCKER_JSON_IMAGE_WATCH,
 					    NULL};
 	char *argv[ARRAY_LEN(words)] = {NULL};
 	posix_spawn_file_actions_t files;

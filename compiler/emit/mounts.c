@@ -1,5 +1,7 @@
 #include "compiler/emit/mounts.h"
 
+#include "compiler/plan/mounts_plan.h"
+
 static void put_patterns(const struct emit_in *in, struct buf *out,
 			 const char *word, const ir_patterns *patterns,
 			 unsigned uses, uint64_t reason)
@@ -22,11 +24,11 @@ bool mounts_emit(const struct emit_in *in, struct buf *out)
 {
 	const struct ir_policy *p = in->policy;
 
-	buf_adds(out, "membrane-mounts 1\n"
-		      "workspace /workspace\n");
-	put_patterns(in, out, "ignore", &p->ignore, MARKS_READ | MARKS_WRITE,
-		     MARKS_FOR(IGNORED));
-	put_patterns(in, out, "readonly", &p->readonly, MARKS_WRITE,
+	buf_adds(out,
+		 MOUNTS_PLAN_HEAD "\n" MOUNTS_PLAN_WORKSPACE " /workspace\n");
+	put_patterns(in, out, MOUNTS_PLAN_IGNORE, &p->ignore,
+		     MARKS_READ | MARKS_WRITE, MARKS_FOR(IGNORED));
+	put_patterns(in, out, MOUNTS_PLAN_READONLY, &p->readonly, MARKS_WRITE,
 		     MARKS_FOR(READONLY));
 	vec_each(r, &p->readonly) {
 		struct str path = r->line;
@@ -40,7 +42,7 @@ bool mounts_emit(const struct emit_in *in, struct buf *out)
 					     .from = &r->from,
 					     .uses = MARKS_WRITE,
 					     .reasons = MARKS_FOR(READONLY)});
-		buf_addf(out, "hold %.*s\n", STR_ARG(path));
+		buf_addf(out, MOUNTS_PLAN_HOLD " %.*s\n", STR_ARG(path));
 	}
 	return true;
 }

@@ -1,6 +1,6 @@
 /*
  * mounts.plan: what the agent does not see, may not change and may not create;
- * runtime/launch/workspace/mountsplan.h has the format and its reader.
+ * compiler/plan/mounts_plan.h has the format.
  */
 #ifndef COMPILER_EMIT_MOUNTS_H
 #define COMPILER_EMIT_MOUNTS_H

@@ -1,6 +1,7 @@
 #include "compiler/emit/places.h"
 
 #include "compiler/base/json.h"
+#include "compiler/plan/provenance_json.h"
 
 #include <stdlib.h>
 
@@ -22,10 +23,11 @@ static int by_id(const void *va, const void *vb)
 
 static bool read_entry(struct arena *a, const cJSON *item, struct entry *out)
 {
-	const cJSON *line = cJSON_GetObjectItemCaseSensitive(item, "line");
+	const cJSON *line =
+		cJSON_GetObjectItemCaseSensitive(item, PROVENANCE_LINE);
 	struct str source;
 
-	if (!item->string || !json_get_str(item, "source", &source) ||
+	if (!item->string || !json_get_str(item, PROVENANCE_SOURCE, &source) ||
 	    !cJSON_IsNumber(line) || line->valuedouble < 0 ||
 	    line->valuedouble > UINT32_MAX)
 		return false;
@@ -42,8 +44,8 @@ struct places *places_read(struct arena *a, struct str text)
 	const cJSON *item;
 	struct entry e;
 
-	cJSON_ArrayForEach(item,
-			   cJSON_GetObjectItemCaseSensitive(root, "rules"))
+	cJSON_ArrayForEach(
+		item, cJSON_GetObjectItemCaseSensitive(root, PROVENANCE_RULES))
 		if (read_entry(a, item, &e))
 			*vec_push(a, &p->list) = e;
 	cJSON_Delete(root);

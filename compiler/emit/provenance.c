@@ -1,6 +1,7 @@
 #include "compiler/emit/provenance.h"
 
 #include "compiler/base/json.h"
+#include "compiler/plan/provenance_json.h"
 
 static void put_rules(const struct emit_in *in, cJSON *rules,
 		      const ir_grants *grants)
@@ -9,12 +10,12 @@ static void put_rules(const struct emit_in *in, cJSON *rules,
 		struct place at = sources_place(in->sources, g->from.at);
 		cJSON *o = json_object();
 
-		json_put_str(o, "text", g->canon);
-		json_put_cstr(o, "layer", layer_name(g->from.layer));
-		json_put_str(o, "source",
+		json_put_str(o, PROVENANCE_TEXT, g->canon);
+		json_put_cstr(o, PROVENANCE_LAYER, layer_name(g->from.layer));
+		json_put_str(o, PROVENANCE_SOURCE,
 			     at.source ? at.source->name : STR("builtin"));
-		json_put_u64(o, "line", at.line);
-		json_put_u64(o, "column", at.column);
+		json_put_u64(o, PROVENANCE_LINE, at.line);
+		json_put_u64(o, PROVENANCE_COLUMN, at.column);
 		json_put(rules, g->id.p, o);
 	}
 }
@@ -23,10 +24,10 @@ bool provenance_emit(const struct emit_in *in, struct buf *out)
 {
 	cJSON *root = json_object(), *rules = json_object();
 
-	json_put_u64(root, "version", 1);
+	json_put_u64(root, PROVENANCE_VERSION_KEY, PROVENANCE_VERSION);
 	put_rules(in, rules, &in->policy->allow);
 	put_rules(in, rules, &in->policy->deny);
-	json_put(root, "rules", rules);
+	json_put(root, PROVENANCE_RULES, rules);
 	json_add(out, root);
 	return true;
 }

@@ -9,24 +9,25 @@
 #include "compiler/emit/provenance.h"
 #include "compiler/emit/trace/trace_json.h"
 #include "compiler/emit/trace/tracee.h"
+#include "compiler/plan/files.h"
 
 static const struct emitter emitters[] = {
-	{"addrs", "addr.map", gate_maps_addrs, gate_cfg_wanted, false},
-	{"certificates", "crt.lst", gate_maps_leaves, gate_cfg_decrypts, false},
-	{"docker", "docker.json", docker_emit, docker_wanted, false},
-	{"gate", "gate.cfg", gate_cfg_emit, gate_cfg_wanted, false},
-	{"hosts", "hosts.map", gate_maps_hosts, gate_cfg_wanted, false},
-	{"lua", "gate.lua", gate_lua_emit, gate_cfg_wanted, false},
-	{"mounts", "mounts.plan", mounts_emit, NULL, false},
-	{"names", "names.map", names_emit, NULL, false},
-	{"nft", "ruleset.nft", nft_emit, NULL, false},
-	{"policy", "policy.json", policy_json_emit, NULL, true},
-	{"profiles", "profiles.map", gate_maps_profiles, gate_cfg_wanted,
+	{"addrs", PLAN_ADDRS, gate_maps_addrs, gate_cfg_wanted, false},
+	{"certificates", PLAN_LEAVES, gate_maps_leaves, gate_cfg_decrypts,
 	 false},
-	{"provenance", "provenance.json", provenance_emit, NULL, true},
-	{"seccomp", SECCOMP_FILE, seccomp_emit, seccomp_wanted, true},
-	{"trace", "trace.json", trace_json_emit, trace_json_wanted, false},
-	{"tracee", "tracee.yaml", tracee_emit, tracee_wanted, false},
+	{"docker", PLAN_DOCKER, docker_emit, docker_wanted, false},
+	{"gate", PLAN_GATE, gate_cfg_emit, gate_cfg_wanted, false},
+	{"hosts", PLAN_HOSTS, gate_maps_hosts, gate_cfg_wanted, false},
+	{"lua", PLAN_LUA, gate_lua_emit, gate_cfg_wanted, false},
+	{"mounts", PLAN_MOUNTS, mounts_emit, NULL, false},
+	{"names", PLAN_NAMES, names_emit, NULL, false},
+	{"nft", PLAN_RULESET, nft_emit, NULL, false},
+	{"policy", PLAN_POLICY, policy_json_emit, NULL, true},
+	{"profiles", PLAN_PROFILES, gate_maps_profiles, gate_cfg_wanted, false},
+	{"provenance", PLAN_PROVENANCE, provenance_emit, NULL, true},
+	{"seccomp", PLAN_SECCOMP, seccomp_emit, seccomp_wanted, true},
+	{"trace", PLAN_TRACE, trace_json_emit, trace_json_wanted, false},
+	{"tracee", PLAN_TRACEE, tracee_emit, tracee_wanted, false},
 };
 
 const struct emitter *emitter_at(size_t i)

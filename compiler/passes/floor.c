@@ -12,6 +12,7 @@ static const struct {
 	const char *patterns;
 } executed[] = {
 #define EXECUTED(rule, tool, patterns, why) {RULE_##rule, patterns},
+#include "compiler/plan/docker_json.h"
 #include "grammar/executed.def"
 #undef EXECUTED
 };
@@ -88,7 +89,8 @@ static void add_scalars(struct writer *w, struct ir_policy *p)
 	SCALAR(p->resolver, "dns_resolver: ", "8.8.8.8:53", resolver);
 	SCALAR(p->tls, "tls: ", "verify", IR_TLS_VERIFY);
 	SCALAR(p->ssl_insecure, "ssl_insecure: ", "false", false);
-	SCALAR(p->image, "image: ", "membrane-agent", STR("membrane-agent"));
+	SCALAR(p->image, "image: ", DOCKER_JSON_IMAGE_AGENT,
+	       STR(DOCKER_JSON_IMAGE_AGENT));
 	SCALAR(p->engine, "engine: ", "docker", IR_ENGINE_DOCKER);
 	SCALAR(p->runtime, "runtime: ", "runc", IR_RUNTIME_RUNC);
 	SCALAR(p->workspace_trust, "workspace_trust: ", "ask", IR_TRUST_ASK);

@@ -35,7 +35,6 @@
 #ifndef COMPILER_PLAN_NAMES_MAP_H
 #define COMPILER_PLAN_NAMES_MAP_H
 
-#define NAMES_MAP_FILE "names.map"
 #define NAMES_MAP_HEAD "membrane-names 2"
 
 /* Records, in the order of their sections. */

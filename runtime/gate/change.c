@@ -1,5 +1,6 @@
 #include "runtime/gate/change.h"
 
+#include "compiler/plan/files.h"
 #include "runtime/gate/l7/l7_next.h"
 #include "runtime/gate/packet/conntrack.h"
 #include "runtime/gate/packet/link.h"
@@ -26,7 +27,7 @@ static int start_next(struct change *c, struct err *err)
 	    (rc = link_tproxy_up(err)) < 0)
 		return rc;
 	if ((rc = ruleset_check_next(c->next.ruleset, err)) < 0)
-		return err_while(err, "ruleset.nft");
+		return err_while(err, PLAN_RULESET);
 	return l7_next_start(c->l7, &c->next_l7, err);
 }
 
@@ -95,7 +96,7 @@ static int fill_filter(struct change *c, const struct generation *g,
 	if (rc == 0)
 		nftset_take(c->dns->sets);
 	arena_free(a);
-	return rc < 0 ? err_while(err, "ruleset.nft") : 0;
+	return rc < 0 ? err_while(err, PLAN_RULESET) : 0;
 }
 
 /* -ECANCELED: nothing has changed. */

@@ -1,5 +1,6 @@
 #include "runtime/gate/generation.h"
 
+#include "compiler/plan/files.h"
 #include "runtime/gate/plan/planfile.h"
 
 #include <errno.h>
@@ -7,32 +8,32 @@
 static int load_names(const char *dir, struct names_map *out, struct err *err)
 {
 	struct str text;
-	int rc = planfile_read(dir, "names.map", &text, err);
+	int rc = planfile_read(dir, PLAN_NAMES, &text, err);
 
 	if (rc < 0)
 		return rc;
 	rc = names_parse(text, out, err);
 	planfile_free(text);
-	return rc < 0 ? err_while(err, "names.map") : 0;
+	return rc < 0 ? err_while(err, PLAN_NAMES) : 0;
 }
 
 static int load_provenance(const char *dir, struct provenance *out,
 			   struct err *err)
 {
 	struct str text;
-	int rc = planfile_read(dir, "provenance.json", &text, err);
+	int rc = planfile_read(dir, PLAN_PROVENANCE, &text, err);
 
 	if (rc < 0)
 		return rc;
 	rc = provenance_parse(text, out, err);
 	planfile_free(text);
-	return rc < 0 ? err_while(err, "provenance.json") : 0;
+	return rc < 0 ? err_while(err, PLAN_PROVENANCE) : 0;
 }
 
 int generation_load(const char *plan, struct generation *out,
 		    struct l7_plan *l7, struct err *err)
 {
-	int rc = planfile_read(plan, "ruleset.nft", &out->ruleset, err);
+	int rc = planfile_read(plan, PLAN_RULESET, &out->ruleset, err);
 
 	if (rc == 0)
 		rc = load_names(plan, &out->names, err);

@@ -1,6 +1,7 @@
 #include "runtime/gate/worker.h"
 
 #include "compiler/base/clock.h"
+#include "compiler/plan/files.h"
 #include "compiler/plan/gate.h"
 #include "runtime/gate/caps.h"
 #include "runtime/gate/l7/hello.h"
@@ -202,7 +203,7 @@ static int set_up(struct gate *g, const struct worker_args *args,
 	    (rc = read_uplink(g, out_ipv6, err)) < 0)
 		return rc;
 	if ((rc = ruleset_load(g->now.ruleset, err)) < 0)
-		return err_while(err, "ruleset.nft");
+		return err_while(err, PLAN_RULESET);
 	if ((rc = read_hello(g, err)) < 0)
 		return err_while(err, "the launcher's line");
 	if ((rc = ruleset_hosts(g->now.ruleset, &g->hosts, err)) < 0 ||

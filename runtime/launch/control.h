@@ -23,6 +23,7 @@
 #ifndef RUNTIME_LAUNCH_CONTROL_H
 #define RUNTIME_LAUNCH_CONTROL_H
 
+#include "compiler/plan/files.h"
 #include "compiler/plan/plan.h"
 #include "runtime/launch/gate.h"
 #include "runtime/launch/session/altered.h"
@@ -40,9 +41,9 @@
 /* The artefacts that only the gate reads, and who wrote them. */
 #define CONTROL_MAY_CHANGE                                                     \
 	{                                                                      \
-		"addr.map", "crt.lst", "gate.cfg", "gate.lua", "hosts.map",    \
-			"names.map", "policy.json", "profiles.map",            \
-			"provenance.json", "ruleset.nft"                       \
+		PLAN_ADDRS, PLAN_LEAVES, PLAN_GATE, PLAN_LUA, PLAN_HOSTS,      \
+			PLAN_NAMES, PLAN_POLICY, PLAN_PROFILES,                \
+			PLAN_PROVENANCE, PLAN_RULESET                          \
 	}
 
 struct control {

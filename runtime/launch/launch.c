@@ -3,6 +3,8 @@
 #include "compiler/base/fileio.h"
 #include "compiler/base/outfile.h"
 #include "compiler/base/proc.h"
+#include "compiler/plan/docker_json.h"
+#include "compiler/plan/files.h"
 #include "runtime/launch/docker/docker_session.h"
 #include "runtime/launch/docker/hosts.h"
 #include "runtime/launch/docker/secrets.h"
@@ -54,7 +56,7 @@ static const char *from_environment(void *ctx, const char *name)
 
 static int read_plan(struct launch *l, struct err *err)
 {
-	const struct plan_file *f = plan_file(l->o.plan, "docker.json");
+	const struct plan_file *f = plan_file(l->o.plan, PLAN_DOCKER);
 	int rc;
 
 	if (!f)
@@ -129,7 +131,7 @@ static int tell_gate(struct launch *l, struct err *err)
  */
 static int prepare_agent(struct launch *l, bool may_stop, struct err *err)
 {
-	const struct plan_file *f = plan_file(l->o.plan, "mounts.plan");
+	const struct plan_file *f = plan_file(l->o.plan, PLAN_MOUNTS);
 	char **argv = NULL;
 	int rc;
 
@@ -201,7 +203,7 @@ static int open_trace_log(struct launch *l, struct err *err)
  */
 static int check_release(struct launch *l, struct err *err)
 {
-	const struct plan_file *f = plan_file(l->o.plan, "trace.json");
+	const struct plan_file *f = plan_file(l->o.plan, PLAN_TRACE);
 	const char *said;
 	char **argv;
 	int rc;
@@ -223,7 +225,7 @@ static int check_release(struct launch *l, struct err *err)
 /* Beside the gate, which takes longer; before the agent in any case. */
 static int start_tracer(struct launch *l, struct err *err)
 {
-	const struct plan_file *f = plan_file(l->o.plan, "trace.json");
+	const struct plan_file *f = plan_file(l->o.plan, PLAN_TRACE);
 	char **argv;
 	int rc;
 
@@ -298,7 +300,7 @@ static int make_link(struct launch *l, struct err *err)
 	int64_t until = proc_now_ms() + LINK_TIMEOUT_MS;
 	int rc;
 
-	r->network = arena_fmt(l->a, "membrane-%s", l->session.id).p;
+	r->network = arena_fmt(l->a, DOCKER_JSON_OURS "%s", l->session.id).p;
 	/* as the plan names it; its own network comes with it */
 	r->agent_host = r->network;
 	do {
@@ -408,9 +410,17 @@ static void init_run(struct launch *l)
 	r->control->listen = r->control->client = -1;
 	l->trace_copy = -1;
 	mounts_init(&l->mounts, l->a, l->o.state, &l->session, l->o.quiet);
-	r->tracer_name = arena_fmt(l->a, "membrane-tracer-%s", l->session.id).p;
-	r->gate_name = arena_fmt(l->a, "membrane-gate-%s", l->session.id).p;
-	r->agent_name = arena_fmt(l->a, "membrane-agent-%s", l->session.id).p;
+	r->tracer_name =
+		arena_fmt(l->a, DOCKER_JSON_OURS DOCKER_JSON_TRACER "-%s",
+			  l->session.id)
+			.p;
+	r->gate_name = arena_fmt(l->a, DOCKER_JSON_OURS DOCKER_JSON_GATE "-%s",
+				 l->session.id)
+			       .p;
+	r->agent_name =
+		arena_fmt(l->a, DOCKER_JSON_OURS DOCKER_JSON_AGENT "-%s",
+			  l->session.id)
+			.p;
 	r->watchdog = &l->watchdog;
 	r->on_ready = on_ready;
 	r->on_started = on_started;

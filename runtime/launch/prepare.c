@@ -3,6 +3,7 @@
 #include "compiler/base/fileio.h"
 #include "compiler/base/outfile.h"
 #include "compiler/base/proc.h"
+#include "compiler/plan/docker_json.h"
 #include "runtime/launch/docker/docker_info.h"
 #include "runtime/launch/workspace/workspaces.h"
 
@@ -146,9 +147,9 @@ static bool is_ours(const char *image)
 {
 	struct str name = str_of(image);
 
-	return str_starts(name, STR("membrane-gate")) ||
-	       str_starts(name, STR("membrane-agent")) ||
-	       str_starts(name, STR("membrane-watch"));
+	return str_starts(name, STR(DOCKER_JSON_IMAGE_GATE)) ||
+	       str_starts(name, STR(DOCKER_JSON_IMAGE_AGENT)) ||
+	       str_starts(name, STR(DOCKER_JSON_IMAGE_WATCH));
 }
 
 static int check_image(struct docker *d, const char *image, bool no_update,

@@ -2,6 +2,8 @@
 
 #include "compiler/base/fileio.h"
 #include "compiler/base/proc.h"
+#include "compiler/plan/docker_json.h"
+#include "compiler/plan/files.h"
 #include "runtime/launch/docker/hosts.h"
 #include "runtime/launch/gate.h"
 #include "runtime/launch/prepare.h"
@@ -70,7 +72,7 @@ static int start_gate(struct trial *t, struct err *err)
 
 static int start_tracer(struct trial *t, struct err *err)
 {
-	const struct plan_file *f = plan_file(t->o.plan, "trace.json");
+	const struct plan_file *f = plan_file(t->o.plan, PLAN_TRACE);
 	char **argv;
 	int rc;
 
@@ -243,7 +245,9 @@ static void try_haproxy(struct trial *t)
 		"--rm",
 		"--pull=never",
 		arena_fmt(a, "--name=membrane-doctor-%s", t->session.id).p,
-		arena_fmt(a, "--label=" DOCKER_LABEL "=%s", t->session.id).p,
+		arena_fmt(a, "--label=" DOCKER_JSON_LABEL_SESSION "=%s",
+			  t->session.id)
+			.p,
 		"--log-driver=none",
 		"--network=none",
 		"--read-only",
@@ -317,7 +321,7 @@ static void init_trial(struct trial *t)
 static int try_parts(struct trial *t, bool have_gate, bool have_tracer,
 		     struct err *err)
 {
-	const struct plan_file *f = plan_file(t->o.plan, "docker.json");
+	const struct plan_file *f = plan_file(t->o.plan, PLAN_DOCKER);
 	struct err why;
 	int rc = f ? vectors_parse(t->a, f->data, &t->vectors, err)
 		   : err_set(err, -EPROTO, "the plan has no docker.json");

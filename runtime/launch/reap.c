@@ -2,6 +2,7 @@
 
 #include "compiler/base/fileio.h"
 #include "compiler/base/proc.h"
+#include "compiler/plan/docker_json.h"
 #include "runtime/launch/docker/docker_session.h"
 #include "runtime/launch/launch.h"
 #include "runtime/launch/mounts/freeze.h"
@@ -20,7 +21,8 @@
 
 static bool is_agent(const struct docker_container *c)
 {
-	return str_starts(str_of(c->name), STR("membrane-agent-"));
+	return str_starts(str_of(c->name),
+			  STR(DOCKER_JSON_OURS DOCKER_JSON_AGENT "-"));
 }
 
 /* 0, or 1: Docker is still removing one, and may yet fail. */

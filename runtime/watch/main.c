@@ -13,7 +13,9 @@
  */
 #include "compiler/base/fileio.h"
 #include "compiler/base/signals.h"
+#include "compiler/plan/files.h"
 #include "compiler/plan/gate.h"
+#include "compiler/plan/hello.h"
 #include "runtime/watch/answers.h"
 #include "runtime/watch/line.h"
 #include "runtime/watch/pack.h"
@@ -264,17 +266,18 @@ static bool number_of(yajl_val o, const char *name, uint32_t *out)
 
 static int follow_agent(struct watcher *w, yajl_val hello, struct err *err)
 {
-	const char *host[] = {"host", NULL}, *its[] = {"agent", NULL};
+	const char *host[] = {HELLO_HOST, NULL}, *its[] = {HELLO_AGENT, NULL};
 	yajl_val name = yajl_tree_get(hello, host, yajl_t_string);
 	const char *agent =
 		YAJL_GET_STRING(yajl_tree_get(hello, its, yajl_t_string));
 	size_t n = agent ? strlen(agent) : 0;
 	uint32_t version, netns, pidns;
 
-	if (!number_of(hello, "version", &version) || version != 1 ||
-	    !number_of(hello, "netns", &netns) ||
-	    !number_of(hello, "pidns", &pidns) || !name || n >= WATCH_HOST ||
-	    (netns == 0) != (n > 0))
+	if (!number_of(hello, HELLO_VERSION_KEY, &version) ||
+	    version != HELLO_VERSION ||
+	    !number_of(hello, HELLO_NETNS, &netns) ||
+	    !number_of(hello, HELLO_PIDNS, &pidns) || !name ||
+	    n >= WATCH_HOST || (netns == 0) != (n > 0))
 		return err_set(err, -EPROTO,
 			       "the first line on stdin is not the launcher's");
 	snprintf(w->lines.host, sizeof(w->lines.host), "%s",
@@ -422,8 +425,8 @@ static int read_plan(struct watcher *w, const char *dir, struct err *err)
 	auto_fd int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct str text;
 	int rc = fd < 0 ? err_set(err, -errno, "%s: %s", dir, strerror(errno))
-			: fileio_read(a, fd, "trace.json", SELECT_FILE_MAX,
-				      &text, err);
+			: fileio_read(a, fd, PLAN_TRACE, SELECT_FILE_MAX, &text,
+				      err);
 
 	if (rc == 0)
 		rc = select_parse(str_of(arena_cstr(a, text)), &w->select, err);

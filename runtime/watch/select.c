@@ -1,5 +1,6 @@
 #include "runtime/watch/select.h"
 
+#include "compiler/plan/trace_json.h"
 #include "runtime/watch/condition.h"
 
 #include <errno.h>
@@ -84,11 +85,13 @@ static int take_events(struct select *s, yajl_val list, struct err *err)
 {
 	for (size_t i = 0; i < list->u.array.len; i++) {
 		yajl_val o = list->u.array.values[i];
-		yajl_val name = YAJL_IS_OBJECT(o)
-					? member_of(o, "name", yajl_t_string)
-					: NULL;
+		yajl_val name =
+			YAJL_IS_OBJECT(o)
+				? member_of(o, TRACE_JSON_NAME, yajl_t_string)
+				: NULL;
 		yajl_val filters =
-			name ? member_of(o, "filters", yajl_t_array) : NULL;
+			name ? member_of(o, TRACE_JSON_FILTERS, yajl_t_array)
+			     : NULL;
 		enum watch_event e;
 		int rc;
 
@@ -99,8 +102,8 @@ static int take_events(struct select *s, yajl_val list, struct err *err)
 				err,
 				"an event that this tracer does not know: the image membrane-watch and the program are of two versions");
 		s->events[e].is = true;
-		s->events[e].optional =
-			YAJL_IS_TRUE(member_of(o, "optional", yajl_t_any));
+		s->events[e].optional = YAJL_IS_TRUE(
+			member_of(o, TRACE_JSON_OPTIONAL, yajl_t_any));
 		rc = take_filters(&s->events[e], filters, err);
 		if (rc < 0)
 			return rc;
@@ -126,15 +129,17 @@ static int take_texts(yajl_val list, const char ***out, size_t *out_n,
 
 static int take_plan(struct select *s, struct err *err)
 {
-	yajl_val version = member_of(s->tree, "version", yajl_t_number);
-	yajl_val events = member_of(s->tree, "events", yajl_t_array);
-	yajl_val exclude = member_of(s->tree, "exclude", yajl_t_array);
-	yajl_val leaves = member_of(s->tree, "sensitive", yajl_t_array);
-	yajl_val reads = member_of(s->tree, "reads", yajl_t_any);
+	yajl_val version =
+		member_of(s->tree, TRACE_JSON_VERSION_KEY, yajl_t_number);
+	yajl_val events = member_of(s->tree, TRACE_JSON_EVENTS, yajl_t_array);
+	yajl_val exclude = member_of(s->tree, TRACE_JSON_EXCLUDE, yajl_t_array);
+	yajl_val leaves =
+		member_of(s->tree, TRACE_JSON_SENSITIVE, yajl_t_array);
+	yajl_val reads = member_of(s->tree, TRACE_JSON_READS, yajl_t_any);
 	yajl_val ring = member_of(s->tree, "ring", yajl_t_number);
 	int rc;
 
-	if (!version || YAJL_GET_INTEGER(version) != 1)
+	if (!version || YAJL_GET_INTEGER(version) != TRACE_JSON_VERSION)
 		return fail_plan(err, "not of version 1");
 	if (!events || !exclude || !leaves || !reads)
 		return fail_plan(err, "a member is missing");

@@ -7,6 +7,7 @@
 #include "compiler/front/word/dest.h"
 #include "compiler/front/word/request.h"
 #include "compiler/lint/invariants.h"
+#include "compiler/plan/files.h"
 #include "compiler/plan/manifest.h"
 #include "runtime/launch/control.h"
 
@@ -182,7 +183,7 @@ static void settle(struct amend *x, struct front_flag *v, uint32_t n)
 
 static bool is_told_by_sources(struct str name)
 {
-	return str_is(name, "provenance.json") || str_is(name, MANIFEST_NAME);
+	return str_is(name, PLAN_PROVENANCE) || str_is(name, MANIFEST_NAME);
 }
 
 /* What runs is what this program makes of the same words? */

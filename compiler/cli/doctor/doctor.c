@@ -4,6 +4,7 @@
 #include "compiler/cli/text/say.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "compiler/ir/tracee.h"
+#include "compiler/plan/docker_json.h"
 
 #include <errno.h>
 #include <string.h>
@@ -261,9 +262,9 @@ static int try_parts(struct visit *v, const char *state,
 
 	if (!v->docker)
 		return 0;
-	gate = look_for_image(v, DOCTOR_IMAGE_GATE, "membrane-gate");
-	tracer = look_for_image(v, DOCTOR_IMAGE_WATCH, "membrane-watch");
-	look_for_image(v, DOCTOR_IMAGE_AGENT, "membrane-agent");
+	gate = look_for_image(v, DOCTOR_IMAGE_GATE, DOCKER_JSON_IMAGE_GATE);
+	tracer = look_for_image(v, DOCTOR_IMAGE_WATCH, DOCKER_JSON_IMAGE_WATCH);
+	look_for_image(v, DOCTOR_IMAGE_AGENT, DOCKER_JSON_IMAGE_AGENT);
 	rc = probe_session(v->a, v->docker, state, plan, gate, tracer, &s, err);
 	if (rc < 0)
 		return rc;

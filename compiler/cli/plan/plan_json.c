@@ -4,6 +4,7 @@
 #include "compiler/base/lint.h"
 #include "compiler/cli/review/changes_json.h"
 #include "compiler/cli/text/place_json.h"
+#include "compiler/plan/files.h"
 
 static void put_lint(cJSON *o, const struct diag_view *one)
 {
@@ -167,7 +168,7 @@ static cJSON *changed_files(const struct plan_model *m)
 
 struct str plan_json(const struct plan_model *m)
 {
-	const struct plan_file *policy = plan_file(m->plan, "policy.json");
+	const struct plan_file *policy = plan_file(m->plan, PLAN_POLICY);
 	cJSON *root = json_object();
 
 	json_put_u64(root, "version", PLAN_JSON_VERSION);

@@ -1,6 +1,7 @@
 #include "compiler/cli/review/derived.h"
 
 #include "compiler/base/sha256.h"
+#include "compiler/plan/files.h"
 #include "compiler/plan/manifest.h"
 
 #include <errno.h>
@@ -33,7 +34,7 @@ static int read_memory(const struct front_tree *t, struct arena *a,
 /* What of the two may differ: told by sources, and not by the policy. */
 static bool follows(struct str name)
 {
-	return !str_is(name, "provenance.json") && !str_is(name, MANIFEST_NAME);
+	return !str_is(name, PLAN_PROVENANCE) && !str_is(name, MANIFEST_NAME);
 }
 
 static void compare(const struct plan *p, struct derived *d)
@@ -50,17 +51,17 @@ static void compare(const struct plan *p, struct derived *d)
 static int compile(const struct plan *p, struct front_input in,
 		   struct derived *out, struct err *err)
 {
-	const struct plan_file *f = plan_file(p, DERIVED_POLICY);
-	struct memory m = {.tree = {read_memory}, .name = STR(DERIVED_POLICY)};
+	const struct plan_file *f = plan_file(p, PLAN_POLICY);
+	struct memory m = {.tree = {read_memory}, .name = STR(PLAN_POLICY)};
 	const char *prefix = in.prefix;
 	int rc;
 
-	in.global = DERIVED_POLICY;
+	in.global = PLAN_POLICY;
 	in.derived = true;
 	in.tree = &m.tree;
 	if (!f)
 		return err_set(err, -ENOENT, "%s%s: missing", prefix,
-			       DERIVED_POLICY);
+			       PLAN_POLICY);
 	m.text = f->data.n ? f->data : STR("");
 	rc = driver_compile(&out->c, &in, err);
 	if (rc == 0 && out->c.ok)
@@ -71,7 +72,7 @@ static int compile(const struct plan *p, struct front_input in,
 /* Comments say of rules where that plan has them. */
 static void adopt_places(const struct plan *told, struct compilation *c)
 {
-	const struct plan_file *f = plan_file(told, "provenance.json");
+	const struct plan_file *f = plan_file(told, PLAN_PROVENANCE);
 
 	if (f)
 		c->places = f->data;
@@ -107,7 +108,7 @@ int derived_extend(const struct plan *p, const struct plan *told,
 		   const char *prefix, const struct front_flag *changes,
 		   size_t n, struct derived *out, struct err *err)
 {
-	const struct plan_file *f = plan_file(p, "provenance.json");
+	const struct plan_file *f = plan_file(p, PLAN_PROVENANCE);
 	struct front_input in = {
 		.prefix = prefix, .session = changes, .n_session = n};
 	int rc;

@@ -8,8 +8,7 @@
 #define COMPILER_CLI_REVIEW_DERIVED_H
 
 #include "compiler/driver.h"
-
-#define DERIVED_POLICY "policy.json"
+#include "compiler/plan/files.h"
 
 struct derived {
 	struct compilation c; /* of policy.json; the caller: driver_done() */

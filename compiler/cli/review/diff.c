@@ -2,6 +2,7 @@
 
 #include "compiler/emit/docker/seccomp.h"
 #include "compiler/ir/text.h"
+#include "compiler/plan/files.h"
 
 static bool same_requests(struct arena *a, const ir_requests *x,
 			  const ir_requests *y)
@@ -56,7 +57,7 @@ struct str diff_remark(struct arena *a, const struct side *s)
 			"%s is not what its own policy.json compiles to (%s%s): edited by hand, or written by another version of membrane. What is compared here is policy.json%s, and not what would run",
 			name, view_cleaned(a, s->forged_first).p,
 			s->forged > 1 ? ", …" : "",
-			s->calls_forged ? " and " SECCOMP_FILE : "");
+			s->calls_forged ? " and " PLAN_SECCOMP : "");
 	if (s->is_personal)
 		return arena_fmt(
 			a,

@@ -2,6 +2,7 @@
 
 #include "compiler/cli/text/say.h"
 #include "compiler/emit/docker/seccomp.h"
+#include "compiler/plan/files.h"
 
 /* The profile that would run: a plan's own, else what the policy has. */
 static bool profile_of(struct arena *a, const struct side *s, struct str *out)
@@ -25,7 +26,7 @@ static bool profile_of(struct arena *a, const struct side *s, struct str *out)
 static int refuse(const struct diff *d, const char *label,
 		  const struct err *err)
 {
-	say("%s: " SECCOMP_FILE ": %s", label,
+	say("%s: " PLAN_SECCOMP ": %s", label,
 	    view_cleaned(d->a, str_of(err->text)).p);
 	return STATUS_REFUSED;
 }

@@ -8,6 +8,7 @@
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "compiler/emit/docker/seccomp.h"
+#include "compiler/plan/files.h"
 #include "compiler/plan/manifest.h"
 
 #include <errno.h>
@@ -197,8 +198,8 @@ static int load_plan(struct finder *f, const struct plan *p, const char *prefix,
 	if (d.n)
 		s->forged_first = d.deltas[0].name;
 	for (uint32_t i = 0; i < d.n; i++)
-		s->calls_forged |= str_is(d.deltas[i].name, SECCOMP_FILE);
-	s->seccomp = plan_file(p, SECCOMP_FILE);
+		s->calls_forged |= str_is(d.deltas[i].name, PLAN_SECCOMP);
+	s->seccomp = plan_file(p, PLAN_SECCOMP);
 	return compiled(f, s, rc, &err);
 }
 
@@ -234,7 +235,7 @@ static int load_folder(struct finder *f, const char *path, struct side *s)
 	const char *prefix = folder_prefix(f->a, str_of(path));
 	struct front_input in = {.workspace = path, .prefix = prefix};
 	bool is_plan = below(f->a, path, MANIFEST_NAME) &&
-		       below(f->a, path, DERIVED_POLICY);
+		       below(f->a, path, PLAN_POLICY);
 	struct plan p;
 	struct err err;
 	int rc;
@@ -242,7 +243,7 @@ static int load_folder(struct finder *f, const char *path, struct side *s)
 	for (size_t i = 0; i < ARRAY_LEN(policy_files); i++)
 		is_plan &= !below(f->a, path, policy_files[i]);
 	s->file = arena_fmt(f->a, "%s%s", prefix,
-			    is_plan ? DERIVED_POLICY : FRONT_POLICY);
+			    is_plan ? PLAN_POLICY : FRONT_POLICY);
 	if (!is_plan)
 		return load_workspace(f, in, s);
 	rc = plan_read(f->a, path, &p, &err);
@@ -327,7 +328,7 @@ static int load_entry(struct finder *f, const struct spec *spec,
 		.workspace = "", .tree = &t->tree, .prefix = prefix};
 	bool is_plan = spec->has_path && !t->is_absent &&
 		       has_file(f, &t->folder, MANIFEST_NAME) &&
-		       has_file(f, &t->folder, DERIVED_POLICY);
+		       has_file(f, &t->folder, PLAN_POLICY);
 	struct plan p = {0};
 	struct err err;
 	int rc;
@@ -335,7 +336,7 @@ static int load_entry(struct finder *f, const struct spec *spec,
 	for (size_t i = 0; is_plan && i < ARRAY_LEN(policy_files); i++)
 		is_plan = !has_file(f, &t->folder, policy_files[i]);
 	s->file = arena_fmt(f->a, "%.*s%s%s", STR_ARG(path), path.n ? "/" : "",
-			    is_plan ? DERIVED_POLICY : FRONT_POLICY);
+			    is_plan ? PLAN_POLICY : FRONT_POLICY);
 	if (!is_plan)
 		return load_workspace(f, in, s);
 	rc = read_git_plan(t, f->a, &p, &err);

@@ -1,5 +1,7 @@
 #include "compiler/cli/workspace/found.h"
 
+#include "compiler/plan/files.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,7 +17,7 @@ static struct str real_of(struct arena *a, const char *path)
 int found_look(struct arena *a, const struct inputs *in,
 	       const struct plan *plan, struct found *out, struct err *err)
 {
-	const struct plan_file *mounts = plan_file(plan, "mounts.plan");
+	const struct plan_file *mounts = plan_file(plan, PLAN_MOUNTS);
 	struct looked_at at = {.state = real_of(a, in->state),
 			       .root_path = str_of(in->workspace),
 			       .readonly = scan_is_readonly(in->workspace)};

@@ -1,6 +1,7 @@
 #include "compiler/emit/docker/argv.h"
 
 #include "compiler/ir/variable.h"
+#include "compiler/plan/docker_json.h"
 #include "compiler/plan/gate.h"
 
 #include <inttypes.h>
@@ -24,9 +25,11 @@ void argv_begin(struct argv *w, const struct argv_run *run)
 	/* It is built here: nobody else's image of that name is wanted. */
 	if (!run->may_pull)
 		argv_put(w, "--pull=never");
-	argv_put(w, arena_fmt(a, "--name=membrane-%s-{session}", run->name).p);
-	argv_put(w, "--label=membrane.session={session}");
-	argv_put(w, arena_fmt(a, "--label=membrane.role=%s",
+	argv_put(w, arena_fmt(a, "--name=" DOCKER_JSON_OURS "%s-{session}",
+			      run->name)
+			    .p);
+	argv_put(w, "--label=" DOCKER_JSON_LABEL_SESSION "={session}");
+	argv_put(w, arena_fmt(a, "--label=" DOCKER_JSON_LABEL_ROLE "=%s",
 			      run->role ? run->role : run->name)
 			    .p);
 	/* What a container prints goes to membrane, not to the host's disk. */
@@ -37,8 +40,8 @@ cJSON *argv_end(struct argv *w)
 {
 	cJSON *o = json_object();
 
-	json_put_str(o, "image", w->image);
-	json_put(o, "argv", w->list);
+	json_put_str(o, DOCKER_JSON_IMAGE, w->image);
+	json_put(o, DOCKER_JSON_ARGV, w->list);
 	return o;
 }
 

@@ -5,12 +5,11 @@
 #include "compiler/emit/docker/docker_tracer.h"
 #include "compiler/emit/docker/seccomp.h"
 #include "compiler/emit/gate/gate_cfg.h"
+#include "compiler/plan/docker_json.h"
+#include "compiler/plan/files.h"
 #include "compiler/plan/gate.h"
 
 #include <inttypes.h>
-
-#define AGENT_IMAGE "membrane-agent"
-#define GATE_IMAGE  "membrane-gate"
 
 static enum ir_runtime runtime_of(const struct ir_policy *p)
 {
@@ -77,8 +76,8 @@ static cJSON *gate_vectors(struct argv *w)
 {
 	const ir_opt_str *uplink = &w->in->policy->uplink;
 
-	argv_begin(w, &(struct argv_run){.image = STR(GATE_IMAGE),
-					 .name = "gate",
+	argv_begin(w, &(struct argv_run){.image = STR(DOCKER_JSON_IMAGE_GATE),
+					 .name = DOCKER_JSON_GATE,
 					 .input = "--interactive"});
 	argv_put(w, "--hostname=" GATE_AGENT_HOST);
 	if (uplink->set)
@@ -112,7 +111,7 @@ static void put_seccomp(struct argv *w)
 	if (seccomp_wanted(w->in->policy))
 		argv_put(
 			w,
-			"--security-opt=seccomp={state}/sessions/{session}/plan/" SECCOMP_FILE);
+			"--security-opt=seccomp={state}/sessions/{session}/plan/" PLAN_SECCOMP);
 	else if (s->set && !str_is(s->v, "default") && !str_is(s->v, "docker"))
 		argv_value(w, "security-opt",
 			   arena_fmt(w->in->a, "seccomp=%.*s", STR_ARG(s->v)));
@@ -126,7 +125,7 @@ static void put_hardening(struct argv *w)
 		argv_value(w, "user", h->user.v);
 	} else {
 		argv_put(w, "--user");
-		argv_put(w, "{owner}");
+		argv_put(w, DOCKER_JSON_OWNER);
 	}
 	argv_put(w, "--cap-drop=ALL");
 	vec_each(cap, &h->capabilities)
@@ -161,7 +160,7 @@ static const struct {
 
 static bool has_own_image(const struct ir_policy *p)
 {
-	return !p->image.set || str_is(p->image.v, AGENT_IMAGE);
+	return !p->image.set || str_is(p->image.v, DOCKER_JSON_IMAGE_AGENT);
 }
 
 static void put_roots(struct argv *w)
@@ -197,7 +196,7 @@ static void put_mounts(struct argv *w)
 		"--mount=type=bind,source={state}/sessions/{session}/resolv.conf,target=/etc/resolv.conf,readonly");
 	argv_put(w, "--mount=type=bind,source={workspace},target=/workspace");
 	argv_put(w, "--mount=type=bind,source={home},target=/home/agent");
-	argv_put(w, "{masks}");
+	argv_put(w, DOCKER_JSON_MASKS);
 	argv_put(w, "--workdir=/workspace");
 	argv_put(w, "--env=HOME=/home/agent");
 	put_roots(w);
@@ -212,8 +211,10 @@ static cJSON *credentials_json(const struct ir_policy *p)
 	vec_each(c, &p->credentials) {
 		cJSON *o = json_object();
 
-		json_put_u64(o, "n", ++n);
-		json_put_str(o, c->from_env ? "from_env" : "from_file",
+		json_put_u64(o, DOCKER_JSON_NUMBER, ++n);
+		json_put_str(o,
+			     c->from_env ? DOCKER_JSON_FROM_ENV
+					 : DOCKER_JSON_FROM_FILE,
 			     c->source);
 		json_push(list, o);
 	}
@@ -225,26 +226,30 @@ static cJSON *agent_vectors(struct argv *w)
 	const struct ir_policy *p = w->in->policy;
 	bool own = has_own_image(p);
 
-	argv_begin(w, &(struct argv_run){.image = own ? STR(AGENT_IMAGE)
-						      : p->image.v,
-					 .name = "agent",
-					 .input = "{terminal}",
-					 .may_pull = !own});
+	argv_begin(w, &(struct argv_run){
+			      .image = own ? STR(DOCKER_JSON_IMAGE_AGENT)
+					   : p->image.v,
+			      .name = DOCKER_JSON_AGENT,
+			      .input = DOCKER_JSON_TERMINAL,
+			      .may_pull = !own});
 	if (over_bridge(p)) {
 		argv_value(w, "runtime", str_of(ir_runtime_name(p->runtime.v)));
-		argv_put(w, "--network=membrane-{session}");
+		argv_put(w, "--network=" DOCKER_JSON_OURS "{session}");
 		/* As on the other link: the packet filter knows no other. */
 		argv_put(w, "--ip=" LINK_AGENT_V4);
 		/* The built-in tracer knows it by this, and nobody else's. */
-		argv_put(w, "--hostname=membrane-{session}");
+		argv_put(w, "--hostname=" DOCKER_JSON_OURS "{session}");
 	} else {
-		argv_put(w, "--network=container:membrane-gate-{session}");
+		argv_put(
+			w,
+			"--network=container:" DOCKER_JSON_OURS DOCKER_JSON_GATE
+			"-{session}");
 	}
 	put_hardening(w);
 	put_mounts(w);
 	put_args(w, ARG_AGENT);
 	argv_image(w);
-	argv_put(w, "{command}");
+	argv_put(w, DOCKER_JSON_COMMAND);
 	return argv_end(w);
 }
 
@@ -263,15 +268,17 @@ bool docker_emit(const struct emit_in *in, struct buf *out)
 	if (!docker_check(in, bridge))
 		return false;
 	root = json_object();
-	json_put_u64(root, "version", 1);
-	json_put_cstr(root, "engine", "docker");
-	json_put_cstr(root, "runtime", ir_runtime_name(runtime_of(p)));
-	json_put_cstr(root, "link", bridge ? "bridge" : "veth");
-	json_put(root, "gate", gate_vectors(&w));
-	json_put(root, "agent", agent_vectors(&w));
+	json_put_u64(root, DOCKER_JSON_VERSION_KEY, DOCKER_JSON_VERSION);
+	json_put_cstr(root, DOCKER_JSON_ENGINE, DOCKER_JSON_DOCKER);
+	json_put_cstr(root, DOCKER_JSON_RUNTIME,
+		      ir_runtime_name(runtime_of(p)));
+	json_put_cstr(root, DOCKER_JSON_LINK,
+		      bridge ? DOCKER_JSON_BRIDGE : DOCKER_JSON_VETH);
+	json_put(root, DOCKER_JSON_GATE, gate_vectors(&w));
+	json_put(root, DOCKER_JSON_AGENT, agent_vectors(&w));
 	docker_tracer_put(&w, root);
 	if (p->credentials.n)
-		json_put(root, "credentials", credentials_json(p));
+		json_put(root, DOCKER_JSON_CREDENTIALS, credentials_json(p));
 	argv_text(&w, root, out);
 	return true;
 }

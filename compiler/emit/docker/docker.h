@@ -1,13 +1,6 @@
 /*
  * docker.json: the argument vectors of gate, agent and tracer, as the launcher
- * runs them.
- *
- *	{"version": 1, "engine": "docker", "runtime": "runc", "link": "veth",
- *	 "gate":  {"image": …, "argv": ["docker", "run", …]},
- *	 "agent": {…}, "tracer": {…} where something traces}
- *
- * {session}, {workspace}, {home}, {state} and {env:NAME} stand for text,
- * {masks}, {terminal}, {owner} and {command} for words; {{ and }} are braces.
+ * runs them. compiler/plan/docker_json.h has the format.
  *
  * link veth: the agent joins the network namespace that the gate's first
  * process is in, so everything that is about the network goes to the gate's

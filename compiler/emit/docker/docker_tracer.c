@@ -1,9 +1,9 @@
 #include "compiler/emit/docker/docker_tracer.h"
 
 #include "compiler/ir/tracee.h"
+#include "compiler/plan/docker_json.h"
+#include "compiler/plan/files.h"
 #include "compiler/plan/gate.h"
-
-#define WATCH_IMAGE "membrane-watch"
 
 /*
  * Tracee's own program, not the image's script around it: that would not pass
@@ -19,7 +19,7 @@ static void put_tracee_program(struct argv *w)
 static cJSON *tracee_version(struct argv *w, struct str image)
 {
 	argv_begin(w, &(struct argv_run){.image = image,
-					 .name = "tracer-version",
+					 .name = DOCKER_JSON_TRACER "-version",
 					 .role = "version"});
 	argv_put(w, "--network=none");
 	argv_put(w, "--cap-drop=ALL");
@@ -62,7 +62,8 @@ static void put_tracee_rights(struct argv *w)
 static cJSON *tracee_vector(struct argv *w, struct str image, unsigned release)
 {
 	/* It gets near to everything: what is not here is not fetched. */
-	argv_begin(w, &(struct argv_run){.image = image, .name = "tracer"});
+	argv_begin(w, &(struct argv_run){.image = image,
+					 .name = DOCKER_JSON_TRACER});
 	put_tracee_rights(w);
 	argv_put(
 		w,
@@ -71,7 +72,7 @@ static cJSON *tracee_vector(struct argv *w, struct str image, unsigned release)
 	argv_plan(w);
 	put_tracee_program(w);
 	argv_put(w, "--policy");
-	argv_put(w, GATE_PLAN "/tracee.yaml");
+	argv_put(w, GATE_PLAN "/" PLAN_TRACEE);
 	argv_put(w, "--output");
 	argv_put(w, "json");
 	/* That it is ready, and what it cannot record, it says only so. */
@@ -97,8 +98,8 @@ static void put_tracee(struct argv *w, cJSON *root)
 
 	/* Known: passes/trace refuses any other. */
 	(void)!tracee_release(version, &release);
-	json_put(root, "tracer", tracee_vector(w, image, release));
-	json_put(root, "tracer_version", tracee_version(w, image));
+	json_put(root, DOCKER_JSON_TRACER, tracee_vector(w, image, release));
+	json_put(root, DOCKER_JSON_TRACER_VERSION, tracee_version(w, image));
 }
 
 /*
@@ -108,12 +109,12 @@ static void put_tracee(struct argv *w, cJSON *root)
  */
 static cJSON *watch_vector(struct argv *w)
 {
-	argv_begin(w, &(struct argv_run){.image = STR(WATCH_IMAGE),
-					 .name = "tracer",
+	argv_begin(w, &(struct argv_run){.image = STR(DOCKER_JSON_IMAGE_WATCH),
+					 .name = DOCKER_JSON_TRACER,
 					 .input = "--interactive"});
 	argv_put(w, "--network=none");
 	argv_put(w, "--cap-drop=ALL");
-	argv_put(w, "{tracing}");
+	argv_put(w, DOCKER_JSON_TRACING);
 	argv_put(w, "--security-opt=no-new-privileges");
 	argv_put(w, "--read-only");
 	argv_put(w, "--pids-limit=16");
@@ -131,7 +132,7 @@ void docker_tracer_put(struct argv *w, cJSON *root)
 		return;
 	switch (t->engine.v) {
 	case IR_TRACE_NATIVE:
-		json_put(root, "tracer", watch_vector(w));
+		json_put(root, DOCKER_JSON_TRACER, watch_vector(w));
 		return;
 	case IR_TRACE_TRACEE:
 		put_tracee(w, root);

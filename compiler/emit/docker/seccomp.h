@@ -11,8 +11,6 @@
 
 #include "compiler/emit/emit.h"
 
-#define SECCOMP_FILE "seccomp.json"
-
 /*
  * Whether the agent's filter is ours: hardening.seccomp says so, and Docker
  * runs it. Not under Sysbox, whose containers are hosts of their own, with

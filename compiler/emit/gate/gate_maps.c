@@ -3,6 +3,7 @@
 #include "compiler/emit/gate/cfg_write.h"
 #include "compiler/emit/profiles.h"
 #include "compiler/plan/gate.h"
+#include "compiler/plan/profiles_map.h"
 
 #define LEAF_NAMES 100u /* names in one certificate */
 
@@ -187,7 +188,7 @@ bool gate_maps_profiles(const struct emit_in *in, struct buf *out)
 
 	if (!p)
 		return false;
-	buf_adds(out, "membrane-profiles 1\n");
+	buf_adds(out, PROFILES_MAP_HEAD "\n");
 	vec_each(e, &p->entries) {
 		char text[CIDR_TEXT_MAX];
 

@@ -1,6 +1,7 @@
 #include "compiler/emit/comment.h"
 #include "compiler/emit/gate/gate_marks.h"
 #include "compiler/emit/gate/gate_match.cfg.inc"
+#include "compiler/plan/files.h"
 #include "compiler/plan/gate.h"
 
 /* The texts of both scopes. */
@@ -90,7 +91,7 @@ static void put_deep(struct gate *g, const struct gate_scope *at)
 			rule, s, s, n + 1);
 		cfg_line(c,
 			 "%s set-var(%s.key) var(%s.key),map_str(" GATE_PLAN
-			 "/hosts.map,.)",
+			 "/" PLAN_HOSTS ",.)",
 			 rule, s, s);
 		cfg_line(
 			c,

@@ -2,6 +2,7 @@
 
 #include "compiler/base/json.h"
 #include "compiler/ir/tracee.h"
+#include "compiler/plan/trace_json.h"
 
 /* Of a session's files: 100 MB or a day each, twenty, two GB together. */
 #define ROTATE_BYTES (100u << 20)
@@ -33,12 +34,12 @@ static cJSON *events_json(const struct ir_trace *t)
 	vec_each(e, &t->events) {
 		cJSON *o = json_object(), *filters = json_array();
 
-		json_put_str(o, "name", e->name);
+		json_put_str(o, TRACE_JSON_NAME, e->name);
 		vec_each(f, &e->filters)
 			json_push_str(filters, f->s);
-		json_put(o, "filters", filters);
+		json_put(o, TRACE_JSON_FILTERS, filters);
 		if (e->optional.v)
-			json_put_bool(o, "optional", true);
+			json_put_bool(o, TRACE_JSON_OPTIONAL, true);
 		json_push(list, o);
 	}
 	return list;
@@ -91,11 +92,11 @@ static void put_choice(cJSON *root, const struct ir_policy *p)
 {
 	cJSON *exclude = json_array();
 
-	json_put_bool(root, "reads", p->trace.reads.v);
-	json_put(root, "sensitive", names_json(p));
+	json_put_bool(root, TRACE_JSON_READS, p->trace.reads.v);
+	json_put(root, TRACE_JSON_SENSITIVE, names_json(p));
 	vec_each(e, &p->trace.exclude)
 		json_push_str(exclude, e->s);
-	json_put(root, "exclude", exclude);
+	json_put(root, TRACE_JSON_EXCLUDE, exclude);
 }
 
 bool trace_json_emit(const struct emit_in *in, struct buf *out)
@@ -103,21 +104,24 @@ bool trace_json_emit(const struct emit_in *in, struct buf *out)
 	const struct ir_trace *t = &in->policy->trace;
 	cJSON *root = json_object(), *rotate = json_object();
 
-	json_put_u64(root, "version", 1);
+	json_put_u64(root, TRACE_JSON_VERSION_KEY, TRACE_JSON_VERSION);
 	if (t->engine.v == IR_TRACE_TRACEE)
-		json_put_str(root, "tracee",
+		json_put_str(root, TRACE_JSON_TRACEE,
 			     t->version.set ? t->version.v
 					    : STR(TRACEE_DEFAULT_VERSION));
-	json_put(root, "events", events_json(t));
+	json_put(root, TRACE_JSON_EVENTS, events_json(t));
 	if (t->engine.v == IR_TRACE_NATIVE)
 		put_choice(root, in->policy);
-	json_put_u64(rotate, "size",
+	json_put_u64(rotate, TRACE_JSON_SIZE,
 		     or_default(&t->rotate_bytes, ROTATE_BYTES));
-	json_put_u64(rotate, "age", or_default(&t->rotate_age_s, ROTATE_AGE_S));
-	json_put_u64(rotate, "keep", or_default(&t->keep_files, KEEP_FILES));
-	json_put_u64(rotate, "total", or_default(&t->keep_bytes, KEEP_BYTES));
-	json_put(root, "rotate", rotate);
-	json_put_bool(root, "required", t->required.v);
+	json_put_u64(rotate, TRACE_JSON_AGE,
+		     or_default(&t->rotate_age_s, ROTATE_AGE_S));
+	json_put_u64(rotate, TRACE_JSON_KEEP,
+		     or_default(&t->keep_files, KEEP_FILES));
+	json_put_u64(rotate, TRACE_JSON_TOTAL,
+		     or_default(&t->keep_bytes, KEEP_BYTES));
+	json_put(root, TRACE_JSON_ROTATE, rotate);
+	json_put_bool(root, TRACE_JSON_REQUIRED, t->required.v);
 	json_add(out, root);
 	return true;
 }

@@ -1,18 +1,6 @@
 /*
- * trace.json: what is recorded, and what becomes of the files.
- *
- *   {"version": 1,
- *    "tracee": "0.24.1",   the release, when Tracee is the engine
- *    "events": [{"name": "security_file_open", "filters": []}, …],
- *    "reads": false,       files opened only to be read are recorded, too
- *    "sensitive": [".env"] names of those that are in any case
- *    "exclude": ["/usr"]   paths left out, with all below them
- *    "rotate": {"size": 104857600, "age": 86400, "keep": 20, "total": …},
- *    "required": false}    without a trace the session ends
- *
- * membrane-watch reads "events" to "exclude", the launcher the others and the
- * names of events. For Tracee "reads", "sensitive" and "exclude" are left out:
- * its own policy, tracee.yaml, says it all.
+ * trace.json: what is recorded, and what becomes of the files;
+ * compiler/plan/trace_json.h has the format.
  */
 #ifndef COMPILER_EMIT_TRACE_TRACE_JSON_H
 #define COMPILER_EMIT_TRACE_TRACE_JSON_H

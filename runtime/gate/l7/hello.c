@@ -1,5 +1,7 @@
 #include "runtime/gate/l7/hello.h"
 
+#include "compiler/plan/hello.h"
+
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <stdio.h>
@@ -67,24 +69,24 @@ static int take_hello(const cJSON *tree, struct names_hosts *hosts,
 		      struct hello_credentials *out, struct err *err)
 {
 	const cJSON *version =
-		cJSON_GetObjectItemCaseSensitive(tree, "version");
+		cJSON_GetObjectItemCaseSensitive(tree, HELLO_VERSION_KEY);
 	int rc;
 
 	if (!cJSON_IsNumber(version) || version->valueint != HELLO_VERSION)
 		return err_set(err, -EPROTO, "unknown version");
-	rc = take_hosts(cJSON_GetObjectItemCaseSensitive(tree, "host"), hosts,
-			err);
+	rc = take_hosts(cJSON_GetObjectItemCaseSensitive(tree, HELLO_HOST),
+			hosts, err);
 	if (rc < 0)
 		return rc;
 	return take_credentials(
-		cJSON_GetObjectItemCaseSensitive(tree, "credentials"), out,
+		cJSON_GetObjectItemCaseSensitive(tree, HELLO_CREDENTIALS), out,
 		err);
 }
 
 /* What the tree holds of them is memory that others get next. */
 static void wipe_tree(cJSON *tree)
 {
-	cJSON *list = cJSON_GetObjectItemCaseSensitive(tree, "credentials");
+	cJSON *list = cJSON_GetObjectItemCaseSensitive(tree, HELLO_CREDENTIALS);
 	cJSON *item;
 
 	cJSON_ArrayForEach(item, list)

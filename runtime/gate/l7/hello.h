@@ -11,7 +11,6 @@
 #include "compiler/plan/gate.h"
 #include "runtime/gate/plan/names.h"
 
-#define HELLO_VERSION	      1
 #define HELLO_BYTES_MAX	      65536u /* of the line; what a pipe holds */
 #define HELLO_CREDENTIALS_MAX 64u
 #define HELLO_VALUE_MAX	      4096u /* bytes */

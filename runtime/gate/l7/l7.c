@@ -1,6 +1,7 @@
 #include "runtime/gate/l7/l7.h"
 
 #include "compiler/base/clock.h"
+#include "compiler/plan/files.h"
 #include "runtime/gate/l7/admin.h"
 #include "runtime/gate/l7/crtlist.h"
 #include "runtime/gate/l7/proof.h"
@@ -28,26 +29,26 @@ static int read_optional(const char *plan, const char *name, struct str *out,
 static int load_profiles(struct l7_plan *p, const char *plan, struct err *err)
 {
 	struct str text;
-	int rc = planfile_read(plan, "profiles.map", &text, err);
+	int rc = planfile_read(plan, PLAN_PROFILES, &text, err);
 
 	if (rc < 0)
 		return rc;
 	rc = profiles_parse(text, &p->profiles, err);
 	planfile_free(text);
-	return rc < 0 ? err_while(err, "profiles.map") : 0;
+	return rc < 0 ? err_while(err, PLAN_PROFILES) : 0;
 }
 
 int l7_load(struct l7_plan *out, const char *plan, struct err *err)
 {
 	struct l7_plan p = {.generation = 1};
-	int rc = read_optional(plan, "gate.cfg", &p.config, err);
+	int rc = read_optional(plan, PLAN_GATE, &p.config, err);
 
 	if (rc > 0) {
 		p.wanted = true;
 		snprintf(p.path, sizeof(p.path), "%s/gate.cfg", plan);
 		rc = load_profiles(&p, plan, err);
 		if (rc == 0)
-			rc = read_optional(plan, "crt.lst", &p.crtlist, err);
+			rc = read_optional(plan, PLAN_LEAVES, &p.crtlist, err);
 		p.decrypts = rc > 0;
 	}
 	if (rc < 0)
@@ -106,7 +107,7 @@ static int make_leaves(struct l7 *l, const struct l7_plan *p, struct err *err)
 			break;
 	}
 	explicit_bzero(leaf, sizeof(leaf));
-	return rc < 0 ? err_while(err, "crt.lst") : 0;
+	return rc < 0 ? err_while(err, PLAN_LEAVES) : 0;
 }
 
 int l7_leaves(struct l7 *l, const struct l7_plan *p, struct err *err)

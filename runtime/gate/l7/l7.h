@@ -13,13 +13,14 @@
 #ifndef RUNTIME_GATE_L7_L7_H
 #define RUNTIME_GATE_L7_L7_H
 
+#include "compiler/plan/files.h"
 #include "runtime/gate/l7/haproxy.h"
 #include "runtime/gate/l7/l7log.h"
 #include "runtime/gate/l7/pins.h"
 #include "runtime/gate/l7/signer.h"
 #include "runtime/gate/plan/profiles.h"
 
-#define L7_CRTLIST   GATE_PLAN "/crt.lst"
+#define L7_CRTLIST   GATE_PLAN "/" PLAN_LEAVES
 #define L7_SETTLE_MS 20	  /* of silence: its last line was read */
 #define L7_CLOSE_MS  2000 /* for HAProxy to close what is open */
 #define L7_COUNT_MS  5000 /* between two looks at what it dropped */

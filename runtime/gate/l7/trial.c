@@ -1,5 +1,6 @@
 #include "runtime/gate/l7/trial.h"
 
+#include "compiler/plan/files.h"
 #include "compiler/plan/gate.h"
 
 #include <errno.h>
@@ -129,7 +130,7 @@ static int become_trial(const struct l7_plan *p, const char *plan, int words,
 {
 	char *argv[] = {(char *)(uintptr_t) "haproxy", (char *)(uintptr_t) "-c",
 			(char *)(uintptr_t) "-f",
-			(char *)(uintptr_t)GATE_PLAN "/gate.cfg", NULL};
+			(char *)(uintptr_t)GATE_PLAN "/" PLAN_GATE, NULL};
 	static struct l7 l; /* too large for a stack */
 	int rc;
 

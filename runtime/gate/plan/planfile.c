@@ -1,6 +1,8 @@
 #include "runtime/gate/plan/planfile.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/plan/docker_json.h"
+#include "compiler/plan/files.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -81,14 +83,15 @@ void planfile_free(struct str text)
 static int link_of(struct str text, enum planfile_link *out, struct err *err)
 {
 	cJSON *tree = cJSON_ParseWithLength(text.p, text.n);
-	const cJSON *link = cJSON_GetObjectItemCaseSensitive(tree, "link");
+	const cJSON *link =
+		cJSON_GetObjectItemCaseSensitive(tree, DOCKER_JSON_LINK);
 	int rc = 0;
 
 	if (!cJSON_IsString(link))
 		rc = err_set(err, -EPROTO, "docker.json: no link");
-	else if (strcmp(link->valuestring, "veth") == 0)
+	else if (strcmp(link->valuestring, DOCKER_JSON_VETH) == 0)
 		*out = PLANFILE_VETH;
-	else if (strcmp(link->valuestring, "bridge") == 0)
+	else if (strcmp(link->valuestring, DOCKER_JSON_BRIDGE) == 0)
 		*out = PLANFILE_BRIDGE;
 	else
 		rc = err_set(err, -EPROTO, "docker.json: unknown link");
@@ -99,7 +102,7 @@ static int link_of(struct str text, enum planfile_link *out, struct err *err)
 int planfile_link(const char *dir, enum planfile_link *out, struct err *err)
 {
 	struct str text;
-	int rc = planfile_read(dir, "docker.json", &text, err);
+	int rc = planfile_read(dir, PLAN_DOCKER, &text, err);
 
 	*out = PLANFILE_VETH;
 	if (rc == -ENOENT)

@@ -1,5 +1,6 @@
 #include "runtime/gate/plan/profiles.h"
 
+#include "compiler/plan/profiles_map.h"
 #include "runtime/gate/plan/names.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ static int parse_lines(struct profiles *p, struct str text, struct err *err)
 	unsigned number = 1;
 	struct str line;
 
-	if (!str_line(&text, &line) || !str_is(line, "membrane-profiles 1"))
+	if (!str_line(&text, &line) || !str_is(line, PROFILES_MAP_HEAD))
 		return err_set(err, -EPROTO, "unknown version");
 	while (str_line(&text, &line)) {
 		number++;

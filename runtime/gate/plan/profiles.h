@@ -2,11 +2,8 @@
  * profiles.map: from what HAProxy says about a decision to the id of the grant
  * or denial behind it.
  *
- * Pure. "membrane-profiles 1", then "TOKEN PATTERN ID" lines: TOKEN is a
- * profile ("3"), a denial ("d2") or a credential ("c1"), PATTERN a name as in
- * names.map, or a network, ID "-" where there is none. The first line that has
- * the token and matches the name, or the address, tells the id. Nothing is
- * permitted or refused by this.
+ * Pure. The text is that of compiler/plan/profiles_map.h. Nothing is permitted
+ * or refused by this.
  */
 #ifndef RUNTIME_GATE_PLAN_PROFILES_H
 #define RUNTIME_GATE_PLAN_PROFILES_H

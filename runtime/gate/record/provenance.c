@@ -1,6 +1,7 @@
 #include "runtime/gate/record/provenance.h"
 
 #include "compiler/base/portlist.h"
+#include "compiler/plan/provenance_json.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -32,8 +33,10 @@ static void take_flows(const cJSON *text, struct provenance_rule *out)
 
 static bool take_rule(const cJSON *item, struct provenance_rule *out)
 {
-	const cJSON *source = cJSON_GetObjectItemCaseSensitive(item, "source");
-	const cJSON *line = cJSON_GetObjectItemCaseSensitive(item, "line");
+	const cJSON *source =
+		cJSON_GetObjectItemCaseSensitive(item, PROVENANCE_SOURCE);
+	const cJSON *line =
+		cJSON_GetObjectItemCaseSensitive(item, PROVENANCE_LINE);
 
 	if (!cJSON_IsString(source) || !cJSON_IsNumber(line) ||
 	    line->valuedouble < 0 || line->valuedouble > INT32_MAX)
@@ -41,15 +44,17 @@ static bool take_rule(const cJSON *item, struct provenance_rule *out)
 	out->id = item->string;
 	out->source = source->valuestring;
 	out->line = (uint32_t)line->valuedouble;
-	take_flows(cJSON_GetObjectItemCaseSensitive(item, "text"), out);
+	take_flows(cJSON_GetObjectItemCaseSensitive(item, PROVENANCE_TEXT),
+		   out);
 	return true;
 }
 
 static int take_rules(struct provenance *p, struct err *err)
 {
-	const cJSON *version =
-		cJSON_GetObjectItemCaseSensitive(p->tree, "version");
-	const cJSON *rules = cJSON_GetObjectItemCaseSensitive(p->tree, "rules");
+	const cJSON *version = cJSON_GetObjectItemCaseSensitive(
+		p->tree, PROVENANCE_VERSION_KEY);
+	const cJSON *rules =
+		cJSON_GetObjectItemCaseSensitive(p->tree, PROVENANCE_RULES);
 	const cJSON *item;
 
 	if (!cJSON_IsNumber(version) || version->valueint != PROVENANCE_VERSION)

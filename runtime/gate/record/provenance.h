@@ -1,8 +1,7 @@
 /*
  * provenance.json: from the id of a grant or a denial to where it was written.
  *
- * Pure. {"version":1,"rules":{"g-0123456789":{"text":...,"layer":...,
- * "source":".membrane.yaml","line":3,"column":5},...}}
+ * Pure. The text is that of compiler/plan/provenance_json.h.
  */
 #ifndef RUNTIME_GATE_RECORD_PROVENANCE_H
 #define RUNTIME_GATE_RECORD_PROVENANCE_H
@@ -11,8 +10,6 @@
 #include "runtime/gate/wire/packet.h"
 
 #include <cjson/cJSON.h>
-
-#define PROVENANCE_VERSION 1
 
 struct provenance_rule {
 	const char *id, *source;

@@ -1,6 +1,7 @@
 #include "runtime/launch/docker/docker.h"
 
 #include "compiler/base/ascii.h"
+#include "compiler/plan/docker_json.h"
 #include "runtime/launch/docker/docker_parts.h"
 
 #include <errno.h>
@@ -289,8 +290,10 @@ const char *docker_label_filter(struct docker *d, const char *session,
 				bool containers_only)
 {
 	const char *label =
-		session ? arena_fmt(d->a, DOCKER_LABEL "=%s", session).p
-			: DOCKER_LABEL;
+		session ? arena_fmt(d->a, DOCKER_JSON_LABEL_SESSION "=%s",
+				    session)
+				  .p
+			: DOCKER_JSON_LABEL_SESSION;
 	cJSON *filter = json_object();
 
 	json_put(filter, "label", list_of(label));

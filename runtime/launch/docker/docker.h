@@ -15,7 +15,6 @@
 #include "compiler/base/err.h"
 #include "runtime/launch/docker/endpoint.h"
 
-#define DOCKER_LABEL "membrane.session" /* of all that a session has there */
 /* Docker 23: before, its seccomp profile opens bpf(2) to SYS_ADMIN alone. */
 #define DOCKER_NARROW_MINOR 42u
 #define DOCKER_ANSWER_MAX   (16u << 20) /* bytes of one answer */

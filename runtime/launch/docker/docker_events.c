@@ -1,5 +1,6 @@
 #include "runtime/launch/docker/docker_events.h"
 
+#include "compiler/plan/docker_json.h"
 #include "runtime/launch/docker/docker_parts.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@ static void on_line(struct docker *d)
 	const cJSON *id = cJSON_GetObjectItemCaseSensitive(actor, "ID");
 	const cJSON *role = cJSON_GetObjectItemCaseSensitive(
 		cJSON_GetObjectItemCaseSensitive(actor, "Attributes"),
-		"membrane.role");
+		DOCKER_JSON_LABEL_ROLE);
 
 	if (cJSON_IsString(action) && cJSON_IsString(role)) {
 		struct docker_event e = {action->valuestring, role->valuestring,

@@ -1,6 +1,7 @@
 #include "runtime/launch/docker/docker_session.h"
 
 #include "compiler/base/agent_link.h"
+#include "compiler/plan/docker_json.h"
 #include "runtime/launch/docker/docker_parts.h"
 
 #include <errno.h>
@@ -39,8 +40,8 @@ static int list_containers(struct docker *d, const char *query,
 		struct docker_container *c = vec_push(d->a, out);
 
 		c->id = docker_text(d, o, "Id");
-		c->session = docker_text(d, labels, DOCKER_LABEL);
-		c->role = docker_text(d, labels, "membrane.role");
+		c->session = docker_text(d, labels, DOCKER_JSON_LABEL_SESSION);
+		c->role = docker_text(d, labels, DOCKER_JSON_LABEL_ROLE);
 		c->state = docker_text(d, o, "State");
 		c->name = "";
 		if (cJSON_IsString(name)) /* "/membrane-gate-…" */
@@ -68,9 +69,9 @@ int docker_list_agents(struct docker *d, docker_containers *out,
 		       struct err *err)
 {
 	const char *filter = docker_escaped(
-		d,
-		"{\"label\":[\"" DOCKER_LABEL
-		"\",\"membrane.role=agent\"],\"status\":[\"running\",\"paused\"]}");
+		d, "{\"label\":[\"" DOCKER_JSON_LABEL_SESSION
+		   "\",\"" DOCKER_JSON_LABEL_ROLE "=" DOCKER_JSON_AGENT
+		   "\"],\"status\":[\"running\",\"paused\"]}");
 
 	return list_containers(d, arena_fmt(d->a, "filters=%s", filter).p, out,
 			       err);
@@ -172,7 +173,7 @@ static void read_network(struct docker *d, const cJSON *o, docker_networks *out)
 		.name = docker_text(d, o, "Name"),
 		.session = docker_text(
 			d, cJSON_GetObjectItemCaseSensitive(o, "Labels"),
-			DOCKER_LABEL),
+			DOCKER_JSON_LABEL_SESSION),
 		.gateway = "",
 		.subnet = "",
 	};
@@ -223,7 +224,7 @@ int docker_make_link(struct docker *d, const char *name, const char *session,
 	json_put_cstr(options, "com.docker.network.bridge.enable_ip_masquerade",
 		      "false");
 	json_put(root, "Options", options);
-	json_put_cstr(labels, DOCKER_LABEL, session);
+	json_put_cstr(labels, DOCKER_JSON_LABEL_SESSION, session);
 	json_put(root, "Labels", labels);
 	json_put_cstr(range, "Subnet", LINK_SUBNET_V4);
 	json_put_cstr(range, "Gateway", LINK_GATE_V4);

@@ -1,5 +1,6 @@
 #include "runtime/launch/docker/hosts.h"
 
+#include "compiler/plan/hello.h"
 #include "runtime/launch/docker/docker_session.h"
 
 #include <cjson/cJSON.h>
@@ -117,7 +118,7 @@ static void add_secrets(cJSON *root, const secrets *s)
 
 	if (s->n == 0)
 		return;
-	list = cJSON_AddObjectToObject(root, "credentials");
+	list = cJSON_AddObjectToObject(root, HELLO_CREDENTIALS);
 	vec_each(x, s) {
 		snprintf(key, sizeof(key), "%u", x->n);
 		cJSON_AddStringToObject(list, key, x->value);
@@ -127,7 +128,7 @@ static void add_secrets(cJSON *root, const secrets *s)
 /* cJSON gives memory back as it is. */
 static void wipe_tree(cJSON *root, char *text)
 {
-	cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "credentials");
+	cJSON *list = cJSON_GetObjectItemCaseSensitive(root, HELLO_CREDENTIALS);
 	cJSON *item;
 
 	cJSON_ArrayForEach(item, list)
@@ -145,9 +146,9 @@ struct str hosts_hello(struct arena *a, const char *session, const hosts *h,
 	cJSON *list;
 	char *text;
 
-	cJSON_AddNumberToObject(root, "version", 1);
-	cJSON_AddStringToObject(root, "session", session);
-	list = cJSON_AddArrayToObject(root, "host");
+	cJSON_AddNumberToObject(root, HELLO_VERSION_KEY, HELLO_VERSION);
+	cJSON_AddStringToObject(root, HELLO_SESSION, session);
+	list = cJSON_AddArrayToObject(root, HELLO_HOST);
 	vec_each(addr, h)
 		cJSON_AddItemToArray(list,
 				     cJSON_CreateString(addr_text(addr, buf)));

@@ -1,6 +1,7 @@
 #include "runtime/launch/docker/vectors.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/plan/docker_json.h"
 #include "runtime/launch/docker/binds.h"
 
 #include <cjson/cJSON.h>
@@ -56,10 +57,11 @@ static int read_vector(struct arena *a, const cJSON *o, struct vector *out,
 		return fail_vectors(
 			err, "a vector is not an object, or there twice");
 	cJSON_ArrayForEach(m, o) {
-		if (strcmp(m->string, "image") == 0 && cJSON_IsString(m) &&
-		    !out->image && m->valuestring[0]) {
+		if (strcmp(m->string, DOCKER_JSON_IMAGE) == 0 &&
+		    cJSON_IsString(m) && !out->image && m->valuestring[0]) {
 			out->image = arena_cstr(a, str_of(m->valuestring));
-		} else if (strcmp(m->string, "argv") == 0 && !out->words.n) {
+		} else if (strcmp(m->string, DOCKER_JSON_ARGV) == 0 &&
+			   !out->words.n) {
 			rc = read_words(a, m, &out->words, err);
 			if (rc < 0)
 				return rc;
@@ -76,9 +78,12 @@ static int read_vector(struct arena *a, const cJSON *o, struct vector *out,
 static int read_credential(struct arena *a, const cJSON *o,
 			   struct vectors_credential *out, struct err *err)
 {
-	const cJSON *n = cJSON_GetObjectItemCaseSensitive(o, "n");
-	const cJSON *env = cJSON_GetObjectItemCaseSensitive(o, "from_env");
-	const cJSON *file = cJSON_GetObjectItemCaseSensitive(o, "from_file");
+	const cJSON *n =
+		cJSON_GetObjectItemCaseSensitive(o, DOCKER_JSON_NUMBER);
+	const cJSON *env =
+		cJSON_GetObjectItemCaseSensitive(o, DOCKER_JSON_FROM_ENV);
+	const cJSON *file =
+		cJSON_GetObjectItemCaseSensitive(o, DOCKER_JSON_FROM_FILE);
 	const cJSON *source = env ? env : file;
 
 	if (cJSON_GetArraySize(o) != 2 || !cJSON_IsNumber(n) ||
@@ -116,32 +121,36 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 {
 	const char *text = cJSON_IsString(m) ? m->valuestring : NULL;
 
-	if (strcmp(m->string, "gate") == 0)
+	if (strcmp(m->string, DOCKER_JSON_GATE) == 0)
 		return read_vector(a, m, &out->gate, err);
-	if (strcmp(m->string, "agent") == 0)
+	if (strcmp(m->string, DOCKER_JSON_AGENT) == 0)
 		return read_vector(a, m, &out->agent, err);
-	if (strcmp(m->string, "credentials") == 0)
+	if (strcmp(m->string, DOCKER_JSON_CREDENTIALS) == 0)
 		return read_credentials(a, m, out, err);
-	if (strcmp(m->string, "tracer") == 0)
+	if (strcmp(m->string, DOCKER_JSON_TRACER) == 0)
 		return read_vector(a, m, &out->tracer, err);
-	if (strcmp(m->string, "tracer_version") == 0)
+	if (strcmp(m->string, DOCKER_JSON_TRACER_VERSION) == 0)
 		return read_vector(a, m, &out->tracer_version, err);
-	if (strcmp(m->string, "version") == 0)
-		return cJSON_IsNumber(m) && m->valuedouble == 1
+	if (strcmp(m->string, DOCKER_JSON_VERSION_KEY) == 0)
+		return cJSON_IsNumber(m) &&
+				       m->valuedouble == DOCKER_JSON_VERSION
 			       ? 0
 			       : fail_vectors(err, "version is not 1");
-	if (text && strcmp(m->string, "engine") == 0)
-		return strcmp(text, "docker") == 0
+	if (text && strcmp(m->string, DOCKER_JSON_ENGINE) == 0)
+		return strcmp(text, DOCKER_JSON_DOCKER) == 0
 			       ? 0
 			       : fail_vectors(err, "engine is not 'docker'");
-	if (text && strcmp(m->string, "runtime") == 0 && !out->runtime) {
+	if (text && strcmp(m->string, DOCKER_JSON_RUNTIME) == 0 &&
+	    !out->runtime) {
 		out->runtime = arena_cstr(a, str_of(text));
 		return 0;
 	}
-	if (text && strcmp(m->string, "link") == 0) {
-		out->link = strcmp(text, "veth") == 0 ? VECTORS_VETH
-						      : VECTORS_BRIDGE;
-		return out->link == VECTORS_VETH || strcmp(text, "bridge") == 0
+	if (text && strcmp(m->string, DOCKER_JSON_LINK) == 0) {
+		out->link = strcmp(text, DOCKER_JSON_VETH) == 0
+				    ? VECTORS_VETH
+				    : VECTORS_BRIDGE;
+		return out->link == VECTORS_VETH ||
+				       strcmp(text, DOCKER_JSON_BRIDGE) == 0
 			       ? 0
 			       : fail_vectors(err, "unknown link");
 	}
@@ -157,7 +166,7 @@ static int read_root(struct arena *a, const cJSON *root, struct vectors *out,
 
 	if (!cJSON_IsObject(root))
 		return fail_vectors(err, "not an object");
-	if (!cJSON_HasObjectItem(root, "version"))
+	if (!cJSON_HasObjectItem(root, DOCKER_JSON_VERSION_KEY))
 		return fail_vectors(err, "no version");
 	cJSON_ArrayForEach(m, root) {
 		int rc = read_member(a, m, out, err);
@@ -396,20 +405,20 @@ static int expand_word(struct expansion *x, const char *word, bool is_mount)
 	size_t n = 0;
 	int rc;
 
-	if (strcmp(word, "{masks}") == 0)
+	if (strcmp(word, DOCKER_JSON_MASKS) == 0)
 		return expand_list(x, v->masks, v->n_masks);
-	if (strcmp(word, "{terminal}") == 0) {
+	if (strcmp(word, DOCKER_JSON_TERMINAL) == 0) {
 		rc = add_word(x, "--interactive");
 		if (rc == 0 && v->tty)
 			rc = add_word(x, "--tty");
 		/* keys that end docker's command would end the session */
 		return rc == 0 && v->tty ? add_word(x, VECTORS_NO_KEYS) : rc;
 	}
-	if (strcmp(word, "{tracing}") == 0)
+	if (strcmp(word, DOCKER_JSON_TRACING) == 0)
 		return expand_tracing(x);
-	if (strcmp(word, "{owner}") == 0)
+	if (strcmp(word, DOCKER_JSON_OWNER) == 0)
 		return add_word(x, v->owner);
-	if (strcmp(word, "{command}") == 0) {
+	if (strcmp(word, DOCKER_JSON_COMMAND) == 0) {
 		for (rc = 0; rc == 0 && v->command && v->command[n]; n++)
 			rc = add_word(x, v->command[n]);
 		return rc;

@@ -1,5 +1,6 @@
 #include "runtime/launch/tracer/tracee.h"
 
+#include "compiler/plan/trace_json.h"
 #include "runtime/launch/tracer/tracee_log.h"
 
 #include <errno.h>
@@ -394,9 +395,10 @@ static bool read_events(struct tracee *t, const cJSON *list)
 	if (!cJSON_IsArray(list))
 		return false;
 	cJSON_ArrayForEach(e, list) {
-		const cJSON *name = cJSON_GetObjectItemCaseSensitive(e, "name");
+		const cJSON *name =
+			cJSON_GetObjectItemCaseSensitive(e, TRACE_JSON_NAME);
 		const cJSON *filters =
-			cJSON_GetObjectItemCaseSensitive(e, "filters");
+			cJSON_GetObjectItemCaseSensitive(e, TRACE_JSON_FILTERS);
 
 		if (!cJSON_IsString(name) || !cJSON_IsArray(filters))
 			return false;
@@ -412,14 +414,16 @@ static bool read_events(struct tracee *t, const cJSON *list)
 int tracee_new(struct arena *a, const cJSON *plan, tracee_write *write,
 	       void *write_ctx, struct tracee **out, struct err *err)
 {
-	const cJSON *release = cJSON_GetObjectItemCaseSensitive(plan, "tracee");
+	const cJSON *release =
+		cJSON_GetObjectItemCaseSensitive(plan, TRACE_JSON_TRACEE);
 	struct tracee *t = arena_new_of(a, struct tracee);
 
 	t->a = a;
 	t->write = write;
 	t->write_ctx = write_ctx;
 	if (!cJSON_IsString(release) ||
-	    !read_events(t, cJSON_GetObjectItemCaseSensitive(plan, "events")))
+	    !read_events(t, cJSON_GetObjectItemCaseSensitive(
+				    plan, TRACE_JSON_EVENTS)))
 		return err_set(
 			err, -EPROTO,
 			"trace.json: no release or no events for Tracee");

@@ -1,6 +1,7 @@
 #include "runtime/launch/tracer/tracer.h"
 
 #include "compiler/base/proc.h"
+#include "compiler/plan/trace_json.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -46,14 +47,17 @@ static bool number(const cJSON *o, const char *name, uint64_t *out)
 static int read_limits(struct tracer *t, const cJSON *root,
 		       struct tracefile_limits *out, struct err *err)
 {
-	const cJSON *rotate = cJSON_GetObjectItemCaseSensitive(root, "rotate");
-	const cJSON *must = cJSON_GetObjectItemCaseSensitive(root, "required");
+	const cJSON *rotate =
+		cJSON_GetObjectItemCaseSensitive(root, TRACE_JSON_ROTATE);
+	const cJSON *must =
+		cJSON_GetObjectItemCaseSensitive(root, TRACE_JSON_REQUIRED);
 
 	t->required = cJSON_IsTrue(must);
-	if (cJSON_IsBool(must) && number(rotate, "size", &out->bytes) &&
-	    number(rotate, "age", &out->age_s) &&
-	    number(rotate, "keep", &out->files) &&
-	    number(rotate, "total", &out->total))
+	if (cJSON_IsBool(must) &&
+	    number(rotate, TRACE_JSON_SIZE, &out->bytes) &&
+	    number(rotate, TRACE_JSON_AGE, &out->age_s) &&
+	    number(rotate, TRACE_JSON_KEEP, &out->files) &&
+	    number(rotate, TRACE_JSON_TOTAL, &out->total))
 		return 0;
 	return err_set(err, -EPROTO,
 		       "trace.json: no 'required', or no whole 'rotate'");
@@ -73,7 +77,7 @@ static int read_plan(struct arena *a, struct tracer *t, struct str json,
 	cJSON *root = cJSON_ParseWithLength(json.p, json.n);
 	int rc = read_limits(t, root, out, err);
 
-	if (rc == 0 && cJSON_HasObjectItem(root, "tracee"))
+	if (rc == 0 && cJSON_HasObjectItem(root, TRACE_JSON_TRACEE))
 		rc = tracee_new(a, root, write_member, t, &t->tracee, err);
 	cJSON_Delete(root);
 	return rc;
@@ -140,7 +144,8 @@ static struct str release_in(const char *said)
 int tracer_check_release(struct str json, const char *said, struct err *err)
 {
 	cJSON *root = cJSON_ParseWithLength(json.p, json.n);
-	const cJSON *release = cJSON_GetObjectItemCaseSensitive(root, "tracee");
+	const cJSON *release =
+		cJSON_GetObjectItemCaseSensitive(root, TRACE_JSON_TRACEE);
 	int rc = 0;
 
 	if (!cJSON_IsString(release))

@@ -1,6 +1,7 @@
 #include "runtime/launch/tracer/watch.h"
 
 #include "compiler/base/fileio.h"
+#include "compiler/plan/hello.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -25,12 +26,12 @@ int watch_hello(int fd, uint32_t netns, uint32_t pidns, const char *agent,
 	char *text;
 
 	gethostname(host, sizeof(host) - 1);
-	cJSON_AddNumberToObject(o, "version", 1);
-	cJSON_AddStringToObject(o, "host", host);
-	cJSON_AddNumberToObject(o, "netns", netns);
-	cJSON_AddNumberToObject(o, "pidns", pidns);
+	cJSON_AddNumberToObject(o, HELLO_VERSION_KEY, HELLO_VERSION);
+	cJSON_AddStringToObject(o, HELLO_HOST, host);
+	cJSON_AddNumberToObject(o, HELLO_NETNS, netns);
+	cJSON_AddNumberToObject(o, HELLO_PIDNS, pidns);
 	if (agent)
-		cJSON_AddStringToObject(o, "agent", agent);
+		cJSON_AddStringToObject(o, HELLO_AGENT, agent);
 	text = cJSON_PrintUnformatted(o);
 	cJSON_Delete(o);
 	/* far below what a pipe takes without anybody reading */

@@ -1,6 +1,7 @@
 #include "runtime/launch/workspace/mountsplan.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/plan/mounts_plan.h"
 
 #include <errno.h>
 #include <string.h>
@@ -77,7 +78,8 @@ static int read_hold(struct reader *r, struct str path)
 
 static int read_record(struct reader *r, struct str line)
 {
-	static const char *const words[] = {"ignore", "readonly", "hold"};
+	static const char *const words[] = {
+		MOUNTS_PLAN_IGNORE, MOUNTS_PLAN_READONLY, MOUNTS_PLAN_HOLD};
 	struct str word = STR("");
 	size_t s = 0;
 
@@ -105,14 +107,18 @@ static int read_head(struct reader *r, struct str *rest)
 	struct str line;
 
 	r->line = 1;
-	if (!str_line(rest, &line) || !str_is(line, "membrane-mounts 1"))
-		return plan_fault(r, "expected 'membrane-mounts 1'");
+	if (!str_line(rest, &line) || !str_is(line, MOUNTS_PLAN_HEAD))
+		return plan_fault(r, "expected '" MOUNTS_PLAN_HEAD "'");
 	r->line = 2;
-	if (!str_line(rest, &line) || !str_starts(line, STR("workspace /")))
-		return plan_fault(r, "expected 'workspace /PATH'");
-	r->plan.target = str_slice(line, strlen("workspace "), line.n);
+	if (!str_line(rest, &line) ||
+	    !str_starts(line, STR(MOUNTS_PLAN_WORKSPACE " /")))
+		return plan_fault(r,
+				  "expected '" MOUNTS_PLAN_WORKSPACE " /PATH'");
+	r->plan.target =
+		str_slice(line, strlen(MOUNTS_PLAN_WORKSPACE " "), line.n);
 	if (!is_path(str_slice(r->plan.target, 1, r->plan.target.n)))
-		return plan_fault(r, "expected 'workspace /PATH'");
+		return plan_fault(r,
+				  "expected '" MOUNTS_PLAN_WORKSPACE " /PATH'");
 	return 0;
 }
 

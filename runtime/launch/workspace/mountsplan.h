@@ -1,15 +1,8 @@
 /*
  * Reading mounts.plan: which paths of the workspace the agent does not see,
- * may not change, and may not even create.
- *
- *	membrane-mounts 1
- *	workspace /workspace
- *	ignore PATTERN          in order; the rest of the line, verbatim
- *	readonly PATTERN
- *	hold PATH               relative; a directory when it ends in a slash
- *
- * Sections in that order, each line ended by LF. Anything else refuses the
- * whole, as does a pattern that gitignore_add() finds fault with.
+ * may not change, and may not even create. compiler/plan/mounts_plan.h has the
+ * format. Anything else refuses the whole, as does a pattern that
+ * gitignore_add() finds fault with.
  */
 #ifndef RUNTIME_LAUNCH_WORKSPACE_MOUNTSPLAN_H
 #define RUNTIME_LAUNCH_WORKSPACE_MOUNTSPLAN_H

@@ -1,0 +1,21 @@
+/*
+ * provenance.json: from the id of a grant or a denial to where it was written.
+ * Written by compiler/emit/provenance.c, read by
+ * runtime/gate/record/provenance.c, and by places.c of the emitters.
+ *
+ *	{"version": 1, "rules": {"g-0123456789": {"text": …, "layer": …,
+ *	 "source": ".membrane.yaml", "line": 3, "column": 5}, …}}
+ */
+#ifndef COMPILER_PLAN_PROVENANCE_JSON_H
+#define COMPILER_PLAN_PROVENANCE_JSON_H
+
+#define PROVENANCE_VERSION_KEY "version"
+#define PROVENANCE_VERSION     1
+#define PROVENANCE_RULES       "rules"
+#define PROVENANCE_TEXT	       "text"
+#define PROVENANCE_LAYER       "layer"
+#define PROVENANCE_SOURCE      "source"
+#define PROVENANCE_LINE	       "line"
+#define PROVENANCE_COLUMN      "column"
+
+#endif
