@@ -105,7 +105,8 @@ GEN_INC := $(if $(wildcard grammar/tracee-events.tsv),\
 	$(GEN)/compiler/emit/gate/gate.lua.inc \
 	$(addprefix $(GEN)/,$(addsuffix .inc,\
 		$(wildcard compiler/emit/*.cfg compiler/emit/*/*.cfg \
-			compiler/cli/complete.*sh))) \
+			compiler/cli/complete.*sh \
+			compiler/cli/frame/*.txt))) \
 	$(GEN)/doc/man/pages.inc
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(patsubst $(GEN)/%,gen/%,$1))

@@ -46,10 +46,20 @@ const struct command *command_get(enum command_id id);
 /* False when there is none of this name. */
 bool command_find(struct str name, enum command_id *out);
 
-/* What help and man page say of a command's words: see words.def. */
+/* What help and man page say of a command, and what can be typed: words.def. */
+enum command_word_kind {
+	COMMAND_WORD_TEXT,
+	COMMAND_WORD_TERM,
+	COMMAND_WORD_WORD,
+	COMMAND_WORD_TYPED,
+	COMMAND_WORD_STATUS,
+};
+
 struct command_word {
 	enum command_id command;
-	const char *name, *about;
+	enum command_word_kind kind;
+	const char *name; /* NULL for a paragraph, and for statuses */
+	const char *about;
 };
 /* In their order; NULL at the end. */
 const struct command_word *command_word_at(size_t i);

@@ -148,7 +148,8 @@ static void offer_listed(struct completion *c, enum command_id id)
 	const struct command_word *w;
 
 	for (size_t i = 0; (w = command_word_at(i)); i++)
-		if (w->command == id)
+		if (w->command == id && (w->kind == COMMAND_WORD_WORD ||
+					 w->kind == COMMAND_WORD_TYPED))
 			offer(c, w->name, w->about);
 }
 

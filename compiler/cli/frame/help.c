@@ -11,6 +11,8 @@
 
 #include <stdio.h>
 
+#define COLUMNS 80u
+
 /* Commands that share a line of the overview, with what it says of them. */
 static const struct {
 	enum command_id first, last;
@@ -53,6 +55,35 @@ static enum command_id overview_line(struct buf *out, enum command_id first)
 	return last;
 }
 
+/* What flags do not tell of a command, or of all: its statuses alone. */
+static void put_more(struct buf *out, enum command_id id, bool statuses)
+{
+	struct view v = {out, COLUMNS, false};
+	const struct command_word *w;
+
+	for (size_t i = 0; (w = command_word_at(i)); i++) {
+		if (w->command != id ||
+		    (statuses && w->kind != COMMAND_WORD_STATUS))
+			continue;
+		switch (w->kind) {
+		case COMMAND_WORD_TYPED:
+			continue;
+		case COMMAND_WORD_TEXT:
+			view_wrap(&v, 0, 0, str_of(w->about));
+			break;
+		case COMMAND_WORD_TERM:
+		case COMMAND_WORD_WORD:
+			buf_addf(out, "  %-12s ", w->name);
+			view_wrap(&v, 15, 15, str_of(w->about));
+			break;
+		case COMMAND_WORD_STATUS:
+			view_wrap(&v, 0, 0,
+				  arena_fmt(out->a, "Status: %s", w->about));
+			break;
+		}
+	}
+}
+
 void help_overview(struct buf *out)
 {
 	buf_adds(out, "membrane: a selectively permeable boundary for AI "
@@ -67,11 +98,8 @@ void help_overview(struct buf *out)
 		 "\n'help COMMAND' has flags; 'help policy', lint, events, "
 		 "filter, readonly: more.\n"
 		 "Policy: presets, ~/.membrane/config.yaml, .membrane.yaml, "
-		 "flags, in this order.\n"
-		 "Status: 0 done; 1 refused, drifted; 2 bad command line; 3 "
-		 "cannot read or\n"
-		 "write; 4 a bug. run: the command's own; 125 when membrane "
-		 "refused or failed.\n");
+		 "flags, in this order.\n");
+	put_more(out, COMMAND_HELP, true);
 }
 
 static void option_line(struct buf *out, const struct option *o)
@@ -93,62 +121,6 @@ static void option_line(struct buf *out, const struct option *o)
 	buf_addf(out, "  %-28s%s\n", head, o->about);
 }
 
-/* What a command's flags do not tell of it; NULL: they do. */
-static const char *more(enum command_id id)
-{
-	if (id == COMMAND_EXPLAIN)
-		return "REQUEST: HOST:PORT, udp ADDR:PORT, tcp ADDR:PORT NAME, "
-		       "METHOD URL, read PATH,\n"
-		       "write PATH, resolve NAME [TYPE], docker-arg WORD...; "
-		       "'-' reads one on each\n"
-		       "line of stdin. Status 1 when one is denied.\n\n";
-	if (id == COMMAND_TRACE)
-		return "VIEW is one of:\n"
-		       "  show, grep    the story; the records themselves "
-		       "(status 1: none fits)\n"
-		       "  stats, tree   what came how often; the processes\n"
-		       "  follow        the session that runs\n"
-		       "  replay        what it did that a policy would "
-		       "refuse (then status 1), and\n"
-		       "                which grants nothing used\n"
-		       "  suggest       the smallest policy that it needed, "
-		       "as YAML for review\n"
-		       "Without a session or file it is the newest session. "
-		       "EXPR, not for the last\n"
-		       "two, is as in: event == exec and comm != \"git\"; "
-		       "addr in 10.0.0.0/8;\n"
-		       "path ~ \"**.pem\"; ret == ENOENT: 'membrane help "
-		       "filter'\n\n";
-	if (id == COMMAND_START)
-		return "Prints the session's ID once the command runs, and "
-		       "ends; what fails before\n"
-		       "that ends as 'membrane run' does. 'membrane attach' "
-		       "joins the session,\n"
-		       "'membrane logs --agent' shows what it printed, "
-		       "'membrane stop' ends it.\n"
-		       "All flags of 'membrane run' but --reset, and:\n\n";
-	if (id == COMMAND_ATTACH)
-		return "Ends with the command's status when that ends; by "
-		       "KEYS (in a terminal) or\n"
-		       "a signal the session is left, and goes on. Without "
-		       "SESSION it is the one\n"
-		       "that runs here, of those that 'membrane start' "
-		       "began.\n\n";
-	if (id != COMMAND_DIFF)
-		return NULL;
-	return "OLD and NEW are each one of:\n"
-	       "  FILE, FOLDER    a YAML file, - for stdin; a workspace, or "
-	       "what "
-	       "'compile' wrote\n"
-	       "  REV, REV:PATH   this workspace in a revision of git; a file, "
-	       "workspace or plan\n"
-	       "                  in it. A..B, A...B: two revisions in one "
-	       "word, as git has them\n"
-	       "Each stands on the built-in floor alone: nobody's own settings "
-	       "go in.\n"
-	       "Status 1 when NEW permits what OLD refused.\n\n";
-}
-
 /* start has them all: listed once they fit a screen. */
 static bool is_of_run(const struct option *o)
 {
@@ -159,10 +131,18 @@ void help_command(struct buf *out, enum command_id id)
 {
 	const struct command *c = command_get(id);
 	const struct option *o;
+	size_t before;
 
 	buf_addf(out, "usage: membrane %s%s%s\n", c->name, *c->args ? " " : "",
 		 c->args);
-	buf_addf(out, "%s\n\n%s", c->about, more(id) ? more(id) : "");
+	buf_addf(out, "%s\n\n", c->about);
+	before = out->n;
+	put_more(out, id, false);
+	if (id == COMMAND_START)
+		buf_adds(out,
+			 "All flags of 'membrane run' but --reset, and:\n");
+	if (out->n > before)
+		buf_addc(out, '\n');
 	for (size_t i = 0; (o = option_at(i)); i++)
 		if (o->commands & 1u << id && o->about &&
 		    !(is_of_run(o) && id == COMMAND_START))

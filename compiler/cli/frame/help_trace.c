@@ -84,37 +84,19 @@ static void put_fields(struct buf *out, const struct tracee_event *e)
 		 "of these also <= and >=\n");
 }
 
+const char *help_filter(void)
+{
+	return
+#include "compiler/cli/frame/filter.txt.inc"
+		;
+}
+
 static void put_page_of_filter(struct buf *out)
 {
 	buf_adds(
 		out,
-		"Expressions of 'membrane trace show|grep|stats|tree|follow', "
-		"as in:\n"
-		"\n"
-		"  event == exec and comm != \"git\"\n"
-		"  addr in [10.0.0.0/8, fd00::/8] or name ~ "
-		"\"**.example.com\"\n"
-		"  event == file and path ~ \"**.pem\" and not ret == ENOENT\n"
-		"\n"
-		"fields   event: its name, or one of exec, fork, exit, file, "
-		"connect, listen,\n"
-		"           send, dns, attempt\n"
-		"         comm, path, addr, port, name, pid, ppid, tid, uid, "
-		"ret, syscall,\n"
-		"         container; args.NAME, an argument of the record; the "
-		"records' own\n"
-		"         names, as eventName\n"
-		"tests    ==  !=  <  <=  >  >=\n"
-		"         in [a, b]; in 192.0.2.0/24: an address in a network\n"
-		"         ~   a glob: '?' one character, '*' any within a "
-		"segment, '**' across;\n"
-		"             of a path, one without '/' fits a name in any "
-		"folder\n"
-		"         =~  an extended regular expression, somewhere in it\n"
-		"         a field alone: the record has it\n"
-		"joined   not, and, or: the first binds closest; ( and )\n"
-		"values   words, \"...\" or '...'; numbers, also 0x41; of ret "
-		"errors, as ENOENT\n");
+		"Expressions of 'membrane trace show|grep|stats|tree|follow', as in:\n\n");
+	buf_adds(out, help_filter());
 }
 
 bool help_trace(struct buf *out, struct str word)

@@ -8,6 +8,8 @@
 
 #include "compiler/base/buf.h"
 
+/* The expressions that `trace` takes, in lines. */
+const char *help_filter(void);
 /* False, and nothing written, for any other word. */
 bool help_trace(struct buf *out, struct str word);
 

@@ -2,6 +2,7 @@
 
 #include "compiler/base/ascii.h"
 #include "compiler/base/lint.h"
+#include "compiler/cli/frame/help_trace.h"
 #include "compiler/cli/frame/man_keys.h"
 #include "compiler/cli/frame/man_text.h"
 #include "compiler/cli/frame/options.h"
@@ -9,6 +10,8 @@
 
 /* When the text was last gone through. */
 #define WRITTEN "November 22, 2026"
+
+#define PARAGRAPH_COLUMNS 60u
 
 /* doc/man, one file after another, each behind a line "@PAGE name". */
 static const char prose[] =
@@ -119,6 +122,87 @@ static void put_warnings(struct buf *out)
 	}
 }
 
+/*
+ * A paragraph in lines of mdoc(7): broken where a sentence ends, and before
+ * they are too long.
+ */
+static void put_paragraph(struct buf *out, const char *text)
+{
+	struct str rest = str_of(text), word;
+	struct buf line;
+
+	buf_init(&line, out->a);
+	while (str_field(&rest, ' ', &word)) {
+		bool ends = str_ends(word, STR(".")) || !rest.n;
+
+		buf_addf(&line, "%s%.*s", line.n ? " " : "", STR_ARG(word));
+		if (!ends && line.n < PARAGRAPH_COLUMNS)
+			continue;
+		man_text(out, buf_str(&line).p);
+		buf_addc(out, '\n');
+		buf_init(&line, out->a);
+	}
+}
+
+static bool is_row(const struct command_word *w, enum command_id id)
+{
+	return w && w->command == id &&
+	       (w->kind == COMMAND_WORD_TERM || w->kind == COMMAND_WORD_WORD);
+}
+
+static void put_row(struct buf *out, const struct command_word *w)
+{
+	buf_addf(out, ".It %s ", w->kind == COMMAND_WORD_WORD ? "Cm" : "Ar");
+	man_argument(out, w->name);
+	buf_addc(out, '\n');
+	put_paragraph(out, w->about);
+}
+
+/* What words.def says of a command. */
+static void put_more(struct buf *out, enum command_id id)
+{
+	const struct command_word *w;
+	bool any = false;
+
+	for (size_t i = 0; (w = command_word_at(i)); i++) {
+		if (w->command == id && w->kind == COMMAND_WORD_TEXT) {
+			buf_adds(out, any ? ".Pp\n" : "");
+			put_paragraph(out, w->about);
+			any = true;
+		}
+		if (!is_row(w, id))
+			continue;
+		buf_adds(out, ".Bl -tag -width \"A..B, A...B\" -compact\n");
+		for (; is_row(command_word_at(i), id); i++)
+			put_row(out, command_word_at(i));
+		buf_adds(out, ".El\n");
+		i--;
+	}
+}
+
+static void put_status(struct buf *out, enum command_id id)
+{
+	const struct command_word *w;
+
+	for (size_t i = 0; (w = command_word_at(i)); i++)
+		if (w->command == id && w->kind == COMMAND_WORD_STATUS) {
+			buf_adds(out, ".Sh EXIT STATUS\n");
+			put_paragraph(out, w->about);
+		}
+}
+
+static void put_filter(struct buf *out)
+{
+	struct str rest = str_of(help_filter()), line;
+
+	buf_adds(out, ".Bd -literal\n");
+	while (str_line(&rest, &line)) {
+		man_text(out, arena_cstr(out->a, line));
+		buf_addc(out, '\n');
+	}
+	buf_adds(out, ".Ed\n");
+}
+
 /* --- pages --------------------------------------------------------------- */
 
 struct page {
@@ -200,6 +284,13 @@ static void put_prose(struct buf *out, const struct page *p)
 			put_commands(out);
 		else if (str_is(line, "@OPTIONS@"))
 			put_options(out, p->verb);
+		else if (str_is(line, "@MORE@"))
+			put_more(out, p->verb);
+		else if (str_is(line, "@STATUS@"))
+			put_status(out, p->verb == COMMANDS ? COMMAND_HELP
+							    : p->verb);
+		else if (str_is(line, "@FILTER@"))
+			put_filter(out);
 		else if (str_is(line, "@KEYS@"))
 			man_keys(out);
 		else if (str_is(line, "@WARNINGS@"))

@@ -6,6 +6,8 @@
  *
  *	@COMMANDS@  all subcommands        @OPTIONS@  the section of flags
  *	@KEYS@      the keys of a policy   @WARNINGS@  all warnings
+ *	@MORE@      what words.def says    @STATUS@    the section of statuses
+ *	@FILTER@    expressions of `trace`
  */
 #ifndef COMPILER_CLI_FRAME_MAN_H
 #define COMPILER_CLI_FRAME_MAN_H

@@ -6,13 +6,17 @@ static void put_character(struct buf *out, char c)
 		buf_adds(out, "\\e");
 	else if (c == '-')
 		buf_adds(out, "\\-");
+	else if (c == '~')
+		buf_adds(out, "\\(ti");
+	else if (c == '\'')
+		buf_adds(out, "\\(aq");
 	else
 		buf_addc(out, c);
 }
 
 void man_text(struct buf *out, const char *s)
 {
-	if (*s == '.' || *s == '\'')
+	if (*s == '.')
 		buf_adds(out, "\\&");
 	for (; *s; s++)
 		put_character(out, *s);

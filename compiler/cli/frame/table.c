@@ -15,12 +15,19 @@ static const struct command table[] = {
 #include "compiler/cli/frame/commands.def"
 #undef COMMAND
 #undef HIDDEN
+#undef ROW
 };
 
 static const struct command_word words[] = {
-#define WORD(command, name, about) {COMMAND_##command, name, about},
+#define ROW(kind, command, name, about)                                        \
+	{COMMAND_##command, COMMAND_WORD_##kind, name, about},
+#define TEXT(command, about)	    ROW(TEXT, command, NULL, about)
+#define TERM(command, name, about)  ROW(TERM, command, name, about)
+#define WORD(command, name, about)  ROW(WORD, command, name, about)
+#define TYPED(command, name, about) ROW(TYPED, command, name, about)
+#define STATUS(command, about)	    ROW(STATUS, command, NULL, about)
 #include "compiler/cli/frame/words.def"
-#undef WORD
+#undef ROW
 };
 
 const struct command *command_get(enum command_id id)
