@@ -1,6 +1,6 @@
 /* `membrane diff`: two policies, and what one permits that the other does not.
  */
-#include "compiler/cli/plan/plan_json.h"
+#include "compiler/cli/plan/views.h"
 #include "compiler/cli/review/diff.h"
 #include "compiler/cli/review/diff_calls.h"
 #include "compiler/cli/text/say.h"

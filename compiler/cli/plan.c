@@ -1,6 +1,4 @@
-#include "compiler/cli/plan/plan_json.h"
-#include "compiler/cli/plan/plan_markdown.h"
-#include "compiler/cli/plan/plan_view.h"
+#include "compiler/cli/plan/views.h"
 #include "compiler/cli/text/say.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "compiler/cli/workspace/last.h"

@@ -1,8 +1,6 @@
 #include "compiler/cli/account/suggest.h"
 
 #include "compiler/base/secret.h"
-#include "compiler/cli/account/suggest_merge.h"
-#include "compiler/cli/account/suggest_within.h"
 #include "compiler/ir/http.h"
 #include "compiler/ir/text.h"
 

@@ -62,4 +62,31 @@ struct str suggest_yaml(struct arena *a, const struct suggestion *s,
 /* The grants alone, as a policy by themselves. */
 struct str suggest_grants_yaml(struct arena *a, const suggest_grants *grants);
 
+/* --- suggest_merge.c ------------------------------------------------------ */
+
+/* "/a/b" of "/a/b/c" and of "/a/b/c/"; empty at the root. */
+struct str suggest_merge_folder(struct str path);
+/* Sorted, each once, and none that another one permits as well. */
+void suggest_merge_same(suggest_rules *list);
+/* Folders in the place of siblings; list is as suggest_merge_same() left it. */
+void suggest_merge_paths(struct arena *a, suggest_rules *list);
+/*
+ * `*.x` behind the grants of names alike, which are marked as merged; only
+ * where may(ctx, grant) holds for it.
+ */
+void suggest_merge_names(struct arena *a, suggest_grants *list,
+			 bool (*may)(void *ctx, const struct suggest_grant *g),
+			 void *ctx);
+int suggest_merge_by_port(const void *a, const void *b);
+
+/* --- suggest_within.c ----------------------------------------------------- */
+
+/*
+ * Compiled by themselves, do the grants permit nothing that under does not?
+ * False, too, where they do not compile or are too many to be compared. under:
+ * IR_NORMALISED.
+ */
+bool suggest_within(const struct ir_policy *under,
+		    const suggest_grants *grants);
+
 #endif

@@ -1,4 +1,8 @@
-#include "compiler/cli/account/suggest_merge.h"
+/*
+ * What is alike in a suggestion, said in fewer words that permit more: requests
+ * below one folder, names below one domain.
+ */
+#include "compiler/cli/account/suggest.h"
 
 #include "compiler/lint/third_party.h"
 

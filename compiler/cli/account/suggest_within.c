@@ -1,4 +1,7 @@
-#include "compiler/cli/account/suggest_within.h"
+/*
+ * Does a suggestion stay within what a session was granted?
+ */
+#include "compiler/cli/account/suggest.h"
 
 #include "compiler/algebra/compare/compare.h"
 #include "compiler/driver.h"

@@ -1,4 +1,12 @@
-#include "compiler/cli/explain/draft.h"
+/*
+ * A policy's sources as they would be with some edits, and what they compile
+ * to. Nothing on disk changes.
+ *
+ * An edit is made in the text of a source or in the flags. Places are those of
+ * what was compiled last. What comes with membrane nobody here may change: an
+ * edit there is false, as one that a text's shape does not allow.
+ */
+#include "compiler/cli/explain/parts.h"
 
 #include "compiler/front/yaml/edit.h"
 

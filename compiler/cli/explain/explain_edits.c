@@ -1,9 +1,7 @@
 #include "compiler/cli/explain/explain_edits.h"
 
 #include "compiler/algebra/decide/ask.h"
-#include "compiler/cli/explain/draft.h"
-#include "compiler/cli/explain/explain_items.h"
-#include "compiler/cli/explain/explain_notes.h"
+#include "compiler/cli/explain/parts.h"
 #include "compiler/front/yaml/edit.h"
 
 #include <stdlib.h>

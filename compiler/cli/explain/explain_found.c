@@ -1,4 +1,8 @@
-#include "compiler/cli/explain/explain_found.h"
+/*
+ * What the workspace, as it is now, does to a path beside the policy: what git
+ * runs or reads is read-only, what links of hidden files lead to is hidden.
+ */
+#include "compiler/cli/explain/explain_model.h"
 
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/found.h"

@@ -1,4 +1,7 @@
-#include "compiler/cli/explain/explain_items.h"
+/*
+ * The YAML of rules that speak of one request alone.
+ */
+#include "compiler/cli/explain/parts.h"
 
 #include "compiler/base/buf.h"
 #include "compiler/front/yaml/edit.h"

@@ -1,4 +1,8 @@
-#include "compiler/cli/explain/explain_json.h"
+/*
+ * Explanations for programs: one JSON object, described in doc/json.md. Members
+ * are added; none changes its meaning under one "version".
+ */
+#include "compiler/cli/explain/explain_view.h"
 
 #include "compiler/cli/review/changes.h"
 #include "compiler/cli/text/place_json.h"

@@ -2,7 +2,6 @@
 
 #include "compiler/algebra/decide/ask.h"
 #include "compiler/algebra/decide/option.h"
-#include "compiler/cli/explain/explain_found.h"
 #include "compiler/ir/http.h"
 #include "compiler/ir/inside.h"
 

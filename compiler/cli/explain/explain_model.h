@@ -78,4 +78,13 @@ bool explain_model_rule(struct arena *a, const struct ir_policy *p,
 			const struct ir_request *r, const struct decision *d,
 			struct explain_rule *out);
 
+/* --- explain_found.c ------------------------------------------------------ */
+
+/*
+ * out has what the policy decides of a path. Where that permits and the
+ * workspace does not, the decision becomes another one, without a rule; where
+ * it refuses and the workspace would, too, that is noted.
+ */
+void explain_found(struct arena *a, struct found *f, struct explanation *out);
+
 #endif

@@ -1,4 +1,7 @@
-#include "compiler/cli/explain/explain_notes.h"
+/*
+ * What is said beside the edits: why there are none, and whose they are.
+ */
+#include "compiler/cli/explain/parts.h"
 
 static void note(struct arena *a, struct explain_flip *out, const char *text)
 {

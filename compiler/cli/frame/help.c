@@ -1,9 +1,10 @@
-#include "compiler/cli/frame/help.h"
+/*
+ * `--help`, `help` and `version`: written from the tables, at most 24 lines
+ * of 80 columns each, so that they fit a terminal.
+ */
+#include "compiler/cli/frame/parts.h"
 
 #include "compiler/base/lint.h"
-#include "compiler/cli/frame/help_trace.h"
-#include "compiler/cli/frame/man.h"
-#include "compiler/cli/frame/man_keys.h"
 #include "compiler/cli/frame/options.h"
 #include "compiler/cli/text/say.h"
 #include "compiler/cli/text/view.h"

@@ -1,4 +1,9 @@
-#include "compiler/cli/frame/help_trace.h"
+/*
+ * `help events`, `help EVENT` and `help filter`: what a policy can have
+ * recorded, and how a trace is asked about it. At most 24 lines of 80 columns
+ * each.
+ */
+#include "compiler/cli/frame/parts.h"
 
 #include "compiler/cli/text/view.h"
 #include "compiler/ir/native.h"

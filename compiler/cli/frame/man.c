@@ -1,10 +1,18 @@
-#include "compiler/cli/frame/man.h"
+/*
+ * The man pages, in mdoc(7): membrane(1), membrane-VERB(1) for every
+ * subcommand, and membrane-policy(5). doc/man/NAME.mdoc is the text of each,
+ * from DESCRIPTION on; what the tables of commands, options, keys and warnings
+ * know goes into the places that it marks:
+ *
+ *	@COMMANDS@  all subcommands        @OPTIONS@  the section of flags
+ *	@KEYS@      the keys of a policy   @WARNINGS@  all warnings
+ *	@MORE@      what words.def says    @STATUS@    the section of statuses
+ *	@FILTER@    expressions of `trace`
+ */
+#include "compiler/cli/frame/parts.h"
 
 #include "compiler/base/ascii.h"
 #include "compiler/base/lint.h"
-#include "compiler/cli/frame/help_trace.h"
-#include "compiler/cli/frame/man_keys.h"
-#include "compiler/cli/frame/man_text.h"
 #include "compiler/cli/frame/options.h"
 #include "version.h"
 

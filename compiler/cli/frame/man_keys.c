@@ -1,7 +1,9 @@
-#include "compiler/cli/frame/man_keys.h"
+/*
+ * The keys of a policy for membrane-policy(5), after grammar/schema.def.
+ */
+#include "compiler/cli/frame/parts.h"
 
 #include "compiler/base/limits.h"
-#include "compiler/cli/frame/man_text.h"
 #include "compiler/front/bind/bind_keys.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-#include "compiler/cli/frame/man_text.h"
+/*
+ * Text in mdoc(7): no part of it is a request, a macro or an escape.
+ */
+#include "compiler/cli/frame/parts.h"
 
 static void put_character(struct buf *out, char c)
 {

@@ -1,7 +1,7 @@
 #include "compiler/cli/frame/command.h"
 
-#include "compiler/cli/frame/help.h"
 #include "compiler/cli/frame/options.h"
+#include "compiler/cli/frame/parts.h"
 #include "compiler/cli/text/say.h"
 
 static const struct command table[] = {

@@ -1,4 +1,9 @@
-#include "compiler/cli/plan/model.h"
+/*
+ * What `plan` has to say, gathered once and then written as text, JSON or
+ * Markdown: a compiled policy, what it adds, what it leaves open, what of it
+ * cannot be enforced, and how it differs from the plan that last ran here.
+ */
+#include "compiler/cli/plan/parts.h"
 
 #include "compiler/cli/text/view.h"
 

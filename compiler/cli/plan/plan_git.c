@@ -1,4 +1,9 @@
-#include "compiler/cli/plan/plan_git.h"
+/*
+ * What `run` would find of git in the workspace, as it is now: what git's
+ * configuration makes git run, and what git has committed of what is hidden.
+ * None of it is in the artefacts, which depend on the policy alone.
+ */
+#include "compiler/cli/plan/parts.h"
 
 #include "compiler/cli/workspace/found.h"
 

@@ -1,4 +1,8 @@
-#include "compiler/cli/plan/plan_json.h"
+/*
+ * The plan for programs: one JSON object, described in doc/json.md. Members are
+ * added as membrane grows; none changes its meaning under one "version".
+ */
+#include "compiler/cli/plan/views.h"
 
 #include "compiler/base/date.h"
 #include "compiler/base/lint.h"

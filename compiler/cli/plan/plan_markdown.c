@@ -1,6 +1,9 @@
-#include "compiler/cli/plan/plan_markdown.h"
+/*
+ * The plan as Markdown, for a comment under a pull request: the text of `plan`
+ * with what changed on top. Pure.
+ */
+#include "compiler/cli/plan/views.h"
 
-#include "compiler/cli/plan/plan_view.h"
 #include "compiler/cli/text/markdown.h"
 
 static void additions(struct buf *out, const struct plan_model *m)

@@ -1,4 +1,8 @@
-#include "compiler/cli/plan/plan_reach.h"
+/*
+ * The part of the plan's text about the network: what can be reached, grouped
+ * by ports, and what cannot.
+ */
+#include "compiler/cli/plan/parts.h"
 
 #include <stdlib.h>
 

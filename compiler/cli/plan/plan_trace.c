@@ -1,4 +1,8 @@
-#include "compiler/cli/plan/plan_trace.h"
+/*
+ * The part of the plan's text about the trace: which events, under which
+ * conditions, by whom, and what becomes of the files.
+ */
+#include "compiler/cli/plan/parts.h"
 
 #include "compiler/ir/tracee.h"
 

@@ -1,9 +1,12 @@
-#include "compiler/cli/plan/plan_view.h"
+/*
+ * The plan for people: what the agent can reach, see and change, how it is
+ * run, what stays open, what changed. Pure: model in, text out.
+ */
+#include "compiler/cli/plan/views.h"
 
 #include "compiler/base/date.h"
 #include "compiler/base/lint.h"
-#include "compiler/cli/plan/plan_reach.h"
-#include "compiler/cli/plan/plan_trace.h"
+#include "compiler/cli/plan/parts.h"
 #include "compiler/emit/docker/seccomp.h"
 #include "compiler/ir/inside.h"
 

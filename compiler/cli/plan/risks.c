@@ -1,4 +1,8 @@
-#include "compiler/cli/plan/risks.h"
+/*
+ * What a policy leaves open although it is enforced to the letter: "residual
+ * risk" in the plan. Only what applies to the policy at hand.
+ */
+#include "compiler/cli/plan/parts.h"
 
 #include "compiler/cli/text/view.h"
 #include "compiler/emit/docker/seccomp.h"

@@ -1,7 +1,7 @@
 /* The command line: every way to write a flag, every way to get it wrong. */
 #include "compiler/cli/frame/options.h"
 
-#include "compiler/cli/frame/help.h"
+#include "compiler/cli/frame/parts.h"
 #include "compiler/cli/text/view.h"
 #include "tests/check.h"
 

@@ -1,8 +1,6 @@
 /* The plan's text: width, folding, harmless for a terminal, colour or none. */
-#include "compiler/cli/plan/plan_view.h"
+#include "compiler/cli/plan/views.h"
 
-#include "compiler/cli/plan/plan_json.h"
-#include "compiler/cli/plan/plan_markdown.h"
 #include "compiler/cli/text/view.h"
 #include "tests/check.h"
 
