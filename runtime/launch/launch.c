@@ -525,7 +525,7 @@ static int in_session(struct launch *l, struct err *err)
 		rc = start_gate(l, err);
 	if (rc == 0)
 		rc = run_session(l, err);
-	if (saved && l->run.killing) /* docker had no chance to */
+	if (saved && l->run.was_killed) /* docker had no chance to */
 		tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
 	control_close(l->run.control);
 	gate_done(l->run.gate);

@@ -5,11 +5,12 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define RETRY_MS    50	  /* for a signal that came before its container */
+#define RETRY_MS    50	  /* for a container that Docker is still making */
 #define REPEAT_MS   300	  /* signals closer than this are one */
 #define LOOK_MS	    500	  /* for a container of which no event came */
 #define LATE_MS	    100	  /* between looks at others that start here */
@@ -24,7 +25,7 @@ int64_t run_elapsed(const struct run *r)
 	return ms > 0 ? ms : 1;
 }
 
-static void tell(struct run *r, const char *what)
+static void tell_progress(struct run *r, const char *what)
 {
 	if (!r->progress || r->was_told)
 		return;
@@ -33,7 +34,7 @@ static void tell(struct run *r, const char *what)
 	r->was_told = true;
 }
 
-static void untell(struct run *r)
+static void clear_progress(struct run *r)
 {
 	if (!r->was_told)
 		return;
@@ -42,7 +43,7 @@ static void untell(struct run *r)
 	r->was_told = false;
 }
 
-static void fail(struct run *r, const struct err *why)
+static void note_failure(struct run *r, const struct err *why)
 {
 	if (r->failed)
 		return;
@@ -50,31 +51,153 @@ static void fail(struct run *r, const struct err *why)
 	r->why = *why;
 }
 
+/* --- timers --------------------------------------------------------------- */
+
+static bool look_for_agent(struct run *r);
+static bool join_network(struct run *r);
+static bool rescue_paused(struct run *r);
+static bool send_signal(struct run *r);
+static bool kill_agent(struct run *r);
+static bool get_ready(struct run *r);
+static bool say_progress(struct run *r);
+static bool reach_limit(struct run *r);
+
+/*
+ * When each is due, counted from when it is set, and what is done then: true
+ * sets it again. The limit's time is that of the state. What the tracer and the
+ * control socket wait for only ends the poll: each turn looks after them.
+ */
+static const struct {
+	int after_ms;
+	bool (*act)(struct run *r);
+} timers[COURSE_TIMERS] = {
+	[COURSE_LOOK] = {LOOK_MS, look_for_agent},
+	[COURSE_JOIN] = {RETRY_MS, join_network},
+	[COURSE_PAUSE] = {PAUSED_MS, rescue_paused},
+	[COURSE_RESEND] = {RETRY_MS, send_signal},
+	[COURSE_REKILL] = {RETRY_MS, kill_agent},
+	[COURSE_QUEUE] = {LATE_MS, get_ready},
+	[COURSE_PROGRESS] = {RUN_PROGRESS_MS, say_progress},
+	[COURSE_LIMIT] = {0, reach_limit},
+};
+
+static void set_timer(struct run *r, enum course_timer t)
+{
+	course_set(&r->course, t, proc_now_ms() + timers[t].after_ms);
+}
+
+static void clear_timer(struct run *r, enum course_timer t)
+{
+	course_set(&r->course, t, 0);
+}
+
+static void act_on_timers(struct run *r)
+{
+	int64_t now = proc_now_ms();
+
+	for (enum course_timer t = 0; t < COURSE_TIMERS; t++)
+		if (course_take(&r->course, t, now) && timers[t].act &&
+		    timers[t].act(r))
+			set_timer(r, t);
+}
+
+/* Docker has said something: what waits for its containers looks at once. */
+static void hurry_timers(struct run *r)
+{
+	int64_t now = proc_now_ms();
+
+	course_hurry(&r->course, COURSE_JOIN, now);
+	course_hurry(&r->course, COURSE_RESEND, now);
+	course_hurry(&r->course, COURSE_REKILL, now);
+}
+
+static int next_wait(struct run *r)
+{
+	int64_t now = proc_now_ms();
+	int tracer = r->tracer ? tracer_wait_ms(r->tracer) : -1;
+
+	course_set(&r->course, COURSE_TRACER, tracer >= 0 ? now + tracer : 0);
+	course_set(&r->course, COURSE_CONTROL, control_deadline(r->control));
+	return course_wait(&r->course, now, WAIT_MAX_MS);
+}
+
+/* --- from one state to the next ------------------------------------------- */
+
+/* Below 0: as long as it takes. */
+static int64_t limit_of(const struct run *r, enum course_state state)
+{
+	switch (state) {
+	case COURSE_STARTING:
+		return RUN_READY_MS;
+	case COURSE_QUEUED:
+		return RUN_LATE_MS;
+	case COURSE_AGENT:
+		return -1;
+	case COURSE_ASKED: /* 0: at once */
+		return 1000 * (int64_t)session_grace(r->session, RUN_GRACE_S);
+	case COURSE_ENDING:
+	case COURSE_REMOVING:
+	case COURSE_FORCING:
+		return RUN_END_MS;
+	}
+	abort();
+}
+
+static void set_limit(struct run *r)
+{
+	int64_t limit = limit_of(r, r->course.state);
+
+	course_set(&r->course, COURSE_LIMIT,
+		   limit < 0 ? 0 : proc_now_ms() + limit);
+}
+
+static bool is_starting(const struct run *r)
+{
+	return r->course.state < COURSE_AGENT;
+}
+
+static bool is_ending(const struct run *r)
+{
+	return r->course.state >= COURSE_ENDING;
+}
+
+static void say_late(struct run *r, enum course_state state)
+{
+	struct err err;
+
+	if (state == COURSE_QUEUED)
+		err_set(&err, -ETIMEDOUT,
+			"other sessions that start in the same folders took more than %d s",
+			RUN_LATE_MS / 1000);
+	else
+		err_set(&err, -ETIMEDOUT, "the %s was not ready within %d s",
+			r->gate->ready ? "tracer" : "gate",
+			RUN_READY_MS / 1000);
+	note_failure(r, &err);
+}
+
 /*
  * Kill the agent's container through Docker, and if need be its command. That
- * may be about to make the container: on_time() does it again until it ends.
+ * may be about to make the container: again, until it has ended.
  */
-static void kill_agent(struct run *r)
+static bool kill_agent(struct run *r)
 {
 	struct err err;
 
 	if (r->agent == 0)
-		return;
+		return false;
 	if (docker_remove(r->docker, r->agent_name, &err) < 0)
 		kill(r->agent, SIGKILL); /* the reaper finds the container */
-	r->signal_pending = false;
-	r->killing = true;
+	clear_timer(r, COURSE_RESEND);
+	r->was_killed = true;
+	return true;
 }
 
 static void take_output(struct run *r);
 
-static void begin_ending(struct run *r)
+static void end_gate_and_tracer(struct run *r)
 {
-	if (r->phase == RUN_ENDING)
-		return;
-	r->phase = RUN_ENDING;
-	r->ending_at = proc_now_ms();
-	r->deadline = r->ending_at + RUN_END_MS;
+	set_timer(r, COURSE_PROGRESS);
 	/* what the agent was told last is on record, too */
 	if (r->tracer)
 		take_output(r);
@@ -83,12 +206,66 @@ static void begin_ending(struct run *r)
 		tracer_end(r->tracer, proc_now_ms());
 }
 
+static void remove_gate_and_tracer(struct run *r)
+{
+	struct err err;
+
+	if (docker_remove(r->docker, r->gate_name, &err) < 0)
+		note_failure(r, &err);
+	if (r->tracer && docker_remove(r->docker, r->tracer_name, &err) < 0)
+		note_failure(r, &err);
+}
+
+static void kill_commands(struct run *r)
+{
+	struct err err;
+
+	err_set(&err, -ETIMEDOUT, "docker does not end");
+	note_failure(r, &err);
+	if (r->agent)
+		kill(r->agent, SIGKILL);
+	if (r->gate->pid)
+		kill(r->gate->pid, SIGKILL);
+	if (r->tracer && r->tracer->pid)
+		kill(r->tracer->pid, SIGKILL);
+}
+
+static void on_course(struct run *r, enum course_event event)
+{
+	enum course_state from = r->course.state;
+	struct course_step step = course_after(from, event);
+
+	r->course.state = step.to;
+	if (step.acts & COURSE_SAY_LATE)
+		say_late(r, from);
+	if (step.acts & COURSE_PASS_ON && !r->signal.is_shared &&
+	    send_signal(r))
+		set_timer(r, COURSE_RESEND);
+	if (step.acts & COURSE_KILL_AGENT && kill_agent(r))
+		set_timer(r, COURSE_REKILL);
+	if (step.acts & COURSE_END_REST)
+		end_gate_and_tracer(r);
+	if (step.acts & COURSE_REMOVE_REST)
+		remove_gate_and_tracer(r);
+	if (step.acts & COURSE_KILL_ALL)
+		kill_commands(r);
+	if (step.has_new_time)
+		set_limit(r);
+}
+
+static bool reach_limit(struct run *r)
+{
+	on_course(r, COURSE_DEADLINE);
+	return false;
+}
+
 void run_stop(struct run *r, const struct err *why)
 {
-	fail(r, why);
-	kill_agent(r);
-	begin_ending(r);
+	note_failure(r, why);
+	on_course(r, COURSE_FAILURE);
 }
+
+/* --- the agent ------------------------------------------------------------ */
 
 static void start_agent(struct run *r)
 {
@@ -102,9 +279,7 @@ static void start_agent(struct run *r)
 	struct err err;
 	int rc;
 
-	untell(r);
-	r->phase = RUN_AGENT;
-	r->deadline = 0;
+	clear_progress(r);
 	if (r->stage) {
 		o.group = PROC_SESSION;
 		o.in = r->stage->child[0];
@@ -121,10 +296,12 @@ static void start_agent(struct run *r)
 	}
 	r->agent_made = true;
 	watchdog_tell(r->watchdog, r->agent);
+	on_course(r, COURSE_AGENT_SPAWNED);
+	set_timer(r, COURSE_LOOK);
 	r->at.agent_spawned = run_elapsed(r);
 }
 
-static void agent_runs(struct run *r)
+static void note_agent_runs(struct run *r)
 {
 	if (r->agent_runs)
 		return;
@@ -136,12 +313,13 @@ static void agent_runs(struct run *r)
 /* At once, before anything else is looked at. */
 static void check_start(struct run *r)
 {
+	int (*on_started)(void *ctx, struct err *err) = r->on_started;
 	struct err err;
 
-	if (!r->agent_runs || r->is_checked)
+	if (!r->agent_runs || !on_started)
 		return;
-	r->is_checked = true;
-	if (r->on_started(r->ctx, &err) < 0 ||
+	r->on_started = NULL;
+	if (on_started(r->ctx, &err) < 0 ||
 	    (r->on_agent_runs && r->on_agent_runs(r->ctx, &err) < 0))
 		run_stop(r, &err);
 }
@@ -150,16 +328,24 @@ static void note_pause(struct run *r, const struct docker_event *e)
 {
 	if (strcmp(e->action, "pause") == 0) {
 		r->paused = arena_cstr(r->a, str_of(e->id));
-		r->paused_at = proc_now_ms();
+		set_timer(r, COURSE_PAUSE);
 	} else if (strcmp(e->action, "unpause") == 0) {
 		r->paused = NULL;
+		clear_timer(r, COURSE_PAUSE);
 	}
+}
+
+static bool rescue_paused(struct run *r)
+{
+	(void)r->on_paused(r->ctx, r->paused);
+	return true;
 }
 
 static void on_event(void *ctx, const struct docker_event *e)
 {
 	struct run *r = ctx;
 
+	hurry_timers(r);
 	if (strcmp(e->role, "gate") == 0) {
 		if (strcmp(e->action, "start") == 0)
 			r->at.gate_started = run_elapsed(r);
@@ -181,13 +367,12 @@ static void on_event(void *ctx, const struct docker_event *e)
 		r->agent_removed = true;
 	if (strcmp(e->action, "start") == 0) {
 		r->at.agent_started = run_elapsed(r);
-		agent_runs(r);
+		note_agent_runs(r);
 	}
-	if (strcmp(e->action, "die") == 0 && r->phase == RUN_AGENT) {
-		/* its container is still being removed: use that time */
+	if (strcmp(e->action, "die") == 0 && !is_starting(r) && !is_ending(r)) {
 		r->at.agent_died = run_elapsed(r);
-		r->signal_pending = false;
-		begin_ending(r);
+		clear_timer(r, COURSE_RESEND);
+		on_course(r, COURSE_AGENT_DIED);
 	}
 }
 
@@ -205,21 +390,24 @@ static bool is_awaited(const struct run *r)
 }
 
 /* Docker's events tell it at once; should they not come, this does. */
-static void look_for_agent(struct run *r)
+static bool look_for_agent(struct run *r)
 {
 	docker_containers list = {0};
 	struct err ignored;
 
+	if (!is_awaited(r))
+		return false;
 	if (docker_list(r->docker, r->session->id, &list, &ignored) < 0)
-		return;
+		return true;
 	vec_each(c, &list) {
 		if (strcmp(c->role, "agent") != 0)
 			continue;
 		if (r->tracer)
 			tracer_agent(r->tracer, c->id);
 		if (strcmp(c->state, "running") == 0)
-			agent_runs(r);
+			note_agent_runs(r);
 	}
+	return true;
 }
 
 /* --- signals ------------------------------------------------------------- */
@@ -238,43 +426,34 @@ static const char *signal_name(int signo)
 	}
 }
 
-static void deliver(struct run *r)
+static bool send_signal(struct run *r)
 {
 	struct err err;
-	int rc;
 
+	if (r->agent == 0)
+		return false;
 	/* a signal would let it go on, while another session counts on that
 	 * it does not */
-	r->signal_pending = r->paused && r->on_paused(r->ctx, r->paused);
-	if (r->signal_pending)
-		return;
-	rc = docker_signal(r->docker, r->agent_name, signal_name(r->signal),
-			   &err);
-
+	if (r->paused && r->on_paused(r->ctx, r->paused))
+		return true;
 	/* not there or not running yet: until the deadline, again */
-	r->signal_pending = rc == -ENOENT;
+	return docker_signal(r->docker, r->agent_name,
+			     signal_name(r->signal.number), &err) == -ENOENT;
 }
 
 static void on_signal(struct run *r, const struct proc_signal *s)
 {
 	int64_t now = proc_now_ms();
+	bool first = r->signal.number == 0;
 
-	if (r->signal && now - r->signal_at < REPEAT_MS)
+	if (!first && now - r->signal.at < REPEAT_MS)
 		return; /* timeout(1) sends to us and to our group */
-	r->signal_at = now;
-	if (r->signal) { /* meant it */
-		kill_agent(r);
-		return;
+	r->signal.at = now;
+	if (first) {
+		r->signal.number = s->signo;
+		r->signal.is_shared = s->from_terminal && r->shares_terminal;
 	}
-	r->signal = s->signo;
-	if (r->agent == 0 || r->phase != RUN_AGENT) {
-		begin_ending(r);
-		return;
-	}
-	r->deadline = now + 1000 * session_grace(r->session, RUN_GRACE_S);
-	/* docker's command has the terminal's signal, and passes it on */
-	if (!s->from_terminal || !r->shares_terminal)
-		deliver(r);
+	on_course(r, first ? COURSE_SIGNAL : COURSE_SIGNAL_AGAIN);
 }
 
 static void reap_children(struct run *r)
@@ -285,7 +464,7 @@ static void reap_children(struct run *r)
 		r->agent = 0;
 		r->agent_status = proc_status(status);
 		r->at.agent_ended = run_elapsed(r);
-		begin_ending(r);
+		on_course(r, COURSE_AGENT_ENDED);
 	}
 	if (r->gate->pid &&
 	    waitpid(r->gate->pid, &status, WNOHANG) == r->gate->pid) {
@@ -296,8 +475,7 @@ static void reap_children(struct run *r)
 	if (r->tracer && r->tracer->pid &&
 	    waitpid(r->tracer->pid, &status, WNOHANG) == r->tracer->pid) {
 		/* the last chance to know whose its records are */
-		if (is_awaited(r))
-			look_for_agent(r);
+		look_for_agent(r);
 		tracer_ended(r->tracer, proc_status(status));
 	}
 }
@@ -321,7 +499,7 @@ static void take_signals(struct run *r)
 
 static void take_output(struct run *r)
 {
-	bool running = r->phase != RUN_ENDING;
+	bool running = !is_ending(r);
 	struct err err;
 
 	if (gate_pump(r->gate, &err) < 0) {
@@ -355,8 +533,7 @@ static void take_trace(struct run *r)
 		r->at.tracer_loaded = run_elapsed(r);
 	if (t->state == TRACER_READY && !r->at.tracer_ready)
 		r->at.tracer_ready = run_elapsed(r);
-	if (t->state == TRACER_FAILED && t->required &&
-	    r->phase != RUN_ENDING) {
+	if (t->state == TRACER_FAILED && t->required && !is_ending(r)) {
 		err_set(&err, -EIO,
 			"the trace is required, and the tracer failed: %s",
 			t->why.text);
@@ -364,7 +541,7 @@ static void take_trace(struct run *r)
 	}
 }
 
-static void grant_wish(struct run *r)
+static void tend_tracer(struct run *r)
 {
 	struct err err;
 
@@ -393,126 +570,34 @@ static bool is_ready(const struct run *r)
 	       (!r->tracer || r->tracer->state >= TRACER_READY);
 }
 
-static void on_deadline(struct run *r)
+/*
+ * A person is told of what takes long. The command's last line on a terminal
+ * may be unfinished: not over it.
+ */
+static bool say_progress(struct run *r)
 {
-	struct err err;
-
-	if (r->phase == RUN_STARTING) {
-		if (r->is_late)
-			err_set(&err, -ETIMEDOUT,
-				"other sessions that start in the same folders took more than %d s",
-				RUN_LATE_MS / 1000);
-		else
-			err_set(&err, -ETIMEDOUT,
-				"the %s was not ready within %d s",
-				r->gate->ready ? "tracer" : "gate",
-				RUN_READY_MS / 1000);
-		run_stop(r, &err);
-	} else if (r->phase == RUN_AGENT) {
-		r->deadline = 0;
-		kill_agent(r);
-		begin_ending(r);
-	} else if (r->ended_hard++ == 0) {
-		kill_agent(r);
-		if (docker_remove(r->docker, r->gate_name, &err) < 0)
-			fail(r, &err);
-		if (r->tracer &&
-		    docker_remove(r->docker, r->tracer_name, &err) < 0)
-			fail(r, &err);
-		r->deadline = proc_now_ms() + RUN_END_MS;
-	} else {
-		err_set(&err, -ETIMEDOUT, "docker does not end");
-		fail(r, &err);
-		if (r->agent)
-			kill(r->agent, SIGKILL);
-		if (r->gate->pid)
-			kill(r->gate->pid, SIGKILL);
-		if (r->tracer && r->tracer->pid)
-			kill(r->tracer->pid, SIGKILL);
-		r->deadline = proc_now_ms() + RUN_END_MS;
-	}
-}
-
-/* The command's last line on a terminal may be unfinished: not over it. */
-static bool is_slow_to_end(const struct run *r, int64_t now)
-{
-	return r->phase == RUN_ENDING && r->agent == 0 &&
-	       (!r->agent_made || !isatty(STDOUT_FILENO)) &&
-	       now >= r->ending_at + RUN_PROGRESS_MS;
-}
-
-static int next_wait(const struct run *r)
-{
-	int64_t wait = WAIT_MAX_MS, now = proc_now_ms(), left;
-
-	if (r->deadline) {
-		left = r->deadline - now;
-		if (left < wait)
-			wait = left;
-	}
-	if ((r->signal_pending || (r->killing && r->agent)) && wait > RETRY_MS)
-		wait = RETRY_MS;
-	if (is_awaited(r) && wait > LOOK_MS)
-		wait = LOOK_MS;
-	if (r->paused && wait > PAUSED_MS)
-		wait = PAUSED_MS;
-	if (r->is_late && r->phase == RUN_STARTING && wait > LATE_MS)
-		wait = LATE_MS;
-	if (r->network && r->phase == RUN_STARTING && wait > RETRY_MS)
-		wait = RETRY_MS;
-	if (r->tracer && tracer_wait_ms(r->tracer) >= 0 &&
-	    wait > tracer_wait_ms(r->tracer))
-		wait = tracer_wait_ms(r->tracer);
-	if (r->progress && !r->was_told && r->phase != RUN_AGENT) {
-		left = (r->phase == RUN_STARTING ? r->begun : r->ending_at) +
-		       RUN_PROGRESS_MS - now;
-		if (left > 0 && left < wait)
-			wait = left;
-	}
-	if (control_deadline(r->control) &&
-	    control_deadline(r->control) - now < wait)
-		wait = control_deadline(r->control) - now;
-	return wait < 0 ? 0 : (int)wait;
+	if (is_starting(r))
+		tell_progress(r, "starting the gate");
+	if (!is_ending(r) || (r->agent_made && isatty(STDOUT_FILENO)))
+		return false;
+	if (r->agent)
+		return true;
+	tell_progress(r, "ending the session");
+	return false;
 }
 
 /* The bridge link: the gate waits for it, and Docker knows the gate soon. */
-static void join_network(struct run *r)
+static bool join_network(struct run *r)
 {
 	struct err err;
-	int rc = docker_connect(r->docker, r->network, r->gate_name, &err);
+	int rc;
 
-	if (rc == 0)
-		r->network = NULL;
-	else if (rc != -ENOENT)
+	if (!is_starting(r))
+		return false;
+	rc = docker_connect(r->docker, r->network, r->gate_name, &err);
+	if (rc < 0 && rc != -ENOENT)
 		run_stop(r, &err);
-}
-
-static void on_time(struct run *r)
-{
-	int64_t now = proc_now_ms();
-
-	if (is_awaited(r) && now >= r->look_at) {
-		if (r->look_at)
-			look_for_agent(r);
-		r->look_at = now + LOOK_MS;
-	}
-	if (r->network && r->phase == RUN_STARTING)
-		join_network(r);
-	if (r->paused && now - r->paused_at >= PAUSED_MS) {
-		r->paused_at = now;
-		(void)r->on_paused(r->ctx, r->paused);
-	}
-
-	if (r->signal_pending && r->agent)
-		deliver(r);
-	if (r->killing && r->agent)
-		kill_agent(r);
-	if (r->phase == RUN_STARTING && now - r->begun >= RUN_PROGRESS_MS)
-		tell(r, "starting the gate");
-	if (is_slow_to_end(r, now))
-		tell(r, "ending the session");
-	if (r->deadline && now >= r->deadline)
-		on_deadline(r);
+	return rc == -ENOENT;
 }
 
 /*
@@ -538,7 +623,7 @@ static bool is_over(const struct run *r)
 		read_all = false;
 	/* a helper of docker's may still hold a pipe: not for ever */
 	return r->agent == 0 && r->gate->pid == 0 && (!t || t->pid == 0) &&
-	       (read_all || r->ended_hard > 0);
+	       (read_all || r->course.state > COURSE_ENDING);
 }
 
 /*
@@ -548,8 +633,9 @@ static bool is_over(const struct run *r)
 static bool can_leave(const struct run *r)
 {
 	return r->may_leave && r->agent == 0 && r->agent_removed &&
-	       !r->failed && !r->signal && r->ended_hard == 0 &&
-	       r->gate->done && (!r->tracer || tracer_is_done(r->tracer));
+	       !r->failed && !r->signal.number &&
+	       r->course.state <= COURSE_ENDING && r->gate->done &&
+	       (!r->tracer || tracer_is_done(r->tracer));
 }
 
 /*
@@ -558,7 +644,7 @@ static bool can_leave(const struct run *r)
  */
 static bool lost_gate(const struct run *r)
 {
-	return !r->failed && !r->signal && !r->agent_runs &&
+	return !r->failed && !r->signal.number && !r->agent_runs &&
 	       r->agent_status >= 125 && r->agent_status <= 127 &&
 	       (r->gate->status != 0 || r->gate->words_done);
 }
@@ -575,13 +661,13 @@ static int say_gate(const struct run *r, struct err *err)
 		       proc_status_text(r->gate->status, how), words);
 }
 
-static int result(struct run *r, struct err *err)
+static int exit_status(struct run *r, struct err *err)
 {
 	struct err why;
 
 	if (lost_gate(r)) {
 		err_set(&why, -EPIPE, GATE_ENDED);
-		fail(r, &why);
+		note_failure(r, &why);
 	}
 	if (r->failed == -EPIPE)
 		return say_gate(r, err);
@@ -589,8 +675,8 @@ static int result(struct run *r, struct err *err)
 		*err = r->why;
 		return r->failed;
 	}
-	if (r->signal)
-		return 128 + r->signal;
+	if (r->signal.number)
+		return 128 + r->signal.number;
 	return r->agent_status;
 }
 
@@ -604,7 +690,7 @@ static size_t run_fds(const struct run *r, struct pollfd *out)
 
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
 		out[n++] = (struct pollfd){.fd = fds[i], .events = POLLIN};
-	if (r->phase == RUN_AGENT)
+	if (!is_starting(r) && !is_ending(r))
 		n += control_fds(r->control, out + n);
 	return n + (r->stage ? stage_fds(r->stage, out + n) : 0);
 }
@@ -614,9 +700,9 @@ static void take_control(struct run *r)
 {
 	struct err err;
 
-	if (r->phase == RUN_ENDING)
+	if (is_ending(r))
 		control_close(r->control);
-	else if (r->phase == RUN_AGENT && control_pump(r->control, &err) < 0)
+	else if (!is_starting(r) && control_pump(r->control, &err) < 0)
 		run_stop(r, &err);
 }
 
@@ -627,33 +713,64 @@ static void check_caller(struct run *r)
 			   .events = POLLIN};
 	struct err err;
 
-	if (r->phase == RUN_ENDING || poll(&p, 1, 0) <= 0)
+	if (is_ending(r) || poll(&p, 1, 0) <= 0)
 		return;
 	r->caller = -1;
 	err_set(&err, -ECANCELED, "who started this session is gone");
 	run_stop(r, &err);
 }
 
-/* Nothing else can be in the way of the agent's mounts; or not yet. */
-static void get_ready(struct run *r)
+/*
+ * Nothing else can be in the way of the agent's mounts: it starts. Otherwise
+ * true, and once more a little later.
+ */
+static bool get_ready(struct run *r)
 {
-	int64_t now = proc_now_ms();
 	struct err err;
 	int rc;
 
-	if (r->is_late && now < r->ready_at)
-		return;
+	if (!is_starting(r) || !is_ready(r))
+		return false;
 	rc = r->on_ready(r->ctx, &err);
 	if (rc < 0)
 		run_stop(r, &err);
 	if (rc == 0)
 		start_agent(r);
-	if (rc != 1)
-		return;
-	r->ready_at = now + LATE_MS;
-	if (!r->is_late)
-		r->deadline = now + RUN_LATE_MS;
-	r->is_late = true;
+	if (rc == 1)
+		on_course(r, COURSE_OTHERS_FIRST);
+	return rc == 1;
+}
+
+/* A session that failed before this has as long: its gate may still start. */
+static void set_first_timers(struct run *r)
+{
+	course_set(&r->course, COURSE_LIMIT, proc_now_ms() + RUN_READY_MS);
+	if (r->network)
+		set_timer(r, COURSE_JOIN);
+	if (is_starting(r))
+		course_set(&r->course, COURSE_PROGRESS,
+			   r->begun + RUN_PROGRESS_MS);
+}
+
+static void pump_all(struct run *r)
+{
+	check_start(r);
+	leave_uplink(r);
+	take_signals(r);
+	take_output(r);
+	take_trace(r);
+	if (r->stage)
+		stage_pump(r->stage, r->agent);
+	take_control(r);
+	check_caller(r);
+	tend_tracer(r);
+	if (r->course.state == COURSE_STARTING && get_ready(r))
+		set_timer(r, COURSE_QUEUE);
+	act_on_timers(r);
+	if (r->agent == 0 && r->agent_removed && r->on_agent_gone) {
+		r->on_agent_gone(r->ctx);
+		r->on_agent_gone = NULL;
+	}
 }
 
 int run_loop(struct run *r, struct err *err)
@@ -661,7 +778,7 @@ int run_loop(struct run *r, struct err *err)
 	struct pollfd fds[DOCKER_FDS_MAX];
 	struct err ignored;
 
-	r->deadline = proc_now_ms() + RUN_READY_MS;
+	set_first_timers(r);
 	if (docker_follow(r->docker, r->session->id, on_event, r, &ignored) < 0)
 		r->at.agent_died = 0; /* then the commands' ends tell */
 	take_signals(r);
@@ -669,25 +786,9 @@ int run_loop(struct run *r, struct err *err)
 		if (docker_poll(r->docker, fds, run_fds(r, fds), next_wait(r),
 				&ignored) < 0)
 			run_stop(r, &ignored);
-		check_start(r);
-		leave_uplink(r);
-		take_signals(r);
-		take_output(r);
-		take_trace(r);
-		if (r->stage)
-			stage_pump(r->stage, r->agent);
-		take_control(r);
-		check_caller(r);
-		grant_wish(r);
-		if (r->phase == RUN_STARTING && is_ready(r))
-			get_ready(r);
-		on_time(r);
-		if (r->agent == 0 && r->agent_removed && r->on_agent_gone) {
-			r->on_agent_gone(r->ctx);
-			r->on_agent_gone = NULL;
-		}
+		pump_all(r);
 	}
 	r->left = !is_over(r);
-	untell(r);
-	return result(r, err);
+	clear_progress(r);
+	return exit_status(r, err);
 }

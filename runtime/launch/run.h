@@ -1,15 +1,16 @@
 /*
  * The poll loop of a session: from the started gate to the end of both.
  *
- * Knows the order (ready before the agent, the agent's end before the gate's)
- * and every bound on waiting; what runs is for the caller to say. Everything
- * that goes wrong ends in one place: run_stop().
+ * Does what the states of course.h ask for, and knows every bound on waiting;
+ * what runs is for the caller to say. Everything that goes wrong ends in one
+ * place: run_stop().
  */
 #ifndef RUNTIME_LAUNCH_RUN_H
 #define RUNTIME_LAUNCH_RUN_H
 
 #include "runtime/launch/attach/stage.h"
 #include "runtime/launch/control.h"
+#include "runtime/launch/course.h"
 #include "runtime/launch/docker/docker_events.h"
 #include "runtime/launch/gate.h"
 #include "runtime/launch/session/session.h"
@@ -21,12 +22,6 @@
 #define RUN_GRACE_S	5      /* a command, after a signal */
 #define RUN_END_MS	20000  /* a docker command, after its container's end */
 #define RUN_PROGRESS_MS 500    /* then a person is told what takes so long */
-
-enum run_phase {
-	RUN_STARTING, /* the gate is not ready, or the tracer */
-	RUN_AGENT,    /* the command runs */
-	RUN_ENDING,   /* the gate was asked to end */
-};
 
 /* When, in ms after launch_run() was called; 0: did not happen. */
 struct run_times {
@@ -75,26 +70,24 @@ struct run {
 	bool progress; /* stderr is a terminal, and nobody asked for quiet */
 	int64_t begun; /* proc_now_ms() */
 
-	enum run_phase phase;
+	struct course course;
 	pid_t agent; /* its docker command; 0: not started, or ended */
 	int agent_status;
-	/* as Docker told */
 	const char *paused; /* the agent's container, while it is; or NULL */
+	/* What Docker told of the containers: each once, and for good. They
+	 * come late, in any order or not at all, and are no state of ours. */
 	bool agent_made, agent_runs, agent_removed, gate_removed,
 		tracer_removed;
 	bool shares_terminal; /* the agent's command is in our group */
-	int signal;	      /* the first that came; 0: none */
-	bool signal_pending;  /* not delivered: no container yet, or paused */
-	bool is_late;	      /* others that start here are waited for */
-	bool is_checked;      /* on_started was called */
-	bool killing;	      /* the agent must go, however often it takes */
-	bool was_told;	      /* a progress line is on the terminal */
-	int64_t deadline;     /* for what the phase waits for; 0: none */
-	int64_t signal_at, ending_at, look_at; /* proc_now_ms() */
-	int64_t paused_at, ready_at;
-	int ended_hard; /* how often the deadline has passed in ENDING */
-	bool left;	/* Docker still removes the gate or the tracer */
-	int failed;	/* 0, or the code in why */
+	struct {
+		int number;	/* the first that came; 0: none */
+		int64_t at;	/* proc_now_ms() of the last */
+		bool is_shared; /* docker's command has it from the terminal */
+	} signal;
+	bool was_killed; /* the agent: docker could put nothing back */
+	bool was_told;	 /* a progress line is on the terminal */
+	bool left;	 /* Docker still removes the gate or the tracer */
+	int failed;	 /* 0, or the code in why */
 	struct err why;
 	struct run_times at;
 };
