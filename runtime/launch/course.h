@@ -1,7 +1,7 @@
 /*
  * The course of a session: in which state it is, what an event makes of that,
  * and what waits for its time. Pure: it is told what happened and what time it
- * is, and says what to do; run.c does it.
+ * is, and says what to do; loop.c does it.
  *
  *	STARTING   The gate starts, and the tracer. Nothing of the agent runs.
  *	QUEUED     Both are ready, but other sessions that start in the same
@@ -17,7 +17,7 @@
  * A session goes down this list and never up. It may leave out states: the one
  * way past ENDING is a deadline, the one way to AGENT is a command that was
  * started. What fails leads to ENDING from everywhere above it. Where a session
- * is over is for run.c to say: when its processes have ended.
+ * is over is for loop.c to say: when its processes have ended.
  */
 #ifndef RUNTIME_LAUNCH_COURSE_H
 #define RUNTIME_LAUNCH_COURSE_H

@@ -7,7 +7,7 @@
 #ifndef RUNTIME_LAUNCH_OUTCOME_H
 #define RUNTIME_LAUNCH_OUTCOME_H
 
-#include "runtime/launch/run.h"
+#include "runtime/launch/loop.h"
 #include "runtime/launch/workspace/executed.h"
 
 /* All borrowed. */

@@ -1,3 +1,8 @@
+/*
+ * The life of one session around its loop (loop.c): what must be there before,
+ * the gate's start, the agent's mounts, and all that is cleaned up and told at
+ * the end.
+ */
 #include "runtime/launch/launch.h"
 
 #include "compiler/base/fileio.h"
@@ -15,7 +20,7 @@
 #include "runtime/launch/prepare.h"
 #include "runtime/launch/probe.h"
 #include "runtime/launch/reap.h"
-#include "runtime/launch/run.h"
+#include "runtime/launch/loop.h"
 #include "runtime/launch/session/about.h"
 #include "runtime/launch/session/foreign.h"
 #include "runtime/launch/tracer/tracer.h"

@@ -1,4 +1,4 @@
-#include "runtime/launch/run.h"
+#include "runtime/launch/loop.h"
 
 #include "compiler/base/proc.h"
 #include "runtime/launch/docker/docker_session.h"

@@ -5,8 +5,8 @@
  * what runs is for the caller to say. Everything that goes wrong ends in one
  * place: run_stop().
  */
-#ifndef RUNTIME_LAUNCH_RUN_H
-#define RUNTIME_LAUNCH_RUN_H
+#ifndef RUNTIME_LAUNCH_LOOP_H
+#define RUNTIME_LAUNCH_LOOP_H
 
 #include "runtime/launch/attach/stage.h"
 #include "runtime/launch/control.h"
