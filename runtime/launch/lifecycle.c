@@ -47,7 +47,7 @@ struct launch {
 	struct prepare_owner owner;
 	struct session session;
 	struct watchdog watchdog;
-	struct run run;
+	struct loop run;
 	int trace_copy; /* --trace-log; -1: nowhere */
 	struct executed before;
 	struct mounts mounts;
@@ -152,7 +152,7 @@ static int prepare_agent(struct launch *l, bool may_stop, struct err *err)
 		l->run.agent_argv = argv;
 	if (l->mounts.alone_at)
 		l->run.at.alone = l->mounts.alone_at - l->run.begun;
-	l->run.at.prepared = run_elapsed(&l->run);
+	l->run.at.prepared = loop_elapsed(&l->run);
 	return rc;
 }
 
@@ -170,7 +170,7 @@ static int on_started(void *ctx, struct err *err)
 	int rc = mounts_check(&l->mounts, l->run.docker, l->run.agent_name,
 			      l->vectors.runtime, err);
 
-	l->run.at.checked = run_elapsed(&l->run);
+	l->run.at.checked = loop_elapsed(&l->run);
 	return rc;
 }
 
@@ -300,7 +300,7 @@ static int open_stage(struct launch *l, struct err *err)
  */
 static int make_link(struct launch *l, struct err *err)
 {
-	struct run *r = &l->run;
+	struct loop *r = &l->run;
 	struct pollfd signals = {.fd = proc_signals_fd(), .events = POLLIN};
 	int64_t until = proc_now_ms() + LINK_TIMEOUT_MS;
 	int rc;
@@ -323,7 +323,7 @@ static int make_link(struct launch *l, struct err *err)
 
 static int start_gate(struct launch *l, struct err *err)
 {
-	struct run *r = &l->run;
+	struct loop *r = &l->run;
 	char **argv;
 	int rc = prepare_folder(l->a, &l->o, &l->session, err);
 
@@ -359,22 +359,22 @@ static int start_gate(struct launch *l, struct err *err)
 			       !l->o.keeper && !holds_something(argv);
 		rc = start_tracer(l, err);
 	}
-	r->at.gate_spawned = run_elapsed(r);
+	r->at.gate_spawned = loop_elapsed(r);
 	return rc;
 }
 
 /* From the started gate to the end: what fails here must end the gate too. */
 static int run_session(struct launch *l, struct err *err)
 {
-	struct run *r = &l->run;
+	struct loop *r = &l->run;
 	struct err why;
 	int rc = tell_gate(l, &why);
 
 	if (rc == 0)
 		rc = prepare_agent(l, false, &why);
 	if (rc < 0)
-		run_stop(r, &why);
-	return run_loop(r, err);
+		loop_stop(r, &why);
+	return loop_run(r, err);
 }
 
 /* While the gate ends. Should it fail, clean_session() does it again, and says
@@ -405,7 +405,7 @@ static bool is_at_terminal(void)
 
 static void init_run(struct launch *l)
 {
-	struct run *r = &l->run;
+	struct loop *r = &l->run;
 
 	r->a = l->a;
 	r->session = &l->session;
@@ -448,14 +448,14 @@ static bool clean_session(struct launch *l)
 	int rc = 0;
 
 	if (l->run.left ||
-	    (run_left_nothing(&l->run) && l->vectors.link == VECTORS_VETH))
+	    (loop_left_nothing(&l->run) && l->vectors.link == VECTORS_VETH))
 		rc = masks_release(l->o.state, l->session.id, &err);
 	else if (l->run.docker)
 		rc = reap_session(l->run.docker, l->o.state, &l->session, &err);
 	/* last: no container of ours can start any more */
 	if (rc == 0)
 		rc = mounts_end(&l->mounts, l->run.docker, &err);
-	l->run.at.cleaned = run_elapsed(&l->run);
+	l->run.at.cleaned = loop_elapsed(&l->run);
 	if (rc < 0)
 		fprintf(stderr,
 			"membrane: left for the next call to clean up: %s\n",
@@ -469,7 +469,7 @@ static bool clean_session(struct launch *l)
  */
 static int end_stage(struct launch *l, int rc, struct err *err)
 {
-	struct run *r = &l->run;
+	struct loop *r = &l->run;
 
 	if (!r->stage)
 		return rc;

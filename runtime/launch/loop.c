@@ -18,14 +18,14 @@
 #define WAIT_MAX_MS 60000 /* of one poll */
 #define GATE_ENDED  "the gate ended"
 
-int64_t run_elapsed(const struct run *r)
+int64_t loop_elapsed(const struct loop *r)
 {
 	int64_t ms = proc_now_ms() - r->begun;
 
 	return ms > 0 ? ms : 1;
 }
 
-static void tell_progress(struct run *r, const char *what)
+static void tell_progress(struct loop *r, const char *what)
 {
 	if (!r->progress || r->was_told)
 		return;
@@ -34,7 +34,7 @@ static void tell_progress(struct run *r, const char *what)
 	r->was_told = true;
 }
 
-static void clear_progress(struct run *r)
+static void clear_progress(struct loop *r)
 {
 	if (!r->was_told)
 		return;
@@ -43,7 +43,7 @@ static void clear_progress(struct run *r)
 	r->was_told = false;
 }
 
-static void note_failure(struct run *r, const struct err *why)
+static void note_failure(struct loop *r, const struct err *why)
 {
 	if (r->failed)
 		return;
@@ -53,14 +53,14 @@ static void note_failure(struct run *r, const struct err *why)
 
 /* --- timers --------------------------------------------------------------- */
 
-static bool look_for_agent(struct run *r);
-static bool join_network(struct run *r);
-static bool rescue_paused(struct run *r);
-static bool send_signal(struct run *r);
-static bool kill_agent(struct run *r);
-static bool get_ready(struct run *r);
-static bool say_progress(struct run *r);
-static bool reach_limit(struct run *r);
+static bool look_for_agent(struct loop *r);
+static bool join_network(struct loop *r);
+static bool rescue_paused(struct loop *r);
+static bool send_signal(struct loop *r);
+static bool kill_agent(struct loop *r);
+static bool get_ready(struct loop *r);
+static bool say_progress(struct loop *r);
+static bool reach_limit(struct loop *r);
 
 /*
  * When each is due, counted from when it is set, and what is done then: true
@@ -69,7 +69,7 @@ static bool reach_limit(struct run *r);
  */
 static const struct {
 	int after_ms;
-	bool (*act)(struct run *r);
+	bool (*act)(struct loop *r);
 } timers[COURSE_TIMERS] = {
 	[COURSE_LOOK] = {LOOK_MS, look_for_agent},
 	[COURSE_JOIN] = {RETRY_MS, join_network},
@@ -77,21 +77,21 @@ static const struct {
 	[COURSE_RESEND] = {RETRY_MS, send_signal},
 	[COURSE_REKILL] = {RETRY_MS, kill_agent},
 	[COURSE_QUEUE] = {LATE_MS, get_ready},
-	[COURSE_PROGRESS] = {RUN_PROGRESS_MS, say_progress},
+	[COURSE_PROGRESS] = {LOOP_PROGRESS_MS, say_progress},
 	[COURSE_LIMIT] = {0, reach_limit},
 };
 
-static void set_timer(struct run *r, enum course_timer t)
+static void set_timer(struct loop *r, enum course_timer t)
 {
 	course_set(&r->course, t, proc_now_ms() + timers[t].after_ms);
 }
 
-static void clear_timer(struct run *r, enum course_timer t)
+static void clear_timer(struct loop *r, enum course_timer t)
 {
 	course_set(&r->course, t, 0);
 }
 
-static void act_on_timers(struct run *r)
+static void act_on_timers(struct loop *r)
 {
 	int64_t now = proc_now_ms();
 
@@ -102,7 +102,7 @@ static void act_on_timers(struct run *r)
 }
 
 /* Docker has said something: what waits for its containers looks at once. */
-static void hurry_timers(struct run *r)
+static void hurry_timers(struct loop *r)
 {
 	int64_t now = proc_now_ms();
 
@@ -111,7 +111,7 @@ static void hurry_timers(struct run *r)
 	course_hurry(&r->course, COURSE_REKILL, now);
 }
 
-static int next_wait(struct run *r)
+static int next_wait(struct loop *r)
 {
 	int64_t now = proc_now_ms();
 	int tracer = r->tracer ? tracer_wait_ms(r->tracer) : -1;
@@ -124,26 +124,26 @@ static int next_wait(struct run *r)
 /* --- from one state to the next ------------------------------------------- */
 
 /* Below 0: as long as it takes. */
-static int64_t limit_of(const struct run *r, enum course_state state)
+static int64_t limit_of(const struct loop *r, enum course_state state)
 {
 	switch (state) {
 	case COURSE_STARTING:
-		return RUN_READY_MS;
+		return LOOP_READY_MS;
 	case COURSE_QUEUED:
-		return RUN_LATE_MS;
+		return LOOP_LATE_MS;
 	case COURSE_AGENT:
 		return -1;
 	case COURSE_ASKED: /* 0: at once */
-		return 1000 * (int64_t)session_grace(r->session, RUN_GRACE_S);
+		return 1000 * (int64_t)session_grace(r->session, LOOP_GRACE_S);
 	case COURSE_ENDING:
 	case COURSE_REMOVING:
 	case COURSE_FORCING:
-		return RUN_END_MS;
+		return LOOP_END_MS;
 	}
 	abort();
 }
 
-static void set_limit(struct run *r)
+static void set_limit(struct loop *r)
 {
 	int64_t limit = limit_of(r, r->course.state);
 
@@ -151,28 +151,28 @@ static void set_limit(struct run *r)
 		   limit < 0 ? 0 : proc_now_ms() + limit);
 }
 
-static bool is_starting(const struct run *r)
+static bool is_starting(const struct loop *r)
 {
 	return r->course.state < COURSE_AGENT;
 }
 
-static bool is_ending(const struct run *r)
+static bool is_ending(const struct loop *r)
 {
 	return r->course.state >= COURSE_ENDING;
 }
 
-static void say_late(struct run *r, enum course_state state)
+static void say_late(struct loop *r, enum course_state state)
 {
 	struct err err;
 
 	if (state == COURSE_QUEUED)
 		err_set(&err, -ETIMEDOUT,
 			"other sessions that start in the same folders took more than %d s",
-			RUN_LATE_MS / 1000);
+			LOOP_LATE_MS / 1000);
 	else
 		err_set(&err, -ETIMEDOUT, "the %s was not ready within %d s",
 			r->gate->ready ? "tracer" : "gate",
-			RUN_READY_MS / 1000);
+			LOOP_READY_MS / 1000);
 	note_failure(r, &err);
 }
 
@@ -180,7 +180,7 @@ static void say_late(struct run *r, enum course_state state)
  * Kill the agent's container through Docker, and if need be its command. That
  * may be about to make the container: again, until it has ended.
  */
-static bool kill_agent(struct run *r)
+static bool kill_agent(struct loop *r)
 {
 	struct err err;
 
@@ -193,9 +193,9 @@ static bool kill_agent(struct run *r)
 	return true;
 }
 
-static void take_output(struct run *r);
+static void take_output(struct loop *r);
 
-static void end_gate_and_tracer(struct run *r)
+static void end_gate_and_tracer(struct loop *r)
 {
 	set_timer(r, COURSE_PROGRESS);
 	/* what the agent was told last is on record, too */
@@ -206,7 +206,7 @@ static void end_gate_and_tracer(struct run *r)
 		tracer_end(r->tracer, proc_now_ms());
 }
 
-static void remove_gate_and_tracer(struct run *r)
+static void remove_gate_and_tracer(struct loop *r)
 {
 	struct err err;
 
@@ -216,7 +216,7 @@ static void remove_gate_and_tracer(struct run *r)
 		note_failure(r, &err);
 }
 
-static void kill_commands(struct run *r)
+static void kill_commands(struct loop *r)
 {
 	struct err err;
 
@@ -230,7 +230,7 @@ static void kill_commands(struct run *r)
 		kill(r->tracer->pid, SIGKILL);
 }
 
-static void on_course(struct run *r, enum course_event event)
+static void on_course(struct loop *r, enum course_event event)
 {
 	enum course_state from = r->course.state;
 	struct course_step step = course_after(from, event);
@@ -253,13 +253,13 @@ static void on_course(struct run *r, enum course_event event)
 		set_limit(r);
 }
 
-static bool reach_limit(struct run *r)
+static bool reach_limit(struct loop *r)
 {
 	on_course(r, COURSE_DEADLINE);
 	return false;
 }
 
-void run_stop(struct run *r, const struct err *why)
+void loop_stop(struct loop *r, const struct err *why)
 {
 	note_failure(r, why);
 	on_course(r, COURSE_FAILURE);
@@ -267,7 +267,7 @@ void run_stop(struct run *r, const struct err *why)
 
 /* --- the agent ------------------------------------------------------------ */
 
-static void start_agent(struct run *r)
+static void start_agent(struct loop *r)
 {
 	struct proc_opts o = {.argv = r->agent_argv,
 			      .group = r->shares_terminal ? PROC_SAME
@@ -291,17 +291,17 @@ static void start_agent(struct run *r)
 		stage_close_child(r->stage);
 	if (rc < 0) {
 		r->agent = 0;
-		run_stop(r, &err);
+		loop_stop(r, &err);
 		return;
 	}
 	r->agent_made = true;
 	watchdog_tell(r->watchdog, r->agent);
 	on_course(r, COURSE_AGENT_SPAWNED);
 	set_timer(r, COURSE_LOOK);
-	r->at.agent_spawned = run_elapsed(r);
+	r->at.agent_spawned = loop_elapsed(r);
 }
 
-static void note_agent_runs(struct run *r)
+static void note_agent_runs(struct loop *r)
 {
 	if (r->agent_runs)
 		return;
@@ -311,7 +311,7 @@ static void note_agent_runs(struct run *r)
 }
 
 /* At once, before anything else is looked at. */
-static void check_start(struct run *r)
+static void check_start(struct loop *r)
 {
 	int (*on_started)(void *ctx, struct err *err) = r->on_started;
 	struct err err;
@@ -321,10 +321,10 @@ static void check_start(struct run *r)
 	r->on_started = NULL;
 	if (on_started(r->ctx, &err) < 0 ||
 	    (r->on_agent_runs && r->on_agent_runs(r->ctx, &err) < 0))
-		run_stop(r, &err);
+		loop_stop(r, &err);
 }
 
-static void note_pause(struct run *r, const struct docker_event *e)
+static void note_pause(struct loop *r, const struct docker_event *e)
 {
 	if (strcmp(e->action, "pause") == 0) {
 		r->paused = arena_cstr(r->a, str_of(e->id));
@@ -335,7 +335,7 @@ static void note_pause(struct run *r, const struct docker_event *e)
 	}
 }
 
-static bool rescue_paused(struct run *r)
+static bool rescue_paused(struct loop *r)
 {
 	(void)r->on_paused(r->ctx, r->paused);
 	return true;
@@ -343,14 +343,14 @@ static bool rescue_paused(struct run *r)
 
 static void on_event(void *ctx, const struct docker_event *e)
 {
-	struct run *r = ctx;
+	struct loop *r = ctx;
 
 	hurry_timers(r);
 	if (strcmp(e->role, "gate") == 0) {
 		if (strcmp(e->action, "start") == 0)
-			r->at.gate_started = run_elapsed(r);
+			r->at.gate_started = loop_elapsed(r);
 		if (strcmp(e->action, "die") == 0)
-			r->at.gate_died = run_elapsed(r);
+			r->at.gate_died = loop_elapsed(r);
 		if (strcmp(e->action, "destroy") == 0)
 			r->gate_removed = true;
 	}
@@ -362,35 +362,35 @@ static void on_event(void *ctx, const struct docker_event *e)
 		tracer_agent(r->tracer, e->id);
 	note_pause(r, e);
 	if (strcmp(e->action, "create") == 0)
-		r->at.agent_created = run_elapsed(r);
+		r->at.agent_created = loop_elapsed(r);
 	if (strcmp(e->action, "destroy") == 0)
 		r->agent_removed = true;
 	if (strcmp(e->action, "start") == 0) {
-		r->at.agent_started = run_elapsed(r);
+		r->at.agent_started = loop_elapsed(r);
 		note_agent_runs(r);
 	}
 	if (strcmp(e->action, "die") == 0 && !is_starting(r) && !is_ending(r)) {
-		r->at.agent_died = run_elapsed(r);
+		r->at.agent_died = loop_elapsed(r);
 		clear_timer(r, COURSE_RESEND);
 		on_course(r, COURSE_AGENT_DIED);
 	}
 }
 
-bool run_left_nothing(const struct run *r)
+bool loop_left_nothing(const struct loop *r)
 {
 	return r->gate_removed && (r->agent_removed || !r->agent_made) &&
 	       (r->tracer_removed || !r->tracer);
 }
 
 /* Somebody waits to hear of the agent's container. */
-static bool is_awaited(const struct run *r)
+static bool is_awaited(const struct loop *r)
 {
 	return (!r->agent_runs && r->agent != 0) ||
 	       (r->agent_made && r->tracer && tracer_wants_agent(r->tracer));
 }
 
 /* Docker's events tell it at once; should they not come, this does. */
-static bool look_for_agent(struct run *r)
+static bool look_for_agent(struct loop *r)
 {
 	docker_containers list = {0};
 	struct err ignored;
@@ -426,7 +426,7 @@ static const char *signal_name(int signo)
 	}
 }
 
-static bool send_signal(struct run *r)
+static bool send_signal(struct loop *r)
 {
 	struct err err;
 
@@ -441,7 +441,7 @@ static bool send_signal(struct run *r)
 			     signal_name(r->signal.number), &err) == -ENOENT;
 }
 
-static void on_signal(struct run *r, const struct proc_signal *s)
+static void on_signal(struct loop *r, const struct proc_signal *s)
 {
 	int64_t now = proc_now_ms();
 	bool first = r->signal.number == 0;
@@ -456,21 +456,21 @@ static void on_signal(struct run *r, const struct proc_signal *s)
 	on_course(r, first ? COURSE_SIGNAL : COURSE_SIGNAL_AGAIN);
 }
 
-static void reap_children(struct run *r)
+static void reap_children(struct loop *r)
 {
 	int status;
 
 	if (r->agent && waitpid(r->agent, &status, WNOHANG) == r->agent) {
 		r->agent = 0;
 		r->agent_status = proc_status(status);
-		r->at.agent_ended = run_elapsed(r);
+		r->at.agent_ended = loop_elapsed(r);
 		on_course(r, COURSE_AGENT_ENDED);
 	}
 	if (r->gate->pid &&
 	    waitpid(r->gate->pid, &status, WNOHANG) == r->gate->pid) {
 		r->gate->pid = 0;
 		r->gate->status = proc_status(status);
-		r->at.gate_ended = run_elapsed(r);
+		r->at.gate_ended = loop_elapsed(r);
 	}
 	if (r->tracer && r->tracer->pid &&
 	    waitpid(r->tracer->pid, &status, WNOHANG) == r->tracer->pid) {
@@ -480,7 +480,7 @@ static void reap_children(struct run *r)
 	}
 }
 
-static void take_signals(struct run *r)
+static void take_signals(struct loop *r)
 {
 	struct proc_signal s;
 	bool child = false;
@@ -497,13 +497,13 @@ static void take_signals(struct run *r)
 
 /* --- the gate ------------------------------------------------------------ */
 
-static void take_output(struct run *r)
+static void take_output(struct loop *r)
 {
 	bool running = !is_ending(r);
 	struct err err;
 
 	if (gate_pump(r->gate, &err) < 0) {
-		run_stop(r, &err);
+		loop_stop(r, &err);
 		/* what it says from here on is not listened to */
 		fd_close(&r->gate->out);
 		r->gate->out = -1;
@@ -512,14 +512,14 @@ static void take_output(struct run *r)
 	if (running && (r->gate->out < 0 || r->gate->pid == 0)) {
 		/* whatever it said last is read until its end, and put in */
 		err_set(&err, -EPIPE, GATE_ENDED);
-		run_stop(r, &err);
+		loop_stop(r, &err);
 	} else if (r->gate->ready && !r->at.ready) {
-		r->at.ready = run_elapsed(r);
+		r->at.ready = loop_elapsed(r);
 	}
 }
 
 /* A session that must not go on blind ends; any other goes on, and says so. */
-static void take_trace(struct run *r)
+static void take_trace(struct loop *r)
 {
 	struct tracer *t = r->tracer;
 	struct err err;
@@ -530,18 +530,18 @@ static void take_trace(struct run *r)
 	if (t->state == TRACER_LOADED && r->gate->ready)
 		tracer_tell(t, r->gate->netns, r->gate->pidns, r->agent_host);
 	if (t->state == TRACER_LOADED && !r->at.tracer_loaded)
-		r->at.tracer_loaded = run_elapsed(r);
+		r->at.tracer_loaded = loop_elapsed(r);
 	if (t->state == TRACER_READY && !r->at.tracer_ready)
-		r->at.tracer_ready = run_elapsed(r);
+		r->at.tracer_ready = loop_elapsed(r);
 	if (t->state == TRACER_FAILED && t->required && !is_ending(r)) {
 		err_set(&err, -EIO,
 			"the trace is required, and the tracer failed: %s",
 			t->why.text);
-		run_stop(r, &err);
+		loop_stop(r, &err);
 	}
 }
 
-static void tend_tracer(struct run *r)
+static void tend_tracer(struct loop *r)
 {
 	struct err err;
 
@@ -564,7 +564,7 @@ static void tend_tracer(struct run *r)
 	}
 }
 
-static bool is_ready(const struct run *r)
+static bool is_ready(const struct loop *r)
 {
 	return r->gate->ready &&
 	       (!r->tracer || r->tracer->state >= TRACER_READY);
@@ -574,7 +574,7 @@ static bool is_ready(const struct run *r)
  * A person is told of what takes long. The command's last line on a terminal
  * may be unfinished: not over it.
  */
-static bool say_progress(struct run *r)
+static bool say_progress(struct loop *r)
 {
 	if (is_starting(r))
 		tell_progress(r, "starting the gate");
@@ -587,7 +587,7 @@ static bool say_progress(struct run *r)
 }
 
 /* The bridge link: the gate waits for it, and Docker knows the gate soon. */
-static bool join_network(struct run *r)
+static bool join_network(struct loop *r)
 {
 	struct err err;
 	int rc;
@@ -596,7 +596,7 @@ static bool join_network(struct run *r)
 		return false;
 	rc = docker_connect(r->docker, r->network, r->gate_name, &err);
 	if (rc < 0 && rc != -ENOENT)
-		run_stop(r, &err);
+		loop_stop(r, &err);
 	return rc == -ENOENT;
 }
 
@@ -604,7 +604,7 @@ static bool join_network(struct run *r)
  * Nothing needs the uplink any more. Docker takes as long to take it down as
  * the gate takes to end and the agent's container to be removed: all at once.
  */
-static void leave_uplink(struct run *r)
+static void leave_uplink(struct loop *r)
 {
 	if (r->at.agent_died == 0 || !r->uplink || r->may_leave)
 		return;
@@ -613,7 +613,7 @@ static void leave_uplink(struct run *r)
 }
 
 /* Nothing runs any more, and all that the gate said has been read. */
-static bool is_over(const struct run *r)
+static bool is_over(const struct loop *r)
 {
 	const struct tracer *t = r->tracer;
 	bool read_all = r->gate->out < 0 && r->gate->err < 0 &&
@@ -630,7 +630,7 @@ static bool is_over(const struct run *r)
  * All went as it should: the agent's container is gone, and the gate and the
  * tracer have said their last. Docker removes what is left of them.
  */
-static bool can_leave(const struct run *r)
+static bool can_leave(const struct loop *r)
 {
 	return r->may_leave && r->agent == 0 && r->agent_removed &&
 	       !r->failed && !r->signal.number &&
@@ -642,7 +642,7 @@ static bool can_leave(const struct run *r)
  * No command ran, and the gate did not end well. What docker's status says then
  * is said of a network that is gone, at times as if the command were missing.
  */
-static bool lost_gate(const struct run *r)
+static bool lost_gate(const struct loop *r)
 {
 	return !r->failed && !r->signal.number && !r->agent_runs &&
 	       r->agent_status >= 125 && r->agent_status <= 127 &&
@@ -650,7 +650,7 @@ static bool lost_gate(const struct run *r)
 }
 
 /* Its status where it is known that it is one of a failure. */
-static int say_gate(const struct run *r, struct err *err)
+static int say_gate(const struct loop *r, struct err *err)
 {
 	const char *words = gate_last_words(r->gate);
 	char how[PROC_STATUS_TEXT_MAX];
@@ -661,7 +661,7 @@ static int say_gate(const struct run *r, struct err *err)
 		       proc_status_text(r->gate->status, how), words);
 }
 
-static int exit_status(struct run *r, struct err *err)
+static int exit_status(struct loop *r, struct err *err)
 {
 	struct err why;
 
@@ -680,7 +680,7 @@ static int exit_status(struct run *r, struct err *err)
 	return r->agent_status;
 }
 
-static size_t run_fds(const struct run *r, struct pollfd *out)
+static size_t loop_fds(const struct loop *r, struct pollfd *out)
 {
 	const struct tracer *t = r->tracer;
 	int fds[] = {proc_signals_fd(), r->gate->out,
@@ -696,18 +696,18 @@ static size_t run_fds(const struct run *r, struct pollfd *out)
 }
 
 /* Changes of the policy: while the agent runs, and only then. */
-static void take_control(struct run *r)
+static void take_control(struct loop *r)
 {
 	struct err err;
 
 	if (is_ending(r))
 		control_close(r->control);
 	else if (!is_starting(r) && control_pump(r->control, &err) < 0)
-		run_stop(r, &err);
+		loop_stop(r, &err);
 }
 
 /* Who waits for the agent went away, and would never know of it. */
-static void check_caller(struct run *r)
+static void check_caller(struct loop *r)
 {
 	struct pollfd p = {.fd = r->agent_runs ? -1 : r->caller,
 			   .events = POLLIN};
@@ -717,14 +717,14 @@ static void check_caller(struct run *r)
 		return;
 	r->caller = -1;
 	err_set(&err, -ECANCELED, "who started this session is gone");
-	run_stop(r, &err);
+	loop_stop(r, &err);
 }
 
 /*
  * Nothing else can be in the way of the agent's mounts: it starts. Otherwise
  * true, and once more a little later.
  */
-static bool get_ready(struct run *r)
+static bool get_ready(struct loop *r)
 {
 	struct err err;
 	int rc;
@@ -733,7 +733,7 @@ static bool get_ready(struct run *r)
 		return false;
 	rc = r->on_ready(r->ctx, &err);
 	if (rc < 0)
-		run_stop(r, &err);
+		loop_stop(r, &err);
 	if (rc == 0)
 		start_agent(r);
 	if (rc == 1)
@@ -742,17 +742,17 @@ static bool get_ready(struct run *r)
 }
 
 /* A session that failed before this has as long: its gate may still start. */
-static void set_first_timers(struct run *r)
+static void set_first_timers(struct loop *r)
 {
-	course_set(&r->course, COURSE_LIMIT, proc_now_ms() + RUN_READY_MS);
+	course_set(&r->course, COURSE_LIMIT, proc_now_ms() + LOOP_READY_MS);
 	if (r->network)
 		set_timer(r, COURSE_JOIN);
 	if (is_starting(r))
 		course_set(&r->course, COURSE_PROGRESS,
-			   r->begun + RUN_PROGRESS_MS);
+			   r->begun + LOOP_PROGRESS_MS);
 }
 
-static void pump_all(struct run *r)
+static void pump_all(struct loop *r)
 {
 	check_start(r);
 	leave_uplink(r);
@@ -773,7 +773,7 @@ static void pump_all(struct run *r)
 	}
 }
 
-int run_loop(struct run *r, struct err *err)
+int loop_run(struct loop *r, struct err *err)
 {
 	struct pollfd fds[DOCKER_FDS_MAX];
 	struct err ignored;
@@ -783,9 +783,9 @@ int run_loop(struct run *r, struct err *err)
 		r->at.agent_died = 0; /* then the commands' ends tell */
 	take_signals(r);
 	while (!is_over(r) && !can_leave(r)) {
-		if (docker_poll(r->docker, fds, run_fds(r, fds), next_wait(r),
+		if (docker_poll(r->docker, fds, loop_fds(r, fds), next_wait(r),
 				&ignored) < 0)
-			run_stop(r, &ignored);
+			loop_stop(r, &ignored);
 		pump_all(r);
 	}
 	r->left = !is_over(r);

@@ -3,7 +3,7 @@
  *
  * Does what the states of course.h ask for, and knows every bound on waiting;
  * what runs is for the caller to say. Everything that goes wrong ends in one
- * place: run_stop().
+ * place: loop_stop().
  */
 #ifndef RUNTIME_LAUNCH_LOOP_H
 #define RUNTIME_LAUNCH_LOOP_H
@@ -17,14 +17,14 @@
 #include "runtime/launch/tracer/tracer.h"
 #include "runtime/launch/watchdog.h"
 
-#define RUN_READY_MS	60000  /* a gate, from its start to "ready" */
-#define RUN_LATE_MS	120000 /* then, for others that start there */
-#define RUN_GRACE_S	5      /* a command, after a signal */
-#define RUN_END_MS	20000  /* a docker command, after its container's end */
-#define RUN_PROGRESS_MS 500    /* then a person is told what takes so long */
+#define LOOP_READY_MS	 60000	/* a gate, from its start to "ready" */
+#define LOOP_LATE_MS	 120000 /* then, for others that start there */
+#define LOOP_GRACE_S	 5	/* a command, after a signal */
+#define LOOP_END_MS	 20000 /* a docker command, after its container's end */
+#define LOOP_PROGRESS_MS 500   /* then a person is told what takes so long */
 
 /* When, in ms after launch_run() was called; 0: did not happen. */
-struct run_times {
+struct loop_times {
 	int64_t gate_spawned, alone, prepared, gate_started, ready;
 	int64_t tracer_loaded, tracer_ready;
 	int64_t agent_spawned, agent_created, agent_started, agent_died;
@@ -32,9 +32,9 @@ struct run_times {
 	int64_t agent_ended, gate_died, gate_ended, cleaned;
 };
 
-_Static_assert(STAGE_FDS + CONTROL_FDS + 6 <= DOCKER_FDS_MAX, "run_fds");
+_Static_assert(STAGE_FDS + CONTROL_FDS + 6 <= DOCKER_FDS_MAX, "loop_fds");
 
-struct run {
+struct loop {
 	struct arena *a;
 	struct docker *docker;
 	const struct session *session;
@@ -89,7 +89,7 @@ struct run {
 	bool left;	 /* Docker still removes the gate or the tracer */
 	int failed;	 /* 0, or the code in why */
 	struct err why;
-	struct run_times at;
+	struct loop_times at;
 };
 
 /*
@@ -97,11 +97,11 @@ struct run {
  * negative errno. In both cases no process that was started is left; but when
  * r->left is set, the docker commands of gate and tracer: they wait for Docker.
  */
-must_check int run_loop(struct run *r, struct err *err);
+must_check int loop_run(struct loop *r, struct err *err);
 /* True when Docker has said of all containers that they are removed. */
-bool run_left_nothing(const struct run *r);
+bool loop_left_nothing(const struct loop *r);
 /* End everything because of *why; the first reason counts. */
-void run_stop(struct run *r, const struct err *why);
-int64_t run_elapsed(const struct run *r);
+void loop_stop(struct loop *r, const struct err *why);
+int64_t loop_elapsed(const struct loop *r);
 
 #endif

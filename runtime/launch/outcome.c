@@ -13,7 +13,7 @@ static void add_ms(cJSON *o, const char *name, int64_t ms)
 		cJSON_AddNumberToObject(o, name, (double)ms);
 }
 
-static void add_times(cJSON *o, const struct run_times *t)
+static void add_times(cJSON *o, const struct loop_times *t)
 {
 	cJSON *ms = cJSON_AddObjectToObject(o, "ms");
 
@@ -56,7 +56,7 @@ static void add_trace(struct arena *a, cJSON *o, const struct tracer *t)
 
 void outcome_write(const struct outcome *o)
 {
-	const struct run *r = o->run;
+	const struct loop *r = o->run;
 	const char *path =
 		arena_fmt(o->a, "%s/summary.json", r->session->dir).p;
 	cJSON *root = cJSON_CreateObject();
@@ -110,7 +110,7 @@ static void add_trace_words(struct arena *a, const struct tracer *t,
 
 void outcome_print(const struct outcome *o)
 {
-	const struct run *r = o->run;
+	const struct loop *r = o->run;
 	const char *no_color = getenv("NO_COLOR");
 	bool colour = isatty(STDERR_FILENO) && !(no_color && *no_color);
 	const char *log =

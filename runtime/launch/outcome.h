@@ -15,8 +15,8 @@ struct outcome {
 	struct arena *a;
 	const char *workspace;
 	const struct executed *executed;
-	const struct run *run; /* with its gate, control and tracer */
-	int status;	       /* the command's; below 0: of why */
+	const struct loop *run; /* with its gate, control and tracer */
+	int status;		/* the command's; below 0: of why */
 	const struct err *why;
 };
 
