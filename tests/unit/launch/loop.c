@@ -1,0 +1,353 @@
+/*
+ * The loop of a session with shell scripts for the docker commands of gate and
+ * agent, and a small server for Docker, whose events come oddly or not at all.
+ */
+#include "runtime/launch/loop.h"
+
+#include "compiler/base/fileio.h"
+#include "compiler/base/proc.h"
+#include "tests/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define READY "read hello; echo '{\"event\":\"ready\",\"ms\":3}'; "
+#define SERVE READY "cat; echo '{\"event\":\"done\"}'"
+#define SELF  "$PPID" /* of a script: this program */
+
+#define EVENT(role, action)                                                    \
+	"{\"Action\":\"" action "\",\"Actor\":{\"ID\":\"c\",\"Attributes\":"   \
+	"{\"membrane.role\":\"" role "\"}}}\n"
+
+static const struct canned {
+	const char *request; /* how the request line begins */
+	int status;
+	const char *body;
+} table[] = {
+	{"GET /_ping", 200, "OK"},
+	/* what Docker says last comes first */
+	{"GET /v1.48/events?filters=%7B%22label%22%3A%5B%22membrane.session%3D"
+	 "0dd",
+	 200,
+	 EVENT("agent", "destroy") EVENT("agent", "die") EVENT("gate", "die")
+		 EVENT("agent", "unpause") EVENT("tracer", "destroy")
+			 EVENT("agent", "create")},
+	{"GET /v1.48/events", 200, ""},
+	{"GET /v1.48/containers/json", 200,
+	 "[{\"Id\":\"c\",\"State\":\"running\",\"Labels\":{"
+	 "\"membrane.session\":\"x\",\"membrane.role\":\"agent\"}}]"},
+	{"POST /v1.48/containers/unmade/kill", 404, "{\"message\":\"none\"}"},
+	{"POST /v1.48/containers/deaf/kill", 204, ""},
+	{"DELETE /v1.48/containers/", 500, "{\"message\":\"no\"}"},
+};
+
+static void answer(int c, const char *head)
+{
+	const struct canned *found = NULL;
+	char out[4096];
+	int n;
+
+	for (size_t i = 0; i < ARRAY_LEN(table) && !found; i++)
+		if (strncmp(head, table[i].request, strlen(table[i].request)) ==
+		    0)
+			found = &table[i];
+	n = snprintf(out, sizeof(out),
+		     "HTTP/1.1 %d X\r\nApi-Version: 1.99\r\n"
+		     "Content-Length: %zu\r\n\r\n%s",
+		     found ? found->status : 400,
+		     strlen(found ? found->body : ""),
+		     found ? found->body : "");
+	if (write(c, out, (size_t)n) != n)
+		_exit(1);
+}
+
+static void serve_one(int c)
+{
+	char head[8192];
+	size_t n = 0;
+
+	for (;;) {
+		ssize_t got = read(c, head + n, sizeof(head) - 1 - n);
+
+		if (got <= 0)
+			_exit(0);
+		n += (size_t)got;
+		head[n] = '\0';
+		if (!strstr(head, "\r\n\r\n"))
+			continue;
+		answer(c, head);
+		n = 0;
+	}
+}
+
+static pid_t start_server(const char *path)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	pid_t pid;
+
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
+	CHECK(bind(listener, (struct sockaddr *)&at, sizeof(at)) == 0 &&
+	      listen(listener, 16) == 0);
+	pid = fork();
+	if (pid == 0) {
+		signal(SIGCHLD, SIG_IGN);
+		for (;;) {
+			int c = accept(listener, NULL, NULL);
+
+			if (c < 0)
+				_exit(0);
+			if (fork() == 0)
+				serve_one(c);
+			close(c);
+		}
+	}
+	close(listener);
+	return pid;
+}
+
+/* --- one session -----------------------------------------------------------
+ */
+
+static char dir[] = "/tmp/membrane-loop-XXXXXX";
+static struct endpoint at;
+
+struct play {
+	const char *gate, *agent;   /* scripts */
+	const char *session, *name; /* NULL: as usual */
+	unsigned queue;		    /* so often others come first */
+	int refusal;		    /* of on_ready, after that */
+	const uint32_t *grace_s;    /* NULL: as usual */
+	bool caller_is_gone;
+	/* What came of it: */
+	struct loop *r;
+	unsigned asked, started;
+	int rc;
+	int64_t ms;
+	struct err err;
+};
+
+static int on_ready(void *ctx, struct err *err)
+{
+	struct play *p = ctx;
+
+	if (p->asked++ < p->queue)
+		return 1;
+	return p->refusal ? err_set(err, p->refusal, "not ready") : 0;
+}
+
+static int on_started(void *ctx, struct err *err)
+{
+	struct play *p = ctx;
+
+	(void)err;
+	p->started++;
+	return 0;
+}
+
+static bool on_paused(void *ctx, const char *container)
+{
+	(void)ctx;
+	(void)container;
+	return false;
+}
+
+static char **script(struct arena *a, const char *text)
+{
+	char **argv = arena_array(a, 4, sizeof(*argv));
+
+	argv[0] = arena_cstr(a, STR("sh"));
+	argv[1] = arena_cstr(a, STR("-c"));
+	argv[2] = arena_cstr(a, str_of(text));
+	argv[3] = NULL;
+	return argv;
+}
+
+static void run_session(struct arena *a, struct play *p)
+{
+	struct loop *r = p->r;
+	int nobody[2] = {-1, -1};
+
+	CHECK(proc_signals_catch(&p->err) == 0);
+	CHECK(docker_open(a, &at, &r->docker, &p->err) == 0);
+	CHECK(gate_start(r->gate, script(a, p->gate), r->session->dir, -1,
+			 &p->err) == 0);
+	if (gate_hello(r->gate, STR("hello\n"), &p->err) < 0)
+		CHECK(p->err.code == -EPIPE);
+	if (p->caller_is_gone) {
+		CHECK(pipe(nobody) == 0);
+		close(nobody[1]);
+	}
+	r->caller = nobody[0];
+	p->rc = loop_run(r, &p->err);
+	p->ms = proc_now_ms() - r->begun;
+	/* whatever it was, nothing of it runs any more */
+	CHECK(r->agent == 0 && r->gate->pid == 0 && !r->left);
+	CHECK(p->started <= 1);
+	fd_close(&nobody[0]);
+	gate_done(r->gate);
+	docker_close(r->docker);
+	proc_signals_restore();
+}
+
+static void play(struct arena *a, struct play *p)
+{
+	struct loop *r = arena_new_of(a, struct loop);
+	struct session *s = arena_new_of(a, struct session);
+	struct watchdog *w = arena_new_of(a, struct watchdog);
+
+	snprintf(s->id, sizeof(s->id), "%s",
+		 p->session ? p->session : "0123456789ab");
+	s->dir = dir;
+	CHECK(fileio_remove_tree(AT_FDCWD, dir, &p->err) == 0 &&
+	      fileio_mkdirs(dir, 0700, &p->err) == 0);
+	if (p->grace_s)
+		CHECK(session_set_grace(s, *p->grace_s, &p->err) == 0);
+	*w = (struct watchdog){0, open("/dev/null", O_WRONLY | O_CLOEXEC), -1};
+	*r = (struct loop){
+		.a = a,
+		.session = s,
+		.gate = arena_new_of(a, struct gate),
+		.control = arena_new_of(a, struct control),
+		.watchdog = w,
+		.agent_argv = script(a, p->agent ? p->agent : "exit 7"),
+		.agent_name = p->name ? p->name : "deaf",
+		.gate_name = "gate",
+		.on_ready = on_ready,
+		.on_started = on_started,
+		.on_paused = on_paused,
+		.ctx = p,
+		.begun = proc_now_ms(),
+	};
+	gate_init(r->gate, summary_new(a, NULL));
+	r->control->listen = r->control->client = -1;
+	p->r = r;
+	run_session(a, p);
+	fd_close(&w->alive_fd);
+}
+
+/* --- what may happen -------------------------------------------------------
+ */
+
+static void test_status(struct arena *a)
+{
+	struct play p = {.gate = SERVE, .agent = "exit 7"};
+	struct play odd = {
+		.gate = SERVE, .agent = "exit 7", .session = "0dd456789abc"};
+	struct play looked = {.gate = SERVE, .agent = "sleep 1; exit 9"};
+
+	play(a, &p);
+	CHECK_MSG(p.rc == 7, "%d %s", p.rc, p.err.text);
+	CHECK(p.r->course.state == COURSE_ENDING && !p.r->was_killed);
+	/* an end that is told of before there was anything, or too early */
+	play(a, &odd);
+	CHECK_MSG(odd.rc == 7 && !odd.r->was_killed, "%d %s", odd.rc,
+		  odd.err.text);
+	/* no event at all: that it runs is found out all the same */
+	play(a, &looked);
+	CHECK_MSG(looked.rc == 9 && looked.started == 1, "%d %u", looked.rc,
+		  looked.started);
+}
+
+static void test_before_the_agent(struct arena *a)
+{
+	struct play queued = {.gate = SERVE, .queue = 3};
+	struct play refused = {.gate = SERVE, .refusal = -EBUSY};
+	struct play alone = {.gate = SERVE, .caller_is_gone = true};
+	struct play signalled = {.gate = "kill -TERM " SELF "; cat >/dev/null"};
+
+	play(a, &queued);
+	CHECK_MSG(queued.rc == 7 && queued.asked == 4 && queued.ms >= 300,
+		  "%d %u %lld", queued.rc, queued.asked, (long long)queued.ms);
+	play(a, &refused);
+	CHECK(refused.rc == -EBUSY && !refused.r->agent_made);
+	play(a, &alone);
+	CHECK(alone.rc == -ECANCELED && !alone.r->agent_made);
+	play(a, &signalled);
+	CHECK(signalled.rc == 128 + SIGTERM && signalled.asked == 0);
+}
+
+static void test_signals(struct arena *a)
+{
+	struct play asked = {.gate = SERVE,
+			     .agent = "kill -INT " SELF "; exec sleep 30",
+			     .grace_s = &(uint32_t){1}};
+	struct play at_once = {.gate = SERVE,
+			       .agent = "kill -TERM " SELF "; exec sleep 30",
+			       .grace_s = &(uint32_t){0}};
+	struct play unmade = {.gate = SERVE,
+			      .agent = "kill -TERM " SELF "; exec sleep 30",
+			      .name = "unmade",
+			      .grace_s = &(uint32_t){1}};
+	struct play twice = {.gate = SERVE,
+			     .agent = "kill -TERM " SELF "; sleep 0.5; "
+				      "kill -TERM " SELF "; exec sleep 30",
+			     .grace_s = &(uint32_t){20}};
+
+	play(a, &asked);
+	CHECK_MSG(asked.rc == 128 + SIGINT && asked.r->was_killed &&
+			  asked.ms >= 1000 && asked.ms < 15000,
+		  "%d %lld", asked.rc, (long long)asked.ms);
+	/* no time at all is not as much as there is */
+	play(a, &at_once);
+	CHECK_MSG(at_once.rc == 128 + SIGTERM && at_once.ms < 15000, "%d %lld",
+		  at_once.rc, (long long)at_once.ms);
+	/* no container to send it to: again and again, until its time is up */
+	play(a, &unmade);
+	CHECK_MSG(unmade.rc == 128 + SIGTERM && unmade.ms >= 1000, "%d %lld",
+		  unmade.rc, (long long)unmade.ms);
+	play(a, &twice);
+	CHECK_MSG(twice.rc == 128 + SIGTERM && twice.ms < 15000, "%d %lld",
+		  twice.rc, (long long)twice.ms);
+}
+
+static void test_gate_fails(struct arena *a)
+{
+	struct play early = {.gate = "echo no room >&2; exit 4"};
+	struct play late = {.gate = READY "sleep 0.5; exit 4",
+			    .agent = "exec sleep 30"};
+	struct play liar = {.gate = READY "echo hello; cat",
+			    .agent = "exec sleep 30"};
+
+	play(a, &early);
+	CHECK_MSG(early.rc == -EPIPE && strstr(early.err.text, "no room"),
+		  "%d %s", early.rc, early.err.text);
+	CHECK(!early.r->agent_made);
+	play(a, &late);
+	CHECK_MSG(late.rc == -EPIPE && late.r->was_killed &&
+			  strstr(late.err.text, "the gate ended (status 4)"),
+		  "%d %s", late.rc, late.err.text);
+	play(a, &liar);
+	CHECK_MSG(liar.rc == -EPROTO, "%d %s", liar.rc, liar.err.text);
+}
+
+int main(void)
+{
+	struct arena *a = arena_new();
+	char sock[] = "/tmp/membrane-loop-s-XXXXXX";
+	const char *path;
+	pid_t server;
+
+	unsetenv("DOCKER_API_VERSION");
+	CHECK(mkdtemp(dir) && mkdtemp(sock));
+	path = arena_fmt(a, "%s/docker.sock", sock).p;
+	server = start_server(path);
+	at = (struct endpoint){.base = "http://localhost", .socket = path};
+	test_status(a);
+	test_before_the_agent(a);
+	test_signals(a);
+	test_gate_fails(a);
+	kill(server, SIGKILL);
+	waitpid(server, NULL, 0);
+	CHECK(fileio_remove_tree(AT_FDCWD, dir, &(struct err){0}) == 0 &&
+	      fileio_remove_tree(AT_FDCWD, sock, &(struct err){0}) == 0);
+	arena_free(a);
+	return check_status();
+}
