@@ -19,8 +19,6 @@
 #define TRACEE_RELEASE_DATA 2200
 /* From here on it is '--containers enrich=false', not '--no-containers'. */
 #define TRACEE_RELEASE_CONTAINERS 2400
-/* In every policy, and whole: by it nested containers are told. */
-#define TRACEE_NESTING_EVENT "cgroup_mkdir"
 /* A release by its text, as in "0.24.1"; false when it is none. */
 bool tracee_release(struct str version, unsigned *out);
 

@@ -12,9 +12,8 @@
  *    "required": false}    without a trace the session ends
  *
  * membrane-watch (runtime/watch/select.c) reads "events" to "exclude", the
- * launcher (runtime/launch/tracer/) the others and the names of events. For
- * Tracee "reads", "sensitive" and "exclude" are left out: its own policy,
- * tracee.yaml, says it all.
+ * launcher (runtime/launch/tracer/) the others. For Tracee "reads", "sensitive"
+ * and "exclude" are left out: its own policy, tracee.yaml, says it all.
  */
 #ifndef COMPILER_PLAN_TRACE_JSON_H
 #define COMPILER_PLAN_TRACE_JSON_H

@@ -11,14 +11,12 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import tempfile
 import time
 import uuid
 
 import live
 from live import check, test, within
-from t_attach import keeper, listed, start_shell
 from t_trace import args, events, files, running
 
 POLICY = ("trace: {engine: tracee, version: %s, events: [sched_process_exec, "
@@ -130,14 +128,11 @@ def records_of_the_agent_alone():
         ids = {e.get("containerId") for e in found[1:-1]}
         check(len(ids) == 1, "one container", ids)
         check("/other" not in programs(found), "nobody else's")
-        check(not [e for e in found if e["eventName"] == "cgroup_mkdir"],
-              "nothing that was not asked for")
         last = args(found[-1])
         check(found[-1]["eventName"] == "membrane_end" and
               last["back_end"] == "tracee", "last record", found[-1])
         check(last["events"] == len(found) - 2, "counted", last)
-        # one record without a container, which nobody can place
-        check((last["unplaced"], last["lost"]) == (1, 1), "unplaced", last)
+        check(last["filtered"] >= 2 and last["lost"] == 0, "counted", last)
         times = summary(where)["ms"]
         check(times["tracer_ready"] <= times["agent_spawned"],
               "ready before the agent", times)
@@ -159,17 +154,6 @@ def whole_and_read_by_the_commands():
             out = where.membrane("trace", *words)
             check(out.status == 0 and wanted in out.stdout,
                   " ".join(words), out.stdout + out.stderr)
-
-
-@test
-def nested_containers_are_the_agents():
-    with tracee(nested=True), Place(policy()) as where:
-        s = run(where, "sleep 1")
-        found = programs(events(where))
-        check(found.count("/inner") == 1 and found.count("/inner/2") == 1,
-              "both, also the one that came early", found)
-        check("/spoofed" not in found, "a name alone proves nothing", found)
-        check("trace" not in s.stderr, "nothing to say", s.stderr)
 
 
 @test
@@ -238,38 +222,6 @@ def another_release_under_the_name():
 
 
 @test
-def losses_are_told():
-    with tracee(lost=[3, 4], removed=["security_file_open"],
-                errors=["a page fault", "another"],
-                fallback=["net_packet_dns"]), Place(policy()) as where:
-        s = run(where)
-        check(s.status == 0, "it goes on", s.stderr)
-        check("lacks 7 events" in s.stderr and
-              "cannot record here: security_file_open;" in s.stderr and
-              "2 errors, the first: Tracee encountered an error: a page "
-              "fault" in s.stderr, "said", s.stderr)
-        last = args(events(where)[-1])
-        check((last["lost"], last["lost_in_kernel"], last["errors"],
-               last["without"]) == (7, 7, 2, "security_file_open"),
-              "on record", last)
-        check(summary(where)["trace"]["whole"] is False, "in the summary")
-        stats = where.membrane("trace", "stats").stdout
-        check("7 events are missing (lost by Tracee: 7)" in stats, "stats",
-              stats)
-
-
-@test
-def a_required_trace_has_all_its_events():
-    for how in ("cancel", "removed"):
-        with tracee(**{how: ["security_file_open"]}), \
-                Place(policy(more=", required: true")) as where:
-            s = run(where, "echo ran")
-            check(s.status == 125 and "security_file_open" in s.stderr and
-                  "ran" not in s.stdout, how, s.stderr)
-            check(not live.leftovers(), "nothing is left")
-
-
-@test
 def dead_tracee():
     with tracee(dies=0.2), Place(policy()) as where:
         s = run(where, "sleep 2; echo on")
@@ -299,17 +251,6 @@ def killed_tracee():
 
 
 @test
-def killed_launcher():
-    with tracee(), Place(policy()) as where:
-        with running(where, "sh", "-c", "sleep 60") as p:
-            live.running("membrane.role=agent")
-            p.kill()
-            p.wait()
-        check(within(30, lambda: not live.leftovers()), "nothing is left",
-              live.leftovers())
-
-
-@test
 def one_that_does_not_start():
     for behaviour, said in (
             ({"fails": "no BTF"}, "Tracee runner failed: no BTF"),
@@ -324,114 +265,24 @@ def one_that_does_not_start():
 
 
 @test
+def losses_are_told():
+    """What it says it lost, and lines that are no record."""
+    with tracee(lost=[3, 4], broken=True), Place(policy()) as where:
+        s = run(where)
+        check(s.status == 0, "it goes on", s.stderr)
+        check("lacks 10 events" in s.stderr, "said", s.stderr)
+        last = args(events(where)[-1])   # every line is whole JSON
+        check((last["lost"], last["lost_in_kernel"], last["broken"]) ==
+              (10, 7, 3), "on record", last)
+        check(summary(where)["trace"]["whole"] is False, "in the summary")
+        stats = " ".join(where.membrane("trace", "stats").stdout.split())
+        check("10 events are missing (lost by Tracee: 7; lines that are no "
+              "record: 3)" in stats, "stats", stats)
+
+
+@test
 def silent_tracee():
-    """Ready, and no record comes: that is said, or ends the session."""
     with tracee(silent=True), Place(policy()) as where:
         s = run(where)
         check(s.status == 0 and "sent no record of the agent" in s.stderr,
               "said", s.stderr)
-    with tracee(silent=True), Place(policy(more=", required: true")) as where:
-        s = run(where, "sleep 60")
-        check(s.status == 125 and s.seconds < 40 and
-              "sends no record" in s.stderr, "it ends", s.stderr)
-
-
-@test
-def lines_that_are_no_records():
-    with tracee(broken=True), Place(policy()) as where:
-        s = run(where)
-        last = args(events(where)[-1])   # every line is whole JSON
-        check((last["broken"], last["lost"]) == (3, 3), "counted", last)
-        check("lacks 3 events" in s.stderr, "said", s.stderr)
-    with tracee(cut=True), Place(policy()) as where:
-        s = run(where)
-        check(s.status == 0 and "not whole" in s.stderr, "its end is early",
-              s.stderr)
-        check("sh" in programs(events(where)), "what was whole is kept",
-              (s.stderr, events(where), summary(where)))
-
-
-@test
-def flood():
-    count = 60000
-    with tracee(flood=count), Place(policy(
-            more=", rotate: {size: 1m, keep: 4, total: 100m}")) as where:
-        s = run(where, "sleep 6", timeout=180)
-        check(s.status == 0, "status", s.stderr)
-        found = events(where)
-        last = args(found[-1])
-        check(last["events"] >= count and last["lost"] == 0, "all of them",
-              last)
-        floods = [p for p in programs(found) if p.startswith("/flood/")]
-        check(len(files(where)) <= 4 and floods ==
-              ["/flood/%d" % n for n in range(count - len(floods), count)],
-              "rotated, in order", (len(files(where)), len(floods)))
-
-
-def start(where, command):
-    return start_shell(where, ": %s; %s" % (MARK, command))
-
-
-@test
-def started_in_the_background():
-    with tracee(), Place(policy()) as where:
-        session = start(where, "echo up; sleep 1.5; exit 4")
-        roles = {c["role"]: c["state"]
-                 for c in listed(where, session)["containers"]}
-        check(roles == dict.fromkeys(("agent", "gate", "tracer"), "running"),
-              "its containers", roles)
-        told = where.membrane("trace", "follow", session)
-        check(told.status == 0 and "exec     sleep 1.5" in told.stdout and
-              "over" not in told.stderr, "followed to its end",
-              told.stdout + told.stderr)
-        s = where.membrane("attach", session)
-        check(s.status == 4 and "trace" not in s.stderr, "its status",
-              s.stderr)
-        check(summary(where)["trace"] == {"whole": True, "lost": 0},
-              "summary", summary(where).get("trace"))
-        check(events(where)[-1]["eventName"] == "membrane_end", "the end")
-        check(within(10, lambda: not live.leftovers()), "nothing is left")
-
-
-@test
-def who_joins_is_told_of_losses():
-    with tracee(lost=[3, 4], removed=["security_file_open"]), \
-            Place(policy()) as where:
-        session = start(where, "sleep 1")
-        for when in ("at its end", "afterwards"):
-            s = where.membrane("attach", session)
-            check(s.status == 0 and "lacks 7 events" in s.stderr and
-                  "cannot record here: security_file_open" in s.stderr, when,
-                  s.stderr)
-
-
-@test
-def one_in_the_background_that_is_required():
-    with tracee(fails="no BTF"), \
-            Place(policy(more=", required: true")) as where:
-        s = where.membrane("start", "--", "sleep", "60")
-        check(s.status == 125 and "no BTF" in s.stderr and not s.stdout,
-              "start fails", s.stderr)
-        check(not live.leftovers(), "nothing is left", live.leftovers())
-    with tracee(dies=1), Place(policy(more=", required: true")) as where:
-        session = start(where, "sleep 60")
-        s = where.membrane("attach", session)
-        check(s.status == 125 and s.seconds < 30 and
-              "the trace is required" in s.stderr and
-              "it fell over" in s.stderr, "who joined is told", s.stderr)
-        check(listed(where, session, "--all")["status"] == 125, "and ps")
-        check(within(10, lambda: not live.leftovers()), "nothing is left")
-
-
-@test
-def its_keeper_is_killed():
-    with tracee(), Place(policy()) as where:
-        session = start(where, "sleep 60")
-        check(within(10, lambda: "exec     sleep 60" in where.membrane(
-            "trace", "show", session).stdout), "it is recorded")
-        os.kill(keeper(where, session), signal.SIGKILL)
-        told = where.membrane("trace", "follow", session)
-        check(told.status == 0 and "has no end" in told.stderr,
-              "who follows is told", told.stderr)
-        check(within(30, lambda: not live.leftovers()), "nothing is left",
-              live.leftovers())

@@ -256,8 +256,7 @@ class Records:
         self.agent, self.cgroup = "", 0
 
     def write(self, name, args, pid=0, container="", cgroup=0, comm=""):
-        if name not in self.rules or (
-                name in DO.get("cancel", []) + DO.get("removed", [])):
+        if name not in self.rules:
             return
         now = time.time_ns()
         record = {
@@ -295,46 +294,19 @@ class Records:
                    cgroup, comm)
         return True
 
-    def nested(self, pid, outer, path):
-        """A container within: its first record comes before the cgroup's."""
-        inner, spoofed = "ab" * 32, "cd" * 32
-        some = {"pathname": "/inner", "argv": ["inner"]}
-        self.write("sched_process_exec", some, pid, inner, 777, "inner")
-        for n, name in ((777, inner), (778, spoofed)):
-            self.write("cgroup_mkdir", {
-                "cgroup_id": n, "hierarchy_id": 0,
-                "cgroup_path": "%s/docker/%s" % (path, name)}, pid, outer,
-                self.cgroup, "dockerd")
-        self.write("sched_process_exec", {**some, "pathname": "/inner/2"},
-                   pid, inner, 777, "inner")
-        # a name that the agent gave to a cgroup of its own makes nobody its
-        self.write("sched_process_exec", {**some, "pathname": "/spoofed"},
-                   pid, spoofed, 4242, "other")
-
-    def first(self, pid, container, path):
+    def first(self, pid, container):
         """What behaviour.json wants, once the agent is there."""
         some = {"pathname": "/other", "argv": ["\"containerId\":\"" +
                                                container + "\""]}
         if DO.get("others"):
             self.write("sched_process_exec", some, pid, "ef" * 32, 9, "other")
             self.write("sched_process_exec", some, pid, "", 1, "host")
-        if DO.get("nested"):
-            self.nested(pid, container, path)
-        for n in range(DO.get("flood", 0)):
-            self.write("sched_process_exec", {
-                "pathname": "/flood/%d" % n, "argv": ["x" * 400]}, pid,
-                container, self.cgroup, "flood")
         if DO.get("broken"):
             self.raw('{"timestamp":1,"eventName":"half\n')
             self.raw("x" * (1 << 21) + "\n")
             self.raw("no record\n")
         for n in DO.get("lost", []):
             log("WARN", "Lost %d events" % n)
-        for text in DO.get("errors", []):
-            log("ERROR", "Tracee encountered an error", error=text)
-        if DO.get("cut"):
-            self.raw('{"timestamp":1,"eventName":"half')
-            os._exit(0)
         if "dies" in DO:
             time.sleep(DO["dies"])
             log("FATAL", "Tracee runner failed", error="it fell over")
@@ -369,7 +341,7 @@ def watch(records):
                 if not records.agent and DO["agent"].encode() in line and \
                         container:
                     records.agent, records.cgroup = container, number_
-                    records.first(int(pid), container, path)
+                    records.first(int(pid), container)
             except (OSError, ValueError):
                 continue
         time.sleep(POLL_S)
@@ -387,24 +359,13 @@ def main():
     check_rights()
     for number_ in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number_, lambda *_: ENDING.append(1))
-    for name in DO.get("cancel", []):
-        log("WARN", "Cancelling event and its dependencies because of a "
-            "missing probe", event=name, error="no such probe")
-    for name in DO.get("removed", []):
-        log("DEBUG", "Failing event", event=name)
-        log("DEBUG", "All fallbacks failed, removing event", event=name)
-    for name in DO.get("fallback", []):
-        log("DEBUG", "Failing event", event=name)
-        log("DEBUG", "Successfully switched to fallback", event=name,
-            fallback_index=1)
     if "fails" in DO:
         log("FATAL", "Tracee runner failed", error=DO["fails"])
         return 1
     records = Records(policy, rules)
     if "tracee_info" in rules:
         records.write("tracee_info", {"version": RELEASE}, comm="tracee")
-    if not DO.get("never_ready"):
-        log("DEBUG", "Tracee is ready callback")
+    log("DEBUG", "Tracee is ready callback")
     watch(records)
     if "drains" in DO:   # what its pipeline still holds after the signal
         time.sleep(DO["drains"])

@@ -12,7 +12,6 @@ static const struct {
 	[LOST_ANSWERS] = {"lost_answers", "answers of the resolver"},
 	[LOST_IN_KERNEL] = {"lost_in_kernel", "lost by Tracee"},
 	[LOST_BROKEN] = {"broken", "lines that are no record"},
-	[LOST_UNPLACED] = {"unplaced", "of a container that nobody knows"},
 };
 
 void trace_losses_add(struct trace_losses *l, const struct trace_event *e)

@@ -16,7 +16,6 @@ enum trace_loss {
 	LOST_ANSWERS,
 	LOST_IN_KERNEL, /* by Tracee, as the next two */
 	LOST_BROKEN,
-	LOST_UNPLACED,
 	LOST_REASONS,
 };
 

@@ -334,6 +334,13 @@ static void find_hardening(struct finder *f)
 		    STR("containers share the host's kernel: a hole in it is a hole in the boundary"));
 }
 
+static void find_trace(struct finder *f)
+{
+	if (f->p->trace.engine.v == IR_TRACE_TRACEE && f->p->trace.events.n)
+		add(f, "unproven-tracer", f->p->trace.engine.from,
+		    STR("'engine: tracee' was never run against a real Tracee: what it records, loses or cannot attach to is as its documentation has it"));
+}
+
 void risks_find(struct arena *a, const struct ir_policy *p, risk_list *out)
 {
 	struct finder f = {a, p, out};
@@ -345,6 +352,7 @@ void risks_find(struct arena *a, const struct ir_policy *p, risk_list *out)
 	find_files(&f);
 	find_args(&f);
 	find_hardening(&f);
+	find_trace(&f);
 }
 
 void risks_unsearched(struct arena *a, risk_list *out)

@@ -100,29 +100,6 @@ static void put_rule(struct writer *w, const struct ir_trace_event *e)
 	yaml_write_map_end(&w->out);
 }
 
-/*
- * Which cgroups are made within the agent's: the launcher tells by it which
- * nested containers are the agent's.
- */
-static const struct ir_trace_event nesting = {
-	.name = STR_INIT(TRACEE_NESTING_EVENT)};
-
-static void put_rules(struct writer *w)
-{
-	bool is_in = false;
-
-	vec_each(e, &w->in->policy->trace.events) {
-		int c = str_cmp(e->name, nesting.name);
-
-		if (c > 0 && !is_in)
-			put_rule(w, &nesting);
-		is_in |= c >= 0;
-		put_rule(w, e);
-	}
-	if (!is_in)
-		put_rule(w, &nesting);
-}
-
 bool tracee_wanted(const struct ir_policy *p)
 {
 	/* Tracee refuses a policy without rules. */
@@ -148,7 +125,8 @@ bool tracee_emit(const struct emit_in *in, struct buf *out)
 	yaml_write_list_end(&w.out);
 	put_word(&w, "rules");
 	list_begin(&w);
-	put_rules(&w);
+	vec_each(e, &in->policy->trace.events)
+		put_rule(&w, e);
 	yaml_write_list_end(&w.out);
 	yaml_write_map_end(&w.out);
 	yaml_write_map_end(&w.out);

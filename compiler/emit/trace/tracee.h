@@ -2,11 +2,9 @@
  * tracee.yaml: a policy for Tracee 0.20 to 0.24, one rule per event.
  *
  * Scope container=new: containers that start after Tracee is ready; which of
- * them are the agent's, the launcher tells. Therefore TRACEE_NESTING_EVENT is
- * always in, also where no policy names it. Paths to
- * leave out become a != on the path of each event that has one; not on those
- * that start programs, and not on the few whose path lacks the mount it is
- * under. Written with libyaml's emitter, so that no string of the policy can
+ * them is the agent's, the launcher tells. Paths to leave out become a != on
+ * the path of each event that has one; not on those that start programs, and
+ * not on the few whose path lacks the mount it is under. Written with libyaml's emitter, so that no string of the policy can
  * be more than a string.
  */
 #ifndef COMPILER_EMIT_TRACE_TRACEE_H

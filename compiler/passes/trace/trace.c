@@ -91,29 +91,12 @@ static bool unknown_event(struct expander *x,
 	return false;
 }
 
-/* All of it is needed to tell whose nested containers are. */
-static bool is_whole(struct expander *x, const struct ir_trace_event *entry,
-		     const struct tracee_event *e)
-{
-	struct diags *d = x->f.c->diags;
-
-	if (x->f.native || entry->filters.n == 0 ||
-	    strcmp(e->name, TRACEE_NESTING_EVENT) != 0)
-		return true;
-	diag_error(
-		d, DIAG_TRACE_FILTER, entry->filters.v[0].from.at,
-		"'%s' takes no filter: by it containers within the agent's are told",
-		e->name);
-	diag_help(d, "leave the filter out");
-	return false;
-}
-
 static bool add_event(struct expander *x, const struct ir_trace_event *entry,
 		      const struct tracee_event *e)
 {
 	struct ir_trace_event *out;
 
-	if (!trace_filter_check(&x->f, e, entry) || !is_whole(x, entry, e))
+	if (!trace_filter_check(&x->f, e, entry))
 		return false;
 	if (x->out.n >= 4 * LIMIT_TRACE_EVENTS) {
 		diag_error(x->f.c->diags, DIAG_TRACE_LIMIT, entry->from.at,

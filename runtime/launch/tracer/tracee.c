@@ -1,21 +1,21 @@
 #include "runtime/launch/tracer/tracee.h"
 
+#include "compiler/base/json.h"
 #include "compiler/plan/trace_json.h"
-#include "runtime/launch/tracer/tracee_log.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <zlib.h>
 
 #define GZIP_LEVEL  1
 #define GZIP_WINDOW (15 + 16) /* as deflateInit2() wants it for gzip */
-#define LOOK_MS	    100	      /* at what is pending */
 
 /* --- members -------------------------------------------------------------- */
 
-static int pack(struct tracee *t, struct str text, struct err *err)
+static int write_packed(struct tracee *t, struct str text, struct err *err)
 {
 	z_stream z = {0};
 	unsigned char *out;
@@ -44,398 +44,222 @@ static int pack(struct tracee *t, struct str text, struct err *err)
 	return rc;
 }
 
-static int flush(struct tracee *t, struct err *err)
-{
-	struct str text = {t->block.p, t->block.n};
+/* --- records of ours ------------------------------------------------------ */
 
-	t->block.n = 0;
-	return text.n ? pack(t, text, err) : 0;
+static void add_arg(cJSON *args, const char *name, const char *type,
+		    cJSON *take_value)
+{
+	cJSON *arg = json_object();
+
+	json_put_cstr(arg, "name", name);
+	json_put_cstr(arg, "type", type);
+	json_put(arg, "value", take_value);
+	json_push(args, arg);
 }
 
-static int add_line(struct tracee *t, struct str line, int64_t now_ms,
-		    struct err *err)
+static void add_count(cJSON *args, const char *name, uint64_t n)
 {
-	int rc = t->block.n + line.n + 1 > t->block.room ? flush(t, err) : 0;
-
-	if (rc < 0)
-		return rc;
-	if (t->block.n == 0)
-		t->block.since_ms = now_ms;
-	memcpy(t->block.p + t->block.n, line.p, line.n);
-	t->block.p[t->block.n + line.n] = '\n';
-	t->block.n += line.n + 1;
-	return t->block.n >= TRACEE_BLOCK_BYTES ? flush(t, err) : 0;
+	add_arg(args, name, "uint64", cJSON_CreateNumber((double)n));
 }
-
-/* --- facts ---------------------------------------------------------------- */
-
-struct fact {
-	const char *name, *text; /* text: NULL for the number */
-	uint64_t number;
-};
 
 /* A line that is no event of a process, in the shape of the others. */
-static int add_facts(struct tracee *t, const char *event,
-		     const struct fact *facts, size_t n, struct err *err)
+static int write_own(struct tracee *t, const char *event, cJSON *take_args,
+		     struct err *err)
 {
-	cJSON *o = cJSON_CreateObject();
-	cJSON *args;
 	struct timespec now;
-	char *text;
-	int rc;
+	struct str line;
+	cJSON *o = json_object();
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	cJSON_AddRawToObject(
 		o, "timestamp",
 		arena_fmt(t->a, "%lld%09ld", (long long)now.tv_sec, now.tv_nsec)
 			.p);
-	cJSON_AddStringToObject(o, "eventId", "0");
-	cJSON_AddStringToObject(o, "eventName", event);
-	cJSON_AddNumberToObject(o, "argsNum", (double)n);
-	cJSON_AddNumberToObject(o, "returnValue", 0);
-	args = cJSON_AddArrayToObject(o, "args");
-	for (size_t i = 0; i < n; i++) {
-		cJSON *arg = cJSON_CreateObject();
-
-		cJSON_AddStringToObject(arg, "name", facts[i].name);
-		cJSON_AddStringToObject(arg, "type",
-					facts[i].text ? "string" : "uint64");
-		if (facts[i].text)
-			cJSON_AddStringToObject(arg, "value", facts[i].text);
-		else
-			cJSON_AddNumberToObject(arg, "value",
-						(double)facts[i].number);
-		cJSON_AddItemToArray(args, arg);
-	}
-	text = cJSON_PrintUnformatted(o);
-	cJSON_Delete(o);
-	if (!text)
-		return err_set(err, -ENOMEM, "no memory for the trace");
-	rc = add_line(t, str_of(text), 0, err);
-	cJSON_free(text);
-	return rc;
+	json_put_cstr(o, "eventId", "0");
+	json_put_cstr(o, "eventName", event);
+	json_put_u64(o, "argsNum", (uint64_t)cJSON_GetArraySize(take_args));
+	json_put_u64(o, "returnValue", 0);
+	json_put(o, "args", take_args);
+	line = json_compact(t->a, o);
+	return write_packed(t, arena_fmt(t->a, "%.*s\n", STR_ARG(line)), err);
 }
 
-static struct str without(struct arena *a, const struct tracee *t)
+static int write_start(struct tracee *t, struct err *err)
 {
-	struct buf b;
+	cJSON *args = json_array();
 
-	buf_init(&b, a);
-	vec_each(name, &t->without)
-		buf_addf(&b, "%s%.*s", b.n ? ", " : "", STR_ARG(*name));
-	buf_addc(&b, '\0');
-	return str_slice(buf_str(&b), 0, b.n - 1);
-}
-
-uint64_t tracee_lost(const struct tracee *t)
-{
-	return t->n.lost + t->n.broken + t->n.unplaced + t->scope.missed;
-}
-
-struct str tracee_lacks(struct arena *a, const struct tracee *t)
-{
-	struct buf b;
-
-	buf_init(&b, a);
-	if (t->n.events == 0 && t->sees_start && t->agent_ms)
-		buf_adds(&b, "Tracee sent no record of the agent");
-	if (t->without.n)
-		buf_addf(&b, "%sTracee cannot record here: %s", b.n ? "; " : "",
-			 without(a, t).p);
-	if (t->n.errors)
-		buf_addf(&b, "%sTracee reported %llu error%s, the first: %s",
-			 b.n ? "; " : "", (unsigned long long)t->n.errors,
-			 t->n.errors == 1 ? "" : "s", t->first_error);
-	return buf_str(&b);
-}
-
-/* --- records -------------------------------------------------------------- */
-
-static bool is_wanted(const struct tracee *t, struct str name)
-{
-	vec_each(n, &t->names)
-		if (str_eq(*n, name))
-			return true;
-	return false;
-}
-
-static int keep(struct tracee *t, const struct tracee_record *r,
-		struct str line, int64_t now_ms, struct err *err)
-{
-	t->last_ms = now_ms;
-	/* asked for on its own behalf only */
-	if (strcmp(r->name, "cgroup_mkdir") == 0 &&
-	    !is_wanted(t, str_of(r->name)))
-		return 0;
-	t->n.events++;
-	return add_line(t, line, now_ms, err);
-}
-
-static void wait_for(struct tracee *t, struct tracee_other *other,
-		     struct str line)
-{
-	if (line.n + 1 > TRACEE_PENDING_MAX - t->pending.n) {
-		other->dropped++;
-		return;
-	}
-	/* it may stand further behind in the same place */
-	memmove(t->pending.p + t->pending.n, line.p, line.n);
-	t->pending.p[t->pending.n + line.n] = '\n';
-	t->pending.n += line.n + 1;
-}
-
-static int take(struct tracee *t, struct str line, int64_t now_ms,
-		struct err *err)
-{
-	struct tracee_record r = tracee_scope_read(&t->scope, line, now_ms);
-
-	switch (r.whose) {
-	case TRACEE_OURS:
-		return keep(t, &r, line, now_ms, err);
-	case TRACEE_UNKNOWN:
-		wait_for(t, r.other, line);
-		return 0;
-	case TRACEE_OTHERS:
-		t->n.others++;
-		return 0;
-	case TRACEE_NOBODYS:
-		/* The policy lets no event of the host in; Tracee's first
-		 * records, about itself, are of no container either. */
-		t->n.unplaced += t->is_ready && !r.of_itself;
-		return 0;
-	case TRACEE_BROKEN:
-		t->n.broken++;
-		return 0;
-	}
-	abort();
-}
-
-/* Something may be known by now of what could not be told before. */
-static int look_again(struct tracee *t, int64_t now_ms, struct err *err)
-{
-	struct str rest = {t->pending.p, t->pending.n}, line;
-	int rc = 0;
-
-	t->pending.looked_ms = now_ms;
-	t->pending.n = 0;
-	/* what stays is copied to the front, never over what is yet to come */
-	while (rc == 0 && str_field(&rest, '\n', &line))
-		if (line.n)
-			rc = take(t, line, now_ms, err);
-	return rc;
-}
-
-void tracee_agent(struct tracee *t, const char *id)
-{
-	if (!t->scope.has_agent)
-		tracee_scope_agent(&t->scope, str_of(id));
-}
-
-int tracee_output(struct tracee *t, struct str got, int64_t now_ms,
-		  struct err *err)
-{
-	struct str line;
-	int rc = 0;
-
-	while (got.n && rc == 0) {
-		size_t end = str_find(got, '\n', 0);
-		size_t n = end < TRACEE_LINE_MAX - t->line_n
-				   ? end
-				   : TRACEE_LINE_MAX - t->line_n;
-
-		memcpy(t->line + t->line_n, got.p, n);
-		t->line_n += n;
-		t->skipping |= n < end;
-		if (end == got.n)
-			break;
-		line = (struct str){t->line, t->line_n};
-		if (t->skipping)
-			t->n.broken++;
-		else if (line.n)
-			rc = take(t, line, now_ms, err);
-		t->line_n = 0;
-		t->skipping = false;
-		got = str_slice(got, end + 1, got.n);
-	}
-	return rc;
-}
-
-int tracee_tick(struct tracee *t, int64_t now_ms, struct err *err)
-{
-	int rc = 0;
-
-	if (t->pending.n && now_ms - t->pending.looked_ms >= LOOK_MS)
-		rc = look_again(t, now_ms, err);
-	if (rc == 0 && t->block.n &&
-	    now_ms - t->block.since_ms >= TRACEE_BLOCK_MS)
-		rc = flush(t, err);
-	if (rc == 0 && t->sees_start && t->n.events == 0 && t->agent_ms &&
-	    !t->is_ending && now_ms - t->agent_ms >= TRACEE_SILENT_MS)
-		rc = err_set(
-			err, -ETIMEDOUT,
-			"Tracee is ready, and sends no record of the agent");
-	return rc;
-}
-
-/*
- * Every record has come by now: one that is still unknown is not the agent's,
- * if it is known at all who that is.
- */
-int tracee_settle(struct tracee *t, struct err *err)
-{
-	int rc = 0;
-
-	t->n.broken += t->line_n > 0;
-	t->line_n = 0;
-	if (t->scope.has_agent)
-		rc = look_again(t, INT64_MAX / 2, err);
-	for (size_t i = 0; i < t->pending.n; i++)
-		t->n.unplaced += t->pending.p[i] == '\n';
-	for (uint32_t i = 0; i < t->scope.n_others; i++)
-		if (!t->scope.has_agent)
-			t->n.unplaced += t->scope.others[i].dropped;
-	t->pending.n = 0;
-	return rc < 0 ? rc : flush(t, err);
+	add_arg(args, "back_end", "string", json_str(STR("tracee")));
+	add_arg(args, "version", "string", json_str(str_of(t->release)));
+	return write_own(t, "membrane_start", args, err);
 }
 
 int tracee_end(struct tracee *t, struct err *err)
 {
-	int rc = tracee_settle(t, err);
-	const struct fact facts[] = {
-		{"events", NULL, t->n.events},
-		{"filtered", NULL, t->n.others},
-		{"lost", NULL, tracee_lost(t)},
-		{"back_end", "tracee", 0},
-		{"lost_in_kernel", NULL, t->n.lost},
-		{"broken", NULL, t->n.broken},
-		{"unplaced", NULL, t->n.unplaced + t->scope.missed},
-		{"errors", NULL, t->n.errors},
-		{"without", without(t->a, t).p, 0},
-	};
+	cJSON *args = json_array();
 
-	if (rc == 0)
-		rc = add_facts(t, "membrane_end", facts, ARRAY_LEN(facts), err);
-	return rc < 0 ? rc : flush(t, err);
+	t->broken += t->agent && t->n;
+	t->n = 0;
+	add_count(args, "events", t->events);
+	add_count(args, "filtered", t->others);
+	add_count(args, "lost", t->lost + t->broken);
+	add_arg(args, "back_end", "string", json_str(STR("tracee")));
+	add_count(args, "lost_in_kernel", t->lost);
+	add_count(args, "broken", t->broken);
+	return write_own(t, "membrane_end", args, err);
 }
 
-/* --- its words ------------------------------------------------------------ */
+/* --- records -------------------------------------------------------------- */
 
-static void cannot(struct tracee *t, const char *event)
+static bool is_agents(struct tracee *t, struct str line)
 {
-	struct str name = str_of(event);
+	const char *end = NULL;
+	struct str id = {0};
+	cJSON *o = cJSON_ParseWithLengthOpts(line.p, line.n, &end, false);
+	bool is_record =
+		end == line.p + line.n && json_get_str(o, "containerId", &id);
+	bool is_ours = is_record && str_is(id, t->agent);
 
-	vec_each(n, &t->without)
-		if (str_eq(*n, name))
-			return;
-	if (t->without.n < TRACEE_WITHOUT_MAX)
-		*vec_push(t->a, &t->without) = str_of(arena_cstr(t->a, name));
+	t->broken += !is_record;
+	t->events += is_ours;
+	t->others += is_record && !is_ours;
+	cJSON_Delete(o);
+	return is_ours;
 }
 
-static void can_again(struct tracee *t, const char *event)
+/* What is kept of the lines moves to the front, where they were. */
+static int keep_agents(struct tracee *t, struct err *err)
 {
-	for (uint32_t i = 0; i < t->without.n; i++)
-		if (str_is(t->without.v[i], event)) {
-			t->without.v[i] = t->without.v[--t->without.n];
-			return;
-		}
+	struct str all = {t->text, t->n};
+	size_t kept = 0, at = 0, end;
+	int rc;
+
+	for (; (end = str_find(all, '\n', at)) < all.n; at = end + 1) {
+		if (!is_agents(t, str_slice(all, at, end)))
+			continue;
+		memmove(t->text + kept, t->text + at, end + 1 - at);
+		kept += end + 1 - at;
+	}
+	rc = kept ? write_packed(t, (struct str){t->text, kept}, err) : 0;
+	memmove(t->text, t->text + at, t->n - at);
+	t->n -= at;
+	return rc;
+}
+
+int tracee_agent(struct tracee *t, const char *id, struct err *err)
+{
+	if (t->agent)
+		return 0;
+	t->agent = arena_cstr(t->a, str_of(id));
+	return keep_agents(t, err);
+}
+
+int tracee_output(struct tracee *t, struct str got, struct err *err)
+{
+	if (got.n > TRACEE_ROOM - t->n)
+		return err_set(err, -ENOBUFS, "Tracee's output is too long: %s",
+			       t->agent ? "a line without an end"
+					: "nobody knows the agent yet");
+	memcpy(t->text + t->n, got.p, got.n);
+	t->n += got.n;
+	return t->agent ? keep_agents(t, err) : 0;
+}
+
+/* --- its log -------------------------------------------------------------- */
+
+/* One of zap's objects: {"L":"WARN","M":"what"}; other levels spell it out. */
+static struct str log_member(const cJSON *o, const char *name,
+			     const char *otherwise)
+{
+	struct str s = {0};
+
+	if (!json_get_str(o, name, &s))
+		json_get_str(o, otherwise, &s);
+	return s;
+}
+
+/* For a person's terminal, should this be why it ended. The first counts. */
+static void keep_reason(struct str text, struct err *why)
+{
+	if (why->code || text.n == 0)
+		return;
+	err_set(why, -EPIPE, "%.*s", STR_ARG(text));
+	for (char *p = why->text; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = ' ';
+}
+
+static uint64_t lost_events(struct str message)
+{
+	uint64_t n;
+
+	return str_starts(message, STR("Lost ")) &&
+			       str_ends(message, STR(" events")) &&
+			       str_u64(str_slice(message, 5, message.n - 7),
+				       UINT32_MAX, &n)
+		       ? n
+		       : 0;
 }
 
 int tracee_said(struct tracee *t, struct str line, struct err *why,
 		struct err *err)
 {
-	struct tracee_words w;
+	cJSON *o = cJSON_ParseWithLength(line.p, line.n);
+	struct str level = log_member(o, "L", "level");
+	struct str message = log_member(o, "M", "msg");
+	bool is_start =
+		!t->is_ready && str_is(message, "Tracee is ready callback");
+	struct str error = log_member(o, "error", "err");
 
-	tracee_log_read(line, &w);
-	switch (w.said) {
-	case TRACEE_SAID_NOTHING:
-		return 0;
-	case TRACEE_SAID_READY:
-		if (t->is_ready)
-			return 0;
-		t->is_ready = true;
-		return add_facts(t, "membrane_start",
-				 (struct fact[]){{"back_end", "tracee", 0},
-						 {"version", t->release, 0}},
-				 2, err);
-	case TRACEE_SAID_LOST:
-		t->n.lost += w.n;
-		return 0;
-	case TRACEE_SAID_WITHOUT:
-		cannot(t, w.text);
-		return 0;
-	case TRACEE_SAID_AGAIN:
-		can_again(t, w.text);
-		return 0;
-	case TRACEE_SAID_ERROR:
-		/* how it ends is no matter, once it was told to */
-		if (t->is_ending)
-			return 0;
-		if (t->n.errors++ == 0)
-			snprintf(t->first_error, sizeof(t->first_error), "%s",
-				 w.text);
-		return 0;
-	case TRACEE_SAID_FATAL:
-		err_set(why, -EPIPE, "%s", w.text);
-		return 0;
-	case TRACEE_SAID_WORDS:
-		/* the first says what, the others what else there is */
-		if (why->code == 0)
-			err_set(why, -EPIPE, "%s", w.text);
-		return 0;
-	}
-	abort();
+	t->lost += lost_events(message);
+	/* Docker's words, or Tracee's on its usage */
+	if (!cJSON_IsObject(o))
+		keep_reason(str_trim(line), why);
+	else if (str_is(level, "FATAL") || str_is(level, "fatal"))
+		keep_reason(arena_fmt(t->a, "%.*s: %.*s", STR_ARG(message),
+				      STR_ARG(error)),
+			    why);
+	cJSON_Delete(o);
+	t->is_ready |= is_start;
+	return is_start ? write_start(t, err) : 0;
 }
 
 /* --- its beginning -------------------------------------------------------- */
 
-static bool read_events(struct tracee *t, const cJSON *list)
+int tracee_check_release(const cJSON *plan, const char *said, struct err *err)
 {
-	const cJSON *e;
+	static const struct str front = STR_INIT("Tracee version: ");
+	struct str release, is = str_of(said);
 
-	if (!cJSON_IsArray(list))
-		return false;
-	cJSON_ArrayForEach(e, list) {
-		const cJSON *name =
-			cJSON_GetObjectItemCaseSensitive(e, TRACE_JSON_NAME);
-		const cJSON *filters =
-			cJSON_GetObjectItemCaseSensitive(e, TRACE_JSON_FILTERS);
-
-		if (!cJSON_IsString(name) || !cJSON_IsArray(filters))
-			return false;
-		*vec_push(t->a, &t->names) =
-			str_of(arena_cstr(t->a, str_of(name->valuestring)));
-		t->sees_start |=
-			cJSON_GetArraySize(filters) == 0 &&
-			strcmp(name->valuestring, "sched_process_exec") == 0;
-	}
-	return true;
+	if (!json_get_str(plan, TRACE_JSON_TRACEE, &release))
+		return err_set(err, -EPROTO, "trace.json: no release");
+	if (str_starts(is, front))
+		is = str_slice(is, front.n, is.n);
+	if (str_starts(is, STR("v")))
+		is = str_slice(is, 1, is.n);
+	if (str_eq(is, release))
+		return 0;
+	return err_set(
+		err, -EPROTO,
+		"the policy is for Tracee %.*s, and the image of that name says '%.100s'; 'docker pull aquasec/tracee:%.*s' fetches that release again",
+		STR_ARG(release), said, STR_ARG(release));
 }
 
 int tracee_new(struct arena *a, const cJSON *plan, tracee_write *write,
 	       void *write_ctx, struct tracee **out, struct err *err)
 {
-	const cJSON *release =
-		cJSON_GetObjectItemCaseSensitive(plan, TRACE_JSON_TRACEE);
 	struct tracee *t = arena_new_of(a, struct tracee);
+	struct str release;
 
+	if (!json_get_str(plan, TRACE_JSON_TRACEE, &release))
+		return err_set(err, -EPROTO,
+			       "trace.json: no release of Tracee");
 	t->a = a;
+	t->release = arena_cstr(a, release);
 	t->write = write;
 	t->write_ctx = write_ctx;
-	if (!cJSON_IsString(release) ||
-	    !read_events(t, cJSON_GetObjectItemCaseSensitive(
-				    plan, TRACE_JSON_EVENTS)))
-		return err_set(
-			err, -EPROTO,
-			"trace.json: no release or no events for Tracee");
-	t->release = arena_cstr(a, str_of(release->valuestring));
-	t->block.room = TRACEE_BLOCK_BYTES + TRACEE_LINE_MAX + 1;
-	t->line = malloc(TRACEE_LINE_MAX);
-	t->pending.p = malloc(TRACEE_PENDING_MAX);
-	t->block.p = malloc(t->block.room);
-	if (!t->line || !t->pending.p || !t->block.p) {
-		tracee_free(t);
+	t->text = malloc(TRACEE_ROOM);
+	if (!t->text)
 		return err_set(err, -ENOMEM, "no memory for the trace");
-	}
 	*out = t;
 	return 0;
 }
@@ -444,8 +268,7 @@ void tracee_free(struct tracee *t)
 {
 	if (!t)
 		return;
-	free(t->line);
-	free(t->pending.p);
-	free(t->block.p);
-	t->line = t->pending.p = t->block.p = NULL;
+	free(t->text);
+	t->text = NULL;
+	t->n = 0;
 }

@@ -1,5 +1,6 @@
 #include "runtime/launch/tracer/tracer.h"
 
+#include "compiler/base/buf.h"
 #include "compiler/base/proc.h"
 #include "compiler/plan/trace_json.h"
 
@@ -12,6 +13,7 @@
 #define CHUNKS_PER_PUMP 64u /* so that a chatty tracer starves nobody */
 /* Of what is packed here, which takes longer. */
 #define CHUNKS_OF_TRACEE 16u
+#define SILENT_MS	 15000 /* without one process of a running agent */
 #define TICK_MS		 100
 
 /*
@@ -131,30 +133,11 @@ void tracer_tell(struct tracer *t, uint32_t netns, uint32_t pidns,
 		fail(t, &err);
 }
 
-/* "Tracee version: v0.24.1": its last word, with or without the v. */
-static struct str release_in(const char *said)
-{
-	struct str rest = str_of(said), word = {0};
-
-	while (str_field(&rest, ' ', &word))
-		;
-	return str_starts(word, STR("v")) ? str_slice(word, 1, word.n) : word;
-}
-
 int tracer_check_release(struct str json, const char *said, struct err *err)
 {
 	cJSON *root = cJSON_ParseWithLength(json.p, json.n);
-	const cJSON *release =
-		cJSON_GetObjectItemCaseSensitive(root, TRACE_JSON_TRACEE);
-	int rc = 0;
+	int rc = tracee_check_release(root, said, err);
 
-	if (!cJSON_IsString(release))
-		rc = err_set(err, -EPROTO, "trace.json: no release");
-	else if (!str_is(release_in(said), release->valuestring))
-		rc = err_set(
-			err, -EPROTO,
-			"the policy is for Tracee %s, and the image of that name says '%.100s'; 'docker pull aquasec/tracee:%s' fetches that release again",
-			release->valuestring, said, release->valuestring);
 	cJSON_Delete(root);
 	return rc;
 }
@@ -168,7 +151,7 @@ void tracer_answer(struct tracer *t, struct str line)
 
 uint64_t tracer_lost(const struct tracer *t)
 {
-	return t->tracee ? tracee_lost(t->tracee)
+	return t->tracee ? t->tracee->lost + t->tracee->broken
 			 : t->watch.lost + t->watch.unsaid;
 }
 
@@ -187,27 +170,11 @@ static void on_records(struct tracer *t, struct str got)
 {
 	struct err err;
 
-	if (tracee_output(t->tracee, got, proc_now_ms(), &err) < 0)
+	if (tracee_output(t->tracee, got, &err) < 0)
 		fail(t, &err);
 }
 
 /* --- lines ---------------------------------------------------------------- */
-
-/* Who cannot do without a trace cannot do without half of one. */
-static void on_ready(struct tracer *t)
-{
-	struct arena *a = arena_new();
-	struct str lacks = tracee_lacks(a, t->tracee);
-	struct err err;
-
-	if (t->required && lacks.n) {
-		err_set(&err, -ENOTSUP, "%.*s", STR_ARG(lacks));
-		fail(t, &err);
-	} else {
-		t->state = TRACER_READY;
-	}
-	arena_free(a);
-}
 
 static void on_words_of_tracee(struct tracer *t, struct str line)
 {
@@ -218,7 +185,7 @@ static void on_words_of_tracee(struct tracer *t, struct str line)
 		return;
 	}
 	if (t->tracee->is_ready && t->state == TRACER_STARTING)
-		on_ready(t);
+		t->state = TRACER_READY;
 }
 
 static void on_words_of_watch(struct tracer *t, struct str line)
@@ -309,16 +276,13 @@ bool tracer_is_done(const struct tracer *t)
  */
 static void end_tracee(struct tracer *t, int status)
 {
-	bool was_ready = t->state == TRACER_READY;
-	struct err err = {0};
+	struct err err;
 
-	if (was_ready && (status != 0 || !t->was_signalled))
-		err.code = tracee_settle(t->tracee, &err);
-	else if (was_ready)
-		err.code = tracee_end(t->tracee, &err);
-	if (err.code < 0)
+	if (!t->was_signalled || (t->state == TRACER_READY && status != 0))
+		return;
+	if (t->state == TRACER_READY && tracee_end(t->tracee, &err) < 0)
 		fail(t, &err);
-	else if (t->was_signalled && (!was_ready || status == 0))
+	else
 		t->state = TRACER_ENDED;
 }
 
@@ -368,35 +332,21 @@ void tracer_end(struct tracer *t, int64_t now_ms)
 
 bool tracer_wants_agent(const struct tracer *t)
 {
-	return t->tracee && !t->tracee->scope.has_agent &&
-	       t->state != TRACER_FAILED;
+	return t->tracee && !t->tracee->agent && t->state != TRACER_FAILED;
 }
 
 void tracer_agent(struct tracer *t, const char *id)
 {
-	if (t->tracee)
-		tracee_agent(t->tracee, id);
+	struct err err;
+
+	if (tracer_wants_agent(t) && tracee_agent(t->tracee, id, &err) < 0)
+		fail(t, &err);
 }
 
 void tracer_agent_runs(struct tracer *t, int64_t now_ms)
 {
 	if (t->agent_ms == 0)
 		t->agent_ms = now_ms;
-	if (t->tracee)
-		t->tracee->agent_ms = t->agent_ms;
-}
-
-/* What the agent did last is on its way through several buffers. */
-static bool is_quiet(const struct tracer *t, int64_t now_ms)
-{
-	int64_t last = t->tracee->last_ms;
-
-	if (t->tracee->agent_ms == 0 || t->state == TRACER_STARTING)
-		return true;
-	if (last < t->end_ms)
-		last = t->end_ms;
-	return now_ms - last >= TRACEE_QUIET_MS ||
-	       now_ms - t->end_ms >= TRACEE_DRAIN_MS;
 }
 
 /* Ready, and blind: the kernel is another than it was taken for. */
@@ -405,8 +355,7 @@ static void check_found(struct tracer *t, int64_t now_ms)
 	struct err err;
 
 	if (t->state != TRACER_READY || t->watch.has_found ||
-	    t->agent_ms == 0 || t->end_ms ||
-	    now_ms - t->agent_ms < TRACEE_SILENT_MS)
+	    t->agent_ms == 0 || t->end_ms || now_ms - t->agent_ms < SILENT_MS)
 		return;
 	err_set(&err, -ETIMEDOUT, "the tracer saw no process of the agent");
 	fail(t, &err);
@@ -414,26 +363,17 @@ static void check_found(struct tracer *t, int64_t now_ms)
 
 enum tracer_wish tracer_tick(struct tracer *t, int64_t now_ms)
 {
-	struct err err;
+	int64_t drain_ms = t->agent_ms ? TRACEE_DRAIN_MS : 0;
 
 	if (!t->tracee)
 		check_found(t, now_ms);
-	if (!t->tracee || t->pid == 0)
+	if (!t->tracee || t->pid == 0 || t->was_signalled)
 		return TRACER_GO_ON;
 	if (t->state != TRACER_FAILED &&
-	    tracee_tick(t->tracee, now_ms, &err) < 0)
-		fail(t, &err);
-	if (t->was_signalled)
+	    (t->end_ms == 0 || now_ms - t->end_ms < drain_ms))
 		return TRACER_GO_ON;
-	if (t->state == TRACER_FAILED) {
-		t->was_signalled = true;
-		return TRACER_KILL;
-	}
-	if (t->end_ms == 0 || !is_quiet(t, now_ms))
-		return TRACER_GO_ON;
-	t->tracee->is_ending = true;
 	t->was_signalled = true;
-	return TRACER_TERM;
+	return t->state == TRACER_FAILED ? TRACER_KILL : TRACER_TERM;
 }
 
 int tracer_wait_ms(const struct tracer *t)
@@ -441,7 +381,7 @@ int tracer_wait_ms(const struct tracer *t)
 	if (t->tracee && t->pid)
 		return TICK_MS;
 	return t->agent_ms && !t->watch.has_found && t->state == TRACER_READY
-		       ? TRACEE_SILENT_MS
+		       ? SILENT_MS
 		       : -1;
 }
 
@@ -450,9 +390,9 @@ struct str tracer_lacks(struct arena *a, const struct tracer *t)
 	struct buf b;
 	struct str more = {0};
 
-	if (t->tracee)
-		more = tracee_lacks(a, t->tracee);
-	else if (t->agent_ms && !t->watch.has_found)
+	if (t->agent_ms && t->tracee && t->tracee->events == 0)
+		more = STR("Tracee sent no record of the agent");
+	else if (t->agent_ms && !t->tracee && !t->watch.has_found)
 		more = STR("the tracer saw no process of the agent");
 	buf_init(&b, a);
 	if (tracer_lost(t))
