@@ -286,9 +286,9 @@ void fileio_remove_unfinished(int dirfd, const char *name)
 		return;
 	}
 	while ((e = readdir(dir)))
-		if (is_unfinished(str_of(e->d_name), name) &&
-		    fileio_remove_tree(fd, e->d_name, &ignored) < 0)
-			continue; /* it costs room and nothing else */
+		if (is_unfinished(str_of(e->d_name), name))
+			/* One that stays costs room and nothing else. */
+			(void)!fileio_remove_tree(fd, e->d_name, &ignored);
 	closedir(dir);
 }
 

@@ -154,8 +154,8 @@ int plan_write_at(int dirfd, const char *name, const char *shown,
 	if (rc < 0)
 		return rc;
 	rc = write_there(&at, exists, tmp, p, err);
-	if (rc < 0 && fileio_remove_tree(dirfd, tmp, &ignored) < 0)
-		return rc; /* the first error says more */
+	if (rc < 0) /* whose error says more than that of the cleaning up */
+		(void)!fileio_remove_tree(dirfd, tmp, &ignored);
 	return rc;
 }
 

@@ -87,8 +87,8 @@ static void prune(struct arena *a, int dir)
 	if (all.n > LAST_KEEP)
 		qsort(all.v, all.n, sizeof(*all.v), newest_first);
 	for (uint32_t i = LAST_KEEP; i < all.n; i++)
-		if (fileio_remove_tree(dir, all.v[i].name, &ignored) < 0)
-			continue; /* it costs room and nothing else */
+		/* One that stays costs room and nothing else. */
+		(void)!fileio_remove_tree(dir, all.v[i].name, &ignored);
 }
 
 int last_write(struct arena *a, const char *state, const char *workspace,
