@@ -124,9 +124,9 @@ class Schemas:
         if v.is_valid(value):
             self.walk(v, v.schema, "#", value, name)
             return None
-        worst = deepest(v.iter_errors(value))
+        error = worst(v.iter_errors(value))
         return "%s: at /%s: %s" % (
-            name, "/".join(map(str, worst.absolute_path)), worst.message[:300])
+            name, "/".join(map(str, error.absolute_path)), error.message[:300])
 
     def walk(self, v, schema, pointer, value, name):
         """Note the properties by which the value is valid."""
@@ -221,10 +221,19 @@ class Schemas:
             line for line in lines if line.endswith("\n")))
 
 
-def deepest(errors):
+def worst(errors):
     """Of alternatives, what is wrong with the one that fits best."""
-    return max((e if not e.context else deepest(e.context) for e in errors),
-               key=lambda e: len(e.absolute_path))
+    def depth(e):
+        return len(e.absolute_path)
+
+    found = max(errors, key=depth)
+    if not found.context:
+        return found
+    branches = {}
+    for e in found.context:
+        branches.setdefault(e.relative_schema_path[0], []).append(e)
+    return worst(min(branches.values(), key=lambda branch: (
+        sum(e.validator == "const" for e in branch), len(branch))))
 
 
 def spot(name, pointer):

@@ -121,6 +121,14 @@ class World:
 
 
 the = None  # the World; set by tests/live/run
+# doc/schemas, of tests/check/outputs.py, where the tree has them: likewise
+schemas = None
+
+
+def hold(judge):
+    """What was written or printed is as its schema has it."""
+    for said in judge(schemas) if schemas else ():
+        check(False, "doc/schemas: " + said)
 
 
 class Log:
@@ -216,6 +224,7 @@ class Place:
                   stderr.decode("utf-8", "replace"))
         if text:
             stdout = stdout.decode("utf-8", "replace")
+            hold(lambda s: s.judge(args, stdout))
         return Session(self, status, stdout,
                        stderr.decode("utf-8", "replace"),
                        time.monotonic() - start, out, host)
@@ -231,6 +240,7 @@ class Place:
         return self.records("decision")
 
     def remove(self):
+        hold(lambda s: s.judge_home(self.state))
         shutil.rmtree(self.root, ignore_errors=True)
 
     def __enter__(self):
