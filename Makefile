@@ -11,6 +11,7 @@
 #   make guest      the tracer on Debian's own kernels, emulated; ARCH=arm64
 #   make stock      whole sessions on stock Debian hosts, emulated
 #   make install    PREFIX=/usr/local DESTDIR=
+#   make deb        Debian packages, in build/deb
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
@@ -322,6 +323,12 @@ install: all
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/membrane $(COMPLETIONS) $(MAN1) $(MAN5)
 	rm -rf $(LIBEXEC) $(SHARE)/membrane $(DOC)
+
+# Debian packages, of a copy of what git tracks: debian/build.sh.
+.PHONY: deb
+deb:
+	@image/setup.sh build package
+	@debian/build.sh
 
 # --- images and tests ------------------------------------------------------
 

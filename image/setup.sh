@@ -3,6 +3,7 @@
 #
 #   build   compile membrane, membrane-gate and membrane-watch
 #   run     run sandboxes: Docker, and what makes images without a registry
+#   package Debian packages, and what looks at them: make deb
 #   test    unit tests, fuzz targets, live tests
 #   bench   what the measurements compare with
 #   docker  not a package: a Docker daemon that answers
@@ -23,6 +24,7 @@ run=(docker.io/dockerd ?docker-cli/docker iptables/iptables haproxy/haproxy
 	ca-certificates)
 # Only where debian:bookworm-slim cannot be pulled; image/base.sh asks.
 base=(debootstrap/debootstrap)
+package=(debhelper/dh dpkg-dev/dpkg-buildpackage lintian/lintian)
 test=(?libclang-rt-dev libhttp-parser-dev llvm/llvm-symbolizer nftables/nft iproute2/ip
 	python3/python3 python3-h2 python3-jsonschema python3-yaml openssl/openssl strace/strace
 	util-linux/unshare procps/ps git/git passwd/useradd zsh/zsh
@@ -87,6 +89,7 @@ for group; do
 	build) packages "${build[@]}" ;;
 	run) packages "${run[@]}" ;;
 	base) packages "${base[@]}" ;;
+	package) packages "${package[@]}" ;;
 	test) packages "${test[@]}" ;;
 	bench) packages "${bench[@]}" ;;
 	arm64)

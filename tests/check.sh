@@ -75,7 +75,7 @@ build() {
 	! grep -E '(^|: )warning: ' "$log"
 }
 
-image/setup.sh build test run docker
+image/setup.sh build test package run docker
 # A password is asked for now, not by something that runs beside others.
 root true
 
@@ -109,6 +109,8 @@ step ci "hooks and workflows of policies/ci" tests/check/ci
 step determinism "the same sources give the same bytes" tests/check/determinism
 step guest "the tracer's back ends on Debian's kernel, emulated" finish guest
 step images "images, since the build" finish images
+# Its base is that of the agent's image.
+begin deb tests/check/deb
 begin clients tests/live/clients.sh
 step fuzzers "building the fuzz targets (log: build/log/build-fuzz)" \
 	build fuzz B=build/fuzz FUZZ=1 CC=clang fuzzers
@@ -124,6 +126,8 @@ step counted "building with counters (log: build/log/build-coverage)" \
 	build coverage B=build/coverage COVERAGE=1 CC=clang all units
 step coverage "what of each folder the tests run, against its floor" \
 	tests/check/coverage
+step deb "Debian packages, and a bare root with them, since the images" \
+	finish deb
 step clients "clients of live tests, since the images" finish clients
 # They wait more than they work, each in network namespaces of its own.
 live=(tests/live/gate.py tests/live/*_live.py)
