@@ -27,15 +27,6 @@ static bool layer_of(struct str name, enum layer *out)
 	return false;
 }
 
-static uint32_t number_of(const cJSON *o, const char *key, uint32_t max)
-{
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, key);
-
-	return cJSON_IsNumber(m) && m->valuedouble >= 1 && m->valuedouble <= max
-		       ? (uint32_t)m->valuedouble
-		       : 0;
-}
-
 static void find_rule(struct arena *a, const cJSON *rules, ir_grants *grants,
 		      origins *out)
 {
@@ -52,8 +43,9 @@ static void find_rule(struct arena *a, const cJSON *rules, ir_grants *grants,
 		    !layer_of(layer, &x.layer) || x.layer == LAYER_FLOOR)
 			continue;
 		x.source = arena_str(a, source);
-		x.line = number_of(o, "line", LINE_MAX_ADOPTED);
-		x.column = number_of(o, "column", COLUMN_MAX_ADOPTED);
+		x.line = (uint32_t)json_find_u64(o, "line", LINE_MAX_ADOPTED);
+		x.column = (uint32_t)json_find_u64(o, "column",
+						   COLUMN_MAX_ADOPTED);
 		if (x.line && x.column)
 			*vec_push(a, out) = x;
 	}

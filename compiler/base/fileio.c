@@ -288,7 +288,7 @@ void fileio_remove_unfinished(int dirfd, const char *name)
 	while ((e = readdir(dir)))
 		if (is_unfinished(str_of(e->d_name), name))
 			/* One that stays costs room and nothing else. */
-			(void)!fileio_remove_tree(fd, e->d_name, &ignored);
+			ignore(fileio_remove_tree(fd, e->d_name, &ignored));
 	closedir(dir);
 }
 

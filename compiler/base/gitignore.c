@@ -1,5 +1,6 @@
 #include "compiler/base/gitignore.h"
 
+#include "compiler/base/hash.h"
 #include "compiler/base/pattern.h"
 
 #include <string.h>
@@ -133,10 +134,10 @@ enum gitignore_verdict gitignore_match(const struct gitignore *g,
 	const struct pattern *best = NULL;
 
 	if (g->filed)
-		best = look_up(g, pattern_hash(base), path, base, is_dir, best);
+		best = look_up(g, hash_str(base), path, base, is_dir, best);
 	if (g->has_suffix)
-		best = look_up(g, pattern_hash(pattern_extension(base)), path,
-			       base, is_dir, best);
+		best = look_up(g, hash_str(pattern_extension(base)), path, base,
+			       is_dir, best);
 	for (uint32_t i = g->globs.n; i-- > 0;) {
 		const struct pattern *pt = g->globs.v[i];
 

@@ -308,3 +308,39 @@ bool json_get_array(const cJSON *object, const char *key, const cJSON **out)
 	*out = v;
 	return true;
 }
+
+bool json_get_u64(const cJSON *object, const char *key, uint64_t max,
+		  uint64_t *out)
+{
+	const cJSON *v = cJSON_GetObjectItemCaseSensitive(object, key);
+
+	if (max > JSON_WHOLE_MAX)
+		max = JSON_WHOLE_MAX;
+	if (!cJSON_IsNumber(v) || !(v->valuedouble >= 0) ||
+	    v->valuedouble > (double)max ||
+	    v->valuedouble != (double)(uint64_t)v->valuedouble)
+		return false;
+	*out = (uint64_t)v->valuedouble;
+	return true;
+}
+
+struct str json_find_str(const cJSON *object, const char *key)
+{
+	struct str s = STR("");
+
+	ignore(json_get_str(object, key, &s));
+	return s;
+}
+
+uint64_t json_find_u64(const cJSON *object, const char *key, uint64_t max)
+{
+	uint64_t n = 0;
+
+	ignore(json_get_u64(object, key, max, &n));
+	return n;
+}
+
+bool json_find_true(const cJSON *object, const char *key)
+{
+	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(object, key));
+}

@@ -13,6 +13,9 @@
 
 #include <cjson/cJSON.h>
 
+/* Up to there each whole number is one of cJSON's, which has doubles. */
+#define JSON_WHOLE_MAX (UINT64_C(1) << 53)
+
 /* The caller hands them to json_put() or json_push(), or to cJSON_Delete(). */
 cJSON *json_object(void);
 cJSON *json_array(void);
@@ -51,5 +54,12 @@ void json_add_at(struct buf *out, cJSON *take_root, struct json_place *places,
  */
 bool json_get_str(const cJSON *object, const char *key, struct str *out);
 bool json_get_array(const cJSON *object, const char *key, const cJSON **out);
+/* A whole number up to max, which JSON_WHOLE_MAX bounds. */
+bool json_get_u64(const cJSON *object, const char *key, uint64_t max,
+		  uint64_t *out);
+/* The same where a member may be missing: empty (and a C string), 0, false. */
+struct str json_find_str(const cJSON *object, const char *key);
+uint64_t json_find_u64(const cJSON *object, const char *key, uint64_t max);
+bool json_find_true(const cJSON *object, const char *key);
 
 #endif

@@ -1,16 +1,8 @@
 #include "compiler/base/pattern.h"
 
+#include "compiler/base/hash.h"
+
 #include <stdlib.h>
-
-/* FNV-1a. */
-uint32_t pattern_hash(struct str s)
-{
-	uint32_t h = 2166136261u;
-
-	for (size_t i = 0; i < s.n; i++)
-		h = (h ^ (uint8_t)s.p[i]) * 16777619u;
-	return h;
-}
 
 size_t pattern_base(struct str path)
 {
@@ -272,7 +264,7 @@ static void classify_pattern(struct arena *a, struct pattern *pt)
 	if (literal_run(pt, 0) == n) {
 		pt->kind = PATTERN_LITERAL;
 		pt->lit = literal_part(a, pt, 0, n);
-		pt->hash = pattern_hash(
+		pt->hash = hash_str(
 			str_slice(pt->lit, pattern_base(pt->lit), pt->lit.n));
 		return;
 	}
@@ -280,7 +272,7 @@ static void classify_pattern(struct arena *a, struct pattern *pt)
 	    literal_run(pt, 1) == n) {
 		pt->kind = PATTERN_SUFFIX;
 		pt->lit = literal_part(a, pt, 1, n);
-		pt->hash = pattern_hash(pt->lit);
+		pt->hash = hash_str(pt->lit);
 		return;
 	}
 	pt->kind = PATTERN_GLOB;

@@ -49,7 +49,6 @@ bool pattern_match(const struct pattern *pt, struct str path, struct str base);
 /* Is it found by its hash, of a base name or of the ".ext" of one? */
 bool pattern_is_filed(const struct pattern *pt);
 
-uint32_t pattern_hash(struct str s);
 /* Where the base name begins. */
 size_t pattern_base(struct str path);
 /* ".ext" of a base name; empty when it has no dot. */

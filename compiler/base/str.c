@@ -41,6 +41,12 @@ size_t str_find(struct str s, char c, size_t from)
 	return hit ? (size_t)(hit - s.p) : s.n;
 }
 
+struct str str_unslashed(struct str path)
+{
+	path.n -= str_ends(path, STR("/"));
+	return path;
+}
+
 struct str str_parent(struct str path)
 {
 	while (path.n && path.p[path.n - 1] != '/')

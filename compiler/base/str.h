@@ -13,7 +13,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define must_check	  __attribute__((warn_unused_result))
+#define must_check __attribute__((warn_unused_result))
+/* Of what must be checked and need not be here: say why beside it. */
+#define ignore(result)	  ((void)!(result))
 #define printf_like(f, a) __attribute__((format(printf, f, a)))
 #define ARRAY_LEN(a)	  (sizeof(a) / sizeof((a)[0]))
 
@@ -58,6 +60,8 @@ struct str str_slice(struct str s, size_t beg, size_t end);
 size_t str_find(struct str s, char c, size_t from);
 /* Blanks and tabs off both ends. */
 struct str str_trim(struct str s);
+/* A path without one slash at its end. */
+struct str str_unslashed(struct str path);
 /* What a path lies in: up to its last '/', without it; else empty. */
 struct str str_parent(struct str path);
 /*

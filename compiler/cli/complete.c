@@ -119,7 +119,7 @@ int command_complete(struct arena *a, const struct options *o)
 	completion_find(&out, o->exec ? o->exec : nothing, &c);
 	if (c.sessions != WORDS_NONE)
 		offer_sessions(&c);
-	(void)!fileio_write_all(STDOUT_FILENO, buf_str(&out), &ignored);
+	ignore(fileio_write_all(STDOUT_FILENO, buf_str(&out), &ignored));
 	return STATUS_OK;
 }
 

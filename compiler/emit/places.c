@@ -23,17 +23,15 @@ static int by_id(const void *va, const void *vb)
 
 static bool read_entry(struct arena *a, const cJSON *item, struct entry *out)
 {
-	const cJSON *line =
-		cJSON_GetObjectItemCaseSensitive(item, PROVENANCE_LINE);
 	struct str source;
+	uint64_t line;
 
 	if (!item->string || !json_get_str(item, PROVENANCE_SOURCE, &source) ||
-	    !cJSON_IsNumber(line) || line->valuedouble < 0 ||
-	    line->valuedouble > UINT32_MAX)
+	    !json_get_u64(item, PROVENANCE_LINE, UINT32_MAX, &line))
 		return false;
 	out->id = arena_str(a, str_of(item->string));
 	out->source = arena_str(a, source);
-	out->line = (uint32_t)line->valuedouble;
+	out->line = (uint32_t)line;
 	return true;
 }
 

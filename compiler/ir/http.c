@@ -15,8 +15,7 @@ struct http_rules http_rules(struct arena *a, const struct ir_grant *g)
 
 static struct ir_text trimmed_text(struct ir_text t)
 {
-	if (str_ends(t.s, STR("/")))
-		t.s.n--;
+	t.s = str_unslashed(t.s);
 	return t;
 }
 

@@ -1,15 +1,6 @@
 #include "compiler/lint/grants.h"
 
-static const char *quoted(struct pass_ctx *c, const struct ir_grant *g)
-{
-	return diag_quote(c->diags, ir_dest_text(c->a, &g->dest));
-}
-
-/* What was just warned of is about this grant. */
-static void name_grant(struct pass_ctx *c, const struct ir_grant *g)
-{
-	diag_about(c->diags, ir_dest_text(c->a, &g->dest));
-}
+#include "compiler/lint/lint.h"
 
 /* Is the path under the URL's, at a boundary of segments? */
 static bool is_under(struct str path, struct str base)
@@ -32,7 +23,7 @@ static void lint_paths(struct pass_ctx *c, const struct ir_grant *g)
 				c->diags, DIAG_PATH_OUTSIDE, p->from.at,
 				"'%s' is not under the URL's path and matches nothing",
 				diag_quote(c->diags, p->s));
-			name_grant(c, g);
+			lint_about(c, &g->dest);
 			diag_help(
 				c->diags,
 				"a path without a leading '/' is relative to the URL's");
@@ -48,15 +39,15 @@ static void lint_floor(struct pass_ctx *c, const struct ir_grant *g)
 		return;
 	if (ir_grant_reaches(g, &net->addr)) {
 		diag_warn(c->diags, DIAG_OPENS_FLOOR, g->from.at,
-			  "'%s' opens a part of the floor: %s", quoted(c, g),
-			  floor->about);
-		name_grant(c, g);
+			  "'%s' opens a part of the floor: %s",
+			  lint_quoted(c, &g->dest), floor->about);
+		lint_about(c, &g->dest);
 		return;
 	}
 	diag_warn(c->diags, DIAG_FLOOR_GRANT, g->from.at,
-		  "'%s' stays denied by the floor: %s", quoted(c, g),
-		  floor->about);
-	name_grant(c, g);
+		  "'%s' stays denied by the floor: %s",
+		  lint_quoted(c, &g->dest), floor->about);
+	lint_about(c, &g->dest);
 	diag_help(
 		c->diags,
 		net->bits > floor->net.bits
@@ -75,7 +66,7 @@ static void lint_private(struct pass_ctx *c, const struct ir_grant *g)
 		return;
 	diag_warn(c->diags, DIAG_PRIVATE_VOID, g->private.from.at,
 		  "'private' changes nothing for an address");
-	name_grant(c, g);
+	lint_about(c, &g->dest);
 	diag_help(c->diags, "a grant by address opens private ones too");
 }
 
@@ -85,7 +76,7 @@ static void lint_any(struct pass_ctx *c, const struct ir_grant *g)
 		return;
 	diag_warn(c->diags, DIAG_ANY_GRANT, g->from.at,
 		  "'*' lets the agent send to anybody what it can read");
-	name_grant(c, g);
+	lint_about(c, &g->dest);
 	diag_help(c->diags,
 		  "name the destinations; 'deny' takes single ones back");
 }

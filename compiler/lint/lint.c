@@ -5,9 +5,14 @@
 #include "compiler/lint/quic.h"
 #include "compiler/lint/uses.h"
 
-static const char *quoted(struct pass_ctx *c, const struct ir_grant *g)
+const char *lint_quoted(struct pass_ctx *c, const struct ir_dest *d)
 {
-	return diag_quote(c->diags, ir_dest_text(c->a, &g->dest));
+	return diag_quote(c->diags, ir_dest_text(c->a, d));
+}
+
+void lint_about(struct pass_ctx *c, const struct ir_dest *d)
+{
+	diag_about(c->diags, ir_dest_text(c->a, d));
 }
 
 /* --- places that others read -----------------------------------------------
@@ -33,13 +38,14 @@ static void warn_reached(struct pass_ctx *c, const struct third_party_hit *hit,
 
 		diag_warn(c->diags, DIAG_SHARED_HOSTING, hit->grant->from.at,
 			  "'%s' is about names that anybody gets: %s%s%s%s",
-			  quoted(c, hit->grant), same ? "" : hit->name.p,
-			  same ? "" : ", ", row->what, and_more(c, n - 1));
+			  lint_quoted(c, &hit->grant->dest),
+			  same ? "" : hit->name.p, same ? "" : ", ", row->what,
+			  and_more(c, n - 1));
 		diag_help(c->diags, "name those that are meant");
 	} else {
 		diag_warn(c->diags, DIAG_THIRD_PARTY, hit->grant->from.at,
 			  "'%s' can carry data to others: %s (%s)%s",
-			  quoted(c, hit->grant), row->what,
+			  lint_quoted(c, &hit->grant->dest), row->what,
 			  third_party_kind_name(row->kind), and_more(c, n - 1));
 		diag_help(
 			c->diags,
@@ -47,7 +53,7 @@ static void warn_reached(struct pass_ctx *c, const struct third_party_hit *hit,
 				? "leave out what is not needed; if it is, 'allow_lint' says why"
 				: "rules on requests ('http') can leave it out; if it is needed, 'allow_lint' says why");
 	}
-	diag_about(c->diags, ir_dest_text(c->a, &hit->grant->dest));
+	lint_about(c, &hit->grant->dest);
 }
 
 static void lint_reached(struct pass_ctx *c, const third_party_hits *hits)

@@ -17,4 +17,8 @@
 const bool *lint_policy(struct pass_ctx *c, const struct ir_policy *p,
 			const third_party_hits *reached);
 
+/* A destination, for a message; that what was just warned of is about it. */
+const char *lint_quoted(struct pass_ctx *c, const struct ir_dest *d);
+void lint_about(struct pass_ctx *c, const struct ir_dest *d);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "compiler/algebra/space/meet.h"
 #include "compiler/ir/inside.h"
+#include "compiler/lint/lint.h"
 
 #define HTTPS 443
 
@@ -25,11 +26,6 @@ static uint16_t shared_port(const struct ir_port *udp, const ir_ports *ports)
 			at = lo;
 	}
 	return at;
-}
-
-static const char *quoted(struct pass_ctx *c, const struct ir_dest *d)
-{
-	return diag_quote(c->diags, ir_dest_text(c->a, d));
 }
 
 static bool is_about(struct pass_ctx *c, const struct ir_grant *x,
@@ -57,8 +53,8 @@ static bool lint_refused(struct pass_ctx *c, const struct ir_policy *p,
 		diag_warn(
 			c->diags, DIAG_QUIC_REFUSED, udp->at,
 			"QUIC to '%s' is refused on udp/%u: nobody sees the requests in it",
-			quoted(c, &g->dest), port);
-		diag_about(c->diags, ir_dest_text(c->a, &g->dest));
+			lint_quoted(c, &g->dest), port);
+		lint_about(c, &g->dest);
 		diag_note(c->diags, d->from.at, "this denies some of them");
 		diag_help(
 			c->diags,
@@ -78,8 +74,8 @@ static void lint_unread(struct pass_ctx *c, const struct ir_policy *p,
 			continue;
 		diag_warn(c->diags, DIAG_QUIC_UNREAD, udp->at,
 			  "requests to '%s' pass unread by HTTP/3 on udp/%u",
-			  quoted(c, &g->dest), port);
-		diag_about(c->diags, ir_dest_text(c->a, &g->dest));
+			  lint_quoted(c, &g->dest), port);
+		lint_about(c, &g->dest);
 		if (h != g)
 			diag_note(c->diags, h->from.at,
 				  "over TCP they are decided here");

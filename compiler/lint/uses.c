@@ -1,6 +1,7 @@
 #include "compiler/lint/uses.h"
 
 #include "compiler/algebra/compare/rules.h"
+#include "compiler/lint/lint.h"
 
 /* Whose rules are held against each other. */
 enum author { AUTHOR_USER, AUTHOR_WORKSPACE, AUTHOR_FLAGS, AUTHORS };
@@ -24,16 +25,6 @@ struct rules {
 	const struct rule_finding *found;
 	const own_rules *own; /* in p's list; NULL: the same */
 };
-
-static const char *quoted(struct uses *u, const struct ir_grant *g)
-{
-	return diag_quote(u->c->diags, ir_dest_text(u->c->a, &g->dest));
-}
-
-static void name_grant(struct uses *u, const struct ir_grant *g)
-{
-	diag_about(u->c->diags, ir_dest_text(u->c->a, &g->dest));
-}
 
 static const char *verdict_word(const struct ir_grant *g)
 {
@@ -76,8 +67,9 @@ static void warn_denied(struct uses *u, const struct ir_grant *g,
 			const struct ir_grant *by)
 {
 	diag_warn(u->c->diags, DIAG_DENIED_GRANT, g->from.at,
-		  "'%s' is allowed and denied, and stays denied", quoted(u, g));
-	name_grant(u, g);
+		  "'%s' is allowed and denied, and stays denied",
+		  lint_quoted(u->c, &g->dest));
+	lint_about(u->c, &g->dest);
 	diag_note(u->c->diags, by->from.at, "denied here");
 }
 
@@ -86,8 +78,8 @@ static void warn_shadowed(struct uses *u, const struct ir_grant *g,
 {
 	diag_warn(u->c->diags, DIAG_SHADOWED_RULE, g->from.at,
 		  "'%s' changes nothing: all of it is %s without it",
-		  quoted(u, g), verdict_word(g));
-	name_grant(u, g);
+		  lint_quoted(u->c, &g->dest), verdict_word(g));
+	lint_about(u->c, &g->dest);
 	diag_note(u->c->diags, by->from.at, "here");
 	diag_help(u->c->diags, "remove one of them");
 }
@@ -96,8 +88,8 @@ static void warn_twice(struct uses *u, const struct ir_grant *g,
 		       struct ir_origin first, struct ir_origin again)
 {
 	diag_warn(u->c->diags, DIAG_SHADOWED_RULE, again.at, "'%s' is %s twice",
-		  quoted(u, g), verdict_word(g));
-	name_grant(u, g);
+		  lint_quoted(u->c, &g->dest), verdict_word(g));
+	lint_about(u->c, &g->dest);
 	diag_note(u->c->diags, first.at, "the first is here");
 	diag_help(u->c->diags, "remove one of them");
 }
@@ -106,8 +98,9 @@ static void warn_overlap(struct uses *u, const struct ir_grant *g,
 			 const struct ir_grant *by)
 {
 	diag_warn(u->c->diags, DIAG_OVERLAPPING_RULES, g->from.at,
-		  "a part of '%s' is allowed elsewhere, too", quoted(u, g));
-	name_grant(u, g);
+		  "a part of '%s' is allowed elsewhere, too",
+		  lint_quoted(u->c, &g->dest));
+	lint_about(u->c, &g->dest);
 	diag_note(u->c->diags, by->from.at, "here");
 	diag_help(
 		u->c->diags,

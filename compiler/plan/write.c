@@ -155,7 +155,7 @@ int plan_write_at(int dirfd, const char *name, const char *shown,
 		return rc;
 	rc = write_there(&at, exists, tmp, p, err);
 	if (rc < 0) /* whose error says more than that of the cleaning up */
-		(void)!fileio_remove_tree(dirfd, tmp, &ignored);
+		ignore(fileio_remove_tree(dirfd, tmp, &ignored));
 	return rc;
 }
 

@@ -1,5 +1,7 @@
 #include "compiler/trace/count.h"
 
+#include "compiler/base/hash.h"
+
 #include <stdlib.h>
 
 struct count *count_new(struct arena *a)
@@ -10,23 +12,13 @@ struct count *count_new(struct arena *a)
 	return c;
 }
 
-/* FNV-1a: texts are paths and names, and nobody gains by a collision. */
-static uint32_t hash_of(struct str s)
-{
-	uint32_t h = 2166136261u;
-
-	for (size_t i = 0; i < s.n; i++)
-		h = (h ^ (unsigned char)s.p[i]) * 16777619u;
-	return h;
-}
-
 void count_add(struct count *c, struct str text)
 {
 	struct count_entry *e;
 	uint32_t i;
 
 	text = str_slice(text, 0, COUNT_TEXT_MAX);
-	i = hash_of(text) % ARRAY_LEN(c->slot);
+	i = hash_str(text) % ARRAY_LEN(c->slot);
 	c->total++;
 	for (;; i = (i + 1) % ARRAY_LEN(c->slot)) {
 		e = &c->slot[i];

@@ -223,7 +223,7 @@ static void end_worker(struct supervisor *s)
 		if (left_ms <= 0)
 			break;
 		if (poll(&p, 1, (int)left_ms) > 0)
-			(void)!read(s->signals, &info, sizeof(info));
+			ignore(read(s->signals, &info, sizeof(info)));
 	}
 	if (s->worker) {
 		kill(s->worker, SIGKILL);

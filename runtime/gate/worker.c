@@ -38,7 +38,7 @@ void worker_complain(const char *message)
 	char line[RECORD_MAX];
 	size_t n = record_error(message, line);
 
-	(void)!write(STDOUT_FILENO, line, n);
+	ignore(write(STDOUT_FILENO, line, n));
 }
 
 /* --- set-up -------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 #include "runtime/launch/gate.h"
 
 #include "compiler/base/fileio.h"
+#include "compiler/base/json.h"
 #include "compiler/base/proc.h"
 #include "runtime/launch/advice.h"
 
@@ -132,16 +133,6 @@ static int take_ca(struct gate *g, const cJSON *pem, struct err *err)
 	return rc;
 }
 
-static uint32_t number_of(const cJSON *o, const char *name)
-{
-	const cJSON *n = cJSON_GetObjectItemCaseSensitive(o, name);
-
-	return cJSON_IsNumber(n) && n->valuedouble > 0 &&
-			       n->valuedouble <= UINT32_MAX
-		       ? (uint32_t)n->valuedouble
-		       : 0;
-}
-
 static int on_ready(struct gate *g, const cJSON *o, struct err *err)
 {
 	const cJSON *ms = cJSON_GetObjectItemCaseSensitive(o, "ms");
@@ -151,8 +142,8 @@ static int on_ready(struct gate *g, const cJSON *o, struct err *err)
 	if (rc < 0)
 		return rc;
 	g->ready_ms = cJSON_IsNumber(ms) ? ms->valuedouble : 0;
-	g->netns = number_of(o, "netns");
-	g->pidns = number_of(o, "pidns");
+	g->netns = (uint32_t)json_find_u64(o, "netns", UINT32_MAX);
+	g->pidns = (uint32_t)json_find_u64(o, "pidns", UINT32_MAX);
 	g->ipv6 = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "ipv6"));
 	g->ready = true;
 	return 0;
@@ -161,7 +152,7 @@ static int on_ready(struct gate *g, const cJSON *o, struct err *err)
 static int on_generation(struct gate *g, const cJSON *o, struct err *err)
 {
 	const cJSON *why = cJSON_GetObjectItemCaseSensitive(o, "message");
-	uint32_t n = number_of(o, "generation");
+	uint32_t n = (uint32_t)json_find_u64(o, "generation", UINT32_MAX);
 
 	if (!n || !g->on_generation)
 		return err_set(

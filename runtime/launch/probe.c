@@ -227,7 +227,7 @@ int probe_line(struct arena *a, char *const *argv, const char **out,
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	rest = (struct str){text, n};
-	(void)!str_line(&rest, &line);
+	ignore(str_line(&rest, &line));
 	*out = arena_cstr(a, line);
 	return status == 0 && line.n
 		       ? 0
@@ -346,7 +346,7 @@ static int try_parts(struct trial *t, bool have_gate, bool have_tracer,
 	rc = wait_for_both(t, err);
 	if (rc == 0)
 		return end_trial(t, err);
-	(void)!end_trial(t, &why);
+	ignore(end_trial(t, &why));
 	return rc;
 }
 

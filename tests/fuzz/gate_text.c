@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	switch (data[0] % 5) {
 	case 0:
 		credentials.n = 0;
-		(void)!hello_parse(text, &hosts, &credentials, &err);
+		ignore(hello_parse(text, &hosts, &credentials, &err));
 		break;
 	case 1:
 		if (provenance_parse(text, &provenance, &err) < 0)

@@ -20,10 +20,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    out.n < text.n + 6)
 			__builtin_trap();
 	for (size_t at = 0; at < size; at += 1 + size / 16) {
-		(void)!edit_remove(a, text, at, NULL, &out);
-		(void)!edit_remove(a, text, at, "deny", &out);
-		(void)!edit_replace(a, text, at, "deny", STR("x"), &out);
-		(void)!edit_extend(a, text, at, "ports", STR("1"), &out);
+		ignore(edit_remove(a, text, at, NULL, &out));
+		ignore(edit_remove(a, text, at, "deny", &out));
+		ignore(edit_replace(a, text, at, "deny", STR("x"), &out));
+		ignore(edit_extend(a, text, at, "ports", STR("1"), &out));
 		out = edit_remove_line(a, text, at);
 		if (out.n >= size)
 			__builtin_trap();

@@ -125,8 +125,8 @@ static bool same_as_listed(struct str written)
 
 	if (listed && !same) {
 		write_file("listed.nft", listed, strlen(listed));
-		(void)!system("diff -u " FILE_NAME
-			      " listed.nft | head -40 >&2");
+		ignore(system("diff -u " FILE_NAME
+			      " listed.nft | head -40 >&2"));
 	}
 	free(listed);
 	arena_free(a);

@@ -36,8 +36,7 @@ static struct str host_text(struct arena *a, const struct ir_dest *d)
 
 static bool is_below(struct str path, struct str prefix)
 {
-	if (str_ends(prefix, STR("/")))
-		prefix.n--;
+	prefix = str_unslashed(prefix);
 	return str_starts(path, prefix) &&
 	       (path.n == prefix.n || path.p[prefix.n] == '/');
 }

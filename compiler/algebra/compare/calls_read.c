@@ -66,13 +66,8 @@ static bool get_number(const struct reader *r, const cJSON *o, const char *key,
 	*out = usual;
 	if (!v)
 		return true;
-	if (!cJSON_IsNumber(v) || !(v->valuedouble >= 0) ||
-	    v->valuedouble > (double)max ||
-	    v->valuedouble != (double)(uint64_t)v->valuedouble)
-		return refuse_profile(
-			r, "no number that can be used:", str_of(key));
-	*out = (uint64_t)v->valuedouble;
-	return true;
+	return json_get_u64(o, key, max, out) ||
+	       refuse_profile(r, "no number that can be used:", str_of(key));
 }
 
 static bool get_text(const struct reader *r, const cJSON *o, const char *key,

@@ -1,5 +1,6 @@
 #include "compiler/algebra/space/filewalk.h"
 
+#include "compiler/base/hash.h"
 #include "compiler/base/limits.h"
 
 #include <stdlib.h>
@@ -59,16 +60,14 @@ static bool is_own(const struct filewalk *w, const struct state *s, uint32_t i)
 
 static uint32_t hash_of(const struct filewalk *w, const struct state *s)
 {
-	uint64_t h = 14695981039346656037u;
-
-	h = (h ^ (s->segment | s->dropped << 2)) * 1099511628211u;
+	uint64_t h = hash64_step(HASH64_SEED, s->segment | s->dropped << 2);
 
 	for (uint32_t i = 0; i < w->n; i++) {
-		h = (h ^ 0xffffffffu) * 1099511628211u;
+		h = hash64_step(h, 0xffffffffu);
 		vec_each(at, &s->at[i])
-			h = (h ^ *at) * 1099511628211u;
+			h = hash64_step(h, *at);
 	}
-	return (uint32_t)(h ^ h >> 32);
+	return hash64_folded(h);
 }
 
 static bool same_state(const struct filewalk *w, const struct state *x,

@@ -1,19 +1,18 @@
 #include "compiler/algebra/space/trie.h"
 
+#include "compiler/base/hash.h"
+
 void trie_init(struct trie *t, struct arena *a)
 {
 	*t = (struct trie){.a = a, .mask = 63};
 	t->buckets = arena_array(a, t->mask + 1, sizeof(*t->buckets));
 }
 
-/* FNV-1a over the key, begun with the parent. */
+/* Over the key, begun with the parent. */
 static uint32_t hash_of(const struct trie_node *parent, struct str key)
 {
-	uint64_t h = ((uintptr_t)parent >> 4) + 14695981039346656037u;
-
-	for (size_t i = 0; i < key.n; i++)
-		h = (h ^ (uint8_t)key.p[i]) * 1099511628211u;
-	return (uint32_t)(h ^ h >> 32);
+	return hash64_folded(hash64_bytes(
+		((uintptr_t)parent >> 4) + HASH64_SEED, key.p, key.n));
 }
 
 struct trie_node *trie_child(const struct trie *t,

@@ -1,5 +1,6 @@
 #include "compiler/cli/account/deeds.h"
 
+#include "compiler/base/hash.h"
 #include "compiler/cli/workspace/grantable.h"
 
 #include "compiler/algebra/decide/ask.h"
@@ -49,14 +50,12 @@ static struct arena *scratch(struct deeds *d)
 	return x->scratch;
 }
 
-/* FNV-1a; the value's place, or NULL when there is none and no room. */
+/* The value's place, or NULL when there is none and no room. */
 static uint32_t *place(struct deeds *d, struct str text, bool add)
 {
 	struct deeds_index *x = d->index;
-	uint64_t h = 0xcbf29ce484222325u;
+	uint64_t h = hash64_bytes(HASH64_SEED, text.p, text.n);
 
-	for (size_t i = 0; i < text.n; i++)
-		h = (h ^ (unsigned char)text.p[i]) * 0x100000001b3u;
 	for (h %= SLOTS; x->slot[h].text.p; h = (h + 1) % SLOTS)
 		if (str_eq(x->slot[h].text, text))
 			return &x->slot[h].value;
@@ -195,20 +194,6 @@ void deeds_sort(struct deeds *d)
 
 /* --- decisions ------------------------------------------------------------ */
 
-static struct str text_of(const cJSON *o, const char *key)
-{
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, key);
-
-	return cJSON_IsString(m) ? str_of(m->valuestring) : STR("");
-}
-
-static int number_of(const cJSON *o, const char *key)
-{
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, key);
-
-	return cJSON_IsNumber(m) ? m->valueint : 0;
-}
-
 /* As policies have names: lower case, without a dot at the end. */
 static struct str name_of(struct deeds *d, struct str name)
 {
@@ -227,9 +212,9 @@ static bool then_of(const cJSON *o, enum deed_then *out, enum reason *reason)
 {
 	*out = DEED_ALLOWED;
 	*reason = REASON_GRANTED;
-	if (str_is(text_of(o, "verdict"), "allow"))
+	if (str_is(json_find_str(o, "verdict"), "allow"))
 		return true;
-	if (!reason_parse(text_of(o, "reason"), reason))
+	if (!reason_parse(json_find_str(o, "reason"), reason))
 		return false;
 	*out = DEED_REFUSED;
 	switch (*reason) {
@@ -300,19 +285,21 @@ static struct ir_request url_of(const struct ir_request *c, bool tls,
 static void take_flow(struct deeds *d, const cJSON *o, bool is_request,
 		      enum deed_then then, enum reason reason)
 {
-	struct str method = text_of(o, "method"), path = text_of(o, "path");
+	struct str method = json_find_str(o, "method"),
+		   path = json_find_str(o, "path");
 	bool seen = is_request && method.n && str_starts(path, STR("/"));
 	bool tls = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "tls"));
 	struct ir_request c = {
 		.kind = IR_REQ_CONNECT,
-		.proto = str_is(text_of(o, "proto"), "udp") ? IR_PROTO_UDP
-							    : IR_PROTO_TCP,
-		.name = name_of(d, text_of(o, "name")),
-		.port = (uint16_t)number_of(o, "port"),
+		.proto = str_is(json_find_str(o, "proto"), "udp")
+				 ? IR_PROTO_UDP
+				 : IR_PROTO_TCP,
+		.name = name_of(d, json_find_str(o, "name")),
+		.port = (uint16_t)json_find_u64(o, "port", UINT16_MAX),
 	};
 	struct deed *x;
 
-	c.has_addr = addr_parse(text_of(o, "addr"), &c.addr);
+	c.has_addr = addr_parse(json_find_str(o, "addr"), &c.addr);
 	if (c.port == 0 || !c.has_addr || addr_scope(&c.addr) == ADDR_NEVER)
 		return;
 	place(d, flow_key(d, &c), true);
@@ -334,9 +321,9 @@ static void take_question(struct deeds *d, const cJSON *o, enum deed_then then,
 			  enum reason reason)
 {
 	struct ir_request r = {.kind = IR_REQ_RESOLVE,
-			       .name = name_of(d, text_of(o, "name")),
-			       .type = text_of(o, "type")};
-	struct str addr = text_of(o, "addr");
+			       .name = name_of(d, json_find_str(o, "name")),
+			       .type = json_find_str(o, "type")};
+	struct str addr = json_find_str(o, "addr");
 	const struct deed *x;
 	uint32_t *at;
 
@@ -353,13 +340,13 @@ static void take_question(struct deeds *d, const cJSON *o, enum deed_then then,
 
 static void take_decision(struct deeds *d, const cJSON *o)
 {
-	struct str kind = text_of(o, "kind");
+	struct str kind = json_find_str(o, "kind");
 	enum summary_news news;
 	enum deed_then then;
 	enum reason reason;
 	struct err ignored;
 
-	if (!str_is(text_of(o, "event"), "decision") ||
+	if (!str_is(json_find_str(o, "event"), "decision") ||
 	    summary_add(d->refused, o, &news, &ignored) < 0)
 		return;
 	d->decisions++;

@@ -1,35 +1,22 @@
 #include "compiler/cli/account/logs_line.h"
 
+#include "compiler/base/json.h"
+
+#include <inttypes.h>
 #include <cjson/cJSON.h>
 #include <string.h>
 
 #define CLOCK_AT    11u /* "2026-01-31T" */
 #define CLOCK_BYTES 12u /* "12:00:00.123" */
 
-static const char *text_of(const cJSON *o, const char *key)
-{
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, key);
-
-	return cJSON_IsString(m) ? m->valuestring : "";
-}
-
-static unsigned number_of(const cJSON *o, const char *key)
-{
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, key);
-
-	return cJSON_IsNumber(m) && m->valuedouble >= 0 &&
-			       m->valuedouble <= UINT16_MAX
-		       ? (unsigned)m->valuedouble
-		       : 0;
-}
-
 /* The name where one is known, and the address that it led to. */
 static void other_end(struct buf *out, const cJSON *d)
 {
-	const char *name = text_of(d, "name"), *addr = text_of(d, "addr");
+	const char *name = json_find_str(d, "name").p,
+		   *addr = json_find_str(d, "addr").p;
 	const char *host = *name ? name : addr;
 	bool brackets = strchr(host, ':') != NULL;
-	unsigned port = number_of(d, "port");
+	unsigned port = (unsigned)json_find_u64(d, "port", UINT16_MAX);
 
 	buf_adds(out, brackets ? "[" : "");
 	view_clean(out, str_of(host));
@@ -40,77 +27,73 @@ static void other_end(struct buf *out, const cJSON *d)
 
 static void object(struct buf *out, const cJSON *d, struct str kind)
 {
-	unsigned status = number_of(d, "status");
-	const char *proto = text_of(d, "proto");
+	unsigned status = (unsigned)json_find_u64(d, "status", UINT16_MAX);
+	const char *proto = json_find_str(d, "proto").p;
 
 	if (str_is(kind, "resolve")) {
 		buf_adds(out, "resolve ");
 		other_end(out, d);
 		buf_addc(out, ' ');
-		view_clean(out, str_of(text_of(d, "type")));
+		view_clean(out, json_find_str(d, "type"));
 		return;
 	}
-	if (str_is(kind, "request") && *text_of(d, "method")) {
-		view_clean(out, str_of(text_of(d, "method")));
+	if (str_is(kind, "request") && json_find_str(d, "method").n) {
+		view_clean(out, json_find_str(d, "method"));
 		buf_addc(out, ' ');
 	} else if (*proto && strcmp(proto, "tcp") != 0) {
 		view_clean(out, str_of(proto));
 		buf_addc(out, ' ');
 	}
 	other_end(out, d);
-	view_clean(out, str_of(text_of(d, "path")));
+	view_clean(out, json_find_str(d, "path"));
 	if (status)
 		buf_addf(out, " (%u)", status);
 }
 
 static struct str why(struct arena *a, const cJSON *d, bool allow)
 {
-	const char *source = text_of(d, "source");
+	const char *source = json_find_str(d, "source").p;
+	uint64_t line = json_find_u64(d, "line", UINT32_MAX);
 	struct buf b;
 
 	buf_init(&b, a);
 	if (!allow)
-		view_clean(&b, str_of(text_of(d, "reason")));
-	if (*text_of(d, "detail")) {
+		view_clean(&b, json_find_str(d, "reason"));
+	if (json_find_str(d, "detail").n) {
 		buf_adds(&b, ": ");
-		view_clean(&b, str_of(text_of(d, "detail")));
+		view_clean(&b, json_find_str(d, "detail"));
 	}
 	if (*source) {
 		buf_adds(&b, b.n ? "  " : "");
 		view_clean(&b, str_of(source));
-		if (number_of(d, "line"))
-			buf_addf(&b, ":%u", number_of(d, "line"));
+		if (line)
+			buf_addf(&b, ":%" PRIu64, line);
 	}
 	return buf_str(&b);
-}
-
-static double amount(const cJSON *o, const char *key)
-{
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, key);
-
-	return cJSON_IsNumber(m) && m->valuedouble >= 0 ? m->valuedouble : 0;
 }
 
 /* How much a flow moved whose decision stands further up. */
 static bool ended(const struct view *v, const cJSON *d)
 {
-	struct str time = str_of(text_of(d, "time"));
+	struct str time = json_find_str(d, "time");
 
 	if (time.n <= CLOCK_AT)
 		return false;
 	view_clean(v->out, str_slice(time, CLOCK_AT, CLOCK_AT + CLOCK_BYTES));
 	buf_adds(v->out, " end   ");
-	object(v->out, d, str_of(text_of(d, "kind")));
-	buf_addf(v->out, "  %.0f bytes out, %.0f in\n", amount(d, "sent"),
-		 amount(d, "received"));
+	object(v->out, d, json_find_str(d, "kind"));
+	buf_addf(v->out, "  %" PRIu64 " bytes out, %" PRIu64 " in\n",
+		 json_find_u64(d, "sent", JSON_WHOLE_MAX),
+		 json_find_u64(d, "received", JSON_WHOLE_MAX));
 	return true;
 }
 
 static bool decision(const struct view *v, const cJSON *d)
 {
-	struct str time = str_of(text_of(d, "time"));
-	struct str kind = str_of(text_of(d, "kind"));
-	struct str verdict = str_of(text_of(d, "verdict"));
+	struct str time = json_find_str(d, "time");
+	struct str kind = json_find_str(d, "kind");
+	struct str verdict = json_find_str(d, "verdict");
+	uint64_t count = json_find_u64(d, "count", UINT32_MAX);
 	bool allow = str_is(verdict, "allow");
 	struct view inner = *v;
 	struct buf b;
@@ -120,8 +103,8 @@ static bool decision(const struct view *v, const cJSON *d)
 		return false;
 	buf_init(&b, v->out->a);
 	object(&b, d, kind);
-	if (number_of(d, "count") > 1) /* several that were alike */
-		buf_addf(&b, "  %u×", number_of(d, "count"));
+	if (count > 1) /* several that were alike */
+		buf_addf(&b, "  %" PRIu64 "×", count);
 	view_clean(v->out, str_slice(time, CLOCK_AT, CLOCK_AT + CLOCK_BYTES));
 	buf_addc(v->out, ' ');
 	view_paint(v, allow ? VIEW_GOOD : VIEW_BAD,
@@ -137,7 +120,7 @@ static bool decision(const struct view *v, const cJSON *d)
 static bool change(const struct view *v, const cJSON *d)
 {
 	const cJSON *who = cJSON_GetObjectItemCaseSensitive(d, "who");
-	struct str time = str_of(text_of(d, "time"));
+	struct str time = json_find_str(d, "time");
 	struct view inner = *v;
 	struct buf b, by;
 
@@ -146,11 +129,11 @@ static bool change(const struct view *v, const cJSON *d)
 	buf_init(&b, v->out->a);
 	buf_init(&by, v->out->a);
 	buf_adds(&b, "the policy: ");
-	view_clean(&b, str_of(text_of(d, "verb")));
+	view_clean(&b, json_find_str(d, "verb"));
 	buf_addc(&b, ' ');
-	view_clean(&b, str_of(text_of(d, "dest")));
+	view_clean(&b, json_find_str(d, "dest"));
 	buf_adds(&by, "by ");
-	view_clean(&by, str_of(text_of(who, "name")));
+	view_clean(&by, json_find_str(who, "name"));
 	view_clean(v->out, str_slice(time, CLOCK_AT, CLOCK_AT + CLOCK_BYTES));
 	buf_addc(v->out, ' ');
 	view_paint(v, VIEW_WARN, STR("change"));
@@ -163,7 +146,7 @@ static bool change(const struct view *v, const cJSON *d)
 bool logs_line(const struct view *v, struct str line)
 {
 	cJSON *d = cJSON_ParseWithLength(line.p, line.n);
-	const char *event = text_of(d, "event");
+	const char *event = json_find_str(d, "event").p;
 	bool ok = cJSON_IsObject(d) &&
 		  (strcmp(event, "end") == 0	  ? ended(v, d)
 		   : strcmp(event, "change") == 0 ? change(v, d)

@@ -76,8 +76,7 @@ static void hold(struct arena *a, struct found *f, const struct looked_word *w,
 {
 	struct str path = out->request->path;
 
-	out->held.text = sentence(
-		a, f, w, str_slice(path, 0, path.n - str_ends(path, STR("/"))));
+	out->held.text = sentence(a, f, w, str_unslashed(path));
 	if (w->kind == LOOKED_GIT && !w->git->is_own) {
 		out->held.source = view_cleaned(a, w->git->at.file);
 		out->held.line = found_line(f, w->git);
@@ -91,7 +90,7 @@ static void hold(struct arena *a, struct found *f, const struct looked_word *w,
 /* Has git what is hidden there, or below it? */
 static bool is_committed(struct found *f, struct str path)
 {
-	path.n -= str_ends(path, STR("/"));
+	path = str_unslashed(path);
 	vec_each(p, &found_committed(f)->paths)
 		if (str_eq(*p, path) || wspath_below(*p, path))
 			return true;

@@ -120,18 +120,6 @@ static bool only(const cJSON *object, const char *const *names, size_t n)
 	return found == n; /* a name that is there twice leaves one out */
 }
 
-static bool get_count(const cJSON *object, const char *name, uint64_t *out)
-{
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(object, name);
-
-	if (!cJSON_IsNumber(m) || m->valuedouble < 0 ||
-	    m->valuedouble > UINT32_MAX ||
-	    m->valuedouble != (double)(uint64_t)m->valuedouble)
-		return false;
-	*out = (uint64_t)m->valuedouble;
-	return true;
-}
-
 static bool read_texts(struct arena *a, const cJSON *object, const char *name,
 		       ir_texts *out)
 {
@@ -175,7 +163,7 @@ static bool read_entry(struct arena *a, const cJSON *object, bool older,
 	    !sha256_is_hex(e->digest) ||
 	    !read_texts(a, object, "adds", &e->adds) ||
 	    (!older && !read_texts(a, object, "cuts", &e->cuts)) ||
-	    !get_count(object, "more", &e->more))
+	    !json_get_u64(object, "more", UINT32_MAX, &e->more))
 		return false;
 	e->digest = arena_str(a, e->digest);
 	return true;
@@ -216,7 +204,8 @@ static bool read_entries(struct arena *a, const cJSON *root,
 	const cJSON *list, *older, *item;
 	uint64_t version;
 
-	if (!cJSON_IsObject(root) || !get_count(root, "version", &version))
+	if (!cJSON_IsObject(root) ||
+	    !json_get_u64(root, "version", UINT32_MAX, &version))
 		return false;
 	if (version == OLDER)
 		return read_version_1(a, root, out);

@@ -88,7 +88,7 @@ static void prune(struct arena *a, int dir)
 		qsort(all.v, all.n, sizeof(*all.v), newest_first);
 	for (uint32_t i = LAST_KEEP; i < all.n; i++)
 		/* One that stays costs room and nothing else. */
-		(void)!fileio_remove_tree(dir, all.v[i].name, &ignored);
+		ignore(fileio_remove_tree(dir, all.v[i].name, &ignored));
 }
 
 int last_write(struct arena *a, const char *state, const char *workspace,

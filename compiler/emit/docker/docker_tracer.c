@@ -97,7 +97,7 @@ static void put_tracee(struct argv *w, cJSON *root)
 	unsigned release = TRACEE_RELEASE_DEFAULT;
 
 	/* Known: passes/trace refuses any other. */
-	(void)!tracee_release(version, &release);
+	ignore(tracee_release(version, &release));
 	json_put(root, DOCKER_JSON_TRACER, tracee_vector(w, image, release));
 	json_put(root, DOCKER_JSON_TRACER_VERSION, tracee_version(w, image));
 }

@@ -165,9 +165,9 @@ static void send_reply(struct dns_gate *g, const struct dns_flight *f,
 		tell_answer(g, f, buf, n, why, answer);
 		/* A full queue is a lost datagram: the client asks again. */
 		if (n)
-			(void)!sendto(f->listener, buf, n, MSG_DONTWAIT,
+			ignore(sendto(f->listener, buf, n, MSG_DONTWAIT,
 				      (const struct sockaddr *)&f->peer,
-				      f->peer_n);
+				      f->peer_n));
 		return;
 	case DNS_FROM_TCP:
 		c = &g->clients[f->client];

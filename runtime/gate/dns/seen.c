@@ -1,16 +1,12 @@
 #include "runtime/gate/dns/seen.h"
 
+#include "compiler/base/hash.h"
+
 #include <string.h>
 
-/* FNV-1a. */
 static uint32_t bucket_of(const void *bytes, size_t n)
 {
-	const uint8_t *p = bytes;
-	uint32_t h = 2166136261u;
-
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ p[i]) * 16777619u;
-	return (h ^ h >> 15) % SEEN_BUCKETS;
+	return hash_mixed(hash_bytes(HASH_SEED, bytes, n)) % SEEN_BUCKETS;
 }
 
 static uint32_t addr_bucket(const struct addr *a)

@@ -16,7 +16,7 @@ static void lengthen_queue(void)
 		open("/proc/sys/net/unix/max_dgram_qlen", O_WRONLY | O_CLOEXEC);
 
 	if (fd >= 0)
-		(void)!write(fd, QUEUE_LINES, sizeof(QUEUE_LINES) - 1);
+		ignore(write(fd, QUEUE_LINES, sizeof(QUEUE_LINES) - 1));
 }
 
 int l7log_open(const char *path, struct err *err)

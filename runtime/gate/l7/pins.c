@@ -1,5 +1,6 @@
 #include "runtime/gate/l7/pins.h"
 
+#include "compiler/base/hash.h"
 #include "runtime/gate/l7/admin.h"
 
 #include <errno.h>
@@ -25,16 +26,11 @@ void pins_init(struct pins *p, const char *list)
 		p->heads[i] = -1;
 }
 
-/* FNV-1a. */
 static int32_t *head_of(struct pins *p, struct str name, const struct addr *a)
 {
-	uint32_t h = 2166136261u;
+	uint32_t h = hash_bytes(hash_str(name), a->b, sizeof(a->b));
 
-	for (size_t i = 0; i < name.n; i++)
-		h = (h ^ (uint8_t)name.p[i]) * 16777619u;
-	for (size_t i = 0; i < sizeof(a->b); i++)
-		h = (h ^ a->b[i]) * 16777619u;
-	return &p->heads[(h ^ h >> 15) % PINS_BUCKETS];
+	return &p->heads[hash_mixed(h) % PINS_BUCKETS];
 }
 
 static struct pin *find_pin(struct pins *p, struct str name,

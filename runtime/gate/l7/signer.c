@@ -161,8 +161,8 @@ static int answer_client(struct signer *s, struct signer_client *c,
 		rc = make_leaf(s, name, err);
 		ok = rc == 0;
 	}
-	(void)!send(c->fd, ok ? "ok\n" : "no\n", 3,
-		    MSG_DONTWAIT | MSG_NOSIGNAL);
+	ignore(send(c->fd, ok ? "ok\n" : "no\n", 3,
+		    MSG_DONTWAIT | MSG_NOSIGNAL));
 	drop_client(c);
 	return rc;
 }

@@ -173,7 +173,7 @@ int trial_haproxy(const struct l7_plan *p, const char *plan, struct err *err)
 	if (pid == 0) {
 		close(pair[0]);
 		(void)become_trial(p, plan, pair[1], err);
-		(void)!write(pair[1], err->text, strlen(err->text));
+		ignore(write(pair[1], err->text, strlen(err->text)));
 		_exit(UNTRIED);
 	}
 	close(pair[1]);

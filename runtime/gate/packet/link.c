@@ -374,8 +374,8 @@ int link_bridge_up(bool ipv6, struct err *err)
 			return err_set(err, -ETIMEDOUT,
 				       "no second interface for the agent");
 		if (poll(&p, 1, (int)left_ms) > 0)
-			(void)!recv(p.fd, events.room, sizeof(events.room),
-				    MSG_DONTWAIT);
+			ignore(recv(p.fd, events.room, sizeof(events.room),
+				    MSG_DONTWAIT));
 	}
 	index = found->index;
 	if ((rc = rename_agent(&rt, index, err)) < 0)

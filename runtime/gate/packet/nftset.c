@@ -1,5 +1,6 @@
 #include "runtime/gate/packet/nftset.h"
 
+#include "compiler/base/hash.h"
 #include "compiler/base/limits.h"
 #include "compiler/plan/gate.h"
 #include "compiler/plan/names_map.h"
@@ -169,11 +170,8 @@ static int add_one(struct nftset *s, const struct nftset_elem *e, bool renew,
 
 static uint32_t mirror_hash(const struct addr *addr, uint16_t class)
 {
-	uint32_t h = 2166136261u ^ class;
-
-	for (size_t i = 0; i < sizeof(addr->b); i++)
-		h = (h ^ addr->b[i]) * 16777619u;
-	return h ^ h >> 15;
+	return hash_mixed(
+		hash_bytes(HASH_SEED ^ class, addr->b, sizeof(addr->b)));
 }
 
 /* The element's slot in a table, or the free one where it would go. */

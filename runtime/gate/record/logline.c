@@ -1,29 +1,13 @@
 #include "runtime/gate/record/logline.h"
 
+#include "compiler/base/json.h"
+
 #include <cjson/cJSON.h>
 #include <string.h>
 
 #define REQUEST_TIMEOUT 408
 #define BAD_GATEWAY	502
 #define GATEWAY_TIMEOUT 504
-
-static const char *text_of(const cJSON *o, const char *key)
-{
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, key);
-
-	return cJSON_IsString(m) ? m->valuestring : "";
-}
-
-/* Whole numbers only, and none that a double cannot hold. */
-static uint64_t number_of(const cJSON *o, const char *key, uint64_t max)
-{
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, key);
-
-	if (!cJSON_IsNumber(m) || !(m->valuedouble >= 0) ||
-	    m->valuedouble > (double)max)
-		return 0;
-	return (uint64_t)m->valuedouble;
-}
 
 /* Cut where a character begins. */
 static void copy_text(char *to, size_t size, const char *from)
@@ -52,26 +36,29 @@ static void take_name(char to[LIMIT_NAME_BYTES + 1], const char *from)
 
 static void take_texts(const cJSON *o, struct logline *l)
 {
-	const char *rule = text_of(o, "rule"), *name = text_of(o, "name");
+	const char *rule = json_find_str(o, "rule").p,
+		   *name = json_find_str(o, "name").p;
 
 	if (strcmp(rule, "-") != 0)
 		copy_text(l->rule, sizeof(l->rule), rule);
 	/* No host is called that: HAProxy's own word for nothing. */
 	if (strcmp(name, "-") != 0)
 		take_name(l->name, name);
-	copy_text(l->method, sizeof(l->method), text_of(o, "method"));
-	copy_text(l->path, sizeof(l->path), text_of(o, "path"));
+	copy_text(l->method, sizeof(l->method), json_find_str(o, "method").p);
+	copy_text(l->path, sizeof(l->path), json_find_str(o, "path").p);
 	copy_text(l->error, sizeof(l->error),
-		  strlen(text_of(o, "why")) > 1	     ? text_of(o, "why")
-		  : strlen(text_of(o, "tlserr")) > 1 ? text_of(o, "tlserr")
-						     : text_of(o, "err"));
+		  strlen(json_find_str(o, "why").p) > 1
+			  ? json_find_str(o, "why").p
+		  : strlen(json_find_str(o, "tlserr").p) > 1
+			  ? json_find_str(o, "tlserr").p
+			  : json_find_str(o, "err").p);
 }
 
 static bool take_connect(const cJSON *o, struct logline *l)
 {
-	const char *verdict = text_of(o, "verdict");
+	const char *verdict = json_find_str(o, "verdict").p;
 
-	l->tls = strcmp(text_of(o, "proto"), "tls") == 0;
+	l->tls = strcmp(json_find_str(o, "proto").p, "tls") == 0;
 	l->allow = strcmp(verdict, "allow") == 0;
 	if (strcmp(verdict, "l7") == 0) {
 		l->kind = LOGLINE_ONWARD;
@@ -91,10 +78,10 @@ static bool take_request(const cJSON *o, struct logline *l)
 {
 	l->kind = l->reason == REASON_HANDSHAKE ? LOGLINE_CONNECT
 						: LOGLINE_REQUEST;
-	l->tls = number_of(o, "tls", 1) == 1;
+	l->tls = json_find_u64(o, "tls", 1) == 1;
 	if (l->reason == REASON_GRANTED && l->status >= BAD_GATEWAY &&
-	    l->status <= GATEWAY_TIMEOUT && text_of(o, "end")[0] &&
-	    strchr("SsP", text_of(o, "end")[0]))
+	    l->status <= GATEWAY_TIMEOUT && json_find_str(o, "end").p[0] &&
+	    strchr("SsP", json_find_str(o, "end").p[0]))
 		l->reason = REASON_UPSTREAM;
 	l->allow = l->reason == REASON_GRANTED;
 	return true;
@@ -102,14 +89,15 @@ static bool take_request(const cJSON *o, struct logline *l)
 
 static bool take_fields(const cJSON *o, struct logline *l)
 {
-	const char *kind = text_of(o, "k"), *reason = text_of(o, "reason");
+	const char *kind = json_find_str(o, "k").p,
+		   *reason = json_find_str(o, "reason").p;
 
-	l->has_addr = addr_parse(str_of(text_of(o, "addr")), &l->addr);
-	l->port = (uint16_t)number_of(o, "port", UINT16_MAX);
-	l->sport = (uint16_t)number_of(o, "sport", UINT16_MAX);
-	l->status = (uint16_t)number_of(o, "status", 999);
-	l->up = number_of(o, "up", UINT64_C(1) << 53);
-	l->down = number_of(o, "down", UINT64_C(1) << 53);
+	l->has_addr = addr_parse(json_find_str(o, "addr"), &l->addr);
+	l->port = (uint16_t)json_find_u64(o, "port", UINT16_MAX);
+	l->sport = (uint16_t)json_find_u64(o, "sport", UINT16_MAX);
+	l->status = (uint16_t)json_find_u64(o, "status", 999);
+	l->up = json_find_u64(o, "up", JSON_WHOLE_MAX);
+	l->down = json_find_u64(o, "down", JSON_WHOLE_MAX);
 	take_texts(o, l);
 	/* Without a reason HAProxy refused it by itself, or with no answer at
 	 * all the client did not like its certificate. */

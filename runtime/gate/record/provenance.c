@@ -1,5 +1,6 @@
 #include "runtime/gate/record/provenance.h"
 
+#include "compiler/base/json.h"
 #include "compiler/base/portlist.h"
 #include "compiler/plan/provenance_json.h"
 
@@ -35,15 +36,14 @@ static bool take_rule(const cJSON *item, struct provenance_rule *out)
 {
 	const cJSON *source =
 		cJSON_GetObjectItemCaseSensitive(item, PROVENANCE_SOURCE);
-	const cJSON *line =
-		cJSON_GetObjectItemCaseSensitive(item, PROVENANCE_LINE);
+	uint64_t line;
 
-	if (!cJSON_IsString(source) || !cJSON_IsNumber(line) ||
-	    line->valuedouble < 0 || line->valuedouble > INT32_MAX)
+	if (!cJSON_IsString(source) ||
+	    !json_get_u64(item, PROVENANCE_LINE, INT32_MAX, &line))
 		return false;
 	out->id = item->string;
 	out->source = source->valuestring;
-	out->line = (uint32_t)line->valuedouble;
+	out->line = (uint32_t)line;
 	take_flows(cJSON_GetObjectItemCaseSensitive(item, PROVENANCE_TEXT),
 		   out);
 	return true;

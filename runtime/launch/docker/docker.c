@@ -272,10 +272,7 @@ const char *docker_escaped(struct docker *d, const char *s)
 
 const char *docker_text(struct docker *d, const cJSON *o, const char *key)
 {
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, key);
-
-	return cJSON_IsString(m) ? arena_cstr(d->a, str_of(m->valuestring))
-				 : "";
+	return arena_cstr(d->a, json_find_str(o, key));
 }
 
 static cJSON *list_of(const char *s)

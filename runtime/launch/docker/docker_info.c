@@ -1,5 +1,6 @@
 #include "runtime/launch/docker/docker_info.h"
 
+#include "compiler/base/json.h"
 #include "runtime/launch/docker/docker_parts.h"
 
 #include <string.h>
@@ -74,11 +75,6 @@ int docker_has_runtime(struct docker *d, const char *name, struct err *err)
 	return rc;
 }
 
-static bool is_true(const cJSON *o, const char *key)
-{
-	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, key));
-}
-
 /* "name=seccomp,profile=default"; before Docker 1.13 "seccomp". */
 static void read_option(struct docker *d, const char *text,
 			struct docker_info *out)
@@ -114,8 +110,8 @@ static void read_info(struct docker *d, const cJSON *root,
 	out->cgroup_driver = docker_text(d, root, "CgroupDriver");
 	/* Docker has it from 20.10 on; before, there was only one. */
 	out->cgroup_version = docker_text(d, root, "CgroupVersion");
-	out->limits_memory = is_true(root, "MemoryLimit");
-	out->limits_pids = is_true(root, "PidsLimit");
+	out->limits_memory = json_find_true(root, "MemoryLimit");
+	out->limits_pids = json_find_true(root, "PidsLimit");
 	out->seccomp = out->mac = "";
 	cJSON_ArrayForEach(
 		o, cJSON_GetObjectItemCaseSensitive(root, "SecurityOptions"))

@@ -133,8 +133,7 @@ static bool find_hold(const struct looked *l, struct str path,
 static struct str asked_place(struct arena *a, const struct looked *l,
 			      struct str path)
 {
-	return resolve_path(
-		a, l, str_slice(path, 0, path.n - str_ends(path, STR("/"))));
+	return resolve_path(a, l, str_unslashed(path));
 }
 
 bool looked_hides(struct arena *a, const struct looked *l, struct str path,

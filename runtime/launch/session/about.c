@@ -56,11 +56,6 @@ int about_write(struct arena *a, const struct session *s, const char *workspace,
 	return fileio_write(AT_FDCWD, file_of(a, s), line, 0600, err);
 }
 
-static bool is_true(const cJSON *o, const char *name)
-{
-	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, name));
-}
-
 static bool parse_about(struct arena *a, const cJSON *o, struct about *out)
 {
 	const cJSON *started = cJSON_GetObjectItemCaseSensitive(o, "started");
@@ -85,9 +80,9 @@ static bool parse_about(struct arena *a, const cJSON *o, struct about *out)
 	out->started_s = timegm(&tm);
 	out->workspace = arena_cstr(a, str_of(where->valuestring));
 	/* without these it is of a version that kept nobody's streams */
-	out->streams = (struct about_streams){is_true(o, "detached"),
-					      is_true(o, "terminal"),
-					      is_true(o, "input")};
+	out->streams = (struct about_streams){json_find_true(o, "detached"),
+					      json_find_true(o, "terminal"),
+					      json_find_true(o, "input")};
 	return true;
 }
 
@@ -115,9 +110,9 @@ void about_read(struct arena *a, const struct session *s, struct about *out)
 
 static const char *text_of(struct arena *a, const cJSON *o, const char *name)
 {
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, name);
+	struct str s;
 
-	return cJSON_IsString(m) ? arena_cstr(a, str_of(m->valuestring)) : NULL;
+	return json_get_str(o, name, &s) ? arena_cstr(a, s) : NULL;
 }
 
 void about_end_read(struct arena *a, const struct session *s,

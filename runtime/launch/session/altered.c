@@ -1,6 +1,7 @@
 #include "runtime/launch/session/altered.h"
 
 #include "compiler/base/fileio.h"
+#include "compiler/base/json.h"
 #include "runtime/launch/session/summary.h"
 
 #include <errno.h>
@@ -47,28 +48,11 @@ cJSON *altered_json(const struct altered *c)
 static const char *text_of(struct arena *a, const cJSON *o, const char *key,
 			   size_t max)
 {
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, key);
+	struct str s;
 
-	if (!cJSON_IsString(m) || strlen(m->valuestring) > max)
+	if (!json_get_str(o, key, &s) || s.n > max)
 		return NULL;
-	return arena_cstr(a, str_of(m->valuestring));
-}
-
-static bool number_of(const cJSON *o, const char *key, uint64_t max,
-		      uint64_t *out)
-{
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, key);
-
-	if (!cJSON_IsNumber(m) || m->valuedouble < 0 ||
-	    m->valuedouble > (double)max)
-		return false;
-	*out = (uint64_t)m->valuedouble;
-	return true;
-}
-
-static bool bool_of(const cJSON *o, const char *key)
-{
-	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, key));
+	return arena_cstr(a, s);
 }
 
 static bool texts_of(struct arena *a, const cJSON *o, const char *key,
@@ -93,8 +77,8 @@ int altered_parse(struct arena *a, const cJSON *o, struct altered *out,
 {
 	const cJSON *who = cJSON_GetObjectItemCaseSensitive(o, "who");
 	const char *verb = text_of(a, o, "verb", 8);
-	struct altered c = {.saved = bool_of(o, "saved"),
-			    .cut = bool_of(o, "cut")};
+	struct altered c = {.saved = json_find_true(o, "saved"),
+			    .cut = json_find_true(o, "cut")};
 	uint64_t number = 0, ms = 0;
 
 	c.dest = text_of(a, o, "dest", ALTERED_DEST_MAX);
@@ -102,9 +86,10 @@ int altered_parse(struct arena *a, const cJSON *o, struct altered *out,
 	c.name = text_of(a, who, "name", 256);
 	c.allow = verb && strcmp(verb, "allow") == 0;
 	if (!verb || (!c.allow && strcmp(verb, "deny") != 0) || !c.dest ||
-	    !c.time || !c.name || !number_of(who, "uid", UINT32_MAX, &c.uid) ||
-	    !number_of(o, "generation", UINT32_MAX, &number) ||
-	    !number_of(o, "ms", UINT32_MAX, &ms) ||
+	    !c.time || !c.name ||
+	    !json_get_u64(who, "uid", UINT32_MAX, &c.uid) ||
+	    !json_get_u64(o, "generation", UINT32_MAX, &number) ||
+	    !json_get_u64(o, "ms", UINT32_MAX, &ms) ||
 	    !texts_of(a, o, "gained", &c.gained) ||
 	    !texts_of(a, o, "lost", &c.lost))
 		return err_set(err, -EPROTO, "not a record of a change");

@@ -1,5 +1,6 @@
 #include "runtime/launch/session/summary.h"
 
+#include "compiler/base/json.h"
 #include "compiler/plan/gate.h"
 
 #include <errno.h>
@@ -49,15 +50,6 @@ static struct str text_of(const cJSON *o, const char *key)
 	return cJSON_IsString(m) ? str_of(m->valuestring) : STR("");
 }
 
-static double number_of(const cJSON *o, const char *key, double max)
-{
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, key);
-
-	if (!cJSON_IsNumber(m) || m->valuedouble < 0 || m->valuedouble > max)
-		return 0;
-	return m->valuedouble;
-}
-
 static enum proto proto_of(struct str text)
 {
 	if (str_is(text, "tcp"))
@@ -79,7 +71,7 @@ static bool is_same_entry(const struct entry *e, const struct entry *now)
 /* A record may stand for several that were alike. */
 static uint64_t times_of(const cJSON *d)
 {
-	uint64_t n = (uint64_t)number_of(d, "count", UINT32_MAX);
+	uint64_t n = json_find_u64(d, "count", UINT32_MAX);
 
 	return n ? n : 1;
 }
@@ -162,7 +154,7 @@ int summary_add(struct summary *s, const cJSON *d, enum summary_news *out_news,
 	now.dest = now.is_name ? name : addr;
 	if (is_connect) {
 		now.proto = proto_of(text_of(d, "proto"));
-		now.port = (uint16_t)number_of(d, "port", 65535);
+		now.port = (uint16_t)json_find_u64(d, "port", 65535);
 	}
 	if (now.reason == REASON_METHOD || now.reason == REASON_PATH ||
 	    now.reason == REASON_SCHEME) {
@@ -170,7 +162,7 @@ int summary_add(struct summary *s, const cJSON *d, enum summary_news *out_news,
 		now.path = text_of(d, "path");
 	}
 	now.source = text_of(d, "source");
-	now.line = (uint32_t)number_of(d, "line", UINT32_MAX);
+	now.line = (uint32_t)json_find_u64(d, "line", UINT32_MAX);
 	*out_news = fold_entry(s, &now, d, is_connect) ? SUMMARY_KNOWN
 						       : SUMMARY_NEW;
 	return 0;

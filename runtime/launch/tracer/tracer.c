@@ -1,6 +1,7 @@
 #include "runtime/launch/tracer/tracer.h"
 
 #include "compiler/base/buf.h"
+#include "compiler/base/json.h"
 #include "compiler/base/proc.h"
 #include "compiler/plan/trace_json.h"
 
@@ -35,15 +36,10 @@ static void fail(struct tracer *t, const struct err *why)
 
 /* --- the plan ------------------------------------------------------------- */
 
-static bool number(const cJSON *o, const char *name, uint64_t *out)
+/* Of at least one. */
+static bool get_some(const cJSON *o, const char *name, uint64_t *out)
 {
-	const cJSON *n = cJSON_GetObjectItemCaseSensitive(o, name);
-
-	if (!cJSON_IsNumber(n) || n->valuedouble < 1 ||
-	    n->valuedouble > (double)(1ull << 53))
-		return false;
-	*out = (uint64_t)n->valuedouble;
-	return true;
+	return json_get_u64(o, name, JSON_WHOLE_MAX, out) && *out > 0;
 }
 
 static int read_limits(struct tracer *t, const cJSON *root,
@@ -56,10 +52,10 @@ static int read_limits(struct tracer *t, const cJSON *root,
 
 	t->required = cJSON_IsTrue(must);
 	if (cJSON_IsBool(must) &&
-	    number(rotate, TRACE_JSON_SIZE, &out->bytes) &&
-	    number(rotate, TRACE_JSON_AGE, &out->age_s) &&
-	    number(rotate, TRACE_JSON_KEEP, &out->files) &&
-	    number(rotate, TRACE_JSON_TOTAL, &out->total))
+	    get_some(rotate, TRACE_JSON_SIZE, &out->bytes) &&
+	    get_some(rotate, TRACE_JSON_AGE, &out->age_s) &&
+	    get_some(rotate, TRACE_JSON_KEEP, &out->files) &&
+	    get_some(rotate, TRACE_JSON_TOTAL, &out->total))
 		return 0;
 	return err_set(err, -EPROTO,
 		       "trace.json: no 'required', or no whole 'rotate'");
