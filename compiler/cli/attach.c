@@ -1,3 +1,4 @@
+/* `membrane attach`: which session is meant, and its terminal or streams. */
 #include "compiler/base/fileio.h"
 #include "compiler/cli/text/say.h"
 #include "compiler/cli/text/view.h"

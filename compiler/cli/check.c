@@ -1,3 +1,4 @@
+/* `membrane check`: is a written plan what the policy compiles to? */
 #include "compiler/cli/review/sealed.h"
 #include "compiler/cli/text/say.h"
 #include "compiler/cli/workspace/inputs.h"

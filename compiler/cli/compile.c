@@ -1,3 +1,4 @@
+/* `membrane compile`: the plan, written into a folder. */
 #include "compiler/base/outfile.h"
 #include "compiler/base/sha256.h"
 #include "compiler/cli/review/sealed.h"

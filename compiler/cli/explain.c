@@ -1,3 +1,4 @@
+/* `membrane explain`: requests from the command line or stdin, one by one. */
 #include "compiler/algebra/decide/decide.h"
 #include "compiler/base/limits.h"
 #include "compiler/cli/explain/explain_view.h"

@@ -1,3 +1,4 @@
+/* `membrane images`: build those that are missing or old. */
 #include "compiler/base/proc.h"
 #include "compiler/cli/text/say.h"
 #include "compiler/cli/text/view.h"

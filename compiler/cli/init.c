@@ -1,3 +1,4 @@
+/* `membrane init`: a first .membrane.yaml, with presets for what is there. */
 #include "compiler/base/fileio.h"
 #include "compiler/base/limits.h"
 #include "compiler/cli/frame/options.h"

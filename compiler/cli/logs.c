@@ -1,3 +1,6 @@
+/*
+ * `membrane logs`: what the gate decided, or the command of a session printed.
+ */
 #include "compiler/base/fileio.h"
 #include "compiler/cli/account/logs_line.h"
 #include "compiler/cli/text/say.h"

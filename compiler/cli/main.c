@@ -1,3 +1,4 @@
+/* The program: what it does is in command.h. */
 #include "compiler/cli/frame/command.h"
 
 int main(int argc, char **argv)

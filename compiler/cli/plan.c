@@ -1,3 +1,4 @@
+/* `membrane plan`: what would run here, in one of its views. */
 #include "compiler/cli/plan/views.h"
 #include "compiler/cli/text/say.h"
 #include "compiler/cli/workspace/inputs.h"

@@ -1,3 +1,4 @@
+/* `membrane ps`: the sessions that run, and those that have ended. */
 #include "compiler/base/json.h"
 #include "compiler/cli/text/say.h"
 #include "compiler/cli/text/view.h"

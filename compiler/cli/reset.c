@@ -1,3 +1,4 @@
+/* `membrane reset`: end what runs, remove what membrane has made. */
 #include "compiler/base/fileio.h"
 #include "compiler/cli/text/say.h"
 #include "compiler/cli/text/view.h"

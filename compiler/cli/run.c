@@ -1,3 +1,4 @@
+/* `membrane run` and `membrane start`: from a policy to a session. */
 #include "compiler/base/fileio.h"
 #include "compiler/base/limits.h"
 #include "compiler/cli/review/sealed.h"

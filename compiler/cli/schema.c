@@ -1,3 +1,4 @@
+/* `membrane schema`: the JSON Schema of a policy or of its tests. */
 #include "compiler/front/bind/schema.h"
 
 #include "compiler/cli/frame/options.h"

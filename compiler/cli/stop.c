@@ -1,3 +1,4 @@
+/* `membrane stop`: end sessions in order. */
 #include "compiler/cli/text/say.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/inputs.h"

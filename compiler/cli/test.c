@@ -1,3 +1,4 @@
+/* `membrane test`: the policy against the tests that are written of it. */
 #include "compiler/base/json.h"
 #include "compiler/base/outfile.h"
 #include "compiler/cli/review/expect.h"

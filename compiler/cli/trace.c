@@ -1,3 +1,4 @@
+/* `membrane trace`: which files and records are meant, and who shows them. */
 #include "compiler/cli/account/trace_follow.h"
 #include "compiler/cli/account/trace_line.h"
 #include "compiler/cli/account/trace_losses.h"

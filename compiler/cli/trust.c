@@ -1,3 +1,4 @@
+/* `membrane trust`: approve what a workspace adds, show it, take it back. */
 #include "compiler/cli/text/confirm.h"
 #include "compiler/cli/text/say.h"
 #include "compiler/cli/trust/trust_ask.h"

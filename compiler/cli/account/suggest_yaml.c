@@ -1,3 +1,4 @@
+/* A suggestion as the text of a policy, with what it leaves out as comments. */
 #include "compiler/cli/account/suggest.h"
 
 #include "compiler/base/secret.h"

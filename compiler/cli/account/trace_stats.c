@@ -1,3 +1,4 @@
+/* A trace in numbers: what came how often. */
 #include "compiler/cli/account/trace_views.h"
 
 #include "compiler/base/json.h"

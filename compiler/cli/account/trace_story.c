@@ -1,3 +1,4 @@
+/* A trace as a story, a line for each thing done. */
 #include "compiler/cli/account/trace_views.h"
 
 #include "compiler/base/json.h"

@@ -1,3 +1,4 @@
+/* The processes of a trace, each below the one that made it. */
 #include "compiler/cli/account/trace_views.h"
 
 #include "compiler/base/json.h"

@@ -1,3 +1,4 @@
+/* Which session is meant, and what its policy would be: judged beforehand. */
 #include "compiler/cli/amend/amend.h"
 
 #include "compiler/algebra/compare/never.h"

@@ -1,3 +1,4 @@
+/* A change of a session's policy, written into the workspace's file. */
 #include "compiler/cli/amend/amend.h"
 
 #include "compiler/cli/text/say.h"

@@ -1,3 +1,4 @@
+/* What a change of a session's policy did, for people and for programs. */
 #include "compiler/cli/amend/amend.h"
 
 #include "compiler/cli/review/changes_json.h"

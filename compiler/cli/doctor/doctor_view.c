@@ -1,3 +1,4 @@
+/* How the findings of doctor are shown: for a terminal, and for programs. */
 #include "compiler/base/json.h"
 #include "compiler/cli/doctor/doctor.h"
 

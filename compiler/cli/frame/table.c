@@ -1,3 +1,4 @@
+/* The table of commands, and what runs one: command.h. */
 #include "compiler/cli/frame/command.h"
 
 #include "compiler/cli/frame/options.h"

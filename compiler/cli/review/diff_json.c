@@ -1,3 +1,4 @@
+/* A difference of two policies, for programs. */
 #include "compiler/cli/review/changes_json.h"
 #include "compiler/cli/review/diff.h"
 

@@ -1,3 +1,4 @@
+/* A difference of two policies, for a pull request's comment. */
 #include "compiler/cli/review/diff.h"
 #include "compiler/cli/text/markdown.h"
 

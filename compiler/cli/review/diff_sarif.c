@@ -1,3 +1,4 @@
+/* A difference of two policies, for a forge's code scanning: SARIF 2.1.0. */
 #include "compiler/base/ascii.h"
 #include "compiler/base/json.h"
 #include "compiler/base/sha256.h"

@@ -1,3 +1,4 @@
+/* A difference of two policies, for a terminal. */
 #include "compiler/cli/review/diff.h"
 
 /* "main .. HEAD", and what came out. */

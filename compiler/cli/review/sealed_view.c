@@ -1,3 +1,4 @@
+/* A written plan and what its sources say now, for people and for programs. */
 #include "compiler/cli/review/changes_json.h"
 #include "compiler/cli/review/sealed.h"
 #include "compiler/plan/manifest.h"
