@@ -85,14 +85,14 @@ LIBS_GATE := -lnftables -lnftnl -lmnl -lldns -lcjson -lcap -lssl -lcrypto
 
 # --- sources ---------------------------------------------------------------
 
-BASE_SRC := $(wildcard compiler/base/*.c)
+BASE_SRC := $(wildcard compiler/base/*.c compiler/base/*/*.c)
 # Rooms, and the rooms inside them.
 HOST_SRC := $(wildcard compiler/*.c compiler/*/*.c compiler/*/*/*.c \
 	runtime/launch/*.c runtime/launch/*/*.c)
 GATE_SRC := $(BASE_SRC) $(wildcard runtime/gate/*.c runtime/gate/*/*.c)
 READER_SRC := $(wildcard runtime/reader/*.c)
-WATCH_SRC := $(addprefix compiler/base/,arena.c buf.c err.c fileio.c pathwalk.c \
-	signals.c str.c) $(wildcard runtime/watch/*.c)
+WATCH_SRC := $(addprefix compiler/base/,arena.c buf.c err.c str.c \
+	sys/fileio.c sys/pathwalk.c sys/signals.c) $(wildcard runtime/watch/*.c)
 GRAMMARS := $(basename $(notdir $(wildcard grammar/*.y)))
 GEN_SRC := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.c \
 	$(GEN)/grammar/$g.lex.c)

@@ -1,6 +1,6 @@
 /* `membrane attach`: which session is meant, and its terminal or streams. */
-#include "compiler/base/fileio.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/base/sys/fileio.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "runtime/launch/attach/join.h"

@@ -1,6 +1,6 @@
 /* `membrane check`: is a written plan what the policy compiles to? */
 #include "compiler/cli/review/sealed.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/workspace/inputs.h"
 
 static int show(const struct options *o, const struct sealed *s)

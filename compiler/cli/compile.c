@@ -1,8 +1,8 @@
 /* `membrane compile`: the plan, written into a folder. */
-#include "compiler/base/outfile.h"
+#include "compiler/base/sys/outfile.h"
 #include "compiler/base/sha256.h"
 #include "compiler/cli/review/sealed.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "runtime/launch/workspace/workspaces.h"

@@ -3,13 +3,13 @@
  * these. What a key press runs says nothing when it fails, waits for nobody,
  * and is never asked of Docker.
  */
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/cli/account/traces.h"
 #include "compiler/cli/frame/completion.h"
 #include "compiler/cli/frame/options.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/workspace/inputs.h"
-#include "runtime/launch/session/about.h"
+#include "runtime/launch/session/metadata.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "compiler/cli/plan/views.h"
 #include "compiler/cli/review/diff.h"
 #include "compiler/cli/review/diff_calls.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 
 /* --fail-on: doc/semantics.md, section 8. */
 static int status_of(const struct options *o, const struct diff *d)

@@ -3,7 +3,7 @@
 #include "compiler/base/limits.h"
 #include "compiler/cli/explain/explain_view.h"
 #include "compiler/cli/plan/views.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/trust/trust_ask.h"
 #include "compiler/cli/workspace/found.h"
 #include "compiler/front/word/request.h"

@@ -1,6 +1,6 @@
 /* `membrane images`: build those that are missing or old. */
-#include "compiler/base/proc.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/base/sys/proc.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "compiler/cli/workspace/installed.h"

@@ -1,8 +1,8 @@
 /* `membrane init`: a first .membrane.yaml, with presets for what is there. */
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/limits.h"
 #include "compiler/cli/frame/options.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/front/front.h"
 

@@ -1,9 +1,9 @@
 /*
  * `membrane logs`: what the gate decided, or the command of a session printed.
  */
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/cli/account/logs_line.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "runtime/launch/attach/join.h"
 #include "runtime/launch/attach/keeper.h"

@@ -1,6 +1,6 @@
 /* `membrane plan`: what would run here, in one of its views. */
 #include "compiler/cli/plan/views.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "compiler/cli/workspace/last.h"
 #include "compiler/cli/workspace/reached.h"

@@ -1,11 +1,11 @@
 /* `membrane ps`: the sessions that run, and those that have ended. */
 #include "compiler/base/json.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "runtime/launch/docker/docker_session.h"
-#include "runtime/launch/session/about.h"
-#include "runtime/launch/session/altered.h"
+#include "runtime/launch/session/metadata.h"
+#include "runtime/launch/session/change_log.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* `membrane reset`: end what runs, remove what membrane has made. */
-#include "compiler/base/fileio.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/base/sys/fileio.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "compiler/plan/docker_json.h"

@@ -1,9 +1,9 @@
 /* `membrane run` and `membrane start`: from a policy to a session. */
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/limits.h"
 #include "compiler/cli/review/sealed.h"
 #include "compiler/cli/text/confirm.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/trust/trust_ask.h"
 #include "compiler/cli/workspace/grantable.h"

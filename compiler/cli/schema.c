@@ -2,7 +2,7 @@
 #include "compiler/front/bind/schema.h"
 
 #include "compiler/cli/frame/options.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 
 int command_schema(struct arena *a, const struct options *o)
 {

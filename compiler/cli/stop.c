@@ -1,5 +1,5 @@
 /* `membrane stop`: end sessions in order. */
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "runtime/launch/launch.h"

@@ -1,10 +1,10 @@
 /* `membrane test`: the policy against the tests that are written of it. */
 #include "compiler/base/json.h"
-#include "compiler/base/outfile.h"
+#include "compiler/base/sys/outfile.h"
 #include "compiler/cli/review/expect.h"
 #include "compiler/cli/review/junit.h"
 #include "compiler/cli/text/place_json.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "compiler/front/testfiles.h"

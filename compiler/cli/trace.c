@@ -6,7 +6,7 @@
 #include "compiler/cli/account/trace_since.h"
 #include "compiler/cli/account/trace_views.h"
 #include "compiler/cli/account/traces.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "compiler/ir/tracee.h"

@@ -1,6 +1,6 @@
 /* `membrane trust`: approve what a workspace adds, show it, take it back. */
 #include "compiler/cli/text/confirm.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/trust/trust_ask.h"
 #include "compiler/cli/workspace/reached.h"
 

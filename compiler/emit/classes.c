@@ -1,6 +1,6 @@
 #include "compiler/base/limits.h"
 #include "compiler/emit/emit.h"
-#include "compiler/ir/inside.h"
+#include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
 
 #include <stdlib.h>

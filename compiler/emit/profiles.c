@@ -2,7 +2,7 @@
 
 #include "compiler/base/limits.h"
 #include "compiler/ir/http.h"
-#include "compiler/ir/inside.h"
+#include "compiler/ir/inspection.h"
 #include "compiler/ir/text.h"
 
 #include <stdlib.h>

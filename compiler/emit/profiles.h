@@ -6,7 +6,7 @@
  * addresses. Names map to lists of tokens, "3" a profile, "d2" one of
  * denials, "c1" a credential; the rules of gate.cfg speak of tokens.
  * Grants of networks without http are the packet filter's, and here only where
- * something is denied by name or request: compiler/ir/inside.h.
+ * something is denied by name or request: compiler/ir/inspection.h.
  */
 #ifndef COMPILER_EMIT_PROFILES_H
 #define COMPILER_EMIT_PROFILES_H

@@ -1,6 +1,6 @@
 #include "compiler/front/files.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/limits.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "compiler/lint/quic.h"
 
-#include "compiler/algebra/space/meet.h"
-#include "compiler/ir/inside.h"
+#include "compiler/algebra/space/intersect.h"
+#include "compiler/ir/inspection.h"
 #include "compiler/lint/lint.h"
 
 #define HTTPS 443

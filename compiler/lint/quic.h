@@ -1,6 +1,6 @@
 /*
  * Grants of UDP beside what is said of requests: QUIC carries requests too,
- * past everything that decides them (compiler/ir/inside.h).
+ * past everything that decides them (compiler/ir/inspection.h).
  */
 #ifndef COMPILER_LINT_QUIC_H
 #define COMPILER_LINT_QUIC_H

@@ -1,7 +1,7 @@
 #include "compiler/lint/third_party.h"
 
 #include "compiler/algebra/compare/never.h"
-#include "compiler/algebra/space/meet.h"
+#include "compiler/algebra/space/intersect.h"
 #include "compiler/ir/http.h"
 
 #include <stdlib.h>

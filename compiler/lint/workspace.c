@@ -1,6 +1,6 @@
 #include "compiler/lint/workspace.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/gitignore.h"
 #include "compiler/lint/secret_files.h"
 

@@ -2,7 +2,7 @@
 #include "compiler/passes/cover.h"
 #include "compiler/passes/floor.h"
 #include "compiler/passes/normalise.h"
-#include "compiler/passes/pattern_meet.h"
+#include "compiler/passes/pattern_intersect.h"
 
 #include <stdlib.h>
 

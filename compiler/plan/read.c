@@ -1,6 +1,6 @@
 #include "compiler/plan/manifest.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/limits.h"
 
 #include <dirent.h>

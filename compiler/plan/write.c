@@ -1,7 +1,7 @@
 #include "compiler/plan/manifest.h"
 
-#include "compiler/base/fileio.h"
-#include "compiler/base/pathwalk.h"
+#include "compiler/base/sys/fileio.h"
+#include "compiler/base/sys/pathwalk.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "compiler/trace/input.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include "runtime/gate/change.h"
 #include "runtime/gate/dns/dns_gate.h"
 #include "runtime/gate/l7/l7.h"
-#include "runtime/gate/onward.h"
+#include "runtime/gate/requestless.h"
 #include "runtime/gate/packet/flows.h"
 #include "runtime/gate/packet/link.h"
 #include "runtime/gate/packet/nflog.h"

@@ -1,6 +1,6 @@
 #include "runtime/gate/report.h"
 
-#include "compiler/base/clock.h"
+#include "compiler/base/sys/clock.h"
 
 #include <netinet/in.h>
 #include <string.h>

@@ -8,8 +8,8 @@
  * "change N keep" or "change N cut" with the number that it is to have; which
  * is for the worker to do. Any other line ends the session.
  */
-#include "compiler/base/clock.h"
-#include "compiler/base/signals.h"
+#include "compiler/base/sys/clock.h"
+#include "compiler/base/sys/signals.h"
 #include "compiler/plan/gate.h"
 #include "runtime/gate/caps.h"
 #include "runtime/gate/packet/link.h"

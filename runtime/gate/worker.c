@@ -1,11 +1,11 @@
 #include "runtime/gate/worker.h"
 
-#include "compiler/base/clock.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/plan/files.h"
 #include "compiler/plan/gate.h"
 #include "runtime/gate/caps.h"
 #include "runtime/gate/l7/hello.h"
-#include "runtime/gate/l7/trial.h"
+#include "runtime/gate/l7/haproxy_check.h"
 #include "runtime/gate/packet/ruleset.h"
 #include "runtime/gate/report.h"
 

@@ -5,7 +5,7 @@
 #define RUNTIME_LAUNCH_ASK_H
 
 #include "compiler/plan/plan.h"
-#include "runtime/launch/session/altered.h"
+#include "runtime/launch/session/change_log.h"
 
 #define ASK_WAIT_MS 60000 /* others may be before us */
 

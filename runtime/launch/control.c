@@ -1,8 +1,8 @@
 #include "runtime/launch/control.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/json.h"
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/proc.h"
 #include "runtime/launch/prepare.h"
 #include "runtime/launch/session/local.h"
 #include "runtime/launch/session/summary.h"

@@ -26,7 +26,7 @@
 #include "compiler/plan/files.h"
 #include "compiler/plan/plan.h"
 #include "runtime/launch/gate.h"
-#include "runtime/launch/session/altered.h"
+#include "runtime/launch/session/change_log.h"
 
 #include <poll.h>
 

@@ -1,6 +1,6 @@
 #include "runtime/launch/facts.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 
 #include <errno.h>
 #include <fcntl.h>

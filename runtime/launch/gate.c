@@ -1,8 +1,8 @@
 #include "runtime/launch/gate.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/json.h"
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/proc.h"
 #include "runtime/launch/advice.h"
 
 #include <errno.h>

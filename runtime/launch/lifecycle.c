@@ -5,9 +5,9 @@
  */
 #include "runtime/launch/launch.h"
 
-#include "compiler/base/fileio.h"
-#include "compiler/base/outfile.h"
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/fileio.h"
+#include "compiler/base/sys/outfile.h"
+#include "compiler/base/sys/proc.h"
 #include "compiler/plan/docker_json.h"
 #include "compiler/plan/files.h"
 #include "runtime/launch/docker/docker_session.h"
@@ -21,7 +21,7 @@
 #include "runtime/launch/probe.h"
 #include "runtime/launch/reap.h"
 #include "runtime/launch/loop.h"
-#include "runtime/launch/session/about.h"
+#include "runtime/launch/session/metadata.h"
 #include "runtime/launch/session/foreign.h"
 #include "runtime/launch/tracer/tracer.h"
 #include "runtime/launch/watchdog.h"

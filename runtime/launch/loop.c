@@ -1,6 +1,6 @@
 #include "runtime/launch/loop.h"
 
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/proc.h"
 #include "runtime/launch/docker/docker_session.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "runtime/launch/outcome.h"
 
-#include "compiler/base/fileio.h"
-#include "runtime/launch/session/about.h"
+#include "compiler/base/sys/fileio.h"
+#include "runtime/launch/session/metadata.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "runtime/launch/prepare.h"
 
-#include "compiler/base/fileio.h"
-#include "compiler/base/outfile.h"
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/fileio.h"
+#include "compiler/base/sys/outfile.h"
+#include "compiler/base/sys/proc.h"
 #include "compiler/plan/docker_json.h"
 #include "runtime/launch/docker/docker_info.h"
 #include "runtime/launch/workspace/workspaces.h"

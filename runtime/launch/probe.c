@@ -1,7 +1,7 @@
 #include "runtime/launch/probe.h"
 
-#include "compiler/base/fileio.h"
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/fileio.h"
+#include "compiler/base/sys/proc.h"
 #include "compiler/plan/docker_json.h"
 #include "compiler/plan/files.h"
 #include "runtime/launch/docker/hosts.h"

@@ -1,7 +1,7 @@
 #include "runtime/launch/reap.h"
 
-#include "compiler/base/fileio.h"
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/fileio.h"
+#include "compiler/base/sys/proc.h"
 #include "compiler/plan/docker_json.h"
 #include "runtime/launch/docker/docker_session.h"
 #include "runtime/launch/launch.h"

@@ -1,8 +1,8 @@
 #include "runtime/launch/launch.h"
 
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/proc.h"
 #include "runtime/launch/reap.h"
-#include "runtime/launch/session/about.h"
+#include "runtime/launch/session/metadata.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 #include "runtime/launch/watchdog.h"
 
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/proc.h"
 #include "runtime/launch/mounts/freeze.h"
 #include "runtime/launch/reap.h"
 

@@ -11,8 +11,8 @@
  *   stderr            JSON lines about the tracer itself: loaded, ready,
  *                     found (the agent's processes), lost, end, error
  */
-#include "compiler/base/fileio.h"
-#include "compiler/base/signals.h"
+#include "compiler/base/sys/fileio.h"
+#include "compiler/base/sys/signals.h"
 #include "compiler/plan/files.h"
 #include "compiler/plan/gate.h"
 #include "compiler/plan/hello.h"

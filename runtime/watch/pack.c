@@ -1,6 +1,6 @@
 #include "runtime/watch/pack.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 
 #include <errno.h>
 #include <libdeflate.h>

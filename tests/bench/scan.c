@@ -8,7 +8,7 @@
 #include "runtime/launch/workspace/scan.h"
 
 #include "compiler/base/buf.h"
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * daemon must get as far as missing it. A word that it does not know, or a
  * value in the wrong place, it would refuse before that.
  */
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/emit/docker/docker.h"
 #include "compiler/emit/docker/seccomp.h"
 #include "compiler/passes/args/args_judge.h"

@@ -5,7 +5,7 @@
 #include "compiler/base/gitignore.h"
 
 #include "compiler/base/buf.h"
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "tests/check.h"
 #include "tests/rng.h"
 

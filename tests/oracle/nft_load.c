@@ -5,7 +5,7 @@
  *
  *	nft_load [POLICIES [SEED]]
  */
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/emit/nft/nft.h"
 
 #include "tests/check.h"

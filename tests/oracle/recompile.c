@@ -6,7 +6,7 @@
  *	recompile [POLICIES [SEED]]
  */
 #include "compiler/algebra/compare/compare.h"
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/cli/review/derived.h"
 
 #include "tests/check.h"

@@ -10,7 +10,7 @@
  */
 #include "compiler/algebra/decide/decide.h"
 #include "compiler/emit/gate/gate_cfg.h"
-#include "compiler/ir/inside.h"
+#include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
 
 #include "tests/check.h"

@@ -1,8 +1,8 @@
 #include "compiler/algebra/compare/access.h"
 
 #include "compiler/algebra/compare/access_text.h"
-#include "compiler/algebra/space/meet.h"
-#include "compiler/ir/inside.h"
+#include "compiler/algebra/space/intersect.h"
+#include "compiler/ir/inspection.h"
 #include "compiler/ir/text.h"
 
 /* Cells that are one change, found by two rules and the variant. */

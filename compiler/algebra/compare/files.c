@@ -1,6 +1,6 @@
 #include "compiler/algebra/compare/files.h"
 
-#include "compiler/algebra/compare/likely.h"
+#include "compiler/algebra/compare/example_path.h"
 #include "compiler/algebra/space/filewalk.h"
 #include "compiler/ir/text.h"
 

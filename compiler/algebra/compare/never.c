@@ -2,7 +2,7 @@
 
 #include "compiler/algebra/compare/files.h"
 #include "compiler/algebra/decide/option.h"
-#include "compiler/algebra/space/spots.h"
+#include "compiler/algebra/space/endpoints.h"
 #include "compiler/base/limits.h"
 #include "compiler/ir/http.h"
 #include "compiler/ir/text.h"

@@ -1,7 +1,7 @@
 #include "compiler/algebra/compare/reach.h"
 
-#include "compiler/algebra/compare/fronts.h"
-#include "compiler/algebra/space/spots.h"
+#include "compiler/algebra/compare/fronting.h"
+#include "compiler/algebra/space/endpoints.h"
 #include "compiler/base/limits.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "compiler/algebra/compare/rules.h"
 
 #include "compiler/algebra/space/numbers.h"
-#include "compiler/algebra/space/spots.h"
+#include "compiler/algebra/space/endpoints.h"
 #include "compiler/algebra/space/trie.h"
 #include "compiler/ir/ports.h"
 

@@ -1,7 +1,7 @@
 #include "compiler/algebra/decide/ask.h"
 
 #include "compiler/algebra/decide/option.h"
-#include "compiler/ir/inside.h"
+#include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "compiler/algebra/decide/decide.h"
 
 #include "compiler/base/gitignore.h"
-#include "compiler/ir/inside.h"
+#include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
 
 #include <stdlib.h>
@@ -277,7 +277,7 @@ bool decide_quic_blind(const struct ir_policy *p, const struct decide_flow *f)
 	return unnamed || (named && denies_requests(p, f));
 }
 
-/* Who cannot be told from a denied name: compiler/ir/inside.h. */
+/* Who cannot be told from a denied name: compiler/ir/inspection.h. */
 static const struct ir_grant *quic_of(const struct ir_policy *p,
 				      const struct decide_flow *f)
 {

@@ -37,14 +37,14 @@ struct decision decide_connect(const struct ir_policy *p,
 			       const struct decide_flow *flow);
 /*
  * Is QUIC there refused for whatever denial of a name or of requests has its
- * port, whomever that is about? compiler/ir/inside.h
+ * port, whomever that is about? compiler/ir/inspection.h
  */
 bool decide_quic_blind(const struct ir_policy *p,
 		       const struct decide_flow *flow);
 
 /*
  * A request of HTTP, or with a TLS hello alone: what HAProxy is asked, and what
- * passes without it (compiler/ir/inside.h).
+ * passes without it (compiler/ir/inspection.h).
  *
  * host and sni are canonical names (lower case, no dot at the end), or empty;
  * an address in host, too. path is the target as it was sent, with its query.

@@ -3,7 +3,7 @@
 #include "compiler/base/ascii.h"
 #include "compiler/base/buf.h"
 #include "compiler/ir/http.h"
-#include "compiler/ir/inside.h"
+#include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
 
 #include <stdlib.h>

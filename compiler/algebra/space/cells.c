@@ -4,7 +4,7 @@
 #include "compiler/algebra/space/paths.h"
 #include "compiler/algebra/space/trie.h"
 #include "compiler/ir/http.h"
-#include "compiler/ir/inside.h"
+#include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
 
 struct ir_request cells_connect(const struct target *to, enum ir_proto proto,

@@ -1,7 +1,7 @@
 #include "compiler/algebra/space/sides.h"
 
 #include "compiler/algebra/space/numbers.h"
-#include "compiler/ir/inside.h"
+#include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
 
 #include <stdlib.h>

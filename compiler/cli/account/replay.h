@@ -5,7 +5,7 @@
 #ifndef COMPILER_CLI_ACCOUNT_REPLAY_H
 #define COMPILER_CLI_ACCOUNT_REPLAY_H
 
-#include "compiler/cli/account/deeds.h"
+#include "compiler/cli/account/activity.h"
 #include "compiler/cli/explain/explain_model.h"
 #include "compiler/cli/text/view.h"
 

@@ -14,7 +14,7 @@
 #ifndef COMPILER_CLI_ACCOUNT_SUGGEST_H
 #define COMPILER_CLI_ACCOUNT_SUGGEST_H
 
-#include "compiler/cli/account/deeds.h"
+#include "compiler/cli/account/activity.h"
 
 #define SUGGEST_SIBLINGS 3u
 

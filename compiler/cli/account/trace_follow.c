@@ -1,8 +1,8 @@
 #include "compiler/cli/account/trace_follow.h"
 
-#include "compiler/base/fileio.h"
-#include "compiler/cli/text/say.h"
-#include "runtime/launch/session/about.h"
+#include "compiler/base/sys/fileio.h"
+#include "compiler/cli/text/console.h"
+#include "runtime/launch/session/metadata.h"
 
 #include <errno.h>
 #include <stdio.h>

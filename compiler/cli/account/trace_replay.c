@@ -4,10 +4,10 @@
 #include "compiler/cli/account/suggest.h"
 #include "compiler/cli/account/trace_losses.h"
 #include "compiler/cli/account/traces.h"
-#include "compiler/cli/review/side.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/review/operand.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/workspace/inputs.h"
-#include "runtime/launch/session/about.h"
+#include "runtime/launch/session/metadata.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 #include "compiler/cli/account/traces.h"
 
 #include "compiler/base/ascii.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
-#include "runtime/launch/session/about.h"
+#include "runtime/launch/session/metadata.h"
 
 #include <dirent.h>
 #include <errno.h>

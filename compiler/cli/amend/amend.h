@@ -15,8 +15,8 @@
 #include "compiler/cli/review/derived.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "runtime/launch/ask.h"
-#include "runtime/launch/session/about.h"
-#include "runtime/launch/session/altered.h"
+#include "runtime/launch/session/metadata.h"
+#include "runtime/launch/session/change_log.h"
 
 #define AMEND_JSON_VERSION 1
 

@@ -3,7 +3,7 @@
 
 #include "compiler/algebra/compare/never.h"
 #include "compiler/algebra/decide/ask.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/emit/gate/gate_cfg.h"
 #include "compiler/front/word/dest.h"
 #include "compiler/front/word/request.h"

@@ -1,7 +1,7 @@
 /* A change of a session's policy, written into the workspace's file. */
 #include "compiler/cli/amend/amend.h"
 
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/trust/contribution.h"
 #include "compiler/cli/trust/trust_ask.h"
 #include "compiler/cli/workspace/saving.h"

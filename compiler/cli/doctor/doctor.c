@@ -1,7 +1,7 @@
 #include "compiler/cli/doctor/doctor.h"
 
 #include "compiler/base/ascii.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "compiler/ir/tracee.h"
 #include "compiler/plan/docker_json.h"

@@ -3,7 +3,7 @@
 #include "compiler/algebra/decide/ask.h"
 #include "compiler/algebra/decide/option.h"
 #include "compiler/ir/http.h"
-#include "compiler/ir/inside.h"
+#include "compiler/ir/inspection.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include "compiler/base/lint.h"
 #include "compiler/cli/frame/options.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "version.h"
 

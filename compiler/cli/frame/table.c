@@ -3,7 +3,7 @@
 
 #include "compiler/cli/frame/options.h"
 #include "compiler/cli/frame/parts.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 
 static const struct command table[] = {
 #define ROW(id, name, args, max, first, rest, hidden, run, about)              \

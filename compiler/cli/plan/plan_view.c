@@ -8,7 +8,7 @@
 #include "compiler/base/lint.h"
 #include "compiler/cli/plan/parts.h"
 #include "compiler/emit/docker/seccomp.h"
-#include "compiler/ir/inside.h"
+#include "compiler/ir/inspection.h"
 
 /* Where the second column of "how it is run" begins. */
 #define KEY_COLUMNS 14

@@ -6,7 +6,7 @@
 
 #include "compiler/cli/text/view.h"
 #include "compiler/emit/docker/seccomp.h"
-#include "compiler/ir/inside.h"
+#include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
 
 struct finder {

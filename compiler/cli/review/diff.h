@@ -5,7 +5,7 @@
 #define COMPILER_CLI_REVIEW_DIFF_H
 
 #include "compiler/cli/review/changes.h"
-#include "compiler/cli/review/side.h"
+#include "compiler/cli/review/operand.h"
 
 struct diff {
 	struct arena *a;

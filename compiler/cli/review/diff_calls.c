@@ -1,6 +1,6 @@
 #include "compiler/cli/review/diff_calls.h"
 
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/emit/docker/seccomp.h"
 #include "compiler/plan/files.h"
 

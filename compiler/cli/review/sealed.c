@@ -1,6 +1,6 @@
 #include "compiler/cli/review/sealed.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/limits.h"
 #include "compiler/plan/manifest.h"
 

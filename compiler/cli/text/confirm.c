@@ -1,7 +1,7 @@
 #include "compiler/cli/text/confirm.h"
 
 #include "compiler/base/err.h"
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include "compiler/cli/trust/contribution.h"
 
 #include "compiler/algebra/compare/compare.h"
-#include "compiler/algebra/space/meet.h"
+#include "compiler/algebra/space/intersect.h"
 #include "compiler/ir/text.h"
 
 /* Another way of writing the texts down, or of meaning them, needs another

@@ -1,7 +1,7 @@
 #include "compiler/cli/trust/trust_ask.h"
 
 #include "compiler/cli/text/confirm.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #include "compiler/cli/trust/trust_store.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/json.h"
 #include "compiler/base/limits.h"
 #include "compiler/cli/trust/contribution.h"

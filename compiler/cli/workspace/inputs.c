@@ -2,7 +2,7 @@
 
 #include "compiler/base/date.h"
 #include "compiler/base/limits.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/installed.h"
 #include "compiler/cli/workspace/reached.h"

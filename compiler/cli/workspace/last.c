@@ -1,6 +1,6 @@
 #include "compiler/cli/workspace/last.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/sha256.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 #include "compiler/cli/workspace/reached.h"
 
-#include "compiler/base/pathwalk.h"
+#include "compiler/base/sys/pathwalk.h"
 #include "compiler/cli/text/confirm.h"
-#include "compiler/cli/text/say.h"
+#include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "runtime/launch/workspace/workspaces.h"
 

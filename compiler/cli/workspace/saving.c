@@ -1,9 +1,9 @@
 #include "compiler/cli/workspace/saving.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/json.h"
 #include "compiler/base/limits.h"
-#include "compiler/base/outfile.h"
+#include "compiler/base/sys/outfile.h"
 #include "compiler/base/sha256.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 #include "compiler/emit/gate/gate_global.cfg.inc"
 #include "compiler/emit/gate/gate_marks.h"
-#include "compiler/ir/inside.h"
+#include "compiler/ir/inspection.h"
 
 bool gate_cfg_wanted(const struct ir_policy *p)
 {

@@ -37,7 +37,7 @@ extern const struct gate_scope gate_scope_tls, gate_scope_request;
 /*
  * SCOPE.of_name becomes what is said of SCOPE.name, SCOPE.of_addr what is of
  * the address, SCOPE.net is set where that is granted as such:
- * compiler/ir/inside.h. ACLs of all that rules ask beside names and ports.
+ * compiler/ir/inspection.h. ACLs of all that rules ask beside names and ports.
  */
 void gate_match_lookup(struct gate *g, const struct gate_scope *at);
 /* The ACLs of schemes, where a rule asks for one. */

@@ -2,7 +2,7 @@
 
 #include "compiler/emit/nft/nft_parts.h"
 #include "compiler/emit/profiles.h"
-#include "compiler/ir/inside.h"
+#include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
 
 #define PASS "goto granted"

@@ -112,7 +112,7 @@ void nft_match_denied_any(struct nft *r, enum ir_proto proto,
 			  const char *verdict, uint64_t reasons);
 /*
  * Networks without http, TCP: on the ports where a name or a request is denied
- * (is_inside), or on all others. See compiler/ir/inside.h.
+ * (is_inside), or on all others. See compiler/ir/inspection.h.
  */
 void nft_match_nets(struct nft *r, bool is_inside, enum addr_family f,
 		    const char *verdict);

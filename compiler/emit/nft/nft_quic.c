@@ -1,6 +1,6 @@
 #include "compiler/emit/nft/nft_parts.h"
 
-#include "compiler/ir/inside.h"
+#include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
 #include "compiler/plan/names_map.h"
 
@@ -148,7 +148,7 @@ static void put_guarded(struct nft *r, enum addr_family f)
 				put_guard(r, f, k, q);
 }
 
-/* See compiler/ir/inside.h. Other datagrams may have gone before. */
+/* See compiler/ir/inspection.h. Other datagrams may have gone before. */
 void nft_quic_put(struct nft *r, enum addr_family f)
 {
 	put_unnamed(r, NFT_CIDR, f);

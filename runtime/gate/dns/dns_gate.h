@@ -14,7 +14,7 @@
 #define RUNTIME_GATE_DNS_DNS_GATE_H
 
 #include "runtime/gate/dns/dns_client.h"
-#include "runtime/gate/dns/seen.h"
+#include "runtime/gate/dns/resolved.h"
 #include "runtime/gate/dns/upstream.h"
 #include "runtime/gate/l7/pins.h"
 #include "runtime/gate/packet/nftset.h"

@@ -1,6 +1,6 @@
 #include "runtime/gate/l7/admin.h"
 
-#include "compiler/base/clock.h"
+#include "compiler/base/sys/clock.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 #include "runtime/gate/l7/haproxy.h"
 
-#include "compiler/base/clock.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/plan/gate.h"
 #include "runtime/gate/l7/admin.h"
 

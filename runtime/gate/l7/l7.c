@@ -1,10 +1,10 @@
 #include "runtime/gate/l7/l7.h"
 
-#include "compiler/base/clock.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/plan/files.h"
 #include "runtime/gate/l7/admin.h"
 #include "runtime/gate/l7/crtlist.h"
-#include "runtime/gate/l7/proof.h"
+#include "runtime/gate/l7/reader_probe.h"
 #include "runtime/gate/plan/planfile.h"
 
 #include <errno.h>

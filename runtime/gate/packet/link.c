@@ -1,6 +1,6 @@
 #include "runtime/gate/packet/link.h"
 
-#include "compiler/base/clock.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/plan/gate.h"
 
 #include <arpa/inet.h>

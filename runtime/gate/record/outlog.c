@@ -1,6 +1,6 @@
 #include "runtime/gate/record/outlog.h"
 
-#include "compiler/base/clock.h"
+#include "compiler/base/sys/clock.h"
 #include "runtime/gate/record/record.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #ifndef RUNTIME_GATE_RECORD_RECORD_H
 #define RUNTIME_GATE_RECORD_RECORD_H
 
-#include "compiler/base/clock.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/reason.h"
 #include "runtime/gate/record/logline.h"
 #include "runtime/gate/record/provenance.h"

@@ -1,8 +1,8 @@
 #include "runtime/launch/attach/join.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/limits.h"
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/proc.h"
 #include "runtime/launch/attach/stage.h"
 #include "runtime/launch/session/local.h"
 

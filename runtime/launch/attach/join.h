@@ -6,7 +6,7 @@
 #define RUNTIME_LAUNCH_ATTACH_JOIN_H
 
 #include "runtime/launch/attach/detach.h"
-#include "runtime/launch/session/about.h"
+#include "runtime/launch/session/metadata.h"
 
 struct join_opts {
 	const struct about *about;

@@ -1,6 +1,6 @@
 #include "runtime/launch/attach/spool.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 
 #include <dirent.h>
 #include <errno.h>

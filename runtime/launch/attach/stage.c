@@ -1,6 +1,6 @@
 #include "runtime/launch/attach/stage.h"
 
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/proc.h"
 #include "runtime/launch/session/local.h"
 
 #include <errno.h>

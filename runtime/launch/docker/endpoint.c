@@ -1,6 +1,6 @@
 #include "runtime/launch/docker/endpoint.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/sha256.h"
 
 #include <cjson/cJSON.h>

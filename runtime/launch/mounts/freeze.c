@@ -1,8 +1,8 @@
 #include "runtime/launch/mounts/freeze.h"
 
 #include "compiler/base/buf.h"
-#include "compiler/base/fileio.h"
-#include "runtime/launch/mounts/holds.h"
+#include "compiler/base/sys/fileio.h"
+#include "runtime/launch/mounts/placeholders.h"
 
 #include <errno.h>
 #include <fcntl.h>

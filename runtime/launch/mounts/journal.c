@@ -1,6 +1,6 @@
 #include "runtime/launch/mounts/journal.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 
 #include <dirent.h>
 #include <errno.h>

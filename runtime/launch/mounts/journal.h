@@ -6,7 +6,7 @@
 #define RUNTIME_LAUNCH_MOUNTS_JOURNAL_H
 
 #include "compiler/base/buf.h"
-#include "runtime/launch/mounts/holds.h"
+#include "runtime/launch/mounts/placeholders.h"
 
 #include <sys/stat.h>
 

@@ -1,9 +1,9 @@
 #include "runtime/launch/mounts/masks.h"
 
 #include "compiler/base/buf.h"
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/limits.h"
-#include "runtime/launch/mounts/holds.h"
+#include "runtime/launch/mounts/placeholders.h"
 #include "runtime/launch/mounts/looked.h"
 #include "runtime/launch/mounts/place.h"
 #include "runtime/launch/workspace/committed.h"

@@ -15,7 +15,7 @@
 
 #include "runtime/launch/docker/vectors.h"
 #include "runtime/launch/mounts/masks.h"
-#include "runtime/launch/mounts/meant.h"
+#include "runtime/launch/mounts/expected.h"
 #include "runtime/launch/mounts/overlap.h"
 
 struct mounts {

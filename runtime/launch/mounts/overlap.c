@@ -1,9 +1,9 @@
 #include "runtime/launch/mounts/overlap.h"
 
-#include "compiler/base/fileio.h"
-#include "compiler/base/pathwalk.h"
+#include "compiler/base/sys/fileio.h"
+#include "compiler/base/sys/pathwalk.h"
 #include "runtime/launch/mounts/freeze.h"
-#include "runtime/launch/mounts/holds.h"
+#include "runtime/launch/mounts/placeholders.h"
 #include "runtime/launch/mounts/journal.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "runtime/launch/mounts/place.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "runtime/launch/mounts/mountinfo.h"
 
 #include <errno.h>

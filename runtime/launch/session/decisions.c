@@ -1,6 +1,6 @@
 #include "runtime/launch/session/decisions.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 
 #include <fcntl.h>
 #include <unistd.h>

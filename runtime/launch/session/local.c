@@ -1,7 +1,7 @@
 #include "runtime/launch/session/local.h"
 
-#include "compiler/base/fileio.h"
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/fileio.h"
+#include "compiler/base/sys/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>

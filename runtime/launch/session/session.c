@@ -1,6 +1,6 @@
 #include "runtime/launch/session/session.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "runtime/launch/session/foreign.h"
 
 #include <dirent.h>

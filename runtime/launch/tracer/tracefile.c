@@ -1,8 +1,8 @@
 #include "runtime/launch/tracer/tracefile.h"
 
 #include "compiler/base/arena.h"
-#include "compiler/base/fileio.h"
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/fileio.h"
+#include "compiler/base/sys/proc.h"
 #include "runtime/launch/session/session.h"
 
 #include <dirent.h>

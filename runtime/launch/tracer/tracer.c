@@ -2,7 +2,7 @@
 
 #include "compiler/base/buf.h"
 #include "compiler/base/json.h"
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/proc.h"
 #include "compiler/plan/trace_json.h"
 
 #include <cjson/cJSON.h>

@@ -1,6 +1,6 @@
 #include "runtime/launch/tracer/watch.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/plan/hello.h"
 
 #include <cjson/cJSON.h>

@@ -1,7 +1,7 @@
 #include "runtime/launch/workspace/executed.h"
 
 #include "compiler/base/gitignore.h"
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/proc.h"
 #include "runtime/launch/workspace/wspath.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 #include "runtime/launch/workspace/gitcmd.h"
 
 #include "compiler/base/buf.h"
-#include "compiler/base/fileio.h"
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/fileio.h"
+#include "compiler/base/sys/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #include "runtime/launch/workspace/gitfound.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "runtime/launch/workspace/gitcmd.h"
 #include "runtime/launch/workspace/gitkeys.h"
 #include "runtime/launch/workspace/wspath.h"

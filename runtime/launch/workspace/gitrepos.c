@@ -1,6 +1,6 @@
 #include "runtime/launch/workspace/gitrepos.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/limits.h"
 #include "runtime/launch/workspace/wspath.h"
 

@@ -1,7 +1,7 @@
 #include "runtime/launch/workspace/programs.h"
 
 #include "compiler/base/buf.h"
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

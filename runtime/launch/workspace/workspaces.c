@@ -1,9 +1,9 @@
 #include "runtime/launch/workspace/workspaces.h"
 
 #include "compiler/base/buf.h"
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/limits.h"
-#include "compiler/base/pathwalk.h"
+#include "compiler/base/sys/pathwalk.h"
 
 #include <errno.h>
 #include <fcntl.h>

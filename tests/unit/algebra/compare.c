@@ -9,7 +9,7 @@
 #include "compiler/algebra/compare/rules.h"
 #include "compiler/algebra/compare/witness.h"
 #include "compiler/algebra/decide/ask.h"
-#include "compiler/algebra/space/meet.h"
+#include "compiler/algebra/space/intersect.h"
 #include "compiler/algebra/space/names.h"
 #include "compiler/ir/text.h"
 

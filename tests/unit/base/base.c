@@ -2,7 +2,7 @@
 #include "compiler/base/ascii.h"
 #include "compiler/base/buf.h"
 #include "compiler/base/diag.h"
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/sha256.h"
 #include "compiler/base/source.h"
 

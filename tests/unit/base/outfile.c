@@ -1,8 +1,8 @@
 /* Where files are written, and through what they are not. */
-#include "compiler/base/outfile.h"
+#include "compiler/base/sys/outfile.h"
 
 #include "compiler/base/buf.h"
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "runtime/launch/workspace/programs.h"
 #include "runtime/launch/workspace/workspaces.h"
 #include "tests/check.h"

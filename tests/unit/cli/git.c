@@ -4,7 +4,7 @@
  */
 #include "compiler/cli/review/git.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 
 #include "tests/check.h"
 

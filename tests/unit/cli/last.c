@@ -1,7 +1,7 @@
 /* The plans that ran last are bounded in number, the newest stay. */
 #include "compiler/cli/workspace/last.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "tests/check.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* A policy that is written over, and every way in which that can end. */
 #include "compiler/cli/workspace/saving.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/json.h"
 #include "compiler/base/sha256.h"
 #include "tests/check.h"

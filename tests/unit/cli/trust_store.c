@@ -2,7 +2,7 @@
 #include "compiler/cli/trust/trust_store.h"
 
 #include "compiler/base/buf.h"
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/limits.h"
 #include "compiler/cli/trust/contribution.h"
 #include "tests/check.h"

@@ -1,7 +1,7 @@
 /* Binding: values to the unit, recovery, and the order of sources. */
 #include "compiler/front/bind/bind.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/base/limits.h"
 #include "compiler/front/front.h"
 #include "tests/unit/front.h"

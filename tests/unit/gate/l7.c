@@ -5,7 +5,7 @@
 #include "runtime/gate/l7/admin.h"
 #include "runtime/gate/l7/crtlist.h"
 #include "runtime/gate/l7/pins.h"
-#include "runtime/gate/onward.h"
+#include "runtime/gate/requestless.h"
 #include "runtime/gate/plan/profiles.h"
 #include "runtime/gate/record/logline.h"
 

@@ -1,5 +1,5 @@
 /* The small pure parts: packets, records, the launcher's line, the listing. */
-#include "runtime/gate/dns/seen.h"
+#include "runtime/gate/dns/resolved.h"
 #include "runtime/gate/l7/hello.h"
 #include "runtime/gate/packet/ruleset.h"
 #include "runtime/gate/record/outlog.h"

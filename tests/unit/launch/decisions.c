@@ -1,7 +1,7 @@
 /* What the gate decided, in files that have a size. */
 #include "runtime/launch/session/decisions.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "tests/check.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "runtime/launch/workspace/executed.h"
 
 #include "compiler/base/err.h"
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "tests/check.h"
 
 #include <fcntl.h>

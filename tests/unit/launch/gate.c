@@ -1,8 +1,8 @@
 /* The gate's protocol, spoken by shell scripts instead of a container. */
 #include "runtime/launch/gate.h"
 
-#include "compiler/base/fileio.h"
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/fileio.h"
+#include "compiler/base/sys/proc.h"
 #include "tests/check.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "runtime/launch/workspace/gitfound.h"
 
 #include "compiler/base/buf.h"
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "runtime/launch/workspace/gitkeys.h"
 #include "runtime/launch/workspace/wspath.h"
 #include "tests/check.h"

@@ -1,7 +1,7 @@
 /* What of a workspace is hidden or read-only beside the names of patterns. */
 #include "runtime/launch/mounts/looked.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "tests/check.h"
 
 #include <fcntl.h>

@@ -4,8 +4,8 @@
  */
 #include "runtime/launch/loop.h"
 
-#include "compiler/base/fileio.h"
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/fileio.h"
+#include "compiler/base/sys/proc.h"
 #include "tests/check.h"
 
 #include <errno.h>

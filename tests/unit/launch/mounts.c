@@ -2,9 +2,9 @@
  * What the kernel says is mounted, what was meant, and whose folders lie in
  * each other: the pure parts, and real folders where a name changes its mind.
  */
-#include "runtime/launch/mounts/meant.h"
+#include "runtime/launch/mounts/expected.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "runtime/launch/docker/binds.h"
 #include "runtime/launch/mounts/overlap.h"
 #include "tests/check.h"

@@ -1,7 +1,7 @@
 #include "runtime/launch/session/session.h"
 
-#include "compiler/base/fileio.h"
-#include "runtime/launch/mounts/holds.h"
+#include "compiler/base/sys/fileio.h"
+#include "runtime/launch/mounts/placeholders.h"
 #include "runtime/launch/session/foreign.h"
 #include "tests/check.h"
 

@@ -1,6 +1,6 @@
 #include "runtime/launch/attach/spool.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "tests/check.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "runtime/launch/tracer/tracefile.h"
 
 #include "compiler/base/arena.h"
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "tests/check.h"
 
 #include <errno.h>

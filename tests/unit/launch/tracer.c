@@ -1,8 +1,8 @@
 /* What membrane-watch says, said by shell scripts instead of a container. */
 #include "runtime/launch/tracer/tracer.h"
 
-#include "compiler/base/fileio.h"
-#include "compiler/base/proc.h"
+#include "compiler/base/sys/fileio.h"
+#include "compiler/base/sys/proc.h"
 #include "tests/check.h"
 
 #include <errno.h>

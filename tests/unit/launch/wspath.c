@@ -4,7 +4,7 @@
  */
 #include "runtime/launch/workspace/wspath.h"
 
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "tests/check.h"
 #include "tests/rng.h"
 

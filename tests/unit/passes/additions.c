@@ -1,4 +1,4 @@
-#include "compiler/passes/pattern_meet.h"
+#include "compiler/passes/pattern_intersect.h"
 #include "tests/check.h"
 #include "tests/policy.h"
 

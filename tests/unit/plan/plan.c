@@ -3,7 +3,7 @@
 #include "compiler/plan/plan.h"
 
 #include "compiler/base/buf.h"
-#include "compiler/base/fileio.h"
+#include "compiler/base/sys/fileio.h"
 #include "tests/check.h"
 
 #include <errno.h>

@@ -1,0 +1,313 @@
+#include "compiler/algebra/compare/fronting.h"
+
+#include "compiler/algebra/space/effects.h"
+#include "compiler/algebra/space/numbers.h"
+#include "compiler/base/limits.h"
+#include "compiler/ir/text.h"
+
+#include <string.h>
+
+/* A name or an address, and what rules of its own there are. */
+struct front {
+	const struct spot *spot;
+	uint32_t *key, n_key; /* two are alike when their keys are */
+	bool rules, http, deny, private, scheme;
+	bool connect; /* a rule names the method */
+};
+typedef VEC(struct front) front_list;
+
+struct fronts {
+	struct sides *s;
+	struct access *x;
+	uint32_t *effect; /* per rule: what it does, whomever it is about */
+	bool http;	  /* rules of '*' are about requests */
+	uint64_t work;
+	/* The pair that is looked at. */
+	const struct front *name, *addr;
+	uint32_t *ids, n;
+	bool by_name, by_addr; /* which of the two a change is due to */
+};
+
+/* --- what is alike ------------------------------------------------------- */
+
+static void take_rule(struct front *p, const struct rule *r)
+{
+	const struct ir_grant *g = rule_grant(r);
+
+	p->rules = true;
+	p->http |= ir_grant_http(g);
+	p->deny |= r->deny;
+	p->private |= !r->deny && g->private.set && g->private.v;
+	p->scheme |= !r->deny && g->dest.kind == IR_DEST_URL;
+	p->connect |= rule_connect(r);
+}
+
+/* What connections tell apart, and then the effects of its rules. */
+static struct front front_of(struct fronts *f, const struct spot *spot)
+{
+	struct arena *a = f->s->a;
+	struct front out = {.spot = spot};
+	uint32_t beg;
+
+	out.key = arena_array(a, spot->n_key + spot->n + 2, sizeof(*out.key));
+	out.key[out.n_key++] = spot->n_key;
+	for (uint32_t i = 0; i < spot->n_key; i++)
+		out.key[out.n_key++] = spot->key[i];
+	beg = out.n_key;
+	for (uint32_t i = 0; i < spot->n; i++) {
+		const struct rule *r = &f->s->rules.v[spot->ids[i]];
+		const struct ir_grant *g = rule_grant(r);
+
+		if (g->dest.kind == IR_DEST_ANY)
+			out.private |= g->private.set && g->private.v;
+		else if (g->from.layer != LAYER_FLOOR)
+			take_rule(&out, r);
+		out.key[out.n_key++] = f->effect[spot->ids[i]];
+	}
+	numbers_sort(out.key + beg, out.n_key - beg);
+	return out;
+}
+
+static int by_key(const void *va, const void *vb)
+{
+	const struct front *a = va, *b = vb;
+
+	if (a->n_key != b->n_key)
+		return a->n_key < b->n_key ? -1 : 1;
+	return memcmp(a->key, b->key, a->n_key * sizeof(*a->key));
+}
+
+static int by_key_and_place(const void *va, const void *vb)
+{
+	const struct front *a = va, *b = vb;
+	int c = by_key(a, b);
+
+	return c ? c : spots_by_place(a->spot, b->spot);
+}
+
+static front_list fronts_of(struct fronts *f, const spot_list *spots)
+{
+	front_list out = {0};
+
+	vec_each(spot, spots) {
+		struct front p = front_of(f, spot);
+
+		/* Of a public address that nothing is about, names decide. */
+		if (spot->to.has_addr && !p.rules && spot->scope == ADDR_PUBLIC)
+			continue;
+		*vec_push(f->s->a, &out) = p;
+	}
+	vec_sort(&out, by_key_and_place);
+	return out;
+}
+
+/* --- one pair ------------------------------------------------------------ */
+
+struct changed {
+	struct access_cell cell;
+	uint32_t *ids, n;
+};
+
+struct requests {
+	struct fronts *f;
+	const struct cells_ports *ports;
+	bool whole; /* connections changed, that way */
+	enum access_way way;
+	VEC(struct changed) changed;
+};
+
+static struct access_cell decided_cell(struct fronts *f, enum access_kind kind,
+				       const struct ir_request *r)
+{
+	struct access_cell c = {.kind = kind, .request = *r, .both = true};
+
+	c.by[0] = sides_ask(f->s, 0, r);
+	c.by[1] = sides_ask(f->s, 1, r);
+	c.all = f->ids;
+	c.n_all = f->n;
+	return c;
+}
+
+/* Is it told of the one alone? CONNECT is where a rule of it names that. */
+static bool is_told(const struct fronts *f, const struct spot *one,
+		    const struct cells_http *h)
+{
+	if (!str_is(h->request.method, "CONNECT"))
+		return true;
+	for (uint32_t i = 0; i < h->n; i++)
+		for (uint32_t k = 0; k < one->n; k++)
+			if (h->ids[i] == one->ids[k] &&
+			    rule_connect(&f->s->rules.v[h->ids[i]]))
+				return true;
+	return false;
+}
+
+/* Did the same to the name alone, or to the address alone, change so? */
+static bool follows_http(struct requests *q, const struct cells_http *h,
+			 const struct ir_request *r, enum access_way way)
+{
+	struct ir_request name = *r, addr = *r;
+	const struct fronts *f = q->f;
+	enum access_way alone;
+	struct access_cell c;
+
+	if (q->whole && q->way == way)
+		return true;
+	name.has_addr = addr.has_addr = false;
+	name.unresolved = addr.unresolved = false;
+	c = decided_cell(q->f, ACCESS_HTTP, &name);
+	if (access_way_of(&c, &alone) && alone == way &&
+	    is_told(f, f->name->spot, h))
+		return true;
+	addr.url.who = IR_DEST_CIDR;
+	addr.url.name = (struct str){0};
+	addr.url.net = (struct cidr){r->addr, addr_bits(r->addr.family)};
+	c = decided_cell(q->f, ACCESS_HTTP, &addr);
+	return access_way_of(&c, &alone) && alone == way &&
+	       is_told(f, f->addr->spot, h);
+}
+
+static void visit_request(void *ctx, const struct cells_http *h)
+{
+	struct requests *q = ctx;
+	struct arena *a = q->f->s->scratch;
+
+	for (int unresolved = 0; unresolved < 2; unresolved++) {
+		struct ir_request r = h->request;
+		struct access_cell c;
+		enum access_way way;
+		uint32_t *ids;
+
+		/* Where no rule is about the address, that is not asked. */
+		if (unresolved && str_is(r.method, "CONNECT"))
+			continue;
+		r.unresolved = unresolved;
+		c = decided_cell(q->f, ACCESS_HTTP, &r);
+		if (!access_way_of(&c, &way) || follows_http(q, h, &r, way))
+			continue;
+		c.lo = q->ports->lo;
+		c.hi = q->ports->hi;
+		c.other = h->other;
+		ids = arena_array(a, h->n + 1, sizeof(*ids));
+		if (h->n)
+			memcpy(ids, h->ids, h->n * sizeof(*ids));
+		*vec_push(a, &q->changed) = (struct changed){c, ids, h->n};
+	}
+}
+
+static void visit_ports(void *ctx, const struct cells_ports *p)
+{
+	struct fronts *f = ctx;
+	struct target to = {f->name->spot->to.name, true,
+			    f->addr->spot->to.addr};
+	struct ir_request r = cells_connect(&to, p->proto, p->shown);
+	struct requests q = {.f = f, .ports = p};
+	struct access_cell connect;
+	int side;
+
+	if (p->proto != IR_PROTO_TCP || sides_same(f->s, p->ids, p->n))
+		return;
+	sides_put_all(f->s, p->ids, p->n);
+	connect = decided_cell(f, ACCESS_CONNECT, &r);
+	q.whole = access_way_of(&connect, &q.way);
+	cells_http(f->s, &to, p->shown, p->ids, p->n, NULL, visit_request, &q);
+	vec_each(c, &q.changed) {
+		uint32_t rule =
+			access_cause(f->s, &c->cell, c->ids, c->n, &side);
+
+		if (ir_dest_net(&rule_grant(&f->s->rules.v[rule])->dest))
+			f->by_addr = true;
+		else
+			f->by_name = true;
+		access_add(f->x, &c->cell, c->ids, c->n);
+	}
+}
+
+/* Can it be what does not follow from either of them? */
+static bool is_needed(const struct fronts *f, const struct front *name,
+		      const struct front *addr)
+{
+	bool inside = addr->spot->scope != ADDR_PUBLIC;
+
+	if (!f->http && !name->http && !addr->http)
+		return false;
+	if (!addr->rules)
+		return inside && name->private;
+	/* What has rules is looked into, and CONNECT refused for that. */
+	return name->deny || addr->deny || addr->scheme || name->connect ||
+	       addr->connect || (inside && name->private);
+}
+
+static void compare_pair(struct fronts *f, const struct front *name,
+			 const struct front *addr)
+{
+	f->name = name;
+	f->addr = addr;
+	f->ids = spots_rules(f->s, name->spot, addr->spot, &f->n);
+	f->work += 1 + f->n / 8;
+	if (!sides_same(f->s, f->ids, f->n))
+		cells_ports(f->s, f->ids, f->n, NULL, visit_ports, f);
+	sides_rest(f->s);
+}
+
+static const struct front *end_of_kind(const front_list *l,
+				       const struct front *p)
+{
+	const struct front *end = p;
+
+	while (end < l->v + l->n && by_key(p, end) == 0)
+		end++;
+	return end;
+}
+
+/* As reach.c does: one of a kind each, and others that are responsible. */
+static void compare_kinds(struct fronts *f, const struct front *name,
+			  const struct front *name_end,
+			  const struct front *addr,
+			  const struct front *addr_end)
+{
+	bool by_name, by_addr;
+
+	if (!is_needed(f, name, addr))
+		return;
+	f->by_name = f->by_addr = false;
+	compare_pair(f, name, addr);
+	by_name = f->by_name;
+	by_addr = f->by_addr;
+	for (const struct front *p = name + 1; by_name && p < name_end; p++)
+		compare_pair(f, p, addr);
+	for (const struct front *p = addr + 1; by_addr && p < addr_end; p++)
+		compare_pair(f, name, p);
+}
+
+/* --- all of them --------------------------------------------------------- */
+
+static bool any_about_requests(const struct sides *s)
+{
+	vec_each(r, &s->rules)
+		if (rule_grant(r)->dest.kind == IR_DEST_ANY &&
+		    ir_grant_http(rule_grant(r)))
+			return true;
+	return false;
+}
+
+bool fronts_compare(struct sides *s, struct access *x, const struct spots *all)
+{
+	struct fronts f = {.s = s, .x = x, .http = any_about_requests(s)};
+	front_list names, addrs;
+	const struct front *n, *n_end, *k, *k_end;
+
+	f.effect = effects_number(s, true);
+	names = fronts_of(&f, &all->names);
+	addrs = fronts_of(&f, &all->addrs);
+	for (n = names.v; n < names.v + names.n; n = n_end) {
+		n_end = end_of_kind(&names, n);
+		for (k = addrs.v; k < addrs.v + addrs.n; k = k_end) {
+			k_end = end_of_kind(&addrs, k);
+			if (f.work > LIMIT_PAIRS)
+				return false;
+			compare_kinds(&f, n, n_end, k, k_end);
+		}
+	}
+	return true;
+}

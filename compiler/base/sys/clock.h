@@ -1,0 +1,14 @@
+/* Time: monotonic milliseconds for waits, UTC text for records. */
+#ifndef COMPILER_BASE_SYS_CLOCK_H
+#define COMPILER_BASE_SYS_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define CLOCK_TEXT_MAX 32
+
+int64_t clock_ms(void);
+/* "2026-01-01T00:00:00.000000Z" */
+const char *clock_text(const struct timespec *t, char buf[CLOCK_TEXT_MAX]);
+
+#endif

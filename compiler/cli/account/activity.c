@@ -1,0 +1,588 @@
+#include "compiler/cli/account/activity.h"
+
+#include "compiler/base/hash.h"
+#include "compiler/cli/workspace/grantable.h"
+
+#include "compiler/algebra/decide/ask.h"
+#include "compiler/base/ascii.h"
+#include "compiler/base/json.h"
+#include "compiler/ir/text.h"
+#include "runtime/launch/session/decisions.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS	     (8 * DEEDS_MAX)
+#define WORKSPACE    "/workspace/"
+#define TYPE_STREAM  1
+#define SCRATCH_USES 4096u
+
+/* Texts and a number for each: deeds, flows that were decided, addresses. */
+struct deeds_index {
+	struct {
+		struct str text;
+		uint32_t value;
+	} slot[SLOTS];
+	uint32_t used;
+	struct arena *scratch; /* of the record at hand */
+	unsigned uses;
+};
+
+void deeds_init(struct deeds *d, struct arena *a)
+{
+	*d = (struct deeds){.a = a,
+			    .refused = summary_new(a, grantable),
+			    .index = arena_new_of(a, struct deeds_index)};
+}
+
+static struct arena *scratch(struct deeds *d)
+{
+	struct deeds_index *x = d->index;
+
+	if (x->scratch && x->uses++ < SCRATCH_USES)
+		return x->scratch;
+	arena_free(x->scratch);
+	x->scratch = arena_new();
+	x->uses = 0;
+	return x->scratch;
+}
+
+/* The value's place, or NULL when there is none and no room. */
+static uint32_t *place(struct deeds *d, struct str text, bool add)
+{
+	struct deeds_index *x = d->index;
+	uint64_t h = hash64_bytes(HASH64_SEED, text.p, text.n);
+
+	for (h %= SLOTS; x->slot[h].text.p; h = (h + 1) % SLOTS)
+		if (str_eq(x->slot[h].text, text))
+			return &x->slot[h].value;
+	if (!add || x->used >= SLOTS / 2)
+		return NULL;
+	x->used++;
+	x->slot[h].text = arena_str(d->a, text);
+	return &x->slot[h].value;
+}
+
+/* --- requests ------------------------------------------------------------- */
+
+/* r may be of the scratch: what is kept is copied. */
+static struct deed *add(struct deeds *d, const struct ir_request *r,
+			enum deed_then then, enum reason reason)
+{
+	struct str text = ir_request_text(scratch(d), r);
+	uint32_t *at = place(
+		d, arena_fmt(d->index->scratch, "%d%.*s", then, STR_ARG(text)),
+		d->v.n < DEEDS_MAX);
+	struct deed *x;
+
+	if (!at) {
+		d->beyond++;
+		return NULL;
+	}
+	if (*at == 0) {
+		x = vec_push(d->a, &d->v);
+		*at = d->v.n;
+		*x = (struct deed){.r = *r,
+				   .text = arena_str(d->a, text),
+				   .then = then,
+				   .reason = reason,
+				   .order = d->v.n};
+		x->r.name = arena_str(d->a, r->name);
+		x->r.method = arena_str(d->a, r->method);
+		x->r.url.name = arena_str(d->a, r->url.name);
+		x->r.url.path = arena_str(d->a, r->url.path);
+		x->r.type = arena_str(d->a, r->type);
+		x->r.path = arena_str(d->a, r->path);
+	}
+	x = &d->v.v[*at - 1];
+	x->n++;
+	return x;
+}
+
+struct str deed_who(struct arena *a, const struct deed *d)
+{
+	char text[ADDR_TEXT_MAX];
+
+	switch (d->r.kind) {
+	case IR_REQ_CONNECT:
+		if (d->r.name.n)
+			return d->r.name;
+		return arena_str(a, str_of(addr_text(&d->r.addr, text)));
+	case IR_REQ_RESOLVE:
+		return d->r.name;
+	case IR_REQ_HTTP:
+		if (d->r.url.who != IR_DEST_CIDR)
+			return d->r.url.name;
+		return arena_str(a,
+				 str_of(addr_text(&d->r.url.net.addr, text)));
+	case IR_REQ_READ:
+	case IR_REQ_WRITE:
+	case IR_REQ_ARG:
+		break;
+	}
+	return STR("");
+}
+
+static bool is_file(const struct deed *d)
+{
+	return d->r.kind == IR_REQ_READ || d->r.kind == IR_REQ_WRITE;
+}
+
+static int by_text(const void *va, const void *vb)
+{
+	const struct deed *a = va, *b = vb;
+	int c = is_file(a) - is_file(b);
+
+	c = c ? c : str_cmp(a->text, b->text);
+	return c ? c : (int)a->then - (int)b->then;
+}
+
+/* The name that an address was found for; empty when there is none. */
+static struct str name_behind(struct deeds *d, struct str addr)
+{
+	uint32_t *at =
+		place(d, arena_fmt(scratch(d), "=%.*s", STR_ARG(addr)), false);
+
+	return at && *at ? d->v.v[*at - 1].r.name : STR("");
+}
+
+/* A trace tells of an answer later than of the connection that uses it. */
+static void name_the_rest(struct deeds *d)
+{
+	char text[ADDR_TEXT_MAX];
+
+	vec_each(x, &d->v) {
+		if (x->r.kind != IR_REQ_CONNECT || x->r.name.n)
+			continue;
+		x->r.name = name_behind(d, str_of(addr_text(&x->r.addr, text)));
+		if (x->r.name.n)
+			x->text = arena_str(d->a,
+					    ir_request_text(scratch(d), &x->r));
+	}
+}
+
+/* What has become the same by that. */
+static void unite(struct deeds *d)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < d->v.n; i++) {
+		struct deed *x = &d->v.v[i], *last = &d->v.v[n - 1];
+
+		if (n && last->then == x->then && str_eq(last->text, x->text)) {
+			last->n += x->n;
+			last->unseen += x->unseen;
+			continue;
+		}
+		d->v.v[n++] = *x;
+	}
+	d->v.n = n;
+}
+
+void deeds_sort(struct deeds *d)
+{
+	if (!d->has_decisions)
+		name_the_rest(d);
+	vec_sort(&d->v, by_text);
+	unite(d);
+	arena_free(d->index->scratch);
+	d->index->scratch = NULL;
+}
+
+/* --- decisions ------------------------------------------------------------ */
+
+/* As policies have names: lower case, without a dot at the end. */
+static struct str name_of(struct deeds *d, struct str name)
+{
+	name = ascii_lower(scratch(d), name);
+	if (name.n && name.p[name.n - 1] == '.')
+		name.n--;
+	return name;
+}
+
+/*
+ * What a record says of the policy. False where it speaks of something else: a
+ * malformed message, a hello, packets that are neither TCP nor UDP, or not the
+ * agent's.
+ */
+static bool then_of(const cJSON *o, enum deed_then *out, enum reason *reason)
+{
+	*out = DEED_ALLOWED;
+	*reason = REASON_GRANTED;
+	if (str_is(json_find_str(o, "verdict"), "allow"))
+		return true;
+	if (!reason_parse(json_find_str(o, "reason"), reason))
+		return false;
+	*out = DEED_REFUSED;
+	switch (*reason) {
+	case REASON_UPSTREAM:
+	case REASON_HANDSHAKE:
+	case REASON_GRANTED: /* permitted; it failed further on */
+		*out = DEED_ALLOWED;
+		return true;
+	case REASON_NO_GRANT:
+	case REASON_DENIED:
+	case REASON_FLOOR:
+	case REASON_PORT:
+	case REASON_SCHEME:
+	case REASON_METHOD:
+	case REASON_PATH:
+	case REASON_PATH_NOT_CANONICAL:
+	case REASON_PRIVATE_ADDRESS:
+	case REASON_UDP:
+	case REASON_QUERY_TYPE:
+		return true;
+	case REASON_NOT_HTTP:
+	case REASON_NO_SNI:
+	case REASON_ECH:
+	case REASON_NAME_MISMATCH:
+	case REASON_HOST_ADDRESS:
+	case REASON_QUIC:
+	case REASON_PROTOCOL:
+	case REASON_FORGED_SOURCE:
+	case REASON_BAD_QUERY:
+	case REASON_BAD_HELLO:
+	case REASON_SECOND_HELLO:
+	case REASON_BAD_REQUEST:
+	case REASON_NOT_RESOLVED:
+	case REASON_OVERRIDE:
+	case REASON_UPGRADE:
+	case REASON_IGNORED:
+	case REASON_READONLY:
+	case REASON_UNTRUSTED_WORKSPACE:
+		break;
+	}
+	return false;
+}
+
+/* "tcp 192.0.2.1:443", whoever is meant. */
+static struct str flow_key(struct deeds *d, const struct ir_request *r)
+{
+	char text[ADDR_TEXT_MAX];
+
+	return arena_fmt(scratch(d), "@%s %s:%u", ir_proto_name(r->proto),
+			 addr_text(&r->addr, text), r->port);
+}
+
+static struct ir_request url_of(const struct ir_request *c, bool tls,
+				struct str method, struct str path)
+{
+	struct ir_request r = {.kind = IR_REQ_HTTP, .method = method};
+
+	r.url.scheme = tls ? IR_SCHEME_HTTPS : IR_SCHEME_HTTP;
+	r.url.who = c->name.n ? IR_DEST_HOST : IR_DEST_CIDR;
+	r.url.name = c->name;
+	r.url.net.addr = c->addr;
+	r.url.net.bits = addr_bits(c->addr.family);
+	r.url.port = c->port;
+	r.url.path = str_slice(path, 0, str_find(path, '?', 0));
+	return r;
+}
+
+static void take_flow(struct deeds *d, const cJSON *o, bool is_request,
+		      enum deed_then then, enum reason reason)
+{
+	struct str method = json_find_str(o, "method"),
+		   path = json_find_str(o, "path");
+	bool seen = is_request && method.n && str_starts(path, STR("/"));
+	bool tls = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "tls"));
+	struct ir_request c = {
+		.kind = IR_REQ_CONNECT,
+		.proto = str_is(json_find_str(o, "proto"), "udp")
+				 ? IR_PROTO_UDP
+				 : IR_PROTO_TCP,
+		.name = name_of(d, json_find_str(o, "name")),
+		.port = (uint16_t)json_find_u64(o, "port", UINT16_MAX),
+	};
+	struct deed *x;
+
+	c.has_addr = addr_parse(json_find_str(o, "addr"), &c.addr);
+	if (c.port == 0 || !c.has_addr || addr_scope(&c.addr) == ADDR_NEVER)
+		return;
+	place(d, flow_key(d, &c), true);
+	if (seen) {
+		struct ir_request r = url_of(&c, tls, method, path);
+
+		add(d, &r, then, reason);
+	}
+	/* Of a request that was refused, the connection may have been fine. */
+	if (seen && then == DEED_REFUSED)
+		return;
+	x = add(d, &c, then, reason);
+	/* What failed tells not whether it would have been looked into. */
+	if (x && reason == REASON_GRANTED)
+		x->unseen += !seen;
+}
+
+static void take_question(struct deeds *d, const cJSON *o, enum deed_then then,
+			  enum reason reason)
+{
+	struct ir_request r = {.kind = IR_REQ_RESOLVE,
+			       .name = name_of(d, json_find_str(o, "name")),
+			       .type = json_find_str(o, "type")};
+	struct str addr = json_find_str(o, "addr");
+	const struct deed *x;
+	uint32_t *at;
+
+	if (r.name.n == 0)
+		return;
+	x = add(d, &r, then, reason);
+	if (!x || addr.n == 0)
+		return;
+	/* Whom an address was found for, last. */
+	at = place(d, arena_fmt(scratch(d), "=%.*s", STR_ARG(addr)), true);
+	if (at)
+		*at = x->order;
+}
+
+static void take_decision(struct deeds *d, const cJSON *o)
+{
+	struct str kind = json_find_str(o, "kind");
+	enum summary_news news;
+	enum deed_then then;
+	enum reason reason;
+	struct err ignored;
+
+	if (!str_is(json_find_str(o, "event"), "decision") ||
+	    summary_add(d->refused, o, &news, &ignored) < 0)
+		return;
+	d->decisions++;
+	if (!then_of(o, &then, &reason))
+		return;
+	if (str_is(kind, "resolve"))
+		take_question(d, o, then, reason);
+	else
+		take_flow(d, o, str_is(kind, "request"), then, reason);
+}
+
+static int take_part(struct deeds *d, const char *path, struct err *err)
+{
+	FILE *f = fopen(path, "re");
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t n;
+	int rc = 0;
+
+	if (!f)
+		return err_errno(err, path);
+	while ((n = getline(&line, &room, f)) > 0) {
+		cJSON *o = cJSON_ParseWithLength(line, (size_t)n);
+
+		take_decision(d, o);
+		cJSON_Delete(o);
+	}
+	if (ferror(f))
+		rc = err_set(err, -EIO, "%s: cannot be read", path);
+	free(line);
+	fclose(f);
+	return rc;
+}
+
+int deeds_decisions(struct deeds *d, const char *dir, struct err *err)
+{
+	unsigned part = 0;
+	int rc;
+
+	do
+		rc = take_part(d, decisions_path(d->a, dir, part++), err);
+	while (rc == 0);
+	d->has_decisions = part > 1;
+	return rc == -ENOENT && d->has_decisions ? 0 : rc;
+}
+
+/* --- the trace ------------------------------------------------------------ */
+
+/*
+ * What became of it: the session's own policy knows, if that is known. It says
+ * the same each time, and most of what is done is done again.
+ */
+static void add_event(struct deeds *d, const struct ir_request *r,
+		      const struct ir_policy *p,
+		      const struct decide_files *files)
+{
+	struct str text = ir_request_text(scratch(d), r);
+	uint32_t *at = place(
+		d, arena_fmt(d->index->scratch, "?%.*s", STR_ARG(text)), true);
+	struct decision was = {.allow = true};
+	struct deed *x;
+
+	if (at && *at) {
+		x = &d->v.v[*at - 1];
+		x->n++;
+		x->unseen++;
+		return;
+	}
+	if (p)
+		was = decide_asked(scratch(d), p, files, r);
+	x = add(d, r,
+		!p	    ? DEED_UNKNOWN
+		: was.allow ? DEED_ALLOWED
+			    : DEED_REFUSED,
+		was.reason);
+	if (!x)
+		return;
+	x->unseen++;
+	if (at)
+		*at = x->order;
+}
+
+static bool is_stream(const struct trace_event *e)
+{
+	struct str type = trace_arg(e, "type");
+
+	return type.n == 0 || str_is(type, "SOCK_STREAM") ||
+	       trace_number(e, "type", 0) == TYPE_STREAM;
+}
+
+static void take_socket(struct deeds *d, const struct trace_event *e,
+			const struct ir_policy *p,
+			const struct decide_files *files, enum ir_proto proto)
+{
+	struct trace_object o = trace_object(e);
+	struct str addr = o.addr, mapped = STR("::ffff:");
+	struct ir_request r = {
+		.kind = IR_REQ_CONNECT, .proto = proto, .port = o.port};
+
+	if (str_starts(addr, mapped) && str_find(addr, '.', 0) < addr.n)
+		addr = str_slice(addr, mapped.n, addr.n);
+	r.has_addr = addr_parse(addr, &r.addr);
+	if (!r.has_addr || r.port == 0 || addr_scope(&r.addr) == ADDR_NEVER ||
+	    place(d, flow_key(d, &r), false))
+		return;
+	r.name = name_behind(d, addr);
+	add_event(d, &r, p, files);
+}
+
+static const struct {
+	const char *event, *to; /* to: the argument of a second path */
+	bool first_kept, is_folder;
+} changes[] = {
+	{"security_inode_rename", "new_path", false, false},
+	{"rename", "newpath", false, false},
+	{"renameat", "newpath", false, false},
+	{"renameat2", "newpath", false, false},
+	{"link", "newpath", true, false},
+	{"linkat", "newpath", true, false},
+	{"mkdir", NULL, false, true},
+	{"mkdirat", NULL, false, true},
+	{"rmdir", NULL, false, true},
+};
+
+static void add_path(struct deeds *d, struct str path, bool is_write,
+		     bool is_folder, const struct ir_policy *p,
+		     const struct decide_files *files)
+{
+	struct ir_request r = {.kind = is_write ? IR_REQ_WRITE : IR_REQ_READ};
+
+	if (!str_starts(path, STR(WORKSPACE)))
+		return;
+	r.path = str_slice(path, sizeof(WORKSPACE) - 1, path.n);
+	if (r.path.n && is_folder)
+		r.path = arena_fmt(scratch(d), "%.*s/", STR_ARG(r.path));
+	if (r.path.n)
+		add_event(d, &r, p, files);
+}
+
+static bool is_opened_to_read(const struct trace_event *e)
+{
+	int64_t flags = trace_number(e, "flags", 0);
+
+	return (str_is(e->name, "security_file_open") ||
+		str_starts(e->name, STR("open"))) &&
+	       (flags & O_ACCMODE) == O_RDONLY &&
+	       !(flags & (O_CREAT | O_TRUNC));
+}
+
+static void take_file(struct deeds *d, const struct trace_event *e,
+		      const struct ir_policy *p,
+		      const struct decide_files *files)
+{
+	struct str path = trace_object(e).path;
+	bool write = !is_opened_to_read(e), folder = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
+		if (!str_is(e->name, changes[i].event))
+			continue;
+		if (changes[i].to)
+			add_path(d, trace_arg(e, changes[i].to), true, false, p,
+				 files);
+		write = !changes[i].first_kept;
+		folder = changes[i].is_folder;
+	}
+	add_path(d, path, write, folder, p, files);
+}
+
+/* One address of an answer; an empty one where the name was refused. */
+static void take_answer(struct deeds *d, const struct trace_event *e,
+			struct str addr)
+{
+	struct str refused = trace_arg(e, "dns_response.refused");
+	cJSON *o = json_object();
+
+	json_put_cstr(o, "event", "decision");
+	json_put_cstr(o, "kind", "resolve");
+	json_put_cstr(o, "verdict", refused.n ? "deny" : "allow");
+	json_put_str(o, "reason", refused.n ? refused : STR("granted"));
+	json_put_str(o, "name", trace_object(e).name);
+	json_put_str(o, "type",
+		     trace_arg(e, "dns_response.query_data.query_type"));
+	if (addr.n)
+		json_put_str(o, "addr", addr);
+	take_decision(d, o);
+	cJSON_Delete(o);
+}
+
+/*
+ * Where the gate's decisions are not at hand: what it answered. Of an answer
+ * without an address and without a reason nothing is known: the name may be
+ * one that nobody has.
+ */
+static void take_answers(struct deeds *d, const struct trace_event *e)
+{
+	struct addr ignored;
+
+	if (d->has_decisions || !trace_is_answer(e))
+		return;
+	if (trace_arg(e, "dns_response.refused").n)
+		take_answer(d, e, STR(""));
+	for (uint32_t i = 0; i < e->n; i++)
+		if (str_is(e->leaf[i].key, "dns_response.dns_answer.answer") &&
+		    addr_parse(e->leaf[i].text, &ignored))
+			take_answer(d, e, e->leaf[i].text);
+}
+
+void deeds_event(struct deeds *d, const struct trace_event *e,
+		 const struct ir_policy *p, const struct decide_files *files)
+{
+	/* What failed was not done; a connection may still come about. */
+	if (e->ret < 0 && e->ret != -EINPROGRESS)
+		return;
+	switch (trace_kind(e)) {
+	case TRACE_CONNECT:
+		/* Of a datagram socket it sends nothing yet. */
+		if (is_stream(e))
+			take_socket(d, e, p, files, IR_PROTO_TCP);
+		return;
+	case TRACE_SEND:
+		take_socket(d, e, p, files, IR_PROTO_UDP);
+		return;
+	case TRACE_FILE:
+		take_file(d, e, p, files);
+		return;
+	case TRACE_DNS:
+		take_answers(d, e);
+		return;
+	case TRACE_EXEC:
+	case TRACE_FORK:
+	case TRACE_EXIT:
+	case TRACE_LISTEN:
+	case TRACE_ATTEMPT:
+	case TRACE_ITSELF:
+	case TRACE_OTHER:
+	case TRACE_KINDS:
+		return;
+	}
+}

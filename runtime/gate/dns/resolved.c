@@ -1,0 +1,113 @@
+#include "runtime/gate/dns/resolved.h"
+
+#include "compiler/base/hash.h"
+
+#include <string.h>
+
+static uint32_t bucket_of(const void *bytes, size_t n)
+{
+	return hash_mixed(hash_bytes(HASH_SEED, bytes, n)) % SEEN_BUCKETS;
+}
+
+static uint32_t addr_bucket(const struct addr *a)
+{
+	return bucket_of(a->b, sizeof(a->b));
+}
+
+void seen_init(struct seen *s)
+{
+	for (size_t i = 0; i < SEEN_BUCKETS; i++)
+		s->name_heads[i] = s->addr_heads[i] = -1;
+}
+
+static void forget_name(struct seen *s, int32_t at)
+{
+	struct seen_name *n = &s->names[at];
+	int32_t *p = &s->name_heads[bucket_of(n->name, strlen(n->name))];
+
+	for (; *p >= 0; p = &s->names[*p].next) {
+		if (*p == at) {
+			*p = n->next;
+			break;
+		}
+	}
+	*n = (struct seen_name){.generation = n->generation + 1};
+}
+
+struct seen_name *seen_name(struct seen *s, struct str name)
+{
+	int32_t *head = &s->name_heads[bucket_of(name.p, name.n)];
+	struct seen_name *n;
+	int32_t at;
+
+	for (at = *head; at >= 0; at = s->names[at].next)
+		if (str_is(name, s->names[at].name))
+			return &s->names[at];
+	at = (int32_t)s->next_name;
+	s->next_name = (s->next_name + 1) % SEEN_NAMES;
+	n = &s->names[at];
+	if (n->name[0])
+		forget_name(s, at);
+	if (name.n > LIMIT_NAME_BYTES)
+		name.n = LIMIT_NAME_BYTES;
+	memcpy(n->name, name.p, name.n);
+	n->name[name.n] = '\0';
+	n->next = *head;
+	*head = at;
+	return n;
+}
+
+static void forget_addr(struct seen *s, int32_t at)
+{
+	int32_t *p = &s->addr_heads[addr_bucket(&s->addrs[at].addr)];
+
+	for (; *p >= 0; p = &s->addrs[*p].next) {
+		if (*p == at) {
+			*p = s->addrs[at].next;
+			break;
+		}
+	}
+	s->addrs[at].live = false;
+}
+
+void seen_addr(struct seen *s, struct str name, const struct addr *addr)
+{
+	struct seen_name *n = seen_name(s, name);
+	int32_t *head = &s->addr_heads[addr_bucket(addr)];
+	int32_t at;
+
+	for (at = *head; at >= 0; at = s->addrs[at].next)
+		if (addr_eq(&s->addrs[at].addr, addr) &&
+		    s->addrs[at].name == n - s->names &&
+		    s->addrs[at].generation == n->generation)
+			return;
+	at = (int32_t)s->next_addr;
+	s->next_addr = (s->next_addr + 1) % SEEN_ADDRS;
+	if (s->addrs[at].live)
+		forget_addr(s, at);
+	s->addrs[at] = (struct seen_addr){
+		.addr = *addr,
+		.live = true,
+		.name = (int32_t)(n - s->names),
+		.generation = n->generation,
+		.next = *head,
+	};
+	*head = at;
+}
+
+unsigned seen_names_of(struct seen *s, const struct addr *addr,
+		       struct seen_name **out, unsigned max)
+{
+	unsigned n = 0;
+
+	for (int32_t at = s->addr_heads[addr_bucket(addr)]; at >= 0 && n < max;
+	     at = s->addrs[at].next) {
+		struct seen_addr *a = &s->addrs[at];
+		struct seen_name *name = &s->names[a->name];
+
+		if (addr_eq(&a->addr, addr) &&
+		    a->generation == name->generation && name->name[0])
+			out[n++] = name;
+	}
+	return n;
+}
