@@ -1,3 +1,7 @@
+/*
+ * Names and networks with the same ports, in classes: one set of addresses
+ * each.
+ */
 #include "compiler/base/limits.h"
 #include "compiler/emit/emit.h"
 #include "compiler/ir/inspection.h"

@@ -1,3 +1,4 @@
+/* The table of emitters, one for each artefact. */
 #include "compiler/emit/docker/docker.h"
 #include "compiler/emit/docker/seccomp.h"
 #include "compiler/emit/emit.h"

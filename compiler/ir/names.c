@@ -1,3 +1,4 @@
+/* The words that the policy language has for the values of the IR. */
 #include "compiler/ir/ir.h"
 
 #include <stdlib.h>

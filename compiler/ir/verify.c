@@ -1,3 +1,7 @@
+/*
+ * What every policy in the IR keeps to, whoever made it: a broken promise is a
+ * bug.
+ */
 #include "compiler/ir/ir.h"
 
 #include <stdio.h>

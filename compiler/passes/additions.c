@@ -1,3 +1,7 @@
+/*
+ * What a workspace's layer adds to those that are trusted: what `trust` asks
+ * about.
+ */
 #include "compiler/ir/docker_run.h"
 #include "compiler/passes/cover.h"
 #include "compiler/passes/floor.h"

@@ -1,3 +1,4 @@
+/* What a grant says that contradicts itself. */
 #include "compiler/passes/passes.h"
 
 /* http rules are for TCP: nothing tells one request from another on UDP. */

@@ -1,3 +1,4 @@
+/* What is in the language, and what no engine here can enforce. */
 #include "compiler/passes/passes.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Two plans, byte for byte. */
 #include "compiler/plan/plan.h"
 
 /* First line that differs, from 1. */

@@ -1,3 +1,4 @@
+/* A plan read back from its folder, as its manifest says. */
 #include "compiler/plan/manifest.h"
 
 #include "compiler/base/sys/fileio.h"

@@ -1,3 +1,4 @@
+/* A plan written into a folder: whole, or not at all. */
 #include "compiler/plan/manifest.h"
 
 #include "compiler/base/sys/fileio.h"

@@ -1,3 +1,4 @@
+/* Stopping a session from outside, to the end. */
 #include "runtime/launch/launch.h"
 
 #include "compiler/base/sys/proc.h"

@@ -1,3 +1,7 @@
+/*
+ * Decisions about requests of HTTP, and about the hellos and connections that
+ * carry them.
+ */
 #include "compiler/algebra/decide/decide.h"
 
 #include "compiler/base/ascii.h"

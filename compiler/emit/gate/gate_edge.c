@@ -1,3 +1,7 @@
+/*
+ * Where connections come in, in gate.cfg: how other protocols than HTTP and
+ * TLS are told, and where they may pass.
+ */
 #include "compiler/emit/gate/gate_edge.cfg.inc"
 #include "compiler/emit/gate/gate_marks.h"
 

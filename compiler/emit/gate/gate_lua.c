@@ -1,3 +1,4 @@
+/* gate.lua, which is the same for all policies. */
 #include "compiler/emit/gate/gate_cfg.h"
 
 /* gate.lua, line by line, each a string: see the Makefile. */

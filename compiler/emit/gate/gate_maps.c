@@ -1,3 +1,4 @@
+/* The maps that gate.cfg looks hosts, addresses and certificates up in. */
 #include "compiler/emit/gate/gate_cfg.h"
 
 #include "compiler/emit/gate/cfg_write.h"

@@ -1,3 +1,4 @@
+/* What a profile is matched by: ports, schemes, names, networks. */
 #include "compiler/emit/comment.h"
 #include "compiler/emit/gate/gate_marks.h"
 #include "compiler/emit/gate/gate_match.cfg.inc"

@@ -1,3 +1,4 @@
+/* The kinds of networks that ruleset.nft has sets for. */
 #include "compiler/emit/nft/nft_parts.h"
 
 #include "compiler/plan/names_map.h"

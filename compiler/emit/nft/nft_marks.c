@@ -1,3 +1,7 @@
+/*
+ * What the rules and sets of ruleset.nft stand for: whose grants, and for
+ * which reasons.
+ */
 #include "compiler/emit/nft/nft_parts.h"
 
 emit_members *nft_marks_members(const struct emit_in *in,

@@ -1,3 +1,4 @@
+/* Matches of ruleset.nft: sets, classes, networks. */
 #include "compiler/emit/nft/nft_parts.h"
 
 #include "compiler/ir/ports.h"

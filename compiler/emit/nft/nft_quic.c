@@ -1,3 +1,4 @@
+/* The chains of ruleset.nft that refuse QUIC. */
 #include "compiler/emit/nft/nft_parts.h"
 
 #include "compiler/ir/inspection.h"

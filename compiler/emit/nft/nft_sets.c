@@ -1,3 +1,6 @@
+/*
+ * The sets of ruleset.nft, the empty ones that the resolver fills among them.
+ */
 #include "compiler/emit/comment.h"
 #include "compiler/emit/nft/nft_parts.h"
 #include "compiler/plan/names_map.h"
