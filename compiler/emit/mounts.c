@@ -1,4 +1,8 @@
-#include "compiler/emit/mounts.h"
+/*
+ * mounts.plan: what the agent does not see, may not change and may not create;
+ * compiler/plan/mounts_plan.h has the format.
+ */
+#include "compiler/emit/parts.h"
 
 #include "compiler/plan/mounts_plan.h"
 

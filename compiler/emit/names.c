@@ -1,4 +1,11 @@
-#include "compiler/emit/names.h"
+/*
+ * names.map, whose format is compiler/plan/names_map.h.
+ *
+ * An answer is dropped when it lies in a floor network, unless a cover line
+ * inside that network, and longer than it, holds it; or in a private one,
+ * unless a cover line holds it or a matching name line says private.
+ */
+#include "compiler/emit/parts.h"
 
 #include "compiler/emit/profiles.h"
 #include "compiler/ir/ports.h"

@@ -1,4 +1,10 @@
-#include "compiler/emit/provenance.h"
+/*
+ * provenance.json: from the id of a grant or a denial to what it says and
+ * where it was written. A line that moves changes this, the comments that say
+ * the same in gate.cfg and ruleset.nft, and the digest of the source: nothing
+ * that anybody decides by. Access is compared by policy.json.
+ */
+#include "compiler/emit/parts.h"
 
 #include "compiler/base/json.h"
 #include "compiler/plan/provenance_json.h"

@@ -1,4 +1,8 @@
-#include "compiler/lint/grants.h"
+/*
+ * Grants and credentials that are odd by themselves: paths that never match,
+ * parts of the floor, everything at once.
+ */
+#include "compiler/lint/parts.h"
 
 #include "compiler/lint/lint.h"
 

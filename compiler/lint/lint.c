@@ -1,9 +1,6 @@
 #include "compiler/lint/lint.h"
 
-#include "compiler/lint/grants.h"
-#include "compiler/lint/literals.h"
-#include "compiler/lint/quic.h"
-#include "compiler/lint/uses.h"
+#include "compiler/lint/parts.h"
 
 const char *lint_quoted(struct pass_ctx *c, const struct ir_dest *d)
 {

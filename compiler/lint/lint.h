@@ -8,7 +8,7 @@
 #define COMPILER_LINT_LINT_H
 
 #include "compiler/ir/doc.h"
-#include "compiler/lint/third_party.h"
+#include "compiler/lint/parts.h"
 
 /*
  * p is IR_NORMALISED; reached is what third_party_reach() says of it. Returns

@@ -1,4 +1,8 @@
-#include "compiler/lint/literals.h"
+/*
+ * Secrets that were written into the policy itself: in docker's arguments and
+ * in the format of a credential.
+ */
+#include "compiler/lint/parts.h"
 
 #include "compiler/base/secret.h"
 

@@ -1,4 +1,8 @@
-#include "compiler/lint/quic.h"
+/*
+ * Grants of UDP beside what is said of requests: QUIC carries requests too,
+ * past everything that decides them (compiler/ir/inspection.h).
+ */
+#include "compiler/lint/parts.h"
 
 #include "compiler/algebra/space/intersect.h"
 #include "compiler/ir/inspection.h"

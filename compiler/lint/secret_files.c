@@ -1,4 +1,7 @@
-#include "compiler/lint/secret_files.h"
+/*
+ * Files that likely hold secrets, by name and by a look at their beginning.
+ */
+#include "compiler/lint/parts.h"
 
 #include "compiler/base/buf.h"
 #include "compiler/base/secret.h"

@@ -1,4 +1,11 @@
-#include "compiler/lint/third_party.h"
+/*
+ * Places where somebody else can read what an agent sends: which of those that
+ * are known (policies/third-party.def) does a policy let it reach?
+ *
+ * By name, pattern, port, method and path, exactly; denials count. Grants by
+ * address say nothing about names and reach none here.
+ */
+#include "compiler/lint/parts.h"
 
 #include "compiler/algebra/compare/never.h"
 #include "compiler/algebra/space/intersect.h"

@@ -1,6 +1,17 @@
-#include "compiler/lint/uses.h"
+/*
+ * Rules that do nothing, or stand in each other's way: algebra/rules.h, told
+ * as warnings.
+ *
+ * A rule is held against those of its own author alone: the user's files and
+ * what they extend, the workspace's, the command line. That a workspace asks
+ * for what its user's file grants anyway is no fault of either, and for two
+ * presets that have a line in common their reader can do nothing. A denial
+ * makes a grant void wherever it stands; that nothing grants what it denies is
+ * no fault of it: others may yet.
+ */
+#include "compiler/lint/parts.h"
 
-#include "compiler/algebra/compare/rules.h"
+#include "compiler/algebra/compare/parts.h"
 #include "compiler/lint/lint.h"
 
 /* Whose rules are held against each other. */

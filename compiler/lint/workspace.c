@@ -2,7 +2,7 @@
 
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/gitignore.h"
-#include "compiler/lint/secret_files.h"
+#include "compiler/lint/parts.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,9 +4,7 @@
  */
 #include "compiler/ir/docker_run.h"
 #include "compiler/passes/cover.h"
-#include "compiler/passes/floor.h"
-#include "compiler/passes/normalise.h"
-#include "compiler/passes/pattern_intersect.h"
+#include "compiler/passes/parts.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,7 @@
-#include "compiler/passes/floor.h"
+/*
+ * The built-in floor: what holds under every policy, as a document of its own.
+ */
+#include "compiler/passes/parts.h"
 
 /*
  * What a host tool would execute or obey later, and our own files.

@@ -1,6 +1,6 @@
 /* The layers of a policy, joined into one, and which of them may say what. */
 #include "compiler/base/limits.h"
-#include "compiler/passes/floor.h"
+#include "compiler/passes/parts.h"
 #include "compiler/passes/passes.h"
 
 /* Lists append. */

@@ -1,4 +1,7 @@
-#include "compiler/passes/normalise.h"
+/*
+ * The part of normalise that other passes need for a grant by itself.
+ */
+#include "compiler/passes/parts.h"
 
 #include "compiler/base/gitignore.h"
 #include "compiler/base/sha256.h"

@@ -1,4 +1,10 @@
-#include "compiler/passes/pattern_intersect.h"
+/*
+ * Whether two path patterns can match one path: what a '!' may take back.
+ *
+ * Looks at the last segments alone, and not into classes and escapes. "No" is
+ * certain; "yes" may be wrong.
+ */
+#include "compiler/passes/parts.h"
 
 #include <string.h>
 

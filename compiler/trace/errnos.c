@@ -1,4 +1,8 @@
-#include "compiler/trace/errnos.h"
+/*
+ * Linux's error numbers by name, for traces: they are read on other systems,
+ * too. Documentation/process and include/uapi/asm-generic/errno*.h.
+ */
+#include "compiler/trace/parts.h"
 
 #include <stddef.h>
 

@@ -1,9 +1,8 @@
 #include "compiler/trace/filter.h"
 
-#include "compiler/trace/errnos.h"
+#include "compiler/trace/parts.h"
 #include "compiler/trace/event.h"
 #include "compiler/trace/filter_parser.h"
-#include "compiler/trace/filter_regex.h"
 #include "grammar/filter.tab.h"
 
 #include <stdarg.h>

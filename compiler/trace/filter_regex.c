@@ -1,4 +1,8 @@
-#include "compiler/trace/filter_regex.h"
+/*
+ * Regular expressions of a filter: POSIX extended ones, as regcomp(3) has
+ * them, without those that would take a machine down.
+ */
+#include "compiler/trace/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  *	algebra [GRANTS]
  */
 #include "compiler/algebra/compare/compare.h"
-#include "compiler/algebra/compare/rules.h"
+#include "compiler/algebra/compare/parts.h"
 
 #include "tests/policy.h"
 

@@ -5,7 +5,7 @@
  * what is gained one way is lost the other.
  */
 #include "compiler/algebra/compare/compare.h"
-#include "compiler/algebra/compare/rules.h"
+#include "compiler/algebra/compare/parts.h"
 #include "compiler/algebra/decide/ask.h"
 #include "compiler/front/bind/bind.h"
 #include "compiler/front/word/request.h"

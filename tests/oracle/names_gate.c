@@ -6,7 +6,7 @@
  *	names_gate [POLICIES [SEED]]
  */
 #include "compiler/algebra/decide/decide.h"
-#include "compiler/emit/names.h"
+#include "compiler/emit/parts.h"
 #include "compiler/ir/ports.h"
 
 #include "tests/check.h"

@@ -7,7 +7,7 @@
  *	packets [POLICIES [SEED]]
  */
 #include "compiler/algebra/decide/decide.h"
-#include "compiler/emit/names.h"
+#include "compiler/emit/parts.h"
 #include "compiler/emit/nft/nft.h"
 
 #include "tests/check.h"

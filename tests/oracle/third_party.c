@@ -6,7 +6,7 @@
  *	third_party [POLICIES [SEED]]
  */
 #include "compiler/algebra/compare/never.h"
-#include "compiler/lint/third_party.h"
+#include "compiler/lint/parts.h"
 #include "tests/check.h"
 #include "tests/oracle/generate.h"
 #include "tests/policy.h"

@@ -1,6 +1,6 @@
 #include "compiler/algebra/compare/access.h"
 
-#include "compiler/algebra/compare/access_text.h"
+#include "compiler/algebra/compare/parts.h"
 #include "compiler/algebra/space/intersect.h"
 #include "compiler/ir/inspection.h"
 #include "compiler/ir/text.h"

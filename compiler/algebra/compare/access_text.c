@@ -1,4 +1,7 @@
-#include "compiler/algebra/compare/access_text.h"
+/*
+ * A set of connections, requests or questions in words, as people write grants.
+ */
+#include "compiler/algebra/compare/parts.h"
 
 #include "compiler/base/buf.h"
 #include "compiler/ir/ports.h"

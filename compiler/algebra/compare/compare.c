@@ -1,10 +1,6 @@
 #include "compiler/algebra/compare/compare.h"
 
-#include "compiler/algebra/compare/files.h"
-#include "compiler/algebra/compare/inspect.h"
-#include "compiler/algebra/compare/raw_args.h"
-#include "compiler/algebra/compare/reach.h"
-#include "compiler/algebra/compare/settings.h"
+#include "compiler/algebra/compare/parts.h"
 #include "compiler/algebra/compare/witness.h"
 #include "compiler/ir/text.h"
 

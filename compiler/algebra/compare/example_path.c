@@ -1,4 +1,7 @@
-#include "compiler/algebra/compare/example_path.h"
+/*
+ * Paths that people would think of first, for a pattern of gitignore.
+ */
+#include "compiler/algebra/compare/parts.h"
 
 #include "compiler/base/buf.h"
 

@@ -1,6 +1,8 @@
-#include "compiler/algebra/compare/files.h"
+/*
+ * What may be read and written: compare.h and never.h, of files.
+ */
+#include "compiler/algebra/compare/parts.h"
 
-#include "compiler/algebra/compare/example_path.h"
 #include "compiler/algebra/space/filewalk.h"
 #include "compiler/ir/text.h"
 

@@ -1,4 +1,13 @@
-#include "compiler/algebra/compare/fronting.h"
+/*
+ * compare.h, of requests of HTTP that go to an address under a name: where the
+ * name leads, or where the client says it and the session did not resolve it.
+ *
+ * What follows from a request to the name alone, to the address alone, or from
+ * a connection is left to reach.h. That is all of them but these: where a
+ * denial speaks of either, where a name may lead to an address that is not
+ * public, and where rules are about one scheme at an address.
+ */
+#include "compiler/algebra/compare/parts.h"
 
 #include "compiler/algebra/space/effects.h"
 #include "compiler/algebra/space/numbers.h"

@@ -1,4 +1,8 @@
-#include "compiler/algebra/compare/inspect.h"
+/*
+ * compare.h, of what `tls` says of single grants: which destinations are
+ * decrypted though no rule of theirs needs it.
+ */
+#include "compiler/algebra/compare/parts.h"
 
 /* A destination without http rules, and whether its TLS is looked into. */
 struct seen {

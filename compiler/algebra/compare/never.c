@@ -1,6 +1,6 @@
 #include "compiler/algebra/compare/never.h"
 
-#include "compiler/algebra/compare/files.h"
+#include "compiler/algebra/compare/parts.h"
 #include "compiler/algebra/decide/option.h"
 #include "compiler/algebra/space/endpoints.h"
 #include "compiler/base/limits.h"

@@ -1,4 +1,8 @@
-#include "compiler/algebra/compare/raw_args.h"
+/*
+ * compare.h, of raw arguments: requests of their own, "docker-arg
+ * --name=value".
+ */
+#include "compiler/algebra/compare/parts.h"
 
 #include "compiler/algebra/compare/covers.h"
 #include "compiler/algebra/compare/docker_effect.h"

@@ -1,6 +1,8 @@
-#include "compiler/algebra/compare/reach.h"
+/*
+ * compare.h, of connections, requests of HTTP and questions to the resolver.
+ */
+#include "compiler/algebra/compare/parts.h"
 
-#include "compiler/algebra/compare/fronting.h"
 #include "compiler/algebra/space/endpoints.h"
 #include "compiler/base/limits.h"
 

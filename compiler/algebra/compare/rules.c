@@ -1,4 +1,10 @@
-#include "compiler/algebra/compare/rules.h"
+/*
+ * Which rules of a policy do something, and beside which others: for lint.
+ *
+ * By the cells of compare.h: a rule is used when there is a request that would
+ * be decided otherwise without it.
+ */
+#include "compiler/algebra/compare/parts.h"
 
 #include "compiler/algebra/space/numbers.h"
 #include "compiler/algebra/space/endpoints.h"

@@ -1,4 +1,8 @@
-#include "compiler/algebra/compare/settings.h"
+/*
+ * compare.h, of what is no request: hardening, trace, image and the like. In
+ * order from tight to loose where there is one.
+ */
+#include "compiler/algebra/compare/parts.h"
 
 #include "compiler/algebra/compare/covers.h"
 #include "compiler/base/buf.h"

@@ -4,7 +4,7 @@
  */
 #include "compiler/cli/account/suggest.h"
 
-#include "compiler/lint/third_party.h"
+#include "compiler/lint/parts.h"
 
 /* --- paths ---------------------------------------------------------------- */
 

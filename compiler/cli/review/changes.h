@@ -9,7 +9,7 @@
 #include "compiler/algebra/compare/calls.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/driver.h"
-#include "compiler/lint/third_party.h"
+#include "compiler/lint/parts.h"
 
 struct changes {
 	struct arena *a;

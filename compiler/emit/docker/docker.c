@@ -1,8 +1,7 @@
 #include "compiler/emit/docker/docker.h"
 
 #include "compiler/emit/docker/argv.h"
-#include "compiler/emit/docker/docker_check.h"
-#include "compiler/emit/docker/docker_tracer.h"
+#include "compiler/emit/docker/parts.h"
 #include "compiler/emit/docker/seccomp.h"
 #include "compiler/emit/gate/gate_cfg.h"
 #include "compiler/plan/docker_json.h"

@@ -1,4 +1,8 @@
-#include "compiler/emit/docker/docker_check.h"
+/*
+ * What docker.json cannot say, because Docker would refuse it or read it
+ * otherwise: an error at its place.
+ */
+#include "compiler/emit/docker/parts.h"
 
 #include "compiler/base/near.h"
 #include "compiler/emit/docker/docker_names.h"

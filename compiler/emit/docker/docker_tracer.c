@@ -1,4 +1,8 @@
-#include "compiler/emit/docker/docker_tracer.h"
+/*
+ * The tracer's part of docker.json: the built-in one, or Tracee with the vector
+ * that asks it for its version.
+ */
+#include "compiler/emit/docker/parts.h"
 
 #include "compiler/ir/tracee.h"
 #include "compiler/plan/docker_json.h"

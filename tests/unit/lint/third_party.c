@@ -1,7 +1,7 @@
 /* The table of third parties: each row is what a policy could say, and sound.
  */
 #include "compiler/front/word/dest.h"
-#include "compiler/lint/third_party.h"
+#include "compiler/lint/parts.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

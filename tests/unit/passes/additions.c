@@ -1,4 +1,4 @@
-#include "compiler/passes/pattern_intersect.h"
+#include "compiler/passes/parts.h"
 #include "tests/check.h"
 #include "tests/policy.h"
 

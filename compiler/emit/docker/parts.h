@@ -1,0 +1,20 @@
+/*
+ * What the files of this room ask of each other.
+ */
+#ifndef COMPILER_EMIT_DOCKER_PARTS_H
+#define COMPILER_EMIT_DOCKER_PARTS_H
+
+#include "compiler/emit/docker/argv.h"
+#include "compiler/emit/emit.h"
+
+/* --- docker_check.c ------------------------------------------------------ */
+
+/* bridge: the agent has a network of its own; docker.h. */
+must_check bool docker_check(const struct emit_in *in, bool bridge);
+
+/* --- docker_tracer.c ----------------------------------------------------- */
+
+/* "tracer" and, for Tracee, "tracer_version"; nothing where nothing traces. */
+void docker_tracer_put(struct argv *w, cJSON *root);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * What the files of this room ask of each other.
+ */
+#ifndef COMPILER_PASSES_PARTS_H
+#define COMPILER_PASSES_PARTS_H
+
+#include "compiler/ir/ir.h"
+#include "compiler/passes/passes.h"
+
+/* --- floor.c ------------------------------------------------------------- */
+
+/*
+ * The floor as LAYER_FLOOR: denials of the addresses that nothing has any
+ * business with, read-only patterns, and a value for each scalar that has a
+ * default. Its text becomes the source "builtin", so that its spans show.
+ */
+void floor_doc(struct pass_ctx *c, struct doc *out);
+
+/* --- pattern_intersect.c ------------------------------------------------- */
+
+bool pattern_meet(const struct ir_pattern *a, const struct ir_pattern *b);
+
+/* --- normalise.c --------------------------------------------------------- */
+
+/*
+ * Ports, http rules and canonical text of one bound grant, not poison; no id.
+ * In place, but what it shares with the bound document stays as it is.
+ */
+void normalise_grant(struct arena *a, struct ir_grant *g);
+
+#endif
