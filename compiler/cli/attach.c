@@ -13,14 +13,14 @@
 
 struct attaching {
 	struct arena *a;
-	struct about about;
+	struct metadata about;
 	const char *id;
 	struct join_opts join;
 };
 
 static int fail(const struct attaching *t, const struct err *err)
 {
-	say("%s", view_cleaned(t->a, str_of(err->text)).p);
+	console_error("%s", view_cleaned(t->a, str_of(err->text)).p);
 	return STATUS_RUN_FAILED;
 }
 
@@ -37,18 +37,19 @@ static bool read_flags(const struct options *o, struct join_opts *out)
 	};
 	if (!detach_parse(keys ? keys->value : STR(DETACH_DEFAULT),
 			  &out->keys)) {
-		say("--detach-keys takes keys with commas between them, each a character\n  or ctrl- and one of a-z @ [ \\ ] ^ _, as in " DETACH_DEFAULT);
+		console_error(
+			"--detach-keys takes keys with commas between them, each a character\n  or ctrl- and one of a-z @ [ \\ ] ^ _, as in " DETACH_DEFAULT);
 		return false;
 	}
 	if (tail && !str_u64(tail->value, UINT32_MAX, &out->lines)) {
-		say("--tail takes a number of lines");
+		console_error("--tail takes a number of lines");
 		return false;
 	}
 	return true;
 }
 
 /* What run would have said at its end. */
-static void say_words(const struct attaching *t, const struct about_end *end)
+static void say_words(const struct attaching *t, const struct metadata_end *end)
 {
 	const char *path =
 		arena_fmt(t->a, "%s/" KEEPER_LOG, t->about.session.dir).p;
@@ -58,7 +59,7 @@ static void say_words(const struct attaching *t, const struct about_end *end)
 	if (fileio_read(t->a, AT_FDCWD, path, WORDS_MAX, &text, &ignored) < 0 &&
 	    end->error) {
 		/* it never came so far as to have a log of its own */
-		say("%s", view_cleaned(t->a, str_of(end->error)).p);
+		console_error("%s", view_cleaned(t->a, str_of(end->error)).p);
 		return;
 	}
 	while (str_line(&text, &line))
@@ -70,9 +71,10 @@ static int lost(const struct attaching *t)
 	enum session_found state;
 	struct err ignored;
 
-	say("session %s was lost: its keeper was killed, or the host went down",
-	    t->id);
-	if (about_state(&t->about, &state, &ignored) == 0 &&
+	console_error(
+		"session %s was lost: its keeper was killed, or the host went down",
+		t->id);
+	if (metadata_state(&t->about, &state, &ignored) == 0 &&
 	    state == SESSION_DEAD)
 		fprintf(stderr, "  'membrane stop %s' removes what is left\n",
 			t->id);
@@ -84,26 +86,26 @@ static int lost(const struct attaching *t)
 /* It was over before we came. */
 static int show_end(struct attaching *t)
 {
-	struct about_end end;
+	struct metadata_end end;
 	bool skipped = false;
 	struct err err;
 
-	about_end_read(t->a, &t->about.session, &end);
+	metadata_end_read(t->a, &t->about.session, &end);
 	if (t->join.past && join_print(&t->about, true, t->join.lines, false,
 				       &skipped, &err) < 0)
 		return fail(t, &err);
 	if (!end.known)
 		return lost(t);
 	say_words(t, &end);
-	say("session %s has ended with status %d, %s\n"
-	    "  'membrane logs --agent %s' shows what it printed",
-	    t->id, end.status, end.at, t->id);
+	console_error("session %s has ended with status %d, %s\n"
+		      "  'membrane logs --agent %s' shows what it printed",
+		      t->id, end.status, end.at, t->id);
 	return end.status;
 }
 
 static int join(struct attaching *t)
 {
-	struct about_end end;
+	struct metadata_end end;
 	enum join_how how;
 	struct err err;
 	int signo;
@@ -112,20 +114,22 @@ static int join(struct attaching *t)
 		return fail(t, &err);
 	switch (how) {
 	case JOIN_ENDED:
-		about_end_read(t->a, &t->about.session, &end);
+		metadata_end_read(t->a, &t->about.session, &end);
 		say_words(t, &end);
 		return end.status;
 	case JOIN_LOST:
 		return lost(t);
 	case JOIN_DETACHED:
-		say("left session %s, which goes on: 'membrane attach %s' joins it again",
-		    t->id, t->id);
+		console_error(
+			"left session %s, which goes on: 'membrane attach %s' joins it again",
+			t->id, t->id);
 		return STATUS_OK;
 	case JOIN_SIGNAL:
 		break;
 	}
-	say("left session %s, which goes on: 'membrane stop %s' ends it", t->id,
-	    t->id);
+	console_error(
+		"left session %s, which goes on: 'membrane stop %s' ends it",
+		t->id, t->id);
 	return 128 + signo;
 }
 
@@ -137,8 +141,9 @@ static int find(struct attaching *t, const struct options *o, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	rc = o->words.n ? about_find(t->a, state, o->words.v[0], &t->about, err)
-			: about_find_kept(t->a, state, &t->about, err);
+	rc = o->words.n
+		     ? metadata_find(t->a, state, o->words.v[0], &t->about, err)
+		     : metadata_find_kept(t->a, state, &t->about, err);
 	if (rc < 0)
 		return rc;
 	t->id = t->about.session.id;
@@ -159,7 +164,7 @@ int command_attach(struct arena *a, const struct options *o)
 
 	if (!read_flags(o, &t.join))
 		return STATUS_RUN_FAILED;
-	if (find(&t, o, &err) < 0 || about_state(&t.about, &state, &err) < 0)
+	if (find(&t, o, &err) < 0 || metadata_state(&t.about, &state, &err) < 0)
 		return fail(&t, &err);
 	switch (state) {
 	case SESSION_ALIVE:

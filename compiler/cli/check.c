@@ -6,23 +6,24 @@
 static int show(const struct options *o, const struct sealed *s)
 {
 	struct buf report;
-	struct view v = {&report, say_width(STDERR_FILENO),
-			 say_colour(STDERR_FILENO)};
+	struct view v = {&report, console_width(STDERR_FILENO),
+			 console_colour(STDERR_FILENO)};
 	int status;
 
 	if (options_get(o, OPTION_JSON)) {
-		status = say_result(sealed_json(s));
+		status = console_result(sealed_json(s));
 		return status != STATUS_OK ? status
 		       : s->is_current	   ? STATUS_OK
 					   : STATUS_REFUSED;
 	}
 	if (s->is_current)
-		return say_result(arena_fmt(
+		return console_result(arena_fmt(
 			s->a, "%s is what the policy says\n", s->dir.p));
 	buf_init(&report, s->a);
 	sealed_view(&v, s);
-	say("%s  'membrane compile' writes what the policy says; review it",
-	    report.p);
+	console_error(
+		"%s  'membrane compile' writes what the policy says; review it",
+		report.p);
 	return STATUS_REFUSED;
 }
 
@@ -36,7 +37,7 @@ static int compare(const struct options *o, const struct inputs *in,
 
 	if ((!dir && sealed_default(c->a, in->workspace, &dir, &err) < 0) ||
 	    sealed_compare(dir, in, c, &s, &err) < 0) {
-		say("%s", view_cleaned(c->a, str_of(err.text)).p);
+		console_error("%s", view_cleaned(c->a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
 	status = show(o, &s);

@@ -35,11 +35,11 @@ static int write_plan(const struct options *o, const struct inputs *in,
 
 	if ((!dir && sealed_default(c->a, in->workspace, &dir, &err) < 0) ||
 	    write_there(c->a, dir, in, &c->plan, &err) < 0) {
-		say("%s", view_cleaned(c->a, str_of(err.text)).p);
+		console_error("%s", view_cleaned(c->a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
 	sha256_hex(plan_manifest(c->a, &c->plan), hex);
-	return say_result(arena_fmt(
+	return console_result(arena_fmt(
 		c->a, "plan %.12s: %u files in %s\n", hex, c->plan.files.n + 1,
 		view_cleaned(c->a, sealed_short(str_of(dir), in)).p));
 }

@@ -26,12 +26,12 @@ static bool find_state(struct arena *a, const char **out)
 	       inputs_state(a, out, &ignored) == 0;
 }
 
-typedef VEC(struct about) known;
+typedef VEC(struct metadata) known;
 
 /* The newest first. */
 static int by_start(const void *va, const void *vb)
 {
-	const struct about *a = va, *b = vb;
+	const struct metadata *a = va, *b = vb;
 
 	if (a->started_s != b->started_s)
 		return a->started_s < b->started_s ? 1 : -1;
@@ -41,16 +41,16 @@ static int by_start(const void *va, const void *vb)
 static void know(struct completion *c, const struct session *s, known *out)
 {
 	if (str_starts(str_of(s->id), c->typed) && out->n < SESSIONS_MAX)
-		about_read(c->out->a, s, vec_push(c->out->a, out));
+		metadata_read(c->out->a, s, vec_push(c->out->a, out));
 }
 
 static bool is_alive(const struct session *s)
 {
-	const struct about x = {.session = *s};
+	const struct metadata x = {.session = *s};
 	enum session_found state;
 	struct err ignored;
 
-	return about_state(&x, &state, &ignored) == 0 &&
+	return metadata_state(&x, &state, &ignored) == 0 &&
 	       state != SESSION_FINISHED;
 }
 
@@ -141,11 +141,11 @@ int command_completion(struct arena *a, const struct options *o)
 
 	(void)a;
 	if (str_is(shell, "bash"))
-		return say_result(STR(in_bash));
+		return console_result(STR(in_bash));
 	if (str_is(shell, "zsh"))
-		return say_result(STR(in_zsh));
+		return console_result(STR(in_zsh));
 	if (str_is(shell, "fish"))
-		return say_result(STR(in_fish));
-	say("membrane completion needs a shell: bash, zsh or fish");
+		return console_result(STR(in_fish));
+	console_error("membrane completion needs a shell: bash, zsh or fish");
 	return STATUS_USAGE;
 }

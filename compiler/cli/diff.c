@@ -22,8 +22,8 @@ static int status_of(const struct options *o, const struct diff *d)
 static struct str as_text(const struct diff *d)
 {
 	struct buf out;
-	struct view v = {&out, say_width(STDOUT_FILENO),
-			 say_colour(STDOUT_FILENO)};
+	struct view v = {&out, console_width(STDOUT_FILENO),
+			 console_colour(STDOUT_FILENO)};
 
 	buf_init(&out, d->a);
 	diff_view(&v, d);
@@ -43,7 +43,7 @@ static int show(const struct options *o, const struct diff *d)
 		text = diff_sarif(d);
 	else
 		text = as_text(d);
-	status = say_result(text);
+	status = console_result(text);
 	return status == STATUS_OK ? status_of(o, d) : status;
 }
 
@@ -57,8 +57,9 @@ static bool one_format(const struct options *o)
 		const struct option_given *g = options_get(o, formats[i]);
 
 		if (g && first) {
-			say("'%.*s' and '%.*s': one of them",
-			    STR_ARG(first->spelling), STR_ARG(g->spelling));
+			console_error("'%.*s' and '%.*s': one of them",
+				      STR_ARG(first->spelling),
+				      STR_ARG(g->spelling));
 			return false;
 		}
 		first = g ? g : first;
@@ -67,7 +68,7 @@ static bool one_format(const struct options *o)
 }
 
 /* A side that is no policy, for who does not read stderr; status stays. */
-static int show_refused(const struct options *o, const struct side *s)
+static int show_refused(const struct options *o, const struct operand *s)
 {
 	struct str text = {0};
 
@@ -76,26 +77,27 @@ static int show_refused(const struct options *o, const struct side *s)
 					 &s->c.diags);
 	else if (options_get(o, OPTION_MARKDOWN))
 		text = diff_markdown_refused(s);
-	if (text.n && say_result(text) != STATUS_OK)
+	if (text.n && console_result(text) != STATUS_OK)
 		return STATUS_IO;
 	return STATUS_REFUSED;
 }
 
 int command_diff(struct arena *a, const struct options *o)
 {
-	struct side sides[2];
+	struct operand sides[2];
 	struct diff d = {.a = a, .old = &sides[0], .now = &sides[1]};
 	int status;
 
 	if (!one_format(o))
 		return STATUS_USAGE;
-	status = side_load_both(a, o, sides);
+	status = operand_load_both(a, o, sides);
 	if (status == STATUS_OK) {
 		for (int i = 0; i < 2; i++)
-			if (sides[i].kind == SIDE_PLAN)
+			if (sides[i].kind == OPERAND_PLAN)
 				derived_adopt(&sides[i].c, &sides[1 - i].c);
 		changes_make(a, &sides[0].c, &sides[1].c, true, &d.access);
-		if (sides[0].kind != SIDE_PLAN && sides[1].kind != SIDE_PLAN)
+		if (sides[0].kind != OPERAND_PLAN &&
+		    sides[1].kind != OPERAND_PLAN)
 			changes_make_promises(&d.access);
 		status = diff_calls(&d);
 	}
@@ -107,6 +109,6 @@ int command_diff(struct arena *a, const struct options *o)
 	for (int i = 0; i < 2 && status == STATUS_REFUSED; i++)
 		if (sides[i].c.diags.errors)
 			status = show_refused(o, &sides[i]);
-	side_done_both(sides);
+	operand_done_both(sides);
 	return status;
 }

@@ -66,8 +66,9 @@ static int read_requests(struct asked *q, const struct options *o)
 	struct str text;
 
 	if (o->words.n == 0) {
-		say("nothing is asked\n"
-		    "  as in 'membrane explain GET https://example.com/'; '-' reads requests from stdin");
+		console_error(
+			"nothing is asked\n"
+			"  as in 'membrane explain GET https://example.com/'; '-' reads requests from stdin");
 		return STATUS_USAGE;
 	}
 	if (o->words.n > 1 || !str_is(o->words.v[0], "-"))
@@ -76,7 +77,7 @@ static int read_requests(struct asked *q, const struct options *o)
 		return STATUS_IO;
 	else
 		parse_lines(q, text);
-	say_diags(q->a, &q->diags);
+	console_diags(q->a, &q->diags);
 	return q->diags.errors ? STATUS_USAGE : STATUS_OK;
 }
 
@@ -113,11 +114,12 @@ static bool look(const struct inputs *in, struct compilation *c,
 
 	if (found_look(c->a, in, &c->plan, out, &err) == 0) {
 		vec_each(note, &out->looked.git.notes)
-			say("%s", view_cleaned(c->a, *note).p);
+			console_error("%s", view_cleaned(c->a, *note).p);
 		return true;
 	}
-	say("the workspace cannot be looked at (%s): what links and git do to a path is not known",
-	    view_cleaned(c->a, str_of(err.text)).p);
+	console_error(
+		"the workspace cannot be looked at (%s): what links and git do to a path is not known",
+		view_cleaned(c->a, str_of(err.text)).p);
 	return false;
 }
 
@@ -144,8 +146,8 @@ static int explain(const struct options *o, const struct inputs *in,
 
 		one.a = arena_new();
 		buf_init(&text, one.a);
-		v = (struct view){&text, say_width(STDOUT_FILENO),
-				  say_colour(STDOUT_FILENO)};
+		v = (struct view){&text, console_width(STDOUT_FILENO),
+				  console_colour(STDOUT_FILENO)};
 		explain_model_make(&one, files, looked ? &found : NULL, r, &e);
 		assume_trust(c, in, &e, &approved);
 		explain_edits_find(one.a, in, &one, &e, &flip);
@@ -162,9 +164,9 @@ static int explain(const struct options *o, const struct inputs *in,
 	}
 	found_done(&found);
 	if (json)
-		status = say_result(explain_json(c->a, list));
+		status = console_result(explain_json(c->a, list));
 	else
-		status = say_result(buf_str(&out));
+		status = console_result(buf_str(&out));
 	if (!json)
 		cJSON_Delete(list);
 	return status == STATUS_OK && denied ? STATUS_REFUSED : status;
@@ -186,8 +188,8 @@ int command_explain(struct arena *a, const struct options *o)
 	if (status == STATUS_OK)
 		status = explain(o, &in, &c, &q);
 	else if (status == STATUS_REFUSED && options_get(o, OPTION_JSON) &&
-		 say_result(plan_json_refused(c.a, EXPLAIN_JSON_VERSION,
-					      &c.diags)) != STATUS_OK)
+		 console_result(plan_json_refused(c.a, EXPLAIN_JSON_VERSION,
+						  &c.diags)) != STATUS_OK)
 		status = STATUS_IO;
 	driver_done(&c);
 	return status;

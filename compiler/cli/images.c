@@ -88,12 +88,13 @@ int command_images(struct arena *a, const struct options *o)
 
 	vec_each(word, &o->words)
 		if (!is_image(*word)) {
-			say("there is no image '%s': agent, gate and watch are",
-			    view_cleaned(a, str_slice(*word, 0, 60)).p);
+			console_error(
+				"there is no image '%s': agent, gate and watch are",
+				view_cleaned(a, str_slice(*word, 0, 60)).p);
 			return STATUS_USAGE;
 		}
 	if (build_images(a, o, &err) == 0)
 		return STATUS_OK;
-	say("%s", view_cleaned(a, str_of(err.text)).p);
+	console_error("%s", view_cleaned(a, str_of(err.text)).p);
 	return STATUS_IO;
 }

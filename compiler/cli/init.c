@@ -92,19 +92,20 @@ int command_init(struct arena *a, const struct options *o)
 	struct stat st;
 
 	if (dir < 0) {
-		say("the workspace %s: %s", view_cleaned(a, str_of(where)).p,
-		    strerror(errno));
+		console_error("the workspace %s: %s",
+			      view_cleaned(a, str_of(where)).p,
+			      strerror(errno));
 		return STATUS_IO;
 	}
 	if (fstatat(dir, FRONT_POLICY, &st, AT_SYMLINK_NOFOLLOW) == 0 ||
 	    fstatat(dir, FRONT_POLICY_OLDER, &st, 0) == 0) {
-		say("there is a policy already, and it stays");
+		console_error("there is a policy already, and it stays");
 		return STATUS_REFUSED;
 	}
 	if (fileio_write(dir, FRONT_POLICY, text(a, dir), 0644, &err) < 0) {
-		say("%s", view_cleaned(a, str_of(err.text)).p);
+		console_error("%s", view_cleaned(a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
-	say("wrote " FRONT_POLICY);
+	console_error("wrote " FRONT_POLICY);
 	return STATUS_OK;
 }

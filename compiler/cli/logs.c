@@ -18,7 +18,7 @@
 #define FOLLOW_MS 100
 
 struct reading {
-	struct about about;
+	struct metadata about;
 	struct arena *a;
 	unsigned part; /* of the decisions; the file below is it */
 	const char *path;
@@ -75,7 +75,7 @@ static bool runs(const struct reading *r)
 	enum session_found state;
 	struct err ignored;
 
-	return about_state(&r->about, &state, &ignored) == 0 &&
+	return metadata_state(&r->about, &state, &ignored) == 0 &&
 	       state == SESSION_ALIVE;
 }
 
@@ -131,7 +131,8 @@ static int read_all(struct reading *r, struct err *err)
 	} while (rc == 0 && !last && !ferror(stdout) &&
 		 fileio_wait(STDOUT_FILENO, FOLLOW_MS));
 	if (rc == -ENOENT) {
-		say("session %s decided nothing", r->about.session.id);
+		console_error("session %s decided nothing",
+			      r->about.session.id);
 		rc = 0;
 	}
 	return rc;
@@ -139,7 +140,7 @@ static int read_all(struct reading *r, struct err *err)
 
 /* What the command printed, instead of what the gate decided. */
 static int show_output(struct arena *a, const struct options *o,
-		       const struct about *x)
+		       const struct metadata *x)
 {
 	const struct option_given *tail = options_get(o, OPTION_TAIL);
 	uint64_t lines = 0;
@@ -148,22 +149,24 @@ static int show_output(struct arena *a, const struct options *o,
 	int rc;
 
 	if (tail && !str_u64(tail->value, UINT32_MAX, &lines)) {
-		say("--tail takes a number of lines");
+		console_error("--tail takes a number of lines");
 		return STATUS_USAGE;
 	}
 	signal(SIGPIPE, SIG_DFL);
 	rc = join_print(x, tail != NULL, lines,
 			options_get(o, OPTION_FOLLOW) != NULL, &skipped, &err);
 	if (skipped)
-		say("the beginning is gone: the last %u MB of what a command prints are kept",
-		    SPOOL_SEGMENTS * (SPOOL_SEGMENT >> 20));
+		console_error(
+			"the beginning is gone: the last %u MB of what a command prints are kept",
+			SPOOL_SEGMENTS * (SPOOL_SEGMENT >> 20));
 	if (rc == 0)
 		return STATUS_OK;
 	if (rc == -ENOENT)
-		say("session %s has no record of its output, which went to its caller\n  those of 'membrane start' have one",
-		    x->session.id);
+		console_error(
+			"session %s has no record of its output, which went to its caller\n  those of 'membrane start' have one",
+			x->session.id);
 	else
-		say("%s", view_cleaned(a, str_of(err.text)).p);
+		console_error("%s", view_cleaned(a, str_of(err.text)).p);
 	return rc == -ENOENT ? STATUS_REFUSED : STATUS_IO;
 }
 
@@ -174,23 +177,24 @@ int command_logs(struct arena *a, const struct options *o)
 		.a = a,
 		.json = options_get(o, OPTION_JSON) != NULL,
 		.follow = options_get(o, OPTION_FOLLOW) != NULL,
-		.colour = say_colour(STDOUT_FILENO),
-		.width = say_width(STDOUT_FILENO),
+		.colour = console_colour(STDOUT_FILENO),
+		.width = console_width(STDOUT_FILENO),
 	};
 	const char *state;
 	struct err err;
 	int rc;
 
 	if (output ? r.json : options_get(o, OPTION_TAIL) != NULL) {
-		say(output ? "--json goes with what the gate decided, not with --agent"
-			   : "--tail is of what the command printed: it needs --agent");
+		console_error(
+			output ? "--json goes with what the gate decided, not with --agent"
+			       : "--tail is of what the command printed: it needs --agent");
 		return STATUS_USAGE;
 	}
 	rc = inputs_state(a, &state, &err);
 	if (rc == 0)
-		rc = about_find(a, state,
-				o->words.n ? o->words.v[0] : (struct str){0},
-				&r.about, &err);
+		rc = metadata_find(a, state,
+				   o->words.n ? o->words.v[0] : (struct str){0},
+				   &r.about, &err);
 	if (rc == 0 && output)
 		return show_output(a, o, &r.about);
 	if (rc == 0) {
@@ -200,10 +204,11 @@ int command_logs(struct arena *a, const struct options *o)
 		free(r.line);
 	}
 	if (r.bad)
-		say("%s: %llu line%s no decision", r.path,
-		    (unsigned long long)r.bad, r.bad == 1 ? " is" : "s are");
+		console_error("%s: %llu line%s no decision", r.path,
+			      (unsigned long long)r.bad,
+			      r.bad == 1 ? " is" : "s are");
 	if (rc == 0)
 		return STATUS_OK;
-	say("%s", view_cleaned(a, str_of(err.text)).p);
+	console_error("%s", view_cleaned(a, str_of(err.text)).p);
 	return rc == -ENOENT ? STATUS_REFUSED : STATUS_IO;
 }

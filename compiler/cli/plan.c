@@ -16,10 +16,10 @@ static int emit(struct arena *a, const struct compilation *c, struct str name)
 		if (str_is(name, emitter_at(i)->name))
 			f = plan_file(&c->plan, emitter_at(i)->file);
 	if (str_is(name, "manifest"))
-		return say_result(plan_manifest(a, &c->plan));
+		return console_result(plan_manifest(a, &c->plan));
 	if (f)
-		return say_result(f->data);
-	say("this policy has no artefact '%.*s'", STR_ARG(name));
+		return console_result(f->data);
+	console_error("this policy has no artefact '%.*s'", STR_ARG(name));
 	return STATUS_REFUSED;
 }
 
@@ -29,12 +29,12 @@ static int show(const struct options *o, const struct inputs *in,
 	const struct option_given *one = options_get(o, OPTION_EMIT);
 	struct plan_model m;
 	struct buf out;
-	struct view v = {&out, say_width(STDOUT_FILENO),
-			 say_colour(STDOUT_FILENO)};
+	struct view v = {&out, console_width(STDOUT_FILENO),
+			 console_colour(STDOUT_FILENO)};
 	struct str text;
 
 	if (c->stop_after)
-		return say_result(c->dump);
+		return console_result(c->dump);
 	if (one)
 		return emit(c->a, c, one->value);
 	model_make(&m, c, in, last_read(c->a, in->state, in->workspace));
@@ -49,7 +49,7 @@ static int show(const struct options *o, const struct inputs *in,
 		text = buf_str(&out);
 	}
 	model_done(&m);
-	return say_result(text);
+	return console_result(text);
 }
 
 int command_plan(struct arena *a, const struct options *o)
@@ -63,13 +63,14 @@ int command_plan(struct arena *a, const struct options *o)
 	if (status == STATUS_OK) {
 		reached_say(c.a, &in);
 		if (scan_is_readonly(in.workspace))
-			say("you cannot write to the workspace's folder, so 'run' makes all of it read-only");
+			console_error(
+				"you cannot write to the workspace's folder, so 'run' makes all of it read-only");
 		status = show(o, &in, &c);
 		if (status == STATUS_OK && inputs_denied(o, &c, true))
 			status = STATUS_REFUSED;
 	} else if (status == STATUS_REFUSED && json &&
-		   say_result(plan_json_refused(c.a, PLAN_JSON_VERSION,
-						&c.diags)) != STATUS_OK) {
+		   console_result(plan_json_refused(c.a, PLAN_JSON_VERSION,
+						    &c.diags)) != STATUS_OK) {
 		status = STATUS_IO;
 	}
 	driver_done(&c);

@@ -14,10 +14,10 @@
 #define ANSWER_MS	5000 /* without Docker the sessions are still known */
 
 struct one {
-	struct about about;
+	struct metadata about;
 	enum session_found state;
-	struct about_end end; /* of FINISHED */
-	altered_list changes; /* of its policy */
+	struct metadata_end end; /* of FINISHED */
+	change_log_list changes; /* of its policy */
 };
 
 struct list {
@@ -29,8 +29,8 @@ struct list {
 
 static int by_start(const void *va, const void *vb)
 {
-	const struct about *a = &((const struct one *)va)->about;
-	const struct about *b = &((const struct one *)vb)->about;
+	const struct metadata *a = &((const struct one *)va)->about;
+	const struct metadata *b = &((const struct one *)vb)->about;
 
 	if (a->started_s != b->started_s)
 		return a->started_s < b->started_s ? -1 : 1;
@@ -48,12 +48,12 @@ static int find_sessions(struct list *l, const char *state, bool all_of_them,
 
 		if (rc < 0)
 			break;
-		about_read(l->a, s, &x.about);
-		rc = about_state(&x.about, &x.state, err);
+		metadata_read(l->a, s, &x.about);
+		rc = metadata_state(&x.about, &x.state, err);
 		if (rc == 0 && x.state == SESSION_FINISHED)
-			about_end_read(l->a, s, &x.end);
+			metadata_end_read(l->a, s, &x.end);
 		if (rc == 0)
-			rc = altered_read(l->a, s, &x.changes, err);
+			rc = change_log_read(l->a, s, &x.changes, err);
 		if (rc == 0 && (all_of_them || x.state != SESSION_FINISHED))
 			*vec_push(l->a, &l->sessions) = x;
 	}
@@ -77,7 +77,7 @@ static void find_containers(struct list *l)
 	docker_close(d);
 	l->asked = rc == 0;
 	if (rc < 0)
-		say("%s", view_cleaned(l->a, str_of(err.text)).p);
+		console_error("%s", view_cleaned(l->a, str_of(err.text)).p);
 }
 
 static bool is_of(const struct docker_container *c, const struct one *x)
@@ -106,7 +106,7 @@ static bool is_over(const struct one *x)
 
 /* --- as text -------------------------------------------------------------- */
 
-static struct str command_text(struct arena *a, const struct about *x)
+static struct str command_text(struct arena *a, const struct metadata *x)
 {
 	struct buf b;
 
@@ -164,7 +164,7 @@ static struct str time_text(const struct list *l, const struct one *x)
 			 x->about.started);
 }
 
-static const char *streams_text(const struct about *x)
+static const char *streams_text(const struct metadata *x)
 {
 	if (!x->streams.kept)
 		return "";
@@ -172,7 +172,7 @@ static const char *streams_text(const struct about *x)
 }
 
 /* The last of them, which say most about what it may do now. */
-static struct str changes_text(struct arena *a, const altered_list *list)
+static struct str changes_text(struct arena *a, const change_log_list *list)
 {
 	struct buf b;
 	uint32_t first = list->n > CHANGES_SHOWN ? list->n - CHANGES_SHOWN : 0;
@@ -186,7 +186,7 @@ static struct str changes_text(struct arena *a, const altered_list *list)
 			 i > first ? ","
 			 : first   ? ", at last"
 				   : ":",
-			 altered_text(a, &list->v[i]).p);
+			 change_log_text(a, &list->v[i]).p);
 	return buf_str(&b);
 }
 
@@ -240,7 +240,7 @@ static cJSON *containers_json(const struct list *l, const struct one *x)
 }
 
 /* Of one that has ended; without a status when it was lost. */
-static void put_end(cJSON *o, const struct about_end *end)
+static void put_end(cJSON *o, const struct metadata_end *end)
 {
 	if (!end->known)
 		return;
@@ -255,7 +255,7 @@ static cJSON *changes_list(const struct one *x)
 	cJSON *all = json_array();
 
 	vec_each(c, &x->changes)
-		json_push(all, altered_json(c));
+		json_push(all, change_log_json(c));
 	return all;
 }
 
@@ -308,25 +308,25 @@ int command_ps(struct arena *a, const struct options *o)
 	struct list l = {.a = a};
 	bool ids = options_get(o, OPTION_IDS) != NULL;
 	struct buf out;
-	struct view v = {&out, say_width(STDOUT_FILENO),
-			 say_colour(STDOUT_FILENO)};
+	struct view v = {&out, console_width(STDOUT_FILENO),
+			 console_colour(STDOUT_FILENO)};
 	const char *state;
 	bool any = false;
 	struct err err;
 
 	if (ids && options_get(o, OPTION_JSON)) {
-		say("--ids and --json do not go together");
+		console_error("--ids and --json do not go together");
 		return STATUS_USAGE;
 	}
 	buf_init(&out, a);
 	if (inputs_state(a, &state, &err) < 0 ||
 	    find_sessions(&l, state, options_get(o, OPTION_ALL) != NULL, &err) <
 		    0) {
-		say("%s", view_cleaned(a, str_of(err.text)).p);
+		console_error("%s", view_cleaned(a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
 	if (ids)
-		return say_result(list_ids(&l));
+		return console_result(list_ids(&l));
 	vec_each(x, &l.sessions)
 		any = any || !is_over(x);
 	if (any)
@@ -337,8 +337,9 @@ int command_ps(struct arena *a, const struct options *o)
 		vec_each(x, &l.sessions)
 			show(&v, &l, x);
 		if (l.sessions.n == 0)
-			say(options_get(o, OPTION_ALL) ? "there is no session"
-						       : "no session runs");
+			console_error(options_get(o, OPTION_ALL)
+					      ? "there is no session"
+					      : "no session runs");
 	}
-	return say_result(buf_str(&out));
+	return console_result(buf_str(&out));
 }

@@ -54,7 +54,7 @@ static int end_sessions(const struct reset *r, const char *state,
 
 	if (rc < 0)
 		return rc;
-	say("%u session%s ended", ended, ended == 1 ? "" : "s");
+	console_error("%u session%s ended", ended, ended == 1 ? "" : "s");
 	return 0;
 }
 
@@ -89,7 +89,8 @@ static int remove_images(struct err *err)
 				       strerror(errno));
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		return err_set(err, -EIO, "docker could not remove the images");
-	say("images membrane-gate, membrane-agent and membrane-watch removed");
+	console_error(
+		"images membrane-gate, membrane-agent and membrane-watch removed");
 	return 0;
 }
 
@@ -116,9 +117,10 @@ static int remove_folder(const char *state, struct err *err)
 			return err_while(err, "emptying %s", state);
 	}
 	if (rmdir(state) == 0)
-		say("%s removed", state);
+		console_error("%s removed", state);
 	else if (errno == ENOTEMPTY || errno == EEXIST)
-		say("%s emptied of what is membrane's, and left", state);
+		console_error("%s emptied of what is membrane's, and left",
+			      state);
 	else
 		return err_set(err, -errno, "%s: %s", state, strerror(errno));
 	return 0;
@@ -136,7 +138,8 @@ int command_reset(struct arena *a, const struct options *o)
 	int rc;
 
 	if (o->exec) {
-		say("--reset runs nothing: '--' and what follows do not belong here");
+		console_error(
+			"--reset runs nothing: '--' and what follows do not belong here");
 		return STATUS_USAGE;
 	}
 	rc = inputs_state(a, &state, &err);
@@ -148,6 +151,6 @@ int command_reset(struct arena *a, const struct options *o)
 		rc = remove_folder(state, &err);
 	if (rc == 0)
 		return STATUS_OK;
-	say("%s", view_cleaned(a, str_of(err.text)).p);
+	console_error("%s", view_cleaned(a, str_of(err.text)).p);
 	return r.session && rc == -ENOENT ? STATUS_REFUSED : STATUS_IO;
 }

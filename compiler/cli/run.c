@@ -29,7 +29,7 @@ struct attempt {
 
 static bool fail(struct attempt *t, const struct err *err)
 {
-	say("%s", view_cleaned(t->c.a, str_of(err->text)).p);
+	console_error("%s", view_cleaned(t->c.a, str_of(err->text)).p);
 	return false;
 }
 
@@ -49,8 +49,9 @@ static bool write_config(struct attempt *t)
 		err_while(&err, "writing the first %s", in->config);
 		return fail(t, &err);
 	}
-	say("wrote %s, the policy for all workspaces: edit it as you like",
-	    view_cleaned(t->c.a, str_of(in->config)).p);
+	console_error(
+		"wrote %s, the policy for all workspaces: edit it as you like",
+		view_cleaned(t->c.a, str_of(in->config)).p);
 	return true;
 }
 
@@ -85,7 +86,7 @@ static bool can_enforce(struct attempt *t)
 	ok = args_check_env(&ctx, &t->c.policy, environment, t->in.workspace,
 			    t->in.state, where_it_leads) &&
 	     ok;
-	say_diags(t->c.a, &found);
+	console_diags(t->c.a, &found);
 	return ok;
 }
 
@@ -97,7 +98,8 @@ static bool remember(struct attempt *t, const struct contribution *x)
 			    str_of(x->digest), &x->adds, &x->cuts, &err) == 0)
 		return true;
 	fail(t, &err);
-	say("the approval cannot be kept: --trust-workspace is for one run");
+	console_error(
+		"the approval cannot be kept: --trust-workspace is for one run");
 	return false;
 }
 
@@ -105,19 +107,22 @@ static bool remember(struct attempt *t, const struct contribution *x)
 static bool refuse(struct attempt *t, const struct contribution *x, bool never)
 {
 	struct buf out;
-	struct view v = {&out, say_width(STDERR_FILENO),
-			 say_colour(STDERR_FILENO)};
+	struct view v = {&out, console_width(STDERR_FILENO),
+			 console_colour(STDERR_FILENO)};
 
 	buf_init(&out, t->c.a);
-	say("the workspace adds to the policy, and nobody has approved that:");
+	console_error(
+		"the workspace adds to the policy, and nobody has approved that:");
 	trust_view(&v, &t->c, x);
 	fwrite(out.p, 1, out.n, stderr);
 	if (never)
-		say("'workspace_trust: never' in the global file: remove that, or what the workspace adds");
+		console_error(
+			"'workspace_trust: never' in the global file: remove that, or what the workspace adds");
 	else
-		say("this approves it (--trust-workspace: for one run):\n"
-		    "  %s",
-		    trust_command(t->c.a, t->o, t->in.workspace).p);
+		console_error(
+			"this approves it (--trust-workspace: for one run):\n"
+			"  %s",
+			trust_command(t->c.a, t->o, t->in.workspace).p);
 	return false;
 }
 
@@ -149,7 +154,7 @@ static bool is_trusted(struct attempt *t)
 		return refuse(t, &x, false);
 	if (trust_ask(tty, &t->c, &t->in, &x))
 		return remember(t, &x);
-	say("not approved: nothing was run");
+	console_error("not approved: nothing was run");
 	return false;
 }
 
@@ -162,8 +167,8 @@ static bool is_sealed(struct attempt *t)
 	const char *dir = options_value(t->c.a, t->o, OPTION_SEALED, NULL);
 	struct sealed s = {0};
 	struct buf report;
-	struct view v = {&report, say_width(STDERR_FILENO),
-			 say_colour(STDERR_FILENO)};
+	struct view v = {&report, console_width(STDERR_FILENO),
+			 console_colour(STDERR_FILENO)};
 	struct err err;
 
 	if (!dir)
@@ -173,7 +178,7 @@ static bool is_sealed(struct attempt *t)
 	if (!s.is_current) {
 		buf_init(&report, t->c.a);
 		sealed_view(&v, &s);
-		say("%s  so nothing was run", report.p);
+		console_error("%s  so nothing was run", report.p);
 	}
 	sealed_done(&s);
 	return s.is_current;
@@ -205,8 +210,9 @@ static int launch(struct attempt *t)
 	}
 	/* Afterwards: what could not start is not what ran here last. */
 	if (last_write(a, opts.state, opts.workspace, opts.plan, &err) < 0)
-		say("what ran is not kept for 'membrane plan' to compare with: %s",
-		    view_cleaned(a, str_of(err.text)).p);
+		console_error(
+			"what ran is not kept for 'membrane plan' to compare with: %s",
+			view_cleaned(a, str_of(err.text)).p);
 	return status;
 }
 
@@ -254,7 +260,7 @@ static int start(struct attempt *t)
 	if (keeper_start(&k, in_background, t, id, &status, &err) < 0)
 		fail(t, &err);
 	else if (id[0])
-		status = say_result(arena_fmt(t->c.a, "%s\n", id));
+		status = console_result(arena_fmt(t->c.a, "%s\n", id));
 	return status;
 }
 

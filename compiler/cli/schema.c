@@ -9,9 +9,9 @@ int command_schema(struct arena *a, const struct options *o)
 	struct str word = o->words.n ? o->words.v[0] : STR("policy");
 
 	if (str_is(word, "policy"))
-		return say_result(schema_text(a, SCHEMA_POLICY));
+		return console_result(schema_text(a, SCHEMA_POLICY));
 	if (str_is(word, "tests"))
-		return say_result(schema_text(a, SCHEMA_TESTS));
-	say("membrane schema knows two: policy and tests");
+		return console_result(schema_text(a, SCHEMA_TESTS));
+	console_error("membrane schema knows two: policy and tests");
 	return STATUS_USAGE;
 }

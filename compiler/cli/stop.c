@@ -15,10 +15,10 @@ static int stop(struct arena *a, const char *state, struct str which,
 	int rc = launch_stop(a, state, which, grace_s, &id, &err);
 
 	if (rc == 0) {
-		say("session %s has ended", id);
+		console_error("session %s has ended", id);
 		return STATUS_OK;
 	}
-	say("%s", view_cleaned(a, str_of(err.text)).p);
+	console_error("%s", view_cleaned(a, str_of(err.text)).p);
 	return rc == -ENOENT || rc == -ESRCH ? STATUS_REFUSED : STATUS_IO;
 }
 
@@ -33,17 +33,18 @@ int command_stop(struct arena *a, const struct options *o)
 	struct err err;
 
 	if (o->words.n == 0) {
-		say("stop needs a session: 'membrane ps' lists those that run");
+		console_error(
+			"stop needs a session: 'membrane ps' lists those that run");
 		return STATUS_USAGE;
 	}
 	if (given && !str_u64(given->value, SESSION_GRACE_MAX, &seconds)) {
-		say("--timeout takes a number of seconds, at most %u",
-		    SESSION_GRACE_MAX);
+		console_error("--timeout takes a number of seconds, at most %u",
+			      SESSION_GRACE_MAX);
 		return STATUS_USAGE;
 	}
 	grace_s = (uint32_t)seconds;
 	if (inputs_state(a, &state, &err) < 0) {
-		say("%s", view_cleaned(a, str_of(err.text)).p);
+		console_error("%s", view_cleaned(a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
 	vec_each(which, &o->words) {

@@ -64,7 +64,7 @@ static struct str as_json(struct compilation *c, const expectations *list)
 static struct str as_text(struct compilation *c, const expectations *list)
 {
 	uint64_t failed = expect_failed(list);
-	bool colour = say_colour(STDOUT_FILENO);
+	bool colour = console_colour(STDOUT_FILENO);
 	struct buf b;
 
 	buf_init(&b, c->a);
@@ -92,15 +92,16 @@ static int report(const struct options *o, const struct inputs *in,
 	if (junit && outfile_write(c->a, &rule, AT_FDCWD, junit,
 				   junit_text(c->a, &c->sources, list), 0644,
 				   &err) < 0) {
-		say("%s", view_cleaned(c->a, str_of(err.text)).p);
+		console_error("%s", view_cleaned(c->a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
-	status = say_result(options_get(o, OPTION_JSON) ? as_json(c, list)
-							: as_text(c, list));
+	status = console_result(options_get(o, OPTION_JSON) ? as_json(c, list)
+							    : as_text(c, list));
 	if (status != STATUS_OK)
 		return status;
 	if (list->n == 0)
-		say("there are no tests: 'tests' in a policy, or a file beside it that ends in " TESTFILES_ENDING);
+		console_error(
+			"there are no tests: 'tests' in a policy, or a file beside it that ends in " TESTFILES_ENDING);
 	return expect_failed(list) ? STATUS_REFUSED : STATUS_OK;
 }
 
@@ -116,10 +117,10 @@ static int load(const struct options *o, const struct inputs *in,
 	diags_init(diags, c->a, &c->sources);
 	if (testfiles_load(&ctx, &c->sources, &in->front, o->words.v,
 			   o->words.n, tests, &ok, &err) < 0) {
-		say("%s", view_cleaned(c->a, str_of(err.text)).p);
+		console_error("%s", view_cleaned(c->a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
-	say_diags(c->a, diags);
+	console_diags(c->a, diags);
 	return ok ? STATUS_OK : STATUS_REFUSED;
 }
 

@@ -68,11 +68,13 @@ static bool find_how(struct asked *q)
 			return true;
 		}
 	if (word.n == 0)
-		say("trace needs one of show, grep, stats, tree, follow, replay, suggest\n"
-		    "  'membrane help trace' explains them");
+		console_error(
+			"trace needs one of show, grep, stats, tree, follow, replay, suggest\n"
+			"  'membrane help trace' explains them");
 	else
-		say("trace knows show, grep, stats, tree, follow, replay and suggest, not '%s'",
-		    view_cleaned(q->a, word).p);
+		console_error(
+			"trace knows show, grep, stats, tree, follow, replay and suggest, not '%s'",
+			view_cleaned(q->a, word).p);
 	return false;
 }
 
@@ -81,19 +83,20 @@ static bool fits(const struct asked *q)
 {
 	if (!is_whole(q->how)) {
 		if (options_get(q->o, OPTION_POLICY))
-			say("--policy is for trace replay");
+			console_error("--policy is for trace replay");
 		return !options_get(q->o, OPTION_POLICY);
 	}
 	if (q->expression.n)
-		say("trace %s takes a session or a file, and no expression",
-		    hows[q->how]);
+		console_error(
+			"trace %s takes a session or a file, and no expression",
+			hows[q->how]);
 	else if (options_get(q->o, OPTION_SINCE))
-		say("trace %s looks at all of a session: no --since",
-		    hows[q->how]);
+		console_error("trace %s looks at all of a session: no --since",
+			      hows[q->how]);
 	else if (q->how == HOW_SUGGEST && options_get(q->o, OPTION_POLICY))
-		say("--policy is for trace replay");
+		console_error("--policy is for trace replay");
 	else if (q->how == HOW_SUGGEST && options_get(q->o, OPTION_JSON))
-		say("trace suggest writes YAML: no --json");
+		console_error("trace suggest writes YAML: no --json");
 	else
 		return true;
 	return false;
@@ -115,13 +118,15 @@ static bool find_words(struct asked *q)
 	q->expression = str_trim(buf_str(&b));
 	if (q->what.n && i < q->o->words.n &&
 	    traces_is_name(q->a, q->o->words.v[i])) {
-		say("trace %s reads one session or file; several files: cat FILE... | membrane trace %s -",
-		    hows[q->how], hows[q->how]);
+		console_error(
+			"trace %s reads one session or file; several files: cat FILE... | membrane trace %s -",
+			hows[q->how], hows[q->how]);
 		return false;
 	}
 	if (q->how != HOW_GREP || q->expression.n)
 		return true;
-	say("trace grep needs an expression, as in: membrane trace grep 'event == exec and comm != \"git\"'");
+	console_error(
+		"trace grep needs an expression, as in: membrane trace grep 'event == exec and comm != \"git\"'");
 	return false;
 }
 
@@ -133,7 +138,8 @@ static bool find_since(struct asked *q)
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (!given || trace_since(given->value, now.tv_sec, &q->look.since_ns))
 		return true;
-	say("--since takes a time before now, as in 90s, 10m or 1h30m; one of today,\n  as in 12:00; or a date, as in 2026-01-31 or 2026-01-31T12:00:00Z. It is UTC\n  unless an offset is written");
+	console_error(
+		"--since takes a time before now, as in 90s, 10m or 1h30m; one of today,\n  as in 12:00; or a date, as in 2026-01-31 or 2026-01-31T12:00:00Z. It is UTC\n  unless an offset is written");
 	return false;
 }
 
@@ -163,10 +169,11 @@ static bool find_filter(struct asked *q)
 	sources_init(&sources, q->a);
 	diags_init(&diags, q->a, &sources);
 	q->filter = filter_parse(&diags, &sources, q->expression, event_at);
-	say_diags(q->a, &diags);
+	console_diags(q->a, &diags);
 	if (!q->filter && is_one_word(q->o->words.v[1]) && !q->what.n)
-		say("nor is there a file or session '%s'; 'membrane ps --all' lists sessions",
-		    view_cleaned(q->a, q->o->words.v[1]).p);
+		console_error(
+			"nor is there a file or session '%s'; 'membrane ps --all' lists sessions",
+			view_cleaned(q->a, q->o->words.v[1]).p);
 	return q->filter != NULL;
 }
 
@@ -282,8 +289,8 @@ static void tell_if_to_come(uint64_t since_ns)
 	clock_gettime(CLOCK_REALTIME, &now);
 	now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	if (since_ns > now_ns)
-		say("that time is yet to come: it is %s UTC",
-		    trace_clock(now_ns, clock));
+		console_error("that time is yet to come: it is %s UTC",
+			      trace_clock(now_ns, clock));
 }
 
 /* Nothing fitted: that is said, and grep has its status for it. */
@@ -293,7 +300,8 @@ static int nothing(const struct asked *q)
 
 	if (q->how == HOW_STATS || q->how == HOW_FOLLOW)
 		return STATUS_OK;
-	say(asked ? "no record of it fits" : "there is no record in it");
+	console_error(asked ? "no record of it fits"
+			    : "there is no record in it");
 	tell_if_to_come(q->look.since_ns);
 	return q->how == HOW_GREP ? STATUS_REFUSED : STATUS_OK;
 }
@@ -308,15 +316,16 @@ static int read_all(struct asked *q, const char *state)
 	/* Of what cannot be read at all there is nothing to say. */
 	end(q, rc == 0 || q->matched);
 	if (fflush(stdout) == EOF || ferror(stdout)) {
-		say("stdout: %s", errno ? strerror(errno) : "not written");
+		console_error("stdout: %s",
+			      errno ? strerror(errno) : "not written");
 		return STATUS_IO;
 	}
 	if (rc < 0) {
-		say("%s", view_cleaned(q->a, str_of(err.text)).p);
+		console_error("%s", view_cleaned(q->a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
 	if (q->losses.all && q->how != HOW_STATS)
-		say("%s", trace_losses_text(q->a, &q->losses).p);
+		console_error("%s", trace_losses_text(q->a, &q->losses).p);
 	return q->matched ? STATUS_OK : nothing(q);
 }
 
@@ -328,13 +337,13 @@ int command_trace(struct arena *a, const struct options *o)
 
 	q.look = (struct trace_look){
 		.out = stdout,
-		.colour = say_colour(STDOUT_FILENO),
+		.colour = console_colour(STDOUT_FILENO),
 		.cut = isatty(STDOUT_FILENO),
 		.json = options_get(o, OPTION_JSON) != NULL,
-		.width = say_width(STDOUT_FILENO),
+		.width = console_width(STDOUT_FILENO),
 	};
 	if (inputs_state(a, &state, &err) < 0) {
-		say("%s", view_cleaned(a, str_of(err.text)).p);
+		console_error("%s", view_cleaned(a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
 	if (!find_how(&q) || !find_words(&q) || !fits(&q))

@@ -11,7 +11,7 @@
 
 static int failed(struct arena *a, const struct err *err)
 {
-	say("%s", view_cleaned(a, str_of(err->text)).p);
+	console_error("%s", view_cleaned(a, str_of(err->text)).p);
 	return STATUS_IO;
 }
 
@@ -99,8 +99,8 @@ static int list(struct arena *a, const struct options *o)
 				 view_cleaned(a, e->when).p,
 				 view_cleaned(a, e->workspace).p);
 	if (out.n == 0)
-		say("nothing is approved%s", only.p ? " there" : "");
-	return out.n ? say_result(buf_str(&out)) : STATUS_OK;
+		console_error("nothing is approved%s", only.p ? " there" : "");
+	return out.n ? console_result(buf_str(&out)) : STATUS_OK;
 }
 
 static int take_back(struct arena *a, const struct options *o)
@@ -116,9 +116,10 @@ static int take_back(struct arena *a, const struct options *o)
 		return failed(a, &err);
 	where = view_cleaned(a, where);
 	if (n)
-		say("%s of %s taken back", counted(a, n, "approval"), where.p);
+		console_error("%s of %s taken back", counted(a, n, "approval"),
+			      where.p);
 	else
-		say("nothing was approved for %s", where.p);
+		console_error("nothing was approved for %s", where.p);
 	return STATUS_OK;
 }
 
@@ -134,8 +135,8 @@ struct attempt {
 static struct view to_stdout(struct buf *out, struct arena *a)
 {
 	buf_init(out, a);
-	return (struct view){out, say_width(STDOUT_FILENO),
-			     say_colour(STDOUT_FILENO)};
+	return (struct view){out, console_width(STDOUT_FILENO),
+			     console_colour(STDOUT_FILENO)};
 }
 
 static int approve(struct attempt *t, bool told)
@@ -153,7 +154,7 @@ static int approve(struct attempt *t, bool told)
 		 counted(a, t->x.adds.n, "addition"), view_cleaned(a, where).p);
 	if (!told)
 		trust_view(&v, &t->c, &t->x);
-	return say_result(buf_str(&out));
+	return console_result(buf_str(&out));
 }
 
 static int ask(struct attempt *t)
@@ -165,13 +166,14 @@ static int ask(struct attempt *t)
 	if (tty >= 0 && trust_ask(tty, &t->c, &t->in, &t->x))
 		return approve(t, true);
 	if (tty >= 0) {
-		say("not approved");
+		console_error("not approved");
 		return STATUS_REFUSED;
 	}
 	trust_view(&v, &t->c, &t->x);
-	if (say_result(buf_str(&out)) != STATUS_OK)
+	if (console_result(buf_str(&out)) != STATUS_OK)
 		return STATUS_IO;
-	say("there is no terminal to ask at, so this is not approved; --yes approves it");
+	console_error(
+		"there is no terminal to ask at, so this is not approved; --yes approves it");
 	return STATUS_REFUSED;
 }
 
@@ -181,12 +183,13 @@ static int decide(struct attempt *t)
 
 	switch (trust_state(&t->c, &t->in, &t->x, &err)) {
 	case TRUST_NOTHING:
-		return say_result(STR(
+		return console_result(STR(
 			"the workspace adds nothing: there is nothing to approve\n"));
 	case TRUST_APPROVED:
-		return say_result(STR("approved already\n"));
+		return console_result(STR("approved already\n"));
 	case TRUST_NEVER:
-		say("'workspace_trust: never' in the global file: nothing of a workspace is ever approved");
+		console_error(
+			"'workspace_trust: never' in the global file: nothing of a workspace is ever approved");
 		return STATUS_REFUSED;
 	case TRUST_UNKNOWN:
 		return failed(t->c.a, &err);
@@ -243,7 +246,8 @@ static int show(struct attempt *t)
 			view_title(&v, "approved before", 0, NULL);
 		view_entry(&v, e, true);
 	}
-	if (say_result(buf_str(&out)) != STATUS_OK || state == TRUST_UNKNOWN)
+	if (console_result(buf_str(&out)) != STATUS_OK ||
+	    state == TRUST_UNKNOWN)
 		return STATUS_IO;
 	return state == TRUST_OPEN || state == TRUST_NEVER ? STATUS_REFUSED
 							   : STATUS_OK;
@@ -259,8 +263,9 @@ int command_trust(struct arena *a, const struct options *o)
 	int status;
 
 	if (wants_list + wants_revoke + wants_show + wants_yes > 1) {
-		say("one of --list, --revoke, --show and --yes at a time\n"
-		    "  'membrane help trust' says what they do");
+		console_error(
+			"one of --list, --revoke, --show and --yes at a time\n"
+			"  'membrane help trust' says what they do");
 		return STATUS_USAGE;
 	}
 	if (wants_list)

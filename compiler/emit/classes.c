@@ -134,7 +134,8 @@ static emit_classes collect_quics(const struct emit_in *in)
 	emit_classes out = {0};
 
 	vec_each(d, &in->policy->deny)
-		if (out.n <= LIMIT_CLASSES && inside_quic_guards(in->policy, d))
+		if (out.n <= LIMIT_CLASSES &&
+		    inspection_quic_guards(in->policy, d))
 			class_for(in->a, &out, d)->has_name = true;
 	return out;
 }
@@ -206,7 +207,7 @@ static uint32_t number_of(const emit_classes *classes, const struct ir_grant *g)
 
 uint32_t emit_quic_of(const emit_classes *classes, const struct ir_grant *d)
 {
-	return inside_quic_names(d) ? number_of(classes, d) : 0;
+	return inspection_quic_names(d) ? number_of(classes, d) : 0;
 }
 
 uint32_t emit_class_of(const emit_classes *classes, const struct ir_grant *g)

@@ -73,7 +73,7 @@ must_check bool emit_classes_make(const struct emit_in *in, emit_classes *out);
  * those. The floor's are not among them. */
 must_check bool emit_denials_make(const struct emit_in *in, emit_classes *out);
 /* And for denials of requests to names that QUIC could carry past HAProxy:
- * inside_quic_guards(). Their ports are TCP's, as they were written. */
+ * inspection_quic_guards(). Their ports are TCP's, as they were written. */
 must_check bool emit_quics_make(const struct emit_in *in, emit_classes *out);
 uint32_t emit_quic_of(const emit_classes *classes, const struct ir_grant *d);
 /* The class of a grant or denial, from 1; 0 when it has none. */

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Does HAProxy need to know of it? ports: inside_ports() */
+/* Does HAProxy need to know of it? ports: inspection_ports() */
 static bool concerns_ports(const ir_ports *ports, const struct ir_grant *g)
 {
 	if (g->key == IR_KEY_DENY)
-		return inside_denies(g);
-	if (!inside_has_tcp(g))
+		return inspection_denies(g);
+	if (!inspection_has_tcp(g))
 		return false;
 	if (ir_grant_http(g))
 		return true;
@@ -23,7 +23,7 @@ static bool concerns_ports(const ir_ports *ports, const struct ir_grant *g)
 	case IR_DEST_PATTERN:
 		return true;
 	case IR_DEST_CIDR:
-		return inside_meets(ports, g);
+		return inspection_meets(ports, g);
 	case IR_DEST_URL:
 	case IR_DEST_POISON:
 		return false;
@@ -34,7 +34,7 @@ static bool concerns_ports(const ir_ports *ports, const struct ir_grant *g)
 static bool any_meets(const struct ir_policy *p, const struct ir_grant *g)
 {
 	vec_each(d, &p->deny)
-		if (inside_denies(d) && inside_meets(&d->ports, g))
+		if (inspection_denies(d) && inspection_meets(&d->ports, g))
 			return true;
 	return false;
 }
@@ -42,7 +42,7 @@ static bool any_meets(const struct ir_policy *p, const struct ir_grant *g)
 bool profiles_wanted(const struct ir_policy *p)
 {
 	const ir_ports none = {0};
-	bool direct = inside_unseen(p);
+	bool direct = inspection_unseen(p);
 
 	vec_each(g, &p->allow) {
 		/* Which private address is whose, only names say. */
@@ -107,7 +107,7 @@ static struct profile profile_of(struct arena *a, const struct ir_policy *p,
 	out.http = ir_grant_http(g);
 	out.tls = ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTPS);
 	out.clear = ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTP);
-	out.bump = inside_decrypts(p, g);
+	out.bump = inspection_decrypts(p, g);
 	out.private = g->private.set && g->private.v;
 	buf_adds(b, whos[out.who]);
 	buf_addc(b, ' ');
@@ -224,7 +224,7 @@ static void add_grants(const struct emit_in *in, const ir_grants *grants,
 					       list->v[of[i] - 1].token,
 					       g->id,
 					       &g->from,
-					       inside_opens(in->policy, g)};
+					       inspection_opens(in->policy, g)};
 	}
 }
 
@@ -250,7 +250,7 @@ static void add_entries(const struct emit_in *in, struct profiles *p)
 static bool make_profiles(const struct emit_in *in, struct profiles *p)
 {
 	const ir_grants *allow = &in->policy->allow, *deny = &in->policy->deny;
-	ir_ports inside = inside_ports(in->a, in->policy);
+	ir_ports inside = inspection_ports(in->a, in->policy);
 
 	p->allow_of = arena_array(in->a, allow->n, sizeof(*p->allow_of));
 	p->deny_of = arena_array(in->a, deny->n, sizeof(*p->deny_of));
@@ -265,7 +265,7 @@ static bool make_profiles(const struct emit_in *in, struct profiles *p)
 	}
 	vec_each(x, &p->deny)
 		p->any_bump |= x->http && x->tls;
-	p->any_direct = inside_unseen(in->policy);
+	p->any_direct = inspection_unseen(in->policy);
 	add_entries(in, p);
 	return true;
 }

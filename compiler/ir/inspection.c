@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-bool inside_has_tcp(const struct ir_grant *g)
+bool inspection_has_tcp(const struct ir_grant *g)
 {
 	vec_each(p, &g->ports)
 		if (p->proto == IR_PROTO_TCP)
@@ -32,12 +32,12 @@ static bool is_named(const struct ir_grant *d)
 	abort();
 }
 
-bool inside_denies(const struct ir_grant *d)
+bool inspection_denies(const struct ir_grant *d)
 {
-	return is_named(d) && inside_has_tcp(d);
+	return is_named(d) && inspection_has_tcp(d);
 }
 
-bool inside_denies_tls(const struct ir_grant *d)
+bool inspection_denies_tls(const struct ir_grant *d)
 {
 	return is_named(d) && ir_grant_http(d) &&
 	       ir_dest_has_scheme(&d->dest, IR_SCHEME_HTTPS);
@@ -49,10 +49,10 @@ bool inside_denies_tls(const struct ir_grant *d)
  */
 static bool may_be_quic(const struct ir_grant *d)
 {
-	return ir_grant_http(d) ? inside_denies_tls(d) : is_named(d);
+	return ir_grant_http(d) ? inspection_denies_tls(d) : is_named(d);
 }
 
-bool inside_quic(const struct ir_grant *d, uint16_t port)
+bool inspection_quic(const struct ir_grant *d, uint16_t port)
 {
 	vec_each(p, &d->ports)
 		if (may_be_quic(d) && p->lo <= port && port <= p->hi)
@@ -61,9 +61,9 @@ bool inside_quic(const struct ir_grant *d, uint16_t port)
 }
 
 /* A name that is denied whole does not resolve: nothing is known of it. */
-bool inside_quic_names(const struct ir_grant *d)
+bool inspection_quic_names(const struct ir_grant *d)
 {
-	return may_be_quic(d) && inside_has_tcp(d) &&
+	return may_be_quic(d) && inspection_has_tcp(d) &&
 	       ir_dest_name(&d->dest).n &&
 	       (ir_grant_http(d) || !ports_all(&d->ports));
 }
@@ -79,9 +79,9 @@ static bool shares_port(const ir_ports *udp, const ir_ports *ports)
 	return false;
 }
 
-bool inside_quic_guards(const struct ir_policy *p, const struct ir_grant *d)
+bool inspection_quic_guards(const struct ir_policy *p, const struct ir_grant *d)
 {
-	if (!inside_quic_names(d))
+	if (!inspection_quic_names(d))
 		return false;
 	vec_each(g, &p->allow)
 		if (ir_dest_name(&g->dest).n && !ir_grant_http(g) &&
@@ -90,7 +90,7 @@ bool inside_quic_guards(const struct ir_policy *p, const struct ir_grant *d)
 	return false;
 }
 
-ir_ports inside_quic_same(struct arena *a, const ir_ports *ports)
+ir_ports inspection_quic_same(struct arena *a, const ir_ports *ports)
 {
 	ir_ports out = {0};
 
@@ -102,12 +102,12 @@ ir_ports inside_quic_same(struct arena *a, const ir_ports *ports)
 	return out;
 }
 
-const struct cidr *inside_quic_net(const struct ir_grant *d)
+const struct cidr *inspection_quic_net(const struct ir_grant *d)
 {
-	return inside_denies_tls(d) ? ir_dest_net(&d->dest) : NULL;
+	return inspection_denies_tls(d) ? ir_dest_net(&d->dest) : NULL;
 }
 
-ir_ports inside_quic_ports(struct arena *a, const struct ir_policy *p)
+ir_ports inspection_quic_ports(struct arena *a, const struct ir_policy *p)
 {
 	ir_ports out = {0};
 
@@ -122,12 +122,12 @@ ir_ports inside_quic_ports(struct arena *a, const struct ir_policy *p)
 	return out;
 }
 
-ir_ports inside_ports(struct arena *a, const struct ir_policy *p)
+ir_ports inspection_ports(struct arena *a, const struct ir_policy *p)
 {
 	ir_ports out = {0};
 
 	vec_each(d, &p->deny) {
-		if (!inside_denies(d))
+		if (!inspection_denies(d))
 			continue;
 		vec_each(x, &d->ports)
 			if (x->proto == IR_PROTO_TCP)
@@ -137,7 +137,7 @@ ir_ports inside_ports(struct arena *a, const struct ir_policy *p)
 	return out;
 }
 
-bool inside_meets(const ir_ports *ports, const struct ir_grant *g)
+bool inspection_meets(const ir_ports *ports, const struct ir_grant *g)
 {
 	vec_each(x, ports)
 		vec_each(y, &g->ports)
@@ -148,7 +148,7 @@ bool inside_meets(const ir_ports *ports, const struct ir_grant *g)
 	return false;
 }
 
-bool inside_decrypts(const struct ir_policy *p, const struct ir_grant *g)
+bool inspection_decrypts(const struct ir_policy *p, const struct ir_grant *g)
 {
 	enum ir_tls tls = g->tls.set ? g->tls.v : p->tls.v;
 
@@ -159,21 +159,21 @@ bool inside_decrypts(const struct ir_policy *p, const struct ir_grant *g)
 	return ir_grant_http(g) || tls == IR_TLS_INSPECT;
 }
 
-bool inside_opens(const struct ir_policy *p, const struct ir_grant *g)
+bool inspection_opens(const struct ir_policy *p, const struct ir_grant *g)
 {
-	return g->key == IR_KEY_DENY ? inside_denies_tls(g)
-				     : inside_decrypts(p, g);
+	return g->key == IR_KEY_DENY ? inspection_denies_tls(g)
+				     : inspection_decrypts(p, g);
 }
 
-bool inside_unseen(const struct ir_policy *p)
+bool inspection_unseen(const struct ir_policy *p)
 {
 	if (p->credentials.n)
 		return false;
 	vec_each(d, &p->deny)
-		if (inside_denies(d))
+		if (inspection_denies(d))
 			return false;
 	vec_each(g, &p->allow)
-		if (inside_has_tcp(g) && inside_decrypts(p, g))
+		if (inspection_has_tcp(g) && inspection_decrypts(p, g))
 			return false;
 	return true;
 }

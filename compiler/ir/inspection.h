@@ -36,37 +36,38 @@
 #include "compiler/ir/ir.h"
 
 /* Has it TCP ports? Only there anything is looked at. */
-bool inside_has_tcp(const struct ir_grant *g);
+bool inspection_has_tcp(const struct ir_grant *g);
 /* Is a denial about names or requests over TCP? The floor's are not. */
-bool inside_denies(const struct ir_grant *d);
+bool inspection_denies(const struct ir_grant *d);
 /* Is it about requests over TLS, which is opened to see them? */
-bool inside_denies_tls(const struct ir_grant *d);
+bool inspection_denies_tls(const struct ir_grant *d);
 /* The TCP ports on which some denial is; normalised, may be empty. */
-ir_ports inside_ports(struct arena *a, const struct ir_policy *p);
+ir_ports inspection_ports(struct arena *a, const struct ir_policy *p);
 /* Is it one of requests over TLS, or of a name, so that QUIC could be for it on
  * that port? */
-bool inside_quic(const struct ir_grant *d, uint16_t port);
+bool inspection_quic(const struct ir_grant *d, uint16_t port);
 /* The UDP ports of those; normalised, may be empty. */
-ir_ports inside_quic_ports(struct arena *a, const struct ir_policy *p);
+ir_ports inspection_quic_ports(struct arena *a, const struct ir_policy *p);
 /* Is it about requests to names that QUIC could carry, or about names on some
  * ports? */
-bool inside_quic_names(const struct ir_grant *d);
+bool inspection_quic_names(const struct ir_grant *d);
 /* Is it that, and can a grant of UDP by name let it through? */
-bool inside_quic_guards(const struct ir_policy *p, const struct ir_grant *d);
+bool inspection_quic_guards(const struct ir_policy *p,
+			    const struct ir_grant *d);
 /* Its ports as UDP's; normalised. */
-ir_ports inside_quic_same(struct arena *a, const ir_ports *ports);
+ir_ports inspection_quic_same(struct arena *a, const ir_ports *ports);
 /* The network at which it denies requests that QUIC could carry, or NULL. */
-const struct cidr *inside_quic_net(const struct ir_grant *d);
+const struct cidr *inspection_quic_net(const struct ir_grant *d);
 /* Is one of the TCP ports the grant's, too? */
-bool inside_meets(const ir_ports *ports, const struct ir_grant *g);
+bool inspection_meets(const ir_ports *ports, const struct ir_grant *g);
 /* Is the TLS of a grant decrypted by itself: doc/semantics.md, section 3. */
-bool inside_decrypts(const struct ir_policy *p, const struct ir_grant *g);
+bool inspection_decrypts(const struct ir_policy *p, const struct ir_grant *g);
 /* The same for the sake of a grant, or of a denial. */
-bool inside_opens(const struct ir_policy *p, const struct ir_grant *g);
+bool inspection_opens(const struct ir_policy *p, const struct ir_grant *g);
 /*
  * Does what '*' opens pass the gate without a look inside? Nothing asks for
  * one: no request is decided, no name denied, no header added.
  */
-bool inside_unseen(const struct ir_policy *p);
+bool inspection_unseen(const struct ir_policy *p);
 
 #endif

@@ -4,7 +4,7 @@
 #include "compiler/algebra/decide/option.h"
 #include "compiler/base/gitignore.h"
 
-static const char *about_grant(const struct decision *d)
+static const char *metadata_grant(const struct decision *d)
 {
 	if (d->allow)
 		return "this grant allows it";
@@ -13,7 +13,7 @@ static const char *about_grant(const struct decision *d)
 	return "this grant comes nearest";
 }
 
-static const char *about_pattern(const struct decision *d)
+static const char *metadata_pattern(const struct decision *d)
 {
 	return d->reason == REASON_IGNORED ? "this pattern hides it"
 					   : "this pattern makes it read-only";
@@ -78,10 +78,10 @@ struct ir_origin invariants_rule(struct pass_ctx *c, const struct ir_policy *p,
 
 	if (d->pattern) {
 		from = d->pattern->from;
-		about = about_pattern(d);
+		about = metadata_pattern(d);
 	} else if (d->grant) {
 		from = d->grant->from;
-		about = about_grant(d);
+		about = metadata_grant(d);
 	} else if (r->kind == IR_REQ_ARG && d->allow) {
 		from = arg_origin(c->a, p, r->arg);
 		about = "docker gets it from here";

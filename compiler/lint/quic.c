@@ -41,7 +41,7 @@ static bool is_about(struct pass_ctx *c, const struct ir_grant *x,
 
 	if (a && b)
 		return cidr_covers(a, b) || cidr_covers(b, a);
-	return meet_dest(c->a, &x->dest, &y->dest, &ignored);
+	return intersect_dest(c->a, &x->dest, &y->dest, &ignored);
 }
 
 /* Is QUIC refused there, wholly or for a part of the names? */
@@ -51,7 +51,7 @@ static bool lint_refused(struct pass_ctx *c, const struct ir_policy *p,
 	vec_each(d, &p->deny) {
 		uint16_t port = shared_port(udp, &d->ports);
 
-		if (!port || !inside_quic(d, port) || !ir_grant_http(d) ||
+		if (!port || !inspection_quic(d, port) || !ir_grant_http(d) ||
 		    !is_about(c, g, d))
 			continue;
 		diag_warn(
@@ -74,7 +74,7 @@ static void lint_unread(struct pass_ctx *c, const struct ir_policy *p,
 	vec_each(h, &p->allow) {
 		uint16_t port = shared_port(udp, &h->ports);
 
-		if (!port || !inside_decrypts(p, h) || !is_about(c, g, h))
+		if (!port || !inspection_decrypts(p, h) || !is_about(c, g, h))
 			continue;
 		diag_warn(c->diags, DIAG_QUIC_UNREAD, udp->at,
 			  "requests to '%s' pass unread by HTTP/3 on udp/%u",

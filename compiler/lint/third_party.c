@@ -271,7 +271,7 @@ static bool is_denied(struct finder *f, const struct ir_grant *g,
 	vec_each(d, &f->denials) {
 		if (!wild && !is_wild(d->tail) && !str_eq(d->tail, tail))
 			continue;
-		if (!meet_names(f->a, d->name, name, &both))
+		if (!intersect_names(f->a, d->name, name, &both))
 			continue;
 		*vec_push(f->a, &one.deny) = *d->rule;
 		any = true;
@@ -291,8 +291,9 @@ static void try_row(struct finder *f, const struct ir_grant *g,
 
 	if (row->shared && !is_wild(name))
 		return;
-	if (!meet_names(f->a, row->dest, name, &both) || !ports_meet(g, row) ||
-	    !requests_meet(f, g, row) || is_denied(f, g, row, both))
+	if (!intersect_names(f->a, row->dest, name, &both) ||
+	    !ports_meet(g, row) || !requests_meet(f, g, row) ||
+	    is_denied(f, g, row, both))
 		return;
 	*vec_push(f->a, f->out) = (struct third_party_hit){row, g, both};
 }

@@ -187,7 +187,7 @@ static void add_protect(struct add *s, const struct ir_protect *x)
 static bool takes_back(const struct ir_pattern *p, const ir_patterns *trusted)
 {
 	vec_each(t, trusted)
-		if (p->back && !t->back && pattern_meet(p, t))
+		if (p->back && !t->back && pattern_intersect(p, t))
 			return true;
 	return false;
 }

@@ -18,7 +18,7 @@ void floor_doc(struct pass_ctx *c, struct doc *out);
 
 /* --- pattern_intersect.c ------------------------------------------------- */
 
-bool pattern_meet(const struct ir_pattern *a, const struct ir_pattern *b);
+bool pattern_intersect(const struct ir_pattern *a, const struct ir_pattern *b);
 
 /* --- normalise.c --------------------------------------------------------- */
 

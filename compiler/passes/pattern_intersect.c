@@ -60,7 +60,7 @@ static bool globs_meet(struct str a, struct str b)
 	return meet[0];
 }
 
-bool pattern_meet(const struct ir_pattern *a, const struct ir_pattern *b)
+bool pattern_intersect(const struct ir_pattern *a, const struct ir_pattern *b)
 {
 	struct str in_a, in_b;
 

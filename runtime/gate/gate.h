@@ -23,7 +23,7 @@ struct gate {
 	struct names_hosts hosts;
 	struct link_facts facts;
 	struct nftset sets;
-	struct seen seen;
+	struct resolved seen;
 	struct dns_gate dns;
 	struct l7 l7;
 	/* Each with a queue in the kernel: what is refused, however often,
@@ -33,7 +33,7 @@ struct gate {
 	bool counted; /* the kernel counts the bytes of flows */
 	struct outlog out;
 	struct fold folded; /* refusals, until out has room */
-	struct onward onward;
+	struct requestless onward;
 	uint64_t answers_lost; /* not yet told */
 };
 

@@ -170,15 +170,15 @@ static struct str permitted_by(const struct gate *g, const struct record *r,
 
 void report_packet(void *data, struct str prefix, const struct packet *packet)
 {
-	struct seen_name *names[RECORD_NAMES_MAX];
+	struct resolved_name *names[RECORD_NAMES_MAX];
 	struct record r = {.kind = RECORD_CONNECT, .packet = packet};
 	struct record_prefix p;
 	struct gate *g = data;
 
 	if (!record_prefix(prefix, &p))
 		return;
-	r.n_names =
-		seen_names_of(&g->seen, &packet->dst, names, RECORD_NAMES_MAX);
+	r.n_names = resolved_names_of(&g->seen, &packet->dst, names,
+				      RECORD_NAMES_MAX);
 	r.allow = p.allow;
 	r.uncounted = p.allow && !g->counted;
 	r.reason = record_reason(
@@ -200,12 +200,13 @@ void report_packet(void *data, struct str prefix, const struct packet *packet)
 
 /* The names that a connection is about: its own, or those of its address. */
 static unsigned names_of(struct gate *g, const struct logline *l,
-			 struct seen_name *out[RECORD_NAMES_MAX])
+			 struct resolved_name *out[RECORD_NAMES_MAX])
 {
 	unsigned n = 0;
 
 	if (l->has_addr)
-		n = seen_names_of(&g->seen, &l->addr, out, RECORD_NAMES_MAX);
+		n = resolved_names_of(&g->seen, &l->addr, out,
+				      RECORD_NAMES_MAX);
 	for (unsigned i = 0; l->name[0] && i < n; i++)
 		if (strcmp(out[i]->name, l->name) == 0)
 			out[i]->used |= l->allow;
@@ -222,7 +223,7 @@ static void record_line(struct gate *g, pid_t pid, const struct logline *l)
 				.has_port = l->port != 0,
 				.dport = l->port,
 				.dst = l->addr};
-	struct seen_name *names[RECORD_NAMES_MAX];
+	struct resolved_name *names[RECORD_NAMES_MAX];
 	struct record r = {.allow = l->allow, .reason = l->reason, .flow = l};
 
 	profiles = l7_profiles_of(&g->l7, pid, &r.generation);
@@ -248,18 +249,18 @@ void report_logline(void *data, pid_t pid, const struct logline *l)
 {
 	struct gate *g = data;
 
-	/* What the gate itself asked: proof.h. */
+	/* What the gate itself asked: reader_probe.h. */
 	if (!l->has_addr)
 		return;
 	switch (l->kind) {
 	case LOGLINE_CONNECT:
 		break;
 	case LOGLINE_REQUEST:
-		onward_request(&g->onward, l);
+		requestless_request(&g->onward, l);
 		break;
-	case LOGLINE_ONWARD:
+	case LOGLINE_REQUESTLESS:
 		/* In the clear the first bytes were a request's. */
-		if (!l->tls || onward_end(&g->onward, l, clock_ms()))
+		if (!l->tls || requestless_end(&g->onward, l, clock_ms()))
 			return;
 		break;
 	}
@@ -270,6 +271,6 @@ void report_idle(struct gate *g, int64_t now_ms)
 {
 	struct logline l;
 
-	while (onward_due(&g->onward, now_ms, &l))
+	while (requestless_due(&g->onward, now_ms, &l))
 		record_line(g, 0, &l);
 }

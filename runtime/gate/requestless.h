@@ -12,26 +12,26 @@
 
 #include "runtime/gate/record/logline.h"
 
-#define ONWARD_MAX     64u
-#define ONWARD_WAIT_MS 300
+#define REQUESTLESS_MAX	    64u
+#define REQUESTLESS_WAIT_MS 300
 
-struct onward_end {
+struct requestless_end {
 	struct logline line;
 	int64_t due_ms; /* 0: free */
 };
 
-struct onward {				       /* zeroed by the caller */
+struct requestless {			       /* zeroed by the caller */
 	uint64_t asked[(UINT16_MAX + 1) / 64]; /* by port */
-	struct onward_end ends[ONWARD_MAX];
+	struct requestless_end ends[REQUESTLESS_MAX];
 };
 
 /* A request came by the connection. */
-void onward_request(struct onward *o, const struct logline *l);
+void requestless_request(struct requestless *o, const struct logline *l);
 /* The connection ended. False when there is no room to wait: record it. */
-must_check bool onward_end(struct onward *o, const struct logline *l,
-			   int64_t now_ms);
+must_check bool requestless_end(struct requestless *o, const struct logline *l,
+				int64_t now_ms);
 /* One that has waited, to be recorded; now_ms INT64_MAX for any. */
-must_check bool onward_due(struct onward *o, int64_t now_ms,
-			   struct logline *out);
+must_check bool requestless_due(struct requestless *o, int64_t now_ms,
+				struct logline *out);
 
 #endif

@@ -154,7 +154,7 @@ static int open_resolver(struct gate *g, bool ipv6, struct err *err)
 					  v6 = {LINK_GATE_V6, LINK_AGENT_V6};
 	int rc;
 
-	seen_init(&g->seen);
+	resolved_init(&g->seen);
 	g->dns.names = &g->now.names;
 	g->dns.hosts = &g->hosts;
 	g->dns.sets = &g->sets;
@@ -434,7 +434,7 @@ int worker_check(const char *plan)
 
 	if (generation_load(plan, &g->now, &g->l7.plan, &err) == 0 &&
 	    ruleset_check(g->now.ruleset, &err) == 0 &&
-	    trial_haproxy(&g->l7.plan, plan, &err) == 0)
+	    haproxy_check_plan(&g->l7.plan, plan, &err) == 0)
 		return 0;
 	worker_complain(err.text);
 	return 1;

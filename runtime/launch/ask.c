@@ -13,15 +13,16 @@
 
 /* Only what the launcher does not know by itself. */
 static struct str request_line(struct arena *a, uint32_t base,
-			       const char *staged, const struct altered *what)
+			       const char *staged,
+			       const struct change_log *what)
 {
 	static const char *const theirs[] = {"event", "time",	    "kind",
 					     "who",   "generation", "ms"};
-	struct altered full = *what;
+	struct change_log full = *what;
 	cJSON *o;
 
 	full.time = full.name = "";
-	o = altered_json(&full);
+	o = change_log_json(&full);
 	for (size_t i = 0; i < ARRAY_LEN(theirs); i++)
 		cJSON_DeleteItemFromObjectCaseSensitive(o, theirs[i]);
 	cJSON_AddNumberToObject(o, "version", CONTROL_VERSION);
@@ -86,7 +87,7 @@ static int hear_answer(struct arena *a, int fd, struct ask_answer *out,
 }
 
 int ask_change(struct arena *a, const struct session *s, uint32_t base,
-	       const struct plan *plan, const struct altered *what,
+	       const struct plan *plan, const struct change_log *what,
 	       struct ask_answer *out, struct err *err)
 {
 	const char *staged =

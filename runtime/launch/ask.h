@@ -25,7 +25,7 @@ struct ask_answer {
  */
 must_check int ask_change(struct arena *a, const struct session *s,
 			  uint32_t base, const struct plan *plan,
-			  const struct altered *what, struct ask_answer *out,
+			  const struct change_log *what, struct ask_answer *out,
 			  struct err *err);
 
 #endif

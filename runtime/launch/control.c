@@ -191,7 +191,7 @@ static int read_change(struct control *c, cJSON *o, struct err *err)
 	cJSON_AddStringToObject(o, "time", time_text(c->a));
 	cJSON_AddNumberToObject(o, "generation", current_generation(c) + 1);
 	cJSON_AddNumberToObject(o, "ms", 0);
-	return altered_parse(c->a, o, &c->change, err);
+	return change_log_parse(c->a, o, &c->change, err);
 }
 
 static int check_request(struct control *c, const cJSON *o, struct err *err)
@@ -209,7 +209,7 @@ static int check_request(struct control *c, const cJSON *o, struct err *err)
 	if (base->valuedouble != current_generation(c))
 		return err_set(err, -ESTALE,
 			       "the session was changed meanwhile");
-	if (c->done.n >= ALTERED_MAX)
+	if (c->done.n >= CHANGE_LOG_MAX)
 		return err_set(err, -ENOSPC,
 			       "this session was changed %u times: no more",
 			       c->done.n);
@@ -287,9 +287,10 @@ static void take_request(struct control *c)
 static int record_change(struct control *c, struct err *err)
 {
 	const char *path =
-		arena_fmt(c->a, "%s/" ALTERED_FILE, c->session->dir).p;
-	struct str line = arena_fmt(
-		c->a, "%s\n", json_compact(c->a, altered_json(&c->change)).p);
+		arena_fmt(c->a, "%s/" CHANGE_LOG_FILE, c->session->dir).p;
+	struct str line =
+		arena_fmt(c->a, "%s\n",
+			  json_compact(c->a, change_log_json(&c->change)).p);
 	auto_fd int fd =
 		fileio_create(AT_FDCWD, path, O_WRONLY | O_APPEND, 0600);
 	int rc = fd < 0 ? err_set(err, -errno, "%s: %s", path, strerror(errno))
@@ -450,7 +451,7 @@ void control_words(const struct control *c, struct buf *out)
 			       : "");
 	vec_each(x, &c->done) {
 		buf_addf(out, "  %.8s  %s  (", x->time + 11,
-			 altered_text(c->a, x).p);
+			 change_log_text(c->a, x).p);
 		summary_escape(out, str_of(x->name), 64);
 		buf_adds(out, x->saved ? ", saved)\n" : ")\n");
 	}
@@ -461,6 +462,6 @@ cJSON *control_json(const struct control *c)
 	cJSON *list = cJSON_CreateArray();
 
 	vec_each(x, &c->done)
-		cJSON_AddItemToArray(list, altered_json(x));
+		cJSON_AddItemToArray(list, change_log_json(x));
 	return list;
 }

@@ -18,7 +18,7 @@
  *	{"ok":true,"generation":2,"ms":80}
  *	{"ok":false,"stale":true,"message":"..."}
  *
- * What is in force is recorded: altered.h.
+ * What is in force is recorded: change_log.h.
  */
 #ifndef RUNTIME_LAUNCH_CONTROL_H
 #define RUNTIME_LAUNCH_CONTROL_H
@@ -57,13 +57,13 @@ struct control {
 	char line[CONTROL_LINE_MAX];
 	int64_t deadline; /* of the request, or of the gate's answer; 0: none */
 	int64_t began;
-	altered_list done;
+	change_log_list done;
 	/* Under way: */
 	bool busy;
 	struct arena *next_a;
 	struct plan next;
 	const char *staged; /* its folder */
-	struct altered change;
+	struct change_log change;
 };
 
 /* The socket; plan: what the session starts with. *c is zeroed. */

@@ -73,7 +73,7 @@ static int read_plan(struct launch *l, struct err *err)
 static int set_values(struct launch *l, struct err *err)
 {
 	const struct keeper *k = l->o.keeper;
-	struct about_streams streams = {
+	struct metadata_streams streams = {
 		.kept = k != NULL,
 		.tty = k ? k->stage.tty
 			 : isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
@@ -92,8 +92,8 @@ static int set_values(struct launch *l, struct err *err)
 		rc = workspaces_note(l->a, l->o.state, l->o.workspace, err);
 	if (rc < 0)
 		return rc;
-	rc = about_write(l->a, &l->session, l->o.workspace, l->o.command,
-			 &streams, err);
+	rc = metadata_write(l->a, &l->session, l->o.workspace, l->o.command,
+			    &streams, err);
 	if (rc == 0)
 		rc = prepare_owner(l->a, &l->o, l->mounts.root, &l->owner, err);
 	if (rc < 0)

@@ -66,7 +66,7 @@ void outcome_write(const struct outcome *o)
 	cJSON_AddNumberToObject(root, "version", 1);
 	cJSON_AddStringToObject(root, "session", r->session->id);
 	cJSON_AddStringToObject(root, "workspace", o->workspace);
-	cJSON_AddStringToObject(root, "ended", about_now(o->a));
+	cJSON_AddStringToObject(root, "ended", metadata_now(o->a));
 	cJSON_AddNumberToObject(root, "status",
 				o->status < 0 ? 125 : o->status);
 	if (o->status < 0)

@@ -56,15 +56,15 @@ static int clean_up(struct arena *a, const char *state, struct session *s,
 int launch_stop(struct arena *a, const char *state, struct str which,
 		const uint32_t *grace_s, const char **out_id, struct err *err)
 {
-	struct about x;
+	struct metadata x;
 	struct session *s = &x.session;
-	int rc = about_find(a, state, which, &x, err);
+	int rc = metadata_find(a, state, which, &x, err);
 
 	if (rc < 0)
 		return rc;
 	rc = session_take(s, err);
 	if (rc == SESSION_FINISHED ||
-	    (rc == SESSION_ALIVE && about_is_at_end(s)))
+	    (rc == SESSION_ALIVE && metadata_is_at_end(s)))
 		return err_set(err, -ESRCH, "session %s has ended before",
 			       s->id);
 	if (rc == SESSION_ALIVE && grace_s &&

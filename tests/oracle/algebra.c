@@ -253,7 +253,7 @@ static struct differs brute(const struct universe *u,
 
 /* --- both sides ----------------------------------------------------------- */
 
-struct side {
+struct operand {
 	struct model_policy model;
 	char text[MODEL_RULES * 128];
 	struct test_policy made;
@@ -261,7 +261,7 @@ struct side {
 
 static uint64_t decided, witnesses, equal, proved, refuted, covered;
 
-static bool agree(struct side *s, const struct ir_request *r)
+static bool agree(struct operand *s, const struct ir_request *r)
 {
 	struct decision d = decide_asked(s->made.a, &s->made.policy, NULL, r);
 
@@ -395,7 +395,7 @@ static bool in_change(const struct universe *u, const struct access_change *c,
 
 struct cover {
 	const struct universe *u;
-	struct side *s;
+	struct operand *s;
 	const struct comparison *c;
 	/* Kinds of which something is unchanged. */
 	bool kept[KINDS];
@@ -465,7 +465,7 @@ static void check_cover(struct cover *x)
 }
 
 /* What is unchanged: each witness is permitted by both, and none is missing. */
-static void check_kept(const struct universe *u, struct side s[2])
+static void check_kept(const struct universe *u, struct operand s[2])
 {
 	struct comparison c;
 	struct cover x = {.u = u, .s = s, .c = &c};
@@ -491,7 +491,7 @@ static void check_kept(const struct universe *u, struct side s[2])
 
 /* --- one pair ------------------------------------------------------------- */
 
-static void check_witness(struct side s[2], const struct access_change *c)
+static void check_witness(struct operand s[2], const struct access_change *c)
 {
 	bool was = agree(&s[0], &c->witness), is = agree(&s[1], &c->witness);
 	struct decision d[2];
@@ -514,7 +514,7 @@ static void check_witness(struct side s[2], const struct access_change *c)
 }
 
 /* What goes without saying follows from what is said: compare.h. */
-static void check_way(const bool *want, const bool *got, struct side s[2],
+static void check_way(const bool *want, const bool *got, struct operand s[2],
 		      const char *way)
 {
 	bool any = got[CONNECT] || got[HTTP] || got[RESOLVE] || got[QUIC];
@@ -534,7 +534,7 @@ static void check_way(const bool *want, const bool *got, struct side s[2],
 }
 
 /* both: look at every name at every address as well. */
-static void check_pair(const struct universe *u, struct side s[2], bool both)
+static void check_pair(const struct universe *u, struct operand s[2], bool both)
 {
 	struct differs want = brute(u, &s[0].model, &s[1].model), got = {0};
 	struct comparison c;
@@ -704,7 +704,8 @@ static bool brute_never(const struct universe *u, const struct model_policy *p,
 	return brute_never_both(u, p, x, urls);
 }
 
-static void check_never(const struct universe *u, struct rng *r, struct side *s)
+static void check_never(const struct universe *u, struct rng *r,
+			struct operand *s)
 {
 	struct model_rule as_rule;
 	struct ir_never set = some_set(u, r, s->made.a, &as_rule);
@@ -727,7 +728,7 @@ static void check_never(const struct universe *u, struct rng *r, struct side *s)
 /* --- decisions ------------------------------------------------------------ */
 
 static void some_request(const struct universe *u, struct rng *r,
-			 struct side s[2])
+			 struct operand s[2])
 {
 	struct ir_request q = {.kind = IR_REQ_CONNECT, .type = STR("A")};
 	uint32_t port = rng_below(r, ARRAY_LEN(ports));
@@ -767,7 +768,7 @@ static void some_request(const struct universe *u, struct rng *r,
 static void trial(struct rng *r, uint64_t i)
 {
 	const struct universe *u = &universes[i % ARRAY_LEN(universes)];
-	static struct side s[2];
+	static struct operand s[2];
 
 	model_policy(r, &u->mix, &s[0].model);
 	if (rng_below(r, 4))

@@ -250,7 +250,7 @@ static bool without(const struct held *x, const struct held *y)
 
 /* --- one pair ------------------------------------------------------------- */
 
-struct side {
+struct operand {
 	struct list ignore, readonly;
 	struct ir_policy policy;
 	struct decide_files *files;
@@ -259,7 +259,7 @@ struct side {
 
 static uint64_t decided, witnesses, equal, proved, refuted;
 
-static const char *shown(const struct side *s)
+static const char *shown(const struct operand *s)
 {
 	static char text[2][1024];
 	static int turn;
@@ -313,7 +313,7 @@ static void to_patterns(struct arena *a, const struct list *l, ir_patterns *out)
 	}
 }
 
-static void make(struct arena *a, struct side *s)
+static void make(struct arena *a, struct operand *s)
 {
 	struct held ignore, readonly;
 
@@ -326,7 +326,7 @@ static void make(struct arena *a, struct side *s)
 	refusals(&ignore, &readonly, s->refused);
 }
 
-static bool model_refuses(const struct side *s, const struct ir_request *r)
+static bool model_refuses(const struct operand *s, const struct ir_request *r)
 {
 	char path[64];
 
@@ -336,7 +336,7 @@ static bool model_refuses(const struct side *s, const struct ir_request *r)
 		model_holds(&s->readonly, lines, path));
 }
 
-static bool agree(struct arena *a, const struct side *s,
+static bool agree(struct arena *a, const struct operand *s,
 		  const struct ir_request *r)
 {
 	bool allow = decide_asked(a, &s->policy, s->files, r).allow;
@@ -347,7 +347,8 @@ static bool agree(struct arena *a, const struct side *s,
 	return allow;
 }
 
-static void some_request(struct arena *a, struct rng *r, const struct side *s)
+static void some_request(struct arena *a, struct rng *r,
+			 const struct operand *s)
 {
 	char path[20];
 	uint32_t at = rng_below(r, NODES);
@@ -371,7 +372,7 @@ static bool is_deep(struct str path)
 	return n >= 4;
 }
 
-static void check_changes(struct arena *a, struct side s[2],
+static void check_changes(struct arena *a, struct operand s[2],
 			  const struct comparison *c)
 {
 	bool gained[2] = {0}, lost[2] = {0}, deep[2] = {0};
@@ -407,7 +408,7 @@ static void check_changes(struct arena *a, struct side s[2],
 }
 
 /* Is there a path that both permit? Of all that the universe has. */
-static bool some_kept(const struct side s[2], int kind)
+static bool some_kept(const struct operand s[2], int kind)
 {
 	for (uint32_t at = 0; at < NODES; at++)
 		for (int dir = 0; dir < 2; dir++)
@@ -417,7 +418,7 @@ static bool some_kept(const struct side s[2], int kind)
 	return false;
 }
 
-static void check_kept(struct arena *a, struct side s[2],
+static void check_kept(struct arena *a, struct operand s[2],
 		       const struct comparison *c)
 {
 	bool got[2] = {0};
@@ -438,7 +439,7 @@ static void check_kept(struct arena *a, struct side s[2],
 			  shown(&s[1]));
 }
 
-static void check_pair(struct arena *a, struct side s[2], bool twice)
+static void check_pair(struct arena *a, struct operand s[2], bool twice)
 {
 	struct comparison c;
 
@@ -453,7 +454,7 @@ static void check_pair(struct arena *a, struct side s[2], bool twice)
 	check_changes(a, s, &c);
 }
 
-static void check_never(struct arena *a, struct rng *r, const struct side *s)
+static void check_never(struct arena *a, struct rng *r, const struct operand *s)
 {
 	struct list one = {.n = 1, .line = {rng_below(r, n_lines)}};
 	struct ir_never set = {.pattern = str_of(lines[one.line[0]])};
@@ -484,7 +485,7 @@ static void check_never(struct arena *a, struct rng *r, const struct side *s)
 static void trial(struct rng *r, uint64_t i)
 {
 	struct arena *a = arena_new();
-	static struct side s[2];
+	static struct operand s[2];
 
 	s[0].ignore = some_list(r, 4);
 	s[0].readonly = some_list(r, rng_below(r, 3));

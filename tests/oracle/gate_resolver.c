@@ -29,7 +29,7 @@
 static struct names_map names;
 static struct names_hosts hosts;
 static struct nftset sets;
-static struct seen seen;
+static struct resolved seen;
 static struct pins pins;
 static struct dns_gate gate;
 static struct err err;
@@ -155,7 +155,7 @@ static bool holds(const char *set, const char *element)
 
 static void use(const char *name)
 {
-	seen_name(&seen, str_of(name))->used = true;
+	resolved_name(&seen, str_of(name))->used = true;
 }
 
 static void renewals(void)
@@ -346,7 +346,7 @@ int main(void)
 		return 77;
 	}
 	upstream = bind_udp("127.0.0.2", 53);
-	seen_init(&seen);
+	resolved_init(&seen);
 	CHECK(upstream >= 0);
 	CHECK(ruleset_load(STR(RULES), &err) == 0);
 	CHECK(ruleset_load(STR(RULES), &err) == -EEXIST);

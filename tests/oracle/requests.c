@@ -226,7 +226,7 @@ static const char *wanted(struct test_policy *t, const struct connection *c,
 static bool is_net(struct test_policy *t, const struct decide_request *q,
 		   bool looked_at)
 {
-	ir_ports inside = inside_ports(t->a, &t->policy);
+	ir_ports inside = inspection_ports(t->a, &t->policy);
 
 	if (ports_has(&inside, IR_PROTO_TCP, q->port) != looked_at)
 		return false;

@@ -59,12 +59,12 @@ static int ring_do(struct ring *r, const struct io_uring_sqe *sqe)
 
 /* Put down as the call that does the same: its two paths are where that one
  * has them. */
-struct deed {
+struct act {
 	enum call_name name;
 	int op, first, second; /* arguments; -1: none */
 };
 
-static const struct deed deeds[] = {
+static const struct act deeds[] = {
 	{CALL_openat, IORING_OP_OPENAT, 1, -1},
 	{CALL_unlinkat, IORING_OP_UNLINKAT, 1, -1},
 	{CALL_mkdirat, IORING_OP_MKDIRAT, 1, -1},
@@ -97,7 +97,7 @@ static const char *a_path(struct worker *w, int i)
 
 static void deed(struct worker *w, struct ring *r)
 {
-	const struct deed *d = &deeds[pick(w, 6)];
+	const struct act *d = &deeds[pick(w, 6)];
 	struct io_uring_sqe sqe = {.opcode = (uint8_t)d->op, .fd = AT_FDCWD};
 	const char *one = a_path(w, 0), *two = a_path(w, 1);
 	struct account *a = &w->account;

@@ -96,7 +96,7 @@ static uint32_t looking_rule(const struct sides *s, int *out_side)
 		const struct rule *r = &s->rules.v[i];
 
 		if (!rule_shared(r) && r->g[*out_side] &&
-		    (r->deny ? inside_denies(rule_grant(r))
+		    (r->deny ? inspection_denies(rule_grant(r))
 			     : ir_grant_http(rule_grant(r))))
 			return i;
 	}
@@ -110,7 +110,7 @@ static uint32_t quic_rule(const struct sides *s, uint16_t port, int side)
 		const struct rule *r = &s->rules.v[i];
 
 		if (r->deny && r->g[side] && !r->g[!side] &&
-		    inside_quic(r->g[side], port))
+		    inspection_quic(r->g[side], port))
 			return i;
 	}
 	return SIDES_NONE;
@@ -281,13 +281,13 @@ static void narrow_group(struct access *x, struct group *g, bool is_new,
 	if (afar && grant != SIDES_NONE)
 		own = &rule_grant(&rules[grant])->dest;
 	if (afar || c->both || grant == g->cause || grant == SIDES_NONE ||
-	    !meet_dest(x->a, own, &rule_grant(&rules[grant])->dest, &met))
+	    !intersect_dest(x->a, own, &rule_grant(&rules[grant])->dest, &met))
 		met = *own;
 	if (is_new) {
 		set->dest = met;
 		return;
 	}
-	if (meet_same(&set->dest, &met))
+	if (intersect_same(&set->dest, &met))
 		return;
 	set->dest = *own;
 	g->whole = true;
@@ -439,7 +439,7 @@ static struct ir_dest kept_dest(struct access *x, const struct access_cell *c,
 	if (crosses_cell(x, c, rules))
 		return (struct ir_dest){.kind = IR_DEST_ANY};
 	if (c->both || rules[0] == rules[1] ||
-	    !meet_dest(x->a, &rule_grant(&list[rules[0]])->dest, is, &met))
+	    !intersect_dest(x->a, &rule_grant(&list[rules[0]])->dest, is, &met))
 		return *is;
 	return met;
 }

@@ -32,7 +32,7 @@ static bool is_path(struct str path)
 	return true;
 }
 
-struct str likely_path(struct arena *a, struct str line, bool below)
+struct str example_path(struct arena *a, struct str line, bool below)
 {
 	struct buf b;
 

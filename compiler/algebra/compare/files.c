@@ -120,7 +120,7 @@ static void add_change(struct compare *c, enum access_way way,
 	x->has_witness = true;
 	x->witness = request_for(c->a, kind, path);
 	for (int below = 0; below < 2; below++) {
-		struct str p = likely_path(c->a, cause->line, below);
+		struct str p = example_path(c->a, cause->line, below);
 		struct ir_request r;
 
 		if (!p.n)
@@ -201,7 +201,7 @@ static struct str taken_back(const struct compare *c, enum access_kind kind,
 			     struct str line, struct str path)
 {
 	for (int below = 0; below < 2; below++) {
-		struct str p = likely_path(c->a, line, below);
+		struct str p = example_path(c->a, line, below);
 		struct ir_request r;
 
 		if (!p.n)
@@ -355,7 +355,7 @@ static bool *known_of(const struct compare *c, uint32_t list, uint32_t by)
 }
 
 /* Does the path that people would think of show what the line does? */
-static bool try_likely(struct compare *c, uint32_t list, uint32_t by)
+static bool try_example(struct compare *c, uint32_t list, uint32_t by)
 {
 	bool write = list == OLD_READONLY || list == NOW_READONLY;
 	const struct ir_pattern *line = c->lists[list].patterns.v[by];
@@ -363,7 +363,7 @@ static bool try_likely(struct compare *c, uint32_t list, uint32_t by)
 	enum access_way way = way_of(list, line);
 
 	for (int below = 0; below < 2; below++) {
-		struct str p = likely_path(c->a, line->line, below);
+		struct str p = example_path(c->a, line->line, below);
 		struct ir_request r, read;
 
 		if (!p.n)
@@ -400,16 +400,16 @@ static uint32_t pending_changes(const struct compare *c, uint32_t *out_gains)
 	return n;
 }
 
-static void try_all_likely(struct compare *c)
+static void try_all_examples(struct compare *c)
 {
 	for (uint32_t i = 0; i < FILEWALK_LISTS; i++)
 		for (uint32_t k = 0; k < c->lists[i].patterns.n; k++)
 			if (c->own[i][k])
-				(void)try_likely(c, i, k);
+				(void)try_example(c, i, k);
 }
 
 /* Lines that both have, and that take something back in both. */
-static void keep_likely(struct compare *c, enum access_kind kind, uint32_t old)
+static void keep_example(struct compare *c, enum access_kind kind, uint32_t old)
 {
 	const struct list *was = &c->lists[old], *is = &c->lists[old + 1];
 	struct kept none = {kind, {AUTOMATON_NONE, AUTOMATON_NONE}};
@@ -502,10 +502,10 @@ void files_compare(struct arena *a, const struct ir_policy *old,
 		find_own(&c, i);
 	ordered = same_order(&c, OLD_IGNORE) && same_order(&c, OLD_READONLY);
 	if (ordered)
-		try_all_likely(&c);
+		try_all_examples(&c);
 	if (ordered && out->with_kept) {
-		keep_likely(&c, ACCESS_READ, OLD_IGNORE);
-		keep_likely(&c, ACCESS_WRITE, OLD_READONLY);
+		keep_example(&c, ACCESS_READ, OLD_IGNORE);
+		keep_example(&c, ACCESS_WRITE, OLD_READONLY);
 	}
 	if (ordered && pending_changes(&c, &gains) == 0 &&
 	    (!out->with_kept || has_usual(&c)))
@@ -561,7 +561,7 @@ bool files_never(struct arena *a, const struct ir_policy *p,
 	*out = request_for(a, kind, n.path);
 	for (int below = 0; below < 2; below++) {
 		const struct decide_files *f = decide_files_new(a, p);
-		struct str path = likely_path(a, set->pattern, below);
+		struct str path = example_path(a, set->pattern, below);
 		bool in;
 
 		if (!path.n)

@@ -18,7 +18,7 @@
 
 /* A name or an address, and what rules of its own there are. */
 struct front {
-	const struct spot *spot;
+	const struct endpoint *endpoint;
 	uint32_t *key, n_key; /* two are alike when their keys are */
 	bool rules, http, deny, private, scheme;
 	bool connect; /* a rule names the method */
@@ -52,26 +52,27 @@ static void take_rule(struct front *p, const struct rule *r)
 }
 
 /* What connections tell apart, and then the effects of its rules. */
-static struct front front_of(struct fronts *f, const struct spot *spot)
+static struct front front_of(struct fronts *f, const struct endpoint *endpoint)
 {
 	struct arena *a = f->s->a;
-	struct front out = {.spot = spot};
+	struct front out = {.endpoint = endpoint};
 	uint32_t beg;
 
-	out.key = arena_array(a, spot->n_key + spot->n + 2, sizeof(*out.key));
-	out.key[out.n_key++] = spot->n_key;
-	for (uint32_t i = 0; i < spot->n_key; i++)
-		out.key[out.n_key++] = spot->key[i];
+	out.key = arena_array(a, endpoint->n_key + endpoint->n + 2,
+			      sizeof(*out.key));
+	out.key[out.n_key++] = endpoint->n_key;
+	for (uint32_t i = 0; i < endpoint->n_key; i++)
+		out.key[out.n_key++] = endpoint->key[i];
 	beg = out.n_key;
-	for (uint32_t i = 0; i < spot->n; i++) {
-		const struct rule *r = &f->s->rules.v[spot->ids[i]];
+	for (uint32_t i = 0; i < endpoint->n; i++) {
+		const struct rule *r = &f->s->rules.v[endpoint->ids[i]];
 		const struct ir_grant *g = rule_grant(r);
 
 		if (g->dest.kind == IR_DEST_ANY)
 			out.private |= g->private.set && g->private.v;
 		else if (g->from.layer != LAYER_FLOOR)
 			take_rule(&out, r);
-		out.key[out.n_key++] = f->effect[spot->ids[i]];
+		out.key[out.n_key++] = f->effect[endpoint->ids[i]];
 	}
 	numbers_sort(out.key + beg, out.n_key - beg);
 	return out;
@@ -91,18 +92,19 @@ static int by_key_and_place(const void *va, const void *vb)
 	const struct front *a = va, *b = vb;
 	int c = by_key(a, b);
 
-	return c ? c : spots_by_place(a->spot, b->spot);
+	return c ? c : endpoints_by_place(a->endpoint, b->endpoint);
 }
 
-static front_list fronts_of(struct fronts *f, const spot_list *spots)
+static front_list fronting_of(struct fronts *f, const endpoint_list *endpoints)
 {
 	front_list out = {0};
 
-	vec_each(spot, spots) {
-		struct front p = front_of(f, spot);
+	vec_each(endpoint, endpoints) {
+		struct front p = front_of(f, endpoint);
 
 		/* Of a public address that nothing is about, names decide. */
-		if (spot->to.has_addr && !p.rules && spot->scope == ADDR_PUBLIC)
+		if (endpoint->to.has_addr && !p.rules &&
+		    endpoint->scope == ADDR_PUBLIC)
 			continue;
 		*vec_push(f->s->a, &out) = p;
 	}
@@ -138,7 +140,7 @@ static struct access_cell decided_cell(struct fronts *f, enum access_kind kind,
 }
 
 /* Is it told of the one alone? CONNECT is where a rule of it names that. */
-static bool is_told(const struct fronts *f, const struct spot *one,
+static bool is_told(const struct fronts *f, const struct endpoint *one,
 		    const struct cells_http *h)
 {
 	if (!str_is(h->request.method, "CONNECT"))
@@ -166,14 +168,14 @@ static bool follows_http(struct requests *q, const struct cells_http *h,
 	name.unresolved = addr.unresolved = false;
 	c = decided_cell(q->f, ACCESS_HTTP, &name);
 	if (access_way_of(&c, &alone) && alone == way &&
-	    is_told(f, f->name->spot, h))
+	    is_told(f, f->name->endpoint, h))
 		return true;
 	addr.url.who = IR_DEST_CIDR;
 	addr.url.name = (struct str){0};
 	addr.url.net = (struct cidr){r->addr, addr_bits(r->addr.family)};
 	c = decided_cell(q->f, ACCESS_HTTP, &addr);
 	return access_way_of(&c, &alone) && alone == way &&
-	       is_told(f, f->addr->spot, h);
+	       is_told(f, f->addr->endpoint, h);
 }
 
 static void visit_request(void *ctx, const struct cells_http *h)
@@ -207,8 +209,8 @@ static void visit_request(void *ctx, const struct cells_http *h)
 static void visit_ports(void *ctx, const struct cells_ports *p)
 {
 	struct fronts *f = ctx;
-	struct target to = {f->name->spot->to.name, true,
-			    f->addr->spot->to.addr};
+	struct target to = {f->name->endpoint->to.name, true,
+			    f->addr->endpoint->to.addr};
 	struct ir_request r = cells_connect(&to, p->proto, p->shown);
 	struct requests q = {.f = f, .ports = p};
 	struct access_cell connect;
@@ -236,7 +238,7 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 static bool is_needed(const struct fronts *f, const struct front *name,
 		      const struct front *addr)
 {
-	bool inside = addr->spot->scope != ADDR_PUBLIC;
+	bool inside = addr->endpoint->scope != ADDR_PUBLIC;
 
 	if (!f->http && !name->http && !addr->http)
 		return false;
@@ -252,7 +254,7 @@ static void compare_pair(struct fronts *f, const struct front *name,
 {
 	f->name = name;
 	f->addr = addr;
-	f->ids = spots_rules(f->s, name->spot, addr->spot, &f->n);
+	f->ids = endpoints_rules(f->s, name->endpoint, addr->endpoint, &f->n);
 	f->work += 1 + f->n / 8;
 	if (!sides_same(f->s, f->ids, f->n))
 		cells_ports(f->s, f->ids, f->n, NULL, visit_ports, f);
@@ -300,15 +302,16 @@ static bool any_about_requests(const struct sides *s)
 	return false;
 }
 
-bool fronts_compare(struct sides *s, struct access *x, const struct spots *all)
+bool fronting_compare(struct sides *s, struct access *x,
+		      const struct endpoints *all)
 {
 	struct fronts f = {.s = s, .x = x, .http = any_about_requests(s)};
 	front_list names, addrs;
 	const struct front *n, *n_end, *k, *k_end;
 
 	f.effect = effects_number(s, true);
-	names = fronts_of(&f, &all->names);
-	addrs = fronts_of(&f, &all->addrs);
+	names = fronting_of(&f, &all->names);
+	addrs = fronting_of(&f, &all->addrs);
 	for (n = names.v; n < names.v + names.n; n = n_end) {
 		n_end = end_of_kind(&names, n);
 		for (k = addrs.v; k < addrs.v + addrs.n; k = k_end) {

@@ -131,7 +131,7 @@ static void search_at(struct search *x, const struct target *to,
 	sides_rest(x->s);
 }
 
-static bool resolves_name(struct search *x, const struct spot *name)
+static bool resolves_name(struct search *x, const struct endpoint *name)
 {
 	struct ir_request r = cells_resolve(name->to.name);
 
@@ -139,24 +139,24 @@ static bool resolves_name(struct search *x, const struct spot *name)
 	return sides_ask(x->s, 1, &r).d.allow;
 }
 
-static void search_alone(struct search *x, const struct spot *spot)
+static void search_alone(struct search *x, const struct endpoint *endpoint)
 {
-	struct ir_request question = cells_resolve(spot->to.name);
+	struct ir_request question = cells_resolve(endpoint->to.name);
 
-	if (x->found || !spot->wanted)
+	if (x->found || !endpoint->wanted)
 		return;
 	x->leads = true;
-	search_at(x, &spot->to, spot->ids, spot->n);
-	if (x->found || x->http_only || x->ports.n || spot->to.has_addr)
+	search_at(x, &endpoint->to, endpoint->ids, endpoint->n);
+	if (x->found || x->http_only || x->ports.n || endpoint->to.has_addr)
 		return;
-	sides_put_all(x->s, spot->ids, spot->n);
+	sides_put_all(x->s, endpoint->ids, endpoint->n);
 	ask_for_witness(x, &question);
 }
 
 /* --- a name and an address ----------------------------------------------- */
 
-static void search_pair(struct search *x, const struct spot *name,
-			const struct spot *addr)
+static void search_pair(struct search *x, const struct endpoint *name,
+			const struct endpoint *addr)
 {
 	struct target both = {name->to.name, true, addr->to.addr};
 	uint32_t n, *ids;
@@ -164,18 +164,19 @@ static void search_pair(struct search *x, const struct spot *name,
 	x->to_addr = addr->wanted;
 	if (x->found || !(x->to_addr || (name->wanted && x->leads)))
 		return;
-	ids = spots_rules(x->s, name, addr, &n);
+	ids = endpoints_rules(x->s, name, addr, &n);
 	x->work += 1 + n / 8;
 	search_at(x, &both, ids, n);
 }
 
-/* One of a kind with one of a kind; spots_sort() put those alike together. */
-static void search_pairs(struct search *x, struct spots *all)
+/* One of a kind with one of a kind; endpoints_sort() put those alike together.
+ */
+static void search_pairs(struct search *x, struct endpoints *all)
 {
 	uint32_t done = UINT32_MAX;
 
-	spots_sort(&all->names);
-	spots_sort(&all->addrs);
+	endpoints_sort(&all->names);
+	endpoints_sort(&all->addrs);
 	vec_each(name, &all->names) {
 		uint32_t seen = UINT32_MAX;
 
@@ -195,13 +196,13 @@ static void search_pairs(struct search *x, struct spots *all)
 }
 
 /* '*' in a set is about public addresses, as in a grant. */
-static void leave_private_out(const struct ir_never *set, struct spots *all)
+static void leave_private_out(const struct ir_never *set, struct endpoints *all)
 {
 	if (!set->has_dest || set->dest.kind != IR_DEST_ANY)
 		return;
-	vec_each(spot, &all->addrs)
-		if (spot->scope != ADDR_PUBLIC)
-			spot->wanted = false;
+	vec_each(endpoint, &all->addrs)
+		if (endpoint->scope != ADDR_PUBLIC)
+			endpoint->wanted = false;
 }
 
 static bool find_net(struct arena *a, const struct ir_policy *p,
@@ -211,19 +212,20 @@ static bool find_net(struct arena *a, const struct ir_policy *p,
 	const struct ir_dest everything = {.kind = IR_DEST_ANY};
 	struct search x = {.set = set};
 	struct sides s;
-	struct spots all;
+	struct endpoints all;
 
 	sides_init(&s, a, NULL, p);
 	x.s = &s;
 	x.http_only = is_url(set) || set->methods.n || set->paths.n;
 	take_ports(&x, a);
 	take_http(&x, a);
-	spots_find(&s, set->has_dest ? &set->dest : &everything, true, &all);
+	endpoints_find(&s, set->has_dest ? &set->dest : &everything, true,
+		       &all);
 	leave_private_out(set, &all);
-	vec_each(spot, &all.names)
-		search_alone(&x, spot);
-	vec_each(spot, &all.addrs)
-		search_alone(&x, spot);
+	vec_each(endpoint, &all.names)
+		search_alone(&x, endpoint);
+	vec_each(endpoint, &all.addrs)
+		search_alone(&x, endpoint);
 	if (!x.found)
 		search_pairs(&x, &all);
 	sides_done(&s);

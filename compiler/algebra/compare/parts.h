@@ -24,7 +24,7 @@ struct str access_text(struct arena *a, struct access_change *c);
  * in what it names. It may be none that the pattern matches; empty: it is no
  * path.
  */
-struct str likely_path(struct arena *a, struct str line, bool below);
+struct str example_path(struct arena *a, struct str line, bool below);
 
 /* --- files.c ------------------------------------------------------------- */
 
@@ -42,8 +42,8 @@ bool files_never(struct arena *a, const struct ir_policy *p,
 /* --- fronting.c ---------------------------------------------------------- */
 
 /* False: there were too many, and not all were looked at. */
-must_check bool fronts_compare(struct sides *s, struct access *x,
-			       const struct spots *all);
+must_check bool fronting_compare(struct sides *s, struct access *x,
+				 const struct endpoints *all);
 
 /* --- inspect.c ----------------------------------------------------------- */
 

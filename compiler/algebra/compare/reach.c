@@ -11,9 +11,10 @@
 struct reach {
 	struct sides *s;
 	struct access *x;
-	const struct spot *spot;
+	const struct endpoint *endpoint;
 	bool keep; /* what is unchanged is wanted, too */
-	/* That access to the spot changed, or that something of it did not. */
+	/* That access to the endpoint changed, or that something of it did not.
+	 */
 	bool ways[ACCESS_KEPT + 1];
 	uint64_t work; /* pairs, those of many rules more than once */
 };
@@ -84,8 +85,8 @@ static void visit_request(void *ctx, const struct cells_http *h)
 	enum access_way way;
 	uint32_t *ids;
 
-	c.all = q->r->spot->ids;
-	c.n_all = q->r->spot->n;
+	c.all = q->r->endpoint->ids;
+	c.n_all = q->r->endpoint->n;
 	c.lo = q->ports->lo;
 	c.hi = q->ports->hi;
 	c.other = h->other;
@@ -130,8 +131,8 @@ static void visit_crooked(void *ctx, const struct cells_http *h)
 
 	if (!access_way_of(&c, &way) || q->ways[way])
 		return;
-	c.all = q->r->spot->ids;
-	c.n_all = q->r->spot->n;
+	c.all = q->r->endpoint->ids;
+	c.n_all = q->r->endpoint->n;
 	c.lo = q->ports->lo;
 	c.hi = q->ports->hi;
 	c.other = h->other;
@@ -147,7 +148,7 @@ static void add_crooked(struct requests *q)
 
 	q->changed.n = 0;
 	memcpy(q->ways, r->ways, sizeof(q->ways));
-	cells_crooked(r->s, &r->spot->to, q->ports->shown, q->ports->ids,
+	cells_crooked(r->s, &r->endpoint->to, q->ports->shown, q->ports->ids,
 		      q->ports->n, visit_crooked, q);
 	vec_each(c, &q->changed)
 		add_cell(r, &c->cell, c->ids, c->n);
@@ -157,15 +158,15 @@ static void add_crooked(struct requests *q)
 static void compare_quic(struct reach *r, const struct cells_ports *p,
 			 const struct access_cell *connect)
 {
-	struct ir_request to = cells_quic(&r->spot->to, p->shown);
+	struct ir_request to = cells_quic(&r->endpoint->to, p->shown);
 	struct access_cell c = decided_cell(r->s, ACCESS_QUIC, &to);
 	enum access_way way, whole;
 
 	if (!access_way_of(&c, &way) ||
 	    (access_way_of(connect, &whole) && way == whole))
 		return;
-	c.all = r->spot->ids;
-	c.n_all = r->spot->n;
+	c.all = r->endpoint->ids;
+	c.n_all = r->endpoint->n;
 	c.lo = p->lo;
 	c.hi = p->hi;
 	add_cell(r, &c, p->ids, p->n);
@@ -175,7 +176,8 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 {
 	struct reach *r = ctx;
 	struct requests q = {.r = r, .ports = p};
-	struct ir_request to = cells_connect(&r->spot->to, p->proto, p->shown);
+	struct ir_request to =
+		cells_connect(&r->endpoint->to, p->proto, p->shown);
 	struct access_cell connect;
 
 	q.same = sides_same(r->s, p->ids, p->n);
@@ -184,8 +186,8 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 	sides_put_all(r->s, p->ids, p->n);
 	connect = q.same ? decided_once(r->s, ACCESS_CONNECT, &to)
 			 : decided_cell(r->s, ACCESS_CONNECT, &to);
-	connect.all = r->spot->ids;
-	connect.n_all = r->spot->n;
+	connect.all = r->endpoint->ids;
+	connect.n_all = r->endpoint->n;
 	connect.lo = p->lo;
 	connect.hi = p->hi;
 	if (p->proto == IR_PROTO_UDP && !q.same) {
@@ -196,40 +198,40 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 	keep_cell(r, &connect);
 	q.kept = access_is_kept(&connect);
 	if (p->proto != IR_PROTO_TCP || (q.same && q.kept) ||
-	    cells_no_requests(r->s, &r->spot->to, p->ids, p->n))
+	    cells_no_requests(r->s, &r->endpoint->to, p->ids, p->n))
 		return;
-	cells_http(r->s, &r->spot->to, p->shown, p->ids, p->n, NULL,
+	cells_http(r->s, &r->endpoint->to, p->shown, p->ids, p->n, NULL,
 		   visit_request, &q);
 	add_requests(&q, &connect);
 	if (!q.same)
 		add_crooked(&q);
 }
 
-static void compare_question(struct reach *r, const struct spot *spot)
+static void compare_question(struct reach *r, const struct endpoint *endpoint)
 {
-	struct ir_request question = cells_resolve(spot->to.name);
+	struct ir_request question = cells_resolve(endpoint->to.name);
 	struct access_cell c;
 	enum access_way way;
 
-	sides_put_all(r->s, spot->ids, spot->n);
+	sides_put_all(r->s, endpoint->ids, endpoint->n);
 	c = decided_cell(r->s, ACCESS_RESOLVE, &question);
-	c.all = spot->ids;
-	c.n_all = spot->n;
+	c.all = endpoint->ids;
+	c.n_all = endpoint->n;
 	if (access_way_of(&c, &way) && !r->ways[way])
-		access_add(r->x, &c, spot->ids, spot->n);
+		access_add(r->x, &c, endpoint->ids, endpoint->n);
 	if (!r->ways[ACCESS_KEPT])
 		keep_cell(r, &c);
 }
 
-static void compare_spot(struct reach *r, const struct spot *spot)
+static void compare_endpoint(struct reach *r, const struct endpoint *endpoint)
 {
-	if (!r->keep && sides_same(r->s, spot->ids, spot->n))
+	if (!r->keep && sides_same(r->s, endpoint->ids, endpoint->n))
 		return;
-	r->spot = spot;
+	r->endpoint = endpoint;
 	memset(r->ways, 0, sizeof(r->ways));
-	cells_ports(r->s, spot->ids, spot->n, NULL, visit_ports, r);
-	if (!spot->to.has_addr)
-		compare_question(r, spot);
+	cells_ports(r->s, endpoint->ids, endpoint->n, NULL, visit_ports, r);
+	if (!endpoint->to.has_addr)
+		compare_question(r, endpoint);
 	sides_rest(r->s);
 }
 
@@ -237,7 +239,7 @@ static void compare_spot(struct reach *r, const struct spot *spot)
 
 struct pair {
 	struct reach *r;
-	const struct spot *name, *addr;
+	const struct endpoint *name, *addr;
 	uint32_t *ids, n;      /* rules that speak of either */
 	bool by_name, by_addr; /* which of the two a change is due to */
 };
@@ -324,11 +326,11 @@ static void visit_pair_ports(void *ctx, const struct cells_ports *p)
 	add_pair(x, p, c);
 }
 
-static void compare_pair(struct pair *x, const struct spot *name,
-			 const struct spot *addr)
+static void compare_pair(struct pair *x, const struct endpoint *name,
+			 const struct endpoint *addr)
 {
 	struct sides *s = x->r->s;
-	uint32_t n, *ids = spots_rules(s, name, addr, &n);
+	uint32_t n, *ids = endpoints_rules(s, name, addr, &n);
 
 	x->r->work += 1 + n / 8;
 	x->name = name;
@@ -340,9 +342,10 @@ static void compare_pair(struct pair *x, const struct spot *name,
 	sides_rest(s);
 }
 
-static const struct spot *end_of_kind(const spot_list *l, const struct spot *p)
+static const struct endpoint *end_of_kind(const endpoint_list *l,
+					  const struct endpoint *p)
 {
-	const struct spot *end = p;
+	const struct endpoint *end = p;
 
 	while (end < l->v + l->n && end->kind == p->kind)
 		end++;
@@ -353,27 +356,28 @@ static const struct spot *end_of_kind(const spot_list *l, const struct spot *p)
  * One of a kind with one of a kind; where they differ, the others too that
  * would be responsible.
  */
-static void compare_kinds(struct reach *r, const struct spot *name,
-			  const struct spot *name_end, const struct spot *addr,
-			  const struct spot *addr_end)
+static void compare_kinds(struct reach *r, const struct endpoint *name,
+			  const struct endpoint *name_end,
+			  const struct endpoint *addr,
+			  const struct endpoint *addr_end)
 {
 	struct pair first = {.r = r}, x = {.r = r};
 
 	compare_pair(&first, name, addr);
-	for (const struct spot *p = name + 1; first.by_name && p < name_end;
+	for (const struct endpoint *p = name + 1; first.by_name && p < name_end;
 	     p++)
 		compare_pair(&x, p, addr);
-	for (const struct spot *p = addr + 1; first.by_addr && p < addr_end;
+	for (const struct endpoint *p = addr + 1; first.by_addr && p < addr_end;
 	     p++)
 		compare_pair(&x, name, p);
 }
 
-static bool compare_pairs(struct reach *r, struct spots *all)
+static bool compare_pairs(struct reach *r, struct endpoints *all)
 {
-	const struct spot *n, *n_end, *k, *k_end;
+	const struct endpoint *n, *n_end, *k, *k_end;
 
-	spots_sort(&all->names);
-	spots_sort(&all->addrs);
+	endpoints_sort(&all->names);
+	endpoints_sort(&all->addrs);
 	for (n = all->names.v; n < all->names.v + all->names.n; n = n_end) {
 		n_end = end_of_kind(&all->names, n);
 		for (k = all->addrs.v; k < all->addrs.v + all->addrs.n;
@@ -391,19 +395,19 @@ bool reach_compare(struct arena *a, const struct ir_policy *old,
 		   const struct ir_policy *now, struct comparison *out)
 {
 	struct sides s;
-	struct spots all;
+	struct endpoints all;
 	struct reach r = {.s = &s, .keep = out->with_kept};
 	bool complete;
 
 	sides_init(&s, a, old, now);
 	r.x = access_new(a, &s, out);
-	spots_find(&s, NULL, false, &all);
-	vec_each(spot, &all.names)
-		compare_spot(&r, spot);
-	vec_each(spot, &all.addrs)
-		compare_spot(&r, spot);
+	endpoints_find(&s, NULL, false, &all);
+	vec_each(endpoint, &all.names)
+		compare_endpoint(&r, endpoint);
+	vec_each(endpoint, &all.addrs)
+		compare_endpoint(&r, endpoint);
 	complete = all.complete && compare_pairs(&r, &all) &&
-		   fronts_compare(&s, r.x, &all);
+		   fronting_compare(&s, r.x, &all);
 	access_finish(r.x);
 	sides_done(&s);
 	return complete;

@@ -23,7 +23,7 @@ struct cell {
 struct uses {
 	struct arena *a;
 	struct sides *s;
-	const struct spot *spot;
+	const struct endpoint *endpoint;
 	bool deny; /* it is about denials */
 	VEC(struct cell) cells;
 	trie_ids *of;	     /* per rule: its cells that count */
@@ -105,35 +105,36 @@ static bool is_private(const struct rule *r)
 static void visit_ports(void *ctx, const struct cells_ports *p)
 {
 	struct uses *u = ctx;
-	struct ir_request r = cells_connect(&u->spot->to, p->proto, p->shown);
-	struct target inside = u->spot->to;
+	struct ir_request r =
+		cells_connect(&u->endpoint->to, p->proto, p->shown);
+	struct target inside = u->endpoint->to;
 	bool private = false;
 
 	numbers_sort(p->ids, p->n);
 	add_cell(u, p->ids, p->n, &r);
 	for (uint32_t i = 0; i < p->n; i++)
 	private |= is_private(&u->s->rules.v[p->ids[i]]);
-	if (private && !u->spot->to.has_addr) {
+	if (private && !u->endpoint->to.has_addr) {
 		inside.has_addr = addr_parse(STR("10.0.0.1"), &inside.addr);
 		r = cells_connect(&inside, p->proto, p->shown);
 		add_cell(u, p->ids, p->n, &r);
 	}
 	if (p->proto == IR_PROTO_TCP &&
-	    !cells_no_requests(u->s, &u->spot->to, p->ids, p->n))
-		cells_http(u->s, &u->spot->to, p->shown, p->ids, p->n, NULL,
+	    !cells_no_requests(u->s, &u->endpoint->to, p->ids, p->n))
+		cells_http(u->s, &u->endpoint->to, p->shown, p->ids, p->n, NULL,
 			   visit_request, u);
 }
 
-static void visit_spot(struct uses *u, const struct spot *spot)
+static void visit_endpoint(struct uses *u, const struct endpoint *endpoint)
 {
 	bool some = false;
 
-	for (uint32_t i = 0; i < spot->n; i++)
-		some |= u->s->rules.v[spot->ids[i]].deny == u->deny;
+	for (uint32_t i = 0; i < endpoint->n; i++)
+		some |= u->s->rules.v[endpoint->ids[i]].deny == u->deny;
 	if (!some)
 		return;
-	u->spot = spot;
-	cells_ports(u->s, spot->ids, spot->n, NULL, visit_ports, u);
+	u->endpoint = endpoint;
+	cells_ports(u->s, endpoint->ids, endpoint->n, NULL, visit_ports, u);
 	sides_rest(u->s);
 }
 
@@ -243,7 +244,7 @@ static bool find_rules(struct arena *a, const struct ir_policy *p, bool deny,
 		       struct rule_finding *out)
 {
 	struct sides s;
-	struct spots all;
+	struct endpoints all;
 	struct uses u = {.a = a, .s = &s, .deny = deny};
 	uint32_t n;
 
@@ -255,11 +256,11 @@ static bool find_rules(struct arena *a, const struct ir_policy *p, bool deny,
 	u.out = arena_array(a, n + 1, sizeof(*u.out));
 	for (uint32_t i = 0; i < n; i++)
 		u.denied_by[i] = SIDES_NONE;
-	spots_find(&s, NULL, false, &all);
-	vec_each(spot, &all.names)
-		visit_spot(&u, spot);
-	vec_each(spot, &all.addrs)
-		visit_spot(&u, spot);
+	endpoints_find(&s, NULL, false, &all);
+	vec_each(endpoint, &all.names)
+		visit_endpoint(&u, endpoint);
+	vec_each(endpoint, &all.addrs)
+		visit_endpoint(&u, endpoint);
 	if (all.complete) {
 		judge_all(&u);
 		memcpy(out, u.out + (deny ? p->allow.n : 0),

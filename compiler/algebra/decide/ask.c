@@ -152,7 +152,7 @@ struct decision decide_asked(struct arena *a, const struct ir_policy *p,
 	case IR_REQ_CONNECT:
 		return ask_connect(p, r);
 	case IR_REQ_HTTP:
-		return decide_url(a, p, inside_unseen(p), r);
+		return decide_url(a, p, inspection_unseen(p), r);
 	case IR_REQ_RESOLVE:
 		return decide_resolve(p, r->name, r->type);
 	case IR_REQ_READ:

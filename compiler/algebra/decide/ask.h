@@ -26,7 +26,7 @@ struct decision decide_asked(struct arena *a, const struct ir_policy *p,
 			     const struct ir_request *r);
 /*
  * The same for one URL, where p may be a part of a policy: unseen is what
- * inside_unseen() says of the whole.
+ * inspection_unseen() says of the whole.
  */
 struct decision decide_url(struct arena *a, const struct ir_policy *p,
 			   bool unseen, const struct ir_request *r);

@@ -230,7 +230,7 @@ static bool denies_requests(const struct ir_policy *p,
 			    const struct decide_flow *f)
 {
 	vec_each(d, &p->deny) {
-		const struct cidr *net = inside_quic_net(d);
+		const struct cidr *net = inspection_quic_net(d);
 
 		if (net && f->has_addr && cidr_has(net, &f->addr))
 			return true;
@@ -243,8 +243,9 @@ static const struct ir_grant *quic_of_name(const struct ir_policy *p,
 					   const struct decide_flow *f)
 {
 	vec_each(d, &p->deny)
-		if (f->name.n && inside_quic_names(d) &&
-		    inside_quic(d, f->port) && dest_names(&d->dest, f->name))
+		if (f->name.n && inspection_quic_names(d) &&
+		    inspection_quic(d, f->port) &&
+		    dest_names(&d->dest, f->name))
 			return d;
 	return NULL;
 }
@@ -288,7 +289,7 @@ static const struct ir_grant *quic_of(const struct ir_policy *p,
 	if (!decide_quic_blind(p, f))
 		return quic_granted(p, f, &unnamed) ? quic_of_name(p, f) : NULL;
 	vec_each(d, &p->deny)
-		if (inside_quic(d, f->port))
+		if (inspection_quic(d, f->port))
 			return d;
 	return NULL;
 }

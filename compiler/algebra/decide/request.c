@@ -177,7 +177,7 @@ static bool aims_nameless(const struct ir_grant *d, const struct asked *q)
 {
 	const struct cidr *net = ir_dest_net(&d->dest);
 
-	if (!inside_denies_tls(d) || !has_port(d, q->r->port))
+	if (!inspection_denies_tls(d) || !has_port(d, q->r->port))
 		return false;
 	return net ? cidr_has(net, &q->r->addr) : d->dest.kind == IR_DEST_ANY;
 }
@@ -202,7 +202,7 @@ static const struct ir_grant *net_of(const struct ir_policy *p,
 static bool is_inside(const struct ir_policy *p, uint16_t port)
 {
 	vec_each(d, &p->deny)
-		if (inside_denies(d) && has_port(d, port))
+		if (inspection_denies(d) && has_port(d, port))
 			return true;
 	return false;
 }
@@ -304,7 +304,7 @@ static struct decision best_grant(const struct asked *q, bool hello)
 		enum reason r;
 
 		/* Their other ports are the packet filter's to speak of. */
-		if (is_net(g) || !inside_has_tcp(g))
+		if (is_net(g) || !inspection_has_tcp(g))
 			continue;
 		r = reached_reason(g, q);
 		if (r == REASON_GRANTED && !hello)
@@ -321,12 +321,13 @@ static struct decision best_grant(const struct asked *q, bool hello)
 static bool decrypts_asked(const struct asked *q)
 {
 	vec_each(d, &q->p->deny)
-		if (inside_denies(d) && ir_grant_http(d) && aims_at_grant(d, q))
+		if (inspection_denies(d) && ir_grant_http(d) &&
+		    aims_at_grant(d, q))
 			return true;
 	if (q->net)
 		return false;
 	vec_each(g, &q->p->allow)
-		if (inside_decrypts(q->p, g) &&
+		if (inspection_decrypts(q->p, g) &&
 		    reached_reason(g, q) == REASON_GRANTED)
 			return true;
 	vec_each(c, &q->p->credentials)
@@ -362,7 +363,7 @@ static struct decision decide_hello(struct asked *q)
 	if (q->name.n == 0)
 		return decide_nameless(q);
 	vec_each(x, &q->p->deny)
-		if (inside_denies(x) && !ir_grant_http(x) &&
+		if (inspection_denies(x) && !ir_grant_http(x) &&
 		    aims_at_grant(x, q))
 			return said_decision(REASON_DENIED, x);
 	return best_grant(q, true);
@@ -372,7 +373,7 @@ static struct decision decide_hello(struct asked *q)
 static bool minds_paths(const struct asked *q)
 {
 	vec_each(d, &q->p->deny)
-		if (inside_denies(d) && ir_grant_http(d) &&
+		if (inspection_denies(d) && ir_grant_http(d) &&
 		    aims_at_grant(d, q) && http_has_paths(q->a, d))
 			return true;
 	if (q->net)
@@ -407,7 +408,7 @@ struct decision decide_request(struct arena *a, const struct ir_policy *p,
 	if (minds_paths(&q) && !decide_path_canonical(q.path))
 		return said_decision(REASON_PATH_NOT_CANONICAL, NULL);
 	vec_each(d, &p->deny)
-		if (inside_denies(d) && aims_at_grant(d, &q) &&
+		if (inspection_denies(d) && aims_at_grant(d, &q) &&
 		    by_rules(&q, d) == REASON_GRANTED)
 			return said_decision(REASON_DENIED, d);
 	return best_grant(&q, false);

@@ -87,7 +87,8 @@ static void add_rule_edges(struct arena *a, edge_list *to, const struct rule *r,
 	const struct ir_grant *g = rule_grant(r);
 	ir_ports ports = {0};
 
-	if (!r->deny || !(inside_denies_tls(g) || inside_quic_names(g))) {
+	if (!r->deny ||
+	    !(inspection_denies_tls(g) || inspection_quic_names(g))) {
 		add_edges(a, to, &g->ports, id);
 		return;
 	}
@@ -204,7 +205,7 @@ static void add_openers(struct sweep *w, const uint32_t *ids, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct rule *r = &w->s->rules.v[ids[i]];
 
-		if (r->deny && inside_quic_net(rule_grant(r)))
+		if (r->deny && inspection_quic_net(rule_grant(r)))
 			*vec_push(w->s->scratch, &w->quic) = ids[i];
 	}
 }

@@ -12,7 +12,7 @@
 
 struct finder {
 	struct sides *s;
-	struct spots *out;
+	struct endpoints *out;
 	uint32_t *alike; /* per rule: what it does to connections, or 0 */
 	trie_ids any;	 /* rules about every destination */
 	bool any_wanted;
@@ -35,7 +35,8 @@ static void number_effects(struct finder *f, bool requests)
 			f->alike[i] = 0;
 }
 
-/* --- spots --------------------------------------------------------------- */
+/* --- endpoints ---------------------------------------------------------------
+ */
 
 /* On the floor two grants may be alike, and only one of them lead there. */
 static bool is_opener(const struct rule *r, const struct addr *at)
@@ -48,12 +49,12 @@ static bool is_opener(const struct rule *r, const struct addr *at)
  * more: room for what the caller adds to the key; at: the address, or NULL of
  * names
  */
-static struct spot *add_spot(struct finder *f, spot_list *to,
-			     const uint32_t *ids, uint32_t n, uint32_t more,
-			     const struct addr *at)
+static struct endpoint *add_endpoint(struct finder *f, endpoint_list *to,
+				     const uint32_t *ids, uint32_t n,
+				     uint32_t more, const struct addr *at)
 {
 	struct arena *a = f->s->a;
-	struct spot *p = vec_push(a, to);
+	struct endpoint *p = vec_push(a, to);
 
 	p->ids = arena_array(a, n + f->any.n + 1, sizeof(*p->ids));
 	p->key = arena_array(a, n + more + 1, sizeof(*p->key));
@@ -79,13 +80,14 @@ static struct spot *add_spot(struct finder *f, spot_list *to,
 static void visit_name(void *ctx, const struct names_class *c)
 {
 	struct finder *f = ctx;
-	struct spot *p = add_spot(f, &f->out->names, c->ids, c->n, 0, NULL);
+	struct endpoint *p =
+		add_endpoint(f, &f->out->names, c->ids, c->n, 0, NULL);
 
 	p->to.name = c->name;
 }
 
 /* Whether the floor holds the address in either policy. */
-static uint32_t floor_bits(struct finder *f, struct spot *p)
+static uint32_t floor_bits(struct finder *f, struct endpoint *p)
 {
 	struct ir_request r = cells_connect(&p->to, IR_PROTO_TCP, 1);
 	uint32_t bits = 0;
@@ -107,8 +109,8 @@ static uint32_t floor_bits(struct finder *f, struct spot *p)
 static void visit_net(void *ctx, const struct nets_class *c)
 {
 	struct finder *f = ctx;
-	struct spot *p =
-		add_spot(f, &f->out->addrs, c->ids, c->n, 1, &c->shown);
+	struct endpoint *p =
+		add_endpoint(f, &f->out->addrs, c->ids, c->n, 1, &c->shown);
 
 	p->to.has_addr = true;
 	p->to.addr = c->shown;
@@ -135,14 +137,14 @@ static void add_dest(struct finder *f, struct names *names, struct nets *nets,
 		names_add(names, name, id);
 }
 
-void spots_find(struct sides *s, const struct ir_dest *only, bool requests,
-		struct spots *out)
+void endpoints_find(struct sides *s, const struct ir_dest *only, bool requests,
+		    struct endpoints *out)
 {
 	struct finder f = {.s = s, .out = out};
 	struct names *names = names_new(s->a);
 	struct nets *nets = nets_new(s->a);
 
-	*out = (struct spots){.complete = false};
+	*out = (struct endpoints){.complete = false};
 	/* one for each rule, and what is between them */
 	vec_reserve(s->a, &out->names, s->rules.n + s->rules.n / 4);
 	number_effects(&f, requests);
@@ -158,7 +160,7 @@ void spots_find(struct sides *s, const struct ir_dest *only, bool requests,
 
 static int by_key(const void *va, const void *vb)
 {
-	const struct spot *a = va, *b = vb;
+	const struct endpoint *a = va, *b = vb;
 	int c = 0;
 
 	if (a->wanted != b->wanted)
@@ -170,7 +172,7 @@ static int by_key(const void *va, const void *vb)
 	return c;
 }
 
-int spots_by_place(const struct spot *a, const struct spot *b)
+int endpoints_by_place(const struct endpoint *a, const struct endpoint *b)
 {
 	if (a->to.has_addr)
 		return addr_cmp(&a->to.addr, &b->to.addr);
@@ -180,13 +182,13 @@ int spots_by_place(const struct spot *a, const struct spot *b)
 /* A stable order for those alike, so that the same one is shown. */
 static int by_key_and_place(const void *va, const void *vb)
 {
-	const struct spot *a = va, *b = vb;
+	const struct endpoint *a = va, *b = vb;
 	int c = by_key(a, b);
 
-	return c ? c : spots_by_place(a, b);
+	return c ? c : endpoints_by_place(a, b);
 }
 
-uint32_t spots_sort(spot_list *list)
+uint32_t endpoints_sort(endpoint_list *list)
 {
 	uint32_t kind = 0;
 
@@ -200,8 +202,8 @@ uint32_t spots_sort(spot_list *list)
 	return kind + 1;
 }
 
-uint32_t *spots_rules(struct sides *s, const struct spot *name,
-		      const struct spot *addr, uint32_t *out_n)
+uint32_t *endpoints_rules(struct sides *s, const struct endpoint *name,
+			  const struct endpoint *addr, uint32_t *out_n)
 {
 	uint32_t *ids =
 		arena_array(s->scratch, name->n + addr->n + 1, sizeof(*ids));

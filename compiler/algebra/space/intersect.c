@@ -41,7 +41,8 @@ static struct str joined_labels(struct arena *a, const label_list *l)
 	return buf_str(&b);
 }
 
-bool meet_names(struct arena *a, struct str x, struct str y, struct str *out)
+bool intersect_names(struct arena *a, struct str x, struct str y,
+		     struct str *out)
 {
 	label_list lx = labels_of(a, x), ly = labels_of(a, y), met = {0};
 
@@ -91,8 +92,8 @@ static struct ir_dest of_net(const struct cidr *net)
 	return (struct ir_dest){.kind = IR_DEST_CIDR, .u.cidr.net = *net};
 }
 
-bool meet_dest(struct arena *a, const struct ir_dest *x,
-	       const struct ir_dest *y, struct ir_dest *out)
+bool intersect_dest(struct arena *a, const struct ir_dest *x,
+		    const struct ir_dest *y, struct ir_dest *out)
 {
 	const struct cidr *nx = ir_dest_net(x), *ny = ir_dest_net(y);
 	struct str name;
@@ -110,13 +111,13 @@ bool meet_dest(struct arena *a, const struct ir_dest *x,
 		*out = of_net(nx ? nx : ny);
 		return true;
 	}
-	if (!meet_names(a, ir_dest_name(x), ir_dest_name(y), &name))
+	if (!intersect_names(a, ir_dest_name(x), ir_dest_name(y), &name))
 		return false;
 	*out = of_name(name);
 	return true;
 }
 
-bool meet_same(const struct ir_dest *x, const struct ir_dest *y)
+bool intersect_same(const struct ir_dest *x, const struct ir_dest *y)
 {
 	const struct cidr *nx = ir_dest_net(x), *ny = ir_dest_net(y);
 

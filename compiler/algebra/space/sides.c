@@ -75,15 +75,15 @@ void sides_init(struct sides *s, struct arena *a, const struct ir_policy *was,
 		if (!s->p[k])
 			continue;
 		s->view[k].p = *s->p[k];
-		s->view[k].unseen = inside_unseen(s->p[k]);
-		s->view[k].quic = inside_quic_ports(a, s->p[k]);
-		s->view[k].inside = inside_ports(a, s->p[k]);
+		s->view[k].unseen = inspection_unseen(s->p[k]);
+		s->view[k].quic = inspection_quic_ports(a, s->p[k]);
+		s->view[k].inside = inspection_ports(a, s->p[k]);
 	}
 	s->quic_differs = !ports_cover(&s->view[0].quic, &s->view[1].quic) ||
 			  !ports_cover(&s->view[1].quic, &s->view[0].quic);
 	add_rules(s, false, was ? &was->allow : &none, is ? &is->allow : &none);
 	add_rules(s, true, was ? &was->deny : &none, is ? &is->deny : &none);
-	s->inside_differs =
+	s->inspection_differs =
 		!ports_cover(&s->view[0].inside, &s->view[1].inside) ||
 		!ports_cover(&s->view[1].inside, &s->view[0].inside);
 	vec_each(r, &s->rules)
@@ -114,7 +114,7 @@ bool sides_same(const struct sides *s, const uint32_t *ids, uint32_t n)
 		const struct rule *r = &s->rules.v[ids[i]];
 
 		if (!rule_shared(r) ||
-		    (s->connect && s->inside_differs && rule_connect(r)) ||
+		    (s->connect && s->inspection_differs && rule_connect(r)) ||
 		    (s->quic_differs && !r->deny && has_udp(rule_grant(r))))
 			return false;
 	}
@@ -208,7 +208,8 @@ static uint32_t quic_rule(struct sides *s, int side, uint16_t port)
 	for (uint32_t i = 0; i < s->rules.n; i++) {
 		const struct rule *r = &s->rules.v[i];
 
-		if (r->deny && r->g[side] && inside_quic(r->g[side], port)) {
+		if (r->deny && r->g[side] &&
+		    inspection_quic(r->g[side], port)) {
 			v->quic_rule = i;
 			break;
 		}

@@ -22,8 +22,8 @@ struct side_view {
 	struct ir_policy p;
 	VEC(uint32_t) allow, deny; /* which rule each of them is */
 	bool unseen;		   /* of the whole policy */
-	ir_ports quic;		   /* inside_quic_ports() of the whole policy */
-	ir_ports inside;	   /* and inside_ports() */
+	ir_ports quic;	 /* inspection_quic_ports() of the whole policy */
+	ir_ports inside; /* and inspection_ports() */
 	/* The first denial that has a port of those, as it was asked last. */
 	uint16_t quic_port;
 	uint32_t quic_rule;
@@ -38,9 +38,9 @@ struct sides {
 	VEC(struct rule) rules; /* grants in their order, then denials */
 	uint32_t *places;	/* one per rule, for cells.c */
 	struct side_view view[2];
-	bool quic_differs;   /* their ports of QUIC do */
-	bool inside_differs; /* and those that are looked into */
-	bool connect;	     /* a rule of one of them names CONNECT */
+	bool quic_differs;	 /* their ports of QUIC do */
+	bool inspection_differs; /* and those that are looked into */
+	bool connect;		 /* a rule of one of them names CONNECT */
 };
 
 /* Either may be NULL; both are borrowed, IR_NORMALISED. */

@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS	     (8 * DEEDS_MAX)
+#define SLOTS	     (8 * ACTIVITY_MAX)
 #define WORKSPACE    "/workspace/"
 #define TYPE_STREAM  1
 #define SCRATCH_USES 4096u
 
 /* Texts and a number for each: deeds, flows that were decided, addresses. */
-struct deeds_index {
+struct activity_index {
 	struct {
 		struct str text;
 		uint32_t value;
@@ -31,16 +31,16 @@ struct deeds_index {
 	unsigned uses;
 };
 
-void deeds_init(struct deeds *d, struct arena *a)
+void activity_init(struct activity *d, struct arena *a)
 {
-	*d = (struct deeds){.a = a,
-			    .refused = summary_new(a, grantable),
-			    .index = arena_new_of(a, struct deeds_index)};
+	*d = (struct activity){.a = a,
+			       .refused = summary_new(a, grantable),
+			       .index = arena_new_of(a, struct activity_index)};
 }
 
-static struct arena *scratch(struct deeds *d)
+static struct arena *scratch(struct activity *d)
 {
-	struct deeds_index *x = d->index;
+	struct activity_index *x = d->index;
 
 	if (x->scratch && x->uses++ < SCRATCH_USES)
 		return x->scratch;
@@ -51,9 +51,9 @@ static struct arena *scratch(struct deeds *d)
 }
 
 /* The value's place, or NULL when there is none and no room. */
-static uint32_t *place(struct deeds *d, struct str text, bool add)
+static uint32_t *place(struct activity *d, struct str text, bool add)
 {
-	struct deeds_index *x = d->index;
+	struct activity_index *x = d->index;
 	uint64_t h = hash64_bytes(HASH64_SEED, text.p, text.n);
 
 	for (h %= SLOTS; x->slot[h].text.p; h = (h + 1) % SLOTS)
@@ -69,14 +69,14 @@ static uint32_t *place(struct deeds *d, struct str text, bool add)
 /* --- requests ------------------------------------------------------------- */
 
 /* r may be of the scratch: what is kept is copied. */
-static struct deed *add(struct deeds *d, const struct ir_request *r,
-			enum deed_then then, enum reason reason)
+static struct act *add(struct activity *d, const struct ir_request *r,
+		       enum act_then then, enum reason reason)
 {
 	struct str text = ir_request_text(scratch(d), r);
 	uint32_t *at = place(
 		d, arena_fmt(d->index->scratch, "%d%.*s", then, STR_ARG(text)),
-		d->v.n < DEEDS_MAX);
-	struct deed *x;
+		d->v.n < ACTIVITY_MAX);
+	struct act *x;
 
 	if (!at) {
 		d->beyond++;
@@ -85,11 +85,11 @@ static struct deed *add(struct deeds *d, const struct ir_request *r,
 	if (*at == 0) {
 		x = vec_push(d->a, &d->v);
 		*at = d->v.n;
-		*x = (struct deed){.r = *r,
-				   .text = arena_str(d->a, text),
-				   .then = then,
-				   .reason = reason,
-				   .order = d->v.n};
+		*x = (struct act){.r = *r,
+				  .text = arena_str(d->a, text),
+				  .then = then,
+				  .reason = reason,
+				  .order = d->v.n};
 		x->r.name = arena_str(d->a, r->name);
 		x->r.method = arena_str(d->a, r->method);
 		x->r.url.name = arena_str(d->a, r->url.name);
@@ -102,7 +102,7 @@ static struct deed *add(struct deeds *d, const struct ir_request *r,
 	return x;
 }
 
-struct str deed_who(struct arena *a, const struct deed *d)
+struct str act_who(struct arena *a, const struct act *d)
 {
 	char text[ADDR_TEXT_MAX];
 
@@ -126,14 +126,14 @@ struct str deed_who(struct arena *a, const struct deed *d)
 	return STR("");
 }
 
-static bool is_file(const struct deed *d)
+static bool is_file(const struct act *d)
 {
 	return d->r.kind == IR_REQ_READ || d->r.kind == IR_REQ_WRITE;
 }
 
 static int by_text(const void *va, const void *vb)
 {
-	const struct deed *a = va, *b = vb;
+	const struct act *a = va, *b = vb;
 	int c = is_file(a) - is_file(b);
 
 	c = c ? c : str_cmp(a->text, b->text);
@@ -141,7 +141,7 @@ static int by_text(const void *va, const void *vb)
 }
 
 /* The name that an address was found for; empty when there is none. */
-static struct str name_behind(struct deeds *d, struct str addr)
+static struct str name_behind(struct activity *d, struct str addr)
 {
 	uint32_t *at =
 		place(d, arena_fmt(scratch(d), "=%.*s", STR_ARG(addr)), false);
@@ -150,7 +150,7 @@ static struct str name_behind(struct deeds *d, struct str addr)
 }
 
 /* A trace tells of an answer later than of the connection that uses it. */
-static void name_the_rest(struct deeds *d)
+static void name_the_rest(struct activity *d)
 {
 	char text[ADDR_TEXT_MAX];
 
@@ -165,12 +165,12 @@ static void name_the_rest(struct deeds *d)
 }
 
 /* What has become the same by that. */
-static void unite(struct deeds *d)
+static void unite(struct activity *d)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < d->v.n; i++) {
-		struct deed *x = &d->v.v[i], *last = &d->v.v[n - 1];
+		struct act *x = &d->v.v[i], *last = &d->v.v[n - 1];
 
 		if (n && last->then == x->then && str_eq(last->text, x->text)) {
 			last->n += x->n;
@@ -182,7 +182,7 @@ static void unite(struct deeds *d)
 	d->v.n = n;
 }
 
-void deeds_sort(struct deeds *d)
+void activity_sort(struct activity *d)
 {
 	if (!d->has_decisions)
 		name_the_rest(d);
@@ -195,7 +195,7 @@ void deeds_sort(struct deeds *d)
 /* --- decisions ------------------------------------------------------------ */
 
 /* As policies have names: lower case, without a dot at the end. */
-static struct str name_of(struct deeds *d, struct str name)
+static struct str name_of(struct activity *d, struct str name)
 {
 	name = ascii_lower(scratch(d), name);
 	if (name.n && name.p[name.n - 1] == '.')
@@ -208,20 +208,20 @@ static struct str name_of(struct deeds *d, struct str name)
  * malformed message, a hello, packets that are neither TCP nor UDP, or not the
  * agent's.
  */
-static bool then_of(const cJSON *o, enum deed_then *out, enum reason *reason)
+static bool then_of(const cJSON *o, enum act_then *out, enum reason *reason)
 {
-	*out = DEED_ALLOWED;
+	*out = ACT_ALLOWED;
 	*reason = REASON_GRANTED;
 	if (str_is(json_find_str(o, "verdict"), "allow"))
 		return true;
 	if (!reason_parse(json_find_str(o, "reason"), reason))
 		return false;
-	*out = DEED_REFUSED;
+	*out = ACT_REFUSED;
 	switch (*reason) {
 	case REASON_UPSTREAM:
 	case REASON_HANDSHAKE:
 	case REASON_GRANTED: /* permitted; it failed further on */
-		*out = DEED_ALLOWED;
+		*out = ACT_ALLOWED;
 		return true;
 	case REASON_NO_GRANT:
 	case REASON_DENIED:
@@ -259,7 +259,7 @@ static bool then_of(const cJSON *o, enum deed_then *out, enum reason *reason)
 }
 
 /* "tcp 192.0.2.1:443", whoever is meant. */
-static struct str flow_key(struct deeds *d, const struct ir_request *r)
+static struct str flow_key(struct activity *d, const struct ir_request *r)
 {
 	char text[ADDR_TEXT_MAX];
 
@@ -282,8 +282,8 @@ static struct ir_request url_of(const struct ir_request *c, bool tls,
 	return r;
 }
 
-static void take_flow(struct deeds *d, const cJSON *o, bool is_request,
-		      enum deed_then then, enum reason reason)
+static void take_flow(struct activity *d, const cJSON *o, bool is_request,
+		      enum act_then then, enum reason reason)
 {
 	struct str method = json_find_str(o, "method"),
 		   path = json_find_str(o, "path");
@@ -297,7 +297,7 @@ static void take_flow(struct deeds *d, const cJSON *o, bool is_request,
 		.name = name_of(d, json_find_str(o, "name")),
 		.port = (uint16_t)json_find_u64(o, "port", UINT16_MAX),
 	};
-	struct deed *x;
+	struct act *x;
 
 	c.has_addr = addr_parse(json_find_str(o, "addr"), &c.addr);
 	if (c.port == 0 || !c.has_addr || addr_scope(&c.addr) == ADDR_NEVER)
@@ -309,7 +309,7 @@ static void take_flow(struct deeds *d, const cJSON *o, bool is_request,
 		add(d, &r, then, reason);
 	}
 	/* Of a request that was refused, the connection may have been fine. */
-	if (seen && then == DEED_REFUSED)
+	if (seen && then == ACT_REFUSED)
 		return;
 	x = add(d, &c, then, reason);
 	/* What failed tells not whether it would have been looked into. */
@@ -317,14 +317,14 @@ static void take_flow(struct deeds *d, const cJSON *o, bool is_request,
 		x->unseen += !seen;
 }
 
-static void take_question(struct deeds *d, const cJSON *o, enum deed_then then,
-			  enum reason reason)
+static void take_question(struct activity *d, const cJSON *o,
+			  enum act_then then, enum reason reason)
 {
 	struct ir_request r = {.kind = IR_REQ_RESOLVE,
 			       .name = name_of(d, json_find_str(o, "name")),
 			       .type = json_find_str(o, "type")};
 	struct str addr = json_find_str(o, "addr");
-	const struct deed *x;
+	const struct act *x;
 	uint32_t *at;
 
 	if (r.name.n == 0)
@@ -338,11 +338,11 @@ static void take_question(struct deeds *d, const cJSON *o, enum deed_then then,
 		*at = x->order;
 }
 
-static void take_decision(struct deeds *d, const cJSON *o)
+static void take_decision(struct activity *d, const cJSON *o)
 {
 	struct str kind = json_find_str(o, "kind");
 	enum summary_news news;
-	enum deed_then then;
+	enum act_then then;
 	enum reason reason;
 	struct err ignored;
 
@@ -358,7 +358,7 @@ static void take_decision(struct deeds *d, const cJSON *o)
 		take_flow(d, o, str_is(kind, "request"), then, reason);
 }
 
-static int take_part(struct deeds *d, const char *path, struct err *err)
+static int take_part(struct activity *d, const char *path, struct err *err)
 {
 	FILE *f = fopen(path, "re");
 	char *line = NULL;
@@ -381,7 +381,7 @@ static int take_part(struct deeds *d, const char *path, struct err *err)
 	return rc;
 }
 
-int deeds_decisions(struct deeds *d, const char *dir, struct err *err)
+int activity_decisions(struct activity *d, const char *dir, struct err *err)
 {
 	unsigned part = 0;
 	int rc;
@@ -399,7 +399,7 @@ int deeds_decisions(struct deeds *d, const char *dir, struct err *err)
  * What became of it: the session's own policy knows, if that is known. It says
  * the same each time, and most of what is done is done again.
  */
-static void add_event(struct deeds *d, const struct ir_request *r,
+static void add_event(struct activity *d, const struct ir_request *r,
 		      const struct ir_policy *p,
 		      const struct decide_files *files)
 {
@@ -407,7 +407,7 @@ static void add_event(struct deeds *d, const struct ir_request *r,
 	uint32_t *at = place(
 		d, arena_fmt(d->index->scratch, "?%.*s", STR_ARG(text)), true);
 	struct decision was = {.allow = true};
-	struct deed *x;
+	struct act *x;
 
 	if (at && *at) {
 		x = &d->v.v[*at - 1];
@@ -418,9 +418,9 @@ static void add_event(struct deeds *d, const struct ir_request *r,
 	if (p)
 		was = decide_asked(scratch(d), p, files, r);
 	x = add(d, r,
-		!p	    ? DEED_UNKNOWN
-		: was.allow ? DEED_ALLOWED
-			    : DEED_REFUSED,
+		!p	    ? ACT_UNKNOWN
+		: was.allow ? ACT_ALLOWED
+			    : ACT_REFUSED,
 		was.reason);
 	if (!x)
 		return;
@@ -437,7 +437,7 @@ static bool is_stream(const struct trace_event *e)
 	       trace_number(e, "type", 0) == TYPE_STREAM;
 }
 
-static void take_socket(struct deeds *d, const struct trace_event *e,
+static void take_socket(struct activity *d, const struct trace_event *e,
 			const struct ir_policy *p,
 			const struct decide_files *files, enum ir_proto proto)
 {
@@ -471,7 +471,7 @@ static const struct {
 	{"rmdir", NULL, false, true},
 };
 
-static void add_path(struct deeds *d, struct str path, bool is_write,
+static void add_path(struct activity *d, struct str path, bool is_write,
 		     bool is_folder, const struct ir_policy *p,
 		     const struct decide_files *files)
 {
@@ -496,7 +496,7 @@ static bool is_opened_to_read(const struct trace_event *e)
 	       !(flags & (O_CREAT | O_TRUNC));
 }
 
-static void take_file(struct deeds *d, const struct trace_event *e,
+static void take_file(struct activity *d, const struct trace_event *e,
 		      const struct ir_policy *p,
 		      const struct decide_files *files)
 {
@@ -516,7 +516,7 @@ static void take_file(struct deeds *d, const struct trace_event *e,
 }
 
 /* One address of an answer; an empty one where the name was refused. */
-static void take_answer(struct deeds *d, const struct trace_event *e,
+static void take_answer(struct activity *d, const struct trace_event *e,
 			struct str addr)
 {
 	struct str refused = trace_arg(e, "dns_response.refused");
@@ -540,7 +540,7 @@ static void take_answer(struct deeds *d, const struct trace_event *e,
  * without an address and without a reason nothing is known: the name may be
  * one that nobody has.
  */
-static void take_answers(struct deeds *d, const struct trace_event *e)
+static void take_answers(struct activity *d, const struct trace_event *e)
 {
 	struct addr ignored;
 
@@ -554,8 +554,8 @@ static void take_answers(struct deeds *d, const struct trace_event *e)
 			take_answer(d, e, e->leaf[i].text);
 }
 
-void deeds_event(struct deeds *d, const struct trace_event *e,
-		 const struct ir_policy *p, const struct decide_files *files)
+void activity_event(struct activity *d, const struct trace_event *e,
+		    const struct ir_policy *p, const struct decide_files *files)
 {
 	/* What failed was not done; a connection may still come about. */
 	if (e->ret < 0 && e->ret != -EINPROGRESS)

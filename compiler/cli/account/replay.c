@@ -19,7 +19,7 @@ static bool is_inside(enum reason r)
 
 /* "api.x.test:443" for all that goes there; what is about a request, a name
  * alone or a file is itself. */
-static struct str text_of(struct arena *a, const struct deed *d,
+static struct str text_of(struct arena *a, const struct act *d,
 			  enum reason reason)
 {
 	struct ir_request r = {.kind = IR_REQ_CONNECT};
@@ -43,12 +43,12 @@ static struct str text_of(struct arena *a, const struct deed *d,
 	return ir_request_text(a, &r);
 }
 
-static bool has_flow(const struct replay *r, const struct deed *name)
+static bool has_flow(const struct replay *r, const struct act *name)
 {
-	bool done = name->then != DEED_REFUSED;
+	bool done = name->then != ACT_REFUSED;
 
 	vec_each(d, &r->deeds->v)
-		if (done == (d->then != DEED_REFUSED) &&
+		if (done == (d->then != ACT_REFUSED) &&
 		    ((d->r.kind == IR_REQ_CONNECT &&
 		      str_eq(d->r.name, name->r.name)) ||
 		     (d->r.kind == IR_REQ_HTTP &&
@@ -57,7 +57,7 @@ static bool has_flow(const struct replay *r, const struct deed *name)
 	return false;
 }
 
-static void push(struct replay *r, replay_items *list, const struct deed *d,
+static void push(struct replay *r, replay_items *list, const struct act *d,
 		 enum reason reason, const struct decision *now)
 {
 	struct replay_item *x = vec_push(r->a, list);
@@ -120,17 +120,17 @@ static void mark(const struct replay *r, bool *used, const struct decision *now)
 }
 
 /* A question that a connection follows is about the latter's grant. */
-static bool is_beside(const struct replay *r, const struct deed *d)
+static bool is_beside(const struct replay *r, const struct act *d)
 {
 	return d->r.kind == IR_REQ_RESOLVE && has_flow(r, d);
 }
 
 static void decide(struct replay *r, const struct decide_files *files,
-		   bool *used, const struct deed *d)
+		   bool *used, const struct act *d)
 {
 	struct decision now =
 		decide_asked(r->c->a, &r->c->policy, files, &d->r);
-	bool done = d->then != DEED_REFUSED;
+	bool done = d->then != ACT_REFUSED;
 
 	/* It was HTTP, all of it: the requests are decided by themselves. */
 	if (d->r.kind == IR_REQ_CONNECT && d->unseen == 0 &&

@@ -11,9 +11,9 @@
 
 /* Deeds alike: one destination, or one path, and one reason. */
 struct replay_item {
-	struct str text;	 /* "api.x.test:443", "POST https://…" */
-	enum reason reason;	 /* now, or then for what is lifted */
-	const struct deed *deed; /* the first of them */
+	struct str text;	/* "api.x.test:443", "POST https://…" */
+	enum reason reason;	/* now, or then for what is lifted */
+	const struct act *deed; /* the first of them */
 	uint64_t n;
 	bool has_rule;
 	struct explain_rule rule; /* what decides it, or came nearest */
@@ -24,7 +24,7 @@ struct replay {
 	struct arena *a;
 	struct compilation *c;	    /* the policy */
 	struct str policy, session; /* as people call them; cleaned */
-	const struct deeds *deeds;
+	const struct activity *deeds;
 	replay_items refused; /* done then, and would not be any more */
 	replay_items lifted;  /* refused then, and would be permitted */
 	uint64_t permitted, still_refused; /* different ones */

@@ -6,20 +6,20 @@
 
 #define NAME_ONLY_PORT 443 /* of a name that was only asked for */
 
-typedef VEC(const struct deed *) deed_list;
+typedef VEC(const struct act *) act_list;
 
 /* What was seen of one destination: of each of its ports, of it at all. */
 struct seen_port {
 	enum ir_proto proto;
 	uint16_t port;
-	bool open;	    /* something flowed that nobody looked into */
-	deed_list requests; /* of HTTP */
+	bool open;	   /* something flowed that nobody looked into */
+	act_list requests; /* of HTTP */
 };
 struct seen {
 	struct str who;
 	bool is_addr, is_v6;
 	VEC(struct seen_port) ports;
-	deed_list all;
+	act_list all;
 };
 
 struct maker {
@@ -42,7 +42,7 @@ static struct seen_port *port_of(struct arena *a, struct seen *s,
 	return &s->ports.v[s->ports.n - 1];
 }
 
-static void see_deed(struct arena *a, struct seen *s, const struct deed *d)
+static void see_act(struct arena *a, struct seen *s, const struct act *d)
 {
 	struct seen_port *p;
 
@@ -64,7 +64,7 @@ static void see_deed(struct arena *a, struct seen *s, const struct deed *d)
 	}
 }
 
-static bool at_private(const struct deed *d)
+static bool at_private(const struct act *d)
 {
 	return d->r.kind == IR_REQ_CONNECT && d->r.has_addr &&
 	       addr_scope(&d->r.addr) == ADDR_PRIVATE;
@@ -90,7 +90,7 @@ static struct str without_secret(struct str path)
 	return path.n ? path : STR("/");
 }
 
-static void note(struct arena *a, suggest_texts *list, const struct deed *d)
+static void note(struct arena *a, suggest_texts *list, const struct act *d)
 {
 	struct ir_request r = d->r;
 
@@ -101,7 +101,7 @@ static void note(struct arena *a, suggest_texts *list, const struct deed *d)
 
 /* CONNECT names no path; TLS at an address without a name, no server. */
 static bool is_sayable(struct arena *a, const struct seen *s,
-		       const struct deed *d)
+		       const struct act *d)
 {
 	const char *near;
 
@@ -289,7 +289,7 @@ static int by_dest(const void *va, const void *vb)
 
 struct one {
 	struct str who;
-	const struct deed *d;
+	const struct act *d;
 };
 typedef VEC(struct one) one_list;
 
@@ -314,7 +314,7 @@ static bool seen_next(struct arena *a, const one_list *ones, uint32_t *next,
 	out->is_addr = addr_parse(out->who, &addr);
 	out->is_v6 = out->is_addr && addr.family == ADDR_V6;
 	for (; i < ones->n && str_eq(ones->v[i].who, out->who); i++)
-		see_deed(a, out, ones->v[i].d);
+		see_act(a, out, ones->v[i].d);
 	*next = i;
 	return true;
 }
@@ -352,16 +352,16 @@ static void make_all(struct maker *m, const one_list *ones)
 	sort_texts(&m->out->beyond);
 }
 
-void suggest_make(struct arena *a, const struct deeds *d,
+void suggest_make(struct arena *a, const struct activity *d,
 		  const struct ir_policy *under, struct suggestion *out)
 {
 	struct maker m = {.a = a, .under = under, .out = out};
 	one_list ones = {0};
 
 	vec_each(x, &d->v) {
-		struct str who = deed_who(a, x);
+		struct str who = act_who(a, x);
 
-		if (x->then != DEED_REFUSED && who.n)
+		if (x->then != ACT_REFUSED && who.n)
 			*vec_push(a, &ones) = (struct one){who, x};
 	}
 	vec_sort(&ones, by_who);

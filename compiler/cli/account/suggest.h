@@ -50,14 +50,14 @@ struct suggestion {
 };
 
 /* d: sorted. under: what the session ran under, IR_NORMALISED; or NULL. */
-void suggest_make(struct arena *a, const struct deeds *d,
+void suggest_make(struct arena *a, const struct activity *d,
 		  const struct ir_policy *under, struct suggestion *out);
 /*
  * YAML, ready to be a .membrane.yaml. session: as people call it, cleaned; log:
  * where its decisions are, for people.
  */
 struct str suggest_yaml(struct arena *a, const struct suggestion *s,
-			const struct deeds *d, struct str session,
+			const struct activity *d, struct str session,
 			const char *log);
 /* The grants alone, as a policy by themselves. */
 struct str suggest_grants_yaml(struct arena *a, const suggest_grants *grants);

@@ -170,19 +170,19 @@ static struct str plain(struct arena *a, struct str s)
 	return buf_str(&b);
 }
 
-static bool is_cut(const struct deeds *d)
+static bool is_cut(const struct activity *d)
 {
 	struct secret s;
 
 	vec_each(x, &d->v)
-		if (x->r.kind == IR_REQ_HTTP && x->then != DEED_REFUSED &&
+		if (x->r.kind == IR_REQ_HTTP && x->then != ACT_REFUSED &&
 		    secret_next(x->r.url.path, 0, &s))
 			return true;
 	return false;
 }
 
-static void put_head(struct buf *out, const struct deeds *d, struct str session,
-		     const char *log)
+static void put_head(struct buf *out, const struct activity *d,
+		     struct str session, const char *log)
 {
 	struct buf refused;
 
@@ -213,13 +213,13 @@ static void put_head(struct buf *out, const struct deeds *d, struct str session,
 
 /* Files are in no rule here: what is in the trace depends on what it records.
  */
-static void put_files(struct buf *out, const struct deeds *d)
+static void put_files(struct buf *out, const struct activity *d)
 {
 	uint64_t reads = 0, writes = 0, shown = 0;
 
 	vec_each(x, &d->v) {
-		reads += x->r.kind == IR_REQ_READ && x->then != DEED_REFUSED;
-		writes += x->r.kind == IR_REQ_WRITE && x->then != DEED_REFUSED;
+		reads += x->r.kind == IR_REQ_READ && x->then != ACT_REFUSED;
+		writes += x->r.kind == IR_REQ_WRITE && x->then != ACT_REFUSED;
 	}
 	if (reads + writes == 0)
 		return;
@@ -231,7 +231,7 @@ static void put_files(struct buf *out, const struct deeds *d)
 			reads ? " What should not\nhave been read belongs in 'ignore':"
 			      : ""));
 	vec_each(x, &d->v) {
-		if (x->r.kind != IR_REQ_READ || x->then == DEED_REFUSED)
+		if (x->r.kind != IR_REQ_READ || x->then == ACT_REFUSED)
 			continue;
 		if (shown++ == FILES_SHOWN) {
 			buf_addf(out, "#   and %llu more\n",
@@ -288,7 +288,7 @@ struct str suggest_grants_yaml(struct arena *a, const suggest_grants *grants)
 }
 
 struct str suggest_yaml(struct arena *a, const struct suggestion *s,
-			const struct deeds *d, struct str session,
+			const struct activity *d, struct str session,
 			const char *log)
 {
 	struct buf out;

@@ -13,8 +13,8 @@
 
 struct following {
 	const char *state;
-	struct about about; /* of the session */
-	bool is_session;    /* otherwise a file of somewhere else */
+	struct metadata about; /* of the session */
+	bool is_session;       /* otherwise a file of somewhere else */
 	trace_follow_visit *visit;
 	void *ctx;
 	const char *path; /* that is read */
@@ -26,7 +26,8 @@ static bool lives(const struct following *f)
 	enum session_found state;
 	struct err ignored;
 
-	return f->is_session && about_state(&f->about, &state, &ignored) == 0 &&
+	return f->is_session &&
+	       metadata_state(&f->about, &state, &ignored) == 0 &&
 	       state == SESSION_ALIVE;
 }
 
@@ -38,8 +39,9 @@ static int find_first(struct following *f, struct arena *a, struct str what,
 	struct err ignored;
 	int rc;
 
-	f->is_session = (what.n == 0 || traces_is_id(what)) &&
-			about_find(a, f->state, what, &f->about, &ignored) == 0;
+	f->is_session =
+		(what.n == 0 || traces_is_id(what)) &&
+		metadata_find(a, f->state, what, &f->about, &ignored) == 0;
 	if (lives(f))
 		what = str_of(f->about.session.id);
 	for (;;) {
@@ -124,7 +126,7 @@ static int follow_one(struct following *f, struct arena *a, const char **next,
 			break;
 	}
 	if (reader_counts(r)->damaged)
-		say("%s: damaged, records are missing", f->path);
+		console_error("%s: damaged, records are missing", f->path);
 	reader_close(r);
 	*next = f->has_end ? NULL : then;
 	return rc;
@@ -139,7 +141,8 @@ int trace_follow(struct arena *a, const char *state, struct str what,
 	while (rc == 0 && f.path)
 		rc = follow_one(&f, a, &f.path, err);
 	if (rc == 0 && f.is_session && !f.has_end && !lives(&f))
-		say("session %s is over, and its trace has no end: the tracer was stopped, or its disk is full",
-		    f.about.session.id);
+		console_error(
+			"session %s is over, and its trace has no end: the tracer was stopped, or its disk is full",
+			f.about.session.id);
 	return rc;
 }

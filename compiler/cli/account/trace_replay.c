@@ -15,18 +15,18 @@
 /* A session that is over, or a file of one. */
 struct past {
 	struct arena *a;
-	struct str id;	   /* empty: a file of somewhere else */
-	struct str label;  /* cleaned */
-	struct side under; /* what it ran under, when has_policy */
+	struct str id;	      /* empty: a file of somewhere else */
+	struct str label;     /* cleaned */
+	struct operand under; /* what it ran under, when has_policy */
 	bool has_policy;
 	struct decide_files *files;
-	struct deeds deeds;
+	struct activity deeds;
 	struct trace_losses losses;
 };
 
 static int fail(struct arena *a, const struct err *err)
 {
-	say("%s", view_cleaned(a, str_of(err->text)).p);
+	console_error("%s", view_cleaned(a, str_of(err->text)).p);
 	return STATUS_IO;
 }
 
@@ -46,10 +46,10 @@ static bool exists(const char *path)
 /* The newest one, whether it was traced or not. */
 static struct str newest(struct past *p, const char *state)
 {
-	struct about x;
+	struct metadata x;
 	struct err ignored;
 
-	if (about_find(p->a, state, STR(""), &x, &ignored) < 0)
+	if (metadata_find(p->a, state, STR(""), &x, &ignored) < 0)
 		return STR("");
 	p->id = arena_str(p->a, str_of(x.session.id));
 	return exists(in_session(p, state, "decisions.jsonl")) ? p->id
@@ -92,11 +92,12 @@ static void load_policy(struct past *p, const struct options *o,
 	if (p->id.n == 0 || !exists(plan))
 		return;
 	p->has_policy =
-		side_load(p->a, o, str_of(plan), &p->under) == STATUS_OK;
+		operand_load(p->a, o, str_of(plan), &p->under) == STATUS_OK;
 	if (p->has_policy)
 		p->files = decide_files_new(p->under.c.a, &p->under.c.policy);
 	else
-		say("what the session ran under cannot be read: what became of files is not known");
+		console_error(
+			"what the session ran under cannot be read: what became of files is not known");
 }
 
 static int visit(void *ctx, const struct trace_event *e)
@@ -105,8 +106,8 @@ static int visit(void *ctx, const struct trace_event *e)
 
 	if (trace_is_own(e))
 		trace_losses_add(&p->losses, e);
-	deeds_event(&p->deeds, e, p->has_policy ? &p->under.c.policy : NULL,
-		    p->files);
+	activity_event(&p->deeds, e, p->has_policy ? &p->under.c.policy : NULL,
+		       p->files);
 	return 0;
 }
 
@@ -120,18 +121,18 @@ static int past_load(struct past *p, const struct options *o, const char *state,
 	if (rc < 0)
 		return fail(p->a, &err);
 	traces_tell_missing(&paths);
-	deeds_init(&p->deeds, p->a);
+	activity_init(&p->deeds, p->a);
 	load_policy(p, o, state);
 	if (p->id.n && exists(in_session(p, state, "decisions.jsonl")))
-		rc = deeds_decisions(&p->deeds, in_session(p, state, "."),
-				     &err);
+		rc = activity_decisions(&p->deeds, in_session(p, state, "."),
+					&err);
 	if (rc == 0)
 		rc = traces_read(&paths, visit, p, &err);
 	if (rc < 0)
 		return fail(p->a, &err);
 	if (p->losses.all)
-		say("%s", trace_losses_text(p->a, &p->losses).p);
-	deeds_sort(&p->deeds);
+		console_error("%s", trace_losses_text(p->a, &p->losses).p);
+	activity_sort(&p->deeds);
 	return STATUS_OK;
 }
 
@@ -153,17 +154,17 @@ static int show(struct arena *a, const struct options *o, struct compilation *c,
 					      : p->label,
 			   .deeds = &p->deeds};
 	struct buf out;
-	struct view v = {&out, say_width(STDOUT_FILENO),
-			 say_colour(STDOUT_FILENO)};
+	struct view v = {&out, console_width(STDOUT_FILENO),
+			 console_colour(STDOUT_FILENO)};
 	int status;
 
 	buf_init(&out, a);
 	replay_make(&r);
 	if (options_get(o, OPTION_JSON)) {
-		status = say_result(replay_json(&r));
+		status = console_result(replay_json(&r));
 	} else {
 		replay_view(&v, &r);
-		status = say_result(buf_str(&out));
+		status = console_result(buf_str(&out));
 	}
 	return status == STATUS_OK && r.refused.n ? STATUS_REFUSED : status;
 }
@@ -173,13 +174,13 @@ int trace_replay(struct arena *a, const struct options *o, const char *state,
 {
 	const struct option_given *given = options_get(o, OPTION_POLICY);
 	struct compilation own = {0};
-	struct side side = {0};
+	struct operand side = {0};
 	struct past p = {.a = a};
 	struct inputs in;
 	int status;
 
 	if (given)
-		status = side_load(a, o, given->value, &side);
+		status = operand_load(a, o, given->value, &side);
 	else
 		status = inputs_compile(a, o, true, &in, &own);
 	if (status == STATUS_OK)
@@ -210,7 +211,7 @@ int trace_suggest(struct arena *a, const struct options *o, const char *state,
 			      .p;
 		suggest_make(a, &p.deeds,
 			     p.has_policy ? &p.under.c.policy : NULL, &made);
-		status = say_result(
+		status = console_result(
 			suggest_yaml(a, &made, &p.deeds, p.label, log));
 	}
 	past_done(&p);

@@ -167,7 +167,7 @@ static void leave_out_old(struct tree *t)
 /* --- printing ------------------------------------------------------------- */
 
 /* Where the printing is. */
-struct spot {
+struct endpoint {
 	struct arena *a; /* of a few lines */
 	uint32_t i, depth;
 	struct str stem; /* of its level, LEVELS_MAX at most */
@@ -192,7 +192,7 @@ static enum view_paint end_paint(const struct node *n)
 	return n->end.signal || n->end.code ? VIEW_BAD : VIEW_DIM;
 }
 
-static struct str branch(const struct spot *p, const struct node *n)
+static struct str branch(const struct endpoint *p, const struct node *n)
 {
 	if (p->depth == 0)
 		return STR("");
@@ -201,7 +201,7 @@ static struct str branch(const struct spot *p, const struct node *n)
 	return n->next ? STR("├─ ") : STR("└─ ");
 }
 
-static void put_node(const struct tree *t, const struct spot *p)
+static void put_node(const struct tree *t, const struct endpoint *p)
 {
 	const struct node *n = &t->nodes.v[p->i];
 	struct str text = view_cleaned(p->a, n->command);
@@ -225,7 +225,7 @@ static void put_node(const struct tree *t, const struct spot *p)
 	fwrite(out.p, 1, out.n, t->look.out);
 }
 
-static void put_json(const struct tree *t, const struct spot *p)
+static void put_json(const struct tree *t, const struct endpoint *p)
 {
 	const struct node *n = &t->nodes.v[p->i];
 	cJSON *o = json_object();
@@ -259,7 +259,7 @@ static void stem_push(struct buf *stem, unsigned depth, bool goes_on)
 /* Depth first, without recursion: a chain of forks may be long. */
 static void put_all(struct tree *t)
 {
-	struct spot p = {.a = arena_new(), .i = t->nodes.v[0].first};
+	struct endpoint p = {.a = arena_new(), .i = t->nodes.v[0].first};
 	VEC(size_t) lengths = {0};
 	uint64_t shown = 0;
 	struct buf stem;

@@ -122,9 +122,9 @@ static bool is_file(struct arena *a, struct str word)
 static int choose_newest(struct arena *a, const char *state, const parts *all,
 			 struct str *out, struct err *err)
 {
-	struct about x;
+	struct metadata x;
 	struct err ignored;
-	bool known = about_find(a, state, STR(""), &x, &ignored) == 0;
+	bool known = metadata_find(a, state, STR(""), &x, &ignored) == 0;
 	struct str newest = known ? str_of(x.session.id) : STR("");
 	int rc;
 
@@ -135,8 +135,9 @@ static int choose_newest(struct arena *a, const char *state, const parts *all,
 		}
 	rc = choose(all, STR(""), out, err);
 	if (rc == 0 && known)
-		say("the newest session, %.*s, has no trace: this is of %.*s",
-		    STR_ARG(newest), STR_ARG(*out));
+		console_error(
+			"the newest session, %.*s, has no trace: this is of %.*s",
+			STR_ARG(newest), STR_ARG(*out));
 	return rc;
 }
 
@@ -215,9 +216,10 @@ void traces_tell_missing(const trace_paths *paths)
 		return;
 	missing = last.number + 1 - paths->n;
 	if (missing)
-		say("the first %llu of %llu files of this trace are gone: 'trace: {rotate: …}' says how much is kept",
-		    (unsigned long long)missing,
-		    (unsigned long long)last.number + 1);
+		console_error(
+			"the first %llu of %llu files of this trace are gone: 'trace: {rotate: …}' says how much is kept",
+			(unsigned long long)missing,
+			(unsigned long long)last.number + 1);
 }
 
 /* --- reading -------------------------------------------------------------- */
@@ -225,11 +227,13 @@ void traces_tell_missing(const trace_paths *paths)
 static void tell(const char *path, const struct reader_counts *c)
 {
 	if (c->bad)
-		say("%s: %llu line%s no record, the first is line %llu", path,
-		    (unsigned long long)c->bad, c->bad == 1 ? " is" : "s are",
-		    (unsigned long long)c->first_bad);
+		console_error(
+			"%s: %llu line%s no record, the first is line %llu",
+			path, (unsigned long long)c->bad,
+			c->bad == 1 ? " is" : "s are",
+			(unsigned long long)c->first_bad);
 	if (c->cut)
-		say("%s: the last record is cut off", path);
+		console_error("%s: the last record is cut off", path);
 }
 
 static int judge(const struct reader_counts *c, struct err *err)

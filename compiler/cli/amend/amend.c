@@ -12,7 +12,7 @@
 static struct str shown(struct amend *x, int fd)
 {
 	struct buf out;
-	struct view v = {&out, say_width(fd), say_colour(fd)};
+	struct view v = {&out, console_width(fd), console_colour(fd)};
 
 	buf_init(&out, x->a);
 	amend_view(&v, x);
@@ -27,39 +27,43 @@ static int confirm(struct amend *x)
 	auto_fd int tty = -1;
 
 	if (yes)
-		return json ? STATUS_OK : say_result(shown(x, STDOUT_FILENO));
+		return json ? STATUS_OK
+			    : console_result(shown(x, STDOUT_FILENO));
 	tty = json ? -1 : confirm_terminal();
 	if (tty < 0) {
-		if (!json && say_result(shown(x, STDOUT_FILENO)) != STATUS_OK)
+		if (!json &&
+		    console_result(shown(x, STDOUT_FILENO)) != STATUS_OK)
 			return STATUS_IO;
-		say("nobody can be asked here: --yes does it; nothing was changed");
+		console_error(
+			"nobody can be asked here: --yes does it; nothing was changed");
 		return STATUS_REFUSED;
 	}
 	if (confirm_ask(tty, shown(x, tty),
 			x->save.wanted ? STR("Do that, and save it? [y/N] ")
 				       : STR("Do that? [y/N] ")))
 		return STATUS_OK;
-	say("nothing was changed");
+	console_error("nothing was changed");
 	return STATUS_REFUSED;
 }
 
-static void add_texts(struct amend *x, enum access_way way, altered_texts *out)
+static void add_texts(struct amend *x, enum access_way way,
+		      change_log_texts *out)
 {
 	vec_each(c, &x->diff.found.changes) {
 		struct str text = view_cleaned(x->a, c->text);
 
 		if ((way == ACCESS_GAINED) == (c->way == ACCESS_GAINED) &&
-		    out->n < ALTERED_TEXTS)
+		    out->n < CHANGE_LOG_TEXTS)
 			*vec_push(x->a, out) = arena_cstr(
-				x->a, str_slice(text, 0, ALTERED_TEXT_MAX));
+				x->a, str_slice(text, 0, CHANGE_LOG_TEXT_MAX));
 	}
 }
 
 static int hand_over(struct amend *x)
 {
-	struct altered what = {.allow = x->allow,
-			       .dest = arena_cstr(x->a, x->dest),
-			       .saved = x->save.wanted};
+	struct change_log what = {.allow = x->allow,
+				  .dest = arena_cstr(x->a, x->dest),
+				  .saved = x->save.wanted};
 	struct err err;
 	int rc;
 
@@ -70,17 +74,18 @@ static int hand_over(struct amend *x)
 	rc = ask_change(x->a, &x->about.session, x->generation, &x->now.c.plan,
 			&what, &x->answer, &err);
 	if (rc == -ENOENT) {
-		say("session %s takes no changes now: it is starting, or ending, or an older membrane started it",
-		    x->about.session.id);
+		console_error(
+			"session %s takes no changes now: it is starting, or ending, or an older membrane started it",
+			x->about.session.id);
 		return STATUS_REFUSED;
 	}
 	if (rc < 0) {
-		say("%s", view_cleaned(x->a, str_of(err.text)).p);
+		console_error("%s", view_cleaned(x->a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
 	if (x->answer.ok || x->answer.stale)
 		return STATUS_OK;
-	say("%s", view_cleaned(x->a, str_of(x->answer.message)).p);
+	console_error("%s", view_cleaned(x->a, str_of(x->answer.message)).p);
 	return STATUS_REFUSED;
 }
 
@@ -112,12 +117,14 @@ static int finish(struct amend *x)
 	if (x->save.wanted)
 		status = amend_save_write(x);
 	if (options_get(x->o, OPTION_JSON))
-		printed = say_result(amend_json(x));
+		printed = console_result(amend_json(x));
 	else if (x->answer.ok)
-		say("in force in session %s after %.0f ms (generation %u)",
-		    x->about.session.id, x->answer.ms, x->answer.generation);
+		console_error(
+			"in force in session %s after %.0f ms (generation %u)",
+			x->about.session.id, x->answer.ms,
+			x->answer.generation);
 	if (x->save.done)
-		say("saved to %.*s", STR_ARG(x->save.file));
+		console_error("saved to %.*s", STR_ARG(x->save.file));
 	return status == STATUS_OK ? printed : status;
 }
 
@@ -127,8 +134,9 @@ static int amend(struct arena *a, const struct options *o, bool allow)
 	int status;
 
 	if (o->words.n != 1 || o->words.v[0].n == 0) {
-		say("%s needs one destination: 'membrane help %s'",
-		    allow ? "allow" : "deny", allow ? "allow" : "deny");
+		console_error("%s needs one destination: 'membrane help %s'",
+			      allow ? "allow" : "deny",
+			      allow ? "allow" : "deny");
 		return STATUS_USAGE;
 	}
 	x.dest = o->words.v[0];
@@ -140,7 +148,8 @@ static int amend(struct arena *a, const struct options *o, bool allow)
 		status = attempt(&x);
 		if (status != STATUS_OK || !x.answer.stale)
 			break;
-		say("the session was changed meanwhile: this is against what it is now");
+		console_error(
+			"the session was changed meanwhile: this is against what it is now");
 	}
 	if (status == STATUS_OK && x.answer.stale)
 		status = STATUS_REFUSED;

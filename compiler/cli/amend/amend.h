@@ -41,9 +41,9 @@ struct amend {
 	bool allow; /* else a denial */
 	struct str dest;
 	const char *state;
-	struct about about;
+	struct metadata about;
 	/* The session as it is: read anew when it was changed meanwhile. */
-	altered_list done;
+	change_log_list done;
 	uint32_t generation;
 	struct plan base, running;
 	struct derived old, now; /* .c released with driver_done() */

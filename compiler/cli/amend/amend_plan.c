@@ -21,7 +21,7 @@
 
 static int fail(struct amend *x, int status, const struct err *err)
 {
-	say("%s", view_cleaned(x->a, str_of(err->text)).p);
+	console_error("%s", view_cleaned(x->a, str_of(err->text)).p);
 	return status;
 }
 
@@ -38,10 +38,10 @@ static int find_only(struct amend *x)
 		return fail(x, STATUS_IO, &err);
 	vec_each(s, &all) {
 		enum session_found state;
-		struct about about;
+		struct metadata about;
 
-		about_read(x->a, s, &about);
-		if (about_state(&about, &state, &err) < 0)
+		metadata_read(x->a, s, &about);
+		if (metadata_state(&about, &state, &err) < 0)
 			return fail(x, STATUS_IO, &err);
 		if (state == SESSION_ALIVE && n++ == 0)
 			x->about = about;
@@ -49,10 +49,11 @@ static int find_only(struct amend *x)
 	if (n == 1)
 		return STATUS_OK;
 	if (n == 0)
-		say("no session runs");
+		console_error("no session runs");
 	else
-		say("%u sessions run: name one with --session ('membrane ps' lists them)",
-		    n);
+		console_error(
+			"%u sessions run: name one with --session ('membrane ps' lists them)",
+			n);
 	return STATUS_REFUSED;
 }
 
@@ -68,19 +69,20 @@ int amend_find(struct amend *x)
 	if (!id)
 		return find_only(x);
 	if (id->value.n == 0) {
-		say("--session needs the ID of a session, or how it begins");
+		console_error(
+			"--session needs the ID of a session, or how it begins");
 		return STATUS_USAGE;
 	}
-	rc = about_find(x->a, x->state, id->value, &x->about, &err);
+	rc = metadata_find(x->a, x->state, id->value, &x->about, &err);
 	if (rc == 0)
-		rc = about_state(&x->about, &state, &err);
+		rc = metadata_state(&x->about, &state, &err);
 	if (rc < 0)
 		return fail(x, rc == -ENOENT ? STATUS_REFUSED : STATUS_IO,
 			    &err);
 	if (state == SESSION_ALIVE)
 		return STATUS_OK;
-	say("session %s has ended: nothing of it can be changed",
-	    x->about.session.id);
+	console_error("session %s has ended: nothing of it can be changed",
+		      x->about.session.id);
 	return STATUS_REFUSED;
 }
 
@@ -93,12 +95,12 @@ static int read_once(struct amend *x, struct err *err)
 
 	x->done.n = 0;
 	x->base = x->running = (struct plan){0};
-	rc = altered_read(x->a, s, &x->done, err);
+	rc = change_log_read(x->a, s, &x->done, err);
 	x->generation = x->done.n + 1;
 	if (rc == 0)
-		rc = altered_plan(x->a, s, 1, &x->base, err);
+		rc = change_log_plan(x->a, s, 1, &x->base, err);
 	if (rc == 0)
-		rc = altered_plan(x->a, s, x->generation, &x->running, err);
+		rc = change_log_plan(x->a, s, x->generation, &x->running, err);
 	return rc;
 }
 
@@ -196,8 +198,9 @@ static bool is_what_runs(struct amend *x)
 	for (uint32_t i = 0; i < n; i++) {
 		if (is_told_by_sources(all[i].name))
 			continue;
-		say("the session runs another %.*s than this membrane makes of its policy: another version started it",
-		    STR_ARG(all[i].name));
+		console_error(
+			"the session runs another %.*s than this membrane makes of its policy: another version started it",
+			STR_ARG(all[i].name));
 		return false;
 	}
 	return true;
@@ -220,7 +223,7 @@ static bool holds_never(struct amend *x)
 		if (!never_find(x->a, old, n, &witness, &d))
 			ok &= invariants_never(&c, now, n, &witness, &d, &rule);
 	if (!ok)
-		say_diags(x->a, &x->now.c.diags);
+		console_diags(x->a, &x->now.c.diags);
 	return ok;
 }
 
@@ -232,10 +235,12 @@ static bool is_only_network(struct amend *x)
 		return true;
 	if (gate_cfg_decrypts(&x->now.c.policy) &&
 	    !gate_cfg_decrypts(&x->old.c.policy))
-		say("requests can be told apart only inside TLS, and this session decrypts nothing: its agent trusts no CA. Name the host alone, or start another session with it");
+		console_error(
+			"requests can be told apart only inside TLS, and this session decrypts nothing: its agent trusts no CA. Name the host alone, or start another session with it");
 	else
-		say("this would change %s as well: what a session is besides its network does not change while it runs",
-		    what);
+		console_error(
+			"this would change %s as well: what a session is besides its network does not change while it runs",
+			what);
 	return false;
 }
 
@@ -315,15 +320,19 @@ static void say_why_not(struct amend *x)
 
 	if (x->allow && !d.allow && d.grant &&
 	    (d.reason == REASON_DENIED || d.reason == REASON_FLOOR))
-		say("%s stays denied, by %s: the grant would have no effect",
-		    dest, rule_text(x, d.grant).p);
+		console_error(
+			"%s stays denied, by %s: the grant would have no effect",
+			dest, rule_text(x, d.grant).p);
 	else if (x->allow && d.allow && d.grant)
-		say("%s is allowed already, by %s: nothing would change", dest,
-		    rule_text(x, d.grant).p);
+		console_error(
+			"%s is allowed already, by %s: nothing would change",
+			dest, rule_text(x, d.grant).p);
 	else if (!x->allow)
-		say("nothing of %s is allowed: nothing would change", dest);
+		console_error("nothing of %s is allowed: nothing would change",
+			      dest);
 	else
-		say("that gives no access that the session does not have: nothing would change");
+		console_error(
+			"that gives no access that the session does not have: nothing would change");
 }
 
 /* --- compiling ------------------------------------------------------------ */
@@ -338,7 +347,7 @@ static int derive(struct amend *x, const struct plan *told,
 		return fail(x, STATUS_IO, &err);
 	if (out->c.ok)
 		return STATUS_OK;
-	say_diags(x->a, &out->c.diags);
+	console_diags(x->a, &out->c.diags);
 	return STATUS_REFUSED;
 }
 

@@ -11,7 +11,7 @@
 
 static int fail(struct amend *x, int status, const struct err *err)
 {
-	say("%s", view_cleaned(x->a, str_of(err->text)).p);
+	console_error("%s", view_cleaned(x->a, str_of(err->text)).p);
 	return status;
 }
 
@@ -32,8 +32,8 @@ static int compile(struct amend *x, const struct front_text *text,
 		return fail(x, STATUS_IO, &err);
 	if (out->ok)
 		return STATUS_OK;
-	say_diags(x->a, &out->diags);
-	say("so nothing is saved, and nothing was changed");
+	console_diags(x->a, &out->diags);
+	console_error("so nothing is saved, and nothing was changed");
 	return STATUS_REFUSED;
 }
 
@@ -52,8 +52,9 @@ static int edit(struct amend *x)
 	if (edit_add(x->a, s->before, x->allow ? "allow" : "deny",
 		     edit_scalar(x->a, x->dest), &s->after))
 		return STATUS_OK;
-	say("%.*s has a shape that is not edited here, and nothing was changed: write the\n  line yourself, and leave out --save to change the session",
-	    STR_ARG(s->file));
+	console_error(
+		"%.*s has a shape that is not edited here, and nothing was changed: write the\n  line yourself, and leave out --save to change the session",
+		STR_ARG(s->file));
 	return STATUS_REFUSED;
 }
 
@@ -65,8 +66,9 @@ int amend_save_prepare(struct amend *x)
 	int status;
 
 	if (!x->about.known) {
-		say("session %s does not say which workspace it works on: nothing can be saved",
-		    x->about.session.id);
+		console_error(
+			"session %s does not say which workspace it works on: nothing can be saved",
+			x->about.session.id);
 		return STATUS_REFUSED;
 	}
 	if (inputs_find(x->a, x->o, &s->in, &err) < 0 ||
@@ -84,7 +86,8 @@ int amend_save_prepare(struct amend *x)
 		return status;
 	changes_make(x->a, &s->old, &s->now, false, &s->diff);
 	if (changes_verdict(&s->diff) <= CHANGES_COSMETIC) {
-		say("for other sessions in this workspace nothing would change: it is not saved");
+		console_error(
+			"for other sessions in this workspace nothing would change: it is not saved");
 		return STATUS_REFUSED;
 	}
 	s->was_trusted = trust_holds(&s->old, &s->in);
@@ -120,13 +123,15 @@ static int approve(struct amend *x)
 	case TRUST_UNKNOWN:
 		return fail(x, STATUS_IO, &err);
 	case TRUST_NEVER:
-		say("'workspace_trust: never' in the global file: no session runs with what this workspace adds");
+		console_error(
+			"'workspace_trust: never' in the global file: no session runs with what this workspace adds");
 		return STATUS_OK;
 	case TRUST_OPEN:
 		break;
 	}
 	if (!s->was_trusted) {
-		say("the workspace adds other things that nobody approved: 'membrane trust' shows them, and asks");
+		console_error(
+			"the workspace adds other things that nobody approved: 'membrane trust' shows them, and asks");
 		return STATUS_OK;
 	}
 	if (trust_store_add(x->a, s->in.state, str_of(s->in.workspace),
@@ -140,7 +145,8 @@ int amend_save_write(struct amend *x)
 	struct err err;
 
 	if (write_file(x, &err) < 0) {
-		say("not saved: %s", view_cleaned(x->a, str_of(err.text)).p);
+		console_error("not saved: %s",
+			      view_cleaned(x->a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
 	x->save.done = true;

@@ -338,11 +338,11 @@ static int compile(struct arena *a, const struct options *o, struct inputs *in,
 		in->front.workspace = NULL;
 		in->front.global = in->standard;
 		if (driver_compile(c, &in->front, &err) == 0) {
-			say_diags(c->a, &c->diags);
+			console_diags(c->a, &c->diags);
 			return c->ok ? STATUS_OK : STATUS_REFUSED;
 		}
 	}
-	say("%s", view_cleaned(a, str_of(err.text)).p);
+	console_error("%s", view_cleaned(a, str_of(err.text)).p);
 	return STATUS_IO;
 }
 
@@ -350,8 +350,8 @@ static int print(struct arena *a, const struct options *o,
 		 const struct doctor *d)
 {
 	struct buf out;
-	struct view v = {&out, say_width(STDOUT_FILENO),
-			 say_colour(STDOUT_FILENO)};
+	struct view v = {&out, console_width(STDOUT_FILENO),
+			 console_colour(STDOUT_FILENO)};
 	int status;
 
 	buf_init(&out, a);
@@ -359,7 +359,7 @@ static int print(struct arena *a, const struct options *o,
 		buf_add(&out, doctor_json(a, d));
 	else
 		doctor_view(&v, d);
-	status = say_result(buf_str(&out));
+	status = console_result(buf_str(&out));
 	return status == STATUS_OK && !doctor_runs(d) ? STATUS_REFUSED : status;
 }
 
@@ -379,7 +379,8 @@ int command_doctor(struct arena *a, const struct options *o)
 		look_for_client(&v);
 		look_at_kernel(&v);
 		if (try_parts(&v, in.state, &c.plan, &err) < 0) {
-			say("%s", view_cleaned(a, str_of(err.text)).p);
+			console_error("%s",
+				      view_cleaned(a, str_of(err.text)).p);
 			status = STATUS_IO;
 		} else {
 			status = print(a, o, &d);

@@ -174,7 +174,7 @@ static void add_other(struct asked *q, struct explain_rule rule, bool allow,
 static struct decision ask_net(struct asked *q, const struct ir_policy *part)
 {
 	if (q->r->kind == IR_REQ_HTTP)
-		return decide_url(q->a, part, inside_unseen(q->p), q->r);
+		return decide_url(q->a, part, inspection_unseen(q->p), q->r);
 	return decide_asked(q->a, part, q->files, q->r);
 }
 

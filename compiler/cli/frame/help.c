@@ -159,7 +159,7 @@ int help_print(struct arena *a, enum command_id id)
 		help_overview(&b);
 	else
 		help_command(&b, id);
-	return say_result(buf_str(&b));
+	return console_result(buf_str(&b));
 }
 
 static void lint_table(struct buf *out)
@@ -271,8 +271,8 @@ static void help_policy(struct buf *out)
 
 static int unknown_word(struct arena *a, const char *what, struct str word)
 {
-	say("there is no %s '%s'", what,
-	    view_cleaned(a, str_slice(word, 0, 60)).p);
+	console_error("there is no %s '%s'", what,
+		      view_cleaned(a, str_slice(word, 0, 60)).p);
 	return STATUS_USAGE;
 }
 
@@ -284,12 +284,13 @@ static int help_man(struct arena *a, const struct options *o)
 
 	buf_init(&b, a);
 	if (o->words.n > 1) {
-		say("'membrane help --man' prints one page at a time");
+		console_error(
+			"'membrane help --man' prints one page at a time");
 		return STATUS_USAGE;
 	}
 	if (!man_write(&b, name))
 		return unknown_word(a, "man page", name);
-	return say_result(buf_str(&b));
+	return console_result(buf_str(&b));
 }
 
 int command_help(struct arena *a, const struct options *o)
@@ -302,7 +303,7 @@ int command_help(struct arena *a, const struct options *o)
 		return help_man(a, o);
 	/* "help trace show" is meant, and well so: one page has them all. */
 	if (o->words.n > 1 && !str_is(o->words.v[0], "trace")) {
-		say("'membrane help' explains one thing at a time");
+		console_error("'membrane help' explains one thing at a time");
 		return STATUS_USAGE;
 	}
 	if (o->words.n == 0 || command_find(o->words.v[0], &id))
@@ -314,11 +315,11 @@ int command_help(struct arena *a, const struct options *o)
 	else if (!help_lint(&b, o->words.v[0]) &&
 		 !help_trace(&b, o->words.v[0]))
 		return unknown_word(a, "command", o->words.v[0]);
-	return say_result(buf_str(&b));
+	return console_result(buf_str(&b));
 }
 
 int command_version(struct arena *a, const struct options *o)
 {
 	(void)o;
-	return say_result(arena_fmt(a, "membrane %s\n", MEMBRANE_VERSION));
+	return console_result(arena_fmt(a, "membrane %s\n", MEMBRANE_VERSION));
 }

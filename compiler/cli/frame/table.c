@@ -68,11 +68,12 @@ int command_main(int argc, char **argv)
 
 	buf_init(&complaint, a);
 	if (!options_parse(a, argc, argv, &o, &complaint)) {
-		say("%s\n  'membrane help%s%s' lists what there is",
-		    complaint.p,
-		    o.named && o.command != COMMAND_HELP ? " " : "",
-		    o.named && o.command != COMMAND_HELP ? table[o.command].name
-							 : "");
+		console_error("%s\n  'membrane help%s%s' lists what there is",
+			      complaint.p,
+			      o.named && o.command != COMMAND_HELP ? " " : "",
+			      o.named && o.command != COMMAND_HELP
+				      ? table[o.command].name
+				      : "");
 		status = usage_status(&o);
 	} else if (options_get(&o, OPTION_HELP)) {
 		status = help_print(a, o.named ? o.command : COMMAND_HELP);

@@ -251,7 +251,7 @@ static void decrypted(const struct view *v, const struct plan_model *m)
 
 	for (int k = 0; k < 2; k++)
 		vec_each(g, lists[k])
-			n += inside_opens(p, g);
+			n += inspection_opens(p, g);
 	view_title(v, "decrypted", n, n ? "destination" : NULL);
 	if (n == 0)
 		paragraph(
@@ -259,7 +259,7 @@ static void decrypted(const struct view *v, const struct plan_model *m)
 			"nothing: no http rules, no credentials, no 'tls: inspect', so the session has no certificate authority of its own");
 	for (int k = 0; k < 2; k++)
 		vec_each(g, lists[k]) {
-			if (!inside_opens(p, g))
+			if (!inspection_opens(p, g))
 				continue;
 			if (view_more(v, 2, i++, n))
 				return;
@@ -281,10 +281,10 @@ static void decrypted(const struct view *v, const struct plan_model *m)
 static bool is_name_checked(const struct ir_policy *p, const struct ir_grant *g)
 {
 	if ((g->dest.kind != IR_DEST_HOST && g->dest.kind != IR_DEST_PATTERN) ||
-	    inside_opens(p, g))
+	    inspection_opens(p, g))
 		return false;
 	vec_each(d, &p->deny)
-		if (inside_opens(p, d) &&
+		if (inspection_opens(p, d) &&
 		    str_eq(ir_dest_name(&d->dest), ir_dest_name(&g->dest)))
 			return false;
 	return true;

@@ -61,7 +61,7 @@ static bool is_raw(const struct finder *f, const struct ir_grant *g)
 
 static bool is_spliced(const struct finder *f, const struct ir_grant *g)
 {
-	return is_raw(f, g) && !inside_decrypts(f->p, g);
+	return is_raw(f, g) && !inspection_decrypts(f->p, g);
 }
 
 static bool is_unread_udp(const struct finder *f, const struct ir_grant *g)
@@ -152,7 +152,7 @@ static bool meets_network(const struct ir_policy *p, const struct ir_grant *d)
 {
 	vec_each(g, &p->allow)
 		if (g->dest.kind == IR_DEST_CIDR && !g->has_http &&
-		    inside_meets(&d->ports, g))
+		    inspection_meets(&d->ports, g))
 			return true;
 	return false;
 }
@@ -160,7 +160,7 @@ static bool meets_network(const struct ir_policy *p, const struct ir_grant *d)
 /* By name, and not seen at addresses that are granted as such. */
 static bool is_unnamed(const struct finder *f, const struct ir_grant *d)
 {
-	return inside_denies(d) && !ir_dest_net(&d->dest) &&
+	return inspection_denies(d) && !ir_dest_net(&d->dest) &&
 	       meets_network(f->p, d);
 }
 
@@ -184,7 +184,7 @@ static bool lets_through(const struct ir_grant *d, const struct ir_grant *g)
 	const struct cidr *at = ir_dest_net(&d->dest);
 	const struct cidr *net = ir_dest_net(&g->dest);
 
-	if (ir_grant_http(g) || !inside_meets(&d->ports, g))
+	if (ir_grant_http(g) || !inspection_meets(&d->ports, g))
 		return false;
 	return !net || cidr_covers(net, at) || cidr_covers(at, net);
 }
@@ -192,7 +192,7 @@ static bool lets_through(const struct ir_grant *d, const struct ir_grant *g)
 /* Of requests to an address, where not all is read. */
 static bool is_unread(const struct finder *f, const struct ir_grant *d)
 {
-	if (!inside_denies(d) || !ir_dest_net(&d->dest))
+	if (!inspection_denies(d) || !ir_dest_net(&d->dest))
 		return false;
 	vec_each(g, &f->p->allow)
 		if (lets_through(d, g))
@@ -203,11 +203,12 @@ static bool is_unread(const struct finder *f, const struct ir_grant *d)
 /* Of a name or of requests to it, while '*' grants every other name. */
 static bool is_led_around(const struct finder *f, const struct ir_grant *d)
 {
-	if (!inside_denies(d) || ir_dest_net(&d->dest) ||
+	if (!inspection_denies(d) || ir_dest_net(&d->dest) ||
 	    d->dest.kind == IR_DEST_ANY)
 		return false;
 	vec_each(g, &f->p->allow)
-		if (g->dest.kind == IR_DEST_ANY && inside_meets(&d->ports, g))
+		if (g->dest.kind == IR_DEST_ANY &&
+		    inspection_meets(&d->ports, g))
 			return true;
 	return false;
 }

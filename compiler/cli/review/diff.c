@@ -37,14 +37,14 @@ enum changes_verdict diff_verdict(const struct diff *d)
 		d->is_forged ? CHANGES_WIDENED : changes_verdict(&d->access);
 
 	/* A plan has neither. */
-	if (v == CHANGES_SAME && d->old->kind != SIDE_PLAN &&
-	    d->now->kind != SIDE_PLAN &&
+	if (v == CHANGES_SAME && d->old->kind != OPERAND_PLAN &&
+	    d->now->kind != OPERAND_PLAN &&
 	    !same_words(d->a, &d->old->c.policy, &d->now->c.policy))
 		return CHANGES_COSMETIC;
 	return v;
 }
 
-struct str diff_remark(struct arena *a, const struct side *s)
+struct str diff_remark(struct arena *a, const struct operand *s)
 {
 	const char *name = s->label.p;
 

@@ -9,7 +9,7 @@
 
 struct diff {
 	struct arena *a;
-	const struct side *old, *now;
+	const struct operand *old, *now;
 	struct changes access;
 	/* The plan that would run is not what was compared: counts as widened.
 	 */
@@ -20,7 +20,7 @@ struct diff {
 /* "widened", and so on; a forged plan is "widened" too. */
 enum changes_verdict diff_verdict(const struct diff *d);
 /* What there is to say of a side besides its policy, or empty. Cleaned. */
-struct str diff_remark(struct arena *a, const struct side *s);
+struct str diff_remark(struct arena *a, const struct operand *s);
 
 void diff_view(const struct view *v, const struct diff *d);
 #define DIFF_JSON_VERSION 1
@@ -28,7 +28,7 @@ struct str diff_json(const struct diff *d);
 /* At most MARKDOWN_MAX bytes. */
 struct str diff_markdown(const struct diff *d);
 /* Of a side that is no policy. */
-struct str diff_markdown_refused(const struct side *s);
+struct str diff_markdown_refused(const struct operand *s);
 /*
  * SARIF 2.1.0 (OASIS standard, 27 March 2020). Without what is unchanged: a
  * result of it would have the kind "informational" (3.27.9), which forges show

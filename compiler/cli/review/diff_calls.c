@@ -5,12 +5,13 @@
 #include "compiler/plan/files.h"
 
 /* The profile that would run: a plan's own, else what the policy has. */
-static bool profile_of(struct arena *a, const struct side *s, struct str *out)
+static bool profile_of(struct arena *a, const struct operand *s,
+		       struct str *out)
 {
 	struct emit_in in = {.policy = &s->c.policy, .a = a};
 	struct buf text;
 
-	if (s->kind == SIDE_PLAN) {
+	if (s->kind == OPERAND_PLAN) {
 		if (s->seccomp)
 			*out = s->seccomp->data;
 		return s->seccomp != NULL;
@@ -26,14 +27,14 @@ static bool profile_of(struct arena *a, const struct side *s, struct str *out)
 static int refuse(const struct diff *d, const char *label,
 		  const struct err *err)
 {
-	say("%s: " PLAN_SECCOMP ": %s", label,
-	    view_cleaned(d->a, str_of(err->text)).p);
+	console_error("%s: " PLAN_SECCOMP ": %s", label,
+		      view_cleaned(d->a, str_of(err->text)).p);
 	return STATUS_REFUSED;
 }
 
 int diff_calls(struct diff *d)
 {
-	const struct side *sides[] = {d->old, d->now};
+	const struct operand *sides[] = {d->old, d->now};
 	struct calls calls[2];
 	const struct calls *has[2] = {NULL, NULL};
 	struct err err;

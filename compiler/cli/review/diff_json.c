@@ -2,12 +2,12 @@
 #include "compiler/cli/review/changes_json.h"
 #include "compiler/cli/review/diff.h"
 
-static cJSON *side(const struct diff *d, const struct side *s)
+static cJSON *side(const struct diff *d, const struct operand *s)
 {
 	static const char *const kinds[] = {
-		[SIDE_FILE] = "file",
-		[SIDE_WORKSPACE] = "workspace",
-		[SIDE_PLAN] = "plan",
+		[OPERAND_FILE] = "file",
+		[OPERAND_WORKSPACE] = "workspace",
+		[OPERAND_PLAN] = "plan",
 	};
 	struct str remark = diff_remark(d->a, s);
 	cJSON *o = json_object();

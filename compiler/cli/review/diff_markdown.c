@@ -146,7 +146,7 @@ static void places(struct writer *w)
 	buf_adds(w->out, "\n</details>\n");
 }
 
-static void remark(struct writer *w, const struct side *s)
+static void remark(struct writer *w, const struct operand *s)
 {
 	struct str text = diff_remark(w->d->a, s);
 
@@ -185,7 +185,7 @@ struct str diff_markdown(const struct diff *d)
 	return buf_str(&out);
 }
 
-struct str diff_markdown_refused(const struct side *s)
+struct str diff_markdown_refused(const struct operand *s)
 {
 	struct arena *a = s->c.a;
 	struct buf out, text;

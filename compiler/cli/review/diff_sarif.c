@@ -95,11 +95,11 @@ static cJSON *location(struct arena *a, struct str file, uint32_t line)
 
 /* The file of a side that a place is in, without the revision; false for what
  * is no file of that side. */
-static bool file_of(const struct side *s, const struct place *at,
+static bool file_of(const struct operand *s, const struct place *at,
 		    struct str *out)
 {
 	enum layer own =
-		s->kind == SIDE_WORKSPACE ? LAYER_WORKSPACE : LAYER_GLOBAL;
+		s->kind == OPERAND_WORKSPACE ? LAYER_WORKSPACE : LAYER_GLOBAL;
 
 	if (!at->source || at->source->layer != own ||
 	    !str_starts(at->source->name, s->revision) ||
@@ -200,7 +200,7 @@ static cJSON *change(const struct diff *d, const struct access_change *c)
 	return o;
 }
 
-static cJSON *forged(const struct diff *d, const struct side *s)
+static cJSON *forged(const struct diff *d, const struct operand *s)
 {
 	cJSON *o = result_of(d, RULE_FORGED, diff_remark(d->a, s));
 	cJSON *list = json_array();

@@ -23,7 +23,7 @@ static void head(const struct view *v, const struct diff *d)
 }
 
 static void remark(const struct view *v, const struct diff *d,
-		   const struct side *s)
+		   const struct operand *s)
 {
 	struct str text = diff_remark(d->a, s);
 

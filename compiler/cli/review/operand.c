@@ -44,7 +44,7 @@ struct spec {
 
 static int fail(const struct finder *f, int status, const struct err *err)
 {
-	say("%s", view_cleaned(f->a, str_of(err->text)).p);
+	console_error("%s", view_cleaned(f->a, str_of(err->text)).p);
 	return status;
 }
 
@@ -137,25 +137,27 @@ static int read_git_plan(struct git_tree *t, struct arena *a, struct plan *out,
 
 /* --- compiling one ------------------------------------------------------- */
 
-static int compiled(struct finder *f, struct side *s, int rc, struct err *err)
+static int compiled(struct finder *f, struct operand *s, int rc,
+		    struct err *err)
 {
 	if (rc < 0)
 		return fail(f, STATUS_IO, err);
 	if (s->c.ok)
 		return STATUS_OK;
-	say_diags(s->c.a, &s->c.diags);
-	say("%s is refused, so there is nothing to compare", s->label.p);
+	console_diags(s->c.a, &s->c.diags);
+	console_error("%s is refused, so there is nothing to compare",
+		      s->label.p);
 	return STATUS_REFUSED;
 }
 
 /* A workspace: in below is set what it is read from. */
 static int load_workspace(struct finder *f, struct front_input in,
-			  struct side *s)
+			  struct operand *s)
 {
 	struct err err;
 	int rc, status;
 
-	s->kind = SIDE_WORKSPACE;
+	s->kind = OPERAND_WORKSPACE;
 	in.state = f->in.front.state;
 	in.policies = f->in.front.policies;
 	in.no_global = !options_get(f->o, OPTION_WITH_GLOBAL);
@@ -169,12 +171,12 @@ static int load_workspace(struct finder *f, struct front_input in,
 	return status;
 }
 
-static int load_file(struct finder *f, struct front_input in, struct side *s)
+static int load_file(struct finder *f, struct front_input in, struct operand *s)
 {
 	struct err err;
 	int rc;
 
-	s->kind = SIDE_FILE;
+	s->kind = OPERAND_FILE;
 	s->file = arena_str(f->a, str_of(in.global));
 	in.policies = f->in.front.policies;
 	s->c.unbound = true; /* what it would permit is what is asked */
@@ -184,13 +186,13 @@ static int load_file(struct finder *f, struct front_input in, struct side *s)
 }
 
 static int load_plan(struct finder *f, const struct plan *p, const char *prefix,
-		     struct side *s)
+		     struct operand *s)
 {
 	struct derived d;
 	struct err err;
 	int rc = derived_make(p, prefix, &d, &err);
 
-	s->kind = SIDE_PLAN;
+	s->kind = OPERAND_PLAN;
 	vec_each(src, &p->sources)
 		s->is_personal |= str_starts(src->name, STR("~/.membrane/"));
 	s->c = d.c;
@@ -230,7 +232,7 @@ static bool below(struct arena *a, const char *dir, const char *name)
 	return lstat(arena_fmt(a, "%s/%s", dir, name).p, &st) == 0;
 }
 
-static int load_folder(struct finder *f, const char *path, struct side *s)
+static int load_folder(struct finder *f, const char *path, struct operand *s)
 {
 	const char *prefix = folder_prefix(f->a, str_of(path));
 	struct front_input in = {.workspace = path, .prefix = prefix};
@@ -250,7 +252,7 @@ static int load_folder(struct finder *f, const char *path, struct side *s)
 	return rc < 0 ? bad_plan(f, rc, &err) : load_plan(f, &p, prefix, s);
 }
 
-static int load_path(struct finder *f, struct str word, struct side *s)
+static int load_path(struct finder *f, struct str word, struct operand *s)
 {
 	const char *path = arena_cstr(f->a, word);
 	struct front_input in = {.global = path, .prefix = ""};
@@ -273,13 +275,13 @@ static int load_path(struct finder *f, struct str word, struct side *s)
 }
 
 /* As what 'membrane trace suggest' prints. */
-static int load_stdin(struct finder *f, struct side *s)
+static int load_stdin(struct finder *f, struct operand *s)
 {
 	struct front_text text = {.name = STR("<stdin>")};
 	struct front_input in = {.global = "<stdin>", .prefix = ""};
 
 	if (f->stdin_is_read) {
-		say("both sides cannot be stdin");
+		console_error("both sides cannot be stdin");
 		return STATUS_USAGE;
 	}
 	f->stdin_is_read = true;
@@ -319,7 +321,7 @@ static int rooted(struct finder *f, const struct spec *spec, struct str *out,
 }
 
 static int load_entry(struct finder *f, const struct spec *spec,
-		      struct git_tree *t, struct str path, struct side *s)
+		      struct git_tree *t, struct str path, struct operand *s)
 {
 	const char *prefix = arena_fmt(f->a, "%s%.*s%s", s->revision.p,
 				       STR_ARG(path), path.n ? "/" : "")
@@ -351,14 +353,14 @@ static int no_revision(struct finder *f, const struct spec *spec, int rc,
 		       struct err *err)
 {
 	if (rc == -EINVAL) {
-		say("%s: %s", quoted(f, spec->word), err->text);
+		console_error("%s: %s", quoted(f, spec->word), err->text);
 		return STATUS_USAGE;
 	}
 	return fail(f, STATUS_IO, err);
 }
 
 static int load_revision(struct finder *f, const struct spec *spec,
-			 struct side *s)
+			 struct operand *s)
 {
 	struct git_tree t = {.tree = {read_git}, .git = &f->git};
 	struct front_input in = {.tree = &t.tree};
@@ -370,8 +372,8 @@ static int load_revision(struct finder *f, const struct spec *spec,
 	s->is_revision = !spec->has_path;
 	s->revision = arena_fmt(f->a, "%.*s:", STR_ARG(spec->shown));
 	if (!f->in_git) {
-		say("%s: %s", quoted(f, spec->word),
-		    view_cleaned(f->a, str_of(f->why.text)).p);
+		console_error("%s: %s", quoted(f, spec->word),
+			      view_cleaned(f->a, str_of(f->why.text)).p);
 		return STATUS_IO;
 	}
 	rc = git_root(f->a, &f->git, spec->rev, &root, &err);
@@ -389,8 +391,8 @@ static int load_revision(struct finder *f, const struct spec *spec,
 	if (t.is_absent || S_ISDIR(t.folder.mode))
 		return load_entry(f, spec, &t, path, s);
 	if (!S_ISREG(t.folder.mode)) {
-		say("%s is neither a file nor a folder there",
-		    quoted(f, spec->word));
+		console_error("%s is neither a file nor a folder there",
+			      quoted(f, spec->word));
 		return STATUS_IO;
 	}
 	t.folder = root;
@@ -416,7 +418,7 @@ static bool is_path(struct str w)
 
 /* A word that may be a path, a revision, both or neither. */
 static int load_either(struct finder *f, const struct spec *spec,
-		       struct side *s)
+		       struct operand *s)
 {
 	struct git_entry root;
 	struct stat st;
@@ -425,9 +427,10 @@ static int load_either(struct finder *f, const struct spec *spec,
 	int rc;
 
 	if (!f->in_git && f->why.code != -ENOENT) {
-		say("%s%s%s", view_cleaned(f->a, str_of(f->why.text)).p,
-		    here ? "\n  for the path, write ./" : "",
-		    here ? s->label.p : "");
+		console_error("%s%s%s",
+			      view_cleaned(f->a, str_of(f->why.text)).p,
+			      here ? "\n  for the path, write ./" : "",
+			      here ? s->label.p : "");
 		return STATUS_IO;
 	}
 	rc = f->in_git ? git_root(f->a, &f->git, spec->rev, &root, &err)
@@ -435,8 +438,9 @@ static int load_either(struct finder *f, const struct spec *spec,
 	if (rc < 0 && rc != -ENOENT && rc != -EINVAL)
 		return fail(f, STATUS_IO, &err);
 	if (here && rc == 0) {
-		say("%s is a path and a revision: write './%s' or '%s:./'",
-		    quoted(f, spec->word), s->label.p, s->label.p);
+		console_error(
+			"%s is a path and a revision: write './%s' or '%s:./'",
+			quoted(f, spec->word), s->label.p, s->label.p);
 		return STATUS_USAGE;
 	}
 	if (here)
@@ -445,13 +449,13 @@ static int load_either(struct finder *f, const struct spec *spec,
 		return load_revision(f, spec, s);
 	if (rc == -EINVAL)
 		return no_revision(f, spec, rc, &err);
-	say("%s is neither a file or folder here nor a revision%s",
-	    quoted(f, spec->word),
-	    f->in_git ? "" : ", since this is no git repository");
+	console_error("%s is neither a file or folder here nor a revision%s",
+		      quoted(f, spec->word),
+		      f->in_git ? "" : ", since this is no git repository");
 	return STATUS_IO;
 }
 
-static int load(struct finder *f, struct spec spec, struct side *s)
+static int load(struct finder *f, struct spec spec, struct operand *s)
 {
 	size_t colon = str_find(spec.word, ':', 0);
 
@@ -482,7 +486,8 @@ static int split(struct finder *f, struct str word, struct spec out[2])
 		dots++;
 	if (is_path(word) || dots == word.n ||
 	    str_find(word, ':', 0) < word.n) {
-		say("'membrane diff' needs two policies, OLD and NEW, or a range of revisions A..B");
+		console_error(
+			"'membrane diff' needs two policies, OLD and NEW, or a range of revisions A..B");
 		return STATUS_USAGE;
 	}
 	n = str_starts(str_slice(word, dots, word.n), STR("...")) ? 3 : 2;
@@ -504,7 +509,8 @@ static int split(struct finder *f, struct str word, struct spec out[2])
 	return STATUS_OK;
 }
 
-int side_load_both(struct arena *a, const struct options *o, struct side out[2])
+int operand_load_both(struct arena *a, const struct options *o,
+		      struct operand out[2])
 {
 	struct finder f = {.a = a, .o = o};
 	struct spec specs[2] = {0};
@@ -513,7 +519,8 @@ int side_load_both(struct arena *a, const struct options *o, struct side out[2])
 
 	memset(out, 0, 2 * sizeof(*out));
 	if (o->words.n == 0) {
-		say("'membrane diff' needs two policies, OLD and NEW, or a range of revisions A..B");
+		console_error(
+			"'membrane diff' needs two policies, OLD and NEW, or a range of revisions A..B");
 		return STATUS_USAGE;
 	}
 	if (inputs_find(a, o, &f.in, &err) < 0)
@@ -530,33 +537,33 @@ int side_load_both(struct arena *a, const struct options *o, struct side out[2])
 	 * that holds nothing, is another one than was meant. */
 	if (status == STATUS_OK && out[0].is_empty && out[1].is_empty &&
 	    !(out[0].is_revision && out[1].is_revision)) {
-		say("neither %s nor %s has a policy", out[0].label.p,
-		    out[1].label.p);
+		console_error("neither %s nor %s has a policy", out[0].label.p,
+			      out[1].label.p);
 		return STATUS_IO;
 	}
 	return status;
 }
 
-int side_load(struct arena *a, const struct options *o, struct str word,
-	      struct side *out)
+int operand_load(struct arena *a, const struct options *o, struct str word,
+		 struct operand *out)
 {
 	struct finder f = {.a = a, .o = o};
 	struct err err;
 	int status;
 
-	*out = (struct side){0};
+	*out = (struct operand){0};
 	if (inputs_find(a, o, &f.in, &err) < 0)
 		return fail(&f, STATUS_IO, &err);
 	f.in_git = git_open(a, f.in.workspace, &f.git, &f.why) == 0;
 	status = load(&f, (struct spec){.word = word}, out);
 	if (status == STATUS_OK && out->is_empty && !out->is_revision) {
-		say("%s has no policy", out->label.p);
+		console_error("%s has no policy", out->label.p);
 		return STATUS_IO;
 	}
 	return status;
 }
 
-void side_done_both(struct side sides[2])
+void operand_done_both(struct operand sides[2])
 {
 	for (int i = 0; i < 2; i++)
 		driver_done(&sides[i].c);

@@ -22,11 +22,11 @@
 #include "compiler/cli/frame/options.h"
 #include "compiler/cli/review/derived.h"
 
-enum side_kind { SIDE_FILE, SIDE_WORKSPACE, SIDE_PLAN };
+enum operand_kind { OPERAND_FILE, OPERAND_WORKSPACE, OPERAND_PLAN };
 
-struct side {
+struct operand {
 	struct str label; /* as people call it; cleaned */
-	enum side_kind kind;
+	enum operand_kind kind;
 	bool is_empty; /* a workspace without a policy */
 	/* of a plan: how many artefacts its policy.json does not compile to,
 	 * and the first of them */
@@ -46,13 +46,13 @@ struct side {
 
 /*
  * Both sides, as the words of the command line name them. STATUS_OK, or the
- * exit status after everything has been said. side_done_both() in any case.
+ * exit status after everything has been said. operand_done_both() in any case.
  */
-must_check int side_load_both(struct arena *a, const struct options *o,
-			      struct side out[2]);
-void side_done_both(struct side sides[2]);
+must_check int operand_load_both(struct arena *a, const struct options *o,
+				 struct operand out[2]);
+void operand_done_both(struct operand sides[2]);
 /* One alone; driver_done(&out->c) in any case. */
-must_check int side_load(struct arena *a, const struct options *o,
-			 struct str word, struct side *out);
+must_check int operand_load(struct arena *a, const struct options *o,
+			    struct str word, struct operand *out);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-void say(const char *fmt, ...)
+void console_error(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -19,27 +19,27 @@ void say(const char *fmt, ...)
 	va_end(ap);
 }
 
-int say_result(struct str text)
+int console_result(struct str text)
 {
 	struct err err;
 
 	if (fileio_write_all(STDOUT_FILENO, text, &err) == 0)
 		return STATUS_OK;
-	say("stdout: %s", err.text);
+	console_error("stdout: %s", err.text);
 	return STATUS_IO;
 }
 
-void say_diags(struct arena *a, const struct diags *d)
+void console_diags(struct arena *a, const struct diags *d)
 {
 	struct buf b;
 
 	buf_init(&b, a);
-	diags_print(d, &b, say_colour(STDERR_FILENO));
+	diags_print(d, &b, console_colour(STDERR_FILENO));
 	if (b.n)
 		fwrite(b.p, 1, b.n, stderr);
 }
 
-bool say_colour(int fd)
+bool console_colour(int fd)
 {
 	const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
 
@@ -47,7 +47,7 @@ bool say_colour(int fd)
 	       !(term && strcmp(term, "dumb") == 0);
 }
 
-unsigned say_width(int fd)
+unsigned console_width(int fd)
 {
 	struct winsize w;
 

@@ -7,14 +7,14 @@
 #include "compiler/base/diag.h"
 
 /* "membrane: …" and a newline on stderr. */
-void say(const char *fmt, ...) printf_like(1, 2);
+void console_error(const char *fmt, ...) printf_like(1, 2);
 /* The result; STATUS_OK, or STATUS_IO after saying why. */
-must_check int say_result(struct str text);
+must_check int console_result(struct str text);
 /* Errors and warnings on stderr, in colour on a terminal. */
-void say_diags(struct arena *a, const struct diags *d);
+void console_diags(struct arena *a, const struct diags *d);
 /* Whether fd is a terminal that wants colour (NO_COLOR is not set). */
-bool say_colour(int fd);
+bool console_colour(int fd);
 /* Columns of the terminal at fd between 40 and 120; 80 when it is none. */
-unsigned say_width(int fd);
+unsigned console_width(int fd);
 
 #endif

@@ -34,11 +34,11 @@ void contribution_digest(struct arena *a, const ir_texts *adds,
 /* --- access -------------------------------------------------------------- */
 
 /* Something with a place, by its number in a list. */
-struct spot {
+struct endpoint {
 	struct ir_origin from;
 	uint32_t i;
 };
-typedef VEC(struct spot) spots;
+typedef VEC(struct endpoint) endpoints;
 
 struct work {
 	struct compilation *c;
@@ -46,8 +46,8 @@ struct work {
 	addition_list found;
 	bool compared; /* diff says what the workspace changes */
 	struct comparison diff;
-	spots gains, adds; /* of diff.changes and of found, by place */
-	bool unknown[2];   /* but not of requests [0], of files [1] */
+	endpoints gains, adds; /* of diff.changes and of found, by place */
+	bool unknown[2];       /* but not of requests [0], of files [1] */
 	VEC(const struct ir_grant *) granted; /* those that are added */
 };
 
@@ -108,7 +108,7 @@ static bool same_place(struct ir_origin a, struct ir_origin b)
 
 static int by_place(const void *va, const void *vb)
 {
-	const struct spot *a = va, *b = vb;
+	const struct endpoint *a = va, *b = vb;
 
 	if (a->from.at.beg != b->from.at.beg)
 		return a->from.at.beg < b->from.at.beg ? -1 : 1;
@@ -128,18 +128,20 @@ static void sort_places(struct work *w)
 		const struct access_change *g = &w->diff.changes.v[i];
 
 		if (g->way != ACCESS_LOST && !g->why_old)
-			*vec_push(a, &w->gains) = (struct spot){g->why, i};
+			*vec_push(a, &w->gains) = (struct endpoint){g->why, i};
 	}
 	for (uint32_t i = 0; i < w->found.n; i++)
-		*vec_push(a, &w->adds) = (struct spot){w->found.v[i].from, i};
+		*vec_push(a, &w->adds) =
+			(struct endpoint){w->found.v[i].from, i};
 	vec_sort(&w->gains, by_place);
 	vec_sort(&w->adds, by_place);
 }
 
 /* The first at that place, or NULL. */
-static const struct spot *first_at(const spots *list, struct ir_origin from)
+static const struct endpoint *first_at(const endpoints *list,
+				       struct ir_origin from)
 {
-	struct spot key = {from, 0};
+	struct endpoint key = {from, 0};
 	uint32_t lo = 0, hi = list->n;
 
 	while (lo < hi) {
@@ -158,7 +160,7 @@ static const struct spot *first_at(const spots *list, struct ir_origin from)
 static const struct access_change *gain_of(const struct work *w,
 					   const struct addition *x)
 {
-	const struct spot *s = first_at(&w->gains, x->from);
+	const struct endpoint *s = first_at(&w->gains, x->from);
 
 	return s ? &w->diff.changes.v[s->i] : NULL;
 }
@@ -234,7 +236,7 @@ static bool meets(struct arena *a, const struct ir_grant *deny,
 	if (!ports_meet(&deny->ports, &g->ports))
 		return false;
 	return net != (ir_dest_net(&g->dest) != NULL) ||
-	       meet_dest(a, &deny->dest, &g->dest, &met);
+	       intersect_dest(a, &deny->dest, &g->dest, &met);
 }
 
 /* Whether whatever is denied may cut into it. */

@@ -168,7 +168,7 @@ bool trust_ask(int tty, struct compilation *c, const struct inputs *in,
 {
 	struct str where = view_cleaned(c->a, str_of(in->workspace));
 	struct buf out;
-	struct view v = {&out, say_width(tty), say_colour(tty)};
+	struct view v = {&out, console_width(tty), console_colour(tty)};
 	struct str question =
 		arena_fmt(c->a, "Approve %s for this folder, until %s? [y/N] ",
 			  x->adds.n == 1 ? "this" : "these",

@@ -110,7 +110,7 @@ int inputs_recover(struct arena *a, const char *state, const char *workspace,
 	int rc = saving_recover(a, state, workspace, &what, err);
 
 	if (rc == 0 && what)
-		say("%s", view_cleaned(a, str_of(what)).p);
+		console_error("%s", view_cleaned(a, str_of(what)).p);
 	return rc;
 }
 
@@ -164,7 +164,7 @@ static bool find_today(uint32_t *out)
 
 	if (set && *set &&
 	    !str_u64(str_of(set), (uint64_t)UINT32_MAX * DATE_DAY_S, &t)) {
-		say("SOURCE_DATE_EPOCH is not a number of seconds");
+		console_error("SOURCE_DATE_EPOCH is not a number of seconds");
 		return false;
 	}
 	*out = (uint32_t)(t / DATE_DAY_S);
@@ -182,7 +182,7 @@ int inputs_compile(struct arena *a, const struct options *o, bool quiet,
 		return STATUS_USAGE;
 	if (inputs_find(a, o, in, &err) < 0 ||
 	    driver_compile(c, &in->front, &err) < 0) {
-		say("%s", view_cleaned(a, str_of(err.text)).p);
+		console_error("%s", view_cleaned(a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
 	/* Others are about the policy, whatever it meets here. */
@@ -191,7 +191,7 @@ int inputs_compile(struct arena *a, const struct options *o, bool quiet,
 	if (c->ok && !c->stop_after)
 		driver_lint(c, &look);
 	if (!quiet || c->diags.errors)
-		say_diags(c->a, &c->diags);
+		console_diags(c->a, &c->diags);
 	return c->ok || (c->stop_after && c->dump.n) ? STATUS_OK
 						     : STATUS_REFUSED;
 }
@@ -203,8 +203,9 @@ bool inputs_denied(const struct options *o, struct compilation *c, bool quiet)
 	if (n == 0 || !options_get(o, OPTION_DENY_WARNINGS))
 		return false;
 	if (quiet)
-		say_diags(c->a, &c->diags);
-	say("%u warning%s, and --deny-warnings", n, n == 1 ? "" : "s");
+		console_diags(c->a, &c->diags);
+	console_error("%u warning%s, and --deny-warnings", n,
+		      n == 1 ? "" : "s");
 	return true;
 }
 
@@ -229,9 +230,11 @@ bool inputs_apart(struct arena *a, const struct inputs *in)
 	holds = is_within(real, in->workspace);
 	if (!holds && !(there && is_within(in->workspace, real)))
 		return true;
-	say("the workspace %s %s membrane's own folder, %s: choose another one",
-	    view_cleaned(a, str_of(in->workspace)).p,
-	    holds ? "holds" : "lies in", view_cleaned(a, str_of(in->state)).p);
+	console_error(
+		"the workspace %s %s membrane's own folder, %s: choose another one",
+		view_cleaned(a, str_of(in->workspace)).p,
+		holds ? "holds" : "lies in",
+		view_cleaned(a, str_of(in->state)).p);
 	return false;
 }
 
@@ -247,8 +250,9 @@ bool inputs_stdin(struct arena *a, struct str *out)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0 || n + (size_t)got > LIMIT_SOURCE_BYTES) {
-			say("stdin: %s",
-			    got < 0 ? strerror(errno) : "more than a megabyte");
+			console_error("stdin: %s",
+				      got < 0 ? strerror(errno)
+					      : "more than a megabyte");
 			return false;
 		}
 		if (got == 0)

@@ -78,10 +78,11 @@ static struct str words(struct arena *a, const struct inputs *in)
 void reached_say(struct arena *a, const struct inputs *in)
 {
 	if (in->link.n)
-		say("%s%s", words(a, in).p,
-		    in->agents_link.n
-			    ? ": an agent could have made that, so 'run' asks"
-			    : "");
+		console_error(
+			"%s%s", words(a, in).p,
+			in->agents_link.n
+				? ": an agent could have made that, so 'run' asks"
+				: "");
 }
 
 static void say_no(struct arena *a, const struct inputs *in)
@@ -91,10 +92,11 @@ static void say_no(struct arena *a, const struct inputs *in)
 	buf_init(&b, a);
 	buf_adds(&b, "--workspace ");
 	view_shell_word(&b, str_of(in->workspace));
-	say("%s", words(a, in).p);
-	say("that link lies where an agent could write, and may be its work; there is no terminal to ask at\n"
-	    "  if that folder is what you mean, name it: %s",
-	    view_cleaned(a, buf_str(&b)).p);
+	console_error("%s", words(a, in).p);
+	console_error(
+		"that link lies where an agent could write, and may be its work; there is no terminal to ask at\n"
+		"  if that folder is what you mean, name it: %s",
+		view_cleaned(a, buf_str(&b)).p);
 }
 
 bool reached_allowed(struct arena *a, const struct inputs *in)
@@ -118,6 +120,6 @@ bool reached_allowed(struct arena *a, const struct inputs *in)
 	if (confirm_ask(tty, text,
 			STR("Is that the folder that you mean? [y/N] ")))
 		return true;
-	say("nothing was done");
+	console_error("nothing was done");
 	return false;
 }

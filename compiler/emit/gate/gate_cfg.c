@@ -16,10 +16,10 @@ bool gate_cfg_decrypts(const struct ir_policy *p)
 	if (p->credentials.n)
 		return true;
 	vec_each(g, &p->allow)
-		if (inside_opens(p, g))
+		if (inspection_opens(p, g))
 			return true;
 	vec_each(d, &p->deny)
-		if (inside_opens(p, d))
+		if (inspection_opens(p, d))
 			return true;
 	return false;
 }

@@ -284,8 +284,8 @@ bool nft_emit(const struct emit_in *in, struct buf *out)
 	r.grants.members = nft_marks_members(in, grants, allow);
 	r.denials.members = nft_marks_members(in, denials, deny);
 	r.l7 = profiles_wanted(in->policy);
-	r.any_direct = inside_unseen(in->policy);
-	r.inside = inside_ports(in->a, in->policy);
+	r.any_direct = inspection_unseen(in->policy);
+	r.inside = inspection_ports(in->a, in->policy);
 	nft_quic_find(&r);
 	nft_nets_floor(in, &r.floor);
 	nft_nets_private(in->a, &r.private);

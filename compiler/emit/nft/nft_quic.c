@@ -58,13 +58,13 @@ void nft_quic_find(struct nft *r)
 {
 	bool any = false;
 
-	r->quic = inside_quic_ports(r->in->a, r->in->policy);
+	r->quic = inspection_quic_ports(r->in->a, r->in->policy);
 	for (uint32_t k = 0; k < r->grants.classes.n; k++)
 		any |= r->grants.classes.v[k].has_name && ports_of(r, k).n;
 	vec_each(d, &r->in->policy->deny)
-		if (any && inside_quic_net(d))
+		if (any && inspection_quic_net(d))
 			nft_nets_add(r->in->a, &r->requests,
-				     inside_quic_net(d));
+				     inspection_quic_net(d));
 	nft_nets_settle(&r->requests);
 }
 
@@ -124,7 +124,7 @@ static void mark_class(struct nft *r, enum addr_family f, uint32_t class)
 /* Names of one class, at the addresses to which those of another lead. */
 static void put_guard(struct nft *r, enum addr_family f, uint32_t k, uint32_t q)
 {
-	ir_ports of = inside_quic_same(r->in->a, &r->quics.v[q].ports);
+	ir_ports of = inspection_quic_same(r->in->a, &r->quics.v[q].ports);
 	ir_ports ports = ports_split(r->in->a, &r->grants.classes.v[k].ports,
 				     &of, IR_PROTO_UDP, true);
 

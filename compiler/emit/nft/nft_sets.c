@@ -22,7 +22,7 @@ static bool any_any(const emit_classes *classes)
 	return false;
 }
 
-static const char *about_kind(enum nft_kind kind)
+static const char *metadata_kind(enum nft_kind kind)
 {
 	switch (kind) {
 	case NFT_CIDR:
@@ -65,7 +65,7 @@ static void put_about(struct nft *r, enum nft_kind kind, enum addr_family f,
 	comment_text(r->out, "\t",
 		     arena_fmt(r->in->a, "%.*s: %s",
 			       STR_ARG(s->classes.v[k].text),
-			       about_kind(kind)));
+			       metadata_kind(kind)));
 	put_members(r, &s->members[k], kind, f);
 }
 

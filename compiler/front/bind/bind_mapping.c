@@ -12,35 +12,35 @@
 
 /* --- the mappings -------------------------------------------------------- */
 
-void bind_more_network(struct binder *b, const struct yaml_pair *pair,
-		       void *field)
+void bind_mapping_network(struct binder *b, const struct yaml_pair *pair,
+			  void *field)
 {
 	(void)field;
 	bind_map_seen(b, BIND_MAP_NETWORK, pair->value, b->policy,
 		      b->policy_seen);
 }
 
-void bind_more_hardening(struct binder *b, const struct yaml_pair *pair,
-			 void *field)
+void bind_mapping_hardening(struct binder *b, const struct yaml_pair *pair,
+			    void *field)
 {
 	bind_map(b, BIND_MAP_HARDENING, pair->value, field);
 }
 
-void bind_more_trace(struct binder *b, const struct yaml_pair *pair,
-		     void *field)
+void bind_mapping_trace(struct binder *b, const struct yaml_pair *pair,
+			void *field)
 {
 	bind_map(b, BIND_MAP_TRACE, pair->value, field);
 }
 
-void bind_more_rotate(struct binder *b, const struct yaml_pair *pair,
-		      void *field)
+void bind_mapping_rotate(struct binder *b, const struct yaml_pair *pair,
+			 void *field)
 {
 	bind_map(b, BIND_MAP_ROTATE, pair->value,
 		 outer(struct ir_trace, engine, field));
 }
 
-void bind_more_tests(struct binder *b, const struct yaml_pair *pair,
-		     void *field)
+void bind_mapping_tests(struct binder *b, const struct yaml_pair *pair,
+			void *field)
 {
 	bind_map(b, BIND_MAP_TESTS, pair->value, field);
 }
@@ -57,8 +57,8 @@ static bool is_map(struct binder *b, const struct yaml_node *n,
 
 /* --- protect ------------------------------------------------------------- */
 
-void bind_more_protects(struct binder *b, const struct yaml_pair *pair,
-			void *field)
+void bind_mapping_protects(struct binder *b, const struct yaml_pair *pair,
+			   void *field)
 {
 	struct ir_policy *p = outer(struct ir_policy, protect, field);
 
@@ -76,8 +76,8 @@ void bind_more_protects(struct binder *b, const struct yaml_pair *pair,
 
 /* --- credentials --------------------------------------------------------- */
 
-void bind_more_credential_host(struct binder *b, const struct yaml_pair *pair,
-			       void *field)
+void bind_mapping_credential_host(struct binder *b,
+				  const struct yaml_pair *pair, void *field)
 {
 	const struct text *t = &pair->value->text;
 	struct ir_dest d;
@@ -102,8 +102,8 @@ static const char *const framing[] = {
 	"expect",	  "proxy-connection",
 };
 
-void bind_more_header(struct binder *b, const struct yaml_pair *pair,
-		      void *field)
+void bind_mapping_header(struct binder *b, const struct yaml_pair *pair,
+			 void *field)
 {
 	const struct text *t = &pair->value->text;
 
@@ -134,8 +134,8 @@ static void set_source(struct ir_credential *cred, const struct text *t,
 	cred->source_at = t->at;
 }
 
-void bind_more_env_name(struct binder *b, const struct yaml_pair *pair,
-			void *field)
+void bind_mapping_env_name(struct binder *b, const struct yaml_pair *pair,
+			   void *field)
 {
 	const struct text *t = &pair->value->text;
 	bool ok = t->s.n > 0 && !ascii_is_digit(t->s.p[0]);
@@ -152,8 +152,8 @@ void bind_more_env_name(struct binder *b, const struct yaml_pair *pair,
 	bind_help(b, "the name alone, without '$', as in 'GITHUB_TOKEN'");
 }
 
-void bind_more_file_name(struct binder *b, const struct yaml_pair *pair,
-			 void *field)
+void bind_mapping_file_name(struct binder *b, const struct yaml_pair *pair,
+			    void *field)
 {
 	const struct text *t = &pair->value->text;
 
@@ -166,8 +166,8 @@ void bind_more_file_name(struct binder *b, const struct yaml_pair *pair,
 	bind_help(b, "as in '~/.config/token'");
 }
 
-void bind_more_format(struct binder *b, const struct yaml_pair *pair,
-		      void *field)
+void bind_mapping_format(struct binder *b, const struct yaml_pair *pair,
+			 void *field)
 {
 	const struct text *t = &pair->value->text;
 	unsigned places = 0;
@@ -189,8 +189,8 @@ void bind_more_format(struct binder *b, const struct yaml_pair *pair,
 	bind_help(b, "one '{}' stands for the secret, as in 'Bearer {}'");
 }
 
-void bind_more_credentials(struct binder *b, const struct yaml_pair *pair,
-			   void *field)
+void bind_mapping_credentials(struct binder *b, const struct yaml_pair *pair,
+			      void *field)
 {
 	struct ir_policy *p = outer(struct ir_policy, credentials, field);
 
@@ -236,8 +236,8 @@ static bool event_name(struct binder *b, const struct text *t)
 	return false;
 }
 
-void bind_more_event_name(struct binder *b, const struct yaml_pair *pair,
-			  void *field)
+void bind_mapping_event_name(struct binder *b, const struct yaml_pair *pair,
+			     void *field)
 {
 	struct ir_trace_event *e = outer(struct ir_trace_event, name, field);
 
@@ -247,8 +247,8 @@ void bind_more_event_name(struct binder *b, const struct yaml_pair *pair,
 	e->from.at = pair->value->text.at; /* rather than of the mapping */
 }
 
-void bind_more_filters(struct binder *b, const struct yaml_pair *pair,
-		       void *field)
+void bind_mapping_filters(struct binder *b, const struct yaml_pair *pair,
+			  void *field)
 {
 	vec_each(item, &pair->value->items) {
 		const struct text *t = &(*item)->text;
@@ -260,8 +260,8 @@ void bind_more_filters(struct binder *b, const struct yaml_pair *pair,
 	}
 }
 
-void bind_more_events(struct binder *b, const struct yaml_pair *pair,
-		      void *field)
+void bind_mapping_events(struct binder *b, const struct yaml_pair *pair,
+			 void *field)
 {
 	struct ir_trace *trace = outer(struct ir_trace, events, field);
 
@@ -291,8 +291,8 @@ void bind_more_events(struct binder *b, const struct yaml_pair *pair,
 
 /* --- tests --------------------------------------------------------------- */
 
-void bind_more_requests(struct binder *b, const struct yaml_pair *pair,
-			void *field)
+void bind_mapping_requests(struct binder *b, const struct yaml_pair *pair,
+			   void *field)
 {
 	ir_requests *list = field;
 
@@ -307,8 +307,8 @@ void bind_more_requests(struct binder *b, const struct yaml_pair *pair,
 	}
 }
 
-void bind_more_never_files(struct binder *b, const struct yaml_pair *pair,
-			   void *field)
+void bind_mapping_never_files(struct binder *b, const struct yaml_pair *pair,
+			      void *field)
 {
 	const struct text *t = &pair->value->text;
 	ir_patterns one = {0};
@@ -322,8 +322,8 @@ void bind_more_never_files(struct binder *b, const struct yaml_pair *pair,
 	}
 }
 
-void bind_more_never_arg(struct binder *b, const struct yaml_pair *pair,
-			 void *field)
+void bind_mapping_never_arg(struct binder *b, const struct yaml_pair *pair,
+			    void *field)
 {
 	const struct text *t = &pair->value->text;
 
@@ -408,8 +408,8 @@ static void bind_never(struct binder *b, const struct yaml_node *node,
 }
 
 /* One set may stand without the list around it. */
-void bind_more_nevers(struct binder *b, const struct yaml_pair *pair,
-		      void *field)
+void bind_mapping_nevers(struct binder *b, const struct yaml_pair *pair,
+			 void *field)
 {
 	struct ir_tests *tests = outer(struct ir_tests, never, field);
 

@@ -111,26 +111,28 @@ void bind_grant_methods(struct binder *, const struct yaml_pair *, void *);
 void bind_grant_url_paths(struct binder *, const struct yaml_pair *, void *);
 
 /* bind_more.c: protect, credentials, trace, tests */
-void bind_more_credential_host(struct binder *, const struct yaml_pair *,
-			       void *);
-void bind_more_header(struct binder *, const struct yaml_pair *, void *);
-void bind_more_env_name(struct binder *, const struct yaml_pair *, void *);
-void bind_more_file_name(struct binder *, const struct yaml_pair *, void *);
-void bind_more_format(struct binder *, const struct yaml_pair *, void *);
-void bind_more_event_name(struct binder *, const struct yaml_pair *, void *);
-void bind_more_protects(struct binder *, const struct yaml_pair *, void *);
-void bind_more_credentials(struct binder *, const struct yaml_pair *, void *);
-void bind_more_events(struct binder *, const struct yaml_pair *, void *);
-void bind_more_filters(struct binder *, const struct yaml_pair *, void *);
-void bind_more_requests(struct binder *, const struct yaml_pair *, void *);
-void bind_more_nevers(struct binder *, const struct yaml_pair *, void *);
-void bind_more_never_files(struct binder *, const struct yaml_pair *, void *);
-void bind_more_never_arg(struct binder *, const struct yaml_pair *, void *);
-void bind_more_network(struct binder *, const struct yaml_pair *, void *);
-void bind_more_hardening(struct binder *, const struct yaml_pair *, void *);
-void bind_more_trace(struct binder *, const struct yaml_pair *, void *);
-void bind_more_rotate(struct binder *, const struct yaml_pair *, void *);
-void bind_more_tests(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_credential_host(struct binder *, const struct yaml_pair *,
+				  void *);
+void bind_mapping_header(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_env_name(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_file_name(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_format(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_event_name(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_protects(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_credentials(struct binder *, const struct yaml_pair *,
+			      void *);
+void bind_mapping_events(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_filters(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_requests(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_nevers(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_never_files(struct binder *, const struct yaml_pair *,
+			      void *);
+void bind_mapping_never_arg(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_network(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_hardening(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_trace(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_rotate(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_tests(struct binder *, const struct yaml_pair *, void *);
 
 /* bind_lint.c: exceptions from warnings */
 void bind_lint_name(struct binder *, const struct yaml_pair *, void *);

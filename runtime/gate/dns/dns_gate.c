@@ -219,8 +219,8 @@ static size_t add_elems(struct nftset_elem *v, size_t n,
 static void plan_renewal(struct dns_gate *g, const struct dns_flight *f,
 			 uint32_t ttl_s, int64_t now_ms)
 {
-	struct seen_name *n = seen_name(g->seen, str_of(f->q.name));
-	enum seen_kind kind =
+	struct resolved_name *n = resolved_name(g->seen, str_of(f->q.name));
+	enum resolved_kind kind =
 		f->q.type == LDNS_RR_TYPE_AAAA ? SEEN_AAAA : SEEN_A;
 
 	if (ttl_s < NFTSET_TTL_MIN_S)
@@ -280,7 +280,7 @@ static bool open_addresses(struct dns_gate *g, const struct dns_flight *f,
 			ttl_s = m->ttl_s < ttl_s ? m->ttl_s : ttl_s;
 		}
 		if (m->keep)
-			seen_addr(g->seen, str_of(f->q.name), &m->addr);
+			resolved_addr(g->seen, str_of(f->q.name), &m->addr);
 		else if (f->from != DNS_FROM_US)
 			tell_decision(g, f, false, reason_of(v), &m->addr);
 	}
@@ -535,14 +535,14 @@ static void resolve_exact(struct dns_gate *g, int64_t now_ms)
 
 static void renew_used(struct dns_gate *g, int64_t now_ms)
 {
-	static const uint16_t types[SEEN_KINDS] = {LDNS_RR_TYPE_A,
-						   LDNS_RR_TYPE_AAAA};
+	static const uint16_t types[RESOLVED_KINDS] = {LDNS_RR_TYPE_A,
+						       LDNS_RR_TYPE_AAAA};
 
-	for (size_t i = 0; i < SEEN_NAMES; i++) {
-		struct seen_name *n = &g->seen->names[i];
+	for (size_t i = 0; i < RESOLVED_NAMES; i++) {
+		struct resolved_name *n = &g->seen->names[i];
 		bool any = false;
 
-		for (size_t k = 0; n->name[0] && k < SEEN_KINDS; k++) {
+		for (size_t k = 0; n->name[0] && k < RESOLVED_KINDS; k++) {
 			if (n->due_ms[k] == 0 || n->due_ms[k] > now_ms)
 				continue;
 			if (n->used &&

@@ -53,7 +53,7 @@ struct dns_gate {
 	const struct names_map *names;
 	const struct names_hosts *hosts;
 	struct nftset *sets;
-	struct seen *seen;
+	struct resolved *seen;
 	struct pins *pins;
 	/* Takes what happened; time is filled in there. */
 	void (*on_record)(void *data, const struct record *r);

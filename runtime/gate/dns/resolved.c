@@ -6,7 +6,7 @@
 
 static uint32_t bucket_of(const void *bytes, size_t n)
 {
-	return hash_mixed(hash_bytes(HASH_SEED, bytes, n)) % SEEN_BUCKETS;
+	return hash_mixed(hash_bytes(HASH_SEED, bytes, n)) % RESOLVED_BUCKETS;
 }
 
 static uint32_t addr_bucket(const struct addr *a)
@@ -14,15 +14,15 @@ static uint32_t addr_bucket(const struct addr *a)
 	return bucket_of(a->b, sizeof(a->b));
 }
 
-void seen_init(struct seen *s)
+void resolved_init(struct resolved *s)
 {
-	for (size_t i = 0; i < SEEN_BUCKETS; i++)
+	for (size_t i = 0; i < RESOLVED_BUCKETS; i++)
 		s->name_heads[i] = s->addr_heads[i] = -1;
 }
 
-static void forget_name(struct seen *s, int32_t at)
+static void forget_name(struct resolved *s, int32_t at)
 {
-	struct seen_name *n = &s->names[at];
+	struct resolved_name *n = &s->names[at];
 	int32_t *p = &s->name_heads[bucket_of(n->name, strlen(n->name))];
 
 	for (; *p >= 0; p = &s->names[*p].next) {
@@ -31,20 +31,20 @@ static void forget_name(struct seen *s, int32_t at)
 			break;
 		}
 	}
-	*n = (struct seen_name){.generation = n->generation + 1};
+	*n = (struct resolved_name){.generation = n->generation + 1};
 }
 
-struct seen_name *seen_name(struct seen *s, struct str name)
+struct resolved_name *resolved_name(struct resolved *s, struct str name)
 {
 	int32_t *head = &s->name_heads[bucket_of(name.p, name.n)];
-	struct seen_name *n;
+	struct resolved_name *n;
 	int32_t at;
 
 	for (at = *head; at >= 0; at = s->names[at].next)
 		if (str_is(name, s->names[at].name))
 			return &s->names[at];
 	at = (int32_t)s->next_name;
-	s->next_name = (s->next_name + 1) % SEEN_NAMES;
+	s->next_name = (s->next_name + 1) % RESOLVED_NAMES;
 	n = &s->names[at];
 	if (n->name[0])
 		forget_name(s, at);
@@ -57,7 +57,7 @@ struct seen_name *seen_name(struct seen *s, struct str name)
 	return n;
 }
 
-static void forget_addr(struct seen *s, int32_t at)
+static void forget_addr(struct resolved *s, int32_t at)
 {
 	int32_t *p = &s->addr_heads[addr_bucket(&s->addrs[at].addr)];
 
@@ -70,9 +70,9 @@ static void forget_addr(struct seen *s, int32_t at)
 	s->addrs[at].live = false;
 }
 
-void seen_addr(struct seen *s, struct str name, const struct addr *addr)
+void resolved_addr(struct resolved *s, struct str name, const struct addr *addr)
 {
-	struct seen_name *n = seen_name(s, name);
+	struct resolved_name *n = resolved_name(s, name);
 	int32_t *head = &s->addr_heads[addr_bucket(addr)];
 	int32_t at;
 
@@ -82,10 +82,10 @@ void seen_addr(struct seen *s, struct str name, const struct addr *addr)
 		    s->addrs[at].generation == n->generation)
 			return;
 	at = (int32_t)s->next_addr;
-	s->next_addr = (s->next_addr + 1) % SEEN_ADDRS;
+	s->next_addr = (s->next_addr + 1) % RESOLVED_ADDRS;
 	if (s->addrs[at].live)
 		forget_addr(s, at);
-	s->addrs[at] = (struct seen_addr){
+	s->addrs[at] = (struct resolved_addr){
 		.addr = *addr,
 		.live = true,
 		.name = (int32_t)(n - s->names),
@@ -95,15 +95,15 @@ void seen_addr(struct seen *s, struct str name, const struct addr *addr)
 	*head = at;
 }
 
-unsigned seen_names_of(struct seen *s, const struct addr *addr,
-		       struct seen_name **out, unsigned max)
+unsigned resolved_names_of(struct resolved *s, const struct addr *addr,
+			   struct resolved_name **out, unsigned max)
 {
 	unsigned n = 0;
 
 	for (int32_t at = s->addr_heads[addr_bucket(addr)]; at >= 0 && n < max;
 	     at = s->addrs[at].next) {
-		struct seen_addr *a = &s->addrs[at];
-		struct seen_name *name = &s->names[a->name];
+		struct resolved_addr *a = &s->addrs[at];
+		struct resolved_name *name = &s->names[a->name];
 
 		if (addr_eq(&a->addr, addr) &&
 		    a->generation == name->generation && name->name[0])

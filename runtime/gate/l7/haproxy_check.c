@@ -157,7 +157,8 @@ static void first_words(char *text)
 	text[strcspn(text, "\n")] = '\0';
 }
 
-int trial_haproxy(const struct l7_plan *p, const char *plan, struct err *err)
+int haproxy_check_plan(const struct l7_plan *p, const char *plan,
+		       struct err *err)
 {
 	char words[WORDS_MAX];
 	int pair[2], status;

@@ -16,7 +16,7 @@
  *   -EPROTO  HAProxy refuses it: *err has its first complaint
  *   other    it could not be tried
  */
-must_check int trial_haproxy(const struct l7_plan *p, const char *plan,
-			     struct err *err);
+must_check int haproxy_check_plan(const struct l7_plan *p, const char *plan,
+				  struct err *err);
 
 #endif

@@ -176,14 +176,14 @@ int l7_prove(const struct l7_plan *p, struct err *err)
 	static struct crtlist_line line;
 	struct str rest = p->crtlist;
 	int rc = access(GATE_L7_PLAIN, F_OK) == 0
-			 ? proof_plain(GATE_L7_PLAIN, err)
+			 ? reader_probe_plain(GATE_L7_PLAIN, err)
 			 : 0;
 
 	if (rc < 0 || access(GATE_L7_TLS, F_OK) < 0)
 		return rc;
 	/* Without a line leaves are made when they are asked for. */
 	rc = crtlist_next(&rest, &line, err);
-	return rc > 0 ? proof_tls(GATE_L7_TLS, line.names[0], err) : rc;
+	return rc > 0 ? reader_probe_tls(GATE_L7_TLS, line.names[0], err) : rc;
 }
 
 int l7_wait(struct l7 *l, struct err *err)

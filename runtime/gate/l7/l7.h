@@ -74,7 +74,7 @@ struct l7 {
 	int64_t sweep_ms, count_ms;
 };
 
-/* proof.h, for what a plan has sockets for; HAProxy answers already. */
+/* reader_probe.h, for what a plan has sockets for; HAProxy answers already. */
 must_check int l7_prove(const struct l7_plan *p, struct err *err);
 /* Read the plan's files; *out is zeroed. On failure nothing is left. */
 must_check int l7_load(struct l7_plan *out, const char *plan, struct err *err);

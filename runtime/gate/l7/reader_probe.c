@@ -23,7 +23,7 @@ static int judge_answer(const char *answer, size_t n, struct err *err)
 		"HAProxy takes in requests that the gate's reader has not read: this HAProxy is not one that it knows");
 }
 
-int proof_plain(const char *path, struct err *err)
+int reader_probe_plain(const char *path, struct err *err)
 {
 	char answer[ADMIN_ANSWER_MAX];
 	size_t n = 0;
@@ -35,7 +35,7 @@ int proof_plain(const char *path, struct err *err)
 static int dial_socket(const char *path, int *out, struct err *err)
 {
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};
-	struct timeval wait = {.tv_sec = PROOF_WAIT_S};
+	struct timeval wait = {.tv_sec = PROBE_WAIT_S};
 	auto_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
@@ -68,7 +68,7 @@ static int talk_tls(SSL *tls, int fd, const char *name, struct err *err)
 	return judge_answer(answer, n, err);
 }
 
-int proof_tls(const char *path, struct str name, struct err *err)
+int reader_probe_tls(const char *path, struct str name, struct err *err)
 {
 	char host[256];
 	auto_fd int fd = -1;

@@ -11,14 +11,15 @@
 
 #include "compiler/base/err.h"
 
-#define PROOF_WAIT_S 2
+#define PROBE_WAIT_S 2
 
 /*
  * Ask at the socket on which requests in the clear arrive.
  *   -EPROTO  the answer is not the reader's
  */
-must_check int proof_plain(const char *path, struct err *err);
+must_check int reader_probe_plain(const char *path, struct err *err);
 /* The same inside TLS, where a leaf for this name is. */
-must_check int proof_tls(const char *path, struct str name, struct err *err);
+must_check int reader_probe_tls(const char *path, struct str name,
+				struct err *err);
 
 #endif

@@ -61,7 +61,7 @@ static bool take_connect(const cJSON *o, struct logline *l)
 	l->tls = strcmp(json_find_str(o, "proto").p, "tls") == 0;
 	l->allow = strcmp(verdict, "allow") == 0;
 	if (strcmp(verdict, "l7") == 0) {
-		l->kind = LOGLINE_ONWARD;
+		l->kind = LOGLINE_REQUESTLESS;
 		l->allow = true;
 		return true;
 	}

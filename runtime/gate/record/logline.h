@@ -30,7 +30,8 @@
 enum logline_kind {
 	LOGLINE_CONNECT,
 	LOGLINE_REQUEST,
-	LOGLINE_ONWARD, /* a connection whose requests have their own lines */
+	LOGLINE_REQUESTLESS, /* a connection whose requests have their own lines
+			      */
 };
 
 struct logline {

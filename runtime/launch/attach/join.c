@@ -80,15 +80,16 @@ static void write_modes(uint32_t on, void words(uint32_t on, struct buf *out))
 	arena_free(a);
 }
 
-static bool is_alive(const struct about *x)
+static bool is_alive(const struct metadata *x)
 {
 	enum session_found found;
 	struct err ignored;
 
-	return about_state(x, &found, &ignored) == 0 && found == SESSION_ALIVE;
+	return metadata_state(x, &found, &ignored) == 0 &&
+	       found == SESSION_ALIVE;
 }
 
-int join_print(const struct about *about, bool past, uint64_t lines,
+int join_print(const struct metadata *about, bool past, uint64_t lines,
 	       bool follow, bool *out_skipped, struct err *err)
 {
 	struct spool_reader r;
@@ -421,11 +422,11 @@ static int follow_session(struct join *j, struct spool_place now,
 }
 
 /* Its keeper has let go: of the socket, and of the lock before that. */
-static enum join_how how_it_ended(struct arena *a, const struct about *x)
+static enum join_how how_it_ended(struct arena *a, const struct metadata *x)
 {
-	struct about_end end;
+	struct metadata_end end;
 
-	about_end_read(a, &x->session, &end);
+	metadata_end_read(a, &x->session, &end);
 	return end.known ? JOIN_ENDED : JOIN_LOST;
 }
 

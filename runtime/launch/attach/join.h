@@ -9,7 +9,7 @@
 #include "runtime/launch/session/metadata.h"
 
 struct join_opts {
-	const struct about *about;
+	const struct metadata *about;
 	struct detach keys;
 	bool no_input; /* only listen */
 	bool past;     /* what came before, too: the last lines of it */
@@ -35,7 +35,8 @@ must_check int join_run(struct arena *a, const struct join_opts *o,
  * until its end when follow is set. *out_skipped: some was gone already.
  *   -ENOENT  this session's output is not recorded
  */
-must_check int join_print(const struct about *about, bool past, uint64_t lines,
-			  bool follow, bool *out_skipped, struct err *err);
+must_check int join_print(const struct metadata *about, bool past,
+			  uint64_t lines, bool follow, bool *out_skipped,
+			  struct err *err);
 
 #endif

@@ -5,14 +5,14 @@
 
 #include <errno.h>
 
-static bool is_same(const struct meant_mount *m,
+static bool is_same(const struct expected_mount *m,
 		    const struct mountinfo_mount *x)
 {
 	return m->in_fs && m->major == x->major && m->minor == x->minor &&
 	       str_is(x->root, m->in_fs);
 }
 
-static const struct mountinfo_mount *find_same(const struct meant_mount *m,
+static const struct mountinfo_mount *find_same(const struct expected_mount *m,
 					       const mountinfo_list *have)
 {
 	vec_each(x, have)
@@ -21,12 +21,12 @@ static const struct mountinfo_mount *find_same(const struct meant_mount *m,
 	return NULL;
 }
 
-bool meant_is_in(const struct meant_mount *m, const mountinfo_list *have)
+bool expected_is_in(const struct expected_mount *m, const mountinfo_list *have)
 {
 	return find_same(m, have) != NULL;
 }
 
-static int mount_differs(struct arena *a, const struct meant_mount *m,
+static int mount_differs(struct arena *a, const struct expected_mount *m,
 			 const struct mountinfo_mount *x, struct err *err)
 {
 	const char *target = wspath_show(a, m->target);
@@ -44,7 +44,7 @@ static int mount_differs(struct arena *a, const struct meant_mount *m,
 }
 
 /* Of a mount of its own; *out_at is where it really is. */
-static int compare_one(struct arena *a, const struct meant_mount *m,
+static int compare_one(struct arena *a, const struct expected_mount *m,
 		       const mountinfo_list *have, struct str *out_at,
 		       struct err *err)
 {
@@ -63,7 +63,7 @@ static int compare_one(struct arena *a, const struct meant_mount *m,
 	return mount_differs(a, m, x, err);
 }
 
-static int compare_below(struct arena *a, const struct meant_mount *m,
+static int compare_below(struct arena *a, const struct expected_mount *m,
 			 struct str target, struct str at,
 			 const mountinfo_list *have, struct err *err)
 {
@@ -77,8 +77,8 @@ static int compare_below(struct arena *a, const struct meant_mount *m,
 	return x && is_same(m, x) ? 0 : mount_differs(a, m, x, err);
 }
 
-int meant_compare(struct arena *a, const meant_list *meant,
-		  const mountinfo_list *have, struct err *err)
+int expected_compare(struct arena *a, const expected_list *meant,
+		     const mountinfo_list *have, struct err *err)
 {
 	struct str target = STR(""), at = STR("");
 	int rc = 0;
@@ -96,7 +96,7 @@ int meant_compare(struct arena *a, const meant_list *meant,
 	return 0;
 }
 
-int meant_locate(struct arena *a, meant_list *meant, struct err *err)
+int expected_locate(struct arena *a, expected_list *meant, struct err *err)
 {
 	mountinfo_list own = {0};
 	int rc = place_mounts(a, "self", &own, err);
@@ -108,7 +108,7 @@ int meant_locate(struct arena *a, meant_list *meant, struct err *err)
 
 		m->in_fs = NULL;
 		if (!place_locate(a, &own, m->fd, &p))
-			continue; /* it is gone: meant_compare() says so */
+			continue; /* it is gone: expected_compare() says so */
 		m->major = p.major;
 		m->minor = p.minor;
 		m->in_fs = p.in_fs;

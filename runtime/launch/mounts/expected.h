@@ -10,15 +10,15 @@
 
 #include "runtime/launch/mounts/mountinfo.h"
 
-struct meant_mount {
+struct expected_mount {
 	struct str target; /* absolute, in the container */
 	int fd;		   /* O_PATH; borrowed, and open until the end */
 	bool below;	   /* in the mount before it that is not: a mask */
-	/* As meant_locate() found it. */
+	/* As expected_locate() found it. */
 	uint32_t major, minor;
 	const char *in_fs; /* NULL: gone */
 };
-typedef VEC(struct meant_mount) meant_list;
+typedef VEC(struct expected_mount) expected_list;
 
 /*
  * Compare. Pure.
@@ -27,12 +27,12 @@ typedef VEC(struct meant_mount) meant_list;
  * is known by what it is, and what is below it is looked for there.
  *   -EXDEV  something else is at a target, or nothing; *err says where
  */
-must_check int meant_compare(struct arena *a, const meant_list *meant,
-			     const mountinfo_list *have, struct err *err);
+must_check int expected_compare(struct arena *a, const expected_list *meant,
+				const mountinfo_list *have, struct err *err);
 /* Is one of them the mount of m, wherever? Pure. */
-bool meant_is_in(const struct meant_mount *m, const mountinfo_list *have);
+bool expected_is_in(const struct expected_mount *m, const mountinfo_list *have);
 /* Where all of it is now, by the mounts of this process. */
-must_check int meant_locate(struct arena *a, meant_list *meant,
-			    struct err *err);
+must_check int expected_locate(struct arena *a, expected_list *meant,
+			       struct err *err);
 
 #endif

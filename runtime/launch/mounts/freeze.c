@@ -156,7 +156,7 @@ int freeze_thaw(struct arena *a, struct docker *d, const char *state,
 
 	if (access(record_of(a, s), F_OK) < 0)
 		return 0;
-	rc = holds_lock_file(state, FREEZE_LOCK, &lock, err);
+	rc = placeholders_lock_file(state, FREEZE_LOCK, &lock, err);
 	return rc < 0 ? rc : thaw_agents(a, d, state, s, err);
 }
 

@@ -124,7 +124,7 @@ int journal_load(struct arena *a, const char *path, struct journal *out,
 	return 0;
 }
 
-static int append_line(struct holds *h, struct str line, struct err *err)
+static int append_line(struct placeholders *h, struct str line, struct err *err)
 {
 	const char *path = journal_path(h->a, h->state, h->session);
 	struct buf b;
@@ -145,7 +145,7 @@ static int append_line(struct holds *h, struct str line, struct err *err)
 	return 0;
 }
 
-int journal_intent(struct holds *h, struct str path, bool is_dir,
+int journal_intent(struct placeholders *h, struct str path, bool is_dir,
 		   struct err *err)
 {
 	struct buf b;
@@ -158,7 +158,7 @@ int journal_intent(struct holds *h, struct str path, bool is_dir,
 	return append_line(h, buf_str(&b), err);
 }
 
-int journal_made(struct holds *h, struct str path, const struct stat *st,
+int journal_made(struct placeholders *h, struct str path, const struct stat *st,
 		 struct err *err)
 {
 	struct buf b;

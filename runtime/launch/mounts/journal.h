@@ -1,6 +1,6 @@
 /*
  * The journal of a session's holds: what it made in the workspace, or was about
- * to make, told before it does. The format stands in holds.h.
+ * to make, told before it does. The format stands in placeholders.h.
  */
 #ifndef RUNTIME_LAUNCH_MOUNTS_JOURNAL_H
 #define RUNTIME_LAUNCH_MOUNTS_JOURNAL_H
@@ -35,9 +35,9 @@ const char *journal_path(struct arena *a, const char *state,
 must_check int journal_load(struct arena *a, const char *path,
 			    struct journal *out, struct err *err);
 /* Append to our own, which begins with the first line. */
-must_check int journal_intent(struct holds *h, struct str path, bool is_dir,
-			      struct err *err);
-must_check int journal_made(struct holds *h, struct str path,
+must_check int journal_intent(struct placeholders *h, struct str path,
+			      bool is_dir, struct err *err);
+must_check int journal_made(struct placeholders *h, struct str path,
 			    const struct stat *st, struct err *err);
 
 /* Below 0 with *err set ends the walk. */

@@ -417,7 +417,7 @@ static bool needs_pin(int fd)
 }
 
 /* -1 in m->fd: a pin that is not needed. */
-static int hold_source(struct arena *a, const struct holds *h,
+static int hold_source(struct arena *a, const struct placeholders *h,
 		       const struct masks *out, struct mask *m, struct err *err)
 {
 	int flags = O_PATH, rc;
@@ -450,7 +450,7 @@ static int hold_source(struct arena *a, const struct holds *h,
 }
 
 /* From here on they are what they are, whatever becomes of their names. */
-static int hold_sources(struct arena *a, const struct holds *h,
+static int hold_sources(struct arena *a, const struct placeholders *h,
 			struct masks *out, struct err *err)
 {
 	const char *dir = arena_fmt(a, "%s/empty/dir", h->state).p;
@@ -492,8 +492,8 @@ void masks_close(struct masks *m)
 
 /* Under the lock: look, hold, arrange, claim. */
 static int prepare_masks(struct arena *a, const struct masks_opts *o,
-			 const char *state, struct holds *h, struct masks *out,
-			 struct err *err)
+			 const char *state, struct placeholders *h,
+			 struct masks *out, struct err *err)
 {
 	struct looked_at at = {.state = str_of(state),
 			       .root_path = h->root_path,
@@ -504,9 +504,9 @@ static int prepare_masks(struct arena *a, const struct masks_opts *o,
 	int rc = looked_make(a, &at, &l, err);
 
 	if (rc == 0)
-		rc = holds_claim_folders(h, err);
+		rc = placeholders_claim_folders(h, err);
 	if (rc == 0 && !o->readonly) /* else nobody can make it */
-		rc = holds_make(h, &l.plan, &l.found, err);
+		rc = placeholders_make(h, &l.plan, &l.found, err);
 	if (rc < 0)
 		return rc;
 	out->entries = l.found.entries;
@@ -517,7 +517,7 @@ static int prepare_masks(struct arena *a, const struct masks_opts *o,
 		rc = add_words(a, out, o->state, h->root_path, l.plan.target,
 			       err);
 	if (rc == 0)
-		rc = holds_claim(h, out->list.v, out->list.n, err);
+		rc = placeholders_claim(h, out->list.v, out->list.n, err);
 	if (rc == 0) {
 		add_notes(a, &l.found, out);
 		add_git_notes(a, h->root_path, &l.found, &l.git, out);
@@ -543,12 +543,12 @@ int masks_prepare(struct arena *a, const struct masks_opts *o,
 		  struct masks *out, struct err *err)
 {
 	char state[PATH_MAX];
-	struct holds h = {.a = a,
-			  .state = o->state,
-			  .session = o->session,
-			  .root = o->root,
-			  .root_path = str_of(o->workspace),
-			  .fd = -1};
+	struct placeholders h = {.a = a,
+				 .state = o->state,
+				 .session = o->session,
+				 .root = o->root,
+				 .root_path = str_of(o->workspace),
+				 .fd = -1};
 	auto_fd int lock = -1;
 	struct masks made = {.empty_dir = -1, .empty_file = -1};
 	struct err ignored;
@@ -559,12 +559,12 @@ int masks_prepare(struct arena *a, const struct masks_opts *o,
 		rc = make_sources(a, o->state, err);
 	if (rc < 0)
 		return rc;
-	rc = holds_lock(o->state, &lock, err);
+	rc = placeholders_lock(o->state, &lock, err);
 	if (rc < 0)
 		return rc;
 	rc = prepare_masks(a, o, state, &h, &made, err);
 	fd_close(&h.fd);
-	fd_close(&lock); /* holds_undo() takes it itself */
+	fd_close(&lock); /* placeholders_undo() takes it itself */
 	lock = -1;
 	if (rc == 0) {
 		*out = made;
@@ -578,7 +578,7 @@ int masks_prepare(struct arena *a, const struct masks_opts *o,
 
 int masks_release(const char *state, const char *session, struct err *err)
 {
-	return holds_undo(state, session, err);
+	return placeholders_undo(state, session, err);
 }
 
 /* --- the argument vector ---------------------------------------------------

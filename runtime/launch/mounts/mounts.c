@@ -97,7 +97,7 @@ static int find_masks(struct mounts *m, struct str plan, bool readonly,
 static void hold_masks(struct mounts *m, struct str target)
 {
 	vec_each(one, &m->masks.list)
-		*vec_push(m->a, &m->meant) = (struct meant_mount){
+		*vec_push(m->a, &m->meant) = (struct expected_mount){
 			.target = arena_fmt(m->a, "%.*s/%.*s", STR_ARG(target),
 					    STR_ARG(one->path)),
 			.fd = one->fd,
@@ -120,7 +120,7 @@ static int hold_mounts(struct mounts *m, struct err *err)
 		if (fd < 0)
 			return err_errno(err, b->source);
 		*vec_push(m->a, &m->meant) =
-			(struct meant_mount){.target = target, .fd = fd};
+			(struct expected_mount){.target = target, .fd = fd};
 		if (is_workspace)
 			hold_masks(m, target);
 	}
@@ -167,7 +167,7 @@ static bool is_ours(const struct mounts *m, const mountinfo_list *have)
 {
 	vec_each(one, &m->meant)
 		if (!one->below && str_is(one->target, OWN_MOUNT))
-			return meant_is_in(one, have);
+			return expected_is_in(one, have);
 	return false;
 }
 
@@ -187,8 +187,9 @@ static int compare_mounts(struct mounts *m, struct docker *d,
 			 &ignored) < 0)
 		return 0;
 	if (strcmp(runtime, "kata") != 0 &&
-	    meant_locate(m->a, &m->meant, &ignored) == 0 && is_ours(m, &have))
-		return meant_compare(m->a, &m->meant, &have, err);
+	    expected_locate(m->a, &m->meant, &ignored) == 0 &&
+	    is_ours(m, &have))
+		return expected_compare(m->a, &m->meant, &have, err);
 	if (!m->quiet)
 		fprintf(stderr,
 			"membrane: the container's mounts cannot be compared with what was looked at: its processes are not to be seen from here\n");

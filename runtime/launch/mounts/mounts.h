@@ -5,7 +5,7 @@
  * In order: whoever could change a name on the way is stopped (overlap.h), the
  * workspace is scanned (masks.h), what will be mounted is held open (place.h),
  * Docker makes the container, its mounts are compared with what is held
- * (meant.h), and the others go on. Docker has no moment between mounting and
+ * (expected.h), and the others go on. Docker has no moment between mounting and
  * the command's first instruction: the comparison comes some milliseconds
  * behind that, and is there for what the stopping cannot hold (programs of the
  * host). Whoever makes mounts in another way needs the same five steps.
@@ -27,7 +27,7 @@ struct mounts {
 	struct overlap overlap;
 	bind_list binds; /* of the agent's vector, without masks */
 	struct masks masks;
-	meant_list meant;
+	expected_list meant;
 	int64_t alone_at; /* proc_now_ms(), when nobody was in the way; 0 */
 };
 

@@ -367,7 +367,7 @@ int overlap_begin(struct overlap *o, struct docker *d, const bind_list *binds,
 		  bool may_stop, struct err *err)
 {
 	auto_fd int lock = -1;
-	int rc = holds_lock_file(o->state, FREEZE_LOCK, &lock, err);
+	int rc = placeholders_lock_file(o->state, FREEZE_LOCK, &lock, err);
 
 	if (rc == 0)
 		rc = look_around(o, d, binds, may_stop, err);

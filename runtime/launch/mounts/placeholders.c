@@ -15,13 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-int holds_lock(const char *state, int *out_fd, struct err *err)
+int placeholders_lock(const char *state, int *out_fd, struct err *err)
 {
-	return holds_lock_file(state, "holds.lock", out_fd, err);
+	return placeholders_lock_file(state, "holds.lock", out_fd, err);
 }
 
-int holds_lock_file(const char *state, const char *name, int *out_fd,
-		    struct err *err)
+int placeholders_lock_file(const char *state, const char *name, int *out_fd,
+			   struct err *err)
 {
 	char path[PATH_MAX];
 	struct timespec from, now;
@@ -37,7 +37,7 @@ int holds_lock_file(const char *state, const char *name, int *out_fd,
 	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		if (errno == EWOULDBLOCK &&
-		    now.tv_sec - from.tv_sec < HOLDS_WAIT_S) {
+		    now.tv_sec - from.tv_sec < PLACEHOLDERS_WAIT_S) {
 			poll(NULL, 0, 10);
 			continue;
 		}
@@ -46,7 +46,7 @@ int holds_lock_file(const char *state, const char *name, int *out_fd,
 			return err_errno(err, path);
 		return err_set(err, -ETIMEDOUT,
 			       "%s: held by another session for %d s", path,
-			       HOLDS_WAIT_S);
+			       PLACEHOLDERS_WAIT_S);
 	}
 	*out_fd = fd;
 	return 0;
@@ -55,14 +55,14 @@ int holds_lock_file(const char *state, const char *name, int *out_fd,
 /* --- making ----------------------------------------------------------------
  */
 
-static void note_path(struct holds *h, struct scan *found,
+static void note_path(struct placeholders *h, struct scan *found,
 		      enum scan_note_kind kind, struct str path, int error)
 {
 	*vec_push(h->a, &found->notes) = (struct scan_note){kind, path, error};
 }
 
-static void mask_path(struct holds *h, struct scan *found, struct str path,
-		      bool is_dir)
+static void mask_path(struct placeholders *h, struct scan *found,
+		      struct str path, bool is_dir)
 {
 	*vec_push(h->a, &found->masks) = (struct mask){
 		.path = path,
@@ -149,8 +149,8 @@ static int make_entry(int dirfd, const char *name, bool is_dir,
 	return rc;
 }
 
-static int make_placeholder(struct holds *h, struct str path, bool is_dir,
-			    struct err *err)
+static int make_placeholder(struct placeholders *h, struct str path,
+			    bool is_dir, struct err *err)
 {
 	struct stat st;
 	const char *name;
@@ -176,8 +176,8 @@ static int make_placeholder(struct holds *h, struct str path, bool is_dir,
  * give itself the right; so dir, which is not to be written to as it is, is
  * kept that way. On a readonly file system that needs no mount.
  */
-static int keep_dir(struct holds *h, struct str dir, struct str path, int code,
-		    struct scan *found, struct err *err)
+static int keep_dir(struct placeholders *h, struct str dir, struct str path,
+		    int code, struct scan *found, struct err *err)
 {
 	if (code == -EROFS)
 		return 0;
@@ -189,7 +189,7 @@ static int keep_dir(struct holds *h, struct str dir, struct str path, int code,
 }
 
 /* dir exists; rest is missing below it. */
-static int make_missing(struct holds *h, struct str dir, struct str rest,
+static int make_missing(struct placeholders *h, struct str dir, struct str rest,
 			bool is_dir, struct scan *found, struct err *err)
 {
 	struct str seg, path = dir;
@@ -206,7 +206,7 @@ static int make_missing(struct holds *h, struct str dir, struct str rest,
 	return 0;
 }
 
-static int hold_path(struct holds *h, const struct mountsplan_hold *want,
+static int hold_path(struct placeholders *h, const struct mountsplan_hold *want,
 		     struct scan *found, struct err *err)
 {
 	struct wspath_place at = wspath_resolve(h->a, h->root, h->root_path,
@@ -234,8 +234,8 @@ static int hold_path(struct holds *h, const struct mountsplan_hold *want,
 	return make_missing(h, at.path, at.rest, want->is_dir, found, err);
 }
 
-int holds_make(struct holds *h, const struct mountsplan *plan,
-	       struct scan *found, struct err *err)
+int placeholders_make(struct placeholders *h, const struct mountsplan *plan,
+		      struct scan *found, struct err *err)
 {
 	int rc = 0;
 
@@ -249,7 +249,7 @@ int holds_make(struct holds *h, const struct mountsplan *plan,
  */
 
 struct claim {
-	struct holds *h;
+	struct placeholders *h;
 	const struct mask *masks; /* NULL: every folder */
 	uint32_t n;
 };
@@ -326,7 +326,7 @@ static int claim_from(void *ctx, const struct journal *j, struct err *err)
 	return rc;
 }
 
-int holds_claim_folders(struct holds *h, struct err *err)
+int placeholders_claim_folders(struct placeholders *h, struct err *err)
 {
 	struct claim c = {.h = h};
 
@@ -334,8 +334,8 @@ int holds_claim_folders(struct holds *h, struct err *err)
 				  err);
 }
 
-int holds_claim(struct holds *h, const struct mask *masks, uint32_t n,
-		struct err *err)
+int placeholders_claim(struct placeholders *h, const struct mask *masks,
+		       uint32_t n, struct err *err)
 {
 	struct claim c = {.h = h, .masks = masks, .n = n};
 
@@ -447,7 +447,7 @@ static int undo_holds(struct arena *a, const char *state, const char *session,
 
 	if (access(path, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
-	rc = holds_lock(state, &lock, err);
+	rc = placeholders_lock(state, &lock, err);
 	if (rc == 0)
 		rc = journal_load(a, path, &j, err);
 	if (rc < 0)
@@ -461,7 +461,7 @@ static int undo_holds(struct arena *a, const char *state, const char *session,
 	return unlink(path) < 0 && errno != ENOENT ? err_errno(err, path) : 0;
 }
 
-int holds_undo(const char *state, const char *session, struct err *err)
+int placeholders_undo(const char *state, const char *session, struct err *err)
 {
 	struct arena *a = arena_new();
 	int rc = undo_holds(a, state, session, err);

@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *verb_of(const struct altered *c)
+static const char *verb_of(const struct change_log *c)
 {
 	return c->allow ? "allow" : "deny";
 }
 
-static void add_texts(cJSON *o, const char *key, const altered_texts *texts)
+static void add_texts(cJSON *o, const char *key, const change_log_texts *texts)
 {
 	cJSON *list = cJSON_AddArrayToObject(o, key);
 
@@ -22,7 +22,7 @@ static void add_texts(cJSON *o, const char *key, const altered_texts *texts)
 		cJSON_AddItemToArray(list, cJSON_CreateString(*t));
 }
 
-cJSON *altered_json(const struct altered *c)
+cJSON *change_log_json(const struct change_log *c)
 {
 	cJSON *o = cJSON_CreateObject(), *who;
 
@@ -56,32 +56,32 @@ static const char *text_of(struct arena *a, const cJSON *o, const char *key,
 }
 
 static bool texts_of(struct arena *a, const cJSON *o, const char *key,
-		     altered_texts *out)
+		     change_log_texts *out)
 {
 	const cJSON *list = cJSON_GetObjectItemCaseSensitive(o, key), *m;
 
 	if (!cJSON_IsArray(list) ||
-	    cJSON_GetArraySize(list) > (int)ALTERED_TEXTS)
+	    cJSON_GetArraySize(list) > (int)CHANGE_LOG_TEXTS)
 		return false;
 	cJSON_ArrayForEach(m, list) {
 		if (!cJSON_IsString(m) ||
-		    strlen(m->valuestring) > ALTERED_TEXT_MAX)
+		    strlen(m->valuestring) > CHANGE_LOG_TEXT_MAX)
 			return false;
 		*vec_push(a, out) = arena_cstr(a, str_of(m->valuestring));
 	}
 	return true;
 }
 
-int altered_parse(struct arena *a, const cJSON *o, struct altered *out,
-		  struct err *err)
+int change_log_parse(struct arena *a, const cJSON *o, struct change_log *out,
+		     struct err *err)
 {
 	const cJSON *who = cJSON_GetObjectItemCaseSensitive(o, "who");
 	const char *verb = text_of(a, o, "verb", 8);
-	struct altered c = {.saved = json_find_true(o, "saved"),
-			    .cut = json_find_true(o, "cut")};
+	struct change_log c = {.saved = json_find_true(o, "saved"),
+			       .cut = json_find_true(o, "cut")};
 	uint64_t number = 0, ms = 0;
 
-	c.dest = text_of(a, o, "dest", ALTERED_DEST_MAX);
+	c.dest = text_of(a, o, "dest", CHANGE_LOG_DEST_MAX);
 	c.time = text_of(a, o, "time", 64);
 	c.name = text_of(a, who, "name", 256);
 	c.allow = verb && strcmp(verb, "allow") == 0;
@@ -99,19 +99,19 @@ int altered_parse(struct arena *a, const cJSON *o, struct altered *out,
 	return 0;
 }
 
-int altered_read(struct arena *a, const struct session *s, altered_list *out,
-		 struct err *err)
+int change_log_read(struct arena *a, const struct session *s,
+		    change_log_list *out, struct err *err)
 {
-	const char *path = arena_fmt(a, "%s/" ALTERED_FILE, s->dir).p;
+	const char *path = arena_fmt(a, "%s/" CHANGE_LOG_FILE, s->dir).p;
 	struct str text, line;
-	int rc = fileio_read(a, AT_FDCWD, path, ALTERED_BYTES, &text, err);
+	int rc = fileio_read(a, AT_FDCWD, path, CHANGE_LOG_BYTES, &text, err);
 
 	if (rc == -ENOENT)
 		return 0;
 	while (rc == 0 && str_line(&text, &line)) {
 		cJSON *o = cJSON_ParseWithLength(line.p, line.n);
 
-		rc = altered_parse(a, o, vec_push(a, out), err);
+		rc = change_log_parse(a, o, vec_push(a, out), err);
 		cJSON_Delete(o);
 	}
 	return rc < 0 ? err_while(err, "%s", path) : 0;
@@ -122,8 +122,8 @@ int altered_read(struct arena *a, const struct session *s, altered_list *out,
  * before that, the first is kept. So where that is, nothing else counts, even
  * if it came while `plan` was read.
  */
-int altered_plan(struct arena *a, const struct session *s, uint32_t generation,
-		 struct plan *out, struct err *err)
+int change_log_plan(struct arena *a, const struct session *s,
+		    uint32_t generation, struct plan *out, struct err *err)
 {
 	const char *kept = arena_fmt(a, "%s/plan.%u", s->dir, generation).p;
 	const char *first = arena_fmt(a, "%s/plan", s->dir).p;
@@ -140,12 +140,12 @@ int altered_plan(struct arena *a, const struct session *s, uint32_t generation,
 	return rc;
 }
 
-struct str altered_text(struct arena *a, const struct altered *c)
+struct str change_log_text(struct arena *a, const struct change_log *c)
 {
 	struct buf b;
 
 	buf_init(&b, a);
 	buf_addf(&b, "%s ", verb_of(c));
-	summary_escape(&b, str_of(c->dest), ALTERED_DEST_MAX);
+	summary_escape(&b, str_of(c->dest), CHANGE_LOG_DEST_MAX);
 	return buf_str(&b);
 }

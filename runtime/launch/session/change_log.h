@@ -22,48 +22,48 @@
 #include <cjson/cJSON.h>
 #include <stdint.h>
 
-#define ALTERED_FILE	 "changes.jsonl"
-#define ALTERED_MAX	 1000u /* changes of one session */
-#define ALTERED_BYTES	 (8u << 20)
-#define ALTERED_DEST_MAX 2048u
-#define ALTERED_TEXTS                                                          \
+#define CHANGE_LOG_FILE	    "changes.jsonl"
+#define CHANGE_LOG_MAX	    1000u /* changes of one session */
+#define CHANGE_LOG_BYTES    (8u << 20)
+#define CHANGE_LOG_DEST_MAX 2048u
+#define CHANGE_LOG_TEXTS                                                       \
 	32u /* of what was gained, or lost; the rest is                        \
 	       left out */
-#define ALTERED_TEXT_MAX 512u
+#define CHANGE_LOG_TEXT_MAX 512u
 
-typedef VEC(const char *) altered_texts;
+typedef VEC(const char *) change_log_texts;
 
 /* One change. Strings are NUL-terminated, in the arena. */
-struct altered {
+struct change_log {
 	bool allow; /* else a denial */
 	const char *dest, *time, *name;
 	uint32_t generation;
 	uint64_t uid;
 	bool saved; /* to the workspace's policy, too */
 	bool cut;   /* connections were ended */
-	altered_texts gained, lost;
+	change_log_texts gained, lost;
 	double ms; /* from the request to the effect */
 };
 
-typedef VEC(struct altered) altered_list;
+typedef VEC(struct change_log) change_log_list;
 
 /* Without a line's end; the caller owns it. */
-cJSON *altered_json(const struct altered *c);
+cJSON *change_log_json(const struct change_log *c);
 /* -EPROTO: not as above. */
-must_check int altered_parse(struct arena *a, const cJSON *o,
-			     struct altered *out, struct err *err);
+must_check int change_log_parse(struct arena *a, const cJSON *o,
+				struct change_log *out, struct err *err);
 /* All of a session; none when there is no file. */
-must_check int altered_read(struct arena *a, const struct session *s,
-			    altered_list *out, struct err *err);
+must_check int change_log_read(struct arena *a, const struct session *s,
+			       change_log_list *out, struct err *err);
 /*
  * The plan of a generation that is in force, or was; from 1. Another process
  * may be changing the session meanwhile: what it tries is never taken for what
  * runs. -ENOENT: there is none, or not yet; else as plan_read().
  */
-must_check int altered_plan(struct arena *a, const struct session *s,
-			    uint32_t generation, struct plan *out,
-			    struct err *err);
+must_check int change_log_plan(struct arena *a, const struct session *s,
+			       uint32_t generation, struct plan *out,
+			       struct err *err);
 /* "allow github.com:22"; cleaned for a terminal. */
-struct str altered_text(struct arena *a, const struct altered *c);
+struct str change_log_text(struct arena *a, const struct change_log *c);
 
 #endif

@@ -30,21 +30,21 @@ static const char *time_text(struct arena *a, int64_t at_s)
 	return text;
 }
 
-const char *about_now(struct arena *a)
+const char *metadata_now(struct arena *a)
 {
 	return time_text(a, time(NULL));
 }
 
-int about_write(struct arena *a, const struct session *s, const char *workspace,
-		char *const *command, const struct about_streams *streams,
-		struct err *err)
+int metadata_write(struct arena *a, const struct session *s,
+		   const char *workspace, char *const *command,
+		   const struct metadata_streams *streams, struct err *err)
 {
 	cJSON *o = cJSON_CreateObject(), *words;
 	struct str line;
 
 	cJSON_AddNumberToObject(o, "version", 1);
 	cJSON_AddStringToObject(o, "session", s->id);
-	cJSON_AddStringToObject(o, "started", about_now(a));
+	cJSON_AddStringToObject(o, "started", metadata_now(a));
 	cJSON_AddStringToObject(o, "workspace", workspace);
 	words = cJSON_AddArrayToObject(o, "command");
 	for (size_t i = 0; command[i]; i++)
@@ -56,7 +56,7 @@ int about_write(struct arena *a, const struct session *s, const char *workspace,
 	return fileio_write(AT_FDCWD, file_of(a, s), line, 0600, err);
 }
 
-static bool parse_about(struct arena *a, const cJSON *o, struct about *out)
+static bool parse_about(struct arena *a, const cJSON *o, struct metadata *out)
 {
 	const cJSON *started = cJSON_GetObjectItemCaseSensitive(o, "started");
 	const cJSON *where = cJSON_GetObjectItemCaseSensitive(o, "workspace");
@@ -80,15 +80,16 @@ static bool parse_about(struct arena *a, const cJSON *o, struct about *out)
 	out->started_s = timegm(&tm);
 	out->workspace = arena_cstr(a, str_of(where->valuestring));
 	/* without these it is of a version that kept nobody's streams */
-	out->streams = (struct about_streams){json_find_true(o, "detached"),
-					      json_find_true(o, "terminal"),
-					      json_find_true(o, "input")};
+	out->streams = (struct metadata_streams){json_find_true(o, "detached"),
+						 json_find_true(o, "terminal"),
+						 json_find_true(o, "input")};
 	return true;
 }
 
-void about_read(struct arena *a, const struct session *s, struct about *out)
+void metadata_read(struct arena *a, const struct session *s,
+		   struct metadata *out)
 {
-	struct about x = {.session = *s, .workspace = ""};
+	struct metadata x = {.session = *s, .workspace = ""};
 	struct err ignored;
 	struct str text;
 	struct stat st;
@@ -115,8 +116,8 @@ static const char *text_of(struct arena *a, const cJSON *o, const char *name)
 	return json_get_str(o, name, &s) ? arena_cstr(a, s) : NULL;
 }
 
-void about_end_read(struct arena *a, const struct session *s,
-		    struct about_end *out)
+void metadata_end_read(struct arena *a, const struct session *s,
+		       struct metadata_end *out)
 {
 	const char *path = arena_fmt(a, "%s/summary.json", s->dir).p;
 	struct err ignored;
@@ -124,7 +125,7 @@ void about_end_read(struct arena *a, const struct session *s,
 	struct str text;
 	cJSON *o;
 
-	*out = (struct about_end){.at = ""};
+	*out = (struct metadata_end){.at = ""};
 	if (fileio_read(a, AT_FDCWD, path, FILE_MAX, &text, &ignored) < 0)
 		return;
 	o = cJSON_ParseWithLength(text.p, text.n);
@@ -141,18 +142,18 @@ void about_end_read(struct arena *a, const struct session *s,
 	cJSON_Delete(o);
 }
 
-bool about_is_at_end(const struct session *s)
+bool metadata_is_at_end(const struct session *s)
 {
 	struct arena *a = arena_new();
-	struct about_end end;
+	struct metadata_end end;
 
-	about_end_read(a, s, &end);
+	metadata_end_read(a, s, &end);
 	arena_free(a);
 	return end.known;
 }
 
-int about_find_kept(struct arena *a, const char *state, struct about *out,
-		    struct err *err)
+int metadata_find_kept(struct arena *a, const char *state, struct metadata *out,
+		       struct err *err)
 {
 	sessions all = {0};
 	enum session_found is;
@@ -160,12 +161,12 @@ int about_find_kept(struct arena *a, const char *state, struct about *out,
 	int rc = session_list(a, state, &all, err);
 
 	vec_each(s, &all) {
-		struct about x;
+		struct metadata x;
 
-		about_read(a, s, &x);
+		metadata_read(a, s, &x);
 		if (rc < 0 || !x.streams.kept)
 			continue;
-		rc = about_state(&x, &is, err);
+		rc = metadata_state(&x, &is, err);
 		if (rc == 0 && is == SESSION_ALIVE && ++found == 1)
 			*out = x;
 	}
@@ -177,11 +178,11 @@ int about_find_kept(struct arena *a, const char *state, struct about *out,
 		      : "no session runs that 'start' began");
 }
 
-int about_find(struct arena *a, const char *state, struct str which,
-	       struct about *out, struct err *err)
+int metadata_find(struct arena *a, const char *state, struct str which,
+		  struct metadata *out, struct err *err)
 {
 	sessions all = {0};
-	struct about best = {0}, x;
+	struct metadata best = {0}, x;
 	unsigned found = 0;
 	int rc = session_list(a, state, &all, err);
 
@@ -189,9 +190,9 @@ int about_find(struct arena *a, const char *state, struct str which,
 		return rc;
 	vec_each(s, &all) {
 		if (!str_starts(str_of(s->id), which) ||
-		    (which.n && which.n < ABOUT_LEAST))
+		    (which.n && which.n < METADATA_LEAST))
 			continue;
-		about_read(a, s, &x);
+		metadata_read(a, s, &x);
 		if (found++ == 0 || x.started_s > best.started_s ||
 		    (x.started_s == best.started_s &&
 		     strcmp(x.session.id, best.session.id) > 0))
@@ -214,7 +215,8 @@ int about_find(struct arena *a, const char *state, struct str which,
 	return 0;
 }
 
-int about_state(const struct about *x, enum session_found *out, struct err *err)
+int metadata_state(const struct metadata *x, enum session_found *out,
+		   struct err *err)
 {
 	struct session s = x->session;
 	int rc = session_take(&s, err);
@@ -223,7 +225,7 @@ int about_state(const struct about *x, enum session_found *out, struct err *err)
 		return rc;
 	session_release(&s, false);
 	*out = (enum session_found)rc;
-	if (rc == SESSION_ALIVE && about_is_at_end(&s))
+	if (rc == SESSION_ALIVE && metadata_is_at_end(&s))
 		*out = SESSION_FINISHED;
 	return 0;
 }

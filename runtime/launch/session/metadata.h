@@ -8,68 +8,70 @@
 
 #include <stdint.h>
 
-#define ABOUT_LEAST 4u /* digits that stand for a whole ID */
+#define METADATA_LEAST 4u /* digits that stand for a whole ID */
 
 /* Where the command's streams are. */
-struct about_streams {
+struct metadata_streams {
 	bool kept;  /* with a keeper: they can be joined */
 	bool tty;   /* one terminal for all of them */
 	bool input; /* stdin is open */
 };
 
-struct about {
+struct metadata {
 	struct session session; /* its lock is not ours */
 	bool known;	     /* there is a session.json: what follows holds */
 	int64_t started_s;   /* since 1970; else when the folder was changed */
 	const char *started; /* the same in UTC: "2026-01-31T12:00:00Z" */
 	const char *workspace;	   /* absolute */
 	VEC(const char *) command; /* empty: the image's own */
-	struct about_streams streams;
+	struct metadata_streams streams;
 };
 
 /*
  * What became of it: summary.json, written when its command's container was
  * gone and all records were in.
  */
-struct about_end {
+struct metadata_end {
 	bool known;	   /* false: its launcher was killed, or still runs */
 	int status;	   /* of run */
 	const char *error; /* why membrane itself failed; or NULL */
 	const char *at;	   /* as started; "" when it is not said */
 };
 
-must_check int about_write(struct arena *a, const struct session *s,
-			   const char *workspace, char *const *command,
-			   const struct about_streams *streams,
-			   struct err *err);
+must_check int metadata_write(struct arena *a, const struct session *s,
+			      const char *workspace, char *const *command,
+			      const struct metadata_streams *streams,
+			      struct err *err);
 /* A session.json that is missing, or is none, is no error: see known. */
-void about_read(struct arena *a, const struct session *s, struct about *out);
-void about_end_read(struct arena *a, const struct session *s,
-		    struct about_end *out);
+void metadata_read(struct arena *a, const struct session *s,
+		   struct metadata *out);
+void metadata_end_read(struct arena *a, const struct session *s,
+		       struct metadata_end *out);
 /* Now, as in started. */
-const char *about_now(struct arena *a);
+const char *metadata_now(struct arena *a);
 /*
  * The session whose ID begins with which, or the newest one when that is empty.
  *   -ENOENT  there is none, or more than one begins so
  */
-must_check int about_find(struct arena *a, const char *state, struct str which,
-			  struct about *out, struct err *err);
+must_check int metadata_find(struct arena *a, const char *state,
+			     struct str which, struct metadata *out,
+			     struct err *err);
 /*
  * The one session with a keeper that lives.
  *   -ENOENT  there is none, or there are several
  */
-must_check int about_find_kept(struct arena *a, const char *state,
-			       struct about *out, struct err *err);
+must_check int metadata_find_kept(struct arena *a, const char *state,
+				  struct metadata *out, struct err *err);
 /*
  * Its lock is held, but only until Docker has removed what is left of it: the
  * record of its end is written.
  */
-bool about_is_at_end(const struct session *s);
+bool metadata_is_at_end(const struct session *s);
 /*
  * Whether somebody holds its lock, and not only for that; a dead session's is
  * taken for a moment.
  */
-must_check int about_state(const struct about *x, enum session_found *out,
-			   struct err *err);
+must_check int metadata_state(const struct metadata *x, enum session_found *out,
+			      struct err *err);
 
 #endif

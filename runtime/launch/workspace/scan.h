@@ -4,7 +4,7 @@
  * Reads only. Directories are opened one by one, relative to each other, and
  * no symbolic link is followed on the way; other file systems mounted below
  * the workspace are looked at too. What becomes of the result (order, pins,
- * mount words) is for masks.h, paths that do not exist yet for holds.h.
+ * mount words) is for masks.h, paths that do not exist yet for placeholders.h.
  * The rules are those of doc/semantics.md, section 5.
  */
 #ifndef RUNTIME_LAUNCH_WORKSPACE_SCAN_H

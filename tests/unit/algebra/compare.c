@@ -604,8 +604,8 @@ static void check_meet(void)
 	for (size_t i = 0; i < ARRAY_LEN(met); i++)
 		for (int turn = 0; turn < 2; turn++) {
 			struct str out = {0};
-			bool any = meet_names(a, str_of(met[i][turn]),
-					      str_of(met[i][!turn]), &out);
+			bool any = intersect_names(a, str_of(met[i][turn]),
+						   str_of(met[i][!turn]), &out);
 
 			CHECK_MSG(any == (met[i][2] != NULL) &&
 					  (!any || str_is(out, met[i][2])),

@@ -36,7 +36,7 @@ static ssize_t piece(void *data, char *buf, size_t n)
 	return (ssize_t)n;
 }
 
-struct seen {
+struct resolved {
 	char out[OUT_MAX];
 	size_t n;
 	ssize_t last;
@@ -44,7 +44,7 @@ struct seen {
 	enum http1_state state;
 };
 
-static struct seen seen;
+static struct resolved seen;
 
 /* All of it, into buffers of one size. */
 static void run(struct pieces s, size_t room)

@@ -64,7 +64,8 @@ static void connections(void)
 	CHECK(line(CONN("deny", "no-sni")) && !l.allow &&
 	      l.reason == REASON_NO_SNI);
 	CHECK(line(CONN("deny", "-")) && l.reason == REASON_BAD_REQUEST);
-	CHECK(line(CONN("l7", "-")) && l.kind == LOGLINE_ONWARD && l.allow);
+	CHECK(line(CONN("l7", "-")) && l.kind == LOGLINE_REQUESTLESS &&
+	      l.allow);
 	CHECK(!line(CONN("maybe", "granted")));
 	CHECK(!line(CONN("allow", "granted") "x"));
 	CHECK(!line("{\"k\":\"other\"}") && !line("{}") && !line("") &&
@@ -89,25 +90,28 @@ static void connections(void)
 /* The record of a connection by which nobody asked anything. */
 static void onwards(void)
 {
-	static struct onward o;
+	static struct requestless o;
 	struct logline a = {.sport = 1000}, b = {.sport = 1064}, got;
 
-	onward_request(&o, &a);
-	CHECK(onward_end(&o, &a, 10) && !onward_due(&o, INT64_MAX, &got));
+	requestless_request(&o, &a);
+	CHECK(requestless_end(&o, &a, 10) &&
+	      !requestless_due(&o, INT64_MAX, &got));
 	/* the port is used again, idle */
-	CHECK(onward_end(&o, &a, 10) && !onward_due(&o, 10, &got));
-	CHECK(onward_end(&o, &b, 20));
-	CHECK(onward_due(&o, 10 + ONWARD_WAIT_MS, &got) && got.sport == 1000);
-	CHECK(!onward_due(&o, 10 + ONWARD_WAIT_MS, &got));
+	CHECK(requestless_end(&o, &a, 10) && !requestless_due(&o, 10, &got));
+	CHECK(requestless_end(&o, &b, 20));
+	CHECK(requestless_due(&o, 10 + REQUESTLESS_WAIT_MS, &got) &&
+	      got.sport == 1000);
+	CHECK(!requestless_due(&o, 10 + REQUESTLESS_WAIT_MS, &got));
 	/* the request is told of after the end */
-	onward_request(&o, &b);
-	CHECK(!onward_due(&o, INT64_MAX, &got));
-	for (unsigned i = 0; i < ONWARD_MAX; i++)
-		CHECK(onward_end(&o, &b, 30));
-	CHECK(!onward_end(&o, &a, 30));
-	for (unsigned i = 0; i < ONWARD_MAX; i++)
-		CHECK(onward_due(&o, INT64_MAX, &got) && got.sport == 1064);
-	CHECK(!onward_due(&o, INT64_MAX, &got));
+	requestless_request(&o, &b);
+	CHECK(!requestless_due(&o, INT64_MAX, &got));
+	for (unsigned i = 0; i < REQUESTLESS_MAX; i++)
+		CHECK(requestless_end(&o, &b, 30));
+	CHECK(!requestless_end(&o, &a, 30));
+	for (unsigned i = 0; i < REQUESTLESS_MAX; i++)
+		CHECK(requestless_due(&o, INT64_MAX, &got) &&
+		      got.sport == 1064);
+	CHECK(!requestless_due(&o, INT64_MAX, &got));
 }
 
 static void requests(void)

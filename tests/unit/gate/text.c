@@ -378,34 +378,34 @@ static void listings(void)
 	CHECK(!ruleset_has_set(STR("# set host4 {\n"), "host4"));
 }
 
-static struct seen seen;
+static struct resolved seen;
 
 static void sights(void)
 {
-	struct seen_name *names[4];
+	struct resolved_name *names[4];
 	struct addr a = {ADDR_V4, {1, 2, 3, 4}};
 	char name[32];
 
-	seen_init(&seen);
-	CHECK(seen_names_of(&seen, &a, names, 4) == 0);
-	seen_addr(&seen, STR("one.test"), &a);
-	seen_addr(&seen, STR("two.test"), &a);
-	seen_addr(&seen, STR("one.test"), &a);
-	CHECK(seen_names_of(&seen, &a, names, 4) == 2);
+	resolved_init(&seen);
+	CHECK(resolved_names_of(&seen, &a, names, 4) == 0);
+	resolved_addr(&seen, STR("one.test"), &a);
+	resolved_addr(&seen, STR("two.test"), &a);
+	resolved_addr(&seen, STR("one.test"), &a);
+	CHECK(resolved_names_of(&seen, &a, names, 4) == 2);
 	CHECK(strcmp(names[0]->name, "two.test") == 0);
-	CHECK(seen_names_of(&seen, &a, names, 1) == 1);
+	CHECK(resolved_names_of(&seen, &a, names, 1) == 1);
 	/* many more than there is room for: the old ones are forgotten */
-	for (unsigned i = 0; i < 5 * SEEN_ADDRS; i++) {
+	for (unsigned i = 0; i < 5 * RESOLVED_ADDRS; i++) {
 		struct addr b = {
 			ADDR_V4,
 			{9, (uint8_t)(i >> 16), (uint8_t)(i >> 8), (uint8_t)i}};
 
 		snprintf(name, sizeof(name), "n%u.test", i);
-		seen_addr(&seen, str_of(name), &b);
-		CHECK(seen_names_of(&seen, &b, names, 4) == 1 &&
+		resolved_addr(&seen, str_of(name), &b);
+		CHECK(resolved_names_of(&seen, &b, names, 4) == 1 &&
 		      strcmp(names[0]->name, name) == 0);
 	}
-	CHECK(seen_names_of(&seen, &a, names, 4) == 0);
+	CHECK(resolved_names_of(&seen, &a, names, 4) == 0);
 }
 
 static struct outlog out;

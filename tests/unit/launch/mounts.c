@@ -104,26 +104,26 @@ static void test_inner(void)
 
 /* --- comparing ------------------------------------------------------------ */
 
-static struct meant_mount meant(const char *target, const char *in_fs,
-				bool below)
+static struct expected_mount meant(const char *target, const char *in_fs,
+				   bool below)
 {
-	return (struct meant_mount){.target = str_of(target),
-				    .fd = -1,
-				    .below = below,
-				    .major = 8,
-				    .minor = 1,
-				    .in_fs = in_fs};
+	return (struct expected_mount){.target = str_of(target),
+				       .fd = -1,
+				       .below = below,
+				       .major = 8,
+				       .minor = 1,
+				       .in_fs = in_fs};
 }
 
 /* of: what stands in the workspace's line and in that of its mask */
 static int compare(const char *workspace, const char *at, const char *mask,
 		   const char *mask_at)
 {
-	struct meant_mount all[] = {
+	struct expected_mount all[] = {
 		meant("/workspace", "/home/u/p", false),
 		meant("/workspace/x y", "/home/u/p/x y", true),
 	};
-	meant_list list = {all, ARRAY_LEN(all), ARRAY_LEN(all)};
+	expected_list list = {all, ARRAY_LEN(all), ARRAY_LEN(all)};
 	mountinfo_list have =
 		parsed(arena_fmt(a,
 				 "1 0 0:9 / / rw\n2 1 %s %s rw\n3 2 %s %s rw\n"
@@ -131,7 +131,7 @@ static int compare(const char *workspace, const char *at, const char *mask,
 				 workspace, at, mask, mask_at)
 			       .p);
 
-	return meant_compare(a, &list, &have, &err);
+	return expected_compare(a, &list, &have, &err);
 }
 
 static void test_compare(void)
@@ -165,13 +165,13 @@ static void test_compare(void)
 
 static void test_gone(void)
 {
-	struct meant_mount one = meant("/home/agent", NULL, false);
-	meant_list list = {&one, 1, 1};
+	struct expected_mount one = meant("/home/agent", NULL, false);
+	expected_list list = {&one, 1, 1};
 	mountinfo_list have = parsed("1 0 8:1 / /home/agent rw\n");
 
-	CHECK(meant_compare(a, &list, &have, &err) == -EXDEV &&
+	CHECK(expected_compare(a, &list, &have, &err) == -EXDEV &&
 	      strstr(err.text, "removed"));
-	CHECK(!meant_is_in(&one, &have));
+	CHECK(!expected_is_in(&one, &have));
 }
 
 /* --- overlap -------------------------------------------------------------- */

@@ -153,7 +153,7 @@ static int check_as_user(struct arena *a, const char *state)
 	CHECK(exists(arena_fmt(a, "%s/holds.lock.of-0", state).p));
 	CHECK(exists(arena_fmt(a, "%s/trace.of-0", state).p));
 	CHECK(!exists(arena_fmt(a, "%s/sessions.of-0", state).p));
-	CHECK(holds_lock(state, &lock, &err) == 0);
+	CHECK(placeholders_lock(state, &lock, &err) == 0);
 	CHECK(session_new(a, state, &s, &err) == 0);
 	return check_status();
 }

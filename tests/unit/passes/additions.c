@@ -71,9 +71,9 @@ static bool meet(const char *a, const char *b)
 {
 	struct ir_pattern p = {.line = str_of(a), .back = a[0] == '!'};
 	struct ir_pattern q = {.line = str_of(b)};
-	bool there = pattern_meet(&p, &q);
+	bool there = pattern_intersect(&p, &q);
 
-	CHECK(pattern_meet(&q, &p) == there);
+	CHECK(pattern_intersect(&q, &p) == there);
 	return there;
 }
 
