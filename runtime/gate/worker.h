@@ -2,8 +2,8 @@
  * The worker: what enforces, in the network namespace that faces the world.
  *
  * Loads the ruleset, makes the link, answers DNS, tells the launcher. PID 1
- * (supervisor.c) is at the other end of a SOCK_SEQPACKET pair; each message is a
- * struct worker_msg:
+ * (supervisor.c) is at the other end of a SOCK_SEQPACKET pair; each message is
+ *a struct worker_msg:
  *
  *	AGENT  to the worker: the agent's namespace is there
  *	LINK   from it: its interface is in that namespace; set it up

@@ -4,8 +4,8 @@
  * Scope container=new: containers that start after Tracee is ready; which of
  * them is the agent's, the launcher tells. Paths to leave out become a != on
  * the path of each event that has one; not on those that start programs, and
- * not on the few whose path lacks the mount it is under. Written with libyaml's emitter, so that no string of the policy can
- * be more than a string.
+ * not on the few whose path lacks the mount it is under. Written with libyaml's
+ * emitter, so that no string of the policy can be more than a string.
  */
 #ifndef COMPILER_EMIT_TRACE_TRACEE_H
 #define COMPILER_EMIT_TRACE_TRACEE_H
