@@ -38,7 +38,7 @@ void activity_init(struct activity *d, struct arena *a)
 			       .index = arena_new_of(a, struct activity_index)};
 }
 
-static struct arena *scratch(struct activity *d)
+static struct arena *scratch_arena(struct activity *d)
 {
 	struct activity_index *x = d->index;
 
@@ -51,7 +51,7 @@ static struct arena *scratch(struct activity *d)
 }
 
 /* The value's place, or NULL when there is none and no room. */
-static uint32_t *place(struct activity *d, struct str text, bool add)
+static uint32_t *place_slot(struct activity *d, struct str text, bool add)
 {
 	struct activity_index *x = d->index;
 	uint64_t h = hash64_bytes(HASH64_SEED, text.p, text.n);
@@ -69,11 +69,11 @@ static uint32_t *place(struct activity *d, struct str text, bool add)
 /* --- requests ------------------------------------------------------------- */
 
 /* r may be of the scratch: what is kept is copied. */
-static struct act *add(struct activity *d, const struct ir_request *r,
-		       enum act_then then, enum reason reason)
+static struct act *add_act(struct activity *d, const struct ir_request *r,
+			   enum act_then then, enum reason reason)
 {
-	struct str text = ir_request_text(scratch(d), r);
-	uint32_t *at = place(
+	struct str text = ir_request_text(scratch_arena(d), r);
+	uint32_t *at = place_slot(
 		d, arena_fmt(d->index->scratch, "%d%.*s", then, STR_ARG(text)),
 		d->v.n < ACTIVITY_MAX);
 	struct act *x;
@@ -143,8 +143,8 @@ static int by_text(const void *va, const void *vb)
 /* The name that an address was found for; empty when there is none. */
 static struct str name_behind(struct activity *d, struct str addr)
 {
-	uint32_t *at =
-		place(d, arena_fmt(scratch(d), "=%.*s", STR_ARG(addr)), false);
+	uint32_t *at = place_slot(
+		d, arena_fmt(scratch_arena(d), "=%.*s", STR_ARG(addr)), false);
 
 	return at && *at ? d->v.v[*at - 1].r.name : STR("");
 }
@@ -159,13 +159,13 @@ static void name_the_rest(struct activity *d)
 			continue;
 		x->r.name = name_behind(d, str_of(addr_text(&x->r.addr, text)));
 		if (x->r.name.n)
-			x->text = arena_str(d->a,
-					    ir_request_text(scratch(d), &x->r));
+			x->text = arena_str(
+				d->a, ir_request_text(scratch_arena(d), &x->r));
 	}
 }
 
 /* What has become the same by that. */
-static void unite(struct activity *d)
+static void unite_acts(struct activity *d)
 {
 	uint32_t n = 0;
 
@@ -187,7 +187,7 @@ void activity_sort(struct activity *d)
 	if (!d->has_decisions)
 		name_the_rest(d);
 	vec_sort(&d->v, by_text);
-	unite(d);
+	unite_acts(d);
 	arena_free(d->index->scratch);
 	d->index->scratch = NULL;
 }
@@ -197,7 +197,7 @@ void activity_sort(struct activity *d)
 /* As policies have names: lower case, without a dot at the end. */
 static struct str name_of(struct activity *d, struct str name)
 {
-	name = ascii_lower(scratch(d), name);
+	name = ascii_lower(scratch_arena(d), name);
 	if (name.n && name.p[name.n - 1] == '.')
 		name.n--;
 	return name;
@@ -263,7 +263,7 @@ static struct str flow_key(struct activity *d, const struct ir_request *r)
 {
 	char text[ADDR_TEXT_MAX];
 
-	return arena_fmt(scratch(d), "@%s %s:%u", ir_proto_name(r->proto),
+	return arena_fmt(scratch_arena(d), "@%s %s:%u", ir_proto_name(r->proto),
 			 addr_text(&r->addr, text), r->port);
 }
 
@@ -302,16 +302,16 @@ static void take_flow(struct activity *d, const cJSON *o, bool is_request,
 	c.has_addr = addr_parse(json_find_str(o, "addr"), &c.addr);
 	if (c.port == 0 || !c.has_addr || addr_scope(&c.addr) == ADDR_NEVER)
 		return;
-	place(d, flow_key(d, &c), true);
+	place_slot(d, flow_key(d, &c), true);
 	if (seen) {
 		struct ir_request r = url_of(&c, tls, method, path);
 
-		add(d, &r, then, reason);
+		add_act(d, &r, then, reason);
 	}
 	/* Of a request that was refused, the connection may have been fine. */
 	if (seen && then == ACT_REFUSED)
 		return;
-	x = add(d, &c, then, reason);
+	x = add_act(d, &c, then, reason);
 	/* What failed tells not whether it would have been looked into. */
 	if (x && reason == REASON_GRANTED)
 		x->unseen += !seen;
@@ -329,11 +329,12 @@ static void take_question(struct activity *d, const cJSON *o,
 
 	if (r.name.n == 0)
 		return;
-	x = add(d, &r, then, reason);
+	x = add_act(d, &r, then, reason);
 	if (!x || addr.n == 0)
 		return;
 	/* Whom an address was found for, last. */
-	at = place(d, arena_fmt(scratch(d), "=%.*s", STR_ARG(addr)), true);
+	at = place_slot(d, arena_fmt(scratch_arena(d), "=%.*s", STR_ARG(addr)),
+			true);
 	if (at)
 		*at = x->order;
 }
@@ -403,8 +404,8 @@ static void add_event(struct activity *d, const struct ir_request *r,
 		      const struct ir_policy *p,
 		      const struct decide_files *files)
 {
-	struct str text = ir_request_text(scratch(d), r);
-	uint32_t *at = place(
+	struct str text = ir_request_text(scratch_arena(d), r);
+	uint32_t *at = place_slot(
 		d, arena_fmt(d->index->scratch, "?%.*s", STR_ARG(text)), true);
 	struct decision was = {.allow = true};
 	struct act *x;
@@ -416,12 +417,12 @@ static void add_event(struct activity *d, const struct ir_request *r,
 		return;
 	}
 	if (p)
-		was = decide_asked(scratch(d), p, files, r);
-	x = add(d, r,
-		!p	    ? ACT_UNKNOWN
-		: was.allow ? ACT_ALLOWED
-			    : ACT_REFUSED,
-		was.reason);
+		was = decide_asked(scratch_arena(d), p, files, r);
+	x = add_act(d, r,
+		    !p		? ACT_UNKNOWN
+		    : was.allow ? ACT_ALLOWED
+				: ACT_REFUSED,
+		    was.reason);
 	if (!x)
 		return;
 	x->unseen++;
@@ -450,7 +451,7 @@ static void take_socket(struct activity *d, const struct trace_event *e,
 		addr = str_slice(addr, mapped.n, addr.n);
 	r.has_addr = addr_parse(addr, &r.addr);
 	if (!r.has_addr || r.port == 0 || addr_scope(&r.addr) == ADDR_NEVER ||
-	    place(d, flow_key(d, &r), false))
+	    place_slot(d, flow_key(d, &r), false))
 		return;
 	r.name = name_behind(d, addr);
 	add_event(d, &r, p, files);
@@ -481,7 +482,7 @@ static void add_path(struct activity *d, struct str path, bool is_write,
 		return;
 	r.path = str_slice(path, sizeof(WORKSPACE) - 1, path.n);
 	if (r.path.n && is_folder)
-		r.path = arena_fmt(scratch(d), "%.*s/", STR_ARG(r.path));
+		r.path = arena_fmt(scratch_arena(d), "%.*s/", STR_ARG(r.path));
 	if (r.path.n)
 		add_event(d, &r, p, files);
 }

@@ -25,7 +25,7 @@ static void other_end(struct buf *out, const cJSON *d)
 		buf_addf(out, ":%u", port);
 }
 
-static void object(struct buf *out, const cJSON *d, struct str kind)
+static void put_object(struct buf *out, const cJSON *d, struct str kind)
 {
 	unsigned status = (unsigned)json_find_u64(d, "status", UINT16_MAX);
 	const char *proto = json_find_str(d, "proto").p;
@@ -50,7 +50,7 @@ static void object(struct buf *out, const cJSON *d, struct str kind)
 		buf_addf(out, " (%u)", status);
 }
 
-static struct str why(struct arena *a, const cJSON *d, bool allow)
+static struct str why_text(struct arena *a, const cJSON *d, bool allow)
 {
 	const char *source = json_find_str(d, "source").p;
 	uint64_t line = json_find_u64(d, "line", UINT32_MAX);
@@ -73,7 +73,7 @@ static struct str why(struct arena *a, const cJSON *d, bool allow)
 }
 
 /* How much a flow moved whose decision stands further up. */
-static bool ended(const struct view *v, const cJSON *d)
+static bool ended_line(const struct view *v, const cJSON *d)
 {
 	struct str time = json_find_str(d, "time");
 
@@ -81,14 +81,14 @@ static bool ended(const struct view *v, const cJSON *d)
 		return false;
 	view_clean(v->out, str_slice(time, CLOCK_AT, CLOCK_AT + CLOCK_BYTES));
 	buf_adds(v->out, " end   ");
-	object(v->out, d, json_find_str(d, "kind"));
+	put_object(v->out, d, json_find_str(d, "kind"));
 	buf_addf(v->out, "  %" PRIu64 " bytes out, %" PRIu64 " in\n",
 		 json_find_u64(d, "sent", JSON_WHOLE_MAX),
 		 json_find_u64(d, "received", JSON_WHOLE_MAX));
 	return true;
 }
 
-static bool decision(const struct view *v, const cJSON *d)
+static bool decision_line(const struct view *v, const cJSON *d)
 {
 	struct str time = json_find_str(d, "time");
 	struct str kind = json_find_str(d, "kind");
@@ -102,7 +102,7 @@ static bool decision(const struct view *v, const cJSON *d)
 	    time.n <= CLOCK_AT)
 		return false;
 	buf_init(&b, v->out->a);
-	object(&b, d, kind);
+	put_object(&b, d, kind);
 	if (count > 1) /* several that were alike */
 		buf_addf(&b, "  %" PRIu64 "×", count);
 	view_clean(v->out, str_slice(time, CLOCK_AT, CLOCK_AT + CLOCK_BYTES));
@@ -111,13 +111,14 @@ static bool decision(const struct view *v, const cJSON *d)
 		   allow ? STR("allow") : STR("deny "));
 	buf_addc(v->out, ' ');
 	inner.width = v->width > 40 ? v->width - CLOCK_BYTES - 7 : 40;
-	view_row(&inner, 0, VIEW_PLAIN, buf_str(&b), why(v->out->a, d, allow));
+	view_row(&inner, 0, VIEW_PLAIN, buf_str(&b),
+		 why_text(v->out->a, d, allow));
 	return true;
 }
 
 /* Somebody changed the session's policy: what the lines below are decided by.
  */
-static bool change(const struct view *v, const cJSON *d)
+static bool change_line(const struct view *v, const cJSON *d)
 {
 	const cJSON *who = cJSON_GetObjectItemCaseSensitive(d, "who");
 	struct str time = json_find_str(d, "time");
@@ -148,9 +149,9 @@ bool logs_line(const struct view *v, struct str line)
 	cJSON *d = cJSON_ParseWithLength(line.p, line.n);
 	const char *event = json_find_str(d, "event").p;
 	bool ok = cJSON_IsObject(d) &&
-		  (strcmp(event, "end") == 0	  ? ended(v, d)
-		   : strcmp(event, "change") == 0 ? change(v, d)
-						  : decision(v, d));
+		  (strcmp(event, "end") == 0	  ? ended_line(v, d)
+		   : strcmp(event, "change") == 0 ? change_line(v, d)
+						  : decision_line(v, d));
 
 	cJSON_Delete(d);
 	return ok;

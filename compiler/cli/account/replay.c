@@ -19,8 +19,8 @@ static bool is_inside(enum reason r)
 
 /* "api.x.test:443" for all that goes there; what is about a request, a name
  * alone or a file is itself. */
-static struct str text_of(struct arena *a, const struct act *d,
-			  enum reason reason)
+static struct str act_text(struct arena *a, const struct act *d,
+			   enum reason reason)
 {
 	struct ir_request r = {.kind = IR_REQ_CONNECT};
 
@@ -57,12 +57,12 @@ static bool has_flow(const struct replay *r, const struct act *name)
 	return false;
 }
 
-static void push(struct replay *r, replay_items *list, const struct act *d,
-		 enum reason reason, const struct decision *now)
+static void push_item(struct replay *r, replay_items *list, const struct act *d,
+		      enum reason reason, const struct decision *now)
 {
 	struct replay_item *x = vec_push(r->a, list);
 
-	*x = (struct replay_item){.text = text_of(r->a, d, reason),
+	*x = (struct replay_item){.text = act_text(r->a, d, reason),
 				  .reason = reason,
 				  .deed = d,
 				  .n = d->n};
@@ -85,7 +85,7 @@ static int by_item(const void *va, const void *vb)
 }
 
 /* A connection and the requests in it are told of twice: once is enough. */
-static void fold(replay_items *list)
+static void fold_items(replay_items *list)
 {
 	uint32_t n = 0;
 	uint64_t by_kind[IR_REQ_ARG + 1];
@@ -110,7 +110,8 @@ static void fold(replay_items *list)
 
 /* --- deciding ------------------------------------------------------------- */
 
-static void mark(const struct replay *r, bool *used, const struct decision *now)
+static void mark_used(const struct replay *r, bool *used,
+		      const struct decision *now)
 {
 	const struct ir_policy *p = &r->c->policy;
 
@@ -125,8 +126,8 @@ static bool is_beside(const struct replay *r, const struct act *d)
 	return d->r.kind == IR_REQ_RESOLVE && has_flow(r, d);
 }
 
-static void decide(struct replay *r, const struct decide_files *files,
-		   bool *used, const struct act *d)
+static void decide_act(struct replay *r, const struct decide_files *files,
+		       bool *used, const struct act *d)
 {
 	struct decision now =
 		decide_asked(r->c->a, &r->c->policy, files, &d->r);
@@ -138,7 +139,7 @@ static void decide(struct replay *r, const struct decide_files *files,
 		now = (struct decision){.allow = true,
 					.reason = REASON_GRANTED};
 	if (!is_beside(r, d))
-		mark(r, used, &now);
+		mark_used(r, used, &now);
 	if (now.allow)
 		r->permitted += done;
 	else
@@ -146,9 +147,9 @@ static void decide(struct replay *r, const struct decide_files *files,
 	if (now.allow == done || (is_beside(r, d) && !now.allow))
 		return;
 	if (done)
-		push(r, &r->refused, d, now.reason, &now);
+		push_item(r, &r->refused, d, now.reason, &now);
 	else
-		push(r, &r->lifted, d, d->reason, &now);
+		push_item(r, &r->lifted, d, d->reason, &now);
 }
 
 void replay_make(struct replay *r)
@@ -158,9 +159,9 @@ void replay_make(struct replay *r)
 	bool *used = arena_alloc(r->a, p->allow.n + 1);
 
 	vec_each(d, &r->deeds->v)
-		decide(r, files, used, d);
-	fold(&r->refused);
-	fold(&r->lifted);
+		decide_act(r, files, used, d);
+	fold_items(&r->refused);
+	fold_items(&r->lifted);
 	for (uint32_t i = 0; i < p->allow.n; i++)
 		if (!used[i])
 			*vec_push(r->a, &r->unused) = &p->allow.v[i];

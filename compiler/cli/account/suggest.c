@@ -90,7 +90,7 @@ static struct str without_secret(struct str path)
 	return path.n ? path : STR("/");
 }
 
-static void note(struct arena *a, suggest_texts *list, const struct act *d)
+static void note_act(struct arena *a, suggest_texts *list, const struct act *d)
 {
 	struct ir_request r = d->r;
 
@@ -181,7 +181,7 @@ static void note_unsayable(struct maker *m, const struct seen *s,
 {
 	vec_each(d, &p->requests)
 		if (!is_sayable(m->a, s, *d))
-			note(m->a, &m->out->unsaid, *d);
+			note_act(m->a, &m->out->unsaid, *d);
 }
 
 static void note_connects(struct maker *m, const struct seen *s,
@@ -191,7 +191,7 @@ static void note_connects(struct maker *m, const struct seen *s,
 		if ((*d)->r.kind == IR_REQ_RESOLVE ||
 		    ((*d)->r.kind == IR_REQ_CONNECT &&
 		     (*d)->r.proto == p->proto && (*d)->r.port == p->port))
-			note(m->a, &m->out->beyond, *d);
+			note_act(m->a, &m->out->beyond, *d);
 }
 
 /* The widest of what fits: whatever flows, folders, what was asked for. */

@@ -35,8 +35,8 @@ struct str suggest_merge_folder(struct str path)
 	return str_parent(path);
 }
 
-static bool covers(const struct suggest_http *outer,
-		   const struct suggest_http *x)
+static bool covers_rule(const struct suggest_http *outer,
+			const struct suggest_http *x)
 {
 	struct str p = outer->path;
 
@@ -56,7 +56,7 @@ static void drop_covered(suggest_rules *list)
 		bool covered = false;
 
 		for (uint32_t k = 0; k < list->n && !covered; k++)
-			covered = covers(&list->v[k], &list->v[i]) &&
+			covered = covers_rule(&list->v[k], &list->v[i]) &&
 				  (k < n || k > i);
 		if (!covered)
 			list->v[n++] = list->v[i];
@@ -147,7 +147,7 @@ static bool same_ports(const struct suggest_grant *x,
 	return true;
 }
 
-static struct str parent(struct str name)
+static struct str parent_name(struct str name)
 {
 	return str_slice(name, str_find(name, '.', 0) + 1, name.n);
 }
@@ -168,7 +168,7 @@ static bool may_merge(const struct suggest_grant *g, struct str pattern)
 {
 	const struct third_party *row;
 
-	if (is_suffix(parent(g->dest)))
+	if (is_suffix(parent_name(g->dest)))
 		return false;
 	for (size_t i = 0; (row = third_party_at(i)); i++)
 		if (decide_name_matches(row->dest, g->dest) ||
@@ -178,10 +178,12 @@ static bool may_merge(const struct suggest_grant *g, struct str pattern)
 	return true;
 }
 
-static bool alike(const struct suggest_grant *x, const struct suggest_grant *g)
+static bool alike_grants(const struct suggest_grant *x,
+			 const struct suggest_grant *g)
 {
 	return !x->merged && !x->is_addr &&
-	       str_eq(parent(x->dest), parent(g->dest)) && same_ports(x, g);
+	       str_eq(parent_name(x->dest), parent_name(g->dest)) &&
+	       same_ports(x, g);
 }
 
 void suggest_merge_names(struct arena *a, suggest_grants *list,
@@ -198,8 +200,8 @@ void suggest_merge_names(struct arena *a, suggest_grants *list,
 		if (g.merged || g.is_addr)
 			continue;
 		for (uint32_t k = i; k < all; k++)
-			n += alike(&list->v[k], &g);
-		g.dest = arena_fmt(a, "*.%.*s", STR_ARG(parent(g.dest)));
+			n += alike_grants(&list->v[k], &g);
+		g.dest = arena_fmt(a, "*.%.*s", STR_ARG(parent_name(g.dest)));
 		if (n < SUGGEST_SIBLINGS || str_eq(g.dest, refused) ||
 		    !may_merge(&list->v[i], g.dest))
 			continue;
@@ -208,7 +210,7 @@ void suggest_merge_names(struct arena *a, suggest_grants *list,
 			continue;
 		}
 		for (uint32_t k = i; k < all; k++)
-			if (k != i && alike(&list->v[k], &list->v[i]))
+			if (k != i && alike_grants(&list->v[k], &list->v[i]))
 				list->v[k].merged = true;
 		list->v[i].merged = true;
 		*vec_push(a, list) = g;

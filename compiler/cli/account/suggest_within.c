@@ -27,8 +27,8 @@ static bool is_network(enum access_kind kind)
 	return false;
 }
 
-static bool widens(struct arena *a, const struct ir_policy *under,
-		   const struct ir_policy *now)
+static bool widens_network(struct arena *a, const struct ir_policy *under,
+			   const struct ir_policy *now)
 {
 	struct comparison found;
 
@@ -48,7 +48,7 @@ bool suggest_within(const struct ir_policy *under, const suggest_grants *grants)
 	struct compilation c = {.unbound = true, .unwritten = true};
 	struct err ignored;
 	bool ok = driver_compile(&c, &in, &ignored) == 0 && c.ok &&
-		  !widens(a, under, &c.policy);
+		  !widens_network(a, under, &c.policy);
 
 	driver_done(&c);
 	arena_free(a);

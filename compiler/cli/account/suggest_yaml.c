@@ -152,7 +152,7 @@ static void put_grants(struct yaml_write *w, const struct suggest_grant *g)
 
 /* --- comments ------------------------------------------------------------- */
 
-static void comment(struct buf *out, struct str text)
+static void put_comment(struct buf *out, struct str text)
 {
 	struct str line;
 
@@ -161,7 +161,7 @@ static void comment(struct buf *out, struct str text)
 }
 
 /* Whatever YAML takes for the end of a line ends no comment. */
-static struct str plain(struct arena *a, struct str s)
+static struct str plain_text(struct arena *a, struct str s)
 {
 	struct buf b;
 
@@ -186,19 +186,23 @@ static void put_head(struct buf *out, const struct activity *d,
 {
 	struct buf refused;
 
-	comment(out,
+	put_comment(
+		out,
 		arena_fmt(
 			out->a,
 			"What %.*s needed of the network, from 'membrane trace suggest'.\nPaths are prefixes. Read it, compare it with 'membrane diff', and only then use it.\n",
-			STR_ARG(plain(out->a, session))));
+			STR_ARG(plain_text(out->a, session))));
 	if (is_cut(d))
-		comment(out,
+		put_comment(
+			out,
 			STR("A path that holds a secret is cut before it, which permits more."));
 	if (!d->has_decisions)
-		comment(out,
+		put_comment(
+			out,
 			STR("The gate's decisions are not here: names are those of answers in the\ntrace, and which connections were refused is not known.\n"));
 	if (d->beyond)
-		comment(out,
+		put_comment(
+			out,
 			arena_fmt(
 				out->a,
 				"%llu records are left out: there was no room.\n",
@@ -207,7 +211,7 @@ static void put_head(struct buf *out, const struct activity *d,
 	summary_print(d->refused, log, false, &refused);
 	if (refused.n) {
 		buf_adds(out, "#\n");
-		comment(out, buf_str(&refused));
+		put_comment(out, buf_str(&refused));
 	}
 }
 
@@ -223,7 +227,8 @@ static void put_files(struct buf *out, const struct activity *d)
 	}
 	if (reads + writes == 0)
 		return;
-	comment(out,
+	put_comment(
+		out,
 		arena_fmt(
 			out->a,
 			"\nFiles of the workspace in the trace: %llu read, %llu changed.%s\n",
@@ -238,7 +243,7 @@ static void put_files(struct buf *out, const struct activity *d)
 				 (unsigned long long)(reads - FILES_SHOWN));
 			break;
 		}
-		buf_addf(out, "#   %s\n", plain(out->a, x->r.path).p);
+		buf_addf(out, "#   %s\n", plain_text(out->a, x->r.path).p);
 	}
 }
 
@@ -250,14 +255,14 @@ static void put_left(struct buf *out, const char *why,
 
 	if (list->n == 0)
 		return;
-	comment(out, arena_fmt(out->a, "\n%s:", why));
+	put_comment(out, arena_fmt(out->a, "\n%s:", why));
 	vec_each(x, list) {
 		if (n++ == LEFT_SHOWN) {
 			buf_addf(out, "#   and %u more\n",
 				 list->n - LEFT_SHOWN);
 			break;
 		}
-		buf_addf(out, "#   %s\n", plain(out->a, *x).p);
+		buf_addf(out, "#   %s\n", plain_text(out->a, *x).p);
 	}
 }
 

@@ -21,7 +21,7 @@ struct following {
 	bool has_end;	  /* its last record was there */
 };
 
-static bool lives(const struct following *f)
+static bool session_lives(const struct following *f)
 {
 	enum session_found state;
 	struct err ignored;
@@ -42,11 +42,11 @@ static int find_first(struct following *f, struct arena *a, struct str what,
 	f->is_session =
 		(what.n == 0 || traces_is_id(what)) &&
 		metadata_find(a, f->state, what, &f->about, &ignored) == 0;
-	if (lives(f))
+	if (session_lives(f))
 		what = str_of(f->about.session.id);
 	for (;;) {
 		trace_paths paths = {0};
-		bool waits = lives(f);
+		bool waits = session_lives(f);
 
 		rc = traces_find(tries, f->state, what, &paths, err);
 		if (rc == 0) {
@@ -63,7 +63,7 @@ static int find_first(struct following *f, struct arena *a, struct str what,
 }
 
 /* The one behind a file of them; of those that are left, if it is gone. */
-static const char *behind(const trace_paths *paths, const char *path)
+static const char *path_behind(const trace_paths *paths, const char *path)
 {
 	for (uint32_t i = 0; i < paths->n; i++)
 		if (strcmp(paths->v[i], path) == 0)
@@ -82,7 +82,7 @@ static const char *next_of(const struct following *f, struct arena *a)
 	if (f->is_session &&
 	    traces_find(one, f->state, str_of(f->about.session.id), &paths,
 			&ignored) == 0)
-		next = behind(&paths, f->path);
+		next = path_behind(&paths, f->path);
 	if (next)
 		next = arena_cstr(a, str_of(next));
 	arena_free(one);
@@ -90,7 +90,7 @@ static const char *next_of(const struct following *f, struct arena *a)
 }
 
 /* All that is there: 0. */
-static int drain(struct following *f, struct reader *r, struct err *err)
+static int drain_events(struct following *f, struct reader *r, struct err *err)
 {
 	const struct trace_event *e;
 	int rc;
@@ -115,13 +115,13 @@ static int follow_one(struct following *f, struct arena *a, const char **next,
 	if (rc < 0)
 		return rc;
 	for (;;) {
-		rc = drain(f, r, err);
+		rc = drain_events(f, r, err);
 		if (rc < 0 || last || f->has_end || ferror(stdout))
 			break;
 		/* What it wrote until now is read after that was asked. */
 		then = next_of(f, a);
 		last = then || strcmp(f->path, "-") == 0 ||
-		       (f->is_session && !lives(f));
+		       (f->is_session && !session_lives(f));
 		if (!last && !fileio_wait(STDOUT_FILENO, FOLLOW_MS))
 			break;
 	}
@@ -140,7 +140,7 @@ int trace_follow(struct arena *a, const char *state, struct str what,
 
 	while (rc == 0 && f.path)
 		rc = follow_one(&f, a, &f.path, err);
-	if (rc == 0 && f.is_session && !f.has_end && !lives(&f))
+	if (rc == 0 && f.is_session && !f.has_end && !session_lives(&f))
 		console_error(
 			"session %s is over, and its trace has no end: the tracer was stopped, or its disk is full",
 			f.about.session.id);

@@ -24,7 +24,7 @@ struct past {
 	struct trace_losses losses;
 };
 
-static int fail(struct arena *a, const struct err *err)
+static int fail_replay(struct arena *a, const struct err *err)
 {
 	console_error("%s", view_cleaned(a, str_of(err->text)).p);
 	return STATUS_IO;
@@ -38,13 +38,13 @@ static const char *in_session(const struct past *p, const char *state,
 		.p;
 }
 
-static bool exists(const char *path)
+static bool path_exists(const char *path)
 {
 	return access(path, F_OK) == 0;
 }
 
 /* The newest one, whether it was traced or not. */
-static struct str newest(struct past *p, const char *state)
+static struct str newest_session(struct past *p, const char *state)
 {
 	struct metadata x;
 	struct err ignored;
@@ -52,30 +52,30 @@ static struct str newest(struct past *p, const char *state)
 	if (metadata_find(p->a, state, STR(""), &x, &ignored) < 0)
 		return STR("");
 	p->id = arena_str(p->a, str_of(x.session.id));
-	return exists(in_session(p, state, "decisions.jsonl")) ? p->id
-							       : STR("");
+	return path_exists(in_session(p, state, "decisions.jsonl")) ? p->id
+								    : STR("");
 }
 
 /* A session may be without a trace; its decisions are always there. */
-static int find(struct past *p, const char *state, struct str what,
-		trace_paths *paths, struct err *err)
+static int find_past(struct past *p, const char *state, struct str what,
+		     trace_paths *paths, struct err *err)
 {
 	int rc;
 
 	if (what.n == 0)
-		what = newest(p, state);
+		what = newest_session(p, state);
 	p->id = STR("");
 	rc = traces_find(p->a, state, what, paths, err);
 
 	p->label = view_cleaned(p->a, what);
 	if (rc == -ENOENT && traces_is_id(what)) {
 		p->id = what;
-		if (exists(in_session(p, state, "decisions.jsonl")))
+		if (path_exists(in_session(p, state, "decisions.jsonl")))
 			rc = 0;
 	}
 	if (rc == 0 && paths->n)
 		p->id = traces_session(paths);
-	if (rc == 0 && p->id.n && exists(in_session(p, state, ".")))
+	if (rc == 0 && p->id.n && path_exists(in_session(p, state, ".")))
 		p->label = arena_fmt(p->a, "session %.*s", STR_ARG(p->id));
 	return rc;
 }
@@ -89,7 +89,7 @@ static void load_policy(struct past *p, const struct options *o,
 {
 	const char *plan = in_session(p, state, "plan");
 
-	if (p->id.n == 0 || !exists(plan))
+	if (p->id.n == 0 || !path_exists(plan))
 		return;
 	p->has_policy =
 		operand_load(p->a, o, str_of(plan), &p->under) == STATUS_OK;
@@ -100,7 +100,7 @@ static void load_policy(struct past *p, const struct options *o,
 			"what the session ran under cannot be read: what became of files is not known");
 }
 
-static int visit(void *ctx, const struct trace_event *e)
+static int visit_event(void *ctx, const struct trace_event *e)
 {
 	struct past *p = ctx;
 
@@ -116,20 +116,20 @@ static int past_load(struct past *p, const struct options *o, const char *state,
 {
 	trace_paths paths = {0};
 	struct err err;
-	int rc = find(p, state, what, &paths, &err);
+	int rc = find_past(p, state, what, &paths, &err);
 
 	if (rc < 0)
-		return fail(p->a, &err);
+		return fail_replay(p->a, &err);
 	traces_tell_missing(&paths);
 	activity_init(&p->deeds, p->a);
 	load_policy(p, o, state);
-	if (p->id.n && exists(in_session(p, state, "decisions.jsonl")))
+	if (p->id.n && path_exists(in_session(p, state, "decisions.jsonl")))
 		rc = activity_decisions(&p->deeds, in_session(p, state, "."),
 					&err);
 	if (rc == 0)
-		rc = traces_read(&paths, visit, p, &err);
+		rc = traces_read(&paths, visit_event, p, &err);
 	if (rc < 0)
-		return fail(p->a, &err);
+		return fail_replay(p->a, &err);
 	if (p->losses.all)
 		console_error("%s", trace_losses_text(p->a, &p->losses).p);
 	activity_sort(&p->deeds);
@@ -143,8 +143,9 @@ static void past_done(struct past *p)
 
 /* --- replay --------------------------------------------------------------- */
 
-static int show(struct arena *a, const struct options *o, struct compilation *c,
-		const struct past *p, struct str name)
+static int show_replay(struct arena *a, const struct options *o,
+		       struct compilation *c, const struct past *p,
+		       struct str name)
 {
 	struct replay r = {.a = a,
 			   .c = c,
@@ -186,9 +187,10 @@ int trace_replay(struct arena *a, const struct options *o, const char *state,
 	if (status == STATUS_OK)
 		status = past_load(&p, o, state, what);
 	if (status == STATUS_OK)
-		status = show(a, o, given ? &side.c : &own, &p,
-			      given ? side.label
-				    : STR("the policy of this workspace"));
+		status = show_replay(
+			a, o, given ? &side.c : &own, &p,
+			given ? side.label
+			      : STR("the policy of this workspace"));
 	past_done(&p);
 	driver_done(&own);
 	driver_done(&side.c);

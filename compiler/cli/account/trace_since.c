@@ -17,7 +17,7 @@ static bool take_digits(struct str *s, size_t n, int *out)
 	return true;
 }
 
-static bool take(struct str *s, char c)
+static bool take_char(struct str *s, char c)
 {
 	if (s->n == 0 || s->p[0] != c)
 		return false;
@@ -31,7 +31,7 @@ static bool take_fraction(struct str *s, uint64_t *out_ns)
 	uint64_t unit = NS;
 	int digit;
 
-	if (!take(s, '.'))
+	if (!take_char(s, '.'))
 		return true;
 	if (!take_digits(s, 1, &digit))
 		return false;
@@ -47,9 +47,10 @@ static bool take_clock(struct str *s, int64_t *out_s, uint64_t *out_ns)
 {
 	int h, m, sec = 0;
 
-	if (!take_digits(s, 2, &h) || !take(s, ':') || !take_digits(s, 2, &m))
+	if (!take_digits(s, 2, &h) || !take_char(s, ':') ||
+	    !take_digits(s, 2, &m))
 		return false;
-	if (take(s, ':') &&
+	if (take_char(s, ':') &&
 	    (!take_digits(s, 2, &sec) || !take_fraction(s, out_ns)))
 		return false;
 	*out_s = (h * 60 + m) * 60 + sec;
@@ -59,18 +60,18 @@ static bool take_clock(struct str *s, int64_t *out_s, uint64_t *out_ns)
 /* "Z", "+02:00"; nothing is UTC. */
 static bool take_offset(struct str *s, int64_t *out_s)
 {
-	bool west = take(s, '-');
+	bool west = take_char(s, '-');
 	int h, m;
 
 	*out_s = 0;
-	if (!west && !take(s, '+')) {
-		if (!take(s, 'Z'))
-			take(s, 'z');
+	if (!west && !take_char(s, '+')) {
+		if (!take_char(s, 'Z'))
+			take_char(s, 'z');
 		return true;
 	}
 	if (!take_digits(s, 2, &h))
 		return false;
-	take(s, ':');
+	take_char(s, ':');
 	if (!take_digits(s, 2, &m) || h > 23 || m > 59)
 		return false;
 	*out_s = (west ? -60 : 60) * (h * 60 + m);
@@ -82,8 +83,8 @@ static bool take_date(struct str *s, int64_t *out_s)
 	struct tm tm = {0}, back;
 	time_t at;
 
-	if (!take_digits(s, 4, &tm.tm_year) || !take(s, '-') ||
-	    !take_digits(s, 2, &tm.tm_mon) || !take(s, '-') ||
+	if (!take_digits(s, 4, &tm.tm_year) || !take_char(s, '-') ||
+	    !take_digits(s, 2, &tm.tm_mon) || !take_char(s, '-') ||
 	    !take_digits(s, 2, &tm.tm_mday))
 		return false;
 	tm.tm_year -= 1900;
@@ -103,7 +104,8 @@ static bool parse_time(struct str s, int64_t today_s, uint64_t *out_ns)
 
 	if (has_date && !take_date(&s, &day))
 		return false;
-	if (!has_date || take(&s, 'T') || take(&s, 't') || take(&s, ' '))
+	if (!has_date || take_char(&s, 'T') || take_char(&s, 't') ||
+	    take_char(&s, ' '))
 		if (!take_clock(&s, &clock, &ns) || !take_offset(&s, &offset))
 			return false;
 	if (s.n)
@@ -175,7 +177,7 @@ bool trace_since(struct str text, int64_t now_s, uint64_t *out_ns)
 		return false;
 	if (parse_count(text, out_ns) || parse_time(text, today, out_ns))
 		return true;
-	take(&text, '-'); /* as journalctl has it */
+	take_char(&text, '-'); /* as journalctl has it */
 	if (text.n == 0 || !parse_span(text, &ago))
 		return false;
 	*out_ns = ago > (uint64_t)now_s ? 0 : ((uint64_t)now_s - ago) * NS;

@@ -156,7 +156,7 @@ static void put_table(struct stats *s, const struct view *v, enum table t)
 			 STR_ARG(view_number(s->a, rest)));
 }
 
-static struct str head(struct stats *s)
+static struct str head_text(struct stats *s)
 {
 	double seconds =
 		s->last_ns ? (double)(s->last_ns - s->first_ns) / 1e9 : 0;
@@ -181,7 +181,7 @@ static void put_text(struct stats *s)
 	struct view v = {&out, s->look.width, s->look.colour};
 
 	buf_init(&out, s->a);
-	view_wrap(&v, 0, 0, head(s));
+	view_wrap(&v, 0, 0, head_text(s));
 	for (int t = 0; t < TABLES; t++)
 		put_table(s, &v, (enum table)t);
 	fwrite(out.p, 1, out.n, s->look.out);

@@ -55,32 +55,32 @@ struct story *story_new(const struct trace_look *look)
 
 /* --- processes ------------------------------------------------------------ */
 
-static struct process *slot(struct story *s, int64_t pid)
+static struct process *process_slot(struct story *s, int64_t pid)
 {
 	return &s->process[(uint64_t)pid % PROCESSES];
 }
 
 static unsigned depth_of(struct story *s, int64_t pid)
 {
-	const struct process *p = slot(s, pid);
+	const struct process *p = process_slot(s, pid);
 
 	return p->pid == pid ? p->depth : 0;
 }
 
 /* A program is one deeper than the process that it was forked from. */
-static void learn(struct story *s, const struct trace_event *e)
+static void learn_process(struct story *s, const struct trace_event *e)
 {
 	int64_t parent = e->host_pid, child;
 
 	if (trace_kind(e) == TRACE_FORK) {
 		child = trace_number(e, "child_pid", 0);
 		if (child && child != parent)
-			*slot(s, child) = (struct process){
+			*process_slot(s, child) = (struct process){
 				child, depth_of(s, parent) + 1};
 		return;
 	}
-	if (slot(s, parent)->pid != parent)
-		*slot(s, parent) = (struct process){
+	if (process_slot(s, parent)->pid != parent)
+		*process_slot(s, parent) = (struct process){
 			parent, e->ppid ? depth_of(s, e->host_ppid) + 1 : 0};
 }
 
@@ -102,7 +102,7 @@ static enum view_paint paint_of(const struct told *l)
 	return VIEW_PLAIN;
 }
 
-static void pad(struct buf *out, unsigned have, unsigned want)
+static void pad_column(struct buf *out, unsigned have, unsigned want)
 {
 	for (; have < want; have++)
 		buf_addc(out, ' ');
@@ -141,11 +141,11 @@ static void put_line(struct story *s, const struct told *l)
 	buf_add(&who, kept_str(&l->comm));
 	buf_addf(&who, "[%lld]", (long long)l->pid);
 	view_paint(&v, VIEW_DIM, str_of(trace_clock(l->at_ns, clock)));
-	pad(&out, 0, indent);
+	pad_column(&out, 0, indent);
 	buf_add(&out, buf_str(&who));
-	pad(&out, view_columns(buf_str(&who)), WHO_COLUMNS);
+	pad_column(&out, view_columns(buf_str(&who)), WHO_COLUMNS);
 	view_paint(&v, paint_of(l), str_of(l->what));
-	pad(&out, (unsigned)strlen(l->what), WHAT_COLUMNS);
+	pad_column(&out, (unsigned)strlen(l->what), WHAT_COLUMNS);
 	view_paint(&v, paint_of(l), kept_str(&l->text));
 	if (l->error) {
 		buf_adds(&out, ": ");
@@ -182,13 +182,13 @@ static void put_rest(struct story *s, struct str text)
 	struct view v = {&out, s->look.width, s->look.colour};
 
 	buf_init(&out, s->a);
-	pad(&out, 0, 13 + WHO_COLUMNS + WHAT_COLUMNS);
+	pad_column(&out, 0, 13 + WHO_COLUMNS + WHAT_COLUMNS);
 	view_paint(&v, VIEW_DIM, text);
 	buf_addc(&out, '\n');
 	fwrite(out.p, 1, out.n, s->look.out);
 }
 
-static void unfold(struct story *s)
+static void unfold_last(struct story *s)
 {
 	struct str folder = kept_str(&s->last.folder);
 
@@ -213,7 +213,7 @@ static bool is_of_folder(const struct alike *last, const struct told *l)
 }
 
 /* True when the line is counted instead of shown. */
-static bool folds(struct story *s, const struct told *l)
+static bool folds_line(struct story *s, const struct told *l)
 {
 	struct alike *last = &s->last;
 	unsigned shown = 1;
@@ -233,7 +233,7 @@ static bool folds(struct story *s, const struct told *l)
 			shown = last->shown + 1;
 		}
 	}
-	unfold(s);
+	unfold_last(s);
 	last->pid = l->host_pid;
 	last->what = l->what;
 	last->error = l->error;
@@ -245,11 +245,11 @@ static bool folds(struct story *s, const struct told *l)
 
 /* --- in order ------------------------------------------------------------- */
 
-static void put(struct story *s, const struct told *l)
+static void put_told(struct story *s, const struct told *l)
 {
 	if (s->look.json) {
 		put_json(s, l);
-	} else if (!folds(s, l)) {
+	} else if (!folds_line(s, l)) {
 		put_day(s, l->at_ns);
 		put_line(s, l);
 	}
@@ -260,17 +260,17 @@ static void put_held(struct story *s)
 	const struct told *l;
 
 	while ((l = held_take(&s->held)))
-		put(s, l);
+		put_told(s, l);
 }
 
-static void hold(struct story *s, const struct trace_event *e,
-		 const struct trace_line *l)
+static void hold_event(struct story *s, const struct trace_event *e,
+		       const struct trace_line *l)
 {
 	struct told *t;
 
 	if (held_must_yield(&s->held, e->at_ns)) {
 		if (s->held.n == HELD_LINES)
-			put(s, held_take(&s->held));
+			put_told(s, held_take(&s->held));
 		else
 			put_held(s);
 	}
@@ -289,10 +289,10 @@ void story_add(struct story *s, const struct trace_event *e)
 {
 	struct trace_line l;
 
-	learn(s, e);
+	learn_process(s, e);
 	if (e->at_ns < s->look.since_ns || !trace_line(s->a, e, &l))
 		return;
-	hold(s, e, &l);
+	hold_event(s, e, &l);
 	if (++s->uses % ARENA_LINES)
 		return;
 	arena_free(s->a);
@@ -308,7 +308,7 @@ void story_flush(struct story *s)
 void story_end(struct story *s)
 {
 	put_held(s);
-	unfold(s);
+	unfold_last(s);
 	fflush(s->look.out);
 	arena_free(s->a);
 	held_done(&s->held);

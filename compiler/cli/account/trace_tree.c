@@ -47,20 +47,20 @@ struct tree *tree_new(const struct trace_look *look)
 	return t;
 }
 
-static uint32_t *slot(struct tree *t, int64_t host_pid)
+static uint32_t *pid_slot(struct tree *t, int64_t host_pid)
 {
 	return &t->by_pid[(uint64_t)host_pid % SLOTS];
 }
 
-static uint32_t find(struct tree *t, int64_t host_pid)
+static uint32_t find_node(struct tree *t, int64_t host_pid)
 {
-	uint32_t i = *slot(t, host_pid);
+	uint32_t i = *pid_slot(t, host_pid);
 
 	return i && t->nodes.v[i].host_pid == host_pid ? i : 0;
 }
 
 /* As the last child of its parent. */
-static void append(struct tree *t, uint32_t i)
+static void append_node(struct tree *t, uint32_t i)
 {
 	struct node *n = &t->nodes.v[t->nodes.v[i].parent];
 
@@ -71,8 +71,8 @@ static void append(struct tree *t, uint32_t i)
 	n->last = i;
 }
 
-static uint32_t add(struct tree *t, int64_t host_pid, int64_t pid,
-		    uint32_t parent, uint64_t at_ns)
+static uint32_t add_node(struct tree *t, int64_t host_pid, int64_t pid,
+			 uint32_t parent, uint64_t at_ns)
 {
 	uint32_t i = t->nodes.n;
 	struct node *n;
@@ -86,8 +86,8 @@ static uint32_t add(struct tree *t, int64_t host_pid, int64_t pid,
 			   .pid = pid,
 			   .parent = parent,
 			   .begun_ns = at_ns};
-	append(t, i);
-	*slot(t, host_pid) = i;
+	append_node(t, i);
+	*pid_slot(t, host_pid) = i;
 	return i;
 }
 
@@ -104,9 +104,9 @@ static void end_node(struct node *n, const struct trace_event *e)
  * Whose event it is; 0: of one not seen before. The number of a process that
  * has ended may come again, but what was answered to it comes late.
  */
-static uint32_t owner(struct tree *t, const struct trace_event *e)
+static uint32_t owner_node(struct tree *t, const struct trace_event *e)
 {
-	uint32_t i = find(t, e->host_pid);
+	uint32_t i = find_node(t, e->host_pid);
 	const struct node *n = &t->nodes.v[i];
 
 	if (i && n->has_ended && e->at_ns > n->ended_ns && !trace_is_answer(e))
@@ -122,10 +122,10 @@ void tree_add(struct tree *t, const struct trace_event *e)
 
 	if (kind == TRACE_ITSELF)
 		return;
-	i = owner(t, e);
+	i = owner_node(t, e);
 	if (!i) {
-		parent = find(t, e->host_ppid);
-		i = add(t, e->host_pid, e->pid, parent, e->at_ns);
+		parent = find_node(t, e->host_ppid);
+		i = add_node(t, e->host_pid, e->pid, parent, e->at_ns);
 	}
 	if (!i)
 		return;
@@ -135,8 +135,8 @@ void tree_add(struct tree *t, const struct trace_event *e)
 	if (kind == TRACE_FORK) {
 		child = trace_number(e, "child_pid", 0);
 		if (child && child != e->host_pid)
-			add(t, child, trace_number(e, "child_ns_pid", 0), i,
-			    e->at_ns);
+			add_node(t, child, trace_number(e, "child_ns_pid", 0),
+				 i, e->at_ns);
 	} else if (kind == TRACE_EXEC) {
 		t->nodes.v[i].command =
 			arena_str(t->a, str_slice(trace_command(t->a, e), 0,
@@ -161,7 +161,7 @@ static void leave_out_old(struct tree *t)
 	v[0].first = v[0].last = 0;
 	for (uint32_t i = 1; i < t->nodes.n; i++)
 		if (v[i].is_shown)
-			append(t, i);
+			append_node(t, i);
 }
 
 /* --- printing ------------------------------------------------------------- */
@@ -192,7 +192,7 @@ static enum view_paint end_paint(const struct node *n)
 	return n->end.signal || n->end.code ? VIEW_BAD : VIEW_DIM;
 }
 
-static struct str branch(const struct endpoint *p, const struct node *n)
+static struct str branch_text(const struct endpoint *p, const struct node *n)
 {
 	if (p->depth == 0)
 		return STR("");
@@ -212,7 +212,7 @@ static void put_node(const struct tree *t, const struct endpoint *p)
 
 	buf_init(&out, p->a);
 	buf_add(&out, p->stem);
-	buf_add(&out, branch(p, n));
+	buf_add(&out, branch_text(p, n));
 	buf_addf(&out, "%lld ", (long long)n->pid);
 	used = view_columns(buf_str(&out)) + view_columns(end);
 	if (t->look.cut)

@@ -35,7 +35,7 @@ static bool parse_name(struct str name, struct part *out)
 	       (rest.n == 0 || str_u64(rest, UINT32_MAX, &out->number));
 }
 
-static void list(struct arena *a, const char *dir, parts *out)
+static void list_parts(struct arena *a, const char *dir, parts *out)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
@@ -70,7 +70,7 @@ void traces_ids(struct arena *a, const char *state, trace_ids *out)
 {
 	parts all = {0};
 
-	list(a, arena_fmt(a, "%s/trace", state).p, &all);
+	list_parts(a, arena_fmt(a, "%s/trace", state).p, &all);
 	vec_sort(&all, by_part);
 	vec_each(p, &all)
 		if (!out->n || !str_eq(out->v[out->n - 1], p->id))
@@ -78,8 +78,8 @@ void traces_ids(struct arena *a, const char *state, trace_ids *out)
 }
 
 /* The ID that is meant: the newest, or the only one that begins so. */
-static int choose(const parts *all, struct str what, struct str *out,
-		  struct err *err)
+static int choose_id(const parts *all, struct str what, struct str *out,
+		     struct err *err)
 {
 	const struct part *best = NULL;
 
@@ -133,7 +133,7 @@ static int choose_newest(struct arena *a, const char *state, const parts *all,
 			*out = p->id;
 			return 0;
 		}
-	rc = choose(all, STR(""), out, err);
+	rc = choose_id(all, STR(""), out, err);
 	if (rc == 0 && known)
 		console_error(
 			"the newest session, %.*s, has no trace: this is of %.*s",
@@ -166,8 +166,8 @@ int traces_find(struct arena *a, const char *state, struct str what,
 		*vec_push(a, out) = arena_cstr(a, what);
 		return 0;
 	}
-	list(a, dir, &all);
-	rc = what.n ? choose(&all, what, &id, err)
+	list_parts(a, dir, &all);
+	rc = what.n ? choose_id(&all, what, &id, err)
 		    : choose_newest(a, state, &all, &id, err);
 	if (rc < 0)
 		return rc;
@@ -224,7 +224,7 @@ void traces_tell_missing(const trace_paths *paths)
 
 /* --- reading -------------------------------------------------------------- */
 
-static void tell(const char *path, const struct reader_counts *c)
+static void tell_bad(const char *path, const struct reader_counts *c)
 {
 	if (c->bad)
 		console_error(
@@ -236,7 +236,7 @@ static void tell(const char *path, const struct reader_counts *c)
 		console_error("%s: the last record is cut off", path);
 }
 
-static int judge(const struct reader_counts *c, struct err *err)
+static int judge_counts(const struct reader_counts *c, struct err *err)
 {
 	if (c->records == 0 && (c->bad || c->damaged))
 		return err_set(
@@ -267,9 +267,9 @@ static int read_one(const char *path, trace_visit *visit, void *ctx,
 			break;
 	}
 	if (rc == 0)
-		rc = judge(reader_counts(r), err);
+		rc = judge_counts(reader_counts(r), err);
 	if (rc != -EPROTO)
-		tell(path, reader_counts(r));
+		tell_bad(path, reader_counts(r));
 	if (rc < 0)
 		err_while(err, "reading %s", path);
 	reader_close(r);
