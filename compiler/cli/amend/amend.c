@@ -9,7 +9,7 @@
 
 #define TRIES 20u /* when the session is changed between looking and asking */
 
-static struct str shown(struct amend *x, int fd)
+static struct str shown_view(struct amend *x, int fd)
 {
 	struct buf out;
 	struct view v = {&out, console_width(fd), console_colour(fd)};
@@ -20,7 +20,7 @@ static struct str shown(struct amend *x, int fd)
 }
 
 /* What was looked at is what is agreed to. */
-static int confirm(struct amend *x)
+static int confirm_change(struct amend *x)
 {
 	bool yes = options_get(x->o, OPTION_YES) != NULL;
 	bool json = options_get(x->o, OPTION_JSON) != NULL;
@@ -28,17 +28,17 @@ static int confirm(struct amend *x)
 
 	if (yes)
 		return json ? STATUS_OK
-			    : console_result(shown(x, STDOUT_FILENO));
+			    : console_result(shown_view(x, STDOUT_FILENO));
 	tty = json ? -1 : confirm_terminal();
 	if (tty < 0) {
 		if (!json &&
-		    console_result(shown(x, STDOUT_FILENO)) != STATUS_OK)
+		    console_result(shown_view(x, STDOUT_FILENO)) != STATUS_OK)
 			return STATUS_IO;
 		console_error(
 			"nobody can be asked here: --yes does it; nothing was changed");
 		return STATUS_REFUSED;
 	}
-	if (confirm_ask(tty, shown(x, tty),
+	if (confirm_ask(tty, shown_view(x, tty),
 			x->save.wanted ? STR("Do that, and save it? [y/N] ")
 				       : STR("Do that? [y/N] ")))
 		return STATUS_OK;
@@ -89,7 +89,7 @@ static int hand_over(struct amend *x)
 	return STATUS_REFUSED;
 }
 
-static void release(struct amend *x)
+static void release_attempt(struct amend *x)
 {
 	amend_release(x);
 	amend_save_release(x);
@@ -97,20 +97,20 @@ static void release(struct amend *x)
 }
 
 /* Once: STATUS_OK with answer.ok, or stale, when the change was handed over. */
-static int attempt(struct amend *x)
+static int attempt_change(struct amend *x)
 {
 	int status = amend_compile(x);
 
 	if (status == STATUS_OK && x->save.wanted)
 		status = amend_save_prepare(x);
 	if (status == STATUS_OK)
-		status = confirm(x);
+		status = confirm_change(x);
 	if (status == STATUS_OK && !x->is_idle)
 		status = hand_over(x);
 	return status;
 }
 
-static int finish(struct amend *x)
+static int finish_change(struct amend *x)
 {
 	int status = STATUS_OK, printed = STATUS_OK;
 
@@ -128,7 +128,7 @@ static int finish(struct amend *x)
 	return status == STATUS_OK ? printed : status;
 }
 
-static int amend(struct arena *a, const struct options *o, bool allow)
+static int amend_session(struct arena *a, const struct options *o, bool allow)
 {
 	struct amend x = {.a = a, .o = o, .allow = allow};
 	int status;
@@ -143,9 +143,9 @@ static int amend(struct arena *a, const struct options *o, bool allow)
 	x.save.wanted = options_get(o, OPTION_SAVE) != NULL;
 	status = amend_find(&x);
 	for (unsigned i = 0; status == STATUS_OK && i < TRIES; i++) {
-		release(&x);
+		release_attempt(&x);
 		x.answer = (struct ask_answer){0};
-		status = attempt(&x);
+		status = attempt_change(&x);
 		if (status != STATUS_OK || !x.answer.stale)
 			break;
 		console_error(
@@ -154,17 +154,17 @@ static int amend(struct arena *a, const struct options *o, bool allow)
 	if (status == STATUS_OK && x.answer.stale)
 		status = STATUS_REFUSED;
 	if (status == STATUS_OK)
-		status = finish(&x);
-	release(&x);
+		status = finish_change(&x);
+	release_attempt(&x);
 	return status;
 }
 
 int command_allow(struct arena *a, const struct options *o)
 {
-	return amend(a, o, true);
+	return amend_session(a, o, true);
 }
 
 int command_deny(struct arena *a, const struct options *o)
 {
-	return amend(a, o, false);
+	return amend_session(a, o, false);
 }

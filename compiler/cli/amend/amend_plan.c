@@ -19,7 +19,7 @@
 #define READ_TRIES   20 /* a plan that is just being put in its place */
 #define READ_STEP_MS 25
 
-static int fail(struct amend *x, int status, const struct err *err)
+static int fail_session(struct amend *x, int status, const struct err *err)
 {
 	console_error("%s", view_cleaned(x->a, str_of(err->text)).p);
 	return status;
@@ -35,14 +35,14 @@ static int find_only(struct amend *x)
 	struct err err;
 
 	if (session_list(x->a, x->state, &all, &err) < 0)
-		return fail(x, STATUS_IO, &err);
+		return fail_session(x, STATUS_IO, &err);
 	vec_each(s, &all) {
 		enum session_found state;
 		struct metadata about;
 
 		metadata_read(x->a, s, &about);
 		if (metadata_state(&about, &state, &err) < 0)
-			return fail(x, STATUS_IO, &err);
+			return fail_session(x, STATUS_IO, &err);
 		if (state == SESSION_ALIVE && n++ == 0)
 			x->about = about;
 	}
@@ -65,7 +65,7 @@ int amend_find(struct amend *x)
 	int rc = inputs_state(x->a, &x->state, &err);
 
 	if (rc < 0)
-		return fail(x, STATUS_IO, &err);
+		return fail_session(x, STATUS_IO, &err);
 	if (!id)
 		return find_only(x);
 	if (id->value.n == 0) {
@@ -77,8 +77,8 @@ int amend_find(struct amend *x)
 	if (rc == 0)
 		rc = metadata_state(&x->about, &state, &err);
 	if (rc < 0)
-		return fail(x, rc == -ENOENT ? STATUS_REFUSED : STATUS_IO,
-			    &err);
+		return fail_session(
+			x, rc == -ENOENT ? STATUS_REFUSED : STATUS_IO, &err);
 	if (state == SESSION_ALIVE)
 		return STATUS_OK;
 	console_error("session %s has ended: nothing of it can be changed",
@@ -88,7 +88,7 @@ int amend_find(struct amend *x)
 
 /* --- what runs ------------------------------------------------------------ */
 
-static int read_once(struct amend *x, struct err *err)
+static int read_plan_once(struct amend *x, struct err *err)
 {
 	const struct session *s = &x->about.session;
 	int rc;
@@ -106,11 +106,11 @@ static int read_once(struct amend *x, struct err *err)
 
 static int read_session(struct amend *x, struct err *err)
 {
-	int rc = read_once(x, err);
+	int rc = read_plan_once(x, err);
 
 	for (int i = 0; rc < 0 && i < READ_TRIES; i++) {
 		poll(NULL, 0, READ_STEP_MS);
-		rc = read_once(x, err);
+		rc = read_plan_once(x, err);
 	}
 	return rc;
 }
@@ -174,7 +174,7 @@ static struct front_flag *flags_of(struct amend *x, uint32_t *out_n)
 	return v;
 }
 
-static void settle(struct amend *x, struct front_flag *v, uint32_t n)
+static void settle_flags(struct amend *x, struct front_flag *v, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t k = i + 1; k < n; k++)
@@ -247,7 +247,7 @@ static bool is_only_network(struct amend *x)
 /* --- why nothing would change --------------------------------------------- */
 
 /* A request that a destination speaks of, as the grammar has it. */
-static struct str sample(struct amend *x)
+static struct str sample_request(struct amend *x)
 {
 	struct ir_dest d;
 	struct buf b;
@@ -282,7 +282,7 @@ static struct str sample(struct amend *x)
 	return buf_keep(&b);
 }
 
-static struct decision decide(struct amend *x, struct str text)
+static struct decision decide_sample(struct amend *x, struct str text)
 {
 	struct sources sources;
 	struct diags diags;
@@ -315,7 +315,7 @@ static struct str rule_text(struct amend *x, const struct ir_grant *g)
 
 static void say_why_not(struct amend *x)
 {
-	struct decision d = decide(x, sample(x));
+	struct decision d = decide_sample(x, sample_request(x));
 	const char *dest = view_cleaned(x->a, x->dest).p;
 
 	if (x->allow && !d.allow && d.grant &&
@@ -337,21 +337,22 @@ static void say_why_not(struct amend *x)
 
 /* --- compiling ------------------------------------------------------------ */
 
-static int derive(struct amend *x, const struct plan *told,
-		  const struct front_flag *v, uint32_t n, struct derived *out)
+static int derive_plan(struct amend *x, const struct plan *told,
+		       const struct front_flag *v, uint32_t n,
+		       struct derived *out)
 {
 	const char *prefix = arena_fmt(x->a, "%s/plan/", x->about.session.id).p;
 	struct err err;
 
 	if (derived_extend(&x->base, told, prefix, v, n, out, &err) < 0)
-		return fail(x, STATUS_IO, &err);
+		return fail_session(x, STATUS_IO, &err);
 	if (out->c.ok)
 		return STATUS_OK;
 	console_diags(x->a, &out->c.diags);
 	return STATUS_REFUSED;
 }
 
-static int judge(struct amend *x)
+static int judge_change(struct amend *x)
 {
 	if (!is_what_runs(x) || !holds_never(x))
 		return STATUS_REFUSED;
@@ -372,15 +373,15 @@ int amend_compile(struct amend *x)
 	int status;
 
 	if (read_session(x, &err) < 0)
-		return fail(x, STATUS_IO, &err);
+		return fail_session(x, STATUS_IO, &err);
 	flags = flags_of(x, &n);
 	before = flags_of(x, &n);
-	settle(x, before, n);
-	settle(x, flags, n + 1);
-	status = derive(x, NULL, flags, n + 1, &x->now);
+	settle_flags(x, before, n);
+	settle_flags(x, flags, n + 1);
+	status = derive_plan(x, NULL, flags, n + 1, &x->now);
 	if (status == STATUS_OK)
-		status = derive(x, &x->running, before, n, &x->old);
-	return status == STATUS_OK ? judge(x) : status;
+		status = derive_plan(x, &x->running, before, n, &x->old);
+	return status == STATUS_OK ? judge_change(x) : status;
 }
 
 void amend_release(struct amend *x)

@@ -9,14 +9,14 @@
 
 #include <unistd.h>
 
-static int fail(struct amend *x, int status, const struct err *err)
+static int fail_save(struct amend *x, int status, const struct err *err)
 {
 	console_error("%s", view_cleaned(x->a, str_of(err->text)).p);
 	return status;
 }
 
-static int compile(struct amend *x, const struct front_text *text,
-		   struct compilation *out)
+static int compile_file(struct amend *x, const struct front_text *text,
+			struct compilation *out)
 {
 	struct front_input in = x->save.in.front;
 	struct err err;
@@ -29,7 +29,7 @@ static int compile(struct amend *x, const struct front_text *text,
 	in.n_texts = text ? 1 : 0;
 	*out = (struct compilation){0};
 	if (driver_compile(out, &in, &err) < 0)
-		return fail(x, STATUS_IO, &err);
+		return fail_save(x, STATUS_IO, &err);
 	if (out->ok)
 		return STATUS_OK;
 	console_diags(x->a, &out->diags);
@@ -37,7 +37,7 @@ static int compile(struct amend *x, const struct front_text *text,
 	return STATUS_REFUSED;
 }
 
-static int edit(struct amend *x)
+static int edit_policy(struct amend *x)
 {
 	struct amend_save *s = &x->save;
 	const struct source *src;
@@ -73,15 +73,15 @@ int amend_save_prepare(struct amend *x)
 	}
 	if (inputs_find(x->a, x->o, &s->in, &err) < 0 ||
 	    inputs_recover(x->a, s->in.state, x->about.workspace, &err) < 0)
-		return fail(x, STATUS_IO, &err);
+		return fail_save(x, STATUS_IO, &err);
 	s->in.workspace = x->about.workspace;
-	status = compile(x, NULL, &s->old);
+	status = compile_file(x, NULL, &s->old);
 	if (status == STATUS_OK)
-		status = edit(x);
+		status = edit_policy(x);
 	if (status != STATUS_OK)
 		return status;
 	text = (struct front_text){s->file, s->after};
-	status = compile(x, &text, &s->now);
+	status = compile_file(x, &text, &s->now);
 	if (status != STATUS_OK)
 		return status;
 	changes_make(x->a, &s->old, &s->now, false, &s->diff);
@@ -108,7 +108,7 @@ static int write_file(struct amend *x, struct err *err)
 }
 
 /* What was shown and confirmed is approved with it, and nothing else is. */
-static int approve(struct amend *x)
+static int approve_change(struct amend *x)
 {
 	struct amend_save *s = &x->save;
 	struct contribution all;
@@ -121,7 +121,7 @@ static int approve(struct amend *x)
 	case TRUST_APPROVED:
 		return STATUS_OK;
 	case TRUST_UNKNOWN:
-		return fail(x, STATUS_IO, &err);
+		return fail_save(x, STATUS_IO, &err);
 	case TRUST_NEVER:
 		console_error(
 			"'workspace_trust: never' in the global file: no session runs with what this workspace adds");
@@ -136,7 +136,7 @@ static int approve(struct amend *x)
 	}
 	if (trust_store_add(x->a, s->in.state, str_of(s->in.workspace),
 			    str_of(all.digest), &all.adds, &all.cuts, &err) < 0)
-		return fail(x, STATUS_IO, &err);
+		return fail_save(x, STATUS_IO, &err);
 	return STATUS_OK;
 }
 
@@ -150,7 +150,7 @@ int amend_save_write(struct amend *x)
 		return STATUS_IO;
 	}
 	x->save.done = true;
-	return approve(x);
+	return approve_change(x);
 }
 
 void amend_save_release(struct amend *x)

@@ -3,7 +3,7 @@
 
 #include "compiler/cli/review/changes_json.h"
 
-static void verdict(const struct view *v, const struct changes *x)
+static void put_verdict(const struct view *v, const struct changes *x)
 {
 	enum changes_verdict is = changes_verdict(x);
 	struct str summary = changes_summary(x);
@@ -17,7 +17,8 @@ static void verdict(const struct view *v, const struct changes *x)
 	changes_view(v, x);
 }
 
-static void lines(const struct view *v, char sign, const explain_texts *texts)
+static void put_lines(const struct view *v, char sign,
+		      const explain_texts *texts)
 {
 	vec_each(t, texts) {
 		buf_adds(v->out, "    ");
@@ -28,7 +29,7 @@ static void lines(const struct view *v, char sign, const explain_texts *texts)
 	}
 }
 
-static void file(const struct view *v, const struct amend_save *s)
+static void put_file(const struct view *v, const struct amend_save *s)
 {
 	buf_addc(v->out, '\n');
 	vec_each(h, &s->hunks) {
@@ -38,8 +39,8 @@ static void file(const struct view *v, const struct amend_save *s)
 		else
 			buf_addf(v->out, "  %.*s:%u\n", STR_ARG(h->file),
 				 h->line);
-		lines(v, '-', &h->gone);
-		lines(v, '+', &h->come);
+		put_lines(v, '-', &h->gone);
+		put_lines(v, '+', &h->come);
 	}
 }
 
@@ -53,7 +54,7 @@ void amend_view(const struct view *v, const struct amend *x)
 				   x->allow ? "allow" : "deny",
 				   view_cleaned(a, x->dest).p),
 			 (struct str){0});
-		verdict(v, &x->diff);
+		put_verdict(v, &x->diff);
 		if (x->diff.n[ACCESS_LOST] + x->diff.n[ACCESS_OTHER])
 			buf_adds(
 				v->out,
@@ -61,8 +62,8 @@ void amend_view(const struct view *v, const struct amend *x)
 	}
 	if (!x->save.wanted)
 		return;
-	file(v, &x->save);
-	verdict(v, &x->save.diff);
+	put_file(v, &x->save);
+	put_verdict(v, &x->save.diff);
 }
 
 /* --- as JSON -------------------------------------------------------------- */
@@ -74,7 +75,7 @@ static void put_changes(cJSON *o, const struct changes *x)
 	json_put(o, "third_parties", changes_json_places(x));
 }
 
-static cJSON *saved(const struct amend *x)
+static cJSON *saved_json(const struct amend *x)
 {
 	cJSON *o = json_object();
 
@@ -99,6 +100,6 @@ struct str amend_json(const struct amend *x)
 	}
 	put_changes(root, &x->diff);
 	if (x->save.wanted)
-		json_put(root, "saved", saved(x));
+		json_put(root, "saved", saved_json(x));
 	return json_shown(x->a, root);
 }
