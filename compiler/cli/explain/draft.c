@@ -48,7 +48,7 @@ void draft_end(struct draft *d)
 
 /* --- texts --------------------------------------------------------------- */
 
-static struct str text_of(const struct draft *d, struct str name)
+static struct str file_text(const struct draft *d, struct str name)
 {
 	const struct source *s = sources_named(&d->c->sources, name);
 
@@ -112,7 +112,7 @@ bool draft_add(struct draft *d, struct str file, const char *key,
 {
 	struct str text;
 
-	if (!edit_add(d->a, text_of(d, file), key, item, &text))
+	if (!edit_add(d->a, file_text(d, file), key, item, &text))
 		return false;
 	set_text(d, file, text);
 	return true;
@@ -125,7 +125,7 @@ bool draft_add_pattern(struct draft *d, struct str file, const char *key,
 		return false;
 	if (!draft_is_ignore_file(file))
 		return draft_add(d, file, key, edit_scalar(d->a, line));
-	set_text(d, file, edit_add_line(d->a, text_of(d, file), line));
+	set_text(d, file, edit_add_line(d->a, file_text(d, file), line));
 	return true;
 }
 
@@ -177,7 +177,7 @@ bool draft_remove_nth(struct draft *d, struct str file, const char *key,
 {
 	struct str text;
 
-	if (!edit_remove_nth(d->a, text_of(d, file), key, i, &text))
+	if (!edit_remove_nth(d->a, file_text(d, file), key, i, &text))
 		return false;
 	set_text(d, file, text);
 	return true;

@@ -53,7 +53,7 @@ static bool leave_preset(struct attempt *t)
 	return draft_remove_nth(&t->draft, t->target, "extends", t->item);
 }
 
-static bool carve(struct attempt *t)
+static bool carve_denial(struct attempt *t)
 {
 	const struct ir_grant *d = t->d.grant;
 	struct str item = explain_items_carved(t->a, t->r, d);
@@ -137,7 +137,7 @@ static bool add_grant(struct attempt *t, const char *key)
 }
 
 /* A port or a rule of http in the grant that came nearest. */
-static bool extend(struct attempt *t)
+static bool extend_grant(struct attempt *t)
 {
 	const struct ir_grant *g = t->d.grant;
 	bool port = t->d.reason == REASON_PORT || t->d.reason == REASON_UDP;
@@ -157,7 +157,7 @@ static bool step_grant(struct attempt *t)
 		return false;
 	t->added = true;
 	if (t->way == WAY_EXTEND)
-		return extend(t);
+		return extend_grant(t);
 	if (t->r->kind == IR_REQ_ARG)
 		return add_args(t);
 	return add_grant(t, "allow");
@@ -171,7 +171,8 @@ static bool step_allow(struct attempt *t)
 	case REASON_QUIC:
 		if (t->way == WAY_LEAVE)
 			return leave_preset(t);
-		return (t->way == WAY_CARVE && carve(t)) || remove_rule(t);
+		return (t->way == WAY_CARVE && carve_denial(t)) ||
+		       remove_rule(t);
 	case REASON_IGNORED:
 	case REASON_READONLY:
 		return t->way == WAY_REMOVE ? remove_rule(t) : take_back(t);
@@ -238,7 +239,7 @@ static bool step_deny(struct attempt *t)
 
 /* --- an attempt ---------------------------------------------------------- */
 
-static void decide(struct attempt *t)
+static void decide_draft(struct attempt *t)
 {
 	const struct compilation *c = t->draft.c;
 
@@ -247,10 +248,10 @@ static void decide(struct attempt *t)
 }
 
 /* Step by step until the verdict is the wanted one. */
-static bool flips(struct attempt *t)
+static bool flips_verdict(struct attempt *t)
 {
 	for (unsigned i = 0; i < STEPS_MAX; i++) {
-		decide(t);
+		decide_draft(t);
 		if (t->d.allow == t->want)
 			return i > 0;
 		if (!(t->want ? step_allow(t) : step_deny(t)) ||
@@ -298,8 +299,8 @@ static void find_effects(struct attempt *t, struct explain_edit *out)
 					x->way, arena_str(t->a, x->text)};
 }
 
-static bool try(struct attempt *t, enum way way, struct str target,
-		struct explain_flip *out)
+static bool try_way(struct attempt *t, enum way way, struct str target,
+		    struct explain_flip *out)
 {
 	struct explain_edit edit = {0};
 	bool ok;
@@ -308,7 +309,7 @@ static bool try(struct attempt *t, enum way way, struct str target,
 	t->target = target;
 	t->added = false;
 	draft_begin(&t->draft);
-	ok = out->edits.n < EDITS_MAX && flips(t);
+	ok = out->edits.n < EDITS_MAX && flips_verdict(t);
 	if (ok) {
 		find_hunks(t, &edit);
 		vec_each(x, &t->draft.left_out)
@@ -345,7 +346,7 @@ static void try_carving(struct attempt *t, struct str file,
 {
 	struct explain_edit *e;
 
-	if (!try(t, WAY_CARVE, file, out) || out->edits.n < 2)
+	if (!try_way(t, WAY_CARVE, file, out) || out->edits.n < 2)
 		return;
 	e = out->edits.v;
 	if (same_effects(&e[0], &e[1])) {
@@ -363,20 +364,20 @@ static void try_all(struct attempt *t, enum reason reason,
 {
 	struct str here = front_policy_name(&t->draft.base->sources);
 	bool files = t->r->kind == IR_REQ_READ || t->r->kind == IR_REQ_WRITE;
-	bool added = try(t, WAY_ADD, here, out);
+	bool added = try_way(t, WAY_ADD, here, out);
 
 	if (!added && !files && t->r->kind != IR_REQ_ARG)
-		(void)try(t, WAY_WIDER, here, out);
+		(void)try_way(t, WAY_WIDER, here, out);
 	if (added && t->want && reason == REASON_DENIED)
 		try_carving(t, here, out);
 	if (!added && t->want && t->r->kind == IR_REQ_ARG &&
 	    !t->draft.in->front.no_global)
-		(void)try(t, WAY_ADD, EXPLAIN_GLOBAL, out);
+		(void)try_way(t, WAY_ADD, EXPLAIN_GLOBAL, out);
 	if (t->want && (reason == REASON_PORT || reason == REASON_UDP ||
 			reason == REASON_METHOD || reason == REASON_PATH))
-		(void)try(t, WAY_EXTEND, here, out);
+		(void)try_way(t, WAY_EXTEND, here, out);
 	if (!t->want || files)
-		(void)try(t, WAY_REMOVE, here, out);
+		(void)try_way(t, WAY_REMOVE, here, out);
 }
 
 /* A text of YAML that somebody here may change. */
@@ -400,7 +401,7 @@ static void try_leaving(struct attempt *t, struct explain_flip *out)
 		     out->edits.n < EDITS_MAX &&
 		     edit_remove_nth(t->a, s->text, "extends", t->item, &text);
 		     t->item++)
-			(void)try(t, WAY_LEAVE, s->name, out);
+			(void)try_way(t, WAY_LEAVE, s->name, out);
 	}
 }
 

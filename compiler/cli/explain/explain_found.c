@@ -51,8 +51,8 @@ static struct str of_mask(struct arena *a, const struct scan *found,
 		path.p);
 }
 
-static struct str sentence(struct arena *a, const struct found *f,
-			   const struct looked_word *w, struct str asked)
+static struct str held_sentence(struct arena *a, const struct found *f,
+				const struct looked_word *w, struct str asked)
 {
 	switch (w->kind) {
 	case LOOKED_MASK:
@@ -71,12 +71,13 @@ static struct str sentence(struct arena *a, const struct found *f,
 	abort();
 }
 
-static void hold(struct arena *a, struct found *f, const struct looked_word *w,
-		 enum reason reason, struct explanation *out)
+static void hold_path(struct arena *a, struct found *f,
+		      const struct looked_word *w, enum reason reason,
+		      struct explanation *out)
 {
 	struct str path = out->request->path;
 
-	out->held.text = sentence(a, f, w, str_unslashed(path));
+	out->held.text = held_sentence(a, f, w, str_unslashed(path));
 	if (w->kind == LOOKED_GIT && !w->git->is_own) {
 		out->held.source = view_cleaned(a, w->git->at.file);
 		out->held.line = found_line(f, w->git);
@@ -104,12 +105,12 @@ void explain_found(struct arena *a, struct found *f, struct explanation *out)
 	struct looked_word w;
 
 	if (out->decision.allow && looked_hides(a, &f->looked, r->path, &w))
-		hold(a, f, &w, REASON_IGNORED, out);
+		hold_path(a, f, &w, REASON_IGNORED, out);
 	else if (write && looked_holds(a, &f->looked, r->path, &w))
-		hold(a, f, &w, REASON_READONLY, out);
+		hold_path(a, f, &w, REASON_READONLY, out);
 	else if (write && out->decision.allow &&
 		 looked_keeps(a, &f->looked, r->path, &w))
-		hold(a, f, &w, REASON_READONLY, out);
+		hold_path(a, f, &w, REASON_READONLY, out);
 	out->committed =
 		!write && !out->decision.allow && is_committed(f, r->path);
 }

@@ -17,7 +17,7 @@ struct reading {
 };
 
 /* Do they agree after so many lines more? At both ends they do. */
-static bool agree(const struct reading *r, uint32_t gone, uint32_t come)
+static bool lines_agree(const struct reading *r, uint32_t gone, uint32_t come)
 {
 	uint32_t i = r->i + gone, k = r->k + come;
 
@@ -29,12 +29,13 @@ static bool agree(const struct reading *r, uint32_t gone, uint32_t come)
 }
 
 /* How many lines of both until they agree again: the fewest. */
-static void resync(const struct reading *r, uint32_t *gone, uint32_t *come)
+static void resync_lines(const struct reading *r, uint32_t *gone,
+			 uint32_t *come)
 {
 	for (uint32_t n = 1;; n++)
 		for (*gone = 0; *gone <= n; ++*gone) {
 			*come = n - *gone;
-			if (agree(r, *gone, *come))
+			if (lines_agree(r, *gone, *come))
 				return;
 		}
 }
@@ -51,12 +52,12 @@ void explain_hunks_find(struct arena *a, struct str file,
 	while (r.i < r.old.n || r.k < r.now.n) {
 		struct explain_hunk *h;
 
-		if (agree(&r, 0, 0)) {
+		if (lines_agree(&r, 0, 0)) {
 			r.i++;
 			r.k++;
 			continue;
 		}
-		resync(&r, &gone, &come);
+		resync_lines(&r, &gone, &come);
 		h = vec_push(a, out);
 		h->file = file;
 		h->line = (gone ? r.i : r.k) + 1;

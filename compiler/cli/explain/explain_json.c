@@ -8,12 +8,13 @@
 #include "compiler/cli/text/place_json.h"
 #include "compiler/ir/text.h"
 
-static const char *verdict(bool allow)
+static const char *verdict_name(bool allow)
 {
 	return allow ? "allow" : "deny";
 }
 
-static cJSON *rule(const struct compilation *c, const struct explain_rule *r)
+static cJSON *rule_json(const struct compilation *c,
+			const struct explain_rule *r)
 {
 	cJSON *o = json_object();
 
@@ -21,14 +22,14 @@ static cJSON *rule(const struct compilation *c, const struct explain_rule *r)
 	json_put_str(o, "text", r->text);
 	if (r->id.n)
 		json_put_str(o, "id", r->id);
-	json_put_cstr(o, "verdict", verdict(r->allow));
+	json_put_cstr(o, "verdict", verdict_name(r->allow));
 	json_put_cstr(o, "reason", reason_name(r->reason));
 	json_put_cstr(o, "layer", layer_name(r->from->layer));
 	place_json_span(o, &c->sources, r->from->at);
 	return o;
 }
 
-static cJSON *texts(const explain_texts *list)
+static cJSON *texts_json(const explain_texts *list)
 {
 	cJSON *out = json_array();
 
@@ -37,7 +38,7 @@ static cJSON *texts(const explain_texts *list)
 	return out;
 }
 
-static cJSON *effects(const struct explain_edit *x)
+static cJSON *effects_json(const struct explain_edit *x)
 {
 	cJSON *list = json_array();
 
@@ -51,7 +52,7 @@ static cJSON *effects(const struct explain_edit *x)
 	return list;
 }
 
-static cJSON *edits(const struct explain_flip *flip)
+static cJSON *edits_json(const struct explain_flip *flip)
 {
 	cJSON *list = json_array();
 
@@ -64,19 +65,19 @@ static cJSON *edits(const struct explain_flip *flip)
 			json_put_str(one, "file", h->file);
 			json_put_u64(one, "line", h->line);
 			json_put_bool(one, "new", h->is_new);
-			json_put(one, "removed", texts(&h->gone));
-			json_put(one, "added", texts(&h->come));
+			json_put(one, "removed", texts_json(&h->gone));
+			json_put(one, "added", texts_json(&h->come));
 			json_push(changes, one);
 		}
 		json_put(o, "changes", changes);
-		json_put(o, "left_out", texts(&x->left_out));
-		json_put(o, "effects", effects(x));
+		json_put(o, "left_out", texts_json(&x->left_out));
+		json_put(o, "effects", effects_json(x));
 		json_push(list, o);
 	}
 	return list;
 }
 
-static cJSON *words(const char *const *v, uint32_t n)
+static cJSON *words_json(const char *const *v, uint32_t n)
 {
 	cJSON *list = json_array();
 
@@ -86,7 +87,7 @@ static cJSON *words(const char *const *v, uint32_t n)
 }
 
 /* Paths may hold any byte; JSON is UTF-8. */
-static struct str utf8(struct arena *a, struct str s)
+static struct str utf8_text(struct arena *a, struct str s)
 {
 	for (size_t i = 0; i < s.n; i += str_utf8(s, i))
 		if (str_utf8(s, i) == 0)
@@ -94,7 +95,7 @@ static struct str utf8(struct arena *a, struct str s)
 	return s;
 }
 
-static cJSON *held(const struct explain_held *h)
+static cJSON *held_json(const struct explain_held *h)
 {
 	cJSON *o = json_object();
 
@@ -114,7 +115,7 @@ cJSON *explain_json_one(const struct compilation *c,
 	cJSON *lines = json_array();
 
 	vec_each(r, &e->others)
-		json_push(others, rule(c, r));
+		json_push(others, rule_json(c, r));
 	vec_each(l, &e->lines) {
 		cJSON *one = json_object();
 
@@ -124,19 +125,19 @@ cJSON *explain_json_one(const struct compilation *c,
 		json_push(lines, one);
 	}
 	json_put_str(o, "request",
-		     utf8(c->a, ir_request_text(c->a, e->request)));
-	json_put_cstr(o, "verdict", verdict(e->decision.allow));
+		     utf8_text(c->a, ir_request_text(c->a, e->request)));
+	json_put_cstr(o, "verdict", verdict_name(e->decision.allow));
 	json_put_cstr(o, "reason", reason_name(e->decision.reason));
 	json_put_cstr(o, "about", explain_model_about(e));
 	json_put(o, "rule",
-		 e->has_rule ? rule(c, &e->rule) : cJSON_CreateNull());
+		 e->has_rule ? rule_json(c, &e->rule) : cJSON_CreateNull());
 	json_put(o, "held",
-		 e->held.text.n ? held(&e->held) : cJSON_CreateNull());
+		 e->held.text.n ? held_json(&e->held) : cJSON_CreateNull());
 	json_put(o, "others", others);
 	json_put(o, "artefacts", lines);
-	json_put(o, "edits", edits(flip));
-	json_put(o, "notes", words(flip->notes.v, flip->notes.n));
-	json_put(o, "assumed", words(e->assumed.v, e->assumed.n));
+	json_put(o, "edits", edits_json(flip));
+	json_put(o, "notes", words_json(flip->notes.v, flip->notes.n));
+	json_put(o, "assumed", words_json(e->assumed.v, e->assumed.n));
 	return o;
 }
 

@@ -191,7 +191,7 @@ static enum reason grant_alone(struct asked *q, const struct ir_grant *g)
 }
 
 /* Everything, so that only a denial is in the way. */
-static uint32_t everything(struct asked *q, struct ir_grant out[3])
+static uint32_t grant_everything(struct asked *q, struct ir_grant out[3])
 {
 	static const char *const nets[] = {"0.0.0.0/0", "::/0"};
 	struct ir_port *ports = arena_array(q->a, 2, sizeof(*ports));
@@ -222,7 +222,7 @@ static enum reason denial_alone(struct asked *q, const struct ir_grant *d)
 	struct ir_policy part = *q->p;
 	struct ir_grant one = *d, all[3];
 
-	part.allow.n = everything(q, all);
+	part.allow.n = grant_everything(q, all);
 	part.allow.v = all;
 	part.deny.v = &one;
 	part.deny.n = 1;
@@ -436,8 +436,8 @@ static bool http_rule(struct asked *q, uint32_t rule)
 	       http_decides(q, g, rule - 1);
 }
 
-static bool carries(struct asked *q, const struct marks_one *m, unsigned uses,
-		    enum reason reason)
+static bool mark_carries(struct asked *q, const struct marks_one *m,
+			 unsigned uses, enum reason reason)
 {
 	const struct explanation *e = q->out;
 
@@ -469,7 +469,7 @@ static void find_lines(struct asked *q, enum reason reason)
 		const struct plan_file *f;
 		struct explain_line l = {.file = m->file};
 
-		if (!carries(q, m, uses, reason))
+		if (!mark_carries(q, m, uses, reason))
 			continue;
 		f = plan_file(&q->c->plan, m->file);
 		l.line = marks_line(f->data, m->at, &l.text);
@@ -489,7 +489,7 @@ static void find_lines(struct asked *q, enum reason reason)
 
 /* --- what was assumed ---------------------------------------------------- */
 
-static void assume(struct asked *q, const char *what)
+static void assume_fact(struct asked *q, const char *what)
 {
 	*vec_push(q->a, &q->out->assumed) = what;
 }
@@ -502,9 +502,10 @@ static void assume_public(struct asked *q)
 	vec_each(g, &q->p->allow)
 		nets |= g->dest.kind == IR_DEST_CIDR &&
 			addr_scope(&g->dest.u.cidr.net.addr) == ADDR_PUBLIC;
-	assume(q,
-	       nets ? "the name leads to public addresses that are not granted as such, and the session resolved it"
-		    : "the name leads to public addresses, and the session resolved it");
+	assume_fact(
+		q,
+		nets ? "the name leads to public addresses that are not granted as such, and the session resolved it"
+		     : "the name leads to public addresses, and the session resolved it");
 }
 
 /* Are datagrams permitted there, and QUIC refused? */
@@ -524,37 +525,42 @@ static void find_assumed(struct asked *q, const struct found *found)
 	switch (r->kind) {
 	case IR_REQ_CONNECT:
 		if (is_but_quic(q))
-			assume(q,
-			       "it is not QUIC: that is refused there, see 'explain quic …'");
+			assume_fact(
+				q,
+				"it is not QUIC: that is refused there, see 'explain quic …'");
 		if (r->has_addr)
-			assume(q, "the address is none of the host's own");
+			assume_fact(q, "the address is none of the host's own");
 		else
 			assume_public(q);
 		if (r->has_addr && r->name.n)
-			assume(q,
-			       "the session resolved the name to that address");
+			assume_fact(
+				q,
+				"the session resolved the name to that address");
 		return;
 	case IR_REQ_HTTP:
 		if (r->url.who == IR_DEST_CIDR || r->has_addr)
-			assume(q, "the address is none of the host's own");
+			assume_fact(q, "the address is none of the host's own");
 		else
 			assume_public(q);
 		if (r->has_addr && !r->unresolved)
-			assume(q,
-			       "the session resolved the name to that address");
+			assume_fact(
+				q,
+				"the session resolved the name to that address");
 		if (r->url.scheme == IR_SCHEME_HTTPS &&
 		    r->url.who != IR_DEST_CIDR)
-			assume(q, "the TLS hello states the same name");
+			assume_fact(q, "the TLS hello states the same name");
 		return;
 	case IR_REQ_RESOLVE:
 		return;
 	case IR_REQ_READ:
 	case IR_REQ_WRITE:
-		assume(q, str_ends(r->path, STR("/")) ? "the path is a folder"
-						      : "the path is a file");
-		assume(q,
-		       found ? "links and git's configuration are as now"
-			     : "no link leads there, and git does not run it");
+		assume_fact(q, str_ends(r->path, STR("/"))
+				       ? "the path is a folder"
+				       : "the path is a file");
+		assume_fact(
+			q,
+			found ? "links and git's configuration are as now"
+			      : "no link leads there, and git does not run it");
 		return;
 	case IR_REQ_ARG:
 		return;

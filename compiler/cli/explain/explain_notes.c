@@ -3,7 +3,8 @@
  */
 #include "compiler/cli/explain/parts.h"
 
-static void note(struct arena *a, struct explain_flip *out, const char *text)
+static void add_note(struct arena *a, struct explain_flip *out,
+		     const char *text)
 {
 	*vec_push(a, &out->notes) = text;
 }
@@ -17,8 +18,8 @@ static bool is_preset(const struct compilation *c, const struct explanation *e)
 }
 
 /* Why nothing was found. */
-static const char *stuck(const struct compilation *c,
-			 const struct explanation *e)
+static const char *stuck_text(const struct compilation *c,
+			      const struct explanation *e)
 {
 	enum reason reason = e->decision.reason;
 
@@ -55,23 +56,27 @@ void explain_notes_find(struct arena *a, const struct compilation *c,
 	bool denied = e->decision.reason == REASON_DENIED;
 
 	if (out->edits.n == 0)
-		note(a, out, stuck(c, e));
+		add_note(a, out, stuck_text(c, e));
 	if (e->committed)
-		note(a, out,
-		     "git has committed it: 'git show HEAD:FILE' gives it inside all the same");
+		add_note(
+			a, out,
+			"git has committed it: 'git show HEAD:FILE' gives it inside all the same");
 	if (out->edits.n && denied && is_preset(c, e))
-		note(a, out,
-		     "the denial is the preset's: it goes with all that the preset says");
+		add_note(
+			a, out,
+			"the denial is the preset's: it goes with all that the preset says");
 	if (denied && (layer == LAYER_GLOBAL || layer == LAYER_PRESET))
-		note(a, out,
-		     "no workspace can lift it: a denial in the global file and its presets holds for all of them");
+		add_note(
+			a, out,
+			"no workspace can lift it: a denial in the global file and its presets holds for all of them");
 	if (out->edits.n && !e->decision.allow &&
 	    e->request->kind == IR_REQ_RESOLVE)
-		note(a, out,
-		     "a grant of a name opens a port too: this is the least");
+		add_note(
+			a, out,
+			"a grant of a name opens a port too: this is the least");
 	if (out->edits.n && e->decision.reason == REASON_FLOOR)
-		note(a, out, "this opens a part of the floor");
+		add_note(a, out, "this opens a part of the floor");
 	if (out->edits.n && e->request->kind == IR_REQ_ARG &&
 	    !e->decision.allow && is_global(&out->edits.v[0]))
-		note(a, out, "a workspace may not ask for it");
+		add_note(a, out, "a workspace may not ask for it");
 }

@@ -20,7 +20,7 @@ static void end_line(const struct page *p)
 	buf_addc(p->v->out, '\n');
 }
 
-static void verdict(const struct page *p)
+static void put_verdict(const struct page *p)
 {
 	const struct decision *d = &p->e->decision;
 	struct str text = ir_request_text(p->a, p->e->request);
@@ -35,7 +35,7 @@ static void verdict(const struct page *p)
 
 /* --- the rule ------------------------------------------------------------ */
 
-static const char *role(const struct explanation *e)
+static const char *role_text(const struct explanation *e)
 {
 	bool allow = e->decision.allow;
 
@@ -60,7 +60,7 @@ static uint32_t line_of(const struct page *p, struct span at)
 	return sources_place(&p->c->sources, at).line;
 }
 
-static void rule(const struct page *p)
+static void put_rule(const struct page *p)
 {
 	const struct explanation *e = p->e;
 	struct span at;
@@ -69,7 +69,8 @@ static void rule(const struct page *p)
 		return;
 	end_line(p);
 	at = e->rule.from->at;
-	diags_show(&p->c->diags, p->v->out, at, str_of(role(e)), p->v->colour);
+	diags_show(&p->c->diags, p->v->out, at, str_of(role_text(e)),
+		   p->v->colour);
 	vec_each(h, &e->http)
 		if (line_of(p, *h) != line_of(p, at))
 			diags_show(&p->c->diags, p->v->out, *h,
@@ -80,7 +81,7 @@ static void rule(const struct page *p)
 				   p->v->colour);
 }
 
-static void held(const struct page *p)
+static void put_held(const struct page *p)
 {
 	const struct explain_held *h = &p->e->held;
 
@@ -94,7 +95,7 @@ static void held(const struct page *p)
 
 /* --- others -------------------------------------------------------------- */
 
-static struct str where(const struct page *p, struct span at)
+static struct str place_text(const struct page *p, struct span at)
 {
 	struct place place = sources_place(&p->c->sources, at);
 
@@ -136,11 +137,11 @@ static void others_like(const struct page *p, uint32_t i)
 		view_row(p->v, 4, VIEW_PLAIN,
 			 arena_fmt(p->a, "%s %.*s", explain_kind_name(r->kind),
 				   STR_ARG(view_cleaned(p->a, r->text))),
-			 where(p, r->from->at));
+			 place_text(p, r->from->at));
 	}
 }
 
-static void others(const struct page *p)
+static void put_others(const struct page *p)
 {
 	const explain_rules *list = &p->e->others;
 
@@ -154,7 +155,7 @@ static void others(const struct page *p)
 
 /* --- artefacts ----------------------------------------------------------- */
 
-static void line(const struct page *p, const struct explain_line *l)
+static void put_line(const struct page *p, const struct explain_line *l)
 {
 	struct str at = arena_fmt(p->a, "%s:%u", l->file, l->line);
 	struct str text = view_cleaned(p->a, str_trim(l->text));
@@ -194,7 +195,7 @@ static const char *no_line(const struct explanation *e)
 	abort();
 }
 
-static void lines(const struct page *p)
+static void put_lines(const struct page *p)
 {
 	const struct explanation *e = p->e;
 
@@ -204,13 +205,13 @@ static void lines(const struct page *p)
 	for (uint32_t i = 0; i < e->lines.n; i++) {
 		if (view_more(p->v, 2, i, e->lines.n))
 			break;
-		line(p, &e->lines.v[i]);
+		put_line(p, &e->lines.v[i]);
 	}
 }
 
 /* --- edits --------------------------------------------------------------- */
 
-static void changed(const struct page *p, char sign, const struct str *text)
+static void put_changed(const struct page *p, char sign, const struct str *text)
 {
 	view_paint(p->v, sign == '+' ? VIEW_GOOD : VIEW_BAD,
 		   arena_fmt(p->a, "    %c %.*s", sign,
@@ -220,7 +221,7 @@ static void changed(const struct page *p, char sign, const struct str *text)
 
 #define EFFECTS_SHOWN 4u
 
-static void effects(const struct page *p, const struct explain_edit *x)
+static void put_effects(const struct page *p, const struct explain_edit *x)
 {
 	for (uint32_t i = 0; i < x->effects.n; i++) {
 		const struct explain_effect *e = &x->effects.v[i];
@@ -238,7 +239,7 @@ static void effects(const struct page *p, const struct explain_edit *x)
 	}
 }
 
-static void edit(const struct page *p, const struct explain_edit *x)
+static void put_edit(const struct page *p, const struct explain_edit *x)
 {
 	vec_each(f, &x->left_out)
 		buf_addf(p->v->out, "  leave out '%.*s' on the command line\n",
@@ -251,14 +252,14 @@ static void edit(const struct page *p, const struct explain_edit *x)
 			buf_addf(p->v->out, "  %.*s:%u\n", STR_ARG(h->file),
 				 h->line);
 		vec_each(gone, &h->gone)
-			changed(p, '-', gone);
+			put_changed(p, '-', gone);
 		vec_each(come, &h->come)
-			changed(p, '+', come);
+			put_changed(p, '+', come);
 	}
-	effects(p, x);
+	put_effects(p, x);
 }
 
-static void edits(const struct page *p, const struct explain_flip *flip)
+static void put_edits(const struct page *p, const struct explain_flip *flip)
 {
 	view_title(p->v,
 		   p->e->decision.allow ? "what would deny it"
@@ -267,7 +268,7 @@ static void edits(const struct page *p, const struct explain_flip *flip)
 	vec_each(x, &flip->edits) {
 		if (x != flip->edits.v)
 			buf_adds(p->v->out, "  or\n");
-		edit(p, x);
+		put_edit(p, x);
 	}
 	vec_each(n, &flip->notes) {
 		buf_adds(p->v->out, "  ");
@@ -275,7 +276,7 @@ static void edits(const struct page *p, const struct explain_flip *flip)
 	}
 }
 
-static void assumed(const struct page *p)
+static void put_assumed(const struct page *p)
 {
 	struct buf b;
 
@@ -294,11 +295,11 @@ void explain_view(const struct view *v, const struct compilation *c,
 {
 	struct page p = {v, c->a, c, e};
 
-	verdict(&p);
-	rule(&p);
-	held(&p);
-	others(&p);
-	lines(&p);
-	edits(&p, flip);
-	assumed(&p);
+	put_verdict(&p);
+	put_rule(&p);
+	put_held(&p);
+	put_others(&p);
+	put_lines(&p);
+	put_edits(&p, flip);
+	put_assumed(&p);
 }
