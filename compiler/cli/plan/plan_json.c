@@ -66,7 +66,7 @@ static cJSON *third_parties(const struct plan_model *m)
 	return list;
 }
 
-static cJSON *excepted(const struct plan_model *m)
+static cJSON *excepted_json(const struct plan_model *m)
 {
 	cJSON *list = json_array();
 
@@ -86,7 +86,7 @@ static cJSON *excepted(const struct plan_model *m)
 	return list;
 }
 
-static cJSON *files(const struct plan_model *m)
+static cJSON *files_json(const struct plan_model *m)
 {
 	cJSON *list = json_array();
 	char hex[SHA256_HEX_MAX];
@@ -102,7 +102,7 @@ static cJSON *files(const struct plan_model *m)
 	return list;
 }
 
-static cJSON *sources(const struct plan_model *m)
+static cJSON *sources_json(const struct plan_model *m)
 {
 	cJSON *list = json_array();
 
@@ -116,7 +116,7 @@ static cJSON *sources(const struct plan_model *m)
 	return list;
 }
 
-static cJSON *additions(const struct plan_model *m)
+static cJSON *additions_json(const struct plan_model *m)
 {
 	cJSON *list = json_array();
 
@@ -131,7 +131,7 @@ static cJSON *additions(const struct plan_model *m)
 }
 
 /* Whether what is added may run, and the digest that approvals go by. */
-static cJSON *trust(const struct plan_model *m)
+static cJSON *trust_json(const struct plan_model *m)
 {
 	static const char *const states[] = {
 		[TRUST_NOTHING] = "nothing",   [TRUST_ALWAYS] = "always",
@@ -145,7 +145,7 @@ static cJSON *trust(const struct plan_model *m)
 	return o;
 }
 
-static cJSON *risks(const struct plan_model *m)
+static cJSON *risks_json(const struct plan_model *m)
 {
 	cJSON *list = json_array();
 
@@ -181,16 +181,16 @@ struct str plan_json(const struct plan_model *m)
 	json_put(root, "policy",
 		 policy ? cJSON_ParseWithLength(policy->data.p, policy->data.n)
 			: cJSON_CreateNull());
-	json_put(root, "files", files(m));
-	json_put(root, "sources", sources(m));
-	json_put(root, "additions", additions(m));
-	json_put(root, "trust", trust(m));
+	json_put(root, "files", files_json(m));
+	json_put(root, "sources", sources_json(m));
+	json_put(root, "additions", additions_json(m));
+	json_put(root, "trust", trust_json(m));
 	json_put(root, "not_enforced", diag_list(m->refused, true));
 	json_put(root, "git", plan_git_json(&m->git));
-	json_put(root, "residual_risks", risks(m));
+	json_put(root, "residual_risks", risks_json(m));
 	json_put(root, "third_parties", third_parties(m));
 	json_put(root, "warnings", diag_list(*m->diags, false));
-	json_put(root, "excepted_warnings", excepted(m));
+	json_put(root, "excepted_warnings", excepted_json(m));
 	json_put(root, "changes",
 		 model_has_changes(m) ? changes_json(&m->changes)
 				      : cJSON_CreateNull());

@@ -6,7 +6,7 @@
 
 #include "compiler/cli/text/markdown.h"
 
-static void additions(struct buf *out, const struct plan_model *m)
+static void put_additions(struct buf *out, const struct plan_model *m)
 {
 	struct buf text;
 
@@ -45,7 +45,7 @@ void plan_markdown(struct buf *out, const struct plan_model *m)
 		m->policy->readonly.n, m->risks.n, m->diags->warnings,
 		m->refused.errors ? "; **this version refuses to run it**"
 				  : "");
-	additions(out, m);
+	put_additions(out, m);
 	buf_adds(out, "\n<details><summary>The whole plan</summary>\n\n");
 	markdown_block(out, "text", buf_str(&text));
 	buf_adds(out, "\n</details>\n");

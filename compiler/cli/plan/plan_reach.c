@@ -37,8 +37,8 @@ static bool is_floors(const struct ir_grant *g)
  * Without the floor's, and without grants that denials or the floor make void:
  * a warning speaks of those. *out_n: how many there are.
  */
-static struct line *sorted(struct arena *a, const ir_grants *grants,
-			   const bool *denied, uint32_t *out_n)
+static struct line *sorted_lines(struct arena *a, const ir_grants *grants,
+				 const bool *denied, uint32_t *out_n)
 {
 	struct line *lines =
 		arena_array(a, (size_t)grants->n + 1, sizeof(*lines));
@@ -74,8 +74,8 @@ static struct str ports_title(struct arena *a, struct str ports)
 	return buf_str(&b);
 }
 
-static void show(const struct view *v, const struct plan_model *m,
-		 const struct ir_grant *g, enum view_paint paint)
+static void put_grant(const struct view *v, const struct plan_model *m,
+		      const struct ir_grant *g, enum view_paint paint)
 {
 	bool inspect = g->tls.set && g->tls.v == IR_TLS_INSPECT;
 	bool private = g->private.set && g->private.v;
@@ -94,8 +94,9 @@ static void show(const struct view *v, const struct plan_model *m,
 }
 
 /* Grants, a line of ports above each group. */
-static void groups(const struct view *v, const struct plan_model *m,
-		   const struct line *lines, uint32_t n, enum view_paint paint)
+static void put_groups(const struct view *v, const struct plan_model *m,
+		       const struct line *lines, uint32_t n,
+		       enum view_paint paint)
 {
 	uint32_t end;
 
@@ -108,7 +109,7 @@ static void groups(const struct view *v, const struct plan_model *m,
 		for (uint32_t k = i; k < end; k++) {
 			if (view_more(v, 4, k - i, end - i))
 				break;
-			show(v, m, lines[k].grant, paint);
+			put_grant(v, m, lines[k].grant, paint);
 		}
 	}
 }
@@ -153,14 +154,14 @@ void plan_reach(const struct view *v, const struct plan_model *m)
 {
 	const struct ir_policy *p = m->policy;
 	uint32_t n;
-	struct line *lines = sorted(m->a, &p->allow, m->denied, &n);
+	struct line *lines = sorted_lines(m->a, &p->allow, m->denied, &n);
 
 	view_title(v, "can reach", n, "grant");
 	if (n == 0)
 		view_row(v, 2, VIEW_PLAIN, STR("nothing"), (struct str){0});
-	groups(v, m, lines, n, VIEW_GOOD);
-	lines = sorted(m->a, &p->deny, NULL, &n);
+	put_groups(v, m, lines, n, VIEW_GOOD);
+	lines = sorted_lines(m->a, &p->deny, NULL, &n);
 	view_title(v, "cannot reach", n, n ? "denial" : NULL);
-	groups(v, m, lines, n, VIEW_BAD);
+	put_groups(v, m, lines, n, VIEW_BAD);
 	floor_line(v, m);
 }

@@ -7,22 +7,22 @@
 #include "compiler/ir/tracee.h"
 
 /* A paragraph of a section. */
-static void paragraph(const struct view *v, const char *text)
+static void put_paragraph(const struct view *v, const char *text)
 {
 	buf_adds(v->out, "  ");
 	view_wrap(v, 2, 2, str_of(text));
 }
 
-static void nothing(const struct view *v, const struct plan_model *m,
-		    const char *text, struct ir_origin from)
+static void put_nothing(const struct view *v, const struct plan_model *m,
+			const char *text, struct ir_origin from)
 {
 	view_title(v, "traced", 0, NULL);
 	view_row(v, 2, VIEW_PLAIN, str_of(text), model_source(m, from));
 }
 
 /* What is recorded whole, as one paragraph; then what only under conditions. */
-static void events(const struct view *v, const struct plan_model *m,
-		   const struct ir_trace *t)
+static void put_events(const struct view *v, const struct plan_model *m,
+		       const struct ir_trace *t)
 {
 	struct buf b;
 
@@ -32,7 +32,7 @@ static void events(const struct view *v, const struct plan_model *m,
 			buf_addf(&b, "%s%.*s", b.n ? ", " : "",
 				 STR_ARG(e->name));
 	if (b.n)
-		paragraph(v, b.p);
+		put_paragraph(v, b.p);
 	vec_each(e, &t->events) {
 		if (e->filters.n == 0)
 			continue;
@@ -59,7 +59,7 @@ static void by_tracee(const struct view *v, const struct plan_model *m)
 	struct str release =
 		version->set ? version->v : STR(TRACEE_DEFAULT_VERSION);
 
-	paragraph(
+	put_paragraph(
 		v,
 		arena_fmt(
 			m->a,
@@ -69,8 +69,8 @@ static void by_tracee(const struct view *v, const struct plan_model *m)
 }
 
 /* Of what becomes of the files, that which somebody asked for. */
-static void files(const struct view *v, const struct plan_model *m,
-		  const struct ir_trace *t)
+static void put_files(const struct view *v, const struct plan_model *m,
+		      const struct ir_trace *t)
 {
 	const struct {
 		const char *before, *behind;
@@ -103,21 +103,21 @@ void plan_trace(const struct view *v, const struct plan_model *m)
 	const struct ir_trace *t = &m->policy->trace;
 
 	if (t->engine.v == IR_TRACE_OFF) {
-		nothing(v, m, "nothing", t->engine.from);
+		put_nothing(v, m, "nothing", t->engine.from);
 		return;
 	}
 	if (m->policy->runtime.v == IR_RUNTIME_KATA) {
-		nothing(v, m, "nothing, with this runtime",
-			m->policy->runtime.from);
+		put_nothing(v, m, "nothing, with this runtime",
+			    m->policy->runtime.from);
 		return;
 	}
 	view_title(v, "traced", t->events.n, "event");
-	events(v, m, t);
+	put_events(v, m, t);
 	if (t->engine.v == IR_TRACE_TRACEE)
 		by_tracee(v, m);
 	else if (!t->reads.v)
-		paragraph(
+		put_paragraph(
 			v,
 			"Of files that are only read: those with names that are hidden, or known for secrets.");
-	files(v, m, t);
+	put_files(v, m, t);
 }

@@ -14,7 +14,7 @@
 #define KEY_COLUMNS 14
 
 /* A paragraph of a section. */
-static void paragraph(const struct view *v, const char *text)
+static void put_paragraph(const struct view *v, const char *text)
 {
 	buf_adds(v->out, "  ");
 	view_wrap(v, 2, 2, str_of(text));
@@ -26,8 +26,8 @@ static void paragraph(const struct view *v, const char *text)
  * Those that are built in come first and are many: one paragraph. Later ones
  * win, so the order stays.
  */
-static void patterns(const struct view *v, const struct plan_model *m,
-		     const char *title, const ir_patterns *list)
+static void put_patterns(const struct view *v, const struct plan_model *m,
+			 const char *title, const ir_patterns *list)
 {
 	uint32_t i = 0, n = 0;
 	struct buf built_in;
@@ -43,9 +43,9 @@ static void patterns(const struct view *v, const struct plan_model *m,
 	}
 	view_title(v, title, list->n, list->n ? "pattern" : NULL);
 	if (list->n == 0)
-		paragraph(v, "nothing");
+		put_paragraph(v, "nothing");
 	if (built_in.n)
-		paragraph(v, built_in.p);
+		put_paragraph(v, built_in.p);
 	vec_each(p, list) {
 		if (p->from.layer == LAYER_FLOOR)
 			continue;
@@ -65,8 +65,8 @@ struct settings {
 	struct buf usual;
 };
 
-static void setting(struct settings *s, const char *key, struct str value,
-		    struct ir_origin from)
+static void put_setting(struct settings *s, const char *key, struct str value,
+			struct ir_origin from)
 {
 	struct str shown = view_cleaned(s->m->a, value);
 
@@ -121,45 +121,46 @@ static struct str system_calls(const struct settings *s)
 	return profile;
 }
 
-static void hardening(struct settings *s)
+static void put_hardening(struct settings *s)
 {
 	const struct ir_hardening *h = &s->m->policy->hardening;
 	struct ir_origin none = {0};
 	struct arena *a = s->m->a;
 
-	setting(s, "user",
-		h->user.set ? h->user.v : STR("owner of the workspace"),
-		h->user.set ? h->user.from : none);
-	setting(s, "root",
-		h->read_only.v ? STR("read-only")
-			       : STR("writable, thrown away"),
-		h->read_only.from);
+	put_setting(s, "user",
+		    h->user.set ? h->user.v : STR("owner of the workspace"),
+		    h->user.set ? h->user.from : none);
+	put_setting(s, "root",
+		    h->read_only.v ? STR("read-only")
+				   : STR("writable, thrown away"),
+		    h->read_only.from);
 	vec_each(t, &h->tmpfs)
-		setting(s, "tmpfs", t->s, t->from);
+		put_setting(s, "tmpfs", t->s, t->from);
 	if (h->capabilities.n == 0)
-		setting(s, "capabilities", STR("none"), none);
+		put_setting(s, "capabilities", STR("none"), none);
 	vec_each(c, &h->capabilities)
-		setting(s, "capability", c->s, c->from);
-	setting(s, "privileges",
-		h->no_new_privileges.v ? STR("never new ones")
-				       : STR("set-uid programs work"),
-		h->no_new_privileges.from);
-	setting(s, "system calls", system_calls(s), h->seccomp.from);
-	setting(s, "namespaces",
-		h->user_namespaces.set && h->user_namespaces.v
-			? STR("the agent makes its own")
-			: STR("none of its own"),
-		h->user_namespaces.from);
-	setting(s, "processes",
-		arena_fmt(a, "at most %s", view_number(a, h->pids.v).p),
-		h->pids.from);
-	setting(s, "memory",
-		h->memory.set ? bytes_text(a, h->memory.v) : STR("no limit"),
-		h->memory.set ? h->memory.from : none);
-	setting(s, "cpus",
-		h->cpus_milli.set ? cpus_text(a, h->cpus_milli.v)
+		put_setting(s, "capability", c->s, c->from);
+	put_setting(s, "privileges",
+		    h->no_new_privileges.v ? STR("never new ones")
+					   : STR("set-uid programs work"),
+		    h->no_new_privileges.from);
+	put_setting(s, "system calls", system_calls(s), h->seccomp.from);
+	put_setting(s, "namespaces",
+		    h->user_namespaces.set && h->user_namespaces.v
+			    ? STR("the agent makes its own")
+			    : STR("none of its own"),
+		    h->user_namespaces.from);
+	put_setting(s, "processes",
+		    arena_fmt(a, "at most %s", view_number(a, h->pids.v).p),
+		    h->pids.from);
+	put_setting(s, "memory",
+		    h->memory.set ? bytes_text(a, h->memory.v)
 				  : STR("no limit"),
-		h->cpus_milli.set ? h->cpus_milli.from : none);
+		    h->memory.set ? h->memory.from : none);
+	put_setting(s, "cpus",
+		    h->cpus_milli.set ? cpus_text(a, h->cpus_milli.v)
+				      : STR("no limit"),
+		    h->cpus_milli.set ? h->cpus_milli.from : none);
 }
 
 static void docker_args(struct settings *s)
@@ -178,7 +179,8 @@ static void docker_args(struct settings *s)
 		if (view_more(s->v, 2, i++, list->n))
 			break;
 		if (arg->is_publish) {
-			setting(s, "publishes", arg->publish.text, arg->from);
+			put_setting(s, "publishes", arg->publish.text,
+				    arg->from);
 			continue;
 		}
 		view_row(s->v, 2,
@@ -194,27 +196,27 @@ static void docker_args(struct settings *s)
 	}
 }
 
-static void how(const struct view *v, const struct plan_model *m)
+static void put_settings(const struct view *v, const struct plan_model *m)
 {
 	struct settings s = {.v = v, .m = m};
 	const struct ir_policy *p = m->policy;
 
 	buf_init(&s.usual, m->a);
 	view_title(v, "how it is run", 0, NULL);
-	setting(&s, "image", p->image.v, p->image.from);
-	setting(&s, "engine", str_of(ir_engine_name(p->engine.v)),
-		p->engine.from);
-	setting(&s, "runtime", str_of(ir_runtime_name(p->runtime.v)),
-		p->runtime.from);
-	hardening(&s);
-	setting(&s, "uplink",
-		p->uplink.set ? p->uplink.v : STR("Docker's own bridge"),
-		p->uplink.set ? p->uplink.from : (struct ir_origin){0});
-	setting(&s, "resolver", ir_resolver_text(m->a, &p->resolver.v),
-		p->resolver.from);
+	put_setting(&s, "image", p->image.v, p->image.from);
+	put_setting(&s, "engine", str_of(ir_engine_name(p->engine.v)),
+		    p->engine.from);
+	put_setting(&s, "runtime", str_of(ir_runtime_name(p->runtime.v)),
+		    p->runtime.from);
+	put_hardening(&s);
+	put_setting(&s, "uplink",
+		    p->uplink.set ? p->uplink.v : STR("Docker's own bridge"),
+		    p->uplink.set ? p->uplink.from : (struct ir_origin){0});
+	put_setting(&s, "resolver", ir_resolver_text(m->a, &p->resolver.v),
+		    p->resolver.from);
 	docker_args(&s);
 	if (s.usual.n)
-		paragraph(v, s.usual.p);
+		put_paragraph(v, s.usual.p);
 }
 
 /* --- decrypted --- */
@@ -243,7 +245,7 @@ static void decrypted_row(const struct view *v, const struct plan_model *m,
 		 model_source(m, from));
 }
 
-static void decrypted(const struct view *v, const struct plan_model *m)
+static void put_decrypted(const struct view *v, const struct plan_model *m)
 {
 	const struct ir_policy *p = m->policy;
 	const ir_grants *lists[] = {&p->allow, &p->deny};
@@ -254,7 +256,7 @@ static void decrypted(const struct view *v, const struct plan_model *m)
 			n += inspection_opens(p, g);
 	view_title(v, "decrypted", n, n ? "destination" : NULL);
 	if (n == 0)
-		paragraph(
+		put_paragraph(
 			v,
 			"nothing: no http rules, no credentials, no 'tls: inspect', so the session has no certificate authority of its own");
 	for (int k = 0; k < 2; k++)
@@ -345,8 +347,8 @@ static void third_parties(const struct view *v, const struct plan_model *m)
 /* --- what else there is to say --- */
 
 /* "mark text (place)", wrapped under itself. */
-static void point(const struct view *v, const char *mark, enum view_paint paint,
-		  struct str text, struct str place)
+static void put_point(const struct view *v, const char *mark,
+		      enum view_paint paint, struct str text, struct str place)
 {
 	if (place.n)
 		text = arena_fmt(v->out->a, "%.*s (%.*s)", STR_ARG(text),
@@ -378,7 +380,7 @@ static const char *trust_text(const struct plan_model *m)
 		.p;
 }
 
-static void additions(const struct view *v, const struct plan_model *m)
+static void put_additions(const struct view *v, const struct plan_model *m)
 {
 	uint32_t i = 0;
 
@@ -392,7 +394,7 @@ static void additions(const struct view *v, const struct plan_model *m)
 			 arena_fmt(m->a, "+ %s", view_cleaned(m->a, t->s).p),
 			 model_source(m, t->from));
 	}
-	paragraph(v, trust_text(m));
+	put_paragraph(v, trust_text(m));
 	trust_view_older(v, &m->adds);
 }
 
@@ -423,12 +425,12 @@ static void diag_points(const struct view *v, const struct plan_model *m,
 			continue;
 		if (view_more(v, 2, shown++, n))
 			break;
-		point(v, errors ? "✗" : "!", errors ? VIEW_BAD : VIEW_WARN,
-		      view_cleaned(m->a, one.text), lint_place(m, &one));
+		put_point(v, errors ? "✗" : "!", errors ? VIEW_BAD : VIEW_WARN,
+			  view_cleaned(m->a, one.text), lint_place(m, &one));
 	}
 }
 
-static void excepted(const struct view *v, const struct plan_model *m)
+static void put_excepted(const struct view *v, const struct plan_model *m)
 {
 	uint32_t i = 0;
 
@@ -438,8 +440,8 @@ static void excepted(const struct view *v, const struct plan_model *m)
 	vec_each(w, &m->waived) {
 		if (view_more(v, 2, i++, m->waived.n))
 			break;
-		point(v, "·", VIEW_DIM, view_cleaned(m->a, w->view.text),
-		      lint_place(m, &w->view));
+		put_point(v, "·", VIEW_DIM, view_cleaned(m->a, w->view.text),
+			  lint_place(m, &w->view));
 		buf_adds(v->out, "    ");
 		view_wrap(
 			v, 4, 4,
@@ -453,7 +455,7 @@ static void excepted(const struct view *v, const struct plan_model *m)
 	}
 }
 
-static void risks(const struct view *v, const struct plan_model *m)
+static void put_risks(const struct view *v, const struct plan_model *m)
 {
 	uint32_t i = 0;
 
@@ -461,9 +463,10 @@ static void risks(const struct view *v, const struct plan_model *m)
 	vec_each(r, &m->risks) {
 		if (view_more(v, 2, i++, m->risks.n))
 			break;
-		point(v, "·", VIEW_WARN, r->text,
-		      r->from.layer == LAYER_FLOOR ? (struct str){0}
-						   : model_source(m, r->from));
+		put_point(v, "·", VIEW_WARN, r->text,
+			  r->from.layer == LAYER_FLOOR
+				  ? (struct str){0}
+				  : model_source(m, r->from));
 	}
 }
 
@@ -482,10 +485,10 @@ static void other_text(const struct view *v, const struct plan_model *m)
 			? "the same access as the plan that ran here last"
 			: "another version wrote the plan that ran here last",
 		0, NULL);
-	paragraph(v, arena_fmt(m->a, "In other words: %s", names.p).p);
+	put_paragraph(v, arena_fmt(m->a, "In other words: %s", names.p).p);
 }
 
-static void changes(const struct view *v, const struct plan_model *m)
+static void put_changes(const struct view *v, const struct plan_model *m)
 {
 	const struct changes *x = &m->changes;
 	uint32_t i = 0;
@@ -513,7 +516,7 @@ static void changes(const struct view *v, const struct plan_model *m)
 }
 
 /* Where that is so, most of what follows is no longer true. */
-static void undone(const struct view *v, const struct plan_model *m)
+static void put_undone(const struct view *v, const struct plan_model *m)
 {
 	unsigned n = 0;
 
@@ -540,24 +543,24 @@ void plan_view(const struct view *v, const struct plan_model *m)
 			   m->plan->files.n, m->plan->sources.n,
 			   m->plan->sources.n == 1 ? "" : "s"));
 	if (m->first_use)
-		paragraph(
+		put_paragraph(
 			v,
 			"There is no ~/.membrane/config.yaml yet: this is the default that the first 'run' will write there.");
-	undone(v, m);
+	put_undone(v, m);
 	plan_reach(v, m);
-	patterns(v, m, "cannot see", &m->policy->ignore);
-	patterns(v, m, "cannot change", &m->policy->readonly);
+	put_patterns(v, m, "cannot see", &m->policy->ignore);
+	put_patterns(v, m, "cannot change", &m->policy->readonly);
 	plan_git_view(v, &m->git);
-	how(v, m);
-	decrypted(v, m);
+	put_settings(v, m);
+	put_decrypted(v, m);
 	name_checked(v, m);
 	third_parties(v, m);
 	plan_trace(v, m);
-	additions(v, m);
+	put_additions(v, m);
 	diag_points(v, m, m->refused, true,
 		    "not enforced yet: 'run' refuses this policy");
-	risks(v, m);
+	put_risks(v, m);
 	diag_points(v, m, *m->diags, false, "warnings");
-	excepted(v, m);
-	changes(v, m);
+	put_excepted(v, m);
+	put_changes(v, m);
 }

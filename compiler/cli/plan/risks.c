@@ -15,14 +15,14 @@ struct finder {
 	risk_list *out;
 };
 
-static void add(struct finder *f, const char *id, struct ir_origin from,
-		struct str text)
+static void add_risk(struct finder *f, const char *id, struct ir_origin from,
+		     struct str text)
 {
 	*vec_push(f->a, f->out) = (struct risk){id, text, from};
 }
 
 /* What a grant is given by; a URL counts as what stands in it. */
-static enum ir_dest_kind who(const struct ir_grant *g)
+static enum ir_dest_kind dest_kind(const struct ir_grant *g)
 {
 	return g->dest.kind == IR_DEST_URL ? g->dest.u.url.who : g->dest.kind;
 }
@@ -31,7 +31,7 @@ static const struct ir_grant *first_grant(const struct ir_policy *p,
 					  enum ir_dest_kind kind)
 {
 	vec_each(g, &p->allow)
-		if (who(g) == kind)
+		if (dest_kind(g) == kind)
 			return g;
 	return NULL;
 }
@@ -45,7 +45,7 @@ static void add_first(struct finder *f, const char *id, const ir_grants *of,
 	vec_each(g, of) {
 		if (!is(f, g))
 			continue;
-		add(f, id, g->from, text);
+		add_risk(f, id, g->from, text);
 		return;
 	}
 }
@@ -56,7 +56,7 @@ static void add_first(struct finder *f, const char *id, const ir_grants *of,
 static bool is_raw(const struct finder *f, const struct ir_grant *g)
 {
 	(void)f;
-	return who(g) != IR_DEST_CIDR && !ir_grant_http(g);
+	return dest_kind(g) != IR_DEST_CIDR && !ir_grant_http(g);
 }
 
 static bool is_spliced(const struct finder *f, const struct ir_grant *g)
@@ -93,17 +93,19 @@ static void find_names(struct finder *f)
 		add_first(
 			f, "datagrams", allow, is_unread_udp,
 			STR("datagrams are not read: UDP that is granted by name reaches whoever listens at an address that the name leads to, and QUIC (HTTP/3) and DTLS there may state another name, and ask for anything"));
-		add(f, "dead-drop", (struct ir_origin){0},
-		    STR("a granted server that takes uploads (gists, object storage, an API with somebody else's key) is a way out for all that the agent can read"));
+		add_risk(
+			f, "dead-drop", (struct ir_origin){0},
+			STR("a granted server that takes uploads (gists, object storage, an API with somebody else's key) is a way out for all that the agent can read"));
 	}
 	if (pattern)
-		add(f, "dns-labels", pattern->from,
-		    arena_fmt(
-			    f->a,
-			    "labels under '%s' reach the name servers of its zone: a slow channel to whoever runs them",
-			    view_cleaned(f->a,
-					 ir_dest_text(f->a, &pattern->dest))
-				    .p));
+		add_risk(
+			f, "dns-labels", pattern->from,
+			arena_fmt(
+				f->a,
+				"labels under '%s' reach the name servers of its zone: a slow channel to whoever runs them",
+				view_cleaned(f->a,
+					     ir_dest_text(f->a, &pattern->dest))
+					.p));
 	add_first(
 		f, "private-names", allow, is_private,
 		STR("with 'private: true' whoever runs a name's zone chooses which address of your private networks it opens"));
@@ -130,20 +132,24 @@ static void find_addresses(struct finder *f)
 	const struct ir_grant *floor = first_of_floor(f->p);
 
 	if (any)
-		add(f, "any-destination", any->from,
-		    STR("'*' reaches every public address: all that the agent can read can leave"));
+		add_risk(
+			f, "any-destination", any->from,
+			STR("'*' reaches every public address: all that the agent can read can leave"));
 	if (cidr)
-		add(f, "unnamed", cidr->from,
-		    STR("for granted addresses no name is checked: whoever answers there is trusted"));
+		add_risk(
+			f, "unnamed", cidr->from,
+			STR("for granted addresses no name is checked: whoever answers there is trusted"));
 	if (floor)
-		add(f, "floor-opened", floor->from,
-		    arena_fmt(
-			    f->a,
-			    "'%s' opens a part of what is otherwise never reachable (link-local, metadata services, loopback)",
-			    ir_dest_text(f->a, &floor->dest).p));
+		add_risk(
+			f, "floor-opened", floor->from,
+			arena_fmt(
+				f->a,
+				"'%s' opens a part of what is otherwise never reachable (link-local, metadata services, loopback)",
+				ir_dest_text(f->a, &floor->dest).p));
 	if (f->p->resolver.set)
-		add(f, "plain-dns", f->p->resolver.from,
-		    STR("the names that are asked for travel to the upstream resolver in the clear"));
+		add_risk(
+			f, "plain-dns", f->p->resolver.from,
+			STR("the names that are asked for travel to the upstream resolver in the clear"));
 }
 
 /* --- denials ------------------------------------------------------------- */
@@ -236,30 +242,38 @@ static void find_denials(struct finder *f)
 static void find_requests(struct finder *f)
 {
 	if (f->p->ssl_insecure.set && f->p->ssl_insecure.v)
-		add(f, "unverified", f->p->ssl_insecure.from,
-		    STR("'ssl_insecure': where TLS is decrypted, the servers' certificates are not verified, and whoever sits on the way there can read and answer"));
+		add_risk(
+			f, "unverified", f->p->ssl_insecure.from,
+			STR("'ssl_insecure': where TLS is decrypted, the servers' certificates are not verified, and whoever sits on the way there can read and answer"));
 	if (f->p->credentials.n)
-		add(f, "credential-use", f->p->credentials.v[0].from,
-		    STR("the agent never sees a credential, and can use it: for every request that the rules of its host let through"));
+		add_risk(
+			f, "credential-use", f->p->credentials.v[0].from,
+			STR("the agent never sees a credential, and can use it: for every request that the rules of its host let through"));
 }
 
 static void find_files(struct finder *f)
 {
-	add(f, "written-code", (struct ir_origin){0},
-	    STR("what the agent writes into the workspace may run on the host later (build files, scripts, dependencies): read it first"));
-	add(f, "home", (struct ir_origin){0},
-	    STR("~/.membrane/home outlives sessions and is the same for all workspaces: what one agent leaves there, the next one reads"));
-	add(f, "new-repository", (struct ir_origin){0},
-	    STR("a git repository that the agent makes or brings runs what its own configuration and hooks say, once git is used in it"));
+	add_risk(
+		f, "written-code", (struct ir_origin){0},
+		STR("what the agent writes into the workspace may run on the host later (build files, scripts, dependencies): read it first"));
+	add_risk(
+		f, "home", (struct ir_origin){0},
+		STR("~/.membrane/home outlives sessions and is the same for all workspaces: what one agent leaves there, the next one reads"));
+	add_risk(
+		f, "new-repository", (struct ir_origin){0},
+		STR("a git repository that the agent makes or brings runs what its own configuration and hooks say, once git is used in it"));
 	if (f->p->ignore.n)
-		add(f, "hidden-history", f->p->ignore.v[0].from,
-		    STR("'ignore' hides files, not what git has committed of them: 'git show HEAD:FILE' gives it, and a commit made inside can empty them"));
+		add_risk(
+			f, "hidden-history", f->p->ignore.v[0].from,
+			STR("'ignore' hides files, not what git has committed of them: 'git show HEAD:FILE' gives it, and a commit made inside can empty them"));
 	if (f->p->ignore.n + f->p->readonly.n == 0)
 		return;
-	add(f, "mask-later", (struct ir_origin){0},
-	    STR("a file that comes to match a pattern after the start is neither hidden nor read-only until the next session"));
-	add(f, "mask-replaced", (struct ir_origin){0},
-	    STR("a file that a program on the host replaces (an editor's atomic save) loses its mask until the next session"));
+	add_risk(
+		f, "mask-later", (struct ir_origin){0},
+		STR("a file that comes to match a pattern after the start is neither hidden nor read-only until the next session"));
+	add_risk(
+		f, "mask-replaced", (struct ir_origin){0},
+		STR("a file that a program on the host replaces (an editor's atomic save) loses its mask until the next session"));
 }
 
 static void find_args(struct finder *f)
@@ -268,24 +282,26 @@ static void find_args(struct finder *f)
 		const char *value = view_cleaned(f->a, arg->value).p;
 
 		if (arg->is_publish)
-			add(f, "published", arg->from,
-			    arena_fmt(
-				    f->a,
-				    "whoever reaches the host's published port (%s) reaches the agent",
-				    value));
+			add_risk(
+				f, "published", arg->from,
+				arena_fmt(
+					f->a,
+					"whoever reaches the host's published port (%s) reaches the agent",
+					value));
 		else if (arg->class == ARG_WIDENING ||
 			 arg->class == ARG_UNDOING)
-			add(f,
-			    arg->class == ARG_UNDOING ? "undone"
-						      : "raw-argument",
-			    arg->from,
-			    arena_fmt(
-				    f->a, "'--%s%s%s' %s",
-				    view_cleaned(f->a, arg->option).p,
-				    arg->has_value ? " " : "", value,
-				    arg->class == ARG_UNDOING
-					    ? "undoes the sandbox"
-					    : "gives the agent more than the policy's own keys do"));
+			add_risk(
+				f,
+				arg->class == ARG_UNDOING ? "undone"
+							  : "raw-argument",
+				arg->from,
+				arena_fmt(
+					f->a, "'--%s%s%s' %s",
+					view_cleaned(f->a, arg->option).p,
+					arg->has_value ? " " : "", value,
+					arg->class == ARG_UNDOING
+						? "undoes the sandbox"
+						: "gives the agent more than the policy's own keys do"));
 	}
 }
 
@@ -299,20 +315,25 @@ static void find_filter(struct finder *f)
 	struct str profile = h->seccomp.set ? h->seccomp.v : STR("default");
 
 	if (h->user_namespaces.set && h->user_namespaces.v)
-		add(f, "user-namespaces", h->user_namespaces.from,
-		    STR("the agent makes mount namespaces of its own, where it can move what is hidden or read-only, and so read and change it; and it reaches more of the kernel"));
+		add_risk(
+			f, "user-namespaces", h->user_namespaces.from,
+			STR("the agent makes mount namespaces of its own, where it can move what is hidden or read-only, and so read and change it; and it reaches more of the kernel"));
 	if (str_is(profile, "unconfined"))
-		add(f, "seccomp", h->seccomp.from,
-		    STR("no system call is filtered: more of the kernel can be attacked, and in a mount namespace of its own the agent can read and change what is hidden or read-only"));
+		add_risk(
+			f, "seccomp", h->seccomp.from,
+			STR("no system call is filtered: more of the kernel can be attacked, and in a mount namespace of its own the agent can read and change what is hidden or read-only"));
 	else if (str_starts(profile, STR("/")))
-		add(f, "seccomp", h->seccomp.from,
-		    STR("the filter of system calls is a file of yours: where it permits mount namespaces, what is hidden or read-only is not held"));
+		add_risk(
+			f, "seccomp", h->seccomp.from,
+			STR("the filter of system calls is a file of yours: where it permits mount namespaces, what is hidden or read-only is not held"));
 	else if (!seccomp_wanted(f->p))
-		add(f, "seccomp", h->seccomp.from,
-		    STR("the filter of system calls is Docker's default, and not this plan's: what it permits is as its release has it, AF_VSOCK before 25.0"));
+		add_risk(
+			f, "seccomp", h->seccomp.from,
+			STR("the filter of system calls is Docker's default, and not this plan's: what it permits is as its release has it, AF_VSOCK before 25.0"));
 	if (f->p->runtime.v == IR_RUNTIME_KATA && seccomp_wanted(f->p))
-		add(f, "guest-seccomp", f->p->runtime.from,
-		    STR("Kata filters system calls in its guest only where it is told to (disable_guest_seccomp)"));
+		add_risk(
+			f, "guest-seccomp", f->p->runtime.from,
+			STR("Kata filters system calls in its guest only where it is told to (disable_guest_seccomp)"));
 }
 
 static void find_hardening(struct finder *f)
@@ -320,26 +341,30 @@ static void find_hardening(struct finder *f)
 	const struct ir_hardening *h = &f->p->hardening;
 
 	vec_each(cap, &h->capabilities)
-		add(f, "capability", cap->from,
-		    arena_fmt(f->a, "the agent has the capability %s",
-			      view_cleaned(f->a, cap->s).p));
+		add_risk(f, "capability", cap->from,
+			 arena_fmt(f->a, "the agent has the capability %s",
+				   view_cleaned(f->a, cap->s).p));
 	if (h->no_new_privileges.set && !h->no_new_privileges.v)
-		add(f, "new-privileges", h->no_new_privileges.from,
-		    STR("set-uid programs work inside: a user there can become root there"));
+		add_risk(
+			f, "new-privileges", h->no_new_privileges.from,
+			STR("set-uid programs work inside: a user there can become root there"));
 	find_filter(f);
 	if (f->p->runtime.v != IR_RUNTIME_RUNC)
-		add(f, "bridge", f->p->runtime.from,
-		    STR("the agent's link is a Docker network, of which the host is a part: who may send raw packets in there, as root inside Sysbox may, can address the host past the gate, and what becomes of that is for the host's own packet filter"));
+		add_risk(
+			f, "bridge", f->p->runtime.from,
+			STR("the agent's link is a Docker network, of which the host is a part: who may send raw packets in there, as root inside Sysbox may, can address the host past the gate, and what becomes of that is for the host's own packet filter"));
 	if (f->p->runtime.v != IR_RUNTIME_KATA)
-		add(f, "shared-kernel", (struct ir_origin){0},
-		    STR("containers share the host's kernel: a hole in it is a hole in the boundary"));
+		add_risk(
+			f, "shared-kernel", (struct ir_origin){0},
+			STR("containers share the host's kernel: a hole in it is a hole in the boundary"));
 }
 
 static void find_trace(struct finder *f)
 {
 	if (f->p->trace.engine.v == IR_TRACE_TRACEE && f->p->trace.events.n)
-		add(f, "unproven-tracer", f->p->trace.engine.from,
-		    STR("'engine: tracee' was never run against a real Tracee: what it records, loses or cannot attach to is as its documentation has it"));
+		add_risk(
+			f, "unproven-tracer", f->p->trace.engine.from,
+			STR("'engine: tracee' was never run against a real Tracee: what it records, loses or cannot attach to is as its documentation has it"));
 }
 
 void risks_find(struct arena *a, const struct ir_policy *p, risk_list *out)
@@ -360,6 +385,7 @@ void risks_unsearched(struct arena *a, risk_list *out)
 {
 	struct finder f = {a, NULL, out};
 
-	add(&f, "unsearched", (struct ir_origin){0},
-	    STR("the workspace is large, or in part unreadable: not all of it was searched for files that likely hold secrets"));
+	add_risk(
+		&f, "unsearched", (struct ir_origin){0},
+		STR("the workspace is large, or in part unreadable: not all of it was searched for files that likely hold secrets"));
 }
