@@ -44,8 +44,8 @@ const char *changes_kind_name(enum access_kind k)
 	return kinds[k];
 }
 
-static bool reaches(const third_party_hits *list,
-		    const struct third_party *place)
+static bool reaches_place(const third_party_hits *list,
+			  const struct third_party *place)
 {
 	vec_each(h, list)
 		if (h->place == place)
@@ -60,7 +60,8 @@ static void find_places(struct changes *x)
 	third_party_reach(x->a, &x->old->policy, &was);
 	third_party_reach(x->a, &x->now->policy, &is);
 	vec_each(h, &is)
-		if (!reaches(&was, h->place) && !reaches(&x->places, h->place))
+		if (!reaches_place(&was, h->place) &&
+		    !reaches_place(&x->places, h->place))
 			*vec_push(x->a, &x->places) = *h;
 }
 
@@ -267,7 +268,7 @@ void changes_view_one(const struct view *v, const struct changes *x,
 			 w.before_source);
 }
 
-static void places(const struct view *v, const struct changes *x)
+static void put_places(const struct view *v, const struct changes *x)
 {
 	const struct third_party_hit *any = NULL;
 	uint32_t i = 0, n = x->places.n;
@@ -351,5 +352,5 @@ void changes_view(const struct view *v, const struct changes *x)
 			changes_view_one(v, x, c);
 		}
 	}
-	places(v, x);
+	put_places(v, x);
 }

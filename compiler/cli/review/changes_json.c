@@ -11,7 +11,7 @@ static void put_words(cJSON *o, const char *key, struct str s)
 		json_put_str(o, key, s);
 }
 
-static cJSON *decided(const struct decision *d)
+static cJSON *decision_json(const struct decision *d)
 {
 	cJSON *o = json_object();
 
@@ -20,7 +20,7 @@ static cJSON *decided(const struct decision *d)
 	return o;
 }
 
-static cJSON *texts(const struct changes *x, const ir_texts *list)
+static cJSON *texts_json(const struct changes *x, const ir_texts *list)
 {
 	cJSON *out = json_array();
 
@@ -45,7 +45,7 @@ static void put_http(const struct changes *x, cJSON *o,
 
 		json_put_str(one, "path", view_cleaned(x->a, h->path));
 		if (!h->other)
-			json_put(one, "methods", texts(x, &h->methods));
+			json_put(one, "methods", texts_json(x, &h->methods));
 		json_push(list, one);
 	}
 	json_put(o, "http", list);
@@ -86,7 +86,8 @@ static bool has_set(const struct access_change *c)
 	abort();
 }
 
-static cJSON *one(const struct changes *x, const struct access_change *c)
+static cJSON *change_json(const struct changes *x,
+			  const struct access_change *c)
 {
 	struct changes_words w = changes_words(x, c);
 	cJSON *o = json_object();
@@ -98,8 +99,8 @@ static cJSON *one(const struct changes *x, const struct access_change *c)
 		json_put(o, "set", set_of(x, c));
 	if (c->has_witness) {
 		json_put_str(o, "witness", w.request);
-		json_put(o, "was", decided(&c->was));
-		json_put(o, "is", decided(&c->is));
+		json_put(o, "was", decision_json(&c->was));
+		json_put(o, "is", decision_json(&c->is));
 	}
 	put_words(o, "rule", w.rule);
 	put_words(o, "rule_id", w.rule_id);
@@ -121,7 +122,7 @@ cJSON *changes_json(const struct changes *x)
 	cJSON *list = json_array();
 
 	vec_each(c, &x->found.changes)
-		json_push(list, one(x, c));
+		json_push(list, change_json(x, c));
 	return list;
 }
 
@@ -130,7 +131,7 @@ cJSON *changes_json_kept(const struct changes *x)
 	cJSON *list = json_array();
 
 	vec_each(c, &x->found.kept)
-		json_push(list, one(x, c));
+		json_push(list, change_json(x, c));
 	return list;
 }
 

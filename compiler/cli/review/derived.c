@@ -32,24 +32,24 @@ static int read_memory(const struct front_tree *t, struct arena *a,
 }
 
 /* What of the two may differ: told by sources, and not by the policy. */
-static bool follows(struct str name)
+static bool follows_sources(struct str name)
 {
 	return !str_is(name, PLAN_PROVENANCE) && !str_is(name, MANIFEST_NAME);
 }
 
-static void compare(const struct plan *p, struct derived *d)
+static void compare_derived(const struct plan *p, struct derived *d)
 {
 	struct plan_delta *all;
 	uint32_t n = plan_compare(d->c.a, p, &d->c.plan, &all);
 
 	d->deltas = all;
 	for (uint32_t i = 0; i < n; i++)
-		if (follows(all[i].name))
+		if (follows_sources(all[i].name))
 			d->deltas[d->n++] = all[i];
 }
 
-static int compile(const struct plan *p, struct front_input in,
-		   struct derived *out, struct err *err)
+static int compile_told(const struct plan *p, struct front_input in,
+			struct derived *out, struct err *err)
 {
 	const struct plan_file *f = plan_file(p, PLAN_POLICY);
 	struct memory m = {.tree = {read_memory}, .name = STR(PLAN_POLICY)};
@@ -65,7 +65,7 @@ static int compile(const struct plan *p, struct front_input in,
 	m.text = f->data.n ? f->data : STR("");
 	rc = driver_compile(&out->c, &in, err);
 	if (rc == 0 && out->c.ok)
-		compare(p, out);
+		compare_derived(p, out);
 	return rc;
 }
 
@@ -84,7 +84,8 @@ int derived_make(const struct plan *p, const char *prefix, struct derived *out,
 	/* Whose 'never' its tests hold, it does not say: the sources bind. */
 	*out = (struct derived){.c.unbound = true};
 	adopt_places(p, &out->c);
-	return compile(p, (struct front_input){.prefix = prefix}, out, err);
+	return compile_told(p, (struct front_input){.prefix = prefix}, out,
+			    err);
 }
 
 /* What the manifest tells: the plan's own sources, and what was changed. */
@@ -118,7 +119,7 @@ int derived_extend(const struct plan *p, const struct plan *told,
 		out->c.origins = f->data;
 	if (told)
 		adopt_places(told, &out->c);
-	rc = compile(p, in, out, err);
+	rc = compile_told(p, in, out, err);
 	if (rc == 0 && out->c.ok)
 		name_sources(p, &out->c);
 	return rc;

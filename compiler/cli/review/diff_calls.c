@@ -24,8 +24,8 @@ static bool profile_of(struct arena *a, const struct operand *s,
 	return true;
 }
 
-static int refuse(const struct diff *d, const char *label,
-		  const struct err *err)
+static int refuse_profile(const struct diff *d, const char *label,
+			  const struct err *err)
 {
 	console_error("%s: " PLAN_SECCOMP ": %s", label,
 		      view_cleaned(d->a, str_of(err->text)).p);
@@ -47,12 +47,12 @@ int diff_calls(struct diff *d)
 		if (!profile_of(d->a, sides[i], &text))
 			continue;
 		if (calls_read(d->a, text, &calls[i], &err) < 0)
-			return refuse(d, sides[i]->label.p, &err);
+			return refuse_profile(d, sides[i]->label.p, &err);
 		has[i] = &calls[i];
 	}
 	if (!has[0] && !has[1])
 		return STATUS_OK;
 	if (changes_make_calls(&d->access, has[0], has[1], &err) < 0)
-		return refuse(d, d->now->label.p, &err);
+		return refuse_profile(d, d->now->label.p, &err);
 	return STATUS_OK;
 }

@@ -2,7 +2,7 @@
 #include "compiler/cli/review/changes_json.h"
 #include "compiler/cli/review/diff.h"
 
-static cJSON *side(const struct diff *d, const struct operand *s)
+static cJSON *side_json(const struct diff *d, const struct operand *s)
 {
 	static const char *const kinds[] = {
 		[OPERAND_FILE] = "file",
@@ -25,8 +25,8 @@ struct str diff_json(const struct diff *d)
 	cJSON *root = json_object();
 
 	json_put_u64(root, "version", DIFF_JSON_VERSION);
-	json_put(root, "old", side(d, d->old));
-	json_put(root, "new", side(d, d->now));
+	json_put(root, "old", side_json(d, d->old));
+	json_put(root, "new", side_json(d, d->now));
 	json_put_cstr(root, "verdict", changes_verdict_name(diff_verdict(d)));
 	for (int w = 0; w <= ACCESS_OTHER; w++)
 		json_put_u64(root, changes_way_name((enum access_way)w),

@@ -14,7 +14,7 @@ struct writer {
 };
 
 /* A line of a block, cut between characters. */
-static void line(struct buf *b, const char *mark, struct str text)
+static void put_line(struct buf *b, const char *mark, struct str text)
 {
 	size_t n = text.n;
 
@@ -26,7 +26,8 @@ static void line(struct buf *b, const char *mark, struct str text)
 	buf_addf(b, "%s%.*s%s\n", mark, (int)n, text.p, n < text.n ? "…" : "");
 }
 
-static struct str change(const struct diff *d, const struct access_change *c)
+static struct str change_text(const struct diff *d,
+			      const struct access_change *c)
 {
 	static const char *const marks[] = {[ACCESS_GAINED] = "+ ",
 					    [ACCESS_LOST] = "- ",
@@ -36,27 +37,28 @@ static struct str change(const struct diff *d, const struct access_change *c)
 	struct buf b;
 
 	buf_init(&b, d->a);
-	line(&b, marks[c->way], w.text);
+	put_line(&b, marks[c->way], w.text);
 	if (w.request.n && c->way == ACCESS_KEPT)
-		line(&b, "      ", w.request);
+		put_line(&b, "      ", w.request);
 	else if (w.request.n)
-		line(&b, "      ",
-		     arena_fmt(d->a, "%s: %s → %s", w.request.p, w.was, w.is));
+		put_line(&b, "      ",
+			 arena_fmt(d->a, "%s: %s → %s", w.request.p, w.was,
+				   w.is));
 	if (w.rule.n)
-		line(&b, c->why_old ? "      no longer: " : "      by ",
-		     w.rule);
+		put_line(&b, c->why_old ? "      no longer: " : "      by ",
+			 w.rule);
 	if (w.source.n)
-		line(&b, "      at ", w.source);
+		put_line(&b, "      at ", w.source);
 	if (w.before.n)
-		line(&b, "      before by ",
-		     arena_fmt(d->a, "%s%s%s", w.before.p,
-			       w.before_source.n ? " at " : "",
-			       w.before_source.n ? w.before_source.p : ""));
+		put_line(&b, "      before by ",
+			 arena_fmt(d->a, "%s%s%s", w.before.p,
+				   w.before_source.n ? " at " : "",
+				   w.before_source.n ? w.before_source.p : ""));
 	return buf_str(&b);
 }
 
 /* The block of one way, as far as there is room in the comment. */
-static void section(struct writer *w, enum access_way way, bool open)
+static void put_section(struct writer *w, enum access_way way, bool open)
 {
 	const struct diff *d = w->d;
 	uint32_t n = d->access.n[way], shown = 0;
@@ -70,7 +72,7 @@ static void section(struct writer *w, enum access_way way, bool open)
 
 		if (c->way != way)
 			continue;
-		one = change(d, c);
+		one = change_text(d, c);
 		if (w->out->n + text.n + one.n + TAIL > MARKDOWN_MAX)
 			break;
 		buf_add(&text, one);
@@ -87,7 +89,7 @@ static void section(struct writer *w, enum access_way way, bool open)
 }
 
 /* Folded, and the first to be cut: reviewers look at what changed. */
-static void kept(struct writer *w)
+static void put_kept(struct writer *w)
 {
 	const struct diff *d = w->d;
 	uint32_t n = d->access.found.kept.n, shown = 0;
@@ -95,7 +97,7 @@ static void kept(struct writer *w)
 
 	buf_init(&text, d->a);
 	vec_each(c, &d->access.found.kept) {
-		struct str one = change(d, c);
+		struct str one = change_text(d, c);
 
 		if (w->out->n + text.n + one.n + TAIL > MARKDOWN_MAX)
 			break;
@@ -118,7 +120,7 @@ static void kept(struct writer *w)
 			n - shown == 1 ? "is" : "are");
 }
 
-static void places(struct writer *w)
+static void put_places(struct writer *w)
 {
 	const struct changes *x = &w->d->access;
 	const struct third_party_hit *any = NULL;
@@ -132,12 +134,13 @@ static void places(struct writer *w)
 			any = h;
 		else if (w->out->n + text.n + 2 * LINE_MAX_BYTES + TAIL <
 			 MARKDOWN_MAX)
-			line(&text, "",
-			     arena_fmt(x->a, "%s  %s", changes_place(x, h).p,
-				       h->place->what));
+			put_line(&text, "",
+				 arena_fmt(x->a, "%s  %s",
+					   changes_place(x, h).p,
+					   h->place->what));
 	}
 	if (any)
-		line(&text, "", changes_place(x, any));
+		put_line(&text, "", changes_place(x, any));
 	buf_addf(
 		w->out,
 		"\n<details open><summary>others can now read what is sent to %s place%s</summary>\n\n",
@@ -146,7 +149,7 @@ static void places(struct writer *w)
 	buf_adds(w->out, "\n</details>\n");
 }
 
-static void remark(struct writer *w, const struct operand *s)
+static void put_remark(struct writer *w, const struct operand *s)
 {
 	struct str text = diff_remark(w->d->a, s);
 
@@ -169,14 +172,14 @@ struct str diff_markdown(const struct diff *d)
 	buf_adds(&out, " → ");
 	markdown_code(&out, str_slice(d->now->label, 0, LINE_MAX_BYTES));
 	buf_addf(&out, "%s%s\n", summary.n ? ": " : "", summary.p);
-	remark(&w, d->old);
-	remark(&w, d->now);
-	places(&w);
-	section(&w, ACCESS_GAINED, true);
-	section(&w, ACCESS_OTHER, true);
-	section(&w, ACCESS_LOST, false);
+	put_remark(&w, d->old);
+	put_remark(&w, d->now);
+	put_places(&w);
+	put_section(&w, ACCESS_GAINED, true);
+	put_section(&w, ACCESS_OTHER, true);
+	put_section(&w, ACCESS_LOST, false);
 	if (!w.cut)
-		kept(&w);
+		put_kept(&w);
 	else
 		buf_addf(
 			&out,

@@ -61,7 +61,7 @@ static cJSON *driver_rules(void)
 }
 
 /* A reference as RFC 3986 has it: 3.4.3. */
-static struct str uri(struct arena *a, struct str path)
+static struct str uri_text(struct arena *a, struct str path)
 {
 	struct buf b;
 
@@ -80,12 +80,12 @@ static struct str uri(struct arena *a, struct str path)
 }
 
 /* Where line is 0, the file as a whole: 3.29. */
-static cJSON *location(struct arena *a, struct str file, uint32_t line)
+static cJSON *location_json(struct arena *a, struct str file, uint32_t line)
 {
 	cJSON *o = json_object(), *physical = json_object();
 	cJSON *artifact = json_object(), *region = json_object();
 
-	json_put_str(artifact, "uri", uri(a, file));
+	json_put_str(artifact, "uri", uri_text(a, file));
 	json_put(physical, "artifactLocation", artifact);
 	json_put_u64(region, "startLine", line ? line : 1);
 	json_put(physical, "region", region);
@@ -121,12 +121,12 @@ static void put_locations(cJSON *o, const struct diff *d,
 	struct str file;
 
 	if (!c->why_old && file_of(d->now, &w->at, &file))
-		json_push(list, location(d->a, file, w->at.line));
+		json_push(list, location_json(d->a, file, w->at.line));
 	else
-		json_push(list, location(d->a, d->now->file, 0));
+		json_push(list, location_json(d->a, d->now->file, 0));
 	json_put(o, "locations", list);
 	if (c->why_old && file_of(d->old, &w->at, &file)) {
-		cJSON *was = location(d->a, file, w->at.line);
+		cJSON *was = location_json(d->a, file, w->at.line);
 
 		json_put_u64(was, "id", 1);
 		json_put(
@@ -151,7 +151,7 @@ static void put_print(cJSON *o, struct str what)
 }
 
 /* Text that is no link and no placeholder: 3.11.5, 3.11.6. */
-static struct str escaped(struct arena *a, struct str text)
+static struct str escaped_text(struct arena *a, struct str text)
 {
 	struct buf b;
 
@@ -175,11 +175,11 @@ static cJSON *result_of(const struct diff *d, uint32_t rule, struct str text)
 	json_put_cstr(o, "ruleId", rules[rule].id);
 	json_put_u64(o, "ruleIndex", rule);
 	json_put_cstr(o, "level", rules[rule].level);
-	json_put(o, "message", text_object(escaped(d->a, text)));
+	json_put(o, "message", text_object(escaped_text(d->a, text)));
 	return o;
 }
 
-static cJSON *change(const struct diff *d, const struct access_change *c)
+static cJSON *change_result(const struct diff *d, const struct access_change *c)
 {
 	struct changes_words w = changes_words(&d->access, c);
 	struct buf b;
@@ -200,12 +200,12 @@ static cJSON *change(const struct diff *d, const struct access_change *c)
 	return o;
 }
 
-static cJSON *forged(const struct diff *d, const struct operand *s)
+static cJSON *forged_result(const struct diff *d, const struct operand *s)
 {
 	cJSON *o = result_of(d, RULE_FORGED, diff_remark(d->a, s));
 	cJSON *list = json_array();
 
-	json_push(list, location(d->a, s->file, 0));
+	json_push(list, location_json(d->a, s->file, 0));
 	json_put(o, "locations", list);
 	put_print(o, STR("plan-forged"));
 	return o;
@@ -225,7 +225,7 @@ static void push_place(cJSON *results, const struct diff *d,
 	cJSON *list = json_array();
 	uint32_t line = file_of(d->now, &at, &file) ? at.line : 0;
 
-	json_push(list, location(d->a, file, line));
+	json_push(list, location_json(d->a, file, line));
 	json_put(o, "locations", list);
 	put_print(o, arena_fmt(d->a, "third-party %.*s%.*s %s",
 			       STR_ARG(h->place->dest), STR_ARG(h->place->path),
@@ -258,12 +258,12 @@ struct str diff_sarif(const struct diff *d)
 	json_put(driver, "rules", driver_rules());
 	json_put(tool, "driver", driver);
 	vec_each(c, &d->access.found.changes)
-		json_push(results, change(d, c));
+		json_push(results, change_result(d, c));
 	push_places(results, d);
 	if (d->old->forged)
-		json_push(results, forged(d, d->old));
+		json_push(results, forged_result(d, d->old));
 	if (d->now->forged)
-		json_push(results, forged(d, d->now));
+		json_push(results, forged_result(d, d->now));
 	json_put(run, "tool", tool);
 	json_put(run, "results", results);
 	json_push(runs, run);

@@ -2,7 +2,7 @@
 #include "compiler/cli/review/diff.h"
 
 /* "main .. HEAD", and what came out. */
-static void head(const struct view *v, const struct diff *d)
+static void put_head(const struct view *v, const struct diff *d)
 {
 	static const enum view_paint paints[] = {
 		[CHANGES_SAME] = VIEW_GOOD,
@@ -22,8 +22,8 @@ static void head(const struct view *v, const struct diff *d)
 	buf_addc(v->out, '\n');
 }
 
-static void remark(const struct view *v, const struct diff *d,
-		   const struct operand *s)
+static void put_remark(const struct view *v, const struct diff *d,
+		       const struct operand *s)
 {
 	struct str text = diff_remark(d->a, s);
 
@@ -36,9 +36,9 @@ static void remark(const struct view *v, const struct diff *d,
 
 void diff_view(const struct view *v, const struct diff *d)
 {
-	head(v, d);
-	remark(v, d, d->old);
-	remark(v, d, d->now);
+	put_head(v, d);
+	put_remark(v, d, d->old);
+	put_remark(v, d, d->now);
 	changes_view(v, &d->access);
 	/* Of equal policies nobody asks what they have in common. */
 	if (d->unchanged || !compare_equal(&d->access.found))

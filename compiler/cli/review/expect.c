@@ -27,7 +27,7 @@ const char *expect_name(enum expect_kind kind)
 	abort();
 }
 
-static struct str printed(const struct diags *d, bool colour)
+static struct str printed_diags(const struct diags *d, bool colour)
 {
 	struct buf b;
 
@@ -36,30 +36,30 @@ static struct str printed(const struct diags *d, bool colour)
 	return buf_str(&b);
 }
 
-static void finish(struct expect *e, struct expectation *x)
+static void finish_expectation(struct expect *e, struct expectation *x)
 {
 	struct diag_view first;
 
 	if (!x->passed && diags_get(&e->diags, 0, &first)) {
-		x->said = printed(&e->diags, false);
-		x->coloured = printed(&e->diags, true);
+		x->said = printed_diags(&e->diags, false);
+		x->coloured = printed_diags(&e->diags, true);
 		x->summary = first.text;
 	}
 	*vec_push(e->c->a, e->out) = *x;
 }
 
 /* A context whose diagnostics are those of one expectation. */
-static struct pass_ctx begin(struct expect *e)
+static struct pass_ctx begin_expectation(struct expect *e)
 {
 	diags_init(&e->diags, e->c->a, &e->c->sources);
 	return (struct pass_ctx){e->c->a, &e->c->sources, &e->diags};
 }
 
-static void request(struct expect *e, enum expect_kind kind,
-		    const struct ir_request *r)
+static void expect_request(struct expect *e, enum expect_kind kind,
+			   const struct ir_request *r)
 {
 	const struct ir_policy *p = &e->c->policy;
-	struct pass_ctx ctx = begin(e);
+	struct pass_ctx ctx = begin_expectation(e);
 	struct expectation x = {.kind = kind, .from = r->from, .text = r->text};
 	const char *text = diag_quote(&e->diags, r->text);
 
@@ -75,12 +75,12 @@ static void request(struct expect *e, enum expect_kind kind,
 			   reason_about(x.was.reason),
 			   reason_name(x.was.reason));
 	x.rule = invariants_rule(&ctx, p, r, &x.was);
-	finish(e, &x);
+	finish_expectation(e, &x);
 }
 
-static void never(struct expect *e, const struct ir_never *n)
+static void expect_never(struct expect *e, const struct ir_never *n)
 {
-	struct pass_ctx ctx = begin(e);
+	struct pass_ctx ctx = begin_expectation(e);
 	struct expectation x = {.kind = EXPECT_NEVER,
 				.from = n->from,
 				.text = ir_never_text(e->c->a, n)};
@@ -92,7 +92,7 @@ static void never(struct expect *e, const struct ir_never *n)
 		x.has_decision = true;
 		x.witness = witness.text;
 	}
-	finish(e, &x);
+	finish_expectation(e, &x);
 }
 
 void expect_all(struct compilation *c, const struct ir_tests *tests,
@@ -103,11 +103,11 @@ void expect_all(struct compilation *c, const struct ir_tests *tests,
 			   .out = out};
 
 	vec_each(r, &tests->allow)
-		request(&e, EXPECT_ALLOW, r);
+		expect_request(&e, EXPECT_ALLOW, r);
 	vec_each(r, &tests->deny)
-		request(&e, EXPECT_DENY, r);
+		expect_request(&e, EXPECT_DENY, r);
 	vec_each(n, &tests->never)
-		never(&e, n);
+		expect_never(&e, n);
 }
 
 void expect_refused(struct arena *a, const struct diags *diags,
@@ -124,7 +124,7 @@ void expect_refused(struct arena *a, const struct diags *diags,
 			x.summary = one.text;
 			break;
 		}
-	x.said = printed(diags, false);
+	x.said = printed_diags(diags, false);
 	*vec_push(a, out) = x;
 }
 

@@ -14,9 +14,9 @@
 
 /* --- one run of git ------------------------------------------------------ */
 
-static int run(struct arena *a, const char *dir, const char *const *words,
-	       size_t max, struct str *out_text, int *out_status,
-	       struct str *out_complaint, struct err *err)
+static int run_git(struct arena *a, const char *dir, const char *const *words,
+		   size_t max, struct str *out_text, int *out_status,
+		   struct str *out_complaint, struct err *err)
 {
 	struct gitcmd g = {.dir = dir,
 			   .words = words,
@@ -32,7 +32,7 @@ static int run(struct arena *a, const char *dir, const char *const *words,
 }
 
 /* git's own words: the line that it ends with, behind its warnings. */
-static int failed(struct str complaint, int status, struct err *err)
+static int fail_git(struct str complaint, int status, struct err *err)
 {
 	struct str line, fatal = {0};
 
@@ -46,16 +46,17 @@ static int failed(struct str complaint, int status, struct err *err)
 }
 
 /* For what must succeed. */
-static int must(struct arena *a, const char *dir, const char *const *words,
-		size_t max, struct str *out_text, struct err *err)
+static int must_run(struct arena *a, const char *dir, const char *const *words,
+		    size_t max, struct str *out_text, struct err *err)
 {
 	struct str complaint;
 	int status = 0;
-	int rc = run(a, dir, words, max, out_text, &status, &complaint, err);
+	int rc =
+		run_git(a, dir, words, max, out_text, &status, &complaint, err);
 
 	if (rc < 0)
 		return rc;
-	return status ? failed(complaint, status, err) : 0;
+	return status ? fail_git(complaint, status, err) : 0;
 }
 
 /* --- revisions ----------------------------------------------------------- */
@@ -65,8 +66,8 @@ int git_open(struct arena *a, const char *dir, struct git *out, struct err *err)
 	static const char *const words[] = {"rev-parse", "--show-prefix", NULL};
 	struct str text, complaint;
 	int status = 0;
-	int rc = run(a, dir, words, LIMIT_PATH_BYTES, &text, &status,
-		     &complaint, err);
+	int rc = run_git(a, dir, words, LIMIT_PATH_BYTES, &text, &status,
+			 &complaint, err);
 
 	if (rc < 0)
 		return rc;
@@ -75,7 +76,7 @@ int git_open(struct arena *a, const char *dir, struct git *out, struct err *err)
 		return err_set(err, -ENOENT, "%s lies in no git repository",
 			       dir);
 	if (status)
-		return failed(complaint, status, err);
+		return fail_git(complaint, status, err);
 	if (str_ends(text, STR("\n")))
 		text.n--;
 	*out = (struct git){dir, arena_str(a, text)};
@@ -94,8 +95,8 @@ static bool is_oid(struct str text, char out[GIT_OID_MAX])
 	return true;
 }
 
-static int resolve(struct arena *a, const struct git *g, struct str rev,
-		   const char *as, char out[GIT_OID_MAX], struct err *err)
+static int resolve_rev(struct arena *a, const struct git *g, struct str rev,
+		       const char *as, char out[GIT_OID_MAX], struct err *err)
 {
 	const char *words[] = {"rev-parse",	   "--verify", "--quiet",
 			       "--end-of-options", NULL,       NULL};
@@ -109,8 +110,8 @@ static int resolve(struct arena *a, const struct git *g, struct str rev,
 	if (!plain)
 		return err_set(err, -EINVAL, "not the name of a revision");
 	words[4] = arena_fmt(a, "%.*s^{%s}", STR_ARG(rev), as).p;
-	rc = run(a, g->dir, words, LIMIT_SCALAR_BYTES, &text, &status,
-		 &complaint, err);
+	rc = run_git(a, g->dir, words, LIMIT_SCALAR_BYTES, &text, &status,
+		     &complaint, err);
 	if (rc < 0)
 		return rc;
 	if (status == 0 && is_oid(text, out))
@@ -118,14 +119,14 @@ static int resolve(struct arena *a, const struct git *g, struct str rev,
 	if (status == 0 || complaint.n == 0 || status == 1)
 		return err_set(err, -ENOENT, "no revision '%.*s'",
 			       STR_ARG(rev));
-	return failed(complaint, status, err);
+	return fail_git(complaint, status, err);
 }
 
 int git_root(struct arena *a, const struct git *g, struct str rev,
 	     struct git_entry *out, struct err *err)
 {
 	struct git_entry e = {.mode = S_IFDIR};
-	int rc = resolve(a, g, rev, "tree", e.oid, err);
+	int rc = resolve_rev(a, g, rev, "tree", e.oid, err);
 
 	if (rc == 0)
 		*out = e;
@@ -139,13 +140,13 @@ int git_merge_base(struct arena *a, const struct git *g, struct str one,
 	const char *words[] = {"merge-base", x, y, NULL};
 	struct str text, complaint;
 	int status = 0;
-	int rc = resolve(a, g, one, "commit", x, err);
+	int rc = resolve_rev(a, g, one, "commit", x, err);
 
 	if (rc == 0)
-		rc = resolve(a, g, two, "commit", y, err);
+		rc = resolve_rev(a, g, two, "commit", y, err);
 	if (rc == 0)
-		rc = run(a, g->dir, words, LIMIT_SCALAR_BYTES, &text, &status,
-			 &complaint, err);
+		rc = run_git(a, g->dir, words, LIMIT_SCALAR_BYTES, &text,
+			     &status, &complaint, err);
 	if (rc < 0)
 		return rc;
 	if (status == 1)
@@ -153,7 +154,7 @@ int git_merge_base(struct arena *a, const struct git *g, struct str one,
 			       "'%.*s' and '%.*s' have no commit in common",
 			       STR_ARG(one), STR_ARG(two));
 	if (status || !is_oid(text, base))
-		return failed(complaint, status, err);
+		return fail_git(complaint, status, err);
 	*out = arena_str(a, str_of(base));
 	return 0;
 }
@@ -180,13 +181,13 @@ static bool parse_entry(struct str line, struct git_entry *out,
 	return true;
 }
 
-static int list(struct arena *a, const struct git *g, const char *oid,
-		const char *name, struct str *out, struct err *err)
+static int list_tree(struct arena *a, const struct git *g, const char *oid,
+		     const char *name, struct str *out, struct err *err)
 {
 	const char *words[] = {"ls-tree", "-z", "--full-tree", oid,
 			       "--",	  name, NULL};
 
-	return must(a, g->dir, words, LISTING_MAX, out, err);
+	return must_run(a, g->dir, words, LISTING_MAX, out, err);
 }
 
 int git_find(struct arena *a, const struct git *g,
@@ -202,7 +203,7 @@ int git_find(struct arena *a, const struct git *g,
 
 		if (part.n == 0)
 			continue;
-		rc = list(a, g, e.oid, arena_cstr(a, part), &text, err);
+		rc = list_tree(a, g, e.oid, arena_cstr(a, part), &text, err);
 		if (rc < 0)
 			return rc;
 		if (!str_field(&text, '\0', &line))
@@ -228,14 +229,14 @@ int git_read(struct arena *a, const struct git *g, const struct git_entry *file,
 {
 	const char *words[] = {"cat-file", "blob", file->oid, NULL};
 
-	return must(a, g->dir, words, max, out, err);
+	return must_run(a, g->dir, words, max, out, err);
 }
 
 int git_list(struct arena *a, const struct git *g,
 	     const struct git_entry *folder, git_names *out, struct err *err)
 {
 	struct str text, line;
-	int rc = list(a, g, folder->oid, NULL, &text, err);
+	int rc = list_tree(a, g, folder->oid, NULL, &text, err);
 
 	while (rc == 0 && str_field(&text, '\0', &line)) {
 		struct git_entry e;

@@ -58,8 +58,8 @@ static void put_counts(struct xml *x, const struct sources *s,
 	xml_attr_u64(x, "errors", errors);
 }
 
-static bool seen(const struct sources *s, const expectations *list,
-		 const struct expectation *e)
+static bool seen_file(const struct sources *s, const expectations *list,
+		      const struct expectation *e)
 {
 	for (const struct expectation *x = list->v; x < e; x++)
 		if (str_eq(file_of(s, x), file_of(s, e)))
@@ -81,7 +81,7 @@ struct str junit_text(struct arena *a, const struct sources *s,
 	vec_each(e, list) {
 		struct str file = file_of(s, e);
 
-		if (seen(s, list, e))
+		if (seen_file(s, list, e))
 			continue;
 		xml_open(&x, "testsuite");
 		xml_attr(&x, "name", file);

@@ -42,14 +42,15 @@ struct spec {
 	bool has_path;
 };
 
-static int fail(const struct finder *f, int status, const struct err *err)
+static int fail_operand(const struct finder *f, int status,
+			const struct err *err)
 {
 	console_error("%s", view_cleaned(f->a, str_of(err->text)).p);
 	return status;
 }
 
 /* A word for a message. */
-static const char *quoted(const struct finder *f, struct str word)
+static const char *quoted_word(const struct finder *f, struct str word)
 {
 	struct str cut = str_slice(word, 0, 60);
 
@@ -137,11 +138,11 @@ static int read_git_plan(struct git_tree *t, struct arena *a, struct plan *out,
 
 /* --- compiling one ------------------------------------------------------- */
 
-static int compiled(struct finder *f, struct operand *s, int rc,
-		    struct err *err)
+static int check_compiled(struct finder *f, struct operand *s, int rc,
+			  struct err *err)
 {
 	if (rc < 0)
-		return fail(f, STATUS_IO, err);
+		return fail_operand(f, STATUS_IO, err);
 	if (s->c.ok)
 		return STATUS_OK;
 	console_diags(s->c.a, &s->c.diags);
@@ -164,7 +165,7 @@ static int load_workspace(struct finder *f, struct front_input in,
 	s->c.unbound = true; /* what it would permit is what is asked */
 	s->c.unwritten = true;
 	rc = driver_compile(&s->c, &in, &err);
-	status = compiled(f, s, rc, &err);
+	status = check_compiled(f, s, rc, &err);
 	s->is_empty = true;
 	vec_each(src, &s->c.sources.list)
 		s->is_empty &= src->layer != LAYER_WORKSPACE;
@@ -182,7 +183,7 @@ static int load_file(struct finder *f, struct front_input in, struct operand *s)
 	s->c.unbound = true; /* what it would permit is what is asked */
 	s->c.unwritten = true;
 	rc = driver_compile(&s->c, &in, &err);
-	return compiled(f, s, rc, &err);
+	return check_compiled(f, s, rc, &err);
 }
 
 static int load_plan(struct finder *f, const struct plan *p, const char *prefix,
@@ -202,13 +203,13 @@ static int load_plan(struct finder *f, const struct plan *p, const char *prefix,
 	for (uint32_t i = 0; i < d.n; i++)
 		s->calls_forged |= str_is(d.deltas[i].name, PLAN_SECCOMP);
 	s->seccomp = plan_file(p, PLAN_SECCOMP);
-	return compiled(f, s, rc, &err);
+	return check_compiled(f, s, rc, &err);
 }
 
 /* A plan that is not whole is refused like a policy. */
 static int bad_plan(struct finder *f, int rc, const struct err *err)
 {
-	return fail(f, rc == -EPROTO ? STATUS_REFUSED : STATUS_IO, err);
+	return fail_operand(f, rc == -EPROTO ? STATUS_REFUSED : STATUS_IO, err);
 }
 
 /* --- on disk ------------------------------------------------------------- */
@@ -225,7 +226,7 @@ static const char *folder_prefix(struct arena *a, struct str path)
 		.p;
 }
 
-static bool below(struct arena *a, const char *dir, const char *name)
+static bool holds_name(struct arena *a, const char *dir, const char *name)
 {
 	struct stat st;
 
@@ -236,14 +237,14 @@ static int load_folder(struct finder *f, const char *path, struct operand *s)
 {
 	const char *prefix = folder_prefix(f->a, str_of(path));
 	struct front_input in = {.workspace = path, .prefix = prefix};
-	bool is_plan = below(f->a, path, MANIFEST_NAME) &&
-		       below(f->a, path, PLAN_POLICY);
+	bool is_plan = holds_name(f->a, path, MANIFEST_NAME) &&
+		       holds_name(f->a, path, PLAN_POLICY);
 	struct plan p;
 	struct err err;
 	int rc;
 
 	for (size_t i = 0; i < ARRAY_LEN(policy_files); i++)
-		is_plan &= !below(f->a, path, policy_files[i]);
+		is_plan &= !holds_name(f->a, path, policy_files[i]);
 	s->file = arena_fmt(f->a, "%s%s", prefix,
 			    is_plan ? PLAN_POLICY : FRONT_POLICY);
 	if (!is_plan)
@@ -261,7 +262,7 @@ static int load_path(struct finder *f, struct str word, struct operand *s)
 
 	if (stat(path, &st) < 0) {
 		err_set(&err, -errno, "%s: %s", path, strerror(errno));
-		return fail(f, STATUS_IO, &err);
+		return fail_operand(f, STATUS_IO, &err);
 	}
 	if (S_ISDIR(st.st_mode))
 		return load_folder(f, path, s);
@@ -269,7 +270,7 @@ static int load_path(struct finder *f, struct str word, struct operand *s)
 		err_set(&err, -ELOOP,
 			"%s is a symbolic link: name the file that it leads to",
 			path);
-		return fail(f, STATUS_IO, &err);
+		return fail_operand(f, STATUS_IO, &err);
 	}
 	return load_file(f, in, s);
 }
@@ -297,8 +298,8 @@ static int load_stdin(struct finder *f, struct operand *s)
 
 /* The path of REV:PATH from the root of the repository, without '/' at its
  * ends. */
-static int rooted(struct finder *f, const struct spec *spec, struct str *out,
-		  struct err *err)
+static int rooted_path(struct finder *f, const struct spec *spec,
+		       struct str *out, struct err *err)
 {
 	struct str rest = spec->path, part;
 	struct buf b;
@@ -353,10 +354,10 @@ static int no_revision(struct finder *f, const struct spec *spec, int rc,
 		       struct err *err)
 {
 	if (rc == -EINVAL) {
-		console_error("%s: %s", quoted(f, spec->word), err->text);
+		console_error("%s: %s", quoted_word(f, spec->word), err->text);
 		return STATUS_USAGE;
 	}
-	return fail(f, STATUS_IO, err);
+	return fail_operand(f, STATUS_IO, err);
 }
 
 static int load_revision(struct finder *f, const struct spec *spec,
@@ -372,27 +373,27 @@ static int load_revision(struct finder *f, const struct spec *spec,
 	s->is_revision = !spec->has_path;
 	s->revision = arena_fmt(f->a, "%.*s:", STR_ARG(spec->shown));
 	if (!f->in_git) {
-		console_error("%s: %s", quoted(f, spec->word),
+		console_error("%s: %s", quoted_word(f, spec->word),
 			      view_cleaned(f->a, str_of(f->why.text)).p);
 		return STATUS_IO;
 	}
 	rc = git_root(f->a, &f->git, spec->rev, &root, &err);
 	if (rc == 0)
-		rc = rooted(f, spec, &path, &err);
+		rc = rooted_path(f, spec, &path, &err);
 	if (rc < 0)
 		return no_revision(f, spec, rc, &err);
 	rc = git_find(f->a, &f->git, &root, path, &t.folder, &err);
 	if (rc == -ENOENT && !spec->has_path)
 		t.is_absent = true;
 	else if (rc < 0)
-		return fail(
+		return fail_operand(
 			f, STATUS_IO,
 			(err_while(&err, "%.*s", STR_ARG(spec->shown)), &err));
 	if (t.is_absent || S_ISDIR(t.folder.mode))
 		return load_entry(f, spec, &t, path, s);
 	if (!S_ISREG(t.folder.mode)) {
 		console_error("%s is neither a file nor a folder there",
-			      quoted(f, spec->word));
+			      quoted_word(f, spec->word));
 		return STATUS_IO;
 	}
 	t.folder = root;
@@ -404,7 +405,7 @@ static int load_revision(struct finder *f, const struct spec *spec,
 /* --- words --------------------------------------------------------------- */
 
 /* The digest of a commit or a tree, of which people get the beginning. */
-static struct str shown(struct str rev)
+static struct str shown_rev(struct str rev)
 {
 	return ascii_is_hex(rev) ? str_slice(rev, 0, SHOWN_DIGITS) : rev;
 }
@@ -436,11 +437,11 @@ static int load_either(struct finder *f, const struct spec *spec,
 	rc = f->in_git ? git_root(f->a, &f->git, spec->rev, &root, &err)
 		       : -ENOENT;
 	if (rc < 0 && rc != -ENOENT && rc != -EINVAL)
-		return fail(f, STATUS_IO, &err);
+		return fail_operand(f, STATUS_IO, &err);
 	if (here && rc == 0) {
 		console_error(
 			"%s is a path and a revision: write './%s' or '%s:./'",
-			quoted(f, spec->word), s->label.p, s->label.p);
+			quoted_word(f, spec->word), s->label.p, s->label.p);
 		return STATUS_USAGE;
 	}
 	if (here)
@@ -450,12 +451,12 @@ static int load_either(struct finder *f, const struct spec *spec,
 	if (rc == -EINVAL)
 		return no_revision(f, spec, rc, &err);
 	console_error("%s is neither a file or folder here nor a revision%s",
-		      quoted(f, spec->word),
+		      quoted_word(f, spec->word),
 		      f->in_git ? "" : ", since this is no git repository");
 	return STATUS_IO;
 }
 
-static int load(struct finder *f, struct spec spec, struct operand *s)
+static int load_spec(struct finder *f, struct spec spec, struct operand *s)
 {
 	size_t colon = str_find(spec.word, ':', 0);
 
@@ -467,7 +468,7 @@ static int load(struct finder *f, struct spec spec, struct operand *s)
 	if (is_path(spec.word))
 		return load_path(f, spec.word, s);
 	spec.rev = str_slice(spec.word, 0, colon);
-	spec.shown = shown(spec.rev);
+	spec.shown = shown_rev(spec.rev);
 	spec.has_path = colon < spec.word.n;
 	spec.path = str_slice(spec.word, colon + 1, spec.word.n);
 	return spec.has_path ? load_revision(f, &spec, s)
@@ -475,7 +476,7 @@ static int load(struct finder *f, struct spec spec, struct operand *s)
 }
 
 /* A..B and A...B, where an empty end is HEAD. */
-static int split(struct finder *f, struct str word, struct spec out[2])
+static int split_range(struct finder *f, struct str word, struct spec out[2])
 {
 	size_t dots = 0, n;
 	struct err err;
@@ -496,7 +497,7 @@ static int split(struct finder *f, struct str word, struct spec out[2])
 	for (int i = 0; i < 2; i++) {
 		if (out[i].rev.n == 0)
 			out[i].rev = STR("HEAD");
-		out[i].word = out[i].shown = shown(out[i].rev);
+		out[i].word = out[i].shown = shown_rev(out[i].rev);
 		out[i].is_revision = true;
 	}
 	if (n == 2 || !f->in_git)
@@ -505,7 +506,7 @@ static int split(struct finder *f, struct str word, struct spec out[2])
 			    &err);
 	if (rc < 0)
 		return no_revision(f, &out[0], rc, &err);
-	out[0].word = out[0].shown = shown(out[0].rev);
+	out[0].word = out[0].shown = shown_rev(out[0].rev);
 	return STATUS_OK;
 }
 
@@ -524,15 +525,15 @@ int operand_load_both(struct arena *a, const struct options *o,
 		return STATUS_USAGE;
 	}
 	if (inputs_find(a, o, &f.in, &err) < 0)
-		return fail(&f, STATUS_IO, &err);
+		return fail_operand(&f, STATUS_IO, &err);
 	f.in_git = git_open(a, f.in.workspace, &f.git, &f.why) == 0;
 	if (o->words.n == 1)
-		status = split(&f, o->words.v[0], specs);
+		status = split_range(&f, o->words.v[0], specs);
 	else
 		for (int i = 0; i < 2; i++)
 			specs[i].word = o->words.v[i];
 	for (int i = 0; i < 2 && status == STATUS_OK; i++)
-		status = load(&f, specs[i], &out[i]);
+		status = load_spec(&f, specs[i], &out[i]);
 	/* A repository may well do without; a folder that somebody named, and
 	 * that holds nothing, is another one than was meant. */
 	if (status == STATUS_OK && out[0].is_empty && out[1].is_empty &&
@@ -553,9 +554,9 @@ int operand_load(struct arena *a, const struct options *o, struct str word,
 
 	*out = (struct operand){0};
 	if (inputs_find(a, o, &f.in, &err) < 0)
-		return fail(&f, STATUS_IO, &err);
+		return fail_operand(&f, STATUS_IO, &err);
 	f.in_git = git_open(a, f.in.workspace, &f.git, &f.why) == 0;
-	status = load(&f, (struct spec){.word = word}, out);
+	status = load_spec(&f, (struct spec){.word = word}, out);
 	if (status == STATUS_OK && out->is_empty && !out->is_revision) {
 		console_error("%s has no policy", out->label.p);
 		return STATUS_IO;

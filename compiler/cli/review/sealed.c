@@ -122,7 +122,7 @@ static void compare_sources(struct sealed *s, const struct compilation *c)
 }
 
 /* Why the plan's own policy.json is none. */
-static struct str complaint(struct sealed *s, int rc, const struct err *err)
+static struct str add_complaint(struct sealed *s, int rc, const struct err *err)
 {
 	struct buf b;
 
@@ -134,7 +134,7 @@ static struct str complaint(struct sealed *s, int rc, const struct err *err)
 	return buf_str(&b);
 }
 
-static void judge(struct sealed *s, const struct compilation *c)
+static void judge_plan(struct sealed *s, const struct compilation *c)
 {
 	const char *prefix = arena_fmt(s->a, "%s/", s->dir.p).p;
 	struct err err;
@@ -146,7 +146,7 @@ static void judge(struct sealed *s, const struct compilation *c)
 		derived_adopt(&s->own.c, c);
 		changes_make(s->a, &s->own.c, c, false, &s->access);
 	} else {
-		s->why_not = complaint(s, rc, &err);
+		s->why_not = add_complaint(s, rc, &err);
 	}
 }
 
@@ -169,7 +169,7 @@ int sealed_compare(const char *dir, const struct inputs *in,
 	out->n = plan_compare(a, &out->old, &out->now, &out->deltas);
 	out->is_current = out->n == 0;
 	if (!out->is_current)
-		judge(out, c);
+		judge_plan(out, c);
 	return 0;
 }
 

@@ -109,7 +109,7 @@ static void other_text(const struct view *v, const struct sealed *s)
 }
 
 /* Where it shows in access: what that is, and where it will be written. */
-static void drift(const struct view *v, const struct sealed *s)
+static void put_drift(const struct view *v, const struct sealed *s)
 {
 	struct buf names;
 
@@ -128,7 +128,7 @@ static void drift(const struct view *v, const struct sealed *s)
 }
 
 /* In which direction the sources are from the plan's policy.json. */
-static const char *direction(const struct sealed *s)
+static const char *direction_text(const struct sealed *s)
 {
 	switch (changes_verdict(&s->access)) {
 	case CHANGES_SAME:
@@ -188,16 +188,16 @@ void sealed_view(const struct view *v, const struct sealed *s)
 			STR("its policy.json was edited by hand, or written by another version of membrane: the sources are those that it was made of"));
 	}
 	other_sources(v, s);
-	buf_addf(v->out, "  %s\n", direction(s));
+	buf_addf(v->out, "  %s\n", direction_text(s));
 	if (changes_verdict(&s->access) <= CHANGES_COSMETIC) {
 		other_text(v, s);
 		return;
 	}
-	drift(v, s);
+	put_drift(v, s);
 }
 
-static cJSON *files(const struct sealed *s, const struct plan_delta *list,
-		    uint32_t n)
+static cJSON *files_json(const struct sealed *s, const struct plan_delta *list,
+			 uint32_t n)
 {
 	static const char *const changes[] = {
 		[PLAN_SAME] = "same",
@@ -226,10 +226,11 @@ struct str sealed_json(const struct sealed *s)
 	json_put_u64(root, "version", SEALED_JSON_VERSION);
 	json_put_str(root, "plan", s->dir);
 	json_put_bool(root, "current", s->is_current);
-	json_put(root, "files", files(s, s->deltas, s->n));
+	json_put(root, "files", files_json(s, s->deltas, s->n));
 	if (s->has_own) {
 		json_put_bool(root, "of_these_sources", s->is_of_sources);
-		json_put(root, "by_hand", files(s, s->own.deltas, s->own.n));
+		json_put(root, "by_hand",
+			 files_json(s, s->own.deltas, s->own.n));
 		json_put_cstr(
 			root, "verdict",
 			changes_verdict_name(changes_verdict(&s->access)));
