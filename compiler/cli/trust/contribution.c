@@ -66,7 +66,8 @@ static void own_docs(struct work *w, bool with_workspace, docs *out)
 }
 
 /* False when the part is no whole policy, as one that flags complete. */
-static bool compile(struct work *w, const docs *list, struct ir_policy *out)
+static bool compile_docs(struct work *w, const docs *list,
+			 struct ir_policy *out)
 {
 	struct pass_ctx ctx = driver_ctx(w->c);
 	struct diags quiet;
@@ -76,7 +77,7 @@ static bool compile(struct work *w, const docs *list, struct ir_policy *out)
 	return passes_layers(&ctx, list, out) && passes_normalise(&ctx, out);
 }
 
-static void compare(struct work *w, const docs *with)
+static void compare_docs(struct work *w, const docs *with)
 {
 	struct ir_policy *old = arena_new_of(w->c->a, struct ir_policy);
 	struct ir_policy *now = &w->c->policy;
@@ -88,10 +89,10 @@ static void compare(struct work *w, const docs *with)
 	/* there are flags, or it says that it was written elsewhere */
 	if (with->n < w->c->docs.n || w->c->origins.n) {
 		now = arena_new_of(w->c->a, struct ir_policy);
-		if (!compile(w, with, now))
+		if (!compile_docs(w, with, now))
 			return;
 	}
-	if (!compile(w, &without, old))
+	if (!compile_docs(w, &without, old))
 		return;
 	compare_policies(w->c->a, old, now, &w->diff);
 	w->compared = true;
@@ -174,8 +175,8 @@ static bool is_widening(const struct work *w, struct ir_origin from)
 	return false;
 }
 
-static void put(struct work *w, struct ir_origin from, struct str text,
-		const struct access_change *g)
+static void put_addition(struct work *w, struct ir_origin from, struct str text,
+			 const struct access_change *g)
 {
 	struct arena *a = w->c->a;
 	struct contribution_note *note;
@@ -205,9 +206,10 @@ static void put_rest(struct work *w)
 			    (!g->why_old && first_at(&w->adds, g->why));
 
 		if (!told)
-			put(w, g->why,
-			    arena_fmt(w->c->a, "access %.*s", STR_ARG(g->text)),
-			    g);
+			put_addition(w, g->why,
+				     arena_fmt(w->c->a, "access %.*s",
+					       STR_ARG(g->text)),
+				     g);
 	}
 }
 
@@ -227,8 +229,8 @@ static bool ports_meet(const ir_ports *x, const ir_ports *y)
 }
 
 /* Can the denial take anything from the grant? A name may lead anywhere. */
-static bool meets(struct arena *a, const struct ir_grant *deny,
-		  const struct ir_grant *g)
+static bool meets_grant(struct arena *a, const struct ir_grant *deny,
+			const struct ir_grant *g)
 {
 	bool net = ir_dest_net(&deny->dest) != NULL;
 	struct ir_dest met;
@@ -256,7 +258,7 @@ static bool cuts_into(const struct work *w, const struct addition *x)
 	if (!x->grant)
 		return true;
 	vec_each(g, &w->granted)
-		if (meets(w->c->a, x->grant, *g))
+		if (meets_grant(w->c->a, x->grant, *g))
 			return true;
 	return false;
 }
@@ -285,7 +287,7 @@ void contribution_make(struct compilation *c, struct contribution *out)
 	*out = (struct contribution){0};
 	own_docs(&w, true, &with);
 	passes_additions(&ctx, &with, &w.found);
-	compare(&w, &with);
+	compare_docs(&w, &with);
 	sort_places(&w);
 	vec_reserve(c->a, &out->adds, w.found.n);
 	vec_reserve(c->a, &out->notes, w.found.n);
@@ -294,7 +296,7 @@ void contribution_make(struct compilation *c, struct contribution *out)
 
 		if (!g && is_decided(&w, x))
 			continue;
-		put(&w, x->from, x->text, g);
+		put_addition(&w, x->from, x->text, g);
 		if (x->grant)
 			*vec_push(c->a, &w.granted) = x->grant;
 	}

@@ -25,8 +25,8 @@ const char *trust_store_path(struct arena *a, const char *state)
 
 /* --- safe from others ---------------------------------------------------- */
 
-static int unsafe(const char *path, const struct stat *st, uid_t owner,
-		  struct err *err)
+static int refuse_unsafe(const char *path, const struct stat *st, uid_t owner,
+			 struct err *err)
 {
 	if (!fileio_may_obey(st->st_uid, owner))
 		return err_set(
@@ -52,7 +52,7 @@ static int open_state(const char *state, int *out, struct err *err)
 		return 0;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_set(err, -errno, "%s: %s", state, strerror(errno));
-	if (unsafe(state, &st, st.st_uid, err) < 0)
+	if (refuse_unsafe(state, &st, st.st_uid, err) < 0)
 		return err->code;
 	*out = fd;
 	fd = -1;
@@ -60,7 +60,7 @@ static int open_state(const char *state, int *out, struct err *err)
 }
 
 /* Waits for whoever holds it; goes with the descriptor. */
-static int lock(int dir, int how, const char *state, struct err *err)
+static int lock_state(int dir, int how, const char *state, struct err *err)
 {
 	while (flock(dir, how) < 0)
 		if (errno != EINTR)
@@ -88,7 +88,7 @@ static int read_text(struct arena *a, int dir, const char *path,
 			       path);
 	if (fstat(dir, &of_dir) < 0)
 		return err_errno(err, path);
-	if (unsafe(path, &st, of_dir.st_uid, err) < 0)
+	if (refuse_unsafe(path, &st, of_dir.st_uid, err) < 0)
 		return err->code;
 	rc = fileio_read(a, dir, NAME, LIMIT_TRUST_BYTES, out, err);
 	if (rc == -EACCES)
@@ -101,7 +101,8 @@ static int read_text(struct arena *a, int dir, const char *path,
 
 /* --- text to entries ----------------------------------------------------- */
 
-static bool only(const cJSON *object, const char *const *names, size_t n)
+static bool has_only_names(const cJSON *object, const char *const *names,
+			   size_t n)
 {
 	const cJSON *m;
 	size_t found = 0;
@@ -157,7 +158,7 @@ static bool read_entry(struct arena *a, const cJSON *object, bool older,
 	static const char *const names[] = {"workspace", "digest", "when",
 					    "adds",	 "more",   "cuts"};
 
-	if (!only(object, names, ARRAY_LEN(names) - older) ||
+	if (!has_only_names(object, names, ARRAY_LEN(names) - older) ||
 	    !read_head(a, object, e) ||
 	    !json_get_str(object, "digest", &e->digest) ||
 	    !sha256_is_hex(e->digest) ||
@@ -182,7 +183,7 @@ static bool read_version_1(struct arena *a, const cJSON *root,
 	static const char *const names[] = {"version", "approved"};
 	const cJSON *list, *item;
 
-	if (!only(root, names, ARRAY_LEN(names)) ||
+	if (!has_only_names(root, names, ARRAY_LEN(names)) ||
 	    !read_list(root, "approved", &list))
 		return false;
 	cJSON_ArrayForEach(item, list) {
@@ -209,7 +210,8 @@ static bool read_entries(struct arena *a, const cJSON *root,
 		return false;
 	if (version == OLDER)
 		return read_version_1(a, root, out);
-	if (version != VERSION || !only(root, names, ARRAY_LEN(names)) ||
+	if (version != VERSION ||
+	    !has_only_names(root, names, ARRAY_LEN(names)) ||
 	    !read_list(root, "approved", &list) ||
 	    !read_list(root, "older", &older))
 		return false;
@@ -217,7 +219,7 @@ static bool read_entries(struct arena *a, const cJSON *root,
 		if (!read_entry(a, item, false, vec_push(a, &out->entries)))
 			return false;
 	cJSON_ArrayForEach(item, older)
-		if (!only(item, of_older, ARRAY_LEN(of_older)) ||
+		if (!has_only_names(item, of_older, ARRAY_LEN(of_older)) ||
 		    !read_head(a, item, vec_push(a, &out->older)))
 			return false;
 	return true;
@@ -255,7 +257,7 @@ int trust_store_read(struct arena *a, const char *state,
 		return err->code;
 	if (dir < 0)
 		return 0;
-	if (lock(dir, LOCK_SH, state, err) < 0 ||
+	if (lock_state(dir, LOCK_SH, state, err) < 0 ||
 	    read_text(a, dir, path, &text, err) < 0 ||
 	    (text.p && trust_store_parse(a, path, text, out, err) < 0))
 		return err->code;
@@ -373,8 +375,8 @@ static int write_store(struct arena *a, int dir, const char *path,
 }
 
 /* Folder made, open and locked, and what the file says now. */
-static int begin(struct arena *a, const char *state, int *out_dir,
-		 struct trust_store *out, struct err *err)
+static int begin_change(struct arena *a, const char *state, int *out_dir,
+			struct trust_store *out, struct err *err)
 {
 	auto_fd int dir = -1;
 	struct str text;
@@ -385,7 +387,7 @@ static int begin(struct arena *a, const char *state, int *out_dir,
 		return err->code;
 	if (dir < 0)
 		return err_set(err, -ENOENT, "%s: gone", state);
-	if (lock(dir, LOCK_EX, state, err) < 0)
+	if (lock_state(dir, LOCK_EX, state, err) < 0)
 		return err->code;
 	fileio_remove_unfinished(dir, NAME);
 	if (read_text(a, dir, trust_store_path(a, state), &text, err) < 0 ||
@@ -407,7 +409,7 @@ static bool is_utf8(struct str s)
 	return true;
 }
 
-static struct str now(struct arena *a)
+static struct str now_text(struct arena *a)
 {
 	time_t t = time(NULL);
 	char text[32];
@@ -421,8 +423,8 @@ static struct str now(struct arena *a)
 
 /* All but those of the workspace, or but the one with this digest; of those
  * that are older, all of the workspace. */
-static uint32_t forget(struct trust_store *s, struct str workspace,
-		       const struct str *digest)
+static uint32_t forget_entries(struct trust_store *s, struct str workspace,
+			       const struct str *digest)
 {
 	uint32_t n = 0, before = s->entries.n;
 
@@ -441,7 +443,7 @@ static uint32_t forget(struct trust_store *s, struct str workspace,
 }
 
 /* For people: what is approved is the digest. */
-static struct str cut(struct arena *a, struct str text)
+static struct str cut_text(struct arena *a, struct str text)
 {
 	size_t n = LIMIT_TRUST_TEXT;
 
@@ -457,7 +459,7 @@ static uint32_t keep_texts(struct arena *a, const ir_texts *from, ir_texts *to)
 {
 	vec_each(t, from)
 		if (to->n < LIMIT_TRUST_ADDS)
-			vec_push(a, to)->s = cut(a, t->s);
+			vec_push(a, to)->s = cut_text(a, t->s);
 	return from->n - to->n;
 }
 
@@ -473,12 +475,12 @@ int trust_store_add(struct arena *a, const char *state, struct str workspace,
 		return err_set(
 			err, -EILSEQ,
 			"the workspace's path is not UTF-8, and cannot be written down");
-	if (begin(a, state, &dir, &s, err) < 0)
+	if (begin_change(a, state, &dir, &s, err) < 0)
 		return err->code;
-	forget(&s, workspace, &digest);
+	forget_entries(&s, workspace, &digest);
 	e = vec_push(a, &s.entries);
 	*e = (struct trust_entry){
-		.workspace = workspace, .digest = digest, .when = now(a)};
+		.workspace = workspace, .digest = digest, .when = now_text(a)};
 	e->more = keep_texts(a, adds, &e->adds);
 	(void)keep_texts(a, cuts, &e->cuts);
 	return write_store(a, dir, trust_store_path(a, state), &s, err);
@@ -491,10 +493,10 @@ int trust_store_revoke(struct arena *a, const char *state, struct str workspace,
 	struct trust_store s;
 	uint32_t n, older;
 
-	if (begin(a, state, &dir, &s, err) < 0)
+	if (begin_change(a, state, &dir, &s, err) < 0)
 		return err->code;
 	older = s.older.n;
-	n = forget(&s, workspace, NULL);
+	n = forget_entries(&s, workspace, NULL);
 	if ((n || s.older.n < older) &&
 	    write_store(a, dir, trust_store_path(a, state), &s, err) < 0)
 		return err->code;

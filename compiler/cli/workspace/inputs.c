@@ -17,20 +17,20 @@
 #include <sys/stat.h>
 #include <time.h>
 
-static bool exists(const char *path)
+static bool path_exists(const char *path)
 {
 	struct stat st;
 
 	return lstat(path, &st) == 0;
 }
 
-static const char *join(struct arena *a, const char *dir, const char *name)
+static const char *join_path(struct arena *a, const char *dir, const char *name)
 {
 	return arena_fmt(a, "%s/%s", dir, name).p;
 }
 
-static int absolute(struct arena *a, const char *path, const char **out,
-		    struct err *err)
+static int absolute_path(struct arena *a, const char *path, const char **out,
+			 struct err *err)
 {
 	char cwd[PATH_MAX];
 
@@ -41,7 +41,7 @@ static int absolute(struct arena *a, const char *path, const char **out,
 	if (!getcwd(cwd, sizeof(cwd)))
 		return err_set(err, -errno, "the current folder: %s",
 			       strerror(errno));
-	*out = join(a, cwd, path);
+	*out = join_path(a, cwd, path);
 	return 0;
 }
 
@@ -51,7 +51,7 @@ static int find_state(struct arena *a, const char **out, struct err *err)
 	const struct passwd *pw;
 
 	if (set && *set)
-		return absolute(a, set, out, err);
+		return absolute_path(a, set, out, err);
 	if (!home || !*home) {
 		pw = getpwuid(getuid());
 		home = pw ? pw->pw_dir : NULL;
@@ -60,7 +60,7 @@ static int find_state(struct arena *a, const char **out, struct err *err)
 		return err_set(
 			err, -ENOENT,
 			"there is no home directory: set HOME or MEMBRANE_HOME");
-	*out = join(a, home, ".membrane");
+	*out = join_path(a, home, ".membrane");
 	return 0;
 }
 
@@ -76,7 +76,7 @@ int inputs_state(struct arena *a, const char **out, struct err *err)
 	return 0;
 }
 
-static const char *policies(struct arena *a, const struct options *o)
+static const char *policies_folder(struct arena *a, const struct options *o)
 {
 	const char *set = getenv("MEMBRANE_POLICIES");
 
@@ -140,13 +140,13 @@ int inputs_find(struct arena *a, const struct options *o, struct inputs *out,
 	if (reached_find(a, where, out, err) < 0 ||
 	    inputs_recover(a, out->state, out->workspace, err) < 0)
 		return err->code;
-	out->config = join(a, out->state, "config.yaml");
+	out->config = join_path(a, out->state, "config.yaml");
 	out->front.workspace = out->workspace;
 	out->front.state = out->state;
-	out->front.policies = policies(a, o);
+	out->front.policies = policies_folder(a, o);
 	out->front.no_global = options_get(o, OPTION_NO_GLOBAL) != NULL;
-	out->standard = join(a, out->front.policies, "default.yaml");
-	out->first_use = !out->front.no_global && !exists(out->config);
+	out->standard = join_path(a, out->front.policies, "default.yaml");
+	out->first_use = !out->front.no_global && !path_exists(out->config);
 	if (out->first_use)
 		out->front.global = out->standard;
 	find_flags(a, o, &out->front);

@@ -14,8 +14,8 @@
 /* Enough that two workspaces of one person do not meet. */
 #define HASH_DIGITS 16
 
-static const char *place(struct arena *a, const char *state,
-			 const char *workspace)
+static const char *place_path(struct arena *a, const char *state,
+			      const char *workspace)
 {
 	char hex[SHA256_HEX_MAX];
 
@@ -25,7 +25,7 @@ static const char *place(struct arena *a, const char *state,
 }
 
 /* Sessions in one workspace may start together; the lock goes with the fd. */
-static int lock(struct arena *a, const char *state, int how)
+static int lock_plans(struct arena *a, const char *state, int how)
 {
 	int fd = open(arena_fmt(a, "%s/last", state).p,
 		      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -38,11 +38,12 @@ static int lock(struct arena *a, const char *state, int how)
 const struct plan *last_read(struct arena *a, const char *state,
 			     const char *workspace)
 {
-	auto_fd int fd = lock(a, state, LOCK_SH);
+	auto_fd int fd = lock_plans(a, state, LOCK_SH);
 	struct plan *p = arena_new_of(a, struct plan);
 	struct err err;
 
-	if (fd < 0 || plan_read(a, place(a, state, workspace), p, &err) < 0)
+	if (fd < 0 ||
+	    plan_read(a, place_path(a, state, workspace), p, &err) < 0)
 		return NULL;
 	return p;
 }
@@ -64,7 +65,7 @@ static int newest_first(const void *va, const void *vb)
 }
 
 /* Under the lock. Of workspaces that nobody comes back to nothing stays. */
-static void prune(struct arena *a, int dir)
+static void prune_plans(struct arena *a, int dir)
 {
 	int copy = dup(dir);
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
@@ -98,13 +99,13 @@ int last_write(struct arena *a, const char *state, const char *workspace,
 
 	if (fileio_mkdirs(arena_fmt(a, "%s/last", state).p, 0700, err) < 0)
 		return err->code;
-	fd = lock(a, state, LOCK_EX);
+	fd = lock_plans(a, state, LOCK_EX);
 	if (fd < 0)
 		return err_set(err, -errno, "%s/last: %s", state,
 			       strerror(errno));
 	fileio_remove_unfinished(fd, NULL);
-	if (plan_write(place(a, state, workspace), p, err) < 0)
+	if (plan_write(place_path(a, state, workspace), p, err) < 0)
 		return err->code;
-	prune(a, fd);
+	prune_plans(a, fd);
 	return 0;
 }

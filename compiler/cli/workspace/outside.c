@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool within(const char *path, const char *folder)
+static bool is_within(const char *path, const char *folder)
 {
 	size_t n = strlen(folder);
 
@@ -20,8 +20,8 @@ struct way {
 };
 
 /* What does not exist leads nowhere: the launch will say so. */
-static struct way follow(struct arena *a, struct str path,
-			 const struct outside_places *at)
+static struct way follow_path(struct arena *a, struct str path,
+			      const struct outside_places *at)
 {
 	struct way way = {0};
 	char real[PATH_MAX];
@@ -31,8 +31,8 @@ static struct way follow(struct arena *a, struct str path,
 			continue;
 		if (!realpath(arena_cstr(a, str_slice(path, 0, i)), real))
 			break;
-		way.into =
-			within(real, at->workspace) || within(real, at->agent);
+		way.into = is_within(real, at->workspace) ||
+			   is_within(real, at->agent);
 		way.through |= way.into;
 	}
 	return way;
@@ -49,7 +49,7 @@ static bool check_credential(struct pass_ctx *c, const struct ir_credential *x,
 	if (str_starts(path, STR("~/")) && at->home)
 		path = arena_fmt(c->a, "%s%.*s", at->home, (int)path.n - 1,
 				 path.p + 1);
-	way = follow(c->a, path, at);
+	way = follow_path(c->a, path, at);
 	if (!way.through || way.into)
 		return true;
 	diag_error(c->diags, DIAG_IN_REACH, x->source_at,
@@ -65,7 +65,7 @@ static bool check_seccomp(struct pass_ctx *c, const ir_opt_str *v,
 			  const struct outside_places *at)
 {
 	if (!v->set || v->v.n == 0 || v->v.p[0] != '/' ||
-	    !follow(c->a, v->v, at).through)
+	    !follow_path(c->a, v->v, at).through)
 		return true;
 	diag_error(c->diags, DIAG_IN_REACH, v->from.at,
 		   "the agent can rewrite the filter '%s'",

@@ -66,7 +66,7 @@ int reached_find(struct arena *a, const char *where, struct inputs *in,
 		where, in->workspace);
 }
 
-static struct str words(struct arena *a, const struct inputs *in)
+static struct str reached_words(struct arena *a, const struct inputs *in)
 {
 	struct str link = in->agents_link.n ? in->agents_link : in->link;
 
@@ -79,7 +79,7 @@ void reached_say(struct arena *a, const struct inputs *in)
 {
 	if (in->link.n)
 		console_error(
-			"%s%s", words(a, in).p,
+			"%s%s", reached_words(a, in).p,
 			in->agents_link.n
 				? ": an agent could have made that, so 'run' asks"
 				: "");
@@ -92,7 +92,7 @@ static void say_no(struct arena *a, const struct inputs *in)
 	buf_init(&b, a);
 	buf_adds(&b, "--workspace ");
 	view_shell_word(&b, str_of(in->workspace));
-	console_error("%s", words(a, in).p);
+	console_error("%s", reached_words(a, in).p);
 	console_error(
 		"that link lies where an agent could write, and may be its work; there is no terminal to ask at\n"
 		"  if that folder is what you mean, name it: %s",
@@ -106,7 +106,7 @@ bool reached_allowed(struct arena *a, const struct inputs *in)
 		a,
 		"membrane: %s\n"
 		"That link lies where an agent could write, and may be its work.\n",
-		words(a, in).p);
+		reached_words(a, in).p);
 
 	if (in->agents_link.n == 0) {
 		reached_say(a, in);

@@ -27,8 +27,8 @@ struct journal {
 	int fd; /* locked */
 };
 
-static void find(struct arena *a, const char *state, const char *workspace,
-		 struct journal *out)
+static void find_journal(struct arena *a, const char *state,
+			 const char *workspace, struct journal *out)
 {
 	char hex[SHA256_HEX_MAX];
 
@@ -41,7 +41,8 @@ static void find(struct arena *a, const char *state, const char *workspace,
 
 /* --- the file ------------------------------------------------------------- */
 
-static int put(int fd, struct str text, size_t from, size_t to, struct err *err)
+static int put_text(int fd, struct str text, size_t from, size_t to,
+		    struct err *err)
 {
 	while (from < to) {
 		ssize_t n = pwrite(fd, text.p + from, to - from, (off_t)from);
@@ -60,7 +61,7 @@ static int put(int fd, struct str text, size_t from, size_t to, struct err *err)
 static int write_over(int fd, struct str have, struct str text, struct err *err)
 {
 	size_t both = have.n < text.n ? have.n : text.n;
-	int rc = put(fd, text, both, text.n, err);
+	int rc = put_text(fd, text, both, text.n, err);
 
 	if (rc == 0 && text.n > both && fsync(fd) < 0)
 		rc = err_errno(err, "fsync");
@@ -69,7 +70,7 @@ static int write_over(int fd, struct str have, struct str text, struct err *err)
 			return err_while(err, "taking back what was written");
 		return rc;
 	}
-	rc = put(fd, text, 0, both, err);
+	rc = put_text(fd, text, 0, both, err);
 	if (rc == 0 && (ftruncate(fd, (off_t)text.n) < 0 || fsync(fd) < 0))
 		rc = err_errno(err, "write");
 	return rc;
@@ -130,7 +131,7 @@ static bool is_same(int fd, const char *path)
 }
 
 /* -ENOENT: there is none, and it is not to be made. */
-static int lock(struct journal *j, bool make, struct err *err)
+static int lock_journal(struct journal *j, bool make, struct err *err)
 {
 	for (int waited = 0; waited < WAIT_MS; waited += STEP_MS) {
 		j->fd = make ? fileio_create(AT_FDCWD, j->path, O_RDWR, 0600)
@@ -154,15 +155,15 @@ static void sync_folder(const char *path)
 		fsync(fd);
 }
 
-static void finish(struct journal *j)
+static void finish_journal(struct journal *j)
 {
 	unlink(j->path);
 	sync_folder(j->dir);
 	fd_close(&j->fd);
 }
 
-static int begin(struct arena *a, struct journal *j, struct str file,
-		 struct str before, struct str after, struct err *err)
+static int begin_journal(struct arena *a, struct journal *j, struct str file,
+			 struct str before, struct str after, struct err *err)
 {
 	cJSON *o = json_object();
 	struct str text;
@@ -175,7 +176,7 @@ static int begin(struct arena *a, struct journal *j, struct str file,
 	text = json_text(a, o);
 	if (ftruncate(j->fd, 0) < 0)
 		return err_errno(err, j->path);
-	rc = put(j->fd, text, 0, text.n, err);
+	rc = put_text(j->fd, text, 0, text.n, err);
 	if (rc == 0 && fsync(j->fd) < 0)
 		rc = err_errno(err, j->path);
 	sync_folder(j->dir);
@@ -282,12 +283,12 @@ int saving_recover(struct arena *a, const char *state, const char *workspace,
 	struct journal j;
 	int rc;
 
-	find(a, state, workspace, &j);
-	rc = access(j.path, F_OK) < 0 ? -ENOENT : lock(&j, false, err);
+	find_journal(a, state, workspace, &j);
+	rc = access(j.path, F_OK) < 0 ? -ENOENT : lock_journal(&j, false, err);
 	if (rc == 0 && read_journal(a, &j, &f))
 		rc = put_back(a, workspace, &j, &f, &what, err);
 	if (rc == 0)
-		finish(&j);
+		finish_journal(&j);
 	fd_close(&j.fd);
 	if (rc < 0 && rc != -ENOENT)
 		return err_while(err, "after a save that was interrupted");
@@ -297,8 +298,8 @@ int saving_recover(struct arena *a, const char *state, const char *workspace,
 
 /* --- before one ----------------------------------------------------------- */
 
-static int check(struct arena *a, const struct pathwalk_end *at,
-		 const char *path, struct str before, struct err *err)
+static int check_unedited(struct arena *a, const struct pathwalk_end *at,
+			  const char *path, struct str before, struct err *err)
 {
 	struct str have;
 	int rc = fileio_read(a, at->dir_fd, at->name, LIMIT_SOURCE_BYTES, &have,
@@ -326,15 +327,15 @@ int saving_write(struct arena *a, const char *state, const char *workspace,
 	if (fd < 0)
 		return err->code;
 
-	find(a, state, workspace, &j);
+	find_journal(a, state, workspace, &j);
 	rc = fileio_mkdirs(j.dir, 0700, err);
 	if (rc == 0)
-		rc = lock(&j, true, err);
+		rc = lock_journal(&j, true, err);
 	if (rc < 0)
 		return rc;
-	rc = check(a, &at, path, before, err);
+	rc = check_unedited(a, &at, path, before, err);
 	if (rc == 0)
-		rc = begin(a, &j, file, before, after, err);
+		rc = begin_journal(a, &j, file, before, after, err);
 	is_touched = rc == 0;
 	if (rc == 0)
 		rc = write_over(fd, before, after, err);
@@ -342,8 +343,8 @@ int saving_write(struct arena *a, const char *state, const char *workspace,
 		err_while(err, "%s", path);
 	/* In the middle of it: the next one who reads puts it back. */
 	if (rc == 0 || !is_touched ||
-	    check(a, &at, path, before, &(struct err){0}) == 0)
-		finish(&j);
+	    check_unedited(a, &at, path, before, &(struct err){0}) == 0)
+		finish_journal(&j);
 	fd_close(&j.fd);
 	return rc;
 }
