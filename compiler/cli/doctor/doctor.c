@@ -19,14 +19,14 @@ struct visit {
 	struct facts facts;
 };
 
-static void found(struct visit *v, enum doctor_id id, enum doctor_state state,
-		  const char *detail)
+static void set_finding(struct visit *v, enum doctor_id id,
+			enum doctor_state state, const char *detail)
 {
 	v->d->of[id] =
 		(struct doctor_finding){.state = state, .detail = detail};
 }
 
-static void unasked(struct visit *v, enum doctor_id id, const char *why)
+static void set_unasked(struct visit *v, enum doctor_id id, const char *why)
 {
 	v->d->of[id] = (struct doctor_finding){.detail = why, .unasked = true};
 }
@@ -44,7 +44,7 @@ static enum doctor_state state_of(enum fact f)
 	return DOCTOR_UNKNOWN;
 }
 
-static const char *text(struct visit *v, const char *s)
+static const char *kept_text(struct visit *v, const char *s)
 {
 	return arena_cstr(v->a, str_of(s));
 }
@@ -59,9 +59,10 @@ static void look_for_client(struct visit *v)
 	struct err err;
 
 	if (probe_line(v->a, argv, &line, &err) < 0)
-		found(v, DOCTOR_CLIENT, DOCTOR_MISSING, text(v, err.text));
+		set_finding(v, DOCTOR_CLIENT, DOCTOR_MISSING,
+			    kept_text(v, err.text));
 	else
-		found(v, DOCTOR_CLIENT, DOCTOR_OK, line);
+		set_finding(v, DOCTOR_CLIENT, DOCTOR_OK, line);
 }
 
 /* "1.1.5+ds1-1+deb12u1": up to what it is known to be mended in upstream. */
@@ -88,32 +89,35 @@ static void look_at_daemon(struct visit *v, const struct endpoint *at)
 	const struct docker_info *i = &v->info;
 	bool limits = i->limits_memory && i->limits_pids;
 
-	found(v, DOCTOR_DAEMON, DOCTOR_OK,
-	      arena_fmt(v->a, "%s, API %s, %s, at %s", i->version, i->api,
-			i->rootless ? "rootless" : "as root",
-			at->socket ? at->socket : at->base)
-		      .p);
-	found(v, DOCTOR_STORAGE,
-	      strcmp(i->storage, "vfs") == 0 ? DOCTOR_MISSING : DOCTOR_OK,
-	      i->storage);
-	found(v, DOCTOR_LIMITS, limits ? DOCTOR_OK : DOCTOR_MISSING,
-	      arena_fmt(v->a, "cgroup v%s, %s",
-			*i->cgroup_version ? i->cgroup_version : "1",
-			*i->cgroup_driver ? i->cgroup_driver : "no driver")
-		      .p);
-	found(v, DOCTOR_SECCOMP,
-	      *i->seccomp == '\0' || strcmp(i->seccomp, "unconfined") == 0
-		      ? DOCTOR_MISSING
-		      : DOCTOR_OK,
-	      *i->seccomp ? arena_fmt(v->a, "profile %s", i->seccomp).p : NULL);
-	found(v, DOCTOR_MAC, *i->mac ? DOCTOR_OK : DOCTOR_MISSING, i->mac);
-	found(v, DOCTOR_USERS, i->remapped ? DOCTOR_MISSING : DOCTOR_OK,
-	      i->remapped ? "those of containers are others on the host"
-			  : NULL);
-	found(v, DOCTOR_RUNC,
-	      *i->runc == '\0' || is_old_runc(i->runc) ? DOCTOR_UNKNOWN
-						       : DOCTOR_OK,
-	      i->runc);
+	set_finding(v, DOCTOR_DAEMON, DOCTOR_OK,
+		    arena_fmt(v->a, "%s, API %s, %s, at %s", i->version, i->api,
+			      i->rootless ? "rootless" : "as root",
+			      at->socket ? at->socket : at->base)
+			    .p);
+	set_finding(v, DOCTOR_STORAGE,
+		    strcmp(i->storage, "vfs") == 0 ? DOCTOR_MISSING : DOCTOR_OK,
+		    i->storage);
+	set_finding(
+		v, DOCTOR_LIMITS, limits ? DOCTOR_OK : DOCTOR_MISSING,
+		arena_fmt(v->a, "cgroup v%s, %s",
+			  *i->cgroup_version ? i->cgroup_version : "1",
+			  *i->cgroup_driver ? i->cgroup_driver : "no driver")
+			.p);
+	set_finding(v, DOCTOR_SECCOMP,
+		    *i->seccomp == '\0' || strcmp(i->seccomp, "unconfined") == 0
+			    ? DOCTOR_MISSING
+			    : DOCTOR_OK,
+		    *i->seccomp ? arena_fmt(v->a, "profile %s", i->seccomp).p
+				: NULL);
+	set_finding(v, DOCTOR_MAC, *i->mac ? DOCTOR_OK : DOCTOR_MISSING,
+		    i->mac);
+	set_finding(v, DOCTOR_USERS, i->remapped ? DOCTOR_MISSING : DOCTOR_OK,
+		    i->remapped ? "those of containers are others on the host"
+				: NULL);
+	set_finding(v, DOCTOR_RUNC,
+		    *i->runc == '\0' || is_old_runc(i->runc) ? DOCTOR_UNKNOWN
+							     : DOCTOR_OK,
+		    i->runc);
 }
 
 /* True when it is there. */
@@ -124,9 +128,9 @@ static bool look_for_image(struct visit *v, enum doctor_id id,
 	int rc = docker_has_image(v->docker, image, &err);
 
 	if (rc < 0)
-		found(v, id, DOCTOR_UNKNOWN, text(v, err.text));
+		set_finding(v, id, DOCTOR_UNKNOWN, kept_text(v, err.text));
 	else
-		found(v, id, rc ? DOCTOR_OK : DOCTOR_MISSING, NULL);
+		set_finding(v, id, rc ? DOCTOR_OK : DOCTOR_MISSING, NULL);
 	return rc == 1;
 }
 
@@ -138,9 +142,10 @@ static void look_for_runtime(struct visit *v, enum doctor_id id,
 
 	while (str_field(&rest, ',', &one))
 		has |= str_is(str_trim(one), name);
-	found(v, id, has ? DOCTOR_OK : DOCTOR_MISSING,
-	      has ? NULL
-		  : arena_fmt(v->a, "Docker has: %s", v->info.runtimes).p);
+	set_finding(
+		v, id, has ? DOCTOR_OK : DOCTOR_MISSING,
+		has ? NULL
+		    : arena_fmt(v->a, "Docker has: %s", v->info.runtimes).p);
 }
 
 /* The releases that are here, and which of them a policy can name. */
@@ -152,7 +157,8 @@ static void look_for_tracee(struct visit *v)
 
 	buf_init(&known, v->a);
 	if (docker_image_tags(v->docker, "aquasec/tracee", &tags, &err) < 0) {
-		found(v, DOCTOR_TRACEE, DOCTOR_UNKNOWN, text(v, err.text));
+		set_finding(v, DOCTOR_TRACEE, DOCTOR_UNKNOWN,
+			    kept_text(v, err.text));
 		return;
 	}
 	vec_each(tag, &tags) {
@@ -170,11 +176,11 @@ static void look_for_tracee(struct visit *v)
 			&known,
 			"; without kprobes in this kernel it cannot record files and sockets");
 	if (known.n)
-		found(v, DOCTOR_TRACEE, DOCTOR_OK,
-		      arena_cstr(v->a, buf_str(&known)));
+		set_finding(v, DOCTOR_TRACEE, DOCTOR_OK,
+			    arena_cstr(v->a, buf_str(&known)));
 	else
-		found(v, DOCTOR_TRACEE, DOCTOR_MISSING,
-		      tags.n ? "none of 0.20.0 to 0.24" : NULL);
+		set_finding(v, DOCTOR_TRACEE, DOCTOR_MISSING,
+			    tags.n ? "none of 0.20.0 to 0.24" : NULL);
 }
 
 static void not_asked(struct visit *v)
@@ -188,7 +194,7 @@ static void not_asked(struct visit *v)
 		DOCTOR_SYSBOX,	   DOCTOR_KATA,	       DOCTOR_TRACEE};
 
 	for (size_t i = 0; i < ARRAY_LEN(its); i++)
-		unasked(v, its[i], "Docker does not answer");
+		set_unasked(v, its[i], "Docker does not answer");
 }
 
 /* Everything that the daemon is asked; nothing is started. */
@@ -209,7 +215,7 @@ static void ask_docker(struct visit *v, struct endpoint *at)
 		look_for_tracee(v);
 		return;
 	}
-	found(v, DOCTOR_DAEMON, DOCTOR_MISSING, text(v, err.text));
+	set_finding(v, DOCTOR_DAEMON, DOCTOR_MISSING, kept_text(v, err.text));
 	not_asked(v);
 	docker_close(v->docker);
 	v->docker = NULL;
@@ -217,13 +223,13 @@ static void ask_docker(struct visit *v, struct endpoint *at)
 
 /* --- trials --------------------------------------------------------------- */
 
-static void tried(struct visit *v, enum doctor_id id,
-		  const struct probe_part *part, const char *works)
+static void set_tried(struct visit *v, enum doctor_id id,
+		      const struct probe_part *part, const char *works)
 {
 	if (part->works == FACT_YES)
-		found(v, id, DOCTOR_OK, works);
+		set_finding(v, id, DOCTOR_OK, works);
 	else
-		found(v, id, state_of(part->works), part->words);
+		set_finding(v, id, state_of(part->works), part->words);
 }
 
 /* How the tracer does it, and what it cannot. */
@@ -235,21 +241,22 @@ static void tell_back_end(struct visit *v, const struct probe_session *s)
 
 	if (s->tracer.works != FACT_YES) {
 		for (size_t i = 0; i < ARRAY_LEN(its); i++)
-			unasked(v, its[i],
-				"not tried: the tracer does not work");
+			set_unasked(v, its[i],
+				    "not tried: the tracer does not work");
 		return;
 	}
 	raw = strcmp(s->back_end, "sys_exit") == 0;
 	followed = strcmp(s->io_uring, "followed") == 0;
 	all = *s->missing == '\0';
-	found(v, DOCTOR_BACK_END, raw ? DOCTOR_MISSING : DOCTOR_OK,
-	      arena_fmt(v->a, "%s%s", s->back_end,
-			raw ? "; fexit and lsm are refused by this kernel" : "")
-		      .p);
-	found(v, DOCTOR_IO_URING, followed ? DOCTOR_OK : DOCTOR_MISSING,
-	      followed ? "what is done by it is recorded" : NULL);
-	found(v, DOCTOR_REFUSALS, all ? DOCTOR_OK : DOCTOR_MISSING,
-	      all ? NULL : s->missing);
+	set_finding(v, DOCTOR_BACK_END, raw ? DOCTOR_MISSING : DOCTOR_OK,
+		    arena_fmt(v->a, "%s%s", s->back_end,
+			      raw ? "; fexit and lsm are refused by this kernel"
+				  : "")
+			    .p);
+	set_finding(v, DOCTOR_IO_URING, followed ? DOCTOR_OK : DOCTOR_MISSING,
+		    followed ? "what is done by it is recorded" : NULL);
+	set_finding(v, DOCTOR_REFUSALS, all ? DOCTOR_OK : DOCTOR_MISSING,
+		    all ? NULL : s->missing);
 }
 
 static int try_parts(struct visit *v, const char *state,
@@ -268,29 +275,30 @@ static int try_parts(struct visit *v, const char *state,
 	rc = probe_session(v->a, v->docker, state, plan, gate, tracer, &s, err);
 	if (rc < 0)
 		return rc;
-	tried(v, DOCTOR_GATE, &s.gate,
-	      arena_fmt(v->a,
-			"tried: its rules are in the kernel after %lld ms",
-			(long long)s.gate.ms)
-		      .p);
+	set_tried(v, DOCTOR_GATE, &s.gate,
+		  arena_fmt(v->a,
+			    "tried: its rules are in the kernel after %lld ms",
+			    (long long)s.gate.ms)
+			  .p);
 	if (s.gate.works == FACT_YES)
-		found(v, DOCTOR_IPV6, s.ipv6 ? DOCTOR_OK : DOCTOR_MISSING,
-		      NULL);
+		set_finding(v, DOCTOR_IPV6, s.ipv6 ? DOCTOR_OK : DOCTOR_MISSING,
+			    NULL);
 	else
-		unasked(v, DOCTOR_IPV6, "not tried: the gate does not work");
-	tried(v, DOCTOR_HAPROXY, &s.haproxy, s.haproxy.words);
-	tried(v, DOCTOR_TRACER, &s.tracer,
-	      arena_fmt(v->a,
-			"tried: it sees the kernel's events after %lld ms",
-			(long long)s.tracer.ms)
-		      .p);
+		set_unasked(v, DOCTOR_IPV6,
+			    "not tried: the gate does not work");
+	set_tried(v, DOCTOR_HAPROXY, &s.haproxy, s.haproxy.words);
+	set_tried(v, DOCTOR_TRACER, &s.tracer,
+		  arena_fmt(v->a,
+			    "tried: it sees the kernel's events after %lld ms",
+			    (long long)s.tracer.ms)
+			  .p);
 	tell_back_end(v, &s);
 	if (!gate) {
-		unasked(v, DOCTOR_GATE, untried);
-		unasked(v, DOCTOR_HAPROXY, untried);
+		set_unasked(v, DOCTOR_GATE, untried);
+		set_unasked(v, DOCTOR_HAPROXY, untried);
 	}
 	if (!tracer)
-		unasked(v, DOCTOR_TRACER, untried);
+		set_unasked(v, DOCTOR_TRACER, untried);
 	return 0;
 }
 
@@ -307,7 +315,7 @@ static void is_another_kernel(struct visit *v)
 				  .p;
 
 	for (size_t i = 0; i < ARRAY_LEN(its); i++)
-		unasked(v, its[i], why);
+		set_unasked(v, its[i], why);
 }
 
 static void look_at_kernel(struct visit *v)
@@ -318,19 +326,20 @@ static void look_at_kernel(struct visit *v)
 		is_another_kernel(v);
 		return;
 	}
-	found(v, DOCTOR_BRIDGE, state_of(f->bridge_netfilter), NULL);
-	found(v, DOCTOR_FANOTIFY, state_of(f->fanotify), f->fanotify_why);
-	found(v, DOCTOR_BTF, state_of(f->btf),
-	      arena_fmt(v->a, "Linux %s", f->kernel).p);
-	found(v, DOCTOR_LSMS, f->lsms ? DOCTOR_OK : DOCTOR_UNKNOWN, f->lsms);
-	found(v, DOCTOR_USERNS, state_of(f->user_namespaces), NULL);
+	set_finding(v, DOCTOR_BRIDGE, state_of(f->bridge_netfilter), NULL);
+	set_finding(v, DOCTOR_FANOTIFY, state_of(f->fanotify), f->fanotify_why);
+	set_finding(v, DOCTOR_BTF, state_of(f->btf),
+		    arena_fmt(v->a, "Linux %s", f->kernel).p);
+	set_finding(v, DOCTOR_LSMS, f->lsms ? DOCTOR_OK : DOCTOR_UNKNOWN,
+		    f->lsms);
+	set_finding(v, DOCTOR_USERNS, state_of(f->user_namespaces), NULL);
 }
 
 /* --- the command ---------------------------------------------------------- */
 
 /* The default policy alone: nobody's own files, no workspace. */
-static int compile(struct arena *a, const struct options *o, struct inputs *in,
-		   struct compilation *c)
+static int compile_policy(struct arena *a, const struct options *o,
+			  struct inputs *in, struct compilation *c)
 {
 	struct err err;
 
@@ -346,8 +355,8 @@ static int compile(struct arena *a, const struct options *o, struct inputs *in,
 	return STATUS_IO;
 }
 
-static int print(struct arena *a, const struct options *o,
-		 const struct doctor *d)
+static int print_findings(struct arena *a, const struct options *o,
+			  const struct doctor *d)
 {
 	struct buf out;
 	struct view v = {&out, console_width(STDOUT_FILENO),
@@ -371,7 +380,7 @@ int command_doctor(struct arena *a, const struct options *o)
 	struct endpoint at = {0};
 	struct inputs in;
 	struct err err;
-	int status = compile(a, o, &in, &c);
+	int status = compile_policy(a, o, &in, &c);
 
 	if (status == STATUS_OK) {
 		facts_read(v.a, &v.facts);
@@ -383,7 +392,7 @@ int command_doctor(struct arena *a, const struct options *o)
 				      view_cleaned(a, str_of(err.text)).p);
 			status = STATUS_IO;
 		} else {
-			status = print(a, o, &d);
+			status = print_findings(a, o, &d);
 		}
 		docker_close(v.docker);
 	}

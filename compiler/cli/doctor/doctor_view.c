@@ -24,7 +24,7 @@ static const char *const words[] = {
 	[DOCTOR_OK] = "ok",
 };
 
-static unsigned lacking(const struct doctor *d)
+static unsigned lacking_count(const struct doctor *d)
 {
 	unsigned n = 0;
 
@@ -35,7 +35,7 @@ static unsigned lacking(const struct doctor *d)
 
 bool doctor_runs(const struct doctor *d)
 {
-	return lacking(d) == 0;
+	return lacking_count(d) == 0;
 }
 
 static enum view_paint paint_of(const struct check *c, enum doctor_state state)
@@ -64,7 +64,7 @@ static unsigned detail_column(void)
 	return MORE_COLUMN + longest + 2;
 }
 
-static void more(const struct view *v, const char *what, const char *text)
+static void put_more(const struct view *v, const char *what, const char *text)
 {
 	struct str line = arena_fmt(v->out->a, "%s %s", what, text);
 
@@ -72,8 +72,8 @@ static void more(const struct view *v, const char *what, const char *text)
 	view_wrap(v, MORE_COLUMN, MORE_COLUMN + 2, line);
 }
 
-static void row(const struct view *v, const struct check *c,
-		const struct doctor_finding *f)
+static void put_row(const struct view *v, const struct check *c,
+		    const struct doctor_finding *f)
 {
 	struct str detail =
 		view_cleaned(v->out->a, str_of(f->detail ? f->detail : ""));
@@ -91,13 +91,13 @@ static void row(const struct view *v, const struct check *c,
 	}
 	if (f->state == DOCTOR_OK || f->unasked)
 		return;
-	more(v, "means:", c->consequence);
-	more(v, "remedy:", c->remedy);
+	put_more(v, "means:", c->consequence);
+	put_more(v, "remedy:", c->remedy);
 }
 
 void doctor_view(const struct view *v, const struct doctor *d)
 {
-	unsigned n = lacking(d);
+	unsigned n = lacking_count(d);
 
 	for (int i = 0; i < DOCTOR_CHECKS; i++) {
 		const char *group = table[i].group;
@@ -108,7 +108,7 @@ void doctor_view(const struct view *v, const struct doctor *d)
 			view_row(v, 0, VIEW_TITLE, str_of(group),
 				 (struct str){0});
 		}
-		row(v, &table[i], &d->of[i]);
+		put_row(v, &table[i], &d->of[i]);
 	}
 	buf_addc(v->out, '\n');
 	if (n == 0)

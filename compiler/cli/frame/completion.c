@@ -74,7 +74,7 @@ static bool see_sign(struct before *b, struct str word)
 	return true;
 }
 
-static void see(struct before *b, struct str word)
+static void see_typed(struct before *b, struct str word)
 {
 	if (b->exec || see_sign(b, word))
 		return;
@@ -118,7 +118,8 @@ void completion_offer(struct completion *c, struct str name, struct str about)
 	buf_addc(c->out, '\n');
 }
 
-static void offer(struct completion *c, const char *name, const char *about)
+static void offer_name(struct completion *c, const char *name,
+		       const char *about)
 {
 	completion_offer(c, str_of(name), str_of(about));
 }
@@ -129,7 +130,7 @@ static void offer_commands(struct completion *c)
 		const struct command *it = command_get((enum command_id)i);
 
 		if (!it->hidden)
-			offer(c, it->name, it->about);
+			offer_name(c, it->name, it->about);
 	}
 }
 
@@ -139,8 +140,8 @@ static void offer_flags(struct completion *c, enum command_id id)
 
 	for (size_t i = 0; (o = option_at(i)); i++)
 		if (option_belongs(o, id))
-			offer(c, arena_fmt(c->out->a, "--%s", o->name).p,
-			      o->about);
+			offer_name(c, arena_fmt(c->out->a, "--%s", o->name).p,
+				   o->about);
 }
 
 static void offer_listed(struct completion *c, enum command_id id)
@@ -150,7 +151,7 @@ static void offer_listed(struct completion *c, enum command_id id)
 	for (size_t i = 0; (w = command_word_at(i)); i++)
 		if (w->command == id && (w->kind == COMMAND_WORD_WORD ||
 					 w->kind == COMMAND_WORD_TYPED))
-			offer(c, w->name, w->about);
+			offer_name(c, w->name, w->about);
 }
 
 /* What `help` explains; a man page there is of less. */
@@ -158,13 +159,13 @@ static void offer_topics(struct completion *c, const struct before *b)
 {
 	offer_commands(c);
 	if (b->man) {
-		offer(c, "membrane", "all of it");
-		offer(c, "policy", "the keys of a policy");
+		offer_name(c, "membrane", "all of it");
+		offer_name(c, "policy", "the keys of a policy");
 		return;
 	}
 	offer_listed(c, b->command);
 	for (size_t i = 0; lint_at(i); i++)
-		offer(c, lint_at(i)->name, lint_at(i)->about);
+		offer_name(c, lint_at(i)->name, lint_at(i)->about);
 }
 
 /* One of a few; by the name of its file, too, where no other begins so. */
@@ -175,12 +176,12 @@ static void offer_few(struct completion *c, enum option_id id)
 
 	for (size_t i = 0; (w = option_word(id, i)); i++) {
 		file = option_word_file(id, i);
-		offer(c, w, file ? file : "");
+		offer_name(c, w, file ? file : "");
 	}
 	for (size_t i = 0; c->out->n == n && option_word(id, i); i++) {
 		file = option_word_file(id, i);
 		if (file)
-			offer(c, file, "");
+			offer_name(c, file, "");
 	}
 }
 
@@ -277,7 +278,7 @@ void completion_find(struct buf *out, char *const *words, struct completion *c)
 	for (size_t i = 0; words[i]; i++) {
 		c->typed = str_of(words[i]);
 		if (words[i + 1])
-			see(&b, c->typed);
+			see_typed(&b, c->typed);
 	}
 	if (b.exec) {
 		if (b.command == COMMAND_RUN || b.command == COMMAND_START)

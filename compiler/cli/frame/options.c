@@ -114,7 +114,7 @@ struct parser {
 };
 
 /* What a user typed, harmless for a terminal. */
-static void quote(struct parser *p, struct str s)
+static void quote_word(struct parser *p, struct str s)
 {
 	buf_addc(p->complaint, '\'');
 	view_clean(p->complaint, str_slice(s, 0, 60));
@@ -123,7 +123,7 @@ static void quote(struct parser *p, struct str s)
 	buf_addc(p->complaint, '\'');
 }
 
-static void suggest(struct parser *p, const char *before, const char *name)
+static void suggest_name(struct parser *p, const char *before, const char *name)
 {
 	if (name)
 		buf_addf(p->complaint, "\n  did you mean '%s%s'?", before,
@@ -167,9 +167,9 @@ static bool unknown_option(struct parser *p, struct str spelling,
 			   struct str name)
 {
 	buf_adds(p->complaint, "unknown option ");
-	quote(p, spelling);
+	quote_word(p, spelling);
 	if (name.n > 1)
-		suggest(p, "--", near_option(name));
+		suggest_name(p, "--", near_option(name));
 	return false;
 }
 
@@ -196,15 +196,15 @@ static bool known_word(struct parser *p, const struct option *o,
 		if (str_is(value, w))
 			return true;
 	buf_addf(p->complaint, "'%.*s' has no ", STR_ARG(spelling));
-	quote(p, value);
+	quote_word(p, value);
 	buf_adds(p->complaint, "\n  it takes:");
 	for (size_t i = 0; (w = option_word(o->id, i)); i++)
 		buf_addf(p->complaint, " %s", w);
 	return false;
 }
 
-static bool give(struct parser *p, const struct option *o, struct str spelling,
-		 struct str value)
+static bool give_option(struct parser *p, const struct option *o,
+			struct str spelling, struct str value)
 {
 	if (value.n > LIMIT_SCALAR_BYTES) {
 		buf_addf(p->complaint,
@@ -230,7 +230,7 @@ static bool give_next(struct parser *p, const struct option *o,
 			 STR_ARG(spelling), option_row(o->id)->meta);
 		return false;
 	}
-	return give(p, o, spelling, str_of(p->argv[p->i++]));
+	return give_option(p, o, spelling, str_of(p->argv[p->i++]));
 }
 
 static bool parse_long(struct parser *p, struct str word)
@@ -250,9 +250,9 @@ static bool parse_long(struct parser *p, struct str word)
 				 STR_ARG(spelling));
 			return false;
 		}
-		return give(p, o, spelling, (struct str){0});
+		return give_option(p, o, spelling, (struct str){0});
 	case VALUE_MAYBE:
-		return give(p, o, spelling, value);
+		return give_option(p, o, spelling, value);
 	case VALUE_TEXT:
 	case VALUE_SESSION:
 	case VALUE_FILE:
@@ -261,7 +261,7 @@ static bool parse_long(struct parser *p, struct str word)
 		break;
 	}
 	if (eq < word.n)
-		return give(p, o, spelling, value);
+		return give_option(p, o, spelling, value);
 	return give_next(p, o, spelling);
 }
 
@@ -277,11 +277,11 @@ static bool parse_letters(struct parser *p, struct str word)
 			return unknown_option(p, k == 1 ? word : spelling,
 					      str_slice(word, 1, word.n));
 		if (o->value == VALUE_NONE) {
-			if (!give(p, o, spelling, (struct str){0}))
+			if (!give_option(p, o, spelling, (struct str){0}))
 				return false;
 			continue;
 		}
-		return rest.n ? give(p, o, spelling, rest)
+		return rest.n ? give_option(p, o, spelling, rest)
 			      : give_next(p, o, spelling);
 	}
 	return true;
@@ -299,9 +299,9 @@ static bool parse_word(struct parser *p, struct str word)
 		return true;
 	p->out->command = COMMAND_HELP;
 	buf_adds(p->complaint, "unknown command ");
-	quote(p, word);
+	quote_word(p, word);
 	if (near_command(word))
-		suggest(p, "", near_command(word));
+		suggest_name(p, "", near_command(word));
 	else
 		buf_adds(p->complaint, "\n  to run it inside the policy, put "
 				       "'--' before it");
@@ -309,7 +309,7 @@ static bool parse_word(struct parser *p, struct str word)
 }
 
 /* Whether the subcommand has what was given, and how many words it takes. */
-static bool check(struct parser *p)
+static bool check_given(struct parser *p)
 {
 	const struct options *o = p->out;
 	const struct command *c = command_get(o->command);
@@ -327,7 +327,7 @@ static bool check(struct parser *p)
 	}
 	if (o->words.n > c->words) {
 		buf_addf(p->complaint, "'membrane %s' does not take ", c->name);
-		quote(p, o->words.v[c->words]);
+		quote_word(p, o->words.v[c->words]);
 		if (options_launch(o))
 			buf_adds(p->complaint, "\n  put '--' before the "
 					       "command that is to run");
@@ -387,7 +387,7 @@ bool options_parse(struct arena *a, int argc, char *const *argv,
 		if (!ok)
 			return false;
 	}
-	return check(&p);
+	return check_given(&p);
 }
 
 const struct option_given *options_get(const struct options *o,

@@ -13,7 +13,7 @@ static unsigned longest_run(struct str text)
 	return longest;
 }
 
-static void backticks(struct buf *out, unsigned n)
+static void put_backticks(struct buf *out, unsigned n)
 {
 	while (n--)
 		buf_addc(out, '`');
@@ -23,10 +23,10 @@ void markdown_block(struct buf *out, const char *language, struct str text)
 {
 	unsigned run = longest_run(text), fence = run < 3 ? 3 : run + 1;
 
-	backticks(out, fence);
+	put_backticks(out, fence);
 	buf_addf(out, "%s\n", language);
 	buf_add(out, text);
-	backticks(out, fence);
+	put_backticks(out, fence);
 	buf_addc(out, '\n');
 }
 
@@ -35,11 +35,11 @@ void markdown_code(struct buf *out, struct str text)
 {
 	unsigned fence = longest_run(text) + 1;
 
-	backticks(out, fence);
+	put_backticks(out, fence);
 	if (fence > 1)
 		buf_addc(out, ' ');
 	buf_add(out, text);
 	if (fence > 1)
 		buf_addc(out, ' ');
-	backticks(out, fence);
+	put_backticks(out, fence);
 }

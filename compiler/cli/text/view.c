@@ -15,7 +15,7 @@ static const char *const codes[] = {
  * Decode one character; its length, or 0 when it is not UTF-8 (RFC 3629,
  * section 4: no overlong form, no surrogate, nothing beyond 10ffff).
  */
-static size_t decode(struct str s, size_t i, uint32_t *out)
+static size_t decode_char(struct str s, size_t i, uint32_t *out)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	unsigned char c = (unsigned char)s.p[i];
@@ -42,7 +42,7 @@ static size_t decode(struct str s, size_t i, uint32_t *out)
 }
 
 /* Characters that a reader cannot see, or that move others around. */
-static bool unseen(uint32_t c)
+static bool is_unseen(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad ||
 	       c == 0x061c || c == 0x180e || (c >= 0x200b && c <= 0x200f) ||
@@ -57,9 +57,9 @@ void view_clean(struct buf *out, struct str s)
 	s = secret_hidden(out->a, s);
 	for (size_t i = 0; i < s.n;) {
 		uint32_t code = 0;
-		size_t n = decode(s, i, &code);
+		size_t n = decode_char(s, i, &code);
 
-		if (n && !unseen(code)) {
+		if (n && !is_unseen(code)) {
 			i += n;
 			continue;
 		}
@@ -124,7 +124,7 @@ void view_paint(const struct view *v, enum view_paint paint, struct str s)
 		buf_adds(v->out, "\033[0m");
 }
 
-static void blanks(const struct view *v, unsigned n)
+static void put_blanks(const struct view *v, unsigned n)
 {
 	while (n--)
 		buf_addc(v->out, ' ');
@@ -137,7 +137,7 @@ void view_row(const struct view *v, unsigned indent, enum view_paint paint,
 	unsigned wide = view_columns(text), edge = view_columns(right);
 	unsigned further = 0;
 
-	blanks(v, indent);
+	put_blanks(v, indent);
 	while (wide > room) {
 		size_t n = bytes_of(text, room - further);
 
@@ -145,7 +145,7 @@ void view_row(const struct view *v, unsigned indent, enum view_paint paint,
 		buf_addc(v->out, '\n');
 		text = str_slice(text, n, text.n);
 		further = 2;
-		blanks(v, indent + further);
+		put_blanks(v, indent + further);
 		wide = view_columns(text) + further;
 	}
 	view_paint(v, paint, text);
@@ -153,9 +153,9 @@ void view_row(const struct view *v, unsigned indent, enum view_paint paint,
 		if (wide + 2 + edge > room) {
 			buf_addc(v->out, '\n');
 			wide = 0;
-			blanks(v, indent);
+			put_blanks(v, indent);
 		}
-		blanks(v, room > wide + edge ? room - wide - edge : 2);
+		put_blanks(v, room > wide + edge ? room - wide - edge : 2);
 		view_paint(v, VIEW_DIM, right);
 	}
 	buf_addc(v->out, '\n');
@@ -175,7 +175,7 @@ void view_wrap(const struct view *v, unsigned indent, unsigned hang,
 			continue;
 		if (!first && column + 1 + n > v->width) {
 			buf_addc(v->out, '\n');
-			blanks(v, hang);
+			put_blanks(v, hang);
 			column = hang;
 		} else if (!first) {
 			buf_addc(v->out, ' ');
