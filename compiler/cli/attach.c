@@ -18,7 +18,7 @@ struct attaching {
 	struct join_opts join;
 };
 
-static int fail(const struct attaching *t, const struct err *err)
+static int fail_attach(const struct attaching *t, const struct err *err)
 {
 	console_error("%s", view_cleaned(t->a, str_of(err->text)).p);
 	return STATUS_RUN_FAILED;
@@ -66,7 +66,7 @@ static void say_words(const struct attaching *t, const struct metadata_end *end)
 		fprintf(stderr, "%s\n", view_cleaned(t->a, line).p);
 }
 
-static int lost(const struct attaching *t)
+static int tell_lost(const struct attaching *t)
 {
 	enum session_found state;
 	struct err ignored;
@@ -93,9 +93,9 @@ static int show_end(struct attaching *t)
 	metadata_end_read(t->a, &t->about.session, &end);
 	if (t->join.past && join_print(&t->about, true, t->join.lines, false,
 				       &skipped, &err) < 0)
-		return fail(t, &err);
+		return fail_attach(t, &err);
 	if (!end.known)
-		return lost(t);
+		return tell_lost(t);
 	say_words(t, &end);
 	console_error("session %s has ended with status %d, %s\n"
 		      "  'membrane logs --agent %s' shows what it printed",
@@ -103,7 +103,7 @@ static int show_end(struct attaching *t)
 	return end.status;
 }
 
-static int join(struct attaching *t)
+static int join_session(struct attaching *t)
 {
 	struct metadata_end end;
 	enum join_how how;
@@ -111,14 +111,14 @@ static int join(struct attaching *t)
 	int signo;
 
 	if (join_run(t->a, &t->join, &how, &signo, &err) < 0)
-		return fail(t, &err);
+		return fail_attach(t, &err);
 	switch (how) {
 	case JOIN_ENDED:
 		metadata_end_read(t->a, &t->about.session, &end);
 		say_words(t, &end);
 		return end.status;
 	case JOIN_LOST:
-		return lost(t);
+		return tell_lost(t);
 	case JOIN_DETACHED:
 		console_error(
 			"left session %s, which goes on: 'membrane attach %s' joins it again",
@@ -134,7 +134,8 @@ static int join(struct attaching *t)
 }
 
 /* The session of that ID, or the only one there is. */
-static int find(struct attaching *t, const struct options *o, struct err *err)
+static int find_session(struct attaching *t, const struct options *o,
+			struct err *err)
 {
 	const char *state;
 	int rc = inputs_state(t->a, &state, err);
@@ -164,13 +165,14 @@ int command_attach(struct arena *a, const struct options *o)
 
 	if (!read_flags(o, &t.join))
 		return STATUS_RUN_FAILED;
-	if (find(&t, o, &err) < 0 || metadata_state(&t.about, &state, &err) < 0)
-		return fail(&t, &err);
+	if (find_session(&t, o, &err) < 0 ||
+	    metadata_state(&t.about, &state, &err) < 0)
+		return fail_attach(&t, &err);
 	switch (state) {
 	case SESSION_ALIVE:
-		return join(&t);
+		return join_session(&t);
 	case SESSION_DEAD:
-		return lost(&t);
+		return tell_lost(&t);
 	case SESSION_FINISHED:
 		break;
 	}

@@ -3,7 +3,7 @@
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/workspace/inputs.h"
 
-static int show(const struct options *o, const struct sealed *s)
+static int show_sealed(const struct options *o, const struct sealed *s)
 {
 	struct buf report;
 	struct view v = {&report, console_width(STDERR_FILENO),
@@ -27,8 +27,8 @@ static int show(const struct options *o, const struct sealed *s)
 	return STATUS_REFUSED;
 }
 
-static int compare(const struct options *o, const struct inputs *in,
-		   struct compilation *c)
+static int compare_sealed(const struct options *o, const struct inputs *in,
+			  struct compilation *c)
 {
 	const char *dir = o->words.n ? arena_cstr(c->a, o->words.v[0]) : NULL;
 	struct sealed s = {0};
@@ -40,7 +40,7 @@ static int compare(const struct options *o, const struct inputs *in,
 		console_error("%s", view_cleaned(c->a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
-	status = show(o, &s);
+	status = show_sealed(o, &s);
 	sealed_done(&s);
 	return status;
 }
@@ -52,7 +52,7 @@ int command_check(struct arena *a, const struct options *o)
 	int status = inputs_compile(a, o, false, &in, &c);
 
 	if (status == STATUS_OK)
-		status = compare(o, &in, &c);
+		status = compare_sealed(o, &in, &c);
 	if (status == STATUS_OK && inputs_denied(o, &c, false))
 		status = STATUS_REFUSED;
 	driver_done(&c);

@@ -38,7 +38,8 @@ static int by_start(const void *va, const void *vb)
 	return strcmp(a->session.id, b->session.id);
 }
 
-static void know(struct completion *c, const struct session *s, known *out)
+static void know_session(struct completion *c, const struct session *s,
+			 known *out)
 {
 	if (str_starts(str_of(s->id), c->typed) && out->n < SESSIONS_MAX)
 		metadata_read(c->out->a, s, vec_push(c->out->a, out));
@@ -63,7 +64,7 @@ static void find_sessions(struct completion *c, const char *state, known *out)
 		return;
 	vec_each(s, &all)
 		if (c->sessions == WORDS_RECORD || is_alive(s))
-			know(c, s, out);
+			know_session(c, s, out);
 }
 
 /* A trace may be kept longer than what its session was about. */
@@ -80,7 +81,7 @@ static void find_traces(struct completion *c, const char *state, known *out)
 			continue;
 		memcpy(s.id, id->p, id->n);
 		s.dir = arena_fmt(a, "%s/sessions/%s", state, s.id).p;
-		know(c, &s, out);
+		know_session(c, &s, out);
 	}
 }
 

@@ -30,7 +30,7 @@ static struct str as_text(const struct diff *d)
 	return buf_str(&out);
 }
 
-static int show(const struct options *o, const struct diff *d)
+static int show_diff(const struct options *o, const struct diff *d)
 {
 	struct str text;
 	int status;
@@ -104,7 +104,7 @@ int command_diff(struct arena *a, const struct options *o)
 	if (status == STATUS_OK) {
 		d.unchanged = options_get(o, OPTION_UNCHANGED) != NULL;
 		d.is_forged = sides[1].forged > 0;
-		status = show(o, &d);
+		status = show_diff(o, &d);
 	}
 	for (int i = 0; i < 2 && status == STATUS_REFUSED; i++)
 		if (sides[i].c.diags.errors)

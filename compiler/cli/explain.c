@@ -20,7 +20,8 @@ struct asked {
 	ir_requests list;
 };
 
-static void parse(struct asked *q, const struct source *src, struct str part)
+static void parse_request(struct asked *q, const struct source *src,
+			  struct str part)
 {
 	struct pass_ctx ctx = {q->a, &q->sources, &q->diags};
 	uint32_t at = src->base + (uint32_t)(part.p - src->text.p);
@@ -44,7 +45,7 @@ static void parse_words(struct asked *q, const struct options *o)
 	}
 	src = sources_add(&q->sources, STR("<request>"), buf_str(&b),
 			  LAYER_FLAGS);
-	parse(q, src, src->text);
+	parse_request(q, src, src->text);
 }
 
 /* One request on a line; none on an empty one and behind a '#'. */
@@ -57,7 +58,7 @@ static void parse_lines(struct asked *q, struct str text)
 	while (str_line(&rest, &line)) {
 		line = str_trim(line);
 		if (line.n && line.p[0] != '#')
-			parse(q, src, line);
+			parse_request(q, src, line);
 	}
 }
 
@@ -107,8 +108,8 @@ static bool asks_files(const struct asked *q)
 }
 
 /* A policy alone does not say all that is hidden or read-only. */
-static bool look(const struct inputs *in, struct compilation *c,
-		 struct found *out)
+static bool look_around(const struct inputs *in, struct compilation *c,
+			struct found *out)
 {
 	struct err err;
 
@@ -123,12 +124,12 @@ static bool look(const struct inputs *in, struct compilation *c,
 	return false;
 }
 
-static int explain(const struct options *o, const struct inputs *in,
-		   struct compilation *c, const struct asked *q)
+static int explain_requests(const struct options *o, const struct inputs *in,
+			    struct compilation *c, const struct asked *q)
 {
 	const struct decide_files *files = decide_files_new(c->a, &c->policy);
 	struct found found = {0};
-	bool looked = asks_files(q) && look(in, c, &found);
+	bool looked = asks_files(q) && look_around(in, c, &found);
 	bool json = options_get(o, OPTION_JSON) != NULL, denied = false;
 	cJSON *list = json_array();
 	int approved = -1;
@@ -186,7 +187,7 @@ int command_explain(struct arena *a, const struct options *o)
 		return status;
 	status = inputs_compile(a, o, true, &in, &c);
 	if (status == STATUS_OK)
-		status = explain(o, &in, &c, &q);
+		status = explain_requests(o, &in, &c, &q);
 	else if (status == STATUS_REFUSED && options_get(o, OPTION_JSON) &&
 		 console_result(plan_json_refused(c.a, EXPLAIN_JSON_VERSION,
 						  &c.diags)) != STATUS_OK)

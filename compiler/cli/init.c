@@ -25,7 +25,7 @@ static const struct {
 	{".git/config", "bitbucket.org", "bitbucket"},
 };
 
-static bool shows(struct arena *a, int dir, size_t i)
+static bool shows_sign(struct arena *a, int dir, size_t i)
 {
 	struct str text;
 	struct err err;
@@ -43,7 +43,7 @@ static void write_extends(struct arena *a, int dir, struct buf *out)
 	const char *last = "";
 
 	for (size_t i = 0; i < ARRAY_LEN(signs); i++) {
-		if (!strcmp(signs[i].preset, last) || !shows(a, dir, i))
+		if (!strcmp(signs[i].preset, last) || !shows_sign(a, dir, i))
 			continue;
 		buf_addf(out, "%s  - %s  # for %s\n", *last ? "" : "extends:\n",
 			 signs[i].preset, signs[i].file);
@@ -53,7 +53,7 @@ static void write_extends(struct arena *a, int dir, struct buf *out)
 		buf_adds(out, "# extends:\n#   - npm\n");
 }
 
-static struct str text(struct arena *a, int dir)
+static struct str policy_text(struct arena *a, int dir)
 {
 	struct buf b;
 
@@ -102,7 +102,8 @@ int command_init(struct arena *a, const struct options *o)
 		console_error("there is a policy already, and it stays");
 		return STATUS_REFUSED;
 	}
-	if (fileio_write(dir, FRONT_POLICY, text(a, dir), 0644, &err) < 0) {
+	if (fileio_write(dir, FRONT_POLICY, policy_text(a, dir), 0644, &err) <
+	    0) {
 		console_error("%s", view_cleaned(a, str_of(err.text)).p);
 		return STATUS_IO;
 	}

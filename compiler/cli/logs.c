@@ -31,7 +31,7 @@ struct reading {
 	uint64_t bad;
 };
 
-static void print(struct reading *r, struct str line)
+static void print_line(struct reading *r, struct str line)
 {
 	struct arena *a;
 	struct buf out;
@@ -62,7 +62,7 @@ static int read_lines(struct reading *r, struct err *err)
 				break;
 			return 0;
 		}
-		print(r, (struct str){r->line, (size_t)n});
+		print_line(r, (struct str){r->line, (size_t)n});
 	}
 	if (ferror(r->file))
 		return err_set(err, -errno, "%s: %s", r->path, strerror(errno));
@@ -70,7 +70,7 @@ static int read_lines(struct reading *r, struct err *err)
 	return 0;
 }
 
-static bool runs(const struct reading *r)
+static bool session_runs(const struct reading *r)
 {
 	enum session_found state;
 	struct err ignored;
@@ -121,7 +121,7 @@ static int read_all(struct reading *r, struct err *err)
 
 	do {
 		/* Asked first: what it wrote until then is read after that. */
-		last = !r->follow || !runs(r);
+		last = !r->follow || !session_runs(r);
 		rc = r->file ? 0 : open_part(r, 0, err);
 		if (rc == -ENOENT && !last)
 			rc = 0;

@@ -8,7 +8,8 @@
 #include "runtime/launch/workspace/scan.h"
 
 /* --emit=NAME: one artefact as it is in the plan. */
-static int emit(struct arena *a, const struct compilation *c, struct str name)
+static int emit_artefact(struct arena *a, const struct compilation *c,
+			 struct str name)
 {
 	const struct plan_file *f = NULL;
 
@@ -23,8 +24,8 @@ static int emit(struct arena *a, const struct compilation *c, struct str name)
 	return STATUS_REFUSED;
 }
 
-static int show(const struct options *o, const struct inputs *in,
-		struct compilation *c)
+static int show_plan(const struct options *o, const struct inputs *in,
+		     struct compilation *c)
 {
 	const struct option_given *one = options_get(o, OPTION_EMIT);
 	struct plan_model m;
@@ -36,7 +37,7 @@ static int show(const struct options *o, const struct inputs *in,
 	if (c->stop_after)
 		return console_result(c->dump);
 	if (one)
-		return emit(c->a, c, one->value);
+		return emit_artefact(c->a, c, one->value);
 	model_make(&m, c, in, last_read(c->a, in->state, in->workspace));
 	if (options_get(o, OPTION_JSON)) {
 		text = plan_json(&m);
@@ -65,7 +66,7 @@ int command_plan(struct arena *a, const struct options *o)
 		if (scan_is_readonly(in.workspace))
 			console_error(
 				"you cannot write to the workspace's folder, so 'run' makes all of it read-only");
-		status = show(o, &in, &c);
+		status = show_plan(o, &in, &c);
 		if (status == STATUS_OK && inputs_denied(o, &c, true))
 			status = STATUS_REFUSED;
 	} else if (status == STATUS_REFUSED && json &&

@@ -190,8 +190,8 @@ static struct str changes_text(struct arena *a, const change_log_list *list)
 	return buf_str(&b);
 }
 
-static void show(const struct view *v, const struct list *l,
-		 const struct one *x)
+static void show_session(const struct view *v, const struct list *l,
+			 const struct one *x)
 {
 	struct arena *a = l->a;
 	struct str command = command_text(a, &x->about);
@@ -335,7 +335,7 @@ int command_ps(struct arena *a, const struct options *o)
 		buf_add(&out, list_json(&l));
 	} else {
 		vec_each(x, &l.sessions)
-			show(&v, &l, x);
+			show_session(&v, &l, x);
 		if (l.sessions.n == 0)
 			console_error(options_get(o, OPTION_ALL)
 					      ? "there is no session"

@@ -24,7 +24,7 @@ struct reset {
  * "cid" in any order, a part of it, or nothing, which is all of it; else a
  * session. A session's ID is longer than three letters.
  */
-static struct reset parse(struct arena *a, struct str what)
+static struct reset parse_reset_words(struct arena *a, struct str what)
 {
 	struct reset r = {0};
 
@@ -132,7 +132,7 @@ int command_reset(struct arena *a, const struct options *o)
 	struct str what = flag	       ? flag->value
 			  : o->words.n ? o->words.v[0]
 				       : (struct str){0};
-	struct reset r = parse(a, what);
+	struct reset r = parse_reset_words(a, what);
 	const char *state;
 	struct err err;
 	int rc;

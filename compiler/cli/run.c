@@ -27,7 +27,7 @@ struct attempt {
 	struct keeper *keeper; /* of start, in the background */
 };
 
-static bool fail(struct attempt *t, const struct err *err)
+static bool fail_run(struct attempt *t, const struct err *err)
 {
 	console_error("%s", view_cleaned(t->c.a, str_of(err->text)).p);
 	return false;
@@ -47,7 +47,7 @@ static bool write_config(struct attempt *t)
 	    fileio_mkdirs(in->state, 0700, &err) < 0 ||
 	    fileio_write(AT_FDCWD, in->config, text, 0600, &err) < 0) {
 		err_while(&err, "writing the first %s", in->config);
-		return fail(t, &err);
+		return fail_run(t, &err);
 	}
 	console_error(
 		"wrote %s, the policy for all workspaces: edit it as you like",
@@ -55,7 +55,7 @@ static bool write_config(struct attempt *t)
 	return true;
 }
 
-static const char *environment(const char *name)
+static const char *environment_value(const char *name)
 {
 	return getenv(name);
 }
@@ -83,28 +83,29 @@ static bool can_enforce(struct attempt *t)
 	ctx.diags = &found;
 	ok = passes_enforceable(&ctx, &t->c.policy);
 	ok = outside_check(&ctx, &t->c.policy, &at) && ok;
-	ok = args_check_env(&ctx, &t->c.policy, environment, t->in.workspace,
-			    t->in.state, where_it_leads) &&
+	ok = args_check_env(&ctx, &t->c.policy, environment_value,
+			    t->in.workspace, t->in.state, where_it_leads) &&
 	     ok;
 	console_diags(t->c.a, &found);
 	return ok;
 }
 
-static bool remember(struct attempt *t, const struct contribution *x)
+static bool remember_approval(struct attempt *t, const struct contribution *x)
 {
 	struct err err;
 
 	if (trust_store_add(t->c.a, t->in.state, str_of(t->in.workspace),
 			    str_of(x->digest), &x->adds, &x->cuts, &err) == 0)
 		return true;
-	fail(t, &err);
+	fail_run(t, &err);
 	console_error(
 		"the approval cannot be kept: --trust-workspace is for one run");
 	return false;
 }
 
 /* Nobody to ask, or nothing to ask for. */
-static bool refuse(struct attempt *t, const struct contribution *x, bool never)
+static bool refuse_unapproved(struct attempt *t, const struct contribution *x,
+			      bool never)
 {
 	struct buf out;
 	struct view v = {&out, console_width(STDERR_FILENO),
@@ -141,9 +142,9 @@ static bool is_trusted(struct attempt *t)
 	case TRUST_APPROVED:
 		return true;
 	case TRUST_NEVER:
-		return refuse(t, &x, true);
+		return refuse_unapproved(t, &x, true);
 	case TRUST_UNKNOWN:
-		return flag || fail(t, &err);
+		return flag || fail_run(t, &err);
 	case TRUST_OPEN:
 		break;
 	}
@@ -151,9 +152,9 @@ static bool is_trusted(struct attempt *t)
 		return true;
 	tty = confirm_terminal();
 	if (tty < 0)
-		return refuse(t, &x, false);
+		return refuse_unapproved(t, &x, false);
 	if (trust_ask(tty, &t->c, &t->in, &x))
-		return remember(t, &x);
+		return remember_approval(t, &x);
 	console_error("not approved: nothing was run");
 	return false;
 }
@@ -174,7 +175,7 @@ static bool is_sealed(struct attempt *t)
 	if (!dir)
 		return true;
 	if (sealed_compare(dir, &t->in, &t->c, &s, &err) < 0)
-		return fail(t, &err);
+		return fail_run(t, &err);
 	if (!s.is_current) {
 		buf_init(&report, t->c.a);
 		sealed_view(&v, &s);
@@ -184,7 +185,7 @@ static bool is_sealed(struct attempt *t)
 	return s.is_current;
 }
 
-static int launch(struct attempt *t)
+static int launch_session(struct attempt *t)
 {
 	static char *const none[] = {NULL};
 	struct arena *a = t->c.a;
@@ -205,7 +206,7 @@ static int launch(struct attempt *t)
 
 	status = launch_run(&opts, &err);
 	if (status < 0) {
-		fail(t, &err);
+		fail_run(t, &err);
 		return STATUS_RUN_FAILED;
 	}
 	/* Afterwards: what could not start is not what ran here last. */
@@ -233,7 +234,7 @@ int command_run(struct arena *a, const struct options *o)
 	if (options_get(o, OPTION_RESET))
 		return command_reset(a, o);
 	if (may_run(a, &t))
-		status = launch(&t);
+		status = launch_session(&t);
 	driver_done(&t.c);
 	return status;
 }
@@ -243,10 +244,10 @@ static int in_background(void *ctx, struct keeper *k)
 	struct attempt *t = ctx;
 
 	t->keeper = k;
-	return launch(t);
+	return launch_session(t);
 }
 
-static int start(struct attempt *t)
+static int start_run(struct attempt *t)
 {
 	struct keeper k = {
 		.stage = {.tty = options_get(t->o, OPTION_TTY) != NULL,
@@ -258,7 +259,7 @@ static int start(struct attempt *t)
 	struct err err;
 
 	if (keeper_start(&k, in_background, t, id, &status, &err) < 0)
-		fail(t, &err);
+		fail_run(t, &err);
 	else if (id[0])
 		status = console_result(arena_fmt(t->c.a, "%s\n", id));
 	return status;
@@ -270,7 +271,7 @@ int command_start(struct arena *a, const struct options *o)
 	int status = STATUS_RUN_FAILED;
 
 	if (may_run(a, &t))
-		status = start(&t);
+		status = start_run(&t);
 	driver_done(&t.c);
 	return status;
 }

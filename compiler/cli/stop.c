@@ -7,8 +7,8 @@
 
 #include <errno.h>
 
-static int stop(struct arena *a, const char *state, struct str which,
-		const uint32_t *grace_s)
+static int stop_session(struct arena *a, const char *state, struct str which,
+			const uint32_t *grace_s)
 {
 	const char *id;
 	struct err err;
@@ -48,7 +48,8 @@ int command_stop(struct arena *a, const struct options *o)
 		return STATUS_IO;
 	}
 	vec_each(which, &o->words) {
-		int one = stop(a, state, *which, given ? &grace_s : NULL);
+		int one =
+			stop_session(a, state, *which, given ? &grace_s : NULL);
 
 		status = one > status ? one : status;
 	}

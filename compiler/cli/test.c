@@ -80,8 +80,8 @@ static struct str as_text(struct compilation *c, const expectations *list)
 
 /* --- the command --------------------------------------------------------- */
 
-static int report(const struct options *o, const struct inputs *in,
-		  struct compilation *c, const expectations *list)
+static int report_results(const struct options *o, const struct inputs *in,
+			  struct compilation *c, const expectations *list)
 {
 	const char *junit = options_value(c->a, o, OPTION_JUNIT, NULL);
 	struct workspaces_ask ask = {c->a, in->state, in->workspace};
@@ -106,9 +106,9 @@ static int report(const struct options *o, const struct inputs *in,
 }
 
 /* The tests of files, behind those of the policy. */
-static int load(const struct options *o, const struct inputs *in,
-		struct compilation *c, struct diags *diags,
-		struct ir_tests *tests)
+static int load_tests(const struct options *o, const struct inputs *in,
+		      struct compilation *c, struct diags *diags,
+		      struct ir_tests *tests)
 {
 	struct pass_ctx ctx = {c->a, &c->sources, diags};
 	bool ok = false;
@@ -137,14 +137,14 @@ int command_test(struct arena *a, const struct options *o)
 		expect_refused(c.a, &c.diags, &list);
 	if (status == STATUS_OK) {
 		tests = c.policy.tests;
-		status = load(o, &in, &c, &of_files, &tests);
+		status = load_tests(o, &in, &c, &of_files, &tests);
 		if (status == STATUS_REFUSED)
 			expect_refused(c.a, &of_files, &list);
 	}
 	if (status == STATUS_OK)
 		expect_all(&c, &tests, &list);
 	if (status != STATUS_IO)
-		status = report(o, &in, &c, &list);
+		status = report_results(o, &in, &c, &list);
 	driver_done(&c);
 	return status;
 }

@@ -79,7 +79,7 @@ static bool find_how(struct asked *q)
 }
 
 /* Does what was given go with it? */
-static bool fits(const struct asked *q)
+static bool fits_how(const struct asked *q)
 {
 	if (!is_whole(q->how)) {
 		if (options_get(q->o, OPTION_POLICY))
@@ -195,7 +195,7 @@ static void note_losses(struct asked *q, const struct trace_event *e)
 		stats_add(q->stats, e);
 }
 
-static int visit(void *ctx, const struct trace_event *e)
+static int visit_event(void *ctx, const struct trace_event *e)
 {
 	struct asked *q = ctx;
 	bool wanted, own = trace_is_own(e);
@@ -237,12 +237,12 @@ static void visit_following(void *ctx, const struct trace_event *e)
 	struct asked *q = ctx;
 
 	if (e)
-		visit(q, e);
+		visit_event(q, e);
 	else
 		story_flush(q->story);
 }
 
-static void begin(struct asked *q)
+static void begin_views(struct asked *q)
 {
 	if (q->how == HOW_SHOW || q->how == HOW_FOLLOW)
 		q->story = story_new(&q->look);
@@ -252,7 +252,7 @@ static void begin(struct asked *q)
 		q->tree = tree_new(&q->look);
 }
 
-static void end(struct asked *q, bool any)
+static void end_views(struct asked *q, bool any)
 {
 	if (q->story)
 		story_end(q->story);
@@ -276,7 +276,7 @@ static int read_paths(struct asked *q, const char *state, struct err *err)
 	if (rc < 0)
 		return rc;
 	traces_tell_missing(&paths);
-	return traces_read(&paths, visit, q, err);
+	return traces_read(&paths, visit_event, q, err);
 }
 
 /* Somebody's clock on the wall is hours away from UTC. */
@@ -294,7 +294,7 @@ static void tell_if_to_come(uint64_t since_ns)
 }
 
 /* Nothing fitted: that is said, and grep has its status for it. */
-static int nothing(const struct asked *q)
+static int tell_nothing(const struct asked *q)
 {
 	bool asked = q->filter || q->look.since_ns;
 
@@ -311,10 +311,10 @@ static int read_all(struct asked *q, const char *state)
 	struct err err;
 	int rc;
 
-	begin(q);
+	begin_views(q);
 	rc = read_paths(q, state, &err);
 	/* Of what cannot be read at all there is nothing to say. */
-	end(q, rc == 0 || q->matched);
+	end_views(q, rc == 0 || q->matched);
 	if (fflush(stdout) == EOF || ferror(stdout)) {
 		console_error("stdout: %s",
 			      errno ? strerror(errno) : "not written");
@@ -326,7 +326,7 @@ static int read_all(struct asked *q, const char *state)
 	}
 	if (q->losses.all && q->how != HOW_STATS)
 		console_error("%s", trace_losses_text(q->a, &q->losses).p);
-	return q->matched ? STATUS_OK : nothing(q);
+	return q->matched ? STATUS_OK : tell_nothing(q);
 }
 
 int command_trace(struct arena *a, const struct options *o)
@@ -346,7 +346,7 @@ int command_trace(struct arena *a, const struct options *o)
 		console_error("%s", view_cleaned(a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
-	if (!find_how(&q) || !find_words(&q) || !fits(&q))
+	if (!find_how(&q) || !find_words(&q) || !fits_how(&q))
 		return STATUS_USAGE;
 	if (q.how == HOW_REPLAY)
 		return trace_replay(a, o, state, q.what);

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int failed(struct arena *a, const struct err *err)
+static int fail_trust(struct arena *a, const struct err *err)
 {
 	console_error("%s", view_cleaned(a, str_of(err->text)).p);
 	return STATUS_IO;
 }
 
-static const char *counted(struct arena *a, uint64_t n, const char *unit)
+static const char *counted_text(struct arena *a, uint64_t n, const char *unit)
 {
 	return arena_fmt(a, "%llu %s%s", (unsigned long long)n, unit,
 			 n == 1 ? "" : "s")
@@ -53,7 +53,7 @@ static void view_entry(const struct view *v, const struct trust_entry *e,
 	struct arena *a = v->out->a;
 	struct str head = arena_fmt(
 		a, "%s  %.12s  %s", view_cleaned(a, e->when).p, e->digest.p,
-		counted(a, e->adds.n + e->more, "addition"));
+		counted_text(a, e->adds.n + e->more, "addition"));
 
 	if (!whole) {
 		buf_addf(v->out, "%s  %s\n", head.p,
@@ -76,7 +76,7 @@ static void view_entry(const struct view *v, const struct trust_entry *e,
 			 (struct str){0});
 }
 
-static int list(struct arena *a, const struct options *o)
+static int list_entries(struct arena *a, const struct options *o)
 {
 	struct trust_store store;
 	struct str only = {0};
@@ -89,7 +89,7 @@ static int list(struct arena *a, const struct options *o)
 	if (inputs_state(a, &state, &err) < 0 ||
 	    (o->words.n && path_of(a, o, &only, &err) < 0) ||
 	    trust_store_read(a, state, &store, &err) < 0)
-		return failed(a, &err);
+		return fail_trust(a, &err);
 	vec_each(e, &store.entries)
 		if (!only.p || str_eq(only, e->workspace))
 			view_entry(&v, e, false);
@@ -113,11 +113,11 @@ static int take_back(struct arena *a, const struct options *o)
 	if (inputs_state(a, &state, &err) < 0 ||
 	    path_of(a, o, &where, &err) < 0 ||
 	    trust_store_revoke(a, state, where, &n, &err) < 0)
-		return failed(a, &err);
+		return fail_trust(a, &err);
 	where = view_cleaned(a, where);
 	if (n)
-		console_error("%s of %s taken back", counted(a, n, "approval"),
-			      where.p);
+		console_error("%s of %s taken back",
+			      counted_text(a, n, "approval"), where.p);
 	else
 		console_error("nothing was approved for %s", where.p);
 	return STATUS_OK;
@@ -139,7 +139,7 @@ static struct view to_stdout(struct buf *out, struct arena *a)
 			     console_colour(STDOUT_FILENO)};
 }
 
-static int approve(struct attempt *t, bool told)
+static int approve_workspace(struct attempt *t, bool told)
 {
 	struct arena *a = t->c.a;
 	struct str where = str_of(t->in.workspace);
@@ -149,22 +149,23 @@ static int approve(struct attempt *t, bool told)
 
 	if (trust_store_add(a, t->in.state, where, str_of(t->x.digest),
 			    &t->x.adds, &t->x.cuts, &err) < 0)
-		return failed(a, &err);
+		return fail_trust(a, &err);
 	buf_addf(&out, "approved %s of %s\n",
-		 counted(a, t->x.adds.n, "addition"), view_cleaned(a, where).p);
+		 counted_text(a, t->x.adds.n, "addition"),
+		 view_cleaned(a, where).p);
 	if (!told)
 		trust_view(&v, &t->c, &t->x);
 	return console_result(buf_str(&out));
 }
 
-static int ask(struct attempt *t)
+static int ask_approval(struct attempt *t)
 {
 	auto_fd int tty = confirm_terminal();
 	struct buf out;
 	struct view v = to_stdout(&out, t->c.a);
 
 	if (tty >= 0 && trust_ask(tty, &t->c, &t->in, &t->x))
-		return approve(t, true);
+		return approve_workspace(t, true);
 	if (tty >= 0) {
 		console_error("not approved");
 		return STATUS_REFUSED;
@@ -177,7 +178,7 @@ static int ask(struct attempt *t)
 	return STATUS_REFUSED;
 }
 
-static int decide(struct attempt *t)
+static int decide_state(struct attempt *t)
 {
 	struct err err;
 
@@ -192,14 +193,15 @@ static int decide(struct attempt *t)
 			"'workspace_trust: never' in the global file: nothing of a workspace is ever approved");
 		return STATUS_REFUSED;
 	case TRUST_UNKNOWN:
-		return failed(t->c.a, &err);
+		return fail_trust(t->c.a, &err);
 	case TRUST_ALWAYS:
 	case TRUST_OPEN:
 		break;
 	}
 	if (!inputs_apart(t->c.a, &t->in) || !reached_allowed(t->c.a, &t->in))
 		return STATUS_REFUSED;
-	return options_get(t->o, OPTION_YES) ? approve(t, false) : ask(t);
+	return options_get(t->o, OPTION_YES) ? approve_workspace(t, false)
+					     : ask_approval(t);
 }
 
 /* --- showing ------------------------------------------------------------- */
@@ -223,7 +225,7 @@ static const char *state_text(enum trust_state state)
 	abort();
 }
 
-static int show(struct attempt *t)
+static int show_state(struct attempt *t)
 {
 	struct arena *a = t->c.a;
 	struct trust_store store = {0};
@@ -238,7 +240,7 @@ static int show(struct attempt *t)
 	trust_view(&v, &t->c, &t->x);
 	if (state == TRUST_UNKNOWN ||
 	    trust_store_read(a, t->in.state, &store, &err) < 0)
-		(void)failed(a, &err);
+		(void)fail_trust(a, &err);
 	vec_each(e, &store.entries) {
 		if (!str_eq(e->workspace, str_of(t->in.workspace)))
 			continue;
@@ -269,13 +271,13 @@ int command_trust(struct arena *a, const struct options *o)
 		return STATUS_USAGE;
 	}
 	if (wants_list)
-		return list(a, o);
+		return list_entries(a, o);
 	if (wants_revoke)
 		return take_back(a, o);
 	status = inputs_compile(a, o, false, &t.in, &t.c);
 	if (status == STATUS_OK) {
 		contribution_make(&t.c, &t.x);
-		status = wants_show ? show(&t) : decide(&t);
+		status = wants_show ? show_state(&t) : decide_state(&t);
 	}
 	driver_done(&t.c);
 	return status;
