@@ -59,7 +59,7 @@ static bool bind_one(struct pass_ctx *c, enum layer layer,
 	return bind_flag(c, layer, key, value, out);
 }
 
-static struct str text_of(struct arena *a, const struct flags_text *flags)
+static struct str flags_line(struct arena *a, const struct flags_text *flags)
 {
 	struct buf line;
 
@@ -80,8 +80,8 @@ bool flags_bind(struct pass_ctx *c, struct sources *sources,
 		const struct flags_text *flags, struct doc *out)
 {
 	const struct source *src =
-		sources_add(sources, str_of(flags->name), text_of(c->a, flags),
-			    flags->layer);
+		sources_add(sources, str_of(flags->name),
+			    flags_line(c->a, flags), flags->layer);
 	uint32_t at;
 	bool ok = true;
 

@@ -109,8 +109,8 @@ static yajl_val member_of(yajl_val o, const char *name, yajl_type type)
 	return yajl_tree_get(o, path, type);
 }
 
-static bool number_of(yajl_val o, const char *name, long long max,
-		      long long *out)
+static bool take_number(yajl_val o, const char *name, long long max,
+			long long *out)
 {
 	yajl_val v = member_of(o, name, yajl_t_number);
 
@@ -121,7 +121,7 @@ static bool number_of(yajl_val o, const char *name, long long max,
 	return true;
 }
 
-static struct str text_of(yajl_val o, const char *name)
+static struct str member_text(yajl_val o, const char *name)
 {
 	yajl_val v = member_of(o, name, yajl_t_string);
 
@@ -134,9 +134,9 @@ static bool take_answer(struct answers *a, yajl_val o, int64_t now_ms)
 	struct waiting *w = &a->waiting[a->n];
 	long long port, id, ignored;
 
-	if (!number_of(o, "port", UINT16_MAX, &port) ||
-	    !number_of(o, "id", UINT16_MAX, &id) ||
-	    !number_of(o, "time_ns", INT64_MAX, &ignored) ||
+	if (!take_number(o, "port", UINT16_MAX, &port) ||
+	    !take_number(o, "id", UINT16_MAX, &id) ||
+	    !take_number(o, "time_ns", INT64_MAX, &ignored) ||
 	    !member_of(o, "name", yajl_t_string) ||
 	    !member_of(o, "records", yajl_t_array))
 		return false;
@@ -169,7 +169,8 @@ int answers_take(struct answers *a, struct str line, int64_t now_ms,
 	o = yajl_tree_parse(copy, why, sizeof(why));
 	if (YAJL_IS_OBJECT(o) && take_answer(a, o, now_ms))
 		return 0;
-	if (YAJL_IS_OBJECT(o) && number_of(o, "missing", INT64_MAX, &missing)) {
+	if (YAJL_IS_OBJECT(o) &&
+	    take_number(o, "missing", INT64_MAX, &missing)) {
 		a->lost += (uint64_t)missing;
 		yajl_tree_free(o);
 		return 0;
@@ -185,11 +186,11 @@ static void take_end(yajl_val o, const char *addr, const char *port,
 {
 	struct sockaddr_in *in = (struct sockaddr_in *)out;
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)out;
-	const char *s = text_of(o, addr).p;
+	const char *s = member_text(o, addr).p;
 	long long n = 0;
 
 	memset(out, 0, sizeof(*out));
-	(void)number_of(o, port, UINT16_MAX, &n);
+	(void)take_number(o, port, UINT16_MAX, &n);
 	if (s && inet_pton(AF_INET6, s, &in6->sin6_addr) == 1) {
 		in6->sin6_family = AF_INET6;
 		in6->sin6_port = htons((uint16_t)n);
@@ -213,11 +214,11 @@ static void take_records(struct record *r, yajl_val list, struct str *out)
 
 		if (!YAJL_IS_OBJECT(o))
 			continue;
-		(void)number_of(o, "ttl", UINT32_MAX, &n);
+		(void)take_number(o, "ttl", UINT32_MAX, &n);
 		snprintf(ttl, sizeof(ttl), "%lld", n);
-		if (record_add_text(r, out, text_of(o, "type")) &&
+		if (record_add_text(r, out, member_text(o, "type")) &&
 		    record_add_text(r, out, str_of(ttl)) &&
-		    record_add_text(r, out, text_of(o, "data")))
+		    record_add_text(r, out, member_text(o, "data")))
 			continue;
 		*out = whole;
 		r->used = used;
@@ -231,7 +232,7 @@ static void make_record(struct answers *a, yajl_val o, bool tcp,
 	struct str list = {r->text, 0};
 	long long n = 0;
 
-	(void)number_of(o, "time_ns", INT64_MAX, &n);
+	(void)take_number(o, "time_ns", INT64_MAX, &n);
 	a->head.time_ns = (uint64_t)(n - a->boot_epoch_ns);
 	r->head = &a->head;
 	r->event = WATCH_EVENT_net_packet_dns_response;
@@ -245,13 +246,13 @@ static void make_record(struct answers *a, yajl_val o, bool tcp,
 	take_end(o, "client", "port", &r->v[0].packet.dst);
 	r->v[0].packet.tcp = tcp;
 	n = 0;
-	(void)number_of(o, "bytes", UINT32_MAX, &n);
+	(void)take_number(o, "bytes", UINT32_MAX, &n);
 	r->v[0].packet.bytes = (uint32_t)n;
 	/* These fit: the line that they are of is shorter than the room. */
-	if (record_add_text(r, &list, text_of(o, "name")) &&
-	    record_add_text(r, &list, text_of(o, "type")) &&
-	    record_add_text(r, &list, text_of(o, "rcode")) &&
-	    record_add_text(r, &list, text_of(o, "refused")) &&
+	if (record_add_text(r, &list, member_text(o, "name")) &&
+	    record_add_text(r, &list, member_text(o, "type")) &&
+	    record_add_text(r, &list, member_text(o, "rcode")) &&
+	    record_add_text(r, &list, member_text(o, "refused")) &&
 	    record_add_text(r, &list, cut ? STR("cut") : STR("")))
 		take_records(r, member_of(o, "records", yajl_t_array), &list);
 	r->v[1] = (struct value){VALUE_ANSWERS, {.s = list}};

@@ -252,7 +252,7 @@ static int pump_sensor(struct watcher *w, struct err *err)
 
 /* --- the launcher --------------------------------------------------------- */
 
-static bool number_of(yajl_val o, const char *name, uint32_t *out)
+static bool hello_number(yajl_val o, const char *name, uint32_t *out)
 {
 	const char *path[] = {name, NULL};
 	yajl_val v = yajl_tree_get(o, path, yajl_t_number);
@@ -273,10 +273,10 @@ static int follow_agent(struct watcher *w, yajl_val hello, struct err *err)
 	size_t n = agent ? strlen(agent) : 0;
 	uint32_t version, netns, pidns;
 
-	if (!number_of(hello, HELLO_VERSION_KEY, &version) ||
+	if (!hello_number(hello, HELLO_VERSION_KEY, &version) ||
 	    version != HELLO_VERSION ||
-	    !number_of(hello, HELLO_NETNS, &netns) ||
-	    !number_of(hello, HELLO_PIDNS, &pidns) || !name ||
+	    !hello_number(hello, HELLO_NETNS, &netns) ||
+	    !hello_number(hello, HELLO_PIDNS, &pidns) || !name ||
 	    n >= WATCH_HOST || (netns == 0) != (n > 0))
 		return err_set(err, -EPROTO,
 			       "the first line on stdin is not the launcher's");

@@ -99,8 +99,8 @@ static bool shows_way(const struct compare *c, enum access_way way,
 	return was != is && is == (way == ACCESS_GAINED);
 }
 
-static struct str text_of(struct arena *a, enum access_kind kind,
-			  struct str line)
+static struct str cause_text(struct arena *a, enum access_kind kind,
+			     struct str line)
 {
 	if (str_starts(line, STR("!")))
 		line = str_slice(line, 1, line.n);
@@ -116,7 +116,7 @@ static void add_change(struct compare *c, enum access_way way,
 
 	x->way = way;
 	x->kind = kind;
-	x->text = text_of(c->a, kind, cause->line);
+	x->text = cause_text(c->a, kind, cause->line);
 	x->has_witness = true;
 	x->witness = request_for(c->a, kind, path);
 	for (int below = 0; below < 2; below++) {
@@ -227,7 +227,7 @@ static void add_kept(struct compare *c, const struct kept *k, uint32_t old,
 	x->kind = k->kind;
 	x->has_witness = true;
 	if (by[1]) {
-		x->text = text_of(c->a, k->kind, by[1]->line);
+		x->text = cause_text(c->a, k->kind, by[1]->line);
 		path = taken_back(c, k->kind, by[1]->line, path);
 		x->why = by[1]->from;
 	} else {

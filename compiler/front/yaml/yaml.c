@@ -191,7 +191,7 @@ static bool too_deep(struct reader *r, struct span at, unsigned depth)
 	return true;
 }
 
-static struct str text_of(const yaml_char_t *s)
+static struct str yaml_text(const yaml_char_t *s)
 {
 	return str_of((const char *)s);
 }
@@ -211,7 +211,7 @@ static bool no_tag(struct reader *r, struct span at, const yaml_char_t *tag)
 		end++;
 	s = str_slice(src, beg, end);
 	diag_error(r->d, DIAG_TAG, span_of(r, beg, end), "a tag, '%s'",
-		   diag_quote(r->d, s.n ? s : text_of(tag)));
+		   diag_quote(r->d, s.n ? s : yaml_text(tag)));
 	diag_help(r->d, "remove it: types are known from the key");
 	return false;
 }
@@ -296,7 +296,7 @@ static uint32_t anchor_open(struct reader *r, const yaml_char_t *name)
 	if (!name)
 		return 0;
 	an = vec_push(r->a, &r->anchors);
-	an->name = arena_str(r->a, text_of(name));
+	an->name = arena_str(r->a, yaml_text(name));
 	return r->anchors.n;
 }
 
@@ -310,7 +310,7 @@ static void anchor_close(struct reader *r, uint32_t which,
 static bool read_alias(struct reader *r, const yaml_event_t *e, unsigned depth,
 		       struct yaml_node **out)
 {
-	struct str name = text_of(e->data.alias.anchor);
+	struct str name = yaml_text(e->data.alias.anchor);
 	struct span at = event_at(r, e);
 
 	/* A later anchor of the same name hides the earlier. */

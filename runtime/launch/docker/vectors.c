@@ -233,7 +233,8 @@ static int add_word(struct expansion *x, const char *word)
 	return 0;
 }
 
-static int text_of(struct expansion *x, struct str name, const char **out)
+static int placeholder_text(struct expansion *x, struct str name,
+			    const char **out)
 {
 	const struct vectors_values *v = x->values;
 	struct str env = STR("env:");
@@ -284,7 +285,7 @@ static int replace_placeholders(struct expansion *x, struct str word,
 				       "docker.json: a lone '%c' in '%.*s'", c,
 				       (int)(word.n < 80 ? word.n : 80),
 				       word.p);
-		rc = text_of(x, str_slice(word, i + 1, end), &text);
+		rc = placeholder_text(x, str_slice(word, i + 1, end), &text);
 		if (rc < 0)
 			return rc;
 		buf_adds(out, text);

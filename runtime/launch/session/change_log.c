@@ -45,8 +45,8 @@ cJSON *change_log_json(const struct change_log *c)
 
 /* --- reading -------------------------------------------------------------- */
 
-static const char *text_of(struct arena *a, const cJSON *o, const char *key,
-			   size_t max)
+static const char *member_text(struct arena *a, const cJSON *o, const char *key,
+			       size_t max)
 {
 	struct str s;
 
@@ -76,14 +76,14 @@ int change_log_parse(struct arena *a, const cJSON *o, struct change_log *out,
 		     struct err *err)
 {
 	const cJSON *who = cJSON_GetObjectItemCaseSensitive(o, "who");
-	const char *verb = text_of(a, o, "verb", 8);
+	const char *verb = member_text(a, o, "verb", 8);
 	struct change_log c = {.saved = json_find_true(o, "saved"),
 			       .cut = json_find_true(o, "cut")};
 	uint64_t number = 0, ms = 0;
 
-	c.dest = text_of(a, o, "dest", CHANGE_LOG_DEST_MAX);
-	c.time = text_of(a, o, "time", 64);
-	c.name = text_of(a, who, "name", 256);
+	c.dest = member_text(a, o, "dest", CHANGE_LOG_DEST_MAX);
+	c.time = member_text(a, o, "time", 64);
+	c.name = member_text(a, who, "name", 256);
 	c.allow = verb && strcmp(verb, "allow") == 0;
 	if (!verb || (!c.allow && strcmp(verb, "deny") != 0) || !c.dest ||
 	    !c.time || !c.name ||

@@ -109,7 +109,8 @@ void metadata_read(struct arena *a, const struct session *s,
 	*out = x;
 }
 
-static const char *text_of(struct arena *a, const cJSON *o, const char *name)
+static const char *member_text(struct arena *a, const cJSON *o,
+			       const char *name)
 {
 	struct str s;
 
@@ -134,8 +135,8 @@ void metadata_end_read(struct arena *a, const struct session *s,
 	    status->valueint <= 255) {
 		out->known = true;
 		out->status = status->valueint;
-		out->error = text_of(a, o, "error");
-		out->at = text_of(a, o, "ended");
+		out->error = member_text(a, o, "error");
+		out->at = member_text(a, o, "ended");
 		if (!out->at)
 			out->at = "";
 	}

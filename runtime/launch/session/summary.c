@@ -41,7 +41,7 @@ struct summary *summary_new(struct arena *a, summary_can_grant *can)
 	return s;
 }
 
-static struct str text_of(const cJSON *o, const char *key)
+static struct str member_text(const cJSON *o, const char *key)
 {
 	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, key);
 
@@ -78,7 +78,7 @@ static uint64_t times_of(const cJSON *d)
 
 static void count_refusal(struct entry *e, const cJSON *d, bool is_connect)
 {
-	struct str type = text_of(d, "type");
+	struct str type = member_text(d, "type");
 
 	if (is_connect)
 		e->connects += times_of(d);
@@ -130,8 +130,9 @@ static bool fold_entry(struct summary *s, const struct entry *now,
 int summary_add(struct summary *s, const cJSON *d, enum summary_news *out_news,
 		struct err *err)
 {
-	struct str kind = text_of(d, "kind"), verdict = text_of(d, "verdict");
-	struct str name = text_of(d, "name"), addr = text_of(d, "addr");
+	struct str kind = member_text(d, "kind"),
+		   verdict = member_text(d, "verdict");
+	struct str name = member_text(d, "name"), addr = member_text(d, "addr");
 	bool is_connect = str_is(kind, "connect") || str_is(kind, "request");
 	struct entry now = {0};
 
@@ -146,22 +147,22 @@ int summary_add(struct summary *s, const cJSON *d, enum summary_news *out_news,
 	if (!str_is(verdict, "deny"))
 		return err_set(err, -EPROTO, "a decision with verdict '%.40s'",
 			       verdict.p);
-	if (!reason_parse(text_of(d, "reason"), &now.reason))
+	if (!reason_parse(member_text(d, "reason"), &now.reason))
 		return err_set(err, -EPROTO,
 			       "a decision for an unknown reason '%.40s'",
-			       text_of(d, "reason").p);
+			       member_text(d, "reason").p);
 	now.is_name = name.n > 0;
 	now.dest = now.is_name ? name : addr;
 	if (is_connect) {
-		now.proto = proto_of(text_of(d, "proto"));
+		now.proto = proto_of(member_text(d, "proto"));
 		now.port = (uint16_t)json_find_u64(d, "port", 65535);
 	}
 	if (now.reason == REASON_METHOD || now.reason == REASON_PATH ||
 	    now.reason == REASON_SCHEME) {
-		now.method = text_of(d, "method");
-		now.path = text_of(d, "path");
+		now.method = member_text(d, "method");
+		now.path = member_text(d, "path");
 	}
-	now.source = text_of(d, "source");
+	now.source = member_text(d, "source");
 	now.line = (uint32_t)json_find_u64(d, "line", UINT32_MAX);
 	*out_news = fold_entry(s, &now, d, is_connect) ? SUMMARY_KNOWN
 						       : SUMMARY_NEW;
