@@ -19,7 +19,7 @@ static int status_of(const struct options *o, const struct diff *d)
 	return v == CHANGES_WIDENED ? STATUS_REFUSED : STATUS_OK;
 }
 
-static struct str as_text(const struct diff *d)
+static struct str diff_text(const struct diff *d)
 {
 	struct buf out;
 	struct view v = {&out, console_width(STDOUT_FILENO),
@@ -42,7 +42,7 @@ static int show_diff(const struct options *o, const struct diff *d)
 	else if (options_get(o, OPTION_SARIF))
 		text = diff_sarif(d);
 	else
-		text = as_text(d);
+		text = diff_text(d);
 	status = console_result(text);
 	return status == STATUS_OK ? status_of(o, d) : status;
 }

@@ -114,7 +114,7 @@ static int read_parts(struct reading *r, struct err *err)
 	return rc;
 }
 
-static int read_all(struct reading *r, struct err *err)
+static int read_decisions(struct reading *r, struct err *err)
 {
 	bool last;
 	int rc;
@@ -198,7 +198,7 @@ int command_logs(struct arena *a, const struct options *o)
 	if (rc == 0 && output)
 		return show_output(a, o, &r.about);
 	if (rc == 0) {
-		rc = read_all(&r, &err);
+		rc = read_decisions(&r, &err);
 		if (r.file)
 			fclose(r.file);
 		free(r.line);

@@ -80,7 +80,8 @@ static void find_containers(struct list *l)
 		console_error("%s", view_cleaned(l->a, str_of(err.text)).p);
 }
 
-static bool is_of(const struct docker_container *c, const struct one *x)
+static bool is_container_of(const struct docker_container *c,
+			    const struct one *x)
 {
 	return strcmp(c->session, x->about.session.id) == 0;
 }
@@ -129,7 +130,7 @@ static struct str containers_text(const struct list *l, const struct one *x)
 
 	buf_init(&b, l->a);
 	vec_each(c, &l->containers) {
-		if (!is_of(c, x))
+		if (!is_container_of(c, x))
 			continue;
 		buf_adds(&b, b.n ? ", " : "");
 		view_clean(&b, str_of(c->role));
@@ -227,7 +228,7 @@ static cJSON *containers_json(const struct list *l, const struct one *x)
 	vec_each(c, &l->containers) {
 		cJSON *o;
 
-		if (!is_of(c, x))
+		if (!is_container_of(c, x))
 			continue;
 		o = json_object();
 		json_put_cstr(o, "id", c->id);

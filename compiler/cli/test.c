@@ -45,7 +45,7 @@ static cJSON *test_json(const struct sources *s, const struct expectation *e)
 	return o;
 }
 
-static struct str as_json(struct compilation *c, const expectations *list)
+static struct str results_json(struct compilation *c, const expectations *list)
 {
 	cJSON *root = json_object(), *tests = json_array();
 	uint64_t failed = expect_failed(list);
@@ -61,7 +61,7 @@ static struct str as_json(struct compilation *c, const expectations *list)
 
 /* --- as text ------------------------------------------------------------- */
 
-static struct str as_text(struct compilation *c, const expectations *list)
+static struct str results_text(struct compilation *c, const expectations *list)
 {
 	uint64_t failed = expect_failed(list);
 	bool colour = console_colour(STDOUT_FILENO);
@@ -95,8 +95,9 @@ static int report_results(const struct options *o, const struct inputs *in,
 		console_error("%s", view_cleaned(c->a, str_of(err.text)).p);
 		return STATUS_IO;
 	}
-	status = console_result(options_get(o, OPTION_JSON) ? as_json(c, list)
-							    : as_text(c, list));
+	status = console_result(options_get(o, OPTION_JSON)
+					? results_json(c, list)
+					: results_text(c, list));
 	if (status != STATUS_OK)
 		return status;
 	if (list->n == 0)

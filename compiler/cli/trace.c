@@ -306,7 +306,7 @@ static int tell_nothing(const struct asked *q)
 	return q->how == HOW_GREP ? STATUS_REFUSED : STATUS_OK;
 }
 
-static int read_all(struct asked *q, const char *state)
+static int read_traces(struct asked *q, const char *state)
 {
 	struct err err;
 	int rc;
@@ -354,5 +354,5 @@ int command_trace(struct arena *a, const struct options *o)
 		return trace_suggest(a, o, state, q.what);
 	if (!find_since(&q) || !find_filter(&q))
 		return STATUS_USAGE;
-	return read_all(&q, state);
+	return read_traces(&q, state);
 }

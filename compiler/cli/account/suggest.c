@@ -64,7 +64,7 @@ static void see_act(struct arena *a, struct seen *s, const struct act *d)
 	}
 }
 
-static bool at_private(const struct act *d)
+static bool is_at_private(const struct act *d)
 {
 	return d->r.kind == IR_REQ_CONNECT && d->r.has_addr &&
 	       addr_scope(&d->r.addr) == ADDR_PRIVATE;
@@ -73,7 +73,7 @@ static bool at_private(const struct act *d)
 static bool any_private(const struct seen *s)
 {
 	vec_each(d, &s->all)
-		if (!s->is_addr && at_private(*d))
+		if (!s->is_addr && is_at_private(*d))
 			return true;
 	return false;
 }
@@ -249,7 +249,7 @@ static void add_private_addrs(struct maker *m, const struct seen *s)
 	vec_each(d, &s->all) {
 		struct suggest_grant g = {.is_addr = true};
 
-		if (!at_private(*d))
+		if (!is_at_private(*d))
 			continue;
 		g.dest =
 			arena_str(m->a, str_of(addr_text(&(*d)->r.addr, text)));
@@ -335,7 +335,7 @@ static void sort_texts(suggest_texts *list)
 	list->n = n;
 }
 
-static void make_all(struct maker *m, const one_list *ones)
+static void make_grants(struct maker *m, const one_list *ones)
 {
 	suggest_grants *list = &m->out->grants;
 	struct seen s;
@@ -365,10 +365,10 @@ void suggest_make(struct arena *a, const struct activity *d,
 			*vec_push(a, &ones) = (struct one){who, x};
 	}
 	vec_sort(&ones, by_who);
-	make_all(&m, &ones);
+	make_grants(&m, &ones);
 	if (!under || suggest_within(under, &out->grants))
 		return;
 	/* Mostly it fits as a whole; else each part is held against it. */
 	m.checked = true;
-	make_all(&m, &ones);
+	make_grants(&m, &ones);
 }

@@ -203,8 +203,8 @@ static const struct {
 	{"ftruncate", "write", NULL},
 };
 
-static void of_file(struct arena *a, const struct trace_event *e,
-		    struct trace_line *out, struct buf *text)
+static void file_line(struct arena *a, const struct trace_event *e,
+		      struct trace_line *out, struct buf *text)
 {
 	struct str path = trace_object(e).path;
 
@@ -356,7 +356,7 @@ static const char *const capabilities[] = {
 };
 
 /* "CAP_SYS_ADMIN in mount"; Tracee may say the name itself. */
-static void of_capability(const struct trace_event *e, struct buf *text)
+static void capability_line(const struct trace_event *e, struct buf *text)
 {
 	int64_t n = trace_number(e, "cap", -1);
 
@@ -370,14 +370,14 @@ static void of_capability(const struct trace_event *e, struct buf *text)
 	}
 }
 
-static void of_attempt(const struct trace_event *e, struct trace_line *out,
-		       struct buf *text)
+static void attempt_line(const struct trace_event *e, struct trace_line *out,
+			 struct buf *text)
 {
 	struct str path = trace_object(e).path;
 
 	out->what = "attempt";
 	if (str_is(e->name, "cap_capable")) {
-		of_capability(e, text);
+		capability_line(e, text);
 		return;
 	}
 	view_clean(text, e->name);
@@ -387,8 +387,8 @@ static void of_attempt(const struct trace_event *e, struct trace_line *out,
 	}
 }
 
-static void of_exit(const struct trace_event *e, struct trace_line *out,
-		    struct buf *text)
+static void exit_line(const struct trace_event *e, struct trace_line *out,
+		      struct buf *text)
 {
 	struct trace_exit x = trace_exit(e);
 
@@ -415,10 +415,10 @@ bool trace_line(struct arena *a, const struct trace_event *e,
 		/* Of a thread: the process goes on. */
 		if (str_is(trace_arg(e, "process_group_exit"), "false"))
 			return false;
-		of_exit(e, out, &text);
+		exit_line(e, out, &text);
 		break;
 	case TRACE_FILE:
-		of_file(a, e, out, &text);
+		file_line(a, e, out, &text);
 		break;
 	case TRACE_LISTEN:
 		if (str_ends(e->name, STR("bind")))
@@ -440,7 +440,7 @@ bool trace_line(struct arena *a, const struct trace_event *e,
 		put_address(&text, e);
 		break;
 	case TRACE_ATTEMPT:
-		of_attempt(e, out, &text);
+		attempt_line(e, out, &text);
 		break;
 	case TRACE_OTHER:
 		out->what = "event";

@@ -175,7 +175,7 @@ static struct str head_text(struct stats *s)
 	return buf_str(&b);
 }
 
-static void put_text(struct stats *s)
+static void put_stats_text(struct stats *s)
 {
 	struct buf out;
 	struct view v = {&out, s->look.width, s->look.colour};
@@ -187,7 +187,7 @@ static void put_text(struct stats *s)
 	fwrite(out.p, 1, out.n, s->look.out);
 }
 
-static void put_json(struct stats *s)
+static void put_stats_json(struct stats *s)
 {
 	cJSON *root = json_object();
 	struct str text;
@@ -221,9 +221,9 @@ static void put_json(struct stats *s)
 void stats_end(struct stats *s, bool prints)
 {
 	if (prints && s->look.json)
-		put_json(s);
+		put_stats_json(s);
 	else if (prints)
-		put_text(s);
+		put_stats_text(s);
 	fflush(s->look.out);
 	arena_free(s->a);
 }

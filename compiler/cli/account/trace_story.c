@@ -155,7 +155,7 @@ static void put_line(struct story *s, const struct told *l)
 	fwrite(out.p, 1, out.n, s->look.out);
 }
 
-static void put_json(struct story *s, const struct told *l)
+static void put_told_json(struct story *s, const struct told *l)
 {
 	cJSON *o = json_object();
 	char *text;
@@ -176,7 +176,7 @@ static void put_json(struct story *s, const struct told *l)
 
 /* --- folding -------------------------------------------------------------- */
 
-static void put_rest(struct story *s, struct str text)
+static void put_counted(struct story *s, struct str text)
 {
 	struct buf out;
 	struct view v = {&out, s->look.width, s->look.colour};
@@ -193,15 +193,16 @@ static void unfold_last(struct story *s)
 	struct str folder = kept_str(&s->last.folder);
 
 	if (s->last.same)
-		put_rest(s,
-			 s->last.same == 1
-				 ? STR("once more")
-				 : arena_fmt(s->a, "%llu times more",
-					     (unsigned long long)s->last.same));
+		put_counted(
+			s,
+			s->last.same == 1
+				? STR("once more")
+				: arena_fmt(s->a, "%llu times more",
+					    (unsigned long long)s->last.same));
 	if (s->last.folded)
-		put_rest(s, arena_fmt(s->a, "%llu more in %.*s",
-				      (unsigned long long)s->last.folded,
-				      STR_ARG(folder)));
+		put_counted(s, arena_fmt(s->a, "%llu more in %.*s",
+					 (unsigned long long)s->last.folded,
+					 STR_ARG(folder)));
 	s->last.same = s->last.folded = 0;
 }
 
@@ -248,7 +249,7 @@ static bool folds_line(struct story *s, const struct told *l)
 static void put_told(struct story *s, const struct told *l)
 {
 	if (s->look.json) {
-		put_json(s, l);
+		put_told_json(s, l);
 	} else if (!folds_line(s, l)) {
 		put_day(s, l->at_ns);
 		put_line(s, l);

@@ -225,7 +225,7 @@ static void put_node(const struct tree *t, const struct endpoint *p)
 	fwrite(out.p, 1, out.n, t->look.out);
 }
 
-static void put_json(const struct tree *t, const struct endpoint *p)
+static void put_node_json(const struct tree *t, const struct endpoint *p)
 {
 	const struct node *n = &t->nodes.v[p->i];
 	cJSON *o = json_object();
@@ -257,7 +257,7 @@ static void stem_push(struct buf *stem, unsigned depth, bool goes_on)
 }
 
 /* Depth first, without recursion: a chain of forks may be long. */
-static void put_all(struct tree *t)
+static void put_nodes(struct tree *t)
 {
 	struct endpoint p = {.a = arena_new(), .i = t->nodes.v[0].first};
 	VEC(size_t) lengths = {0};
@@ -269,7 +269,7 @@ static void put_all(struct tree *t)
 		const struct node *n = &t->nodes.v[p.i];
 
 		p.stem = buf_str(&stem);
-		t->look.json ? put_json(t, &p) : put_node(t, &p);
+		t->look.json ? put_node_json(t, &p) : put_node(t, &p);
 		if (++shown % ARENA_LINES == 0) {
 			arena_free(p.a);
 			p.a = arena_new();
@@ -294,7 +294,7 @@ void tree_end(struct tree *t)
 {
 	if (t->look.since_ns)
 		leave_out_old(t);
-	put_all(t);
+	put_nodes(t);
 	if (t->left_out && !t->look.json)
 		fprintf(t->look.out, "… and %llu more processes\n",
 			(unsigned long long)t->left_out);

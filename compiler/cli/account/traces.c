@@ -252,8 +252,8 @@ static int judge_counts(const struct reader_counts *c, struct err *err)
 }
 
 /* 1: the visitor wants no more. */
-static int read_one(const char *path, trace_visit *visit, void *ctx,
-		    struct err *err)
+static int read_trace(const char *path, trace_visit *visit, void *ctx,
+		      struct err *err)
 {
 	const struct trace_event *e;
 	struct reader *r;
@@ -284,7 +284,7 @@ int traces_read(const trace_paths *paths, trace_visit *visit, void *ctx,
 
 	vec_each(path, paths) {
 		struct err one;
-		int rc = read_one(*path, visit, ctx, &one);
+		int rc = read_trace(*path, visit, ctx, &one);
 
 		if (rc > 0)
 			break;

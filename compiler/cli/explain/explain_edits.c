@@ -359,8 +359,8 @@ static void try_carving(struct attempt *t, struct str file,
 	}
 }
 
-static void try_all(struct attempt *t, enum reason reason,
-		    struct explain_flip *out)
+static void try_ways(struct attempt *t, enum reason reason,
+		     struct explain_flip *out)
 {
 	struct str here = front_policy_name(&t->draft.base->sources);
 	bool files = t->r->kind == IR_REQ_READ || t->r->kind == IR_REQ_WRITE;
@@ -420,7 +420,7 @@ void explain_edits_find(struct arena *a, const struct inputs *in,
 		explain_notes_find(a, c, e, out);
 		return;
 	}
-	try_all(&t, e->decision.reason, out);
+	try_ways(&t, e->decision.reason, out);
 	if (out->edits.n == 0 && e->decision.reason == REASON_DENIED)
 		try_leaving(&t, out);
 	explain_notes_find(a, c, e, out);

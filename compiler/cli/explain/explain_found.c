@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-static struct str of_git(struct arena *a, const struct gitfound_path *p)
+static struct str git_sentence(struct arena *a, const struct gitfound_path *p)
 {
 	const char *path = view_cleaned(a, p->path).p;
 
@@ -23,8 +23,8 @@ static struct str of_git(struct arena *a, const struct gitfound_path *p)
 			 path, view_cleaned(a, p->at.key).p);
 }
 
-static struct str of_mask(struct arena *a, const struct scan *found,
-			  const struct mask *m, struct str asked)
+static struct str mask_sentence(struct arena *a, const struct scan *found,
+				const struct mask *m, struct str asked)
 {
 	struct str path = view_cleaned(a, m->path);
 
@@ -56,14 +56,14 @@ static struct str held_sentence(struct arena *a, const struct found *f,
 {
 	switch (w->kind) {
 	case LOOKED_MASK:
-		return of_mask(a, &f->looked.found, w->mask, asked);
+		return mask_sentence(a, &f->looked.found, w->mask, asked);
 	case LOOKED_HOLD:
 		return arena_fmt(
 			a,
 			"'%s' is read-only, and links lead from there to here",
 			view_cleaned(a, w->path).p);
 	case LOOKED_GIT:
-		return of_git(a, w->git);
+		return git_sentence(a, w->git);
 	case LOOKED_WHOLE:
 		return STR(
 			"you cannot write to the workspace's folder, so all of it is read-only");

@@ -50,7 +50,7 @@ struct asked {
 
 /* --- rules --------------------------------------------------------------- */
 
-static struct explain_rule of_grant(const struct ir_grant *g)
+static struct explain_rule grant_rule(const struct ir_grant *g)
 {
 	return (struct explain_rule){
 		.kind = g->key == IR_KEY_DENY ? EXPLAIN_DENY : EXPLAIN_ALLOW,
@@ -60,23 +60,23 @@ static struct explain_rule of_grant(const struct ir_grant *g)
 	};
 }
 
-static bool is_in(const ir_patterns *list, const struct ir_pattern *p)
+static bool is_pattern_in(const ir_patterns *list, const struct ir_pattern *p)
 {
 	return list->n && p >= list->v && p < list->v + list->n;
 }
 
-static struct explain_rule of_pattern(const struct ir_policy *p,
-				      const struct ir_pattern *x)
+static struct explain_rule pattern_rule(const struct ir_policy *p,
+					const struct ir_pattern *x)
 {
 	return (struct explain_rule){
-		.kind = is_in(&p->ignore, x) ? EXPLAIN_IGNORE
-					     : EXPLAIN_READONLY,
+		.kind = is_pattern_in(&p->ignore, x) ? EXPLAIN_IGNORE
+						     : EXPLAIN_READONLY,
 		.from = &x->from,
 		.text = x->line,
 	};
 }
 
-static struct explain_rule of_arg(struct arena *a, const struct arg *arg)
+static struct explain_rule arg_rule(struct arena *a, const struct arg *arg)
 {
 	struct option o = option_of(arg);
 
@@ -142,18 +142,18 @@ bool explain_model_rule(struct arena *a, const struct ir_policy *p,
 	case IR_REQ_HTTP:
 	case IR_REQ_RESOLVE:
 		if (d->grant)
-			*out = of_grant(d->grant);
+			*out = grant_rule(d->grant);
 		return d->grant != NULL;
 	case IR_REQ_READ:
 	case IR_REQ_WRITE:
 		x = pattern_of(a, p, r, d);
 		if (x)
-			*out = of_pattern(p, x);
+			*out = pattern_rule(p, x);
 		return x != NULL;
 	case IR_REQ_ARG:
 		if (d->allow)
-			*out = of_arg(a,
-				      option_find(a, &p->docker_args, r->arg));
+			*out = arg_rule(
+				a, option_find(a, &p->docker_args, r->arg));
 		return d->allow;
 	}
 	abort();
@@ -236,12 +236,12 @@ static void find_net(struct asked *q)
 	vec_each(d, &q->p->deny) {
 		r = denial_alone(q, d);
 		if (r == REASON_DENIED || r == REASON_FLOOR)
-			add_other(q, of_grant(d), false, r);
+			add_other(q, grant_rule(d), false, r);
 	}
 	vec_each(g, &q->p->allow) {
 		r = grant_alone(q, g);
 		if (r != REASON_NO_GRANT && r != REASON_NO_SNI)
-			add_other(q, of_grant(g), r == REASON_GRANTED, r);
+			add_other(q, grant_rule(g), r == REASON_GRANTED, r);
 	}
 }
 
@@ -250,7 +250,7 @@ static void find_patterns(struct asked *q, const ir_patterns *list,
 {
 	vec_each(x, list)
 		if (pattern_speaks(q->a, x, q->r))
-			add_other(q, of_pattern(q->p, x), x->back,
+			add_other(q, pattern_rule(q->p, x), x->back,
 				  x->back ? REASON_GRANTED : reason);
 }
 
@@ -267,7 +267,7 @@ static void find_args(struct asked *q)
 			bool same = o->any || str_eq(o->value, has.value);
 
 			if (str_eq(o->name, has.name))
-				add_other(q, of_arg(q->a, arg), same,
+				add_other(q, arg_rule(q->a, arg), same,
 					  same ? REASON_GRANTED
 					       : REASON_NO_GRANT);
 		}

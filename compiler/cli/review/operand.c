@@ -418,8 +418,8 @@ static bool is_path(struct str w)
 }
 
 /* A word that may be a path, a revision, both or neither. */
-static int load_either(struct finder *f, const struct spec *spec,
-		       struct operand *s)
+static int load_spec_word(struct finder *f, const struct spec *spec,
+			  struct operand *s)
 {
 	struct git_entry root;
 	struct stat st;
@@ -472,7 +472,7 @@ static int load_spec(struct finder *f, struct spec spec, struct operand *s)
 	spec.has_path = colon < spec.word.n;
 	spec.path = str_slice(spec.word, colon + 1, spec.word.n);
 	return spec.has_path ? load_revision(f, &spec, s)
-			     : load_either(f, &spec, s);
+			     : load_spec_word(f, &spec, s);
 }
 
 /* A..B and A...B, where an empty end is HEAD. */

@@ -50,8 +50,8 @@ static bool is_file(int dir, const char *name)
  * What is in the folder, without believing any of it. Not plan_read(): that
  * stops at the first file that its manifest does not vouch for.
  */
-static int read_all(struct arena *a, const char *dir, struct plan *out,
-		    struct err *err)
+static int read_plan(struct arena *a, const char *dir, struct plan *out,
+		     struct err *err)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
@@ -159,7 +159,7 @@ int sealed_compare(const char *dir, const struct inputs *in,
 
 	*out = (struct sealed){.a = a};
 	out->dir = view_cleaned(a, sealed_short(str_of(dir), in));
-	rc = read_all(a, dir, &out->old, err);
+	rc = read_plan(a, dir, &out->old, err);
 	out->is_missing = rc == -ENOENT;
 	if (rc < 0)
 		return out->is_missing ? 0 : rc;
