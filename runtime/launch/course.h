@@ -12,7 +12,7 @@
  *	           of the agent may still be there.
  *	REMOVING   That took too long: Docker was told to remove all containers.
  *	FORCING    That took too long, too: the docker commands are killed,
- *again and again.
+ *	           again and again.
  *
  * A session goes down this list and never up. It may leave out states: the one
  * way past ENDING is a deadline, the one way to AGENT is a command that was
