@@ -17,12 +17,12 @@
 		     : (struct span){YYRHSLOC(rhs, 0).end,                     \
 				     YYRHSLOC(rhs, 0).end})
 
-/* Nothing else than exhausted memory comes this way. */
+/* Unreached: only a full stack comes this way, and no destination nests. */
 static void destination_error(const struct span *at, struct dest_parser *p,
 		       void *scanner, const char *text)
 {
 	(void)scanner;
-	dest_too_long(p, *at, text);
+	dest_fail(p, DIAG_DEST, *at, "%s", text);
 }
 }
 
@@ -83,8 +83,8 @@ url_port:
 ;
 
 url_path:
-	%empty			{ if (!dest_url(p, STR(""), @$)) YYABORT; }
-|	PATH			{ if (!dest_url(p, $1, @1)) YYABORT; }
+	%empty			{ dest_url_root(p, @$); }
+|	PATH			{ if (!dest_url_path(p, $1, @1)) YYABORT; }
 ;
 
 scheme:
@@ -115,8 +115,7 @@ label:
 ;
 
 port:
-	range			{ if (!dest_proto(p, STR("/tcp"), @1))
-						YYABORT; }
+	range
 |	range TAIL		{ if (!dest_proto(p, $2, @2)) YYABORT; }
 ;
 
@@ -166,8 +165,8 @@ static int yyreport_syntax_error(const yypcontext_t *ctx,
 	(void)scanner;
 	for (int i = 0; i < n; i++)
 		names[i] = yysymbol_name(want[i]);
+	/* No help for a negative n, an error: that is too many. */
 	dest_unexpected(p, odd_of(yypcontext_token(ctx)),
-			*yypcontext_location(ctx), names,
-			n > 0 ? (unsigned)n : 0);
+			*yypcontext_location(ctx), names, (unsigned)n);
 	return 0;
 }

@@ -75,7 +75,7 @@ one:
 
 value:
 	WORD		{ MADE($$ = filter_value(p, @1, false)); }
-|	QUOTED		{ MADE($$ = filter_value(p, @1, true)); }
+|	QUOTED		{ $$ = filter_value(p, @1, true); }
 ;
 
 set:

@@ -88,7 +88,8 @@ struct filter_node *filter_pair(struct filter_parser *p, enum filter_kind kind,
 struct filter_node *filter_test(struct filter_parser *p, struct span field,
 				enum filter_op op, struct filter_value *value);
 /* quoted: with the quotes, and '\' before them and before itself. A number
- * in quotes is one, too: the field says what it is compared as. */
+ * in quotes is one, too: the field says what it is compared as. NULL only
+ * without quotes. */
 struct filter_value *filter_value(struct filter_parser *p, struct span at,
 				  bool quoted);
 void filter_unexpected(struct filter_parser *p, struct span at);

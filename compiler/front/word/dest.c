@@ -93,7 +93,8 @@ static void odd_other(struct dest_parser *p, struct span part,
 		dest_help(p, "one per item");
 		return;
 	}
-	if (n == 0 || n > 3)
+	/* None, which wraps around, or more than anybody reads. */
+	if (n - 1 >= 3)
 		return;
 	buf_init(&b, p->c->a);
 	for (unsigned i = 0; i < n; i++)
@@ -145,11 +146,6 @@ void dest_unexpected(struct dest_parser *p, enum dest_odd odd, struct span part,
 		odd_other(p, part, want, n);
 		return;
 	}
-}
-
-void dest_too_long(struct dest_parser *p, struct span part, const char *text)
-{
-	dest_fail(p, DIAG_DEST, part, "%s", text);
 }
 
 void *dest_room(struct dest_parser *p, size_t size)

@@ -56,15 +56,17 @@ static bool idn_label(struct dest_parser *p, struct str label, struct span part,
 		return idn_fail(p, part, label, idn2_strerror(rc));
 	ascii = adopt_idn(p->c->a, got);
 	rc = idn2_to_unicode_8z8z(ascii.p, &back, 0);
+	/* Unreached: libidn2 reads what it wrote itself. */
 	if (rc != IDN2_OK)
 		return idn_fail(p, part, label, idn2_strerror(rc));
 	plain = adopt_idn(p->c->a, back);
 	got = NULL;
 	rc = idn2_lookup_u8((const uint8_t *)plain.p, &got,
 			    flags | IDN2_NO_TR46);
+	again = adopt_idn(p->c->a, got);
 	if (rc != IDN2_OK)
 		return idn_fail(p, part, label, idn2_strerror(rc));
-	again = adopt_idn(p->c->a, got);
+	/* Unreached: no label is known that libidn2 encodes in two ways. */
 	if (!str_eq(ascii, again))
 		return idn_fail(p, part, label, "it has two encodings");
 	if (!ascii_is(label) &&

@@ -261,13 +261,17 @@ bool dest_url_port(struct dest_parser *p, struct span part)
 	return false;
 }
 
-bool dest_url(struct dest_parser *p, struct str path, struct span part)
+bool dest_url_path(struct dest_parser *p, struct str path, struct span part)
 {
-	struct ir_url *url = &p->dest.u.url;
+	p->dest.u.url.path = path;
+	p->dest.u.url.path_at = text_at(&p->text, part);
+	return dest_path_check(p->c, &p->text, part);
+}
 
-	url->path = path.n ? path : STR("/");
-	url->path_at = text_at(&p->text, part);
-	return path.n == 0 || dest_path_check(p->c, &p->text, part);
+void dest_url_root(struct dest_parser *p, struct span part)
+{
+	p->dest.u.url.path = STR("/");
+	p->dest.u.url.path_at = text_at(&p->text, part);
 }
 
 /* --- ports --------------------------------------------------------------- */
@@ -301,6 +305,7 @@ bool dest_range(struct dest_parser *p, struct str lo, struct span lo_part,
 	if (!port_number(p, lo, lo_part, &p->port.lo) ||
 	    !port_number(p, hi, hi_part, &p->port.hi))
 		return false;
+	p->port.proto = IR_PROTO_TCP;
 	p->port.at = text_at(&p->text, whole);
 	if (p->port.lo <= p->port.hi)
 		return true;

@@ -78,15 +78,17 @@ void dest_bare_addr6(struct dest_parser *p, struct str s, struct span part);
 
 must_check bool dest_scheme(struct dest_parser *p, struct str s,
 			    struct span part);
-/* The path of the URL, "" for none: the last of its actions. */
-must_check bool dest_url(struct dest_parser *p, struct str path,
-			 struct span part);
+/* The last of a URL: its path, or "/", with which nothing is wrong. */
+must_check bool dest_url_path(struct dest_parser *p, struct str path,
+			      struct span part);
+void dest_url_root(struct dest_parser *p, struct span part);
 must_check bool dest_url_port(struct dest_parser *p, struct span part);
 
+/* Of TCP, until dest_proto(). */
 must_check bool dest_range(struct dest_parser *p, struct str lo,
 			   struct span lo_part, struct str hi,
 			   struct span hi_part);
-/* tail is "/tcp" or whatever stands there. */
+/* tail: "/tcp", "/udp" or whatever stands there. */
 must_check bool dest_proto(struct dest_parser *p, struct str tail,
 			   struct span part);
 void dest_port_moves(struct dest_parser *p);
@@ -94,7 +96,6 @@ void dest_port_moves(struct dest_parser *p);
 /* The parser met what it did not expect; want are names of what it did. */
 void dest_unexpected(struct dest_parser *p, enum dest_odd odd, struct span part,
 		     const char *const *want, unsigned n);
-void dest_too_long(struct dest_parser *p, struct span part, const char *text);
 
 #define dest_fail(p, id, part, ...)                                            \
 	diag_error((p)->c->diags, (id), text_at(&(p)->text, (part)),           \

@@ -134,6 +134,12 @@ static const struct {
 	{"https://h/%01", DIAG_URL_PATH, 10, 13},
 	{"https://h/%7F", DIAG_URL_PATH, 10, 13},
 	{"https://h/%3b", DIAG_URL_PATH, 10, 13},
+	{"https://h/%2F", DIAG_URL_PATH, 10, 13},
+	{"https://h/%c3", DIAG_URL_PATH, 10, 13},
+	{"https://h/..;v=1/x", DIAG_URL_PATH, 10, 16},
+	/* an "unequal" that is an "=" with a stroke, a soft hyphen alone */
+	{"\342\211\240.a", DIAG_IDN, 0, 3},
+	{"\302\255.a", DIAG_IDN, 0, 2},
 };
 
 static void test_bad(void)
@@ -189,12 +195,18 @@ static struct str name_of(char *out, const unsigned *lens, size_t n)
 
 static void test_lengths(void)
 {
-	char buf[600];
+	char buf[1300];
 
 	CHECK(accepts(name_of(buf, (unsigned[]){63}, 1)));
 	CHECK(!accepts(name_of(buf, (unsigned[]){64}, 1)));
 	CHECK(accepts(name_of(buf, (unsigned[]){63, 63, 63, 61}, 4)));
 	CHECK(!accepts(name_of(buf, (unsigned[]){63, 63, 63, 62}, 4)));
+	/* A full stop of another script hides two labels in one. */
+	snprintf(buf, sizeof(buf), "\303\274\343\200\202%062d", 0);
+	CHECK(!accepts(str_of(buf)));
+	/* More than the scanner has room for in its caller. */
+	snprintf(buf, sizeof(buf), "https://a.b/%01200d", 0);
+	CHECK(accepts(str_of(buf)));
 }
 
 /* Every byte in every place of a small destination: no crash, one error. */
@@ -249,6 +261,27 @@ static void test_requests(void)
 	t = rig_text(&r, STR("GET https://a.b/x?y=http://c/"));
 	CHECK(request_parse(&r.c, &t, &q) && str_is(q.url.path, "/x") &&
 	      str_is(q.text, "GET https://a.b/x?y=http://c/"));
+	t = rig_text(&r, STR("GET https://a.b"));
+	CHECK(request_parse(&r.c, &t, &q) && str_is(q.url.path, "/"));
+	t = rig_text(&r, STR("GET https://a.b?y"));
+	CHECK(request_parse(&r.c, &t, &q) && str_is(q.url.path, "/"));
+	/* Methods that are not common, and where the name leads. */
+	t = rig_text(&r, STR("M-SEARCH http://a.b:81/ at 192.0.2.1:81"));
+	CHECK(request_parse(&r.c, &t, &q) && str_is(q.method, "M-SEARCH") &&
+	      q.has_addr && !q.unresolved);
+	t = rig_text(&r, STR("x-get http://a.b/"));
+	CHECK(request_parse(&r.c, &t, &q) && str_is(q.method, "x-get"));
+	t = rig_text(&r, STR("GET http://a.b/ at 192.0.2.1 unresolved"));
+	CHECK(request_parse(&r.c, &t, &q) && q.has_addr && q.unresolved);
+	t = rig_text(&r, STR("a.b:53/udp"));
+	CHECK(request_parse(&r.c, &t, &q) && q.proto == IR_PROTO_UDP);
+	t = rig_text(&r, STR("udp 192.0.2.1 53 a.b"));
+	CHECK(request_parse(&r.c, &t, &q) && q.port == 53 &&
+	      str_is(q.name, "a.b"));
+	/* Of a block scalar: bytes of the text are not those of the file. */
+	t = rig_text(&r, STR("resolve a.b"));
+	t.verbatim = 0;
+	CHECK(request_parse(&r.c, &t, &q) && str_is(q.type, "A"));
 	t = rig_text(&r, STR("resolve a.b TXT"));
 	CHECK(request_parse(&r.c, &t, &q) && str_is(q.type, "TXT"));
 	t = rig_text(&r, STR("read a b/c"));
@@ -279,6 +312,34 @@ static const struct {
 	{"GET https://a.b/ at 192.0.2.1:443-444", DIAG_REQUEST, 20, 37},
 	{"GET https://a.b/ at 192.0.2.1:443/udp", DIAG_REQUEST, 20, 37},
 	{"read ./x", DIAG_REQUEST, 5, 8},
+	{"read a//b", DIAG_REQUEST, 5, 9},
+	{"read /etc/passwd", DIAG_REQUEST, 5, 16},
+	{"", DIAG_REQUEST, 0, 0},
+	{"resolve", DIAG_REQUEST, 7, 7},
+	{"resolve *.a.b", DIAG_REQUEST, 8, 13},
+	{"resolve a.b:53", DIAG_REQUEST, 8, 14},
+	{"resolve a.b txt", DIAG_REQUEST, 12, 15},
+	{"udp *.a.b:53", DIAG_REQUEST, 4, 12},
+	{"tcp 10.0.0.0/8 80", DIAG_REQUEST, 4, 14},
+	{"tcp https://a.b/", DIAG_REQUEST, 4, 16},
+	{"connect https://a.b/", DIAG_REQUEST, 8, 20},
+	{"tcp a.b", DIAG_REQUEST, 4, 7},
+	{"a.b:80-81", DIAG_REQUEST, 0, 9},
+	{"a.b:80 81", DIAG_REQUEST, 7, 9},
+	{"tcp a.b:53/udp", DIAG_REQUEST, 4, 14},
+	{"udp a.b:53/tcp", DIAG_REQUEST, 4, 14},
+	{"a.b:80 c.d", DIAG_REQUEST, 7, 10},
+	{"a..b:80", DIAG_LABEL, 2, 3},
+	{"reed .env", DIAG_REQUEST, 0, 4},
+	{"nonsense x", DIAG_REQUEST, 0, 8},
+	{"get https://a.b/", DIAG_REQUEST, 0, 3},
+	{"GET a.b", DIAG_REQUEST, 4, 7},
+	{"GET https://*.a.b/", DIAG_REQUEST, 4, 18},
+	{"GET https://a.b/ x", DIAG_REQUEST, 17, 18},
+	{"GET https://192.0.2.1/ at 192.0.2.2", DIAG_REQUEST, 26, 35},
+	{"GET https://a.b/ at c.d", DIAG_REQUEST, 20, 23},
+	{"GET https://a.b/ at 10.0.0.0/8", DIAG_REQUEST, 20, 30},
+	{"GET https://a.b/ at 192.0.2.1:80", DIAG_REQUEST, 20, 32},
 };
 
 static void test_bad_requests(void)
@@ -312,8 +373,9 @@ static void test_bad_requests(void)
 	t = rig_text(&r, STR("/a#b"));
 	CHECK(!dest_path_check(&r.c, &t, (struct span){0, 4}) &&
 	      r.diags.errors == 3);
-	t = rig_text(&r, STR("GET https://a.b"));
-	CHECK(request_parse(&r.c, &t, &q) && str_is(q.url.path, "/"));
+	t = rig_text(&r, STR("/a?b"));
+	CHECK(!dest_path_check(&r.c, &t, (struct span){0, 4}) &&
+	      r.diags.errors == 4);
 	rig_done(&r);
 }
 
