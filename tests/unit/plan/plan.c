@@ -133,6 +133,27 @@ static void refused(const char *name, const char *text)
 	CHECK(system(arena_fmt(a, "rm -r '%s/p'", base).p) == 0);
 }
 
+/* Of its source. */
+static const char *without_digest(struct str manifest)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	buf_add(&b, manifest);
+	strstr(strstr(b.p, "\"sources\""), "sha256")[0] = 'S';
+	return b.p;
+}
+
+static const char *in_another_order(void)
+{
+	struct plan p = sample("rules\n");
+	struct plan_file first = p.files.v[0];
+
+	p.files.v[0] = p.files.v[1];
+	p.files.v[1] = first;
+	return plan_manifest(a, &p).p;
+}
+
 static void alterations(void)
 {
 	struct plan p = sample("rules\n");
@@ -154,6 +175,8 @@ static void alterations(void)
 	refused("p/manifest.json", arena_fmt(a, "%s\n", m.p).p);
 	refused("p/manifest.json", arena_fmt(a, "%s{}", m.p).p);
 	refused("p/manifest.json", arena_fmt(a, " %s", m.p).p);
+	refused("p/manifest.json", without_digest(m));
+	refused("p/manifest.json", in_another_order());
 	/* Every byte counts; what a source was, only the sources can tell. */
 	for (size_t i = 0; !str_starts(str_slice(m, i, m.n), STR("\"sources"));
 	     i++) {
