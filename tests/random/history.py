@@ -41,6 +41,7 @@ class Process:
 
     def __init__(self, key):
         self.key, self.alive = key, {key}
+        self.ends = []  # of its threads
 
 
 class History:
@@ -173,23 +174,21 @@ class History:
     def end(self, r):
         process = self.process(r.process)
         how, what = r.args[:2]
-        if how == 1:
-            last = (r.process in self.ringed and ANY or
-                    process.alive == {r.thread})
-            process.alive -= {r.thread}
-            self.ended.add(r.thread)
-            self.exit(r, r.thread, what & 0xff, 0, last)
+        going = {r.thread} if how == 1 else set(process.alive)
+        self.ended |= going if how == 1 else set()
+        code, signal = (0, what) if how > 1 else (what & 0xff, 0)
+        # One that has ended may be told of while the next one ends: which is
+        # the last is not known. Nor where a ring had threads of its own.
+        known = (process.alive == {r.thread} == going and not process.ends and
+                 r.process not in self.ringed)
+        process.ends += [self.exit(r, thread, code, signal, known or ANY)
+                         for thread in sorted(going)]
+        process.alive -= going
+        if process.alive:
             return
-        code, signal = (what & 0xff, 0) if how == 0 else (0, what)
-        events = []
-        for thread in sorted(process.alive):
-            last = len(process.alive) == 1 or ANY
-            if r.process in self.ringed:  # which had threads of its own
-                last = ANY
-            events.append(self.exit(r, thread, code, signal, last))
-        if len(events) > 1 and r.process not in self.ringed:
-            self.groups.append(events)
-        process.alive = set()
+        if len(process.ends) > 1 and r.process not in self.ringed:
+            self.groups.append(process.ends)
+        process.ends = []
 
     def events(self):
         return [e for each in self.of.values() for e in each]
