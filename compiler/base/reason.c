@@ -6,7 +6,7 @@ static const char *const names[] = {
 #undef REASON
 };
 
-static const char *const metadata_list[] = {
+static const char *const abouts[] = {
 #define REASON(name, text, about) [REASON_##name] = about,
 #include "compiler/base/reason.def"
 #undef REASON
@@ -19,7 +19,7 @@ const char *reason_name(enum reason r)
 
 const char *reason_about(enum reason r)
 {
-	return metadata_list[r];
+	return abouts[r];
 }
 
 bool reason_parse(struct str name, enum reason *out)
