@@ -40,7 +40,7 @@ GATE4, AGENT4 = "192.0.0.1", "192.0.0.2"
 GATE6, AGENT6 = "fd00:6d65:6d62::1", "fd00:6d65:6d62::2"
 VICTIM4, VICTIM6 = "11.66.6.6", "2a0e:66::6"
 REFUSED4, REFUSED6 = "11.7.7.7", "2a0e:7::7"
-TCP, UDP, ICMP6 = 6, 17, 58
+IGMP, TCP, UDP, ICMP6 = 2, 6, 17, 58
 IPV6_FREEBIND = 78
 # What no agent has: others' addresses, the gate's own, and no addresses at all.
 SOURCES4 = (VICTIM4, "203.0.113.1", "203.0.113.2", "192.0.0.1", "192.0.0.3",
@@ -314,12 +314,25 @@ def check_flood(g):
     g.world.arrived.clear()
 
 
+def check_bridge(g):
+    """A bridge under the link snoops: the host's kernel tells the group of all
+    routers so, from its own address. That is nobody's refused destination."""
+    report = struct.pack("!BBHHHBBH", 0x22, 0, 0, 0, 1, 4, 0, 0) + \
+        packed("224.0.0.106")
+    report = report[:2] + struct.pack("!H", summed(report)) + report[4:]
+    to = bytes.fromhex("01005e000016")
+    g.send(packet("10.9.0.1", "224.0.0.22", IGMP, report,
+                  options=bytes([148, 4, 0, 0]), hops=1), group=to)
+
+
 def check_records(g):
+    """Called when what went before is the first that the log may hold."""
     until = time.monotonic() + 2
     while len(g.forged()) < 1 and time.monotonic() < until:
         time.sleep(0.01)
     found = {e.get("src") for e in g.forged()}
     check(VICTIM6 in found, "who it was made out to be", g.forged()[:3])
+    check("10.9.0.1" not in found, "not the bridge", g.forged()[:3])
 
 
 def segments():
@@ -374,6 +387,7 @@ def check_gate(g):
     if g.first.get("event") != "ready":
         return
     g.settle()
+    check_bridge(g)
     check_freebind(g)
     check_records(g)
     check_sources(g)

@@ -14,7 +14,9 @@
  * may send raw packets writes any source, and with IPV6_FREEBIND every process
  * does in IPv6; what the gate answers would go there. A kernel that has an
  * address of its own looks for neighbours from there, or from none while it
- * makes sure that nobody else has it. By itself it also says where it listens.
+ * makes sure that nobody else has it. By itself it also says where it listens,
+ * and so does a bridge that the link leads over (IGMP, from the host's address:
+ * it snoops, and tells all snoopers). Nobody listens here, and nobody is told.
  */
 void nft_link_source(struct buf *out)
 {
@@ -31,6 +33,7 @@ void nft_link_source(struct buf *out)
 	nft_rule(
 		out,
 		"ip6 saddr { ::, fe80::/10 } icmpv6 type { mld-listener-report, mld-listener-done, nd-router-solicit, mld2-listener-report } counter drop");
+	nft_rule(out, "ip protocol igmp ip daddr 224.0.0.0/24 counter drop");
 	nft_rule(
 		out,
 		"limit rate 6/minute burst 10 packets log prefix \"" GATE_LOG_PREFIX
