@@ -15,8 +15,8 @@
  * does in IPv6; what the gate answers would go there. A kernel that has an
  * address of its own looks for neighbours from there, or from none while it
  * makes sure that nobody else has it. By itself it also says where it listens,
- * and so does a bridge that the link leads over (IGMP, from the host's address:
- * it snoops, and tells all snoopers). Nobody listens here, and nobody is told.
+ * and so does a bridge that the link leads over (IGMPv3, from the host's
+ * address: it snoops, and tells all snoopers). Nobody is told of that.
  */
 void nft_link_source(struct buf *out)
 {
@@ -33,7 +33,7 @@ void nft_link_source(struct buf *out)
 	nft_rule(
 		out,
 		"ip6 saddr { ::, fe80::/10 } icmpv6 type { mld-listener-report, mld-listener-done, nd-router-solicit, mld2-listener-report } counter drop");
-	nft_rule(out, "ip protocol igmp ip daddr 224.0.0.0/24 counter drop");
+	nft_rule(out, "ip daddr 224.0.0.22 counter drop");
 	nft_rule(
 		out,
 		"limit rate 6/minute burst 10 packets log prefix \"" GATE_LOG_PREFIX
