@@ -1,7 +1,7 @@
 /*
  * mounts.plan: which paths of the workspace the agent does not see, may not
  * change, and may not even create. Written by compiler/emit/mounts.c, read by
- * runtime/launch/workspace/mountsplan.c.
+ * compiler/plan/mountsplan.c.
  *
  *	membrane-mounts 1
  *	workspace /workspace

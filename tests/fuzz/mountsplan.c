@@ -1,5 +1,5 @@
 /* mounts.plan: what is read is what the lines say, or nothing is. */
-#include "runtime/launch/workspace/mountsplan.h"
+#include "compiler/plan/mountsplan.h"
 
 #include "compiler/base/limits.h"
 

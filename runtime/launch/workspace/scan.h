@@ -10,7 +10,7 @@
 #ifndef RUNTIME_LAUNCH_WORKSPACE_SCAN_H
 #define RUNTIME_LAUNCH_WORKSPACE_SCAN_H
 
-#include "runtime/launch/workspace/mountsplan.h"
+#include "compiler/plan/mountsplan.h"
 
 /* The strongest first: of two for one path the first holds. */
 enum mask_kind {

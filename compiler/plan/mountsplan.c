@@ -1,4 +1,4 @@
-#include "runtime/launch/workspace/mountsplan.h"
+#include "compiler/plan/mountsplan.h"
 
 #include "compiler/base/limits.h"
 #include "compiler/plan/mounts_plan.h"

@@ -4,8 +4,8 @@
  * format. Anything else refuses the whole, as does a pattern that
  * gitignore_add() finds fault with.
  */
-#ifndef RUNTIME_LAUNCH_WORKSPACE_MOUNTSPLAN_H
-#define RUNTIME_LAUNCH_WORKSPACE_MOUNTSPLAN_H
+#ifndef COMPILER_PLAN_MOUNTSPLAN_H
+#define COMPILER_PLAN_MOUNTSPLAN_H
 
 #include "compiler/base/err.h"
 #include "compiler/base/gitignore.h"
