@@ -220,6 +220,22 @@ int fileio_mkdirs(const char *path, unsigned mode, struct err *err)
 	return 0;
 }
 
+bool fileio_is_mount(int dirfd, int fd)
+{
+	struct stat up, st;
+#ifdef STATX_ATTR_MOUNT_ROOT
+	struct statx sx;
+
+	if (statx(fd, "", AT_EMPTY_PATH, 0, &sx) == 0 &&
+	    sx.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
+		return sx.stx_attributes & STATX_ATTR_MOUNT_ROOT;
+#endif
+	return fstat(dirfd, &up) == 0 && fstat(fd, &st) == 0 &&
+	       up.st_dev != st.st_dev;
+}
+
+static int remove_at(int dirfd, const char *path, bool below, struct err *err);
+
 static int remove_children(int fd, struct err *err)
 {
 	DIR *dir = fdopendir(fd);
@@ -233,12 +249,13 @@ static int remove_children(int fd, struct err *err)
 	}
 	while (rc == 0 && (e = readdir(dir)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			rc = fileio_remove_tree(dirfd(dir), e->d_name, err);
+			rc = remove_at(dirfd(dir), e->d_name, true, err);
 	closedir(dir);
 	return rc;
 }
 
-int fileio_remove_tree(int dirfd, const char *path, struct err *err)
+/* below: path is a name in dirfd, and what is mounted on it is another's. */
+static int remove_at(int dirfd, const char *path, bool below, struct err *err)
 {
 	int fd, rc;
 
@@ -250,10 +267,20 @@ int fileio_remove_tree(int dirfd, const char *path, struct err *err)
 		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return err_errno(err, path);
+	if (below && fileio_is_mount(dirfd, fd)) {
+		fd_close(&fd);
+		return err_set(err, -EXDEV, "%s: something is mounted there",
+			       path);
+	}
 	rc = remove_children(fd, err); /* closes fd */
 	if (rc == 0 && unlinkat(dirfd, path, AT_REMOVEDIR) < 0)
 		rc = err_errno(err, path);
 	return rc;
+}
+
+int fileio_remove_tree(int dirfd, const char *path, struct err *err)
+{
+	return remove_at(dirfd, path, false, err);
 }
 
 /* NAME.PID.tmp, and what a plan's folder that is replaced is moved to. */

@@ -52,9 +52,14 @@ must_check int fileio_write(int dirfd, const char *path, struct str data,
 void fileio_remove_unfinished(int dirfd, const char *name);
 /* mkdir -p; mode for the directories that it makes. */
 must_check int fileio_mkdirs(const char *path, unsigned mode, struct err *err);
-/* Remove a directory and all below it, never following a link. A path that
- * does not exist is no error. */
+/*
+ * Remove a directory and all below it, never following a link. A path that
+ * does not exist is no error.
+ *   -EXDEV  a file system is mounted below: what is in that is another's
+ */
 must_check int fileio_remove_tree(int dirfd, const char *path, struct err *err);
+/* Is the open folder fd, which is in dirfd, the root of a mount? */
+bool fileio_is_mount(int dirfd, int fd);
 /* Write all of data to a descriptor, through short writes and EINTR. */
 must_check int fileio_write_all(int fd, struct str data, struct err *err);
 

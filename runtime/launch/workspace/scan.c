@@ -1,6 +1,7 @@
 #include "runtime/launch/workspace/scan.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/base/sys/fileio.h"
 #include "runtime/launch/workspace/wspath.h"
 
 #include <dirent.h>
@@ -270,21 +271,6 @@ static void mask_unseen(struct scanner *s, enum scan_note_kind why, int error)
 	add_note(s, why, path_here(s), error);
 }
 
-/* The root of a mount: a readonly bind of its parent may not reach it. */
-static bool is_submount(int dirfd, int fd)
-{
-	struct stat up, st;
-#ifdef STATX_ATTR_MOUNT_ROOT
-	struct statx sx;
-
-	if (statx(fd, "", AT_EMPTY_PATH, 0, &sx) == 0 &&
-	    sx.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
-		return sx.stx_attributes & STATX_ATTR_MOUNT_ROOT;
-#endif
-	return fstat(dirfd, &up) == 0 && fstat(fd, &st) == 0 &&
-	       up.st_dev != st.st_dev;
-}
-
 /* Errors that are the process's and not the directory's. */
 static bool is_ours(int error)
 {
@@ -325,8 +311,9 @@ static int visit_dir(struct scanner *s, int dirfd, const char *name,
 			mask_unseen(s, SCAN_NOTE_UNREADABLE, errno);
 		return 0;
 	}
+	/* a readonly bind of its parent may not reach it */
 	if (cover == COVER_READONLY && s->pass == PASS_JUDGE &&
-	    is_submount(dirfd, fd))
+	    fileio_is_mount(dirfd, fd))
 		add_mask(s, path_here(s), MASK_READONLY_DIR)->submount = true;
 	s->depth++;
 	rc = scan_dir(s, fd, now);

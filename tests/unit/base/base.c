@@ -9,6 +9,8 @@
 #include "tests/check.h"
 
 #include <stdio.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -390,6 +392,42 @@ static void check_unfinished(void)
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
 }
 
+/* What is mounted below a folder is not removed with it; in a child, whose
+ * mounts go with it. */
+static void check_mounted(void)
+{
+	char dir[] = "/tmp/membrane-unit-XXXXXX";
+	struct err err;
+	int fd, status = 1;
+	pid_t pid;
+
+	CHECK(mkdtemp(dir) != NULL);
+	fd = open(dir, O_RDONLY | O_DIRECTORY);
+	CHECK(fileio_mkdir(fd, "all", 0700, &err) == 1);
+	CHECK(fileio_mkdir(fd, "all/on", 0700, &err) == 1);
+	CHECK(fileio_mkdir(fd, "kept", 0700, &err) == 1);
+	CHECK(fileio_write(fd, "kept/file", STR("x"), 0600, &err) == 0);
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		if (fchdir(fd) < 0 ||
+		    (unshare(CLONE_NEWNS) < 0 &&
+		     unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) ||
+		    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		    mount("kept", "all/on", NULL, MS_BIND, NULL) < 0)
+			_exit(77);
+		_exit(fileio_remove_tree(AT_FDCWD, "all", &err) != -EXDEV);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		printf("skip: nothing can be mounted here\n");
+	else
+		CHECK(WEXITSTATUS(status) == 0);
+	CHECK(faccessat(fd, "kept/file", F_OK, 0) == 0);
+	close(fd);
+	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
+}
+
 static void check_err(void)
 {
 	struct err err;
@@ -436,6 +474,7 @@ int main(void)
 	check_many_errors();
 	check_files();
 	check_unfinished();
+	check_mounted();
 	check_err();
 	return check_status();
 }
