@@ -1,11 +1,12 @@
 /*
- * docker.json: the argument vectors of gate, agent and tracer, as the launcher
- * runs them. Written by compiler/emit/docker/, read by
+ * docker.json: the argument vectors of gate, agent, tracer and view, as the
+ * launcher runs them. Written by compiler/emit/docker/, read by
  * runtime/launch/docker/vectors.c; the gate reads the link.
  *
  *	{"version": 1, "engine": "docker", "runtime": "runc", "link": "veth",
  *	 "gate":  {"image": …, "argv": ["docker", "run", …]},
  *	 "agent": {…}, "tracer": {…} where something traces,
+ *	 "view": {…} where masks are held by one,
  *	 "credentials": [{"n": 1, "from_env": NAME}, …] where there are any}
  *
  * {session}, {workspace}, {home}, {state} and {env:NAME} stand for text,
@@ -27,6 +28,7 @@
 #define DOCKER_JSON_AGENT	   "agent"
 #define DOCKER_JSON_TRACER	   "tracer"
 #define DOCKER_JSON_TRACER_VERSION "tracer_version"
+#define DOCKER_JSON_VIEW	   "view"
 #define DOCKER_JSON_IMAGE	   "image"
 #define DOCKER_JSON_ARGV	   "argv"
 #define DOCKER_JSON_CREDENTIALS	   "credentials"
@@ -51,5 +53,6 @@
 #define DOCKER_JSON_IMAGE_GATE	"membrane-gate"
 #define DOCKER_JSON_IMAGE_AGENT "membrane-agent"
 #define DOCKER_JSON_IMAGE_WATCH "membrane-watch"
+#define DOCKER_JSON_IMAGE_VIEW	"membrane-view"
 
 #endif

@@ -131,6 +131,8 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 		return read_vector(a, m, &out->tracer, err);
 	if (strcmp(m->string, DOCKER_JSON_TRACER_VERSION) == 0)
 		return read_vector(a, m, &out->tracer_version, err);
+	if (strcmp(m->string, DOCKER_JSON_VIEW) == 0)
+		return read_vector(a, m, &out->view, err);
 	if (strcmp(m->string, DOCKER_JSON_VERSION_KEY) == 0)
 		return cJSON_IsNumber(m) &&
 				       m->valuedouble == DOCKER_JSON_VERSION

@@ -47,6 +47,7 @@ struct vectors {
 	enum vectors_link link;
 	struct vector gate, agent, tracer; /* tracer.image: NULL for none */
 	struct vector tracer_version; /* says its release; image: likewise */
+	struct vector view;	      /* holds masks; image: likewise */
 	VEC(struct vectors_credential) credentials;
 };
 

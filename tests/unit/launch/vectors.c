@@ -181,15 +181,32 @@ static void check_more(struct arena *a)
 		CHECK(vectors_parse(a, str_of(WRAP("\"g\"", "\"i\"")), &r,
 				    &err) == 0);
 		CHECK(strcmp(r.runtime, "runc") == 0 && !r.tracer.image &&
-		      r.link == VECTORS_VETH && r.gate.words.n == 3 &&
-		      strcmp(r.gate.image, "g") == 0);
+		      !r.view.image && r.link == VECTORS_VETH &&
+		      r.gate.words.n == 3 && strcmp(r.gate.image, "g") == 0);
 	}
+}
+
+#define VIEW "\"view\":{\"image\":\"v\",\"argv\":[\"docker\",\"run\",\"x\"]}"
+
+/* A plan without one has another way to hold its masks. */
+static void check_view(struct arena *a)
+{
+	static const char plain[] = WRAP("\"g\"", "\"i\"");
+	const char *one = arena_fmt(a, "{" VIEW ",%s", plain + 1).p;
+	const char *two = arena_fmt(a, "{" VIEW "," VIEW ",%s", plain + 1).p;
+	struct vectors r;
+	struct err err;
+
+	CHECK(vectors_parse(a, str_of(one), &r, &err) == 0 &&
+	      strcmp(r.view.image, "v") == 0 && r.view.words.n == 3);
+	CHECK(vectors_parse(a, str_of(two), &r, &err) == -EPROTO);
 }
 
 int main(void)
 {
 	struct arena *a = arena_new();
 
+	check_view(a);
 	check_cases(a);
 	check_more(a);
 	check_readonly(a);
