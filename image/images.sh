@@ -44,8 +44,27 @@ agent() {
 		-t "membrane-agent:$tag" image/agent
 }
 
-# The programs, what ldd says they load, and the loader, at their own paths.
-stage() {
+# libraries ROOT PROGRAM...: what ldd says they load, and the loader, at their
+# own paths.
+libraries() {
+	local root=$1
+	shift
+	ldd "$@" |
+		awk '$2 == "=>" && $3 ~ /^\// { print $3 }
+			NF == 2 && $1 ~ /^\// && $1 !~ /:$/ { print $1 }
+			/ not found/ { exit 1 }' |
+		sort -u | while read -r library; do
+		install -D -m 755 "$library" "$root$library"
+	done
+}
+
+# staged FOLDER DOCKERFILE: a digest of what stands there.
+staged() {
+	(cat "$2" && cd "$1" && find . -type f -print0 | sort -z |
+		xargs -0 sha256sum) | digest
+}
+
+stage_gate() {
 	local haproxy root=$1
 	haproxy=$(PATH=$PATH:/usr/sbin:/sbin command -v haproxy) ||
 		die "there is no haproxy, which the gate is made of: install it"
@@ -60,13 +79,7 @@ stage() {
 	# By these it verifies servers.
 	install -D -m 644 /etc/ssl/certs/ca-certificates.crt \
 		"$root/etc/ssl/certs/ca-certificates.crt"
-	ldd "$programs/membrane-gate" "$haproxy" |
-		awk '$2 == "=>" && $3 ~ /^\// { print $3 }
-			NF == 2 && $1 ~ /^\// && $1 !~ /:$/ { print $1 }
-			/ not found/ { exit 1 }' |
-		sort -u | while read -r library; do
-		install -D -m 755 "$library" "$root$library"
-	done
+	libraries "$root" "$programs/membrane-gate" "$haproxy"
 }
 
 gate() {
@@ -74,10 +87,8 @@ gate() {
 	built membrane-gate
 	built membrane-reader.so
 	mkdir -p "$context"
-	stage "$context/rootfs"
-	inputs=$( (cat image/gate/Dockerfile &&
-		cd "$context/rootfs" && find . -type f -print0 | sort -z |
-		xargs -0 sha256sum) | digest)
+	stage_gate "$context/rootfs"
+	inputs=$(staged "$context/rootfs" image/gate/Dockerfile)
 	! fresh "membrane-gate:$tag" "$inputs" || return 0
 	say "building the image membrane-gate"
 	replace membrane-gate docker build --network none \
