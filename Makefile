@@ -1,7 +1,7 @@
 # membrane: see README.md. Everything that is built lands in build/.
 #
 #   make            build/bin/membrane, membrane-gate, membrane-reader.so,
-#                   membrane-watch
+#                   membrane-watch, membrane-view
 #   make run        install what is missing, build, prepare the images, demo
 #   make check      install what the tests need, run all of them
 #   make test       unit tests and golden cases only (no root, no Docker)
@@ -81,6 +81,7 @@ CFLAGS := -std=gnu17 $(OPT) $(WARN) $(HARDEN)
 LIBS_MEMBRANE := -lyajl -lz -lyaml -lcjson -lidn2 -lcrypto
 # Static: its image holds nothing else.
 LIBS_WATCH := -lbpf -lelf -lz -ldeflate -lyajl_s -lseccomp -lresolv
+LIBS_VIEW := -lfuse3 -lcjson -lpthread
 LIBS_GATE := -lnftables -lnftnl -lmnl -lldns -lcjson -lcap -lssl -lcrypto
 
 # --- sources ---------------------------------------------------------------
@@ -93,6 +94,9 @@ GATE_SRC := $(BASE_SRC) $(wildcard runtime/gate/*.c runtime/gate/*/*.c)
 READER_SRC := $(wildcard runtime/reader/*.c)
 WATCH_SRC := $(addprefix compiler/base/,arena.c buf.c err.c str.c \
 	sys/fileio.c sys/pathwalk.c sys/signals.c) $(wildcard runtime/watch/*.c)
+VIEW_SRC := $(addprefix compiler/base/,arena.c buf.c err.c gitignore.c \
+	pattern.c reason.c str.c sys/clock.c sys/fileio.c sys/pathwalk.c \
+	sys/signals.c) compiler/plan/mountsplan.c $(wildcard runtime/view/*.c)
 GRAMMARS := $(basename $(notdir $(wildcard grammar/*.y)))
 GEN_SRC := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.c \
 	$(GEN)/grammar/$g.lex.c)
@@ -114,6 +118,8 @@ obj = $(patsubst %.c,$(B)/obj/%.o,$(patsubst $(GEN)/%,gen/%,$1))
 HOST_OBJ := $(call obj,$(HOST_SRC) $(GEN_SRC))
 GATE_OBJ := $(call obj,$(GATE_SRC))
 WATCH_OBJ := $(call obj,$(WATCH_SRC))
+VIEW_OBJ := $(call obj,$(VIEW_SRC))
+VIEW_LIB_OBJ := $(filter-out $(B)/obj/runtime/view/main.o,$(VIEW_OBJ))
 WATCH_LIB_OBJ := $(filter-out $(B)/obj/runtime/watch/main.o,$(WATCH_OBJ))
 WATCH_BPF := $(B)/obj/runtime/watch/kernel/watch.bpf.o
 HOST_LIB_OBJ := $(filter-out $(B)/obj/compiler/cli/main.o,$(HOST_OBJ))
@@ -127,22 +133,25 @@ UNIT_GATE := $(filter $(B)/%,$(patsubst tests/%.c,$(B)/tests/%,\
 	$(wildcard tests/unit/gate/*.c tests/oracle/gate_*.c)))
 UNIT_WATCH := $(patsubst tests/%.c,$(B)/tests/%,\
 	$(wildcard tests/unit/watch/*.c))
-UNIT_HOST := $(filter-out $(UNIT_GATE) $(UNIT_WATCH),\
+UNIT_VIEW := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/unit/view/*.c))
+UNIT_HOST := $(filter-out $(UNIT_GATE) $(UNIT_WATCH) $(UNIT_VIEW),\
 	$(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC)))
 
 # Fuzz targets: likewise, built by clang in build/fuzz.
 FUZZ_GATE := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/fuzz/gate_*.c))
-FUZZ_HOST := $(filter-out $(FUZZ_GATE),\
+FUZZ_VIEW := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/fuzz/view_*.c))
+FUZZ_HOST := $(filter-out $(FUZZ_GATE) $(FUZZ_VIEW),\
 	$(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/fuzz/*.c)))
 
 # --- build -----------------------------------------------------------------
 
 .PHONY: all units version
 all: $(BIN)/membrane $(BIN)/membrane-gate $(BIN)/membrane-watch \
-	$(BIN)/membrane-reader.so
-units: $(UNIT_HOST) $(UNIT_GATE) $(UNIT_WATCH)
-$(BIN)/membrane $(BIN)/membrane-gate $(BIN)/membrane-watch $(UNIT_HOST) \
-	$(UNIT_GATE) $(UNIT_WATCH): | $(COUNTING)
+	$(BIN)/membrane-view $(BIN)/membrane-reader.so
+units: $(UNIT_HOST) $(UNIT_GATE) $(UNIT_WATCH) $(UNIT_VIEW)
+$(BIN)/membrane $(BIN)/membrane-gate $(BIN)/membrane-watch \
+	$(BIN)/membrane-view $(UNIT_HOST) $(UNIT_GATE) $(UNIT_WATCH) \
+	$(UNIT_VIEW): | $(COUNTING)
 
 version:
 	@echo $(VERSION)
@@ -154,6 +163,10 @@ $(BIN)/membrane: $(HOST_OBJ)
 $(BIN)/membrane-gate: $(GATE_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDHARDEN) -o $@ $(GATE_OBJ) $(LIBS_GATE)
+
+$(BIN)/membrane-view: $(VIEW_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDHARDEN) -o $@ $(VIEW_OBJ) $(LIBS_VIEW)
 
 # In HAProxy's process: no sanitizer, and nothing of HAProxy's names, which
 # would come before ours.
@@ -195,6 +208,10 @@ $(UNIT_GATE): $(B)/tests/%: $(B)/obj/tests/%.o $(GATE_LIB_OBJ)
 $(UNIT_WATCH): $(B)/tests/%: $(B)/obj/tests/%.o $(WATCH_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDHARDEN) -o $@ $^ $(LIBS_WATCH)
+
+$(UNIT_VIEW): $(B)/tests/%: $(B)/obj/tests/%.o $(VIEW_LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDHARDEN) -o $@ $^ $(LIBS_VIEW)
 
 $(B)/obj/gen/%.o: $(GEN)/%.c | $(GEN_HDR) $(GEN_INC)
 	@mkdir -p $(@D)
@@ -255,7 +272,7 @@ $(GEN)/grammar/native-events.inc: grammar/native-events.awk \
 .SECONDARY: $(GEN_SRC) $(GEN_HDR) $(GEN_INC)
 
 -include $(patsubst %.o,%.d,$(HOST_OBJ) $(GATE_OBJ) $(WATCH_OBJ) \
-	$(call obj,$(UNIT_SRC) $(READER_SRC)))
+	$(VIEW_OBJ) $(call obj,$(UNIT_SRC) $(READER_SRC)))
 
 .PHONY: asan coverage fmt compile_commands.json clean
 asan:
@@ -392,7 +409,7 @@ bench: images $(BENCH)
 	@image/setup.sh test bench
 	tests/bench/run
 
-fuzzers: $(FUZZ_HOST) $(FUZZ_GATE)
+fuzzers: $(FUZZ_HOST) $(FUZZ_GATE) $(FUZZ_VIEW)
 fuzz:
 	$(MAKE) B=build/fuzz FUZZ=1 CC=clang fuzzers
 	tests/fuzz/run 600
@@ -405,5 +422,9 @@ $(B)/tests/fuzz/gate_http1: LIBS_GATE += -lhttp_parser
 $(FUZZ_GATE): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(GATE_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDHARDEN) -fsanitize=fuzzer -o $@ $^ $(LIBS_GATE)
+
+$(FUZZ_VIEW): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(VIEW_LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDHARDEN) -fsanitize=fuzzer -o $@ $^ $(LIBS_VIEW)
 
 -include $(patsubst tests/%.c,$(B)/obj/tests/%.d,$(wildcard tests/fuzz/*.c))

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What a fresh Debian or Ubuntu machine lacks: image/setup.sh GROUP...
 #
-#   build   compile membrane, membrane-gate and membrane-watch
+#   build   compile membrane and the programs of its images
 #   run     run sandboxes: Docker, and what makes images without a registry
 #   package Debian packages, and what looks at them: make deb
 #   test    unit tests, fuzz targets, live tests
@@ -18,7 +18,7 @@ build=(gcc/gcc make/make bison/bison flex/flex pkg-config/pkg-config
 	libc6-dev libyaml-dev libcjson-dev libcurl4-openssl-dev libidn2-dev
 	libssl-dev libnftables-dev libnftnl-dev libmnl-dev libldns-dev
 	libcap-dev clang/clang llvm/llvm-strip libbpf-dev libelf-dev zlib1g-dev
-	libdeflate-dev libyajl-dev libseccomp-dev)
+	libdeflate-dev libyajl-dev libseccomp-dev libfuse3-dev)
 # From Debian 13 on, the command is a package of its own.
 run=(docker.io/dockerd ?docker-cli/docker iptables/iptables haproxy/haproxy
 	ca-certificates)

@@ -79,10 +79,8 @@ static void grow_patterns(struct gitignore *g)
 	g->mask = mask;
 }
 
-static void append_pattern(struct gitignore *g, struct pattern *pt)
+static void file_pattern(struct gitignore *g, struct pattern *pt)
 {
-	pt->index = g->n++;
-	*vec_push(g->a, &g->all) = pt;
 	if (!pattern_is_filed(pt)) {
 		*vec_push(g->a, &g->globs) = pt;
 		return;
@@ -92,6 +90,31 @@ static void append_pattern(struct gitignore *g, struct pattern *pt)
 	if (g->filed++ > g->mask)
 		grow_patterns(g);
 	file_in(g->buckets, g->mask, pt);
+}
+
+static void append_pattern(struct gitignore *g, struct pattern *pt)
+{
+	pt->index = g->n++;
+	*vec_push(g->a, &g->all) = pt;
+	file_pattern(g, pt);
+}
+
+struct gitignore *gitignore_unanchored(const struct gitignore *g)
+{
+	struct gitignore *out = gitignore_new(g->a);
+
+	vec_each(p, &g->all) {
+		struct pattern *copy;
+
+		if ((*p)->anchored)
+			continue;
+		copy = arena_new_of(g->a, struct pattern);
+		*copy = **p;
+		copy->next = NULL;
+		file_pattern(out, copy);
+	}
+	out->n = g->n;
+	return out;
 }
 
 enum gitignore_fault gitignore_add(struct gitignore *g, struct str line,

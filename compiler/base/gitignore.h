@@ -47,6 +47,12 @@ enum gitignore_verdict {
 enum gitignore_verdict gitignore_match(const struct gitignore *g,
 				       struct str path, bool is_dir,
 				       uint32_t *out_index);
+/*
+ * The patterns that are not anchored, which a base name decides alone, as a
+ * list of their own: its indices are those of g. In the arena of g, and valid
+ * as long as nothing is added to either.
+ */
+struct gitignore *gitignore_unanchored(const struct gitignore *g);
 /* How many patterns were added. */
 uint32_t gitignore_count(const struct gitignore *g);
 

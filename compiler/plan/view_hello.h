@@ -1,10 +1,12 @@
 /*
- * What the launcher says on stdin to membrane-view (runtime/view), and
- * what that answers on stdout. Text lines, each ended by LF:
+ * What the launcher says on stdin to membrane-view (runtime/view), and what
+ * that answers on stdout. Text lines, each ended by LF:
  *
  *	membrane-view 1
  *	owner UID GID           whose ids the view runs with; decimal
  *	root DEV INO            what SOURCE must be: st_dev and st_ino, decimal
+ *	at PATH                 optional: where the workspace is on the host,
+ *	                        absolute: links may spell it out
  *	readonly                optional: all of the workspace is read-only
  *	hold PATH               any number: read-only by name, there or not
  *	hide PATH               any number: hidden with all below it
@@ -30,12 +32,14 @@
  *	{"event":"done"}        the last line, after all counts
  *
  * reason is a name of compiler/base/reason.def. What decided is line N, from 0,
- * of its section of mounts.plan, or of the paths that were said here (the
- * section git); "inode" (known as hidden under another name) and "all" (the
- * whole workspace) have no line. count is how many refusals the line tells of.
- * One line tells of the first refusal of a kind at a path, then one a second at
- * most with what came since; beyond VIEW_HELLO_PAIRS_MAX of both, all others
- * are told under VIEW_HELLO_OTHERS.
+ * of its section of mounts.plan ("ignore", "readonly", "hold"), or of the hold
+ * lines said here ("git"), or of the hide lines said here ("hide"); "inode"
+ * (hidden under another name before) and "all" (the whole workspace) have none.
+ *
+ * count is how many refusals the line tells of. One line tells of the first
+ * refusal of a kind at a path, then one a second at most with what came since;
+ * beyond VIEW_HELLO_PAIRS_MAX of both, all others are told under
+ * VIEW_HELLO_OTHERS.
  */
 #ifndef COMPILER_PLAN_VIEW_HELLO_H
 #define COMPILER_PLAN_VIEW_HELLO_H
@@ -43,6 +47,7 @@
 #define VIEW_HELLO_HEAD	    "membrane-view 1"
 #define VIEW_HELLO_OWNER    "owner"
 #define VIEW_HELLO_ROOT	    "root"
+#define VIEW_HELLO_AT	    "at"
 #define VIEW_HELLO_READONLY "readonly"
 #define VIEW_HELLO_HOLD	    "hold"
 #define VIEW_HELLO_HIDE	    "hide"
@@ -66,6 +71,7 @@
 #define VIEW_SAYS_IS_READONLY "readonly"
 #define VIEW_SAYS_HOLD	      "hold"
 #define VIEW_SAYS_GIT	      "git"
+#define VIEW_SAYS_HIDE	      "hide"
 #define VIEW_SAYS_INODE	      "inode"
 #define VIEW_SAYS_ALL	      "all"
 

@@ -1,0 +1,250 @@
+#include "runtime/view/hello.h"
+
+#include "compiler/base/limits.h"
+#include "compiler/plan/view_hello.h"
+
+#include <errno.h>
+
+/* In the order in which they come; those that may come often stay. */
+enum part {
+	PART_HEAD,
+	PART_OWNER,
+	PART_ROOT,
+	PART_AT,
+	PART_READONLY,
+	PART_HOLD,
+	PART_HIDE,
+	PART_INODE,
+	PART_GO,
+	PARTS,
+};
+
+static const char *const words[PARTS] = {
+	"membrane-view", VIEW_HELLO_OWNER,    VIEW_HELLO_ROOT,
+	VIEW_HELLO_AT,	 VIEW_HELLO_READONLY, VIEW_HELLO_HOLD,
+	VIEW_HELLO_HIDE, VIEW_HELLO_INODE,    VIEW_HELLO_GO,
+};
+
+struct reader {
+	struct arena *a;
+	struct hello *out;
+	bool seen[PARTS];
+	enum part last;
+	uint32_t line;
+	struct err *err;
+};
+
+static int line_fault(const struct reader *r, const char *what)
+{
+	return err_set(r->err, -EPROTO, "the launcher's line %u: %s", r->line,
+		       what);
+}
+
+static bool read_numbers(struct str line, const uint64_t *max, uint64_t *out,
+			 size_t n)
+{
+	struct str word;
+
+	for (size_t i = 0; i < n; i++)
+		if (!str_field(&line, ' ', &word) ||
+		    !str_u64(word, max[i], &out[i]))
+			return false;
+	return line.n == 0;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+/* False: a byte that had to be written otherwise, or too long. */
+static bool decode_path(struct arena *a, struct str text, struct str *out)
+{
+	char *p = arena_alloc(a, text.n + 1);
+	size_t n = 0;
+
+	for (size_t i = 0; i < text.n; i++) {
+		uint8_t c = (uint8_t)text.p[i];
+		int high, low;
+
+		if (c <= 0x20 || c == 0x7f)
+			return false;
+		if (c == '%') {
+			high = i + 2 < text.n ? hex_digit(text.p[i + 1]) : -1;
+			low = i + 2 < text.n ? hex_digit(text.p[i + 2]) : -1;
+			if (high < 0 || low < 0 || (high == 0 && low == 0))
+				return false;
+			c = (uint8_t)(high << 4 | low);
+			i += 2;
+		}
+		p[n++] = (char)c;
+	}
+	*out = (struct str){p, n};
+	return n < LIMIT_PATH_BYTES;
+}
+
+/* Segments that are there, none of them '.' or '..'. */
+static bool is_relative(struct str s)
+{
+	for (size_t beg = 0, end; beg <= s.n; beg = end + 1) {
+		struct str seg;
+
+		end = str_find(s, '/', beg);
+		seg = str_slice(s, beg, end);
+		if (seg.n == 0 || str_is(seg, ".") || str_is(seg, ".."))
+			return false;
+	}
+	return true;
+}
+
+static int read_owner(struct reader *r, struct str line)
+{
+	/* (uid_t)-1 is nobody's: "do not change" in most calls. */
+	static const uint64_t max[2] = {UINT32_MAX - 1, UINT32_MAX - 1};
+	uint64_t v[2];
+
+	if (!read_numbers(line, max, v, 2))
+		return line_fault(r, "expected 'owner UID GID'");
+	r->out->uid = (uid_t)v[0];
+	r->out->gid = (gid_t)v[1];
+	return 0;
+}
+
+static int read_root(struct reader *r, struct str line)
+{
+	static const uint64_t max[2] = {UINT64_MAX, UINT64_MAX};
+	uint64_t v[2];
+
+	if (!read_numbers(line, max, v, 2))
+		return line_fault(r, "expected 'root DEV INO'");
+	r->out->dev = v[0];
+	r->out->ino = v[1];
+	return 0;
+}
+
+static int read_at(struct reader *r, struct str line)
+{
+	struct str path;
+
+	if (!decode_path(r->a, line, &path) || path.n < 2 || path.p[0] != '/' ||
+	    !is_relative(str_slice(path, 1, path.n)))
+		return line_fault(r, "not an absolute path");
+	r->out->at = path;
+	return 0;
+}
+
+static int read_path(struct reader *r, struct str line, judge_paths *to)
+{
+	struct str path;
+
+	if (r->out->holds.n + r->out->hides.n >= VIEW_HELLO_PATHS_MAX)
+		return err_set(r->err, -E2BIG,
+			       "the launcher says more than %u paths",
+			       VIEW_HELLO_PATHS_MAX);
+	if (!decode_path(r->a, line, &path) || !is_relative(path))
+		return line_fault(r, "not a path below the workspace");
+	*vec_push(r->a, to) = path;
+	return 0;
+}
+
+static int read_inode(struct reader *r, struct str line)
+{
+	static const uint64_t max[4] = {UINT64_MAX, UINT64_MAX, INT64_MAX,
+					999999999};
+	uint64_t v[4];
+
+	if (r->out->inodes.n >= VIEW_HELLO_INODES_MAX)
+		return err_set(r->err, -E2BIG,
+			       "the launcher says more than %u inodes",
+			       VIEW_HELLO_INODES_MAX);
+	if (!read_numbers(line, max, v, 4))
+		return line_fault(r, "expected 'inode DEV INO SEC NSEC'");
+	*vec_push(r->a, &r->out->inodes) =
+		(struct hidden_file){.dev = v[0],
+				     .ino = v[1],
+				     .born_s = (int64_t)v[2],
+				     .born_ns = (uint32_t)v[3]};
+	return 0;
+}
+
+static bool is_in_order(const struct reader *r, enum part p)
+{
+	if (p < r->last || (p > PART_HEAD && !r->seen[PART_HEAD]))
+		return false;
+	if (p > PART_ROOT && !(r->seen[PART_OWNER] && r->seen[PART_ROOT]))
+		return false;
+	return !r->seen[p] || p == PART_HOLD || p == PART_HIDE ||
+	       p == PART_INODE;
+}
+
+static int read_line(struct reader *r, struct str line)
+{
+	struct str word = STR(""), all = line;
+	enum part p = PART_HEAD;
+
+	str_field(&line, ' ', &word);
+	while (p < PARTS && !str_is(word, words[p]))
+		p++;
+	if (p == PARTS || !is_in_order(r, p))
+		return line_fault(r, "unknown, or out of order");
+	r->seen[p] = true;
+	r->last = p;
+	switch (p) {
+	case PART_HEAD:
+		return str_is(all, VIEW_HELLO_HEAD)
+			       ? 0
+			       : line_fault(r, "unknown version");
+	case PART_OWNER:
+		return read_owner(r, line);
+	case PART_ROOT:
+		return read_root(r, line);
+	case PART_AT:
+		return read_at(r, line);
+	case PART_HOLD:
+		return read_path(r, line, &r->out->holds);
+	case PART_HIDE:
+		return read_path(r, line, &r->out->hides);
+	case PART_INODE:
+		return read_inode(r, line);
+	case PART_READONLY:
+	case PART_GO:
+		r->out->readonly |= p == PART_READONLY;
+		return str_is(all, words[p])
+			       ? 0
+			       : line_fault(r, "more than a word");
+	case PARTS:
+		break;
+	}
+	return line_fault(r, "unknown");
+}
+
+int hello_read(struct arena *a, struct str text, struct hello *out,
+	       size_t *out_used, struct err *err)
+{
+	struct hello h = {0};
+	struct reader r = {.a = a, .out = &h, .err = err};
+	struct str rest = text, line;
+	int rc = 0;
+
+	while (rc == 0 && !r.seen[PART_GO]) {
+		if (str_find(rest, '\n', 0) == rest.n) {
+			if (text.n > VIEW_HELLO_BYTES_MAX)
+				return err_set(err, -E2BIG,
+					       "the launcher says too much");
+			*out_used = 0;
+			return 0;
+		}
+		str_line(&rest, &line);
+		r.line++;
+		rc = read_line(&r, line);
+	}
+	if (rc < 0)
+		return rc;
+	*out = h;
+	*out_used = text.n - rest.n;
+	return 0;
+}

@@ -1,0 +1,316 @@
+/*
+ * Open files: what is hidden is empty, everything else is the host's own file.
+ */
+#include "runtime/view/view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* More is read in parts: what one thread has room for. */
+#define READ_MAX (1u << 20)
+
+static struct handle *handle_of(const struct fuse_file_info *fi)
+{
+	return (struct handle *)(uintptr_t)fi->fh;
+}
+
+/* --- opening -------------------------------------------------------------- */
+
+int view_open_flags(int flags)
+{
+	/* Whether pages are cached is the agent's kernel's affair; a FIFO that
+	 * came in between is not to be waited for. */
+	return (flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOCTTY | O_DIRECT)) |
+	       O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+}
+
+int view_opened(struct node *n, int fd, struct fuse_file_info *fi)
+{
+	struct handle *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return ENOMEM;
+	*h = (struct handle){.next = n->open, .node = n, .fd = fd};
+	n->open = h;
+	n->below_n++;
+	fi->fh = (uintptr_t)h;
+	fi->noflush = 1;
+	fi->direct_io = !!(fi->flags & O_DIRECT);
+	return 0;
+}
+
+static void close_handle(struct view *v, struct handle *h)
+{
+	struct handle **at = &h->node->open;
+
+	while (*at != h)
+		at = &(*at)->next;
+	*at = h->next;
+	h->node->below_n--;
+	node_settle(&v->nodes, h->node);
+	if (h->dir)
+		closedir(h->dir);
+	else
+		fd_close(&h->fd);
+	free(h);
+}
+
+void view_closed(struct view *v, struct fuse_file_info *fi)
+{
+	pthread_mutex_lock(&v->lock);
+	close_handle(v, handle_of(fi));
+	pthread_mutex_unlock(&v->lock);
+}
+
+void view_abandon(struct view *v, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	view_closed(v, fi);
+	pthread_mutex_lock(&v->lock);
+	view_drop(v, view_node(v, ino), 1);
+	pthread_mutex_unlock(&v->lock);
+}
+
+static bool is_writing(int flags)
+{
+	return (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
+}
+
+/* By its name, and then by what it is: 0, or ESTALE, and the kernel asks
+ * anew. */
+static int open_node(struct view *v, struct node *n, int flags, int *out_fd,
+		     struct statx *x)
+{
+	auto_fd int fd = -1;
+	int held, rc = view_grab(v, n, &held, x);
+
+	if (rc)
+		return rc;
+	fd = view_reopen(v, held, view_open_flags(flags) & ~O_NOFOLLOW);
+	rc = fd < 0 ? errno : 0;
+	view_release_fd(n, held);
+	if (rc == 0 && flags & O_TRUNC && ftruncate(fd, 0) < 0)
+		rc = errno;
+	if (rc == 0) {
+		*out_fd = fd;
+		fd = -1;
+	}
+	return rc;
+}
+
+/* Are the pages that the kernel has still the file's? */
+static bool is_known(struct node *n, const struct statx *x)
+{
+	bool same = n->changed_s == x->stx_ctime.tv_sec &&
+		    n->changed_ns == x->stx_ctime.tv_nsec;
+
+	view_saw(n, x);
+	return same;
+}
+
+static int open_file(struct view *v, struct node *n, struct fuse_file_info *fi)
+{
+	struct statx x;
+	int rc, fd = -1;
+
+	rc = view_current(v, n);
+	if (rc)
+		return rc;
+	if (n->word.state != JUDGE_OPEN && is_writing(fi->flags))
+		return view_refuse_node(v, RECORD_WRITE, n);
+	if (n->word.state == JUDGE_HIDDEN) {
+		view_refuse_node(v, RECORD_READ, n);
+		return view_opened(n, -1, fi);
+	}
+	rc = open_node(v, n, fi->flags, &fd, &x);
+	if (rc)
+		return rc;
+	fi->keep_cache = is_known(n, &x) && !(fi->flags & O_TRUNC);
+	if (!fi->keep_cache)
+		fuse_lowlevel_notify_inval_inode(v->session, view_ino(v, n), -1,
+						 0);
+	rc = view_opened(n, fd, fi);
+	if (rc)
+		close(fd);
+	return rc;
+}
+
+static void on_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct view *v = view_of(req);
+	int rc;
+
+	pthread_mutex_lock(&v->lock);
+	rc = open_file(v, view_node(v, ino), fi);
+	pthread_mutex_unlock(&v->lock);
+	if (rc)
+		fuse_reply_err(req, rc);
+	else if (fuse_reply_open(req, fi) < 0)
+		view_closed(v, fi);
+}
+
+static void on_release(fuse_req_t req, fuse_ino_t ino,
+		       struct fuse_file_info *fi)
+{
+	(void)ino;
+	view_closed(view_of(req), fi);
+	fuse_reply_err(req, 0);
+}
+
+/* --- data ----------------------------------------------------------------- */
+
+/* What the disk has to be asked for, another thread need not wait for. */
+static ssize_t read_file(int fd, char *buf, size_t size, off_t at)
+{
+	struct iovec io = {buf, size};
+	ssize_t n = preadv2(fd, &io, 1, at, RWF_NOWAIT), more;
+
+	if (n < 0 && errno != EAGAIN && errno != EOPNOTSUPP)
+		return n;
+	if (n == (ssize_t)size)
+		return n;
+	if (n < 0)
+		n = 0;
+	if (n == 0)
+		serve_yield();
+	do
+		more = pread(fd, buf + n, size - (size_t)n, at + n);
+	while (more < 0 && errno == EINTR);
+	return more < 0 ? more : n + more;
+}
+
+static void on_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
+		    struct fuse_file_info *fi)
+{
+	static _Thread_local char *room;
+	struct handle *h = handle_of(fi);
+	ssize_t n;
+
+	(void)ino;
+	if (!room)
+		room = malloc(READ_MAX);
+	if (!room || h->fd < 0) {
+		fuse_reply_buf(req, NULL, 0);
+		return;
+	}
+	n = read_file(h->fd, room, size < READ_MAX ? size : READ_MAX, at);
+	if (n < 0)
+		fuse_reply_err(req, errno);
+	else
+		fuse_reply_buf(req, room, (size_t)n);
+}
+
+/* What was written here is no change on the host. */
+static void saw_write(struct view *v, struct handle *h)
+{
+	struct statx x;
+
+	if (view_look(h->fd, "", &x))
+		return;
+	pthread_mutex_lock(&v->lock);
+	view_saw(h->node, &x);
+	pthread_mutex_unlock(&v->lock);
+}
+
+static void on_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in,
+			 off_t at, struct fuse_file_info *fi)
+{
+	struct fuse_bufvec out = FUSE_BUFVEC_INIT(fuse_buf_size(in));
+	struct handle *h = handle_of(fi);
+	ssize_t n;
+
+	(void)ino;
+	if (h->fd < 0) {
+		fuse_reply_err(req, EROFS);
+		return;
+	}
+	out.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
+	out.buf[0].fd = h->fd;
+	out.buf[0].pos = at;
+	n = fuse_buf_copy(&out, in, 0);
+	if (n < 0) {
+		fuse_reply_err(req, (int)-n);
+		return;
+	}
+	saw_write(view_of(req), h);
+	fuse_reply_write(req, (size_t)n);
+}
+
+static void on_fsync(fuse_req_t req, fuse_ino_t ino, int data_only,
+		     struct fuse_file_info *fi)
+{
+	int fd = handle_of(fi)->fd, rc = 0;
+
+	(void)ino;
+	serve_yield();
+	if (fd >= 0)
+		rc = data_only ? fdatasync(fd) : fsync(fd);
+	fuse_reply_err(req, rc < 0 ? errno : 0);
+}
+
+static void on_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t at,
+			 off_t size, struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+	int rc;
+
+	(void)ino;
+	serve_yield();
+	rc = h->fd < 0 ? EROFS : fallocate(h->fd, mode, at, size) ? errno : 0;
+	if (rc == 0)
+		saw_write(view_of(req), h);
+	fuse_reply_err(req, rc);
+}
+
+static void on_lseek(fuse_req_t req, fuse_ino_t ino, off_t at, int whence,
+		     struct fuse_file_info *fi)
+{
+	int fd = handle_of(fi)->fd;
+	off_t to;
+
+	(void)ino;
+	errno = ENXIO; /* in what is hidden there is no data */
+	to = fd < 0 ? -1 : lseek(fd, at, whence);
+	if (to < 0)
+		fuse_reply_err(req, errno);
+	else
+		fuse_reply_lseek(req, to);
+}
+
+static void on_copy(fuse_req_t req, fuse_ino_t ino, off_t at,
+		    struct fuse_file_info *fi, fuse_ino_t to_ino, off_t to_at,
+		    struct fuse_file_info *to_fi, size_t size, int flags)
+{
+	struct handle *from = handle_of(fi), *to = handle_of(to_fi);
+	ssize_t n;
+
+	(void)ino;
+	(void)to_ino;
+	if (from->fd < 0 || to->fd < 0) {
+		fuse_reply_err(req, EXDEV); /* then it is read and written */
+		return;
+	}
+	serve_yield();
+	n = copy_file_range(from->fd, &at, to->fd, &to_at, size,
+			    (unsigned)flags);
+	if (n < 0) {
+		fuse_reply_err(req, errno);
+		return;
+	}
+	saw_write(view_of(req), to);
+	fuse_reply_write(req, (size_t)n);
+}
+
+void ops_files(struct fuse_lowlevel_ops *ops)
+{
+	ops->open = on_open;
+	ops->release = on_release;
+	ops->read = on_read;
+	ops->write_buf = on_write_buf;
+	ops->fsync = on_fsync;
+	ops->fallocate = on_fallocate;
+	ops->lseek = on_lseek;
+	ops->copy_file_range = on_copy;
+}

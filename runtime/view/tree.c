@@ -1,0 +1,428 @@
+/*
+ * Names on the disk: looked at in the folder that is held, never by a path, and
+ * judged at the moment of looking.
+ */
+#include "runtime/view/view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+struct node *view_node(struct view *v, fuse_ino_t ino)
+{
+	return ino == FUSE_ROOT_ID ? &v->nodes.root
+				   : (struct node *)(uintptr_t)ino;
+}
+
+fuse_ino_t view_ino(const struct view *v, const struct node *n)
+{
+	return n == &v->nodes.root ? FUSE_ROOT_ID : (fuse_ino_t)(uintptr_t)n;
+}
+
+/* --- looking -------------------------------------------------------------- */
+
+int view_look(int fd, const char *name, struct statx *out)
+{
+	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT |
+		    (name[0] ? 0 : AT_EMPTY_PATH);
+
+	if (statx(fd, name, flags, STATX_BASIC_STATS | STATX_BTIME, out) < 0)
+		return errno;
+	return 0;
+}
+
+static uint64_t dev_of(const struct statx *x)
+{
+	return makedev(x->stx_dev_major, x->stx_dev_minor);
+}
+
+static bool is_same(const struct node *n, const struct statx *x)
+{
+	return n->ino == x->stx_ino && n->dev == dev_of(x) &&
+	       n->type == (x->stx_mode & S_IFMT);
+}
+
+struct hidden_file view_identity(const struct statx *x)
+{
+	bool born = x->stx_mask & STATX_BTIME;
+
+	return (struct hidden_file){.dev = dev_of(x),
+				    .ino = x->stx_ino,
+				    .born_s = born ? x->stx_btime.tv_sec : 0,
+				    .born_ns = born ? x->stx_btime.tv_nsec : 0};
+}
+
+static struct timespec time_of(struct statx_timestamp t)
+{
+	return (struct timespec){.tv_sec = t.tv_sec, .tv_nsec = t.tv_nsec};
+}
+
+void view_attr(const struct view *v, struct judge_word word,
+	       const struct statx *x, struct stat *out)
+{
+	*out = (struct stat){
+		.st_ino = x->stx_ino,
+		.st_mode = x->stx_mode,
+		.st_nlink = x->stx_nlink,
+		.st_uid = x->stx_uid == v->other_uid ? v->uid : x->stx_uid,
+		.st_gid = x->stx_gid == v->other_gid ? v->gid : x->stx_gid,
+		.st_rdev = makedev(x->stx_rdev_major, x->stx_rdev_minor),
+		.st_size = (off_t)x->stx_size,
+		.st_blksize = x->stx_blksize,
+		.st_blocks = (blkcnt_t)x->stx_blocks,
+		.st_atim = time_of(x->stx_atime),
+		.st_mtim = time_of(x->stx_mtime),
+		.st_ctim = time_of(x->stx_ctime)};
+	/* Two file systems may have the same number. */
+	if (dev_of(x) != v->nodes.root.dev)
+		out->st_ino ^= dev_of(x) << 40;
+	if (word.state != JUDGE_HIDDEN)
+		return;
+	out->st_mode = S_ISDIR(x->stx_mode) ? S_IFDIR | 0555 : S_IFREG | 0444;
+	out->st_nlink = S_ISDIR(x->stx_mode) ? 2 : 1;
+	out->st_rdev = 0;
+	out->st_size = 0;
+	out->st_blocks = 0;
+}
+
+double view_attr_timeout(const struct statx *x)
+{
+	return x->stx_nlink > 1 && !S_ISDIR(x->stx_mode) ? 0 : VIEW_TIMEOUT_S;
+}
+
+void view_saw(struct node *n, const struct statx *x)
+{
+	n->changed_s = x->stx_ctime.tv_sec;
+	n->changed_ns = x->stx_ctime.tv_nsec;
+}
+
+/* --- judging -------------------------------------------------------------- */
+
+/* What cannot be remembered cannot be hidden: then there is no view. */
+static void remember_file(struct view *v, const struct statx *x)
+{
+	struct hidden_file f = view_identity(x);
+
+	if (!hidden_has(&v->hidden, &f) && !hidden_add(&v->hidden, &f))
+		abort();
+}
+
+/* A link's text as a path from the workspace, into size bytes; false: it is
+ * none. */
+static bool text_inside(const struct view *v, const struct node *dir,
+			const char *text, char *buf, size_t size)
+{
+	const struct str places[] = {v->target, v->at};
+	struct str s = str_of(text);
+
+	for (size_t i = 0; text[0] == '/' && i < ARRAY_LEN(places); i++) {
+		if (places[i].n == 0 || !str_starts(s, places[i]) ||
+		    (s.n > places[i].n && s.p[places[i].n] != '/'))
+			continue;
+		s = str_slice(s, places[i].n + 1, s.n);
+		return snprintf(buf, size, "%.*s", STR_ARG(s)) < (int)size;
+	}
+	return text[0] != '/' && node_path(dir, text, buf, size);
+}
+
+/* What a hidden link leads to inside the workspace is hidden with it. */
+static void remember_end(struct view *v, const struct node *dir,
+			 const char *name)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+			       .resolve =
+				       RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+	char text[VIEW_PATH_MAX], path[2 * VIEW_PATH_MAX];
+	ssize_t n = readlinkat(dir->fd, name, text, sizeof(text) - 1);
+	struct statx x;
+	int fd;
+
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	if (!text_inside(v, dir, text, path, sizeof(path)))
+		return;
+	fd = (int)syscall(SYS_openat2, v->nodes.root.fd, path, &how,
+			  sizeof(how));
+	if (fd < 0)
+		return;
+	if (view_look(fd, "", &x) == 0 && !(x.stx_ino == v->nodes.root.ino &&
+					    dev_of(&x) == v->nodes.root.dev))
+		remember_file(v, &x);
+	close(fd);
+}
+
+struct judge_word view_judge_new(struct view *v, struct node *dir,
+				 const char *name, bool is_dir)
+{
+	return judge_name(v->judge, dir->below, dir->word, str_of(name),
+			  is_dir);
+}
+
+struct judge_word view_judge(struct view *v, struct node *dir, const char *name,
+			     const struct statx *x)
+{
+	struct judge_word word =
+		view_judge_new(v, dir, name, S_ISDIR(x->stx_mode));
+	struct hidden_file f = view_identity(x);
+
+	if (word.state == JUDGE_HIDDEN) {
+		remember_file(v, x);
+		if (S_ISLNK(x->stx_mode))
+			remember_end(v, dir, name);
+	} else if (hidden_has(&v->hidden, &f)) {
+		word = (struct judge_word){JUDGE_HIDDEN, JUDGE_BY_INODE, 0};
+	}
+	return word;
+}
+
+/* A folder's set; hidden where there are too many. */
+static void set_below(struct view *v, struct node *n)
+{
+	if (n->type != S_IFDIR || n->word.state == JUDGE_HIDDEN)
+		return;
+	n->below = judge_below(v->judge, n->parent->below, str_of(n->name));
+	if (!n->below)
+		n->word = (struct judge_word){JUDGE_HIDDEN, JUDGE_BY_ALL, 0};
+}
+
+/* Again by its name, after a folder above was renamed. */
+static void judge_again(struct view *v, struct node *n)
+{
+	if (n->word.section != JUDGE_BY_INODE)
+		n->word = view_judge_new(v, n->parent, n->name,
+					 n->type == S_IFDIR);
+	set_below(v, n);
+	n->judged = v->nodes.turn;
+}
+
+static uint32_t now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (uint32_t)t.tv_sec;
+}
+
+/* The parents first; of a file, the caller looks itself where it is. */
+static int refresh_node(struct view *v, struct node *n)
+{
+	uint32_t now = now_s();
+	struct statx x;
+	int rc;
+
+	if (!n->parent)
+		return 0;
+	rc = refresh_node(v, n->parent);
+	if (rc)
+		return rc;
+	if (n->orphan)
+		return ESTALE;
+	if (n->judged != v->nodes.turn)
+		judge_again(v, n);
+	if (n->type != S_IFDIR || n->seen == now)
+		return 0;
+	rc = view_look(n->parent->fd, n->name, &x);
+	if (rc == 0 && is_same(n, &x)) {
+		n->seen = now;
+		return 0;
+	}
+	node_orphan(&v->nodes, n);
+	return ESTALE;
+}
+
+int view_fresh(struct view *v, struct node *dir)
+{
+	return refresh_node(v, dir);
+}
+
+int view_current(struct view *v, struct node *n)
+{
+	int rc = n->orphan ? 0 : refresh_node(v, n);
+
+	return rc == ESTALE && n->orphan ? 0 : rc;
+}
+
+/* --- entering ------------------------------------------------------------- */
+
+/* A folder's own descriptor, and what it says. */
+static int open_folder(const struct node *dir, const char *name, int *out_fd,
+		       struct statx *x)
+{
+	int fd = openat(dir->fd, name,
+			O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		return errno == ENOTDIR || errno == ELOOP ? ESTALE : errno;
+	rc = view_look(fd, "", x);
+	if (rc)
+		close(fd);
+	else
+		*out_fd = fd;
+	return rc;
+}
+
+static struct node *take_node(struct view *v, struct node *dir,
+			      const char *name, const struct statx *x,
+			      struct judge_word word, int *fd)
+{
+	struct node *n = node_find(&v->nodes, dir, name);
+	bool hidden = word.state == JUDGE_HIDDEN;
+
+	if (!n || !is_same(n, x) || (n->word.state == JUDGE_HIDDEN) != hidden) {
+		n = node_new(&v->nodes, dir, name);
+		if (!n)
+			return NULL;
+		n->dev = dev_of(x);
+		n->ino = x->stx_ino;
+		n->type = x->stx_mode & S_IFMT;
+		n->fd = *fd;
+		*fd = -1;
+		n->judged = v->nodes.turn - 1;
+	}
+	n->word = word;
+	if (n->judged != v->nodes.turn)
+		set_below(v, n);
+	n->judged = v->nodes.turn;
+	n->seen = now_s();
+	return n;
+}
+
+int view_enter(struct view *v, struct node *dir, const char *name,
+	       struct fuse_entry_param *out)
+{
+	struct judge_word word;
+	struct statx x;
+	struct node *n;
+	auto_fd int fd = -1;
+	int rc = view_fresh(v, dir);
+
+	if (rc == 0 && dir->word.state == JUDGE_HIDDEN)
+		return ENOENT;
+	if (rc == 0)
+		rc = view_look(dir->fd, name, &x);
+	if (rc)
+		return rc;
+	word = view_judge(v, dir, name, &x);
+	n = node_find(&v->nodes, dir, name);
+	if (word.state != JUDGE_HIDDEN && S_ISDIR(x.stx_mode) &&
+	    !(n && n->fd >= 0 && is_same(n, &x))) {
+		rc = open_folder(dir, name, &fd, &x);
+		if (rc)
+			return rc;
+		word = view_judge(v, dir, name, &x);
+	}
+	n = take_node(v, dir, name, &x, word, &fd);
+	if (!n)
+		return ENOMEM;
+	n->lookups++;
+	*out = (struct fuse_entry_param){.ino = view_ino(v, n),
+					 .attr_timeout = view_attr_timeout(&x),
+					 .entry_timeout = VIEW_TIMEOUT_S};
+	view_attr(v, n->word, &x, &out->attr);
+	return 0;
+}
+
+void view_drop(struct view *v, struct node *n, uint64_t lookups)
+{
+	if (!n->parent)
+		return;
+	n->lookups -= lookups < n->lookups ? lookups : n->lookups;
+	node_settle(&v->nodes, n);
+}
+
+/* --- what a node stands for ----------------------------------------------- */
+
+const char *view_fd_text(int fd, char buf[VIEW_FD_TEXT_MAX])
+{
+	snprintf(buf, VIEW_FD_TEXT_MAX, "%d", fd);
+	return buf;
+}
+
+int view_reopen(struct view *v, int fd, int flags)
+{
+	char text[VIEW_FD_TEXT_MAX];
+
+	return openat(v->proc, view_fd_text(fd, text), flags | O_CLOEXEC);
+}
+
+/* Of a file that has no name any more, or another file's: while it is open. */
+static int grab_open(struct node *n, int *out_fd, struct statx *x)
+{
+	for (struct handle *h = n->open; h; h = h->next) {
+		if (h->fd < 0 || view_look(h->fd, "", x) || !is_same(n, x))
+			continue;
+		*out_fd = fcntl(h->fd, F_DUPFD_CLOEXEC, 3);
+		return *out_fd < 0 ? errno : 0;
+	}
+	return ESTALE;
+}
+
+static int grab_named(struct view *v, struct node *n, int *out_fd,
+		      struct statx *x)
+{
+	struct hidden_file f;
+	int rc = refresh_node(v, n), fd;
+
+	if (rc)
+		return rc;
+	fd = openat(n->parent->fd, n->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? ESTALE : errno;
+	rc = view_look(fd, "", x);
+	f = view_identity(x);
+	if (rc == 0 && (!is_same(n, x) || (n->word.state != JUDGE_HIDDEN &&
+					   hidden_has(&v->hidden, &f))))
+		rc = ESTALE;
+	if (rc)
+		close(fd);
+	else
+		*out_fd = fd;
+	return rc;
+}
+
+int view_grab(struct view *v, struct node *n, int *out_fd, struct statx *x)
+{
+	int rc;
+
+	if (n->fd >= 0) {
+		rc = view_look(n->fd, "", x);
+		*out_fd = n->fd;
+		return rc;
+	}
+	rc = grab_named(v, n, out_fd, x);
+	if (rc == ESTALE && n->open)
+		rc = grab_open(n, out_fd, x);
+	return rc;
+}
+
+void view_release_fd(const struct node *n, int fd)
+{
+	if (fd >= 0 && fd != n->fd)
+		close(fd);
+}
+
+/* --- refusing ------------------------------------------------------------- */
+
+int view_refuse(struct view *v, enum record_kind kind, struct judge_word word,
+		const struct node *dir, const char *name, int code)
+{
+	char path[VIEW_PATH_MAX];
+
+	if (node_path(dir, name, path, sizeof(path)) == 0)
+		strcpy(path, dir->parent || name ? VIEW_HELLO_OTHERS : ".");
+	record_refusal(v->record, kind, word, path);
+	return code;
+}
+
+int view_refuse_node(struct view *v, enum record_kind kind,
+		     const struct node *n)
+{
+	return view_refuse(v, kind, n->word, n, NULL, EROFS);
+}

@@ -1,0 +1,137 @@
+/*
+ * What the files of the server share.
+ *
+ * Requests of the kernel (ops_*.c) come to nodes (node.h), which are judged
+ * (judge.h) and looked at on the disk (tree.c). One lock is held for all that
+ * has to do with names, so that what is judged is what is opened; reading and
+ * writing of open files needs none.
+ *
+ * Functions return 0 or a positive errno, which is what an answer says.
+ */
+#ifndef RUNTIME_VIEW_VIEW_H
+#define RUNTIME_VIEW_VIEW_H
+
+#define FUSE_USE_VERSION FUSE_MAKE_VERSION(3, 12)
+
+#include "compiler/base/err.h"
+#include "runtime/view/hidden.h"
+#include "runtime/view/node.h"
+#include "runtime/view/record.h"
+
+#include <dirent.h>
+#include <fuse3/fuse_lowlevel.h>
+#include <pthread.h>
+#include <sys/stat.h>
+
+/* The longest that a change on the host stays unseen inside, in seconds. */
+#define VIEW_TIMEOUT_S 1.0
+/* Paths in messages; deeper ones can be made, and are called "…". */
+#define VIEW_PATH_MAX 4096u
+
+struct handle {
+	struct handle *next; /* of the same node */
+	struct node *node;
+	int fd;		    /* -1: hidden, and empty */
+	DIR *dir;	    /* of a folder that is not hidden */
+	struct dirent *ent; /* read, and not answered yet */
+	off_t at;	    /* where it was read */
+};
+
+struct view {
+	pthread_mutex_t lock;
+	struct judge *judge;
+	struct nodes nodes;
+	struct hidden hidden;
+	struct record *record;
+	struct fuse_session *session;
+	struct str target, at; /* the workspace, inside and on the host */
+	int proc;	       /* /proc/self/fd */
+	uid_t uid;
+	gid_t gid;
+	/* Ids that the namespace does not map show as these; -1: all are. */
+	uid_t other_uid;
+	gid_t other_gid;
+};
+
+/* --- tree.c: names on the disk -------------------------------------------- */
+
+static inline struct view *view_of(fuse_req_t req)
+{
+	return fuse_req_userdata(req);
+}
+struct node *view_node(struct view *v, fuse_ino_t ino);
+fuse_ino_t view_ino(const struct view *v, const struct node *n);
+
+/* statx(2) of a name in a folder, or of a descriptor where name is "". */
+int view_look(int fd, const char *name, struct statx *out);
+/* As the kernel is told of it. */
+void view_attr(const struct view *v, struct judge_word word,
+	       const struct statx *x, struct stat *out);
+struct hidden_file view_identity(const struct statx *x);
+/* Is the folder still where it was found, and its word true? ESTALE */
+int view_fresh(struct view *v, struct node *dir);
+/* The same of any node; what has no name any more keeps its last word. */
+int view_current(struct view *v, struct node *n);
+/*
+ * What the policy says of what x tells of, under that name. What is hidden is
+ * remembered, and what it leads to.
+ */
+struct judge_word view_judge(struct view *v, struct node *dir, const char *name,
+			     const struct statx *x);
+/* Of a name that is to be, by its type. */
+struct judge_word view_judge_new(struct view *v, struct node *dir,
+				 const char *name, bool is_dir);
+/* Look it up, and count a reference to its node. */
+int view_enter(struct view *v, struct node *dir, const char *name,
+	       struct fuse_entry_param *out);
+void view_drop(struct view *v, struct node *n, uint64_t lookups);
+/*
+ * An O_PATH descriptor of what the node stands for, and what statx(2) says of
+ * it; the caller closes it, unless it is the node's own folder. ESTALE: its
+ * name is something else's now; the kernel then looks anew.
+ */
+int view_grab(struct view *v, struct node *n, int *out_fd, struct statx *x);
+void view_release_fd(const struct node *n, int fd);
+/* open(2) of what a descriptor holds, whatever its name is now. */
+int view_reopen(struct view *v, int fd, int flags);
+/* "123" for /proc/self/fd. */
+#define VIEW_FD_TEXT_MAX 16
+const char *view_fd_text(int fd, char buf[VIEW_FD_TEXT_MAX]);
+/* How long the kernel may go by it: what has two names may change under the
+ * other. Seconds. */
+double view_attr_timeout(const struct statx *x);
+/* Note what changed_* says of a file that was read or written here. */
+void view_saw(struct node *n, const struct statx *x);
+
+/* --- refusing ------------------------------------------------------------- */
+
+/* All count it, and return the errno that is answered. */
+int view_refuse(struct view *v, enum record_kind kind, struct judge_word word,
+		const struct node *dir, const char *name, int code);
+/* Of a node, by its own name. */
+int view_refuse_node(struct view *v, enum record_kind kind,
+		     const struct node *n);
+
+/* --- ops_files.c: what is open -------------------------------------------- */
+
+/* Those of an agent, as the host's file is opened with. */
+int view_open_flags(int flags);
+/* fd is the handle's from now on, unless this fails. ENOMEM alone. */
+int view_opened(struct node *n, int fd, struct fuse_file_info *fi);
+void view_closed(struct view *v, struct fuse_file_info *fi);
+/* The same, and a lookup that nobody has heard of. */
+void view_abandon(struct view *v, fuse_ino_t ino, struct fuse_file_info *fi);
+
+/* --- serve.c -------------------------------------------------------------- */
+
+/* What follows may take long: let another thread answer meanwhile. */
+void serve_yield(void);
+
+/* --- ops_*.c -------------------------------------------------------------- */
+
+void ops_names(struct fuse_lowlevel_ops *ops);
+void ops_attr(struct fuse_lowlevel_ops *ops);
+void ops_files(struct fuse_lowlevel_ops *ops);
+void ops_dirs(struct fuse_lowlevel_ops *ops);
+
+#endif
