@@ -365,6 +365,8 @@ bool policy_json_emit(const struct emit_in *in, struct buf *out)
 	put_grants(a, root, "deny", &p->deny);
 	put_patterns(root, "ignore", &p->ignore);
 	put_patterns(root, "readonly", &p->readonly);
+	if (p->masks.set)
+		json_put_cstr(root, "masks", ir_masks_name(p->masks.v));
 	if (p->resolver.set)
 		json_put_str(root, "dns_resolver",
 			     ir_resolver_text(a, &p->resolver.v));

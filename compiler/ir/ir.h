@@ -145,6 +145,10 @@ typedef IR_OPT(enum ir_engine) ir_opt_engine;
 /* runc joins the gate's network namespace; sysbox and kata need a bridge. */
 enum ir_runtime { IR_RUNTIME_RUNC, IR_RUNTIME_SYSBOX, IR_RUNTIME_KATA };
 typedef IR_OPT(enum ir_runtime) ir_opt_runtime;
+/* At every access, by a view of the workspace; or by mounts over what is there
+ * at the start. */
+enum ir_masks { IR_MASKS_HOLD, IR_MASKS_START };
+typedef IR_OPT(enum ir_masks) ir_opt_masks;
 
 struct ir_hardening {
 	ir_opt_bool read_only;	       /* root file system; default false */
@@ -310,6 +314,7 @@ typedef IR_OPT(enum ir_trust) ir_opt_trust;
 struct ir_policy {
 	ir_grants allow, deny;
 	ir_patterns ignore, readonly;
+	ir_opt_masks masks; /* ir_masks_hold() */
 	ir_opt_resolver resolver;
 	ir_opt_tls tls;
 	ir_opt_str uplink;
@@ -351,7 +356,12 @@ const char *ir_scheme_name(enum ir_scheme s);
 const char *ir_tls_name(enum ir_tls t);
 const char *ir_engine_name(enum ir_engine e);
 const char *ir_runtime_name(enum ir_runtime r); /* "runc", "sysbox-runc", … */
+const char *ir_masks_name(enum ir_masks m);
 const char *ir_trace_engine_name(enum ir_trace_engine e);
+
+/* Is every access judged, whoever wrote it or not? What is not written depends
+ * on the runtime: no other than runc can have a view. */
+bool ir_masks_hold(const struct ir_policy *p);
 
 /*
  * Canonical text of a destination without its port, "*.github.com",

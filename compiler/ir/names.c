@@ -60,6 +60,17 @@ const char *ir_runtime_name(enum ir_runtime r)
 	abort();
 }
 
+const char *ir_masks_name(enum ir_masks m)
+{
+	switch (m) {
+	case IR_MASKS_HOLD:
+		return "hold";
+	case IR_MASKS_START:
+		return "start";
+	}
+	abort();
+}
+
 const char *ir_trace_engine_name(enum ir_trace_engine e)
 {
 	switch (e) {

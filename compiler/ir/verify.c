@@ -86,6 +86,7 @@ static void check_defaults(const struct ir_policy *p)
 	want_promise(p->image.set, "image is set", none);
 	want_promise(p->engine.set, "engine is set", none);
 	want_promise(p->runtime.set, "runtime is set", none);
+	want_promise(p->masks.set, "masks is set", none);
 	want_promise(p->hardening.read_only.set, "read_only is set", none);
 	want_promise(p->hardening.pids.set, "pids is set", none);
 	want_promise(p->hardening.no_new_privileges.set,

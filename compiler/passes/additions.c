@@ -64,6 +64,7 @@ static void take_trusted(struct add *s, const struct ir_policy *from)
 		*vec_push(s->c->a, &to->readonly) = *r;
 	vec_each(p, &from->protect)
 		*vec_push(s->c->a, &to->protect) = *p;
+	TAKE(masks);
 	TAKE(resolver);
 	TAKE(tls);
 	TAKE(uplink);
@@ -329,6 +330,8 @@ static void add_policy(struct add *s, const struct ir_policy *p)
 	add_grants(s, &p->allow);
 	add_back(s, "ignore", &p->ignore, &t->ignore);
 	add_back(s, "readonly", &p->readonly, &t->readonly);
+	if (p->masks.set && p->masks.v == IR_MASKS_START && ir_masks_hold(t))
+		SAY(SETTING, p->masks.from, "masks start");
 	add_resolver(s, &p->resolver);
 	if (p->tls.set && p->tls.v == IR_TLS_VERIFY &&
 	    t->tls.v == IR_TLS_INSPECT)
@@ -414,6 +417,8 @@ static void cut_settings(struct add *s, const struct ir_policy *p)
 	const struct ir_hardening *h = &p->hardening;
 	const struct ir_policy *t = &s->trusted;
 
+	if (p->masks.set && p->masks.v == IR_MASKS_HOLD && !ir_masks_hold(t))
+		SAY(SETTING, p->masks.from, "masks hold");
 	if (p->tls.set && p->tls.v == IR_TLS_INSPECT &&
 	    t->tls.v != IR_TLS_INSPECT)
 		SAY(SETTING, p->tls.from, "tls inspect");

@@ -56,6 +56,7 @@ static void merge_layer(struct arena *a, struct ir_policy *to,
 	APPEND(deny);
 	APPEND(ignore);
 	APPEND(readonly);
+	REPLACE(masks);
 	REPLACE(resolver);
 	REPLACE(tls);
 	REPLACE(uplink);
@@ -122,6 +123,17 @@ static bool check_limits(struct pass_ctx *c, const struct ir_policy *p)
 	return ok;
 }
 
+/* The default is the runtime's: it stands where that was chosen. */
+static void default_masks(struct ir_policy *p)
+{
+	if (p->masks.set)
+		return;
+	p->masks = (ir_opt_masks){.set = true,
+				  .from = p->runtime.from,
+				  .v = ir_masks_hold(p) ? IR_MASKS_HOLD
+							: IR_MASKS_START};
+}
+
 bool passes_layers(struct pass_ctx *c, const docs *list, struct ir_policy *out)
 {
 	struct doc floor;
@@ -135,6 +147,7 @@ bool passes_layers(struct pass_ctx *c, const docs *list, struct ir_policy *out)
 		ok &= may_say(c, doc);
 		merge_layer(c->a, out, &doc->policy, doc->preset);
 	}
+	default_masks(out);
 	if (!check_limits(c, out))
 		return false;
 	ir_verify(out, IR_MERGED);

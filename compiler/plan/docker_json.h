@@ -43,6 +43,11 @@
 #define DOCKER_JSON_TRACING  "{tracing}"
 #define DOCKER_JSON_COMMAND  "{command}"
 
+/* In the session's folder, what the view's container shares with the host, and
+ * in that the place where the view is mounted. */
+#define DOCKER_JSON_VIEW_FOLDER "view"
+#define DOCKER_JSON_VIEW_MOUNT	"workspace"
+
 /* What is made of the vectors: containers membrane-ROLE-SESSION, a network
  * membrane-SESSION, and labels by which all of it is found again. */
 #define DOCKER_JSON_OURS	  "membrane-"

@@ -387,6 +387,15 @@ static struct value of_resolver(struct arena *a, const ir_opt_resolver *r)
 	return (struct value){ir_resolver_text(a, &r->v), r->set, r->from, 0};
 }
 
+static struct value of_masks(const struct ir_policy *p)
+{
+	bool hold = ir_masks_hold(p);
+
+	return (struct value){
+		str_of(ir_masks_name(hold ? IR_MASKS_HOLD : IR_MASKS_START)),
+		p->masks.set, p->masks.from, !hold};
+}
+
 static void compare_kinds(struct settings *s)
 {
 	const struct ir_policy *p = s->p[0], *q = s->p[1];
@@ -410,6 +419,9 @@ static void compare_kinds(struct settings *s)
 	y = (struct value){str_of(ir_tls_name(q->tls.v)), q->tls.set,
 			   q->tls.from, q->tls.v == IR_TLS_VERIFY};
 	compare_ordered(s, "tls", &x, &y);
+	x = of_masks(p);
+	y = of_masks(q);
+	compare_ordered(s, "masks", &x, &y);
 }
 
 static struct value of_trust(const ir_opt_trust *t)

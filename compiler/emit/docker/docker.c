@@ -193,9 +193,10 @@ static void put_mounts(struct argv *w)
 	argv_put(
 		w,
 		"--mount=type=bind,source={state}/sessions/{session}/resolv.conf,target=/etc/resolv.conf,readonly");
-	argv_put(w, "--mount=type=bind,source={workspace},target=/workspace");
+	argv_put(w, docker_view_workspace(w->in->policy));
 	argv_put(w, "--mount=type=bind,source={home},target=/home/agent");
-	argv_put(w, DOCKER_JSON_MASKS);
+	if (!ir_masks_hold(w->in->policy))
+		argv_put(w, DOCKER_JSON_MASKS);
 	argv_put(w, "--workdir=/workspace");
 	argv_put(w, "--env=HOME=/home/agent");
 	put_roots(w);
@@ -275,6 +276,7 @@ bool docker_emit(const struct emit_in *in, struct buf *out)
 		      bridge ? DOCKER_JSON_BRIDGE : DOCKER_JSON_VETH);
 	json_put(root, DOCKER_JSON_GATE, gate_vectors(&w));
 	json_put(root, DOCKER_JSON_AGENT, agent_vectors(&w));
+	docker_view_put(&w, root);
 	docker_tracer_put(&w, root);
 	if (p->credentials.n)
 		json_put(root, DOCKER_JSON_CREDENTIALS, credentials_json(p));

@@ -112,6 +112,28 @@ static bool check_user_namespaces(const struct emit_in *in)
 	return false;
 }
 
+/*
+ * Kata hands folders to its guest by a server of its own, Sysbox shifts the
+ * owners of files by mapped mounts: over a view neither was ever seen to work.
+ */
+static bool check_masks(const struct emit_in *in)
+{
+	const struct ir_policy *p = in->policy;
+	bool runc = !p->runtime.set || p->runtime.v == IR_RUNTIME_RUNC;
+
+	if (runc || !ir_masks_hold(p))
+		return true;
+	diag_error(
+		in->diags, DIAG_MASKS, p->masks.from.at,
+		"masks hold with the runtime 'runc' alone: that '%s' hands a view on to the agent is not proven",
+		ir_runtime_name(p->runtime.v));
+	diag_note(in->diags, p->runtime.from.at, "the runtime is named here");
+	diag_help(
+		in->diags,
+		"leave 'masks' out: with this runtime they are made at the start");
+	return false;
+}
+
 static bool check_hardening(const struct emit_in *in)
 {
 	const struct ir_hardening *h = &in->policy->hardening;
@@ -197,6 +219,7 @@ bool docker_check(const struct emit_in *in, bool bridge)
 	bool ok = check_image(in);
 
 	ok &= check_uplink(in);
+	ok &= check_masks(in);
 	ok &= check_hardening(in);
 	ok &= check_needs(in);
 	ok &= check_host_name(in, bridge);

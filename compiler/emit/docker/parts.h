@@ -17,4 +17,11 @@ must_check bool docker_check(const struct emit_in *in, bool bridge);
 /* "tracer" and, for Tracee, "tracer_version"; nothing where nothing traces. */
 void docker_tracer_put(struct argv *w, cJSON *root);
 
+/* --- docker_view.c ------------------------------------------------------- */
+
+/* "view"; nothing where masks are made at the start. */
+void docker_view_put(struct argv *w, cJSON *root);
+/* The word that gives the agent its /workspace: the view, or the folder. */
+const char *docker_view_workspace(const struct ir_policy *p);
+
 #endif

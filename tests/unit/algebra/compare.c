@@ -426,8 +426,14 @@ static void insecure(struct ir_policy *p)
 	p->ssl_insecure.v = true;
 }
 
+static void held(struct ir_policy *p)
+{
+	p->masks.v = IR_MASKS_HOLD;
+}
+
 static void check_settings(void)
 {
+	CHECK(setting(held) == ACCESS_LOST);
 	CHECK(setting(more_pids) == ACCESS_GAINED);
 	CHECK(setting(less_memory) == ACCESS_LOST);
 	CHECK(setting(read_only) == ACCESS_LOST);

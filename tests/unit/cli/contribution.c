@@ -90,6 +90,8 @@ static const struct {
 	 "ignore: [\"!.env\"]", "ignore: [\"!.key\"]"},
 	{"POLICY", "readonly", WIDENS, "", "readonly: [\"!/.git/hooks/\"]",
 	 "readonly: [\"!/.git/config\"]"},
+	{"POLICY", "masks", WIDENS, "masks: hold", "masks: start",
+	 "masks: hold"},
 	{"POLICY", "dns_resolver", WIDENS, "", "dns_resolver: 9.9.9.9",
 	 "dns_resolver: 9.9.9.9:54"},
 	{"POLICY", "resolver", WIDENS, "", "resolver: 9.9.9.9",

@@ -160,6 +160,29 @@ static void runtimes(void)
 	CHECK(at("gate", "--runtime=sysbox-runc") < 0);
 }
 
+static void masks(void)
+{
+	const char *rights[] = {"--device=/dev/fuse", "--network=none",
+				"--cap-drop=ALL", "--cap-add=SYS_ADMIN"};
+
+	start();
+	t.doc.masks = (ir_opt_masks){.set = true, .v = IR_MASKS_START};
+	CHECK(emit());
+	CHECK(!cJSON_HasObjectItem(json, "view"));
+	CHECK(at("agent", "{masks}") > 0);
+	start();
+	t.doc.masks = (ir_opt_masks){.set = true, .v = IR_MASKS_HOLD};
+	CHECK(emit());
+	CHECK(at("agent", "{masks}") < 0);
+	CHECK(at("agent", "--mount=type=bind,source={workspace}"
+			  ",target=/workspace") < 0);
+	for (size_t i = 0; i < ARRAY_LEN(rights); i++)
+		CHECK(at("view", rights[i]) > 0 &&
+		      at("view", rights[i]) < at("view", "membrane-view"));
+	CHECK(at("view", "/plan/mounts.plan") ==
+	      at("view", "membrane-view") + 1);
+}
+
 static void tracing(void)
 {
 	start();
@@ -206,6 +229,10 @@ static void refusals(void)
 	start();
 	t.doc.hardening.pids = (ir_opt_u64){.set = true, .v = 0};
 	refused(DIAG_HARDENING);
+	start();
+	t.doc.masks = (ir_opt_masks){.set = true, .v = IR_MASKS_HOLD};
+	t.doc.runtime = (ir_opt_runtime){.set = true, .v = IR_RUNTIME_SYSBOX};
+	refused(DIAG_MASKS);
 	start();
 	test_policy_arg(&t, "--ip=10.0.0.1");
 	refused(DIAG_ARG_NEEDS);
@@ -284,6 +311,7 @@ int main(void)
 	moving();
 	hardening();
 	runtimes();
+	masks();
 	tracing();
 	refusals();
 	names();
