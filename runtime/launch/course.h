@@ -3,16 +3,15 @@
  * and what waits for its time. Pure: it is told what happened and what time it
  * is, and says what to do; loop.c does it.
  *
- *	STARTING   The gate starts, and the tracer. Nothing of the agent runs.
- *	QUEUED     Both are ready, but other sessions that start in the same
+ *	STARTING   The gate starts, tracer and view. Nothing of the agent runs.
+ *	QUEUED     All are ready, but other sessions that start in the same
  *	           folders come first. Nothing of the agent runs.
  *	AGENT      The agent's docker command runs. Nothing limits its time.
  *	ASKED      A signal came. The agent has some seconds to end.
- *	ENDING     The gate was asked to end, and the tracer. The docker command
- *	           of the agent may still be there.
- *	REMOVING   That took too long: Docker was told to remove all containers.
- *	FORCING    That took too long, too: the docker commands are killed,
- *	           again and again.
+ *	ENDING     The gate was asked to end, tracer and view. The docker
+ *command of the agent may still be there. REMOVING   That took too long: Docker
+ *was told to remove all containers. FORCING    That took too long, too: the
+ *docker commands are killed, again and again.
  *
  * A session goes down this list and never up. It may leave out states: the one
  * way past ENDING is a deadline, the one way to AGENT is a command that was
@@ -52,7 +51,7 @@ enum course_act {
 	COURSE_SAY_LATE = 1,	     /* the failure is that it was not ready */
 	COURSE_PASS_ON = 1 << 1,     /* the signal, to the agent */
 	COURSE_KILL_AGENT = 1 << 2,  /* if there is one, until it is gone */
-	COURSE_END_REST = 1 << 3,    /* ask gate and tracer to end */
+	COURSE_END_REST = 1 << 3,    /* ask gate, tracer and view to end */
 	COURSE_REMOVE_REST = 1 << 4, /* have Docker remove their containers */
 	COURSE_KILL_ALL = 1 << 5,    /* the docker commands that are left */
 };

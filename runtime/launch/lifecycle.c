@@ -24,11 +24,14 @@
 #include "runtime/launch/session/metadata.h"
 #include "runtime/launch/session/foreign.h"
 #include "runtime/launch/tracer/tracer.h"
+#include "runtime/launch/view/hello.h"
+#include "runtime/launch/view/mounted.h"
 #include "runtime/launch/watchdog.h"
 #include "runtime/launch/workspace/workspaces.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +147,9 @@ static int prepare_agent(struct launch *l, bool may_stop, struct err *err)
 		return err_set(err, -EPROTO, "the plan has no mounts.plan");
 	if (!l->before.at)
 		executed_look(l->a, l->o.workspace, &l->before);
+	if (l->run.view && l->mounts.view < 0 &&
+	    mounted_open(l->a, &l->session, &l->mounts.view, err) < 0)
+		return err->code;
 	rc = mounts_prepare(&l->mounts, l->run.docker, &l->vectors.agent,
 			    &l->values, f->data, may_stop, &argv, err);
 	if (rc == 0)
@@ -156,7 +162,42 @@ static int prepare_agent(struct launch *l, bool may_stop, struct err *err)
 	return rc;
 }
 
-/* Gate and tracer are ready. What could be done before them has been. */
+/*
+ * What only a look finds, from today's scan. Names are the view's to judge,
+ * from now on and for as long as the session lasts.
+ */
+static int tell_view(struct launch *l, struct err *err)
+{
+	const struct plan_file *f = plan_file(l->o.plan, PLAN_MOUNTS);
+	struct hello_owner owner = {l->owner.uid, l->owner.gid};
+	hello_holds *holds = arena_new_of(l->a, hello_holds);
+	struct looked *looked = arena_new_of(l->a, struct looked);
+	looked_notes notes = {0};
+	char state[PATH_MAX];
+	struct looked_at at;
+	struct str hello;
+	int rc = looked_state(l->o.state, l->o.workspace, state, err);
+
+	if (rc < 0)
+		return rc;
+	at = (struct looked_at){.state = arena_str(l->a, str_of(state)),
+				.root_path = str_of(l->o.workspace),
+				.root = l->mounts.root,
+				.mounts = f->data,
+				.readonly = l->values.readonly};
+	rc = looked_make(l->a, &at, looked, err);
+	if (rc == 0)
+		rc = hello_write(l->a, looked, &owner, holds, &hello, err);
+	if (rc < 0)
+		return rc;
+	refusals_know(l->run.view->refusals, holds);
+	view_tell(l->run.view, hello);
+	looked_git_notes(l->a, looked, &notes);
+	mounts_say(&l->mounts, &notes, l->values.readonly);
+	return 0;
+}
+
+/* Gate, tracer and view are ready. What could be done before them has been. */
 static int on_ready(void *ctx, struct err *err)
 {
 	struct launch *l = ctx;
@@ -171,6 +212,8 @@ static int on_started(void *ctx, struct err *err)
 			      l->vectors.runtime, err);
 
 	l->run.at.checked = loop_elapsed(&l->run);
+	if (rc == 0 && l->run.view)
+		rc = view_detach(l->run.view, err);
 	return rc;
 }
 
@@ -253,6 +296,32 @@ static int start_tracer(struct launch *l, struct err *err)
 	if (l->run.tracer->pid)
 		watchdog_tell(&l->watchdog, l->run.tracer->pid);
 	l->run.gate->tracer = l->run.tracer;
+	return rc;
+}
+
+/* Where the plan has masks held by one: beside the gate, too. */
+static int start_view(struct launch *l, struct err *err)
+{
+	const struct plan_file *f = plan_file(l->o.plan, PLAN_MOUNTS);
+	struct view *v;
+	char **argv;
+	int rc;
+
+	if (!l->vectors.view.image)
+		return 0;
+	if (!f)
+		return err_set(err, -EPROTO, "the plan has no mounts.plan");
+	rc = mounted_prepare(l->a, &l->session, err);
+	if (rc == 0)
+		rc = vectors_expand(l->a, &l->vectors.view, &l->values, &argv,
+				    err);
+	if (rc < 0)
+		return rc;
+	v = l->run.view = arena_new_of(l->a, struct view);
+	view_init(v, refusals_new(l->a, f->data), &l->run.gate->decisions);
+	rc = view_start(v, argv, l->watchdog.keep_fd, err);
+	if (v->pid)
+		watchdog_tell(&l->watchdog, v->pid);
 	return rc;
 }
 
@@ -359,6 +428,8 @@ static int start_gate(struct launch *l, struct err *err)
 			       !l->o.keeper && !holds_something(argv);
 		rc = start_tracer(l, err);
 	}
+	if (rc == 0)
+		rc = start_view(l, err);
 	r->at.gate_spawned = loop_elapsed(r);
 	return rc;
 }
@@ -371,7 +442,8 @@ static int run_session(struct launch *l, struct err *err)
 	int rc = tell_gate(l, &why);
 
 	if (rc == 0)
-		rc = prepare_agent(l, false, &why);
+		rc = r->view ? tell_view(l, &why)
+			     : prepare_agent(l, false, &why);
 	if (rc < 0)
 		loop_stop(r, &why);
 	return loop_run(r, err);
@@ -419,6 +491,9 @@ static void init_run(struct launch *l)
 		arena_fmt(l->a, DOCKER_JSON_OURS DOCKER_JSON_TRACER "-%s",
 			  l->session.id)
 			.p;
+	r->view_name = arena_fmt(l->a, DOCKER_JSON_OURS DOCKER_JSON_VIEW "-%s",
+				 l->session.id)
+			       .p;
 	r->gate_name = arena_fmt(l->a, DOCKER_JSON_OURS DOCKER_JSON_GATE "-%s",
 				 l->session.id)
 			       .p;
@@ -448,10 +523,13 @@ static bool clean_session(struct launch *l)
 	int rc = 0;
 
 	if (l->run.left ||
-	    (loop_left_nothing(&l->run) && l->vectors.link == VECTORS_VETH))
+	    (loop_left_nothing(&l->run) && l->vectors.link == VECTORS_VETH)) {
 		rc = masks_release(l->o.state, l->session.id, &err);
-	else if (l->run.docker)
+		if (rc == 0)
+			rc = mounted_remove(l->a, &l->session, &err);
+	} else if (l->run.docker) {
 		rc = reap_session(l->run.docker, l->o.state, &l->session, &err);
+	}
 	/* last: no container of ours can start any more */
 	if (rc == 0)
 		rc = mounts_end(&l->mounts, l->run.docker, &err);
@@ -536,6 +614,8 @@ static int in_session(struct launch *l, struct err *err)
 	gate_done(l->run.gate);
 	if (l->run.tracer)
 		tracer_done(l->run.tracer);
+	if (l->run.view)
+		view_done(l->run.view);
 	fd_close(&l->trace_copy);
 	rc = end_stage(l, rc, err);
 	cleaned = clean_session(l);

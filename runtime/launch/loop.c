@@ -17,6 +17,7 @@
 #define PAUSED_MS   1000  /* between looks at who has paused the agent */
 #define WAIT_MAX_MS 60000 /* of one poll */
 #define GATE_ENDED  "the gate ended"
+#define VIEW_ENDED  "the view of the workspace ended"
 
 int64_t loop_elapsed(const struct loop *r)
 {
@@ -161,6 +162,14 @@ static bool is_ending(const struct loop *r)
 	return r->course.state >= COURSE_ENDING;
 }
 
+/* Whose start all others wait for. */
+static const char *awaited_part(const struct loop *r)
+{
+	if (!r->gate->ready)
+		return "gate";
+	return r->view && !r->view->ready ? "view of the workspace" : "tracer";
+}
+
 static void say_late(struct loop *r, enum course_state state)
 {
 	struct err err;
@@ -171,8 +180,7 @@ static void say_late(struct loop *r, enum course_state state)
 			LOOP_LATE_MS / 1000);
 	else
 		err_set(&err, -ETIMEDOUT, "the %s was not ready within %d s",
-			r->gate->ready ? "tracer" : "gate",
-			LOOP_READY_MS / 1000);
+			awaited_part(r), LOOP_READY_MS / 1000);
 	note_failure(r, &err);
 }
 
@@ -195,7 +203,7 @@ static bool kill_agent(struct loop *r)
 
 static void take_output(struct loop *r);
 
-static void end_gate_and_tracer(struct loop *r)
+static void end_rest(struct loop *r)
 {
 	set_timer(r, COURSE_PROGRESS);
 	/* what the agent was told last is on record, too */
@@ -204,15 +212,19 @@ static void end_gate_and_tracer(struct loop *r)
 	gate_close_stdin(r->gate);
 	if (r->tracer)
 		tracer_end(r->tracer, proc_now_ms());
+	if (r->view)
+		view_close_stdin(r->view);
 }
 
-static void remove_gate_and_tracer(struct loop *r)
+static void remove_rest(struct loop *r)
 {
 	struct err err;
 
 	if (docker_remove(r->docker, r->gate_name, &err) < 0)
 		note_failure(r, &err);
 	if (r->tracer && docker_remove(r->docker, r->tracer_name, &err) < 0)
+		note_failure(r, &err);
+	if (r->view && docker_remove(r->docker, r->view_name, &err) < 0)
 		note_failure(r, &err);
 }
 
@@ -228,6 +240,8 @@ static void kill_commands(struct loop *r)
 		kill(r->gate->pid, SIGKILL);
 	if (r->tracer && r->tracer->pid)
 		kill(r->tracer->pid, SIGKILL);
+	if (r->view && r->view->pid)
+		kill(r->view->pid, SIGKILL);
 }
 
 static void on_course(struct loop *r, enum course_event event)
@@ -244,9 +258,9 @@ static void on_course(struct loop *r, enum course_event event)
 	if (step.acts & COURSE_KILL_AGENT && kill_agent(r))
 		set_timer(r, COURSE_REKILL);
 	if (step.acts & COURSE_END_REST)
-		end_gate_and_tracer(r);
+		end_rest(r);
 	if (step.acts & COURSE_REMOVE_REST)
-		remove_gate_and_tracer(r);
+		remove_rest(r);
 	if (step.acts & COURSE_KILL_ALL)
 		kill_commands(r);
 	if (step.has_new_time)
@@ -356,6 +370,8 @@ static void on_event(void *ctx, const struct docker_event *e)
 	}
 	if (strcmp(e->role, "tracer") == 0 && strcmp(e->action, "destroy") == 0)
 		r->tracer_removed = true;
+	if (strcmp(e->role, "view") == 0 && strcmp(e->action, "destroy") == 0)
+		r->view_removed = true;
 	if (strcmp(e->role, "agent") != 0)
 		return;
 	if (r->tracer && tracer_wants_agent(r->tracer))
@@ -379,7 +395,8 @@ static void on_event(void *ctx, const struct docker_event *e)
 bool loop_left_nothing(const struct loop *r)
 {
 	return r->gate_removed && (r->agent_removed || !r->agent_made) &&
-	       (r->tracer_removed || !r->tracer);
+	       (r->tracer_removed || !r->tracer) &&
+	       (r->view_removed || !r->view);
 }
 
 /* Somebody waits to hear of the agent's container. */
@@ -471,6 +488,11 @@ static void reap_children(struct loop *r)
 		r->gate->pid = 0;
 		r->gate->status = proc_status(status);
 		r->at.gate_ended = loop_elapsed(r);
+	}
+	if (r->view && r->view->pid &&
+	    waitpid(r->view->pid, &status, WNOHANG) == r->view->pid) {
+		r->view->pid = 0;
+		r->view->status = proc_status(status);
 	}
 	if (r->tracer && r->tracer->pid &&
 	    waitpid(r->tracer->pid, &status, WNOHANG) == r->tracer->pid) {
@@ -564,9 +586,35 @@ static void tend_tracer(struct loop *r)
 	}
 }
 
+/* --- the view ------------------------------------------------------------ */
+
+/* Without it the agent has no files any more: it cannot go on. */
+static void take_view(struct loop *r)
+{
+	bool running = !is_ending(r);
+	struct view *v = r->view;
+	struct err err;
+
+	if (!v)
+		return;
+	if (view_pump(v, &err) < 0) {
+		loop_stop(r, &err);
+		/* what it says from here on is not listened to */
+		fd_close(&v->out);
+		v->out = -1;
+		return;
+	}
+	if (running && (v->out < 0 || v->pid == 0)) {
+		err_set(&err, -ENOTCONN, VIEW_ENDED);
+		loop_stop(r, &err);
+	} else if (v->ready && !r->at.view_ready) {
+		r->at.view_ready = loop_elapsed(r);
+	}
+}
+
 static bool is_ready(const struct loop *r)
 {
-	return r->gate->ready &&
+	return r->gate->ready && (!r->view || r->view->ready) &&
 	       (!r->tracer || r->tracer->state >= TRACER_READY);
 }
 
@@ -577,7 +625,9 @@ static bool is_ready(const struct loop *r)
 static bool say_progress(struct loop *r)
 {
 	if (is_starting(r))
-		tell_progress(r, "starting the gate");
+		tell_progress(r, r->gate->ready && r->view && !r->view->ready
+					 ? "starting the view of the workspace"
+					 : "starting the gate");
 	if (!is_ending(r) || (r->agent_made && isatty(STDOUT_FILENO)))
 		return false;
 	if (r->agent)
@@ -612,30 +662,34 @@ static void leave_uplink(struct loop *r)
 	r->uplink = NULL;
 }
 
-/* Nothing runs any more, and all that the gate said has been read. */
+/* Nothing runs any more, and all that gate and view said has been read. */
 static bool is_over(const struct loop *r)
 {
 	const struct tracer *t = r->tracer;
+	const struct view *v = r->view;
 	bool read_all = r->gate->out < 0 && r->gate->err < 0 &&
-			(!t || (t->out < 0 && t->err < 0));
+			(!t || (t->out < 0 && t->err < 0)) &&
+			(!v || (v->out < 0 && v->err < 0));
 
 	if (r->stage && r->agent_made && !stage_is_over(r->stage))
 		read_all = false;
 	/* a helper of docker's may still hold a pipe: not for ever */
 	return r->agent == 0 && r->gate->pid == 0 && (!t || t->pid == 0) &&
+	       (!v || v->pid == 0) &&
 	       (read_all || r->course.state > COURSE_ENDING);
 }
 
 /*
- * All went as it should: the agent's container is gone, and the gate and the
- * tracer have said their last. Docker removes what is left of them.
+ * All went as it should: the agent's container is gone, and gate, tracer and
+ * view have said their last. Docker removes what is left of them.
  */
 static bool can_leave(const struct loop *r)
 {
 	return r->may_leave && r->agent == 0 && r->agent_removed &&
 	       !r->failed && !r->signal.number &&
 	       r->course.state <= COURSE_ENDING && r->gate->done &&
-	       (!r->tracer || tracer_is_done(r->tracer));
+	       (!r->tracer || tracer_is_done(r->tracer)) &&
+	       (!r->view || r->view->done);
 }
 
 /*
@@ -661,6 +715,15 @@ static int say_gate(const struct loop *r, struct err *err)
 		       proc_status_text(r->gate->status, how), words);
 }
 
+static int say_view(const struct loop *r, struct err *err)
+{
+	char how[PROC_STATUS_TEXT_MAX];
+
+	return err_set(err, -ENOTCONN, "%s (%s): %s", r->why.text,
+		       proc_status_text(r->view->status, how),
+		       view_last_words(r->view));
+}
+
 static int exit_status(struct loop *r, struct err *err)
 {
 	struct err why;
@@ -671,6 +734,8 @@ static int exit_status(struct loop *r, struct err *err)
 	}
 	if (r->failed == -EPIPE)
 		return say_gate(r, err);
+	if (r->failed == -ENOTCONN && r->view)
+		return say_view(r, err);
 	if (r->failed) {
 		*err = r->why;
 		return r->failed;
@@ -683,13 +748,17 @@ static int exit_status(struct loop *r, struct err *err)
 static size_t loop_fds(const struct loop *r, struct pollfd *out)
 {
 	const struct tracer *t = r->tracer;
+	const struct view *v = r->view;
 	int fds[] = {proc_signals_fd(), r->gate->out,
 		     r->gate->err,	t ? t->out : -1,
-		     t ? t->err : -1,	r->agent_runs ? -1 : r->caller};
+		     t ? t->err : -1,	v ? v->out : -1,
+		     v ? v->err : -1,	r->agent_runs ? -1 : r->caller};
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
 		out[n++] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+	if (v && view_has_to_say(v))
+		out[n++] = (struct pollfd){.fd = v->in, .events = POLLOUT};
 	if (!is_starting(r) && !is_ending(r))
 		n += control_fds(r->control, out + n);
 	return n + (r->stage ? stage_fds(r->stage, out + n) : 0);
@@ -759,6 +828,7 @@ static void pump_all(struct loop *r)
 	take_signals(r);
 	take_output(r);
 	take_trace(r);
+	take_view(r);
 	if (r->stage)
 		stage_pump(r->stage, r->agent);
 	take_control(r);

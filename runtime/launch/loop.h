@@ -15,6 +15,7 @@
 #include "runtime/launch/gate.h"
 #include "runtime/launch/session/session.h"
 #include "runtime/launch/tracer/tracer.h"
+#include "runtime/launch/view/view.h"
 #include "runtime/launch/watchdog.h"
 
 #define LOOP_READY_MS	 60000	/* a gate, from its start to "ready" */
@@ -26,13 +27,13 @@
 /* When, in ms after launch_run() was called; 0: did not happen. */
 struct loop_times {
 	int64_t gate_spawned, alone, prepared, gate_started, ready;
-	int64_t tracer_loaded, tracer_ready;
+	int64_t tracer_loaded, tracer_ready, view_ready;
 	int64_t agent_spawned, agent_created, agent_started, agent_died;
 	int64_t checked;
 	int64_t agent_ended, gate_died, gate_ended, cleaned;
 };
 
-_Static_assert(STAGE_FDS + CONTROL_FDS + 6 <= DOCKER_FDS_MAX, "loop_fds");
+_Static_assert(STAGE_FDS + CONTROL_FDS + 9 <= DOCKER_FDS_MAX, "loop_fds");
 
 struct loop {
 	struct arena *a;
@@ -40,8 +41,9 @@ struct loop {
 	const struct session *session;
 	struct gate *gate;
 	struct tracer *tracer; /* NULL: nothing traces */
+	struct view *view;     /* NULL: masks are mounts */
 	char *const *agent_argv;
-	const char *gate_name, *agent_name, *tracer_name;
+	const char *gate_name, *agent_name, *tracer_name, *view_name;
 	const struct watchdog *watchdog;
 	const char *network; /* the gate is to be joined to it; or NULL */
 	const char *uplink;  /* the gate's own; NULL: it has left that */
@@ -50,8 +52,8 @@ struct loop {
 	struct stage *stage;	/* the command's streams; NULL: our own */
 	int caller; /* while the agent is not known to run: its end is our end,
 		       too; -1: nobody waits */
-	/* called when gate and tracer are ready, until it is not 1 any more:
-	 * then agent_argv is there */
+	/* called when gate, tracer and view are ready, until it is not 1 any
+	 * more: then agent_argv is there */
 	int (*on_ready)(void *ctx, struct err *err);
 	/* called once, right after the agent's container was started */
 	int (*on_started)(void *ctx, struct err *err);
@@ -77,7 +79,7 @@ struct loop {
 	/* What Docker told of the containers: each once, and for good. They
 	 * come late, in any order or not at all, and are no state of ours. */
 	bool agent_made, agent_runs, agent_removed, gate_removed,
-		tracer_removed;
+		tracer_removed, view_removed;
 	bool shares_terminal; /* the agent's command is in our group */
 	struct {
 		int number;	/* the first that came; 0: none */
@@ -86,7 +88,7 @@ struct loop {
 	} signal;
 	bool was_killed; /* the agent: docker could put nothing back */
 	bool was_told;	 /* a progress line is on the terminal */
-	bool left;	 /* Docker still removes the gate or the tracer */
+	bool left;	 /* Docker still removes gate, tracer or view */
 	int failed;	 /* 0, or the code in why */
 	struct err why;
 	struct loop_times at;
@@ -95,7 +97,8 @@ struct loop {
 /*
  * Wait for "ready", run the agent, see both end. The exit status, or a
  * negative errno. In both cases no process that was started is left; but when
- * r->left is set, the docker commands of gate and tracer: they wait for Docker.
+ * r->left is set, the docker commands of gate, tracer and view: they wait for
+ * Docker.
  */
 must_check int loop_run(struct loop *r, struct err *err);
 /* True when Docker has said of all containers that they are removed. */

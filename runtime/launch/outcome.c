@@ -24,6 +24,7 @@ static void add_times(cJSON *o, const struct loop_times *t)
 	add_ms(ms, "ready", t->ready);
 	add_ms(ms, "tracer_loaded", t->tracer_loaded);
 	add_ms(ms, "tracer_ready", t->tracer_ready);
+	add_ms(ms, "view_ready", t->view_ready);
 	add_ms(ms, "agent_spawned", t->agent_spawned);
 	add_ms(ms, "agent_created", t->agent_created);
 	add_ms(ms, "agent_started", t->agent_started);
@@ -79,6 +80,9 @@ void outcome_write(const struct outcome *o)
 	cJSON_AddItemToObject(root, "executed",
 			      executed_json(o->a, o->executed));
 	cJSON_AddItemToObject(root, "refused", summary_json(r->gate->summary));
+	if (r->view)
+		cJSON_AddItemToObject(root, "files",
+				      refusals_json(r->view->refusals));
 	text = cJSON_Print(root);
 	if (text && fileio_write(AT_FDCWD, path, arena_fmt(o->a, "%s\n", text),
 				 0600, &err) < 0)
@@ -120,6 +124,8 @@ void outcome_print(const struct outcome *o)
 	buf_init(&text, o->a);
 	control_words(r->control, &text);
 	summary_print(r->gate->summary, log, colour, &text);
+	if (r->view)
+		refusals_print(r->view->refusals, log, colour, &text);
 	executed_words(o->executed, &text);
 	if (r->gate->decisions.unwritten)
 		buf_addf(

@@ -149,7 +149,8 @@ static bool is_ours(const char *image)
 
 	return str_starts(name, STR(DOCKER_JSON_IMAGE_GATE)) ||
 	       str_starts(name, STR(DOCKER_JSON_IMAGE_AGENT)) ||
-	       str_starts(name, STR(DOCKER_JSON_IMAGE_WATCH));
+	       str_starts(name, STR(DOCKER_JSON_IMAGE_WATCH)) ||
+	       str_starts(name, STR(DOCKER_JSON_IMAGE_VIEW));
 }
 
 static int check_image(struct docker *d, const char *image, bool no_update,
@@ -188,6 +189,8 @@ int prepare_docker(struct docker *d, const struct vectors *v, bool no_update,
 		rc = check_image(d, v->agent.image, no_update, err);
 	if (rc == 0 && v->tracer.image)
 		rc = check_image(d, v->tracer.image, no_update, err);
+	if (rc == 0 && v->view.image)
+		rc = check_image(d, v->view.image, no_update, err);
 	if (rc < 0 || strcmp(v->runtime, "runc") == 0)
 		return rc;
 	rc = docker_has_runtime(d, v->runtime, err);

@@ -7,6 +7,7 @@
 #include "runtime/launch/launch.h"
 #include "runtime/launch/mounts/freeze.h"
 #include "runtime/launch/mounts/masks.h"
+#include "runtime/launch/view/mounted.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,6 +64,16 @@ static void remove_unfinished(const struct session *s)
 		fileio_remove_unfinished(dir, NULL);
 }
 
+/* What a view that was killed left mounted. */
+static int remove_view(const struct session *s, struct err *err)
+{
+	struct arena *a = arena_new();
+	int rc = mounted_remove(a, s, err);
+
+	arena_free(a);
+	return rc;
+}
+
 int reap_session(struct docker *d, const char *state, const struct session *s,
 		 struct err *err)
 {
@@ -80,6 +91,8 @@ int reap_session(struct docker *d, const char *state, const struct session *s,
 		/* Docker refuses what it is just starting or ending */
 		poll(NULL, 0, REMOVE_STEP_MS);
 	}
+	if (rc == 0)
+		rc = remove_view(s, err);
 	remove_unfinished(s);
 	/* only now: a placeholder may still be mounted on before */
 	return rc < 0 ? rc : masks_release(state, s->id, err);

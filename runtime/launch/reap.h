@@ -1,6 +1,7 @@
 /*
  * Removing what a session has outside its folder: containers, networks and
- * the placeholders in the workspace; and in it, what is half written.
+ * the placeholders in the workspace; and in it, what is half written, and what
+ * a view left mounted.
  *
  * Everything is found by the session's own label and journal, and only for IDs
  * that are folders of this state folder: other users' and other state

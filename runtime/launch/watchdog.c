@@ -19,7 +19,7 @@
 #define TAKE_TRIES     1000
 #define TAKE_STEP_MS   10
 #define REMOVED_MS     20000 /* for Docker, which was asked to */
-#define COMMANDS_MAX   3u    /* the gate's, the tracer's and the agent's */
+#define COMMANDS_MAX   4u    /* of gate, tracer, view and agent */
 
 enum what {
 	WORD_COMMAND, /* one was started */

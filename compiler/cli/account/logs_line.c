@@ -37,6 +37,11 @@ static void put_object(struct buf *out, const cJSON *d, struct str kind)
 		view_clean(out, json_find_str(d, "type"));
 		return;
 	}
+	if (str_is(kind, "read") || str_is(kind, "write")) {
+		buf_addf(out, "%.*s ", STR_ARG(kind));
+		view_clean(out, json_find_str(d, "path"));
+		return;
+	}
 	if (str_is(kind, "request") && json_find_str(d, "method").n) {
 		view_clean(out, json_find_str(d, "method"));
 		buf_addc(out, ' ');

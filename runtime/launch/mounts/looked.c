@@ -1,16 +1,29 @@
 #include "runtime/launch/mounts/looked.h"
 
+#include "runtime/launch/workspace/committed.h"
 #include "runtime/launch/workspace/wspath.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct str looked_state_inside(const struct looked_at *at)
+{
+	struct str path = at->state;
+
+	if (!path.n || !wspath_below(path, at->root_path))
+		return STR("");
+	return str_slice(path, at->root_path.n + 1, path.n);
+}
 
 /* The folder that records what the agent did is none of the agent's. */
 static void hide_state(struct arena *a, const struct looked_at *at,
 		       struct scan *found)
 {
-	struct str path = at->state;
+	struct str path = looked_state_inside(at);
 
-	if (!path.n || !wspath_below(path, at->root_path))
+	if (!path.n)
 		return;
-	path = str_slice(path, at->root_path.n + 1, path.n);
 	*vec_push(a, &found->masks) =
 		(struct mask){.path = path, .kind = MASK_IGNORE_DIR};
 	*vec_push(a, &found->notes) =
@@ -62,6 +75,41 @@ int looked_make(struct arena *a, const struct looked_at *at, struct looked *out,
 	vec_each(h, &out->plan.holds)
 		*vec_push(a, &out->places) = resolve_path(a, out, h->path);
 	return 0;
+}
+
+int looked_state(const char *state, const char *workspace, char out[PATH_MAX],
+		 struct err *err)
+{
+	if (!realpath(state, out))
+		return err_errno(err, state);
+	if (strcmp(workspace, "/") == 0 || strcmp(workspace, out) == 0 ||
+	    wspath_below(str_of(workspace), str_of(out)))
+		return err_set(err, -EINVAL, "%s cannot be a workspace",
+			       workspace);
+	return 0;
+}
+
+void looked_git_notes(struct arena *a, const struct looked *l,
+		      looked_notes *out)
+{
+	struct committed c;
+
+	vec_each(n, &l->git.notes)
+		*vec_push(a, out) = *n;
+	vec_each(p, &l->git.loose)
+		if (p->is_root)
+			*vec_push(a, out) = arena_fmt(
+				a,
+				"%s: git's hooks are looked for in a folder with a whole repository in it, which cannot be read-only: a hook that the agent writes there runs on the host",
+				wspath_show(a, p->at.file));
+	committed_find(a, l->at.root_path, &l->found, &l->git.repos, &c);
+	if (c.paths.n)
+		*vec_push(a, out) = arena_fmt(
+			a,
+			"git has committed what is hidden here, so that 'git show HEAD:FILE' gives it, and a commit made inside can empty it: %s",
+			committed_text(a, &c).p);
+	vec_each(n, &c.unknown)
+		*vec_push(a, out) = *n;
 }
 
 /* --- asking --------------------------------------------------------------- */

@@ -9,6 +9,8 @@
 
 #include "runtime/launch/workspace/gitfound.h"
 
+#include <limits.h>
+
 struct looked_at {
 	struct str state; /* membrane's folder, absolute and real: hidden if it
 			     is inside; empty: there is none */
@@ -17,6 +19,9 @@ struct looked_at {
 	struct str mounts;    /* the text of mounts.plan */
 	bool readonly;	      /* scan_is_readonly() */
 };
+
+/* Sentences for people. */
+typedef VEC(struct str) looked_notes;
 
 struct looked {
 	struct looked_at at;
@@ -31,6 +36,19 @@ struct looked {
  * scan_workspace(). */
 must_check int looked_make(struct arena *a, const struct looked_at *at,
 			   struct looked *out, struct err *err);
+
+/*
+ * The state folder as the kernel knows it.
+ *   -EINVAL  the workspace is the root directory, or inside the state folder
+ */
+must_check int looked_state(const char *state, const char *workspace,
+			    char out[PATH_MAX], struct err *err);
+/* What git runs and cannot be held; what is hidden and yet to be had from it.
+ * Appends. */
+void looked_git_notes(struct arena *a, const struct looked *l,
+		      looked_notes *out);
+/* Membrane's own folder, relative to the workspace; empty: it is elsewhere. */
+struct str looked_state_inside(const struct looked_at *at);
 
 enum looked_kind {
 	LOOKED_MASK,  /* mask: of the scan */

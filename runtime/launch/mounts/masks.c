@@ -6,7 +6,6 @@
 #include "runtime/launch/mounts/placeholders.h"
 #include "runtime/launch/mounts/looked.h"
 #include "runtime/launch/mounts/place.h"
-#include "runtime/launch/workspace/committed.h"
 #include "runtime/launch/workspace/wspath.h"
 
 #include <dirent.h>
@@ -297,31 +296,6 @@ static void add_notes(struct arena *a, const struct scan *found,
 	}
 }
 
-/* What is run and cannot be held; what is hidden and yet to be had. */
-static void add_git_notes(struct arena *a, struct str root,
-			  const struct scan *found, const struct gitfound *git,
-			  struct masks *out)
-{
-	struct committed c;
-
-	vec_each(n, &git->notes)
-		*vec_push(a, &out->notes) = *n;
-	vec_each(p, &git->loose)
-		if (p->is_root)
-			*vec_push(a, &out->notes) = arena_fmt(
-				a,
-				"%s: git's hooks are looked for in a folder with a whole repository in it, which cannot be read-only: a hook that the agent writes there runs on the host",
-				wspath_show(a, p->at.file));
-	committed_find(a, root, found, &git->repos, &c);
-	if (c.paths.n)
-		*vec_push(a, &out->notes) = arena_fmt(
-			a,
-			"git has committed what is hidden here, so that 'git show HEAD:FILE' gives it, and a commit made inside can empty it: %s",
-			committed_text(a, &c).p);
-	vec_each(n, &c.unknown)
-		*vec_push(a, &out->notes) = *n;
-}
-
 /* --- preparing -------------------------------------------------------------
  */
 
@@ -520,23 +494,9 @@ static int prepare_masks(struct arena *a, const struct masks_opts *o,
 		rc = placeholders_claim(h, out->list.v, out->list.n, err);
 	if (rc == 0) {
 		add_notes(a, &l.found, out);
-		add_git_notes(a, h->root_path, &l.found, &l.git, out);
+		looked_git_notes(a, &l, &out->notes);
 	}
 	return rc;
-}
-
-/* The state folder as the kernel knows it, apart from the workspace. */
-static int real_state(const struct masks_opts *o, char state[PATH_MAX],
-		      struct err *err)
-{
-	const char *root = o->workspace;
-
-	if (!realpath(o->state, state))
-		return err_errno(err, o->state);
-	if (strcmp(root, "/") == 0 || strcmp(root, state) == 0 ||
-	    wspath_below(str_of(root), str_of(state)))
-		return err_set(err, -EINVAL, "%s cannot be a workspace", root);
-	return 0;
 }
 
 int masks_prepare(struct arena *a, const struct masks_opts *o,
@@ -554,7 +514,7 @@ int masks_prepare(struct arena *a, const struct masks_opts *o,
 	struct err ignored;
 	int rc;
 
-	rc = real_state(o, state, err);
+	rc = looked_state(o->state, o->workspace, state, err);
 	if (rc == 0)
 		rc = make_sources(a, o->state, err);
 	if (rc < 0)

@@ -12,7 +12,7 @@
 #define RUNTIME_LAUNCH_MOUNTS_MASKS_H
 
 #include "compiler/base/err.h"
-#include "runtime/launch/workspace/scan.h"
+#include "runtime/launch/mounts/looked.h"
 
 struct masks_opts {
 	const char *state;     /* absolute; sessions/{session} is there */
@@ -25,7 +25,7 @@ struct masks_opts {
 
 struct masks {
 	VEC(const char *) words; /* "--mount", "type=bind,…", … */
-	VEC(struct str) notes;	 /* for stderr: a sentence each */
+	looked_notes notes;	 /* for stderr: a sentence each */
 	VEC(struct mask)
 	list;			   /* sorted as by wspath_cmp, without repeats;
 				      what each is made of is open: fd */

@@ -18,6 +18,7 @@ void mounts_init(struct mounts *m, struct arena *a, const char *state,
 		.state = state,
 		.session = s,
 		.root = -1,
+		.view = -1,
 		.quiet = quiet,
 		.overlap = {.a = a, .state = state, .session = s, .reach = -1},
 	};
@@ -48,9 +49,14 @@ static int find_binds(struct mounts *m, const struct vector *v,
 	values.command = no_command;
 	m->binds.n = 0;
 	rc = vectors_expand(m->a, v, &values, &argv, err);
-	if (rc == 0)
-		binds_read(m->a, argv, &m->binds);
-	return rc;
+	if (rc < 0)
+		return rc;
+	binds_read(m->a, argv, &m->binds);
+	/* what the agent can write through a view is the workspace */
+	vec_each(b, &m->binds)
+		if (m->view >= 0 && str_is(m->target, b->target))
+			b->source = m->workspace;
+	return 0;
 }
 
 /* Is the workspace still at its path, now that nobody can move it? */
@@ -72,6 +78,18 @@ static int check_workspace(const struct mounts *m, struct err *err)
 		m->workspace);
 }
 
+void mounts_say(const struct mounts *m, const looked_notes *notes,
+		bool readonly)
+{
+	if (m->quiet)
+		return;
+	if (readonly)
+		fputs("membrane: you cannot write to the workspace's folder, so all of it is read-only for the command\n",
+		      stderr);
+	vec_each(note, notes)
+		fprintf(stderr, "membrane: %.*s\n", STR_ARG(*note));
+}
+
 static int find_masks(struct mounts *m, struct str plan, bool readonly,
 		      struct err *err)
 {
@@ -83,15 +101,9 @@ static int find_masks(struct mounts *m, struct str plan, bool readonly,
 			       .readonly = readonly};
 	int rc = masks_prepare(m->a, &o, &m->masks, err);
 
-	if (rc < 0)
-		return rc;
-	if (readonly && !m->quiet)
-		fputs("membrane: you cannot write to the workspace's folder, so all of it is read-only for the command\n",
-		      stderr);
-	vec_each(note, &m->masks.notes)
-		if (!m->quiet)
-			fprintf(stderr, "membrane: %.*s\n", STR_ARG(*note));
-	return 0;
+	if (rc == 0)
+		mounts_say(m, &m->masks.notes, readonly);
+	return rc;
 }
 
 static void hold_masks(struct mounts *m, struct str target)
@@ -110,8 +122,9 @@ static int hold_mounts(struct mounts *m, struct err *err)
 {
 	vec_each(b, &m->binds) {
 		struct str target = str_of(b->target);
-		bool is_workspace = str_eq(target, m->masks.target);
-		int fd = is_workspace ? fcntl(m->root, F_DUPFD_CLOEXEC, 0)
+		bool is_workspace = str_eq(target, m->target);
+		int root = m->view >= 0 ? m->view : m->root;
+		int fd = is_workspace ? fcntl(root, F_DUPFD_CLOEXEC, 0)
 				      : open(b->source, O_PATH | O_CLOEXEC);
 
 		/* Docker's to refuse, or to make; or out of our reach */
@@ -134,21 +147,28 @@ static void let_go(struct mounts *m)
 			fd_close(&one->fd);
 	m->meant.n = 0;
 	masks_close(&m->masks);
+	fd_close(&m->view);
+	m->view = -1;
 }
 
 int mounts_prepare(struct mounts *m, struct docker *d, const struct vector *v,
 		   struct vectors_values *values, struct str plan,
 		   bool may_stop, char ***out_argv, struct err *err)
 {
-	int rc = find_binds(m, v, values, err);
+	struct mountsplan read;
+	int rc = mountsplan_read(m->a, plan, &read, err);
 
+	if (rc < 0)
+		return rc;
+	m->target = read.target;
+	rc = find_binds(m, v, values, err);
 	if (rc == 0)
 		rc = overlap_begin(&m->overlap, d, &m->binds, may_stop, err);
 	if (rc != 0)
 		return rc;
 	m->alone_at = proc_now_ms();
 	rc = check_workspace(m, err);
-	if (rc == 0)
+	if (rc == 0 && m->view < 0)
 		rc = find_masks(m, plan, values->readonly, err);
 	if (rc == 0)
 		rc = hold_mounts(m, err);

@@ -4,7 +4,8 @@
  *
  * In order: whoever could change a name on the way is stopped (overlap.h), the
  * workspace is scanned (masks.h), what will be mounted is held open (place.h),
- * Docker makes the container, its mounts are compared with what is held
+ * (With a view, which judges names when they are used, nothing is scanned
+ * here.) Docker makes the container, its mounts are compared with what is held
  * (expected.h), and the others go on. Docker has no moment between mounting and
  * the command's first instruction: the comparison comes some milliseconds
  * behind that, and is there for what the stopping cannot hold (programs of the
@@ -23,9 +24,13 @@ struct mounts {
 	const char *state, *workspace; /* the latter without a link on it */
 	const struct session *session;
 	int root; /* the workspace, open; -1 */
+	/* The root of the view that is mounted in its place, O_PATH; -1: there
+	 * is none, and masks are mounts. */
+	int view;
 	bool quiet;
 	struct overlap overlap;
-	bind_list binds; /* of the agent's vector, without masks */
+	bind_list binds;   /* of the agent's vector, without masks */
+	struct str target; /* where the workspace is, inside */
 	struct masks masks;
 	expected_list meant;
 	int64_t alone_at; /* proc_now_ms(), when nobody was in the way; 0 */
@@ -41,6 +46,7 @@ must_check int mounts_open(struct mounts *m, const char *workspace,
  * Look, and write the agent's words.
  *
  * v, values  values->masks are filled in here
+ * m->view    set before, where there is one
  * plan       the text of mounts.plan
  * may_stop   false: only if no other session's agent has to be stopped
  *
@@ -50,6 +56,9 @@ must_check int mounts_prepare(struct mounts *m, struct docker *d,
 			      const struct vector *v,
 			      struct vectors_values *values, struct str plan,
 			      bool may_stop, char ***out_argv, struct err *err);
+/* What a look at the workspace found, for people; unless nobody wants it. */
+void mounts_say(const struct mounts *m, const looked_notes *notes,
+		bool readonly);
 /*
  * The container has started: compare, and let the others go on. It is no error
  * when it has ended already, or (said on stderr) when this host does not see

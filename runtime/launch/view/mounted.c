@@ -1,0 +1,194 @@
+#include "runtime/launch/view/mounted.h"
+
+#include "compiler/base/buf.h"
+#include "compiler/base/sys/fileio.h"
+#include "compiler/base/sys/proc.h"
+#include "compiler/plan/docker_json.h"
+#include "runtime/launch/mounts/place.h"
+#include "runtime/launch/workspace/wspath.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FOLDER	  "view"
+#define POINT	  FOLDER "/workspace"
+#define LAYERS	  64	/* mounts on top of each other */
+#define HELPER_MS 30000 /* a container that takes them away */
+
+int mounted_prepare(struct arena *a, const struct session *s, struct err *err)
+{
+	int rc = fileio_mkdir(AT_FDCWD, arena_fmt(a, "%s/" FOLDER, s->dir).p,
+			      0700, err);
+
+	return rc < 0 ? rc : 0;
+}
+
+/* The mount that a path is on, as the kernel writes it. */
+static const char *mount_above(struct arena *a, const char *path)
+{
+	mountinfo_list own = {0};
+	struct str best = STR("/");
+	struct err ignored;
+
+	if (place_mounts(a, "self", &own, &ignored) == 0)
+		vec_each(m, &own)
+			if (m->at.n > best.n &&
+			    (str_is(m->at, path) ||
+			     wspath_below(str_of(path), m->at)))
+				best = m->at;
+	return wspath_show(a, best);
+}
+
+int mounted_open(struct arena *a, const struct session *s, int *out_fd,
+		 struct err *err)
+{
+	const char *folder = arena_fmt(a, "%s/" FOLDER, s->dir).p;
+	auto_fd int above = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd =
+		above < 0
+			? -1
+			: openat(above, "workspace",
+				 O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char real[PATH_MAX];
+
+	if (fd >= 0 && fileio_is_mount(above, fd)) {
+		*out_fd = fd;
+		return 0;
+	}
+	fd_close(&fd);
+	return err_set(
+		err, -ENOTSUP,
+		"the view of the workspace does not appear in %s: Docker runs elsewhere, or nothing that is mounted there passes on (mount --make-rshared %s)",
+		folder, mount_above(a, realpath(folder, real) ? real : folder));
+}
+
+/* --- taking it away ------------------------------------------------------- */
+
+/* What is mounted in the folder now, whatever it is. */
+static bool is_mounted(struct arena *a, const char *real)
+{
+	mountinfo_list own = {0};
+	struct err ignored;
+
+	if (place_mounts(a, "self", &own, &ignored) < 0)
+		return false;
+	vec_each(m, &own)
+		if (wspath_below(m->at, str_of(real)))
+			return true;
+	return false;
+}
+
+/* Until it has ended, for a bounded time. */
+static int wait_for(pid_t pid, int out, struct err *err)
+{
+	struct pollfd p = {.fd = out, .events = POLLIN};
+	int64_t until = proc_now_ms() + HELPER_MS;
+	char text[1024];
+	int status = 0;
+
+	while (p.fd >= 0 && proc_now_ms() < until)
+		if (poll(&p, 1, 100) > 0)
+			(void)proc_read(&p.fd, text, sizeof(text));
+	if (p.fd >= 0)
+		kill(pid, SIGKILL);
+	fd_close(&p.fd);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return proc_status(status) == 0
+		       ? 0
+		       : err_set(err, -EIO,
+				 "a container that was to take away what is mounted there failed");
+}
+
+/* As a field of CSV, which is what `--mount` reads. */
+static const char *quoted(struct arena *a, const char *path)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	for (; *path; path++)
+		buf_adds(&b, *path == '"' ? "\"\"" : (char[]){*path, '\0'});
+	return buf_str(&b).p;
+}
+
+/* A user's way: in a container, from which that passes on. */
+static int ask_docker(struct arena *a, const char *real, struct err *err)
+{
+	const char *words[] = {
+		"docker",
+		"run",
+		"--rm",
+		"--network=none",
+		"--read-only",
+		"--cap-drop=ALL",
+		"--cap-add=SYS_ADMIN",
+		"--security-opt=no-new-privileges",
+		"--security-opt=apparmor=unconfined",
+		"--mount",
+		arena_fmt(
+			a,
+			"type=bind,\"source=%s\",target=/view,bind-propagation=rshared",
+			quoted(a, real))
+			.p,
+		DOCKER_JSON_IMAGE_VIEW,
+		"--unmount",
+		"/view/workspace",
+		NULL};
+	char *argv[ARRAY_LEN(words)] = {NULL};
+	int in = -1, out = -1, error = -1, rc;
+	pid_t pid = 0;
+
+	for (size_t i = 0; words[i]; i++)
+		argv[i] = arena_cstr(a, str_of(words[i]));
+	rc = proc_spawn_piped(argv, -1, &pid, &in, &out, &error, err);
+	fd_close(&in);
+	if (rc == 0)
+		rc = wait_for(pid, out, err);
+	else
+		fd_close(&out);
+	fd_close(&error);
+	return rc;
+}
+
+static int unmount_all(struct arena *a, const char *real, struct err *err)
+{
+	const char *point = arena_fmt(a, "%s/workspace", real).p;
+
+	if (geteuid() != 0)
+		return ask_docker(a, real, err);
+	for (int i = 0; i < LAYERS; i++)
+		if (umount2(point, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
+			break;
+	return 0;
+}
+
+int mounted_remove(struct arena *a, const struct session *s, struct err *err)
+{
+	const char *folder = arena_fmt(a, "%s/" FOLDER, s->dir).p;
+	char real[PATH_MAX];
+	int rc = 0;
+
+	if (!realpath(folder, real))
+		return errno == ENOENT ? 0 : err_errno(err, folder);
+	if (is_mounted(a, real))
+		rc = unmount_all(a, real, err);
+	if (rc < 0)
+		return err_while(err, "%s", folder);
+	if (is_mounted(a, real))
+		return err_set(
+			err, -EBUSY,
+			"%s/workspace is still mounted (umount -l %s/workspace)",
+			real, real);
+	/* no more than what was made */
+	rmdir(arena_fmt(a, "%s/" POINT, s->dir).p);
+	rmdir(folder);
+	return 0;
+}

@@ -1,0 +1,29 @@
+/*
+ * A view's mount as the host has it: {state}/sessions/ID/view/workspace, from
+ * the moment that the view is ready until it detaches. Whoever kills parts of a
+ * session may leave it there: it is taken away before anything else of the
+ * session's folder is.
+ */
+#ifndef RUNTIME_LAUNCH_VIEW_MOUNTED_H
+#define RUNTIME_LAUNCH_VIEW_MOUNTED_H
+
+#include "runtime/launch/session/session.h"
+
+/* {state}/sessions/ID/view, new. */
+must_check int mounted_prepare(struct arena *a, const struct session *s,
+			       struct err *err);
+/*
+ * The root of the view, by its identity alone (O_PATH).
+ *   -ENOTSUP  it is not to be seen here; *err says what to do
+ */
+must_check int mounted_open(struct arena *a, const struct session *s,
+			    int *out_fd, struct err *err);
+/*
+ * Nothing is mounted there afterwards, and the folder is gone; that there is
+ * none is no error. Who may not take mounts away has Docker do it.
+ *   -EBUSY  something still is
+ */
+must_check int mounted_remove(struct arena *a, const struct session *s,
+			      struct err *err);
+
+#endif

@@ -1,0 +1,240 @@
+#include "runtime/launch/view/view.h"
+
+#include "compiler/base/sys/fileio.h"
+#include "compiler/base/sys/proc.h"
+#include "compiler/plan/view_hello.h"
+#include "runtime/launch/session/summary.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHUNK		16384u
+#define CHUNKS_PER_PUMP 64u /* so that a chatty view starves nobody */
+
+void view_init(struct view *v, struct refusals *refusals,
+	       struct decisions *decisions)
+{
+	memset(v, 0, sizeof(*v));
+	v->in = v->out = v->err = -1;
+	v->refusals = refusals;
+	v->decisions = decisions;
+}
+
+int view_start(struct view *v, char *const *argv, int keep_fd, struct err *err)
+{
+	return proc_spawn_piped(argv, keep_fd, &v->pid, &v->in, &v->out,
+				&v->err, err);
+}
+
+/* --- to it ---------------------------------------------------------------- */
+
+void view_tell(struct view *v, struct str hello)
+{
+	v->hello = hello;
+	v->said = 0;
+}
+
+bool view_has_to_say(const struct view *v)
+{
+	return v->in >= 0 && v->said < v->hello.n;
+}
+
+/* As much as the pipe takes now. One that does not listen has ended. */
+static void say_more(struct view *v)
+{
+	while (view_has_to_say(v)) {
+		ssize_t n = write(v->in, v->hello.p + v->said,
+				  v->hello.n - v->said);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno != EAGAIN)
+			view_close_stdin(v);
+		if (n <= 0)
+			return;
+		v->said += (size_t)n;
+	}
+}
+
+int view_detach(struct view *v, struct err *err)
+{
+	v->is_told = true;
+	if (v->in < 0)
+		return 0;
+	return fileio_write_all(v->in, STR(VIEW_HELLO_DETACH "\n"), err);
+}
+
+/* --- from it -------------------------------------------------------------- */
+
+static void set_words(struct view *v, struct str text)
+{
+	struct arena *a = arena_new();
+	struct buf b;
+
+	buf_init(&b, a);
+	summary_escape(&b, text, sizeof(v->words) - 16);
+	snprintf(v->words, sizeof(v->words), "%s", b.p ? b.p : "");
+	arena_free(a);
+}
+
+static int on_decision(struct view *v, const cJSON *o, struct str line,
+		       struct err *err)
+{
+	bool is_new;
+	int rc = refusals_add(v->refusals, o, &is_new, err);
+
+	if (rc < 0)
+		return rc;
+	line.n++; /* it lies in v->line, with the LF behind it */
+	return decisions_add(v->decisions, line,
+			     is_new ? DECISIONS_REFUSED_NEW : DECISIONS_REFUSED,
+			     err);
+}
+
+static int on_event(struct view *v, const cJSON *o, struct str line,
+		    struct err *err)
+{
+	const cJSON *event = cJSON_GetObjectItemCaseSensitive(o, "event");
+	const cJSON *message = cJSON_GetObjectItemCaseSensitive(o, "message");
+	const char *name = cJSON_IsString(event) ? event->valuestring : "";
+
+	if (v->done)
+		return err_set(err, -EPROTO,
+			       "the view sent more after its last record");
+	if (strcmp(name, VIEW_SAYS_DECISION) == 0)
+		return on_decision(v, o, line, err);
+	if (strcmp(name, VIEW_SAYS_READY) == 0) {
+		v->ready = true;
+	} else if (strcmp(name, VIEW_SAYS_DETACHED) == 0) {
+		v->is_hidden = true;
+	} else if (strcmp(name, VIEW_SAYS_DONE) == 0) {
+		v->done = true;
+	} else if (strcmp(name, VIEW_SAYS_ERROR) == 0) {
+		if (cJSON_IsString(message))
+			set_words(v, str_of(message->valuestring));
+		v->words_done = true;
+	} else {
+		return err_set(err, -EPROTO,
+			       "the view sent an unknown event '%.40s'", name);
+	}
+	return 0;
+}
+
+static int on_line(struct view *v, struct str line, struct err *err)
+{
+	const char *end = NULL;
+	cJSON *o = cJSON_ParseWithLengthOpts(line.p, line.n, &end, false);
+	int rc;
+
+	if (cJSON_IsObject(o) && end == line.p + line.n)
+		rc = on_event(v, o, line, err);
+	else
+		rc = err_set(err, -EPROTO,
+			     "the view sent something else than a record");
+	cJSON_Delete(o);
+	return rc;
+}
+
+static int on_output(struct view *v, struct str got, struct err *err)
+{
+	for (size_t i = 0; i < got.n; i++) {
+		struct str line = {v->line, v->line_n};
+		int rc;
+
+		if (v->line_n >= VIEW_LINE_MAX)
+			return err_set(
+				err, -EPROTO,
+				"the view sent a line of more than %u bytes",
+				VIEW_LINE_MAX);
+		v->line[v->line_n++] = got.p[i];
+		if (got.p[i] != '\n')
+			continue;
+		v->line_n = 0;
+		rc = on_line(v, line, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* What Docker says of a mount that does not pass on, with the next step. */
+static void set_docker_words(struct view *v, struct str line)
+{
+	static const struct str on = STR_INIT(" is mounted on "),
+				end = STR_INIT(" but it is not a shared mount");
+	const char *from = memmem(line.p, line.n, on.p, on.n);
+	const char *to = memmem(line.p, line.n, end.p, end.n);
+	struct arena *a = arena_new();
+
+	if (from && to && from + on.n < to)
+		line = arena_fmt(
+			a,
+			"what a container mounts does not appear below %.*s: mount --make-rshared %.*s",
+			(int)(to - from - (int)on.n), from + on.n,
+			(int)(to - from - (int)on.n), from + on.n);
+	set_words(v, line);
+	arena_free(a);
+}
+
+/* docker's own last line says nothing. */
+static void on_stderr(struct view *v, struct str got)
+{
+	struct str line;
+
+	while (!v->words_done && str_line(&got, &line)) {
+		line = str_trim(line);
+		if (line.n && !str_starts(line, STR("Run 'docker")) &&
+		    !str_starts(line, STR("See 'docker")))
+			set_docker_words(v, line);
+	}
+}
+
+/* Read what there is; *fd is -1 afterwards when that was the end. */
+static int drain_pipe(struct view *v, int *fd, bool is_err, struct err *err)
+{
+	char buf[CHUNK];
+	int rc = 0;
+
+	for (unsigned i = 0; i < CHUNKS_PER_PUMP && rc == 0; i++) {
+		struct str text = {buf, proc_read(fd, buf, sizeof(buf))};
+
+		if (text.n == 0)
+			break;
+		if (is_err)
+			on_stderr(v, text);
+		else
+			rc = on_output(v, text, err);
+	}
+	return rc;
+}
+
+int view_pump(struct view *v, struct err *err)
+{
+	int rc;
+
+	say_more(v);
+	rc = drain_pipe(v, &v->err, true, err);
+	return rc < 0 ? rc : drain_pipe(v, &v->out, false, err);
+}
+
+/* --- its end -------------------------------------------------------------- */
+
+void view_close_stdin(struct view *v)
+{
+	fd_close(&v->in);
+	v->in = -1;
+}
+
+void view_done(struct view *v)
+{
+	view_close_stdin(v);
+	fd_close(&v->out);
+	fd_close(&v->err);
+	v->out = v->err = -1;
+}
+
+const char *view_last_words(const struct view *v)
+{
+	return v->words[0] ? v->words : "it said nothing";
+}

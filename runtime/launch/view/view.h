@@ -1,0 +1,61 @@
+/*
+ * The view as the launcher sees it: a docker command with three pipes, whose
+ * container holds the file system that the agent gets as its workspace.
+ *
+ * What is said to it and by it: compiler/plan/view_hello.h. stdin stays open:
+ * its end is the view's. Anything on stdout that is not the protocol is a view
+ * that cannot be trusted. Of stderr the last line is kept: a view has nothing
+ * to say there, but docker has, when it cannot start one.
+ */
+#ifndef RUNTIME_LAUNCH_VIEW_VIEW_H
+#define RUNTIME_LAUNCH_VIEW_VIEW_H
+
+#include "runtime/launch/session/decisions.h"
+#include "runtime/launch/view/refusals.h"
+
+#include <sys/types.h>
+
+/* A decision is the longest: a path, of which each byte may be escaped. */
+#define VIEW_LINE_MAX 65536u
+
+struct view {
+	pid_t pid; /* of its docker command; 0 once that has ended */
+	int status;
+	int in, out, err; /* -1 once closed */
+	struct str hello; /* borrowed, until all of it is said */
+	size_t said;
+	bool ready;	 /* mounted, and it answers */
+	bool is_told;	 /* to detach */
+	bool is_hidden;	 /* it has detached: the agent's mount is the last */
+	bool done;	 /* all that it had to tell has been read */
+	bool words_done; /* words are of an error event */
+	struct refusals *refusals;
+	struct decisions *decisions; /* borrowed: where the gate's go */
+	size_t line_n;
+	char line[VIEW_LINE_MAX];
+	char words[512];
+};
+
+/* Nothing is open; what it refuses goes to both. */
+void view_init(struct view *v, struct refusals *refusals,
+	       struct decisions *decisions);
+must_check int view_start(struct view *v, char *const *argv, int keep_fd,
+			  struct err *err);
+/* What hello_write() made; said as it is taken: by view_pump(). */
+void view_tell(struct view *v, struct str hello);
+/* Is there something that waits to be said? */
+bool view_has_to_say(const struct view *v);
+/* The agent has a mount of its own: no other is needed. */
+must_check int view_detach(struct view *v, struct err *err);
+/*
+ * Say and take what there is; never blocks.
+ *   -EPROTO  something that is not the protocol: the session must end
+ */
+must_check int view_pump(struct view *v, struct err *err);
+/* Ask it to end. */
+void view_close_stdin(struct view *v);
+void view_done(struct view *v);
+/* What it said last, for people; never NULL. */
+const char *view_last_words(const struct view *v);
+
+#endif

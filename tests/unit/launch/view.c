@@ -1,0 +1,312 @@
+/*
+ * The view as the launcher sees it: its protocol, spoken by shell scripts, what
+ * it is told of a workspace, what it leaves mounted.
+ */
+#include "runtime/launch/view/view.h"
+
+#include "compiler/base/sys/fileio.h"
+#include "compiler/base/sys/proc.h"
+#include "compiler/plan/view_hello.h"
+#include "runtime/launch/session/session.h"
+#include "runtime/launch/view/mounted.h"
+#include "tests/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define DECISION(kind, path, rule, n)                                          \
+	"{\"event\":\"decision\",\"time\":\"t\",\"kind\":\"" kind              \
+	"\",\"verdict\":\"deny\",\"reason\":\"readonly\",\"path\":\"" path     \
+	"\",\"rule\":{" rule "},\"count\":" n "}"
+#define SECOND "\"section\":\"readonly\",\"line\":1"
+#define OF_GIT "\"section\":\"git\",\"line\":0"
+
+#define CONFIG(n) DECISION("write", ".git/config", SECOND, n)
+#define HOOK	  DECISION("write", "hk/a\\u001b", OF_GIT, "1")
+
+static const char plan[] = "membrane-mounts 1\n"
+			   "workspace /workspace\n"
+			   "ignore secret\n"
+			   "readonly /lib\n"
+			   "readonly /.git/config\n"
+			   "hold lib\n";
+
+static struct arena *a;
+static char dir[] = "/tmp/membrane-view-XXXXXX";
+static struct err err;
+
+struct outcome {
+	int rc; /* of the pump that failed, or 0 */
+	const struct view *v;
+	struct str decisions, text;
+};
+
+static struct outcome play(const char *script, struct str hello)
+{
+	char *argv[] = {arena_cstr(a, STR("sh")), arena_cstr(a, STR("-c")),
+			arena_cstr(a, str_of(script)), NULL};
+	struct view *v = arena_new_of(a, struct view);
+	hello_holds *holds = arena_new_of(a, hello_holds);
+	struct decisions *d = arena_new_of(a, struct decisions);
+	struct outcome o = {.v = v};
+	int64_t until = proc_now_ms() + 20000;
+	struct buf text;
+	int status = 0;
+
+	*vec_push(a, holds) = (struct hello_hold){.path = STR("hk")};
+	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0 &&
+	      fileio_mkdirs(dir, 0700, &err) == 0);
+	decisions_init(d);
+	CHECK(decisions_open(d, dir, &err) == 0);
+	view_init(v, refusals_new(a, str_of(plan)), d);
+	refusals_know(v->refusals, holds);
+	CHECK(view_start(v, argv, -1, &err) == 0);
+	view_tell(v, hello);
+	while (o.rc == 0 && (v->out >= 0 || v->err >= 0) &&
+	       proc_now_ms() < until) {
+		struct pollfd p[] = {
+			{v->out, POLLIN, 0},
+			{v->err, POLLIN, 0},
+			{view_has_to_say(v) ? v->in : -1, POLLOUT, 0}};
+
+		poll(p, 3, 1000);
+		o.rc = view_pump(v, &err);
+		if (o.rc == 0 && v->ready && !v->is_told)
+			CHECK(view_detach(v, &err) == 0);
+		if (v->is_hidden)
+			view_close_stdin(v);
+	}
+	if (o.rc < 0)
+		kill(v->pid, SIGKILL);
+	waitpid(v->pid, &status, 0);
+	v->status = proc_status(status);
+	view_done(v);
+	decisions_done(d);
+	CHECK(fileio_read(a, AT_FDCWD,
+			  arena_fmt(a, "%s/decisions.jsonl", dir).p, 1 << 20,
+			  &o.decisions, &err) == 0);
+	buf_init(&text, a);
+	refusals_print(v->refusals, "the log", false, &text);
+	o.text = buf_str(&text);
+	return o;
+}
+
+static void check_protocol(void)
+{
+	/* more than a pipe takes at once */
+	char *big = arena_alloc(a, 1 << 20);
+	struct outcome o;
+
+	memset(big, 'x', 1 << 20);
+	memcpy(big + (1 << 20) - 4, "\ngo\n", 4);
+	o = play("read l; read go; echo '{\"event\":\"ready\"}'; read d; "
+		 "echo ${#l} $go $d >&2; echo '{\"event\":\"detached\"}'; "
+		 "cat; echo '{\"event\":\"done\"}'",
+		 (struct str){big, 1 << 20});
+	CHECK(o.rc == 0 && o.v->ready && o.v->is_hidden && o.v->done);
+	CHECK_MSG(strcmp(view_last_words(o.v), "1048572 go detach") == 0, "%s",
+		  view_last_words(o.v));
+	o = play("echo '{\"event\":\"error\",\"message\":\"no \\u001b fuse\"}';"
+		 "echo later >&2; exit 1",
+		 STR(""));
+	CHECK(o.rc == 0 && !o.v->ready && o.v->words_done && o.v->status == 1);
+	CHECK(strstr(view_last_words(o.v), "no \\x1b fuse") ||
+	      strcmp(view_last_words(o.v), "later") == 0);
+	o = play("echo 'docker: Error response from daemon: path /s/view is "
+		 "mounted on /s but it is not a shared mount.' >&2; exit 125",
+		 STR(""));
+	CHECK_MSG(strstr(view_last_words(o.v), "mount --make-rshared /s"), "%s",
+		  view_last_words(o.v));
+	o = play("exit 0", STR("hello\n"));
+	CHECK(o.rc == 0 &&
+	      strcmp(view_last_words(o.v), "it said nothing") == 0);
+}
+
+static void check_refusals(void)
+{
+	static const char script[] =
+		"echo '" CONFIG("1") "'; echo '" CONFIG("2") "'; echo '" HOOK
+							     "'";
+	struct outcome o = play(script, STR(""));
+
+	CHECK(o.rc == 0);
+	CHECK_MSG(str_is(o.text,
+			 "membrane: 2 paths were refused\n"
+			 "  write .git/config  3×  readonly  by '/.git/config';"
+			 " membrane explain write .git/config\n"
+			 "  write hk/a\\x1b     1×  readonly  by 'hk'\n"),
+		  "%.*s", STR_ARG(o.text));
+	CHECK(str_find(o.decisions, '\n', 0) < o.decisions.n);
+	o = play("exit 0", STR(""));
+	CHECK(o.text.n == 0);
+	o = play("i=0; while [ $i -lt 1100 ]; do echo '{\"event\":\"decision\","
+		 "\"kind\":\"read\",\"verdict\":\"deny\",\"reason\":\"ignored\""
+		 ",\"rule\":{\"section\":\"inode\"},\"path\":\"'$i'\"}'; "
+		 "i=$((i+1)); done",
+		 STR(""));
+	CHECK(o.rc == 0 && strstr(o.text.p, "and at least 1004 more: the log"));
+}
+
+static void check_bad_words(void)
+{
+	static const char *const bad[] = {
+		"echo hello",
+		"echo '[]'",
+		"echo '{}'",
+		"echo '{\"event\":\"party\"}'",
+		"echo '{\"event\":\"decision\"}'",
+		"echo '" DECISION("chew", "x", SECOND, "1") "'",
+		"echo '" DECISION("write", "", SECOND, "1") "'",
+		"echo '{\"event\":\"ready\"} x'",
+		"echo '{\"event\":\"done\"}'; echo '{\"event\":\"ready\"}'",
+		"head -c 70000 /dev/zero | tr '\\0' a; sleep 20",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		struct outcome o = play(bad[i], STR(""));
+
+		CHECK_MSG(o.rc == -EPROTO, "%s: %d", bad[i], o.rc);
+		CHECK(!o.v->ready);
+	}
+}
+
+/* --- what it is told ------------------------------------------------------ */
+
+static struct str hello_of(struct str root_path, int root, bool readonly)
+{
+	struct looked_at at = {
+		.state = arena_fmt(a, "%.*s/st ate", STR_ARG(root_path)),
+		.root_path = root_path,
+		.root = root,
+		.mounts = str_of(plan),
+		.readonly = readonly};
+	struct hello_owner owner = {7, 8};
+	struct looked *l = arena_new_of(a, struct looked);
+	hello_holds holds;
+	struct str text;
+
+	CHECK_MSG(looked_make(a, &at, l, &err) == 0, "%s", err.text);
+	CHECK(hello_write(a, l, &owner, &holds, &text, &err) == 0);
+	return text;
+}
+
+static bool has_line(struct str text, const char *line)
+{
+	struct str one;
+
+	while (str_line(&text, &one))
+		if (str_is(one, line))
+			return true;
+	return false;
+}
+
+static bool has_inode(struct str text, const char *path)
+{
+	struct str one, start;
+	struct stat st;
+
+	CHECK(stat(path, &st) == 0);
+	start = arena_fmt(a, "inode %llu %llu ", (unsigned long long)st.st_dev,
+			  (unsigned long long)st.st_ino);
+	while (str_line(&text, &one))
+		if (str_starts(one, start))
+			return true;
+	return false;
+}
+
+static void check_hello(void)
+{
+	char real[PATH_MAX];
+	struct stat st;
+	struct str text;
+	int root;
+
+	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0 &&
+	      fileio_mkdirs(dir, 0700, &err) == 0 && realpath(dir, real) &&
+	      chdir(real) == 0);
+	setenv("HOME", real, 1);
+	setenv("GIT_CONFIG_SYSTEM", "/dev/null", 1);
+	CHECK(system("mkdir -p sub 'st ate' real away && echo x >real/f && "
+		     "echo y >sub/secret && ln sub/secret plain && "
+		     "echo z >clear && ln -s real secret && ln -s away lib && "
+		     "git init -q . && git config core.hooksPath 'h%k'") == 0);
+	root = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	text = hello_of(str_of(real), root, false);
+	CHECK(fstat(root, &st) == 0);
+	CHECK(str_starts(text, STR(VIEW_HELLO_HEAD "\nowner 7 8\nroot ")));
+	CHECK(has_line(text, arena_fmt(a, "root %llu %llu",
+				       (unsigned long long)st.st_dev,
+				       (unsigned long long)st.st_ino)
+				     .p));
+	CHECK(!has_line(text, "readonly") && str_ends(text, STR("\ngo\n")));
+	CHECK(has_line(text, "hold h%25k") &&
+	      has_line(text, "hold .git/hooks"));
+	CHECK(has_line(text, "hold away") && has_line(text, "hide st%20ate"));
+	/* under another name: a link's end, a second link */
+	CHECK(has_inode(text, "real") && has_inode(text, "plain"));
+	CHECK(!has_inode(text, "clear") && !has_inode(text, "away"));
+	CHECK(has_line(hello_of(str_of(real), root, true), "readonly"));
+	close(root);
+	CHECK(chdir("/") == 0);
+}
+
+/* --- what it leaves ------------------------------------------------------- */
+
+static void check_mounted(void)
+{
+	struct session s = {.dir = dir, .lock_fd = -1};
+	int fd = -1;
+
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
+		fputs("not run: mounts need root\n", stderr);
+		return;
+	}
+	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0 &&
+	      fileio_mkdirs(dir, 0700, &err) == 0 && chdir(dir) == 0);
+	CHECK(mounted_remove(a, &s, &err) == 0); /* there never was one */
+	CHECK(mounted_prepare(a, &s, &err) == 0);
+	CHECK(mounted_open(a, &s, &fd, &err) == -ENOTSUP);
+	CHECK(mkdir("view/workspace", 0755) == 0);
+	CHECK(mounted_open(a, &s, &fd, &err) == -ENOTSUP);
+	CHECK_MSG(strstr(err.text, "mount --make-rshared /"), "%s", err.text);
+	CHECK(mkdir("users", 0755) == 0 && mkdir("users/x", 0755) == 0);
+	for (int i = 0; i < 2; i++)
+		CHECK(mount("users", "view/workspace", NULL, MS_BIND, NULL) ==
+		      0);
+	CHECK(mounted_open(a, &s, &fd, &err) == 0);
+	/* whoever removes the folder before that does not get far */
+	CHECK(chdir("/") == 0 &&
+	      fileio_remove_tree(AT_FDCWD, arena_fmt(a, "%s/view", dir).p,
+				 &err) == -EXDEV);
+	CHECK(mounted_remove(a, &s, &err) == 0);
+	close(fd);
+	CHECK(access(arena_fmt(a, "%s/view", dir).p, F_OK) < 0);
+	CHECK(access(arena_fmt(a, "%s/users/x", dir).p, F_OK) == 0);
+}
+
+int main(void)
+{
+	a = arena_new();
+	CHECK(mkdtemp(dir) != NULL);
+	CHECK(proc_signals_catch(&err) == 0);
+	check_protocol();
+	check_refusals();
+	check_bad_words();
+	check_hello();
+	proc_signals_restore();
+	check_mounted();
+	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
+	arena_free(a);
+	return check_status();
+}
