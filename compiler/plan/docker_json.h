@@ -10,8 +10,8 @@
  *	 "credentials": [{"n": 1, "from_env": NAME}, …] where there are any}
  *
  * {session}, {workspace}, {home}, {state} and {env:NAME} stand for text,
- * {masks}, {terminal}, {owner}, {tracing} and {command} for words; {{ and }}
- * are braces.
+ * {masks}, {terminal}, {owner}, {git}, {tracing} and {command} for words; {{
+ * and }} are braces.
  */
 #ifndef COMPILER_PLAN_DOCKER_JSON_H
 #define COMPILER_PLAN_DOCKER_JSON_H
@@ -40,6 +40,7 @@
 #define DOCKER_JSON_MASKS    "{masks}"
 #define DOCKER_JSON_TERMINAL "{terminal}"
 #define DOCKER_JSON_OWNER    "{owner}"
+#define DOCKER_JSON_GIT	     "{git}"
 #define DOCKER_JSON_TRACING  "{tracing}"
 #define DOCKER_JSON_COMMAND  "{command}"
 
@@ -47,6 +48,11 @@
  * in that the place where the view is mounted. */
 #define DOCKER_JSON_VIEW_FOLDER "view"
 #define DOCKER_JSON_VIEW_MOUNT	"workspace"
+
+/* {git}: the mount of that file of the session's folder, at that place, and the
+ * variable that names it; no word where git of the host says nothing. */
+#define DOCKER_JSON_GIT_FILE "gitconfig"
+#define DOCKER_JSON_GIT_AT   "/etc/membrane/gitconfig"
 
 /* What is made of the vectors: containers membrane-ROLE-SESSION, a network
  * membrane-SESSION, and labels by which all of it is found again. */

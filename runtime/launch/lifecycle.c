@@ -441,9 +441,13 @@ static int run_session(struct launch *l, struct err *err)
 	struct err why;
 	int rc = tell_gate(l, &why);
 
+	if (rc == 0 && r->view)
+		rc = tell_view(l, &why);
 	if (rc == 0)
-		rc = r->view ? tell_view(l, &why)
-			     : prepare_agent(l, false, &why);
+		rc = prepare_git(l->a, &l->o, &l->session, &l->values.git,
+				 &why);
+	if (rc == 0 && !r->view)
+		rc = prepare_agent(l, false, &why);
 	if (rc < 0)
 		loop_stop(r, &why);
 	return loop_run(r, err);

@@ -5,6 +5,7 @@
 #include "compiler/base/sys/proc.h"
 #include "compiler/plan/docker_json.h"
 #include "runtime/launch/docker/docker_info.h"
+#include "runtime/launch/workspace/gitidentity.h"
 #include "runtime/launch/workspace/workspaces.h"
 
 #include <dirent.h>
@@ -140,6 +141,28 @@ int prepare_folder(struct arena *a, const struct launch_opts *o,
 	if (rc == 0 && o->session_id_file)
 		rc = outfile_write(a, &rule, AT_FDCWD, o->session_id_file,
 				   arena_fmt(a, "%s\n", s->id), 0644, err);
+	return rc;
+}
+
+int prepare_git(struct arena *a, const struct launch_opts *o,
+		const struct session *s, bool *out_any, struct err *err)
+{
+	const char *path = arena_fmt(a, "%s/" DOCKER_JSON_GIT_FILE, s->dir).p;
+	struct gitidentity g;
+	int rc = 0;
+
+	gitidentity_find(a, o->workspace, &g);
+	vec_each(note, &g.notes)
+		if (!o->quiet)
+			fprintf(stderr, "membrane: %.*s\n", STR_ARG(*note));
+	if (g.values.n)
+		rc = fileio_write(AT_FDCWD, path, gitidentity_config(a, &g),
+				  0644, err);
+	/* as with resolv.conf */
+	if (rc == 0 && g.values.n && chmod(path, 0644) < 0)
+		rc = err_errno(err, path);
+	if (rc == 0)
+		*out_any = g.values.n > 0;
 	return rc;
 }
 

@@ -1,8 +1,8 @@
 /*
  * What must be on disk and in Docker before a session can start.
  *
- * Writes the session's folder (plan/, resolv.conf) and the agent's home, tells
- * who owns the workspace, and checks that the images are there.
+ * Writes the session's folder (plan/, resolv.conf, gitconfig) and the agent's
+ * home, tells who owns the workspace, and checks that the images are there.
  */
 #ifndef RUNTIME_LAUNCH_PREPARE_H
 #define RUNTIME_LAUNCH_PREPARE_H
@@ -44,6 +44,13 @@ must_check int prepare_readable(struct arena *a, const char *dir,
 				const struct plan *p, struct err *err);
 must_check int prepare_folder(struct arena *a, const struct launch_opts *o,
 			      const struct session *s, struct err *err);
+/*
+ * The file for {git} in the session's folder, of what git of this host says for
+ * the workspace: *out_any. What does not go in is said on stderr.
+ */
+must_check int prepare_git(struct arena *a, const struct launch_opts *o,
+			   const struct session *s, bool *out_any,
+			   struct err *err);
 /* -ENOENT: an image or the runtime is missing; *err says what to do. */
 must_check int prepare_docker(struct docker *d, const struct vectors *v,
 			      bool no_update, struct err *err);

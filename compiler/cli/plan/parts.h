@@ -11,6 +11,7 @@
 #include "compiler/cli/review/derived.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/trust/trust_ask.h"
+#include "compiler/cli/workspace/found.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "compiler/driver.h"
 #include "compiler/ir/ir.h"
@@ -49,6 +50,12 @@ void plan_git_find(struct arena *a, const struct inputs *in,
 void plan_git_view(const struct view *v, const plan_git *g);
 cJSON *plan_git_json(const plan_git *g);
 
+/* --- plan_identity.c ------------------------------------------------------ */
+
+/* A section, where there is anything to say. */
+void plan_identity_view(const struct view *v, const struct gitidentity *g);
+cJSON *plan_identity_json(struct arena *a, const struct gitidentity *g);
+
 /* --- model.c -------------------------------------------------------------- */
 
 struct plan_model {
@@ -63,9 +70,10 @@ struct plan_model {
 	char digest[SHA256_HEX_MAX]; /* of the manifest */
 	struct contribution adds;    /* of the workspace */
 	enum trust_state trust;
-	struct err trust_err; /* TRUST_UNKNOWN: why */
-	struct diags refused; /* what cannot be enforced: errors */
-	plan_git git;	      /* as the workspace is now */
+	struct err trust_err;	     /* TRUST_UNKNOWN: why */
+	struct diags refused;	     /* what cannot be enforced: errors */
+	plan_git git;		     /* as the workspace is now */
+	struct gitidentity identity; /* as git of this host is set up now */
 	risk_list risks;
 	const struct plan *last; /* that ran here before, or NULL */
 	/* What it says, and how access changed since, when this version can

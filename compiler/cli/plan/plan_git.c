@@ -5,8 +5,6 @@
  */
 #include "compiler/cli/plan/parts.h"
 
-#include "compiler/cli/workspace/found.h"
-
 #define LOOSE_MAX 5u /* commands that are risks of their own */
 
 struct finder {

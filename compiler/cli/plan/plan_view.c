@@ -551,6 +551,7 @@ void plan_view(const struct view *v, const struct plan_model *m)
 	put_patterns(v, m, "cannot see", &m->policy->ignore);
 	put_patterns(v, m, "cannot change", &m->policy->readonly);
 	plan_git_view(v, &m->git);
+	plan_identity_view(v, &m->identity);
 	put_settings(v, m);
 	put_decrypted(v, m);
 	name_checked(v, m);

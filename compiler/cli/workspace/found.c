@@ -68,3 +68,9 @@ const struct committed *found_committed(struct found *f)
 	f->has_committed = true;
 	return &f->committed;
 }
+
+void found_identity(struct arena *a, const struct inputs *in,
+		    struct gitidentity *out)
+{
+	gitidentity_find(a, in->workspace, out);
+}

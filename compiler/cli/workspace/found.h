@@ -9,6 +9,7 @@
 #include "compiler/cli/workspace/inputs.h"
 #include "runtime/launch/mounts/looked.h"
 #include "runtime/launch/workspace/committed.h"
+#include "runtime/launch/workspace/gitidentity.h"
 
 struct found {
 	struct arena *a;
@@ -29,5 +30,8 @@ void found_done(struct found *f);
 uint32_t found_line(struct found *f, const struct gitfound_path *p);
 /* What git has committed of what is hidden. */
 const struct committed *found_committed(struct found *f);
+/* Who git takes the user for there. */
+void found_identity(struct arena *a, const struct inputs *in,
+		    struct gitidentity *out);
 
 #endif

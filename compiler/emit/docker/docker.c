@@ -199,6 +199,7 @@ static void put_mounts(struct argv *w)
 		argv_put(w, DOCKER_JSON_MASKS);
 	argv_put(w, "--workdir=/workspace");
 	argv_put(w, "--env=HOME=/home/agent");
+	argv_put(w, DOCKER_JSON_GIT);
 	put_roots(w);
 }
 

@@ -402,6 +402,23 @@ static int expand_tracing(struct expansion *x)
 	return rc == 0 ? add_word(x, "--cap-add=PERFMON") : rc;
 }
 
+/* What git of the host says stands in the file, and in no word. */
+static int expand_git(struct expansion *x)
+{
+	int rc;
+
+	if (!x->values->git)
+		return 0;
+	rc = expand_text(
+		x,
+		"--mount=type=bind,source={state}/sessions/{session}/" DOCKER_JSON_GIT_FILE
+		",target=" DOCKER_JSON_GIT_AT ",readonly",
+		false);
+	return rc == 0 ? add_word(x,
+				  "--env=GIT_CONFIG_SYSTEM=" DOCKER_JSON_GIT_AT)
+		       : rc;
+}
+
 static int expand_word(struct expansion *x, const char *word, bool is_mount)
 {
 	const struct vectors_values *v = x->values;
@@ -417,6 +434,8 @@ static int expand_word(struct expansion *x, const char *word, bool is_mount)
 		/* keys that end docker's command would end the session */
 		return rc == 0 && v->tty ? add_word(x, VECTORS_NO_KEYS) : rc;
 	}
+	if (strcmp(word, DOCKER_JSON_GIT) == 0)
+		return expand_git(x);
 	if (strcmp(word, DOCKER_JSON_TRACING) == 0)
 		return expand_tracing(x);
 	if (strcmp(word, DOCKER_JSON_OWNER) == 0)

@@ -5,7 +5,8 @@
  * Pure: no files, no environment but through the function that it is given.
  * In a word `{session}`, `{workspace}`, `{home}`, `{state}` and `{env:NAME}`
  * are replaced as text, `{{` and `}}` are a brace; as whole words `{masks}`,
- * `{terminal}`, `{owner}`, `{tracing}` and `{command}` stand for words:
+ * `{terminal}`, `{owner}`, `{git}`, `{tracing}` and `{command}` stand for
+ * words:
  * `{terminal}` for --interactive and, for a terminal, --tty VECTORS_NO_KEYS.
  * The mount whose source is `{workspace}` alone is read-only where the user
  * could not write there.
@@ -56,6 +57,7 @@ struct vectors_values {
 	const char *owner;	  /* "UID:GID" */
 	bool tty;		  /* the command gets a terminal */
 	bool readonly;		  /* the workspace's mount is */
+	bool git;		  /* the session's folder has a gitconfig */
 	bool narrow;		  /* Docker lets CAP_BPF alone load programs */
 	const char *const *masks; /* words */
 	size_t n_masks;

@@ -64,6 +64,8 @@ static void defaults(void)
 	CHECK(at("agent", "--read-only") < 0);
 	CHECK(at("agent", "{owner}") == at("agent", "--user") + 1);
 	CHECK(at("agent", "{command}") == at("agent", "membrane-agent") + 1);
+	CHECK(at("agent", "{git}") > at("agent", "{masks}"));
+	CHECK(at("gate", "{git}") < 0 && at("tracer", "{git}") < 0);
 	CHECK(at("agent", "--network=container:membrane-gate-{session}") > 0);
 	CHECK(at("gate", "membrane-gate") > at("gate", "--read-only"));
 	CHECK(at("gate", "--rm") > 0 && at("gate", "--privileged") < 0);
@@ -93,7 +95,8 @@ static void moving(void)
 	CHECK(at("gate", "--add-host=a:1.2.3.4") > 0);
 	CHECK(at("agent", "--publish=8080:80") < 0);
 	CHECK(at("agent", "--env=A={{b}}{env:C}{env:D}e$F") > 0);
-	CHECK(at("agent", "--init") > at("agent", "{masks}"));
+	/* theirs come later, and the last --env of a name counts */
+	CHECK(at("agent", "--init") > at("agent", "{git}"));
 	CHECK(at("agent", "--init") < at("agent", "membrane-agent"));
 	CHECK(at("agent", "--cap-add=NET_RAW") > 0);
 }

@@ -69,6 +69,7 @@ static const struct expansion_case cases[] = {
 	{WRAP("\"g\"", "\"{masks}\",\"i\",\"{command}\""),
 	 "--mount|type=bind,source=/e|i|echo|{session}|--mount|a,b", 0},
 	{WRAP("\"g\"", "\"{terminal}\",\"i\""), "--interactive|i", 0},
+	{WRAP("\"g\"", "\"{git}\",\"i\""), "i", 0},
 	{WRAP("\"g\"", "\"{{x}}{state}{{\",\"}}\""), "{x}/s{|}", 0},
 	{WRAP("\"g\"", "\"-e=A={env:TOKEN}{env:EMPTY}\""), "-e=A=s,e\"c{ret}",
 	 0},
@@ -84,6 +85,7 @@ static const struct expansion_case cases[] = {
 	/* refused */
 	{WRAP("\"g\"", "\"{nonsense}\""), NULL, -EPROTO},
 	{WRAP("\"g\"", "\"x{masks}\""), NULL, -EPROTO},
+	{WRAP("\"g\"", "\"--env={git}\""), NULL, -EPROTO},
 	{WRAP("\"g\"", "\"{command}x\""), NULL, -EPROTO},
 	{WRAP("\"g\"", "\"{}\""), NULL, -EPROTO},
 	{WRAP("\"g\"", "\"{session\""), NULL, -EPROTO},
@@ -121,6 +123,25 @@ static void check_cases(struct arena *a)
 					  strcmp(got + 11, c->want) == 0,
 				  "case %zu: %s", i, got ? got : "(refused)");
 	}
+}
+
+/* A path of the state folder that --mount would take for options, too. */
+static void check_git(struct arena *a)
+{
+	static const char json[] = WRAP("\"g\"", "\"{git}\",\"i\"");
+	struct vectors_values v = base;
+	const char *got;
+	int code;
+
+	v.git = true;
+	v.state = "/s,x";
+	got = expand(a, json, &v, &code);
+	CHECK(got &&
+	      strcmp(got,
+		     "docker|run|--mount=type=bind,"
+		     "\"source=/s,x/sessions/0123456789ab/gitconfig\","
+		     "target=/etc/membrane/gitconfig,readonly|"
+		     "--env=GIT_CONFIG_SYSTEM=/etc/membrane/gitconfig|i") == 0);
 }
 
 /* The workspace's mount, and no other that begins like it. */
@@ -210,6 +231,7 @@ int main(void)
 	check_cases(a);
 	check_more(a);
 	check_readonly(a);
+	check_git(a);
 	arena_free(a);
 	return check_status();
 }
