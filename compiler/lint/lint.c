@@ -76,6 +76,18 @@ static void lint_reached(struct pass_ctx *c, const third_party_hits *hits)
 	}
 }
 
+/* Written, where it could be otherwise: the default has its runtime's place. */
+static void lint_masks(struct pass_ctx *c, const struct ir_policy *p)
+{
+	if (ir_masks_hold(p) || p->runtime.v != IR_RUNTIME_RUNC ||
+	    p->masks.from.at.beg == p->runtime.from.at.beg)
+		return;
+	diag_warn(
+		c->diags, DIAG_MASKS_START, p->masks.from.at,
+		"masks are made at the start: what matches later, or a program on the host replaces, is not masked");
+	diag_help(c->diags, "'masks: hold' judges every access");
+}
+
 const bool *lint_policy(struct pass_ctx *c, const struct ir_policy *p,
 			const third_party_hits *reached)
 {
@@ -84,6 +96,7 @@ const bool *lint_policy(struct pass_ctx *c, const struct ir_policy *p,
 	grants_lint(c, p, denied);
 	quic_lint(c, p, denied);
 	literals_lint(c, p);
+	lint_masks(c, p);
 	lint_reached(c, reached);
 	return denied;
 }

@@ -208,6 +208,12 @@ static void put_settings(const struct view *v, const struct plan_model *m)
 		    p->engine.from);
 	put_setting(&s, "runtime", str_of(ir_runtime_name(p->runtime.v)),
 		    p->runtime.from);
+	put_setting(
+		&s, "masks",
+		ir_masks_hold(p)
+			? STR("held by a view: every access is judged")
+			: STR("made at the start: later files and host renames are bare"),
+		p->masks.from);
 	put_hardening(&s);
 	put_setting(&s, "uplink",
 		    p->uplink.set ? p->uplink.v : STR("Docker's own bridge"),

@@ -251,6 +251,28 @@ static void find_requests(struct finder *f)
 			STR("the agent never sees a credential, and can use it: for every request that the rules of its host let through"));
 }
 
+/* What mounts over what is there at the start cannot hold; or a view. */
+static void find_masks(struct finder *f)
+{
+	struct ir_origin none = {0};
+
+	if (f->p->ignore.n + f->p->readonly.n == 0)
+		return;
+	if (ir_masks_hold(f->p)) {
+		if (f->p->ignore.n)
+			add_risk(
+				f, "mask-other-name", none,
+				STR("what a hidden link leads to, and another name (a hard link) of a hidden file, are hidden once the view has met the hidden name: give such files patterns of their own"));
+		return;
+	}
+	add_risk(
+		f, "mask-later", none,
+		STR("a file that comes to match a pattern after the start is neither hidden nor read-only until the next session"));
+	add_risk(
+		f, "mask-replaced", none,
+		STR("a file that a program on the host replaces (an editor's atomic save) loses its mask until the next session"));
+}
+
 static void find_files(struct finder *f)
 {
 	add_risk(
@@ -266,14 +288,7 @@ static void find_files(struct finder *f)
 		add_risk(
 			f, "hidden-history", f->p->ignore.v[0].from,
 			STR("'ignore' hides files, not what git has committed of them: 'git show HEAD:FILE' gives it, and a commit made inside can empty them"));
-	if (f->p->ignore.n + f->p->readonly.n == 0)
-		return;
-	add_risk(
-		f, "mask-later", (struct ir_origin){0},
-		STR("a file that comes to match a pattern after the start is neither hidden nor read-only until the next session"));
-	add_risk(
-		f, "mask-replaced", (struct ir_origin){0},
-		STR("a file that a program on the host replaces (an editor's atomic save) loses its mask until the next session"));
+	find_masks(f);
 }
 
 static void find_args(struct finder *f)
@@ -306,26 +321,31 @@ static void find_args(struct finder *f)
 }
 
 /*
- * Masks are mounts, and a mount holds a name only in the namespaces that it is
- * part of: in one without it the file below can be moved, and then be read.
+ * Masks that are mounts hold a name only in the namespaces that they are part
+ * of: in one without them the file below can be moved, and then be read. Behind
+ * a view there is nothing below.
  */
 static void find_filter(struct finder *f)
 {
 	const struct ir_hardening *h = &f->p->hardening;
 	struct str profile = h->seccomp.set ? h->seccomp.v : STR("default");
+	bool hold = ir_masks_hold(f->p);
 
 	if (h->user_namespaces.set && h->user_namespaces.v)
 		add_risk(
 			f, "user-namespaces", h->user_namespaces.from,
-			STR("the agent makes mount namespaces of its own, where it can move what is hidden or read-only, and so read and change it; and it reaches more of the kernel"));
+			hold ? STR("the agent makes namespaces of its own, and so reaches more of the kernel")
+			     : STR("the agent makes mount namespaces of its own, where it can move what is hidden or read-only, and so read and change it; and it reaches more of the kernel"));
 	if (str_is(profile, "unconfined"))
 		add_risk(
 			f, "seccomp", h->seccomp.from,
-			STR("no system call is filtered: more of the kernel can be attacked, and in a mount namespace of its own the agent can read and change what is hidden or read-only"));
+			hold ? STR("no system call is filtered: more of the kernel can be attacked")
+			     : STR("no system call is filtered: more of the kernel can be attacked, and in a mount namespace of its own the agent can read and change what is hidden or read-only"));
 	else if (str_starts(profile, STR("/")))
 		add_risk(
 			f, "seccomp", h->seccomp.from,
-			STR("the filter of system calls is a file of yours: where it permits mount namespaces, what is hidden or read-only is not held"));
+			hold ? STR("the filter of system calls is a file of yours: what it permits is not in this plan")
+			     : STR("the filter of system calls is a file of yours: where it permits mount namespaces, what is hidden or read-only is not held"));
 	else if (!seccomp_wanted(f->p))
 		add_risk(
 			f, "seccomp", h->seccomp.from,
