@@ -175,7 +175,8 @@ static bool is_in_order(const struct reader *r, enum part p)
 {
 	if (p < r->last || (p > PART_HEAD && !r->seen[PART_HEAD]))
 		return false;
-	if (p > PART_ROOT && !(r->seen[PART_OWNER] && r->seen[PART_ROOT]))
+	if ((p > PART_OWNER && !r->seen[PART_OWNER]) ||
+	    (p > PART_ROOT && !r->seen[PART_ROOT]))
 		return false;
 	return !r->seen[p] || p == PART_HOLD || p == PART_HIDE ||
 	       p == PART_INODE;

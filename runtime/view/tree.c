@@ -268,6 +268,18 @@ static int open_folder(const struct node *dir, const char *name, int *out_fd,
 	return rc;
 }
 
+/* What is not there may be so because the folder is another by now. */
+static int look_in(struct view *v, struct node *dir, const char *name,
+		   struct statx *x)
+{
+	int rc = view_look(dir->fd, name, x);
+
+	if (rc != ENOENT)
+		return rc;
+	dir->seen--;
+	return view_fresh(v, dir) ? ESTALE : ENOENT;
+}
+
 static struct node *take_node(struct view *v, struct node *dir,
 			      const char *name, const struct statx *x,
 			      struct judge_word word, int *fd)
@@ -306,7 +318,7 @@ int view_enter(struct view *v, struct node *dir, const char *name,
 	if (rc == 0 && dir->word.state == JUDGE_HIDDEN)
 		return ENOENT;
 	if (rc == 0)
-		rc = view_look(dir->fd, name, &x);
+		rc = look_in(v, dir, name, &x);
 	if (rc)
 		return rc;
 	word = view_judge(v, dir, name, &x);

@@ -1,0 +1,27 @@
+/* The launcher's words: what is read is what the lines say, or nothing is. */
+#include "runtime/view/hello.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct arena *a = arena_new();
+	struct str text = {(const char *)data, size};
+	struct err err = {0};
+	struct hello h;
+	size_t used = size + 1;
+
+	if (hello_read(a, text, &h, &used, &err) < 0) {
+		if (!err.text[0] || err.code >= 0)
+			__builtin_trap();
+	} else if (used) {
+		if (used > size || data[used - 1] != '\n')
+			__builtin_trap();
+		vec_each(p, &h.holds)
+			if (p->n == 0 || p->p[0] == '/' ||
+			    memchr(p->p, 0, p->n))
+				__builtin_trap();
+	}
+	arena_free(a);
+	return 0;
+}
