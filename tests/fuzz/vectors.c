@@ -25,6 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.state = "/s",
 		.owner = "1:1",
 		.tty = size % 2,
+		.git = size % 3,
 		.masks = masks,
 		.n_masks = 2,
 		.command = command,
