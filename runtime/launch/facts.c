@@ -1,6 +1,7 @@
 #include "runtime/launch/facts.h"
 
 #include "compiler/base/sys/fileio.h"
+#include "runtime/launch/mounts/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,6 +70,54 @@ static void find_fanotify(struct facts *out)
 		out->fanotify_why = "it cannot be tried here";
 }
 
+/* Its mode says little: udev, systemd and Docker each have a word. */
+static void find_fuse(struct arena *a, struct facts *out)
+{
+	auto_fd int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+
+	if (fd >= 0) {
+		out->fuse = FACT_YES;
+		return;
+	}
+	/* who may not open it can still have a Docker that may */
+	out->fuse = errno == EACCES || errno == EPERM ? FACT_UNKNOWN : FACT_NO;
+	out->fuse_why = arena_fmt(a, "/dev/fuse: %s", strerror(errno)).p;
+}
+
+/* Open it, or the nearest folder above. */
+static int open_nearest(struct arena *a, const char *folder)
+{
+	char *path = arena_cstr(a, str_of(folder));
+	int fd = -1;
+
+	while (fd < 0 && *path == '/') {
+		char *slash = strrchr(path, '/');
+
+		fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (fd >= 0 || errno != ENOENT || slash[1] == '\0')
+			return fd;
+		slash[slash == path] = '\0';
+	}
+	return fd;
+}
+
+void facts_mount(struct arena *a, const char *folder, struct facts_mount *out)
+{
+	auto_fd int fd = open_nearest(a, folder);
+	const struct mountinfo_mount *m;
+	mountinfo_list own = {0};
+	struct err ignored;
+
+	*out = (struct facts_mount){.shared = FACT_UNKNOWN};
+	if (fd < 0 || place_mounts(a, "self", &own, &ignored) < 0)
+		return;
+	m = place_mount(a, &own, fd);
+	if (!m)
+		return;
+	out->shared = m->shared ? FACT_YES : FACT_NO;
+	out->at = arena_cstr(a, m->at);
+}
+
 void facts_read(struct arena *a, struct facts *out)
 {
 	struct utsname name;
@@ -83,4 +132,5 @@ void facts_read(struct arena *a, struct facts *out)
 		is_there("/proc/sys/net/bridge/bridge-nf-call-iptables");
 	out->user_namespaces = user_namespaces(a);
 	find_fanotify(out);
+	find_fuse(a, out);
 }

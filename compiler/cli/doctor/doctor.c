@@ -189,9 +189,10 @@ static void not_asked(struct visit *v)
 		DOCTOR_STORAGE,	   DOCTOR_LIMITS,      DOCTOR_SECCOMP,
 		DOCTOR_MAC,	   DOCTOR_USERS,       DOCTOR_RUNC,
 		DOCTOR_IMAGE_GATE, DOCTOR_IMAGE_AGENT, DOCTOR_IMAGE_WATCH,
-		DOCTOR_GATE,	   DOCTOR_HAPROXY,     DOCTOR_TRACER,
-		DOCTOR_BACK_END,   DOCTOR_IO_URING,    DOCTOR_REFUSALS,
-		DOCTOR_SYSBOX,	   DOCTOR_KATA,	       DOCTOR_TRACEE};
+		DOCTOR_IMAGE_VIEW, DOCTOR_GATE,	       DOCTOR_HAPROXY,
+		DOCTOR_TRACER,	   DOCTOR_BACK_END,    DOCTOR_IO_URING,
+		DOCTOR_REFUSALS,   DOCTOR_SYSBOX,      DOCTOR_KATA,
+		DOCTOR_TRACEE};
 
 	for (size_t i = 0; i < ARRAY_LEN(its); i++)
 		set_unasked(v, its[i], "Docker does not answer");
@@ -272,6 +273,7 @@ static int try_parts(struct visit *v, const char *state,
 	gate = look_for_image(v, DOCTOR_IMAGE_GATE, DOCKER_JSON_IMAGE_GATE);
 	tracer = look_for_image(v, DOCTOR_IMAGE_WATCH, DOCKER_JSON_IMAGE_WATCH);
 	look_for_image(v, DOCTOR_IMAGE_AGENT, DOCKER_JSON_IMAGE_AGENT);
+	look_for_image(v, DOCTOR_IMAGE_VIEW, DOCKER_JSON_IMAGE_VIEW);
 	rc = probe_session(v->a, v->docker, state, plan, gate, tracer, &s, err);
 	if (rc < 0)
 		return rc;
@@ -307,9 +309,9 @@ static int try_parts(struct visit *v, const char *state,
 /* Docker Desktop's, or another machine's: what is said here is not of it. */
 static void is_another_kernel(struct visit *v)
 {
-	static const enum doctor_id its[] = {DOCTOR_BRIDGE, DOCTOR_BTF,
-					     DOCTOR_LSMS, DOCTOR_USERNS,
-					     DOCTOR_FANOTIFY};
+	static const enum doctor_id its[] = {
+		DOCTOR_BRIDGE,	 DOCTOR_BTF,  DOCTOR_LSMS,  DOCTOR_USERNS,
+		DOCTOR_FANOTIFY, DOCTOR_FUSE, DOCTOR_SHARED};
 	const char *why = arena_fmt(v->a, "Docker is on Linux %s, this is %s",
 				    v->info.kernel, v->facts.kernel)
 				  .p;
@@ -318,7 +320,19 @@ static void is_another_kernel(struct visit *v)
 		set_unasked(v, its[i], why);
 }
 
-static void look_at_kernel(struct visit *v)
+/* Where a view is mounted, and whether others get it from there. */
+static void look_at_mount(struct visit *v, const char *state)
+{
+	struct facts_mount m;
+
+	facts_mount(v->a, state, &m);
+	set_finding(
+		v, DOCTOR_SHARED, state_of(m.shared),
+		m.at ? arena_fmt(v->a, "%s is on the mount %s", state, m.at).p
+		     : NULL);
+}
+
+static void look_at_kernel(struct visit *v, const char *state)
 {
 	const struct facts *f = &v->facts;
 
@@ -328,6 +342,8 @@ static void look_at_kernel(struct visit *v)
 	}
 	set_finding(v, DOCTOR_BRIDGE, state_of(f->bridge_netfilter), NULL);
 	set_finding(v, DOCTOR_FANOTIFY, state_of(f->fanotify), f->fanotify_why);
+	set_finding(v, DOCTOR_FUSE, state_of(f->fuse), f->fuse_why);
+	look_at_mount(v, state);
 	set_finding(v, DOCTOR_BTF, state_of(f->btf),
 		    arena_fmt(v->a, "Linux %s", f->kernel).p);
 	set_finding(v, DOCTOR_LSMS, f->lsms ? DOCTOR_OK : DOCTOR_UNKNOWN,
@@ -386,7 +402,7 @@ int command_doctor(struct arena *a, const struct options *o)
 		facts_read(v.a, &v.facts);
 		ask_docker(&v, &at);
 		look_for_client(&v);
-		look_at_kernel(&v);
+		look_at_kernel(&v, in.state);
 		if (try_parts(&v, in.state, &c.plan, &err) < 0) {
 			console_error("%s",
 				      view_cleaned(a, str_of(err.text)).p);

@@ -262,7 +262,7 @@ static void find_masks(struct finder *f)
 		if (f->p->ignore.n)
 			add_risk(
 				f, "mask-other-name", none,
-				STR("what a hidden link leads to, and another name (a hard link) of a hidden file, are hidden once the view has met the hidden name: give such files patterns of their own"));
+				STR("of links and hard links that come after the start, the other name of a hidden file is hidden once the view has met the hidden one: give such files patterns of their own"));
 		return;
 	}
 	add_risk(

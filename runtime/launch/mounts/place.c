@@ -124,6 +124,14 @@ static bool mount_of(struct arena *a, int fd, uint64_t *out)
 	return false;
 }
 
+const struct mountinfo_mount *place_mount(struct arena *a,
+					  const mountinfo_list *own, int fd)
+{
+	uint64_t id;
+
+	return mount_of(a, fd, &id) ? mountinfo_by_id(own, id) : NULL;
+}
+
 bool place_locate(struct arena *a, const mountinfo_list *own, int fd,
 		  struct place *p)
 {
@@ -131,15 +139,14 @@ bool place_locate(struct arena *a, const mountinfo_list *own, int fd,
 	const struct mountinfo_mount *m;
 	char path[PATH_MAX];
 	struct stat st;
-	uint64_t id;
 	ssize_t n = readlink(link, path, sizeof(path));
 
 	p->in_fs = NULL;
 	/* what is gone has " (deleted)" behind its name */
 	if (n <= 0 || (size_t)n == sizeof(path) || path[0] != '/' ||
-	    fstat(fd, &st) < 0 || st.st_nlink == 0 || !mount_of(a, fd, &id))
+	    fstat(fd, &st) < 0 || st.st_nlink == 0)
 		return false;
-	m = mountinfo_by_id(own, id);
+	m = place_mount(a, own, fd);
 	if (!m)
 		return false;
 	p->major = m->major;

@@ -50,6 +50,9 @@ must_check int place_find(struct arena *a, int fd, struct place *out,
 /* The mounts of a process ("self", "4711"), where the host has it. */
 must_check int place_mounts(struct arena *a, const char *pid,
 			    mountinfo_list *out, struct err *err);
+/* The one of them that an open file or folder lies in; NULL: not known. */
+const struct mountinfo_mount *place_mount(struct arena *a,
+					  const mountinfo_list *own, int fd);
 /*
  * Fill in where an open file or folder is now, by the mounts of this process.
  * False, and in_fs NULL, when that cannot be told: it is gone, or there is no
