@@ -7,6 +7,11 @@ from live import Place, check, test
 FILE = "/etc/membrane/gitconfig"
 
 
+def place(policy, files):
+    """What this machine's own configuration says stays out of it."""
+    return Place(policy, files=files, env={"GIT_CONFIG_NOSYSTEM": "1"})
+
+
 def inside(where, command, *flags):
     return where.membrane("run", *flags, "--", "bash", "-c", command)
 
@@ -29,7 +34,7 @@ COMMIT = ("git add -A . && git commit -qm one && "
 
 @test
 def commit_works_at_once():
-    with Place("", files={"a": "one\n"}) as where:
+    with place("", {"a": "one\n"}) as where:
         on_host(where, "init", "-q", ".")
         s = inside(where, COMMIT)
         check(s.status and "tell me who you are" in s.stderr,
@@ -53,8 +58,8 @@ def commit_works_at_once():
 
 @test
 def whatever_is_set_inside_wins():
-    with Place("args: [--env, GIT_COMMITTER_NAME=Policy]\n",
-               files={"a": "one\n"}) as where:
+    with place("args: [--env, GIT_COMMITTER_NAME=Policy]\n",
+               {"a": "one\n"}) as where:
         on_host(where, "init", "-q", ".")
         identity(where)
         s = inside(where, COMMIT)
@@ -81,7 +86,7 @@ def odd_names_are_no_words():
     odd = ['--privileged', '"; [core] pager = x', "{env:HOME} {git}",
            "a,target=/etc", "$(id) `id`", "back\\slash\\", "# no comment",
            "Zo\u00eb  \u4e2d"]
-    with Place("", files={"a": "one\n"}) as where:
+    with place("", {"a": "one\n"}) as where:
         on_host(where, "init", "-q", ".")
         for name in odd:
             identity(where, name)
@@ -96,7 +101,7 @@ def odd_names_are_no_words():
 
 @test
 def images_own_configuration_is_not_covered():
-    with Place("", files={"a": "one\n"}) as where:
+    with place("", {"a": "one\n"}) as where:
         identity(where)
         s = inside(where, "git config --get-all safe.directory; "
                    "test -e /etc/gitconfig && echo there; "

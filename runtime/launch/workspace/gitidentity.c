@@ -153,7 +153,10 @@ void gitidentity_find(struct arena *a, const char *workspace,
 	*out = (struct gitidentity){0};
 	if (gitcmd_run(a, &g, &err) < 0) {
 		if (err.code != -ENOENT)
-			add_note(a, out, str_of(err.text));
+			add_note(a, out,
+				 err.code == -ETIMEDOUT
+					 ? STR("git did not answer in time")
+					 : str_of(err.text));
 		return;
 	}
 	/* 1: there is none of the keys */

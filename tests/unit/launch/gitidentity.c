@@ -171,6 +171,12 @@ static void check_asked(void)
 	     "git -C ws config alias.config \"!touch $PWD/ran\"");
 	CHECK(strcmp(found(&b), got) == 0);
 	CHECK(access("ran", F_OK) < 0);
+	/* nor is anybody waited for who never writes */
+	make("mkfifo pipe && git -C ws config include.path ../../pipe");
+	got = found(&b);
+	CHECK_MSG(strcmp(got, NOT_IN "git did not answer in time") == 0, "%s",
+		  got);
+	make("git config -f ws/.git/config --unset include.path");
 	make("printf '[user\\n' >home/.gitconfig");
 	got = found(&b);
 	CHECK_MSG(strstr(got, NOT_IN "bad config line 1 in file ") == got, "%s",
