@@ -294,7 +294,8 @@ clean:
 # Programs that go into images, and are run in these alone.
 LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/membrane
 # What `membrane images` builds them with.
-IMAGE := $(addprefix image/,images.sh base.sh lib.sh agent gate watch)
+IMAGE := $(addprefix image/,images.sh base.sh lib.sh agent gate watch \
+	view)
 SHARE := $(DESTDIR)$(PREFIX)/share
 DOC := $(SHARE)/doc/membrane
 MAN := $(SHARE)/man
@@ -317,7 +318,8 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(SHARE)/membrane/image \
 		$(DOC) $(dir $(COMPLETIONS)) $(MAN)/man1 $(MAN)/man5
 	install -m 755 $(BIN)/membrane $(DESTDIR)$(PREFIX)/bin/
-	install -m 755 $(BIN)/membrane-gate $(BIN)/membrane-watch $(LIBEXEC)/
+	install -m 755 $(BIN)/membrane-gate $(BIN)/membrane-watch \
+		$(BIN)/membrane-view $(LIBEXEC)/
 	install -m 644 $(BIN)/membrane-reader.so $(LIBEXEC)/
 	rm -rf $(SHARE)/membrane/image/* $(SHARE)/membrane/policies
 	cp -R policies $(SHARE)/membrane/
@@ -356,7 +358,7 @@ run:
 
 images: all
 	@image/setup.sh run docker
-	@image/images.sh agent gate watch
+	@image/images.sh agent gate watch view
 
 check:
 	@tests/check.sh

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Build the images that are missing or whose inputs changed: image/images.sh
-# agent|gate|watch... `make images` runs it in a source tree; `membrane images`
+# agent|gate|watch|view... `make images` runs it in a source tree; `membrane images`
 # there, and where it was installed. The label membrane.inputs is a digest of
 # what went in.
 # MEMBRANE_TAG: another tag than `latest`, for a tree that shares its daemon
@@ -111,6 +111,23 @@ watch() {
 		-t "membrane-watch:$tag" "$context"
 }
 
+view() {
+	local inputs context=$made/image/view
+	built membrane-view
+	rm -rf "$context"
+	mkdir -p "$context"
+	install -D -m 755 "$programs/membrane-view" \
+		"$context/rootfs/membrane-view"
+	[[ $made != "$PWD/build" ]] || strip "$context/rootfs/membrane-view"
+	libraries "$context/rootfs" "$programs/membrane-view"
+	inputs=$(staged "$context/rootfs" image/view/Dockerfile)
+	! fresh "membrane-view:$tag" "$inputs" || return 0
+	say "building the image membrane-view"
+	replace membrane-view docker build --network none \
+		--label membrane.inputs="$inputs" -f image/view/Dockerfile \
+		-t "membrane-view:$tag" "$context"
+}
+
 command -v docker >/dev/null || die "there is no docker command: install it"
 docker version >/dev/null 2>&1 || die "Docker does not answer: membrane doctor"
 mkdir -p "$made/image"
@@ -118,7 +135,7 @@ exec 9>"$made/image/lock"
 flock 9
 for image; do
 	case $image in
-	agent | gate | watch) "$image" ;;
+	agent | gate | watch | view) "$image" ;;
 	*) die "no such image: $image" ;;
 	esac
 done

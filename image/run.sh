@@ -5,7 +5,7 @@ source "$(dirname "$0")/lib.sh"
 image/setup.sh build run docker
 say "building (log: build/log/make)"
 quietly build/log/make make -j"$(nproc)" all
-image/images.sh agent gate watch
+image/images.sh agent gate watch view
 # The demonstration's internet: namespaces, and servers in Python.
 image/setup.sh test
 tests/live/demo.sh

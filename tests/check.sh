@@ -83,7 +83,7 @@ step build "building (log: build/log/build-plain)" \
 	build plain all units
 # What waits for mirrors runs beside what needs processors, and fuzzing beside
 # what waits for Docker.
-begin images image/images.sh agent gate watch
+begin images image/images.sh agent gate watch view
 begin guest tests/guest/run.py
 step layers "who includes whom" tests/check/layers
 step references "what is cited of doc/ is there" tests/check/references

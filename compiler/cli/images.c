@@ -89,7 +89,7 @@ int command_images(struct arena *a, const struct options *o)
 	vec_each(word, &o->words)
 		if (!is_image(*word)) {
 			console_error(
-				"there is no image '%s': agent, gate and watch are",
+				"there is no image '%s': agent, gate, watch and view are",
 				view_cleaned(a, str_slice(*word, 0, 60)).p);
 			return STATUS_USAGE;
 		}

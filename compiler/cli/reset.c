@@ -67,6 +67,7 @@ static int remove_images(struct err *err)
 					    DOCKER_JSON_IMAGE_GATE,
 					    DOCKER_JSON_IMAGE_AGENT,
 					    DOCKER_JSON_IMAGE_WATCH,
+					    DOCKER_JSON_IMAGE_VIEW,
 					    NULL};
 	char *argv[ARRAY_LEN(words)] = {NULL};
 	posix_spawn_file_actions_t files;
@@ -90,7 +91,7 @@ static int remove_images(struct err *err)
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		return err_set(err, -EIO, "docker could not remove the images");
 	console_error(
-		"images membrane-gate, membrane-agent and membrane-watch removed");
+		"images membrane-gate, membrane-agent, membrane-watch and membrane-view removed");
 	return 0;
 }
 

@@ -5,6 +5,8 @@
  *
  * Two processes: the one here mounts and unmounts, the server (serve.h) answers
  * what is asked of the mount. None outlives the other.
+ *
+ * membrane-view --unmount MOUNTPOINT: take away what one that was killed left.
  */
 #include "runtime/view/mount.h"
 #include "runtime/view/serve.h"
@@ -22,6 +24,8 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#define MOUNTS_MAX 64 /* on top of each other, taken away */
 
 struct start {
 	struct arena *a;
@@ -168,6 +172,14 @@ static int run_view(struct start *s)
 	return supervise(&v, s->said);
 }
 
+/* All that is there: one may be on top of another. */
+static int unmount_all(const char *at)
+{
+	for (int i = 0; i < MOUNTS_MAX && mount_remove(at); i++)
+		;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct start s = {.fuse = -1, .folder = -1};
@@ -177,8 +189,12 @@ int main(int argc, char **argv)
 		puts("membrane-view " MEMBRANE_VERSION);
 		return 0;
 	}
+	if (argc == 3 && strcmp(argv[1], "--unmount") == 0)
+		return unmount_all(argv[2]);
 	if (argc != 4) {
-		fputs("usage: membrane-view PLAN SOURCE MOUNTPOINT\n", stderr);
+		fputs("usage: membrane-view PLAN SOURCE MOUNTPOINT\n"
+		      "       membrane-view --unmount MOUNTPOINT\n",
+		      stderr);
 		return 2;
 	}
 	arena_failure(1);

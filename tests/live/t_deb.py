@@ -47,7 +47,7 @@ def installed_packages_run_a_session():
             done = where.membrane("images", timeout=180)
             check(done.status == 0, "the images are there", done.stderr)
             check(all("image membrane-" + name in done.stderr
-                      for name in ("gate", "watch")),
+                      for name in ("gate", "watch", "view")),
                   "they are built of what was installed", done.stderr)
             done = where.membrane("doctor")
             check(done.status == 0, "the doctor is content", done.stdout)

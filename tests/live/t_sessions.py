@@ -15,7 +15,7 @@ def doctor_tries_the_parts():
               (s.status, s.stderr, [c for c in said["checks"]
                                     if c["needed"] and c["state"] != "ok"]))
         for name in ("daemon", "client", "gate", "HAProxy", "membrane-gate",
-                     "membrane-agent", "membrane-watch"):
+                     "membrane-agent", "membrane-watch", "membrane-view"):
             check(by_name[name]["state"] == "ok", name, by_name[name])
         check("tried" in by_name["gate"]["detail"], "the gate was tried",
               by_name["gate"])

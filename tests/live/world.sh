@@ -122,6 +122,9 @@ daemon_inside() {
 	# The machine's containerd is not ours to use.
 	mkdir -p /run/containerd
 	mount -t tmpfs -o mode=711 tmpfs /run/containerd
+	# As systemd has it: what a container mounts in a folder that is shared
+	# with it appears here. Nothing of it leaves this namespace.
+	mount --make-rshared /
 	# Not Sysbox, but its name: it brings out the bridge link.
 	exec dockerd -H "unix://$docker_sock" --group "$group" \
 		--data-root "$state/docker" --exec-root "$run/exec" \
@@ -236,11 +239,21 @@ watch() {
 		"$PWD/build/image/watch"
 }
 
+# The view's likewise.
+view() {
+	[[ -d $PWD/build/image/view ]] ||
+		die "there is no image view: make images"
+	quietly "$state/log/view" sealed build --network none \
+		-f image/view/Dockerfile -t membrane-view \
+		"$PWD/build/image/view"
+}
+
 images() {
 	hand membrane-agent
 	trusting
 	gate
 	watch
+	view
 	sealed image prune -f >/dev/null
 }
 
