@@ -130,6 +130,9 @@ int hello_write(struct arena *a, const struct looked *l,
 		 VIEW_HELLO_OWNER, (unsigned)owner->uid, (unsigned)owner->gid,
 		 VIEW_HELLO_ROOT, (unsigned long long)st.st_dev,
 		 (unsigned long long)st.st_ino);
+	buf_addf(&w.text, "%s ", VIEW_HELLO_AT);
+	journal_add_path(&w.text, l->at.root_path);
+	buf_addc(&w.text, '\n');
 	if (l->at.readonly)
 		buf_addf(&w.text, "%s\n", VIEW_HELLO_READONLY);
 	add_git(&w);

@@ -25,9 +25,15 @@
 
 int mounted_prepare(struct arena *a, const struct session *s, struct err *err)
 {
-	int rc = fileio_mkdir(AT_FDCWD, arena_fmt(a, "%s/" FOLDER, s->dir).p,
-			      0700, err);
+	const char *folder = arena_fmt(a, "%s/" FOLDER, s->dir).p;
+	int rc = fileio_mkdir(AT_FDCWD, folder, 0711, err);
 
+	/* whatever our umask is; the folder above is ours alone */
+	if (rc >= 0 && chmod(folder, 0711) < 0)
+		rc = err_errno(err, folder);
+	if (rc >= 0)
+		rc = fileio_mkdir(AT_FDCWD, arena_fmt(a, "%s/" POINT, s->dir).p,
+				  0700, err);
 	return rc < 0 ? rc : 0;
 }
 

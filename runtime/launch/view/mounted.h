@@ -9,7 +9,10 @@
 
 #include "runtime/launch/session/session.h"
 
-/* {state}/sessions/ID/view, new. */
+/*
+ * {state}/sessions/ID/view, with the folder in it that is mounted on. The view
+ * walks through it as the workspace's owner, who may be another than we.
+ */
 must_check int mounted_prepare(struct arena *a, const struct session *s,
 			       struct err *err);
 /*

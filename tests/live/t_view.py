@@ -1,0 +1,295 @@
+"""Masks that a view holds: for the whole session, whatever the host does."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import live
+from live import Failed, Place, check, leftovers, strays, test, within
+
+HOLD = "masks: hold\nignore: [.env, '*.pem', secret/]\nreadonly: [ro/]\n" \
+    "trace: {engine: off}\n"
+# Until the host says so: a file that the command waits for.
+WAIT = "until [ -e go-%d ]; do sleep 0.02; done; "
+
+
+def mounts(where):
+    """What of views is mounted in a state folder, as the Docker host sees."""
+    seen = pathlib.Path("/proc", live.the.pid, "mountinfo").read_text()
+    return [line for line in seen.splitlines()
+            if str(where.root) in line and " - fuse" in line]
+
+
+def nothing_left(where, what):
+    check(within(15, lambda: not mounts(where)), "no mount is left: " + what,
+          mounts(where))
+    check(within(15, lambda: not leftovers()),
+          "no container is left: " + what, leftovers())
+    check(within(15, lambda: not strays()), "no process is left: " + what,
+          strays())
+
+
+def tell(where, n):
+    path = where.work / ("go-%d" % n)
+    path.touch()
+    os.chown(path, live.the.uid, live.the.gid)
+
+
+def put(where, name, text):
+    """As an editor saves: another file, under the old name."""
+    path = where.work / name
+    new = path.with_name(path.name + ".new")
+    new.write_text(text)
+    os.chown(new, live.the.uid, live.the.gid)
+    new.rename(path)
+
+
+def start(where, command):
+    """One that has printed its first line."""
+    session = where.popen("run", "--", "sh", "-c", "echo up; " + command,
+                          text=True)
+    if session.stdout.readline() != "up\n":
+        raise Failed("it does not start: " + session.communicate(
+            timeout=20)[1])
+    return session
+
+
+def summary(where):
+    one, = where.state.glob("sessions/*/summary.json")
+    return json.loads(one.read_text())
+
+
+def server():
+    """The first process of the one guard container, and its child."""
+    ids = live.the.docker("ps", "-q", "--filter",
+                          "label=membrane.role=view").stdout.split()
+    if len(ids) != 1:
+        raise Failed("no single view: %s" % ids)
+    pid = live.the.docker("inspect", "-f", "{{.State.Pid}}",
+                          ids[0]).stdout.strip()
+    children = pathlib.Path("/proc", pid, "task", pid, "children")
+    return ids[0], int(pid), int(children.read_text().split()[0])
+
+
+@test
+def what_the_host_does_lifts_no_mask():
+    """A rename over a hidden file, files that come late, sed -i."""
+    files = {".env": "key=leak\n", "ro/a": "host\n", "a": "1\n"}
+    with Place(HOLD, files=files) as where:
+        s = start(where, WAIT % 1 + "cat .env late.pem sub/b.pem secret/x; "
+                  "echo bad >ro/a; cat ro/a a; ls; echo x >new.pem; "
+                  "mv a b.pem; ln a c.pem; mkdir secret2 && "
+                  "mv secret2 secret; echo end")
+        put(where, ".env", "key=leak again\n")
+        put(where, "late.pem", "key=leak\n")
+        (where.work / "sub").mkdir()
+        put(where, "sub/b.pem", "key=leak\n")
+        (where.work / "secret").mkdir()
+        put(where, "secret/x", "key=leak\n")
+        put(where, "ro/a", "host again\n")
+        subprocess.run(["sed", "-i", "s/leak/leak twice/",
+                        where.work / ".env"], check=True)
+        tell(where, 1)
+        out, err = s.communicate(timeout=30)
+        check("leak" not in out and "host again\n1\n" in out and
+              "late.pem" in out and out.endswith("end\n"), "seen", out + err)
+        check(s.returncode == 0, "it ends well", s.returncode)
+        check(where.membrane("ps").status == 0 and
+              (where.work / ".env").read_text() == "key=leak twice again\n",
+              "the host's are the host's")
+        check((where.work / "ro/a").read_text() == "host again\n" and
+              not (where.work / "new.pem").exists() and
+              not (where.work / "b.pem").exists() and
+              not (where.work / "c.pem").exists(), "nothing was made")
+        nothing_left(where, "at the end")
+
+
+@test
+def branches_with_secrets_are_checked_out_while_it_reads():
+    with Place(HOLD) as where:
+        def git(*words):
+            subprocess.run(
+                ["git", "-c", "safe.directory=*", "-c", "user.name=x",
+                 "-c", "user.email=x@x.test", *words], cwd=where.work,
+                check=True, capture_output=True)
+        git("init", "-q", "-b", "main")
+        put(where, "plain", "one\n")
+        git("add", "plain")
+        git("commit", "-qm", "one")
+        git("checkout", "-qb", "other")
+        for i in range(20):
+            put(where, "k%d.pem" % i, "leak\n")
+        put(where, ".env", "leak\n")
+        git("add", "-f", ".")
+        git("commit", "-qm", "two")
+        where.own()
+        s = start(where, "n=0; until [ -e go-1 ]; do cat *.pem .env; "
+                  "n=$((n+1)); done 2>/dev/null; echo rounds $n")
+        for _ in range(25):
+            git("checkout", "-q", "main")
+            git("checkout", "-q", "other")
+        tell(where, 1)
+        out, err = s.communicate(timeout=60)
+        rounds = int(out.split()[-1])
+        check("leak" not in out and rounds > 5, "what it saw", out + err)
+        live.notes.append("%d rounds of reading, 50 checkouts" % rounds)
+        nothing_left(where, "at the end")
+
+
+@test
+def refusals_are_counted_and_named():
+    files = {".env": "x\n"}
+    with Place(HOLD, files=files) as where:
+        subprocess.run(["git", "init", "-q", where.work], check=True)
+        where.own()
+        s = where.membrane(
+            "run", "--", "sh", "-c", "for i in 1 2 3; do "
+            "echo x >>.git/config; done; cat .env; touch .git/hooks/x")
+        check(any("write .git/config" in line and "3×" in line and
+                  "readonly" in line and
+                  "membrane explain write .git/config" in line
+                  for line in s.stderr.splitlines()), "in words", s.stderr)
+        files = {(f["kind"], f["path"]): f for f in summary(where)["files"]}
+        check(files["write", ".git/config"]["count"] == 3 and
+              files["read", ".env"]["by"] == ".env" and
+              ("write", ".git/hooks/x") in files, "in the summary", files)
+        said = [d for d in where.decisions() if d["kind"] == "write"]
+        check(sum(d["count"] for d in said
+                  if d["path"] == ".git/config") == 3, "in the records", said)
+        s = where.membrane("logs")
+        check("write .git/config" in s.stdout, "in the log", s.stdout)
+
+
+@test
+def a_view_that_dies_ends_the_session():
+    """The server, its supervisor, the container: never the bare tree."""
+    def kill_server():
+        os.kill(server()[2], signal.SIGKILL)
+
+    def kill_supervisor():
+        os.kill(server()[1], signal.SIGKILL)
+
+    def kill_container():
+        live.the.docker("kill", server()[0])
+    for kill in kill_server, kill_supervisor, kill_container:
+        with Place(HOLD, files={".env": "leak\n"}) as where:
+            s = start(where, "exec 2>&1; while cat .env; do :; done; "
+                      "cat .env; cat /workspace/.env; sleep 60")
+            kill()
+            out, err = s.communicate(timeout=40)
+            what = kill.__name__
+            check(s.returncode == 125 and "view of the workspace" in err,
+                  what + ": 125, and words", (s.returncode, err))
+            check("leak" not in out and ("not connected" in out or not out),
+                  what + ": what the command saw", out)
+            where.membrane("ps")
+            nothing_left(where, what)
+            check((where.work / ".env").read_text() == "leak\n",
+                  what + ": the files are there")
+
+
+@test
+def a_launcher_that_is_killed_leaves_nothing():
+    with Place(HOLD, files={".env": "leak\n", "sub/a": "1\n"}) as where:
+        for delay in (0.2, 0.6, 0.9, 1.2, None):
+            s = where.popen("run", "--", "sh", "-c", "echo up; sleep 60",
+                            text=True)
+            if delay is None:
+                s.stdout.readline()
+            else:
+                time.sleep(delay * live.SLOW)
+            s.kill()
+            s.communicate(timeout=20)
+            what = "killed after %s s" % delay
+            nothing_left(where, what)
+        s = where.membrane("run", "--", "true")
+        check(s.status == 0, "the next one runs", s.stderr)
+        check((where.work / "sub/a").read_text() == "1\n" and
+              (where.work / ".env").read_text() == "leak\n",
+              "the files are there")
+        nothing_left(where, "at the end")
+
+
+@test
+def three_at_once_in_one_workspace():
+    with Place(HOLD, files={".env": "leak\n"}) as where:
+        command = "for i in $(seq 200); do cat .env; echo $i >f-$1-$i; " \
+            "mv f-$1-$i g-$1-$i; done; ls | grep -c g-$1-"
+        all_ = [where.popen("run", "--", "sh", "-c", command, "sh", str(i),
+                            text=True) for i in range(3)]
+        for s in all_:
+            out, err = s.communicate(timeout=90)
+            check(s.returncode == 0 and out == "200\n", "one of three",
+                  (s.returncode, out, err))
+        check(len(list(where.work.glob("g-*"))) == 600, "all were made")
+        nothing_left(where, "at the end")
+
+
+@test
+def names_of_any_bytes():
+    odd = [b"co,mma", b'quo"te', b"new\nline", b"\xff\xfe", b"%41", b"sp ace"]
+    files = {n.decode("utf-8", "surrogateescape") + "/.env": "leak\n"
+             for n in odd}
+    with Place(HOLD, files=files) as where:
+        s = where.membrane("run", "--", "sh", "-c",
+                           "cat */.env; for d in */; do echo x >\"$d/made\"; done; "
+                           "echo end")
+        check(s.stdout.split() == ["end"], "seen", s.stdout + s.stderr)
+        check(all(os.path.exists(os.fsencode(where.work) + b"/" + n +
+                                 b"/made") for n in odd), "made", s.stderr)
+        nothing_left(where, "at the end")
+
+
+@test
+def root_runs_it_for_the_owner():
+    """Their ids, in a state folder that is root's."""
+    with Place(HOLD, files={".env": "leak\n", "a": "1\n"}) as where:
+        state = where.root / "roots"
+        state.mkdir(mode=0o700)
+        (state / "config.yaml").write_text(HOLD)
+        argv = live.the.enter(
+            "env", "-i", "-C", str(where.work), "HOME=/root",
+            "PATH=" + os.environ["PATH"], "MEMBRANE_HOME=%s" % state,
+            "DOCKER_HOST=" + live.the.docker_host, live.the.membrane, "run",
+            "--", "sh", "-c", "cat .env; id -u; echo x >made; "
+            "echo x >.env; echo end")
+        s = subprocess.run(argv, text=True, capture_output=True, timeout=60,
+                           stdin=subprocess.DEVNULL, check=False)
+        check(s.stdout.split() == [str(live.the.uid), "end"], "seen",
+              s.stdout + s.stderr)
+        check((where.work / "made").stat().st_uid == live.the.uid, "whose")
+        nothing_left(where, "at the end")
+
+
+@test
+def a_workspace_that_one_cannot_write_to():
+    with Place(HOLD, files={"a": "text\n", ".env": "leak\n"}) as where:
+        os.chown(where.work, 0, 0)
+        s = where.membrane("run", "--", "sh", "-c",
+                           "cat a .env; echo x >a; touch new; echo end")
+        check(s.stdout.split() == ["text", "end"], "seen", s.stdout)
+        check("read-only for the command" in s.stderr, "said", s.stderr)
+        check((where.work / "a").read_text() == "text\n" and
+              not (where.work / "new").exists(), "nothing was changed")
+        nothing_left(where, "at the end")
+
+
+@test
+def a_host_where_mounts_do_not_pass_on():
+    """Refused before anything of the agent runs, with the next step."""
+    with Place(HOLD, files={"a": "text\n"}) as where:
+        subprocess.run(live.the.enter("mount", "--bind", str(where.state),
+                                      str(where.state)), check=True)
+        subprocess.run(live.the.enter("mount", "--make-private",
+                                      str(where.state)), check=True)
+        try:
+            s = where.membrane("run", "--", "sh", "-c", "touch ran")
+            check(s.status == 125 and "mount --make-rshared " in s.stderr,
+                  "refused", (s.status, s.stderr))
+            check(not (where.work / "ran").exists(), "nothing ran")
+        finally:
+            subprocess.run(live.the.enter("umount", str(where.state)),
+                           check=True)
+        nothing_left(where, "at the end")
