@@ -33,7 +33,10 @@ typedef VEC(uint32_t) place_list;
 
 struct judge {
 	struct arena *a;
-	struct gitignore *ignore, *readonly; /* what is not anchored */
+	/* What is not anchored; where the disk folds, that is in the automaton,
+	 * too. */
+	struct gitignore *ignore, *readonly;
+	bool folds;
 	VEC(struct place) places;
 	VEC(struct pattern_of) patterns;
 	place_list now, then; /* while stepping */
@@ -53,25 +56,48 @@ static void add_place(struct judge *j, struct gitignore_token token,
 		(struct place){token, pattern, end, spelled};
 }
 
+static uint8_t lower_of(uint8_t c)
+{
+	return c >= 'A' && c <= 'Z' ? (uint8_t)(c - 'A' + 'a') : c;
+}
+
+static uint8_t upper_of(uint8_t c)
+{
+	return c >= 'a' && c <= 'z' ? (uint8_t)(c - 'a' + 'A') : c;
+}
+
+static void add_token(struct judge *j, struct gitignore_token token,
+		      uint32_t pattern, bool spelled)
+{
+	if (j->folds && token.kind == GITIGNORE_BYTE)
+		token.byte = lower_of(token.byte);
+	add_place(j, token, pattern, false, spelled);
+}
+
 static void add_section(struct judge *j, const struct gitignore *g,
 			enum judge_section section, enum judge_state state)
 {
+	static const struct gitignore_token any = {.kind = GITIGNORE_DIRS};
+
 	for (uint32_t i = 0; i < gitignore_count(g); i++) {
 		struct gitignore_shape shape = gitignore_shape(g, i);
 		bool bytes = !shape.back, slash = false;
 
-		if (!shape.anchored)
+		if (!shape.anchored && !j->folds)
 			continue;
 		*vec_push(j->a, &j->patterns) =
 			(struct pattern_of){.word = {state, section, i},
 					    .back = shape.back,
 					    .dir_only = shape.dir_only,
 					    .first = j->places.n};
+		if (!shape.anchored) {
+			bytes = false;
+			add_place(j, any, j->patterns.n - 1, false, false);
+		}
 		for (uint32_t t = 0; t < shape.n; t++) {
 			struct gitignore_token token = gitignore_token(g, i, t);
 
-			add_place(j, token, j->patterns.n - 1, false,
-				  bytes && slash);
+			add_token(j, token, j->patterns.n - 1, bytes && slash);
 			bytes = bytes && token.kind == GITIGNORE_BYTE;
 			slash = token.byte == '/';
 		}
@@ -85,11 +111,10 @@ static void add_path(struct judge *j, struct str path, struct judge_word word)
 	*vec_push(j->a, &j->patterns) =
 		(struct pattern_of){.word = word, .first = j->places.n};
 	for (size_t i = 0; i < path.n; i++)
-		add_place(j,
+		add_token(j,
 			  (struct gitignore_token){.kind = GITIGNORE_BYTE,
 						   .byte = (uint8_t)path.p[i]},
-			  j->patterns.n - 1, false,
-			  i > 0 && path.p[i - 1] == '/');
+			  j->patterns.n - 1, i > 0 && path.p[i - 1] == '/');
 	add_place(j, (struct gitignore_token){0}, j->patterns.n - 1, true,
 		  false);
 }
@@ -153,7 +178,8 @@ static void step_place(struct judge *j, place_list *to, uint32_t place,
 			arrive_at(j, to, place + 1);
 		return;
 	case GITIGNORE_SET:
-		if (set_has(&p->token, c))
+		if (set_has(&p->token, c) ||
+		    (j->folds && set_has(&p->token, upper_of(c))))
 			arrive_at(j, to, place + 1);
 		return;
 	case GITIGNORE_STAR:
@@ -193,7 +219,8 @@ static void step_name(struct judge *j, const struct judge_set *from,
 	for (uint32_t i = 0; i < from->n; i++)
 		*vec_push(j->a, &j->now) = from->places[i];
 	for (size_t i = 0; i < name.n && j->now.n; i++)
-		step_byte(j, (uint8_t)name.p[i]);
+		step_byte(j, j->folds ? lower_of((uint8_t)name.p[i])
+				      : (uint8_t)name.p[i]);
 }
 
 /* --- sets ----------------------------------------------------------------- */
@@ -237,8 +264,11 @@ struct judge *judge_new(struct arena *a, const struct judge_rules *r)
 	struct judge *j = arena_new_of(a, struct judge);
 
 	j->a = a;
-	j->ignore = gitignore_unanchored(r->plan->ignore);
-	j->readonly = gitignore_unanchored(r->plan->readonly);
+	j->folds = r->folds;
+	j->ignore = r->folds ? gitignore_new(a)
+			     : gitignore_unanchored(r->plan->ignore);
+	j->readonly = r->folds ? gitignore_new(a)
+			       : gitignore_unanchored(r->plan->readonly);
 	if (r->readonly)
 		j->root_word =
 			(struct judge_word){JUDGE_READONLY, JUDGE_BY_ALL, 0};

@@ -32,8 +32,8 @@ enum judge_section {
 	JUDGE_BY_ALL,
 };
 struct judge_word {
-	enum judge_state state;
-	enum judge_section section;
+	enum judge_state state : 8;
+	enum judge_section section : 8;
 	uint32_t line;
 };
 
@@ -43,6 +43,7 @@ struct judge_rules {
 	const struct mountsplan *plan;
 	judge_paths holds, hides; /* relative, no slash at either end */
 	bool readonly;		  /* the whole workspace */
+	bool folds; /* the disk takes 'A' for 'a': so do patterns */
 };
 
 struct judge;

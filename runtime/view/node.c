@@ -28,7 +28,8 @@ bool nodes_init(struct nodes *t, int root_fd)
 static void free_node(struct node *n)
 {
 	fd_close(&n->fd);
-	free(n->name);
+	if (n->name != n->room)
+		free(n->name);
 	free(n);
 }
 
@@ -110,16 +111,13 @@ void node_orphan(struct nodes *t, struct node *n)
 
 struct node *node_new(struct nodes *t, struct node *parent, const char *name)
 {
-	struct node *n = calloc(1, sizeof(*n)), *had;
+	size_t size = strlen(name) + 1;
+	struct node *n = calloc(1, sizeof(*n) + size), *had;
 
 	if (!n)
 		return NULL;
 	n->fd = -1;
-	n->name = strdup(name);
-	if (!n->name) {
-		free(n);
-		return NULL;
-	}
+	n->name = memcpy(n->room, name, size);
 	had = node_find(t, parent, name);
 	if (had)
 		node_orphan(t, had);
@@ -141,6 +139,13 @@ void node_settle(struct nodes *t, struct node *n)
 	}
 }
 
+static void take_name(struct node *n, char *take_name)
+{
+	if (n->name != n->room)
+		free(n->name);
+	n->name = take_name;
+}
+
 bool node_move(struct nodes *t, struct node *n, struct node *parent,
 	       const char *name)
 {
@@ -152,8 +157,7 @@ bool node_move(struct nodes *t, struct node *n, struct node *parent,
 	node_orphan(t, n);
 	if (!copy)
 		return false;
-	free(n->name);
-	n->name = copy;
+	take_name(n, copy);
 	n->parent = parent;
 	parent->below_n++;
 	file_node(t, n);
@@ -165,24 +169,24 @@ bool node_move(struct nodes *t, struct node *n, struct node *parent,
 void node_exchange(struct nodes *t, struct node *a, struct node *b)
 {
 	struct node *parent;
-	char *name;
+	char *of_a = a ? strdup(a->name) : NULL;
+	char *of_b = b ? strdup(b->name) : NULL;
 
+	if (a)
+		node_orphan(t, a);
+	if (b)
+		node_orphan(t, b);
 	/* One that the kernel does not know is found anew. */
-	if (!a || !b) {
-		if (a)
-			node_orphan(t, a);
-		if (b)
-			node_orphan(t, b);
+	if (!of_a || !of_b) {
+		free(of_a);
+		free(of_b);
 		return;
 	}
-	node_orphan(t, a);
-	node_orphan(t, b);
 	parent = a->parent;
-	name = a->name;
 	a->parent = b->parent;
-	a->name = b->name;
 	b->parent = parent;
-	b->name = name;
+	take_name(a, of_b);
+	take_name(b, of_a);
 	file_node(t, a);
 	file_node(t, b);
 }

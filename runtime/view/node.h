@@ -19,23 +19,23 @@
 struct handle; /* an open file: view.h */
 
 struct node {
-	struct node *parent; /* NULL: the workspace itself */
-	struct node *next;   /* in its bucket */
-	char *name;
+	struct node *parent;	       /* NULL: the workspace itself */
+	struct node *next;	       /* in its bucket */
+	char *name;		       /* room, until it is renamed */
 	struct handle *open;	       /* the files of it that are open */
 	const struct judge_set *below; /* of a folder */
 	uint64_t dev, ino;
-	uint64_t lookups;  /* that the kernel has not forgotten */
 	int64_t changed_s; /* ctime, when its data was last known */
-	uint32_t changed_ns,
-		seen;	  /* of a folder: where it was found, seconds */
+	uint32_t changed_ns;
+	uint32_t lookups; /* that the kernel has not forgotten */
+	uint32_t seen;	  /* of a folder: where it was found, seconds */
 	uint32_t below_n; /* nodes in it, and open files of it */
 	uint32_t judged;  /* nodes.turn, when word and below were true */
 	int fd;		  /* O_PATH, of a folder that is not hidden; -1 */
 	struct judge_word word;
-	mode_t type;   /* S_IFMT */
+	uint16_t type; /* S_IFMT */
 	bool orphan;   /* no longer has its name */
-	bool by_inode; /* hidden for what it is, not for its name */
+	char room[];
 };
 
 struct nodes {

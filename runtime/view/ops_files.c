@@ -171,10 +171,10 @@ static ssize_t read_file(int fd, char *buf, size_t size, off_t at)
 		return n;
 	if (n == (ssize_t)size)
 		return n;
-	if (n < 0)
+	if (n < 0) {
 		n = 0;
-	if (n == 0)
 		serve_yield();
+	}
 	do
 		more = pread(fd, buf + n, size - (size_t)n, at + n);
 	while (more < 0 && errno == EINTR);
@@ -214,24 +214,17 @@ static void saw_write(struct view *v, struct handle *h)
 	pthread_mutex_unlock(&v->lock);
 }
 
-static void on_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in,
-			 off_t at, struct fuse_file_info *fi)
+static void on_write(fuse_req_t req, fuse_ino_t ino, const char *data,
+		     size_t size, off_t at, struct fuse_file_info *fi)
 {
-	struct fuse_bufvec out = FUSE_BUFVEC_INIT(fuse_buf_size(in));
 	struct handle *h = handle_of(fi);
 	ssize_t n;
 
 	(void)ino;
-	if (h->fd < 0) {
-		fuse_reply_err(req, EROFS);
-		return;
-	}
-	out.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
-	out.buf[0].fd = h->fd;
-	out.buf[0].pos = at;
-	n = fuse_buf_copy(&out, in, 0);
+	errno = EROFS;
+	n = h->fd < 0 ? -1 : pwrite(h->fd, data, size, at);
 	if (n < 0) {
-		fuse_reply_err(req, (int)-n);
+		fuse_reply_err(req, errno);
 		return;
 	}
 	saw_write(view_of(req), h);
@@ -308,7 +301,7 @@ void ops_files(struct fuse_lowlevel_ops *ops)
 	ops->open = on_open;
 	ops->release = on_release;
 	ops->read = on_read;
-	ops->write_buf = on_write_buf;
+	ops->write = on_write;
 	ops->fsync = on_fsync;
 	ops->fallocate = on_fallocate;
 	ops->lseek = on_lseek;

@@ -1,5 +1,6 @@
 #include "runtime/view/serve.h"
 
+#include "runtime/view/folds.h"
 #include "runtime/view/rights.h"
 #include "runtime/view/say.h"
 #include "runtime/view/view.h"
@@ -103,7 +104,7 @@ static void on_init(void *userdata, struct fuse_conn_info *c)
 		FUSE_CAP_ASYNC_READ,	   FUSE_CAP_ATOMIC_O_TRUNC,
 		FUSE_CAP_AUTO_INVAL_DATA,  FUSE_CAP_READDIRPLUS,
 		FUSE_CAP_READDIRPLUS_AUTO, FUSE_CAP_PARALLEL_DIROPS,
-		FUSE_CAP_HANDLE_KILLPRIV,  FUSE_CAP_SPLICE_READ};
+		FUSE_CAP_HANDLE_KILLPRIV};
 
 	(void)userdata;
 	/*
@@ -169,7 +170,8 @@ static int open_view(struct view *v, const struct serve *s, struct err *err)
 	struct judge_rules rules = {.plan = s->plan,
 				    .holds = s->hello->holds,
 				    .hides = s->hello->hides,
-				    .readonly = s->hello->readonly};
+				    .readonly = s->hello->readonly,
+				    .folds = folds_case(s->source)};
 	struct node *root = &v->nodes.root;
 
 	*v = (struct view){.target = s->plan->target,

@@ -345,7 +345,7 @@ void view_drop(struct view *v, struct node *n, uint64_t lookups)
 {
 	if (!n->parent)
 		return;
-	n->lookups -= lookups < n->lookups ? lookups : n->lookups;
+	n->lookups -= lookups < n->lookups ? (uint32_t)lookups : n->lookups;
 	node_settle(&v->nodes, n);
 }
 

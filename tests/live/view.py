@@ -18,6 +18,9 @@ VIEW = ROOT / os.environ.get("VIEW_PROGRAM", "build/bin/membrane-view")
 libc = ctypes.CDLL(None, use_errno=True)
 NEWNS, REC, PRIVATE, SHARED, BIND = 0x20000, 0x4000, 1 << 18, 1 << 20, 0x1000
 DETACH = 2
+# As the guard's container starts it.
+LIMITED = ["setpriv", "--no-new-privs", "--bounding-set",
+           "-all,+sys_admin,+setuid,+setgid,+setpcap", "--"]
 HEAD = "membrane-mounts 1\nworkspace /workspace\n"
 
 
@@ -56,6 +59,7 @@ class View:
         for d in (self.source, self.shared):
             d.mkdir()
             os.chown(d, *self.owner)
+            os.chmod(d, 0o700)
         mount(self.shared, self.shared, None, BIND)
         mount("none", self.shared, None, SHARED)
         (self.top / "mounts.plan").write_text(HEAD + self.rules)
@@ -67,7 +71,7 @@ class View:
                  b"root %d %d" % (root or (st.st_dev, st.st_ino)),
                  *self.say, b"go", b""]
         self.p = subprocess.Popen(
-            [VIEW, self.top / "mounts.plan", self.source, self.at],
+            LIMITED + [VIEW, self.top / "mounts.plan", self.source, self.at],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE)
         self.p.stdin.write(b"\n".join(words))

@@ -86,6 +86,29 @@ static void sections_decide(void)
 	CHECK(is(j, "a/.env", JUDGE_HIDDEN, JUDGE_BY_IGNORE, 0));
 }
 
+/* On such a disk another spelling is the same file. */
+static void cases_fold(void)
+{
+	struct mountsplan plan;
+	struct judge_rules more = {.folds = true};
+	struct judge *j;
+
+	*vec_push(a, &more.holds) = STR(".git/Hooks");
+	j = judge_of("ignore .env\nignore *.PEM\nignore !ca.pem\n"
+		     "ignore /Conf/[a-c]x\nreadonly **/.git/config\n",
+		     &more, &plan);
+	CHECK(is(j, ".ENV", JUDGE_HIDDEN, JUDGE_BY_IGNORE, 0));
+	CHECK(is(j, "a/b/.eNv", JUDGE_HIDDEN, JUDGE_BY_IGNORE, 0));
+	CHECK(is(j, "x/key.pem", JUDGE_HIDDEN, JUDGE_BY_IGNORE, 1));
+	CHECK(is(j, "x/CA.Pem", JUDGE_OPEN, JUDGE_BY_NOTHING, 0));
+	CHECK(is(j, "conf/BX", JUDGE_HIDDEN, JUDGE_BY_IGNORE, 3));
+	CHECK(is(j, "x/.GIT/Config", JUDGE_READONLY, JUDGE_BY_READONLY, 0));
+	CHECK(is(j, ".Git/hooks/x", JUDGE_READONLY, JUDGE_BY_GIT, 0));
+	CHECK(is(j, "a.env", JUDGE_OPEN, JUDGE_BY_NOTHING, 0));
+	j = judge_of("ignore .env\n", NULL, &plan);
+	CHECK(is(j, ".ENV", JUDGE_OPEN, JUDGE_BY_NOTHING, 0));
+}
+
 static bool differs(struct judge *j, const char *from, const char *to)
 {
 	const struct judge_set *root = judge_root(j);
@@ -170,7 +193,8 @@ static void agrees_with_paths(void)
 		struct gitignore *g = gitignore_new(a);
 		struct mountsplan plan = {.ignore = g,
 					  .readonly = gitignore_new(a)};
-		struct judge_rules rules = {.plan = &plan};
+		struct judge_rules rules = {.plan = &plan,
+					    .folds = round % 2 == 1};
 		struct judge *j;
 
 		for (unsigned i = 0; i < 4; i++)
@@ -197,6 +221,7 @@ int main(void)
 	a = arena_new();
 	sections_decide();
 	prefixes_stay();
+	cases_fold();
 	agrees_with_paths();
 	arena_free(a);
 	return check_status();
