@@ -98,13 +98,28 @@ static bool is_committed(struct found *f, struct str path)
 	return false;
 }
 
-void explain_found(struct arena *a, struct found *f, struct explanation *out)
+/* Hidden because a scan could not look into it, which a view need not. */
+static bool is_unseen(const struct scan *found, const struct looked_word *w)
+{
+	if (w->kind != LOOKED_MASK || w->mask->by_link)
+		return false;
+	vec_each(n, &found->notes)
+		if ((n->kind == SCAN_NOTE_UNREADABLE ||
+		     n->kind == SCAN_NOTE_TOO_DEEP) &&
+		    str_eq(n->path, w->mask->path))
+			return true;
+	return false;
+}
+
+void explain_found(struct arena *a, struct found *f, bool view,
+		   struct explanation *out)
 {
 	const struct ir_request *r = out->request;
 	bool write = r->kind == IR_REQ_WRITE;
 	struct looked_word w;
 
-	if (out->decision.allow && looked_hides(a, &f->looked, r->path, &w))
+	if (out->decision.allow && looked_hides(a, &f->looked, r->path, &w) &&
+	    !(view && is_unseen(&f->looked.found, &w)))
 		hold_path(a, f, &w, REASON_IGNORED, out);
 	else if (write && looked_holds(a, &f->looked, r->path, &w))
 		hold_path(a, f, &w, REASON_READONLY, out);

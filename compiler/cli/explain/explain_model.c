@@ -580,7 +580,7 @@ void explain_model_make(struct compilation *c, const struct decide_files *files,
 	out->has_rule = explain_model_rule(c->a, &c->policy, r, &out->decision,
 					   &out->rule);
 	if (file && found)
-		explain_found(c->a, found, out);
+		explain_found(c->a, found, ir_masks_hold(&c->policy), out);
 	out->rule.allow = out->decision.allow;
 	out->rule.reason = out->decision.reason;
 	find_http(&q);

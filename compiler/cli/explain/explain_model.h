@@ -85,6 +85,8 @@ bool explain_model_rule(struct arena *a, const struct ir_policy *p,
  * workspace does not, the decision becomes another one, without a rule; where
  * it refuses and the workspace would, too, that is noted.
  */
-void explain_found(struct arena *a, struct found *f, struct explanation *out);
+/* view: masks hold at every access. */
+void explain_found(struct arena *a, struct found *f, bool view,
+		   struct explanation *out);
 
 #endif
