@@ -213,7 +213,7 @@ static int on_started(void *ctx, struct err *err)
 
 	l->run.at.checked = loop_elapsed(&l->run);
 	if (rc == 0 && l->run.view)
-		rc = view_detach(l->run.view, err);
+		view_detach(l->run.view);
 	return rc;
 }
 

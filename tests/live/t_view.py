@@ -91,13 +91,17 @@ def what_the_host_does_lifts_no_mask():
         put(where, "ro/a", "host again\n")
         subprocess.run(["sed", "-i", "s/leak/leak twice/",
                         where.work / ".env"], check=True)
+        one, = json.loads(where.membrane("ps", "--json").stdout)["sessions"]
+        check({c["role"] for c in one["containers"]} ==
+              {"gate", "view", "agent"}, "its containers", one)
+        check(within(5, lambda: not mounts(where)),
+              "the host has no mount while it runs", mounts(where))
         tell(where, 1)
         out, err = s.communicate(timeout=30)
         check("leak" not in out and "host again\n1\n" in out and
               "late.pem" in out and out.endswith("end\n"), "seen", out + err)
         check(s.returncode == 0, "it ends well", s.returncode)
-        check(where.membrane("ps").status == 0 and
-              (where.work / ".env").read_text() == "key=leak twice again\n",
+        check((where.work / ".env").read_text() == "key=leak twice again\n",
               "the host's are the host's")
         check((where.work / "ro/a").read_text() == "host again\n" and
               not (where.work / "new.pem").exists() and

@@ -139,7 +139,10 @@ static bool is_plain(struct str text)
 static void print_place(const struct entry *e, struct buf *out)
 {
 	buf_addf(out, "%s ", e->kind);
-	summary_escape(out, e->path, PATH_MAX_SHOWN);
+	if (str_is(e->path, VIEW_HELLO_OTHERS))
+		buf_adds(out, "(other paths)");
+	else
+		summary_escape(out, e->path, PATH_MAX_SHOWN);
 }
 
 /* What decided, and the command that says where it stands and what would let

@@ -57,12 +57,15 @@ static void say_more(struct view *v)
 	}
 }
 
-int view_detach(struct view *v, struct err *err)
+void view_detach(struct view *v)
 {
+	struct err ignored;
+
 	v->is_told = true;
-	if (v->in < 0)
-		return 0;
-	return fileio_write_all(v->in, STR(VIEW_HELLO_DETACH "\n"), err);
+	/* one that does not listen has ended, which the session sees */
+	if (v->in >= 0 &&
+	    fileio_write_all(v->in, STR(VIEW_HELLO_DETACH "\n"), &ignored) < 0)
+		view_close_stdin(v);
 }
 
 /* --- from it -------------------------------------------------------------- */

@@ -46,7 +46,7 @@ void view_tell(struct view *v, struct str hello);
 /* Is there something that waits to be said? */
 bool view_has_to_say(const struct view *v);
 /* The agent has a mount of its own: no other is needed. */
-must_check int view_detach(struct view *v, struct err *err);
+void view_detach(struct view *v);
 /*
  * Say and take what there is; never blocks.
  *   -EPROTO  something that is not the protocol: the session must end
