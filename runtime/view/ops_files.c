@@ -78,25 +78,39 @@ static bool is_writing(int flags)
 	return (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
 }
 
-/* By its name, and then by what it is: 0, or ESTALE, and the kernel asks
- * anew. */
-static int open_node(struct view *v, struct node *n, int flags, int *out_fd,
-		     struct statx *x)
+/* What has no name any more, by what is open of it: /proc/PID/fd. */
+static int open_again(struct view *v, struct node *n, int flags, int *out_fd,
+		      struct statx *x)
 {
-	auto_fd int fd = -1;
 	int held, rc = view_grab(v, n, &held, x);
 
 	if (rc)
 		return rc;
-	fd = view_reopen(v, held, view_open_flags(flags) & ~O_NOFOLLOW);
-	rc = fd < 0 ? errno : 0;
+	*out_fd = view_reopen(v, held, flags & ~O_NOFOLLOW);
+	rc = *out_fd < 0 ? errno : 0;
 	view_release_fd(n, held);
+	return rc;
+}
+
+static int open_node(struct view *v, struct node *n, int flags, int *out_fd,
+		     struct statx *x)
+{
+	int wanted = view_open_flags(flags), fd = -1, rc;
+
+	if (n->orphan)
+		rc = open_again(v, n, wanted, &fd, x);
+	else
+		rc = view_open_named(v, n, wanted, &fd, x);
+	/* Its name is another file's: the kernel looks for that, or, where it
+	 * did not come by a name, asks once more. */
+	if (rc == ESTALE)
+		node_orphan(&v->nodes, n);
 	if (rc == 0 && flags & O_TRUNC && ftruncate(fd, 0) < 0)
 		rc = errno;
-	if (rc == 0) {
+	if (rc)
+		fd_close(&fd);
+	else
 		*out_fd = fd;
-		fd = -1;
-	}
 	return rc;
 }
 
@@ -121,6 +135,9 @@ static int open_file(struct view *v, struct node *n, struct fuse_file_info *fi)
 	if (n->word.state != JUDGE_OPEN && is_writing(fi->flags))
 		return view_refuse_node(v, RECORD_WRITE, n);
 	if (n->word.state == JUDGE_HIDDEN) {
+		/* What has the name by now is hidden under others, too. */
+		if (n->parent && view_look(n->parent->fd, n->name, &x) == 0)
+			view_judge(v, n->parent, n->name, &x);
 		view_refuse_node(v, RECORD_READ, n);
 		return view_opened(n, -1, fi);
 	}

@@ -296,6 +296,7 @@ static struct node *take_node(struct view *v, struct node *dir,
 		n->type = x->stx_mode & S_IFMT;
 		n->fd = *fd;
 		*fd = -1;
+		view_saw(n, x); /* the kernel has no data of it yet */
 		n->judged = v->nodes.turn - 1;
 	}
 	n->word = word;
@@ -376,17 +377,16 @@ static int grab_open(struct node *n, int *out_fd, struct statx *x)
 	return ESTALE;
 }
 
-static int grab_named(struct view *v, struct node *n, int *out_fd,
-		      struct statx *x)
+/* By its name, and then by what it is. */
+int view_open_named(struct view *v, struct node *n, int flags, int *out_fd,
+		    struct statx *x)
 {
+	int fd = openat(n->parent->fd, n->name, flags | O_NOFOLLOW | O_CLOEXEC);
 	struct hidden_file f;
-	int rc = refresh_node(v, n), fd;
+	int rc;
 
-	if (rc)
-		return rc;
-	fd = openat(n->parent->fd, n->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT ? ESTALE : errno;
+		return errno == ENOENT || errno == ELOOP ? ESTALE : errno;
 	rc = view_look(fd, "", x);
 	f = view_identity(x);
 	if (rc == 0 && (!is_same(n, x) || (n->word.state != JUDGE_HIDDEN &&
@@ -408,7 +408,9 @@ int view_grab(struct view *v, struct node *n, int *out_fd, struct statx *x)
 		*out_fd = n->fd;
 		return rc;
 	}
-	rc = grab_named(v, n, out_fd, x);
+	rc = refresh_node(v, n);
+	if (rc == 0)
+		rc = view_open_named(v, n, O_PATH, out_fd, x);
 	if (rc == ESTALE && n->open)
 		rc = grab_open(n, out_fd, x);
 	return rc;

@@ -91,6 +91,9 @@ void view_drop(struct view *v, struct node *n, uint64_t lookups);
  * name is something else's now; the kernel then looks anew.
  */
 int view_grab(struct view *v, struct node *n, int *out_fd, struct statx *x);
+/* open(2) by its name, of a node that is current: ESTALE as above. */
+int view_open_named(struct view *v, struct node *n, int flags, int *out_fd,
+		    struct statx *x);
 void view_release_fd(const struct node *n, int fd);
 /* open(2) of what a descriptor holds, whatever its name is now. */
 int view_reopen(struct view *v, int fd, int flags);

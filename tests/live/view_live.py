@@ -357,10 +357,13 @@ def check_host(v):
     at, s = v.at, v.source
     p = s / "plain"
     seen((at / "plain").read_text, p.read_text(), "as it is")
-    held = open(at / "plain", encoding="utf-8")
+    was, held = p.read_text(), open(at / "plain", encoding="utf-8")
     replace(p, "replaced by a rename, and longer\n")
-    seen((at / "plain").read_text, "replaced by a rename, and longer\n",
-         "an editor's rename")
+    check((at / "plain").read_text() == "replaced by a rename, and longer\n",
+          "an editor's rename: the next open sees it")
+    check(held.read() == was, "who has the old file open keeps that")
+    with open("/proc/self/fd/%d" % held.fileno(), encoding="utf-8") as f:
+        check(f.read() == was, "and opens it again")
     held.close()
     with open(p, "r+", encoding="utf-8") as f:
         f.write("REPLACED")
