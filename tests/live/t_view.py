@@ -244,6 +244,15 @@ def names_of_any_bytes():
         check(all(os.path.exists(os.fsencode(where.work) + b"/" + n +
                                  b"/made") for n in odd), "made", s.stderr)
         nothing_left(where, "at the end")
+    with Place(HOLD, files={"x": "y\n"}) as where:
+        for name in ("a,b", 'q"uote', "new\nline", "%0a"):
+            where.work = where.root / name
+            where.work.mkdir()
+            put(where, ".env", "leak\n")
+            where.own()
+            s = where.membrane("run", "--", "sh", "-c", "cat .env; pwd")
+            check(s.stdout == "/workspace\n", "workspace %r" % name,
+                  s.stdout + s.stderr)
 
 
 @test

@@ -26,7 +26,7 @@ static void all_is_read(void)
 	size_t used;
 
 	CHECK(read_text(HEAD "at /home/u/a%20b\nreadonly\nhold a/%25\nhold b\n"
-			     "hide %FF%0A/x\ninode 1 2 3 4\ninode 5 6 0 0\n"
+			     "hide %ff%0A/x\ninode 1 2 3 4\ninode 5 6 0 0\n"
 			     "go\ndetach\n",
 			&h, &used) == 0);
 	CHECK(h.uid == 1000 && h.gid == 100 && h.dev == 66305 && h.ino == 2);
@@ -85,7 +85,7 @@ static void others_are_refused(void)
 		HEAD "hold a\tb\n",
 		HEAD "hold a%\n",
 		HEAD "hold a%2\n",
-		HEAD "hold a%2f\n",
+		HEAD "hold a%2g\n",
 		HEAD "hold a%00\n",
 		HEAD "at a\n",
 		HEAD "at /\n",
