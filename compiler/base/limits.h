@@ -15,8 +15,10 @@
 #define LIMIT_SCALAR_BYTES  4096u      /* one YAML scalar, one flag value */
 #define LIMIT_GRANTS	    20000u     /* allow and deny, all layers */
 #define LIMIT_PORTS	    64u	       /* port ranges in one grant */
+#define LIMIT_FIELDS	    8u	       /* of a credential's file */
 #define LIMIT_HTTP_RULES    256u       /* rules in one grant */
 #define LIMIT_PATTERNS	    4096u      /* ignore plus readonly, all layers */
+#define LIMIT_FAST	    64u	       /* folders of masks.fast, all layers */
 #define LIMIT_ARGS	    512u       /* docker arguments, all layers */
 #define LIMIT_TRACE_EVENTS  1024u      /* events after expansion */
 #define LIMIT_CLASSES	    256u       /* distinct port lists */
@@ -27,7 +29,10 @@
 #ifndef LIMIT_FILE_STATES
 #define LIMIT_FILE_STATES 131072u
 #endif
-#define LIMIT_FILE_STEPS (1u << 27) /* places in patterns, for those */
+/* places in patterns, for those */
+#ifndef LIMIT_FILE_STEPS
+#define LIMIT_FILE_STEPS (1u << 27)
+#endif
 /* of seccomp profiles: entries about one call, and sets of arguments */
 #define LIMIT_CALLS_RULES 64u
 #define LIMIT_CALLS_STEPS (1u << 22)

@@ -1,5 +1,6 @@
 /* `membrane explain`: requests from the command line or stdin, one by one. */
 #include "compiler/algebra/decide/decide.h"
+#include "compiler/base/addr.h"
 #include "compiler/base/limits.h"
 #include "compiler/cli/explain/explain_view.h"
 #include "compiler/cli/plan/views.h"
@@ -32,8 +33,29 @@ static void parse_request(struct asked *q, const struct source *src,
 		*vec_push(q->a, &q->list) = r;
 }
 
+/* A URL or a name alone: what people mean is to fetch it. An address: TLS. */
+static struct str request_meant(struct arena *a, struct str word)
+{
+	bool colon = str_find(word, ':', 0) < word.n;
+	bool path = str_find(word, '/', 0) < word.n;
+	struct addr addr;
+
+	if (addr_parse(word, &addr))
+		return arena_fmt(a, colon ? "[%.*s]:443" : "%.*s:443",
+				 STR_ARG(word));
+	if (str_starts(word, STR("https://")) ||
+	    str_starts(word, STR("http://")))
+		return arena_fmt(a, "GET %.*s", STR_ARG(word));
+	if (!colon && str_find(word, '.', 0) < word.n)
+		return arena_fmt(a, "GET https://%.*s%s", STR_ARG(word),
+				 path ? "" : "/");
+	return (struct str){0};
+}
+
 static void parse_words(struct asked *q, const struct options *o)
 {
+	struct str meant = o->words.n == 1 ? request_meant(q->a, o->words.v[0])
+					   : (struct str){0};
 	const struct source *src;
 	struct buf b;
 
@@ -43,8 +65,10 @@ static void parse_words(struct asked *q, const struct options *o)
 			buf_addc(&b, ' ');
 		buf_add(&b, *w);
 	}
-	src = sources_add(&q->sources, STR("<request>"), buf_str(&b),
-			  LAYER_FLAGS);
+	if (meant.n)
+		console_error("taken for '%s'", view_cleaned(q->a, meant).p);
+	src = sources_add(&q->sources, STR("<request>"),
+			  meant.n ? meant : buf_str(&b), LAYER_FLAGS);
 	parse_request(q, src, src->text);
 }
 

@@ -61,6 +61,15 @@ static int find_sessions(struct list *l, const char *state, bool all_of_them,
 	return rc;
 }
 
+/* Two of them start at the same time: Docker's own order is no order. */
+static int by_role(const void *va, const void *vb)
+{
+	const struct docker_container *a = va, *b = vb;
+	int d = strcmp(a->role, b->role);
+
+	return d ? d : strcmp(a->id, b->id);
+}
+
 /* What Docker has of them; that it does not answer is said, and no more. */
 static void find_containers(struct list *l)
 {
@@ -75,6 +84,7 @@ static void find_containers(struct list *l)
 	if (rc == 0)
 		rc = docker_list(d, NULL, &l->containers, &err);
 	docker_close(d);
+	vec_sort(&l->containers, by_role);
 	l->asked = rc == 0;
 	if (rc < 0)
 		console_error("%s", view_cleaned(l->a, str_of(err.text)).p);

@@ -1,10 +1,16 @@
-/* `membrane reset`: end what runs, remove what membrane has made. */
+/*
+ * `membrane reset`: end what runs, remove what membrane has made. What would be
+ * removed is shown first, and somebody has to say yes; settings and logins stay
+ * unless they are named.
+ */
 #include "compiler/base/sys/fileio.h"
+#include "compiler/cli/text/confirm.h"
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "compiler/plan/docker_json.h"
 #include "runtime/launch/launch.h"
+#include "runtime/launch/session/metadata.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,36 +21,150 @@
 
 extern char **environ;
 
+/* What a letter stands for. */
+enum part {
+	PART_SESSIONS,
+	PART_IMAGES,
+	PART_RECORDS,
+	PART_SETTINGS,
+	PART_HOME,
+	PARTS,
+};
+
+static const char letters[PARTS] = {'c', 'i', 'd', 's', 'h'};
+#define WITHOUT_WORDS "cid"
+#define IMAGES	      "membrane-gate, membrane-agent, membrane-watch and membrane-view"
+
+/*
+ * What lies in ~/.membrane, by name: MEMBRANE_HOME may have been set to a
+ * folder that holds more than what is ours.
+ */
+static const struct {
+	enum part part;
+	const char *name;
+} ours[] = {
+	{PART_RECORDS, "empty"},       {PART_RECORDS, "holds.lock"},
+	{PART_RECORDS, "last"},	       {PART_RECORDS, "saving"},
+	{PART_RECORDS, "sessions"},    {PART_RECORDS, "starts.lock"},
+	{PART_RECORDS, "tokens.lock"}, {PART_RECORDS, "trace"},
+	{PART_RECORDS, "workspaces"},  {PART_SETTINGS, "config.yaml"},
+	{PART_SETTINGS, "trust.json"}, {PART_HOME, "home"},
+};
+
 struct reset {
-	bool containers, images, folder;
+	bool parts[PARTS];
 	const char *session; /* only this one; NULL: all */
 };
 
+static bool take_letter(struct reset *r, char letter)
+{
+	for (size_t i = 0; i < PARTS; i++)
+		if (letters[i] == letter && !r->parts[i])
+			return r->parts[i] = true;
+	return false;
+}
+
 /*
- * "cid" in any order, a part of it, or nothing, which is all of it; else a
- * session. A session's ID is longer than three letters.
+ * Letters in any order, or a session, whose ID is longer than all of them are
+ * or has a digit. All but sessions pull the ground from under what still runs.
  */
 static struct reset parse_reset_words(struct arena *a, struct str what)
 {
 	struct reset r = {0};
 
-	for (size_t i = 0; i < what.n; i++) {
-		bool *part = what.p[i] == 'c'	? &r.containers
-			     : what.p[i] == 'i' ? &r.images
-			     : what.p[i] == 'd' ? &r.folder
-						: NULL;
-
-		if (!part || *part)
-			return (struct reset){.containers = true,
-					      .session = arena_cstr(a, what)};
-		*part = true;
-	}
 	if (what.n == 0)
-		r.images = r.folder = true;
-	/* Both pull the ground from under what still runs. */
-	r.containers |= r.images || r.folder;
+		what = STR(WITHOUT_WORDS);
+	for (size_t i = 0; i < what.n; i++)
+		if (!take_letter(&r, what.p[i]))
+			return (struct reset){.session = arena_cstr(a, what)};
+	r.parts[PART_SESSIONS] = true;
 	return r;
 }
+
+/* --- what is shown -------------------------------------------------------- */
+
+static void put_line(struct view *v, struct str text)
+{
+	view_wrap(v, 0, 2, text);
+}
+
+static struct str session_text(struct arena *a, const struct metadata *x)
+{
+	if (!x->known)
+		return arena_fmt(a, "ends session %s", x->session.id);
+	return arena_fmt(a, "ends session %s, in %s", x->session.id,
+			 view_cleaned(a, str_of(x->workspace)).p);
+}
+
+static int put_sessions(struct view *v, struct arena *a, const char *state,
+			struct err *err)
+{
+	sessions all = {0};
+	int rc = session_list(a, state, &all, err);
+	bool any = false;
+
+	vec_each(s, &all) {
+		struct metadata about;
+		enum session_found found;
+
+		metadata_read(a, s, &about);
+		rc = rc < 0 ? rc : metadata_state(&about, &found, err);
+		if (rc < 0)
+			return rc;
+		if (found == SESSION_FINISHED)
+			continue;
+		any = true;
+		put_line(v, session_text(a, &about));
+	}
+	if (rc == 0 && !any)
+		put_line(v, STR("no session runs"));
+	return rc;
+}
+
+static bool is_there(const char *state, const char *name)
+{
+	auto_fd int fd = open(state, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return fd >= 0 && faccessat(fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Those that are there, of the parts that are, or are not, to go. */
+static struct str names_of(struct arena *a, const struct reset *r,
+			   const char *state, bool gone)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
+		if (r->parts[ours[i].part] == gone &&
+		    is_there(state, ours[i].name))
+			buf_addf(&b, "%s%s", b.n ? ", " : "", ours[i].name);
+	return buf_str(&b);
+}
+
+static int show_reset(struct arena *a, const struct reset *r, const char *state,
+		      int fd, struct str *out, struct err *err)
+{
+	struct str gone = names_of(a, r, state, true),
+		   kept = names_of(a, r, state, false);
+	struct buf text;
+	struct view v = {&text, console_width(fd), console_colour(fd)};
+	int rc;
+
+	buf_init(&text, a);
+	rc = put_sessions(&v, a, state, err);
+	if (r->parts[PART_IMAGES])
+		put_line(&v, STR("removes the images " IMAGES));
+	if (gone.n)
+		put_line(&v, arena_fmt(a, "removes %.*s, of %s", STR_ARG(gone),
+				       view_cleaned(a, str_of(state)).p));
+	if (kept.n)
+		put_line(&v, arena_fmt(a, "leaves %.*s", STR_ARG(kept)));
+	*out = buf_str(&text);
+	return rc;
+}
+
+/* --- what is done --------------------------------------------------------- */
 
 static int end_sessions(const struct reset *r, const char *state,
 			struct err *err)
@@ -90,41 +210,91 @@ static int remove_images(struct err *err)
 				       strerror(errno));
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		return err_set(err, -EIO, "docker could not remove the images");
-	console_error(
-		"images membrane-gate, membrane-agent, membrane-watch and membrane-view removed");
+	console_error("images " IMAGES " removed");
 	return 0;
 }
 
-/*
- * Only what is ours, by name: MEMBRANE_HOME may have been set to a folder
- * that holds more than that.
- */
-static int remove_folder(const char *state, struct err *err)
+static int remove_parts(const struct reset *r, int folder, struct err *err)
 {
-	static const char *const ours[] = {"config.yaml", "empty", "holds.lock",
-					   "home",	  "last",  "saving",
-					   "sessions",	  "trace", "trust.json",
-					   "workspaces"};
+	for (size_t i = 0; i < ARRAY_LEN(ours); i++) {
+		if (!r->parts[ours[i].part] ||
+		    unlinkat(folder, ours[i].name, 0) == 0 || errno == ENOENT)
+			continue;
+		if (fileio_remove_tree(folder, ours[i].name, err) < 0)
+			return err_while(err, "removing '%s'", ours[i].name);
+	}
+	return 0;
+}
+
+static int empty_folder(struct arena *a, const struct reset *r,
+			const char *state, struct err *err)
+{
+	struct str gone = names_of(a, r, state, true);
 	auto_fd int fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc;
 
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0)
 		return err_set(err, -errno, "%s: %s", state, strerror(errno));
-	for (size_t i = 0; i < ARRAY_LEN(ours); i++) {
-		if (unlinkat(fd, ours[i], 0) == 0 || errno == ENOENT)
-			continue;
-		if (fileio_remove_tree(fd, ours[i], err) < 0)
-			return err_while(err, "emptying %s", state);
-	}
+	rc = remove_parts(r, fd, err);
+	if (rc < 0)
+		return rc;
 	if (rmdir(state) == 0)
 		console_error("%s removed", state);
-	else if (errno == ENOTEMPTY || errno == EEXIST)
-		console_error("%s emptied of what is membrane's, and left",
-			      state);
-	else
+	else if (errno != ENOTEMPTY && errno != EEXIST)
 		return err_set(err, -errno, "%s: %s", state, strerror(errno));
+	else if (gone.n)
+		console_error("%.*s removed, of %s", STR_ARG(gone), state);
 	return 0;
+}
+
+/* --- the command ---------------------------------------------------------- */
+
+static bool removes_files(const struct reset *r)
+{
+	return r->parts[PART_RECORDS] || r->parts[PART_SETTINGS] ||
+	       r->parts[PART_HOME];
+}
+
+static int do_reset(struct arena *a, const struct reset *r, const char *state,
+		    struct err *err)
+{
+	int rc = 0;
+
+	if (r->session || r->parts[PART_SESSIONS])
+		rc = end_sessions(r, state, err);
+	if (rc == 0 && r->parts[PART_IMAGES])
+		rc = remove_images(err);
+	if (rc == 0 && removes_files(r))
+		rc = empty_folder(a, r, state, err);
+	return rc;
+}
+
+/* Who names one session has said what ends. */
+static int confirm_reset(struct arena *a, const struct options *o,
+			 const struct reset *r, const char *state)
+{
+	auto_fd int tty = -1;
+	struct err err;
+	struct str text;
+
+	if (r->session || options_get(o, OPTION_YES))
+		return STATUS_OK;
+	tty = confirm_terminal();
+	if (show_reset(a, r, state, tty < 0 ? STDOUT_FILENO : tty, &text,
+		       &err) < 0) {
+		console_error("%s", view_cleaned(a, str_of(err.text)).p);
+		return STATUS_IO;
+	}
+	if (tty >= 0 && confirm_ask(tty, text, STR("Do that? [y/N] ")))
+		return STATUS_OK;
+	if (tty < 0 && console_result(text) != STATUS_OK)
+		return STATUS_IO;
+	console_error(
+		tty < 0 ? "nobody can be asked here: --yes does it; nothing was removed"
+			: "nothing was removed");
+	return STATUS_REFUSED;
 }
 
 int command_reset(struct arena *a, const struct options *o)
@@ -136,7 +306,7 @@ int command_reset(struct arena *a, const struct options *o)
 	struct reset r = parse_reset_words(a, what);
 	const char *state;
 	struct err err;
-	int rc;
+	int rc, status;
 
 	if (o->exec) {
 		console_error(
@@ -144,12 +314,12 @@ int command_reset(struct arena *a, const struct options *o)
 		return STATUS_USAGE;
 	}
 	rc = inputs_state(a, &state, &err);
-	if (rc == 0 && r.containers)
-		rc = end_sessions(&r, state, &err);
-	if (rc == 0 && r.images)
-		rc = remove_images(&err);
-	if (rc == 0 && r.folder)
-		rc = remove_folder(state, &err);
+	if (rc == 0) {
+		status = confirm_reset(a, o, &r, state);
+		if (status != STATUS_OK)
+			return status;
+		rc = do_reset(a, &r, state, &err);
+	}
 	if (rc == 0)
 		return STATUS_OK;
 	console_error("%s", view_cleaned(a, str_of(err.text)).p);

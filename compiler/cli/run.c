@@ -5,7 +5,7 @@
 #include "compiler/cli/text/confirm.h"
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
-#include "compiler/cli/trust/trust_ask.h"
+#include "compiler/cli/trust/trust_linked.h"
 #include "compiler/cli/workspace/grantable.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "compiler/cli/workspace/last.h"
@@ -24,6 +24,8 @@ struct attempt {
 	const struct options *o;
 	struct inputs in;
 	struct compilation c;
+	struct trust_linked linked;
+	bool shows_linked;
 	struct keeper *keeper; /* of start, in the background */
 };
 
@@ -159,6 +161,82 @@ static bool is_trusted(struct attempt *t)
 	return false;
 }
 
+/* "; with all of that …", where git works in a session of all of it. */
+static const char *say_whole(const struct attempt *t)
+{
+	const struct gitlinked *g = &t->linked.git;
+	struct buf b;
+
+	if (g->kind != GITLINKED_PART && g->kind != GITLINKED_FOLDER)
+		return "";
+	buf_init(&b, t->c.a);
+	buf_adds(&b, "--workspace ");
+	view_shell_word(&b, g->kind == GITLINKED_PART ? gitlinked_shown(g)
+						      : g->common);
+	return arena_fmt(t->c.a,
+			 "; with all of that as the workspace it does: %s",
+			 view_cleaned(t->c.a, buf_str(&b)).p)
+		.p;
+}
+
+static void say_hidden(const struct attempt *t, const char *why)
+{
+	console_error("git in the session does not see its repository %s: %s%s",
+		      view_cleaned(t->c.a, t->linked.git.common).p, why,
+		      say_whole(t));
+}
+
+static bool ask_linked(struct attempt *t)
+{
+	auto_fd int tty = confirm_terminal();
+	struct err err;
+
+	if (tty < 0) {
+		say_hidden(
+			t,
+			arena_fmt(
+				t->c.a, "nobody approved that (%s)",
+				trust_command(t->c.a, t->o, t->in.workspace).p)
+				.p);
+		return true;
+	}
+	t->shows_linked = trust_linked_ask(tty, &t->c, &t->in, &t->linked);
+	return trust_linked_keep(&t->c, &t->in, &t->linked, t->shows_linked,
+				 &err) == 0 ||
+	       fail_run(t, &err);
+}
+
+/* What is beside the workspace is no reason not to run: false is an error. */
+static bool find_linked(struct attempt *t)
+{
+	trust_linked_find(&t->c, &t->in, &t->linked);
+	if (t->linked.git.kind == GITLINKED_REFUSED)
+		console_error(
+			"git in the session does not see the workspace's repository: %s",
+			view_cleaned(t->c.a, t->linked.git.why).p);
+	if (t->linked.git.kind == GITLINKED_FOLDER)
+		console_error(
+			"git in the session does not see the repository that this folder is a part of%s",
+			say_whole(t));
+	switch (t->linked.state) {
+	case TRUST_NOTHING:
+		return true;
+	case TRUST_ALWAYS:
+	case TRUST_APPROVED:
+		t->shows_linked = true;
+		return true;
+	case TRUST_NEVER:
+		say_hidden(t, "'workspace_trust: never' in the global file");
+		return true;
+	case TRUST_UNKNOWN:
+		return fail_run(t, &t->linked.err);
+	case TRUST_OPEN:
+		break;
+	}
+	t->shows_linked = options_get(t->o, OPTION_TRUST) != NULL;
+	return t->shows_linked || t->linked.declined || ask_linked(t);
+}
+
 /*
  * --plan DIR: run what was reviewed, or nothing. What runs is the plan in
  * memory, which is then the one in DIR to the byte: DIR is not read again.
@@ -199,6 +277,7 @@ static int launch_session(struct attempt *t)
 		.trace_log = options_value(a, t->o, OPTION_TRACE_LOG, NULL),
 		.no_update = options_get(t->o, OPTION_NO_UPDATE) != NULL,
 		.can_grant = grantable,
+		.linked = t->shows_linked ? &t->linked.git : NULL,
 		.keeper = t->keeper,
 	};
 	struct err err;
@@ -223,7 +302,8 @@ static bool may_run(struct arena *a, struct attempt *t)
 	return inputs_compile(a, t->o, false, &t->in, &t->c) == STATUS_OK &&
 	       inputs_apart(t->c.a, &t->in) &&
 	       reached_allowed(t->c.a, &t->in) && can_enforce(t) &&
-	       is_trusted(t) && is_sealed(t) && write_config(t);
+	       is_trusted(t) && is_sealed(t) && find_linked(t) &&
+	       write_config(t);
 }
 
 int command_run(struct arena *a, const struct options *o)
@@ -233,6 +313,10 @@ int command_run(struct arena *a, const struct options *o)
 
 	if (options_get(o, OPTION_RESET))
 		return command_reset(a, o);
+	if (options_get(o, OPTION_YES)) {
+		console_error("--yes goes with --reset");
+		return STATUS_USAGE;
+	}
 	if (may_run(a, &t))
 		status = launch_session(&t);
 	driver_done(&t.c);

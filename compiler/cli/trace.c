@@ -60,21 +60,16 @@ static bool is_whole(enum how how)
 
 static bool find_how(struct asked *q)
 {
-	struct str word = q->o->words.n ? q->o->words.v[0] : STR("");
+	struct str word = q->o->words.n ? q->o->words.v[0] : STR("show");
 
 	for (int i = 0; i < HOWS; i++)
 		if (str_is(word, hows[i])) {
 			q->how = (enum how)i;
 			return true;
 		}
-	if (word.n == 0)
-		console_error(
-			"trace needs one of show, grep, stats, tree, follow, replay, suggest\n"
-			"  'membrane help trace' explains them");
-	else
-		console_error(
-			"trace knows show, grep, stats, tree, follow, replay and suggest, not '%s'",
-			view_cleaned(q->a, word).p);
+	console_error(
+		"trace knows show, grep, stats, tree, follow, replay and suggest, not '%s'",
+		view_cleaned(q->a, word).p);
 	return false;
 }
 

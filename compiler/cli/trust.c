@@ -1,7 +1,7 @@
 /* `membrane trust`: approve what a workspace adds, show it, take it back. */
 #include "compiler/cli/text/confirm.h"
 #include "compiler/cli/text/console.h"
-#include "compiler/cli/trust/trust_ask.h"
+#include "compiler/cli/trust/trust_linked.h"
 #include "compiler/cli/workspace/reached.h"
 
 #include <errno.h>
@@ -130,6 +130,7 @@ struct attempt {
 	struct inputs in;
 	struct compilation c;
 	struct contribution x;
+	struct trust_linked linked;
 };
 
 static struct view to_stdout(struct buf *out, struct arena *a)
@@ -204,6 +205,76 @@ static int decide_state(struct attempt *t)
 					     : ask_approval(t);
 }
 
+/* --- the repository beside it --------------------------------------------- */
+
+static int keep_linked(struct attempt *t, bool yes)
+{
+	struct err err;
+
+	if (trust_linked_keep(&t->c, &t->in, &t->linked, yes, &err) < 0)
+		return fail_trust(t->c.a, &err);
+	if (yes)
+		return console_result(arena_fmt(
+			t->c.a, "approved the repository %s of %s\n",
+			view_cleaned(t->c.a, t->linked.git.common).p,
+			view_cleaned(t->c.a, str_of(t->in.workspace)).p));
+	console_error("not approved");
+	return STATUS_REFUSED;
+}
+
+static int ask_linked(struct attempt *t)
+{
+	auto_fd int tty = confirm_terminal();
+	struct buf out;
+	struct view v = to_stdout(&out, t->c.a);
+
+	if (tty >= 0)
+		return keep_linked(
+			t, trust_linked_ask(tty, &t->c, &t->in, &t->linked));
+	trust_linked_view(&v, &t->linked.git);
+	if (console_result(buf_str(&out)) != STATUS_OK)
+		return STATUS_IO;
+	console_error(
+		"there is no terminal to ask at, so this is not approved; --yes approves it");
+	return STATUS_REFUSED;
+}
+
+static int decide_linked(struct attempt *t)
+{
+	switch (t->linked.state) {
+	case TRUST_NOTHING:
+		return STATUS_OK;
+	case TRUST_APPROVED:
+		return console_result(
+			STR("its repository: approved already\n"));
+	case TRUST_NEVER:
+		console_error(
+			"'workspace_trust: never' in the global file: nothing of a workspace is ever approved");
+		return STATUS_REFUSED;
+	case TRUST_UNKNOWN:
+		return fail_trust(t->c.a, &t->linked.err);
+	case TRUST_ALWAYS:
+	case TRUST_OPEN:
+		break;
+	}
+	if (!inputs_apart(t->c.a, &t->in) || !reached_allowed(t->c.a, &t->in))
+		return STATUS_REFUSED;
+	return options_get(t->o, OPTION_YES) ? keep_linked(t, true)
+					     : ask_linked(t);
+}
+
+static int decide_all(struct attempt *t)
+{
+	bool alone = t->x.adds.n == 0 && t->linked.state != TRUST_NOTHING;
+	int status = alone ? STATUS_OK : decide_state(t);
+
+	if (t->linked.git.kind == GITLINKED_REFUSED)
+		console_error("its repository is not shown: %s",
+			      view_cleaned(t->c.a, t->linked.git.why).p);
+
+	return status == STATUS_OK ? decide_linked(t) : status;
+}
+
 /* --- showing ------------------------------------------------------------- */
 
 static const char *state_text(enum trust_state state)
@@ -225,6 +296,34 @@ static const char *state_text(enum trust_state state)
 	abort();
 }
 
+static void show_linked(const struct view *v, const struct attempt *t)
+{
+	const struct trust_linked *l = &t->linked;
+	struct arena *a = v->out->a;
+
+	switch (l->git.kind) {
+	case GITLINKED_NONE:
+	case GITLINKED_FOLDER:
+		return;
+	case GITLINKED_REFUSED:
+		buf_addf(v->out, "its repository: not shown, %s\n",
+			 view_cleaned(a, l->git.why).p);
+		return;
+	case GITLINKED_WORKTREE:
+	case GITLINKED_MODULE:
+	case GITLINKED_PART:
+		break;
+	}
+	buf_addf(v->out, "its repository: %s\n",
+		 l->declined ? "declined" : state_text(l->state));
+	trust_linked_view(v, &l->git);
+}
+
+static bool is_open(enum trust_state state)
+{
+	return state == TRUST_OPEN || state == TRUST_NEVER;
+}
+
 static int show_state(struct attempt *t)
 {
 	struct arena *a = t->c.a;
@@ -238,6 +337,7 @@ static int show_state(struct attempt *t)
 	buf_addf(&out, "%s: %s\n", view_cleaned(a, str_of(t->in.workspace)).p,
 		 state_text(state));
 	trust_view(&v, &t->c, &t->x);
+	show_linked(&v, t);
 	if (state == TRUST_UNKNOWN ||
 	    trust_store_read(a, t->in.state, &store, &err) < 0)
 		(void)fail_trust(a, &err);
@@ -249,10 +349,12 @@ static int show_state(struct attempt *t)
 		view_entry(&v, e, true);
 	}
 	if (console_result(buf_str(&out)) != STATUS_OK ||
-	    state == TRUST_UNKNOWN)
+	    state == TRUST_UNKNOWN || t->linked.state == TRUST_UNKNOWN)
 		return STATUS_IO;
-	return state == TRUST_OPEN || state == TRUST_NEVER ? STATUS_REFUSED
-							   : STATUS_OK;
+	return is_open(state) ||
+			       (is_open(t->linked.state) && !t->linked.declined)
+		       ? STATUS_REFUSED
+		       : STATUS_OK;
 }
 
 int command_trust(struct arena *a, const struct options *o)
@@ -277,7 +379,8 @@ int command_trust(struct arena *a, const struct options *o)
 	status = inputs_compile(a, o, false, &t.in, &t.c);
 	if (status == STATUS_OK) {
 		contribution_make(&t.c, &t.x);
-		status = wants_show ? show_state(&t) : decide_state(&t);
+		trust_linked_find(&t.c, &t.in, &t.linked);
+		status = wants_show ? show_state(&t) : decide_all(&t);
 	}
 	driver_done(&t.c);
 	return status;

@@ -24,6 +24,23 @@ static void put_patterns(const struct emit_in *in, struct buf *out,
 	}
 }
 
+/* In the plan a home begins with its slash. */
+static void put_protected(const struct emit_in *in, struct buf *out)
+{
+	vec_each(x, &in->policy->protect)
+		vec_each(f, &x->files) {
+			marks_add(in->marks,
+				  (struct marks_one){
+					  .at = out->n,
+					  .from = &f->from,
+					  .uses = MARKS_READ | MARKS_WRITE,
+					  .reasons = MARKS_FOR(PROTECTED)});
+			buf_addf(out, MOUNTS_PLAN_PROTECT " %.*s %.*s\n",
+				 STR_ARG(x->by),
+				 STR_ARG(str_slice(f->line, 1, f->line.n)));
+		}
+}
+
 bool mounts_emit(const struct emit_in *in, struct buf *out)
 {
 	const struct ir_policy *p = in->policy;
@@ -48,5 +65,14 @@ bool mounts_emit(const struct emit_in *in, struct buf *out)
 					     .reasons = MARKS_FOR(READONLY)});
 		buf_addf(out, MOUNTS_PLAN_HOLD " %.*s\n", STR_ARG(path));
 	}
+	vec_each(f, &p->fast) {
+		marks_add(in->marks,
+			  (struct marks_one){.at = out->n,
+					     .from = &f->from,
+					     .uses = MARKS_READ | MARKS_WRITE,
+					     .reasons = MARKS_FOR(GRANTED)});
+		buf_addf(out, MOUNTS_PLAN_FAST " %.*s\n", STR_ARG(f->s));
+	}
+	put_protected(in, out);
 	return true;
 }

@@ -105,7 +105,7 @@ static void put_patterns(cJSON *o, const char *key, const ir_patterns *patterns)
 	cJSON *list = json_array();
 
 	vec_each(p, patterns)
-		if (p->from.layer != LAYER_FLOOR)
+		if (p->from.layer != LAYER_FLOOR && !p->fast)
 			json_push_str(list, p->line);
 	json_put(o, key, list);
 }
@@ -205,7 +205,7 @@ static void put_protect(cJSON *root, const struct ir_policy *p)
 		cJSON *o = json_object();
 
 		put_patterns(o, "files", &e->files);
-		put_texts(o, "executables", &e->executables);
+		json_put_str(o, "by", e->by);
 		json_push(list, o);
 	}
 	json_put(root, "protect", list);
@@ -225,6 +225,15 @@ static void put_credentials(struct arena *a, cJSON *root,
 						 STR_ARG(c->host.u.host.name),
 						 c->host.port.lo)
 				     : c->host.u.host.name);
+		if (c->fields.n) {
+			json_put_str(o, "file", c->source);
+			put_texts(o, "fields", &c->fields);
+			if (c->has_refresh)
+				json_put_str(o, "refresh",
+					     ir_dest_text(a, &c->refresh));
+			json_push(list, o);
+			continue;
+		}
 		json_put_str(o, "header", c->header);
 		json_put_str(o, c->from_env ? "from_env" : "from_file",
 			     c->source);
@@ -355,6 +364,22 @@ static bool is_readable(const struct emit_in *in, struct str text)
 	return false;
 }
 
+static void put_masks(cJSON *root, const struct ir_policy *p)
+{
+	cJSON *o;
+
+	if (!p->masks.set)
+		return;
+	if (p->fast.n == 0) {
+		json_put_cstr(root, "masks", ir_masks_name(p->masks.v));
+		return;
+	}
+	o = json_object();
+	json_put_bool(o, "hold", true);
+	put_texts(o, "fast", &p->fast);
+	json_put(root, "masks", o);
+}
+
 bool policy_json_emit(const struct emit_in *in, struct buf *out)
 {
 	const struct ir_policy *p = in->policy;
@@ -365,8 +390,7 @@ bool policy_json_emit(const struct emit_in *in, struct buf *out)
 	put_grants(a, root, "deny", &p->deny);
 	put_patterns(root, "ignore", &p->ignore);
 	put_patterns(root, "readonly", &p->readonly);
-	if (p->masks.set)
-		json_put_cstr(root, "masks", ir_masks_name(p->masks.v));
+	put_masks(root, p);
 	if (p->resolver.set)
 		json_put_str(root, "dns_resolver",
 			     ir_resolver_text(a, &p->resolver.v));
@@ -374,6 +398,7 @@ bool policy_json_emit(const struct emit_in *in, struct buf *out)
 		json_put_cstr(root, "tls", ir_tls_name(p->tls.v));
 	put_opt_str(root, "uplink", &p->uplink);
 	put_opt_bool(root, "ssl_insecure", &p->ssl_insecure);
+	put_opt_bool(root, "ssh_agent", &p->ssh_agent);
 	put_texts(root, "args", &p->args);
 	put_opt_str(root, "image", &p->image);
 	if (p->engine.set)

@@ -3,6 +3,8 @@
 #include "compiler/emit/docker/seccomp.h"
 #include "compiler/emit/emit.h"
 #include "compiler/emit/gate/gate_cfg.h"
+#include "compiler/emit/git/git_files.h"
+#include "compiler/emit/git/known_hosts.h"
 #include "compiler/emit/parts.h"
 #include "compiler/emit/nft/nft.h"
 #include "compiler/emit/trace/trace_json.h"
@@ -15,7 +17,14 @@ static const struct emitter emitters[] = {
 	 false},
 	{"docker", PLAN_DOCKER, docker_emit, docker_wanted, false},
 	{"gate", PLAN_GATE, gate_cfg_emit, gate_cfg_wanted, false},
+	{"git", PLAN_GIT, git_config_emit, NULL, true},
+	{"git-attributes", PLAN_GIT_ATTRIBUTES, git_attributes_emit,
+	 git_files_wanted, true},
+	{"git-exclude", PLAN_GIT_EXCLUDE, git_exclude_emit, git_files_wanted,
+	 true},
 	{"hosts", PLAN_HOSTS, gate_maps_hosts, gate_cfg_wanted, false},
+	{"known-hosts", PLAN_KNOWN_HOSTS, known_hosts_emit, known_hosts_wanted,
+	 true},
 	{"lua", PLAN_LUA, gate_lua_emit, gate_cfg_wanted, false},
 	{"mounts", PLAN_MOUNTS, mounts_emit, NULL, false},
 	{"names", PLAN_NAMES, names_emit, NULL, false},

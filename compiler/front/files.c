@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -21,7 +22,7 @@ static const char *root_path(const struct files *f, enum files_root root)
 	case FILES_GIVEN:
 		return ".";
 	}
-	return NULL;
+	abort();
 }
 
 static const char *kind_of(mode_t mode)

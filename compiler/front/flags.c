@@ -4,6 +4,8 @@
 #include "compiler/front/bind/bind.h"
 #include "compiler/front/yaml/yaml.h"
 
+#include <stdlib.h>
+
 /* The key that a flag is short for; NULL for --no-trace. */
 static const char *key_of(enum front_flag_kind kind)
 {
@@ -31,7 +33,7 @@ static const char *key_of(enum front_flag_kind kind)
 	case FRONT_FLAG_NO_TRACE:
 		return NULL;
 	}
-	return NULL;
+	abort();
 }
 
 static bool bind_one(struct pass_ctx *c, enum layer layer,

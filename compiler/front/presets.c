@@ -240,6 +240,16 @@ static bool within_bounds(struct presets *p, struct span at)
 	return true;
 }
 
+/* A plan names its runtime. Where it does not say how masks hold, it is of
+ * before there was a choice: they were made at the start. */
+static void keep_masks(struct ir_policy *p)
+{
+	if (p->runtime.set && !p->masks.set)
+		p->masks = (ir_opt_masks){.set = true,
+					  .from = p->runtime.from,
+					  .v = IR_MASKS_START};
+}
+
 static bool bind_text(struct presets *p, const struct presets_file *me,
 		      struct str text, enum layer layer, struct doc *out,
 		      ir_texts *extends)
@@ -248,15 +258,18 @@ static bool bind_text(struct presets *p, const struct presets_file *me,
 	const struct source *src =
 		sources_add(p->sources, me->name, text, layer);
 	struct yaml_node *root;
+	bool derived = me->root == FILES_GIVEN && p->files->in->derived;
 
-	if (me->root == FILES_GIVEN)
-		p->sources->list.v[p->sources->list.n - 1].derived =
-			p->files->in->derived;
+	p->sources->list.v[p->sources->list.n - 1].derived = derived;
 	*out = (struct doc){.layer = layer,
 			    .source = me->name,
 			    .preset = me->root == FILES_POLICIES};
-	return yaml_parse(c->a, c->diags, src, &root) &&
-	       bind_policy(c, layer, root, &out->policy, extends);
+	if (!yaml_parse(c->a, c->diags, src, &root) ||
+	    !bind_policy(c, layer, root, &out->policy, extends))
+		return false;
+	if (derived)
+		keep_masks(&out->policy);
+	return true;
 }
 
 /*

@@ -112,6 +112,7 @@ struct ir_grant {
 	VEC(struct ir_http) http;
 	ir_opt_tls tls;
 	ir_opt_bool private;
+	bool implied; /* by a credential's 'refresh' */
 	/* Set by normalise: where else the same was written, in order. */
 	VEC(struct ir_origin) again;
 	/* Set by normalise: canonical text without place ("github.com tcp/443")
@@ -130,6 +131,7 @@ struct ir_pattern {
 	/* A literal path that holds even where it does not exist yet: no
 	 * wildcard, anchored. Set by normalise. */
 	bool hold;
+	bool fast; /* what normalise takes back for ir_policy.fast */
 };
 typedef VEC(struct ir_pattern) ir_patterns;
 
@@ -163,21 +165,30 @@ struct ir_hardening {
 	ir_opt_bool user_namespaces; /* default false */
 };
 
-/* Files that only these executables may open. */
+/* Files of the agent's home that only the session's first process may open,
+ * and that only while it runs this program. */
 struct ir_protect {
 	struct ir_origin from;
-	ir_patterns files;
-	ir_texts executables; /* absolute paths */
+	ir_patterns files; /* "~/", a path, wildcards in its last part alone */
+	struct str by;	   /* a name without a slash */
 };
 
+/*
+ * A header that the gate adds; or, with fields, a file of JSON of which the
+ * agent has a copy with sentinels, which the gate replaces in headers.
+ */
 struct ir_credential {
 	struct ir_origin from;
 	struct ir_dest host;
-	struct str header;
+	struct str header; /* empty with fields */
 	bool from_env;	   /* else a file */
-	struct str source; /* name of a variable, or a path */
+	struct str
+		source; /* name of a variable, or a path: "~/…" with fields */
 	struct span source_at;
-	struct str format; /* one "{}"; "{}" by default */
+	struct str format;	/* one "{}"; "{}" by default */
+	ir_texts fields;	/* "tokens.access": names from the root */
+	struct ir_dest refresh; /* of has_refresh: https, a host, a path */
+	bool has_refresh;
 };
 
 enum ir_trace_engine { IR_TRACE_NATIVE, IR_TRACE_TRACEE, IR_TRACE_OFF };
@@ -315,10 +326,13 @@ struct ir_policy {
 	ir_grants allow, deny;
 	ir_patterns ignore, readonly;
 	ir_opt_masks masks; /* ir_masks_hold() */
+	ir_texts fast; /* folders, relative, no slash at the end; normalised:
+			  sorted, and none where masks do not hold */
 	ir_opt_resolver resolver;
 	ir_opt_tls tls;
 	ir_opt_str uplink;
 	ir_opt_bool ssl_insecure;
+	ir_opt_bool ssh_agent; /* ir_ssh_agent() */
 	ir_texts args;
 	arg_list docker_args; /* args, parsed; set by normalise */
 	ir_opt_str image;
@@ -362,6 +376,8 @@ const char *ir_trace_engine_name(enum ir_trace_engine e);
 /* Is every access judged, whoever wrote it or not? What is not written depends
  * on the runtime: no other than runc can have a view. */
 bool ir_masks_hold(const struct ir_policy *p);
+/* May a session have the user's ssh-agent sign? */
+bool ir_ssh_agent(const struct ir_policy *p);
 
 /*
  * Canonical text of a destination without its port, "*.github.com",

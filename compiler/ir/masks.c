@@ -4,5 +4,12 @@
 /* The default stands here alone; docker_check.c refuses what cannot be. */
 bool ir_masks_hold(const struct ir_policy *p)
 {
-	return p->masks.set && p->masks.v == IR_MASKS_HOLD;
+	if (p->masks.set)
+		return p->masks.v == IR_MASKS_HOLD;
+	return !p->runtime.set || p->runtime.v == IR_RUNTIME_RUNC;
+}
+
+bool ir_ssh_agent(const struct ir_policy *p)
+{
+	return p->ssh_agent.set && p->ssh_agent.v;
 }

@@ -109,8 +109,9 @@ static void lint_credentials(struct pass_ctx *c, const struct ir_policy *p)
 		if (any)
 			continue;
 		diag_warn(c->diags, DIAG_CREDENTIAL_VOID, x->host.at,
-			  "nothing grants '%s', so nothing gets this header",
-			  diag_quote(c->diags, x->host.u.host.name));
+			  "nothing grants '%s', so nothing gets this %s",
+			  diag_quote(c->diags, x->host.u.host.name),
+			  x->fields.n ? "secret" : "header");
 		diag_about(c->diags, x->host.u.host.name);
 		diag_help(c->diags, "allow it, as in 'https://%s/'",
 			  diag_quote(c->diags, x->host.u.host.name));

@@ -15,6 +15,8 @@ static const char *metadata_grant(const struct decision *d)
 
 static const char *metadata_pattern(const struct decision *d)
 {
+	if (d->reason == REASON_PROTECTED)
+		return "this keeps it for one program";
 	return d->reason == REASON_IGNORED ? "this pattern hides it"
 					   : "this pattern makes it read-only";
 }

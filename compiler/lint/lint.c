@@ -76,16 +76,47 @@ static void lint_reached(struct pass_ctx *c, const third_party_hits *hits)
 	}
 }
 
-/* Written, where it could be otherwise: the default has its runtime's place. */
+/* Where it could be otherwise: with 'runc' somebody wrote it. */
 static void lint_masks(struct pass_ctx *c, const struct ir_policy *p)
 {
-	if (ir_masks_hold(p) || p->runtime.v != IR_RUNTIME_RUNC ||
-	    p->masks.from.at.beg == p->runtime.from.at.beg)
+	if (ir_masks_hold(p) || p->runtime.v != IR_RUNTIME_RUNC)
 		return;
 	diag_warn(
 		c->diags, DIAG_MASKS_START, p->masks.from.at,
 		"masks are made at the start: what matches later, or a program on the host replaces, is not masked");
-	diag_help(c->diags, "'masks: hold' judges every access");
+	diag_help(c->diags, "leave it out: then every access is judged");
+}
+
+/* What does as it is told is no program that a secret could be kept for. */
+static void lint_protect(struct pass_ctx *c, const struct ir_policy *p)
+{
+	static const char *const told[] = {"ash",  "bash", "busybox", "dash",
+					   "env",  "fish", "ksh",     "sh",
+					   "tmux", "zsh"};
+
+	vec_each(x, &p->protect)
+		for (size_t i = 0; i < ARRAY_LEN(told); i++) {
+			if (!str_is(x->by, told[i]))
+				continue;
+			diag_warn(
+				c->diags, DIAG_PROTECT_SHELL, x->from.at,
+				"'%s' reads what it is told to: files that are protected for it are protected from nobody",
+				told[i]);
+			diag_help(c->diags,
+				  "name the program that needs the files");
+		}
+}
+
+static void lint_ssh_agent(struct pass_ctx *c, const struct ir_policy *p)
+{
+	if (!ir_ssh_agent(p))
+		return;
+	diag_warn(
+		c->diags, DIAG_SSH_SIGNS, p->ssh_agent.from.at,
+		"whoever holds your ssh-agent can sign: the session with every key in it, wherever it gets to");
+	diag_help(
+		c->diags,
+		"hold only the key there that is needed: 'ssh-add -c KEY' asks you each time");
 }
 
 const bool *lint_policy(struct pass_ctx *c, const struct ir_policy *p,
@@ -97,6 +128,8 @@ const bool *lint_policy(struct pass_ctx *c, const struct ir_policy *p,
 	quic_lint(c, p, denied);
 	literals_lint(c, p);
 	lint_masks(c, p);
+	lint_protect(c, p);
+	lint_ssh_agent(c, p);
 	lint_reached(c, reached);
 	return denied;
 }

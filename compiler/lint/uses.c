@@ -142,8 +142,10 @@ static void judge_rules(struct uses *u, const struct rules *r)
 		const struct ir_grant *g = &r->list->v[i];
 		const struct ir_grant *by = r->found[i].by;
 
-		if (!by || (g->key != IR_KEY_DENY &&
-			    u->denied[r->own ? r->own->v[i].index : i]))
+		/* Nobody could remove it alone. */
+		if (!by || g->implied ||
+		    (g->key != IR_KEY_DENY &&
+		     u->denied[r->own ? r->own->v[i].index : i]))
 			continue;
 		switch (r->found[i].use) {
 		case RULE_USED:

@@ -69,6 +69,7 @@ static void take_trusted(struct add *s, const struct ir_policy *from)
 	TAKE(tls);
 	TAKE(uplink);
 	TAKE(ssl_insecure);
+	TAKE(ssh_agent);
 	TAKE(image);
 	TAKE(engine);
 	TAKE(runtime);
@@ -171,17 +172,6 @@ static void add_args(struct add *s, const ir_texts *args)
 			    STR_ARG(f.value));
 		}
 	}
-}
-
-static void add_protect(struct add *s, const struct ir_protect *x)
-{
-	struct buf files;
-
-	buf_init(&files, s->c->a);
-	vec_each(p, &x->files)
-		buf_addf(&files, " '%.*s'", STR_ARG(p->line));
-	SAY(SETTING, x->from, "protect%s%s", files.n ? files.p : "",
-	    listed_text(s->c->a, " for ", &x->executables));
 }
 
 /* What takes back only the workspace's own patterns adds nothing. */
@@ -317,6 +307,14 @@ static void add_credential(struct add *s, const struct ir_credential *x)
 
 	if (x->host.has_port)
 		port = arena_fmt(s->c->a, ":%u", x->host.port.lo);
+	if (x->fields.n) {
+		SAY(CREDENTIAL, x->from, "credentials %s%.*s:%s of %.*s%s%s",
+		    ir_dest_text(s->c->a, &x->host).p, STR_ARG(port),
+		    listed_text(s->c->a, " ", &x->fields), STR_ARG(x->source),
+		    x->has_refresh ? ", renewed at " : "",
+		    x->has_refresh ? ir_dest_text(s->c->a, &x->refresh).p : "");
+		return;
+	}
 	SAY(CREDENTIAL, x->from, "credentials %s%.*s: %.*s '%.*s' from %s%.*s",
 	    ir_dest_text(s->c->a, &x->host).p, STR_ARG(port),
 	    STR_ARG(x->header), STR_ARG(x->format),
@@ -332,6 +330,7 @@ static void add_policy(struct add *s, const struct ir_policy *p)
 	add_back(s, "readonly", &p->readonly, &t->readonly);
 	if (p->masks.set && p->masks.v == IR_MASKS_START && ir_masks_hold(t))
 		SAY(SETTING, p->masks.from, "masks start");
+	add_texts(s, "masks.fast", &p->fast);
 	add_resolver(s, &p->resolver);
 	if (p->tls.set && p->tls.v == IR_TLS_VERIFY &&
 	    t->tls.v == IR_TLS_INSPECT)
@@ -339,6 +338,7 @@ static void add_policy(struct add *s, const struct ir_policy *p)
 	add_str(s, "uplink", &p->uplink, &t->uplink);
 	add_guard(s, "ssl_insecure true", &p->ssl_insecure, &t->ssl_insecure,
 		  true);
+	add_guard(s, "ssh_agent true", &p->ssh_agent, &t->ssh_agent, true);
 	add_args(s, &p->args);
 	add_str(s, "image", &p->image, &t->image);
 	if (p->engine.set && p->engine.v != t->engine.v)
@@ -350,10 +350,6 @@ static void add_policy(struct add *s, const struct ir_policy *p)
 	add_hardening(s, &p->hardening);
 	vec_each(x, &p->credentials)
 		add_credential(s, x);
-	/* Where others protect as well, the executables of both may open. */
-	if (t->protect.n)
-		vec_each(x, &p->protect)
-			add_protect(s, x);
 	add_trace(s, &p->trace);
 }
 
@@ -395,21 +391,13 @@ static void cut_limit(struct add *s, const char *key, const ir_opt_u64 *v,
 		SAY(SETTING, v->from, "%s %llu", key, (unsigned long long)v->v);
 }
 
-/* All in one: one more of them can let another executable in. */
+/* Who else protects a file makes it no more open. */
 static void cut_protect(struct add *s, const struct ir_policy *p)
 {
-	struct buf b;
-
-	if (p->protect.n == 0 || s->trusted.protect.n)
-		return;
-	buf_init(&b, s->c->a);
-	vec_each(x, &p->protect) {
-		buf_adds(&b, x == p->protect.v ? "protect" : ";");
+	vec_each(x, &p->protect)
 		vec_each(f, &x->files)
-			buf_addf(&b, " '%.*s'", STR_ARG(f->line));
-		buf_adds(&b, listed_text(s->c->a, " for ", &x->executables));
-	}
-	SAY(SETTING, p->protect.v[0].from, "%s", buf_keep(&b).p);
+			SAY(SETTING, f->from, "protect %.*s for %.*s",
+			    STR_ARG(f->line), STR_ARG(x->by));
 }
 
 static void cut_settings(struct add *s, const struct ir_policy *p)
@@ -424,6 +412,9 @@ static void cut_settings(struct add *s, const struct ir_policy *p)
 		SAY(SETTING, p->tls.from, "tls inspect");
 	add_guard(s, "ssl_insecure false", &p->ssl_insecure, &t->ssl_insecure,
 		  false);
+	if (ir_ssh_agent(t))
+		add_guard(s, "ssh_agent false", &p->ssh_agent, &t->ssh_agent,
+			  false);
 	add_guard(s, "hardening.read_only true", &h->read_only,
 		  &t->hardening.read_only, true);
 	add_guard(s, "hardening.no_new_privileges true", &h->no_new_privileges,

@@ -3,13 +3,6 @@
 
 #include <stdlib.h>
 
-static bool refuse_construct(struct pass_ctx *c, enum diag_id id,
-			     struct span at, const char *what)
-{
-	diag_error(c->diags, id, at, "%s cannot be enforced yet", what);
-	return false;
-}
-
 /* A certificate names hosts, and HAProxy checks no address in one. */
 static bool check_address(struct pass_ctx *c, const struct ir_grant *g)
 {
@@ -83,8 +76,5 @@ bool passes_enforceable(struct pass_ctx *c, const struct ir_policy *p)
 
 	vec_each(g, &p->allow)
 		ok &= check_address(c, g);
-	vec_each(x, &p->protect)
-		ok &= refuse_construct(c, DIAG_NEEDS_PROTECT, x->from.at,
-				       "'protect'");
 	return ok;
 }

@@ -57,10 +57,12 @@ static void merge_layer(struct arena *a, struct ir_policy *to,
 	APPEND(ignore);
 	APPEND(readonly);
 	REPLACE(masks);
+	APPEND(fast);
 	REPLACE(resolver);
 	REPLACE(tls);
 	REPLACE(uplink);
 	REPLACE(ssl_insecure);
+	REPLACE(ssh_agent);
 	APPEND(args);
 	REPLACE(image);
 	REPLACE(engine);
@@ -118,6 +120,7 @@ static bool check_limits(struct pass_ctx *c, const struct ir_policy *p)
 	ok &= WITHIN(p->deny, LIMIT_GRANTS, "denials");
 	ok &= WITHIN(p->ignore, LIMIT_PATTERNS, "ignore patterns");
 	ok &= WITHIN(p->readonly, LIMIT_PATTERNS, "readonly patterns");
+	ok &= WITHIN(p->fast, LIMIT_FAST, "fast folders");
 	ok &= WITHIN(p->args, LIMIT_ARGS, "docker arguments");
 	ok &= WITHIN(p->waivers, LIMIT_WAIVERS, "entries of 'allow_lint'");
 	return ok;

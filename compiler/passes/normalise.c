@@ -193,11 +193,7 @@ static void settle_grants(struct arena *a, ir_grants *grants)
 
 /* --- readonly patterns --------------------------------------------------- */
 
-/*
- * The path that a pattern names, or nothing: anchored, without a wildcard and
- * without an escape (what is escaped looks like a wildcard elsewhere).
- */
-static struct str literal_path(const struct ir_pattern *p)
+struct str normalise_literal(const struct ir_pattern *p)
 {
 	struct str path = p->line, none = {0};
 
@@ -226,7 +222,7 @@ static void settle_hold(struct arena *a, ir_patterns *patterns)
 		any_back |= p->back;
 	}
 	vec_each(p, patterns) {
-		struct str path = literal_path(p);
+		struct str path = normalise_literal(p);
 		bool is_dir = str_ends(p->line, STR("/"));
 
 		p->hold = path.n && (!any_back ||
@@ -244,6 +240,7 @@ bool passes_normalise(struct pass_ctx *c, struct ir_policy *p)
 
 	settle_grants(c->a, &p->allow);
 	settle_grants(c->a, &p->deny);
+	ok &= fast_settle(c, p);
 	settle_hold(c->a, &p->readonly);
 	ok &= args_resolve(c, p);
 	ok &= trace_expand(c, p);

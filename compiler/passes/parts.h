@@ -27,5 +27,18 @@ bool pattern_intersect(const struct ir_pattern *a, const struct ir_pattern *b);
  * In place, but what it shares with the bound document stays as it is.
  */
 void normalise_grant(struct arena *a, struct ir_grant *g);
+/*
+ * The path that a pattern names, or nothing: anchored, without a wildcard and
+ * without an escape (what is escaped looks like a wildcard elsewhere).
+ */
+struct str normalise_literal(const struct ir_pattern *p);
+
+/* --- fast.c -------------------------------------------------------------- */
+
+/*
+ * p->fast without repeats, empty where no view holds, and what it takes back
+ * behind the patterns of p. False: a folder that something else decides; said.
+ */
+must_check bool fast_settle(struct pass_ctx *c, struct ir_policy *p);
 
 #endif

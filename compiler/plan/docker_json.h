@@ -1,13 +1,18 @@
 /*
- * docker.json: the argument vectors of gate, agent, tracer and view, as the
- * launcher runs them. Written by compiler/emit/docker/, read by
+ * docker.json: the argument vectors of gate, agent, tracer, view and relay, as
+ *the launcher runs them. Written by compiler/emit/docker/, read by
  * runtime/launch/docker/vectors.c; the gate reads the link.
  *
  *	{"version": 1, "engine": "docker", "runtime": "runc", "link": "veth",
  *	 "gate":  {"image": …, "argv": ["docker", "run", …]},
  *	 "agent": {…}, "tracer": {…} where something traces,
  *	 "view": {…} where masks are held by one,
- *	 "credentials": [{"n": 1, "from_env": NAME}, …] where there are any}
+ *	 "relay": {…} where tokens are renewed and an uplink is named; what it
+ *	          connects to, ADDR and PORT, comes behind,
+ *	 "credentials": [{"n": 1, "from_env": NAME},
+ *	                 {"n": 2, "file": "~/…", "fields": [NAME.NAME, …],
+ *	                  "refresh": URL where there is one}, …]
+ *	                where there are any}
  *
  * {session}, {workspace}, {home}, {state} and {env:NAME} stand for text,
  * {masks}, {terminal}, {owner}, {git}, {tracing} and {command} for words; {{
@@ -29,30 +34,61 @@
 #define DOCKER_JSON_TRACER	   "tracer"
 #define DOCKER_JSON_TRACER_VERSION "tracer_version"
 #define DOCKER_JSON_VIEW	   "view"
+#define DOCKER_JSON_RELAY	   "relay"
 #define DOCKER_JSON_IMAGE	   "image"
 #define DOCKER_JSON_ARGV	   "argv"
 #define DOCKER_JSON_CREDENTIALS	   "credentials"
 #define DOCKER_JSON_NUMBER	   "n"
 #define DOCKER_JSON_FROM_ENV	   "from_env"
 #define DOCKER_JSON_FROM_FILE	   "from_file"
+#define DOCKER_JSON_FILE	   "file"
+#define DOCKER_JSON_FIELDS	   "fields"
+#define DOCKER_JSON_REFRESH	   "refresh"
+#define DOCKER_JSON_SSH_AGENT	   "ssh_agent"
 
 /* Whole words that stand for words. */
-#define DOCKER_JSON_MASKS    "{masks}"
-#define DOCKER_JSON_TERMINAL "{terminal}"
-#define DOCKER_JSON_OWNER    "{owner}"
-#define DOCKER_JSON_GIT	     "{git}"
-#define DOCKER_JSON_TRACING  "{tracing}"
-#define DOCKER_JSON_COMMAND  "{command}"
+#define DOCKER_JSON_MASKS	    "{masks}"
+#define DOCKER_JSON_TERMINAL	    "{terminal}"
+#define DOCKER_JSON_OWNER	    "{owner}"
+#define DOCKER_JSON_GIT		    "{git}"
+#define DOCKER_JSON_TRACING	    "{tracing}"
+#define DOCKER_JSON_REPOSITORY	    "{repository}"
+#define DOCKER_JSON_REPOSITORY_VIEW "{repository-view}"
+#define DOCKER_JSON_COMMAND	    "{command}"
 
 /* In the session's folder, what the view's container shares with the host, and
  * in that the place where the view is mounted. */
 #define DOCKER_JSON_VIEW_FOLDER "view"
 #define DOCKER_JSON_VIEW_MOUNT	"workspace"
+#define DOCKER_JSON_VIEW_HOME	"home" /* with `protect` */
 
-/* {git}: the mount of that file of the session's folder, at that place, and the
- * variable that names it; no word where git of the host says nothing. */
-#define DOCKER_JSON_GIT_FILE "gitconfig"
-#define DOCKER_JSON_GIT_AT   "/etc/membrane/gitconfig"
+/* With `protect`: that file of the session's folder, as the agent's first
+ * process loads it, or is it before it is the command. */
+#define DOCKER_JSON_SEAL    "seal.so"
+#define DOCKER_JSON_SEAL_AT "/etc/membrane/seal.so"
+
+/* With `ssh_agent`: that socket of the session's folder, at that place; the
+ * launcher answers it. */
+#define DOCKER_JSON_SSH_SOCKET	  "ssh-agent"
+#define DOCKER_JSON_SSH_SOCKET_AT "/etc/membrane/ssh-agent"
+
+/* {git}: the mount of that file of the session's folder, at that place; no word
+ * where git of the host says nothing. */
+#define DOCKER_JSON_GIT_IDENTITY    "gitidentity"
+#define DOCKER_JSON_GIT_IDENTITY_AT "/etc/membrane/gitidentity"
+/* {repository}: the mounts of the folder of git's own files that a workspace is
+ * a worktree of, at its own path, and of this file of the session's folder in
+ * the place of the workspace's `.git`; {repository-view}: that of the view's
+ * container. No word where there is none, or nobody approved it. */
+#define DOCKER_JSON_GITLINK "gitlink"
+/* Files of the plan, as git inside finds them: the first by its variable, the
+ * others by the first. */
+#define DOCKER_JSON_GIT_AT	      "/etc/membrane/gitconfig"
+#define DOCKER_JSON_GIT_EXCLUDE_AT    "/etc/membrane/gitexclude"
+#define DOCKER_JSON_GIT_ATTRIBUTES_AT "/etc/membrane/gitattributes"
+#define DOCKER_JSON_GIT_FILTER	      "membrane"
+/* What ssh reads besides the image's own ssh_known_hosts. */
+#define DOCKER_JSON_KNOWN_HOSTS_AT "/etc/ssh/ssh_known_hosts2"
 
 /* What is made of the vectors: containers membrane-ROLE-SESSION, a network
  * membrane-SESSION, and labels by which all of it is found again. */

@@ -50,7 +50,17 @@
 #define GATE_L7_TLS   GATE_DIR "/l7tls.sock"
 #define GATE_L7_AGAIN GATE_DIR "/patient.sock"
 #define GATE_PINS     GATE_DIR "/pins.map"
+#define GATE_TOKENS   GATE_DIR "/tokens.map"
+#define GATE_RENEWAL  GATE_DIR "/renewal.sock"
 #define GATE_LEAVES   GATE_DIR "/leaf/"
+
+/* What a sentinel has in place of a secret: this, the digits that say which
+ * field of which file it stands for, and digits at random. */
+#define GATE_SENTINEL	     "membrane"
+#define GATE_SENTINEL_DIGITS 24 /* lower-case, hexadecimal */
+
+/* The launcher's line about a renewal: "renewed ID JSON", bytes at most. */
+#define GATE_RENEWED_MAX 49152
 
 #define GATE_AGENT_HOST "membrane" /* how the agent's own machine is called */
 

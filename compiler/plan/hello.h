@@ -5,7 +5,8 @@
  *	{"version":1,"session":ID,"host":[ADDR,…],"credentials":{"1":VALUE,…}}
  *	{"version":1,"host":NAME,"netns":INODE,"pidns":INODE}
  *
- * "credentials" is there only when there are any; the tracer's has netns 0 and
+ * "credentials" is there only when there are any, and has those that stand for
+ * sentinels under "N:DIGITS" (compiler/plan/gate.h); the tracer's has netns 0 and
  * "agent":NAME where the agent has a namespace of its own.
  */
 #ifndef COMPILER_PLAN_HELLO_H

@@ -4,9 +4,16 @@
 #include "compiler/plan/mounts_plan.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum section { SECTION_IGNORE, SECTION_READONLY, SECTION_HOLD };
+enum section {
+	SECTION_IGNORE,
+	SECTION_READONLY,
+	SECTION_HOLD,
+	SECTION_FAST,
+	SECTION_PROTECT,
+};
 
 struct reader {
 	struct arena *a;
@@ -51,7 +58,8 @@ static int read_pattern(struct reader *r, struct gitignore *g, struct str text)
 	enum gitignore_fault f;
 
 	if (gitignore_count(r->plan.ignore) +
-		    gitignore_count(r->plan.readonly) >=
+		    gitignore_count(r->plan.readonly) +
+		    gitignore_count(r->plan.protect) >=
 	    LIMIT_PATTERNS)
 		return err_set(r->err, -E2BIG,
 			       "mounts.plan: more than %u patterns",
@@ -76,10 +84,39 @@ static int read_hold(struct reader *r, struct str path)
 	return 0;
 }
 
+static int read_fast(struct reader *r, struct str path)
+{
+	if (!is_path(path))
+		return plan_fault(r, "not a path below the workspace");
+	if (r->plan.fast.n >= LIMIT_FAST)
+		return err_set(r->err, -E2BIG,
+			       "mounts.plan: more than %u fast folders",
+			       LIMIT_FAST);
+	*vec_push(r->a, &r->plan.fast) = path;
+	return 0;
+}
+
+static bool is_program(struct str s)
+{
+	return s.n > 0 && str_find(s, '/', 0) == s.n && is_clean_path(s);
+}
+
+static int read_protect(struct reader *r, struct str line)
+{
+	struct str by;
+
+	if (!str_field(&line, ' ', &by) || !is_program(by) ||
+	    !str_starts(line, STR("/")))
+		return plan_fault(r, "expected 'protect NAME /PATTERN'");
+	*vec_push(r->a, &r->plan.by) = by;
+	return read_pattern(r, r->plan.protect, line);
+}
+
 static int read_record(struct reader *r, struct str line)
 {
 	static const char *const words[] = {
-		MOUNTS_PLAN_IGNORE, MOUNTS_PLAN_READONLY, MOUNTS_PLAN_HOLD};
+		MOUNTS_PLAN_IGNORE, MOUNTS_PLAN_READONLY, MOUNTS_PLAN_HOLD,
+		MOUNTS_PLAN_FAST, MOUNTS_PLAN_PROTECT};
 	struct str word = STR("");
 	size_t s = 0;
 
@@ -98,8 +135,12 @@ static int read_record(struct reader *r, struct str line)
 		return read_pattern(r, r->plan.readonly, line);
 	case SECTION_HOLD:
 		return read_hold(r, line);
+	case SECTION_FAST:
+		return read_fast(r, line);
+	case SECTION_PROTECT:
+		return read_protect(r, line);
 	}
-	return plan_fault(r, "unknown record");
+	abort();
 }
 
 static int read_head(struct reader *r, struct str *rest)
@@ -131,6 +172,7 @@ int mountsplan_read(struct arena *a, struct str text, struct mountsplan *out,
 
 	r.plan.ignore = gitignore_new(a);
 	r.plan.readonly = gitignore_new(a);
+	r.plan.protect = gitignore_new(a);
 	if (!str_ends(text, STR("\n")))
 		return err_set(err, -EPROTO,
 			       "mounts.plan: empty, or cut in its last line");

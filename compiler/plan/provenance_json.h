@@ -1,10 +1,14 @@
 /*
  * provenance.json: from the id of a grant or a denial to where it was written.
- * Written by compiler/emit/provenance.c, read by
- * runtime/gate/record/provenance.c, and by places.c of the emitters.
+ * And from a line of mounts.plan: by the word that it begins with, in the order
+ * of those that do. Written by compiler/emit/provenance.c, read by
+ * runtime/gate/record/provenance.c, runtime/launch/view/written.c, and by
+ * places.c of the emitters.
  *
  *	{"version": 1, "rules": {"g-0123456789": {"text": …, "layer": …,
- *	 "source": ".membrane.yaml", "line": 3, "column": 5}, …}}
+ *	 "source": ".membrane.yaml", "line": 3, "column": 5}, …},
+ *	 "files": {"ignore": ["builtin:29:6", …], "readonly": […], "hold": […],
+ *	 "protect": […] where there are any}}
  */
 #ifndef COMPILER_PLAN_PROVENANCE_JSON_H
 #define COMPILER_PLAN_PROVENANCE_JSON_H
@@ -12,6 +16,7 @@
 #define PROVENANCE_VERSION_KEY "version"
 #define PROVENANCE_VERSION     1
 #define PROVENANCE_RULES       "rules"
+#define PROVENANCE_FILES       "files"
 #define PROVENANCE_TEXT	       "text"
 #define PROVENANCE_LAYER       "layer"
 #define PROVENANCE_SOURCE      "source"

@@ -215,6 +215,17 @@ static void compare_texts(struct settings *s, const char *key,
 				    t->from, true);
 }
 
+static struct str fields_text(struct arena *a, const struct ir_credential *c)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	vec_each(f, &c->fields)
+		buf_addf(&b, "%s%.*s", f == c->fields.v ? "" : ", ",
+			 STR_ARG(f->s));
+	return buf_str(&b);
+}
+
 static ir_texts credentials(struct arena *a, const struct ir_policy *p)
 {
 	ir_texts out = {0};
@@ -225,6 +236,20 @@ static ir_texts credentials(struct arena *a, const struct ir_policy *p)
 
 		if (c->host.has_port)
 			port = arena_fmt(a, ":%u", c->host.port.lo);
+		if (c->fields.n) {
+			*vec_push(a, &out) = (struct ir_text){
+				c->from,
+				arena_fmt(
+					a, "%.*s of %.*s for %.*s%.*s%s%s",
+					STR_ARG(fields_text(a, c)),
+					STR_ARG(c->source), STR_ARG(host),
+					STR_ARG(port),
+					c->has_refresh ? ", renewed at " : "",
+					c->has_refresh
+						? ir_dest_text(a, &c->refresh).p
+						: "")};
+			continue;
+		}
 		*vec_push(a, &out) = (struct ir_text){
 			c->from,
 			arena_fmt(a, "%.*s for %.*s%.*s from %s%.*s%s%.*s",
@@ -243,18 +268,12 @@ static ir_texts protections(struct arena *a, const struct ir_policy *p)
 {
 	ir_texts out = {0};
 
-	vec_each(x, &p->protect) {
-		struct buf b;
-
-		buf_init(&b, a);
+	vec_each(x, &p->protect)
 		vec_each(f, &x->files)
-			buf_addf(&b, "%s%.*s", f == x->files.v ? "" : " ",
-				 STR_ARG(f->line));
-		buf_adds(&b, " for");
-		vec_each(e, &x->executables)
-			buf_addf(&b, " %.*s", STR_ARG(e->s));
-		*vec_push(a, &out) = (struct ir_text){x->from, buf_str(&b)};
-	}
+			*vec_push(a, &out) = (struct ir_text){
+				f->from,
+				arena_fmt(a, "%.*s for %.*s", STR_ARG(f->line),
+					  STR_ARG(x->by))};
 	return out;
 }
 
@@ -457,6 +476,7 @@ void settings_compare(struct arena *a, const struct ir_policy *old,
 		    "docker's bridge");
 	compare_bool(&s, "ssl_insecure", &old->ssl_insecure, &now->ssl_insecure,
 		     false);
+	compare_bool(&s, "ssh_agent", &old->ssh_agent, &now->ssh_agent, false);
 	compare_kinds(&s);
 	compare_ordered(&s, "workspace_trust", &x, &y);
 	compare_hardening(&s);

@@ -144,6 +144,16 @@ static struct decision ask_arg(struct arena *a, const struct ir_policy *p,
 		.allow = has, .reason = has ? REASON_GRANTED : REASON_NO_GRANT};
 }
 
+/* "~/" is the agent's home. */
+static struct decision ask_file(const struct decide_files *files,
+				const struct ir_request *r)
+{
+	if (str_starts(r->path, STR("~/")))
+		return decide_home(files, str_slice(r->path, 2, r->path.n));
+	return r->kind == IR_REQ_READ ? decide_read(files, r->path)
+				      : decide_write(files, r->path);
+}
+
 struct decision decide_asked(struct arena *a, const struct ir_policy *p,
 			     const struct decide_files *files,
 			     const struct ir_request *r)
@@ -156,9 +166,8 @@ struct decision decide_asked(struct arena *a, const struct ir_policy *p,
 	case IR_REQ_RESOLVE:
 		return decide_resolve(p, r->name, r->type);
 	case IR_REQ_READ:
-		return decide_read(files, r->path);
 	case IR_REQ_WRITE:
-		return decide_write(files, r->path);
+		return ask_file(files, r);
 	case IR_REQ_ARG:
 		return ask_arg(a, p, r);
 	}

@@ -383,6 +383,7 @@ struct list {
 
 struct decide_files {
 	struct list ignore, readonly;
+	struct list protect; /* of the home */
 };
 
 static void compile_patterns(struct arena *a, struct list *l,
@@ -394,6 +395,19 @@ static void compile_patterns(struct arena *a, struct list *l,
 			*vec_push(a, &l->patterns) = p;
 }
 
+/* Without the "~" that they begin with. */
+static void compile_protected(struct arena *a, struct list *l,
+			      const struct ir_policy *p)
+{
+	l->compiled = gitignore_new(a);
+	vec_each(x, &p->protect)
+		vec_each(f, &x->files)
+			if (gitignore_add(l->compiled,
+					  str_slice(f->line, 1, f->line.n),
+					  NULL) == GITIGNORE_OK)
+				*vec_push(a, &l->patterns) = f;
+}
+
 struct decide_files *decide_files_new(struct arena *a,
 				      const struct ir_policy *p)
 {
@@ -401,6 +415,7 @@ struct decide_files *decide_files_new(struct arena *a,
 
 	compile_patterns(a, &f->ignore, &p->ignore);
 	compile_patterns(a, &f->readonly, &p->readonly);
+	compile_protected(a, &f->protect, p);
 	return f;
 }
 
@@ -419,6 +434,16 @@ static const struct ir_pattern *falls_under(const struct list *l,
 			return l->patterns.v[i];
 	}
 	return NULL;
+}
+
+struct decision decide_home(const struct decide_files *f, struct str path)
+{
+	const struct ir_pattern *p = falls_under(&f->protect, path);
+
+	return (struct decision){.allow = !p,
+				 .reason =
+					 p ? REASON_PROTECTED : REASON_GRANTED,
+				 .pattern = p};
 }
 
 struct decision decide_read(const struct decide_files *f, struct str path)

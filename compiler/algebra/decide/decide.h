@@ -103,5 +103,10 @@ struct decide_files *decide_files_new(struct arena *a,
  */
 struct decision decide_read(const struct decide_files *f, struct str path);
 struct decision decide_write(const struct decide_files *f, struct str path);
+/*
+ * May whatever process but the one that `protect` names open this path, relative
+ * to the agent's home?
+ */
+struct decision decide_home(const struct decide_files *f, struct str path);
 
 #endif

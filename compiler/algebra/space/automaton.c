@@ -262,13 +262,23 @@ uint32_t automaton_verdict(const struct automaton *m, const automaton_set *at,
 
 /* --- bytes --------------------------------------------------------------- */
 
-bool automaton_has(const struct automaton_bytes *s, uint8_t byte)
+/* Each class in two: what is in the set, and what is not. */
+static void split_classes(struct automaton_classes *io, const uint64_t set[4])
 {
-	return s->bits[byte >> 6] >> (byte & 63) & 1;
+	uint16_t to[2][256] = {0}, n = 0;
+
+	for (unsigned b = 0; b < 256; b++) {
+		uint16_t *class = &to[set[b >> 6] >> (b & 63) & 1][io->of[b]];
+
+		if (*class == 0)
+			*class = ++n;
+		io->of[b] = (uint8_t)(*class - 1);
+	}
+	io->sets++;
 }
 
-void automaton_split(struct automaton *m, const automaton_set *at,
-		     struct automaton_split *io)
+void automaton_split(const struct automaton *m, const automaton_set *at,
+		     struct automaton_classes *io)
 {
 	vec_each(i, at) {
 		const struct place *p = &m->places.v[*i];
@@ -277,9 +287,8 @@ void automaton_split(struct automaton *m, const automaton_set *at,
 		if (p->kind != PLACE_TOKEN)
 			continue;
 		if (p->token.kind == GITIGNORE_BYTE)
-			io->named.bits[byte >> 6] |= 1ull << (byte & 63);
+			io->named[byte >> 6] |= 1ull << (byte & 63);
 		if (p->token.kind == GITIGNORE_SET)
-			memcpy(vec_push(m->a, &io->sets)->bits, p->token.bits,
-			       sizeof(p->token.bits));
+			split_classes(io, p->token.bits);
 	}
 }

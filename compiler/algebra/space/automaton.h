@@ -28,20 +28,16 @@ void automaton_step(struct automaton *m, const automaton_set *from,
 uint32_t automaton_verdict(const struct automaton *m, const automaton_set *at,
 			   bool is_dir, bool *out_back);
 
-/* One bit per byte value. */
-struct automaton_bytes {
-	uint64_t bits[4];
-};
-bool automaton_has(const struct automaton_bytes *s, uint8_t byte);
 /*
- * Which bytes are told apart here: each of named from every other, and each of
- * the sets' from what is outside it.
+ * Which bytes are told apart here: those of different classes, and each of
+ * named from every other. All zero: none is.
  */
-struct automaton_split {
-	struct automaton_bytes named;
-	VEC(struct automaton_bytes) sets;
+struct automaton_classes {
+	uint8_t of[256];
+	uint64_t named[4]; /* one bit per byte */
+	uint32_t sets;	   /* how many were looked at, for bounds */
 };
-void automaton_split(struct automaton *m, const automaton_set *at,
-		     struct automaton_split *io);
+void automaton_split(const struct automaton *m, const automaton_set *at,
+		     struct automaton_classes *io);
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SET_STEPS 16 /* what a set of bytes costs, in places of patterns */
+
 /* What the last segment is so far: "", "." and ".." are no names. */
 enum segment { SEGMENT_EMPTY, SEGMENT_DOT, SEGMENT_DOTS, SEGMENT_NAME };
 
@@ -148,42 +150,31 @@ static uint8_t byte_at(size_t i)
 	return (uint8_t)(i - (sizeof(liked) - 1) + 0x21);
 }
 
-static bool is_like(const struct automaton_split *split, uint8_t x, uint8_t y)
-{
-	if (x == y)
-		return true;
-	if (automaton_has(&split->named, x) || automaton_has(&split->named, y))
-		return false;
-	vec_each(s, &split->sets)
-		if (automaton_has(s, x) != automaton_has(s, y))
-			return false;
-	return true;
-}
-
 /* One byte of each class, but '/' and NUL. */
 static uint32_t choose_byte(struct filewalk *w, const struct state *s,
 			    uint8_t out[256])
 {
-	struct automaton_split split = {0};
+	struct automaton_classes classes = {.sets = 0};
+	bool chosen[2][256] = {0};
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < w->n; i++)
 		if (is_own(w, s, i))
-			automaton_split(w->m[i], &s->at[i], &split);
+			automaton_split(w->m[i], &s->at[i], &classes);
+	w->steps += (uint64_t)classes.sets * SET_STEPS;
 	/* Dots are told apart, for the sake of "." and "..". */
-	split.named.bits['.' >> 6] |= 1ull << ('.' & 63);
+	classes.named['.' >> 6] |= 1ull << ('.' & 63);
 	for (size_t i = 0; i < BYTES_TRIED; i++) {
 		uint8_t byte = byte_at(i);
-		uint32_t k = 0;
+		bool named = classes.named[byte >> 6] >> (byte & 63) & 1;
+		bool *was = &chosen[named][named ? byte : classes.of[byte]];
 
 		/* A request shows no blank at the start of a path. */
-		if (byte == '/' || byte == 0 ||
+		if (*was || byte == '/' || byte == 0 ||
 		    (byte == ' ' && s->parent == UINT32_MAX))
 			continue;
-		while (k < n && !is_like(&split, byte, out[k]))
-			k++;
-		if (k == n)
-			out[n++] = byte;
+		*was = true;
+		out[n++] = byte;
 	}
 	return n;
 }

@@ -2,12 +2,17 @@
 
 #include <stdio.h>
 
-int64_t clock_ms(void)
+int64_t clock_ns(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t clock_ms(void)
+{
+	return clock_ns() / 1000000;
 }
 
 const char *clock_text(const struct timespec *t, char buf[CLOCK_TEXT_MAX])

@@ -1,4 +1,4 @@
-/* Time: monotonic milliseconds for waits, UTC text for records. */
+/* Time: monotonic, for waits; UTC text for records. */
 #ifndef COMPILER_BASE_SYS_CLOCK_H
 #define COMPILER_BASE_SYS_CLOCK_H
 
@@ -8,6 +8,7 @@
 #define CLOCK_TEXT_MAX 32
 
 int64_t clock_ms(void);
+int64_t clock_ns(void);
 /* "2026-01-01T00:00:00.000000Z" */
 const char *clock_text(const struct timespec *t, char buf[CLOCK_TEXT_MAX]);
 

@@ -174,6 +174,24 @@ int proc_spawn_piped(char *const *argv, int keep, pid_t *out_pid, int *out_in,
 	return rc;
 }
 
+void proc_leave_terminal(void)
+{
+	/* who ends all of membrane politely means its launcher */
+	static const int ignored[] = {SIGINT, SIGHUP, SIGQUIT, SIGTERM};
+	static const int reset[] = {SIGCHLD, SIGPIPE};
+	int null = open("/dev/null", O_RDWR);
+
+	setsid();
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	for (size_t i = 0; i < ARRAY_LEN(reset); i++)
+		signal(reset[i], SIG_DFL);
+	for (size_t i = 0; i < ARRAY_LEN(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	if (chdir("/") < 0)
+		return; /* then it pins a directory, no more */
+}
+
 void proc_close_others(int keep1, int keep2)
 {
 	DIR *dir = opendir("/dev/fd");

@@ -48,6 +48,9 @@ size_t proc_read(int *fd, char *buf, size_t size);
 must_check int proc_spawn_piped(char *const *argv, int keep, pid_t *out_pid,
 				int *out_in, int *out_out, int *out_err,
 				struct err *err);
+/* Of a forked process that is nobody's to end politely: no terminal, nothing at
+ * 0, 1 and 2, no handler of a signal, the root as its folder. */
+void proc_leave_terminal(void);
 /* Close all that was inherited above stderr, but for two; -1: no second. */
 void proc_close_others(int keep1, int keep2);
 /* 0 to 255, 128 + n after signal n: what a shell makes of a wait status. */

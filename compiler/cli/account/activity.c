@@ -6,7 +6,11 @@
 #include "compiler/algebra/decide/ask.h"
 #include "compiler/base/ascii.h"
 #include "compiler/base/json.h"
+#include "compiler/base/limits.h"
+#include "compiler/base/sys/fileio.h"
 #include "compiler/ir/text.h"
+#include "compiler/plan/files.h"
+#include "compiler/plan/view_hello.h"
 #include "runtime/launch/session/decisions.h"
 
 #include <errno.h>
@@ -33,9 +37,11 @@ struct activity_index {
 
 void activity_init(struct activity *d, struct arena *a)
 {
-	*d = (struct activity){.a = a,
-			       .refused = summary_new(a, grantable),
-			       .index = arena_new_of(a, struct activity_index)};
+	*d = (struct activity){
+		.a = a,
+		.refused = summary_new(a, grantable),
+		.paths = refusals_new(a, STR(""), written_read(a, STR(""))),
+		.index = arena_new_of(a, struct activity_index)};
 }
 
 static struct arena *scratch_arena(struct activity *d)
@@ -234,6 +240,9 @@ static bool then_of(const cJSON *o, enum act_then *out, enum reason *reason)
 	case REASON_PRIVATE_ADDRESS:
 	case REASON_UDP:
 	case REASON_QUERY_TYPE:
+	case REASON_IGNORED:
+	case REASON_READONLY:
+	case REASON_PROTECTED:
 		return true;
 	case REASON_NOT_HTTP:
 	case REASON_NO_SNI:
@@ -250,8 +259,6 @@ static bool then_of(const cJSON *o, enum act_then *out, enum reason *reason)
 	case REASON_NOT_RESOLVED:
 	case REASON_OVERRIDE:
 	case REASON_UPGRADE:
-	case REASON_IGNORED:
-	case REASON_READONLY:
 	case REASON_UNTRUSTED_WORKSPACE:
 		break;
 	}
@@ -339,6 +346,36 @@ static void take_question(struct activity *d, const cJSON *o,
 		*at = x->order;
 }
 
+static struct str told_key(struct activity *d, struct str text)
+{
+	return arena_fmt(scratch_arena(d), "!%.*s", STR_ARG(text));
+}
+
+/* What the view refused. Of what is beyond its room no path is known. */
+static void take_path(struct activity *d, const cJSON *o, bool is_write)
+{
+	struct ir_request r = {.kind = is_write ? IR_REQ_WRITE : IR_REQ_READ,
+			       .path = json_find_str(o, "path")};
+	uint64_t count = json_find_u64(o, "count", UINT32_MAX);
+	enum act_then then;
+	enum reason reason;
+	struct err ignored;
+	bool is_new;
+	struct act *x;
+
+	if (refusals_add(d->paths, o, &is_new, &ignored) < 0 ||
+	    !then_of(o, &then, &reason))
+		return;
+	d->decisions++;
+	if (str_is(r.path, VIEW_HELLO_OTHERS))
+		return;
+	x = add_act(d, &r, then, reason);
+	if (!x)
+		return;
+	x->n += count > 1 ? count - 1 : 0;
+	place_slot(d, told_key(d, x->text), true);
+}
+
 static void take_decision(struct activity *d, const cJSON *o)
 {
 	struct str kind = json_find_str(o, "kind");
@@ -347,8 +384,13 @@ static void take_decision(struct activity *d, const cJSON *o)
 	enum reason reason;
 	struct err ignored;
 
-	if (!str_is(json_find_str(o, "event"), "decision") ||
-	    summary_add(d->refused, o, &news, &ignored) < 0)
+	if (!str_is(json_find_str(o, "event"), "decision"))
+		return;
+	if (str_is(kind, "read") || str_is(kind, "write")) {
+		take_path(d, o, str_is(kind, "write"));
+		return;
+	}
+	if (summary_add(d->refused, o, &news, &ignored) < 0)
 		return;
 	d->decisions++;
 	if (!then_of(o, &then, &reason))
@@ -382,11 +424,27 @@ static int take_part(struct activity *d, const char *path, struct err *err)
 	return rc;
 }
 
+/* Of the session's own plan; empty where that is not kept. */
+static struct str planned(struct activity *d, const char *dir, const char *name)
+{
+	struct str text = STR("");
+	struct err ignored;
+
+	if (fileio_read(d->a, AT_FDCWD,
+			arena_fmt(d->a, "%s/plan/%s", dir, name).p,
+			LIMIT_PLAN_BYTES, &text, &ignored) < 0)
+		return STR("");
+	return text;
+}
+
 int activity_decisions(struct activity *d, const char *dir, struct err *err)
 {
 	unsigned part = 0;
 	int rc;
 
+	d->paths = refusals_new(
+		d->a, planned(d, dir, PLAN_MOUNTS),
+		written_read(d->a, planned(d, dir, PLAN_PROVENANCE)));
 	do
 		rc = take_part(d, decisions_path(d->a, dir, part++), err);
 	while (rc == 0);
@@ -410,6 +468,8 @@ static void add_event(struct activity *d, const struct ir_request *r,
 	struct decision was = {.allow = true};
 	struct act *x;
 
+	if (place_slot(d, told_key(d, text), false))
+		return;
 	if (at && *at) {
 		x = &d->v.v[*at - 1];
 		x->n++;

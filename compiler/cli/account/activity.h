@@ -1,8 +1,8 @@
 /*
  * What a session did, as requests that a policy can be asked about: each once,
- * counted, and with what became of it then. Out of the gate's decisions and
- * the trace, whichever there is; the trace's connections that the gate has
- * told of are not told again.
+ * counted, and with what became of it then. Out of the decisions of the gate
+ * and of the view and the trace, whichever there is; of the trace's connections
+ * and files those are not told again that they have told of.
  */
 #ifndef COMPILER_CLI_ACCOUNT_ACTIVITY_H
 #define COMPILER_CLI_ACCOUNT_ACTIVITY_H
@@ -11,6 +11,7 @@
 #include "compiler/base/err.h"
 #include "compiler/trace/event.h"
 #include "runtime/launch/session/summary.h"
+#include "runtime/launch/view/refusals.h"
 
 #define ACTIVITY_MAX 65536u /* different ones */
 
@@ -39,14 +40,15 @@ struct activity {
 	uint64_t decisions; /* records read */
 	bool has_decisions;
 	struct summary *refused; /* as 'run' tells it */
+	struct refusals *paths;	 /* likewise, of files */
 	struct activity_index *index;
 };
 
 void activity_init(struct activity *d, struct arena *a);
 /*
- * The records of one session, whose folder that is: before its trace. A line
- * that is no decision is passed over. -ENOENT and so on when they cannot be
- * read.
+ * The records of one session, whose folder that is, and in it "plan": before
+ * its trace. A line that is no decision is passed over. -ENOENT and so on when
+ * they cannot be read.
  */
 must_check int activity_decisions(struct activity *d, const char *dir,
 				  struct err *err);

@@ -209,6 +209,7 @@ static void put_head(struct buf *out, const struct activity *d,
 				(unsigned long long)d->beyond));
 	buf_init(&refused, out->a);
 	summary_print(d->refused, log, false, &refused);
+	refusals_print(d->paths, log, false, &refused);
 	if (refused.n) {
 		buf_adds(out, "#\n");
 		put_comment(out, buf_str(&refused));

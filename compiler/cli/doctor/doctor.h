@@ -5,9 +5,6 @@
 #define COMPILER_CLI_DOCTOR_DOCTOR_H
 
 #include "compiler/cli/text/view.h"
-#include "runtime/launch/docker/docker_info.h"
-#include "runtime/launch/facts.h"
-#include "runtime/launch/probe.h"
 
 #define DOCTOR_JSON_VERSION 1
 

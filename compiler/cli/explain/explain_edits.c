@@ -176,6 +176,8 @@ static bool step_allow(struct attempt *t)
 	case REASON_IGNORED:
 	case REASON_READONLY:
 		return t->way == WAY_REMOVE ? remove_rule(t) : take_back(t);
+	case REASON_PROTECTED:
+		return t->way == WAY_REMOVE && remove_rule(t);
 	case REASON_NO_GRANT:
 	case REASON_PORT:
 	case REASON_UDP:

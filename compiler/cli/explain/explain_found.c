@@ -118,6 +118,8 @@ void explain_found(struct arena *a, struct found *f, bool view,
 	bool write = r->kind == IR_REQ_WRITE;
 	struct looked_word w;
 
+	if (str_starts(r->path, STR("~/")))
+		return;
 	if (out->decision.allow && looked_hides(a, &f->looked, r->path, &w) &&
 	    !(view && is_unseen(&f->looked.found, &w)))
 		hold_path(a, f, &w, REASON_IGNORED, out);

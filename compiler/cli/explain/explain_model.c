@@ -19,6 +19,8 @@ const char *explain_kind_name(enum explain_kind k)
 		return "ignore";
 	case EXPLAIN_READONLY:
 		return "readonly";
+	case EXPLAIN_PROTECT:
+		return "protect";
 	case EXPLAIN_ARG:
 		return "args";
 	}
@@ -68,9 +70,15 @@ static bool is_pattern_in(const ir_patterns *list, const struct ir_pattern *p)
 static struct explain_rule pattern_rule(const struct ir_policy *p,
 					const struct ir_pattern *x)
 {
+	enum explain_kind kind = EXPLAIN_READONLY;
+
+	if (is_pattern_in(&p->ignore, x))
+		kind = EXPLAIN_IGNORE;
+	vec_each(one, &p->protect)
+		if (is_pattern_in(&one->files, x))
+			kind = EXPLAIN_PROTECT;
 	return (struct explain_rule){
-		.kind = is_pattern_in(&p->ignore, x) ? EXPLAIN_IGNORE
-						     : EXPLAIN_READONLY,
+		.kind = kind,
 		.from = &x->from,
 		.text = x->line,
 	};
@@ -103,6 +111,23 @@ static bool pattern_speaks(struct arena *a, const struct ir_pattern *x,
 	alone.ignore.v = &one;
 	alone.ignore.n = 1;
 	return !decide_read(decide_files_new(a, &alone), r->path).allow;
+}
+
+/* The same of a file of the home. */
+static bool home_speaks(struct arena *a, const struct ir_protect *of,
+			const struct ir_pattern *x, const struct ir_request *r)
+{
+	struct ir_pattern file = *x;
+	struct ir_protect one = *of;
+	struct ir_policy alone = {0};
+
+	if (!str_starts(r->path, STR("~/")))
+		return false;
+	one.files.v = &file;
+	one.files.n = 1;
+	alone.protect.v = &one;
+	alone.protect.n = 1;
+	return !decide_asked(a, &alone, decide_files_new(a, &alone), r).allow;
 }
 
 /* Of a path that may be read or written: the last line that takes it back. */
@@ -254,6 +279,15 @@ static void find_patterns(struct asked *q, const ir_patterns *list,
 				  x->back ? REASON_GRANTED : reason);
 }
 
+static void find_protected(struct asked *q)
+{
+	vec_each(x, &q->p->protect)
+		vec_each(f, &x->files)
+			if (home_speaks(q->a, x, f, q->r))
+				add_other(q, pattern_rule(q->p, f), false,
+					  REASON_PROTECTED);
+}
+
 /* The same option with another value. */
 static void find_args(struct asked *q)
 {
@@ -284,9 +318,11 @@ static void find_others(struct asked *q)
 	case IR_REQ_WRITE:
 		find_patterns(q, &q->p->ignore, REASON_IGNORED);
 		find_patterns(q, &q->p->readonly, REASON_READONLY);
+		find_protected(q);
 		return;
 	case IR_REQ_READ:
 		find_patterns(q, &q->p->ignore, REASON_IGNORED);
+		find_protected(q);
 		return;
 	case IR_REQ_ARG:
 		find_args(q);
@@ -554,6 +590,14 @@ static void find_assumed(struct asked *q, const struct found *found)
 		return;
 	case IR_REQ_READ:
 	case IR_REQ_WRITE:
+		if (str_starts(r->path, STR("~/"))) {
+			assume_fact(
+				q,
+				q->out->decision.allow
+					? "it is in the agent's home, and no link leads there"
+					: "who asks is not the session's first process, or that runs another program");
+			return;
+		}
 		assume_fact(q, str_ends(r->path, STR("/"))
 				       ? "the path is a folder"
 				       : "the path is a file");

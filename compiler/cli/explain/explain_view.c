@@ -49,6 +49,8 @@ static const char *role_text(const struct explanation *e)
 		return allow ? "taken back here" : "hidden here";
 	case EXPLAIN_READONLY:
 		return allow ? "taken back here" : "made read-only here";
+	case EXPLAIN_PROTECT:
+		return "for one program alone here";
 	case EXPLAIN_ARG:
 		return "given here";
 	}

@@ -128,6 +128,13 @@ static bool is_of_run(const struct option *o)
 	return o->commands & 1u << COMMAND_RUN && o->id != OPTION_HELP;
 }
 
+/* `run --reset` takes it, and `help reset` tells of it. */
+static bool is_told_elsewhere(const struct option *o, enum command_id id)
+{
+	return (is_of_run(o) && id == COMMAND_START) ||
+	       (o->id == OPTION_YES && id == COMMAND_RUN);
+}
+
 void help_command(struct buf *out, enum command_id id)
 {
 	const struct command *c = command_get(id);
@@ -141,12 +148,12 @@ void help_command(struct buf *out, enum command_id id)
 	put_more(out, id, false);
 	if (id == COMMAND_START)
 		buf_adds(out,
-			 "All flags of 'membrane run' but --reset, and:\n");
+			 "All flags of 'membrane run' but --reset and --yes, and:\n");
 	if (out->n > before)
 		buf_addc(out, '\n');
 	for (size_t i = 0; (o = option_at(i)); i++)
 		if (o->commands & 1u << id && o->about &&
-		    !(is_of_run(o) && id == COMMAND_START))
+		    !is_told_elsewhere(o, id))
 			option_line(out, o);
 }
 

@@ -26,6 +26,7 @@
 #define FOR_TRACE   FOR(TRACE)
 #define FOR_DOCTOR  FOR(DOCTOR)
 #define FOR_PS	    FOR(PS)
+#define FOR_RESET   (FOR(RESET) | FOR(RUN)) /* run --reset */
 #define FOR_LOGS    FOR(LOGS)
 #define FOR_AMEND   (FOR(ALLOW) | FOR(DENY))
 #define FOR_POLICY                                                             \
@@ -130,12 +131,20 @@ static void suggest_name(struct parser *p, const char *before, const char *name)
 			 name);
 }
 
+/* Whoever types what is suggested is not to lose anything by it. */
+static bool is_harmless(enum command_id id)
+{
+	return id != COMMAND_RESET && id != COMMAND_STOP &&
+	       !command_get(id)->hidden;
+}
+
 static const char *near_option(struct str name)
 {
 	struct near near = {.word = name, .below = name.n < 5 ? 2 : 3};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		(void)near_offer(&near, table[i].name);
+		if (table[i].id != OPTION_RESET)
+			(void)near_offer(&near, table[i].name);
 	return near.name;
 }
 
@@ -157,7 +166,7 @@ static const char *near_command(struct str name)
 		if (str_is(name, other_names[i][0]))
 			return other_names[i][1];
 	for (int i = 0; i < COMMANDS; i++)
-		if (!command_get((enum command_id)i)->hidden)
+		if (is_harmless((enum command_id)i))
 			(void)near_offer(&near,
 					 command_get((enum command_id)i)->name);
 	return near.name;

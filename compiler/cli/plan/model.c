@@ -47,6 +47,7 @@ void model_make(struct plan_model *m, struct compilation *c,
 		m->refused.last = NULL;
 	risks_find(c->a, &c->policy, &m->risks);
 	plan_git_find(c->a, in, m->plan, &m->git, &m->risks);
+	trust_linked_find(c, in, &m->linked);
 	found_identity(c->a, in, &m->identity);
 	if (c->unsearched)
 		risks_unsearched(c->a, &m->risks);

@@ -10,7 +10,7 @@
 #include "compiler/cli/review/changes.h"
 #include "compiler/cli/review/derived.h"
 #include "compiler/cli/text/view.h"
-#include "compiler/cli/trust/trust_ask.h"
+#include "compiler/cli/trust/trust_linked.h"
 #include "compiler/cli/workspace/found.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "compiler/driver.h"
@@ -50,6 +50,12 @@ void plan_git_find(struct arena *a, const struct inputs *in,
 void plan_git_view(const struct view *v, const plan_git *g);
 cJSON *plan_git_json(const plan_git *g);
 
+/* --- plan_linked.c -------------------------------------------------------- */
+
+/* The repository beside the workspace: a section, where there is one. */
+void plan_linked_view(const struct view *v, const struct trust_linked *t);
+cJSON *plan_linked_json(const struct trust_linked *t);
+
 /* --- plan_identity.c ------------------------------------------------------ */
 
 /* A section, where there is anything to say. */
@@ -73,6 +79,7 @@ struct plan_model {
 	struct err trust_err;	     /* TRUST_UNKNOWN: why */
 	struct diags refused;	     /* what cannot be enforced: errors */
 	plan_git git;		     /* as the workspace is now */
+	struct trust_linked linked;  /* likewise */
 	struct gitidentity identity; /* as git of this host is set up now */
 	risk_list risks;
 	const struct plan *last; /* that ran here before, or NULL */

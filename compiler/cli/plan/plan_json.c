@@ -187,6 +187,8 @@ struct str plan_json(const struct plan_model *m)
 	json_put(root, "trust", trust_json(m));
 	json_put(root, "not_enforced", diag_list(m->refused, true));
 	json_put(root, "git", plan_git_json(&m->git));
+	if (m->linked.git.kind != GITLINKED_NONE)
+		json_put(root, "git_repository", plan_linked_json(&m->linked));
 	json_put(root, "git_identity", plan_identity_json(m->a, &m->identity));
 	json_put(root, "residual_risks", risks_json(m));
 	json_put(root, "third_parties", third_parties(m));

@@ -8,6 +8,7 @@
 #include "compiler/base/lint.h"
 #include "compiler/cli/plan/parts.h"
 #include "compiler/emit/docker/seccomp.h"
+#include "compiler/emit/git/known_hosts.h"
 #include "compiler/ir/inspection.h"
 
 /* Where the second column of "how it is run" begins. */
@@ -214,15 +215,64 @@ static void put_settings(const struct view *v, const struct plan_model *m)
 			? STR("held by a view: every access is judged")
 			: STR("made at the start: later files and host renames are bare"),
 		p->masks.from);
+	vec_each(f, &p->fast)
+		put_setting(&s, f == p->fast.v ? "fast" : "",
+			    arena_fmt(m->a, "%.*s/: as it is on the host",
+				      STR_ARG(f->s)),
+			    f->from);
 	put_hardening(&s);
 	put_setting(&s, "uplink",
 		    p->uplink.set ? p->uplink.v : STR("Docker's own bridge"),
 		    p->uplink.set ? p->uplink.from : (struct ir_origin){0});
 	put_setting(&s, "resolver", ir_resolver_text(m->a, &p->resolver.v),
 		    p->resolver.from);
+	if (known_hosts_wanted(p))
+		put_setting(&s, "ssh knows",
+			    arena_fmt(m->a, "%.*s, by the keys they publish",
+				      STR_ARG(known_hosts_names(m->a, p))),
+			    (struct ir_origin){0});
 	docker_args(&s);
 	if (s.usual.n)
 		put_paragraph(v, s.usual.p);
+}
+
+/* --- the ssh-agent --- */
+
+static void put_ssh_agent(const struct view *v, const struct plan_model *m)
+{
+	if (!ir_ssh_agent(m->policy))
+		return;
+	view_title(v, "your ssh-agent, beyond the workspace", 0, NULL);
+	buf_adds(v->out, "  ");
+	view_wrap(
+		v, 2, 2,
+		STR("The session has SSH_AUTH_SOCK: it is told the public keys of your ssh-agent, and gets signatures with each of them. Nothing else is asked of it: no key is added, removed or locked."));
+}
+
+/* --- protected --- */
+
+static void put_protected(const struct view *v, const struct plan_model *m)
+{
+	uint64_t n = 0;
+
+	vec_each(x, &m->policy->protect)
+		n += x->files.n;
+	if (n == 0)
+		return;
+	view_title(v, "for one program alone", n, "file");
+	vec_each(x, &m->policy->protect)
+		vec_each(f, &x->files)
+			view_row(
+				v, 2, VIEW_PLAIN,
+				arena_fmt(
+					m->a,
+					"only the process %.*s itself opens %s (enforced)",
+					STR_ARG(x->by),
+					view_cleaned(m->a, f->line).p),
+				model_source(m, f->from));
+	put_paragraph(
+		v,
+		"what it reads it can repeat: its own file tools and prompts are not bound by this");
 }
 
 /* --- decrypted --- */
@@ -249,6 +299,28 @@ static void decrypted_row(const struct view *v, const struct plan_model *m,
 	view_row(v, 2, VIEW_PLAIN,
 		 arena_fmt(m->a, "%s: %s", view_cleaned(m->a, what).p, why),
 		 model_source(m, from));
+}
+
+/* What requests to the host of a credential have besides the agent's words. */
+static const char *what_it_gets(const struct plan_model *m,
+				const struct ir_credential *c)
+{
+	struct buf b;
+
+	if (c->fields.n == 0)
+		return arena_fmt(m->a, "gets the header %s",
+				 view_cleaned(m->a, c->header).p)
+			.p;
+	buf_init(&b, m->a);
+	buf_adds(&b, "gets, in the place of sentinels, ");
+	vec_each(f, &c->fields)
+		buf_addf(&b, "%s%s", f == c->fields.v ? "" : ", ",
+			 view_cleaned(m->a, f->s).p);
+	buf_addf(&b, " of %s", view_cleaned(m->a, c->source).p);
+	if (c->has_refresh)
+		buf_addf(&b, ", renewed at %s",
+			 view_cleaned(m->a, ir_dest_text(m->a, &c->refresh)).p);
+	return b.p;
 }
 
 static void put_decrypted(const struct view *v, const struct plan_model *m)
@@ -278,10 +350,7 @@ static void put_decrypted(const struct view *v, const struct plan_model *m)
 		if (view_more(v, 2, i++, n))
 			return;
 		decrypted_row(v, m, ir_dest_text(m->a, &c->host),
-			      arena_fmt(m->a, "gets the header %s",
-					view_cleaned(m->a, c->header).p)
-				      .p,
-			      c->from);
+			      what_it_gets(m, c), c->from);
 	}
 }
 
@@ -556,7 +625,10 @@ void plan_view(const struct view *v, const struct plan_model *m)
 	plan_reach(v, m);
 	put_patterns(v, m, "cannot see", &m->policy->ignore);
 	put_patterns(v, m, "cannot change", &m->policy->readonly);
+	put_protected(v, m);
+	put_ssh_agent(v, m);
 	plan_git_view(v, &m->git);
+	plan_linked_view(v, &m->linked);
 	plan_identity_view(v, &m->identity);
 	put_settings(v, m);
 	put_decrypted(v, m);

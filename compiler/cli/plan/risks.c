@@ -245,6 +245,10 @@ static void find_requests(struct finder *f)
 		add_risk(
 			f, "unverified", f->p->ssl_insecure.from,
 			STR("'ssl_insecure': where TLS is decrypted, the servers' certificates are not verified, and whoever sits on the way there can read and answer"));
+	if (ir_ssh_agent(f->p))
+		add_risk(
+			f, "ssh-agent", f->p->ssh_agent.from,
+			STR("'ssh_agent': whoever holds it can sign. The session logs in with every key of your ssh-agent wherever a grant lets it, and signs commits in your name; keys themselves stay with the ssh-agent, which is asked for nothing else"));
 	if (f->p->credentials.n)
 		add_risk(
 			f, "credential-use", f->p->credentials.v[0].from,
@@ -258,6 +262,10 @@ static void find_masks(struct finder *f)
 
 	if (f->p->ignore.n + f->p->readonly.n == 0)
 		return;
+	if (f->p->fast.n)
+		add_risk(
+			f, "fast", f->p->fast.v[0].from,
+			STR("in what 'fast' names nothing is hidden or read-only: a secret that comes to lie there is read"));
 	if (ir_masks_hold(f->p)) {
 		if (f->p->ignore.n)
 			add_risk(
@@ -287,8 +295,14 @@ static void find_files(struct finder *f)
 	if (f->p->ignore.n)
 		add_risk(
 			f, "hidden-history", f->p->ignore.v[0].from,
-			STR("'ignore' hides files, not what git has committed of them: 'git show HEAD:FILE' gives it, and a commit made inside can empty them"));
+			ir_masks_hold(f->p)
+				? STR("'ignore' hides files, not what git has committed of them: 'git show HEAD:FILE' gives it; commits made inside leave it as it is")
+				: STR("'ignore' hides files, not what git has committed of them: 'git show HEAD:FILE' gives it; commits made inside leave the files that are masked as they are, and remove what is in hidden folders; a git before 2.32, and programs with a git of their own, can empty both"));
 	find_masks(f);
+	if (f->p->protect.n)
+		add_risk(
+			f, "protected-repeated", f->p->protect.v[0].from,
+			STR("a protected file is for one program, not for what its tools want: what that program reads it can repeat, and it loads its settings, hooks and plugins from files that tools can write"));
 }
 
 static void find_args(struct finder *f)

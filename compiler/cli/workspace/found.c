@@ -63,8 +63,8 @@ const struct committed *found_committed(struct found *f)
 	const struct looked *l = &f->looked;
 
 	if (!f->has_committed)
-		committed_find(f->a, l->at.root_path, &l->found, &l->git.repos,
-			       &f->committed);
+		committed_find(f->a, l->at.root_path, l->plan.ignore, &l->found,
+			       &l->git.repos, &f->committed);
 	f->has_committed = true;
 	return &f->committed;
 }
@@ -73,4 +73,17 @@ void found_identity(struct arena *a, const struct inputs *in,
 		    struct gitidentity *out)
 {
 	gitidentity_find(a, in->workspace, out);
+}
+
+void found_linked(struct arena *a, const struct inputs *in,
+		  struct gitlinked *out)
+{
+	const char *home = getenv("HOME");
+	struct gitlinked_places at = {
+		.root_path = str_of(in->workspace),
+		.state = real_of(a, in->state),
+		.home = home ? real_of(a, home) : STR(""),
+	};
+
+	gitlinked_find(a, &at, out);
 }

@@ -10,6 +10,7 @@
 #include "runtime/launch/mounts/looked.h"
 #include "runtime/launch/workspace/committed.h"
 #include "runtime/launch/workspace/gitidentity.h"
+#include "runtime/launch/workspace/gitlinked.h"
 
 struct found {
 	struct arena *a;
@@ -30,6 +31,10 @@ void found_done(struct found *f);
 uint32_t found_line(struct found *f, const struct gitfound_path *p);
 /* What git has committed of what is hidden. */
 const struct committed *found_committed(struct found *f);
+/* The repository that the workspace is a worktree of, where that is elsewhere.
+ */
+void found_linked(struct arena *a, const struct inputs *in,
+		  struct gitlinked *out);
 /* Who git takes the user for there. */
 void found_identity(struct arena *a, const struct inputs *in,
 		    struct gitidentity *out);

@@ -50,6 +50,15 @@ static bool check_credential(struct pass_ctx *c, const struct ir_credential *x,
 		path = arena_fmt(c->a, "%s%.*s", at->home, (int)path.n - 1,
 				 path.p + 1);
 	way = follow_path(c->a, path, at);
+	if (x->fields.n && way.into) {
+		diag_error(c->diags, DIAG_IN_REACH, x->source_at,
+			   "the agent can read '%s' itself",
+			   diag_quote(c->diags, x->source));
+		diag_help(
+			c->diags,
+			"a sentinel stands for what only the host has: put the file outside of the workspace");
+		return false;
+	}
 	if (!way.through || way.into)
 		return true;
 	diag_error(c->diags, DIAG_IN_REACH, x->source_at,

@@ -4,6 +4,8 @@
 #include "compiler/emit/docker/parts.h"
 #include "compiler/emit/docker/seccomp.h"
 #include "compiler/emit/gate/gate_cfg.h"
+#include "compiler/emit/git/git_files.h"
+#include "compiler/emit/git/known_hosts.h"
 #include "compiler/plan/docker_json.h"
 #include "compiler/plan/files.h"
 #include "compiler/plan/gate.h"
@@ -99,6 +101,33 @@ static cJSON *gate_vectors(struct argv *w)
 	return argv_end(w);
 }
 
+/* Renewals leave by the uplink that the policy names, for the launcher. */
+static bool renews_by_uplink(const struct ir_policy *p)
+{
+	bool any = false;
+
+	vec_each(c, &p->credentials)
+		any |= c->has_refresh;
+	return any && p->uplink.set;
+}
+
+static cJSON *relay_vectors(struct argv *w)
+{
+	argv_begin(w, &(struct argv_run){.image = STR(DOCKER_JSON_IMAGE_GATE),
+					 .name = DOCKER_JSON_RELAY,
+					 .input = "--interactive"});
+	argv_value(w, "network", w->in->policy->uplink.v);
+	argv_put(w, "--user=" GATE_TEXT(GATE_UID));
+	argv_put(w, "--cap-drop=ALL");
+	argv_put(w, "--security-opt=no-new-privileges");
+	argv_put(w, "--read-only");
+	argv_put(w, "--pids-limit=4");
+	argv_put(w, "--memory=64m");
+	argv_image(w);
+	argv_put(w, "--relay");
+	return argv_end(w);
+}
+
 /* --- the agent ----------------------------------------------------------- */
 
 /* Docker's command reads the file, here; what it hands to the daemon is its
@@ -188,23 +217,73 @@ static void put_roots(struct argv *w)
 				 .p);
 }
 
+/* A file of the plan that programs inside read. */
+static void put_plan_file(struct argv *w, const char *file, const char *at)
+{
+	argv_put(
+		w,
+		arena_fmt(
+			w->in->a,
+			"--mount=type=bind,source={state}/sessions/{session}/plan/%s,target=%s,readonly",
+			file, at)
+			.p);
+}
+
+static void put_git(struct argv *w)
+{
+	put_plan_file(w, PLAN_GIT, DOCKER_JSON_GIT_AT);
+	if (git_files_wanted(w->in->policy)) {
+		put_plan_file(w, PLAN_GIT_ATTRIBUTES,
+			      DOCKER_JSON_GIT_ATTRIBUTES_AT);
+		put_plan_file(w, PLAN_GIT_EXCLUDE, DOCKER_JSON_GIT_EXCLUDE_AT);
+	}
+	argv_put(w, "--env=GIT_CONFIG_SYSTEM=" DOCKER_JSON_GIT_AT);
+	argv_put(w, DOCKER_JSON_GIT);
+	argv_put(w, DOCKER_JSON_REPOSITORY);
+	if (known_hosts_wanted(w->in->policy))
+		put_plan_file(w, PLAN_KNOWN_HOSTS, DOCKER_JSON_KNOWN_HOSTS_AT);
+}
+
+/* The launcher answers there, with what the user's own one says. */
+static void put_ssh_agent(struct argv *w)
+{
+	if (!ir_ssh_agent(w->in->policy))
+		return;
+	argv_put(
+		w,
+		"--mount=type=bind,source={state}/sessions/{session}/" DOCKER_JSON_SSH_SOCKET
+		",target=" DOCKER_JSON_SSH_SOCKET_AT ",readonly");
+	argv_put(w, "--env=SSH_AUTH_SOCK=" DOCKER_JSON_SSH_SOCKET_AT);
+}
+
 static void put_mounts(struct argv *w)
 {
 	argv_put(
 		w,
 		"--mount=type=bind,source={state}/sessions/{session}/resolv.conf,target=/etc/resolv.conf,readonly");
 	argv_put(w, docker_view_workspace(w->in->policy));
-	argv_put(w, "--mount=type=bind,source={home},target=/home/agent");
+	argv_put(w, docker_view_home(w->in->policy));
 	if (!ir_masks_hold(w->in->policy))
 		argv_put(w, DOCKER_JSON_MASKS);
 	argv_put(w, "--workdir=/workspace");
 	argv_put(w, "--env=HOME=/home/agent");
-	argv_put(w, DOCKER_JSON_GIT);
+	docker_view_seal(w);
+	put_git(w);
+	put_ssh_agent(w);
 	put_roots(w);
 }
 
+static cJSON *fields_json(const struct ir_credential *c)
+{
+	cJSON *list = json_array();
+
+	vec_each(f, &c->fields)
+		json_push_str(list, f->s);
+	return list;
+}
+
 /* Where the launcher finds what the gate gets; never what it is. */
-static cJSON *credentials_json(const struct ir_policy *p)
+static cJSON *credentials_json(struct arena *a, const struct ir_policy *p)
 {
 	cJSON *list = json_array();
 	uint32_t n = 0;
@@ -214,9 +293,15 @@ static cJSON *credentials_json(const struct ir_policy *p)
 
 		json_put_u64(o, DOCKER_JSON_NUMBER, ++n);
 		json_put_str(o,
-			     c->from_env ? DOCKER_JSON_FROM_ENV
-					 : DOCKER_JSON_FROM_FILE,
+			     c->fields.n   ? DOCKER_JSON_FILE
+			     : c->from_env ? DOCKER_JSON_FROM_ENV
+					   : DOCKER_JSON_FROM_FILE,
 			     c->source);
+		if (c->fields.n)
+			json_put(o, DOCKER_JSON_FIELDS, fields_json(c));
+		if (c->has_refresh)
+			json_put_str(o, DOCKER_JSON_REFRESH,
+				     ir_dest_text(a, &c->refresh));
 		json_push(list, o);
 	}
 	return list;
@@ -277,10 +362,15 @@ bool docker_emit(const struct emit_in *in, struct buf *out)
 		      bridge ? DOCKER_JSON_BRIDGE : DOCKER_JSON_VETH);
 	json_put(root, DOCKER_JSON_GATE, gate_vectors(&w));
 	json_put(root, DOCKER_JSON_AGENT, agent_vectors(&w));
+	if (renews_by_uplink(p))
+		json_put(root, DOCKER_JSON_RELAY, relay_vectors(&w));
 	docker_view_put(&w, root);
 	docker_tracer_put(&w, root);
+	if (ir_ssh_agent(p))
+		json_put(root, DOCKER_JSON_SSH_AGENT, cJSON_CreateTrue());
 	if (p->credentials.n)
-		json_put(root, DOCKER_JSON_CREDENTIALS, credentials_json(p));
+		json_put(root, DOCKER_JSON_CREDENTIALS,
+			 credentials_json(in->a, p));
 	argv_text(&w, root, out);
 	return true;
 }

@@ -134,6 +134,24 @@ static bool check_masks(const struct emit_in *in)
 	return false;
 }
 
+/* Only with runc a socket of the host is one inside: Kata has another kernel,
+ * and of Sysbox it was never seen. */
+static bool check_ssh_agent(const struct emit_in *in)
+{
+	const struct ir_policy *p = in->policy;
+	bool runc = !p->runtime.set || p->runtime.v == IR_RUNTIME_RUNC;
+
+	if (runc || !ir_ssh_agent(p))
+		return true;
+	diag_error(
+		in->diags, DIAG_SSH_AGENT, p->ssh_agent.from.at,
+		"'ssh_agent' needs the runtime 'runc': that '%s' hands a socket on to the agent is not proven",
+		ir_runtime_name(p->runtime.v));
+	diag_note(in->diags, p->runtime.from.at, "the runtime is named here");
+	diag_help(in->diags, "leave one of the two out");
+	return false;
+}
+
 static bool check_hardening(const struct emit_in *in)
 {
 	const struct ir_hardening *h = &in->policy->hardening;
@@ -220,6 +238,8 @@ bool docker_check(const struct emit_in *in, bool bridge)
 
 	ok &= check_uplink(in);
 	ok &= check_masks(in);
+	ok &= check_ssh_agent(in);
+	ok &= docker_protect_check(in);
 	ok &= check_hardening(in);
 	ok &= check_needs(in);
 	ok &= check_host_name(in, bridge);

@@ -30,6 +30,12 @@ static void put_view_rights(struct argv *w)
 	argv_put(w, "--read-only");
 	argv_put(w, "--pids-limit=16");
 	argv_put(w, "--memory=512m");
+	if (w->in->policy->protect.n == 0)
+		return;
+	/* Who asks is a process of the host's, and what program it runs takes a
+	 * right to see; the program that answers the agent has neither. */
+	argv_put(w, "--pid=host");
+	argv_value(w, "cap-add", STR("SYS_PTRACE"));
 }
 
 void docker_view_put(struct argv *w, cJSON *root)
@@ -41,6 +47,9 @@ void docker_view_put(struct argv *w, cJSON *root)
 					 .input = "--interactive"});
 	put_view_rights(w);
 	argv_put(w, "--mount=type=bind,source={workspace},target=/source");
+	argv_put(w, DOCKER_JSON_REPOSITORY_VIEW);
+	if (w->in->policy->protect.n)
+		argv_put(w, "--mount=type=bind,source={home},target=/home");
 	/* What is mounted there appears on the host, for the agent to get. */
 	argv_put(w, "--mount=type=bind,source=" SESSION_VIEW
 		    ",target=/view,bind-propagation=rshared");
@@ -49,6 +58,10 @@ void docker_view_put(struct argv *w, cJSON *root)
 	argv_put(w, GATE_PLAN "/" PLAN_MOUNTS);
 	argv_put(w, "/source");
 	argv_put(w, "/view/" DOCKER_JSON_VIEW_MOUNT);
+	if (w->in->policy->protect.n) {
+		argv_put(w, "/home");
+		argv_put(w, "/view/" DOCKER_JSON_VIEW_HOME);
+	}
 	json_put(root, DOCKER_JSON_VIEW, argv_end(w));
 }
 
@@ -58,4 +71,33 @@ const char *docker_view_workspace(const struct ir_policy *p)
 		       ? "--mount=type=bind,source=" SESSION_VIEW
 			 "/" DOCKER_JSON_VIEW_MOUNT ",target=/workspace"
 		       : "--mount=type=bind,source={workspace},target=/workspace";
+}
+
+const char *docker_view_home(const struct ir_policy *p)
+{
+	return p->protect.n
+		       ? "--mount=type=bind,source=" SESSION_VIEW
+			 "/" DOCKER_JSON_VIEW_HOME ",target=/home/agent"
+		       : "--mount=type=bind,source={home},target=/home/agent";
+}
+
+/* What an image may have set, and what would bring code into the first process.
+ */
+static const char *const loaders[] = {
+	"BASH_ENV",	   "ENV",	   "GCONV_PATH", "LD_AUDIT",
+	"LD_LIBRARY_PATH", "NODE_OPTIONS", "PYTHONHOME", "PYTHONPATH",
+	"PYTHONSTARTUP",
+};
+
+void docker_view_seal(struct argv *w)
+{
+	if (w->in->policy->protect.n == 0)
+		return;
+	argv_put(
+		w,
+		"--mount=type=bind,source={state}/sessions/{session}/" DOCKER_JSON_SEAL
+		",target=" DOCKER_JSON_SEAL_AT ",readonly");
+	argv_put(w, "--env=LD_PRELOAD=" DOCKER_JSON_SEAL_AT);
+	for (size_t i = 0; i < ARRAY_LEN(loaders); i++)
+		argv_put(w, arena_fmt(w->in->a, "--env=%s=", loaders[i]).p);
 }

@@ -23,5 +23,15 @@ void docker_tracer_put(struct argv *w, cJSON *root);
 void docker_view_put(struct argv *w, cJSON *root);
 /* The word that gives the agent its /workspace: the view, or the folder. */
 const char *docker_view_workspace(const struct ir_policy *p);
+/* And its /home/agent. */
+const char *docker_view_home(const struct ir_policy *p);
+/* With `protect`: what closes the memory of the agent's first process, and
+ * keeps others' code out of it. */
+void docker_view_seal(struct argv *w);
+
+/* --- docker_protect.c ---------------------------------------------------- */
+
+/* What would undo `protect`, at its place. */
+must_check bool docker_protect_check(const struct emit_in *in);
 
 #endif

@@ -15,10 +15,13 @@ enum {
 
 enum when_kind {
 	WHEN_ALWAYS,
-	WHEN_TRACING, /* on a kernel that filters a traced call again */
-	WHEN_USERNS,  /* hardening.user_namespaces */
-	WHEN_SHARED,  /* not so */
-	WHEN_CAP,     /* the policy gives this capability */
+	/* On a kernel that filters a traced call again, and without `protect`.
+	 */
+	WHEN_TRACING,
+	WHEN_PROTECTS, /* with it: in the place of other rows of the name */
+	WHEN_USERNS,   /* hardening.user_namespaces */
+	WHEN_SHARED,   /* not so */
+	WHEN_CAP,      /* the policy gives this capability */
 };
 
 struct when {
@@ -49,6 +52,10 @@ struct row {
 #define TRACING                                                                \
 	{                                                                      \
 		.kind = WHEN_TRACING                                           \
+	}
+#define PROTECTS                                                               \
+	{                                                                      \
+		.kind = WHEN_PROTECTS                                          \
 	}
 #define USERNS                                                                 \
 	{                                                                      \
@@ -110,8 +117,11 @@ static bool row_holds(const struct ir_policy *p, const struct row *r)
 
 	switch (r->when.kind) {
 	case WHEN_ALWAYS:
-	case WHEN_TRACING:
 		return true;
+	case WHEN_TRACING:
+		return p->protect.n == 0;
+	case WHEN_PROTECTS:
+		return p->protect.n > 0;
 	case WHEN_USERNS:
 		return own->set && own->v;
 	case WHEN_SHARED:
@@ -151,13 +161,24 @@ static cJSON *arguments_json(const struct row *r)
 	return list;
 }
 
-static cJSON *entry_json(const struct row *r)
+/* Rules of its own hold in the place of a row that opens it. */
+static bool is_replaced(const struct ir_policy *p, struct str name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows) && p->protect.n; i++)
+		if (rows[i].when.kind == WHEN_PROTECTS &&
+		    str_is(name, rows[i].names))
+			return true;
+	return false;
+}
+
+static cJSON *entry_json(const struct ir_policy *p, const struct row *r)
 {
 	struct str names = str_of(r->names), name;
 	cJSON *o = json_object(), *list = json_array();
 
 	while (str_field(&names, ' ', &name))
-		json_push_str(list, name);
+		if (r->when.kind == WHEN_PROTECTS || !is_replaced(p, name))
+			json_push_str(list, name);
 	json_put_cstr(o, "comment", r->why);
 	json_put(o, "names", list);
 	json_put_cstr(o, "action",
@@ -204,7 +225,7 @@ bool seccomp_emit(const struct emit_in *in, struct buf *out)
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (row_holds(in->policy, &rows[i]))
-			json_push(calls, entry_json(&rows[i]));
+			json_push(calls, entry_json(in->policy, &rows[i]));
 	json_put_cstr(root, "defaultAction", "SCMP_ACT_ERRNO");
 	json_put_u64(root, "defaultErrnoRet", ERROR_EPERM);
 	json_put(root, "archMap", machines_json());

@@ -326,9 +326,11 @@ void gate_match_credential_acls(struct gate *g, const struct gate_scope *at)
 		n++;
 		comment_text(g->c.out, "    ",
 			     arena_fmt(g->in->a,
-				       "credential %u, for %.*s: %.*s", n,
+				       "credential %u, for %.*s: %s%.*s", n,
 				       STR_ARG(ir_dest_name(&x->host)),
-				       STR_ARG(x->header)));
+				       x->fields.n ? "what stands in " : "",
+				       STR_ARG(x->fields.n ? x->source
+							   : x->header)));
 		cfg_line(&g->c, "acl name_c%u var(%s.of_name) -m sub .c%u.", n,
 			 at->scope, n);
 		if (x->host.has_port)

@@ -133,32 +133,84 @@ static void put_profile(struct gate *g, const struct profile *x, bool deny)
 	put_minds(g, x, "by_path", http_has_paths(g->in->a, x->like), unless);
 }
 
+/* " set-header NAME 'FORMAT'", with credential n in the format's place. */
+static void put_header(struct gate *g, const struct ir_credential *x,
+		       uint32_t n)
+{
+	struct cfg *c = &g->c;
+	size_t at = 0;
+
+	while (at + 1 < x->format.n &&
+	       !(x->format.p[at] == '{' && x->format.p[at + 1] == '}'))
+		at++;
+	buf_adds(c->out, " set-header");
+	cfg_word(c, x->header, x->from.at);
+	buf_adds(c->out, " '");
+	cfg_format(c, str_slice(x->format, 0, at), x->from.at);
+	buf_addf(c->out, "%%[env(" GATE_ENV_SECRET "%u)]", n);
+	if (at + 2 < x->format.n)
+		cfg_format(c, str_slice(x->format, at + 2, x->format.n),
+			   x->from.at);
+	buf_addc(c->out, '\'');
+}
+
 static void put_credentials(struct gate *g)
 {
+	struct buf *out = g->c.out;
 	uint32_t n = 0;
 
 	if (g->in->policy->credentials.n)
 		cfg_text(&g->c, credentials);
 	gate_match_credential_acls(g, &gate_scope_request);
 	vec_each(x, &g->in->policy->credentials) {
-		struct cfg *c = &g->c;
-		size_t at = 0;
+		n++;
+		buf_adds(out, "    " RULE);
+		if (x->fields.n)
+			buf_addf(out, " lua.tokens %u", n);
+		else
+			put_header(g, x, n);
+		buf_addf(out, " if granted { ssl_fc } name_c%u port_c%u\n", n,
+			 n);
+	}
+}
+
+/*
+ * Requests by which the agent would renew tokens: what is below the URL is
+ * answered here, and reaches nobody.
+ */
+static void put_renewals(struct gate *g)
+{
+	struct cfg *c = &g->c;
+	uint32_t n = 0, any = 0;
+
+	vec_each(x, &g->in->policy->credentials) {
+		const struct ir_url *url = &x->refresh.u.url;
 
 		n++;
-		while (at + 1 < x->format.n &&
-		       !(x->format.p[at] == '{' && x->format.p[at + 1] == '}'))
-			at++;
-		buf_adds(c->out, "    " RULE " set-header");
-		cfg_word(c, x->header, x->from.at);
-		buf_adds(c->out, " '");
-		cfg_format(c, str_slice(x->format, 0, at), x->from.at);
-		buf_addf(c->out, "%%[env(" GATE_ENV_SECRET "%u)]", n);
-		if (at + 2 < x->format.n)
-			cfg_format(c, str_slice(x->format, at + 2, x->format.n),
-				   x->from.at);
-		buf_addf(c->out, "' if granted { ssl_fc } name_c%u port_c%u\n",
-			 n, n);
+		if (!x->has_refresh)
+			continue;
+		if (any++ == 0)
+			cfg_text(c, renewals);
+		buf_addf(c->out, "    acl renews_c%u var(txn.name) -m str --",
+			 n);
+		cfg_word(c, url->name, x->refresh.at);
+		buf_addf(c->out,
+			 "\n    acl renewed_c%u var(txn.slashed) -m beg --", n);
+		cfg_word(c,
+			 arena_fmt(c->a, "%.*s/",
+				   STR_ARG(str_ends(url->path, STR("/"))
+						   ? str_slice(url->path, 0,
+							       url->path.n - 1)
+						   : url->path)),
+			 x->refresh.at);
+		buf_addf(
+			c->out,
+			"\n    " RULE
+			" set-var(txn.renewal) int(%u) if granted { ssl_fc } METH_POST renews_c%u renewed_c%u { dst_port %u }\n",
+			n, n, n, url->port);
 	}
+	if (any)
+		cfg_text(c, renewed);
 }
 
 /* --- the frontend -------------------------------------------------------- */
@@ -196,6 +248,7 @@ void gate_requests_put(struct gate *g)
 	cfg_text(c, verdict);
 	cfg_text(c, absolute);
 	put_credentials(g);
+	put_renewals(g);
 	cfg_text(c, upgrades);
 	if (g->p->any_bump)
 		cfg_text(c, to_origin_tls);

@@ -5,16 +5,17 @@
 #include "compiler/front/bind/bind_types.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 /* --- the schema as tables ------------------------------------------------ */
 
-enum shape { SHAPE_WORD, SHAPE_LIST, SHAPE_MAPPING, SHAPE_EITHER };
+enum shape { SHAPE_WORD, SHAPE_LIST, SHAPE_MAPPING, SHAPE_EITHER, SHAPE_OPEN };
 
 #define MUST   1
 #define GLOBAL 2 /* passes/layers refuses it elsewhere */
-#define ONE    4 /* bind_more.c has the message */
+#define ONE    4 /* bind_credential.c has the message */
 
 struct key {
 	enum bind_map map;
@@ -27,6 +28,7 @@ struct key {
 
 /* The structure that each map is bound to. */
 #define OF_POLICY     struct ir_policy
+#define OF_MASKS      struct bind_masks
 #define OF_NETWORK    struct ir_policy
 #define OF_GRANT      struct ir_grant
 #define OF_DENIAL     struct ir_grant
@@ -69,7 +71,8 @@ static const bind_fn binders[BIND_TYPES] = {
 	[BIND_TYPE_TLS] = bind_value_tls,
 	[BIND_TYPE_ENGINE] = bind_value_engine,
 	[BIND_TYPE_RUNTIME] = bind_value_runtime,
-	[BIND_TYPE_MASKS] = bind_value_masks,
+	[BIND_TYPE_MASKS] = bind_mapping_masks,
+	[BIND_TYPE_FOLDERS] = bind_list_folders,
 	[BIND_TYPE_TRACE_ENGINE] = bind_value_trace_engine,
 	[BIND_TYPE_TRUST] = bind_value_trust,
 	[BIND_TYPE_COUNT] = bind_value_count,
@@ -83,11 +86,14 @@ static const bind_fn binders[BIND_TYPES] = {
 	[BIND_TYPE_SECCOMP] = bind_value_seccomp,
 	[BIND_TYPE_RESOLVER] = bind_grant_resolver,
 	[BIND_TYPE_DEST] = bind_grant_dest,
-	[BIND_TYPE_CREDENTIAL_HOST] = bind_mapping_credential_host,
-	[BIND_TYPE_HEADER] = bind_mapping_header,
-	[BIND_TYPE_ENV_NAME] = bind_mapping_env_name,
-	[BIND_TYPE_FILE_NAME] = bind_mapping_file_name,
-	[BIND_TYPE_FORMAT] = bind_mapping_format,
+	[BIND_TYPE_CREDENTIAL_HOST] = bind_credential_host,
+	[BIND_TYPE_HEADER] = bind_credential_header,
+	[BIND_TYPE_ENV_NAME] = bind_credential_env_name,
+	[BIND_TYPE_FILE_NAME] = bind_credential_file_name,
+	[BIND_TYPE_FORMAT] = bind_credential_format,
+	[BIND_TYPE_HOME_FILE] = bind_credential_home_file,
+	[BIND_TYPE_RENEWAL] = bind_credential_refresh,
+	[BIND_TYPE_FIELDS] = bind_credential_fields,
 	[BIND_TYPE_EVENT_NAME] = bind_mapping_event_name,
 	[BIND_TYPE_LINT] = bind_lint_name,
 	[BIND_TYPE_LINT_DEST] = bind_lint_dest,
@@ -100,6 +106,8 @@ static const bind_fn binders[BIND_TYPES] = {
 	[BIND_TYPE_HOSTNAMES] = bind_grant_hostnames,
 	[BIND_TYPE_CIDRS] = bind_grant_cidrs,
 	[BIND_TYPE_PATTERNS] = bind_list_patterns,
+	[BIND_TYPE_HOME_PATTERNS] = bind_list_home_patterns,
+	[BIND_TYPE_PROGRAM] = bind_mapping_program,
 	[BIND_TYPE_ARGS] = bind_list_args,
 	[BIND_TYPE_PATHS] = bind_list_paths,
 	[BIND_TYPE_CAPABILITIES] = bind_list_capabilities,
@@ -108,7 +116,7 @@ static const bind_fn binders[BIND_TYPES] = {
 	[BIND_TYPE_METHODS] = bind_grant_methods,
 	[BIND_TYPE_URL_PATHS] = bind_grant_url_paths,
 	[BIND_TYPE_PROTECTS] = bind_mapping_protects,
-	[BIND_TYPE_CREDENTIALS] = bind_mapping_credentials,
+	[BIND_TYPE_CREDENTIALS] = bind_credential_list,
 	[BIND_TYPE_EVENTS] = bind_mapping_events,
 	[BIND_TYPE_FILTERS] = bind_mapping_filters,
 	[BIND_TYPE_REQUESTS] = bind_mapping_requests,
@@ -168,7 +176,7 @@ static const char *kind_name(const struct yaml_node *n)
 	case YAML_MAP:
 		return "a mapping";
 	}
-	return "";
+	abort();
 }
 
 /* The place of a node; of a block list or mapping only where it begins. */
@@ -326,6 +334,7 @@ static void help_shape(struct binder *b, const struct key *k,
 {
 	switch (types[k->type].shape) {
 	case SHAPE_WORD:
+	case SHAPE_OPEN:
 		return;
 	case SHAPE_LIST:
 	case SHAPE_EITHER:
@@ -345,10 +354,9 @@ static bool shape_fits(struct binder *b, const struct key *k,
 		       const struct yaml_pair *pair)
 {
 	static const enum yaml_kind want[] = {
-		[SHAPE_WORD] = YAML_SCALAR,
-		[SHAPE_LIST] = YAML_LIST,
-		[SHAPE_MAPPING] = YAML_MAP,
-		[SHAPE_EITHER] = YAML_LIST,
+		[SHAPE_WORD] = YAML_SCALAR, [SHAPE_LIST] = YAML_LIST,
+		[SHAPE_MAPPING] = YAML_MAP, [SHAPE_EITHER] = YAML_LIST,
+		[SHAPE_OPEN] = YAML_SCALAR,
 	};
 	const struct yaml_node *v = pair->value;
 	enum shape shape = types[k->type].shape;
@@ -366,7 +374,8 @@ static bool shape_fits(struct binder *b, const struct key *k,
 		return false;
 	}
 	if (v->kind != want[shape] &&
-	    !(shape == SHAPE_EITHER && v->kind == YAML_MAP)) {
+	    !((shape == SHAPE_EITHER || shape == SHAPE_OPEN) &&
+	      v->kind == YAML_MAP)) {
 		bind_error(b, DIAG_TYPE, node_at(v), "'%s' takes %s, not %s",
 			   k->name, types[k->type].what, kind_name(v));
 		help_shape(b, k, v);

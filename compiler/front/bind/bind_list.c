@@ -4,6 +4,8 @@
 #include "compiler/base/limits.h"
 #include "compiler/front/bind/bind_types.h"
 
+#include <string.h>
+
 static void push_text(struct binder *b, ir_texts *list, const struct text *t,
 		      struct str s)
 {
@@ -108,6 +110,68 @@ void bind_list_patterns(struct binder *b, const struct yaml_pair *pair,
 	}
 }
 
+/* --- files of the home --------------------------------------------------- */
+
+/* Why this does not say which files of the home are meant, or NULL. */
+static const char *home_fault(struct str s)
+{
+	size_t beg = 2, end;
+
+	if (!str_starts(s, STR("~/")) || s.n == 2)
+		return "is no file of the agent's home";
+	if (strchr("*?[", s.p[2]) && str_find(s, '/', beg) == s.n)
+		return "would be everything in the agent's home";
+	for (; beg <= s.n; beg = end + 1) {
+		struct str seg;
+
+		end = str_find(s, '/', beg);
+		seg = str_slice(s, beg, end);
+		if (seg.n == 0)
+			return "has an empty part";
+		if (str_is(seg, ".") || str_is(seg, ".."))
+			return "has a part '.' or '..'";
+		for (size_t i = 0; i < seg.n && end < s.n; i++)
+			if (strchr("*?[\\", seg.p[i]))
+				return "has a wildcard before its last part";
+	}
+	return NULL;
+}
+
+static void bind_home_pattern(struct binder *b, const struct text *t,
+			      ir_patterns *out)
+{
+	struct gitignore *g = gitignore_new(b->c->a);
+	const char *why = home_fault(t->s);
+	size_t at = 0;
+	enum gitignore_fault fault =
+		str_starts(t->s, STR("~/")) && t->s.n > 2
+			? gitignore_add(g, str_slice(t->s, 1, t->s.n), &at)
+			: GITIGNORE_OK;
+
+	if (fault != GITIGNORE_OK) {
+		bind_error(b, DIAG_PATTERN, t->at, "%s in '%s'",
+			   gitignore_fault_text(fault), bind_quote(b, t->s));
+		pattern_help(b->c->diags, fault);
+	} else if (why) {
+		bind_error(b, DIAG_PATTERN, t->at, "'%s' %s",
+			   bind_quote(b, t->s), why);
+		bind_help(
+			b,
+			"'~/', folders by their names, and wildcards in the last part alone, as in '~/.claude/.credentials.json*'");
+	} else {
+		*vec_push(b->c->a, out) = (struct ir_pattern){
+			.from = bind_from(b, t->at), .line = t->s};
+	}
+}
+
+void bind_list_home_patterns(struct binder *b, const struct yaml_pair *pair,
+			     void *field)
+{
+	vec_each(item, &pair->value->items)
+		if (bind_word(b, *item, "a file of the home"))
+			bind_home_pattern(b, &(*item)->text, field);
+}
+
 /* --- paths --------------------------------------------------------------- */
 
 static bool has_control(struct str s)
@@ -138,6 +202,53 @@ static const char *path_fault(struct str s)
 		beg = end + 1;
 	}
 	return NULL;
+}
+
+/* The same of one relative to the workspace; "" is the workspace itself. */
+static const char *folder_fault(struct str s)
+{
+	size_t beg = 0;
+
+	if (has_control(s))
+		return "holds a control character";
+	if (str_starts(s, STR("/")))
+		return "begins with '/'";
+	for (size_t i = 0; i < s.n; i++)
+		if (strchr("*?[\\", s.p[i]))
+			return "is a pattern";
+	do {
+		size_t end = str_find(s, '/', beg);
+		struct str seg = str_slice(s, beg, end);
+
+		if (seg.n == 0 || str_is(seg, ".") || str_is(seg, ".."))
+			return "has a segment that is empty, '.' or '..'";
+		beg = end + 1;
+	} while (beg < s.n);
+	return NULL;
+}
+
+void bind_list_folders(struct binder *b, const struct yaml_pair *pair,
+		       void *field)
+{
+	vec_each(item, &pair->value->items) {
+		const struct text *t = &(*item)->text;
+		const char *fault;
+
+		if (!bind_word(b, *item, "a folder"))
+			continue;
+		fault = folder_fault(t->s);
+		if (!fault) {
+			push_text(b, field, t,
+				  str_slice(t->s, 0,
+					    t->s.n - str_ends(t->s, STR("/"))));
+			continue;
+		}
+		bind_error(b, DIAG_FOLDER, t->at, "the folder '%s' %s",
+			   bind_quote(b, t->s), fault);
+		bind_help(
+			b,
+			"one folder, from the workspace's, as in 'packages/a/node_modules/'");
+	}
 }
 
 void bind_list_paths(struct binder *b, const struct yaml_pair *pair,

@@ -1,4 +1,4 @@
-/* Mappings within mappings: protect, credentials, trace, tests. */
+/* Mappings within mappings: protect, trace, tests. */
 #include "compiler/base/ascii.h"
 #include "compiler/front/bind/bind_types.h"
 #include "compiler/front/word/dest.h"
@@ -18,6 +18,30 @@ void bind_mapping_network(struct binder *b, const struct yaml_pair *pair,
 	(void)field;
 	bind_map_seen(b, BIND_MAP_NETWORK, pair->value, b->policy,
 		      b->policy_seen);
+}
+
+void bind_mapping_masks(struct binder *b, const struct yaml_pair *pair,
+			void *field)
+{
+	struct ir_policy *p = outer(struct ir_policy, masks, field);
+	struct bind_masks m = {0};
+
+	if (pair->value->kind == YAML_SCALAR) {
+		bind_value_masks(b, pair, field);
+		return;
+	}
+	bind_map(b, BIND_MAP_MASKS, pair->value, &m);
+	p->masks = (ir_opt_masks){
+		.set = true,
+		.from = m.hold.set ? m.hold.from : bind_from(b, pair->key.at),
+		.v = m.hold.set && !m.hold.v ? IR_MASKS_START : IR_MASKS_HOLD};
+	p->fast = m.fast;
+	if (m.fast.n && p->masks.v == IR_MASKS_START) {
+		bind_error(
+			b, DIAG_FAST, m.fast.v[0].from.at,
+			"masks that are made at the start have no view to be past of");
+		bind_help(b, "leave 'fast' out, or 'hold: false'");
+	}
 }
 
 void bind_mapping_hardening(struct binder *b, const struct yaml_pair *pair,
@@ -45,8 +69,8 @@ void bind_mapping_tests(struct binder *b, const struct yaml_pair *pair,
 	bind_map(b, BIND_MAP_TESTS, pair->value, field);
 }
 
-static bool is_map(struct binder *b, const struct yaml_node *n,
-		   const char *example)
+bool bind_mapping_is(struct binder *b, const struct yaml_node *n,
+		     const char *example)
 {
 	if (n->kind == YAML_MAP)
 		return true;
@@ -66,152 +90,33 @@ void bind_mapping_protects(struct binder *b, const struct yaml_pair *pair,
 		struct ir_protect entry = {
 			.from = bind_from(b, (*item)->text.at)};
 
-		if (!is_map(b, *item,
-			    "{files: [.netrc], executables: [/usr/bin/git]}"))
+		if (!bind_mapping_is(
+			    b, *item,
+			    "{files: [~/.claude/.credentials.json*], by: claude}"))
 			continue;
 		bind_map(b, BIND_MAP_PROTECT, *item, &entry);
 		*vec_push(b->c->a, &p->protect) = entry;
 	}
 }
 
-/* --- credentials --------------------------------------------------------- */
-
-void bind_mapping_credential_host(struct binder *b,
-				  const struct yaml_pair *pair, void *field)
+void bind_mapping_program(struct binder *b, const struct yaml_pair *pair,
+			  void *field)
 {
 	const struct text *t = &pair->value->text;
-	struct ir_dest d;
+	bool ok = t->s.n > 0 && (ascii_is_alnum(t->s.p[0]) || t->s.p[0] == '_');
 
-	if (!dest_parse(b->c, t, &d))
-		return;
-	if (d.kind == IR_DEST_HOST) {
-		*(struct ir_dest *)field = d;
-		return;
-	}
-	bind_error(b, DIAG_DEST_KIND, t->at,
-		   "a credential goes to one host by name");
-	bind_help(b, "as in 'api.example.com'");
-}
-
-/* Headers that frame the message or name the host: RFC 9110, 9112. */
-static const char *const framing[] = {
-	"host",		  "connection",
-	"content-length", "transfer-encoding",
-	"upgrade",	  "te",
-	"trailer",	  "keep-alive",
-	"expect",	  "proxy-connection",
-};
-
-void bind_mapping_header(struct binder *b, const struct yaml_pair *pair,
-			 void *field)
-{
-	const struct text *t = &pair->value->text;
-
-	if (!ascii_is_token(t->s)) {
-		bind_error(b, DIAG_HEADER, t->at,
-			   "'%s' is not the name of a header",
-			   bind_quote(b, t->s));
-		bind_help(b, "a name alone, as in 'Authorization' (RFC 9110)");
-		return;
-	}
-	if (ascii_is_any(t->s, framing, ARRAY_LEN(framing))) {
-		bind_error(b, DIAG_HEADER, t->at,
-			   "'%s' says how the message is framed",
-			   bind_quote(b, t->s));
-		bind_help(
-			b,
-			"a secret goes into a header of its own, as in 'Authorization'");
-		return;
-	}
-	*(struct str *)field = t->s;
-}
-
-static void set_source(struct ir_credential *cred, const struct text *t,
-		       bool from_env)
-{
-	cred->from_env = from_env;
-	cred->source = t->s;
-	cred->source_at = t->at;
-}
-
-void bind_mapping_env_name(struct binder *b, const struct yaml_pair *pair,
-			   void *field)
-{
-	const struct text *t = &pair->value->text;
-	bool ok = t->s.n > 0 && !ascii_is_digit(t->s.p[0]);
-
-	for (size_t i = 0; i < t->s.n; i++) {
-		ok &= ascii_is_alnum(t->s.p[i]) || t->s.p[i] == '_';
-	}
+	for (size_t i = 0; i < t->s.n; i++)
+		ok &= ascii_is_alnum(t->s.p[i]) ||
+		      memchr("._+-", t->s.p[i], 4) || t->s.p[i] == '_';
 	if (ok) {
-		set_source(outer(struct ir_credential, source, field), t, true);
-		return;
-	}
-	bind_error(b, DIAG_TEXT, t->at, "'%s' is not the name of a variable",
-		   bind_quote(b, t->s));
-	bind_help(b, "the name alone, without '$', as in 'GITHUB_TOKEN'");
-}
-
-void bind_mapping_file_name(struct binder *b, const struct yaml_pair *pair,
-			    void *field)
-{
-	const struct text *t = &pair->value->text;
-
-	if (t->s.n && str_find(t->s, '\n', 0) == t->s.n) {
-		set_source(outer(struct ir_credential, source, field), t,
-			   false);
-		return;
-	}
-	bind_error(b, DIAG_TEXT, t->at, "not a path");
-	bind_help(b, "as in '~/.config/token'");
-}
-
-void bind_mapping_format(struct binder *b, const struct yaml_pair *pair,
-			 void *field)
-{
-	const struct text *t = &pair->value->text;
-	unsigned places = 0;
-	bool printable = true;
-
-	for (size_t i = 0; i < t->s.n; i++) {
-		printable &= t->s.p[i] >= 0x20 && t->s.p[i] < 0x7f;
-		if (t->s.p[i] == '{' && i + 1 < t->s.n && t->s.p[i + 1] == '}')
-			places++;
-	}
-	if (places == 1 && printable) {
 		*(struct str *)field = t->s;
 		return;
 	}
-	bind_error(b, DIAG_FORMAT, t->at,
-		   printable ? "%u places for the secret in a format"
-			     : "a format that is not printable ASCII",
-		   places);
-	bind_help(b, "one '{}' stands for the secret, as in 'Bearer {}'");
-}
-
-void bind_mapping_credentials(struct binder *b, const struct yaml_pair *pair,
-			      void *field)
-{
-	struct ir_policy *p = outer(struct ir_policy, credentials, field);
-
-	vec_each(item, &pair->value->items) {
-		struct ir_credential entry = {.format = STR("{}")};
-		struct bind_seen seen = {.n = 0};
-
-		if (!is_map(b, *item,
-			    "{host: api.example.com, header: Authorization, from_env: TOKEN}"))
-			continue;
-		entry.from = bind_from(b, (*item)->text.at);
-		bind_map_seen(b, BIND_MAP_CREDENTIAL, *item, &entry, &seen);
-		if (!bind_has(&seen, "source")) {
-			bind_error(b, DIAG_MISSING, (*item)->text.at,
-				   "a credential without its secret");
-			bind_help(
-				b,
-				"'from_env' names a variable, 'from_file' a file");
-		}
-		*vec_push(b->c->a, &p->credentials) = entry;
-	}
+	bind_error(b, DIAG_TEXT, t->at, "'%s' is not the name of a program",
+		   bind_quote(b, t->s));
+	bind_help(
+		b,
+		"the name that the session's command is called by, without a path, as in 'claude'");
 }
 
 /* --- trace --------------------------------------------------------------- */

@@ -30,6 +30,12 @@ struct bind_seen {
 	} v[BIND_KEYS_MAX];
 };
 
+/* What a mapping of `masks` is bound to, on its way into the policy. */
+struct bind_masks {
+	ir_opt_bool hold;
+	ir_texts fast;
+};
+
 struct binder {
 	struct pass_ctx *c;
 	enum layer layer;
@@ -89,7 +95,9 @@ void bind_value_seccomp(struct binder *, const struct yaml_pair *, void *);
 /* bind_list.c: lists of words */
 void bind_list_extends(struct binder *, const struct yaml_pair *, void *);
 void bind_list_patterns(struct binder *, const struct yaml_pair *, void *);
+void bind_list_home_patterns(struct binder *, const struct yaml_pair *, void *);
 void bind_list_args(struct binder *, const struct yaml_pair *, void *);
+void bind_list_folders(struct binder *, const struct yaml_pair *, void *);
 void bind_list_paths(struct binder *, const struct yaml_pair *, void *);
 void bind_list_capabilities(struct binder *, const struct yaml_pair *, void *);
 /* One pattern; also the lines of an ignore file. False after reporting. */
@@ -111,17 +119,27 @@ void bind_grant_http_rules(struct binder *, const struct yaml_pair *, void *);
 void bind_grant_methods(struct binder *, const struct yaml_pair *, void *);
 void bind_grant_url_paths(struct binder *, const struct yaml_pair *, void *);
 
-/* bind_more.c: protect, credentials, trace, tests */
-void bind_mapping_credential_host(struct binder *, const struct yaml_pair *,
-				  void *);
-void bind_mapping_header(struct binder *, const struct yaml_pair *, void *);
-void bind_mapping_env_name(struct binder *, const struct yaml_pair *, void *);
-void bind_mapping_file_name(struct binder *, const struct yaml_pair *, void *);
-void bind_mapping_format(struct binder *, const struct yaml_pair *, void *);
-void bind_mapping_event_name(struct binder *, const struct yaml_pair *, void *);
-void bind_mapping_protects(struct binder *, const struct yaml_pair *, void *);
-void bind_mapping_credentials(struct binder *, const struct yaml_pair *,
+/* bind_credential.c: entries of `credentials` */
+void bind_credential_host(struct binder *, const struct yaml_pair *, void *);
+void bind_credential_header(struct binder *, const struct yaml_pair *, void *);
+void bind_credential_env_name(struct binder *, const struct yaml_pair *,
 			      void *);
+void bind_credential_file_name(struct binder *, const struct yaml_pair *,
+			       void *);
+void bind_credential_format(struct binder *, const struct yaml_pair *, void *);
+void bind_credential_home_file(struct binder *, const struct yaml_pair *,
+			       void *);
+void bind_credential_fields(struct binder *, const struct yaml_pair *, void *);
+void bind_credential_refresh(struct binder *, const struct yaml_pair *, void *);
+void bind_credential_list(struct binder *, const struct yaml_pair *, void *);
+
+/* bind_mapping.c: protect, trace, tests */
+/* A mapping, or an error that shows one. */
+must_check bool bind_mapping_is(struct binder *, const struct yaml_node *,
+				const char *example);
+void bind_mapping_event_name(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_program(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_protects(struct binder *, const struct yaml_pair *, void *);
 void bind_mapping_events(struct binder *, const struct yaml_pair *, void *);
 void bind_mapping_filters(struct binder *, const struct yaml_pair *, void *);
 void bind_mapping_requests(struct binder *, const struct yaml_pair *, void *);
@@ -130,6 +148,7 @@ void bind_mapping_never_files(struct binder *, const struct yaml_pair *,
 			      void *);
 void bind_mapping_never_arg(struct binder *, const struct yaml_pair *, void *);
 void bind_mapping_network(struct binder *, const struct yaml_pair *, void *);
+void bind_mapping_masks(struct binder *, const struct yaml_pair *, void *);
 void bind_mapping_hardening(struct binder *, const struct yaml_pair *, void *);
 void bind_mapping_trace(struct binder *, const struct yaml_pair *, void *);
 void bind_mapping_rotate(struct binder *, const struct yaml_pair *, void *);

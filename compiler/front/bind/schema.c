@@ -10,7 +10,7 @@
 
 /* --- grammar/schema.def as tables ---------------------------------------- */
 
-enum shape { SHAPE_WORD, SHAPE_LIST, SHAPE_MAPPING, SHAPE_EITHER };
+enum shape { SHAPE_WORD, SHAPE_LIST, SHAPE_MAPPING, SHAPE_EITHER, SHAPE_OPEN };
 
 /* As in "$defs/grant". */
 static const struct {
@@ -214,12 +214,17 @@ static cJSON *list_schema(struct arena *a, enum bind_type type)
 	return o;
 }
 
-/* A list, or one of its mappings. */
-static cJSON *word_or_list(struct arena *a, enum bind_type type)
+static bool takes_word(enum shape shape)
+{
+	return shape == SHAPE_WORD || shape == SHAPE_OPEN;
+}
+
+/* That, or a mapping of the type. */
+static cJSON *or_mapping(struct arena *a, enum bind_type type, cJSON *that)
 {
 	cJSON *o = json_object(), *any = json_array();
 
-	json_push(any, list_schema(a, type));
+	json_push(any, that);
 	for (size_t i = 0; i < ARRAY_LEN(item_maps); i++)
 		if (item_maps[i].type == type)
 			json_push(any, map_ref(a, item_maps[i].map));
@@ -238,7 +243,9 @@ static cJSON *value_schema(struct arena *a, enum bind_type type)
 	case SHAPE_MAPPING:
 		return item_schema(a, type);
 	case SHAPE_EITHER:
-		return word_or_list(a, type);
+		return or_mapping(a, type, list_schema(a, type));
+	case SHAPE_OPEN:
+		return or_mapping(a, type, type_ref(a, type));
 	}
 	abort();
 }
@@ -332,22 +339,42 @@ static void push_alone(cJSON *all)
 		}
 }
 
+/* Is it the first of its setting? */
+static bool begins_setting(size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (bind_keys[i].map == bind_keys[at].map &&
+		    strcmp(bind_keys[i].setting, bind_keys[at].setting) == 0)
+			return false;
+	return true;
+}
+
+/* Of the keys of a setting one has to be there. */
+static void push_one(cJSON *all, const struct bind_key *first)
+{
+	cJSON *one = json_array();
+
+	for (size_t i = 0; i < bind_keys_n; i++) {
+		cJSON *names;
+
+		if (bind_keys[i].map != first->map ||
+		    strcmp(bind_keys[i].setting, first->setting) != 0)
+			continue;
+		names = json_array();
+		json_push_str(names, str_of(bind_keys[i].name));
+		json_push(one, names_of("required", names));
+	}
+	json_push(all, names_of("anyOf", one));
+}
+
 static void put_all(cJSON *o, enum bind_map map)
 {
-	cJSON *all = json_array(), *one = json_array();
+	cJSON *all = json_array();
 
 	for (size_t i = 0; i < bind_keys_n; i++)
 		if (bind_keys[i].map == map &&
-		    bind_keys[i].flags & BIND_KEY_ONE) {
-			cJSON *names = json_array();
-
-			json_push_str(names, str_of(bind_keys[i].name));
-			json_push(one, names_of("required", names));
-		}
-	if (one->child)
-		json_push(all, names_of("anyOf", one));
-	else
-		cJSON_Delete(one);
+		    bind_keys[i].flags & BIND_KEY_ONE && begins_setting(i))
+			push_one(all, &bind_keys[i]);
 	push_exclusions(all, map);
 	if (map == BIND_MAP_POLICY)
 		push_network(all);
@@ -451,7 +478,7 @@ static cJSON *all_defs(struct arena *a, enum bind_map root)
 		json_put(o, ascii_lower(a, name).p, map);
 	}
 	for (int i = 0; i < BIND_TYPES; i++)
-		if (reach.type[i] && types[i].shape == SHAPE_WORD)
+		if (reach.type[i] && takes_word(types[i].shape))
 			json_put(o, ascii_lower(a, str_of(types[i].name)).p,
 				 word_schema(a, (enum bind_type)i));
 	return o;

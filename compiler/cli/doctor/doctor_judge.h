@@ -1,0 +1,42 @@
+/*
+ * What `membrane doctor` asked this host, and what its answers come to.
+ *
+ * Asking is doctor.c's; here nothing is asked any more.
+ */
+#ifndef COMPILER_CLI_DOCTOR_DOCTOR_JUDGE_H
+#define COMPILER_CLI_DOCTOR_DOCTOR_JUDGE_H
+
+#include "compiler/cli/doctor/doctor.h"
+#include "runtime/launch/docker/docker_info.h"
+#include "runtime/launch/docker/endpoint.h"
+#include "runtime/launch/facts.h"
+#include "runtime/launch/probe.h"
+
+struct doctor_image {
+	enum fact there;
+	const char *why; /* of FACT_UNKNOWN */
+};
+
+struct doctor_host {
+	const char *client;    /* a line of its own; NULL: it does not run */
+	const char *no_client; /* why */
+	struct endpoint at;
+	const char *no_daemon; /* why it does not answer; NULL: it does */
+	/* Asked of a daemon that answers. */
+	struct docker_info info;
+	docker_tags tracee;
+	const char *no_tracee; /* why they are not known, or NULL */
+	struct doctor_image gate, agent, watch, view;
+	/* Without its image a part is not tried: probe.h. */
+	struct probe_session tried;
+	/* Of the kernel that this program runs on. */
+	struct facts facts;
+	const char *state; /* the folder where sessions are kept */
+	struct facts_mount mount;
+};
+
+/* A finding for each check. Texts of *host are borrowed. */
+void doctor_judge(struct arena *a, const struct doctor_host *host,
+		  struct doctor *out);
+
+#endif
