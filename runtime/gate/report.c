@@ -112,6 +112,25 @@ void report_error(void *data, const char *message)
 	outlog_line(&g->out, line, record_error(message, line));
 }
 
+bool report_renewal(void *data, const struct renewal_ask *ask)
+{
+	struct gate *g = data;
+	char line[RECORD_MAX];
+	size_t n =
+		record_renewal(&(struct record_renewal){.id = ask->id,
+							.n = ask->n,
+							.addr = &ask->addr,
+							.is_form = ask->is_form,
+							.agent = ask->agent,
+							.body = ask->body},
+			       line);
+
+	if (n == 0)
+		return false;
+	outlog_line(&g->out, line, n);
+	return true;
+}
+
 static bool line_permits(const struct gate *g, const struct names_line *line,
 			 const struct packet *p)
 {

@@ -23,6 +23,8 @@ void report_rest(void *data, const struct flow *flow);
 void report_folded(struct gate *g);
 void report_lost(void *data, uint64_t n);
 void report_error(void *data, const char *message);
+/* The agent asks for new tokens: for the launcher to do. False: no room. */
+bool report_renewal(void *data, const struct renewal_ask *ask);
 void report_packet(void *data, struct str prefix, const struct packet *packet);
 void report_logline(void *data, pid_t pid, const struct logline *l);
 /* Connections that have ended, and waited for their requests long enough. */

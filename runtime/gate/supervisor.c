@@ -5,14 +5,16 @@
  * signal comes, everything ends at once, and with it the agent's only link.
  *
  * On stdin the launcher may say that the plan is another one now, in a line
- * "change N keep" or "change N cut" with the number that it is to have; which
- * is for the worker to do. Any other line ends the session.
+ * "change N keep" or "change N cut" with the number that it is to have; and
+ * what became of a renewal of tokens, "renewed ID JSON". Both are for the
+ * worker to do. Any other line ends the session.
  */
 #include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/signals.h"
 #include "compiler/plan/gate.h"
 #include "runtime/gate/caps.h"
 #include "runtime/gate/packet/link.h"
+#include "runtime/gate/relay.h"
 #include "runtime/gate/worker.h"
 #include "version.h"
 
@@ -27,6 +29,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 /* For the worker: the link goes first, then it tells what is left. */
@@ -37,13 +40,15 @@ struct supervisor {
 	int pair, signals;
 	bool watch_stdin;
 	int status; /* to exit with */
-	char line[32];
+	char line[GATE_RENEWED_MAX];
 	size_t n_line;
 };
 
 static void print_usage(FILE *to)
 {
-	fputs("usage: membrane-gate [--check] [--plan DIR]\n", to);
+	fputs("usage: membrane-gate [--check] [--plan DIR]\n"
+	      "       membrane-gate --relay ADDR PORT\n",
+	      to);
 }
 
 static int start_worker(struct supervisor *s, struct worker_args *args,
@@ -112,6 +117,7 @@ static int on_message(struct supervisor *s, struct err *err)
 	case WORKER_AGENT:
 	case WORKER_UP:
 	case WORKER_CHANGE:
+	case WORKER_RENEWED:
 		break;
 	}
 	return err_set(err, -EPROTO, "the worker said %u", m.word);
@@ -144,15 +150,30 @@ static bool on_signal(struct supervisor *s)
 	return false;
 }
 
-/* "change N keep"; false for anything else. */
+/* What is behind "renewed ", as it is. */
+static bool pass_renewed(const struct supervisor *s, struct str rest)
+{
+	struct worker_msg m = {.word = WORKER_RENEWED};
+	struct iovec parts[] = {{&m, sizeof(m)},
+				{(void *)(uintptr_t)rest.p, rest.n}};
+	struct msghdr h = {.msg_iov = parts, .msg_iovlen = ARRAY_LEN(parts)};
+
+	return sendmsg(s->pair, &h, MSG_NOSIGNAL) ==
+	       (ssize_t)(sizeof(m) + rest.n);
+}
+
+/* "change N keep", or "renewed …"; false for anything else. */
 static bool pass_on(const struct supervisor *s, struct str line)
 {
 	struct worker_msg m = {.word = WORKER_CHANGE};
 	struct str word, number;
 	uint64_t n;
 
-	if (!str_field(&line, ' ', &word) || !str_is(word, "change") ||
-	    !str_field(&line, ' ', &number) ||
+	if (!str_field(&line, ' ', &word))
+		return false;
+	if (str_is(word, "renewed"))
+		return pass_renewed(s, line);
+	if (!str_is(word, "change") || !str_field(&line, ' ', &number) ||
 	    !str_u64(number, UINT32_MAX, &n) || n < 2)
 		return false;
 	m.generation = (uint32_t)n;
@@ -164,7 +185,7 @@ static bool pass_on(const struct supervisor *s, struct str line)
 /* False when the session is to end: nobody is there, or it makes no sense. */
 static bool read_stdin(struct supervisor *s)
 {
-	char got[sizeof(s->line)];
+	char got[4096];
 	ssize_t n = read(STDIN_FILENO, got, sizeof(got));
 
 	if (n < 0)
@@ -178,8 +199,10 @@ static bool read_stdin(struct supervisor *s)
 		}
 		if (!pass_on(s, (struct str){s->line, s->n_line}))
 			return false;
+		explicit_bzero(s->line, s->n_line);
 		s->n_line = 0;
 	}
+	explicit_bzero(got, sizeof(got));
 	return n > 0;
 }
 
@@ -233,7 +256,7 @@ static void end_worker(struct supervisor *s)
 
 static int run_supervisor(struct worker_args *args, struct err *err)
 {
-	struct supervisor s = {0};
+	static struct supervisor s; /* too large for a stack */
 	int rc = planfile_link(args->plan, &args->link, err);
 
 	if (rc < 0)
@@ -256,23 +279,37 @@ static int run_supervisor(struct worker_args *args, struct err *err)
 	return rc < 0 ? rc : s.status;
 }
 
+/* Its stdout is what it relays. */
+static int run_relay(char **words)
+{
+	struct err err;
+
+	if (relay_stdio(words[0], words[1], &err) == 0)
+		return 0;
+	fprintf(stderr, "membrane-gate: %s\n", err.text);
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{"check", no_argument, NULL, 'c'},
 		{"plan", required_argument, NULL, 'p'},
+		{"relay", no_argument, NULL, 'r'},
 		{"help", no_argument, NULL, 'h'},
 		{"version", no_argument, NULL, 'v'},
 		{0},
 	};
 	struct worker_args args = {.plan = GATE_PLAN, .start_ms = clock_ms()};
-	bool check = false;
+	bool check = false, relay = false;
 	struct err err;
 	int c, rc;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		if (c == 'c') {
 			check = true;
+		} else if (c == 'r') {
+			relay = true;
 		} else if (c == 'p') {
 			args.plan = optarg;
 		} else if (c == 'v') {
@@ -283,10 +320,12 @@ int main(int argc, char **argv)
 			return c == 'h' ? 0 : 2;
 		}
 	}
-	if (optind < argc) {
+	if (argc - optind != (relay ? 2 : 0)) {
 		print_usage(stderr);
 		return 2;
 	}
+	if (relay)
+		return run_relay(argv + optind);
 	if (check)
 		return worker_check(args.plan);
 	rc = run_supervisor(&args, &err);

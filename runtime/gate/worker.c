@@ -183,6 +183,7 @@ static int start_l7(struct gate *g, bool ipv6, struct err *err)
 	g->l7.on_line = report_logline;
 	g->l7.on_lost = report_lost;
 	g->l7.on_error = report_error;
+	g->l7.on_renewal = report_renewal;
 	g->l7.data = g;
 	if (g->l7.plan.wanted && ipv6 && (rc = link_tproxy_up(err)) < 0)
 		return rc;
@@ -320,14 +321,32 @@ static void tell_change(struct gate *g, uint32_t number, const char *why_not)
 			      line));
 }
 
+/* True when it cannot be what the launcher says. */
+static bool take_renewed(struct gate *g, char *text, size_t n)
+{
+	struct err err;
+	int rc = l7_renewed(&g->l7, (struct str){text, n}, &err);
+
+	explicit_bzero(text, n);
+	if (rc < 0)
+		report_error(g, err.text);
+	return rc < 0;
+}
+
 /* True when the supervisor is gone, or wants the session to end. */
 static bool on_supervisor(struct gate *g, const struct worker_args *args)
 {
+	static char got[sizeof(struct worker_msg) + GATE_RENEWED_MAX];
+	ssize_t n = recv(args->supervisor, got, sizeof(got), 0);
 	struct worker_msg m;
 	struct err err;
 
-	if (recv(args->supervisor, &m, sizeof(m), 0) != sizeof(m) ||
-	    m.word != WORKER_CHANGE)
+	if (n < (ssize_t)sizeof(m))
+		return true;
+	memcpy(&m, got, sizeof(m));
+	if (m.word == WORKER_RENEWED)
+		return take_renewed(g, got + sizeof(m), (size_t)n - sizeof(m));
+	if (m.word != WORKER_CHANGE || n != sizeof(m))
 		return true;
 	if (change_begin(&g->change, m.generation, m.cut, clock_ms(), &err) < 0)
 		tell_change(g, m.generation, err.text);

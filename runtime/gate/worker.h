@@ -10,6 +10,7 @@
  *	UP     to it: done
  *	READY  from it: the session may begin; the rest of stdin is PID 1's
  *	CHANGE to it: /plan holds another plan, which is to be enforced
+ *	RENEWED to it: what the launcher says of a renewal, behind the struct
  *
  * Either side ends the session by closing its end.
  */
@@ -26,6 +27,7 @@ enum worker_word {
 	WORKER_UP,
 	WORKER_READY,
 	WORKER_CHANGE,
+	WORKER_RENEWED,
 };
 
 struct worker_msg {

@@ -75,6 +75,7 @@ enum course_timer {
 	COURSE_REKILL,	 /* the agent, which was not there yet */
 	COURSE_QUEUE,	 /* are the folders free? */
 	COURSE_PROGRESS, /* a person is told what takes so long */
+	COURSE_VIEW,	 /* the agent's end, which the view's tells of */
 	COURSE_LIMIT,	 /* COURSE_DEADLINE */
 	COURSE_TRACER,	 /* the tracer's own, and */
 	COURSE_CONTROL,	 /* the control socket's */

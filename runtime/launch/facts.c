@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/fanotify.h>
-#include <sys/mman.h>
 #include <sys/utsname.h>
 
 #define FACT_MAX 4096u
@@ -47,41 +45,38 @@ static enum fact user_namespaces(struct arena *a)
 		       : FACT_YES;
 }
 
-/* Ask for it on a file that nobody else has: that blocks nobody. */
-static void find_fanotify(struct facts *out)
+/* Does the kernel have it now? A module is loaded when it is opened first. */
+static bool has_fuse(struct arena *a)
 {
-	auto_fd int file = memfd_create("membrane", MFD_CLOEXEC);
-	auto_fd int fd =
-		fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC, O_RDONLY);
+	struct str text;
+	struct err ignored;
 
-	out->fanotify = FACT_UNKNOWN;
-	if (fd < 0 && errno == ENOSYS)
-		out->fanotify = FACT_NO;
-	else if (fd < 0 && errno == EPERM)
-		out->fanotify_why = "only root can try it";
-	else if (fd < 0 || file < 0)
-		out->fanotify_why = "it cannot be tried here";
-	else if (fanotify_mark(fd, FAN_MARK_ADD, FAN_OPEN_PERM, file, NULL) ==
-		 0)
-		out->fanotify = FACT_YES;
-	else if (errno == EINVAL) /* CONFIG_FANOTIFY_ACCESS_PERMISSIONS */
-		out->fanotify = FACT_NO;
-	else
-		out->fanotify_why = "it cannot be tried here";
+	return fileio_read(a, AT_FDCWD, "/proc/filesystems", FACT_MAX, &text,
+			   &ignored) == 0 &&
+	       memmem(text.p, text.n, "\tfuse\n", strlen("\tfuse\n"));
 }
 
 /* Its mode says little: udev, systemd and Docker each have a word. */
 static void find_fuse(struct arena *a, struct facts *out)
 {
 	auto_fd int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	int why = errno;
 
-	if (fd >= 0) {
+	/* who may not open it can still have a Docker that may */
+	if (fd >= 0 || (why == EACCES && has_fuse(a))) {
 		out->fuse = FACT_YES;
 		return;
 	}
-	/* who may not open it can still have a Docker that may */
-	out->fuse = errno == EACCES || errno == EPERM ? FACT_UNKNOWN : FACT_NO;
-	out->fuse_why = arena_fmt(a, "/dev/fuse: %s", strerror(errno)).p;
+	out->fuse = why == EACCES || why == EPERM ? FACT_UNKNOWN : FACT_NO;
+	out->fuse_why = arena_fmt(a, "/dev/fuse: %s", strerror(why)).p;
+}
+
+/* Yama's last step is for everybody, and for good. */
+static enum fact find_traces(struct arena *a)
+{
+	const char *scope = word_of(a, "/proc/sys/kernel/yama/ptrace_scope");
+
+	return scope && strcmp(scope, "3") == 0 ? FACT_NO : FACT_YES;
 }
 
 /* Open it, or the nearest folder above. */
@@ -114,7 +109,7 @@ void facts_mount(struct arena *a, const char *folder, struct facts_mount *out)
 	m = place_mount(a, &own, fd);
 	if (!m)
 		return;
-	out->shared = m->shared ? FACT_YES : FACT_NO;
+	out->shared = m->heard ? FACT_YES : FACT_NO;
 	out->at = arena_cstr(a, m->at);
 }
 
@@ -131,6 +126,6 @@ void facts_read(struct arena *a, struct facts *out)
 	out->bridge_netfilter =
 		is_there("/proc/sys/net/bridge/bridge-nf-call-iptables");
 	out->user_namespaces = user_namespaces(a);
-	find_fanotify(out);
+	out->traces = find_traces(a);
 	find_fuse(a, out);
 }

@@ -17,17 +17,16 @@ struct facts {
 	enum fact btf, bridge_netfilter;
 	enum fact kprobes;	   /* perf events of the kernel's functions */
 	enum fact user_namespaces; /* for those who are not root */
-	enum fact fanotify;	   /* events that ask for permission */
-	const char *fanotify_why;  /* of FACT_UNKNOWN */
-	enum fact fuse;		   /* /dev/fuse, opened */
+	enum fact fuse;		   /* /dev/fuse, for who may open it */
 	const char *fuse_why;	   /* NULL for FACT_YES */
+	enum fact traces;	   /* ptrace(2), for who has the right */
 };
 void facts_read(struct arena *a, struct facts *out);
 
 /* The mount that a folder lies in, or will: the nearest above it that is there
  * counts. */
 struct facts_mount {
-	enum fact shared; /* what is mounted below it, containers can pass on */
+	enum fact shared; /* what a container mounts below it comes here */
 	const char *at;	  /* NULL: unknown */
 };
 void facts_mount(struct arena *a, const char *folder, struct facts_mount *out);

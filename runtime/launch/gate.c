@@ -70,6 +70,11 @@ int gate_change(struct gate *g, uint32_t number, bool cut, struct err *err)
 	return fileio_write_all(g->in, str_of(line), err);
 }
 
+int gate_say(struct gate *g, struct str line, struct err *err)
+{
+	return fileio_write_all(g->in, line, err);
+}
+
 static void set_words(struct gate *g, struct str text)
 {
 	struct arena *a = arena_new();
@@ -214,6 +219,11 @@ static int on_event(struct gate *g, const cJSON *o, struct str line,
 	}
 	if (strcmp(name, "generation") == 0)
 		return on_generation(g, o, err);
+	if (strcmp(name, "renewal") == 0)
+		return g->on_renewal
+			       ? g->on_renewal(g->renewal_ctx, o, err)
+			       : err_set(err, -EPROTO,
+					 "the gate asks for tokens that nobody has");
 	if (strcmp(name, "answer") == 0) {
 		line.n++; /* with its LF, as in on_decision() */
 		if (g->tracer)

@@ -46,6 +46,9 @@ struct gate {
 	void (*on_generation)(void *ctx, uint32_t number, bool ok,
 			      const char *message);
 	void *ctx;
+	/* Called when the agent asks for new tokens; or NULL. */
+	int (*on_renewal)(void *ctx, const cJSON *event, struct err *err);
+	void *renewal_ctx;
 	char words[256]; /* the last line on stderr, or of an error event */
 	size_t words_n;
 	bool words_done; /* they are of an error event */
@@ -60,6 +63,8 @@ must_check int gate_hello(struct gate *g, struct str hello, struct err *err);
 /* Its plan is another one now: what comes of it is said by on_generation. */
 must_check int gate_change(struct gate *g, uint32_t number, bool cut,
 			   struct err *err);
+/* A line on its stdin, with its LF. */
+must_check int gate_say(struct gate *g, struct str line, struct err *err);
 /* A line of ours, with its LF, between its decisions. */
 must_check int gate_note(struct gate *g, struct str line, struct err *err);
 /*

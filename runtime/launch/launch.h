@@ -19,6 +19,7 @@
 #include "compiler/plan/plan.h"
 #include "runtime/launch/attach/keeper.h"
 #include "runtime/launch/session/summary.h"
+#include "runtime/launch/workspace/gitlinked.h"
 
 struct launch_opts {
 	const char *state;	     /* absolute; made (0700) when missing */
@@ -30,6 +31,9 @@ struct launch_opts {
 	bool no_update; /* an image that is not here is an error, no pull */
 	bool quiet;	/* no progress lines, no summary of refusals */
 	summary_can_grant *can_grant;
+	/* A repository that somebody approved; NULL: none is shown. Borrowed.
+	 */
+	const struct gitlinked *linked;
 	struct keeper *keeper; /* in the background; NULL: where we are */
 };
 

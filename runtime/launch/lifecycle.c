@@ -10,6 +10,7 @@
 #include "compiler/base/sys/proc.h"
 #include "compiler/plan/docker_json.h"
 #include "compiler/plan/files.h"
+#include "compiler/plan/mounts_plan.h"
 #include "runtime/launch/docker/docker_session.h"
 #include "runtime/launch/docker/hosts.h"
 #include "runtime/launch/docker/secrets.h"
@@ -20,12 +21,16 @@
 #include "runtime/launch/prepare.h"
 #include "runtime/launch/probe.h"
 #include "runtime/launch/reap.h"
+#include "runtime/launch/repository.h"
+#include "runtime/launch/sshagent.h"
 #include "runtime/launch/loop.h"
 #include "runtime/launch/session/metadata.h"
 #include "runtime/launch/session/foreign.h"
+#include "runtime/launch/tokens/tokens.h"
 #include "runtime/launch/tracer/tracer.h"
 #include "runtime/launch/view/hello.h"
 #include "runtime/launch/view/mounted.h"
+#include "runtime/launch/view/seal.h"
 #include "runtime/launch/watchdog.h"
 #include "runtime/launch/workspace/workspaces.h"
 
@@ -53,7 +58,13 @@ struct launch {
 	struct loop run;
 	int trace_copy; /* --trace-log; -1: nowhere */
 	struct executed before;
+	/* In a view: what it was told of, and what git had of it. */
+	struct looked *looked;
+	struct committed git;
+	struct gitoutside outside; /* of a repository that is shown around it */
 	struct mounts mounts;
+	bool protects; /* the home is viewed, too */
+	struct sshagent ssh;
 };
 
 static const char *from_environment(void *ctx, const char *name)
@@ -82,6 +93,7 @@ static int set_values(struct launch *l, struct err *err)
 			 : isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
 		.input = !k || k->stage.tty || k->stage.input,
 	};
+	struct tokens_homes homes = {.user = getenv("HOME")};
 	char *real = realpath(l->o.workspace, NULL);
 	int rc;
 
@@ -101,6 +113,7 @@ static int set_values(struct launch *l, struct err *err)
 		rc = prepare_owner(l->a, &l->o, l->mounts.root, &l->owner, err);
 	if (rc < 0)
 		return rc;
+	homes.agent = l->owner.home;
 	l->values = (struct vectors_values){
 		.session = l->session.id,
 		.workspace = l->o.workspace,
@@ -112,8 +125,11 @@ static int set_values(struct launch *l, struct err *err)
 		.command = l->o.command,
 		.env = from_environment,
 	};
-	return secrets_read(l->a, &l->vectors, &l->values, getenv("HOME"),
-			    &l->secrets, err);
+	rc = secrets_read(l->a, &l->vectors, &l->values, homes.user,
+			  &l->secrets, err);
+	return rc < 0 ? rc
+		      : tokens_place(l->a, &l->vectors, &homes, &l->secrets,
+				     err);
 }
 
 /* --- while the gate starts ----------------------------------------------- */
@@ -133,6 +149,22 @@ static int tell_gate(struct launch *l, struct err *err)
 	return rc;
 }
 
+static int open_views(struct launch *l, struct err *err)
+{
+	struct mounts *m = &l->mounts;
+	int rc = 0;
+
+	if (m->view < 0)
+		rc = mounted_open(l->a, &l->session, DOCKER_JSON_VIEW_MOUNT,
+				  &m->view, err);
+	m->home = l->owner.home;
+	m->home_at = MOUNTS_PLAN_HOME;
+	if (rc == 0 && l->protects && m->home_view < 0)
+		rc = mounted_open(l->a, &l->session, DOCKER_JSON_VIEW_HOME,
+				  &m->home_view, err);
+	return rc;
+}
+
 /*
  * 0, or 1: not now, since somebody else's agent or start is in the way; with
  * may_stop agents are not.
@@ -147,8 +179,7 @@ static int prepare_agent(struct launch *l, bool may_stop, struct err *err)
 		return err_set(err, -EPROTO, "the plan has no mounts.plan");
 	if (!l->before.at)
 		executed_look(l->a, l->o.workspace, &l->before);
-	if (l->run.view && l->mounts.view < 0 &&
-	    mounted_open(l->a, &l->session, &l->mounts.view, err) < 0)
+	if (l->run.view && open_views(l, err) < 0)
 		return err->code;
 	rc = mounts_prepare(&l->mounts, l->run.docker, &l->vectors.agent,
 			    &l->values, f->data, may_stop, &argv, err);
@@ -159,6 +190,36 @@ static int prepare_agent(struct launch *l, bool may_stop, struct err *err)
 	if (l->mounts.alone_at)
 		l->run.at.alone = l->mounts.alone_at - l->run.begun;
 	l->run.at.prepared = loop_elapsed(&l->run);
+	return rc;
+}
+
+/* Named like the program, the first process is that program's. */
+static int add_home(struct launch *l, const struct mountsplan *plan,
+		    const struct hello_owner *owner, struct str *hello,
+		    struct err *err)
+{
+	const char *command = l->o.command[0], *name = NULL;
+	bool serves = false;
+	struct str home;
+	int rc;
+
+	if (command)
+		name = strrchr(command, '/') ? strrchr(command, '/') + 1
+					     : command;
+	vec_each(by, &plan->by)
+		serves |= name && str_is(*by, name);
+	if (!serves && !l->o.quiet)
+		fprintf(stderr,
+			"membrane: files that 'protect' names are for %.*s, and the command is %s: nobody opens them\n",
+			STR_ARG(plan->by.v[0]),
+			name ? "another" : "the image's own");
+	if (serves)
+		l->values.command = seal_command(l->a, l->o.command);
+	rc = hello_write_home(l->a, l->owner.home, owner, serves ? name : NULL,
+			      &home, err);
+	if (rc == 0)
+		*hello = arena_fmt(l->a, "%.*s%.*s", STR_ARG(*hello),
+				   STR_ARG(home));
 	return rc;
 }
 
@@ -184,15 +245,25 @@ static int tell_view(struct launch *l, struct err *err)
 				.root_path = str_of(l->o.workspace),
 				.root = l->mounts.root,
 				.mounts = f->data,
+				.linked = l->o.linked,
+				.outside = &l->outside,
 				.readonly = l->values.readonly};
 	rc = looked_make(l->a, &at, looked, err);
-	if (rc == 0)
-		rc = hello_write(l->a, looked, &owner, holds, &hello, err);
 	if (rc < 0)
 		return rc;
+	committed_find(l->a, at.root_path, looked->plan.ignore, &looked->found,
+		       &looked->git.repos, &l->git);
+	l->git.filtered = plan_file(l->o.plan, PLAN_GIT_ATTRIBUTES) &&
+			  committed_filtered(l->a, at.root_path, &l->git);
+	rc = hello_write(l->a, looked, &l->git, &owner, holds, &hello, err);
+	if (rc == 0 && l->protects)
+		rc = add_home(l, &looked->plan, &owner, &hello, err);
+	if (rc < 0)
+		return rc;
+	l->looked = looked;
 	refusals_know(l->run.view->refusals, holds);
 	view_tell(l->run.view, hello);
-	looked_git_notes(l->a, looked, &notes);
+	looked_git_notes(l->a, looked, &l->git, true, &notes);
 	mounts_say(&l->mounts, &notes, l->values.readonly);
 	return 0;
 }
@@ -211,6 +282,9 @@ static int on_started(void *ctx, struct err *err)
 	int rc = mounts_check(&l->mounts, l->run.docker, l->run.agent_name,
 			      l->vectors.runtime, err);
 
+	/* one that could not go on has taken its mounts away, and said why */
+	if (rc < 0 && l->run.view && view_has_failed(l->run.view))
+		rc = err_set(err, -ENOTCONN, "the view of the workspace ended");
 	l->run.at.checked = loop_elapsed(&l->run);
 	if (rc == 0 && l->run.view)
 		view_detach(l->run.view);
@@ -299,10 +373,20 @@ static int start_tracer(struct launch *l, struct err *err)
 	return rc;
 }
 
+static int find_protected(struct launch *l, struct str plan, struct err *err)
+{
+	struct mountsplan read;
+	int rc = mountsplan_read(l->a, plan, &read, err);
+
+	l->protects = rc == 0 && read.by.n > 0;
+	return rc;
+}
+
 /* Where the plan has masks held by one: beside the gate, too. */
 static int start_view(struct launch *l, struct err *err)
 {
 	const struct plan_file *f = plan_file(l->o.plan, PLAN_MOUNTS);
+	const struct plan_file *at = plan_file(l->o.plan, PLAN_PROVENANCE);
 	struct view *v;
 	char **argv;
 	int rc;
@@ -311,14 +395,24 @@ static int start_view(struct launch *l, struct err *err)
 		return 0;
 	if (!f)
 		return err_set(err, -EPROTO, "the plan has no mounts.plan");
-	rc = mounted_prepare(l->a, &l->session, err);
+	rc = find_protected(l, f->data, err);
+	if (rc == 0)
+		rc = mounted_prepare(l->a, &l->session, err);
+	if (rc == 0 && l->protects)
+		rc = mounted_prepare_home(l->a, &l->session, err);
+	if (rc == 0 && l->protects)
+		rc = seal_write(l->session.dir, err);
 	if (rc == 0)
 		rc = vectors_expand(l->a, &l->vectors.view, &l->values, &argv,
 				    err);
 	if (rc < 0)
 		return rc;
 	v = l->run.view = arena_new_of(l->a, struct view);
-	view_init(v, refusals_new(l->a, f->data), &l->run.gate->decisions);
+	view_init(v,
+		  refusals_new(l->a, f->data,
+			       written_read(l->a, at ? at->data : STR(""))),
+		  kept_new(l->a), l->mounts.root, &l->run.gate->decisions);
+	v->linked = l->o.linked;
 	rc = view_start(v, argv, l->watchdog.keep_fd, err);
 	if (v->pid)
 		watchdog_tell(&l->watchdog, v->pid);
@@ -390,12 +484,66 @@ static int make_link(struct launch *l, struct err *err)
 	return 0;
 }
 
+/* What mounts cannot hold is not shown, and no reason not to run. */
+static int show_repository(struct launch *l, struct err *err)
+{
+	bool part = l->o.linked->kind == GITLINKED_PART;
+	int rc = part && l->vectors.view.image
+			 ? gitoutside_find(l->a, l->o.linked, &l->outside, err)
+			 : 0;
+
+	if (rc == 0)
+		rc = repository_prepare(l->a, &l->o, &l->session, &l->vectors,
+					&l->values, err);
+	if (rc != -ENOTSUP)
+		return rc;
+	if (!l->o.quiet)
+		fprintf(stderr,
+			"membrane: git in the session does not see its repository: %s\n",
+			err->text);
+	l->o.linked = l->mounts.linked = NULL;
+	return 0;
+}
+
+static int say_renewed(void *ctx, struct str line, struct err *err)
+{
+	return gate_say(ctx, line, err);
+}
+
+static int on_renewal(void *ctx, const cJSON *event, struct err *err)
+{
+	return renewals_ask(ctx, event, err);
+}
+
+/* Where tokens are renewed: by us, when the gate says that the agent asks. */
+static void open_renewals(struct launch *l)
+{
+	bool any = false;
+
+	vec_each(c, &l->vectors.credentials)
+		any |= c->refresh != NULL;
+	if (!any)
+		return;
+	l->run.renewals = arena_new_of(l->a, struct renewals);
+	renewals_init(l->run.renewals);
+	l->run.renewals->v = &l->vectors;
+	l->run.renewals->values = &l->values;
+	renewals_know(l->a, l->run.renewals, &l->secrets);
+	l->run.renewals->home = getenv("HOME");
+	l->run.renewals->lock = arena_fmt(l->a, "%s/tokens.lock", l->o.state).p;
+	l->run.renewals->tell = say_renewed;
+	l->run.renewals->ctx = l->run.gate;
+	l->run.gate->on_renewal = on_renewal;
+	l->run.gate->renewal_ctx = l->run.renewals;
+}
+
 static int start_gate(struct launch *l, struct err *err)
 {
 	struct loop *r = &l->run;
 	char **argv;
 	int rc = prepare_folder(l->a, &l->o, &l->session, err);
 
+	open_renewals(l);
 	if (rc == 0)
 		rc = open_stage(l, err);
 	if (rc == 0)
@@ -413,6 +561,8 @@ static int start_gate(struct launch *l, struct err *err)
 		rc = prepare_fetch(l->a, r->docker, &l->vectors.agent, err);
 	if (rc == 0)
 		rc = check_release(l, err);
+	if (rc == 0 && l->o.linked)
+		rc = show_repository(l, err);
 	if (rc == 0)
 		rc = vectors_expand(l->a, &l->vectors.gate, &l->values, &argv,
 				    err);
@@ -491,6 +641,7 @@ static void init_run(struct launch *l)
 	r->control->listen = r->control->client = -1;
 	l->trace_copy = -1;
 	mounts_init(&l->mounts, l->a, l->o.state, &l->session, l->o.quiet);
+	l->mounts.linked = l->o.linked;
 	r->tracer_name =
 		arena_fmt(l->a, DOCKER_JSON_OURS DOCKER_JSON_TRACER "-%s",
 			  l->session.id)
@@ -593,10 +744,24 @@ static void find_executed(struct launch *l, struct executed *out)
 	executed_changed(l->a, &l->before, &now, out);
 }
 
+/* A program with a git of its own may have read what is hidden as empty. */
+static void find_emptied(struct launch *l, struct committed *out)
+{
+	const struct looked *looked = l->looked;
+	struct committed now;
+
+	if (!l->run.agent_made || !looked || l->git.paths.n == 0)
+		return;
+	committed_find(l->a, looked->at.root_path, looked->plan.ignore,
+		       &looked->found, &looked->git.repos, &now);
+	committed_emptied(l->a, &l->git, &now, out);
+}
+
 static int in_session(struct launch *l, struct err *err)
 {
 	struct termios terminal;
 	struct executed executed = {0};
+	struct committed emptied = {0};
 	struct outcome outcome;
 	bool saved = tcgetattr(STDIN_FILENO, &terminal) == 0, cleaned;
 	int rc = watchdog_start(l->o.state, &l->session, &l->at, &l->watchdog,
@@ -608,6 +773,9 @@ static int in_session(struct launch *l, struct err *err)
 	}
 	init_run(l);
 	rc = set_values(l, err);
+	if (rc == 0 && l->vectors.ssh_agent)
+		rc = sshagent_start(l->session.dir, getenv("SSH_AUTH_SOCK"),
+				    &l->ssh, err);
 	if (rc == 0)
 		rc = start_gate(l, err);
 	if (rc == 0)
@@ -620,12 +788,15 @@ static int in_session(struct launch *l, struct err *err)
 		tracer_done(l->run.tracer);
 	if (l->run.view)
 		view_done(l->run.view);
+	sshagent_stop(&l->ssh, l->o.quiet);
 	fd_close(&l->trace_copy);
 	rc = end_stage(l, rc, err);
 	cleaned = clean_session(l);
 	find_executed(l, &executed);
+	find_emptied(l, &emptied);
 	outcome = (struct outcome){.a = l->a,
 				   .executed = &executed,
+				   .emptied = &emptied,
 				   .workspace = l->o.workspace,
 				   .run = &l->run,
 				   .status = rc,
@@ -662,6 +833,8 @@ int launch_run(const struct launch_opts *o, struct err *err)
 	l->o = *o;
 	l->run.begun = proc_now_ms();
 	rc = read_plan(l, err);
+	if (rc == 0 && l->vectors.ssh_agent)
+		rc = sshagent_check(getenv("SSH_AUTH_SOCK"), err);
 	if (rc == 0)
 		rc = endpoint_find(a, endpoint_getenv, &l->at, err);
 	if (rc == 0)

@@ -62,6 +62,7 @@ static bool kill_agent(struct loop *r);
 static bool get_ready(struct loop *r);
 static bool say_progress(struct loop *r);
 static bool reach_limit(struct loop *r);
+static bool lose_view(struct loop *r);
 
 /*
  * When each is due, counted from when it is set, and what is done then: true
@@ -79,6 +80,7 @@ static const struct {
 	[COURSE_REKILL] = {RETRY_MS, kill_agent},
 	[COURSE_QUEUE] = {LATE_MS, get_ready},
 	[COURSE_PROGRESS] = {LOOP_PROGRESS_MS, say_progress},
+	[COURSE_VIEW] = {LOOP_VIEW_MS, lose_view},
 	[COURSE_LIMIT] = {0, reach_limit},
 };
 
@@ -589,6 +591,29 @@ static void tend_tracer(struct loop *r)
 /* --- the view ------------------------------------------------------------ */
 
 /* Without it the agent has no files any more: it cannot go on. */
+static bool lose_view(struct loop *r)
+{
+	struct err err;
+
+	if (is_ending(r))
+		return false;
+	err_set(&err, -ENOTCONN, VIEW_ENDED);
+	loop_stop(r, &err);
+	return false;
+}
+
+/*
+ * Once it is the agent's alone, its end in order comes of the agent's end, of
+ * which Docker may tell later.
+ */
+static void note_view_end(struct loop *r)
+{
+	if (!r->view->done || !r->view->is_hidden)
+		lose_view(r);
+	else if (r->course.due[COURSE_VIEW] == 0)
+		set_timer(r, COURSE_VIEW);
+}
+
 static void take_view(struct loop *r)
 {
 	bool running = !is_ending(r);
@@ -604,12 +629,10 @@ static void take_view(struct loop *r)
 		v->out = -1;
 		return;
 	}
-	if (running && (v->out < 0 || v->pid == 0)) {
-		err_set(&err, -ENOTCONN, VIEW_ENDED);
-		loop_stop(r, &err);
-	} else if (v->ready && !r->at.view_ready) {
+	if (running && (v->out < 0 || v->pid == 0))
+		note_view_end(r);
+	else if (v->ready && !r->at.view_ready)
 		r->at.view_ready = loop_elapsed(r);
-	}
 }
 
 static bool is_ready(const struct loop *r)
@@ -703,6 +726,19 @@ static bool lost_gate(const struct loop *r)
 	       (r->gate->status != 0 || r->gate->words_done);
 }
 
+/*
+ * What the view could not close did not begin (125), or ended with it, of which
+ * Docker told before the view's own words came.
+ */
+static bool lost_view(const struct loop *r)
+{
+	int status = r->agent_status;
+
+	return !r->failed && !r->signal.number && r->view &&
+	       r->view->words_done && !r->view->done &&
+	       (status == 125 || status == 128 + SIGKILL);
+}
+
 /* Its status where it is known that it is one of a failure. */
 static int say_gate(const struct loop *r, struct err *err)
 {
@@ -732,6 +768,10 @@ static int exit_status(struct loop *r, struct err *err)
 		err_set(&why, -EPIPE, GATE_ENDED);
 		note_failure(r, &why);
 	}
+	if (lost_view(r)) {
+		err_set(&why, -ENOTCONN, VIEW_ENDED);
+		note_failure(r, &why);
+	}
 	if (r->failed == -EPIPE)
 		return say_gate(r, err);
 	if (r->failed == -ENOTCONN && r->view)
@@ -749,10 +789,15 @@ static size_t loop_fds(const struct loop *r, struct pollfd *out)
 {
 	const struct tracer *t = r->tracer;
 	const struct view *v = r->view;
-	int fds[] = {proc_signals_fd(), r->gate->out,
-		     r->gate->err,	t ? t->out : -1,
-		     t ? t->err : -1,	v ? v->out : -1,
-		     v ? v->err : -1,	r->agent_runs ? -1 : r->caller};
+	int fds[] = {proc_signals_fd(),
+		     r->gate->out,
+		     r->gate->err,
+		     t ? t->out : -1,
+		     t ? t->err : -1,
+		     v ? v->out : -1,
+		     v ? v->err : -1,
+		     r->agent_runs ? -1 : r->caller,
+		     r->renewals ? r->renewals->out : -1};
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
@@ -772,6 +817,17 @@ static void take_control(struct loop *r)
 	if (is_ending(r))
 		control_close(r->control);
 	else if (!is_starting(r) && control_pump(r->control, &err) < 0)
+		loop_stop(r, &err);
+}
+
+/* New tokens, or none: the gate hears of it. */
+static void take_renewals(struct loop *r)
+{
+	struct err err;
+
+	if (r->renewals && is_ending(r))
+		renewals_done(r->renewals);
+	else if (r->renewals && renewals_pump(r->renewals, &err) < 0)
 		loop_stop(r, &err);
 }
 
@@ -832,6 +888,7 @@ static void pump_all(struct loop *r)
 	if (r->stage)
 		stage_pump(r->stage, r->agent);
 	take_control(r);
+	take_renewals(r);
 	check_caller(r);
 	tend_tracer(r);
 	if (r->course.state == COURSE_STARTING && get_ready(r))

@@ -14,6 +14,7 @@
 #include "runtime/launch/docker/docker_events.h"
 #include "runtime/launch/gate.h"
 #include "runtime/launch/session/session.h"
+#include "runtime/launch/tokens/renewals.h"
 #include "runtime/launch/tracer/tracer.h"
 #include "runtime/launch/view/view.h"
 #include "runtime/launch/watchdog.h"
@@ -22,6 +23,7 @@
 #define LOOP_LATE_MS	 120000 /* then, for others that start there */
 #define LOOP_GRACE_S	 5	/* a command, after a signal */
 #define LOOP_END_MS	 20000 /* a docker command, after its container's end */
+#define LOOP_VIEW_MS	 10000 /* an agent, after its view's end in order */
 #define LOOP_PROGRESS_MS 500   /* then a person is told what takes so long */
 
 /* When, in ms after launch_run() was called; 0: did not happen. */
@@ -33,15 +35,16 @@ struct loop_times {
 	int64_t agent_ended, gate_died, gate_ended, cleaned;
 };
 
-_Static_assert(STAGE_FDS + CONTROL_FDS + 9 <= DOCKER_FDS_MAX, "loop_fds");
+_Static_assert(STAGE_FDS + CONTROL_FDS + 10 <= DOCKER_FDS_MAX, "loop_fds");
 
 struct loop {
 	struct arena *a;
 	struct docker *docker;
 	const struct session *session;
 	struct gate *gate;
-	struct tracer *tracer; /* NULL: nothing traces */
-	struct view *view;     /* NULL: masks are mounts */
+	struct tracer *tracer;	   /* NULL: nothing traces */
+	struct view *view;	   /* NULL: masks are mounts */
+	struct renewals *renewals; /* NULL: no tokens are renewed */
 	char *const *agent_argv;
 	const char *gate_name, *agent_name, *tracer_name, *view_name;
 	const struct watchdog *watchdog;

@@ -2,6 +2,7 @@
 
 #include "compiler/base/sys/fileio.h"
 #include "runtime/launch/session/metadata.h"
+#include "runtime/launch/workspace/wspath.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -55,6 +56,16 @@ static void add_trace(struct arena *a, cJSON *o, const struct tracer *t)
 		cJSON_AddStringToObject(trace, "lacks", arena_cstr(a, lacks));
 }
 
+static cJSON *emptied_json(struct arena *a, const struct committed *emptied)
+{
+	cJSON *list = cJSON_CreateArray();
+
+	vec_each(path, &emptied->paths)
+		cJSON_AddItemToArray(list,
+				     cJSON_CreateString(wspath_show(a, *path)));
+	return list;
+}
+
 void outcome_write(const struct outcome *o)
 {
 	const struct loop *r = o->run;
@@ -80,9 +91,13 @@ void outcome_write(const struct outcome *o)
 	cJSON_AddItemToObject(root, "executed",
 			      executed_json(o->a, o->executed));
 	cJSON_AddItemToObject(root, "refused", summary_json(r->gate->summary));
-	if (r->view)
+	if (r->view) {
 		cJSON_AddItemToObject(root, "files",
 				      refusals_json(r->view->refusals));
+		cJSON_AddItemToObject(root, "kept", kept_json(r->view->kept));
+		cJSON_AddItemToObject(root, "emptied",
+				      emptied_json(o->a, o->emptied));
+	}
 	text = cJSON_Print(root);
 	if (text && fileio_write(AT_FDCWD, path, arena_fmt(o->a, "%s\n", text),
 				 0600, &err) < 0)
@@ -119,13 +134,26 @@ void outcome_print(const struct outcome *o)
 	bool colour = isatty(STDERR_FILENO) && !(no_color && *no_color);
 	const char *log =
 		arena_fmt(o->a, "%s/decisions.jsonl", r->session->dir).p;
+	const char *summary =
+		arena_fmt(o->a, "%s/summary.json", r->session->dir).p;
 	struct buf text;
 
 	buf_init(&text, o->a);
 	control_words(r->control, &text);
 	summary_print(r->gate->summary, log, colour, &text);
-	if (r->view)
+	if (r->view) {
 		refusals_print(r->view->refusals, log, colour, &text);
+		kept_print(r->view->kept, summary, &text);
+	}
+	if (r->view && r->view->is_unsealed)
+		buf_adds(
+			&text,
+			"membrane: the command opened nothing that 'protect' names: its memory was not closed to others, since another program than the command's own had become it; run the program itself\n");
+	if (o->emptied->paths.n)
+		buf_addf(
+			&text,
+			"membrane: hidden files are empty in git's index since this session, and so most likely in a commit: %s (git checkout REVISION -- FILE brings one back)\n",
+			committed_text(o->a, o->emptied).p);
 	executed_words(o->executed, &text);
 	if (r->gate->decisions.unwritten)
 		buf_addf(

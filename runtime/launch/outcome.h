@@ -8,6 +8,7 @@
 #define RUNTIME_LAUNCH_OUTCOME_H
 
 #include "runtime/launch/loop.h"
+#include "runtime/launch/workspace/committed.h"
 #include "runtime/launch/workspace/executed.h"
 
 /* All borrowed. */
@@ -15,8 +16,9 @@ struct outcome {
 	struct arena *a;
 	const char *workspace;
 	const struct executed *executed;
-	const struct loop *run; /* with its gate, control and tracer */
-	int status;		/* the command's; below 0: of why */
+	const struct committed *emptied; /* its paths: in git's index, since */
+	const struct loop *run;		 /* with its gate, control and tracer */
+	int status;			 /* the command's; below 0: of why */
 	const struct err *why;
 };
 

@@ -18,6 +18,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+/* What git does by itself now and then is for where all worktrees are seen:
+ * it fails here, and says so to whoever runs git there next. */
+#define NO_UPKEEP "[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
+
 static bool is_empty(const char *path)
 {
 	DIR *dir = opendir(path);
@@ -147,22 +151,26 @@ int prepare_folder(struct arena *a, const struct launch_opts *o,
 int prepare_git(struct arena *a, const struct launch_opts *o,
 		const struct session *s, bool *out_any, struct err *err)
 {
-	const char *path = arena_fmt(a, "%s/" DOCKER_JSON_GIT_FILE, s->dir).p;
+	const char *path =
+		arena_fmt(a, "%s/" DOCKER_JSON_GIT_IDENTITY, s->dir).p;
 	struct gitidentity g;
+	struct str text;
 	int rc = 0;
 
 	gitidentity_find(a, o->workspace, &g);
 	vec_each(note, &g.notes)
 		if (!o->quiet)
 			fprintf(stderr, "membrane: %.*s\n", STR_ARG(*note));
-	if (g.values.n)
-		rc = fileio_write(AT_FDCWD, path, gitidentity_config(a, &g),
-				  0644, err);
+	text = gitidentity_config(a, &g);
+	if (o->linked)
+		text = arena_fmt(a, "%.*s" NO_UPKEEP, STR_ARG(text));
+	if (text.n)
+		rc = fileio_write(AT_FDCWD, path, text, 0644, err);
 	/* as with resolv.conf */
-	if (rc == 0 && g.values.n && chmod(path, 0644) < 0)
+	if (rc == 0 && text.n && chmod(path, 0644) < 0)
 		rc = err_errno(err, path);
 	if (rc == 0)
-		*out_any = g.values.n > 0;
+		*out_any = text.n > 0;
 	return rc;
 }
 

@@ -1,7 +1,7 @@
 /*
  * What must be on disk and in Docker before a session can start.
  *
- * Writes the session's folder (plan/, resolv.conf, gitconfig) and the agent's
+ * Writes the session's folder (plan/, resolv.conf, gitidentity) and the agent's
  * home, tells who owns the workspace, and checks that the images are there.
  */
 #ifndef RUNTIME_LAUNCH_PREPARE_H

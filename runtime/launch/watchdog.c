@@ -39,24 +39,6 @@ struct commands {
 	int fd; /* closed when they have all ended */
 };
 
-static void leave_terminal(void)
-{
-	/* who ends all of membrane politely means its launcher */
-	static const int ignored[] = {SIGINT, SIGHUP, SIGQUIT, SIGTERM};
-	static const int reset[] = {SIGCHLD, SIGPIPE};
-	int null = open("/dev/null", O_RDWR);
-
-	setsid();
-	for (int fd = 0; fd < 3; fd++)
-		dup2(null, fd);
-	for (size_t i = 0; i < ARRAY_LEN(reset); i++)
-		signal(reset[i], SIG_DFL);
-	for (size_t i = 0; i < ARRAY_LEN(ignored); i++)
-		signal(ignored[i], SIG_IGN);
-	if (chdir("/") < 0)
-		return; /* then it pins a directory, no more */
-}
-
 /* One word, and the descriptor that comes with it, or -1. */
 static bool hear_word(int alive, struct word *out, int *out_fd)
 {
@@ -203,7 +185,7 @@ int watchdog_start(const char *state, const struct session *s,
 	}
 	pid = fork();
 	if (pid == 0) {
-		leave_terminal();
+		proc_leave_terminal();
 		proc_close_others(alive[0], commands[0]);
 		told.fd = commands[0];
 		watch_launcher(alive[0], state, &own, at, &told);

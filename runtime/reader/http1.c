@@ -75,8 +75,7 @@ static enum http1_fault read_request(struct http1 *h, struct text line)
 	h->connect = n == 7 && memcmp(line.p, "CONNECT", 7) == 0;
 	h->no_body = text_is(method, "GET") || text_is(method, "HEAD") ||
 		     text_is(method, "DELETE");
-	for (n = target; n < line.n && (unsigned char)line.p[n] > ' '; n++)
-		;
+	n = target + text_before(text_from(line, target), " ");
 	if (n == target || line.n != n + sizeof(version) ||
 	    memcmp(line.p + n, version, sizeof(version) - 1) != 0 ||
 	    (line.p[line.n - 1] != '0' && line.p[line.n - 1] != '1'))

@@ -11,18 +11,30 @@ enum part {
 	PART_OWNER,
 	PART_ROOT,
 	PART_AT,
+	PART_PROGRAM,
 	PART_READONLY,
+	PART_SHOWN,
+	PART_PART,
+	PART_MODULE,
+	PART_LINKED,
+	PART_FILTERED,
 	PART_HOLD,
 	PART_HIDE,
 	PART_INODE,
+	PART_TRACKED,
+	PART_OUTSIDE,
+	PART_TEXT,
 	PART_GO,
 	PARTS,
 };
 
 static const char *const words[PARTS] = {
-	"membrane-view", VIEW_HELLO_OWNER,    VIEW_HELLO_ROOT,
-	VIEW_HELLO_AT,	 VIEW_HELLO_READONLY, VIEW_HELLO_HOLD,
-	VIEW_HELLO_HIDE, VIEW_HELLO_INODE,    VIEW_HELLO_GO,
+	"membrane-view",    VIEW_HELLO_OWNER,	 VIEW_HELLO_ROOT,
+	VIEW_HELLO_AT,	    VIEW_HELLO_PROGRAM,	 VIEW_HELLO_READONLY,
+	VIEW_HELLO_SHOWN,   VIEW_HELLO_PART,	 VIEW_HELLO_MODULE,
+	VIEW_HELLO_LINKED,  VIEW_HELLO_FILTERED, VIEW_HELLO_HOLD,
+	VIEW_HELLO_HIDE,    VIEW_HELLO_INODE,	 VIEW_HELLO_TRACKED,
+	VIEW_HELLO_OUTSIDE, VIEW_HELLO_TEXT,	 VIEW_HELLO_GO,
 };
 
 struct reader {
@@ -63,8 +75,8 @@ static int hex_digit(char c)
 	return -1;
 }
 
-/* False: a byte that had to be written otherwise, or too long. */
-static bool decode_path(struct arena *a, struct str text, struct str *out)
+/* False: a byte that had to be written otherwise. */
+static bool decode_text(struct arena *a, struct str text, struct str *out)
 {
 	char *p = arena_alloc(a, text.n + 1);
 	size_t n = 0;
@@ -86,7 +98,13 @@ static bool decode_path(struct arena *a, struct str text, struct str *out)
 		p[n++] = (char)c;
 	}
 	*out = (struct str){p, n};
-	return n < LIMIT_PATH_BYTES;
+	return true;
+}
+
+/* False: that, or too long. */
+static bool decode_path(struct arena *a, struct str text, struct str *out)
+{
+	return decode_text(a, text, out) && out->n < LIMIT_PATH_BYTES;
 }
 
 /* Segments that are there, none of them '.' or '..'. */
@@ -128,6 +146,39 @@ static int read_root(struct reader *r, struct str line)
 	return 0;
 }
 
+static int read_shown(struct reader *r, struct str line)
+{
+	static const uint64_t max[2] = {UINT64_MAX, UINT64_MAX};
+	uint64_t v[2];
+
+	if (!read_numbers(line, max, v, 2))
+		return line_fault(r, "expected 'repository DEV INO'");
+	r->out->has_repository = true;
+	r->out->repository_dev = v[0];
+	r->out->repository_ino = v[1];
+	return 0;
+}
+
+/* Anchored: those without a slash are for names, wherever they are. */
+static int read_linked(struct reader *r, struct str line)
+{
+	struct str pattern;
+
+	if (!r->out->linked)
+		r->out->linked = gitignore_new(r->a);
+	if (gitignore_count(r->out->linked) >= VIEW_HELLO_LINKED_MAX)
+		return err_set(r->err, -E2BIG,
+			       "the launcher says more than %u linked patterns",
+			       VIEW_HELLO_LINKED_MAX);
+	if (!decode_path(r->a, line, &pattern) ||
+	    gitignore_add(r->out->linked, pattern, NULL) != GITIGNORE_OK ||
+	    !gitignore_shape(r->out->linked,
+			     gitignore_count(r->out->linked) - 1)
+		     .anchored)
+		return line_fault(r, "not an anchored pattern");
+	return 0;
+}
+
 static int read_at(struct reader *r, struct str line)
 {
 	struct str path;
@@ -136,6 +187,15 @@ static int read_at(struct reader *r, struct str line)
 	    !is_relative(str_slice(path, 1, path.n)))
 		return line_fault(r, "not an absolute path");
 	r->out->at = path;
+	return 0;
+}
+
+static int read_program(struct reader *r, struct str line)
+{
+	if (!decode_path(r->a, line, &r->out->program) ||
+	    !is_relative(r->out->program) ||
+	    str_find(r->out->program, '/', 0) < r->out->program.n)
+		return line_fault(r, "not the name of a program");
 	return 0;
 }
 
@@ -173,6 +233,101 @@ static int read_inode(struct reader *r, struct str line)
 	return 0;
 }
 
+static int read_tracked(struct reader *r, struct str line)
+{
+	struct hello_tracked t = {0};
+	struct str path;
+
+	if (r->out->tracked.n >= VIEW_HELLO_TRACKED_MAX)
+		return err_set(r->err, -E2BIG,
+			       "the launcher says more than %u tracked files",
+			       VIEW_HELLO_TRACKED_MAX);
+	if (!str_field(&line, ' ', &path) ||
+	    !decode_path(r->a, path, &t.path) || !is_relative(t.path) ||
+	    !decode_path(r->a, line, &t.text))
+		return line_fault(r, "expected 'tracked PATH [TEXT]'");
+	*vec_push(r->a, &r->out->tracked) = t;
+	return 0;
+}
+
+static int read_part(struct reader *r, struct str line)
+{
+	if (!decode_path(r->a, line, &r->out->part) ||
+	    !is_relative(r->out->part))
+		return line_fault(r, "not a path below the repository");
+	return 0;
+}
+
+static bool read_kind(struct str word, enum view_outside *out)
+{
+	static const char *const kinds[] = VIEW_OUTSIDE_KINDS;
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (str_is(word, kinds[i])) {
+			*out = (enum view_outside)i;
+			return true;
+		}
+	return false;
+}
+
+/* Not in the workspace, and not what leads to it: that is a folder. */
+static bool is_outside(struct str path, struct str part)
+{
+	struct str shorter = path.n < part.n ? path : part,
+		   longer = path.n < part.n ? part : path;
+
+	return is_relative(path) && !str_starts(path, STR(".git/")) &&
+	       !str_is(path, ".git") &&
+	       !(str_starts(longer, shorter) &&
+		 (longer.n == shorter.n || longer.p[shorter.n] == '/'));
+}
+
+static int read_outside(struct reader *r, struct str line)
+{
+	static const uint64_t max[VIEW_OUTSIDE_NUMBERS] = {
+		UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
+		UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+	struct hello_outside o = {0};
+	struct str kind, path, word;
+
+	if (r->out->outside.n >= VIEW_HELLO_OUTSIDE_MAX)
+		return err_set(r->err, -E2BIG,
+			       "the launcher says more than %u files beside "
+			       "the workspace",
+			       VIEW_HELLO_OUTSIDE_MAX);
+	if (!str_field(&line, ' ', &kind) || !read_kind(kind, &o.kind) ||
+	    !str_field(&line, ' ', &path) ||
+	    !decode_path(r->a, path, &o.path) ||
+	    !is_outside(o.path, r->out->part))
+		return line_fault(r, "expected 'outside KIND PATH …'");
+	for (size_t i = 0; i < VIEW_OUTSIDE_NUMBERS; i++)
+		if (!str_field(&line, ' ', &word) ||
+		    !str_u64(word, max[i], &o.numbers[i]))
+			return line_fault(r, "eight numbers are expected");
+	if (!decode_path(r->a, line, &o.text))
+		return line_fault(r, "no text of a link");
+	*vec_push(r->a, &r->out->outside) = o;
+	return 0;
+}
+
+static int read_text(struct reader *r, struct str line)
+{
+	struct hello_tracked t;
+	struct str path;
+
+	if (r->out->texts.n >= VIEW_HELLO_TEXTS_MAX)
+		return err_set(r->err, -E2BIG,
+			       "the launcher says more than %u texts",
+			       VIEW_HELLO_TEXTS_MAX);
+	if (!str_field(&line, ' ', &path) ||
+	    !decode_path(r->a, path, &t.path) ||
+	    !is_outside(t.path, r->out->part) ||
+	    !decode_text(r->a, line, &t.text))
+		return line_fault(r, "expected 'text PATH TEXT'");
+	*vec_push(r->a, &r->out->texts) = t;
+	return 0;
+}
+
 static bool is_in_order(const struct reader *r, enum part p)
 {
 	if (p < r->last || (p > PART_HEAD && !r->seen[PART_HEAD]))
@@ -180,8 +335,14 @@ static bool is_in_order(const struct reader *r, enum part p)
 	if ((p > PART_OWNER && !r->seen[PART_OWNER]) ||
 	    (p > PART_ROOT && !r->seen[PART_ROOT]))
 		return false;
-	return !r->seen[p] || p == PART_HOLD || p == PART_HIDE ||
-	       p == PART_INODE;
+	if ((p == PART_LINKED || p == PART_MODULE || p == PART_PART) &&
+	    !r->seen[PART_SHOWN])
+		return false;
+	if ((p == PART_OUTSIDE || p == PART_TEXT) && !r->seen[PART_PART])
+		return false;
+	return !r->seen[p] || p == PART_LINKED || p == PART_HOLD ||
+	       p == PART_HIDE || p == PART_INODE || p == PART_TRACKED ||
+	       p == PART_OUTSIDE || p == PART_TEXT;
 }
 
 static int read_line(struct reader *r, struct str line)
@@ -207,15 +368,33 @@ static int read_line(struct reader *r, struct str line)
 		return read_root(r, line);
 	case PART_AT:
 		return read_at(r, line);
+	case PART_PROGRAM:
+		return read_program(r, line);
+	case PART_SHOWN:
+		return read_shown(r, line);
+	case PART_PART:
+		return read_part(r, line);
+	case PART_LINKED:
+		return read_linked(r, line);
 	case PART_HOLD:
 		return read_path(r, line, &r->out->holds);
 	case PART_HIDE:
 		return read_path(r, line, &r->out->hides);
 	case PART_INODE:
 		return read_inode(r, line);
+	case PART_TRACKED:
+		return read_tracked(r, line);
+	case PART_OUTSIDE:
+		return read_outside(r, line);
+	case PART_TEXT:
+		return read_text(r, line);
 	case PART_READONLY:
+	case PART_MODULE:
+	case PART_FILTERED:
 	case PART_GO:
 		r->out->readonly |= p == PART_READONLY;
+		r->out->module |= p == PART_MODULE;
+		r->out->filtered |= p == PART_FILTERED;
 		return str_is(all, words[p])
 			       ? 0
 			       : line_fault(r, "more than a word");

@@ -6,19 +6,42 @@
 #define RUNTIME_VIEW_HELLO_H
 
 #include "compiler/base/err.h"
+#include "compiler/plan/view_hello.h"
 #include "runtime/view/hidden.h"
 #include "runtime/view/judge.h"
 
 #include <sys/types.h>
 
+struct hello_tracked {
+	struct str path;
+	struct str text; /* of a link, where it leads; empty: not said */
+};
+
+/* A line of what git's index has beside the workspace. */
+struct hello_outside {
+	enum view_outside kind;
+	struct str path;
+	uint64_t numbers[VIEW_OUTSIDE_NUMBERS];
+	struct str text; /* of a link, where it leads; empty: not said */
+};
+
 struct hello {
 	uid_t uid;
 	gid_t gid;
-	uint64_t dev, ino; /* of the workspace */
-	struct str at;	   /* absolute, on the host; empty: not said */
+	uint64_t dev, ino;  /* of the workspace */
+	struct str at;	    /* absolute, on the host; empty: not said */
+	struct str program; /* empty: not said */
 	bool readonly;
+	bool has_repository, module, filtered;
+	uint64_t repository_dev, repository_ino;
+	struct str
+		part; /* the workspace from the repository's folder; or empty */
+	struct gitignore *linked; /* NULL: no line of it */
 	judge_paths holds, hides;
 	VEC(struct hidden_file) inodes;
+	VEC(struct hello_tracked) tracked; /* hidden, and in git's index */
+	VEC(struct hello_outside) outside;
+	VEC(struct hello_tracked) texts; /* files beside, and what they hold */
 };
 
 /*

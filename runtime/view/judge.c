@@ -45,6 +45,16 @@ struct judge {
 	const struct judge_set *buckets[BUCKETS], *root;
 	uint32_t n_sets;
 	struct judge_word root_word;
+	VEC(bool) serves;   /* per line of protect */
+	VEC(uint32_t) gits; /* of the readonly lines: those for git */
+};
+
+static const struct {
+	const char *tool, *patterns;
+} executed[] = {
+#define EXECUTED(rule, tool, patterns, why) {tool, patterns},
+#include "grammar/executed.def"
+#undef EXECUTED
 };
 
 /* --- making --------------------------------------------------------------- */
@@ -130,6 +140,53 @@ static void add_paths(struct judge *j, const struct judge_rules *r)
 	for (uint32_t i = 0; i < r->hides.n; i++)
 		add_path(j, r->hides.v[i],
 			 (struct judge_word){JUDGE_HIDDEN, JUDGE_BY_HIDE, i});
+}
+
+static bool is_same_pattern(const struct gitignore *a, uint32_t i,
+			    const struct gitignore *b, uint32_t k)
+{
+	struct gitignore_shape x = gitignore_shape(a, i),
+			       y = gitignore_shape(b, k);
+	bool same = x.back == y.back && x.dir_only == y.dir_only &&
+		    x.anchored == y.anchored && x.n == y.n;
+
+	for (uint32_t t = 0; t < x.n && same; t++) {
+		struct gitignore_token p = gitignore_token(a, i, t),
+				       q = gitignore_token(b, k, t);
+
+		same = p.kind == q.kind && p.byte == q.byte &&
+		       memcmp(p.bits, q.bits, sizeof(p.bits)) == 0;
+	}
+	return same;
+}
+
+/* The built-in lines come first: of the same words, the first is theirs. */
+static void find_gits(struct judge *j, const struct gitignore *lines)
+{
+	struct gitignore *own = gitignore_new(j->a);
+	struct str list, line;
+
+	for (size_t i = 0; i < ARRAY_LEN(executed); i++) {
+		list = str_of(executed[i].patterns);
+		while (strcmp(executed[i].tool, "git") == 0 &&
+		       str_field(&list, '|', &line))
+			if (gitignore_add(own, line, NULL) != GITIGNORE_OK)
+				abort();
+	}
+	for (uint32_t k = 0; k < gitignore_count(own); k++)
+		for (uint32_t i = 0; i < gitignore_count(lines); i++)
+			if (is_same_pattern(lines, i, own, k)) {
+				*vec_push(j->a, &j->gits) = i;
+				break;
+			}
+}
+
+bool judge_is_gits(const struct judge *j, struct judge_word word)
+{
+	vec_each(line, &j->gits)
+		if (word.section == JUDGE_BY_READONLY && word.line == *line)
+			return true;
+	return false;
 }
 
 /* --- stepping ------------------------------------------------------------- */
@@ -259,22 +316,43 @@ static const struct judge_set *take_set(struct judge *j)
 	return *bucket = made;
 }
 
-struct judge *judge_new(struct arena *a, const struct judge_rules *r)
+/* All of its patterns are anchored. */
+static void add_home(struct judge *j, const struct judge_rules *r)
 {
-	struct judge *j = arena_new_of(a, struct judge);
+	j->ignore = gitignore_new(j->a);
+	j->readonly = gitignore_new(j->a);
+	add_section(j, r->plan->protect, JUDGE_BY_PROTECT, JUDGE_PROTECTED);
+	vec_each(by, &r->plan->by)
+		*vec_push(j->a, &j->serves) = str_eq(*by, r->program);
+}
 
-	j->a = a;
-	j->folds = r->folds;
-	j->ignore = r->folds ? gitignore_new(a)
+static void add_workspace(struct judge *j, const struct judge_rules *r)
+{
+	j->ignore = r->folds ? gitignore_new(j->a)
 			     : gitignore_unanchored(r->plan->ignore);
-	j->readonly = r->folds ? gitignore_new(a)
+	j->readonly = r->folds ? gitignore_new(j->a)
 			       : gitignore_unanchored(r->plan->readonly);
 	if (r->readonly)
 		j->root_word =
 			(struct judge_word){JUDGE_READONLY, JUDGE_BY_ALL, 0};
 	add_section(j, r->plan->ignore, JUDGE_BY_IGNORE, JUDGE_HIDDEN);
 	add_section(j, r->plan->readonly, JUDGE_BY_READONLY, JUDGE_READONLY);
+	if (r->linked)
+		add_section(j, r->linked, JUDGE_BY_LINKED, JUDGE_READONLY);
 	add_paths(j, r);
+	find_gits(j, r->plan->readonly);
+}
+
+struct judge *judge_new(struct arena *a, const struct judge_rules *r)
+{
+	struct judge *j = arena_new_of(a, struct judge);
+
+	j->a = a;
+	j->folds = r->folds;
+	if (r->home)
+		add_home(j, r);
+	else
+		add_workspace(j, r);
 	j->mark = arena_array(a, j->places.n + 1, sizeof(*j->mark));
 	j->step = 1;
 	vec_each(p, &j->patterns)
@@ -288,6 +366,18 @@ const struct judge_set *judge_root(const struct judge *j)
 	return j->root;
 }
 
+bool judge_serves(const struct judge *j, struct judge_word word)
+{
+	bool all = true;
+
+	vec_each(serves, &j->serves)
+		all &= *serves;
+	/* Under another name than the lines speak of: that of any. */
+	return word.section == JUDGE_BY_PROTECT && word.line < j->serves.n
+		       ? j->serves.v[word.line]
+		       : all;
+}
+
 struct judge_word judge_root_word(const struct judge *j)
 {
 	return j->root_word;
@@ -297,13 +387,15 @@ struct judge_word judge_root_word(const struct judge *j)
 
 /* The last of a list that matches decides; paths are no list. */
 struct verdicts {
-	bool ignore, readonly; /* one of the list has spoken */
-	bool ignore_back, readonly_back;
-	struct judge_word ignored, kept;
+	bool ignore, readonly, linked; /* one of the list has spoken */
+	bool ignore_back, readonly_back, linked_back;
+	struct judge_word ignored, kept, shared;
 	struct judge_word path; /* of hides and holds, the stronger */
+	struct judge_word guarded;
 };
 
-static void take_match(struct verdicts *v, struct judge_word word, bool back)
+static void take_match(const struct judge *j, struct verdicts *v,
+		       struct judge_word word, bool back)
 {
 	switch (word.section) {
 	case JUDGE_BY_IGNORE:
@@ -320,6 +412,18 @@ static void take_match(struct verdicts *v, struct judge_word word, bool back)
 		v->readonly_back = back;
 		v->kept = word;
 		return;
+	case JUDGE_BY_LINKED:
+		if (v->linked && v->shared.line > word.line)
+			return;
+		v->linked = true;
+		v->linked_back = back;
+		v->shared = word;
+		return;
+	case JUDGE_BY_PROTECT:
+		if (v->guarded.state != JUDGE_PROTECTED ||
+		    !judge_serves(j, word))
+			v->guarded = word;
+		return;
 	case JUDGE_BY_HOLD:
 	case JUDGE_BY_GIT:
 	case JUDGE_BY_HIDE:
@@ -327,6 +431,7 @@ static void take_match(struct verdicts *v, struct judge_word word, bool back)
 			v->path = word;
 		return;
 	case JUDGE_BY_NOTHING:
+	case JUDGE_BY_OUTSIDE:
 	case JUDGE_BY_INODE:
 	case JUDGE_BY_ALL:
 		break;
@@ -334,14 +439,15 @@ static void take_match(struct verdicts *v, struct judge_word word, bool back)
 	abort();
 }
 
-static void take_base(struct verdicts *v, const struct gitignore *g,
-		      struct judge_word word, struct str name, bool is_dir)
+static void take_base(const struct judge *j, struct verdicts *v,
+		      const struct gitignore *g, struct judge_word word,
+		      struct str name, bool is_dir)
 {
 	enum gitignore_verdict said =
 		gitignore_match(g, name, is_dir, &word.line);
 
 	if (said != GITIGNORE_NONE)
-		take_match(v, word, said == GITIGNORE_BACK);
+		take_match(j, v, word, said == GITIGNORE_BACK);
 }
 
 static struct judge_word weigh_verdicts(const struct verdicts *v,
@@ -351,12 +457,16 @@ static struct judge_word weigh_verdicts(const struct verdicts *v,
 		return v->path;
 	if (v->ignore && !v->ignore_back)
 		return v->ignored;
+	if (v->guarded.state == JUDGE_PROTECTED)
+		return v->guarded;
 	if (above.state == JUDGE_READONLY)
 		return above;
 	if (v->path.state == JUDGE_READONLY)
 		return v->path;
 	if (v->readonly && !v->readonly_back)
 		return v->kept;
+	if (v->linked && !v->linked_back)
+		return v->shared;
 	return (struct judge_word){0};
 }
 
@@ -368,10 +478,12 @@ struct judge_word judge_name(struct judge *j, const struct judge_set *dir,
 
 	if (above.state == JUDGE_HIDDEN)
 		return above;
-	take_base(&v, j->ignore,
+	if (above.state == JUDGE_PROTECTED)
+		v.guarded = above;
+	take_base(j, &v, j->ignore,
 		  (struct judge_word){JUDGE_HIDDEN, JUDGE_BY_IGNORE, 0}, name,
 		  is_dir);
-	take_base(&v, j->readonly,
+	take_base(j, &v, j->readonly,
 		  (struct judge_word){JUDGE_READONLY, JUDGE_BY_READONLY, 0},
 		  name, is_dir);
 	step_name(j, dir, name);
@@ -380,7 +492,7 @@ struct judge_word judge_name(struct judge *j, const struct judge_set *dir,
 		const struct pattern_of *pt = &j->patterns.v[p->pattern];
 
 		if (p->end && (is_dir || !pt->dir_only))
-			take_match(&v, pt->word, pt->back);
+			take_match(j, &v, pt->word, pt->back);
 	}
 	return weigh_verdicts(&v, above);
 }

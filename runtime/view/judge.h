@@ -18,16 +18,25 @@
 /* Different sets of places; folders beyond them are hidden whole. */
 #define JUDGE_SETS_MAX 65536u
 
-enum judge_state { JUDGE_OPEN, JUDGE_READONLY, JUDGE_HIDDEN };
+/* Protected: of the home, for one program alone (who.h). */
+enum judge_state {
+	JUDGE_OPEN,
+	JUDGE_READONLY,
+	JUDGE_PROTECTED,
+	JUDGE_HIDDEN,
+};
 
 /* What decided: its section, and the line in there from 0. */
 enum judge_section {
 	JUDGE_BY_NOTHING,
 	JUDGE_BY_IGNORE,
 	JUDGE_BY_READONLY,
-	JUDGE_BY_HOLD, /* of mounts.plan */
-	JUDGE_BY_GIT,  /* said at the start: read-only */
-	JUDGE_BY_HIDE, /* said at the start: hidden */
+	JUDGE_BY_HOLD,
+	JUDGE_BY_PROTECT, /* of mounts.plan, as those before */
+	JUDGE_BY_GIT,	  /* said at the start: read-only */
+	JUDGE_BY_LINKED,  /* said at the start: of a repository elsewhere */
+	JUDGE_BY_HIDE,	  /* said at the start: hidden */
+	JUDGE_BY_OUTSIDE, /* of the repository, beside the workspace: hidden */
 	JUDGE_BY_INODE,
 	JUDGE_BY_ALL,
 };
@@ -42,8 +51,12 @@ typedef VEC(struct str) judge_paths;
 struct judge_rules {
 	const struct mountsplan *plan;
 	judge_paths holds, hides; /* relative, no slash at either end */
-	bool readonly;		  /* the whole workspace */
-	bool folds; /* the disk takes 'A' for 'a': so do patterns */
+	/* Patterns of what is read-only, anchored, as in a policy; NULL. */
+	const struct gitignore *linked;
+	bool readonly;	    /* the whole workspace */
+	bool home;	    /* the home: the protected files alone */
+	struct str program; /* that the session runs; may be empty */
+	bool folds;	    /* the disk takes 'A' for 'a': so do patterns */
 };
 
 struct judge;
@@ -66,6 +79,17 @@ struct judge_word judge_name(struct judge *j, const struct judge_set *dir,
 const struct judge_set *judge_below(struct judge *j,
 				    const struct judge_set *dir,
 				    struct str name);
+/*
+ * Is the program that the session runs the one that this is protected for? A
+ * file that several lines speak of has the word of one that says no.
+ */
+bool judge_serves(const struct judge *j, struct judge_word word);
+/*
+ * Is it a line of the built-in list for git that decided? In a folder of git's
+ * that was made in the session these do not hold: a repository of the agent's
+ * own has a configuration. A policy's own line, if of the same words, does.
+ */
+bool judge_is_gits(const struct judge *j, struct judge_word word);
 /*
  * Is this name the beginning of a path that is spelled out, or does it begin
  * one with a set that another folder's differs from? The first is a folder or

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -10,7 +11,10 @@ int mount_open(int *out_fuse, struct err *err)
 	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 
 	if (fd < 0)
-		return err_errno(err, "/dev/fuse");
+		return err_set(
+			err, -errno,
+			"/dev/fuse: %s (modprobe fuse; or 'masks: start' in the policy, which needs no view)",
+			strerror(errno));
 	*out_fuse = fd;
 	return 0;
 }
@@ -32,7 +36,10 @@ int mount_view(const char *at, int fuse, uid_t uid, gid_t gid, struct err *err)
 		return err_errno(err, at);
 	if (mount("membrane", at, "fuse.membrane", MS_NOSUID | MS_NODEV,
 		  options) < 0)
-		return err_errno(err, at);
+		return err_set(
+			err, -errno,
+			"%s: %s (no file system of a program's can be mounted here: 'masks: start' in the policy needs none)",
+			at, strerror(errno));
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "compiler/base/err.h"
 #include "compiler/base/hash.h"
+#include "runtime/view/watches.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +26,10 @@ bool nodes_init(struct nodes *t, int root_fd)
 	return t->buckets;
 }
 
-static void free_node(struct node *n)
+static void free_node(struct nodes *t, struct node *n)
 {
+	if (n->watch)
+		watches_drop(t->watches, n);
 	fd_close(&n->fd);
 	if (n->name != n->room)
 		free(n->name);
@@ -40,7 +43,7 @@ void nodes_done(struct nodes *t)
 
 		for (; n; n = next) {
 			next = n->next;
-			free_node(n);
+			free_node(t, n);
 		}
 	}
 	free(t->buckets);
@@ -133,7 +136,7 @@ void node_settle(struct nodes *t, struct node *n)
 		struct node *parent = n->parent;
 
 		node_orphan(t, n);
-		free_node(n);
+		free_node(t, n);
 		parent->below_n--;
 		n = parent;
 	}

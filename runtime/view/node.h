@@ -17,10 +17,13 @@
 #include <sys/types.h>
 
 struct handle; /* an open file: view.h */
+struct watches;
 
 struct node {
 	struct node *parent;	       /* NULL: the workspace itself */
 	struct node *next;	       /* in its bucket */
+	struct node *down;	       /* while one below it is refreshed */
+	struct node *next_watch;       /* in its bucket of watches.h */
 	char *name;		       /* room, until it is renamed */
 	struct handle *open;	       /* the files of it that are open */
 	const struct judge_set *below; /* of a folder */
@@ -32,9 +35,13 @@ struct node {
 	uint32_t below_n; /* nodes in it, and open files of it */
 	uint32_t judged;  /* nodes.turn, when word and below were true */
 	int fd;		  /* O_PATH, of a folder that is not hidden; -1 */
+	int watch;	  /* of watches.h; 0: none */
 	struct judge_word word;
 	uint16_t type; /* S_IFMT */
 	bool orphan;   /* no longer has its name */
+	bool made;     /* a folder of git's, made in this session */
+	bool aside;    /* made aside: copies.h */
+	bool tracked;  /* hidden, and in git's index */
 	char room[];
 };
 
@@ -42,6 +49,8 @@ struct nodes {
 	struct node **buckets;
 	uint32_t n, size; /* a power of two */
 	uint32_t turn;	  /* grows when a folder is renamed */
+	struct watches
+		*watches; /* where a node that goes has its watch; NULL */
 	struct node root;
 };
 

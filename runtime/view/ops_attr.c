@@ -2,7 +2,11 @@
  * What is said of a file beside its data: attributes, a link's text, extended
  * attributes.
  */
-#include "runtime/view/view.h"
+#include "runtime/view/aside.h"
+
+#include "compiler/plan/view_hello.h"
+#include "runtime/view/serve.h"
+#include "runtime/view/who.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,11 +14,6 @@
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-
-static struct handle *handle_of(const struct fuse_file_info *fi)
-{
-	return fi ? (struct handle *)(uintptr_t)fi->fh : NULL;
-}
 
 /* --- attributes ----------------------------------------------------------- */
 
@@ -25,6 +24,8 @@ static int look_node(struct view *v, struct node *n, struct handle *h,
 {
 	int fd, rc;
 
+	if (n->aside)
+		return aside_stat(v, n, x);
 	if (h && h->fd >= 0)
 		return view_look(h->fd, "", x);
 	rc = view_grab(v, n, &fd, x);
@@ -33,27 +34,38 @@ static int look_node(struct view *v, struct node *n, struct handle *h,
 	return rc;
 }
 
+int view_attr_of(struct view *v, struct node *n, struct handle *h,
+		 struct statx *x, struct stat *out, double *out_timeout_s)
+{
+	int rc = look_node(v, n, h, x);
+
+	if (rc)
+		return rc;
+	view_attr(v, n, x, out);
+	*out_timeout_s = view_attr_timeout(n, x);
+	return 0;
+}
+
 static void on_getattr(fuse_req_t req, fuse_ino_t ino,
 		       struct fuse_file_info *fi)
 {
 	struct view *v = view_of(req);
-	struct node *n = view_node(v, ino);
+	double timeout_s = 0;
 	struct stat st;
 	struct statx x;
 	int rc;
 
 	pthread_mutex_lock(&v->lock);
-	rc = look_node(v, n, handle_of(fi), &x);
-	if (rc == 0)
-		view_attr(v, n->word, &x, &st);
+	rc = view_attr_of(v, view_node(v, ino), view_handle(fi), &x, &st,
+			  &timeout_s);
 	pthread_mutex_unlock(&v->lock);
 	if (rc)
 		fuse_reply_err(req, rc);
 	else
-		fuse_reply_attr(req, &st, view_attr_timeout(&x));
+		fuse_reply_attr(req, &st, timeout_s);
 }
 
-static int set_times(int fd, const struct stat *to, int set)
+int view_set_times(int fd, const struct stat *to, int set)
 {
 	struct timespec t[2] = {{.tv_nsec = UTIME_OMIT},
 				{.tv_nsec = UTIME_OMIT}};
@@ -96,7 +108,7 @@ static int set_attr(struct view *v, int fd, struct handle *h,
 	if (set & FUSE_SET_ATTR_SIZE && set_size(v, fd, h, to->st_size))
 		return errno;
 	if (set & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME) &&
-	    set_times(fd, to, set))
+	    view_set_times(fd, to, set))
 		return errno;
 	return 0;
 }
@@ -104,13 +116,19 @@ static int set_attr(struct view *v, int fd, struct handle *h,
 static int change_node(struct view *v, struct node *n, struct handle *h,
 		       const struct stat *to, int set, struct statx *x)
 {
+	struct judge_word word;
 	int fd, rc = view_current(v, n);
 
 	if (rc)
 		return rc;
-	if (n->word.state != JUDGE_OPEN)
-		return view_refuse_node(v, RECORD_WRITE, n);
-	rc = view_grab(v, n, &fd, x);
+	if (n->aside)
+		return aside_change(v, n, to, set, x);
+	word = n->word;
+	rc = view_guard(v, RECORD_WRITE, &word, n, NULL);
+	if (rc == 0 && word.state != JUDGE_OPEN)
+		rc = view_refuse_node(v, RECORD_WRITE, n);
+	if (rc == 0)
+		rc = view_grab(v, n, &fd, x);
 	if (rc)
 		return rc;
 	rc = set_attr(v, fd, h, to, set);
@@ -129,37 +147,76 @@ static void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *to, int set,
 	struct node *n = view_node(v, ino);
 	struct stat st;
 	struct statx x;
+	double timeout_s;
 	int rc;
 
 	pthread_mutex_lock(&v->lock);
-	rc = change_node(v, n, handle_of(fi), to, set, &x);
+	rc = change_node(v, n, view_handle(fi), to, set, &x);
 	if (rc == 0)
-		view_attr(v, n->word, &x, &st);
+		view_attr(v, n, &x, &st);
+	timeout_s = rc ? 0 : view_attr_timeout(n, &x);
 	pthread_mutex_unlock(&v->lock);
 	if (rc)
 		fuse_reply_err(req, rc);
 	else
-		fuse_reply_attr(req, &st, view_attr_timeout(&x));
+		fuse_reply_attr(req, &st, timeout_s);
+}
+
+/* Of a hidden link, what git's index says of it: not what the disk does. */
+static ssize_t read_tracked(struct view *v, const struct node *n, char *buf)
+{
+	const struct copy *c = n->orphan ? NULL : aside_at(v, n, NULL);
+
+	errno = n->type == S_IFLNK && n->tracked ? ENOENT : EINVAL;
+	if (errno == EINVAL || !c || !c->text)
+		return -1;
+	return snprintf(buf, VIEW_PATH_MAX, "%s", c->text);
+}
+
+/* Of a home, a link in the place of a folder that leads to what is protected
+ * would lead past that: nobody follows it. */
+static int may_follow(struct view *v, const struct node *n)
+{
+	struct judge_word word;
+
+	if (!v->home || n->orphan || !view_spells(v, n->parent, n->name, &word))
+		return 0;
+	return view_refuse(v, RECORD_READ, word, n, NULL, EACCES);
+}
+
+static ssize_t read_link(struct view *v, struct node *n, char *buf)
+{
+	struct statx x;
+	ssize_t len;
+	int fd, rc;
+
+	if (n->aside)
+		return aside_readlink(v, n, buf, VIEW_PATH_MAX);
+	rc = may_follow(v, n);
+	if (rc == 0)
+		rc = view_grab(v, n, &fd, &x);
+	errno = rc;
+	if (rc)
+		return -1;
+	len = n->word.state == JUDGE_HIDDEN
+		      ? read_tracked(v, n, buf)
+		      : readlinkat(fd, "", buf, VIEW_PATH_MAX);
+	rc = errno;
+	view_release_fd(n, fd);
+	errno = rc;
+	return len;
 }
 
 static void on_readlink(fuse_req_t req, fuse_ino_t ino)
 {
 	struct view *v = view_of(req);
-	struct node *n = view_node(v, ino);
 	char text[VIEW_PATH_MAX + 1];
-	struct statx x;
-	ssize_t len = 0;
-	int fd, rc;
+	ssize_t len;
+	int rc;
 
 	pthread_mutex_lock(&v->lock);
-	rc = view_grab(v, n, &fd, &x);
-	if (rc == 0) {
-		len = n->word.state == JUDGE_HIDDEN
-			      ? -(ssize_t)(errno = EINVAL)
-			      : readlinkat(fd, "", text, VIEW_PATH_MAX);
-		rc = len < 0 ? errno : 0;
-		view_release_fd(n, fd);
-	}
+	len = read_link(v, view_node(v, ino), text);
+	rc = len < 0 ? errno : 0;
 	pthread_mutex_unlock(&v->lock);
 	if (rc) {
 		fuse_reply_err(req, rc);
@@ -196,12 +253,19 @@ static bool is_users(const char *name)
 static int grab_for_xattr(struct view *v, struct node *n, bool change,
 			  int *out_fd)
 {
+	struct judge_word word;
 	struct statx x;
 	int rc = view_current(v, n);
 
 	if (rc)
 		return rc;
-	if (change && n->word.state != JUDGE_OPEN)
+	if (n->aside)
+		return change ? EOPNOTSUPP : ENODATA;
+	word = n->word;
+	rc = view_guard(v, change ? RECORD_WRITE : RECORD_READ, &word, n, NULL);
+	if (rc)
+		return rc;
+	if (change && word.state != JUDGE_OPEN)
 		return view_refuse_node(v, RECORD_WRITE, n);
 	if (n->word.state == JUDGE_HIDDEN)
 		return ENODATA;
@@ -288,14 +352,29 @@ static void on_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
 					   : EOPNOTSUPP);
 }
 
+/* No attribute of anything's, but a question: VIEW_SEAL_ATTRIBUTE. */
+static int ask_to_seal(struct view *v, fuse_ino_t ino)
+{
+	int rc;
+
+	if (v->who < 0 || ino != FUSE_ROOT_ID)
+		return ENODATA;
+	pthread_mutex_lock(&v->lock);
+	rc = who_ask_to_seal(v->who, serve_asker());
+	pthread_mutex_unlock(&v->lock);
+	return rc;
+}
+
 static void on_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name,
 			size_t size)
 {
 	struct xattr_call c = {.name = name, .size = size, .run = run_get};
-	ssize_t n;
+	ssize_t n = 0;
 	int rc = ENODATA;
 
-	if (is_users(name)) {
+	if (strcmp(name, VIEW_SEAL_ATTRIBUTE) == 0) {
+		rc = ask_to_seal(view_of(req), ino);
+	} else if (is_users(name)) {
 		c.out = size ? malloc(size) : NULL;
 		rc = size && !c.out ? ENOMEM
 				    : run_xattr(req, ino, false, &c, &n);

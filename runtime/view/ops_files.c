@@ -1,7 +1,7 @@
 /*
  * Open files: what is hidden is empty, everything else is the host's own file.
  */
-#include "runtime/view/view.h"
+#include "runtime/view/aside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,12 +12,12 @@
 /* More is read in parts: what one thread has room for. */
 #define READ_MAX (1u << 20)
 
-static struct handle *handle_of(const struct fuse_file_info *fi)
-{
-	return (struct handle *)(uintptr_t)fi->fh;
-}
-
 /* --- opening -------------------------------------------------------------- */
+
+bool view_writes(int flags)
+{
+	return (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
+}
 
 int view_open_flags(int flags)
 {
@@ -33,12 +33,16 @@ int view_opened(struct node *n, int fd, struct fuse_file_info *fi)
 
 	if (!h)
 		return ENOMEM;
-	*h = (struct handle){.next = n->open, .node = n, .fd = fd};
+	*h = (struct handle){.next = n->open,
+			     .node = n,
+			     .fd = fd,
+			     .hollow = n->tracked && fd < 0};
 	n->open = h;
 	n->below_n++;
 	fi->fh = (uintptr_t)h;
 	fi->noflush = 1;
-	fi->direct_io = !!(fi->flags & O_DIRECT);
+	/* What is hidden has a size that its data has not. */
+	fi->direct_io = n->tracked || fi->flags & O_DIRECT;
 	return 0;
 }
 
@@ -51,7 +55,9 @@ static void close_handle(struct view *v, struct handle *h)
 	*at = h->next;
 	h->node->below_n--;
 	node_settle(&v->nodes, h->node);
-	if (h->dir)
+	if (h->data)
+		copies_release(&v->copies, h->data);
+	else if (h->dir)
 		closedir(h->dir);
 	else
 		fd_close(&h->fd);
@@ -61,7 +67,7 @@ static void close_handle(struct view *v, struct handle *h)
 void view_closed(struct view *v, struct fuse_file_info *fi)
 {
 	pthread_mutex_lock(&v->lock);
-	close_handle(v, handle_of(fi));
+	close_handle(v, view_handle(fi));
 	pthread_mutex_unlock(&v->lock);
 }
 
@@ -71,11 +77,6 @@ void view_abandon(struct view *v, fuse_ino_t ino, struct fuse_file_info *fi)
 	pthread_mutex_lock(&v->lock);
 	view_drop(v, view_node(v, ino), 1);
 	pthread_mutex_unlock(&v->lock);
-}
-
-static bool is_writing(int flags)
-{
-	return (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
 }
 
 /* What has no name any more, by what is open of it: /proc/PID/fd. */
@@ -126,14 +127,25 @@ static bool is_known(struct node *n, const struct statx *x)
 
 static int open_file(struct view *v, struct node *n, struct fuse_file_info *fi)
 {
+	struct judge_word word;
 	struct statx x;
 	int rc, fd = -1;
 
 	rc = view_current(v, n);
 	if (rc)
 		return rc;
-	if (n->word.state != JUDGE_OPEN && is_writing(fi->flags))
-		return view_refuse_node(v, RECORD_WRITE, n);
+	if (n->aside)
+		return aside_open(v, n, fi);
+	word = n->word;
+	rc = view_guard(v, view_writes(fi->flags) ? RECORD_WRITE : RECORD_READ,
+			&word, n, NULL);
+	if (rc)
+		return rc;
+	if (word.state != JUDGE_OPEN && view_writes(fi->flags))
+		return !n->orphan && n->parent &&
+				       aside_hides(v, n->parent, n->name, false)
+			       ? aside_replace(v, n)
+			       : view_refuse_node(v, RECORD_WRITE, n);
 	if (n->word.state == JUDGE_HIDDEN) {
 		/* What has the name by now is hidden under others, too. */
 		if (n->parent && view_look(n->parent->fd, n->name, &x) == 0)
@@ -198,21 +210,32 @@ static ssize_t read_file(int fd, char *buf, size_t size, off_t at)
 	return more < 0 ? more : n + more;
 }
 
+/*
+ * What is hidden ends at once, whatever size it shows; but a page that somebody
+ * maps has to be there, and is zeros. Pages are asked for on nobody's behalf,
+ * what is read without them on a process's.
+ */
 static void on_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
 		    struct fuse_file_info *fi)
 {
 	static _Thread_local char *room;
-	struct handle *h = handle_of(fi);
+	struct handle *h = view_handle(fi);
 	ssize_t n;
 
 	(void)ino;
 	if (!room)
 		room = malloc(READ_MAX);
+	if (size > READ_MAX)
+		size = READ_MAX;
+	if (room && h->hollow && fi->lock_owner == 0) {
+		fuse_reply_buf(req, memset(room, 0, size), size);
+		return;
+	}
 	if (!room || h->fd < 0) {
 		fuse_reply_buf(req, NULL, 0);
 		return;
 	}
-	n = read_file(h->fd, room, size < READ_MAX ? size : READ_MAX, at);
+	n = read_file(h->fd, room, size, at);
 	if (n < 0)
 		fuse_reply_err(req, errno);
 	else
@@ -234,12 +257,15 @@ static void saw_write(struct view *v, struct handle *h)
 static void on_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 		     size_t size, off_t at, struct fuse_file_info *fi)
 {
-	struct handle *h = handle_of(fi);
+	struct handle *h = view_handle(fi);
 	ssize_t n;
 
 	(void)ino;
 	errno = EROFS;
-	n = h->fd < 0 ? -1 : pwrite(h->fd, data, size, at);
+	if (h->data)
+		n = aside_write(view_of(req), h, data, size, at);
+	else
+		n = h->fd < 0 ? -1 : pwrite(h->fd, data, size, at);
 	if (n < 0) {
 		fuse_reply_err(req, errno);
 		return;
@@ -251,7 +277,7 @@ static void on_write(fuse_req_t req, fuse_ino_t ino, const char *data,
 static void on_fsync(fuse_req_t req, fuse_ino_t ino, int data_only,
 		     struct fuse_file_info *fi)
 {
-	int fd = handle_of(fi)->fd, rc = 0;
+	int fd = view_handle(fi)->fd, rc = 0;
 
 	(void)ino;
 	serve_yield();
@@ -263,12 +289,17 @@ static void on_fsync(fuse_req_t req, fuse_ino_t ino, int data_only,
 static void on_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t at,
 			 off_t size, struct fuse_file_info *fi)
 {
-	struct handle *h = handle_of(fi);
+	struct handle *h = view_handle(fi);
 	int rc;
 
 	(void)ino;
 	serve_yield();
-	rc = h->fd < 0 ? EROFS : fallocate(h->fd, mode, at, size) ? errno : 0;
+	if (h->fd < 0)
+		rc = EROFS;
+	else if (h->data)
+		rc = EOPNOTSUPP; /* then it is written, and counted */
+	else
+		rc = fallocate(h->fd, mode, at, size) ? errno : 0;
 	if (rc == 0)
 		saw_write(view_of(req), h);
 	fuse_reply_err(req, rc);
@@ -277,7 +308,7 @@ static void on_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t at,
 static void on_lseek(fuse_req_t req, fuse_ino_t ino, off_t at, int whence,
 		     struct fuse_file_info *fi)
 {
-	int fd = handle_of(fi)->fd;
+	int fd = view_handle(fi)->fd;
 	off_t to;
 
 	(void)ino;
@@ -293,12 +324,12 @@ static void on_copy(fuse_req_t req, fuse_ino_t ino, off_t at,
 		    struct fuse_file_info *fi, fuse_ino_t to_ino, off_t to_at,
 		    struct fuse_file_info *to_fi, size_t size, int flags)
 {
-	struct handle *from = handle_of(fi), *to = handle_of(to_fi);
+	struct handle *from = view_handle(fi), *to = view_handle(to_fi);
 	ssize_t n;
 
 	(void)ino;
 	(void)to_ino;
-	if (from->fd < 0 || to->fd < 0) {
+	if (from->fd < 0 || to->fd < 0 || to->data) {
 		fuse_reply_err(req, EXDEV); /* then it is read and written */
 		return;
 	}

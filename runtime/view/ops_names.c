@@ -1,12 +1,13 @@
 /*
  * Names come and go: lookup, and everything that makes, removes or renames.
  */
-#include "runtime/view/view.h"
+#include "runtime/view/aside.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* --- asking --------------------------------------------------------------- */
@@ -79,25 +80,29 @@ static void on_forget_multi(fuse_req_t req, size_t n,
 /* A folder in which names may be made: 0, or what to answer. */
 static int may_enter(struct view *v, struct node *dir, const char *name)
 {
+	struct judge_word word;
 	int rc;
 
 	if (!is_name(name))
 		return EINVAL;
 	rc = view_fresh(v, dir);
-	if (rc == 0 && dir->word.state == JUDGE_HIDDEN)
-		rc = view_refuse(v, RECORD_WRITE, dir->word, dir, name, EROFS);
-	return rc;
+	if (rc)
+		return rc;
+	word = view_judge_new(v, dir, name, false);
+	if (dir->word.state == JUDGE_HIDDEN)
+		word = dir->word;
+	else if (word.section != JUDGE_BY_OUTSIDE)
+		return 0;
+	return view_refuse(v, RECORD_WRITE, word, dir, name, EROFS);
 }
 
 /* A name that the policy spells out the beginning of is a folder's, or no
  * one's: a link there would lead past the patterns. */
 static int may_spell(struct view *v, struct node *dir, const char *name)
 {
-	const struct judge_set *below =
-		judge_below(v->judge, dir->below, str_of(name));
 	struct judge_word word;
 
-	if (!below || !judge_spells(v->judge, below, &word))
+	if (!view_spells(v, dir, name, &word))
 		return 0;
 	return view_refuse(v, RECORD_WRITE, word, dir, name, EBUSY);
 }
@@ -111,6 +116,9 @@ static int may_make(struct view *v, struct node *dir, const char *name,
 	if (rc)
 		return rc;
 	word = view_judge_new(v, dir, name, is_dir);
+	rc = view_guard(v, RECORD_WRITE, &word, dir, name);
+	if (rc)
+		return rc;
 	if (word.state != JUDGE_OPEN)
 		return view_refuse(v, RECORD_WRITE, word, dir, name, EROFS);
 	return is_dir ? 0 : may_spell(v, dir, name);
@@ -128,8 +136,9 @@ static int may_remove(struct view *v, struct node *dir, const char *name,
 	if (rc)
 		return rc;
 	word = view_judge(v, dir, name, x);
-	if (word.state == JUDGE_OPEN)
-		return 0;
+	rc = view_guard(v, RECORD_WRITE, &word, dir, name);
+	if (rc || word.state == JUDGE_OPEN)
+		return rc;
 	return view_refuse(v, RECORD_WRITE, word, dir, name, EROFS);
 }
 
@@ -141,6 +150,21 @@ static int made_entry(struct view *v, struct node *dir, const char *name,
 	return failed < 0 ? errno : view_enter(v, dir, name, e);
 }
 
+static int make_folder(struct view *v, struct node *dir, const char *name,
+		       mode_t mode, struct fuse_entry_param *e)
+{
+	int rc = may_make(v, dir, name, true);
+
+	if (rc)
+		return rc;
+	if (mkdirat(dir->fd, name, mode) < 0)
+		return errno;
+	/* What is known there is of one that the host has removed. */
+	aside_removed(v, &(struct place){dir, name});
+	view_note_made(v, dir, name);
+	return view_enter(v, dir, name, e);
+}
+
 static void on_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
 		     mode_t mode)
 {
@@ -150,9 +174,10 @@ static void on_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name,
 	int rc;
 
 	pthread_mutex_lock(&v->lock);
-	rc = may_make(v, dir, name, true);
-	if (rc == 0)
-		rc = made_entry(v, dir, name, mkdirat(dir->fd, name, mode), &e);
+	if (is_name(name) && aside_hides(v, dir, name, true))
+		rc = aside_mkdir(v, dir, name, mode, &e);
+	else
+		rc = make_folder(v, dir, name, mode, &e);
 	pthread_mutex_unlock(&v->lock);
 	reply_entry(req, rc, &e);
 }
@@ -188,10 +213,14 @@ static void on_symlink(fuse_req_t req, const char *text, fuse_ino_t parent,
 	int rc;
 
 	pthread_mutex_lock(&v->lock);
-	rc = may_make(v, dir, name, false);
-	if (rc == 0)
-		rc = made_entry(v, dir, name, symlinkat(text, dir->fd, name),
-				&e);
+	if (is_name(name) && aside_hides(v, dir, name, false)) {
+		rc = aside_symlink(v, dir, name, text, &e);
+	} else {
+		rc = may_make(v, dir, name, false);
+		if (rc == 0)
+			rc = made_entry(v, dir, name,
+					symlinkat(text, dir->fd, name), &e);
+	}
 	pthread_mutex_unlock(&v->lock);
 	reply_entry(req, rc, &e);
 }
@@ -201,15 +230,18 @@ static int link_node(struct view *v, struct node *n, struct node *dir,
 		     const char *name)
 {
 	char text[VIEW_FD_TEXT_MAX];
+	struct judge_word word;
 	struct statx x;
-	int fd, rc = view_grab(v, n, &fd, &x);
+	int fd, rc = n->aside ? EXDEV : view_grab(v, n, &fd, &x);
 
 	if (rc)
 		return rc;
-	if (n->word.state != JUDGE_OPEN)
+	word = n->word;
+	rc = view_guard(v, RECORD_WRITE, &word, n, NULL);
+	if (rc == 0 && word.state != JUDGE_OPEN)
 		rc = view_refuse_node(v, RECORD_WRITE, n);
-	else if (linkat(v->proc, view_fd_text(fd, text), dir->fd, name,
-			AT_SYMLINK_FOLLOW) < 0)
+	else if (rc == 0 && linkat(v->proc, view_fd_text(fd, text), dir->fd,
+				   name, AT_SYMLINK_FOLLOW) < 0)
 		rc = errno;
 	view_release_fd(n, fd);
 	return rc;
@@ -238,21 +270,40 @@ static void on_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent,
 
 /* --- removing ------------------------------------------------------------- */
 
+static int remove_on_disk(struct view *v, struct node *dir, const char *name,
+			  int flags)
+{
+	struct place at = {dir, name};
+	struct statx x;
+	struct node *n;
+	int rc = may_remove(v, dir, name, &x);
+
+	if (rc == 0)
+		rc = aside_blocks(v, &at);
+	if (rc == 0 && unlinkat(dir->fd, name, flags) < 0)
+		rc = errno;
+	if (rc)
+		return rc;
+	aside_removed(v, &at);
+	n = node_find(&v->nodes, dir, name);
+	if (n)
+		node_orphan(&v->nodes, n);
+	return 0;
+}
+
 static void remove_name(fuse_req_t req, fuse_ino_t parent, const char *name,
 			int flags)
 {
 	struct view *v = view_of(req);
-	struct node *dir = view_node(v, parent), *n;
-	struct statx x;
+	struct node *dir = view_node(v, parent);
+	bool is_dir = flags & AT_REMOVEDIR;
 	int rc;
 
 	pthread_mutex_lock(&v->lock);
-	rc = may_remove(v, dir, name, &x);
-	if (rc == 0 && unlinkat(dir->fd, name, flags) < 0)
-		rc = errno;
-	n = rc == 0 ? node_find(&v->nodes, dir, name) : NULL;
-	if (n)
-		node_orphan(&v->nodes, n);
+	if (is_name(name) && aside_may_remove(v, dir, name, is_dir))
+		rc = aside_remove(v, dir, name, is_dir);
+	else
+		rc = remove_on_disk(v, dir, name, flags);
 	pthread_mutex_unlock(&v->lock);
 	fuse_reply_err(req, rc);
 }
@@ -268,11 +319,6 @@ static void on_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 }
 
 /* --- renaming ------------------------------------------------------------- */
-
-struct place {
-	struct node *dir;
-	const char *name;
-};
 
 /* May what x tells of have this name? */
 static int may_become(struct view *v, const struct place *from,
@@ -327,23 +373,39 @@ static void follow_rename(struct view *v, const struct place *from,
 		node_settle(&v->nodes, a);
 }
 
+static int rename_on_disk(struct view *v, const struct place *from,
+			  const struct place *to, unsigned flags)
+{
+	int rc = may_rename(v, from, to, flags);
+
+	if (rc == 0 && !(flags & RENAME_EXCHANGE))
+		rc = aside_blocks(v, to);
+	if (rc == 0 && syscall(SYS_renameat2, from->dir->fd, from->name,
+			       to->dir->fd, to->name, flags) < 0)
+		rc = errno;
+	if (rc == 0)
+		aside_renamed(v, from, to, flags);
+	return rc;
+}
+
 static void on_rename(fuse_req_t req, fuse_ino_t parent, const char *name,
 		      fuse_ino_t newparent, const char *newname, unsigned flags)
 {
 	struct view *v = view_of(req);
 	struct place from = {view_node(v, parent), name};
 	struct place to = {view_node(v, newparent), newname};
+	bool done = false;
 	int rc;
 
-	if (flags & ~(RENAME_EXCHANGE | RENAME_NOREPLACE)) {
+	if (flags & ~(RENAME_EXCHANGE | RENAME_NOREPLACE) || !is_name(name) ||
+	    !is_name(newname)) {
 		fuse_reply_err(req, EINVAL);
 		return;
 	}
 	pthread_mutex_lock(&v->lock);
-	rc = may_rename(v, &from, &to, flags);
-	if (rc == 0 && syscall(SYS_renameat2, from.dir->fd, name, to.dir->fd,
-			       newname, flags) < 0)
-		rc = errno;
+	rc = aside_rename(v, &from, &to, flags, &done);
+	if (!done)
+		rc = rename_on_disk(v, &from, &to, flags);
 	if (rc == 0)
 		follow_rename(v, &from, &to, flags);
 	pthread_mutex_unlock(&v->lock);
@@ -378,33 +440,100 @@ static int create_file(struct view *v, struct node *dir, const char *name,
 	return rc;
 }
 
+static int create_on_disk(struct view *v, struct node *dir, const char *name,
+			  mode_t mode, struct fuse_file_info *fi,
+			  struct fuse_entry_param *e)
+{
+	int fd = -1, rc = may_make(v, dir, name, false);
+
+	if (rc == 0)
+		rc = create_file(v, dir, name, mode, fi->flags, &fd);
+	if (rc == 0)
+		rc = view_enter(v, dir, name, e);
+	if (rc == 0) {
+		aside_note(v, dir, name, fd);
+		rc = view_opened(view_node(v, e->ino), fd, fi);
+		if (rc)
+			view_drop(v, view_node(v, e->ino), 1);
+	}
+	if (rc)
+		fd_close(&fd);
+	return rc;
+}
+
 static void on_create(fuse_req_t req, fuse_ino_t parent, const char *name,
 		      mode_t mode, struct fuse_file_info *fi)
 {
 	struct view *v = view_of(req);
 	struct node *dir = view_node(v, parent);
 	struct fuse_entry_param e;
-	int rc, fd = -1;
+	int rc;
 
 	pthread_mutex_lock(&v->lock);
-	rc = may_make(v, dir, name, false);
-	if (rc == 0)
-		rc = create_file(v, dir, name, mode, fi->flags, &fd);
-	if (rc == 0)
-		rc = view_enter(v, dir, name, &e);
-	if (rc == 0) {
-		rc = view_opened(view_node(v, e.ino), fd, fi);
-		if (rc)
-			view_drop(v, view_node(v, e.ino), 1);
-		else
-			fd = -1;
-	}
+	if (is_name(name) && aside_may_create(v, dir, name))
+		rc = aside_create(v, dir, name, mode, fi, &e);
+	else
+		rc = create_on_disk(v, dir, name, mode, fi, &e);
 	pthread_mutex_unlock(&v->lock);
-	fd_close(&fd);
 	if (rc)
 		fuse_reply_err(req, rc);
 	else if (fuse_reply_create(req, &e, fi) < 0)
 		view_abandon(v, e.ino, fi);
+}
+
+/* --- a new file, open, and without a name --------------------------------- */
+
+/* No name of a file's, and so nobody's: what it gets a name by is judged. */
+#define NO_NAME "/"
+
+static int make_unnamed(struct view *v, struct node *dir, mode_t mode,
+			int flags, int *out_fd, struct node **out,
+			struct statx *x)
+{
+	struct node *n;
+	int rc = view_fresh(v, dir);
+
+	if (rc == 0 && dir->word.state != JUDGE_OPEN)
+		rc = view_refuse_node(v, RECORD_WRITE, dir);
+	if (rc)
+		return rc;
+	*out_fd = openat(dir->fd, ".",
+			 view_open_flags(flags) | O_TMPFILE | (flags & O_EXCL),
+			 mode);
+	if (*out_fd < 0)
+		return errno;
+	rc = view_look(*out_fd, "", x);
+	if (rc)
+		return rc;
+	n = node_new(&v->nodes, dir, NO_NAME);
+	if (!n)
+		return ENOMEM;
+	node_orphan(&v->nodes, n);
+	n->dev = makedev(x->stx_dev_major, x->stx_dev_minor);
+	n->ino = x->stx_ino;
+	n->type = S_IFREG;
+	n->lookups = 1;
+	view_saw(n, x);
+	*out = n;
+	return 0;
+}
+
+int view_open_unnamed(struct view *v, struct node *dir, mode_t mode,
+		      struct fuse_file_info *fi, struct node **out,
+		      struct statx *x)
+{
+	int fd = -1, rc = make_unnamed(v, dir, mode, fi->flags, &fd, out, x);
+
+	if (rc) {
+		fd_close(&fd);
+		return rc;
+	}
+	rc = view_opened(*out, fd, fi);
+	if (rc) {
+		fd_close(&fd);
+		view_drop(v, *out, 1);
+	}
+	return rc;
 }
 
 void ops_names(struct fuse_lowlevel_ops *ops)

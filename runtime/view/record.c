@@ -25,10 +25,16 @@ static const char *section_name(enum judge_section s)
 		return VIEW_SAYS_IS_READONLY;
 	case JUDGE_BY_HOLD:
 		return VIEW_SAYS_HOLD;
+	case JUDGE_BY_PROTECT:
+		return VIEW_SAYS_PROTECT;
 	case JUDGE_BY_GIT:
 		return VIEW_SAYS_GIT;
+	case JUDGE_BY_LINKED:
+		return VIEW_SAYS_LINKED;
 	case JUDGE_BY_HIDE:
 		return VIEW_SAYS_HIDE;
+	case JUDGE_BY_OUTSIDE:
+		return VIEW_SAYS_OUTSIDE;
 	case JUDGE_BY_INODE:
 		return VIEW_SAYS_INODE;
 	case JUDGE_BY_ALL:
@@ -39,8 +45,16 @@ static const char *section_name(enum judge_section s)
 
 /* --- a line --------------------------------------------------------------- */
 
-/* What is no UTF-8 becomes U+FFFD, as in a trace. */
-static void copy_text(const char *path, char *out, size_t size)
+const char *record_place(const char *path)
+{
+	static const char beside[] = VIEW_HELLO_BESIDE "/";
+
+	return strncmp(path, beside, sizeof(beside) - 1) == 0
+		       ? path + sizeof(beside) - 1
+		       : path;
+}
+
+void record_path(const char *path, char *out, size_t size)
 {
 	static const char unknown[] = "\xef\xbf\xbd";
 	struct str s = str_of(path);
@@ -66,8 +80,9 @@ static void copy_text(const char *path, char *out, size_t size)
 static bool put_rule(cJSON *o, const struct judge_word *w)
 {
 	cJSON *rule = cJSON_AddObjectToObject(o, "rule");
-	bool has_line =
-		w->section != JUDGE_BY_INODE && w->section != JUDGE_BY_ALL;
+	bool has_line = w->section != JUDGE_BY_INODE &&
+			w->section != JUDGE_BY_OUTSIDE &&
+			w->section != JUDGE_BY_ALL;
 
 	return rule &&
 	       cJSON_AddStringToObject(rule, "section",
@@ -75,15 +90,28 @@ static bool put_rule(cJSON *o, const struct judge_word *w)
 	       (!has_line || cJSON_AddNumberToObject(rule, "line", w->line));
 }
 
+static enum reason reason_of(enum judge_state s)
+{
+	switch (s) {
+	case JUDGE_HIDDEN:
+		return REASON_IGNORED;
+	case JUDGE_PROTECTED:
+		return REASON_PROTECTED;
+	case JUDGE_OPEN:
+	case JUDGE_READONLY:
+		break;
+	}
+	return REASON_READONLY;
+}
+
 size_t record_line(const struct record_entry *e, char *buf, size_t size)
 {
 	char path[PATH_MAX_TOLD], when[CLOCK_TEXT_MAX];
-	enum reason reason = e->word.state == JUDGE_HIDDEN ? REASON_IGNORED
-							   : REASON_READONLY;
+	enum reason reason = reason_of(e->word.state);
 	cJSON *o = cJSON_CreateObject();
 	size_t n = 0;
 
-	copy_text(e->path, path, sizeof(path));
+	record_path(e->path, path, sizeof(path));
 	if (cJSON_AddStringToObject(o, VIEW_SAYS_EVENT, VIEW_SAYS_DECISION) &&
 	    cJSON_AddStringToObject(o, "time", clock_text(&e->last, when)) &&
 	    cJSON_AddStringToObject(

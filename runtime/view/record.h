@@ -45,6 +45,12 @@ void record_refusal(struct record *r, enum record_kind kind,
  */
 int record_tell(struct record *r, bool all);
 void record_done(struct record *r);
+/* Where the launcher is told that a path is: what lies in the repository that
+ * the view has beside the workspace begins with ".git". Pure. */
+const char *record_place(const char *path);
+/* A path as it is told, into size bytes: what is no UTF-8 becomes U+FFFD, as in
+ * a trace, and one that is too long ends in "…". Pure. */
+void record_path(const char *path, char *out, size_t size);
 /* One line as it is told, with its LF, into size bytes. Pure. */
 size_t record_line(const struct record_entry *e, char *buf, size_t size);
 

@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <sched.h>
 #include <linux/capability.h>
 #include <signal.h>
 #include <sys/fsuid.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -54,14 +56,47 @@ int rights_of_owner(uid_t uid, gid_t gid, pid_t parent, struct err *err)
 	return 0;
 }
 
-int rights_to_unmount(struct err *err)
+int rights_alone(struct err *err)
+{
+	if (unshare(CLONE_NEWNS) < 0)
+		return err_errno(err, "unshare");
+	if (mount(NULL, "/proc", NULL, MS_PRIVATE, NULL) < 0 ||
+	    mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		  NULL) < 0)
+		return err_errno(err, "mounting /proc");
+	return 0;
+}
+
+static uint32_t looking(bool looks)
+{
+	return looks ? 1u << CAP_SYS_PTRACE : 0;
+}
+
+int rights_to_unmount(bool looks, struct err *err)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_errno(err, "prctl");
-	return keep_caps(1u << CAP_SYS_ADMIN, err);
+	return keep_caps(1u << CAP_SYS_ADMIN | looking(looks), err);
 }
 
-int rights_none(struct err *err)
+int rights_to_look_on(bool looks, struct err *err)
 {
-	return keep_caps(0, err);
+	return keep_caps(looking(looks), err);
+}
+
+bool rights_use(bool use)
+{
+	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &head, data) < 0)
+		return false;
+	data[0].effective = use ? data[0].permitted : 0;
+	return syscall(SYS_capset, &head, data) == 0;
+}
+
+bool rights_are_roots(gid_t gid)
+{
+	/* They say what it is, and -1 changes nothing. */
+	return setfsuid((uid_t)-1) == 0 && (gid_t)setfsgid((gid_t)-1) == gid;
 }

@@ -1,12 +1,22 @@
 #include "runtime/view/serve.h"
 
+#include "compiler/base/limits.h"
+#include "compiler/base/sys/fileio.h"
+#include "runtime/view/aside.h"
+#include "runtime/view/await.h"
 #include "runtime/view/folds.h"
+#include "compiler/plan/mounts_plan.h"
+#include "runtime/view/kept.h"
+#include "runtime/view/invalidate.h"
+#include "runtime/view/newer.h"
+#include "runtime/view/outside.h"
 #include "runtime/view/rights.h"
 #include "runtime/view/say.h"
 #include "runtime/view/view.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fuse.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -29,6 +39,7 @@ static struct {
 	bool led;
 	int n, idle;
 	struct fuse_session *session;
+	struct view *view;
 	int ended; /* an eventfd */
 } crew = {.lock = PTHREAD_MUTEX_INITIALIZER, .free = PTHREAD_COND_INITIALIZER};
 
@@ -76,6 +87,24 @@ static void take_lead(void)
 	pthread_mutex_unlock(&crew.lock);
 }
 
+static _Thread_local pid_t asker;
+
+pid_t serve_asker(void)
+{
+	return asker;
+}
+
+/* As the header of the request has it. */
+static pid_t pid_of(const struct fuse_buf *b)
+{
+	struct fuse_in_header head;
+
+	if (b->flags & FUSE_BUF_IS_FD || b->size < sizeof(head))
+		return 0;
+	memcpy(&head, b->mem, sizeof(head));
+	return (pid_t)head.pid;
+}
+
 static void *answer_requests(void *unused)
 {
 	struct fuse_buf buf = {0};
@@ -86,8 +115,11 @@ static void *answer_requests(void *unused)
 	while (rc > 0 || rc == -EINTR) {
 		if (!leads)
 			take_lead();
-		rc = fuse_session_receive_buf(crew.session, &buf);
-		if (rc > 0)
+		rc = await_request(crew.session, &buf);
+		if (rc <= 0)
+			continue;
+		asker = pid_of(&buf);
+		if (!newer_answer(crew.view, &buf))
 			fuse_session_process_buf(crew.session, &buf);
 	}
 	free(buf.mem);
@@ -165,17 +197,98 @@ static unsigned other_id(const char *map, const char *overflow)
 	return id;
 }
 
+/* What git's index has of what is hidden. */
+static bool know_tracked(struct view *v, struct arena *a, const struct hello *h)
+{
+	if (!copies_init(&v->copies))
+		return false;
+	vec_each(t, &h->tracked) {
+		char path[LIMIT_PATH_BYTES];
+		struct copy *c;
+
+		snprintf(path, sizeof(path), "%.*s", STR_ARG(t->path));
+		c = copies_make(&v->copies, path);
+		if (!c || !copies_set(&v->copies, c, COPY_TRACKED, NULL))
+			return false;
+		if (t->text.n)
+			c->text = strndup(t->text.p, t->text.n);
+	}
+	if (h->part.n && !outside_know(v, a, h))
+		return false;
+	copies_bound(&v->copies, COPIES_NAMES_MAX);
+	return true;
+}
+
+/* A submodule's own configuration says where its files are on the host. */
+static int set_files(struct view *v, struct arena *a, struct err *err)
+{
+	struct str text;
+	int rc = fileio_read_inside(a, v->beside, STR(".git/config"),
+				    VIEW_HELLO_CONFIG_MAX, &text, err);
+
+	if (rc < 0)
+		return err_while(err, "the submodule's configuration");
+	text = arena_fmt(a, "%.*s" VIEW_HELLO_FILES, STR_ARG(text));
+	return aside_seed(v, VIEW_HELLO_BESIDE "/.git/config", text, true)
+		       ? 0
+		       : err_set(err, -EINVAL,
+				 "the submodule's configuration cannot be kept aside");
+}
+
+/* A filter of the repository's own would go over the one that knows what is
+ * hidden; nothing goes over these. */
+static int set_attributes(struct view *v, struct arena *a, struct str lines,
+			  struct err *err)
+{
+	bool beside = v->beside >= 0;
+	struct str host = STR("");
+	int rc = fileio_read_inside(a, beside ? v->beside : v->nodes.root.fd,
+				    STR(VIEW_HELLO_ATTRIBUTES),
+				    VIEW_HELLO_CONFIG_MAX, &host, err);
+
+	if (rc < 0 && rc != -ENOENT)
+		return err_while(err, "git's attributes");
+	host = arena_fmt(a, "%.*s\n%.*s", STR_ARG(host), STR_ARG(lines));
+	return aside_seed(v,
+			  beside ? VIEW_HELLO_BESIDE "/" VIEW_HELLO_ATTRIBUTES
+				 : VIEW_HELLO_ATTRIBUTES,
+			  host, false)
+		       ? 0
+		       : err_set(err, -EINVAL,
+				 "git's attributes cannot be kept aside");
+}
+
+static int set_aside(struct view *v, const struct serve *s, struct err *err)
+{
+	int rc = s->hello->module ? set_files(v, s->a, err) : 0;
+
+	if (s->hello->part.n)
+		return outside_read(v, s->a, s->hello, s->attributes,
+				    s->exclude, err);
+	return rc == 0 && s->hello->filtered
+		       ? set_attributes(v, s->a, s->attributes, err)
+		       : rc;
+}
+
 static int open_view(struct view *v, const struct serve *s, struct err *err)
 {
 	struct judge_rules rules = {.plan = s->plan,
 				    .holds = s->hello->holds,
 				    .hides = s->hello->hides,
+				    .linked = s->hello->linked,
 				    .readonly = s->hello->readonly,
+				    .home = s->home,
+				    .program = s->hello->program,
 				    .folds = folds_case(s->source)};
 	struct node *root = &v->nodes.root;
 
-	*v = (struct view){.target = s->plan->target,
+	*v = (struct view){.target = s->home ? STR(MOUNTS_PLAN_HOME)
+					     : s->plan->target,
+			   .home = s->home,
+			   .who = s->who,
 			   .at = s->hello->at,
+			   .beside = s->beside,
+			   .part = s->hello->part.n > 0,
 			   .uid = s->hello->uid,
 			   .gid = s->hello->gid};
 	pthread_mutex_init(&v->lock, NULL);
@@ -186,17 +299,20 @@ static int open_view(struct view *v, const struct serve *s, struct err *err)
 	v->proc = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (v->proc < 0)
 		return err_errno(err, "/proc/self/fd");
-	if (!nodes_init(&v->nodes, s->source))
+	if (!nodes_init(&v->nodes, s->source) ||
+	    !know_tracked(v, s->a, s->hello))
 		return err_set(err, -ENOMEM, "no memory for the view");
 	v->judge = judge_new(s->a, &rules);
 	root->below = judge_root(v->judge);
 	root->word = judge_root_word(v->judge);
 	root->dev = s->hello->dev;
 	root->ino = s->hello->ino;
+	v->nodes.watches = &v->watches;
+	watches_open(&v->watches, root);
 	vec_each(f, &s->hello->inodes)
 		if (!hidden_add(&v->hidden, f))
 			return err_set(err, -ENOMEM, "no memory for the view");
-	return 0;
+	return set_aside(v, s, err);
 }
 
 static int start_view(struct view *v, struct record *r, const struct serve *s,
@@ -216,6 +332,7 @@ static int start_view(struct view *v, struct record *r, const struct serve *s,
 	if (!v->session)
 		return err_set(err, -EIO, "libfuse does not take the mount");
 	crew.session = v->session;
+	crew.view = v;
 	crew.n = 1;
 	return start_thread() ? 0 : err_set(err, -EAGAIN, "no thread");
 }
@@ -227,13 +344,16 @@ static void watch_view(struct view *v, int control)
 {
 	struct pollfd p[] = {{control, POLLIN, 0},
 			     {v->record->wake, POLLIN, 0},
-			     {crew.ended, POLLIN, 0}};
+			     {crew.ended, POLLIN, 0},
+			     {v->watches.fd, POLLIN, 0}};
 	uint64_t n;
 	int wait_ms = -1;
 
 	while (!p[0].revents && !p[2].revents) {
 		if (poll(p, ARRAY_LEN(p), wait_ms) < 0 && errno != EINTR)
 			break;
+		if (p[3].revents)
+			invalidate_changed(v);
 		ignore(read(v->record->wake, &n, sizeof(n)));
 		pthread_mutex_lock(&v->lock);
 		wait_ms = record_tell(v->record, false);
@@ -242,6 +362,7 @@ static void watch_view(struct view *v, int control)
 	pthread_mutex_lock(&v->lock);
 	fcntl(v->record->fd, F_SETFL, 0);
 	record_tell(v->record, true);
+	kept_tell(v->record->fd, &v->copies);
 }
 
 int serve(const struct serve *s)
@@ -266,7 +387,9 @@ int serve(const struct serve *s)
 		say_error(s->out, &err);
 		return 1;
 	}
-	say_event(s->out, VIEW_SAYS_READY);
+	/* What is asked of a home before waits. */
+	if (!s->home)
+		say_event(s->out, VIEW_SAYS_READY);
 	watch_view(&v, s->control);
 	return 0;
 }

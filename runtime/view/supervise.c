@@ -5,6 +5,7 @@
 #include "runtime/view/mount.h"
 #include "runtime/view/rights.h"
 #include "runtime/view/say.h"
+#include "runtime/view/who.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -18,19 +19,20 @@
 /* In the order in which it goes. */
 enum phase {
 	SERVING,
-	ENDING, /* the server was told to */
-	GONE,	/* it has ended */
+	ENDING, /* the servers were told to */
+	GONE,	/* they have ended */
 };
 
 struct watch {
 	struct supervise *s;
 	enum phase phase;
 	bool mounted, failed;
+	bool said_open;	  /* VIEW_SAYS_UNSEALED */
 	int64_t until_ms; /* of what is left to do at the end */
-	int status;	  /* the server's */
-	char line[64];	  /* of the launcher's, so far */
+	struct who who;
+	char line[64]; /* of the launcher's, so far */
 	size_t line_n;
-	char in[65536], out[65536 + 2 * SAY_LINE_MAX];
+	char in[VIEW_SAYS_LINE_MAX], out[VIEW_SAYS_LINE_MAX + 2 * SAY_LINE_MAX];
 	size_t in_n, out_n;
 };
 
@@ -87,10 +89,19 @@ static bool write_out(struct watch *w)
 
 /* --- what is to be done --------------------------------------------------- */
 
+static bool remove_mounts(const struct watch *w)
+{
+	bool ok = true;
+
+	for (unsigned i = 0; i < w->s->n; i++)
+		ok &= mount_remove(w->s->at[i]);
+	return ok;
+}
+
 static void begin_ending(struct watch *w)
 {
 	if (w->mounted)
-		mount_remove(w->s->at);
+		remove_mounts(w);
 	w->mounted = false;
 	if (w->phase != SERVING)
 		return;
@@ -106,7 +117,7 @@ static void detach_mount(struct watch *w)
 
 	if (!w->mounted)
 		return;
-	if (!mount_remove(w->s->at) || rights_none(&err) < 0) {
+	if (!remove_mounts(w) || rights_to_look_on(w->s->who >= 0, &err) < 0) {
 		put_out(w, VIEW_SAYS_ERROR, "the mount cannot be taken away");
 		w->failed = true;
 		begin_ending(w);
@@ -151,25 +162,54 @@ static void read_stdin(struct watch *w)
 		begin_ending(w);
 }
 
-static void reap_server(struct watch *w)
+static void reap_server(struct watch *w, pid_t *server)
 {
 	char text[96];
+	int status = 0;
 
-	if (w->phase == GONE || waitpid(w->s->server, &w->status, WNOHANG) <= 0)
+	if (*server == 0 || waitpid(*server, &status, WNOHANG) <= 0)
 		return;
+	*server = 0;
 	begin_ending(w);
-	w->phase = GONE;
-	if (WIFEXITED(w->status) && WEXITSTATUS(w->status) == 0)
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return;
 	w->failed = true;
-	if (WIFSIGNALED(w->status)) {
+	if (WIFSIGNALED(status)) {
 		snprintf(text, sizeof(text),
 			 "the view's server was killed by signal %d",
-			 WTERMSIG(w->status));
+			 WTERMSIG(status));
 		while (read_lines(w) && w->in_n < sizeof(w->in))
 			;
 		put_out(w, VIEW_SAYS_ERROR, text);
 	}
+}
+
+static void reap_servers(struct watch *w)
+{
+	bool gone = true;
+
+	for (unsigned i = 0; i < w->s->n; i++) {
+		reap_server(w, &w->s->server[i]);
+		gone &= w->s->server[i] == 0;
+	}
+	if (gone)
+		w->phase = GONE;
+}
+
+/* What cannot be closed does not begin. */
+static void check_seal(struct watch *w)
+{
+	char text[SAY_LINE_MAX / 2];
+
+	if (!w->who.failed || w->failed)
+		return;
+	snprintf(
+		text, sizeof(text),
+		"files are protected for the command, and its memory cannot be closed to others: %s",
+		w->who.err.text);
+	put_out(w, VIEW_SAYS_ERROR, text);
+	w->failed = true;
+	begin_ending(w);
 }
 
 static void read_signals(struct watch *w)
@@ -179,7 +219,22 @@ static void read_signals(struct watch *w)
 	while (read(w->s->signals, &got, sizeof(got)) == sizeof(got))
 		if (got.ssi_signo != SIGCHLD)
 			begin_ending(w);
-	reap_server(w);
+	reap_servers(w);
+	who_step(&w->who);
+	check_seal(w);
+}
+
+static void answer_server(struct watch *w)
+{
+	if (!who_answer(&w->who, w->s->who)) {
+		close(w->s->who);
+		w->s->who = -1;
+	}
+	check_seal(w);
+	if (!w->who.is_open || w->said_open)
+		return;
+	w->said_open = true;
+	put_out(w, VIEW_SAYS_UNSEALED, NULL);
 }
 
 /* --- the loop ------------------------------------------------------------- */
@@ -203,6 +258,7 @@ static bool turn_loop(struct watch *w)
 		{w->s->lines >= 0 && w->in_n < sizeof(w->in) ? w->s->lines : -1,
 		 POLLIN, 0},
 		{w->out_n ? STDOUT_FILENO : -1, POLLOUT, 0},
+		{w->s->who, POLLIN, 0},
 	};
 	int n = poll(p, sizeof(p) / sizeof(p[0]), wait_ms(w));
 
@@ -218,6 +274,8 @@ static bool turn_loop(struct watch *w)
 		begin_ending(w);
 		return false;
 	}
+	if (p[4].revents)
+		answer_server(w);
 	if (p[0].revents)
 		read_stdin(w);
 	if (p[1].revents)
@@ -225,15 +283,17 @@ static bool turn_loop(struct watch *w)
 	return w->phase != GONE || w->s->lines >= 0 || w->out_n;
 }
 
-/* The server that does not end by itself is ended. */
-static void end_server(struct watch *w)
+/* What does not end by itself is ended. */
+static void end_servers(struct watch *w)
 {
 	begin_ending(w);
-	if (w->phase == GONE)
-		return;
-	kill(w->s->server, SIGKILL);
-	waitpid(w->s->server, &w->status, 0);
-	w->failed = true;
+	for (unsigned i = 0; i < w->s->n; i++) {
+		if (w->s->server[i] == 0)
+			continue;
+		kill(w->s->server[i], SIGKILL);
+		waitpid(w->s->server[i], NULL, 0);
+		w->failed = true;
+	}
 }
 
 int supervise(struct supervise *s, struct str said)
@@ -242,10 +302,11 @@ int supervise(struct supervise *s, struct str said)
 
 	w.s = s;
 	w.mounted = true;
+	w.who.program = s->program;
 	take_said(&w, said);
 	while (turn_loop(&w))
 		;
-	end_server(&w);
+	end_servers(&w);
 	if (w.failed)
 		return 1;
 	say_event(STDOUT_FILENO, VIEW_SAYS_DONE);

@@ -1,6 +1,7 @@
 /*
- * The process that mounted, while there is a server: passes on what that says,
- * takes the mount away when it is told to, and when the server is gone.
+ * The process that mounted, while there are servers: passes on what those say,
+ * says who asks of a home, takes the mounts away when it is told to, and when a
+ * server is gone.
  */
 #ifndef RUNTIME_VIEW_SUPERVISE_H
 #define RUNTIME_VIEW_SUPERVISE_H
@@ -12,12 +13,18 @@
 /* Nobody is waited for longer than this at the end. */
 #define SUPERVISE_END_MS 5000
 
+/* The workspace, and a home. */
+#define SUPERVISE_MAX 2
+
 struct supervise {
-	const char *at; /* the mount */
-	pid_t server;
-	int signals; /* of signals_open() */
-	int lines;   /* what the server says */
-	int control; /* closed: the server is to end */
+	unsigned n;
+	const char *at[SUPERVISE_MAX]; /* the mounts */
+	pid_t server[SUPERVISE_MAX];   /* 0: it has ended */
+	int signals;		       /* of signals_open() */
+	int lines;		       /* what the servers say */
+	int control;		       /* closed: they are to end */
+	struct str program;	       /* that the session runs: who.h */
+	int who; /* where the home's server asks: who.h; -1 */
 };
 
 /* said: what the launcher has said already. The status to exit with. */

@@ -2,7 +2,8 @@
  * Names on the disk: looked at in the folder that is held, never by a path, and
  * judged at the moment of looking.
  */
-#include "runtime/view/view.h"
+#include "runtime/view/aside.h"
+#include "runtime/view/who.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,12 +37,32 @@ int view_look(int fd, const char *name, struct statx *out)
 	return 0;
 }
 
+bool view_is_beside(const struct view *v, const struct node *dir,
+		    const char *name)
+{
+	return v->beside >= 0 && !dir->parent &&
+	       strcmp(name, VIEW_HELLO_BESIDE) == 0;
+}
+
+static bool is_beside_node(const struct view *v, const struct node *n)
+{
+	return n->parent && view_is_beside(v, n->parent, n->name);
+}
+
+/* A name on the disk, but for the one that stands for another folder. */
+static int look_at(const struct view *v, const struct node *dir,
+		   const char *name, struct statx *x)
+{
+	return view_is_beside(v, dir, name) ? view_look(v->beside, "", x)
+					    : view_look(dir->fd, name, x);
+}
+
 static uint64_t dev_of(const struct statx *x)
 {
 	return makedev(x->stx_dev_major, x->stx_dev_minor);
 }
 
-static bool is_same(const struct node *n, const struct statx *x)
+bool view_is_same(const struct node *n, const struct statx *x)
 {
 	return n->ino == x->stx_ino && n->dev == dev_of(x) &&
 	       n->type == (x->stx_mode & S_IFMT);
@@ -62,11 +83,33 @@ static struct timespec time_of(struct statx_timestamp t)
 	return (struct timespec){.tv_sec = t.tv_sec, .tv_nsec = t.tv_nsec};
 }
 
-void view_attr(const struct view *v, struct judge_word word,
-	       const struct statx *x, struct stat *out)
+uint64_t view_number(const struct view *v, const struct statx *x)
+{
+	/* Two file systems may have the same number. */
+	return dev_of(x) == v->nodes.root.dev ? x->stx_ino
+					      : x->stx_ino ^ dev_of(x) << 40;
+}
+
+/* While git may make names in it or write it aside, it has to look so. */
+static mode_t hidden_mode(struct view *v, const struct node *n,
+			  const struct statx *x)
+{
+	bool is_dir = S_ISDIR(x->stx_mode);
+	bool opens = view_may_open(n->word) && aside_is_locked(v);
+
+	if (is_dir)
+		return S_IFDIR | (opens ? 0755 : 0555);
+	if (n->tracked && S_ISLNK(x->stx_mode))
+		return S_IFLNK | 0777;
+	return S_IFREG | (opens ? 0644 : 0444) |
+	       (n->tracked ? x->stx_mode & 0111 : 0);
+}
+
+void view_attr(struct view *v, const struct node *n, const struct statx *x,
+	       struct stat *out)
 {
 	*out = (struct stat){
-		.st_ino = x->stx_ino,
+		.st_ino = view_number(v, x),
 		.st_mode = x->stx_mode,
 		.st_nlink = x->stx_nlink,
 		.st_uid = x->stx_uid == v->other_uid ? v->uid : x->stx_uid,
@@ -78,21 +121,33 @@ void view_attr(const struct view *v, struct judge_word word,
 		.st_atim = time_of(x->stx_atime),
 		.st_mtim = time_of(x->stx_mtime),
 		.st_ctim = time_of(x->stx_ctime)};
-	/* Two file systems may have the same number. */
-	if (dev_of(x) != v->nodes.root.dev)
-		out->st_ino ^= dev_of(x) << 40;
-	if (word.state != JUDGE_HIDDEN)
+	/* It stands for the user's own, and git asks whose it is. */
+	if (is_beside_node(v, n)) {
+		out->st_uid = v->uid;
+		out->st_gid = v->gid;
+		out->st_mode = S_IFDIR | 0755;
+	}
+	if (n->word.state != JUDGE_HIDDEN || (n->aside && !n->tracked))
 		return;
-	out->st_mode = S_ISDIR(x->stx_mode) ? S_IFDIR | 0555 : S_IFREG | 0444;
+	out->st_mode = hidden_mode(v, n, x);
 	out->st_nlink = S_ISDIR(x->stx_mode) ? 2 : 1;
 	out->st_rdev = 0;
+	if (n->tracked)
+		return;
 	out->st_size = 0;
 	out->st_blocks = 0;
 }
 
-double view_attr_timeout(const struct statx *x)
+/* Reading what is hidden shows the kernel its end: it asks for the size anew.
+ */
+double view_attr_timeout(const struct node *n, const struct statx *x)
 {
-	return x->stx_nlink > 1 && !S_ISDIR(x->stx_mode) ? 0 : VIEW_TIMEOUT_S;
+	const struct node *heard = n->type == S_IFDIR ? n : n->parent;
+
+	if (n->tracked || (x->stx_nlink > 1 && n->type != S_IFDIR))
+		return 0;
+	return heard->watch && !n->aside ? VIEW_TIMEOUT_HEARD_S
+					 : VIEW_TIMEOUT_S;
 }
 
 void view_saw(struct node *n, const struct statx *x)
@@ -160,8 +215,47 @@ static void remember_end(struct view *v, const struct node *dir,
 struct judge_word view_judge_new(struct view *v, struct node *dir,
 				 const char *name, bool is_dir)
 {
-	return judge_name(v->judge, dir->below, dir->word, str_of(name),
+	struct judge_word word;
+
+	/* The folder itself is nobody's to change; in it lies .git, and what
+	 * that holds is judged as what any .git of the workspace's would. */
+	if (view_is_beside(v, dir, name))
+		return (struct judge_word){JUDGE_READONLY, JUDGE_BY_ALL, 0};
+	if (is_beside_node(v, dir))
+		return v->part && strcmp(name, ".git") != 0
+			       ? (struct judge_word){JUDGE_HIDDEN,
+						     JUDGE_BY_OUTSIDE, 0}
+			       : judge_root_word(v->judge);
+	word = judge_name(v->judge, dir->below, dir->word, str_of(name),
 			  is_dir);
+	if (dir->made && judge_is_gits(v->judge, word))
+		word = (struct judge_word){0};
+	return word;
+}
+
+/* .git, or below one: there alone are the lines that do not hold. */
+static bool is_gits(const struct node *dir, const char *name)
+{
+	bool found = strcmp(name, ".git") == 0;
+
+	for (; dir->parent && !found; dir = dir->parent)
+		found = strcmp(dir->name, ".git") == 0;
+	return found;
+}
+
+/* What cannot be remembered is as held as any; and a number alone, without a
+ * time of birth, may be another folder's tomorrow. */
+void view_note_made(struct view *v, const struct node *dir, const char *name)
+{
+	struct hidden_file f;
+	struct statx x;
+
+	if (!is_gits(dir, name) || view_look(dir->fd, name, &x) ||
+	    !S_ISDIR(x.stx_mode))
+		return;
+	f = view_identity(&x);
+	if (f.born_s || f.born_ns)
+		hidden_add(&v->made, &f);
 }
 
 struct judge_word view_judge(struct view *v, struct node *dir, const char *name,
@@ -171,14 +265,35 @@ struct judge_word view_judge(struct view *v, struct node *dir, const char *name,
 		view_judge_new(v, dir, name, S_ISDIR(x->stx_mode));
 	struct hidden_file f = view_identity(x);
 
-	if (word.state == JUDGE_HIDDEN) {
+	if (word.state >= JUDGE_PROTECTED) {
 		remember_file(v, x);
 		if (S_ISLNK(x->stx_mode))
 			remember_end(v, dir, name);
 	} else if (hidden_has(&v->hidden, &f)) {
-		word = (struct judge_word){JUDGE_HIDDEN, JUDGE_BY_INODE, 0};
+		word = (struct judge_word){v->home ? JUDGE_PROTECTED
+						   : JUDGE_HIDDEN,
+					   JUDGE_BY_INODE, 0};
 	}
 	return word;
+}
+
+bool view_holds(struct view *v, struct node *dir, const char *name)
+{
+	struct judge_word word = view_judge_new(v, dir, name, false);
+
+	return word.state == JUDGE_READONLY &&
+	       (word.section == JUDGE_BY_HOLD || word.section == JUDGE_BY_GIT ||
+		word.section == JUDGE_BY_LINKED);
+}
+
+static void set_known(struct node *n, const struct copy *c)
+{
+	bool shown = c && ((c->kind == COPY_TRACKED &&
+			    (n->type == S_IFREG || n->type == S_IFLNK)) ||
+			   c->kind == COPY_HUSK);
+
+	n->aside = copy_is_made(c);
+	n->tracked = shown && n->word.state == JUDGE_HIDDEN;
 }
 
 /* A folder's set; hidden where there are too many. */
@@ -186,18 +301,31 @@ static void set_below(struct view *v, struct node *n)
 {
 	if (n->type != S_IFDIR || n->word.state == JUDGE_HIDDEN)
 		return;
-	n->below = judge_below(v->judge, n->parent->below, str_of(n->name));
+	n->below = is_beside_node(v, n)
+			   ? judge_root(v->judge)
+			   : judge_below(v->judge, n->parent->below,
+					 str_of(n->name));
 	if (!n->below)
 		n->word = (struct judge_word){JUDGE_HIDDEN, JUDGE_BY_ALL, 0};
+}
+
+bool view_spells(struct view *v, const struct node *dir, const char *name,
+		 struct judge_word *out)
+{
+	const struct judge_set *below =
+		judge_below(v->judge, dir->below, str_of(name));
+
+	return below && judge_spells(v->judge, below, out);
 }
 
 /* Again by its name, after a folder above was renamed. */
 static void judge_again(struct view *v, struct node *n)
 {
-	if (n->word.section != JUDGE_BY_INODE)
+	if (n->word.section != JUDGE_BY_INODE && !n->aside)
 		n->word = view_judge_new(v, n->parent, n->name,
 					 n->type == S_IFDIR);
 	set_below(v, n);
+	set_known(n, aside_at(v, n, NULL));
 	n->judged = v->nodes.turn;
 }
 
@@ -209,31 +337,42 @@ static uint32_t now_s(void)
 	return (uint32_t)t.tv_sec;
 }
 
-/* The parents first; of a file, the caller looks itself where it is. */
-static int refresh_node(struct view *v, struct node *n)
+/* Of a file, the caller looks itself where it is. */
+static int refresh_name(struct view *v, struct node *n)
 {
 	uint32_t now = now_s();
 	struct statx x;
 	int rc;
 
-	if (!n->parent)
-		return 0;
-	rc = refresh_node(v, n->parent);
-	if (rc)
-		return rc;
 	if (n->orphan)
 		return ESTALE;
 	if (n->judged != v->nodes.turn)
 		judge_again(v, n);
-	if (n->type != S_IFDIR || n->seen == now)
+	if (!n->aside && (n->type != S_IFDIR || n->seen == now))
 		return 0;
-	rc = view_look(n->parent->fd, n->name, &x);
-	if (rc == 0 && is_same(n, &x)) {
+	rc = n->aside ? aside_look(aside_at(v, n, NULL), &x)
+		      : look_at(v, n->parent, n->name, &x);
+	if (rc == 0 && view_is_same(n, &x)) {
 		n->seen = now;
 		return 0;
 	}
 	node_orphan(&v->nodes, n);
 	return ESTALE;
+}
+
+/* The parents first; however deep it is. */
+static int refresh_node(struct view *v, struct node *n)
+{
+	struct node *at = n;
+	int rc = 0;
+
+	for (; at->parent; at = at->parent)
+		at->parent->down = at;
+	while (rc == 0 && at != n) {
+		at = at->down;
+		rc = refresh_name(v, at);
+	}
+	return rc;
 }
 
 int view_fresh(struct view *v, struct node *dir)
@@ -251,10 +390,11 @@ int view_current(struct view *v, struct node *n)
 /* --- entering ------------------------------------------------------------- */
 
 /* A folder's own descriptor, and what it says. */
-static int open_folder(const struct node *dir, const char *name, int *out_fd,
-		       struct statx *x)
+static int open_folder(const struct view *v, const struct node *dir,
+		       const char *name, int *out_fd, struct statx *x)
 {
-	int fd = openat(dir->fd, name,
+	bool beside = view_is_beside(v, dir, name);
+	int fd = openat(beside ? v->beside : dir->fd, beside ? "." : name,
 			O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int rc;
 
@@ -272,12 +412,57 @@ static int open_folder(const struct node *dir, const char *name, int *out_fd,
 static int look_in(struct view *v, struct node *dir, const char *name,
 		   struct statx *x)
 {
-	int rc = view_look(dir->fd, name, x);
+	int rc = look_at(v, dir, name, x);
 
 	if (rc != ENOENT)
 		return rc;
 	dir->seen--;
 	return view_fresh(v, dir) ? ESTALE : ENOENT;
+}
+
+int view_find(struct view *v, struct node *dir, const char *name,
+	      struct statx *x, struct copy **out_copy)
+{
+	struct copy *c;
+	int rc = view_fresh(v, dir);
+
+	if (rc)
+		return rc;
+	*out_copy = c = aside_at(v, dir, name);
+	if (copy_is_made(c))
+		return aside_look(c, x);
+	if (dir->aside || (c && c->kind == COPY_GONE))
+		return ENOENT;
+	if (dir->word.state != JUDGE_HIDDEN)
+		return look_in(v, dir, name, x);
+	/* Of a hidden folder, what git's index has, and what leads to it. */
+	if (!c || dir->fd < 0)
+		return ENOENT;
+	rc = look_in(v, dir, name, x);
+	return rc == 0 && S_ISDIR(x->stx_mode) != (c->kind == COPY_NONE)
+		       ? ENOENT
+		       : rc;
+}
+
+/* Never open: what stands aside is asked for by its node. */
+static struct judge_word judge_copy(struct view *v, struct node *dir,
+				    const char *name, const struct statx *x)
+{
+	struct judge_word word =
+		view_judge_new(v, dir, name, S_ISDIR(x->stx_mode));
+
+	if (word.state == JUDGE_OPEN)
+		word = (struct judge_word){JUDGE_READONLY, JUDGE_BY_ALL, 0};
+	return word;
+}
+
+/* What can be looked into, hidden or not. */
+static bool is_entered(const struct judge_word word, const struct statx *x,
+		       const struct copy *c)
+{
+	if (!S_ISDIR(x->stx_mode) || copy_is_made(c))
+		return false;
+	return word.state != JUDGE_HIDDEN || (c && c->kind == COPY_NONE);
 }
 
 static struct node *take_node(struct view *v, struct node *dir,
@@ -286,18 +471,24 @@ static struct node *take_node(struct view *v, struct node *dir,
 {
 	struct node *n = node_find(&v->nodes, dir, name);
 	bool hidden = word.state == JUDGE_HIDDEN;
+	struct hidden_file id;
 
-	if (!n || !is_same(n, x) || (n->word.state == JUDGE_HIDDEN) != hidden) {
+	if (!n || !view_is_same(n, x) ||
+	    (n->word.state == JUDGE_HIDDEN) != hidden) {
 		n = node_new(&v->nodes, dir, name);
 		if (!n)
 			return NULL;
 		n->dev = dev_of(x);
 		n->ino = x->stx_ino;
 		n->type = x->stx_mode & S_IFMT;
-		n->fd = *fd;
-		*fd = -1;
 		view_saw(n, x); /* the kernel has no data of it yet */
 		n->judged = v->nodes.turn - 1;
+		id = view_identity(x);
+		n->made = S_ISDIR(x->stx_mode) && hidden_has(&v->made, &id);
+	}
+	if (n->fd < 0) {
+		n->fd = *fd;
+		*fd = -1;
 	}
 	n->word = word;
 	if (n->judged != v->nodes.turn)
@@ -312,21 +503,21 @@ int view_enter(struct view *v, struct node *dir, const char *name,
 {
 	struct judge_word word;
 	struct statx x;
+	struct copy *c;
 	struct node *n;
 	auto_fd int fd = -1;
-	int rc = view_fresh(v, dir);
+	/* Before the look: what changes from then on is heard of. */
+	bool heard = watches_add(&v->watches, v->proc, dir);
+	int rc = view_find(v, dir, name, &x, &c);
 
-	if (rc == 0 && dir->word.state == JUDGE_HIDDEN)
-		return ENOENT;
-	if (rc == 0)
-		rc = look_in(v, dir, name, &x);
 	if (rc)
 		return rc;
-	word = view_judge(v, dir, name, &x);
+	word = copy_is_made(c) ? judge_copy(v, dir, name, &x)
+			       : view_judge(v, dir, name, &x);
 	n = node_find(&v->nodes, dir, name);
-	if (word.state != JUDGE_HIDDEN && S_ISDIR(x.stx_mode) &&
-	    !(n && n->fd >= 0 && is_same(n, &x))) {
-		rc = open_folder(dir, name, &fd, &x);
+	if (is_entered(word, &x, c) &&
+	    !(n && n->fd >= 0 && view_is_same(n, &x))) {
+		rc = open_folder(v, dir, name, &fd, &x);
 		if (rc)
 			return rc;
 		word = view_judge(v, dir, name, &x);
@@ -334,11 +525,16 @@ int view_enter(struct view *v, struct node *dir, const char *name,
 	n = take_node(v, dir, name, &x, word, &fd);
 	if (!n)
 		return ENOMEM;
+	set_known(n, c);
+	*out = (struct fuse_entry_param){
+		.ino = view_ino(v, n),
+		.attr_timeout = view_attr_timeout(n, &x),
+		.entry_timeout = heard ? VIEW_TIMEOUT_HEARD_S : VIEW_TIMEOUT_S};
+	/* What the kernel does not know yet, it cannot be told to forget. */
+	if (n->lookups == 0 && out->attr_timeout > VIEW_TIMEOUT_S)
+		out->attr_timeout = VIEW_TIMEOUT_S;
 	n->lookups++;
-	*out = (struct fuse_entry_param){.ino = view_ino(v, n),
-					 .attr_timeout = view_attr_timeout(&x),
-					 .entry_timeout = VIEW_TIMEOUT_S};
-	view_attr(v, n->word, &x, &out->attr);
+	view_attr(v, n, &x, &out->attr);
 	return 0;
 }
 
@@ -369,7 +565,7 @@ int view_reopen(struct view *v, int fd, int flags)
 static int grab_open(struct node *n, int *out_fd, struct statx *x)
 {
 	for (struct handle *h = n->open; h; h = h->next) {
-		if (h->fd < 0 || view_look(h->fd, "", x) || !is_same(n, x))
+		if (h->fd < 0 || view_look(h->fd, "", x) || !view_is_same(n, x))
 			continue;
 		*out_fd = fcntl(h->fd, F_DUPFD_CLOEXEC, 3);
 		return *out_fd < 0 ? errno : 0;
@@ -389,8 +585,9 @@ int view_open_named(struct view *v, struct node *n, int flags, int *out_fd,
 		return errno == ENOENT || errno == ELOOP ? ESTALE : errno;
 	rc = view_look(fd, "", x);
 	f = view_identity(x);
-	if (rc == 0 && (!is_same(n, x) || (n->word.state != JUDGE_HIDDEN &&
-					   hidden_has(&v->hidden, &f))))
+	if (rc == 0 &&
+	    (!view_is_same(n, x) ||
+	     (n->word.state < JUDGE_PROTECTED && hidden_has(&v->hidden, &f))))
 		rc = ESTALE;
 	if (rc)
 		close(fd);
@@ -403,6 +600,8 @@ int view_grab(struct view *v, struct node *n, int *out_fd, struct statx *x)
 {
 	int rc;
 
+	if (n->aside)
+		return ESTALE;
 	if (n->fd >= 0) {
 		rc = view_look(n->fd, "", x);
 		*out_fd = n->fd;
@@ -428,11 +627,24 @@ int view_refuse(struct view *v, enum record_kind kind, struct judge_word word,
 		const struct node *dir, const char *name, int code)
 {
 	char path[VIEW_PATH_MAX];
+	size_t at = v->home ? 2 : 0;
 
-	if (node_path(dir, name, path, sizeof(path)) == 0)
+	strcpy(path, v->home ? "~/" : "");
+	if (node_path(dir, name, path + at, sizeof(path) - at) == 0)
 		strcpy(path, dir->parent || name ? VIEW_HELLO_OTHERS : ".");
-	record_refusal(v->record, kind, word, path);
+	record_refusal(v->record, kind, word, record_place(path));
 	return code;
+}
+
+int view_guard(struct view *v, enum record_kind kind, struct judge_word *word,
+	       const struct node *dir, const char *name)
+{
+	if (word->state != JUDGE_PROTECTED)
+		return 0;
+	if (!judge_serves(v->judge, *word) || !who_ask(v->who, serve_asker()))
+		return view_refuse(v, kind, *word, dir, name, EACCES);
+	*word = (struct judge_word){0};
+	return 0;
 }
 
 int view_refuse_node(struct view *v, enum record_kind kind,

@@ -14,38 +14,67 @@
 #define FUSE_USE_VERSION FUSE_MAKE_VERSION(3, 12)
 
 #include "compiler/base/err.h"
+#include "compiler/plan/view_hello.h"
+#include "runtime/view/copies.h"
 #include "runtime/view/hidden.h"
 #include "runtime/view/node.h"
 #include "runtime/view/record.h"
+#include "runtime/view/watches.h"
 
 #include <dirent.h>
 #include <fuse3/fuse_lowlevel.h>
 #include <pthread.h>
 #include <sys/stat.h>
 
-/* The longest that a change on the host stays unseen inside, in seconds. */
-#define VIEW_TIMEOUT_S 1.0
+/*
+ * The longest that a change on the host stays unseen inside, in seconds: where
+ * nothing is heard of it, and where it is but for what says nothing, as a file
+ * that is written to by mmap(2).
+ */
+#define VIEW_TIMEOUT_S	     1.0
+#define VIEW_TIMEOUT_HEARD_S 60.0
 /* Paths in messages; deeper ones can be made, and are called "…". */
 #define VIEW_PATH_MAX 4096u
 
 struct handle {
 	struct handle *next; /* of the same node */
 	struct node *node;
-	int fd;		    /* -1: hidden, and empty */
-	DIR *dir;	    /* of a folder that is not hidden */
-	struct dirent *ent; /* read, and not answered yet */
-	off_t at;	    /* where it was read */
+	int fd;			/* -1: hidden, and empty */
+	struct copy_data *data; /* made aside: fd is its own */
+	DIR *dir;		/* of a folder that is not hidden */
+	struct dirent *ent;	/* read, and not answered yet */
+	off_t at;		/* where it was read */
+	uint32_t serial;	/* of what is aside, behind the disk's */
+	bool past;		/* the disk's has been listed */
+	bool hollow;		/* hidden, of a size that is shown */
+};
+
+/* A lock of an index that was made here, and may still be held. */
+#define VIEW_LOCK_NAME "index.lock"
+#define VIEW_LOCKS_MAX 16
+struct view_lock {
+	bool used;
+	int dir; /* O_PATH */
+	struct hidden_file file;
 };
 
 struct view {
 	pthread_mutex_t lock;
 	struct judge *judge;
 	struct nodes nodes;
+	struct watches watches;
 	struct hidden hidden;
+	struct hidden made; /* folders of git's that were made here */
+	struct copies copies;
+	struct view_lock locks[VIEW_LOCKS_MAX];
 	struct record *record;
 	struct fuse_session *session;
-	struct str target, at; /* the workspace, inside and on the host */
-	int proc;	       /* /proc/self/fd */
+	struct str target, at; /* what is viewed, inside and on the host */
+	int beside;	       /* O_PATH: the folder with a repository; -1 */
+	bool part; /* that is one that the workspace is a folder of */
+	bool home; /* the agent's; else the workspace */
+	int who;   /* of a home: who.h */
+	int proc;  /* /proc/self/fd */
 	uid_t uid;
 	gid_t gid;
 	/* Ids that the namespace does not map show as these; -1: all are. */
@@ -64,9 +93,16 @@ fuse_ino_t view_ino(const struct view *v, const struct node *n);
 
 /* statx(2) of a name in a folder, or of a descriptor where name is "". */
 int view_look(int fd, const char *name, struct statx *out);
+/* Is that what the node stands for? */
+bool view_is_same(const struct node *n, const struct statx *x);
+/* Is that the folder with the repository, VIEW_HELLO_BESIDE? */
+bool view_is_beside(const struct view *v, const struct node *dir,
+		    const char *name);
 /* As the kernel is told of it. */
-void view_attr(const struct view *v, struct judge_word word,
-	       const struct statx *x, struct stat *out);
+void view_attr(struct view *v, const struct node *n, const struct statx *x,
+	       struct stat *out);
+/* Its number, in the view. */
+uint64_t view_number(const struct view *v, const struct statx *x);
 struct hidden_file view_identity(const struct statx *x);
 /* Is the folder still where it was found, and its word true? ESTALE */
 int view_fresh(struct view *v, struct node *dir);
@@ -78,9 +114,25 @@ int view_current(struct view *v, struct node *n);
  */
 struct judge_word view_judge(struct view *v, struct node *dir, const char *name,
 			     const struct statx *x);
+/* Is it hidden so that git may change it aside? */
+static inline bool view_may_open(struct judge_word word)
+{
+	return word.section == JUDGE_BY_IGNORE ||
+	       word.section == JUDGE_BY_OUTSIDE;
+}
 /* Of a name that is to be, by its type. */
 struct judge_word view_judge_new(struct view *v, struct node *dir,
 				 const char *name, bool is_dir);
+/* Does the policy spell out the beginning of a path with it? */
+bool view_spells(struct view *v, const struct node *dir, const char *name,
+		 struct judge_word *out);
+/* A folder that was just made: it may be one of git's. */
+void view_note_made(struct view *v, const struct node *dir, const char *name);
+/* Is a file of git's held there, whatever a list of the policy says? */
+bool view_holds(struct view *v, struct node *dir, const char *name);
+/* What is seen under a name, and what is known of it: NULL, nothing. */
+int view_find(struct view *v, struct node *dir, const char *name,
+	      struct statx *x, struct copy **out_copy);
 /* Look it up, and count a reference to its node. */
 int view_enter(struct view *v, struct node *dir, const char *name,
 	       struct fuse_entry_param *out);
@@ -102,21 +154,37 @@ int view_reopen(struct view *v, int fd, int flags);
 const char *view_fd_text(int fd, char buf[VIEW_FD_TEXT_MAX]);
 /* How long the kernel may go by it: what has two names may change under the
  * other. Seconds. */
-double view_attr_timeout(const struct statx *x);
+double view_attr_timeout(const struct node *n, const struct statx *x);
 /* Note what changed_* says of a file that was read or written here. */
 void view_saw(struct node *n, const struct statx *x);
+
+/* What setattr says of times, of a descriptor; as a call does. */
+int view_set_times(int fd, const struct stat *to, int set);
 
 /* --- refusing ------------------------------------------------------------- */
 
 /* All count it, and return the errno that is answered. */
 int view_refuse(struct view *v, enum record_kind kind, struct judge_word word,
 		const struct node *dir, const char *name, int code);
+/*
+ * What is protected is open for the program that it is for, and *word then says
+ * so; else EACCES. Any other word is left as it is.
+ */
+int view_guard(struct view *v, enum record_kind kind, struct judge_word *word,
+	       const struct node *dir, const char *name);
 /* Of a node, by its own name. */
 int view_refuse_node(struct view *v, enum record_kind kind,
 		     const struct node *n);
 
 /* --- ops_files.c: what is open -------------------------------------------- */
 
+/* NULL: no file is open. */
+static inline struct handle *view_handle(const struct fuse_file_info *fi)
+{
+	return fi ? (struct handle *)(uintptr_t)fi->fh : NULL;
+}
+/* Does open(2) with these change a file, or may it be written by then? */
+bool view_writes(int flags);
 /* Those of an agent, as the host's file is opened with. */
 int view_open_flags(int flags);
 /* fd is the handle's from now on, unless this fails. ENOMEM alone. */
@@ -125,8 +193,24 @@ void view_closed(struct view *v, struct fuse_file_info *fi);
 /* The same, and a lookup that nobody has heard of. */
 void view_abandon(struct view *v, fuse_ino_t ino, struct fuse_file_info *fi);
 
+/* --- ops_attr.c ----------------------------------------------------------- */
+
+/* What the kernel is told of a node, by what is open of it if that is not NULL,
+ * and for how long it may go by that. */
+int view_attr_of(struct view *v, struct node *n, struct handle *h,
+		 struct statx *x, struct stat *out, double *out_timeout_s);
+
+/* --- ops_names.c ---------------------------------------------------------- */
+
+/* O_TMPFILE in a folder: a node with one reference, open as fi says. */
+int view_open_unnamed(struct view *v, struct node *dir, mode_t mode,
+		      struct fuse_file_info *fi, struct node **out,
+		      struct statx *x);
+
 /* --- serve.c -------------------------------------------------------------- */
 
+/* The thread whose request this thread answers; 0: none that is seen here. */
+pid_t serve_asker(void);
 /* What follows may take long: let another thread answer meanwhile. */
 void serve_yield(void);
 

@@ -2,6 +2,7 @@
 
 #include "compiler/plan/files.h"
 #include "compiler/plan/gate.h"
+#include "runtime/gate/l7/tokens.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -138,6 +139,7 @@ static int become_trial(const struct l7_plan *p, const char *plan, int words,
 	if ((rc = enter_namespace(err)) < 0 ||
 	    (rc = make_root(plan, err)) < 0 ||
 	    (rc = pins_file(&l.pins, GATE_PINS, err)) < 0 ||
+	    (rc = tokens_file(&l.credentials, GATE_TOKENS, err)) < 0 ||
 	    (p->decrypts && (rc = l7_leaves(&l, p, err)) < 0))
 		return rc;
 	if (dup2(words, STDOUT_FILENO) < 0 || dup2(words, STDERR_FILENO) < 0)

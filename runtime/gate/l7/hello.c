@@ -39,17 +39,54 @@ static bool is_value(const char *text)
 	return n > 0 && n <= HELLO_VALUE_MAX;
 }
 
+static bool is_digits(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!(s.p[i] >= '0' && s.p[i] <= '9') &&
+		    !(s.p[i] >= 'a' && s.p[i] <= 'f'))
+			return false;
+	return s.n == GATE_SENTINEL_DIGITS;
+}
+
+/* digits: NULL for a header. The value has been looked at. */
+static int take_value(unsigned number, const struct str *digits,
+		      const char *value, struct hello_credentials *out,
+		      struct err *err)
+{
+	struct hello_token *t;
+
+	if (!digits) {
+		snprintf(out->v[out->n++], sizeof(out->v[0]), "%s%u=%s",
+			 GATE_ENV_SECRET, number, value);
+		return 0;
+	}
+	if (!is_digits(*digits) || strchr(value, ' '))
+		return err_set(err, -EPROTO, "credential %u is no sentinel's",
+			       number);
+	t = &out->tokens[out->n_tokens++];
+	t->n = number;
+	snprintf(t->digits, sizeof(t->digits), "%.*s", STR_ARG(*digits));
+	snprintf(t->value, sizeof(t->value), "%s", value);
+	return 0;
+}
+
 static int take_credentials(const cJSON *list, struct hello_credentials *out,
 			    struct err *err)
 {
 	const cJSON *item;
 	uint64_t number;
+	int rc;
 
 	if (list && !cJSON_IsObject(list))
 		return err_set(err, -EPROTO, "malformed credentials");
 	cJSON_ArrayForEach(item, list) {
+		struct str key = str_of(item->string);
+		size_t colon = str_find(key, ':', 0);
+		struct str digits = str_slice(key, colon + 1, key.n);
+
 		if (out->n == HELLO_CREDENTIALS_MAX ||
-		    !str_u64(str_of(item->string), 9999, &number) ||
+		    out->n_tokens == HELLO_CREDENTIALS_MAX ||
+		    !str_u64(str_slice(key, 0, colon), 9999, &number) ||
 		    item->string[0] == '0')
 			return err_set(
 				err, -EPROTO,
@@ -59,8 +96,11 @@ static int take_credentials(const cJSON *list, struct hello_credentials *out,
 				err, -EPROTO,
 				"credential %u is empty, too long or has a control byte",
 				(unsigned)number);
-		snprintf(out->v[out->n++], sizeof(out->v[0]), "%s%u=%s",
-			 GATE_ENV_SECRET, (unsigned)number, item->valuestring);
+		rc = take_value((unsigned)number,
+				colon < key.n ? &digits : NULL,
+				item->valuestring, out, err);
+		if (rc < 0)
+			return rc;
 	}
 	return 0;
 }

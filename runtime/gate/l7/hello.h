@@ -1,9 +1,10 @@
 /*
  * The launcher's first line: {"version":1,"session":"ID","host":["ADDR",...],
- * "credentials":{"1":"value",...}}; the last member only when there are any.
+ * "credentials":{"1":"value","2:DIGITS":"value",...}}; the last member only
+ * when there are any.
  *
- * Pure. The values are secrets: they are for HAProxy's environment, and for
- * nothing else.
+ * Pure. The values are secrets: they are for HAProxy's environment and its map
+ * of sentinels, and for nothing else.
  */
 #ifndef RUNTIME_GATE_L7_HELLO_H
 #define RUNTIME_GATE_L7_HELLO_H
@@ -15,11 +16,20 @@
 #define HELLO_CREDENTIALS_MAX 64u
 #define HELLO_VALUE_MAX	      4096u /* bytes */
 
+/* What a sentinel stands for, to the host of a credential. */
+struct hello_token {
+	uint32_t n;
+	char digits[GATE_SENTINEL_DIGITS + 1];
+	char value[HELLO_VALUE_MAX + 1];
+};
+
 /* As they go into an environment: "MEMBRANE_CREDENTIAL_1=value". */
 struct hello_credentials {
 	char v[HELLO_CREDENTIALS_MAX]
 	      [sizeof(GATE_ENV_SECRET) + 8 + HELLO_VALUE_MAX];
 	uint32_t n;
+	struct hello_token tokens[HELLO_CREDENTIALS_MAX];
+	uint32_t n_tokens;
 };
 
 /*

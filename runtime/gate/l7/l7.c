@@ -5,6 +5,7 @@
 #include "runtime/gate/l7/admin.h"
 #include "runtime/gate/l7/crtlist.h"
 #include "runtime/gate/l7/reader_probe.h"
+#include "runtime/gate/l7/tokens.h"
 #include "runtime/gate/plan/planfile.h"
 
 #include <errno.h>
@@ -71,7 +72,7 @@ void l7_init(struct l7 *l)
 	l->haproxy = l->next = haproxy_none();
 	for (size_t i = 0; i < L7_PAST; i++)
 		l->past[i].haproxy = haproxy_none();
-	l->log = l->signer.listener = -1;
+	l->log = l->signer.clients.listener = l->renewal.clients.listener = -1;
 	pins_init(&l->pins, GATE_PINS);
 }
 
@@ -126,7 +127,7 @@ static int open_signer(struct l7 *l, const struct l7_plan *p, struct err *err)
 {
 	int rc = l7_leaves(l, p, err);
 
-	if (rc < 0 || l->signer.listener >= 0)
+	if (rc < 0 || l->signer.clients.listener >= 0)
 		return rc;
 	l->signer.ca = &l->ca;
 	l->signer.names = l->names;
@@ -152,6 +153,11 @@ int l7_prepare(struct l7 *l, const struct l7_plan *p, struct err *err)
 			return l->log;
 	}
 	rc = pins_file(&l->pins, GATE_PINS, err);
+	if (rc == 0)
+		rc = tokens_file(&l->credentials, GATE_TOKENS, err);
+	if (rc == 0 && l->credentials.n_tokens &&
+	    l->renewal.clients.listener < 0)
+		rc = renewal_open(&l->renewal, GATE_RENEWAL, err);
 	return rc < 0 ? rc : haproxy_listen(&l->ports, err);
 }
 
@@ -209,6 +215,8 @@ void l7_poll(const struct l7 *l, struct pollfd *p)
 	p[L7_SLOT_WORDS].fd = l->haproxy.words;
 	if (l->plan.decrypts)
 		signer_poll(&l->signer, p + L7_SLOT_SIGNER);
+	if (l->renewal.clients.listener >= 0)
+		renewal_poll(&l->renewal, p + L7_SLOT_RENEWAL);
 }
 
 /* Lines that HAProxy could not send are records that are missing. */
@@ -298,8 +306,53 @@ int l7_step(struct l7 *l, const struct pollfd *p, int64_t now_ms,
 	if (l->plan.decrypts &&
 	    signer_step(&l->signer, p + L7_SLOT_SIGNER, now_ms, &why) < 0)
 		l->on_error(l->data, why.text);
+	if (l->renewal.clients.listener >= 0)
+		renewal_step(&l->renewal, p + L7_SLOT_RENEWAL, now_ms,
+			     l->on_renewal, l->data);
 	on_time(l, now_ms);
 	return 0;
+}
+
+static int take_renewed(struct l7 *l, uint32_t id, const cJSON *o,
+			struct err *err)
+{
+	const cJSON *status = cJSON_GetObjectItemCaseSensitive(o, "status");
+	const cJSON *body = cJSON_GetObjectItemCaseSensitive(o, "body");
+	const cJSON *values = cJSON_GetObjectItemCaseSensitive(o, "values");
+	int rc;
+
+	if (!cJSON_IsNumber(status) || status->valueint < 200 ||
+	    status->valueint > 599 || !cJSON_IsString(body))
+		return err_set(err, -EPROTO, "a malformed renewal");
+	rc = tokens_renew(&l->credentials, values, err);
+	if (rc == 0 && values && l->haproxy.pid)
+		rc = tokens_tell(&l->credentials, l->pins.admin, err);
+	if (rc == 0)
+		renewal_answer(&l->renewal, id, (unsigned)status->valueint,
+			       str_of(body->valuestring));
+	return rc;
+}
+
+int l7_renewed(struct l7 *l, struct str line, struct err *err)
+{
+	const char *end = NULL;
+	cJSON *o, *item;
+	struct str word;
+	uint64_t id;
+	int rc;
+
+	if (!str_field(&line, ' ', &word) || !str_u64(word, UINT32_MAX, &id))
+		return err_set(err, -EPROTO, "a renewal without a number");
+	o = cJSON_ParseWithLengthOpts(line.p, line.n, &end, false);
+	rc = cJSON_IsObject(o) && end == line.p + line.n
+		     ? take_renewed(l, (uint32_t)id, o, err)
+		     : err_set(err, -EPROTO, "a malformed renewal");
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(o, "values"))
+		if (cJSON_IsString(item))
+			explicit_bzero(item->valuestring,
+				       strlen(item->valuestring));
+	cJSON_Delete(o);
+	return rc;
 }
 
 int l7_wait_ms(const struct l7 *l, int64_t now_ms)

@@ -17,6 +17,7 @@
 #include "runtime/gate/l7/haproxy.h"
 #include "runtime/gate/l7/l7log.h"
 #include "runtime/gate/l7/pins.h"
+#include "runtime/gate/l7/renewal.h"
 #include "runtime/gate/l7/signer.h"
 #include "runtime/gate/plan/profiles.h"
 
@@ -31,8 +32,9 @@ enum l7_slot {
 	L7_SLOT_WORDS,
 	L7_SLOT_LOG,
 	L7_SLOT_SIGNER,
+	L7_SLOT_RENEWAL = L7_SLOT_SIGNER + SIGNER_POLL,
 };
-#define L7_POLL (L7_SLOT_SIGNER + SIGNER_POLL)
+#define L7_POLL (L7_SLOT_RENEWAL + RENEWAL_POLL)
 
 /* Its part of a plan. */
 struct l7_plan {
@@ -58,6 +60,7 @@ struct l7 {
 	l7log_fn *on_line;
 	void (*on_lost)(void *data, uint64_t n); /* lines HAProxy dropped */
 	void (*on_error)(void *data, const char *message);
+	renewal_fn *on_renewal; /* the agent asks for one */
 	void *data;
 
 	struct l7_plan plan;
@@ -69,6 +72,7 @@ struct l7 {
 	struct pins pins;
 	struct ca ca;
 	struct signer signer;
+	struct renewal renewal;
 	int log;
 	uint64_t dropped;
 	int64_t sweep_ms, count_ms;
@@ -99,6 +103,12 @@ void l7_poll(const struct l7 *l, struct pollfd *p);
 /* After poll, with the same entries. -EPIPE when HAProxy has ended. */
 must_check int l7_step(struct l7 *l, const struct pollfd *p, int64_t now_ms,
 		       struct err *err);
+/*
+ * What the launcher says of a renewal, "ID JSON": new values are in HAProxy
+ * before the agent has the answer. Negative: the launcher makes no sense, or
+ * HAProxy does not answer.
+ */
+must_check int l7_renewed(struct l7 *l, struct str line, struct err *err);
 /* The profiles behind the log lines of a process, and its generation. */
 const struct profiles *l7_profiles_of(const struct l7 *l, pid_t pid,
 				      uint32_t *out_generation);

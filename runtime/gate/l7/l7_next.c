@@ -1,5 +1,6 @@
 #include "runtime/gate/l7/l7_next.h"
 
+#include "runtime/gate/l7/tokens.h"
 #include "runtime/gate/plan/planfile.h"
 
 #include <dirent.h>
@@ -153,6 +154,9 @@ int l7_next_ready(struct l7 *l, const struct l7_plan *p, struct err *err)
 	if (rc <= 0 || (rc = l7_prove(p, err)) < 0)
 		return rc;
 	rc = pins_follow(&l->pins, GATE_ADMIN, err);
+	/* What was renewed since it read its own. */
+	if (rc == 0)
+		rc = tokens_tell(&l->credentials, GATE_ADMIN, err);
 	return rc < 0 ? rc : 1;
 }
 

@@ -1,11 +1,11 @@
 #include "runtime/gate/l7/l7log.h"
 
+#include "runtime/gate/l7/clients.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 
 #define QUEUE_LINES "4096"
 
@@ -21,17 +21,14 @@ static void lengthen_queue(void)
 
 int l7log_open(const char *path, struct err *err)
 {
-	struct sockaddr_un sa = {.sun_family = AF_UNIX};
 	auto_fd int fd = -1;
 	int got, on = 1;
 
-	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
 	lengthen_queue();
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0 ||
-	    setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0 ||
-	    bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
-	    chmod(path, 0666) < 0)
+	fd = clients_bind(SOCK_DGRAM, path, err);
+	if (fd < 0)
+		return fd;
+	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
 	got = fd;
 	fd = -1;

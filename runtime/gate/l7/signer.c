@@ -5,33 +5,16 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-
-#define BACKLOG 64
 
 int signer_open(struct signer *s, const char *path, struct err *err)
 {
-	struct sockaddr_un sa = {.sun_family = AF_UNIX};
-	auto_fd int fd =
-		socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
-	    chmod(path, 0666) < 0 || listen(fd, BACKLOG) < 0)
-		return err_set(err, -errno, "%s: %s", path, strerror(errno));
 	for (size_t i = 0; i < SIGNER_CLIENTS; i++)
-		s->clients[i].fd = -1;
-	s->listener = fd;
-	fd = -1;
-	return 0;
-}
-
-static void drop_client(struct signer_client *c)
-{
-	if (c->fd >= 0)
-		close(c->fd);
-	c->fd = -1;
+		s->slots[i].text = s->lines[i];
+	s->clients.v = s->slots;
+	s->clients.size = SIGNER_CLIENTS;
+	s->clients.room = sizeof(s->lines[0]);
+	s->clients.wait_ms = SIGNER_IDLE_MS;
+	return clients_open(&s->clients, path, err);
 }
 
 /* --- leaves -------------------------------------------------------------- */
@@ -150,91 +133,48 @@ static bool may_sign(const struct signer *s, struct str name)
 
 /* --- clients ------------------------------------------------------------- */
 
-static int answer_client(struct signer *s, struct signer_client *c,
-			 struct err *err)
+struct step {
+	struct signer *signer;
+	struct err *err;
+	int rc;
+};
+
+static void answer_client(struct step *step, struct client *c)
 {
-	struct str name = {c->line, c->n - 1};
+	struct signer *s = step->signer;
+	struct str name = {c->text, c->n - 1};
 	bool ok = may_sign(s, name);
-	int rc = 0;
 
 	if (ok && !has_leaf(s, name)) {
-		rc = make_leaf(s, name, err);
-		ok = rc == 0;
+		ok = make_leaf(s, name, step->err) == 0;
+		if (!ok)
+			step->rc = -1;
 	}
 	ignore(send(c->fd, ok ? "ok\n" : "no\n", 3,
 		    MSG_DONTWAIT | MSG_NOSIGNAL));
-	drop_client(c);
-	return rc;
+	clients_drop(c);
 }
 
-static int read_client(struct signer *s, struct signer_client *c,
-		       struct err *err)
+static void hear_client(void *data, struct client *c)
 {
-	ssize_t n = recv(c->fd, c->line + c->n, sizeof(c->line) - c->n,
-			 MSG_DONTWAIT);
+	struct step *step = data;
 
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return 0;
-	if (n <= 0) {
-		drop_client(c);
-		return 0;
-	}
-	c->n += (size_t)n;
-	if (c->line[c->n - 1] == '\n')
-		return answer_client(s, c, err);
-	if (c->n == sizeof(c->line))
-		drop_client(c);
-	return 0;
-}
-
-static void take_client(struct signer *s, int64_t now_ms)
-{
-	int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-	if (fd < 0)
-		return;
-	for (size_t i = 0; i < SIGNER_CLIENTS; i++) {
-		struct signer_client *c = &s->clients[i];
-
-		if (c->fd >= 0)
-			continue;
-		c->fd = fd;
-		c->n = 0;
-		c->deadline_ms = now_ms + SIGNER_IDLE_MS;
-		return;
-	}
-	close(fd);
+	if (c->text[c->n - 1] == '\n')
+		answer_client(step, c);
+	else if (c->n == step->signer->clients.room)
+		clients_drop(c);
 }
 
 void signer_poll(const struct signer *s, struct pollfd *p)
 {
-	bool room = false;
-
-	for (size_t i = 0; i < SIGNER_CLIENTS; i++) {
-		p[1 + i] = (struct pollfd){s->clients[i].fd, POLLIN, 0};
-		room |= s->clients[i].fd < 0;
-	}
-	p[0] = (struct pollfd){room ? s->listener : -1, POLLIN, 0};
+	clients_poll(&s->clients, p);
 }
 
 int signer_step(struct signer *s, const struct pollfd *p, int64_t now_ms,
 		struct err *err)
 {
-	int rc = 0;
+	struct step step = {.signer = s, .err = err};
 
-	for (size_t i = 0; i < SIGNER_CLIENTS; i++) {
-		struct signer_client *c = &s->clients[i];
-
-		if (c->fd < 0 || p[1 + i].fd != c->fd)
-			continue;
-		if (p[1 + i].revents) {
-			if (read_client(s, c, err) < 0)
-				rc = -1;
-		} else if (now_ms >= c->deadline_ms) {
-			drop_client(c);
-		}
-	}
-	if (p[0].revents)
-		take_client(s, now_ms);
-	return rc;
+	clients_step(&s->clients, p, now_ms, hear_client, &step);
+	return step.rc;
 }

@@ -1,33 +1,24 @@
 /*
  * Leaves on first use: HAProxy asks for a name, the gate signs and installs.
  *
- * A unix socket in a directory that only HAProxy and the gate can enter. The
- * client writes "NAME\n" and waits for "ok\n" or "no\n". A leaf is made only
- * for a name that the policy lets resolve, or that a denial of requests is
- * about, since HAProxy is not to be believed more than it must: names.h and
- * profiles.h are asked again. At most SIGNER_LEAVES are there at a time, the
- * oldest goes first.
+ * The client (clients.h) writes "NAME\n" and waits for "ok\n" or "no\n". A
+ * leaf is made only for a name that the policy lets resolve, or that a denial
+ * of requests is about, since HAProxy is not to be believed more than it must:
+ * names.h and profiles.h are asked again. At most SIGNER_LEAVES are there at a
+ * time, the oldest goes first.
  */
 #ifndef RUNTIME_GATE_L7_SIGNER_H
 #define RUNTIME_GATE_L7_SIGNER_H
 
 #include "runtime/gate/l7/ca.h"
+#include "runtime/gate/l7/clients.h"
 #include "runtime/gate/plan/names.h"
 #include "runtime/gate/plan/profiles.h"
-
-#include <poll.h>
 
 #define SIGNER_CLIENTS 16u
 #define SIGNER_LEAVES  2048u
 #define SIGNER_IDLE_MS 3000
 #define SIGNER_POLL    (1 + SIGNER_CLIENTS)
-
-struct signer_client {
-	int fd; /* -1: free */
-	int64_t deadline_ms;
-	size_t n;
-	char line[LIMIT_NAME_BYTES + 2];
-};
 
 struct signer {
 	/* Borrowed, set by the caller with the rest zeroed. */
@@ -38,8 +29,9 @@ struct signer {
 	const char *list;  /* its crt-list */
 	const char *dir;   /* of the leaves' files, with a '/' at the end */
 
-	int listener;
-	struct signer_client clients[SIGNER_CLIENTS];
+	struct clients clients;
+	struct client slots[SIGNER_CLIENTS];
+	char lines[SIGNER_CLIENTS][LIMIT_NAME_BYTES + 2];
 	char leaves[SIGNER_LEAVES][LIMIT_NAME_BYTES + 1]; /* a ring */
 	uint32_t next;
 };

@@ -290,6 +290,29 @@ size_t record_error(const char *message, char buf[RECORD_MAX])
 	return print_line(o, buf);
 }
 
+static void add_str(cJSON *o, const char *key, struct str s)
+{
+	char text[RECORD_MAX];
+
+	snprintf(text, sizeof(text), "%.*s", STR_ARG(s));
+	add_text(o, key, text);
+}
+
+size_t record_renewal(const struct record_renewal *r, char buf[RECORD_MAX])
+{
+	cJSON *o = cJSON_CreateObject();
+	char addr[ADDR_TEXT_MAX];
+
+	add_text(o, "event", "renewal");
+	cJSON_AddNumberToObject(o, "id", r->id);
+	cJSON_AddNumberToObject(o, "n", r->n);
+	add_text(o, "addr", addr_text(r->addr, addr));
+	cJSON_AddBoolToObject(o, "form", r->is_form);
+	add_str(o, "agent", r->agent);
+	add_str(o, "body", r->body);
+	return print_line(o, buf);
+}
+
 bool record_prefix(struct str prefix, struct record_prefix *out)
 {
 	static const struct str head = STR_INIT(GATE_LOG_PREFIX);

@@ -102,6 +102,14 @@ size_t record_change(const struct record_change *c, char buf[RECORD_MAX]);
 #define RECORD_ROOTS_MAX (RECORD_MAX - 512u)
 size_t record_roots(struct str pem, char buf[RECORD_MAX]);
 size_t record_error(const char *message, char buf[RECORD_MAX]);
+/* The agent asks for new tokens. The length, 0 when it does not fit. */
+struct record_renewal {
+	uint32_t id, n;
+	const struct addr *addr;
+	bool is_form;
+	struct str agent, body;
+};
+size_t record_renewal(const struct record_renewal *r, char buf[RECORD_MAX]);
 
 /*
  * The prefix of a log rule: "membrane:REASON:" or "membrane:allow:", and

@@ -109,6 +109,14 @@ static int wait_for_word(int fd, pid_t child, char *out_id, struct err *err)
 	return 0;
 }
 
+/* Of those that are passed on. The keeper catches them before it begins with
+ * anything: who dies of one has left nothing. */
+static bool is_asked_for(int signo)
+{
+	return signo == SIGINT || signo == SIGTERM || signo == SIGHUP ||
+	       signo == SIGQUIT;
+}
+
 static int wait_for_end(pid_t child, int *out_rc, struct err *err)
 {
 	int status;
@@ -118,7 +126,7 @@ static int wait_for_end(pid_t child, int *out_rc, struct err *err)
 			return err_errno(err, "waiting for the keeper");
 		pass_signals(child);
 	}
-	if (WIFSIGNALED(status))
+	if (WIFSIGNALED(status) && !is_asked_for(WTERMSIG(status)))
 		return err_set(err, -EIO,
 			       "the session's keeper was killed by signal %d",
 			       WTERMSIG(status));

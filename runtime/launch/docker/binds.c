@@ -100,3 +100,29 @@ void binds_read(struct arena *a, char *const *words, bind_list *out)
 			read_volume(a, str_slice(w, volume.n, w.n), out);
 	}
 }
+
+/* Quoted, and so whatever is in it. */
+static void put_field(struct buf *out, const char *key, struct str path)
+{
+	buf_addf(out, ",\"%s=", key);
+	for (size_t i = 0; i < path.n; i++) {
+		if (path.p[i] == '"')
+			buf_addc(out, '"');
+		buf_addc(out, path.p[i]);
+	}
+	buf_addc(out, '"');
+}
+
+const char *binds_word(struct arena *a, struct str source, struct str target,
+		       bool readonly)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	buf_adds(&b, "--mount=type=bind");
+	put_field(&b, "source", source);
+	put_field(&b, "target", target);
+	if (readonly)
+		buf_adds(&b, ",readonly");
+	return buf_str(&b).p;
+}

@@ -19,6 +19,9 @@ typedef VEC(struct bind) bind_list;
  * own. Appends; in the arena.
  */
 void binds_read(struct arena *a, char *const *words, bind_list *out);
+/* "--mount=type=bind,…" for two paths without a control byte. */
+const char *binds_word(struct arena *a, struct str source, struct str target,
+		       bool readonly);
 /*
  * Take one CSV field (RFC 4180), as `--mount` has them, off *rest, unquoted.
  * *out_more: another one follows. False: it is none.

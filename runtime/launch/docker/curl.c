@@ -19,15 +19,18 @@
 
 #define SYMBOLS(X)                                                             \
 	X(curl_easy_cleanup)                                                   \
+	X(curl_easy_escape)                                                    \
 	X(curl_easy_getinfo)                                                   \
 	X(curl_easy_init)                                                      \
 	X(curl_easy_perform)                                                   \
 	X(curl_easy_reset)                                                     \
 	X(curl_easy_setopt)                                                    \
 	X(curl_easy_strerror)                                                  \
+	X(curl_free)                                                           \
 	X(curl_global_init)                                                    \
 	X(curl_multi_add_handle)                                               \
 	X(curl_multi_cleanup)                                                  \
+	X(curl_multi_info_read)                                                \
 	X(curl_multi_init)                                                     \
 	X(curl_multi_perform)                                                  \
 	X(curl_multi_poll)                                                     \
@@ -104,6 +107,16 @@ CURLcode curl_easy_perform(CURL *h)
 	return real.curl_easy_perform(h);
 }
 
+char *curl_easy_escape(CURL *h, const char *text, int n)
+{
+	return real.curl_easy_escape(h, text, n);
+}
+
+void curl_free(void *text)
+{
+	real.curl_free(text);
+}
+
 void curl_easy_reset(CURL *h)
 {
 	real.curl_easy_reset(h);
@@ -155,6 +168,11 @@ CURLMcode curl_multi_poll(CURLM *m, struct curl_waitfd fds[], unsigned n,
 			  int timeout_ms, int *out_n)
 {
 	return real.curl_multi_poll(m, fds, n, timeout_ms, out_n);
+}
+
+CURLMsg *curl_multi_info_read(CURLM *m, int *out_left)
+{
+	return real.curl_multi_info_read(m, out_left);
 }
 
 CURLMcode curl_multi_cleanup(CURLM *m)

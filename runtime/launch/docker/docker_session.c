@@ -65,16 +65,34 @@ int docker_list(struct docker *d, const char *session, docker_containers *out,
 	return list_containers(d, query, out, err);
 }
 
+/* What an agent writes through a view, the view's container writes. */
+static void add_viewed(struct docker *d, const docker_containers *all,
+		       struct docker_container *agent)
+{
+	vec_each(c, all)
+		if (strcmp(c->role, DOCKER_JSON_VIEW) == 0 &&
+		    strcmp(c->session, agent->session) == 0)
+			vec_each(path, &c->writes)
+				*vec_push(d->a, &agent->writes) = *path;
+}
+
 int docker_list_agents(struct docker *d, docker_containers *out,
 		       struct err *err)
 {
-	const char *filter = docker_escaped(
-		d, "{\"label\":[\"" DOCKER_JSON_LABEL_SESSION
-		   "\",\"" DOCKER_JSON_LABEL_ROLE "=" DOCKER_JSON_AGENT
-		   "\"],\"status\":[\"running\",\"paused\"]}");
+	const char *filter =
+		docker_escaped(d, "{\"label\":[\"" DOCKER_JSON_LABEL_SESSION
+				  "\"],\"status\":[\"running\",\"paused\"]}");
+	docker_containers all = {0};
+	int rc = list_containers(d, arena_fmt(d->a, "filters=%s", filter).p,
+				 &all, err);
 
-	return list_containers(d, arena_fmt(d->a, "filters=%s", filter).p, out,
-			       err);
+	vec_each(c, &all) {
+		if (strcmp(c->role, DOCKER_JSON_AGENT) != 0)
+			continue;
+		add_viewed(d, &all, c);
+		*vec_push(d->a, out) = *c;
+	}
+	return rc;
 }
 
 /* "pause", "unpause": 409 and 500 do not say which of several it is. */

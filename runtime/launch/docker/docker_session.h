@@ -12,8 +12,9 @@
 struct docker_container {
 	const char *id, *name, *session; /* session: its label; may be "" */
 	const char *role, *state;	 /* "gate", "running"; may be "" */
-	/* The host's folders that it can write; those below /workspace, which
-	 * are parts of one of them, are left out. */
+	/* The host's folders that it can write, through a view, too, where
+	 * agents are listed; those below /workspace, which are parts of one of
+	 * them, are left out. */
 	VEC(const char *) writes;
 };
 typedef VEC(struct docker_container) docker_containers;

@@ -1,5 +1,6 @@
 #include "runtime/launch/docker/hosts.h"
 
+#include "compiler/plan/gate.h"
 #include "compiler/plan/hello.h"
 #include "runtime/launch/docker/docker_session.h"
 
@@ -114,13 +115,14 @@ int hosts_find(struct arena *a, struct docker *d, hosts *out, struct err *err)
 static void add_secrets(cJSON *root, const secrets *s)
 {
 	cJSON *list;
-	char key[16];
+	char key[16 + GATE_SENTINEL_DIGITS];
 
 	if (s->n == 0)
 		return;
 	list = cJSON_AddObjectToObject(root, HELLO_CREDENTIALS);
 	vec_each(x, s) {
-		snprintf(key, sizeof(key), "%u", x->n);
+		snprintf(key, sizeof(key), "%u%s%s", x->n, x->digits ? ":" : "",
+			 x->digits ? x->digits : "");
 		cJSON_AddStringToObject(list, key, x->value);
 	}
 }

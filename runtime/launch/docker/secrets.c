@@ -73,9 +73,12 @@ int secrets_read(struct arena *a, const struct vectors *v,
 		const char *name = c->env ? c->env : c->file;
 		struct str value = {0};
 		struct secret *s;
-		int rc = c->env ? read_env(values, name, &value, err)
-				: read_file(a, name, user_home, &value, err);
+		int rc;
 
+		if (c->fields.n)
+			continue;
+		rc = c->env ? read_env(values, name, &value, err)
+			    : read_file(a, name, user_home, &value, err);
 		if (rc == 0)
 			rc = check_secret(c->env ? "variable" : "file", name,
 					  value, all, err);

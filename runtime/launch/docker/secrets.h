@@ -18,12 +18,14 @@
 struct secret {
 	uint32_t n;
 	char *value;
+	const char *digits; /* of its sentinel; NULL: it is a header's */
 };
 
 typedef VEC(struct secret) secrets;
 
 /*
- * Read every one. A file's last line end does not count.
+ * Read every one but those that are fields of a file (tokens.h). A file's last
+ * line end does not count.
  *   -ENOENT  a variable that is not set, or a file that is not there
  *   -EINVAL  empty, too long, a control byte, a path that is neither absolute
  *            nor begins with "~/"

@@ -75,6 +75,48 @@ static int read_vector(struct arena *a, const cJSON *o, struct vector *out,
 	return 0;
 }
 
+static int read_fields(struct arena *a, const cJSON *list, vectors_words *out,
+		       struct err *err)
+{
+	const cJSON *f;
+
+	if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) == 0 ||
+	    cJSON_GetArraySize(list) > (int)LIMIT_FIELDS)
+		return fail_vectors(err, "no fields of a credential's file");
+	cJSON_ArrayForEach(f, list) {
+		if (!cJSON_IsString(f) || !f->valuestring[0])
+			return fail_vectors(err, "a field without a name");
+		*vec_push(a, out) = arena_cstr(a, str_of(f->valuestring));
+	}
+	return 0;
+}
+
+/* "~/…", of which the agent has a copy below its own home. */
+static int read_token_file(struct arena *a, const cJSON *o, const cJSON *file,
+			   struct vectors_credential *out, struct err *err)
+{
+	const cJSON *refresh =
+		cJSON_GetObjectItemCaseSensitive(o, DOCKER_JSON_REFRESH);
+	struct str rest, name;
+
+	if (refresh && (!cJSON_IsString(refresh) ||
+			strncmp(refresh->valuestring, "https://", 8) != 0))
+		return fail_vectors(err, "a malformed credential");
+	if (cJSON_GetArraySize(o) != (refresh ? 4 : 3) ||
+	    !cJSON_IsString(file) || strncmp(file->valuestring, "~/", 2) != 0)
+		return fail_vectors(err, "a malformed credential");
+	rest = str_of(file->valuestring + 1);
+	while (str_field(&rest, '/', &name))
+		if (str_is(name, "..") || str_is(name, "."))
+			return fail_vectors(err, "a malformed credential");
+	out->file = arena_cstr(a, str_of(file->valuestring));
+	if (refresh)
+		out->refresh = arena_cstr(a, str_of(refresh->valuestring));
+	return read_fields(
+		a, cJSON_GetObjectItemCaseSensitive(o, DOCKER_JSON_FIELDS),
+		&out->fields, err);
+}
+
 static int read_credential(struct arena *a, const cJSON *o,
 			   struct vectors_credential *out, struct err *err)
 {
@@ -84,14 +126,19 @@ static int read_credential(struct arena *a, const cJSON *o,
 		cJSON_GetObjectItemCaseSensitive(o, DOCKER_JSON_FROM_ENV);
 	const cJSON *file =
 		cJSON_GetObjectItemCaseSensitive(o, DOCKER_JSON_FROM_FILE);
+	const cJSON *tokens =
+		cJSON_GetObjectItemCaseSensitive(o, DOCKER_JSON_FILE);
 	const cJSON *source = env ? env : file;
 
-	if (cJSON_GetArraySize(o) != 2 || !cJSON_IsNumber(n) ||
-	    n->valuedouble != n->valueint || n->valueint < 1 ||
-	    n->valueint > VECTORS_CREDENTIALS_MAX || !cJSON_IsString(source) ||
-	    !source->valuestring[0])
+	if (!cJSON_IsNumber(n) || n->valuedouble != n->valueint ||
+	    n->valueint < 1 || n->valueint > VECTORS_CREDENTIALS_MAX)
 		return fail_vectors(err, "a malformed credential");
 	out->n = (uint32_t)n->valueint;
+	if (tokens)
+		return read_token_file(a, o, tokens, out, err);
+	if (cJSON_GetArraySize(o) != 2 || !cJSON_IsString(source) ||
+	    !source->valuestring[0])
+		return fail_vectors(err, "a malformed credential");
 	*(env ? &out->env : &out->file) =
 		arena_cstr(a, str_of(source->valuestring));
 	return 0;
@@ -133,11 +180,18 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 		return read_vector(a, m, &out->tracer_version, err);
 	if (strcmp(m->string, DOCKER_JSON_VIEW) == 0)
 		return read_vector(a, m, &out->view, err);
+	if (strcmp(m->string, DOCKER_JSON_RELAY) == 0)
+		return read_vector(a, m, &out->relay, err);
 	if (strcmp(m->string, DOCKER_JSON_VERSION_KEY) == 0)
 		return cJSON_IsNumber(m) &&
 				       m->valuedouble == DOCKER_JSON_VERSION
 			       ? 0
 			       : fail_vectors(err, "version is not 1");
+	if (cJSON_IsTrue(m) && strcmp(m->string, DOCKER_JSON_SSH_AGENT) == 0 &&
+	    !out->ssh_agent) {
+		out->ssh_agent = true;
+		return 0;
+	}
 	if (text && strcmp(m->string, DOCKER_JSON_ENGINE) == 0)
 		return strcmp(text, DOCKER_JSON_DOCKER) == 0
 			       ? 0
@@ -391,6 +445,15 @@ static int expand_list(struct expansion *x, const char *const *words, size_t n)
 	return rc;
 }
 
+static int expand_words(struct expansion *x, const char *const *words)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && words && words[i]; i++)
+		rc = add_word(x, words[i]);
+	return rc;
+}
+
 /* The least that lets a container load programs into the kernel. */
 static int expand_tracing(struct expansion *x)
 {
@@ -405,18 +468,13 @@ static int expand_tracing(struct expansion *x)
 /* What git of the host says stands in the file, and in no word. */
 static int expand_git(struct expansion *x)
 {
-	int rc;
-
 	if (!x->values->git)
 		return 0;
-	rc = expand_text(
+	return expand_text(
 		x,
-		"--mount=type=bind,source={state}/sessions/{session}/" DOCKER_JSON_GIT_FILE
-		",target=" DOCKER_JSON_GIT_AT ",readonly",
+		"--mount=type=bind,source={state}/sessions/{session}/" DOCKER_JSON_GIT_IDENTITY
+		",target=" DOCKER_JSON_GIT_IDENTITY_AT ",readonly",
 		false);
-	return rc == 0 ? add_word(x,
-				  "--env=GIT_CONFIG_SYSTEM=" DOCKER_JSON_GIT_AT)
-		       : rc;
 }
 
 static int expand_word(struct expansion *x, const char *word, bool is_mount)
@@ -436,6 +494,10 @@ static int expand_word(struct expansion *x, const char *word, bool is_mount)
 	}
 	if (strcmp(word, DOCKER_JSON_GIT) == 0)
 		return expand_git(x);
+	if (strcmp(word, DOCKER_JSON_REPOSITORY) == 0)
+		return expand_words(x, v->repository);
+	if (strcmp(word, DOCKER_JSON_REPOSITORY_VIEW) == 0)
+		return expand_words(x, v->repository_view);
 	if (strcmp(word, DOCKER_JSON_TRACING) == 0)
 		return expand_tracing(x);
 	if (strcmp(word, DOCKER_JSON_OWNER) == 0)

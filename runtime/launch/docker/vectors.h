@@ -5,8 +5,8 @@
  * Pure: no files, no environment but through the function that it is given.
  * In a word `{session}`, `{workspace}`, `{home}`, `{state}` and `{env:NAME}`
  * are replaced as text, `{{` and `}}` are a brace; as whole words `{masks}`,
- * `{terminal}`, `{owner}`, `{git}`, `{tracing}` and `{command}` stand for
- * words:
+ * `{terminal}`, `{owner}`, `{git}`, `{repository}`, `{repository-view}`,
+ * `{tracing}` and `{command}` stand for words:
  * `{terminal}` for --interactive and, for a terminal, --tty VECTORS_NO_KEYS.
  * The mount whose source is `{workspace}` alone is read-only where the user
  * could not write there.
@@ -35,10 +35,15 @@ struct vector {
 	vectors_words words; /* as in the plan, with placeholders */
 };
 
-/* Where the value of credential n of gate.cfg comes from: one of the two. */
+/*
+ * Where the value of credential n of gate.cfg comes from: a variable, a file,
+ * or these fields of one.
+ */
 struct vectors_credential {
 	uint32_t n;
 	const char *env, *file;
+	vectors_words fields;
+	const char *refresh; /* URL where they are renewed; or NULL */
 };
 
 enum vectors_link { VECTORS_VETH, VECTORS_BRIDGE };
@@ -49,15 +54,20 @@ struct vectors {
 	struct vector gate, agent, tracer; /* tracer.image: NULL for none */
 	struct vector tracer_version; /* says its release; image: likewise */
 	struct vector view;	      /* holds masks; image: likewise */
+	struct vector relay; /* renewals leave by it; image: likewise */
 	VEC(struct vectors_credential) credentials;
+	bool ssh_agent; /* the user's is asked for */
 };
 
 struct vectors_values {
 	const char *session, *workspace, *home, *state;
-	const char *owner;	  /* "UID:GID" */
-	bool tty;		  /* the command gets a terminal */
-	bool readonly;		  /* the workspace's mount is */
-	bool git;		  /* the session's folder has a gitconfig */
+	const char *owner; /* "UID:GID" */
+	bool tty;	   /* the command gets a terminal */
+	bool readonly;	   /* the workspace's mount is */
+	bool git;	   /* the session's folder has a gitidentity */
+	/* {repository} and {repository-view}: words; NULL at the end, or none
+	 */
+	const char *const *repository, *const *repository_view;
 	bool narrow;		  /* Docker lets CAP_BPF alone load programs */
 	const char *const *masks; /* words */
 	size_t n_masks;

@@ -8,6 +8,9 @@
 #include <fcntl.h>
 
 #define RECORD_BYTES (1u << 20)
+/* Who waits for a file is not stopped before it has that: for 200 ms Docker
+ * goes on trying, and a view, or a disk, can take longer. */
+#define PAUSE_TRIES 5
 
 typedef VEC(struct str) ids;
 
@@ -89,7 +92,8 @@ int freeze_agent(struct arena *a, struct docker *d, const char *state,
 	rc = write_record(a, s, &mine, err);
 	if (rc < 0 || paused)
 		return rc;
-	rc = docker_pause(d, c->id, err);
+	for (int i = 0; i == 0 || (i < PAUSE_TRIES && rc == -EREMOTEIO); i++)
+		rc = docker_pause(d, c->id, err);
 	return rc == -ENOENT || rc == -EALREADY ? 0 : rc;
 }
 

@@ -1,6 +1,5 @@
 #include "runtime/launch/mounts/looked.h"
 
-#include "runtime/launch/workspace/committed.h"
 #include "runtime/launch/workspace/wspath.h"
 
 #include <errno.h>
@@ -90,10 +89,8 @@ int looked_state(const char *state, const char *workspace, char out[PATH_MAX],
 }
 
 void looked_git_notes(struct arena *a, const struct looked *l,
-		      looked_notes *out)
+		      const struct committed *c, bool view, looked_notes *out)
 {
-	struct committed c;
-
 	vec_each(n, &l->git.notes)
 		*vec_push(a, out) = *n;
 	vec_each(p, &l->git.loose)
@@ -102,13 +99,15 @@ void looked_git_notes(struct arena *a, const struct looked *l,
 				a,
 				"%s: git's hooks are looked for in a folder with a whole repository in it, which cannot be read-only: a hook that the agent writes there runs on the host",
 				wspath_show(a, p->at.file));
-	committed_find(a, l->at.root_path, &l->found, &l->git.repos, &c);
-	if (c.paths.n)
+	if (c->paths.n)
 		*vec_push(a, out) = arena_fmt(
 			a,
-			"git has committed what is hidden here, so that 'git show HEAD:FILE' gives it, and a commit made inside can empty it: %s",
-			committed_text(a, &c).p);
-	vec_each(n, &c.unknown)
+			"git has committed what is hidden here, so that 'git show HEAD:FILE' gives it%s: %s",
+			!view && c->in_folder
+				? ", and a commit made inside can remove what is in a hidden folder"
+				: "",
+			committed_text(a, c).p);
+	vec_each(n, &c->unknown)
 		*vec_push(a, out) = *n;
 }
 

@@ -7,7 +7,10 @@
 #ifndef RUNTIME_LAUNCH_MOUNTS_LOOKED_H
 #define RUNTIME_LAUNCH_MOUNTS_LOOKED_H
 
+#include "runtime/launch/workspace/committed.h"
 #include "runtime/launch/workspace/gitfound.h"
+#include "runtime/launch/workspace/gitlinked.h"
+#include "runtime/launch/workspace/gitoutside.h"
 
 #include <limits.h>
 
@@ -18,6 +21,9 @@ struct looked_at {
 	int root;	      /* the same folder, open for reading; borrowed */
 	struct str mounts;    /* the text of mounts.plan */
 	bool readonly;	      /* scan_is_readonly() */
+	/* The repository that the session is shown; NULL: none. */
+	const struct gitlinked *linked;
+	const struct gitoutside *outside; /* with a part of one, or NULL */
 };
 
 /* Sentences for people. */
@@ -44,9 +50,9 @@ must_check int looked_make(struct arena *a, const struct looked_at *at,
 must_check int looked_state(const char *state, const char *workspace,
 			    char out[PATH_MAX], struct err *err);
 /* What git runs and cannot be held; what is hidden and yet to be had from it.
- * Appends. */
+ * view: masks are held by one. Appends. */
 void looked_git_notes(struct arena *a, const struct looked *l,
-		      looked_notes *out);
+		      const struct committed *c, bool view, looked_notes *out);
 /* Membrane's own folder, relative to the workspace; empty: it is elsewhere. */
 struct str looked_state_inside(const struct looked_at *at);
 

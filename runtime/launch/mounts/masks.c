@@ -474,6 +474,7 @@ static int prepare_masks(struct arena *a, const struct masks_opts *o,
 			       .root = h->root,
 			       .mounts = o->plan,
 			       .readonly = o->readonly};
+	struct committed git;
 	struct looked l;
 	int rc = looked_make(a, &at, &l, err);
 
@@ -494,7 +495,9 @@ static int prepare_masks(struct arena *a, const struct masks_opts *o,
 		rc = placeholders_claim(h, out->list.v, out->list.n, err);
 	if (rc == 0) {
 		add_notes(a, &l.found, out);
-		looked_git_notes(a, &l, &out->notes);
+		committed_find(a, h->root_path, l.plan.ignore, &l.found,
+			       &l.git.repos, &git);
+		looked_git_notes(a, &l, &git, false, &out->notes);
 	}
 	return rc;
 }

@@ -35,14 +35,15 @@ static bool take_number(struct str *rest, char sep, uint64_t max, uint64_t *out)
 }
 
 /* "rw,relatime shared:1 master:2 - ext4 /dev/sda1 rw" */
-static bool is_shared(struct str rest)
+static bool is_heard(struct str rest)
 {
 	struct str field;
 
 	if (!str_field(&rest, ' ', &field))
 		return false;
 	while (str_field(&rest, ' ', &field) && !str_is(field, "-"))
-		if (str_starts(field, STR("shared:")))
+		if (str_starts(field, STR("shared:")) ||
+		    str_starts(field, STR("master:")))
 			return true;
 	return false;
 }
@@ -64,7 +65,7 @@ static bool read_mount(struct arena *a, struct str line,
 	out->minor = (uint32_t)minor;
 	out->root = unescape_field(a, root);
 	out->at = unescape_field(a, at);
-	out->shared = is_shared(line);
+	out->heard = is_heard(line);
 	return true;
 }
 

@@ -19,14 +19,14 @@ struct mountinfo_mount {
 	uint32_t major, minor;
 	struct str root; /* in its file system; "/" for all of it */
 	struct str at;	 /* where it is; any byte but NUL */
-	bool shared;	 /* what is mounted below it, others get as well */
+	bool heard;	 /* it gets what is mounted in its place elsewhere */
 };
 
 /* Sorted by where, for mountinfo_at(). */
 typedef VEC(struct mountinfo_mount) mountinfo_list;
 
-/* -EPROTO: a line that is none. Behind the fifth field only 'shared:' is read.
- */
+/* -EPROTO: a line that is none. Behind the fifth field 'shared:' and 'master:'
+ * are read: of its peers' mounts and of its master's. */
 must_check int mountinfo_parse(struct arena *a, struct str text,
 			       mountinfo_list *out, struct err *err);
 /*

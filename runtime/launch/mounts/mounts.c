@@ -1,7 +1,9 @@
 #include "runtime/launch/mounts/mounts.h"
 
 #include "compiler/base/sys/proc.h"
+#include "compiler/plan/view_hello.h"
 #include "runtime/launch/mounts/freeze.h"
+#include "runtime/launch/workspace/wspath.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +21,7 @@ void mounts_init(struct mounts *m, struct arena *a, const char *state,
 		.session = s,
 		.root = -1,
 		.view = -1,
+		.home_view = -1,
 		.quiet = quiet,
 		.overlap = {.a = a, .state = state, .session = s, .reach = -1},
 	};
@@ -34,6 +37,22 @@ int mounts_open(struct mounts *m, const char *workspace, struct err *err)
 
 /* --- looking ---------------------------------------------------------------
  */
+
+/* Does the view show it at that place? */
+static bool is_repository(const struct mounts *m, const struct bind *b)
+{
+	return m->view >= 0 && m->linked &&
+	       str_is(gitlinked_shown(m->linked), b->target);
+}
+
+/* The workspace; in the repository that it is a folder of, once more. */
+static bool is_workspace(const struct mounts *m, const struct bind *b)
+{
+	return str_is(m->target, b->target) ||
+	       (m->view >= 0 && m->linked &&
+		m->linked->kind == GITLINKED_PART &&
+		strcmp(m->workspace, b->target) == 0);
+}
 
 /* What is mounted besides masks: as `docker run` will be told. */
 static int find_binds(struct mounts *m, const struct vector *v,
@@ -52,10 +71,15 @@ static int find_binds(struct mounts *m, const struct vector *v,
 	if (rc < 0)
 		return rc;
 	binds_read(m->a, argv, &m->binds);
-	/* what the agent can write through a view is the workspace */
-	vec_each(b, &m->binds)
-		if (m->view >= 0 && str_is(m->target, b->target))
+	/* what the agent can write through a view is the workspace, or home */
+	vec_each(b, &m->binds) {
+		if (m->view >= 0 && is_workspace(m, b))
 			b->source = m->workspace;
+		else if (is_repository(m, b))
+			b->source = arena_cstr(m->a, m->linked->common);
+		if (m->home_view >= 0 && strcmp(b->target, m->home_at) == 0)
+			b->source = m->home;
+	}
 	return 0;
 }
 
@@ -117,15 +141,51 @@ static void hold_masks(struct mounts *m, struct str target)
 		};
 }
 
+/* Other worktrees' agents write there, and Docker follows links. */
+static bool is_of_repository(const struct mounts *m, const struct bind *b)
+{
+	struct str source = str_of(b->source);
+
+	return m->linked && (str_eq(source, m->linked->common) ||
+			     wspath_below(source, m->linked->common));
+}
+
+/* As open(2) says it. */
+static int open_unlinked(const char *path)
+{
+	struct err err;
+	int fd = -1, rc = place_open(path, O_PATH, &fd, &err);
+
+	if (rc == 0)
+		return fd;
+	errno = -rc;
+	return -1;
+}
+
+static int open_bind(const struct mounts *m, const struct bind *b)
+{
+	if (is_workspace(m, b))
+		return fcntl(m->view >= 0 ? m->view : m->root, F_DUPFD_CLOEXEC,
+			     0);
+	if (m->home_view >= 0 && strcmp(b->target, m->home_at) == 0)
+		return fcntl(m->home_view, F_DUPFD_CLOEXEC, 0);
+	if (is_repository(m, b))
+		return openat(m->view,
+			      m->linked->kind == GITLINKED_PART
+				      ? VIEW_HELLO_BESIDE
+				      : VIEW_HELLO_BESIDE "/.git",
+			      O_PATH | O_CLOEXEC);
+	if (is_of_repository(m, b))
+		return open_unlinked(b->source);
+	return open(b->source, O_PATH | O_CLOEXEC);
+}
+
 /* Open from here until the container has started. */
 static int hold_mounts(struct mounts *m, struct err *err)
 {
 	vec_each(b, &m->binds) {
 		struct str target = str_of(b->target);
-		bool is_workspace = str_eq(target, m->target);
-		int root = m->view >= 0 ? m->view : m->root;
-		int fd = is_workspace ? fcntl(root, F_DUPFD_CLOEXEC, 0)
-				      : open(b->source, O_PATH | O_CLOEXEC);
+		int fd = open_bind(m, b);
 
 		/* Docker's to refuse, or to make; or out of our reach */
 		if (fd < 0 && (errno == ENOENT || errno == EACCES))
@@ -134,7 +194,7 @@ static int hold_mounts(struct mounts *m, struct err *err)
 			return err_errno(err, b->source);
 		*vec_push(m->a, &m->meant) =
 			(struct expected_mount){.target = target, .fd = fd};
-		if (is_workspace)
+		if (str_eq(target, m->target))
 			hold_masks(m, target);
 	}
 	return 0;
@@ -148,7 +208,8 @@ static void let_go(struct mounts *m)
 	m->meant.n = 0;
 	masks_close(&m->masks);
 	fd_close(&m->view);
-	m->view = -1;
+	fd_close(&m->home_view);
+	m->view = m->home_view = -1;
 }
 
 int mounts_prepare(struct mounts *m, struct docker *d, const struct vector *v,

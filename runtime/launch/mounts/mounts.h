@@ -27,6 +27,11 @@ struct mounts {
 	/* The root of the view that is mounted in its place, O_PATH; -1: there
 	 * is none, and masks are mounts. */
 	int view;
+	const struct gitlinked *linked; /* that the view shows, too; NULL */
+	/* The same of the home, and where that is, on the host and inside: with
+	 * `protect` alone. */
+	int home_view;
+	const char *home, *home_at;
 	bool quiet;
 	struct overlap overlap;
 	bind_list binds;   /* of the agent's vector, without masks */

@@ -1,6 +1,7 @@
 #include "runtime/launch/session/session.h"
 
 #include "compiler/base/sys/fileio.h"
+#include "compiler/plan/docker_json.h"
 #include "runtime/launch/session/foreign.h"
 
 #include <dirent.h>
@@ -219,6 +220,7 @@ void session_shut(const struct session *s)
 {
 	remove_in(s, SESSION_SOCKET);
 	remove_in(s, SESSION_CONTROL);
+	remove_in(s, DOCKER_JSON_SSH_SOCKET);
 }
 
 void session_release(struct session *s, bool finished)

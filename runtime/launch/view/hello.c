@@ -13,7 +13,7 @@ struct writer {
 	const struct looked *l;
 	hello_holds *holds;
 	struct buf text;
-	uint32_t paths, inodes;
+	uint32_t paths, inodes, tracked;
 };
 
 static void add_path(struct writer *w, const char *word, struct str path)
@@ -35,6 +35,28 @@ static void add_hold(struct writer *w, struct str path, enum hello_why why,
 			return;
 	*vec_push(w->a, w->holds) = (struct hello_hold){path, why, git};
 	add_path(w, VIEW_HELLO_HOLD, path);
+}
+
+/* What of it is not the worktree's to write. */
+static void add_repository(struct writer *w, const struct gitlinked *g)
+{
+	gitlinked_lines lines = {0};
+
+	buf_addf(&w->text, "%s %llu %llu\n", VIEW_HELLO_SHOWN,
+		 (unsigned long long)g->dev, (unsigned long long)g->ino);
+	if (g->kind == GITLINKED_PART) {
+		buf_addf(&w->text, "%s ", VIEW_HELLO_PART);
+		journal_add_path(&w->text, g->name);
+		buf_addc(&w->text, '\n');
+	}
+	if (g->kind == GITLINKED_MODULE)
+		buf_addf(&w->text, "%s\n", VIEW_HELLO_MODULE);
+	gitlinked_patterns(w->a, g, &lines);
+	vec_each(line, &lines) {
+		buf_addf(&w->text, "%s ", VIEW_HELLO_LINKED);
+		journal_add_path(&w->text, *line);
+		buf_addc(&w->text, '\n');
+	}
 }
 
 /* What git runs or reads: by its own name, and where links lead from that. */
@@ -114,9 +136,69 @@ static void add_hidden(struct writer *w)
 	}
 }
 
+static bool add_known(struct writer *w, struct str path, struct str text)
+{
+	size_t longest = 3 * (path.n + text.n) +
+			 sizeof(VIEW_HELLO_TRACKED "  \n" VIEW_HELLO_GO "\n");
+
+	if (w->tracked >= VIEW_HELLO_TRACKED_MAX ||
+	    w->text.n + longest > VIEW_HELLO_BYTES_MAX)
+		return false;
+	w->tracked++;
+	buf_addf(&w->text, "%s ", VIEW_HELLO_TRACKED);
+	journal_add_path(&w->text, path);
+	if (text.n) {
+		buf_addc(&w->text, ' ');
+		journal_add_path(&w->text, text);
+	}
+	buf_addc(&w->text, '\n');
+	return true;
+}
+
+/*
+ * git compares what it knows of these with size and times, and has no need to
+ * read them. One that is left out is shown as changed: no reason to refuse.
+ */
+static void add_tracked(struct writer *w, const struct committed *git)
+{
+	vec_each(path, &git->paths)
+		if (!add_known(w, *path, STR("")))
+			return;
+	vec_each(link, &git->links)
+		if (!add_known(w, link->path, link->text))
+			return;
+}
+
+/* All of them: one that is left out would be committed as removed. */
+static void add_outside(struct writer *w, const struct gitoutside *o)
+{
+	static const char *const kinds[] = VIEW_OUTSIDE_KINDS;
+
+	vec_each(f, &o->files) {
+		buf_addf(&w->text, VIEW_HELLO_OUTSIDE " %s ", kinds[f->kind]);
+		journal_add_path(&w->text, f->path);
+		for (size_t i = 0; i < ARRAY_LEN(f->numbers); i++) {
+			buf_addc(&w->text, ' ');
+			buf_addu(&w->text, f->numbers[i]);
+		}
+		if (f->text.n) {
+			buf_addc(&w->text, ' ');
+			journal_add_path(&w->text, f->text);
+		}
+		buf_addc(&w->text, '\n');
+	}
+	for (uint32_t i = 0; i < o->texts.n && i < VIEW_HELLO_TEXTS_MAX; i++) {
+		buf_adds(&w->text, VIEW_HELLO_TEXT " ");
+		journal_add_path(&w->text, o->texts.v[i].path);
+		buf_addc(&w->text, ' ');
+		journal_add_path(&w->text, o->texts.v[i].text);
+		buf_addc(&w->text, '\n');
+	}
+}
+
 int hello_write(struct arena *a, const struct looked *l,
-		const struct hello_owner *owner, hello_holds *out_holds,
-		struct str *out, struct err *err)
+		const struct committed *git, const struct hello_owner *owner,
+		hello_holds *out_holds, struct str *out, struct err *err)
 {
 	hello_holds holds = {0};
 	struct writer w = {.a = a, .l = l, .holds = &holds};
@@ -135,11 +217,18 @@ int hello_write(struct arena *a, const struct looked *l,
 	buf_addc(&w.text, '\n');
 	if (l->at.readonly)
 		buf_addf(&w.text, "%s\n", VIEW_HELLO_READONLY);
+	if (l->at.linked)
+		add_repository(&w, l->at.linked);
+	if (git->filtered)
+		buf_addf(&w.text, "%s\n", VIEW_HELLO_FILTERED);
 	add_git(&w);
 	add_linked(&w);
 	if (state.n)
 		add_path(&w, VIEW_HELLO_HIDE, state);
 	add_hidden(&w);
+	add_tracked(&w, git);
+	if (l->at.linked && l->at.linked->kind == GITLINKED_PART)
+		add_outside(&w, l->at.outside);
 	buf_addf(&w.text, "%s\n", VIEW_HELLO_GO);
 	if (w.paths > VIEW_HELLO_PATHS_MAX ||
 	    w.inodes > VIEW_HELLO_INODES_MAX || w.text.n > VIEW_HELLO_BYTES_MAX)
@@ -150,5 +239,32 @@ int hello_write(struct arena *a, const struct looked *l,
 			VIEW_HELLO_INODES_MAX);
 	*out_holds = holds;
 	*out = buf_str(&w.text);
+	return 0;
+}
+
+int hello_write_home(struct arena *a, const char *home,
+		     const struct hello_owner *owner, const char *program,
+		     struct str *out, struct err *err)
+{
+	struct buf text;
+	struct stat st;
+
+	if (stat(home, &st) < 0)
+		return err_errno(err, home);
+	buf_init(&text, a);
+	buf_addf(&text, "%s\n%s %u %u\n%s %llu %llu\n", VIEW_HELLO_HEAD,
+		 VIEW_HELLO_OWNER, (unsigned)owner->uid, (unsigned)owner->gid,
+		 VIEW_HELLO_ROOT, (unsigned long long)st.st_dev,
+		 (unsigned long long)st.st_ino);
+	buf_addf(&text, "%s ", VIEW_HELLO_AT);
+	journal_add_path(&text, str_of(home));
+	buf_addc(&text, '\n');
+	if (program) {
+		buf_addf(&text, "%s ", VIEW_HELLO_PROGRAM);
+		journal_add_path(&text, str_of(program));
+		buf_addc(&text, '\n');
+	}
+	buf_addf(&text, "%s\n", VIEW_HELLO_GO);
+	*out = buf_str(&text);
 	return 0;
 }

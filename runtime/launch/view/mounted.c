@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 #define FOLDER	  "view"
-#define POINT	  FOLDER "/workspace"
+#define POINT	  FOLDER "/" DOCKER_JSON_VIEW_MOUNT
+#define HOME	  FOLDER "/" DOCKER_JSON_VIEW_HOME
 #define LAYERS	  64	/* mounts on top of each other */
 #define HELPER_MS 30000 /* a container that takes them away */
 
@@ -34,6 +35,15 @@ int mounted_prepare(struct arena *a, const struct session *s, struct err *err)
 	if (rc >= 0)
 		rc = fileio_mkdir(AT_FDCWD, arena_fmt(a, "%s/" POINT, s->dir).p,
 				  0700, err);
+	return rc < 0 ? rc : 0;
+}
+
+int mounted_prepare_home(struct arena *a, const struct session *s,
+			 struct err *err)
+{
+	int rc = fileio_mkdir(AT_FDCWD, arena_fmt(a, "%s/" HOME, s->dir).p,
+			      0700, err);
+
 	return rc < 0 ? rc : 0;
 }
 
@@ -53,15 +63,15 @@ static const char *mount_above(struct arena *a, const char *path)
 	return wspath_show(a, best);
 }
 
-int mounted_open(struct arena *a, const struct session *s, int *out_fd,
-		 struct err *err)
+int mounted_open(struct arena *a, const struct session *s, const char *point,
+		 int *out_fd, struct err *err)
 {
 	const char *folder = arena_fmt(a, "%s/" FOLDER, s->dir).p;
 	auto_fd int above = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int fd =
 		above < 0
 			? -1
-			: openat(above, "workspace",
+			: openat(above, point,
 				 O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	char real[PATH_MAX];
 
@@ -72,7 +82,7 @@ int mounted_open(struct arena *a, const struct session *s, int *out_fd,
 	fd_close(&fd);
 	return err_set(
 		err, -ENOTSUP,
-		"the view of the workspace does not appear in %s: Docker runs elsewhere, or nothing that is mounted there passes on (mount --make-rshared %s)",
+		"the view of the workspace does not appear in %s: Docker runs elsewhere, or nothing that is mounted there passes on (mount --make-rshared %s); or 'masks: start' in the policy, which needs no view",
 		folder, mount_above(a, realpath(folder, real) ? real : folder));
 }
 
@@ -146,7 +156,8 @@ static int ask_docker(struct arena *a, const char *real, struct err *err)
 			.p,
 		DOCKER_JSON_IMAGE_VIEW,
 		"--unmount",
-		"/view/workspace",
+		"/view/" DOCKER_JSON_VIEW_MOUNT,
+		"/view/" DOCKER_JSON_VIEW_HOME,
 		NULL};
 	char *argv[ARRAY_LEN(words)] = {NULL};
 	int in = -1, out = -1, error = -1, rc;
@@ -166,13 +177,18 @@ static int ask_docker(struct arena *a, const char *real, struct err *err)
 
 static int unmount_all(struct arena *a, const char *real, struct err *err)
 {
-	const char *point = arena_fmt(a, "%s/workspace", real).p;
+	static const char *const points[] = {DOCKER_JSON_VIEW_MOUNT,
+					     DOCKER_JSON_VIEW_HOME};
 
 	if (geteuid() != 0)
 		return ask_docker(a, real, err);
-	for (int i = 0; i < LAYERS; i++)
-		if (umount2(point, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
-			break;
+	for (size_t p = 0; p < ARRAY_LEN(points); p++) {
+		const char *at = arena_fmt(a, "%s/%s", real, points[p]).p;
+
+		for (int i = 0; i < LAYERS; i++)
+			if (umount2(at, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
+				break;
+	}
 	return 0;
 }
 
@@ -189,12 +205,12 @@ int mounted_remove(struct arena *a, const struct session *s, struct err *err)
 	if (rc < 0)
 		return err_while(err, "%s", folder);
 	if (is_mounted(a, real))
-		return err_set(
-			err, -EBUSY,
-			"%s/workspace is still mounted (umount -l %s/workspace)",
-			real, real);
+		return err_set(err, -EBUSY,
+			       "%s/workspace is still mounted (umount -l %s/*)",
+			       real, real);
 	/* no more than what was made */
 	rmdir(arena_fmt(a, "%s/" POINT, s->dir).p);
+	rmdir(arena_fmt(a, "%s/" HOME, s->dir).p);
 	rmdir(folder);
 	return 0;
 }

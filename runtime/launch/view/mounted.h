@@ -15,12 +15,16 @@
  */
 must_check int mounted_prepare(struct arena *a, const struct session *s,
 			       struct err *err);
+/* The same for the home, where that is viewed, too. */
+must_check int mounted_prepare_home(struct arena *a, const struct session *s,
+				    struct err *err);
 /*
- * The root of the view, by its identity alone (O_PATH).
+ * The root of a view, by its identity alone (O_PATH); point: its folder there,
+ * of compiler/plan/docker_json.h.
  *   -ENOTSUP  it is not to be seen here; *err says what to do
  */
 must_check int mounted_open(struct arena *a, const struct session *s,
-			    int *out_fd, struct err *err);
+			    const char *point, int *out_fd, struct err *err);
 /*
  * Nothing is mounted there afterwards, and the folder is gone; that there is
  * none is no error. Who may not take mounts away has Docker do it.

@@ -17,23 +17,29 @@ struct entry {
 	struct str path;
 	enum reason reason;
 	struct str by; /* the pattern or path that decided; may be empty */
+	struct str at; /* where that was written; may be empty */
+	bool linked;   /* of the repository beside the workspace */
+	bool outside;  /* of the repository that the workspace is a folder of */
 	uint64_t count;
 };
 
 struct refusals {
 	struct arena *a;
 	struct str mounts;
+	const struct written *written;
 	const hello_holds *holds;
 	VEC(struct entry) entries; /* in the order first seen */
 	uint64_t beyond;
 };
 
-struct refusals *refusals_new(struct arena *a, struct str mounts)
+struct refusals *refusals_new(struct arena *a, struct str mounts,
+			      const struct written *written)
 {
 	struct refusals *r = arena_new_of(a, struct refusals);
 
 	r->a = a;
 	r->mounts = mounts;
+	r->written = written;
 	return r;
 }
 
@@ -65,22 +71,25 @@ static struct str planned_line(struct str mounts, const char *word, uint64_t n)
 	return STR("");
 }
 
-static struct str deciding_text(const struct refusals *r, const cJSON *rule)
+static void find_rule(const struct refusals *r, const cJSON *rule,
+		      struct entry *out)
 {
 	static const char *const planned[] = {
-		MOUNTS_PLAN_IGNORE, MOUNTS_PLAN_READONLY, MOUNTS_PLAN_HOLD};
+		MOUNTS_PLAN_IGNORE, MOUNTS_PLAN_READONLY, MOUNTS_PLAN_HOLD,
+		MOUNTS_PLAN_PROTECT};
 	const cJSON *line = cJSON_GetObjectItemCaseSensitive(rule, "line");
 	struct str section = member_text(rule, "section");
 	uint64_t n = json_find_u64(rule, "line", UINT32_MAX);
 
 	if (!cJSON_IsNumber(line))
-		return STR("");
+		return;
 	for (size_t i = 0; i < ARRAY_LEN(planned); i++)
-		if (str_is(section, planned[i]))
-			return planned_line(r->mounts, planned[i], n);
+		if (str_is(section, planned[i])) {
+			out->by = planned_line(r->mounts, planned[i], n);
+			out->at = written_find(r->written, section, n);
+		}
 	if (str_is(section, VIEW_SAYS_GIT) && r->holds && n < r->holds->n)
-		return r->holds->v[n].path;
-	return STR("");
+		out->by = r->holds->v[n].path;
 }
 
 static struct entry *find_entry(struct refusals *r, const struct entry *like)
@@ -115,7 +124,12 @@ int refusals_add(struct refusals *r, const cJSON *d, bool *out_new,
 		found = vec_push(r->a, &r->entries);
 		*found = now;
 		found->path = arena_str(r->a, now.path);
-		found->by = arena_str(r->a, deciding_text(r, rule));
+		find_rule(r, rule, found);
+		found->by = arena_str(r->a, found->by);
+		found->linked =
+			str_is(member_text(rule, "section"), VIEW_SAYS_LINKED);
+		found->outside =
+			str_is(member_text(rule, "section"), VIEW_SAYS_OUTSIDE);
 	}
 	if (found)
 		found->count += count ? count : 1;
@@ -145,20 +159,58 @@ static void print_place(const struct entry *e, struct buf *out)
 		summary_escape(out, e->path, PATH_MAX_SHOWN);
 }
 
+/* git's own way is open where writing to the file is not. */
+static bool is_git_config(const struct entry *e)
+{
+	struct str base = e->path;
+	size_t at;
+
+	while ((at = str_find(base, '/', 0)) < base.n)
+		base = str_slice(base, at + 1, base.n);
+	return strcmp(e->kind, "write") == 0 && e->reason == REASON_READONLY &&
+	       e->by.n &&
+	       (str_is(base, "config") || str_is(base, "config.worktree")) &&
+	       memmem(e->path.p, e->path.n, ".git/", 5);
+}
+
 /* What decided, and the command that says where it stands and what would let
  * it. */
 static void print_why(const struct entry *e, struct buf *out)
 {
+	static const struct str home = STR_INIT("~/");
+
+	if (e->linked || e->outside) {
+		buf_adds(
+			out,
+			e->outside
+				? "of the repository, outside of the workspace"
+				: "of the repository, and not for a session to write");
+		return;
+	}
 	if (e->by.n) {
 		buf_adds(out, "by '");
 		summary_escape(out, e->by, PATH_MAX_SHOWN);
 		buf_addc(out, '\'');
+		if (e->at.n) {
+			buf_adds(out, " (");
+			summary_escape(out, e->at, PATH_MAX_SHOWN);
+			buf_addc(out, ')');
+		}
 	} else {
 		buf_adds(out, reason_about(e->reason));
 	}
 	if (is_plain(e->path))
 		buf_addf(out, "; membrane explain %s %.*s", e->kind,
 			 STR_ARG(e->path));
+	else if (str_starts(e->path, home) &&
+		 is_plain(str_slice(e->path, home.n, e->path.n)))
+		/* a shell's ~ is another home */
+		buf_addf(out, "; membrane explain '%s %.*s'", e->kind,
+			 STR_ARG(e->path));
+	if (is_git_config(e))
+		buf_adds(
+			out,
+			"; 'git config' and 'git remote' inside can set it, for the session alone");
 }
 
 static int widest_place(const struct refusals *r)
@@ -226,6 +278,9 @@ cJSON *refusals_json(const struct refusals *r)
 		if (e->by.n)
 			cJSON_AddStringToObject(o, "by",
 						arena_cstr(r->a, e->by));
+		if (e->at.n)
+			cJSON_AddStringToObject(o, "at",
+						arena_cstr(r->a, e->at));
 		cJSON_AddNumberToObject(o, "count", (double)e->count);
 		cJSON_AddItemToArray(list, o);
 	}

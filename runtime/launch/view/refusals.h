@@ -2,8 +2,8 @@
  * What the view refused in a session, folded by path, with what decided it.
  *
  *	membrane: 1 path was refused
- *	  write .git/config  3×  readonly  by '/.git/config' (membrane explain
- *…)
+ *	  write lib/a.c  3×  readonly  by 'lib/' (.membrane.yaml:2:12); membrane
+ *	  explain write lib/a.c
  *
  * Pure: decision records in, text out. Paths come from the agent, so nothing
  * but printable ASCII gets to the terminal.
@@ -14,6 +14,7 @@
 #include "compiler/base/buf.h"
 #include "compiler/base/err.h"
 #include "runtime/launch/view/hello.h"
+#include "runtime/launch/view/written.h"
 
 #include <cjson/cJSON.h>
 
@@ -22,8 +23,9 @@
 
 struct refusals;
 
-/* mounts: the text of mounts.plan; borrowed. */
-struct refusals *refusals_new(struct arena *a, struct str mounts);
+/* mounts: the text of mounts.plan, and where its lines stand; borrowed. */
+struct refusals *refusals_new(struct arena *a, struct str mounts,
+			      const struct written *written);
 /* What the view was told; borrowed. Before the first record. */
 void refusals_know(struct refusals *r, const hello_holds *holds);
 /*

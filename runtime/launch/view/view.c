@@ -2,22 +2,25 @@
 
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
-#include "compiler/plan/view_hello.h"
 #include "runtime/launch/session/summary.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #define CHUNK		16384u
 #define CHUNKS_PER_PUMP 64u /* so that a chatty view starves nobody */
+#define HOST_CONFIG_MAX (1u << 20)
 
-void view_init(struct view *v, struct refusals *refusals,
-	       struct decisions *decisions)
+void view_init(struct view *v, struct refusals *refusals, struct kept *kept,
+	       int root, struct decisions *decisions)
 {
 	memset(v, 0, sizeof(*v));
 	v->in = v->out = v->err = -1;
 	v->refusals = refusals;
+	v->kept = kept;
+	v->root = root;
 	v->decisions = decisions;
 }
 
@@ -95,6 +98,42 @@ static int on_decision(struct view *v, const cJSON *o, struct str line,
 			     err);
 }
 
+/* Of a repository elsewhere, the workspace's .git is no folder. */
+static int read_host(const struct view *v, struct arena *a, struct str path,
+		     struct str *out, struct err *err)
+{
+	static const struct str git = STR_INIT(".git/");
+	int rc;
+
+	if (!v->linked || !str_starts(path, git))
+		return fileio_read_inside(a, v->root, path, HOST_CONFIG_MAX,
+					  out, err);
+	path = arena_fmt(a, "%.*s/%.*s", STR_ARG(v->linked->common),
+			 STR_ARG(str_slice(path, git.n, path.n)));
+	rc = fileio_read(a, AT_FDCWD, path.p, HOST_CONFIG_MAX, out, err);
+	/* what the session had to begin with */
+	if (rc == 0 && v->linked->kind == GITLINKED_MODULE &&
+	    str_ends(path, STR("/config")))
+		*out = arena_fmt(a, "%.*s" VIEW_HELLO_FILES, STR_ARG(*out));
+	return rc;
+}
+
+/* What the host has there may not be read, or be none: then all is new. */
+static int on_kept(struct view *v, const cJSON *o, struct err *err)
+{
+	const char *path = kept_config(o);
+	struct arena *a = arena_new();
+	struct str host = STR("");
+	struct err ignored;
+	int rc;
+
+	if (path && read_host(v, a, str_of(path), &host, &ignored) < 0)
+		host = STR("");
+	rc = kept_add(v->kept, o, host, err);
+	arena_free(a);
+	return rc;
+}
+
 static int on_event(struct view *v, const cJSON *o, struct str line,
 		    struct err *err)
 {
@@ -107,10 +146,14 @@ static int on_event(struct view *v, const cJSON *o, struct str line,
 			       "the view sent more after its last record");
 	if (strcmp(name, VIEW_SAYS_DECISION) == 0)
 		return on_decision(v, o, line, err);
+	if (strcmp(name, VIEW_SAYS_KEPT) == 0)
+		return on_kept(v, o, err);
 	if (strcmp(name, VIEW_SAYS_READY) == 0) {
 		v->ready = true;
 	} else if (strcmp(name, VIEW_SAYS_DETACHED) == 0) {
 		v->is_hidden = true;
+	} else if (strcmp(name, VIEW_SAYS_UNSEALED) == 0) {
+		v->is_unsealed = true;
 	} else if (strcmp(name, VIEW_SAYS_DONE) == 0) {
 		v->done = true;
 	} else if (strcmp(name, VIEW_SAYS_ERROR) == 0) {
@@ -145,11 +188,11 @@ static int on_output(struct view *v, struct str got, struct err *err)
 		struct str line = {v->line, v->line_n};
 		int rc;
 
-		if (v->line_n >= VIEW_LINE_MAX)
+		if (v->line_n >= VIEW_SAYS_LINE_MAX)
 			return err_set(
 				err, -EPROTO,
 				"the view sent a line of more than %u bytes",
-				VIEW_LINE_MAX);
+				VIEW_SAYS_LINE_MAX);
 		v->line[v->line_n++] = got.p[i];
 		if (got.p[i] != '\n')
 			continue;
@@ -161,10 +204,14 @@ static int on_output(struct view *v, struct str got, struct err *err)
 	return 0;
 }
 
-/* What Docker says of a mount that does not pass on, with the next step. */
+#define NO_VIEW "; or 'masks: start' in the policy, which needs no view"
+
+/* What Docker says of a mount that does not pass on or of a device that is not
+ * there, with the next step. */
 static void set_docker_words(struct view *v, struct str line)
 {
-	static const struct str on = STR_INIT(" is mounted on "),
+	static const struct str device = STR_INIT(" custom device "),
+				on = STR_INIT(" is mounted on "),
 				end = STR_INIT(" but it is not a shared mount");
 	const char *from = memmem(line.p, line.n, on.p, on.n);
 	const char *to = memmem(line.p, line.n, end.p, end.n);
@@ -173,9 +220,11 @@ static void set_docker_words(struct view *v, struct str line)
 	if (from && to && from + on.n < to)
 		line = arena_fmt(
 			a,
-			"what a container mounts does not appear below %.*s: mount --make-rshared %.*s",
+			"what a container mounts does not appear below %.*s: mount --make-rshared %.*s" NO_VIEW,
 			(int)(to - from - (int)on.n), from + on.n,
 			(int)(to - from - (int)on.n), from + on.n);
+	else if (memmem(line.p, line.n, device.p, device.n))
+		line = STR("the host has no /dev/fuse: modprobe fuse" NO_VIEW);
 	set_words(v, line);
 	arena_free(a);
 }
@@ -219,6 +268,13 @@ int view_pump(struct view *v, struct err *err)
 	say_more(v);
 	rc = drain_pipe(v, &v->err, true, err);
 	return rc < 0 ? rc : drain_pipe(v, &v->out, false, err);
+}
+
+bool view_has_failed(struct view *v)
+{
+	struct err ignored;
+
+	return view_pump(v, &ignored) < 0 || v->words_done;
 }
 
 /* --- its end -------------------------------------------------------------- */

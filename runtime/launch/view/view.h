@@ -10,13 +10,13 @@
 #ifndef RUNTIME_LAUNCH_VIEW_VIEW_H
 #define RUNTIME_LAUNCH_VIEW_VIEW_H
 
+#include "compiler/plan/view_hello.h"
 #include "runtime/launch/session/decisions.h"
+#include "runtime/launch/view/kept.h"
 #include "runtime/launch/view/refusals.h"
+#include "runtime/launch/workspace/gitlinked.h"
 
 #include <sys/types.h>
-
-/* A decision is the longest: a path, of which each byte may be escaped. */
-#define VIEW_LINE_MAX 65536u
 
 struct view {
 	pid_t pid; /* of its docker command; 0 once that has ended */
@@ -24,21 +24,27 @@ struct view {
 	int in, out, err; /* -1 once closed */
 	struct str hello; /* borrowed, until all of it is said */
 	size_t said;
-	bool ready;	 /* mounted, and it answers */
-	bool is_told;	 /* to detach */
-	bool is_hidden;	 /* it has detached: the agent's mount is the last */
-	bool done;	 /* all that it had to tell has been read */
-	bool words_done; /* words are of an error event */
+	bool ready;	  /* mounted, and it answers */
+	bool is_told;	  /* to detach */
+	bool is_unsealed; /* it protects for a program that is not closed */
+	bool is_hidden;	  /* it has detached: the agent's mount is the last */
+	bool done;	  /* all that it had to tell has been read */
+	bool words_done;  /* words are of an error event */
 	struct refusals *refusals;
+	struct kept *kept;
+	int root; /* of the workspace; borrowed */
+	/* The repository that the view shows, too; NULL, and borrowed. */
+	const struct gitlinked *linked;
 	struct decisions *decisions; /* borrowed: where the gate's go */
 	size_t line_n;
-	char line[VIEW_LINE_MAX];
+	char line[VIEW_SAYS_LINE_MAX];
 	char words[512];
 };
 
-/* Nothing is open; what it refuses goes to both. */
-void view_init(struct view *v, struct refusals *refusals,
-	       struct decisions *decisions);
+/* Nothing is open. What it refuses goes to both; what it kept is compared with
+ * the workspace, whose folder is open as root. */
+void view_init(struct view *v, struct refusals *refusals, struct kept *kept,
+	       int root, struct decisions *decisions);
 must_check int view_start(struct view *v, char *const *argv, int keep_fd,
 			  struct err *err);
 /* What hello_write() made; said as it is taken: by view_pump(). */
@@ -52,6 +58,8 @@ void view_detach(struct view *v);
  *   -EPROTO  something that is not the protocol: the session must end
  */
 must_check int view_pump(struct view *v, struct err *err);
+/* Did it say an error, as far as that can be read now? */
+bool view_has_failed(struct view *v);
 /* Ask it to end. */
 void view_close_stdin(struct view *v);
 void view_done(struct view *v);

@@ -8,18 +8,36 @@
 
 #include "runtime/launch/workspace/gitrepos.h"
 
+/* A symbolic link whose name a pattern matches, as the index has it. */
+struct committed_link {
+	struct str path, text; /* text: where it leads */
+};
+
 struct committed {
 	scan_paths paths; /* of the workspace; sorted */
+	scan_paths empty; /* those of them that have no content there */
+	bool in_folder;	  /* one of them is below a folder that is hidden */
+	bool filtered;	  /* committed_filtered(), where somebody asked */
+	/* Not among paths: a mount hides what a link leads to, not the link. */
+	VEC(struct committed_link) links;
 	VEC(struct str)
 	unknown; /* repositories whose index is not known, and
 		    why: a sentence each */
 };
 
-/* Nothing is looked at where nothing is hidden. */
+/* ignore: what found was made by. Nothing is looked at where nothing is hidden.
+ */
 void committed_find(struct arena *a, struct str root_path,
-		    const struct scan *found, const struct gitrepos *repos,
-		    struct committed *out);
-/* ".env, keys/id and 3 more"; for a terminal. */
+		    const struct gitignore *ignore, const struct scan *found,
+		    const struct gitrepos *repos, struct committed *out);
+/* out->paths: those that are empty now, and were not. */
+void committed_emptied(struct arena *a, const struct committed *before,
+		       const struct committed *now, struct committed *out);
+/* Has one of paths a filter by the repository's own attributes, as of git LFS?
+ * Those go over what git is told of the session's. */
+bool committed_filtered(struct arena *a, struct str root_path,
+			const struct committed *c);
+/* ".env, keys/id and 3 more", of paths; for a terminal. */
 struct str committed_text(struct arena *a, const struct committed *c);
 
 #endif

@@ -82,6 +82,24 @@ static bool is_in_git(struct str path)
 	       memmem(path.p, path.n, "/.git/", 6);
 }
 
+/* But for these: what a rebase is to do next, and what a worktree or a
+ * submodule is configured by, which an agent can make in a repository that was
+ * there. */
+static bool counts_in_git(struct str path, const char *name)
+{
+	static const struct str parts[] = {STR_INIT(".git/modules/"),
+					   STR_INIT(".git/worktrees/")};
+
+	if (strcmp(name, "git-rebase-todo") == 0)
+		return true;
+	if (strcmp(name, "config") != 0 && strcmp(name, "commondir") != 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		if (memmem(path.p, path.n, parts[i].p, parts[i].n))
+			return true;
+	return false;
+}
+
 /* Many entries, and nothing in them that runs by itself. */
 static bool is_dull(struct str path, const char *name)
 {
@@ -113,8 +131,7 @@ static void look_at(struct look *l, const struct folder *in, int dir,
 	is_dir = S_ISDIR(st.st_mode);
 	if (git && !in->tool)
 		add_file(l, path, "git", &st);
-	else if (!tool &&
-		 (!is_in_git(path) || strcmp(name, "git-rebase-todo") == 0))
+	else if (!tool && (!is_in_git(path) || counts_in_git(path, name)))
 		tool = tool_of(l, path, is_dir);
 	if (is_dir && !is_dull(path, name))
 		add_folder(l, in, path, tool);

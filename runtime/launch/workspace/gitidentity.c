@@ -193,9 +193,5 @@ struct str gitidentity_config(struct arena *a, const struct gitidentity *g)
 		for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 			if (strcmp(v->key, keys[i].key) == 0)
 				put_value(&out, i, v->value);
-	/* What git reads here without us, wherever it was built for. */
-	buf_adds(&out, "[include]\n"
-		       "\tpath = /etc/gitconfig\n"
-		       "\tpath = \"%(prefix)/etc/gitconfig\"\n");
 	return buf_str(&out);
 }

@@ -7,10 +7,9 @@
  * repository's own configuration sets is left out: git inside reads that
  * itself. Nothing that configuration could name is run (gitcmd.h).
  *
- * Values go in as a file, never as words: gitconfig in the session's folder,
- * which git inside reads before everything else (GIT_CONFIG_SYSTEM), so that
- * the image's, the agent's and the repository's own settings win over it. The
- * image's /etc/gitconfig is included, not covered.
+ * Values go in as a file, never as words: gitidentity in the session's folder,
+ * which the plan's git.config includes before everything else, so that the
+ * image's, the agent's and the repository's own settings win over it.
  */
 #ifndef RUNTIME_LAUNCH_WORKSPACE_GITIDENTITY_H
 #define RUNTIME_LAUNCH_WORKSPACE_GITIDENTITY_H

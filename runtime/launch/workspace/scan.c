@@ -218,6 +218,7 @@ static void visit_link(struct scanner *s, int dirfd, const char *name,
 
 	if (as_file == COVER_NONE && as_dir == COVER_NONE)
 		return;
+	s->out->hidden_link |= as_file == COVER_IGNORE;
 	n = readlinkat(dirfd, name, text, sizeof(text));
 	if (n <= 0 || (size_t)n == sizeof(text))
 		return;

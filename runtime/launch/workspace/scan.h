@@ -58,6 +58,7 @@ struct scan {
 	 * each .git that is no folder; not what masks hide. */
 	scan_paths heads, gitlinks;
 	bool readonly;	  /* the whole workspace: scan_is_readonly() */
+	bool hidden_link; /* some symbolic link has a name that is hidden */
 	uint64_t entries; /* looked at, not counting what masks hide */
 };
 

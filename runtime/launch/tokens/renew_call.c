@@ -1,0 +1,183 @@
+/* How a renewal gets to the URL: by libcurl, from the host's own network or by
+ * the uplink that the policy names. */
+#include "runtime/launch/tokens/renew.h"
+
+#include "runtime/launch/tokens/uplink.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <string.h>
+
+#define CONNECT_MS 10000
+#define TOTAL_MS   30000
+#define POLL_MS	   1000
+
+struct taken {
+	struct buf b;
+	bool too_long;
+};
+
+static size_t take_body(const char *data, size_t size, size_t n, void *ctx)
+{
+	struct taken *t = ctx;
+
+	if (t->b.n + size * n > RENEW_BODY_MAX) {
+		t->too_long = true;
+		return 0;
+	}
+	buf_add(&t->b, (struct str){data, size * n});
+	return size * n;
+}
+
+struct url {
+	const char *host, *port;
+};
+
+/* Of "https://HOST/…" and "https://HOST:PORT/…". */
+static struct url url_of(struct arena *a, const char *text)
+{
+	struct str rest = str_of(text + strlen("https://")), host;
+	size_t colon;
+
+	str_field(&rest, '/', &host);
+	colon = str_find(host, ':', 0);
+	return (struct url){
+		arena_cstr(a, str_slice(host, 0, colon)),
+		colon < host.n
+			? arena_cstr(a, str_slice(host, colon + 1, host.n))
+			: "443"};
+}
+
+/* "HOST:PORT:ADDR", so that nobody is asked for the name once more. */
+static struct curl_slist *pinned_to(struct arena *a,
+				    const struct renew_ask *ask)
+{
+	struct url at = url_of(a, renew_credential(ask)->refresh);
+	bool six = strchr(ask->addr, ':') != NULL;
+
+	return curl_slist_append(NULL, arena_fmt(a, "%s:%s:%s%s%s", at.host,
+						 at.port, six ? "[" : "",
+						 ask->addr, six ? "]" : "")
+					       .p);
+}
+
+static struct curl_slist *headers_of(const struct renew_ask *ask)
+{
+	struct curl_slist *list = curl_slist_append(
+		NULL,
+		ask->is_form ? "Content-Type: application/x-www-form-urlencoded"
+			     : "Content-Type: application/json");
+
+	return curl_slist_append(list, "Accept: application/json");
+}
+
+/* --- the call --------------------------------------------------------------
+ */
+
+static void set_call(CURL *c, const struct renew_ask *ask, struct str body,
+		     struct taken *taken)
+{
+	curl_easy_setopt(c, CURLOPT_URL, renew_credential(ask)->refresh);
+	curl_easy_setopt(c, CURLOPT_PROXY, "");
+	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)TOTAL_MS);
+	if (ask->agent[0])
+		curl_easy_setopt(c, CURLOPT_USERAGENT, ask->agent);
+	curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE, (long)body.n);
+	curl_easy_setopt(c, CURLOPT_POSTFIELDS, body.p);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_body);
+	curl_easy_setopt(c, CURLOPT_WRITEDATA, taken);
+}
+
+static int said_by(CURLcode code, struct err *err)
+{
+	return code == CURLE_OK
+		       ? 0
+		       : err_set(err, -EIO, "%s", curl_easy_strerror(code));
+}
+
+/* It connects to a socket of ours, and somebody has to answer that. */
+static int perform_by(CURL *c, struct uplink *way, struct err *err)
+{
+	CURLM *m = curl_multi_init();
+	const CURLMsg *msg = NULL;
+	int running = 1, left, rc = 0;
+
+	if (!m || curl_multi_add_handle(m, c) != CURLM_OK)
+		rc = err_set(err, -ENOMEM, "out of memory");
+	while (rc == 0 && running) {
+		struct curl_waitfd w = {way->listener, CURL_WAIT_POLLIN, 0};
+
+		if (curl_multi_perform(m, &running) != CURLM_OK ||
+		    (running &&
+		     curl_multi_poll(m, &w, way->listener >= 0 ? 1 : 0, POLL_MS,
+				     NULL) != CURLM_OK))
+			rc = err_set(err, -EIO, "libcurl does not go on");
+		else if (w.revents)
+			rc = uplink_take(way, err);
+	}
+	if (rc == 0)
+		msg = curl_multi_info_read(m, &left);
+	if (rc == 0)
+		rc = said_by(msg ? msg->data.result : CURLE_FAILED_INIT, err);
+	curl_multi_remove_handle(m, c);
+	curl_multi_cleanup(m);
+	return rc;
+}
+
+static int call_by_uplink(struct arena *a, const struct renew_ask *ask, CURL *c,
+			  struct err *err)
+{
+	struct url at = url_of(a, renew_credential(ask)->refresh);
+	struct uplink way;
+	int rc = uplink_open(a, &ask->v->relay, ask->values, ask->addr, at.port,
+			     &way, err);
+
+	if (rc < 0) {
+		uplink_done(&way);
+		return err_while(err, "the way by the uplink");
+	}
+	curl_easy_setopt(c, CURLOPT_ABSTRACT_UNIX_SOCKET, way.name);
+	/* A container has to start first; and its end is told by ours. */
+	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, (long)TOTAL_MS);
+	curl_easy_setopt(c, CURLOPT_FORBID_REUSE, 1L);
+	rc = perform_by(c, &way, err);
+	uplink_done(&way);
+	return rc;
+}
+
+static int call_from_here(struct arena *a, const struct renew_ask *ask, CURL *c,
+			  struct err *err)
+{
+	struct curl_slist *pins = pinned_to(a, ask);
+	int rc;
+
+	curl_easy_setopt(c, CURLOPT_RESOLVE, pins);
+	rc = said_by(curl_easy_perform(c), err);
+	curl_slist_free_all(pins);
+	return rc;
+}
+
+int renew_post(struct arena *a, const struct renew_ask *ask, struct str body,
+	       struct renew_reply *out, struct err *err)
+{
+	struct curl_slist *headers = headers_of(ask);
+	CURL *c = curl_easy_init();
+	struct taken taken = {0};
+	int rc;
+
+	if (!c)
+		return err_set(err, -ENOMEM, "out of memory");
+	buf_init(&taken.b, a);
+	set_call(c, ask, body, &taken);
+	curl_easy_setopt(c, CURLOPT_HTTPHEADER, headers);
+	rc = ask->v->relay.image ? call_by_uplink(a, ask, c, err)
+				 : call_from_here(a, ask, c, err);
+	if (rc == 0)
+		curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &out->status);
+	out->body = buf_str(&taken.b);
+	curl_easy_cleanup(c);
+	curl_slist_free_all(headers);
+	return rc;
+}
