@@ -204,7 +204,8 @@ static inline void test_pattern(struct arena *a, ir_patterns *to,
 {
 	struct ir_pattern *p = vec_push(a, to);
 
-	*p = (struct ir_pattern){from, line, line.p[0] == '!', false};
+	*p = (struct ir_pattern){
+		.from = from, .line = line, .back = line.p[0] == '!'};
 }
 
 static inline void test_credential(struct arena *a, struct ir_policy *p,

@@ -76,7 +76,9 @@ static void same_to_docker(const struct test_policy *t, struct str json)
 		const char *word = cJSON_GetArrayItem(argv, k)->valuestring;
 
 		if (strcmp(word, "{terminal}") == 0 ||
-		    strcmp(word, "{masks}") == 0 || strcmp(word, "{git}") == 0)
+		    strcmp(word, "{masks}") == 0 ||
+		    strcmp(word, "{git}") == 0 ||
+		    strcmp(word, "{repository}") == 0)
 			cJSON_DeleteItemFromArray(argv, k);
 	}
 	r.n = (uint32_t)cJSON_GetArraySize(argv) - 2;

@@ -21,7 +21,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			lines++;
 		if (lines != 2 + gitignore_count(plan.ignore) +
 				     gitignore_count(plan.readonly) +
-				     plan.holds.n)
+				     gitignore_count(plan.protect) +
+				     plan.holds.n + plan.fast.n)
+			__builtin_trap();
+		if (plan.by.n != gitignore_count(plan.protect))
 			__builtin_trap();
 		vec_each(h, &plan.holds) {
 			if (h->path.n == 0 || h->path.p[0] == '/')

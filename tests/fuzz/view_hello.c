@@ -3,6 +3,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void check_path(struct str p)
+{
+	if (p.n == 0 || p.p[0] == '/' || memchr(p.p, 0, p.n))
+		__builtin_trap();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct arena *a = arena_new();
@@ -18,9 +24,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (used > size || data[used - 1] != '\n')
 			__builtin_trap();
 		vec_each(p, &h.holds)
-			if (p->n == 0 || p->p[0] == '/' ||
-			    memchr(p->p, 0, p->n))
-				__builtin_trap();
+			check_path(*p);
+		vec_each(p, &h.hides)
+			check_path(*p);
+		vec_each(p, &h.tracked)
+			check_path(p->path);
 	}
 	arena_free(a);
 	return 0;

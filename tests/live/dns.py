@@ -39,6 +39,7 @@ ZONE = {
     "ungranted.test": {"A": ["11.0.3.1"], "AAAA": ["2a0e:11::3:1"]},
     # same address as site.test: a shared server
     "neighbour.test": {"A": ["11.0.1.1"]},
+    "auth.test": {"A": ["11.0.2.9"]},
     "wild.test": {"A": ["11.0.4.1"]},
     "*.wild.test": {"A": ["11.0.4.2"], "TXT": ["wild"]},
     "*.deep.wild.test": {"A": ["11.0.4.3"]},

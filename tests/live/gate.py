@@ -16,6 +16,7 @@ import json
 import multiprocessing
 import os
 import pathlib
+import select
 import shutil
 import signal
 import socket
@@ -715,13 +716,12 @@ def check_end(world, plan):
         check(g.p.wait(5) == 1, "when the worker dies")
         g.host("nft", "delete", "table", "inet", "membrane")
     with Gate(world, plan) as g:
-        worker = g.worker()
+        worker = os.pidfd_open(g.worker())
         g.p.kill()
         g.p.wait()
-        time.sleep(0.1)
-        check(not os.path.exists("/proc/%d" % worker) or
-              "zombie" in pathlib.Path("/proc/%d/status" % worker).read_text(),
+        check(select.select([worker], [], [], 5)[0],
               "the worker dies with PID 1")
+        os.close(worker)
         g.host("nft", "delete", "table", "inet", "membrane")
 
 

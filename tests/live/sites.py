@@ -1,5 +1,6 @@
 """Sites of the fake internet that real clients use: npm, git, pip, apt and the
 interfaces of language models. Each is a function(web, path, body)."""
+import base64
 import gzip
 import hashlib
 import io
@@ -7,6 +8,9 @@ import json
 import os
 import subprocess
 import tarfile
+import threading
+import time
+import urllib.parse
 import zipfile
 
 def package(name, version, depends):
@@ -259,7 +263,9 @@ def responses(asked):
         item = message(said[-1] if said else "hello from the model")
     usage = {"input_tokens": 1, "output_tokens": 4, "total_tokens": 5}
     events = [
-        {"type": "response.created", "response": {"id": "r_1"}},
+        {"type": "response.created", "response": {
+            "id": "r_1", "created_at": 1700000000, "model": "m"}},
+        *spoken(item),
         {"type": "response.output_item.done", "output_index": 0,
          "item": item},
         {"type": "response.completed",
@@ -268,9 +274,132 @@ def responses(asked):
                    for e in events).encode()
 
 
+def spoken(item):
+    """A message is said bit by bit before it is there."""
+    if item["type"] != "message":
+        return []
+    return [{"type": "response.output_item.added", "output_index": 0,
+             "item": {**item, "content": []}},
+            {"type": "response.output_text.delta", "output_index": 0,
+             "content_index": 0, "item_id": item["id"],
+             "delta": item["content"][0]["text"]}]
+
+
 def message(text):
     return {"type": "message", "role": "assistant", "id": "m_1",
             "content": [{"type": "output_text", "text": text}]}
+
+
+def renewed(secret):
+    """(access token, refresh token) that come of a refresh token."""
+    return tuple("sk-ant-%s01-%s" % (word, hashlib.sha256(
+        (word + secret).encode()).hexdigest()) for word in ("oat", "ort"))
+
+
+def jwt(name, end):
+    """A token of ChatGPT's: who it is for, and when it ends."""
+    def part(data):
+        return base64.urlsafe_b64encode(data).decode().rstrip("=")
+    claims = {"exp": end, "email": "a@site.test",
+              "https://api.openai.com/auth": {
+                  "chatgpt_account_id": "acct-1", "chatgpt_user_id": "user-1",
+                  "chatgpt_plan_type": "pro"}}
+    return ".".join(map(part, (b'{"alg":"RS256","typ":"JWT"}', json.dumps(
+        claims).encode(), hashlib.sha512(name.encode()).digest())))
+
+
+def chatgpt(secret):
+    """(access token, refresh token, id token) that come of a refresh token."""
+    return (jwt("access" + secret, 1900000000), "rt_" + hashlib.sha256(
+        secret.encode()).hexdigest(), jwt("id" + secret, 1900000000))
+
+
+def chatgpt_tokens(web, path, body):
+    kind = web.headers.get("Content-Type", "").split(";")[0]
+    asked = json.loads(body or b"{}") if kind == "application/json" else dict(
+        urllib.parse.parse_qsl(body.decode()))
+    web.note("renewal", path=path, kind=kind, asked=asked)
+    if path != "/oauth/token" or asked.get("grant_type") != "refresh_token":
+        return web.reply(b'{"error":"invalid_request"}', "application/json",
+                         400)
+    access, refresh, id_token = chatgpt(asked["refresh_token"])
+    return web.reply(json.dumps({
+        "access_token": access, "refresh_token": refresh,
+        "id_token": id_token, "token_type": "Bearer",
+        "expires_in": 3600}).encode(), "application/json")
+
+
+def chatgpt_models(web, path, body):
+    """The interface of a plan: that of api.openai.com, elsewhere."""
+    if web.command != "POST" or path != "/backend-api/codex/responses":
+        return web.reply(b'{"detail":"Not Found"}', "application/json", 404)
+    asked = json.loads(body)
+    web.note("model", streamed=bool(asked.get("stream")))
+    return web.reply(responses(asked), "text/event-stream")
+
+
+# Bytes that a token may have, and that something on its way looks at.
+ODD = r"""a;b"c'd\e,f#g%h$i&j`k|l(m)*[n]{o}!p=~/?@:^\;<<"""
+
+
+class Rotation:
+    """Refresh tokens that serve once: one that comes again is stolen, and ends
+    all that came of the same login."""
+
+    def __init__(self):
+        self.lock, self.used, self.logins = threading.Lock(), set(), {}
+
+    def asked(self, secret):
+        """Is it one? The first waits a little for another to come."""
+        with self.lock:
+            login = self.logins.setdefault(secret, {
+                "good": True, "again": threading.Event()})
+            if secret in self.used:
+                login["good"] = False
+                login["again"].set()
+            first = secret not in self.used
+            self.used.add(secret)
+            self.logins[renewed(secret)[1]] = login
+        if first:
+            login["again"].wait(1)
+        return login["good"]
+
+
+def token_site(state):
+    """Where tokens are renewed. Who asks says in client_id how it goes."""
+    rotation = Rotation()
+
+    def site(web, path, body):
+        kind = web.headers.get("Content-Type", "").split(";")[0]
+        asked = json.loads(body) if kind == "application/json" else dict(
+            urllib.parse.parse_qsl(body.decode()))
+        secret, how = asked.get("refresh_token", ""), asked.get("client_id")
+        web.note("renewal", path=path, kind=kind, asked=asked)
+        if path != "/v1/oauth/token" or how == "refused" or (
+                how == "rotates" and not rotation.asked(secret)):
+            return web.reply(json.dumps({
+                "error": "invalid_grant", "error_description":
+                    "it is not %s" % secret}).encode(), "application/json",
+                400)
+        if how == "garbage":
+            return web.reply(b"<html>%s</html>" % secret.encode(), "text/html")
+        if how == "no tokens":
+            return web.reply(b'{"refresh_token":"x"}', "application/json")
+        if how == "held":   # until the test says so
+            until = time.monotonic() + 20
+            while not (state / "released").exists() and \
+                    time.monotonic() < until:
+                time.sleep(0.02)
+        access, refresh = renewed(secret)
+        if how in ("odd", "long"):
+            access = ODD if how == "odd" else "x" * 8192
+        answer = {"token_type": "Bearer", "access_token": access,
+                  "expires_in": 3600, "refresh_token": refresh, "scope": "a b",
+                  "id_token": "an-" + access, "was": {"sent": [secret]}}
+        if how == "same":
+            del answer["refresh_token"], answer["was"]
+        return web.reply(json.dumps(answer).encode(), "application/json")
+    return site
 
 
 def all_sites(state):
@@ -278,5 +407,8 @@ def all_sites(state):
         state, "/hello.git", {"README": b"hello\n"}),
             "deb.debian.org": apt_site, **pip_sites(),
             "proxy.golang.org": go_site(), **cargo_sites(state),
+            **dict.fromkeys(("auth.test", "platform.claude.com"),
+                            token_site(state)),
+            "auth.openai.com": chatgpt_tokens, "chatgpt.com": chatgpt_models,
             "api.anthropic.com": models("content"),
             "api.openai.com": models("choices")}

@@ -4,7 +4,8 @@ import json
 
 from l7 import header, reached, reasons
 import live
-from live import ROOT, Skip, check, shell, test
+import sites
+from live import ROOT, Place, Skip, check, shell, test
 
 KEY = "sk-ant-of-the-gate"
 # One destination, decrypted, one method, one path; the key is the gate's.
@@ -31,13 +32,17 @@ sed -nE -e 's/^[0-9]+ +(<\.\.\. )?([a-z0-9_]+).* = -1 (EPERM|ENOSYS|EPROTONOSUPP
 exit $status"""
 
 
+def needs(*folders):
+    for name in folders:
+        if not (ROOT / ("build/clients/%s.stamp" % name)).exists():
+            raise Skip("not fetched: tests/live/clients.sh")
+
+
 def agent(policy, command, usr=False):
     """A session with npm's programs in front of the path; usr: one that has
     strace, too."""
     folders = ["npm", "usr"] if usr else ["npm"]
-    for name in folders:
-        if not (ROOT / ("build/clients/%s.stamp" % name)).exists():
-            raise Skip("not fetched: tests/live/clients.sh")
+    needs(*folders)
     mounts = ", ".join("--mount, 'type=bind,source=%s/build/clients/%s,"
                        "target=/%s,readonly'" % (ROOT, name, name)
                        for name in folders)
@@ -73,6 +78,113 @@ def claude():
     s = prints_the_answer(CLAUDE, "claude-cli/")
     check(set(reasons(s, "http")) <= {"method", "path"}, "what it reports "
           "about itself is refused by method and path", reasons(s))
+
+
+class Account:
+    """What somebody has who logged in on the host, and what comes of it."""
+
+    def __init__(self, file, fields, used_at, login):
+        self.file, self.fields, self.used_at = file, fields, used_at
+        self.login = login
+
+    def held(self, path):
+        found = json.loads(path.read_text())
+        for name in self.fields[0]:
+            found = found[name]
+        return [found[name] for name in self.fields[1:]]
+
+
+CLAUDE_SECRET = "sk-ant-ort01-" + "k2Lm" * 20
+CLAUDE_OLD = "sk-ant-oat01-" + "x7Yz" * 20
+PLAN_SECRET = "rt_" + "k2Lm" * 20
+PLAN_OLD = sites.jwt("old", 1700000000)
+
+
+def with_a_login(preset, command, account, secret, new):
+    """Its access token has ended: it renews, and asks with the new one."""
+    needs("npm")
+    mount = "type=bind,source=%s/build/clients/npm,target=/npm,readonly" % ROOT
+    with Place("extends: [%s]\nargs: [--mount, '%s']\n"
+               % (preset, mount)) as where:
+        login = where.root / account.file
+        login.parent.mkdir(parents=True)
+        login.write_text(json.dumps(account.login))
+        where.own()
+        s = where.membrane("run", "--", "sh", "-c", "PATH=/npm/node_modules/"
+                           ".bin:$PATH; timeout %d %s; cat ~/%s" % (
+                               85 * live.SLOW, command, account.file),
+                           timeout=100)
+        check("hello from the model" in s.stdout,
+              "the client prints the answer",
+              (s.status, s.stdout[-300:], s.stderr[-300:]))
+        check([e["asked"]["refresh_token"] for e in s.arrived("renewal")] ==
+              [secret], "it renewed, once", s.arrived("renewal"))
+        asked = [header(e, "authorization") for e in s.arrived("http")
+                 if e["path"].split("?")[0] == account.used_at]
+        check(asked and all(a == ["Bearer " + new[0]] for a in asked),
+              "and asked with the new token", asked)
+        for one in (secret, *new):
+            check(one not in s.stdout + s.stderr, "which it does not have",
+                  s.stdout)
+        check(account.held(login) == list(new), "the host has it",
+              login.read_text())
+
+
+@test
+def claude_with_a_login_of_the_host():
+    with_a_login("claude-login", CLAUDE, Account(
+        ".claude/.credentials.json",
+        [["claudeAiOauth"], "accessToken", "refreshToken"], "/v1/messages",
+        {"claudeAiOauth": {
+            "accessToken": CLAUDE_OLD, "refreshToken": CLAUDE_SECRET,
+            "expiresAt": 1700000000000,
+            "scopes": ["user:inference", "user:profile"],
+            "subscriptionType": "max"}}),
+        CLAUDE_SECRET, sites.renewed(CLAUDE_SECRET))
+
+
+@test
+def codex_with_a_login_of_the_host():
+    """As a provider with a name of its own: before it asks the one that is built
+    in, it wants to hear which back end the account is at."""
+    provider = '{name="plan",base_url="https://chatgpt.com/backend-api/codex",' \
+        'wire_api="responses",requires_openai_auth=true}'
+    with_a_login("codex-login", "codex exec -m gpt-5-codex "
+                 "-c model_provider=plan -c model_providers.plan='%s' "
+                 "--skip-git-repo-check 'say hello'" % provider, Account(
+                     ".codex/auth.json",
+                     [["tokens"], "access_token", "refresh_token",
+                      "id_token"], "/backend-api/codex/responses",
+                     {"auth_mode": "chatgpt", "OPENAI_API_KEY": None,
+                      "tokens": {"id_token": sites.jwt("id", 1700000000),
+                                 "access_token": PLAN_OLD,
+                                 "refresh_token": PLAN_SECRET,
+                                 "account_id": "acct-1"},
+                      "last_refresh": "2023-11-14T00:00:00Z"}),
+                 PLAN_SECRET, sites.chatgpt(PLAN_SECRET))
+
+
+@test
+def opencode_with_a_login_of_the_host():
+    with_a_login("opencode-login", "opencode run -m openai/gpt-5.4 "
+                 "--title t 'say hello'", Account(
+                     ".local/share/opencode/auth.json",
+                     [["openai"], "access", "refresh"],
+                     "/backend-api/codex/responses",
+                     {"openai": {"type": "oauth", "refresh": PLAN_SECRET,
+                                 "access": PLAN_OLD, "expires": 1700000000000,
+                                 "accountId": "acct-1"}}),
+                 PLAN_SECRET, sites.chatgpt(PLAN_SECRET)[:2])
+
+
+@test
+def pi_with_a_login_of_the_host():
+    with_a_login("pi-login", PI, Account(
+        ".pi/agent/auth.json", [["anthropic"], "access", "refresh"],
+        "/v1/messages",
+        {"anthropic": {"type": "oauth", "refresh": CLAUDE_SECRET,
+                       "access": CLAUDE_OLD, "expires": 1700000000000}}),
+        CLAUDE_SECRET, sites.renewed(CLAUDE_SECRET))
 
 
 @test

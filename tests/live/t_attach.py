@@ -93,7 +93,7 @@ def it_runs_in_the_background():
         check(one.get("state") == "running" and one["detached"] and
               not one["terminal"] and {c["role"]: c["state"] for c in
                                        one["containers"]} ==
-              dict.fromkeys(("gate", "tracer", "agent"), "running"),
+              dict.fromkeys(("gate", "tracer", "view", "agent"), "running"),
               "it runs, all of it", one)
         status = os.stat("/proc/%d" % keeper(where, session))
         check(status.st_uid == live.the.uid, "the keeper is the user's")
@@ -692,7 +692,7 @@ def five_at_once_and_stop():
         check(s.stdout == "bye 3\n", "in order", s.stdout)
         check(listed(shared, sessions[4]).get("state") == "running",
               "the fifth goes on")
-        s = shared.membrane("--reset=c")
+        s = shared.membrane("--reset=c", "--yes")
         check(s.status == 0, "reset ends it", s.stderr)
         nothing_left(shared, "five")
 

@@ -7,7 +7,8 @@ from live import HERE, ROOT, Place, Skip, check, session, test
 
 TOP = ROOT / "build/deb-root"
 # $1 the root, $2 what has to be at the same path in there, $3 Docker's socket,
-# $4 and $5 user and group. The mounts go with this process.
+# $4 and $5 user and group. The mounts go with this process; what a container
+# mounts in place comes through to it, as it does to a user of the host.
 ENTER = """set -e
 root=$1 place=$2 docker=$3 user=$4 group=$5
 shift 5
@@ -29,8 +30,9 @@ class Installed(Place):
 
     def argv(self, *args):
         return live.the.enter(
-            "unshare", "-m", "sh", "-c", ENTER, "sh", str(TOP),
-            str(self.root), live.the.docker_host.removeprefix("unix://"),
+            "unshare", "-m", "--propagation", "slave", "sh", "-c", ENTER, "sh",
+            str(TOP), str(self.root),
+            live.the.docker_host.removeprefix("unix://"),
             live.the.user, live.the.group, "/usr/bin/membrane", *args)
 
     def remove(self):

@@ -272,6 +272,8 @@ VICTIMS = {
     "the gate": lambda: kill_containers("gate"),
     "HAProxy": lambda: kill_programs("haproxy"),
     "the tracer": lambda: kill_programs("membrane-watch"),
+    "the view": lambda: kill_programs("membrane-view"),
+    "the view's container": lambda: kill_containers("view"),
     "Docker": restart_docker,
 }
 
@@ -347,6 +349,33 @@ def haproxy_dies_at_a_step():
 @test
 def tracer_dies_at_a_step():
     part_dies("the tracer")
+
+
+@test
+def view_dies_at_a_step():
+    part_dies("the view")
+
+
+@test
+def container_of_the_view_dies_at_a_step():
+    part_dies("the view's container")
+
+
+@test
+def docker_dies_beside_a_view():
+    """While the command reads: it has its files, or an error, and no others."""
+    with place() as where:
+        s = where.popen("run", "--", "sh", "-c",
+                        "echo up; while cat .env src/a; do sleep 0.02; done",
+                        text=True)
+        check(s.stdout.readline() == "up\n", "it runs")
+        restart_docker()
+        out, err = s.communicate(timeout=60)
+        check(set(out.split()) <= {"x"}, "what it saw", out[-300:])
+        check(s.returncode in (125, 137), "it ends", (s.returncode, err))
+        nothing_is_left(where, "docker died beside a view",
+                        killed_docker=True)
+    docker_forgets()
 
 
 def only_when_asked():

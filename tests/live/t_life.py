@@ -439,7 +439,7 @@ def files_of_a_session():
 def reset_ends_sessions():
     with Place("") as where:
         p = started(where, "sleep 300")
-        s = where.membrane("--reset=c")
+        s = where.membrane("--reset=c", "--yes")
         check(s.status == 0, "status", s.stderr)
         p.communicate(timeout=30)
         check(p.returncode != 0, "the session was ended", p.returncode)
@@ -492,7 +492,8 @@ def state_belongs_to_whose_home_it_is_in():
               "root's process is root's to stop", (s.status, s.stderr))
         s = as_root(where, "stop", session)
         check(s.returncode == 0 and not leftovers(), "stop", s.stderr)
-        # As older versions left it.
+        # As older versions left it, and their masks.
+        (where.state / "holds.lock").touch()
         for name in ("sessions", "trace", "last", "holds.lock", "workspaces"):
             path = where.state / name
             for top, dirs, names in os.walk(path):

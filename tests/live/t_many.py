@@ -101,7 +101,10 @@ def wave(state):
         t.start()
     for t in threads:
         t.join()
-    wrong = [(i, g) for i, g in enumerate(got) if g != (i, b"", b"")]
+    # what it asked for, and nothing else, is said of each
+    said = got[0][2]
+    check(b"read .env" in said and said.count(b"\n") == 2, "said", said)
+    wrong = [(i, g) for i, g in enumerate(got) if g != (i, b"", said)]
     check(not wrong, "each is what it is", wrong[:3])
 
 

@@ -88,7 +88,7 @@ def not_outside(where, s, what):
 def a_folder_swapped_while_it_is_mounted():
     """A pin is a writable mount: of what was looked at, or of nothing."""
     rounds = 8
-    with Place("") as where:
+    with Place("masks: start\n") as where:
         (where.root / "key").write_text("secret\n")
         (where.work / ".git/hooks").mkdir(parents=True)
         where.own()
@@ -122,7 +122,7 @@ def furnish(where, folder):
 def a_workspace_below_another_swapped_while_it_is_mounted():
     """The workspace itself is a name in the other session's workspace."""
     rounds = 4
-    with Place("") as where:
+    with Place("masks: start\n") as where:
         (where.root / "key").write_text("secret\n")
         (where.work / "sub").mkdir()
         where.own()
@@ -146,8 +146,8 @@ class Between:
     """Docker's socket with somebody in between, who may keep a request to
     themselves (hold: until it is let go) or answer in Docker's place."""
 
-    def __init__(self, refuse=None, hold=None):
-        self.refuse, self.hold = refuse, hold
+    def __init__(self, refuse=None, hold=None, times=1000):
+        self.refuse, self.hold, self.times = refuse, hold, times
         self.held, self.go = threading.Event(), threading.Event()
         self.folder = tempfile.mkdtemp(prefix="membrane-between-")
         self.path = self.folder + "/docker.sock"
@@ -175,7 +175,8 @@ class Between:
         with contextlib.suppress(OSError):
             while data := client.recv(65536):
                 line = data.split(b"\r\n", 1)[0].decode("latin-1")
-                if self.refuse and self.refuse in line:
+                if self.refuse and self.refuse in line and self.times:
+                    self.times -= 1
                     body = b'{"message":"no freezer here"}'
                     client.sendall(b"HTTP/1.1 500 No\r\nApi-Version: 1.41\r\n"
                                    b"Content-Type: application/json\r\n"
@@ -303,10 +304,31 @@ def an_agent_that_cannot_be_stopped_is_a_reason_not_to_start():
 
 
 @test
-def the_same_for_sessions_of_another_state_folder():
+def one_that_is_not_stopped_at_once_is_stopped_later():
+    """A process that waits for a file cannot be, until it has it."""
     with Place("") as where, Worker(where) as worker, \
-            Between(hold=CREATE) as between:
+            Between(refuse="/pause ", times=3) as between:
+        second = in_folder(where, where.work)
+        second.env = between.env()
+        s = second.membrane("run", "--", "echo", "ran")
+        check((s.status, s.stdout) == (0, "ran\n") and not between.times,
+              "the second session ran", (s.status, s.stderr))
+        check(worker.goes_on(5), "the first one goes on")
+
+
+@test
+def the_same_for_sessions_of_another_state_folder():
+    """Known by what Docker says: through a view the agent writes, too."""
+    for first, second in (("hold", "hold"), ("hold", "start"),
+                          ("start", "hold")):
+        with Place("masks: %s\n" % first) as where, Worker(where) as worker:
+            stopped_by_another(where, worker, "masks: %s\n" % second)
+
+
+def stopped_by_another(where, worker, policy):
+    with Between(hold=CREATE) as between:
         (where.root / "other").mkdir()
+        (where.root / "other/config.yaml").write_text(policy)
         where.own()
         second = in_folder(where, where.work)
         second.state = where.root / "other"
@@ -376,8 +398,14 @@ def two_starts_at_once_in_folders_of_each_other():
 
 @test
 def a_link_in_the_place_of_the_workspace_is_refused():
-    """Found before Docker is told of it, by what was held open."""
-    with Place("") as where, Between(hold="/images/") as between:
+    """Found before anything of it is shown, by what was held open."""
+    for masks in "hold", "start":
+        with Place("masks: %s\n" % masks) as where:
+            refused_with_a_link(where)
+
+
+def refused_with_a_link(where):
+    with Between(hold="/images/") as between:
         (where.work / "sub").mkdir()
         where.own()
         below = in_folder(where, where.work / "sub")
@@ -395,7 +423,8 @@ def a_link_in_the_place_of_the_workspace_is_refused():
 @test
 def a_folder_that_the_host_swaps_ends_the_session():
     """Nobody stops the host's own programs: the comparison finds them out."""
-    with Place("readonly: [/lib]\n", files={"lib/a": "x\n"}) as where, \
+    with Place("masks: start\nreadonly: [/lib]\n",
+               files={"lib/a": "x\n"}) as where, \
             Between(hold=CREATE) as between:
         (where.root / "elsewhere").mkdir()
         where.own()

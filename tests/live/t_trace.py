@@ -483,8 +483,9 @@ def what_a_session_needed_permits_it_again():
                 "curl -sS -o /dev/null -X POST https://api.test/v1/x; "
                 "curl -sSm 3 https://ungranted.test/")
         refused = [line for line in s.stderr.splitlines()
-                   if line.startswith("  ") and "×" in line]
-        check(len(refused) == 2, "a method and a name are refused", s.stderr)
+                   if line.startswith("  ") and " add to " in line]
+        check(len(refused) == 2 and "read .env" in s.stderr,
+              "a method, a name and a path are refused", s.stderr)
         s = where.membrane("trace", "suggest")
         check(s.status == 0, "a suggestion", s.stderr)
         for line in refused:

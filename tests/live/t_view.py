@@ -1,4 +1,5 @@
 """Masks that a view holds: for the whole session, whatever the host does."""
+import contextlib
 import json
 import os
 import pathlib
@@ -7,7 +8,7 @@ import subprocess
 import time
 
 import live
-from live import Failed, Place, check, leftovers, strays, test, within
+from live import Failed, Place, Skip, check, leftovers, strays, test, within
 
 HOLD = "masks: hold\nignore: [.env, '*.pem', secret/]\nreadonly: [ro/]\n" \
     "trace: {engine: off}\n"
@@ -143,6 +144,54 @@ def branches_with_secrets_are_checked_out_while_it_reads():
 
 
 @test
+def repositories_that_it_makes_are_its_own():
+    """As with mounts: they can be made, and are named; those that were there
+    are held."""
+    def git(*words):
+        subprocess.run(live.the.as_user(
+            "git", "-c", "user.name=x", "-c", "user.email=x@x.test", *words,
+            cwd=where.work), check=True, capture_output=True)
+    with Place("masks: hold\ntrace: {engine: off}\n") as where:
+        for folder in ".", "up":
+            git("init", "-q", folder)
+            git("-C", folder, "commit", "-qm", "one", "--allow-empty")
+        s = where.membrane(
+            "run", "--", "bash", "-c",
+            "set -e; git init -q made; git clone -q up cl; "
+            "git worktree add -q wt; cp -r up copy; "
+            "for r in made cl wt; do git -C $r -c user.name=x "
+            "-c user.email=x@x.test commit -qm two --allow-empty; done; "
+            "git -C made config some.key value; mkdir -p made/.git/hooks; "
+            "echo x >made/.git/hooks/x; "
+            "echo made; set +e; mkdir -p q; mv up/.git q/.git; mv up q/up; "
+            "for d in . up wt/..; do echo bad >>$d/.git/hooks/x; "
+            "echo bad >>$d/.git/config; done; "
+            "mv up/.git/hooks made/.git/theirs; echo end")
+        check(s.status == 0 and s.stdout == "made\nend\n", "made",
+              (s.status, s.stdout, s.stderr))
+        for folder, branch, n in (("made", "HEAD", 1), ("cl", "HEAD", 2),
+                                  (".", "wt", 2), ("up", "HEAD", 1)):
+            out = subprocess.run(
+                live.the.as_user("git", "-C", folder, "rev-list", "--count",
+                                 branch, "--", cwd=where.work), text=True,
+                capture_output=True, check=False)
+            check(out.stdout == "%d\n" % n, "on the host: " + folder,
+                  out.stdout + out.stderr)
+        check("key = value" in (where.work / "made/.git/config").read_text(),
+              "its configuration is on the disk")
+        for folder in ".", "up":
+            git_folder = where.work / folder / ".git"
+            check(not (git_folder / "hooks/x").exists() and
+                  "bad" not in (git_folder / "config").read_text(),
+                  "held: " + folder)
+        line, = [w for w in s.stderr.splitlines() if "on your machine" in w]
+        check(all(name in line for name in (
+            ".git/worktrees/wt/commondir", "cl/.git", "copy/.git",
+            "made/.git")), "named", line)
+        nothing_left(where, "at the end")
+
+
+@test
 def refusals_are_counted_and_named():
     files = {".env": "x\n"}
     with Place(HOLD, files=files) as where:
@@ -232,6 +281,31 @@ def three_at_once_in_one_workspace():
 
 
 @test
+def one_with_mounts_beside_one_with_a_view():
+    """In one workspace, `masks: start` and `hold`: each holds its own."""
+    files = {".env": "leak\n", "ro/a": "host\n", "secret/x": "leak\n"}
+    with Place(HOLD, files=files) as where:
+        s = start(where, WAIT % 1 + "cat .env secret/x; echo bad >ro/a; "
+                  "cat from-mounts; ls -A secret .vscode; echo end")
+        (where.state / "config.yaml").write_text(
+            HOLD.replace("hold", "start"))
+        for i in range(2):
+            t = where.membrane("run", "--", "sh", "-c",
+                               "cat .env secret/x; echo bad >ro/a; "
+                               "echo %d >from-mounts; echo end" % i)
+            check(t.status == 0 and t.stdout == "end\n", "with mounts",
+                  (t.status, t.stdout, t.stderr))
+        tell(where, 1)
+        out, err = s.communicate(timeout=30)
+        check(s.returncode == 0 and out.split() == ["1", "secret:", "end"],
+              "with a view", (s.returncode, out, err))
+        check(all((where.work / n).read_text() == text
+                  for n, text in files.items()), "the files are there")
+        check(not (where.work / ".vscode").exists(), "no placeholder is left")
+        nothing_left(where, "at the end")
+
+
+@test
 def names_of_any_bytes():
     odd = [b"co,mma", b'quo"te', b"new\nline", b"\xff\xfe", b"%41", b"sp ace"]
     files = {n.decode("utf-8", "surrogateescape") + "/.env": "leak\n"
@@ -289,6 +363,51 @@ def a_workspace_that_one_cannot_write_to():
         nothing_left(where, "at the end")
 
 
+@contextlib.contextmanager
+def no_fuse(where):
+    """The Docker host's /dev without that device, for as long."""
+    top = where.root / "dev"
+    top.mkdir()
+    done = subprocess.run(live.the.enter(
+        "sh", "-ec", 'mount -t tmpfs none "$1"; mkdir "$1/upper" "$1/work"; '
+        'mount -t overlay none -o "lowerdir=/dev,upperdir=$1/upper,'
+        'workdir=$1/work" /dev; rm /dev/fuse', "sh", str(top)),
+        capture_output=True, text=True, check=False)
+    try:
+        if done.returncode:
+            raise Skip("no overlay over /dev: " + done.stderr.strip())
+        yield
+    finally:
+        subprocess.run(live.the.enter(
+            "sh", "-c", 'grep -q " /dev overlay" /proc/mounts && '
+            'umount -l /dev; umount -l "$1"', "sh", str(top)), check=False)
+
+
+@test
+def a_host_without_fuse():
+    """Refused before anything of the agent runs; and nothing weaker is put in
+    the view's place unasked."""
+    with Place(HOLD, files={"a": "text\n", ".env": "key=leak\n"}) as where, \
+            no_fuse(where):
+        s = where.membrane("run", "--", "sh", "-c", "touch ran")
+        check(s.status == 125 and "no /dev/fuse: modprobe fuse" in s.stderr and
+              "masks: start" in s.stderr, "refused, with both next steps",
+              (s.status, s.stderr))
+        check(not (where.work / "ran").exists(), "nothing ran")
+        said = json.loads(where.membrane("doctor", "--json").stdout)
+        bad = [c for c in said["checks"] if c["needed"] and c["state"] != "ok"]
+        check(not said["runs"] and [c["name"] for c in bad] == ["/dev/fuse"],
+              "doctor", said)
+        text = " ".join(where.membrane("doctor").stdout.split())
+        check("modprobe fuse" in text and "masks: start" in text,
+              "with its next step", text)
+        (where.state / "config.yaml").write_text(
+            HOLD.replace("masks: hold", "masks: start"))
+        s = where.membrane("run", "--", "sh", "-c", "cat a .env")
+        check(s.stdout == "text\n", "the other step", s.stdout + s.stderr)
+        nothing_left(where, "at the end")
+
+
 @test
 def a_host_where_mounts_do_not_pass_on():
     """Refused before anything of the agent runs, with the next step."""
@@ -299,10 +418,19 @@ def a_host_where_mounts_do_not_pass_on():
                                       str(where.state)), check=True)
         try:
             s = where.membrane("run", "--", "sh", "-c", "touch ran")
-            check(s.status == 125 and "mount --make-rshared " in s.stderr,
-                  "refused", (s.status, s.stderr))
+            check(s.status == 125 and "mount --make-rshared " in s.stderr and
+                  "masks: start" in s.stderr, "refused, with both next steps",
+                  (s.status, s.stderr))
             check(not (where.work / "ran").exists(), "nothing ran")
+            said = json.loads(where.membrane("doctor", "--json").stdout)
+            check(not said["runs"] and [
+                c["name"] for c in said["checks"] if c["needed"] and
+                c["state"] != "ok"] == ["shared mount"], "doctor", said)
+            (where.state / "config.yaml").write_text("masks: start\n")
+            s = where.membrane("run", "--", "sh", "-c", "echo ran")
+            check(s.stdout == "ran\n", "the other step", s.stderr)
         finally:
-            subprocess.run(live.the.enter("umount", str(where.state)),
+            # lazily: what the session leaves holds its files for a moment
+            subprocess.run(live.the.enter("umount", "-l", str(where.state)),
                            check=True)
         nothing_left(where, "at the end")

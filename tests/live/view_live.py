@@ -150,7 +150,8 @@ def check_made(v):
     for name in ("new.pem", "dir/.env", "new.kept", "fixed/new",
                  "dir/sub/.git/config"):
         if ".git" in name:
-            os.mkdir(at / "dir/sub/.git")
+            os.mkdir(v.source / "dir/sub/.git")   # the host's
+            os.chown(v.source / "dir/sub/.git", *v.owner)
         path = at / name
         check(code(os.open, path, os.O_CREAT | os.O_WRONLY) == errno.EROFS,
               "create", name)
@@ -170,6 +171,37 @@ def check_made(v):
                          os.fsencode(at / ".env"), 2) == -1, "exchange")
     check(not (v.source / "dir/.env").exists() and
           (v.source / ".env").read_text() == "SECRET-1\n", "nothing was made")
+
+
+def check_gits(v):
+    """A repository that is made here has a configuration; others keep theirs.
+    """
+    def write(path):
+        return code(path.write_text, "mine\n")
+    made, theirs = v.at / "made", v.source / "theirs"
+    os.makedirs(made / ".git/modules/x/.git")
+    check(write(made / ".git/config") == 0 and
+          write(made / ".git/modules/x/.git/config") == 0, "made")
+    os.rename(made, v.at / "moved")
+    check(write(v.at / "moved/.git/config") == 0, "made, and moved")
+    os.makedirs(theirs / ".git")
+    for path in theirs, theirs / ".git":
+        os.chown(path, *v.owner)
+    check(write(v.at / "theirs/.git/config") == errno.EROFS, "the host's")
+    os.makedirs(v.at / "moved/.git/deep")
+    os.rename(v.at / "theirs/.git", v.at / "moved/.git/deep/.git")
+    check(write(v.at / "moved/.git/deep/.git/config") == errno.EROFS,
+          "the host's, moved into one that was made")
+    shutil.rmtree(v.source / "moved/.git")
+    os.mkdir(v.source / "moved/.git")
+    os.chown(v.source / "moved/.git", *v.owner)
+    seen, until = set(), time.monotonic() + 5
+    while errno.EROFS not in seen and time.monotonic() < until:
+        seen.add(write(v.at / "moved/.git/config"))
+        time.sleep(0.05)   # the host's change is seen within a second
+    check(errno.EROFS in seen and 0 not in seen, "another of its name", seen)
+    shutil.rmtree(v.source / "moved")
+    shutil.rmtree(theirs)
 
 
 def check_kept(v):
@@ -295,6 +327,20 @@ def check_files(v):
           "any bytes")
 
 
+def check_deep(v):
+    """Folders as deep as they can be made, one by one."""
+    os.mkdir(v.at / "deep")
+    was = os.open(v.at / "deep", os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("d", dir_fd=was)
+        now = os.open("d", os.O_RDONLY, dir_fd=was)
+        os.close(was)
+        was = now
+    check(code(os.mkdir, "last", dir_fd=was) == 0, "a folder, far down")
+    os.close(was)
+    subprocess.run(["rm", "-r", v.source / "deep"], check=True)
+
+
 def check_locks(v):
     import fcntl
     (v.at / "lock").touch()
@@ -399,6 +445,60 @@ def check_host(v):
     check(code(os.open, "deep.env", os.O_RDONLY, dir_fd=fd) == errno.ESTALE,
           "a folder held since before it had that name")
     os.close(fd)
+
+
+def known_long(path):
+    """The kernel has asked for it again, and goes by the answer for a minute."""
+    os.listdir(path.parent)
+    subprocess.run(["stat", "--cached=never", path], check=True,
+                   stdout=subprocess.DEVNULL)
+
+
+def check_heard(v):
+    """Long before the minute is over."""
+    at, s = v.at / "heard", v.source / "heard"
+    os.mkdir(s)
+    for name in ("a", "b", "c"):
+        (s / name).write_text(name)
+    for name in ("a", "b", "c"):
+        known_long(at / name)
+    (s / "a").write_text("longer")
+    seen(lambda: os.stat(at / "a").st_size, 6, "a file that was written", 20)
+    replace(s / "a", "replaced, and longer\n")
+    seen(lambda: os.stat(at / "a").st_size, 21, "and one replaced", 20)
+    os.chmod(s / "b", 0o640)
+    seen(lambda: os.stat(at / "b").st_mode & 0o777, 0o640, "a mode", 20)
+    os.unlink(s / "c")
+    seen(lambda: code(os.stat, at / "c"), errno.ENOENT, "one removed", 20)
+    (s / "d").write_text("")
+    seen(lambda: sorted(os.listdir(at)), ["a", "b", "d"], "the listing", 20)
+    os.rename(s, v.source / "heard.moved")
+    seen(lambda: code(os.listdir, at), errno.ENOENT, "a folder moved", 20)
+    os.rename(v.source / "heard.moved", s)
+    seen(at.exists, True, "and back", 20)
+    check(sorted(os.listdir(at)) == ["a", "b", "d"], "as it was")
+    check_unheard(v, at, s)
+
+
+def check_unheard(v, at, s):
+    """More than the kernel holds for who does not listen."""
+    queue = int(pathlib.Path(
+        "/proc/sys/fs/inotify/max_queued_events").read_text())
+    known_long(at / "a")
+    os.kill(v.server(), signal.SIGSTOP)
+    try:
+        for i in range(queue + 9):
+            (s / str(i)).touch()
+        (s / "b").unlink()
+        replace(s / "a", "the last word\n")
+    finally:
+        os.kill(v.server(), signal.SIGCONT)
+    seen(lambda: os.stat(at / "a").st_size, 14, "nothing is missed", 20)
+    seen(lambda: code(os.stat, at / "b"), errno.ENOENT, "one removed", 20)
+    check(len(os.listdir(at)) == queue + 11, "and all are listed",
+          len(os.listdir(at)))
+    shutil.rmtree(s)
+    seen(lambda: code(os.stat, at), errno.ENOENT, "the folder is gone", 20)
 
 
 def looking(paths, stop, found):
@@ -580,6 +680,58 @@ def check_detach():
         os.waitpid(pid, 0)
 
 
+def fast_folders(v):
+    return [line.split()[4] for line in
+            open("/proc/self/mountinfo", encoding="utf-8")
+            if line.split()[4].startswith(str(v.at) + "/")]
+
+
+def check_fast(owner, say=()):
+    """Folders past the view; what is no folder of the workspace is in it."""
+    rules = RULES + "fast nm\nfast pkg/a/nm\nfast out\nfast gone\nfast f\n"
+    with View(rules, owner=owner, say=say) as v:
+        for folder in ("nm/sub", "pkg/a/nm", "nm.new"):
+            (v.source / folder).mkdir(parents=True)
+            (v.source / folder / ".env").write_text("S\n")
+        (v.source / "out").symlink_to("/etc")
+        (v.source / "f").write_text("f\n")
+        subprocess.run(["chown", "-hR", "%d:%d" % owner, v.source], check=True)
+        (v.source / "nm").chmod(0o700)
+        v.start()
+        if say:
+            check(fast_folders(v) == [], "of one that is read-only none is")
+            return
+        check(sorted(fast_folders(v)) ==
+              [str(v.at / "nm"), str(v.at / "pkg/a/nm")], "two are",
+              fast_folders(v))
+        check((v.at / "nm/sub/.env").read_text() == "S\n", "no rule in one")
+        check(os.stat(v.at / "nm").st_dev == os.stat(v.source).st_dev,
+              "it is the host's")
+        run(v.at, "sh", "-c", "echo new >nm/sub/new", owner=owner)
+        check((v.source / "nm/sub/new").read_text() == "new\n", "written")
+        check(code(os.rmdir, v.at / "nm") == errno.EBUSY and
+              code(os.rename, v.at / "nm", v.at / "x") == errno.EBUSY and
+              code(os.rename, v.at / "f", v.at / "nm/f") == errno.EXDEV,
+              "and it stays")
+        check(code(os.listdir, v.at / "gone") == errno.ENOENT, "what is not")
+        flags = os.statvfs(v.at / "nm").f_flag
+        check(flags & os.ST_NOSUID and flags & os.ST_NODEV, "nosuid, nodev")
+        check_replaced(v)
+        v.word(b"detach\n")
+        check(v.event("detached") and fast_folders(v) == [], "all is detached")
+
+
+def check_replaced(v):
+    """By the host: then the view has it, and judges."""
+    os.rename(v.source / "nm", v.source / "nm.old")
+    os.rename(v.source / "nm.new", v.source / "nm")
+    seen(lambda: code(os.open, v.at / "nm/.env", os.O_WRONLY), errno.EROFS,
+         "a folder in its place is judged", 20)
+    check((v.at / "nm/.env").read_text() == "", "and what is hidden is empty")
+    check(fast_folders(v) == [str(v.at / "pkg/a/nm")], "no mount any more",
+          fast_folders(v))
+
+
 def check_killed(whom, detach):
     """Nobody is left with the bare folder, nothing with a mount of ours."""
     with View(RULES) as v:
@@ -657,13 +809,16 @@ def main():
     for owner in ((0, 0), USER):
         with started(owner=owner, fill=fill_tree) as v:
             for part in (check_hidden, check_kept, check_made,
-                         check_decisions, check_counts, check_files,
-                         check_locks, check_ids, check_swaps):
+                         check_gits, check_decisions, check_counts, check_files,
+                         check_locks, check_deep, check_ids, check_swaps):
                 part(v)
             check_programs(v, owner)
             check_host(v)
+            check_heard(v)
             check_checkout(v)
             check_races(v)
+        check_fast(owner)
+    check_fast((0, 0), [b"readonly"])
     check_detach()
     for whom in ("server", "supervisor"):
         for detach in (False, True):

@@ -119,6 +119,9 @@ daemon_inside() {
 	rmdir "$cg"
 	resolv=$(readlink -f /etc/resolv.conf)
 	mount --bind "$run/resolv.conf" "$resolv"
+	# By which programs of this host verify servers, the fake ones too.
+	cat /etc/ssl/certs/ca-certificates.crt "$state/ca/ca.crt" >"$run/roots"
+	mount --bind "$run/roots" /etc/ssl/certs/ca-certificates.crt
 	# The machine's containerd is not ours to use.
 	mkdir -p /run/containerd
 	mount -t tmpfs -o mode=711 tmpfs /run/containerd

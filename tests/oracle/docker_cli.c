@@ -102,7 +102,8 @@ static char **expand(const cJSON *list)
 		struct buf b;
 
 		if (str_is(s, "{masks}") || str_is(s, "{terminal}") ||
-		    str_is(s, "{git}") || str_is(s, "{command}"))
+		    str_is(s, "{git}") || str_is(s, "{repository}") ||
+		    str_is(s, "{command}"))
 			continue;
 		buf_init(&b, a);
 		while (s.n) {

@@ -58,6 +58,8 @@ static const char *const patterns[] = {
 	".env",	     "a/",	 "/a/b", "\"*.c\"", "\"!.env\"",
 	"\"!/a/b\"", "\"**/b\"", "/a/*", "d",
 };
+/* Of masks.fast: those that a rule names are refused. */
+static const char *const folders[] = {"a/", "d/", "a/b/", "d/e/, a/"};
 static const char *const words[] = {
 	"--env=A=b",
 	"--init",
@@ -104,6 +106,8 @@ static const char *const asked[] = {
 	"read d/",
 	"write a/.env",
 	"write a/b/c",
+	"write a/b/x.c",
+	"read d/e/.env",
 	"write .git/hooks/x",
 	"write d/e/f",
 	"write .membrane.yaml",
@@ -114,7 +118,7 @@ static const char *const asked[] = {
 	"docker-arg -c 3",
 };
 
-static uint64_t flips, narrow, named, deleted;
+static uint64_t flips, narrow, named, deleted, fast;
 
 /* --- policies ------------------------------------------------------------ */
 
@@ -194,6 +198,9 @@ static struct str policy(struct arena *a, struct rng *r, bool workspace)
 		put_list(r, &b, "deny", 0, "");
 	put_list(r, &b, "ignore", 1, "");
 	put_list(r, &b, "readonly", 1, "");
+	if (rng_below(r, 3) == 0)
+		buf_addf(&b, "masks: {hold: true, fast: [%s]}\n",
+			 GEN_PICK(r, folders));
 	if (workspace)
 		put_list(r, &b, "args", 2, "");
 	return buf_str(&b);
@@ -669,9 +676,11 @@ static void check_policy(struct rng *r, const char *dir)
 	w.texts[1] = (struct front_text){HERE, policy(w.a, r, true)};
 	w.in.front.texts = w.texts;
 	w.in.front.n_texts = 2;
-	if (compile(&w.c, &w.in, w.texts, 2))
+	if (compile(&w.c, &w.in, w.texts, 2)) {
+		fast += w.c.policy.fast.n > 0;
 		for (int i = 0; i < REQUESTS; i++)
 			check_one(&w, GEN_PICK(r, asked));
+	}
 	driver_done(&w.c);
 	arena_free(w.a);
 }
@@ -687,9 +696,10 @@ int main(void)
 		check_policy(&r, dir);
 	rmdir(dir);
 	CHECK(flips > POLICIES && narrow > POLICIES / 8 && named > POLICIES &&
-	      deleted > POLICIES);
-	fprintf(stderr, "%llu edits made, %llu lines, %llu rules taken out\n",
+	      deleted > POLICIES && fast > POLICIES / 16);
+	fprintf(stderr,
+		"%llu edits made, %llu lines, %llu rules taken out, %llu with fast folders\n",
 		(unsigned long long)flips, (unsigned long long)named,
-		(unsigned long long)deleted);
+		(unsigned long long)deleted, (unsigned long long)fast);
 	return check_status();
 }

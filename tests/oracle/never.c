@@ -421,6 +421,10 @@ static struct str policy_text(struct arena *a)
 	}
 	put_patterns(&b, "ignore");
 	put_patterns(&b, "readonly");
+	/* Refused where a pattern names it or something in it. */
+	if (one_in(6))
+		buf_addf(&b, "masks: {hold: true, fast: [%s/]}\n",
+			 PICK(segments));
 	if (one_in(6))
 		buf_adds(&b, "tls: inspect\n");
 	buf_adds(&b, "tests:\n  never:\n");

@@ -353,6 +353,7 @@ static const char *expected_prefix(enum reason r)
 	case REASON_UPSTREAM:
 	case REASON_IGNORED:
 	case REASON_READONLY:
+	case REASON_PROTECTED:
 	case REASON_UNTRUSTED_WORKSPACE:
 		break;
 	}

@@ -144,7 +144,8 @@ class Gate:
         for name in ("gate.cfg", "gate.lua", "hosts.map", "addr.map", "crt.lst"):
             if (folder / name).exists():
                 (self.plan / name).write_text(self.here((folder / name).read_text()))
-        (self.run / "pins.map").touch()
+        for name in ("pins.map", "tokens.map"):
+            (self.run / name).touch()
         leaves = [l.split()[0] for l in (self.plan / "crt.lst").read_text().splitlines()] \
             if (self.plan / "crt.lst").exists() else []
         for leaf in leaves:
@@ -705,7 +706,10 @@ def check_cases():
         folder = TOP / "cases" / cfg.parent.name
         folder.mkdir(parents=True)
         shutil.copyfile(cfg, folder / "gate.cfg")
-        shutil.copyfile(TOP / "shapes" / "gate.lua", folder / "gate.lua")
+        # Sentinels add to what all have.
+        lua = cfg.parent.parent / "tokens-gate/expect.gate.lua" \
+            if "lua.tokens" in cfg.read_text() else TOP / "shapes/gate.lua"
+        shutil.copyfile(lua, folder / "gate.lua")
         for name in ("hosts.map", "addr.map"):
             (folder / name).write_text("# empty\n")
         (folder / "crt.lst").write_text("/run/gate/leaf/1.pem a.test\n")

@@ -426,14 +426,20 @@ static void insecure(struct ir_policy *p)
 	p->ssl_insecure.v = true;
 }
 
-static void held(struct ir_policy *p)
+static void ssh_agent(struct ir_policy *p)
 {
-	p->masks.v = IR_MASKS_HOLD;
+	p->ssh_agent.set = p->ssh_agent.v = true;
+}
+
+static void bare_later(struct ir_policy *p)
+{
+	p->masks.v = IR_MASKS_START;
 }
 
 static void check_settings(void)
 {
-	CHECK(setting(held) == ACCESS_LOST);
+	CHECK(setting(bare_later) == ACCESS_GAINED);
+	CHECK(setting(ssh_agent) == ACCESS_GAINED);
 	CHECK(setting(more_pids) == ACCESS_GAINED);
 	CHECK(setting(less_memory) == ACCESS_LOST);
 	CHECK(setting(read_only) == ACCESS_LOST);

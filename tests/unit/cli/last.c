@@ -2,8 +2,10 @@
 #include "compiler/cli/workspace/last.h"
 
 #include "compiler/base/sys/fileio.h"
+#include "compiler/base/sha256.h"
 #include "tests/check.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -21,6 +23,32 @@ static void age(const char *dir, const char *name, time_t at)
 	arena_free(a);
 }
 
+/* A name is the hash of the workspace's path. */
+static const char *place_of(struct arena *a, const char *dir, const char *path)
+{
+	char hex[SHA256_HEX_MAX];
+
+	return arena_fmt(a, "%s/last/%.16s", dir, sha256_hex(str_of(path), hex))
+		.p;
+}
+
+/* What is no plan of ours stays, and there is none to compare with. */
+static void check_failures(struct arena *a, const char *dir, struct plan *p)
+{
+	const char *place = place_of(a, dir, "/other");
+
+	CHECK(access(place_of(a, dir, "/second"), F_OK) == 0);
+	CHECK(mkdir(place, 0700) == 0);
+	CHECK(fileio_write(AT_FDCWD, arena_fmt(a, "%s/mine", place).p, STR("x"),
+			   0600, &err) == 0);
+	CHECK(last_write(a, dir, "/other", p, &err) == -EEXIST);
+	CHECK(!last_read(a, dir, "/other"));
+	dir = arena_fmt(a, "%s/file", dir).p;
+	CHECK(fileio_write(AT_FDCWD, dir, STR("x"), 0600, &err) == 0);
+	CHECK(last_write(a, dir, "/first", p, &err) == -ENOTDIR);
+	CHECK(!last_read(a, dir, "/first"));
+}
+
 int main(void)
 {
 	char dir[] = "/tmp/membrane-last-XXXXXX";
@@ -36,12 +64,15 @@ int main(void)
 
 		CHECK(mkdir(arena_fmt(a, "%s/last/%s", dir, name).p, 0700) ==
 		      0);
-		age(dir, name, 1000 + i);
+		age(dir, name, 1000 + (i + 1) / 2);
 	}
 	CHECK(last_write(a, dir, "/second", &p, &err) == 0);
 	CHECK(last_read(a, dir, "/first") && last_read(a, dir, "/second"));
-	CHECK(access(arena_fmt(a, "%s/last/0001", dir).p, F_OK) < 0);
-	CHECK(access(arena_fmt(a, "%s/last/0002", dir).p, F_OK) == 0);
+	/* two of one age: by name */
+	CHECK(access(arena_fmt(a, "%s/last/0000", dir).p, F_OK) < 0);
+	CHECK(access(arena_fmt(a, "%s/last/0001", dir).p, F_OK) == 0);
+	CHECK(access(arena_fmt(a, "%s/last/0002", dir).p, F_OK) < 0);
+	check_failures(a, dir, &p);
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
 	arena_free(a);
 	return check_status();

@@ -5,6 +5,7 @@
 #include "compiler/base/json.h"
 #include "compiler/base/sha256.h"
 #include "tests/check.h"
+#include "tests/unit/failing.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -189,6 +190,100 @@ static void kills(void)
 	}
 }
 
+/* Nothing was changed, and nothing is left to put back. */
+static bool is_untouched(const char *call, unsigned after, int code)
+{
+	struct err err;
+	int rc;
+
+	put(policy, str_of(before));
+	fail_call(call, after, code);
+	rc = write_it(longer, &err);
+	return has_failed() && rc == -code && err.code == -code &&
+	       str_is(text_of(policy), before) && !exists(journal);
+}
+
+static void failures(void)
+{
+	const char *what;
+	struct err err;
+
+	/* of the journal: the file was not touched */
+	CHECK(is_untouched("ftruncate", 0, EIO));
+	CHECK(is_untouched("pwrite", 0, ENOSPC));
+	CHECK(is_untouched("fsync", 0, EIO));
+	/* of what is longer than before: it is taken back */
+	CHECK(is_untouched("pwrite", 1, ENOSPC));
+	CHECK(is_untouched("fsync", 2, EIO));
+	/* in the middle of it: the journal puts back what was there */
+	put(policy, str_of(before));
+	fail_call("pwrite", 2, EIO);
+	CHECK(write_it(longer, &err) == -EIO && has_failed());
+	CHECK(exists(journal) && strstr(err.text, policy));
+	CHECK(recover(&what) == 0 && what && !exists(journal));
+	CHECK(str_is(text_of(policy), before));
+	/* a signal is no failure */
+	fail_call("pwrite", 1, EINTR);
+	CHECK(write_it(longer, &err) == 0 && has_failed());
+	CHECK(str_is(text_of(policy), longer));
+}
+
+/* It waits for who has the journal, and begins anew where that was removed. */
+static void waits(void)
+{
+	struct err err;
+
+	put(policy, str_of(before));
+	fail_call("flock", 0, EWOULDBLOCK);
+	CHECK(write_it(longer, &err) == 0 && has_failed());
+	CHECK(str_is(text_of(policy), longer));
+}
+
+static void news(void)
+{
+	struct err err;
+
+	CHECK(unlink(policy) == 0);
+	CHECK(saving_new(a, workspace, FILE_NAME, STR("one"), &err) == 0);
+	CHECK(str_is(text_of(policy), "one"));
+	CHECK(saving_new(a, workspace, FILE_NAME, STR("two"), &err) == -EEXIST);
+	CHECK(strcmp(err.text, ".membrane.yaml was made meanwhile") == 0);
+	CHECK(str_is(text_of(policy), "one"));
+	CHECK(saving_new(a, "/nonexistent", FILE_NAME, STR(""), &err) ==
+	      -ENOENT);
+	CHECK(unlink(policy) == 0 && mkfifo(policy, 0600) == 0);
+	CHECK(write_it(longer, &err) == -EINVAL);
+	CHECK(strstr(err.text, "not a file") && !exists(journal));
+	CHECK(unlink(policy) == 0);
+}
+
+/* Nobody can say what was being saved: that is told, and nothing is done. */
+static void broken(void)
+{
+	static const char *const odd[] = {"[]", "{\"file\":\"x\"}",
+					  "{\"file\":\"x\",\"before\":\"\"}"};
+	const char *what;
+	struct err err;
+
+	put(policy, str_of(longer));
+	for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+		put(journal, str_of(odd[i]));
+		CHECK(recover(&what) == 0 && !what && !exists(journal));
+		CHECK(str_is(text_of(policy), longer));
+	}
+	/* a mixture of neither */
+	put_journal(longer);
+	put(policy, STR("# mine\nallow:\n  - a.test:443\ndeny: [c.test]\n"));
+	CHECK(recover(&what) == 0 && what && strstr(what, "somebody changed"));
+	CHECK(mkdir(journal, 0700) == 0);
+	CHECK(recover(&what) < 0 && rmdir(journal) == 0);
+	put(policy, str_of(before));
+	CHECK(fileio_remove_tree(AT_FDCWD, state, &err) == 0);
+	put(state, STR("a file"));
+	CHECK(write_it(longer, &err) == -ENOTDIR);
+	CHECK(str_is(text_of(policy), before));
+}
+
 int main(void)
 {
 	char dir[] = "/tmp/membrane-saving.XXXXXX", hex[SHA256_HEX_MAX];
@@ -208,6 +303,10 @@ int main(void)
 	halves(shorter);
 	others();
 	kills();
+	failures();
+	waits();
+	news();
+	broken();
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
 	arena_free(a);
 	return check_status();

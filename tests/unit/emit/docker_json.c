@@ -65,6 +65,8 @@ static void defaults(void)
 	CHECK(at("agent", "{owner}") == at("agent", "--user") + 1);
 	CHECK(at("agent", "{command}") == at("agent", "membrane-agent") + 1);
 	CHECK(at("agent", "{git}") > at("agent", "{masks}"));
+	CHECK(at("agent", "{repository}") == at("agent", "{git}") + 1);
+	CHECK(at("view", "{repository-view}") > 0);
 	CHECK(at("gate", "{git}") < 0 && at("tracer", "{git}") < 0);
 	CHECK(at("agent", "--network=container:membrane-gate-{session}") > 0);
 	CHECK(at("gate", "membrane-gate") > at("gate", "--read-only"));

@@ -95,7 +95,7 @@ static void test_everything(void)
 		       "resolver: 192.0.2.53:5353\n"
 		       "args: ['', --env, 'A=b\tc']\n"
 		       "credentials: [{host: a.b, header: X, from_env: T}]\n"
-		       "protect: [{files: [k], executables: [/bin/x]}]\n"
+		       "protect: [{files: [~/k], by: x}]\n"
 		       "trace: {engine: off, events: [{event: x,"
 		       " filters: [a=b]}]}\n"
 		       "tests: {never: ['*:25', {methods: [PUT]}]}\n"

@@ -7,8 +7,27 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #define OUT_MAX 200000
+
+/* What the reader asks the system for: the Makefile wraps it, for this test. */
+void *__real_malloc(size_t n);
+void *__wrap_malloc(size_t n);
+ssize_t __real_getrandom(void *to, size_t n, unsigned flags);
+ssize_t __wrap_getrandom(void *to, size_t n, unsigned flags);
+
+static bool no_memory, no_random;
+
+void *__wrap_malloc(size_t n)
+{
+	return no_memory ? NULL : __real_malloc(n);
+}
+
+ssize_t __wrap_getrandom(void *to, size_t n, unsigned flags)
+{
+	return no_random ? -1 : __real_getrandom(to, n, flags);
+}
 
 /* Pieces of a text, then nothing for now, or the end. */
 struct pieces {
@@ -460,7 +479,9 @@ static void bounds(void)
 	"GET /ws HTTP/1.1\r\nUpgrade: websocket\r\n"                           \
 	"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
 
-#define PLAIN "GET / HTTP/1.1\r\nUpgrade: other\r\n"
+/* As long as websocket, and another protocol, which has no key. */
+#define ANOTHER "GET / HTTP/1.1\r\nUpgrade: webzocket\r\n"
+#define PLAIN	"GET / HTTP/1.1\r\nUpgrade: other\r\n"
 
 /* The number of the last upgrade, from what was handed on. */
 static const char *number(const char *text)
@@ -575,6 +596,24 @@ static void says_pages_in_our_words(void)
 	CHECK(!http1_page("HTTP/1.1 200 OK\r\n\r\n", 19, out));
 }
 
+/* Two megabytes, and then no more: the end. */
+static void throws_so_much(const char *text, size_t size)
+{
+	struct pieces p = {text, size, 0, 10000, 0, false};
+	struct stream s = {0};
+	char buf[32768];
+	size_t again = 0;
+	ssize_t last;
+
+	do {
+		last = stream_read(&s, piece, &p, buf, sizeof(buf));
+		again += last == STREAM_AGAIN;
+	} while (last > 0 || (last == STREAM_AGAIN && again < 100));
+	CHECK(last == 0 && again > 1 && s.end == STREAM_TOLD);
+	CHECK(s.thrown > STREAM_THROW_MAX && p.at < p.n);
+	stream_done(&s);
+}
+
 static void throws_away(void)
 {
 	static char text[STREAM_THROW_MAX + 100000];
@@ -583,6 +622,124 @@ static void throws_away(void)
 	memset(text + n, 'x', sizeof(text) - n);
 	run((struct pieces){text, sizeof(text), 0, 10000, 0, false}, 32768);
 	CHECK(seen.last == STREAM_AGAIN && strstr(seen.out, "bare LF"));
+	throws_so_much(text, sizeof(text));
+}
+
+#define ALNUM "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+/* RFC 9110, section 5.6.2; and what RFC 3986, section 2 leaves of a target. */
+#define TOKEN  ALNUM "!#$%&'*+-.^_`|~"
+#define TARGET ALNUM "!\"$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+
+static void run_all(const char *text, size_t n)
+{
+	run((struct pieces){text, n, 0, n, 0, false}, 1000);
+}
+
+/* A byte in a method, a name, a value, a target: taken, or not. */
+static void takes_byte(char c)
+{
+	bool token = strchr(TOKEN, c), target = strchr(TARGET, c);
+	unsigned char code = (unsigned char)c;
+	bool value = (code >= ' ' && code != 127) || c == '\t';
+	char text[100];
+	size_t n;
+
+	n = (size_t)sprintf(text, "G%cT /x HTTP/1.1\r\nHost: a\r\n\r\n", c);
+	run_all(text, n);
+	CHECK_MSG(got(text) == token, "method %d", code);
+	n = (size_t)sprintf(text, "GET / HTTP/1.1\r\nX%c: a\r\n\r\n", c);
+	run_all(text, n);
+	CHECK_MSG(got(text) == (token || c == ':'), "name %d", code);
+	n = (size_t)sprintf(text, "GET / HTTP/1.1\r\nX: a%cb\r\n\r\n", c);
+	run_all(text, n);
+	CHECK_MSG(got(text) == value, "value %d", code);
+	n = (size_t)sprintf(text, "GET /a%cb HTTP/1.1\r\n\r\n", c);
+	run_all(text, n);
+	CHECK_MSG(got(text) == target, "target %d", code);
+}
+
+/* The same byte in what a refusal quotes: up to it, or with it. */
+static void quotes_byte(char c)
+{
+	bool token = strchr(TOKEN, c), target = strchr(TARGET, c);
+	char text[100], out[200];
+
+	sprintf(text, "G%cT  / HTTP/1.1\r\n", c);
+	sprintf(out, "G%s / HTTP/1.1\r\n" WORDS("a malformed request line (3)"),
+		token ? (char[]){c, 'T', '\0'} : "");
+	run_all(text, strlen(text));
+	CHECK_MSG(got(out), "method %d", c);
+	sprintf(text, "GET /a%cb HTTP/9\r\n", c);
+	sprintf(out,
+		"GET /a%s HTTP/1.1\r\n" WORDS("a malformed request line (3)"),
+		target ? (char[]){c, 'b', '\0'} : "");
+	run_all(text, strlen(text));
+	CHECK_MSG(got(out), "target %d", c);
+}
+
+#define RUN(text) run_all(text, sizeof(text) - 1)
+
+static void knows_bytes(void)
+{
+	for (int c = 1; c < 256; c++) {
+		takes_byte((char)c);
+		if (c != '\n' && c != ' ')
+			quotes_byte((char)c);
+	}
+	/* No byte of a text at all, and one that ends C's. */
+	RUN("G\0T / HTTP/1.1\r\n\r\n");
+	CHECK(got("G / HTTP/1.1\r\n" WORDS("a malformed request line (3)")));
+	RUN("GET  / HTTP/1.1\r\nAccept:\tb\t\r\n\r\n");
+	CHECK(got("GET / HTTP/1.1\r\nAccept: b\r\n" WORDS(
+		"a malformed request line (3)")));
+	RUN("GET /a\tb HTTP/1.1\r\n");
+	CHECK(got("GET /a HTTP/1.1\r\n" WORDS(
+		"a byte in the target that has to be escaped (3.2)")));
+	RUN("GET / HTTP/1.1\r\n\tX: a\r\n");
+	CHECK(got("GET / HTTP/1.1\r\n" WORDS("a folded header line (5.2)")));
+	RUN(ANOTHER "\r\n");
+	CHECK(strstr(seen.out, "Membrane-Upgrade: "));
+	RUN("GET  / HTTP/1.1\r\nAccess: b\r\n\r\n");
+	CHECK(got("GET / HTTP/1.1\r\n" WORDS("a malformed request line (3)")));
+}
+
+/* What cannot be held or marked is not handed on. */
+static void ends_without_room(void)
+{
+	static const char half[] = "GET / HTTP/1.1\r\nHo";
+	static const char wrong[] = "GET  / HTTP/1.1\r\n";
+	static const char upgrade[] = ASK "\r\nx";
+
+	no_memory = true;
+	run_all(half, sizeof(half) - 1);
+	CHECK(seen.last == STREAM_ERROR && seen.end == STREAM_CUT);
+	CHECK(got("GET / HTTP/1.1\r\n"));
+	run_all(wrong, sizeof(wrong) - 1);
+	CHECK(seen.n == 0 && seen.last == STREAM_ERROR);
+	run_all(upgrade, sizeof(upgrade) - 1);
+	CHECK(got(ASK) && seen.last == STREAM_ERROR);
+	no_memory = false;
+	no_random = true;
+	run_all(upgrade, sizeof(upgrade) - 1);
+	CHECK(got(ASK) && seen.last == STREAM_ERROR);
+	no_random = false;
+}
+
+/* In one piece with more than has to wait for an upgrade's answer. */
+static void ends_with_too_much(void)
+{
+	static char text[2 * STREAM_HOLD], buf[2 * STREAM_HOLD];
+	struct pieces p = {text, sizeof(text), 0, sizeof(text), 0, false};
+	struct stream s = {0};
+	size_t head = sizeof(ASK) - 1;
+
+	memset(text, 'x', sizeof(text));
+	memcpy(text, ASK "\r\n", head + 2);
+	CHECK(stream_read(&s, piece, &p, buf, 0) == 0 && p.at == 0);
+	CHECK(stream_read(&s, piece, &p, buf, sizeof(buf)) == (ssize_t)head);
+	CHECK(memcmp(buf, ASK, head) == 0 && s.end == STREAM_CUT);
+	CHECK(stream_read(&s, piece, &p, buf, sizeof(buf)) == STREAM_ERROR);
+	stream_done(&s);
 }
 
 int main(void)
@@ -596,5 +753,8 @@ int main(void)
 	upgrades();
 	says_pages_in_our_words();
 	throws_away();
+	knows_bytes();
+	ends_without_room();
+	ends_with_too_much();
 	return check_status();
 }

@@ -1,6 +1,7 @@
 /* The small pure parts: packets, records, the launcher's line, the listing. */
 #include "runtime/gate/dns/resolved.h"
 #include "runtime/gate/l7/hello.h"
+#include "runtime/gate/l7/tokens.h"
 #include "runtime/gate/packet/ruleset.h"
 #include "runtime/gate/record/outlog.h"
 #include "runtime/gate/record/record.h"
@@ -240,6 +241,60 @@ static void credentials(void)
 	}
 }
 
+#define DIGITS "0123456789abcdef01234567"
+
+static void too_many_sentinels(void)
+{
+	for (unsigned more = 0; more < 2; more++) {
+		char list[8192], text[8300];
+		struct names_hosts h;
+		int n = 0;
+
+		for (unsigned i = 1; i <= HELLO_CREDENTIALS_MAX + more; i++)
+			n += sprintf(list + n, ",\"%u:" DIGITS "\":\"x\"", i);
+		sprintf(text, WITH("{%s}"), list + 1);
+		CHECK(hello(text, &h) == (more ? -EPROTO : 0));
+		CHECK(creds.n_tokens == HELLO_CREDENTIALS_MAX);
+	}
+}
+
+static void sentinels(void)
+{
+	static const char *const bad[] = {
+		WITH("{\"2:\":\"x\"}"),
+		WITH("{\":" DIGITS "\":\"x\"}"),
+		WITH("{\"2:" DIGITS "0\":\"x\"}"),
+		WITH("{\"2:0123456789ABCDEF01234567\":\"x\"}"),
+		WITH("{\"2:-123456789abcdef01234567\":\"x\"}"),
+		WITH("{\"2:g123456789abcdef01234567\":\"x\"}"),
+		WITH("{\"2:" DIGITS "\":\"x y\"}"),
+		WITH("{\"2:" DIGITS "\":\"\"}"),
+		WITH("{\"2:" DIGITS "\":[]}"),
+	};
+	char path[] = "/tmp/membrane-tokens-XXXXXX", text[256];
+	int fd = mkstemp(path);
+	struct names_hosts h;
+	ssize_t n;
+
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		CHECK_MSG(hello(bad[i], &h) == -EPROTO, "%s", bad[i]);
+	CHECK(hello(WITH("{\"1\":\"k\",\"2:" DIGITS "\":\"s#3;\\\"x\"}"), &h) ==
+		      0 &&
+	      creds.n == 1 && creds.n_tokens == 1);
+	too_many_sentinels();
+	CHECK(hello(WITH("{\"1\":\"k\",\"2:" DIGITS "\":\"s#3;\\\"x\"}"), &h) ==
+	      0);
+	CHECK(fd >= 0 && tokens_file(&creds, path, &err) == 0);
+	n = read(fd, text, sizeof(text));
+	CHECK(n > 0 &&
+	      str_is((struct str){text, (size_t)n}, "2:" DIGITS " s#3;\"x\n"));
+	hello_forget(&creds);
+	CHECK(creds.n_tokens == 0 && !creds.tokens[0].value[0]);
+	CHECK(tokens_file(&creds, "/nonexistent/map", &err) == -ENOENT);
+	close(fd);
+	unlink(path);
+}
+
 static int rules_of(const char *text)
 {
 	struct provenance p;
@@ -447,6 +502,7 @@ int main(void)
 	records();
 	hellos();
 	credentials();
+	sentinels();
 	provenances();
 	provenances_of_packets();
 	listings();

@@ -256,8 +256,9 @@ static void check_reap(struct docker *d, const char *dir)
 
 static void check_hosts(struct arena *a, struct docker *d)
 {
-	struct secret one = {7, (char[]){"a\"b"}};
-	secrets none = {0}, some = {.v = &one, .n = 1};
+	struct secret two[] = {{7, (char[]){"a\"b"}, NULL},
+			       {8, (char[]){"c"}, "0123456789abcdef01234567"}};
+	secrets none = {0}, some = {.v = two, .n = 2};
 	struct str line;
 	hosts h = {0};
 
@@ -274,7 +275,8 @@ static void check_hosts(struct arena *a, struct docker *d)
 		CHECK(addr_cmp(&h.v[i - 1], &h.v[i]) < 0);
 	CHECK(!strstr(line.p, "credentials"));
 	line = hosts_hello(a, "0123", &h, &some);
-	CHECK(str_ends(line, STR(",\"credentials\":{\"7\":\"a\\\"b\"}}\n")));
+	CHECK(str_ends(line, STR(",\"credentials\":{\"7\":\"a\\\"b\","
+				 "\"8:0123456789abcdef01234567\":\"c\"}}\n")));
 }
 
 /* Of an older API, if so asked; never a path of one's own. */

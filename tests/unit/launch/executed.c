@@ -101,9 +101,16 @@ static void test_moved(void)
 	put(&b, "new/.git/HEAD", "x");
 	put(&b, "link/.git", "gitdir: ../new/.git\n");
 	put(&b, ".git/rebase-merge/git-rebase-todo", "exec x\n");
+	put(&b, ".git/worktrees/w/commondir", "../..\n");
+	put(&b, ".git/worktrees/w/gitdir", "x\n");
+	put(&b, ".git/modules/m/config", "x\n");
 	WORDS(".claude/settings.local.json (Claude Code), "
+	      ".git/modules/m/config (git), "
 	      ".git/rebase-merge/git-rebase-todo (git rebase), "
+	      ".git/worktrees/w/commondir (git), "
 	      "link/.git (git), new/.git (git)\n");
+	CHECK(fileio_remove_tree(AT_FDCWD, ".git/worktrees", &b.err) == 0 &&
+	      fileio_remove_tree(AT_FDCWD, ".git/modules", &b.err) == 0);
 	CHECK(rename(".git", "old") == 0 && mkdir(".git", 0755) == 0);
 	CHECK(strncmp(words(&b),
 		      ".claude/settings.local.json (Claude Code), "

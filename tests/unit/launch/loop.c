@@ -121,6 +121,7 @@ static struct endpoint at;
 
 struct play {
 	const char *gate, *agent;   /* scripts */
+	const char *view;	    /* the same; NULL: none */
 	const char *session, *name; /* NULL: as usual */
 	unsigned queue;		    /* so often others come first */
 	int refusal;		    /* of on_ready, after that */
@@ -181,6 +182,9 @@ static void run_session(struct arena *a, struct play *p)
 			 &p->err) == 0);
 	if (gate_hello(r->gate, STR("hello\n"), &p->err) < 0)
 		CHECK(p->err.code == -EPIPE);
+	if (p->view)
+		CHECK(view_start(r->view, script(a, p->view), -1, &p->err) ==
+		      0);
 	if (p->caller_is_gone) {
 		CHECK(pipe(nobody) == 0);
 		close(nobody[1]);
@@ -193,6 +197,8 @@ static void run_session(struct arena *a, struct play *p)
 	CHECK(p->started <= 1);
 	fd_close(&nobody[0]);
 	gate_done(r->gate);
+	if (r->view)
+		view_done(r->view);
 	docker_close(r->docker);
 	proc_signals_restore();
 }
@@ -227,6 +233,13 @@ static void play(struct arena *a, struct play *p)
 		.begun = proc_now_ms(),
 	};
 	gate_init(r->gate, summary_new(a, NULL));
+	if (p->view) {
+		r->view = arena_new_of(a, struct view);
+		r->view_name = "view";
+		view_init(r->view,
+			  refusals_new(a, STR(""), written_read(a, STR(""))),
+			  kept_new(a), -1, &r->gate->decisions);
+	}
 	r->control->listen = r->control->client = -1;
 	p->r = r;
 	run_session(a, p);
@@ -308,6 +321,41 @@ static void test_signals(struct arena *a)
 		  twice.rc, (long long)twice.ms);
 }
 
+#define SHOWN "echo '{\"event\":\"ready\"}'; echo '{\"event\":\"detached\"}'; "
+#define GONE  "echo '{\"event\":\"done\"}'"
+
+static void test_view_ends(struct arena *a)
+{
+	/* with the agent, of which nobody has told yet */
+	struct play first = {.gate = SERVE,
+			     .view = SHOWN "sleep 0.5; " GONE,
+			     .agent = "sleep 2; exit 7"};
+	/* before the agent has a mount of its own, or in disorder */
+	struct play bare = {
+		.gate = SERVE,
+		.view = "echo '{\"event\":\"ready\"}'; sleep 0.5; " GONE,
+		.agent = "exec sleep 30"};
+	struct play killed = {.gate = SERVE,
+			      .view = SHOWN "sleep 0.5; kill -9 $$",
+			      .agent = "exec sleep 30"};
+	/* an agent that goes on without files */
+	struct play alone = {.gate = SERVE,
+			     .view = SHOWN "sleep 0.5; " GONE,
+			     .agent = "exec sleep 30"};
+
+	play(a, &first);
+	CHECK_MSG(first.rc == 7, "%d %s", first.rc, first.err.text);
+	play(a, &bare);
+	CHECK_MSG(bare.rc == -ENOTCONN && bare.ms < LOOP_VIEW_MS, "%d %lld",
+		  bare.rc, (long long)bare.ms);
+	play(a, &killed);
+	CHECK_MSG(killed.rc == -ENOTCONN && killed.ms < LOOP_VIEW_MS, "%d %lld",
+		  killed.rc, (long long)killed.ms);
+	play(a, &alone);
+	CHECK_MSG(alone.rc == -ENOTCONN && alone.ms >= LOOP_VIEW_MS, "%d %lld",
+		  alone.rc, (long long)alone.ms);
+}
+
 static void test_gate_fails(struct arena *a)
 {
 	struct play early = {.gate = "echo no room >&2; exit 4"};
@@ -343,6 +391,7 @@ int main(void)
 	test_status(a);
 	test_before_the_agent(a);
 	test_signals(a);
+	test_view_ends(a);
 	test_gate_fails(a);
 	kill(server, SIGKILL);
 	waitpid(server, NULL, 0);

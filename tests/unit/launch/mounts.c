@@ -34,7 +34,7 @@ static const char hostile[] =
 	"30 22 0:25 / /proc rw - proc proc rw\n"
 	"40 22 8:1 /a\\040b\\011c\\012d\\134e\\043f /w\\040s rw shared:1 "
 	"master:2 - ext4 /dev/sda1 rw\n"
-	"41 40 8:1 /a\\0401 /w\\040s/x rw - ext4 /dev/sda1 rw\n"
+	"41 40 8:1 /a\\0401 /w\\040s/x rw master:2 - ext4 /dev/sda1 rw\n"
 	"50 22 0:40 /@/home /same rw - btrfs shared:9 rw\n"
 	"51 50 8:1 /second /same rw - ext4 /dev/sda1 rw\n"
 	"52 51 8:1 /third /same rw - ext4 /dev/sda1 rw\n"
@@ -66,8 +66,9 @@ static void test_mountinfo(void)
 	CHECK(list.n == 9);
 	CHECK(m && m->id == 40 && m->major == 8 && m->minor == 1 &&
 	      str_is(m->root, "/a b\tc\nd\\e#f"));
-	CHECK(m->shared && !mountinfo_by_id(&list, 22)->shared);
-	CHECK_MSG(!mountinfo_by_id(&list, 50)->shared, "a device's name");
+	CHECK(m->heard && !mountinfo_by_id(&list, 22)->heard);
+	CHECK_MSG(mountinfo_by_id(&list, 41)->heard, "of its master");
+	CHECK_MSG(!mountinfo_by_id(&list, 50)->heard, "a device's name");
 	CHECK(is_at(&list, "/w s/x", 41) && is_at(&list, "/", 22));
 	CHECK(is_at(&list, "/w s/", 0) && is_at(&list, "/w", 0));
 	CHECK_MSG(is_at(&list, "/same", 52), "the topmost of three");

@@ -810,7 +810,10 @@ static void test_plan(void)
 	} plans[] = {
 		{"membrane-mounts 1\nworkspace /w\n", NULL},
 		{"membrane-mounts 1\nworkspace /w\nignore a\nignore !b c\n"
-		 "readonly d/\nhold e/f\nhold g/\n",
+		 "readonly d/\nhold e/f\nhold g/\nfast h\nfast i/j\n",
+		 NULL},
+		{"membrane-mounts 1\nworkspace /w\nhold a\nprotect claude /a*\n"
+		 "protect git /b/c\n",
 		 NULL},
 		{"", "cut"},
 		{"membrane-mounts 1\nworkspace /w", "cut"},
@@ -835,7 +838,22 @@ static void test_plan(void)
 		{"membrane-mounts 1\nworkspace /w\nhold a/../b\n", "line 3"},
 		{"membrane-mounts 1\nworkspace /w\nhold a//\n", "line 3"},
 		{"membrane-mounts 1\nworkspace /w\nhold \n", "line 3"},
+		{"membrane-mounts 1\nworkspace /w\nfast a\nhold b\n",
+		 "out of order"},
+		{"membrane-mounts 1\nworkspace /w\nfast a/\n", "line 3"},
+		{"membrane-mounts 1\nworkspace /w\nfast ../a\n", "line 3"},
+		{"membrane-mounts 1\nworkspace /w\nfast /a\n", "line 3"},
+		{"membrane-mounts 1\nworkspace /w\nfast \n", "line 3"},
 		{"membrane-mounts 1\nworkspace /w\nhold a\x01\n", "line 3"},
+		{"membrane-mounts 1\nworkspace /w\nprotect a /b\nhold c\n",
+		 "out of order"},
+		{"membrane-mounts 1\nworkspace /w\nprotect a\n", "line 3"},
+		{"membrane-mounts 1\nworkspace /w\nprotect a b\n", "line 3"},
+		{"membrane-mounts 1\nworkspace /w\nprotect a !/b\n", "line 3"},
+		{"membrane-mounts 1\nworkspace /w\nprotect bin/a /b\n",
+		 "line 3"},
+		{"membrane-mounts 1\nworkspace /w\nprotect  /b\n", "line 3"},
+		{"membrane-mounts 1\nworkspace /w\nprotect a /[b\n", "']'"},
 	};
 	struct arena *a = arena_new();
 

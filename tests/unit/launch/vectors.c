@@ -1,5 +1,6 @@
 #include "runtime/launch/docker/vectors.h"
 
+#include "runtime/launch/docker/binds.h"
 #include "tests/check.h"
 
 #include <errno.h>
@@ -102,6 +103,10 @@ static const struct expansion_case cases[] = {
 	{"{\"version\":1,\"extra\":1}", NULL, -EPROTO},
 	{"{\"version\":1,\"engine\":\"podman\"}", NULL, -EPROTO},
 	{"{\"version\":1,\"link\":\"wire\"}", NULL, -EPROTO},
+	{"{\"version\":1,\"ssh_agent\":false}", NULL, -EPROTO},
+	{"{\"version\":1,\"ssh_agent\":\"true\"}", NULL, -EPROTO},
+	{"{\"version\":1,\"ssh_agent\":true,\"ssh_agent\":true}", NULL,
+	 -EPROTO},
 	{"{\"version\":1,\"gate\":{\"image\":\"g\",\"argv\":[\"rm\",\"-rf\","
 	 "\"x\"]}}",
 	 NULL, -EPROTO},
@@ -137,11 +142,31 @@ static void check_git(struct arena *a)
 	v.state = "/s,x";
 	got = expand(a, json, &v, &code);
 	CHECK(got &&
-	      strcmp(got,
-		     "docker|run|--mount=type=bind,"
-		     "\"source=/s,x/sessions/0123456789ab/gitconfig\","
-		     "target=/etc/membrane/gitconfig,readonly|"
-		     "--env=GIT_CONFIG_SYSTEM=/etc/membrane/gitconfig|i") == 0);
+	      strcmp(got, "docker|run|--mount=type=bind,"
+			  "\"source=/s,x/sessions/0123456789ab/gitidentity\","
+			  "target=/etc/membrane/gitidentity,readonly|i") == 0);
+}
+
+/* None, or what the launcher says, verbatim; each vector has its own. */
+static void check_repository(struct arena *a)
+{
+	static const char json[] =
+		WRAP("\"g\"", "\"{repository}\",\"i\",\"{repository-view}\"");
+	static const char *const agent[] = {"--mount={x}", "b", NULL},
+				 *const view[] = {"c", NULL};
+	struct vectors_values v = base;
+	const char *got;
+	int code;
+
+	got = expand(a, json, &v, &code);
+	CHECK(got && strcmp(got, "docker|run|i") == 0);
+	v.repository = agent;
+	v.repository_view = view;
+	got = expand(a, json, &v, &code);
+	CHECK(got && strcmp(got, "docker|run|--mount={x}|b|i|c") == 0);
+	CHECK(strcmp(binds_word(a, STR("/a,\"b"), STR("/t"), true),
+		     "--mount=type=bind,\"source=/a,\"\"b\",\"target=/t\","
+		     "readonly") == 0);
 }
 
 /* The workspace's mount, and no other that begins like it. */
@@ -223,6 +248,61 @@ static void check_view(struct arena *a)
 	CHECK(vectors_parse(a, str_of(two), &r, &err) == -EPROTO);
 }
 
+static void check_credentials(struct arena *a)
+{
+	static const char plain[] = WRAP("\"g\"", "\"i\"");
+	static const struct {
+		const char *entry;
+		bool good;
+	} entries[] = {
+		{"\"from_env\":\"K\"", true},
+		{"\"file\":\"~/.a/b\",\"fields\":[\"c.d\",\"e\"]", true},
+		{"\"file\":\"~/.a/b\",\"fields\":[\"c\",\"d\",\"e\",\"f\"],\"refresh\":\"https://a/b\"",
+		 true},
+		{"\"file\":\"~/.a/b\",\"fields\":[\"c\"],\"refresh\":\"http://a/b\"",
+		 false},
+		{"\"file\":\"~/.a/b\",\"fields\":[\"c\"],\"refresh\":1", false},
+		{"\"from_env\":\"K\",\"refresh\":\"https://a/b\"", false},
+		{"\"file\":\"~/.a/b\"", false},
+		{"\"file\":\"~/.a/b\",\"fields\":[]", false},
+		{"\"file\":\"~/.a/b\",\"fields\":[1]", false},
+		{"\"file\":\"~/.a/b\",\"fields\":[\"\"]", false},
+		{"\"file\":\"/a\",\"fields\":[\"c\"]", false},
+		{"\"file\":\"~/../a\",\"fields\":[\"c\"]", false},
+		{"\"from_env\":\"K\",\"fields\":[\"c\"]", false},
+		{"\"file\":\"~/a\",\"fields\":[\"c\"],\"x\":1", false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(entries); i++) {
+		const char *json =
+			arena_fmt(a, "{\"credentials\":[{\"n\":2,%s}],%s",
+				  entries[i].entry, plain + 1)
+				.p;
+		struct vectors r;
+		struct err err;
+
+		CHECK_MSG(vectors_parse(a, str_of(json), &r, &err) ==
+				  (entries[i].good ? 0 : -EPROTO),
+			  "%s", json);
+		if (entries[i].good)
+			CHECK(r.credentials.n == 1 &&
+			      r.credentials.v[0].n == 2 &&
+			      r.credentials.v[0].fields.n == 2 * i);
+	}
+}
+
+static void check_ssh_agent(struct arena *a)
+{
+	static const char json[] = WRAP("\"g\"", "\"i\"");
+	struct vectors v;
+	struct err err;
+
+	CHECK(vectors_parse(a, STR(json), &v, &err) == 0 && !v.ssh_agent);
+	CHECK(vectors_parse(a, arena_fmt(a, "{\"ssh_agent\":true,%s", json + 1),
+			    &v, &err) == 0 &&
+	      v.ssh_agent);
+}
+
 int main(void)
 {
 	struct arena *a = arena_new();
@@ -231,7 +311,10 @@ int main(void)
 	check_cases(a);
 	check_more(a);
 	check_readonly(a);
+	check_repository(a);
 	check_git(a);
+	check_credentials(a);
+	check_ssh_agent(a);
 	arena_free(a);
 	return check_status();
 }

@@ -6,9 +6,11 @@
 
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
+#include "compiler/plan/docker_json.h"
 #include "compiler/plan/view_hello.h"
 #include "runtime/launch/session/session.h"
 #include "runtime/launch/view/mounted.h"
+#include "runtime/launch/view/seal.h"
 #include "tests/check.h"
 
 #include <errno.h>
@@ -40,6 +42,9 @@ static const char plan[] = "membrane-mounts 1\n"
 			   "readonly /lib\n"
 			   "readonly /.git/config\n"
 			   "hold lib\n";
+static const char places[] = "{\"version\":1,\"rules\":{},\"files\":{"
+			     "\"readonly\":[4,\"a\x1b:2:9\"],"
+			     "\"hold\":[]}}";
 
 static struct arena *a;
 static char dir[] = "/tmp/membrane-view-XXXXXX";
@@ -61,14 +66,19 @@ static struct outcome play(const char *script, struct str hello)
 	struct outcome o = {.v = v};
 	int64_t until = proc_now_ms() + 20000;
 	struct buf text;
-	int status = 0;
+	int status = 0, root;
 
 	*vec_push(a, holds) = (struct hello_hold){.path = STR("hk")};
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0 &&
 	      fileio_mkdirs(dir, 0700, &err) == 0);
 	decisions_init(d);
 	CHECK(decisions_open(d, dir, &err) == 0);
-	view_init(v, refusals_new(a, str_of(plan)), d);
+	root = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(fileio_write(AT_FDCWD, arena_fmt(a, "%s/config", dir).p,
+			   STR("[a]\nx = 1\n"), 0600, &err) == 0);
+	view_init(v,
+		  refusals_new(a, str_of(plan), written_read(a, STR(places))),
+		  kept_new(a), root, d);
 	refusals_know(v->refusals, holds);
 	CHECK(view_start(v, argv, -1, &err) == 0);
 	view_tell(v, hello);
@@ -91,12 +101,14 @@ static struct outcome play(const char *script, struct str hello)
 	waitpid(v->pid, &status, 0);
 	v->status = proc_status(status);
 	view_done(v);
+	close(root);
 	decisions_done(d);
 	CHECK(fileio_read(a, AT_FDCWD,
 			  arena_fmt(a, "%s/decisions.jsonl", dir).p, 1 << 20,
 			  &o.decisions, &err) == 0);
 	buf_init(&text, a);
 	refusals_print(v->refusals, "the log", false, &text);
+	kept_print(v->kept, "the summary", &text);
 	o.text = buf_str(&text);
 	return o;
 }
@@ -111,9 +123,11 @@ static void check_protocol(void)
 	memcpy(big + (1 << 20) - 4, "\ngo\n", 4);
 	o = play("read l; read go; echo '{\"event\":\"ready\"}'; read d; "
 		 "echo ${#l} $go $d >&2; echo '{\"event\":\"detached\"}'; "
-		 "cat; echo '{\"event\":\"done\"}'",
+		 "cat; echo '{\"event\":\"unsealed\"}'; "
+		 "echo '{\"event\":\"done\"}'",
 		 (struct str){big, 1 << 20});
-	CHECK(o.rc == 0 && o.v->ready && o.v->is_hidden && o.v->done);
+	CHECK(o.rc == 0 && o.v->ready && o.v->is_hidden && o.v->done &&
+	      o.v->is_unsealed);
 	CHECK_MSG(strcmp(view_last_words(o.v), "1048572 go detach") == 0, "%s",
 		  view_last_words(o.v));
 	o = play("echo '{\"event\":\"error\",\"message\":\"no \\u001b fuse\"}';"
@@ -125,8 +139,16 @@ static void check_protocol(void)
 	o = play("echo 'docker: Error response from daemon: path /s/view is "
 		 "mounted on /s but it is not a shared mount.' >&2; exit 125",
 		 STR(""));
-	CHECK_MSG(strstr(view_last_words(o.v), "mount --make-rshared /s"), "%s",
-		  view_last_words(o.v));
+	CHECK_MSG(strstr(view_last_words(o.v), "mount --make-rshared /s") &&
+			  strstr(view_last_words(o.v), "masks: start"),
+		  "%s", view_last_words(o.v));
+	o = play("echo 'docker: Error response from daemon: error gathering "
+		 "device information while adding custom device \"/dev/fuse\": "
+		 "no such file or directory' >&2; exit 125",
+		 STR(""));
+	CHECK_MSG(strstr(view_last_words(o.v), "modprobe fuse") &&
+			  strstr(view_last_words(o.v), "masks: start"),
+		  "%s", view_last_words(o.v));
 	o = play("exit 0", STR("hello\n"));
 	CHECK(o.rc == 0 &&
 	      strcmp(view_last_words(o.v), "it said nothing") == 0);
@@ -140,21 +162,49 @@ static void check_refusals(void)
 	struct outcome o = play(script, STR(""));
 
 	CHECK(o.rc == 0);
-	CHECK_MSG(str_is(o.text,
-			 "membrane: 2 paths were refused\n"
-			 "  write .git/config  3×  readonly  by '/.git/config';"
-			 " membrane explain write .git/config\n"
-			 "  write hk/a\\x1b     1×  readonly  by 'hk'\n"),
-		  "%.*s", STR_ARG(o.text));
+	CHECK_MSG(
+		str_is(o.text,
+		       "membrane: 2 paths were refused\n"
+		       "  write .git/config  3×  readonly  by '/.git/config'"
+		       " (a\\x1b:2:9); membrane explain write .git/config; 'git config' and"
+		       " 'git remote' inside can set it, for the session alone\n"
+		       "  write hk/a\\x1b     1×  readonly  by 'hk'\n"),
+		"%.*s", STR_ARG(o.text));
 	CHECK(str_find(o.decisions, '\n', 0) < o.decisions.n);
 	o = play("exit 0", STR(""));
 	CHECK(o.text.n == 0);
+	o = play("echo '{\"event\":\"decision\",\"kind\":\"read\",\"verdict\":"
+		 "\"deny\",\"reason\":\"protected\",\"path\":\"~/.netrc\","
+		 "\"rule\":{\"section\":\"inode\"}}'",
+		 STR(""));
+	CHECK_MSG(o.rc == 0 &&
+			  strstr(o.text.p, "read ~/.netrc  1×  protected") &&
+			  strstr(o.text.p,
+				 "; membrane explain 'read ~/.netrc'\n"),
+		  "%.*s", STR_ARG(o.text));
 	o = play("i=0; while [ $i -lt 1100 ]; do echo '{\"event\":\"decision\","
 		 "\"kind\":\"read\",\"verdict\":\"deny\",\"reason\":\"ignored\""
 		 ",\"rule\":{\"section\":\"inode\"},\"path\":\"'$i'\"}'; "
 		 "i=$((i+1)); done",
 		 STR(""));
 	CHECK(o.rc == 0 && strstr(o.text.p, "and at least 1004 more: the log"));
+}
+
+/* Against what the workspace has. */
+static void check_kept(void)
+{
+	struct outcome o = play(
+		"printf '%s\\n' '{\"event\":\"kept\",\"path\":\"config\",\"what\":\"config\","
+		"\"text\":\"[a]\\nx = 1\\ny = 2\\n\"}'; "
+		"head -c 100000 /dev/zero | tr '\\0' ' '; "
+		"echo '{\"event\":\"kept\",\"path\":\"e\",\"what\":\"removed\"}'; "
+		"echo '{\"event\":\"done\"}'",
+		STR(""));
+
+	CHECK_MSG(o.rc == 0 && o.v->done, "%s", err.text);
+	CHECK_MSG(strstr(o.text.p, "\n  + config  [a] y = 2\n  what") &&
+			  strstr(o.text.p, "as it was: e\n"),
+		  "%.*s", STR_ARG(o.text));
 }
 
 static void check_bad_words(void)
@@ -169,7 +219,8 @@ static void check_bad_words(void)
 		"echo '" DECISION("write", "", SECOND, "1") "'",
 		"echo '{\"event\":\"ready\"} x'",
 		"echo '{\"event\":\"done\"}'; echo '{\"event\":\"ready\"}'",
-		"head -c 70000 /dev/zero | tr '\\0' a; sleep 20",
+		"echo '{\"event\":\"kept\",\"path\":\"../a\",\"what\":\"file\"}'",
+		"head -c 140000 /dev/zero | tr '\\0' a; sleep 20",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -192,11 +243,14 @@ static struct str hello_of(struct str root_path, int root, bool readonly)
 		.readonly = readonly};
 	struct hello_owner owner = {7, 8};
 	struct looked *l = arena_new_of(a, struct looked);
+	struct committed git;
 	hello_holds holds;
 	struct str text;
 
 	CHECK_MSG(looked_make(a, &at, l, &err) == 0, "%s", err.text);
-	CHECK(hello_write(a, l, &owner, &holds, &text, &err) == 0);
+	committed_find(a, root_path, l->plan.ignore, &l->found, &l->git.repos,
+		       &git);
+	CHECK(hello_write(a, l, &git, &owner, &holds, &text, &err) == 0);
 	return text;
 }
 
@@ -239,7 +293,9 @@ static void check_hello(void)
 	CHECK(system("mkdir -p sub 'st ate' real away && echo x >real/f && "
 		     "echo y >sub/secret && ln sub/secret plain && "
 		     "echo z >clear && ln -s real secret && ln -s away lib && "
-		     "git init -q . && git config core.hooksPath 'h%k'") == 0);
+		     "mkdir l && ln -s '/no where' l/secret && "
+		     "git init -q . && git add -f sub clear l && "
+		     "git config core.hooksPath 'h%k'") == 0);
 	root = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	text = hello_of(str_of(real), root, false);
 	CHECK(fstat(root, &st) == 0);
@@ -256,9 +312,53 @@ static void check_hello(void)
 	/* under another name: a link's end, a second link */
 	CHECK(has_inode(text, "real") && has_inode(text, "plain"));
 	CHECK(!has_inode(text, "clear") && !has_inode(text, "away"));
+	/* hidden, and in the index */
+	CHECK(has_line(text, "tracked sub/secret"));
+	CHECK(has_line(text, "tracked l/secret /no%20where"));
+	CHECK(!has_line(text, "tracked clear"));
 	CHECK(has_line(hello_of(str_of(real), root, true), "readonly"));
 	close(root);
 	CHECK(chdir("/") == 0);
+}
+
+/* The home's part, as membrane-view reads it; and what seals a process. */
+static void check_home(void)
+{
+	struct hello_owner owner = {7, 8};
+	struct stat st;
+	struct str text;
+
+	CHECK(fileio_mkdirs(dir, 0700, &err) == 0 && stat(dir, &st) == 0);
+	CHECK(hello_write_home(a, dir, &owner, "a b", &text, &err) == 0);
+	CHECK(str_starts(text, STR("membrane-view 1\nowner 7 8\nroot ")));
+	CHECK(has_line(text, arena_fmt(a, "root %llu %llu",
+				       (unsigned long long)st.st_dev,
+				       (unsigned long long)st.st_ino)
+				     .p));
+	CHECK(has_line(text, arena_fmt(a, "at %s", dir).p));
+	CHECK(has_line(text, "program a%20b") && str_ends(text, STR("\ngo\n")));
+	CHECK(hello_write_home(a, dir, &owner, NULL, &text, &err) == 0);
+	CHECK(!memmem(text.p, text.n, "program", 7));
+	CHECK(hello_write_home(a, "/nowhere", &owner, NULL, &text, &err) < 0);
+	umask(077);
+	CHECK(seal_write(dir, &err) == 0 && seal_write(dir, &err) == 0);
+	CHECK(fileio_read(a, AT_FDCWD, arena_fmt(a, "%s/seal.so", dir).p,
+			  1u << 20, &text, &err) == 0);
+	CHECK(stat(arena_fmt(a, "%s/seal.so", dir).p, &st) == 0 &&
+	      (st.st_mode & 07777) == 0755);
+	CHECK(str_eq(text, seal_bytes()) && str_starts(text, STR("\177ELF")));
+	CHECK(seal_write("/nowhere", &err) < 0);
+}
+
+/* What is run before the command, and then is it. */
+static void check_command(void)
+{
+	char one[] = "claude", two[] = "-p";
+	char *const command[] = {one, two, NULL};
+	char *const *all = seal_command(a, command);
+
+	CHECK(strcmp(all[0], DOCKER_JSON_SEAL_AT) == 0 && all[1] == one &&
+	      all[2] == two && !all[3]);
 }
 
 /* --- what it leaves ------------------------------------------------------- */
@@ -266,7 +366,7 @@ static void check_hello(void)
 static void check_mounted(void)
 {
 	struct session s = {.dir = dir, .lock_fd = -1};
-	int fd = -1;
+	int fd = -1, home = -1;
 
 	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
 	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
@@ -277,19 +377,28 @@ static void check_mounted(void)
 	      fileio_mkdirs(dir, 0700, &err) == 0 && chdir(dir) == 0);
 	CHECK(mounted_remove(a, &s, &err) == 0); /* there never was one */
 	CHECK(mounted_prepare(a, &s, &err) == 0);
-	CHECK(mounted_open(a, &s, &fd, &err) == -ENOTSUP);
-	CHECK_MSG(strstr(err.text, "mount --make-rshared /"), "%s", err.text);
+	CHECK(mounted_prepare_home(a, &s, &err) == 0);
+	CHECK(mounted_open(a, &s, DOCKER_JSON_VIEW_MOUNT, &fd, &err) ==
+	      -ENOTSUP);
+	CHECK_MSG(strstr(err.text, "mount --make-rshared /") &&
+			  strstr(err.text, "masks: start"),
+		  "%s", err.text);
 	CHECK(mkdir("users", 0755) == 0 && mkdir("users/x", 0755) == 0);
 	for (int i = 0; i < 2; i++)
 		CHECK(mount("users", "view/workspace", NULL, MS_BIND, NULL) ==
 		      0);
-	CHECK(mounted_open(a, &s, &fd, &err) == 0);
+	CHECK(mounted_open(a, &s, DOCKER_JSON_VIEW_MOUNT, &fd, &err) == 0);
+	CHECK(mounted_open(a, &s, DOCKER_JSON_VIEW_HOME, &home, &err) ==
+	      -ENOTSUP);
+	CHECK(mount("users", "view/home", NULL, MS_BIND, NULL) == 0);
+	CHECK(mounted_open(a, &s, DOCKER_JSON_VIEW_HOME, &home, &err) == 0);
 	/* whoever removes the folder before that does not get far */
 	CHECK(chdir("/") == 0 &&
 	      fileio_remove_tree(AT_FDCWD, arena_fmt(a, "%s/view", dir).p,
 				 &err) == -EXDEV);
 	CHECK(mounted_remove(a, &s, &err) == 0);
 	close(fd);
+	close(home);
 	CHECK(access(arena_fmt(a, "%s/view", dir).p, F_OK) < 0);
 	CHECK(access(arena_fmt(a, "%s/users/x", dir).p, F_OK) == 0);
 }
@@ -301,8 +410,11 @@ int main(void)
 	CHECK(proc_signals_catch(&err) == 0);
 	check_protocol();
 	check_refusals();
+	check_kept();
 	check_bad_words();
 	check_hello();
+	check_home();
+	check_command();
 	proc_signals_restore();
 	check_mounted();
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);

@@ -132,6 +132,12 @@ static void check_settings(void)
 	work->trace.required.v = false;
 	CHECK(count(&t) == 4);
 	work->ssl_insecure.set = work->ssl_insecure.v = true;
+	CHECK(count(&t) == 5);
+	work->ssh_agent.set = work->ssh_agent.v = true;
+	CHECK(count(&t) == 6);
+	global->ssh_agent.set = global->ssh_agent.v = true;
+	CHECK(count(&t) == 5); /* trusted already */
+	work->ssh_agent.set = false;
 	work->image.set = true;
 	work->image.v = STR("other");
 	work->engine.set = true;

@@ -3,6 +3,10 @@
 #include "compiler/plan/plan.h"
 
 #include "compiler/base/buf.h"
+#include "compiler/base/limits.h"
+#include "compiler/plan/manifest.h"
+#include "compiler/plan/mounts_plan.h"
+#include "compiler/plan/mountsplan.h"
 #include "compiler/base/sys/fileio.h"
 #include "tests/check.h"
 
@@ -187,6 +191,68 @@ static void alterations(void)
 	}
 }
 
+/* So many entries that each say the same. */
+static struct str many(const char *head, const char *entry, unsigned n,
+		       const char *between, const char *tail)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	buf_adds(&b, head);
+	for (unsigned i = 0; i < n; i++)
+		buf_addf(&b, "%s%s", i ? between : "", entry);
+	buf_adds(&b, tail);
+	return buf_str(&b);
+}
+
+/* Of a plan of so many files and sources. */
+static int reread_manifest(uint32_t n_files, uint32_t n_sources,
+			   struct err *err)
+{
+	struct plan p = {0}, q = {0};
+	struct plan_source source = sample("").sources.v[0];
+
+	for (uint32_t i = 0; i < n_files; i++)
+		plan_add(a, &p, arena_fmt(a, "f%u", i), STR(""));
+	for (uint32_t i = 0; i < n_sources; i++)
+		*vec_push(a, &p.sources) = source;
+	return manifest_parse(a, plan_manifest(a, &p), &q, err);
+}
+
+/* As many as there may be, and one more. */
+static void bounds(void)
+{
+	static const char head[] =
+		MOUNTS_PLAN_HEAD "\n" MOUNTS_PLAN_WORKSPACE " /workspace\n";
+	static const struct {
+		const char *line;
+		unsigned most;
+	} lines[] = {{"ignore x\n", LIMIT_PATTERNS},
+		     {"hold x\n", LIMIT_PATTERNS},
+		     {"fast x\n", LIMIT_FAST}};
+	struct mountsplan m;
+	struct plan p = {0};
+	struct err err = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		CHECK(mountsplan_read(
+			      a,
+			      many(head, lines[i].line, lines[i].most, "", ""),
+			      &m, &err) == 0);
+		CHECK(mountsplan_read(a,
+				      many(head, lines[i].line,
+					   lines[i].most + 1, "", ""),
+				      &m, &err) == -E2BIG);
+	}
+	CHECK(reread_manifest(LIMIT_PLAN_FILES, LIMIT_SOURCES + 1, &err) == 0);
+	CHECK(reread_manifest(LIMIT_PLAN_FILES + 1, 0, &err) == -EPROTO);
+	CHECK(strstr(err.text, "more than 32 files"));
+	CHECK(reread_manifest(1, LIMIT_SOURCES + 2, &err) == -EPROTO);
+	CHECK(strstr(err.text, "more than 64 sources"));
+	CHECK(manifest_parse(a, (struct str){"{}\0", 3}, &p, &err) == -EPROTO);
+	CHECK(strstr(err.text, "a NUL byte"));
+}
+
 static void comparing(void)
 {
 	struct plan p = sample("a\nb\nc\n"), q = sample("a\nb\nd\n");
@@ -238,6 +304,7 @@ int main(void)
 	round_trip();
 	replacing();
 	alterations();
+	bounds();
 	comparing();
 	racing();
 	if (system(arena_fmt(a, "rm -r '%s'", base).p) != 0)

@@ -27,6 +27,7 @@ static void all_is_read(void)
 
 	CHECK(read_text(HEAD "at /home/u/a%20b\nreadonly\nhold a/%25\nhold b\n"
 			     "hide %ff%0A/x\ninode 1 2 3 4\ninode 5 6 0 0\n"
+			     "tracked .npmrc\ntracked a%20b/k.pem /a%20b\n"
 			     "go\ndetach\n",
 			&h, &used) == 0);
 	CHECK(h.uid == 1000 && h.gid == 100 && h.dev == 66305 && h.ino == 2);
@@ -37,9 +38,63 @@ static void all_is_read(void)
 	      h.inodes.v[0].born_ns == 4 && h.inodes.v[1].ino == 6);
 	CHECK(used == strlen(HEAD "at /home/u/a%20b\nreadonly\nhold a/%25\n"
 				  "hold b\nhide %FF%0A/x\ninode 1 2 3 4\n"
-				  "inode 5 6 0 0\ngo\n"));
+				  "inode 5 6 0 0\ntracked .npmrc\n"
+				  "tracked a%20b/k.pem /a%20b\ngo\n"));
+	CHECK(h.tracked.n == 2 && str_is(h.tracked.v[1].path, "a b/k.pem") &&
+	      str_is(h.tracked.v[1].text, "/a b") &&
+	      h.tracked.v[0].text.n == 0);
 	CHECK(read_text(HEAD "go\n", &h, &used) == 0 && used > 0);
 	CHECK(!h.readonly && h.at.n == 0 && h.holds.n == 0);
+}
+
+static void a_repository_is_read(void)
+{
+	struct hello h;
+	size_t used;
+
+	CHECK(read_text(HEAD "repository 66305 77\nlinked /.git/*\n"
+			     "linked !/.git/a%20b/\nhold x\ngo\n",
+			&h, &used) == 0);
+	CHECK(h.has_repository && h.repository_dev == 66305 &&
+	      h.repository_ino == 77 && gitignore_count(h.linked) == 2);
+	CHECK(gitignore_match(h.linked, STR(".git/a"), true, NULL) ==
+		      GITIGNORE_MATCH &&
+	      gitignore_match(h.linked, STR(".git/a b"), true, NULL) ==
+		      GITIGNORE_BACK);
+	CHECK(read_text(HEAD "repository 1 2\ngo\n", &h, &used) == 0 &&
+	      h.has_repository && !h.linked && !h.module);
+	CHECK(read_text(HEAD "repository 1 2\nmodule\nlinked /.git/a\ngo\n", &h,
+			&used) == 0 &&
+	      h.module);
+	CHECK(read_text(HEAD "attributes\nhold x\ngo\n", &h, &used) == 0 &&
+	      h.filtered);
+	CHECK(read_text(HEAD "go\n", &h, &used) == 0 && !h.has_repository &&
+	      !h.filtered);
+}
+
+#define PART	HEAD "repository 1 2\npart a/b%20c\n"
+#define NUMBERS " 5 10 11 20 21 99 1000 100 "
+
+static void what_is_beside_is_read(void)
+{
+	struct hello h;
+	size_t used;
+
+	CHECK(read_text(PART "linked /.git/config\noutside file README" NUMBERS
+			     "\noutside link a/l%0A" NUMBERS "x%20y\n"
+			     "outside folder a/bc" NUMBERS "\n"
+			     "text .gitignore *.o%0A%25\ntext a/.x \ngo\n",
+			&h, &used) == 0);
+	CHECK(str_is(h.part, "a/b c") && h.outside.n == 3 && h.texts.n == 2);
+	CHECK(h.outside.v[0].kind == VIEW_OUTSIDE_FILE &&
+	      str_is(h.outside.v[0].path, "README") &&
+	      h.outside.v[0].numbers[VIEW_OUTSIDE_SIZE] == 5 &&
+	      h.outside.v[0].numbers[VIEW_OUTSIDE_CTIME_NS] == 21 &&
+	      h.outside.v[0].numbers[VIEW_OUTSIDE_GID] == 100);
+	CHECK(h.outside.v[1].kind == VIEW_OUTSIDE_LINK &&
+	      str_is(h.outside.v[1].path, "a/l\n") &&
+	      str_is(h.outside.v[1].text, "x y"));
+	CHECK(str_is(h.texts.v[0].text, "*.o\n%") && h.texts.v[1].text.n == 0);
 }
 
 static void parts_wait(void)
@@ -73,6 +128,24 @@ static void others_are_refused(void)
 		HEAD "readonly\nreadonly\n",
 		HEAD "readonly yes\n",
 		HEAD "hide a\nhold b\n",
+		HEAD "repository 1\n",
+		HEAD "repository 1 2\nrepository 1 2\n",
+		HEAD "linked /.git/*\n",
+		HEAD "module\n",
+		HEAD "attributes 1\n",
+		HEAD "hold a\nattributes\n",
+		HEAD "repository 1 2\nmodule x\n",
+		HEAD "repository 1 2\nlinked /.git/a\nmodule\n",
+		HEAD "repository 1 2\nlinked *.pem\n",
+		HEAD "repository 1 2\nlinked /a/[\n",
+		HEAD "repository 1 2\nlinked\n",
+		HEAD "hold a\nrepository 1 2\n",
+		HEAD "tracked a\ninode 1 2 3 4\n",
+		HEAD "tracked ../a\n",
+		HEAD "tracked /a\n",
+		HEAD "tracked\n",
+		HEAD "tracked a b c\n",
+		HEAD "tracked a %0\n",
 		HEAD "hold a\nreadonly\n",
 		HEAD "hold\n",
 		HEAD "hold /a\n",
@@ -93,6 +166,29 @@ static void others_are_refused(void)
 		HEAD "inode 1 2 3 1000000000\n",
 		HEAD "inode 1 2 3 4 5\n",
 		HEAD "holds a\n",
+		HEAD "part a\n",
+		HEAD "repository 1 2\npart\n",
+		HEAD "repository 1 2\npart /a\n",
+		HEAD "repository 1 2\nmodule\npart a\n",
+		HEAD "outside file x" NUMBERS "\n",
+		HEAD "text x y\n",
+		PART "part a\n",
+		PART "outside file\n",
+		PART "outside fifo x" NUMBERS "\n",
+		PART "outside file x 1 2 3 4 5 6 7\n",
+		PART "outside file x 1 2 3 4 5 6 7 4294967296 \n",
+		PART "outside file x 1 2 3 4 5 6 7 8 a b\n",
+		PART "outside file .git" NUMBERS "\n",
+		PART "outside file .git/config" NUMBERS "\n",
+		PART "outside file a" NUMBERS "\n",
+		PART "outside file a/b%20c" NUMBERS "\n",
+		PART "outside file a/b%20c/d" NUMBERS "\n",
+		PART "outside file a/../d" NUMBERS "\n",
+		PART "outside file /d" NUMBERS "\n",
+		PART "text .git/config x\n",
+		PART "text a/b%20c/x y\n",
+		PART "text a/x %00\n",
+		PART "text a/x\noutside file x" NUMBERS "\n",
 	};
 	struct hello h;
 	size_t used;
@@ -120,16 +216,39 @@ static void bounds_hold(void)
 		buf_addf(&b, "inode 1 %u 0 0\n", i);
 	CHECK(hello_read(a, buf_str(&b), &h, &used, &err) == -E2BIG);
 	buf_init(&b, a);
+	buf_adds(&b, HEAD);
+	for (unsigned i = 0; i <= VIEW_HELLO_TRACKED_MAX; i++)
+		buf_addf(&b, "tracked %u\n", i);
+	CHECK(hello_read(a, buf_str(&b), &h, &used, &err) == -E2BIG);
+	buf_init(&b, a);
 	buf_adds(&b, HEAD "hold ");
 	while (b.n <= VIEW_HELLO_BYTES_MAX)
 		buf_adds(&b, "0123456789abcdef0123456789abcdef");
 	CHECK(hello_read(a, buf_str(&b), &h, &used, &err) == -E2BIG);
 }
 
+static void program_is_a_name(void)
+{
+	struct hello h;
+	size_t used;
+
+	CHECK(read_text(HEAD "at /home/u\nprogram a%20b\ngo\n", &h, &used) ==
+	      0);
+	CHECK(str_is(h.program, "a b"));
+	CHECK(read_text(HEAD "program a\nprogram b\ngo\n", &h, &used) < 0);
+	CHECK(read_text(HEAD "program bin/a\ngo\n", &h, &used) < 0);
+	CHECK(read_text(HEAD "program \ngo\n", &h, &used) < 0);
+	CHECK(read_text(HEAD "program ..\ngo\n", &h, &used) < 0);
+	CHECK(read_text(HEAD "readonly\nprogram a\ngo\n", &h, &used) < 0);
+}
+
 int main(void)
 {
 	a = arena_new();
 	all_is_read();
+	a_repository_is_read();
+	program_is_a_name();
+	what_is_beside_is_read();
 	parts_wait();
 	others_are_refused();
 	bounds_hold();

@@ -86,7 +86,55 @@ static void sections_decide(void)
 	CHECK(is(j, "a/.env", JUDGE_HIDDEN, JUDGE_BY_IGNORE, 0));
 }
 
+/* A list of its own, whose last word counts; a policy's goes before it. */
+static void linked_decide(void)
+{
+	struct mountsplan plan;
+	struct gitignore *linked = gitignore_new(a);
+	struct judge_rules more = {.linked = linked};
+	static const char *const lines[] = {"/.git/*", "!/.git/objects/",
+					    "!/.git/w/", "/.git/w/*",
+					    "!/.git/w/own/"};
+	struct judge *j;
+
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+		CHECK(gitignore_add(linked, str_of(lines[i]), NULL) ==
+		      GITIGNORE_OK);
+	j = judge_of("ignore *.pem\nhold .git/config\n", &more, &plan);
+	CHECK(is(j, ".git/HEAD", JUDGE_READONLY, JUDGE_BY_LINKED, 0));
+	CHECK(is(j, ".git/config", JUDGE_READONLY, JUDGE_BY_HOLD, 0));
+	CHECK(is(j, ".git/objects/ab/c", JUDGE_OPEN, JUDGE_BY_NOTHING, 0));
+	CHECK(is(j, ".git/objects/x.pem", JUDGE_HIDDEN, JUDGE_BY_IGNORE, 0));
+	CHECK(is(j, ".git/w/other/HEAD", JUDGE_READONLY, JUDGE_BY_LINKED, 3));
+	CHECK(is(j, ".git/w/own/HEAD", JUDGE_OPEN, JUDGE_BY_NOTHING, 0));
+	CHECK(is(j, "sub/.git/HEAD", JUDGE_OPEN, JUDGE_BY_NOTHING, 0));
+}
+
 /* On such a disk another spelling is the same file. */
+static void gits_are_told(void)
+{
+	struct mountsplan plan;
+	struct judge *j = judge_of("readonly **/.git/hooks/\n"
+				   "readonly /.git/modules/**/config\n"
+				   "readonly **/.zed/tasks.json\n"
+				   "readonly **/config\n"
+				   "hold .git/config\n",
+				   NULL, &plan);
+
+	CHECK(judge_is_gits(j, judge_path(j, "a/.git/hooks", true)));
+	CHECK(judge_is_gits(j, judge_path(j, "a/.git/hooks/x", false)));
+	/* another line has the last word there, or the path is held */
+	CHECK(is(j, ".git/modules/m/config", JUDGE_READONLY, JUDGE_BY_READONLY,
+		 3) &&
+	      !judge_is_gits(j, judge_path(j, ".git/modules/m/config", false)));
+	CHECK(!judge_is_gits(j, judge_path(j, ".git/config", false)));
+	CHECK(!judge_is_gits(j, judge_path(j, "a/.zed/tasks.json", false)));
+	CHECK(!judge_is_gits(j, judge_path(j, "a/.git/x", false)));
+	j = judge_of("readonly **/.git/hooks/\nreadonly **/.git/hooks/\n", NULL,
+		     &plan);
+	CHECK(!judge_is_gits(j, judge_path(j, "a/.git/hooks", true)));
+}
+
 static void cases_fold(void)
 {
 	struct mountsplan plan;
@@ -216,11 +264,55 @@ static void agrees_with_paths(void)
 	CHECK(hidden > 1000);
 }
 
+/* Of the home nothing but what is protected is judged, and that for a program.
+ */
+static void home_is_for_a_program(void)
+{
+	static const char lines[] = "ignore *\nreadonly /.claude/\n"
+				    "protect claude /.claude/.cred*\n"
+				    "protect claude /keys\n"
+				    "protect git /keys/git\n";
+	struct judge_rules more = {.home = true, .program = STR("claude")};
+	struct mountsplan plan;
+	struct judge *j = judge_of(lines, &more, &plan);
+	struct judge_word any = {JUDGE_PROTECTED, JUDGE_BY_INODE, 0}, word;
+
+	CHECK(is(j, ".bashrc", JUDGE_OPEN, JUDGE_BY_NOTHING, 0));
+	CHECK(is(j, ".claude/settings.json", JUDGE_OPEN, JUDGE_BY_NOTHING, 0));
+	CHECK(is(j, ".claude/.credentials.json", JUDGE_PROTECTED,
+		 JUDGE_BY_PROTECT, 0));
+	CHECK(is(j, "x/.claude/.credentials.json", JUDGE_OPEN, JUDGE_BY_NOTHING,
+		 0));
+	CHECK(is(j, "keys/a/b", JUDGE_PROTECTED, JUDGE_BY_PROTECT, 1));
+	/* Of two that speak of it, the one that says no. */
+	CHECK(is(j, "keys/git", JUDGE_PROTECTED, JUDGE_BY_PROTECT, 2));
+	CHECK(judge_serves(j, judge_path(j, "keys/a", false)));
+	CHECK(!judge_serves(j, judge_path(j, "keys/git", false)));
+	/* Under another name it is as any of them. */
+	CHECK(!judge_serves(j, any));
+	/* What is above stays where it is, and is a folder. */
+	CHECK(judge_spells(j, judge_below(j, judge_root(j), STR(".claude")),
+			   &word));
+	CHECK(word.state == JUDGE_PROTECTED);
+	CHECK(judge_differs(j, judge_below(j, judge_root(j), STR(".claude")),
+			    judge_below(j, judge_root(j), STR("other")),
+			    &word));
+	more.program = STR("");
+	j = judge_of(lines, &more, &plan);
+	CHECK(!judge_serves(j, judge_path(j, "keys/a", false)));
+	more.program = STR("claude");
+	j = judge_of("protect claude /a\n", &more, &plan);
+	CHECK(judge_serves(j, any));
+}
+
 int main(void)
 {
 	a = arena_new();
+	home_is_for_a_program();
 	sections_decide();
+	linked_decide();
 	prefixes_stay();
+	gits_are_told();
 	cases_fold();
 	agrees_with_paths();
 	arena_free(a);

@@ -1,0 +1,328 @@
+/* What `membrane doctor` makes of a host's answers, host by host. */
+#include "compiler/cli/doctor/doctor_judge.h"
+#include "tests/check.h"
+
+#include <string.h>
+
+static struct arena *a;
+static struct doctor found;
+
+#define WORKS(text)                                                            \
+	{                                                                      \
+		.works = FACT_YES, .words = (text), .ms = 80                   \
+	}
+
+static const char *tags[] = {"0.24.1", "latest", "0.19.0", "0.20.0"};
+
+/* Everything is there. */
+static struct doctor_host healthy(void)
+{
+	return (struct doctor_host){
+		.client = "Docker version 27.1",
+		.at = {.socket = "/run/docker.sock"},
+		.info = {.version = "27.1",
+			 .api = "1.48",
+			 .runc = "1.3.3",
+			 .kernel = "6.12",
+			 .storage = "overlay2",
+			 .cgroup_version = "2",
+			 .cgroup_driver = "systemd",
+			 .seccomp = "builtin",
+			 .mac = "apparmor",
+			 .runtimes = "kata, runc, sysbox-runc",
+			 .limits_memory = true,
+			 .limits_pids = true},
+		.tracee = {.v = tags, .n = ARRAY_LEN(tags)},
+		.gate = {FACT_YES, NULL},
+		.agent = {FACT_YES, NULL},
+		.watch = {FACT_YES, NULL},
+		.view = {FACT_YES, NULL},
+		.tried = {.gate = WORKS(""),
+			  .tracer = WORKS(""),
+			  .haproxy = WORKS("HAProxy version 2.6"),
+			  .ipv6 = true,
+			  .back_end = "fexit",
+			  .io_uring = "followed",
+			  .missing = ""},
+		.facts = {.kernel = "6.12",
+			  .lsms = "lockdown,bpf",
+			  .btf = FACT_YES,
+			  .bridge_netfilter = FACT_YES,
+			  .kprobes = FACT_YES,
+			  .user_namespaces = FACT_YES,
+			  .fuse = FACT_YES,
+			  .traces = FACT_YES},
+		.state = "/home/me/.membrane",
+		.mount = {FACT_YES, "/home"},
+	};
+}
+
+static bool is(enum doctor_id id, enum doctor_state state, const char *detail)
+{
+	const struct doctor_finding *f = &found.of[id];
+
+	return f->state == state && !f->unasked &&
+	       (detail ? f->detail && strcmp(f->detail, detail) == 0
+		       : !f->detail);
+}
+
+static bool is_unasked(enum doctor_id id, const char *why)
+{
+	const struct doctor_finding *f = &found.of[id];
+
+	return f->state == DOCTOR_UNKNOWN && f->unasked &&
+	       strcmp(f->detail, why) == 0;
+}
+
+static void check_healthy(void)
+{
+	struct doctor_host h = healthy();
+
+	doctor_judge(a, &h, &found);
+	for (int i = 0; i < DOCTOR_CHECKS; i++)
+		CHECK_MSG(found.of[i].state == DOCTOR_OK, "check %d", i);
+	CHECK(doctor_runs(&found));
+	CHECK(is(DOCTOR_DAEMON, DOCTOR_OK,
+		 "27.1, API 1.48, as root, at /run/docker.sock"));
+	CHECK(is(DOCTOR_CLIENT, DOCTOR_OK, "Docker version 27.1"));
+	CHECK(is(DOCTOR_LIMITS, DOCTOR_OK, "cgroup v2, systemd"));
+	CHECK(is(DOCTOR_SECCOMP, DOCTOR_OK, "profile builtin"));
+	CHECK(is(DOCTOR_TRACEE, DOCTOR_OK, "0.24.1, 0.20.0"));
+	CHECK(is(DOCTOR_GATE, DOCTOR_OK,
+		 "tried: its rules are in the kernel after 80 ms"));
+	CHECK(is(DOCTOR_HAPROXY, DOCTOR_OK, "HAProxy version 2.6"));
+	CHECK(is(DOCTOR_TRACER, DOCTOR_OK,
+		 "tried: it sees the kernel's events after 80 ms"));
+	CHECK(is(DOCTOR_SHARED, DOCTOR_OK,
+		 "/home/me/.membrane is on the mount /home"));
+	CHECK(is(DOCTOR_BTF, DOCTOR_OK, "Linux 6.12"));
+	CHECK(is(DOCTOR_SYSBOX, DOCTOR_OK, NULL));
+}
+
+/* A Docker that lacks what can be lacked; sessions run all the same. */
+static void check_poor(void)
+{
+	struct doctor_host h = healthy();
+
+	h.at = (struct endpoint){.base = "https://10.0.0.1:2376"};
+	h.info.storage = "vfs";
+	h.info.limits_pids = false;
+	h.info.cgroup_version = h.info.cgroup_driver = "";
+	h.info.seccomp = h.info.mac = h.info.runc = "";
+	h.info.runtimes = "runc";
+	h.info.remapped = true;
+	h.tracee.n = 0;
+	doctor_judge(a, &h, &found);
+	CHECK(doctor_runs(&found));
+	CHECK(is(DOCTOR_DAEMON, DOCTOR_OK,
+		 "27.1, API 1.48, as root, at https://10.0.0.1:2376"));
+	CHECK(is(DOCTOR_STORAGE, DOCTOR_MISSING, "vfs"));
+	CHECK(is(DOCTOR_LIMITS, DOCTOR_MISSING, "cgroup v1, no driver"));
+	CHECK(is(DOCTOR_SECCOMP, DOCTOR_MISSING, NULL));
+	CHECK(is(DOCTOR_MAC, DOCTOR_MISSING, ""));
+	CHECK(is(DOCTOR_RUNC, DOCTOR_UNKNOWN, ""));
+	CHECK(is(DOCTOR_USERS, DOCTOR_MISSING,
+		 "those of containers are others on the host"));
+	CHECK(found.of[DOCTOR_PROTECT].state == DOCTOR_MISSING);
+	CHECK(is(DOCTOR_SYSBOX, DOCTOR_MISSING, "Docker has: runc"));
+	CHECK(is(DOCTOR_KATA, DOCTOR_MISSING, "Docker has: runc"));
+	CHECK(is(DOCTOR_TRACEE, DOCTOR_MISSING, NULL));
+	h.info.seccomp = "unconfined";
+	doctor_judge(a, &h, &found);
+	CHECK(is(DOCTOR_SECCOMP, DOCTOR_MISSING, "profile unconfined"));
+}
+
+/* CVE-2025-31133 and others: 1.2.8, 1.3.3, and what came after those. */
+static void check_runc(void)
+{
+	static const struct {
+		const char *version;
+		enum doctor_state state;
+	} known[] = {
+		{"0.9.9", DOCTOR_UNKNOWN},  {"1.1.5+ds1", DOCTOR_UNKNOWN},
+		{"1.2.7", DOCTOR_UNKNOWN},  {"1.2.8", DOCTOR_OK},
+		{"1.3.2", DOCTOR_UNKNOWN},  {"1.3.3-1", DOCTOR_OK},
+		{"1.4.0", DOCTOR_OK},	    {"2.0", DOCTOR_OK},
+		{"v1.3.3", DOCTOR_UNKNOWN}, {"1..3", DOCTOR_UNKNOWN},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		struct doctor_host h = healthy();
+
+		h.info.runc = known[i].version;
+		doctor_judge(a, &h, &found);
+		CHECK_MSG(is(DOCTOR_RUNC, known[i].state, known[i].version),
+			  "%s", known[i].version);
+	}
+}
+
+static void check_tracee(void)
+{
+	struct doctor_host h = healthy();
+
+	h.facts.kprobes = FACT_NO;
+	doctor_judge(a, &h, &found);
+	CHECK(is(
+		DOCTOR_TRACEE, DOCTOR_OK,
+		"0.24.1, 0.20.0; without kprobes in this kernel it cannot record files and sockets"));
+	/* that is of this kernel, and Docker's is another */
+	h.info.kernel = "5.10";
+	doctor_judge(a, &h, &found);
+	CHECK(is(DOCTOR_TRACEE, DOCTOR_OK, "0.24.1, 0.20.0"));
+	h.tracee.v = tags + 1;
+	h.tracee.n = 2;
+	doctor_judge(a, &h, &found);
+	CHECK(is(DOCTOR_TRACEE, DOCTOR_MISSING, "none of 0.20.0 to 0.24"));
+	h.no_tracee = "docker: disk full";
+	doctor_judge(a, &h, &found);
+	CHECK(is(DOCTOR_TRACEE, DOCTOR_UNKNOWN, "docker: disk full"));
+}
+
+static void check_no_docker(void)
+{
+	struct doctor_host h = healthy();
+
+	h.client = NULL;
+	h.no_client = "docker: No such file or directory";
+	h.no_daemon = "docker at /run/docker.sock does not answer";
+	h.info = (struct docker_info){0};
+	doctor_judge(a, &h, &found);
+	CHECK(!doctor_runs(&found));
+	CHECK(is(DOCTOR_CLIENT, DOCTOR_MISSING, h.no_client));
+	CHECK(is(DOCTOR_DAEMON, DOCTOR_MISSING, h.no_daemon));
+	for (int i = DOCTOR_STORAGE; i <= DOCTOR_HAPROXY; i++)
+		CHECK_MSG(
+			is_unasked((enum doctor_id)i, "Docker does not answer"),
+			"check %d", i);
+	CHECK(is_unasked(DOCTOR_KATA, "Docker does not answer"));
+	/* what is this host's own is known all the same */
+	CHECK(is(DOCTOR_FUSE, DOCTOR_OK, NULL));
+	CHECK(is(DOCTOR_LSMS, DOCTOR_OK, "lockdown,bpf"));
+	CHECK(found.of[DOCTOR_SHARED].state == DOCTOR_OK);
+}
+
+static void check_images(void)
+{
+	static const char untried[] = "not tried: its image is missing";
+	struct doctor_host h = healthy();
+
+	h.gate = h.watch = (struct doctor_image){FACT_NO, NULL};
+	h.agent = (struct doctor_image){FACT_UNKNOWN, "docker: disk full"};
+	h.tried = (struct probe_session){0};
+	doctor_judge(a, &h, &found);
+	CHECK(!doctor_runs(&found));
+	CHECK(is(DOCTOR_IMAGE_GATE, DOCTOR_MISSING, NULL));
+	CHECK(is(DOCTOR_IMAGE_AGENT, DOCTOR_UNKNOWN, "docker: disk full"));
+	CHECK(is_unasked(DOCTOR_GATE, untried));
+	CHECK(is_unasked(DOCTOR_HAPROXY, untried));
+	CHECK(is_unasked(DOCTOR_TRACER, untried));
+	CHECK(is_unasked(DOCTOR_IPV6, "not tried: the gate does not work"));
+	CHECK(is_unasked(DOCTOR_BACK_END,
+			 "not tried: the tracer does not work"));
+}
+
+static void check_trials(void)
+{
+	struct doctor_host h = healthy();
+
+	h.tried.gate = (struct probe_part){FACT_NO, "no nf_tables", 5};
+	h.tried.haproxy = (struct probe_part){FACT_UNKNOWN, "too late", 5};
+	h.tried.back_end = "sys_exit";
+	h.tried.io_uring = "seen";
+	h.tried.missing = "cap_capable";
+	doctor_judge(a, &h, &found);
+	CHECK(!doctor_runs(&found));
+	CHECK(is(DOCTOR_GATE, DOCTOR_MISSING, "no nf_tables"));
+	CHECK(is(DOCTOR_HAPROXY, DOCTOR_UNKNOWN, "too late"));
+	CHECK(is_unasked(DOCTOR_IPV6, "not tried: the gate does not work"));
+	CHECK(is(DOCTOR_BACK_END, DOCTOR_MISSING,
+		 "sys_exit; fexit and lsm are refused by this kernel"));
+	CHECK(is(DOCTOR_IO_URING, DOCTOR_MISSING, NULL));
+	CHECK(is(DOCTOR_REFUSALS, DOCTOR_MISSING, "cap_capable"));
+	h = healthy();
+	h.tried.ipv6 = false;
+	h.tried.tracer = (struct probe_part){FACT_NO, "no BTF", 5};
+	doctor_judge(a, &h, &found);
+	CHECK(doctor_runs(&found));
+	CHECK(is(DOCTOR_IPV6, DOCTOR_MISSING, NULL));
+	CHECK(is(DOCTOR_TRACER, DOCTOR_MISSING, "no BTF"));
+	CHECK(is_unasked(DOCTOR_REFUSALS,
+			 "not tried: the tracer does not work"));
+}
+
+static void check_kernels(void)
+{
+	static const char why[] = "Docker is on Linux 5.10, this is 6.12";
+	struct doctor_host h = healthy();
+
+	h.info.kernel = "5.10";
+	doctor_judge(a, &h, &found);
+	CHECK(!doctor_runs(&found));
+	CHECK(is(DOCTOR_SHARED, DOCTOR_MISSING, why));
+	CHECK(is_unasked(DOCTOR_FUSE, why) && is_unasked(DOCTOR_BTF, why) &&
+	      is_unasked(DOCTOR_LSMS, why));
+	h = healthy();
+	h.info.rootless = true;
+	doctor_judge(a, &h, &found);
+	CHECK(is(DOCTOR_DAEMON, DOCTOR_OK,
+		 "27.1, API 1.48, rootless, at /run/docker.sock"));
+	CHECK(is(DOCTOR_SHARED, DOCTOR_MISSING,
+		 "Docker is rootless: its mounts are its own"));
+	CHECK(found.of[DOCTOR_PROTECT].state == DOCTOR_MISSING);
+	h = healthy();
+	h.facts.fuse = FACT_UNKNOWN;
+	h.facts.fuse_why = "/dev/fuse: Operation not permitted";
+	h.facts.user_namespaces = h.facts.btf = FACT_NO;
+	h.facts.lsms = NULL;
+	h.mount = (struct facts_mount){FACT_NO, NULL};
+	doctor_judge(a, &h, &found);
+	CHECK(is(DOCTOR_FUSE, DOCTOR_UNKNOWN, h.facts.fuse_why));
+	CHECK(is(DOCTOR_USERNS, DOCTOR_MISSING, NULL));
+	CHECK(is(DOCTOR_BTF, DOCTOR_MISSING, "Linux 6.12"));
+	CHECK(is(DOCTOR_LSMS, DOCTOR_UNKNOWN, NULL));
+	CHECK(is(DOCTOR_SHARED, DOCTOR_MISSING, NULL));
+	CHECK(found.of[DOCTOR_PROTECT].state == DOCTOR_OK);
+	h.facts.traces = FACT_NO;
+	doctor_judge(a, &h, &found);
+	CHECK(is(
+		DOCTOR_PROTECT, DOCTOR_MISSING,
+		"kernel.yama.ptrace_scope is 3: nothing is stopped before it begins"));
+}
+
+/* Needed and missing is red, the rest is yellow; a terminal of 60 columns. */
+static void check_view(void)
+{
+	struct doctor_host h = healthy();
+	struct buf out;
+	struct view v = {&out, 60, true};
+
+	buf_init(&out, a);
+	h.gate.there = FACT_NO;
+	h.info.storage = "vfs";
+	h.tracee.n = 0;
+	doctor_judge(a, &h, &found);
+	doctor_view(&v, &found);
+	CHECK(strstr(out.p, "\033[32mok\033[0m       daemon"));
+	CHECK(strstr(out.p, "\033[33mmissing\033[0m  storage"));
+	CHECK(strstr(out.p, "\033[31mmissing\033[0m  membrane-gate\n"
+			    "           means: no session starts\n"
+			    "           remedy: 'membrane images'\n"));
+	CHECK(strstr(out.p, "it lacks 3 of what it needs\n"));
+	CHECK(strstr(doctor_json(a, &found).p, "\"runs\": false"));
+}
+
+int main(void)
+{
+	a = arena_new();
+	check_healthy();
+	check_poor();
+	check_runc();
+	check_tracee();
+	check_no_docker();
+	check_images();
+	check_trials();
+	check_kernels();
+	check_view();
+	arena_free(a);
+	return check_status();
+}
