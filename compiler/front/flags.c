@@ -23,6 +23,8 @@ static const char *key_of(enum front_flag_kind kind)
 	case FRONT_FLAG_READONLY:
 		return "readonly";
 	case FRONT_FLAG_ARG:
+	case FRONT_FLAG_ENV:
+	case FRONT_FLAG_VOLUME:
 		return "args";
 	case FRONT_FLAG_RESOLVER:
 		return "resolver";
@@ -34,6 +36,12 @@ static const char *key_of(enum front_flag_kind kind)
 		return NULL;
 	}
 	abort();
+}
+
+/* What docker run calls by the same name is both words of it. */
+static bool is_of_docker(enum front_flag_kind kind)
+{
+	return kind == FRONT_FLAG_ENV || kind == FRONT_FLAG_VOLUME;
 }
 
 static bool bind_one(struct pass_ctx *c, enum layer layer,
@@ -57,6 +65,15 @@ static bool bind_one(struct pass_ctx *c, enum layer layer,
 			   "a value of %zu bytes, at most %u", value->s.n,
 			   LIMIT_SCALAR_BYTES);
 		return false;
+	}
+	if (is_of_docker(flag->kind)) {
+		struct text word = {flag->spelling, value->at, 0};
+
+		word.at.beg = value->at.beg - 1 - (uint32_t)word.s.n;
+		word.at.end = value->at.beg - 1;
+		word.verbatim = word.at.beg;
+		if (!bind_flag(c, layer, key, &word, out))
+			return false;
 	}
 	return bind_flag(c, layer, key, value, out);
 }

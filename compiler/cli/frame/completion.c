@@ -29,14 +29,14 @@ static void see_flag(struct before *b, struct str word)
 	const struct option *o = NULL;
 
 	if (str_starts(word, STR("--"))) {
-		o = option_named(str_slice(word, 2, word.n));
+		o = option_named(str_slice(word, 2, word.n), b->command);
 		b->flag = o;
 		if (o && takes_next(o))
 			b->value = o;
 	}
 	/* -abVALUE: the value is the rest, or the next word */
 	for (size_t k = 1; !str_starts(word, STR("--")) && k < word.n; k++) {
-		o = option_lettered(word.p[k]);
+		o = option_lettered(word.p[k], b->command);
 		if (!o || o->value == VALUE_NONE)
 			continue;
 		if (k + 1 == word.n)
@@ -256,14 +256,15 @@ static void offer_word(struct completion *c, const struct before *b)
 }
 
 /* "--emit=pol": the value alone is completed, and the whole word said. */
-static const struct option *split_flag(struct completion *c)
+static const struct option *split_flag(struct completion *c,
+				       enum command_id id)
 {
 	size_t eq = str_find(c->typed, '=', 0);
 	const struct option *o;
 
 	if (!str_starts(c->typed, STR("--")) || eq == c->typed.n)
 		return NULL;
-	o = option_named(str_slice(c->typed, 2, eq));
+	o = option_named(str_slice(c->typed, 2, eq), id);
 	c->before = str_slice(c->typed, 0, eq + 1);
 	c->typed = str_slice(c->typed, eq + 1, c->typed.n);
 	return o;
@@ -295,7 +296,7 @@ void completion_find(struct buf *out, char *const *words, struct completion *c)
 			offer_word(c, &b);
 		else
 			offer_commands(c);
-	} else if ((flag = split_flag(c))) {
+	} else if ((flag = split_flag(c, b.command))) {
 		offer_value(c, flag);
 	} else if (!c->before.n) {
 		offer_flags(c, b.command);

@@ -122,17 +122,46 @@ static void option_line(struct buf *out, const struct option *o)
 	buf_addf(out, "  %-28s%s\n", head, o->about);
 }
 
-/* start has them all: listed once they fit a screen. */
-static bool is_of_run(const struct option *o)
+/* `start` takes what `run` takes, and tells of the rest alone. */
+static bool is_told_by_run(const struct option *o, enum command_id id)
 {
-	return o->commands & 1u << COMMAND_RUN && o->id != OPTION_HELP;
+	return id == COMMAND_START && option_belongs(o, COMMAND_RUN) &&
+	       o->id != OPTION_HELP;
 }
 
-/* `run --reset` takes it, and `help reset` tells of it. */
-static bool is_told_elsewhere(const struct option *o, enum command_id id)
+static void put_as_run(struct buf *out)
 {
-	return (is_of_run(o) && id == COMMAND_START) ||
-	       (o->id == OPTION_YES && id == COMMAND_RUN);
+	const char *before = " but ";
+	const struct option *o;
+
+	buf_adds(out, "All flags of 'membrane run'");
+	for (size_t i = 0; (o = option_at(i)); i++)
+		if (option_belongs(o, COMMAND_RUN) &&
+		    !option_belongs(o, COMMAND_START)) {
+			buf_addf(out, "%s--%s", before, o->name);
+			before = " and ";
+		}
+	buf_adds(out, ", and:\n");
+}
+
+/* What is seldom wanted, by name. */
+static void put_folded(struct buf *out, enum command_id id)
+{
+	struct view v = {out, COLUMNS, false};
+	const struct option *o;
+	struct buf names;
+
+	buf_init(&names, out->a);
+	for (size_t i = 0; (o = option_at(i)); i++)
+		if (option_belongs(o, id) && option_folded(o, id) &&
+		    !is_told_by_run(o, id))
+			buf_addf(&names, "%s --%s", names.n ? "," : "Also:",
+				 o->name);
+	if (!names.n)
+		return;
+	buf_addf(&names, ": 'man membrane-%s'", command_get(id)->name);
+	buf_adds(out, "  ");
+	view_wrap(&v, 2, 8, buf_str(&names));
 }
 
 void help_command(struct buf *out, enum command_id id)
@@ -147,14 +176,14 @@ void help_command(struct buf *out, enum command_id id)
 	before = out->n;
 	put_more(out, id, false);
 	if (id == COMMAND_START)
-		buf_adds(out,
-			 "All flags of 'membrane run' but --reset and --yes, and:\n");
+		put_as_run(out);
 	if (out->n > before)
 		buf_addc(out, '\n');
 	for (size_t i = 0; (o = option_at(i)); i++)
-		if (o->commands & 1u << id && o->about &&
-		    !is_told_elsewhere(o, id))
+		if (option_belongs(o, id) && !option_folded(o, id) &&
+		    !is_told_by_run(o, id))
 			option_line(out, o);
+	put_folded(out, id);
 }
 
 int help_print(struct arena *a, enum command_id id)

@@ -4,6 +4,7 @@
 #include "compiler/cli/frame/parts.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/cli/text/view.h"
 #include "compiler/front/bind/bind_keys.h"
 
 #include <string.h>
@@ -86,13 +87,15 @@ void man_keys(struct buf *out)
 
 void man_keys_overview(struct buf *out)
 {
+	struct view v = {out, 80, false};
 	const char *last = "";
 
 	for (size_t i = 0; i < bind_keys_n; i++) {
 		if (bind_keys[i].map == BIND_MAP_POLICY &&
-		    strcmp(bind_keys[i].setting, last) != 0)
-			buf_addf(out, "  %-16s%s\n", bind_keys[i].name,
-				 bind_keys[i].about);
+		    strcmp(bind_keys[i].setting, last) != 0) {
+			buf_addf(out, "  %-15s ", bind_keys[i].name);
+			view_wrap(&v, 18, 18, str_of(bind_keys[i].about));
+		}
 		last = bind_keys[i].setting;
 	}
 }

@@ -44,9 +44,22 @@ static const struct option table[] = {
 	{OPTION_##id, name,	letter,	 VALUE_##value,                        \
 	 meta,	      commands, section, about},
 #define ALIAS(id, name) {OPTION_##id, name, 0, VALUE_TEXT, "", 0, OWN, NULL},
+#define FOLD(id, commands)
 #include "compiler/cli/frame/options.def"
 #undef OPTION
 #undef ALIAS
+#undef FOLD
+};
+
+/* In whose help an option has no line of its own. */
+static const unsigned folded[OPTIONS] = {
+#define OPTION(id, name, letter, value, meta, commands, section, about)
+#define ALIAS(id, name)
+#define FOLD(id, commands) [OPTION_##id] = (commands),
+#include "compiler/cli/frame/options.def"
+#undef OPTION
+#undef ALIAS
+#undef FOLD
 };
 
 const struct option *option_at(size_t i)
@@ -54,25 +67,50 @@ const struct option *option_at(size_t i)
 	return i < ARRAY_LEN(table) ? &table[i] : NULL;
 }
 
-const struct option *option_named(struct str name)
+/* The one of an alias is that of the option itself. */
+static bool is_of(const struct option *o, enum command_id id)
 {
-	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		if (str_is(name, table[i].name))
-			return &table[i];
-	return NULL;
+	unsigned commands = option_row(o->id)->commands;
+
+	return commands == FOR_NONE || commands & 1u << id;
 }
 
-const struct option *option_lettered(char letter)
+const struct option *option_named(struct str name, enum command_id id)
 {
-	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		if (table[i].letter && table[i].letter == letter)
+	const struct option *first = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		if (!str_is(name, table[i].name))
+			continue;
+		if (is_of(&table[i], id))
 			return &table[i];
-	return NULL;
+		first = first ? first : &table[i];
+	}
+	return first;
+}
+
+const struct option *option_lettered(char letter, enum command_id id)
+{
+	const struct option *first = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		if (!table[i].letter || table[i].letter != letter)
+			continue;
+		if (is_of(&table[i], id))
+			return &table[i];
+		first = first ? first : &table[i];
+	}
+	return first;
 }
 
 bool option_belongs(const struct option *o, enum command_id id)
 {
 	return o->about && o->commands & 1u << id;
+}
+
+bool option_folded(const struct option *o, enum command_id id)
+{
+	return folded[o->id] & 1u << id;
 }
 
 const struct option *option_row(enum option_id id)
@@ -248,7 +286,7 @@ static bool parse_long(struct parser *p, struct str word)
 	struct str spelling = str_slice(word, 0, eq);
 	struct str name = str_slice(spelling, 2, spelling.n);
 	struct str value = str_slice(word, eq + 1, word.n);
-	const struct option *o = option_named(name);
+	const struct option *o = option_named(name, p->out->command);
 
 	if (!o)
 		return unknown_option(p, spelling, name);
@@ -278,7 +316,7 @@ static bool parse_long(struct parser *p, struct str word)
 static bool parse_letters(struct parser *p, struct str word)
 {
 	for (size_t k = 1; k < word.n; k++) {
-		const struct option *o = option_lettered(word.p[k]);
+		const struct option *o = option_lettered(word.p[k], p->out->command);
 		struct str spelling, rest = str_slice(word, k + 1, word.n);
 
 		spelling = arena_fmt(p->a, "-%c", word.p[k]);
@@ -317,16 +355,28 @@ static bool parse_word(struct parser *p, struct str word)
 	return false;
 }
 
+/* What was typed before the command, by a name that two options have. */
+static void settle(struct option_given *g, enum command_id id)
+{
+	const struct option *o =
+		str_starts(g->spelling, STR("--"))
+			? option_named(str_slice(g->spelling, 2, g->spelling.n),
+				       id)
+			: option_lettered(g->spelling.p[1], id);
+
+	if ((o->value == VALUE_NONE) == (option_row(g->id)->value == VALUE_NONE))
+		g->id = o->id;
+}
+
 /* Whether the subcommand has what was given, and how many words it takes. */
 static bool check_given(struct parser *p)
 {
 	const struct options *o = p->out;
 	const struct command *c = command_get(o->command);
 
-	vec_each(g, &o->given) {
-		unsigned commands = option_row(g->id)->commands;
-
-		if (commands && !(commands & 1u << o->command)) {
+	vec_each(g, &p->out->given) {
+		settle(g, o->command);
+		if (!is_of(option_row(g->id), o->command)) {
 			buf_addf(p->complaint,
 				 "'%.*s' is no option of "
 				 "'membrane %s'",

@@ -15,9 +15,11 @@ enum option_id {
 #define OPTION(id, name, letter, value, meta, commands, section, about)        \
 	OPTION_##id,
 #define ALIAS(id, name)
+#define FOLD(id, commands)
 #include "compiler/cli/frame/options.def"
 #undef OPTION
 #undef ALIAS
+#undef FOLD
 	OPTIONS,
 };
 
@@ -48,13 +50,18 @@ struct option {
 
 /* In the order of the help; NULL at the end. */
 const struct option *option_at(size_t i);
-/* By the whole of its long name, or by its letter; NULL when there is none. */
-const struct option *option_named(struct str name);
-const struct option *option_lettered(char letter);
+/*
+ * By the whole of its long name, or by its letter: the one of a command, or
+ * else the first; NULL when there is none.
+ */
+const struct option *option_named(struct str name, enum command_id id);
+const struct option *option_lettered(char letter, enum command_id id);
 /* The row of an option itself, not of its alias. */
 const struct option *option_row(enum option_id id);
 /* Whether it is one of a command's, and no alias. */
 bool option_belongs(const struct option *o, enum command_id id);
+/* Whether the help of a command that has it only names it. */
+bool option_folded(const struct option *o, enum command_id id);
 /* What a VALUE_WORDS option takes; NULL at the end. */
 const char *option_word(enum option_id id, size_t i);
 /* Of a word that there is: the file that it stands for, or NULL. */
