@@ -4,6 +4,7 @@
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/limits.h"
 #include "compiler/cli/review/git.h"
+#include "compiler/cli/review/ran.h"
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/inputs.h"
@@ -31,6 +32,7 @@ struct finder {
 	struct git git; /* when in_git */
 	struct err why; /* when not */
 	bool stdin_is_read;
+	bool with_global; /* under each workspace */
 };
 
 /* A revision and a place in it, as a word says it. */
@@ -161,7 +163,7 @@ static int load_workspace(struct finder *f, struct front_input in,
 	s->kind = OPERAND_WORKSPACE;
 	in.state = f->in.front.state;
 	in.policies = f->in.front.policies;
-	in.no_global = !options_get(f->o, OPTION_WITH_GLOBAL);
+	in.no_global = !f->with_global;
 	s->c.unbound = true; /* what it would permit is what is asked */
 	s->c.unwritten = true;
 	rc = driver_compile(&s->c, &in, &err);
@@ -510,22 +512,57 @@ static int split_range(struct finder *f, struct str word, struct spec out[2])
 	return STATUS_OK;
 }
 
+/*
+ * What ran here last, and what would run now: the personal settings are in the
+ * one, so they are in the other.
+ */
+static int load_ran(struct finder *f, struct operand out[2])
+{
+	struct front_input now = f->in.front;
+	struct ran ran;
+	struct err err;
+	int rc = ran_find(f->a, f->in.state, f->in.workspace, &ran, &err);
+	int status;
+
+	if (rc == -ENOENT) {
+		console_error(
+			"no session of this workspace is on record, so there is nothing to compare with\n  run one, or name two policies: membrane diff OLD NEW");
+		return STATUS_IO;
+	}
+	if (rc < 0)
+		return fail_operand(f, STATUS_IO, &err);
+	out[0].label = arena_fmt(f->a, "session %s, %s", ran.about.session.id,
+				 ran.about.started);
+	out[0].file = STR(PLAN_POLICY);
+	out[1].label = STR("the workspace");
+	out[1].file = STR(FRONT_POLICY);
+	f->with_global = true;
+	status = load_plan(f, &ran.plan, "", &out[0]);
+	out[0].is_personal = false;
+	return status == STATUS_OK ? load_workspace(f, now, &out[1]) : status;
+}
+
+static struct finder finder_of(struct arena *a, const struct options *o)
+{
+	return (struct finder){.a = a,
+			       .o = o,
+			       .with_global = options_get(
+				       o, OPTION_WITH_GLOBAL) != NULL};
+}
+
 int operand_load_both(struct arena *a, const struct options *o,
 		      struct operand out[2])
 {
-	struct finder f = {.a = a, .o = o};
+	struct finder f = finder_of(a, o);
 	struct spec specs[2] = {0};
 	struct err err;
 	int status = STATUS_OK;
 
 	memset(out, 0, 2 * sizeof(*out));
-	if (o->words.n == 0) {
-		console_error(
-			"'membrane diff' needs two policies, OLD and NEW, or a range of revisions A..B");
-		return STATUS_USAGE;
-	}
 	if (inputs_find(a, o, &f.in, &err) < 0)
 		return fail_operand(&f, STATUS_IO, &err);
+	if (o->words.n == 0)
+		return load_ran(&f, out);
 	f.in_git = git_open(a, f.in.workspace, &f.git, &f.why) == 0;
 	if (o->words.n == 1)
 		status = split_range(&f, o->words.v[0], specs);
@@ -548,7 +585,7 @@ int operand_load_both(struct arena *a, const struct options *o,
 int operand_load(struct arena *a, const struct options *o, struct str word,
 		 struct operand *out)
 {
-	struct finder f = {.a = a, .o = o};
+	struct finder f = finder_of(a, o);
 	struct err err;
 	int status;
 

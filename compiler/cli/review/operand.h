@@ -11,7 +11,10 @@
  *	             root, REV:./PATH from here
  *	A..B, A...B  both sides in one word; the latter from where B left A
  *
- * Each stands on the built-in floor, and nobody's own settings go in: the
+ * Without a word they are the plan that the newest session here ran with, and
+ * what would run now, both with their owner's settings.
+ *
+ * Else each stands on the built-in floor, and nobody's own settings go in: the
  * global file only where that is asked for, under workspaces, never under what
  * is a policy by itself. A word that is both a path and a revision is refused,
  * or whoever may add a file to a repository chooses what it is compared with.
