@@ -1,5 +1,5 @@
 /* Every transition of a session, events in odd orders, and the timers. */
-#include "runtime/launch/course.h"
+#include "runtime/launch/loop/course.h"
 
 #include "tests/check.h"
 #include "tests/rng.h"

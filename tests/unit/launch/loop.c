@@ -2,7 +2,7 @@
  * The loop of a session with shell scripts for the docker commands of gate and
  * agent, and a small server for Docker, whose events come oddly or not at all.
  */
-#include "runtime/launch/loop.h"
+#include "runtime/launch/loop/loop.h"
 
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"

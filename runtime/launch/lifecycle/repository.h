@@ -11,8 +11,8 @@
  * the whole folder is at its own path, as git's index has it, with the
  * workspace in it.
  */
-#ifndef RUNTIME_LAUNCH_REPOSITORY_H
-#define RUNTIME_LAUNCH_REPOSITORY_H
+#ifndef RUNTIME_LAUNCH_LIFECYCLE_REPOSITORY_H
+#define RUNTIME_LAUNCH_LIFECYCLE_REPOSITORY_H
 
 #include "runtime/launch/docker/vectors.h"
 #include "runtime/launch/launch.h"

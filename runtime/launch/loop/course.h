@@ -18,8 +18,8 @@
  * started. What fails leads to ENDING from everywhere above it. Where a session
  * is over is for loop.c to say: when its processes have ended.
  */
-#ifndef RUNTIME_LAUNCH_COURSE_H
-#define RUNTIME_LAUNCH_COURSE_H
+#ifndef RUNTIME_LAUNCH_LOOP_COURSE_H
+#define RUNTIME_LAUNCH_LOOP_COURSE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,10 +4,10 @@
  *
  * Reads what the session's parts have counted, and ends nothing.
  */
-#ifndef RUNTIME_LAUNCH_OUTCOME_H
-#define RUNTIME_LAUNCH_OUTCOME_H
+#ifndef RUNTIME_LAUNCH_LIFECYCLE_OUTCOME_H
+#define RUNTIME_LAUNCH_LIFECYCLE_OUTCOME_H
 
-#include "runtime/launch/loop.h"
+#include "runtime/launch/loop/loop.h"
 #include "runtime/launch/workspace/committed.h"
 #include "runtime/launch/workspace/executed.h"
 

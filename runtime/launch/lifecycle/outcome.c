@@ -1,4 +1,4 @@
-#include "runtime/launch/outcome.h"
+#include "runtime/launch/lifecycle/outcome.h"
 
 #include "compiler/base/sys/fileio.h"
 #include "runtime/launch/session/metadata.h"

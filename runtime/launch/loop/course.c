@@ -1,4 +1,4 @@
-#include "runtime/launch/course.h"
+#include "runtime/launch/loop/course.h"
 
 #include <stdlib.h>
 

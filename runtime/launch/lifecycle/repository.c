@@ -1,4 +1,4 @@
-#include "runtime/launch/repository.h"
+#include "runtime/launch/lifecycle/repository.h"
 
 #include "compiler/base/sys/fileio.h"
 #include "compiler/plan/docker_json.h"

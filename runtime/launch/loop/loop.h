@@ -5,12 +5,12 @@
  * what runs is for the caller to say. Everything that goes wrong ends in one
  * place: loop_stop().
  */
-#ifndef RUNTIME_LAUNCH_LOOP_H
-#define RUNTIME_LAUNCH_LOOP_H
+#ifndef RUNTIME_LAUNCH_LOOP_LOOP_H
+#define RUNTIME_LAUNCH_LOOP_LOOP_H
 
 #include "runtime/launch/attach/stage.h"
 #include "runtime/launch/control.h"
-#include "runtime/launch/course.h"
+#include "runtime/launch/loop/course.h"
 #include "runtime/launch/docker/docker_events.h"
 #include "runtime/launch/gate.h"
 #include "runtime/launch/session/session.h"

@@ -1,4 +1,4 @@
-#include "runtime/launch/loop.h"
+#include "runtime/launch/loop/loop.h"
 
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/docker/docker_session.h"
