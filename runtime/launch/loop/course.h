@@ -1,17 +1,18 @@
 /*
  * The course of a session: in which state it is, what an event makes of that,
  * and what waits for its time. Pure: it is told what happened and what time it
- * is, and says what to do; loop.c does it.
+ * is, and says what to do; steps.c does it.
  *
  *	STARTING   The gate starts, tracer and view. Nothing of the agent runs.
  *	QUEUED     All are ready, but other sessions that start in the same
  *	           folders come first. Nothing of the agent runs.
  *	AGENT      The agent's docker command runs. Nothing limits its time.
  *	ASKED      A signal came. The agent has some seconds to end.
- *	ENDING     The gate was asked to end, tracer and view. The docker
- *command of the agent may still be there. REMOVING   That took too long: Docker
- *was told to remove all containers. FORCING    That took too long, too: the
- *docker commands are killed, again and again.
+ *	ENDING     The gate was asked to end, tracer and view. The agent's
+ *	           docker command may still be there.
+ *	REMOVING   That took too long: Docker was told to remove all.
+ *	FORCING    That took too long, too: the docker commands are killed,
+ *	           again and again.
  *
  * A session goes down this list and never up. It may leave out states: the one
  * way past ENDING is a deadline, the one way to AGENT is a command that was

@@ -3,7 +3,8 @@
  *
  * Does what the states of course.h ask for, and knows every bound on waiting;
  * what runs is for the caller to say. Everything that goes wrong ends in one
- * place: loop_stop().
+ * place: loop_stop(). What is done when is in timers.c and steps.c, what comes
+ * from elsewhere in events.c, incoming.c and beside.c.
  */
 #ifndef RUNTIME_LAUNCH_LOOP_LOOP_H
 #define RUNTIME_LAUNCH_LOOP_LOOP_H

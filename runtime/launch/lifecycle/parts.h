@@ -1,0 +1,96 @@
+/*
+ * What the files of a session's life share: the session itself, and who does
+ * what in it. Their names say where they are.
+ */
+#ifndef RUNTIME_LAUNCH_LIFECYCLE_PARTS_H
+#define RUNTIME_LAUNCH_LIFECYCLE_PARTS_H
+
+#include "runtime/launch/docker/docker_session.h"
+#include "runtime/launch/docker/secrets.h"
+#include "runtime/launch/launch.h"
+#include "runtime/launch/loop/loop.h"
+#include "runtime/launch/mounts/mounts.h"
+#include "runtime/launch/prepare.h"
+#include "runtime/launch/sshagent.h"
+#include "runtime/launch/tracer/tracer.h"
+#include "runtime/launch/watchdog.h"
+#include "runtime/launch/workspace/committed.h"
+#include "runtime/launch/workspace/executed.h"
+#include "runtime/launch/workspace/gitoutside.h"
+
+struct launch {
+	struct arena *a;
+	struct launch_opts o; /* workspace: its real path */
+	struct endpoint at;
+	struct vectors vectors;
+	struct vectors_values values;
+	secrets secrets;
+	struct prepare_owner owner;
+	struct session session;
+	struct watchdog watchdog;
+	struct loop run;
+	int trace_copy; /* --trace-log; -1: nowhere */
+	struct executed before;
+	/* In a view: what it was told of, and what git had of it. */
+	struct looked *looked;
+	struct committed git;
+	struct gitoutside outside; /* of a repository that is shown around it */
+	struct mounts mounts;
+	bool protects; /* the home is viewed, too */
+	struct sshagent ssh;
+};
+
+/* --- values.c --- */
+/* The vectors, as they stand in docker.json. */
+must_check int values_read_plan(struct launch *l, struct err *err);
+/* What fills them. The session's record begins with it. */
+must_check int values_set(struct launch *l, struct err *err);
+
+/* --- starting.c --- */
+/* All that is needed before it, the gate, and what starts beside it. */
+must_check int starting_gate(struct launch *l, struct err *err);
+
+/* --- tracing.c --- */
+/* Is a tracer that is not ours of the release that the plan was made for? */
+must_check int tracing_check_release(struct launch *l, struct err *err);
+/* Beside the gate, which takes longer; before the agent in any case. */
+must_check int tracing_start(struct launch *l, struct err *err);
+
+/* --- viewing.c --- */
+/* Where the plan has masks held by one: beside the gate, too. */
+must_check int viewing_start(struct launch *l, struct err *err);
+/*
+ * What only a look finds, from today's scan. Names are the view's to judge,
+ * from now on and for as long as the session lasts.
+ */
+must_check int viewing_tell(struct launch *l, struct err *err);
+/* What it has mounted, for the agent's own mounts. */
+must_check int viewing_open(struct launch *l, struct err *err);
+
+/* --- running.c --- */
+void running_init(struct launch *l);
+/*
+ * From the started gate to the end: what fails here must end the gate too. The
+ * exit status, or a negative errno.
+ */
+must_check int running_loop(struct launch *l, struct err *err);
+/* From here on nobody is there to be told of progress. */
+must_check int running_tell_caller(void *launch, struct err *err);
+
+/* --- ending.c --- */
+/*
+ * Detached: whoever waits for the command to run learns of one that was done
+ * before Docker said so; of one that could not start, what Docker said. rc, or
+ * what went wrong with that.
+ */
+must_check int ending_stage(struct launch *l, int rc, struct err *err);
+/* Both containers are gone; what Docker still has of them goes with this. */
+must_check bool ending_clean(struct launch *l);
+/* What the agent had no part in is not said of it. */
+void ending_executed(struct launch *l, struct executed *out);
+/* A program with a git of its own may have read what is hidden as empty. */
+void ending_emptied(struct launch *l, struct committed *out);
+/* What Docker still removes is seen to by the watchdog, or by the next call. */
+void ending_let_go(struct launch *l, bool cleaned);
+
+#endif

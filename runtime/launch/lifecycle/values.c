@@ -1,0 +1,80 @@
+/*
+ * What the vectors of the plan are filled with: who the agent is, where it
+ * works, what it is given.
+ */
+#include "runtime/launch/lifecycle/parts.h"
+
+#include "compiler/plan/files.h"
+#include "runtime/launch/session/metadata.h"
+#include "runtime/launch/tokens/tokens.h"
+#include "runtime/launch/workspace/workspaces.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *from_environment(void *ctx, const char *name)
+{
+	(void)ctx;
+	return getenv(name);
+}
+
+int values_read_plan(struct launch *l, struct err *err)
+{
+	const struct plan_file *f = plan_file(l->o.plan, PLAN_DOCKER);
+	int rc;
+
+	if (!f)
+		return err_set(err, -EPROTO, "the plan has no docker.json");
+	rc = vectors_parse(l->a, f->data, &l->vectors, err);
+	return rc;
+}
+
+int values_set(struct launch *l, struct err *err)
+{
+	const struct keeper *k = l->o.keeper;
+	struct metadata_streams streams = {
+		.kept = k != NULL,
+		.tty = k ? k->stage.tty
+			 : isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
+		.input = !k || k->stage.tty || k->stage.input,
+	};
+	struct tokens_homes homes = {.user = getenv("HOME")};
+	char *real = realpath(l->o.workspace, NULL);
+	int rc;
+
+	if (!real)
+		return err_set(err, -errno, "%s: %s", l->o.workspace,
+			       strerror(errno));
+	l->o.workspace = arena_cstr(l->a, str_of(real));
+	free(real);
+	rc = mounts_open(&l->mounts, l->o.workspace, err);
+	if (rc == 0)
+		rc = workspaces_note(l->a, l->o.state, l->o.workspace, err);
+	if (rc < 0)
+		return rc;
+	rc = metadata_write(l->a, &l->session, l->o.workspace, l->o.command,
+			    &streams, err);
+	if (rc == 0)
+		rc = prepare_owner(l->a, &l->o, l->mounts.root, &l->owner, err);
+	if (rc < 0)
+		return rc;
+	homes.agent = l->owner.home;
+	l->values = (struct vectors_values){
+		.session = l->session.id,
+		.workspace = l->o.workspace,
+		.home = l->owner.home,
+		.state = l->o.state,
+		.owner = l->owner.text,
+		.tty = streams.tty,
+		.readonly = scan_is_readonly(l->o.workspace),
+		.command = l->o.command,
+		.env = from_environment,
+	};
+	rc = secrets_read(l->a, &l->vectors, &l->values, homes.user,
+			  &l->secrets, err);
+	return rc < 0 ? rc
+		      : tokens_place(l->a, &l->vectors, &homes, &l->secrets,
+				     err);
+}

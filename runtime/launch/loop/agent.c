@@ -1,0 +1,109 @@
+/*
+ * The agent: when its docker command starts, and whether its container runs.
+ */
+#include "runtime/launch/loop/parts.h"
+
+#include "compiler/base/sys/proc.h"
+#include "runtime/launch/docker/docker_session.h"
+
+#include <string.h>
+
+static void start_agent(struct loop *r)
+{
+	struct proc_opts o = {.argv = r->agent_argv,
+			      .group = r->shares_terminal ? PROC_SAME
+							  : PROC_GROUP,
+			      .in = -1,
+			      .out = -1,
+			      .err = -1,
+			      .keep = r->watchdog->keep_fd};
+	struct err err;
+	int rc;
+
+	progress_clear(r);
+	if (r->stage) {
+		o.group = PROC_SESSION;
+		o.in = r->stage->child[0];
+		o.out = r->stage->child[1];
+		o.err = r->stage->child[2];
+	}
+	rc = proc_spawn(&o, &r->agent, &err);
+	if (r->stage)
+		stage_close_child(r->stage);
+	if (rc < 0) {
+		r->agent = 0;
+		loop_stop(r, &err);
+		return;
+	}
+	r->agent_made = true;
+	watchdog_tell(r->watchdog, r->agent);
+	steps_take(r, COURSE_AGENT_SPAWNED);
+	timers_set(r, COURSE_LOOK);
+	r->at.agent_spawned = loop_elapsed(r);
+}
+
+bool agent_get_ready(struct loop *r)
+{
+	struct err err;
+	int rc;
+
+	if (!parts_starting(r) || !beside_is_ready(r))
+		return false;
+	rc = r->on_ready(r->ctx, &err);
+	if (rc < 0)
+		loop_stop(r, &err);
+	if (rc == 0)
+		start_agent(r);
+	if (rc == 1)
+		steps_take(r, COURSE_OTHERS_FIRST);
+	return rc == 1;
+}
+
+void agent_note_runs(struct loop *r)
+{
+	if (r->agent_runs)
+		return;
+	r->agent_runs = true;
+	if (r->tracer)
+		tracer_agent_runs(r->tracer, proc_now_ms());
+}
+
+void agent_check_start(struct loop *r)
+{
+	int (*on_started)(void *ctx, struct err *err) = r->on_started;
+	struct err err;
+
+	if (!r->agent_runs || !on_started)
+		return;
+	r->on_started = NULL;
+	if (on_started(r->ctx, &err) < 0 ||
+	    (r->on_agent_runs && r->on_agent_runs(r->ctx, &err) < 0))
+		loop_stop(r, &err);
+}
+
+/* Somebody waits to hear of the agent's container. */
+static bool is_awaited(const struct loop *r)
+{
+	return (!r->agent_runs && r->agent != 0) ||
+	       (r->agent_made && r->tracer && tracer_wants_agent(r->tracer));
+}
+
+bool agent_look(struct loop *r)
+{
+	docker_containers list = {0};
+	struct err ignored;
+
+	if (!is_awaited(r))
+		return false;
+	if (docker_list(r->docker, r->session->id, &list, &ignored) < 0)
+		return true;
+	vec_each(c, &list) {
+		if (strcmp(c->role, "agent") != 0)
+			continue;
+		if (r->tracer)
+			tracer_agent(r->tracer, c->id);
+		if (strcmp(c->state, "running") == 0)
+			agent_note_runs(r);
+	}
+	return true;
+}
