@@ -159,7 +159,8 @@ void driver_lint(struct compilation *c, const struct driver_look *look)
 	c->denied = lint_policy(&ctx, &c->policy, &c->reached);
 	if (look->workspace)
 		c->unsearched = !workspace_lint(
-			&ctx, &c->policy, look->workspace, look->patterns);
+			&ctx, &c->policy, look->workspace, look->patterns,
+			look->patterns ? &c->counts : NULL);
 	waive_warnings(&ctx, &c->policy, look->today,
 		       look->workspace && look->patterns, &c->waived);
 }

@@ -31,6 +31,7 @@ struct compilation {
 	waived_list waived; /* warnings with an exception */
 	const bool *denied; /* per grant: denials make it void */
 	bool unsearched;    /* not all of the workspace was looked at */
+	struct workspace_counts counts; /* what patterns hold there */
 	/* Set it for what reports a broken `never` of the global file itself:
 	 * there is a plan all the same. */
 	bool unbound;

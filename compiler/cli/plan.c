@@ -39,6 +39,12 @@ static int show_plan(const struct options *o, const struct inputs *in,
 	if (one)
 		return emit_artefact(c->a, c, one->value);
 	model_make(&m, c, in, last_read(c->a, in->state, in->workspace));
+	m.all = options_get(o, OPTION_EVERYTHING) != NULL;
+	/* A comment on a change is about that, not about one checkout. */
+	if (options_get(o, OPTION_MARKDOWN)) {
+		m.all = true;
+		m.counts = (struct workspace_counts){0};
+	}
 	if (options_get(o, OPTION_JSON)) {
 		text = plan_json(&m);
 	} else {

@@ -23,12 +23,19 @@ struct waiting {
 	bool matched;
 };
 
+/* A folder that is to be looked into; "" is the root. */
+struct folder {
+	struct str path;
+	bool readonly; /* it is, as a whole */
+};
+
 struct look {
 	struct pass_ctx *c;
 	int root;
-	struct gitignore *ignore, *secrets;
+	struct gitignore *ignore, *readonly, *secrets;
+	struct workspace_counts counts;
 	VEC(struct waiting) waiting;
-	VEC(struct str) queue; /* folders to come; "" is the root */
+	VEC(struct folder) queue;
 	uint32_t entries, finds;
 	uint64_t end_ms;
 	bool stop;  /* a bound was reached */
@@ -185,25 +192,48 @@ static struct entry *list_folder(struct look *l, DIR *dir, uint32_t *out_n)
 	return found.v;
 }
 
-static void look_at_entry(struct look *l, int dir, struct str folder,
+/* Whether one of the patterns matches; it is counted for the last that does. */
+static bool is_held(struct look *l, const struct gitignore *g,
+		    struct workspace_held *counts, struct str path, bool is_dir)
+{
+	struct workspace_held *held;
+	uint32_t index;
+
+	if (gitignore_match(g, path, is_dir, &index) != GITIGNORE_MATCH)
+		return false;
+	if (!counts)
+		return true;
+	held = &counts[index];
+	if (held->n < WORKSPACE_NAMED)
+		held->named[held->n] =
+			is_dir ? arena_fmt(l->c->a, "%.*s/", STR_ARG(path))
+			       : path;
+	held->n++;
+	return true;
+}
+
+static void look_at_entry(struct look *l, int dir, const struct folder *in,
 			  const struct entry *e)
 {
-	struct str path = arena_fmt(l->c->a, "%.*s%s%s", STR_ARG(folder),
-				    folder.n ? "/" : "", e->name);
+	struct str path = arena_fmt(l->c->a, "%.*s%s%s", STR_ARG(in->path),
+				    in->path.n ? "/" : "", e->name);
+	bool readonly = in->readonly;
 
 	try_waiting(l, path, e->is_dir);
-	if (gitignore_match(l->ignore, path, e->is_dir, NULL) ==
-	    GITIGNORE_MATCH)
+	if (is_held(l, l->ignore, l->counts.ignore, path, e->is_dir))
 		return;
+	if (!readonly && l->counts.readonly)
+		readonly = is_held(l, l->readonly, l->counts.readonly, path,
+				   e->is_dir);
 	if (!e->is_dir)
 		look_at_file(l, dir, e->name, path);
 	else if (!is_dull(path))
-		*vec_push(l->c->a, &l->queue) = path;
+		*vec_push(l->c->a, &l->queue) = (struct folder){path, readonly};
 }
 
-static void look_into(struct look *l, struct str folder)
+static void look_into(struct look *l, struct folder folder)
 {
-	int fd = openat(l->root, folder.n ? folder.p : ".",
+	int fd = openat(l->root, folder.path.n ? folder.path.p : ".",
 			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct entry *entries;
@@ -217,12 +247,27 @@ static void look_into(struct look *l, struct str folder)
 	}
 	entries = list_folder(l, dir, &n);
 	for (uint32_t i = 0; i < n; i++)
-		look_at_entry(l, dirfd(dir), folder, &entries[i]);
+		look_at_entry(l, dirfd(dir), &folder, &entries[i]);
 	closedir(dir);
 }
 
+/* All of a list, and room to count what each of it decides. */
+static struct gitignore *compile_list(struct look *l, const ir_patterns *list,
+				      struct workspace_held **out)
+{
+	struct gitignore *g = gitignore_new(l->c->a);
+
+	vec_each(i, list)
+		(void)gitignore_add(g, i->line, NULL);
+	/* Bound patterns are without fault; the indices are those of g. */
+	if (gitignore_count(g) == list->n)
+		*out = arena_array(l->c->a, (size_t)list->n + 1, sizeof(**out));
+	return g;
+}
+
 bool workspace_lint(struct pass_ctx *c, const struct ir_policy *p,
-		    const char *path, bool patterns)
+		    const char *path, bool patterns,
+		    struct workspace_counts *counts)
 {
 	struct look l = {.c = c, .whole = true};
 
@@ -232,18 +277,21 @@ bool workspace_lint(struct pass_ctx *c, const struct ir_policy *p,
 	l.end_ms = now_ms() + WORKSPACE_TIME_MS;
 	l.secrets = secret_files_new(c->a);
 	l.room = arena_alloc(c->a, SECRET_FILES_READ);
-	l.ignore = gitignore_new(c->a);
-	vec_each(i, &p->ignore)
-		(void)gitignore_add(l.ignore, i->line, NULL);
+	l.ignore = compile_list(&l, &p->ignore, &l.counts.ignore);
+	l.readonly = compile_list(&l, &p->readonly, &l.counts.readonly);
+	if (!counts)
+		l.counts = (struct workspace_counts){0};
 	if (patterns) {
 		wait_for(&l, "ignore", &p->ignore);
 		wait_for(&l, "readonly", &p->readonly);
 	}
-	*vec_push(c->a, &l.queue) = STR("");
+	*vec_push(c->a, &l.queue) = (struct folder){0};
 	for (uint32_t i = 0; i < l.queue.n && !is_over(&l); i++)
 		look_into(&l, l.queue.v[i]);
 	if (l.whole)
 		warn_unmatched(&l);
+	if (counts)
+		*counts = l.counts;
 	close(l.root);
 	return l.whole;
 }

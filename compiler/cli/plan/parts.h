@@ -70,6 +70,9 @@ struct plan_model {
 	const struct ir_policy *policy; /* IR_NORMALISED */
 	const struct plan *plan;
 	const struct diags *diags;   /* of the compile: warnings */
+	struct workspace_counts counts; /* what patterns hold here */
+	bool counted_all;		/* else there may be more */
+	bool all;		     /* nothing is to be folded: --all */
 	const bool *denied;	     /* per grant: void by denials; or NULL */
 	third_party_hits reached;    /* where others can read */
 	waived_list waived;	     /* warnings with an exception */
@@ -106,8 +109,16 @@ struct str model_source(const struct plan_model *m, struct ir_origin from);
 
 void plan_reach(const struct view *v, const struct plan_model *m);
 
+/* --- plan_patterns.c ------------------------------------------------------ */
+
+/* What cannot be seen, and what cannot be changed. */
+void plan_patterns(const struct view *v, const struct plan_model *m);
+
 /* --- plan_trace.c --------------------------------------------------------- */
 
+/* Nobody set anything of it, and it is on. */
+bool plan_trace_is_usual(const struct plan_model *m);
+/* A section; where it is as usual only when nothing is to be folded. */
 void plan_trace(const struct view *v, const struct plan_model *m);
 
 #endif

@@ -139,6 +139,17 @@ static void floor_line(const struct view *v, const struct plan_model *m)
 			buf_addf(&b, "%s, ", cidr_text(&s->net, text));
 	buf_adds(&b, "what wraps one of these in IPv6, ");
 	buf_adds(v->out, "  ");
+	if (!m->all) {
+		view_wrap(
+			v, 2, 2,
+			arena_fmt(
+				m->a,
+				"everything else; never this host, the gate, loopback or link-local; private networks only where they are granted%s",
+				opens_floor(m->policy)
+					? "; but for the networks above that are narrower"
+					: ""));
+		return;
+	}
 	view_wrap(
 		v, 2, 2,
 		arena_fmt(

@@ -20,17 +20,32 @@ static void put_nothing(const struct view *v, const struct plan_model *m,
 	view_row(v, 2, VIEW_PLAIN, str_of(text), model_source(m, from));
 }
 
+/* Of these the first are named. */
+#define NAMED 6u
+
 /* What is recorded whole, as one paragraph; then what only under conditions. */
 static void put_events(const struct view *v, const struct plan_model *m,
 		       const struct ir_trace *t)
 {
+	uint32_t whole = 0, shown;
 	struct buf b;
 
 	buf_init(&b, m->a);
 	vec_each(e, &t->events)
-		if (e->filters.n == 0)
-			buf_addf(&b, "%s%.*s", b.n ? ", " : "",
-				 STR_ARG(e->name));
+		whole += e->filters.n == 0;
+	/* One alone is named as quickly as it is counted. */
+	shown = m->all || whole <= NAMED + 1 ? whole : NAMED;
+	vec_each(e, &t->events) {
+		if (e->filters.n)
+			continue;
+		if (shown == 0)
+			break;
+		buf_addf(&b, "%s%.*s", b.n ? ", " : "", STR_ARG(e->name));
+		shown--;
+		whole--;
+	}
+	if (whole)
+		buf_addf(&b, " and %u more", whole);
 	if (b.n)
 		put_paragraph(v, b.p);
 	vec_each(e, &t->events) {
@@ -98,10 +113,31 @@ static void put_files(const struct view *v, const struct plan_model *m,
 			 model_source(m, t->required.from));
 }
 
+static bool is_set(const ir_opt_u64 *o)
+{
+	return o->set && o->from.layer != LAYER_FLOOR;
+}
+
+bool plan_trace_is_usual(const struct plan_model *m)
+{
+	const struct ir_trace *t = &m->policy->trace;
+
+	vec_each(e, &t->events)
+		if (e->from.layer != LAYER_FLOOR)
+			return false;
+	return t->engine.v == IR_TRACE_NATIVE && !t->exclude.n && !t->reads.v &&
+	       !t->required.v && !is_set(&t->rotate_bytes) &&
+	       !is_set(&t->rotate_age_s) && !is_set(&t->keep_files) &&
+	       !is_set(&t->keep_bytes) &&
+	       m->policy->runtime.v != IR_RUNTIME_KATA;
+}
+
 void plan_trace(const struct view *v, const struct plan_model *m)
 {
 	const struct ir_trace *t = &m->policy->trace;
 
+	if (!m->all && plan_trace_is_usual(m))
+		return;
 	if (t->engine.v == IR_TRACE_OFF) {
 		put_nothing(v, m, "nothing", t->engine.from);
 		return;
@@ -115,7 +151,7 @@ void plan_trace(const struct view *v, const struct plan_model *m)
 	put_events(v, m, t);
 	if (t->engine.v == IR_TRACE_TRACEE)
 		by_tracee(v, m);
-	else if (!t->reads.v)
+	else if (!t->reads.v && m->all)
 		put_paragraph(
 			v,
 			"Of files that are only read: those with names that are hidden, or known for secrets.");

@@ -11,50 +11,18 @@
 #include "compiler/emit/git/known_hosts.h"
 #include "compiler/ir/inspection.h"
 
+#include <string.h>
+
 /* Where the second column of "how it is run" begins. */
 #define KEY_COLUMNS 14
+/* Where others can read, of which a folded plan has a line each. */
+#define PLACES_SHOWN 4u
 
 /* A paragraph of a section. */
 static void put_paragraph(const struct view *v, const char *text)
 {
 	buf_adds(v->out, "  ");
 	view_wrap(v, 2, 2, str_of(text));
-}
-
-/* --- what it cannot see or change --- */
-
-/*
- * Those that are built in come first and are many: one paragraph. Later ones
- * win, so the order stays.
- */
-static void put_patterns(const struct view *v, const struct plan_model *m,
-			 const char *title, const ir_patterns *list)
-{
-	uint32_t i = 0, n = 0;
-	struct buf built_in;
-
-	buf_init(&built_in, m->a);
-	vec_each(p, list) {
-		if (p->from.layer != LAYER_FLOOR)
-			n++;
-		else
-			buf_addf(&built_in, "%s%.*s",
-				 built_in.n ? ", " : "built in: ",
-				 STR_ARG(p->line));
-	}
-	view_title(v, title, list->n, list->n ? "pattern" : NULL);
-	if (list->n == 0)
-		put_paragraph(v, "nothing");
-	if (built_in.n)
-		put_paragraph(v, built_in.p);
-	vec_each(p, list) {
-		if (p->from.layer == LAYER_FLOOR)
-			continue;
-		if (view_more(v, 2, i++, n))
-			break;
-		view_row(v, 2, p->back ? VIEW_WARN : VIEW_PLAIN,
-			 view_cleaned(m->a, p->line), model_source(m, p->from));
-	}
 }
 
 /* --- how it is run --- */
@@ -66,11 +34,25 @@ struct settings {
 	struct buf usual;
 };
 
+/* Of what nobody set, that which differs from machine to machine. */
+static bool is_telling(const char *key)
+{
+	static const char *const keys[] = {"image",    "engine", "masks",
+					   "resolver", "traced", "decrypted"};
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (strcmp(key, keys[i]) == 0)
+			return true;
+	return false;
+}
+
 static void put_setting(struct settings *s, const char *key, struct str value,
 			struct ir_origin from)
 {
 	struct str shown = view_cleaned(s->m->a, value);
 
+	if (from.layer == LAYER_FLOOR && !s->m->all && !is_telling(key))
+		return;
 	if (from.layer == LAYER_FLOOR)
 		buf_addf(&s->usual, "%s%s: %.*s", s->usual.n ? "; " : "", key,
 			 STR_ARG(shown));
@@ -197,6 +179,33 @@ static void docker_args(struct settings *s)
 	}
 }
 
+static uint64_t count_decrypted(const struct ir_policy *p)
+{
+	const ir_grants *lists[] = {&p->allow, &p->deny};
+	uint64_t n = p->credentials.n;
+
+	for (int k = 0; k < 2; k++)
+		vec_each(g, lists[k])
+			n += inspection_opens(p, g);
+	return n;
+}
+
+/* What has a section of its own where it is told in full. */
+static void put_folded(struct settings *s)
+{
+	const struct ir_policy *p = s->m->policy;
+
+	if (plan_trace_is_usual(s->m))
+		put_setting(s, "traced",
+			    arena_fmt(s->m->a, "%u events", p->trace.events.n),
+			    (struct ir_origin){0});
+	if (count_decrypted(p) == 0)
+		put_setting(s, "decrypted", STR("nothing"),
+			    (struct ir_origin){0});
+	buf_adds(&s->usual, s->usual.n ? "; all else as is usual"
+				       : "all else as is usual");
+}
+
 static void put_settings(const struct view *v, const struct plan_model *m)
 {
 	struct settings s = {.v = v, .m = m};
@@ -232,6 +241,8 @@ static void put_settings(const struct view *v, const struct plan_model *m)
 				      STR_ARG(known_hosts_names(m->a, p))),
 			    (struct ir_origin){0});
 	docker_args(&s);
+	if (!m->all)
+		put_folded(&s);
 	if (s.usual.n)
 		put_paragraph(v, s.usual.p);
 }
@@ -327,11 +338,10 @@ static void put_decrypted(const struct view *v, const struct plan_model *m)
 {
 	const struct ir_policy *p = m->policy;
 	const ir_grants *lists[] = {&p->allow, &p->deny};
-	uint64_t n = p->credentials.n, i = 0;
+	uint64_t n = count_decrypted(p), i = 0;
 
-	for (int k = 0; k < 2; k++)
-		vec_each(g, lists[k])
-			n += inspection_opens(p, g);
+	if (n == 0 && !m->all)
+		return;
 	view_title(v, "decrypted", n, n ? "destination" : NULL);
 	if (n == 0)
 		put_paragraph(
@@ -373,7 +383,7 @@ static void name_checked(const struct view *v, const struct plan_model *m)
 
 	vec_each(g, &m->policy->allow)
 		n += is_name_checked(m->policy, g);
-	if (n == 0)
+	if (n == 0 || !m->all)
 		return;
 	view_title(v, "only name-checked", n, "destination");
 	vec_each(g, &m->policy->allow) {
@@ -404,15 +414,21 @@ static void third_parties(const struct view *v, const struct plan_model *m)
 			any = h->grant;
 			continue;
 		}
-		if (view_more(v, 2, i++, n))
+		if (!m->all && i == PLACES_SHOWN && n > PLACES_SHOWN + 1) {
+			put_paragraph(v, arena_fmt(m->a, "… and %u more",
+						   n - i - (any != NULL))
+						 .p);
 			break;
+		}
+		i++;
 		view_row(v, 2, VIEW_WARN,
 			 arena_fmt(m->a, "%s%s  (%s)", h->name.p,
 				   h->place->path.n > 1 ? h->place->path.p : "",
 				   third_party_kind_name(h->place->kind)),
 			 model_source(m, h->grant->from));
-		view_row(v, 4, VIEW_DIM, str_of(h->place->what),
-			 (struct str){0});
+		if (m->all)
+			view_row(v, 4, VIEW_DIM, str_of(h->place->what),
+				 (struct str){0});
 	}
 	if (any)
 		view_row(v, 2, VIEW_WARN, STR("*: every place that is known"),
@@ -511,7 +527,10 @@ static void put_excepted(const struct view *v, const struct plan_model *m)
 
 	if (m->waived.n == 0)
 		return;
-	view_title(v, "warnings with an exception", m->waived.n, NULL);
+	view_title(v, "warnings with an exception", m->waived.n,
+		   m->all ? NULL : "warning");
+	if (!m->all)
+		return;
 	vec_each(w, &m->waived) {
 		if (view_more(v, 2, i++, m->waived.n))
 			break;
@@ -530,12 +549,53 @@ static void put_excepted(const struct view *v, const struct plan_model *m)
 	}
 }
 
+/* Those that no line of a policy brings are there in nearly every plan. */
+static void put_common_risks(const struct view *v, const struct plan_model *m)
+{
+	struct buf names;
+	uint32_t n = 0;
+
+	buf_init(&names, m->a);
+	vec_each(r, &m->risks) {
+		if (r->from.layer != LAYER_FLOOR)
+			continue;
+		buf_addf(&names, "%s%s", n++ ? ", " : ": ", r->id);
+	}
+	if (n)
+		put_point(v, "·", VIEW_DIM,
+			  arena_fmt(m->a, "%u of no line here%s", n, names.p),
+			  (struct str){0});
+}
+
+/* "· fronting: where only the name of a…    .membrane.yaml:2" */
+static void put_risk_line(const struct view *v, const struct plan_model *m,
+			  const struct risk *r)
+{
+	struct str place = model_source(m, r->from);
+	unsigned room = v->width > view_columns(place) + 6
+				? v->width - view_columns(place) - 6
+				: v->width;
+
+	view_row(v, 2, VIEW_PLAIN,
+		 view_fit(m->a,
+			  arena_fmt(m->a, "· %s: %.*s", r->id,
+				    STR_ARG(r->text)),
+			  room),
+		 place);
+}
+
 static void put_risks(const struct view *v, const struct plan_model *m)
 {
 	uint32_t i = 0;
 
 	view_title(v, "residual risks", m->risks.n, NULL);
 	vec_each(r, &m->risks) {
+		if (!m->all && r->from.layer == LAYER_FLOOR)
+			continue;
+		if (!m->all) {
+			put_risk_line(v, m, r);
+			continue;
+		}
 		if (view_more(v, 2, i++, m->risks.n))
 			break;
 		put_point(v, "·", VIEW_WARN, r->text,
@@ -543,6 +603,8 @@ static void put_risks(const struct view *v, const struct plan_model *m)
 				  ? (struct str){0}
 				  : model_source(m, r->from));
 	}
+	if (!m->all)
+		put_common_risks(v, m);
 }
 
 /* Lines moved, or another version wrote it: no word about access. */
@@ -611,6 +673,20 @@ static void put_undone(const struct view *v, const struct plan_model *m)
 			n == 1 ? "it" : "them"));
 }
 
+/* Of the workspace, that nobody approved. */
+static bool has_open(const struct plan_model *m)
+{
+	return m->trust == TRUST_OPEN || m->trust == TRUST_NEVER ||
+	       m->trust == TRUST_UNKNOWN;
+}
+
+/* Access, since a plan ran here. */
+static bool has_changed(const struct plan_model *m)
+{
+	return m->last && m->n_files && model_has_changes(m) &&
+	       m->changes.found.changes.n;
+}
+
 void plan_view(const struct view *v, const struct plan_model *m)
 {
 	view_row(v, 0, VIEW_TITLE, arena_fmt(m->a, "plan %.12s", m->digest),
@@ -622,9 +698,13 @@ void plan_view(const struct view *v, const struct plan_model *m)
 			v,
 			"There is no ~/.membrane/config.yaml yet: this is the default that the first 'run' will write there.");
 	put_undone(v, m);
+	/* What nobody has looked at yet stands first. */
+	if (!m->all && has_open(m))
+		put_additions(v, m);
+	if (!m->all && has_changed(m))
+		put_changes(v, m);
 	plan_reach(v, m);
-	put_patterns(v, m, "cannot see", &m->policy->ignore);
-	put_patterns(v, m, "cannot change", &m->policy->readonly);
+	plan_patterns(v, m);
 	put_protected(v, m);
 	put_ssh_agent(v, m);
 	plan_git_view(v, &m->git);
@@ -635,11 +715,15 @@ void plan_view(const struct view *v, const struct plan_model *m)
 	name_checked(v, m);
 	third_parties(v, m);
 	plan_trace(v, m);
-	put_additions(v, m);
+	if (m->all || !has_open(m))
+		put_additions(v, m);
 	diag_points(v, m, m->refused, true,
 		    "not enforced yet: 'run' refuses this policy");
 	put_risks(v, m);
 	diag_points(v, m, *m->diags, false, "warnings");
 	put_excepted(v, m);
-	put_changes(v, m);
+	if (m->all || !has_changed(m))
+		put_changes(v, m);
+	if (!m->all)
+		view_title(v, "'--all' has what is folded here", 0, NULL);
 }
