@@ -96,7 +96,8 @@ WATCH_SRC := $(addprefix compiler/base/,arena.c buf.c err.c str.c \
 	sys/fileio.c sys/pathwalk.c sys/signals.c) $(wildcard runtime/watch/*.c)
 VIEW_SRC := $(addprefix compiler/base/,arena.c buf.c err.c gitignore.c \
 	pattern.c reason.c str.c sys/clock.c sys/fileio.c sys/pathwalk.c \
-	sys/signals.c) compiler/plan/mountsplan.c $(wildcard runtime/view/*.c)
+	sys/signals.c) compiler/plan/mountsplan.c $(wildcard runtime/view/*.c \
+	runtime/view/*/*.c)
 GRAMMARS := $(basename $(notdir $(wildcard grammar/*.y)))
 GEN_SRC := $(foreach g,$(GRAMMARS),$(GEN)/grammar/$g.tab.c \
 	$(GEN)/grammar/$g.lex.c)

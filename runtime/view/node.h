@@ -12,7 +12,7 @@
 #ifndef RUNTIME_VIEW_NODE_H
 #define RUNTIME_VIEW_NODE_H
 
-#include "runtime/view/judge.h"
+#include "runtime/view/judge/judge.h"
 
 #include <sys/types.h>
 

@@ -2,11 +2,11 @@
  * What is said of a file beside its data: attributes, a link's text, extended
  * attributes.
  */
-#include "runtime/view/aside.h"
+#include "runtime/view/aside/aside.h"
 
 #include "compiler/plan/view_hello.h"
 #include "runtime/view/serve.h"
-#include "runtime/view/who.h"
+#include "runtime/view/who/who.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * hidden in another is there, and nothing is said of it but that it is a folder
  * or a file.
  */
-#include "runtime/view/aside.h"
+#include "runtime/view/aside/aside.h"
 
 #include <errno.h>
 #include <fcntl.h>

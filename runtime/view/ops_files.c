@@ -1,7 +1,7 @@
 /*
  * Open files: what is hidden is empty, everything else is the host's own file.
  */
-#include "runtime/view/aside.h"
+#include "runtime/view/aside/aside.h"
 
 #include <errno.h>
 #include <fcntl.h>

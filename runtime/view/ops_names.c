@@ -1,7 +1,7 @@
 /*
  * Names come and go: lookup, and everything that makes, removes or renames.
  */
-#include "runtime/view/aside.h"
+#include "runtime/view/aside/aside.h"
 
 #include <errno.h>
 #include <fcntl.h>

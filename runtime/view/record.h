@@ -9,7 +9,7 @@
 #define RUNTIME_VIEW_RECORD_H
 
 #include "compiler/plan/view_hello.h"
-#include "runtime/view/judge.h"
+#include "runtime/view/judge/judge.h"
 
 #include <time.h>
 

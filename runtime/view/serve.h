@@ -5,7 +5,7 @@
 #ifndef RUNTIME_VIEW_SERVE_H
 #define RUNTIME_VIEW_SERVE_H
 
-#include "runtime/view/hello.h"
+#include "runtime/view/judge/hello.h"
 
 struct serve {
 	struct arena *a;

@@ -5,7 +5,7 @@
 #include "runtime/view/mount.h"
 #include "runtime/view/rights.h"
 #include "runtime/view/say.h"
-#include "runtime/view/who.h"
+#include "runtime/view/who/who.h"
 
 #include <errno.h>
 #include <limits.h>

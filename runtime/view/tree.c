@@ -2,8 +2,8 @@
  * Names on the disk: looked at in the folder that is held, never by a path, and
  * judged at the moment of looking.
  */
-#include "runtime/view/aside.h"
-#include "runtime/view/who.h"
+#include "runtime/view/aside/aside.h"
+#include "runtime/view/who/who.h"
 
 #include <errno.h>
 #include <fcntl.h>

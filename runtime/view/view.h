@@ -15,8 +15,8 @@
 
 #include "compiler/base/err.h"
 #include "compiler/plan/view_hello.h"
-#include "runtime/view/copies.h"
-#include "runtime/view/hidden.h"
+#include "runtime/view/aside/copies.h"
+#include "runtime/view/judge/hidden.h"
 #include "runtime/view/node.h"
 #include "runtime/view/record.h"
 #include "runtime/view/watches.h"

@@ -1,5 +1,5 @@
 /* The launcher's words: what is read is what the lines say, or nothing is. */
-#include "runtime/view/hello.h"
+#include "runtime/view/judge/hello.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

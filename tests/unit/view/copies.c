@@ -1,5 +1,5 @@
 /* Names known beside the disk's: a tree, with bounds that hold. */
-#include "runtime/view/copies.h"
+#include "runtime/view/aside/copies.h"
 
 #include "tests/check.h"
 

@@ -1,5 +1,5 @@
 /* What the launcher says: each line as it is meant, or nothing is. */
-#include "runtime/view/hello.h"
+#include "runtime/view/judge/hello.h"
 
 #include "compiler/base/buf.h"
 #include "compiler/plan/view_hello.h"

@@ -1,5 +1,5 @@
 /* The judge of names, folder by folder, against gitignore_match() on paths. */
-#include "runtime/view/judge.h"
+#include "runtime/view/judge/judge.h"
 
 #include "tests/check.h"
 #include "tests/rng.h"

@@ -1,5 +1,5 @@
 /* What was kept aside, as lines: none is longer than its bound. */
-#include "runtime/view/kept.h"
+#include "runtime/view/aside/kept.h"
 
 #include "compiler/base/err.h"
 #include "compiler/base/limits.h"

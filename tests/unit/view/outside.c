@@ -1,5 +1,5 @@
 /* What git is told of a repository beside the workspace. */
-#include "runtime/view/outside.h"
+#include "runtime/view/aside/outside.h"
 
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
 #include "runtime/view/record.h"
 
 #include "compiler/base/sys/clock.h"
-#include "runtime/view/hidden.h"
+#include "runtime/view/judge/hidden.h"
 #include "tests/check.h"
 
 #include <cjson/cJSON.h>

@@ -1,5 +1,5 @@
 /* A program is closed before its first instruction, whatever it is. */
-#include "runtime/view/sealing.h"
+#include "runtime/view/who/sealing.h"
 
 #include "compiler/base/err.h"
 #include "tests/check.h"

@@ -1,5 +1,5 @@
 /* Who asks: what /proc says of a thread, and of us. */
-#include "runtime/view/who.h"
+#include "runtime/view/who/who.h"
 
 #include "compiler/base/err.h"
 #include "tests/check.h"

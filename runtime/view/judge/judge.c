@@ -1,4 +1,4 @@
-#include "runtime/view/judge.h"
+#include "runtime/view/judge/judge.h"
 
 #include "compiler/base/hash.h"
 

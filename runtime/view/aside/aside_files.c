@@ -1,7 +1,7 @@
 /*
  * The content of what is made aside, and what else can be changed of it.
  */
-#include "runtime/view/aside.h"
+#include "runtime/view/aside/aside.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,8 +10,8 @@
  *
  * Not for two threads at once.
  */
-#ifndef RUNTIME_VIEW_COPIES_H
-#define RUNTIME_VIEW_COPIES_H
+#ifndef RUNTIME_VIEW_ASIDE_COPIES_H
+#define RUNTIME_VIEW_ASIDE_COPIES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /*
  * Names that come, go and move aside. Nothing here changes the disk.
  */
-#include "runtime/view/aside.h"
+#include "runtime/view/aside/aside.h"
 
 #include <errno.h>
 #include <fcntl.h>

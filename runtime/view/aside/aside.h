@@ -8,8 +8,8 @@
  * which then may take the configuration's place. What is there so is the
  * session's own, and is read and written as any file.
  */
-#ifndef RUNTIME_VIEW_ASIDE_H
-#define RUNTIME_VIEW_ASIDE_H
+#ifndef RUNTIME_VIEW_ASIDE_ASIDE_H
+#define RUNTIME_VIEW_ASIDE_ASIDE_H
 
 #include "runtime/view/view.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/view/hello.h"
+#include "runtime/view/judge/hello.h"
 
 #include "compiler/base/limits.h"
 #include "compiler/plan/view_hello.h"

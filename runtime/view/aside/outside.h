@@ -4,10 +4,10 @@
  * index's own sizes and times, and read as empty; what git writes there is
  * aside (aside.h).
  */
-#ifndef RUNTIME_VIEW_OUTSIDE_H
-#define RUNTIME_VIEW_OUTSIDE_H
+#ifndef RUNTIME_VIEW_ASIDE_OUTSIDE_H
+#define RUNTIME_VIEW_ASIDE_OUTSIDE_H
 
-#include "runtime/view/hello.h"
+#include "runtime/view/judge/hello.h"
 #include "runtime/view/view.h"
 
 /* Before copies_bound(). False: no memory. */

@@ -1,4 +1,4 @@
-#include "runtime/view/aside.h"
+#include "runtime/view/aside/aside.h"
 
 #include <errno.h>
 #include <fcntl.h>

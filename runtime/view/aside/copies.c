@@ -1,4 +1,4 @@
-#include "runtime/view/copies.h"
+#include "runtime/view/aside/copies.h"
 
 #include "compiler/base/err.h"
 #include "compiler/base/hash.h"

@@ -1,11 +1,11 @@
-#include "runtime/view/outside.h"
+#include "runtime/view/aside/outside.h"
 
 #include "compiler/base/buf.h"
 #include "compiler/base/hash.h"
 #include "compiler/base/limits.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/plan/docker_json.h"
-#include "runtime/view/aside.h"
+#include "runtime/view/aside/aside.h"
 
 #include <errno.h>
 #include <stdlib.h>

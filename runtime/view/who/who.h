@@ -10,12 +10,12 @@
  *
  * Sealed: its memory is closed to all others of the session (PR_SET_DUMPABLE).
  */
-#ifndef RUNTIME_VIEW_WHO_H
-#define RUNTIME_VIEW_WHO_H
+#ifndef RUNTIME_VIEW_WHO_WHO_H
+#define RUNTIME_VIEW_WHO_WHO_H
 
 #include "compiler/base/err.h"
 #include "compiler/base/str.h"
-#include "runtime/view/sealing.h"
+#include "runtime/view/who/sealing.h"
 
 #include <stdbool.h>
 #include <stdint.h>

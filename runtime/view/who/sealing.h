@@ -8,8 +8,8 @@
  * The tracing ends with the program that is meant; shells and env(1) are on the
  * way to one. Who traces needs CAP_SYS_PTRACE.
  */
-#ifndef RUNTIME_VIEW_SEALING_H
-#define RUNTIME_VIEW_SEALING_H
+#ifndef RUNTIME_VIEW_WHO_SEALING_H
+#define RUNTIME_VIEW_WHO_SEALING_H
 
 #include "compiler/base/err.h"
 #include "compiler/base/str.h"

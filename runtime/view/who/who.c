@@ -1,4 +1,4 @@
-#include "runtime/view/who.h"
+#include "runtime/view/who/who.h"
 
 #include "compiler/base/err.h"
 #include "runtime/view/rights.h"

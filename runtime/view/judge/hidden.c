@@ -1,4 +1,4 @@
-#include "runtime/view/hidden.h"
+#include "runtime/view/judge/hidden.h"
 
 #include "compiler/base/hash.h"
 

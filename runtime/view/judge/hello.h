@@ -2,13 +2,13 @@
  * What the launcher says before the view begins: compiler/plan/view_hello.h.
  * Pure.
  */
-#ifndef RUNTIME_VIEW_HELLO_H
-#define RUNTIME_VIEW_HELLO_H
+#ifndef RUNTIME_VIEW_JUDGE_HELLO_H
+#define RUNTIME_VIEW_JUDGE_HELLO_H
 
 #include "compiler/base/err.h"
 #include "compiler/plan/view_hello.h"
-#include "runtime/view/hidden.h"
-#include "runtime/view/judge.h"
+#include "runtime/view/judge/hidden.h"
+#include "runtime/view/judge/judge.h"
 
 #include <sys/types.h>
 

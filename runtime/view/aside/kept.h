@@ -2,11 +2,11 @@
  * What is left aside at the end, told to the launcher as events "kept":
  * compiler/plan/view_hello.h.
  */
-#ifndef RUNTIME_VIEW_KEPT_H
-#define RUNTIME_VIEW_KEPT_H
+#ifndef RUNTIME_VIEW_ASIDE_KEPT_H
+#define RUNTIME_VIEW_ASIDE_KEPT_H
 
 #include "compiler/base/str.h"
-#include "runtime/view/copies.h"
+#include "runtime/view/aside/copies.h"
 
 /*
  * One line with its LF into size bytes, its length; 0: it does not fit. text:

@@ -6,8 +6,8 @@
  * tells the new file from the old one. Where a file system has none, the number
  * alone decides, and hides one too many rather than one too few.
  */
-#ifndef RUNTIME_VIEW_HIDDEN_H
-#define RUNTIME_VIEW_HIDDEN_H
+#ifndef RUNTIME_VIEW_JUDGE_HIDDEN_H
+#define RUNTIME_VIEW_JUDGE_HIDDEN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
-#include "runtime/view/sealing.h"
+#include "runtime/view/who/sealing.h"
 
-#include "runtime/view/who.h"
+#include "runtime/view/who/who.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "runtime/view/kept.h"
+#include "runtime/view/aside/kept.h"
 
 #include "compiler/base/err.h"
 #include "compiler/base/limits.h"

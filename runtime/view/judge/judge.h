@@ -10,8 +10,8 @@
  *
  * Everything lives in the arena. Not for two threads at once.
  */
-#ifndef RUNTIME_VIEW_JUDGE_H
-#define RUNTIME_VIEW_JUDGE_H
+#ifndef RUNTIME_VIEW_JUDGE_JUDGE_H
+#define RUNTIME_VIEW_JUDGE_JUDGE_H
 
 #include "compiler/plan/mountsplan.h"
 
