@@ -1,4 +1,10 @@
-#include "runtime/view/await.h"
+/*
+ * The next request of the kernel. Where a processor without work falls asleep
+ * at once, as in most virtual machines, to wake it takes longer than most
+ * answers: so it is looked for, for a moment, before it is slept for. Linux
+ * does likewise for its guests (Documentation/virt/kvm/halt-polling.rst).
+ */
+#include "runtime/view/view.h"
 
 #include "compiler/base/sys/clock.h"
 

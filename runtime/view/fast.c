@@ -1,4 +1,11 @@
-#include "runtime/view/fast.h"
+/*
+ * Folders that are seen past the view: `fast` of mounts.plan.
+ *
+ * Each is the host's own folder, mounted over its name in the view. When the
+ * host puts another one there, the kernel forgets the name, and with it the
+ * mount: the view serves what is there then.
+ */
+#include "runtime/view/mount.h"
 
 #include <errno.h>
 #include <fcntl.h>

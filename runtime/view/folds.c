@@ -1,4 +1,8 @@
-#include "runtime/view/folds.h"
+/*
+ * Does the disk take names that differ in the case of letters for the same?
+ * FAT, and what a Mac or Windows shares with its virtual machine, do.
+ */
+#include "runtime/view/view.h"
 
 #include "compiler/base/err.h"
 

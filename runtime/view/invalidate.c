@@ -1,4 +1,7 @@
-#include "runtime/view/invalidate.h"
+/*
+ * What the host changes, told to the kernel that has it from us: it asks anew.
+ */
+#include "runtime/view/view.h"
 
 #include "compiler/base/buf.h"
 

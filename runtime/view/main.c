@@ -9,7 +9,6 @@
  *
  * membrane-view --unmount MOUNTPOINT…: take away what one that was killed left.
  */
-#include "runtime/view/fast.h"
 #include "runtime/view/mount.h"
 #include "runtime/view/serve.h"
 #include "runtime/view/supervise.h"

@@ -1,4 +1,8 @@
-#include "runtime/view/newer.h"
+/*
+ * Requests of the kernel's that libfuse may not know yet, read and answered
+ * here: statx(2), for the time of birth, and O_TMPFILE.
+ */
+#include "runtime/view/view.h"
 
 #include <errno.h>
 #include <linux/fuse.h>

@@ -214,6 +214,29 @@ pid_t serve_asker(void);
 /* What follows may take long: let another thread answer meanwhile. */
 void serve_yield(void);
 
+/* --- what serve.c asks of others ------------------------------------------ */
+
+/* As fuse_session_receive_buf; of one thread at a time. */
+int await_request(struct fuse_session *s, struct fuse_buf *buf);
+
+/*
+ * Does the disk take names that differ in the case of letters for the same?
+ * Asked of a folder (O_PATH) by looking for one of its entries under another
+ * spelling. One that has no entry with a letter does as far as its kind of file
+ * system may. Folders below may differ from it: they are not asked.
+ */
+bool folds_case(int dir);
+
+/*
+ * Pass on what the watches have heard. Without v's lock, and in a thread that
+ * answers no request: the kernel may wait for one meanwhile.
+ */
+void invalidate_changed(struct view *v);
+
+/* Answer a request as it was read, where it is one of these; false: it is
+ * another, or not whole. */
+bool newer_answer(struct view *v, const struct fuse_buf *request);
+
 /* --- ops_*.c -------------------------------------------------------------- */
 
 void ops_names(struct fuse_lowlevel_ops *ops);

@@ -50,6 +50,19 @@ must_check int values_set(struct launch *l, struct err *err);
 /* All that is needed before it, the gate, and what starts beside it. */
 must_check int starting_gate(struct launch *l, struct err *err);
 
+/* --- repository.c --- */
+/*
+ * Write the file, and set values->repository and values->repository_view.
+ * v: of the plan; o->linked: not NULL, and not refused.
+ *   -ESTALE  the folder is another than the one that was approved
+ *   -ENOTSUP mounts cannot hold all of it
+ */
+must_check int repository_prepare(struct arena *a, const struct launch_opts *o,
+				  const struct session *s,
+				  const struct vectors *v,
+				  struct vectors_values *values,
+				  struct err *err);
+
 /* --- tracing.c --- */
 /* Is a tracer that is not ours of the release that the plan was made for? */
 must_check int tracing_check_release(struct launch *l, struct err *err);

@@ -1,4 +1,17 @@
-#include "runtime/launch/lifecycle/repository.h"
+/*
+ * What a session gets of a repository that lies beside its workspace
+ * (workspace/gitlinked.h), once that is approved: the words for {repository}
+ * and {repository-view} of docker.json.
+ *
+ * In a view, the repository's folder is judged as any .git is, by more lines
+ * than that (gitlinked_patterns()). Without one it is mounted read-only, and
+ * the folders that git of a worktree writes are mounted over that. The
+ * workspace's `.git` is a file of the session's folder, which leads there
+ * whatever the host's says. Of a repository that the workspace is a folder of,
+ * the whole folder is at its own path, as git's index has it, with the
+ * workspace in it.
+ */
+#include "runtime/launch/lifecycle/parts.h"
 
 #include "compiler/base/sys/fileio.h"
 #include "compiler/plan/docker_json.h"

@@ -6,7 +6,6 @@
 #include "compiler/base/sys/outfile.h"
 #include "compiler/base/sys/proc.h"
 #include "compiler/plan/docker_json.h"
-#include "runtime/launch/lifecycle/repository.h"
 #include "runtime/launch/reap.h"
 #include "runtime/launch/workspace/workspaces.h"
 

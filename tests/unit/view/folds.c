@@ -1,5 +1,5 @@
 /* A disk that tells cases apart is known, whatever lies on it. */
-#include "runtime/view/folds.h"
+#include "runtime/view/view.h"
 
 #include "tests/check.h"
 
