@@ -56,6 +56,8 @@ def worktree_works_once_it_is_approved():
             check(s.status and "not a git repository" in s.stderr and
                   "nobody approved that (membrane trust" in s.stderr,
                   told + ": not unasked, and the next step", s.stderr)
+            check(mounted(where) == ["/workspace"], told + ": its record",
+                  mounted(where))
             approve(where)
             s = inside(where, "git status --porcelain && git log --oneline "
                        "| wc -l && git rev-parse --show-toplevel "
@@ -158,6 +160,12 @@ def a_folder_of_a_repository_says_what_to_do():
               where.work.parent in s.stderr, "of a worktree", s.stderr)
 
 
+def mounted(where):
+    """Where the one session so far had the workspace, by its record."""
+    path, = where.state.glob("sessions/*/session.json")
+    return json.loads(path.read_text())["mounted"]
+
+
 def tree(where, ref="HEAD"):
     return said(where, "ls-tree", "-r", "--full-tree", ref)
 
@@ -178,6 +186,8 @@ def a_folder_of_a_repository_works_once_it_is_approved():
             "x"],
             "it is clean, and nothing beside it is there",
             s.stdout + s.stderr)
+        check(mounted(where) == ["/workspace", str(where.work)],
+              "the record says where it was", mounted(where))
         s = inside(
             where, "set -e; echo two >a; git stash -q; test $(cat a) = one; "
             "git stash pop -q; git add -A; git commit -qm two; "

@@ -20,7 +20,6 @@
 #include <string.h>
 
 #define SLOTS	     (8 * ACTIVITY_MAX)
-#define WORKSPACE    "/workspace/"
 #define TYPE_STREAM  1
 #define SCRATCH_USES 4096u
 
@@ -42,6 +41,11 @@ void activity_init(struct activity *d, struct arena *a)
 		.refused = summary_new(a, grantable),
 		.paths = refusals_new(a, STR(""), written_read(a, STR(""))),
 		.index = arena_new_of(a, struct activity_index)};
+}
+
+void activity_mounted(struct activity *d, const char *path)
+{
+	*vec_push(d->a, &d->mounted) = arena_fmt(d->a, "%s/", path);
 }
 
 static struct arena *scratch_arena(struct activity *d)
@@ -532,15 +536,22 @@ static const struct {
 	{"rmdir", NULL, false, true},
 };
 
+/* "a/b" for "/workspace/a/b"; empty for what is not the workspace's. */
+static struct str in_workspace(const struct activity *d, struct str path)
+{
+	vec_each(at, &d->mounted)
+		if (str_starts(path, *at))
+			return str_slice(path, at->n, path.n);
+	return STR("");
+}
+
 static void add_path(struct activity *d, struct str path, bool is_write,
 		     bool is_folder, const struct ir_policy *p,
 		     const struct decide_files *files)
 {
 	struct ir_request r = {.kind = is_write ? IR_REQ_WRITE : IR_REQ_READ};
 
-	if (!str_starts(path, STR(WORKSPACE)))
-		return;
-	r.path = str_slice(path, sizeof(WORKSPACE) - 1, path.n);
+	r.path = in_workspace(d, path);
 	if (r.path.n && is_folder)
 		r.path = arena_fmt(scratch_arena(d), "%.*s/", STR_ARG(r.path));
 	if (r.path.n)

@@ -41,10 +41,14 @@ struct activity {
 	bool has_decisions;
 	struct summary *refused; /* as 'run' tells it */
 	struct refusals *paths;	 /* likewise, of files */
+	VEC(struct str) mounted; /* where the workspace is inside */
 	struct activity_index *index;
 };
 
 void activity_init(struct activity *d, struct arena *a);
+/* The workspace is at path inside, without a slash at its end; before events.
+ * Of files elsewhere no policy says anything. */
+void activity_mounted(struct activity *d, const char *path);
 /*
  * The records of one session, whose folder that is, and in it "plan": before
  * its trace. A line that is no decision is passed over. -ENOENT and so on when

@@ -100,6 +100,20 @@ static void load_policy(struct past *p, const struct options *o,
 			"what the session ran under cannot be read: what became of files is not known");
 }
 
+/* A file of somewhere else is of a session that has it at the usual place. */
+static void load_places(struct past *p, const char *state)
+{
+	struct session s = {.dir = in_session(p, state, ".")};
+	struct metadata about;
+
+	metadata_read(p->a, &s, &about);
+	if (!about.known && path_exists(in_session(p, state, "session.json")))
+		console_error(
+			"the record of the session cannot be read: its files are taken to be those of /workspace");
+	vec_each(at, &about.mounted)
+		activity_mounted(&p->deeds, *at);
+}
+
 static int visit_event(void *ctx, const struct trace_event *e)
 {
 	struct past *p = ctx;
@@ -123,6 +137,7 @@ static int past_load(struct past *p, const struct options *o, const char *state,
 	traces_tell_missing(&paths);
 	activity_init(&p->deeds, p->a);
 	load_policy(p, o, state);
+	load_places(p, state);
 	if (p->id.n && path_exists(in_session(p, state, "decisions.jsonl")))
 		rc = activity_decisions(&p->deeds, in_session(p, state, "."),
 					&err);

@@ -45,6 +45,10 @@ struct launch {
 must_check int values_read_plan(struct launch *l, struct err *err);
 /* What fills them. The session's record begins with it. */
 must_check int values_set(struct launch *l, struct err *err);
+/* Its record, once more; also: where the workspace is inside besides its usual
+ * place, or NULL. */
+must_check int values_note(const struct launch *l, const char *also,
+			   struct err *err);
 
 /* --- starting.c --- */
 /* All that is needed before it, the gate, and what starts beside it. */

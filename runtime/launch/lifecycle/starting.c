@@ -114,6 +114,8 @@ static int show_repository(struct launch *l, struct err *err)
 	if (rc == 0)
 		rc = repository_prepare(l->a, &l->o, &l->session, &l->vectors,
 					&l->values, err);
+	if (rc == 0 && part)
+		rc = values_note(l, l->o.workspace, err);
 	if (rc != -ENOTSUP)
 		return rc;
 	if (!l->o.quiet)

@@ -31,15 +31,28 @@ int values_read_plan(struct launch *l, struct err *err)
 	return rc;
 }
 
-int values_set(struct launch *l, struct err *err)
+static bool has_terminal(const struct launch *l)
+{
+	return l->o.keeper
+		       ? l->o.keeper->stage.tty
+		       : isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
+int values_note(const struct launch *l, const char *also, struct err *err)
 {
 	const struct keeper *k = l->o.keeper;
 	struct metadata_streams streams = {
 		.kept = k != NULL,
-		.tty = k ? k->stage.tty
-			 : isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
+		.tty = has_terminal(l),
 		.input = !k || k->stage.tty || k->stage.input,
 	};
+
+	return metadata_write(l->a, &l->session, l->o.workspace, l->o.command,
+			      also, &streams, err);
+}
+
+int values_set(struct launch *l, struct err *err)
+{
 	struct tokens_homes homes = {.user = getenv("HOME")};
 	char *real = realpath(l->o.workspace, NULL);
 	int rc;
@@ -54,8 +67,7 @@ int values_set(struct launch *l, struct err *err)
 		rc = workspaces_note(l->a, l->o.state, l->o.workspace, err);
 	if (rc < 0)
 		return rc;
-	rc = metadata_write(l->a, &l->session, l->o.workspace, l->o.command,
-			    &streams, err);
+	rc = values_note(l, NULL, err);
 	if (rc == 0)
 		rc = prepare_owner(l->a, &l->o, l->mounts.root, &l->owner, err);
 	if (rc < 0)
@@ -67,7 +79,7 @@ int values_set(struct launch *l, struct err *err)
 		.home = l->owner.home,
 		.state = l->o.state,
 		.owner = l->owner.text,
-		.tty = streams.tty,
+		.tty = has_terminal(l),
 		.readonly = scan_is_readonly(l->o.workspace),
 		.command = l->o.command,
 		.env = from_environment,

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #define FILE_MAX    (8u << 20) /* a command line may be long */
+#define INSIDE	    "/workspace"
 #define STARTED	    "%Y-%m-%dT%H:%M:%SZ"
 #define STARTED_MAX 32u
 
@@ -37,9 +38,10 @@ const char *metadata_now(struct arena *a)
 
 int metadata_write(struct arena *a, const struct session *s,
 		   const char *workspace, char *const *command,
-		   const struct metadata_streams *streams, struct err *err)
+		   const char *also, const struct metadata_streams *streams,
+		   struct err *err)
 {
-	cJSON *o = cJSON_CreateObject(), *words;
+	cJSON *o = cJSON_CreateObject(), *words, *places;
 	struct str line;
 
 	cJSON_AddNumberToObject(o, "version", 1);
@@ -49,11 +51,34 @@ int metadata_write(struct arena *a, const struct session *s,
 	words = cJSON_AddArrayToObject(o, "command");
 	for (size_t i = 0; command[i]; i++)
 		cJSON_AddItemToArray(words, cJSON_CreateString(command[i]));
+	places = cJSON_AddArrayToObject(o, "mounted");
+	cJSON_AddItemToArray(places, cJSON_CreateString(INSIDE));
+	if (also)
+		cJSON_AddItemToArray(places, cJSON_CreateString(also));
 	cJSON_AddBoolToObject(o, "detached", streams->kept);
 	cJSON_AddBoolToObject(o, "terminal", streams->tty);
 	cJSON_AddBoolToObject(o, "input", streams->input);
 	line = arena_fmt(a, "%s\n", json_compact(a, o).p);
 	return fileio_write(AT_FDCWD, file_of(a, s), line, 0600, err);
+}
+
+/* Of a version that had only one place there is no list. */
+static bool parse_places(struct arena *a, const cJSON *o, struct metadata *out)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(o, "mounted");
+	const cJSON *place;
+
+	if (!list)
+		*vec_push(a, &out->mounted) = INSIDE;
+	else if (!cJSON_IsArray(list))
+		return false;
+	cJSON_ArrayForEach(place, list) {
+		if (!cJSON_IsString(place) || place->valuestring[0] != '/')
+			return false;
+		*vec_push(a, &out->mounted) =
+			arena_cstr(a, str_of(place->valuestring));
+	}
+	return true;
 }
 
 static bool parse_about(struct arena *a, const cJSON *o, struct metadata *out)
@@ -66,7 +91,7 @@ static bool parse_about(struct arena *a, const cJSON *o, struct metadata *out)
 	const char *end;
 
 	if (!cJSON_IsString(started) || !cJSON_IsString(where) ||
-	    !cJSON_IsArray(words))
+	    !cJSON_IsArray(words) || !parse_places(a, o, out))
 		return false;
 	end = strptime(started->valuestring, STARTED, &tm);
 	if (!end || *end)
@@ -102,7 +127,8 @@ void metadata_read(struct arena *a, const struct session *s,
 		cJSON_Delete(o);
 	}
 	if (!x.known) {
-		x.command.n = 0;
+		x.command.n = x.mounted.n = 0;
+		*vec_push(a, &x.mounted) = INSIDE;
 		x.started_s = stat(s->dir, &st) == 0 ? st.st_mtime : 0;
 	}
 	x.started = time_text(a, x.started_s);

@@ -23,6 +23,7 @@ struct metadata {
 	int64_t started_s;   /* since 1970; else when the folder was changed */
 	const char *started; /* the same in UTC: "2026-01-31T12:00:00Z" */
 	const char *workspace;	   /* absolute */
+	VEC(const char *) mounted; /* where it is inside, one path at least */
 	VEC(const char *) command; /* empty: the image's own */
 	struct metadata_streams streams;
 };
@@ -38,8 +39,10 @@ struct metadata_end {
 	const char *at;	   /* as started; "" when it is not said */
 };
 
+/* also: where the workspace is inside besides /workspace; or NULL. */
 must_check int metadata_write(struct arena *a, const struct session *s,
 			      const char *workspace, char *const *command,
+			      const char *also,
 			      const struct metadata_streams *streams,
 			      struct err *err);
 /* A session.json that is missing, or is none, is no error: see known. */
