@@ -100,10 +100,22 @@ static void set_failure(struct frame *f)
 	memcpy(f->bytes, failure, sizeof(failure));
 }
 
+static void set_request(struct frame *f)
+{
+	static const uint8_t request[] = {0, 0, 0, 1,
+					  MESSAGE_REQUEST_IDENTITIES};
+
+	f->n = 1;
+	memcpy(f->bytes, request, sizeof(request));
+}
+
 /* --- one connection ------------------------------------------------------- */
 
-static int connect_agent(const char *path, struct err *err)
+/* ms: how long each step may take; 0: as long as it does. */
+static int connect_agent(const char *path, int ms, struct err *err)
 {
+	struct timeval wait = {.tv_sec = ms / 1000,
+			       .tv_usec = ms % 1000 * 1000};
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	int fd;
 
@@ -114,7 +126,9 @@ static int connect_agent(const char *path, struct err *err)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return err_errno(err, "socket");
-	if (connect(fd, (const struct sockaddr *)&at, sizeof(at)) == 0)
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)) == 0 &&
+	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) == 0 &&
+	    connect(fd, (const struct sockaddr *)&at, sizeof(at)) == 0)
 		return fd;
 	err_errno(err, path);
 	close(fd);
@@ -127,7 +141,7 @@ static bool ask_agent(struct client *c, uint8_t wanted)
 	struct err ignored;
 
 	if (c->agent < 0)
-		c->agent = connect_agent(c->path, &ignored);
+		c->agent = connect_agent(c->path, 0, &ignored);
 	if (c->agent >= 0 && write_frame(c->agent, &c->frame) &&
 	    read_frame(c->agent, &c->frame))
 		return type_of(&c->frame) == wanted;
@@ -146,6 +160,7 @@ static void answer_request(struct client *c)
 	if (type == MESSAGE_REQUEST_IDENTITIES) {
 		ok = ask_agent(c, MESSAGE_IDENTITIES_ANSWER);
 	} else if (type == MESSAGE_SIGN_REQUEST) {
+		c->counts->asked++;
 		ok = ask_agent(c, MESSAGE_SIGN_RESPONSE);
 		c->counts->signatures += ok;
 	} else {
@@ -238,13 +253,48 @@ int sshagent_check(const char *path, struct err *err)
 		return err_set(
 			err, -ENOENT,
 			"the policy asks for your ssh-agent ('ssh_agent: true'), and SSH_AUTH_SOCK is not set: eval \"$(ssh-agent)\" starts one, ssh-add gives it a key");
-	fd = connect_agent(path, err);
+	fd = connect_agent(path, 0, err);
 	if (fd < 0)
 		return err_while(
 			err,
 			"the policy asks for your ssh-agent ('ssh_agent: true'), and nobody answers where SSH_AUTH_SOCK says");
 	close(fd);
 	return 0;
+}
+
+int sshagent_keys(const char *path, int ms, uint32_t *out, struct err *err)
+{
+	struct frame *f;
+	const uint8_t *n;
+	int fd = connect_agent(path, ms, err), rc = 0;
+
+	if (fd < 0)
+		return fd;
+	f = calloc(1, sizeof(*f));
+	if (!f) {
+		close(fd);
+		return err_set(err, -ENOMEM, "no memory");
+	}
+	set_request(f);
+	errno = 0;
+	if (!write_frame(fd, f) || !read_frame(fd, f))
+		rc = errno == EAGAIN
+			     ? err_set(err, -ETIMEDOUT,
+				       "%s: nothing answers within %d ms", path,
+				       ms)
+			     : err_set(err, -EPROTO,
+				       "%s: what listens there is no ssh-agent",
+				       path);
+	else if (type_of(f) != MESSAGE_IDENTITIES_ANSWER || f->n < 5)
+		rc = err_set(err, -EPROTO, "%s: the ssh-agent lists no keys",
+			     path);
+	n = f->bytes + 5;
+	if (rc == 0)
+		*out = (uint32_t)n[0] << 24 | (uint32_t)n[1] << 16 |
+		       (uint32_t)n[2] << 8 | n[3];
+	free(f);
+	close(fd);
+	return rc;
 }
 
 int sshagent_start(const char *dir, const char *path, struct sshagent *out,
@@ -277,7 +327,7 @@ int sshagent_start(const char *dir, const char *path, struct sshagent *out,
 	return 0;
 }
 
-static void say_counts(const struct sshagent_counts *n)
+static void say_counts(const struct sshagent_told *n)
 {
 	uint32_t made = n->signatures, refused = n->refused,
 		 lost = n->unanswered;
@@ -296,15 +346,22 @@ static void say_counts(const struct sshagent_counts *n)
 	fputc('\n', stderr);
 }
 
-void sshagent_stop(struct sshagent *s, bool quiet)
+bool sshagent_stop(struct sshagent *s, bool quiet, struct sshagent_told *out)
 {
 	if (s->pid == 0)
-		return;
+		return false;
 	kill(s->pid, SIGKILL);
 	while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
 		;
+	*out = (struct sshagent_told){
+		.asked = s->counts->asked,
+		.signatures = s->counts->signatures,
+		.refused = s->counts->refused,
+		.unanswered = s->counts->unanswered,
+	};
 	if (!quiet)
-		say_counts(s->counts);
+		say_counts(out);
 	munmap(s->counts, sizeof(*s->counts));
 	*s = (struct sshagent){0};
+	return true;
 }

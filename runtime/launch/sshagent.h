@@ -25,9 +25,15 @@
 
 /* Shared by those processes. */
 struct sshagent_counts {
+	_Atomic uint32_t asked;	     /* signatures that were asked for */
 	_Atomic uint32_t signatures; /* that were made */
 	_Atomic uint32_t refused;    /* asked for what is not passed on */
 	_Atomic uint32_t unanswered; /* the user's did not answer */
+};
+
+/* The same at the end. */
+struct sshagent_told {
+	uint32_t asked, signatures, refused, unanswered;
 };
 
 struct sshagent {
@@ -41,12 +47,19 @@ struct sshagent {
  *   others   of connect(2)
  */
 must_check int sshagent_check(const char *path, struct err *err);
+/*
+ * How many keys it says it has, within ms for each step.
+ *   -EPROTO  what answers is no ssh-agent
+ *   others   of connect(2) and recv(2)
+ */
+must_check int sshagent_keys(const char *path, int ms, uint32_t *out,
+			     struct err *err);
 /* Listen in dir, as DOCKER_JSON_SSH_SOCKET. */
 must_check int sshagent_start(const char *dir, const char *path,
 			      struct sshagent *out, struct err *err);
 /* Nobody is served any more; says at the end what was asked for, unless that
- * is nothing or quiet. */
-void sshagent_stop(struct sshagent *s, bool quiet);
+ * is nothing or quiet. False: there was none, and *out is as it was. */
+bool sshagent_stop(struct sshagent *s, bool quiet, struct sshagent_told *out);
 
 /* One connection, until either end closes it. */
 void sshagent_serve(int client, const char *path, struct sshagent_counts *n);

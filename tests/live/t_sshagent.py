@@ -1,4 +1,5 @@
 """The user's ssh-agent inside: it signs, and does nothing else."""
+import json
 import os
 import signal
 import socket
@@ -72,6 +73,10 @@ def it_signs_inside():
               "another user than the workspace's owner", s.stdout + s.stderr)
         check("your ssh-agent made 1 signature\n" in s.stderr,
               "the end tells of it", s.stderr)
+        path, = a.where.state.glob("sessions/*/summary.json")
+        counts = json.loads(path.read_text())["ssh_agent"]
+        check(counts == {"asked": 1, "made": 1, "refused": 0,
+                         "unanswered": 0}, "so does the record", counts)
         (a.where.root / "signers").write_text("me " + listed)
         (a.where.root / "sig").write_text(s.stdout[s.stdout.index("-----"):])
         check("Good \"file\" signature for me" in a.host(

@@ -4,6 +4,9 @@
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "compiler/plan/docker_json.h"
+#include "runtime/launch/sshagent.h"
+
+#include <stdlib.h>
 
 #define ANSWER_MS 5000 /* a daemon that hangs must not hang this */
 
@@ -54,6 +57,18 @@ static void ask_image(struct arena *a, struct docker *d, const char *image,
 
 	out->there = rc < 0 ? FACT_UNKNOWN : rc ? FACT_YES : FACT_NO;
 	out->why = rc < 0 ? kept_text(a, &err) : NULL;
+}
+
+static void ask_ssh_agent(struct arena *a, struct doctor_host *h)
+{
+	struct err err;
+
+	h->ssh = getenv("SSH_AUTH_SOCK");
+	if (h->ssh && !*h->ssh)
+		h->ssh = NULL;
+	if (h->ssh &&
+	    sshagent_keys(h->ssh, ANSWER_MS, &h->ssh_keys, &err) < 0)
+		h->no_ssh = kept_text(a, &err);
 }
 
 static int try_parts(struct arena *a, struct docker *d, const struct plan *plan,
@@ -114,6 +129,7 @@ static int visit_host(struct arena *a, const struct options *o,
 	facts_read(a, &h.facts);
 	facts_mount(a, state, &h.mount);
 	ask_client(a, &h);
+	ask_ssh_agent(a, &h);
 	docker = ask_docker(a, &h);
 	if (docker)
 		rc = try_parts(a, docker, plan, &h, &err);

@@ -324,6 +324,24 @@ static void judge_kernel(struct visit *v)
 	set_finding(v, DOCTOR_USERNS, state_of(f->user_namespaces), NULL);
 }
 
+static void judge_ssh_agent(struct visit *v)
+{
+	const struct doctor_host *h = v->host;
+	const char *keys = arena_fmt(v->a, "%u key%s, at %s", h->ssh_keys,
+				     h->ssh_keys == 1 ? "" : "s",
+				     h->ssh ? h->ssh : "")
+				   .p;
+
+	if (!h->ssh)
+		set_finding(v, DOCTOR_SSH_AGENT, DOCTOR_MISSING,
+			    "SSH_AUTH_SOCK is not set");
+	else if (h->no_ssh)
+		set_finding(v, DOCTOR_SSH_AGENT, DOCTOR_MISSING, h->no_ssh);
+	else
+		set_finding(v, DOCTOR_SSH_AGENT,
+			    h->ssh_keys ? DOCTOR_OK : DOCTOR_MISSING, keys);
+}
+
 void doctor_judge(struct arena *a, const struct doctor_host *host,
 		  struct doctor *out)
 {
@@ -331,6 +349,7 @@ void doctor_judge(struct arena *a, const struct doctor_host *host,
 
 	*out = (struct doctor){0};
 	judge_client(&v);
+	judge_ssh_agent(&v);
 	if (host->no_daemon) {
 		judge_silence(&v);
 	} else {

@@ -29,6 +29,9 @@ struct doctor_host {
 	struct doctor_image gate, agent, watch, view;
 	/* Without its image a part is not tried: probe.h. */
 	struct probe_session tried;
+	const char *ssh;    /* SSH_AUTH_SOCK; NULL: not set */
+	const char *no_ssh; /* why nobody answers there; NULL: somebody does */
+	uint32_t ssh_keys;  /* that it lists */
 	/* Of the kernel that this program runs on. */
 	struct facts facts;
 	const char *state; /* the folder where sessions are kept */

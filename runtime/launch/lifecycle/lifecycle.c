@@ -20,8 +20,10 @@ static int in_session(struct launch *l, struct err *err)
 	struct termios terminal;
 	struct executed executed = {0};
 	struct committed emptied = {0};
+	struct sshagent_told told;
 	struct outcome outcome;
-	bool saved = tcgetattr(STDIN_FILENO, &terminal) == 0, cleaned;
+	bool saved = tcgetattr(STDIN_FILENO, &terminal) == 0, cleaned,
+	     has_agent;
 	int rc = watchdog_start(l->o.state, &l->session, &l->at, &l->watchdog,
 				err);
 
@@ -46,7 +48,7 @@ static int in_session(struct launch *l, struct err *err)
 		tracer_done(l->run.tracer);
 	if (l->run.view)
 		view_done(l->run.view);
-	sshagent_stop(&l->ssh, l->o.quiet);
+	has_agent = sshagent_stop(&l->ssh, l->o.quiet, &told);
 	fd_close(&l->trace_copy);
 	rc = ending_stage(l, rc, err);
 	cleaned = ending_clean(l);
@@ -56,6 +58,7 @@ static int in_session(struct launch *l, struct err *err)
 				   .executed = &executed,
 				   .emptied = &emptied,
 				   .workspace = l->o.workspace,
+				   .ssh = has_agent ? &told : NULL,
 				   .run = &l->run,
 				   .status = rc,
 				   .why = err};

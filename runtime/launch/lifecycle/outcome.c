@@ -56,6 +56,16 @@ static void add_trace(struct arena *a, cJSON *o, const struct tracer *t)
 		cJSON_AddStringToObject(trace, "lacks", arena_cstr(a, lacks));
 }
 
+static void add_ssh(cJSON *o, const struct sshagent_told *t)
+{
+	cJSON *ssh = cJSON_AddObjectToObject(o, "ssh_agent");
+
+	cJSON_AddNumberToObject(ssh, "asked", t->asked);
+	cJSON_AddNumberToObject(ssh, "made", t->signatures);
+	cJSON_AddNumberToObject(ssh, "refused", t->refused);
+	cJSON_AddNumberToObject(ssh, "unanswered", t->unanswered);
+}
+
 static cJSON *emptied_json(struct arena *a, const struct committed *emptied)
 {
 	cJSON *list = cJSON_CreateArray();
@@ -87,6 +97,8 @@ void outcome_write(const struct outcome *o)
 	cJSON_AddNumberToObject(root, "gate_ready_ms", r->gate->ready_ms);
 	if (r->tracer)
 		add_trace(o->a, root, r->tracer);
+	if (o->ssh)
+		add_ssh(root, o->ssh);
 	cJSON_AddItemToObject(root, "changes", control_json(r->control));
 	cJSON_AddItemToObject(root, "executed",
 			      executed_json(o->a, o->executed));

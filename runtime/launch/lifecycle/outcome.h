@@ -8,6 +8,7 @@
 #define RUNTIME_LAUNCH_LIFECYCLE_OUTCOME_H
 
 #include "runtime/launch/loop/loop.h"
+#include "runtime/launch/sshagent.h"
 #include "runtime/launch/workspace/committed.h"
 #include "runtime/launch/workspace/executed.h"
 
@@ -17,6 +18,7 @@ struct outcome {
 	const char *workspace;
 	const struct executed *executed;
 	const struct committed *emptied; /* its paths: in git's index, since */
+	const struct sshagent_told *ssh; /* NULL: the session had none */
 	const struct loop *run;		 /* with its gate, control and tracer */
 	int status;			 /* the command's; below 0: of why */
 	const struct err *why;

@@ -37,6 +37,8 @@ static struct doctor_host healthy(void)
 		.agent = {FACT_YES, NULL},
 		.watch = {FACT_YES, NULL},
 		.view = {FACT_YES, NULL},
+		.ssh = "/run/user/1000/agent",
+		.ssh_keys = 2,
 		.tried = {.gate = WORKS(""),
 			  .tracer = WORKS(""),
 			  .haproxy = WORKS("HAProxy version 2.6"),
@@ -289,6 +291,32 @@ static void check_kernels(void)
 		"kernel.yama.ptrace_scope is 3: nothing is stopped before it begins"));
 }
 
+/* With keys, without, with nobody there, and none. */
+static void check_ssh_agent(void)
+{
+	static const char gone[] = "/run/user/1000/agent: No such file";
+	struct doctor_host h = healthy();
+
+	doctor_judge(a, &h, &found);
+	CHECK(is(DOCTOR_SSH_AGENT, DOCTOR_OK,
+		 "2 keys, at /run/user/1000/agent"));
+	h.ssh_keys = 1;
+	doctor_judge(a, &h, &found);
+	CHECK(is(DOCTOR_SSH_AGENT, DOCTOR_OK,
+		 "1 key, at /run/user/1000/agent"));
+	h.ssh_keys = 0;
+	doctor_judge(a, &h, &found);
+	CHECK(is(DOCTOR_SSH_AGENT, DOCTOR_MISSING,
+		 "0 keys, at /run/user/1000/agent"));
+	h.no_ssh = gone;
+	doctor_judge(a, &h, &found);
+	CHECK(is(DOCTOR_SSH_AGENT, DOCTOR_MISSING, gone));
+	h.ssh = NULL;
+	doctor_judge(a, &h, &found);
+	CHECK(is(DOCTOR_SSH_AGENT, DOCTOR_MISSING, "SSH_AUTH_SOCK is not set"));
+	CHECK(doctor_runs(&found));
+}
+
 /* Needed and missing is red, the rest is yellow; a terminal of 60 columns. */
 static void check_view(void)
 {
@@ -322,6 +350,7 @@ int main(void)
 	check_images();
 	check_trials();
 	check_kernels();
+	check_ssh_agent();
 	check_view();
 	arena_free(a);
 	return check_status();

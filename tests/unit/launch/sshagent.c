@@ -178,7 +178,7 @@ static void two_pass_and_nothing_else(void)
 	close_it(fd);
 	for (unsigned type = 0; type < 256; type++)
 		CHECK(agent.asked[type] == (type == 11 || type == 13 ? 2 : 0));
-	CHECK(served.counts.signatures == 2 && served.counts.refused == 254 &&
+	CHECK(served.counts.asked == 2 && served.counts.signatures == 2 && served.counts.refused == 254 &&
 	      served.counts.unanswered == 0);
 	agent_end(t);
 }
@@ -256,8 +256,41 @@ static void the_users_has_to_be_there(void)
 	agent_end(t);
 }
 
+static void its_keys_are_counted(void)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	pthread_t t = agent_start();
+	uint32_t n = 99;
+	struct err err;
+	int silent;
+
+	CHECK(sshagent_keys(path, 5000, &n, &err) == 0 && n == 0);
+	agent.bytes = 4; /* an answer without a number */
+	CHECK(sshagent_keys(path, 5000, &n, &err) == -EPROTO);
+	agent.bytes = 9;
+	agent.says = 5;
+	CHECK(sshagent_keys(path, 5000, &n, &err) == -EPROTO &&
+	      strstr(err.text, "lists no keys"));
+	agent.says = 0;
+	agent.hangs_up = true;
+	CHECK(sshagent_keys(path, 5000, &n, &err) == -EPROTO &&
+	      strstr(err.text, "no ssh-agent"));
+	agent.hangs_up = false;
+	agent_end(t);
+	CHECK(sshagent_keys(path, 5000, &n, &err) == -ENOENT);
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
+	silent = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CHECK(bind(silent, (struct sockaddr *)&at, sizeof(at)) == 0 &&
+	      listen(silent, 4) == 0);
+	CHECK(sshagent_keys(path, 20, &n, &err) == -ETIMEDOUT);
+	close(silent);
+	unlink(path);
+	CHECK(n == 0);
+}
+
 static void processes_end(void)
 {
+	struct sshagent_told told = {0};
 	pthread_t t = agent_start();
 	struct sshagent s = {0};
 	struct err err;
@@ -269,11 +302,14 @@ static void processes_end(void)
 	CHECK(ask(fd, 11, 1) == 12 && ask(fd, 13, 9) == 14 &&
 	      ask(fd, 19, 1) == 5);
 	CHECK(s.counts->signatures == 1 && s.counts->refused == 1);
-	sshagent_stop(&s, true);
+	CHECK(sshagent_stop(&s, true, &told) && told.asked == 1 &&
+	      told.signatures == 1 && told.refused == 1 &&
+	      told.unanswered == 0);
 	CHECK(s.pid == 0 && read(fd, &byte, 1) == 0);
 	close(fd);
 	CHECK(local_connect(top, DOCKER_JSON_SSH_SOCKET, &fd, &err) < 0);
-	sshagent_stop(&s, true); /* none: nothing */
+	told.asked = 7;
+	CHECK(!sshagent_stop(&s, true, &told) && told.asked == 7); /* none */
 	agent_end(t);
 }
 
@@ -289,6 +325,7 @@ int main(void)
 	frames_are_bounded();
 	what_the_users_says_is_judged_too();
 	it_may_come_and_go();
+	its_keys_are_counted();
 	processes_end();
 	CHECK(fileio_remove_tree(AT_FDCWD, top, &err) == 0);
 	return check_status();
