@@ -340,6 +340,7 @@ def chatgpt_models(web, path, body):
 
 # Bytes that a token may have, and that something on its way looks at.
 ODD = r"""a;b"c'd\e,f#g%h$i&j`k|l(m)*[n]{o}!p=~/?@:^\;<<"""
+ACCESS = {"odd": ODD, "long": "x" * 8192, "controls": "a\tb"}
 
 
 class Rotation:
@@ -391,8 +392,7 @@ def token_site(state):
                     time.monotonic() < until:
                 time.sleep(0.02)
         access, refresh = renewed(secret)
-        if how in ("odd", "long"):
-            access = ODD if how == "odd" else "x" * 8192
+        access = ACCESS.get(how, access)
         answer = {"token_type": "Bearer", "access_token": access,
                   "expires_in": 3600, "refresh_token": refresh, "scope": "a b",
                   "id_token": "an-" + access, "was": {"sent": [secret]}}

@@ -180,10 +180,26 @@ def what_is_no_token_is_refused():
             check(bad not in s.stderr, "and not what", s.stderr)
     with Login(RENEWED) as where:
         text = where.path.read_text()
-        s = where.run(renew("long"), use())
+        s = where.run(renew("controls"), use())
         check([code for code, _ in s.tried] == [502, 200],
               "nor is it taken from a server", s.tried)
         check(where.path.read_text() == text, "the file is as it was")
+
+
+@test
+def a_token_too_long_for_a_session_is_the_hosts():
+    """The server has ended the old one: it is in the file, or lost."""
+    with Login(RENEWED) as where:
+        log = live.Log("inet.jsonl")
+        s = where.run(renew("long"), use(), renew(), use())
+        access = json.loads(where.path.read_text())["claudeAiOauth"][
+            "accessToken"]
+        check([code for code, _ in s.tried] == [502, 200, 502, 200],
+              "the session goes on as it was", s.tried)
+        check(len(access) > 4096 and "longer than 4096 bytes" in s.stderr,
+              "the host has it, and is told", (len(access), s.stderr))
+        check(renewals(log) == [REFRESH], "it is asked for once",
+              renewals(log))
 
 
 @test

@@ -220,6 +220,17 @@ static const char *access_of(const struct renew_ask *ask, const struct held *h,
 				    : "";
 }
 
+static void say_unwritten(const struct renew_ask *ask, struct renew_done *out,
+			  const char *why)
+{
+	say(ask,
+	    out->unusable
+		    ? "the new tokens are lost, log in again on the host: this session cannot use them, and they cannot be written to"
+		    : "the new tokens last for this session alone, they cannot be written to",
+	    why);
+	out->unusable = NULL;
+}
+
 /* h: what the file was when the URL was asked, which takes its time. */
 static void take_reply(struct arena *a, const struct renew_ask *ask,
 		       struct held *h, const struct renew_reply *reply,
@@ -243,9 +254,7 @@ static void take_reply(struct arena *a, const struct renew_ask *ask,
 			(void)renew_answer(a, ask, reply, then.file, now,
 					   random, &ignored);
 		if (write_host(a, ask, read ? &then : h, &err) < 0)
-			say(ask,
-			    "the new tokens last for this session alone, they cannot be written to",
-			    err.text);
+			say_unwritten(ask, out, err.text);
 	}
 	fields_delete(ignored.body);
 	fields_delete(ignored.values);
@@ -330,6 +339,10 @@ struct str renew_run(struct arena *a, const struct renew_ask *ask)
 		rc = tokens_digits(a, &random, &err);
 	if (rc == 0) {
 		renew_with(a, ask, &h, random, &done);
+		if (done.unusable)
+			say(ask,
+			    "this session goes on with the tokens that it has, not with the new ones in",
+			    done.unusable);
 	} else {
 		say(ask, "renewing the tokens of", err.text);
 		fail(&done, 502, "server_error",

@@ -44,6 +44,8 @@ struct renew_done {
 	cJSON *body;   /* for the agent */
 	cJSON *values; /* for the gate, {"2:DIGITS": TOKEN}; NULL: no new ones
 			*/
+	/* Why new tokens are for the host's file alone; NULL: they are not. */
+	const char *unusable;
 };
 
 /* What is renewed, and an error as in RFC 6749, section 5.2. */
@@ -71,7 +73,8 @@ bool renew_answer(struct arena *a, const struct renew_ask *ask,
 		  struct str random, struct renew_done *out);
 /*
  * No renewal is needed: file has another access token than the one with this
- * digest, and it does not end soon. *out is as if it had been renewed.
+ * digest, and it does not end soon. *out is as if it had been renewed, or says
+ * that this session cannot use it.
  */
 bool renew_found(struct arena *a, const struct renew_ask *ask, const char *had,
 		 cJSON *file, int64_t now, struct str random,

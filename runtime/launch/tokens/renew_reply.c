@@ -2,14 +2,13 @@
 #include "runtime/launch/tokens/renew.h"
 
 #include "compiler/base/oauth.h"
+#include "runtime/launch/docker/secrets.h"
 #include "runtime/launch/tokens/ends.h"
 #include "runtime/launch/tokens/sentinel.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-#define TOKEN_MAX 4096u /* SECRETS_VALUE_MAX */
 
 static const char *const members[] = {OAUTH_ACCESS, OAUTH_REFRESH, OAUTH_ID};
 
@@ -25,14 +24,16 @@ typedef VEC(struct renewed) renewed_list;
 /* --- tokens ----------------------------------------------------------------
  */
 
+/* As RFC 6749, appendix A.12, has them, however long: the server may have
+ * ended the old ones with its reply, so none of these is let fall. */
 static bool is_token(const cJSON *item)
 {
 	size_t n = cJSON_IsString(item) ? strlen(item->valuestring) : 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (item->valuestring[i] <= ' ' || item->valuestring[i] >= 127)
+		if (item->valuestring[i] < ' ' || item->valuestring[i] >= 127)
 			return false;
-	return n > 0 && n <= TOKEN_MAX;
+	return n > 0;
 }
 
 static void collect_fields(struct arena *a, const struct renew_ask *ask,
@@ -162,6 +163,20 @@ static void renew_file(struct arena *a, cJSON *file, const cJSON *reply,
 	set_last(file, now);
 }
 
+/* Why the gate cannot put one of them into a header; NULL: it can. */
+static const char *too_odd(const renewed_list *list)
+{
+	vec_each(r, list) {
+		if (!r->member || strcmp(r->member, OAUTH_REFRESH) == 0)
+			continue;
+		if (r->is.n > SECRETS_VALUE_MAX)
+			return "one of them is longer than 4096 bytes";
+		if (str_find(r->is, ' ', 0) < r->is.n)
+			return "one of them has a space in it";
+	}
+	return NULL;
+}
+
 /* For every host that gets tokens of this file; the refresh token is nobody's
  * but ours. */
 static cJSON *gate_values(const struct renew_ask *ask, const renewed_list *list)
@@ -203,15 +218,18 @@ bool renew_answer(struct arena *a, const struct renew_ask *ask,
 	*out = (struct renew_done){.status = (unsigned)reply->status};
 	if (taken) {
 		renew_file(a, file, root, &list, now);
-		out->values = gate_values(ask, &list);
+		out->unusable = too_odd(&list);
 	}
-	if (fine && !taken) {
+	if (taken && !out->unusable)
+		out->values = gate_values(ask, &list);
+	if (fine && (!taken || out->unusable)) {
 		out->status = 502;
 		out->body = renew_error(
 			"server_error",
-			"membrane: what answered the renewal is no answer");
+			taken ? "membrane: the new tokens are the host's alone, a session cannot use them"
+			      : "membrane: what answered the renewal is no answer");
 		fields_delete(root);
-		return false;
+		return taken;
 	}
 	if (!cJSON_IsObject(root)) {
 		out->body = renew_error("server_error",

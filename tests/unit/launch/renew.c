@@ -17,6 +17,8 @@
 	"\"expires\":1700000000000,\"expires_at\":1700000000},\"n\":[1],"      \
 	"\"last_refresh\":\"2020-01-01T00:00:00Z\"}"
 
+#define NOW 1800000000
+
 static struct arena *a;
 static char *names[] = {(char[]){"t.access"}, (char[]){"t.refresh"}};
 static char *fewer[] = {(char[]){"t.access"}};
@@ -166,7 +168,8 @@ static void not_taken(void)
 		{200, "{}", "502 "},
 		{200, "{\"access_token\":\"\"}", "502 "},
 		{200, "{\"access_token\":null}", "502 "},
-		{200, "{\"access_token\":\"a b\"}", "502 "},
+		{200, "{\"access_token\":\"a\\nb\"}", "502 "},
+		{200, "{\"access_token\":\"a\\u00e4\"}", "502 "},
 		{200, "{\"access_token\":\"" NEW "\",\"refresh_token\":1}",
 		 "502 "},
 		{400, "{\"error\":\"invalid_grant\",\"why\":\"" OLD "\"}",
@@ -189,9 +192,56 @@ static void not_taken(void)
 	}
 }
 
-/* --- tokens that somebody else renewed ------------------------------------ */
+static const char *repeated(char c, size_t n)
+{
+	char *text = arena_alloc(a, n + 1);
 
-#define NOW 1800000000
+	memset(text, c, n);
+	return text;
+}
+
+/* The old ones may be none any more: the file has what came, however odd. */
+static void kept_for_the_host(void)
+{
+	const char *longest = repeated('x', 4096), *longer = repeated('x', 4097);
+	const struct {
+		const char *access, *refresh;
+		bool usable;
+	} cases[] = {
+		{longest, NEXT, true},	 {longer, NEXT, false},
+		{NEW, longer, true},	 {"a b", NEXT, false},
+		{NEW, "of two words", true},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct renew_ask ask = ask_with("", false);
+		struct renew_reply r = {
+			200,
+			arena_fmt(
+				a,
+				"{\"access_token\":\"%s\",\"refresh_token\":\"%s\"}",
+				cases[i].access, cases[i].refresh)};
+		cJSON *file = fields_parse(STR(FILE_TEXT));
+		struct renew_done done;
+
+		CHECK(renew_answer(a, &ask, &r, file, NOW, STR("7"), &done));
+		CHECK(strcmp(fields_find(file, "t.access")->valuestring,
+			     cases[i].access) == 0 &&
+		      strcmp(fields_find(file, "t.refresh")->valuestring,
+			     cases[i].refresh) == 0);
+		CHECK_MSG((done.values != NULL) == cases[i].usable &&
+				  (done.unusable == NULL) == cases[i].usable &&
+				  done.status == (cases[i].usable ? 200 : 502),
+			  "%zu", i);
+		CHECK(!strstr(printed(done.body), cases[i].access) &&
+		      !strstr(printed(done.body), cases[i].refresh));
+		fields_delete(done.body);
+		fields_delete(done.values);
+		fields_delete(file);
+	}
+}
+
+/* --- tokens that somebody else renewed ------------------------------------ */
 
 static bool found(const char *json, const char *had, struct renew_done *out)
 {
@@ -249,7 +299,11 @@ static void found_in_the_file(void)
 	}
 	CHECK(!found(FILE_TEXT, digest, &done)); /* the one that it has */
 	CHECK(!found("{\"t\":{\"access\":\"" NEW "\"}}", "", &done));
-	CHECK(!found("{\"t\":{\"access\":\"a b\"}}", digest, &done));
+	CHECK(!found("{\"t\":{\"access\":\"a\\tb\"}}", digest, &done));
+	/* What it has is the host's alone; nobody has to be asked for that. */
+	CHECK(found("{\"t\":{\"access\":\"a b\"}}", digest, &done) &&
+	      done.unusable && done.status == 502 && !done.values);
+	fields_delete(done.body);
 	CHECK(!found("{\"t\":{\"access\":1}}", digest, &done));
 	CHECK(!found("{}", digest, &done));
 }
@@ -310,6 +364,7 @@ int main(void)
 	bodies();
 	taken();
 	not_taken();
+	kept_for_the_host();
 	found_in_the_file();
 	claims();
 	texts_with_a_nul();
