@@ -35,20 +35,14 @@ static const char letters[PARTS] = {'c', 'i', 'd', 's', 'h'};
 #define WITHOUT_WORDS "cid"
 #define IMAGES	      "membrane-gate, membrane-agent, membrane-watch and membrane-view"
 
-/*
- * What lies in ~/.membrane, by name: MEMBRANE_HOME may have been set to a
- * folder that holds more than what is ours.
- */
+/* What lies in ~/.membrane. */
 static const struct {
 	enum part part;
 	const char *name;
 } ours[] = {
-	{PART_RECORDS, "empty"},       {PART_RECORDS, "holds.lock"},
-	{PART_RECORDS, "last"},	       {PART_RECORDS, "saving"},
-	{PART_RECORDS, "sessions"},    {PART_RECORDS, "starts.lock"},
-	{PART_RECORDS, "tokens.lock"}, {PART_RECORDS, "trace"},
-	{PART_RECORDS, "workspaces"},  {PART_SETTINGS, "config.yaml"},
-	{PART_SETTINGS, "trust.json"}, {PART_HOME, "home"},
+#define STATE(part, name, needed) {PART_##part, name},
+#include "runtime/launch/session/state.def"
+#undef STATE
 };
 
 struct reset {

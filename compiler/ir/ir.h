@@ -373,6 +373,8 @@ const char *ir_runtime_name(enum ir_runtime r); /* "runc", "sysbox-runc", … */
 const char *ir_masks_name(enum ir_masks m);
 const char *ir_trace_engine_name(enum ir_trace_engine e);
 
+/* Is it runc, which is the default? */
+bool ir_runtime_is_runc(const struct ir_policy *p);
 /* Is every access judged, whoever wrote it or not? What is not written depends
  * on the runtime: no other than runc can have a view. */
 bool ir_masks_hold(const struct ir_policy *p);

@@ -20,7 +20,7 @@ static enum ir_runtime runtime_of(const struct ir_policy *p)
 /* Else the agent joins the gate's network namespace. */
 static bool over_bridge(const struct ir_policy *p)
 {
-	return runtime_of(p) != IR_RUNTIME_RUNC;
+	return !ir_runtime_is_runc(p);
 }
 
 /* --- raw arguments ------------------------------------------------------- */

@@ -112,6 +112,15 @@ static bool check_user_namespaces(const struct emit_in *in)
 	return false;
 }
 
+/* Behind an error of what takes runc: which runtime there is. False. */
+static bool note_runtime(const struct emit_in *in, const char *help)
+{
+	diag_note(in->diags, in->policy->runtime.from.at,
+		  "the runtime is named here");
+	diag_help(in->diags, "%s", help);
+	return false;
+}
+
 /*
  * Kata hands folders to its guest by a server of its own, Sysbox shifts the
  * owners of files by mapped mounts: over a view neither was ever seen to work.
@@ -119,19 +128,16 @@ static bool check_user_namespaces(const struct emit_in *in)
 static bool check_masks(const struct emit_in *in)
 {
 	const struct ir_policy *p = in->policy;
-	bool runc = !p->runtime.set || p->runtime.v == IR_RUNTIME_RUNC;
 
-	if (runc || !ir_masks_hold(p))
+	if (ir_runtime_is_runc(p) || !ir_masks_hold(p))
 		return true;
 	diag_error(
 		in->diags, DIAG_MASKS, p->masks.from.at,
 		"masks hold with the runtime 'runc' alone: that '%s' hands a view on to the agent is not proven",
 		ir_runtime_name(p->runtime.v));
-	diag_note(in->diags, p->runtime.from.at, "the runtime is named here");
-	diag_help(
-		in->diags,
+	return note_runtime(
+		in,
 		"leave 'masks' out: with this runtime they are made at the start");
-	return false;
 }
 
 /* Only with runc a socket of the host is one inside: Kata has another kernel,
@@ -139,17 +145,14 @@ static bool check_masks(const struct emit_in *in)
 static bool check_ssh_agent(const struct emit_in *in)
 {
 	const struct ir_policy *p = in->policy;
-	bool runc = !p->runtime.set || p->runtime.v == IR_RUNTIME_RUNC;
 
-	if (runc || !ir_ssh_agent(p))
+	if (ir_runtime_is_runc(p) || !ir_ssh_agent(p))
 		return true;
 	diag_error(
 		in->diags, DIAG_SSH_AGENT, p->ssh_agent.from.at,
 		"'ssh_agent' needs the runtime 'runc': that '%s' hands a socket on to the agent is not proven",
 		ir_runtime_name(p->runtime.v));
-	diag_note(in->diags, p->runtime.from.at, "the runtime is named here");
-	diag_help(in->diags, "leave one of the two out");
-	return false;
+	return note_runtime(in, "leave one of the two out");
 }
 
 static bool check_hardening(const struct emit_in *in)

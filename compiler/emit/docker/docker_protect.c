@@ -108,9 +108,9 @@ bool docker_protect_check(const struct emit_in *in)
 		return refuse_protect(
 			in, p->masks.from.at,
 			"protected files are held by a view, and here there is none",
-			p->runtime.set && p->runtime.v != IR_RUNTIME_RUNC
-				? "'runtime: runc' has one"
-				: "leave 'masks' out, or write 'hold'");
+			ir_runtime_is_runc(p)
+				? "leave 'masks' out, or write 'hold'"
+				: "'runtime: runc' has one");
 	ok = check_hardening(in);
 	vec_each(arg, &p->docker_args)
 		ok &= check_argument(in, arg);

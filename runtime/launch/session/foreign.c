@@ -65,15 +65,36 @@ static void count_sessions(int dir, const char *state)
 			n == 1 ? "is" : "are");
 }
 
+static void set_aside(struct arena *a, int dir, const char *state,
+		      const char *name, bool quiet)
+{
+	int how = R_OK | W_OK;
+	const char *aside;
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !foreign_is(&st))
+		return;
+	if (S_ISDIR(st.st_mode))
+		how |= X_OK;
+	if (faccessat(dir, name, how, AT_EACCESS) == 0)
+		return;
+	if (put_aside(a, dir, name, &st, &aside) == 0 && !quiet)
+		say_aside(state, name, &st, aside);
+}
+
 int foreign_set_aside(struct arena *a, const char *state, bool quiet,
 		      struct err *err)
 {
-	static const char *const needed[] = {"sessions",   "trace",
-					     "last",	   "empty",
-					     "holds.lock", "workspaces"};
+	static const struct {
+		const char *name;
+		bool needed;
+	} ours[] = {
+#define STATE(part, name, needed) {name, needed},
+#include "runtime/launch/session/state.def"
+#undef STATE
+	};
 	auto_fd int dir = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	const char *aside;
-	struct stat st;
 
 	if (geteuid() == 0)
 		return 0;
@@ -82,19 +103,9 @@ int foreign_set_aside(struct arena *a, const char *state, bool quiet,
 			err, -errno,
 			"%s: %s; if all in it is yours: sudo chown -R %u %s",
 			state, strerror(errno), (unsigned)geteuid(), state);
-	for (size_t i = 0; i < ARRAY_LEN(needed); i++) {
-		int how = R_OK | W_OK;
-
-		if (fstatat(dir, needed[i], &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    !foreign_is(&st))
-			continue;
-		if (S_ISDIR(st.st_mode))
-			how |= X_OK;
-		if (faccessat(dir, needed[i], how, AT_EACCESS) == 0)
-			continue;
-		if (put_aside(a, dir, needed[i], &st, &aside) == 0 && !quiet)
-			say_aside(state, needed[i], &st, aside);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
+		if (ours[i].needed)
+			set_aside(a, dir, state, ours[i].name, quiet);
 	if (!quiet)
 		count_sessions(dir, state);
 	return 0;

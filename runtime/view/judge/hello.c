@@ -233,18 +233,27 @@ static int read_inode(struct reader *r, struct str line)
 	return 0;
 }
 
+/* A path, and what decode makes of all behind it. */
+static bool read_pair(struct reader *r, struct str line,
+		      bool (*decode)(struct arena *, struct str, struct str *),
+		      struct hello_tracked *out)
+{
+	struct str path;
+
+	return str_field(&line, ' ', &path) &&
+	       decode_path(r->a, path, &out->path) &&
+	       decode(r->a, line, &out->text);
+}
+
 static int read_tracked(struct reader *r, struct str line)
 {
-	struct hello_tracked t = {0};
-	struct str path;
+	struct hello_tracked t;
 
 	if (r->out->tracked.n >= VIEW_HELLO_TRACKED_MAX)
 		return err_set(r->err, -E2BIG,
 			       "the launcher says more than %u tracked files",
 			       VIEW_HELLO_TRACKED_MAX);
-	if (!str_field(&line, ' ', &path) ||
-	    !decode_path(r->a, path, &t.path) || !is_relative(t.path) ||
-	    !decode_path(r->a, line, &t.text))
+	if (!read_pair(r, line, decode_path, &t) || !is_relative(t.path))
 		return line_fault(r, "expected 'tracked PATH [TEXT]'");
 	*vec_push(r->a, &r->out->tracked) = t;
 	return 0;
@@ -313,16 +322,13 @@ static int read_outside(struct reader *r, struct str line)
 static int read_text(struct reader *r, struct str line)
 {
 	struct hello_tracked t;
-	struct str path;
 
 	if (r->out->texts.n >= VIEW_HELLO_TEXTS_MAX)
 		return err_set(r->err, -E2BIG,
 			       "the launcher says more than %u texts",
 			       VIEW_HELLO_TEXTS_MAX);
-	if (!str_field(&line, ' ', &path) ||
-	    !decode_path(r->a, path, &t.path) ||
-	    !is_outside(t.path, r->out->part) ||
-	    !decode_text(r->a, line, &t.text))
+	if (!read_pair(r, line, decode_text, &t) ||
+	    !is_outside(t.path, r->out->part))
 		return line_fault(r, "expected 'text PATH TEXT'");
 	*vec_push(r->a, &r->out->texts) = t;
 	return 0;
