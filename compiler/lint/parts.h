@@ -34,6 +34,18 @@ void quic_lint(struct pass_ctx *c, const struct ir_policy *p,
  */
 const bool *uses_lint(struct pass_ctx *c, const struct ir_policy *p);
 
+/* --- mistaken.c ---------------------------------------------------------- */
+
+/* What somebody who wrote this pattern may have thought, and what is so. */
+struct mistaken {
+	const char *fact; /* a clause; NULL: it says what it seems to */
+	struct str help;
+};
+
+/* workspace: its path on the host. */
+struct mistaken mistaken_pattern(struct arena *a, struct str line,
+				 struct str workspace);
+
 /* --- secret_files.c ------------------------------------------------------ */
 
 /* Bytes of a file that are looked at. */

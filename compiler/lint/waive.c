@@ -118,6 +118,7 @@ static bool keep_warning(void *ctx, const struct diag_view *view)
 static bool needs_look(const struct ir_waiver *w)
 {
 	return w->lint == DIAG_UNMATCHED_PATTERN ||
+	       w->lint == DIAG_MISTAKEN_PATTERN ||
 	       w->lint == DIAG_VISIBLE_SECRET;
 }
 

@@ -20,6 +20,7 @@ struct waiting {
 	const struct ir_pattern *pattern;
 	const char *key; /* "ignore", "readonly" */
 	struct gitignore *alone;
+	struct mistaken mistaken;
 	bool matched;
 };
 
@@ -38,6 +39,8 @@ struct look {
 	VEC(struct folder) queue;
 	uint32_t entries, finds;
 	uint64_t end_ms;
+	bool patterns; /* all of them are waited for */
+	struct str path; /* of the workspace, on the host */
 	bool stop;  /* a bound was reached */
 	bool whole; /* nothing was left out */
 	char *room; /* SECRET_FILES_READ bytes */
@@ -65,19 +68,22 @@ static bool is_over(struct look *l)
 
 /*
  * A path that is held even where it does not exist yet does something, and so
- * may what takes back.
+ * may what takes back; unless they are not what somebody meant.
  */
 static void wait_for(struct look *l, const char *key, const ir_patterns *list)
 {
 	vec_each(p, list) {
 		struct waiting w = {.pattern = p, .key = key};
+		struct str line = str_slice(p->line, p->back, p->line.n);
 
-		if (p->back || p->hold ||
-		    (p->from.layer != LAYER_WORKSPACE &&
-		     p->from.layer != LAYER_FLAGS))
+		if (p->from.layer != LAYER_WORKSPACE &&
+		    p->from.layer != LAYER_FLAGS)
+			continue;
+		w.mistaken = mistaken_pattern(l->c->a, line, l->path);
+		if (!w.mistaken.fact && (!l->patterns || p->back || p->hold))
 			continue;
 		w.alone = gitignore_new(l->c->a);
-		if (gitignore_add(w.alone, p->line, NULL) == GITIGNORE_OK)
+		if (gitignore_add(w.alone, line, NULL) == GITIGNORE_OK)
 			*vec_push(l->c->a, &l->waiting) = w;
 	}
 }
@@ -90,12 +96,30 @@ static void try_waiting(struct look *l, struct str path, bool is_dir)
 						     NULL) == GITIGNORE_MATCH;
 }
 
+/* Few lines: `run` says it, too. */
+static void warn_mistaken(struct look *l, const struct waiting *w)
+{
+	struct diags *d = l->c->diags;
+
+	diag_warn(d, DIAG_MISTAKEN_PATTERN, w->pattern->from.at,
+		  "'%s' matches nothing: %s", diag_quote(d, w->pattern->line),
+		  w->mistaken.fact);
+	diag_about(d, w->pattern->line);
+	diag_help(d, "%s", diag_quote(d, w->mistaken.help));
+}
+
 static void warn_unmatched(struct look *l)
 {
 	vec_each(w, &l->waiting) {
 		struct diags *d = l->c->diags;
 
 		if (w->matched)
+			continue;
+		if (w->mistaken.fact) {
+			warn_mistaken(l, w);
+			continue;
+		}
+		if (!l->whole)
 			continue;
 		diag_warn(d, DIAG_UNMATCHED_PATTERN, w->pattern->from.at,
 			  "'%s' matches nothing here that is not hidden anyway",
@@ -269,7 +293,10 @@ bool workspace_lint(struct pass_ctx *c, const struct ir_policy *p,
 		    const char *path, bool patterns,
 		    struct workspace_counts *counts)
 {
-	struct look l = {.c = c, .whole = true};
+	struct look l = {.c = c,
+			 .whole = true,
+			 .patterns = patterns,
+			 .path = str_of(path)};
 
 	l.root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (l.root < 0)
@@ -281,15 +308,12 @@ bool workspace_lint(struct pass_ctx *c, const struct ir_policy *p,
 	l.readonly = compile_list(&l, &p->readonly, &l.counts.readonly);
 	if (!counts)
 		l.counts = (struct workspace_counts){0};
-	if (patterns) {
-		wait_for(&l, "ignore", &p->ignore);
-		wait_for(&l, "readonly", &p->readonly);
-	}
+	wait_for(&l, "ignore", &p->ignore);
+	wait_for(&l, "readonly", &p->readonly);
 	*vec_push(c->a, &l.queue) = (struct folder){0};
 	for (uint32_t i = 0; i < l.queue.n && !is_over(&l); i++)
 		look_into(&l, l.queue.v[i]);
-	if (l.whole)
-		warn_unmatched(&l);
+	warn_unmatched(&l);
 	if (counts)
 		*counts = l.counts;
 	close(l.root);
