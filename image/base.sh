@@ -21,6 +21,8 @@ bootstrap() {
 	PATH=$PATH:/usr/sbin:/sbin command -v debootstrap >/dev/null ||
 		die "no registry has $official for us, and debootstrap, which" \
 		    "would make the like of it, is not installed"
+	may_root || die "no registry has $official for us, and the like of it is" \
+		"made by root: run this once as root, or install sudo"
 	say "no registry: making $ours with debootstrap (a minute)"
 	mkdir -p "$made/image"
 	dir=$(mktemp -d "$made/image/base.XXXXXX")

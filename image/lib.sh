@@ -17,6 +17,9 @@ fi
 say() { printf '== %s\n' "$*" >&2; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
+# Whether root COMMAND can be tried.
+may_root() { ((EUID == 0)) || command -v sudo >/dev/null; }
+
 # root COMMAND...: as root, through sudo when that is not us.
 root() {
 	if ((EUID == 0)); then
@@ -38,12 +41,13 @@ within() {
 	done
 }
 
-# quietly LOG COMMAND...: the output into LOG, shown only when it failed.
+# quietly LOG COMMAND...: the output into LOG, shown only when it failed; in a
+# shell of its own, so that a die in there is seen, too.
 quietly() {
 	local log=$1
 	shift
 	mkdir -p "$(dirname "$log")"
-	"$@" >"$log" 2>&1 || {
+	("$@") >"$log" 2>&1 || {
 		local status=$?
 		tail -n 40 "$log" >&2
 		die "failed with status $status: $* (all of it: $log)"

@@ -56,6 +56,9 @@ packages() {
 	((${#want[@]})) || return 0
 	command -v apt-get >/dev/null ||
 		die "please install, there is no apt-get here: ${want[*]}"
+	may_root || die "packages are missing, and this is neither root nor is" \
+		"there sudo. Install them once, then go on as you are:
+  su -c 'apt-get update && apt-get install --no-install-recommends ${want[*]}'"
 	say "installing ${want[*]}"
 	quietly build/log/apt-update root apt-get -q update
 	# Debian's docker.io would start a daemon by itself; let it.
@@ -67,6 +70,9 @@ answers() { docker version >/dev/null 2>&1; }
 
 daemon() {
 	! answers || return 0
+	may_root || die "no Docker daemon answers you, and only root can start" \
+		"one. Start it once, and be in the group docker:
+  su -c 'systemctl start docker; usermod -aG docker $(id -un)'"
 	if [[ -d /run/systemd/system ]]; then
 		say "starting the Docker daemon (systemctl start docker)"
 		root systemctl start docker
