@@ -230,3 +230,18 @@ bool files_exists(struct files *f, enum files_root root, const char *path)
 	dir = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return dir >= 0 && fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
+
+bool files_is_state(const struct files *f)
+{
+	const struct front_input *in = f->in;
+	struct stat own, state;
+	auto_fd int dir = -1;
+
+	if (!in->workspace || !in->state || in->tree)
+		return false;
+	dir = open(in->workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return dir >= 0 &&
+	       fstatat(dir, ".membrane", &own, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       stat(in->state, &state) == 0 && own.st_dev == state.st_dev &&
+	       own.st_ino == state.st_ino;
+}

@@ -38,6 +38,22 @@ static struct diags *diags_of(struct front *f)
 	return f->files.c->diags;
 }
 
+/*
+ * In one's home: what lies in .membrane there is everybody's policy, not that
+ * of a workspace, and no name of it is wrong for being the one or the other.
+ */
+static bool is_home(struct front *f)
+{
+	if (!files_is_state(&f->files))
+		return false;
+	diag_error(diags_of(f), DIAG_LAYOUT, (struct span){0},
+		   "the workspace holds membrane's own folder, '.membrane': it is your home, or the like");
+	diag_help(diags_of(f),
+		  "work in a folder below it: '--workspace DIR', or cd there");
+	f->ok = false;
+	return true;
+}
+
 static void check_names(struct front *f)
 {
 	for (size_t i = 0; i < ARRAY_LEN(misnamed); i++) {
@@ -165,6 +181,10 @@ int front_load(struct pass_ctx *c, struct sources *sources,
 
 	f.presets = (struct presets){
 		.files = &f.files, .sources = sources, .out = out, .ok = true};
+	if (is_home(&f)) {
+		*out_ok = false;
+		return 0;
+	}
 	check_names(&f);
 	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
 		enum files_status s = steps[i](&f);
