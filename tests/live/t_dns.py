@@ -75,7 +75,7 @@ def odd_names_are_on_record_as_they_are():
     lines = {line.split()[0]: line for line in s.stderr.splitlines()
              if line.startswith("  ")}
     check(set(lines) == set(odd.values()), "and in the summary", s.stderr)
-    advised = {n for n, line in lines.items() if "allow: [" in line}
+    advised = {n for n, line in lines.items() if "add to 'allow'" in line}
     check(advised == {"_tcp.fine.test"}, "which advises what can be granted",
           s.stderr)
 

@@ -148,11 +148,18 @@ void outcome_print(const struct outcome *o)
 		arena_fmt(o->a, "%s/decisions.jsonl", r->session->dir).p;
 	const char *summary =
 		arena_fmt(o->a, "%s/summary.json", r->session->dir).p;
+	struct str advised;
 	struct buf text;
 
 	buf_init(&text, o->a);
 	control_words(r->control, &text);
 	summary_print(r->gate->summary, log, colour, &text);
+	advised = summary_advised(r->gate->summary);
+	if (advised.n)
+		buf_addf(
+			&text,
+			"membrane: or, while a session runs: membrane allow %.*s --save\n",
+			STR_ARG(advised));
 	if (r->view) {
 		refusals_print(r->view->refusals, log, colour, &text);
 		kept_print(r->view->kept, summary, &text);

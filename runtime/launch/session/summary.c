@@ -8,6 +8,8 @@
 
 #define DEST_MAX   80u /* printed bytes of a destination */
 #define METHOD_MAX 20u
+/* A name that was refused is connected to by no port: the one that most mean. */
+#define PORT_ASSUMED 443u
 #define WIDTH_MAX  40u /* of its column; longer ones push the rest right */
 
 enum proto { PROTO_NONE, PROTO_TCP, PROTO_UDP, PROTO_OTHER };
@@ -275,8 +277,9 @@ static bool print_grant(const struct summary *s, const struct entry *e,
 	else if (v6)
 		buf_addf(out, e->port ? "\"[%.*s]:%u\"" : "\"%.*s\"",
 			 STR_ARG(e->dest), e->port);
-	else if (e->port)
-		buf_addf(out, "%.*s:%u", STR_ARG(e->dest), e->port);
+	else if (e->port || e->is_name)
+		buf_addf(out, "%.*s:%u", STR_ARG(e->dest),
+			 e->port ? e->port : PORT_ASSUMED);
 	else
 		buf_add(out, e->dest);
 	return true;
@@ -290,7 +293,8 @@ static void print_remedy(const struct summary *s, const struct entry *e,
 
 	buf_init(&grant, s->a);
 	if (print_grant(s, e, &grant)) {
-		buf_addf(out, "add to .membrane.yaml:  allow: [%s]", grant.p);
+		buf_addf(out, "add to 'allow' in .membrane.yaml:  - %s",
+			 grant.p);
 	} else if (e->source.n && e->line) {
 		buf_addf(out, "%s (", reason_about(e->reason));
 		summary_escape(out, e->source, DEST_MAX);
@@ -360,6 +364,19 @@ void summary_print(const struct summary *s, const char *log, bool colour,
 	if (all > SUMMARY_LINES_MAX)
 		buf_addf(out, "  and %llu more: %s\n",
 			 (unsigned long long)(all - SUMMARY_LINES_MAX), log);
+}
+
+struct str summary_advised(const struct summary *s)
+{
+	vec_each(e, &s->entries) {
+		struct buf grant;
+
+		buf_init(&grant, s->a);
+		if (print_grant(s, e, &grant) && grant.p[0] != '{' &&
+		    grant.p[0] != '"')
+			return buf_str(&grant);
+	}
+	return STR("");
 }
 
 cJSON *summary_json(const struct summary *s)

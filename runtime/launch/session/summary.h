@@ -3,7 +3,7 @@
  * would allow each.
  *
  *	membrane: 2 destinations were refused
- *	  api.example.com:443  3×  no-grant  add to .membrane.yaml:  allow: […]
+ *	  api.example.com:443  3×  no-grant  add to 'allow' in …:  - api.…:443
  *
  * Pure: decision records in, text out. Names in the records come from the
  * agent's own questions, so nothing but printable ASCII gets to the terminal.
@@ -45,6 +45,8 @@ must_check int summary_add(struct summary *s, const cJSON *decision,
  */
 void summary_print(const struct summary *s, const char *log, bool colour,
 		   struct buf *out);
+/* The first that one word of 'membrane allow' lets through, or empty. */
+struct str summary_advised(const struct summary *s);
 /* "refused":[…] for summary.json; the caller owns it. */
 cJSON *summary_json(const struct summary *s);
 /* text for a terminal: printable ASCII, the rest as \xNN; bounded. */

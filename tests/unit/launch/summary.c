@@ -77,27 +77,27 @@ static const char *const records[] = {
 static const char golden[] =
 	"membrane: 17 destinations were refused\n"
 	"  api.example.com:443   3×  no-grant         "
-	"add to .membrane.yaml:  allow: [api.example.com:443]\n"
+	"add to 'allow' in .membrane.yaml:  - api.example.com:443\n"
 	"  github.com:22         1×  port             "
-	"add to .membrane.yaml:  allow: [github.com:22]\n"
+	"add to 'allow' in .membrane.yaml:  - github.com:22\n"
 	"  8.8.8.8:53/udp        1×  udp              "
-	"add to .membrane.yaml:  allow: [{dest: 8.8.8.8, ports: [53/udp]}]\n"
+	"add to 'allow' in .membrane.yaml:  - {dest: 8.8.8.8, ports: [53/udp]}\n"
 	"  [2001:db8::1]:443     1×  no-grant         "
-	"add to .membrane.yaml:  allow: [\"[2001:db8::1]:443\"]\n"
+	"add to 'allow' in .membrane.yaml:  - \"[2001:db8::1]:443\"\n"
 	"  [2001:db8::1]:53/udp  1×  no-grant         "
-	"add to .membrane.yaml:  "
-	"allow: [{dest: \"2001:db8::1\", ports: [53/udp]}]\n"
+	"add to 'allow' in .membrane.yaml:  "
+	"- {dest: \"2001:db8::1\", ports: [53/udp]}\n"
 	"  192.0.2.9             1×  protocol         "
 	"neither plain TCP nor plain UDP\n"
 	"  nas.lan               1×  private-address  "
-	"add to .membrane.yaml:  allow: [{dest: nas.lan, private: true}]\n"
+	"add to 'allow' in .membrane.yaml:  - {dest: nas.lan, private: true}\n"
 	"  192.0.2.7:80          1×  denied           "
 	"a deny rule forbids it (.membrane.yaml:3)\n"
 	"  a\\x1b[31mb: x         1×  no-grant         "
 	"no policy can grant such a name\n"
 	"  POST a.test:443/v1/x  2×  path             "
-	"add to .membrane.yaml:  allow: [{dest: a.test, ports: [443], "
-	"http: [{methods: [POST], paths: [/v1/x]}]}]\n"
+	"add to 'allow' in .membrane.yaml:  - {dest: a.test, ports: [443], "
+	"http: [{methods: [POST], paths: [/v1/x]}]}\n"
 	"  PUT a.test:443/a,b    1×  method           "
 	"no rule allows the method (.membrane.yaml:4)\n"
 	"  .                     1×  no-grant         "
@@ -112,7 +112,7 @@ static const char golden[] =
 	"  -x.test:443           1×  no-grant         "
 	"no policy can grant such a name\n"
 	"  nas:22                1×  port             "
-	"add to .membrane.yaml:  allow: [nas:22]\n";
+	"add to 'allow' in .membrane.yaml:  - nas:22\n";
 
 static void check_golden(struct arena *a)
 {
@@ -121,11 +121,12 @@ static void check_golden(struct arena *a)
 
 	buf_init(&out, a);
 	summary_print(s, "log", false, &out);
-	CHECK(out.n == 0);
+	CHECK(out.n == 0 && summary_advised(s).n == 0);
 	for (size_t i = 0; i < ARRAY_LEN(records); i++)
 		CHECK_MSG(add(s, records[i]) == 0, "%s", records[i]);
 	summary_print(s, "log", false, &out);
 	CHECK_MSG(strcmp(out.p, golden) == 0, "\n%s", out.p);
+	CHECK(str_is(summary_advised(s), "api.example.com:443"));
 	buf_init(&out, a);
 	summary_print(s, "log", true, &out);
 	CHECK(strstr(out.p, "\033[1mapi.example.com:443"));
