@@ -1,9 +1,11 @@
 """What tests/check/deb has installed in a bare Debian root builds the images and
-runs a session, against the sealed Docker of this world."""
+runs a session, against the sealed Docker of this world; and as a dev container,
+with a Docker of its own."""
+import pathlib
 import subprocess
 
 import live
-from live import HERE, ROOT, Place, Skip, check, session, test
+from live import HERE, ROOT, SLOW, Place, Skip, check, session, test
 
 TOP = ROOT / "build/deb-root"
 # $1 the root, $2 what has to be at the same path in there, $3 Docker's socket,
@@ -63,3 +65,69 @@ def installed_packages_run_a_session():
     finally:
         # Those of this world trust its certificates.
         subprocess.run([HERE / "world.sh", "images"], check=True)
+
+
+# What a privileged container has and needs here, where the machine that the
+# test runs on lacks a capability, and so may give nobody all of them.
+MOST = ("CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID "
+        "SETPCAP NET_BIND_SERVICE NET_ADMIN NET_RAW IPC_LOCK SYS_CHROOT "
+        "SYS_PTRACE SYS_ADMIN SYS_NICE MKNOD SETFCAP AUDIT_WRITE "
+        "SYSLOG").split()
+CAP_LAST = int(pathlib.Path("/proc/sys/kernel/cap_last_cap").read_text())
+
+
+def privileges():
+    status = pathlib.Path("/proc/self/status").read_text()
+    bounds = int(status.partition("CapBnd:")[2].split()[0], 16)
+    if bounds == (2 << CAP_LAST) - 1:
+        return ["--privileged"]
+    return [*("--cap-add=" + c for c in MOST), "--device=/dev/fuse",
+            "--security-opt=seccomp=unconfined",
+            "--security-opt=systempaths=unconfined",
+            "--volume=/sys/fs/cgroup:/sys/fs/cgroup"]
+
+
+INSIDE = """set -e
+cd /project
+until docker version >/dev/null 2>&1; do sleep 0.1; done
+docker load -q </images.tar >/dev/null
+membrane doctor >/dev/null
+membrane run --no-trace -- sh -c 'cat .env; echo made >inside'
+"""
+
+
+@test
+def a_dev_container_runs_a_session():
+    if not (TOP / "usr/bin/membrane").exists():
+        raise Skip("nothing is installed: tests/check/deb")
+    image = "membrane-dev-container"
+    with Place("ignore: [.env]") as where:
+        saved = where.root / "images.tar"
+        (where.work / ".env").write_text("secret\n")
+        live.the.docker("save", "-o", str(saved), "membrane-agent",
+                        "membrane-gate", "membrane-watch", "membrane-view")
+        try:
+            made = subprocess.run(live.the.enter(
+                "sh", "-c", 'tar --exclude=./debs -C "$1" -c . | '
+                'docker -H "$2" import - "$3"', "sh", str(TOP),
+                live.the.docker_host, image), check=False, text=True,
+                capture_output=True)
+            check(made.returncode == 0, "an image of the root", made.stderr)
+            done = subprocess.run(
+                ["docker", "-H", live.the.docker_host, "run", "--rm",
+                 "--network=none", *privileges(), "--volume=/var/lib/docker",
+                 "--volume=%s:/images.tar:ro" % saved,
+                 "--volume=%s:/project" % where.work,
+                 "--volume=%s:/feature:ro" % (
+                     ROOT / "image/hosts/devcontainer"), image,
+                 "/feature/entrypoint.sh", "sh", "-c", INSIDE],
+                check=False, text=True, capture_output=True,
+                timeout=180 * SLOW)
+            check(done.returncode == 0, "a session in it",
+                  done.stdout + done.stderr)
+            check("secret" not in done.stdout, "with a view", done.stdout)
+            check("read .env" in done.stderr, "which tells", done.stderr)
+            check((where.work / "inside").read_text() == "made\n",
+                  "the project is the host's")
+        finally:
+            live.the.docker("rmi", "-f", image, check_it=False)
