@@ -46,8 +46,9 @@ static bool is_home(struct front *f)
 {
 	if (!files_is_state(&f->files))
 		return false;
-	diag_error(diags_of(f), DIAG_LAYOUT, (struct span){0},
-		   "the workspace holds membrane's own folder, '.membrane': it is your home, or the like");
+	diag_error(
+		diags_of(f), DIAG_LAYOUT, (struct span){0},
+		"the workspace holds membrane's own folder, '.membrane': it is your home, or the like");
 	diag_help(diags_of(f),
 		  "work in a folder below it: '--workspace DIR', or cd there");
 	f->ok = false;

@@ -27,8 +27,8 @@ static bool has_braces(struct str line)
 static bool has_backslash(struct str line)
 {
 	for (size_t i = 0; i + 1 < line.n; i++)
-		if (line.p[i] == '\\' && (ascii_is_alnum(line.p[i + 1]) ||
-					  line.p[i + 1] == '.'))
+		if (line.p[i] == '\\' &&
+		    (ascii_is_alnum(line.p[i + 1]) || line.p[i + 1] == '.'))
 			return true;
 	return false;
 }
@@ -47,9 +47,8 @@ struct mistaken mistaken_pattern(struct arena *a, struct str line,
 		return (struct mistaken){"gitignore has no braces",
 					 STR("write one pattern for each")};
 	if (has_backslash(line))
-		return (struct mistaken){
-			"a backslash divides no folders",
-			STR("write '/' between folders")};
+		return (struct mistaken){"a backslash divides no folders",
+					 STR("write '/' between folders")};
 	if (str_starts(line, STR("~")))
 		return (struct mistaken){
 			"patterns are about the workspace, not your home",
@@ -57,8 +56,8 @@ struct mistaken mistaken_pattern(struct arena *a, struct str line,
 	if (str_starts(line, STR(INSIDE)))
 		return (struct mistaken){
 			"patterns begin at the workspace",
-			rooted(a, line, str_slice(STR(INSIDE), 0,
-						  sizeof(INSIDE) - 2))};
+			rooted(a, line,
+			       str_slice(STR(INSIDE), 0, sizeof(INSIDE) - 2))};
 	if (workspace.n > 1 && str_starts(line, workspace) &&
 	    line.n > workspace.n && line.p[workspace.n] == '/')
 		return (struct mistaken){"patterns begin at the workspace",

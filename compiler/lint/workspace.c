@@ -18,7 +18,6 @@
 /* A pattern of which it is not known yet that it matches something. */
 struct waiting {
 	const struct ir_pattern *pattern;
-	const char *key; /* "ignore", "readonly" */
 	struct gitignore *alone;
 	struct mistaken mistaken;
 	bool matched;
@@ -39,11 +38,11 @@ struct look {
 	VEC(struct folder) queue;
 	uint32_t entries, finds;
 	uint64_t end_ms;
-	bool patterns; /* all of them are waited for */
+	bool patterns;	 /* all of them are waited for */
 	struct str path; /* of the workspace, on the host */
-	bool stop;  /* a bound was reached */
-	bool whole; /* nothing was left out */
-	char *room; /* SECRET_FILES_READ bytes */
+	bool stop;	 /* a bound was reached */
+	bool whole;	 /* nothing was left out */
+	char *room;	 /* SECRET_FILES_READ bytes */
 };
 
 static uint64_t now_ms(void)
@@ -70,10 +69,10 @@ static bool is_over(struct look *l)
  * A path that is held even where it does not exist yet does something, and so
  * may what takes back; unless they are not what somebody meant.
  */
-static void wait_for(struct look *l, const char *key, const ir_patterns *list)
+static void wait_for(struct look *l, const ir_patterns *list)
 {
 	vec_each(p, list) {
-		struct waiting w = {.pattern = p, .key = key};
+		struct waiting w = {.pattern = p};
 		struct str line = str_slice(p->line, p->back, p->line.n);
 
 		if (p->from.layer != LAYER_WORKSPACE &&
@@ -308,8 +307,8 @@ bool workspace_lint(struct pass_ctx *c, const struct ir_policy *p,
 	l.readonly = compile_list(&l, &p->readonly, &l.counts.readonly);
 	if (!counts)
 		l.counts = (struct workspace_counts){0};
-	wait_for(&l, "ignore", &p->ignore);
-	wait_for(&l, "readonly", &p->readonly);
+	wait_for(&l, &p->ignore);
+	wait_for(&l, &p->readonly);
 	*vec_push(c->a, &l.queue) = (struct folder){0};
 	for (uint32_t i = 0; i < l.queue.n && !is_over(&l); i++)
 		look_into(&l, l.queue.v[i]);

@@ -256,8 +256,7 @@ static void offer_word(struct completion *c, const struct before *b)
 }
 
 /* "--emit=pol": the value alone is completed, and the whole word said. */
-static const struct option *split_flag(struct completion *c,
-				       enum command_id id)
+static const struct option *split_flag(struct completion *c, enum command_id id)
 {
 	size_t eq = str_find(c->typed, '=', 0);
 	const struct option *o;

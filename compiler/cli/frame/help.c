@@ -155,8 +155,8 @@ static void put_folded(struct buf *out, enum command_id id)
 	for (size_t i = 0; (o = option_at(i)); i++)
 		if (option_belongs(o, id) && option_folded(o, id) &&
 		    !is_told_by_run(o, id))
-			buf_addf(&names, "%s --%s", names.n ? "," : "Also:",
-				 o->name);
+			buf_addf(&names, "%s --%s",
+				 names.n ? "," : "Also:", o->name);
 	if (!names.n)
 		return;
 	buf_addf(&names, ": 'man membrane-%s'", command_get(id)->name);

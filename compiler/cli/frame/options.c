@@ -316,7 +316,8 @@ static bool parse_long(struct parser *p, struct str word)
 static bool parse_letters(struct parser *p, struct str word)
 {
 	for (size_t k = 1; k < word.n; k++) {
-		const struct option *o = option_lettered(word.p[k], p->out->command);
+		const struct option *o =
+			option_lettered(word.p[k], p->out->command);
 		struct str spelling, rest = str_slice(word, k + 1, word.n);
 
 		spelling = arena_fmt(p->a, "-%c", word.p[k]);
@@ -364,7 +365,8 @@ static void settle(struct option_given *g, enum command_id id)
 				       id)
 			: option_lettered(g->spelling.p[1], id);
 
-	if ((o->value == VALUE_NONE) == (option_row(g->id)->value == VALUE_NONE))
+	if ((o->value == VALUE_NONE) ==
+	    (option_row(g->id)->value == VALUE_NONE))
 		g->id = o->id;
 }
 

@@ -69,10 +69,10 @@ struct plan_model {
 	const struct sources *sources;
 	const struct ir_policy *policy; /* IR_NORMALISED */
 	const struct plan *plan;
-	const struct diags *diags;   /* of the compile: warnings */
+	const struct diags *diags;	/* of the compile: warnings */
 	struct workspace_counts counts; /* what patterns hold here */
 	bool counted_all;		/* else there may be more */
-	bool all;		     /* nothing is to be folded: --all */
+	bool all;			/* nothing is to be folded: --all */
 	const bool *denied;	     /* per grant: void by denials; or NULL */
 	third_party_hits reached;    /* where others can read */
 	waived_list waived;	     /* warnings with an exception */
@@ -113,6 +113,16 @@ void plan_reach(const struct view *v, const struct plan_model *m);
 
 /* What cannot be seen, and what cannot be changed. */
 void plan_patterns(const struct view *v, const struct plan_model *m);
+
+/* --- plan_settings.c ------------------------------------------------------ */
+
+/* How a session is run. */
+void plan_settings(const struct view *v, const struct plan_model *m);
+
+/* --- plan_view.c ---------------------------------------------------------- */
+
+/* How many grants, denials and credentials have TLS decrypted. */
+uint64_t plan_decrypted(const struct ir_policy *p);
 
 /* --- plan_trace.c --------------------------------------------------------- */
 

@@ -82,8 +82,8 @@ static void add_named(const struct list *l, uint32_t beg, uint32_t end,
 	uint32_t named = 0;
 
 	for (uint32_t i = beg; i < end; i++)
-		for (uint32_t k = 0; k < l->held[i].n && k < WORKSPACE_NAMED &&
-				     named < NAMED;
+		for (uint32_t k = 0;
+		     k < l->held[i].n && k < WORKSPACE_NAMED && named < NAMED;
 		     k++)
 			buf_addf(out, "%s%s", named++ ? ", " : ": ",
 				 view_cleaned(l->m->a, l->held[i].named[k]).p);

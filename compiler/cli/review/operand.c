@@ -544,10 +544,10 @@ static int load_ran(struct finder *f, struct operand out[2])
 
 static struct finder finder_of(struct arena *a, const struct options *o)
 {
-	return (struct finder){.a = a,
-			       .o = o,
-			       .with_global = options_get(
-				       o, OPTION_WITH_GLOBAL) != NULL};
+	return (struct finder){
+		.a = a,
+		.o = o,
+		.with_global = options_get(o, OPTION_WITH_GLOBAL) != NULL};
 }
 
 int operand_load_both(struct arena *a, const struct options *o,

@@ -8,9 +8,9 @@
 
 #define DEST_MAX   80u /* printed bytes of a destination */
 #define METHOD_MAX 20u
-/* A name that was refused is connected to by no port: the one that most mean. */
+/* A name that was refused is connected to by no port: what most mean. */
 #define PORT_ASSUMED 443u
-#define WIDTH_MAX  40u /* of its column; longer ones push the rest right */
+#define WIDTH_MAX    40u /* of its column; longer ones push the rest right */
 
 enum proto { PROTO_NONE, PROTO_TCP, PROTO_UDP, PROTO_OTHER };
 

@@ -1,0 +1,229 @@
+/*
+ * The part of the plan's text about how a session is run: what somebody set, a
+ * row each, and what is as usual.
+ */
+#include "compiler/cli/plan/parts.h"
+
+#include "compiler/emit/docker/seccomp.h"
+#include "compiler/emit/git/known_hosts.h"
+
+#include <string.h>
+
+/* Where the second column begins. */
+#define KEY_COLUMNS 14
+
+/* A paragraph of the section. */
+static void put_paragraph(const struct view *v, const char *text)
+{
+	buf_adds(v->out, "  ");
+	view_wrap(v, 2, 2, str_of(text));
+}
+
+/* What somebody set is a row; what nobody set goes into *usual. */
+struct settings {
+	const struct view *v;
+	const struct plan_model *m;
+	struct buf usual;
+};
+
+/* Of what nobody set, that which differs from machine to machine. */
+static bool is_telling(const char *key)
+{
+	static const char *const keys[] = {"image",    "engine", "masks",
+					   "resolver", "traced", "decrypted"};
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (strcmp(key, keys[i]) == 0)
+			return true;
+	return false;
+}
+
+static void put_setting(struct settings *s, const char *key, struct str value,
+			struct ir_origin from)
+{
+	struct str shown = view_cleaned(s->m->a, value);
+
+	if (from.layer == LAYER_FLOOR && !s->m->all && !is_telling(key))
+		return;
+	if (from.layer == LAYER_FLOOR)
+		buf_addf(&s->usual, "%s%s: %.*s", s->usual.n ? "; " : "", key,
+			 STR_ARG(shown));
+	else
+		view_row(s->v, 2, VIEW_PLAIN,
+			 arena_fmt(s->m->a, "%-*s%.*s", KEY_COLUMNS, key,
+				   STR_ARG(shown)),
+			 model_source(s->m, from));
+}
+
+static struct str bytes_text(struct arena *a, uint64_t n)
+{
+	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB",
+					    "TiB"};
+	size_t u = 0;
+
+	while (u + 1 < ARRAY_LEN(units) && n && n % 1024 == 0) {
+		n /= 1024;
+		u++;
+	}
+	return arena_fmt(a, "%llu %s", (unsigned long long)n, units[u]);
+}
+
+static struct str cpus_text(struct arena *a, uint64_t milli)
+{
+	struct str s =
+		arena_fmt(a, "%llu.%03llu", (unsigned long long)milli / 1000,
+			  (unsigned long long)milli % 1000);
+
+	while (s.p[s.n - 1] == '0')
+		s.n--;
+	if (s.p[s.n - 1] == '.')
+		s.n--;
+	return arena_str(a, s);
+}
+
+static struct str system_calls(const struct settings *s)
+{
+	const struct ir_policy *p = s->m->policy;
+	struct str profile = p->hardening.seccomp.v;
+
+	if (seccomp_wanted(p))
+		return arena_fmt(s->m->a, "%u, in seccomp.json",
+				 seccomp_calls(p));
+	if (str_is(profile, "default") || str_is(profile, "docker"))
+		return STR("what Docker's default permits");
+	if (str_is(profile, "unconfined"))
+		return STR("all, unfiltered");
+	return profile;
+}
+
+static void put_hardening(struct settings *s)
+{
+	const struct ir_hardening *h = &s->m->policy->hardening;
+	struct ir_origin none = {0};
+	struct arena *a = s->m->a;
+
+	put_setting(s, "user",
+		    h->user.set ? h->user.v : STR("owner of the workspace"),
+		    h->user.set ? h->user.from : none);
+	put_setting(s, "root",
+		    h->read_only.v ? STR("read-only")
+				   : STR("writable, thrown away"),
+		    h->read_only.from);
+	vec_each(t, &h->tmpfs)
+		put_setting(s, "tmpfs", t->s, t->from);
+	if (h->capabilities.n == 0)
+		put_setting(s, "capabilities", STR("none"), none);
+	vec_each(c, &h->capabilities)
+		put_setting(s, "capability", c->s, c->from);
+	put_setting(s, "privileges",
+		    h->no_new_privileges.v ? STR("never new ones")
+					   : STR("set-uid programs work"),
+		    h->no_new_privileges.from);
+	put_setting(s, "system calls", system_calls(s), h->seccomp.from);
+	put_setting(s, "namespaces",
+		    h->user_namespaces.set && h->user_namespaces.v
+			    ? STR("the agent makes its own")
+			    : STR("none of its own"),
+		    h->user_namespaces.from);
+	put_setting(s, "processes",
+		    arena_fmt(a, "at most %s", view_number(a, h->pids.v).p),
+		    h->pids.from);
+	put_setting(s, "memory",
+		    h->memory.set ? bytes_text(a, h->memory.v)
+				  : STR("no limit"),
+		    h->memory.set ? h->memory.from : none);
+	put_setting(s, "cpus",
+		    h->cpus_milli.set ? cpus_text(a, h->cpus_milli.v)
+				      : STR("no limit"),
+		    h->cpus_milli.set ? h->cpus_milli.from : none);
+}
+
+static void docker_args(struct settings *s)
+{
+	static const char *const classes[] = {
+		[ARG_HARMLESS] = "",
+		[ARG_WIDENING] = "  (widens)",
+		[ARG_UNDOING] = "  (undoes the sandbox)",
+		[ARG_OURS] = "",
+	};
+	const arg_list *list = &s->m->policy->docker_args;
+	struct arena *a = s->m->a;
+	uint32_t i = 0;
+
+	vec_each(arg, list) {
+		if (view_more(s->v, 2, i++, list->n))
+			break;
+		if (arg->is_publish) {
+			put_setting(s, "publishes", arg->publish.text,
+				    arg->from);
+			continue;
+		}
+		view_row(s->v, 2,
+			 arg->class == ARG_HARMLESS ? VIEW_PLAIN : VIEW_WARN,
+			 arena_fmt(a, "%-*s--%s%s%s%s", KEY_COLUMNS,
+				   arg->home == ARG_GATE ? "gate gets"
+							 : "docker gets",
+				   view_cleaned(a, arg->option).p,
+				   arg->has_value ? " " : "",
+				   view_cleaned(a, arg->value).p,
+				   classes[arg->class]),
+			 model_source(s->m, arg->from));
+	}
+}
+
+/* What has a section of its own where it is told in full. */
+static void put_folded(struct settings *s)
+{
+	const struct ir_policy *p = s->m->policy;
+
+	if (plan_trace_is_usual(s->m))
+		put_setting(s, "traced",
+			    arena_fmt(s->m->a, "%u events", p->trace.events.n),
+			    (struct ir_origin){0});
+	if (plan_decrypted(p) == 0)
+		put_setting(s, "decrypted", STR("nothing"),
+			    (struct ir_origin){0});
+	buf_adds(&s->usual, s->usual.n ? "; all else as is usual"
+				       : "all else as is usual");
+}
+
+void plan_settings(const struct view *v, const struct plan_model *m)
+{
+	struct settings s = {.v = v, .m = m};
+	const struct ir_policy *p = m->policy;
+
+	buf_init(&s.usual, m->a);
+	view_title(v, "how it is run", 0, NULL);
+	put_setting(&s, "image", p->image.v, p->image.from);
+	put_setting(&s, "engine", str_of(ir_engine_name(p->engine.v)),
+		    p->engine.from);
+	put_setting(&s, "runtime", str_of(ir_runtime_name(p->runtime.v)),
+		    p->runtime.from);
+	put_setting(
+		&s, "masks",
+		ir_masks_hold(p)
+			? STR("held by a view: every access is judged")
+			: STR("made at the start: later files and host renames are bare"),
+		p->masks.from);
+	vec_each(f, &p->fast)
+		put_setting(&s, f == p->fast.v ? "fast" : "",
+			    arena_fmt(m->a, "%.*s/: as it is on the host",
+				      STR_ARG(f->s)),
+			    f->from);
+	put_hardening(&s);
+	put_setting(&s, "uplink",
+		    p->uplink.set ? p->uplink.v : STR("Docker's own bridge"),
+		    p->uplink.set ? p->uplink.from : (struct ir_origin){0});
+	put_setting(&s, "resolver", ir_resolver_text(m->a, &p->resolver.v),
+		    p->resolver.from);
+	if (known_hosts_wanted(p))
+		put_setting(&s, "ssh knows",
+			    arena_fmt(m->a, "%.*s, by the keys they publish",
+				      STR_ARG(known_hosts_names(m->a, p))),
+			    (struct ir_origin){0});
+	docker_args(&s);
+	if (!m->all)
+		put_folded(&s);
+	if (s.usual.n)
+		put_paragraph(v, s.usual.p);
+}
