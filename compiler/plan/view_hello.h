@@ -32,15 +32,17 @@
  *	hide PATH               any number: hidden with all below it
  *	inode DEV INO SEC NSEC  any number: hidden under whatever name; the time
  *	                        of birth of statx(2), 0 0 when it is not known
- *	tracked PATH [TEXT]     any number: hidden, and in git's index: size and
- *	                        times are shown as they are, content is not; of
- *	                        a link, TEXT is where it leads in the index,
- *	                        written like a PATH
+ *	tracked KIND PATH SIZE MTIME NSEC CTIME NSEC INO UID GID [TEXT]
+ *	                        any number: hidden, and in git's index, which
+ *	                        says all of that: it is shown so, whatever the
+ *	                        disk has, without content. KIND is file, program
+ *	                        or link; of a link, TEXT is where it leads in
+ *	                        the index, written like a PATH
  *	outside KIND PATH SIZE MTIME NSEC CTIME NSEC INO UID GID [TEXT]
- *	                        any number, of a part: what git's index has of
- *	                        the repository beside the workspace, from the
- *	                        repository's folder. KIND is file, program, link
- *	                        or folder (a submodule); TEXT as above
+ *	                        any number, of a part: the same of the
+ *	                        repository beside the workspace, from the
+ *	                        repository's folder; KIND may be folder (a
+ *	                        submodule), too
  *	text PATH TEXT          any number, of a part: a file there that git
  *	                        reads, and what is in it, written like a PATH
  *	go

@@ -166,8 +166,9 @@ static void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *to, int set,
 static ssize_t read_tracked(struct view *v, const struct node *n, char *buf)
 {
 	const struct copy *c = n->orphan ? NULL : aside_at(v, n, NULL);
+	const struct statx *index = aside_tracked(v, n);
 
-	errno = n->type == S_IFLNK && n->tracked ? ENOENT : EINVAL;
+	errno = index && S_ISLNK(index->stx_mode) ? ENOENT : EINVAL;
 	if (errno == EINVAL || !c || !c->text)
 		return -1;
 	return snprintf(buf, VIEW_PATH_MAX, "%s", c->text);

@@ -193,23 +193,10 @@ static unsigned other_id(const char *map, const char *overflow)
 	return id;
 }
 
-/* What git's index has of what is hidden. */
-static bool know_tracked(struct view *v, struct arena *a, const struct hello *h)
+/* What git's index has of what is not seen. */
+static bool know_index(struct view *v, struct arena *a, const struct hello *h)
 {
-	if (!copies_init(&v->copies))
-		return false;
-	vec_each(t, &h->tracked) {
-		char path[LIMIT_PATH_BYTES];
-		struct copy *c;
-
-		snprintf(path, sizeof(path), "%.*s", STR_ARG(t->path));
-		c = copies_make(&v->copies, path);
-		if (!c || !copies_set(&v->copies, c, COPY_TRACKED, NULL))
-			return false;
-		if (t->text.n)
-			c->text = strndup(t->text.p, t->text.n);
-	}
-	if (h->part.n && !outside_know(v, a, h))
+	if (!copies_init(&v->copies) || !outside_know(v, a, h))
 		return false;
 	copies_bound(&v->copies, COPIES_NAMES_MAX);
 	return true;
@@ -295,8 +282,7 @@ static int open_view(struct view *v, const struct serve *s, struct err *err)
 	v->proc = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (v->proc < 0)
 		return err_errno(err, "/proc/self/fd");
-	if (!nodes_init(&v->nodes, s->source) ||
-	    !know_tracked(v, s->a, s->hello))
+	if (!nodes_init(&v->nodes, s->source) || !know_index(v, s->a, s->hello))
 		return err_set(err, -ENOMEM, "no memory for the view");
 	v->judge = judge_new(s->a, &rules);
 	root->below = judge_root(v->judge);

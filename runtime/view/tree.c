@@ -92,22 +92,27 @@ uint64_t view_number(const struct view *v, const struct statx *x)
 
 /* While git may make names in it or write it aside, it has to look so. */
 static mode_t hidden_mode(struct view *v, const struct node *n,
-			  const struct statx *x)
+			  const struct statx *x, bool shown)
 {
 	bool is_dir = S_ISDIR(x->stx_mode);
 	bool opens = view_may_open(n->word) && aside_is_locked(v);
 
 	if (is_dir)
 		return S_IFDIR | (opens ? 0755 : 0555);
-	if (n->tracked && S_ISLNK(x->stx_mode))
+	if (shown && S_ISLNK(x->stx_mode))
 		return S_IFLNK | 0777;
 	return S_IFREG | (opens ? 0644 : 0444) |
-	       (n->tracked ? x->stx_mode & 0111 : 0);
+	       (shown ? x->stx_mode & 0111 : 0);
 }
 
 void view_attr(struct view *v, const struct node *n, const struct statx *x,
 	       struct stat *out)
 {
+	const struct statx *index = n->tracked ? aside_tracked(v, n) : NULL;
+	bool shown = index || (n->tracked && n->aside);
+
+	if (index)
+		x = index;
 	*out = (struct stat){
 		.st_ino = view_number(v, x),
 		.st_mode = x->stx_mode,
@@ -129,10 +134,10 @@ void view_attr(struct view *v, const struct node *n, const struct statx *x,
 	}
 	if (n->word.state != JUDGE_HIDDEN || (n->aside && !n->tracked))
 		return;
-	out->st_mode = hidden_mode(v, n, x);
+	out->st_mode = hidden_mode(v, n, x, shown);
 	out->st_nlink = S_ISDIR(x->stx_mode) ? 2 : 1;
 	out->st_rdev = 0;
-	if (n->tracked)
+	if (shown)
 		return;
 	out->st_size = 0;
 	out->st_blocks = 0;

@@ -166,6 +166,28 @@ def commits_never_eat_what_is_hidden():
 
 
 @test
+def what_the_user_changed_and_hides_stays_the_users():
+    """Not committed on the host: no change inside, and still one after it."""
+    with hidden("hold") as where:
+        (where.work / ".npmrc").write_text("the user's own\n")
+        (where.work / "it's.pem").chmod(0o755)
+        changed = on_host(where, "status", "--porcelain").stdout
+        s = inside(where, "git status --porcelain; git diff; "
+                   "stat -c %s .npmrc; echo 2 >a; git add -A; "
+                   "git commit -qam two; git status --porcelain; "
+                   "git checkout -q -b side HEAD^; git checkout -q main; "
+                   "git reset -q --hard; git status --porcelain")
+        check(s.stdout == "%d\n" % len(SECRETS[".npmrc"]),
+              "nothing is changed", s.stdout + s.stderr)
+        check(committed(where) == SECRETS, "as committed", s.stderr)
+        check(on_host(where, "status", "--porcelain").stdout == changed and
+              changed == b" M .npmrc\n M it's.pem\n",
+              "and to commit on the host", changed)
+        check((where.work / ".npmrc").read_text() == "the user's own\n",
+              "its own", s.stderr)
+
+
+@test
 def links_that_are_hidden_are_as_committed():
     with place("ignore: [.env]\n", {"a": "1\n", "sub/b": "2\n"}) as where:
         identity(where)

@@ -6,6 +6,7 @@ namespaces of its own; needs root, else 77.
 import hashlib
 import os
 import pathlib
+import re
 import stat
 import subprocess
 import sys
@@ -152,12 +153,24 @@ def fill(r):
     r.run(r.bare, "git", "init", "-q", "--bare", system=False)
 
 
+KINDS = {"100644": b"file", "100755": b"program", "120000": b"link"}
+SEEN = re.compile(r"(\d+) \w+ \d\t([^\0]*)\0  ctime: (\d+):(\d+)\n"
+                  r"  mtime: (\d+):(\d+)\n  dev: \d+\tino: (\d+)\n"
+                  r"  uid: (\d+)\tgid: (\d+)\n  size: (\d+)\tflags: \w+\n")
+
+
 def words(r):
     """What the launcher would say is tracked."""
     out = []
-    for name in TRACKED + ["sub/plain"]:
-        text = b" " + quoted("real") if name == ".netrc" else b""
-        out.append(b"tracked " + quoted(name) + text)
+    for mode, name, cs, cn, ms, mn, ino, uid, gid, size in SEEN.findall(
+            r.host("ls-files", "-z", "-s", "--debug")):
+        if name in TRACKED:
+            numbers = " ".join((size, ms, mn, cs, cn, ino, uid, gid))
+            out.append(b"tracked %s %s %s%s" % (
+                KINDS[mode], quoted(name), numbers.encode(),
+                b" " + quoted("real") if name == ".netrc" else b""))
+    check(len(out) == len(TRACKED), "the index has all", out)
+    out.append(b"tracked file " + quoted("sub/plain") + b" 1" * 8)
     st = os.stat(r.v.source / "real")
     return [b"inode %d %d 0 0" % (st.st_dev, st.st_ino)] + out
 
@@ -242,32 +255,57 @@ def check_racy(r):
     check(r.blob("secrets/a", "") == "COMMITTED secrets/a main\n", "staged")
 
 
+# As the user sees it, without writing the index.
+SEES = "--no-optional-locks", "status", "--porcelain", "-uno"
 EDITED = "HOST, and of another length\n"
 
 
 def edit(r):
-    write(r.v.source / "secrets/a", EDITED)
-    (r.v.source / "ca.pem").chmod(0o755)
-    os.chown(r.v.source / "secrets/a", *r.owner)
+    """The user's own, not committed: content, size, mode, another file, a link
+    in the place of one."""
+    s = r.v.source
+    write(s / "secrets/a", EDITED)
+    (s / "ca.pem").chmod(0o755)
+    write(s / "new", "HOST new\n")
+    (s / "new").rename(s / "sub/.npmrc")
+    (s / "secrets/deep/b").unlink()
+    (s / "secrets/deep/b").symlink_to("HOST")
+    for name in ("secrets/a", "sub/.npmrc", "secrets/deep/b"):
+        os.chown(s / name, *r.owner, follow_symlinks=False)
 
 
 def check_host(r):
-    """What the host changed is seen by its size and mode, and not committed."""
-    seen = time.monotonic() + 3
-    while time.monotonic() < seen and \
-            os.stat(r.v.at / "secrets/a").st_size != len(EDITED):
+    """Nothing of it is seen, by git or by stat, and it stays uncommitted."""
+    # so that the kernel here has heard of it
+    (r.v.source / "heard").touch()
+    until = time.monotonic() + 3
+    while time.monotonic() < until and not (r.v.at / "heard").exists():
         time.sleep(0.01)
-    r.status(" M ca.pem\n M secrets/a\n", "what stat shows")
-    got = r.git("diff").stdout
-    check(got == "diff --git a/ca.pem b/ca.pem\nold mode 100644\n"
-          "new mode 100755\n", "no diff of content", got)
-    r.git("commit", "-qam", "the host's")
-    r.status(what="nothing is left to say")
-    check(r.blob("secrets/a") == "COMMITTED secrets/a main\n", "its blob")
+    (r.v.source / "heard").unlink()
+    want = r.host(*SEES)
+    check(want == " M ca.pem\n M secrets/a\n T secrets/deep/b\n"
+          " M sub/.npmrc\n", "the host's git sees it", want)
+    for what in ("at once", "again"):
+        r.status(what="nothing is changed, " + what)
+        r.git("update-index", "--refresh")
+        check(r.git("diff").stdout == "", "no diff", what)
+    st = os.lstat(r.v.at / "secrets/a")
+    check(st.st_size == len("COMMITTED secrets/a main\n") and
+          st.st_mtime == 10 ** 9 and st.st_blocks == 0,
+          "no size and no time of the secret", st)
+    check(os.lstat(r.v.at / "ca.pem").st_mode & 0o111 == 0 and
+          stat.S_ISREG(os.lstat(r.v.at / "secrets/deep/b").st_mode),
+          "no mode, no type")
+    check((r.v.at / "secrets/a").read_bytes() == b"" and
+          (r.v.at / "secrets/deep/b").read_bytes() == b"", "no content")
+    r.git("add", "-A")
+    r.git("commit", "-qm", "nothing", "--allow-empty")
+    check(r.git("show", "--stat", "--format=", "HEAD").stdout == "" and
+          r.blob("secrets/a") == "COMMITTED secrets/a main\n", "its blob")
+    check(r.host(*SEES) == want,
+          "and it is the host's to commit, still")
     r.git("reset", "-q", "--hard", "HEAD^")
     r.status(what="as it was committed")
-    check((r.v.at / "ca.pem").read_text() == "COMMITTED ca.pem main\n" and
-          os.stat(r.v.at / "ca.pem").st_mode & 0o111 == 0, "aside")
 
 
 def check_checkout(r):
@@ -404,6 +442,36 @@ def check_config(r):
           not (r.v.source / ".git/config.lock").exists(), "alone")
 
 
+def meanwhile(r):
+    """The host's git writes the index: times, and a commit of another length."""
+    s = r.v.source
+    r.host("checkout", "-qf", "main")
+    os.utime(s / "sub/.npmrc")
+    r.host("status")
+    write(s / "run.key", "COMMITTED meanwhile\n", 0o755)
+    os.chown(s / "run.key", *r.owner)
+    r.host("commit", "-qm", "meanwhile", "run.key")
+
+
+def check_meanwhile(r):
+    """That is not known here: git asks for the content, and gets it."""
+    r.status(" M run.key\n", "of another length")
+    check(r.git("diff").stdout == "", "and nothing in it")
+    r.git("add", "-A")
+    r.status(what="read anew")
+    check(r.blob("run.key", "") == "COMMITTED meanwhile\n", "as committed",
+          r.blob("run.key", ""))
+    check(r.host("diff") == "", "by the host's git, too")
+
+
+def back(r):
+    r.host("reset", "-q", "--hard", "HEAD^")
+
+
+def check_back(r):
+    r.status(what="as at the start")
+
+
 def check_told(v):
     kept = {e["path"]: e for e in v.said if e["event"] == "kept"}
     check(kept[".git/config"]["what"] == "config" and
@@ -416,8 +484,10 @@ def check_told(v):
 
 
 PARTS = [(None, check_shown), (None, check_clean), (touch, check_racy),
-         (edit, check_host), (None, check_checkout), (None, check_stash),
-         (None, check_merge), (None, check_names), (None, check_worktree), (None, check_config)]
+         (edit, check_host), (meanwhile, check_meanwhile),
+         (back, check_back), (None, check_checkout), (None, check_stash),
+         (None, check_merge), (None, check_names), (None, check_worktree),
+         (None, check_config)]
 
 
 def main():

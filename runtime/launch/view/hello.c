@@ -136,22 +136,40 @@ static void add_hidden(struct writer *w)
 	}
 }
 
-static bool add_known(struct writer *w, struct str path, struct str text)
+/* "WORD KIND PATH" and what the index says of it. */
+static void add_index(struct writer *w, const char *word,
+		      const struct gitindex_file *f)
 {
-	size_t longest = 3 * (path.n + text.n) +
-			 sizeof(VIEW_HELLO_TRACKED "  \n" VIEW_HELLO_GO "\n");
+	static const char *const kinds[] = VIEW_OUTSIDE_KINDS;
+
+	buf_addf(&w->text, "%s %s ", word, kinds[f->kind]);
+	journal_add_path(&w->text, f->path);
+	for (size_t i = 0; i < ARRAY_LEN(f->numbers); i++) {
+		buf_addc(&w->text, ' ');
+		buf_addu(&w->text, f->numbers[i]);
+	}
+	if (f->text.n) {
+		buf_addc(&w->text, ' ');
+		journal_add_path(&w->text, f->text);
+	}
+	buf_addc(&w->text, '\n');
+}
+
+static bool add_known(struct writer *w, const struct gitindex_file *f)
+{
+	size_t longest =
+		3 * (f->path.n + f->text.n) +
+		ARRAY_LEN(f->numbers) * sizeof("4294967295") +
+		sizeof(VIEW_HELLO_TRACKED " program  \n" VIEW_HELLO_GO "\n");
 
 	if (w->tracked >= VIEW_HELLO_TRACKED_MAX ||
 	    w->text.n + longest > VIEW_HELLO_BYTES_MAX)
 		return false;
+	/* a repository of its own: its files are another index's */
+	if (f->kind == VIEW_OUTSIDE_FOLDER)
+		return true;
 	w->tracked++;
-	buf_addf(&w->text, "%s ", VIEW_HELLO_TRACKED);
-	journal_add_path(&w->text, path);
-	if (text.n) {
-		buf_addc(&w->text, ' ');
-		journal_add_path(&w->text, text);
-	}
-	buf_addc(&w->text, '\n');
+	add_index(w, VIEW_HELLO_TRACKED, f);
 	return true;
 }
 
@@ -161,32 +179,19 @@ static bool add_known(struct writer *w, struct str path, struct str text)
  */
 static void add_tracked(struct writer *w, const struct committed *git)
 {
-	vec_each(path, &git->paths)
-		if (!add_known(w, *path, STR("")))
+	vec_each(f, &git->files)
+		if (!add_known(w, f))
 			return;
 	vec_each(link, &git->links)
-		if (!add_known(w, link->path, link->text))
+		if (!add_known(w, link))
 			return;
 }
 
 /* All of them: one that is left out would be committed as removed. */
 static void add_outside(struct writer *w, const struct gitoutside *o)
 {
-	static const char *const kinds[] = VIEW_OUTSIDE_KINDS;
-
-	vec_each(f, &o->files) {
-		buf_addf(&w->text, VIEW_HELLO_OUTSIDE " %s ", kinds[f->kind]);
-		journal_add_path(&w->text, f->path);
-		for (size_t i = 0; i < ARRAY_LEN(f->numbers); i++) {
-			buf_addc(&w->text, ' ');
-			buf_addu(&w->text, f->numbers[i]);
-		}
-		if (f->text.n) {
-			buf_addc(&w->text, ' ');
-			journal_add_path(&w->text, f->text);
-		}
-		buf_addc(&w->text, '\n');
-	}
+	vec_each(f, &o->files)
+		add_index(w, VIEW_HELLO_OUTSIDE, f);
 	for (uint32_t i = 0; i < o->texts.n && i < VIEW_HELLO_TEXTS_MAX; i++) {
 		buf_adds(&w->text, VIEW_HELLO_TEXT " ");
 		journal_add_path(&w->text, o->texts.v[i].path);

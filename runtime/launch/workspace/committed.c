@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#define LISTING_MAX (64u << 20)
+#define LISTING_MAX (128u << 20) /* an entry is some 200 bytes and a path */
 #define TIMEOUT_MS  5000
 #define NAMED_MAX   5u
 #define FOUND_MAX   10000u
@@ -50,15 +50,17 @@ static bool is_empty_blob(struct str oid)
 		      "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813");
 }
 
-static void add_path(struct look *l, struct str path, struct str oid)
+static void add_file(struct look *l, const struct gitindex_file *f)
 {
-	bool below = is_below_mask(l, path);
+	bool below = is_below_mask(l, f->path);
 
-	if ((!below && !is_mask(l, path)) || l->out->paths.n >= FOUND_MAX)
+	if ((!below && !is_mask(l, f->path)) || l->out->paths.n >= FOUND_MAX)
 		return;
-	*vec_push(l->a, &l->out->paths) = path;
-	if (is_empty_blob(oid))
-		*vec_push(l->a, &l->out->empty) = path;
+	*vec_push(l->a, &l->out->paths) = f->path;
+	if (f->stage == 0)
+		*vec_push(l->a, &l->out->files) = *f;
+	if (is_empty_blob(f->oid))
+		*vec_push(l->a, &l->out->empty) = f->path;
 	l->out->in_folder |= below;
 }
 
@@ -82,23 +84,25 @@ static bool is_matched(const struct look *l, struct str path)
 	return false;
 }
 
-/* One of `ls-files -s`: "100644 OID 0<TAB>NAME". Links are kept for later. */
-static void read_entry(struct look *l, struct str place, struct str entry,
-		       struct buf *oids)
+/* Links are kept for later. False: git's words are not known. */
+static bool read_entries(struct look *l, struct str place, struct str text,
+			 struct buf *oids)
 {
-	struct str mode, oid, stage, path;
+	struct gitindex_file f;
 
-	if (!str_field(&entry, ' ', &mode) || !str_field(&entry, ' ', &oid) ||
-	    !str_field(&entry, '\t', &stage))
-		return;
-	path = wspath_join(l->a, place, entry);
-	if (!str_is(mode, "120000")) {
-		add_path(l, path, oid);
-	} else if (is_matched(l, path) && l->out->links.n < LINKS_MAX) {
-		*vec_push(l->a, &l->out->links) =
-			(struct committed_link){.path = path};
-		buf_addf(oids, "%.*s\n", STR_ARG(oid));
+	while (text.n) {
+		if (!gitindex_entry(&text, &f))
+			return false;
+		f.path = wspath_join(l->a, place, f.path);
+		if (f.kind != VIEW_OUTSIDE_LINK) {
+			add_file(l, &f);
+		} else if (f.stage == 0 && is_matched(l, f.path) &&
+			   l->out->links.n < LINKS_MAX) {
+			*vec_push(l->a, &l->out->links) = f;
+			buf_addf(oids, "%.*s\n", STR_ARG(f.oid));
+		}
 	}
+	return true;
 }
 
 /* What `cat-file --batch` says of the last links: "OID blob SIZE<LF>…<LF>".
@@ -138,7 +142,8 @@ static void read_links(struct look *l, const char *dir, struct str oids,
 static void ask_git(struct look *l, struct str place)
 {
 	static const char *const words[] = {
-		"-c", "safe.directory=*", "ls-files", "-z", "-s", NULL};
+		"-c", "safe.directory=*", "ls-files", "-z",
+		"-s", "--debug",	  NULL};
 	struct gitcmd g = {
 		.dir = arena_cstr(l->a,
 				  gitrepos_path(l->a, l->root_path, place)),
@@ -148,7 +153,6 @@ static void ask_git(struct look *l, struct str place)
 		.timeout_ms = TIMEOUT_MS,
 	};
 	uint32_t links = l->out->links.n;
-	struct str entry;
 	struct buf oids;
 	struct err err;
 
@@ -163,8 +167,9 @@ static void ask_git(struct look *l, struct str place)
 		return;
 	}
 	buf_init(&oids, l->a);
-	while (str_field(&g.text, '\0', &entry) && entry.n)
-		read_entry(l, place, entry, &oids);
+	if (!read_entries(l, place, g.text, &oids))
+		add_unknown(l, place,
+			    "git lists its index in a way that is not known");
 	if (oids.n)
 		read_links(l, g.dir, buf_str(&oids), links);
 }

@@ -6,20 +6,19 @@
 #ifndef RUNTIME_LAUNCH_WORKSPACE_COMMITTED_H
 #define RUNTIME_LAUNCH_WORKSPACE_COMMITTED_H
 
+#include "runtime/launch/workspace/gitindex.h"
 #include "runtime/launch/workspace/gitrepos.h"
-
-/* A symbolic link whose name a pattern matches, as the index has it. */
-struct committed_link {
-	struct str path, text; /* text: where it leads */
-};
 
 struct committed {
 	scan_paths paths; /* of the workspace; sorted */
+	/* The same as the index has them, but for those in conflict. */
+	VEC(struct gitindex_file) files;
 	scan_paths empty; /* those of them that have no content there */
 	bool in_folder;	  /* one of them is below a folder that is hidden */
 	bool filtered;	  /* committed_filtered(), where somebody asked */
-	/* Not among paths: a mount hides what a link leads to, not the link. */
-	VEC(struct committed_link) links;
+	/* Symbolic links whose name a pattern matches, likewise. Not among
+	 * paths: a mount hides what a link leads to, not the link. */
+	VEC(struct gitindex_file) links;
 	VEC(struct str)
 	unknown; /* repositories whose index is not known, and
 		    why: a sentence each */

@@ -15,24 +15,15 @@
 
 #include "compiler/base/arena.h"
 #include "compiler/base/err.h"
-#include "compiler/plan/view_hello.h"
+#include "runtime/launch/workspace/gitindex.h"
 #include "runtime/launch/workspace/gitlinked.h"
-
-struct gitoutside_file {
-	struct str path; /* from the repository's folder */
-	enum view_outside kind;
-	/* In the order of VIEW_HELLO_OUTSIDE's line. */
-	uint64_t numbers[VIEW_OUTSIDE_NUMBERS];
-	struct str oid;	 /* of a link */
-	struct str text; /* where it leads; empty: not known */
-};
 
 struct gitoutside_text {
 	struct str path, text;
 };
 
 struct gitoutside {
-	VEC(struct gitoutside_file) files; /* as the index is sorted */
+	VEC(struct gitindex_file) files;   /* as the index is sorted */
 	VEC(struct gitoutside_text) texts; /* .gitignore and the like */
 };
 
@@ -43,14 +34,5 @@ struct gitoutside {
  */
 must_check int gitoutside_find(struct arena *a, const struct gitlinked *g,
 			       struct gitoutside *out, struct err *err);
-
-/*
- * What `ls-files -z -s --debug` says of one file, off *rest. False: that is
- * none. *out_skip: it is in the workspace, or a sparse checkout has left it
- * out. *out_stage is not 0 where it is in conflict.
- */
-bool gitoutside_entry(struct str *rest, struct str part,
-		      struct gitoutside_file *out, bool *out_skip,
-		      uint64_t *out_stage);
 
 #endif

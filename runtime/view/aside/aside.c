@@ -24,6 +24,13 @@ struct copy *aside_of(const struct view *v, const struct node *folder)
 	return folder->orphan ? NULL : aside_at(v, folder, NULL);
 }
 
+const struct statx *aside_tracked(const struct view *v, const struct node *n)
+{
+	const struct copy *c = n->orphan ? NULL : aside_at(v, n, NULL);
+
+	return c && c->kind == COPY_TRACKED ? c->data->husk : NULL;
+}
+
 static int look_data(const struct copy_data *d, mode_t type, struct statx *x)
 {
 	int rc;

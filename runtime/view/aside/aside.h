@@ -24,6 +24,8 @@ struct place {
 struct copy *aside_at(const struct view *v, const struct node *dir,
 		      const char *name);
 struct copy *aside_of(const struct view *v, const struct node *folder);
+/* Of a hidden file of the disk's, what git's index says; NULL: it has none. */
+const struct statx *aside_tracked(const struct view *v, const struct node *n);
 /* What statx(2) would say of what is made aside; ENOENT: nothing is. */
 int aside_look(const struct copy *c, struct statx *x);
 /* The same of a node, with a name or open. ESTALE: neither. */

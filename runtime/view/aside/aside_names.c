@@ -237,13 +237,30 @@ static int may_replace(struct view *v, const struct place *to,
 	return S_ISDIR(x->stx_mode) && !is_empty(v, to) ? ENOTEMPTY : 0;
 }
 
-/* The disk's hidden file under another name: as it looked, and without content.
- */
+/* As it is shown: of what git has, as the index says, else empty. */
+static struct statx shown_as(const struct copy *was, const struct statx *x)
+{
+	const struct statx *index =
+		was && was->kind == COPY_TRACKED ? was->data->husk : NULL;
+	struct statx out = *x;
+
+	out.stx_size = index ? index->stx_size : 0;
+	out.stx_blocks = 0;
+	out.stx_mode = index ? (uint16_t)((x->stx_mode & S_IFMT) |
+					  (index->stx_mode & 0777))
+			     : S_IFREG | 0444;
+	if (index) {
+		out.stx_mtime = index->stx_mtime;
+		out.stx_ctime = index->stx_ctime;
+	}
+	return out;
+}
+
+/* The disk's hidden file under another name, without content. */
 static int put_husk(struct view *v, const struct place *from,
 		    const struct place *to, const struct statx *x)
 {
-	const struct copy *was = aside_at(v, from->dir, from->name);
-	bool shown = was && was->kind == COPY_TRACKED;
+	struct statx shown = shown_as(aside_at(v, from->dir, from->name), x);
 	struct copy_data *d = copies_data(&v->copies, -1);
 	struct copy *c;
 
@@ -255,11 +272,7 @@ static int put_husk(struct view *v, const struct place *from,
 		copies_release(&v->copies, d);
 		return ENOSPC;
 	}
-	*d->husk = *x;
-	if (!shown) {
-		d->husk->stx_size = d->husk->stx_blocks = 0;
-		d->husk->stx_mode = S_IFREG | 0444;
-	}
+	*d->husk = shown;
 	copies_set(&v->copies, c, COPY_HUSK, d);
 	return 0;
 }

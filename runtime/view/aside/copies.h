@@ -44,7 +44,7 @@ struct copy {
 	struct copy *parent;			    /* NULL: the root */
 	struct copy *next;			    /* in its bucket */
 	struct copy *first, *last, *before, *after; /* by serial */
-	struct copy_data *data; /* of FILE, LINK, FOLDER, HUSK */
+	struct copy_data *data; /* of all but NONE and GONE */
 	char *name, *text; /* text: of TRACKED and HUSK, where a link leads */
 	uint32_t serial;
 	enum copy_kind kind;

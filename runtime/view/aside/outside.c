@@ -25,10 +25,9 @@ static struct copy *make_at(struct view *v, struct str path)
 	return copies_make(&v->copies, at);
 }
 
-static bool put_entry(struct view *v, struct str path, enum copy_kind kind,
-		      const struct statx *x, struct str text)
+static bool fill_entry(struct view *v, struct copy *c, enum copy_kind kind,
+		       const struct statx *x, struct str text)
 {
-	struct copy *c = make_at(v, path);
 	struct copy_data *d = c ? copies_data(&v->copies, -1) : NULL;
 
 	if (!d)
@@ -37,10 +36,20 @@ static bool put_entry(struct view *v, struct str path, enum copy_kind kind,
 	if (!d->husk || !copies_set(&v->copies, c, kind, d))
 		return false;
 	*d->husk = *x;
-	c->given = true;
 	if (text.n)
 		c->text = strndup(text.p, text.n);
 	return text.n == 0 || c->text;
+}
+
+static bool put_entry(struct view *v, struct str path, enum copy_kind kind,
+		      const struct statx *x, struct str text)
+{
+	struct copy *c = make_at(v, path);
+
+	if (!fill_entry(v, c, kind, x, text))
+		return false;
+	c->given = true;
+	return true;
 }
 
 static bool put_folder(struct view *v, const struct hello *h, struct str dir)
@@ -93,30 +102,37 @@ static struct statx_timestamp time_of(uint64_t s, uint64_t ns)
 					.tv_nsec = (uint32_t)ns};
 }
 
-static bool put_file(struct view *v, const struct hello *h,
-		     const struct hello_outside *o)
+/* As statx(2) would say it. */
+static struct statx statx_of(const struct hello *h, const struct hello_index *o)
 {
 	const uint64_t *n = o->numbers;
-	struct statx x = {.stx_mode = (uint16_t)mode_of(o->kind),
-			  .stx_nlink = 1,
-			  .stx_ino = n[VIEW_OUTSIDE_INO],
-			  .stx_uid = (uint32_t)n[VIEW_OUTSIDE_UID],
-			  .stx_gid = (uint32_t)n[VIEW_OUTSIDE_GID],
-			  .stx_size = n[VIEW_OUTSIDE_SIZE],
-			  .stx_mtime = time_of(n[VIEW_OUTSIDE_MTIME],
-					       n[VIEW_OUTSIDE_MTIME_NS]),
-			  .stx_ctime = time_of(n[VIEW_OUTSIDE_CTIME],
-					       n[VIEW_OUTSIDE_CTIME_NS]),
-			  .stx_dev_major = major(h->dev),
-			  .stx_dev_minor = minor(h->dev)};
 
-	/* Nobody lists a file without a number. */
-	x.stx_ino += x.stx_ino == 0;
+	return (struct statx){
+		.stx_mode = (uint16_t)mode_of(o->kind),
+		.stx_nlink = 1,
+		/* Nobody lists a file without a number. */
+		.stx_ino = n[VIEW_OUTSIDE_INO] ? n[VIEW_OUTSIDE_INO] : 1,
+		.stx_uid = (uint32_t)n[VIEW_OUTSIDE_UID],
+		.stx_gid = (uint32_t)n[VIEW_OUTSIDE_GID],
+		.stx_size = n[VIEW_OUTSIDE_SIZE],
+		.stx_mtime = time_of(n[VIEW_OUTSIDE_MTIME],
+				     n[VIEW_OUTSIDE_MTIME_NS]),
+		.stx_ctime = time_of(n[VIEW_OUTSIDE_CTIME],
+				     n[VIEW_OUTSIDE_CTIME_NS]),
+		.stx_dev_major = major(h->dev),
+		.stx_dev_minor = minor(h->dev)};
+}
+
+static bool put_file(struct view *v, const struct hello *h,
+		     const struct hello_index *o)
+{
+	struct statx x = statx_of(h, o);
+
 	return put_entry(v, o->path, COPY_HUSK, &x, o->text);
 }
 
 static bool put_outside(struct view *v, const struct hello *h,
-			const struct hello_outside *o)
+			const struct hello_index *o)
 {
 	if (!put_above(v, h, o->path))
 		return false;
@@ -124,9 +140,8 @@ static bool put_outside(struct view *v, const struct hello *h,
 					      : put_file(v, h, o);
 }
 
-bool outside_know(struct view *v, struct arena *a, const struct hello *h)
+static bool know_beside(struct view *v, struct arena *a, const struct hello *h)
 {
-	copies_open(&v->copies);
 	/* the workspace is mounted on the last of them */
 	if (!put_above(v, h, arena_fmt(a, "%.*s/", STR_ARG(h->part))))
 		return false;
@@ -134,6 +149,20 @@ bool outside_know(struct view *v, struct arena *a, const struct hello *h)
 		if (!put_outside(v, h, o))
 			return false;
 	return true;
+}
+
+bool outside_know(struct view *v, struct arena *a, const struct hello *h)
+{
+	copies_open(&v->copies);
+	vec_each(o, &h->tracked) {
+		struct copy *c =
+			copies_make(&v->copies, arena_cstr(a, o->path));
+		struct statx x = statx_of(h, o);
+
+		if (!fill_entry(v, c, COPY_TRACKED, &x, o->text))
+			return false;
+	}
+	return h->part.n == 0 || know_beside(v, a, h);
 }
 
 /* --- lists of git's ------------------------------------------------------- */

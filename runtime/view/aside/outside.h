@@ -1,8 +1,9 @@
 /*
- * The repository that the workspace is a folder of, beside the workspace: what
- * git's index has of it, and nothing of the disk. Names are there with the
- * index's own sizes and times, and read as empty; what git writes there is
- * aside (aside.h).
+ * What git's index has of files that are not seen: sizes and times are its own,
+ * whatever the disk has, and they read as empty. Of the workspace, what is
+ * hidden and tracked, where the disk has something of that name; of the
+ * repository that the workspace is a folder of, everything, and nothing of the
+ * disk. What git writes there is aside (aside.h).
  */
 #ifndef RUNTIME_VIEW_ASIDE_OUTSIDE_H
 #define RUNTIME_VIEW_ASIDE_OUTSIDE_H
@@ -10,7 +11,7 @@
 #include "runtime/view/judge/hello.h"
 #include "runtime/view/view.h"
 
-/* Before copies_bound(). False: no memory. */
+/* Both; before copies_bound(). False: no memory. */
 must_check bool outside_know(struct view *v, struct arena *a,
 			     const struct hello *h);
 

@@ -233,32 +233,6 @@ static int read_inode(struct reader *r, struct str line)
 	return 0;
 }
 
-/* A path, and what decode makes of all behind it. */
-static bool read_pair(struct reader *r, struct str line,
-		      bool (*decode)(struct arena *, struct str, struct str *),
-		      struct hello_tracked *out)
-{
-	struct str path;
-
-	return str_field(&line, ' ', &path) &&
-	       decode_path(r->a, path, &out->path) &&
-	       decode(r->a, line, &out->text);
-}
-
-static int read_tracked(struct reader *r, struct str line)
-{
-	struct hello_tracked t;
-
-	if (r->out->tracked.n >= VIEW_HELLO_TRACKED_MAX)
-		return err_set(r->err, -E2BIG,
-			       "the launcher says more than %u tracked files",
-			       VIEW_HELLO_TRACKED_MAX);
-	if (!read_pair(r, line, decode_path, &t) || !is_relative(t.path))
-		return line_fault(r, "expected 'tracked PATH [TEXT]'");
-	*vec_push(r->a, &r->out->tracked) = t;
-	return 0;
-}
-
 static int read_part(struct reader *r, struct str line)
 {
 	if (!decode_path(r->a, line, &r->out->part) ||
@@ -291,44 +265,76 @@ static bool is_outside(struct str path, struct str part)
 		 (longer.n == shorter.n || longer.p[shorter.n] == '/'));
 }
 
+/* KIND, PATH, numbers and TEXT. */
+static int read_index(struct reader *r, struct str line,
+		      struct hello_index *out)
+{
+	struct hello_index o = {0};
+	struct str kind, path, word;
+
+	if (!str_field(&line, ' ', &kind) || !read_kind(kind, &o.kind) ||
+	    !str_field(&line, ' ', &path) || !decode_path(r->a, path, &o.path))
+		return line_fault(r, "expected 'KIND PATH …'");
+	for (size_t i = 0; i < VIEW_OUTSIDE_NUMBERS; i++)
+		if (!str_field(&line, ' ', &word) ||
+		    !str_u64(word, UINT32_MAX, &o.numbers[i]))
+			return line_fault(r, "eight numbers are expected");
+	if (!decode_path(r->a, line, &o.text))
+		return line_fault(r, "no text of a link");
+	*out = o;
+	return 0;
+}
+
+static int read_tracked(struct reader *r, struct str line)
+{
+	struct hello_index o;
+	int rc;
+
+	if (r->out->tracked.n >= VIEW_HELLO_TRACKED_MAX)
+		return err_set(r->err, -E2BIG,
+			       "the launcher says more than %u tracked files",
+			       VIEW_HELLO_TRACKED_MAX);
+	rc = read_index(r, line, &o);
+	if (rc < 0)
+		return rc;
+	if (o.kind == VIEW_OUTSIDE_FOLDER || !is_relative(o.path))
+		return line_fault(r, "expected 'tracked KIND PATH …'");
+	*vec_push(r->a, &r->out->tracked) = o;
+	return 0;
+}
+
 static int read_outside(struct reader *r, struct str line)
 {
-	static const uint64_t max[VIEW_OUTSIDE_NUMBERS] = {
-		UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
-		UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
-	struct hello_outside o = {0};
-	struct str kind, path, word;
+	struct hello_index o;
+	int rc;
 
 	if (r->out->outside.n >= VIEW_HELLO_OUTSIDE_MAX)
 		return err_set(r->err, -E2BIG,
 			       "the launcher says more than %u files beside "
 			       "the workspace",
 			       VIEW_HELLO_OUTSIDE_MAX);
-	if (!str_field(&line, ' ', &kind) || !read_kind(kind, &o.kind) ||
-	    !str_field(&line, ' ', &path) ||
-	    !decode_path(r->a, path, &o.path) ||
-	    !is_outside(o.path, r->out->part))
+	rc = read_index(r, line, &o);
+	if (rc < 0)
+		return rc;
+	if (!is_outside(o.path, r->out->part))
 		return line_fault(r, "expected 'outside KIND PATH …'");
-	for (size_t i = 0; i < VIEW_OUTSIDE_NUMBERS; i++)
-		if (!str_field(&line, ' ', &word) ||
-		    !str_u64(word, max[i], &o.numbers[i]))
-			return line_fault(r, "eight numbers are expected");
-	if (!decode_path(r->a, line, &o.text))
-		return line_fault(r, "no text of a link");
 	*vec_push(r->a, &r->out->outside) = o;
 	return 0;
 }
 
 static int read_text(struct reader *r, struct str line)
 {
-	struct hello_tracked t;
+	struct hello_text t;
+	struct str path;
 
 	if (r->out->texts.n >= VIEW_HELLO_TEXTS_MAX)
 		return err_set(r->err, -E2BIG,
 			       "the launcher says more than %u texts",
 			       VIEW_HELLO_TEXTS_MAX);
-	if (!read_pair(r, line, decode_text, &t) ||
-	    !is_outside(t.path, r->out->part))
+	if (!str_field(&line, ' ', &path) ||
+	    !decode_path(r->a, path, &t.path) ||
+	    !is_outside(t.path, r->out->part) ||
+	    !decode_text(r->a, line, &t.text))
 		return line_fault(r, "expected 'text PATH TEXT'");
 	*vec_push(r->a, &r->out->texts) = t;
 	return 0;

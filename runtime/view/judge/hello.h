@@ -12,13 +12,13 @@
 
 #include <sys/types.h>
 
-struct hello_tracked {
-	struct str path;
-	struct str text; /* of a link, where it leads; empty: not said */
+/* A file beside, and what it holds. */
+struct hello_text {
+	struct str path, text;
 };
 
-/* A line of what git's index has beside the workspace. */
-struct hello_outside {
+/* What git's index has of a file. */
+struct hello_index {
 	enum view_outside kind;
 	struct str path;
 	uint64_t numbers[VIEW_OUTSIDE_NUMBERS];
@@ -39,9 +39,9 @@ struct hello {
 	struct gitignore *linked; /* NULL: no line of it */
 	judge_paths holds, hides;
 	VEC(struct hidden_file) inodes;
-	VEC(struct hello_tracked) tracked; /* hidden, and in git's index */
-	VEC(struct hello_outside) outside;
-	VEC(struct hello_tracked) texts; /* files beside, and what they hold */
+	VEC(struct hello_index) tracked; /* hidden, and in git's index */
+	VEC(struct hello_index) outside;
+	VEC(struct hello_text) texts;
 };
 
 /*

@@ -59,6 +59,9 @@ static void check_found(void)
 	CHECK_MSG(strcmp(shown(&before), ".env, keys/id, sub/.env") == 0, "%s",
 		  shown(&before));
 	CHECK(before.in_folder && before.links.n == 0);
+	CHECK(before.files.n == 3 && str_is(before.files.v[0].path, ".env") &&
+	      before.files.v[0].numbers[VIEW_OUTSIDE_SIZE] == 2 &&
+	      before.files.v[0].kind == VIEW_OUTSIDE_FILE);
 	CHECK(before.empty.n == 1 && str_is(before.empty.v[0], "sub/.env"));
 	make("echo 'a filter=x' >.gitattributes");
 	CHECK(!committed_filtered(a, str_of(top), &before));
@@ -79,6 +82,8 @@ static void check_found(void)
 	now = find();
 	CHECK_MSG(strcmp(shown(&now), ".env, keys/id, sub/.env, t/.env") == 0,
 		  "%s", shown(&now));
+	/* of which git has no numbers */
+	CHECK(now.files.n == 3 && str_is(now.files.v[0].path, "keys/id"));
 	committed_emptied(a, &before, &now, &emptied);
 	CHECK_MSG(strcmp(shown(&emptied), "keys/id") == 0, "%s",
 		  shown(&emptied));

@@ -11,65 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OID "d00491fd7e5bb6fa28c517a0bb32b8b506539d4d"
-#define SEEN                                                                   \
-	"  ctime: 17:18\n  mtime: 19:20\n  dev: 65024\tino: 21\n"              \
-	"  uid: 22\tgid: 23\n  size: 24\tflags: "
-
 static struct arena *a;
-
-static bool reads(const char *head, const char *tail, bool *skip,
-		  uint64_t *stage, struct gitoutside_file *f)
-{
-	struct str text = arena_fmt(a, "%s%c%s", head, 0, tail);
-
-	return gitoutside_entry(&text, STR("s/web"), f, skip, stage) &&
-	       text.n == 0;
-}
-
-static void entries_are_read(void)
-{
-	static const char *const bad[][2] = {
-		{"", ""},
-		{"100644 " OID " 0\tx", ""},
-		{"100600 " OID " 0\tx", SEEN "0\n"},
-		{"100644 " OID " 4\tx", SEEN "0\n"},
-		{"100644 " OID " 0\t", SEEN "0\n"},
-		{"100644 " OID " 0\tx", SEEN "g\n"},
-		{"100644 " OID " 0\tx", SEEN "\n"},
-		{"100644 " OID " 0\tx", SEEN "123456789\n"},
-		{"100644 " OID " 0\tx", "  ctime: 4294967296:0\n"},
-		{"100644 " OID " 0\tx", "  mtime: 1:0\n"},
-	};
-	struct gitoutside_file f;
-	uint64_t stage;
-	bool skip;
-
-	CHECK(reads("100755 " OID " 0\ts/a b\nc", SEEN "0\n", &skip, &stage,
-		    &f));
-	CHECK(str_is(f.path, "s/a b\nc") && f.kind == VIEW_OUTSIDE_PROGRAM &&
-	      !skip && stage == 0);
-	CHECK(f.numbers[VIEW_OUTSIDE_CTIME] == 17 &&
-	      f.numbers[VIEW_OUTSIDE_CTIME_NS] == 18 &&
-	      f.numbers[VIEW_OUTSIDE_MTIME] == 19 &&
-	      f.numbers[VIEW_OUTSIDE_MTIME_NS] == 20 &&
-	      f.numbers[VIEW_OUTSIDE_INO] == 21 &&
-	      f.numbers[VIEW_OUTSIDE_UID] == 22 &&
-	      f.numbers[VIEW_OUTSIDE_GID] == 23 &&
-	      f.numbers[VIEW_OUTSIDE_SIZE] == 24);
-	CHECK(reads("160000 " OID " 2\ts/webs", SEEN "2000\n", &skip, &stage,
-		    &f) &&
-	      !skip && stage == 2 && f.kind == VIEW_OUTSIDE_FOLDER);
-	CHECK(reads("120000 " OID " 0\ts/web/x", SEEN "0\n", &skip, &stage,
-		    &f) &&
-	      skip);
-	CHECK(reads("100644 " OID " 0\tx", SEEN "40004000\n", &skip, &stage,
-		    &f) &&
-	      skip);
-	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-		CHECK_MSG(!reads(bad[i][0], bad[i][1], &skip, &stage, &f),
-			  "%s %s", bad[i][0], bad[i][1]);
-}
 
 static void run(const char *script)
 {
@@ -130,7 +72,6 @@ int main(void)
 	struct err err;
 
 	a = arena_new();
-	entries_are_read();
 	if (!mkdtemp(top) || chdir(top) < 0)
 		return 1;
 	a_repository_is_read(top);

@@ -254,6 +254,19 @@ static struct str hello_of(struct str root_path, int root, bool readonly)
 	return text;
 }
 
+/* What git's index, which is 32 bits of each, says of a file. */
+static const char *seen_line(struct arena *arena, const char *what,
+			     const struct stat *st, const char *text)
+{
+	return arena_fmt(arena, "tracked %s %u %u %u %u %u %u %u %u%s", what,
+			 (unsigned)st->st_size, (unsigned)st->st_mtim.tv_sec,
+			 (unsigned)st->st_mtim.tv_nsec,
+			 (unsigned)st->st_ctim.tv_sec,
+			 (unsigned)st->st_ctim.tv_nsec, (unsigned)st->st_ino,
+			 st->st_uid, st->st_gid, text)
+		.p;
+}
+
 static bool has_line(struct str text, const char *line)
 {
 	struct str one;
@@ -313,9 +326,12 @@ static void check_hello(void)
 	CHECK(has_inode(text, "real") && has_inode(text, "plain"));
 	CHECK(!has_inode(text, "clear") && !has_inode(text, "away"));
 	/* hidden, and in the index */
-	CHECK(has_line(text, "tracked sub/secret"));
-	CHECK(has_line(text, "tracked l/secret /no%20where"));
-	CHECK(!has_line(text, "tracked clear"));
+	CHECK(fstatat(root, "sub/secret", &st, 0) == 0);
+	CHECK(has_line(text, seen_line(a, "file sub/secret", &st, "")));
+	CHECK(fstatat(root, "l/secret", &st, AT_SYMLINK_NOFOLLOW) == 0);
+	CHECK(has_line(text,
+		       seen_line(a, "link l/secret", &st, " /no%20where")));
+	CHECK(!strstr(text.p, "tracked file clear"));
 	CHECK(has_line(hello_of(str_of(real), root, true), "readonly"));
 	close(root);
 	CHECK(chdir("/") == 0);

@@ -25,10 +25,12 @@ static void all_is_read(void)
 	struct hello h;
 	size_t used;
 
-	CHECK(read_text(HEAD "at /home/u/a%20b\nreadonly\nhold a/%25\nhold b\n"
-			     "hide %ff%0A/x\ninode 1 2 3 4\ninode 5 6 0 0\n"
-			     "tracked .npmrc\ntracked a%20b/k.pem /a%20b\n"
-			     "go\ndetach\n",
+	CHECK(read_text(HEAD
+			"at /home/u/a%20b\nreadonly\nhold a/%25\nhold b\n"
+			"hide %ff%0A/x\ninode 1 2 3 4\ninode 5 6 0 0\n"
+			"tracked program .npmrc 7 1 2 3 4 5 6 7\ntracked link "
+			"a%20b/k.pem 7 1 2 3 4 5 6 7 /a%20b\n"
+			"go\ndetach\n",
 			&h, &used) == 0);
 	CHECK(h.uid == 1000 && h.gid == 100 && h.dev == 66305 && h.ino == 2);
 	CHECK(h.readonly && str_is(h.at, "/home/u/a b"));
@@ -36,10 +38,13 @@ static void all_is_read(void)
 	CHECK(h.hides.n == 1 && str_is(h.hides.v[0], "\xff\n/x"));
 	CHECK(h.inodes.n == 2 && h.inodes.v[0].born_s == 3 &&
 	      h.inodes.v[0].born_ns == 4 && h.inodes.v[1].ino == 6);
-	CHECK(used == strlen(HEAD "at /home/u/a%20b\nreadonly\nhold a/%25\n"
-				  "hold b\nhide %FF%0A/x\ninode 1 2 3 4\n"
-				  "inode 5 6 0 0\ntracked .npmrc\n"
-				  "tracked a%20b/k.pem /a%20b\ngo\n"));
+	CHECK(used ==
+	      strlen(HEAD
+		     "at /home/u/a%20b\nreadonly\nhold a/%25\n"
+		     "hold b\nhide %FF%0A/x\ninode 1 2 3 4\n"
+		     "inode 5 6 0 0\ntracked program .npmrc 7 1 2 3 4 5 6 7\n"
+		     "tracked link a%20b/k.pem 7 1 2 3 4 5 6 7 "
+		     "/a%20b\ngo\n"));
 	CHECK(h.tracked.n == 2 && str_is(h.tracked.v[1].path, "a b/k.pem") &&
 	      str_is(h.tracked.v[1].text, "/a b") &&
 	      h.tracked.v[0].text.n == 0);
@@ -140,12 +145,16 @@ static void others_are_refused(void)
 		HEAD "repository 1 2\nlinked /a/[\n",
 		HEAD "repository 1 2\nlinked\n",
 		HEAD "hold a\nrepository 1 2\n",
-		HEAD "tracked a\ninode 1 2 3 4\n",
-		HEAD "tracked ../a\n",
-		HEAD "tracked /a\n",
+		HEAD "tracked file a 7 1 2 3 4 5 6 7\ninode 1 2 3 4\n",
+		HEAD "tracked file ../a 7 1 2 3 4 5 6 7\n",
+		HEAD "tracked file /a 7 1 2 3 4 5 6 7\n",
 		HEAD "tracked\n",
-		HEAD "tracked a b c\n",
-		HEAD "tracked a %0\n",
+		HEAD "tracked file a 7 1 2 3 4 5 6 7 b c\n",
+		HEAD "tracked folder a 7 1 2 3 4 5 6 7\n",
+		HEAD "tracked odd a 7 1 2 3 4 5 6 7\n",
+		HEAD "tracked file a 7 1 2 3 4 5 6\n",
+		HEAD "tracked file a 4294967296 1 2 3 4 5 6 7\n",
+		HEAD "tracked file a 7 1 2 3 4 5 6 7 %0\n",
 		HEAD "hold a\nreadonly\n",
 		HEAD "hold\n",
 		HEAD "hold /a\n",
@@ -218,7 +227,7 @@ static void bounds_hold(void)
 	buf_init(&b, a);
 	buf_adds(&b, HEAD);
 	for (unsigned i = 0; i <= VIEW_HELLO_TRACKED_MAX; i++)
-		buf_addf(&b, "tracked %u\n", i);
+		buf_addf(&b, "tracked file %u 7 1 2 3 4 5 6 7\n", i);
 	CHECK(hello_read(a, buf_str(&b), &h, &used, &err) == -E2BIG);
 	buf_init(&b, a);
 	buf_adds(&b, HEAD "hold ");
