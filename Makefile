@@ -323,8 +323,8 @@ clean:
 # Programs that go into images, and are run in these alone.
 LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/membrane
 # What `membrane images` builds them with.
-IMAGE := $(addprefix image/,images.sh base.sh lib.sh agent gate watch \
-	view)
+IMAGE := $(addprefix image/,images.sh base.sh lib.sh agent agents gate \
+	watch view)
 SHARE := $(DESTDIR)$(PREFIX)/share
 DOC := $(SHARE)/doc/membrane
 MAN := $(SHARE)/man

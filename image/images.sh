@@ -1,6 +1,6 @@
 #!/bin/bash
 # Build the images that are missing or whose inputs changed: image/images.sh
-# agent|gate|watch|view... `make images` runs it in a source tree; `membrane images`
+# [--remove] agent|gate|watch|view|claude|codex|opencode|pi... `make images` runs it in a source tree; `membrane images`
 # there, and where it was installed. The label membrane.inputs is a digest of
 # what went in.
 # MEMBRANE_TAG: another tag than `latest`, for a tree that shares its daemon
@@ -42,6 +42,61 @@ agent() {
 	replace membrane-agent docker build --network host \
 		--build-arg BASE="$base" --label membrane.inputs="$inputs" \
 		-t "membrane-agent:$tag" image/agent
+}
+
+# pinned NAME: its npm package and version, of image/agents/versions.
+pinned() {
+	awk -v name="$1" '$1 == name { print $2, $3; found = 1 }
+		END { exit !found }' image/agents/versions ||
+		die "image/agents/versions does not name $1"
+}
+
+# staged_agent NAME: its context, with the roots that npm is to trust.
+stage_agent() {
+	local context=$made/image/agents/$1
+	rm -rf "$context"
+	mkdir -p "$context"
+	cp "image/agents/$1"/* image/agents/sbom.py "$context/"
+	install -m 644 /etc/ssl/certs/ca-certificates.crt "$context/roots"
+	echo "$context"
+}
+
+# What the images of agents share; its inputs are part of theirs.
+agents_inputs() { cat image/agents/base/* image/agent/* <(pinned node) <(pinned npm); }
+
+agents_base() {
+	local inputs base node npm context
+	inputs=$(agents_inputs | digest)
+	! fresh "membrane-agent-base:$tag" "$inputs" || return 0
+	agent
+	base=$(image/base.sh)
+	read -r _ node < <(pinned node)
+	read -r _ npm < <(pinned npm)
+	context=$(stage_agent base)
+	say "building the image membrane-agent-base on $base, which those of" \
+		"agents share (some minutes, once)"
+	replace "membrane-agent-base:$tag" docker build --network host \
+		--build-arg BASE="$base" --build-arg FETCH="membrane-agent:$tag" \
+		--build-arg NODE="$node" --build-arg NPM="$npm" \
+		--label membrane.inputs="$inputs" \
+		-t "membrane-agent-base:$tag" "$context"
+}
+
+# One agent's own: its package, on what they share.
+of_agent() {
+	local name=$1 inputs package version
+	read -r package version < <(pinned "$name")
+	inputs=$( (agents_inputs; cat "image/agents/$name"/* \
+		image/agents/sbom.py; echo "$package $version") | digest)
+	! fresh "membrane-agent-$name:$tag" "$inputs" || return 0
+	agents_base
+	say "building the image membrane-agent-$name: $package $version (a minute)"
+	replace "membrane-agent-$name:$tag" docker build --network host \
+		--build-arg BASE="membrane-agent-base:$tag" \
+		--build-arg PACKAGE="$package" --build-arg VERSION="$version" \
+		--label membrane.inputs="$inputs" \
+		--label membrane.version="$version" \
+		-t "membrane-agent-$name:$tag" "$(stage_agent "$name")"
 }
 
 # libraries ROOT PROGRAM...: what ldd says they load, and the loader, at their
@@ -128,14 +183,29 @@ view() {
 		-t "membrane-view:$tag" "$context"
 }
 
+# remove NAME: this tree's; what runs from one keeps it.
+remove() {
+	local name=membrane-$1
+	[[ $1 == @(agent|gate|watch|view) ]] || name=membrane-agent-$1
+	! docker image inspect "$name:$tag" >/dev/null 2>&1 || {
+		docker rmi "$name:$tag" >/dev/null || die "$name is in use"
+		say "removed $name"
+	}
+}
+
 command -v docker >/dev/null || die "there is no docker command: install it"
 docker version >/dev/null 2>&1 || die "Docker does not answer: membrane doctor"
 mkdir -p "$made/image"
 exec 9>"$made/image/lock"
 flock 9
+removing=
 for image; do
+	[[ $image != --remove ]] || { removing=1; continue; }
+	[[ $image == @(agent|gate|watch|view|claude|codex|opencode|pi) ]] ||
+		die "no such image: $image"
+	[[ ! $removing ]] || { remove "$image"; continue; }
 	case $image in
 	agent | gate | watch | view) "$image" ;;
-	*) die "no such image: $image" ;;
+	claude | codex | opencode | pi) of_agent "$image" ;;
 	esac
 done

@@ -1,5 +1,8 @@
 /* `membrane images`: build those that are missing or old. */
+#include "compiler/cli/images.h"
+
 #include "compiler/base/sys/proc.h"
+#include "compiler/cli/frame/agents.h"
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/inputs.h"
@@ -19,12 +22,13 @@ static bool is_image(struct str word)
 	const struct command_word *w;
 
 	for (size_t i = 0; (w = command_word_at(i)); i++)
-		if (w->command == COMMAND_IMAGES && str_is(word, w->name))
+		if (w->command == COMMAND_IMAGES && w->name &&
+		    str_is(word, w->name))
 			return true;
 	return false;
 }
 
-/* Those that are asked for, or all. */
+/* Those that are asked for, or all that every session has. */
 static void add_images(struct arena *a, const struct options *o, arguments *out)
 {
 	const struct command_word *w;
@@ -32,7 +36,8 @@ static void add_images(struct arena *a, const struct options *o, arguments *out)
 	vec_each(word, &o->words)
 		*vec_push(a, out) = arena_cstr(a, *word);
 	for (size_t i = 0; o->words.n == 0 && (w = command_word_at(i)); i++)
-		if (w->command == COMMAND_IMAGES)
+		if (w->command == COMMAND_IMAGES && w->name &&
+		    !agent_named(str_of(w->name)))
 			*vec_push(a, out) = arena_cstr(a, str_of(w->name));
 }
 
@@ -59,8 +64,8 @@ static int run_script(char *const *argv, struct err *err)
 	return 0;
 }
 
-static int build_images(struct arena *a, const struct options *o,
-			struct err *err)
+/* args: words of the script, NULL behind the last. */
+static int call_script(struct arena *a, const arguments *args, struct err *err)
 {
 	const char *folder = installed_folder(a, "image", script), *state;
 	char *path = arena_cstr(a, arena_fmt(a, "%s/%s", folder, script));
@@ -77,23 +82,46 @@ static int build_images(struct arena *a, const struct options *o,
 	if (rc < 0)
 		return rc;
 	*vec_push(a, &argv) = path;
-	add_images(a, o, &argv);
+	vec_each(word, args)
+		*vec_push(a, &argv) = *word;
 	*vec_push(a, &argv) = NULL;
 	return run_script(argv.v, err);
 }
 
+int images_build_for(struct arena *a, const char *agent, struct err *err)
+{
+	/* What a session needs besides, too: this may be the first of all. */
+	static const char *const with[] = {"gate", "watch", "view"};
+	arguments args = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(with); i++)
+		*vec_push(a, &args) = arena_cstr(a, str_of(with[i]));
+	*vec_push(a, &args) = arena_cstr(a, str_of(agent));
+	return call_script(a, &args, err);
+}
+
 int command_images(struct arena *a, const struct options *o)
 {
+	static char remove_them[] = "--remove";
+	arguments args = {0};
 	struct err err;
 
 	vec_each(word, &o->words)
 		if (!is_image(*word)) {
 			console_error(
-				"there is no image '%s': agent, gate, watch and view are",
+				"there is no image '%s': 'membrane help images' lists them",
 				view_cleaned(a, str_slice(*word, 0, 60)).p);
 			return STATUS_USAGE;
 		}
-	if (build_images(a, o, &err) == 0)
+	if (options_get(o, OPTION_REMOVE)) {
+		if (o->words.n == 0) {
+			console_error("--remove needs the names of images");
+			return STATUS_USAGE;
+		}
+		*vec_push(a, &args) = remove_them;
+	}
+	add_images(a, o, &args);
+	if (call_script(a, &args, &err) == 0)
 		return STATUS_OK;
 	console_error("%s", view_cleaned(a, str_of(err.text)).p);
 	return STATUS_IO;

@@ -4,6 +4,7 @@
  * unless they are named.
  */
 #include "compiler/base/sys/fileio.h"
+#include "compiler/cli/frame/agents.h"
 #include "compiler/cli/text/confirm.h"
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
@@ -33,7 +34,8 @@ enum part {
 
 static const char letters[PARTS] = {'c', 'i', 'd', 's', 'h'};
 #define WITHOUT_WORDS "cid"
-#define IMAGES	      "membrane-gate, membrane-agent, membrane-watch and membrane-view"
+#define IMAGES                                                                 \
+	"membrane-gate, membrane-agent, membrane-watch, membrane-view and those of agents"
 
 /* What lies in ~/.membrane. */
 static const struct {
@@ -174,6 +176,7 @@ static int end_sessions(const struct reset *r, const char *state,
 
 static int remove_images(struct err *err)
 {
+	/* With --force, those that are not there are no error. */
 	static const char *const words[] = {"docker",
 					    "image",
 					    "rm",
@@ -182,6 +185,10 @@ static int remove_images(struct err *err)
 					    DOCKER_JSON_IMAGE_AGENT,
 					    DOCKER_JSON_IMAGE_WATCH,
 					    DOCKER_JSON_IMAGE_VIEW,
+#define AGENT(name, has_image) AGENTS_IMAGE name,
+#include "compiler/cli/frame/agents.def"
+#undef AGENT
+					    AGENTS_IMAGE "base",
 					    NULL};
 	char *argv[ARRAY_LEN(words)] = {NULL};
 	posix_spawn_file_actions_t files;

@@ -1,6 +1,8 @@
 /* `membrane run` and `membrane start`: from a policy to a session. */
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/limits.h"
+#include "compiler/cli/images.h"
+#include "compiler/cli/profile/profile.h"
 #include "compiler/cli/review/sealed.h"
 #include "compiler/cli/text/confirm.h"
 #include "compiler/cli/text/console.h"
@@ -22,6 +24,7 @@
 /* Everything that run checks before it starts anything. */
 struct attempt {
 	const struct options *o;
+	char *const *command; /* NULL: the image's own */
 	struct inputs in;
 	struct compilation c;
 	struct trust_linked linked;
@@ -271,7 +274,7 @@ static int launch_session(struct attempt *t)
 		.state = t->in.state,
 		.workspace = t->in.workspace,
 		.plan = &t->c.plan,
-		.command = t->o->exec ? t->o->exec : none,
+		.command = t->command ? t->command : none,
 		.session_id_file =
 			options_value(a, t->o, OPTION_SESSION_ID, NULL),
 		.trace_log = options_value(a, t->o, OPTION_TRACE_LOG, NULL),
@@ -296,19 +299,117 @@ static int launch_session(struct attempt *t)
 	return status;
 }
 
+/* --- an agent by its name ------------------------------------------------- */
+
+/* The agent that the command is; NULL for any other. */
+static const struct agent *agent_of(const struct attempt *t)
+{
+	return t->command && t->command[0] ? agent_named(str_of(t->command[0]))
+					   : NULL;
+}
+
+static bool compile_again(struct arena *a, struct attempt *t,
+			  const struct options *o)
+{
+	driver_done(&t->c);
+	t->c = (struct compilation){0};
+	return inputs_compile(a, o, true, &t->in, &t->c) == STATUS_OK;
+}
+
+/* Nothing says how it would be run: its profile does, once somebody says so. */
+static bool propose_profile(struct arena *a, struct attempt *t,
+			    const struct agent *g)
+{
+	switch (profile_add(a, g, &t->in, "Add that, and run it?", false)) {
+	case PROFILE_ADDED:
+		return compile_again(a, t, t->o);
+	case PROFILE_DECLINED:
+		console_error("nothing was added, and nothing was run");
+		return false;
+	case PROFILE_UNASKED:
+		console_error(
+			"no policy here extends '%s', its profile, or names an image that has it; this adds it:\n"
+			"  membrane agents %s --save --yes",
+			g->name, g->name);
+		return false;
+	case PROFILE_FAILED:
+		break;
+	}
+	return false;
+}
+
+/* The image is no choice of somebody's: the built-in one, or a profile's. */
+static bool is_image_open(const struct attempt *t)
+{
+	const ir_opt_str *image = &t->c.policy.image;
+	const struct source *from = sources_of(&t->c.sources, image->from.at);
+
+	return image->from.layer == LAYER_FLOOR ||
+	       (from && source_is_preset(from) && agent_of_image(image->v));
+}
+
+/*
+ * Where the image is that of another profile, the last one that the policy
+ * extends, this agent's own takes its place, as by --image.
+ */
+static bool take_image(struct arena *a, struct attempt *t,
+		       const struct agent *g)
+{
+	struct options with = *t->o;
+
+	if (!g->has_image || !is_image_open(t) ||
+	    agent_of_image(t->c.policy.image.v) == g)
+		return true;
+	with.given.v = NULL;
+	with.given.n = with.given.cap = 0;
+	vec_each(x, &t->o->given)
+		*vec_push(a, &with.given) = *x;
+	*vec_push(a, &with.given) =
+		(struct option_given){OPTION_IMAGE, STR("--image"),
+				      arena_fmt(a, AGENTS_IMAGE "%s", g->name)};
+	return compile_again(a, t, &with);
+}
+
+static bool choose_profile(struct arena *a, struct attempt *t)
+{
+	const struct agent *g = agent_of(t);
+
+	if (!g)
+		return true;
+	if (!profile_extended(&t->c, g) && is_image_open(t) &&
+	    !options_get(t->o, OPTION_SEALED) && !propose_profile(a, t, g))
+		return false;
+	return !profile_extended(&t->c, g) || take_image(a, t, g);
+}
+
+/* An agent's image is built at its first use. */
+static bool has_image(struct arena *a, struct attempt *t)
+{
+	const struct agent *g = agent_of_image(t->c.policy.image.v);
+	struct err err;
+
+	if (!g || options_get(t->o, OPTION_NO_UPDATE) ||
+	    strcmp(profile_image_state(a, g), "missing") != 0)
+		return true;
+	console_error("the first use of %s: its image is built, once", g->name);
+	if (images_build_for(a, g->name, &err) == 0)
+		return true;
+	return fail_run(t, &err);
+}
+
 /* Everything that can be said no to while nothing runs. */
 static bool may_run(struct arena *a, struct attempt *t)
 {
 	return inputs_compile(a, t->o, false, &t->in, &t->c) == STATUS_OK &&
 	       inputs_apart(t->c.a, &t->in) &&
-	       reached_allowed(t->c.a, &t->in) && can_enforce(t) &&
-	       is_trusted(t) && is_sealed(t) && find_linked(t) &&
-	       write_config(t);
+	       reached_allowed(t->c.a, &t->in) && choose_profile(a, t) &&
+	       can_enforce(t) && is_trusted(t) && is_sealed(t) &&
+	       find_linked(t) && write_config(t) && has_image(a, t);
 }
 
 int command_run(struct arena *a, const struct options *o)
 {
-	struct attempt t = {.o = o};
+	struct attempt t = {.o = o, .command = o->exec};
 	int status = STATUS_RUN_FAILED;
 
 	if (options_get(o, OPTION_RESET))
@@ -317,6 +418,21 @@ int command_run(struct arena *a, const struct options *o)
 		console_error("--yes goes with --reset");
 		return STATUS_USAGE;
 	}
+	if (may_run(a, &t))
+		status = launch_session(&t);
+	driver_done(&t.c);
+	return status;
+}
+
+int command_shell(struct arena *a, const struct options *o)
+{
+	static char sh[] = "sh", c[] = "-c",
+		    script[] =
+			    "command -v bash >/dev/null && exec bash; exec sh";
+	static char *const shell[] = {sh, c, script, NULL};
+	struct attempt t = {.o = o, .command = shell};
+	int status = STATUS_RUN_FAILED;
+
 	if (may_run(a, &t))
 		status = launch_session(&t);
 	driver_done(&t.c);
@@ -351,7 +467,7 @@ static int start_run(struct attempt *t)
 
 int command_start(struct arena *a, const struct options *o)
 {
-	struct attempt t = {.o = o};
+	struct attempt t = {.o = o, .command = o->exec};
 	int status = STATUS_RUN_FAILED;
 
 	if (may_run(a, &t))

@@ -33,12 +33,10 @@ static void report_text(struct presets *p, enum diag_id id,
 
 /* --- which preset was meant ---------------------------------------------- */
 
-typedef VEC(const char *) names;
-
-static void list_folder(struct presets *p, const char *folder, names *out)
+static void list_folder(struct arena *a, const char *policies,
+			const char *folder, presets_names *out)
 {
-	struct arena *a = p->files->c->a;
-	struct str path = arena_fmt(a, "%s/%s", p->files->in->policies, folder);
+	struct str path = arena_fmt(a, "%s/%s", policies, folder);
 	DIR *dir = opendir(path.p);
 	const struct dirent *e;
 
@@ -59,16 +57,34 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+const char *presets_folder(size_t i)
+{
+	return i < ARRAY_LEN(folders) ? folders[i] : NULL;
+}
+
+void presets_list(struct arena *a, const char *policies, const char *folder,
+		  presets_names *out)
+{
+	presets_names found = {0};
+
+	list_folder(a, policies, folder, &found);
+	if (found.n)
+		vec_sort(&found, by_name);
+	vec_each(n, &found)
+		*vec_push(a, out) = *n;
+}
+
 static void help_presets(struct presets *p, const struct ir_text *t)
 {
 	struct near near = {.word = ascii_lower(p->files->c->a, t->s),
 			    .below = 3};
-	names all = {0};
+	presets_names all = {0};
 	struct buf b;
 
 	if (p->files->in->policies)
 		for (size_t i = 0; i < ARRAY_LEN(folders); i++)
-			list_folder(p, folders[i], &all);
+			list_folder(p->files->c->a, p->files->in->policies,
+				    folders[i], &all);
 	if (all.n == 0) {
 		diag_help(
 			diags_of(p),

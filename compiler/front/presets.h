@@ -17,6 +17,15 @@
 
 #include "compiler/front/files.h"
 
+typedef VEC(const char *) presets_names;
+
+/* The folders below that of policies where a preset may lie, each with a slash
+ * at its end but for the first, ""; NULL at the end. */
+const char *presets_folder(size_t i);
+/* Append the names of the presets in one of them, sorted. */
+void presets_list(struct arena *a, const char *policies, const char *folder,
+		  presets_names *out);
+
 struct presets_file {
 	enum files_root root;
 	struct str path; /* below the root */

@@ -184,6 +184,18 @@ static bool is_ours(const char *image)
 	       str_starts(name, STR(DOCKER_JSON_IMAGE_VIEW));
 }
 
+/* By which word `membrane images` builds it: an agent's by its name. */
+static const char *word_of(const char *image)
+{
+	static const char before[] = DOCKER_JSON_IMAGE_AGENT "-";
+	static char word[64];
+
+	if (strncmp(image, before, sizeof(before) - 1) != 0)
+		return "";
+	snprintf(word, sizeof(word), " %s", image + sizeof(before) - 1);
+	return word;
+}
+
 static int check_image(struct docker *d, const char *image, bool no_update,
 		       struct err *err)
 {
@@ -195,8 +207,8 @@ static int check_image(struct docker *d, const char *image, bool no_update,
 	if (is_ours(image))
 		return err_set(
 			err, -ENOENT,
-			"image '%s' is not here; `membrane images` builds it",
-			image);
+			"image '%s' is not here; `membrane images%s` builds it",
+			image, word_of(image));
 	/* it gets near to everything: fetching it is for a person to do */
 	if (str_starts(str_of(image), STR("aquasec/tracee:")))
 		return err_set(

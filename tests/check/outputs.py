@@ -23,7 +23,7 @@ POLICY = "policy"   # tests/check/schema holds that one
 # What each verb prints with --json, and what each of these flags does instead.
 VERBS = {"plan": "plan", "explain": "explain", "diff": "diff",
          "check": "check", "test": "test", "doctor": "doctor", "ps": "ps",
-         "logs": "decision", "allow": "amend", "deny": "amend"}
+         "logs": "decision", "agents": "agents", "allow": "amend", "deny": "amend"}
 VIEWS = {"show": "trace-show", "follow": "trace-show", "tree": "trace-tree",
          "stats": "trace-stats", "replay": "trace-replay"}
 LINES = {"decision", "trace-show", "trace-tree", "trace-record"}

@@ -104,7 +104,7 @@ def with_a_login(preset, command, account, secret, new):
     """Its access token has ended: it renews, and asks with the new one."""
     needs("npm")
     mount = "type=bind,source=%s/build/clients/npm,target=/npm,readonly" % ROOT
-    with Place("extends: [%s]\nargs: [--mount, '%s']\n"
+    with Place("extends: [%s]\nimage: membrane-agent\nargs: [--mount, '%s']\n"
                % (preset, mount)) as where:
         login = where.root / account.file
         login.parent.mkdir(parents=True)
@@ -257,7 +257,7 @@ def an_agent_whose_requests_are_refused_is_told():
 @test
 def presets_without_decryption():
     for preset, command in (("claude", CLAUDE), ("pi", PI)):
-        s = agent("extends: [%s]\n" % preset, command)
+        s = agent("extends: [%s]\nimage: membrane-agent\n" % preset, command)
         check(s.status == 0 and s.stdout == "hello from the model\n",
               "%s: the client prints the answer" % preset,
               (s.status, s.stdout, s.stderr))

@@ -193,26 +193,27 @@ hand() {
 	echo "$now" >"$mark"
 }
 
-# The agent's image, which also trusts the certificates of this internet.
+# trusting IMAGE: an agent's, which also trusts the certificates of this internet.
 trusting() {
-	local stamp
-	stamp=$(cat "$state/ca/ca.crt" "$state/handed-membrane-agent" |
+	local stamp image=$1 plain=membrane-agent-plain
+	[[ $image == membrane-agent ]] || plain=$image-plain
+	stamp=$(cat "$state/ca/ca.crt" "$state/handed-$image" |
 		sha256sum | cut -c1-64)
 	[[ $(sealed image inspect -f '{{index .Config.Labels "live"}}' \
-		membrane-agent 2>/dev/null) != "$stamp" ]] || return 0
-	say "adding the certificate of the fake internet to membrane-agent"
+		"$image" 2>/dev/null) != "$stamp" ]] || return 0
+	say "adding the certificate of the fake internet to $image"
 	docker -H "unix://$docker_sock" tag \
-		"$(<"$state/handed-membrane-agent")" membrane-agent-plain
+		"$(<"$state/handed-$image")" "$plain"
 	mkdir -p "$state/trusting"
 	cp "$state/ca/ca.crt" "$state/trusting/"
-	cat >"$state/trusting/Dockerfile" <<-'END'
-		FROM membrane-agent-plain
+	cat >"$state/trusting/Dockerfile" <<-END
+		FROM $plain
 		COPY ca.crt /usr/local/share/ca-certificates/fake.crt
 		RUN update-ca-certificates
 		ENV NODE_EXTRA_CA_CERTS=/usr/local/share/ca-certificates/fake.crt
 	END
 	quietly "$state/log/trusting" sealed build --network none \
-		--label live="$stamp" -t membrane-agent "$state/trusting"
+		--label live="$stamp" -t "$image" "$state/trusting"
 }
 
 # The gate's, made here of what image/images.sh staged: its tag on the machine
@@ -253,7 +254,7 @@ view() {
 
 images() {
 	hand membrane-agent
-	trusting
+	trusting membrane-agent
 	gate
 	watch
 	view
@@ -339,6 +340,11 @@ down() {
 export PATH=$PATH:/usr/sbin:/sbin
 case ${1-} in
 up | down | images | daemon_inside) "$1" ;;
+agent)
+	# Large, so handed over where a test asks for it.
+	hand "membrane-agent-$2"
+	trusting "membrane-agent-$2"
+	;;
 env)
 	printf '%s=%q\n' user "$user" group "$group" run "$run" \
 		state "$state" inet "$inet" host "$host" \
@@ -357,5 +363,5 @@ inet)
 	shift
 	exec ip netns exec "$inet" "$@"
 	;;
-*) die "usage: up|down|images|env|user|host|inet" ;;
+*) die "usage: up|down|images|agent|env|user|host|inet" ;;
 esac

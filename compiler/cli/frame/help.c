@@ -21,8 +21,14 @@ static const struct {
 } together[] = {
 	{COMMAND_RUN, COMMAND_ATTACH,
 	 "run a command inside the policy; detached; join such a one"},
-	{COMMAND_INIT, COMMAND_IMAGES,
-	 "write a first .membrane.yaml; build the images of sessions"},
+	{COMMAND_COMPILE, COMMAND_CHECK,
+	 "write the plan, to be checked in; prove that it is current"},
+	{COMMAND_AGENTS, COMMAND_PRESETS,
+	 "what agents are granted; what a policy can extend"},
+	{COMMAND_EXPLAIN, COMMAND_DIFF,
+	 "what decides a request; what access was gained and lost"},
+	{COMMAND_SHELL, COMMAND_INIT,
+	 "a shell inside the policy; a first .membrane.yaml"},
 	{COMMAND_PS, COMMAND_STOP,
 	 "list the sessions that run; what one decided; end one"},
 	{COMMAND_ALLOW, COMMAND_DENY,
@@ -90,7 +96,7 @@ void help_overview(struct buf *out)
 	buf_adds(out, "membrane: a selectively permeable boundary for AI "
 		      "agents\n"
 		      "usage: membrane COMMAND [flags]\n"
-		      "       membrane [flags] [-- command...]    "
+		      "       membrane [flags] AGENT... | -- command...    "
 		      "the same as membrane run\n\n");
 	for (int i = 0; i < COMMANDS; i++)
 		if (!command_get((enum command_id)i)->hidden)
@@ -122,22 +128,26 @@ static void option_line(struct buf *out, const struct option *o)
 	buf_addf(out, "  %-28s%s\n", head, o->about);
 }
 
-/* `start` takes what `run` takes, and tells of the rest alone. */
+/* `start` and `shell` take what `run` takes, and tell of the rest alone. */
+static bool is_as_run(enum command_id id)
+{
+	return id == COMMAND_START || id == COMMAND_SHELL;
+}
+
 static bool is_told_by_run(const struct option *o, enum command_id id)
 {
-	return id == COMMAND_START && option_belongs(o, COMMAND_RUN) &&
+	return is_as_run(id) && option_belongs(o, COMMAND_RUN) &&
 	       o->id != OPTION_HELP;
 }
 
-static void put_as_run(struct buf *out)
+static void put_as_run(struct buf *out, enum command_id id)
 {
 	const char *before = " but ";
 	const struct option *o;
 
 	buf_adds(out, "All flags of 'membrane run'");
 	for (size_t i = 0; (o = option_at(i)); i++)
-		if (option_belongs(o, COMMAND_RUN) &&
-		    !option_belongs(o, COMMAND_START)) {
+		if (option_belongs(o, COMMAND_RUN) && !option_belongs(o, id)) {
 			buf_addf(out, "%s--%s", before, o->name);
 			before = " and ";
 		}
@@ -175,8 +185,8 @@ void help_command(struct buf *out, enum command_id id)
 	buf_addf(out, "%s\n\n", c->about);
 	before = out->n;
 	put_more(out, id, false);
-	if (id == COMMAND_START)
-		put_as_run(out);
+	if (is_as_run(id))
+		put_as_run(out, id);
 	if (out->n > before)
 		buf_addc(out, '\n');
 	for (size_t i = 0; (o = option_at(i)); i++)

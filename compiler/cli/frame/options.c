@@ -2,6 +2,7 @@
 
 #include "compiler/base/limits.h"
 #include "compiler/base/near.h"
+#include "compiler/cli/frame/agents.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/driver.h"
 #include "compiler/emit/emit.h"
@@ -17,7 +18,10 @@
 #define FOR_START   FOR(START)
 #define FOR_ATTACH  FOR(ATTACH)
 #define FOR_STOP    FOR(STOP)
-#define FOR_LAUNCH  (FOR(RUN) | FOR(START))
+#define FOR_LAUNCH  (FOR(RUN) | FOR(START) | FOR(SHELL))
+#define FOR_AGENTS  FOR(AGENTS)
+#define FOR_PRESETS FOR(PRESETS)
+#define FOR_IMAGES  FOR(IMAGES)
 #define FOR_TEST    FOR(TEST)
 #define FOR_EXPLAIN FOR(EXPLAIN)
 #define FOR_HELP    FOR(HELP)
@@ -31,7 +35,7 @@
 #define FOR_AMEND   (FOR(ALLOW) | FOR(DENY))
 #define FOR_POLICY                                                             \
 	(FOR(PLAN) | FOR(COMPILE) | FOR(CHECK) | FOR(TEST) | FOR(RUN) |        \
-	 FOR(START) | FOR(EXPLAIN))
+	 FOR(START) | FOR(SHELL) | FOR(EXPLAIN))
 #define FOR_NONE 0u
 #define FOR_ALL	 ((1u << COMMANDS) - 1)
 
@@ -207,6 +211,8 @@ static const char *near_command(struct str name)
 		if (is_harmless((enum command_id)i))
 			(void)near_offer(&near,
 					 command_get((enum command_id)i)->name);
+	for (size_t i = 0; agent_at(i); i++)
+		(void)near_offer(&near, agent_at(i)->name);
 	return near.name;
 }
 
@@ -346,6 +352,12 @@ static bool parse_word(struct parser *p, struct str word)
 	if (command_find(word, &p->out->command))
 		return true;
 	p->out->command = COMMAND_HELP;
+	if (agent_named(word)) {
+		/* All that follows is the agent's. */
+		p->out->command = COMMAND_RUN;
+		p->out->exec = p->argv + p->i - 1;
+		return true;
+	}
 	buf_adds(p->complaint, "unknown command ");
 	quote_word(p, word);
 	if (near_command(word))
@@ -389,16 +401,18 @@ static bool check_given(struct parser *p)
 	if (o->words.n > c->words) {
 		buf_addf(p->complaint, "'membrane %s' does not take ", c->name);
 		quote_word(p, o->words.v[c->words]);
-		if (options_launch(o))
+		if (options_launch(o) && o->command != COMMAND_SHELL)
 			buf_adds(p->complaint, "\n  put '--' before the "
 					       "command that is to run");
 		return false;
 	}
-	if (o->exec && !options_launch(o) && o->command != COMMAND_COMPLETE) {
+	if (o->exec && (!options_launch(o) || o->command == COMMAND_SHELL) &&
+	    o->command != COMMAND_COMPLETE) {
 		buf_addf(p->complaint,
-			 "'membrane %s' runs nothing: '--' and "
+			 "'membrane %s' runs nothing%s: '--' and "
 			 "what follows do not belong here",
-			 c->name);
+			 c->name,
+			 o->command == COMMAND_SHELL ? " but a shell" : "");
 		return false;
 	}
 	return true;
@@ -447,6 +461,8 @@ bool options_parse(struct arena *a, int argc, char *const *argv,
 			ok = parse_word(&p, word);
 		if (!ok)
 			return false;
+		if (out->exec)
+			break;
 	}
 	return check_given(&p);
 }
@@ -472,5 +488,6 @@ const char *options_value(struct arena *a, const struct options *o,
 
 bool options_launch(const struct options *o)
 {
-	return o->command == COMMAND_RUN || o->command == COMMAND_START;
+	return o->command == COMMAND_RUN || o->command == COMMAND_START ||
+	       o->command == COMMAND_SHELL;
 }

@@ -43,6 +43,24 @@ static bool refused(const char *line, const char *part)
 	return ok;
 }
 
+/* An agent by its name: what follows is its own. */
+static void test_agents(void)
+{
+	CHECK(parse("claude") && o.command == COMMAND_RUN && o.named);
+	CHECK(o.exec && strcmp(o.exec[0], "claude") == 0 && !o.exec[1]);
+	CHECK(parse("-n x.y codex exec -n z plan") &&
+	      has(OPTION_HOSTNAME, "x.y"));
+	CHECK(o.given.n == 1 && strcmp(o.exec[2], "-n") == 0);
+	CHECK(strcmp(o.exec[4], "plan") == 0 && !o.exec[5]);
+	CHECK(parse("pi -- x") && strcmp(o.exec[1], "--") == 0);
+	CHECK(parse("agents claude") && !o.exec && o.words.n == 1);
+	CHECK(refused("run claude", "put '--' before"));
+	CHECK(refused("--json claude", "is no option of 'membrane run'"));
+	CHECK(refused("cluade", "did you mean 'claude'"));
+	CHECK(refused("shell -- ls", "runs nothing but a shell"));
+	CHECK(parse("shell -n x.y") && options_launch(&o));
+}
+
 static void test_spellings(void)
 {
 	CHECK(parse("plan --hostname=x.y") && has(OPTION_HOSTNAME, "x.y"));
@@ -156,6 +174,7 @@ static void test_help(void)
 int main(void)
 {
 	a = arena_new();
+	test_agents();
 	test_spellings();
 	test_commands();
 	test_refusals();
