@@ -11,8 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CHUNK		16384u
-#define CHUNKS_PER_PUMP 64u /* so that a chatty gate starves nobody */
+_Static_assert(GATE_LINE_MAX <= SAYS_LINE_MAX &&
+		       GATE_WORDS_MAX <= SAYS_WORDS_MAX,
+	       "what the gate says has room");
 
 static int open_record(const char *dir, const char *name, int *out,
 		       struct err *err)
@@ -26,15 +27,6 @@ static int open_record(const char *dir, const char *name, int *out,
 	if (*out < 0)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
 	return 0;
-}
-
-void gate_init(struct gate *g, struct summary *summary)
-{
-	memset(g, 0, sizeof(*g));
-	g->in = g->out = g->err = -1;
-	decisions_init(&g->decisions);
-	g->log = g->bundle = -1;
-	g->summary = summary;
 }
 
 int gate_start(struct gate *g, char *const *argv, const char *dir, int keep_fd,
@@ -73,17 +65,6 @@ int gate_change(struct gate *g, uint32_t number, bool cut, struct err *err)
 int gate_say(struct gate *g, struct str line, struct err *err)
 {
 	return fileio_write_all(g->in, line, err);
-}
-
-static void set_words(struct gate *g, struct str text)
-{
-	struct arena *a = arena_new();
-	struct buf b;
-
-	buf_init(&b, a);
-	summary_escape(&b, text, sizeof(g->words) - 16);
-	snprintf(g->words, sizeof(g->words), "%s", b.p ? b.p : "");
-	arena_free(a);
 }
 
 /* For the agent to read, whoever it is; anew for each session. */
@@ -187,36 +168,20 @@ static int on_decision(struct gate *g, const cJSON *o, struct str line,
 	kind = news == SUMMARY_PERMITTED ? DECISIONS_PERMITTED
 	       : news == SUMMARY_NEW	 ? DECISIONS_REFUSED_NEW
 					 : DECISIONS_REFUSED;
-	/* line lies in g->line, with the LF behind it */
-	line.n++;
+	line.n++; /* with its LF */
 	return decisions_add(&g->decisions, line, kind, err);
 }
 
-static int on_event(struct gate *g, const cJSON *o, struct str line,
-		    struct err *err)
+static int on_event(void *ctx, const char *name, const cJSON *o,
+		    struct str line, struct err *err)
 {
-	const cJSON *event = cJSON_GetObjectItemCaseSensitive(o, "event");
-	const cJSON *message = cJSON_GetObjectItemCaseSensitive(o, "message");
-	const char *name = cJSON_IsString(event) ? event->valuestring : "";
+	struct gate *g = ctx;
 
-	if (g->done)
-		return err_set(err, -EPROTO,
-			       "the gate sent more after its last record");
 	if (strcmp(name, "ready") == 0)
 		return on_ready(g, o, err);
-	if (strcmp(name, "done") == 0) {
-		g->done = true;
-		return 0;
-	}
 	if (strcmp(name, "roots") == 0)
 		return add_roots(g, cJSON_GetObjectItemCaseSensitive(o, "pem"),
 				 err);
-	if (strcmp(name, "error") == 0) {
-		if (cJSON_IsString(message))
-			set_words(g, str_of(message->valuestring));
-		g->words_done = true;
-		return 0;
-	}
 	if (strcmp(name, "generation") == 0)
 		return on_generation(g, o, err);
 	if (strcmp(name, "renewal") == 0)
@@ -225,7 +190,7 @@ static int on_event(struct gate *g, const cJSON *o, struct str line,
 			       : err_set(err, -EPROTO,
 					 "the gate asks for tokens that nobody has");
 	if (strcmp(name, "answer") == 0) {
-		line.n++; /* with its LF, as in on_decision() */
+		line.n++;
 		if (g->tracer)
 			tracer_answer(g->tracer, line);
 		return 0;
@@ -236,91 +201,47 @@ static int on_event(struct gate *g, const cJSON *o, struct str line,
 		line.n++;
 		return gate_note(g, line, err);
 	}
-	return err_set(err, -EPROTO, "the gate sent an unknown event '%.40s'",
-		       name);
+	return says_unknown(&g->says, name, err);
 }
 
-static int on_line(struct gate *g, struct str line, struct err *err)
+static void on_stderr(void *ctx, struct str text)
 {
-	const char *end = NULL;
-	cJSON *o = cJSON_ParseWithLengthOpts(line.p, line.n, &end, false);
-	int rc;
-
-	if (cJSON_IsObject(o) && end == line.p + line.n) {
-		rc = on_event(g, o, line, err);
-	} else {
-		rc = err_set(err, -EPROTO,
-			     "the gate sent something else than a record");
-	}
-	cJSON_Delete(o);
-	return rc;
-}
-
-static int on_output(struct gate *g, struct str got, struct err *err)
-{
-	for (size_t i = 0; i < got.n; i++) {
-		struct str line = {g->line, g->line_n};
-		int rc;
-
-		if (g->line_n >= GATE_LINE_MAX)
-			return err_set(
-				err, -EPROTO,
-				"the gate sent a line of more than %u bytes",
-				GATE_LINE_MAX);
-		g->line[g->line_n++] = got.p[i];
-		if (got.p[i] != '\n')
-			continue;
-		g->line_n = 0;
-		rc = on_line(g, line, err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
-static void on_stderr(struct gate *g, struct str got)
-{
+	struct gate *g = ctx;
 	size_t room = GATE_LOG_MAX - g->log_bytes;
-	struct str rest = got, line;
 	struct err ignored;
 
-	got = str_slice(got, 0, room);
-	g->log_bytes += got.n;
-	if (fileio_write_all(g->log, got, &ignored) < 0)
+	text = str_slice(text, 0, room);
+	g->log_bytes += text.n;
+	if (fileio_write_all(g->log, text, &ignored) < 0)
 		g->log_bytes = GATE_LOG_MAX; /* no room: it is only a log */
-	/* docker's own last line says nothing */
-	while (!g->words_done && str_line(&rest, &line)) {
-		line = str_trim(line);
-		if (line.n && !str_starts(line, STR("Run 'docker")) &&
-		    !str_starts(line, STR("See 'docker")))
-			set_words(g, advice_for(line));
-	}
 }
 
-/* Read what there is; *fd is -1 afterwards when that was the end. */
-static int drain_pipe(struct gate *g, int *fd, bool is_err, struct err *err)
+static void on_words(void *ctx, struct str line)
 {
-	char buf[CHUNK];
-	int rc = 0;
+	struct gate *g = ctx;
 
-	for (unsigned i = 0; i < CHUNKS_PER_PUMP && rc == 0; i++) {
-		struct str text = {buf, proc_read(fd, buf, sizeof(buf))};
+	says_words(&g->says, advice_for(line));
+}
 
-		if (text.n == 0)
-			break;
-		if (is_err)
-			on_stderr(g, text);
-		else
-			rc = on_output(g, text, err);
-	}
-	return rc;
+void gate_init(struct gate *g, struct summary *summary)
+{
+	memset(g, 0, sizeof(*g));
+	g->in = g->out = g->err = -1;
+	decisions_init(&g->decisions);
+	g->log = g->bundle = -1;
+	g->summary = summary;
+	g->says.who = "gate";
+	g->says.line_max = GATE_LINE_MAX;
+	g->says.words_max = GATE_WORDS_MAX;
+	g->says.on_event = on_event;
+	g->says.on_stderr = on_stderr;
+	g->says.on_line = on_words;
+	g->says.ctx = g;
 }
 
 int gate_pump(struct gate *g, struct err *err)
 {
-	int rc = drain_pipe(g, &g->err, true, err);
-
-	return rc < 0 ? rc : drain_pipe(g, &g->out, false, err);
+	return says_pump(&g->says, &g->out, &g->err, err);
 }
 
 void gate_close_stdin(struct gate *g)
@@ -342,5 +263,5 @@ void gate_done(struct gate *g)
 
 const char *gate_last_words(const struct gate *g)
 {
-	return g->words[0] ? g->words : "it said nothing";
+	return says_last_words(&g->says);
 }

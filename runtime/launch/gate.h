@@ -12,12 +12,14 @@
 #define RUNTIME_LAUNCH_GATE_H
 
 #include "runtime/launch/session/decisions.h"
+#include "runtime/launch/session/says.h"
 #include "runtime/launch/session/summary.h"
 #include "runtime/launch/tracer/tracer.h"
 
 #include <sys/types.h>
 
 #define GATE_LINE_MAX	65536u
+#define GATE_WORDS_MAX	256u
 #define GATE_LOG_MAX	(4u << 20) /* bytes of gate.log */
 #define GATE_BUNDLE_MAX (8u << 20) /* bytes of bundle.pem */
 
@@ -32,15 +34,13 @@ struct gate {
 	size_t bundle_bytes;
 	bool ready;
 	bool ipv6; /* its uplink has it; known when ready */
-	bool done; /* all that it had to tell has been read */
 	/* Inodes of namespaces, for a tracer: of the agent's network, and of
 	 * the gate's own processes; 0: unknown. */
 	uint32_t netns, pidns;
 	double ready_ms; /* of its own time, as it says */
 	struct summary *summary;
 	struct tracer *tracer; /* hears of DNS answers; NULL: nobody does */
-	size_t line_n;
-	char line[GATE_LINE_MAX];
+	struct says says;
 	size_t log_bytes;
 	/* Called when the gate says what became of another plan; or NULL. */
 	void (*on_generation)(void *ctx, uint32_t number, bool ok,
@@ -49,9 +49,6 @@ struct gate {
 	/* Called when the agent asks for new tokens; or NULL. */
 	int (*on_renewal)(void *ctx, const cJSON *event, struct err *err);
 	void *renewal_ctx;
-	char words[256]; /* the last line on stderr, or of an error event */
-	size_t words_n;
-	bool words_done; /* they are of an error event */
 };
 
 /* Nothing is open. What it decides is counted in summary, borrowed. */

@@ -180,7 +180,7 @@ void outcome_print(const struct outcome *o)
 			"membrane: %llu more refusals are counted above and not in %s, which has %u MB of them\n",
 			(unsigned long long)r->gate->decisions.unwritten, log,
 			DECISIONS_REFUSED_MAX >> 20);
-	if (r->gate->words_done && !r->failed)
+	if (r->gate->says.words_done && !r->failed)
 		buf_addf(&text, "membrane: the gate says: %s\n",
 			 gate_last_words(r->gate));
 	if (r->tracer && !r->failed)

@@ -126,7 +126,7 @@ bool beside_lose_view(struct loop *r)
  */
 static void note_view_end(struct loop *r)
 {
-	if (!r->view->done || !r->view->is_hidden)
+	if (!r->view->says.done || !r->view->is_hidden)
 		beside_lose_view(r);
 	else if (r->course.due[COURSE_VIEW] == 0)
 		timers_set(r, COURSE_VIEW);

@@ -151,9 +151,9 @@ static bool can_leave(const struct loop *r)
 {
 	return r->may_leave && r->agent == 0 && r->agent_removed &&
 	       !r->failed && !r->signal.number &&
-	       r->course.state <= COURSE_ENDING && r->gate->done &&
+	       r->course.state <= COURSE_ENDING && r->gate->says.done &&
 	       (!r->tracer || tracer_is_done(r->tracer)) &&
-	       (!r->view || r->view->done);
+	       (!r->view || r->view->says.done);
 }
 
 int loop_run(struct loop *r, struct err *err)

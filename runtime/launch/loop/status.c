@@ -25,7 +25,7 @@ static bool lost_gate(const struct loop *r)
 {
 	return !r->failed && !r->signal.number && !r->agent_runs &&
 	       r->agent_status >= 125 && r->agent_status <= 127 &&
-	       (r->gate->status != 0 || r->gate->words_done);
+	       (r->gate->status != 0 || r->gate->says.words_done);
 }
 
 /*
@@ -37,7 +37,7 @@ static bool lost_view(const struct loop *r)
 	int status = r->agent_status;
 
 	return !r->failed && !r->signal.number && r->view &&
-	       r->view->words_done && !r->view->done &&
+	       r->view->says.words_done && !r->view->says.done &&
 	       (status == 125 || status == 128 + SIGKILL);
 }
 

@@ -9,20 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHUNK		16384u
-#define CHUNKS_PER_PUMP 64u /* so that a chatty view starves nobody */
 #define HOST_CONFIG_MAX (1u << 20)
-
-void view_init(struct view *v, struct refusals *refusals, struct kept *kept,
-	       int root, struct decisions *decisions)
-{
-	memset(v, 0, sizeof(*v));
-	v->in = v->out = v->err = -1;
-	v->refusals = refusals;
-	v->kept = kept;
-	v->root = root;
-	v->decisions = decisions;
-}
 
 int view_start(struct view *v, char *const *argv, int keep_fd, struct err *err)
 {
@@ -73,17 +60,6 @@ void view_detach(struct view *v)
 
 /* --- from it -------------------------------------------------------------- */
 
-static void set_words(struct view *v, struct str text)
-{
-	struct arena *a = arena_new();
-	struct buf b;
-
-	buf_init(&b, a);
-	summary_escape(&b, text, sizeof(v->words) - 16);
-	snprintf(v->words, sizeof(v->words), "%s", b.p ? b.p : "");
-	arena_free(a);
-}
-
 static int on_decision(struct view *v, const cJSON *o, struct str line,
 		       struct err *err)
 {
@@ -92,7 +68,7 @@ static int on_decision(struct view *v, const cJSON *o, struct str line,
 
 	if (rc < 0)
 		return rc;
-	line.n++; /* it lies in v->line, with the LF behind it */
+	line.n++; /* with its LF */
 	return decisions_add(v->decisions, line,
 			     is_new ? DECISIONS_REFUSED_NEW : DECISIONS_REFUSED,
 			     err);
@@ -134,73 +110,23 @@ static int on_kept(struct view *v, const cJSON *o, struct err *err)
 	return rc;
 }
 
-static int on_event(struct view *v, const cJSON *o, struct str line,
-		    struct err *err)
+static int on_event(void *ctx, const char *name, const cJSON *o,
+		    struct str line, struct err *err)
 {
-	const cJSON *event = cJSON_GetObjectItemCaseSensitive(o, "event");
-	const cJSON *message = cJSON_GetObjectItemCaseSensitive(o, "message");
-	const char *name = cJSON_IsString(event) ? event->valuestring : "";
+	struct view *v = ctx;
 
-	if (v->done)
-		return err_set(err, -EPROTO,
-			       "the view sent more after its last record");
 	if (strcmp(name, VIEW_SAYS_DECISION) == 0)
 		return on_decision(v, o, line, err);
 	if (strcmp(name, VIEW_SAYS_KEPT) == 0)
 		return on_kept(v, o, err);
-	if (strcmp(name, VIEW_SAYS_READY) == 0) {
+	if (strcmp(name, VIEW_SAYS_READY) == 0)
 		v->ready = true;
-	} else if (strcmp(name, VIEW_SAYS_DETACHED) == 0) {
+	else if (strcmp(name, VIEW_SAYS_DETACHED) == 0)
 		v->is_hidden = true;
-	} else if (strcmp(name, VIEW_SAYS_UNSEALED) == 0) {
+	else if (strcmp(name, VIEW_SAYS_UNSEALED) == 0)
 		v->is_unsealed = true;
-	} else if (strcmp(name, VIEW_SAYS_DONE) == 0) {
-		v->done = true;
-	} else if (strcmp(name, VIEW_SAYS_ERROR) == 0) {
-		if (cJSON_IsString(message))
-			set_words(v, str_of(message->valuestring));
-		v->words_done = true;
-	} else {
-		return err_set(err, -EPROTO,
-			       "the view sent an unknown event '%.40s'", name);
-	}
-	return 0;
-}
-
-static int on_line(struct view *v, struct str line, struct err *err)
-{
-	const char *end = NULL;
-	cJSON *o = cJSON_ParseWithLengthOpts(line.p, line.n, &end, false);
-	int rc;
-
-	if (cJSON_IsObject(o) && end == line.p + line.n)
-		rc = on_event(v, o, line, err);
 	else
-		rc = err_set(err, -EPROTO,
-			     "the view sent something else than a record");
-	cJSON_Delete(o);
-	return rc;
-}
-
-static int on_output(struct view *v, struct str got, struct err *err)
-{
-	for (size_t i = 0; i < got.n; i++) {
-		struct str line = {v->line, v->line_n};
-		int rc;
-
-		if (v->line_n >= VIEW_SAYS_LINE_MAX)
-			return err_set(
-				err, -EPROTO,
-				"the view sent a line of more than %u bytes",
-				VIEW_SAYS_LINE_MAX);
-		v->line[v->line_n++] = got.p[i];
-		if (got.p[i] != '\n')
-			continue;
-		v->line_n = 0;
-		rc = on_line(v, line, err);
-		if (rc < 0)
-			return rc;
-	}
+		return says_unknown(&v->says, name, err);
 	return 0;
 }
 
@@ -208,11 +134,12 @@ static int on_output(struct view *v, struct str got, struct err *err)
 
 /* What Docker says of a mount that does not pass on or of a device that is not
  * there, with the next step. */
-static void set_docker_words(struct view *v, struct str line)
+static void on_words(void *ctx, struct str line)
 {
 	static const struct str device = STR_INIT(" custom device "),
 				on = STR_INIT(" is mounted on "),
 				end = STR_INIT(" but it is not a shared mount");
+	struct view *v = ctx;
 	const char *from = memmem(line.p, line.n, on.p, on.n);
 	const char *to = memmem(line.p, line.n, end.p, end.n);
 	struct arena *a = arena_new();
@@ -225,56 +152,38 @@ static void set_docker_words(struct view *v, struct str line)
 			(int)(to - from - (int)on.n), from + on.n);
 	else if (memmem(line.p, line.n, device.p, device.n))
 		line = STR("the host has no /dev/fuse: modprobe fuse" NO_VIEW);
-	set_words(v, line);
+	says_words(&v->says, line);
 	arena_free(a);
 }
 
-/* docker's own last line says nothing. */
-static void on_stderr(struct view *v, struct str got)
+void view_init(struct view *v, struct refusals *refusals, struct kept *kept,
+	       int root, struct decisions *decisions)
 {
-	struct str line;
-
-	while (!v->words_done && str_line(&got, &line)) {
-		line = str_trim(line);
-		if (line.n && !str_starts(line, STR("Run 'docker")) &&
-		    !str_starts(line, STR("See 'docker")))
-			set_docker_words(v, line);
-	}
-}
-
-/* Read what there is; *fd is -1 afterwards when that was the end. */
-static int drain_pipe(struct view *v, int *fd, bool is_err, struct err *err)
-{
-	char buf[CHUNK];
-	int rc = 0;
-
-	for (unsigned i = 0; i < CHUNKS_PER_PUMP && rc == 0; i++) {
-		struct str text = {buf, proc_read(fd, buf, sizeof(buf))};
-
-		if (text.n == 0)
-			break;
-		if (is_err)
-			on_stderr(v, text);
-		else
-			rc = on_output(v, text, err);
-	}
-	return rc;
+	memset(v, 0, sizeof(*v));
+	v->in = v->out = v->err = -1;
+	v->refusals = refusals;
+	v->kept = kept;
+	v->root = root;
+	v->decisions = decisions;
+	v->says.who = "view";
+	v->says.line_max = VIEW_SAYS_LINE_MAX;
+	v->says.words_max = SAYS_WORDS_MAX;
+	v->says.on_event = on_event;
+	v->says.on_line = on_words;
+	v->says.ctx = v;
 }
 
 int view_pump(struct view *v, struct err *err)
 {
-	int rc;
-
 	say_more(v);
-	rc = drain_pipe(v, &v->err, true, err);
-	return rc < 0 ? rc : drain_pipe(v, &v->out, false, err);
+	return says_pump(&v->says, &v->out, &v->err, err);
 }
 
 bool view_has_failed(struct view *v)
 {
 	struct err ignored;
 
-	return view_pump(v, &ignored) < 0 || v->words_done;
+	return view_pump(v, &ignored) < 0 || v->says.words_done;
 }
 
 /* --- its end -------------------------------------------------------------- */
@@ -295,5 +204,5 @@ void view_done(struct view *v)
 
 const char *view_last_words(const struct view *v)
 {
-	return v->words[0] ? v->words : "it said nothing";
+	return says_last_words(&v->says);
 }

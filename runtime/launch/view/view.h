@@ -12,6 +12,7 @@
 
 #include "compiler/plan/view_hello.h"
 #include "runtime/launch/session/decisions.h"
+#include "runtime/launch/session/says.h"
 #include "runtime/launch/view/kept.h"
 #include "runtime/launch/view/refusals.h"
 #include "runtime/launch/workspace/gitlinked.h"
@@ -28,17 +29,13 @@ struct view {
 	bool is_told;	  /* to detach */
 	bool is_unsealed; /* it protects for a program that is not closed */
 	bool is_hidden;	  /* it has detached: the agent's mount is the last */
-	bool done;	  /* all that it had to tell has been read */
-	bool words_done;  /* words are of an error event */
 	struct refusals *refusals;
 	struct kept *kept;
 	int root; /* of the workspace; borrowed */
 	/* The repository that the view shows, too; NULL, and borrowed. */
 	const struct gitlinked *linked;
 	struct decisions *decisions; /* borrowed: where the gate's go */
-	size_t line_n;
-	char line[VIEW_SAYS_LINE_MAX];
-	char words[512];
+	struct says says;
 };
 
 /* Nothing is open. What it refuses goes to both; what it kept is compared with

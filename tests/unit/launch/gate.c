@@ -55,7 +55,7 @@ static struct outcome play(struct arena *a, const char *script)
 		kill(g->pid, SIGKILL);
 	waitpid(g->pid, &status, 0);
 	o.ready = g->ready;
-	o.done = g->done;
+	o.done = g->says.done;
 	o.status = proc_status(status);
 	o.words = arena_cstr(a, str_of(gate_last_words(g)));
 	gate_done(g);

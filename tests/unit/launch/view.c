@@ -126,14 +126,15 @@ static void check_protocol(void)
 		 "cat; echo '{\"event\":\"unsealed\"}'; "
 		 "echo '{\"event\":\"done\"}'",
 		 (struct str){big, 1 << 20});
-	CHECK(o.rc == 0 && o.v->ready && o.v->is_hidden && o.v->done &&
+	CHECK(o.rc == 0 && o.v->ready && o.v->is_hidden && o.v->says.done &&
 	      o.v->is_unsealed);
 	CHECK_MSG(strcmp(view_last_words(o.v), "1048572 go detach") == 0, "%s",
 		  view_last_words(o.v));
 	o = play("echo '{\"event\":\"error\",\"message\":\"no \\u001b fuse\"}';"
 		 "echo later >&2; exit 1",
 		 STR(""));
-	CHECK(o.rc == 0 && !o.v->ready && o.v->words_done && o.v->status == 1);
+	CHECK(o.rc == 0 && !o.v->ready && o.v->says.words_done &&
+	      o.v->status == 1);
 	CHECK(strstr(view_last_words(o.v), "no \\x1b fuse") ||
 	      strcmp(view_last_words(o.v), "later") == 0);
 	o = play("echo 'docker: Error response from daemon: path /s/view is "
@@ -201,7 +202,7 @@ static void check_kept(void)
 		"echo '{\"event\":\"done\"}'",
 		STR(""));
 
-	CHECK_MSG(o.rc == 0 && o.v->done, "%s", err.text);
+	CHECK_MSG(o.rc == 0 && o.v->says.done, "%s", err.text);
 	CHECK_MSG(strstr(o.text.p, "\n  + config  [a] y = 2\n  what") &&
 			  strstr(o.text.p, "as it was: e\n"),
 		  "%.*s", STR_ARG(o.text));
