@@ -7,6 +7,7 @@
 #include "runtime/launch/prepare.h"
 #include "runtime/launch/reap.h"
 #include "tests/check.h"
+#include "tests/unit/docker_standin.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -16,13 +17,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-struct canned {
-	const char *request; /* how the request line begins */
-	int status;
-	const char *body;
-};
-
-static const struct canned table[] = {
+static const struct standin_answer table[] = {
 	{"GET /_ping", 200, "OK"},
 	{"GET /v1.48/images/here/json", 200, "{}"},
 	{"GET /v1.48/images/reg.test%3A5000/a/b%3Atag/json", 200, "{}"},
@@ -85,73 +80,6 @@ static const struct canned table[] = {
 	 "nonsense\n{\"Action\":\"die\",\"Actor\":{\"Attributes\":"
 	 "{\"membrane.role\":\"gate\"}}}\n{\"Action\":\"x\"}\n"},
 };
-
-static void answer(int c, const char *head)
-{
-	const struct canned *found = NULL;
-	char out[4096];
-	int n;
-
-	for (size_t i = 0; i < ARRAY_LEN(table) && !found; i++)
-		if (strncmp(head, table[i].request, strlen(table[i].request)) ==
-		    0)
-			found = &table[i];
-	n = snprintf(out, sizeof(out),
-		     "HTTP/1.1 %d X\r\nApi-Version: 1.99\r\n"
-		     "Content-Length: %zu\r\n\r\n%s",
-		     found ? found->status : 400,
-		     strlen(found ? found->body : "not canned"),
-		     found ? found->body : "not canned");
-	if (write(c, out, (size_t)n) != n)
-		_exit(1);
-}
-
-/* One connection at a time would starve the event stream: a child each. */
-static void serve(int listener)
-{
-	signal(SIGCHLD, SIG_IGN);
-	for (;;) {
-		int c = accept(listener, NULL, NULL);
-		char head[8192];
-		size_t n = 0;
-
-		if (c < 0)
-			_exit(0);
-		if (fork() != 0) {
-			close(c);
-			continue;
-		}
-		for (;;) {
-			ssize_t got = read(c, head + n, sizeof(head) - 1 - n);
-
-			if (got <= 0)
-				_exit(0);
-			n += (size_t)got;
-			head[n] = '\0';
-			/* bodies are small: they come with their headers */
-			if (!strstr(head, "\r\n\r\n"))
-				continue;
-			answer(c, head);
-			n = 0;
-		}
-	}
-}
-
-static pid_t start_server(const char *path)
-{
-	struct sockaddr_un at = {.sun_family = AF_UNIX};
-	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
-	pid_t pid;
-
-	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
-	CHECK(bind(listener, (struct sockaddr *)&at, sizeof(at)) == 0 &&
-	      listen(listener, 16) == 0);
-	pid = fork();
-	if (pid == 0)
-		serve(listener);
-	close(listener);
-	return pid;
-}
 
 static struct err err;
 
@@ -331,7 +259,7 @@ int main(void)
 	at.socket = arena_fmt(a, "%s/sock", dir).p;
 	CHECK(docker_open(a, &at, &d, &err) == -ECONNREFUSED &&
 	      strstr(err.text, at.socket));
-	server = start_server(at.socket);
+	server = standin_start(at.socket, table, ARRAY_LEN(table));
 	CHECK(docker_open(a, &at, &d, &err) == 0);
 	if (d) {
 		check_images(d);
