@@ -348,6 +348,26 @@ def check_locks(v):
         fcntl.flock(a, fcntl.LOCK_EX)
         check(code(fcntl.flock, b, fcntl.LOCK_EX | fcntl.LOCK_NB) ==
               errno.EWOULDBLOCK, "flock")
+        fcntl.lockf(a, fcntl.LOCK_EX, 10, 5)
+        other = ("import fcntl, sys\nf = open('lock', 'r+b')\n"
+                 "fcntl.lockf(f, fcntl.LOCK_EX | fcntl.LOCK_NB, 5)\n"
+                 "try:\n fcntl.lockf(f, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 6)\n"
+                 "except BlockingIOError:\n sys.exit(7)")
+        run(v.at, "python3", "-c", other, status=7)
+
+
+MODIFY = 2
+
+
+def check_watching(v):
+    """inotify(7) inside tells of what is changed inside."""
+    fd = libc.inotify_init1(os.O_NONBLOCK)
+    write = v.at / "watched"
+    write.touch()
+    check(libc.inotify_add_watch(fd, os.fsencode(v.at), MODIFY) > 0, "watch")
+    write.write_text("x")
+    check(b"watched\0" in os.read(fd, 4096), "told")
+    os.close(fd)
 
 
 def check_programs(v, owner):
@@ -810,7 +830,8 @@ def main():
         with started(owner=owner, fill=fill_tree) as v:
             for part in (check_hidden, check_kept, check_made,
                          check_gits, check_decisions, check_counts, check_files,
-                         check_locks, check_deep, check_ids, check_swaps):
+                         check_locks, check_watching, check_deep, check_ids,
+                         check_swaps):
                 part(v)
             check_programs(v, owner)
             check_host(v)
