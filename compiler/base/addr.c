@@ -315,3 +315,22 @@ struct addr cidr_last(const struct cidr *c)
 		a.b[bit / 8] |= (uint8_t)(0x80u >> (bit % 8));
 	return a;
 }
+
+bool addr_is_machine(const struct addr *a)
+{
+	struct addr machine;
+
+	return addr_parse(STR(LINK_MACHINE_V4), &machine) &&
+	       addr_eq(a, &machine);
+}
+
+bool cidr_is_machine(const struct cidr *c)
+{
+	return c->bits == addr_bits(ADDR_V4) && addr_is_machine(&c->addr);
+}
+
+bool addr_names_machine(struct str name)
+{
+	return str_is(name, LINK_MACHINE_NAME) ||
+	       str_is(name, LINK_MACHINE_ALIAS);
+}

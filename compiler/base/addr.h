@@ -85,6 +85,12 @@ bool addr_wrapped(const struct addr *a, struct addr *out_v4);
  * other network. */
 bool cidr_wrapped(size_t i, const struct cidr *v4, struct cidr *out);
 
+/* Is it LINK_MACHINE_V4: agent_link.h; is it that alone? */
+bool addr_is_machine(const struct addr *a);
+bool cidr_is_machine(const struct cidr *c);
+/* "host", or its other name. */
+bool addr_names_machine(struct str name);
+
 /* One step up or down; false, and nothing done, at the end of the family. */
 bool addr_step_up(struct addr *a);
 bool addr_step_down(struct addr *a);

@@ -15,5 +15,10 @@
 #define LINK_SUBNET_V4 "192.0.0.0/29"
 #define LINK_SUBNET_V6 "fd00:6d65:6d62::/64"
 #define LINK_SPARE_V4  "192.0.0.6"
+/* The machine that runs membrane, as the agent sees it: an address of the
+ * gate's that leads to single ports there, and the names of it. */
+#define LINK_MACHINE_V4	   "192.0.0.5"
+#define LINK_MACHINE_NAME  "host"
+#define LINK_MACHINE_ALIAS "host.docker.internal"
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "compiler/emit/parts.h"
 
+#include "compiler/base/agent_link.h"
 #include "compiler/emit/profiles.h"
 #include "compiler/ir/ports.h"
 #include "compiler/plan/names_map.h"
@@ -125,6 +126,23 @@ static void put_ports(struct buf *out, const emit_classes *grants,
 	put_ports_of(out, NAMES_MAP_QUIC, quics);
 }
 
+/* Its names resolve, and lead nowhere by themselves. */
+static void add_machine(const struct emit_in *in, const struct ir_grant *g,
+			lines *to)
+{
+	static const char *const names[] = {LINK_MACHINE_NAME,
+					    LINK_MACHINE_ALIAS};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		*vec_push(in->a, to) = (struct line){
+			arena_fmt(in->a,
+				  NAMES_MAP_NAME " %s " NAMES_MAP_NONE
+						 " " NAMES_MAP_NONE " %.*s",
+				  names[i], STR_ARG(g->id)),
+			&g->from, MARKS_FOR(GRANTED) | MARKS_FOR(QUERY_TYPE),
+			NULL};
+}
+
 static void put_names(const struct emit_in *in, struct buf *out,
 		      const emit_classes *classes)
 {
@@ -137,6 +155,8 @@ static void put_names(const struct emit_in *in, struct buf *out,
 		struct buf b;
 		uint32_t k;
 
+		if (ir_dest_machine(&g->dest))
+			add_machine(in, g, &names);
 		if (name.n == 0)
 			continue;
 		buf_init_in(&b, in->a, room, sizeof(room));
@@ -185,6 +205,22 @@ static void add_quics(const struct emit_in *in, const emit_classes *quics,
 	}
 }
 
+/* The names of the machine, where nothing of it may be reached. */
+static void deny_machine(const struct emit_in *in, const struct ir_grant *d,
+			 lines *to)
+{
+	static const char *const names[] = {LINK_MACHINE_NAME,
+					    LINK_MACHINE_ALIAS};
+
+	if (d->dest.kind != IR_DEST_CIDR || d->has_http ||
+	    !ports_all(&d->ports) || !ir_dest_machine(&d->dest))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		*vec_push(in->a, to) = denial_line(
+			d, arena_fmt(in->a, NAMES_MAP_DENY " %s %.*s", names[i],
+				     STR_ARG(d->id)));
+}
+
 /* Names that do not resolve, and those that do with fewer ports. */
 static void put_denials(const struct emit_in *in, struct buf *out,
 			const emit_classes *classes, const emit_classes *quics)
@@ -194,6 +230,7 @@ static void put_denials(const struct emit_in *in, struct buf *out,
 	vec_each(d, &in->policy->deny) {
 		struct str name = ir_dest_name(&d->dest);
 
+		deny_machine(in, d, &denied);
 		if (name.n == 0 || ir_grant_http(d) ||
 		    d->dest.kind == IR_DEST_ANY)
 			continue;

@@ -75,6 +75,7 @@ struct ir_dest {
 	enum ir_dest_kind kind;
 	struct span at;
 	bool has_port; /* a ':port' was written (not for url: see there) */
+	bool by_name;  /* an address that a name was written for: 'host' */
 	struct ir_port port;
 	union {
 		/* A-labels, lower case, no trailing dot. */
@@ -401,6 +402,9 @@ struct str ir_grant_ports(const struct ir_grant *g);
 struct str ir_dest_name(const struct ir_dest *d);
 /* The network that it is about, in the destination itself; NULL for names. */
 const struct cidr *ir_dest_net(const struct ir_dest *d);
+/* Is it about the machine that runs membrane, 'host'? That is a network of one
+ * address here: compiler/base/agent_link.h. */
+bool ir_dest_machine(const struct ir_dest *d);
 /* Whether it is about requests of that scheme: a URL is about its own's, all
  * others are about both. */
 bool ir_dest_has_scheme(const struct ir_dest *d, enum ir_scheme s);
@@ -410,7 +414,7 @@ bool ir_grant_http(const struct ir_grant *g);
  * Does a grant by address lead there, on whichever port? To the floor
  * (addr_special()) only one that is more specific than the floor's entry and
  * has no rules of http: for those HAProxy makes the connection, and what is
- * loopback or a link to it is the gate's own.
+ * loopback or a link to it is the gate's own. Of 'host' that is meant.
  */
 bool ir_grant_reaches(const struct ir_grant *g, const struct addr *addr);
 /* What is never permitted, for people: "POST gist.github.com tcp/443". */

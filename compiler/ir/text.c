@@ -1,5 +1,6 @@
 #include "compiler/ir/text.h"
 
+#include "compiler/base/agent_link.h"
 #include "compiler/base/buf.h"
 
 #include <stdlib.h>
@@ -22,6 +23,8 @@ static void add_url(struct buf *b, const struct ir_url *u)
 	buf_addf(b, "%s://", ir_scheme_name(u->scheme));
 	if (u->who != IR_DEST_CIDR)
 		buf_add(b, u->name);
+	else if (cidr_is_machine(&u->net))
+		buf_adds(b, LINK_MACHINE_NAME);
 	else if (u->net.addr.family == ADDR_V6)
 		buf_addf(b, "[%s]", addr_text(&u->net.addr, text));
 	else
@@ -49,7 +52,9 @@ static void add_dest(struct buf *b, const struct ir_dest *d)
 		buf_add(b, d->u.pattern.name);
 		return;
 	case IR_DEST_CIDR:
-		buf_adds(b, cidr_text(&d->u.cidr.net, text));
+		buf_adds(b, ir_dest_machine(d)
+				    ? LINK_MACHINE_NAME
+				    : cidr_text(&d->u.cidr.net, text));
 		return;
 	case IR_DEST_URL:
 		add_url(b, &d->u.url);
@@ -125,6 +130,13 @@ const struct cidr *ir_dest_net(const struct ir_dest *d)
 	return NULL;
 }
 
+bool ir_dest_machine(const struct ir_dest *d)
+{
+	const struct cidr *net = ir_dest_net(d);
+
+	return net && cidr_is_machine(net);
+}
+
 bool ir_dest_has_scheme(const struct ir_dest *d, enum ir_scheme s)
 {
 	return d->kind != IR_DEST_URL || d->u.url.scheme == s;
@@ -147,7 +159,8 @@ bool ir_grant_reaches(const struct ir_grant *g, const struct addr *addr)
 	if (addr_scope(addr) != ADDR_NEVER)
 		return true;
 	floor = addr_never_around(&one);
-	return !ir_grant_http(g) && net->bits > floor->net.bits;
+	return (!ir_grant_http(g) || cidr_is_machine(net)) &&
+	       net->bits > floor->net.bits;
 }
 
 void ir_ports_put(struct buf *b, const ir_ports *ports)
@@ -278,13 +291,15 @@ static void add_connect(struct buf *b, const struct ir_request *r)
 	}
 	if (!r->has_addr)
 		buf_add(b, r->name);
+	else if (addr_is_machine(&r->addr))
+		buf_adds(b, LINK_MACHINE_NAME);
 	else if (r->addr.family == ADDR_V6)
 		buf_addf(b, "[%s]", addr_text(&r->addr, text));
 	else
 		buf_adds(b, addr_text(&r->addr, text));
 	buf_addc(b, ':');
 	buf_addu(b, r->port);
-	if (r->has_addr && r->name.n)
+	if (r->has_addr && r->name.n && !addr_is_machine(&r->addr))
 		buf_addf(b, " %.*s", STR_ARG(r->name));
 }
 
@@ -302,7 +317,10 @@ struct str ir_request_text(struct arena *a, const struct ir_request *r)
 		buf_addf(&b, "%.*s ", STR_ARG(r->method));
 		add_url(&b, &r->url);
 		if (r->has_addr && r->url.who != IR_DEST_CIDR)
-			buf_addf(&b, " at %s%s", addr_text(&r->addr, text),
+			buf_addf(&b, " at %s%s",
+				 addr_is_machine(&r->addr)
+					 ? LINK_MACHINE_NAME
+					 : addr_text(&r->addr, text),
 				 r->unresolved ? " unresolved" : "");
 		return buf_keep(&b);
 	case IR_REQ_RESOLVE:

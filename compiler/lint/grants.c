@@ -39,13 +39,17 @@ static void lint_floor(struct pass_ctx *c, const struct ir_grant *g)
 	const struct cidr *net = ir_dest_net(&g->dest);
 	const struct addr_special *floor = net ? addr_never_around(net) : NULL;
 
-	if (!floor)
+	if (!floor || ir_dest_machine(&g->dest))
 		return;
 	if (ir_grant_reaches(g, &net->addr)) {
 		diag_warn(c->diags, DIAG_OPENS_FLOOR, g->from.at,
 			  "'%s' opens a part of the floor: %s",
 			  lint_quoted(c, &g->dest), floor->about);
 		lint_about(c, &g->dest);
+		if (str_starts(str_of(floor->about), STR("loopback")))
+			diag_help(
+				c->diags,
+				"inside that is the session itself; a port of the machine that runs membrane is 'host:PORT'");
 		return;
 	}
 	diag_warn(c->diags, DIAG_FLOOR_GRANT, g->from.at,

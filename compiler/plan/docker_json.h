@@ -12,7 +12,8 @@
  *	 "credentials": [{"n": 1, "from_env": NAME},
  *	                 {"n": 2, "file": "~/…", "fields": [NAME.NAME, …],
  *	                  "refresh": URL where there is one}, …]
- *	                where there are any}
+ *	                where there are any,
+ *	 "host_ports": [11434, …] of the machine, where there are any}
  *
  * {session}, {workspace}, {home}, {state} and {env:NAME} stand for text,
  * {masks}, {terminal}, {owner}, {git}, {tracing} and {command} for words; {{
@@ -45,6 +46,7 @@
 #define DOCKER_JSON_FIELDS	   "fields"
 #define DOCKER_JSON_REFRESH	   "refresh"
 #define DOCKER_JSON_SSH_AGENT	   "ssh_agent"
+#define DOCKER_JSON_HOST_PORTS	   "host_ports"
 
 /* Whole words that stand for words. */
 #define DOCKER_JSON_MASKS	    "{masks}"
@@ -71,6 +73,13 @@
  * launcher answers it. */
 #define DOCKER_JSON_SSH_SOCKET	  "ssh-agent"
 #define DOCKER_JSON_SSH_SOCKET_AT "/etc/membrane/ssh-agent"
+
+/* With "host_ports": that socket of the session's folder, where the gate has
+ * GATE_PORTS. The gate opens the ports at LINK_MACHINE_V4, in the order of the
+ * list, and hands the sockets over, in one message that says DOCKER_JSON_PORTS_
+ * WORD; the launcher answers at them. */
+#define DOCKER_JSON_PORTS_SOCKET "ports"
+#define DOCKER_JSON_PORTS_WORD	 "host-ports"
 
 /* {git}: the mount of that file of the session's folder, at that place; no word
  * where git of the host says nothing. */

@@ -53,6 +53,7 @@
 #define GATE_TOKENS   GATE_DIR "/tokens.map"
 #define GATE_RENEWAL  GATE_DIR "/renewal.sock"
 #define GATE_LEAVES   GATE_DIR "/leaf/"
+#define GATE_PORTS    "/ports" /* the launcher's socket: docker_json.h */
 
 /* What a sentinel has in place of a secret: this, the digits that say which
  * field of which file it stands for, and digits at random. */

@@ -6,6 +6,7 @@
 #include "runtime/gate/caps.h"
 #include "runtime/gate/l7/hello.h"
 #include "runtime/gate/l7/haproxy_check.h"
+#include "runtime/gate/packet/machine.h"
 #include "runtime/gate/packet/ruleset.h"
 #include "runtime/gate/report.h"
 
@@ -148,6 +149,23 @@ static int make_link(struct gate *g, const struct worker_args *args, bool ipv6,
 	return hear_msg(args, WORKER_UP, &g->agent, err);
 }
 
+/* After the link: what the agent sends there finds its way by then. */
+static int open_machine(struct gate *g, const struct worker_args *args,
+			struct err *err)
+{
+	struct planfile_ports ports;
+	struct addr addr;
+	int rc = planfile_host_ports(args->plan, &ports, err);
+
+	/* Records have its name, whether that was asked for or not. */
+	if (addr_parse(STR(LINK_MACHINE_V4), &addr))
+		resolved_addr(&g->seen, STR(LINK_MACHINE_NAME), &addr);
+
+	if (rc == 0)
+		rc = machine_open(ports.v, ports.n, GATE_PORTS, err);
+	return rc < 0 ? err_while(err, "ports of the host") : 0;
+}
+
 static int open_resolver(struct gate *g, bool ipv6, struct err *err)
 {
 	static const struct dns_gate_ends v4 = {LINK_GATE_V4, LINK_AGENT_V4},
@@ -211,6 +229,7 @@ static int set_up(struct gate *g, const struct worker_args *args,
 	    (rc = start_l7(g, *out_ipv6, err)) < 0 ||
 	    (rc = make_link(g, args, *out_ipv6, err)) < 0 ||
 	    (rc = open_resolver(g, *out_ipv6, err)) < 0 ||
+	    (rc = open_machine(g, args, err)) < 0 ||
 	    (rc = l7_wait(&g->l7, err)) < 0)
 		return rc;
 	return caps_drop(CAPS_GATE, err);

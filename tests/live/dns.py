@@ -75,6 +75,7 @@ ZONE = {
     "zeroes.test": {"A": ["0.0.0.0"], "AAAA": ["::"]},
     "dockerhost.test": {"A": ["172.17.0.1"]},
     "uplink.test": {"A": ["198.18.0.1"]},
+    "machine.test": {"A": ["192.0.0.5"]},
     "unique.test": {"AAAA": ["fd00::1"]},
     "linklocal.test": {"AAAA": ["fe80::1"]},
     "mapped.test": {"AAAA": ["::ffff:10.1.2.3"]},

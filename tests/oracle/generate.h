@@ -30,6 +30,7 @@ static const char *const gen_addrs[] = {
 	"172.32.0.1",
 	"192.0.0.1",
 	"192.0.0.2",
+	"192.0.0.5",
 	"192.0.0.8",
 	"192.168.1.1",
 	"198.18.0.1",
@@ -136,7 +137,10 @@ static inline void gen_http_line(struct rng *r, char *out, size_t size,
 		ports = "tcp/443";
 	switch (rng_below(r, 5)) {
 	case 0:
-		gen_cidr(r, net);
+		if (rng_below(r, 6) == 0)
+			strcpy(net, "192.0.0.5");
+		else
+			gen_cidr(r, net);
 		snprintf(out, size, "allow %s%s%s http", net, *ports ? " " : "",
 			 ports);
 		return;
@@ -200,6 +204,12 @@ static inline void gen_line(struct rng *r, char *out, size_t size)
 	const char *ports = rng_below(r, 5) ? GEN_PICK(r, gen_ports) : "";
 	const char *private = rng_below(r, 4) ? "" : " private";
 
+	if (rng_below(r, 24) == 0) { /* 'host' */
+		snprintf(out, size, "%s 192.0.0.5 %s",
+			 rng_below(r, 4) ? "allow" : "deny",
+			 rng_below(r, 2) ? "tcp/443" : "tcp/8000-8999");
+		return;
+	}
 	switch (rng_below(r, 13)) {
 	case 12:
 		gen_denial_line(r, out, size, ports);

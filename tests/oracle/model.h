@@ -34,6 +34,7 @@ static const struct {
 	{"169.254.1.0/31", {169, 254, 1, 0}, 4, 31},
 	{"169.254.1.1/32", {169, 254, 1, 1}, 4, 32},
 	{"169.254.0.0/16", {169, 254}, 4, 16},
+	{"192.0.0.5/32", {192, 0, 0, 5}, 4, 32}, /* 'host' */
 	{"0.0.0.0/0", {0}, 4, 0},
 	{"2001:db8::/127", {0x20, 1, 0xd, 0xb8}, 16, 127},
 	{"fd00::1/128", {0xfd, [15] = 1}, 16, 128},
@@ -340,10 +341,14 @@ static inline bool model_names(const struct model_rule *r,
 	return r->who == MODEL_ANY || (n->patterns >> r->which & 1);
 }
 
-static inline bool model_covers(const struct model_rule *r,
-				const struct model_addr *a)
+/* 'host' is an address of the floor that requests are decided to, too. */
+static inline bool model_machine(const struct model_rule *r)
 {
-	return r->who == MODEL_NET && a->set && (a->nets >> r->which & 1);
+	static const uint8_t machine[4] = {192, 0, 0, 5};
+
+	return model_nets[r->which].bytes == 4 &&
+	       model_nets[r->which].bits == 32 &&
+	       memcmp(model_nets[r->which].b, machine, 4) == 0;
 }
 
 /*
@@ -353,8 +358,17 @@ static inline bool model_covers(const struct model_rule *r,
 static inline bool model_opens(const struct model_rule *r,
 			       const struct model_addr *a)
 {
-	return a->floor < 0 || (!r->deny && !model_is_http(r) &&
-				model_nets[r->which].bits > a->floor);
+	return a->floor < 0 ||
+	       (!r->deny && (!model_is_http(r) || model_machine(r)) &&
+		model_nets[r->which].bits > a->floor);
+}
+
+/* What a grant opens of the floor no other grant gets. */
+static inline bool model_covers(const struct model_rule *r,
+				const struct model_addr *a)
+{
+	return r->who == MODEL_NET && a->set && (a->nets >> r->which & 1) &&
+	       (r->deny || model_opens(r, a));
 }
 
 static inline bool model_floor(const struct model_policy *p,

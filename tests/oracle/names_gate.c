@@ -63,12 +63,14 @@ static void probe(struct test_policy *t, const struct names_map *map,
 	}
 }
 
-/* Sets are filled by the resolver: not those of every public address. */
+/* Sets are filled by the resolver: not those of every public address, and
+ * nothing for the machine's own names. */
 static bool opens(const struct ir_grant *g, enum ir_proto proto, uint16_t port)
 {
 	bool private = g->private.set && g->private.v;
 
-	return !ir_grant_http(g) && (g->dest.kind != IR_DEST_ANY || private) &&
+	return !ir_grant_http(g) && !ir_dest_machine(&g->dest) &&
+	       (g->dest.kind != IR_DEST_ANY || private) &&
 	       ports_has(&g->ports, proto, port);
 }
 

@@ -17,6 +17,8 @@
 
 #define PROBES 60
 
+#define MACHINE 0xc0000005 /* 192.0.0.5, 'host' */
+
 static unsigned long packets, resolutions, accepted;
 
 /* --- a model of the resolver over names.map ------------------------------ */
@@ -171,6 +173,9 @@ static enum answer resolve(struct ruleset *r, const char *map, const char *name,
 	resolutions++;
 	if (!m.named || m.denied)
 		return ANSWER_NX;
+	/* 'host' has its own names alone. */
+	if (a.version == 4 && a.v == MACHINE)
+		return ANSWER_DROP;
 	if (m.floor)
 		return m.covered && m.cover_bits > m.floor_bits ? ANSWER_KEEP
 								: ANSWER_DROP;
@@ -390,6 +395,16 @@ static unsigned diverted(struct ruleset *r, const struct packet *p)
 	return rs_judge(r, chain, p).port;
 }
 
+/* 'host' is the gate's own address where it is granted; over TCP alone. */
+static const char *way_of(struct ruleset *r, const struct packet *p)
+{
+	return p->daddr.version == 4 && p->daddr.v == MACHINE &&
+			       strcmp(p->proto, "tcp") == 0 &&
+			       rs_chain_of(r, "machine")
+		       ? "machine"
+		       : "forward";
+}
+
 /* What the rules should do with what decide() says of raw bytes. */
 static bool agree_packet(struct decision want, struct ruleset *rules,
 			 const struct packet *packet, char *why, size_t size)
@@ -400,7 +415,7 @@ static bool agree_packet(struct decision want, struct ruleset *rules,
 	bool same;
 
 	if (port == 0) {
-		got = rs_judge(rules, "forward", packet);
+		got = rs_judge(rules, way_of(rules, packet), packet);
 		same = want.allow == (got.verdict == RS_ACCEPT) && prefix &&
 		       strcmp(got.prefix, prefix) == 0;
 	} else if (port == 15001) {
@@ -452,7 +467,9 @@ static bool agree(const char *policy, const struct probe *x, char *why,
 	struct decision want;
 	bool same = true;
 
-	if (!test_policy_make(&t, policy)) {
+	/* 'host' is the gate's address, whoever else has the number. */
+	if (!test_policy_make(&t, policy) ||
+	    (x->is_host && addr_is_machine(&x->addr))) {
 		test_policy_done(&t);
 		return true;
 	}

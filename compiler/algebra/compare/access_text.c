@@ -3,6 +3,7 @@
  */
 #include "compiler/algebra/compare/parts.h"
 
+#include "compiler/base/agent_link.h"
 #include "compiler/base/buf.h"
 #include "compiler/ir/ports.h"
 #include "compiler/ir/text.h"
@@ -32,6 +33,8 @@ static struct str host_text(struct arena *a, const struct ir_dest *d)
 		return ir_dest_text(a, d);
 	if (name.n)
 		return name;
+	if (ir_dest_machine(d))
+		return STR(LINK_MACHINE_NAME);
 	addr_text(&d->u.url.net.addr, text);
 	return arena_fmt(a, d->u.url.net.addr.family == ADDR_V6 ? "[%s]" : "%s",
 			 text);

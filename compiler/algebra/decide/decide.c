@@ -37,7 +37,8 @@ bool decide_name_matches(struct str pattern, struct str name)
 	return name.n == 0;
 }
 
-/* Does the destination speak of the name? Addresses never do. */
+/* Does the destination speak of the name? Addresses never do, but for the one
+ * that has names of its own. */
 static bool dest_names(const struct ir_dest *d, struct str name)
 {
 	switch (d->kind) {
@@ -50,9 +51,12 @@ static bool dest_names(const struct ir_dest *d, struct str name)
 	case IR_DEST_URL:
 		if (d->u.url.who == IR_DEST_HOST)
 			return str_eq(d->u.url.name, name);
+		if (d->u.url.who == IR_DEST_CIDR)
+			return ir_dest_machine(d) && addr_names_machine(name);
 		return d->u.url.who == IR_DEST_PATTERN &&
 		       decide_name_matches(d->u.url.name, name);
 	case IR_DEST_CIDR:
+		return ir_dest_machine(d) && addr_names_machine(name);
 	case IR_DEST_POISON:
 		return false;
 	}
@@ -81,13 +85,22 @@ static bool is_covered(const struct ir_policy *p, const struct addr *addr)
 	return false;
 }
 
+/* Does a grant open a part of the floor that the address is in? */
+static bool is_opened(const struct ir_policy *p, const struct addr *addr)
+{
+	vec_each(g, &p->allow)
+		if (ir_grant_reaches(g, addr))
+			return true;
+	return false;
+}
+
 /* The floor's denial of an address that no grant opens. */
 static const struct ir_grant *floor_of(const struct ir_policy *p,
 				       const struct addr *addr)
 {
 	vec_each(d, &p->deny)
 		if (d->from.layer == LAYER_FLOOR && covers_address(d, addr))
-			return is_covered(p, addr) ? NULL : d;
+			return is_opened(p, addr) ? NULL : d;
 	return NULL;
 }
 
@@ -98,6 +111,9 @@ enum decide_keep decide_answer(const struct ir_policy *p, struct str name,
 
 	if (scope == ADDR_PUBLIC)
 		return DECIDE_KEEP_OPEN;
+	/* Whoever answers for a name is not to send the agent there. */
+	if (addr_is_machine(addr) && !addr_names_machine(name))
+		return DECIDE_DROP_FLOOR;
 	if (scope == ADDR_NEVER)
 		return is_covered(p, addr) ? DECIDE_KEEP_COVERED
 					   : DECIDE_DROP_FLOOR;

@@ -227,14 +227,24 @@ static bool holds_never(struct amend *x)
 	return ok;
 }
 
+static bool is_machine(struct amend *x)
+{
+	struct ir_dest d;
+
+	return parse_dest(x, x->dest, &d) && ir_dest_machine(&d);
+}
+
 static bool is_only_network(struct amend *x)
 {
 	const char *what = control_forbidden(x->a, &x->running, &x->now.c.plan);
 
 	if (!what)
 		return true;
-	if (gate_cfg_decrypts(&x->now.c.policy) &&
-	    !gate_cfg_decrypts(&x->old.c.policy))
+	if (is_machine(x))
+		console_error(
+			"a port of 'host' is opened when a session begins: write it into the policy, and start another session");
+	else if (gate_cfg_decrypts(&x->now.c.policy) &&
+		 !gate_cfg_decrypts(&x->old.c.policy))
 		console_error(
 			"requests can be told apart only inside TLS, and this session decrypts nothing: its agent trusts no CA. Name the host alone, or start another session with it");
 	else
@@ -261,7 +271,7 @@ static struct str sample_request(struct amend *x)
 	port = d.has_port ? d.port.lo : 443;
 	if (d.kind == IR_DEST_URL) {
 		buf_addf(&b, "GET %.*s", STR_ARG(text));
-	} else if (ir_dest_net(&d)) {
+	} else if (ir_dest_net(&d) && !ir_dest_machine(&d)) {
 		char addr[ADDR_TEXT_MAX];
 		const struct cidr *net = ir_dest_net(&d);
 		bool v6 = net->addr.family == ADDR_V6;

@@ -3,6 +3,7 @@
  */
 #include "compiler/cli/explain/parts.h"
 
+#include "compiler/base/agent_link.h"
 #include "compiler/base/buf.h"
 #include "compiler/front/yaml/edit.h"
 
@@ -14,6 +15,8 @@ static struct str host_of(struct arena *a, struct str name,
 {
 	char text[ADDR_TEXT_MAX];
 
+	if (addr_is_machine(addr))
+		return STR(LINK_MACHINE_NAME);
 	if (name.n)
 		return name;
 	return arena_str(a, str_of(addr_text(addr, text)));
@@ -30,7 +33,8 @@ static struct str with_port(struct arena *a, struct str host, uint16_t port)
 /* A name that is to lead to an address which is not public. */
 static bool is_private(const struct ir_request *r)
 {
-	return r->has_addr && r->name.n && addr_scope(&r->addr) != ADDR_PUBLIC;
+	return r->has_addr && r->name.n && !addr_is_machine(&r->addr) &&
+	       addr_scope(&r->addr) != ADDR_PUBLIC;
 }
 
 static struct str connect_item(struct arena *a, const struct ir_request *r,

@@ -564,7 +564,7 @@ static void find_assumed(struct asked *q, const struct found *found)
 			assume_fact(
 				q,
 				"it is not QUIC: that is refused there, see 'explain quic …'");
-		if (r->has_addr)
+		if (r->has_addr && !addr_is_machine(&r->addr))
 			assume_fact(q, "the address is none of the host's own");
 		else
 			assume_public(q);
@@ -574,7 +574,8 @@ static void find_assumed(struct asked *q, const struct found *found)
 				"the session resolved the name to that address");
 		return;
 	case IR_REQ_HTTP:
-		if (r->url.who == IR_DEST_CIDR || r->has_addr)
+		if (r->has_addr || (r->url.who == IR_DEST_CIDR &&
+				    !cidr_is_machine(&r->url.net)))
 			assume_fact(q, "the address is none of the host's own");
 		else
 			assume_public(q);

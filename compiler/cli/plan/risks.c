@@ -118,27 +118,41 @@ static const struct ir_grant *first_of_floor(const struct ir_policy *p)
 	vec_each(g, &p->allow) {
 		const struct cidr *net = ir_dest_net(&g->dest);
 
-		if (net && addr_scope(&net->addr) == ADDR_NEVER &&
+		if (net && !cidr_is_machine(net) &&
+		    addr_scope(&net->addr) == ADDR_NEVER &&
 		    ir_grant_reaches(g, &net->addr))
 			return g;
 	}
 	return NULL;
 }
 
+static bool is_machine(const struct finder *f, const struct ir_grant *g)
+{
+	(void)f;
+	return ir_dest_machine(&g->dest);
+}
+
+static bool is_network(const struct finder *f, const struct ir_grant *g)
+{
+	(void)f;
+	return g->dest.kind == IR_DEST_CIDR && !ir_dest_machine(&g->dest);
+}
+
 static void find_addresses(struct finder *f)
 {
 	const struct ir_grant *any = first_grant(f->p, IR_DEST_ANY);
-	const struct ir_grant *cidr = first_grant(f->p, IR_DEST_CIDR);
 	const struct ir_grant *floor = first_of_floor(f->p);
 
 	if (any)
 		add_risk(
 			f, "any-destination", any->from,
 			STR("'*' reaches every public address: all that the agent can read can leave"));
-	if (cidr)
-		add_risk(
-			f, "unnamed", cidr->from,
-			STR("for granted addresses no name is checked: whoever answers there is trusted"));
+	add_first(
+		f, "unnamed", &f->p->allow, is_network,
+		STR("for granted addresses no name is checked: whoever answers there is trusted"));
+	add_first(
+		f, "host-port", &f->p->allow, is_machine,
+		STR("'host': what listens at a granted port of this machine takes the agent for a program of yours"));
 	if (floor)
 		add_risk(
 			f, "floor-opened", floor->from,

@@ -96,6 +96,7 @@ static cJSON *gate_vectors(struct argv *w)
 	argv_put(w, "--sysctl=net.ipv6.conf.default.disable_ipv6=0");
 	put_proxy(w);
 	argv_plan(w);
+	docker_ports_mount(w);
 	put_args(w, ARG_GATE);
 	argv_image(w);
 	return argv_end(w);
@@ -368,6 +369,7 @@ bool docker_emit(const struct emit_in *in, struct buf *out)
 	docker_tracer_put(&w, root);
 	if (ir_ssh_agent(p))
 		json_put(root, DOCKER_JSON_SSH_AGENT, cJSON_CreateTrue());
+	docker_ports_put(in, root);
 	if (p->credentials.n)
 		json_put(root, DOCKER_JSON_CREDENTIALS,
 			 credentials_json(in->a, p));

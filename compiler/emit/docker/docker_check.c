@@ -246,5 +246,6 @@ bool docker_check(const struct emit_in *in, bool bridge)
 	ok &= check_hardening(in);
 	ok &= check_needs(in);
 	ok &= check_host_name(in, bridge);
+	ok &= docker_ports_check(in);
 	return ok;
 }

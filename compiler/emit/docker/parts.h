@@ -12,6 +12,13 @@
 /* bridge: the agent has a network of its own; docker.h. */
 must_check bool docker_check(const struct emit_in *in, bool bridge);
 
+/* --- docker_ports.c ------------------------------------------------------ */
+
+must_check bool docker_ports_check(const struct emit_in *in);
+/* The gate's way to the launcher; nothing where no ports are asked for. */
+void docker_ports_mount(struct argv *w);
+void docker_ports_put(const struct emit_in *in, cJSON *root);
+
 /* --- docker_tracer.c ----------------------------------------------------- */
 
 /* "tracer" and, for Tracee, "tracer_version"; nothing where nothing traces. */

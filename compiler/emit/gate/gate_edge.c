@@ -5,6 +5,16 @@
 #include "compiler/emit/gate/gate_edge.cfg.inc"
 #include "compiler/emit/gate/gate_marks.h"
 
+static void put_first_bytes(struct gate *g)
+{
+	bool machine = false;
+
+	vec_each(x, &g->in->policy->allow)
+		machine |= ir_dest_machine(&x->dest);
+	cfg_text(&g->c, machine ? not_gate_but_machine : not_gate);
+	cfg_text(&g->c, first_bytes);
+}
+
 /* Where other protocols may pass, and servers speak first. */
 static void put_raw(struct gate *g)
 {
@@ -13,7 +23,7 @@ static void put_raw(struct gate *g)
 	cfg_text(c, raw_head);
 	if (g->p->any_net)
 		cfg_text(c, beside_networks);
-	cfg_text(c, first_bytes);
+	put_first_bytes(g);
 	cfg_text(c, other_found);
 	gate_marks_all(g, &g->p->allow, false, MARKS_RAW, MARKS_FOR(GRANTED));
 	cfg_text(c, other_passes);
@@ -28,7 +38,7 @@ static void put_patient(struct gate *g)
 	cfg_text(c, patient_head);
 	if (g->p->any_net)
 		cfg_text(c, beside_networks);
-	cfg_text(c, first_bytes);
+	put_first_bytes(g);
 	cfg_text(c, other_found);
 	cfg_text(c, other_passes);
 	cfg_text(c, patient_routes);
@@ -40,7 +50,7 @@ static void put_strict(struct gate *g)
 	struct cfg *c = &g->c;
 
 	cfg_text(c, strict_head);
-	cfg_text(c, first_bytes);
+	put_first_bytes(g);
 	gate_marks_all(g, &g->p->allow, true, MARKS_RAW, MARKS_FOR(NOT_HTTP));
 	gate_marks_guarded(g, MARKS_RAW, MARKS_FOR(DENIED));
 	cfg_text(c, only_http);

@@ -5,7 +5,7 @@
 #include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
 
-#define PASS "goto granted"
+#define PASS NFT_PASS
 #define RAW  ":" GATE_TEXT(GATE_PORT_RAW)
 #define HTTP ":" GATE_TEXT(GATE_PORT_HTTP)
 /* IPv6 that HAProxy gets: the mark routes it there. */
@@ -150,6 +150,8 @@ static void put_input(struct nft *r)
 		nft_rule(out, "meta l4proto tcp meta mark " GATE_TEXT(
 				      GATE_MARK_TPROXY) " accept");
 	}
+	if (nft_machine_wanted(r))
+		nft_rule(out, "ip daddr " LINK_MACHINE_V4 " goto machine");
 	nft_rule(out, "meta pkttype != host drop");
 	nft_rule(out, NFT_REFUSE("floor"));
 	nft_chain_end(out);
@@ -304,6 +306,7 @@ bool nft_emit(const struct emit_in *in, struct buf *out)
 	put_input(&r);
 	nft_link_output(out);
 	put_helpers(out);
+	nft_machine_put(&r);
 	put_forward(&r);
 	nft_quic_chain(&r);
 	put_postrouting(out);

@@ -20,7 +20,8 @@ void nft_nets_settle(struct nft_nets *n)
 static bool opens_net(const struct ir_grant *g, const struct cidr *net,
 		      const struct cidr *entry)
 {
-	return !ir_grant_http(g) && net->bits > entry->bits;
+	return (!ir_grant_http(g) || cidr_is_machine(net)) &&
+	       net->bits > entry->bits;
 }
 
 /* What more specific grants open of the floor: of any entry of it, as there
@@ -105,11 +106,13 @@ void nft_nets_floor(const struct emit_in *in, struct nft_nets *out)
 		if (d->from.layer != LAYER_FLOOR)
 			continue;
 		nft_nets_add(a, &whole, net);
-		vec_each(g, &in->policy->allow)
-			if (g->dest.kind == IR_DEST_CIDR && !g->has_http &&
-			    g->dest.u.cidr.net.bits > net->bits &&
-			    cidr_covers(net, &g->dest.u.cidr.net))
-				nft_nets_add(a, &opened, &g->dest.u.cidr.net);
+		vec_each(g, &in->policy->allow) {
+			const struct cidr *own = ir_dest_net(&g->dest);
+
+			if (own && opens_net(g, own, net) &&
+			    cidr_covers(net, own))
+				nft_nets_add(a, &opened, own);
+		}
 		nft_nets_settle(&opened);
 		rest = ranges_minus(a, nft_nets_of(&whole, net->addr.family),
 				    nft_nets_of(&opened, net->addr.family));

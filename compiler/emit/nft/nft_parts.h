@@ -93,6 +93,7 @@ void nft_marks_elements(struct nft *r, const ranges *set, const size_t *at,
 void nft_sets_put(struct nft *r);
 
 #define NFT_LINK "\"" LINK_GATE_IF "\""
+#define NFT_PASS "goto granted"
 #define NFT_REFUSE(reason)                                                     \
 	"counter log prefix \"" GATE_LOG_PREFIX reason                         \
 	":\" group " GATE_TEXT(GATE_LOG_REFUSED) " goto refuse"
@@ -123,6 +124,11 @@ void nft_quic_find(struct nft *r);
 void nft_quic_put(struct nft *r, enum addr_family f);
 /* What QUIC is, where a rule asks for that. */
 void nft_quic_chain(struct nft *r);
+
+/* 'host', where anything of it is granted; after r->grants and what its
+ * networks are. */
+bool nft_machine_wanted(const struct nft *r);
+void nft_machine_put(struct nft *r);
 
 /* The chains of the agent's link, and the rules of a chain: nft_link.c. */
 void nft_link_source(struct buf *out);

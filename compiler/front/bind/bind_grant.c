@@ -1,5 +1,7 @@
 /* Destinations and what hangs on them: ports, requests, the resolver. */
+#include "compiler/base/agent_link.h"
 #include "compiler/base/ascii.h"
+#include "compiler/base/limits.h"
 #include "compiler/front/bind/bind_types.h"
 #include "compiler/front/word/dest.h"
 #include "compiler/ir/http.h"
@@ -34,7 +36,9 @@ static bool kind_fits(struct binder *b, const struct ir_grant *g)
 		return false;
 	if (g->key == IR_KEY_ALLOW || g->key == IR_KEY_DENY)
 		return true;
-	if (g->key == IR_KEY_HOSTNAMES ? !host : d->kind != IR_DEST_CIDR) {
+	if (g->key == IR_KEY_HOSTNAMES
+		    ? !host
+		    : d->kind != IR_DEST_CIDR || d->by_name) {
 		bind_error(b, DIAG_DEST_KIND, d->at,
 			   g->key == IR_KEY_HOSTNAMES
 				   ? "not a host name"
@@ -50,6 +54,74 @@ static bool kind_fits(struct binder *b, const struct ir_grant *g)
 		b,
 		"'hostnames' and 'cidrs' open every TCP port; with a port it goes under 'allow'");
 	return false;
+}
+
+/* Does the network hold the address by which the agent sees the machine, and
+ * nothing that is not the gate's? */
+static bool is_machine_by_addr(const struct ir_dest *d)
+{
+	const struct cidr *net = ir_dest_net(d);
+	struct cidr machine = {.bits = 32};
+
+	return net && !d->by_name &&
+	       addr_parse(STR(LINK_MACHINE_V4), &machine.addr) &&
+	       net->bits > 29 && cidr_covers(net, &machine);
+}
+
+/* "localhost", and names below it: RFC 6761, section 6.3. */
+static bool is_localhost(const struct ir_dest *d)
+{
+	struct str name = ir_dest_name(d);
+
+	return str_is(name, "localhost") || str_ends(name, STR(".localhost"));
+}
+
+static bool refuse_machine(struct binder *b, struct span at, const char *why)
+{
+	bind_error(b, DIAG_MACHINE, at, "%s", why);
+	bind_help(
+		b,
+		"'host' is the machine that runs membrane, one TCP port each: 'host:11434'");
+	return false;
+}
+
+/* What is granted of the machine is a port that was written, over TCP. */
+static bool machine_ports(struct binder *b, const struct ir_grant *g)
+{
+	const struct ir_dest *d = &g->dest;
+	uint32_t n = 0;
+
+	if (d->kind == IR_DEST_URL)
+		return true;
+	if (!d->has_port && g->ports.n == 0)
+		return refuse_machine(b, d->at, "'host' without a port");
+	for (uint32_t i = 0; i < (d->has_port ? 1 : g->ports.n); i++) {
+		const struct ir_port *p =
+			d->has_port ? &d->port : &g->ports.v[i];
+
+		if (p->proto != IR_PROTO_TCP)
+			return refuse_machine(b, p->at, "UDP to 'host'");
+		n += p->hi - p->lo + 1u;
+		if (n > LIMIT_MACHINE_PORTS)
+			return refuse_machine(b, p->at,
+					      "too many ports of 'host'");
+	}
+	return true;
+}
+
+/* The machine that runs membrane has a name, and is granted by it alone. */
+static bool machine_fits(struct binder *b, const struct ir_grant *g)
+{
+	if (is_machine_by_addr(&g->dest))
+		return refuse_machine(b, g->dest.at,
+				      "an address of the gate's own");
+	if (g->key == IR_KEY_DENY)
+		return true;
+	if (is_localhost(&g->dest))
+		return refuse_machine(
+			b, g->dest.at,
+			"'localhost' inside a session is the session itself, and needs no grant");
+	return !ir_dest_machine(&g->dest) || machine_ports(b, g);
 }
 
 /* A bare '*' in deny states what holds anyway. */
@@ -84,7 +156,7 @@ static void one_grant(struct binder *b, const struct yaml_node *node,
 		return;
 	}
 	if (b->c->diags->errors == before && kind_fits(b, &g) &&
-	    ports_once(b, &g) && !says_nothing(b, &g))
+	    ports_once(b, &g) && machine_fits(b, &g) && !says_nothing(b, &g))
 		*vec_push(b->c->a, list) = g;
 }
 

@@ -1,4 +1,5 @@
 /* Names and IPv4 addresses of a destination, out of their labels. */
+#include "compiler/base/agent_link.h"
 #include "compiler/base/ascii.h"
 #include "compiler/base/limits.h"
 #include "compiler/front/word/dest_parser.h"
@@ -327,6 +328,12 @@ bool dest_name(struct dest_parser *p, struct span part)
 	}
 	if (!join_labels(p, part, &name))
 		return false;
+	if (addr_names_machine(name)) {
+		d->kind = IR_DEST_CIDR;
+		d->by_name = true;
+		d->u.cidr.net.bits = addr_bits(ADDR_V4);
+		return addr_parse(STR(LINK_MACHINE_V4), &d->u.cidr.net.addr);
+	}
 	d->kind = wild ? IR_DEST_PATTERN : IR_DEST_HOST;
 	if (wild)
 		d->u.pattern.name = name;

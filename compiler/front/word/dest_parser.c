@@ -74,7 +74,7 @@ bool dest_network(struct dest_parser *p, struct span part, struct str tail,
 
 	if (!dest_name(p, part))
 		return false;
-	if (d->kind == IR_DEST_CIDR)
+	if (d->kind == IR_DEST_CIDR && !d->by_name)
 		return check_network(p, &d->u.cidr.net.addr, part, tail,
 				     tail_part);
 	dest_fail(p, DIAG_PATH_WITHOUT_URL, tail_part,

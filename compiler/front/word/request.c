@@ -1,5 +1,6 @@
 #include "compiler/front/word/request.h"
 
+#include "compiler/base/agent_link.h"
 #include "compiler/base/ascii.h"
 #include "compiler/base/near.h"
 #include "compiler/front/word/dest.h"
@@ -84,10 +85,11 @@ static bool host_name(struct request_parser *p, struct span part,
 
 	if (!dest_parse(p->c, &t, &d))
 		return false;
-	if (d.kind != IR_DEST_HOST || d.has_port)
+	if ((d.kind != IR_DEST_HOST && !d.by_name) || d.has_port ||
+	    d.kind == IR_DEST_URL)
 		return fail_request(p, part, "not the name of one host",
 				    "as in 'example.com'");
-	*out = d.u.host.name;
+	*out = d.by_name ? STR(LINK_MACHINE_NAME) : d.u.host.name;
 	return true;
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/gate/dns/dns_gate.h"
 
+#include "compiler/base/agent_link.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -359,6 +361,24 @@ static void refuse_flight(struct dns_gate *g, struct dns_flight *f,
 	tell_decision(g, f, false, reason, NULL);
 }
 
+/* The machine that runs membrane: nobody has to be asked. */
+static void answer_machine(struct dns_gate *g, const struct dns_flight *f)
+{
+	struct dns_answer answer;
+	struct addr addr;
+
+	if (f->q.type != LDNS_RR_TYPE_A ||
+	    !addr_parse(STR(LINK_MACHINE_V4), &addr)) {
+		send_reply(g, f, LDNS_RCODE_NOERROR, REASON_GRANTED, NULL);
+		return;
+	}
+	dns_msg_known(&f->q, &addr, NFTSET_TTL_MIN_S, &answer);
+	resolved_addr(g->seen, STR(LINK_MACHINE_NAME), &addr);
+	send_reply(g, f, LDNS_RCODE_NOERROR, REASON_GRANTED, &answer);
+	tell_decision(g, f, true, REASON_GRANTED, &addr);
+	dns_msg_done(&answer);
+}
+
 /*
  * One message of the agent. f says where it came from; its slot is taken only
  * if the question is forwarded.
@@ -394,6 +414,10 @@ static void put_question(struct dns_gate *g, struct dns_flight *f,
 	}
 	if (!dns_msg_type_served(f->q.type)) {
 		refuse_flight(g, f, LDNS_RCODE_NOTIMPL, REASON_QUERY_TYPE);
+		return;
+	}
+	if (addr_names_machine(str_of(f->q.name))) {
+		answer_machine(g, f);
 		return;
 	}
 	if (f->q.type == LDNS_RR_TYPE_AAAA && !g->ipv6) {
@@ -498,6 +522,8 @@ static bool renew_name(struct dns_gate *g, const char *name, uint16_t type,
 {
 	struct dns_flight *f;
 
+	if (addr_names_machine(str_of(name)))
+		return true;
 	if (g->n_renewals >= DNS_GATE_RENEWALS)
 		return false;
 	f = flight_new(g);

@@ -300,6 +300,19 @@ int link_gate_up(pid_t peer, uint32_t mtu, bool ipv6, struct err *err)
 	return add_neighbour(&rt, index, LINK_AGENT_V6, agent_mac, err);
 }
 
+int link_machine_up(struct err *err)
+{
+	auto_rt struct rt rt = {0};
+	uint32_t lo;
+	int rc;
+
+	if ((rc = rt_open(&rt, 0, err)) < 0 ||
+	    (rc = if_index("lo", &lo, err)) < 0 ||
+	    (rc = set_up(&rt, lo, true, err)) < 0)
+		return rc;
+	return add_address(&rt, lo, LINK_MACHINE_V4, 32, err);
+}
+
 int link_gate_down(struct err *err)
 {
 	auto_rt struct rt rt = {0};

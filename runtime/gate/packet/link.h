@@ -36,6 +36,8 @@ must_check int link_gate_up(pid_t peer, uint32_t mtu, bool ipv6,
  * ends are in; removing it would wait for all processors.
  */
 must_check int link_gate_down(struct err *err);
+/* LINK_MACHINE_V4 is the gate's. */
+must_check int link_machine_up(struct err *err);
 /* In the agent's namespace: loopback, address, routes. */
 must_check int link_agent_up(bool ipv6, struct err *err);
 /*

@@ -526,6 +526,10 @@ enum names_verdict names_judge(const struct names_map *map,
 	int floor = nets_bits(&map->floor, addr);
 	bool opened = floor >= 0 && nets_bits(&map->cover, addr) > floor;
 
+	/* Whoever answers for a name is not to send the agent to 'host'; its
+	 * own names have their answer from the gate. */
+	if (addr_is_machine(addr))
+		return NAMES_FLOOR;
 	/* addr_scope() again: the map can add to it, never take from it. */
 	if ((scope == ADDR_NEVER || floor >= 0) && !opened)
 		return NAMES_FLOOR;

@@ -99,6 +99,42 @@ static int link_of(struct str text, enum planfile_link *out, struct err *err)
 	return rc;
 }
 
+static int ports_of(struct str text, struct planfile_ports *out,
+		    struct err *err)
+{
+	cJSON *tree = cJSON_ParseWithLength(text.p, text.n);
+	const cJSON *p, *list = cJSON_GetObjectItemCaseSensitive(
+				tree, DOCKER_JSON_HOST_PORTS);
+	int rc = 0;
+
+	cJSON_ArrayForEach(p, list) {
+		if (out->n == LIMIT_MACHINE_PORTS || !cJSON_IsNumber(p) ||
+		    p->valueint < 1 || p->valueint > UINT16_MAX) {
+			rc = err_set(err, -EPROTO, "docker.json: no ports");
+			break;
+		}
+		out->v[out->n++] = (uint16_t)p->valueint;
+	}
+	cJSON_Delete(tree);
+	return rc;
+}
+
+int planfile_host_ports(const char *dir, struct planfile_ports *out,
+			struct err *err)
+{
+	struct str text;
+	int rc = planfile_read(dir, PLAN_DOCKER, &text, err);
+
+	*out = (struct planfile_ports){0};
+	if (rc == -ENOENT)
+		return 0;
+	if (rc < 0)
+		return rc;
+	rc = ports_of(text, out, err);
+	planfile_free(text);
+	return rc;
+}
+
 int planfile_link(const char *dir, enum planfile_link *out, struct err *err)
 {
 	struct str text;

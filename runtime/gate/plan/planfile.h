@@ -8,6 +8,7 @@
 #define RUNTIME_GATE_PLAN_PLANFILE_H
 
 #include "compiler/base/err.h"
+#include "compiler/base/limits.h"
 
 enum planfile_link {
 	PLANFILE_VETH,
@@ -24,5 +25,13 @@ void planfile_free(struct str text);
 /* docker.json's "link"; PLANFILE_VETH when there is no docker.json. */
 must_check int planfile_link(const char *dir, enum planfile_link *out,
 			     struct err *err);
+
+/* Its "host_ports"; none when there is no docker.json. */
+struct planfile_ports {
+	uint16_t v[LIMIT_MACHINE_PORTS];
+	uint32_t n;
+};
+must_check int planfile_host_ports(const char *dir, struct planfile_ports *out,
+				   struct err *err);
 
 #endif

@@ -455,6 +455,30 @@ enum dns_msg_got dns_msg_answer(const uint8_t *wire, size_t n,
 	return DNS_MSG_GOT_ANSWER;
 }
 
+void dns_msg_known(const struct dns_query *q, const struct addr *addr,
+		   uint32_t ttl_s, struct dns_answer *out)
+{
+	ldns_rr *rr = checked_memory(ldns_rr_new());
+	bool pushed;
+
+	*out = (struct dns_answer){
+		.rcode = LDNS_RCODE_NOERROR,
+		.rrs = checked_memory(ldns_rr_list_new()),
+		.addrs[0] = {.addr = *addr, .ttl_s = ttl_s, .keep = true},
+		.n_addrs = 1,
+		.ttl_s = ttl_s};
+	ldns_rr_set_owner(rr,
+			  checked_memory(ldns_rdf_new_frm_data(
+				  LDNS_RDF_TYPE_DNAME, q->qname_n, q->qname)));
+	ldns_rr_set_type(rr, LDNS_RR_TYPE_A);
+	ldns_rr_set_class(rr, LDNS_RR_CLASS_IN);
+	ldns_rr_set_ttl(rr, ttl_s);
+	pushed = ldns_rr_push_rdf(rr, checked_memory(ldns_rdf_new_frm_data(
+					      LDNS_RDF_TYPE_A, 4, addr->b))) &&
+		 ldns_rr_list_push_rr(out->rrs, rr);
+	assert(pushed);
+}
+
 void dns_msg_done(struct dns_answer *a)
 {
 	ldns_rr_list_deep_free(a->rrs);

@@ -105,6 +105,9 @@ enum dns_msg_got {
 enum dns_msg_got dns_msg_answer(const uint8_t *wire, size_t n,
 				const struct dns_query *q, uint16_t id,
 				struct dns_answer *out);
+/* An answer of our own: the one address of IPv4 that the name has. */
+void dns_msg_known(const struct dns_query *q, const struct addr *addr,
+		   uint32_t ttl_s, struct dns_answer *out);
 void dns_msg_done(struct dns_answer *a);
 
 /* A record for people: "A", 60, "192.0.2.1". */

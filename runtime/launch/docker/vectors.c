@@ -163,6 +163,24 @@ static int read_credentials(struct arena *a, const cJSON *list,
 	return 0;
 }
 
+/* The order is the gate's, too. */
+static int read_ports(struct arena *a, const cJSON *list, vectors_ports *out,
+		      struct err *err)
+{
+	const cJSON *p;
+
+	if (!cJSON_IsArray(list) || out->n ||
+	    cJSON_GetArraySize(list) > (int)LIMIT_MACHINE_PORTS)
+		return fail_vectors(err, "malformed ports, or too many");
+	cJSON_ArrayForEach(p, list) {
+		if (!cJSON_IsNumber(p) || p->valuedouble != p->valueint ||
+		    p->valueint < 1 || p->valueint > UINT16_MAX)
+			return fail_vectors(err, "a malformed port");
+		*vec_push(a, out) = (uint16_t)p->valueint;
+	}
+	return 0;
+}
+
 static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 		       struct err *err)
 {
@@ -174,6 +192,8 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 		return read_vector(a, m, &out->agent, err);
 	if (strcmp(m->string, DOCKER_JSON_CREDENTIALS) == 0)
 		return read_credentials(a, m, out, err);
+	if (strcmp(m->string, DOCKER_JSON_HOST_PORTS) == 0)
+		return read_ports(a, m, &out->host_ports, err);
 	if (strcmp(m->string, DOCKER_JSON_TRACER) == 0)
 		return read_vector(a, m, &out->tracer, err);
 	if (strcmp(m->string, DOCKER_JSON_TRACER_VERSION) == 0)

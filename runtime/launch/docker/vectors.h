@@ -29,6 +29,7 @@
 	"--detach-keys=ctrl-^,ctrl-_,ctrl-^,ctrl-_,ctrl-^,ctrl-_"
 
 typedef VEC(char *) vectors_words;
+typedef VEC(uint16_t) vectors_ports;
 
 struct vector {
 	const char *image;
@@ -56,7 +57,8 @@ struct vectors {
 	struct vector view;	      /* holds masks; image: likewise */
 	struct vector relay; /* renewals leave by it; image: likewise */
 	VEC(struct vectors_credential) credentials;
-	bool ssh_agent; /* the user's is asked for */
+	bool ssh_agent;		  /* the user's is asked for */
+	vectors_ports host_ports; /* of this machine, that the agent gets */
 };
 
 struct vectors_values {

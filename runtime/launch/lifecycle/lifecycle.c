@@ -37,6 +37,9 @@ static int in_session(struct launch *l, struct err *err)
 		rc = sshagent_start(l->session.dir, getenv("SSH_AUTH_SOCK"),
 				    &l->ssh, err);
 	if (rc == 0)
+		rc = hostports_start(l->session.dir, l->vectors.host_ports.v,
+				     l->vectors.host_ports.n, &l->ports, err);
+	if (rc == 0)
 		rc = starting_gate(l, err);
 	if (rc == 0)
 		rc = running_loop(l, err);
@@ -49,6 +52,7 @@ static int in_session(struct launch *l, struct err *err)
 	if (l->run.view)
 		view_done(l->run.view);
 	has_agent = sshagent_stop(&l->ssh, l->o.quiet, &told);
+	hostports_stop(&l->ports);
 	fd_close(&l->trace_copy);
 	rc = ending_stage(l, rc, err);
 	cleaned = ending_clean(l);

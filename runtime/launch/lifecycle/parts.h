@@ -10,6 +10,7 @@
 #include "runtime/launch/launch.h"
 #include "runtime/launch/loop/loop.h"
 #include "runtime/launch/mounts/mounts.h"
+#include "runtime/launch/ports/hostports.h"
 #include "runtime/launch/prepare.h"
 #include "runtime/launch/sshagent.h"
 #include "runtime/launch/tracer/tracer.h"
@@ -38,6 +39,7 @@ struct launch {
 	struct mounts mounts;
 	bool protects; /* the home is viewed, too */
 	struct sshagent ssh;
+	struct hostports ports;
 };
 
 /* --- values.c --- */

@@ -104,6 +104,13 @@ static const struct expansion_case cases[] = {
 	{"{\"version\":1,\"engine\":\"podman\"}", NULL, -EPROTO},
 	{"{\"version\":1,\"link\":\"wire\"}", NULL, -EPROTO},
 	{"{\"version\":1,\"ssh_agent\":false}", NULL, -EPROTO},
+	{"{\"version\":1,\"host_ports\":80}", NULL, -EPROTO},
+	{"{\"version\":1,\"host_ports\":[0]}", NULL, -EPROTO},
+	{"{\"version\":1,\"host_ports\":[65536]}", NULL, -EPROTO},
+	{"{\"version\":1,\"host_ports\":[80.5]}", NULL, -EPROTO},
+	{"{\"version\":1,\"host_ports\":[\"80\"]}", NULL, -EPROTO},
+	{"{\"version\":1,\"host_ports\":[80],\"host_ports\":[81]}", NULL,
+	 -EPROTO},
 	{"{\"version\":1,\"ssh_agent\":\"true\"}", NULL, -EPROTO},
 	{"{\"version\":1,\"ssh_agent\":true,\"ssh_agent\":true}", NULL,
 	 -EPROTO},
@@ -303,6 +310,30 @@ static void check_ssh_agent(struct arena *a)
 	      v.ssh_agent);
 }
 
+static void check_host_ports(struct arena *a)
+{
+	static const char json[] = WRAP("\"g\"", "\"i\"");
+	struct vectors v;
+	struct err err;
+	struct buf many;
+
+	CHECK(vectors_parse(a, STR(json), &v, &err) == 0 &&
+	      v.host_ports.n == 0);
+	CHECK(vectors_parse(
+		      a,
+		      arena_fmt(a, "{\"host_ports\":[80,11434],%s", json + 1),
+		      &v, &err) == 0 &&
+	      v.host_ports.n == 2 && v.host_ports.v[0] == 80 &&
+	      v.host_ports.v[1] == 11434);
+	buf_init(&many, a);
+	for (unsigned i = 0; i <= LIMIT_MACHINE_PORTS; i++)
+		buf_addf(&many, "%s%u", i ? "," : "", i + 1);
+	CHECK(vectors_parse(
+		      a,
+		      arena_fmt(a, "{\"host_ports\":[%s],%s", many.p, json + 1),
+		      &v, &err) == -EPROTO);
+}
+
 int main(void)
 {
 	struct arena *a = arena_new();
@@ -315,6 +346,7 @@ int main(void)
 	check_git(a);
 	check_credentials(a);
 	check_ssh_agent(a);
+	check_host_ports(a);
 	arena_free(a);
 	return check_status();
 }
