@@ -31,12 +31,21 @@ static bool read_agent(struct arena *a, const struct inputs *in,
 static cJSON *agent_json(struct arena *a, const struct listed *x)
 {
 	cJSON *o = json_object(), *reaches = json_array();
+	cJSON *refuses = json_array();
 
 	json_put_cstr(o, "name", x->agent->name);
 	json_put_str(o, "about", view_cleaned(a, x->profile.about));
 	vec_each(g, &x->profile.c.policy.allow)
 		json_push_str(reaches, view_cleaned(a, g->canon));
 	json_put(o, "reaches", reaches);
+	vec_each(r, &x->profile.c.policy.purposes) {
+		cJSON *one = json_object();
+
+		json_put_str(one, "dest", ir_dest_text(a, &r->dest));
+		json_put_str(one, "reason", view_cleaned(a, r->reason));
+		json_push(refuses, one);
+	}
+	json_put(o, "refuses", refuses);
 	json_put_cstr(o, "image", x->image);
 	return o;
 }

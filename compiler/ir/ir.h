@@ -320,6 +320,17 @@ struct ir_waiver {
 };
 typedef VEC(struct ir_waiver) ir_waivers;
 
+/*
+ * An entry of `refused_on_purpose`: what an agent asks for and does not need.
+ * It changes how a refusal is told, and nothing that is enforced.
+ */
+struct ir_purpose {
+	struct ir_origin from;
+	struct ir_dest dest; /* IR_DEST_HOST or IR_DEST_PATTERN */
+	struct str reason;
+};
+typedef VEC(struct ir_purpose) ir_purposes;
+
 enum ir_trust { IR_TRUST_ASK, IR_TRUST_ALWAYS, IR_TRUST_NEVER };
 typedef IR_OPT(enum ir_trust) ir_opt_trust;
 
@@ -345,6 +356,7 @@ struct ir_policy {
 	struct ir_trace trace;
 	struct ir_tests tests;
 	ir_waivers waivers;
+	ir_purposes purposes;
 	ir_opt_trust workspace_trust; /* global file only */
 };
 

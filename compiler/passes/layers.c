@@ -78,6 +78,7 @@ static void merge_layer(struct arena *a, struct ir_policy *to,
 	}
 	APPEND(tests.never);
 	APPEND(waivers);
+	APPEND(purposes);
 	REPLACE(workspace_trust);
 }
 
@@ -123,6 +124,8 @@ static bool check_limits(struct pass_ctx *c, const struct ir_policy *p)
 	ok &= WITHIN(p->fast, LIMIT_FAST, "fast folders");
 	ok &= WITHIN(p->args, LIMIT_ARGS, "docker arguments");
 	ok &= WITHIN(p->waivers, LIMIT_WAIVERS, "entries of 'allow_lint'");
+	ok &= WITHIN(p->purposes, LIMIT_WAIVERS,
+		     "entries of 'refused_on_purpose'");
 	return ok;
 }
 

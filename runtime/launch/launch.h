@@ -31,6 +31,9 @@ struct launch_opts {
 	bool no_update; /* an image that is not here is an error, no pull */
 	bool quiet;	/* no progress lines, no summary of refusals */
 	summary_can_grant *can_grant;
+	summary_purpose *purpose; /* with purpose_of; NULL: nothing is refused
+				   * on purpose */
+	const void *purpose_of;
 	/* A repository that somebody approved; NULL: none is shown. Borrowed.
 	 */
 	const struct gitlinked *linked;

@@ -1,5 +1,6 @@
 """Agents by their names, each in the image that its profile names, from nothing:
 `membrane agents NAME --save --yes`, and then `membrane NAME`."""
+import json
 import os
 import subprocess
 
@@ -34,17 +35,23 @@ def first_use(name, *words, variables=(), files=None, allow=()):
         flags += [w for a in allow for w in ("--allow", a)]
         s = where.membrane(*flags, name, *words, timeout=120)
         s.decided = where.decisions()
+        about = json.loads(where.membrane("agents", name, "--json").stdout)
+        s.purposes = {r["dest"] for r in about["agents"][0]["refuses"]}
         s.files = {p.name: p.read_text() for p in where.work.glob("*.txt")}
         return s
 
 
-def works(s, refused=()):
+def works(s):
     check(s.status == 0 and "hello from the model" in s.stdout,
           "it prints the answer", (s.status, s.stdout, s.stderr))
     asked = {d["name"] for d in s.decided
              if d.get("verdict") == "deny" and d.get("name")}
-    check(asked <= set(refused), "it asks for nothing else than its profile "
-          "leaves out", (asked, s.stderr))
+    check(asked <= s.purposes, "it asks for nothing else than its profile "
+          "refuses on purpose", (asked, s.stderr))
+    check("add to 'allow'" not in s.stderr and
+          ("on purpose:" in s.stderr) == bool(asked),
+          "nothing is advised", s.stderr)
+    live.notes.append("asks in vain for %s" % (", ".join(sorted(asked)) or "nothing"))
 
 
 @test
@@ -64,7 +71,7 @@ def codex():
                   "run echo edited >>/workspace/notes.txt; echo hello from the model",
                   variables=["CODEX_API_KEY=none"],
                   files={"notes.txt": "mine\n"})
-    works(s, {"ab.chatgpt.com", "api.github.com", "github.com"})
+    works(s)
     check(s.files["notes.txt"] == "mine\nedited\n", "the file is edited",
           s.files)
 
@@ -74,12 +81,10 @@ def opencode():
     works(first_use(
         "opencode", "run", "-m", "anthropic/claude-sonnet-4-5", "--title", "t",
         "say hello", variables=["ANTHROPIC_API_KEY=" + KEY],
-        allow=["api.anthropic.com:443"]),
-        {"models.dev", "registry.npmjs.org"})
+        allow=["api.anthropic.com:443"]))
 
 
 @test
 def pi():
     works(first_use("pi", "--provider", "anthropic", "-p", "say hello",
-                    variables=["ANTHROPIC_API_KEY=" + KEY]),
-          {"github.com"})
+                    variables=["ANTHROPIC_API_KEY=" + KEY]))

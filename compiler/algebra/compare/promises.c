@@ -46,6 +46,18 @@ static ir_texts waivers(struct arena *a, const struct ir_policy *p)
 	return out;
 }
 
+static ir_texts purposes(struct arena *a, const struct ir_policy *p)
+{
+	ir_texts out = {0};
+
+	vec_each(x, &p->purposes)
+		*vec_push(a, &out) = (struct ir_text){
+			x->from, arena_fmt(a, "%.*s: %.*s",
+					   STR_ARG(ir_dest_text(a, &x->dest)),
+					   STR_ARG(x->reason))};
+	return out;
+}
+
 static bool has_text(const ir_texts *list, struct str s)
 {
 	vec_each(t, list)
@@ -88,4 +100,8 @@ void promises_compare(struct arena *a, const struct ir_policy *old,
 	is = waivers(a, now);
 	add_missing(a, "allow_lint", &was, &is, true, out);
 	add_missing(a, "allow_lint", &is, &was, false, out);
+	was = purposes(a, old);
+	is = purposes(a, now);
+	add_missing(a, "refused_on_purpose", &was, &is, true, out);
+	add_missing(a, "refused_on_purpose", &is, &was, false, out);
 }

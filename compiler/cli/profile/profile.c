@@ -79,6 +79,12 @@ void profile_view(const struct view *v, const struct profile *p)
 	vec_each(t, &policy->args)
 		view_row(v, 2, VIEW_PLAIN, view_cleaned(a, t->s),
 			 STR("docker run"));
+	vec_each(x, &policy->purposes)
+		view_row(v, 2, VIEW_DIM,
+			 arena_fmt(a, "%.*s: %s",
+				   STR_ARG(ir_dest_text(a, &x->dest)),
+				   view_cleaned(a, x->reason).p),
+			 STR("refused"));
 	if (policy->image.from.layer != LAYER_FLOOR)
 		view_row(v, 2, VIEW_PLAIN, view_cleaned(a, policy->image.v),
 			 STR("image"));

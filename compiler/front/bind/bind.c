@@ -42,6 +42,7 @@ struct key {
 #define OF_TESTS      struct ir_tests
 #define OF_NEVER      struct ir_never
 #define OF_WAIVER     struct ir_waiver
+#define OF_PURPOSE    struct ir_purpose
 
 static const struct key keys[] = {
 #define KEY(map, key, type, field, setting, flags, doc)                        \
@@ -127,6 +128,8 @@ static const bind_fn binders[BIND_TYPES] = {
 	[BIND_TYPE_NEVER_FILES] = bind_mapping_never_files,
 	[BIND_TYPE_NEVER_ARG] = bind_mapping_never_arg,
 	[BIND_TYPE_WAIVERS] = bind_lint_waivers,
+	[BIND_TYPE_HOST_NAME] = bind_lint_host_name,
+	[BIND_TYPE_PURPOSES] = bind_lint_purposes,
 	[BIND_TYPE_NETWORK] = bind_mapping_network,
 	[BIND_TYPE_HARDENING] = bind_mapping_hardening,
 	[BIND_TYPE_TRACE] = bind_mapping_trace,

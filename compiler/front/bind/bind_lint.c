@@ -1,4 +1,5 @@
-/* Exceptions from warnings: `allow_lint`. */
+/* Exceptions from warnings, `allow_lint`, and refusals that are meant,
+ * `refused_on_purpose`. */
 #include "compiler/base/date.h"
 #include "compiler/base/lint.h"
 #include "compiler/front/bind/bind_types.h"
@@ -131,5 +132,41 @@ void bind_lint_waivers(struct binder *b, const struct yaml_pair *pair,
 		bind_map(b, BIND_MAP_WAIVER, *item, &w);
 		if (b->c->diags->errors == before)
 			*vec_push(b->c->a, out) = w;
+	}
+}
+
+void bind_lint_host_name(struct binder *b, const struct yaml_pair *pair,
+			 void *field)
+{
+	const struct text *t = &pair->value->text;
+	struct ir_dest *d = field;
+
+	if (!dest_parse(b->c, t, d))
+		return;
+	if ((d->kind == IR_DEST_HOST || d->kind == IR_DEST_PATTERN) &&
+	    !d->has_port)
+		return;
+	bind_error(b, DIAG_DEST_KIND, t->at, "'%s' is not a host name",
+		   bind_quote(b, t->s));
+	bind_help(b, "a name alone, as in example.com or *.example.com");
+}
+
+void bind_lint_purposes(struct binder *b, const struct yaml_pair *pair,
+			void *field)
+{
+	ir_purposes *out = field;
+
+	vec_each(item, &pair->value->items) {
+		struct ir_purpose p = {.from = bind_from(b, (*item)->text.at)};
+		unsigned before = b->c->diags->errors;
+
+		if (!bind_mapping_is(
+			    b, *item,
+			    "{dest: downloads.example.com, reason: updates}"))
+			continue;
+		bind_map(b, BIND_MAP_PURPOSE, *item, &p);
+		p.from.at = p.dest.at;
+		if (b->c->diags->errors == before)
+			*vec_push(b->c->a, out) = p;
 	}
 }

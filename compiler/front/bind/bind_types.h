@@ -154,12 +154,14 @@ void bind_mapping_trace(struct binder *, const struct yaml_pair *, void *);
 void bind_mapping_rotate(struct binder *, const struct yaml_pair *, void *);
 void bind_mapping_tests(struct binder *, const struct yaml_pair *, void *);
 
-/* bind_lint.c: exceptions from warnings */
+/* bind_lint.c: exceptions from warnings, refusals that are meant */
 void bind_lint_name(struct binder *, const struct yaml_pair *, void *);
 void bind_lint_dest(struct binder *, const struct yaml_pair *, void *);
 void bind_lint_text(struct binder *, const struct yaml_pair *, void *);
 void bind_lint_reason(struct binder *, const struct yaml_pair *, void *);
 void bind_lint_date(struct binder *, const struct yaml_pair *, void *);
 void bind_lint_waivers(struct binder *, const struct yaml_pair *, void *);
+void bind_lint_host_name(struct binder *, const struct yaml_pair *, void *);
+void bind_lint_purposes(struct binder *, const struct yaml_pair *, void *);
 
 #endif

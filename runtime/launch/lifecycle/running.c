@@ -111,6 +111,7 @@ void running_init(struct launch *l)
 	r->session = &l->session;
 	r->gate = arena_new_of(l->a, struct gate);
 	gate_init(r->gate, summary_new(l->a, l->o.can_grant));
+	summary_purposes(r->gate->summary, l->o.purpose, l->o.purpose_of);
 	r->control = arena_new_of(l->a, struct control);
 	r->control->listen = r->control->client = -1;
 	l->trace_copy = -1;

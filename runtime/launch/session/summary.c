@@ -10,6 +10,8 @@
 #define METHOD_MAX 20u
 /* A name that was refused is connected to by no port: what most mean. */
 #define PORT_ASSUMED 443u
+#define PURPOSES_MAX 4u	 /* names in their line */
+#define PURPOSE_MAX  60u /* printed bytes of a reason */
 #define WIDTH_MAX    40u /* of its column; longer ones push the rest right */
 
 enum proto { PROTO_NONE, PROTO_TCP, PROTO_UDP, PROTO_OTHER };
@@ -22,6 +24,7 @@ struct entry {
 	uint16_t port;
 	struct str method, path; /* where they are what was refused */
 	struct str source;	 /* of the rule that denied */
+	struct str purpose; /* why it is refused on purpose, or empty */
 	uint32_t line;
 	/* one lookup asks for A and for AAAA: count it once */
 	uint64_t connects, asked_a, asked_aaaa, asked_other;
@@ -30,6 +33,8 @@ struct entry {
 struct summary {
 	struct arena *a;
 	summary_can_grant *can_grant;
+	summary_purpose *purpose; /* NULL: nothing is */
+	const void *purpose_of;
 	VEC(struct entry) entries; /* in the order first seen */
 	uint64_t allowed, beyond;
 };
@@ -41,6 +46,12 @@ struct summary *summary_new(struct arena *a, summary_can_grant *can)
 	s->a = a;
 	s->can_grant = can;
 	return s;
+}
+
+void summary_purposes(struct summary *s, summary_purpose *why, const void *of)
+{
+	s->purpose = why;
+	s->purpose_of = of;
 }
 
 static struct str member_text(const cJSON *o, const char *key)
@@ -120,6 +131,9 @@ static bool fold_entry(struct summary *s, const struct entry *now,
 		found->method = arena_str(s->a, now->method);
 		found->path = arena_str(s->a, now->path);
 		found->source = arena_str(s->a, now->source);
+		if (s->purpose && now->is_name &&
+		    now->reason == REASON_NO_GRANT)
+			found->purpose = s->purpose(s->purpose_of, now->dest);
 	}
 	if (found->proto == PROTO_NONE) {
 		found->proto = now->proto;
@@ -317,6 +331,8 @@ static size_t widest_column(const struct summary *s, unsigned *out_digits,
 		struct buf b;
 		unsigned digits = 1;
 
+		if (e->purpose.n)
+			continue;
 		if (lines++ >= SUMMARY_LINES_MAX)
 			break;
 		buf_init(&b, s->a);
@@ -331,6 +347,28 @@ static size_t widest_column(const struct summary *s, unsigned *out_digits,
 			*out_reason = (unsigned)strlen(reason_name(e->reason));
 	}
 	return width;
+}
+
+/* Those that are meant, in one line. */
+static void print_purposes(const struct summary *s, struct buf *out)
+{
+	const char *before = "  on purpose: ";
+	unsigned n = 0;
+
+	vec_each(e, &s->entries) {
+		if (!e->purpose.n || n++ >= PURPOSES_MAX)
+			continue;
+		buf_adds(out, before);
+		print_dest(e, out);
+		buf_adds(out, " (");
+		summary_escape(out, e->purpose, PURPOSE_MAX);
+		buf_addc(out, ')');
+		before = ", ";
+	}
+	if (n > PURPOSES_MAX)
+		buf_addf(out, " and %u more", n - PURPOSES_MAX);
+	if (n)
+		buf_addc(out, '\n');
 }
 
 void summary_print(const struct summary *s, const char *log, bool colour,
@@ -350,8 +388,10 @@ void summary_print(const struct summary *s, const char *log, bool colour,
 	vec_each(e, &s->entries) {
 		struct buf dest;
 
+		if (e->purpose.n)
+			continue;
 		if (lines++ >= SUMMARY_LINES_MAX)
-			break;
+			continue;
 		buf_init(&dest, s->a);
 		print_dest(e, &dest);
 		buf_addf(out, "  %s%-*s%s  %*llu×  %s%-*s%s  ", bold,
@@ -361,9 +401,12 @@ void summary_print(const struct summary *s, const char *log, bool colour,
 		print_remedy(s, e, out);
 		buf_addc(out, '\n');
 	}
-	if (all > SUMMARY_LINES_MAX)
+	if (lines + s->beyond > SUMMARY_LINES_MAX)
 		buf_addf(out, "  and %llu more: %s\n",
-			 (unsigned long long)(all - SUMMARY_LINES_MAX), log);
+			 (unsigned long long)(lines + s->beyond -
+					      SUMMARY_LINES_MAX),
+			 log);
+	print_purposes(s, out);
 }
 
 struct str summary_advised(const struct summary *s)
@@ -372,7 +415,7 @@ struct str summary_advised(const struct summary *s)
 		struct buf grant;
 
 		buf_init(&grant, s->a);
-		if (print_grant(s, e, &grant) && grant.p[0] != '{' &&
+		if (!e->purpose.n && print_grant(s, e, &grant) && grant.p[0] != '{' &&
 		    grant.p[0] != '"')
 			return buf_str(&grant);
 	}
@@ -399,6 +442,9 @@ cJSON *summary_json(const struct summary *s)
 			cJSON_AddStringToObject(o, "path", e->path.p);
 		cJSON_AddStringToObject(o, "reason", reason_name(e->reason));
 		cJSON_AddNumberToObject(o, "count", (double)total_of(e));
+		if (e->purpose.n)
+			cJSON_AddStringToObject(o, "purpose",
+						arena_cstr(s->a, e->purpose));
 		cJSON_AddItemToArray(list, o);
 	}
 	return list;

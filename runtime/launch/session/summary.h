@@ -5,6 +5,8 @@
  *	membrane: 2 destinations were refused
  *	  api.example.com:443  3×  no-grant  add to 'allow' in …:  - api.…:443
  *
+ *	  on purpose: downloads.example.com (updates)
+ *
  * Pure: decision records in, text out. Names in the records come from the
  * agent's own questions, so nothing but printable ASCII gets to the terminal.
  */
@@ -24,9 +26,13 @@ struct summary;
 
 /* Is it a name that an `allow` could hold? Of whom the grammar is. */
 typedef bool summary_can_grant(struct arena *a, struct str name);
+/* Why a name is refused on purpose; empty: it is not. of: of whom gave it. */
+typedef struct str summary_purpose(const void *of, struct str name);
 
 /* can: NULL where nothing is printed. */
 struct summary *summary_new(struct arena *a, summary_can_grant *can);
+/* Such are told in one line, without an advice. of is borrowed. */
+void summary_purposes(struct summary *s, summary_purpose *why, const void *of);
 
 enum summary_news {
 	SUMMARY_PERMITTED,

@@ -70,6 +70,7 @@ enum what {
 #define CRED(text)  "credentials: [{" text "}]"
 #define TRACE(text) "trace: {" text "}"
 #define NEVER(text) "tests: {never: [{" text "}]}"
+#define PURPOSE     "refused_on_purpose: [{dest: a.test, reason: so}]"
 #define WAIVE(text) "allow_lint: [{id: any-grant, reason: \"so\"" text "}]"
 
 static const struct {
@@ -123,6 +124,7 @@ static const struct {
 	 TRACE("engine: tracee")},
 	{"POLICY", "tests", NARROWS, "", "tests: {allow: [\"a.test:1\"]}", ""},
 	{"POLICY", "allow_lint", NARROWS, "", WAIVE(""), ""},
+	{"POLICY", "refused_on_purpose", NARROWS, "", PURPOSE, ""},
 	{"POLICY", "workspace_trust", REFUSED, "", "workspace_trust: always",
 	 ""},
 	{"NETWORK", "allow", WIDENS, "", "network: {allow: [a.test]}",
@@ -244,6 +246,8 @@ static const struct {
 	{"WAIVER", "arg", NARROWS, "", WAIVE(", arg: --init"), ""},
 	{"WAIVER", "reason", NARROWS, "", WAIVE(""), ""},
 	{"WAIVER", "until", NARROWS, "", WAIVE(", until: 2030-01-01"), ""},
+	{"PURPOSE", "dest", NARROWS, "", PURPOSE, ""},
+	{"PURPOSE", "reason", NARROWS, "", PURPOSE, ""},
 };
 
 static void check_widens(const char *global, const char *one, const char *other,

@@ -1,5 +1,6 @@
 #include "runtime/launch/session/summary.h"
 
+#include "compiler/base/json.h"
 #include "tests/check.h"
 
 #include <errno.h>
@@ -157,6 +158,54 @@ static void check_many(struct arena *a)
 	CHECK(strstr(out.p, "  and 1980 more: /x/decisions.jsonl\n"));
 }
 
+static struct str purpose_of(const void *of, struct str name)
+{
+	return str_starts(name, STR("updates")) ? str_of(of) : STR("");
+}
+
+/* What is refused on purpose: one line, no advice, the reason on record. */
+static void check_purposes(struct arena *a)
+{
+	struct summary *s = summary_new(a, can_grant);
+	struct buf out;
+	cJSON *json;
+
+	summary_purposes(s, purpose_of, "a new image\033");
+	for (unsigned i = 0; i < 6; i++) {
+		char line[200];
+
+		snprintf(line, sizeof(line),
+			 RESOLVE("\"type\":\"A\",\"reason\":\"no-grant\","
+				 "\"name\":\"updates%u.test\""),
+			 i);
+		CHECK(add(s, line) == 0);
+	}
+	CHECK(summary_advised(s).n == 0);
+	CHECK(add(s, RESOLVE("\"type\":\"A\",\"reason\":\"no-grant\","
+			     "\"name\":\"other.test\"")) == 0);
+	CHECK(add(s, CONNECT("\"reason\":\"port\",\"proto\":\"tcp\",\"port\":80,"
+			     "\"name\":\"updates.test\"")) == 0);
+	buf_init(&out, a);
+	summary_print(s, "log", false, &out);
+	CHECK_MSG(strcmp(out.p,
+			 "membrane: 8 destinations were refused\n"
+			 "  other.test       1×  no-grant  add to 'allow' in "
+			 ".membrane.yaml:  - other.test:443\n"
+			 "  updates.test:80  1×  port      add to 'allow' in "
+			 ".membrane.yaml:  - updates.test:80\n"
+			 "  on purpose: updates0.test (a new image\\x1b), "
+			 "updates1.test (a new image\\x1b), "
+			 "updates2.test (a new image\\x1b), "
+			 "updates3.test (a new image\\x1b) and 2 more\n") == 0,
+		  "\n%s", out.p);
+	CHECK(str_is(summary_advised(s), "other.test:443"));
+	json = summary_json(s);
+	CHECK(strcmp(json_find_str(cJSON_GetArrayItem(json, 0), "purpose").p,
+		     "a new image\033") == 0);
+	CHECK(!cJSON_HasObjectItem(cJSON_GetArrayItem(json, 7), "purpose"));
+	cJSON_Delete(json);
+}
+
 static void check_refused(struct arena *a)
 {
 	static const char *const bad[] = {
@@ -187,6 +236,7 @@ int main(void)
 
 	check_golden(a);
 	check_many(a);
+	check_purposes(a);
 	check_refused(a);
 	arena_free(a);
 	return check_status();
