@@ -44,7 +44,7 @@ bool view_is_beside(const struct view *v, const struct node *dir,
 	       strcmp(name, VIEW_HELLO_BESIDE) == 0;
 }
 
-static bool is_beside_node(const struct view *v, const struct node *n)
+bool view_is_beside_node(const struct view *v, const struct node *n)
 {
 	return n->parent && view_is_beside(v, n->parent, n->name);
 }
@@ -127,7 +127,7 @@ void view_attr(struct view *v, const struct node *n, const struct statx *x,
 		.st_mtim = time_of(x->stx_mtime),
 		.st_ctim = time_of(x->stx_ctime)};
 	/* It stands for the user's own, and git asks whose it is. */
-	if (is_beside_node(v, n)) {
+	if (view_is_beside_node(v, n)) {
 		out->st_uid = v->uid;
 		out->st_gid = v->gid;
 		out->st_mode = S_IFDIR | 0755;
@@ -211,8 +211,7 @@ static void remember_end(struct view *v, const struct node *dir,
 			  sizeof(how));
 	if (fd < 0)
 		return;
-	if (view_look(fd, "", &x) == 0 && !(x.stx_ino == v->nodes.root.ino &&
-					    dev_of(&x) == v->nodes.root.dev))
+	if (view_look(fd, "", &x) == 0 && !view_is_same(&v->nodes.root, &x))
 		remember_file(v, &x);
 	close(fd);
 }
@@ -226,7 +225,7 @@ struct judge_word view_judge_new(struct view *v, struct node *dir,
 	 * that holds is judged as what any .git of the workspace's would. */
 	if (view_is_beside(v, dir, name))
 		return (struct judge_word){JUDGE_READONLY, JUDGE_BY_ALL, 0};
-	if (is_beside_node(v, dir))
+	if (view_is_beside_node(v, dir))
 		return v->part && strcmp(name, ".git") != 0
 			       ? (struct judge_word){JUDGE_HIDDEN,
 						     JUDGE_BY_OUTSIDE, 0}
@@ -291,7 +290,7 @@ bool view_holds(struct view *v, struct node *dir, const char *name)
 		word.section == JUDGE_BY_LINKED);
 }
 
-static void set_known(struct node *n, const struct copy *c)
+void view_set_known(struct node *n, const struct copy *c)
 {
 	bool shown = c && ((c->kind == COPY_TRACKED &&
 			    (n->type == S_IFREG || n->type == S_IFLNK)) ||
@@ -301,12 +300,11 @@ static void set_known(struct node *n, const struct copy *c)
 	n->tracked = shown && n->word.state == JUDGE_HIDDEN;
 }
 
-/* A folder's set; hidden where there are too many. */
-static void set_below(struct view *v, struct node *n)
+void view_set_below(struct view *v, struct node *n)
 {
 	if (n->type != S_IFDIR || n->word.state == JUDGE_HIDDEN)
 		return;
-	n->below = is_beside_node(v, n)
+	n->below = view_is_beside_node(v, n)
 			   ? judge_root(v->judge)
 			   : judge_below(v->judge, n->parent->below,
 					 str_of(n->name));
@@ -329,8 +327,8 @@ static void judge_again(struct view *v, struct node *n)
 	if (n->word.section != JUDGE_BY_INODE && !n->aside)
 		n->word = view_judge_new(v, n->parent, n->name,
 					 n->type == S_IFDIR);
-	set_below(v, n);
-	set_known(n, aside_at(v, n, NULL));
+	view_set_below(v, n);
+	view_set_known(n, aside_at(v, n, NULL));
 	n->judged = v->nodes.turn;
 }
 
@@ -497,7 +495,7 @@ static struct node *take_node(struct view *v, struct node *dir,
 	}
 	n->word = word;
 	if (n->judged != v->nodes.turn)
-		set_below(v, n);
+		view_set_below(v, n);
 	n->judged = v->nodes.turn;
 	n->seen = now_s();
 	return n;
@@ -530,7 +528,7 @@ int view_enter(struct view *v, struct node *dir, const char *name,
 	n = take_node(v, dir, name, &x, word, &fd);
 	if (!n)
 		return ENOMEM;
-	set_known(n, c);
+	view_set_known(n, c);
 	*out = (struct fuse_entry_param){
 		.ino = view_ino(v, n),
 		.attr_timeout = view_attr_timeout(n, &x),

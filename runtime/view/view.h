@@ -98,6 +98,7 @@ bool view_is_same(const struct node *n, const struct statx *x);
 /* Is that the folder with the repository, VIEW_HELLO_BESIDE? */
 bool view_is_beside(const struct view *v, const struct node *dir,
 		    const char *name);
+bool view_is_beside_node(const struct view *v, const struct node *n);
 /* As the kernel is told of it. */
 void view_attr(struct view *v, const struct node *n, const struct statx *x,
 	       struct stat *out);
@@ -108,28 +109,6 @@ struct hidden_file view_identity(const struct statx *x);
 int view_fresh(struct view *v, struct node *dir);
 /* The same of any node; what has no name any more keeps its last word. */
 int view_current(struct view *v, struct node *n);
-/*
- * What the policy says of what x tells of, under that name. What is hidden is
- * remembered, and what it leads to.
- */
-struct judge_word view_judge(struct view *v, struct node *dir, const char *name,
-			     const struct statx *x);
-/* Is it hidden so that git may change it aside? */
-static inline bool view_may_open(struct judge_word word)
-{
-	return word.section == JUDGE_BY_IGNORE ||
-	       word.section == JUDGE_BY_OUTSIDE;
-}
-/* Of a name that is to be, by its type. */
-struct judge_word view_judge_new(struct view *v, struct node *dir,
-				 const char *name, bool is_dir);
-/* Does the policy spell out the beginning of a path with it? */
-bool view_spells(struct view *v, const struct node *dir, const char *name,
-		 struct judge_word *out);
-/* A folder that was just made: it may be one of git's. */
-void view_note_made(struct view *v, const struct node *dir, const char *name);
-/* Is a file of git's held there, whatever a list of the policy says? */
-bool view_holds(struct view *v, struct node *dir, const char *name);
 /* What is seen under a name, and what is known of it: NULL, nothing. */
 int view_find(struct view *v, struct node *dir, const char *name,
 	      struct statx *x, struct copy **out_copy);
@@ -161,9 +140,36 @@ void view_saw(struct node *n, const struct statx *x);
 /* What setattr says of times, of a descriptor; as a call does. */
 int view_set_times(int fd, const struct stat *to, int set);
 
-/* --- refusing ------------------------------------------------------------- */
+/* --- judging -------------------------------------------------------------- */
 
-/* All count it, and return the errno that is answered. */
+/*
+ * What the policy says of what x tells of, under that name. What is hidden is
+ * remembered, and what it leads to.
+ */
+struct judge_word view_judge(struct view *v, struct node *dir, const char *name,
+			     const struct statx *x);
+/* Is it hidden so that git may change it aside? */
+static inline bool view_may_open(struct judge_word word)
+{
+	return word.section == JUDGE_BY_IGNORE ||
+	       word.section == JUDGE_BY_OUTSIDE;
+}
+/* Of a name that is to be, by its type. */
+struct judge_word view_judge_new(struct view *v, struct node *dir,
+				 const char *name, bool is_dir);
+/* Does the policy spell out the beginning of a path with it? */
+bool view_spells(struct view *v, const struct node *dir, const char *name,
+		 struct judge_word *out);
+/* A folder that was just made: it may be one of git's. */
+void view_note_made(struct view *v, const struct node *dir, const char *name);
+/* Is a file of git's held there, whatever a list of the policy says? */
+bool view_holds(struct view *v, struct node *dir, const char *name);
+/* What a node is by what is known of it: NULL, nothing. */
+void view_set_known(struct node *n, const struct copy *c);
+/* A folder's set of lines; hidden where there are too many. */
+void view_set_below(struct view *v, struct node *n);
+
+/* Refusals: each counts it, and returns the errno that is answered. */
 int view_refuse(struct view *v, enum record_kind kind, struct judge_word word,
 		const struct node *dir, const char *name, int code);
 /*
