@@ -140,7 +140,7 @@ void view_saw(struct node *n, const struct statx *x);
 /* What setattr says of times, of a descriptor; as a call does. */
 int view_set_times(int fd, const struct stat *to, int set);
 
-/* --- judging -------------------------------------------------------------- */
+/* --- verdict.c ------------------------------------------------------------ */
 
 /*
  * What the policy says of what x tells of, under that name. What is hidden is
