@@ -41,15 +41,6 @@ const char *explain_model_about(const struct explanation *e)
 	return reason_about(e->decision.reason);
 }
 
-struct asked {
-	struct arena *a;
-	struct compilation *c;
-	const struct ir_policy *p;
-	const struct decide_files *files;
-	const struct ir_request *r;
-	struct explanation *out;
-};
-
 /* --- rules --------------------------------------------------------------- */
 
 static struct explain_rule grant_rule(const struct ir_grant *g)
@@ -186,7 +177,7 @@ bool explain_model_rule(struct arena *a, const struct ir_policy *p,
 
 /* --- other rules --------------------------------------------------------- */
 
-static void add_other(struct asked *q, struct explain_rule rule, bool allow,
+static void add_other(struct explained *q, struct explain_rule rule, bool allow,
 		      enum reason reason)
 {
 	if (q->out->has_rule && rule.from == q->out->rule.from)
@@ -196,7 +187,8 @@ static void add_other(struct asked *q, struct explain_rule rule, bool allow,
 	*vec_push(q->a, &q->out->others) = rule;
 }
 
-static struct decision ask_net(struct asked *q, const struct ir_policy *part)
+static struct decision ask_net(struct explained *q,
+			       const struct ir_policy *part)
 {
 	if (q->r->kind == IR_REQ_HTTP)
 		return decide_url(q->a, part, inspection_unseen(q->p), q->r);
@@ -204,7 +196,7 @@ static struct decision ask_net(struct asked *q, const struct ir_policy *part)
 }
 
 /* What a grant says of the request when nothing else does. */
-static enum reason grant_alone(struct asked *q, const struct ir_grant *g)
+static enum reason grant_alone(struct explained *q, const struct ir_grant *g)
 {
 	struct ir_policy part = *q->p;
 	struct ir_grant one = *g;
@@ -216,7 +208,7 @@ static enum reason grant_alone(struct asked *q, const struct ir_grant *g)
 }
 
 /* Everything, so that only a denial is in the way. */
-static uint32_t grant_everything(struct asked *q, struct ir_grant out[3])
+static uint32_t grant_everything(struct explained *q, struct ir_grant out[3])
 {
 	static const char *const nets[] = {"0.0.0.0/0", "::/0"};
 	struct ir_port *ports = arena_array(q->a, 2, sizeof(*ports));
@@ -242,7 +234,7 @@ static uint32_t grant_everything(struct asked *q, struct ir_grant out[3])
 	return 3;
 }
 
-static enum reason denial_alone(struct asked *q, const struct ir_grant *d)
+static enum reason denial_alone(struct explained *q, const struct ir_grant *d)
 {
 	struct ir_policy part = *q->p;
 	struct ir_grant one = *d, all[3];
@@ -254,7 +246,7 @@ static enum reason denial_alone(struct asked *q, const struct ir_grant *d)
 	return ask_net(q, &part).reason;
 }
 
-static void find_net(struct asked *q)
+static void find_net(struct explained *q)
 {
 	enum reason r;
 
@@ -270,7 +262,7 @@ static void find_net(struct asked *q)
 	}
 }
 
-static void find_patterns(struct asked *q, const ir_patterns *list,
+static void find_patterns(struct explained *q, const ir_patterns *list,
 			  enum reason reason)
 {
 	vec_each(x, list)
@@ -279,7 +271,7 @@ static void find_patterns(struct asked *q, const ir_patterns *list,
 				  x->back ? REASON_GRANTED : reason);
 }
 
-static void find_protected(struct asked *q)
+static void find_protected(struct explained *q)
 {
 	vec_each(x, &q->p->protect)
 		vec_each(f, &x->files)
@@ -289,7 +281,7 @@ static void find_protected(struct asked *q)
 }
 
 /* The same option with another value. */
-static void find_args(struct asked *q)
+static void find_args(struct explained *q)
 {
 	option_list wanted = {0};
 
@@ -307,7 +299,7 @@ static void find_args(struct asked *q)
 		}
 }
 
-static void find_others(struct asked *q)
+static void find_others(struct explained *q)
 {
 	switch (q->r->kind) {
 	case IR_REQ_CONNECT:
@@ -333,8 +325,8 @@ static void find_others(struct asked *q)
 
 /* --- rules of http ------------------------------------------------------- */
 
-/* Whether rule i, by itself, comes to the same as the whole grant. */
-static bool http_decides(struct asked *q, const struct ir_grant *g, uint32_t i)
+bool explain_http_decides(struct explained *q, const struct ir_grant *g,
+			  uint32_t i)
 {
 	struct ir_grant one = *g;
 
@@ -347,14 +339,14 @@ static bool http_decides(struct asked *q, const struct ir_grant *g, uint32_t i)
 			: grant_alone(q, &one)) == q->out->decision.reason;
 }
 
-static void find_http(struct asked *q)
+static void find_http(struct explained *q)
 {
 	const struct ir_grant *g = q->out->decision.grant;
 
 	if (q->r->kind != IR_REQ_HTTP || !g || !g->has_http)
 		return;
 	for (uint32_t i = 0; i < g->http.n; i++)
-		if (http_decides(q, g, i))
+		if (explain_http_decides(q, g, i))
 			*vec_push(q->a, &q->out->http) = g->http.v[i].at;
 }
 
@@ -385,7 +377,7 @@ static unsigned packet_uses(const struct ir_request *r)
 	return family & MARKS_TCP;
 }
 
-static unsigned http_uses(struct asked *q)
+static unsigned http_uses(struct explained *q)
 {
 	const struct ir_url *u = &q->r->url;
 	struct decide_request one = {.tls = true,
@@ -407,7 +399,7 @@ static unsigned http_uses(struct asked *q)
 	return uses;
 }
 
-static unsigned connect_uses(struct asked *q)
+static unsigned connect_uses(struct explained *q)
 {
 	const struct ir_request *r = q->r;
 	unsigned uses = packet_uses(r) | (r->name.n ? MARKS_NAME : 0u);
@@ -421,7 +413,7 @@ static unsigned connect_uses(struct asked *q)
 	return uses | MARKS_RAW;
 }
 
-static unsigned uses_of(struct asked *q)
+static unsigned uses_of(struct explained *q)
 {
 	switch (q->r->kind) {
 	case IR_REQ_CONNECT:
@@ -449,7 +441,7 @@ static bool in_range(const struct marks_one *m, const struct addr *addr)
 }
 
 /* Maps of networks go by the longest one: another mark that is within m. */
-static bool is_outdone(struct asked *q, const struct marks_one *m)
+static bool is_outdone(struct explained *q, const struct marks_one *m)
 {
 	const struct addr *addr = addr_of(q->r);
 
@@ -464,15 +456,15 @@ static bool is_outdone(struct asked *q, const struct marks_one *m)
 	return false;
 }
 
-static bool http_rule(struct asked *q, uint32_t rule)
+static bool http_rule(struct explained *q, uint32_t rule)
 {
 	const struct ir_grant *g = q->out->decision.grant;
 
 	return rule == 0 || !g || !g->has_http || rule > g->http.n ||
-	       http_decides(q, g, rule - 1);
+	       explain_http_decides(q, g, rule - 1);
 }
 
-static bool mark_carries(struct asked *q, const struct marks_one *m,
+static bool mark_carries(struct explained *q, const struct marks_one *m,
 			 unsigned uses, enum reason reason)
 {
 	const struct explanation *e = q->out;
@@ -495,7 +487,7 @@ static int by_place(const void *va, const void *vb)
 	return c ? c : (a->line > b->line) - (a->line < b->line);
 }
 
-static void find_lines(struct asked *q, enum reason reason)
+void explain_lines_find(struct explained *q, enum reason reason)
 {
 	struct explanation *e = q->out;
 	unsigned uses = uses_of(q);
@@ -513,7 +505,7 @@ static void find_lines(struct asked *q, enum reason reason)
 	}
 	/* A denial where nothing is granted needs no line of its own. */
 	if (e->lines.n == 0 && reason == REASON_DENIED)
-		find_lines(q, REASON_NO_GRANT);
+		explain_lines_find(q, REASON_NO_GRANT);
 	if (e->lines.n == 0)
 		return;
 	vec_sort(&e->lines, by_place);
@@ -525,13 +517,13 @@ static void find_lines(struct asked *q, enum reason reason)
 
 /* --- what was assumed ---------------------------------------------------- */
 
-static void assume_fact(struct asked *q, const char *what)
+static void assume_fact(struct explained *q, const char *what)
 {
 	*vec_push(q->a, &q->out->assumed) = what;
 }
 
 /* Where a name leads is not known here, nor whether a network is there. */
-static void assume_public(struct asked *q)
+static void assume_public(struct explained *q)
 {
 	bool nets = false;
 
@@ -545,7 +537,7 @@ static void assume_public(struct asked *q)
 }
 
 /* Are datagrams permitted there, and QUIC refused? */
-static bool is_but_quic(struct asked *q)
+static bool is_but_quic(struct explained *q)
 {
 	struct ir_request quic = *q->r;
 
@@ -554,7 +546,7 @@ static bool is_but_quic(struct asked *q)
 	       !decide_asked(q->a, q->p, NULL, &quic).allow;
 }
 
-static void find_assumed(struct asked *q, const struct found *found)
+static void find_assumed(struct explained *q, const struct found *found)
 {
 	const struct ir_request *r = q->r;
 
@@ -617,7 +609,7 @@ void explain_model_make(struct compilation *c, const struct decide_files *files,
 			struct found *found, const struct ir_request *r,
 			struct explanation *out)
 {
-	struct asked q = {c->a, c, &c->policy, files, r, out};
+	struct explained q = {c->a, c, &c->policy, files, r, out};
 	bool file = r->kind == IR_REQ_READ || r->kind == IR_REQ_WRITE;
 
 	*out = (struct explanation){.request = r};
@@ -630,6 +622,6 @@ void explain_model_make(struct compilation *c, const struct decide_files *files,
 	out->rule.reason = out->decision.reason;
 	find_http(&q);
 	find_others(&q);
-	find_lines(&q, out->decision.reason);
+	explain_lines_find(&q, out->decision.reason);
 	find_assumed(&q, found);
 }

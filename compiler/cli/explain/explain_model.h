@@ -79,6 +79,24 @@ bool explain_model_rule(struct arena *a, const struct ir_policy *p,
 			const struct ir_request *r, const struct decision *d,
 			struct explain_rule *out);
 
+/* --- among its files ------------------------------------------------------ */
+
+/* The request that is explained, and what is known of it so far. */
+struct explained {
+	struct arena *a;
+	struct compilation *c;
+	const struct ir_policy *p;
+	const struct decide_files *files;
+	const struct ir_request *r;
+	struct explanation *out;
+};
+
+/* Whether rule i of http, by itself, comes to the same as the whole grant. */
+bool explain_http_decides(struct explained *q, const struct ir_grant *g,
+			  uint32_t i);
+/* The lines of artefacts that carry a decision for that reason. */
+void explain_lines_find(struct explained *q, enum reason reason);
+
 /* --- explain_found.c ------------------------------------------------------ */
 
 /*
