@@ -79,7 +79,7 @@ bool explain_model_rule(struct arena *a, const struct ir_policy *p,
 			const struct ir_request *r, const struct decision *d,
 			struct explain_rule *out);
 
-/* --- among its files ------------------------------------------------------ */
+/* --- explain_lines.c ------------------------------------------------------ */
 
 /* The request that is explained, and what is known of it so far. */
 struct explained {
