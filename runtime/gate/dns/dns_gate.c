@@ -1,6 +1,7 @@
 #include "runtime/gate/dns/dns_gate.h"
 
 #include "compiler/base/agent_link.h"
+#include "runtime/gate/dns/dns_flight.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -150,10 +151,9 @@ static void tell_answer(struct dns_gate *g, const struct dns_flight *f,
 	g->on_answer(g->data, &r);
 }
 
-/* A reply of one's own size for each transport. */
-static void send_reply(struct dns_gate *g, const struct dns_flight *f,
-		       ldns_pkt_rcode rcode, enum reason why,
-		       const struct dns_answer *answer)
+void dns_flight_reply(struct dns_gate *g, const struct dns_flight *f,
+		      ldns_pkt_rcode rcode, enum reason why,
+		      const struct dns_answer *answer)
 {
 	uint8_t buf[DNS_MSG_UDP_MAX], *room;
 	struct dns_client *c;
@@ -183,7 +183,7 @@ static void send_reply(struct dns_gate *g, const struct dns_flight *f,
 	}
 }
 
-static void land_flight(struct dns_gate *g, struct dns_flight *f)
+void dns_flight_land(struct dns_gate *g, struct dns_flight *f)
 {
 	if (f->from == DNS_FROM_US)
 		g->n_renewals--;
@@ -299,36 +299,37 @@ static bool open_addresses(struct dns_gate *g, const struct dns_flight *f,
 	return true;
 }
 
-static void use_answer(struct dns_gate *g, struct dns_flight *f,
-		       struct dns_answer *a, int64_t now_ms)
+void dns_flight_use(struct dns_gate *g, struct dns_flight *f,
+		    struct dns_answer *a, int64_t now_ms)
 {
 	const struct addr *first = NULL;
 
 	if (!open_addresses(g, f, a, now_ms)) {
-		send_reply(g, f, LDNS_RCODE_SERVFAIL, REASON_UPSTREAM, NULL);
-		land_flight(g, f);
+		dns_flight_reply(g, f, LDNS_RCODE_SERVFAIL, REASON_UPSTREAM,
+				 NULL);
+		dns_flight_land(g, f);
 		return;
 	}
 	for (uint32_t i = a->n_addrs; i-- > 0;)
 		if (a->addrs[i].keep)
 			first = &a->addrs[i].addr;
-	send_reply(g, f, a->rcode, REASON_GRANTED, a);
+	dns_flight_reply(g, f, a->rcode, REASON_GRANTED, a);
 	if (f->from != DNS_FROM_US && (first || a->n_addrs == 0))
 		tell_decision(g, f, true, REASON_GRANTED, first);
-	land_flight(g, f);
+	dns_flight_land(g, f);
 }
 
-static void on_failure(struct dns_gate *g, struct dns_flight *f)
+void dns_flight_fail(struct dns_gate *g, struct dns_flight *f)
 {
-	send_reply(g, f, LDNS_RCODE_SERVFAIL, REASON_UPSTREAM, NULL);
+	dns_flight_reply(g, f, LDNS_RCODE_SERVFAIL, REASON_UPSTREAM, NULL);
 	if (f->from != DNS_FROM_US)
 		tell_decision(g, f, false, REASON_UPSTREAM, NULL);
-	land_flight(g, f);
+	dns_flight_land(g, f);
 }
 
 /* --- questions ----------------------------------------------------------- */
 
-static struct dns_flight *flight_new(struct dns_gate *g)
+struct dns_flight *dns_flight_new(struct dns_gate *g)
 {
 	for (size_t i = 0; i < DNS_GATE_FLIGHTS; i++) {
 		struct dns_flight *f = &g->flights[i];
@@ -341,8 +342,7 @@ static struct dns_flight *flight_new(struct dns_gate *g)
 	return NULL;
 }
 
-static void launch_flight(struct dns_gate *g, struct dns_flight *f,
-			  int64_t now_ms)
+void dns_flight_launch(struct dns_gate *g, struct dns_flight *f, int64_t now_ms)
 {
 	f->live = true;
 	g->n_live++;
@@ -351,13 +351,13 @@ static void launch_flight(struct dns_gate *g, struct dns_flight *f,
 	if (upstream_ask(&f->up, &g->names->upstream_addr,
 			 g->names->upstream_port, &f->q,
 			 now_ms) == UPSTREAM_FAILED)
-		on_failure(g, f);
+		dns_flight_fail(g, f);
 }
 
-static void refuse_flight(struct dns_gate *g, struct dns_flight *f,
-			  ldns_pkt_rcode rcode, enum reason reason)
+void dns_flight_refuse(struct dns_gate *g, struct dns_flight *f,
+		       ldns_pkt_rcode rcode, enum reason reason)
 {
-	send_reply(g, f, rcode, reason, NULL);
+	dns_flight_reply(g, f, rcode, reason, NULL);
 	tell_decision(g, f, false, reason, NULL);
 }
 
@@ -369,12 +369,13 @@ static void answer_machine(struct dns_gate *g, const struct dns_flight *f)
 
 	if (f->q.type != LDNS_RR_TYPE_A ||
 	    !addr_parse(STR(LINK_MACHINE_V4), &addr)) {
-		send_reply(g, f, LDNS_RCODE_NOERROR, REASON_GRANTED, NULL);
+		dns_flight_reply(g, f, LDNS_RCODE_NOERROR, REASON_GRANTED,
+				 NULL);
 		return;
 	}
 	dns_msg_known(&f->q, &addr, NFTSET_TTL_MIN_S, &answer);
 	resolved_addr(g->seen, STR(LINK_MACHINE_NAME), &addr);
-	send_reply(g, f, LDNS_RCODE_NOERROR, REASON_GRANTED, &answer);
+	dns_flight_reply(g, f, LDNS_RCODE_NOERROR, REASON_GRANTED, &answer);
 	tell_decision(g, f, true, REASON_GRANTED, &addr);
 	dns_msg_done(&answer);
 }
@@ -395,7 +396,7 @@ static void put_question(struct dns_gate *g, struct dns_flight *f,
 			dns_client_close(&g->clients[f->client]);
 		return;
 	case DNS_MSG_REFUSE:
-		refuse_flight(g, f, rcode, REASON_BAD_QUERY);
+		dns_flight_refuse(g, f, rcode, REASON_BAD_QUERY);
 		return;
 	case DNS_MSG_ASK:
 		break;
@@ -404,16 +405,16 @@ static void put_question(struct dns_gate *g, struct dns_flight *f,
 	if (denied) {
 		f->match.lines[0] = denied;
 		f->match.n_lines = 1;
-		refuse_flight(g, f, LDNS_RCODE_NXDOMAIN, REASON_DENIED);
+		dns_flight_refuse(g, f, LDNS_RCODE_NXDOMAIN, REASON_DENIED);
 		return;
 	}
 	if (!f->q.name[0] ||
 	    !names_match(g->names, str_of(f->q.name), &f->match)) {
-		refuse_flight(g, f, LDNS_RCODE_NXDOMAIN, REASON_NO_GRANT);
+		dns_flight_refuse(g, f, LDNS_RCODE_NXDOMAIN, REASON_NO_GRANT);
 		return;
 	}
 	if (!dns_msg_type_served(f->q.type)) {
-		refuse_flight(g, f, LDNS_RCODE_NOTIMPL, REASON_QUERY_TYPE);
+		dns_flight_refuse(g, f, LDNS_RCODE_NOTIMPL, REASON_QUERY_TYPE);
 		return;
 	}
 	if (addr_names_machine(str_of(f->q.name))) {
@@ -421,10 +422,11 @@ static void put_question(struct dns_gate *g, struct dns_flight *f,
 		return;
 	}
 	if (f->q.type == LDNS_RR_TYPE_AAAA && !g->ipv6) {
-		send_reply(g, f, LDNS_RCODE_NOERROR, REASON_GRANTED, NULL);
+		dns_flight_reply(g, f, LDNS_RCODE_NOERROR, REASON_GRANTED,
+				 NULL);
 		return;
 	}
-	launch_flight(g, f, now_ms);
+	dns_flight_launch(g, f, now_ms);
 }
 
 void dns_gate_changed(struct dns_gate *g)
@@ -443,9 +445,10 @@ void dns_gate_changed(struct dns_gate *g)
 		f->match.lines[0] = denied;
 		upstream_stop(&f->up);
 		if (f->from != DNS_FROM_US)
-			refuse_flight(g, f, LDNS_RCODE_NXDOMAIN,
-				      denied ? REASON_DENIED : REASON_NO_GRANT);
-		land_flight(g, f);
+			dns_flight_refuse(g, f, LDNS_RCODE_NXDOMAIN,
+					  denied ? REASON_DENIED
+						 : REASON_NO_GRANT);
+		dns_flight_land(g, f);
 	}
 	g->next_exact = 0;
 	g->next_aaaa = false;
@@ -456,7 +459,7 @@ static void read_udp(struct dns_gate *g, int fd, int64_t now_ms)
 	uint8_t buf[DNS_MSG_QUERY_MAX + 1];
 
 	for (unsigned i = 0; i < UDP_READS_MAX; i++) {
-		struct dns_flight *f = flight_new(g);
+		struct dns_flight *f = dns_flight_new(g);
 		struct sockaddr_storage peer = {0};
 		socklen_t peer_n = sizeof(peer);
 		ssize_t n;
@@ -504,7 +507,7 @@ static void take_client(struct dns_gate *g, struct dns_client *c,
 
 	if (n == 0)
 		return;
-	f = flight_new(g);
+	f = dns_flight_new(g);
 	if (!f)
 		return; /* when one lands, every client gets its turn */
 	dns_client_take(c, wire, n);
@@ -526,14 +529,14 @@ static bool renew_name(struct dns_gate *g, const char *name, uint16_t type,
 		return true;
 	if (g->n_renewals >= DNS_GATE_RENEWALS)
 		return false;
-	f = flight_new(g);
+	f = dns_flight_new(g);
 	if (!f)
 		return false;
 	f->from = DNS_FROM_US;
 	if (dns_msg_query_for(name, type, &f->q) &&
 	    !names_denied(g->names, str_of(name)) &&
 	    names_match(g->names, str_of(name), &f->match))
-		launch_flight(g, f, now_ms);
+		dns_flight_launch(g, f, now_ms);
 	return true;
 }
 
@@ -610,10 +613,10 @@ static void step_flight(struct dns_gate *g, struct dns_flight *f, bool ready,
 	case UPSTREAM_WAIT:
 		return;
 	case UPSTREAM_FAILED:
-		on_failure(g, f);
+		dns_flight_fail(g, f);
 		return;
 	case UPSTREAM_ANSWER:
-		use_answer(g, f, &a, now_ms);
+		dns_flight_use(g, f, &a, now_ms);
 		dns_msg_done(&a);
 		return;
 	}
