@@ -22,6 +22,9 @@ void dns_flight_fail(struct dns_gate *g, struct dns_flight *f);
  * been live. */
 void dns_flight_refuse(struct dns_gate *g, struct dns_flight *f,
 		       ldns_pkt_rcode rcode, enum reason reason);
+/* The name is that of the machine that runs membrane: nobody has to be asked.
+ */
+void dns_flight_machine(struct dns_gate *g, const struct dns_flight *f);
 /*
  * A reply of one's own size for each transport, told of before it leaves; none
  * where nobody asked. answer may be NULL. why: REASON_GRANTED, or why the agent
