@@ -1,5 +1,7 @@
 #include "compiler/cli/account/activity.h"
 
+#include "compiler/cli/account/parts.h"
+
 #include "compiler/base/hash.h"
 #include "compiler/cli/workspace/grantable.h"
 
@@ -48,7 +50,7 @@ void activity_mounted(struct activity *d, const char *path)
 	*vec_push(d->a, &d->mounted) = arena_fmt(d->a, "%s/", path);
 }
 
-static struct arena *scratch_arena(struct activity *d)
+struct arena *activity_scratch(struct activity *d)
 {
 	struct activity_index *x = d->index;
 
@@ -60,8 +62,7 @@ static struct arena *scratch_arena(struct activity *d)
 	return x->scratch;
 }
 
-/* The value's place, or NULL when there is none and no room. */
-static uint32_t *place_slot(struct activity *d, struct str text, bool add)
+uint32_t *activity_slot(struct activity *d, struct str text, bool add)
 {
 	struct activity_index *x = d->index;
 	uint64_t h = hash64_bytes(HASH64_SEED, text.p, text.n);
@@ -78,12 +79,11 @@ static uint32_t *place_slot(struct activity *d, struct str text, bool add)
 
 /* --- requests ------------------------------------------------------------- */
 
-/* r may be of the scratch: what is kept is copied. */
-static struct act *add_act(struct activity *d, const struct ir_request *r,
-			   enum act_then then, enum reason reason)
+struct act *activity_add(struct activity *d, const struct ir_request *r,
+			 enum act_then then, enum reason reason)
 {
-	struct str text = ir_request_text(scratch_arena(d), r);
-	uint32_t *at = place_slot(
+	struct str text = ir_request_text(activity_scratch(d), r);
+	uint32_t *at = activity_slot(
 		d, arena_fmt(d->index->scratch, "%d%.*s", then, STR_ARG(text)),
 		d->v.n < ACTIVITY_MAX);
 	struct act *x;
@@ -150,11 +150,11 @@ static int by_text(const void *va, const void *vb)
 	return c ? c : (int)a->then - (int)b->then;
 }
 
-/* The name that an address was found for; empty when there is none. */
-static struct str name_behind(struct activity *d, struct str addr)
+struct str activity_name_behind(struct activity *d, struct str addr)
 {
-	uint32_t *at = place_slot(
-		d, arena_fmt(scratch_arena(d), "=%.*s", STR_ARG(addr)), false);
+	uint32_t *at = activity_slot(
+		d, arena_fmt(activity_scratch(d), "=%.*s", STR_ARG(addr)),
+		false);
 
 	return at && *at ? d->v.v[*at - 1].r.name : STR("");
 }
@@ -167,10 +167,12 @@ static void name_the_rest(struct activity *d)
 	vec_each(x, &d->v) {
 		if (x->r.kind != IR_REQ_CONNECT || x->r.name.n)
 			continue;
-		x->r.name = name_behind(d, str_of(addr_text(&x->r.addr, text)));
+		x->r.name = activity_name_behind(
+			d, str_of(addr_text(&x->r.addr, text)));
 		if (x->r.name.n)
 			x->text = arena_str(
-				d->a, ir_request_text(scratch_arena(d), &x->r));
+				d->a,
+				ir_request_text(activity_scratch(d), &x->r));
 	}
 }
 
@@ -207,7 +209,7 @@ void activity_sort(struct activity *d)
 /* As policies have names: lower case, without a dot at the end. */
 static struct str name_of(struct activity *d, struct str name)
 {
-	name = ascii_lower(scratch_arena(d), name);
+	name = ascii_lower(activity_scratch(d), name);
 	if (name.n && name.p[name.n - 1] == '.')
 		name.n--;
 	return name;
@@ -269,13 +271,13 @@ static bool then_of(const cJSON *o, enum act_then *out, enum reason *reason)
 	return false;
 }
 
-/* "tcp 192.0.2.1:443", whoever is meant. */
-static struct str flow_key(struct activity *d, const struct ir_request *r)
+struct str activity_flow_key(struct activity *d, const struct ir_request *r)
 {
 	char text[ADDR_TEXT_MAX];
 
-	return arena_fmt(scratch_arena(d), "@%s %s:%u", ir_proto_name(r->proto),
-			 addr_text(&r->addr, text), r->port);
+	return arena_fmt(activity_scratch(d), "@%s %s:%u",
+			 ir_proto_name(r->proto), addr_text(&r->addr, text),
+			 r->port);
 }
 
 static struct ir_request url_of(const struct ir_request *c, bool tls,
@@ -313,16 +315,16 @@ static void take_flow(struct activity *d, const cJSON *o, bool is_request,
 	c.has_addr = addr_parse(json_find_str(o, "addr"), &c.addr);
 	if (c.port == 0 || !c.has_addr || addr_scope(&c.addr) == ADDR_NEVER)
 		return;
-	place_slot(d, flow_key(d, &c), true);
+	activity_slot(d, activity_flow_key(d, &c), true);
 	if (seen) {
 		struct ir_request r = url_of(&c, tls, method, path);
 
-		add_act(d, &r, then, reason);
+		activity_add(d, &r, then, reason);
 	}
 	/* Of a request that was refused, the connection may have been fine. */
 	if (seen && then == ACT_REFUSED)
 		return;
-	x = add_act(d, &c, then, reason);
+	x = activity_add(d, &c, then, reason);
 	/* What failed tells not whether it would have been looked into. */
 	if (x && reason == REASON_GRANTED)
 		x->unseen += !seen;
@@ -340,19 +342,20 @@ static void take_question(struct activity *d, const cJSON *o,
 
 	if (r.name.n == 0)
 		return;
-	x = add_act(d, &r, then, reason);
+	x = activity_add(d, &r, then, reason);
 	if (!x || addr.n == 0)
 		return;
 	/* Whom an address was found for, last. */
-	at = place_slot(d, arena_fmt(scratch_arena(d), "=%.*s", STR_ARG(addr)),
-			true);
+	at = activity_slot(
+		d, arena_fmt(activity_scratch(d), "=%.*s", STR_ARG(addr)),
+		true);
 	if (at)
 		*at = x->order;
 }
 
-static struct str told_key(struct activity *d, struct str text)
+struct str activity_told_key(struct activity *d, struct str text)
 {
-	return arena_fmt(scratch_arena(d), "!%.*s", STR_ARG(text));
+	return arena_fmt(activity_scratch(d), "!%.*s", STR_ARG(text));
 }
 
 /* What the view refused. Of what is beyond its room no path is known. */
@@ -373,14 +376,14 @@ static void take_path(struct activity *d, const cJSON *o, bool is_write)
 	d->decisions++;
 	if (str_is(r.path, VIEW_HELLO_OTHERS))
 		return;
-	x = add_act(d, &r, then, reason);
+	x = activity_add(d, &r, then, reason);
 	if (!x)
 		return;
 	x->n += count > 1 ? count - 1 : 0;
-	place_slot(d, told_key(d, x->text), true);
+	activity_slot(d, activity_told_key(d, x->text), true);
 }
 
-static void take_decision(struct activity *d, const cJSON *o)
+void activity_add_decision(struct activity *d, const cJSON *o)
 {
 	struct str kind = json_find_str(o, "kind");
 	enum summary_news news;
@@ -418,7 +421,7 @@ static int take_part(struct activity *d, const char *path, struct err *err)
 	while ((n = getline(&line, &room, f)) > 0) {
 		cJSON *o = cJSON_ParseWithLength(line, (size_t)n);
 
-		take_decision(d, o);
+		activity_add_decision(d, o);
 		cJSON_Delete(o);
 	}
 	if (ferror(f))
@@ -466,13 +469,13 @@ static void add_event(struct activity *d, const struct ir_request *r,
 		      const struct ir_policy *p,
 		      const struct decide_files *files)
 {
-	struct str text = ir_request_text(scratch_arena(d), r);
-	uint32_t *at = place_slot(
+	struct str text = ir_request_text(activity_scratch(d), r);
+	uint32_t *at = activity_slot(
 		d, arena_fmt(d->index->scratch, "?%.*s", STR_ARG(text)), true);
 	struct decision was = {.allow = true};
 	struct act *x;
 
-	if (place_slot(d, told_key(d, text), false))
+	if (activity_slot(d, activity_told_key(d, text), false))
 		return;
 	if (at && *at) {
 		x = &d->v.v[*at - 1];
@@ -481,12 +484,12 @@ static void add_event(struct activity *d, const struct ir_request *r,
 		return;
 	}
 	if (p)
-		was = decide_asked(scratch_arena(d), p, files, r);
-	x = add_act(d, r,
-		    !p		? ACT_UNKNOWN
-		    : was.allow ? ACT_ALLOWED
-				: ACT_REFUSED,
-		    was.reason);
+		was = decide_asked(activity_scratch(d), p, files, r);
+	x = activity_add(d, r,
+			 !p	     ? ACT_UNKNOWN
+			 : was.allow ? ACT_ALLOWED
+				     : ACT_REFUSED,
+			 was.reason);
 	if (!x)
 		return;
 	x->unseen++;
@@ -515,9 +518,9 @@ static void take_socket(struct activity *d, const struct trace_event *e,
 		addr = str_slice(addr, mapped.n, addr.n);
 	r.has_addr = addr_parse(addr, &r.addr);
 	if (!r.has_addr || r.port == 0 || addr_scope(&r.addr) == ADDR_NEVER ||
-	    place_slot(d, flow_key(d, &r), false))
+	    activity_slot(d, activity_flow_key(d, &r), false))
 		return;
-	r.name = name_behind(d, addr);
+	r.name = activity_name_behind(d, addr);
 	add_event(d, &r, p, files);
 }
 
@@ -553,7 +556,8 @@ static void add_path(struct activity *d, struct str path, bool is_write,
 
 	r.path = in_workspace(d, path);
 	if (r.path.n && is_folder)
-		r.path = arena_fmt(scratch_arena(d), "%.*s/", STR_ARG(r.path));
+		r.path = arena_fmt(activity_scratch(d), "%.*s/",
+				   STR_ARG(r.path));
 	if (r.path.n)
 		add_event(d, &r, p, files);
 }
@@ -603,7 +607,7 @@ static void take_answer(struct activity *d, const struct trace_event *e,
 		     trace_arg(e, "dns_response.query_data.query_type"));
 	if (addr.n)
 		json_put_str(o, "addr", addr);
-	take_decision(d, o);
+	activity_add_decision(d, o);
 	cJSON_Delete(o);
 }
 
