@@ -21,9 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS	     (8 * ACTIVITY_MAX)
-#define TYPE_STREAM  1
-#define SCRATCH_USES 4096u
+#define SLOTS		(8 * ACTIVITY_MAX)
+#define TYPE_STREAM	1
+#define SCRATCH_RECORDS 512u /* whose leavings are let go of together */
 
 /* Texts and a number for each: deeds, flows that were decided, addresses. */
 struct activity_index {
@@ -33,7 +33,7 @@ struct activity_index {
 	} slot[SLOTS];
 	uint32_t used;
 	struct arena *scratch; /* of the record at hand */
-	unsigned uses;
+	unsigned records;
 };
 
 void activity_init(struct activity *d, struct arena *a)
@@ -54,12 +54,20 @@ struct arena *activity_scratch(struct activity *d)
 {
 	struct activity_index *x = d->index;
 
-	if (x->scratch && x->uses++ < SCRATCH_USES)
-		return x->scratch;
-	arena_free(x->scratch);
-	x->scratch = arena_new();
-	x->uses = 0;
+	if (!x->scratch)
+		x->scratch = arena_new();
 	return x->scratch;
+}
+
+void activity_next_record(struct activity *d)
+{
+	struct activity_index *x = d->index;
+
+	if (++x->records < SCRATCH_RECORDS)
+		return;
+	arena_free(x->scratch);
+	x->scratch = NULL;
+	x->records = 0;
 }
 
 uint32_t *activity_slot(struct activity *d, struct str text, bool add)
@@ -84,7 +92,8 @@ struct act *activity_add(struct activity *d, const struct ir_request *r,
 {
 	struct str text = ir_request_text(activity_scratch(d), r);
 	uint32_t *at = activity_slot(
-		d, arena_fmt(d->index->scratch, "%d%.*s", then, STR_ARG(text)),
+		d,
+		arena_fmt(activity_scratch(d), "%d%.*s", then, STR_ARG(text)),
 		d->v.n < ACTIVITY_MAX);
 	struct act *x;
 
@@ -167,6 +176,7 @@ static void name_the_rest(struct activity *d)
 	vec_each(x, &d->v) {
 		if (x->r.kind != IR_REQ_CONNECT || x->r.name.n)
 			continue;
+		activity_next_record(d);
 		x->r.name = activity_name_behind(
 			d, str_of(addr_text(&x->r.addr, text)));
 		if (x->r.name.n)
@@ -391,6 +401,7 @@ void activity_add_decision(struct activity *d, const cJSON *o)
 	enum reason reason;
 	struct err ignored;
 
+	activity_next_record(d);
 	if (!str_is(json_find_str(o, "event"), "decision"))
 		return;
 	if (str_is(kind, "read") || str_is(kind, "write")) {
@@ -471,7 +482,8 @@ static void add_event(struct activity *d, const struct ir_request *r,
 {
 	struct str text = ir_request_text(activity_scratch(d), r);
 	uint32_t *at = activity_slot(
-		d, arena_fmt(d->index->scratch, "?%.*s", STR_ARG(text)), true);
+		d, arena_fmt(activity_scratch(d), "?%.*s", STR_ARG(text)),
+		true);
 	struct decision was = {.allow = true};
 	struct act *x;
 
@@ -633,6 +645,7 @@ static void take_answers(struct activity *d, const struct trace_event *e)
 void activity_event(struct activity *d, const struct trace_event *e,
 		    const struct ir_policy *p, const struct decide_files *files)
 {
+	activity_next_record(d);
 	/* What failed was not done; a connection may still come about. */
 	if (e->ret < 0 && e->ret != -EINPROGRESS)
 		return;

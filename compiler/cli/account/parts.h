@@ -11,8 +11,9 @@
 
 /* --- activity.c ----------------------------------------------------------- */
 
-/* For the record at hand. */
+/* For the record at hand; what lies there is gone with the next one. */
 struct arena *activity_scratch(struct activity *d);
+void activity_next_record(struct activity *d);
 /* The place of a text's number, or NULL when there is none and no room. */
 uint32_t *activity_slot(struct activity *d, struct str text, bool add);
 /* One more of these; NULL: no room. r may be of the scratch: what is kept is
