@@ -23,7 +23,7 @@ struct act *activity_add(struct activity *d, const struct ir_request *r,
 /* The name that an address was found for; empty when there is none. */
 struct str activity_name_behind(struct activity *d, struct str addr);
 
-/* --- decisions ------------------------------------------------------------ */
+/* --- activity_decisions.c ------------------------------------------------- */
 
 /* The slot of a connection that was decided: "tcp 192.0.2.1:443", whoever is
  * meant; and of a path that the view has told of. */
