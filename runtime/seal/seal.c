@@ -106,7 +106,7 @@ static size_t length(const char *s)
 	return n;
 }
 
-static void say(const char *s)
+static void say_text(const char *s)
 {
 	call_kernel(SYS_write, 2, address(s), (long)length(s), 0);
 }
@@ -114,9 +114,9 @@ static void say(const char *s)
 static __attribute__((noreturn)) void leave(const char *command,
 					    const char *why, long status)
 {
-	say("membrane: ");
-	say(command);
-	say(why);
+	say_text("membrane: ");
+	say_text(command);
+	say_text(why);
 	for (;;)
 		call_kernel(SYS_exit_group, status, 0, 0, 0);
 }
@@ -201,7 +201,7 @@ static bool may_go_on(void)
 	return rc == 0 || rc == -ENODATA;
 }
 
-static __attribute__((noreturn, used)) void run(char **stack)
+static __attribute__((noreturn, used)) void run_program(char **stack)
 {
 	char **argv = stack + 2; /* behind their number, and our own name */
 	char **envp = argv;
@@ -229,11 +229,11 @@ __asm__(".globl seal_begin\n"
 	"	mov %rsp, %rdi\n"
 	"	xor %ebp, %ebp\n"
 	"	and $-16, %rsp\n"
-	"	call run\n"
+	"	call run_program\n"
 #else
 	"	mov x0, sp\n"
 	"	mov x29, #0\n"
 	"	mov x30, #0\n"
-	"	b run\n"
+	"	b run_program\n"
 #endif
 );

@@ -188,7 +188,8 @@ static int lock_all(struct arena *a, const struct renew_ask *ask, int fds[2],
 /* --- all of it -------------------------------------------------------------
  */
 
-static void say(const struct renew_ask *ask, const char *what, const char *why)
+static void say_renewal(const struct renew_ask *ask, const char *what,
+			const char *why)
 {
 	fprintf(stderr, "membrane: %s '%.200s': %s\n", what,
 		renew_credential(ask)->file, why);
@@ -223,11 +224,12 @@ static const char *access_of(const struct renew_ask *ask, const struct held *h,
 static void say_unwritten(const struct renew_ask *ask, struct renew_done *out,
 			  const char *why)
 {
-	say(ask,
-	    out->unusable
-		    ? "the new tokens are lost, log in again on the host: this session cannot use them, and they cannot be written to"
-		    : "the new tokens last for this session alone, they cannot be written to",
-	    why);
+	say_renewal(
+		ask,
+		out->unusable
+			? "the new tokens are lost, log in again on the host: this session cannot use them, and they cannot be written to"
+			: "the new tokens last for this session alone, they cannot be written to",
+		why);
 	out->unusable = NULL;
 }
 
@@ -284,7 +286,7 @@ static void renew_with(struct arena *a, const struct renew_ask *ask,
 	rc = renew_post(a, ask, body, &reply, &err);
 	explicit_bzero((void *)(uintptr_t)body.p, body.n);
 	if (rc < 0) {
-		say(ask, "renewing the tokens of", err.text);
+		say_renewal(ask, "renewing the tokens of", err.text);
 		fail(out, 502, "server_error",
 		     "membrane: nobody could be asked");
 		return;
@@ -340,11 +342,12 @@ struct str renew_run(struct arena *a, const struct renew_ask *ask)
 	if (rc == 0) {
 		renew_with(a, ask, &h, random, &done);
 		if (done.unusable)
-			say(ask,
-			    "this session goes on with the tokens that it has, not with the new ones in",
-			    done.unusable);
+			say_renewal(
+				ask,
+				"this session goes on with the tokens that it has, not with the new ones in",
+				done.unusable);
 	} else {
-		say(ask, "renewing the tokens of", err.text);
+		say_renewal(ask, "renewing the tokens of", err.text);
 		fail(&done, 502, "server_error",
 		     "membrane: the host's file cannot be read");
 	}

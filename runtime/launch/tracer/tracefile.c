@@ -112,7 +112,7 @@ static void prune(const struct tracefile *f)
 
 /* --- the one that grows --------------------------------------------------- */
 
-static int begin(struct tracefile *f, struct err *err)
+static int begin_file(struct tracefile *f, struct err *err)
 {
 	char path[PATH_MAX];
 	int n = f->part ? snprintf(path, sizeof(path), "%s/%s.%u" SUFFIX,
@@ -162,7 +162,7 @@ int tracefile_add(struct tracefile *f, struct str member, struct err *err)
 		tracefile_done(f);
 		f->part++;
 	}
-	rc = f->fd < 0 ? begin(f, err) : check_name(f, err);
+	rc = f->fd < 0 ? begin_file(f, err) : check_name(f, err);
 	if (rc == 0)
 		rc = fileio_write_all(f->fd, member, err);
 	if (rc < 0) {

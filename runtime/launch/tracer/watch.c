@@ -42,7 +42,7 @@ int watch_hello(int fd, uint32_t netns, uint32_t pidns, const char *agent,
 	return rc;
 }
 
-static bool say(struct watch *w, struct str line)
+static bool say_line(struct watch *w, struct str line)
 {
 	if (line.n > sizeof(w->say) - w->say_n)
 		return false;
@@ -81,7 +81,7 @@ static void say_missing(struct watch *w)
 		text[n++] = '\n';
 	}
 	cJSON_Delete(o);
-	if (!n || !say(w, (struct str){text, n}))
+	if (!n || !say_line(w, (struct str){text, n}))
 		return;
 	w->missing_end = w->say_n;
 	w->missing_are = w->unsaid;
@@ -92,7 +92,7 @@ void watch_answer(struct watch *w, struct str line, int fd)
 {
 	if (w->unsaid && !w->missing_are)
 		say_missing(w);
-	if (w->unsaid || !say(w, line))
+	if (w->unsaid || !say_line(w, line))
 		w->unsaid++;
 	watch_send(w, fd);
 }

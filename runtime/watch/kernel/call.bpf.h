@@ -257,10 +257,10 @@ static __always_inline void tell_call(struct task_struct *t,
 			forget();
 		return;
 	}
-	m = begin(t, (c->flags & WATCH_DATAGRAM) && is_fast(call, c) &&
-				     !is_datagram(t, call->args[0])
-			     ? WATCH_FAST
-			     : WATCH_CALL);
+	m = begin_message(t, (c->flags & WATCH_DATAGRAM) && is_fast(call, c) &&
+					     !is_datagram(t, call->args[0])
+				     ? WATCH_FAST
+				     : WATCH_CALL);
 	if (!m)
 		return;
 	m->head.ret = ret;

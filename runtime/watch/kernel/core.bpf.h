@@ -236,7 +236,8 @@ static __always_inline void begin_at(struct message *m, struct task_struct *t,
 }
 
 /* Of a tracepoint's program, which nothing interrupts on its processor. */
-static __always_inline struct message *begin(struct task_struct *t, __u16 kind)
+static __always_inline struct message *begin_message(struct task_struct *t,
+						     __u16 kind)
 {
 	__u32 zero = 0;
 	struct message *m = bpf_map_lookup_elem(&scratch, &zero);

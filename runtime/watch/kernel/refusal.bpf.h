@@ -69,7 +69,7 @@ static __always_inline void tell_refusal(struct task_struct *t,
 	cap = r->cap;
 	same = r->nr == now.nr && r->ip == now.ip && r->arg == now.arg;
 	bpf_map_delete_elem(&refusals, &tid);
-	m = same ? begin(t, WATCH_REFUSAL) : NULL;
+	m = same ? begin_message(t, WATCH_REFUSAL) : NULL;
 	if (!m)
 		return;
 	m->head.nr = (__u16)call->nr;

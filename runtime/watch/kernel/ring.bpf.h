@@ -261,7 +261,7 @@ static __always_inline void on_asked(struct io_kiocb *req)
 	op = ring_op(GET(req, opcode));
 	if (op == WATCH_OP_NONE || config.ops[op] >= WATCH_CALLS_MAX)
 		return;
-	m = begin(t, WATCH_RING);
+	m = begin_message(t, WATCH_RING);
 	if (!m)
 		return;
 	m->head.nr = config.ops[op];

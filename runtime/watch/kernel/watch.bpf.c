@@ -71,7 +71,7 @@ int BPF_PROG(on_exec, struct task_struct *t, int old_pid,
 	first = learn(t);
 	if (!config.settings.exec || !in_scope(t))
 		return 0;
-	m = begin(t, WATCH_EXEC);
+	m = begin_message(t, WATCH_EXEC);
 	if (!m)
 		return 0;
 	f = b->file;
@@ -99,7 +99,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	child = PLAIN(child);
 	if (!config.settings.fork || !in_scope(child))
 		return 0;
-	m = begin(parent, WATCH_FORK);
+	m = begin_message(parent, WATCH_FORK);
 	if (!m)
 		return 0;
 	i = item(m, WATCH_CHILD, WATCH_FIRST);
@@ -149,7 +149,7 @@ int BPF_PROG(on_exit, struct task_struct *t)
 		forget();
 	if (!config.settings.exit || !in_scope(t))
 		return 0;
-	m = begin(t, WATCH_EXIT);
+	m = begin_message(t, WATCH_EXIT);
 	if (!m)
 		return 0;
 	m->head.args[0] = (__u64)t->exit_code;
