@@ -1,8 +1,10 @@
 #!/bin/bash
-# Build the images that are missing or whose inputs changed: image/images.sh
-# [--remove] agent|gate|watch|view|claude|codex|opencode|pi... `make images` runs it in a source tree; `membrane images`
-# there, and where it was installed. The label membrane.inputs is a digest of
-# what went in.
+# Build the images that are missing or whose inputs changed:
+#   image/images.sh agent|gate|watch|view|claude|codex|opencode|pi...
+#   image/images.sh --remove IMAGE...
+#   image/images.sh --update [AGENT...]   newer versions of what is pinned
+# `make images` runs it in a source tree; `membrane images` there, and where it
+# was installed. The label membrane.inputs is a digest of what went in.
 # MEMBRANE_TAG: another tag than `latest`, for a tree that shares its daemon
 # with others (tests/live hands the images on under their own names).
 source "$(dirname "$0")/lib.sh"
@@ -16,12 +18,43 @@ fresh() {
 		2>/dev/null) == "$2" ]]
 }
 
+# Lines of a build, the last one on the terminal, where there is one.
+passing() {
+	local line width
+	[[ -t 2 ]] || { cat >/dev/null; return; }
+	read -r _ width < <(stty size <&2 2>/dev/null) || width=80
+	while IFS= read -r line; do
+		printf '\r\033[K   %s' \
+			"$(tr -cd '[:print:]' <<<"$line" | cut -c "1-$((width - 4))")" >&2
+	done
+	printf '\r\033[K' >&2
+}
+
+# What programs say that find no way out.
+offline='Temporary failure (in name resolution|resolving)|Could not resolve|'
+offline+='EAI_AGAIN|ENOTFOUND|ENETUNREACH|EHOSTUNREACH|ECONNREFUSED|ETIMEDOUT|'
+offline+='[Nn]etwork is unreachable|Could not connect to|Connection timed out'
+
+# built_by LOG COMMAND...: run it, with a line that says how far it is.
+built_by() {
+	local log=$1 why
+	shift
+	mkdir -p "$(dirname "$log")"
+	"$@" 2>&1 | tee "$log" | passing && return
+	why=$(grep -E -m 1 -o ".{0,80}($offline).{0,80}" "$log" |
+		tr -cd '[:print:]') ||
+		{ tail -n 40 "$log" >&2; die "failed: $* (all of it: $log)"; }
+	die "an image is built over this machine's network, and there is no way" \
+		"out ($why); once there is, the same command goes on where this" \
+		"ended (all of it: $log)"
+}
+
 # replace TAG COMMAND...: build; the image that had the tag goes.
 replace() {
 	local tag=$1 old
 	shift
 	old=$(docker image inspect -f '{{.Id}}' "$tag" 2>/dev/null) || old=
-	quietly "$made/log/image-$tag" "$@"
+	built_by "$made/log/image-$tag" "$@"
 	# It stays while a session runs from it, or under another tag: to
 	# remove it by its digest would remove all of its tags.
 	[[ -z $old || $(docker image inspect -f '{{len .RepoTags}}' \
@@ -44,11 +77,15 @@ agent() {
 		-t "membrane-agent:$tag" image/agent
 }
 
-# pinned NAME: its npm package and version, of image/agents/versions.
+# Where versions are pinned. Installed, that of --update, which is the user's
+# own, until a newer membrane brings newer ones.
+pins=image/agents/versions
+[[ ! $made/versions -nt $pins ]] || pins=$made/versions
+
+# pinned NAME: its npm package and version.
 pinned() {
 	awk -v name="$1" '$1 == name { print $2, $3; found = 1 }
-		END { exit !found }' image/agents/versions ||
-		die "image/agents/versions does not name $1"
+		END { exit !found }' "$pins" || die "$pins does not name $1"
 }
 
 # staged_agent NAME: its context, with the roots that npm is to trust.
@@ -62,7 +99,11 @@ stage_agent() {
 }
 
 # What the images of agents share; its inputs are part of theirs.
-agents_inputs() { cat image/agents/base/* image/agent/* <(pinned node) <(pinned npm); }
+agents_inputs() {
+	cat image/agents/base/* image/agent/*
+	pinned node
+	pinned npm
+}
 
 agents_base() {
 	local inputs base node npm context
@@ -193,17 +234,94 @@ remove() {
 	}
 }
 
+# --- newer versions --------------------------------------------------------
+
+# newest SPEC: of an npm package the version that npm would install.
+newest() {
+	local found
+	found=$(docker run --rm -i --network host --entrypoint sh \
+		"membrane-agent-base:$tag" -c 'cat >/tmp/roots
+		export HOME=/tmp NODE_EXTRA_CA_CERTS=/tmp/roots \
+			npm_config_cafile=/tmp/roots
+		npm view "$1" version --json | jq -r "[.] | flatten | .[]" |
+			sort -V | tail -n 1' sh "$1" \
+		</etc/ssl/certs/ca-certificates.crt 2>"$made/log/newest") ||
+		found=
+	[[ $found =~ ^[0-9]+(\.[0-9]+)*(-[0-9A-Za-z.-]+)?$ ]] ||
+		die "npm names no version of $1 (all of it: $made/log/newest)"
+	echo "$found"
+}
+
+# raise NAME...: what they are pinned to, to what is newest now, in a file of its
+# own; Node and npm within their major version.
+raise() {
+	local name package version now
+	cp "$pins" "$made/raising"
+	for name; do
+		read -r package version < <(pinned "$name")
+		now=$package
+		[[ $name != @(node|npm) ]] || now+=@${version%%.*}
+		now=$(newest "$now")
+		[[ $(printf '%s\n' "$version" "$now" | sort -V | tail -n 1) != \
+			"$version" ]] || continue
+		say "$name: $version -> $now"
+		awk -v name="$name" -v now="$now" \
+			'$1 == name { $3 = now } { print }' "$made/raising" \
+			>"$made/raised"
+		mv "$made/raised" "$made/raising"
+	done
+}
+
+# software NAME: of an agent's image, a line each.
+software() {
+	docker run --rm --network none --entrypoint jq \
+		"membrane-agent-$1:$tag" -r \
+		'.packages[] | .name + " " + .versionInfo' \
+		/opt/agent/sbom.spdx.json | sort
+}
+
+is_built() { docker image inspect "membrane-agent-$1:$tag" >/dev/null 2>&1; }
+
+# update [NAME...]: of all, without a word. Images that are there are built anew,
+# and what came and went in them is said.
+update() {
+	local name before was=$pins to=$made/versions
+	[[ ! -e image/setup.sh ]] || to=image/agents/versions
+	agents_base
+	if (($#)); then raise "$@"; else
+		# shellcheck disable=SC2046  # names are words
+		raise $(awk '/^[^#]/ { print $1 }' "$pins")
+		set -- claude codex opencode pi
+	fi
+	pins=$made/raising
+	for name; do
+		is_built "$name" || continue
+		before=$(software "$name")
+		of_agent "$name"
+		diff <(echo "$before") <(software "$name") |
+			sed -n "s/^</  - $name:/p; s/^>/  + $name:/p" >&2 || true
+	done
+	# All are built, and so are they pinned. Where nothing is other no file is:
+	# it would be newer than one of a newer membrane.
+	cmp -s "$pins" "$was" || cp "$pins" "$to"
+	rm "$pins"
+}
+
 command -v docker >/dev/null || die "there is no docker command: install it"
 docker version >/dev/null 2>&1 || die "Docker does not answer: membrane doctor"
-mkdir -p "$made/image"
+mkdir -p "$made/image" "$made/log"
 exec 9>"$made/image/lock"
 flock 9
-removing=
+task=
+[[ ${1-} != --@(remove|update) ]] || { task=${1#--}; shift; }
 for image; do
-	[[ $image != --remove ]] || { removing=1; continue; }
-	[[ $image == @(agent|gate|watch|view|claude|codex|opencode|pi) ]] ||
+	[[ $image == @(claude|codex|opencode|pi) ||
+		($task != update && $image == @(agent|gate|watch|view)) ]] ||
 		die "no such image: $image"
-	[[ ! $removing ]] || { remove "$image"; continue; }
+done
+[[ $task != update ]] || { update "$@"; exit; }
+for image; do
+	[[ ! $task ]] || { remove "$image"; continue; }
 	case $image in
 	agent | gate | watch | view) "$image" ;;
 	claude | codex | opencode | pi) of_agent "$image" ;;

@@ -102,25 +102,31 @@ int images_build_for(struct arena *a, const char *agent, struct err *err)
 
 int command_images(struct arena *a, const struct options *o)
 {
-	static char remove_them[] = "--remove";
+	static char remove_them[] = "--remove", raise_them[] = "--update";
+	bool to_raise = options_get(o, OPTION_UPDATE) != NULL;
 	arguments args = {0};
 	struct err err;
 
 	vec_each(word, &o->words)
-		if (!is_image(*word)) {
+		if (!is_image(*word) || (to_raise && !agent_named(*word))) {
 			console_error(
-				"there is no image '%s': 'membrane help images' lists them",
+				to_raise ? "there is no image of an agent '%s': 'membrane agents' lists them"
+					 : "there is no image '%s': 'membrane help images' lists them",
 				view_cleaned(a, str_slice(*word, 0, 60)).p);
 			return STATUS_USAGE;
 		}
 	if (options_get(o, OPTION_REMOVE)) {
-		if (o->words.n == 0) {
-			console_error("--remove needs the names of images");
+		if (o->words.n == 0 || to_raise) {
+			console_error(
+				"--remove needs the names of images, and nothing else");
 			return STATUS_USAGE;
 		}
 		*vec_push(a, &args) = remove_them;
 	}
-	add_images(a, o, &args);
+	if (to_raise)
+		*vec_push(a, &args) = raise_them;
+	if (!to_raise || o->words.n)
+		add_images(a, o, &args);
 	if (call_script(a, &args, &err) == 0)
 		return STATUS_OK;
 	console_error("%s", view_cleaned(a, str_of(err.text)).p);
