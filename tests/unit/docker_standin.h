@@ -4,6 +4,7 @@
 #ifndef TESTS_UNIT_DOCKER_STANDIN_H
 #define TESTS_UNIT_DOCKER_STANDIN_H
 
+#include "compiler/base/sys/proc.h"
 #include "tests/check.h"
 
 #include <signal.h>
@@ -20,6 +21,9 @@ struct standin_answer {
 	int status;
 	const char *body;
 };
+
+/* Where the lines of requests go, if anybody wants them. */
+static int standin_heard = -1;
 
 static inline void standin_reply(int c, const char *head,
 				 const struct standin_answer *table,
@@ -39,6 +43,9 @@ static inline void standin_reply(int c, const char *head,
 		     found ? found->status : 400,
 		     strlen(found ? found->body : "not canned"),
 		     found ? found->body : "not canned");
+	if (standin_heard >= 0 &&
+	    write(standin_heard, head, strcspn(head, "\r") + 1) < 0)
+		_exit(1);
 	if (write(c, out, (size_t)n) != n)
 		_exit(1);
 }
@@ -91,6 +98,7 @@ static inline pid_t standin_start(const char *path,
 	pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test may crash */
+		proc_close_others(listener, standin_heard); /* and its locks */
 		standin_serve(listener, table, rows);
 	}
 	close(listener);
