@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The software of an image, as SPDX 2.3: sbom.py PACKAGE VERSION FOLDER...
 
 Debian's packages as dpkg has them, and those of npm below the folders.

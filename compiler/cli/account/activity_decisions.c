@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* As policies have names: lower case, without a dot at the end. */
 static struct str name_of(struct activity *d, struct str name)

@@ -17,8 +17,8 @@ static void open_file(struct activity *d, unsigned i, int flags)
 
 	snprintf(path, sizeof(path), "/workspace/some/folder/file-%u", i);
 	snprintf(number, sizeof(number), "%d", flags);
-	e.leaf[0] = (struct trace_leaf){STR("pathname"), str_of(path)};
-	e.leaf[1] = (struct trace_leaf){STR("flags"), str_of(number)};
+	e.leaf[0] = (struct trace_leaf){STR("pathname"), str_of(path), false};
+	e.leaf[1] = (struct trace_leaf){STR("flags"), str_of(number), true};
 	activity_event(d, &e, NULL, NULL);
 }
 
