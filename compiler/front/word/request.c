@@ -85,8 +85,7 @@ static bool host_name(struct request_parser *p, struct span part,
 
 	if (!dest_parse(p->c, &t, &d))
 		return false;
-	if ((d.kind != IR_DEST_HOST && !d.by_name) || d.has_port ||
-	    d.kind == IR_DEST_URL)
+	if ((d.kind != IR_DEST_HOST && !d.by_name) || d.has_port)
 		return fail_request(p, part, "not the name of one host",
 				    "as in 'example.com'");
 	*out = d.by_name ? STR(LINK_MACHINE_NAME) : d.u.host.name;

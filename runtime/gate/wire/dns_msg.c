@@ -474,8 +474,9 @@ void dns_msg_known(const struct dns_query *q, const struct addr *addr,
 	ldns_rr_set_class(rr, LDNS_RR_CLASS_IN);
 	ldns_rr_set_ttl(rr, ttl_s);
 	pushed = ldns_rr_push_rdf(rr, checked_memory(ldns_rdf_new_frm_data(
-					      LDNS_RDF_TYPE_A, 4, addr->b))) &&
-		 ldns_rr_list_push_rr(out->rrs, rr);
+					      LDNS_RDF_TYPE_A, 4, addr->b)));
+	assert(pushed);
+	pushed = ldns_rr_list_push_rr(out->rrs, rr);
 	assert(pushed);
 }
 

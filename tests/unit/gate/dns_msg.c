@@ -549,6 +549,29 @@ static void asks(void)
 	      !dns_msg_type_served(255) && !dns_msg_type_served(0));
 }
 
+/* An answer that is made here is what it would be from elsewhere. */
+static void known(void)
+{
+	size_t n = raw(7, 0x0100, one, BODY(EXAMPLE A_IN));
+	struct dns_query ours;
+	uint8_t out[DNS_MSG_UDP_MAX];
+	struct dns_answer a, back;
+	ldns_pkt_rcode rcode;
+	struct addr addr;
+
+	CHECK(dns_msg_query(wire, n, &ours, &rcode) == DNS_MSG_ASK);
+	CHECK(addr_parse(STR("192.0.2.7"), &addr));
+	dns_msg_known(&ours, &addr, 60, &a);
+	n = dns_msg_reply(&ours, LDNS_RCODE_NOERROR, &a, out, sizeof(out));
+	CHECK(n > 12 && LDNS_ANCOUNT(out) == 1);
+	CHECK(dns_msg_answer(out, n, &ours, 7, &back) == DNS_MSG_GOT_ANSWER);
+	CHECK(back.rcode == LDNS_RCODE_NOERROR && back.n_addrs == 1 &&
+	      addr_cmp(&back.addrs[0].addr, &addr) == 0 &&
+	      back.addrs[0].ttl_s == 60);
+	dns_msg_done(&a);
+	dns_msg_done(&back);
+}
+
 int main(void)
 {
 	queries();
@@ -562,5 +585,6 @@ int main(void)
 	odd_records();
 	shows();
 	asks();
+	known();
 	return check_status();
 }

@@ -114,6 +114,11 @@ static void copies(void)
 	       "\"w\"");
 	copied("{\"a\":\"s3\",\"b\":\"s4\"}", "a b", "\"b\":\"membrane", "s4");
 	copied("{\"a\":\"s3\",\"at\":\"/home/" LONG "\"}", "a", "/home/", "s3");
+	/* Words are no secret, however many; a key of a known form is one. */
+	copied("{\"a\":\"s3\",\"say\":\"" LONG " it\"}", "a", " it\"", "s3");
+	copied("{\"a\":\"s3\",\"at\":\"AKIA"
+	       "Z7Q2M4X6W8R3T5Y7\"}",
+	       "a", "{\"a\"", "\"at\"");
 	refused("", "a", "not an object");
 	refused("{\"a\":\"s\"} x", "a", "not an object");
 	refused("[\"a\"]", "a", "not an object");
