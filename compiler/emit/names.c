@@ -126,19 +126,19 @@ static void put_ports(struct buf *out, const emit_classes *grants,
 	put_ports_of(out, NAMES_MAP_QUIC, quics);
 }
 
+static const char *const machine_names[] = {LINK_MACHINE_NAME,
+					    LINK_MACHINE_ALIAS};
+
 /* Its names resolve, and lead nowhere by themselves. */
 static void add_machine(const struct emit_in *in, const struct ir_grant *g,
 			lines *to)
 {
-	static const char *const names[] = {LINK_MACHINE_NAME,
-					    LINK_MACHINE_ALIAS};
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+	for (size_t i = 0; i < ARRAY_LEN(machine_names); i++)
 		*vec_push(in->a, to) = (struct line){
 			arena_fmt(in->a,
 				  NAMES_MAP_NAME " %s " NAMES_MAP_NONE
 						 " " NAMES_MAP_NONE " %.*s",
-				  names[i], STR_ARG(g->id)),
+				  machine_names[i], STR_ARG(g->id)),
 			&g->from, MARKS_FOR(GRANTED) | MARKS_FOR(QUERY_TYPE),
 			NULL};
 }
@@ -209,16 +209,13 @@ static void add_quics(const struct emit_in *in, const emit_classes *quics,
 static void deny_machine(const struct emit_in *in, const struct ir_grant *d,
 			 lines *to)
 {
-	static const char *const names[] = {LINK_MACHINE_NAME,
-					    LINK_MACHINE_ALIAS};
-
 	if (d->dest.kind != IR_DEST_CIDR || d->has_http ||
 	    !ports_all(&d->ports) || !ir_dest_machine(&d->dest))
 		return;
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+	for (size_t i = 0; i < ARRAY_LEN(machine_names); i++)
 		*vec_push(in->a, to) = denial_line(
-			d, arena_fmt(in->a, NAMES_MAP_DENY " %s %.*s", names[i],
-				     STR_ARG(d->id)));
+			d, arena_fmt(in->a, NAMES_MAP_DENY " %s %.*s",
+				     machine_names[i], STR_ARG(d->id)));
 }
 
 /* Names that do not resolve, and those that do with fewer ports. */

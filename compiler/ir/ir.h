@@ -417,6 +417,8 @@ const struct cidr *ir_dest_net(const struct ir_dest *d);
 /* Is it about the machine that runs membrane, 'host'? That is a network of one
  * address here: compiler/base/agent_link.h. */
 bool ir_dest_machine(const struct ir_dest *d);
+/* Does a grant speak of it? */
+bool ir_allows_machine(const struct ir_policy *p);
 /* Whether it is about requests of that scheme: a URL is about its own's, all
  * others are about both. */
 bool ir_dest_has_scheme(const struct ir_dest *d, enum ir_scheme s);

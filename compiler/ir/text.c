@@ -137,6 +137,14 @@ bool ir_dest_machine(const struct ir_dest *d)
 	return net && cidr_is_machine(net);
 }
 
+bool ir_allows_machine(const struct ir_policy *p)
+{
+	vec_each(g, &p->allow)
+		if (ir_dest_machine(&g->dest))
+			return true;
+	return false;
+}
+
 bool ir_dest_has_scheme(const struct ir_dest *d, enum ir_scheme s)
 {
 	return d->kind != IR_DEST_URL || d->u.url.scheme == s;

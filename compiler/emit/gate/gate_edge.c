@@ -7,11 +7,8 @@
 
 static void put_first_bytes(struct gate *g)
 {
-	bool machine = false;
-
-	vec_each(x, &g->in->policy->allow)
-		machine |= ir_dest_machine(&x->dest);
-	cfg_text(&g->c, machine ? not_gate_but_machine : not_gate);
+	cfg_text(&g->c, ir_allows_machine(g->in->policy) ? not_gate_but_machine
+							 : not_gate);
 	cfg_text(&g->c, first_bytes);
 }
 

@@ -150,7 +150,7 @@ static void put_input(struct nft *r)
 		nft_rule(out, "meta l4proto tcp meta mark " GATE_TEXT(
 				      GATE_MARK_TPROXY) " accept");
 	}
-	if (nft_machine_wanted(r))
+	if (ir_allows_machine(r->in->policy))
 		nft_rule(out, "ip daddr " LINK_MACHINE_V4 " goto machine");
 	nft_rule(out, "meta pkttype != host drop");
 	nft_rule(out, NFT_REFUSE("floor"));

@@ -6,14 +6,6 @@
 #include "compiler/emit/nft/nft_parts.h"
 #include "compiler/ir/ports.h"
 
-bool nft_machine_wanted(const struct nft *r)
-{
-	vec_each(g, &r->in->policy->allow)
-		if (ir_dest_machine(&g->dest))
-			return true;
-	return false;
-}
-
 static bool holds_machine(const ranges *nets)
 {
 	struct addr machine;
@@ -50,7 +42,7 @@ void nft_machine_put(struct nft *r)
 {
 	struct buf *out = r->out;
 
-	if (!nft_machine_wanted(r))
+	if (!ir_allows_machine(r->in->policy))
 		return;
 	nft_about(
 		out,

@@ -127,7 +127,6 @@ void nft_quic_chain(struct nft *r);
 
 /* 'host', where anything of it is granted; after r->grants and what its
  * networks are. */
-bool nft_machine_wanted(const struct nft *r);
 void nft_machine_put(struct nft *r);
 
 /* The chains of the agent's link, and the rules of a chain: nft_link.c. */
