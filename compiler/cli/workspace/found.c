@@ -64,7 +64,7 @@ const struct committed *found_committed(struct found *f)
 
 	if (!f->has_committed)
 		committed_find(f->a, l->at.root_path, l->plan.ignore, &l->found,
-			       &l->git.repos, &f->committed);
+			       &l->git.repos, false, &f->committed);
 	f->has_committed = true;
 	return &f->committed;
 }

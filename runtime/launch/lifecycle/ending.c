@@ -85,6 +85,6 @@ void ending_emptied(struct launch *l, struct committed *out)
 	if (!l->run.agent_made || !looked || l->git.paths.n == 0)
 		return;
 	committed_find(l->a, looked->at.root_path, looked->plan.ignore,
-		       &looked->found, &looked->git.repos, &now);
+		       &looked->found, &looked->git.repos, false, &now);
 	committed_emptied(l->a, &l->git, &now, out);
 }

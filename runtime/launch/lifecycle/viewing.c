@@ -89,7 +89,7 @@ int viewing_tell(struct launch *l, struct err *err)
 	if (rc < 0)
 		return rc;
 	committed_find(l->a, at.root_path, looked->plan.ignore, &looked->found,
-		       &looked->git.repos, &l->git);
+		       &looked->git.repos, true, &l->git);
 	l->git.filtered = plan_file(l->o.plan, PLAN_GIT_ATTRIBUTES) &&
 			  committed_filtered(l->a, at.root_path, &l->git);
 	rc = hello_write(l->a, looked, &l->git, &owner, holds, &hello, err);

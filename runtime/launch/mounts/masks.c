@@ -496,7 +496,7 @@ static int prepare_masks(struct arena *a, const struct masks_opts *o,
 	if (rc == 0) {
 		add_notes(a, &l.found, out);
 		committed_find(a, h->root_path, l.plan.ignore, &l.found,
-			       &l.git.repos, &git);
+			       &l.git.repos, false, &git);
 		looked_git_notes(a, &l, &git, false, &out->notes);
 	}
 	return rc;

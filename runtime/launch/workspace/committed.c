@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#define LISTING_MAX (128u << 20) /* an entry is some 200 bytes and a path */
+#define LISTING_MAX (160u << 20) /* an entry is some 200 bytes and a path */
 #define TIMEOUT_MS  5000
 #define NAMED_MAX   5u
 #define FOUND_MAX   10000u
@@ -21,6 +21,7 @@ struct look {
 	const struct gitignore *ignore;
 	VEC(struct str) hidden; /* sorted */
 	scan_paths places;	/* where git was asked */
+	bool seen;		/* asked what it saw, too */
 	struct committed *out;
 };
 
@@ -91,7 +92,7 @@ static bool read_entries(struct look *l, struct str place, struct str text,
 	struct gitindex_file f;
 
 	while (text.n) {
-		if (!gitindex_entry(&text, &f))
+		if (!gitindex_entry(&text, l->seen, &f))
 			return false;
 		f.path = wspath_join(l->a, place, f.path);
 		if (f.kind != VIEW_OUTSIDE_LINK) {
@@ -141,9 +142,9 @@ static void read_links(struct look *l, const char *dir, struct str oids,
 /* place: a folder of the workspace that a repository's files are in. */
 static void ask_git(struct look *l, struct str place)
 {
-	static const char *const words[] = {
-		"-c", "safe.directory=*", "ls-files", "-z",
-		"-s", "--debug",	  NULL};
+	const char *const words[] = {
+		"-c", "safe.directory=*",	  "ls-files", "-z",
+		"-s", l->seen ? "--debug" : NULL, NULL};
 	struct gitcmd g = {
 		.dir = arena_cstr(l->a,
 				  gitrepos_path(l->a, l->root_path, place)),
@@ -206,10 +207,14 @@ static void drop_repeated(scan_paths *paths)
 
 void committed_find(struct arena *a, struct str root_path,
 		    const struct gitignore *ignore, const struct scan *found,
-		    const struct gitrepos *repos, struct committed *out)
+		    const struct gitrepos *repos, bool seen,
+		    struct committed *out)
 {
-	struct look l = {
-		.a = a, .root_path = root_path, .ignore = ignore, .out = out};
+	struct look l = {.a = a,
+			 .root_path = root_path,
+			 .ignore = ignore,
+			 .seen = seen,
+			 .out = out};
 
 	*out = (struct committed){0};
 	vec_each(m, &found->masks)

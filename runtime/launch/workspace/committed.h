@@ -24,11 +24,12 @@ struct committed {
 		    why: a sentence each */
 };
 
-/* ignore: what found was made by. Nothing is looked at where nothing is hidden.
- */
+/* ignore: what found was made by; seen: with what git last saw of the files.
+ * Nothing is looked at where nothing is hidden. */
 void committed_find(struct arena *a, struct str root_path,
 		    const struct gitignore *ignore, const struct scan *found,
-		    const struct gitrepos *repos, struct committed *out);
+		    const struct gitrepos *repos, bool seen,
+		    struct committed *out);
 /* out->paths: those that are empty now, and were not. */
 void committed_emptied(struct arena *a, const struct committed *before,
 		       const struct committed *now, struct committed *out);

@@ -75,16 +75,16 @@ static bool read_seen(struct str *rest, uint64_t *n, uint64_t *flags)
 	return str_field(rest, '\n', &word) && read_hex(word, flags);
 }
 
-bool gitindex_entry(struct str *rest, struct gitindex_file *out)
+bool gitindex_entry(struct str *rest, bool seen, struct gitindex_file *out)
 {
 	struct gitindex_file f = {0};
 	struct str mode, stage;
-	uint64_t flags;
+	uint64_t flags = 0;
 
 	if (!str_field(rest, ' ', &mode) || !str_field(rest, ' ', &f.oid) ||
 	    !str_field(rest, '\t', &stage) || !str_field(rest, '\0', &f.path) ||
 	    !str_u64(stage, 3, &f.stage) || !read_kind(mode, &f.kind) ||
-	    f.path.n == 0 || !read_seen(rest, f.numbers, &flags))
+	    f.path.n == 0 || (seen && !read_seen(rest, f.numbers, &flags)))
 		return false;
 	f.skipped = flags & SKIP_WORKTREE;
 	*out = f;

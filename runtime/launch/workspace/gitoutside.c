@@ -39,7 +39,7 @@ static int read_index(struct look *l, struct str text)
 	struct gitindex_file f;
 
 	while (text.n) {
-		if (!gitindex_entry(&text, &f))
+		if (!gitindex_entry(&text, true, &f))
 			return refuse_index(l, "git lists its index in a way "
 					       "that is not known");
 		if (f.skipped || wspath_below(f.path, l->g->name) ||

@@ -32,7 +32,7 @@ static struct committed find(void)
 	at.root = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CHECK_MSG(looked_make(a, &at, &l, &err) == 0, "%s", err.text);
 	committed_find(a, at.root_path, l.plan.ignore, &l.found, &l.git.repos,
-		       &c);
+		       true, &c);
 	close(at.root);
 	return c;
 }

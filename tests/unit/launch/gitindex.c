@@ -15,7 +15,7 @@ static bool reads(const char *head, const char *tail, struct gitindex_file *f)
 {
 	struct str text = arena_fmt(a, "%s%c%s", head, 0, tail);
 
-	return gitindex_entry(&text, f) && text.n == 0;
+	return gitindex_entry(&text, true, f) && text.n == 0;
 }
 
 static void entries_are_read(void)
@@ -33,6 +33,7 @@ static void entries_are_read(void)
 		{"100644 " OID " 0\tx", "  mtime: 1:0\n"},
 	};
 	struct gitindex_file f;
+	struct str text;
 
 	CHECK(reads("100755 " OID " 0\ts/a b\nc", SEEN "0\n", &f));
 	CHECK(str_is(f.path, "s/a b\nc") && f.kind == VIEW_OUTSIDE_PROGRAM &&
@@ -50,6 +51,9 @@ static void entries_are_read(void)
 	CHECK(reads("120000 " OID " 0\ts/web/x", SEEN "0\n", &f) &&
 	      !f.skipped && f.kind == VIEW_OUTSIDE_LINK && f.text.n == 0);
 	CHECK(reads("100644 " OID " 0\tx", SEEN "40004000\n", &f) && f.skipped);
+	text = arena_fmt(a, "100644 " OID " 0\tx%c100644 ", 0);
+	CHECK(gitindex_entry(&text, false, &f) && str_is(text, "100644 ") &&
+	      str_is(f.path, "x") && f.numbers[VIEW_OUTSIDE_SIZE] == 0);
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		CHECK_MSG(!reads(bad[i][0], bad[i][1], &f), "%s %s", bad[i][0],
 			  bad[i][1]);

@@ -250,7 +250,7 @@ static struct str hello_of(struct str root_path, int root, bool readonly)
 
 	CHECK_MSG(looked_make(a, &at, l, &err) == 0, "%s", err.text);
 	committed_find(a, root_path, l->plan.ignore, &l->found, &l->git.repos,
-		       &git);
+		       true, &git);
 	CHECK(hello_write(a, l, &git, &owner, &holds, &text, &err) == 0);
 	return text;
 }
