@@ -6,9 +6,11 @@ import subprocess
 
 from l7 import header
 import live
+from terminal import Terminal
 from live import HERE, Place, Skip, check, test
 
 KEY = "sk-ant-none-of-yours"
+READ_ONLY = "hardening: {read_only: true, tmpfs: ['/tmp:exec']}\n"
 
 
 def image(name):
@@ -23,10 +25,25 @@ def image(name):
                    stdout=subprocess.DEVNULL)
 
 
+def purposes(where, name):
+    about = json.loads(where.membrane("agents", name, "--json").stdout)
+    return {r["dest"] for r in about["agents"][0]["refuses"]}
+
+
+def in_vain(decided):
+    """The names that were refused, and a note of them."""
+    asked = {d["name"] for d in decided
+             if d.get("verdict") == "deny" and d.get("name")}
+    live.notes.append("asks in vain for %s" % (
+        ", ".join(sorted(asked)) or "nothing"))
+    return asked
+
+
 def first_use(name, *words, variables=(), files=None, allow=()):
-    """A session in a workspace and a home that nobody has used."""
+    """A session in a workspace and a home that nobody has used, on a root that
+    nobody writes."""
     image(name)
-    with Place(files=files) as where:
+    with Place(READ_ONLY, files=files) as where:
         said = where.membrane("agents", name, "--save", "--yes")
         check(said.status == 0 and (where.work / ".membrane.yaml").read_text()
               == "extends:\n  - %s\n" % name, "its profile is in the policy",
@@ -35,8 +52,7 @@ def first_use(name, *words, variables=(), files=None, allow=()):
         flags += [w for a in allow for w in ("--allow", a)]
         s = where.membrane(*flags, name, *words, timeout=120)
         s.decided = where.decisions()
-        about = json.loads(where.membrane("agents", name, "--json").stdout)
-        s.purposes = {r["dest"] for r in about["agents"][0]["refuses"]}
+        s.purposes = purposes(where, name)
         s.files = {p.name: p.read_text() for p in where.work.glob("*.txt")}
         return s
 
@@ -44,14 +60,12 @@ def first_use(name, *words, variables=(), files=None, allow=()):
 def works(s):
     check(s.status == 0 and "hello from the model" in s.stdout,
           "it prints the answer", (s.status, s.stdout, s.stderr))
-    asked = {d["name"] for d in s.decided
-             if d.get("verdict") == "deny" and d.get("name")}
+    asked = in_vain(s.decided)
     check(asked <= s.purposes, "it asks for nothing else than its profile "
           "refuses on purpose", (asked, s.stderr))
     check("add to 'allow'" not in s.stderr and
           ("on purpose:" in s.stderr) == bool(asked),
           "nothing is advised", s.stderr)
-    live.notes.append("asks in vain for %s" % (", ".join(sorted(asked)) or "nothing"))
 
 
 @test
@@ -88,3 +102,64 @@ def opencode():
 def pi():
     works(first_use("pi", "--provider", "anthropic", "-p", "say hello",
                     variables=["ANTHROPIC_API_KEY=" + KEY]))
+
+
+HARD = r"""
+find / -xdev -type f -perm /6000 2>/dev/null
+for name in su mount umount passwd newgrp login nsenter unshare setpriv chsh \
+	chfn gpasswd; do command -v $name; done
+for name in node npm python3 gcc make git gh rg fd jq patch unzip file xxd nano \
+	tmux less ssh ip ss; do command -v $name >/dev/null || echo no $name; done
+mkdir /tmp/pkg && cd /tmp/pkg
+echo '{"name":"pkg","version":"1.0.0","bin":{"pkg-says":"says.js"}}' >package.json
+printf '#!/usr/bin/env node\nconsole.log("installed by npm")\n' >says.js
+npm install -g --silent --offline "$(npm pack --silent)" && pkg-says
+python3 -m venv /tmp/venv && /tmp/venv/bin/pip --version | cut -d' ' -f1
+printf 'int main(void){return 0;}' >a.c && gcc a.c && ./a.out && echo compiled
+touch /usr/x 2>/dev/null || echo the root is read-only
+"""
+
+
+@test
+def an_image_holds_what_a_developer_needs_and_nobody_becomes_another():
+    image("codex")
+    with Place(READ_ONLY + "image: membrane-agent-codex\n") as where:
+        s = where.membrane("--", "bash", "-c", HARD, timeout=120)
+        check(s.status == 0 and s.stdout == "installed by npm\npip\ncompiled\n"
+              "the root is read-only\n", "as its user, in a read-only root",
+              (s.status, s.stdout, s.stderr))
+
+
+@test
+def claude_at_a_terminal():
+    """Its profile is shown and asked about, and then it has the terminal."""
+    image("claude")
+    with Place(READ_ONLY) as where:
+        home = where.state / "home"
+        home.mkdir(mode=0o700)
+        (home / ".claude.json").write_text(json.dumps({
+            "hasCompletedOnboarding": True, "theme": "dark",
+            "customApiKeyResponses": {"approved": [KEY[-20:]]},
+            "projects": {"/workspace": {"hasTrustDialogAccepted": True}}}))
+        for path in (home, home / ".claude.json"):
+            os.chown(path, live.the.uid, live.the.gid)
+        with Terminal(where.argv("--arg", "--env=ANTHROPIC_API_KEY=" + KEY,
+                                 "claude"), 40, 120) as t:
+            check(t.shows(rb"Add that, and run it", 30), "it asks", t.all)
+            t.type(b"y\r")
+            check(t.shows(rb"Claude", 60), "claude is there", t.all[-3000:])
+            check(t.shows("❯".encode(), 20), "it waits for words",
+                  t.all[-3000:])
+            t.type(b"say hello")
+            check(t.shows(rb"hello", 10), "it shows them", t.all[-3000:])
+            t.type(b"\r")
+            check(t.shows(rb"from.{0,12}the.{0,12}model", 30), "it answers",
+                  t.all[-3000:])
+            t.type(b"\x03\x03")
+            t.ends(10)
+            if t.process.poll() is None:
+                t.type(b"\x03\x03")
+            check(t.ends(20) is not None, "it ends", t.all[-2000:])
+            vain = in_vain(where.decisions())
+            check(vain <= purposes(where, "claude"), "it asks for nothing else "
+                  "than its profile refuses on purpose", vain)
