@@ -89,8 +89,9 @@ LIBS_GATE := -lnftables -lnftnl -lmnl -lldns -lcjson -lcap -lssl -lcrypto
 BASE_SRC := $(wildcard compiler/base/*.c compiler/base/*/*.c)
 # Rooms, and the rooms inside them.
 HOST_SRC := $(wildcard compiler/*.c compiler/*/*.c compiler/*/*/*.c \
-	runtime/launch/*.c runtime/launch/*/*.c)
-GATE_SRC := $(BASE_SRC) $(wildcard runtime/gate/*.c runtime/gate/*/*.c)
+	runtime/forward/*.c runtime/launch/*.c runtime/launch/*/*.c)
+GATE_SRC := $(BASE_SRC) $(wildcard runtime/forward/*.c \
+	runtime/gate/*.c runtime/gate/*/*.c)
 READER_SRC := $(wildcard runtime/reader/*.c)
 WATCH_SRC := $(addprefix compiler/base/,arena.c buf.c err.c str.c \
 	sys/fileio.c sys/pathwalk.c sys/signals.c) $(wildcard runtime/watch/*.c)

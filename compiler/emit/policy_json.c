@@ -397,6 +397,8 @@ bool policy_json_emit(const struct emit_in *in, struct buf *out)
 	if (p->tls.set)
 		json_put_cstr(root, "tls", ir_tls_name(p->tls.v));
 	put_opt_str(root, "uplink", &p->uplink);
+	if (p->ports.n)
+		put_texts(root, "ports", &p->ports);
 	put_opt_bool(root, "ssl_insecure", &p->ssl_insecure);
 	put_opt_bool(root, "ssh_agent", &p->ssh_agent);
 	put_texts(root, "args", &p->args);

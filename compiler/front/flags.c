@@ -26,6 +26,8 @@ static const char *key_of(enum front_flag_kind kind)
 	case FRONT_FLAG_ENV:
 	case FRONT_FLAG_VOLUME:
 		return "args";
+	case FRONT_FLAG_PUBLISH:
+		return "ports";
 	case FRONT_FLAG_RESOLVER:
 		return "resolver";
 	case FRONT_FLAG_IMAGE:

@@ -27,6 +27,7 @@ enum front_flag_kind {
 	FRONT_FLAG_ARG,	     /* -a, --arg */
 	FRONT_FLAG_ENV,	     /* -e, --env: two of args, as is the next */
 	FRONT_FLAG_VOLUME,   /* -v, --volume */
+	FRONT_FLAG_PUBLISH,  /* -p, --publish */
 	FRONT_FLAG_RESOLVER, /* --resolver, --dns-resolver */
 	FRONT_FLAG_IMAGE,    /* --image */
 	FRONT_FLAG_UPLINK,   /* --uplink */

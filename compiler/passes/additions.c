@@ -336,6 +336,7 @@ static void add_policy(struct add *s, const struct ir_policy *p)
 	    t->tls.v == IR_TLS_INSPECT)
 		SAY(SETTING, p->tls.from, "tls verify");
 	add_str(s, "uplink", &p->uplink, &t->uplink);
+	add_texts(s, "ports", &p->ports);
 	add_guard(s, "ssl_insecure true", &p->ssl_insecure, &t->ssl_insecure,
 		  true);
 	add_guard(s, "ssh_agent true", &p->ssh_agent, &t->ssh_agent, true);

@@ -33,6 +33,12 @@ void normalise_grant(struct arena *a, struct ir_grant *g);
  */
 struct str normalise_literal(const struct ir_pattern *p);
 
+/* --- publish.c ----------------------------------------------------------- */
+
+/* p->ports in order, without repeats; false after reporting two places that
+ * are one. */
+must_check bool publish_settle(struct pass_ctx *c, struct ir_policy *p);
+
 /* --- fast.c -------------------------------------------------------------- */
 
 /*

@@ -13,7 +13,9 @@
  *	                 {"n": 2, "file": "~/…", "fields": [NAME.NAME, …],
  *	                  "refresh": URL where there is one}, …]
  *	                where there are any,
- *	 "host_ports": [11434, …] of the machine, where there are any}
+ *	 "host_ports": [11434, …] of the machine, where there are any,
+ *	 "published": [{"addr": "127.0.0.1", "port": 3000, "to": 5173}, …] of
+ *	                the machine, where there are any}
  *
  * {session}, {workspace}, {home}, {state} and {env:NAME} stand for text,
  * {masks}, {terminal}, {owner}, {git}, {tracing} and {command} for words; {{
@@ -47,6 +49,10 @@
 #define DOCKER_JSON_REFRESH	   "refresh"
 #define DOCKER_JSON_SSH_AGENT	   "ssh_agent"
 #define DOCKER_JSON_HOST_PORTS	   "host_ports"
+#define DOCKER_JSON_PUBLISHED	   "published"
+#define DOCKER_JSON_ADDR	   "addr"
+#define DOCKER_JSON_PORT	   "port"
+#define DOCKER_JSON_TO		   "to"
 
 /* Whole words that stand for words. */
 #define DOCKER_JSON_MASKS	    "{masks}"
@@ -76,10 +82,12 @@
 
 /* With "host_ports": that socket of the session's folder, where the gate has
  * GATE_PORTS. The gate opens the ports at LINK_MACHINE_V4, in the order of the
- * list, and hands the sockets over, in one message that says DOCKER_JSON_PORTS_
- * WORD; the launcher answers at them. */
+ * list, and hands the sockets over; the launcher answers at them. */
 #define DOCKER_JSON_PORTS_SOCKET "ports"
-#define DOCKER_JSON_PORTS_WORD	 "host-ports"
+/* With "published": likewise, where the gate has GATE_PUBLISHED. The launcher
+ * opens the ports of this machine, in the order of the list, and hands the
+ * sockets over to whoever connects first; the gate answers at them, inside. */
+#define DOCKER_JSON_PUBLISHED_SOCKET "published"
 
 /* {git}: the mount of that file of the session's folder, at that place; no word
  * where git of the host says nothing. */

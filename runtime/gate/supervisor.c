@@ -12,8 +12,10 @@
 #include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/signals.h"
 #include "compiler/plan/gate.h"
+#include "runtime/forward/forward.h"
 #include "runtime/gate/caps.h"
 #include "runtime/gate/packet/link.h"
+#include "runtime/gate/plan/planfile.h"
 #include "runtime/gate/relay.h"
 #include "runtime/gate/worker.h"
 #include "version.h"
@@ -31,12 +33,15 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* For the worker: the link goes first, then it tells what is left. */
 #define END_WAIT_MS 3000
 
 struct supervisor {
 	pid_t worker;
+	struct planfile_ports published;
+	int sockets[LIMIT_PUBLISHED]; /* the machine's, one for each of them */
 	int pair, signals;
 	bool watch_stdin;
 	int status; /* to exit with */
@@ -92,6 +97,51 @@ static int say_to_worker(struct supervisor *s, enum worker_word word,
 	return 0;
 }
 
+/* --- ports inside that the machine publishes ------------------------------ */
+
+static int take_published(struct supervisor *s, const char *plan,
+			  struct err *err)
+{
+	auto_fd int from = -1;
+	int rc = planfile_published(plan, &s->published, err);
+
+	if (rc < 0 || s->published.n == 0)
+		return rc;
+	if (LIMIT_PUBLISHED < s->published.n)
+		return err_set(err, -EPROTO, "too many published ports");
+	from = forward_connect(GATE_PUBLISHED, err);
+	rc = from < 0 ? from
+		      : forward_take(from, s->sockets, s->published.n, err);
+	return rc < 0 ? err_while(err, "published ports") : 0;
+}
+
+/* In the agent's network, and without privileges by now: what it connects to
+ * is the agent's loopback. */
+static int start_forwarder(struct supervisor *s, struct err *err)
+{
+	pid_t pid;
+
+	if (s->published.n == 0)
+		return 0;
+	pid = fork();
+	if (pid < 0)
+		return err_set(err, -errno, "fork: %s", strerror(errno));
+	if (pid == 0) {
+		close(s->pair);
+		close(s->signals);
+		close(STDIN_FILENO);
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0)
+			forward_serve(s->sockets, s->published.v,
+				      s->published.n);
+		_exit(1);
+	}
+	for (uint32_t i = 0; i < s->published.n; i++)
+		close(s->sockets[i]);
+	return 0;
+}
+
+/* --- the worker ----------------------------------------------------------- */
+
 /*
  * One message of the worker. -EPIPE when it is gone: it has said why, or
  * supervise_worker() will.
@@ -106,7 +156,8 @@ static int on_message(struct supervisor *s, struct err *err)
 	switch ((enum worker_word)m.word) {
 	case WORKER_LINK:
 		rc = link_agent_up(m.ipv6, err);
-		if (rc < 0 || (rc = caps_drop(CAPS_NONE, err)) < 0) {
+		if (rc < 0 || (rc = caps_drop(CAPS_NONE, err)) < 0 ||
+		    (rc = start_forwarder(s, err)) < 0) {
 			worker_complain(err->text);
 			return rc;
 		}
@@ -266,7 +317,9 @@ static int run_supervisor(struct worker_args *args, struct err *err)
 		return s.signals;
 	if ((rc = start_worker(&s, args, err)) < 0)
 		return rc;
-	if (args->link == PLANFILE_VETH) {
+	/* Behind the fork: the worker has none of them. */
+	rc = take_published(&s, args->plan, err);
+	if (rc == 0 && args->link == PLANFILE_VETH) {
 		if (unshare(CLONE_NEWNET) < 0)
 			rc = err_set(err, -errno, "a network for the agent: %s",
 				     strerror(errno));

@@ -288,3 +288,104 @@ print(ask("172.28.0.1", 5432, b""), ask("172.28.0.10", 22, b""))
         live.the.docker("rm", "-f", "membrane-live-db", "membrane-live-other",
                         check_it=False)
         live.the.docker("network", "rm", net, check_it=False)
+
+
+# --- the other way: ports inside that the machine publishes ------------------
+
+# A program of a login: it waits for the browser on its loopback alone, and says
+# what that brought.
+CALLBACK = r"""
+import http.server, socket, sys
+class Six(http.server.HTTPServer):
+    address_family = socket.AF_INET6
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"signed in")
+        print("brought", self.path, flush=True)
+    def log_message(self, *_):
+        pass
+six = ":" in sys.argv[1]
+server = (Six if six else http.server.HTTPServer)((sys.argv[1],
+                                                   int(sys.argv[2])), Page)
+print("up", flush=True)
+server.handle_request()
+"""
+
+
+def ask_here(port, path, addr="127.0.0.1"):
+    """As the browser of the machine does: the page, or curl's status."""
+    r = subprocess.run(live.the.enter(
+        "curl", "-gsS", "-m", "20", "http://%s:%d%s" % (addr, port, path)),
+        capture_output=True, text=True, check=False)
+    return r.stdout if r.returncode == 0 else r.returncode
+
+
+def listening(where, addr, port, *flags):
+    p = where.popen("run", *flags, "--", "python3", "-uc", CALLBACK, addr,
+                    str(port))
+    check(p.stdout.readline() == b"up\n", "it listens")
+    return p
+
+
+@test
+def a_login_calls_back():
+    """The provider sends the browser to 127.0.0.1, where the program inside
+    listens, and nowhere else."""
+    with Place("") as w:
+        p = listening(w, "127.0.0.1", 1455, "-p", "1455")
+        check(ask_here(1455, "/auth/callback?code=abc&state=s") ==
+              "signed in", "the browser's page")
+        out = p.communicate(timeout=30)[0]
+        check(out == b"brought /auth/callback?code=abc&state=s\n" and
+              p.returncode == 0, "the code", out)
+        check(ask_here(1455, "/") == 7, "closed with the session")
+
+
+@test
+def published_at_another_port():
+    with Place("ports: ['3000:5173']\n") as w:
+        p = listening(w, "::1", 5173)
+        check(ask_here(5173, "/") == 7, "not at its own")
+        for addr in "[::1]", "198.18.0.1":
+            check(ask_here(3000, "/", addr) == 7, "loopback alone: " + addr)
+        check(ask_here(3000, "/" + "x" * 40000) == "signed in", "a long one")
+        out = p.communicate(timeout=30)[0]
+        check(len(out) > 40000 and p.returncode == 0, "all of it", len(out))
+    with Place("ports: ['0.0.0.0:3000:5173']\n") as w:
+        p = listening(w, "0.0.0.0", 5173)
+        check(ask_here(3000, "/x", "198.18.0.1") == "signed in",
+              "every address, where that is written")
+        p.communicate(timeout=30)
+
+
+@test
+def a_port_that_is_taken():
+    taken = subprocess.Popen(live.the.as_user(
+        "python3", "-c", "import socket, sys\n"
+        "s = socket.create_server(('127.0.0.1', 3001))\n"
+        "print('up', flush=True)\nsys.stdin.read()"),
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        taken.stdout.readline()
+        with Place("ports: [3001]\n") as w:
+            r = w.membrane("run", "--", "true")
+            check(r.status == 125 and "port 3001 of 127.0.0.1 is taken" in
+                  r.stderr and "'3002:3001'" in r.stderr, "said so", r.stderr)
+            check(not live.leftovers(), "containers", live.leftovers())
+    finally:
+        taken.communicate(b"")
+
+
+@test
+def a_session_cannot_take_what_is_published():
+    """Nobody inside gets more by it: not the machine's other ports, not the
+    place where the sockets are handed over."""
+    with Served("ports: [1455]\n") as s:
+        r = s.run(asks("""
+for addr in "127.0.0.1", "192.0.0.1", "192.0.0.5":
+    print(ask(addr, 1455), ask(addr, 7001))
+""") + "ls /published /ports 2>&1 | grep -c No.such")
+        check(r.stdout.split() == ["ConnectionRefusedError"] * 6 + ["2"],
+              "nothing", r.stdout + r.stderr)

@@ -482,6 +482,7 @@ void settings_compare(struct arena *a, const struct ir_policy *old,
 	compare_hardening(&s);
 	compare_trace(&s);
 	compare_texts(&s, "credentials", &was, &is, true);
+	compare_texts(&s, "ports", &old->ports, &now->ports, true);
 	was = protections(a, old);
 	is = protections(a, now);
 	compare_texts(&s, "protect", &was, &is, false);

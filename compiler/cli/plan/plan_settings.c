@@ -195,6 +195,9 @@ void plan_settings(const struct view *v, const struct plan_model *m)
 	buf_init(&s.usual, m->a);
 	view_title(v, "how it is run", 0, NULL);
 	put_setting(&s, "image", p->image.v, p->image.from);
+	vec_each(t, &p->ports)
+		put_setting(&s, t == p->ports.v ? "publishes" : "", t->s,
+			    t->from);
 	put_setting(&s, "engine", str_of(ir_engine_name(p->engine.v)),
 		    p->engine.from);
 	put_setting(&s, "runtime", str_of(ir_runtime_name(p->runtime.v)),

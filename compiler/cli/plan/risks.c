@@ -6,6 +6,7 @@
 
 #include "compiler/cli/text/view.h"
 #include "compiler/emit/docker/seccomp.h"
+#include "compiler/ir/published.h"
 #include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
 
@@ -319,6 +320,24 @@ static void find_files(struct finder *f)
 			STR("a protected file is for one program, not for what its tools want: what that program reads it can repeat, and it loads its settings, hooks and plugins from files that tools can write"));
 }
 
+static void find_published(struct finder *f)
+{
+	vec_each(t, &f->p->ports) {
+		struct ir_published p;
+
+		if (published_parse(t->s, &p))
+			continue;
+		add_risk(
+			f, "published", t->from,
+			arena_fmt(
+				f->a,
+				published_is_local(&p)
+					? "'%s': a page at this port of 'localhost' is the agent's, whatever else of yours is called so"
+					: "'%s': whoever reaches that port of this machine reaches the agent",
+				view_cleaned(f->a, t->s).p));
+	}
+}
+
 static void find_args(struct finder *f)
 {
 	vec_each(arg, &f->p->docker_args) {
@@ -424,6 +443,7 @@ void risks_find(struct arena *a, const struct ir_policy *p, risk_list *out)
 	find_requests(&f);
 	find_denials(&f);
 	find_files(&f);
+	find_published(&f);
 	find_args(&f);
 	find_hardening(&f);
 	find_trace(&f);

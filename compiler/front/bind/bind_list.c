@@ -3,6 +3,7 @@
 #include "compiler/base/gitignore.h"
 #include "compiler/base/limits.h"
 #include "compiler/front/bind/bind_types.h"
+#include "compiler/ir/published.h"
 
 #include <string.h>
 
@@ -248,6 +249,31 @@ void bind_list_folders(struct binder *b, const struct yaml_pair *pair,
 		bind_help(
 			b,
 			"one folder, from the workspace's, as in 'packages/a/node_modules/'");
+	}
+}
+
+/* --- ports --------------------------------------------------------------- */
+
+void bind_list_published(struct binder *b, const struct yaml_pair *pair,
+			 void *field)
+{
+	vec_each(item, &pair->value->items) {
+		const struct text *t = &(*item)->text;
+		struct ir_published p;
+		const char *fault;
+
+		if (!bind_word(b, *item, "a port"))
+			continue;
+		fault = published_parse(t->s, &p);
+		if (!fault) {
+			push_text(b, field, t, published_text(b->c->a, &p));
+			continue;
+		}
+		bind_error(b, DIAG_PUBLISHED, t->at, "'%s' %s",
+			   bind_quote(b, t->s), fault);
+		bind_help(
+			b,
+			"[[ADDRESS:]PORT:]PORT, the one inside last, as in 3000, '8080:80' or '127.0.0.1:8080:80'");
 	}
 }
 

@@ -98,6 +98,7 @@ void bind_list_patterns(struct binder *, const struct yaml_pair *, void *);
 void bind_list_home_patterns(struct binder *, const struct yaml_pair *, void *);
 void bind_list_args(struct binder *, const struct yaml_pair *, void *);
 void bind_list_folders(struct binder *, const struct yaml_pair *, void *);
+void bind_list_published(struct binder *, const struct yaml_pair *, void *);
 void bind_list_paths(struct binder *, const struct yaml_pair *, void *);
 void bind_list_capabilities(struct binder *, const struct yaml_pair *, void *);
 /* One pattern; also the lines of an ignore file. False after reporting. */

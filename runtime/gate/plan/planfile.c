@@ -99,15 +99,19 @@ static int link_of(struct str text, enum planfile_link *out, struct err *err)
 	return rc;
 }
 
-static int ports_of(struct str text, struct planfile_ports *out,
-		    struct err *err)
+/* member: of each item that is an object; NULL: they are ports themselves. */
+static int ports_of(struct str text, const char *key, const char *member,
+		    struct planfile_ports *out, struct err *err)
 {
 	cJSON *tree = cJSON_ParseWithLength(text.p, text.n);
-	const cJSON *p, *list = cJSON_GetObjectItemCaseSensitive(
-				tree, DOCKER_JSON_HOST_PORTS);
+	const cJSON *o, *list = cJSON_GetObjectItemCaseSensitive(tree, key);
 	int rc = 0;
 
-	cJSON_ArrayForEach(p, list) {
+	cJSON_ArrayForEach(o, list) {
+		const cJSON *p =
+			member ? cJSON_GetObjectItemCaseSensitive(o, member)
+			       : o;
+
 		if (out->n == LIMIT_MACHINE_PORTS || !cJSON_IsNumber(p) ||
 		    p->valueint < 1 || p->valueint > UINT16_MAX) {
 			rc = err_set(err, -EPROTO, "docker.json: no ports");
@@ -119,8 +123,8 @@ static int ports_of(struct str text, struct planfile_ports *out,
 	return rc;
 }
 
-int planfile_host_ports(const char *dir, struct planfile_ports *out,
-			struct err *err)
+static int read_ports(const char *dir, const char *key, const char *member,
+		      struct planfile_ports *out, struct err *err)
 {
 	struct str text;
 	int rc = planfile_read(dir, PLAN_DOCKER, &text, err);
@@ -130,9 +134,21 @@ int planfile_host_ports(const char *dir, struct planfile_ports *out,
 		return 0;
 	if (rc < 0)
 		return rc;
-	rc = ports_of(text, out, err);
+	rc = ports_of(text, key, member, out, err);
 	planfile_free(text);
 	return rc;
+}
+
+int planfile_host_ports(const char *dir, struct planfile_ports *out,
+			struct err *err)
+{
+	return read_ports(dir, DOCKER_JSON_HOST_PORTS, NULL, out, err);
+}
+
+int planfile_published(const char *dir, struct planfile_ports *out,
+		       struct err *err)
+{
+	return read_ports(dir, DOCKER_JSON_PUBLISHED, DOCKER_JSON_TO, out, err);
 }
 
 int planfile_link(const char *dir, enum planfile_link *out, struct err *err)

@@ -33,5 +33,8 @@ struct planfile_ports {
 };
 must_check int planfile_host_ports(const char *dir, struct planfile_ports *out,
 				   struct err *err);
+/* Of its "published", the ports inside; likewise. */
+must_check int planfile_published(const char *dir, struct planfile_ports *out,
+				  struct err *err);
 
 #endif

@@ -163,6 +163,12 @@ static int read_credentials(struct arena *a, const cJSON *list,
 	return 0;
 }
 
+static bool is_port(const cJSON *p)
+{
+	return cJSON_IsNumber(p) && p->valuedouble == p->valueint &&
+	       p->valueint >= 1 && p->valueint <= UINT16_MAX;
+}
+
 /* The order is the gate's, too. */
 static int read_ports(struct arena *a, const cJSON *list, vectors_ports *out,
 		      struct err *err)
@@ -173,10 +179,38 @@ static int read_ports(struct arena *a, const cJSON *list, vectors_ports *out,
 	    cJSON_GetArraySize(list) > (int)LIMIT_MACHINE_PORTS)
 		return fail_vectors(err, "malformed ports, or too many");
 	cJSON_ArrayForEach(p, list) {
-		if (!cJSON_IsNumber(p) || p->valuedouble != p->valueint ||
-		    p->valueint < 1 || p->valueint > UINT16_MAX)
+		if (!is_port(p))
 			return fail_vectors(err, "a malformed port");
 		*vec_push(a, out) = (uint16_t)p->valueint;
+	}
+	return 0;
+}
+
+/* The order is the gate's, which goes by DOCKER_JSON_TO. */
+static int read_published(struct arena *a, const cJSON *list,
+			  vectors_published_list *out, struct err *err)
+{
+	const cJSON *o;
+
+	if (!cJSON_IsArray(list) || out->n ||
+	    cJSON_GetArraySize(list) > (int)LIMIT_PUBLISHED)
+		return fail_vectors(err,
+				    "malformed published ports, or too many");
+	cJSON_ArrayForEach(o, list) {
+		const cJSON *addr =
+			cJSON_GetObjectItemCaseSensitive(o, DOCKER_JSON_ADDR);
+		const cJSON *port =
+			cJSON_GetObjectItemCaseSensitive(o, DOCKER_JSON_PORT);
+		struct vectors_published x = {0};
+
+		if (!cJSON_IsString(addr) || !is_port(port) ||
+		    !is_port(cJSON_GetObjectItemCaseSensitive(
+			    o, DOCKER_JSON_TO)) ||
+		    cJSON_GetArraySize(o) != 3 ||
+		    !addr_parse(str_of(addr->valuestring), &x.addr))
+			return fail_vectors(err, "a malformed published port");
+		x.port = (uint16_t)port->valueint;
+		*vec_push(a, out) = x;
 	}
 	return 0;
 }
@@ -194,6 +228,8 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 		return read_credentials(a, m, out, err);
 	if (strcmp(m->string, DOCKER_JSON_HOST_PORTS) == 0)
 		return read_ports(a, m, &out->host_ports, err);
+	if (strcmp(m->string, DOCKER_JSON_PUBLISHED) == 0)
+		return read_published(a, m, &out->published, err);
 	if (strcmp(m->string, DOCKER_JSON_TRACER) == 0)
 		return read_vector(a, m, &out->tracer, err);
 	if (strcmp(m->string, DOCKER_JSON_TRACER_VERSION) == 0)

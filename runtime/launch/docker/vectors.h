@@ -16,6 +16,7 @@
 #ifndef RUNTIME_LAUNCH_DOCKER_VECTORS_H
 #define RUNTIME_LAUNCH_DOCKER_VECTORS_H
 
+#include "compiler/base/addr.h"
 #include "compiler/base/buf.h"
 #include "compiler/base/err.h"
 #include "compiler/base/limits.h"
@@ -30,6 +31,11 @@
 
 typedef VEC(char *) vectors_words;
 typedef VEC(uint16_t) vectors_ports;
+struct vectors_published {
+	struct addr addr;
+	uint16_t port; /* of this machine */
+};
+typedef VEC(struct vectors_published) vectors_published_list;
 
 struct vector {
 	const char *image;
@@ -59,6 +65,7 @@ struct vectors {
 	VEC(struct vectors_credential) credentials;
 	bool ssh_agent;		  /* the user's is asked for */
 	vectors_ports host_ports; /* of this machine, that the agent gets */
+	vectors_published_list published; /* that lead to the agent */
 };
 
 struct vectors_values {

@@ -40,6 +40,10 @@ static int in_session(struct launch *l, struct err *err)
 		rc = hostports_start(l->session.dir, l->vectors.host_ports.v,
 				     l->vectors.host_ports.n, &l->ports, err);
 	if (rc == 0)
+		rc = published_start(l->session.dir, l->vectors.published.v,
+				     l->vectors.published.n, &l->published,
+				     err);
+	if (rc == 0)
 		rc = starting_gate(l, err);
 	if (rc == 0)
 		rc = running_loop(l, err);
@@ -53,6 +57,7 @@ static int in_session(struct launch *l, struct err *err)
 		view_done(l->run.view);
 	has_agent = sshagent_stop(&l->ssh, l->o.quiet, &told);
 	hostports_stop(&l->ports);
+	published_stop(&l->published);
 	fd_close(&l->trace_copy);
 	rc = ending_stage(l, rc, err);
 	cleaned = ending_clean(l);

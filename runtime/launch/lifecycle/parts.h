@@ -11,6 +11,7 @@
 #include "runtime/launch/loop/loop.h"
 #include "runtime/launch/mounts/mounts.h"
 #include "runtime/launch/ports/hostports.h"
+#include "runtime/launch/ports/published.h"
 #include "runtime/launch/prepare.h"
 #include "runtime/launch/sshagent.h"
 #include "runtime/launch/tracer/tracer.h"
@@ -40,6 +41,7 @@ struct launch {
 	bool protects; /* the home is viewed, too */
 	struct sshagent ssh;
 	struct hostports ports;
+	struct published published;
 };
 
 /* --- values.c --- */

@@ -104,6 +104,8 @@ static const struct {
 	{"POLICY", "tls", WIDENS, "tls: inspect", "tls: verify",
 	 "tls: inspect"},
 	{"POLICY", "uplink", WIDENS, "", "uplink: a", "uplink: b"},
+	{"POLICY", "ports", WIDENS, "", "ports: [3000]",
+	 "ports: [\"3000:80\"]"},
 	{"POLICY", "ssl_insecure", WIDENS, "", "ssl_insecure: true",
 	 "ssl_insecure: false"},
 	{"POLICY", "args", WIDENS, "", "args: [--env, A=b]",

@@ -4,7 +4,8 @@
 
 #include "compiler/base/limits.h"
 #include "compiler/plan/docker_json.h"
-#include "runtime/launch/ports/pair.h"
+#include "runtime/forward/forward.h"
+#include "runtime/forward/pair.h"
 #include "runtime/launch/session/local.h"
 #include "tests/check.h"
 
@@ -149,7 +150,7 @@ static int take_of(const char *word, const int *fds, size_t n, uint32_t wanted,
 	if (word)
 		CHECK(send_sockets(ends[0], word, fds, n));
 	close(ends[0]);
-	rc = hostports_take(ends[1], out, wanted, &err);
+	rc = forward_take(ends[1], out, wanted, &err);
 	close(ends[1]);
 	return rc;
 }
@@ -161,16 +162,16 @@ static void check_taking(void)
 		      socket(AF_INET, SOCK_STREAM, 0)},
 	    out[2];
 
-	CHECK(take_of(DOCKER_JSON_PORTS_WORD, fds, 1, 1, out) == 0);
+	CHECK(take_of("sockets", fds, 1, 1, out) == 0);
 	CHECK(fcntl(out[0], F_GETFL) & O_NONBLOCK &&
 	      fcntl(out[0], F_GETFD) & FD_CLOEXEC);
 	close(out[0]);
 	CHECK(take_of("host-port!", fds, 1, 1, out) == -EPROTO);
 	CHECK(take_of("host", fds, 1, 1, out) == -EPROTO);
-	CHECK(take_of(DOCKER_JSON_PORTS_WORD, fds, 0, 1, out) == -EPROTO);
-	CHECK(take_of(DOCKER_JSON_PORTS_WORD, fds, 1, 2, out) == -EPROTO);
-	CHECK(take_of(DOCKER_JSON_PORTS_WORD, fds, 2, 1, out) == -EPROTO);
-	CHECK(take_of(DOCKER_JSON_PORTS_WORD, fds, 2, 2, out) == -EPROTO);
+	CHECK(take_of("sockets", fds, 0, 1, out) == -EPROTO);
+	CHECK(take_of("sockets", fds, 1, 2, out) == -EPROTO);
+	CHECK(take_of("sockets", fds, 2, 1, out) == -EPROTO);
+	CHECK(take_of("sockets", fds, 2, 2, out) == -EPROTO);
 	CHECK(take_of(NULL, NULL, 0, 1, out) == -EPROTO);
 	close(fds[0]);
 	close(fds[1]);
@@ -228,7 +229,7 @@ static void check_serving(void)
 	CHECK(hostports_start("/nowhere", ports, 1, &h, &err) < 0);
 	CHECK(hostports_start(top, ports, 3, &h, &err) == 0);
 	CHECK(local_connect(top, DOCKER_JSON_PORTS_SOCKET, &to, &err) == 0);
-	CHECK(send_sockets(to, DOCKER_JSON_PORTS_WORD, gate, 3));
+	CHECK(send_sockets(to, "sockets", gate, 3));
 	check_passage(gate[0], v4);
 	if (v6 >= 0)
 		check_passage(gate[1], v6);

@@ -111,6 +111,20 @@ static const struct expansion_case cases[] = {
 	{"{\"version\":1,\"host_ports\":[\"80\"]}", NULL, -EPROTO},
 	{"{\"version\":1,\"host_ports\":[80],\"host_ports\":[81]}", NULL,
 	 -EPROTO},
+	{"{\"version\":1,\"published\":80}", NULL, -EPROTO},
+	{"{\"version\":1,\"published\":[80]}", NULL, -EPROTO},
+	{"{\"version\":1,\"published\":[{\"addr\":\"x\",\"port\":1,"
+	 "\"to\":1}]}",
+	 NULL, -EPROTO},
+	{"{\"version\":1,\"published\":[{\"addr\":\"::\",\"port\":0,"
+	 "\"to\":1}]}",
+	 NULL, -EPROTO},
+	{"{\"version\":1,\"published\":[{\"addr\":\"::\",\"port\":1,"
+	 "\"to\":65536}]}",
+	 NULL, -EPROTO},
+	{"{\"version\":1,\"published\":[{\"addr\":\"::\",\"port\":1,"
+	 "\"to\":1,\"x\":1}]}",
+	 NULL, -EPROTO},
 	{"{\"version\":1,\"ssh_agent\":\"true\"}", NULL, -EPROTO},
 	{"{\"version\":1,\"ssh_agent\":true,\"ssh_agent\":true}", NULL,
 	 -EPROTO},
@@ -310,6 +324,22 @@ static void check_ssh_agent(struct arena *a)
 	      v.ssh_agent);
 }
 
+static void check_published(struct arena *a)
+{
+	static const char json[] = WRAP("\"g\"", "\"i\"");
+	struct vectors v;
+	struct err err;
+
+	CHECK(vectors_parse(a,
+			    arena_fmt(a,
+				      "{\"published\":[{\"addr\":\"::1\","
+				      "\"port\":8080,\"to\":80}],%s",
+				      json + 1),
+			    &v, &err) == 0 &&
+	      v.published.n == 1 && v.published.v[0].port == 8080 &&
+	      v.published.v[0].addr.family == ADDR_V6);
+}
+
 static void check_host_ports(struct arena *a)
 {
 	static const char json[] = WRAP("\"g\"", "\"i\"");
@@ -347,6 +377,7 @@ int main(void)
 	check_credentials(a);
 	check_ssh_agent(a);
 	check_host_ports(a);
+	check_published(a);
 	arena_free(a);
 	return check_status();
 }

@@ -5,8 +5,8 @@
  * alone. A way's end is passed on by itself (shutdown); where a socket breaks,
  * both are reset.
  */
-#ifndef RUNTIME_LAUNCH_PORTS_PAIR_H
-#define RUNTIME_LAUNCH_PORTS_PAIR_H
+#ifndef RUNTIME_FORWARD_PAIR_H
+#define RUNTIME_FORWARD_PAIR_H
 
 #include <poll.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "runtime/launch/ports/pair.h"
+#include "runtime/forward/pair.h"
 
 #include <errno.h>
 #include <sys/socket.h>
