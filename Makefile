@@ -183,22 +183,31 @@ $(BIN)/membrane-reader.so: $(READER_SRC) $(wildcard runtime/reader/*.h \
 		-fstack-protector-strong -D_FORTIFY_SOURCE=3 -shared \
 		-Wl,-z,relro,-z,now -o $@ $(READER_SRC) -lssl -lcrypto
 
-# Into whatever process of whatever image: no library, no sanitizer.
-SEAL := $(B)/obj/runtime/seal/membrane-seal.so
+# Into whatever image, and whatever process of it: no library, no sanitizer.
+INSIDE := $(B)/obj/runtime/inside
+SEAL := $(INSIDE)/membrane-seal.so
+INIT := $(INSIDE)/membrane-init
+INIT_SRC := $(addprefix runtime/inside/,command.c init.c surroundings.c told.c)
 # A loop stays one: there is no memcpy. clang knows no such option, and needs
 # none where it is told of no library.
-SEAL_LOOPS := $(if $(findstring clang,$(CC)),,-fno-tree-loop-distribute-patterns)
-$(SEAL): runtime/seal/seal.c compiler/plan/docker_json.h \
-		compiler/plan/mounts_plan.h compiler/plan/view_hello.h
+INSIDE_LOOPS := $(if $(findstring clang,$(CC)),,-fno-tree-loop-distribute-patterns)
+INSIDE_CC = $(CC) -I. -D_GNU_SOURCE -std=gnu17 -O2 $(WARN) -ffreestanding \
+	-fno-stack-protector $(INSIDE_LOOPS) -nostdlib -s \
+	-Wl,-z,noexecstack,--build-id=none
+$(SEAL) $(INIT): $(wildcard runtime/inside/*.h compiler/plan/*.h)
+$(SEAL): runtime/inside/seal.c
 	@mkdir -p $(@D)
-	$(CC) -I. -std=gnu17 -O2 $(WARN) -ffreestanding -fno-stack-protector \
-		$(SEAL_LOOPS) \
-		-fPIC -fvisibility=hidden -nostdlib -shared -s \
-		-Wl,-e,seal_begin -Wl,-z,relro,-z,now,-z,noexecstack,-z,defs \
-		-Wl,--build-id=none -o $@ $<
+	$(INSIDE_CC) -fPIC -fvisibility=hidden -shared \
+		-Wl,-z,relro,-z,now,-z,defs -o $@ $<
 
-$(B)/obj/runtime/launch/view/seal.o: CPPFLAGS += -DSEAL_OBJECT='"$(SEAL)"'
-$(B)/obj/runtime/launch/view/seal.o: $(SEAL)
+# At a fixed place: nothing is there that would move it.
+$(INIT): $(INIT_SRC)
+	@mkdir -p $(@D)
+	$(INSIDE_CC) -fno-pie -no-pie -static -o $@ $(INIT_SRC)
+
+$(B)/obj/runtime/launch/inside/inside.o: \
+	CPPFLAGS += -DSEAL_OBJECT='"$(SEAL)"' -DINIT_OBJECT='"$(INIT)"'
+$(B)/obj/runtime/launch/inside/inside.o: $(SEAL) $(INIT)
 
 # For the kernel: no sanitizer, no hardening, one object for all kernels.
 BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(firstword \

@@ -22,4 +22,8 @@ bool mounts_emit(const struct emit_in *in, struct buf *out);
 
 bool provenance_emit(const struct emit_in *in, struct buf *out);
 
+/* --- readme.c ------------------------------------------------------------ */
+
+bool readme_emit(const struct emit_in *in, struct buf *out);
+
 #endif

@@ -32,6 +32,7 @@ static const struct emitter emitters[] = {
 	{"policy", PLAN_POLICY, policy_json_emit, NULL, true},
 	{"profiles", PLAN_PROFILES, gate_maps_profiles, gate_cfg_wanted, false},
 	{"provenance", PLAN_PROVENANCE, provenance_emit, NULL, true},
+	{"readme", PLAN_README, readme_emit, NULL, true},
 	{"seccomp", PLAN_SECCOMP, seccomp_emit, seccomp_wanted, true},
 	{"trace", PLAN_TRACE, trace_json_emit, trace_json_wanted, false},
 	{"tracee", PLAN_TRACEE, tracee_emit, tracee_wanted, false},

@@ -166,7 +166,7 @@ struct ir_hardening {
 	ir_opt_bool user_namespaces; /* default false */
 };
 
-/* Files of the agent's home that only the session's first process may open,
+/* Files of the agent's home that only the session's main process may open,
  * and that only while it runs this program. */
 struct ir_protect {
 	struct ir_origin from;

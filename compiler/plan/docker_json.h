@@ -18,8 +18,8 @@
  *	                the machine, where there are any}
  *
  * {session}, {workspace}, {home}, {state} and {env:NAME} stand for text,
- * {masks}, {terminal}, {owner}, {git}, {tracing} and {command} for words; {{
- * and }} are braces.
+ * {masks}, {terminal}, {environment}, {owner}, {git}, {tracing}, {init},
+ * {entrypoint} and {command} for words; {{ and }} are braces.
  */
 #ifndef COMPILER_PLAN_DOCKER_JSON_H
 #define COMPILER_PLAN_DOCKER_JSON_H
@@ -63,6 +63,12 @@
 #define DOCKER_JSON_REPOSITORY	    "{repository}"
 #define DOCKER_JSON_REPOSITORY_VIEW "{repository-view}"
 #define DOCKER_JSON_COMMAND	    "{command}"
+/* What the host says of the user's terminal and language, as variables; what
+ * the init is told; what the image begins with, and its command where none was
+ * given. */
+#define DOCKER_JSON_ENVIRONMENT "{environment}"
+#define DOCKER_JSON_INIT_WORDS	"{init}"
+#define DOCKER_JSON_ENTRYPOINT	"{entrypoint}"
 
 /* In the session's folder, what the view's container shares with the host, and
  * in that the place where the view is mounted. */
@@ -70,8 +76,15 @@
 #define DOCKER_JSON_VIEW_MOUNT	"workspace"
 #define DOCKER_JSON_VIEW_HOME	"home" /* with `protect` */
 
-/* With `protect`: that file of the session's folder, as the agent's first
- * process loads it, or is it before it is the command. */
+/* That file of the session's folder is the agent's first process:
+ * compiler/plan/init_words.h. */
+#define DOCKER_JSON_INIT    "init"
+#define DOCKER_JSON_INIT_AT "/etc/membrane/init"
+/* A FIFO there, with runc: the init holds it open up to the command's first
+ * instruction, and writes a byte where that cannot be. */
+#define DOCKER_JSON_BEGUN    "begun"
+#define DOCKER_JSON_BEGUN_AT "/etc/membrane/begun"
+/* With `protect`: that one, as the agent's main process loads it. */
 #define DOCKER_JSON_SEAL    "seal.so"
 #define DOCKER_JSON_SEAL_AT "/etc/membrane/seal.so"
 
@@ -104,6 +117,8 @@
 #define DOCKER_JSON_GIT_EXCLUDE_AT    "/etc/membrane/gitexclude"
 #define DOCKER_JSON_GIT_ATTRIBUTES_AT "/etc/membrane/gitattributes"
 #define DOCKER_JSON_GIT_FILTER	      "membrane"
+/* And what says there where one is. */
+#define DOCKER_JSON_README_AT "/etc/membrane/README"
 /* What ssh reads besides the image's own ssh_known_hosts. */
 #define DOCKER_JSON_KNOWN_HOSTS_AT "/etc/ssh/ssh_known_hosts2"
 

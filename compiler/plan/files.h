@@ -21,6 +21,7 @@
 #define PLAN_POLICY	    "policy.json"
 #define PLAN_PROFILES	    "profiles.map"
 #define PLAN_PROVENANCE	    "provenance.json"
+#define PLAN_README	    "README"
 #define PLAN_RULESET	    "ruleset.nft"
 #define PLAN_SECCOMP	    "seccomp.json"
 #define PLAN_TRACE	    "trace.json"

@@ -154,10 +154,14 @@ enum view_outside_number {
 };
 
 /*
- * What the seal (runtime/seal) asks of the home's folder by getxattr(2), as the
- * session's first process: from now on each program that it goes on as is
- * closed before its first instruction. 0: so it is; ENODATA: another process
- * asks; else it is not, and the session ends.
+ * What the init (runtime/inside) asks of the home's folder by getxattr(2). The
+ * first who ever asks this is the session's main process. 0: so it is.
+ */
+#define VIEW_MAIN_ATTRIBUTE "user.membrane.main"
+/*
+ * And what the main process asks there: from now on each program that it goes
+ * on as is closed before its first instruction. 0: so it is; ENODATA: another
+ * process asks; else it is not, and the session ends.
  */
 #define VIEW_SEAL_ATTRIBUTE "user.membrane.seal"
 

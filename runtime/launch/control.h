@@ -11,8 +11,8 @@
  *
  * base is the generation that staged, a folder beside the socket, was compiled
  * from; another one is the session's by now: -ESTALE. The staged plan may
- * differ in what the gate enforces, and in nothing else: CONTROL_MAY_CHANGE. It
- * is put where the gate has its plan mounted, the gate is told and tries it;
+ * differ in what the gate enforces, and what is said of it: CONTROL_MAY_CHANGE.
+ * It is put where the gate has its plan mounted, the gate is told and tries it;
  * when it refuses, the plan before is put back. The answer is a line as well:
  *
  *	{"ok":true,"generation":2,"ms":80}
@@ -43,7 +43,7 @@
 	{                                                                      \
 		PLAN_ADDRS, PLAN_LEAVES, PLAN_GATE, PLAN_LUA, PLAN_HOSTS,      \
 			PLAN_NAMES, PLAN_POLICY, PLAN_PROFILES,                \
-			PLAN_PROVENANCE, PLAN_RULESET                          \
+			PLAN_PROVENANCE, PLAN_README, PLAN_RULESET             \
 	}
 
 struct control {

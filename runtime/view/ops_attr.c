@@ -353,15 +353,16 @@ static void on_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
 					   : EOPNOTSUPP);
 }
 
-/* No attribute of anything's, but a question: VIEW_SEAL_ATTRIBUTE. */
-static int ask_to_seal(struct view *v, fuse_ino_t ino)
+/* No attributes of anything's, but questions: compiler/plan/view_hello.h. */
+static int ask_who(struct view *v, fuse_ino_t ino,
+		   int (*ask)(int fd, pid_t thread))
 {
 	int rc;
 
 	if (v->who < 0 || ino != FUSE_ROOT_ID)
 		return ENODATA;
 	pthread_mutex_lock(&v->lock);
-	rc = who_ask_to_seal(v->who, serve_asker());
+	rc = ask(v->who, serve_asker());
 	pthread_mutex_unlock(&v->lock);
 	return rc;
 }
@@ -374,7 +375,9 @@ static void on_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name,
 	int rc = ENODATA;
 
 	if (strcmp(name, VIEW_SEAL_ATTRIBUTE) == 0) {
-		rc = ask_to_seal(view_of(req), ino);
+		rc = ask_who(view_of(req), ino, who_ask_to_seal);
+	} else if (strcmp(name, VIEW_MAIN_ATTRIBUTE) == 0) {
+		rc = ask_who(view_of(req), ino, who_ask_to_be_main);
 	} else if (is_users(name)) {
 		c.out = size ? malloc(size) : NULL;
 		rc = size && !c.out ? ENOMEM

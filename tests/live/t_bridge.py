@@ -95,7 +95,8 @@ def traced_over_the_bridge():
         found = t_trace.events(where)
         programs = [t_trace.args(e)["argv"] for e in found
                     if e["eventName"] == "sched_process_exec"]
-        check([p[0] for p in programs][:2] == ["bash", "touch"],
+        check([p[0] for p in programs][:3] == [
+            "/etc/membrane/init", "bash", "touch"],
               "from the first", programs)
         check(t_trace.paths(found, "security_file_open")["/workspace/made"]
               == 2, "files", programs)

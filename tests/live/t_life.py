@@ -294,8 +294,9 @@ def terminals():
               screen)
         status, screen = on_a_terminal(
             where, "run", "--", "sh", "-c",
+            # docker's client does not listen from the first instruction on
             "until [ \"$(stty size)\" = '37 91' ]; do sleep 0.1; done; "
-            "echo ready; read x; for i in $(seq 100); do "
+            "sleep 1; echo ready; read x; for i in $(seq 100); do "
             "[ \"$(stty size)\" = '20 70' ] && break; sleep 0.1; done; "
             "stty size; echo got $x",
             keys=b"hello\r", resize=(20, 70))

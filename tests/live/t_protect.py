@@ -284,8 +284,8 @@ def what_is_not_there_is_said_as_ever():
     with Place(PROTECT % "absent") as where:
         keep(where)
         for command, status, words in (
-                ("absent", 127, "absent: not found"),
-                ("./absent", 126, "./absent: cannot be run")):
+                ("absent", 127, "has no 'absent'"),
+                ("./absent", 126, "'./absent' cannot be run")):
             if status == 126:
                 (where.work / "absent").write_text("not to be run")
             s = where.membrane("run", "--", command)

@@ -159,11 +159,14 @@ def all_of_the_agent_and_nothing_of_the_host():
         check(opened["/workspace/by-exec"] == 1, "docker exec is seen")
         check(not [p for p in opened if "/host-" in p], "the host is not")
         check(sum("/inner-" in p for p in opened) == 10, "subshells")
-        first = found[0]
-        check(first["eventName"] == "sched_process_exec" and
-              first["processId"] == 1 and
-              args(first)["argv"][:2] == ["bash", "-c"],
-              "the first is the command itself", first)
+        first, command = [e for e in found
+                          if e["eventName"] == "sched_process_exec"][:2]
+        check(first == found[0] and first["processId"] == 1 and
+              args(first)["argv"][0] == "/etc/membrane/init",
+              "the first is the init", first)
+        check(command["parentProcessId"] == 1 and
+              args(command)["argv"][:2] == ["bash", "-c"],
+              "the next is the command", command)
 
 
 @test

@@ -82,6 +82,20 @@ static const char *sample(const struct docker_run_option *o)
 	return o->type == DOCKER_RUN_NUMBER ? "2" : "x";
 }
 
+/* None, here. */
+static bool stands_for_words(struct str s)
+{
+	static const char *const names[] = {
+		"{masks}",	 "{terminal}", "{git}",	       "{repository}",
+		"{environment}", "{init}",     "{entrypoint}", "{command}",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (str_is(s, names[i]))
+			return true;
+	return false;
+}
+
 /* Placeholders as the launcher would fill them, near enough. */
 static char **expand(const cJSON *list)
 {
@@ -101,9 +115,7 @@ static char **expand(const cJSON *list)
 		struct str s = str_of(w->valuestring);
 		struct buf b;
 
-		if (str_is(s, "{masks}") || str_is(s, "{terminal}") ||
-		    str_is(s, "{git}") || str_is(s, "{repository}") ||
-		    str_is(s, "{command}"))
+		if (stands_for_words(s))
 			continue;
 		buf_init(&b, a);
 		while (s.n) {

@@ -422,7 +422,7 @@ static void find_assumed(struct explained *q, const struct found *found)
 				q,
 				q->out->decision.allow
 					? "it is in the agent's home, and no link leads there"
-					: "who asks is not the session's first process, or that runs another program");
+					: "who asks is not the session's main process, or that runs another program");
 			return;
 		}
 		assume_fact(q, str_ends(r->path, STR("/"))

@@ -224,6 +224,9 @@ void plan_settings(const struct view *v, const struct plan_model *m)
 			    arena_fmt(m->a, "%.*s, by the keys they publish",
 				      STR_ARG(known_hosts_names(m->a, p))),
 			    (struct ir_origin){0});
+	put_setting(&s, "passed on",
+		    STR("your TERM, COLORTERM, LANG and TZ, at the start"),
+		    (struct ir_origin){0});
 	docker_args(&s);
 	if (!m->all)
 		put_folded(&s);

@@ -71,29 +71,44 @@ void argv_u64(struct argv *w, const char *option, uint64_t v)
 }
 
 /* passes/args.c checked the variables. */
-void argv_raw(struct argv *w, const struct arg *arg)
+static void put_variables(struct buf *b, struct str s)
 {
-	struct str s = arg->value;
-	struct buf b;
 	size_t n;
 
-	buf_init(&b, w->in->a);
-	buf_addf(&b, "--%.*s", STR_ARG(arg->option));
-	if (arg->has_value)
-		buf_addc(&b, '=');
 	for (size_t i = 0; i < s.n; i += n) {
 		struct str name;
 
 		n = s.p[i] == '$' ? variable_at(s, i, &name) : 0;
 		if (n == 0) {
-			put_escaped(&b, str_slice(s, i, i + 1));
+			put_escaped(b, str_slice(s, i, i + 1));
 			n = 1;
 		} else if (name.n) {
-			buf_addf(&b, "{env:%.*s}", STR_ARG(name));
+			buf_addf(b, "{env:%.*s}", STR_ARG(name));
 		} else {
-			buf_addc(&b, '$');
+			buf_addc(b, '$');
 		}
 	}
+}
+
+void argv_raw_value(struct argv *w, const char *front, const struct arg *arg)
+{
+	struct buf b;
+
+	buf_init(&b, w->in->a);
+	buf_adds(&b, front);
+	put_variables(&b, arg->value);
+	json_push_str(w->list, buf_str(&b));
+}
+
+void argv_raw(struct argv *w, const struct arg *arg)
+{
+	struct buf b;
+
+	buf_init(&b, w->in->a);
+	buf_addf(&b, "--%.*s", STR_ARG(arg->option));
+	if (arg->has_value)
+		buf_addc(&b, '=');
+	put_variables(&b, arg->value);
 	json_push_str(w->list, buf_str(&b));
 	if (!w->in->marks)
 		return;

@@ -44,6 +44,8 @@ void argv_value(struct argv *w, const char *option, struct str value);
 void argv_u64(struct argv *w, const char *option, uint64_t v);
 /* A raw argument; its variables become placeholders. */
 void argv_raw(struct argv *w, const struct arg *arg);
+/* Its value alone, as a word behind `front`. */
+void argv_raw_value(struct argv *w, const char *front, const struct arg *arg);
 /* The plan, at /plan. */
 void argv_plan(struct argv *w);
 /* The image: what comes behind it is the container's command. */

@@ -6,6 +6,7 @@
 #include "compiler/emit/gate/gate_cfg.h"
 #include "compiler/emit/git/git_files.h"
 #include "compiler/emit/git/known_hosts.h"
+#include "compiler/ir/docker_mount.h"
 #include "compiler/plan/docker_json.h"
 #include "compiler/plan/files.h"
 #include "compiler/plan/gate.h"
@@ -146,6 +147,45 @@ static void put_seccomp(struct argv *w)
 			   arena_fmt(w->in->a, "seccomp=%.*s", STR_ARG(s->v)));
 }
 
+static bool is_at(struct arena *a, enum docker_run_id option, struct str value,
+		  const char *path)
+{
+	struct str target;
+	bool empty;
+
+	return docker_mount_place(a, option, value, &target, &empty) &&
+	       str_is(target, path);
+}
+
+/* Does the policy mount something there itself? Docker takes no two. */
+static bool has_mount(const struct argv *w, const char *path)
+{
+	const struct ir_policy *p = w->in->policy;
+
+	vec_each(t, &p->hardening.tmpfs)
+		if (is_at(w->in->a, DOCKER_RUN_tmpfs, t->s, path))
+			return true;
+	vec_each(arg, &p->docker_args) {
+		const struct docker_run_option *o =
+			docker_run_named(arg->option);
+
+		if (o && is_at(w->in->a, o->id, arg->value, path))
+			return true;
+	}
+	return false;
+}
+
+/* Hardly a program lives without the first, and builds run what they make
+ * there. */
+static void put_read_only(struct argv *w)
+{
+	argv_put(w, "--read-only");
+	if (!has_mount(w, "/tmp"))
+		argv_put(w, "--tmpfs=/tmp:exec,nosuid,nodev,mode=1777,size=1g");
+	if (!has_mount(w, "/run"))
+		argv_put(w, "--tmpfs=/run:nosuid,nodev,mode=1777,size=64m");
+}
+
 static void put_hardening(struct argv *w)
 {
 	const struct ir_hardening *h = &w->in->policy->hardening;
@@ -163,7 +203,7 @@ static void put_hardening(struct argv *w)
 		argv_put(w, "--security-opt=no-new-privileges");
 	put_seccomp(w);
 	if (h->read_only.set && h->read_only.v)
-		argv_put(w, "--read-only");
+		put_read_only(w);
 	vec_each(t, &h->tmpfs)
 		argv_value(w, "tmpfs", t->s);
 	argv_u64(w, "pids-limit", h->pids.set ? h->pids.v : 4096);
@@ -268,6 +308,8 @@ static void put_mounts(struct argv *w)
 		argv_put(w, DOCKER_JSON_MASKS);
 	argv_put(w, "--workdir=/workspace");
 	argv_put(w, "--env=HOME=/home/agent");
+	docker_init_environment(w);
+	put_plan_file(w, PLAN_README, DOCKER_JSON_README_AT);
 	docker_view_seal(w);
 	put_git(w);
 	put_ssh_agent(w);
@@ -335,8 +377,7 @@ static cJSON *agent_vectors(struct argv *w)
 	put_hardening(w);
 	put_mounts(w);
 	put_args(w, ARG_AGENT);
-	argv_image(w);
-	argv_put(w, DOCKER_JSON_COMMAND);
+	docker_init_put(w);
 	return argv_end(w);
 }
 

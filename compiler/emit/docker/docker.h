@@ -7,9 +7,8 @@
  * vector. link bridge, for runtimes that bring their own namespace: the
  * launcher makes the network membrane-{session}, the gate joins it.
  *
- * There is no --init: the command is the container's first process, as in
- * docker run, its images that bring an init of their own work, and no file of
- * the daemon's host is needed. Who wants one writes args: [--init].
+ * The first process is an init of ours, which begins what the image would have
+ * begun: docker_init.c. args: [--init=false] leaves it out.
  */
 #ifndef COMPILER_EMIT_DOCKER_DOCKER_H
 #define COMPILER_EMIT_DOCKER_DOCKER_H

@@ -1,5 +1,5 @@
 /*
- * What `protect` cannot be held beside: an error at its place. The first
+ * What `protect` cannot be held beside: an error at its place. The main
  * process of the agent's container has to be the program itself, closed to all
  * others, and without code that somebody else brings in.
  */
@@ -66,10 +66,10 @@ static bool check_argument(const struct emit_in *in, const struct arg *arg)
 			in, arg->from.at,
 			arena_fmt(
 				in->a,
-				"with '--%.*s' the first process is not the command",
+				"with '--%.*s' the main process is not the command",
 				STR_ARG(arg->option))
 				.p,
-			"leave it out: only the first process opens protected files");
+			"leave it out: only the main process opens protected files");
 	if (str_is(arg->option, "cap-add"))
 		return refuse_protect(
 			in, arg->from.at,

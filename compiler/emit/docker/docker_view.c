@@ -81,7 +81,7 @@ const char *docker_view_home(const struct ir_policy *p)
 		       : "--mount=type=bind,source={home},target=/home/agent";
 }
 
-/* What an image may have set, and what would bring code into the first process.
+/* What an image may have set, and what would bring code into the main process.
  */
 static const char *const loaders[] = {
 	"BASH_ENV",	   "ENV",	   "GCONV_PATH", "LD_AUDIT",

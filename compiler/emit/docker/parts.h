@@ -32,9 +32,17 @@ void docker_view_put(struct argv *w, cJSON *root);
 const char *docker_view_workspace(const struct ir_policy *p);
 /* And its /home/agent. */
 const char *docker_view_home(const struct ir_policy *p);
-/* With `protect`: what closes the memory of the agent's first process, and
+/* With `protect`: what closes the memory of the agent's main process, and
  * keeps others' code out of it. */
 void docker_view_seal(struct argv *w);
+
+/* --- docker_init.c ------------------------------------------------------- */
+
+/* Variables that say where the command is, and what the host says. */
+void docker_init_environment(struct argv *w);
+/* The agent's last words, from behind the raw arguments: the init, the image,
+ * the command. */
+void docker_init_put(struct argv *w);
 
 /* --- docker_protect.c ---------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  *
  * The process that was called forks. The child, in a session of its own and
  * without a terminal, does all that `run` does, with the caller's stderr until
- * the command's container runs, and with keeper.log in the session's folder
+ * the command has begun, and with keeper.log in the session's folder
  * from then on. The parent waits until that is so, passes signals on, and ends
  * with what has become of it; should it die first, the child ends everything.
  */

@@ -5,12 +5,11 @@
 
 #include <string.h>
 
-int docker_has_image(struct docker *d, const char *ref, struct err *err)
+static const char *image_path(struct docker *d, const char *ref)
 {
 	/* a reference may hold slashes, and Docker wants them as they are */
 	struct buf path;
 	struct str rest = str_of(ref), part;
-	int rc;
 
 	buf_init(&path, d->a);
 	buf_adds(&path, "/images");
@@ -18,8 +17,44 @@ int docker_has_image(struct docker *d, const char *ref, struct err *err)
 		buf_addf(&path, "/%s",
 			 docker_escaped(d, arena_cstr(d->a, part)));
 	buf_adds(&path, "/json");
-	rc = docker_request(d, "GET", path.p, NULL, 404, NULL, err);
+	return path.p;
+}
+
+int docker_has_image(struct docker *d, const char *ref, struct err *err)
+{
+	int rc = docker_request(d, "GET", image_path(d, ref), NULL, 404, NULL,
+				err);
+
 	return rc < 0 ? rc : rc == 200;
+}
+
+static void read_command(struct docker *d, const cJSON *list, docker_words *out)
+{
+	const cJSON *w;
+
+	cJSON_ArrayForEach(w, list)
+		if (cJSON_IsString(w))
+			*vec_push(d->a, out) =
+				arena_cstr(d->a, str_of(w->valuestring));
+}
+
+int docker_image_command(struct docker *d, const char *ref,
+			 struct docker_command *out, struct err *err)
+{
+	cJSON *root = NULL;
+	const cJSON *config;
+	int rc = docker_request(d, "GET", image_path(d, ref), NULL, 0, &root,
+				err);
+
+	if (rc < 0)
+		return rc;
+	config = cJSON_GetObjectItemCaseSensitive(root, "Config");
+	read_command(d, cJSON_GetObjectItemCaseSensitive(config, "Entrypoint"),
+		     &out->entrypoint);
+	read_command(d, cJSON_GetObjectItemCaseSensitive(config, "Cmd"),
+		     &out->command);
+	cJSON_Delete(root);
+	return 0;
 }
 
 static void add_tags(struct docker *d, const cJSON *image, struct str front,

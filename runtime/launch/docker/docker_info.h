@@ -25,6 +25,14 @@ must_check int docker_info(struct docker *d, struct docker_info *out,
 /* 1, or 0 when there is none. */
 must_check int docker_has_image(struct docker *d, const char *ref,
 				struct err *err);
+/* What a container of the image runs: both may be empty. Appends. */
+typedef VEC(const char *) docker_words;
+struct docker_command {
+	docker_words entrypoint, command;
+};
+must_check int docker_image_command(struct docker *d, const char *ref,
+				    struct docker_command *out,
+				    struct err *err);
 /* The tags that images of a repository have here: "0.24.1". Appends. */
 typedef VEC(const char *) docker_tags;
 must_check int docker_image_tags(struct docker *d, const char *repository,

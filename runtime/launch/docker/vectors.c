@@ -554,6 +554,12 @@ static int expand_word(struct expansion *x, const char *word, bool is_mount)
 		return expand_words(x, v->repository);
 	if (strcmp(word, DOCKER_JSON_REPOSITORY_VIEW) == 0)
 		return expand_words(x, v->repository_view);
+	if (strcmp(word, DOCKER_JSON_ENVIRONMENT) == 0)
+		return expand_words(x, v->environment);
+	if (strcmp(word, DOCKER_JSON_INIT_WORDS) == 0)
+		return expand_words(x, v->init);
+	if (strcmp(word, DOCKER_JSON_ENTRYPOINT) == 0)
+		return expand_words(x, v->entrypoint);
 	if (strcmp(word, DOCKER_JSON_TRACING) == 0)
 		return expand_tracing(x);
 	if (strcmp(word, DOCKER_JSON_OWNER) == 0)

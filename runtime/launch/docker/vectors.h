@@ -5,8 +5,9 @@
  * Pure: no files, no environment but through the function that it is given.
  * In a word `{session}`, `{workspace}`, `{home}`, `{state}` and `{env:NAME}`
  * are replaced as text, `{{` and `}}` are a brace; as whole words `{masks}`,
- * `{terminal}`, `{owner}`, `{git}`, `{repository}`, `{repository-view}`,
- * `{tracing}` and `{command}` stand for words:
+ * `{terminal}`, `{environment}`, `{owner}`, `{git}`, `{repository}`,
+ * `{repository-view}`, `{tracing}`, `{init}`, `{entrypoint}` and `{command}`
+ * stand for words:
  * `{terminal}` for --interactive and, for a terminal, --tty VECTORS_NO_KEYS.
  * The mount whose source is `{workspace}` alone is read-only where the user
  * could not write there.
@@ -77,6 +78,8 @@ struct vectors_values {
 	/* {repository} and {repository-view}: words; NULL at the end, or none
 	 */
 	const char *const *repository, *const *repository_view;
+	/* {environment}, {init} and {entrypoint}: likewise */
+	const char *const *environment, *const *init, *const *entrypoint;
 	bool narrow;		  /* Docker lets CAP_BPF alone load programs */
 	const char *const *masks; /* words */
 	size_t n_masks;

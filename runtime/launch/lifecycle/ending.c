@@ -40,7 +40,7 @@ int ending_stage(struct launch *l, int rc, struct err *err)
 
 	if (!r->stage)
 		return rc;
-	if (!r->agent_runs && rc >= 0 && rc < 125 &&
+	if (!r->is_refused && rc >= 0 && (r->agent_runs || rc < 125) &&
 	    running_tell_caller(l, err) < 0)
 		rc = err->code;
 	if (!l->o.keeper->told)

@@ -138,6 +138,7 @@ void running_init(struct launch *l)
 	r->on_agent_gone = release_masks;
 	r->on_agent_runs = l->o.keeper ? running_tell_caller : NULL;
 	r->caller = l->o.keeper ? l->o.keeper->caller : -1;
+	r->begun_fd = -1;
 	r->ctx = l;
 	r->progress = !l->o.quiet && isatty(STDERR_FILENO);
 	/* in another group it would be stopped for writing there, too */

@@ -6,6 +6,7 @@
 #include "compiler/base/sys/outfile.h"
 #include "compiler/base/sys/proc.h"
 #include "compiler/plan/docker_json.h"
+#include "runtime/launch/inside/inside.h"
 #include "runtime/launch/reap.h"
 #include "runtime/launch/workspace/workspaces.h"
 
@@ -14,6 +15,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #define LINK_TIMEOUT_MS 10000 /* for a busy Docker to end a dead session */
 #define LINK_STEP_MS	50
@@ -158,6 +161,26 @@ static void open_renewals(struct launch *l)
 	l->run.gate->renewal_ctx = l->run.renewals;
 }
 
+/* The init, and what it is told: of a terminal that is there by now, too. */
+static int begin_inside(struct launch *l, struct err *err)
+{
+	const struct keeper *k = l->o.keeper;
+	struct inside_size size = {0};
+	struct winsize now;
+	int rc = inside_write(l->session.dir, err);
+
+	/* without runc the FIFO is in no container */
+	if (rc == 0 && l->vectors.link == VECTORS_VETH)
+		rc = inside_listen(l->session.dir, &l->run.begun_fd, err);
+	if (k)
+		size = (struct inside_size){k->stage.rows, k->stage.columns};
+	else if (ioctl(STDIN_FILENO, TIOCGWINSZ, &now) == 0)
+		size = (struct inside_size){now.ws_row, now.ws_col};
+	return rc < 0 ? rc
+		      : inside_words(l->a, l->run.docker, &l->vectors.agent,
+				     &size, &l->values, err);
+}
+
 int starting_gate(struct launch *l, struct err *err)
 {
 	struct loop *r = &l->run;
@@ -180,6 +203,8 @@ int starting_gate(struct launch *l, struct err *err)
 	/* not while others stand still for it */
 	if (rc == 0)
 		rc = prepare_fetch(l->a, r->docker, &l->vectors.agent, err);
+	if (rc == 0)
+		rc = begin_inside(l, err);
 	if (rc == 0)
 		rc = tracing_check_release(l, err);
 	if (rc == 0 && l->o.linked)

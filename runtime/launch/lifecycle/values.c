@@ -5,6 +5,7 @@
 #include "runtime/launch/lifecycle/parts.h"
 
 #include "compiler/plan/files.h"
+#include "runtime/launch/inside/inside.h"
 #include "runtime/launch/session/metadata.h"
 #include "runtime/launch/tokens/tokens.h"
 #include "runtime/launch/workspace/workspaces.h"
@@ -33,9 +34,8 @@ int values_read_plan(struct launch *l, struct err *err)
 
 static bool has_terminal(const struct launch *l)
 {
-	return l->o.keeper
-		       ? l->o.keeper->stage.tty
-		       : isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	return l->o.keeper ? l->o.keeper->stage.tty
+			   : isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
 int values_note(const struct launch *l, const char *also, struct err *err)
@@ -84,6 +84,8 @@ int values_set(struct launch *l, struct err *err)
 		.command = l->o.command,
 		.env = from_environment,
 	};
+	l->values.environment =
+		inside_environment(l->a, l->values.tty, from_environment, NULL);
 	rc = secrets_read(l->a, &l->vectors, &l->values, homes.user,
 			  &l->secrets, err);
 	return rc < 0 ? rc

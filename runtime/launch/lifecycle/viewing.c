@@ -6,11 +6,11 @@
 #include "compiler/plan/docker_json.h"
 #include "compiler/plan/files.h"
 #include "compiler/plan/mounts_plan.h"
+#include "runtime/launch/inside/inside.h"
 #include "runtime/launch/view/hello.h"
 #include "runtime/launch/view/kept.h"
 #include "runtime/launch/view/mounted.h"
 #include "runtime/launch/view/refusals.h"
-#include "runtime/launch/view/seal.h"
 #include "runtime/launch/view/written.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ int viewing_open(struct launch *l, struct err *err)
 	return rc;
 }
 
-/* Named like the program, the first process is that program's. */
+/* Named like the program, the main process is that program's. */
 static int add_home(struct launch *l, const struct mountsplan *plan,
 		    const struct hello_owner *owner, struct str *hello,
 		    struct err *err)
@@ -55,7 +55,8 @@ static int add_home(struct launch *l, const struct mountsplan *plan,
 			STR_ARG(plan->by.v[0]),
 			name ? "another" : "the image's own");
 	if (serves)
-		l->values.command = seal_command(l->a, l->o.command);
+		l->values.command = inside_sealed(l->a, l->vectors.agent.image,
+						  l->o.command);
 	rc = hello_write_home(l->a, l->owner.home, owner, serves ? name : NULL,
 			      &home, err);
 	if (rc == 0)
@@ -132,7 +133,7 @@ int viewing_start(struct launch *l, struct err *err)
 	if (rc == 0 && l->protects)
 		rc = mounted_prepare_home(l->a, &l->session, err);
 	if (rc == 0 && l->protects)
-		rc = seal_write(l->session.dir, err);
+		rc = inside_write_seal(l->session.dir, err);
 	if (rc == 0)
 		rc = vectors_expand(l->a, &l->vectors.view, &l->values, &argv,
 				    err);

@@ -6,6 +6,7 @@
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/docker/docker_session.h"
 
+#include <poll.h>
 #include <string.h>
 
 static void start_agent(struct loop *r)
@@ -68,17 +69,36 @@ void agent_note_runs(struct loop *r)
 		tracer_agent_runs(r->tracer, proc_now_ms());
 }
 
+/* What cannot begin ends at once, and has said why. */
+static bool has_begun(struct loop *r)
+{
+	struct pollfd p = {.fd = r->begun_fd, .events = POLLIN};
+
+	if (p.fd >= 0 && poll(&p, 1, 0) <= 0)
+		return false;
+	r->is_refused = p.revents & POLLIN;
+	fd_close(&r->begun_fd);
+	r->begun_fd = -1;
+	return !r->is_refused;
+}
+
 void agent_check_start(struct loop *r)
 {
 	int (*on_started)(void *ctx, struct err *err) = r->on_started;
+	int (*on_agent_runs)(void *ctx, struct err *err) = r->on_agent_runs;
 	struct err err;
 
-	if (!r->agent_runs || !on_started)
+	if (!r->agent_runs)
 		return;
 	r->on_started = NULL;
-	if (on_started(r->ctx, &err) < 0 ||
-	    (r->on_agent_runs && r->on_agent_runs(r->ctx, &err) < 0))
+	if (on_started && on_started(r->ctx, &err) < 0) {
+		r->on_agent_runs = NULL;
 		loop_stop(r, &err);
+	} else if (!r->is_refused && has_begun(r) && on_agent_runs) {
+		r->on_agent_runs = NULL;
+		if (on_agent_runs(r->ctx, &err) < 0)
+			loop_stop(r, &err);
+	}
 }
 
 /* Somebody waits to hear of the agent's container. */

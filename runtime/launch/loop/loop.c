@@ -41,6 +41,7 @@ static size_t loop_fds(const struct loop *r, struct pollfd *out)
 		     v ? v->out : -1,
 		     v ? v->err : -1,
 		     r->agent_runs ? -1 : r->caller,
+		     r->agent_runs ? r->begun_fd : -1,
 		     r->renewals ? r->renewals->out : -1};
 	size_t n = 0;
 

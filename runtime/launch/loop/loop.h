@@ -36,7 +36,7 @@ struct loop_times {
 	int64_t agent_ended, gate_died, gate_ended, cleaned;
 };
 
-_Static_assert(STAGE_FDS + CONTROL_FDS + 10 <= DOCKER_FDS_MAX, "loop_fds");
+_Static_assert(STAGE_FDS + CONTROL_FDS + 11 <= DOCKER_FDS_MAX, "loop_fds");
 
 struct loop {
 	struct arena *a;
@@ -64,7 +64,10 @@ struct loop {
 	/* called now and then while the agent's container is paused: true when
 	 * another session wants it to be */
 	bool (*on_paused)(void *ctx, const char *container);
-	/* called once, when the agent's container runs; or NULL */
+	/* Ends when the command has begun, or has a byte where that cannot be;
+	 * -1: it has by the time that its container runs. */
+	int begun_fd;
+	/* called once, when the agent's command has begun; or NULL */
 	int (*on_agent_runs)(void *ctx, struct err *err);
 	/* called once, when the agent's container is gone and the gate's may
 	 * still be going; or NULL */
@@ -84,6 +87,7 @@ struct loop {
 	 * come late, in any order or not at all, and are no state of ours. */
 	bool agent_made, agent_runs, agent_removed, gate_removed,
 		tracer_removed, view_removed;
+	bool is_refused; /* the agent's container runs, and no command */
 	bool shares_terminal; /* the agent's command is in our group */
 	struct {
 		int number;	/* the first that came; 0: none */

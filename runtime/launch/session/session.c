@@ -221,6 +221,7 @@ void session_shut(const struct session *s)
 	remove_in(s, SESSION_SOCKET);
 	remove_in(s, SESSION_CONTROL);
 	remove_in(s, DOCKER_JSON_SSH_SOCKET);
+	remove_in(s, DOCKER_JSON_BEGUN);
 }
 
 void session_release(struct session *s, bool finished)

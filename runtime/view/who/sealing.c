@@ -101,8 +101,8 @@ static bool set_blocked(pid_t process, uint64_t set)
 
 /*
  * Up to the end of the call that it is in (PTRACE_SYSCALL), or the break point
- * (PTRACE_CONT). Signals wait, but for one that nobody can block, and that a
- * first process does not get.
+ * (PTRACE_CONT). Signals wait, but for one that nobody can block: that is
+ * dropped, as the init would let it go on.
  */
 static bool run_on(pid_t process, int how)
 {

@@ -1,5 +1,5 @@
 /*
- * Closes the memory of the session's first process, whatever that goes on as:
+ * Closes the memory of the session's main process, whatever that goes on as:
  * it is traced from before its command begins, and each program stands still
  * before its first instruction until PR_SET_DUMPABLE has been said in its name.
  * No program can undo that but by going on as another. So it holds for static

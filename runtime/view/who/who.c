@@ -65,8 +65,9 @@ bool who_read_status(const char *text, struct who_status *out)
 		return false;
 	s.process = (pid_t)process;
 	/* Here, and in the one namespace of processes below; no more. */
-	s.is_first = read_numbers(text, "NStgid:", 10, number, 3) == 2 &&
-		     number[0] == process && number[1] == 1;
+	if (read_numbers(text, "NStgid:", 10, number, 3) == 2 &&
+	    number[0] == process && number[1] > 1)
+		s.number = (pid_t)number[1];
 	if (read_numbers(text, "Uid:", 10, of, 4) != 4)
 		return false;
 	s.has_one_user = are_one(of);
@@ -157,13 +158,18 @@ static bool runs_program(pid_t process, struct str program)
 	return who_is_named(line, who_read_line(process, line), program);
 }
 
-bool who_is_first(struct who *w, pid_t thread)
+static bool is_main(const struct who *w, const struct who_status *s)
+{
+	return w->main && s->number && s->process == w->main;
+}
+
+bool who_is_main(struct who *w, pid_t thread)
 {
 	struct who_status s;
 	struct stat program;
 	char exe[64];
 
-	if (thread <= 0 || !look_at(thread, &s) || !s.is_first)
+	if (thread <= 0 || !look_at(thread, &s) || !is_main(w, &s))
 		return false;
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", s.process);
 	if (stat(exe, &program) < 0)
@@ -184,18 +190,42 @@ bool who_is_first(struct who *w, pid_t thread)
 	       w->ino == program.st_ino;
 }
 
+static enum who_said begin_main(struct who *w, pid_t thread)
+{
+	struct who_status s;
+
+	if (w->main || thread <= 0 || !look_at(thread, &s) || !s.number ||
+	    s.process != thread)
+		return WHO_NO;
+	w->main = s.process;
+	return WHO_YES;
+}
+
 /* Once, and before it is a program that asks for files. */
 static enum who_said begin_sealing(struct who *w, pid_t thread)
 {
 	struct who_status s;
 
 	if (w->sealing.begun || w->known || thread <= 0 ||
-	    !look_at(thread, &s) || !s.is_first || s.process != thread)
+	    !look_at(thread, &s) || !is_main(w, &s) || s.process != thread)
 		return WHO_NO;
 	if (sealing_begin(&w->sealing, s.process, &w->err) == 0)
 		return WHO_YES;
 	w->failed = true;
 	return WHO_FAILED;
+}
+
+static enum who_said answer(struct who *w, const struct who_question *q)
+{
+	switch (q->what) {
+	case WHO_IS_IT:
+		return who_is_main(w, q->thread) ? WHO_YES : WHO_NO;
+	case WHO_IS_MAIN:
+		return begin_main(w, q->thread);
+	case WHO_TO_SEAL:
+		return begin_sealing(w, q->thread);
+	}
+	abort();
 }
 
 bool who_answer(struct who *w, int fd)
@@ -208,10 +238,7 @@ bool who_answer(struct who *w, int fd)
 		return errno == EINTR || errno == EAGAIN;
 	if (n != sizeof(q))
 		return false;
-	if (q.to_seal)
-		said = (char)begin_sealing(w, q.thread);
-	else
-		said = (char)(who_is_first(w, q.thread) ? WHO_YES : WHO_NO);
+	said = (char)answer(w, &q);
 	return write(fd, &said, 1) == 1;
 }
 
@@ -241,10 +268,18 @@ bool who_ask(int fd, pid_t thread)
 	return ask(fd, &(struct who_question){.thread = thread}) == WHO_YES;
 }
 
+int who_ask_to_be_main(int fd, pid_t thread)
+{
+	struct who_question q = {.thread = thread, .what = WHO_IS_MAIN};
+
+	return ask(fd, &q) == WHO_YES ? 0 : ENODATA;
+}
+
 int who_ask_to_seal(int fd, pid_t thread)
 {
-	enum who_said said = ask(
-		fd, &(struct who_question){.thread = thread, .to_seal = true});
+	enum who_said said =
+		ask(fd, &(struct who_question){.thread = thread,
+					       .what = WHO_TO_SEAL});
 
 	switch (said) {
 	case WHO_YES:

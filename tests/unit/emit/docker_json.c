@@ -63,7 +63,8 @@ static void defaults(void)
 	CHECK(at("agent", "--pids-limit=4096") > 0);
 	CHECK(at("agent", "--read-only") < 0);
 	CHECK(at("agent", "{owner}") == at("agent", "--user") + 1);
-	CHECK(at("agent", "{command}") == at("agent", "membrane-agent") + 1);
+	CHECK(at("agent", "{init}") == at("agent", "membrane-agent") + 1);
+	CHECK(at("agent", "{command}") == at("agent", "{entrypoint}") + 1);
 	CHECK(at("agent", "{git}") > at("agent", "{masks}"));
 	CHECK(at("agent", "{repository}") == at("agent", "{git}") + 1);
 	CHECK(at("view", "{repository-view}") > 0);

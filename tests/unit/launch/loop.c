@@ -127,6 +127,8 @@ struct play {
 	int refusal;		    /* of on_ready, after that */
 	const uint32_t *grace_s;    /* NULL: as usual */
 	bool caller_is_gone;
+	const char *first; /* what the init says of the command's beginning */
+	unsigned ran;	   /* how often it was said to run */
 	/* What came of it: */
 	struct loop *r;
 	unsigned asked, started;
@@ -151,6 +153,26 @@ static int on_started(void *ctx, struct err *err)
 	(void)err;
 	p->started++;
 	return 0;
+}
+
+static int on_agent_runs(void *ctx, struct err *err)
+{
+	struct play *p = ctx;
+
+	(void)err;
+	p->ran++;
+	return 0;
+}
+
+/* Of a pipe, whose other end has said that and is closed. */
+static int begun(const char *says)
+{
+	int ends[2];
+
+	CHECK(pipe2(ends, O_CLOEXEC) == 0);
+	CHECK(write(ends[1], says, strlen(says)) == (ssize_t)strlen(says));
+	close(ends[1]);
+	return ends[0];
 }
 
 static bool on_paused(void *ctx, const char *container)
@@ -231,6 +253,8 @@ static void play(struct arena *a, struct play *p)
 		.on_paused = on_paused,
 		.ctx = p,
 		.begun = proc_now_ms(),
+		.begun_fd = p->first ? begun(p->first) : -1,
+		.on_agent_runs = on_agent_runs,
 	};
 	gate_init(r->gate, summary_new(a, NULL));
 	if (p->view) {
@@ -255,6 +279,10 @@ static void test_status(struct arena *a)
 	struct play odd = {
 		.gate = SERVE, .agent = "exit 7", .session = "0dd456789abc"};
 	struct play looked = {.gate = SERVE, .agent = "sleep 1; exit 9"};
+	struct play begins = {
+		.gate = SERVE, .agent = "sleep 1; exit 9", .first = ""};
+	struct play cannot = {
+		.gate = SERVE, .agent = "sleep 1; exit 127", .first = "-"};
 
 	play(a, &p);
 	CHECK_MSG(p.rc == 7, "%d %s", p.rc, p.err.text);
@@ -265,8 +293,14 @@ static void test_status(struct arena *a)
 		  odd.err.text);
 	/* no event at all: that it runs is found out all the same */
 	play(a, &looked);
-	CHECK_MSG(looked.rc == 9 && looked.started == 1, "%d %u", looked.rc,
-		  looked.started);
+	CHECK_MSG(looked.rc == 9 && looked.started == 1 && looked.ran == 1,
+		  "%d %u %u", looked.rc, looked.started, looked.ran);
+	play(a, &begins);
+	CHECK(begins.rc == 9 && begins.ran == 1 && !begins.r->is_refused);
+	/* its container runs, and no command in it */
+	play(a, &cannot);
+	CHECK(cannot.rc == 127 && cannot.started == 1 && cannot.ran == 0 &&
+	      cannot.r->is_refused);
 }
 
 static void test_before_the_agent(struct arena *a)
@@ -356,6 +390,38 @@ static void test_view_ends(struct arena *a)
 		  alone.rc, (long long)alone.ms);
 }
 
+/* What Docker says of a port, by its version, and one of ours. */
+static void test_taken_ports(struct arena *a)
+{
+	static const char *const said[][2] = {
+		{"Bind for 0.0.0.0:80 failed: port is already allocated",
+		 "port 0.0.0.0:80 of this host is taken"},
+		{"failed to bind host port 127.0.0.1:80/tcp: address already in use",
+		 "port 127.0.0.1:80 of this host is taken"},
+		{"failed to bind host port for 0.0.0.0:80:172.17.0.2:80/tcp: address already in use",
+		 "port 0.0.0.0:80 of this host is taken"},
+		{"Bind for :::80 failed: port is already allocated",
+		 "port :::80 of this host is taken"},
+		{"listen tcp6 [::1]:80: bind: address already in use",
+		 "port [::1]:80 of this host is taken"},
+		{"listen tcp4 127.0.0.1:80: bind: address already in use",
+		 "port 127.0.0.1:80 of this host is taken"},
+		{"something: address already in use",
+		 "port of this host is taken"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(said); i++) {
+		struct play p = {.gate = arena_fmt(a, "echo '%s' >&2; exit 125",
+						   said[i][0])
+						 .p};
+
+		play(a, &p);
+		CHECK_MSG(p.rc == -EPIPE && strncmp(p.err.text, said[i][1],
+						    strlen(said[i][1])) == 0,
+			  "%d %s", p.rc, p.err.text);
+	}
+}
+
 static void test_gate_fails(struct arena *a)
 {
 	struct play early = {.gate = "echo no room >&2; exit 4"};
@@ -368,6 +434,7 @@ static void test_gate_fails(struct arena *a)
 	CHECK_MSG(early.rc == -EPIPE && strstr(early.err.text, "no room"),
 		  "%d %s", early.rc, early.err.text);
 	CHECK(!early.r->agent_made);
+	test_taken_ports(a);
 	play(a, &late);
 	CHECK_MSG(late.rc == -EPIPE && late.r->was_killed &&
 			  strstr(late.err.text, "the gate ended (status 4)"),

@@ -10,7 +10,6 @@
 #include "compiler/plan/view_hello.h"
 #include "runtime/launch/session/session.h"
 #include "runtime/launch/view/mounted.h"
-#include "runtime/launch/view/seal.h"
 #include "tests/check.h"
 
 #include <errno.h>
@@ -338,7 +337,7 @@ static void check_hello(void)
 	CHECK(chdir("/") == 0);
 }
 
-/* The home's part, as membrane-view reads it; and what seals a process. */
+/* The home's part, as membrane-view reads it. */
 static void check_home(void)
 {
 	struct hello_owner owner = {7, 8};
@@ -357,25 +356,6 @@ static void check_home(void)
 	CHECK(hello_write_home(a, dir, &owner, NULL, &text, &err) == 0);
 	CHECK(!memmem(text.p, text.n, "program", 7));
 	CHECK(hello_write_home(a, "/nowhere", &owner, NULL, &text, &err) < 0);
-	umask(077);
-	CHECK(seal_write(dir, &err) == 0 && seal_write(dir, &err) == 0);
-	CHECK(fileio_read(a, AT_FDCWD, arena_fmt(a, "%s/seal.so", dir).p,
-			  1u << 20, &text, &err) == 0);
-	CHECK(stat(arena_fmt(a, "%s/seal.so", dir).p, &st) == 0 &&
-	      (st.st_mode & 07777) == 0755);
-	CHECK(str_eq(text, seal_bytes()) && str_starts(text, STR("\177ELF")));
-	CHECK(seal_write("/nowhere", &err) < 0);
-}
-
-/* What is run before the command, and then is it. */
-static void check_command(void)
-{
-	char one[] = "claude", two[] = "-p";
-	char *const command[] = {one, two, NULL};
-	char *const *all = seal_command(a, command);
-
-	CHECK(strcmp(all[0], DOCKER_JSON_SEAL_AT) == 0 && all[1] == one &&
-	      all[2] == two && !all[3]);
 }
 
 /* --- what it leaves ------------------------------------------------------- */
@@ -431,7 +411,6 @@ int main(void)
 	check_bad_words();
 	check_hello();
 	check_home();
-	check_command();
 	proc_signals_restore();
 	check_mounted();
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);

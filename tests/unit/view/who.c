@@ -30,21 +30,21 @@ static struct who_status read_text(const char *text)
 	return s;
 }
 
-static void first_is_told(void)
+static void number_is_told(void)
 {
-	struct who_status s = read_text(STATUS("500\t1", ONE_USER, NO_CAPS));
+	struct who_status s = read_text(STATUS("500\t2", ONE_USER, NO_CAPS));
 
-	CHECK(s.process == 500 && s.is_first && s.has_one_user &&
+	CHECK(s.process == 500 && s.number == 2 && s.has_one_user &&
 	      s.has_one_group && s.uid == 1000 && s.gid == 100 &&
 	      !s.has_rights);
-	/* Another of the container's. */
-	CHECK(!read_text(STATUS("500\t17", ONE_USER, NO_CAPS)).is_first);
-	/* The first of a namespace that the container's own made. */
-	CHECK(!read_text(STATUS("500\t17\t1", ONE_USER, NO_CAPS)).is_first);
-	CHECK(!read_text(STATUS("500\t1\t1", ONE_USER, NO_CAPS)).is_first);
+	/* The container's init. */
+	CHECK(!read_text(STATUS("500\t1", ONE_USER, NO_CAPS)).number);
+	/* The second of a namespace that the container's own made. */
+	CHECK(!read_text(STATUS("500\t17\t2", ONE_USER, NO_CAPS)).number);
+	CHECK(!read_text(STATUS("500\t2\t2", ONE_USER, NO_CAPS)).number);
 	/* The host's, and its first. */
-	CHECK(!read_text(STATUS("500", ONE_USER, NO_CAPS)).is_first);
-	CHECK(!read_text(STATUS("1", ONE_USER, NO_CAPS)).is_first);
+	CHECK(!read_text(STATUS("500", ONE_USER, NO_CAPS)).number);
+	CHECK(!read_text(STATUS("1", ONE_USER, NO_CAPS)).number);
 }
 
 static void others_are_told(void)
@@ -54,9 +54,9 @@ static void others_are_told(void)
 					   "Tgid:\t1\nUid:\t1\t2\n"};
 	struct who_status s;
 
-	CHECK(!read_text(STATUS("500\t1", "1000\t0\t1000\t1000", NO_CAPS))
+	CHECK(!read_text(STATUS("500\t2", "1000\t0\t1000\t1000", NO_CAPS))
 		       .has_one_user);
-	CHECK(read_text(STATUS("500\t1", ONE_USER, "0000000000080000"))
+	CHECK(read_text(STATUS("500\t2", ONE_USER, "0000000000080000"))
 		      .has_rights);
 	for (size_t i = 0; i < ARRAY_LEN(none); i++)
 		CHECK(!who_read_status(none[i], &s));
@@ -85,10 +85,12 @@ static void we_are_not(void)
 {
 	struct who w = {.program = STR("who")};
 
-	CHECK(!who_is_first(&w, getpid()));
+	CHECK(!who_is_main(&w, getpid()));
 	CHECK(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0);
-	CHECK(!who_is_first(&w, getpid()));
-	CHECK(!who_is_first(&w, 0) && !who_is_first(&w, -1));
+	CHECK(!who_is_main(&w, getpid()));
+	/* The host's own is in no container, whatever it says. */
+	CHECK(who_ask_to_be_main(-1, getpid()) == ENODATA && !w.main);
+	CHECK(!who_is_main(&w, 0) && !who_is_main(&w, -1));
 	CHECK(!w.known);
 }
 
@@ -113,7 +115,7 @@ static void answers_come(void)
 	CHECK(who_ask_to_seal(-1, 1) == ENODATA);
 }
 
-/* What is no first process is not traced, and told so. */
+/* What is no main process is not traced, and told so. */
 static void others_are_not_sealed(void)
 {
 	struct who w = {.program = STR("who")};
@@ -124,10 +126,12 @@ static void others_are_not_sealed(void)
 	child = fork();
 	if (child == 0) {
 		close(s[0]);
-		_exit(who_ask_to_seal(s[1], getpid()));
+		_exit(who_ask_to_be_main(s[1], getpid()) == ENODATA
+			      ? who_ask_to_seal(s[1], getpid())
+			      : 0);
 	}
 	close(s[1]);
-	CHECK(who_answer(&w, s[0]));
+	CHECK(who_answer(&w, s[0]) && who_answer(&w, s[0]) && !w.main);
 	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) &&
 	      WEXITSTATUS(status) == ENODATA);
 	CHECK(!w.sealing.begun && !w.failed);
@@ -138,7 +142,7 @@ static void others_are_not_sealed(void)
 
 int main(void)
 {
-	first_is_told();
+	number_is_told();
 	others_are_told();
 	programs_are_named();
 	we_are_not();
