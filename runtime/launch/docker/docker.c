@@ -83,22 +83,36 @@ static int fail_refused(struct docker *d, const struct answer *r,
 		       "docker: %.*s", STR_ARG(text));
 }
 
+/* What is wrong with the socket itself, of which curl speaks as of a port, and
+ * what to do; in 100 columns for the usual one. */
+static const char *socket_fault(const char *path, CURLcode rc)
+{
+	if (access(path, R_OK | W_OK) == 0)
+		return rc == CURLE_COULDNT_CONNECT
+			       ? "does not answer: nobody listens; sudo systemctl start docker"
+			       : NULL;
+	if (errno == EACCES || errno == EPERM)
+		return "is closed to you: sudo usermod -aG docker $USER, log in anew";
+	if (errno == ENOENT)
+		return "does not answer: no such socket; install Docker, or start it";
+	return NULL;
+}
+
 static int fail_unanswered(struct docker *d, const struct answer *r,
 			   CURLcode rc, const char *detail, struct err *err)
 {
+	int code = rc == CURLE_OPERATION_TIMEDOUT ? -ETIMEDOUT : -ECONNREFUSED;
 	const char *why = detail[0] ? detail : curl_easy_strerror(rc);
 	const char *at = d->at->socket ? d->at->socket : d->at->base;
+	const char *fault = NULL;
 
 	if (r->too_long)
 		why = "the answer is too long";
-	else if (d->at->socket && access(d->at->socket, R_OK | W_OK) < 0)
-		why = strerror(errno); /* curl speaks of a port there */
-	else if (d->at->socket && rc == CURLE_COULDNT_CONNECT)
-		why = "nobody listens there: is dockerd running?";
-	return err_set(err,
-		       rc == CURLE_OPERATION_TIMEDOUT ? -ETIMEDOUT
-						      : -ECONNREFUSED,
-		       "docker at %s does not answer: %s", at, why);
+	else if (d->at->socket)
+		fault = socket_fault(at, rc);
+	if (fault)
+		return err_set(err, code, "docker at %s %s", at, fault);
+	return err_set(err, code, "docker at %s does not answer: %s", at, why);
 }
 
 static int perform_request(struct docker *d, const char *url, struct answer *r,

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 
 void status_note(struct loop *r, const struct err *why)
 {
@@ -41,12 +42,60 @@ static bool lost_view(const struct loop *r)
 	       (status == 125 || status == 128 + SIGKILL);
 }
 
+/* "0.0.0.0:80" or "[::]:80", at the beginning; else the first word. */
+static size_t port_length(const char *at)
+{
+	size_t n = *at == '[' ? strcspn(at, "]") : 0, digits;
+
+	n += strcspn(at + n, ": /");
+	digits = at[n] == ':' ? strspn(at + n + 1, "0123456789") : 0;
+	if (digits)
+		return n + 1 + digits;
+	n = strcspn(at, " /");
+	return n && at[n - 1] == ':' ? n - 1 : n;
+}
+
+/*
+ * A port of the host's that Docker could not take, as it says it: "Bind for
+ * 0.0.0.0:80 failed: port is already allocated", "failed to bind host port
+ * 127.0.0.1:80/tcp: address already in use", "listen tcp4 0.0.0.0:80: bind:
+ * address already in use". An empty text where it names none.
+ */
+static bool find_taken(const char *words, struct str *out)
+{
+	static const char *const before[] = {
+		"Bind for ",	"host port for ", "host port ", "listen tcp4 ",
+		"listen tcp6 ", "listen tcp ",	  "listen udp "};
+	const char *at = NULL;
+
+	if (!strstr(words, "port is already allocated") &&
+	    !strstr(words, "address already in use"))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(before) && !at; i++) {
+		at = strstr(words, before[i]);
+		at = at ? at + strlen(before[i]) : NULL;
+	}
+	*out = at ? (struct str){at, port_length(at)} : STR("");
+	return true;
+}
+
+static int say_taken(struct str port, struct err *err)
+{
+	return err_set(
+		err, -EPIPE,
+		"port %.*s%sof this host is taken: end what listens there, or publish another",
+		STR_ARG(port), port.n ? " " : "");
+}
+
 /* Its status where it is known that it is one of a failure. */
 static int say_gate(const struct loop *r, struct err *err)
 {
 	const char *words = gate_last_words(r->gate);
 	char how[PROC_STATUS_TEXT_MAX];
+	struct str port;
 
+	if (find_taken(words, &port))
+		return say_taken(port, err);
 	if (r->gate->status == 0)
 		return err_set(err, -EPIPE, "%s: %s", r->why.text, words);
 	return err_set(err, -EPIPE, "%s (%s): %s", r->why.text,

@@ -24,7 +24,7 @@ struct entry {
 	uint16_t port;
 	struct str method, path; /* where they are what was refused */
 	struct str source;	 /* of the rule that denied */
-	struct str purpose; /* why it is refused on purpose, or empty */
+	struct str purpose;	 /* why it is refused on purpose, or empty */
 	uint32_t line;
 	/* one lookup asks for A and for AAAA: count it once */
 	uint64_t connects, asked_a, asked_aaaa, asked_other;
@@ -315,6 +315,10 @@ static void print_remedy(const struct summary *s, const struct entry *e,
 		buf_addf(out, ":%u)", e->line);
 	} else if (why && e->reason == REASON_NO_GRANT) {
 		buf_adds(out, why);
+	} else if (e->reason == REASON_UPSTREAM && e->proto == PROTO_NONE) {
+		buf_adds(
+			out,
+			"the resolver did not answer: 'dns_resolver' names another");
 	} else {
 		buf_adds(out, reason_about(e->reason));
 	}
@@ -415,8 +419,8 @@ struct str summary_advised(const struct summary *s)
 		struct buf grant;
 
 		buf_init(&grant, s->a);
-		if (!e->purpose.n && print_grant(s, e, &grant) && grant.p[0] != '{' &&
-		    grant.p[0] != '"')
+		if (!e->purpose.n && print_grant(s, e, &grant) &&
+		    grant.p[0] != '{' && grant.p[0] != '"')
 			return buf_str(&grant);
 	}
 	return STR("");

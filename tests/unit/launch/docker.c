@@ -259,6 +259,7 @@ int main(void)
 	at.socket = arena_fmt(a, "%s/sock", dir).p;
 	CHECK(docker_open(a, &at, &d, &err) == -ECONNREFUSED &&
 	      strstr(err.text, at.socket));
+	CHECK(strstr(err.text, "no such socket"));
 	server = standin_start(at.socket, table, ARRAY_LEN(table));
 	CHECK(docker_open(a, &at, &d, &err) == 0);
 	if (d) {

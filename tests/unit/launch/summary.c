@@ -73,10 +73,12 @@ static const char *const records[] = {
 		"\"proto\":\"tcp\",\"addr\":\"192.0.2.3\",\"port\":443"),
 	CONNECT("\"reason\":\"port\",\"name\":\"nas\","
 		"\"proto\":\"tcp\",\"addr\":\"192.0.2.3\",\"port\":22"),
+	RESOLVE("\"reason\":\"upstream\",\"name\":\"mute.test\","
+		"\"type\":\"A\""),
 };
 
 static const char golden[] =
-	"membrane: 17 destinations were refused\n"
+	"membrane: 18 destinations were refused\n"
 	"  api.example.com:443   3×  no-grant         "
 	"add to 'allow' in .membrane.yaml:  - api.example.com:443\n"
 	"  github.com:22         1×  port             "
@@ -113,7 +115,9 @@ static const char golden[] =
 	"  -x.test:443           1×  no-grant         "
 	"no policy can grant such a name\n"
 	"  nas:22                1×  port             "
-	"add to 'allow' in .membrane.yaml:  - nas:22\n";
+	"add to 'allow' in .membrane.yaml:  - nas:22\n"
+	"  mute.test             1×  upstream         "
+	"the resolver did not answer: 'dns_resolver' names another\n";
 
 static void check_golden(struct arena *a)
 {
