@@ -231,17 +231,41 @@ bool files_exists(struct files *f, enum files_root root, const char *path)
 	return dir >= 0 && fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* The folder in which the state folder stands, or is to stand; NULL for none. */
+static const char *state_parent(struct arena *a, const char *state)
+{
+	struct str path = str_of(state), name = STR("/.membrane");
+
+	while (path.n > 1 && path.p[path.n - 1] == '/')
+		path.n--;
+	if (!str_ends(path, name))
+		return NULL;
+	return path.n == name.n
+		       ? "/"
+		       : arena_str(a, str_slice(path, 0, path.n - name.n)).p;
+}
+
+static bool is_same(const struct stat *x, const struct stat *y)
+{
+	return x->st_dev == y->st_dev && x->st_ino == y->st_ino;
+}
+
 bool files_is_state(const struct files *f)
 {
 	const struct front_input *in = f->in;
-	struct stat own, state;
+	struct stat workspace, own, other;
 	auto_fd int dir = -1;
+	const char *parent;
 
 	if (!in->workspace || !in->state || in->tree)
 		return false;
 	dir = open(in->workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return dir >= 0 &&
-	       fstatat(dir, ".membrane", &own, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       stat(in->state, &state) == 0 && own.st_dev == state.st_dev &&
-	       own.st_ino == state.st_ino;
+	if (dir < 0 || fstat(dir, &workspace) < 0)
+		return false;
+	/* Before the first session the state folder is not there yet. */
+	parent = state_parent(f->c->a, in->state);
+	if (parent && stat(parent, &other) == 0 && is_same(&workspace, &other))
+		return true;
+	return fstatat(dir, ".membrane", &own, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       stat(in->state, &other) == 0 && is_same(&own, &other);
 }

@@ -37,7 +37,7 @@ enum files_status {
 must_check enum files_status files_read(struct files *f, enum files_root root,
 					struct str path, struct str name,
 					struct span at, struct str *out);
-/* Is the workspace's .membrane the state folder itself? */
+/* Is the workspace's .membrane the state folder itself, or where it is to be? */
 bool files_is_state(const struct files *f);
 /* Does anything of that name exist? A link counts, whatever it leads to. */
 bool files_exists(struct files *f, enum files_root root, const char *path);
