@@ -272,6 +272,14 @@ enum addr_scope addr_scope(const struct addr *a)
 	return scope;
 }
 
+bool addr_may_resolve(const struct addr *a)
+{
+	struct cidr link_local;
+
+	cidr_parse(STR("169.254.0.0/16"), &link_local);
+	return addr_scope(a) != ADDR_NEVER || cidr_has(&link_local, a);
+}
+
 const struct addr_special *addr_never_around(const struct cidr *net)
 {
 	const struct addr_special *s, *best = NULL;

@@ -64,6 +64,11 @@ enum addr_scope {
 			 wrap such an address and does not say where */
 };
 enum addr_scope addr_scope(const struct addr *a);
+/*
+ * Seen from the gate, loopback is the gate: 127.0.0.53, which many hosts ask,
+ * is no resolver there. Link-local is where some clouds have theirs.
+ */
+bool addr_may_resolve(const struct addr *a);
 
 /*
  * The networks behind addr_scope(), those that wrap others included; NULL at

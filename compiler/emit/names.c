@@ -65,6 +65,10 @@ static void put_upstream(struct buf *out, const struct ir_resolver *r)
 {
 	char text[ADDR_TEXT_MAX];
 
+	if (r->host) {
+		buf_adds(out, NAMES_MAP_UPSTREAM " " NAMES_MAP_HOST "\n");
+		return;
+	}
 	buf_addf(out, NAMES_MAP_UPSTREAM " " NAMES_MAP_UDP " %s %u\n",
 		 addr_text(&r->addr, text), r->port);
 }

@@ -138,10 +138,13 @@ typedef VEC(struct ir_pattern) ir_patterns;
 
 /* Asked over UDP, and over TCP where UDP truncates. */
 struct ir_resolver {
+	bool host; /* which the host asks, read at launch; nothing else is set
+		    */
 	struct addr addr;
 	uint16_t port;
 };
 typedef IR_OPT(struct ir_resolver) ir_opt_resolver;
+#define IR_RESOLVER_HOST "host"
 
 enum ir_engine { IR_ENGINE_DOCKER, IR_ENGINE_NATIVE };
 typedef IR_OPT(enum ir_engine) ir_opt_engine;

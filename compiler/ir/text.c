@@ -394,6 +394,8 @@ struct str ir_resolver_text(struct arena *a, const struct ir_resolver *r)
 {
 	char text[ADDR_TEXT_MAX];
 
+	if (r->host)
+		return STR(IR_RESOLVER_HOST);
 	return arena_fmt(a, r->addr.family == ADDR_V6 ? "[%s]:%u" : "%s:%u",
 			 addr_text(&r->addr, text), r->port);
 }

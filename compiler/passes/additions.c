@@ -227,7 +227,8 @@ static void add_guard(struct add *s, const char *text, const ir_opt_bool *v,
 static bool resolver_eq(const struct ir_resolver *a,
 			const struct ir_resolver *b)
 {
-	return a->port == b->port && addr_eq(&a->addr, &b->addr);
+	return a->host == b->host && a->port == b->port &&
+	       addr_eq(&a->addr, &b->addr);
 }
 
 static void add_resolver(struct add *s, const ir_opt_resolver *r)

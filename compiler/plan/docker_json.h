@@ -17,7 +17,8 @@
  *	 "published": [{"addr": "127.0.0.1", "port": 3000, "to": 5173}, …] of
  *	                the machine, where there are any}
  *
- * {session}, {workspace}, {home}, {state} and {env:NAME} stand for text,
+ * {session}, {workspace}, {home}, {state}, {resolver} (the host's, an address)
+ * and {env:NAME} stand for text,
  * {masks}, {terminal}, {environment}, {owner}, {git}, {tracing}, {init},
  * {entrypoint} and {command} for words; {{ and }} are braces.
  */
@@ -127,6 +128,9 @@
 #define DOCKER_JSON_OURS	  "membrane-"
 #define DOCKER_JSON_LABEL_SESSION "membrane.session"
 #define DOCKER_JSON_LABEL_ROLE	  "membrane.role"
+
+/* What the gate gets where the host's own resolver is to be asked. */
+#define DOCKER_JSON_RESOLVER "--resolver={resolver}"
 
 /* Images that are built here: image/. */
 #define DOCKER_JSON_IMAGE_GATE	"membrane-gate"

@@ -5,7 +5,8 @@
  * One record per line, fields separated by single spaces, LF:
  *
  *	membrane-names 2
- *	upstream udp ADDR PORT
+ *	upstream udp ADDR PORT | host   host: what --resolver says, at its
+ *	                                port 53
  *	floor CIDR                      in an answer only when a longer cover
  *	                                line opens it, whatever names say
  *	private CIDR                    in an answer only when covered or
@@ -47,7 +48,8 @@
 #define NAMES_MAP_DENY	   "deny"
 #define NAMES_MAP_GUARD	   "guard"
 
-#define NAMES_MAP_UDP "udp"
+#define NAMES_MAP_UDP  "udp"
+#define NAMES_MAP_HOST "host"
 
 #define NAMES_MAP_NONE "-"
 

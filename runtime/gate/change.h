@@ -28,7 +28,8 @@ enum change_state {
 
 struct change {
 	/* Borrowed, set by the caller with the rest zeroed. */
-	const char *plan; /* directory */
+	const char *plan;	     /* directory */
+	const struct addr *resolver; /* the host's; or NULL */
 	struct generation *now;
 	struct l7 *l7;
 	struct dns_gate *dns;

@@ -5,6 +5,9 @@
 
 #include <errno.h>
 
+/* Of the host's resolver: /etc/resolv.conf names no ports. */
+#define GENERATION_DNS_PORT 53
+
 static int load_names(const char *dir, struct names_map *out, struct err *err)
 {
 	struct str text;
@@ -15,6 +18,20 @@ static int load_names(const char *dir, struct names_map *out, struct err *err)
 	rc = names_parse(text, out, err);
 	planfile_free(text);
 	return rc < 0 ? err_while(err, PLAN_NAMES) : 0;
+}
+
+static int set_upstream(const struct addr *host, struct names_map *names,
+			struct err *err)
+{
+	if (!names->upstream_host)
+		return 0;
+	if (!host)
+		return err_set(
+			err, -EPROTO,
+			"the plan asks the host's resolver, and this session was started without");
+	names->upstream_addr = *host;
+	names->upstream_port = GENERATION_DNS_PORT;
+	return 0;
 }
 
 static int load_provenance(const char *dir, struct provenance *out,
@@ -30,13 +47,15 @@ static int load_provenance(const char *dir, struct provenance *out,
 	return rc < 0 ? err_while(err, PLAN_PROVENANCE) : 0;
 }
 
-int generation_load(const char *plan, struct generation *out,
-		    struct l7_plan *l7, struct err *err)
+int generation_load(const char *plan, const struct addr *host,
+		    struct generation *out, struct l7_plan *l7, struct err *err)
 {
 	int rc = planfile_read(plan, PLAN_RULESET, &out->ruleset, err);
 
 	if (rc == 0)
 		rc = load_names(plan, &out->names, err);
+	if (rc == 0)
+		rc = set_upstream(host, &out->names, err);
 	if (rc == 0)
 		rc = load_provenance(plan, &out->provenance, err);
 	if (rc == 0)

@@ -51,7 +51,7 @@ struct supervisor {
 
 static void print_usage(FILE *to)
 {
-	fputs("usage: membrane-gate [--check] [--plan DIR]\n"
+	fputs("usage: membrane-gate [--check] [--plan DIR] [--resolver ADDR]\n"
 	      "       membrane-gate --relay ADDR PORT\n",
 	      to);
 }
@@ -349,12 +349,14 @@ int main(int argc, char **argv)
 		{"check", no_argument, NULL, 'c'},
 		{"plan", required_argument, NULL, 'p'},
 		{"relay", no_argument, NULL, 'r'},
+		{"resolver", required_argument, NULL, 'n'},
 		{"help", no_argument, NULL, 'h'},
 		{"version", no_argument, NULL, 'v'},
 		{0},
 	};
 	struct worker_args args = {.plan = GATE_PLAN, .start_ms = clock_ms()};
 	bool check = false, relay = false;
+	struct addr resolver;
 	struct err err;
 	int c, rc;
 
@@ -365,6 +367,8 @@ int main(int argc, char **argv)
 			relay = true;
 		} else if (c == 'p') {
 			args.plan = optarg;
+		} else if (c == 'n' && addr_parse(str_of(optarg), &resolver)) {
+			args.resolver = &resolver;
 		} else if (c == 'v') {
 			puts("membrane-gate " MEMBRANE_VERSION);
 			return 0;

@@ -218,7 +218,8 @@ static int set_up(struct gate *g, const struct worker_args *args,
 {
 	int rc;
 
-	if ((rc = generation_load(args->plan, &g->now, &g->l7.plan, err)) < 0 ||
+	if ((rc = generation_load(args->plan, args->resolver, &g->now,
+				  &g->l7.plan, err)) < 0 ||
 	    (rc = read_uplink(g, out_ipv6, err)) < 0)
 		return rc;
 	if ((rc = ruleset_load(g->now.ruleset, err)) < 0)
@@ -319,6 +320,7 @@ static int settle_records(void *data, struct err *err)
 static void init_change(struct gate *g, const struct worker_args *args)
 {
 	g->change = (struct change){.plan = args->plan,
+				    .resolver = args->resolver,
 				    .now = &g->now,
 				    .l7 = &g->l7,
 				    .dns = &g->dns,
@@ -467,10 +469,12 @@ int worker_run(const struct worker_args *args)
 
 int worker_check(const char *plan)
 {
+	struct addr unknown = {.family = ADDR_V4};
 	struct gate *g = &gate;
 	struct err err;
 
-	if (generation_load(plan, &g->now, &g->l7.plan, &err) == 0 &&
+	/* nothing is asked here */
+	if (generation_load(plan, &unknown, &g->now, &g->l7.plan, &err) == 0 &&
 	    ruleset_check(g->now.ruleset, &err) == 0 &&
 	    haproxy_check_plan(&g->l7.plan, plan, &err) == 0)
 		return 0;

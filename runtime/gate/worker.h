@@ -40,7 +40,8 @@ struct worker_msg {
 };
 
 struct worker_args {
-	const char *plan; /* directory */
+	const char *plan;	     /* directory */
+	const struct addr *resolver; /* the host's; or NULL */
 	enum planfile_link link;
 	int supervisor; /* descriptor of the pair */
 	int64_t start_ms;

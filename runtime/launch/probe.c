@@ -8,12 +8,14 @@
 #include "runtime/launch/gate.h"
 #include "runtime/launch/prepare.h"
 #include "runtime/launch/reap.h"
+#include "runtime/launch/resolvers.h"
 #include "runtime/launch/tracer/tracer.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -57,8 +59,14 @@ static int start_gate(struct trial *t, struct err *err)
 	secrets none = {0};
 	hosts h = {0};
 	char **argv;
-	int rc = vectors_expand(t->a, &t->vectors.gate, &t->values, &argv, err);
+	int rc = 0;
 
+	if (vectors_asks_host(&t->vectors))
+		rc = resolvers_find(t->a, getenv(RESOLVERS_ENV), "",
+				    &t->values.resolver, err);
+	if (rc == 0)
+		rc = vectors_expand(t->a, &t->vectors.gate, &t->values, &argv,
+				    err);
 	if (rc == 0)
 		rc = hosts_find(t->a, t->docker, &h, err);
 	if (rc == 0)

@@ -1,5 +1,7 @@
 """The resolver: what it asks, whom, what it lets back in."""
-from live import check, session, test
+import json
+
+from live import Place, check, session, test
 
 GATE = "192.0.0.1"
 NXDOMAIN, SERVFAIL, NOTIMP, FORMERR, REFUSED = 3, 2, 4, 1, 5
@@ -266,6 +268,24 @@ def another_upstream():
                 "--resolver", "9.9.9.9")
     check({e["addr"] for e in s.arrived("dns")} == {"9.9.9.9"}, "by flag",
           s.arrived("dns"))
+
+
+@test
+def the_upstream_of_the_host():
+    with Place("allow: [site.test]\ndns_resolver: host\n",
+               files={"r": "nameserver 127.0.0.1\nnameserver 1.1.1.1\n"},
+               env={"MEMBRANE_RESOLV_CONF": "r"}) as where:
+        s = where.membrane("run", "--no-trace", "--", "python3", "probe.py",
+                           json.dumps([ask("site.test")]))
+        check({e["addr"] for e in s.arrived("dns")} == {"1.1.1.1"},
+              "what it can ask", s.out, s.stderr)
+        for path in where.state.glob("sessions/*/session.json"):
+            check(json.loads(path.read_text())["resolver"] == "1.1.1.1",
+                  "on record", path.read_text())
+        (where.work / "r").write_text("nameserver 127.0.0.1\n")
+        s = where.membrane("run", "--no-trace", "--", "true")
+        check(s.status == 125 and "127.0.0.1 serves the host alone" in
+              s.stderr, "nobody to ask", s.status, s.stderr)
 
 
 @test

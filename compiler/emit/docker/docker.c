@@ -100,6 +100,8 @@ static cJSON *gate_vectors(struct argv *w)
 	docker_ports_mount(w);
 	put_args(w, ARG_GATE);
 	argv_image(w);
+	if (w->in->policy->resolver.v.host)
+		argv_put(w, DOCKER_JSON_RESOLVER);
 	return argv_end(w);
 }
 

@@ -340,7 +340,7 @@ static bool refuse_resolver(struct binder *b, struct span at, const char *why)
 	bind_error(b, DIAG_RESOLVER, at, "%s", why);
 	bind_help(
 		b,
-		"write 'IP' or 'IP:PORT', as in '9.9.9.9' or '[2620:fe::fe]:53'; the gate asks it over the uplink, in the clear");
+		"write 'host', for what this machine asks, or 'IP' or 'IP:PORT', as in '9.9.9.9' or '[2620:fe::fe]:53'; the gate asks it over the uplink, in the clear");
 	return false;
 }
 
@@ -348,18 +348,6 @@ static bool refuse_resolver(struct binder *b, struct span at, const char *why)
 static bool has_scheme(struct str s)
 {
 	return str_starts(str_slice(s, str_find(s, ':', 0), s.n), STR("://"));
-}
-
-/*
- * Seen from the gate, loopback is the gate: 127.0.0.53, which many hosts ask,
- * is nobody there. Link-local is where some clouds have their resolver.
- */
-static bool nobody_there(const struct addr *a)
-{
-	struct cidr link_local;
-
-	cidr_parse(STR("169.254.0.0/16"), &link_local);
-	return addr_scope(a) == ADDR_NEVER && !cidr_has(&link_local, a);
 }
 
 static bool resolver_addr(struct binder *b, const struct ir_dest *d,
@@ -379,7 +367,7 @@ static bool resolver_addr(struct binder *b, const struct ir_dest *d,
 	if (has_slash)
 		return refuse_resolver(
 			b, t->at, "a resolver is one address and one port");
-	if (nobody_there(&d->u.cidr.net.addr)) {
+	if (!addr_may_resolve(&d->u.cidr.net.addr)) {
 		bind_error(b, DIAG_RESOLVER, t->at,
 			   "no resolver can be at '%s'", bind_quote(b, t->s));
 		bind_help(
@@ -393,6 +381,13 @@ static bool resolver_addr(struct binder *b, const struct ir_dest *d,
 	return true;
 }
 
+/* "host:53", "Host": as a destination, that would be an address. */
+static bool is_host_otherwise(struct arena *a, struct str s)
+{
+	return str_is(ascii_lower(a, str_slice(s, 0, str_find(s, ':', 0))),
+		      IR_RESOLVER_HOST);
+}
+
 void bind_grant_resolver(struct binder *b, const struct yaml_pair *pair,
 			 void *field)
 {
@@ -400,6 +395,18 @@ void bind_grant_resolver(struct binder *b, const struct yaml_pair *pair,
 	struct ir_resolver r = {.port = 53};
 	struct ir_dest d;
 
+	if (str_is(t->s, IR_RESOLVER_HOST)) {
+		*(ir_opt_resolver *)field =
+			(ir_opt_resolver){.set = true,
+					  .from = bind_from(b, t->at),
+					  .v = {.host = true}};
+		return;
+	}
+	if (is_host_otherwise(b->c->a, t->s)) {
+		refuse_resolver(b, t->at,
+				"'host' stands alone and in small letters");
+		return;
+	}
 	if (has_scheme(t->s)) {
 		refuse_resolver(b, t->at,
 				"a resolver is asked in plain DNS alone");

@@ -215,6 +215,9 @@ static bool parse_upstream(struct str rest, struct names_map *map)
 	struct str kind, addr;
 	uint64_t port;
 
+	map->upstream_host = str_is(rest, NAMES_MAP_HOST);
+	if (map->upstream_host)
+		return true;
 	if (!take_field(&rest, &kind) || !str_is(kind, NAMES_MAP_UDP) ||
 	    !take_field(&rest, &addr) ||
 	    !addr_parse(addr, &map->upstream_addr) ||

@@ -41,6 +41,7 @@ struct names_nets {
 };
 
 struct names_map {
+	bool upstream_host; /* whoever reads this sets the two below */
 	struct addr upstream_addr;
 	uint16_t upstream_port;
 	struct names_nets floor, priv, cover;

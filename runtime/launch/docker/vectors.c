@@ -359,6 +359,8 @@ static int placeholder_text(struct expansion *x, struct str name,
 		*out = v->home;
 	else if (str_is(name, "state"))
 		*out = v->state;
+	else if (str_is(name, "resolver") && v->resolver)
+		*out = v->resolver;
 	else if (!str_starts(name, env) || name.n == env.n)
 		return fail_placeholder(x, name);
 	else
@@ -570,6 +572,14 @@ static int expand_word(struct expansion *x, const char *word, bool is_mount)
 		return rc;
 	}
 	return expand_text(x, word, is_mount);
+}
+
+bool vectors_asks_host(const struct vectors *v)
+{
+	vec_each(w, &v->gate.words)
+		if (strcmp(*w, DOCKER_JSON_RESOLVER) == 0)
+			return true;
+	return false;
 }
 
 int vectors_expand(struct arena *a, const struct vector *v,

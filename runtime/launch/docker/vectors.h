@@ -71,10 +71,11 @@ struct vectors {
 
 struct vectors_values {
 	const char *session, *workspace, *home, *state;
-	const char *owner; /* "UID:GID" */
-	bool tty;	   /* the command gets a terminal */
-	bool readonly;	   /* the workspace's mount is */
-	bool git;	   /* the session's folder has a gitidentity */
+	const char *resolver; /* the host's, where vectors_asks_host() */
+	const char *owner;    /* "UID:GID" */
+	bool tty;	      /* the command gets a terminal */
+	bool readonly;	      /* the workspace's mount is */
+	bool git;	      /* the session's folder has a gitidentity */
 	/* {repository} and {repository-view}: words; NULL at the end, or none
 	 */
 	const char *const *repository, *const *repository_view;
@@ -94,6 +95,8 @@ struct vectors_values {
  */
 must_check int vectors_parse(struct arena *a, struct str json,
 			     struct vectors *out, struct err *err);
+/* Is the host's own resolver to be asked? */
+bool vectors_asks_host(const struct vectors *v);
 /*
  * The words to exec, NULL at the end.
  *   -EPROTO  an unknown placeholder or a lone brace

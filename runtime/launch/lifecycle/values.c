@@ -6,6 +6,7 @@
 
 #include "compiler/plan/files.h"
 #include "runtime/launch/inside/inside.h"
+#include "runtime/launch/resolvers.h"
 #include "runtime/launch/session/metadata.h"
 #include "runtime/launch/tokens/tokens.h"
 #include "runtime/launch/workspace/workspaces.h"
@@ -48,7 +49,16 @@ int values_note(const struct launch *l, const char *also, struct err *err)
 	};
 
 	return metadata_write(l->a, &l->session, l->o.workspace, l->o.command,
-			      also, &streams, err);
+			      also, l->values.resolver, &streams, err);
+}
+
+/* The same all through the session, whatever becomes of the host's file. */
+static int pin_resolver(struct launch *l, struct err *err)
+{
+	return vectors_asks_host(&l->vectors)
+		       ? resolvers_find(l->a, getenv(RESOLVERS_ENV), "",
+					&l->values.resolver, err)
+		       : 0;
 }
 
 int values_set(struct launch *l, struct err *err)
@@ -67,7 +77,9 @@ int values_set(struct launch *l, struct err *err)
 		rc = workspaces_note(l->a, l->o.state, l->o.workspace, err);
 	if (rc < 0)
 		return rc;
-	rc = values_note(l, NULL, err);
+	rc = pin_resolver(l, err);
+	if (rc == 0)
+		rc = values_note(l, NULL, err);
 	if (rc == 0)
 		rc = prepare_owner(l->a, &l->o, l->mounts.root, &l->owner, err);
 	if (rc < 0)
@@ -78,6 +90,7 @@ int values_set(struct launch *l, struct err *err)
 		.workspace = l->o.workspace,
 		.home = l->owner.home,
 		.state = l->o.state,
+		.resolver = l->values.resolver,
 		.owner = l->owner.text,
 		.tty = has_terminal(l),
 		.readonly = scan_is_readonly(l->o.workspace),

@@ -38,8 +38,8 @@ const char *metadata_now(struct arena *a)
 
 int metadata_write(struct arena *a, const struct session *s,
 		   const char *workspace, char *const *command,
-		   const char *also, const struct metadata_streams *streams,
-		   struct err *err)
+		   const char *also, const char *resolver,
+		   const struct metadata_streams *streams, struct err *err)
 {
 	cJSON *o = cJSON_CreateObject(), *words, *places;
 	struct str line;
@@ -55,6 +55,10 @@ int metadata_write(struct arena *a, const struct session *s,
 	cJSON_AddItemToArray(places, cJSON_CreateString(INSIDE));
 	if (also)
 		cJSON_AddItemToArray(places, cJSON_CreateString(also));
+	if (resolver)
+		cJSON_AddStringToObject(o, "resolver", resolver);
+	else
+		cJSON_AddNullToObject(o, "resolver");
 	cJSON_AddBoolToObject(o, "detached", streams->kept);
 	cJSON_AddBoolToObject(o, "terminal", streams->tty);
 	cJSON_AddBoolToObject(o, "input", streams->input);

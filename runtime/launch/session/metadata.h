@@ -39,10 +39,13 @@ struct metadata_end {
 	const char *at;	   /* as started; "" when it is not said */
 };
 
-/* also: where the workspace is inside besides /workspace; or NULL. */
+/*
+ * also      where the workspace is inside besides /workspace; or NULL
+ * resolver  of the host, which the gate asks; NULL: the policy names one
+ */
 must_check int metadata_write(struct arena *a, const struct session *s,
 			      const char *workspace, char *const *command,
-			      const char *also,
+			      const char *also, const char *resolver,
 			      const struct metadata_streams *streams,
 			      struct err *err);
 /* A session.json that is missing, or is none, is no error: see known. */

@@ -27,6 +27,7 @@ static void accepts(void)
 {
 	CHECK(parses(HEAD));
 	CHECK(parses("membrane-names 2\nupstream udp 2001:db8::1 5353\n"));
+	CHECK(parses("membrane-names 2\nupstream host\n"));
 	CHECK(parses(HEAD "floor 127.0.0.0/8\nprivate fc00::/7\n"
 			  "cover 10.1.2.3/32\n"
 			  "ports 1 tcp/443\n"
@@ -51,6 +52,10 @@ static void refuses(void)
 		HEAD "# comment\n",
 		ONE "name a.b 1 - g-0123456789",
 		HEAD "upstream udp 8.8.8.8 53\n",
+		HEAD "upstream host\n",
+		"membrane-names 2\nupstream host\nupstream udp 8.8.8.8 53\n",
+		"membrane-names 2\nupstream host 53\n",
+		"membrane-names 2\nupstream hosts\n",
 		"membrane-names 2\nupstream tls 8.8.8.8 853\n",
 		"membrane-names 2\nupstream https https://d.test/q\n",
 		"membrane-names 2\nupstream udp 8.8.8.8 0\n",

@@ -1,5 +1,6 @@
 #include "runtime/launch/docker/vectors.h"
 
+#include "compiler/plan/docker_json.h"
 #include "runtime/launch/docker/binds.h"
 #include "tests/check.h"
 
@@ -166,6 +167,28 @@ static void check_git(struct arena *a)
 	      strcmp(got, "docker|run|--mount=type=bind,"
 			  "\"source=/s,x/sessions/0123456789ab/gitidentity\","
 			  "target=/etc/membrane/gitidentity,readonly|i") == 0);
+}
+
+/* The gate's alone is looked at; nothing stands for one that nobody found. */
+static void check_resolver(struct arena *a)
+{
+	static const char plain[] = WRAP("\"g\"", "\"{resolver}\"");
+	static const char asks[] =
+		WRAP("\"g\",\"" DOCKER_JSON_RESOLVER "\"", "\"i\"");
+	struct vectors_values values = base;
+	struct vectors v;
+	struct err err;
+	const char *got;
+	int code;
+
+	CHECK(vectors_parse(a, STR(plain), &v, &err) == 0);
+	CHECK(!vectors_asks_host(&v));
+	CHECK(vectors_parse(a, STR(asks), &v, &err) == 0);
+	CHECK(vectors_asks_host(&v));
+	CHECK(!expand(a, plain, &values, &code) && code == -EPROTO);
+	values.resolver = "192.0.2.53";
+	got = expand(a, plain, &values, &code);
+	CHECK(got && strcmp(got, "docker|run|192.0.2.53") == 0);
 }
 
 /* None, or what the launcher says, verbatim; each vector has its own. */
@@ -374,6 +397,7 @@ int main(void)
 	check_readonly(a);
 	check_repository(a);
 	check_git(a);
+	check_resolver(a);
 	check_credentials(a);
 	check_ssh_agent(a);
 	check_host_ports(a);
