@@ -85,6 +85,7 @@ int inside_listen(const char *folder, int *out_fd, struct err *err)
 		close(fd);
 		return err_errno(err, DOCKER_JSON_BEGUN);
 	}
+	fileio_give(dir, DOCKER_JSON_BEGUN);
 	*out_fd = fd;
 	return 0;
 }
