@@ -187,9 +187,10 @@ $(BIN)/membrane-reader.so: $(READER_SRC) $(wildcard runtime/reader/*.h \
 INSIDE := $(B)/obj/runtime/inside
 SEAL := $(INSIDE)/membrane-seal.so
 INIT := $(INSIDE)/membrane-init
-INIT_SRC := $(addprefix runtime/inside/,command.c init.c surroundings.c told.c)
-# A loop stays one: there is no memcpy. clang knows no such option, and needs
-# none where it is told of no library.
+INIT_SRC := $(addprefix runtime/inside/,command.c init.c memory.c \
+	surroundings.c told.c)
+# A loop stays one: there is no memcpy, and memset is one itself. clang knows no
+# such option, and needs none where it is told of no library.
 INSIDE_LOOPS := $(if $(findstring clang,$(CC)),,-fno-tree-loop-distribute-patterns)
 INSIDE_CC = $(CC) -I. -D_GNU_SOURCE -std=gnu17 -O2 $(WARN) -ffreestanding \
 	-fno-stack-protector $(INSIDE_LOOPS) -nostdlib -s \

@@ -352,7 +352,8 @@ int main(int n, char **v)
         check(len(seen) == 20000 and set(seen.values()) == {1},
               "each is there once", len(seen))
         exits = [e for e in found if e["eventName"] == "sched_process_exit"]
-        check(len(exits) == 20001, "and its end", len(exits))
+        check(len(exits) == 20002, "and its end; the storm's, and the init's",
+              len(exits))
         check(end(found)["lost"] == 0, "nothing is lost", end(found))
 
 

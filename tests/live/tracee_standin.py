@@ -339,7 +339,7 @@ def watch(records):
                 if records.exec(int(pid), container, number_):
                     seen[pid] = line
                 if not records.agent and DO["agent"].encode() in line and \
-                        container:
+                        container and not line.startswith(INIT):
                     records.agent, records.cgroup = container, number_
                     records.first(int(pid), container)
             except (OSError, ValueError):
@@ -347,6 +347,8 @@ def watch(records):
         time.sleep(POLL_S)
 
 
+# It has the command's words among its own, and is there before it.
+INIT = b"/etc/membrane/init\0"
 ENDING = []
 
 
