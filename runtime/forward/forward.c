@@ -252,10 +252,11 @@ static bool serve_once(struct server *s)
 	for (uint32_t i = 0; i < FORWARD_MAX; i++)
 		step_passage(s, &s->all[i], s->poll + s->n + 2 * i);
 	for (uint32_t i = 0; i < s->n; i++) {
-		if (s->poll[i].revents & POLLIN)
-			take_client(s, i);
-		else if (s->poll[i].revents)
+		/* one that was shut down can be read for ever */
+		if (s->poll[i].revents & ~POLLIN)
 			return false;
+		if (s->poll[i].revents)
+			take_client(s, i);
 	}
 	return true;
 }

@@ -251,6 +251,36 @@ static void test_order(void)
 	place_done(&t);
 }
 
+/* What no command line of a shell's passes on, refused as in a file. */
+static bool flag_is_bound(struct str value)
+{
+	const struct front_flag flags[] = {{.kind = FRONT_FLAG_IMAGE,
+					    .spelling = STR("--image"),
+					    .value = value}};
+	struct place_rig t;
+	struct err err;
+	docs list;
+	bool ok;
+
+	place_init(&t);
+	t.in.flags = flags;
+	t.in.n_flags = 1;
+	CHECK(load(&t, &list, &ok, &err) == 0);
+	CHECK(ok == (t.r.diags.errors == 0));
+	place_done(&t);
+	return ok;
+}
+
+static void test_flags(void)
+{
+	static char text[LIMIT_SCALAR_BYTES + 1];
+
+	memset(text, 'i', sizeof(text));
+	CHECK(flag_is_bound(STR("i")));
+	CHECK(!flag_is_bound(STR("\xff")));
+	CHECK(!flag_is_bound((struct str){text, sizeof(text)}));
+}
+
 static void test_default(void)
 {
 	struct place_rig t;
@@ -321,6 +351,7 @@ int main(void)
 	test_recovery();
 	test_many_errors();
 	test_order();
+	test_flags();
 	test_default();
 	test_links();
 	test_unreadable();
