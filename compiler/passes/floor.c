@@ -86,10 +86,9 @@ static void add_readonly(struct arena *a, struct writer *w, struct ir_policy *p)
 
 static void add_scalars(struct writer *w, struct ir_policy *p)
 {
-	struct ir_resolver resolver = {.port = 53};
+	struct ir_resolver resolver = {.host = true};
 
-	addr_parse(STR("8.8.8.8"), &resolver.addr);
-	SCALAR(p->resolver, "dns_resolver: ", "8.8.8.8:53", resolver);
+	SCALAR(p->resolver, "dns_resolver: ", IR_RESOLVER_HOST, resolver);
 	SCALAR(p->tls, "tls: ", "verify", IR_TLS_VERIFY);
 	SCALAR(p->ssl_insecure, "ssl_insecure: ", "false", false);
 	SCALAR(p->image, "image: ", DOCKER_JSON_IMAGE_AGENT,

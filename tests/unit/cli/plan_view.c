@@ -111,8 +111,7 @@ static void make(struct sample *s, unsigned n)
 	s->policy.image.v = STR("membrane-agent");
 	s->policy.hardening.pids.v = 4096;
 	s->policy.hardening.no_new_privileges.v = true;
-	addr_parse(STR("8.8.8.8"), &s->policy.resolver.v.addr);
-	s->policy.resolver.v.port = 53;
+	s->policy.resolver.v.host = true;
 	s->policy.trace.engine.v = IR_TRACE_OFF;
 	diag_warn(&s->diags, DIAG_YAML, (struct span){3, 4},
 		  "a warning that is long enough for two lines of eighty "
