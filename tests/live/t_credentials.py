@@ -89,7 +89,7 @@ def over_http2_and_from_a_file():
 def stands_nowhere():
     with Place(POLICY, files=l7.TOOLS, env=ENV) as where:
         p = where.popen("run", "--", "sh", "-c", "env; cat /proc/1/environ; "
-                        "cat /etc/membrane/*; curl -sS https://api.test/x "
+                        "cat /etc/membrane/*; echo; curl -sS https://api.test/x "
                         "-o /dev/null -w 'code %{http_code}\\n'; "
                         "grep -rs LIVE_TOKEN /proc/*/environ; echo up; "
                         "sleep 6")
