@@ -178,8 +178,8 @@ static void two_pass_and_nothing_else(void)
 	close_it(fd);
 	for (unsigned type = 0; type < 256; type++)
 		CHECK(agent.asked[type] == (type == 11 || type == 13 ? 2 : 0));
-	CHECK(served.counts.asked == 2 && served.counts.signatures == 2 && served.counts.refused == 254 &&
-	      served.counts.unanswered == 0);
+	CHECK(served.counts.asked == 2 && served.counts.signatures == 2 &&
+	      served.counts.refused == 254 && served.counts.unanswered == 0);
 	agent_end(t);
 }
 
@@ -313,6 +313,74 @@ static void processes_end(void)
 	agent_end(t);
 }
 
+/* What is said of these counts at the end. */
+static const char *said_of(const struct sshagent_told *counts, bool quiet)
+{
+	static char text[512];
+	struct sshagent_told got = {0};
+	struct sshagent s;
+	struct err err;
+	FILE *said = tmpfile();
+	int was = dup(STDERR_FILENO);
+	size_t n;
+
+	CHECK(said && was >= 0);
+	snprintf(text, sizeof(text), "%s/" DOCKER_JSON_SSH_SOCKET, top);
+	unlink(text); /* of the one before */
+	CHECK(sshagent_start(top, path, &s, &err) == 0);
+	s.counts->signatures = counts->signatures;
+	s.counts->refused = counts->refused;
+	s.counts->unanswered = counts->unanswered;
+	CHECK(dup2(fileno(said), STDERR_FILENO) == STDERR_FILENO);
+	CHECK(sshagent_stop(&s, quiet, &got));
+	fflush(stderr);
+	CHECK(dup2(was, STDERR_FILENO) == STDERR_FILENO);
+	close(was);
+	CHECK(got.signatures == counts->signatures &&
+	      got.refused == counts->refused &&
+	      got.unanswered == counts->unanswered);
+	rewind(said);
+	n = fread(text, 1, sizeof(text) - 1, said);
+	text[n] = '\0';
+	fclose(said);
+	return text;
+}
+
+static void the_end_says_what_was_asked(void)
+{
+	static const struct {
+		struct sshagent_told counts;
+		const char *text;
+	} rows[] = {
+		{{0}, ""},
+		{{.signatures = 1},
+		 "membrane: your ssh-agent made 1 signature\n"},
+		{{.signatures = 2, .refused = 1},
+		 "membrane: your ssh-agent made 2 signatures; 1 request for something else was refused\n"},
+		{{.refused = 3, .unanswered = 1},
+		 "membrane: your ssh-agent made 0 signatures; 3 requests for something else were refused; it did not answer 1 request\n"},
+		{{.unanswered = 2},
+		 "membrane: your ssh-agent made 0 signatures; it did not answer 2 requests\n"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *text = said_of(&rows[i].counts, false);
+
+		CHECK_MSG(strcmp(text, rows[i].text) == 0, "%s", text);
+		CHECK(strcmp(said_of(&rows[i].counts, true), "") == 0);
+	}
+}
+
+/* Nobody is served where its socket cannot be. */
+static void a_folder_has_to_be_there(void)
+{
+	struct sshagent s = {0};
+	struct err err;
+
+	CHECK(sshagent_start("/nowhere", path, &s, &err) == -ENOENT);
+	CHECK(s.pid == 0 && s.counts == NULL);
+}
+
 int main(void)
 {
 	struct err err;
@@ -327,6 +395,8 @@ int main(void)
 	it_may_come_and_go();
 	its_keys_are_counted();
 	processes_end();
+	the_end_says_what_was_asked();
+	a_folder_has_to_be_there();
 	CHECK(fileio_remove_tree(AT_FDCWD, top, &err) == 0);
 	return check_status();
 }
