@@ -52,7 +52,11 @@ void report_record(void *data, const struct record *given)
 		r.flow = &cut;
 		n = record_decision(&r, line);
 	}
-	outlog_line(&g->out, line, n);
+	/* Somebody may be waiting to learn of a refusal. */
+	if (r.allow)
+		outlog_line_later(&g->out, line, n);
+	else
+		outlog_line(&g->out, line, n);
 }
 
 void report_answer(void *data, const struct record_answer *given)
@@ -85,7 +89,7 @@ void report_flow(void *data, const struct flow *flow)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	outlog_line(&g->out, line, record_end(flow, &now, line));
+	outlog_line_later(&g->out, line, record_end(flow, &now, line));
 }
 
 void report_rest(void *data, const struct flow *flow)

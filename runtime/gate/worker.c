@@ -302,8 +302,11 @@ static int wait_ms(const struct gate *g, int64_t now_ms)
 	int least = dns_gate_wait_ms(&g->dns, now_ms);
 	int l7 = l7_wait_ms(&g->l7, now_ms);
 	int change = change_wait_ms(&g->change);
+	int out = outlog_wait_ms(&g->out, now_ms);
 
 	least = l7 < least ? l7 : least;
+	/* What is due waits for the launcher, not for a time. */
+	least = out > 0 && out < least ? out : least;
 	return change >= 0 && change < least ? change : least;
 }
 
@@ -313,7 +316,7 @@ static int settle_records(void *data, struct err *err)
 {
 	struct gate *g = data;
 
-	(void)l7log_read(g->l7.log, g->l7.on_line, g->l7.data);
+	(void)l7log_read(&g->l7.log, g->l7.on_line, g->l7.data);
 	return read_nflogs(g, err);
 }
 
@@ -405,7 +408,8 @@ static int serve_session(struct gate *g, const struct worker_args *args,
 			(struct pollfd){nflog_fd(&g->refused), POLLIN, 0};
 		p[SLOT_FLOWS] = (struct pollfd){flows_fd(&g->flows), POLLIN, 0};
 		p[SLOT_OUT] = (struct pollfd){
-			outlog_pending(&g->out) ? g->out.fd : -1, POLLOUT, 0};
+			outlog_wait_ms(&g->out, now_ms) == 0 ? g->out.fd : -1,
+			POLLOUT, 0};
 		l7_poll(&g->l7, p + SLOT_L7);
 		dns_gate_poll(&g->dns, p + SLOT_DNS);
 		if (poll(p, ARRAY_LEN(p), wait_ms(g, now_ms)) < 0 &&

@@ -6,7 +6,8 @@
  * connections to the socket l7plain.sock, SSL_read where TLS is ended. What
  * they return has been vetted (stream.h). There is no other hop, no copy, and
  * nothing of HAProxy's that it touches. Between HAProxy's own parts it keeps a
- * refusal from being lost that is told before the whole request was read.
+ * refusal from being lost that is told before the whole request was read; and a
+ * line about what was decided waits for room (sendmsg), where HAProxy drops it.
  *
  * It says that it is there by MEMBRANE_READER in the environment, once each of
  * its functions is the one that a program gets; gate.cfg is refused without.
@@ -20,6 +21,7 @@
 #include <fcntl.h>
 #include <openssl/ssl.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -31,6 +33,8 @@
 
 /* Followed by what HAProxy adds while it starts. */
 #define SOCKET	   "/l7plain.sock"
+#define LOG_SOCKET "/log.sock"
+#define LOG_WAIT_S 2 /* then HAProxy counts the line as dropped */
 #define FDS_MAX	   (1 << 20)
 #define PROXY_HEAD 16 /* of PROXY protocol version 2 */
 
@@ -54,6 +58,7 @@ static int (*real_accept4)(int, struct sockaddr *, socklen_t *, int);
 static int (*real_close)(int);
 static ssize_t (*real_recv)(int, void *, size_t, int);
 static ssize_t (*real_send)(int, const void *, size_t, int);
+static ssize_t (*real_sendmsg)(int, const struct msghdr *, int);
 static ssize_t (*real_splice)(int, off64_t *, int, off64_t *, size_t, unsigned);
 static int (*real_ssl_read)(SSL *, void *, int);
 static int (*real_ssl_write)(SSL *, const void *, int);
@@ -210,6 +215,40 @@ STANDS_IN ssize_t splice(int in, off64_t *in_at, int out, off64_t *out_at,
 	return real_splice(in, in_at, out, out_at, n, flags);
 }
 
+/* --- what was decided ---------------------------------------------------- */
+
+static bool is_record(const struct msghdr *m)
+{
+	const struct sockaddr_un *to = m->msg_name;
+	size_t n = m->msg_namelen > offsetof(struct sockaddr_un, sun_path)
+			   ? m->msg_namelen -
+				     offsetof(struct sockaddr_un, sun_path)
+			   : 0;
+
+	return to && n && to->sun_family == AF_UNIX &&
+	       memmem(to->sun_path, strnlen(to->sun_path, n), LOG_SOCKET,
+		      sizeof(LOG_SOCKET) - 1);
+}
+
+/*
+ * HAProxy never waits for who reads its log. Here it does, with the connection
+ * that the line is about and the others of its thread: what cannot be told is
+ * not done meanwhile.
+ */
+STANDS_IN ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+{
+	static const struct timeval most = {.tv_sec = LOG_WAIT_S};
+	ssize_t got = real_sendmsg(fd, m, flags);
+
+	if (got >= 0 || (errno != EAGAIN && errno != ENOBUFS) || !is_record(m))
+		return got;
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most)) < 0) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return real_sendmsg(fd, m, flags & ~MSG_DONTWAIT);
+}
+
 /* --- decrypted ----------------------------------------------------------- */
 
 static void inner_free(void *parent, void *ptr, CRYPTO_EX_DATA *data, int index,
@@ -337,6 +376,7 @@ __attribute__((constructor)) static void find_originals(void)
 		   stand_in("recv", &real_recv) & stand_in("send", &real_send) &
 		   stand_in("accept", &real_accept) &
 		   stand_in("accept4", &real_accept4) &
+		   stand_in("sendmsg", &real_sendmsg) &
 		   stand_in("splice", &real_splice) &
 		   stand_in("SSL_read", &real_ssl_read) &
 		   stand_in("SSL_write", &real_ssl_write) &

@@ -10,6 +10,7 @@ file system like that of its container, with /plan and /run/gate where they
 are there. Judged by what arrives at the servers.
 """
 import contextlib
+import http.client
 import http.server
 import json
 import os
@@ -570,6 +571,50 @@ def check_many(g):
     check(n == 150, "150 records", n)
 
 
+def ask_often(addr, name, path, n, roots):
+    """Requests one after the other, on as few connections as there can be;
+    how many were answered with 403."""
+    def fn():
+        context = ssl.create_default_context(cadata=roots)
+        refused, c = 0, None
+        for _ in range(n):
+            if c is None:
+                c = http.client.HTTPSConnection(name, timeout=20,
+                                                context=context)
+                c.sock = context.wrap_socket(
+                    socket.create_connection((addr, 443), 20),
+                    server_hostname=name)
+            c.request("GET", path)
+            answer = c.getresponse()
+            answer.read()
+            refused += answer.status == 403
+            if answer.will_close:
+                c.close()
+                c = None
+        return refused
+    return fn
+
+
+def check_told(g):
+    """Nothing is decided that cannot be told: HAProxy waits for the gate."""
+    n = 3000
+
+    def told():
+        return sum(e.get("count", 1) for e in list(g.events)
+                   if e.get("path") == "/told")
+    worker = g.worker()
+    os.kill(worker, signal.SIGSTOP)
+    go_on = threading.Timer(0.8, os.kill, (worker, signal.SIGCONT))
+    go_on.start()
+    got = g.agent(ask_often("11.0.0.1", "a.wild.test", "/told", n,
+                            g.first["ca"]))
+    go_on.join()
+    check(got == n, "answered while the gate does not read", got)
+    check(within(5, lambda: told() == n), "and told", told())
+    check("DroppedLogs: 0\n" in g.admin("show info"), "nothing dropped",
+          g.admin("show info"))
+
+
 POLICY = """\
 resolver: 203.0.113.1
 allow:
@@ -803,6 +848,7 @@ def check_own(v6, certs, plan):
             check_v6(g)
             check_direct(g)
             check_many(g)
+            check_told(g)
         check_compiled(world)
         check_unread(world)
         check_end(world, plan)

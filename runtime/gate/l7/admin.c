@@ -24,13 +24,32 @@ static int dial_socket(const char *path, int *out, struct err *err)
 	return 0;
 }
 
+static struct {
+	int fd;
+	bool (*step)(void *data);
+	void *data;
+} meanwhile = {.fd = -1};
+
+void admin_meanwhile(int fd, bool (*step)(void *data), void *data)
+{
+	meanwhile.fd = fd;
+	meanwhile.step = step;
+	meanwhile.data = data;
+}
+
 static int wait_for(int fd, short events, int64_t deadline_ms, struct err *err)
 {
-	struct pollfd p = {fd, events, 0};
-	int64_t left_ms = deadline_ms - clock_ms();
+	struct pollfd p[] = {{fd, events, 0}, {meanwhile.fd, POLLIN, 0}};
 
-	if (left_ms <= 0 || poll(&p, 1, (int)left_ms) == 0)
-		return err_set(err, -ETIMEDOUT, "HAProxy does not answer");
+	while (!p[0].revents) {
+		int64_t left_ms = deadline_ms - clock_ms();
+
+		if (left_ms <= 0 || poll(p, ARRAY_LEN(p), (int)left_ms) == 0)
+			return err_set(err, -ETIMEDOUT,
+				       "HAProxy does not answer");
+		if (p[1].revents && !meanwhile.step(meanwhile.data))
+			p[1].fd = -1;
+	}
 	return 0;
 }
 

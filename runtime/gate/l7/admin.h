@@ -28,6 +28,13 @@ must_check int admin_ask(const char *path, struct str text,
 			 struct err *err);
 
 /*
+ * What goes on while an answer is waited for, as HAProxy may itself be waiting
+ * for it: step is called when fd can be read, until it says false. One for the
+ * process; fd -1, as at the start: nothing.
+ */
+void admin_meanwhile(int fd, bool (*step)(void *data), void *data);
+
+/*
  * Pure: is this the answer to n commands that say nothing when they are done?
  * Each of them answers with an empty line; lines that read `fine` (NULL: none)
  * are let pass. On false *out_line is what was said instead.

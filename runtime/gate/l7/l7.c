@@ -72,7 +72,8 @@ void l7_init(struct l7 *l)
 	l->haproxy = l->next = haproxy_none();
 	for (size_t i = 0; i < L7_PAST; i++)
 		l->past[i].haproxy = haproxy_none();
-	l->log = l->signer.clients.listener = l->renewal.clients.listener = -1;
+	l->log.fd = l->signer.clients.listener = l->renewal.clients.listener =
+		-1;
 	pins_init(&l->pins, GATE_PINS);
 }
 
@@ -138,6 +139,11 @@ static int open_signer(struct l7 *l, const struct l7_plan *p, struct err *err)
 	return signer_open(&l->signer, GATE_SIGNER, err);
 }
 
+static bool keep_lines(void *data)
+{
+	return l7log_keep(data);
+}
+
 int l7_prepare(struct l7 *l, const struct l7_plan *p, struct err *err)
 {
 	int rc;
@@ -147,11 +153,9 @@ int l7_prepare(struct l7 *l, const struct l7_plan *p, struct err *err)
 			       "the launcher sent too few credentials");
 	if (p->decrypts && (rc = open_signer(l, p, err)) < 0)
 		return rc;
-	if (l->log < 0) {
-		l->log = l7log_open(GATE_LOG, err);
-		if (l->log < 0)
-			return l->log;
-	}
+	if (l->log.fd < 0 && (rc = l7log_open(&l->log, GATE_LOG, err)) < 0)
+		return rc;
+	admin_meanwhile(l->log.fd, keep_lines, &l->log);
 	rc = pins_file(&l->pins, GATE_PINS, err);
 	if (rc == 0)
 		rc = tokens_file(&l->credentials, GATE_TOKENS, err);
@@ -208,7 +212,7 @@ void l7_poll(const struct l7 *l, struct pollfd *p)
 {
 	for (size_t i = 0; i < L7_POLL; i++)
 		p[i] = (struct pollfd){-1, POLLIN, 0};
-	p[L7_SLOT_LOG].fd = l->log;
+	p[L7_SLOT_LOG].fd = l->log.fd;
 	if (!l->plan.wanted)
 		return;
 	p[L7_SLOT_END].fd = l->haproxy.pidfd;
@@ -265,7 +269,7 @@ static void sweep_past(struct l7 *l, int64_t now_ms)
 		    (!p->kill_ms || now_ms < p->kill_ms))
 			continue;
 		haproxy_end(&p->haproxy);
-		(void)l7log_read(l->log, l->on_line, l->data);
+		(void)l7log_read(&l->log, l->on_line, l->data);
 		profiles_free(&p->profiles);
 	}
 }
@@ -294,8 +298,8 @@ int l7_step(struct l7 *l, const struct pollfd *p, int64_t now_ms,
 {
 	struct err why;
 
-	if (p[L7_SLOT_LOG].revents)
-		(void)l7log_read(l->log, l->on_line, l->data);
+	if (p[L7_SLOT_LOG].revents || l->log.kept)
+		(void)l7log_read(&l->log, l->on_line, l->data);
 	if (p[L7_SLOT_WORDS].revents)
 		haproxy_read(&l->haproxy);
 	if (p[L7_SLOT_END].revents) {
@@ -357,7 +361,7 @@ int l7_renewed(struct l7 *l, struct str line, struct err *err)
 
 int l7_wait_ms(const struct l7 *l, int64_t now_ms)
 {
-	int64_t until_ms = l->sweep_ms;
+	int64_t until_ms = l->log.kept ? now_ms : l->sweep_ms;
 
 	for (size_t i = 0; i < L7_PAST; i++)
 		if (l->past[i].haproxy.pid && l->past[i].kill_ms &&
@@ -439,7 +443,7 @@ static int count_open(const char *admin, uint64_t *out, struct err *err)
 
 void l7_hear_out(struct l7 *l, const char *admin)
 {
-	struct pollfd p = {l->log, POLLIN, 0};
+	struct pollfd p = {l->log.fd, POLLIN, 0};
 	int64_t deadline_ms = clock_ms() + L7_CLOSE_MS;
 	uint64_t open = 1;
 	bool speaks = true;
@@ -450,7 +454,7 @@ void l7_hear_out(struct l7 *l, const char *admin)
 			return;
 		speaks = poll(&p, 1, L7_SETTLE_MS) > 0;
 		if (speaks)
-			(void)l7log_read(l->log, l->on_line, l->data);
+			(void)l7log_read(&l->log, l->on_line, l->data);
 	}
 }
 
@@ -473,8 +477,8 @@ void l7_end(struct l7 *l)
 			l->dropped = 0; /* it has ended: nothing to ask */
 		haproxy_end(&l->haproxy);
 	}
-	if (l->log >= 0)
-		(void)l7log_read(l->log, l->on_line, l->data);
+	if (l->log.fd >= 0)
+		(void)l7log_read(&l->log, l->on_line, l->data);
 	hello_forget(&l->credentials);
 	ca_done(&l->ca);
 }

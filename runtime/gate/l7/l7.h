@@ -73,7 +73,7 @@ struct l7 {
 	struct ca ca;
 	struct signer signer;
 	struct renewal renewal;
-	int log;
+	struct l7log log;
 	uint64_t dropped;
 	int64_t sweep_ms, count_ms;
 };

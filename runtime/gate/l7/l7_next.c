@@ -183,7 +183,7 @@ static struct l7_past *past_new(struct l7 *l)
 			oldest = p;
 	}
 	haproxy_end(&oldest->haproxy);
-	(void)l7log_read(l->log, l->on_line, l->data);
+	(void)l7log_read(&l->log, l->on_line, l->data);
 	profiles_free(&oldest->profiles);
 	return oldest;
 }

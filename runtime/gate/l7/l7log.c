@@ -19,10 +19,10 @@ static void lengthen_queue(void)
 		ignore(write(fd, QUEUE_LINES, sizeof(QUEUE_LINES) - 1));
 }
 
-int l7log_open(const char *path, struct err *err)
+int l7log_open(struct l7log *log, const char *path, struct err *err)
 {
 	auto_fd int fd = -1;
-	int got, on = 1;
+	int on = 1;
 
 	lengthen_queue();
 	fd = clients_bind(SOCK_DGRAM, path, err);
@@ -30,9 +30,9 @@ int l7log_open(const char *path, struct err *err)
 		return fd;
 	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
-	got = fd;
+	log->fd = fd;
 	fd = -1;
-	return got;
+	return 0;
 }
 
 /* One datagram, and who sent it. */
@@ -57,15 +57,59 @@ static ssize_t receive_line(int fd, char buf[LOGLINE_MAX], pid_t *pid)
 	return got;
 }
 
-unsigned l7log_read(int fd, l7log_fn *fn, void *data)
+/* Before each line that is kept. */
+struct kept_head {
+	size_t n;
+	pid_t pid;
+};
+
+bool l7log_keep(struct l7log *log)
 {
+	while (L7LOG_KEEP - log->kept >=
+	       sizeof(struct kept_head) + LOGLINE_MAX) {
+		char *at = log->lines + log->kept;
+		struct kept_head head = {0};
+		ssize_t got =
+			receive_line(log->fd, at + sizeof(head), &head.pid);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return true;
+		head.n = (size_t)got;
+		memcpy(at, &head, sizeof(head));
+		log->kept += sizeof(head) + head.n;
+	}
+	return false;
+}
+
+static unsigned read_kept(struct l7log *log, l7log_fn *fn, void *data)
+{
+	struct logline line;
+	unsigned n = 0;
+
+	for (size_t at = 0; at < log->kept; n++) {
+		struct kept_head head;
+
+		memcpy(&head, log->lines + at, sizeof(head));
+		at += sizeof(head);
+		if (logline_parse((struct str){log->lines + at, head.n}, &line))
+			fn(data, head.pid, &line);
+		at += head.n;
+	}
+	log->kept = 0;
+	return n;
+}
+
+unsigned l7log_read(struct l7log *log, l7log_fn *fn, void *data)
+{
+	unsigned n = read_kept(log, fn, data);
 	char buf[LOGLINE_MAX];
 	struct logline line;
-	unsigned n;
 
-	for (n = 0; n < L7LOG_READS_MAX; n++) {
+	for (; n < L7LOG_READS_MAX; n++) {
 		pid_t pid;
-		ssize_t got = receive_line(fd, buf, &pid);
+		ssize_t got = receive_line(log->fd, buf, &pid);
 
 		if (got < 0 && errno == EINTR)
 			continue;

@@ -38,7 +38,7 @@ static void report_lost(struct outlog *o)
 		o->n_lost = 0;
 }
 
-void outlog_line(struct outlog *o, const char *line, size_t n)
+static void take_line(struct outlog *o, const char *line, size_t n)
 {
 	if (o->closed)
 		return;
@@ -57,6 +57,19 @@ void outlog_line(struct outlog *o, const char *line, size_t n)
 	o->n_lost++;
 }
 
+void outlog_line(struct outlog *o, const char *line, size_t n)
+{
+	o->due_ms = 0;
+	take_line(o, line, n);
+}
+
+void outlog_line_later(struct outlog *o, const char *line, size_t n)
+{
+	if (!o->n)
+		o->due_ms = clock_ms() + OUTLOG_LATE_MS;
+	take_line(o, line, n);
+}
+
 void outlog_lost(struct outlog *o, uint64_t n)
 {
 	o->n_lost += n;
@@ -70,6 +83,15 @@ bool outlog_has_room(const struct outlog *o)
 bool outlog_pending(const struct outlog *o)
 {
 	return !o->closed && (o->n || o->n_lost);
+}
+
+int outlog_wait_ms(const struct outlog *o, int64_t now_ms)
+{
+	if (!outlog_pending(o))
+		return -1;
+	if (o->n_lost || o->n >= OUTLOG_BATCH || now_ms >= o->due_ms)
+		return 0;
+	return (int)(o->due_ms - now_ms);
 }
 
 void outlog_write(struct outlog *o)

@@ -3,7 +3,9 @@
  * of certificates and profiles, certificates, pins without HAProxy.
  */
 #include "runtime/gate/l7/admin.h"
+#include "runtime/gate/l7/clients.h"
 #include "runtime/gate/l7/crtlist.h"
+#include "runtime/gate/l7/l7log.h"
 #include "runtime/gate/l7/pins.h"
 #include "runtime/gate/requestless.h"
 #include "runtime/gate/plan/profiles.h"
@@ -454,6 +456,75 @@ static void many_pins(const char *path)
 	      p.n_ever == 301);
 }
 
+/* --- its log -------------------------------------------------------------- */
+
+static unsigned n_told;
+static pid_t teller;
+
+static void take_told(void *data, pid_t pid, const struct logline *told)
+{
+	(void)data;
+	teller = pid;
+	n_told++;
+	CHECK(told->kind == LOGLINE_CONNECT && told->allow);
+}
+
+static bool keep_told(void *data)
+{
+	return l7log_keep(data);
+}
+
+/* Says nothing before room for all of its lines was made. */
+static void tell_first(int listener, const struct sockaddr_un *to)
+{
+	static const char text[] = CONN("allow", "granted");
+	int fd = accept(listener, NULL, NULL),
+	    log = socket(AF_UNIX, SOCK_DGRAM, 0);
+	char buf[64];
+
+	if (read(fd, buf, sizeof(buf)) <= 0)
+		_exit(1);
+	for (unsigned i = 0; i < 2000; i++)
+		if (sendto(log, text, sizeof(text) - 1, 0,
+			   (const struct sockaddr *)to, sizeof(*to)) < 0)
+			_exit(1);
+	_exit(write(fd, "\n", 1) != 1);
+}
+
+/* What HAProxy waits for while it is waited for itself. */
+static void told_meanwhile(const char *dir, int listener, const char *admin)
+{
+	static struct l7log log = {.fd = -1};
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	int on = 1;
+	pid_t pid;
+
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s/log.sock", dir);
+	/* l7log_open() would lengthen the queues of this machine, too */
+	log.fd = clients_bind(SOCK_DGRAM, to.sun_path, &err);
+	CHECK(log.fd >= 0 && setsockopt(log.fd, SOL_SOCKET, SO_PASSCRED, &on,
+					sizeof(on)) == 0);
+	admin_meanwhile(log.fd, keep_told, &log);
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		tell_first(listener, &to);
+	}
+	CHECK(admin_do(admin, STR("show\n"), 1, NULL, &err) == 0);
+	CHECK(log.kept > 0);
+	while (l7log_read(&log, take_told, NULL))
+		;
+	CHECK(n_told == 2000 && teller == pid && log.kept == 0);
+	/* there is an end to it */
+	log.kept = L7LOG_KEEP - LOGLINE_MAX;
+	CHECK(!l7log_keep(&log));
+	admin_meanwhile(-1, NULL, NULL);
+	waitpid(pid, NULL, 0);
+	close(log.fd);
+	unlink(to.sun_path);
+}
+
 static void fake_haproxy(void)
 {
 	char dir[] = "/tmp/gate_l7.XXXXXX", path[64];
@@ -466,6 +537,7 @@ static void fake_haproxy(void)
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
 	CHECK(bind(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 &&
 	      listen(fd, 8) == 0);
+	told_meanwhile(dir, fd, path);
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {

@@ -495,6 +495,46 @@ static void lines(void)
 	close(pair[1]);
 }
 
+/* What nobody waits for goes out with what comes next, or soon. */
+static void batches(void)
+{
+	static char got[2 * OUTLOG_BATCH], line[100];
+	int64_t now_ms = clock_ms();
+	int pair[2];
+
+	CHECK(pipe(pair) == 0);
+	out = (struct outlog){.fd = pair[1]};
+	memset(line, 'x', sizeof(line));
+	CHECK(outlog_wait_ms(&out, now_ms) == -1);
+	outlog_line_later(&out, line, sizeof(line));
+	CHECK(outlog_wait_ms(&out, now_ms) > 0);
+	CHECK(outlog_wait_ms(&out, clock_ms() + OUTLOG_LATE_MS) == 0);
+	/* it waits no longer for another that can wait */
+	out.due_ms = now_ms - 1;
+	outlog_line_later(&out, line, sizeof(line));
+	CHECK(outlog_wait_ms(&out, now_ms) == 0);
+	outlog_write(&out);
+	CHECK(outlog_wait_ms(&out, now_ms) == -1);
+	CHECK(read(pair[0], got, sizeof(got)) == 2 * sizeof(line));
+	/* nor where there is enough of them */
+	for (unsigned i = 0; i * sizeof(line) < OUTLOG_BATCH; i++) {
+		CHECK(i == 0 || outlog_wait_ms(&out, now_ms) > 0);
+		outlog_line_later(&out, line, sizeof(line));
+	}
+	CHECK(outlog_wait_ms(&out, now_ms) == 0);
+	outlog_write(&out);
+	CHECK(outlog_wait_ms(&out, now_ms) > 0);
+	/* nor behind one that cannot, or when lines were lost */
+	outlog_line(&out, line, sizeof(line));
+	CHECK(outlog_wait_ms(&out, now_ms) == 0);
+	outlog_drain(&out, 1);
+	outlog_line_later(&out, line, sizeof(line));
+	outlog_lost(&out, 1);
+	CHECK(outlog_wait_ms(&out, now_ms) == 0);
+	close(pair[0]);
+	close(pair[1]);
+}
+
 int main(void)
 {
 	packets();
@@ -508,5 +548,6 @@ int main(void)
 	listings();
 	sights();
 	lines();
+	batches();
 	return check_status();
 }
