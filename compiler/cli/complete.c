@@ -4,7 +4,7 @@
  * and is never asked of Docker.
  */
 #include "compiler/base/sys/fileio.h"
-#include "compiler/cli/account/traces.h"
+#include "compiler/cli/traces/traces.h"
 #include "compiler/cli/frame/completion.h"
 #include "compiler/cli/frame/options.h"
 #include "compiler/cli/text/console.h"

@@ -1,5 +1,5 @@
 /* What --since takes, and what it does not. */
-#include "compiler/cli/account/trace_since.h"
+#include "compiler/cli/traces/trace_since.h"
 #include "tests/check.h"
 
 #define NOW 1780000000 /* 2026-05-28T20:26:40Z */

@@ -1,8 +1,8 @@
 /* A trace in numbers: what came how often. */
-#include "compiler/cli/account/trace_views.h"
+#include "compiler/cli/traces/trace_views.h"
 
 #include "compiler/base/json.h"
-#include "compiler/cli/account/trace_losses.h"
+#include "compiler/cli/traces/trace_losses.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/trace/count.h"
 

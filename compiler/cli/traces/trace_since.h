@@ -11,8 +11,8 @@
  *
  * Times are UTC unless they say otherwise.
  */
-#ifndef COMPILER_CLI_ACCOUNT_TRACE_SINCE_H
-#define COMPILER_CLI_ACCOUNT_TRACE_SINCE_H
+#ifndef COMPILER_CLI_TRACES_TRACE_SINCE_H
+#define COMPILER_CLI_TRACES_TRACE_SINCE_H
 
 #include "compiler/base/str.h"
 

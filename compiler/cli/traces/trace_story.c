@@ -1,8 +1,8 @@
 /* A trace as a story, a line for each thing done. */
-#include "compiler/cli/account/trace_views.h"
+#include "compiler/cli/traces/trace_views.h"
 
 #include "compiler/base/json.h"
-#include "compiler/cli/account/trace_held.h"
+#include "compiler/cli/traces/trace_held.h"
 #include "compiler/cli/text/view.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * What a trace says of itself at its end: how many events it lacks, and why.
  * Pure. Several traces in one add up.
  */
-#ifndef COMPILER_CLI_ACCOUNT_TRACE_LOSSES_H
-#define COMPILER_CLI_ACCOUNT_TRACE_LOSSES_H
+#ifndef COMPILER_CLI_TRACES_TRACE_LOSSES_H
+#define COMPILER_CLI_TRACES_TRACE_LOSSES_H
 
 #include "compiler/base/arena.h"
 #include "compiler/trace/event.h"

@@ -3,8 +3,8 @@
  * Each is made, given every event in order, and ended; what can be said at once
  * is, so that a trace of any size needs the same memory.
  */
-#ifndef COMPILER_CLI_ACCOUNT_TRACE_VIEWS_H
-#define COMPILER_CLI_ACCOUNT_TRACE_VIEWS_H
+#ifndef COMPILER_CLI_TRACES_TRACE_VIEWS_H
+#define COMPILER_CLI_TRACES_TRACE_VIEWS_H
 
 #include "compiler/trace/event.h"
 

@@ -1,4 +1,4 @@
-#include "compiler/cli/account/traces.h"
+#include "compiler/cli/traces/traces.h"
 
 #include "compiler/base/ascii.h"
 #include "compiler/cli/text/console.h"

@@ -1,4 +1,4 @@
-#include "compiler/cli/account/trace_line.h"
+#include "compiler/cli/traces/trace_line.h"
 
 #include "compiler/cli/text/view.h"
 

@@ -2,8 +2,8 @@
  * `membrane trace replay` and `membrane trace suggest`: both read all of a
  * session, its decisions and its trace, before they say anything.
  */
-#ifndef COMPILER_CLI_ACCOUNT_TRACE_REPLAY_H
-#define COMPILER_CLI_ACCOUNT_TRACE_REPLAY_H
+#ifndef COMPILER_CLI_TRACES_TRACE_REPLAY_H
+#define COMPILER_CLI_TRACES_TRACE_REPLAY_H
 
 #include "compiler/cli/frame/options.h"
 

@@ -1,4 +1,4 @@
-#include "compiler/cli/account/trace_held.h"
+#include "compiler/cli/traces/trace_held.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * Where traces are: the files of a session in ~/.membrane/trace, in order, or
  * any file that is named.
  */
-#ifndef COMPILER_CLI_ACCOUNT_TRACES_H
-#define COMPILER_CLI_ACCOUNT_TRACES_H
+#ifndef COMPILER_CLI_TRACES_TRACES_H
+#define COMPILER_CLI_TRACES_TRACES_H
 
 #include "compiler/base/arena.h"
 #include "compiler/trace/reader.h"

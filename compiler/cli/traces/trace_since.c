@@ -1,4 +1,4 @@
-#include "compiler/cli/account/trace_since.h"
+#include "compiler/cli/traces/trace_since.h"
 
 #include <time.h>
 

@@ -1,8 +1,8 @@
 /* The processes of a trace, each below the one that made it. */
-#include "compiler/cli/account/trace_views.h"
+#include "compiler/cli/traces/trace_views.h"
 
 #include "compiler/base/json.h"
-#include "compiler/cli/account/trace_line.h"
+#include "compiler/cli/traces/trace_line.h"
 #include "compiler/cli/text/view.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-#include "compiler/cli/account/trace_replay.h"
+#include "compiler/cli/traces/trace_replay.h"
 
 #include "compiler/cli/account/replay.h"
 #include "compiler/cli/account/suggest.h"
-#include "compiler/cli/account/trace_losses.h"
-#include "compiler/cli/account/traces.h"
+#include "compiler/cli/traces/trace_losses.h"
+#include "compiler/cli/traces/traces.h"
 #include "compiler/cli/review/operand.h"
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/workspace/inputs.h"

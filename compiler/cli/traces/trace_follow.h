@@ -2,10 +2,10 @@
  * A trace while it is made: each record as soon as it is in the file, over all
  * files that it becomes, until its last record or the session's end.
  */
-#ifndef COMPILER_CLI_ACCOUNT_TRACE_FOLLOW_H
-#define COMPILER_CLI_ACCOUNT_TRACE_FOLLOW_H
+#ifndef COMPILER_CLI_TRACES_TRACE_FOLLOW_H
+#define COMPILER_CLI_TRACES_TRACE_FOLLOW_H
 
-#include "compiler/cli/account/traces.h"
+#include "compiler/cli/traces/traces.h"
 
 /* Called with each record, and with NULL when there is none for a while. */
 typedef void trace_follow_visit(void *ctx, const struct trace_event *e);

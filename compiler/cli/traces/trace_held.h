@@ -3,10 +3,10 @@
  * times. A trace is written as events come, and what a resolver answered comes
  * a few milliseconds behind what was done with the answer.
  */
-#ifndef COMPILER_CLI_ACCOUNT_TRACE_HELD_H
-#define COMPILER_CLI_ACCOUNT_TRACE_HELD_H
+#ifndef COMPILER_CLI_TRACES_TRACE_HELD_H
+#define COMPILER_CLI_TRACES_TRACE_HELD_H
 
-#include "compiler/cli/account/trace_line.h"
+#include "compiler/cli/traces/trace_line.h"
 
 #define HELD_LINES  128u
 #define HELD_LATE_S 1u /* later than that is another trace */

@@ -1,4 +1,4 @@
-#include "compiler/cli/account/trace_follow.h"
+#include "compiler/cli/traces/trace_follow.h"
 
 #include "compiler/base/sys/fileio.h"
 #include "compiler/cli/text/console.h"

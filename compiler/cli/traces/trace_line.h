@@ -1,8 +1,8 @@
 /*
  * One event as a line of the story: who, what, about what. Pure.
  */
-#ifndef COMPILER_CLI_ACCOUNT_TRACE_LINE_H
-#define COMPILER_CLI_ACCOUNT_TRACE_LINE_H
+#ifndef COMPILER_CLI_TRACES_TRACE_LINE_H
+#define COMPILER_CLI_TRACES_TRACE_LINE_H
 
 #include "compiler/base/buf.h"
 #include "compiler/trace/event.h"
