@@ -28,7 +28,8 @@ package=(debhelper/dh dpkg-dev/dpkg-buildpackage lintian/lintian)
 test=(?libclang-rt-dev libhttp-parser-dev llvm/llvm-symbolizer nftables/nft iproute2/ip
 	python3/python3 python3-h2 python3-jsonschema python3-yaml openssl/openssl strace/strace
 	util-linux/unshare procps/ps git/git passwd/useradd zsh/zsh
-	fish/fish mandoc/mandoc jq/jq ?qemu-system-x86 ?busybox-static)
+	fish/fish mandoc/mandoc jq/jq uidmap/newuidmap ?rootlesskit/rootlesskit
+	?slirp4netns/slirp4netns ?qemu-system-x86 ?busybox-static)
 bench=(?mitmproxy/mitmdump)
 arm64=(gcc-aarch64-linux-gnu/aarch64-linux-gnu-gcc debian-archive-keyring
 	gcc-arm-linux-gnueabihf/arm-linux-gnueabihf-gcc libc6-dev-armhf-cross

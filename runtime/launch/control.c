@@ -3,6 +3,7 @@
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/json.h"
 #include "compiler/base/sys/proc.h"
+#include "runtime/launch/docker/rootless.h"
 #include "runtime/launch/prepare.h"
 #include "runtime/launch/session/local.h"
 #include "runtime/launch/session/summary.h"
@@ -186,8 +187,8 @@ static int read_change(struct control *c, cJSON *o, struct err *err)
 	cJSON *who = cJSON_AddObjectToObject(o, "who");
 
 	/* Who it is the kernel says, and not the request. */
-	cJSON_AddNumberToObject(who, "uid", (double)geteuid());
-	cJSON_AddStringToObject(who, "name", name_of(c->a, geteuid()));
+	cJSON_AddNumberToObject(who, "uid", (double)rootless_user());
+	cJSON_AddStringToObject(who, "name", name_of(c->a, rootless_user()));
 	cJSON_AddStringToObject(o, "time", time_text(c->a));
 	cJSON_AddNumberToObject(o, "generation", current_generation(c) + 1);
 	cJSON_AddNumberToObject(o, "ms", 0);

@@ -62,6 +62,7 @@ static void find_fuse(struct arena *a, struct facts *out)
 	auto_fd int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	int why = errno;
 
+	out->opens_fuse = fd >= 0;
 	/* who may not open it can still have a Docker that may */
 	if (fd >= 0 || (why == EACCES && has_fuse(a))) {
 		out->fuse = FACT_YES;

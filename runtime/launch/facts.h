@@ -19,6 +19,7 @@ struct facts {
 	enum fact user_namespaces; /* for those who are not root */
 	enum fact fuse;		   /* /dev/fuse, for who may open it */
 	const char *fuse_why;	   /* NULL for FACT_YES */
+	bool opens_fuse;	   /* this process may */
 	enum fact traces;	   /* ptrace(2), for who has the right */
 };
 void facts_read(struct arena *a, struct facts *out);

@@ -5,6 +5,7 @@
 #include "compiler/base/sys/proc.h"
 #include "compiler/plan/docker_json.h"
 #include "runtime/launch/docker/docker_info.h"
+#include "runtime/launch/docker/rootless.h"
 #include "runtime/launch/workspace/gitidentity.h"
 #include "runtime/launch/workspace/workspaces.h"
 
@@ -81,11 +82,12 @@ static bool is_member(gid_t group)
 
 /*
  * The owner, for root and for the owner. Anybody else has their own rights
- * there, and not the owner's.
+ * there, and not the owner's: so has who is root of a rootless Docker's alone.
  */
 static void find_user(const struct stat *st, struct prepare_owner *out)
 {
-	bool own = geteuid() == 0 || geteuid() == st->st_uid;
+	bool own = (geteuid() == 0 && !rootless_entered()) ||
+		   geteuid() == st->st_uid;
 
 	out->uid = own ? st->st_uid : geteuid();
 	out->gid = own || is_member(st->st_gid) ? st->st_gid : getegid();

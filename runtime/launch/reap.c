@@ -4,6 +4,7 @@
 #include "compiler/base/sys/proc.h"
 #include "compiler/plan/docker_json.h"
 #include "runtime/launch/docker/docker_session.h"
+#include "runtime/launch/docker/rootless.h"
 #include "runtime/launch/launch.h"
 #include "runtime/launch/mounts/freeze.h"
 #include "runtime/launch/mounts/masks.h"
@@ -254,6 +255,8 @@ int launch_reset(const char *state, const char *which, unsigned *out_ended,
 	struct endpoint at;
 	int rc = endpoint_find(r.a, endpoint_getenv, &at, err);
 
+	if (rc == 0)
+		rc = rootless_enter(&at, err);
 	if (rc == 0)
 		rc = docker_open(r.a, &at, &r.docker, err);
 	if (rc == 0)

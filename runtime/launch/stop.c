@@ -2,6 +2,7 @@
 #include "runtime/launch/launch.h"
 
 #include "compiler/base/sys/proc.h"
+#include "runtime/launch/docker/rootless.h"
 #include "runtime/launch/reap.h"
 #include "runtime/launch/session/metadata.h"
 
@@ -44,6 +45,8 @@ static int clean_up(struct arena *a, const char *state, struct session *s,
 	struct endpoint at;
 	int rc = endpoint_find(a, endpoint_getenv, &at, err);
 
+	if (rc == 0)
+		rc = rootless_enter(&at, err);
 	if (rc == 0)
 		rc = docker_open(a, &at, &d, err);
 	if (rc == 0)

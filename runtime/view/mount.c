@@ -13,8 +13,10 @@ int mount_open(int *out_fuse, struct err *err)
 	if (fd < 0)
 		return err_set(
 			err, -errno,
-			"/dev/fuse: %s (modprobe fuse; or 'masks: start' in the policy, which needs no view)",
-			strerror(errno));
+			"/dev/fuse: %s (%s; or 'masks: start' in the policy, which needs no view)",
+			strerror(errno),
+			errno == EACCES ? "chmod 666 /dev/fuse"
+					: "modprobe fuse");
 	*out_fuse = fd;
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "compiler/plan/docker_json.h"
+#include "runtime/launch/docker/rootless.h"
 #include "runtime/launch/sshagent.h"
 
 #include <stdlib.h>
@@ -36,6 +37,8 @@ static struct docker *ask_docker(struct arena *a, struct doctor_host *h)
 
 	h->at.timeout_ms = ANSWER_MS;
 	if (rc == 0)
+		rc = rootless_enter(&h->at, &err);
+	if (rc == 0)
 		rc = docker_open(a, &h->at, &d, &err);
 	if (rc == 0)
 		rc = docker_info(d, &h->info, &err);
@@ -66,8 +69,7 @@ static void ask_ssh_agent(struct arena *a, struct doctor_host *h)
 	h->ssh = getenv("SSH_AUTH_SOCK");
 	if (h->ssh && !*h->ssh)
 		h->ssh = NULL;
-	if (h->ssh &&
-	    sshagent_keys(h->ssh, ANSWER_MS, &h->ssh_keys, &err) < 0)
+	if (h->ssh && sshagent_keys(h->ssh, ANSWER_MS, &h->ssh_keys, &err) < 0)
 		h->no_ssh = kept_text(a, &err);
 }
 
@@ -126,11 +128,13 @@ static int visit_host(struct arena *a, const struct options *o,
 	struct err err;
 	int rc = 0;
 
-	facts_read(a, &h.facts);
-	facts_mount(a, state, &h.mount);
 	ask_client(a, &h);
 	ask_ssh_agent(a, &h);
 	docker = ask_docker(a, &h);
+	h.entered = rootless_entered();
+	/* as the daemon has it: only now this is where that is */
+	facts_read(a, &h.facts);
+	facts_mount(a, state, &h.mount);
 	if (docker)
 		rc = try_parts(a, docker, plan, &h, &err);
 	docker_close(docker);

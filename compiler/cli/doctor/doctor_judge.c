@@ -277,14 +277,31 @@ static void judge_another_kernel(struct visit *v)
 	set_finding(v, DOCTOR_SHARED, DOCTOR_MISSING, why);
 }
 
+/* Root opens what a user may not; in a rootless Docker nobody is that. */
+static void judge_fuse(struct visit *v)
+{
+	const struct facts *f = &v->host->facts;
+
+	if (v->host->entered && f->fuse == FACT_YES && !f->opens_fuse)
+		set_finding(
+			v, DOCTOR_FUSE, DOCTOR_MISSING,
+			"Docker is rootless, and its user may not open it: chmod 666 /dev/fuse");
+	else
+		set_finding(v, DOCTOR_FUSE, state_of(f->fuse), f->fuse_why);
+}
+
 /* Where a view is mounted, and whether others get it from there. */
 static void judge_mount(struct visit *v)
 {
 	const struct facts_mount *m = &v->host->mount;
 
 	if (v->host->info.rootless) {
-		set_finding(v, DOCTOR_SHARED, DOCTOR_MISSING,
-			    "Docker is rootless: its mounts are its own");
+		set_finding(
+			v, DOCTOR_SHARED,
+			v->host->entered ? DOCTOR_OK : DOCTOR_MISSING,
+			v->host->entered
+				? "Docker is rootless: sessions share one of their own with it"
+				: "Docker is rootless, and in namespaces that cannot be entered");
 		return;
 	}
 	set_finding(v, DOCTOR_SHARED, state_of(m->shared),
@@ -314,7 +331,7 @@ static void judge_kernel(struct visit *v)
 		return;
 	}
 	set_finding(v, DOCTOR_BRIDGE, state_of(f->bridge_netfilter), NULL);
-	set_finding(v, DOCTOR_FUSE, state_of(f->fuse), f->fuse_why);
+	judge_fuse(v);
 	judge_mount(v);
 	judge_traces(v);
 	set_finding(v, DOCTOR_BTF, state_of(f->btf),
@@ -327,10 +344,10 @@ static void judge_kernel(struct visit *v)
 static void judge_ssh_agent(struct visit *v)
 {
 	const struct doctor_host *h = v->host;
-	const char *keys = arena_fmt(v->a, "%u key%s, at %s", h->ssh_keys,
-				     h->ssh_keys == 1 ? "" : "s",
-				     h->ssh ? h->ssh : "")
-				   .p;
+	const char *keys =
+		arena_fmt(v->a, "%u key%s, at %s", h->ssh_keys,
+			  h->ssh_keys == 1 ? "" : "s", h->ssh ? h->ssh : "")
+			.p;
 
 	if (!h->ssh)
 		set_finding(v, DOCTOR_SSH_AGENT, DOCTOR_MISSING,

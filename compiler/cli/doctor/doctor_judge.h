@@ -32,6 +32,7 @@ struct doctor_host {
 	const char *ssh;    /* SSH_AUTH_SOCK; NULL: not set */
 	const char *no_ssh; /* why nobody answers there; NULL: somebody does */
 	uint32_t ssh_keys;  /* that it lists */
+	bool entered; /* from here on: in a rootless Docker's namespaces */
 	/* Of the kernel that this program runs on. */
 	struct facts facts;
 	const char *state; /* the folder where sessions are kept */

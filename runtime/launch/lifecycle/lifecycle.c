@@ -6,6 +6,7 @@
 
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
+#include "runtime/launch/docker/rootless.h"
 #include "runtime/launch/lifecycle/outcome.h"
 #include "runtime/launch/reap.h"
 #include "runtime/launch/session/foreign.h"
@@ -107,6 +108,8 @@ int launch_run(const struct launch_opts *o, struct err *err)
 		rc = sshagent_check(getenv("SSH_AUTH_SOCK"), err);
 	if (rc == 0)
 		rc = endpoint_find(a, endpoint_getenv, &l->at, err);
+	if (rc == 0)
+		rc = rootless_enter(&l->at, err);
 	if (rc == 0)
 		rc = fileio_mkdirs(o->state, 0700, err);
 	if (rc == 0)

@@ -6,6 +6,7 @@
 #include "compiler/plan/docker_json.h"
 #include "compiler/plan/files.h"
 #include "compiler/plan/mounts_plan.h"
+#include "runtime/launch/docker/rootless.h"
 #include "runtime/launch/inside/inside.h"
 #include "runtime/launch/view/hello.h"
 #include "runtime/launch/view/kept.h"
@@ -112,6 +113,10 @@ static int find_protected(struct launch *l, struct str plan, struct err *err)
 	int rc = mountsplan_read(l->a, plan, &read, err);
 
 	l->protects = rc == 0 && read.by.n > 0;
+	if (l->protects && rootless_entered())
+		rc = err_set(
+			err, -ENOTSUP,
+			"'protect' does not work with a rootless Docker: its containers cannot share the host's processes, of which the view has to know who asks (docker context use default, for one that runs as root)");
 	return rc;
 }
 
@@ -129,7 +134,8 @@ int viewing_start(struct launch *l, struct err *err)
 		return err_set(err, -EPROTO, "the plan has no mounts.plan");
 	rc = find_protected(l, f->data, err);
 	if (rc == 0)
-		rc = mounted_prepare(l->a, &l->session, err);
+		rc = mounted_prepare(l->a, &l->session, rootless_entered(),
+				     err);
 	if (rc == 0 && l->protects)
 		rc = mounted_prepare_home(l->a, &l->session, err);
 	if (rc == 0 && l->protects)

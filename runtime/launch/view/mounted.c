@@ -24,7 +24,16 @@
 #define LAYERS	  64	/* mounts on top of each other */
 #define HELPER_MS 30000 /* a container that takes them away */
 
-int mounted_prepare(struct arena *a, const struct session *s, struct err *err)
+static int share_folder(const char *folder, struct err *err)
+{
+	if (mount(folder, folder, NULL, MS_BIND, NULL) < 0 ||
+	    mount(NULL, folder, NULL, MS_SHARED, NULL) < 0)
+		return err_errno(err, folder);
+	return 0;
+}
+
+int mounted_prepare(struct arena *a, const struct session *s, bool shares,
+		    struct err *err)
 {
 	const char *folder = arena_fmt(a, "%s/" FOLDER, s->dir).p;
 	int rc = fileio_mkdir(AT_FDCWD, folder, 0711, err);
@@ -35,6 +44,8 @@ int mounted_prepare(struct arena *a, const struct session *s, struct err *err)
 	if (rc >= 0)
 		rc = fileio_mkdir(AT_FDCWD, arena_fmt(a, "%s/" POINT, s->dir).p,
 				  0700, err);
+	if (rc >= 0 && shares)
+		rc = share_folder(folder, err);
 	return rc < 0 ? rc : 0;
 }
 
@@ -88,7 +99,7 @@ int mounted_open(struct arena *a, const struct session *s, const char *point,
 
 /* --- taking it away ------------------------------------------------------- */
 
-/* What is mounted in the folder now, whatever it is. */
+/* What is mounted in the folder or on it now, whatever it is. */
 static bool is_mounted(struct arena *a, const char *real)
 {
 	mountinfo_list own = {0};
@@ -97,7 +108,7 @@ static bool is_mounted(struct arena *a, const char *real)
 	if (place_mounts(a, "self", &own, &ignored) < 0)
 		return false;
 	vec_each(m, &own)
-		if (wspath_below(m->at, str_of(real)))
+		if (str_is(m->at, real) || wspath_below(m->at, str_of(real)))
 			return true;
 	return false;
 }
@@ -177,13 +188,14 @@ static int ask_docker(struct arena *a, const char *real, struct err *err)
 
 static int unmount_all(struct arena *a, const char *real, struct err *err)
 {
-	static const char *const points[] = {DOCKER_JSON_VIEW_MOUNT,
-					     DOCKER_JSON_VIEW_HOME};
+	/* the folder itself last */
+	static const char *const points[] = {"/" DOCKER_JSON_VIEW_MOUNT,
+					     "/" DOCKER_JSON_VIEW_HOME, ""};
 
 	if (geteuid() != 0)
 		return ask_docker(a, real, err);
 	for (size_t p = 0; p < ARRAY_LEN(points); p++) {
-		const char *at = arena_fmt(a, "%s/%s", real, points[p]).p;
+		const char *at = arena_fmt(a, "%s%s", real, points[p]).p;
 
 		for (int i = 0; i < LAYERS; i++)
 			if (umount2(at, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)

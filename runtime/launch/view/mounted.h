@@ -11,10 +11,12 @@
 
 /*
  * {state}/sessions/ID/view, with the folder in it that is mounted on. The view
- * walks through it as the workspace's owner, who may be another than we.
+ * walks through it as the workspace's owner, who may be another than we. With
+ * shares it is a mount of its own, in which what others mount appears: where we
+ * are in the namespaces of a rootless Docker, nothing passes that on by itself.
  */
 must_check int mounted_prepare(struct arena *a, const struct session *s,
-			       struct err *err);
+			       bool shares, struct err *err);
 /* The same for the home, where that is viewed, too. */
 must_check int mounted_prepare_home(struct arena *a, const struct session *s,
 				    struct err *err);

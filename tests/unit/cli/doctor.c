@@ -268,8 +268,22 @@ static void check_kernels(void)
 	doctor_judge(a, &h, &found);
 	CHECK(is(DOCTOR_DAEMON, DOCTOR_OK,
 		 "27.1, API 1.48, rootless, at /run/docker.sock"));
-	CHECK(is(DOCTOR_SHARED, DOCTOR_MISSING,
-		 "Docker is rootless: its mounts are its own"));
+	CHECK(is(
+		DOCTOR_SHARED, DOCTOR_MISSING,
+		"Docker is rootless, and in namespaces that cannot be entered"));
+	CHECK(is(DOCTOR_FUSE, DOCTOR_OK, NULL));
+	CHECK(found.of[DOCTOR_PROTECT].state == DOCTOR_MISSING);
+	h.entered = true;
+	doctor_judge(a, &h, &found);
+	CHECK(is(
+		DOCTOR_SHARED, DOCTOR_OK,
+		"Docker is rootless: sessions share one of their own with it"));
+	CHECK(is(
+		DOCTOR_FUSE, DOCTOR_MISSING,
+		"Docker is rootless, and its user may not open it: chmod 666 /dev/fuse"));
+	h.facts.opens_fuse = true;
+	doctor_judge(a, &h, &found);
+	CHECK(is(DOCTOR_FUSE, DOCTOR_OK, NULL));
 	CHECK(found.of[DOCTOR_PROTECT].state == DOCTOR_MISSING);
 	h = healthy();
 	h.facts.fuse = FACT_UNKNOWN;

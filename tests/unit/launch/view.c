@@ -373,7 +373,7 @@ static void check_mounted(void)
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0 &&
 	      fileio_mkdirs(dir, 0700, &err) == 0 && chdir(dir) == 0);
 	CHECK(mounted_remove(a, &s, &err) == 0); /* there never was one */
-	CHECK(mounted_prepare(a, &s, &err) == 0);
+	CHECK(mounted_prepare(a, &s, false, &err) == 0);
 	CHECK(mounted_prepare_home(a, &s, &err) == 0);
 	CHECK(mounted_open(a, &s, DOCKER_JSON_VIEW_MOUNT, &fd, &err) ==
 	      -ENOTSUP);
@@ -400,6 +400,25 @@ static void check_mounted(void)
 	CHECK(access(arena_fmt(a, "%s/users/x", dir).p, F_OK) == 0);
 }
 
+/* A mount of its own, which goes like what is mounted in it. */
+static void check_shared(void)
+{
+	struct session s = {.dir = dir, .lock_fd = -1};
+	const char *view = arena_fmt(a, "%s/view", dir).p;
+	struct statx sx;
+
+	if (geteuid() != 0)
+		return;
+	CHECK(mounted_prepare(a, &s, true, &err) == 0);
+	CHECK(statx(AT_FDCWD, view, 0, 0, &sx) == 0 &&
+	      sx.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+	CHECK(mounted_prepare(a, &s, true, &err) == 0); /* and once more */
+	CHECK(mount(dir, arena_fmt(a, "%s/workspace", view).p, NULL, MS_BIND,
+		    NULL) == 0);
+	CHECK(mounted_remove(a, &s, &err) == 0);
+	CHECK(access(view, F_OK) < 0);
+}
+
 int main(void)
 {
 	a = arena_new();
@@ -413,6 +432,7 @@ int main(void)
 	check_home();
 	proc_signals_restore();
 	check_mounted();
+	check_shared();
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
 	arena_free(a);
 	return check_status();
