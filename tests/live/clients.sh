@@ -5,13 +5,16 @@
 #   build/clients/usr   a /usr that has Go, Ruby, cargo, Java, make, debuggers and
 #                       bubblewrap too
 #
-# Fetched once, by npm and apt-get in a container of the agent's image, on the
-# machine's own network; 77 when that does not lead to their servers. The tests
-# themselves reach nothing but the fake internet, and are skipped without these.
+# and the image membrane-agent-browser, as doc/agents.md makes it (section
+# "A browser"). Fetched once, by npm and apt-get in a container of the agent's
+# image, on the machine's own network; 77 when that does not lead to their
+# servers. The tests themselves reach nothing but the fake internet, and are
+# skipped without these.
 source "$(dirname "$0")/../../image/lib.sh"
 
 to=$PWD/build/clients
-agent=membrane-agent:${MEMBRANE_TAG:-latest}
+tag=${MEMBRANE_TAG:-latest}
+agent=membrane-agent:$tag
 roots=/etc/ssl/certs/ca-certificates.crt
 owner=$(id -u):$(id -g)
 
@@ -40,6 +43,22 @@ fetched() {
 	echo "$stamp" >"$to/$name.stamp"
 }
 
+# An image with a browser, of the lines that the page has for people; Docker knows
+# what of it is there.
+browser() {
+	local lines
+	# shellcheck disable=SC2016
+	lines=$(sed -n '/^```dockerfile$/,/^```$/p' doc/agents.md |
+		sed "/^\`\`\`/d; s/^FROM membrane-agent$/FROM $agent/")
+	[[ $lines == "FROM $agent"* ]] || die "doc/agents.md makes no browser"
+	say "building the image membrane-agent-browser (log: build/log/browser)"
+	docker build --network host -t "membrane-agent-browser:$tag" - \
+		<<<"$lines" >build/log/browser 2>&1 || {
+		tail -n 5 build/log/browser
+		return 77
+	}
+}
+
 # shellcheck disable=SC2016  # the scripts are for the shells inside
 fetched npm "$owner" '
 	cp /from/package.json .
@@ -63,5 +82,6 @@ fetched usr 0:0 '
 		test -e /to/lib/jvm/conf/security/java.security
 	chown -R "$OWNER" /to' || status=$?
 wait "$npm" || status=$?
+browser || status=$?
 ((status == 0)) || echo "npm or apt-get failed in a container (see above)"
 exit "$status"

@@ -13,14 +13,15 @@ KEY = "sk-ant-none-of-yours"
 READ_ONLY = "hardening: {read_only: true, tmpfs: ['/tmp:exec']}\n"
 
 
-def image(name):
-    """Hand over what `membrane images NAME` has built on this machine."""
+def image(name, made_by=None):
+    """Hand over what `membrane images NAME` has built on this machine, or
+    whatever else makes it."""
     tag = os.environ.get("MEMBRANE_TAG", "latest")
     there = subprocess.run(
         ["docker", "image", "inspect", "membrane-agent-%s:%s" % (name, tag)],
         capture_output=True, check=False)
     if there.returncode:
-        raise Skip("no image: image/images.sh %s" % name)
+        raise Skip("no image: %s" % (made_by or "image/images.sh " + name))
     subprocess.run([HERE / "world.sh", "agent", name], check=True,
                    stdout=subprocess.DEVNULL)
 
