@@ -38,9 +38,10 @@ static const char roots[] =
 static const char ending[] =
 	"\n"
 	"FILES\n"
-	"/workspace is a folder of the user's, on their disk. /home/agent stays for other\n"
-	"sessions. All else is gone when the command ends. Files that the policy hides are\n"
-	"there and empty, and others are read-only: neither is damage to be mended.\n";
+	"/workspace is a folder of the user's, on their disk, which may have its own path here,\n"
+	"too. /home/agent stays for other sessions. All else is gone when the command ends.\n"
+	"Files that the policy hides are there and empty, and others are read-only: neither is\n"
+	"damage to be mended.\n";
 
 /* Texts of the policy: one line stays one. */
 static void put_plain(struct buf *out, struct str text)

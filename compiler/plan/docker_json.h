@@ -19,8 +19,8 @@
  *
  * {session}, {workspace}, {home}, {state}, {resolver} (the host's, an address)
  * and {env:NAME} stand for text,
- * {masks}, {terminal}, {environment}, {owner}, {git}, {tracing}, {init},
- * {entrypoint} and {command} for words; {{ and }} are braces.
+ * {masks}, {terminal}, {environment}, {owner}, {own-path}, {git}, {tracing},
+ * {init}, {entrypoint} and {command} for words; {{ and }} are braces.
  */
 #ifndef COMPILER_PLAN_DOCKER_JSON_H
 #define COMPILER_PLAN_DOCKER_JSON_H
@@ -56,11 +56,13 @@
 #define DOCKER_JSON_TO		   "to"
 
 /* Whole words that stand for words. */
-#define DOCKER_JSON_MASKS	    "{masks}"
-#define DOCKER_JSON_TERMINAL	    "{terminal}"
-#define DOCKER_JSON_OWNER	    "{owner}"
-#define DOCKER_JSON_GIT		    "{git}"
-#define DOCKER_JSON_TRACING	    "{tracing}"
+#define DOCKER_JSON_MASKS    "{masks}"
+#define DOCKER_JSON_TERMINAL "{terminal}"
+#define DOCKER_JSON_OWNER    "{owner}"
+#define DOCKER_JSON_GIT	     "{git}"
+#define DOCKER_JSON_TRACING  "{tracing}"
+/* The workspace at the path that it has on the host, where a view can be. */
+#define DOCKER_JSON_OWN_PATH	    "{own-path}"
 #define DOCKER_JSON_REPOSITORY	    "{repository}"
 #define DOCKER_JSON_REPOSITORY_VIEW "{repository-view}"
 #define DOCKER_JSON_COMMAND	    "{command}"

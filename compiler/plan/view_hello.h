@@ -17,10 +17,11 @@
  *	                        folder of it. VIEW_HELLO_BESIDE then is the
  *	                        repository's folder, with the outside lines
  *	                        beside .git
- *	module                  optional, behind that: the workspace is a
+ *	module TEXT             optional, behind that: the workspace is a
  *	                        submodule, whose configuration says where its
- *	                        files are on the host: VIEW_HELLO_FILES is put
- *	                        behind what git reads, in the session alone
+ *	                        files are on the host: this, written like a
+ *	                        PATH, is put behind what git reads, in the
+ *	                        session alone
  *	linked PATTERN          any number, in order: read-only in there, where
  *	                        it is called ".git"; anchored, written like a
  *	                        PATH
@@ -123,7 +124,6 @@
 #define VIEW_HELLO_REPOSITORY	  VIEW_HELLO_REPOSITORY_DIR "/.git"
 #define VIEW_HELLO_BESIDE	  ".membrane-repository"
 #define VIEW_HELLO_LINKED_MAX	  64u
-#define VIEW_HELLO_FILES	  "\n[core]\n\tworktree = /workspace\n"
 #define VIEW_HELLO_CONFIG_MAX	  (1u << 20)
 
 #define VIEW_HELLO_ATTRIBUTES ".git/info/attributes"

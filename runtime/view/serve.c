@@ -203,7 +203,8 @@ static bool know_index(struct view *v, struct arena *a, const struct hello *h)
 }
 
 /* A submodule's own configuration says where its files are on the host. */
-static int set_files(struct view *v, struct arena *a, struct err *err)
+static int set_files(struct view *v, struct arena *a, struct str files,
+		     struct err *err)
 {
 	struct str text;
 	int rc = fileio_read_inside(a, v->beside, STR(".git/config"),
@@ -211,7 +212,7 @@ static int set_files(struct view *v, struct arena *a, struct err *err)
 
 	if (rc < 0)
 		return err_while(err, "the submodule's configuration");
-	text = arena_fmt(a, "%.*s" VIEW_HELLO_FILES, STR_ARG(text));
+	text = arena_fmt(a, "%.*s%.*s", STR_ARG(text), STR_ARG(files));
 	return aside_seed(v, VIEW_HELLO_BESIDE "/.git/config", text, true)
 		       ? 0
 		       : err_set(err, -EINVAL,
@@ -243,7 +244,8 @@ static int set_attributes(struct view *v, struct arena *a, struct str lines,
 
 static int set_aside(struct view *v, const struct serve *s, struct err *err)
 {
-	int rc = s->hello->module ? set_files(v, s->a, err) : 0;
+	int rc = s->hello->module.n ? set_files(v, s->a, s->hello->module, err)
+				    : 0;
 
 	if (s->hello->part.n)
 		return outside_read(v, s->a, s->hello, s->attributes,

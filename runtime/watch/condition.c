@@ -1,5 +1,7 @@
 #include "runtime/watch/condition.h"
 
+#include "runtime/watch/ownpath.h"
+
 #include <string.h>
 
 static const struct {
@@ -109,8 +111,19 @@ static bool number_matches(enum condition_op op, struct str text, int64_t have)
 	return false;
 }
 
+/* Or, of a path of the workspace, what that is called besides. */
+static bool path_matches(struct str pattern, struct str s, struct str own)
+{
+	char buf[OWNPATH_MAX];
+	struct str other;
+
+	return text_matches(pattern, s) ||
+	       (ownpath_other(own, s, buf, &other) &&
+		text_matches(pattern, other));
+}
+
 static bool value_matches(enum condition_op op, struct str want,
-			  const struct value *v)
+			  const struct value *v, struct str own)
 {
 	switch (v->kind) {
 	case VALUE_INT:
@@ -121,7 +134,7 @@ static bool value_matches(enum condition_op op, struct str want,
 	case VALUE_BOOL:
 		return str_is(want, v->b ? "true" : "false");
 	case VALUE_TEXT:
-		return text_matches(want, v->s);
+		return path_matches(want, v->s, own);
 	case VALUE_LIST:
 	case VALUE_ADDR:
 	case VALUE_PACKET:
@@ -182,13 +195,14 @@ static struct value field_value(const struct condition *c,
 }
 
 /* Any of the values; for OP_NE, too, which is turned round by the caller. */
-static bool any_matches(const struct condition *c, const struct record *r)
+static bool any_matches(const struct condition *c, const struct record *r,
+			struct str own)
 {
 	struct value v = field_value(c, r);
 	struct str rest = c->values, one;
 
 	while (str_field(&rest, ',', &one))
-		if (value_matches(c->op, one, &v))
+		if (value_matches(c->op, one, &v, own))
 			return true;
 	return false;
 }
@@ -200,36 +214,38 @@ static bool same_field(const struct condition *a, const struct condition *b)
 
 /* Several '=' on one field are alternatives, as the values of one are. */
 static bool any_equals(const struct conditions *all, const struct condition *c,
-		       const struct record *r)
+		       const struct record *r, struct str own)
 {
 	for (size_t i = 0; i < all->n; i++)
 		if (all->each[i].op == OP_EQ && same_field(&all->each[i], c) &&
-		    any_matches(&all->each[i], r))
+		    any_matches(&all->each[i], r, own))
 			return true;
 	return false;
 }
 
 static bool condition_holds(const struct conditions *all,
-			    const struct condition *c, const struct record *r)
+			    const struct condition *c, const struct record *r,
+			    struct str own)
 {
 	switch (c->op) {
 	case OP_EQ:
-		return any_equals(all, c, r);
+		return any_equals(all, c, r, own);
 	case OP_NE:
-		return !any_matches(c, r);
+		return !any_matches(c, r, own);
 	case OP_LT:
 	case OP_GT:
 	case OP_LE:
 	case OP_GE:
-		return any_matches(c, r);
+		return any_matches(c, r, own);
 	}
 	return false;
 }
 
-bool condition_all_hold(const struct conditions *all, const struct record *r)
+bool condition_all_hold(const struct conditions *all, const struct record *r,
+			struct str own)
 {
 	for (size_t i = 0; i < all->n; i++)
-		if (!condition_holds(all, &all->each[i], r))
+		if (!condition_holds(all, &all->each[i], r, own))
 			return false;
 	return true;
 }

@@ -43,6 +43,8 @@ struct conditions {
 
 /* False for a text that is none; borrowed from it otherwise. */
 must_check bool condition_parse(struct str s, struct condition *out);
-bool condition_all_hold(const struct conditions *all, const struct record *r);
+/* own: where the workspace is besides /workspace (ownpath.h), or empty. */
+bool condition_all_hold(const struct conditions *all, const struct record *r,
+			struct str own);
 
 #endif

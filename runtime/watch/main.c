@@ -267,7 +267,9 @@ static bool hello_number(yajl_val o, const char *name, uint32_t *out)
 static int follow_agent(struct watcher *w, yajl_val hello, struct err *err)
 {
 	const char *host[] = {HELLO_HOST, NULL}, *its[] = {HELLO_AGENT, NULL};
+	const char *where[] = {HELLO_WORKSPACE, NULL};
 	yajl_val name = yajl_tree_get(hello, host, yajl_t_string);
+	yajl_val own = yajl_tree_get(hello, where, yajl_t_string);
 	const char *agent =
 		YAJL_GET_STRING(yajl_tree_get(hello, its, yajl_t_string));
 	size_t n = agent ? strlen(agent) : 0;
@@ -282,6 +284,8 @@ static int follow_agent(struct watcher *w, yajl_val hello, struct err *err)
 			       "the first line on stdin is not the launcher's");
 	snprintf(w->lines.host, sizeof(w->lines.host), "%s",
 		 YAJL_GET_STRING(name));
+	if (own)
+		select_own(w->select, YAJL_GET_STRING(own));
 	sensor_follow(w->sensor, netns, agent, pidns);
 	w->following = true;
 	tell_event(w, "ready", "ms", NULL, (uint64_t)(now_ms() - w->begun_ms));

@@ -2,6 +2,7 @@
 
 #include "compiler/plan/trace_json.h"
 #include "runtime/watch/condition.h"
+#include "runtime/watch/ownpath.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,34 +21,50 @@ struct select {
 	yajl_val tree; /* everything else points into it */
 	struct wanted events[WATCH_EVENTS];
 	const char **exclude, **leaves;
+	char own[PATH_MAX]; /* empty: not said */
 	size_t n_exclude, n_leaves;
 	bool reads;
 	uint32_t ring;
 };
 
 /* Under one of the paths that are left out? */
-static bool is_excluded(const struct select *s, const struct record *r)
+static bool is_in_excluded(const struct select *s, struct str path)
 {
-	const struct value *v = record_value(r, STR("pathname"));
-
-	/* Leaving out /usr must not hide what is run from there. */
-	if (!v || v->kind != VALUE_TEXT ||
-	    r->event == WATCH_EVENT_sched_process_exec)
-		return false;
 	for (size_t i = 0; i < s->n_exclude; i++) {
 		struct str dir = str_of(s->exclude[i]);
 
-		if (str_starts(v->s, dir) &&
-		    (v->s.n == dir.n || v->s.p[dir.n] == '/'))
+		if (str_starts(path, dir) &&
+		    (path.n == dir.n || path.p[dir.n] == '/'))
 			return true;
 	}
 	return false;
 }
 
+static bool is_excluded(const struct select *s, const struct record *r)
+{
+	const struct value *v = record_value(r, STR("pathname"));
+	char buf[OWNPATH_MAX];
+	struct str other;
+
+	/* Leaving out /usr must not hide what is run from there. */
+	if (!v || v->kind != VALUE_TEXT ||
+	    r->event == WATCH_EVENT_sched_process_exec)
+		return false;
+	return is_in_excluded(s, v->s) ||
+	       (ownpath_other(str_of(s->own), v->s, buf, &other) &&
+		is_in_excluded(s, other));
+}
+
+void select_own(struct select *s, const char *path)
+{
+	snprintf(s->own, sizeof(s->own), "%s", path);
+}
+
 bool select_takes(const struct select *s, const struct record *r)
 {
 	return s->events[r->event].is && !is_excluded(s, r) &&
-	       condition_all_hold(&s->events[r->event].conditions, r);
+	       condition_all_hold(&s->events[r->event].conditions, r,
+				  str_of(s->own));
 }
 
 /* --- trace.json ----------------------------------------------------------- */

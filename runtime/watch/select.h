@@ -26,6 +26,8 @@ void select_free(struct select *s);
 bool select_wants(const struct select *s, enum watch_event e);
 /* Nobody named it: it came with a set, and may be missing. */
 bool select_optional(const struct select *s, enum watch_event e);
+/* The workspace is at path, too, and counts as /workspace there. */
+void select_own(struct select *s, const char *path);
 /* Is this event one to be told of, its conditions and paths considered? */
 bool select_takes(const struct select *s, const struct record *r);
 /* Files opened only to be read are events, whatever their names. */

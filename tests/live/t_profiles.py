@@ -141,7 +141,7 @@ def claude_at_a_terminal():
         (home / ".claude.json").write_text(json.dumps({
             "hasCompletedOnboarding": True, "theme": "dark",
             "customApiKeyResponses": {"approved": [KEY[-20:]]},
-            "projects": {"/workspace": {"hasTrustDialogAccepted": True}}}))
+            "projects": {str(where.work): {"hasTrustDialogAccepted": True}}}))
         for path in (home, home / ".claude.json"):
             os.chown(path, live.the.uid, live.the.gid)
         with Terminal(where.argv("--arg", "--env=ANTHROPIC_API_KEY=" + KEY,

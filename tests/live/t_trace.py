@@ -23,9 +23,10 @@ def files(where):
 
 
 def events(where):
-    """All records, oldest file first; every line must be whole JSON."""
-    return [json.loads(line) for path in files(where)
-            for line in gzip.open(path, "rt")]
+    """All records, oldest file first; every line must be whole JSON. What the
+    session saw at its own path is called as filters call it."""
+    return [json.loads(line.replace(str(where.work), "/workspace"))
+            for path in files(where) for line in gzip.open(path, "rt")]
 
 
 def args(event):
@@ -449,7 +450,7 @@ def followed_while_it_runs():
     with Place(FULL) as where:
         run(where, "touch a b; cat /etc/hostname; exit 3")
         shown = where.membrane("trace", "show", "event == file").stdout
-        check("write    /workspace/a" in shown and
+        check("write    %s/a" % where.work in shown and
               "read     /etc/hostname" in shown, "the story", shown)
         counted = json.loads(where.membrane("trace", "stats",
                                             "--json").stdout)

@@ -325,7 +325,8 @@ def names_of_any_bytes():
             put(where, ".env", "leak\n")
             where.own()
             s = where.membrane("run", "--", "sh", "-c", "cat .env; pwd")
-            check(s.stdout == "/workspace\n", "workspace %r" % name,
+            at = str(where.work) if name.isprintable() else "/workspace"
+            check(s.stdout == at + "\n", "workspace %r" % name,
                   s.stdout + s.stderr)
 
 

@@ -309,6 +309,8 @@ static void put_mounts(struct argv *w)
 	if (!ir_masks_hold(w->in->policy))
 		argv_put(w, DOCKER_JSON_MASKS);
 	argv_put(w, "--workdir=/workspace");
+	if (ir_masks_hold(w->in->policy))
+		argv_put(w, DOCKER_JSON_OWN_PATH);
 	argv_put(w, "--env=HOME=/home/agent");
 	docker_init_environment(w);
 	put_plan_file(w, PLAN_README, DOCKER_JSON_README_AT);

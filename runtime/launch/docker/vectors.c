@@ -552,6 +552,8 @@ static int expand_word(struct expansion *x, const char *word, bool is_mount)
 	}
 	if (strcmp(word, DOCKER_JSON_GIT) == 0)
 		return expand_git(x);
+	if (strcmp(word, DOCKER_JSON_OWN_PATH) == 0)
+		return expand_words(x, v->own_path);
 	if (strcmp(word, DOCKER_JSON_REPOSITORY) == 0)
 		return expand_words(x, v->repository);
 	if (strcmp(word, DOCKER_JSON_REPOSITORY_VIEW) == 0)

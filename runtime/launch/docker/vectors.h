@@ -79,6 +79,7 @@ struct vectors_values {
 	/* {repository} and {repository-view}: words; NULL at the end, or none
 	 */
 	const char *const *repository, *const *repository_view;
+	const char *const *own_path; /* {own-path}: likewise */
 	/* {environment}, {init} and {entrypoint}: likewise */
 	const char *const *environment, *const *init, *const *entrypoint;
 	bool narrow;		  /* Docker lets CAP_BPF alone load programs */

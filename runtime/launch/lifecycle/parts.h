@@ -58,18 +58,20 @@ must_check int values_note(const struct launch *l, const char *also,
 /* All that is needed before it, the gate, and what starts beside it. */
 must_check int starting_gate(struct launch *l, struct err *err);
 
+/* --- ownpath.c --- */
+/* Set values->own_path and mounts.own where the workspace can be at its own
+ * path, too; it is in the session's record then. Behind what sets the other
+ * values of the agent's vector. */
+must_check int ownpath_prepare(struct launch *l, struct err *err);
+
 /* --- repository.c --- */
 /*
- * Write the file, and set values->repository and values->repository_view.
- * v: of the plan; o->linked: not NULL, and not refused.
+ * Write the file, and set values.repository and values.repository_view.
+ * o.linked: not NULL, and not refused. Behind ownpath_prepare().
  *   -ESTALE  the folder is another than the one that was approved
  *   -ENOTSUP mounts cannot hold all of it
  */
-must_check int repository_prepare(struct arena *a, const struct launch_opts *o,
-				  const struct session *s,
-				  const struct vectors *v,
-				  struct vectors_values *values,
-				  struct err *err);
+must_check int repository_prepare(struct launch *l, struct err *err);
 
 /* --- tracing.c --- */
 /* Is a tracer that is not ours of the release that the plan was made for? */

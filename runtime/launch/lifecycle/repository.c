@@ -9,7 +9,7 @@
  * workspace's `.git` is a file of the session's folder, which leads there
  * whatever the host's says. Of a repository that the workspace is a folder of,
  * the whole folder is at its own path, as git's index has it, with the
- * workspace in it.
+ * workspace in it, as that is at its own (ownpath.c).
  */
 #include "runtime/launch/lifecycle/parts.h"
 
@@ -130,31 +130,11 @@ static void put_viewed(struct making *m, const struct session *s)
 		binds_word(m->a, in_view, gitlinked_shown(m->linked), false);
 }
 
-/* The workspace at its own path, too: in the repository's folder, where git
- * looks for it. There the command begins, unless the policy says where. */
-static void put_part(struct making *m, const struct launch_opts *o,
-		     const struct session *s, const struct vector *agent)
-{
-	struct str in_view = arena_fmt(
-		m->a, "%s/" DOCKER_JSON_VIEW_FOLDER "/" DOCKER_JSON_VIEW_MOUNT,
-		s->dir);
-	static const struct str option = STR_INIT("--workdir=");
-	const char *at = NULL;
-
-	*vec_push(m->a, m->words) =
-		binds_word(m->a, in_view, str_of(o->workspace), false);
-	vec_each(word, &agent->words)
-		if (str_starts(str_of(*word), option))
-			at = *word + option.n;
-	if (at && strcmp(at, "/workspace") == 0)
-		*vec_push(m->a, m->words) =
-			arena_fmt(m->a, "%.*s%s", STR_ARG(option), o->workspace)
-				.p;
-}
-
-/* git's own list of worktrees looks for it at the path that it has outside. */
+/* Wherever the workspace is; git's own list of worktrees looks for it at the
+ * path that it has outside, in any case. */
 static int put_gitlink(struct making *m, const struct launch_opts *o,
-		       const struct session *s, bool view, struct err *err)
+		       const struct session *s, bool view, bool own,
+		       struct err *err)
 {
 	struct str path = arena_fmt(m->a, "%s/" DOCKER_JSON_GITLINK, s->dir);
 	struct str text = arena_fmt(m->a, "gitdir: %.*s\n", STR_ARG(m->own));
@@ -168,8 +148,8 @@ static int put_gitlink(struct making *m, const struct launch_opts *o,
 	if (view)
 		*vec_push(m->a, m->words) =
 			binds_word(m->a, path, STR(IN_WORKSPACE), true);
-	if (m->linked->kind == GITLINKED_WORKTREE &&
-	    !gitlinked_is_systems(str_of(o->workspace)))
+	if (own || (m->linked->kind == GITLINKED_WORKTREE &&
+		    !gitlinked_is_systems(str_of(o->workspace))))
 		*vec_push(m->a, m->words) = binds_word(
 			m->a, path, arena_fmt(m->a, "%s/.git", o->workspace),
 			true);
@@ -188,35 +168,32 @@ static int check_folder(const struct gitlinked *g, struct arena *a,
 		       "the repository was replaced while the session started");
 }
 
-int repository_prepare(struct arena *a, const struct launch_opts *o,
-		       const struct session *s, const struct vectors *v,
-		       struct vectors_values *values, struct err *err)
+int repository_prepare(struct launch *l, struct err *err)
 {
-	bool view = v->view.image != NULL;
+	bool view = l->vectors.view.image != NULL;
 	word_list agent = {0}, viewed = {0};
-	const struct gitlinked *g = o->linked;
-	struct making m = {.a = a, .linked = g, .words = &agent};
-	int rc = check_folder(g, a, err);
+	const struct gitlinked *g = l->o.linked;
+	struct making m = {.a = l->a, .linked = g, .words = &agent};
+	int rc = check_folder(g, l->a, err);
 
 	m.own = g->kind == GITLINKED_WORKTREE
-			? arena_fmt(a, "%.*s/worktrees/%.*s",
+			? arena_fmt(l->a, "%.*s/worktrees/%.*s",
 				    STR_ARG(g->common), STR_ARG(g->name))
 			: g->common;
 	if (rc == 0 && view)
-		put_viewed(&m, s);
+		put_viewed(&m, &l->session);
 	else if (rc == 0)
 		rc = put_folders(&m, err);
-	if (rc == 0 && g->kind == GITLINKED_PART)
-		put_part(&m, o, s, &v->agent);
-	else if (rc == 0)
-		rc = put_gitlink(&m, o, s, view, err);
+	if (rc == 0 && g->kind != GITLINKED_PART)
+		rc = put_gitlink(&m, &l->o, &l->session, view,
+				 l->mounts.own != NULL, err);
 	if (rc < 0)
 		return rc;
-	*vec_push(a, &agent) = NULL;
-	*vec_push(a, &viewed) =
-		binds_word(a, g->common, STR(VIEW_HELLO_REPOSITORY), false);
-	*vec_push(a, &viewed) = NULL;
-	values->repository = agent.v;
-	values->repository_view = viewed.v;
+	*vec_push(l->a, &agent) = NULL;
+	*vec_push(l->a, &viewed) =
+		binds_word(l->a, g->common, STR(VIEW_HELLO_REPOSITORY), false);
+	*vec_push(l->a, &viewed) = NULL;
+	l->values.repository = agent.v;
+	l->values.repository_view = viewed.v;
 	return 0;
 }

@@ -115,10 +115,7 @@ static int show_repository(struct launch *l, struct err *err)
 			 : 0;
 
 	if (rc == 0)
-		rc = repository_prepare(l->a, &l->o, &l->session, &l->vectors,
-					&l->values, err);
-	if (rc == 0 && part)
-		rc = values_note(l, l->o.workspace, err);
+		rc = repository_prepare(l, err);
 	if (rc != -ENOTSUP)
 		return rc;
 	if (!l->o.quiet)
@@ -207,6 +204,8 @@ int starting_gate(struct launch *l, struct err *err)
 		rc = begin_inside(l, err);
 	if (rc == 0)
 		rc = tracing_check_release(l, err);
+	if (rc == 0)
+		rc = ownpath_prepare(l, err);
 	if (rc == 0 && l->o.linked)
 		rc = show_repository(l, err);
 	if (rc == 0)

@@ -55,6 +55,7 @@ int tracing_start(struct launch *l, struct err *err)
 			  l->session.id, l->watchdog.keep_fd, err);
 	if (rc == 0)
 		l->run.tracer->file.copy = l->trace_copy;
+	l->run.tracer->own = l->mounts.own;
 	if (l->run.tracer->pid)
 		watchdog_tell(&l->watchdog, l->run.tracer->pid);
 	l->run.gate->tracer = l->run.tracer;

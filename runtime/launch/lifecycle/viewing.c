@@ -84,12 +84,14 @@ int viewing_tell(struct launch *l, struct err *err)
 				.root_path = str_of(l->o.workspace),
 				.root = l->mounts.root,
 				.mounts = f->data,
+				.own = l->mounts.own,
 				.linked = l->o.linked,
 				.outside = &l->outside,
 				.readonly = l->values.readonly};
 	rc = looked_make(l->a, &at, looked, err);
 	if (rc < 0)
 		return rc;
+	l->run.view->inside = looked_inside(looked);
 	committed_find(l->a, at.root_path, looked->plan.ignore, &looked->found,
 		       &looked->git.repos, true, &l->git);
 	l->git.filtered = plan_file(l->o.plan, PLAN_GIT_ATTRIBUTES) &&

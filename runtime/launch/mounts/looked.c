@@ -211,3 +211,8 @@ bool looked_keeps(struct arena *a, const struct looked *l, struct str path,
 
 	return at.n && (find_hold(l, at, out) || find_mask(l, at, false, out));
 }
+
+struct str looked_inside(const struct looked *l)
+{
+	return l->at.own ? str_of(l->at.own) : l->plan.target;
+}

@@ -21,6 +21,7 @@ struct looked_at {
 	int root;	      /* the same folder, open for reading; borrowed */
 	struct str mounts;    /* the text of mounts.plan */
 	bool readonly;	      /* scan_is_readonly() */
+	const char *own;      /* its own path, where it is that inside, too */
 	/* The repository that the session is shown; NULL: none. */
 	const struct gitlinked *linked;
 	const struct gitoutside *outside; /* with a part of one, or NULL */
@@ -53,6 +54,9 @@ must_check int looked_state(const char *state, const char *workspace,
  * view: masks are held by one. Appends. */
 void looked_git_notes(struct arena *a, const struct looked *l,
 		      const struct committed *c, bool view, looked_notes *out);
+/* Where the session has the workspace, and the command begins: at its own path,
+ * or where the plan says. */
+struct str looked_inside(const struct looked *l);
 /* Membrane's own folder, relative to the workspace; empty: it is elsewhere. */
 struct str looked_state_inside(const struct looked_at *at);
 

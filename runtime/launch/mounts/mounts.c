@@ -45,13 +45,11 @@ static bool is_repository(const struct mounts *m, const struct bind *b)
 	       str_is(gitlinked_shown(m->linked), b->target);
 }
 
-/* The workspace; in the repository that it is a folder of, once more. */
+/* The workspace; at its own path, once more. */
 static bool is_workspace(const struct mounts *m, const struct bind *b)
 {
 	return str_is(m->target, b->target) ||
-	       (m->view >= 0 && m->linked &&
-		m->linked->kind == GITLINKED_PART &&
-		strcmp(m->workspace, b->target) == 0);
+	       (m->own && strcmp(m->own, b->target) == 0);
 }
 
 /* What is mounted besides masks: as `docker run` will be told. */

@@ -28,6 +28,7 @@ struct mounts {
 	 * is none, and masks are mounts. */
 	int view;
 	const struct gitlinked *linked; /* that the view shows, too; NULL */
+	const char *own; /* where the view is once more, inside; or NULL */
 	/* The same of the home, and where that is, on the host and inside: with
 	 * `protect` alone. */
 	int home_view;

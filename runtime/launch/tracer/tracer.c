@@ -125,7 +125,7 @@ void tracer_tell(struct tracer *t, uint32_t netns, uint32_t pidns,
 		fail(t, &err);
 		return;
 	}
-	if (watch_hello(t->in, host ? 0 : netns, pidns, host, &err) < 0)
+	if (watch_hello(t->in, host ? 0 : netns, pidns, host, t->own, &err) < 0)
 		fail(t, &err);
 }
 

@@ -48,6 +48,7 @@ struct tracer {
 	pid_t pid;	  /* of its docker command; 0 once that has ended */
 	int in, out, err; /* -1 once closed */
 	bool told;	  /* the agent's namespaces */
+	const char *own;  /* where it has the workspace, too; or NULL */
 	struct tracefile file;
 	size_t line_n;
 	char line[TRACER_LINE_MAX];

@@ -18,7 +18,7 @@ void watch_init(struct watch *w, struct arena *a)
 /* --- what it is told ------------------------------------------------------ */
 
 int watch_hello(int fd, uint32_t netns, uint32_t pidns, const char *agent,
-		struct err *err)
+		const char *own, struct err *err)
 {
 	char host[HOST_NAME_MAX + 1] = "";
 	cJSON *o = cJSON_CreateObject();
@@ -32,9 +32,11 @@ int watch_hello(int fd, uint32_t netns, uint32_t pidns, const char *agent,
 	cJSON_AddNumberToObject(o, HELLO_PIDNS, pidns);
 	if (agent)
 		cJSON_AddStringToObject(o, HELLO_AGENT, agent);
+	if (own)
+		cJSON_AddStringToObject(o, HELLO_WORKSPACE, own);
 	text = cJSON_PrintUnformatted(o);
 	cJSON_Delete(o);
-	/* far below what a pipe takes without anybody reading */
+	/* no more than what a pipe takes without anybody reading */
 	if (!text || fileio_write_all(fd, str_of(text), err) < 0 ||
 	    fileio_write_all(fd, STR("\n"), err) < 0)
 		rc = err_set(err, -EPIPE, "the tracer is gone");

@@ -47,11 +47,12 @@ struct watch {
 void watch_init(struct watch *w, struct arena *a);
 /*
  * Whose processes: inodes of namespaces, and agent, the host name of a
- * container whose network namespace is not known before, or NULL.
+ * container whose network namespace is not known before, or NULL. own: where
+ * they have the workspace besides /workspace, or NULL.
  *   -EPIPE  nobody is there to read it
  */
 must_check int watch_hello(int fd, uint32_t netns, uint32_t pidns,
-			   const char *agent, struct err *err);
+			   const char *agent, const char *own, struct err *err);
 /*
  * A line with its LF about what the agent was answered. What has no room is
  * left out, and counted: it is told how many those were.

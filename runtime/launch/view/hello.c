@@ -49,8 +49,12 @@ static void add_repository(struct writer *w, const struct gitlinked *g)
 		journal_add_path(&w->text, g->name);
 		buf_addc(&w->text, '\n');
 	}
-	if (g->kind == GITLINKED_MODULE)
-		buf_addf(&w->text, "%s\n", VIEW_HELLO_MODULE);
+	if (g->kind == GITLINKED_MODULE) {
+		buf_addf(&w->text, "%s ", VIEW_HELLO_MODULE);
+		journal_add_path(&w->text,
+				 gitlinked_files(w->a, looked_inside(w->l)));
+		buf_addc(&w->text, '\n');
+	}
 	gitlinked_patterns(w->a, g, &lines);
 	vec_each(line, &lines) {
 		buf_addf(&w->text, "%s ", VIEW_HELLO_LINKED);

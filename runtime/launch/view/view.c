@@ -90,7 +90,8 @@ static int read_host(const struct view *v, struct arena *a, struct str path,
 	/* what the session had to begin with */
 	if (rc == 0 && v->linked->kind == GITLINKED_MODULE &&
 	    str_ends(path, STR("/config")))
-		*out = arena_fmt(a, "%.*s" VIEW_HELLO_FILES, STR_ARG(*out));
+		*out = arena_fmt(a, "%.*s%.*s", STR_ARG(*out),
+				 STR_ARG(gitlinked_files(a, v->inside)));
 	return rc;
 }
 

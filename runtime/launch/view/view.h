@@ -33,6 +33,7 @@ struct view {
 	struct kept *kept;
 	int root; /* of the workspace; borrowed */
 	/* The repository that the view shows, too; NULL, and borrowed. */
+	struct str inside; /* where the workspace is in the session */
 	const struct gitlinked *linked;
 	struct decisions *decisions; /* borrowed: where the gate's go */
 	struct says says;

@@ -1,5 +1,6 @@
 #include "runtime/launch/workspace/gitlinked.h"
 
+#include "compiler/base/buf.h"
 #include "compiler/base/sys/fileio.h"
 #include "runtime/launch/workspace/gitcmd.h"
 #include "runtime/launch/workspace/gitrepos.h"
@@ -439,6 +440,21 @@ struct str gitlinked_text(struct arena *a, const struct gitlinked *g)
 		       ? arena_fmt(a, "git %.*s, submodule", STR_ARG(g->common))
 		       : arena_fmt(a, "git %.*s, worktree %.*s",
 				   STR_ARG(g->common), STR_ARG(g->name));
+}
+
+struct str gitlinked_files(struct arena *a, struct str inside)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	buf_adds(&b, "\n[core]\n\tworktree = \"");
+	for (size_t i = 0; i < inside.n; i++) {
+		if (inside.p[i] == '"' || inside.p[i] == '\\')
+			buf_addc(&b, '\\');
+		buf_addc(&b, inside.p[i]);
+	}
+	buf_adds(&b, "\"\n");
+	return buf_str(&b);
 }
 
 /* As it stands for itself in a pattern. */

@@ -59,6 +59,10 @@ bool gitlinked_is_systems(struct str path);
  * part what that lies in. */
 struct str gitlinked_shown(const struct gitlinked *g);
 
+/* What is put behind a submodule's configuration: its files are there. A path
+ * without a control byte. */
+struct str gitlinked_files(struct arena *a, struct str inside);
+
 /* The text that approvals are kept under: "git /home/me/x/.git, worktree y". */
 struct str gitlinked_text(struct arena *a, const struct gitlinked *g);
 

@@ -190,6 +190,13 @@ static int read_at(struct reader *r, struct str line)
 	return 0;
 }
 
+static int read_module(struct reader *r, struct str line)
+{
+	if (!decode_path(r->a, line, &r->out->module) || !r->out->module.n)
+		return line_fault(r, "nothing for its configuration");
+	return 0;
+}
+
 static int read_program(struct reader *r, struct str line)
 {
 	if (!decode_path(r->a, line, &r->out->program) ||
@@ -380,6 +387,8 @@ static int read_line(struct reader *r, struct str line)
 		return read_root(r, line);
 	case PART_AT:
 		return read_at(r, line);
+	case PART_MODULE:
+		return read_module(r, line);
 	case PART_PROGRAM:
 		return read_program(r, line);
 	case PART_SHOWN:
@@ -401,11 +410,9 @@ static int read_line(struct reader *r, struct str line)
 	case PART_TEXT:
 		return read_text(r, line);
 	case PART_READONLY:
-	case PART_MODULE:
 	case PART_FILTERED:
 	case PART_GO:
 		r->out->readonly |= p == PART_READONLY;
-		r->out->module |= p == PART_MODULE;
 		r->out->filtered |= p == PART_FILTERED;
 		return str_is(all, words[p])
 			       ? 0

@@ -32,7 +32,8 @@ struct hello {
 	struct str at;	    /* absolute, on the host; empty: not said */
 	struct str program; /* empty: not said */
 	bool readonly;
-	bool has_repository, module, filtered;
+	bool has_repository, filtered;
+	struct str module; /* for a submodule's configuration; or empty */
 	uint64_t repository_dev, repository_ino;
 	struct str
 		part; /* the workspace from the repository's folder; or empty */

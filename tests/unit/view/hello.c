@@ -67,10 +67,12 @@ static void a_repository_is_read(void)
 	      gitignore_match(h.linked, STR(".git/a b"), true, NULL) ==
 		      GITIGNORE_BACK);
 	CHECK(read_text(HEAD "repository 1 2\ngo\n", &h, &used) == 0 &&
-	      h.has_repository && !h.linked && !h.module);
-	CHECK(read_text(HEAD "repository 1 2\nmodule\nlinked /.git/a\ngo\n", &h,
-			&used) == 0 &&
-	      h.module);
+	      h.has_repository && !h.linked && !h.module.n);
+	CHECK(read_text(
+		      HEAD
+		      "repository 1 2\nmodule %0a[core]\nlinked /.git/a\ngo\n",
+		      &h, &used) == 0 &&
+	      str_is(h.module, "\n[core]"));
 	CHECK(read_text(HEAD "attributes\nhold x\ngo\n", &h, &used) == 0 &&
 	      h.filtered);
 	CHECK(read_text(HEAD "go\n", &h, &used) == 0 && !h.has_repository &&
@@ -136,11 +138,12 @@ static void others_are_refused(void)
 		HEAD "repository 1\n",
 		HEAD "repository 1 2\nrepository 1 2\n",
 		HEAD "linked /.git/*\n",
-		HEAD "module\n",
+		HEAD "module /a\n",
 		HEAD "attributes 1\n",
 		HEAD "hold a\nattributes\n",
-		HEAD "repository 1 2\nmodule x\n",
-		HEAD "repository 1 2\nlinked /.git/a\nmodule\n",
+		HEAD "repository 1 2\nmodule\n",
+		HEAD "repository 1 2\nmodule %0\n",
+		HEAD "repository 1 2\nlinked /.git/a\nmodule /a\n",
 		HEAD "repository 1 2\nlinked *.pem\n",
 		HEAD "repository 1 2\nlinked /a/[\n",
 		HEAD "repository 1 2\nlinked\n",
@@ -178,7 +181,7 @@ static void others_are_refused(void)
 		HEAD "part a\n",
 		HEAD "repository 1 2\npart\n",
 		HEAD "repository 1 2\npart /a\n",
-		HEAD "repository 1 2\nmodule\npart a\n",
+		HEAD "repository 1 2\nmodule /a\npart a\n",
 		HEAD "outside file x" NUMBERS "\n",
 		HEAD "text x y\n",
 		PART "part a\n",

@@ -1,5 +1,6 @@
 /* Filters of an event, as the built-in tracer holds its records to them. */
 #include "runtime/watch/condition.h"
+#include "runtime/watch/ownpath.h"
 #include "tests/check.h"
 
 #include <string.h>
@@ -26,8 +27,8 @@ static void opened(const char *path, int64_t ret)
 						.s = str_of(path)};
 }
 
-/* Filters, divided by blanks. */
-static bool keeps(const char *filters)
+/* Filters, divided by blanks, where the workspace is at own, too. */
+static bool keeps_at(const char *own, const char *filters)
 {
 	struct condition each[CONDITIONS_MAX];
 	struct conditions all = {.each = each};
@@ -39,7 +40,12 @@ static bool keeps(const char *filters)
 			return false;
 		}
 	}
-	return condition_all_hold(&all, &r);
+	return condition_all_hold(&all, &r, str_of(own));
+}
+
+static bool keeps(const char *filters)
+{
+	return keeps_at("", filters);
 }
 
 static void of_one_field(void)
@@ -77,6 +83,29 @@ static void of_several(void)
 	CHECK(keeps(""));
 }
 
+/* What a session has at its own path is the workspace's, too. */
+static void of_the_workspace(void)
+{
+	static char deep[2 * OWNPATH_MAX] = "/home/me/p/";
+
+	opened("/home/me/p/tmp/x", 0);
+	CHECK(keeps_at("/home/me/p", "data.pathname=/workspace/*"));
+	CHECK(keeps_at("/home/me/p", "data.pathname=/home/me/p/*"));
+	CHECK(!keeps_at("/home/me/p", "data.pathname=/workspace/*"
+				      " data.pathname!=/workspace/tmp/*"));
+	CHECK(!keeps_at("/home/me/p", "data.pathname!=/home/*"));
+	CHECK(!keeps("data.pathname=/workspace/*"));
+	CHECK(!keeps_at("/home/me/p/t", "data.pathname=/workspace*"));
+	opened("/home/me/p", 0);
+	CHECK(keeps_at("/home/me/p", "data.pathname=/workspace"));
+	opened("/workspace/x", 0);
+	CHECK(keeps_at("/home/me/p", "data.pathname=/workspace/x"));
+	CHECK(!keeps_at("/home/me/p", "data.pathname=/home/me/p/x"));
+	memset(deep + strlen(deep), 'x', sizeof(deep) - strlen(deep) - 1);
+	opened(deep, 0);
+	CHECK(!keeps_at("/home/me/p", "data.pathname=/workspace/*"));
+}
+
 static void that_are_none(void)
 {
 	struct condition c;
@@ -91,6 +120,7 @@ int main(void)
 {
 	of_one_field();
 	of_several();
+	of_the_workspace();
 	that_are_none();
 	return check_status();
 }
