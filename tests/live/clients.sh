@@ -2,8 +2,8 @@
 # What live tests mount into the agent's image to see real clients at work:
 #
 #   build/clients/npm   agents, and a Node for them: clients/package.json
-#   build/clients/usr   a /usr that has Go, Ruby, cargo, Java, make, debuggers and
-#                       bubblewrap too
+#   build/clients/usr   a /usr that has Go, Ruby, cargo, Java, make, debuggers,
+#                       bubblewrap and Redis too
 #
 # and the image membrane-agent-browser, as doc/agents.md makes it (section
 # "A browser"). Fetched once, by npm and apt-get in a container of the agent's
@@ -73,7 +73,7 @@ fetched usr 0:0 '
 	apt-get -o Acquire::http::Timeout=20 update
 	DEBIAN_FRONTEND=noninteractive apt-get install -y \
 		--no-install-recommends golang-go ruby cargo bubblewrap \
-		default-jre-headless gdb make strace
+		default-jre-headless gdb make strace redis-server
 	rm -rf /usr/share/doc /usr/share/man /usr/share/locale
 	cp -a /usr/. /to
 	# Its settings are links into /etc; some links of its lead nowhere.

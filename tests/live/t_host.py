@@ -260,36 +260,6 @@ def a_running_session_gets_no_other():
         p.communicate(timeout=30)
 
 
-@test
-def a_neighbour_by_the_uplink():
-    """A service of a compose file: by its address, and nothing else there."""
-    net = "membrane-live-neighbours"
-    live.the.docker("network", "create", "--subnet", "172.28.0.0/24", net)
-    try:
-        for name, addr in ("db", "172.28.0.10"), ("other", "172.28.0.11"):
-            live.the.docker(
-                "run", "-d", "--rm", "--name", "membrane-live-" + name,
-                "--network", net, "--ip", addr, "membrane-agent", "python3",
-                "-c", "import socket\n"
-                "s = socket.create_server(('', 5432))\n"
-                "while True:\n"
-                "    c = s.accept()[0]\n"
-                "    c.sendall(b'db')\n"
-                "    c.close()\n")
-        with Place("uplink: %s\nallow: ['172.28.0.10:5432']\n" % net) as w:
-            r = w.membrane("run", "--", "bash", "-c", asks("""
-print(ask("172.28.0.10", 5432, b""), ask("172.28.0.11", 5432, b""))
-print(ask("172.28.0.1", 5432, b""), ask("172.28.0.10", 22, b""))
-"""))
-            check(r.stdout == "b'db' ConnectionRefusedError\n"
-                  "ConnectionRefusedError ConnectionRefusedError\n",
-                  "the one that is granted", r.stdout + r.stderr)
-    finally:
-        live.the.docker("rm", "-f", "membrane-live-db", "membrane-live-other",
-                        check_it=False)
-        live.the.docker("network", "rm", net, check_it=False)
-
-
 # --- the other way: ports inside that the machine publishes ------------------
 
 # A program of a login: it waits for the browser on its loopback alone, and says
