@@ -314,19 +314,52 @@ def chatgpt(secret):
         secret.encode()).hexdigest(), jwt("id" + secret, 1900000000))
 
 
-def chatgpt_tokens(web, path, body):
-    kind = web.headers.get("Content-Type", "").split(";")[0]
-    asked = json.loads(body or b"{}") if kind == "application/json" else dict(
-        urllib.parse.parse_qsl(body.decode()))
-    web.note("renewal", path=path, kind=kind, asked=asked)
-    if path != "/oauth/token" or asked.get("grant_type") != "refresh_token":
-        return web.reply(b'{"error":"invalid_request"}', "application/json",
-                         400)
-    access, refresh, id_token = chatgpt(asked["refresh_token"])
-    return web.reply(json.dumps({
-        "access_token": access, "refresh_token": refresh,
-        "id_token": id_token, "token_type": "Bearer",
-        "expires_in": 3600}).encode(), "application/json")
+def chatgpt_login(web, path, codes):
+    """Somebody is signed in already: the browser goes back with a code."""
+    asked = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(path).query))
+    web.note("login", asked=asked)
+    code = "code-%d" % (len(codes) + 1)
+    codes[code] = asked
+    back = urllib.parse.urlencode({"code": code,
+                                   "state": asked.get("state", "")})
+    return web.reply(b"", status=302, headers=[
+        ("Location", asked.get("redirect_uri", "") + "?" + back)])
+
+
+def is_of_code(asked, begun):
+    """Once, by who began it: RFC 6749, section 4.1.3; RFC 7636, section 4.6."""
+    verifier = hashlib.sha256(asked.get("code_verifier", "").encode()).digest()
+    return begun is not None and all(
+        asked.get(k) == begun.get(k) for k in ("redirect_uri", "client_id")) \
+        and base64.urlsafe_b64encode(verifier).decode().rstrip("=") == \
+        begun.get("code_challenge")
+
+
+def chatgpt_site():
+    codes = {}
+
+    def site(web, path, body):
+        if path.startswith("/oauth/authorize?"):
+            return chatgpt_login(web, path, codes)
+        kind = web.headers.get("Content-Type", "").split(";")[0]
+        asked = json.loads(body or b"{}") if kind == "application/json" else \
+            dict(urllib.parse.parse_qsl(body.decode()))
+        secret = asked.get("refresh_token")
+        if asked.get("grant_type") == "authorization_code":
+            web.note("exchange", path=path, asked=asked)
+            secret = asked["code"] if is_of_code(asked, codes.pop(
+                asked.get("code"), None)) else None
+        else:
+            web.note("renewal", path=path, kind=kind, asked=asked)
+        if path != "/oauth/token" or secret is None:
+            return web.reply(b'{"error":"invalid_request"}',
+                             "application/json", 400)
+        access, refresh, id_token = chatgpt(secret)
+        return web.reply(json.dumps({
+            "access_token": access, "refresh_token": refresh,
+            "id_token": id_token, "token_type": "Bearer",
+            "expires_in": 3600}).encode(), "application/json")
+    return site
 
 
 def chatgpt_models(web, path, body):
@@ -409,6 +442,6 @@ def all_sites(state):
             "proxy.golang.org": go_site(), **cargo_sites(state),
             **dict.fromkeys(("auth.test", "platform.claude.com"),
                             token_site(state)),
-            "auth.openai.com": chatgpt_tokens, "chatgpt.com": chatgpt_models,
+            "auth.openai.com": chatgpt_site(), "chatgpt.com": chatgpt_models,
             "api.anthropic.com": models("content"),
             "api.openai.com": models("choices")}

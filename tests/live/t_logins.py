@@ -1,0 +1,114 @@
+"""Logins in a browser, by agents as npm installs them, at a provider of the fake
+internet. The browser is curl, on the machine that runs membrane."""
+import json
+import re
+import subprocess
+
+import live
+import sites
+from live import ROOT, Failed, Place, check, test
+from t_agents import needs
+
+MOUNT = "type=bind,source=%s/build/clients/npm,target=/npm,readonly" % ROOT
+POLICY = "extends: [codex]\nimage: membrane-agent\nargs: [--mount, '%s']\n" \
+    % MOUNT
+BACK = "http://127.0.0.1:1455/"
+LOGIN = "PATH=/npm/node_modules/.bin:$PATH; exec codex login"
+
+
+def browse(url):
+    """(where it ended, its status, the page) of a browser that follows."""
+    done = subprocess.run(live.the.enter(
+        "curl", "-sS", "-L", "-m", "30", "-w", "\n%{http_code} %{url_effective}",
+        url), capture_output=True, text=True, check=False)
+    page, _, last = done.stdout.rpartition("\n")
+    status, _, where = last.partition(" ")
+    return where, status, page + done.stderr
+
+
+def url_of(p):
+    """What the agent asks its user to open; all that it says is kept."""
+    said = b""
+    while True:
+        line = p.stderr.readline()
+        said += line
+        found = re.search(rb"https://auth\.openai\.com/oauth/authorize\?\S+",
+                          line)
+        if found:
+            return found[0].decode()
+        if not line:
+            raise Failed("it prints no URL: %s" % said.decode())
+
+
+def begin(where, *flags):
+    return where.popen("run", *flags, "--", "sh", "-c", LOGIN)
+
+
+@test
+def codex_logs_in():
+    needs("npm")
+    with Place(POLICY) as where:
+        out = live.Log("inet.jsonl")
+        p = begin(where, "-p", "1455")
+        url = url_of(p)
+        check("redirect_uri=http%3A%2F%2F127.0.0.1%3A1455%2F" in url,
+              "it waits for the browser at its port", url)
+        ended, status, page = browse(url)
+        check(status == "200" and ended.startswith(BACK),
+              "the browser comes back to the agent", (ended, status, page))
+        text = p.communicate(timeout=60)[1].decode()
+        check(p.returncode == 0 and "Successfully logged in" in text,
+              "it is logged in", (p.returncode, text))
+        live.the.settle()
+        exchanged = live.matching(out.events(), "exchange")
+        check(len(exchanged) == 1 and exchanged[0]["src"] == "198.18.0.1",
+              "the agent has asked for its tokens itself", exchanged)
+        login = where.state / "home/.codex/auth.json"
+        access, refresh, _ = sites.chatgpt(exchanged[0]["asked"]["code"])
+        held = json.loads(login.read_text())["tokens"]
+        check((held["access_token"], held["refresh_token"]) ==
+              (access, refresh), "and keeps them in its home", held)
+        check(login.stat().st_mode & 0o77 == 0, "for itself",
+              oct(login.stat().st_mode))
+        s = where.membrane("run", "--", "sh", "-c", LOGIN + " status")
+        check(s.status == 0 and "Logged in using ChatGPT" in s.stderr,
+              "the next session is logged in", (s.stdout, s.stderr))
+
+
+@test
+def codex_logs_in_without_a_port():
+    """The browser finds nobody, and nothing is kept."""
+    needs("npm")
+    with Place(POLICY) as where:
+        out = live.Log("inet.jsonl")
+        p = begin(where)
+        ended, _, page = browse(url_of(p))
+        check("Failed to connect" in page and ended.startswith(BACK),
+              "nobody answers", (ended, page))
+        p.terminate()
+        p.communicate(timeout=60)
+        live.the.settle()
+        check(not live.matching(out.events(), "exchange"),
+              "no tokens were asked for", out.events())
+        check(not (where.state / "home/.codex/auth.json").exists(),
+              "and none are kept")
+
+
+@test
+def codex_logs_in_where_its_provider_is_closed():
+    needs("npm")
+    with Place(POLICY + "deny: [auth.openai.com]\n") as where:
+        out = live.Log("inet.jsonl")
+        p = begin(where, "-p", "1455")
+        _, status, page = browse(url_of(p))
+        p.terminate()
+        text = p.communicate(timeout=60)[1].decode()
+        check(status != "200" or "rror" in page, "the page says that it failed",
+              (status, page))
+        check("auth.openai.com" in text and "denied" in text,
+              "and the session why", text)
+        live.the.settle()
+        check(not live.matching(out.events(), "exchange"), "nothing arrived",
+              out.events())
+        check(not (where.state / "home/.codex/auth.json").exists(),
+              "no login is kept")
