@@ -8,7 +8,8 @@
 #   make check-all  and what takes half an hour: a fault at every third step of
 #                   a session, 200 sessions in a row and 50 at once
 #   make coverage   what of the code its tests run, folder by folder
-#   make guest      the tracer on Debian's own kernels, emulated; ARCH=arm64
+#   make guest      the tracer, init and seal on Debian's own kernels, emulated;
+#                   ARCH=arm64
 #   make stock      whole sessions on stock Debian hosts, emulated
 #   make install    PREFIX=/usr/local DESTDIR=
 #   make deb        Debian packages, in build/deb
@@ -436,10 +437,11 @@ $(B)/tests/bench/load: tests/bench/load.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -std=gnu17 -O2 $(WARN) -static -o $@ $< -lssl -lcrypto
 
-# The tracer on Debian's own kernels, emulated; of another machine, too.
+# The tracer, the init and the seal on Debian's own kernels, emulated; of another
+# machine, too.
 guest:
 	@image/setup.sh build test $(filter-out $(THIS),$(ARCH))
-	$(MAKE) $(BIN)/membrane-watch
+	$(MAKE) $(BIN)/membrane-watch $(SEAL) $(INIT)
 	tests/guest/run.py $(ARCH)
 
 # Whole sessions there, with Debian's Docker: half an hour.

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Each back end of the tracer on Debian's own kernels, in an emulated machine.
+"""Each back end of the tracer on Debian's own kernels, in an emulated machine;
+and what of ours runs in a session, by the same processor.
 
-    tests/guest/run.py [ARCH]     amd64 or arm64; default: as this machine
+    tests/guest/run.py [ARCH [TEST...]]   amd64 or arm64; default: as this
+                                          machine, and all of TESTS
 
 The machine (machine.py) holds membrane-watch, an agent whose every action is
 known (*.c), and init, which runs both once for each back end. What they
@@ -14,6 +16,7 @@ import os
 import pathlib
 import shutil
 import struct
+import subprocess
 import sys
 import tempfile
 
@@ -25,7 +28,7 @@ import compare  # noqa: E402
 import history  # noqa: E402
 import world  # noqa: E402
 from actions import check  # noqa: E402
-from machine import THIS, Machine, skip  # noqa: E402
+from machine import ROOT, THIS, Machine, skip  # noqa: E402
 
 BACK_ENDS = ("fexit", "lsm", "sys_exit")
 # Of the agent that acts by chance; another one: SEED=7 tests/guest/run.py
@@ -36,7 +39,8 @@ SEEDS = {b: int(os.environ.get("SEED", n + 1))
 def initramfs(machine, overlay, folder):
     named = dict(actions.PLAN, events=[{"name": "cap_capable", "filters": []}])
     return machine.initramfs(
-        overlay, sorted((*folder.glob("agent*"), folder / "random")),
+        overlay, sorted((*folder.glob("agent*"), folder / "random",
+                         *folder.glob("inside/*"))),
         {"plan": json.dumps(actions.PLAN), "named": json.dumps(named)})
 
 
@@ -131,11 +135,53 @@ def no_trampolines(machine, image, folder):
     named(out)
 
 
+LOADERS = {"amd64": "ld-linux-x86-64.so.2", "arm64": "ld-linux-aarch64.so.1"}
+
+
+def build_inside(machine, folder):
+    """The init and the seal as sessions have them; what tries them, static,
+    and once more as a program that loads libraries; two units of the view."""
+    folder.mkdir()
+    cc = [*machine.cc(), "-O2", "-D_GNU_SOURCE", "-std=gnu17", "-I."]
+
+    def compile_it(name, *words):
+        subprocess.run([*cc, "-o", folder / name, *words], check=True,
+                       cwd=ROOT)
+    compile_it("inside", "-static", "tests/guest/inside/inside.c")
+    compile_it("inside.dynamic", "tests/guest/inside/inside.c",
+               "-Wl,--dynamic-linker=/" + LOADERS[machine.arch],
+               "-Wl,-rpath,/")
+    base = [p.relative_to(ROOT) for p in (
+        *ROOT.glob("compiler/base/sys/*.c"), ROOT / "runtime/view/rights.c",
+        *ROOT.glob("runtime/view/who/*.c"),
+        *(ROOT / "compiler/base" / (n + ".c")
+          for n in ("arena", "buf", "err", "str")))]
+    for unit in ("sealing", "who"):
+        compile_it(unit, "-static", "tests/unit/view/%s.c" % unit, *base)
+    for name in (LOADERS[machine.arch], "libc.so.6"):
+        where = subprocess.run([*cc, "-print-file-name=" + name], check=True,
+                               text=True, capture_output=True).stdout.strip()
+        shutil.copy(where, folder / name)
+    for name in ("membrane-init", "membrane-seal.so"):
+        shutil.copy(machine.build / "obj/runtime/inside" / name, folder)
+
+
+def inside(machine, image, folder):
+    """The init, the seal, and how the view closes what loads nothing."""
+    out = run(machine, image, folder, "inside=1")
+    for one in ("inside", "sealing", "who"):
+        said = out.get(one + ".said", b"").decode("utf-8", "replace")
+        check(out.get(one + ".status") == b"0\n", one, said)
+    said = out.get("inside.said", b"").decode("utf-8", "replace")
+    check(said.count("ok: ") >= 14 and "FAIL" not in said,
+          "the init and the seal", said)
+
+
 # Which of Debian's kernels (from backports or not), and what is seen there. On
 # arm64 functions can be traced, and the BPF LSM be used, from Linux 6.4 on.
 TESTS = {
-    "amd64": [("", [all_back_ends, without_bpf_lsm])],
-    "arm64": [("", [no_trampolines]),
+    "amd64": [("", [all_back_ends, without_bpf_lsm, inside])],
+    "arm64": [("", [no_trampolines, inside]),
               ("/bookworm-backports", [all_back_ends, without_bpf_lsm])],
 }
 
@@ -155,7 +201,12 @@ def main():
         world.build(folder / "random", machine.cc())
         if machine.cc32():
             actions.build(folder / "agent32", machine.cc32())
+        build_inside(machine, folder / "inside")
         for suite, tests in TESTS[arch]:
+            tests = [t for t in tests if t.__name__ in sys.argv[2:] or
+                     not sys.argv[2:]]
+            if not tests:
+                continue
             image, overlay = machine.kernel(suite)
             (folder / "initramfs").write_bytes(
                 initramfs(machine, overlay, folder))
