@@ -29,7 +29,8 @@ test=(?libclang-rt-dev libhttp-parser-dev llvm/llvm-symbolizer nftables/nft ipro
 	python3/python3 python3-h2 python3-jsonschema python3-yaml openssl/openssl strace/strace
 	util-linux/unshare procps/ps git/git passwd/useradd zsh/zsh
 	fish/fish mandoc/mandoc jq/jq uidmap/newuidmap ?rootlesskit/rootlesskit
-	?slirp4netns/slirp4netns ?qemu-system-x86 ?busybox-static)
+	?slirp4netns/slirp4netns dosfstools/mkfs.vfat ?fusefat/fusefat
+	?ntfs-3g/lowntfs-3g rsync/rsync ?qemu-system-x86 ?busybox-static)
 bench=(?mitmproxy/mitmdump)
 arm64=(gcc-aarch64-linux-gnu/aarch64-linux-gnu-gcc debian-archive-keyring
 	gcc-arm-linux-gnueabihf/arm-linux-gnueabihf-gcc libc6-dev-armhf-cross

@@ -8,8 +8,10 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -35,21 +37,44 @@ static bool spell_otherwise(const char *name, char *out, size_t size)
 	return other;
 }
 
-/* 1: it does; 0: it does not; -1: this entry does not tell. */
+static DIR *open_folder(int dir)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!d)
+		fd_close(&fd);
+	return d;
+}
+
+static bool is_listed(int dir, const char *name)
+{
+	DIR *d = open_folder(dir);
+	const struct dirent *ent;
+	bool listed = false;
+
+	while (d && !listed && (ent = readdir(d)))
+		listed = strcmp(ent->d_name, name) == 0;
+	if (d)
+		closedir(d);
+	return listed;
+}
+
+/*
+ * 1: it does; 0: it does not; -1: this entry does not tell. What can be found
+ * and is not listed is another spelling. Numbers of files say nothing of that:
+ * where a program is the file system, each spelling may have one of its own.
+ */
 static int ask_entry(int dir, const char *name)
 {
 	char other[NAME_MAX + 1];
-	struct stat a, b;
+	struct stat st;
 
-	if (!spell_otherwise(name, other, sizeof(other)) ||
-	    fstatat(dir, name, &a, AT_SYMLINK_NOFOLLOW) < 0)
+	if (!spell_otherwise(name, other, sizeof(other)))
 		return -1;
-	if (fstatat(dir, other, &b, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0;
-	/* Two names of one file would look the same. */
-	if (!S_ISDIR(a.st_mode) && a.st_nlink > 1)
-		return -1;
-	return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+	if (fstatat(dir, other, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : -1;
+	return !is_listed(dir, other);
 }
 
 static bool may_fold(int dir)
@@ -74,9 +99,8 @@ static bool may_fold(int dir)
 
 bool folds_case(int dir)
 {
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *ent;
+	DIR *d = open_folder(dir);
+	const struct dirent *ent;
 	int said = -1;
 
 	for (int i = 0; d && said < 0 && i < ENTRIES_MAX; i++) {
@@ -87,7 +111,5 @@ bool folds_case(int dir)
 	}
 	if (d)
 		closedir(d);
-	else
-		fd_close(&fd);
 	return said < 0 ? may_fold(dir) : said == 1;
 }

@@ -193,9 +193,11 @@ def image(v, make, kind, options=None):
     path = v.top / "image"
     with open(path, "wb") as f:
         f.truncate(64 << 20)
-    for argv in (make + [path],
-                 ["mount", "-t", kind, "-o",
-                  ",".join(filter(None, ("loop", options))), path, v.source]):
+    mount_it = ["mount", "-t", kind, "-o",
+                ",".join(filter(None, ("loop", options)))]
+    if shutil.which(kind):   # a program's
+        mount_it = [kind, "-o", options]
+    for argv in (make + [path], [*mount_it, path, v.source]):
         done = subprocess.run(argv, capture_output=True, text=True,
                               check=False)
         if done.returncode:
@@ -466,6 +468,9 @@ def main():
     on("a case-insensitive ext4", ["mkfs.ext4", "-q", "-O", "casefold"],
        "ext4", chattr=["+F"])
     on("FAT", ["mkfs.vfat"], "vfat", "utf8,shortname=mixed")
+    # The same without the kernel's: some have neither.
+    on("NTFS", ["mkntfs", "-q", "-Q", "-F"], "lowntfs-3g", "ignore_case")
+    on("FAT of a program's", ["mkfs.vfat"], "fusefat", "rw+")
     for line in sorted(set(skipped)):
         print("skipped:", line)
     return end()
