@@ -399,6 +399,19 @@ class Rotation:
         return login["good"]
 
 
+def code_of_claude(web, path, asked):
+    """The tokens of a code that somebody has copied by hand."""
+    web.note("exchange", path=path, asked=asked)
+    code = asked.get("code", "")
+    if path != "/v1/oauth/token" or not code.startswith("code-"):
+        return web.reply(b'{"error":"invalid_grant"}', "application/json", 400)
+    access, refresh = renewed(code)
+    return web.reply(json.dumps({
+        "token_type": "Bearer", "access_token": access, "expires_in": 3600,
+        "refresh_token": refresh, "scope": "user:inference user:profile",
+    }).encode(), "application/json")
+
+
 def token_site(state):
     """Where tokens are renewed. Who asks says in client_id how it goes."""
     rotation = Rotation()
@@ -407,6 +420,8 @@ def token_site(state):
         kind = web.headers.get("Content-Type", "").split(";")[0]
         asked = json.loads(body) if kind == "application/json" else dict(
             urllib.parse.parse_qsl(body.decode()))
+        if asked.get("grant_type") == "authorization_code":
+            return code_of_claude(web, path, asked)
         secret, how = asked.get("refresh_token", ""), asked.get("client_id")
         web.note("renewal", path=path, kind=kind, asked=asked)
         if path != "/v1/oauth/token" or how == "refused" or (

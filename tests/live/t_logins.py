@@ -1,19 +1,23 @@
 """Logins in a browser, by agents as npm installs them, at a provider of the fake
 internet. The browser is curl, on the machine that runs membrane."""
 import json
+import os
 import re
 import subprocess
 
 import live
 import sites
+from l7 import header
 from live import ROOT, Failed, Place, check, test
 from t_agents import needs
 
 MOUNT = "type=bind,source=%s/build/clients/npm,target=/npm,readonly" % ROOT
-POLICY = "extends: [codex]\nimage: membrane-agent\nargs: [--mount, '%s']\n" \
-    % MOUNT
+POLICY = "extends: [%s]\nimage: membrane-agent\nargs: [--mount, '" + MOUNT + \
+    "']\n"
+CODEX = POLICY % "codex"
 BACK = "http://127.0.0.1:1455/"
-LOGIN = "PATH=/npm/node_modules/.bin:$PATH; exec codex login"
+IN_PATH = "PATH=/npm/node_modules/.bin:$PATH; "
+LOGIN = IN_PATH + "exec codex login"
 
 
 def browse(url):
@@ -47,7 +51,7 @@ def begin(where, *flags):
 @test
 def codex_logs_in():
     needs("npm")
-    with Place(POLICY) as where:
+    with Place(CODEX) as where:
         out = live.Log("inet.jsonl")
         p = begin(where, "-p", "1455")
         url = url_of(p)
@@ -79,7 +83,7 @@ def codex_logs_in():
 def codex_logs_in_without_a_port():
     """The browser finds nobody, and nothing is kept."""
     needs("npm")
-    with Place(POLICY) as where:
+    with Place(CODEX) as where:
         out = live.Log("inet.jsonl")
         p = begin(where)
         ended, _, page = browse(url_of(p))
@@ -97,7 +101,7 @@ def codex_logs_in_without_a_port():
 @test
 def codex_logs_in_where_its_provider_is_closed():
     needs("npm")
-    with Place(POLICY + "deny: [auth.openai.com]\n") as where:
+    with Place(CODEX + "deny: [auth.openai.com]\n") as where:
         out = live.Log("inet.jsonl")
         p = begin(where, "-p", "1455")
         _, status, page = browse(url_of(p))
@@ -111,4 +115,58 @@ def codex_logs_in_where_its_provider_is_closed():
         check(not live.matching(out.events(), "exchange"), "nothing arrived",
               out.events())
         check(not (where.state / "home/.codex/auth.json").exists(),
+              "no login is kept")
+
+
+def with_a_code(where, code):
+    """claude, and its user who pastes what the provider's page has shown."""
+    p = where.popen("run", "--", "sh", "-c", IN_PATH + "exec claude auth login",
+                    stdin=subprocess.PIPE)
+    said = b""
+    while b"Paste code here" not in said:
+        more = os.read(p.stdout.fileno(), 4096)
+        if not more:
+            raise Failed("it asks for no code: %s %s" % (
+                said, p.stderr.read()))
+        said += more
+    check(b"https://claude.ai/oauth/authorize?" in said, "it prints a URL",
+          said)
+    out, err = p.communicate(b"%s#state\n" % code, timeout=60)
+    return p.returncode, (out + err).decode()
+
+
+@test
+def claude_logs_in_by_a_code():
+    needs("npm")
+    with Place(POLICY % "claude") as where:
+        out = live.Log("inet.jsonl")
+        status, text = with_a_code(where, b"code-1")
+        check(status == 0 and "Login successful" in text, "it is logged in",
+              (status, text))
+        live.the.settle()
+        check([e["asked"]["code"] for e in live.matching(
+            out.events(), "exchange")] == ["code-1"],
+              "it has asked for its tokens, once", out.events())
+        access, refresh = sites.renewed("code-1")
+        held = json.loads((where.state / "home/.claude/.credentials.json"
+                           ).read_text())["claudeAiOauth"]
+        check((held["accessToken"], held["refreshToken"]) ==
+              (access, refresh), "and keeps them in its home", held)
+        s = where.membrane("run", "--", "sh", "-c",
+                           IN_PATH + "exec claude -p 'say hello'")
+        asked = [header(e, "authorization") for e in s.arrived("http")
+                 if e["path"].startswith("/v1/messages")]
+        check(s.stdout == "hello from the model\n" and asked ==
+              [["Bearer " + access]], "the next session asks with it",
+              (s.stdout, s.stderr, asked))
+
+
+@test
+def claude_with_a_wrong_code():
+    needs("npm")
+    with Place(POLICY % "claude") as where:
+        status, text = with_a_code(where, b"another")
+        check(status not in (0, 125) and "wasn't accepted" in text, "it says so",
+              (status, text))
+        check(not (where.state / "home/.claude/.credentials.json").exists(),
               "no login is kept")
