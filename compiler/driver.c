@@ -5,7 +5,7 @@
 #include "compiler/emit/emit.h"
 #include "compiler/emit/places.h"
 #include "compiler/lint/invariants.h"
-#include "compiler/origins.h"
+#include "compiler/parts.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,12 @@
-#include "compiler/origins.h"
+/*
+ * Where the rules of a written plan came from, put back into its policy.
+ *
+ * policy.json says what a plan permits, and provenance.json of the same plan
+ * where people wrote that. After this, the rules of a policy that was compiled
+ * from policy.json are at the places of the latter: `.membrane.yaml:3`, so that
+ * diagnostics, comparisons and the next provenance.json name them as before.
+ */
+#include "compiler/parts.h"
 
 #include "compiler/base/json.h"
 #include "compiler/base/limits.h"

@@ -1,5 +1,8 @@
+/*
+ * Building the images that sessions run from: image/images.sh.
+ */
 /* `membrane images`: build those that are missing or old. */
-#include "compiler/cli/images.h"
+#include "compiler/cli/parts.h"
 
 #include "compiler/base/sys/proc.h"
 #include "compiler/cli/frame/agents.h"
@@ -110,8 +113,9 @@ int command_images(struct arena *a, const struct options *o)
 	vec_each(word, &o->words)
 		if (!is_image(*word) || (to_raise && !agent_named(*word))) {
 			console_error(
-				to_raise ? "there is no image of an agent '%s': 'membrane agents' lists them"
-					 : "there is no image '%s': 'membrane help images' lists them",
+				to_raise
+					? "there is no image of an agent '%s': 'membrane agents' lists them"
+					: "there is no image '%s': 'membrane help images' lists them",
 				view_cleaned(a, str_slice(*word, 0, 60)).p);
 			return STATUS_USAGE;
 		}

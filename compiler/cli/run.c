@@ -2,7 +2,7 @@
 #include "compiler/algebra/decide/decide.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/limits.h"
-#include "compiler/cli/images.h"
+#include "compiler/cli/parts.h"
 #include "compiler/cli/profile/profile.h"
 #include "compiler/cli/review/sealed.h"
 #include "compiler/cli/text/confirm.h"

@@ -1,4 +1,8 @@
-#include "compiler/front/flags.h"
+/*
+ * The command line as a source of its own, so that a diagnostic can point into
+ * it.
+ */
+#include "compiler/front/parts.h"
 
 #include "compiler/base/limits.h"
 #include "compiler/front/bind/bind.h"

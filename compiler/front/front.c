@@ -1,8 +1,7 @@
 #include "compiler/front/front.h"
 
 #include "compiler/front/files.h"
-#include "compiler/front/flags.h"
-#include "compiler/front/ignorefile.h"
+#include "compiler/front/parts.h"
 #include "compiler/front/presets.h"
 
 #include <errno.h>

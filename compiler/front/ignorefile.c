@@ -1,4 +1,7 @@
-#include "compiler/front/ignorefile.h"
+/*
+ * .membraneignore: gitignore syntax, one pattern per line, for `ignore`.
+ */
+#include "compiler/front/parts.h"
 
 #include "compiler/base/limits.h"
 #include "compiler/front/bind/bind_types.h"

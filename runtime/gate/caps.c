@@ -1,4 +1,7 @@
-#include "runtime/gate/caps.h"
+/*
+ * Privileges, which only shrink.
+ */
+#include "runtime/gate/parts.h"
 
 #include <errno.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "compiler/base/sys/signals.h"
 #include "compiler/plan/gate.h"
 #include "runtime/forward/forward.h"
-#include "runtime/gate/caps.h"
+#include "runtime/gate/parts.h"
 #include "runtime/gate/packet/link.h"
 #include "runtime/gate/plan/planfile.h"
 #include "runtime/gate/relay.h"

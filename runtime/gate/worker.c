@@ -3,7 +3,7 @@
 #include "compiler/base/sys/clock.h"
 #include "compiler/plan/files.h"
 #include "compiler/plan/gate.h"
-#include "runtime/gate/caps.h"
+#include "runtime/gate/parts.h"
 #include "runtime/gate/l7/hello.h"
 #include "runtime/gate/l7/haproxy_check.h"
 #include "runtime/gate/packet/machine.h"

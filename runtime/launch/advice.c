@@ -1,4 +1,8 @@
-#include "runtime/launch/advice.h"
+/*
+ * What Docker says when the host lacks something, in words that say the next
+ * step. Docker's own stay in the session's logs.
+ */
+#include "runtime/launch/parts.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/json.h"
 #include "compiler/base/sys/proc.h"
-#include "runtime/launch/advice.h"
+#include "runtime/launch/parts.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,8 +10,7 @@
  * membrane-view --unmount MOUNTPOINT…: take away what one that was killed left.
  */
 #include "runtime/view/mount.h"
-#include "runtime/view/serve.h"
-#include "runtime/view/supervise.h"
+#include "runtime/view/parts.h"
 
 #include "compiler/base/limits.h"
 #include "compiler/base/sys/fileio.h"

@@ -5,7 +5,7 @@
 #include "runtime/view/aside/aside.h"
 
 #include "compiler/plan/view_hello.h"
-#include "runtime/view/serve.h"
+#include "runtime/view/parts.h"
 #include "runtime/view/who/who.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
-#include "runtime/view/serve.h"
+/*
+ * The server: answers the kernel's requests, with the workspace owner's ids and
+ * without a right beyond them.
+ */
+#include "runtime/view/parts.h"
 
 #include "compiler/base/limits.h"
 #include "compiler/base/sys/fileio.h"

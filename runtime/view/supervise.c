@@ -1,4 +1,9 @@
-#include "runtime/view/supervise.h"
+/*
+ * The process that mounted, while there are servers: passes on what those say,
+ * says who asks of a home, takes the mounts away when it is told to, and when a
+ * server is gone.
+ */
+#include "runtime/view/parts.h"
 
 #include "compiler/base/sys/clock.h"
 #include "compiler/plan/view_hello.h"

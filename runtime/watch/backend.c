@@ -1,7 +1,5 @@
 #include "runtime/watch/backend.h"
 
-#include "runtime/watch/foreign.h"
-
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <linux/bpf.h>

@@ -59,4 +59,8 @@ bool backend_gives(enum backend b, const struct backend_kernel *k,
 /* "followed", or "its setup": how far an io_uring is seen into. */
 const char *backend_io_uring(enum backend b, const struct backend_kernel *k);
 
+/* foreign.c: fill foreign and sockets of out, whose calls are filled already.
+ */
+void foreign_fill(struct watch_config *out);
+
 #endif

@@ -4,7 +4,7 @@
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/limits.h"
 #include "compiler/cli/review/git.h"
-#include "compiler/cli/review/ran.h"
+#include "compiler/cli/review/parts.h"
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/inputs.h"

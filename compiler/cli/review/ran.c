@@ -1,4 +1,7 @@
-#include "compiler/cli/review/ran.h"
+/*
+ * The plan of the newest session of a workspace that has one on record.
+ */
+#include "compiler/cli/review/parts.h"
 
 #include "runtime/launch/session/change_log.h"
 

@@ -2,7 +2,7 @@
 
 #include "compiler/base/ascii.h"
 #include "compiler/ir/docker_mount.h"
-#include "compiler/passes/args/args_env.h"
+#include "compiler/passes/args/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

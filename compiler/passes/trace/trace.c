@@ -4,7 +4,7 @@
 #include "compiler/base/near.h"
 #include "compiler/ir/native.h"
 #include "compiler/ir/text.h"
-#include "compiler/passes/trace/trace_filter.h"
+#include "compiler/passes/trace/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,8 @@
-#include "compiler/passes/trace/trace_filter.h"
+/*
+ * The filters of one trace event, against what Tracee refuses, and against
+ * what it takes and then does not do.
+ */
+#include "compiler/passes/trace/parts.h"
 
 #include "compiler/base/near.h"
 #include "compiler/ir/native.h"

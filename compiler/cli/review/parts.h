@@ -1,8 +1,8 @@
 /*
- * The plan of the newest session of a workspace that has one on record.
+ * What the files of this folder share, and nobody else sees.
  */
-#ifndef COMPILER_CLI_REVIEW_RAN_H
-#define COMPILER_CLI_REVIEW_RAN_H
+#ifndef COMPILER_CLI_REVIEW_PARTS_H
+#define COMPILER_CLI_REVIEW_PARTS_H
 
 #include "compiler/plan/plan.h"
 #include "runtime/launch/session/metadata.h"

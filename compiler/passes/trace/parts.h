@@ -1,9 +1,8 @@
 /*
- * The filters of one trace event, against what Tracee refuses, and against
- * what it takes and then does not do.
+ * What checks a trace shares.
  */
-#ifndef COMPILER_PASSES_TRACE_TRACE_FILTER_H
-#define COMPILER_PASSES_TRACE_TRACE_FILTER_H
+#ifndef COMPILER_PASSES_TRACE_PARTS_H
+#define COMPILER_PASSES_TRACE_PARTS_H
 
 #include "compiler/ir/doc.h"
 #include "compiler/ir/tracee.h"

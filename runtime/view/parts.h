@@ -1,11 +1,16 @@
 /*
- * The server: answers the kernel's requests, with the workspace owner's ids and
- * without a right beyond them.
+ * The processes of a view, as main() starts them.
  */
-#ifndef RUNTIME_VIEW_SERVE_H
-#define RUNTIME_VIEW_SERVE_H
+#ifndef RUNTIME_VIEW_PARTS_H
+#define RUNTIME_VIEW_PARTS_H
 
+#include "compiler/base/str.h"
 #include "runtime/view/judge/hello.h"
+
+#include <sys/types.h>
+
+/* --- serve.c ---------------------------------------------------------------
+ */
 
 struct serve {
 	struct arena *a;
@@ -30,5 +35,28 @@ struct serve {
  * status to exit with: 0, or 1 behind an error.
  */
 int serve(const struct serve *s);
+
+/* --- supervise.c -----------------------------------------------------------
+ */
+
+/* Nobody is waited for longer than this at the end. */
+#define SUPERVISE_END_MS 5000
+
+/* The workspace, and a home. */
+#define SUPERVISE_MAX 2
+
+struct supervise {
+	unsigned n;
+	const char *at[SUPERVISE_MAX]; /* the mounts */
+	pid_t server[SUPERVISE_MAX];   /* 0: it has ended */
+	int signals;		       /* of signals_open() */
+	int lines;		       /* what the servers say */
+	int control;		       /* closed: they are to end */
+	struct str program;	       /* that the session runs: who.h */
+	int who; /* where the home's server asks: who.h; -1 */
+};
+
+/* said: what the launcher has said already. The status to exit with. */
+int supervise(struct supervise *s, struct str said);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Building the images that sessions run from: image/images.sh.
+ * What one verb has of another.
  */
-#ifndef COMPILER_CLI_IMAGES_H
-#define COMPILER_CLI_IMAGES_H
+#ifndef COMPILER_CLI_PARTS_H
+#define COMPILER_CLI_PARTS_H
 
 #include "compiler/base/arena.h"
 #include "compiler/base/err.h"

@@ -1,8 +1,8 @@
 /*
- * Privileges, which only shrink.
+ * What the processes of the gate share.
  */
-#ifndef RUNTIME_GATE_CAPS_H
-#define RUNTIME_GATE_CAPS_H
+#ifndef RUNTIME_GATE_PARTS_H
+#define RUNTIME_GATE_PARTS_H
 
 #include "compiler/base/err.h"
 
