@@ -25,6 +25,16 @@ for _ in range(20000):
 print(opened, leaked)
 """
 
+# Of a server that may not listen yet.
+FETCH = """
+import sys, time, urllib.request
+for _ in range(200):
+    try:
+        sys.exit(print(end=urllib.request.urlopen(sys.argv[1]).read().decode()))
+    except OSError:
+        time.sleep(0.1)
+"""
+
 
 class Host:
     """Where it is, and what its user runs there."""
@@ -156,8 +166,7 @@ def ports_and_life_are_as_elsewhere():
         h.membrane(where, "start", "--trust-workspace", "--",
                    "python3", "-m", "http.server", "18080", status=0)
         got = subprocess.run(
-            live.the.enter("curl", "-sS", "--retry", "20", "--retry-delay", "1",
-                           "--retry-all-errors", "http://127.0.0.1:18080/plain"),
+            live.the.enter("python3", "-c", FETCH, "http://127.0.0.1:18080/plain"),
             text=True, capture_output=True, check=False)
         check(got.stdout == "hello\n", "a published port", got)
         session = h.membrane(where, "ps", "--ids", status=0).stdout.strip()
