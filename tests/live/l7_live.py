@@ -283,6 +283,11 @@ mount --bind "$plan" "$root/plan"
 mount -t tmpfs -o mode=0770,uid=64100,gid=0 none "$root/run/gate"
 cp "$gate" "$root/membrane-gate"
 cp "$reader" "$root/membrane-reader.so"
+# Of a gate that is counted: tests/check/coverage.
+if [ "${COUNTS-}" ]; then
+	mkdir -p "$root$COUNTS"
+	mount --bind "$COUNTS" "$root$COUNTS"
+fi
 exec chroot "$root" /membrane-gate
 """
 

@@ -1,13 +1,14 @@
 """membrane-watch by itself, and somebody for it to watch."""
 import gzip
 import json
+import os
 import pathlib
 import re
 import struct
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-WATCH = ROOT / "build/bin/membrane-watch"
+WATCH = ROOT / os.environ.get("WATCH", "build/bin/membrane-watch")
 
 STORM = r"""
 #include <fcntl.h>
