@@ -80,7 +80,8 @@ host() {
 	node /dev/net/tun
 	# as systemd has it
 	mount --make-rshared /
-	as_user "$(script)" --data-root "$at/home/docker" \
+	# what rootlesskit leaves there when it is killed goes with the rest
+	as_user TMPDIR="$at/run" "$(script)" --data-root "$at/home/docker" \
 		-H "unix://$at/run/docker.sock" &
 	wait
 }
