@@ -267,21 +267,6 @@ static bool is_sealed(struct attempt *t)
 	return s.is_current;
 }
 
-static struct str purpose_of_name(const void *policy, struct str name)
-{
-	const struct ir_policy *p = policy;
-
-	vec_each(x, &p->purposes) {
-		struct str pattern = x->dest.kind == IR_DEST_HOST
-					     ? x->dest.u.host.name
-					     : x->dest.u.pattern.name;
-
-		if (decide_name_matches(pattern, name))
-			return x->reason;
-	}
-	return STR("");
-}
-
 static int launch_session(struct attempt *t)
 {
 	static char *const none[] = {NULL};
@@ -296,7 +281,7 @@ static int launch_session(struct attempt *t)
 		.trace_log = options_value(a, t->o, OPTION_TRACE_LOG, NULL),
 		.no_update = options_get(t->o, OPTION_NO_UPDATE) != NULL,
 		.can_grant = grantable,
-		.purpose = purpose_of_name,
+		.purpose = decide_purpose,
 		.purpose_of = &t->c.policy,
 		.linked = t->shows_linked ? &t->linked.git : NULL,
 		.keeper = t->keeper,

@@ -337,6 +337,23 @@ static void put_tests(struct arena *a, cJSON *root, const struct ir_tests *t)
 	json_put(root, "tests", o);
 }
 
+static void put_purposes(struct arena *a, cJSON *root, const ir_purposes *list)
+{
+	cJSON *items;
+
+	if (list->n == 0)
+		return;
+	items = json_array();
+	vec_each(x, list) {
+		cJSON *o = json_object();
+
+		json_put_str(o, "dest", ir_dest_text(a, &x->dest));
+		json_put_str(o, "reason", x->reason);
+		json_push(items, o);
+	}
+	json_put(root, "refused_on_purpose", items);
+}
+
 /* Each begins behind one of these, which strings may hold as well. */
 static size_t values_at_most(struct str text)
 {
@@ -412,6 +429,7 @@ bool policy_json_emit(const struct emit_in *in, struct buf *out)
 	put_credentials(a, root, p);
 	put_trace(a, root, &p->trace);
 	put_tests(a, root, &p->tests);
+	put_purposes(a, root, &p->purposes);
 	json_add(out, root);
 	return is_readable(in, buf_str(out));
 }

@@ -37,6 +37,21 @@ bool decide_name_matches(struct str pattern, struct str name)
 	return name.n == 0;
 }
 
+struct str decide_purpose(const void *policy, struct str name)
+{
+	const struct ir_policy *p = policy;
+
+	vec_each(x, &p->purposes) {
+		struct str pattern = x->dest.kind == IR_DEST_HOST
+					     ? x->dest.u.host.name
+					     : x->dest.u.pattern.name;
+
+		if (decide_name_matches(pattern, name))
+			return x->reason;
+	}
+	return STR("");
+}
+
 /* Does the destination speak of the name? Addresses never do, but for the one
  * that has names of its own. */
 static bool dest_names(const struct ir_dest *d, struct str name)

@@ -92,6 +92,9 @@ enum decide_keep decide_answer(const struct ir_policy *p, struct str name,
  * place of each '*', "**.x" one or more; both canonical.
  */
 bool decide_name_matches(struct str pattern, struct str name);
+/* Why the policy refuses a name on purpose; empty: it does not say so. policy:
+ * a struct ir_policy, for those who hand it on and do not know of one. */
+struct str decide_purpose(const void *policy, struct str name);
 
 /* The patterns of a policy, compiled once. */
 struct decide_files;
@@ -104,8 +107,8 @@ struct decide_files *decide_files_new(struct arena *a,
 struct decision decide_read(const struct decide_files *f, struct str path);
 struct decision decide_write(const struct decide_files *f, struct str path);
 /*
- * May whatever process but the one that `protect` names open this path, relative
- * to the agent's home?
+ * May whatever process but the one that `protect` names open this path,
+ * relative to the agent's home?
  */
 struct decision decide_home(const struct decide_files *f, struct str path);
 

@@ -93,11 +93,14 @@ static void load_policy(struct past *p, const struct options *o,
 		return;
 	p->has_policy =
 		operand_load(p->a, o, str_of(plan), &p->under) == STATUS_OK;
-	if (p->has_policy)
+	if (p->has_policy) {
 		p->files = decide_files_new(p->under.c.a, &p->under.c.policy);
-	else
+		summary_purposes(p->deeds.refused, decide_purpose,
+				 &p->under.c.policy);
+	} else {
 		console_error(
 			"what the session ran under cannot be read: what became of files is not known");
+	}
 }
 
 /* A file of somewhere else is of a session that has it at the usual place. */
