@@ -112,7 +112,8 @@ static bool has_any(const cJSON *o, const char *const *names)
 }
 
 /* By members that the others do not have. */
-static const struct from_row *rows_for(struct str name, const cJSON *o)
+static const struct from_row *rows_for(struct str name, bool is_toml,
+				       const cJSON *o)
 {
 	static const char *const claude[] = {"permissions", "sandbox", NULL};
 	static const char *const srt[] = {"network", "filesystem", NULL};
@@ -120,6 +121,12 @@ static const struct from_row *rows_for(struct str name, const cJSON *o)
 		"image",    "build",	    "dockerFile", "dockerComposeFile",
 		"features", "forwardPorts", NULL};
 
+	static const char *const codex[] = {
+		"permissions", "default_permissions", "sandbox_mode",
+		"sandbox_workspace_write", NULL};
+
+	if (is_toml)
+		return has_any(o, codex) ? from_codex_rows : NULL;
 	if (str_ends(name, STR("devcontainer.json")))
 		return from_devcontainer_rows;
 	if (has_any(o, claude))
@@ -152,35 +159,42 @@ static void say_port(struct from *f)
 			STR("the file names none, so that 443 is all that is allowed"));
 }
 
+static int parse(struct arena *a, struct str text, bool is_toml, cJSON **out,
+		 struct err *err)
+{
+	if (memchr(text.p, '\0', text.n))
+		return err_set(err, -EINVAL, "no text");
+	if (is_toml)
+		return toml_read(a, text, out, err);
+	*out = parse_commented(a, arena_str(a, text));
+	if (*out)
+		return 0;
+	return err_set(
+		err, -EINVAL,
+		"no JSON, with comments or without; no comma may stand before a closing bracket");
+}
+
 int from_settings(struct str name, struct str text, struct str workspace,
 		  struct proposal *d, struct err *err)
 {
 	struct from f = {.d = d, .workspace = workspace};
+	bool is_toml = str_ends(ascii_lower(d->a, name), STR(".toml"));
 	const struct from_row *rows;
-	struct str whole;
-	cJSON *o;
+	cJSON *o = NULL;
+	int rc = parse(d->a, text, is_toml, &o, err);
 
-	if (str_ends(ascii_lower(d->a, name), STR(".toml")))
-		return err_set(
+	if (rc < 0)
+		return rc;
+	rows = cJSON_IsObject(o) ? rows_for(name, is_toml, o) : NULL;
+	if (!rows)
+		rc = err_set(
 			err, -EINVAL,
-			"TOML is not read: write what the profile says into 'allow', 'ignore' and 'readonly' (doc/policy.md)");
-	if (memchr(text.p, '\0', text.n))
-		return err_set(err, -EINVAL, "no text");
-	whole = arena_str(d->a, text);
-	o = parse_commented(d->a, whole);
-	if (!o)
-		return err_set(
-			err, -EINVAL,
-			"no JSON, with comments or without; no comma may stand before a closing bracket");
-	rows = cJSON_IsObject(o) ? rows_for(name, o) : NULL;
-	if (!rows) {
-		cJSON_Delete(o);
-		return err_set(
-			err, -EINVAL,
-			"settings of nobody known: devcontainer.json, Claude Code's settings.json and srt's are read");
-	}
-	walk_members(&f, rows, o, STR(""), 0);
+			"settings of nobody known: devcontainer.json, Claude Code's settings.json, srt's and codex's config.toml are read");
+	else if (rows == from_codex_rows)
+		rc = from_codex_profile(&f, o, err);
+	if (rc == 0)
+		walk_members(&f, rows, o, STR(""), 0);
 	cJSON_Delete(o);
 	say_port(&f);
-	return 0;
+	return rc;
 }

@@ -1,8 +1,9 @@
 /*
  * Settings of other sandboxes as a first policy: devcontainer.json (with
  * comments, containers.dev/implementors/json_reference), Claude Code's
- * settings.json, and those of srt, Anthropic's sandbox-runtime. What says the
- * same here becomes an item; everything else is told in a comment, by its name.
+ * settings.json, those of srt, Anthropic's sandbox-runtime, and the profile of
+ * permissions in codex's config.toml. What says the same here becomes an item;
+ * everything else is told in a comment, by its name.
  * Values of variables are never copied.
  *
  * Pure: text in, a proposal out. What the words mean: from_words.h.

@@ -5,6 +5,8 @@
 #ifndef COMPILER_CLI_INIT_PARTS_H
 #define COMPILER_CLI_INIT_PARTS_H
 
+#include "compiler/base/err.h"
+#include "compiler/base/json.h"
 #include "compiler/cli/init/proposal.h"
 
 struct from {
@@ -30,6 +32,14 @@ struct from_row {
 extern const struct from_row from_claude_rows[];       /* path NULL ends */
 extern const struct from_row from_srt_rows[];	       /* likewise */
 extern const struct from_row from_devcontainer_rows[]; /* likewise */
+extern const struct from_row from_codex_rows[];	       /* likewise */
+
+/*
+ * What the rows of codex do not name: its profile, of which there is one, or
+ * one that is chosen; -EINVAL where that is not so.
+ */
+must_check int from_codex_profile(struct from *f, const cJSON *o,
+				  struct err *err);
 
 /* --- from_words.c --------------------------------------------------------- */
 
@@ -47,5 +57,20 @@ enum from_paths {
 /* A path of the workspace, as a pattern; others need none: nothing is there. */
 void from_path(struct from *f, enum proposal_key key, enum from_paths kind,
 	       struct str text, struct str where);
+
+/* --- toml.c --------------------------------------------------------------- */
+
+/*
+ * TOML, as a tree of cJSON: tables are objects, and numbers and times are texts
+ * as they stand there. Narrower than TOML in depth and number of keys; wider in
+ * that a table may come again, and be added to: a key may not, anywhere.
+ *
+ * text: without a NUL. *out is the caller's, for cJSON_Delete(), and no longer
+ * good than a is.
+ *
+ *   -EINVAL  *err says what is wrong, and in which line
+ */
+must_check int toml_read(struct arena *a, struct str text, cJSON **out,
+			 struct err *err);
 
 #endif
