@@ -273,8 +273,7 @@ static void put_edits(const struct page *p, const struct explain_flip *flip)
 		put_edit(p, x);
 	}
 	vec_each(n, &flip->notes) {
-		buf_adds(p->v->out, "  ");
-		view_wrap(p->v, 2, 2, str_of(*n));
+		view_paragraph(p->v, str_of(*n));
 	}
 }
 

@@ -18,8 +18,7 @@ void plan_identity_view(const struct view *v, const struct gitidentity *g)
 				   view_cleaned(a, one->value).p),
 			 view_cleaned(a, one->source));
 	vec_each(note, &g->notes) {
-		buf_adds(v->out, "  ");
-		view_wrap(v, 2, 2, view_cleaned(a, *note));
+		view_paragraph(v, view_cleaned(a, *note));
 	}
 }
 

@@ -45,8 +45,7 @@ void plan_linked_view(const struct view *v, const struct trust_linked *t)
 		return;
 	}
 	trust_linked_view(v, &t->git);
-	buf_adds(v->out, "  ");
-	view_wrap(v, 2, 2, str_of(shown_text(t)));
+	view_paragraph(v, str_of(shown_text(t)));
 }
 
 static const char *state_name(const struct trust_linked *t)

@@ -16,12 +16,6 @@ struct list {
 	const char *more;		   /* where those built in are told */
 };
 
-static void put_paragraph(const struct view *v, struct str text)
-{
-	buf_adds(v->out, "  ");
-	view_wrap(v, 2, 2, text);
-}
-
 static const struct source *source_of(const struct list *l, uint32_t i)
 {
 	return sources_of(l->m->sources, l->patterns->v[i].from.at);
@@ -112,7 +106,7 @@ static void put_folded(const struct list *l, uint32_t beg, uint32_t end)
 		buf_addf(&text, ", %.*s", STR_ARG(count));
 	if (n)
 		add_named(l, beg, end, n, &text);
-	put_paragraph(l->v, buf_str(&text));
+	view_paragraph(l->v, buf_str(&text));
 }
 
 /* Those that are built in, whole: they are many, and on no line. */
@@ -124,7 +118,7 @@ static void put_built_in(const struct list *l, uint32_t beg, uint32_t end)
 	for (uint32_t i = beg; i < end; i++)
 		buf_addf(&text, "%s%.*s", i > beg ? ", " : "built in: ",
 			 STR_ARG(l->patterns->v[i].line));
-	put_paragraph(l->v, buf_str(&text));
+	view_paragraph(l->v, buf_str(&text));
 }
 
 /* Later ones win, so the order stays. */
@@ -154,7 +148,7 @@ static void put_patterns(const struct list *l, const char *title)
 	view_title(l->v, title, l->patterns->n,
 		   l->patterns->n ? "pattern" : NULL);
 	if (l->patterns->n == 0)
-		put_paragraph(l->v, STR("nothing"));
+		view_paragraph(l->v, STR("nothing"));
 	for (uint32_t i = 0; i < l->patterns->n; i = end) {
 		end = group_end(l, i);
 		put_group(l, i, end);

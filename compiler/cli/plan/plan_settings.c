@@ -12,13 +12,6 @@
 /* Where the second column begins. */
 #define KEY_COLUMNS 14
 
-/* A paragraph of the section. */
-static void put_paragraph(const struct view *v, const char *text)
-{
-	buf_adds(v->out, "  ");
-	view_wrap(v, 2, 2, str_of(text));
-}
-
 /* What somebody set is a row; what nobody set goes into *usual. */
 struct settings {
 	const struct view *v;
@@ -231,5 +224,5 @@ void plan_settings(const struct view *v, const struct plan_model *m)
 	if (!m->all)
 		put_folded(&s);
 	if (s.usual.n)
-		put_paragraph(v, s.usual.p);
+		view_paragraph(v, str_of(s.usual.p));
 }

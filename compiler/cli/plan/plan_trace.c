@@ -6,13 +6,6 @@
 
 #include "compiler/ir/tracee.h"
 
-/* A paragraph of a section. */
-static void put_paragraph(const struct view *v, const char *text)
-{
-	buf_adds(v->out, "  ");
-	view_wrap(v, 2, 2, str_of(text));
-}
-
 static void put_nothing(const struct view *v, const struct plan_model *m,
 			const char *text, struct ir_origin from)
 {
@@ -47,7 +40,7 @@ static void put_events(const struct view *v, const struct plan_model *m,
 	if (whole)
 		buf_addf(&b, " and %u more", whole);
 	if (b.n)
-		put_paragraph(v, b.p);
+		view_paragraph(v, str_of(b.p));
 	vec_each(e, &t->events) {
 		if (e->filters.n == 0)
 			continue;
@@ -74,13 +67,12 @@ static void by_tracee(const struct view *v, const struct plan_model *m)
 	struct str release =
 		version->set ? version->v : STR(TRACEE_DEFAULT_VERSION);
 
-	put_paragraph(
+	view_paragraph(
 		v,
 		arena_fmt(
 			m->a,
 			"By the image aquasec/tracee:%.*s, which has to be here, and sees all of the host.",
-			STR_ARG(release))
-			.p);
+			STR_ARG(release)));
 }
 
 /* Of what becomes of the files, that which somebody asked for. */
@@ -152,8 +144,8 @@ void plan_trace(const struct view *v, const struct plan_model *m)
 	if (t->engine.v == IR_TRACE_TRACEE)
 		by_tracee(v, m);
 	else if (!t->reads.v && m->all)
-		put_paragraph(
+		view_paragraph(
 			v,
-			"Of files that are only read: those with names that are hidden, or known for secrets.");
+			STR("Of files that are only read: those with names that are hidden, or known for secrets."));
 	put_files(v, m, t);
 }

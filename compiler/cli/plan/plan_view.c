@@ -12,13 +12,6 @@
 /* Where others can read, of which a folded plan has a line each. */
 #define PLACES_SHOWN 4u
 
-/* A paragraph of a section. */
-static void put_paragraph(const struct view *v, const char *text)
-{
-	buf_adds(v->out, "  ");
-	view_wrap(v, 2, 2, str_of(text));
-}
-
 /* --- the ssh-agent --- */
 
 static void put_ssh_agent(const struct view *v, const struct plan_model *m)
@@ -53,9 +46,9 @@ static void put_protected(const struct view *v, const struct plan_model *m)
 					STR_ARG(x->by),
 					view_cleaned(m->a, f->line).p),
 				model_source(m, f->from));
-	put_paragraph(
+	view_paragraph(
 		v,
-		"what it reads it can repeat: its own file tools and prompts are not bound by this");
+		STR("what it reads it can repeat: its own file tools and prompts are not bound by this"));
 }
 
 /* --- decrypted --- */
@@ -127,9 +120,9 @@ static void put_decrypted(const struct view *v, const struct plan_model *m)
 		return;
 	view_title(v, "decrypted", n, n ? "destination" : NULL);
 	if (n == 0)
-		put_paragraph(
+		view_paragraph(
 			v,
-			"nothing: no http rules, no credentials, no 'tls: inspect', so the session has no certificate authority of its own");
+			STR("nothing: no http rules, no credentials, no 'tls: inspect', so the session has no certificate authority of its own"));
 	for (int k = 0; k < 2; k++)
 		vec_each(g, lists[k]) {
 			if (!inspection_opens(p, g))
@@ -198,9 +191,8 @@ static void third_parties(const struct view *v, const struct plan_model *m)
 			continue;
 		}
 		if (!m->all && i == PLACES_SHOWN && n > PLACES_SHOWN + 1) {
-			put_paragraph(v, arena_fmt(m->a, "… and %u more",
-						   n - i - (any != NULL))
-						 .p);
+			view_paragraph(v, arena_fmt(m->a, "… and %u more",
+						    n - i - (any != NULL)));
 			break;
 		}
 		i++;
@@ -268,7 +260,7 @@ static void put_additions(const struct view *v, const struct plan_model *m)
 			 arena_fmt(m->a, "+ %s", view_cleaned(m->a, t->s).p),
 			 model_source(m, t->from));
 	}
-	put_paragraph(v, trust_text(m));
+	view_paragraph(v, str_of(trust_text(m)));
 	trust_view_older(v, &m->adds);
 }
 
@@ -405,7 +397,7 @@ static void other_text(const struct view *v, const struct plan_model *m)
 			? "the same access as the plan that ran here last"
 			: "another version wrote the plan that ran here last",
 		0, NULL);
-	put_paragraph(v, arena_fmt(m->a, "In other words: %s", names.p).p);
+	view_paragraph(v, arena_fmt(m->a, "In other words: %s", names.p));
 }
 
 static void put_changes(const struct view *v, const struct plan_model *m)
@@ -477,9 +469,9 @@ void plan_view(const struct view *v, const struct plan_model *m)
 			   m->plan->files.n, m->plan->sources.n,
 			   m->plan->sources.n == 1 ? "" : "s"));
 	if (m->first_use)
-		put_paragraph(
+		view_paragraph(
 			v,
-			"There is no ~/.membrane/config.yaml yet: this is the default that the first 'run' will write there.");
+			STR("There is no ~/.membrane/config.yaml yet: this is the default that the first 'run' will write there."));
 	put_undone(v, m);
 	/* What nobody has looked at yet stands first. */
 	if (!m->all && has_open(m))

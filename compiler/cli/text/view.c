@@ -188,6 +188,12 @@ void view_wrap(const struct view *v, unsigned indent, unsigned hang,
 	buf_addc(v->out, '\n');
 }
 
+void view_paragraph(const struct view *v, struct str text)
+{
+	put_blanks(v, 2);
+	view_wrap(v, 2, 2, text);
+}
+
 void view_title(const struct view *v, const char *title, uint64_t count,
 		const char *unit)
 {

@@ -54,6 +54,8 @@ void view_row(const struct view *v, unsigned indent, enum view_paint paint,
  */
 void view_wrap(const struct view *v, unsigned indent, unsigned hang,
 	       struct str text);
+/* A paragraph of a section: two blanks before each of its lines. */
+void view_paragraph(const struct view *v, struct str text);
 /* An empty line and a section's title, with a count at the right edge unless
  * unit is NULL. An 's' is put behind the unit where it belongs. */
 void view_title(const struct view *v, const char *title, uint64_t count,

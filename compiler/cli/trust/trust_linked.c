@@ -76,8 +76,7 @@ void trust_linked_view(const struct view *v, const struct gitlinked *g)
 	struct arena *a = v->out->a;
 
 	buf_addf(v->out, "  + %s\n", view_cleaned(a, gitlinked_text(a, g)).p);
-	buf_adds(v->out, "  ");
-	view_wrap(v, 2, 2, str_of(about(g)));
+	view_paragraph(v, str_of(about(g)));
 }
 
 bool trust_linked_ask(int tty, struct compilation *c, const struct inputs *in,
