@@ -385,19 +385,23 @@ static bool choose_profile(struct arena *a, struct attempt *t)
 	return !profile_extended(&t->c, g) || take_image(a, t, g);
 }
 
-/* An agent's image is built at its first use. */
-static bool has_image(struct arena *a, struct attempt *t)
+/* An agent's images are built at its first use, and where one was removed. */
+static bool has_images(struct arena *a, struct attempt *t)
 {
 	const struct agent *g = agent_of_image(t->c.policy.image.v);
 	struct err err;
 
-	if (!g || options_get(t->o, OPTION_NO_UPDATE) ||
-	    strcmp(profile_image_state(a, g), "missing") != 0)
+	if (!g || options_get(t->o, OPTION_NO_UPDATE))
 		return true;
-	console_error("the first use of %s: its image is built, once", g->name);
-	if (images_build_for(a, g->name, &err) == 0)
+	if (strcmp(profile_image_state(a, g), "missing") == 0)
+		console_error("the first use of %s: its image is built, once",
+			      g->name);
+	else if (profile_session_lacks(a))
+		console_error(
+			"an image that every session has is not here: it is built, once");
+	else
 		return true;
-	return fail_run(t, &err);
+	return images_build_for(a, g->name, &err) == 0 || fail_run(t, &err);
 }
 
 /* Everything that can be said no to while nothing runs. */
@@ -407,7 +411,7 @@ static bool may_run(struct arena *a, struct attempt *t)
 	       inputs_apart(t->c.a, &t->in) &&
 	       reached_allowed(t->c.a, &t->in) && choose_profile(a, t) &&
 	       can_enforce(t) && is_trusted(t) && is_sealed(t) &&
-	       find_linked(t) && write_config(t) && has_image(a, t);
+	       find_linked(t) && write_config(t) && has_images(a, t);
 }
 
 int command_run(struct arena *a, const struct options *o)

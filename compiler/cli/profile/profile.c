@@ -1,6 +1,7 @@
 #include "compiler/cli/profile/profile.h"
 
 #include "compiler/cli/text/console.h"
+#include "compiler/plan/docker_json.h"
 #include "runtime/launch/docker/docker_info.h"
 #include "runtime/launch/docker/endpoint.h"
 
@@ -90,22 +91,43 @@ void profile_view(const struct view *v, const struct profile *p)
 			 STR("image"));
 }
 
-const char *profile_image_state(struct arena *a, const struct agent *g)
+/* One after the other, until one is not there: 1 when all are, 0, or an error.
+ */
+static int has_images(struct arena *a, const char *const *images, size_t n)
 {
 	struct endpoint at = {0};
 	struct docker *d = NULL;
 	struct err err;
 	int rc;
 
-	if (!g->has_image)
-		return "none";
 	rc = endpoint_find(a, endpoint_getenv, &at, &err);
 	at.timeout_ms = ANSWER_MS;
 	if (rc == 0)
 		rc = docker_open(a, &at, &d, &err);
 	if (rc == 0)
-		rc = docker_has_image(
-			d, arena_fmt(a, AGENTS_IMAGE "%s", g->name).p, &err);
+		rc = 1;
+	for (size_t i = 0; rc == 1 && i < n; i++)
+		rc = docker_has_image(d, images[i], &err);
 	docker_close(d);
+	return rc;
+}
+
+const char *profile_image_state(struct arena *a, const struct agent *g)
+{
+	const char *image = arena_fmt(a, AGENTS_IMAGE "%s", g->name).p;
+	int rc;
+
+	if (!g->has_image)
+		return "none";
+	rc = has_images(a, &image, 1);
 	return rc < 0 ? "unknown" : rc ? "built" : "missing";
+}
+
+bool profile_session_lacks(struct arena *a)
+{
+	static const char *const images[] = {DOCKER_JSON_IMAGE_GATE,
+					     DOCKER_JSON_IMAGE_WATCH,
+					     DOCKER_JSON_IMAGE_VIEW};
+
+	return has_images(a, images, ARRAY_LEN(images)) == 0;
 }

@@ -21,13 +21,16 @@ struct profile {
 must_check bool profile_read(struct arena *a, const char *policies,
 			     const char *folder, const char *name,
 			     struct profile *out);
-/* What it grants, a row each, with the host files that it has a login from, what
- * it refuses on purpose, and its image, if it names one. */
+/* What it grants, a row each, with the host files that it has a login from,
+ * what it refuses on purpose, and its image, if it names one. */
 void profile_view(const struct view *v, const struct profile *p);
 /* How many destinations it grants. */
 uint32_t profile_grants(const struct profile *p);
 /* "built", "missing", "unknown" where Docker does not answer, and "none" */
 const char *profile_image_state(struct arena *a, const struct agent *g);
+/* Whether one of the images that every session has, whatever its command, is
+ * not here; false where Docker does not answer. */
+bool profile_session_lacks(struct arena *a);
 
 /* --- profile_add.c -------------------------------------------------------- */
 
