@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import subprocess
 import tarfile
 import threading
@@ -205,11 +206,13 @@ def models(field):
         if path.split("?")[0] == "/v1/responses":
             return web.reply(responses(asked), "text/event-stream")
         if field == "content":
+            block = editing(asked) or {"type": "text",
+                                       "text": "hello from the model"}
             answer = {"id": "msg_1", "type": "message", "role": "assistant",
-                      "model": asked.get("model", "m"), "content": [
-                          {"type": "text", "text": "hello from the model"}],
-                      "stop_reason": "end_turn", "usage": {
-                          "input_tokens": 1, "output_tokens": 4}}
+                      "model": asked.get("model", "m"), "content": [block],
+                      "stop_reason": "tool_use" if block["type"] == "tool_use"
+                      else "end_turn",
+                      "usage": {"input_tokens": 1, "output_tokens": 4}}
         else:
             answer = {"id": "c_1", "object": "chat.completion", "choices": [
                 {"index": 0, "finish_reason": "stop", "message": {
@@ -222,18 +225,61 @@ def models(field):
     return site
 
 
+# A prompt by which the model changes a word of a file.
+EDIT = re.compile(r"\bedit (\S+): (\w+) -> (\w+)")
+
+
+def editing(asked):
+    """Where the prompt is such an `edit`, the model uses the agent's own tools:
+    it reads the file and then edits it. None: it has nothing (more) to do."""
+    parts = [c for m in asked.get("messages") or [] if m["role"] == "user"
+             for c in ([{"type": "text", "text": m["content"]}]
+                       if isinstance(m["content"], str) else m["content"])]
+    wanted = [found for c in parts if c["type"] == "text"
+              for found in EDIT.findall(c["text"])]
+    done = sum(c["type"] == "tool_result" for c in parts)
+    tools = {t["name"].lower(): t for t in asked.get("tools") or []}
+    if not wanted or done > 1 or not {"read", "edit"} <= set(tools):
+        return None
+    tool = tools["edit" if done else "read"]
+    return {"type": "tool_use", "id": "toolu_%d" % done, "name": tool["name"],
+            "input": arguments(tool["input_schema"], *wanted[-1])}
+
+
+def arguments(schema, file, old, new):
+    """As that tool calls them: of a list of edits, one."""
+    out = {}
+    for name, about in schema["properties"].items():
+        if name in ("path", "filePath", "file_path"):
+            out[name] = file
+        elif name.startswith("old"):
+            out[name] = old
+        elif name.startswith("new"):
+            out[name] = new
+        elif name == "edits":
+            out[name] = [arguments(about["items"], file, old, new)]
+    return out
+
+
 def stream(web, answer):
     """The message as server-sent events."""
-    said = answer["content"][0]["text"]
+    block = answer["content"][0]
+    if block["type"] == "text":
+        begin = {"type": "text", "text": ""}
+        delta = {"type": "text_delta", "text": block["text"]}
+    else:
+        begin = {**block, "input": {}}
+        delta = {"type": "input_json_delta",
+                 "partial_json": json.dumps(block["input"])}
     start = {**answer, "content": [], "stop_reason": None}
     events = [
         {"type": "message_start", "message": start},
         {"type": "content_block_start", "index": 0,
-         "content_block": {"type": "text", "text": ""}},
-        {"type": "content_block_delta", "index": 0,
-         "delta": {"type": "text_delta", "text": said}},
+         "content_block": begin},
+        {"type": "content_block_delta", "index": 0, "delta": delta},
         {"type": "content_block_stop", "index": 0},
-        {"type": "message_delta", "delta": {"stop_reason": "end_turn"},
+        {"type": "message_delta", "delta": {
+            "stop_reason": answer["stop_reason"]},
          "usage": {"output_tokens": 4}},
         {"type": "message_stop"}]
     web.reply("".join("event: %s\ndata: %s\n\n" % (e["type"], json.dumps(e))
@@ -242,7 +288,8 @@ def stream(web, answer):
 
 def responses(asked):
     """The interface that codex speaks. Where the prompt is `run COMMAND`, the
-    model first has that command run, and then answers with what it said."""
+    model first has that command run, and then answers with what it said; so
+    does it edit a file."""
     def texts(item):
         content = item.get("content") or []
         return [content] if isinstance(content, str) else [
@@ -252,6 +299,9 @@ def responses(asked):
             if i.get("type") == "function_call_output"]
     wanted = [t[4:] for i in items if i.get("role") == "user"
               for t in texts(i) if t.startswith("run ")]
+    wanted += ["sed -i s/%s/%s/ %s; echo hello from the model" % (old, new, file)
+               for i in items if i.get("role") == "user" for t in texts(i)
+               for file, old, new in EDIT.findall(t)]
     tools = [t.get("name") for t in asked.get("tools") or []]
     if wanted and not said and "exec_command" in tools:
         item = {"type": "function_call", "name": "exec_command",
