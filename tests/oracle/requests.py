@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import pathlib
+import queue
 import re
 import shutil
 import socket
@@ -153,7 +154,9 @@ class Gate:
         self.signed = set()
         self.log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.log.bind(str(self.run / "log.sock"))
-        self.log.settimeout(2)
+        # HAProxy waits for who reads its log: always, as the gate does.
+        self.lines = queue.SimpleQueue()
+        threading.Thread(target=self.hear, daemon=True).start()
         self.signer = socket.socket(socket.AF_UNIX)
         self.signer.bind(str(self.run / "signer.sock"))
         self.signer.listen(16)
@@ -219,26 +222,28 @@ class Gate:
     def record(self, want):
         """The next line of the log of one of these kinds."""
         while True:
-            line = self.log.recv(16384).decode()
+            line = self.lines.get(timeout=2).decode()
             if not line.startswith("{"):
                 continue
             r = json.loads(line)
             if r["k"] in want:
                 return r
 
+    def hear(self):
+        with contextlib.suppress(OSError):
+            while line := self.log.recv(16384):
+                self.lines.put(line)
+
     def drain(self):
-        self.log.setblocking(False)
-        try:
+        with contextlib.suppress(queue.Empty):
             while True:
-                self.log.recv(16384)
-        except OSError:
-            pass
-        self.log.settimeout(2)
+                self.lines.get_nowait()
 
     def done(self):
         self.child.kill()
         self.child.wait()
         self.signer.close()
+        self.log.shutdown(socket.SHUT_RDWR)
         self.log.close()
 
 
