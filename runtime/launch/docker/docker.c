@@ -89,10 +89,10 @@ static const char *socket_fault(const char *path, CURLcode rc)
 {
 	if (access(path, R_OK | W_OK) == 0)
 		return rc == CURLE_COULDNT_CONNECT
-			       ? "does not answer: nobody listens; sudo systemctl start docker"
+			       ? "does not answer: no listener; sudo systemctl start docker"
 			       : NULL;
 	if (errno == EACCES || errno == EPERM)
-		return "is closed to you: sudo usermod -aG docker $USER, log in anew";
+		return "refuses you: sudo usermod -aG docker $USER, log in anew";
 	if (errno == ENOENT)
 		return "does not answer: no such socket; install Docker, or start it";
 	return NULL;

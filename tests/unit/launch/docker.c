@@ -10,12 +10,15 @@
 #include "tests/unit/docker_standin.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static const struct standin_answer table[] = {
 	{"GET /_ping", 200, "OK"},
@@ -245,6 +248,63 @@ static void check_events(struct docker *d)
 	CHECK(strcmp(seen, "agent start;gate die;") == 0);
 }
 
+/* Nobody listens at it. */
+static void leave_socket(const char *path)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
+	CHECK(fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0);
+	close(fd);
+}
+
+/* Is that in what somebody without rights is told, where a terminal shows it?
+ */
+static bool is_told(struct arena *a, const struct endpoint *at,
+		    const char *what)
+{
+	struct docker *d = NULL;
+	int status = 1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (geteuid() == 0 && (setgroups(0, NULL) < 0 ||
+				       setresgid(65534, 65534, 65534) < 0 ||
+				       setresuid(65534, 65534, 65534) < 0))
+			_exit(2);
+		_exit(docker_open(a, at, &d, &err) != -ECONNREFUSED ||
+		      !strstr(err.text, what));
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+	return status == 0;
+}
+
+#define USUAL "membrane: docker at /var/run/docker.sock "
+
+/* The cause and the next step, for one who is not in the group, and where the
+ * daemon is not running; with the usual socket's name either is read whole. */
+static void check_faults(struct arena *a, const char *dir)
+{
+	static const char closed[] =
+		"refuses you: sudo usermod -aG docker $USER, log in anew";
+	static const char silent[] =
+		"does not answer: no listener; sudo systemctl start docker";
+	const struct endpoint at = {.base = "http://localhost",
+				    .tls_verify = true,
+				    .socket = arena_fmt(a, "%s/left", dir).p};
+
+	leave_socket(at.socket);
+	CHECK(chmod(dir, 0755) == 0 && chmod(at.socket, 0666) == 0);
+	CHECK(is_told(a, &at, silent));
+	CHECK(chmod(at.socket, 0) == 0);
+	CHECK(is_told(a, &at, closed));
+	CHECK(chmod(dir, 0700) == 0);
+	CHECK(strlen(USUAL) + strlen(closed) <= 100);
+	CHECK(strlen(USUAL) + strlen(silent) <= 100);
+	unlink(at.socket);
+}
+
 int main(void)
 {
 	char dir[] = "/tmp/membrane-docker-XXXXXX";
@@ -272,6 +332,7 @@ int main(void)
 	}
 	docker_close(d);
 	check_silence(a, dir);
+	check_faults(a, dir);
 	check_version(a, &at);
 	kill(server, SIGKILL);
 	waitpid(server, NULL, 0);
