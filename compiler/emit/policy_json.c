@@ -418,6 +418,8 @@ bool policy_json_emit(const struct emit_in *in, struct buf *out)
 		put_texts(root, "ports", &p->ports);
 	put_opt_bool(root, "ssl_insecure", &p->ssl_insecure);
 	put_opt_bool(root, "ssh_agent", &p->ssh_agent);
+	if (p->home.set)
+		json_put_cstr(root, "home", ir_home_name(p->home.v));
 	put_texts(root, "args", &p->args);
 	put_opt_str(root, "image", &p->image);
 	if (p->engine.set)

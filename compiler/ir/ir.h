@@ -155,6 +155,10 @@ typedef IR_OPT(enum ir_runtime) ir_opt_runtime;
  * at the start. */
 enum ir_masks { IR_MASKS_HOLD, IR_MASKS_START };
 typedef IR_OPT(enum ir_masks) ir_opt_masks;
+/* Who finds what is left there: all sessions, those of the workspace, nobody.
+ * In this order each is looser than those behind it. */
+enum ir_home { IR_HOME_SHARED, IR_HOME_WORKSPACE, IR_HOME_NONE };
+typedef IR_OPT(enum ir_home) ir_opt_home;
 
 struct ir_hardening {
 	ir_opt_bool read_only;	       /* root file system; default false */
@@ -350,6 +354,7 @@ struct ir_policy {
 			   normalised: sorted, without repeats */
 	ir_opt_bool ssl_insecure;
 	ir_opt_bool ssh_agent; /* ir_ssh_agent() */
+	ir_opt_home home;      /* not set: shared */
 	ir_texts args;
 	arg_list docker_args; /* args, parsed; set by normalise */
 	ir_opt_str image;
@@ -389,6 +394,7 @@ const char *ir_tls_name(enum ir_tls t);
 const char *ir_engine_name(enum ir_engine e);
 const char *ir_runtime_name(enum ir_runtime r); /* "runc", "sysbox-runc", … */
 const char *ir_masks_name(enum ir_masks m);
+const char *ir_home_name(enum ir_home h);
 const char *ir_trace_engine_name(enum ir_trace_engine e);
 
 /* Is it runc, which is the default? */

@@ -71,6 +71,19 @@ const char *ir_masks_name(enum ir_masks m)
 	abort();
 }
 
+const char *ir_home_name(enum ir_home h)
+{
+	switch (h) {
+	case IR_HOME_SHARED:
+		return "shared";
+	case IR_HOME_WORKSPACE:
+		return "workspace";
+	case IR_HOME_NONE:
+		return "none";
+	}
+	abort();
+}
+
 const char *ir_trace_engine_name(enum ir_trace_engine e)
 {
 	switch (e) {

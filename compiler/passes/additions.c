@@ -70,6 +70,7 @@ static void take_trusted(struct add *s, const struct ir_policy *from)
 	TAKE(uplink);
 	TAKE(ssl_insecure);
 	TAKE(ssh_agent);
+	TAKE(home);
 	TAKE(image);
 	TAKE(engine);
 	TAKE(runtime);
@@ -341,6 +342,8 @@ static void add_policy(struct add *s, const struct ir_policy *p)
 	add_guard(s, "ssl_insecure true", &p->ssl_insecure, &t->ssl_insecure,
 		  true);
 	add_guard(s, "ssh_agent true", &p->ssh_agent, &t->ssh_agent, true);
+	if (p->home.set && p->home.v < t->home.v)
+		SAY(SETTING, p->home.from, "home %s", ir_home_name(p->home.v));
 	add_args(s, &p->args);
 	add_str(s, "image", &p->image, &t->image);
 	if (p->engine.set && p->engine.v != t->engine.v)
@@ -414,6 +417,8 @@ static void cut_settings(struct add *s, const struct ir_policy *p)
 		SAY(SETTING, p->tls.from, "tls inspect");
 	add_guard(s, "ssl_insecure false", &p->ssl_insecure, &t->ssl_insecure,
 		  false);
+	if (p->home.set && p->home.v > t->home.v)
+		SAY(SETTING, p->home.from, "home %s", ir_home_name(p->home.v));
 	if (ir_ssh_agent(t))
 		add_guard(s, "ssh_agent false", &p->ssh_agent, &t->ssh_agent,
 			  false);

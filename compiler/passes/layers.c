@@ -63,6 +63,7 @@ static void merge_layer(struct arena *a, struct ir_policy *to,
 	REPLACE(uplink);
 	REPLACE(ssl_insecure);
 	REPLACE(ssh_agent);
+	REPLACE(home);
 	APPEND(args);
 	APPEND(ports);
 	REPLACE(image);

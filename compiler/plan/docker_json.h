@@ -13,6 +13,7 @@
  *	                 {"n": 2, "file": "~/…", "fields": [NAME.NAME, …],
  *	                  "refresh": URL where there is one}, …]
  *	                where there are any,
+ *	 "home": "workspace" or "none", where it is not that of all sessions,
  *	 "host_ports": [11434, …] of the machine, where there are any,
  *	 "published": [{"addr": "127.0.0.1", "port": 3000, "to": 5173}, …] of
  *	                the machine, where there are any}
@@ -49,6 +50,9 @@
 #define DOCKER_JSON_FIELDS	   "fields"
 #define DOCKER_JSON_REFRESH	   "refresh"
 #define DOCKER_JSON_SSH_AGENT	   "ssh_agent"
+#define DOCKER_JSON_HOME	   "home"
+#define DOCKER_JSON_HOME_WORKSPACE "workspace"
+#define DOCKER_JSON_HOME_NONE	   "none"
 #define DOCKER_JSON_HOST_PORTS	   "host_ports"
 #define DOCKER_JSON_PUBLISHED	   "published"
 #define DOCKER_JSON_ADDR	   "addr"

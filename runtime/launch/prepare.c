@@ -94,7 +94,7 @@ static void find_user(const struct stat *st, struct prepare_owner *out)
 }
 
 int prepare_owner(struct arena *a, const struct launch_opts *o, int workspace,
-		  struct prepare_owner *out, struct err *err)
+		  const char *home, struct prepare_owner *out, struct err *err)
 {
 	struct stat st;
 
@@ -105,7 +105,7 @@ int prepare_owner(struct arena *a, const struct launch_opts *o, int workspace,
 			       o->workspace);
 	find_user(&st, out);
 	out->text = arena_fmt(a, "%ld:%ld", (long)out->uid, (long)out->gid).p;
-	out->home = arena_fmt(a, "%s/home", o->state).p;
+	out->home = home;
 	return make_home(o->state, out, o->quiet, err);
 }
 

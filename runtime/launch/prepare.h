@@ -27,15 +27,15 @@ struct prepare_owner {
 };
 
 /*
- * Make state/home (0700) when it is missing. Where root launches for a
+ * Make home (home.h), 0700, when it is missing. Where root launches for a
  * workspace of somebody else, with a state folder of its own, a home that it
  * makes, or that is still empty, is given to that user; any other mismatch is
  * said on stderr, and the session goes on with a home that the agent cannot
- * write to. workspace: its folder, open.
+ * write to. workspace: its folder, open; home: borrowed.
  */
 must_check int prepare_owner(struct arena *a, const struct launch_opts *o,
-			     int workspace, struct prepare_owner *out,
-			     struct err *err);
+			     int workspace, const char *home,
+			     struct prepare_owner *out, struct err *err);
 /*
  * plan/ as the gate reads it: by a root without CAP_DAC_OVERRIDE, so every
  * file of it is readable for all (the folders above are not). And resolv.conf.

@@ -5,6 +5,7 @@
 #include "compiler/plan/docker_json.h"
 #include "runtime/launch/docker/docker_session.h"
 #include "runtime/launch/docker/rootless.h"
+#include "runtime/launch/home.h"
 #include "runtime/launch/launch.h"
 #include "runtime/launch/mounts/freeze.h"
 #include "runtime/launch/mounts/masks.h"
@@ -65,12 +66,15 @@ static void remove_unfinished(const struct session *s)
 		fileio_remove_unfinished(dir, NULL);
 }
 
-/* What a view that was killed left mounted. */
-static int remove_view(const struct session *s, struct err *err)
+/* What a view that was killed left mounted, and the session's own home. */
+static int remove_folders(const struct session *s, struct err *err)
 {
 	struct arena *a = arena_new();
 	int rc = mounted_remove(a, s, err);
 
+	/* what was mounted over it is gone */
+	if (rc == 0)
+		home_remove(a, s);
 	arena_free(a);
 	return rc;
 }
@@ -93,7 +97,7 @@ int reap_session(struct docker *d, const char *state, const struct session *s,
 		poll(NULL, 0, REMOVE_STEP_MS);
 	}
 	if (rc == 0)
-		rc = remove_view(s, err);
+		rc = remove_folders(s, err);
 	remove_unfinished(s);
 	/* only now: a placeholder may still be mounted on before */
 	return rc < 0 ? rc : masks_release(state, s->id, err);

@@ -87,3 +87,65 @@ trace:
         opened = t_trace.paths(t_trace.events(where), "security_file_open")
         check(sorted(opened) == ["/workspace/also", "/workspace/here"],
               "those that are meant, by either name", opened)
+
+
+SEEN = "cat ~/left 2>&-; echo $PWD >>~/left; mkdir -p ~/go/pkg; " \
+       "touch ~/go/pkg/x; chmod 555 ~/go/pkg; ls -ld ~ | cut -c1-10"
+
+
+@test
+def homes_are_whose_the_policy_says():
+    with Place("", files={"a": "one\n"}) as where:
+        first, second = where.work, where.root / "other"
+        second.mkdir()
+        for kind, seen in (("workspace", str(first)), ("none", ""),
+                           ("shared", str(second))):
+            (where.state / "config.yaml").write_text("home: %s\n" % kind)
+            where.own()
+            for work in (first, second, first):
+                where.work = work
+                s = inside(where, SEEN)
+                lines = s.stdout.split("\n")[:-1]
+                check(s.status == 0 and lines[-1] == "drwx------" and
+                      "stays" not in s.stderr, kind + ": it runs",
+                      s.stdout + s.stderr)
+                before = lines[:-1]
+            check(before[-1:] == [seen] * bool(seen) and
+                  (kind != "none" or before == []),
+                  kind + ": what the last one saw", before)
+        homes = list((where.state / "homes").iterdir())
+        check(len(homes) == 2, "two workspaces have homes", homes)
+        check(not list(where.state.glob("sessions/*/home")),
+              "nobody's are gone")
+
+
+@test
+def nobody_s_home_goes_with_a_killed_launcher():
+    with Place("home: none\n", files={"a": "one\n"}) as where:
+        p = where.popen("run", "--", "sh", "-c", "touch ~/left; touch here; "
+                        "sleep 60")
+        check(live.within(30, lambda: (where.work / "here").exists()),
+              "it runs")
+        p.kill()
+        p.wait()
+        check(live.within(30, lambda: not list(
+            where.state.glob("sessions/*/home"))), "it is gone")
+
+
+@test
+def protected_files_are_of_the_home_in_use():
+    policy = """\
+home: workspace
+protect:
+  - {files: ["~/.login*"], by: sh}
+"""
+    with Place(policy, files={"a": "one\n"}) as where:
+        s = inside(where, "true")
+        check(s.status == 0, "it runs", s.stderr)
+        home, = (where.state / "homes").iterdir()
+        (home / ".login").write_text("secret\n")
+        where.own()
+        s = inside(where, "cat ~/.login; echo end")
+        check("secret" not in s.stdout and "end" in s.stdout and
+              "Permission denied" in s.stderr, "a tool does not read it",
+              s.stdout + s.stderr)

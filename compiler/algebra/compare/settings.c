@@ -415,6 +415,13 @@ static struct value of_masks(const struct ir_policy *p)
 		p->masks.set, p->masks.from, !hold};
 }
 
+/* What is left there can be read by more sessions. */
+static struct value of_home(const ir_opt_home *h)
+{
+	return (struct value){str_of(ir_home_name(h->v)), h->set, h->from,
+			      IR_HOME_NONE - h->v};
+}
+
 static void compare_kinds(struct settings *s)
 {
 	const struct ir_policy *p = s->p[0], *q = s->p[1];
@@ -441,6 +448,9 @@ static void compare_kinds(struct settings *s)
 	x = of_masks(p);
 	y = of_masks(q);
 	compare_ordered(s, "masks", &x, &y);
+	x = of_home(&p->home);
+	y = of_home(&q->home);
+	compare_ordered(s, "home", &x, &y);
 }
 
 static struct value of_trust(const ir_opt_trust *t)

@@ -254,6 +254,27 @@ static int remove_children(int fd, struct err *err)
 	return rc;
 }
 
+/* One that its owner has closed to itself, as package managers do, is opened
+ * to it again. */
+static int open_folder(int dirfd, const char *path)
+{
+	int at = openat(dirfd, path,
+			O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char self[64];
+	struct stat st;
+	int fd;
+
+	if (at < 0)
+		return -1;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
+	if (fstat(at, &st) == 0 && (st.st_mode & S_IRWXU) != S_IRWXU &&
+	    st.st_uid == geteuid())
+		ignore(chmod(self, st.st_mode | S_IRWXU));
+	fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd_close(&at);
+	return fd;
+}
+
 /* below: path is a name in dirfd, and what is mounted on it is another's. */
 static int remove_at(int dirfd, const char *path, bool below, struct err *err)
 {
@@ -263,8 +284,7 @@ static int remove_at(int dirfd, const char *path, bool below, struct err *err)
 		return 0;
 	if (errno != EISDIR && errno != EPERM)
 		return err_errno(err, path);
-	fd = openat(dirfd, path,
-		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = open_folder(dirfd, path);
 	if (fd < 0)
 		return err_errno(err, path);
 	if (below && fileio_is_mount(dirfd, fd)) {

@@ -7,6 +7,7 @@
 #include "compiler/emit/docker/seccomp.h"
 #include "compiler/emit/git/known_hosts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Where the second column begins. */
@@ -46,6 +47,19 @@ static void put_setting(struct settings *s, const char *key, struct str value,
 			 arena_fmt(s->m->a, "%-*s%.*s", KEY_COLUMNS, key,
 				   STR_ARG(shown)),
 			 model_source(s->m, from));
+}
+
+static const char *home_text(enum ir_home h)
+{
+	switch (h) {
+	case IR_HOME_SHARED:
+		return "shared: one, of all sessions";
+	case IR_HOME_WORKSPACE:
+		return "workspace: one of its own, for all of its sessions";
+	case IR_HOME_NONE:
+		return "none: an empty one, gone with the session";
+	}
+	abort();
 }
 
 static struct str bytes_text(struct arena *a, uint64_t n)
@@ -201,6 +215,9 @@ void plan_settings(const struct view *v, const struct plan_model *m)
 			? STR("held by a view: every access is judged")
 			: STR("made at the start: later files and host renames are bare"),
 		p->masks.from);
+	if (p->home.set)
+		put_setting(&s, "home", str_of(home_text(p->home.v)),
+			    p->home.from);
 	vec_each(f, &p->fast)
 		put_setting(&s, f == p->fast.v ? "fast" : "",
 			    arena_fmt(m->a, "%.*s/: as it is on the host",

@@ -320,6 +320,21 @@ static void put_mounts(struct argv *w)
 	put_roots(w);
 }
 
+/* Not of the first: a plan says nothing of it, as those before there was a
+ * choice. */
+static const char *home_word(enum ir_home h)
+{
+	switch (h) {
+	case IR_HOME_SHARED:
+		break;
+	case IR_HOME_WORKSPACE:
+		return DOCKER_JSON_HOME_WORKSPACE;
+	case IR_HOME_NONE:
+		return DOCKER_JSON_HOME_NONE;
+	}
+	return NULL;
+}
+
 static cJSON *fields_json(const struct ir_credential *c)
 {
 	cJSON *list = json_array();
@@ -414,6 +429,8 @@ bool docker_emit(const struct emit_in *in, struct buf *out)
 	docker_tracer_put(&w, root);
 	if (ir_ssh_agent(p))
 		json_put(root, DOCKER_JSON_SSH_AGENT, cJSON_CreateTrue());
+	if (home_word(p->home.v))
+		json_put_cstr(root, DOCKER_JSON_HOME, home_word(p->home.v));
 	docker_ports_put(in, root);
 	if (p->credentials.n)
 		json_put(root, DOCKER_JSON_CREDENTIALS,

@@ -73,6 +73,7 @@ static const bind_fn binders[BIND_TYPES] = {
 	[BIND_TYPE_ENGINE] = bind_value_engine,
 	[BIND_TYPE_RUNTIME] = bind_value_runtime,
 	[BIND_TYPE_MASKS] = bind_mapping_masks,
+	[BIND_TYPE_HOME] = bind_value_home,
 	[BIND_TYPE_FOLDERS] = bind_list_folders,
 	[BIND_TYPE_PUBLISHED] = bind_list_published,
 	[BIND_TYPE_TRACE_ENGINE] = bind_value_trace_engine,

@@ -80,6 +80,7 @@ void bind_value_tls(struct binder *, const struct yaml_pair *, void *);
 void bind_value_engine(struct binder *, const struct yaml_pair *, void *);
 void bind_value_runtime(struct binder *, const struct yaml_pair *, void *);
 void bind_value_masks(struct binder *, const struct yaml_pair *, void *);
+void bind_value_home(struct binder *, const struct yaml_pair *, void *);
 void bind_value_trace_engine(struct binder *, const struct yaml_pair *, void *);
 void bind_value_trust(struct binder *, const struct yaml_pair *, void *);
 void bind_value_count(struct binder *, const struct yaml_pair *, void *);

@@ -215,6 +215,20 @@ static int read_published(struct arena *a, const cJSON *list,
 	return 0;
 }
 
+/* Where there is none it is that of all sessions. */
+static int read_home(const char *text, struct vectors *out, struct err *err)
+{
+	if (out->home != VECTORS_HOME_SHARED)
+		return fail_vectors(err, "'home' twice");
+	if (strcmp(text, DOCKER_JSON_HOME_WORKSPACE) == 0)
+		out->home = VECTORS_HOME_WORKSPACE;
+	else if (strcmp(text, DOCKER_JSON_HOME_NONE) == 0)
+		out->home = VECTORS_HOME_NONE;
+	else
+		return fail_vectors(err, "unknown home");
+	return 0;
+}
+
 static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 		       struct err *err)
 {
@@ -248,6 +262,8 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 		out->ssh_agent = true;
 		return 0;
 	}
+	if (text && strcmp(m->string, DOCKER_JSON_HOME) == 0)
+		return read_home(text, out, err);
 	if (text && strcmp(m->string, DOCKER_JSON_ENGINE) == 0)
 		return strcmp(text, DOCKER_JSON_DOCKER) == 0
 			       ? 0

@@ -56,6 +56,13 @@ struct vectors_credential {
 
 enum vectors_link { VECTORS_VETH, VECTORS_BRIDGE };
 
+/* Whose the agent's home is; in the session's folder, where it is nobody's. */
+enum vectors_home {
+	VECTORS_HOME_SHARED,
+	VECTORS_HOME_WORKSPACE,
+	VECTORS_HOME_NONE,
+};
+
 struct vectors {
 	const char *runtime; /* "runc" is what every daemon has */
 	enum vectors_link link;
@@ -64,7 +71,8 @@ struct vectors {
 	struct vector view;	      /* holds masks; image: likewise */
 	struct vector relay; /* renewals leave by it; image: likewise */
 	VEC(struct vectors_credential) credentials;
-	bool ssh_agent;		  /* the user's is asked for */
+	bool ssh_agent; /* the user's is asked for */
+	enum vectors_home home;
 	vectors_ports host_ports; /* of this machine, that the agent gets */
 	vectors_published_list published; /* that lead to the agent */
 };

@@ -4,6 +4,7 @@
  */
 #include "runtime/launch/lifecycle/parts.h"
 
+#include "runtime/launch/home.h"
 #include "runtime/launch/mounts/masks.h"
 #include "runtime/launch/reap.h"
 #include "runtime/launch/view/mounted.h"
@@ -20,6 +21,8 @@ bool ending_clean(struct launch *l)
 		rc = masks_release(l->o.state, l->session.id, &err);
 		if (rc == 0)
 			rc = mounted_remove(l->a, &l->session, &err);
+		if (rc == 0)
+			home_remove(l->a, &l->session);
 	} else if (l->run.docker) {
 		rc = reap_session(l->run.docker, l->o.state, &l->session, &err);
 	}

@@ -5,6 +5,7 @@
 #include "runtime/launch/lifecycle/parts.h"
 
 #include "compiler/plan/files.h"
+#include "runtime/launch/home.h"
 #include "runtime/launch/inside/inside.h"
 #include "runtime/launch/resolvers.h"
 #include "runtime/launch/session/metadata.h"
@@ -81,7 +82,10 @@ int values_set(struct launch *l, struct err *err)
 	if (rc == 0)
 		rc = values_note(l, NULL, err);
 	if (rc == 0)
-		rc = prepare_owner(l->a, &l->o, l->mounts.root, &l->owner, err);
+		rc = prepare_owner(l->a, &l->o, l->mounts.root,
+				   home_path(l->a, l->vectors.home, l->o.state,
+					     &l->session, l->o.workspace),
+				   &l->owner, err);
 	if (rc < 0)
 		return rc;
 	homes.agent = l->owner.home;

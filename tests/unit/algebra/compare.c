@@ -431,6 +431,12 @@ static void ssh_agent(struct ir_policy *p)
 	p->ssh_agent.set = p->ssh_agent.v = true;
 }
 
+static void home_of_none(struct ir_policy *p)
+{
+	p->home.set = true;
+	p->home.v = IR_HOME_NONE;
+}
+
 static void bare_later(struct ir_policy *p)
 {
 	p->masks.v = IR_MASKS_START;
@@ -440,6 +446,7 @@ static void check_settings(void)
 {
 	CHECK(setting(bare_later) == ACCESS_GAINED);
 	CHECK(setting(ssh_agent) == ACCESS_GAINED);
+	CHECK(setting(home_of_none) == ACCESS_LOST);
 	CHECK(setting(more_pids) == ACCESS_GAINED);
 	CHECK(setting(less_memory) == ACCESS_LOST);
 	CHECK(setting(read_only) == ACCESS_LOST);

@@ -70,7 +70,7 @@ enum what {
 #define CRED(text)  "credentials: [{" text "}]"
 #define TRACE(text) "trace: {" text "}"
 #define NEVER(text) "tests: {never: [{" text "}]}"
-#define PURPOSE     "refused_on_purpose: [{dest: a.test, reason: so}]"
+#define PURPOSE	    "refused_on_purpose: [{dest: a.test, reason: so}]"
 #define WAIVE(text) "allow_lint: [{id: any-grant, reason: \"so\"" text "}]"
 
 static const struct {
@@ -122,6 +122,8 @@ static const struct {
 	 CRED("host: a.test, header: X, from_file: A")},
 	{"POLICY", "ssh_agent", WIDENS, "ssh_agent: false", "ssh_agent: true",
 	 "ssh_agent: false"},
+	{"POLICY", "home", WIDENS, "home: none", "home: workspace",
+	 "home: shared"},
 	{"POLICY", "trace", WIDENS, "", TRACE("engine: \"off\""),
 	 TRACE("engine: tracee")},
 	{"POLICY", "tests", NARROWS, "", "tests: {allow: [\"a.test:1\"]}", ""},

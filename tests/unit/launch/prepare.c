@@ -85,7 +85,8 @@ static int find_owner(const struct launch_opts *o, struct prepare_owner *out)
 	auto_fd int fd = open(o->workspace, O_RDONLY | O_CLOEXEC);
 
 	CHECK(fd >= 0);
-	return prepare_owner(a, o, fd, out, &err);
+	return prepare_owner(a, o, fd, arena_fmt(a, "%s/home", o->state).p, out,
+			     &err);
 }
 
 /* A workspace and a state folder, of these users. */
@@ -209,7 +210,7 @@ static void a_workspace_is_a_folder(void)
 
 	write_file(o.workspace, "", 0644);
 	CHECK(find_owner(&o, &owner) == -ENOTDIR && !owner.text);
-	CHECK(prepare_owner(a, &o, -1, &owner, &err) == -EBADF);
+	CHECK(prepare_owner(a, &o, -1, top, &owner, &err) == -EBADF);
 }
 
 /* --- the session's folder ------------------------------------------------- */

@@ -1,4 +1,5 @@
 #include "runtime/launch/docker/vectors.h"
+#include "runtime/launch/home.h"
 
 #include "compiler/plan/docker_json.h"
 #include "runtime/launch/docker/binds.h"
@@ -126,6 +127,9 @@ static const struct expansion_case cases[] = {
 	{"{\"version\":1,\"published\":[{\"addr\":\"::\",\"port\":1,"
 	 "\"to\":1,\"x\":1}]}",
 	 NULL, -EPROTO},
+	{"{\"version\":1,\"home\":\"shared\"}", NULL, -EPROTO},
+	{"{\"version\":1,\"home\":true}", NULL, -EPROTO},
+	{"{\"version\":1,\"home\":\"none\",\"home\":\"none\"}", NULL, -EPROTO},
 	{"{\"version\":1,\"ssh_agent\":\"true\"}", NULL, -EPROTO},
 	{"{\"version\":1,\"ssh_agent\":true,\"ssh_agent\":true}", NULL,
 	 -EPROTO},
@@ -347,6 +351,30 @@ static void check_ssh_agent(struct arena *a)
 	      v.ssh_agent);
 }
 
+static void check_home(struct arena *a)
+{
+	static const char json[] = WRAP("\"g\"", "\"i\"");
+	struct session s = {.dir = "/s/sessions/1"};
+	struct vectors v;
+	struct err err;
+
+	CHECK(vectors_parse(a, STR(json), &v, &err) == 0);
+	CHECK(strcmp(home_path(a, v.home, "/s", &s, "/w"), "/s/home") == 0);
+	CHECK(vectors_parse(a, arena_fmt(a, "{\"home\":\"none\",%s", json + 1),
+			    &v, &err) == 0);
+	CHECK(strcmp(home_path(a, v.home, "/s", &s, "/w"),
+		     "/s/sessions/1/home") == 0);
+	CHECK(vectors_parse(
+		      a, arena_fmt(a, "{\"home\":\"workspace\",%s", json + 1),
+		      &v, &err) == 0);
+	CHECK(strcmp(home_path(a, v.home, "/s", &s, "/w"),
+		     home_path(a, v.home, "/s", &s, "/w")) == 0);
+	CHECK(strcmp(home_path(a, v.home, "/s", &s, "/w"),
+		     home_path(a, v.home, "/s", &s, "/x")) != 0);
+	CHECK(strlen(home_path(a, v.home, "/s", &s, "/x")) ==
+	      strlen("/s/homes/") + 16);
+}
+
 static void check_published(struct arena *a)
 {
 	static const char json[] = WRAP("\"g\"", "\"i\"");
@@ -400,6 +428,7 @@ int main(void)
 	check_resolver(a);
 	check_credentials(a);
 	check_ssh_agent(a);
+	check_home(a);
 	check_host_ports(a);
 	check_published(a);
 	arena_free(a);

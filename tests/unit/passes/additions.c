@@ -138,6 +138,17 @@ static void check_settings(void)
 	global->ssh_agent.set = global->ssh_agent.v = true;
 	CHECK(count(&t) == 5); /* trusted already */
 	work->ssh_agent.set = false;
+	/* narrower than what is trusted, and the same, is nobody's affair */
+	work->home.set = global->home.set = true;
+	work->home.v = IR_HOME_NONE;
+	CHECK(count(&t) == 5);
+	global->home.v = IR_HOME_WORKSPACE;
+	work->home.v = IR_HOME_WORKSPACE;
+	CHECK(count(&t) == 5);
+	work->home.v = IR_HOME_SHARED;
+	CHECK(count(&t) == 6);
+	work->home.set = global->home.set = false;
+	work->home.v = global->home.v = IR_HOME_SHARED;
 	work->image.set = true;
 	work->image.v = STR("other");
 	work->engine.set = true;
