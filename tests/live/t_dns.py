@@ -289,6 +289,19 @@ def the_upstream_of_the_host():
 
 
 @test
+def an_upstream_that_is_silent():
+    """Who reads it learns what to change, in a line of no more than 100."""
+    with Place("allow: [site.test]\n") as where:
+        s = where.membrane("run", "--no-trace", "--resolver", "198.18.0.1",
+                           "--", "python3", "probe.py",
+                           json.dumps([ask("site.test")]))
+        said = [line for line in s.stderr.splitlines() if "site.test" in line]
+        check(len(said) == 1 and len(said[0]) <= 100 and
+              "the resolver did not answer: 'dns_resolver' names another" in
+              said[0], "cause, name and next step", s.stderr)
+
+
+@test
 def queries_leave_with_fresh_ids_and_ports():
     s = session("allow: ['*.wild.test']\n",
                 [ask("n%d.wild.test" % i) for i in range(40)])

@@ -309,16 +309,17 @@ static void print_remedy(const struct summary *s, const struct entry *e,
 	if (print_grant(s, e, &grant)) {
 		buf_addf(out, "add to 'allow' in .membrane.yaml:  - %s",
 			 grant.p);
+	} else if (e->reason == REASON_UPSTREAM && e->proto == PROTO_NONE) {
+		/* Not the line that allows the name: that is as it should be. */
+		buf_adds(
+			out,
+			"the resolver did not answer: 'dns_resolver' names another");
 	} else if (e->source.n && e->line) {
 		buf_addf(out, "%s (", reason_about(e->reason));
 		summary_escape(out, e->source, DEST_MAX);
 		buf_addf(out, ":%u)", e->line);
 	} else if (why && e->reason == REASON_NO_GRANT) {
 		buf_adds(out, why);
-	} else if (e->reason == REASON_UPSTREAM && e->proto == PROTO_NONE) {
-		buf_adds(
-			out,
-			"the resolver did not answer: 'dns_resolver' names another");
 	} else {
 		buf_adds(out, reason_about(e->reason));
 	}

@@ -74,7 +74,7 @@ static const char *const records[] = {
 	CONNECT("\"reason\":\"port\",\"name\":\"nas\","
 		"\"proto\":\"tcp\",\"addr\":\"192.0.2.3\",\"port\":22"),
 	RESOLVE("\"reason\":\"upstream\",\"name\":\"mute.test\","
-		"\"type\":\"A\""),
+		"\"type\":\"A\",\"source\":\".membrane.yaml\",\"line\":1"),
 };
 
 static const char golden[] =
