@@ -42,8 +42,10 @@ built_by() {
 	mkdir -p "$(dirname "$log")"
 	"$@" 2>&1 | tee "$log" | passing && return
 	why=$(grep -E -m 1 -o ".{0,80}($offline).{0,80}" "$log" |
-		tr -cd '[:print:]') ||
-		{ tail -n 40 "$log" >&2; die "failed: $* (all of it: $log)"; }
+		tr -cd '[:print:]') || {
+		tail -n 40 "$log" | tr -cd '[:print:]\n\t' >&2
+		die "failed: $* (all of it: $log)"
+	}
 	die "an image is built over this machine's network, and there is no way" \
 		"out ($why); once there is, the same command goes on where this" \
 		"ended (all of it: $log)"
