@@ -32,7 +32,8 @@ static struct way follow_path(struct arena *a, struct str path,
 		if (!realpath(arena_cstr(a, str_slice(path, 0, i)), real))
 			break;
 		way.into = is_within(real, at->workspace) ||
-			   is_within(real, at->agent);
+			   is_within(real, at->agent) ||
+			   is_within(real, at->homes);
 		way.through |= way.into;
 	}
 	return way;

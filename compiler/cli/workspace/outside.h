@@ -2,7 +2,7 @@
  * Files that a launch reads for the policy, out of the agent's reach.
  *
  * A policy is approved with the paths in it, not with what is in the files.
- * What the agent can write (the workspace and its home) must therefore not
+ * What the agent can write (the workspace and its homes) must therefore not
  * decide, in a later session, how tight the sandbox is, nor by a link which of
  * the host's files is read and sent out as a credential.
  */
@@ -13,7 +13,8 @@
 
 struct outside_places {
 	const char *workspace; /* real paths; */
-	const char *agent;     /* its home; need not exist */
+	const char *agent;     /* the home of all sessions; need not exist */
+	const char *homes;     /* those of workspaces are in it; likewise */
 	const char *home;      /* the user's, for "~/"; may be NULL */
 };
 

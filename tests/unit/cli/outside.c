@@ -16,7 +16,8 @@ static struct str at(const char *path)
 
 static bool check(const char *seccomp, const char *credential)
 {
-	struct outside_places places = {at("project").p, at("agent").p, top};
+	struct outside_places places = {at("project").p, at("agent").p,
+					at("homes").p, top};
 	struct ir_policy p = {0};
 	struct ir_credential *x;
 	struct sources sources;
@@ -46,6 +47,9 @@ static void make(void)
 	CHECK(symlink("..", at("agent/up").p) == 0);
 	CHECK(symlink("project/real", at("mine").p) == 0);
 	CHECK(mkdir(at("project/real").p, 0700) == 0);
+	CHECK(mkdir(at("homes").p, 0700) == 0);
+	CHECK(mkdir(at("homes/0a").p, 0700) == 0);
+	CHECK(symlink("../../key", at("homes/0a/out").p) == 0);
 	CHECK(mkdir(at("key").p, 0700) == 0);
 	CHECK(mkdir(at("projects/key").p, 0700) == 0);
 }
@@ -64,6 +68,8 @@ int main(void)
 	CHECK(!check(at("project/out").p, NULL));
 	CHECK(!check(at("mine").p, NULL));
 	CHECK(!check(at("agent/up/key").p, NULL));
+	CHECK(!check(at("homes/0a").p, NULL));
+	CHECK(!check(NULL, "~/homes/0a/out"));
 	CHECK(check(NULL, at("key").p) && check(NULL, "~/key"));
 	CHECK(check(NULL, at("project/real").p) && check(NULL, "~/mine"));
 	CHECK(check(NULL, "~/project/alias") && check(NULL, "~/project/none"));
