@@ -9,6 +9,8 @@
 #include "compiler/emit/gate/gate_cfg.h"
 #include "compiler/plan/docker_json.h"
 
+#include <stdlib.h>
+
 #define SHOWN 64u /* grants: it is read by those who pay for each word */
 
 static const char beginning[] =
@@ -39,9 +41,25 @@ static const char ending[] =
 	"\n"
 	"FILES\n"
 	"/workspace is a folder of the user's, on their disk, which may have its own path here,\n"
-	"too. /home/agent stays for other sessions. All else is gone when the command ends.\n"
+	"too. ";
+
+static const char masked[] =
 	"Files that the policy hides are there and empty, and others are read-only: neither is\n"
 	"damage to be mended.\n";
+
+static const char *home_text(enum ir_home h)
+{
+	switch (h) {
+	case IR_HOME_SHARED:
+		return "/home/agent stays for other sessions. All else is gone when the command ends.\n";
+	case IR_HOME_WORKSPACE:
+		return "/home/agent stays for other sessions in this folder.\n"
+		       "All else is gone when the command ends.\n";
+	case IR_HOME_NONE:
+		return "All else, /home/agent too, is gone when the command ends.\n";
+	}
+	abort();
+}
 
 /* Texts of the policy: one line stays one. */
 static void put_plain(struct buf *out, struct str text)
@@ -91,5 +109,7 @@ bool readme_emit(const struct emit_in *in, struct buf *out)
 	if (gate_cfg_decrypts(p))
 		buf_adds(out, roots);
 	buf_adds(out, ending);
+	buf_adds(out, home_text(p->home.v));
+	buf_adds(out, masked);
 	return true;
 }

@@ -86,8 +86,9 @@ static const char *sample(const struct docker_run_option *o)
 static bool stands_for_words(struct str s)
 {
 	static const char *const names[] = {
-		"{masks}",	 "{terminal}", "{git}",	       "{repository}",
-		"{environment}", "{init}",     "{entrypoint}", "{command}",
+		"{masks}",	"{terminal}",	"{git}",
+		"{repository}", "{own-path}",	"{environment}",
+		"{init}",	"{entrypoint}", "{command}",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)

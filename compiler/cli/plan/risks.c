@@ -296,14 +296,30 @@ static void find_masks(struct finder *f)
 		STR("a file that a program on the host replaces (an editor's atomic save) loses its mask until the next session"));
 }
 
+static void find_home(struct finder *f)
+{
+	switch (f->p->home.v) {
+	case IR_HOME_SHARED:
+		add_risk(
+			f, "home", (struct ir_origin){0},
+			STR("~/.membrane/home outlives sessions and is the same for all workspaces: what one agent leaves there, the next one reads"));
+		return;
+	case IR_HOME_WORKSPACE:
+		add_risk(
+			f, "home", f->p->home.from,
+			STR("the workspace's home outlives sessions: what one agent leaves there, the next one in this workspace reads"));
+		return;
+	case IR_HOME_NONE:
+		return;
+	}
+}
+
 static void find_files(struct finder *f)
 {
 	add_risk(
 		f, "written-code", (struct ir_origin){0},
 		STR("what the agent writes into the workspace may run on the host later (build files, scripts, dependencies): read it first"));
-	add_risk(
-		f, "home", (struct ir_origin){0},
-		STR("~/.membrane/home outlives sessions and is the same for all workspaces: what one agent leaves there, the next one reads"));
+	find_home(f);
 	add_risk(
 		f, "new-repository", (struct ir_origin){0},
 		STR("a git repository that the agent makes or brings runs what its own configuration and hooks say, once git is used in it"));

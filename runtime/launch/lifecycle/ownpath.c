@@ -61,7 +61,7 @@ int ownpath_prepare(struct launch *l, struct err *err)
 	bool taken;
 	int rc;
 
-	if (!l->vectors.view.image || gitlinked_is_systems(own) ||
+	if (!l->vectors.view.image || own.n < 2 || gitlinked_is_systems(own) ||
 	    !is_printable(own))
 		return 0;
 	rc = find_taken(l, &taken, err);

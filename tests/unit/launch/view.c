@@ -233,14 +233,17 @@ static void check_bad_words(void)
 
 /* --- what it is told ------------------------------------------------------ */
 
-static struct str hello_of(struct str root_path, int root, bool readonly)
+static struct looked_at look_at(struct str root_path, int root)
 {
-	struct looked_at at = {
+	return (struct looked_at){
 		.state = arena_fmt(a, "%.*s/st ate", STR_ARG(root_path)),
 		.root_path = root_path,
 		.root = root,
-		.mounts = str_of(plan),
-		.readonly = readonly};
+		.mounts = str_of(plan)};
+}
+
+static struct str hello_at(struct looked_at at)
+{
 	struct hello_owner owner = {7, 8};
 	struct looked *l = arena_new_of(a, struct looked);
 	struct committed git;
@@ -248,10 +251,18 @@ static struct str hello_of(struct str root_path, int root, bool readonly)
 	struct str text;
 
 	CHECK_MSG(looked_make(a, &at, l, &err) == 0, "%s", err.text);
-	committed_find(a, root_path, l->plan.ignore, &l->found, &l->git.repos,
-		       true, &git);
+	committed_find(a, at.root_path, l->plan.ignore, &l->found,
+		       &l->git.repos, true, &git);
 	CHECK(hello_write(a, l, &git, &owner, &holds, &text, &err) == 0);
 	return text;
+}
+
+static struct str hello_of(struct str root_path, int root, bool readonly)
+{
+	struct looked_at at = look_at(root_path, root);
+
+	at.readonly = readonly;
+	return hello_at(at);
 }
 
 /* What git's index, which is 32 bits of each, says of a file. */
@@ -333,6 +344,49 @@ static void check_hello(void)
 		       seen_line(a, "link l/secret", &st, " /no%20where")));
 	CHECK(!strstr(text.p, "tracked file clear"));
 	CHECK(has_line(hello_of(str_of(real), root, true), "readonly"));
+	close(root);
+	CHECK(chdir("/") == 0);
+}
+
+/* Of a repository beside the workspace: what is its own, and where the
+ * workspace is in the session. */
+static void check_repository(void)
+{
+	struct gitlinked git = {.kind = GITLINKED_MODULE,
+				.common = STR("/r/.git/modules/m"),
+				.dev = 3,
+				.ino = 4};
+	struct gitindex_file file = {.kind = VIEW_OUTSIDE_PROGRAM,
+				     .path = STR("a b"),
+				     .numbers = {1, 2, 3, 4, 5, 6, 7, 8}};
+	struct gitoutside outside = {0};
+	struct looked_at at;
+	struct str text;
+	int root;
+
+	CHECK(chdir(dir) == 0);
+	root = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	at = look_at(str_of(dir), root);
+	at.linked = &git;
+	at.outside = &outside;
+	text = hello_at(at);
+	CHECK(has_line(text, "repository 3 4"));
+	CHECK(has_line(text, "module %0a[core]%0a%09worktree%20=%20"
+			     "\"/workspace\"%0a"));
+	CHECK(has_line(text, "linked /.git/hooks/"));
+	at.own = "/o/a\"b\\c";
+	CHECK(has_line(hello_at(at), "module %0a[core]%0a%09worktree%20=%20"
+				     "\"/o/a\\\"b\\\\c\"%0a"));
+	git.kind = GITLINKED_PART;
+	git.name = STR("part/of it");
+	*vec_push(a, &outside.files) = file;
+	*vec_push(a, &outside.texts) =
+		(struct gitoutside_text){STR(".gitignore"), STR("*.o\n")};
+	text = hello_at(at);
+	CHECK(has_line(text, "part part/of%20it") &&
+	      !strstr(text.p, "\nmodule"));
+	CHECK(has_line(text, "outside program a%20b 1 2 3 4 5 6 7 8"));
+	CHECK(has_line(text, "text .gitignore *.o%0a"));
 	close(root);
 	CHECK(chdir("/") == 0);
 }
@@ -429,6 +483,7 @@ int main(void)
 	check_kept();
 	check_bad_words();
 	check_hello();
+	check_repository();
 	check_home();
 	proc_signals_restore();
 	check_mounted();
