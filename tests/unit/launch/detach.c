@@ -34,6 +34,9 @@ static void check_parse(void)
 		{"ctrl-pq", NULL, 0},
 		{"Ctrl-p", NULL, 0},
 		{"\xc3\xbc", NULL, 0},
+		{"\xfc", NULL, 0},
+		{"ctrl-~", NULL, 0},
+		{"ctrl-\xfc", NULL, 0},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {

@@ -200,8 +200,46 @@ static void check_full(void)
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
 }
 
+/* Whatever its first bytes are: it is no record then. */
+static void check_damaged(void)
+{
+	static const char heads[][8 + 1] = {
+		"\0\0\0\0\0\0\0\1",	    "\3\0\0\0\0\0\0\1",
+		"\1\1\0\0\0\0\0\1",	    "\1\0\1\0\0\0\0\1",
+		"\1\0\0\1\0\0\0\1",	    "\1\0\0\0\0\0\0\0",
+		"\2\0\0\0\377\377\377\377",
+	};
+	static struct spool_reader r;
+	enum spool_stream is;
+	struct str got;
+	struct spool s;
+	char dir[32], part[64];
+
+	new_folder(dir);
+	CHECK(spool_open(&s, dir, &err) == 0);
+	snprintf(part, sizeof(part), "%s/" SPOOL_FOLDER "/1", dir);
+	for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
+		CHECK(fileio_write(AT_FDCWD, part, (struct str){heads[i], 8},
+				   0600, &err) == 0);
+		CHECK(spool_reader_open(&r, dir, &err) == 0);
+		CHECK(spool_next(&r, &is, &got, &err) == -EPROTO);
+		spool_reader_done(&r);
+	}
+	spool_done(&s);
+	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
+	CHECK(spool_open(&s, dir, &err) == -ENOENT);
+	CHECK(spool_reader_open(&r, dir, &err) == -ENOENT);
+	/* where a file is */
+	CHECK(fileio_mkdirs(dir, 0700, &err) == 0);
+	snprintf(part, sizeof(part), "%s/" SPOOL_FOLDER, dir);
+	CHECK(fileio_write(AT_FDCWD, part, STR("x"), 0600, &err) == 0);
+	CHECK(spool_open(&s, dir, &err) < 0);
+	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
+}
+
 int main(void)
 {
+	check_damaged();
 	check_grows();
 	check_rotates();
 	check_tail();
