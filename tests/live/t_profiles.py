@@ -131,36 +131,77 @@ def an_image_holds_what_a_developer_needs_and_nobody_becomes_another():
               (s.status, s.stdout, s.stderr))
 
 
-@test
-def claude_at_a_terminal():
-    """Its profile is shown and asked about, and then it has the terminal."""
-    image("claude")
+def in_home(where, files):
+    """What an agent has in its home when it was there before."""
+    for name, text in files.items():
+        path = where.state / "home" / name
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.write_text(text)
+    for path in [where.state / "home",
+                 *(where.state / "home").rglob("*")] if files else []:
+        os.chown(path, live.the.uid, live.the.gid)
+
+
+def at_a_terminal(name, words, prompt, home=None, variables=(), allow=(),
+                  asks="say hello"):
+    """Its profile is shown and asked about, and then it has the terminal.
+    prompt: what is on the screen once it waits for words."""
+    image(name)
+    flags = [w for v in variables for w in ("--arg", "--env=" + v)]
+    flags += [w for a in allow for w in ("--allow", a)]
     with Place(READ_ONLY) as where:
-        home = where.state / "home"
-        home.mkdir(mode=0o700)
-        (home / ".claude.json").write_text(json.dumps({
-            "hasCompletedOnboarding": True, "theme": "dark",
-            "customApiKeyResponses": {"approved": [KEY[-20:]]},
-            "projects": {str(where.work): {"hasTrustDialogAccepted": True}}}))
-        for path in (home, home / ".claude.json"):
-            os.chown(path, live.the.uid, live.the.gid)
-        with Terminal(where.argv("--arg", "--env=ANTHROPIC_API_KEY=" + KEY,
-                                 "claude"), 40, 120) as t:
+        in_home(where, home(where) if home else {})
+        with Terminal(where.argv(*flags, name, *words), 40, 120) as t:
             check(t.shows(rb"Add that, and run it", 30), "it asks", t.all)
             t.type(b"y\r")
-            check(t.shows(rb"Claude", 60), "claude is there", t.all[-3000:])
-            check(t.shows("❯".encode(), 20), "it waits for words",
+            check(t.shows(prompt, 60), "it waits for words", t.all[-3000:])
+            t.type(asks.encode())
+            check(t.shows(asks[-5:].encode(), 20), "it shows them",
                   t.all[-3000:])
-            t.type(b"say hello")
-            check(t.shows(rb"hello", 10), "it shows them", t.all[-3000:])
-            t.type(b"\r")
-            check(t.shows(rb"from.{0,12}the.{0,12}model", 30), "it answers",
-                  t.all[-3000:])
-            t.type(b"\x03\x03")
-            t.ends(10)
-            if t.process.poll() is None:
+            for _ in range(4):   # one that comes at once is taken for pasted
+                t.type(b"\r")
+                answered = t.shows(rb"from.{0,12}the.{0,12}model", 15)
+                if answered:
+                    break
+            check(answered, "it answers", t.all[-3000:])
+            for _ in range(3):   # what is under way, what is typed, itself
                 t.type(b"\x03\x03")
+                if t.ends(10) is not None:
+                    break
             check(t.ends(20) is not None, "it ends", t.all[-2000:])
             vain = in_vain(where.decisions())
-            check(vain <= purposes(where, "claude"), "it asks for nothing else "
+            check(vain <= purposes(where, name), "it asks for nothing else "
                   "than its profile refuses on purpose", vain)
+
+
+@test
+def claude_at_a_terminal():
+    at_a_terminal("claude", [], "❯".encode(),
+                  variables=["ANTHROPIC_API_KEY=" + KEY],
+                  home=lambda where: {".claude.json": json.dumps({
+                      "hasCompletedOnboarding": True, "theme": "dark",
+                      "customApiKeyResponses": {"approved": [KEY[-20:]]},
+                      "projects": {str(where.work): {
+                          "hasTrustDialogAccepted": True}}})})
+
+
+@test
+def codex_at_a_terminal():
+    trusted = '[projects."%s"]\ntrust_level = "trusted"\n'
+    at_a_terminal("codex", ["-m", "gpt-5-codex"], rb"gpt-5-codex",
+                  home=lambda where: {
+                      ".codex/auth.json": json.dumps({"OPENAI_API_KEY": KEY}),
+                      ".codex/config.toml": trusted % where.work})
+
+
+@test
+def opencode_at_a_terminal():
+    at_a_terminal("opencode", ["-m", "anthropic/claude-sonnet-4-5"],
+                  rb"Sonnet", variables=["ANTHROPIC_API_KEY=" + KEY],
+                  allow=["api.anthropic.com:443"])
+
+
+@test
+def pi_at_a_terminal():
+    at_a_terminal("pi", ["--provider", "anthropic"], rb"\(auto\)",
+                  variables=["ANTHROPIC_API_KEY=" + KEY])

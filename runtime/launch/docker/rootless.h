@@ -18,8 +18,10 @@
  * where it is this user's own and has others than this process. Where it is not
  * rootless, where nobody answers, and where the kernel does not tell, nothing
  * is done. The working folder is the one of the same name. This process must
- * have one thread. -EPERM   root asks, and the daemon is a user's -ENOENT  the
- * working folder is not there, or others   the kernel refuses; *err says what
+ * have one thread.
+ *   -EPERM   root asks, and the daemon is a user's
+ *   -ENOENT  the working folder is not there
+ *   other    the kernel refuses; *err says what
  */
 must_check int rootless_enter(const struct endpoint *e, struct err *err);
 /* It was done: user 0 is who began this process. */
