@@ -1,7 +1,4 @@
-/*
- * Building the images that sessions run from: image/images.sh.
- */
-/* `membrane images`: build those that are missing or old. */
+/* `membrane images`: build those that are missing or old, by image/images.sh. */
 #include "compiler/cli/parts.h"
 
 #include "compiler/base/sys/proc.h"
