@@ -171,8 +171,13 @@ def words(r):
                 b" " + quoted("real") if name == ".netrc" else b""))
     check(len(out) == len(TRACKED), "the index has all", out)
     out.append(b"tracked file " + quoted("sub/plain") + b" 1" * 8)
+    # Its number is another file's once it is gone: the birth tells them apart.
     st = os.stat(r.v.source / "real")
-    return [b"inode %d %d 0 0" % (st.st_dev, st.st_ino)] + out
+    born = subprocess.run(["stat", "-c", "%.9W", r.v.source / "real"],
+                          stdout=subprocess.PIPE, check=True).stdout
+    seconds, _, rest = born.strip().partition(b".")
+    return [b"inode %d %d %d %d" % (st.st_dev, st.st_ino, int(seconds),
+                                    int(rest or 0))] + out
 
 
 def hidden_state(s):
