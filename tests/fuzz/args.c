@@ -5,11 +5,17 @@
  */
 #include "compiler/emit/docker/docker.h"
 #include "compiler/passes/args/args_judge.h"
+#include "compiler/plan/docker_json.h"
 #include "tests/unit/policy.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* As nobody's words are: their braces are doubled. */
+#define INIT_MOUNT                                                             \
+	"type=bind,source={state}/sessions/{session}/" DOCKER_JSON_INIT        \
+	",target=" DOCKER_JSON_INIT_AT ",readonly"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -56,6 +62,19 @@ static struct str word_at(const void *ctx, uint32_t i)
 	return str_of(cJSON_GetArrayItem(ctx, (int)i + 2)->valuestring);
 }
 
+/* By the launcher, in the place of options. */
+static bool is_put_in(const char *word)
+{
+	static const char *const words[] = {"{environment}", "{git}",
+					    "{masks}",	     "{own-path}",
+					    "{repository}",  "{terminal}"};
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (strcmp(word, words[i]) == 0)
+			return true;
+	return false;
+}
+
 /*
  * Of the agent's vector, from the words behind "docker run" on: what docker
  * reads as options ends with the ones that were asked for, in their order, and
@@ -71,23 +90,21 @@ static void same_to_docker(const struct test_policy *t, struct str json)
 	struct docker_run_found f, all[4096];
 	uint32_t n = 0, i;
 
-	/* Words that the launcher puts in, in the place of options. */
-	for (int k = cJSON_GetArraySize(argv) - 1; k >= 0; k--) {
-		const char *word = cJSON_GetArrayItem(argv, k)->valuestring;
-
-		if (strcmp(word, "{terminal}") == 0 ||
-		    strcmp(word, "{masks}") == 0 ||
-		    strcmp(word, "{git}") == 0 ||
-		    strcmp(word, "{repository}") == 0)
+	for (int k = cJSON_GetArraySize(argv) - 1; k >= 0; k--)
+		if (is_put_in(cJSON_GetArrayItem(argv, k)->valuestring))
 			cJSON_DeleteItemFromArray(argv, k);
-	}
 	r.n = (uint32_t)cJSON_GetArraySize(argv) - 2;
 	while (docker_run_read(&r, &f) == DOCKER_RUN_TAKEN)
 		if (n < ARRAY_LEN(all))
 			all[n++] = f;
-	if (f.at + 2 != r.n || strcmp(word_at(argv, f.at).p, image) != 0 ||
-	    strcmp(word_at(argv, f.at + 1).p, "{command}") != 0)
+	/* behind the image are the init's words, where it begins the command */
+	if (f.at + 2 > r.n || strcmp(word_at(argv, f.at).p, image) != 0 ||
+	    strcmp(word_at(argv, r.n - 1).p, "{command}") != 0)
 		abort();
+	/* of what was asked for, the last; the init's own options are behind */
+	for (i = n; i-- > 0;)
+		if (str_is(all[i].value, INIT_MOUNT))
+			n = i;
 	i = t->policy.docker_args.n;
 	while (i-- > 0) {
 		const struct arg *arg = &t->policy.docker_args.v[i];

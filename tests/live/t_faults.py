@@ -331,7 +331,10 @@ def part_dies(name):
                 os.kill(pid, signal.SIGCONT)
             status, out, err, _ = t.end()
             check(b"s\n" not in out, "nothing was seen: " + what, out)
-            check(status in (0, 125, 137), "status: " + what, (status, err))
+            # The command may see it first, and end by itself.
+            own = {1} if "endpoint is not connected" in err else set()
+            check(status in {0, 125, 137} | own, "status: " + what,
+                  (status, err))
             nothing_is_left(where, what, name == "Docker")
         check(hits > 0, "%s was there to be killed" % name)
 
