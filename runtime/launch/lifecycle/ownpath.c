@@ -10,6 +10,7 @@
 
 #include "compiler/plan/docker_json.h"
 #include "runtime/launch/docker/binds.h"
+#include "runtime/launch/workspace/wspath.h"
 
 /* A word of `docker run`, a line for the tracer in JSON. */
 static bool is_printable(struct str path)
@@ -22,12 +23,6 @@ static bool is_printable(struct str path)
 			return false;
 	}
 	return true;
-}
-
-static bool is_at_or_below(struct str path, struct str dir)
-{
-	return str_starts(path, dir) &&
-	       (path.n == dir.n || path.p[dir.n] == '/');
 }
 
 /*
@@ -50,7 +45,8 @@ static int find_taken(struct launch *l, bool *out, struct err *err)
 	binds_read(l->a, argv, &binds);
 	*out = false;
 	vec_each(b, &binds)
-		*out |= is_at_or_below(own, str_of(b->target));
+		*out |= str_is(own, b->target) ||
+			wspath_below(own, str_of(b->target));
 	return 0;
 }
 
