@@ -30,16 +30,14 @@ static bool lost_gate(const struct loop *r)
 }
 
 /*
- * What the view could not close did not begin (125), or ended with it, of which
- * Docker told before the view's own words came.
+ * The view ended without its last word, of which the command may know first and
+ * Docker tell first: it has read errors, and what it wrote may be nowhere. One
+ * that Docker was told to remove has not said its last word either.
  */
 static bool lost_view(const struct loop *r)
 {
-	int status = r->agent_status;
-
 	return !r->failed && !r->signal.number && r->view &&
-	       r->view->says.words_done && !r->view->says.done &&
-	       (status == 125 || status == 128 + SIGKILL);
+	       !r->view->says.done && r->course.state <= COURSE_ENDING;
 }
 
 /* "0.0.0.0:80" or "[::]:80", at the beginning; else the first word. */

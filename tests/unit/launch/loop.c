@@ -377,8 +377,22 @@ static void test_view_ends(struct arena *a)
 			     .view = SHOWN "sleep 0.5; " GONE,
 			     .agent = "exec sleep 30"};
 
+	/* whose end the agent has seen first, and so ended itself, or well */
+	struct play seen = {.gate = SERVE,
+			    .view = SHOWN "cat >/dev/null; kill -9 $$",
+			    .agent = "exit 1"};
+	struct play unsaid = {.gate = SERVE,
+			      .view = SHOWN "cat >/dev/null",
+			      .agent = "exit 0"};
+
 	play(a, &first);
 	CHECK_MSG(first.rc == 7, "%d %s", first.rc, first.err.text);
+	play(a, &seen);
+	CHECK_MSG(seen.rc == -ENOTCONN &&
+			  strstr(seen.err.text, "the view of the workspace"),
+		  "%d %s", seen.rc, seen.err.text);
+	play(a, &unsaid);
+	CHECK_MSG(unsaid.rc == -ENOTCONN, "%d %s", unsaid.rc, unsaid.err.text);
 	play(a, &bare);
 	CHECK_MSG(bare.rc == -ENOTCONN && bare.ms < LOOP_VIEW_MS, "%d %lld",
 		  bare.rc, (long long)bare.ms);
