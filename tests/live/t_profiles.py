@@ -1,5 +1,6 @@
 """Agents by their names, each in the image that its profile names, from nothing:
 `membrane agents NAME --save --yes`, and then `membrane NAME`."""
+import contextlib
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ from terminal import Terminal
 from live import HERE, Place, Skip, check, test
 
 KEY = "sk-ant-none-of-yours"
+SECRET = "sk-ant-the-hosts-own"   # where KEY stands for it
 READ_ONLY = "hardening: {read_only: true, tmpfs: ['/tmp:exec']}\n"
 
 
@@ -142,28 +144,83 @@ def in_home(where, files):
         os.chown(path, live.the.uid, live.the.gid)
 
 
-def at_a_terminal(name, words, prompt, home=None, variables=(), allow=(),
-                  asks="say hello"):
-    """Its profile is shown and asked about, and then it has the terminal.
-    prompt: what is on the screen once it waits for words."""
+class Screen:
+    """How an agent begins at a terminal: what is on the screen once it waits for
+    words, and what it then finds in its home and environment. asked: the host
+    of its model, and where a request there has the key."""
+
+    def __init__(self, words, prompt, home=None, variables=(), allow=(),
+                 asked=("api.anthropic.com", "x-api-key", "{}")):
+        self.words, self.prompt, self.home = words, prompt, home
+        self.flags = [w for v in variables for w in ("--arg", "--env=" + v)]
+        self.flags += [w for a in allow for w in ("--allow", a)]
+        self.asked = asked
+
+    def credentials(self):
+        return "credentials:\n  - {host: %s, header: %s, format: '%s', " \
+            "from_env: LIVE_KEY}\n" % self.asked
+
+
+SCREENS = {
+    "claude": Screen(
+        ["--permission-mode", "acceptEdits"], "❯".encode(),
+        variables=["ANTHROPIC_API_KEY=" + KEY],
+        home=lambda where: {".claude.json": json.dumps({
+            "hasCompletedOnboarding": True, "theme": "dark",
+            "customApiKeyResponses": {"approved": [KEY[-20:]]},
+            "projects": {str(where.work): {
+                "hasTrustDialogAccepted": True}}})}),
+    "codex": Screen(
+        ["-m", "gpt-5-codex"], rb"gpt-5-codex",
+        home=lambda where: {
+            ".codex/auth.json": json.dumps({"OPENAI_API_KEY": KEY}),
+            ".codex/config.toml": '[projects."%s"]\ntrust_level = "trusted"\n'
+                                  % where.work},
+        asked=("api.openai.com", "authorization", "Bearer {}")),
+    "opencode": Screen(
+        ["-m", "anthropic/claude-sonnet-4-5"], rb"Sonnet",
+        variables=["ANTHROPIC_API_KEY=" + KEY],
+        allow=["api.anthropic.com:443"]),
+    "pi": Screen(["--provider", "anthropic"], rb"\(auto\)",
+                 variables=["ANTHROPIC_API_KEY=" + KEY]),
+}
+
+
+def is_told(t, asks):
+    """It is typed, and answered."""
+    t.type(asks.encode())
+    check(t.shows(asks.split()[-1].encode(), 20), "it shows it",
+          t.all[-3000:])
+    for _ in range(4):   # one that comes at once is taken for pasted
+        t.type(b"\r")
+        if t.shows(rb"from.{0,12}the.{0,12}model", 15):
+            return
+    check(False, "it answers", t.all[-3000:])
+
+
+def is_edited(t, where):
+    t.read(0)
+    return (where.work / "notes.txt").read_text() == "ours\n"
+
+
+def at_a_terminal(name, policy="", env=None, while_it_waits=None):
+    """Its profile is shown and asked about, and then it has the terminal, where
+    it is told to edit a file: (all on the screen, what arrived out there)."""
     image(name)
-    flags = [w for v in variables for w in ("--arg", "--env=" + v)]
-    flags += [w for a in allow for w in ("--allow", a)]
-    with Place(READ_ONLY) as where:
-        in_home(where, home(where) if home else {})
-        with Terminal(where.argv(*flags, name, *words), 40, 120) as t:
+    one, out = SCREENS[name], live.Log("inet.jsonl")
+    with Place(READ_ONLY + policy, files={"notes.txt": "mine\n"},
+               env=env) as where:
+        in_home(where, one.home(where) if one.home else {})
+        with Terminal(where.argv(*one.flags, name, *one.words), 40, 120) as t:
             check(t.shows(rb"Add that, and run it", 30), "it asks", t.all)
             t.type(b"y\r")
-            check(t.shows(prompt, 60), "it waits for words", t.all[-3000:])
-            t.type(asks.encode())
-            check(t.shows(asks[-5:].encode(), 20), "it shows them",
+            check(t.shows(one.prompt, 60), "it waits for words",
                   t.all[-3000:])
-            for _ in range(4):   # one that comes at once is taken for pasted
-                t.type(b"\r")
-                answered = t.shows(rb"from.{0,12}the.{0,12}model", 15)
-                if answered:
-                    break
-            check(answered, "it answers", t.all[-3000:])
+            is_told(t, "edit notes.txt: mine -> ours")
+            check(live.within(30, lambda: is_edited(t, where)),
+                  "the file is edited", t.all[-3000:])
+            if while_it_waits:
+                while_it_waits()
             for _ in range(3):   # what is under way, what is typed, itself
                 t.type(b"\x03\x03")
                 if t.ends(10) is not None:
@@ -171,37 +228,113 @@ def at_a_terminal(name, words, prompt, home=None, variables=(), allow=(),
             check(t.ends(20) is not None, "it ends", t.all[-2000:])
             vain = in_vain(where.decisions())
             check(vain <= purposes(where, name), "it asks for nothing else "
-                  "than its profile refuses on purpose", vain)
+                  "than its profile refuses on purpose", (vain, [
+                      d for d in where.decisions() if d["verdict"] == "deny"]))
+        live.the.settle()
+        kept = b"".join(p.read_bytes() for p in [
+            *where.state.rglob("*"), *where.work.rglob("*")] if p.is_file())
+        return t.all + kept, live.matching(out.events(), "http"), \
+            where.decisions()
+
+
+def what_is_inside():
+    """The environment and arguments of all that runs with the agent."""
+    one, = live.running("membrane.role=agent")
+    pids = live.the.docker("top", one, "-eo", "pid").stdout.split()[1:]
+    said = b""
+    for pid in pids:
+        for what in ("environ", "cmdline"):
+            with contextlib.suppress(OSError):   # it has ended
+                with open("/proc/%s/%s" % (pid, what), "rb") as f:
+                    said += f.read()
+    return said
+
+
+def with_the_hosts_key(name):
+    """The gate puts the key into requests; inside is a word in its place."""
+    seen = []
+    host, field, form = SCREENS[name].asked
+    said, arrived, decided = at_a_terminal(
+        name, SCREENS[name].credentials(), {"LIVE_KEY": SECRET},
+        lambda: seen.append(what_is_inside()))
+    keys = [(header(e, field), e["path"], header(e, "user-agent")) for e in arrived
+            if e["host"] == host]
+    check(keys and all(k[0] == [form.format(SECRET)] for k in keys),
+          "each request has the key", keys)
+    check(KEY not in json.dumps([e for e in arrived if e["host"] == host]),
+          "and not what stands for it", keys)
+    check(b"".join(seen) and SECRET.encode() not in b"".join(seen) + said,
+          "the key is neither inside, nor on the screen, nor in a file")
+    check(not SCREENS[name].flags or KEY.encode() in seen[0],
+          "the word is inside", seen)
+
+
+def decrypted(name):
+    """Every request is decided, by a certificate that the agent trusts."""
+    said, arrived, decided = at_a_terminal(name, "tls: inspect\n")
+    host = SCREENS[name].asked[0]
+    asked = {d["kind"] for d in decided
+             if d.get("name") == host and d["verdict"] == "allow"}
+    check("request" in asked, "its requests are decided", asked)
+    check(any(KEY in json.dumps(e["headers"]) for e in arrived
+              if e["host"] == host), "with its own key", arrived)
 
 
 @test
 def claude_at_a_terminal():
-    at_a_terminal("claude", [], "❯".encode(),
-                  variables=["ANTHROPIC_API_KEY=" + KEY],
-                  home=lambda where: {".claude.json": json.dumps({
-                      "hasCompletedOnboarding": True, "theme": "dark",
-                      "customApiKeyResponses": {"approved": [KEY[-20:]]},
-                      "projects": {str(where.work): {
-                          "hasTrustDialogAccepted": True}}})})
+    at_a_terminal("claude")
+
+
+@test
+def claude_at_a_terminal_with_the_hosts_key():
+    with_the_hosts_key("claude")
+
+
+@test
+def claude_at_a_terminal_decrypted():
+    decrypted("claude")
 
 
 @test
 def codex_at_a_terminal():
-    trusted = '[projects."%s"]\ntrust_level = "trusted"\n'
-    at_a_terminal("codex", ["-m", "gpt-5-codex"], rb"gpt-5-codex",
-                  home=lambda where: {
-                      ".codex/auth.json": json.dumps({"OPENAI_API_KEY": KEY}),
-                      ".codex/config.toml": trusted % where.work})
+    at_a_terminal("codex")
+
+
+@test
+def codex_at_a_terminal_with_the_hosts_key():
+    with_the_hosts_key("codex")
+
+
+@test
+def codex_at_a_terminal_decrypted():
+    decrypted("codex")
 
 
 @test
 def opencode_at_a_terminal():
-    at_a_terminal("opencode", ["-m", "anthropic/claude-sonnet-4-5"],
-                  rb"Sonnet", variables=["ANTHROPIC_API_KEY=" + KEY],
-                  allow=["api.anthropic.com:443"])
+    at_a_terminal("opencode")
+
+
+@test
+def opencode_at_a_terminal_with_the_hosts_key():
+    with_the_hosts_key("opencode")
+
+
+@test
+def opencode_at_a_terminal_decrypted():
+    decrypted("opencode")
 
 
 @test
 def pi_at_a_terminal():
-    at_a_terminal("pi", ["--provider", "anthropic"], rb"\(auto\)",
-                  variables=["ANTHROPIC_API_KEY=" + KEY])
+    at_a_terminal("pi")
+
+
+@test
+def pi_at_a_terminal_with_the_hosts_key():
+    with_the_hosts_key("pi")
+
+
+@test
+def pi_at_a_terminal_decrypted():
+    decrypted("pi")
