@@ -255,6 +255,8 @@ void gate_requests_put(struct gate *g)
 	cfg_text(c, to_origin);
 	gate_answers_put(g);
 	cfg_text(c, origins);
-	if (g->p->any_bump)
-		cfg_text(c, g->insecure ? origin_tls_insecure : origin_tls);
+	if (!g->p->any_bump)
+		return;
+	cfg_text(c, origin_tls);
+	cfg_text(c, g->insecure ? to_anyone : to_verified);
 }
