@@ -27,6 +27,8 @@ from gate import check  # noqa: E402
 
 PORTS = (443, 8443)
 FOUR, SIX = "11.0.0.1", "2a0e::1"
+# Served by an origin that prefers HTTP/2, and by one that speaks nothing else.
+BOTH, ONLY = "both.wild.test", "only.wild.test"
 POLICY = """\
 resolver: 203.0.113.1
 allow:
@@ -62,6 +64,11 @@ class Origin:
         """Over TLS; the name that the client stated is the socket's sni."""
         def note(sock, name, _):
             sock.sni = name
+            if name in (BOTH, ONLY):
+                other = self.context()
+                other.set_alpn_protocols(["h2", "http/1.1"][:1 + (
+                    name == BOTH)])
+                sock.context = other
         context = self.context()
         context.sni_callback = note
         return context.wrap_socket(raw, server_side=True)
@@ -70,9 +77,15 @@ class Origin:
         with contextlib.suppress(OSError, talk.Closed), self.shake(raw) as s:
             s.settimeout(40)
             addr, port = s.getsockname()[:2]
-            self.speak(s, {"conn": next(self.numbers), "sni": s.sni,
-                           "port": port,
-                           "addr": addr.removeprefix("::ffff:")})
+            here = {"conn": next(self.numbers), "sni": s.sni, "port": port,
+                    "addr": addr.removeprefix("::ffff:"),
+                    "alpn": s.selected_alpn_protocol()}
+            gate_inet.tell({"shaken": here})
+            if here["alpn"] == "h2":
+                first = s.recv(65536)
+                talk.serve(s, first.removeprefix(talk.PREFACE))
+            elif s.sni != ONLY:
+                self.speak(s, here)
 
     def speak(self, s, here):
         data = b""
@@ -132,6 +145,20 @@ def ask(name, *paths, addr=FOUR, port=443, method="GET", ca=None):
                     return out + [0]
                 out.append(status)
         return out
+    return fn
+
+
+def ask2(name, *paths, ca=None):
+    """The same by HTTP/2."""
+    def fn():
+        context = ssl.create_default_context(cadata=ca)
+        context.set_alpn_protocols(["h2"])
+        with socket.create_connection((FOUR, 443), 8) as raw, \
+                context.wrap_socket(raw, server_hostname=name) as s:
+            s.settimeout(8)
+            return [status for status, _ in talk.multiplexed(s, [
+                [(":method", "GET"), (":scheme", "https"), (":path", p),
+                 (":authority", name)] for p in paths])]
     return fn
 
 
@@ -197,6 +224,28 @@ def check_closed(g):
           "its record", e)
 
 
+def check_versions(g):
+    """An origin is asked in the version that its client speaks."""
+    ca = g.first["ca"]
+    resolve(g, BOTH, ONLY)
+    got = g.agent(ask(BOTH, "/1", "/2", ca=ca))
+    check(got == [200, 200], "HTTP/1", got)
+    seen = g.world.requests(sni=BOTH)
+    check([a["alpn"] for a in seen] == ["http/1.1"] * 2, "to its origin",
+          seen)
+    got = g.agent(ask2(BOTH, "/1", "/2", ca=ca))
+    check(got == [200, 200], "HTTP/2", got)
+    check(g.world.saw(lambda a: a.get("shaken", {}).get("sni") == BOTH and
+                      a["shaken"]["alpn"] == "h2"), "to its origin",
+          g.world.arrived[-3:])
+    got = g.agent(ask2(ONLY, "/1", ca=ca))
+    check(got == [200], "HTTP/2 to an origin that has nothing else", got)
+    got = g.agent(ask(ONLY, "/1", ca=ca))
+    check(got in ([502], [503]), "HTTP/1 to that is an error", got)
+    e = g.decided(kind="request", name=ONLY, verdict="deny")
+    check(e and e["reason"] == "upstream", "its record", e)
+
+
 def check_all(v6):
     with l7_live.folders() as (certs, _), gate.compiled(POLICY) as plan, \
             World(v6, certs) as world, l7_live.Gate(world, plan, {}) as g:
@@ -204,6 +253,7 @@ def check_all(v6):
         if g.first.get("event") == "ready":
             check_apart(g)
             check_closed(g)
+            check_versions(g)
 
 
 def main():

@@ -257,6 +257,7 @@ void gate_requests_put(struct gate *g)
 	cfg_text(c, origins);
 	if (!g->p->any_bump)
 		return;
+	cfg_text(c, to_tls);
+	cfg_text(c, g->insecure ? to_tls_insecure : to_tls_verified);
 	cfg_text(c, origin_tls);
-	cfg_text(c, g->insecure ? to_anyone : to_verified);
 }
