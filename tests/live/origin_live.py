@@ -9,6 +9,7 @@ for which name, address and port. Needs root; else 77.
 import contextlib
 import itertools
 import pathlib
+import re
 import signal
 import socket
 import ssl
@@ -25,15 +26,21 @@ import l7_live  # noqa: E402
 import talk  # noqa: E402
 from gate import check  # noqa: E402
 
-PORTS = (443, 8443)
+PORTS, CLEAR = (443, 8443), 8080
+BULK = 4 << 20   # bytes
+FILES = 20000    # that a gate may have open, by docker.json
 FOUR, SIX = "11.0.0.1", "2a0e::1"
 # Served by an origin that prefers HTTP/2, and by one that speaks nothing else.
 BOTH, ONLY = "both.wild.test", "only.wild.test"
 POLICY = """\
 resolver: 203.0.113.1
 allow:
-  - {dest: "**.wild.test", ports: [443, 8443], tls: inspect}
+  - {dest: "**.wild.test", ports: [443, 8080, 8443], tls: inspect}
 """
+
+
+def bulk():
+    return b"".join(b"%08x" % i for i in range(BULK // 8))
 
 
 # --- the internet -----------------------------------------------------------
@@ -44,7 +51,7 @@ class Origin:
 
     def __init__(self, certs):
         self.certs, self.numbers, self.cut = certs, itertools.count(1), set()
-        for port in PORTS:
+        for port in (*PORTS, CLEAR):
             s = socket.create_server(("::", port), family=socket.AF_INET6,
                                      dualstack_ipv6=True, backlog=64)
             threading.Thread(target=self.accept, args=(s,),
@@ -52,8 +59,18 @@ class Origin:
 
     def accept(self, s):
         while True:
-            threading.Thread(target=self.serve, args=(s.accept()[0],),
-                             daemon=True).start()
+            c = s.accept()[0]
+            threading.Thread(
+                target=self.serve if c.getsockname()[1] in PORTS else
+                self.send_bulk, args=(c,), daemon=True).start()
+
+    @staticmethod
+    def send_bulk(s):
+        """One answer, of bytes that are not all the same."""
+        with s:
+            s.recv(65536)
+            s.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % BULK
+                      + bulk())
 
     def context(self):
         made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -162,7 +179,25 @@ def ask2(name, *paths, ca=None):
     return fn
 
 
+def fetch_clear(name):
+    """One answer in the clear: its status, and whether its bytes are right."""
+    def fn():
+        with socket.create_connection((FOUR, CLEAR), 8) as s:
+            s.settimeout(8)
+            s.sendall(b"GET /bulk HTTP/1.1\r\nHost: %s:%d\r\n\r\n" % (
+                name.encode(), CLEAR))
+            status, _, body, rest = talk.answer(s, b"")
+            return [status, body.encode() == bulk() and not rest]
+    return fn
+
+
 # --- checks -----------------------------------------------------------------
+
+def told(g, name):
+    """A figure of HAProxy's own."""
+    found = re.search("^%s: ([0-9]+)$" % name, g.admin("show info"), re.M)
+    return int(found.group(1)) if found else -1
+
 
 def resolve(g, *names):
     for name in names:
@@ -246,6 +281,19 @@ def check_versions(g):
     check(e and e["reason"] == "upstream", "its record", e)
 
 
+def check_pipes(g):
+    """What is in the clear is handed on by the kernel, through pipes."""
+    resolve(g, "d.wild.test")
+    check(told(g, "PipesUsed") == 0 and told(g, "PipesFree") == 0,
+          "none for what is decrypted", g.admin("show info"))
+    got = g.agent(fetch_clear("d.wild.test"))
+    check(got == [200, True], "in the clear", got)
+    check(told(g, "PipesUsed") + told(g, "PipesFree") > 0, "by pipes",
+          g.admin("show info"))
+    # HAProxy does not start where it could not open all that it may.
+    check(0 < told(g, "Maxsock") < FILES, "files", told(g, "Maxsock"))
+
+
 def check_all(v6):
     with l7_live.folders() as (certs, _), gate.compiled(POLICY) as plan, \
             World(v6, certs) as world, l7_live.Gate(world, plan, {}) as g:
@@ -254,6 +302,7 @@ def check_all(v6):
             check_apart(g)
             check_closed(g)
             check_versions(g)
+            check_pipes(g)
 
 
 def main():
