@@ -1,6 +1,6 @@
 #!/bin/bash
 # Build the images that are missing or whose inputs changed:
-#   image/images.sh agent|gate|watch|view|claude|codex|opencode|pi...
+#   image/images.sh agent|gate|watch|view|claude|codex|opencode|pi|hermes...
 #   image/images.sh --remove IMAGE...
 #   image/images.sh --update [AGENT...]   newer versions of what is pinned
 # `make images` runs it in a source tree; `membrane images` there, and where it
@@ -84,9 +84,9 @@ agent() {
 pins=image/agents/versions
 [[ ! $made/versions -nt $pins ]] || pins=$made/versions
 
-# pinned NAME: its npm package and version.
+# pinned NAME: its npm package and version, or a repository, tag and commit.
 pinned() {
-	awk -v name="$1" '$1 == name { print $2, $3; found = 1 }
+	awk -v name="$1" '$1 == name { $1 = ""; print substr($0, 2); found = 1 }
 		END { exit !found }' "$pins" || die "$pins does not name $1"
 }
 
@@ -127,16 +127,17 @@ agents_base() {
 
 # One agent's own: its package, on what they share.
 of_agent() {
-	local name=$1 inputs package version
-	read -r package version < <(pinned "$name")
+	local name=$1 inputs package version commit
+	read -r package version commit < <(pinned "$name")
 	inputs=$( (agents_inputs; cat "image/agents/$name"/* \
-		image/agents/sbom.py; echo "$package $version") | digest)
+		image/agents/sbom.py; echo "$package $version${commit:+ $commit}") | digest)
 	! fresh "membrane-agent-$name:$tag" "$inputs" || return 0
 	agents_base
 	say "building the image membrane-agent-$name: $package $version (a minute)"
 	replace "membrane-agent-$name:$tag" docker build --network host \
 		--build-arg BASE="membrane-agent-base:$tag" \
 		--build-arg PACKAGE="$package" --build-arg VERSION="$version" \
+		${commit:+--build-arg COMMIT="$commit"} \
 		--label membrane.inputs="$inputs" \
 		--label membrane.version="$version" \
 		-t "membrane-agent-$name:$tag" "$(stage_agent "$name")"
@@ -292,7 +293,7 @@ update() {
 	agents_base
 	if (($#)); then raise "$@"; else
 		# shellcheck disable=SC2046  # names are words
-		raise $(awk '/^[^#]/ { print $1 }' "$pins")
+		raise $(awk '/^[^#]/ && NF == 3 { print $1 }' "$pins")
 		set -- claude codex opencode pi
 	fi
 	pins=$made/raising
@@ -317,7 +318,9 @@ flock 9
 task=
 [[ ${1-} != --@(remove|update) ]] || { task=${1#--}; shift; }
 for image; do
-	[[ $image == @(claude|codex|opencode|pi) ||
+	[[ $task != update || $image != hermes ]] ||
+		die "hermes is raised by a newer membrane"
+	[[ $image == @(claude|codex|opencode|pi|hermes) ||
 		($task != update && $image == @(agent|gate|watch|view)) ]] ||
 		die "no such image: $image"
 done
@@ -326,6 +329,6 @@ for image; do
 	[[ ! $task ]] || { remove "$image"; continue; }
 	case $image in
 	agent | gate | watch | view) "$image" ;;
-	claude | codex | opencode | pi) of_agent "$image" ;;
+	claude | codex | opencode | pi | hermes) of_agent "$image" ;;
 	esac
 done

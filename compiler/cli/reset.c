@@ -185,7 +185,7 @@ static int remove_images(struct err *err)
 					    DOCKER_JSON_IMAGE_AGENT,
 					    DOCKER_JSON_IMAGE_WATCH,
 					    DOCKER_JSON_IMAGE_VIEW,
-#define AGENT(name, has_image) AGENTS_IMAGE name,
+#define AGENT(name) AGENTS_IMAGE name,
 #include "compiler/cli/frame/agents.def"
 #undef AGENT
 					    AGENTS_IMAGE "base",

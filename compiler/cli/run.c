@@ -360,8 +360,7 @@ static bool take_image(struct arena *a, struct attempt *t,
 {
 	struct options with = *t->o;
 
-	if (!g->has_image || !is_image_open(t) ||
-	    agent_of_image(t->c.policy.image.v) == g)
+	if (!is_image_open(t) || agent_of_image(t->c.policy.image.v) == g)
 		return true;
 	with.given.v = NULL;
 	with.given.n = with.given.cap = 0;

@@ -1,8 +1,9 @@
 """The software of an image, as SPDX 2.3: sbom.py PACKAGE VERSION FOLDER...
 
-Debian's packages as dpkg has them, and those of npm below the folders.
+Debian's packages as dpkg has them, and those of npm and Python below the folders.
 """
 import datetime
+import importlib.metadata
 import json
 import os
 import pathlib
@@ -36,6 +37,14 @@ def npm(folder):
                 name.replace("@", "%40"), version)
 
 
+def python(folder):
+    for path in pathlib.Path(folder).rglob("site-packages"):
+        for about in importlib.metadata.distributions(path=[str(path)]):
+            name, version = about.metadata["Name"], about.version
+            yield name, version, "pkg:pypi/%s@%s" % (
+                re.sub(r"[-_.]+", "-", name).lower(), version)
+
+
 def entry(name, version, purl):
     return {"SPDXID": "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]", "-", purl),
             "name": name, "versionInfo": version,
@@ -50,6 +59,7 @@ def main():
     found = set(debian())
     for folder in folders:
         found.update(npm(folder))
+        found.update(python(folder))
     now = int(os.environ.get("SOURCE_DATE_EPOCH", "0")) or None
     when = datetime.datetime.fromtimestamp(now, datetime.timezone.utc) \
         if now else datetime.datetime.now(datetime.timezone.utc)

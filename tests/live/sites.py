@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import pathlib
 import re
 import subprocess
 import tarfile
@@ -50,7 +51,7 @@ def npm_site():
     return site
 
 
-def repository(repo, files):
+def repository(repo, files, tag=None):
     """A bare repository of one commit."""
     env = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null",
            "GIT_INDEX_FILE": repo / "index",
@@ -67,14 +68,15 @@ def repository(repo, files):
         blob = git("hash-object", "-w", "--stdin", input=data)
         git("update-index", "--add", "--cacheinfo", "100644", blob, name)
     commit = git("commit-tree", "-m", "hello", git("write-tree"))
-    git("update-ref", "refs/heads/main", commit)
+    for ref in ["heads/main"] + (["tags/" + tag] if tag else []):
+        git("update-ref", "refs/" + ref, commit)
 
 
-def git_site(root, at, files):
+def git_site(root, at, files, tag=None):
     """Smart HTTP, read only: git does the talking."""
     repo = root / at.replace("/", "-")
     if not repo.exists():
-        repository(repo, files)
+        repository(repo, files, tag)
 
     def site(web, path, body):
         kind = "application/x-git-upload-pack-"
@@ -93,6 +95,14 @@ def git_site(root, at, files):
             capture_output=True)
         return web.reply(head + done.stdout, kind)
     return site
+
+
+def hermes_site(root):
+    """As large a part of Hermes Agent's repository as its image needs."""
+    here = pathlib.Path(__file__).resolve().parent / "hermes"
+    return git_site(root, "/NousResearch/hermes-agent", {
+        path.name: path.read_bytes() for path in here.iterdir()
+        if path.is_file()}, "v2026.9.24")
 
 
 def go_site():
@@ -198,12 +208,13 @@ def apt_site(web, path, _):
 def models(field):
     """What a model answers, as both interfaces put it; also as a stream."""
     def site(web, path, body):
-        if web.command != "POST" or path.split("?")[0] not in (
+        path = path.removeprefix("/api").split("?")[0]   # OpenRouter's
+        if web.command != "POST" or path not in (
                 "/v1/messages", "/v1/chat/completions", "/v1/responses"):
             return web.reply(b'{"type":"error"}', "application/json", 404)
         asked = json.loads(body or b"{}")
         web.note("model", streamed=bool(asked.get("stream")))
-        if path.split("?")[0] == "/v1/responses":
+        if path == "/v1/responses":
             return web.reply(responses(asked), "text/event-stream")
         if field == "content":
             block = editing(asked) or {"type": "text",
@@ -500,13 +511,27 @@ def token_site(state):
     return site
 
 
+def github(sites):
+    """Several of its repositories: {the beginning of a path: site}."""
+    def site(web, path, body):
+        for at, one in sites.items():
+            if path.startswith(at):
+                return one(web, path, body)
+        return web.reply(b"no such repository\n", status=404)
+    return site
+
+
 def all_sites(state):
+    cargo = cargo_sites(state)
     return {"registry.npmjs.org": npm_site(), "git.test": git_site(
         state, "/hello.git", {"README": b"hello\n"}),
             "deb.debian.org": apt_site, **pip_sites(),
-            "proxy.golang.org": go_site(), **cargo_sites(state),
+            "proxy.golang.org": go_site(), **cargo,
+            "github.com": github({"/NousResearch/": hermes_site(state),
+                                  "/": cargo["github.com"]}),
             **dict.fromkeys(("auth.test", "platform.claude.com"),
                             token_site(state)),
             "auth.openai.com": chatgpt_site(), "chatgpt.com": chatgpt_models,
             "api.anthropic.com": models("content"),
-            "api.openai.com": models("choices")}
+            **dict.fromkeys(("api.openai.com", "openrouter.ai"),
+                            models("choices"))}

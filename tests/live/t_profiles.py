@@ -3,12 +3,16 @@
 import contextlib
 import json
 import os
+import pathlib
+import re
+import shutil
 import subprocess
+import tempfile
 
 from l7 import header
 import live
 from terminal import Terminal
-from live import HERE, Place, Skip, check, test
+from live import HERE, ROOT, Place, Skip, check, test
 
 KEY = "sk-ant-none-of-yours"
 SECRET = "sk-ant-the-hosts-own"   # where KEY stands for it
@@ -42,10 +46,10 @@ def in_vain(decided):
     return asked
 
 
-def first_use(name, *words, variables=(), files=None, allow=()):
+def first_use(name, *words, variables=(), files=None, allow=(), made=image):
     """A session in a workspace and a home that nobody has used, on a root that
     nobody writes."""
-    image(name)
+    made(name)
     with Place(READ_ONLY, files=files) as where:
         said = where.membrane("agents", name, "--save", "--yes")
         check(said.status == 0 and (where.work / ".membrane.yaml").read_text()
@@ -105,6 +109,47 @@ def opencode():
 def pi():
     works(first_use("pi", "--provider", "anthropic", "-p", "say hello",
                     variables=["ANTHROPIC_API_KEY=" + KEY]))
+
+
+def of_a_stand_in(name):
+    """Its recipe, run where the hosts that it names have a stand-in: another
+    commit, of the same tag. What it is built on is what all are."""
+    image("base")
+    commit = subprocess.run(
+        ["git", "-C", live.the.state / "-NousResearch-hermes-agent",
+         "-c", "safe.directory=*", "rev-parse", "main"],
+        check=True, capture_output=True, text=True).stdout.strip()
+    with tempfile.TemporaryDirectory(prefix="membrane-live-") as copy:
+        shutil.copytree(ROOT / "image", copy + "/image")
+        pins = pathlib.Path(copy, "image/agents/versions")
+        text = pins.read_text()
+
+        def built():
+            return subprocess.run(live.the.enter(
+                "env", "-u", "MEMBRANE_TAG", "DOCKER_HOST=" +
+                live.the.docker_host, copy + "/image/images.sh", name),
+                capture_output=True, text=True, check=False)
+        done = built()
+        check(done.returncode and "v2026.9.24 is %s, not " % commit in
+              done.stderr, "what is not the commit is not built", done.stderr)
+        pins.write_text(re.sub(r"(?m)^(%s .*) \w+$" % name, r"\1 " + commit, text))
+        done = built()
+        check(done.returncode == 0, "it is built", done.stderr)
+    sbom = json.loads(live.the.docker(
+        "run", "--rm", "--network", "none", "membrane-agent-" + name, "cat",
+        "/opt/agent/sbom.spdx.json").stdout)
+    found = {(p["name"], p["versionInfo"]) for p in sbom["packages"]}
+    check({("hermes-agent", "0.21.5"), ("tinywheel", "1.2.0")} <= found,
+          "its software is listed", found)
+
+
+@test
+def hermes():
+    s = first_use("hermes", "chat", "-q", "say hello",
+                  variables=["OPENROUTER_API_KEY=" + KEY], made=of_a_stand_in)
+    works(s)
+    check([header(e, "authorization") for e in s.arrived("http")] ==
+          [["Bearer " + KEY]], "with its own key", s.arrived("http"))
 
 
 HARD = r"""

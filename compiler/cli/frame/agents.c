@@ -1,7 +1,7 @@
 #include "compiler/cli/frame/agents.h"
 
 static const struct agent table[] = {
-#define AGENT(name, has_image) {name, has_image},
+#define AGENT(name) {name},
 #include "compiler/cli/frame/agents.def"
 #undef AGENT
 };
@@ -22,10 +22,8 @@ const struct agent *agent_named(struct str name)
 const struct agent *agent_of_image(struct str image)
 {
 	struct str before = STR(AGENTS_IMAGE);
-	const struct agent *found;
 
-	if (!str_starts(image, before))
-		return NULL;
-	found = agent_named(str_slice(image, before.n, image.n));
-	return found && found->has_image ? found : NULL;
+	return str_starts(image, before)
+		       ? agent_named(str_slice(image, before.n, image.n))
+		       : NULL;
 }

@@ -11,8 +11,7 @@
 #define AGENTS_IMAGE "membrane-agent-"
 
 struct agent {
-	const char *name; /* of the program, too */
-	bool has_image;	  /* one is built here: image/agents */
+	const char *name; /* of the program, too; its image: image/agents */
 };
 
 /* In their order; NULL at the end. */

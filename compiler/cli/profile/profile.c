@@ -115,11 +115,8 @@ static int has_images(struct arena *a, const char *const *images, size_t n)
 const char *profile_image_state(struct arena *a, const struct agent *g)
 {
 	const char *image = arena_fmt(a, AGENTS_IMAGE "%s", g->name).p;
-	int rc;
+	int rc = has_images(a, &image, 1);
 
-	if (!g->has_image)
-		return "none";
-	rc = has_images(a, &image, 1);
 	return rc < 0 ? "unknown" : rc ? "built" : "missing";
 }
 

@@ -26,7 +26,7 @@ must_check bool profile_read(struct arena *a, const char *policies,
 void profile_view(const struct view *v, const struct profile *p);
 /* How many destinations it grants. */
 uint32_t profile_grants(const struct profile *p);
-/* "built", "missing", "unknown" where Docker does not answer, and "none" */
+/* "built", "missing", or "unknown" where Docker does not answer */
 const char *profile_image_state(struct arena *a, const struct agent *g);
 /* Whether one of the images that every session has, whatever its command, is
  * not here; false where Docker does not answer. */
