@@ -5,11 +5,11 @@
 #   build/clients/usr   a /usr that has Go, Ruby, cargo, Java, make, debuggers,
 #                       bubblewrap and Redis too
 #
-# and the image membrane-agent-browser, as doc/agents.md makes it (section
-# "A browser"). Fetched once, by npm and apt-get in a container of the agent's
-# image, on the machine's own network; 77 when that does not lead to their
-# servers. The tests themselves reach nothing but the fake internet, and are
-# skipped without these.
+# and the images membrane-agent-browser and membrane-agent-cargo, as doc/agents.md
+# makes them (sections "A browser" and "How one is installed"). Fetched once, by npm
+# and apt-get in a container of the agent's image, on the machine's own network; 77
+# when that does not lead to their servers. The tests themselves reach nothing but
+# the fake internet, and are skipped without these.
 source "$(dirname "$0")/../../image/lib.sh"
 
 to=$PWD/build/clients
@@ -43,18 +43,23 @@ fetched() {
 	echo "$stamp" >"$to/$name.stamp"
 }
 
-# An image with a browser, of the lines that the page has for people; Docker knows
-# what of it is there.
-browser() {
-	local lines
-	# shellcheck disable=SC2016
-	lines=$(sed -n '/^```dockerfile$/,/^```$/p' doc/agents.md |
-		sed "/^\`\`\`/d; s/^FROM membrane-agent$/FROM $agent/")
-	[[ $lines == "FROM $agent"* ]] || die "doc/agents.md makes no browser"
-	say "building the image membrane-agent-browser (log: build/log/browser)"
-	docker build --network host -t "membrane-agent-browser:$tag" - \
-		<<<"$lines" >build/log/browser 2>&1 || {
-		tail -n 5 build/log/browser
+# layer NAME IMAGE: the image membrane-agent-NAME, of the lines on IMAGE that the
+# page has for people; Docker knows what of it is there.
+layer() {
+	local name=$1 image=$2 lines
+	docker image inspect "$image:$tag" >/dev/null 2>&1 || {
+		say "no image membrane-agent-$name: there is no $image"
+		return 0
+	}
+	lines=$(awk -v from="FROM $image" -v to="FROM $image:$tag" '
+		/^```dockerfile$/ { getline; on = $0 == from; $0 = to }
+		/^```$/ { on = 0 }
+		on' doc/agents.md)
+	[[ $lines ]] || die "doc/agents.md has no layer on $image"
+	say "building the image membrane-agent-$name (log: build/log/$name)"
+	docker build --network host -t "membrane-agent-$name:$tag" - \
+		<<<"$lines" >"build/log/$name" 2>&1 || {
+		tail -n 5 "build/log/$name"
 		return 77
 	}
 }
@@ -82,6 +87,7 @@ fetched usr 0:0 '
 		test -e /to/lib/jvm/conf/security/java.security
 	chown -R "$OWNER" /to' || status=$?
 wait "$npm" || status=$?
-browser || status=$?
+layer browser membrane-agent || status=$?
+layer cargo membrane-agent-claude || status=$?
 ((status == 0)) || echo "npm or apt-get failed in a container (see above)"
 exit "$status"

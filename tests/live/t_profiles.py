@@ -178,6 +178,31 @@ def an_image_holds_what_a_developer_needs_and_nobody_becomes_another():
               (s.status, s.stdout, s.stderr))
 
 
+CRATE = r"""
+cargo init --quiet --offline --vcs none --name crate-says crate && cd crate || exit
+echo 'fn main() { println!("installed by cargo"); }' >src/main.rs
+cargo build --quiet --offline && ./target/debug/crate-says
+cargo install --quiet --offline --path . && cd / && crate-says
+touch /usr/x 2>/dev/null || echo the root is read-only
+"""
+
+
+@test
+def cargo_works_as_the_user_where_a_layer_brings_it():
+    """The layer that doc/agents.md has, on a root that nobody writes."""
+    image("cargo", "tests/live/clients.sh")
+    with Place(READ_ONLY + "image: membrane-agent-cargo\n") as where:
+        s = where.membrane("--", "bash", "-c", CRATE, timeout=120)
+        check(s.status == 0 and s.stdout == "installed by cargo\n" * 2 +
+              "the root is read-only\n", "as its user", (
+                  s.status, s.stdout, s.stderr))
+        check((where.state / "home/.local/bin/crate-says").exists(),
+              "it is there the next time")
+        again = where.membrane("--", "crate-says")
+        check(again.stdout == "installed by cargo\n", "and found",
+              (again.stdout, again.stderr))
+
+
 def in_home(where, files):
     """What an agent has in its home when it was there before."""
     for name, text in files.items():
