@@ -414,6 +414,7 @@ bool policy_json_emit(const struct emit_in *in, struct buf *out)
 	if (p->tls.set)
 		json_put_cstr(root, "tls", ir_tls_name(p->tls.v));
 	put_opt_str(root, "uplink", &p->uplink);
+	put_opt_str(root, "upstream_ca", &p->upstream_ca);
 	if (p->ports.n)
 		put_texts(root, "ports", &p->ports);
 	put_opt_bool(root, "ssl_insecure", &p->ssl_insecure);

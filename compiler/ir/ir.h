@@ -350,8 +350,9 @@ struct ir_policy {
 	ir_opt_resolver resolver;
 	ir_opt_tls tls;
 	ir_opt_str uplink;
-	ir_texts ports; /* published.h, as published_text() has them;
-			   normalised: sorted, without repeats */
+	ir_opt_str upstream_ca; /* a file of PEM; "/…" or "~/…" */
+	ir_texts ports;		/* published.h, as published_text() has them;
+				   normalised: sorted, without repeats */
 	ir_opt_bool ssl_insecure;
 	ir_opt_bool ssh_agent; /* ir_ssh_agent() */
 	ir_opt_home home;      /* not set: shared */

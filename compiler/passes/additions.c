@@ -68,6 +68,7 @@ static void take_trusted(struct add *s, const struct ir_policy *from)
 	TAKE(resolver);
 	TAKE(tls);
 	TAKE(uplink);
+	TAKE(upstream_ca);
 	TAKE(ssl_insecure);
 	TAKE(ssh_agent);
 	TAKE(home);
@@ -338,6 +339,7 @@ static void add_policy(struct add *s, const struct ir_policy *p)
 	    t->tls.v == IR_TLS_INSPECT)
 		SAY(SETTING, p->tls.from, "tls verify");
 	add_str(s, "uplink", &p->uplink, &t->uplink);
+	add_str(s, "upstream_ca", &p->upstream_ca, &t->upstream_ca);
 	add_texts(s, "ports", &p->ports);
 	add_guard(s, "ssl_insecure true", &p->ssl_insecure, &t->ssl_insecure,
 		  true);

@@ -14,6 +14,7 @@
  *	                  "refresh": URL where there is one}, …]
  *	                where there are any,
  *	 "home": "workspace" or "none", where it is not that of all sessions,
+ *	 "upstream_ca": "/…" or "~/…", a file of roots, where one is named,
  *	 "host_ports": [11434, …] of the machine, where there are any,
  *	 "published": [{"addr": "127.0.0.1", "port": 3000, "to": 5173}, …] of
  *	                the machine, where there are any}
@@ -53,6 +54,7 @@
 #define DOCKER_JSON_HOME	   "home"
 #define DOCKER_JSON_HOME_WORKSPACE "workspace"
 #define DOCKER_JSON_HOME_NONE	   "none"
+#define DOCKER_JSON_UPSTREAM_CA	   "upstream_ca"
 #define DOCKER_JSON_HOST_PORTS	   "host_ports"
 #define DOCKER_JSON_PUBLISHED	   "published"
 #define DOCKER_JSON_ADDR	   "addr"
@@ -108,6 +110,10 @@
  * opens the ports of this machine, in the order of the list, and hands the
  * sockets over to whoever connects first; the gate answers at them, inside. */
 #define DOCKER_JSON_PUBLISHED_SOCKET "published"
+
+/* With "upstream_ca": what was in that file, in one of the session's folder,
+ * where the gate has GATE_UPSTREAM_CA. */
+#define DOCKER_JSON_UPSTREAM_CA_FILE "upstream-ca.pem"
 
 /* {git}: the mount of that file of the session's folder, at that place; no word
  * where git of the host says nothing. */

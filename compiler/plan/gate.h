@@ -41,20 +41,22 @@
 #define GATE_LOG_ALLOW	 "allow"
 
 /* In the gate's container: the plan, and the session's own. */
-#define GATE_PLAN      "/plan"
-#define GATE_DIR       "/run/gate"
-#define GATE_ADMIN     GATE_DIR "/admin.sock" /* of HAProxy's commands */
-#define GATE_LOG       GATE_DIR "/log.sock"
-#define GATE_SIGNER    GATE_DIR "/signer.sock"
-#define GATE_L7_PLAIN  GATE_DIR "/l7plain.sock"
-#define GATE_L7_TLS    GATE_DIR "/l7tls.sock"
-#define GATE_L7_AGAIN  GATE_DIR "/patient.sock"
-#define GATE_PINS      GATE_DIR "/pins.map"
-#define GATE_TOKENS    GATE_DIR "/tokens.map"
-#define GATE_RENEWAL   GATE_DIR "/renewal.sock"
-#define GATE_LEAVES    GATE_DIR "/leaf/"
-#define GATE_PUBLISHED "/published" /* and its other one */
-#define GATE_PORTS     "/ports"	    /* the launcher's socket: docker_json.h */
+#define GATE_PLAN	 "/plan"
+#define GATE_DIR	 "/run/gate"
+#define GATE_ADMIN	 GATE_DIR "/admin.sock" /* of HAProxy's commands */
+#define GATE_LOG	 GATE_DIR "/log.sock"
+#define GATE_SIGNER	 GATE_DIR "/signer.sock"
+#define GATE_L7_PLAIN	 GATE_DIR "/l7plain.sock"
+#define GATE_L7_TLS	 GATE_DIR "/l7tls.sock"
+#define GATE_L7_AGAIN	 GATE_DIR "/patient.sock"
+#define GATE_PINS	 GATE_DIR "/pins.map"
+#define GATE_TOKENS	 GATE_DIR "/tokens.map"
+#define GATE_RENEWAL	 GATE_DIR "/renewal.sock"
+#define GATE_LEAVES	 GATE_DIR "/leaf/"
+#define GATE_PUBLISHED	 "/published"	       /* and its other one */
+#define GATE_UPSTREAM_CA "/upstream-ca.pem"    /* of the launcher's */
+#define GATE_ROOTS	 GATE_DIR "/roots.pem" /* the system's, and those */
+#define GATE_PORTS	 "/ports" /* the launcher's socket: docker_json.h */
 
 /* What a sentinel has in place of a secret: this, the digits that say which
  * field of which file it stands for, and digits at random. */

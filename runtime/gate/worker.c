@@ -6,6 +6,7 @@
 #include "runtime/gate/parts.h"
 #include "runtime/gate/l7/hello.h"
 #include "runtime/gate/l7/haproxy_check.h"
+#include "runtime/gate/l7/roots.h"
 #include "runtime/gate/packet/machine.h"
 #include "runtime/gate/packet/ruleset.h"
 #include "runtime/gate/report.h"
@@ -203,7 +204,9 @@ static int start_l7(struct gate *g, bool ipv6, struct err *err)
 	g->l7.on_error = report_error;
 	g->l7.on_renewal = report_renewal;
 	g->l7.data = g;
-	if (g->l7.plan.wanted && ipv6 && (rc = link_tproxy_up(err)) < 0)
+	if ((g->l7.plan.wanted && ipv6 && (rc = link_tproxy_up(err)) < 0) ||
+	    (roots_added() && ((rc = roots_write(true, err)) < 0 ||
+			       (rc = l7_authority(&g->l7, err)) < 0)))
 		return rc;
 	return l7_start(&g->l7, err);
 }
@@ -241,8 +244,9 @@ static int tell_roots(struct gate *g, struct err *err)
 {
 	char line[RECORD_MAX];
 	struct str roots, rest;
-	int rc = planfile_read("/etc/ssl/certs", "ca-certificates.crt", &roots,
-			       err);
+	int rc = roots_added()
+			 ? planfile_read(GATE_DIR, "roots.pem", &roots, err)
+			 : planfile_read(ROOTS_DIR, ROOTS_FILE, &roots, err);
 
 	for (rest = roots; rc == 0 && rest.n;) {
 		struct str piece = str_slice(rest, 0, RECORD_ROOTS_MAX);
@@ -256,24 +260,27 @@ static int tell_roots(struct gate *g, struct err *err)
 	return rc;
 }
 
-/* The agent trusts the session's CA from its first moment on. */
+/*
+ * The agent trusts the session's CA from its first moment on; with roots
+ * beside the system's also where nothing is decrypted yet.
+ */
 static int tell_ready(struct gate *g, bool ipv6, int64_t ms, struct err *err)
 {
 	char line[RECORD_MAX], ca[CA_CERT_MAX];
+	bool tells = g->l7.plan.decrypts || roots_added();
 	int rc = 0;
 
-	if (g->l7.plan.decrypts && ((rc = tell_roots(g, err)) < 0 ||
-				    (rc = ca_pem(&g->l7.ca, ca, err)) < 0))
+	if (tells && ((rc = tell_roots(g, err)) < 0 ||
+		      (rc = ca_pem(&g->l7.ca, ca, err)) < 0))
 		return rc;
-	outlog_line(&g->out, line,
-		    record_ready(
-			    &(struct record_ready){
-				    .ipv6 = ipv6,
-				    .ms = ms,
-				    .ca = g->l7.plan.decrypts ? ca : NULL,
-				    .netns = g->agent.netns,
-				    .pidns = g->agent.pidns},
-			    line));
+	outlog_line(
+		&g->out, line,
+		record_ready(&(struct record_ready){.ipv6 = ipv6,
+						    .ms = ms,
+						    .ca = tells ? ca : NULL,
+						    .netns = g->agent.netns,
+						    .pidns = g->agent.pidns},
+			     line));
 	outlog_drain(&g->out, REPORT_DRAIN_MS);
 	return 0;
 }

@@ -113,6 +113,8 @@ static int take_ca(struct gate *g, const cJSON *pem, struct err *err)
 	if (rc == 0)
 		rc = fileio_write_all(fd, text, err);
 	if (rc == 0)
+		rc = fileio_write_all(fd, g->roots, err);
+	if (rc == 0)
 		rc = fileio_write_all(g->bundle, text, err);
 	fd_close(&g->bundle);
 	g->bundle = -1;

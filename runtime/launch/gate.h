@@ -32,6 +32,7 @@ struct gate {
 	const char *dir; /* of the session; borrowed */
 	int bundle;	 /* the roots that the agent gets; -1: none yet */
 	size_t bundle_bytes;
+	struct str roots; /* beside the system's: roots.h; borrowed */
 	bool ready;
 	bool ipv6; /* its uplink has it; known when ready */
 	/* Inodes of namespaces, for a tracer: of the agent's network, and of

@@ -359,9 +359,11 @@ class Certificates:
             alt = "IP:%s" % ipaddress.ip_address(name)
         except ValueError:
             alt = ",".join("DNS:" + n for n in names)
+        root = "corp" if name.endswith(".corp.test") else "ca"
         signer = ["-signkey", self.ca / "leaf.key"] \
             if name == "selfsigned.test" else \
-            ["-CA", self.ca / "ca.crt", "-CAkey", self.ca / "ca.key",
+            ["-CA", self.ca / (root + ".crt"), "-CAkey",
+             self.ca / (root + ".key"),
              "-set_serial", str(secrets.randbits(63))]
         life = ["-days", "-1" if name == "expired.test" else "3650"]
         request = subprocess.run(

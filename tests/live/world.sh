@@ -75,13 +75,20 @@ links() {
 	ip netns exec "$host" sysctl -qw net.ipv6.conf.all.forwarding=1
 }
 
+# root NAME SUBJECT: an authority of this internet.
+root() {
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
+		-keyout "$state/ca/$1.key" -out "$state/ca/$1.crt" -days 3650 \
+		-subj "/CN=$2" 2>/dev/null
+}
+
+# One that everybody here trusts, and a company's, which nobody does yet.
 authority() {
 	local ca=$state/ca
-	[[ ! -e $ca/leaf.key ]] || return 0
 	mkdir -p "$ca"
-	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
-		-keyout "$ca/ca.key" -out "$ca/ca.crt" -days 3650 \
-		-subj "/CN=the fake internet" 2>/dev/null
+	[[ -e $ca/corp.key ]] || root corp "a company"
+	[[ ! -e $ca/leaf.key ]] || return 0
+	root ca "the fake internet"
 	openssl ecparam -name prime256v1 -genkey -noout -out "$ca/leaf.key"
 }
 

@@ -422,6 +422,15 @@ static struct value of_home(const ir_opt_home *h)
 			      IR_HOME_NONE - h->v};
 }
 
+/* Who has the key of one more root can answer for every server. */
+static struct value of_roots(const ir_opt_str *file)
+{
+	struct value v = of_str(file, "the system's roots");
+
+	v.loose = file->set;
+	return v;
+}
+
 static void compare_kinds(struct settings *s)
 {
 	const struct ir_policy *p = s->p[0], *q = s->p[1];
@@ -451,6 +460,9 @@ static void compare_kinds(struct settings *s)
 	x = of_home(&p->home);
 	y = of_home(&q->home);
 	compare_ordered(s, "home", &x, &y);
+	x = of_roots(&p->upstream_ca);
+	y = of_roots(&q->upstream_ca);
+	compare_partly(s, "upstream_ca", &x, &y);
 }
 
 static struct value of_trust(const ir_opt_trust *t)

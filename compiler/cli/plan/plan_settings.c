@@ -227,6 +227,14 @@ void plan_settings(const struct view *v, const struct plan_model *m)
 	put_setting(&s, "uplink",
 		    p->uplink.set ? p->uplink.v : STR("Docker's own bridge"),
 		    p->uplink.set ? p->uplink.from : (struct ir_origin){0});
+	if (p->upstream_ca.set)
+		put_setting(
+			&s, "roots",
+			arena_fmt(
+				m->a,
+				"the system's, and those in %.*s at the start",
+				STR_ARG(p->upstream_ca.v)),
+			p->upstream_ca.from);
 	put_setting(&s, "resolver", ir_resolver_text(m->a, &p->resolver.v),
 		    p->resolver.from);
 	if (known_hosts_wanted(p))

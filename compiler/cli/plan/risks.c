@@ -260,6 +260,10 @@ static void find_requests(struct finder *f)
 		add_risk(
 			f, "unverified", f->p->ssl_insecure.from,
 			STR("'ssl_insecure': where TLS is decrypted, the servers' certificates are not verified, and whoever sits on the way there can read and answer"));
+	if (f->p->upstream_ca.set)
+		add_risk(
+			f, "roots", f->p->upstream_ca.from,
+			STR("'upstream_ca': whoever has the key of a root in that file can answer for every server, and read what is sent there, credentials that the gate adds too; what the file holds is read at each start"));
 	if (ir_ssh_agent(f->p))
 		add_risk(
 			f, "ssh-agent", f->p->ssh_agent.from,

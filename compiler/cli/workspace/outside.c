@@ -1,5 +1,7 @@
 #include "compiler/cli/workspace/outside.h"
 
+#include "runtime/launch/docker/roots.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,10 +86,43 @@ static bool check_seccomp(struct pass_ctx *c, const ir_opt_str *v,
 	return false;
 }
 
+/* Roots decide whom the gate believes; and what is none is said here, at its
+ * line, before anything starts. */
+static bool check_roots(struct pass_ctx *c, const ir_opt_str *v,
+			const struct outside_places *at)
+{
+	struct str path = v->v;
+	struct roots ignored;
+	struct err err;
+
+	if (!v->set)
+		return true;
+	if (str_starts(path, STR("~/")) && at->home)
+		path = arena_fmt(c->a, "%s%.*s", at->home, (int)path.n - 1,
+				 path.p + 1);
+	if (follow_path(c->a, path, at).through) {
+		diag_error(c->diags, DIAG_IN_REACH, v->from.at,
+			   "the agent can rewrite the roots in '%s'",
+			   diag_quote(c->diags, v->v));
+		diag_help(c->diags, "put them where the agent cannot write");
+		return false;
+	}
+	if (roots_read(c->a, arena_cstr(c->a, path), at->home, &ignored,
+		       &err) == 0)
+		return true;
+	diag_error(c->diags, DIAG_ROOTS, v->from.at, "no roots: %s", err.text);
+	diag_help(
+		c->diags,
+		"a file of certificates of authorities in PEM, as 'openssl x509 -in FILE' writes it");
+	return false;
+}
+
 bool outside_check(struct pass_ctx *c, const struct ir_policy *p,
 		   const struct outside_places *at)
 {
 	bool ok = check_seccomp(c, &p->hardening.seccomp, at);
+
+	ok &= check_roots(c, &p->upstream_ca, at);
 
 	vec_each(x, &p->credentials)
 		ok &= check_credential(c, x, at);

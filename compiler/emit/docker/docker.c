@@ -98,6 +98,11 @@ static cJSON *gate_vectors(struct argv *w)
 	put_proxy(w);
 	argv_plan(w);
 	docker_ports_mount(w);
+	if (w->in->policy->upstream_ca.set)
+		argv_put(
+			w,
+			"--mount=type=bind,source={state}/sessions/{session}/" DOCKER_JSON_UPSTREAM_CA_FILE
+			",target=" GATE_UPSTREAM_CA ",readonly");
 	put_args(w, ARG_GATE);
 	argv_image(w);
 	if (w->in->policy->resolver.v.host)
@@ -238,7 +243,8 @@ static void put_roots(struct argv *w)
 {
 	static const char *const files[] = {"bundle", "ca"};
 
-	if (!gate_cfg_decrypts(w->in->policy))
+	if (!gate_cfg_decrypts(w->in->policy) &&
+	    !w->in->policy->upstream_ca.set)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(files); i++)
 		argv_put(
@@ -431,6 +437,8 @@ bool docker_emit(const struct emit_in *in, struct buf *out)
 		json_put(root, DOCKER_JSON_SSH_AGENT, cJSON_CreateTrue());
 	if (home_word(p->home.v))
 		json_put_cstr(root, DOCKER_JSON_HOME, home_word(p->home.v));
+	if (p->upstream_ca.set)
+		json_put_str(root, DOCKER_JSON_UPSTREAM_CA, p->upstream_ca.v);
 	docker_ports_put(in, root);
 	if (p->credentials.n)
 		json_put(root, DOCKER_JSON_CREDENTIALS,

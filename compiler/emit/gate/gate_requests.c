@@ -258,6 +258,8 @@ void gate_requests_put(struct gate *g)
 	if (!g->p->any_bump)
 		return;
 	cfg_text(c, to_tls);
-	cfg_text(c, g->insecure ? to_tls_insecure : to_tls_verified);
+	cfg_text(c, g->insecure			     ? to_tls_insecure
+		    : g->in->policy->upstream_ca.set ? to_tls_rooted
+						     : to_tls_verified);
 	cfg_text(c, origin_tls);
 }

@@ -95,6 +95,7 @@ static const bind_fn binders[BIND_TYPES] = {
 	[BIND_TYPE_FILE_NAME] = bind_credential_file_name,
 	[BIND_TYPE_FORMAT] = bind_credential_format,
 	[BIND_TYPE_HOME_FILE] = bind_credential_home_file,
+	[BIND_TYPE_HOST_FILE] = bind_value_host_file,
 	[BIND_TYPE_RENEWAL] = bind_credential_refresh,
 	[BIND_TYPE_FIELDS] = bind_credential_fields,
 	[BIND_TYPE_EVENT_NAME] = bind_mapping_event_name,

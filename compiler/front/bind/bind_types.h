@@ -91,6 +91,7 @@ void bind_value_image(struct binder *, const struct yaml_pair *, void *);
 void bind_value_name(struct binder *, const struct yaml_pair *, void *);
 void bind_value_version(struct binder *, const struct yaml_pair *, void *);
 void bind_value_user(struct binder *, const struct yaml_pair *, void *);
+void bind_value_host_file(struct binder *, const struct yaml_pair *, void *);
 void bind_value_seccomp(struct binder *, const struct yaml_pair *, void *);
 
 /* bind_list.c: lists of words */

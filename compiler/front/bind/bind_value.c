@@ -307,3 +307,23 @@ void bind_value_seccomp(struct binder *b, const struct yaml_pair *pair,
 			b,
 			"'default', 'docker', 'unconfined' or an absolute path");
 }
+
+/* Nobody knows where a relative one would begin. */
+void bind_value_host_file(struct binder *b, const struct yaml_pair *pair,
+			  void *field)
+{
+	const struct text *t = &pair->value->text;
+	bool below = str_starts(t->s, STR("~/"));
+
+	if ((below || str_starts(t->s, STR("/"))) &&
+	    t->s.n > (below ? 2u : 1u) && is_printable(t->s)) {
+		SET(b, pair, field, ir_opt_str, t->s);
+		return;
+	}
+	bind_error(b, DIAG_ABSOLUTE, t->at,
+		   "'%s' is not the absolute path of a file",
+		   bind_quote(b, t->s));
+	bind_help(
+		b,
+		"a path of this machine, from '/' or '~/' on, as in '/usr/local/share/ca-certificates/corp.crt'");
+}

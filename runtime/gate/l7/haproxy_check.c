@@ -2,6 +2,7 @@
 
 #include "compiler/plan/files.h"
 #include "compiler/plan/gate.h"
+#include "runtime/gate/l7/roots.h"
 #include "runtime/gate/l7/tokens.h"
 
 #include <errno.h>
@@ -126,6 +127,13 @@ static char **trial_variables(void)
 	return vars;
 }
 
+/* Those that the launcher would hand over are not here. */
+static bool has_roots(const struct l7_plan *p)
+{
+	return p->config.n && memmem(p->config.p, p->config.n, GATE_ROOTS,
+				     sizeof(GATE_ROOTS) - 1);
+}
+
 static int become_trial(const struct l7_plan *p, const char *plan, int words,
 			struct err *err)
 {
@@ -140,6 +148,7 @@ static int become_trial(const struct l7_plan *p, const char *plan, int words,
 	    (rc = make_root(plan, err)) < 0 ||
 	    (rc = pins_file(&l.pins, GATE_PINS, err)) < 0 ||
 	    (rc = tokens_file(&l.credentials, GATE_TOKENS, err)) < 0 ||
+	    (has_roots(p) && (rc = roots_write(false, err)) < 0) ||
 	    (p->decrypts && (rc = l7_leaves(&l, p, err)) < 0))
 		return rc;
 	if (dup2(words, STDOUT_FILENO) < 0 || dup2(words, STDERR_FILENO) < 0)

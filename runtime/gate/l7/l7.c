@@ -112,9 +112,14 @@ static int make_leaves(struct l7 *l, const struct l7_plan *p, struct err *err)
 	return rc < 0 ? err_while(err, PLAN_LEAVES) : 0;
 }
 
+int l7_authority(struct l7 *l, struct err *err)
+{
+	return l->ca.key ? 0 : ca_new(&l->ca, err);
+}
+
 int l7_leaves(struct l7 *l, const struct l7_plan *p, struct err *err)
 {
-	int rc = l->ca.key ? 0 : ca_new(&l->ca, err);
+	int rc = l7_authority(l, err);
 
 	if (rc < 0)
 		return rc;

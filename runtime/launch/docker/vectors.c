@@ -262,6 +262,11 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 		out->ssh_agent = true;
 		return 0;
 	}
+	if (text && strcmp(m->string, DOCKER_JSON_UPSTREAM_CA) == 0 &&
+	    !out->upstream_ca) {
+		out->upstream_ca = arena_cstr(a, str_of(text));
+		return 0;
+	}
 	if (text && strcmp(m->string, DOCKER_JSON_HOME) == 0)
 		return read_home(text, out, err);
 	if (text && strcmp(m->string, DOCKER_JSON_ENGINE) == 0)

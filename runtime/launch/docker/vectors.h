@@ -71,7 +71,8 @@ struct vectors {
 	struct vector view;	      /* holds masks; image: likewise */
 	struct vector relay; /* renewals leave by it; image: likewise */
 	VEC(struct vectors_credential) credentials;
-	bool ssh_agent; /* the user's is asked for */
+	bool ssh_agent;		 /* the user's is asked for */
+	const char *upstream_ca; /* a file of roots; or NULL */
 	enum vectors_home home;
 	vectors_ports host_ports; /* of this machine, that the agent gets */
 	vectors_published_list published; /* that lead to the agent */
@@ -81,6 +82,7 @@ struct vectors_values {
 	const char *session, *workspace, *home, *state;
 	const char *resolver; /* the host's, where vectors_asks_host() */
 	const char *owner;    /* "UID:GID" */
+	struct str roots;     /* beside the system's, PEM; empty: none */
 	bool tty;	      /* the command gets a terminal */
 	bool readonly;	      /* the workspace's mount is */
 	bool git;	      /* the session's folder has a gitidentity */

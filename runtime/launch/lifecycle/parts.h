@@ -6,6 +6,7 @@
 #define RUNTIME_LAUNCH_LIFECYCLE_PARTS_H
 
 #include "runtime/launch/docker/docker_session.h"
+#include "runtime/launch/docker/roots.h"
 #include "runtime/launch/docker/secrets.h"
 #include "runtime/launch/launch.h"
 #include "runtime/launch/loop/loop.h"
@@ -27,6 +28,7 @@ struct launch {
 	struct vectors vectors;
 	struct vectors_values values;
 	secrets secrets;
+	struct roots roots;
 	struct prepare_owner owner;
 	struct session session;
 	struct watchdog watchdog;

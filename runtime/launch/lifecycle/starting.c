@@ -214,6 +214,8 @@ int starting_gate(struct launch *l, struct err *err)
 	if (rc == 0 && l->vectors.link == VECTORS_BRIDGE)
 		rc = make_link(l, err);
 	if (rc == 0)
+		r->gate->roots = l->roots.pem;
+	if (rc == 0)
 		rc = gate_start(r->gate, argv, l->session.dir,
 				l->watchdog.keep_fd, err);
 	if (rc == 0) {

@@ -49,8 +49,15 @@ int values_note(const struct launch *l, const char *also, struct err *err)
 		.input = !k || k->stage.tty || k->stage.input,
 	};
 
+	struct metadata_found found = {
+		.resolver = l->values.resolver,
+		.roots = l->roots.path,
+		.n_roots = l->roots.n,
+		.digest = l->roots.digest,
+	};
+
 	return metadata_write(l->a, &l->session, l->o.workspace, l->o.command,
-			      also, l->values.resolver, &streams, err);
+			      also, &found, &streams, err);
 }
 
 /* The same all through the session, whatever becomes of the host's file. */
@@ -60,6 +67,22 @@ static int pin_resolver(struct launch *l, struct err *err)
 		       ? resolvers_find(l->a, getenv(RESOLVERS_ENV), "",
 					&l->values.resolver, err)
 		       : 0;
+}
+
+/* Roots beside the system's: as the file is now, for all of the session. */
+static int pin_roots(struct launch *l, struct err *err)
+{
+	int rc;
+
+	if (!l->vectors.upstream_ca)
+		return 0;
+	rc = roots_read(l->a, l->vectors.upstream_ca, getenv("HOME"), &l->roots,
+			err);
+	if (rc == 0)
+		rc = roots_place(&l->roots, l->session.dir, err);
+	return rc < 0 ? err_while(err, "'upstream_ca', %.200s",
+				  l->vectors.upstream_ca)
+		      : 0;
 }
 
 int values_set(struct launch *l, struct err *err)
@@ -80,6 +103,8 @@ int values_set(struct launch *l, struct err *err)
 		return rc;
 	rc = pin_resolver(l, err);
 	if (rc == 0)
+		rc = pin_roots(l, err);
+	if (rc == 0)
 		rc = values_note(l, NULL, err);
 	if (rc == 0)
 		rc = prepare_owner(l->a, &l->o, l->mounts.root,
@@ -95,6 +120,7 @@ int values_set(struct launch *l, struct err *err)
 		.home = l->owner.home,
 		.state = l->o.state,
 		.resolver = l->values.resolver,
+		.roots = l->roots.pem,
 		.owner = l->owner.text,
 		.tty = has_terminal(l),
 		.readonly = scan_is_readonly(l->o.workspace),

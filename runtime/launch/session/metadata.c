@@ -36,9 +36,25 @@ const char *metadata_now(struct arena *a)
 	return time_text(a, time(NULL));
 }
 
+static void add_found(cJSON *o, const struct metadata_found *found)
+{
+	cJSON *roots;
+
+	if (found->resolver)
+		cJSON_AddStringToObject(o, "resolver", found->resolver);
+	else
+		cJSON_AddNullToObject(o, "resolver");
+	if (!found->roots)
+		return;
+	roots = cJSON_AddObjectToObject(o, "upstream_ca");
+	cJSON_AddStringToObject(roots, "file", found->roots);
+	cJSON_AddNumberToObject(roots, "certificates", found->n_roots);
+	cJSON_AddStringToObject(roots, "sha256", found->digest);
+}
+
 int metadata_write(struct arena *a, const struct session *s,
 		   const char *workspace, char *const *command,
-		   const char *also, const char *resolver,
+		   const char *also, const struct metadata_found *found,
 		   const struct metadata_streams *streams, struct err *err)
 {
 	cJSON *o = cJSON_CreateObject(), *words, *places;
@@ -55,10 +71,7 @@ int metadata_write(struct arena *a, const struct session *s,
 	cJSON_AddItemToArray(places, cJSON_CreateString(INSIDE));
 	if (also)
 		cJSON_AddItemToArray(places, cJSON_CreateString(also));
-	if (resolver)
-		cJSON_AddStringToObject(o, "resolver", resolver);
-	else
-		cJSON_AddNullToObject(o, "resolver");
+	add_found(o, found);
 	cJSON_AddBoolToObject(o, "detached", streams->kept);
 	cJSON_AddBoolToObject(o, "terminal", streams->tty);
 	cJSON_AddBoolToObject(o, "input", streams->input);

@@ -17,6 +17,16 @@ struct metadata_streams {
 	bool input; /* stdin is open */
 };
 
+/* What the policy left to the session's beginning, and was found then. */
+struct metadata_found {
+	const char *resolver; /* of the host, which the gate asks; NULL: the
+				 policy names one */
+	const char *roots;    /* the file with those beside the system's; NULL:
+				 the policy names none */
+	uint32_t n_roots;
+	const char *digest; /* of them: roots.h */
+};
+
 struct metadata {
 	struct session session; /* its lock is not ours */
 	bool known;	     /* there is a session.json: what follows holds */
@@ -40,12 +50,12 @@ struct metadata_end {
 };
 
 /*
- * also      where the workspace is inside besides /workspace; or NULL
- * resolver  of the host, which the gate asks; NULL: the policy names one
+ * also  where the workspace is inside besides /workspace; or NULL
  */
 must_check int metadata_write(struct arena *a, const struct session *s,
 			      const char *workspace, char *const *command,
-			      const char *also, const char *resolver,
+			      const char *also,
+			      const struct metadata_found *found,
 			      const struct metadata_streams *streams,
 			      struct err *err);
 /* A session.json that is missing, or is none, is no error: see known. */

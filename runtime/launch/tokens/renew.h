@@ -23,7 +23,7 @@
 
 struct renew_ask {
 	const struct vectors *v;
-	const struct vectors_values *values; /* where v has a relay */
+	const struct vectors_values *values; /* what v is filled with */
 	uint32_t n;			     /* of v->credentials */
 	const char *home, *lock, *addr;
 	bool is_form;

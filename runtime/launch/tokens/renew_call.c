@@ -2,15 +2,18 @@
  * the uplink that the policy names. */
 #include "runtime/launch/tokens/renew.h"
 
+#include "compiler/base/sys/fileio.h"
 #include "runtime/launch/tokens/uplink.h"
 
 #include <curl/curl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #define CONNECT_MS 10000
 #define TOTAL_MS   30000
 #define POLL_MS	   1000
+#define ROOTS_MAX  (16u << 20)
 
 struct taken {
 	struct buf b;
@@ -88,6 +91,34 @@ static void set_call(CURL *c, const struct renew_ask *ask, struct str body,
 	curl_easy_setopt(c, CURLOPT_POSTFIELDS, body.p);
 	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_body);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, taken);
+}
+
+/*
+ * libcurl takes one list of roots, so its own is read for it; where it looks
+ * for each root by itself it goes on to do so.
+ */
+static int add_roots(struct arena *a, CURL *c, struct str roots,
+		     struct err *err)
+{
+	struct str own = {0};
+	struct curl_blob blob = {.flags = CURL_BLOB_COPY};
+	char *path = NULL;
+	struct buf all;
+
+	if (roots.n == 0)
+		return 0;
+	(void)curl_easy_getinfo(c, CURLINFO_CAINFO, &path);
+	if (path && fileio_read(a, AT_FDCWD, path, ROOTS_MAX, &own, err) < 0)
+		return err->code;
+	buf_init(&all, a);
+	buf_add(&all, own);
+	buf_addc(&all, '\n');
+	buf_add(&all, roots);
+	blob.data = all.p;
+	blob.len = all.n;
+	return curl_easy_setopt(c, CURLOPT_CAINFO_BLOB, &blob) == CURLE_OK
+		       ? 0
+		       : err_set(err, -EIO, "libcurl takes no roots");
 }
 
 static int said_by(CURLcode code, struct err *err)
@@ -172,8 +203,10 @@ int renew_post(struct arena *a, const struct renew_ask *ask, struct str body,
 	buf_init(&taken.b, a);
 	set_call(c, ask, body, &taken);
 	curl_easy_setopt(c, CURLOPT_HTTPHEADER, headers);
-	rc = ask->v->relay.image ? call_by_uplink(a, ask, c, err)
-				 : call_from_here(a, ask, c, err);
+	rc = add_roots(a, c, ask->values->roots, err);
+	if (rc == 0)
+		rc = ask->v->relay.image ? call_by_uplink(a, ask, c, err)
+					 : call_from_here(a, ask, c, err);
 	if (rc == 0)
 		curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &out->status);
 	out->body = buf_str(&taken.b);

@@ -104,6 +104,8 @@ static const struct {
 	{"POLICY", "tls", WIDENS, "tls: inspect", "tls: verify",
 	 "tls: inspect"},
 	{"POLICY", "uplink", WIDENS, "", "uplink: a", "uplink: b"},
+	{"POLICY", "upstream_ca", WIDENS, "", "upstream_ca: /a",
+	 "upstream_ca: ~/a"},
 	{"POLICY", "ports", WIDENS, "", "ports: [3000]",
 	 "ports: [\"3000:80\"]"},
 	{"POLICY", "ssl_insecure", WIDENS, "", "ssl_insecure: true",

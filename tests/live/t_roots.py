@@ -1,0 +1,89 @@
+"""`upstream_ca`: roots of a company beside the system's. What is below
+corp.test has certificates of an authority that nobody knows (world.sh)."""
+import hashlib
+import json
+import shutil
+
+import live
+from live import Place, check, test
+
+ROOTS = "upstream_ca: ~/corp.pem\n"
+DECRYPTED = """allow:
+  - dest: api.corp.test:443
+    http: [{methods: [GET], paths: [/v1/]}]
+  - dest: api.test:443
+    http: [{methods: [GET], paths: [/v1/]}]
+"""
+SPLICED = "allow: ['git.corp.test:443', 'site.test:443']\n"
+GET = "curl -sS -o /dev/null -w '%{http_code}\\n' "
+
+
+def company(policy, extra=b""):
+    place = Place(policy)
+    path = place.root / "corp.pem"
+    shutil.copy(live.the.state / "ca" / "corp.crt", path)
+    if extra:
+        path.write_bytes(path.read_bytes() + extra)
+    place.own()
+    return place
+
+
+def run(place, command):
+    return place.membrane("run", "--no-trace", "--", "sh", "-c", command)
+
+
+@test
+def decrypted_origins_are_verified_by_them():
+    """The gate believes both, and on record is what it was given."""
+    ask = GET + "https://api.corp.test/v1/a; " + GET + "https://api.test/v1/a"
+    with company(DECRYPTED + ROOTS) as place:
+        s = run(place, ask)
+        check(s.stdout.split() == ["200", "200"], "both are reached",
+              (s.stdout, s.stderr))
+        check(s.arrived("http", host="api.corp.test", path="/v1/a"),
+              "it arrived", s.arrived("http"))
+        (path,) = place.state.glob("sessions/*/session.json")
+        said = json.loads(path.read_text())["upstream_ca"]
+        pem = (path.parent / "upstream-ca.pem").read_bytes()
+        check(said == {"file": "~/corp.pem", "certificates": 1,
+                       "sha256": hashlib.sha256(pem).hexdigest()},
+              "the record", said)
+    with company(DECRYPTED) as place:
+        s = run(place, ask)
+        check(s.stdout.split() == ["503", "200"], "without it the gate "
+              "does not", (s.stdout, s.stderr))
+
+
+@test
+def the_agent_trusts_them_where_nothing_is_decrypted():
+    ask = GET + "https://git.corp.test/; " + GET + "https://site.test/; " \
+        "python3 -c \"import urllib.request as u; print(u.urlopen(" \
+        "'https://git.corp.test/').status)\"; node -e \"fetch(" \
+        "'https://git.corp.test/').then(r => console.log(r.status))\""
+    with company(SPLICED + ROOTS) as place:
+        s = run(place, ask)
+        check(s.stdout.split() == ["200"] * 4, "curl, python and node",
+              (s.stdout, s.stderr))
+    with company(SPLICED) as place:
+        s = run(place, ask)
+        check(s.stdout.split() == ["000", "200"], "nobody without it",
+              (s.stdout, s.stderr))
+
+
+@test
+def what_is_allowed_later_is_decrypted_for_them_too():
+    """The agent has had the session's CA from the start."""
+    with company(SPLICED + ROOTS) as place:
+        s = run(place, "grep -c BEGIN /etc/membrane/ca.pem")
+        check(s.stdout == "2\n", "the session's and the company's",
+              (s.stdout, s.stderr))
+
+
+@test
+def a_server_s_certificate_is_no_root():
+    leaf = next((live.the.state / "tls").glob("*.pem")).read_bytes()
+    with company(DECRYPTED + ROOTS, extra=leaf) as place:
+        s = run(place, "true")
+        check(s.status == 125 and "of a server, not of an authority"
+              in s.stderr and "config.yaml:6:14" in s.stderr, "refused",
+              (s.status, s.stderr))
