@@ -33,7 +33,8 @@ passing() {
 # What programs say that find no way out.
 offline='Temporary failure (in name resolution|resolving)|Could not resolve|'
 offline+='EAI_AGAIN|ENOTFOUND|ENETUNREACH|EHOSTUNREACH|ECONNREFUSED|ETIMEDOUT|'
-offline+='[Nn]etwork is unreachable|Could not connect to|Connection timed out'
+offline+='[Nn]etwork is unreachable|Could not connect to|Connection timed out|'
+offline+='Failed to connect to|Connection refused'
 
 # built_by LOG COMMAND...: run it, with a line that says how far it is.
 built_by() {
