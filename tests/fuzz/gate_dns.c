@@ -2,6 +2,7 @@
  * DNS messages: what the agent sends, and what an upstream sends back for the
  * question that the message itself holds, all the way to the reply.
  */
+#include "runtime/gate/dns/answers.h"
 #include "runtime/gate/plan/names.h"
 #include "runtime/gate/wire/dns_msg.h"
 
@@ -71,6 +72,30 @@ static void check_addresses(const struct dns_answer *a, const ldns_pkt *p)
 	must(there == kept || (ldns_pkt_tc(p) && there == 0));
 }
 
+/* What is kept is the same answer up to its end, with less time. */
+static void check_kept(const struct dns_query *q, struct dns_answer *a)
+{
+	static struct answers kept;
+	uint32_t left_s = a->ttl_s, n_addrs = a->n_addrs;
+	struct dns_answer aged;
+	ldns_pkt *p;
+
+	answers_init(&kept);
+	answers_take(&kept, q, a, 0);
+	must(!answers_find(&kept, q, left_s * INT64_C(1000), &aged));
+	if (a->rrs)
+		return;
+	must(answers_find(&kept, q, (left_s - 1) * INT64_C(1000), &aged));
+	must(aged.ttl_s == 1 && aged.n_addrs == n_addrs);
+	p = replied(q, aged.rcode, &aged, DNS_MSG_MAX);
+	for (size_t i = 0; p && i < ldns_rr_list_rr_count(ldns_pkt_answer(p));
+	     i++)
+		must(ldns_rr_ttl(ldns_rr_list_rr(ldns_pkt_answer(p), i)) - 1 <
+		     DNS_MSG_TTL_MAX_S);
+	ldns_pkt_free(p);
+	answers_clear(&kept);
+}
+
 static void as_answer(const uint8_t *data, size_t size)
 {
 	struct dns_answer a;
@@ -97,6 +122,7 @@ static void as_answer(const uint8_t *data, size_t size)
 			check_addresses(&a, p);
 		ldns_pkt_free(p);
 	}
+	check_kept(&q, &a);
 	dns_msg_done(&a);
 }
 

@@ -210,6 +210,11 @@ class World:
             time.sleep(0.01)
         return True
 
+    def asked(self, name, qtype=A):
+        """The questions for a name that arrived so far."""
+        return [a for a in list(self.arrived)
+                if a.get("dns") == name and a["type"] == qtype]
+
     def collect(self):
         for line in self.server.stdout:
             self.arrived.append(json.loads(line))
@@ -284,6 +289,11 @@ class Gate:
         os.waitpid(pid, 0)
         return json.loads(text) if text else None
 
+    def refused(self, addr):
+        """The records of an address that no answer had."""
+        return [e for e in list(self.events) if e.get("verdict") == "deny" and
+                e.get("kind") == "resolve" and e.get("addr") == addr]
+
     def host(self, *argv):
         return subprocess.run(["ip", "netns", "exec", self.world.host, *argv],
                               check=True, capture_output=True,
@@ -299,6 +309,15 @@ class Gate:
             if time.monotonic() > until:
                 return None
             time.sleep(0.01)
+
+
+def within(seconds, condition):
+    until = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 def ask_raw(data, server="192.0.0.1", wait_s=8):
@@ -403,7 +422,7 @@ def check_start(g):
 
 def check_names(g):
     got = g.agent(ask("good.test"))
-    check(addresses(got) == ["11.0.0.1"] and got["records"][0][2] == 7,
+    check(addresses(got) == ["11.0.0.1"] and got["records"][0][2] in (6, 7),
           "A", got)
     listed = g.host("nft", "list", "set", "inet", "membrane", "host4_1")
     check("11.0.0.1 timeout 1m expires" in listed, "element", listed)
@@ -427,6 +446,45 @@ def check_names(g):
     check(g.decided(kind="resolve", verdict="allow", name="good.test",
                     id="g-0000000001", source=".membrane.yaml", line=3),
           "record: granted", g.events)
+
+
+def check_kept(g):
+    """What was answered lately is answered again, aged, judged and told."""
+    name, before = "again.star.test", len(g.events)
+    got = [g.agent(ask(name)), g.agent(ask("AGAIN.star.test", edns=4096))]
+    until = time.monotonic() + 3
+    while time.monotonic() < until and got[-1]["records"][0][2] > 5:
+        got.append(g.agent(ask(name)))
+    got.append(g.agent(ask_tcp(question(name, A)))[0])
+    check(all(addresses(a) == ["11.0.0.1"] for a in got), "again", got[-1])
+    ttls = [a["records"][0][2] for a in got]
+    check(ttls == sorted(ttls, reverse=True) and ttls[0] == 7 and
+          ttls[-1] in (4, 5), "its time runs on", ttls)
+    check(got[1]["asked"] == "AGAIN.star.test", "as it is asked for", got[1])
+    check(len(g.world.asked(name)) == 1, "asked once",
+          g.world.asked(name))
+
+    def told(key, value):
+        return [e for e in list(g.events)[before:]
+                if e.get(key) == value and e.get("name") == name]
+    for key, value in (("kind", "resolve"), ("event", "answer")):
+        check(within(3, lambda k=key, v=value: len(told(k, v)) == len(got)),
+              "each is on record", told(key, value), len(got))
+    # What is dropped from an answer is, and is told, each time.
+    n = len(g.refused("10.1.2.3"))
+    for _ in range(2):
+        got = g.agent(ask("mixed.test"))
+        check(addresses(got) == ["11.0.0.2", "192.168.7.9"], "judged again",
+              got)
+    check(within(3, lambda: len(g.refused("10.1.2.3")) >= n + 2), "and told",
+          n, g.refused("10.1.2.3"))
+    # Neither a refusal of the upstream's is kept, nor what is no address.
+    for name, qtype in (("none.invalid.wild.test", TXT),
+                        ("broken.test", A)):
+        for _ in range(2):
+            g.agent(ask(name, qtype))
+        check(within(2, lambda n=name, t=qtype: len(g.world.asked(n, t)) > 1),
+              "not kept", name)
 
 
 def check_types(g):
@@ -543,12 +601,15 @@ def check_packets(g):
 
 
 def check_servfail(g):
-    """A set that is gone: no address leaves."""
+    """A set that is gone: no address leaves, of what is kept neither."""
+    check(addresses(g.agent(ask("kept.wild.test"))), "kept")
     g.host("nft", "flush", "chain", "inet", "membrane", "forward")
     g.host("nft", "delete", "set", "inet", "membrane", "host4_1")
-    got = g.agent(ask("chain.test"))
-    check(got.get("rcode") == SERVFAIL and not got["records"],
-          "the kernel refuses", got)
+    for name in ("other.wild.test", "kept.wild.test"):
+        got = g.agent(ask(name))
+        check(got.get("rcode") == SERVFAIL and not got["records"],
+              "the kernel refuses", name, got)
+    check(len(g.world.asked("kept.wild.test")) == 1, "that one was kept")
     check(g.decided(event="error"), "error event")
 
 
@@ -876,6 +937,7 @@ def check_all(v6):
             check_names(g)
             check_types(g)
             check_filter(g)
+            check_kept(g)
             check_sizes(g)
             check_packets(g)
             check_servfail(g)

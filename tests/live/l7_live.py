@@ -28,7 +28,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
 import gate  # noqa: E402
 import gate_inet  # noqa: E402
-from gate import check  # noqa: E402
+from gate import check, within  # noqa: E402
 
 UID = 64100
 READER = gate.ROOT / "build/bin/membrane-reader.so"
@@ -700,15 +700,6 @@ def check_unread(world):
                 check(g.first.get("event") == "error" and
                       "read" in g.first["message"] and g.p.wait(5) == 1,
                       "refused, the reader " + what, g.first)
-
-
-def within(seconds, condition):
-    until = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def is_gone(pid):

@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #define MAP                                                                    \
 	"membrane-names 2\nupstream udp 127.0.0.2 53\n"                        \
@@ -180,6 +181,11 @@ static void renewals(void)
 
 #define AGENT "127.0.0.3"
 
+/* Of a question that is sent before: what turn() is to be called with. */
+static int64_t asked_ms = 1400000;
+static uint32_t upstream_ttl_s = 60;
+static unsigned asked_upstream; /* by the last question */
+
 static bool asked_from(const char *who, const char *name, uint16_t type,
 		       const char *want)
 {
@@ -194,7 +200,7 @@ static bool asked_from(const char *who, const char *name, uint16_t type,
 	n = dns_msg_ask(&q, 0x1234, wire, sizeof(wire));
 	CHECK(sendto(fd, wire, n, 0, (struct sockaddr *)&to, sizeof(to)) ==
 	      (ssize_t)n);
-	turn(1400000, 60);
+	asked_upstream = turn(asked_ms, upstream_ttl_s);
 	if (answers == before + 1 && strstr(answer, want))
 		return true;
 	printf("%u answers, the last %s\n", answers - before, answer);
@@ -262,7 +268,7 @@ static void waits_its_turn(void)
 	struct dns_query q;
 	size_t n;
 
-	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_A, &q));
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_TXT, &q));
 	n = dns_msg_ask(&q, 0x1234, wire + 2, sizeof(wire) - 2);
 	wire[0] = 0;
 	wire[1] = (uint8_t)n;
@@ -306,6 +312,104 @@ static void races(void)
 	CHECK(nftset_add(&sets, v + 1, 1, 1400000, &err) == 0);
 }
 
+/* How often upstream was asked until b.test was answered so. */
+static unsigned asked_at(int64_t now_ms, const char *want)
+{
+	asked_ms = now_ms;
+	CHECK(asked("b.test", LDNS_RR_TYPE_A, want));
+	return asked_upstream;
+}
+
+/* What is kept is answered with the time that is left of it, and opened. */
+static void keeps(void)
+{
+	upstream_ttl_s = 100;
+	CHECK(turn(2000000, 100) == 1); /* a renewal of a.test was due */
+	CHECK(asked_at(2000000, "\"ttl\":100,\"data\":\"192.0.2.2\"") == 1);
+	CHECK(asked_at(2000000, "\"ttl\":100,") == 0);
+	CHECK(asked_at(2030000, "\"ttl\":70,") == 0);
+	/* what the mirror holds is enough */
+	CHECK(holds("host4_1", "192.0.2.2 timeout 1m40s"));
+	/* a client has at least a minute, however little is left */
+	CHECK(asked_at(2080000, "\"ttl\":20,") == 0);
+	CHECK(holds("host4_1", "192.0.2.2 timeout 1m "));
+	/* renewed at nine tenths, as was planned when it came */
+	upstream_ttl_s = 50;
+	CHECK(turn(2089000, 50) == 0 && turn(2091000, 50) == 1);
+	CHECK(asked_at(2100000, "\"ttl\":41,") == 0);
+	CHECK(asked_at(2140000, "\"ttl\":1,") == 0);
+	/* its end comes before its renewal: asked for, and never with 0 */
+	upstream_ttl_s = 200;
+	CHECK(asked_at(2141000, "\"ttl\":200,") == 1);
+}
+
+/* Asked before a change and answered after it: not kept. */
+static void changes_while_asked(void)
+{
+	struct sockaddr_in to = {AF_INET, htons(53), {htonl(0x7f000001)}, {0}};
+	int fd = bind_udp(AGENT, 4053);
+	unsigned before = answers;
+	uint8_t wire[512];
+	struct dns_query q;
+	size_t n;
+
+	CHECK(fd >= 0 && dns_msg_query_for("x.c.test", LDNS_RR_TYPE_A, &q));
+	n = dns_msg_ask(&q, 0x1234, wire, sizeof(wire));
+	CHECK(sendto(fd, wire, n, 0, (struct sockaddr *)&to, sizeof(to)) ==
+	      (ssize_t)n);
+	step(2150000);
+	CHECK(gate.n_live == 1);
+	dns_gate_changed(&gate);
+	turn(2150000, 200);
+	CHECK(answers == before + 1);
+	close(fd);
+	asked_ms = 2150000;
+	CHECK(asked("x.c.test", LDNS_RR_TYPE_A, "\"ttl\":200,"));
+	CHECK(asked_upstream == 1);
+	CHECK(asked("x.c.test", LDNS_RR_TYPE_A, "\"ttl\":200,"));
+	CHECK(asked_upstream == 0);
+}
+
+/* Each is judged by the plan and the hosts that there are then. */
+static void judges_again(void)
+{
+	static struct names_map other;
+	struct addr a = {ADDR_V4, {192, 0, 2, 2}};
+
+	CHECK(names_parse(STR("membrane-names 2\nupstream udp 127.0.0.2 53\n"
+			      "ports 1 tcp/443\nports 2 tcp/80\n"
+			      "name *.c.test 2 - g-0000000004\n"
+			      "name b.test 2 - g-0000000003\n"),
+			  &other, &err) == 0);
+	CHECK(asked_at(2142000, "\"ttl\":199,") == 0);
+	CHECK(names_hosts_add(&hosts, &a));
+	CHECK(asked_at(2143000, "\"records\":[]") == 0);
+	hosts = (struct names_hosts){0};
+	CHECK(!holds("host4_2", "192.0.2.2"));
+	gate.names = &other;
+	dns_gate_changed(&gate);
+	CHECK(asked_at(2144000, "\"ttl\":200,") >= 1);
+	CHECK(holds("host4_2", "192.0.2.2"));
+	changes_while_asked();
+	gate.names = &names;
+	dns_gate_changed(&gate);
+	turn(2400000, 300);
+	names_free(&other);
+}
+
+/* What the kernel does not take leaves neither anew nor of what is kept. */
+static void withheld(void)
+{
+	upstream_ttl_s = 30;
+	CHECK(asked_at(3000000, "\"ttl\":30,") == 1);
+	listing("delete set inet membrane host4_1");
+	CHECK(asked_at(3010000, "\"rcode\":\"SERVFAIL\"") == 0);
+	CHECK(errors == 1);
+	errors = 0;
+	listing("add set inet membrane host4_1 "
+		"{ type ipv4_addr; size 65535; flags timeout; }");
+}
+
 /* More than one transaction holds, and more than the mirror does. */
 static void many(void)
 {
@@ -320,7 +424,7 @@ static void many(void)
 		a.b[3] = (uint8_t)i;
 		v[i] = (struct nftset_elem){a, 2, 60};
 	}
-	CHECK(nftset_add(&sets, v, ARRAY_LEN(v), 1400000, &err) == 0);
+	CHECK(nftset_add(&sets, v, ARRAY_LEN(v), 4000000, &err) == 0);
 	text = listing("list set inet membrane host4_2");
 	while ((text = strstr(text, "20.0."))) {
 		text++;
@@ -330,11 +434,11 @@ static void many(void)
 	for (unsigned i = 0; rc == 0 && i < 70; i++) {
 		for (unsigned k = 0; k < ARRAY_LEN(v); k++)
 			v[k].addr.b[1] = (uint8_t)(i + 1);
-		rc = nftset_add(&sets, v, ARRAY_LEN(v), 1400000, &err);
+		rc = nftset_add(&sets, v, ARRAY_LEN(v), 4000000, &err);
 	}
 	CHECK(rc == -ENFILE);
 	/* their time is over: there is room again */
-	CHECK(nftset_add(&sets, v, 1, 1400000 + 100000, &err) == 0);
+	CHECK(nftset_add(&sets, v, 1, 4000000 + 100000, &err) == 0);
 }
 
 int main(void)
@@ -367,6 +471,9 @@ int main(void)
 	answered();
 	waits_its_turn();
 	races();
+	keeps();
+	judges_again();
+	withheld();
 	many();
 	CHECK(errors == 0);
 	return check_status();

@@ -143,7 +143,9 @@ static void plan_renewal(struct dns_gate *g, const struct dns_flight *f,
 
 	if (ttl_s < NFTSET_TTL_MIN_S)
 		ttl_s = NFTSET_TTL_MIN_S;
-	n->due_ms[kind] = now_ms + (int64_t)ttl_s * 900; /* nine tenths */
+	/* Nine tenths; what is kept is renewed as was planned when it came. */
+	if (!f->recalled || n->due_ms[kind] == 0)
+		n->due_ms[kind] = now_ms + (int64_t)ttl_s * 900;
 	n->used |= f->from != DNS_FROM_US;
 }
 
@@ -215,16 +217,16 @@ static bool open_addresses(struct dns_gate *g, const struct dns_flight *f,
 	return true;
 }
 
-void dns_flight_use(struct dns_gate *g, struct dns_flight *f,
-		    struct dns_answer *a, int64_t now_ms)
+/* False when they could not be opened: SERVFAIL. */
+static bool answer_addresses(struct dns_gate *g, struct dns_flight *f,
+			     struct dns_answer *a, int64_t now_ms)
 {
 	const struct addr *first = NULL;
 
 	if (!open_addresses(g, f, a, now_ms)) {
 		dns_flight_reply(g, f, LDNS_RCODE_SERVFAIL, REASON_UPSTREAM,
 				 NULL);
-		dns_flight_land(g, f);
-		return;
+		return false;
 	}
 	for (uint32_t i = a->n_addrs; i-- > 0;)
 		if (a->addrs[i].keep)
@@ -232,7 +234,26 @@ void dns_flight_use(struct dns_gate *g, struct dns_flight *f,
 	dns_flight_reply(g, f, a->rcode, REASON_GRANTED, a);
 	if (f->from != DNS_FROM_US && (first || a->n_addrs == 0))
 		tell_decision(g, f, true, REASON_GRANTED, first);
+	return true;
+}
+
+void dns_flight_use(struct dns_gate *g, struct dns_flight *f,
+		    struct dns_answer *a, int64_t now_ms)
+{
+	if (answer_addresses(g, f, a, now_ms) && !f->outdated)
+		answers_take(&g->kept, &f->q, a, now_ms);
 	dns_flight_land(g, f);
+}
+
+bool dns_flight_recall(struct dns_gate *g, struct dns_flight *f, int64_t now_ms)
+{
+	struct dns_answer a;
+
+	if (!answers_find(&g->kept, &f->q, now_ms, &a))
+		return false;
+	f->recalled = true;
+	(void)answer_addresses(g, f, &a, now_ms);
+	return true;
 }
 
 void dns_flight_fail(struct dns_gate *g, struct dns_flight *f)

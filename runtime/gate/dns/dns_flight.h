@@ -10,6 +10,12 @@
 
 /* A free one, empty; NULL: all are taken. It is live when it is launched. */
 struct dns_flight *dns_flight_new(struct dns_gate *g);
+/*
+ * Answer with what upstream said to the same question lately, as if it said so
+ * now; false when it did not. It does not land: it never was live.
+ */
+bool dns_flight_recall(struct dns_gate *g, struct dns_flight *f,
+		       int64_t now_ms);
 /* Ask upstream. */
 void dns_flight_launch(struct dns_gate *g, struct dns_flight *f,
 		       int64_t now_ms);

@@ -69,6 +69,7 @@ int dns_gate_open(struct dns_gate *g, const struct dns_gate_ends *v4,
 		dns_client_init(&g->clients[i]);
 	for (size_t i = 0; i < DNS_GATE_FLIGHTS; i++)
 		upstream_init(&g->flights[i].up);
+	answers_init(&g->kept);
 	rc = listen_both(v4, g->listeners, &g->agent4, err);
 	if (rc < 0 || !v6)
 		return rc;
@@ -136,7 +137,8 @@ static void put_question(struct dns_gate *g, struct dns_flight *f,
 				 NULL);
 		return;
 	}
-	dns_flight_launch(g, f, now_ms);
+	if (!dns_flight_recall(g, f, now_ms))
+		dns_flight_launch(g, f, now_ms);
 }
 
 void dns_gate_changed(struct dns_gate *g)
@@ -147,6 +149,7 @@ void dns_gate_changed(struct dns_gate *g)
 
 		if (!f->live)
 			continue;
+		f->outdated = true;
 		denied = names_denied(g->names, str_of(f->q.name));
 		if (!denied &&
 		    names_match(g->names, str_of(f->q.name), &f->match))
@@ -160,6 +163,7 @@ void dns_gate_changed(struct dns_gate *g)
 						 : REASON_NO_GRANT);
 		dns_flight_land(g, f);
 	}
+	answers_clear(&g->kept);
 	g->next_exact = 0;
 	g->next_aaaa = false;
 }

@@ -3,6 +3,8 @@
  *
  * Decides with names.h, understands messages with dns_msg.h, asks with
  * upstream.h, and opens addresses with nftset.h before their answer leaves.
+ * What was answered lately (answers.h) is not asked again, but judged and
+ * opened all the same.
  * Never waits: the caller polls what dns_gate_poll() lists.
  *
  * Exact names are resolved once at the start, in the background. A name is
@@ -13,6 +15,7 @@
 #ifndef RUNTIME_GATE_DNS_DNS_GATE_H
 #define RUNTIME_GATE_DNS_DNS_GATE_H
 
+#include "runtime/gate/dns/answers.h"
 #include "runtime/gate/dns/dns_client.h"
 #include "runtime/gate/dns/resolved.h"
 #include "runtime/gate/dns/upstream.h"
@@ -38,6 +41,8 @@ enum dns_flight_from {
 
 struct dns_flight {
 	bool live;
+	bool recalled; /* by what was kept of an earlier answer */
+	bool outdated; /* asked before the plan became another */
 	enum dns_flight_from from;
 	int listener; /* fd, for UDP */
 	struct sockaddr_storage peer;
@@ -67,6 +72,7 @@ struct dns_gate {
 	int listeners[DNS_GATE_LISTENERS]; /* -1: none */
 	struct dns_client clients[DNS_GATE_CLIENTS];
 	struct dns_flight flights[DNS_GATE_FLIGHTS];
+	struct answers kept;
 	unsigned n_live, n_renewals;
 	uint32_t next_exact; /* name to resolve next at the start, twice: */
 	bool next_aaaa;	     /* A, then AAAA */
@@ -82,7 +88,8 @@ must_check int dns_gate_open(struct dns_gate *g, const struct dns_gate_ends *v4,
 			     const struct dns_gate_ends *v6, struct err *err);
 /*
  * *names is another map now. Questions on their way are held against that;
- * exact names are resolved as at the start.
+ * exact names are resolved as at the start, and nothing stays of what the
+ * upstream said before.
  */
 void dns_gate_changed(struct dns_gate *g);
 /* Fill exactly DNS_GATE_POLL entries. */

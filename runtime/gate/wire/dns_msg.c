@@ -493,12 +493,14 @@ static void add_records(ldns_pkt *p, const struct dns_answer *answer)
 	for (size_t i = 0; i < ldns_rr_list_rr_count(answer->rrs); i++) {
 		const ldns_rr *rr = ldns_rr_list_rr(answer->rrs, i);
 		uint16_t type = (uint16_t)ldns_rr_get_type(rr);
+		ldns_rr *copy;
 
 		if ((type == LDNS_RR_TYPE_A || type == LDNS_RR_TYPE_AAAA) &&
 		    !answer->addrs[n_addr++].keep)
 			continue;
-		push_rr(p, LDNS_SECTION_ANSWER,
-			checked_memory(ldns_rr_clone(rr)));
+		copy = checked_memory(ldns_rr_clone(rr));
+		ldns_rr_set_ttl(copy, ldns_rr_ttl(rr) - answer->age_s);
+		push_rr(p, LDNS_SECTION_ANSWER, copy);
 	}
 }
 
@@ -565,7 +567,7 @@ size_t dns_msg_show(const struct dns_answer *a, struct dns_shown *out,
 			continue;
 		if (n < max) {
 			dns_msg_type_text((uint16_t)type, out[n].type);
-			out[n].ttl_s = ldns_rr_ttl(rr);
+			out[n].ttl_s = ldns_rr_ttl(rr) - a->age_s;
 			show_data(rr, out[n].data, sizeof(out[n].data));
 		}
 		n++;

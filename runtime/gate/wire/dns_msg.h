@@ -89,6 +89,7 @@ struct dns_answer {
 	struct dns_msg_addr addrs[DNS_MSG_ADDRS_MAX];
 	uint32_t n_addrs; /* addrs[i] is the i-th A or AAAA record in rrs */
 	uint32_t ttl_s;	  /* the least of all records; 0 without any */
+	uint32_t age_s;	  /* goes off each record's TTL in what is sent */
 };
 
 enum dns_msg_got {
