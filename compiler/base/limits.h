@@ -20,6 +20,7 @@
 #define LIMIT_FIELDS	    8u	       /* of a credential's file */
 #define LIMIT_HTTP_RULES    256u       /* rules in one grant */
 #define LIMIT_PATTERNS	    4096u      /* ignore plus readonly, all layers */
+#define LIMIT_DIRECT	    256u       /* items of upstream.direct */
 #define LIMIT_FAST	    64u	       /* folders of masks.fast, all layers */
 #define LIMIT_ARGS	    512u       /* docker arguments, all layers */
 #define LIMIT_TRACE_EVENTS  1024u      /* events after expansion */

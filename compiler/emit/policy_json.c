@@ -11,6 +11,7 @@
 
 #include "compiler/base/json.h"
 #include "compiler/base/limits.h"
+#include "compiler/ir/upstream.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -397,6 +398,25 @@ static void put_masks(cJSON *root, const struct ir_policy *p)
 	json_put(root, "masks", o);
 }
 
+static void put_upstream(struct arena *a, cJSON *root,
+			 const struct ir_upstream *u)
+{
+	ir_texts direct = upstream_directs(a, u);
+	cJSON *o;
+
+	if (!u->set)
+		return;
+	o = json_object();
+	json_put_str(o, "proxy",
+		     arena_fmt(a, "http://%.*s", STR_ARG(upstream_at(a, u))));
+	if (u->has_login)
+		json_put_str(o, u->from_env ? "from_env" : "from_file",
+			     u->source);
+	if (direct.n)
+		put_texts(o, "direct", &direct);
+	json_put(root, "upstream", o);
+}
+
 bool policy_json_emit(const struct emit_in *in, struct buf *out)
 {
 	const struct ir_policy *p = in->policy;
@@ -414,6 +434,7 @@ bool policy_json_emit(const struct emit_in *in, struct buf *out)
 	if (p->tls.set)
 		json_put_cstr(root, "tls", ir_tls_name(p->tls.v));
 	put_opt_str(root, "uplink", &p->uplink);
+	put_upstream(a, root, &p->upstream);
 	put_opt_str(root, "upstream_ca", &p->upstream_ca);
 	if (p->ports.n)
 		put_texts(root, "ports", &p->ports);

@@ -199,6 +199,25 @@ struct ir_credential {
 	bool has_refresh;
 };
 
+/* What is reached past the proxy: a name, a pattern or a network. */
+struct ir_direct {
+	struct ir_origin from;
+	struct ir_dest dest;
+};
+typedef VEC(struct ir_direct) ir_directs;
+
+/* The proxy that the gate goes out through. A later layer's replaces all. */
+struct ir_upstream {
+	bool set;
+	struct ir_origin from;
+	struct ir_dest proxy; /* IR_DEST_URL, http, a host or an address */
+	bool has_login;
+	bool from_env;	   /* else a file */
+	struct str source; /* name of a variable, or a path */
+	struct span source_at;
+	ir_directs direct;
+};
+
 enum ir_trace_engine { IR_TRACE_NATIVE, IR_TRACE_TRACEE, IR_TRACE_OFF };
 typedef IR_OPT(enum ir_trace_engine) ir_opt_trace_engine;
 struct ir_trace_event {
@@ -350,9 +369,10 @@ struct ir_policy {
 	ir_opt_resolver resolver;
 	ir_opt_tls tls;
 	ir_opt_str uplink;
-	ir_opt_str upstream_ca; /* a file of PEM; "/…" or "~/…" */
-	ir_texts ports;		/* published.h, as published_text() has them;
-				   normalised: sorted, without repeats */
+	struct ir_upstream upstream; /* upstream.h */
+	ir_opt_str upstream_ca;	     /* a file of PEM; "/…" or "~/…" */
+	ir_texts ports; /* published.h, as published_text() has them;
+			   normalised: sorted, without repeats */
 	ir_opt_bool ssl_insecure;
 	ir_opt_bool ssh_agent; /* ir_ssh_agent() */
 	ir_opt_home home;      /* not set: shared */

@@ -3,6 +3,7 @@
  * about.
  */
 #include "compiler/ir/docker_run.h"
+#include "compiler/ir/upstream.h"
 #include "compiler/passes/cover.h"
 #include "compiler/passes/parts.h"
 
@@ -68,6 +69,7 @@ static void take_trusted(struct add *s, const struct ir_policy *from)
 	TAKE(resolver);
 	TAKE(tls);
 	TAKE(uplink);
+	TAKE(upstream);
 	TAKE(upstream_ca);
 	TAKE(ssl_insecure);
 	TAKE(ssh_agent);
@@ -240,6 +242,27 @@ static void add_resolver(struct add *s, const ir_opt_resolver *r)
 		    STR_ARG(ir_resolver_text(s->c->a, &r->v)));
 }
 
+/* Who is on the way, and what is not told to them: one setting. */
+static struct str way_text(struct arena *a, const struct ir_upstream *u)
+{
+	ir_texts direct = upstream_directs(a, u);
+
+	return arena_fmt(a, "%.*s%s", STR_ARG(upstream_text(a, u)),
+			 listed_text(a, ", direct ", &direct));
+}
+
+static void add_upstream(struct add *s, const struct ir_upstream *u)
+{
+	struct str text;
+
+	if (!u->set)
+		return;
+	text = way_text(s->c->a, u);
+	if (!s->trusted.upstream.set ||
+	    !str_eq(text, way_text(s->c->a, &s->trusted.upstream)))
+		SAY(SETTING, u->from, "upstream %.*s", STR_ARG(text));
+}
+
 static void add_hardening(struct add *s, const struct ir_hardening *h)
 {
 	const struct ir_hardening *t = &s->trusted.hardening;
@@ -339,6 +362,7 @@ static void add_policy(struct add *s, const struct ir_policy *p)
 	    t->tls.v == IR_TLS_INSPECT)
 		SAY(SETTING, p->tls.from, "tls verify");
 	add_str(s, "uplink", &p->uplink, &t->uplink);
+	add_upstream(s, &p->upstream);
 	add_str(s, "upstream_ca", &p->upstream_ca, &t->upstream_ca);
 	add_texts(s, "ports", &p->ports);
 	add_guard(s, "ssl_insecure true", &p->ssl_insecure, &t->ssl_insecure,

@@ -67,6 +67,14 @@ static bool check_scalars(struct pass_ctx *c, const struct ir_policy *p)
 		diag_help(c->diags, "'engine: docker' is");
 		ok = false;
 	}
+	if (p->upstream.set) {
+		diag_error(c->diags, DIAG_NEEDS_UPSTREAM, p->upstream.from.at,
+			   "the gate does not go out through a proxy yet");
+		diag_help(
+			c->diags,
+			"where there is another way out, leave 'upstream' out");
+		ok = false;
+	}
 	return check_trace(c, p) && ok;
 }
 

@@ -61,6 +61,7 @@ static void merge_layer(struct arena *a, struct ir_policy *to,
 	REPLACE(resolver);
 	REPLACE(tls);
 	REPLACE(uplink);
+	REPLACE(upstream);
 	REPLACE(upstream_ca);
 	REPLACE(ssl_insecure);
 	REPLACE(ssh_agent);

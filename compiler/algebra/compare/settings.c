@@ -7,6 +7,7 @@
 #include "compiler/algebra/compare/covers.h"
 #include "compiler/base/buf.h"
 #include "compiler/ir/text.h"
+#include "compiler/ir/upstream.h"
 
 #include <stdlib.h>
 
@@ -431,6 +432,27 @@ static struct value of_roots(const ir_opt_str *file)
 	return v;
 }
 
+static struct value of_upstream(struct arena *a, const struct ir_upstream *u)
+{
+	return (struct value){u->set ? upstream_text(a, u) : STR("none"),
+			      u->set, u->from, 0};
+}
+
+/* Who is on the way is neither more nor less; what goes past a proxy, which
+ * might have refused it, is more. */
+static void compare_upstream(struct settings *s)
+{
+	const struct ir_upstream *p = &s->p[0]->upstream;
+	const struct ir_upstream *q = &s->p[1]->upstream;
+	struct value x = of_upstream(s->a, p), y = of_upstream(s->a, q);
+	ir_texts was = upstream_directs(s->a, p);
+	ir_texts is = upstream_directs(s->a, q);
+
+	compare_other(s, "upstream", &x, &y);
+	if (p->set && q->set)
+		compare_texts(s, "upstream.direct", &was, &is, true);
+}
+
 static void compare_kinds(struct settings *s)
 {
 	const struct ir_policy *p = s->p[0], *q = s->p[1];
@@ -463,6 +485,7 @@ static void compare_kinds(struct settings *s)
 	x = of_roots(&p->upstream_ca);
 	y = of_roots(&q->upstream_ca);
 	compare_partly(s, "upstream_ca", &x, &y);
+	compare_upstream(s);
 }
 
 static struct value of_trust(const ir_opt_trust *t)

@@ -6,6 +6,7 @@
 
 #include "compiler/emit/docker/seccomp.h"
 #include "compiler/emit/git/known_hosts.h"
+#include "compiler/ir/upstream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +195,18 @@ static void put_folded(struct settings *s)
 				       : "all else as is usual");
 }
 
+static void put_upstream(struct settings *s)
+{
+	const struct ir_upstream *u = &s->m->policy->upstream;
+	ir_texts direct = upstream_directs(s->m->a, u);
+
+	if (!u->set)
+		return;
+	put_setting(s, "upstream", upstream_text(s->m->a, u), u->from);
+	vec_each(d, &direct)
+		put_setting(s, d == direct.v ? "direct" : "", d->s, d->from);
+}
+
 void plan_settings(const struct view *v, const struct plan_model *m)
 {
 	struct settings s = {.v = v, .m = m};
@@ -227,6 +240,7 @@ void plan_settings(const struct view *v, const struct plan_model *m)
 	put_setting(&s, "uplink",
 		    p->uplink.set ? p->uplink.v : STR("Docker's own bridge"),
 		    p->uplink.set ? p->uplink.from : (struct ir_origin){0});
+	put_upstream(&s);
 	if (p->upstream_ca.set)
 		put_setting(
 			&s, "roots",

@@ -29,6 +29,7 @@ struct key {
 /* The structure that each map is bound to. */
 #define OF_POLICY     struct ir_policy
 #define OF_MASKS      struct bind_masks
+#define OF_UPSTREAM   struct ir_upstream
 #define OF_NETWORK    struct ir_policy
 #define OF_GRANT      struct ir_grant
 #define OF_DENIAL     struct ir_grant
@@ -73,6 +74,11 @@ static const bind_fn binders[BIND_TYPES] = {
 	[BIND_TYPE_ENGINE] = bind_value_engine,
 	[BIND_TYPE_RUNTIME] = bind_value_runtime,
 	[BIND_TYPE_MASKS] = bind_mapping_masks,
+	[BIND_TYPE_UPSTREAM] = bind_upstream,
+	[BIND_TYPE_PROXY] = bind_upstream_proxy,
+	[BIND_TYPE_LOGIN_ENV] = bind_upstream_env,
+	[BIND_TYPE_LOGIN_FILE] = bind_upstream_file,
+	[BIND_TYPE_DIRECT] = bind_upstream_direct,
 	[BIND_TYPE_HOME] = bind_value_home,
 	[BIND_TYPE_FOLDERS] = bind_list_folders,
 	[BIND_TYPE_PUBLISHED] = bind_list_published,

@@ -75,22 +75,28 @@ static void set_source(struct ir_credential *cred, const struct text *t,
 	cred->source_at = t->at;
 }
 
-void bind_credential_env_name(struct binder *b, const struct yaml_pair *pair,
-			      void *field)
+bool bind_credential_is_env(struct binder *b, const struct text *t)
 {
-	const struct text *t = &pair->value->text;
 	bool ok = t->s.n > 0 && !ascii_is_digit(t->s.p[0]);
 
 	for (size_t i = 0; i < t->s.n; i++) {
 		ok &= ascii_is_alnum(t->s.p[i]) || t->s.p[i] == '_';
 	}
-	if (ok) {
-		set_source(outer(struct ir_credential, source, field), t, true);
-		return;
-	}
+	if (ok)
+		return true;
 	bind_error(b, DIAG_TEXT, t->at, "'%s' is not the name of a variable",
 		   bind_quote(b, t->s));
 	bind_help(b, "the name alone, without '$', as in 'GITHUB_TOKEN'");
+	return false;
+}
+
+void bind_credential_env_name(struct binder *b, const struct yaml_pair *pair,
+			      void *field)
+{
+	const struct text *t = &pair->value->text;
+
+	if (bind_credential_is_env(b, t))
+		set_source(outer(struct ir_credential, source, field), t, true);
 }
 
 void bind_credential_file_name(struct binder *b, const struct yaml_pair *pair,

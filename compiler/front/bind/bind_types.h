@@ -91,6 +91,8 @@ void bind_value_image(struct binder *, const struct yaml_pair *, void *);
 void bind_value_name(struct binder *, const struct yaml_pair *, void *);
 void bind_value_version(struct binder *, const struct yaml_pair *, void *);
 void bind_value_user(struct binder *, const struct yaml_pair *, void *);
+/* Is it a path of this machine that everybody reads alike? Likewise. */
+must_check bool bind_value_is_host_file(struct binder *, const struct text *);
 void bind_value_host_file(struct binder *, const struct yaml_pair *, void *);
 void bind_value_seccomp(struct binder *, const struct yaml_pair *, void *);
 
@@ -125,6 +127,8 @@ void bind_grant_url_paths(struct binder *, const struct yaml_pair *, void *);
 /* bind_credential.c: entries of `credentials` */
 void bind_credential_host(struct binder *, const struct yaml_pair *, void *);
 void bind_credential_header(struct binder *, const struct yaml_pair *, void *);
+/* Is it the name of a variable? Else an error says so. */
+must_check bool bind_credential_is_env(struct binder *, const struct text *);
 void bind_credential_env_name(struct binder *, const struct yaml_pair *,
 			      void *);
 void bind_credential_file_name(struct binder *, const struct yaml_pair *,
@@ -156,6 +160,13 @@ void bind_mapping_hardening(struct binder *, const struct yaml_pair *, void *);
 void bind_mapping_trace(struct binder *, const struct yaml_pair *, void *);
 void bind_mapping_rotate(struct binder *, const struct yaml_pair *, void *);
 void bind_mapping_tests(struct binder *, const struct yaml_pair *, void *);
+
+/* bind_upstream.c: the proxy that the gate goes out through */
+void bind_upstream(struct binder *, const struct yaml_pair *, void *);
+void bind_upstream_proxy(struct binder *, const struct yaml_pair *, void *);
+void bind_upstream_env(struct binder *, const struct yaml_pair *, void *);
+void bind_upstream_file(struct binder *, const struct yaml_pair *, void *);
+void bind_upstream_direct(struct binder *, const struct yaml_pair *, void *);
 
 /* bind_lint.c: exceptions from warnings, refusals that are meant */
 void bind_lint_name(struct binder *, const struct yaml_pair *, void *);

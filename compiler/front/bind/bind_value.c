@@ -309,21 +309,27 @@ void bind_value_seccomp(struct binder *b, const struct yaml_pair *pair,
 }
 
 /* Nobody knows where a relative one would begin. */
-void bind_value_host_file(struct binder *b, const struct yaml_pair *pair,
-			  void *field)
+bool bind_value_is_host_file(struct binder *b, const struct text *t)
 {
-	const struct text *t = &pair->value->text;
 	bool below = str_starts(t->s, STR("~/"));
 
 	if ((below || str_starts(t->s, STR("/"))) &&
-	    t->s.n > (below ? 2u : 1u) && is_printable(t->s)) {
-		SET(b, pair, field, ir_opt_str, t->s);
-		return;
-	}
+	    t->s.n > (below ? 2u : 1u) && is_printable(t->s))
+		return true;
 	bind_error(b, DIAG_ABSOLUTE, t->at,
 		   "'%s' is not the absolute path of a file",
 		   bind_quote(b, t->s));
 	bind_help(
 		b,
-		"a path of this machine, from '/' or '~/' on, as in '/usr/local/share/ca-certificates/corp.crt'");
+		"a path of this machine, from '/' or '~/' on, as in '~/corp/file'");
+	return false;
+}
+
+void bind_value_host_file(struct binder *b, const struct yaml_pair *pair,
+			  void *field)
+{
+	const struct text *t = &pair->value->text;
+
+	if (bind_value_is_host_file(b, t))
+		SET(b, pair, field, ir_opt_str, t->s);
 }
