@@ -5,7 +5,10 @@ import json
 import shutil
 
 import live
+import sites
 from live import Place, check, test
+from t_control import WAIT, Running
+from t_tokens import REFRESH, RENEWED, Login, renew, use
 
 ROOTS = "upstream_ca: ~/corp.pem\n"
 DECRYPTED = """allow:
@@ -72,11 +75,44 @@ def the_agent_trusts_them_where_nothing_is_decrypted():
 
 @test
 def what_is_allowed_later_is_decrypted_for_them_too():
-    """The agent has had the session's CA from the start."""
+    """The agent has had the session's CA from the start, and the gate the
+    company's roots."""
     with company(SPLICED + ROOTS) as place:
-        s = run(place, "grep -c BEGIN /etc/membrane/ca.pem")
-        check(s.stdout == "2\n", "the session's and the company's",
-              (s.stdout, s.stderr))
+        with Running(place, "grep -c BEGIN /etc/membrane/ca.pem; " + WAIT +
+                     GET + "https://api.corp.test/v1/a; " +
+                     GET + "https://api.corp.test/no; " +
+                     GET + "https://git.corp.test/") as r:
+            s = r.amend("allow", "https://api.corp.test/v1/")
+            check(s.status == 0, "allowed", (s.status, s.stderr))
+            out, err = r.go()
+            check(out.split() == ["2", "up", "200", "403", "200"],
+                  "decided by path, and spliced", (out, err))
+
+
+@test
+def tokens_are_renewed_where_they_sign():
+    """libcurl on the host believes them as well, and the host's own still."""
+    login = RENEWED.replace("auth.test", "auth.corp.test")
+    here = {**renew(), "url": "https://auth.corp.test/v1/oauth/token"}
+    access, _ = sites.renewed(REFRESH)
+    with Login(login + ROOTS) as where:
+        shutil.copy(live.the.state / "ca" / "corp.crt",
+                    where.place.root / "corp.pem")
+        s = where.run(here, use("new.access_token"))
+        check([code for code, _ in s.tried] == [200, 200], "renewed",
+              (s.tried, s.stderr))
+        check("Bearer " + access in json.dumps(s.arrived("http")),
+              "and used", s.arrived("http"))
+    with Login(RENEWED + ROOTS) as where:
+        shutil.copy(live.the.state / "ca" / "corp.crt",
+                    where.place.root / "corp.pem")
+        s = where.run(renew())
+        check(s.tried[0][0] == 200, "the system's are believed, too",
+              (s.tried, s.stderr))
+    with Login(login) as where:
+        s = where.run(here)
+        check(s.tried[0][0] == 502 and not s.arrived("renewal"),
+              "without them nothing is sent", (s.tried, s.stderr))
 
 
 @test
