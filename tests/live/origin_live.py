@@ -239,6 +239,23 @@ def check_apart(g):
           len(carried))
 
 
+def check_methods(g):
+    """Only what may be asked again takes another client's connection."""
+    ca = g.first["ca"]
+    resolve(g, "e.wild.test")
+    for method, shared in (("GET", True), ("HEAD", True), ("OPTIONS", True),
+                           ("POST", False), ("PUT", False), ("PATCH", False),
+                           ("DELETE", False)):
+        path = "/method/" + method
+        for _ in range(8):
+            got = g.agent(ask("e.wild.test", path, method=method, ca=ca))
+            check(got == [200], "served", method, got)
+        seen = g.world.requests(path=path, sni="e.wild.test")
+        used = {a["conn"] for a in seen}
+        check(len(seen) == 8 and (len(used) < 8) == shared,
+              "shared, or of its own", method, len(used))
+
+
 def check_closed(g):
     """An origin that closes what a request just goes to."""
     ca = g.first["ca"]
@@ -246,7 +263,7 @@ def check_closed(g):
     for method, status, times in (("GET", 200, 2), ("HEAD", 200, 2),
                                   ("POST", 502, 1), ("PUT", 502, 1)):
         path = "/cut/" + method
-        g.agent(ask("c.wild.test", "/1", "/2", "/3", ca=ca))
+        g.agent(ask("c.wild.test", "/1", ca=ca))
         got = g.agent(ask("c.wild.test", path, method=method, ca=ca))
         check(got == [status], "closed before its answer", method, got)
         seen = g.world.requests(path=path)
@@ -300,6 +317,7 @@ def check_all(v6):
         check(g.first.get("event") == "ready", "ready", g.first)
         if g.first.get("event") == "ready":
             check_apart(g)
+            check_methods(g)
             check_closed(g)
             check_versions(g)
             check_pipes(g)

@@ -147,6 +147,7 @@ class Gate:
                 (self.plan / name).write_text(self.here((folder / name).read_text()))
         for name in ("pins.map", "tokens.map"):
             (self.run / name).touch()
+        shutil.copyfile(TOP / "origin-root.pem", self.run / "roots.pem")
         leaves = [l.split()[0] for l in (self.plan / "crt.lst").read_text().splitlines()] \
             if (self.plan / "crt.lst").exists() else []
         for leaf in leaves:
