@@ -5,6 +5,7 @@
 #include "compiler/emit/gate/gate_cfg.h"
 #include "compiler/emit/git/git_files.h"
 #include "compiler/emit/git/known_hosts.h"
+#include "compiler/emit/native/native.h"
 #include "compiler/emit/parts.h"
 #include "compiler/emit/nft/nft.h"
 #include "compiler/emit/trace/trace_json.h"
@@ -28,6 +29,7 @@ static const struct emitter emitters[] = {
 	{"lua", PLAN_LUA, gate_lua_emit, gate_cfg_wanted, false},
 	{"mounts", PLAN_MOUNTS, mounts_emit, NULL, false},
 	{"names", PLAN_NAMES, names_emit, NULL, false},
+	{"native", PLAN_NATIVE, native_emit, native_wanted, false},
 	{"nft", PLAN_RULESET, nft_emit, NULL, false},
 	{"policy", PLAN_POLICY, policy_json_emit, NULL, true},
 	{"profiles", PLAN_PROFILES, gate_maps_profiles, gate_cfg_wanted, false},

@@ -60,13 +60,6 @@ static bool check_scalars(struct pass_ctx *c, const struct ir_policy *p)
 {
 	bool ok = true;
 
-	if (p->engine.v != IR_ENGINE_DOCKER) {
-		diag_error(c->diags, DIAG_NEEDS_ENGINE, p->engine.from.at,
-			   "the engine '%s' is not there yet",
-			   ir_engine_name(p->engine.v));
-		diag_help(c->diags, "'engine: docker' is");
-		ok = false;
-	}
 	if (p->upstream.set) {
 		diag_error(c->diags, DIAG_NEEDS_UPSTREAM, p->upstream.from.at,
 			   "the gate does not go out through a proxy yet");

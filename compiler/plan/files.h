@@ -18,6 +18,7 @@
 #define PLAN_LUA	    "gate.lua"
 #define PLAN_MOUNTS	    "mounts.plan"
 #define PLAN_NAMES	    "names.map"
+#define PLAN_NATIVE	    "native.json"
 #define PLAN_POLICY	    "policy.json"
 #define PLAN_PROFILES	    "profiles.map"
 #define PLAN_PROVENANCE	    "provenance.json"

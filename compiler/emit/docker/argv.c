@@ -17,6 +17,13 @@ void argv_begin(struct argv *w, const struct argv_run *run)
 
 	w->image = run->image;
 	w->list = json_array();
+	if (w->native) {
+		argv_put(w, "native");
+		argv_put(w, "run");
+		if (run->input)
+			argv_put(w, run->input);
+		return;
+	}
 	argv_put(w, "docker");
 	argv_put(w, "run");
 	argv_put(w, "--rm");

@@ -14,6 +14,7 @@
  * zero; words and args are for marks. */
 struct argv {
 	const struct emit_in *in;
+	bool native;	  /* for membrane's own engine: native.h */
 	struct str image; /* of the vector that is being written */
 	cJSON *list;
 	VEC(struct json_place) words;

@@ -4,6 +4,7 @@
 #ifndef COMPILER_EMIT_DOCKER_PARTS_H
 #define COMPILER_EMIT_DOCKER_PARTS_H
 
+#include "compiler/emit/docker/agent.h"
 #include "compiler/emit/docker/argv.h"
 #include "compiler/emit/emit.h"
 
@@ -14,9 +15,6 @@ must_check bool docker_check(const struct emit_in *in, bool bridge);
 
 /* --- docker_ports.c ------------------------------------------------------ */
 
-must_check bool docker_ports_check(const struct emit_in *in);
-/* The gate's way to the launcher; nothing where no ports are asked for. */
-void docker_ports_mount(struct argv *w);
 void docker_ports_put(const struct emit_in *in, cJSON *root);
 
 /* --- docker_tracer.c ----------------------------------------------------- */
@@ -40,9 +38,6 @@ void docker_view_seal(struct argv *w);
 
 /* Variables that say where the command is, and what the host says. */
 void docker_init_environment(struct argv *w);
-/* The agent's last words, from behind the raw arguments: the init, the image,
- * the command. */
-void docker_init_put(struct argv *w);
 
 /* --- docker_protect.c ---------------------------------------------------- */
 

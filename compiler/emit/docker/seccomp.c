@@ -1,7 +1,6 @@
 #include "compiler/emit/docker/seccomp.h"
 
 #include "compiler/base/json.h"
-#include "compiler/emit/docker/docker.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -136,8 +135,7 @@ bool seccomp_wanted(const struct ir_policy *p)
 {
 	const ir_opt_str *profile = &p->hardening.seccomp;
 
-	return docker_wanted(p) &&
-	       (!profile->set || str_is(profile->v, "default")) &&
+	return (!profile->set || str_is(profile->v, "default")) &&
 	       (!p->runtime.set || p->runtime.v != IR_RUNTIME_SYSBOX);
 }
 
