@@ -66,6 +66,8 @@
 /* The launcher's line about a renewal: "renewed ID JSON", bytes at most. */
 #define GATE_RENEWED_MAX 49152
 
+/* Its uplink is made beside it: it waits for a default route. */
+#define GATE_AWAIT_UPLINK "--await-uplink"
 #define GATE_AGENT_HOST "membrane" /* how the agent's own machine is called */
 
 #endif

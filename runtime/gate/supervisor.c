@@ -52,6 +52,7 @@ struct supervisor {
 static void print_usage(FILE *to)
 {
 	fputs("usage: membrane-gate [--check] [--plan DIR] [--resolver ADDR]\n"
+	      "                     [--await-uplink]\n"
 	      "       membrane-gate --relay ADDR PORT\n",
 	      to);
 }
@@ -346,6 +347,7 @@ static int run_relay(char **words)
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
+		{"await-uplink", no_argument, NULL, 'a'},
 		{"check", no_argument, NULL, 'c'},
 		{"plan", required_argument, NULL, 'p'},
 		{"relay", no_argument, NULL, 'r'},
@@ -361,7 +363,9 @@ int main(int argc, char **argv)
 	int c, rc;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) >= 0) {
-		if (c == 'c') {
+		if (c == 'a') {
+			args.awaits_uplink = true;
+		} else if (c == 'c') {
 			check = true;
 		} else if (c == 'r') {
 			relay = true;

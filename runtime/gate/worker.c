@@ -20,6 +20,7 @@
 
 #define HELLO_WAIT_MS	   30000
 #define SUPERVISOR_WAIT_MS 10000
+#define UPLINK_WAIT_MS	   10000
 #define ROOTS_WAIT_MS	   2000
 
 enum slot {
@@ -45,9 +46,12 @@ void worker_complain(const char *message)
 
 /* --- set-up -------------------------------------------------------------- */
 
-static int read_uplink(struct gate *g, bool *ipv6, struct err *err)
+static int read_uplink(struct gate *g, const struct worker_args *args,
+		       bool *ipv6, struct err *err)
 {
-	int rc = link_facts_read(&g->facts, err);
+	int rc = args->awaits_uplink
+			 ? link_await_uplink(&g->facts, UPLINK_WAIT_MS, err)
+			 : link_facts_read(&g->facts, err);
 
 	if (rc < 0)
 		return rc;
@@ -223,7 +227,7 @@ static int set_up(struct gate *g, const struct worker_args *args,
 
 	if ((rc = generation_load(args->plan, args->resolver, &g->now,
 				  &g->l7.plan, err)) < 0 ||
-	    (rc = read_uplink(g, out_ipv6, err)) < 0)
+	    (rc = read_uplink(g, args, out_ipv6, err)) < 0)
 		return rc;
 	if ((rc = ruleset_load(g->now.ruleset, err)) < 0)
 		return err_while(err, PLAN_RULESET);

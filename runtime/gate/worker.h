@@ -40,6 +40,7 @@ struct worker_msg {
 };
 
 struct worker_args {
+	bool awaits_uplink;	     /* it is made beside us */
 	const char *plan;	     /* directory */
 	const struct addr *resolver; /* the host's; or NULL */
 	enum planfile_link link;

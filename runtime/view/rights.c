@@ -1,10 +1,12 @@
 #include "runtime/view/rights.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
 #include <linux/capability.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/fsuid.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -39,10 +41,22 @@ static void empty_bounds(void)
 		ignore(prctl(PR_CAPBSET_DROP, cap, 0, 0, 0));
 }
 
+/* Where one user alone is mapped the kernel lets nobody leave a group. */
+static bool keeps_groups(void)
+{
+	char text[8] = "";
+	int fd = open("/proc/self/setgroups", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	close(fd);
+	return n > 0 && strncmp(text, "deny", 4) == 0;
+}
+
 int rights_of_owner(uid_t uid, gid_t gid, pid_t parent, struct err *err)
 {
 	empty_bounds();
-	if (setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 ||
+	if ((setgroups(0, NULL) < 0 && !keeps_groups()) ||
+	    setresgid(gid, gid, gid) < 0 ||
 	    setresuid(uid, uid, uid) < 0)
 		return err_errno(err, "becoming the workspace's owner");
 	if (keep_caps(0, err) < 0)

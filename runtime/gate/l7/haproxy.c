@@ -9,8 +9,10 @@
 #include <grp.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -126,6 +128,17 @@ int haproxy_listen(struct haproxy_ports *ports, struct err *err)
 	return rc;
 }
 
+/* --- its user ------------------------------------------------------------ */
+
+/* One that the namespace does not have changes nothing. */
+uid_t haproxy_user(void)
+{
+	uid_t own = (uid_t)setfsuid(GATE_UID);
+	bool there = (uid_t)setfsuid(own) == GATE_UID;
+
+	return there ? GATE_UID : own;
+}
+
 /* --- the child ----------------------------------------------------------- */
 
 static void raise_files(void)
@@ -136,6 +149,46 @@ static void raise_files(void)
 		return;
 	files.rlim_cur = files.rlim_max;
 	(void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
+static int write_line(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
+
+	close(fd);
+	return n < 0 ? -1 : 0;
+}
+
+/*
+ * Where the gate's namespace of users has no other than the gate: one more of
+ * them, in which that one is called as HAProxy is elsewhere. It has power over
+ * nothing, since nothing belongs to it; not over the gate's network.
+ */
+static int nest_user(void)
+{
+	char users[64], groups[64];
+
+	snprintf(users, sizeof(users), "%d %lu 1", GATE_UID,
+		 (unsigned long)geteuid());
+	snprintf(groups, sizeof(groups), "%d %lu 1", GATE_UID,
+		 (unsigned long)getegid());
+	if (unshare(CLONE_NEWUSER) < 0 ||
+	    write_line("/proc/self/setgroups", "deny") < 0 ||
+	    write_line("/proc/self/uid_map", users) < 0)
+		return -1;
+	return write_line("/proc/self/gid_map", groups);
+}
+
+/* From root to another user: every capability goes with it. */
+static int become_other(void)
+{
+	if (haproxy_user() != GATE_UID)
+		return nest_user();
+	if (setgroups(0, NULL) < 0 ||
+	    setresgid(GATE_UID, GATE_UID, GATE_UID) < 0)
+		return -1;
+	return setresuid(GATE_UID, GATE_UID, GATE_UID);
 }
 
 /* Nothing here may allocate or return: exec, or status 127. */
@@ -157,10 +210,7 @@ static void become_haproxy(const struct start *s)
 	for (int i = 0; i < LISTENERS; i++)
 		if (dup2(s->ports->fds[i], FIRST_FD + i) < 0)
 			_exit(127);
-	/* From root to another user: every capability goes with it. */
-	if (setgroups(0, NULL) < 0 ||
-	    setresgid(GATE_UID, GATE_UID, GATE_UID) < 0 ||
-	    setresuid(GATE_UID, GATE_UID, GATE_UID) < 0 ||
+	if (become_other() < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != s->parent ||
 	    sigprocmask(SIG_SETMASK, &none, NULL) < 0)

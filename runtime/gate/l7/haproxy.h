@@ -43,6 +43,9 @@ struct haproxy {
 must_check int haproxy_listen(struct haproxy_ports *ports, struct err *err);
 
 struct haproxy haproxy_none(void);
+/* Whose its sockets are, as the gate counts: GATE_UID, or the gate's own user
+ * where its namespace has no other. */
+uid_t haproxy_user(void);
 /*
  * Start it with the configuration at this path. The caller must be root with
  * CAP_SETUID, CAP_SETGID and CAP_KILL.

@@ -26,6 +26,7 @@ struct sockets {
 static void find_sockets(const char *dir, struct sockets *out)
 {
 	DIR *d = opendir(dir);
+	uid_t user = haproxy_user();
 	const struct dirent *e;
 	struct stat st;
 
@@ -34,7 +35,9 @@ static void find_sockets(const char *dir, struct sockets *out)
 		if (strlen(e->d_name) >= SOCKET_MAX ||
 		    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
-		if (S_ISSOCK(st.st_mode) && st.st_uid == GATE_UID)
+		/* ours is the gate's, whoever HAProxy is */
+		if (S_ISSOCK(st.st_mode) && st.st_uid == user &&
+		    strcmp(e->d_name, &GATE_LOG[sizeof(GATE_DIR)]) != 0)
 			snprintf(out->names[out->n++], SOCKET_MAX, "%.63s",
 				 e->d_name);
 	}
@@ -53,10 +56,11 @@ static void path_in(const char *dir, const char *name, char out[128])
  */
 static int link_all(const struct sockets *s, struct err *err)
 {
+	uid_t own = geteuid();
 	char from[128], to[128];
 	int rc = 0;
 
-	if (seteuid(GATE_UID) < 0)
+	if (seteuid(haproxy_user()) < 0)
 		return err_set(err, -errno, "keeping sockets: %s",
 			       strerror(errno));
 	for (size_t i = 0; rc == 0 && i < s->n; i++) {
@@ -67,7 +71,7 @@ static int link_all(const struct sockets *s, struct err *err)
 				     strerror(errno));
 	}
 	/* A change of user also forgets whose death is ours. */
-	if (seteuid(0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+	if (seteuid(own) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		rc = err_set(err, -errno, "keeping sockets: %s",
 			     strerror(errno));
 	return rc;

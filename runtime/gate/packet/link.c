@@ -110,6 +110,33 @@ int link_facts_read(struct link_facts *out, struct err *err)
 	return 0;
 }
 
+int link_await_uplink(struct link_facts *out, int wait_ms, struct err *err)
+{
+	auto_rt struct rt events = {0};
+	int64_t deadline_ms = clock_ms() + wait_ms;
+	int rc = rt_open(&events,
+			 RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE,
+			 err);
+
+	while (rc == 0) {
+		struct pollfd p = {0};
+		int64_t left_ms = deadline_ms - clock_ms();
+
+		rc = link_facts_read(out, err);
+		if (rc < 0 || link_facts_uplink(out))
+			break;
+		if (left_ms <= 0)
+			return err_set(err, -ETIMEDOUT,
+				       "no uplink within %d s", wait_ms / 1000);
+		p = (struct pollfd){mnl_socket_get_fd(events.nl), POLLIN, 0};
+		if (poll(&p, 1, (int)left_ms) > 0)
+			ignore(recv(p.fd, events.room, sizeof(events.room),
+				    MSG_DONTWAIT));
+	}
+	/* the route was there while its link was listed before it */
+	return rc < 0 ? rc : link_facts_read(out, err);
+}
+
 /* Of the pair's two ends: made up here, so that neither has to ask. */
 static const uint8_t gate_mac[6] = {0x02, 0x6d, 0x65, 0x6d, 0x62, 0x01};
 static const uint8_t agent_mac[6] = {0x02, 0x6d, 0x65, 0x6d, 0x62, 0x02};

@@ -25,6 +25,10 @@
 #define LINK_BRIDGE_WAIT_MS 60000
 
 must_check int link_facts_read(struct link_facts *out, struct err *err);
+/* The same, once there is a default route: somebody makes it meanwhile.
+ * -ETIMEDOUT: nobody did, within wait_ms. */
+must_check int link_await_uplink(struct link_facts *out, int wait_ms,
+				 struct err *err);
 /*
  * Make the pair, its far end in the network namespace of process peer, and set
  * up this end. mtu is the uplink's.

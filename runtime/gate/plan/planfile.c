@@ -123,11 +123,19 @@ static int ports_of(struct str text, const char *key, const char *member,
 	return rc;
 }
 
+/* Whichever engine runs the gate: both say the same of what is read here. */
+static int read_vectors(const char *dir, struct str *out, struct err *err)
+{
+	int rc = planfile_read(dir, PLAN_DOCKER, out, err);
+
+	return rc == -ENOENT ? planfile_read(dir, PLAN_NATIVE, out, err) : rc;
+}
+
 static int read_ports(const char *dir, const char *key, const char *member,
 		      struct planfile_ports *out, struct err *err)
 {
 	struct str text;
-	int rc = planfile_read(dir, PLAN_DOCKER, &text, err);
+	int rc = read_vectors(dir, &text, err);
 
 	*out = (struct planfile_ports){0};
 	if (rc == -ENOENT)
@@ -154,7 +162,7 @@ int planfile_published(const char *dir, struct planfile_ports *out,
 int planfile_link(const char *dir, enum planfile_link *out, struct err *err)
 {
 	struct str text;
-	int rc = planfile_read(dir, PLAN_DOCKER, &text, err);
+	int rc = read_vectors(dir, &text, err);
 
 	*out = PLANFILE_VETH;
 	if (rc == -ENOENT)
