@@ -84,7 +84,7 @@ endif
 CPPFLAGS := -I. -I$(GEN) -D_GNU_SOURCE -DMEMBRANE_PREFIX='"$(PREFIX)"'
 CFLAGS := -std=gnu17 $(OPT) $(WARN) $(HARDEN)
 
-LIBS_MEMBRANE := -lyajl -lz -lyaml -lcjson -lidn2 -lcrypto
+LIBS_MEMBRANE := -lyajl -lz -lyaml -lcjson -lidn2 -lcrypto -lseccomp
 # Static: its image holds nothing else.
 LIBS_WATCH := -lbpf -lelf -lz -ldeflate -lyajl_s -lseccomp -lresolv
 LIBS_VIEW := -lfuse3 -lcjson -lpthread
@@ -234,7 +234,6 @@ $(UNIT_HOST): $(B)/tests/%: $(B)/obj/tests/%.o $(HOST_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDHARDEN) -o $@ $^ $(LIBS_MEMBRANE)
 
-$(B)/tests/oracle/seccomp: LIBS_MEMBRANE += -lseccomp
 
 $(UNIT_GATE): $(B)/tests/%: $(B)/obj/tests/%.o $(GATE_LIB_OBJ)
 	@mkdir -p $(@D)

@@ -165,10 +165,22 @@ static bool is_folder(const char *path)
 			   O_PATH | O_DIRECTORY | O_CLOEXEC, 0) >= 0;
 }
 
+/* What there is instead of an image: what is shown of the machine. */
+#define SHOWN "the session sees of this machine what is installed in /usr, and what 'visible:' in the policy names"
+
+static _Noreturn void refuse_unseen(const struct told *t)
+{
+	refuse_command(INIT_NOT_FOUND,
+		       (const char *const[]){"there is no '", t->command[0],
+					     "' in the sandbox: " SHOWN, NULL});
+}
+
 static _Noreturn void refuse_missing(const struct told *t)
 {
-	const char *image = t->image ? t->image : "of the session";
+	const char *image = t->image;
 
+	if (!image)
+		refuse_unseen(t);
 	if (has_slash(t->command[0]))
 		refuse_command(
 			INIT_NOT_FOUND,
@@ -187,7 +199,7 @@ static _Noreturn void refuse_missing(const struct told *t)
 static _Noreturn void refuse_found(const struct told *t, const char *path,
 				   long why)
 {
-	const char *image = t->image ? t->image : "of the session";
+	const char *image = t->image ? t->image : "what the session sees of this machine";
 	const char *says = "' cannot be run", *interpreter;
 	char line[LINE_ROOM];
 
@@ -196,8 +208,8 @@ static _Noreturn void refuse_found(const struct told *t, const char *path,
 		refuse_command(INIT_NOT_RUN,
 			       (const char *const[]){
 				       "'", path, "' needs '", interpreter,
-				       "', and the image ", image,
-				       " has no such program", NULL});
+				       "', and ", t->image ? "the image " : "",
+				       image, " has no such program", NULL});
 	if (why == ENOENT)
 		says = "' is built for another C library than the image has: its loader is missing";
 	else if (why == EACCES && is_folder(path))

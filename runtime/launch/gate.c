@@ -29,8 +29,8 @@ static int open_record(const char *dir, const char *name, int *out,
 	return 0;
 }
 
-int gate_start(struct gate *g, char *const *argv, const char *dir, int keep_fd,
-	       struct err *err)
+int gate_start(struct gate *g, struct engine *e, char *const *argv,
+	       const char *dir, int keep_fd, struct err *err)
 {
 	int rc;
 
@@ -39,8 +39,8 @@ int gate_start(struct gate *g, char *const *argv, const char *dir, int keep_fd,
 	if (rc == 0)
 		rc = open_record(dir, "gate.log", &g->log, err);
 	if (rc == 0)
-		rc = proc_spawn_piped(argv, keep_fd, &g->pid, &g->in, &g->out,
-				      &g->err, err);
+		rc = engine_start_piped(e, ENGINE_GATE, argv, keep_fd, &g->pid,
+					&g->in, &g->out, &g->err, err);
 	return rc;
 }
 

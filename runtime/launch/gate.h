@@ -11,6 +11,7 @@
 #ifndef RUNTIME_LAUNCH_GATE_H
 #define RUNTIME_LAUNCH_GATE_H
 
+#include "runtime/launch/engine/engine.h"
 #include "runtime/launch/session/decisions.h"
 #include "runtime/launch/session/says.h"
 #include "runtime/launch/session/summary.h"
@@ -55,8 +56,8 @@ struct gate {
 /* Nothing is open. What it decides is counted in summary, borrowed. */
 void gate_init(struct gate *g, struct summary *summary);
 /* Start it; hello goes to its stdin. */
-must_check int gate_start(struct gate *g, char *const *argv, const char *dir,
-			  int keep_fd, struct err *err);
+must_check int gate_start(struct gate *g, struct engine *e, char *const *argv,
+			  const char *dir, int keep_fd, struct err *err);
 must_check int gate_hello(struct gate *g, struct str hello, struct err *err);
 /* Its plan is another one now: what comes of it is said by on_generation. */
 must_check int gate_change(struct gate *g, uint32_t number, bool cut,

@@ -109,6 +109,15 @@ int prepare_owner(struct arena *a, const struct launch_opts *o, int workspace,
 	return make_home(o->state, out, o->quiet, err);
 }
 
+void prepare_alone(struct arena *a, struct prepare_owner *o)
+{
+	if (geteuid() == 0)
+		return;
+	o->uid = geteuid();
+	o->gid = getegid();
+	o->text = arena_fmt(a, "%ld:%ld", (long)o->uid, (long)o->gid).p;
+}
+
 int prepare_readable(struct arena *a, const char *dir, const struct plan *p,
 		     struct err *err)
 {

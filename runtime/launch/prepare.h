@@ -36,6 +36,8 @@ struct prepare_owner {
 must_check int prepare_owner(struct arena *a, const struct launch_opts *o,
 			     int workspace, const char *home,
 			     struct prepare_owner *out, struct err *err);
+/* A user's own engine maps that user and one group: nobody else is there. */
+void prepare_alone(struct arena *a, struct prepare_owner *o);
 /*
  * plan/ as the gate reads it: by a root without CAP_DAC_OVERRIDE, so every
  * file of it is readable for all (the folders above are not). And resolv.conf.

@@ -4,6 +4,7 @@
 #include "compiler/base/sys/proc.h"
 #include "compiler/plan/docker_json.h"
 #include "compiler/plan/files.h"
+#include "runtime/launch/docker/engine.h"
 #include "runtime/launch/docker/hosts.h"
 #include "runtime/launch/gate.h"
 #include "runtime/launch/prepare.h"
@@ -25,6 +26,7 @@
 struct trial {
 	struct arena *a;
 	struct docker *docker;
+	struct docker_engine engine;
 	struct launch_opts o;
 	struct session session;
 	struct vectors vectors;
@@ -70,7 +72,8 @@ static int start_gate(struct trial *t, struct err *err)
 	if (rc == 0)
 		rc = hosts_find(t->a, t->docker, &h, err);
 	if (rc == 0)
-		rc = gate_start(t->gate, argv, t->session.dir, -1, err);
+		rc = gate_start(t->gate, &t->engine.engine, argv, t->session.dir,
+				-1, err);
 	if (rc == 0)
 		rc = gate_hello(t->gate,
 				hosts_hello(t->a, t->session.id, &h, &none),
@@ -88,7 +91,7 @@ static int start_tracer(struct trial *t, struct err *err)
 		return err_set(err, -ENOENT, "the plan traces nothing");
 	rc = vectors_expand(t->a, &t->vectors.tracer, &t->values, &argv, err);
 	return rc < 0 ? rc
-		      : tracer_start(t->a, t->tracer, argv, f->data,
+		      : tracer_start(t->a, t->tracer, &t->engine.engine, argv, f->data,
 				     t->session.dir, t->session.id, -1, err);
 }
 
@@ -379,6 +382,7 @@ int probe_session(struct arena *a, struct docker *d, const char *state,
 		return rc;
 	rc = session_new(a, state, &t.session, err);
 	if (rc == 0) {
+		docker_engine_init(&t.engine, a, d, t.session.id);
 		init_trial(&t);
 		rc = try_parts(&t, have_gate, have_tracer, err);
 		session_release(&t.session, true);

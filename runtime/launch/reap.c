@@ -82,9 +82,9 @@ static int remove_folders(const struct session *s, struct err *err)
 int reap_session(struct docker *d, const char *state, const struct session *s,
 		 struct err *err)
 {
-	int rc;
+	int rc = 0;
 
-	for (int i = 0; i < REMOVE_TRIES; i++) {
+	for (int i = 0; d && i < REMOVE_TRIES; i++) {
 		rc = remove_containers(d, s, err);
 		if (rc == 1)
 			rc = err_set(err, -EBUSY,
@@ -103,10 +103,26 @@ int reap_session(struct docker *d, const char *state, const struct session *s,
 	return rc < 0 ? rc : masks_release(state, s->id, err);
 }
 
+int reap_native(const char *state, const struct session *s, struct err *err)
+{
+	return reap_session(NULL, state, s, err);
+}
+
 static int need_docker(struct arena *a, const struct endpoint *at,
 		       struct docker **docker, struct err *err)
 {
 	return *docker ? 0 : docker_open(a, at, docker, err);
+}
+
+static int reap_by_docker(struct arena *a, const char *state,
+			  const struct session *s, const struct endpoint *at,
+			  struct docker **docker, struct err *err)
+{
+	int rc = need_docker(a, at, docker, err);
+
+	if (rc == 0)
+		rc = reap_session(*docker, state, s, err);
+	return rc < 0 ? rc : freeze_thaw(a, *docker, state, s, err);
 }
 
 int reap_dead(struct arena *a, const char *state, const struct endpoint *at,
@@ -121,11 +137,10 @@ int reap_dead(struct arena *a, const char *state, const struct endpoint *at,
 	vec_each(s, &all) {
 		rc = session_take(s, &one);
 		if (rc == SESSION_DEAD) {
-			rc = need_docker(a, at, docker, &one);
-			if (rc == 0)
-				rc = reap_session(*docker, state, s, &one);
-			if (rc == 0)
-				rc = freeze_thaw(a, *docker, state, s, &one);
+			rc = session_is_native(s)
+				     ? reap_native(state, s, &one)
+				     : reap_by_docker(a, state, s, at, docker,
+						      &one);
 			session_release(s, rc == 0);
 			if (rc == 0)
 				++*out_ended;
@@ -135,7 +150,7 @@ int reap_dead(struct arena *a, const char *state, const struct endpoint *at,
 			*err = one;
 			first = rc;
 		}
-		if (first && !*docker)
+		if (first && !*docker && !session_is_native(s))
 			break; /* nobody to ask: the next would wait, too */
 	}
 	return first;
@@ -198,7 +213,9 @@ static int end_living(struct reset *r, struct session *s)
 	if (pid > 1)
 		kill(pid, SIGTERM);
 	while (true) {
-		rc = remove_containers(r->docker, s, r->err);
+		rc = session_is_native(s)
+			     ? 0
+			     : remove_containers(r->docker, s, r->err);
 		if (rc >= 0)
 			rc = session_take(s, r->err);
 		if (rc != SESSION_ALIVE)
@@ -221,8 +238,10 @@ static int end_session(struct reset *r, const char *state, struct session *s)
 	if (rc == SESSION_ALIVE)
 		rc = end_living(r, s);
 	if (rc == SESSION_DEAD) {
-		rc = reap_session(r->docker, state, s, r->err);
-		if (rc == 0)
+		rc = session_is_native(s)
+			     ? reap_native(state, s, r->err)
+			     : reap_session(r->docker, state, s, r->err);
+		if (rc == 0 && !session_is_native(s))
 			rc = freeze_thaw(r->a, r->docker, state, s, r->err);
 		session_release(s, rc == 0);
 	}
@@ -232,14 +251,43 @@ static int end_session(struct reset *r, const char *state, struct session *s)
 	return 0;
 }
 
+/* All that may be meant: then there is nothing to ask Docker, which may not
+ * even be here. */
+static bool are_native(const sessions *all, const char *which)
+{
+	bool any = false, only = true;
+
+	vec_each(s, all) {
+		if (which && !(which[0] &&
+			       str_starts(str_of(s->id), str_of(which))))
+			continue;
+		any = true;
+		only &= session_is_native(s);
+	}
+	return any && only;
+}
+
+static int ask_docker(struct reset *r)
+{
+	struct endpoint at;
+	int rc = endpoint_find(r->a, endpoint_getenv, &at, r->err);
+
+	if (rc == 0)
+		rc = rootless_enter(&at, r->err);
+	if (rc == 0)
+		rc = docker_open(r->a, &at, &r->docker, r->err);
+	return rc < 0 ? rc
+		      : docker_list(r->docker, NULL, &r->containers, r->err);
+}
+
 static int reset_all(struct reset *r, const char *state, const char *which)
 {
 	sessions all = {0};
 	bool found = !which;
 	int rc = session_list(r->a, state, &all, r->err);
 
-	if (rc == 0)
-		rc = docker_list(r->docker, NULL, &r->containers, r->err);
+	if (rc == 0 && !are_native(&all, which))
+		rc = ask_docker(r);
 	vec_each(s, &all) {
 		if (rc < 0 || (which && !is_named(r, s, which)))
 			continue;
@@ -256,15 +304,8 @@ int launch_reset(const char *state, const char *which, unsigned *out_ended,
 		 struct err *err)
 {
 	struct reset r = {.a = arena_new(), .err = err};
-	struct endpoint at;
-	int rc = endpoint_find(r.a, endpoint_getenv, &at, err);
+	int rc = reset_all(&r, state, which);
 
-	if (rc == 0)
-		rc = rootless_enter(&at, err);
-	if (rc == 0)
-		rc = docker_open(r.a, &at, &r.docker, err);
-	if (rc == 0)
-		rc = reset_all(&r, state, which);
 	if (rc == 0)
 		*out_ended = r.ended;
 	docker_close(r.docker);

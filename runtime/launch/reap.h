@@ -20,6 +20,9 @@
  */
 must_check int reap_session(struct docker *d, const char *state,
 			    const struct session *s, struct err *err);
+/* The same of one whose parts have died with its launcher. */
+must_check int reap_native(const char *state, const struct session *s,
+			   struct err *err);
 /*
  * Clean up every dead session. Docker is only asked when there is one. *docker
  * may be NULL; what is opened for it is left there for the caller.

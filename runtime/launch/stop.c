@@ -43,7 +43,14 @@ static int clean_up(struct arena *a, const char *state, struct session *s,
 {
 	struct docker *d = NULL;
 	struct endpoint at;
-	int rc = endpoint_find(a, endpoint_getenv, &at, err);
+	int rc;
+
+	if (session_is_native(s)) {
+		rc = reap_native(state, s, err);
+		session_release(s, rc == 0);
+		return rc;
+	}
+	rc = endpoint_find(a, endpoint_getenv, &at, err);
 
 	if (rc == 0)
 		rc = rootless_enter(&at, err);

@@ -152,6 +152,18 @@ static void clean_session(const char *state, struct session *s,
 	arena_free(a);
 }
 
+/* Its parts die with the launcher, and those close their end. */
+static void clean_native(const char *state, struct session *s,
+			 const struct commands *c)
+{
+	struct pollfd p = {.fd = c->fd};
+	struct err err;
+
+	if (poll(&p, 1, REMOVED_MS) <= 0)
+		kill_commands(c);
+	session_release(s, reap_native(state, s, &err) == 0);
+}
+
 static void watch_launcher(int alive, const char *state, struct session *s,
 			   const struct endpoint *at, struct commands *c)
 {
@@ -161,7 +173,10 @@ static void watch_launcher(int alive, const char *state, struct session *s,
 		let_docker(s, c);
 	else if (!take_lock(s))
 		return;
-	clean_session(state, s, at, c);
+	if (session_is_native(s))
+		clean_native(state, s, c);
+	else
+		clean_session(state, s, at, c);
 }
 
 int watchdog_start(const char *state, const struct session *s,

@@ -86,6 +86,10 @@ static void become_program(const struct proc_opts *o, int report)
 	if (place_fd(o->in, 0) >= 0 && place_fd(o->out, 1) >= 0 &&
 	    place_fd(o->err, 2) >= 0 &&
 	    (o->keep < 0 || place_fd(o->keep, o->keep) >= 0)) {
+		if (o->run) {
+			close(report);
+			_exit(o->run(o->ctx, o->argv));
+		}
 		if (o->env)
 			environ = o->env;
 		execvp(o->argv[0], o->argv);
@@ -145,6 +149,29 @@ size_t proc_read(int *fd, char *buf, size_t size)
 	return 0;
 }
 
+int proc_pipes(struct proc_opts *o, int *out_in, int *out_out, int *out_err,
+	       struct err *err)
+{
+	int rc = proc_pipe(&o->in, out_in, err);
+
+	if (rc == 0)
+		rc = proc_pipe(out_out, &o->out, err);
+	if (rc == 0)
+		rc = proc_pipe(out_err, &o->err, err);
+	if (rc == 0)
+		rc = proc_nonblock(*out_out, err);
+	if (rc == 0)
+		rc = proc_nonblock(*out_err, err);
+	return rc < 0 ? rc : proc_nonblock(*out_in, err);
+}
+
+void proc_pipes_done(struct proc_opts *o)
+{
+	fd_close(&o->in);
+	fd_close(&o->out);
+	fd_close(&o->err);
+}
+
 int proc_spawn_piped(char *const *argv, int keep, pid_t *out_pid, int *out_in,
 		     int *out_out, int *out_err, struct err *err)
 {
@@ -154,23 +181,11 @@ int proc_spawn_piped(char *const *argv, int keep, pid_t *out_pid, int *out_in,
 			      .out = -1,
 			      .err = -1,
 			      .keep = keep};
-	int rc = proc_pipe(&o.in, out_in, err);
+	int rc = proc_pipes(&o, out_in, out_out, out_err, err);
 
 	if (rc == 0)
-		rc = proc_pipe(out_out, &o.out, err);
-	if (rc == 0)
-		rc = proc_pipe(out_err, &o.err, err);
-	if (rc == 0)
-		rc = proc_nonblock(*out_out, err);
-	if (rc == 0)
-		rc = proc_nonblock(*out_err, err);
-	if (rc == 0)
-		rc = proc_nonblock(*out_in, err);
-	if (rc == 0)
 		rc = proc_spawn(&o, out_pid, err);
-	fd_close(&o.in);
-	fd_close(&o.out);
-	fd_close(&o.err);
+	proc_pipes_done(&o);
 	return rc;
 }
 

@@ -23,6 +23,10 @@ struct proc_opts {
 	int in, out, err; /* become 0, 1 and 2; -1: inherited */
 	int keep;	  /* stays open in the child; -1: none */
 	char **env;	  /* "NAME=VALUE", NULL at the end; NULL: inherited */
+	/* What the child does in the place of a program: its exit status. Not
+	 * of a process that has threads. NULL: argv. */
+	int (*run)(void *ctx, char *const *argv);
+	void *ctx;
 };
 
 /* Both ends close-on-exec. */
@@ -48,6 +52,11 @@ size_t proc_read(int *fd, char *buf, size_t size);
 must_check int proc_spawn_piped(char *const *argv, int keep, pid_t *out_pid,
 				int *out_in, int *out_out, int *out_err,
 				struct err *err);
+/* The two halves of that: pipes for what is started with *o, and what o has of
+ * them closed again, whatever became of it. */
+must_check int proc_pipes(struct proc_opts *o, int *out_in, int *out_out,
+			  int *out_err, struct err *err);
+void proc_pipes_done(struct proc_opts *o);
 /* Of a forked process that is nobody's to end politely: no terminal, nothing at
  * 0, 1 and 2, no handler of a signal, the root as its folder. */
 void proc_leave_terminal(void);

@@ -18,7 +18,7 @@ static void on_line(struct docker *d)
 		DOCKER_JSON_LABEL_ROLE);
 
 	if (cJSON_IsString(action) && cJSON_IsString(role)) {
-		struct docker_event e = {action->valuestring, role->valuestring,
+		struct engine_event e = {action->valuestring, role->valuestring,
 					 cJSON_IsString(id) ? id->valuestring
 							    : ""};
 
@@ -47,7 +47,7 @@ static size_t on_stream(char *p, size_t size, size_t n, void *ctx)
 }
 
 int docker_follow(struct docker *d, const char *session,
-		  docker_on_event *on_event, void *ctx, struct err *err)
+		  engine_on_event *on_event, void *ctx, struct err *err)
 {
 	const char *url =
 		arena_fmt(d->a, "%s/%s/events?filters=%s", d->at->base,
@@ -72,11 +72,11 @@ int docker_follow(struct docker *d, const char *session,
 int docker_poll(struct docker *d, const struct pollfd *fds, size_t n_fds,
 		int timeout_ms, struct err *err)
 {
-	struct curl_waitfd wait[DOCKER_FDS_MAX] = {0};
+	struct curl_waitfd wait[ENGINE_FDS_MAX] = {0};
 	unsigned n = 0;
 	int running;
 
-	for (size_t i = 0; i < n_fds && n < DOCKER_FDS_MAX; i++) {
+	for (size_t i = 0; i < n_fds && n < ENGINE_FDS_MAX; i++) {
 		short events = fds[i].events & POLLIN ? CURL_WAIT_POLLIN : 0;
 
 		if (fds[i].events & POLLOUT)

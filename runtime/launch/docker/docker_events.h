@@ -9,26 +9,16 @@
 #define RUNTIME_LAUNCH_DOCKER_DOCKER_EVENTS_H
 
 #include "runtime/launch/docker/docker.h"
-
-#include <poll.h>
-
-#define DOCKER_FDS_MAX 48u
-
-/* What happened to a container of the session. */
-struct docker_event {
-	const char *action, *role; /* "start", "die", "destroy"; "agent" */
-	const char *id;		   /* the container's; "" if unsaid */
-};
-typedef void docker_on_event(void *ctx, const struct docker_event *event);
+#include "runtime/launch/engine/engine.h"
 
 /* Follow the containers of one session, until docker_close(). */
 must_check int docker_follow(struct docker *d, const char *session,
-			     docker_on_event *on_event, void *ctx,
+			     engine_on_event *on_event, void *ctx,
 			     struct err *err);
 /*
  * Wait until one of fds (POLLIN, POLLOUT; one below 0 is left out) is ready or
  * closed, or something came on the event stream (on_event has been called
- * then), or timeout_ms went by. At most DOCKER_FDS_MAX. The caller reads its
+ * then), or timeout_ms went by. At most ENGINE_FDS_MAX. The caller reads its
  * descriptors without blocking afterwards, whatever woke it.
  */
 must_check int docker_poll(struct docker *d, const struct pollfd *fds,

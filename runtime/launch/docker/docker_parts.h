@@ -20,7 +20,7 @@ struct docker {
 	struct curl_slist *leaving_headers;
 	char version[16]; /* "v1.41" */
 	unsigned minor;
-	docker_on_event *on_event;
+	engine_on_event *on_event;
 	void *on_event_ctx;
 	struct buf line; /* of the event stream, not yet whole */
 	bool skipping;	 /* the rest of a line that was too long */

@@ -100,7 +100,7 @@ int hosts_find(struct arena *a, struct docker *d, hosts *out, struct err *err)
 	uint32_t kept = 0;
 	int rc = add_interfaces(a, out, err);
 
-	if (rc == 0)
+	if (rc == 0 && d)
 		rc = add_gateways(a, d, out, err);
 	if (rc < 0 || out->n == 0)
 		return rc;

@@ -16,7 +16,8 @@ typedef VEC(struct addr) hosts;
 
 /*
  * Addresses of all interfaces of this machine and the gateways of all Docker
- * networks (those are the daemon's machine's, which may be another one).
+ * networks (those are the daemon's machine's, which may be another one); d may
+ * be NULL: without those.
  * Sorted, each once; without loopback and link-local ones, which the floor
  * has anyway.
  *   -E2BIG  more than HOSTS_MAX: leaving one out would open it

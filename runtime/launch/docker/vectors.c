@@ -2,6 +2,7 @@
 
 #include "compiler/base/limits.h"
 #include "compiler/plan/docker_json.h"
+#include "compiler/plan/native_json.h"
 #include "runtime/launch/docker/binds.h"
 
 #include <cjson/cJSON.h>
@@ -26,8 +27,8 @@ static bool has_nul_escape(struct str json)
 	return memchr(json.p, '\0', json.n) != NULL;
 }
 
-static int read_words(struct arena *a, const cJSON *list, vectors_words *out,
-		      struct err *err)
+static int read_words(struct arena *a, const cJSON *list, bool native,
+		      vectors_words *out, struct err *err)
 {
 	const cJSON *w;
 
@@ -41,14 +42,15 @@ static int read_words(struct arena *a, const cJSON *list, vectors_words *out,
 			return fail_vectors(err, "argv has too many words");
 		*vec_push(a, out) = arena_cstr(a, str_of(w->valuestring));
 	}
-	if (out->n < 3 || strcmp(out->v[0], "docker") != 0 ||
-	    strcmp(out->v[1], "run") != 0)
-		return fail_vectors(err, "argv is not a 'docker run'");
+	if (out->n < 3 || strcmp(out->v[1], "run") != 0 ||
+	    strcmp(out->v[0], native ? NATIVE_JSON_NATIVE
+				     : DOCKER_JSON_DOCKER) != 0)
+		return fail_vectors(err, "argv is not the engine's 'run'");
 	return 0;
 }
 
-static int read_vector(struct arena *a, const cJSON *o, struct vector *out,
-		       struct err *err)
+static int read_vector(struct arena *a, const cJSON *o, bool native,
+		       struct vector *out, struct err *err)
 {
 	const cJSON *m;
 	int rc;
@@ -62,7 +64,7 @@ static int read_vector(struct arena *a, const cJSON *o, struct vector *out,
 			out->image = arena_cstr(a, str_of(m->valuestring));
 		} else if (strcmp(m->string, DOCKER_JSON_ARGV) == 0 &&
 			   !out->words.n) {
-			rc = read_words(a, m, &out->words, err);
+			rc = read_words(a, m, native, &out->words, err);
 			if (rc < 0)
 				return rc;
 		} else {
@@ -235,9 +237,9 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 	const char *text = cJSON_IsString(m) ? m->valuestring : NULL;
 
 	if (strcmp(m->string, DOCKER_JSON_GATE) == 0)
-		return read_vector(a, m, &out->gate, err);
+		return read_vector(a, m, out->native, &out->gate, err);
 	if (strcmp(m->string, DOCKER_JSON_AGENT) == 0)
-		return read_vector(a, m, &out->agent, err);
+		return read_vector(a, m, out->native, &out->agent, err);
 	if (strcmp(m->string, DOCKER_JSON_CREDENTIALS) == 0)
 		return read_credentials(a, m, out, err);
 	if (strcmp(m->string, DOCKER_JSON_HOST_PORTS) == 0)
@@ -245,13 +247,13 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 	if (strcmp(m->string, DOCKER_JSON_PUBLISHED) == 0)
 		return read_published(a, m, &out->published, err);
 	if (strcmp(m->string, DOCKER_JSON_TRACER) == 0)
-		return read_vector(a, m, &out->tracer, err);
+		return read_vector(a, m, out->native, &out->tracer, err);
 	if (strcmp(m->string, DOCKER_JSON_TRACER_VERSION) == 0)
-		return read_vector(a, m, &out->tracer_version, err);
+		return read_vector(a, m, out->native, &out->tracer_version, err);
 	if (strcmp(m->string, DOCKER_JSON_VIEW) == 0)
-		return read_vector(a, m, &out->view, err);
+		return read_vector(a, m, out->native, &out->view, err);
 	if (strcmp(m->string, DOCKER_JSON_RELAY) == 0)
-		return read_vector(a, m, &out->relay, err);
+		return read_vector(a, m, out->native, &out->relay, err);
 	if (strcmp(m->string, DOCKER_JSON_VERSION_KEY) == 0)
 		return cJSON_IsNumber(m) &&
 				       m->valuedouble == DOCKER_JSON_VERSION
@@ -270,9 +272,13 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 	if (text && strcmp(m->string, DOCKER_JSON_HOME) == 0)
 		return read_home(text, out, err);
 	if (text && strcmp(m->string, DOCKER_JSON_ENGINE) == 0)
-		return strcmp(text, DOCKER_JSON_DOCKER) == 0
+		return out->native || strcmp(text, DOCKER_JSON_DOCKER) == 0
 			       ? 0
-			       : fail_vectors(err, "engine is not 'docker'");
+			       : fail_vectors(err, "an unknown engine");
+	if (text && out->native && strcmp(m->string, NATIVE_JSON_UPLINK) == 0)
+		return strcmp(text, NATIVE_JSON_PASTA) == 0
+			       ? 0
+			       : fail_vectors(err, "unknown uplink");
 	if (text && strcmp(m->string, DOCKER_JSON_RUNTIME) == 0 &&
 	    !out->runtime) {
 		out->runtime = arena_cstr(a, str_of(text));
@@ -295,12 +301,17 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 static int read_root(struct arena *a, const cJSON *root, struct vectors *out,
 		     struct err *err)
 {
-	const cJSON *m;
+	const cJSON *m, *engine;
 
 	if (!cJSON_IsObject(root))
 		return fail_vectors(err, "not an object");
 	if (!cJSON_HasObjectItem(root, DOCKER_JSON_VERSION_KEY))
 		return fail_vectors(err, "no version");
+	engine = cJSON_GetObjectItemCaseSensitive(root, DOCKER_JSON_ENGINE);
+	out->native = cJSON_IsString(engine) &&
+		      strcmp(engine->valuestring, NATIVE_JSON_NATIVE) == 0;
+	/* as the host's own programs run */
+	out->runtime = out->native ? "runc" : NULL;
 	cJSON_ArrayForEach(m, root) {
 		int rc = read_member(a, m, out, err);
 
@@ -380,6 +391,10 @@ static int placeholder_text(struct expansion *x, struct str name,
 		*out = v->home;
 	else if (str_is(name, "state"))
 		*out = v->state;
+	else if (str_is(name, "programs") && v->programs)
+		*out = v->programs;
+	else if (str_is(name, "user-home") && v->user_home)
+		*out = v->user_home;
 	else if (str_is(name, "resolver") && v->resolver)
 		*out = v->resolver;
 	else if (!str_starts(name, env) || name.n == env.n)

@@ -64,6 +64,7 @@ enum vectors_home {
 };
 
 struct vectors {
+	bool native; /* they are native.json's */
 	const char *runtime; /* "runc" is what every daemon has */
 	enum vectors_link link;
 	struct vector gate, agent, tracer; /* tracer.image: NULL for none */
@@ -80,6 +81,8 @@ struct vectors {
 
 struct vectors_values {
 	const char *session, *workspace, *home, *state;
+	const char *programs;  /* membrane's own; NULL: not found */
+	const char *user_home; /* of who launches; NULL: unknown */
 	const char *resolver; /* the host's, where vectors_asks_host() */
 	const char *owner;    /* "UID:GID" */
 	struct str roots;     /* beside the system's, PEM; empty: none */

@@ -126,7 +126,8 @@ static void add_host(struct arena *a, const struct vectors_values *v,
 			arena_cstr(a, arena_fmt(a, "%s=%s", name, said));
 }
 
-static void put_init(struct arena *a, const struct vector *agent,
+/* image: NULL where the host's own programs are there. */
+static void put_init(struct arena *a, const char *image,
 		     const struct inside_size *size, struct vectors_values *v)
 {
 	vectors_words out = {0};
@@ -137,8 +138,9 @@ static void put_init(struct arena *a, const struct vector *agent,
 						size->rows, size->columns));
 	add_host(a, v, "TERM", &out);
 	add_host(a, v, "LANG", &out);
-	*vec_push(a, &out) =
-		arena_cstr(a, arena_fmt(a, INIT_IMAGE "%s", agent->image));
+	if (image)
+		*vec_push(a, &out) =
+			arena_cstr(a, arena_fmt(a, INIT_IMAGE "%s", image));
 	*vec_push(a, &out) = NULL;
 	v->init = (const char *const *)out.v;
 }
@@ -154,7 +156,7 @@ int inside_words(struct arena *a, struct docker *d, const struct vector *agent,
 
 	if (!has_word(agent, DOCKER_JSON_INIT_WORDS))
 		return 0;
-	put_init(a, agent, size, values);
+	put_init(a, agent->image, size, values);
 	if (!has_word(agent, DOCKER_JSON_ENTRYPOINT))
 		return 0;
 	rc = docker_image_command(d, agent->image, &image, err);
@@ -173,6 +175,20 @@ int inside_words(struct arena *a, struct docker *d, const struct vector *agent,
 	*vec_push(a, &out) = NULL;
 	values->entrypoint = (const char *const *)out.v;
 	return 0;
+}
+
+void inside_host_words(struct arena *a, const struct inside_size *size,
+		       struct vectors_values *values)
+{
+	static const char *const shell[] = {"/bin/bash", NULL},
+				 *const plain[] = {"/bin/sh", NULL},
+				 *const none[] = {NULL};
+	bool given = values->command && values->command[0];
+
+	put_init(a, NULL, size, values);
+	values->entrypoint = given			       ? none
+			     : access(shell[0], X_OK) == 0 ? shell
+							   : plain;
 }
 
 const char *const *inside_environment(struct arena *a, bool tty,

@@ -39,6 +39,9 @@ must_check int inside_words(struct arena *a, struct docker *d,
 			    const struct vector *agent,
 			    const struct inside_size *size,
 			    struct vectors_values *values, struct err *err);
+/* The same without an image: where no command was given, a shell. */
+void inside_host_words(struct arena *a, const struct inside_size *size,
+		       struct vectors_values *values);
 /* {environment}: what of the host's own variables the command gets, by the
  * function, which may say NULL. */
 const char *const *inside_environment(struct arena *a, bool tty,

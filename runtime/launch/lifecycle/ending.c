@@ -23,12 +23,14 @@ bool ending_clean(struct launch *l)
 			rc = mounted_remove(l->a, &l->session, &err);
 		if (rc == 0)
 			home_remove(l->a, &l->session);
-	} else if (l->run.docker) {
-		rc = reap_session(l->run.docker, l->o.state, &l->session, &err);
+	} else if (l->docker) {
+		rc = reap_session(l->docker, l->o.state, &l->session, &err);
+	} else if (l->native) {
+		rc = reap_native(l->o.state, &l->session, &err);
 	}
 	/* last: no container of ours can start any more */
 	if (rc == 0)
-		rc = mounts_end(&l->mounts, l->run.docker, &err);
+		rc = mounts_end(&l->mounts, l->docker, &err);
 	l->run.at.cleaned = loop_elapsed(&l->run);
 	if (rc < 0)
 		fprintf(stderr,

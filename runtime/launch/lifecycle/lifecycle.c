@@ -61,6 +61,7 @@ static int in_session(struct launch *l, struct err *err)
 	published_stop(&l->published);
 	fd_close(&l->trace_copy);
 	rc = ending_stage(l, rc, err);
+	native_close(l->native);
 	cleaned = ending_clean(l);
 	ending_executed(l, &executed);
 	ending_emptied(l, &emptied);
@@ -74,7 +75,7 @@ static int in_session(struct launch *l, struct err *err)
 				   .why = err};
 	outcome_write(&outcome);
 	ending_let_go(l, cleaned);
-	docker_close(l->run.docker);
+	docker_close(l->docker);
 	if (!l->o.quiet)
 		outcome_print(&outcome);
 	return rc;
@@ -94,6 +95,18 @@ static void reap_others(struct launch *l)
 	session_prune(l->a, l->o.state);
 }
 
+/* Without one, sessions that were Docker's are left for whoever has one. */
+static int find_daemon(struct launch *l, struct err *err)
+{
+	struct err ignored;
+	int rc = endpoint_find(l->a, endpoint_getenv, &l->at,
+			       l->vectors.native ? &ignored : err);
+
+	if (l->vectors.native)
+		return 0;
+	return rc < 0 ? rc : rootless_enter(&l->at, err);
+}
+
 int launch_run(const struct launch_opts *o, struct err *err)
 {
 	struct arena *a = arena_new();
@@ -107,9 +120,7 @@ int launch_run(const struct launch_opts *o, struct err *err)
 	if (rc == 0 && l->vectors.ssh_agent)
 		rc = sshagent_check(getenv("SSH_AUTH_SOCK"), err);
 	if (rc == 0)
-		rc = endpoint_find(a, endpoint_getenv, &l->at, err);
-	if (rc == 0)
-		rc = rootless_enter(&l->at, err);
+		rc = find_daemon(l, err);
 	if (rc == 0)
 		rc = fileio_mkdirs(o->state, 0700, err);
 	if (rc == 0)

@@ -6,11 +6,15 @@
 #define RUNTIME_LAUNCH_LIFECYCLE_PARTS_H
 
 #include "runtime/launch/docker/docker_session.h"
+#include "runtime/launch/docker/engine.h"
 #include "runtime/launch/docker/roots.h"
 #include "runtime/launch/docker/secrets.h"
+#include "runtime/launch/docker/hosts.h"
+#include "runtime/launch/inside/inside.h"
 #include "runtime/launch/launch.h"
 #include "runtime/launch/loop/loop.h"
 #include "runtime/launch/mounts/mounts.h"
+#include "runtime/launch/native/native.h"
 #include "runtime/launch/ports/hostports.h"
 #include "runtime/launch/ports/published.h"
 #include "runtime/launch/prepare.h"
@@ -24,7 +28,10 @@
 struct launch {
 	struct arena *a;
 	struct launch_opts o; /* workspace: its real path */
-	struct endpoint at;
+	struct endpoint at; /* Docker's */
+	struct docker *docker; /* NULL: not this session's engine */
+	struct docker_engine by_docker;
+	struct native *native; /* NULL: likewise */
 	struct vectors vectors;
 	struct vectors_values values;
 	secrets secrets;
@@ -55,6 +62,23 @@ must_check int values_set(struct launch *l, struct err *err);
  * place, or NULL. */
 must_check int values_note(const struct launch *l, const char *also,
 			   struct err *err);
+
+/* --- engines.c --- */
+/* The engine of the plan's vectors, and all that it needs to run them. */
+must_check int engines_open(struct launch *l, struct err *err);
+/* What an image would have said: its command, or a shell. */
+must_check int engines_inside(struct launch *l, const struct inside_size *size,
+			      struct err *err);
+/* What is the host's own: nothing leads there. */
+must_check int engines_hosts(struct launch *l, hosts *out, struct err *err);
+/* The agent's vector, with what it mounts held or looked at: 1, not now. */
+must_check int engines_mounts(struct launch *l, struct str plan, bool may_stop,
+			      char ***out_argv, struct err *err);
+/* The agent has started: is it what was looked at? */
+must_check int engines_check(struct launch *l, struct err *err);
+/* Where the view's mounts appear for the launcher. */
+must_check int engines_view(struct launch *l, const char *point, int *out_fd,
+			    struct err *err);
 
 /* --- starting.c --- */
 /* All that is needed before it, the gate, and what starts beside it. */

@@ -31,9 +31,8 @@ static int prepare_agent(struct launch *l, bool may_stop, struct err *err)
 		executed_look(l->a, l->o.workspace, &l->before);
 	if (l->run.view && viewing_open(l, err) < 0)
 		return err->code;
-	rc = mounts_prepare(&l->mounts, l->run.docker, &l->vectors.agent,
-			    &l->values, f->data, may_stop, &argv, err);
-	if (rc == 0)
+	rc = engines_mounts(l, f->data, may_stop, &argv, err);
+	if (rc == 0 && l->docker)
 		rc = masks_fit(argv, environ, err);
 	if (rc == 0)
 		l->run.agent_argv = argv;
@@ -56,8 +55,7 @@ static int on_ready(void *ctx, struct err *err)
 static int on_started(void *ctx, struct err *err)
 {
 	struct launch *l = ctx;
-	int rc = mounts_check(&l->mounts, l->run.docker, l->run.agent_name,
-			      l->vectors.runtime, err);
+	int rc = engines_check(l, err);
 
 	/* one that could not go on has taken its mounts away, and said why */
 	if (rc < 0 && l->run.view && view_has_failed(l->run.view))
@@ -73,7 +71,7 @@ static bool on_paused(void *ctx, const char *container)
 {
 	struct launch *l = ctx;
 
-	return freeze_rescue(l->run.docker, l->o.state, container);
+	return freeze_rescue(l->docker, l->o.state, container);
 }
 
 /* While the gate ends. Should it fail, ending_clean() does it again, and says
@@ -117,20 +115,6 @@ void running_init(struct launch *l)
 	l->trace_copy = -1;
 	mounts_init(&l->mounts, l->a, l->o.state, &l->session, l->o.quiet);
 	l->mounts.linked = l->o.linked;
-	r->tracer_name =
-		arena_fmt(l->a, DOCKER_JSON_OURS DOCKER_JSON_TRACER "-%s",
-			  l->session.id)
-			.p;
-	r->view_name = arena_fmt(l->a, DOCKER_JSON_OURS DOCKER_JSON_VIEW "-%s",
-				 l->session.id)
-			       .p;
-	r->gate_name = arena_fmt(l->a, DOCKER_JSON_OURS DOCKER_JSON_GATE "-%s",
-				 l->session.id)
-			       .p;
-	r->agent_name =
-		arena_fmt(l->a, DOCKER_JSON_OURS DOCKER_JSON_AGENT "-%s",
-			  l->session.id)
-			.p;
 	r->watchdog = &l->watchdog;
 	r->on_ready = on_ready;
 	r->on_started = on_started;
@@ -149,7 +133,7 @@ static int tell_gate(struct launch *l, struct err *err)
 {
 	hosts h = {0};
 	struct str hello;
-	int rc = hosts_find(l->a, l->run.docker, &h, err);
+	int rc = engines_hosts(l, &h, err);
 
 	if (rc < 0)
 		return rc;

@@ -94,7 +94,7 @@ static int make_link(struct launch *l, struct err *err)
 	/* as the plan names it; its own network comes with it */
 	r->agent_host = r->network;
 	do {
-		rc = docker_make_link(r->docker, r->network, l->session.id,
+		rc = docker_make_link(l->docker, r->network, l->session.id,
 				      err);
 	} while (rc < 0 && proc_now_ms() < until &&
 		 reap_is_under_way(l->a, l->o.state) &&
@@ -173,9 +173,7 @@ static int begin_inside(struct launch *l, struct err *err)
 		size = (struct inside_size){k->stage.rows, k->stage.columns};
 	else if (ioctl(STDIN_FILENO, TIOCGWINSZ, &now) == 0)
 		size = (struct inside_size){now.ws_row, now.ws_col};
-	return rc < 0 ? rc
-		      : inside_words(l->a, l->run.docker, &l->vectors.agent,
-				     &size, &l->values, err);
+	return rc < 0 ? rc : engines_inside(l, &size, err);
 }
 
 int starting_gate(struct launch *l, struct err *err)
@@ -193,13 +191,7 @@ int starting_gate(struct launch *l, struct err *err)
 	if (rc == 0)
 		rc = open_trace_log(l, err);
 	if (rc == 0)
-		rc = docker_open(l->a, &l->at, &r->docker, err);
-	if (rc == 0)
-		rc = prepare_docker(r->docker, &l->vectors, l->o.no_update,
-				    err);
-	/* not while others stand still for it */
-	if (rc == 0)
-		rc = prepare_fetch(l->a, r->docker, &l->vectors.agent, err);
+		rc = engines_open(l, err);
 	if (rc == 0)
 		rc = begin_inside(l, err);
 	if (rc == 0)
@@ -216,12 +208,12 @@ int starting_gate(struct launch *l, struct err *err)
 	if (rc == 0)
 		r->gate->roots = l->roots.pem;
 	if (rc == 0)
-		rc = gate_start(r->gate, argv, l->session.dir,
+		rc = gate_start(r->gate, r->engine, argv, l->session.dir,
 				l->watchdog.keep_fd, err);
 	if (rc == 0) {
 		watchdog_tell(&l->watchdog, r->gate->pid);
-		r->uplink = uplink_of(argv);
-		r->may_leave = l->vectors.link == VECTORS_VETH &&
+		r->uplink = l->docker ? uplink_of(argv) : NULL;
+		r->may_leave = l->docker && l->vectors.link == VECTORS_VETH &&
 			       !l->o.keeper && !holds_something(argv);
 		rc = tracing_start(l, err);
 	}

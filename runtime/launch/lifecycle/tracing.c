@@ -45,12 +45,12 @@ int tracing_start(struct launch *l, struct err *err)
 		return err_set(
 			err, -ENOTSUP,
 			"the plan asks for a tracer that this version cannot start; --no-trace runs without");
-	l->values.narrow = docker_minor(l->run.docker) >= DOCKER_NARROW_MINOR;
+	l->values.narrow = docker_minor(l->docker) >= DOCKER_NARROW_MINOR;
 	rc = vectors_expand(l->a, &l->vectors.tracer, &l->values, &argv, err);
 	if (rc < 0)
 		return rc;
 	l->run.tracer = arena_new_of(l->a, struct tracer);
-	rc = tracer_start(l->a, l->run.tracer, argv, f->data,
+	rc = tracer_start(l->a, l->run.tracer, l->run.engine, argv, f->data,
 			  arena_fmt(l->a, "%s/trace", l->o.state).p,
 			  l->session.id, l->watchdog.keep_fd, err);
 	if (rc == 0)

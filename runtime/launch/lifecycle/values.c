@@ -25,11 +25,14 @@ static const char *from_environment(void *ctx, const char *name)
 
 int values_read_plan(struct launch *l, struct err *err)
 {
-	const struct plan_file *f = plan_file(l->o.plan, PLAN_DOCKER);
+	const struct plan_file *f = plan_file(l->o.plan, PLAN_NATIVE);
 	int rc;
 
 	if (!f)
-		return err_set(err, -EPROTO, "the plan has no docker.json");
+		f = plan_file(l->o.plan, PLAN_DOCKER);
+	if (!f)
+		return err_set(err, -EPROTO,
+			       "the plan has nothing for an engine to run");
 	rc = vectors_parse(l->a, f->data, &l->vectors, err);
 	return rc;
 }
@@ -113,12 +116,15 @@ int values_set(struct launch *l, struct err *err)
 				   &l->owner, err);
 	if (rc < 0)
 		return rc;
+	if (l->vectors.native)
+		prepare_alone(l->a, &l->owner);
 	homes.agent = l->owner.home;
 	l->values = (struct vectors_values){
 		.session = l->session.id,
 		.workspace = l->o.workspace,
 		.home = l->owner.home,
 		.state = l->o.state,
+		.user_home = homes.user,
 		.resolver = l->values.resolver,
 		.roots = l->roots.pem,
 		.owner = l->owner.text,

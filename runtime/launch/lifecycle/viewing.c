@@ -25,13 +25,11 @@ int viewing_open(struct launch *l, struct err *err)
 	int rc = 0;
 
 	if (m->view < 0)
-		rc = mounted_open(l->a, &l->session, DOCKER_JSON_VIEW_MOUNT,
-				  &m->view, err);
+		rc = engines_view(l, DOCKER_JSON_VIEW_MOUNT, &m->view, err);
 	m->home = l->owner.home;
 	m->home_at = MOUNTS_PLAN_HOME;
 	if (rc == 0 && l->protects && m->home_view < 0)
-		rc = mounted_open(l->a, &l->session, DOCKER_JSON_VIEW_HOME,
-				  &m->home_view, err);
+		rc = engines_view(l, DOCKER_JSON_VIEW_HOME, &m->home_view, err);
 	return rc;
 }
 
@@ -153,7 +151,7 @@ int viewing_start(struct launch *l, struct err *err)
 			       written_read(l->a, at ? at->data : STR(""))),
 		  kept_new(l->a), l->mounts.root, &l->run.gate->decisions);
 	v->linked = l->o.linked;
-	rc = view_start(v, argv, l->watchdog.keep_fd, err);
+	rc = view_start(v, l->run.engine, argv, l->watchdog.keep_fd, err);
 	if (v->pid)
 		watchdog_tell(&l->watchdog, v->pid);
 	return rc;

@@ -4,7 +4,6 @@
 #include "runtime/launch/loop/parts.h"
 
 #include "compiler/base/sys/proc.h"
-#include "runtime/launch/docker/docker_session.h"
 
 #include <poll.h>
 #include <string.h>
@@ -28,7 +27,8 @@ static void start_agent(struct loop *r)
 		o.out = r->stage->child[1];
 		o.err = r->stage->child[2];
 	}
-	rc = proc_spawn(&o, &r->agent, &err);
+	rc = r->engine->ops->start(r->engine, ENGINE_AGENT, &o, &r->agent,
+				   &err);
 	if (r->stage)
 		stage_close_child(r->stage);
 	if (rc < 0) {
@@ -108,22 +108,24 @@ static bool is_awaited(const struct loop *r)
 	       (r->agent_made && r->tracer && tracer_wants_agent(r->tracer));
 }
 
+static void note_part(void *ctx, const struct engine_event *e)
+{
+	struct loop *r = ctx;
+
+	if (strcmp(e->role, "agent") != 0)
+		return;
+	if (r->tracer)
+		tracer_agent(r->tracer, e->id);
+	if (strcmp(e->action, "start") == 0)
+		agent_note_runs(r);
+}
+
 bool agent_look(struct loop *r)
 {
-	docker_containers list = {0};
 	struct err ignored;
 
-	if (!is_awaited(r))
-		return false;
-	if (docker_list(r->docker, r->session->id, &list, &ignored) < 0)
+	if (is_awaited(r) &&
+	    r->engine->ops->ask(r->engine, note_part, r, &ignored) < 0)
 		return true;
-	vec_each(c, &list) {
-		if (strcmp(c->role, "agent") != 0)
-			continue;
-		if (r->tracer)
-			tracer_agent(r->tracer, c->id);
-		if (strcmp(c->state, "running") == 0)
-			agent_note_runs(r);
-	}
-	return true;
+	return is_awaited(r);
 }

@@ -5,7 +5,6 @@
 #include "runtime/launch/loop/parts.h"
 
 #include "compiler/base/sys/proc.h"
-#include "runtime/launch/docker/docker_session.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -41,7 +40,7 @@ bool beside_join_network(struct loop *r)
 
 	if (!parts_starting(r))
 		return false;
-	rc = docker_connect(r->docker, r->network, r->gate_name, &err);
+	rc = r->engine->ops->join(r->engine, r->network, &err);
 	if (rc < 0 && rc != -ENOENT)
 		loop_stop(r, &err);
 	return rc == -ENOENT;
@@ -55,7 +54,7 @@ void beside_leave_uplink(struct loop *r)
 {
 	if (r->at.agent_died == 0 || !r->uplink || r->may_leave)
 		return;
-	docker_leave(r->docker, r->uplink, r->gate_name);
+	r->engine->ops->leave(r->engine, r->uplink);
 	r->uplink = NULL;
 }
 
@@ -95,12 +94,13 @@ void beside_tend_tracer(struct loop *r)
 		return;
 	case TRACER_TERM:
 		/* what does not hear it is removed when its time is over */
-		if (docker_signal(r->docker, r->tracer_name, "SIGTERM", &err) <
-		    0)
+		if (r->engine->ops->signal(r->engine, ENGINE_TRACER, "SIGTERM",
+					   &err) < 0)
 			return;
 		return;
 	case TRACER_KILL:
-		if (docker_remove(r->docker, r->tracer_name, &err) < 0 &&
+		if (r->engine->ops->remove(r->engine, ENGINE_TRACER, &err) <
+			    0 &&
 		    r->tracer->pid)
 			kill(r->tracer->pid, SIGKILL);
 		return;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static void note_pause(struct loop *r, const struct docker_event *e)
+static void note_pause(struct loop *r, const struct engine_event *e)
 {
 	if (strcmp(e->action, "pause") == 0) {
 		r->paused = arena_cstr(r->a, str_of(e->id));
@@ -22,7 +22,7 @@ bool events_rescue_paused(struct loop *r)
 	return true;
 }
 
-void events_take(void *ctx, const struct docker_event *e)
+void events_take(void *ctx, const struct engine_event *e)
 {
 	struct loop *r = ctx;
 

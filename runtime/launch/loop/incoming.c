@@ -5,7 +5,6 @@
 #include "runtime/launch/loop/parts.h"
 
 #include "compiler/base/sys/proc.h"
-#include "runtime/launch/docker/docker_session.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -38,8 +37,9 @@ bool incoming_pass_on(struct loop *r)
 	if (r->paused && r->on_paused(r->ctx, r->paused))
 		return true;
 	/* not there or not running yet: until the deadline, again */
-	return docker_signal(r->docker, r->agent_name,
-			     signal_name(r->signal.number), &err) == -ENOENT;
+	return r->engine->ops->signal(r->engine, ENGINE_AGENT,
+				      signal_name(r->signal.number),
+				      &err) == -ENOENT;
 }
 
 static void on_signal(struct loop *r, const struct proc_signal *s)
@@ -57,32 +57,44 @@ static void on_signal(struct loop *r, const struct proc_signal *s)
 	steps_take(r, first ? COURSE_SIGNAL : COURSE_SIGNAL_AGAIN);
 }
 
+/* All of the part is gone with its process, where the engine says so. */
+static void note_ended(struct loop *r, enum engine_part part, bool *removed)
+{
+	*removed |= r->engine->ops->ended(r->engine, part);
+}
+
+static bool has_ended(pid_t pid, int *out_status)
+{
+	return pid && waitpid(pid, out_status, WNOHANG) == pid;
+}
+
 static void reap_children(struct loop *r)
 {
 	int status;
 
-	if (r->agent && waitpid(r->agent, &status, WNOHANG) == r->agent) {
+	if (has_ended(r->agent, &status)) {
 		r->agent = 0;
 		r->agent_status = proc_status(status);
 		r->at.agent_ended = loop_elapsed(r);
+		note_ended(r, ENGINE_AGENT, &r->agent_removed);
 		steps_take(r, COURSE_AGENT_ENDED);
 	}
-	if (r->gate->pid &&
-	    waitpid(r->gate->pid, &status, WNOHANG) == r->gate->pid) {
+	if (has_ended(r->gate->pid, &status)) {
 		r->gate->pid = 0;
 		r->gate->status = proc_status(status);
 		r->at.gate_ended = loop_elapsed(r);
+		note_ended(r, ENGINE_GATE, &r->gate_removed);
 	}
-	if (r->view && r->view->pid &&
-	    waitpid(r->view->pid, &status, WNOHANG) == r->view->pid) {
+	if (r->view && has_ended(r->view->pid, &status)) {
 		r->view->pid = 0;
 		r->view->status = proc_status(status);
+		note_ended(r, ENGINE_VIEW, &r->view_removed);
 	}
-	if (r->tracer && r->tracer->pid &&
-	    waitpid(r->tracer->pid, &status, WNOHANG) == r->tracer->pid) {
+	if (r->tracer && has_ended(r->tracer->pid, &status)) {
 		/* the last chance to know whose its records are */
 		agent_look(r);
 		tracer_ended(r->tracer, proc_status(status));
+		note_ended(r, ENGINE_TRACER, &r->tracer_removed);
 	}
 }
 

@@ -1,7 +1,6 @@
 #include "runtime/launch/loop/loop.h"
 
 #include "compiler/base/sys/proc.h"
-#include "runtime/launch/docker/docker_session.h"
 #include "runtime/launch/loop/parts.h"
 
 #include <errno.h>
@@ -159,17 +158,16 @@ static bool can_leave(const struct loop *r)
 
 int loop_run(struct loop *r, struct err *err)
 {
-	struct pollfd fds[DOCKER_FDS_MAX];
+	struct pollfd fds[ENGINE_FDS_MAX];
 	struct err ignored;
 
 	set_first_timers(r);
-	if (docker_follow(r->docker, r->session->id, events_take, r, &ignored) <
-	    0)
+	if (r->engine->ops->follow(r->engine, events_take, r, &ignored) < 0)
 		r->at.agent_died = 0; /* then the commands' ends tell */
 	incoming_take(r);
 	while (!is_over(r) && !can_leave(r)) {
-		if (docker_poll(r->docker, fds, loop_fds(r, fds),
-				timers_wait(r), &ignored) < 0)
+		if (r->engine->ops->poll(r->engine, fds, loop_fds(r, fds),
+					 timers_wait(r), &ignored) < 0)
 			loop_stop(r, &ignored);
 		pump_all(r);
 	}

@@ -12,7 +12,7 @@
 #include "runtime/launch/attach/stage.h"
 #include "runtime/launch/control.h"
 #include "runtime/launch/loop/course.h"
-#include "runtime/launch/docker/docker_events.h"
+#include "runtime/launch/engine/engine.h"
 #include "runtime/launch/gate.h"
 #include "runtime/launch/session/session.h"
 #include "runtime/launch/tokens/renewals.h"
@@ -36,18 +36,17 @@ struct loop_times {
 	int64_t agent_ended, gate_died, gate_ended, cleaned;
 };
 
-_Static_assert(STAGE_FDS + CONTROL_FDS + 11 <= DOCKER_FDS_MAX, "loop_fds");
+_Static_assert(STAGE_FDS + CONTROL_FDS + 11 <= ENGINE_FDS_MAX, "loop_fds");
 
 struct loop {
 	struct arena *a;
-	struct docker *docker;
+	struct engine *engine;
 	const struct session *session;
 	struct gate *gate;
 	struct tracer *tracer;	   /* NULL: nothing traces */
 	struct view *view;	   /* NULL: masks are mounts */
 	struct renewals *renewals; /* NULL: no tokens are renewed */
 	char *const *agent_argv;
-	const char *gate_name, *agent_name, *tracer_name, *view_name;
 	const struct watchdog *watchdog;
 	const char *network; /* the gate is to be joined to it; or NULL */
 	const char *uplink;  /* the gate's own; NULL: it has left that */

@@ -64,7 +64,7 @@ void agent_note_runs(struct loop *r);
 void agent_check_start(struct loop *r);
 
 /* --- events.c, incoming.c: what comes from outside --- */
-void events_take(void *loop, const struct docker_event *e);
+void events_take(void *loop, const struct engine_event *e);
 void incoming_take(struct loop *r);
 
 /* --- beside.c --- */

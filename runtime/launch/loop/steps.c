@@ -5,7 +5,6 @@
 #include "runtime/launch/loop/parts.h"
 
 #include "compiler/base/sys/proc.h"
-#include "runtime/launch/docker/docker_session.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -67,7 +66,7 @@ bool steps_kill_agent(struct loop *r)
 
 	if (r->agent == 0)
 		return false;
-	if (docker_remove(r->docker, r->agent_name, &err) < 0)
+	if (r->engine->ops->remove(r->engine, ENGINE_AGENT, &err) < 0)
 		kill(r->agent, SIGKILL); /* the reaper finds the container */
 	timers_clear(r, COURSE_RESEND);
 	r->was_killed = true;
@@ -91,11 +90,12 @@ static void remove_rest(struct loop *r)
 {
 	struct err err;
 
-	if (docker_remove(r->docker, r->gate_name, &err) < 0)
+	if (r->engine->ops->remove(r->engine, ENGINE_GATE, &err) < 0)
 		status_note(r, &err);
-	if (r->tracer && docker_remove(r->docker, r->tracer_name, &err) < 0)
+	if (r->tracer &&
+	    r->engine->ops->remove(r->engine, ENGINE_TRACER, &err) < 0)
 		status_note(r, &err);
-	if (r->view && docker_remove(r->docker, r->view_name, &err) < 0)
+	if (r->view && r->engine->ops->remove(r->engine, ENGINE_VIEW, &err) < 0)
 		status_note(r, &err);
 }
 

@@ -289,3 +289,21 @@ void session_prune(struct arena *a, const char *state)
 				       &ignored) < 0)
 			continue; /* it costs room and nothing else */
 }
+
+#define NATIVE "native" /* in its folder */
+
+int session_set_native(const struct session *s, struct err *err)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/" NATIVE, s->dir);
+	return fileio_write(AT_FDCWD, path, STR(""), 0600, err);
+}
+
+bool session_is_native(const struct session *s)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/" NATIVE, s->dir);
+	return access(path, F_OK) == 0;
+}

@@ -70,5 +70,9 @@ void session_release(struct session *s, bool finished);
  */
 void session_prune(struct arena *a, const char *state);
 bool session_is_id(struct str name);
+/* Its parts are processes that died with its launcher: nothing of it is
+ * Docker's. From the first until its folder goes. */
+must_check int session_set_native(const struct session *s, struct err *err);
+bool session_is_native(const struct session *s);
 
 #endif

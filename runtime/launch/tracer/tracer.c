@@ -90,9 +90,9 @@ void tracer_init(struct tracer *t)
 	t->file.fd = t->file.copy = -1;
 }
 
-int tracer_start(struct arena *a, struct tracer *t, char *const *argv,
-		 struct str json, const char *dir, const char *session,
-		 int keep_fd, struct err *err)
+int tracer_start(struct arena *a, struct tracer *t, struct engine *e,
+		 char *const *argv, struct str json, const char *dir,
+		 const char *session, int keep_fd, struct err *err)
 {
 	struct tracefile_limits limits;
 	int rc;
@@ -104,8 +104,8 @@ int tracer_start(struct arena *a, struct tracer *t, char *const *argv,
 	tracefile_init(&t->file, dir, session, &limits);
 	if (!t->tracee)
 		watch_init(&t->watch, a);
-	rc = proc_spawn_piped(argv, keep_fd, &t->pid, &t->in, &t->out, &t->err,
-			      err);
+	rc = engine_start_piped(e, ENGINE_TRACER, argv, keep_fd, &t->pid,
+				&t->in, &t->out, &t->err, err);
 	if (rc < 0)
 		fail(t, err);
 	return 0;

@@ -13,6 +13,7 @@
 #ifndef RUNTIME_LAUNCH_TRACER_TRACER_H
 #define RUNTIME_LAUNCH_TRACER_TRACER_H
 
+#include "runtime/launch/engine/engine.h"
 #include "runtime/launch/tracer/tracee.h"
 #include "runtime/launch/tracer/tracefile.h"
 #include "runtime/launch/tracer/watch.h"
@@ -61,7 +62,7 @@ void tracer_init(struct tracer *t);
  * tracer's own failing is no error: see state.
  *   -EPROTO  not a trace.json
  */
-must_check int tracer_start(struct arena *a, struct tracer *t,
+must_check int tracer_start(struct arena *a, struct tracer *t, struct engine *e,
 			    char *const *argv, struct str json, const char *dir,
 			    const char *session, int keep_fd, struct err *err);
 /*

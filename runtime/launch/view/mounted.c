@@ -74,10 +74,9 @@ static const char *mount_above(struct arena *a, const char *path)
 	return wspath_show(a, best);
 }
 
-int mounted_open(struct arena *a, const struct session *s, const char *point,
+int mounted_open(struct arena *a, const char *folder, const char *point,
 		 int *out_fd, struct err *err)
 {
-	const char *folder = arena_fmt(a, "%s/" FOLDER, s->dir).p;
 	auto_fd int above = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int fd =
 		above < 0

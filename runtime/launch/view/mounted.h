@@ -25,7 +25,7 @@ must_check int mounted_prepare_home(struct arena *a, const struct session *s,
  * of compiler/plan/docker_json.h.
  *   -ENOTSUP  it is not to be seen here; *err says what to do
  */
-must_check int mounted_open(struct arena *a, const struct session *s,
+must_check int mounted_open(struct arena *a, const char *folder,
 			    const char *point, int *out_fd, struct err *err);
 /*
  * Nothing is mounted there afterwards, and the folder is gone; that there is

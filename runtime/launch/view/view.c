@@ -11,10 +11,11 @@
 
 #define HOST_CONFIG_MAX (1u << 20)
 
-int view_start(struct view *v, char *const *argv, int keep_fd, struct err *err)
+int view_start(struct view *v, struct engine *e, char *const *argv, int keep_fd,
+	       struct err *err)
 {
-	return proc_spawn_piped(argv, keep_fd, &v->pid, &v->in, &v->out,
-				&v->err, err);
+	return engine_start_piped(e, ENGINE_VIEW, argv, keep_fd, &v->pid,
+				  &v->in, &v->out, &v->err, err);
 }
 
 /* --- to it ---------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #define RUNTIME_LAUNCH_VIEW_VIEW_H
 
 #include "compiler/plan/view_hello.h"
+#include "runtime/launch/engine/engine.h"
 #include "runtime/launch/session/decisions.h"
 #include "runtime/launch/session/says.h"
 #include "runtime/launch/view/kept.h"
@@ -43,8 +44,8 @@ struct view {
  * the workspace, whose folder is open as root. */
 void view_init(struct view *v, struct refusals *refusals, struct kept *kept,
 	       int root, struct decisions *decisions);
-must_check int view_start(struct view *v, char *const *argv, int keep_fd,
-			  struct err *err);
+must_check int view_start(struct view *v, struct engine *e, char *const *argv,
+			  int keep_fd, struct err *err);
 /* What hello_write() made; said as it is taken: by view_pump(). */
 void view_tell(struct view *v, struct str hello);
 /* Is there something that waits to be said? */

@@ -233,7 +233,7 @@ static void check_version(struct arena *a, const struct endpoint *at)
 
 static char seen[200];
 
-static void on_event(void *ctx, const struct docker_event *e)
+static void on_event(void *ctx, const struct engine_event *e)
 {
 	(void)ctx;
 	snprintf(seen + strlen(seen), sizeof(seen) - strlen(seen), "%s %s;",

@@ -3,6 +3,7 @@
 
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
+#include "runtime/launch/docker/engine.h"
 #include "tests/check.h"
 
 #include <errno.h>
@@ -18,6 +19,18 @@
 #define DECISION                                                               \
 	"{\"event\":\"decision\",\"kind\":\"resolve\",\"verdict\":\"deny\","   \
 	"\"reason\":\"no-grant\",\"name\":\"a.test\",\"type\":\"A\"}"
+
+/* A part is whatever program the vector names. */
+static struct engine *plain_engine(void)
+{
+	static struct docker_engine plain;
+	static struct arena *names;
+
+	if (!names)
+		names = arena_new();
+	docker_engine_init(&plain, names, NULL, "s");
+	return &plain.engine;
+}
 
 static char dir[] = "/tmp/membrane-gate-XXXXXX";
 static struct err err;
@@ -74,7 +87,7 @@ static struct outcome play_heard(struct arena *a, const char *script,
 		g->on_generation = hear_generation;
 		g->on_renewal = hear_renewal;
 	}
-	CHECK(gate_start(g, argv, dir, -1, &err) == 0);
+	CHECK(gate_start(g, plain_engine(), argv, dir, -1, &err) == 0);
 	if (gate_hello(g, STR("hello\n"), &err) < 0)
 		CHECK(err.code == -EPIPE); /* it was quick to end */
 	gate_close_stdin(g);
@@ -243,7 +256,7 @@ static void check_told(struct arena *a)
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0 &&
 	      fileio_mkdirs(dir, 0700, &err) == 0);
 	gate_init(g, summary_new(a, NULL));
-	CHECK(gate_start(g, argv, dir, -1, &err) == 0);
+	CHECK(gate_start(g, plain_engine(), argv, dir, -1, &err) == 0);
 	CHECK(gate_hello(g, STR("hello\n"), &err) == 0 &&
 	      gate_change(g, 2, false, &err) == 0 &&
 	      gate_change(g, 3, true, &err) == 0 &&
@@ -286,12 +299,12 @@ static void check_missing(struct arena *a)
 	char *argv[] = {arena_cstr(a, STR("membrane-no-such-program")), NULL};
 
 	gate_init(g, summary_new(a, NULL));
-	CHECK(gate_start(g, argv, dir, -1, &err) == -ENOENT);
+	CHECK(gate_start(g, plain_engine(), argv, dir, -1, &err) == -ENOENT);
 	CHECK(strstr(err.text, "membrane-no-such-program"));
 	gate_done(g);
 	/* nor without a folder for what it says */
 	gate_init(g, summary_new(a, NULL));
-	CHECK(gate_start(g, argv, "/nowhere", -1, &err) == -ENOENT);
+	CHECK(gate_start(g, plain_engine(), argv, "/nowhere", -1, &err) == -ENOENT);
 	gate_done(g);
 }
 

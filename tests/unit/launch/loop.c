@@ -6,6 +6,7 @@
 
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
+#include "runtime/launch/docker/engine.h"
 #include "tests/check.h"
 
 #include <errno.h>
@@ -120,6 +121,8 @@ static char dir[] = "/tmp/membrane-loop-XXXXXX";
 static struct endpoint at;
 
 struct play {
+	struct docker *docker;
+	struct docker_engine engine;
 	const char *gate, *agent;   /* scripts */
 	const char *view;	    /* the same; NULL: none */
 	const char *session, *name; /* NULL: as usual */
@@ -199,13 +202,18 @@ static void run_session(struct arena *a, struct play *p)
 	int nobody[2] = {-1, -1};
 
 	CHECK(proc_signals_catch(&p->err) == 0);
-	CHECK(docker_open(a, &at, &r->docker, &p->err) == 0);
-	CHECK(gate_start(r->gate, script(a, p->gate), r->session->dir, -1,
+	CHECK(docker_open(a, &at, &p->docker, &p->err) == 0);
+	docker_engine_init(&p->engine, a, p->docker, r->session->id);
+	p->engine.names[ENGINE_AGENT] = p->name ? p->name : "deaf";
+	p->engine.names[ENGINE_GATE] = "gate";
+	p->engine.names[ENGINE_VIEW] = "view";
+	r->engine = &p->engine.engine;
+	CHECK(gate_start(r->gate, r->engine, script(a, p->gate), r->session->dir, -1,
 			 &p->err) == 0);
 	if (gate_hello(r->gate, STR("hello\n"), &p->err) < 0)
 		CHECK(p->err.code == -EPIPE);
 	if (p->view)
-		CHECK(view_start(r->view, script(a, p->view), -1, &p->err) ==
+		CHECK(view_start(r->view, r->engine, script(a, p->view), -1, &p->err) ==
 		      0);
 	if (p->caller_is_gone) {
 		CHECK(pipe(nobody) == 0);
@@ -221,7 +229,7 @@ static void run_session(struct arena *a, struct play *p)
 	gate_done(r->gate);
 	if (r->view)
 		view_done(r->view);
-	docker_close(r->docker);
+	docker_close(p->docker);
 	proc_signals_restore();
 }
 
@@ -246,8 +254,6 @@ static void play(struct arena *a, struct play *p)
 		.control = arena_new_of(a, struct control),
 		.watchdog = w,
 		.agent_argv = script(a, p->agent ? p->agent : "exit 7"),
-		.agent_name = p->name ? p->name : "deaf",
-		.gate_name = "gate",
 		.on_ready = on_ready,
 		.on_started = on_started,
 		.on_paused = on_paused,
@@ -259,7 +265,6 @@ static void play(struct arena *a, struct play *p)
 	gate_init(r->gate, summary_new(a, NULL));
 	if (p->view) {
 		r->view = arena_new_of(a, struct view);
-		r->view_name = "view";
 		view_init(r->view,
 			  refusals_new(a, STR(""), written_read(a, STR(""))),
 			  kept_new(a), -1, &r->gate->decisions);

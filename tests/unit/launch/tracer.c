@@ -3,6 +3,7 @@
 
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
+#include "runtime/launch/docker/engine.h"
 #include "tests/check.h"
 
 #include <errno.h>
@@ -27,6 +28,18 @@
 #define FRAME  "printf '\\003\\000\\000\\000abc'; "
 #define LAST   "printf '\\000\\000\\000\\000'; "
 
+/* A part is whatever program the vector names. */
+static struct engine *plain_engine(void)
+{
+	static struct docker_engine plain;
+	static struct arena *names;
+
+	if (!names)
+		names = arena_new();
+	docker_engine_init(&plain, names, NULL, "s");
+	return &plain.engine;
+}
+
 static char dir[] = "/tmp/membrane-tracer-XXXXXX";
 static struct arena *a;
 static struct err err;
@@ -40,7 +53,7 @@ static struct tracer *start(const char *script)
 
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0 &&
 	      fileio_mkdirs(dir, 0700, &err) == 0);
-	CHECK(tracer_start(a, t, argv, STR(PLAN), dir, "s", -1, &err) == 0);
+	CHECK(tracer_start(a, t, plain_engine(), argv, STR(PLAN), dir, "s", -1, &err) == 0);
 	t->file.copy = -1;
 	return t;
 }
@@ -159,7 +172,7 @@ static void no_plan(void)
 	struct stat before, after;
 
 	CHECK(fstat(0, &before) == 0);
-	CHECK(tracer_start(a, t, argv, STR("{}"), dir, "s", -1, &err) ==
+	CHECK(tracer_start(a, t, plain_engine(), argv, STR("{}"), dir, "s", -1, &err) ==
 	      -EPROTO);
 	tracer_done(t);
 	CHECK(fstat(0, &after) == 0 && before.st_ino == after.st_ino);

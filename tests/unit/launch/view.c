@@ -10,6 +10,7 @@
 #include "compiler/plan/view_hello.h"
 #include "runtime/launch/session/session.h"
 #include "runtime/launch/view/mounted.h"
+#include "runtime/launch/docker/engine.h"
 #include "tests/check.h"
 
 #include <errno.h>
@@ -34,6 +35,18 @@
 
 #define CONFIG(n) DECISION("write", ".git/config", SECOND, n)
 #define HOOK	  DECISION("write", "hk/a\\u001b", OF_GIT, "1")
+
+/* A part is whatever program the vector names. */
+static struct engine *plain_engine(void)
+{
+	static struct docker_engine plain;
+	static struct arena *names;
+
+	if (!names)
+		names = arena_new();
+	docker_engine_init(&plain, names, NULL, "s");
+	return &plain.engine;
+}
 
 static const char plan[] = "membrane-mounts 1\n"
 			   "workspace /workspace\n"
@@ -79,7 +92,7 @@ static struct outcome play(const char *script, struct str hello)
 		  refusals_new(a, str_of(plan), written_read(a, STR(places))),
 		  kept_new(a), root, d);
 	refusals_know(v->refusals, holds);
-	CHECK(view_start(v, argv, -1, &err) == 0);
+	CHECK(view_start(v, plain_engine(), argv, -1, &err) == 0);
 	view_tell(v, hello);
 	while (o.rc == 0 && (v->out >= 0 || v->err >= 0) &&
 	       proc_now_ms() < until) {
@@ -417,6 +430,7 @@ static void check_home(void)
 static void check_mounted(void)
 {
 	struct session s = {.dir = dir, .lock_fd = -1};
+	const char *folder = arena_fmt(a, "%s/view", dir).p;
 	int fd = -1, home = -1;
 
 	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
@@ -429,7 +443,7 @@ static void check_mounted(void)
 	CHECK(mounted_remove(a, &s, &err) == 0); /* there never was one */
 	CHECK(mounted_prepare(a, &s, false, &err) == 0);
 	CHECK(mounted_prepare_home(a, &s, &err) == 0);
-	CHECK(mounted_open(a, &s, DOCKER_JSON_VIEW_MOUNT, &fd, &err) ==
+	CHECK(mounted_open(a, folder, DOCKER_JSON_VIEW_MOUNT, &fd, &err) ==
 	      -ENOTSUP);
 	CHECK_MSG(strstr(err.text, "mount --make-rshared /") &&
 			  strstr(err.text, "masks: start"),
@@ -438,11 +452,11 @@ static void check_mounted(void)
 	for (int i = 0; i < 2; i++)
 		CHECK(mount("users", "view/workspace", NULL, MS_BIND, NULL) ==
 		      0);
-	CHECK(mounted_open(a, &s, DOCKER_JSON_VIEW_MOUNT, &fd, &err) == 0);
-	CHECK(mounted_open(a, &s, DOCKER_JSON_VIEW_HOME, &home, &err) ==
+	CHECK(mounted_open(a, folder, DOCKER_JSON_VIEW_MOUNT, &fd, &err) == 0);
+	CHECK(mounted_open(a, folder, DOCKER_JSON_VIEW_HOME, &home, &err) ==
 	      -ENOTSUP);
 	CHECK(mount("users", "view/home", NULL, MS_BIND, NULL) == 0);
-	CHECK(mounted_open(a, &s, DOCKER_JSON_VIEW_HOME, &home, &err) == 0);
+	CHECK(mounted_open(a, folder, DOCKER_JSON_VIEW_HOME, &home, &err) == 0);
 	/* whoever removes the folder before that does not get far */
 	CHECK(chdir("/") == 0 &&
 	      fileio_remove_tree(AT_FDCWD, arena_fmt(a, "%s/view", dir).p,

@@ -1,0 +1,378 @@
+#include "runtime/launch/native/native.h"
+
+#include "runtime/launch/native/parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *const roles[ENGINE_PARTS] = {
+	[ENGINE_GATE] = "gate",
+	[ENGINE_AGENT] = "agent",
+	[ENGINE_TRACER] = "tracer",
+	[ENGINE_VIEW] = "view",
+};
+
+/* One that was started. */
+struct process {
+	pid_t pid;  /* the launcher's child; 0: none, or waited for */
+	int status; /* what it says; -1: all is said */
+	int first;  /* a pidfd of the part's first process; -1: unknown */
+	pid_t number;
+	bool failed;
+};
+
+struct native {
+	struct engine engine;
+	struct arena *a;
+	struct ids ids;
+	int user, network, mounts; /* the session's namespaces; -1 */
+	uint32_t expected;	   /* the agent's network; 0: any */
+	struct uplink uplink;
+	struct process parts[ENGINE_PARTS];
+	engine_on_event *on_event;
+	void *ctx;
+};
+
+static struct native *own(struct engine *e)
+{
+	return (struct native *)e;
+}
+
+/* --- starting ------------------------------------------------------------- */
+
+static const char *from_environment(void *ctx, const char *name)
+{
+	(void)ctx;
+	return getenv(name);
+}
+
+static int open_namespace(pid_t pid, const char *name, int *out,
+			  struct err *err)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%ld/ns/%s", (long)pid, name);
+	*out = open(path, O_RDONLY | O_CLOEXEC);
+	return *out < 0 ? err_errno(err, path) : 0;
+}
+
+/* The session's namespaces are there: who is in them, and the way out. */
+static int take_namespaces(struct native *n, pid_t pid, struct err *err)
+{
+	int rc = ids_map(&n->ids, pid, err);
+
+	if (rc == 0)
+		rc = open_namespace(pid, "user", &n->user, err);
+	if (rc == 0)
+		rc = open_namespace(pid, "net", &n->network, err);
+	if (rc == 0)
+		rc = open_namespace(pid, "mnt", &n->mounts, err);
+	return rc == 0 ? uplink_start(&n->uplink, pid, err) : rc;
+}
+
+static int hear_part(struct process *p, struct part_word *out)
+{
+	ssize_t got;
+
+	do
+		got = read(p->status, out, sizeof(*out));
+	while (got < 0 && errno == EINTR);
+	return got == sizeof(*out) ? 0 : -EPIPE;
+}
+
+static int begin_session(struct native *n, struct process *p, int mapped,
+			 struct err *err)
+{
+	struct part_word word;
+	int rc;
+
+	if (hear_part(p, &word) < 0)
+		return err_set(err, -EPIPE, "the gate's first process ended");
+	if (word.kind == PART_FAILED)
+		return err_set(err, -EPERM, "%.*s", (int)sizeof(word.text),
+			       word.text);
+	rc = take_namespaces(n, p->pid, err);
+	if (rc == 0 && write(mapped, "m", 1) != 1)
+		rc = err_errno(err, "the session's namespaces");
+	return rc;
+}
+
+static uint32_t number_of(int namespace)
+{
+	struct stat st;
+
+	return fstat(namespace, &st) < 0 ? 0 : (uint32_t)st.st_ino;
+}
+
+/* The gate's first process has moved into it by now. */
+static int open_network(struct native *n, int *out, struct err *err)
+{
+	int rc = open_namespace(n->parts[ENGINE_GATE].number, "net", out, err);
+
+	if (rc < 0)
+		return rc;
+	if (number_of(*out) != number_of(n->network) &&
+	    (!n->expected || number_of(*out) == n->expected))
+		return 0;
+	close(*out);
+	*out = -1;
+	return err_set(err, -EXDEV, "the agent's network is not the gate's");
+}
+
+/* How a process of this part is begun; in the arena, for the fork. */
+static int prepare_part(struct native *n, enum engine_part part,
+			char *const *vector, struct part **out, struct err *err)
+{
+	struct words *w = arena_new_of(n->a, struct words);
+	struct part *p = arena_new_of(n->a, struct part);
+	int rc = words_read(n->a, vector, from_environment, NULL, w, err);
+
+	*p = (struct part){.a = n->a,
+			   .words = w,
+			   .ids = &n->ids,
+			   .user = n->user,
+			   .mounts = n->mounts,
+			   .network = -1,
+			   .status = -1,
+			   .mapped = -1};
+	if (rc == 0 && w->filter)
+		rc = filter_read(n->a, w->filter, &p->filter, err);
+	if (rc == 0 && part != ENGINE_GATE && n->user < 0)
+		rc = err_set(err, -ESRCH, "the session has no gate yet");
+	if (rc == 0 && w->network == WORDS_AGENT)
+		rc = open_network(n, &p->network, err);
+	*out = p;
+	return rc;
+}
+
+static int start_part(struct engine *e, enum engine_part part,
+		      const struct proc_opts *given, pid_t *out_pid,
+		      struct err *err)
+{
+	struct native *n = own(e);
+	struct process *process = &n->parts[part];
+	struct proc_opts o = *given;
+	auto_fd int mapped = -1;
+	struct part *p;
+	int rc = prepare_part(n, part, o.argv, &p, err);
+
+	if (rc < 0)
+		return rc;
+	*process = (struct process){.first = -1};
+	rc = proc_pipe(&process->status, &p->status, err);
+	if (rc == 0 && part == ENGINE_GATE)
+		rc = proc_pipe(&p->mapped, &mapped, err);
+	p->keep = o.keep;
+	o.run = part_run;
+	o.ctx = p;
+	if (rc == 0)
+		rc = proc_spawn(&o, &process->pid, err);
+	fd_close(&p->status);
+	fd_close(&p->mapped);
+	fd_close(&p->network);
+	*out_pid = process->pid;
+	if (rc == 0 && part == ENGINE_GATE)
+		rc = begin_session(n, process, mapped, err);
+	return rc < 0 ? rc : proc_nonblock(process->status, err);
+}
+
+/* --- signals -------------------------------------------------------------- */
+
+static int number_named(const char *name)
+{
+	static const struct {
+		const char *name;
+		int signo;
+	} signals[] = {{"SIGTERM", SIGTERM},
+		       {"SIGINT", SIGINT},
+		       {"SIGHUP", SIGHUP},
+		       {"SIGQUIT", SIGQUIT},
+		       {"SIGKILL", SIGKILL}};
+
+	for (size_t i = 0; i < ARRAY_LEN(signals); i++)
+		if (strcmp(name, signals[i].name) == 0)
+			return signals[i].signo;
+	return SIGTERM;
+}
+
+static int send_signal(const struct process *p, int signo)
+{
+	return (int)syscall(SYS_pidfd_send_signal, p->first, signo, NULL, 0);
+}
+
+static int signal_part(struct engine *e, enum engine_part part,
+		       const char *signame, struct err *err)
+{
+	const struct process *p = &own(e)->parts[part];
+
+	/* before its program has begun the signal would kill it */
+	if (p->first < 0 || p->status >= 0)
+		return err_set(err, -ENOENT, "it does not run");
+	if (send_signal(p, number_named(signame)) < 0)
+		return err_set(err, errno == ESRCH ? -ENOENT : -errno, "%s: %s",
+			       signame, strerror(errno));
+	return 0;
+}
+
+/* With its first process all of it ends; that which stays beside says how. */
+static int remove_part(struct engine *e, enum engine_part part, struct err *err)
+{
+	const struct process *p = &own(e)->parts[part];
+
+	(void)err;
+	if (p->first >= 0)
+		(void)send_signal(p, SIGKILL);
+	else if (p->pid > 0)
+		kill(p->pid, SIGKILL);
+	return 0;
+}
+
+/* --- what becomes of them ------------------------------------------------- */
+
+static int follow_parts(struct engine *e, engine_on_event *on_event, void *ctx,
+			struct err *err)
+{
+	(void)err;
+	own(e)->on_event = on_event;
+	own(e)->ctx = ctx;
+	return 0;
+}
+
+static void tell_start(const struct native *n, enum engine_part part,
+		       engine_on_event *on_event, void *ctx)
+{
+	struct engine_event event = {"start", roles[part], ""};
+	const struct process *p = &n->parts[part];
+
+	if (on_event && p->first >= 0 && p->status < 0 && !p->failed)
+		on_event(ctx, &event);
+}
+
+static int ask_parts(struct engine *e, engine_on_event *on_event, void *ctx,
+		     struct err *err)
+{
+	(void)err;
+	for (enum engine_part part = 0; part < ENGINE_PARTS; part++)
+		tell_start(own(e), part, on_event, ctx);
+	return 0;
+}
+
+static void hear_status(struct native *n, enum engine_part part)
+{
+	struct process *p = &n->parts[part];
+	struct part_word word;
+
+	for (;;) {
+		ssize_t got = read(p->status, &word, sizeof(word));
+
+		if (got < 0)
+			return;
+		if (got != sizeof(word))
+			break;
+		p->failed |= word.kind == PART_FAILED;
+		if (word.kind != PART_PROCESS)
+			continue;
+		p->number = word.process;
+		p->first = (int)syscall(SYS_pidfd_open, word.process, 0);
+	}
+	fd_close(&p->status);
+	p->status = -1;
+	tell_start(n, part, n->on_event, n->ctx);
+}
+
+static int poll_parts(struct engine *e, const struct pollfd *fds, size_t n_fds,
+		      int timeout_ms, struct err *err)
+{
+	struct pollfd all[ENGINE_FDS_MAX + ENGINE_PARTS];
+	struct native *n = own(e);
+
+	memcpy(all, fds, n_fds * sizeof(*fds));
+	for (size_t i = 0; i < ENGINE_PARTS; i++)
+		all[n_fds + i] = (struct pollfd){n->parts[i].status, POLLIN, 0};
+	if (poll(all, n_fds + ENGINE_PARTS, timeout_ms) < 0 && errno != EINTR)
+		return err_errno(err, "poll");
+	for (enum engine_part part = 0; part < ENGINE_PARTS; part++)
+		if (n->parts[part].status >= 0)
+			hear_status(n, part);
+	if (uplink_check(&n->uplink, err) == 0)
+		return 0;
+	/* which waits for it in vain, or has nowhere to go any more */
+	(void)remove_part(e, ENGINE_GATE, err);
+	return err->code;
+}
+
+static bool is_gone(struct engine *e, enum engine_part part)
+{
+	struct process *p = &own(e)->parts[part];
+
+	fd_close(&p->status);
+	fd_close(&p->first);
+	*p = (struct process){.status = -1, .first = -1};
+	return true;
+}
+
+/* --- its life ------------------------------------------------------------- */
+
+struct engine *native_engine(struct native *n)
+{
+	return &n->engine;
+}
+
+void native_expect(struct native *n, uint32_t netns)
+{
+	n->expected = netns;
+}
+
+const char *native_view_folder(struct arena *a, const struct native *n,
+			       const char *folder)
+{
+	return arena_fmt(a, "/proc/%ld/root%s", (long)n->parts[ENGINE_GATE].pid,
+			 folder)
+		.p;
+}
+
+int native_open(struct arena *a, const char *dir, struct native **out,
+		struct err *err)
+{
+	static const struct engine_ops ops = {
+		.start = start_part,
+		.signal = signal_part,
+		.remove = remove_part,
+		.follow = follow_parts,
+		.ask = ask_parts,
+		.poll = poll_parts,
+		.ended = is_gone,
+	};
+	struct native *n = arena_new_of(a, struct native);
+	int rc = uplink_find(a, dir, &n->uplink, err);
+
+	if (rc < 0)
+		return rc;
+	n->engine.ops = &ops;
+	n->a = a;
+	n->ids = ids_own();
+	n->user = n->network = n->mounts = -1;
+	for (size_t i = 0; i < ENGINE_PARTS; i++)
+		n->parts[i] = (struct process){.status = -1, .first = -1};
+	*out = n;
+	return 0;
+}
+
+void native_close(struct native *n)
+{
+	if (!n)
+		return;
+	uplink_end(&n->uplink);
+	for (enum engine_part part = 0; part < ENGINE_PARTS; part++)
+		(void)is_gone(&n->engine, part);
+	fd_close(&n->user);
+	fd_close(&n->network);
+	fd_close(&n->mounts);
+}
