@@ -69,7 +69,9 @@ links() {
 	ip -n "$host" addr add 198.18.0.1/30 dev uplink
 	ip -n "$host" addr add fd18::1/64 dev uplink nodad
 	ip -n "$host" route add default via 198.18.0.2
-	ip -n "$host" route add default via fd18::2
+	# Docker's bridge has no IPv6 unless a network of the policy's has.
+	[[ ${MEMBRANE_ENGINE-} == native ]] ||
+		ip -n "$host" route add default via fd18::2
 	# What a cloud's host has: it must be out of reach from within.
 	ip -n "$host" addr add 169.254.169.254/32 dev lo
 	ip netns exec "$host" sysctl -qw net.ipv6.conf.all.forwarding=1
@@ -114,6 +116,17 @@ server() {
 
 # --- the Docker host -------------------------------------------------------
 
+# As udev has them where there is one: for every user.
+devices() {
+	local node
+	for node in "fuse 10 229" "net/tun 10 200"; do
+		set -- $node
+		rm -f "$state/${1#*/}"
+		mknod -m 666 "$state/${1#*/}" c "$2" "$3"
+		mount --bind "$state/${1#*/}" "/dev/$1"
+	done
+}
+
 # Runs inside a private mount namespace and the host's network namespace.
 daemon_inside() {
 	local cg resolv
@@ -135,6 +148,7 @@ daemon_inside() {
 	# As systemd has it: what a container mounts in a folder that is shared
 	# with it appears here. Nothing of it leaves this namespace.
 	mount --make-rshared /
+	[[ ${MEMBRANE_ENGINE-} != native ]] || devices
 	# Not Sysbox, but its name: it brings out the bridge link.
 	exec dockerd -H "unix://$docker_sock" --group "$group" \
 		--data-root "$state/docker" --exec-root "$run/exec" \
