@@ -35,7 +35,8 @@ static bool check_scalars(const struct emit_in *in)
 	if (p->uplink.set)
 		ok = refuse(in, p->uplink.from.at,
 			    "there is no network of that name", WITH_DOCKER);
-	if (!ir_masks_hold(p))
+	/* with another runtime masks start by themselves: said above */
+	if (!ir_masks_hold(p) && ir_runtime_is_runc(p))
 		ok = refuse(
 			in, p->masks.from.at,
 			"it has no mounts that are masks, but a view",
