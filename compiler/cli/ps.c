@@ -147,7 +147,9 @@ static struct str containers_text(const struct list *l, const struct one *x)
 		buf_addc(&b, ' ');
 		view_clean(&b, str_of(c->state));
 	}
-	if (b.n == 0)
+	if (session_is_native(&x->about.session))
+		buf_adds(&b, "by the native engine");
+	else if (b.n == 0)
 		buf_adds(&b, l->asked ? "no container" : "containers unknown");
 	if (x->state == SESSION_DEAD)
 		buf_adds(

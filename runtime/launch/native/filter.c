@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -19,6 +20,8 @@
 
 #define FILE_MAX (1u << 20)
 #define ARGS_MAX 6
+#define NEWER	 6	     /* instructions of put_newer() */
+#define X32_BIT	 0x40000000u /* of calls by that convention */
 
 static int fail_filter(struct err *err, const char *what)
 {
@@ -100,7 +103,9 @@ static bool is_unconditional(const cJSON *entry)
 		       strcmp(text_of(in, "minKernel"), "4.8") == 0);
 }
 
-static int add_entry(scmp_filter_ctx ctx, const cJSON *entry, struct err *err)
+/* newest: the highest number of those that the file knows. */
+static int add_entry(scmp_filter_ctx ctx, const cJSON *entry, int *newest,
+		     struct err *err)
 {
 	struct scmp_arg_cmp args[ARGS_MAX];
 	const cJSON *item;
@@ -124,6 +129,7 @@ static int add_entry(scmp_filter_ctx ctx, const cJSON *entry, struct err *err)
 		/* one that is newer than the library, or another machine's */
 		if (nr == __NR_SCMP_ERROR || nr < 0)
 			continue;
+		*newest = nr > *newest ? nr : *newest;
 		rc = seccomp_rule_add_array(ctx, action, nr, n, args);
 		if (rc < 0)
 			return err_set(err, rc, "seccomp.json: %s: %s",
@@ -132,7 +138,8 @@ static int add_entry(scmp_filter_ctx ctx, const cJSON *entry, struct err *err)
 	return 0;
 }
 
-static int add_entries(scmp_filter_ctx ctx, const cJSON *root, struct err *err)
+static int add_entries(scmp_filter_ctx ctx, const cJSON *root, int *newest,
+		       struct err *err)
 {
 	const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "syscalls"),
 		    *entry;
@@ -143,24 +150,51 @@ static int add_entries(scmp_filter_ctx ctx, const cJSON *root, struct err *err)
 		return fail_filter(err, "not a list of what is open");
 	cJSON_ArrayForEach(entry, list)
 		if (rc == 0)
-			rc = add_entry(ctx, entry, err);
+			rc = add_entry(ctx, entry, newest, err);
 	return rc;
 }
 
+/*
+ * Calls that came after the newest that the file knows are none that it
+ * refuses: they are not there, as on an older kernel, and programs do without.
+ * runc does so, too. Numbers of other machines, and of x32, go on to the
+ * filter.
+ */
+static void put_newer(struct sock_filter *to, int newest)
+{
+	const struct sock_filter code[NEWER] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, seccomp_arch_native(), 0,
+			 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, (unsigned)newest, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+	};
+
+	memcpy(to, code, sizeof(code));
+}
+
 /* libseccomp writes to a descriptor. */
-static int export_filter(struct arena *a, scmp_filter_ctx ctx,
+static int export_filter(struct arena *a, scmp_filter_ctx ctx, int newest,
 			 struct filter *out, struct err *err)
 {
 	auto_fd int fd = memfd_create("filter", MFD_CLOEXEC);
 	struct stat st;
+	size_t n;
 
 	if (fd < 0 || seccomp_export_bpf(ctx, fd) < 0 || fstat(fd, &st) < 0)
 		return err_errno(err, "seccomp.json");
-	out->n = (unsigned short)((size_t)st.st_size / sizeof(*out->code));
-	out->code = arena_alloc(a, (size_t)st.st_size);
-	if ((size_t)st.st_size > BPF_MAXINSNS * sizeof(*out->code) ||
-	    pread(fd, out->code, (size_t)st.st_size, 0) != st.st_size)
+	n = (size_t)st.st_size / sizeof(*out->code);
+	if (n > BPF_MAXINSNS - NEWER)
 		return fail_filter(err, "its filter is too long");
+	out->n = (unsigned short)(NEWER + n);
+	out->code = arena_alloc(a, out->n * sizeof(*out->code));
+	put_newer(out->code, newest);
+	if (pread(fd, out->code + NEWER, (size_t)st.st_size, 0) != st.st_size)
+		return err_errno(err, "seccomp.json");
 	return 0;
 }
 
@@ -170,6 +204,7 @@ int filter_read(struct arena *a, const char *path, struct filter *out,
 	__attribute__((cleanup(release_filter))) scmp_filter_ctx ctx =
 		seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	struct str text;
+	int newest = 0;
 	cJSON *root;
 	int rc = fileio_read(a, AT_FDCWD, path, FILE_MAX, &text, err);
 
@@ -179,9 +214,9 @@ int filter_read(struct arena *a, const char *path, struct filter *out,
 	if (!ctx || !root)
 		rc = fail_filter(err, "not JSON");
 	if (rc == 0)
-		rc = add_entries(ctx, root, err);
+		rc = add_entries(ctx, root, &newest, err);
 	if (rc == 0)
-		rc = export_filter(a, ctx, out, err);
+		rc = export_filter(a, ctx, newest, out, err);
 	cJSON_Delete(root);
 	return rc;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,24 @@ static int open_network(struct native *n, int *out, struct err *err)
 	return err_set(err, -EXDEV, "the agent's network is not the gate's");
 }
 
+/*
+ * Where what is mounted lies now. From here on no link is followed any more, so
+ * that none of somebody's who may write on the way leads elsewhere.
+ */
+static int find_sources(struct native *n, struct words *w, struct err *err)
+{
+	char real[PATH_MAX];
+
+	vec_each(p, &w->places) {
+		if (p->kind != WORDS_BIND || p->optional)
+			continue;
+		if (!realpath(p->source, real))
+			return err_errno(err, p->source);
+		p->source = arena_cstr(n->a, str_of(real));
+	}
+	return 0;
+}
+
 /* How a process of this part is begun; in the arena, for the fork. */
 static int prepare_part(struct native *n, enum engine_part part,
 			char *const *vector, struct part **out, struct err *err)
@@ -142,6 +161,8 @@ static int prepare_part(struct native *n, enum engine_part part,
 			   .network = -1,
 			   .status = -1,
 			   .mapped = -1};
+	if (rc == 0)
+		rc = find_sources(n, w, err);
 	if (rc == 0 && w->filter)
 		rc = filter_read(n->a, w->filter, &p->filter, err);
 	if (rc == 0 && part != ENGINE_GATE && n->user < 0)
@@ -357,7 +378,7 @@ int native_open(struct arena *a, const char *dir, struct native **out,
 		return rc;
 	n->engine.ops = &ops;
 	n->a = a;
-	n->ids = ids_own();
+	n->ids = ids_own(a);
 	n->user = n->network = n->mounts = -1;
 	for (size_t i = 0; i < ENGINE_PARTS; i++)
 		n->parts[i] = (struct process){.status = -1, .first = -1};

@@ -11,13 +11,30 @@
 /* --- ids.c --------------------------------------------------------------- */
 
 /* Which users a session's namespace has. */
-struct ids {
-	uid_t uid; /* who launches it */
-	gid_t gid;
-	bool all; /* root launches it: every number is itself in there */
+enum ids_kind {
+	IDS_ONE,	 /* who launches it, and nobody else */
+	IDS_SUBORDINATE, /* that one, and for the other numbers below 65536
+			  * some that the host keeps for that one */
+	IDS_ALL,	 /* root launches it: every number is itself */
 };
 
-struct ids ids_own(void);
+struct ids {
+	enum ids_kind kind;
+	uid_t uid; /* who launches it */
+	gid_t gid;
+	uint32_t users, groups; /* IDS_SUBORDINATE: the first of the host's */
+};
+
+#define IDS_WORD_MAX 24
+
+struct ids ids_own(struct arena *a);
+/* The first of 65536 numbers that a file as subuid(5) has for somebody, by
+ * name or by number; false: none. Pure. */
+bool ids_range(struct str text, struct str name, struct str number,
+	       uint32_t *out_first);
+/* The words of newuidmap(1), up to an empty one. Pure. */
+void ids_words(const char *program, pid_t process, uint32_t own, uint32_t first,
+	       char text[12][IDS_WORD_MAX]);
 /* Write the maps of a process that has just made its user namespace. */
 must_check int ids_map(const struct ids *ids, pid_t process, struct err *err);
 /* That user in there, or the launcher's where there is no other. */

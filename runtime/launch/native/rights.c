@@ -47,7 +47,7 @@ static int become_user(const struct words *w, const struct ids *ids,
 
 	/* nobody leaves a group where one user alone is mapped: it would be a
 	 * way around a file that a group may not read */
-	if (ids->all && setgroups(0, NULL) < 0)
+	if (ids->kind != IDS_ONE && setgroups(0, NULL) < 0)
 		return err_errno(err, "setgroups");
 	if (setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
 		return err_set(err, -errno, "becoming user %lu:%lu: %s",

@@ -154,9 +154,15 @@ static int copy_link(const struct root *r, const struct words_place *p, int fd)
 	return make_link(r, p->target, to);
 }
 
+/* Links on the way were followed before: whoever puts one there meanwhile has
+ * the mount fail. */
 static int open_source(const struct words_place *p)
 {
-	return open(p->source, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+			       .resolve = RESOLVE_NO_SYMLINKS};
+
+	return (int)syscall(SYS_openat2, AT_FDCWD, p->source, &how,
+			    sizeof(how));
 }
 
 /* shared: a clone that was made before; -1: it is made now. */
@@ -268,6 +274,18 @@ static int add_terminals(const struct root *r)
 	return rc < 0 ? rc : attach(r, tree, "/dev/pts", true);
 }
 
+/* Nothing is made in it any more; what is mounted in it stays as it is. */
+static int close_mount(const struct root *r, const char *path)
+{
+	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+	auto_fd int fd = open_below(r, path, O_PATH);
+
+	if (fd < 0 ||
+	    mount_setattr(fd, "", AT_EMPTY_PATH, &attr, sizeof(attr)) < 0)
+		return fail_at(r, path);
+	return 0;
+}
+
 static int add_devices(const struct root *r, bool fuse)
 {
 	static const struct words_place dev = {.kind = WORDS_TMPFS,
@@ -299,7 +317,9 @@ static int add_devices(const struct root *r, bool fuse)
 		rc = make_link(r, links[i].key, links[i].value);
 	if (rc == 0)
 		rc = add_terminals(r);
-	return rc == 0 ? add_tmpfs(r, &shm) : rc;
+	if (rc == 0)
+		rc = add_tmpfs(r, &shm);
+	return rc == 0 ? close_mount(r, "/dev") : rc;
 }
 
 /* Both ends of a new terminal are the new root's. */
@@ -406,10 +426,11 @@ static int open_root(struct root *r)
 
 static int go_there(const struct root *r)
 {
-	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+	int rc = close_mount(r, "/");
 
-	if (mount_setattr(r->fd, "", AT_EMPTY_PATH, &attr, sizeof(attr)) < 0 ||
-	    fchdir(r->fd) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
+	if (rc < 0)
+		return rc;
+	if (fchdir(r->fd) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
 	    umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
 		return fail_at(r, "the new root");
 	return 0;
