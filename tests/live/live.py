@@ -11,11 +11,13 @@ tests/live/run raises the world (world.sh), runs them one after the other.
 """
 import contextlib
 import ctypes
+import functools
 import json
 import os
 import pathlib
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -37,6 +39,16 @@ ENGINE = os.environ.get("MEMBRANE_ENGINE", "docker")
 def test(function):
     TESTS.append(function)
     return function
+
+
+def docker_only(function):
+    """What a test shows is Docker's, or an image's: no other engine has it."""
+    @functools.wraps(function)
+    def run():
+        if ENGINE != "docker":
+            raise Skip("it is Docker's, or an image's")
+        function()
+    return test(run)
 
 
 def check(good, text, seen=None):
@@ -180,8 +192,9 @@ class Place:
         self.work.mkdir()
         self.state.mkdir()
         policy = policy or ""
-        if ENGINE != "docker" and "engine:" not in policy:
-            policy = "engine: %s\n%s" % (ENGINE, policy)
+        if ENGINE != "docker" and not policy.startswith("engine:") and \
+                "\nengine:" not in policy:
+            policy += "\nengine: %s\n" % ENGINE   # lines keep their numbers
         (self.state / "config.yaml").write_text(policy)
         if workspace is not None:
             (self.work / ".membrane.yaml").write_text(workspace)
@@ -200,6 +213,8 @@ class Place:
                 os.lchown(os.path.join(top, name), the.uid, the.gid)
 
     def argv(self, *args):
+        if ENGINE != "docker" and "--no-global-config" in args:
+            raise Skip("the engine is named in the global file")
         return the.as_user(the.membrane, *args, cwd=self.work,
                            env={"HOME": str(self.root),
                                 "MEMBRANE_HOME": str(self.state),
@@ -314,6 +329,20 @@ FIRST = {"gate": "/membrane-gate", "view": "/membrane-view",
          "agent": "/etc/membrane/init"}
 
 
+def parent_of(pid):
+    return int(pathlib.Path("/proc", str(pid), "stat").read_text()
+               .rpartition(")")[2].split()[1])
+
+
+def is_of_this_world(pid):
+    """Its launcher, two above it, is in the network of this Docker host."""
+    with contextlib.suppress(OSError):
+        launcher = parent_of(parent_of(pid))
+        return os.stat("/proc/%d/ns/net" % launcher).st_ino == \
+            os.stat("/run/netns/" + the.host).st_ino
+    return False
+
+
 def first_processes(role):
     """The first processes of parts, of sessions of the native engine."""
     out = []
@@ -322,7 +351,8 @@ def first_processes(role):
             status = (path.parent / "status").read_text()
             numbers = status.split("NSpid:")[1].splitlines()[0].split()
             if path.read_bytes().split(b"\0")[0].decode() == FIRST[role] and \
-                    numbers[-1] == "1":
+                    numbers[-1] == "1" and \
+                    is_of_this_world(path.parent.name):
                 out.append(path.parent.name)
     return out
 
@@ -351,6 +381,11 @@ def containers():
     return out.stdout.split()
 
 
+def roles(*names):
+    """The roles whose containers a session has: none without Docker."""
+    return set(names) if ENGINE == "docker" else set()
+
+
 def leftovers():
     """The containers that sessions left in the Docker host. A session that
     ended by itself does not wait for Docker to remove its gate: this does."""
@@ -369,6 +404,17 @@ def strays():
                 out.append(pathlib.Path("/proc", pid, "cmdline").read_bytes(
                     ).replace(b"\0", b" ").decode("utf-8", "replace"))
     return out
+
+
+def end_strays():
+    """End what sessions of the native engine left that a test did not see to
+    the end; the next test is not to count them."""
+    pids = subprocess.run(["ip", "netns", "pids", the.host], text=True,
+                          capture_output=True, check=True).stdout.split()
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            if os.stat("/proc/" + pid).st_uid == the.uid:
+                os.kill(int(pid), signal.SIGKILL)
 
 
 def within(seconds, function):

@@ -93,7 +93,8 @@ def it_runs_in_the_background():
         check(one.get("state") == "running" and one["detached"] and
               not one["terminal"] and {c["role"]: c["state"] for c in
                                        one["containers"]} ==
-              dict.fromkeys(("gate", "tracer", "view", "agent"), "running"),
+              dict.fromkeys(live.roles("gate", "tracer", "view", "agent"),
+                            "running"),
               "it runs, all of it", one)
         status = os.stat("/proc/%d" % keeper(where, session))
         check(status.st_uid == live.the.uid, "the keeper is the user's")
@@ -639,7 +640,7 @@ def no_events_come():
         nothing_left(where, "no events")
 
 
-@test
+@live.docker_only
 def its_docker_command_is_killed():
     with Place("") as where:
         session = start(where, "--", "sleep", "300")

@@ -344,7 +344,7 @@ def saved():
                            "https://other.test/")
         check(s.status == 0 and s.stdout == "200", "the next session has it, "
               "and is not asked", (s.status, s.stderr))
-    with Place("", workspace="args: [--init]\n") as where:
+    with Place("", workspace="args: [--env=A=1]\n") as where:
         with Running(where, WAIT, "--trust-workspace") as r:
             s = r.amend("allow", "other.test", "--save")
             check(s.status == 0 and "nobody approved" in s.stderr,
@@ -358,7 +358,7 @@ def the_agent_has_no_part_in_it():
     """Neither the agent nor another user reaches the launcher's socket."""
     command = "find / -path /proc -prune -o -type s -print 2>/dev/null; " \
         "sed 1d /proc/net/unix; grep sessions /proc/self/mountinfo | " \
-        "grep -v -e resolv.conf -e .pem -e /plan/git. -e ' /etc/membrane/'" \
+        "grep -v -e resolv.conf -e .pem -e /passwd -e /group -e /hosts -e /plan/git. -e ' /etc/membrane/'" \
         "; echo end"
     with Place(POLICY) as where:
         with Running(where, command + "; " + WAIT) as r:
@@ -414,15 +414,15 @@ def nonsense_at_the_socket():
             staged = r.dir / "next-77"
             subprocess.run(live.the.as_user("cp", "-r", str(plan),
                                             str(staged)), check=True)
-            text = (staged / "docker.json").read_text()
-            (staged / "docker.json").write_text(
+            text = (staged / (live.ENGINE + ".json")).read_text()
+            (staged / (live.ENGINE + ".json")).write_text(
                 text.replace("--cap-drop=ALL", "--privileged"))
             s = subprocess.run(live.the.as_user(
                 "python3", "-c", talk, str(r.dir),
                 lines[6].replace(b"next-1", b"next-77").hex()),
                 capture_output=True, text=True, check=False)
             check('"ok":false' in s.stdout and "altered" in s.stdout or
-                  "docker.json" in s.stdout, "another docker.json", s.stdout)
+                  live.ENGINE + ".json" in s.stdout, "another vector", s.stdout)
             s = r.amend("allow", "other.test")
             check(s.status == 0, "a good one", (s.status, s.stderr))
             check(r.go()[0].split()[-1] == "200", "in force")

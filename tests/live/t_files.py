@@ -175,7 +175,8 @@ def nothing_is_written_through_an_agents_link():
         s = inside(where, "echo ran", "--session-id-file", "d/id",
                    "--trace-log", "d/log")
         check(s.stdout == "ran\n" and (where.work / "d/id").exists() and
-              (where.work / "d/log").stat().st_size, "without one",
+              (live.ENGINE != "docker" or
+               (where.work / "d/log").stat().st_size), "without one",
               (s.status, s.stderr))
         (where.root / "own").symlink_to("one")
         s = inside(where, "echo ran", "--session-id-file", "../own")

@@ -101,7 +101,7 @@ def odd_names_are_no_words():
               "what is no name stays out", s.stdout + s.stderr)
 
 
-@test
+@live.docker_only
 def images_own_configuration_is_not_covered():
     with place("", {"a": "one\n"}) as where:
         identity(where)

@@ -71,7 +71,7 @@ def workspace_is_at_its_own_path_too():
               s.stdout + s.stderr)
 
 
-@test
+@live.docker_only
 def filters_name_the_workspace_on_every_machine():
     policy = """\
 trace:

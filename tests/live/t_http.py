@@ -4,6 +4,7 @@ import json
 import l7
 from l7 import (API, H2, RAW, SITE, connected, header, reached, reasons,
                 refused_with, request, web)
+import live
 from live import check, shell, test
 
 POLICY = """allow:
@@ -574,7 +575,7 @@ def other_ways_to_say_method_and_path():
     check(s.tried[0]["ok"], "where no method is asked for", s.tried[0])
 
 
-@test
+@live.docker_only
 def http2_stays_end_to_end_in_a_tunnel():
     s = l7.h2("allow: [a.h2.test]\n", {"origin": "https://a.h2.test",
               "requests": [to("a.h2.test", "/x")]})

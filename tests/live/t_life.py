@@ -204,7 +204,7 @@ def left_to_docker(where):
     check(False, "a session that does not wait for Docker")
 
 
-@test
+@live.docker_only
 def the_end_does_not_wait_for_docker():
     with Place("") as where:
         with left_to_docker(where):
@@ -364,7 +364,7 @@ def docker_exec_goes_into_the_same_sandbox():
         p.communicate(timeout=30)
 
 
-@test
+@live.docker_only
 def published_port():
     policy = "args: ['-p', '127.0.0.1:18080:8000', '-p', '18081:8001']\n"
     with Place(policy) as where:
@@ -428,7 +428,7 @@ def files_of_a_session():
         session = where.state / "sessions" / ids.read_text().strip()
         names = {p.name for p in (session / "plan").iterdir()} \
             if (session / "plan").exists() else set()
-        check({"ruleset.nft", "names.map", "mounts.plan", "docker.json",
+        check({"ruleset.nft", "names.map", "mounts.plan", live.ENGINE + ".json",
                "manifest.json", "policy.json"} <= names, "the plan", names)
         check((session / "decisions.jsonl").exists(), "decisions")
         check((where.state.stat().st_mode & 0o077) == 0 or

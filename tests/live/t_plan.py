@@ -1,6 +1,7 @@
 """`run --plan`: what was reviewed runs, to the byte, or nothing does."""
 import hashlib
 
+import live
 from live import Place, check, leftovers, test
 
 POLICY = "allow: [site.test:443]\n"
@@ -41,7 +42,7 @@ def runs_what_was_reviewed():
               "what ran is what was in the folder")
 
 
-@test
+@live.docker_only
 def refuses_anything_else():
     with Place(POLICY) as where:
         plan = where.work / "plan"

@@ -84,7 +84,7 @@ def not_outside(where, s, what):
           "%s: nothing is planted on the host" % what, s.stdout)
 
 
-@test
+@live.docker_only
 def a_folder_swapped_while_it_is_mounted():
     """A pin is a writable mount: of what was looked at, or of nothing."""
     rounds = 8
@@ -118,7 +118,7 @@ def furnish(where, folder):
             path.touch()
 
 
-@test
+@live.docker_only
 def a_workspace_below_another_swapped_while_it_is_mounted():
     """The workspace itself is a name in the other session's workspace."""
     rounds = 4
@@ -246,7 +246,7 @@ class Worker:
 CREATE = "/containers/create?name=membrane-agent"
 
 
-@test
+@live.docker_only
 def others_stand_still_while_a_session_starts():
     with Place("") as where, Worker(where) as worker, \
             Between(hold=CREATE) as between:
@@ -286,7 +286,7 @@ def sessions_apart_do_not_disturb_each_other():
         check(s.returncode == 0, "and the second one, too")
 
 
-@test
+@live.docker_only
 def an_agent_that_cannot_be_stopped_is_a_reason_not_to_start():
     with Place("") as where, Worker(where) as worker, \
             Between(refuse="/pause ") as between:
@@ -303,7 +303,7 @@ def an_agent_that_cannot_be_stopped_is_a_reason_not_to_start():
             check(worker.goes_on(5), "the first one goes on")
 
 
-@test
+@live.docker_only
 def one_that_is_not_stopped_at_once_is_stopped_later():
     """A process that waits for a file cannot be, until it has it."""
     with Place("") as where, Worker(where) as worker, \
@@ -316,7 +316,7 @@ def one_that_is_not_stopped_at_once_is_stopped_later():
         check(worker.goes_on(5), "the first one goes on")
 
 
-@test
+@live.docker_only
 def the_same_for_sessions_of_another_state_folder():
     """Known by what Docker says: through a view the agent writes, too."""
     for first, second in (("hold", "hold"), ("hold", "start"),
@@ -355,7 +355,7 @@ def cmdline(proc):
     return ""
 
 
-@test
+@live.docker_only
 def a_killed_launcher_leaves_nobody_stopped():
     for both in (False, True):
         with Place("") as where, Worker(where) as worker, \
@@ -380,7 +380,7 @@ def a_killed_launcher_leaves_nobody_stopped():
                 os.kill(pid, signal.SIGKILL)   # docker's command, held up
 
 
-@test
+@live.docker_only
 def two_starts_at_once_in_folders_of_each_other():
     with Place("") as where:
         (where.work / "sub").mkdir()
@@ -396,7 +396,7 @@ def two_starts_at_once_in_folders_of_each_other():
         check(not leftovers(), "no container is left", leftovers())
 
 
-@test
+@live.docker_only
 def a_link_in_the_place_of_the_workspace_is_refused():
     """Found before anything of it is shown, by what was held open."""
     for masks in "hold", "start":
@@ -420,7 +420,7 @@ def refused_with_a_link(where):
               "refused, with the reason", (s.returncode, out, err))
 
 
-@test
+@live.docker_only
 def a_folder_that_the_host_swaps_ends_the_session():
     """Nobody stops the host's own programs: the comparison finds them out."""
     with Place("masks: start\nreadonly: [/lib]\n",
@@ -440,7 +440,7 @@ def a_folder_that_the_host_swaps_ends_the_session():
               (s.returncode, out, err))
 
 
-@test
+@live.docker_only
 def nobody_waits_for_an_image_to_be_fetched():
     with Place("") as where, Worker(where) as worker:
         s = where.membrane("run", "--image", "no-such-image:1", "--", "true")

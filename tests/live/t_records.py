@@ -2,6 +2,7 @@
 import json
 
 from l7 import API, SITE, request, web
+import live
 from live import check, test
 
 POLICY = """allow:
@@ -120,7 +121,7 @@ def any_grant_has_its_line_too():
             check(d.get("line") and d.get("id"), "its line", d)
 
 
-@test
+@live.docker_only
 def upstream_trouble_is_told_in_json_too():
     accept = {"headers": {"Accept": "application/json"}}
     s = web("allow:\n  - {dest: api.test, http: [{methods: [GET]}]}\n"

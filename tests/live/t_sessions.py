@@ -2,6 +2,7 @@
 import json
 import pathlib
 
+import live
 from live import Failed, Place, check, leftovers, running, test, within
 
 
@@ -60,7 +61,8 @@ def running_sessions_are_listed_followed_and_stopped():
               ["sh", "-c", command] and one["workspace"] == str(where.work),
               "what it is", one)
         check({c["role"]: c["state"] for c in one["containers"]} ==
-              dict.fromkeys(("gate", "tracer", "view", "agent"), "running"),
+              dict.fromkeys(live.roles("gate", "tracer", "view", "agent"),
+                            "running"),
               "its containers", one["containers"])
         said = where.membrane("logs", one["session"][:4]).stdout.splitlines()
         check(any(" allow site.test:443" in line for line in said) and

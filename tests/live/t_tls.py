@@ -1,6 +1,7 @@
 """TLS by name: what a hello says, and what the server behind it saw."""
 from l7 import (API, H2, OTHER, RAW, SITE, connected, reached, reasons,
                 request, web)
+import live
 from live import check, session, test
 from origin import RETRY
 
@@ -174,7 +175,7 @@ def addresses_granted_as_such_need_no_name():
         check(result["ok"], "permitted", result)
 
 
-@test
+@live.docker_only
 def raw_bytes_and_servers_that_speak_first():
     s = web("allow: [site.test]\n", [
         ["silent", "site.test", 22], ["silent", "site.test", 25],

@@ -94,7 +94,7 @@ def what_the_host_does_lifts_no_mask():
                         where.work / ".env"], check=True)
         one, = json.loads(where.membrane("ps", "--json").stdout)["sessions"]
         check({c["role"] for c in one["containers"]} ==
-              {"gate", "view", "agent"}, "its containers", one)
+              live.roles("gate", "view", "agent"), "its containers", one)
         check(within(5, lambda: not mounts(where)),
               "the host has no mount while it runs", mounts(where))
         tell(where, 1)
