@@ -427,13 +427,14 @@ live: images
 	tests/live/run
 
 # Both ends of the throughput measurement run where no library is.
-BENCH := $(addprefix $(B)/tests/bench/,algebra scan stream load)
+BENCH := $(addprefix $(B)/tests/bench/,algebra scan stream load question)
 $(B)/tests/bench/algebra $(B)/tests/bench/scan: $(B)/tests/bench/%: \
 		$(B)/obj/tests/bench/%.o $(HOST_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDHARDEN) -o $@ $^ $(LIBS_MEMBRANE)
 
-$(B)/tests/bench/stream: tests/bench/stream.c
+$(B)/tests/bench/stream $(B)/tests/bench/question: $(B)/tests/bench/%: \
+		tests/bench/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -std=gnu17 -O2 $(WARN) -static -o $@ $<
 

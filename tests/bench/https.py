@@ -18,11 +18,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 LOAD = ROOT / "build" / "tests" / "bench" / "load"
 WORLD = ROOT / "tests" / "live" / "world.sh"
-PORT, MITM_PORT, LISTEN = "5443", "5444", "8081"
+PORT, MITM_PORT, LISTEN, CLEAR = "5443", "5444", "8081", "5480"
 NAME, ADDR = "bench.test", "11.0.30.1"
 SPLICED = "allow: ['%s:%s']\n" % (NAME, PORT)
 DECRYPTED = ("allow:\n  - {dest: '%s:%s', http: [{methods: [GET], paths: "
              "[/v1/, /b/]}]}\n" % (NAME, PORT))
+IN_CLEAR = ("allow:\n  - {dest: '%s:%s', http: [{methods: [GET]}]}\n" %
+            (NAME, CLEAR))
 SECONDS = 3
 SHELL = "getent hosts %s >/dev/null; ./load " % NAME
 
@@ -58,7 +60,7 @@ def server(port):
                           ca / "leaf.key"], stdout=subprocess.PIPE)
     p.stdout.readline()
     try:
-        yield
+        yield p
     finally:
         p.kill()
         p.wait()
@@ -140,6 +142,80 @@ def compare(line, plain):
                            ("16, new each time", ("open", 16, SECONDS))):
             got = medians(3, *args)
             show(line, what, got)
+
+
+def report(line, what, unit, subject, base, aim):
+    """Medians of pairs, and the median and range of their ratios."""
+    subject, base = list(subject), list(base)
+    ratios = sorted(s / b for s, b in zip(subject, base))
+    line(what, "%.0f %s" % (statistics.median(subject), unit),
+         "direct %.0f %s" % (statistics.median(base), unit),
+         "%.2f" % statistics.median(ratios), "[%.2f-%.2f] load %.1f, %s" % (
+             ratios[0], ratios[-1], os.getloadavg()[0], aim))
+
+
+@contextlib.contextmanager
+def clear_server():
+    p = subprocess.Popen([WORLD, "inet", LOAD, "serve", CLEAR],
+                         stdout=subprocess.PIPE)
+    p.stdout.readline()
+    try:
+        yield
+    finally:
+        p.kill()
+        p.wait()
+
+
+def aims(line, plain, rounds=9, seconds=2):
+    """What HAProxy costs, in pairs: a machine that does other things, too,
+    moves single figures more than ratios."""
+    tool = LOAD.read_bytes()
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(server(PORT))
+        stack.enter_context(clear_server())
+        spliced, decrypted, clear = (stack.enter_context(live.Place(
+            p, files={"load": tool})) for p in (SPLICED, DECRYPTED, IN_CLEAR))
+        for place in (spliced, decrypted, clear):
+            os.chmod(place.work / "load", 0o755)
+        for what, places, unit, port, args in (
+                ("8 connections", ((spliced, "at least 0.65"),
+                                   (decrypted, "at least 0.3")),
+                 "/s", PORT, ("get", 8, seconds)),
+                ("8, new each time", ((spliced, ""),
+                                      (decrypted, "at least 0.63")),
+                 "/s", PORT, ("open", 8, seconds)),
+                ("64 MB", ((spliced, ""), (decrypted, "")), "MB/s", PORT,
+                 ("fetch", 64)),
+                ("64 MB in the clear", ((clear, "at least 0.8"),), "MB/s",
+                 CLEAR, ("clear", 64))):
+            argv = command(*args, port=port)
+            seen = []
+            for _ in range(rounds + 1):
+                row = [numbers(p.argv("run", "--no-trace", "--", *argv))[0]
+                       for p, _ in places]
+                seen.append([*row, numbers(plain(spliced.work, *argv))[0]])
+            *columns, base = zip(*seen[1:])
+            for (place, aim), column in zip(places, columns):
+                report(line, "%s, %s" % (what, {
+                    spliced: "spliced", decrypted: "decrypted"}.get(
+                        place, "by name")), unit, column, base,
+                    aim and "aim: " + aim)
+
+
+def records(line, seconds=10):
+    """Requests of a full load, and what is on record of them."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(server(PORT))
+        place = stack.enter_context(live.Place(
+            DECRYPTED, files={"load": LOAD.read_bytes()}))
+        os.chmod(place.work / "load", 0o755)
+        made = numbers(place.argv("run", "--no-trace", "--", *command(
+            "get", 8, seconds)))[3]
+        told = sum(d.get("count", 1) for d in place.decisions()
+                   if d["kind"] == "request")
+        line("records, %d s of full load" % seconds, "%d" % told,
+             "requests %d" % made, "%.4f" % (told / made),
+             "aim: none without a record; load %.1f" % os.getloadavg()[0])
 
 
 def show(line, what, got):

@@ -1,16 +1,19 @@
 /*
  * Both ends of a measurement of HTTPS; one program, no library where it runs.
  *
- *	load serve PORT CERTIFICATE KEY
- *		answer every request with 100 bytes, /b/N with N bytes;
- *		says "ready" when it listens
+ *	load serve PORT [CERTIFICATE KEY]
+ *		answer every request with 100 bytes, /b/N with N bytes, in the
+ *		clear without a certificate; says "ready" when it listens
  *	load get ADDRESS PORT NAME CONNECTIONS SECONDS
  *		requests one after the other on each connection; prints
- *		requests per second, p50 and p99 in microseconds
+ *		requests per second, p50 and p99 in microseconds, and how many
+ *		they were
  *	load open ADDRESS PORT NAME CONNECTIONS SECONDS
  *		the same with a new connection for each request
  *	load fetch ADDRESS PORT NAME MEGABYTES
  *		one download; prints MB per second
+ *	load clear ADDRESS PORT NAME MEGABYTES
+ *		the same without TLS
  *
  * Threads that block, one per connection: simple, and quick enough for the
  * few dozen that are used here.
@@ -56,9 +59,42 @@ static void no_delay(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 }
 
+/* A connection, by TLS or in the clear. */
+struct link {
+	int fd;
+	SSL *tls; /* NULL: in the clear */
+};
+
+static ssize_t link_read(struct link *l, void *buf, size_t n)
+{
+	return l->tls ? SSL_read(l->tls, buf, (int)n) : read(l->fd, buf, n);
+}
+
+static ssize_t link_write(struct link *l, const void *buf, size_t n)
+{
+	size_t done = 0;
+
+	if (l->tls)
+		return SSL_write(l->tls, buf, (int)n);
+	while (done < n) {
+		ssize_t some = write(l->fd, (const char *)buf + done, n - done);
+
+		if (some <= 0)
+			return -1;
+		done += (size_t)some;
+	}
+	return (ssize_t)n;
+}
+
+static void hang_up(struct link *l)
+{
+	SSL_free(l->tls);
+	close(l->fd);
+}
+
 /* --- server -------------------------------------------------------------- */
 
-static int send_bytes(SSL *tls, size_t n)
+static ssize_t send_bytes(struct link *l, size_t n)
 {
 	static const char block[BUF_SIZE];
 	char head[128];
@@ -71,32 +107,31 @@ static int send_bytes(SSL *tls, size_t n)
 		char all[sizeof(head) + 100] = {0};
 
 		memcpy(all, head, (size_t)size);
-		return SSL_write(tls, all, size + (int)n);
+		return link_write(l, all, (size_t)size + n);
 	}
-	if (SSL_write(tls, head, size) <= 0)
+	if (link_write(l, head, (size_t)size) <= 0)
 		return -1;
 	while (n) {
-		int part = n < BUF_SIZE ? (int)n : BUF_SIZE;
+		size_t part = n < BUF_SIZE ? n : BUF_SIZE;
 
-		if (SSL_write(tls, block, part) <= 0)
+		if (link_write(l, block, part) <= 0)
 			return -1;
-		n -= (size_t)part;
+		n -= part;
 	}
 	return 1;
 }
 
 static void *serve_one(void *arg)
 {
-	int fd = (int)(intptr_t)arg;
+	struct link l = {(int)(intptr_t)arg, context ? SSL_new(context) : NULL};
 	char buf[16384];
 	size_t used = 0;
-	SSL *tls = SSL_new(context);
 
-	no_delay(fd);
-	SSL_set_fd(tls, fd);
-	while (SSL_is_init_finished(tls) || SSL_accept(tls) > 0) {
-		int n = SSL_read(tls, buf + used,
-				 (int)(sizeof(buf) - used) - 1);
+	no_delay(l.fd);
+	if (l.tls)
+		SSL_set_fd(l.tls, l.fd);
+	while (!l.tls || SSL_is_init_finished(l.tls) || SSL_accept(l.tls) > 0) {
+		ssize_t n = link_read(&l, buf + used, sizeof(buf) - used - 1);
 		char *end;
 
 		if (n <= 0)
@@ -107,7 +142,7 @@ static void *serve_one(void *arg)
 			size_t size = 100;
 
 			sscanf(buf, "GET /b/%zu", &size);
-			if (send_bytes(tls, size) <= 0)
+			if (send_bytes(&l, size) <= 0)
 				goto out;
 			end += 4;
 			used -= (size_t)(end - buf);
@@ -117,8 +152,7 @@ static void *serve_one(void *arg)
 			break;
 	}
 out:
-	SSL_free(tls);
-	close(fd);
+	hang_up(&l);
 	return NULL;
 }
 
@@ -129,9 +163,11 @@ static _Noreturn void serve(const char *port, const char *certificate,
 				  .sin6_port = htons((uint16_t)atoi(port))};
 	int one = 1, fd = socket(AF_INET6, SOCK_STREAM, 0);
 
-	context = SSL_CTX_new(TLS_server_method());
-	if (SSL_CTX_use_certificate_chain_file(context, certificate) <= 0 ||
-	    SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) <= 0)
+	if (certificate)
+		context = SSL_CTX_new(TLS_server_method());
+	if (certificate &&
+	    (SSL_CTX_use_certificate_chain_file(context, certificate) <= 0 ||
+	     SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) <= 0))
 		die(certificate);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
@@ -163,40 +199,33 @@ struct job {
 	size_t count;
 };
 
-static SSL *dial(const struct job *j)
+static struct link dial(const struct job *j)
 {
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	SSL *tls;
+	struct link l = {socket(AF_INET, SOCK_STREAM, 0), NULL};
 
-	if (connect(fd, (const struct sockaddr *)&j->to, sizeof(j->to)) < 0)
+	if (connect(l.fd, (const struct sockaddr *)&j->to, sizeof(j->to)) < 0)
 		die("connect");
-	no_delay(fd);
-	tls = SSL_new(context);
-	SSL_set_tlsext_host_name(tls, j->name);
-	SSL_set_fd(tls, fd);
-	if (SSL_connect(tls) <= 0)
+	no_delay(l.fd);
+	if (!context)
+		return l;
+	l.tls = SSL_new(context);
+	SSL_set_tlsext_host_name(l.tls, j->name);
+	SSL_set_fd(l.tls, l.fd);
+	if (SSL_connect(l.tls) <= 0)
 		die("handshake");
-	return tls;
-}
-
-static void hang_up(SSL *tls)
-{
-	int fd = SSL_get_fd(tls);
-
-	SSL_free(tls);
-	close(fd);
+	return l;
 }
 
 /* The body's size once the whole answer was read. */
-static size_t ask(SSL *tls, const char *request, char *buf)
+static size_t ask(struct link *l, const char *request, char *buf)
 {
 	size_t have = 0, size, left;
 	char *end, *length;
 
-	if (SSL_write(tls, request, (int)strlen(request)) <= 0)
+	if (link_write(l, request, strlen(request)) <= 0)
 		die("write");
 	do {
-		int n = SSL_read(tls, buf + have, BUF_SIZE - 1 - (int)have);
+		ssize_t n = link_read(l, buf + have, BUF_SIZE - 1 - have);
 
 		if (n <= 0)
 			die("the answer's head");
@@ -209,7 +238,7 @@ static size_t ask(SSL *tls, const char *request, char *buf)
 	size = strtoul(length + 15, NULL, 10);
 	left = size - (have - (size_t)(end + 4 - buf));
 	while (left) {
-		int n = SSL_read(tls, buf, BUF_SIZE);
+		ssize_t n = link_read(l, buf, BUF_SIZE);
 
 		if (n <= 0)
 			die("the answer's body");
@@ -222,18 +251,20 @@ static void *run(void *arg)
 {
 	struct job *j = arg;
 	char request[512], buf[BUF_SIZE];
-	SSL *tls = j->fresh ? NULL : dial(j);
+	struct link l = {-1, NULL};
 
+	if (!j->fresh)
+		l = dial(j);
 	snprintf(request, sizeof(request),
 		 "GET /v1/x HTTP/1.1\r\nHost: %s\r\n\r\n", j->name);
 	while (now_us() < j->until) {
 		uint64_t begun = now_us();
 
 		if (j->fresh)
-			tls = dial(j);
-		ask(tls, request, buf);
+			l = dial(j);
+		ask(&l, request, buf);
 		if (j->fresh)
-			hang_up(tls);
+			hang_up(&l);
 		if (j->count < SAMPLES)
 			j->took[j->count++] = (uint32_t)(now_us() - begun);
 	}
@@ -271,15 +302,15 @@ static int get(struct job *base, int connections, double seconds)
 		total += jobs[i].count;
 	}
 	qsort(all, total, sizeof(*all), up);
-	printf("%.0f %u %u\n", (double)total / seconds, all[total / 2],
-	       all[total * 99 / 100]);
+	printf("%.0f %u %u %zu\n", (double)total / seconds, all[total / 2],
+	       all[total * 99 / 100], total);
 	return 0;
 }
 
 static int fetch(struct job *j, const char *megabytes)
 {
 	char request[512], buf[BUF_SIZE];
-	SSL *tls = dial(j);
+	struct link l = dial(j);
 	uint64_t begun;
 	size_t size;
 
@@ -287,7 +318,7 @@ static int fetch(struct job *j, const char *megabytes)
 		 "GET /b/%s000000 HTTP/1.1\r\nHost: %s\r\n\r\n", megabytes,
 		 j->name);
 	begun = now_us();
-	size = ask(tls, request, buf);
+	size = ask(&l, request, buf);
 	printf("%.1f\n", (double)size / (double)(now_us() - begun));
 	return 0;
 }
@@ -297,20 +328,22 @@ int main(int argc, char **argv)
 	struct job j = {0};
 
 	signal(SIGPIPE, SIG_IGN);
-	if (argc == 5 && !strcmp(argv[1], "serve"))
-		serve(argv[2], argv[3], argv[4]);
+	if ((argc == 3 || argc == 5) && !strcmp(argv[1], "serve"))
+		serve(argv[2], argc == 5 ? argv[3] : NULL,
+		      argc == 5 ? argv[4] : NULL);
 	if (argc < 6) {
 		fprintf(stderr, "usage: see load.c\n");
 		return 2;
 	}
-	context = SSL_CTX_new(TLS_client_method());
+	if (strcmp(argv[1], "clear") != 0)
+		context = SSL_CTX_new(TLS_client_method());
 	j.name = argv[4];
 	j.fresh = !strcmp(argv[1], "open");
 	j.to.sin_family = AF_INET;
 	j.to.sin_port = htons((uint16_t)atoi(argv[3]));
 	if (inet_pton(AF_INET, argv[2], &j.to.sin_addr) != 1)
 		die(argv[2]);
-	if (!strcmp(argv[1], "fetch"))
+	if (!strcmp(argv[1], "fetch") || !strcmp(argv[1], "clear"))
 		return fetch(&j, argv[5]);
 	if (argc != 7 || atoi(argv[5]) < 1 || atoi(argv[5]) > THREADS)
 		die("connections");
