@@ -51,9 +51,8 @@ bool docker_mount_shared(struct str propagation)
 	return ASCII_IS_ANY(propagation, "shared", "rshared");
 }
 
-/* One field of a record as Go's encoding/csv reads it. */
-static bool csv_field(struct arena *a, struct str *rest, bool *more,
-		      struct str *out)
+bool docker_mount_field(struct arena *a, struct str *rest, bool *more,
+			struct str *out)
 {
 	struct str s = *rest;
 	struct buf b;
@@ -95,7 +94,7 @@ bool docker_mount_parse(struct arena *a, struct str value,
 	while (more) {
 		struct str key, val;
 
-		if (!csv_field(a, &rest, &more, &field))
+		if (!docker_mount_field(a, &rest, &more, &field))
 			return false;
 		val = field;
 		if (!str_field(&val, '=', &key))

@@ -24,6 +24,13 @@ bool docker_mount_within(struct str path, struct str outer);
 /* Shared mounts travel back to the host. */
 bool docker_mount_shared(struct str propagation);
 
+/*
+ * One field of the value of --mount, a record as Go's encoding/csv reads it:
+ * out of the front of *rest, with whether there is more. False: not a record.
+ */
+must_check bool docker_mount_field(struct arena *a, struct str *rest,
+				   bool *more, struct str *out);
+
 /* --mount */
 struct docker_mount {
 	struct str type, source, target;

@@ -1,9 +1,11 @@
 /*
  * Raw docker arguments from a workspace, one per line: what the parser takes,
  * it takes from its own spelling again, and it never takes what would undo the
- * sandbox. The words that come out are looked at as docker would read them.
+ * sandbox. The words that come out are looked at as docker would read them, and
+ * likewise those for membrane's own engine, which are words of docker's.
  */
 #include "compiler/emit/docker/docker.h"
+#include "compiler/emit/native/native.h"
 #include "compiler/passes/args/args_judge.h"
 #include "compiler/plan/docker_json.h"
 #include "tests/unit/policy.h"
@@ -78,9 +80,11 @@ static bool is_put_in(const char *word)
 /*
  * Of the agent's vector, from the words behind "docker run" on: what docker
  * reads as options ends with the ones that were asked for, in their order, and
- * the image is the policy's.
+ * the image is the policy's. Where there is no image, no option is about its
+ * init.
  */
-static void same_to_docker(const struct test_policy *t, struct str json)
+static void same_to_engine(const struct test_policy *t, bool native,
+			   struct str json)
 {
 	cJSON *root = cJSON_ParseWithLength(json.p, json.n);
 	cJSON *agent = cJSON_GetObjectItem(root, "agent");
@@ -109,12 +113,33 @@ static void same_to_docker(const struct test_policy *t, struct str json)
 	while (i-- > 0) {
 		const struct arg *arg = &t->policy.docker_args.v[i];
 
-		if (arg->home != ARG_AGENT)
+		if (arg->home != ARG_AGENT ||
+		    (native && str_is(arg->option, "init")))
 			continue;
 		if (n == 0 || !str_is(arg->option, all[--n].option->name))
 			abort();
 	}
 	cJSON_Delete(root);
+}
+
+/* By both engines. A word that the native one has not is refused, with a place.
+ */
+static void emit_both(struct test_policy *t)
+{
+	struct emit_in in = test_policy_in(t);
+	unsigned errors;
+	struct buf out;
+
+	buf_init(&out, t->a);
+	if (docker_emit(&in, &out))
+		same_to_engine(t, false, buf_str(&out));
+	t->policy.engine.v = IR_ENGINE_NATIVE;
+	errors = t->diags.errors;
+	buf_init(&out, t->a);
+	if (native_emit(&in, &out))
+		same_to_engine(t, true, buf_str(&out));
+	else if (t->diags.errors == errors)
+		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -123,16 +148,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct test_policy t;
 
 	if (make(&t, a, (struct str){(const char *)data, size})) {
-		struct emit_in in = test_policy_in(&t);
-		struct buf out;
-
 		vec_each(arg, &t.policy.docker_args)
 			if (arg->class == ARG_UNDOING || arg->class == ARG_OURS)
 				abort();
 		same_again(a, &t.policy.docker_args);
-		buf_init(&out, a);
-		if (docker_emit(&in, &out))
-			same_to_docker(&t, buf_str(&out));
+		emit_both(&t);
 	} else if (t.diags.errors == 0) {
 		abort();
 	}

@@ -76,6 +76,15 @@ static bool check_tmpfs(const struct emit_in *in, const struct ir_text *t)
 	return false;
 }
 
+bool docker_tmpfs_check(const struct emit_in *in)
+{
+	bool ok = true;
+
+	vec_each(t, &in->policy->hardening.tmpfs)
+		ok &= check_tmpfs(in, t);
+	return ok;
+}
+
 static bool check_seccomp(const struct emit_in *in)
 {
 	const ir_opt_str *s = &in->policy->hardening.seccomp;
@@ -164,8 +173,7 @@ static bool check_hardening(const struct emit_in *in)
 
 	vec_each(cap, &h->capabilities)
 		ok &= check_capability(in, cap);
-	vec_each(t, &h->tmpfs)
-		ok &= check_tmpfs(in, t);
+	ok &= docker_tmpfs_check(in);
 	if (h->user.set && !docker_names_user(h->user.v)) {
 		diag_error(in->diags, DIAG_HARDENING, h->user.from.at,
 			   "'%s' is not a user",

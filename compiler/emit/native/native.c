@@ -102,10 +102,13 @@ static cJSON *view_vector(struct argv *w)
 
 /* --- the agent ----------------------------------------------------------- */
 
+/* Whether there is an init is read where its words are written: it is ours, or
+ * none. */
 static void put_args(struct argv *w)
 {
 	vec_each(arg, &w->in->policy->docker_args)
-		argv_raw(w, arg);
+		if (!str_is(arg->option, "init"))
+			argv_raw(w, arg);
 }
 
 /* In the place of the machine's own. */

@@ -5,9 +5,7 @@
 #include "compiler/emit/docker/agent.h"
 #include "compiler/emit/native/parts.h"
 
-#include <stdlib.h>
-
-static bool refuse(const struct emit_in *in, struct span at, const char *what,
+bool native_refuse(const struct emit_in *in, struct span at, const char *what,
 		   const char *help)
 {
 	diag_error(in->diags, DIAG_NEEDS_ENGINE, at,
@@ -26,29 +24,30 @@ static bool check_scalars(const struct emit_in *in)
 	bool ok = true;
 
 	if (!agent_has_own_image(p))
-		ok = refuse(in, p->image.from.at,
-			    "it runs what this machine has",
-			    "leave 'image' out, or write 'engine: docker'");
+		ok = native_refuse(
+			in, p->image.from.at, "it runs what this machine has",
+			"leave 'image' out, or write 'engine: docker'");
 	if (p->runtime.set && p->runtime.v != IR_RUNTIME_RUNC)
-		ok = refuse(in, p->runtime.from.at,
-			    "another runtime is Docker's", WITH_DOCKER);
+		ok = native_refuse(in, p->runtime.from.at,
+				   "another runtime is Docker's", WITH_DOCKER);
 	if (p->uplink.set)
-		ok = refuse(in, p->uplink.from.at,
-			    "there is no network of that name", WITH_DOCKER);
+		ok = native_refuse(in, p->uplink.from.at,
+				   "there is no network of that name",
+				   WITH_DOCKER);
 	/* with another runtime masks start by themselves: said above */
 	if (!ir_masks_hold(p) && ir_runtime_is_runc(p))
-		ok = refuse(
+		ok = native_refuse(
 			in, p->masks.from.at,
 			"it has no mounts that are masks, but a view",
 			"leave 'masks' out: then they hold at every access");
 	if (p->protect.n)
-		ok = refuse(
+		ok = native_refuse(
 			in, p->protect.v[0].from.at,
 			"its view cannot tell which program asks for a file",
 			WITH_DOCKER);
 	if (p->trace.required.v)
-		ok = refuse(in, p->trace.required.from.at,
-			    "nothing traces its sessions", WITH_DOCKER);
+		ok = native_refuse(in, p->trace.required.from.at,
+				   "nothing traces its sessions", WITH_DOCKER);
 	return ok;
 }
 
@@ -58,60 +57,35 @@ static bool check_hardening(const struct emit_in *in)
 	bool ok = true;
 
 	if (h->user.set)
-		ok = refuse(in, h->user.from.at,
-			    "its command is the workspace's owner",
-			    "leave 'user' out, or write 'engine: docker'");
+		ok = native_refuse(
+			in, h->user.from.at,
+			"its command is the workspace's owner",
+			"leave 'user' out, or write 'engine: docker'");
 	if (h->capabilities.n)
-		ok = refuse(
+		ok = native_refuse(
 			in, h->capabilities.v[0].from.at,
 			"no capability is given",
 			"leave 'capabilities' out, or write 'engine: docker'");
 	if (h->no_new_privileges.set && !h->no_new_privileges.v)
-		ok = refuse(
+		ok = native_refuse(
 			in, h->no_new_privileges.from.at,
 			"a user can give up the right to new privileges, and not keep it",
 			WITH_DOCKER);
 	if (h->seccomp.set && !str_is(h->seccomp.v, "default"))
-		ok = refuse(in, h->seccomp.from.at,
-			    "it loads membrane's own filter of system calls",
-			    "leave 'seccomp' out, or write 'engine: docker'");
+		ok = native_refuse(
+			in, h->seccomp.from.at,
+			"it loads membrane's own filter of system calls",
+			"leave 'seccomp' out, or write 'engine: docker'");
 	if (h->memory.set)
-		ok = refuse(
+		ok = native_refuse(
 			in, h->memory.from.at,
 			"memory is limited by control groups, which it has none of",
 			WITH_DOCKER);
 	if (h->cpus_milli.set)
-		ok = refuse(
+		ok = native_refuse(
 			in, h->cpus_milli.from.at,
 			"processors are limited by control groups, which it has none of",
 			WITH_DOCKER);
-	if (h->pids.set && h->pids.v == 0)
-		ok = refuse(in, h->pids.from.at, "no process at all could run",
-			    "leave 'pids' out");
-	return ok;
-}
-
-/* Of the words of `docker run` those that native_json.h names. */
-static bool check_args(const struct emit_in *in)
-{
-	static const char *const known[] = {"env",   "volume",	"mount",
-					    "tmpfs", "workdir", "entrypoint",
-					    "init"};
-	bool ok = true;
-
-	vec_each(arg, &in->policy->docker_args) {
-		bool is_known = false;
-
-		for (size_t i = 0; i < ARRAY_LEN(known); i++)
-			is_known |= str_is(arg->option, known[i]);
-		if (!is_known)
-			ok = refuse(in, arg->from.at,
-				    arena_fmt(in->a,
-					      "'--%.*s' is a word of Docker's",
-					      STR_ARG(arg->option))
-					    .p,
-				    "leave it out, or write 'engine: docker'");
-	}
 	return ok;
 }
 
@@ -120,7 +94,7 @@ bool native_check(const struct emit_in *in)
 	bool ok = check_scalars(in);
 
 	ok &= check_hardening(in);
-	ok &= check_args(in);
+	ok &= native_words_check(in);
 	ok &= docker_ports_check(in);
 	return ok;
 }

@@ -21,13 +21,25 @@ void native_programs(struct argv *w)
 	/* Most are links into /usr. Of /etc only what the dynamic loader reads,
 	 * what names translate to, and what servers are verified by. */
 	static const char *const paths[] = {
-		"/usr",		  "/bin",
-		"/sbin",	  "/lib",
-		"/lib32",	  "/lib64",
-		"/libx32",	  "/nix/store",
-		"/gnu/store",	  "/etc/ld.so.cache",
-		"/etc/ssl",	  "/etc/pki",
-		"/etc/protocols", "/etc/services",
+		"/usr",
+		"/bin",
+		"/sbin",
+		"/lib",
+		"/lib32",
+		"/lib64",
+		"/libx32",
+		"/nix/store",
+		"/gnu/store",
+		"/etc/ld.so.cache",
+		"/etc/ssl/certs",
+		"/etc/ssl/cert.pem",
+		"/etc/ssl/openssl.cnf",
+		"/etc/pki/ca-trust",
+		"/etc/pki/tls/certs",
+		"/etc/pki/tls/cert.pem",
+		"/etc/pki/tls/openssl.cnf",
+		"/etc/protocols",
+		"/etc/services",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++)

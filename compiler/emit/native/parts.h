@@ -10,6 +10,14 @@
 
 /* What this engine cannot hold, at the line that asks for it. */
 must_check bool native_check(const struct emit_in *in);
+/* Says so at that place. False. */
+must_check bool native_refuse(const struct emit_in *in, struct span at,
+			      const char *what, const char *help);
+
+/* --- native_words.c ------------------------------------------------------ */
+
+/* Of the words of `docker run` those that native_json.h names. */
+must_check bool native_words_check(const struct emit_in *in);
 
 /* --- native_system.c ----------------------------------------------------- */
 
