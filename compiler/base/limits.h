@@ -15,6 +15,7 @@
 #define LIMIT_SCALAR_BYTES  4096u      /* one YAML scalar, one flag value */
 #define LIMIT_GRANTS	    20000u     /* allow and deny, all layers */
 #define LIMIT_PORTS	    64u	       /* port ranges in one grant */
+#define LIMIT_VISIBLE	    256u       /* items of 'visible', all layers */
 #define LIMIT_PUBLISHED	    64u	       /* items of 'ports', all layers */
 #define LIMIT_MACHINE_PORTS 64u	       /* of 'host', all grants */
 #define LIMIT_FIELDS	    8u	       /* of a credential's file */

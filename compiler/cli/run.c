@@ -80,7 +80,8 @@ static bool can_enforce(struct attempt *t)
 {
 	const struct outside_places at = {
 		t->in.workspace, arena_fmt(t->c.a, "%s/home", t->in.state).p,
-		arena_fmt(t->c.a, "%s/homes", t->in.state).p, getenv("HOME")};
+		t->in.state, arena_fmt(t->c.a, "%s/homes", t->in.state).p,
+		getenv("HOME")};
 	struct pass_ctx ctx = driver_ctx(&t->c);
 	struct diags found;
 	bool ok;

@@ -8,6 +8,7 @@
  * places are in it: lines may move.
  */
 #include "compiler/emit/parts.h"
+#include "compiler/ir/visible.h"
 
 #include "compiler/base/json.h"
 #include "compiler/base/limits.h"
@@ -210,6 +211,26 @@ static void put_protect(cJSON *root, const struct ir_policy *p)
 		json_push(list, o);
 	}
 	json_put(root, "protect", list);
+}
+
+static void put_visible(struct arena *a, cJSON *root, const ir_texts *texts)
+{
+	cJSON *list;
+
+	if (texts->n == 0)
+		return;
+	list = json_array();
+	vec_each(t, texts) {
+		struct ir_visible v = visible_of(t->s);
+		cJSON *o = json_object();
+
+		json_put_str(o, "path",
+			     arena_fmt(a, "%s%.*s", v.in_home ? "~" : "",
+				       STR_ARG(v.path)));
+		json_put_cstr(o, "mode", v.write ? "write" : "read");
+		json_push(list, o);
+	}
+	json_put(root, "visible", list);
 }
 
 static void put_credentials(struct arena *a, cJSON *root,
@@ -438,6 +459,7 @@ bool policy_json_emit(const struct emit_in *in, struct buf *out)
 	put_opt_str(root, "upstream_ca", &p->upstream_ca);
 	if (p->ports.n)
 		put_texts(root, "ports", &p->ports);
+	put_visible(a, root, &p->visible);
 	put_opt_bool(root, "ssl_insecure", &p->ssl_insecure);
 	put_opt_bool(root, "ssh_agent", &p->ssh_agent);
 	if (p->home.set)

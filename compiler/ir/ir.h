@@ -155,6 +155,9 @@ typedef IR_OPT(enum ir_runtime) ir_opt_runtime;
  * at the start. */
 enum ir_masks { IR_MASKS_HOLD, IR_MASKS_START };
 typedef IR_OPT(enum ir_masks) ir_opt_masks;
+/* What may be done with a path of the machine. */
+enum ir_mode { IR_MODE_READ, IR_MODE_WRITE };
+typedef IR_OPT(enum ir_mode) ir_opt_mode;
 /* Who finds what is left there: all sessions, those of the workspace, nobody.
  * In this order each is looser than those behind it. */
 enum ir_home { IR_HOME_SHARED, IR_HOME_WORKSPACE, IR_HOME_NONE };
@@ -373,6 +376,8 @@ struct ir_policy {
 	ir_opt_str upstream_ca;	     /* a file of PEM; "/…" or "~/…" */
 	ir_texts ports; /* published.h, as published_text() has them;
 			   normalised: sorted, without repeats */
+	ir_texts visible; /* visible.h; normalised: by path, a folder before
+			     what is in it, without what it holds */
 	ir_opt_bool ssl_insecure;
 	ir_opt_bool ssh_agent; /* ir_ssh_agent() */
 	ir_opt_home home;      /* not set: shared */

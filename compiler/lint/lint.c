@@ -1,6 +1,8 @@
 #include "compiler/lint/lint.h"
 
 #include "compiler/lint/parts.h"
+#include "compiler/ir/docker_mount.h"
+#include "compiler/ir/visible.h"
 
 const char *lint_quoted(struct pass_ctx *c, const struct ir_dest *d)
 {
@@ -119,6 +121,57 @@ static void lint_ssh_agent(struct pass_ctx *c, const struct ir_policy *p)
 		"hold only the key there that is needed: 'ssh-add -c KEY' asks you each time");
 }
 
+/* Folders of a home that hold logins and keys, whole or what is in them. */
+static const struct {
+	const char *path;
+	bool below;
+} secret_folders[] = {
+	{"/.aws", true},
+	{"/.azure", true},
+	{"/.config", false},
+	{"/.config/gcloud", true},
+	{"/.config/gh", true},
+	{"/.docker", true},
+	{"/.git-credentials", true},
+	{"/.gnupg", true},
+	{"/.kube", true},
+	{"/.local/share/keyrings", true},
+	{"/.local", false},
+	{"/.local/share", false},
+	{"/.mozilla", true},
+	{"/.netrc", true},
+	{"/.npmrc", true},
+	{"/.password-store", true},
+	{"/.pypirc", true},
+	{"/.ssh", true},
+	{"/.thunderbird", true},
+	{"/.vault-token", true},
+};
+
+static void lint_visible(struct pass_ctx *c, const struct ir_policy *p)
+{
+	vec_each(t, &p->visible) {
+		struct ir_visible v = visible_of(t->s);
+
+		for (size_t i = 0; i < ARRAY_LEN(secret_folders); i++) {
+			struct str at = str_of(secret_folders[i].path);
+
+			if (!v.in_home ||
+			    !(secret_folders[i].below
+				      ? docker_mount_within(v.path, at)
+				      : str_eq(v.path, at)))
+				continue;
+			diag_warn(
+				c->diags, DIAG_SHOWN_SECRETS, t->from.at,
+				"'~%s' holds logins or keys, and the agent reads what is visible",
+				diag_quote(c->diags, v.path));
+			diag_help(c->diags,
+				  "name what is needed of it, further in");
+			break;
+		}
+	}
+}
+
 const bool *lint_policy(struct pass_ctx *c, const struct ir_policy *p,
 			const third_party_hits *reached)
 {
@@ -130,6 +183,7 @@ const bool *lint_policy(struct pass_ctx *c, const struct ir_policy *p,
 	lint_masks(c, p);
 	lint_protect(c, p);
 	lint_ssh_agent(c, p);
+	lint_visible(c, p);
 	lint_reached(c, reached);
 	return denied;
 }

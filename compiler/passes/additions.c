@@ -4,6 +4,7 @@
  */
 #include "compiler/ir/docker_run.h"
 #include "compiler/ir/upstream.h"
+#include "compiler/ir/visible.h"
 #include "compiler/passes/cover.h"
 #include "compiler/passes/parts.h"
 
@@ -65,6 +66,8 @@ static void take_trusted(struct add *s, const struct ir_policy *from)
 		*vec_push(s->c->a, &to->readonly) = *r;
 	vec_each(p, &from->protect)
 		*vec_push(s->c->a, &to->protect) = *p;
+	vec_each(v, &from->visible)
+		*vec_push(s->c->a, &to->visible) = *v;
 	TAKE(masks);
 	TAKE(resolver);
 	TAKE(tls);
@@ -148,6 +151,17 @@ static const char *listed_text(struct arena *a, const char *lead,
 static struct str arg_word(const void *ctx, uint32_t i)
 {
 	return ((const ir_texts *)ctx)->v[i].s;
+}
+
+/* What of the machine is there already, to be written where that is asked. */
+static void add_visible(struct add *s, const ir_texts *list)
+{
+	vec_each(t, list) {
+		struct ir_visible v = visible_of(t->s);
+
+		if (visible_at(&s->trusted.visible, &v) < (v.write ? 2u : 1u))
+			SAY(SETTING, t->from, "visible %.*s", STR_ARG(t->s));
+	}
 }
 
 /* One option a line, in one spelling; what is no option, as it is. */
@@ -365,6 +379,7 @@ static void add_policy(struct add *s, const struct ir_policy *p)
 	add_upstream(s, &p->upstream);
 	add_str(s, "upstream_ca", &p->upstream_ca, &t->upstream_ca);
 	add_texts(s, "ports", &p->ports);
+	add_visible(s, &p->visible);
 	add_guard(s, "ssl_insecure true", &p->ssl_insecure, &t->ssl_insecure,
 		  true);
 	add_guard(s, "ssh_agent true", &p->ssh_agent, &t->ssh_agent, true);

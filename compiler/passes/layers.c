@@ -68,6 +68,7 @@ static void merge_layer(struct arena *a, struct ir_policy *to,
 	REPLACE(home);
 	APPEND(args);
 	APPEND(ports);
+	APPEND(visible);
 	REPLACE(image);
 	REPLACE(engine);
 	REPLACE(runtime);
@@ -127,6 +128,7 @@ static bool check_limits(struct pass_ctx *c, const struct ir_policy *p)
 	ok &= WITHIN(p->readonly, LIMIT_PATTERNS, "readonly patterns");
 	ok &= WITHIN(p->fast, LIMIT_FAST, "fast folders");
 	ok &= WITHIN(p->ports, LIMIT_PUBLISHED, "published ports");
+	ok &= WITHIN(p->visible, LIMIT_VISIBLE, "visible paths");
 	ok &= WITHIN(p->args, LIMIT_ARGS, "docker arguments");
 	ok &= WITHIN(p->waivers, LIMIT_WAIVERS, "entries of 'allow_lint'");
 	ok &= WITHIN(p->purposes, LIMIT_WAIVERS,

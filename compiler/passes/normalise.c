@@ -243,6 +243,7 @@ bool passes_normalise(struct pass_ctx *c, struct ir_policy *p)
 	ok &= fast_settle(c, p);
 	settle_hold(c->a, &p->readonly);
 	ok &= publish_settle(c, p);
+	ok &= visible_settle(c, p);
 	ok &= args_resolve(c, p);
 	ok &= trace_expand(c, p);
 	if (ok)

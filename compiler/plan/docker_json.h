@@ -19,10 +19,10 @@
  *	 "published": [{"addr": "127.0.0.1", "port": 3000, "to": 5173}, …] of
  *	                the machine, where there are any}
  *
- * {session}, {workspace}, {home}, {state}, {resolver} (the host's, an address)
- * and {env:NAME} stand for text,
- * {masks}, {terminal}, {environment}, {owner}, {own-path}, {git}, {tracing},
- * {init}, {entrypoint} and {command} for words; {{ and }} are braces.
+ * {session}, {workspace}, {home}, {state}, {user-home}, {resolver} (the host's,
+ *an address) and {env:NAME} stand for text, {masks}, {terminal}, {environment},
+ *{owner}, {own-path}, {git}, {tracing}, {init}, {entrypoint} and {command} for
+ *words; {{ and }} are braces.
  */
 #ifndef COMPILER_PLAN_DOCKER_JSON_H
 #define COMPILER_PLAN_DOCKER_JSON_H
@@ -62,11 +62,12 @@
 #define DOCKER_JSON_TO		   "to"
 
 /* Whole words that stand for words. */
-#define DOCKER_JSON_MASKS    "{masks}"
-#define DOCKER_JSON_TERMINAL "{terminal}"
-#define DOCKER_JSON_OWNER    "{owner}"
-#define DOCKER_JSON_GIT	     "{git}"
-#define DOCKER_JSON_TRACING  "{tracing}"
+#define DOCKER_JSON_MASKS     "{masks}"
+#define DOCKER_JSON_TERMINAL  "{terminal}"
+#define DOCKER_JSON_USER_HOME "{user-home}" /* of whoever runs membrane */
+#define DOCKER_JSON_OWNER     "{owner}"
+#define DOCKER_JSON_GIT	      "{git}"
+#define DOCKER_JSON_TRACING   "{tracing}"
 /* The workspace at the path that it has on the host, where a view can be. */
 #define DOCKER_JSON_OWN_PATH	    "{own-path}"
 #define DOCKER_JSON_REPOSITORY	    "{repository}"

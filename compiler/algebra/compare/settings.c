@@ -8,6 +8,7 @@
 #include "compiler/base/buf.h"
 #include "compiler/ir/text.h"
 #include "compiler/ir/upstream.h"
+#include "compiler/ir/visible.h"
 
 #include <stdlib.h>
 
@@ -263,6 +264,53 @@ static ir_texts credentials(struct arena *a, const struct ir_policy *p)
 						  : c->format))};
 	}
 	return out;
+}
+
+static struct str place_text(struct arena *a, const struct ir_visible *v,
+			     unsigned mode)
+{
+	return arena_fmt(a, "%s %s%.*s", mode == 2 ? "write" : "read",
+			 v->in_home ? "~" : "", STR_ARG(v->path));
+}
+
+static bool has_place(const ir_texts *list, const struct ir_visible *at)
+{
+	vec_each(t, list) {
+		struct ir_visible v = visible_of(t->s);
+
+		if (v.in_home == at->in_home && str_eq(v.path, at->path))
+			return true;
+	}
+	return false;
+}
+
+/* What there is of the machine changes at no path but those that are named. */
+static void compare_place(struct settings *s, const struct ir_text *t, bool old)
+{
+	struct ir_visible v = visible_of(t->s);
+	unsigned was = visible_at(&s->p[0]->visible, &v);
+	unsigned is = visible_at(&s->p[1]->visible, &v);
+
+	if (is > was)
+		add_setting(s, ACCESS_GAINED, place_text(s->a, &v, is), t->from,
+			    old);
+	else if (is < was)
+		add_setting(s, ACCESS_LOST, place_text(s->a, &v, was), t->from,
+			    old);
+	else
+		keep_setting(s, place_text(s->a, &v, is), t->from, t->from);
+}
+
+static void compare_visible(struct settings *s)
+{
+	vec_each(t, &s->p[1]->visible)
+		compare_place(s, t, false);
+	vec_each(t, &s->p[0]->visible) {
+		struct ir_visible v = visible_of(t->s);
+
+		if (!has_place(&s->p[1]->visible, &v))
+			compare_place(s, t, true);
+	}
 }
 
 static ir_texts protections(struct arena *a, const struct ir_policy *p)
@@ -528,6 +576,7 @@ void settings_compare(struct arena *a, const struct ir_policy *old,
 	compare_trace(&s);
 	compare_texts(&s, "credentials", &was, &is, true);
 	compare_texts(&s, "ports", &old->ports, &now->ports, true);
+	compare_visible(&s);
 	was = protections(a, old);
 	is = protections(a, now);
 	compare_texts(&s, "protect", &was, &is, false);

@@ -218,6 +218,9 @@ void plan_settings(const struct view *v, const struct plan_model *m)
 	vec_each(t, &p->ports)
 		put_setting(&s, t == p->ports.v ? "publishes" : "", t->s,
 			    t->from);
+	vec_each(t, &p->visible)
+		put_setting(&s, t == p->visible.v ? "visible" : "", t->s,
+			    t->from);
 	put_setting(&s, "engine", str_of(ir_engine_name(p->engine.v)),
 		    p->engine.from);
 	put_setting(&s, "runtime", str_of(ir_runtime_name(p->runtime.v)),

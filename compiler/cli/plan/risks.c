@@ -9,6 +9,7 @@
 #include "compiler/ir/published.h"
 #include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
+#include "compiler/ir/visible.h"
 
 struct finder {
 	struct arena *a;
@@ -318,6 +319,27 @@ static void find_home(struct finder *f)
 	}
 }
 
+/* The first that is read, and the first that is written. */
+static void find_visible(struct finder *f)
+{
+	const struct ir_text *read = NULL, *write = NULL;
+
+	vec_each(t, &f->p->visible) {
+		if (visible_of(t->s).write)
+			write = write ? write : t;
+		else
+			read = read ? read : t;
+	}
+	if (read)
+		add_risk(
+			f, "visible", read->from,
+			STR("what is 'visible' the agent reads whole: 'ignore' hides nothing in it, nor what comes to lie there later"));
+	if (write)
+		add_risk(
+			f, "visible-written", write->from,
+			STR("what is 'visible' to be written is not the workspace: no view judges it, and what the agent leaves there other programs of yours may run"));
+}
+
 static void find_files(struct finder *f)
 {
 	add_risk(
@@ -334,6 +356,7 @@ static void find_files(struct finder *f)
 				? STR("'ignore' hides files, not what git has committed of them: 'git show HEAD:FILE' gives it; commits made inside leave it as it is")
 				: STR("'ignore' hides files, not what git has committed of them: 'git show HEAD:FILE' gives it; commits made inside leave the files that are masked as they are, and remove what is in hidden folders; a git before 2.32, and programs with a git of their own, can empty both"));
 	find_masks(f);
+	find_visible(f);
 	if (f->p->protect.n)
 		add_risk(
 			f, "protected-repeated", f->p->protect.v[0].from,

@@ -1,5 +1,6 @@
 #include "compiler/cli/workspace/outside.h"
 
+#include "compiler/ir/visible.h"
 #include "runtime/launch/docker/roots.h"
 
 #include <limits.h>
@@ -117,6 +118,48 @@ static bool check_roots(struct pass_ctx *c, const ir_opt_str *v,
 	return false;
 }
 
+/* Where a path leads, links and all; where nothing is, the launch will say so.
+ */
+static bool check_visible(struct pass_ctx *c, const struct ir_text *t,
+			  const struct outside_places *at)
+{
+	struct ir_visible v = visible_of(t->s);
+	struct str path = v.path;
+	const char *held = NULL;
+	char real[PATH_MAX];
+
+	if (v.in_home && !at->home) {
+		held = "there is no HOME";
+	} else {
+		if (v.in_home)
+			path = arena_fmt(c->a, "%s%.*s", at->home,
+					 STR_ARG(v.path));
+		if (!realpath(arena_cstr(c->a, path), real))
+			return true;
+		if (is_within(at->workspace, real) ||
+		    is_within(real, at->workspace))
+			held = "it shows the workspace a second time, without what 'ignore' and 'readonly' say";
+		else if (is_within(at->state, real) ||
+			 is_within(real, at->state))
+			held = "it holds membrane's own folder, and with it the policy of the next session";
+		else if (at->home && is_within(at->home, real))
+			held = "it holds your whole home";
+		else if (visible_fault(str_of(real)))
+			held = arena_fmt(c->a, "it leads to '%s', which %s",
+					 real, visible_fault(str_of(real)))
+				       .p;
+		else if (follow_path(c->a, path, at).through)
+			held = "it leads out of what the agent can write";
+	}
+	if (!held)
+		return true;
+	diag_error(c->diags, DIAG_IN_REACH, t->from.at,
+		   "'%s%s' cannot be visible: %s", v.in_home ? "~" : "",
+		   diag_quote(c->diags, v.path), held);
+	diag_help(c->diags, "name the folder or file that is needed");
+	return false;
+}
+
 bool outside_check(struct pass_ctx *c, const struct ir_policy *p,
 		   const struct outside_places *at)
 {
@@ -126,5 +169,7 @@ bool outside_check(struct pass_ctx *c, const struct ir_policy *p,
 
 	vec_each(x, &p->credentials)
 		ok &= check_credential(c, x, at);
+	vec_each(t, &p->visible)
+		ok &= check_visible(c, t, at);
 	return ok;
 }

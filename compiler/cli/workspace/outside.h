@@ -14,6 +14,7 @@
 struct outside_places {
 	const char *workspace; /* real paths; */
 	const char *agent;     /* the home of all sessions; need not exist */
+	const char *state;     /* membrane's own folder */
 	const char *homes;     /* those of workspaces are in it; likewise */
 	const char *home;      /* the user's, for "~/"; may be NULL */
 };

@@ -198,6 +198,11 @@ static void put_ssh_agent(struct argv *w)
 
 void agent_mounts(struct argv *w)
 {
+	vec_each(t, &w->in->policy->visible) {
+		struct ir_visible v = visible_of(t->s);
+
+		argv_place(w, &v);
+	}
 	argv_put(
 		w,
 		"--mount=type=bind,source={state}/sessions/{session}/resolv.conf,target=/etc/resolv.conf,readonly");

@@ -125,6 +125,26 @@ void argv_raw(struct argv *w, const struct arg *arg)
 		0};
 }
 
+static void put_place(struct buf *b, const struct ir_visible *v)
+{
+	if (v->in_home)
+		buf_adds(b, DOCKER_JSON_USER_HOME);
+	put_escaped(b, v->path);
+}
+
+void argv_place(struct argv *w, const struct ir_visible *v)
+{
+	struct buf b;
+
+	buf_init(&b, w->in->a);
+	buf_adds(&b, "--mount=type=bind,source=");
+	put_place(&b, v);
+	buf_adds(&b, ",target=");
+	put_place(&b, v);
+	buf_adds(&b, v->write ? "" : ",readonly");
+	json_push_str(w->list, buf_str(&b));
+}
+
 void argv_plan(struct argv *w)
 {
 	argv_put(

@@ -9,6 +9,7 @@
 
 #include "compiler/base/json.h"
 #include "compiler/emit/emit.h"
+#include "compiler/ir/visible.h"
 
 /* What all of the artefact's vectors are written with: in is set, the rest
  * zero; words and args are for marks. */
@@ -47,6 +48,8 @@ void argv_u64(struct argv *w, const char *option, uint64_t v);
 void argv_raw(struct argv *w, const struct arg *arg);
 /* Its value alone, as a word behind `front`. */
 void argv_raw_value(struct argv *w, const char *front, const struct arg *arg);
+/* A path of the machine, mounted at itself. */
+void argv_place(struct argv *w, const struct ir_visible *v);
 /* The plan, at /plan. */
 void argv_plan(struct argv *w);
 /* The image: what comes behind it is the container's command. */

@@ -36,6 +36,7 @@ struct key {
 #define OF_HTTP	      struct ir_http
 #define OF_HARDENING  struct ir_hardening
 #define OF_PROTECT    struct ir_protect
+#define OF_VISIBLE    struct bind_visible
 #define OF_CREDENTIAL struct ir_credential
 #define OF_TRACE      struct ir_trace
 #define OF_EVENT      struct ir_trace_event
@@ -80,6 +81,7 @@ static const bind_fn binders[BIND_TYPES] = {
 	[BIND_TYPE_LOGIN_FILE] = bind_upstream_file,
 	[BIND_TYPE_DIRECT] = bind_upstream_direct,
 	[BIND_TYPE_HOME] = bind_value_home,
+	[BIND_TYPE_MODE] = bind_value_mode,
 	[BIND_TYPE_FOLDERS] = bind_list_folders,
 	[BIND_TYPE_PUBLISHED] = bind_list_published,
 	[BIND_TYPE_TRACE_ENGINE] = bind_value_trace_engine,
@@ -102,6 +104,8 @@ static const bind_fn binders[BIND_TYPES] = {
 	[BIND_TYPE_FORMAT] = bind_credential_format,
 	[BIND_TYPE_HOME_FILE] = bind_credential_home_file,
 	[BIND_TYPE_HOST_FILE] = bind_value_host_file,
+	[BIND_TYPE_HOST_PLACE] = bind_visible_path,
+	[BIND_TYPE_VISIBLES] = bind_visible_list,
 	[BIND_TYPE_RENEWAL] = bind_credential_refresh,
 	[BIND_TYPE_FIELDS] = bind_credential_fields,
 	[BIND_TYPE_EVENT_NAME] = bind_mapping_event_name,

@@ -36,6 +36,12 @@ struct bind_masks {
 	ir_texts fast;
 };
 
+/* What a mapping of `visible` is bound to. */
+struct bind_visible {
+	struct ir_text path;
+	ir_opt_mode mode;
+};
+
 struct binder {
 	struct pass_ctx *c;
 	enum layer layer;
@@ -77,6 +83,7 @@ const char *bind_nearest(struct str s, const char *const *names, size_t n);
 /* bind_value.c: scalars and lists of words */
 void bind_value_bool(struct binder *, const struct yaml_pair *, void *);
 void bind_value_tls(struct binder *, const struct yaml_pair *, void *);
+void bind_value_mode(struct binder *, const struct yaml_pair *, void *);
 void bind_value_engine(struct binder *, const struct yaml_pair *, void *);
 void bind_value_runtime(struct binder *, const struct yaml_pair *, void *);
 void bind_value_masks(struct binder *, const struct yaml_pair *, void *);
@@ -177,5 +184,9 @@ void bind_lint_date(struct binder *, const struct yaml_pair *, void *);
 void bind_lint_waivers(struct binder *, const struct yaml_pair *, void *);
 void bind_lint_host_name(struct binder *, const struct yaml_pair *, void *);
 void bind_lint_purposes(struct binder *, const struct yaml_pair *, void *);
+
+/* bind_visible.c */
+void bind_visible_path(struct binder *, const struct yaml_pair *, void *);
+void bind_visible_list(struct binder *, const struct yaml_pair *, void *);
 
 #endif

@@ -91,6 +91,7 @@ CHOICE(bind_value_engine, ir_opt_engine, enum ir_engine, ENGINE)
 CHOICE(bind_value_runtime, ir_opt_runtime, enum ir_runtime, RUNTIME)
 CHOICE(bind_value_masks, ir_opt_masks, enum ir_masks, MASKS)
 CHOICE(bind_value_home, ir_opt_home, enum ir_home, HOME)
+CHOICE(bind_value_mode, ir_opt_mode, enum ir_mode, MODE)
 CHOICE(bind_value_trace_engine, ir_opt_trace_engine, enum ir_trace_engine,
        TRACE_ENGINE)
 CHOICE(bind_value_trust, ir_opt_trust, enum ir_trust, TRUST)

@@ -14,10 +14,14 @@ static struct str at(const char *path)
 	return arena_fmt(a, "%s/%s", top, path);
 }
 
-static bool check(const char *seccomp, const char *credential)
+static bool check_all(const char *seccomp, const char *credential,
+		      struct str visible)
 {
-	struct outside_places places = {at("project").p, at("agent").p,
-					at("homes").p, top};
+	struct outside_places places = {.workspace = at("project").p,
+					.agent = at("agent").p,
+					.state = at("state").p,
+					.homes = at("homes").p,
+					.home = top};
 	struct ir_policy p = {0};
 	struct ir_credential *x;
 	struct sources sources;
@@ -34,7 +38,19 @@ static bool check(const char *seccomp, const char *credential)
 		x = vec_push(a, &p.credentials);
 		x->source = str_of(credential);
 	}
+	if (visible.n)
+		*vec_push(a, &p.visible) = (struct ir_text){.s = visible};
 	return outside_check(&c, &p, &places) && diags.errors == 0;
+}
+
+static bool check(const char *seccomp, const char *credential)
+{
+	return check_all(seccomp, credential, (struct str){0});
+}
+
+static bool shows(struct str path)
+{
+	return check_all(NULL, NULL, arena_fmt(a, "read %.*s", STR_ARG(path)));
 }
 
 static void make(void)
@@ -77,6 +93,17 @@ int main(void)
 	      !check(NULL, at("project/out").p));
 	CHECK(!check(NULL, "~/agent/up/key"));
 	CHECK(!check(NULL, "~/agent/../key"));
+	CHECK(mkdir(at("state").p, 0700) == 0);
+	CHECK(mkdir(at("state/home").p, 0700) == 0);
+	CHECK(symlink("state", at("link").p) == 0);
+	CHECK(symlink("/proc", at("proc").p) == 0);
+	CHECK(shows(at("key")) && shows(STR("~/key")) && shows(STR("~/none")));
+	CHECK(!shows(at("project")) && !shows(at("project/real")));
+	CHECK(!shows(STR("~/state")) && !shows(STR("~/state/home")));
+	CHECK(!shows(STR("~/link")) && !shows(STR("~/link/home")));
+	CHECK(!shows(str_of(top)) && !shows(STR("/tmp")) && !shows(STR("~/.")));
+	CHECK(!shows(STR("~/proc")) && !shows(STR("~/mine")));
+	CHECK(!shows(STR("~/homes/0a/out")));
 	CHECK(system(arena_fmt(a, "rm -r %s", top).p) == 0);
 	arena_free(a);
 	return check_status();
