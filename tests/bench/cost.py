@@ -73,12 +73,21 @@ def stretch(argv, server):
     return made, {w: (after[w] - before[w]) / made for w in after}
 
 
-def show(line, seconds=5):
+def show(line, plain, seconds=5):
     tool = https.LOAD.read_bytes()
+
+    def direct(place, *command):
+        argv = plain(place.work, *command)
+        argv.insert(argv.index("run") + 1, "--interactive")
+        return argv
+
+    def session(place, *command):
+        return place.argv("run", "--no-trace", "--", *command)
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(https.server(https.PORT))
-        for what, policy in (("spliced", https.SPLICED),
-                             ("decrypted", https.DECRYPTED)):
+        for what, policy, begin in (("direct", https.SPLICED, direct),
+                                    ("spliced", https.SPLICED, session),
+                                    ("decrypted", https.DECRYPTED, session)):
             place = stack.enter_context(live.Place(policy,
                                                    files={"load": tool}))
             os.chmod(place.work / "load", 0o755)
@@ -86,9 +95,9 @@ def show(line, seconds=5):
                 text = "%s >/dev/null; echo warm; read x; %s; read x" % (
                     https.command(how, 8, 1)[2],
                     https.command(how, 8, seconds)[2])
-                made, cost = stretch(place.argv(
-                    "run", "--no-trace", "--", "sh", "-c", text), server.pid)
+                made, cost = stretch(begin(place, "sh", "-c", text),
+                                     server.pid)
                 line("%s, %s" % (what, "kept" if how == "get" else "new"),
-                     "%.0f us" % sum(cost.values()), "%d" % made, "",
+                     "%.0f us" % sum(cost.values()), "of %d" % made, "",
                      ", ".join("%s %.0f" % (w, cost[w]) for w in
                                (*WHO, "others") if cost.get(w, 0) >= 0.5))
