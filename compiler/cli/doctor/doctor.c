@@ -4,12 +4,16 @@
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "compiler/plan/docker_json.h"
+#include "compiler/plan/files.h"
+#include "compiler/plan/native_json.h"
 #include "runtime/launch/docker/rootless.h"
+#include "runtime/launch/native/native.h"
 #include "runtime/launch/sshagent.h"
 
 #include <stdlib.h>
 
 #define ANSWER_MS 5000 /* a daemon that hangs must not hang this */
+#define HAPROXY	  "/usr/sbin/haproxy" /* as the gate starts it */
 
 static const char *kept_text(struct arena *a, const struct err *err)
 {
@@ -73,6 +77,56 @@ static void ask_ssh_agent(struct arena *a, struct doctor_host *h)
 		h->no_ssh = kept_text(a, &err);
 }
 
+/* --- the native engine ---------------------------------------------------- */
+
+static void ask_program(struct arena *a, const char *path, const char *word,
+			struct doctor_program *out)
+{
+	char *argv[] = {arena_cstr(a, str_of(path)),
+			arena_cstr(a, str_of(word)), NULL};
+	struct err err;
+
+	if (probe_line(a, argv, &out->line, &err) < 0) {
+		out->line = NULL;
+		out->why = kept_text(a, &err);
+	}
+}
+
+static void find_programs(struct arena *a, struct doctor_program *out)
+{
+	static const char *const names[] = {
+		NATIVE_JSON_GATE, NATIVE_JSON_READER, NATIVE_JSON_VIEW};
+	const char *folder;
+	struct err err;
+	int rc = native_programs_folder(a, &folder, &err);
+
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(names); i++) {
+		const char *path = arena_fmt(a, "%s/%s", folder, names[i]).p;
+
+		if (access(path, R_OK) < 0)
+			rc = err_errno(&err, path);
+	}
+	out->line = rc == 0 ? folder : NULL;
+	out->why = rc == 0 ? NULL : kept_text(a, &err);
+}
+
+/* Before anybody's namespaces are entered: a session would not be there. */
+static void try_engine(struct arena *a, const struct plan *plan,
+		       struct doctor_host *h)
+{
+	const struct plan_file *filter = plan_file(plan, PLAN_SECCOMP);
+	const char *uplink = native_uplink_program(a);
+
+	try_native(a, filter ? filter->data : (struct str){0}, &h->steps);
+	find_programs(a, &h->programs);
+	ask_program(a, HAPROXY, "-v", &h->haproxy);
+	h->uplink.why = "it is not here";
+	if (uplink)
+		ask_program(a, uplink, "--version", &h->uplink);
+}
+
+/* --- Docker's trials ------------------------------------------------------ */
+
 static int try_parts(struct arena *a, struct docker *d, const struct plan *plan,
 		     struct doctor_host *h, struct err *err)
 {
@@ -82,6 +136,22 @@ static int try_parts(struct arena *a, struct docker *d, const struct plan *plan,
 	ask_image(a, d, DOCKER_JSON_IMAGE_VIEW, &h->view);
 	return probe_session(a, d, h->state, plan, h->gate.there == FACT_YES,
 			     h->watch.there == FACT_YES, &h->tried, err);
+}
+
+/* Which engine the policy here would run by. One that is refused says nothing
+ * of that: `run` says why. */
+static bool asks_native(struct arena *a, const struct options *o)
+{
+	struct compilation c = {.unwritten = true};
+	struct inputs in;
+	struct err ignored;
+	bool native = false;
+
+	if (inputs_find(a, o, &in, &ignored) == 0 &&
+	    driver_compile(&c, &in.front, &ignored) == 0)
+		native = c.ok && c.policy.engine.v == IR_ENGINE_NATIVE;
+	driver_done(&c);
+	return native;
 }
 
 /* The default policy alone: nobody's own files, no workspace. */
@@ -122,7 +192,7 @@ static int print_findings(struct arena *a, const struct options *o,
 static int visit_host(struct arena *a, const struct options *o,
 		      const char *state, const struct plan *plan)
 {
-	struct doctor_host h = {.state = state};
+	struct doctor_host h = {.native = asks_native(a, o), .state = state};
 	struct doctor d;
 	struct docker *docker;
 	struct err err;
@@ -130,6 +200,7 @@ static int visit_host(struct arena *a, const struct options *o,
 
 	ask_client(a, &h);
 	ask_ssh_agent(a, &h);
+	try_engine(a, plan, &h);
 	docker = ask_docker(a, &h);
 	h.entered = rootless_entered();
 	/* as the daemon has it: only now this is where that is */

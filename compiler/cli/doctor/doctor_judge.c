@@ -364,7 +364,7 @@ void doctor_judge(struct arena *a, const struct doctor_host *host,
 {
 	struct visit v = {a, host, out};
 
-	*out = (struct doctor){0};
+	*out = (struct doctor){.native = host->native};
 	judge_client(&v);
 	judge_ssh_agent(&v);
 	if (host->no_daemon) {
@@ -377,4 +377,5 @@ void doctor_judge(struct arena *a, const struct doctor_host *host,
 		judge_trials(&v);
 	}
 	judge_kernel(&v);
+	doctor_judge_native(a, host, out);
 }

@@ -10,6 +10,7 @@
 #include "runtime/launch/docker/docker_info.h"
 #include "runtime/launch/docker/endpoint.h"
 #include "runtime/launch/facts.h"
+#include "runtime/launch/native/try.h"
 #include "runtime/launch/probe.h"
 
 struct doctor_image {
@@ -17,7 +18,14 @@ struct doctor_image {
 	const char *why; /* of FACT_UNKNOWN */
 };
 
+/* A program that a session of the native engine starts. */
+struct doctor_program {
+	const char *line; /* what it says of itself; NULL: it does not run */
+	const char *why;
+};
+
 struct doctor_host {
+	bool native;	       /* the policy here says 'engine: native' */
 	const char *client;    /* a line of its own; NULL: it does not run */
 	const char *no_client; /* why */
 	struct endpoint at;
@@ -29,6 +37,9 @@ struct doctor_host {
 	struct doctor_image gate, agent, watch, view;
 	/* Without its image a part is not tried: probe.h. */
 	struct probe_session tried;
+	/* Tried as who calls, before any Docker's namespaces are entered. */
+	struct try_report steps;
+	struct doctor_program programs, haproxy, uplink;
 	const char *ssh;    /* SSH_AUTH_SOCK; NULL: not set */
 	const char *no_ssh; /* why nobody answers there; NULL: somebody does */
 	uint32_t ssh_keys;  /* that it lists */
@@ -39,6 +50,9 @@ struct doctor_host {
 	struct facts_mount mount;
 };
 
+/* What is found of the native engine's steps: of doctor_judge(). */
+void doctor_judge_native(struct arena *a, const struct doctor_host *host,
+			 struct doctor *out);
 /* A finding for each check. Texts of *host are borrowed. */
 void doctor_judge(struct arena *a, const struct doctor_host *host,
 		  struct doctor *out);

@@ -8,12 +8,12 @@
 
 struct check {
 	const char *group, *name, *consequence, *remedy;
-	bool needed;
+	enum doctor_need needed;
 };
 
 static const struct check table[] = {
 #define CHECK(id, group, name, needed, consequence, remedy)                    \
-	[DOCTOR_##id] = {group, name, consequence, remedy, needed},
+	[DOCTOR_##id] = {group, name, consequence, remedy, DOCTOR_FOR_##needed},
 #include "compiler/cli/doctor/doctor.def"
 #undef CHECK
 };
@@ -24,27 +24,38 @@ static const char *const words[] = {
 	[DOCTOR_OK] = "ok",
 };
 
-static unsigned lacking_count(const struct doctor *d)
+static unsigned lacking_count(const struct doctor *d, enum doctor_need engine)
 {
 	unsigned n = 0;
 
 	for (int i = 0; i < DOCTOR_CHECKS; i++)
-		n += table[i].needed && d->of[i].state != DOCTOR_OK;
+		n += table[i].needed == engine && d->of[i].state != DOCTOR_OK;
 	return n;
+}
+
+static enum doctor_need engine_of(const struct doctor *d)
+{
+	return d->native ? DOCTOR_FOR_NATIVE : DOCTOR_FOR_DOCKER;
 }
 
 bool doctor_runs(const struct doctor *d)
 {
-	return lacking_count(d) == 0;
+	return lacking_count(d, engine_of(d)) == 0;
 }
 
-static enum view_paint paint_of(const struct check *c, enum doctor_state state)
+static const char *remedy_of(const struct check *c,
+			     const struct doctor_finding *f)
+{
+	return f->remedy ? f->remedy : c->remedy;
+}
+
+static enum view_paint paint_of(bool needed, enum doctor_state state)
 {
 	switch (state) {
 	case DOCTOR_OK:
 		return VIEW_GOOD;
 	case DOCTOR_MISSING:
-		return c->needed ? VIEW_BAD : VIEW_WARN;
+		return needed ? VIEW_BAD : VIEW_WARN;
 	case DOCTOR_UNKNOWN:
 		break;
 	}
@@ -73,7 +84,7 @@ static void put_more(const struct view *v, const char *what, const char *text)
 }
 
 static void put_row(const struct view *v, const struct check *c,
-		    const struct doctor_finding *f)
+		    const struct doctor_finding *f, bool needed)
 {
 	struct str detail =
 		view_cleaned(v->out->a, str_of(f->detail ? f->detail : ""));
@@ -81,7 +92,7 @@ static void put_row(const struct view *v, const struct check *c,
 	unsigned column = detail_column();
 
 	buf_adds(v->out, "  ");
-	view_paint(v, paint_of(c, f->state), str_of(state));
+	view_paint(v, paint_of(needed, f->state), str_of(state));
 	buf_addf(v->out, "%*s", (int)(MORE_COLUMN - 2 - strlen(state)), "");
 	if (detail.n) {
 		buf_addf(v->out, "%-*s", (int)(column - MORE_COLUMN), c->name);
@@ -92,13 +103,37 @@ static void put_row(const struct view *v, const struct check *c,
 	if (f->state == DOCTOR_OK || f->unasked)
 		return;
 	put_more(v, "means:", c->consequence);
-	put_more(v, "remedy:", c->remedy);
+	put_more(v, "remedy:", remedy_of(c, f));
+}
+
+static void put_sum(const struct view *v, const struct doctor *d)
+{
+	static const char *const by[] = {
+		[DOCTOR_FOR_DOCKER] = "",
+		[DOCTOR_FOR_NATIVE] = " and 'engine: native'",
+	};
+	enum doctor_need engine = engine_of(d);
+	unsigned n = lacking_count(d, engine);
+
+	if (n == 0) {
+		buf_addf(
+			v->out,
+			"'membrane run' works here with the default policy%s\n",
+			by[engine]);
+		return;
+	}
+	if (!d->native && lacking_count(d, DOCTOR_FOR_NATIVE) == 0)
+		buf_adds(
+			v->out,
+			"with 'engine: native' in the policy it needs no Docker, and what that engine takes is here\n");
+	buf_addf(
+		v->out,
+		"'membrane run' does not work here: it lacks %u of what it needs\n",
+		n);
 }
 
 void doctor_view(const struct view *v, const struct doctor *d)
 {
-	unsigned n = lacking_count(d);
-
 	for (int i = 0; i < DOCTOR_CHECKS; i++) {
 		const char *group = table[i].group;
 
@@ -108,17 +143,11 @@ void doctor_view(const struct view *v, const struct doctor *d)
 			view_row(v, 0, VIEW_TITLE, str_of(group),
 				 (struct str){0});
 		}
-		put_row(v, &table[i], &d->of[i]);
+		put_row(v, &table[i], &d->of[i],
+			table[i].needed == engine_of(d));
 	}
 	buf_addc(v->out, '\n');
-	if (n == 0)
-		buf_adds(v->out,
-			 "'membrane run' works here with the default policy\n");
-	else
-		buf_addf(
-			v->out,
-			"'membrane run' does not work here: it lacks %u of what it needs\n",
-			n);
+	put_sum(v, d);
 }
 
 struct str doctor_json(struct arena *a, const struct doctor *d)
@@ -135,10 +164,10 @@ struct str doctor_json(struct arena *a, const struct doctor *d)
 		json_put_cstr(o, "group", table[i].group);
 		json_put_cstr(o, "name", table[i].name);
 		json_put_cstr(o, "state", words[f->state]);
-		json_put_bool(o, "needed", table[i].needed);
+		json_put_bool(o, "needed", table[i].needed == engine_of(d));
 		json_put_cstr(o, "detail", f->detail ? f->detail : "");
 		json_put_cstr(o, "consequence", table[i].consequence);
-		json_put_cstr(o, "remedy", table[i].remedy);
+		json_put_cstr(o, "remedy", remedy_of(&table[i], f));
 		json_push(checks, o);
 	}
 	return json_shown(a, root);

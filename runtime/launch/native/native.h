@@ -27,6 +27,8 @@ struct engine *native_engine(struct native *n);
 /* What is left of the session's processes ends. NULL: nothing to do. */
 void native_close(struct native *n);
 
+/* The uplink's program; NULL: it is not here. */
+const char *native_uplink_program(struct arena *a);
 /* The folder of membrane's own programs: beside this one, or as installed. */
 must_check int native_programs_folder(struct arena *a, const char **out,
 				      struct err *err);

@@ -68,6 +68,9 @@ must_check int filter_load(const struct filter *f, struct err *err);
 must_check int root_enter(struct arena *a, const struct words *w,
 			  const struct ids *ids, int *terminal,
 			  struct err *err);
+/* The same but for /proc and a terminal: whether mounts can be made at all. */
+must_check int root_try(struct arena *a, const struct words *w,
+			const struct ids *ids, struct err *err);
 /* What words ask to be seen outside is, from here on: in the mount namespace
  * that those who shall see it are in. */
 must_check int root_share(const struct words *w, struct err *err);
@@ -80,6 +83,11 @@ must_check int rights_take(const struct words *w, const struct ids *ids,
 			   struct err *err);
 /* root: the new one, with its /proc. */
 must_check int rights_sysctls(const struct words *w, int root, struct err *err);
+
+/* --- table.c ------------------------------------------------------------- */
+
+/* Make a table of nf_tables, which goes with this network namespace. */
+must_check int table_try(struct err *err);
 
 /* --- streams.c ----------------------------------------------------------- */
 

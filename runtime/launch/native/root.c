@@ -479,22 +479,41 @@ int root_share(const struct words *w, struct err *err)
 	return 0;
 }
 
+static int begin_root(struct root *r, const struct words *w)
+{
+	int rc = leave_others(r, w);
+
+	if (rc == 0)
+		rc = open_root(r);
+	return rc == 0 ? add_devices(r, w->fuse) : rc;
+}
+
 int root_enter(struct arena *a, const struct words *w, const struct ids *ids,
 	       int *terminal, struct err *err)
 {
 	struct root r = {.a = a, .ids = ids, .fd = -1, .err = err};
-	int rc = leave_others(&r, w);
+	int rc = begin_root(&r, w);
 
-	if (rc == 0)
-		rc = open_root(&r);
-	if (rc == 0)
-		rc = add_devices(&r, w->fuse);
 	if (rc == 0)
 		rc = add_proc(&r, w);
 	if (rc == 0)
 		rc = add_places(&r, w);
 	if (rc == 0 && terminal)
 		rc = open_terminal(&r, terminal);
+	if (rc == 0)
+		rc = go_there(&r);
+	fd_close(&r.fd);
+	return rc;
+}
+
+int root_try(struct arena *a, const struct words *w, const struct ids *ids,
+	     struct err *err)
+{
+	struct root r = {.a = a, .ids = ids, .fd = -1, .err = err};
+	int rc = begin_root(&r, w);
+
+	if (rc == 0)
+		rc = add_places(&r, w);
 	if (rc == 0)
 		rc = go_there(&r);
 	fd_close(&r.fd);

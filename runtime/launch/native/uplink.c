@@ -4,6 +4,7 @@
  * host's ports, no way to the host's loopback, and dies with the launcher.
  * https://passt.top/passt/about/#pasta-pack-a-subtle-tap-abstraction
  */
+#include "runtime/launch/native/native.h"
 #include "runtime/launch/native/parts.h"
 
 #include "compiler/base/sys/fileio.h"
@@ -25,16 +26,22 @@
 static const char *const folders[] = {"/usr/bin", "/usr/sbin", "/bin",
 				      "/usr/local/bin"};
 
-int uplink_find(struct arena *a, const char *dir, struct uplink *out,
-		struct err *err)
+const char *native_uplink_program(struct arena *a)
 {
-	*out = (struct uplink){.log = arena_fmt(a, "%s/" WORDS, dir).p};
-	for (size_t i = 0; i < ARRAY_LEN(folders) && !out->program; i++) {
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 		const char *path = arena_fmt(a, "%s/" PROGRAM, folders[i]).p;
 
 		if (access(path, X_OK) == 0)
-			out->program = path;
+			return path;
 	}
+	return NULL;
+}
+
+int uplink_find(struct arena *a, const char *dir, struct uplink *out,
+		struct err *err)
+{
+	*out = (struct uplink){.program = native_uplink_program(a),
+			       .log = arena_fmt(a, "%s/" WORDS, dir).p};
 	if (!out->program)
 		return err_set(
 			err, -ENOENT,

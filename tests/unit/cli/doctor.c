@@ -2,6 +2,7 @@
 #include "compiler/cli/doctor/doctor_judge.h"
 #include "tests/check.h"
 
+#include <errno.h>
 #include <string.h>
 
 static struct arena *a;
@@ -37,6 +38,17 @@ static struct doctor_host healthy(void)
 		.agent = {FACT_YES, NULL},
 		.watch = {FACT_YES, NULL},
 		.view = {FACT_YES, NULL},
+		.steps = {.of = {[TRY_USERS] = {.state = TRY_WORKED},
+				 [TRY_NAMESPACES] = {.state = TRY_WORKED},
+				 [TRY_MOUNTS] = {.state = TRY_WORKED},
+				 [TRY_PROC] = {.state = TRY_WORKED},
+				 [TRY_VIEW] = {.state = TRY_WORKED},
+				 [TRY_TAP] = {.state = TRY_WORKED},
+				 [TRY_RULES] = {.state = TRY_WORKED},
+				 [TRY_FILTER] = {.state = TRY_WORKED}}},
+		.programs = {.line = "/usr/libexec/membrane"},
+		.haproxy = {.line = "HAProxy version 2.6.12-1+deb12u4"},
+		.uplink = {.line = "pasta 0.0~git20230309"},
 		.ssh = "/run/user/1000/agent",
 		.ssh_keys = 2,
 		.tried = {.gate = WORKS(""),
@@ -305,6 +317,174 @@ static void check_kernels(void)
 		"kernel.yama.ptrace_scope is 3: nothing is stopped before it begins"));
 }
 
+/* --- the native engine ---------------------------------------------------- */
+
+static struct try_result failed(int code)
+{
+	return (struct try_result){TRY_FAILED, code, "it says why"};
+}
+
+static bool mends(enum doctor_id id, const char *remedy)
+{
+	const struct doctor_finding *f = &found.of[id];
+
+	return is(id, DOCTOR_MISSING, "it says why") &&
+	       (remedy ? f->remedy && strstr(f->remedy, remedy) : !f->remedy);
+}
+
+static void check_native_needs(void)
+{
+	struct doctor_host h = healthy();
+
+	h.no_daemon = "docker at /run/docker.sock does not answer";
+	h.native = true;
+	doctor_judge(a, &h, &found);
+	CHECK(doctor_runs(&found));
+	CHECK(is(DOCTOR_NATIVE_USERS, DOCTOR_OK, "tried"));
+	CHECK(is(DOCTOR_NATIVE_PROGRAMS, DOCTOR_OK, "/usr/libexec/membrane"));
+	for (int i = 0; i < TRY_STEPS; i++) {
+		h = healthy();
+		h.native = true;
+		h.steps.of[i] = failed(-EIO);
+		doctor_judge(a, &h, &found);
+		CHECK_MSG(!doctor_runs(&found), "step %d", i);
+		h.native = false;
+		doctor_judge(a, &h, &found);
+		CHECK_MSG(doctor_runs(&found), "step %d", i);
+		h.native = true;
+		h.steps.of[i] = (struct try_result){.state = TRY_UNTRIED};
+		doctor_judge(a, &h, &found);
+		CHECK_MSG(!doctor_runs(&found), "step %d", i);
+	}
+	CHECK(is_unasked(DOCTOR_NATIVE_FILTER,
+			 "not tried: a step before it fails"));
+}
+
+/* Each program that is not there, or too old. */
+static void check_native_programs(void)
+{
+	static const struct {
+		const char *line;
+		bool works;
+	} known[] = {
+		{"HAProxy version 2.6.12-1+deb12u4 2026/10/17", true},
+		{"HAProxy version 2.10.0", true},
+		{"HAProxy version 3.0.11", true},
+		{"HA-Proxy version 1.8.0", false},
+		{"HAProxy version 2.5.9", false},
+		{"HAProxy version 2", false},
+		{"HAProxy version x", false},
+		{"another program", false},
+	};
+	struct doctor_host h = healthy();
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		h.haproxy.line = known[i].line;
+		doctor_judge(a, &h, &found);
+		CHECK_MSG((found.of[DOCTOR_NATIVE_HAPROXY].state ==
+			   DOCTOR_OK) == known[i].works,
+			  "%s", known[i].line);
+	}
+	h.haproxy = h.uplink = h.programs =
+		(struct doctor_program){NULL, "it is not here"};
+	doctor_judge(a, &h, &found);
+	CHECK(is(DOCTOR_NATIVE_HAPROXY, DOCTOR_MISSING, "it is not here"));
+	CHECK(is(DOCTOR_NATIVE_UPLINK, DOCTOR_MISSING, "it is not here"));
+	CHECK(is(DOCTOR_NATIVE_PROGRAMS, DOCTOR_MISSING, "it is not here"));
+}
+
+struct native_remedy {
+	enum try_step step;
+	enum doctor_id id;
+	int code;
+	struct try_host host;
+	const char *remedy; /* part of it; NULL: the table's */
+};
+
+static void check_native_remedies(void)
+{
+	static const struct native_remedy known[] = {
+		{TRY_USERS,
+		 DOCTOR_NATIVE_USERS,
+		 -ENOSPC,
+		 {.none = true},
+		 "sysctl user.max_user_namespaces=15000"},
+		{TRY_USERS,
+		 DOCTOR_NATIVE_USERS,
+		 -ENOSPC,
+		 {0},
+		 "and those of net"},
+		{TRY_USERS,
+		 DOCTOR_NATIVE_USERS,
+		 -EPERM,
+		 {.forbidden = true},
+		 "unprivileged_userns_clone=1"},
+		{TRY_NAMESPACES,
+		 DOCTOR_NATIVE_NAMESPACES,
+		 -EPERM,
+		 {.apparmor = true, .profile = true},
+		 "apparmor_parser -r"},
+		{TRY_MOUNTS,
+		 DOCTOR_NATIVE_MOUNTS,
+		 -EACCES,
+		 {.apparmor = true},
+		 "apparmor_restrict_unprivileged_userns=0"},
+		{TRY_USERS,
+		 DOCTOR_NATIVE_USERS,
+		 -EPERM,
+		 {.apparmor = true, .root = true},
+		 NULL},
+		{TRY_USERS,
+		 DOCTOR_NATIVE_USERS,
+		 -EPERM,
+		 {.container = true},
+		 "--security-opt seccomp=unconfined"},
+		{TRY_MOUNTS,
+		 DOCTOR_NATIVE_MOUNTS,
+		 -ENOSYS,
+		 {.container = true},
+		 NULL},
+		{TRY_PROC,
+		 DOCTOR_NATIVE_PROC,
+		 -EPERM,
+		 {.container = true},
+		 "--security-opt systempaths=unconfined"},
+		{TRY_PROC, DOCTOR_NATIVE_PROC, -EPERM, {0}, NULL},
+		{TRY_VIEW,
+		 DOCTOR_NATIVE_VIEW,
+		 -ENOENT,
+		 {.container = true},
+		 "--device /dev/fuse"},
+		{TRY_VIEW, DOCTOR_NATIVE_VIEW, -ENOENT, {0}, NULL},
+		{TRY_VIEW,
+		 DOCTOR_NATIVE_VIEW,
+		 -EACCES,
+		 {0},
+		 "chmod 666 /dev/fuse"},
+		{TRY_TAP,
+		 DOCTOR_NATIVE_TAP,
+		 -EPERM,
+		 {.container = true},
+		 "--device /dev/net/tun"},
+		{TRY_TAP,
+		 DOCTOR_NATIVE_TAP,
+		 -EACCES,
+		 {.container = true},
+		 "chmod 666 /dev/net/tun"},
+		{TRY_RULES, DOCTOR_NATIVE_RULES, -EPROTONOSUPPORT, {0}, NULL},
+		{TRY_FILTER, DOCTOR_NATIVE_FILTER, -EINVAL, {0}, NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		struct doctor_host h = healthy();
+
+		h.steps.host = known[i].host;
+		h.steps.of[known[i].step] = failed(known[i].code);
+		doctor_judge(a, &h, &found);
+		CHECK_MSG(mends(known[i].id, known[i].remedy), "remedy %zu", i);
+	}
+}
+
 /* With keys, without, with nobody there, and none. */
 static void check_ssh_agent(void)
 {
@@ -364,6 +544,9 @@ int main(void)
 	check_images();
 	check_trials();
 	check_kernels();
+	check_native_needs();
+	check_native_programs();
+	check_native_remedies();
 	check_ssh_agent();
 	check_view();
 	arena_free(a);
