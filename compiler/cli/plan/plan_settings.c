@@ -24,8 +24,9 @@ struct settings {
 /* Of what nobody set, that which differs from machine to machine. */
 static bool is_telling(const char *key)
 {
-	static const char *const keys[] = {"image",    "engine", "masks",
-					   "resolver", "traced", "decrypted"};
+	static const char *const keys[] = {"image",    "sees",	   "engine",
+					   "masks",    "resolver", "traced",
+					   "decrypted"};
 
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 		if (strcmp(key, keys[i]) == 0)
@@ -106,7 +107,8 @@ static struct str system_calls(const struct settings *s)
 
 static void put_hardening(struct settings *s)
 {
-	const struct ir_hardening *h = &s->m->policy->hardening;
+	const struct ir_policy *p = s->m->policy;
+	const struct ir_hardening *h = &p->hardening;
 	struct ir_origin none = {0};
 	struct arena *a = s->m->a;
 
@@ -114,8 +116,9 @@ static void put_hardening(struct settings *s)
 		    h->user.set ? h->user.v : STR("owner of the workspace"),
 		    h->user.set ? h->user.from : none);
 	put_setting(s, "root",
-		    h->read_only.v ? STR("read-only")
-				   : STR("writable, thrown away"),
+		    h->read_only.v || p->engine.v == IR_ENGINE_NATIVE
+			    ? STR("read-only")
+			    : STR("writable, thrown away"),
 		    h->read_only.from);
 	vec_each(t, &h->tmpfs)
 		put_setting(s, "tmpfs", t->s, t->from);
@@ -170,7 +173,9 @@ static void docker_args(struct settings *s)
 			 arg->class == ARG_HARMLESS ? VIEW_PLAIN : VIEW_WARN,
 			 arena_fmt(a, "%-*s--%s%s%s%s", KEY_COLUMNS,
 				   arg->home == ARG_GATE ? "gate gets"
-							 : "docker gets",
+				   : s->m->policy->engine.v == IR_ENGINE_NATIVE
+					   ? "engine gets"
+					   : "docker gets",
 				   view_cleaned(a, arg->option).p,
 				   arg->has_value ? " " : "",
 				   view_cleaned(a, arg->value).p,
@@ -211,10 +216,17 @@ void plan_settings(const struct view *v, const struct plan_model *m)
 {
 	struct settings s = {.v = v, .m = m};
 	const struct ir_policy *p = m->policy;
+	bool native = p->engine.v == IR_ENGINE_NATIVE;
 
 	buf_init(&s.usual, m->a);
 	view_title(v, "how it is run", 0, NULL);
-	put_setting(&s, "image", p->image.v, p->image.from);
+	if (native)
+		put_setting(
+			&s, "sees",
+			STR("of this machine /usr, /bin, /sbin, /lib* and what programs need of /etc, to be read; no home of yours"),
+			(struct ir_origin){0});
+	else
+		put_setting(&s, "image", p->image.v, p->image.from);
 	vec_each(t, &p->ports)
 		put_setting(&s, t == p->ports.v ? "publishes" : "", t->s,
 			    t->from);
@@ -240,9 +252,12 @@ void plan_settings(const struct view *v, const struct plan_model *m)
 				      STR_ARG(f->s)),
 			    f->from);
 	put_hardening(&s);
-	put_setting(&s, "uplink",
-		    p->uplink.set ? p->uplink.v : STR("Docker's own bridge"),
-		    p->uplink.set ? p->uplink.from : (struct ir_origin){0});
+	put_setting(
+		&s, "uplink",
+		p->uplink.set ? p->uplink.v
+		: native ? STR("pasta, as you, without this machine's loopback")
+			 : STR("Docker's own bridge"),
+		p->uplink.set ? p->uplink.from : (struct ir_origin){0});
 	put_upstream(&s);
 	if (p->upstream_ca.set)
 		put_setting(

@@ -121,6 +121,7 @@ bool plan_trace_is_usual(const struct plan_model *m)
 	       !t->required.v && !is_set(&t->rotate_bytes) &&
 	       !is_set(&t->rotate_age_s) && !is_set(&t->keep_files) &&
 	       !is_set(&t->keep_bytes) &&
+	       m->policy->engine.v != IR_ENGINE_NATIVE &&
 	       m->policy->runtime.v != IR_RUNTIME_KATA;
 }
 
@@ -132,6 +133,11 @@ void plan_trace(const struct view *v, const struct plan_model *m)
 		return;
 	if (t->engine.v == IR_TRACE_OFF) {
 		put_nothing(v, m, "nothing", t->engine.from);
+		return;
+	}
+	if (m->policy->engine.v == IR_ENGINE_NATIVE) {
+		put_nothing(v, m, "nothing, with this engine",
+			    m->policy->engine.from);
 		return;
 	}
 	if (m->policy->runtime.v == IR_RUNTIME_KATA) {

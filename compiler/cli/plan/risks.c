@@ -446,6 +446,25 @@ static void find_filter(struct finder *f)
 			STR("Kata filters system calls in its guest only where it is told to (disable_guest_seccomp)"));
 }
 
+/* The native engine: programs of the machine's, in namespaces of the user's. */
+static void find_machine(struct finder *f)
+{
+	struct ir_origin from = f->p->engine.from;
+
+	add_risk(
+		f, "shared-kernel", (struct ir_origin){0},
+		STR("the session shares the host's kernel: a hole in it is a hole in the boundary"));
+	add_risk(
+		f, "machine", from,
+		STR("the agent runs this machine's programs, and reads below /usr what every user may read"));
+	add_risk(
+		f, "untraced", from,
+		STR("what the agent's processes do is not recorded: this engine has no tracer"));
+	add_risk(
+		f, "one-user", from,
+		STR("gate, HAProxy and agent are users of their own only where you have subordinate ids (/etc/subuid); else they are one, kept apart by namespaces of processes and files"));
+}
+
 static void find_hardening(struct finder *f)
 {
 	const struct ir_hardening *h = &f->p->hardening;
@@ -463,7 +482,9 @@ static void find_hardening(struct finder *f)
 		add_risk(
 			f, "bridge", f->p->runtime.from,
 			STR("the agent's link is a Docker network, of which the host is a part: who may send raw packets in there, as root inside Sysbox may, can address the host past the gate, and what becomes of that is for the host's own packet filter"));
-	if (f->p->runtime.v != IR_RUNTIME_KATA)
+	if (f->p->engine.v == IR_ENGINE_NATIVE)
+		find_machine(f);
+	else if (f->p->runtime.v != IR_RUNTIME_KATA)
 		add_risk(
 			f, "shared-kernel", (struct ir_origin){0},
 			STR("containers share the host's kernel: a hole in it is a hole in the boundary"));
