@@ -184,6 +184,16 @@ static bool take_signals(const struct streams *s, int signals, pid_t process,
 	return false;
 }
 
+/* A full pipe must not hold this process: who reads it may wait for us to take
+ * what it printed. */
+static void keep_from_blocking(int fd)
+{
+	int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
+
+	if (flags >= 0)
+		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
 static void open_ways(const struct streams *s, struct way w[3])
 {
 	for (int i = 0; i < 3; i++) {
@@ -216,6 +226,10 @@ int streams_serve(struct streams *s, pid_t process, int signals)
 	bool raw = s->tty && enter_raw(&before), ended = false;
 	int status = 0;
 
+	/* who ends without reading all of its input is no reason to end */
+	signal(SIGPIPE, SIG_IGN);
+	keep_from_blocking(s->outside[0]);
+	keep_from_blocking(s->terminal);
 	open_ways(s, w);
 	pass_size(s);
 	while (!ended || has_more(&w[1], true) || has_more(&w[2], true)) {
