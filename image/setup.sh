@@ -21,7 +21,7 @@ build=(gcc/gcc make/make bison/bison flex/flex pkg-config/pkg-config
 	libdeflate-dev libyajl-dev libseccomp-dev libfuse3-dev)
 # From Debian 13 on, the command is a package of its own.
 run=(docker.io/dockerd ?docker-cli/docker iptables/iptables haproxy/haproxy
-	ca-certificates)
+	?passt/pasta ca-certificates)
 # Only where debian:bookworm-slim cannot be pulled; image/base.sh asks.
 base=(debootstrap/debootstrap)
 package=(debhelper/dh dpkg-dev/dpkg-buildpackage lintian/lintian)
@@ -29,7 +29,7 @@ test=(?libclang-rt-dev libhttp-parser-dev llvm/llvm-symbolizer nftables/nft ipro
 	python3/python3 python3-h2 python3-jsonschema python3-yaml openssl/openssl strace/strace
 	util-linux/unshare procps/ps git/git passwd/useradd zsh/zsh
 	fish/fish mandoc/mandoc jq/jq uidmap/newuidmap ?rootlesskit/rootlesskit
-	?slirp4netns/slirp4netns dosfstools/mkfs.vfat ?fusefat/fusefat
+	?slirp4netns/slirp4netns ?passt/pasta dosfstools/mkfs.vfat ?fusefat/fusefat
 	?ntfs-3g/lowntfs-3g rsync/rsync ?qemu-system-x86 ?busybox-static)
 bench=(?mitmproxy/mitmdump)
 arm64=(gcc-aarch64-linux-gnu/aarch64-linux-gnu-gcc debian-archive-keyring
