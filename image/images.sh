@@ -165,7 +165,7 @@ staged() {
 }
 
 stage_gate() {
-	local haproxy root=$1
+	local haproxy curl root=$1
 	haproxy=$(PATH=$PATH:/usr/sbin:/sbin command -v haproxy) ||
 		die "there is no haproxy, which the gate is made of: install it"
 	rm -rf "$root"
@@ -179,7 +179,11 @@ stage_gate() {
 	# By these it verifies servers.
 	install -D -m 644 /etc/ssl/certs/ca-certificates.crt \
 		"$root/etc/ssl/certs/ca-certificates.crt"
-	libraries "$root" "$programs/membrane-gate" "$haproxy"
+	# The gate opens it where a policy has it go out by a proxy.
+	curl=$(ldconfig -p | awk '$1 ~ /^libcurl(-gnutls)?\.so\.4$/ && !found++ { print $NF }')
+	[[ $curl ]] || die "there is no libcurl, by which the gate speaks to proxies: install it"
+	install -D -m 755 "$curl" "$root$curl"
+	libraries "$root" "$programs/membrane-gate" "$haproxy" "$curl"
 }
 
 gate() {

@@ -61,10 +61,15 @@ static void put_lines(const struct emit_in *in, struct buf *out, lines *l)
 	}
 }
 
-static void put_upstream(struct buf *out, const struct ir_resolver *r)
+static void put_upstream(struct buf *out, const struct ir_policy *p)
 {
+	const struct ir_resolver *r = &p->resolver.v;
 	char text[ADDR_TEXT_MAX];
 
+	if (p->upstream.set) {
+		buf_adds(out, NAMES_MAP_UPSTREAM " " NAMES_MAP_PROXY "\n");
+		return;
+	}
 	if (r->host) {
 		buf_adds(out, NAMES_MAP_UPSTREAM " " NAMES_MAP_HOST "\n");
 		return;
@@ -262,7 +267,7 @@ bool names_emit(const struct emit_in *in, struct buf *out)
 	    !emit_denials_make(in, &denials) || !emit_quics_make(in, &quics))
 		return false;
 	buf_adds(out, NAMES_MAP_HEAD "\n");
-	put_upstream(out, &in->policy->resolver.v);
+	put_upstream(out, in->policy);
 	put_nets(in, out);
 	put_ports(out, &classes, &denials, &quics);
 	put_names(in, out, &classes);

@@ -58,23 +58,55 @@ static bool check_trace(struct pass_ctx *c, const struct ir_policy *p)
 
 static bool check_scalars(struct pass_ctx *c, const struct ir_policy *p)
 {
+	return check_trace(c, p);
+}
+
+static bool say_past_proxy(struct pass_ctx *c, const struct ir_policy *p,
+			   struct span at, const char *what)
+{
+	diag_error(c->diags, DIAG_NEEDS_UPSTREAM, at,
+		   "%s: only names go by the proxy so far, and nothing past it",
+		   what);
+	diag_note(c->diags, p->upstream.from.at, "it is named here");
+	diag_help(c->diags, "name hosts alone, or leave 'upstream' out");
+	return false;
+}
+
+/* What the gate hands to a proxy is a name and a port. */
+static bool check_upstream(struct pass_ctx *c, const struct ir_policy *p)
+{
 	bool ok = true;
 
-	if (p->upstream.set) {
+	if (!p->upstream.set)
+		return true;
+	vec_each(g, &p->allow)
+		if (g->dest.kind == IR_DEST_ANY)
+			ok = say_past_proxy(c, p, g->dest.at, "'*' is granted");
+		else if (ir_dest_net(&g->dest))
+			ok = say_past_proxy(c, p, g->dest.at,
+					    "an address is granted");
+	vec_each(x, &p->credentials)
+		if (x->has_refresh)
+			ok = say_past_proxy(c, p, x->refresh.at,
+					    "tokens are renewed from the host");
+	if (p->engine.v == IR_ENGINE_NATIVE) {
 		diag_error(c->diags, DIAG_NEEDS_UPSTREAM, p->upstream.from.at,
-			   "the gate does not go out through a proxy yet");
-		diag_help(
-			c->diags,
-			"where there is another way out, leave 'upstream' out");
+			   "the native engine does not go out by a proxy yet");
+		diag_note(c->diags, p->engine.from.at, "it is chosen here");
+		diag_help(c->diags, "'engine: docker' does");
 		ok = false;
 	}
-	return check_trace(c, p) && ok;
+	if (p->upstream.direct.n)
+		ok = say_past_proxy(c, p, p->upstream.direct.v[0].from.at,
+				    "'direct' is written");
+	return ok;
 }
 
 bool passes_enforceable(struct pass_ctx *c, const struct ir_policy *p)
 {
 	bool ok = check_scalars(c, p);
 
+	ok &= check_upstream(c, p);
 	vec_each(g, &p->allow)
 		ok &= check_address(c, g);
 	return ok;

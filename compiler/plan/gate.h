@@ -27,6 +27,8 @@
 
 /* The user that HAProxy is. */
 #define GATE_UID 64100
+/* And that of who speaks to the proxy. */
+#define GATE_UPSTREAM_UID 64101
 
 /* Packets of IPv6 that are HAProxy's, and flows whose end is told. */
 #define GATE_MARK_TPROXY 0x00000001
@@ -53,9 +55,11 @@
 #define GATE_TOKENS	 GATE_DIR "/tokens.map"
 #define GATE_RENEWAL	 GATE_DIR "/renewal.sock"
 #define GATE_LEAVES	 GATE_DIR "/leaf/"
-#define GATE_PUBLISHED	 "/published"	       /* and its other one */
-#define GATE_UPSTREAM_CA "/upstream-ca.pem"    /* of the launcher's */
-#define GATE_ROOTS	 GATE_DIR "/roots.pem" /* the system's, and those */
+#define GATE_PUBLISHED	 "/published"		   /* and its other one */
+#define GATE_UPSTREAM_CA "/upstream-ca.pem"	   /* of the launcher's */
+#define GATE_UPSTREAM	 GATE_DIR "/upstream.sock" /* to the proxy */
+#define GATE_FAILURES	 GATE_DIR "/upstream.map" /* why that failed, by port */
+#define GATE_ROOTS	 GATE_DIR "/roots.pem"	  /* the system's, and those */
 #define GATE_PORTS	 "/ports" /* the launcher's socket: docker_json.h */
 
 /* What a sentinel has in place of a secret: this, the digits that say which

@@ -3,12 +3,14 @@
  * (runtime/gate/l7/hello.c) and to the tracer (runtime/watch/main.c):
  *
  *	{"version":1,"session":ID,"host":[ADDR,…],"credentials":{"1":VALUE,…}}
+ *	 and behind that "proxy":{"addr":ADDR,"port":PORT,"login":TEXT} where
+ *the gate goes out by one, the last where it has a login
  *	{"version":1,"host":NAME,"netns":INODE,"pidns":INODE,"workspace":PATH}
  *
  * "credentials" is there only when there are any, and has those that stand for
- * sentinels under "N:DIGITS" (compiler/plan/gate.h); the tracer's has netns 0 and
- * "agent":NAME where the agent has a namespace of its own, and "workspace" where
- * the workspace is in the session at that path, too.
+ * sentinels under "N:DIGITS" (compiler/plan/gate.h); the tracer's has netns 0
+ *and "agent":NAME where the agent has a namespace of its own, and "workspace"
+ *where the workspace is in the session at that path, too.
  */
 #ifndef COMPILER_PLAN_HELLO_H
 #define COMPILER_PLAN_HELLO_H
@@ -18,6 +20,10 @@
 #define HELLO_SESSION	  "session"
 #define HELLO_HOST	  "host"
 #define HELLO_CREDENTIALS "credentials"
+#define HELLO_PROXY	  "proxy"
+#define HELLO_ADDR	  "addr"
+#define HELLO_PORT	  "port"
+#define HELLO_LOGIN	  "login"
 #define HELLO_NETNS	  "netns"
 #define HELLO_PIDNS	  "pidns"
 #define HELLO_AGENT	  "agent"

@@ -5,8 +5,10 @@
  * One record per line, fields separated by single spaces, LF:
  *
  *	membrane-names 2
- *	upstream udp ADDR PORT | host   host: what --resolver says, at its
- *	                                port 53
+ *	upstream udp ADDR PORT | host | proxy
+ *	                                host: what --resolver says, at its
+ *	                                port 53; proxy: nobody, names lead to
+ *	                                stand-ins and go by the proxy
  *	floor CIDR                      in an answer only when a longer cover
  *	                                line opens it, whatever names say
  *	private CIDR                    in an answer only when covered or
@@ -48,8 +50,9 @@
 #define NAMES_MAP_DENY	   "deny"
 #define NAMES_MAP_GUARD	   "guard"
 
-#define NAMES_MAP_UDP  "udp"
-#define NAMES_MAP_HOST "host"
+#define NAMES_MAP_UDP	"udp"
+#define NAMES_MAP_HOST	"host"
+#define NAMES_MAP_PROXY "proxy"
 
 #define NAMES_MAP_NONE "-"
 

@@ -7,6 +7,7 @@
 #include "runtime/gate/change.h"
 #include "runtime/gate/dns/dns_gate.h"
 #include "runtime/gate/l7/l7.h"
+#include "runtime/gate/onward/onward.h"
 #include "runtime/gate/requestless.h"
 #include "runtime/gate/packet/flows.h"
 #include "runtime/gate/packet/link.h"
@@ -26,6 +27,8 @@ struct gate {
 	struct resolved seen;
 	struct dns_gate dns;
 	struct l7 l7;
+	struct standins *standins;
+	struct onward way; /* by a proxy, where names go by one */
 	/* Each with a queue in the kernel: what is refused, however often,
 	 * takes no room from what is permitted. */
 	struct nflog permitted, refused;

@@ -29,6 +29,7 @@ enum slot {
 	SLOT_REFUSED,
 	SLOT_FLOWS,
 	SLOT_OUT,
+	SLOT_WAY,
 	SLOT_L7,
 	SLOT_DNS = SLOT_L7 + L7_POLL,
 };
@@ -197,6 +198,26 @@ static int open_resolver(struct gate *g, bool ipv6, struct err *err)
 	return dns_gate_open(&g->dns, &v4, ipv6 ? &v6 : NULL, err);
 }
 
+/* Before HAProxy, which passes on to it. */
+static int open_way(struct gate *g, struct err *err)
+{
+	struct onward_proxy proxy = {.addr = g->hosts.proxy,
+				     .port = g->hosts.proxy_port};
+	int rc;
+
+	g->way.pidfd = -1;
+	if (!g->now.names.proxied)
+		return 0;
+	snprintf(proxy.login, sizeof(proxy.login), "%s",
+		 g->l7.credentials.login);
+	if ((rc = standins_new(&g->standins, err)) == 0 &&
+	    (rc = l7_failures(err)) == 0)
+		rc = onward_start(&proxy, g->standins, &g->way, err);
+	explicit_bzero(&proxy, sizeof(proxy));
+	g->dns.standins = g->standins;
+	return rc < 0 ? err_while(err, "the way to the proxy") : 0;
+}
+
 static int start_l7(struct gate *g, bool ipv6, struct err *err)
 {
 	int rc;
@@ -234,6 +255,7 @@ static int set_up(struct gate *g, const struct worker_args *args,
 	if ((rc = read_hello(g, err)) < 0)
 		return err_while(err, "the launcher's line");
 	if ((rc = ruleset_hosts(g->now.ruleset, &g->hosts, err)) < 0 ||
+	    (rc = open_way(g, err)) < 0 ||
 	    (rc = start_l7(g, *out_ipv6, err)) < 0 ||
 	    (rc = make_link(g, args, *out_ipv6, err)) < 0 ||
 	    (rc = open_resolver(g, *out_ipv6, err)) < 0 ||
@@ -421,6 +443,7 @@ static int serve_session(struct gate *g, const struct worker_args *args,
 		p[SLOT_OUT] = (struct pollfd){
 			outlog_wait_ms(&g->out, now_ms) == 0 ? g->out.fd : -1,
 			POLLOUT, 0};
+		p[SLOT_WAY] = (struct pollfd){g->way.pidfd, POLLIN, 0};
 		l7_poll(&g->l7, p + SLOT_L7);
 		dns_gate_poll(&g->dns, p + SLOT_DNS);
 		if (poll(p, ARRAY_LEN(p), wait_ms(g, now_ms)) < 0 &&
@@ -429,6 +452,9 @@ static int serve_session(struct gate *g, const struct worker_args *args,
 				       strerror(errno));
 		if (p[SLOT_SUPERVISOR].revents && on_supervisor(g, args))
 			return 0;
+		if (p[SLOT_WAY].revents)
+			return err_set(err, -EPIPE,
+				       "the way to the proxy ended");
 		if ((p[SLOT_PERMITTED].revents || p[SLOT_REFUSED].revents) &&
 		    read_nflogs(g, err) < 0)
 			return err->code;

@@ -75,9 +75,9 @@ static int start_gate(struct trial *t, struct err *err)
 		rc = gate_start(t->gate, &t->engine.engine, argv, t->session.dir,
 				-1, err);
 	if (rc == 0)
-		rc = gate_hello(t->gate,
-				hosts_hello(t->a, t->session.id, &h, &none),
-				err);
+		rc = gate_hello(
+			t->gate,
+			hosts_hello(t->a, t->session.id, &h, &none, NULL), err);
 	return rc;
 }
 

@@ -97,6 +97,7 @@ ZONE = {
     "api.anthropic.com": {"A": ["11.0.20.8"]},
     "api.openai.com": {"A": ["11.0.20.9"]},
     "bench.test": {"A": ["11.0.30.1"]},
+    "proxy.corp.test": {"A": ["11.0.40.1"]},
 }
 rotation = itertools.count(1)
 

@@ -12,11 +12,13 @@ judge by that file, not by what a client says.
     {"time", "event": "packet", "proto", "src", "addr", "port", "data"}
     {"time", "event": "dns"|"tcp"|"udp"|"sync", ...}      and those of origin.py
 """
+import base64
 import ctypes
 import ipaddress
 import json
 import os
 import pathlib
+import select
 import socket
 import socketserver
 import struct
@@ -35,6 +37,8 @@ BANNERS = {22: b"SSH-2.0-OpenSSH_9.2p1 fake\r\n", 25: b"220 mail.test\r\n",
 UDP_ECHO = (7, 123, 443, 7777)
 SYNC_PORT = 9
 HALF_PORT = 7001
+# Proxies: for everybody, for one login, for nobody; at the next nobody is.
+PROXIES = {3128: None, 3129: "me@corp:pass:w%rd", 3130: ""}
 
 
 class Log:
@@ -236,6 +240,50 @@ def half_tcp(log):
     return handle
 
 
+def carry(one, other):
+    """What one says the other hears, until both have ended."""
+    ends = {one: other, other: one}
+    while ends:
+        for sock in select.select(list(ends), [], [], 30)[0]:
+            data = sock.recv(65536)
+            if data:
+                ends[sock].sendall(data)
+            else:
+                ends.pop(sock).shutdown(socket.SHUT_WR)
+
+
+def proxy_tcp(log, login):
+    """CONNECT, to where names lead here. What follows is none of the wire's:
+    both ends are in this namespace."""
+    def handle(sock, fields):
+        head = b""
+        while b"\r\n\r\n" not in head:
+            data = sock.recv(4096)
+            if not data:
+                return
+            head += data
+        lines = head.decode("latin-1").split("\r\n")
+        said = dict(line.split(": ", 1) for line in lines[1:] if ": " in line)
+        method, target = lines[0].split()[:2]
+        given = said.get("Proxy-Authorization", "Basic ").split()[1:]
+        given = base64.b64decode(given[0]).decode() if given else None
+        log("proxy", proto="tcp", **fields, method=method, target=target,
+            login=given)
+        if login == "":
+            sock.sendall(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n")
+            return
+        if login is not None and given != login:
+            sock.sendall(b"HTTP/1.1 407 Who?\r\nproxy-authenticate: Basic "
+                         b"realm=corp\r\ncontent-length: 0\r\n\r\n")
+            return
+        name, port = target.rsplit(":", 1)
+        with socket.create_connection((dns.find(name)["A"][0], int(port)),
+                                      10) as other:
+            sock.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
+            carry(sock, other)
+    return handle
+
+
 # --- the two roles ---------------------------------------------------------
 
 def play_internet(state, iface):
@@ -255,6 +303,8 @@ def play_internet(state, iface):
         else:
             serve_tcp(port, banner_tcp(log, hello))
     serve_tcp(HALF_PORT, half_tcp(log))
+    for port, login in PROXIES.items():
+        serve_tcp(port, proxy_tcp(log, login))
     WebServer(80).start()
     for port in (443, 4443, RETRY):
         WebServer(port, certificates).start()

@@ -206,6 +206,17 @@ static bool is_what_runs(struct amend *x)
 	return true;
 }
 
+/* As before a session: what the gate would not do is not begun. */
+static bool can_enforce(struct amend *x)
+{
+	struct pass_ctx c = driver_ctx(&x->now.c);
+	bool ok = passes_enforceable(&c, &x->now.c.policy);
+
+	if (!ok)
+		console_diags(x->a, &x->now.c.diags);
+	return ok;
+}
+
 /*
  * policy.json does not say whose 'never' it has. All of them bind that what
  * runs holds to: those of the global file always did, or nothing would run.
@@ -364,7 +375,7 @@ static int derive_plan(struct amend *x, const struct plan *told,
 
 static int judge_change(struct amend *x)
 {
-	if (!is_what_runs(x) || !holds_never(x))
+	if (!is_what_runs(x) || !can_enforce(x) || !holds_never(x))
 		return STATUS_REFUSED;
 	changes_make(x->a, &x->old.c, &x->now.c, false, &x->diff);
 	x->is_idle = changes_verdict(&x->diff) <= CHANGES_COSMETIC;

@@ -10,6 +10,7 @@
 #include "compiler/emit/git/git_files.h"
 #include "compiler/emit/git/known_hosts.h"
 #include "compiler/ir/docker_mount.h"
+#include "compiler/ir/upstream.h"
 #include "compiler/plan/docker_json.h"
 #include "compiler/plan/files.h"
 #include "compiler/plan/gate.h"
@@ -271,6 +272,19 @@ static cJSON *credentials_json(struct arena *a, const struct ir_policy *p)
 	return list;
 }
 
+static cJSON *upstream_json(struct arena *a, const struct ir_upstream *u)
+{
+	cJSON *o = json_object();
+
+	json_put_str(o, DOCKER_JSON_PROXY, upstream_at(a, u));
+	if (u->has_login)
+		json_put_str(o,
+			     u->from_env ? DOCKER_JSON_FROM_ENV
+					 : DOCKER_JSON_FROM_FILE,
+			     u->source);
+	return o;
+}
+
 void agent_session(const struct emit_in *in, cJSON *root)
 {
 	const struct ir_policy *p = in->policy;
@@ -279,6 +293,9 @@ void agent_session(const struct emit_in *in, cJSON *root)
 		json_put(root, DOCKER_JSON_SSH_AGENT, cJSON_CreateTrue());
 	if (home_word(p->home.v))
 		json_put_cstr(root, DOCKER_JSON_HOME, home_word(p->home.v));
+	if (p->upstream.set)
+		json_put(root, DOCKER_JSON_UPSTREAM,
+			 upstream_json(in->a, &p->upstream));
 	if (p->upstream_ca.set)
 		json_put_str(root, DOCKER_JSON_UPSTREAM_CA, p->upstream_ca.v);
 	docker_ports_put(in, root);

@@ -93,7 +93,7 @@ static cJSON *gate_vectors(struct argv *w)
 	docker_roots_mount(w);
 	put_args(w, ARG_GATE);
 	argv_image(w);
-	if (w->in->policy->resolver.v.host)
+	if (w->in->policy->resolver.v.host && !w->in->policy->upstream.set)
 		argv_put(w, DOCKER_JSON_RESOLVER);
 	return argv_end(w);
 }

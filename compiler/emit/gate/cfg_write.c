@@ -17,8 +17,17 @@ static void put_list(struct cfg *c, const char *fmt, va_list args)
 		buf_adds(c->out, text);
 }
 
+/* "server origin 0.0.0.0" is where the client called. */
 void cfg_text(struct cfg *c, const char *part)
 {
+	static const char called[] = "server origin 0.0.0.0";
+	const char *at;
+
+	while (c->origin && (at = strstr(part, called))) {
+		buf_add(c->out, (struct str){part, (size_t)(at - part)});
+		buf_addf(c->out, "server origin %s", c->origin);
+		part = at + sizeof(called) - 1;
+	}
 	buf_adds(c->out, part);
 }
 

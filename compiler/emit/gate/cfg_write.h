@@ -17,7 +17,9 @@ struct cfg {
 	struct arena *a;
 	struct diags *diags;
 	struct buf *out;
-	bool ok; /* false after the first refusal */
+	bool ok;	    /* false after the first refusal */
+	const char *origin; /* where servers are; NULL: where the client
+			     * called */
 };
 
 /* Text of ours: a part of one of the .cfg files here. */

@@ -3,6 +3,7 @@
 #include "compiler/emit/gate/gate_global.cfg.inc"
 #include "compiler/emit/gate/gate_marks.h"
 #include "compiler/ir/inspection.h"
+#include "compiler/plan/gate.h"
 
 bool gate_cfg_wanted(const struct ir_policy *p)
 {
@@ -28,12 +29,14 @@ bool gate_cfg_emit(const struct emit_in *in, struct buf *out)
 {
 	struct gate g = {.in = in,
 			 .p = profiles_make(in),
-			 .c = {in->a, in->diags, out, true},
+			 .c = {in->a, in->diags, out, true, NULL},
 			 .insecure = in->policy->ssl_insecure.set &&
 				     in->policy->ssl_insecure.v};
 
 	if (!g.p)
 		return false;
+	if (in->policy->upstream.set)
+		g.c.origin = "unix@" GATE_UPSTREAM " send-proxy-v2";
 	g.marks = gate_marks_new(&g);
 	cfg_text(&g.c, text_global);
 	gate_edge_put(&g);

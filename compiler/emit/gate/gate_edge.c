@@ -57,6 +57,8 @@ static void put_strict(struct gate *g)
 void gate_edge_put(struct gate *g)
 {
 	cfg_text(&g->c, edge_shared);
+	cfg_text(&g->c, g->c.origin ? edge_log_by_proxy : edge_log);
+	cfg_text(&g->c, edge_begin);
 	put_raw(g);
 	put_patient(g);
 	put_strict(g);

@@ -223,7 +223,10 @@ static void put_head(struct gate *g)
 	if (g->p->any_bump)
 		cfg_text(c, bind_tls);
 	cfg_text(c, bind_clear);
-	cfg_text(c, failures);
+	cfg_text(c, c->origin ? request_log_by_proxy : request_log);
+	cfg_text(c, request_errors);
+	cfg_text(c, c->origin ? failures_by_proxy : failures);
+	cfg_text(c, failures_in_json);
 	cfg_text(c, variables);
 	gate_match_lookup(g, &gate_scope_request);
 	cfg_text(c, shape);

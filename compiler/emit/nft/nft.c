@@ -208,6 +208,9 @@ static void put_granted(struct nft *r)
 {
 	const uint64_t granted = MARKS_FOR(GRANTED);
 
+	/* What goes by a proxy comes from the gate itself. */
+	if (r->in->policy->upstream.set)
+		return;
 	each_family(f) {
 		nft_match_nets(r, false, *f, PASS);
 		nft_match_kind(r, NFT_CIDR, *f, IR_PROTO_UDP, PASS, granted);
@@ -304,7 +307,7 @@ bool nft_emit(const struct emit_in *in, struct buf *out)
 	put_prerouting(&r);
 	put_divert(&r);
 	put_input(&r);
-	nft_link_output(out);
+	nft_link_output(&r);
 	put_helpers(out);
 	nft_machine_put(&r);
 	put_forward(&r);

@@ -43,13 +43,30 @@ void nft_link_source(struct buf *out)
 	buf_addc(out, '\n');
 }
 
+/* One program of the gate's, to one place of the world's: no name is asked for,
+ * and no address but the proxy's is reached, whoever errs. */
+static void put_to_proxy(struct buf *out)
+{
+	nft_note(out, "To the proxy, and nowhere else");
+	nft_rule(
+		out,
+		"meta skuid " GATE_TEXT(
+			GATE_UPSTREAM_UID) " ip daddr . tcp dport @proxy4 ct direction original ct state established,new accept");
+	nft_rule(
+		out,
+		"meta skuid " GATE_TEXT(
+			GATE_UPSTREAM_UID) " ip6 daddr . tcp dport @proxy6 ct direction original ct state established,new accept");
+}
+
 /*
  * The gate's own packets. To the agent: all; nobody else is on that link. By
  * the uplink: what resolver and HAProxy begin, neighbours, and that a packet of
  * the world's was too big. No answer goes there, as there is no service.
  */
-void nft_link_output(struct buf *out)
+void nft_link_output(struct nft *r)
 {
+	struct buf *out = r->out;
+
 	nft_about(
 		out,
 		"What the gate itself sends: to the agent, and what resolver and HAProxy begin");
@@ -61,9 +78,12 @@ void nft_link_output(struct buf *out)
 		 "oifname " NFT_LINK " ip6 daddr " LINK_AGENT_V6 " accept");
 	nft_rule(out, NEIGHBOURS);
 	nft_rule(out, "oifname " NFT_LINK " drop");
-	nft_rule(
-		out,
-		"meta l4proto { tcp, udp } ct direction original ct state established,new accept");
+	if (r->in->policy->upstream.set)
+		put_to_proxy(out);
+	else
+		nft_rule(
+			out,
+			"meta l4proto { tcp, udp } ct direction original ct state established,new accept");
 	nft_rule(
 		out,
 		"icmpv6 type { mld-listener-report, mld2-listener-report } accept");

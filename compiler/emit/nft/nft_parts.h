@@ -131,7 +131,7 @@ void nft_machine_put(struct nft *r);
 
 /* The chains of the agent's link, and the rules of a chain: nft_link.c. */
 void nft_link_source(struct buf *out);
-void nft_link_output(struct buf *out);
+void nft_link_output(struct nft *r);
 void nft_link_refuse(struct buf *out);
 void nft_link_options(struct buf *out);
 

@@ -180,6 +180,17 @@ static void put_quics(struct nft *r)
 	}
 }
 
+/* The proxy's address and port, which the gate fills in. */
+static void put_proxy(struct nft *r)
+{
+	if (!r->in->policy->upstream.set)
+		return;
+	nft_about(r->out, "The proxy on the way out, which the gate fills in");
+	buf_adds(r->out,
+		 "\tset proxy4 {\n\t\ttype ipv4_addr . inet_service\n\t}\n\n"
+		 "\tset proxy6 {\n\t\ttype ipv6_addr . inet_service\n\t}\n\n");
+}
+
 void nft_sets_put(struct nft *r)
 {
 	struct nft_nets none = {0};
@@ -187,6 +198,7 @@ void nft_sets_put(struct nft *r)
 	put_floor(r);
 	nft_about(r->out, "The host's own addresses, which the gate fills in");
 	put_both(r, "host", &none);
+	put_proxy(r);
 	if (any_any(&r->grants.classes))
 		put_private(r);
 	put_requests(r);

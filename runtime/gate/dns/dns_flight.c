@@ -298,6 +298,26 @@ void dns_flight_refuse(struct dns_gate *g, struct dns_flight *f,
 	tell_decision(g, f, false, reason, NULL);
 }
 
+void dns_flight_stand_in(struct dns_gate *g, struct dns_flight *f,
+			 int64_t now_ms)
+{
+	struct dns_answer answer;
+	struct addr addr;
+
+	if (f->q.type != LDNS_RR_TYPE_A) {
+		dns_flight_reply(g, f, LDNS_RCODE_NOERROR, REASON_GRANTED,
+				 NULL);
+		return;
+	}
+	if (!standins_take(g->standins, str_of(f->q.name), now_ms, &addr)) {
+		dns_flight_refuse(g, f, LDNS_RCODE_SERVFAIL, REASON_UPSTREAM);
+		return;
+	}
+	dns_msg_known(&f->q, &addr, NFTSET_TTL_MIN_S, &answer);
+	(void)answer_addresses(g, f, &answer, now_ms);
+	dns_msg_done(&answer);
+}
+
 void dns_flight_machine(struct dns_gate *g, const struct dns_flight *f)
 {
 	struct dns_answer answer;

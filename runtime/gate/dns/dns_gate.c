@@ -132,6 +132,10 @@ static void put_question(struct dns_gate *g, struct dns_flight *f,
 		dns_flight_machine(g, f);
 		return;
 	}
+	if (g->names->proxied) {
+		dns_flight_stand_in(g, f, now_ms);
+		return;
+	}
 	if (f->q.type == LDNS_RR_TYPE_AAAA && !g->ipv6) {
 		dns_flight_reply(g, f, LDNS_RCODE_NOERROR, REASON_GRANTED,
 				 NULL);
@@ -249,8 +253,12 @@ static bool renew_name(struct dns_gate *g, const char *name, uint16_t type,
 	f->from = DNS_FROM_US;
 	if (dns_msg_query_for(name, type, &f->q) &&
 	    !names_denied(g->names, str_of(name)) &&
-	    names_match(g->names, str_of(name), &f->match))
-		dns_flight_launch(g, f, now_ms);
+	    names_match(g->names, str_of(name), &f->match)) {
+		if (g->names->proxied)
+			dns_flight_stand_in(g, f, now_ms);
+		else
+			dns_flight_launch(g, f, now_ms);
+	}
 	return true;
 }
 

@@ -20,6 +20,7 @@
 #include "runtime/gate/dns/resolved.h"
 #include "runtime/gate/dns/upstream.h"
 #include "runtime/gate/l7/pins.h"
+#include "runtime/gate/onward/standins.h"
 #include "runtime/gate/packet/nftset.h"
 #include "runtime/gate/plan/names.h"
 #include "runtime/gate/record/record.h"
@@ -60,6 +61,7 @@ struct dns_gate {
 	struct nftset *sets;
 	struct resolved *seen;
 	struct pins *pins;
+	struct standins *standins; /* where names->proxied */
 	/* Takes what happened; time is filled in there. */
 	void (*on_record)(void *data, const struct record *r);
 	/* Takes what the agent was told, just before it is; likewise. */

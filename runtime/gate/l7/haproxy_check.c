@@ -148,6 +148,7 @@ static int become_trial(const struct l7_plan *p, const char *plan, int words,
 	    (rc = make_root(plan, err)) < 0 ||
 	    (rc = pins_file(&l.pins, GATE_PINS, err)) < 0 ||
 	    (rc = tokens_file(&l.credentials, GATE_TOKENS, err)) < 0 ||
+	    (rc = l7_failures(err)) < 0 ||
 	    (has_roots(p) && (rc = roots_write(false, err)) < 0) ||
 	    (p->decrypts && (rc = l7_leaves(&l, p, err)) < 0))
 		return rc;

@@ -105,6 +105,36 @@ static int take_credentials(const cJSON *list, struct hello_credentials *out,
 	return 0;
 }
 
+/* Its address is one of those that the agent is kept away from. */
+static int take_proxy(const cJSON *o, struct names_hosts *hosts,
+		      struct hello_credentials *out, struct err *err)
+{
+	const cJSON *addr = cJSON_GetObjectItemCaseSensitive(o, HELLO_ADDR);
+	const cJSON *port = cJSON_GetObjectItemCaseSensitive(o, HELLO_PORT);
+	const cJSON *login = cJSON_GetObjectItemCaseSensitive(o, HELLO_LOGIN);
+
+	if (!o)
+		return 0;
+	if (!cJSON_IsString(addr) ||
+	    !addr_parse(str_of(addr->valuestring), &hosts->proxy) ||
+	    !cJSON_IsNumber(port) || port->valueint < 1 ||
+	    port->valueint > UINT16_MAX)
+		return err_set(err, -EPROTO, "a malformed proxy");
+	if (login && (!cJSON_IsString(login) || !is_value(login->valuestring) ||
+		      strlen(login->valuestring) > HELLO_LOGIN_MAX ||
+		      !strchr(login->valuestring, ':')))
+		return err_set(err, -EPROTO, "a malformed login for the proxy");
+	if (!names_hosts_add(hosts, &hosts->proxy))
+		return err_set(err, -EPROTO,
+			       "more than %u addresses of the host",
+			       NAMES_HOSTS_MAX);
+	hosts->proxy_port = (uint16_t)port->valueint;
+	if (login)
+		snprintf(out->login, sizeof(out->login), "%s",
+			 login->valuestring);
+	return 0;
+}
+
 static int take_hello(const cJSON *tree, struct names_hosts *hosts,
 		      struct hello_credentials *out, struct err *err)
 {
@@ -118,9 +148,13 @@ static int take_hello(const cJSON *tree, struct names_hosts *hosts,
 			hosts, err);
 	if (rc < 0)
 		return rc;
-	return take_credentials(
+	rc = take_credentials(
 		cJSON_GetObjectItemCaseSensitive(tree, HELLO_CREDENTIALS), out,
 		err);
+	return rc < 0 ? rc
+		      : take_proxy(cJSON_GetObjectItemCaseSensitive(
+					   tree, HELLO_PROXY),
+				   hosts, out, err);
 }
 
 /* What the tree holds of them is memory that others get next. */
@@ -133,6 +167,11 @@ static void wipe_tree(cJSON *tree)
 		if (cJSON_IsString(item))
 			explicit_bzero(item->valuestring,
 				       strlen(item->valuestring));
+	item = cJSON_GetObjectItemCaseSensitive(
+		cJSON_GetObjectItemCaseSensitive(tree, HELLO_PROXY),
+		HELLO_LOGIN);
+	if (cJSON_IsString(item))
+		explicit_bzero(item->valuestring, strlen(item->valuestring));
 }
 
 int hello_parse(struct str line, struct names_hosts *hosts,

@@ -1,7 +1,8 @@
 /*
  * The launcher's first line: {"version":1,"session":"ID","host":["ADDR",...],
- * "credentials":{"1":"value","2:DIGITS":"value",...}}; the last member only
- * when there are any.
+ * "credentials":{"1":"value","2:DIGITS":"value",...},
+ * "proxy":{"addr":"ADDR","port":3128,"login":"USER:PASSWORD"}}; the last
+ * members only when there are any.
  *
  * Pure. The values are secrets: they are for HAProxy's environment and its map
  * of sentinels, and for nothing else.
@@ -14,6 +15,7 @@
 
 #define HELLO_BYTES_MAX	      65536u /* of the line; what a pipe holds */
 #define HELLO_CREDENTIALS_MAX 64u
+#define HELLO_LOGIN_MAX	      1024u /* bytes */
 #define HELLO_VALUE_MAX	      4096u /* bytes */
 
 /* What a sentinel stands for, to the host of a credential. */
@@ -30,6 +32,7 @@ struct hello_credentials {
 	uint32_t n;
 	struct hello_token tokens[HELLO_CREDENTIALS_MAX];
 	uint32_t n_tokens;
+	char login[HELLO_LOGIN_MAX + 1]; /* of the proxy; empty: none */
 };
 
 /*

@@ -112,6 +112,17 @@ static int make_leaves(struct l7 *l, const struct l7_plan *p, struct err *err)
 	return rc < 0 ? err_while(err, PLAN_LEAVES) : 0;
 }
 
+int l7_failures(struct err *err)
+{
+	auto_fd int fd = open(GATE_FAILURES,
+			      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	return fd < 0 || fchmod(fd, 0644) < 0
+		       ? err_set(err, -errno, GATE_FAILURES ": %s",
+				 strerror(errno))
+		       : 0;
+}
+
 int l7_authority(struct l7 *l, struct err *err)
 {
 	return l->ca.key ? 0 : ca_new(&l->ca, err);

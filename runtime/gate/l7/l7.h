@@ -86,6 +86,8 @@ void l7_plan_free(struct l7_plan *p);
 void l7_init(struct l7 *l);
 /* A CA where there is none, and the leaves that a plan names, in GATE_LEAVES.
  */
+/* GATE_FAILURES, empty: for an HAProxy that is about to start. */
+must_check int l7_failures(struct err *err);
 /* The session's CA, made now unless there is one. */
 must_check int l7_authority(struct l7 *l, struct err *err);
 must_check int l7_leaves(struct l7 *l, const struct l7_plan *p,

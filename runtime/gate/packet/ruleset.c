@@ -225,6 +225,10 @@ void ruleset_hosts_text(struct str text, const struct names_hosts *hosts,
 			buf_addf(out, "add element inet %s %s { %s }\n",
 				 GATE_TABLE, set, addr_text(a, addr));
 	}
+	if (hosts->proxy_port && ruleset_has_set(text, "proxy4"))
+		buf_addf(out, "add element inet %s proxy%s { %s . %u }\n",
+			 GATE_TABLE, hosts->proxy.family == ADDR_V6 ? "6" : "4",
+			 addr_text(&hosts->proxy, addr), hosts->proxy_port);
 }
 
 int ruleset_hosts(struct str text, const struct names_hosts *hosts,

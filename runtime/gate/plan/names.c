@@ -216,7 +216,8 @@ static bool parse_upstream(struct str rest, struct names_map *map)
 	uint64_t port;
 
 	map->upstream_host = str_is(rest, NAMES_MAP_HOST);
-	if (map->upstream_host)
+	map->proxied = str_is(rest, NAMES_MAP_PROXY);
+	if (map->upstream_host || map->proxied)
 		return true;
 	if (!take_field(&rest, &kind) || !str_is(kind, NAMES_MAP_UDP) ||
 	    !take_field(&rest, &addr) ||

@@ -41,6 +41,7 @@ struct names_nets {
 };
 
 struct names_map {
+	bool proxied;	    /* names lead to stand-ins, nobody is asked */
 	bool upstream_host; /* whoever reads this sets the two below */
 	struct addr upstream_addr;
 	uint16_t upstream_port;
@@ -66,6 +67,10 @@ struct names_match {
 struct names_hosts {
 	struct addr v[NAMES_HOSTS_MAX];
 	uint32_t n;
+	/* One of them: the proxy on the way out. proxy_port 0: there is none.
+	 */
+	struct addr proxy;
+	uint16_t proxy_port;
 };
 
 enum names_verdict {

@@ -34,6 +34,12 @@ static void take_name(char to[LIMIT_NAME_BYTES + 1], const char *from)
 	strcat(to, more);
 }
 
+/* Of a connection that was to go by a proxy: why it did not. */
+static bool has_failed_way(const cJSON *o)
+{
+	return strlen(json_find_str(o, "way").p) > 1;
+}
+
 static void take_texts(const cJSON *o, struct logline *l)
 {
 	const char *rule = json_find_str(o, "rule").p,
@@ -47,7 +53,8 @@ static void take_texts(const cJSON *o, struct logline *l)
 	copy_text(l->method, sizeof(l->method), json_find_str(o, "method").p);
 	copy_text(l->path, sizeof(l->path), json_find_str(o, "path").p);
 	copy_text(l->error, sizeof(l->error),
-		  strlen(json_find_str(o, "why").p) > 1
+		  has_failed_way(o) ? json_find_str(o, "way").p
+		  : strlen(json_find_str(o, "why").p) > 1
 			  ? json_find_str(o, "why").p
 		  : strlen(json_find_str(o, "tlserr").p) > 1
 			  ? json_find_str(o, "tlserr").p
@@ -66,6 +73,11 @@ static bool take_connect(const cJSON *o, struct logline *l)
 		return true;
 	}
 	l->kind = LOGLINE_CONNECT;
+	if (l->allow && has_failed_way(o)) {
+		l->reason = REASON_UPSTREAM;
+		l->allow = false;
+		return true;
+	}
 	return l->allow || strcmp(verdict, "deny") == 0;
 }
 

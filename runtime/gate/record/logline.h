@@ -11,6 +11,7 @@
  *	rule     what decided, a token of profiles.map, or "-"
  *	proto    of conn: "tls", "http", "raw", "none";  tls  of req: 1 or 0
  *	addr, port, name, method, path, status, err, tlserr
+ *	way      why a proxy did not pass it on, or "-"
  *	sport    the client's own port, which tells its connections apart
  *	end      of req: how it ended, as HAProxy's "%ts"
  *	up, down bytes from the client, and to it

@@ -127,6 +127,31 @@ static void add_secrets(cJSON *root, const secrets *s)
 	}
 }
 
+/* p NULL, or without a port: there is none. */
+static void add_proxy(cJSON *root, const struct proxy *p)
+{
+	char text[ADDR_TEXT_MAX];
+	cJSON *o;
+
+	if (!p || p->port == 0)
+		return;
+	o = cJSON_AddObjectToObject(root, HELLO_PROXY);
+	cJSON_AddStringToObject(o, HELLO_ADDR, addr_text(&p->addr, text));
+	cJSON_AddNumberToObject(o, HELLO_PORT, p->port);
+	if (p->login)
+		cJSON_AddStringToObject(o, HELLO_LOGIN, p->login);
+}
+
+static void wipe_login(const cJSON *root)
+{
+	const cJSON *login = cJSON_GetObjectItemCaseSensitive(
+		cJSON_GetObjectItemCaseSensitive(root, HELLO_PROXY),
+		HELLO_LOGIN);
+
+	if (cJSON_IsString(login))
+		explicit_bzero(login->valuestring, strlen(login->valuestring));
+}
+
 /* cJSON gives memory back as it is. */
 static void wipe_tree(cJSON *root, char *text)
 {
@@ -135,12 +160,13 @@ static void wipe_tree(cJSON *root, char *text)
 
 	cJSON_ArrayForEach(item, list)
 		explicit_bzero(item->valuestring, strlen(item->valuestring));
+	wipe_login(root);
 	if (text)
 		explicit_bzero(text, strlen(text));
 }
 
 struct str hosts_hello(struct arena *a, const char *session, const hosts *h,
-		       const secrets *s)
+		       const secrets *s, const struct proxy *p)
 {
 	cJSON *root = cJSON_CreateObject();
 	char buf[ADDR_TEXT_MAX];
@@ -155,6 +181,7 @@ struct str hosts_hello(struct arena *a, const char *session, const hosts *h,
 		cJSON_AddItemToArray(list,
 				     cJSON_CreateString(addr_text(addr, buf)));
 	add_secrets(root, s);
+	add_proxy(root, p);
 	text = cJSON_PrintUnformatted(root);
 	line = arena_fmt(a, "%s\n", text ? text : "");
 	wipe_tree(root, text);

@@ -8,6 +8,7 @@
 #include "compiler/base/arena.h"
 #include "compiler/base/err.h"
 #include "runtime/launch/docker/docker.h"
+#include "runtime/launch/docker/proxy.h"
 #include "runtime/launch/docker/secrets.h"
 
 #define HOSTS_MAX 128u /* what the gate takes */
@@ -26,6 +27,6 @@ must_check int hosts_find(struct arena *a, struct docker *d, hosts *out,
 			  struct err *err);
 /* The first line for the gate, with its LF. */
 struct str hosts_hello(struct arena *a, const char *session, const hosts *h,
-		       const secrets *s);
+		       const secrets *s, const struct proxy *p);
 
 #endif

@@ -63,6 +63,24 @@ static int read_env(const struct vectors_values *values, const char *name,
 	return 0;
 }
 
+int secrets_one(struct arena *a, const char *env, const char *file,
+		const struct vectors_values *values, const char *user_home,
+		char **out, struct err *err)
+{
+	struct str value = {0};
+	int rc = env ? read_env(values, env, &value, err)
+		     : read_file(a, file, user_home, &value, err);
+
+	if (rc == 0)
+		rc = check_secret(env ? "variable" : "file", env ? env : file,
+				  value, 0, err);
+	if (rc == 0)
+		*out = arena_cstr(a, value);
+	if (file && value.n)
+		explicit_bzero((void *)(uintptr_t)value.p, value.n);
+	return rc;
+}
+
 int secrets_read(struct arena *a, const struct vectors *v,
 		 const struct vectors_values *values, const char *user_home,
 		 secrets *out, struct err *err)

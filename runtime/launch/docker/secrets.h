@@ -34,6 +34,10 @@ must_check int secrets_read(struct arena *a, const struct vectors *v,
 			    const struct vectors_values *values,
 			    const char *user_home, secrets *out,
 			    struct err *err);
+/* One that is no credential's, from a variable or a file: likewise. */
+must_check int secrets_one(struct arena *a, const char *env, const char *file,
+			   const struct vectors_values *values,
+			   const char *user_home, char **out, struct err *err);
 void secrets_forget(secrets *s);
 
 #endif

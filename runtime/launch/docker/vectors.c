@@ -231,6 +231,53 @@ static int read_home(const char *text, struct vectors *out, struct err *err)
 	return 0;
 }
 
+/* "HOST:PORT", "[ADDR]:PORT" */
+static bool take_proxy(struct arena *a, struct str text,
+		       struct vectors_upstream *out)
+{
+	size_t colon = text.n;
+	uint64_t port;
+
+	while (colon > 0 && text.p[colon - 1] != ':')
+		colon--;
+	if (colon < 2 ||
+	    !str_u64(str_slice(text, colon, text.n), UINT16_MAX, &port) ||
+	    port == 0)
+		return false;
+	text = str_slice(text, 0, colon - 1);
+	if (str_starts(text, STR("[")) && str_ends(text, STR("]")))
+		text = str_slice(text, 1, text.n - 1);
+	out->host = arena_cstr(a, text);
+	out->port = (uint16_t)port;
+	return text.n > 0;
+}
+
+static int read_upstream(struct arena *a, const cJSON *o,
+			 struct vectors_upstream *out, struct err *err)
+{
+	struct vectors_upstream u = {0};
+	const cJSON *m;
+	bool ok = cJSON_IsObject(o) && !out->host;
+
+	cJSON_ArrayForEach(m, o) {
+		if (!cJSON_IsString(m))
+			ok = false;
+		else if (strcmp(m->string, DOCKER_JSON_PROXY) == 0)
+			ok &= !u.host &&
+			      take_proxy(a, str_of(m->valuestring), &u);
+		else if (strcmp(m->string, DOCKER_JSON_FROM_ENV) == 0)
+			u.env = arena_cstr(a, str_of(m->valuestring));
+		else if (strcmp(m->string, DOCKER_JSON_FROM_FILE) == 0)
+			u.file = arena_cstr(a, str_of(m->valuestring));
+		else
+			ok = false;
+	}
+	if (!ok || !u.host || (u.env && u.file))
+		return fail_vectors(err, "a malformed proxy");
+	*out = u;
+	return 0;
+}
+
 static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 		       struct err *err)
 {
@@ -242,6 +289,8 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 		return read_vector(a, m, out->native, &out->agent, err);
 	if (strcmp(m->string, DOCKER_JSON_CREDENTIALS) == 0)
 		return read_credentials(a, m, out, err);
+	if (strcmp(m->string, DOCKER_JSON_UPSTREAM) == 0)
+		return read_upstream(a, m, &out->upstream, err);
 	if (strcmp(m->string, DOCKER_JSON_HOST_PORTS) == 0)
 		return read_ports(a, m, &out->host_ports, err);
 	if (strcmp(m->string, DOCKER_JSON_PUBLISHED) == 0)

@@ -54,6 +54,13 @@ struct vectors_credential {
 	const char *refresh; /* URL where they are renewed; or NULL */
 };
 
+/* A proxy on the way out; its login as that of a credential. */
+struct vectors_upstream {
+	const char *host; /* a name or an address; NULL: there is none */
+	uint16_t port;
+	const char *env, *file;
+};
+
 enum vectors_link { VECTORS_VETH, VECTORS_BRIDGE };
 
 /* Whose the agent's home is; in the session's folder, where it is nobody's. */
@@ -72,7 +79,8 @@ struct vectors {
 	struct vector view;	      /* holds masks; image: likewise */
 	struct vector relay; /* renewals leave by it; image: likewise */
 	VEC(struct vectors_credential) credentials;
-	bool ssh_agent;		 /* the user's is asked for */
+	bool ssh_agent; /* the user's is asked for */
+	struct vectors_upstream upstream;
 	const char *upstream_ca; /* a file of roots; or NULL */
 	enum vectors_home home;
 	vectors_ports host_ports; /* of this machine, that the agent gets */

@@ -7,6 +7,7 @@
 
 #include "runtime/launch/docker/docker_session.h"
 #include "runtime/launch/docker/engine.h"
+#include "runtime/launch/docker/proxy.h"
 #include "runtime/launch/docker/roots.h"
 #include "runtime/launch/docker/secrets.h"
 #include "runtime/launch/docker/hosts.h"
@@ -27,8 +28,8 @@
 
 struct launch {
 	struct arena *a;
-	struct launch_opts o; /* workspace: its real path */
-	struct endpoint at; /* Docker's */
+	struct launch_opts o;  /* workspace: its real path */
+	struct endpoint at;    /* Docker's */
 	struct docker *docker; /* NULL: not this session's engine */
 	struct docker_engine by_docker;
 	struct native *native; /* NULL: likewise */
@@ -36,6 +37,7 @@ struct launch {
 	struct vectors_values values;
 	secrets secrets;
 	struct roots roots;
+	struct proxy proxy;
 	struct prepare_owner owner;
 	struct session session;
 	struct watchdog watchdog;

@@ -137,10 +137,11 @@ static int tell_gate(struct launch *l, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	hello = hosts_hello(l->a, l->session.id, &h, &l->secrets);
+	hello = hosts_hello(l->a, l->session.id, &h, &l->secrets, &l->proxy);
 	rc = gate_hello(l->run.gate, hello, err);
 	explicit_bzero((void *)(uintptr_t)hello.p, hello.n);
 	secrets_forget(&l->secrets);
+	proxy_forget(&l->proxy);
 	return rc;
 }
 

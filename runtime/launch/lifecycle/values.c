@@ -137,6 +137,9 @@ int values_set(struct launch *l, struct err *err)
 		inside_environment(l->a, l->values.tty, from_environment, NULL);
 	rc = secrets_read(l->a, &l->vectors, &l->values, homes.user,
 			  &l->secrets, err);
+	if (rc == 0)
+		rc = proxy_find(l->a, &l->vectors, &l->values, homes.user,
+				&l->proxy, err);
 	return rc < 0 ? rc
 		      : tokens_place(l->a, &l->vectors, &homes, &l->secrets,
 				     err);

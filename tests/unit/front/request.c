@@ -73,7 +73,7 @@ static bool word_is(const char *in, const char *want)
 
 	test_policy_bind(&t, "");
 	buf_init(&out, t.a);
-	c = (struct cfg){t.a, &t.diags, &out, true};
+	c = (struct cfg){t.a, &t.diags, &out, true, NULL};
 	cfg_word(&c, str_of(in), (struct span){1, 1});
 	same = want ? c.ok && str_is(buf_str(&out), want)
 		    : !c.ok && t.diags.errors == 1 && out.n == 0;

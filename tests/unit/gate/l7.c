@@ -39,6 +39,10 @@ static bool line(const char *text)
 	"\"addr\":\"203.0.113.11\",\"port\":443,\"up\":432,\"down\":70000,"    \
 	"\"name\":\"b.test\"}"
 
+#define WAY(why)                                                               \
+	"{\"k\":\"conn\",\"verdict\":\"allow\",\"reason\":\"granted\","        \
+	"\"rule\":\"3\",\"name\":\"b.test\",\"way\":\"" why "\"}"
+
 /* What is too long shows that it goes on. */
 static void long_names(void)
 {
@@ -68,6 +72,11 @@ static void connections(void)
 	CHECK(line(CONN("deny", "-")) && l.reason == REASON_BAD_REQUEST);
 	CHECK(line(CONN("l7", "-")) && l.kind == LOGLINE_REQUESTLESS &&
 	      l.allow);
+	/* What a proxy did not pass on was granted, and failed. */
+	CHECK(line(WAY("-")) && l.allow);
+	CHECK(line(WAY("the proxy refuses it (403)")) && !l.allow &&
+	      l.reason == REASON_UPSTREAM &&
+	      strcmp(l.error, "the proxy refuses it (403)") == 0);
 	CHECK(!line(CONN("maybe", "granted")));
 	CHECK(!line(CONN("allow", "granted") "x"));
 	CHECK(!line("{\"k\":\"other\"}") && !line("{}") && !line("") &&

@@ -195,6 +195,33 @@ static void hellos(void)
 	}
 }
 
+#define PROXY(members)                                                         \
+	"{\"version\":1,\"host\":[],\"proxy\":{\"addr\":" members "}}"
+
+static void proxies(void)
+{
+	struct names_hosts h;
+
+	CHECK(hello(PROXY("\"10.0.0.9\",\"port\":3128"), &h) == 0 &&
+	      h.proxy_port == 3128 && h.proxy.b[3] == 9 && !creds.login[0]);
+	/* The agent is kept away from it. */
+	CHECK(h.n == 1 && addr_eq(&h.v[0], &h.proxy));
+	CHECK(hello(PROXY("\"fd00::9\",\"port\":1,\"login\":\"me:x:y\""), &h) ==
+		      0 &&
+	      strcmp(creds.login, "me:x:y") == 0);
+	CHECK(hello(PROXY("\"proxy\",\"port\":3128"), &h) == -EPROTO);
+	CHECK(hello(PROXY("\"10.0.0.9\",\"port\":0"), &h) == -EPROTO);
+	CHECK(hello(PROXY("\"10.0.0.9\",\"port\":65536"), &h) == -EPROTO);
+	CHECK(hello(PROXY("\"10.0.0.9\""), &h) == -EPROTO);
+	CHECK(hello(PROXY("\"10.0.0.9\",\"port\":1,\"login\":\"hush\""), &h) ==
+		      -EPROTO &&
+	      !strstr(err.text, "hush"));
+	CHECK(hello(PROXY("\"10.0.0.9\",\"port\":1,\"login\":\"a:\\n\""), &h) ==
+	      -EPROTO);
+	CHECK(hello(PROXY("\"10.0.0.9\",\"port\":1,\"login\":1"), &h) ==
+	      -EPROTO);
+}
+
 #define WITH(list) "{\"version\":1,\"host\":[],\"credentials\":" list "}"
 
 static void credentials(void)
@@ -541,6 +568,7 @@ int main(void)
 	prefixes();
 	records();
 	hellos();
+	proxies();
 	credentials();
 	sentinels();
 	provenances();

@@ -194,7 +194,7 @@ static void check_hosts(struct arena *a, struct docker *d)
 	hosts h = {0};
 
 	CHECK(hosts_find(a, d, &h, &err) == 0);
-	line = hosts_hello(a, "0123", &h, &none);
+	line = hosts_hello(a, "0123", &h, &none, NULL);
 	CHECK(str_starts(line, STR("{\"version\":1,\"session\":\"0123\","
 				   "\"host\":[\"")));
 	CHECK(line.p[line.n - 1] == '\n');
@@ -205,7 +205,7 @@ static void check_hosts(struct arena *a, struct docker *d)
 	for (uint32_t i = 1; i < h.n; i++)
 		CHECK(addr_cmp(&h.v[i - 1], &h.v[i]) < 0);
 	CHECK(!strstr(line.p, "credentials"));
-	line = hosts_hello(a, "0123", &h, &some);
+	line = hosts_hello(a, "0123", &h, &some, NULL);
 	CHECK(str_ends(line, STR(",\"credentials\":{\"7\":\"a\\\"b\","
 				 "\"8:0123456789abcdef01234567\":\"c\"}}\n")));
 }

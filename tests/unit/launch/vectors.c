@@ -351,6 +351,41 @@ static void check_ssh_agent(struct arena *a)
 	      v.ssh_agent);
 }
 
+static void check_upstream(struct arena *a)
+{
+	static const char json[] = WRAP("\"g\"", "\"i\"");
+	static const char *const bad[] = {
+		"1",
+		"{}",
+		"{\"proxy\":\"a\"}",
+		"{\"proxy\":\"a:0\"}",
+		"{\"proxy\":\":1\"}",
+		"{\"proxy\":\"a:65536\"}",
+		"{\"proxy\":1}",
+		"{\"proxy\":\"a:1\",\"more\":\"x\"}",
+		"{\"proxy\":\"a:1\",\"from_env\":\"A\",\"from_file\":\"/a\"}",
+	};
+	struct vectors v;
+	struct err err;
+
+	CHECK(vectors_parse(a, STR(json), &v, &err) == 0 && !v.upstream.host);
+	CHECK(vectors_parse(
+		      a,
+		      arena_fmt(
+			      a,
+			      "{\"upstream\":{\"proxy\":\"[fd00::1]:3128\",\"from_env\":\"A\"},%s",
+			      json + 1),
+		      &v, &err) == 0 &&
+	      strcmp(v.upstream.host, "fd00::1") == 0 &&
+	      v.upstream.port == 3128 && strcmp(v.upstream.env, "A") == 0);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		CHECK_MSG(vectors_parse(a,
+					arena_fmt(a, "{\"upstream\":%s,%s",
+						  bad[i], json + 1),
+					&v, &err) == -EPROTO,
+			  "%s", bad[i]);
+}
+
 static void check_home(struct arena *a)
 {
 	static const char json[] = WRAP("\"g\"", "\"i\"");
@@ -429,6 +464,7 @@ int main(void)
 	check_credentials(a);
 	check_ssh_agent(a);
 	check_home(a);
+	check_upstream(a);
 	check_host_ports(a);
 	check_published(a);
 	arena_free(a);
