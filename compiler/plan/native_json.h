@@ -27,6 +27,7 @@
  *	--mount=type=bind,source=,target=[,readonly][,optional][,shared]
  *	                       a source that is a link is the same link inside;
  *	                       optional: one that is not there is none
+ *	                       all places in the order of their depth
  *	--volume=SOURCE:TARGET[:ro]
  *	--tmpfs=TARGET[:exec,size=,mode=,uid=,gid=]
  *	--env=NAME=VALUE       --env=NAME: this process's own

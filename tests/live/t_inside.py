@@ -84,7 +84,7 @@ def a_shell_has_its_jobs():
             t.close()
 
 
-@test
+@live.docker_only
 def the_first_instruction_knows_the_terminal():
     """Its size, each time, and what it is."""
     with Place("trace: {engine: off}\n", env={
@@ -205,7 +205,7 @@ def an_image_begins_as_ever():
         live.the.docker("rmi", tag, plain, check_it=False)
 
 
-@test
+@live.docker_only
 def what_cannot_begin_says_so():
     files = {"no-x": "#!/bin/sh\n", "broken": "#!/no/such/thing -x\n",
              "text": "words\n"}
@@ -254,7 +254,7 @@ def a_readme_says_what_there_is():
         check(s.stdout == plan.stdout, "as it is reviewed", plan.stdout)
 
 
-@test
+@live.docker_only
 def start_hears_of_what_cannot_begin():
     """At once, and of what ends at once that it began."""
     with Place("trace: {engine: off}\n") as where:

@@ -1,6 +1,7 @@
 """Much of everything: an agent that hammers, many files, many processes."""
 import os
 
+import live
 from live import Place, check, session, shell, test
 
 FLOOD = r"""
@@ -49,7 +50,7 @@ def queries_for_granted_wildcards_in_bulk():
     check(s.stdout == "done\n", "1500 names", s.stdout + s.stderr[-800:])
 
 
-@test
+@live.docker_only
 def processes_are_limited():
     s = shell("", "cat /sys/fs/cgroup/pids/pids.max /sys/fs/cgroup/pids.max "
               "2>/dev/null | head -n 1")

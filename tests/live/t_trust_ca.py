@@ -1,6 +1,7 @@
 """Clients in the sandbox trust the session's authority as they are."""
 import hashlib
 
+import live
 from live import ROOT, Skip, check, shell, test
 
 POLICY = """tls: inspect
@@ -67,7 +68,7 @@ def python_urllib():
            "hello from site.test", "site.test")
 
 
-@test
+@live.docker_only
 def python_requests():
     served("python3 -c \"import requests; print(requests.get("
            "'https://site.test/').text)\"", "hello from site.test",

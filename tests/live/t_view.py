@@ -384,7 +384,7 @@ def no_fuse(where):
             'umount -l /dev; umount -l "$1"', "sh", str(top)), check=False)
 
 
-@test
+@live.docker_only
 def a_host_without_fuse():
     """Refused before anything of the agent runs; and nothing weaker is put in
     the view's place unasked."""
@@ -409,7 +409,7 @@ def a_host_without_fuse():
         nothing_left(where, "at the end")
 
 
-@test
+@live.docker_only
 def a_host_where_mounts_do_not_pass_on():
     """Refused before anything of the agent runs, with the next step."""
     with Place(HOLD, files={"a": "text\n"}) as where:

@@ -148,7 +148,7 @@ daemon_inside() {
 	# As systemd has it: what a container mounts in a folder that is shared
 	# with it appears here. Nothing of it leaves this namespace.
 	mount --make-rshared /
-	[[ ${MEMBRANE_ENGINE-} != native ]] || devices
+	[[ ${MEMBRANE_ENGINE-} != native && ! ${MEMBRANE_DEVICES-} ]] || devices
 	# Not Sysbox, but its name: it brings out the bridge link.
 	exec dockerd -H "unix://$docker_sock" --group "$group" \
 		--data-root "$state/docker" --exec-root "$run/exec" \

@@ -62,7 +62,7 @@ static cJSON *gate_vector(struct argv *w)
 	argv_image(w);
 	argv_put(w, "/" NATIVE_JSON_GATE);
 	argv_put(w, GATE_AWAIT_UPLINK);
-	if (w->in->policy->resolver.v.host)
+	if (w->in->policy->resolver.v.host && !w->in->policy->upstream.set)
 		argv_put(w, DOCKER_JSON_RESOLVER);
 	return argv_end(w);
 }

@@ -32,6 +32,7 @@ struct process {
 struct native {
 	struct engine engine;
 	struct arena *a;
+	const char *dir; /* of the session */
 	struct ids ids;
 	int user, network, mounts; /* the session's namespaces; -1 */
 	uint32_t expected;	   /* the agent's network; 0: any */
@@ -127,17 +128,35 @@ static int open_network(struct native *n, int *out, struct err *err)
 	return err_set(err, -EXDEV, "the agent's network is not the gate's");
 }
 
+/* What of the path is behind the folder, from its slash on. */
+static bool is_below(struct str path, struct str folder, struct str *out)
+{
+	*out = str_slice(path, folder.n, path.n);
+	return str_starts(path, folder) && str_starts(*out, STR("/"));
+}
+
 /*
  * Where what is mounted lies now. From here on no link is followed any more, so
  * that none of somebody's who may write on the way leads elsewhere.
  */
 static int find_sources(struct native *n, struct words *w, struct err *err)
 {
-	char real[PATH_MAX];
+	char real[PATH_MAX], dir[PATH_MAX];
 
+	if (!realpath(n->dir, dir))
+		return err_errno(err, n->dir);
 	vec_each(p, &w->places) {
+		struct str below;
+
 		if (p->kind != WORDS_BIND || p->optional)
 			continue;
+		/* ours alone; and a view is there for the session alone */
+		if (is_below(str_of(p->source), str_of(n->dir), &below)) {
+			p->source = arena_fmt(n->a, "%s%.*s", dir,
+					      STR_ARG(below))
+					    .p;
+			continue;
+		}
 		if (!realpath(p->source, real))
 			return err_errno(err, p->source);
 		p->source = arena_cstr(n->a, str_of(real));
@@ -378,6 +397,7 @@ int native_open(struct arena *a, const char *dir, struct native **out,
 		return rc;
 	n->engine.ops = &ops;
 	n->a = a;
+	n->dir = dir;
 	n->ids = ids_own(a);
 	n->user = n->network = n->mounts = -1;
 	for (size_t i = 0; i < ENGINE_PARTS; i++)

@@ -389,6 +389,30 @@ static int read_word(struct reading *r, const char *word)
 	return read_option(r, word, name, value);
 }
 
+static size_t depth_of(const struct words_place *p)
+{
+	size_t n = 0;
+
+	for (const char *c = p->target; *c; c++)
+		n += *c == '/';
+	return n;
+}
+
+/* What is above comes first, as with Docker: else it would cover what is below
+ * it. Those of one depth stay as they stand. */
+static void sort_places(struct words *w)
+{
+	for (uint32_t i = 1; i < w->places.n; i++) {
+		struct words_place p = w->places.v[i];
+		uint32_t k = i;
+
+		for (; k > 0 && depth_of(&w->places.v[k - 1]) > depth_of(&p);
+		     k--)
+			w->places.v[k] = w->places.v[k - 1];
+		w->places.v[k] = p;
+	}
+}
+
 /* Behind the options: what stands for an image, and the command. */
 static int read_command(struct reading *r, char *const *rest)
 {
@@ -424,5 +448,6 @@ int words_read(struct arena *a, char *const *vector, words_get *get, void *ctx,
 			rc = read_word(&r, *vector);
 		}
 	}
+	sort_places(out);
 	return rc < 0 ? rc : read_command(&r, vector);
 }

@@ -43,7 +43,7 @@ struct words_sysctl {
 };
 
 struct words {
-	VEC(struct words_place) places; /* in this order */
+	VEC(struct words_place) places; /* what is above before what is below */
 	VEC(struct words_sysctl) sysctls;
 	VEC(const char *) env; /* NAME=VALUE; the last of a name counts */
 	VEC(char *) argv;      /* the program, and its words; NULL at the end */

@@ -193,11 +193,17 @@ static int call_from_here(struct arena *a, const struct renew_ask *ask, CURL *c,
 int renew_post(struct arena *a, const struct renew_ask *ask, struct str body,
 	       struct renew_reply *out, struct err *err)
 {
-	struct curl_slist *headers = headers_of(ask);
-	CURL *c = curl_easy_init();
+	struct curl_slist *headers;
 	struct taken taken = {0};
+	CURL *c;
 	int rc;
 
+	/* where no Docker was asked nobody has opened the library yet */
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		return err_set(err, -ENOENT,
+			       "libcurl is not here (libcurl4, libcurl)");
+	c = curl_easy_init();
+	headers = headers_of(ask);
 	if (!c)
 		return err_set(err, -ENOMEM, "out of memory");
 	buf_init(&taken.b, a);

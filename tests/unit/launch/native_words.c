@@ -67,6 +67,23 @@ static void test_places(void)
 	      strcmp(w.places.v[0].size, "64m") == 0);
 }
 
+static void test_order(void)
+{
+	static const char *const want[] = {"/w", "/a/b", "/x/y", "/a/b/c"};
+	struct words w;
+
+	CHECK(read_some((const char *const[8]){"--tmpfs=/a/b/c",
+					       "--mount=type=bind,source=/s,"
+					       "target=/a/b",
+					       "--tmpfs=/w",
+					       "--volume=/s:/x/y"},
+			&w) == 0);
+	CHECK(w.places.n == ARRAY_LEN(want));
+	for (size_t i = 0; i < ARRAY_LEN(want); i++)
+		CHECK_MSG(strcmp(w.places.v[i].target, want[i]) == 0, "%s",
+			  w.places.v[i].target);
+}
+
 static void test_rights(void)
 {
 	struct words w;
@@ -181,6 +198,7 @@ int main(void)
 {
 	a = arena_new();
 	test_places();
+	test_order();
 	test_rights();
 	test_command();
 	test_refused();

@@ -42,6 +42,8 @@ static int tell(void *ctx, struct str line, struct err *err)
 	return 0;
 }
 
+static const struct vectors_values no_values;
+
 static void begin(struct renewals *r)
 {
 	char *value = strdup(OLD);
@@ -53,6 +55,7 @@ static void begin(struct renewals *r)
 
 	renewals_init(r);
 	r->v = &v;
+	r->values = &no_values;
 	r->home = root;
 	r->lock = arena_fmt(a, "%s/lock", root).p;
 	r->tell = tell;
