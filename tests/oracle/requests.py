@@ -145,7 +145,7 @@ class Gate:
         for name in ("gate.cfg", "gate.lua", "hosts.map", "addr.map", "crt.lst"):
             if (folder / name).exists():
                 (self.plan / name).write_text(self.here((folder / name).read_text()))
-        for name in ("pins.map", "tokens.map"):
+        for name in ("pins.map", "tokens.map", "upstream.map"):
             (self.run / name).touch()
         shutil.copyfile(TOP / "origin-root.pem", self.run / "roots.pem")
         leaves = [l.split()[0] for l in (self.plan / "crt.lst").read_text().splitlines()] \

@@ -39,6 +39,9 @@ bool gate_cfg_emit(const struct emit_in *in, struct buf *out)
 		g.c.origin = "unix@" GATE_UPSTREAM " send-proxy-v2";
 	g.marks = gate_marks_new(&g);
 	cfg_text(&g.c, text_global);
+	if (g.c.origin)
+		cfg_text(&g.c, text_global_by_proxy);
+	cfg_text(&g.c, text_base);
 	gate_edge_put(&g);
 	gate_tls_put(&g);
 	gate_requests_put(&g);

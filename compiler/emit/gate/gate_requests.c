@@ -225,7 +225,7 @@ static void put_head(struct gate *g)
 	cfg_text(c, bind_clear);
 	cfg_text(c, c->origin ? request_log_by_proxy : request_log);
 	cfg_text(c, request_errors);
-	cfg_text(c, c->origin ? failures_by_proxy : failures);
+	cfg_text(c, failures);
 	cfg_text(c, failures_in_json);
 	cfg_text(c, variables);
 	gate_match_lookup(g, &gate_scope_request);

@@ -243,8 +243,32 @@ static void check_reading(void)
 	fd_close(&fd);
 }
 
+static int in_place(void *ctx, char *const *argv)
+{
+	return argv[0][0] == 'x' ? *(const int *)ctx : 1;
+}
+
+/* What a child does in the place of a program, and what it is given. */
+static void proc_run_in_place(void)
+{
+	char word[] = "x", *argv[] = {word, NULL};
+	int want = 42, status = 0;
+	struct proc_opts o = {.argv = argv,
+			      .in = -1,
+			      .out = -1,
+			      .err = -1,
+			      .keep = -1,
+			      .run = in_place,
+			      .ctx = &want};
+	pid_t pid;
+
+	CHECK(proc_spawn(&o, &pid, &err) == 0 &&
+	      waitpid(pid, &status, 0) == pid && proc_status(status) == 42);
+}
+
 int main(void)
 {
+	proc_run_in_place();
 	char dir[] = "/tmp/membrane-failing-XXXXXX";
 
 	a = arena_new();

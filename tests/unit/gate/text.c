@@ -222,6 +222,40 @@ static void proxies(void)
 	      -EPROTO);
 }
 
+/* One host fewer leaves room for it; a login has a bound. */
+static void proxies_at_the_bounds(void)
+{
+	struct arena *a = arena_new();
+	struct names_hosts h;
+	struct buf login;
+
+	for (unsigned more = 0; more < 2; more++) {
+		struct buf text;
+
+		buf_init(&text, a);
+		buf_adds(&text, "{\"version\":1,\"host\":[\"10.1.0.1\"");
+		for (unsigned i = 2; i < NAMES_HOSTS_MAX + more; i++)
+			buf_addf(&text, ",\"10.1.%u.%u\"", i / 200,
+				 1 + i % 200);
+		buf_adds(&text, "],\"proxy\":{\"addr\":\"10.0.0.9\","
+				"\"port\":1}}");
+		CHECK(hello(buf_str(&text).p, &h) == (more ? -EPROTO : 0));
+	}
+	for (unsigned more = 0; more < 2; more++) {
+		buf_init(&login, a);
+		buf_adds(&login, "me:");
+		while (login.n < HELLO_LOGIN_MAX + more)
+			buf_addc(&login, 'x');
+		CHECK(hello(arena_fmt(a,
+				      PROXY("\"10.0.0.9\",\"port\":1,"
+					    "\"login\":\"%.*s\""),
+				      STR_ARG(buf_str(&login)))
+				    .p,
+			    &h) == (more ? -EPROTO : 0));
+	}
+	arena_free(a);
+}
+
 #define WITH(list) "{\"version\":1,\"host\":[],\"credentials\":" list "}"
 
 static void credentials(void)
@@ -569,6 +603,7 @@ int main(void)
 	records();
 	hellos();
 	proxies();
+	proxies_at_the_bounds();
 	credentials();
 	sentinels();
 	provenances();

@@ -360,6 +360,34 @@ static void check_signals(void)
 	}
 }
 
+static const char *nothing_set(void *ctx, const char *name)
+{
+	(void)ctx;
+	(void)name;
+	return NULL;
+}
+
+/* Where the host's own programs are there, nothing is said of an image. */
+static void check_host(void)
+{
+	char *command[] = {arena_cstr(a, STR("true")), NULL};
+	char *none[] = {NULL};
+	struct inside_size size = {30, 90};
+	struct vectors_values v = {
+		.tty = true, .command = command, .env = nothing_set};
+
+	inside_host_words(a, &size, &v);
+	CHECK(strcmp(v.init[0], INIT_SIZE "30x90") == 0 && !v.entrypoint[0]);
+	for (size_t i = 0; v.init[i]; i++)
+		CHECK(!strstr(v.init[i], INIT_IMAGE));
+	v.command = none;
+	inside_host_words(a, &size, &v);
+	CHECK(strstr(v.entrypoint[0], "sh") && !v.entrypoint[1]);
+	v.command = NULL;
+	inside_host_words(a, &size, &v);
+	CHECK(v.entrypoint[0]);
+}
+
 int main(void)
 {
 	a = arena_new();
@@ -377,6 +405,7 @@ int main(void)
 	check_words();
 	check_refusals();
 	check_fallbacks();
+	check_host();
 	check_signals();
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
 	arena_free(a);
