@@ -180,6 +180,7 @@ bool reap_is_under_way(struct arena *a, const char *state)
 
 struct reset {
 	struct arena *a;
+	struct endpoint at; /* as long as docker is open */
 	struct docker *docker;
 	docker_containers containers; /* with a session label, anybody's */
 	unsigned ended;
@@ -258,8 +259,8 @@ static bool are_native(const sessions *all, const char *which)
 	bool any = false, only = true;
 
 	vec_each(s, all) {
-		if (which && !(which[0] &&
-			       str_starts(str_of(s->id), str_of(which))))
+		if (which &&
+		    !(which[0] && str_starts(str_of(s->id), str_of(which))))
 			continue;
 		any = true;
 		only &= session_is_native(s);
@@ -269,13 +270,12 @@ static bool are_native(const sessions *all, const char *which)
 
 static int ask_docker(struct reset *r)
 {
-	struct endpoint at;
-	int rc = endpoint_find(r->a, endpoint_getenv, &at, r->err);
+	int rc = endpoint_find(r->a, endpoint_getenv, &r->at, r->err);
 
 	if (rc == 0)
-		rc = rootless_enter(&at, r->err);
+		rc = rootless_enter(&r->at, r->err);
 	if (rc == 0)
-		rc = docker_open(r->a, &at, &r->docker, r->err);
+		rc = docker_open(r->a, &r->at, &r->docker, r->err);
 	return rc < 0 ? rc
 		      : docker_list(r->docker, NULL, &r->containers, r->err);
 }

@@ -55,18 +55,19 @@ static void test_kernel(void)
 	int status = 0;
 	pid_t pid;
 
-	CHECK(read_text(HEAD
-			"{\"action\":\"SCMP_ACT_ALLOW\",\"names\":[\"getuid\","
-			"\"exit\",\"exit_group\",\"write\",\"prctl\","
-			"\"no_such_call\"]},"
-			"{\"action\":\"SCMP_ACT_ALLOW\",\"includes\":"
-			"{\"minKernel\":\"4.8\"},\"names\":[\"ptrace\"]},"
-			"{\"action\":\"SCMP_ACT_ALLOW\",\"names\":"
-			"[\"personality\"],\"args\":[{\"index\":0,\"value\":0,"
-			"\"op\":\"SCMP_CMP_EQ\"}]},"
-			"{\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":38,"
-			"\"names\":[\"clone3\"]}]}",
-			&f) == 0);
+	CHECK(read_text(
+		      HEAD
+		      "{\"action\":\"SCMP_ACT_ALLOW\",\"names\":[\"getuid\","
+		      "\"exit\",\"exit_group\",\"write\",\"prctl\","
+		      "\"mmap\",\"munmap\",\"sigaltstack\",\"no_such_call\"]},"
+		      "{\"action\":\"SCMP_ACT_ALLOW\",\"includes\":"
+		      "{\"minKernel\":\"4.8\"},\"names\":[\"ptrace\"]},"
+		      "{\"action\":\"SCMP_ACT_ALLOW\",\"names\":"
+		      "[\"personality\"],\"args\":[{\"index\":0,\"value\":0,"
+		      "\"op\":\"SCMP_CMP_EQ\"}]},"
+		      "{\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":38,"
+		      "\"names\":[\"clone3\"]}]}",
+		      &f) == 0);
 	CHECK(f.n > 6);
 	pid = fork();
 	if (pid == 0)
@@ -87,10 +88,14 @@ static void test_refused(void)
 		"{\"defaultAction\":\"SCMP_ACT_ERRNO\",\"syscalls\":[]}",
 		"{\"defaultAction\":\"SCMP_ACT_ERRNO\",\"defaultErrnoRet\":1}",
 		HEAD "{\"action\":\"SCMP_ACT_TRACE\",\"names\":[\"read\"]}]}",
-		HEAD "{\"action\":\"SCMP_ACT_ALLOW\",\"includes\":{\"caps\":[\"CAP_BPF\"]},\"names\":[\"bpf\"]}]}",
-		HEAD "{\"action\":\"SCMP_ACT_ALLOW\",\"excludes\":{},\"names\":[\"bpf\"]}]}",
-		HEAD "{\"action\":\"SCMP_ACT_ALLOW\",\"names\":[\"read\"],\"args\":[{\"index\":9,\"op\":\"SCMP_CMP_EQ\"}]}]}",
-		HEAD "{\"action\":\"SCMP_ACT_ALLOW\",\"names\":[\"read\"],\"args\":[{\"index\":0,\"op\":\"LIKE\"}]}]}",
+		HEAD
+		"{\"action\":\"SCMP_ACT_ALLOW\",\"includes\":{\"caps\":[\"CAP_BPF\"]},\"names\":[\"bpf\"]}]}",
+		HEAD
+		"{\"action\":\"SCMP_ACT_ALLOW\",\"excludes\":{},\"names\":[\"bpf\"]}]}",
+		HEAD
+		"{\"action\":\"SCMP_ACT_ALLOW\",\"names\":[\"read\"],\"args\":[{\"index\":9,\"op\":\"SCMP_CMP_EQ\"}]}]}",
+		HEAD
+		"{\"action\":\"SCMP_ACT_ALLOW\",\"names\":[\"read\"],\"args\":[{\"index\":0,\"op\":\"LIKE\"}]}]}",
 	};
 	struct filter f;
 

@@ -21,7 +21,7 @@ static const char *home(void *ctx, const char *name)
 /* Between "native run" and "host PROGRAM": up to eight words. */
 static int read_some(const char *const words[8], struct words *out)
 {
-	char *all[12] = {arena_cstr(a, STR("native")),
+	char *all[13] = {arena_cstr(a, STR("native")),
 			 arena_cstr(a, STR("run"))};
 	size_t n = 2;
 
