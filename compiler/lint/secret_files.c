@@ -54,7 +54,7 @@ static bool has_needle(struct str list, struct str text)
 	struct str one;
 
 	while (str_field(&list, '|', &one))
-		if (memmem(text.p, text.n, one.p, one.n))
+		if (text.n && memmem(text.p, text.n, one.p, one.n))
 			return true;
 	return false;
 }
