@@ -210,6 +210,7 @@ static void proxies(void)
 		      0 &&
 	      strcmp(creds.login, "me:x:y") == 0);
 	CHECK(hello(PROXY("\"proxy\",\"port\":3128"), &h) == -EPROTO);
+	CHECK(hello(PROXY("9,\"port\":3128"), &h) == -EPROTO);
 	CHECK(hello(PROXY("\"10.0.0.9\",\"port\":0"), &h) == -EPROTO);
 	CHECK(hello(PROXY("\"10.0.0.9\",\"port\":65536"), &h) == -EPROTO);
 	CHECK(hello(PROXY("\"10.0.0.9\""), &h) == -EPROTO);
