@@ -179,8 +179,9 @@ stage_gate() {
 	# By these it verifies servers.
 	install -D -m 644 /etc/ssl/certs/ca-certificates.crt \
 		"$root/etc/ssl/certs/ca-certificates.crt"
-	# The gate opens it where a policy has it go out by a proxy.
-	curl=$(ldconfig -p | awk '$1 ~ /^libcurl(-gnutls)?\.so\.4$/ && !found++ { print $NF }')
+	# The gate opens it where a policy has it go out by a proxy. A user's
+	# PATH has none of the system's folders.
+	curl=$(PATH=$PATH:/usr/sbin:/sbin ldconfig -p | awk '$1 ~ /^libcurl(-gnutls)?\.so\.4$/ && !found++ { print $NF }')
 	[[ $curl ]] || die "there is no libcurl, by which the gate speaks to proxies: install it"
 	install -D -m 755 "$curl" "$root$curl"
 	libraries "$root" "$programs/membrane-gate" "$haproxy" "$curl"
