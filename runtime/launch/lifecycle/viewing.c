@@ -151,6 +151,7 @@ int viewing_start(struct launch *l, struct err *err)
 			       written_read(l->a, at ? at->data : STR(""))),
 		  kept_new(l->a), l->mounts.root, &l->run.gate->decisions);
 	v->linked = l->o.linked;
+	v->serves_home = l->protects;
 	rc = view_start(v, l->run.engine, argv, l->watchdog.keep_fd, err);
 	if (v->pid)
 		watchdog_tell(&l->watchdog, v->pid);

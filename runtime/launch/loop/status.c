@@ -36,6 +36,11 @@ static bool lost_gate(const struct loop *r)
  */
 static bool lost_view(const struct loop *r)
 {
+	/* The first of two servers that ends in order takes the other along,
+	 * which says the same as a death: there the command's status tells. */
+	if (r->view && r->view->serves_home && r->agent_status != 125 &&
+	    r->agent_status != 128 + SIGKILL)
+		return false;
 	return !r->failed && !r->signal.number && r->view &&
 	       !r->view->says.done && r->course.state <= COURSE_ENDING;
 }

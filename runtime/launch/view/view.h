@@ -21,6 +21,7 @@
 #include <sys/types.h>
 
 struct view {
+	bool serves_home; /* by a second server: `protect` */
 	pid_t pid; /* of its docker command; 0 once that has ended */
 	int status;
 	int in, out, err; /* -1 once closed */
