@@ -411,6 +411,7 @@ check-all: check
 	tests/check/coverage live
 	FAULTS=3 tests/live/run faults.
 	MANY=all tests/live/run -v -j 1 many.
+	MEMBRANE_ENGINE=native tests/live/run
 
 test: all units
 	tests/check/layers

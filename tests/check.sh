@@ -140,8 +140,6 @@ for program in "${live[@]}"; do
 done
 step live "live: sessions in real Docker, behind a sealed internet" \
 	tests/live/run
-step native "live: sessions without a daemon, there" \
-	env MEMBRANE_ENGINE=native tests/live/run
 step fuzz "fuzz targets, ${FUZZ_SECONDS:-60} s each, since they were built" \
 	finish fuzz
 
