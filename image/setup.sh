@@ -31,7 +31,7 @@ test=(?libclang-rt-dev libhttp-parser-dev llvm/llvm-symbolizer nftables/nft ipro
 	fish/fish mandoc/mandoc jq/jq uidmap/newuidmap ?rootlesskit/rootlesskit
 	?slirp4netns/slirp4netns ?passt/pasta dosfstools/mkfs.vfat ?fusefat/fusefat
 	?ntfs-3g/lowntfs-3g rsync/rsync ?qemu-system-x86 ?busybox-static)
-bench=(?mitmproxy/mitmdump)
+bench=(bubblewrap/bwrap ?mitmproxy/mitmdump)
 arm64=(gcc-aarch64-linux-gnu/aarch64-linux-gnu-gcc debian-archive-keyring
 	gcc-arm-linux-gnueabihf/arm-linux-gnueabihf-gcc libc6-dev-armhf-cross
 	qemu-system-arm/qemu-system-aarch64)
